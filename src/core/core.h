@@ -1,0 +1,185 @@
+/* What every part of the library uses: status, counted memory, types, and the objects' insides. */
+#ifndef FTB_CORE_H
+#define FTB_CORE_H
+
+#include "featblas.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#define FTB_INT32_LIMIT INT64_C(0x7fffffff) /* ncols from here up: columns are int64 */
+#define ftb_min(a, b) ((a) < (b) ? (a) : (b))
+#define ftb_max(a, b) ((a) > (b) ? (a) : (b))
+
+/* ---- status (status.c) */
+
+/* Sets this thread's message and returns `info`. The message ends without a full stop. */
+GrB_Info ftb_fail(GrB_Info info, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Puts text in front of the message of the call that just failed; returns `info`. */
+GrB_Info ftb_wrap_error(GrB_Info info, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* ---- context (context.c): reference-counted */
+
+struct FtB_Context_opaque {
+    atomic_llong refs;
+    int threads;              /* 0: all cores */
+    int64_t limit;            /* bytes, 0: none */
+    uint64_t seed;
+    char *tmpdir;             /* NULL: default */
+    FtB_Progress_function progress;
+    void *progress_arg;
+    _Atomic int64_t now, peak; /* counted bytes */
+    atomic_int cancelled;
+    _Atomic int64_t progress_ns; /* when progress was last called */
+};
+
+FtB_Context ftb_context(void);                   /* the engaged one, or the default; never NULL */
+FtB_Context ftb_context_retain(FtB_Context ctx); /* returns ctx */
+void ftb_context_release(FtB_Context ctx);
+int ftb_threads(FtB_Context ctx);                /* >= 1; 1 in a forked child */
+int64_t ftb_memory_left(FtB_Context ctx);        /* bytes; INT64_MAX without a limit */
+/* FTB_CANCELLED (message set) if the context was cancelled or progress says so; call per chunk,
+ * from one thread. total 0: unknown. */
+GrB_Info ftb_progress(FtB_Context ctx, double done, double total, const char *what);
+bool ftb_cancelled(FtB_Context ctx);             /* cheap; for use inside parallel loops */
+void ftb_cancel_clear(FtB_Context ctx);          /* by the public call that returns FTB_CANCELLED */
+
+/* ---- memory (alloc.c): counted in a context, 64-byte aligned, NULL on failure with the thread's
+ * message set; ftb_nomem() then returns GrB_OUT_OF_MEMORY or FTB_LIMIT. count 0 gives a valid pointer. */
+
+void *ftb_new(FtB_Context ctx, int64_t count, size_t size);  /* uninitialised */
+void *ftb_new0(FtB_Context ctx, int64_t count, size_t size); /* zeroed */
+/* Grows or shrinks in place of *p, which is only changed on success. false: failed, *p still valid. */
+bool ftb_resize(FtB_Context ctx, void **p, int64_t count, size_t size);
+void ftb_delete(void *p); /* NULL is allowed */
+char *ftb_strdup(FtB_Context ctx, const char *s);
+GrB_Info ftb_nomem(void);
+/* Counts bytes that others hold for us (mapped files and the like). false: over the limit. */
+bool ftb_count(FtB_Context ctx, int64_t bytes);
+void ftb_uncount(FtB_Context ctx, int64_t bytes);
+
+/* A shared piece of memory: counted (owned) or the caller's. */
+typedef struct ftb_buffer {
+    atomic_llong refs;
+    FtB_Context ctx;
+    void *data;
+    bool owned, writable;
+} ftb_buffer;
+ftb_buffer *ftb_buffer_new(FtB_Context ctx, int64_t count, size_t size); /* zeroed; NULL on failure */
+ftb_buffer *ftb_buffer_adopt(FtB_Context ctx, void *data);               /* owns an ftb_new()ed array */
+ftb_buffer *ftb_buffer_wrap(FtB_Context ctx, const void *data, bool writable);
+ftb_buffer *ftb_buffer_retain(ftb_buffer *b); /* NULL is allowed */
+void ftb_buffer_release(ftb_buffer *b);       /* NULL is allowed */
+
+/* ---- types (type.c) */
+
+bool ftb_type_valid(FtB_Type type);
+bool ftb_type_integer(FtB_Type type); /* signed or unsigned; not BOOL */
+bool ftb_type_float(FtB_Type type);
+int ftb_type_bits(FtB_Type type);     /* 1 for BOOL */
+/* The type that arithmetic on `type` is done in: BOOL, INT64, UINT64, FP32 or FP64. */
+FtB_Type ftb_type_compute(FtB_Type type);
+/* dst[i] = (dt) src[i], by GraphBLAS's rules: to BOOL is != 0, float to integer truncates and
+ * saturates (NaN gives 0), integers wrap, to FP16/BF16 rounds to nearest even. dst may be src. */
+void ftb_cast(void *dst, FtB_Type dt, const void *src, FtB_Type st, int64_t count);
+double ftb_get_real(const void *values, FtB_Type type, int64_t at);
+int64_t ftb_get_integer(const void *values, FtB_Type type, int64_t at);
+
+/* ---- pattern (pattern.c): immutable, reference-counted, shared by matrices */
+
+typedef struct ftb_pattern {
+    atomic_llong refs;
+    FtB_Context ctx;
+    int64_t nrows, ncols, nvals;
+    bool wide;             /* columns are int64_t (ncols > 2^31 - 1), else int32_t */
+    bool multi;            /* parallel edges may be present (rule keep) */
+    const int64_t *rowptr; /* nrows + 1 */
+    const void *colidx;    /* nvals, ascending in each row */
+    ftb_buffer *rowptr_owner, *colidx_owner;
+    pthread_mutex_t lock;          /* guards what follows: derived forms, built once */
+    struct ftb_pattern *transpose; /* holds no reference back */
+    int64_t *transpose_from;       /* nvals: entry of this pattern that became the transpose's entry */
+} ftb_pattern;
+
+/* Adopts the buffers (also on failure: then they are released). */
+ftb_pattern *ftb_pattern_new(FtB_Context ctx, int64_t nrows, int64_t ncols, ftb_buffer *rowptr, ftb_buffer *colidx);
+ftb_pattern *ftb_pattern_empty(FtB_Context ctx, int64_t nrows, int64_t ncols);
+ftb_pattern *ftb_pattern_retain(ftb_pattern *p);
+void ftb_pattern_release(ftb_pattern *p); /* NULL is allowed */
+/* The transpose (borrowed from p, built on first use, parallel), and where its entries came from. */
+GrB_Info ftb_pattern_transpose(ftb_pattern *p, ftb_pattern **transpose, const int64_t **from);
+
+static inline int64_t ftb_col(const ftb_pattern *p, int64_t e)
+{
+    return p->wide ? ((const int64_t *)p->colidx)[e] : ((const int32_t *)p->colidx)[e];
+}
+static inline size_t ftb_col_size(int64_t ncols) { return ncols > FTB_INT32_LIMIT ? 8 : 4; }
+
+/* ---- objects (matrix.c, block.c, ...). Handles carry a magic number so that a wrong or freed
+ * handle gives GrB_UNINITIALIZED_OBJECT most of the time instead of a crash. */
+
+#define FTB_MAGIC_MATRIX 0x4654424d
+#define FTB_MAGIC_BLOCK 0x46544242
+#define FTB_MAGIC_SEMIRING 0x46544253
+#define FTB_MAGIC_OP 0x4654424f
+#define FTB_MAGIC_DESCRIPTOR 0x46544244
+#define FTB_MAGIC_PLAN 0x46544250
+#define FTB_MAGIC_SINK 0x4654424b
+#define FTB_MAGIC_LABELS 0x4654424c
+
+struct FtB_Matrix_opaque {
+    uint32_t magic;
+    FtB_Context ctx;
+    FtB_Type type;
+    int64_t width;
+    ftb_pattern *pattern;
+    ftb_buffer *values; /* nvals x width of `type`; NULL when width is 0 */
+};
+
+struct FtB_Block_opaque {
+    uint32_t magic;
+    FtB_Context ctx;
+    FtB_Type type;
+    int64_t nrows, ncols, ld, heads; /* heads: 1 unless a head view */
+    ftb_buffer *owner;
+    void *data; /* inside owner->data */
+};
+
+struct FtB_Labels_opaque {
+    uint32_t magic;
+    FtB_Context ctx;
+    atomic_llong refs;
+    int64_t count;
+    const int64_t *offset; /* count + 1, into bytes; every label ends with a NUL inside its range */
+    const char *bytes;
+};
+
+/* Makes a matrix that adopts one reference of pattern and values (also on failure). */
+GrB_Info ftb_matrix_make(FtB_Matrix *A, FtB_Context ctx, FtB_Type type, int64_t width, ftb_pattern *pattern, ftb_buffer *values);
+/* Gives C the content of T (pattern, width; values cast to C's type); T is consumed on success. */
+GrB_Info ftb_matrix_become(FtB_Matrix C, FtB_Matrix T);
+/* Makes T = A read transposed, sharing nothing with A but the cached pattern. */
+GrB_Info ftb_matrix_transpose(FtB_Matrix *T, FtB_Matrix A);
+
+/* Adopts bytes and offset (ftb_new()ed; also on failure). */
+GrB_Info ftb_labels_make(FtB_Labels *labels, FtB_Context ctx, int64_t count, int64_t *offset, char *bytes);
+FtB_Labels ftb_labels_retain(FtB_Labels labels); /* NULL is allowed */
+
+/* ---- arguments (arg.c): unwrap a slot and say what was wrong with it, by its name. Optional ones
+ * give NULL for an empty slot. */
+
+GrB_Info ftb_arg_matrix(FtB_Matrix *A, FtB_Arg arg, const char *name, bool optional);
+GrB_Info ftb_arg_block(FtB_Block *X, FtB_Arg arg, const char *name, bool optional);
+
+typedef struct ftb_flags { /* a descriptor, read */
+    bool transpose0, transpose1, structural, complement, replace;
+    double fill;
+    FtB_Plan plan;
+} ftb_flags;
+GrB_Info ftb_arg_descriptor(ftb_flags *flags, FtB_Arg arg);
+
+#define FTB_CHECK(expression)                   /* inside functions with a done: label and `info` */ \
+    if ((info = (expression)) != GrB_SUCCESS) goto done
+
+#endif

@@ -1,0 +1,128 @@
+/* Expressions: text -> tree (parse.c) -> typed program (check.c) -> values (eval.c).
+ *
+ * A tree knows names but no types. A program is a tree compiled for given operand dtypes and widths:
+ * a list of typed instructions over registers, run on batches of items. Arithmetic is done in BOOL
+ * (uint8_t 0/1), INT64, UINT64, FP32 and FP64; operands come in these types. */
+#ifndef FTB_EXPR_H
+#define FTB_EXPR_H
+
+#include "core/core.h"
+
+typedef struct ftb_expr ftb_expr;       /* parsed text; immutable, reference-counted */
+typedef struct ftb_program ftb_program; /* compiled; immutable */
+typedef struct ftb_machine ftb_machine; /* registers for running one program in one thread */
+
+/* A name that a program may use. */
+typedef struct ftb_name {
+    const char *name;
+    FtB_Type type;  /* dtype as stored (typing looks at its bits); operands come as its compute type */
+    int64_t width;  /* values per item */
+    bool block;     /* the whole block is meant: usable right of @ and as name[i], name[j], name[k], name[e] */
+    FtB_Block rows; /* the block, when `block` */
+} ftb_name;
+
+/* What an operand holds when a program is run: item t's first value is at data + t * stride values. */
+typedef struct ftb_operand {
+    const void *data; /* of the name's compute type */
+    int64_t stride;   /* values from one item to the next; 0: the same for all items */
+} ftb_operand;
+
+/* Parses text. `what` names it in messages ("semiring", "epilogue"); positions in messages count from
+ * column `column0` + 1. */
+GrB_Info ftb_expr_parse(ftb_expr **e, FtB_Context ctx, const char *text, const char *what, int column0);
+/* A copy in which each of `names` is replaced by the expression beside it (for rewrites and weights). */
+GrB_Info ftb_expr_substitute(ftb_expr **out, const ftb_expr *e, int count, const char *const *names, const ftb_expr *const *by);
+ftb_expr *ftb_expr_retain(ftb_expr *e);
+void ftb_expr_release(ftb_expr *e);
+const char *ftb_expr_text(const ftb_expr *e);
+bool ftb_expr_uses(const ftb_expr *e, const char *name);
+/* True if exchanging the names of each pair leaves the value unchanged bit for bit (structural
+ * equality after ordering the operands of commutative operators). pairs: a,b, i,j, di,dj, ... NULL-ended. */
+bool ftb_expr_symmetric(const ftb_expr *e, const char *const *pairs);
+
+/* Compiles for operands; errors name the text, column, and what is known here. The order of `names`
+ * is the order of the operands when run. `integers_wide`: integer results accumulate (plus/times): the
+ * components of a [...] that mixes integers and floats become FP64. */
+GrB_Info ftb_program_new(ftb_program **p, FtB_Context ctx, const ftb_expr *e, int count, const ftb_name *names, bool integers_wide);
+void ftb_program_delete(ftb_program *p);
+FtB_Type ftb_program_type(const ftb_program *p);  /* compute type of the result */
+int64_t ftb_program_width(const ftb_program *p);  /* values per item of the result */
+bool ftb_program_uses(const ftb_program *p, int name);
+
+/* A machine runs batches of up to ftb_machine_batch() items. */
+GrB_Info ftb_machine_new(ftb_machine **m, FtB_Context ctx, const ftb_program *p);
+void ftb_machine_delete(ftb_machine *m);
+#define FTB_BATCH 1024 /* items: registers of FP64 stay in 8 KB, a few of them in L1 */
+/* out[t] = program(operands at t) for t < count <= FTB_BATCH; out: width values of the result type per
+ * item. i, j, k are the int64 index operands by name like all others. */
+void ftb_machine_run(ftb_machine *m, int64_t count, const ftb_operand *operands, void *out);
+
+/* ---- monoids (monoid.c, semirings/monoids.def) */
+
+typedef enum ftb_monoid {
+    FTB_PLUS, FTB_TIMES, FTB_MIN, FTB_MAX, FTB_ANY, FTB_OR, FTB_AND, FTB_XOR, FTB_XNOR, FTB_NMONOIDS
+} ftb_monoid;
+
+typedef struct ftb_reducer {
+    ftb_monoid monoid;
+    bool mean;   /* finish: h / count */
+    bool arg;    /* argmin, argmax: the winning k rides along */
+} ftb_reducer;
+
+GrB_Info ftb_reducer_parse(ftb_reducer *r, const char *name, size_t length);
+const char *ftb_monoid_name(ftb_monoid m);
+/* The type that sums of messages of compute type `t` are kept in (plus over BOOL -> INT64, or -> BOOL). */
+FtB_Type ftb_monoid_type(ftb_monoid m, FtB_Type t);
+void ftb_monoid_identity(ftb_monoid m, FtB_Type t, void *value);
+/* x[f] = m(x[f], y[f]) for f < count; t is a compute type. min and max: NaN loses to every number. */
+void ftb_monoid_apply(ftb_monoid m, FtB_Type t, void *x, const void *y, int64_t count);
+/* GraphBLAS's built-in monoids; GrB_DOMAIN_MISMATCH for others. type: the one it works in. */
+GrB_Info ftb_monoid_from_grb(ftb_monoid *m, FtB_Type *type, GrB_Monoid monoid);
+/* Slot: text or GrB_Monoid. *type 0: whatever the operand's gives. */
+GrB_Info ftb_arg_monoid(ftb_monoid *m, FtB_Type *type, FtB_Arg arg, const char *name);
+
+/* ---- semirings and operators */
+
+#define FTB_NAME_LENGTH 32
+typedef struct ftb_bound { /* one binding */
+    char name[FTB_NAME_LENGTH];
+    FtB_Type type;    /* INT64 or FP64 scalar, or the block's */
+    int64_t integer;
+    double real;
+    FtB_Block block;  /* a view of ours, or NULL for a scalar */
+} ftb_bound;
+
+struct FtB_Semiring_opaque {
+    uint32_t magic;
+    FtB_Context ctx;         /* NULL: immortal; its text is parsed at each use */
+    const char *name;        /* immortal ones: "plus_times", else NULL */
+    const char *text;
+    ftb_reducer reducer;
+    ftb_expr *message;       /* NULL for a C function and for immortal ones */
+    FtB_Message_function function;
+    const void *theta;
+    int64_t function_width;
+    FtB_Type domain;         /* 0, or the type that inputs are cast to (GraphBLAS built-ins) */
+    int nbound;
+    ftb_bound *bound;
+};
+
+struct FtB_Op_opaque {
+    uint32_t magic;
+    FtB_Context ctx;
+    ftb_expr *body;
+    FtB_Type domain; /* 0, or the type that inputs are cast to (GraphBLAS built-ins) */
+    int nbound;
+    ftb_bound *bound;
+};
+
+/* Slots, resolved to a handle that the caller owns and frees with FtB_Semiring_free / FtB_Op_free:
+ * FtB_Semiring (also immortal), GrB_Semiring built-in, text. */
+GrB_Info ftb_arg_semiring(FtB_Semiring *s, FtB_Arg arg, const char *name);
+/* FtB_Op, GrB_BinaryOp built-in, text; optional: NULL for an empty slot. */
+GrB_Info ftb_arg_op(FtB_Op *op, FtB_Arg arg, const char *name, bool optional);
+/* Appends the bound names to names[] (room for `room`), and their constant operands (scalars: stride 0,
+ * data inside bound[]); returns the new count, or -1 if there is no room. */
+int ftb_bound_names(int nbound, const ftb_bound *bound, ftb_name *names, ftb_operand *operands, int count, int room);
+
+#endif

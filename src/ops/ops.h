@@ -1,0 +1,33 @@
+/* What the operations share. */
+#ifndef FTB_OPS_H
+#define FTB_OPS_H
+
+#include "core/core.h"
+#include "expr/expr.h"
+#include "io/io.h"
+
+/* C<M> = accum(C, T), GraphBLAS's write rule (C API 2.0, section 2.3). M and accum may be NULL. T has
+ * C's shape and any dtype; it is consumed on success. C's width becomes T's; it must equal C's own where
+ * old entries stay. C may be M. C is unchanged on failure. (write.c) */
+GrB_Info ftb_write(FtB_Matrix C, FtB_Matrix M, const ftb_flags *flags, FtB_Op accum, FtB_Matrix T);
+/* Shape and width rules of a mask, shared by all operations. `shape` as m x n of C. */
+GrB_Info ftb_mask_check(FtB_Matrix M, const ftb_flags *flags, int64_t nrows, int64_t ncols);
+/* Whether mask entry e admits its position (before complement). */
+bool ftb_mask_admits(FtB_Matrix M, const ftb_flags *flags, int64_t e);
+
+/* A named weight of FtB_project: a row of semirings/weights.def (weights.c). */
+typedef struct ftb_weight {
+    const char *name;
+    bool unweighted;      /* entries count as 1 */
+    const char *prepare;  /* over x, i, j, di, dj, si, sj, qi, qj, nrows, ncols of R, made to be projected onto
+                             its columns: new value of each entry before the product; NULL: x */
+    const char *semiring; /* "plus : a * b" */
+    const char *epilogue; /* over h (h0, h1, ... if wider), i, j, di, dj, si, sj, qi, qj, nrows, ncols; NULL: h */
+    const char *formula;  /* for people, plain text */
+    const char *summary;  /* one line */
+} ftb_weight;
+const ftb_weight *ftb_weights(int *count);
+const ftb_weight *ftb_weight_find(const char *name);    /* NULL if unknown */
+const char *ftb_closest(const char *word, int count, const char *const *words); /* did you mean; NULL if none */
+
+#endif
