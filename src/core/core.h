@@ -32,6 +32,7 @@ struct FtB_Context_opaque {
     _Atomic int64_t now, peak; /* counted bytes */
     atomic_int cancelled;
     _Atomic int64_t progress_ns; /* when progress was last called */
+    atomic_flag reporting;       /* held by the thread that is inside the callback */
 };
 
 FtB_Context ftb_context(void);                   /* the engaged one, or the default; never NULL */
@@ -45,8 +46,9 @@ GrB_Info ftb_progress(FtB_Context ctx, double done, double total, const char *wh
 bool ftb_cancelled(FtB_Context ctx);             /* cheap; for use inside parallel loops */
 void ftb_cancel_clear(FtB_Context ctx);          /* by the public call that returns FTB_CANCELLED */
 
-/* ---- memory (alloc.c): counted in a context, 64-byte aligned, NULL on failure with the thread's
- * message set; ftb_nomem() then returns GrB_OUT_OF_MEMORY or FTB_LIMIT. count 0 gives a valid pointer. */
+/* ---- memory (alloc.c): counted in a context (NULL: the engaged one), which every allocation keeps
+ * alive; 64-byte aligned; NULL on failure with the thread's message set; ftb_nomem() then returns
+ * GrB_OUT_OF_MEMORY or FTB_LIMIT. count 0 gives a valid pointer. */
 
 void *ftb_new(FtB_Context ctx, int64_t count, size_t size);  /* uninitialised */
 void *ftb_new0(FtB_Context ctx, int64_t count, size_t size); /* zeroed */
@@ -55,6 +57,9 @@ bool ftb_resize(FtB_Context ctx, void **p, int64_t count, size_t size);
 void ftb_delete(void *p); /* NULL is allowed */
 char *ftb_strdup(FtB_Context ctx, const char *s);
 GrB_Info ftb_nomem(void);
+/* Uncounted memory from the allocator in use, for what a context itself is made of. */
+void *ftb_raw_new(size_t bytes);
+void ftb_raw_delete(void *p);
 /* Counts bytes that others hold for us (mapped files and the like). false: over the limit. */
 bool ftb_count(FtB_Context ctx, int64_t bytes);
 void ftb_uncount(FtB_Context ctx, int64_t bytes);
@@ -67,7 +72,7 @@ typedef struct ftb_buffer {
     bool owned, writable;
 } ftb_buffer;
 ftb_buffer *ftb_buffer_new(FtB_Context ctx, int64_t count, size_t size); /* zeroed; NULL on failure */
-ftb_buffer *ftb_buffer_adopt(FtB_Context ctx, void *data);               /* owns an ftb_new()ed array */
+ftb_buffer *ftb_buffer_adopt(FtB_Context ctx, void *data); /* owns an ftb_new()ed array, also on failure (deleted) */
 ftb_buffer *ftb_buffer_wrap(FtB_Context ctx, const void *data, bool writable);
 ftb_buffer *ftb_buffer_retain(ftb_buffer *b); /* NULL is allowed */
 void ftb_buffer_release(ftb_buffer *b);       /* NULL is allowed */
@@ -157,6 +162,10 @@ struct FtB_Labels_opaque {
 
 /* Makes a matrix that adopts one reference of pattern and values (also on failure). */
 GrB_Info ftb_matrix_make(FtB_Matrix *A, FtB_Context ctx, FtB_Type type, int64_t width, ftb_pattern *pattern, ftb_buffer *values);
+/* Refuses, naming the call, what no matrix can be. */
+GrB_Info ftb_matrix_check_shape(const char *call, FtB_Type type, int64_t nrows, int64_t ncols, int64_t width);
+/* Makes a block over memory of `owner`, of which it adopts one reference (also on failure). */
+GrB_Info ftb_block_view(FtB_Block *X, FtB_Context ctx, FtB_Type type, int64_t nrows, int64_t ncols, int64_t ld, ftb_buffer *owner);
 /* Gives C the content of T (pattern, width; values cast to C's type); T is consumed on success. */
 GrB_Info ftb_matrix_become(FtB_Matrix C, FtB_Matrix T);
 /* Makes T = A read transposed, sharing nothing with A but the cached pattern. */
@@ -169,6 +178,7 @@ FtB_Labels ftb_labels_retain(FtB_Labels labels); /* NULL is allowed */
 /* ---- arguments (arg.c): unwrap a slot and say what was wrong with it, by its name. Optional ones
  * give NULL for an empty slot. */
 
+const char *ftb_kind_name(FtB_Kind kind); /* "an FtB_Matrix", "text", ... */
 GrB_Info ftb_arg_matrix(FtB_Matrix *A, FtB_Arg arg, const char *name, bool optional);
 GrB_Info ftb_arg_block(FtB_Block *X, FtB_Arg arg, const char *name, bool optional);
 

@@ -1,0 +1,227 @@
+/* Counted memory. Each allocation is laid out as
+ *
+ *     raw ... | padding | header | data, 64-byte aligned
+ *
+ * and the header in front of the data remembers the raw pointer, the context and the bytes counted.
+ * Growing goes through the allocator's realloc, so that the C library moves the pages of a large array
+ * (mremap) instead of copying it: a sink's result grows without a second copy ever existing. */
+#include "core/core.h"
+
+#include <stdlib.h>
+
+#define ALIGNMENT 64
+
+typedef struct header {
+    void *raw;
+    FtB_Context ctx;
+    int64_t bytes; /* asked of the allocator, and counted */
+    int64_t size;  /* of the data */
+} header;
+
+#define OVERHEAD ((int64_t)sizeof(header) + ALIGNMENT)
+
+static void *(*hook_malloc)(size_t);
+static void *(*hook_realloc)(void *, size_t);
+static void (*hook_free)(void *);
+
+static _Thread_local GrB_Info failure = GrB_OUT_OF_MEMORY; /* of this thread's last failed allocation */
+
+GrB_Info FtB_set_allocator(void *(*m)(size_t), void *(*r)(void *, size_t), void (*f)(void *))
+{
+    if ((!m || !r || !f) && (m || r || f))
+        return ftb_fail(GrB_NULL_POINTER, "FtB_set_allocator: expected three functions, or three NULLs");
+    hook_malloc = m;
+    hook_realloc = r;
+    hook_free = f;
+    return GrB_SUCCESS;
+}
+
+void *ftb_raw_new(size_t bytes) { return hook_malloc ? hook_malloc(bytes) : malloc(bytes); }
+
+void ftb_raw_delete(void *p)
+{
+    if (!p)
+        return;
+    if (hook_free)
+        hook_free(p);
+    else
+        free(p);
+}
+
+static void *raw_zeroed(size_t bytes)
+{
+    if (!hook_malloc)
+        return calloc(bytes, 1); /* fresh pages come zeroed: not written twice */
+    void *raw = hook_malloc(bytes);
+    if (raw)
+        memset(raw, 0, bytes);
+    return raw;
+}
+
+GrB_Info ftb_nomem(void) { return failure; }
+
+static void out_of_memory(int64_t bytes)
+{
+    failure =
+        ftb_fail(GrB_OUT_OF_MEMORY, "out of memory: %lld bytes could not be allocated", (long long)bytes);
+}
+
+bool ftb_count(FtB_Context ctx, int64_t bytes)
+{
+    if (!ctx)
+        ctx = ftb_context();
+    int64_t now = atomic_fetch_add(&ctx->now, bytes) + bytes;
+    if (ctx->limit > 0 && now > ctx->limit) {
+        atomic_fetch_sub(&ctx->now, bytes);
+        failure =
+            ftb_fail(FTB_LIMIT, "memory limit: %lld bytes more would make %lld, the context's limit is %lld",
+                     (long long)bytes, (long long)now, (long long)ctx->limit);
+        return false;
+    }
+    int64_t peak = atomic_load(&ctx->peak);
+    while (now > peak && !atomic_compare_exchange_weak(&ctx->peak, &peak, now))
+        ;
+    return true;
+}
+
+void ftb_uncount(FtB_Context ctx, int64_t bytes)
+{
+    atomic_fetch_sub(&(ctx ? ctx : ftb_context())->now, bytes);
+}
+
+/* count * size, or -1 (message set) if that is negative or more than can be addressed. */
+static int64_t data_size(int64_t count, size_t size)
+{
+    int64_t bytes;
+    if (count < 0 || __builtin_mul_overflow(count, size, &bytes) || bytes > INT64_MAX - OVERHEAD) {
+        failure = ftb_fail(GrB_OUT_OF_MEMORY, "out of memory: %lld items of %zu bytes cannot be addressed",
+                           (long long)count, size);
+        return -1;
+    }
+    return bytes;
+}
+
+static char *aligned(void *raw)
+{
+    uintptr_t first = (uintptr_t)raw + sizeof(header);
+    return (char *)raw + (sizeof(header) + (ALIGNMENT - first % ALIGNMENT) % ALIGNMENT);
+}
+
+static header *header_of(void *p) { return (header *)((char *)p - sizeof(header)); }
+
+static void *new_array(FtB_Context ctx, int64_t count, size_t size, bool zeroed)
+{
+    int64_t bytes = data_size(count, size);
+    if (bytes < 0)
+        return NULL;
+    if (!ctx)
+        ctx = ftb_context();
+    int64_t total = bytes + OVERHEAD;
+    if (!ftb_count(ctx, total))
+        return NULL;
+    void *raw = zeroed ? raw_zeroed((size_t)total) : ftb_raw_new((size_t)total);
+    if (!raw) {
+        ftb_uncount(ctx, total);
+        out_of_memory(total);
+        return NULL;
+    }
+    char *data = aligned(raw);
+    *header_of(data) = (header){.raw = raw, .ctx = ftb_context_retain(ctx), .bytes = total, .size = bytes};
+    return data;
+}
+
+void *ftb_new(FtB_Context ctx, int64_t count, size_t size) { return new_array(ctx, count, size, false); }
+
+void *ftb_new0(FtB_Context ctx, int64_t count, size_t size) { return new_array(ctx, count, size, true); }
+
+bool ftb_resize(FtB_Context ctx, void **p, int64_t count, size_t size)
+{
+    if (!*p)
+        return (*p = ftb_new(ctx, count, size)) != NULL;
+    int64_t bytes = data_size(count, size);
+    if (bytes < 0)
+        return false;
+    header old = *header_of(*p);
+    int64_t total = bytes + OVERHEAD, more = total - old.bytes;
+    if (more > 0 && !ftb_count(old.ctx, more))
+        return false;
+    ptrdiff_t offset = (char *)*p - (char *)old.raw;
+    void *raw = hook_realloc ? hook_realloc(old.raw, (size_t)total) : realloc(old.raw, (size_t)total);
+    if (!raw) {
+        if (more > 0)
+            ftb_uncount(old.ctx, more);
+        out_of_memory(total);
+        return false;
+    }
+    if (more < 0)
+        ftb_uncount(old.ctx, -more);
+    char *data = aligned(raw); /* the raw pointer's position within 64 bytes may have changed */
+    if (data - (char *)raw != offset)
+        memmove(data, (char *)raw + offset, (size_t)ftb_min(bytes, old.size));
+    *header_of(data) = (header){.raw = raw, .ctx = old.ctx, .bytes = total, .size = bytes};
+    *p = data;
+    return true;
+}
+
+void ftb_delete(void *p)
+{
+    if (!p)
+        return;
+    header h = *header_of(p);
+    ftb_raw_delete(h.raw);
+    ftb_uncount(h.ctx, h.bytes);
+    ftb_context_release(h.ctx);
+}
+
+char *ftb_strdup(FtB_Context ctx, const char *s)
+{
+    size_t size = strlen(s) + 1;
+    char *copy = ftb_new(ctx, (int64_t)size, 1);
+    return copy ? memcpy(copy, s, size) : NULL;
+}
+
+static ftb_buffer *make_buffer(FtB_Context ctx, void *data, bool owned, bool writable)
+{
+    ftb_buffer *b = ftb_new(ctx, 1, sizeof *b);
+    if (!b)
+        return NULL;
+    *b = (ftb_buffer){.ctx = ctx ? ctx : ftb_context(), .data = data, .owned = owned, .writable = writable};
+    atomic_init(&b->refs, 1);
+    return b;
+}
+
+ftb_buffer *ftb_buffer_adopt(FtB_Context ctx, void *data)
+{
+    if (!data)
+        return NULL;
+    ftb_buffer *b = make_buffer(ctx, data, true, true);
+    if (!b)
+        ftb_delete(data);
+    return b;
+}
+
+ftb_buffer *ftb_buffer_new(FtB_Context ctx, int64_t count, size_t size)
+{
+    return ftb_buffer_adopt(ctx, ftb_new0(ctx, count, size));
+}
+
+ftb_buffer *ftb_buffer_wrap(FtB_Context ctx, const void *data, bool writable)
+{
+    return make_buffer(ctx, (void *)(uintptr_t)data, false, writable);
+}
+
+ftb_buffer *ftb_buffer_retain(ftb_buffer *b)
+{
+    if (b)
+        atomic_fetch_add(&b->refs, 1);
+    return b;
+}
+
+void ftb_buffer_release(ftb_buffer *b)
+{
+    if (!b || atomic_fetch_sub(&b->refs, 1) > 1)
+        return;
+    if (b->owned)
+        ftb_delete(b->data);
+    ftb_delete(b);
+}

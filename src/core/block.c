@@ -1,0 +1,123 @@
+/* Dense blocks: rows x cols, row-major, over memory of their own, of a matrix or of the caller. */
+#include "core/core.h"
+
+static GrB_Info check_shape(const char *call, int64_t nrows, int64_t ncols, int64_t ld, FtB_Type type)
+{
+    int64_t count;
+    if (!ftb_type_valid(type))
+        return ftb_fail(GrB_INVALID_VALUE, "%s: type is %d, which is not an FtB_Type", call, (int)type);
+    if (nrows < 0 || ncols < 0)
+        return ftb_fail(GrB_INVALID_VALUE, "%s: the shape is %lld x %lld; expected dimensions >= 0", call,
+                        (long long)nrows, (long long)ncols);
+    if (ld < ncols)
+        return ftb_fail(GrB_INVALID_VALUE, "%s: ld is %lld; expected at least the %lld columns", call,
+                        (long long)ld, (long long)ncols);
+    if (__builtin_mul_overflow(nrows, ld, &count) || count > INT64_MAX / 8)
+        return ftb_fail(GrB_INVALID_VALUE, "%s: %lld rows of ld %lld values cannot be addressed", call,
+                        (long long)nrows, (long long)ld);
+    return GrB_SUCCESS;
+}
+
+GrB_Info ftb_block_view(FtB_Block *X, FtB_Context ctx, FtB_Type type, int64_t nrows, int64_t ncols,
+                        int64_t ld, ftb_buffer *owner)
+{
+    *X = NULL;
+    FtB_Block made = owner ? ftb_new0(ctx, 1, sizeof *made) : NULL;
+    if (!made) {
+        ftb_buffer_release(owner);
+        return ftb_nomem();
+    }
+    *made = (struct FtB_Block_opaque){.magic = FTB_MAGIC_BLOCK,
+                                      .ctx = ctx ? ctx : ftb_context(),
+                                      .type = type,
+                                      .nrows = nrows,
+                                      .ncols = ncols,
+                                      .ld = ld,
+                                      .heads = 1,
+                                      .owner = owner,
+                                      .data = owner->data};
+    *X = made;
+    return GrB_SUCCESS;
+}
+
+GrB_Info FtB_Block_new(FtB_Block *X, int64_t nrows, int64_t ncols, FtB_Type type)
+{
+    if (!X)
+        return ftb_fail(GrB_NULL_POINTER, "FtB_Block_new: X is NULL");
+    *X = NULL;
+    GrB_Info info = check_shape("FtB_Block_new", nrows, ncols, ncols, type);
+    if (info != GrB_SUCCESS)
+        return info;
+    FtB_Context ctx = ftb_context();
+    return ftb_block_view(X, ctx, type, nrows, ncols, ncols,
+                          ftb_buffer_new(ctx, nrows * ncols, FtB_Type_size(type)));
+}
+
+static GrB_Info wrap(FtB_Block *X, const char *call, const void *data, bool writable, int64_t nrows,
+                     int64_t ncols, int64_t ld, FtB_Type type)
+{
+    if (!X)
+        return ftb_fail(GrB_NULL_POINTER, "%s: X is NULL", call);
+    *X = NULL;
+    GrB_Info info = check_shape(call, nrows, ncols, ld, type);
+    if (info != GrB_SUCCESS)
+        return info;
+    if (!data && nrows > 0 && ncols > 0)
+        return ftb_fail(GrB_NULL_POINTER, "%s: data is NULL; expected %lld x %lld values", call,
+                        (long long)nrows, (long long)ncols);
+    FtB_Context ctx = ftb_context();
+    return ftb_block_view(X, ctx, type, nrows, ncols, ld, ftb_buffer_wrap(ctx, data, writable));
+}
+
+GrB_Info FtB_Block_wrap(FtB_Block *X, void *data, int64_t nrows, int64_t ncols, int64_t ld, FtB_Type type)
+{
+    return wrap(X, "FtB_Block_wrap", data, true, nrows, ncols, ld, type);
+}
+
+GrB_Info FtB_Block_wrap_const(FtB_Block *X, const void *data, int64_t nrows, int64_t ncols, int64_t ld,
+                              FtB_Type type)
+{
+    return wrap(X, "FtB_Block_wrap_const", data, false, nrows, ncols, ld, type);
+}
+
+static GrB_Info check_block(FtB_Block X)
+{
+    if (!X)
+        return ftb_fail(GrB_NULL_POINTER, "X is NULL; expected an FtB_Block");
+    if (X->magic != FTB_MAGIC_BLOCK)
+        return ftb_fail(GrB_UNINITIALIZED_OBJECT, "X is not an FtB_Block, or was freed");
+    return GrB_SUCCESS;
+}
+
+GrB_Info FtB_Block_shape(FtB_Block X, int64_t *nrows, int64_t *ncols, int64_t *ld, FtB_Type *type,
+                         void **data)
+{
+    GrB_Info info = check_block(X);
+    if (info != GrB_SUCCESS)
+        return info;
+    if (nrows)
+        *nrows = X->nrows;
+    if (ncols)
+        *ncols = X->ncols;
+    if (ld)
+        *ld = X->ld;
+    if (type)
+        *type = X->type;
+    if (data)
+        *data = X->data;
+    return GrB_SUCCESS;
+}
+
+GrB_Info FtB_Block_free(FtB_Block *X)
+{
+    if (!X || !*X)
+        return GrB_SUCCESS;
+    GrB_Info info = check_block(*X);
+    if (info != GrB_SUCCESS)
+        return info;
+    ftb_buffer_release((*X)->owner);
+    (*X)->magic = 0;
+    ftb_delete(*X);
+    *X = NULL;
+    return GrB_SUCCESS;
+}

@@ -1,0 +1,184 @@
+/* Contexts: threads, memory limit, seed, progress and cancellation. Reference-counted: every counted
+ * allocation holds one reference, so a context outlives what was made in it. */
+#include "core/core.h"
+
+#include <omp.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PROGRESS_INTERVAL_NS 100000000 /* the callback runs at most ten times a second */
+
+static struct FtB_Context_opaque default_context = {.refs = 1, .reporting = ATOMIC_FLAG_INIT};
+static _Thread_local FtB_Context engaged; /* NULL: the default; holds a reference */
+static pthread_key_t engaged_key;         /* releases the reference when a thread ends */
+static pthread_once_t engaged_once = PTHREAD_ONCE_INIT;
+static bool engaged_key_valid;
+static pid_t loaded_in; /* the process that OpenMP's threads belong to */
+
+__attribute__((constructor)) static void remember_process(void) { loaded_in = getpid(); }
+
+FtB_Context ftb_context(void) { return engaged ? engaged : &default_context; }
+
+static FtB_Context chosen(FtB_Context ctx) { return ctx ? ctx : ftb_context(); }
+
+FtB_Context ftb_context_retain(FtB_Context ctx)
+{
+    atomic_fetch_add(&ctx->refs, 1);
+    return ctx;
+}
+
+void ftb_context_release(FtB_Context ctx)
+{
+    if (!ctx || atomic_fetch_sub(&ctx->refs, 1) > 1)
+        return;
+    ftb_raw_delete(ctx->tmpdir);
+    ftb_raw_delete(ctx);
+}
+
+GrB_Info FtB_Context_new(FtB_Context *ctx)
+{
+    if (!ctx)
+        return ftb_fail(GrB_NULL_POINTER, "FtB_Context_new: ctx is NULL");
+    *ctx = ftb_raw_new(sizeof **ctx);
+    if (!*ctx)
+        return ftb_fail(GrB_OUT_OF_MEMORY, "FtB_Context_new: out of memory");
+    memset(*ctx, 0, sizeof **ctx);
+    atomic_init(&(*ctx)->refs, 1);
+    atomic_flag_clear(&(*ctx)->reporting);
+    return GrB_SUCCESS;
+}
+
+GrB_Info FtB_Context_free(FtB_Context *ctx)
+{
+    if (!ctx || !*ctx)
+        return GrB_SUCCESS;
+    if (*ctx == engaged)
+        FtB_Context_engage(NULL);
+    ftb_context_release(*ctx);
+    *ctx = NULL;
+    return GrB_SUCCESS;
+}
+
+static void release_engaged(void *ctx) { ftb_context_release(ctx); }
+
+static void make_key(void) { engaged_key_valid = pthread_key_create(&engaged_key, release_engaged) == 0; }
+
+GrB_Info FtB_Context_engage(FtB_Context ctx)
+{
+    pthread_once(&engaged_once, make_key);
+    if (ctx == engaged)
+        return GrB_SUCCESS;
+    if (!engaged_key_valid || pthread_setspecific(engaged_key, ctx))
+        return ftb_fail(GrB_OUT_OF_MEMORY, "FtB_Context_engage: no thread-specific storage is left");
+    FtB_Context old = engaged;
+    engaged = ctx ? ftb_context_retain(ctx) : NULL;
+    ftb_context_release(old);
+    return GrB_SUCCESS;
+}
+
+GrB_Info FtB_Context_set_threads(FtB_Context ctx, int threads)
+{
+    if (threads < 0)
+        return ftb_fail(GrB_INVALID_VALUE, "threads is %d; expected 0 (all cores) or more", threads);
+    chosen(ctx)->threads = threads;
+    return GrB_SUCCESS;
+}
+
+GrB_Info FtB_Context_set_memory_limit(FtB_Context ctx, int64_t bytes)
+{
+    if (bytes < 0)
+        return ftb_fail(GrB_INVALID_VALUE, "memory limit is %lld bytes; expected 0 (none) or more",
+                        (long long)bytes);
+    chosen(ctx)->limit = bytes;
+    return GrB_SUCCESS;
+}
+
+GrB_Info FtB_Context_set_seed(FtB_Context ctx, uint64_t seed)
+{
+    chosen(ctx)->seed = seed;
+    return GrB_SUCCESS;
+}
+
+GrB_Info FtB_Context_set_tmpdir(FtB_Context ctx, const char *path)
+{
+    char *copy = NULL;
+    if (path) {
+        size_t size = strlen(path) + 1;
+        copy = ftb_raw_new(size);
+        if (!copy)
+            return ftb_fail(GrB_OUT_OF_MEMORY, "FtB_Context_set_tmpdir: out of memory");
+        memcpy(copy, path, size);
+    }
+    ctx = chosen(ctx);
+    ftb_raw_delete(ctx->tmpdir);
+    ctx->tmpdir = copy;
+    return GrB_SUCCESS;
+}
+
+GrB_Info FtB_Context_progress(FtB_Context ctx, FtB_Progress_function f, void *arg)
+{
+    ctx = chosen(ctx);
+    ctx->progress = f;
+    ctx->progress_arg = arg;
+    atomic_store(&ctx->progress_ns, 0);
+    return GrB_SUCCESS;
+}
+
+GrB_Info FtB_Context_cancel(FtB_Context ctx)
+{
+    atomic_store(&(ctx ? ctx : &default_context)->cancelled, 1);
+    return GrB_SUCCESS;
+}
+
+GrB_Info FtB_Context_memory(FtB_Context ctx, int64_t *now, int64_t *peak)
+{
+    ctx = chosen(ctx);
+    if (now)
+        *now = atomic_load(&ctx->now);
+    if (peak)
+        *peak = atomic_load(&ctx->peak);
+    return GrB_SUCCESS;
+}
+
+int ftb_threads(FtB_Context ctx)
+{
+    if (getpid() != loaded_in) /* the OpenMP threads of the parent are not here; waiting for them hangs */
+        return 1;
+    int threads = chosen(ctx)->threads;
+    return threads > 0 ? threads : ftb_max(1, omp_get_max_threads());
+}
+
+int64_t ftb_memory_left(FtB_Context ctx)
+{
+    ctx = chosen(ctx);
+    return ctx->limit > 0 ? ftb_max(0, ctx->limit - atomic_load(&ctx->now)) : INT64_MAX;
+}
+
+bool ftb_cancelled(FtB_Context ctx)
+{
+    return atomic_load_explicit(&chosen(ctx)->cancelled, memory_order_relaxed);
+}
+
+void ftb_cancel_clear(FtB_Context ctx) { atomic_store(&chosen(ctx)->cancelled, 0); }
+
+/* Calls the callback unless it was called lately or runs on another thread. false: stop. */
+static bool report(FtB_Context ctx, double done, double total, const char *what)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    int64_t now = (int64_t)t.tv_sec * 1000000000 + t.tv_nsec, last = atomic_load(&ctx->progress_ns);
+    if ((last && now - last < PROGRESS_INTERVAL_NS) || atomic_flag_test_and_set(&ctx->reporting))
+        return true;
+    atomic_store(&ctx->progress_ns, now);
+    bool go_on = ctx->progress(done, total, what, ctx->progress_arg);
+    atomic_flag_clear(&ctx->reporting);
+    return go_on;
+}
+
+GrB_Info ftb_progress(FtB_Context ctx, double done, double total, const char *what)
+{
+    ctx = chosen(ctx);
+    if (ctx->progress && !report(ctx, done, total, what))
+        atomic_store(&ctx->cancelled, 1);
+    return ftb_cancelled(ctx) ? ftb_fail(FTB_CANCELLED, "cancelled") : GrB_SUCCESS;
+}

@@ -1,0 +1,50 @@
+/* Patterns: which entries a matrix stores. Immutable once made, shared by reference. */
+#include "core/core.h"
+
+ftb_pattern *ftb_pattern_new(FtB_Context ctx, int64_t nrows, int64_t ncols, ftb_buffer *rowptr,
+                             ftb_buffer *colidx)
+{
+    ftb_pattern *p = rowptr && colidx ? ftb_new0(ctx, 1, sizeof *p) : NULL;
+    if (!p) {
+        ftb_buffer_release(rowptr);
+        ftb_buffer_release(colidx);
+        return NULL;
+    }
+    atomic_init(&p->refs, 1);
+    p->ctx = ctx ? ctx : ftb_context(); /* kept alive by this very allocation */
+    p->nrows = nrows;
+    p->ncols = ncols;
+    p->rowptr_owner = rowptr;
+    p->colidx_owner = colidx;
+    p->rowptr = rowptr->data;
+    p->colidx = colidx->data;
+    p->nvals = p->rowptr[nrows];
+    p->wide = ftb_col_size(ncols) == 8;
+    pthread_mutex_init(&p->lock, NULL);
+    return p;
+}
+
+ftb_pattern *ftb_pattern_empty(FtB_Context ctx, int64_t nrows, int64_t ncols)
+{
+    ftb_buffer *rowptr = nrows < INT64_MAX ? ftb_buffer_new(ctx, nrows + 1, sizeof(int64_t)) : NULL;
+    ftb_buffer *colidx = rowptr ? ftb_buffer_new(ctx, 0, 1) : NULL;
+    return ftb_pattern_new(ctx, nrows, ncols, rowptr, colidx);
+}
+
+ftb_pattern *ftb_pattern_retain(ftb_pattern *p)
+{
+    atomic_fetch_add(&p->refs, 1);
+    return p;
+}
+
+void ftb_pattern_release(ftb_pattern *p)
+{
+    if (!p || atomic_fetch_sub(&p->refs, 1) > 1)
+        return;
+    ftb_pattern_release(p->transpose);
+    ftb_delete(p->transpose_from);
+    ftb_buffer_release(p->rowptr_owner);
+    ftb_buffer_release(p->colidx_owner);
+    pthread_mutex_destroy(&p->lock);
+    ftb_delete(p);
+}

@@ -1,0 +1,166 @@
+/* The transpose of a pattern: a stable counting sort of the entries by column.
+ *
+ * The rows are cut into parts of about equal entry counts; each part counts its columns, a scan over
+ * (column, part) says where each part's entries of each column start, and the parts scatter. Positions
+ * depend on the entries alone, so the result is the same for any number of parts. */
+#include "core/core.h"
+
+typedef struct sorter {
+    ftb_pattern *p;
+    int parts;
+    int64_t *start;  /* parts x ncols: counts, then positions */
+    int64_t *rowptr; /* ncols + 1, of the transpose */
+    void *colidx;    /* nvals, of the transpose */
+    int64_t *from;   /* nvals */
+    bool wide;       /* the transpose's columns are int64_t */
+} sorter;
+
+#define SMALL (INT64_C(1) << 15) /* entries; below, threads cost more than they bring */
+
+/* First row of a part: parts hold about equally many entries. */
+static int64_t part_start(const sorter *s, int part)
+{
+    const int64_t *rowptr = s->p->rowptr;
+    int64_t target = (int64_t)((double)s->p->nvals * part / s->parts), low = 0, high = s->p->nrows;
+    if (part == s->parts)
+        return high;
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (rowptr[middle] < target)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void count_part(const sorter *s, int part)
+{
+    int64_t *count = s->start + part * s->p->ncols;
+    int64_t first = s->p->rowptr[part_start(s, part)], last = s->p->rowptr[part_start(s, part + 1)];
+    for (int64_t e = first; e < last; e++)
+        count[ftb_col(s->p, e)]++;
+}
+
+/* Turns the counts of one stripe of columns into offsets from the stripe's own start; returns its total. */
+static int64_t scan_stripe(const sorter *s, int64_t first, int64_t last)
+{
+    int64_t at = 0;
+    for (int64_t c = first; c < last; c++) {
+        s->rowptr[c] = at;
+        for (int part = 0; part < s->parts; part++) {
+            int64_t *count = &s->start[part * s->p->ncols + c], here = *count;
+            *count = at;
+            at += here;
+        }
+    }
+    return at;
+}
+
+static void shift_stripe(const sorter *s, int64_t first, int64_t last, int64_t by)
+{
+    for (int64_t c = first; c < last; c++) {
+        s->rowptr[c] += by;
+        for (int part = 0; part < s->parts; part++)
+            s->start[part * s->p->ncols + c] += by;
+    }
+}
+
+static void scatter_part(const sorter *s, int part)
+{
+    int64_t *next = s->start + part * s->p->ncols;
+    int64_t last = part_start(s, part + 1);
+    int32_t *narrow = s->colidx;
+    int64_t *wide = s->colidx;
+    for (int64_t i = part_start(s, part); i < last; i++)
+        for (int64_t e = s->p->rowptr[i]; e < s->p->rowptr[i + 1]; e++) {
+            int64_t to = next[ftb_col(s->p, e)]++;
+            if (s->wide)
+                wide[to] = i;
+            else
+                narrow[to] = (int32_t)i;
+            s->from[to] = e;
+        }
+}
+
+#define STRIPES 64
+
+static void sort_entries(const sorter *s)
+{
+    int64_t n = s->p->ncols, total[STRIPES], at = 0;
+#pragma omp parallel for schedule(static, 1) num_threads(s->parts)
+    for (int part = 0; part < s->parts; part++)
+        count_part(s, part);
+#pragma omp parallel for schedule(static) num_threads(s->parts)
+    for (int t = 0; t < STRIPES; t++)
+        total[t] = scan_stripe(s, n / STRIPES * t, t + 1 < STRIPES ? n / STRIPES * (t + 1) : n);
+    for (int t = 0; t < STRIPES; t++) {
+        int64_t here = total[t];
+        total[t] = at;
+        at += here;
+    }
+#pragma omp parallel for schedule(static) num_threads(s->parts)
+    for (int t = 0; t < STRIPES; t++)
+        shift_stripe(s, n / STRIPES * t, t + 1 < STRIPES ? n / STRIPES * (t + 1) : n, total[t]);
+    s->rowptr[n] = at;
+#pragma omp parallel for schedule(static, 1) num_threads(s->parts)
+    for (int part = 0; part < s->parts; part++)
+        scatter_part(s, part);
+}
+
+/* As many parts as threads, but no more counters than entries. */
+static int choose_parts(const ftb_pattern *p)
+{
+    int64_t useful = p->nvals / ftb_max(p->ncols, SMALL);
+    return (int)ftb_max(1, ftb_min(useful, ftb_threads(p->ctx)));
+}
+
+static GrB_Info build_transpose(ftb_pattern *p)
+{
+    sorter s = {.p = p, .parts = choose_parts(p), .wide = ftb_col_size(p->nrows) == 8};
+    GrB_Info info = GrB_OUT_OF_MEMORY;
+    if (p->ncols == INT64_MAX)
+        return ftb_fail(info, "the transpose of %lld x %lld has too many rows", (long long)p->nrows,
+                        (long long)p->ncols);
+    ftb_pattern *transpose = NULL;
+    ftb_buffer *rowptr = NULL, *colidx = NULL;
+    if ((s.start = ftb_new0(p->ctx, s.parts * p->ncols, sizeof *s.start)) &&
+        (s.from = ftb_new(p->ctx, p->nvals, sizeof *s.from)) &&
+        (rowptr = ftb_buffer_adopt(p->ctx, ftb_new(p->ctx, p->ncols + 1, sizeof(int64_t)))) &&
+        (colidx = ftb_buffer_adopt(p->ctx, ftb_new(p->ctx, p->nvals, ftb_col_size(p->nrows))))) {
+        s.rowptr = rowptr->data;
+        s.colidx = colidx->data;
+        sort_entries(&s);
+        transpose = ftb_pattern_new(p->ctx, p->ncols, p->nrows, rowptr, colidx);
+        rowptr = colidx = NULL; /* adopted */
+    }
+    if (transpose) {
+        transpose->multi = p->multi;
+        p->transpose = transpose;
+        p->transpose_from = s.from;
+        s.from = NULL;
+        info = GrB_SUCCESS;
+    } else {
+        info = ftb_nomem();
+    }
+    ftb_buffer_release(rowptr);
+    ftb_buffer_release(colidx);
+    ftb_delete(s.from);
+    ftb_delete(s.start);
+    return info;
+}
+
+GrB_Info ftb_pattern_transpose(ftb_pattern *p, ftb_pattern **transpose, const int64_t **from)
+{
+    GrB_Info info = GrB_SUCCESS;
+    pthread_mutex_lock(&p->lock);
+    if (!p->transpose)
+        info = build_transpose(p);
+    if (info == GrB_SUCCESS) {
+        *transpose = p->transpose;
+        if (from)
+            *from = p->transpose_from;
+    }
+    pthread_mutex_unlock(&p->lock);
+    return info;
+}
