@@ -1,0 +1,174 @@
+/* Messages, set-up and figures that the subcommands share. */
+#include "app.h"
+
+#include "ops/ops.h"
+
+#include <inttypes.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+int app_fail(int code, const char *format, ...)
+{
+    va_list args;
+    app_progress_clear();
+    fputs("featblas: ", stderr);
+    va_start(args, format);
+    vfprintf(stderr, format, args);
+    va_end(args);
+    fputc('\n', stderr);
+    return code;
+}
+
+int app_unknown(const char *what, const char *word, int count, const char *const *words, const char *hint)
+{
+    const char *close = ftb_closest(word, count, words);
+    size_t n = strlen(what);
+    bool dashes = n > 2 && strcmp(what + n - 2, "--") == 0; /* "option --": the dashes belong to the word */
+    const char *dash = dashes ? "--" : "";
+    n = dashes ? n - 3 : n;
+    if (close)
+        return app_fail(APP_USAGE, "unknown %.*s '%s%s'; did you mean '%s%s'?%s%s%s", (int)n, what, dash,
+                        word, dash, close, hint ? " (" : "", hint ? hint : "", hint ? ")" : "");
+    return app_fail(APP_USAGE, "unknown %.*s '%s%s'%s%s%s", (int)n, what, dash, word, hint ? " (" : "",
+                    hint ? hint : "", hint ? ")" : "");
+}
+
+/* Whether whoever read our standard output has gone away. */
+static bool reader_gone(void)
+{
+    struct pollfd p = {.fd = STDOUT_FILENO, .events = POLLOUT};
+    return poll(&p, 1, 0) == 1 && (p.revents & POLLERR);
+}
+
+int app_library_error(GrB_Info info, int stage)
+{
+    if (info == GrB_SUCCESS)
+        return APP_OK;
+    if (app_signal()) {
+        app_progress_clear();
+        return APP_SIGNAL + app_signal();
+    }
+    if (info == FTB_IO && stage == APP_OUTPUT && reader_gone())
+        return APP_OUTPUT;
+    int code = info == FTB_LIMIT || info == GrB_OUT_OF_MEMORY ? APP_MEMORY
+               : info == FTB_IO                               ? (stage == APP_FAILURE ? APP_OUTPUT : stage)
+               : info == FTB_FORMAT                           ? APP_INPUT
+               : stage == APP_INPUT                           ? APP_INPUT
+                                                              : APP_FAILURE;
+    return app_fail(code, "%s", FtB_error());
+}
+
+int app_start(const common_values *common)
+{
+    if (common->tmpdir && access(common->tmpdir, W_OK | X_OK) != 0)
+        return app_fail(APP_USAGE, "--tmpdir: %s is not a folder that can be written to", common->tmpdir);
+    GrB_Info info = FtB_Context_set_threads(NULL, (int)common->threads);
+    if (info == GrB_SUCCESS)
+        info = FtB_Context_set_memory_limit(NULL, common->memory_limit);
+    if (info == GrB_SUCCESS && common->tmpdir)
+        info = FtB_Context_set_tmpdir(NULL, common->tmpdir);
+    if (info != GrB_SUCCESS)
+        return app_library_error(info, APP_FAILURE);
+    app_signals_catch();
+    if (!common->quiet)
+        app_progress_start();
+    return APP_OK;
+}
+
+void app_end(void) { app_progress_clear(); }
+
+double app_seconds(void)
+{
+    struct timespec now;
+    static struct timespec start;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    if (start.tv_sec == 0)
+        start = now;
+    return (double)(now.tv_sec - start.tv_sec) + 1e-9 * (double)(now.tv_nsec - start.tv_nsec);
+}
+
+int64_t app_peak_memory(void)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+#ifdef __APPLE__
+    return usage.ru_maxrss;
+#else
+    return (int64_t)usage.ru_maxrss * 1024;
+#endif
+}
+
+/* The number in a file such as memory.max; INT64_MAX where there is none. */
+static int64_t number_in(const char *path)
+{
+    long long n = 0;
+    FILE *f = fopen(path, "r");
+    if (!f)
+        return INT64_MAX;
+    bool read = fscanf(f, "%lld", &n) == 1; /* "max" is not a number */
+    fclose(f);
+    return read && n > 0 ? n : INT64_MAX;
+}
+
+/* The smallest memory.max from this process's cgroup up to the root (cgroup v2), or v1's limit. */
+static int64_t cgroup_limit(void)
+{
+    char line[512], path[1024], *group = NULL;
+    int64_t limit = number_in("/sys/fs/cgroup/memory/memory.limit_in_bytes");
+    FILE *f = fopen("/proc/self/cgroup", "r");
+    if (!f)
+        return limit;
+    while (!group && fgets(line, sizeof line, f))
+        if (strncmp(line, "0::/", 4) == 0)
+            group = line + 3;
+    fclose(f);
+    if (!group)
+        return limit;
+    group[strcspn(group, "\n")] = '\0';
+    for (;;) {
+        snprintf(path, sizeof path, "/sys/fs/cgroup%s/memory.max", group);
+        int64_t here = number_in(path);
+        limit = here < limit ? here : limit;
+        char *slash = strrchr(group, '/');
+        if (!slash)
+            return limit;
+        *slash = '\0';
+    }
+}
+
+int64_t app_machine_memory(void)
+{
+    int64_t physical = (int64_t)sysconf(_SC_PHYS_PAGES) * (int64_t)sysconf(_SC_PAGESIZE);
+    int64_t limit = cgroup_limit();
+    return physical < limit ? physical : limit;
+}
+
+char *app_thousands(char *buffer, int64_t n)
+{
+    char digits[24];
+    int length = snprintf(digits, sizeof digits, "%" PRId64, n), out = 0;
+    for (int at = 0; at < length; at++) {
+        buffer[out++] = digits[at];
+        if (digits[at] != '-' && at + 1 < length && (length - at - 1) % 3 == 0)
+            buffer[out++] = ',';
+    }
+    buffer[out] = '\0';
+    return buffer;
+}
+
+char *app_bytes(char *buffer, double bytes)
+{
+    static const char *const units[] = {"bytes", "kB", "MB", "GB", "TB", "PB"};
+    int unit = 0;
+    while (bytes >= 999.5 && unit < 5) {
+        bytes /= 1000;
+        unit++;
+    }
+    snprintf(buffer, 32, "%.*f %s", unit >= 3 && bytes < 99.95 ? 1 : 0, bytes, units[unit]);
+    return buffer;
+}

@@ -1,0 +1,48 @@
+/* What the subcommands share: exit codes, messages, set-up, progress, signals. */
+#ifndef APP_H
+#define APP_H
+
+#include "featblas.h"
+#include "options.h"
+
+/* Exit codes; docs/command-line.md lists them. */
+enum {
+    APP_OK = 0,
+    APP_FAILURE = 1,
+    APP_USAGE = 2,
+    APP_INPUT = 3,   /* the input cannot be read, or is wrong */
+    APP_MEMORY = 4,  /* the memory limit, or the memory, is too small */
+    APP_OUTPUT = 5,  /* the output cannot be written */
+    APP_SIGNAL = 128 /* + the signal's number: 130 after SIGINT */
+};
+
+/* Every cmd_<name>.c defines its row; featblas.c lists them. */
+
+/* Prints "featblas: ..." on standard error and returns `code`. */
+int app_fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The same with "; did you mean 'x'?" where one of the words is close to `word`. `hint` follows in
+ * brackets; may be NULL. */
+int app_unknown(const char *what, const char *word, int count, const char *const *words, const char *hint);
+/* Says what a failed call of the library said, and gives its exit code: `stage` is APP_INPUT while
+ * reading, APP_OUTPUT while writing, else APP_FAILURE. Quiet where the reader of standard output has gone. */
+int app_library_error(GrB_Info info, int stage);
+
+/* Applies --threads, --memory-limit, --tmpdir; catches signals; shows progress where it may. */
+int app_start(const common_values *common);
+void app_end(void); /* clears the progress line; call before printing anything */
+
+void app_signals_catch(void);
+int app_signal(void);          /* the signal that asked us to stop, or 0 */
+void app_progress_start(void); /* a line on standard error, if that is a terminal */
+void app_progress_clear(void);
+
+double app_seconds(void);         /* since the process started */
+int64_t app_peak_memory(void);    /* most bytes resident so far */
+int64_t app_machine_memory(void); /* physical memory, or this process's cgroup limit if smaller */
+
+/* 1234567 as "1,234,567"; buffer of at least 32. Returns buffer. */
+char *app_thousands(char *buffer, int64_t n);
+/* Bytes as "41 MB", "35.6 GB" (powers of 1000); buffer of at least 32. Returns buffer. */
+char *app_bytes(char *buffer, double bytes);
+
+#endif

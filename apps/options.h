@@ -1,0 +1,104 @@
+/* Options as tables. A subcommand is one `command` row: its name, texts, option table and function.
+ * Parsing, --help, the man page and the shells' completion are all read from that row.
+ *
+ * To add a subcommand `foo`, write apps/cmd_foo.c with
+ *
+ *     typedef struct foo_values {
+ *         common_values common;      // must come first: -q, -v, --threads, ... are parsed into it
+ *         const char *output;
+ *         int64_t seed;
+ *     } foo_values;
+ *
+ *     static const option foo_options[] = {
+ *         {.heading = "Output"},     // starts a group in the help
+ *         {.name = "output", .letter = 'o', .kind = OPTION_FILE, .offset = offsetof(foo_values, output),
+ *          .argument = "FILE", .help = "Write to FILE."},
+ *         {.name = "seed", .kind = OPTION_INTEGER, .offset = offsetof(foo_values, seed), .argument = "N",
+ *          .low = 0, .help = "Seed of everything random."},
+ *         {.name = NULL}};           // ends the table
+ *
+ *     static int run_foo(const void *values, int count, char *const *operands) {...return APP_OK;}
+ *
+ *     const command command_foo = {.name = "foo", .operands = "KIND", .min_operands = 1, .max_operands = 1,
+ *         .summary = "...", .options = foo_options, .size = sizeof(foo_values), .run = run_foo, ...};
+ *
+ * and add command_foo to app.h and to the table in featblas.c. */
+#ifndef APP_OPTIONS_H
+#define APP_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* What an option's argument is, and the type of the field that it sets. */
+typedef enum option_kind {
+    OPTION_SET,       /* none; int: becomes `value` */
+    OPTION_INTEGER,   /* int64_t within low..high */
+    OPTION_REAL,      /* double, not NaN (so that NaN can be the default that says "not given") */
+    OPTION_SIZE,      /* int64_t: bytes such as 2G, 512M (powers of 1024), or 50% of this machine's memory */
+    OPTION_CHOICE,    /* int: position in `choices` */
+    OPTION_TEXT,      /* const char *; `choices` are offered by completion only */
+    OPTION_FILE,      /* const char * */
+    OPTION_DIRECTORY, /* const char * */
+} option_kind;
+
+typedef struct option {
+    const char *heading; /* not an option but the title of those that follow */
+    const char *name;    /* long name without dashes */
+    char letter;         /* short name, or 0 */
+    option_kind kind;
+    size_t offset;                           /* of the field in the values */
+    const char *argument;                    /* what help calls the argument; NULL for OPTION_SET */
+    int value;                               /* OPTION_SET: what the field becomes */
+    int64_t low, high;                       /* OPTION_INTEGER; high 0: none */
+    const char *choices;                     /* "text|json" */
+    const char *const *(*words)(int *count); /* or a list made at run time, for completion */
+    const char *help;                        /* sentences */
+} option;
+
+/* The options that every subcommand has; the first member of each values struct. */
+typedef struct common_values {
+    int help;
+    int quiet, verbose;
+    int64_t threads;      /* 0: all cores */
+    int64_t memory_limit; /* bytes, 0: none */
+    const char *tmpdir;
+} common_values;
+
+typedef struct command {
+    const char *name;
+    const char *operands;           /* as help shows them: "INPUT|-" */
+    int min_operands, max_operands; /* how many there may be */
+    const char *operand_words;      /* completion of the first operand: "a|b"; NULL: files */
+    const char *summary;            /* one line, no full stop */
+    const char *description;        /* paragraphs, separated by an empty line */
+    const char *examples;           /* lines as typed, each "$ ..." or indented output */
+    const option *options;          /* ends with a row without heading and name */
+    size_t size;                    /* of the values struct */
+    const void *defaults;           /* values before parsing; NULL: zeros */
+    int (*run)(const void *values, int count, char *const *operands); /* returns an exit code */
+} command;
+
+extern const option common_options[]; /* ends as above */
+
+/* Walks over a command's own rows, headings included, then the common ones: NULL starts, and ends. */
+const option *options_next(const command *c, const option *previous);
+
+/* Parses what follows the subcommand's name. Operands are gathered, in order, at the front of argv.
+ * Returns APP_OK, or APP_USAGE after saying what is wrong. */
+int options_parse(const command *c, void *values, int argc, char **argv, int *operands);
+
+/* Bytes from text such as "2G", "512M", "50%"; -1 if it is none. */
+int64_t options_parse_size(const char *text);
+/* Calls visit for each word of "a|b|c"; returns how many there are. */
+int options_split(const char *choices, void (*visit)(const char *word, size_t length, int at, void *arg),
+                  void *arg);
+
+void help_print(FILE *out, const command *c);                  /* --help */
+void help_overview(FILE *out, const command *const *commands); /* featblas --help */
+void man_print(FILE *out, const command *c);                   /* featblas-NAME.1 */
+void man_overview(FILE *out, const command *const *commands);  /* featblas.1 */
+int completion_print(FILE *out, const char *shell, const command *const *commands);
+
+#endif
