@@ -190,8 +190,8 @@ GrB_Info FtB_Matrix_new(FtB_Matrix *A, FtB_Type type, int64_t nrows, int64_t nco
  *  @return GrB_INDEX_OUT_OF_BOUNDS (the message names the tuple), GrB_INVALID_VALUE,
  *  GrB_OUT_OF_MEMORY, FTB_LIMIT. */
 GrB_Info FtB_Matrix_build(FtB_Matrix *A, FtB_Type type, int64_t nrows, int64_t ncols, int64_t width,
-                          int64_t nvals, const int64_t *I, const int64_t *J, const void *X,
-                          FtB_Dup dup, int64_t *perm);
+                          int64_t nvals, const int64_t *I, const int64_t *J, const void *X, FtB_Dup dup,
+                          int64_t *perm);
 
 /** Wraps the caller's CSR arrays. Nothing is copied when columns are strictly ascending in every
  *  row, else a sorted copy is made; a wrapped array must stay valid and unchanged while the matrix
@@ -264,7 +264,8 @@ GrB_Info FtB_Block_wrap_const(FtB_Block *X, const void *data, int64_t nrows, int
 /** Shape of a block; any output may be NULL. @param X any. @param[out] nrows,ncols dimensions.
  *  @param[out] ld values from one row to the next. @param[out] type dtype. @param[out] data the memory.
  *  @return GrB_NULL_POINTER. */
-GrB_Info FtB_Block_shape(FtB_Block X, int64_t *nrows, int64_t *ncols, int64_t *ld, FtB_Type *type, void **data);
+GrB_Info FtB_Block_shape(FtB_Block X, int64_t *nrows, int64_t *ncols, int64_t *ld, FtB_Type *type,
+                         void **data);
 
 /** Releases a block. @param[in,out] X set to NULL. @return GrB_SUCCESS. */
 GrB_Info FtB_Block_free(FtB_Block *X);
@@ -348,6 +349,7 @@ GrB_Info FtB_Descriptor_set(FtB_Descriptor d, FtB_Field field, FtB_Arg value);
 GrB_Info FtB_Descriptor_free(FtB_Descriptor *d);
 
 /** The 31 constant descriptors: R replace, S structural, C complement, T0 T1 transposes. */
+/* clang-format off */
 #define FTB_DESCRIPTORS(X)                                                                         \
     X(T1, 0, 0, 0, 0, 1) X(T0, 0, 0, 0, 1, 0) X(T0T1, 0, 0, 0, 1, 1)                               \
     X(C, 0, 0, 1, 0, 0) X(CT1, 0, 0, 1, 0, 1) X(CT0, 0, 0, 1, 1, 0) X(CT0T1, 0, 0, 1, 1, 1)        \
@@ -357,6 +359,7 @@ GrB_Info FtB_Descriptor_free(FtB_Descriptor *d);
     X(RC, 1, 0, 1, 0, 0) X(RCT1, 1, 0, 1, 0, 1) X(RCT0, 1, 0, 1, 1, 0) X(RCT0T1, 1, 0, 1, 1, 1)    \
     X(RS, 1, 1, 0, 0, 0) X(RST1, 1, 1, 0, 0, 1) X(RST0, 1, 1, 0, 1, 0) X(RST0T1, 1, 1, 0, 1, 1)    \
     X(RSC, 1, 1, 1, 0, 0) X(RSCT1, 1, 1, 1, 0, 1) X(RSCT0, 1, 1, 1, 1, 0) X(RSCT0T1, 1, 1, 1, 1, 1)
+/* clang-format on */
 
 /** @name FTB_DESC_T1 ... FTB_DESC_RSCT0T1; immortal
  *  @{ */
@@ -408,8 +411,8 @@ GrB_Info FtB_select_topk(FtB_Arg C, FtB_Arg M, FtB_Arg accum, int64_t k, FtB_Arg
 
 /** C<M> = accum(C, A + B): union of the patterns, op where both have an entry.
  *  @param C slot: FtB_Matrix m x n. @param M slot: mask or NULL. @param accum slot.
- *  @param op slot: GrB_BinaryOp, FtB_Op over x (A's) and y (B's), or text. @param A,B slots: FtB_Matrix m x n.
- *  @param desc slot. @return as FtB_mxm. */
+ *  @param op slot: GrB_BinaryOp, FtB_Op over x (A's) and y (B's), or text.
+ *  @param A,B slots: FtB_Matrix m x n. @param desc slot. @return as FtB_mxm. */
 GrB_Info FtB_eWiseAdd(FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB_Arg op, FtB_Arg A, FtB_Arg B, FtB_Arg desc);
 
 /** C<M> = accum(C, A .* B): intersection of the patterns. @param C slot: FtB_Matrix m x n.
@@ -436,23 +439,23 @@ typedef enum FtB_Side { FTB_COLS = 0, FTB_ROWS = 1 } FtB_Side;
 
 /** Options of FtB_project; made by FTB_PROJECT_OPTIONS(.top_k = 20). Zero means the default. */
 typedef struct FtB_Project_options {
-    size_t size;             /**< set by the macro */
-    FtB_Side onto;           /**< FTB_COLS: C = R' R; FTB_ROWS: C = R R' */
-    const char *epilogue;    /**< expression over h, i, j, di, dj, si, sj, ...; NULL: h */
-    const char *where;       /**< keep entries for which this is not zero; may use w, the weight */
-    double min_weight;       /**< keep entries w >= min_weight, if use_min_weight */
-    bool use_min_weight;     /**< whether min_weight counts */
-    bool unweighted;         /**< every entry of R counts as 1 */
-    bool self_loops;         /**< keep the diagonal */
-    bool triangle;           /**< only j > i (j >= i with self_loops) */
-    int64_t top_k;           /**< the k largest weights of each row; 0: all */
-    int64_t min_degree;      /**< only vertices with at least this many entries in R */
-    int64_t max_degree;      /**< only vertices with at most this many; 0: any */
-    const int64_t *sources;  /**< only these rows of C; NULL: all */
-    int64_t nsources;        /**< how many */
-    const int64_t *targets;  /**< only these columns of C; NULL: all */
-    int64_t ntargets;        /**< how many */
-    FtB_Plan plan;           /**< a plan to use; NULL: make one */
+    size_t size;            /**< set by the macro */
+    FtB_Side onto;          /**< FTB_COLS: C = R' R; FTB_ROWS: C = R R' */
+    const char *epilogue;   /**< expression over h, i, j, di, dj, si, sj, ...; NULL: h */
+    const char *where;      /**< keep entries for which this is not zero; may use w, the weight */
+    double min_weight;      /**< keep entries w >= min_weight, if use_min_weight */
+    bool use_min_weight;    /**< whether min_weight counts */
+    bool unweighted;        /**< every entry of R counts as 1 */
+    bool self_loops;        /**< keep the diagonal */
+    bool triangle;          /**< only j > i (j >= i with self_loops) */
+    int64_t top_k;          /**< the k largest weights of each row; 0: all */
+    int64_t min_degree;     /**< only vertices with at least this many entries in R */
+    int64_t max_degree;     /**< only vertices with at most this many; 0: any */
+    const int64_t *sources; /**< only these rows of C; NULL: all */
+    int64_t nsources;       /**< how many */
+    const int64_t *targets; /**< only these columns of C; NULL: all */
+    int64_t ntargets;       /**< how many */
+    FtB_Plan plan;          /**< a plan to use; NULL: make one */
 } FtB_Project_options;
 
 /** Projects a bipartite graph: C(i,j) = epilogue(reducer over k of message(R(k,i), R(k,j))).
@@ -527,12 +530,14 @@ typedef GrB_Info (*FtB_Rows_function)(const FtB_Rows *rows, void *arg);
 
 /** What a statistics sink saw. */
 typedef struct FtB_Stats {
-    int64_t nrows, ncols;   /**< dimensions */
-    int64_t nvals;          /**< entries */
-    int64_t nonempty_rows;  /**< rows with an entry */
-    int64_t max_row;        /**< most entries in a row */
-    double sum;             /**< of all values, deterministic */
-    double min, max;        /**< of all values; NaN if there are none */
+    int64_t nrows;         /**< rows */
+    int64_t ncols;         /**< columns */
+    int64_t nvals;         /**< entries */
+    int64_t nonempty_rows; /**< rows with an entry */
+    int64_t max_row;       /**< most entries in a row */
+    double sum;            /**< of all values, deterministic */
+    double min;            /**< least value; NaN if there are none */
+    double max;            /**< greatest value; NaN if there are none */
 } FtB_Stats;
 
 /** A sink that writes a file, whole or not at all (temporary name, then rename). Single-use.
@@ -578,13 +583,13 @@ GrB_Info FtB_Labels_free(FtB_Labels *labels);
 
 /** Options of FtB_Matrix_read; made by FTB_READ_OPTIONS(...). Zero means the default. */
 typedef struct FtB_Read_options {
-    size_t size;          /**< set by the macro */
-    FtB_Format format;    /**< FTB_FORMAT_AUTO: by content */
-    FtB_Type type;        /**< dtype of the values; 0: as the file says */
-    const char *columns;  /**< edge lists: "row,column[,value]" by name or by number from 1; NULL: 1,2,3 */
-    char delimiter;       /**< edge lists; 0: guessed from tab, comma, semicolon, blank */
-    int header;           /**< edge lists; 0: guessed, 1: yes, -1: no */
-    FtB_Dup duplicates;   /**< equal (row, column) */
+    size_t size;         /**< set by the macro */
+    FtB_Format format;   /**< FTB_FORMAT_AUTO: by content */
+    FtB_Type type;       /**< dtype of the values; 0: as the file says */
+    const char *columns; /**< edge lists: "row,column[,value]" by name or by number from 1; NULL: 1,2,3 */
+    char delimiter;      /**< edge lists; 0: guessed from tab, comma, semicolon, blank */
+    int header;          /**< edge lists; 0: guessed, 1: yes, -1: no */
+    FtB_Dup duplicates;  /**< equal (row, column) */
 } FtB_Read_options;
 
 /** Reads a matrix: Matrix Market, CSV/TSV edge list, npz, raw CSR; gzip is recognised by content.
@@ -597,9 +602,10 @@ GrB_Info FtB_Matrix_read(FtB_Matrix *A, FtB_Labels *rows, FtB_Labels *cols, cons
 
 /** Writes a matrix, whole or not at all. @param A any. @param path "-" is standard output.
  *  @param format FTB_FORMAT_AUTO: by ending. @param rows,cols labels or NULL.
- *  @param digits as FtB_Sink_set_precision. @return FTB_IO, GrB_INVALID_VALUE, GrB_OUT_OF_MEMORY, FTB_LIMIT. */
-GrB_Info FtB_Matrix_write(FtB_Matrix A, const char *path, FtB_Format format, FtB_Labels rows,
-                          FtB_Labels cols, int digits);
+ *  @param digits as FtB_Sink_set_precision. @return FTB_IO, GrB_INVALID_VALUE, GrB_OUT_OF_MEMORY, FTB_LIMIT.
+ */
+GrB_Info FtB_Matrix_write(FtB_Matrix A, const char *path, FtB_Format format, FtB_Labels rows, FtB_Labels cols,
+                          int digits);
 
 #ifdef __cplusplus
 }

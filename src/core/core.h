@@ -23,10 +23,10 @@ GrB_Info ftb_wrap_error(GrB_Info info, const char *format, ...) __attribute__((f
 
 struct FtB_Context_opaque {
     atomic_llong refs;
-    int threads;              /* 0: all cores */
-    int64_t limit;            /* bytes, 0: none */
+    int threads;   /* 0: all cores */
+    int64_t limit; /* bytes, 0: none */
     uint64_t seed;
-    char *tmpdir;             /* NULL: default */
+    char *tmpdir; /* NULL: default */
     FtB_Progress_function progress;
     void *progress_arg;
     _Atomic int64_t now, peak; /* counted bytes */
@@ -38,13 +38,13 @@ struct FtB_Context_opaque {
 FtB_Context ftb_context(void);                   /* the engaged one, or the default; never NULL */
 FtB_Context ftb_context_retain(FtB_Context ctx); /* returns ctx */
 void ftb_context_release(FtB_Context ctx);
-int ftb_threads(FtB_Context ctx);                /* >= 1; 1 in a forked child */
-int64_t ftb_memory_left(FtB_Context ctx);        /* bytes; INT64_MAX without a limit */
+int ftb_threads(FtB_Context ctx);         /* >= 1; 1 in a forked child */
+int64_t ftb_memory_left(FtB_Context ctx); /* bytes; INT64_MAX without a limit */
 /* FTB_CANCELLED (message set) if the context was cancelled or progress says so; call per chunk,
  * from one thread. total 0: unknown. */
 GrB_Info ftb_progress(FtB_Context ctx, double done, double total, const char *what);
-bool ftb_cancelled(FtB_Context ctx);             /* cheap; for use inside parallel loops */
-void ftb_cancel_clear(FtB_Context ctx);          /* by the public call that returns FTB_CANCELLED */
+bool ftb_cancelled(FtB_Context ctx);    /* cheap; for use inside parallel loops */
+void ftb_cancel_clear(FtB_Context ctx); /* by the public call that returns FTB_CANCELLED */
 
 /* ---- memory (alloc.c): counted in a context (NULL: the engaged one), which every allocation keeps
  * alive; 64-byte aligned; NULL on failure with the thread's message set; ftb_nomem() then returns
@@ -72,7 +72,8 @@ typedef struct ftb_buffer {
     bool owned, writable;
 } ftb_buffer;
 ftb_buffer *ftb_buffer_new(FtB_Context ctx, int64_t count, size_t size); /* zeroed; NULL on failure */
-ftb_buffer *ftb_buffer_adopt(FtB_Context ctx, void *data); /* owns an ftb_new()ed array, also on failure (deleted) */
+ftb_buffer *ftb_buffer_adopt(FtB_Context ctx,
+                             void *data); /* owns an ftb_new()ed array, also on failure (deleted) */
 ftb_buffer *ftb_buffer_wrap(FtB_Context ctx, const void *data, bool writable);
 ftb_buffer *ftb_buffer_retain(ftb_buffer *b); /* NULL is allowed */
 void ftb_buffer_release(ftb_buffer *b);       /* NULL is allowed */
@@ -82,7 +83,7 @@ void ftb_buffer_release(ftb_buffer *b);       /* NULL is allowed */
 bool ftb_type_valid(FtB_Type type);
 bool ftb_type_integer(FtB_Type type); /* signed or unsigned; not BOOL */
 bool ftb_type_float(FtB_Type type);
-int ftb_type_bits(FtB_Type type);     /* 1 for BOOL */
+int ftb_type_bits(FtB_Type type); /* 1 for BOOL */
 /* The type that arithmetic on `type` is done in: BOOL, INT64, UINT64, FP32 or FP64. */
 FtB_Type ftb_type_compute(FtB_Type type);
 /* dst[i] = (dt) src[i], by GraphBLAS's rules: to BOOL is != 0, float to integer truncates and
@@ -108,7 +109,8 @@ typedef struct ftb_pattern {
 } ftb_pattern;
 
 /* Adopts the buffers (also on failure: then they are released). */
-ftb_pattern *ftb_pattern_new(FtB_Context ctx, int64_t nrows, int64_t ncols, ftb_buffer *rowptr, ftb_buffer *colidx);
+ftb_pattern *ftb_pattern_new(FtB_Context ctx, int64_t nrows, int64_t ncols, ftb_buffer *rowptr,
+                             ftb_buffer *colidx);
 ftb_pattern *ftb_pattern_empty(FtB_Context ctx, int64_t nrows, int64_t ncols);
 ftb_pattern *ftb_pattern_retain(ftb_pattern *p);
 void ftb_pattern_release(ftb_pattern *p); /* NULL is allowed */
@@ -161,11 +163,13 @@ struct FtB_Labels_opaque {
 };
 
 /* Makes a matrix that adopts one reference of pattern and values (also on failure). */
-GrB_Info ftb_matrix_make(FtB_Matrix *A, FtB_Context ctx, FtB_Type type, int64_t width, ftb_pattern *pattern, ftb_buffer *values);
+GrB_Info ftb_matrix_make(FtB_Matrix *A, FtB_Context ctx, FtB_Type type, int64_t width, ftb_pattern *pattern,
+                         ftb_buffer *values);
 /* Refuses, naming the call, what no matrix can be. */
 GrB_Info ftb_matrix_check_shape(const char *call, FtB_Type type, int64_t nrows, int64_t ncols, int64_t width);
 /* Makes a block over memory of `owner`, of which it adopts one reference (also on failure). */
-GrB_Info ftb_block_view(FtB_Block *X, FtB_Context ctx, FtB_Type type, int64_t nrows, int64_t ncols, int64_t ld, ftb_buffer *owner);
+GrB_Info ftb_block_view(FtB_Block *X, FtB_Context ctx, FtB_Type type, int64_t nrows, int64_t ncols,
+                        int64_t ld, ftb_buffer *owner);
 /* Gives C the content of T (pattern, width; values cast to C's type); T is consumed on success. */
 GrB_Info ftb_matrix_become(FtB_Matrix C, FtB_Matrix T);
 /* Makes T = A read transposed, sharing nothing with A but the cached pattern. */
@@ -189,7 +193,8 @@ typedef struct ftb_flags { /* a descriptor, read */
 } ftb_flags;
 GrB_Info ftb_arg_descriptor(ftb_flags *flags, FtB_Arg arg);
 
-#define FTB_CHECK(expression)                   /* inside functions with a done: label and `info` */ \
-    if ((info = (expression)) != GrB_SUCCESS) goto done
+#define FTB_CHECK(expression) /* inside functions with a done: label and `info` */                           \
+    if ((info = (expression)) != GrB_SUCCESS)                                                                \
+    goto done
 
 #endif

@@ -15,9 +15,9 @@ typedef struct ftb_machine ftb_machine; /* registers for running one program in 
 /* A name that a program may use. */
 typedef struct ftb_name {
     const char *name;
-    FtB_Type type;  /* dtype as stored (typing looks at its bits); operands come as its compute type */
-    int64_t width;  /* values per item */
-    bool block;     /* the whole block is meant: usable right of @ and as name[i], name[j], name[k], name[e] */
+    FtB_Type type; /* dtype as stored (typing looks at its bits); operands come as its compute type */
+    int64_t width; /* values per item */
+    bool block;    /* the whole block is meant: usable right of @ and as name[i], name[j], name[k], name[e] */
     FtB_Block rows; /* the block, when `block` */
 } ftb_name;
 
@@ -31,7 +31,8 @@ typedef struct ftb_operand {
  * column `column0` + 1. */
 GrB_Info ftb_expr_parse(ftb_expr **e, FtB_Context ctx, const char *text, const char *what, int column0);
 /* A copy in which each of `names` is replaced by the expression beside it (for rewrites and weights). */
-GrB_Info ftb_expr_substitute(ftb_expr **out, const ftb_expr *e, int count, const char *const *names, const ftb_expr *const *by);
+GrB_Info ftb_expr_substitute(ftb_expr **out, const ftb_expr *e, int count, const char *const *names,
+                             const ftb_expr *const *by);
 ftb_expr *ftb_expr_retain(ftb_expr *e);
 void ftb_expr_release(ftb_expr *e);
 const char *ftb_expr_text(const ftb_expr *e);
@@ -43,10 +44,11 @@ bool ftb_expr_symmetric(const ftb_expr *e, const char *const *pairs);
 /* Compiles for operands; errors name the text, column, and what is known here. The order of `names`
  * is the order of the operands when run. `integers_wide`: integer results accumulate (plus/times): the
  * components of a [...] that mixes integers and floats become FP64. */
-GrB_Info ftb_program_new(ftb_program **p, FtB_Context ctx, const ftb_expr *e, int count, const ftb_name *names, bool integers_wide);
+GrB_Info ftb_program_new(ftb_program **p, FtB_Context ctx, const ftb_expr *e, int count,
+                         const ftb_name *names, bool integers_wide);
 void ftb_program_delete(ftb_program *p);
-FtB_Type ftb_program_type(const ftb_program *p);  /* compute type of the result */
-int64_t ftb_program_width(const ftb_program *p);  /* values per item of the result */
+FtB_Type ftb_program_type(const ftb_program *p); /* compute type of the result */
+int64_t ftb_program_width(const ftb_program *p); /* values per item of the result */
 bool ftb_program_uses(const ftb_program *p, int name);
 
 /* A machine runs batches of up to ftb_machine_batch() items. */
@@ -60,13 +62,22 @@ void ftb_machine_run(ftb_machine *m, int64_t count, const ftb_operand *operands,
 /* ---- monoids (monoid.c, semirings/monoids.def) */
 
 typedef enum ftb_monoid {
-    FTB_PLUS, FTB_TIMES, FTB_MIN, FTB_MAX, FTB_ANY, FTB_OR, FTB_AND, FTB_XOR, FTB_XNOR, FTB_NMONOIDS
+    FTB_PLUS,
+    FTB_TIMES,
+    FTB_MIN,
+    FTB_MAX,
+    FTB_ANY,
+    FTB_OR,
+    FTB_AND,
+    FTB_XOR,
+    FTB_XNOR,
+    FTB_NMONOIDS
 } ftb_monoid;
 
 typedef struct ftb_reducer {
     ftb_monoid monoid;
-    bool mean;   /* finish: h / count */
-    bool arg;    /* argmin, argmax: the winning k rides along */
+    bool mean; /* finish: h / count */
+    bool arg;  /* argmin, argmax: the winning k rides along */
 } ftb_reducer;
 
 GrB_Info ftb_reducer_parse(ftb_reducer *r, const char *name, size_t length);
@@ -86,23 +97,23 @@ GrB_Info ftb_arg_monoid(ftb_monoid *m, FtB_Type *type, FtB_Arg arg, const char *
 #define FTB_NAME_LENGTH 32
 typedef struct ftb_bound { /* one binding */
     char name[FTB_NAME_LENGTH];
-    FtB_Type type;    /* INT64 or FP64 scalar, or the block's */
+    FtB_Type type; /* INT64 or FP64 scalar, or the block's */
     int64_t integer;
     double real;
-    FtB_Block block;  /* a view of ours, or NULL for a scalar */
+    FtB_Block block; /* a view of ours, or NULL for a scalar */
 } ftb_bound;
 
 struct FtB_Semiring_opaque {
     uint32_t magic;
-    FtB_Context ctx;         /* NULL: immortal; its text is parsed at each use */
-    const char *name;        /* immortal ones: "plus_times", else NULL */
+    FtB_Context ctx;  /* NULL: immortal; its text is parsed at each use */
+    const char *name; /* immortal ones: "plus_times", else NULL */
     const char *text;
     ftb_reducer reducer;
-    ftb_expr *message;       /* NULL for a C function and for immortal ones */
+    ftb_expr *message; /* NULL for a C function and for immortal ones */
     FtB_Message_function function;
     const void *theta;
     int64_t function_width;
-    FtB_Type domain;         /* 0, or the type that inputs are cast to (GraphBLAS built-ins) */
+    FtB_Type domain; /* 0, or the type that inputs are cast to (GraphBLAS built-ins) */
     int nbound;
     ftb_bound *bound;
 };
@@ -123,6 +134,7 @@ GrB_Info ftb_arg_semiring(FtB_Semiring *s, FtB_Arg arg, const char *name);
 GrB_Info ftb_arg_op(FtB_Op *op, FtB_Arg arg, const char *name, bool optional);
 /* Appends the bound names to names[] (room for `room`), and their constant operands (scalars: stride 0,
  * data inside bound[]); returns the new count, or -1 if there is no room. */
-int ftb_bound_names(int nbound, const ftb_bound *bound, ftb_name *names, ftb_operand *operands, int count, int room);
+int ftb_bound_names(int nbound, const ftb_bound *bound, ftb_name *names, ftb_operand *operands, int count,
+                    int room);
 
 #endif

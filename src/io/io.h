@@ -6,29 +6,30 @@
 
 /* What a sink is told before the rows come. */
 typedef struct ftb_sink_shape {
-    FtB_Context ctx;     /* of the operation */
+    FtB_Context ctx; /* of the operation */
     int64_t nrows, ncols;
-    int64_t nvals;       /* entries to come, -1: unknown */
-    FtB_Type type;       /* compute type of the values */
+    int64_t nvals; /* entries to come, -1: unknown */
+    FtB_Type type; /* compute type of the values */
     int64_t width;
-    int64_t base;        /* text formats count ids from here (1; edge lists without labels 0) */
-    bool symmetric;      /* rows hold one triangle of a symmetric result */
+    int64_t base;   /* text formats count ids from here (1; edge lists without labels 0) */
+    bool symmetric; /* rows hold one triangle of a symmetric result */
 } ftb_sink_shape;
 
 typedef struct ftb_sink_methods {
     const char *name;
     GrB_Info (*begin)(FtB_Sink sink, const ftb_sink_shape *shape);
-    GrB_Info (*rows)(FtB_Sink sink, const FtB_Rows *rows); /* ascending, one thread at a time; may use threads */
-    GrB_Info (*end)(FtB_Sink sink);                        /* commit */
-    void (*abort)(FtB_Sink sink);                          /* roll back; also after a failed end */
-    void (*destroy)(FtB_Sink sink);                        /* frees state; begin may never have been called */
+    GrB_Info (*rows)(FtB_Sink sink,
+                     const FtB_Rows *rows); /* ascending, one thread at a time; may use threads */
+    GrB_Info (*end)(FtB_Sink sink);         /* commit */
+    void (*abort)(FtB_Sink sink);           /* roll back; also after a failed end */
+    void (*destroy)(FtB_Sink sink);         /* frees state; begin may never have been called */
 } ftb_sink_methods;
 
 struct FtB_Sink_opaque {
     uint32_t magic;
     FtB_Context ctx;
     const ftb_sink_methods *methods;
-    FtB_Stats stats;   /* kept by the wrappers below for every kind of sink */
+    FtB_Stats stats; /* kept by the wrappers below for every kind of sink */
     bool open, used;
     int digits;
     ftb_sink_shape shape;

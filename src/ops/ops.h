@@ -18,16 +18,18 @@ bool ftb_mask_admits(FtB_Matrix M, const ftb_flags *flags, int64_t e);
 /* A named weight of FtB_project: a row of semirings/weights.def (weights.c). */
 typedef struct ftb_weight {
     const char *name;
-    bool unweighted;      /* entries count as 1 */
-    const char *prepare;  /* over x, i, j, di, dj, si, sj, qi, qj, nrows, ncols of R, made to be projected onto
-                             its columns: new value of each entry before the product; NULL: x */
+    bool unweighted;     /* entries count as 1 */
+    const char *prepare; /* over x, i, j, di, dj, si, sj, qi, qj, nrows, ncols of R, made to be projected onto
+                            its columns: new value of each entry before the product; NULL: x */
     const char *semiring; /* "plus : a * b" */
-    const char *epilogue; /* over h (h0, h1, ... if wider), i, j, di, dj, si, sj, qi, qj, nrows, ncols; NULL: h */
-    const char *formula;  /* for people, plain text */
-    const char *summary;  /* one line */
+    const char
+        *epilogue; /* over h (h0, h1, ... if wider), i, j, di, dj, si, sj, qi, qj, nrows, ncols; NULL: h */
+    const char *formula; /* for people, plain text */
+    const char *summary; /* one line */
 } ftb_weight;
 const ftb_weight *ftb_weights(int *count);
-const ftb_weight *ftb_weight_find(const char *name);    /* NULL if unknown */
-const char *ftb_closest(const char *word, int count, const char *const *words); /* did you mean; NULL if none */
+const ftb_weight *ftb_weight_find(const char *name); /* NULL if unknown */
+const char *ftb_closest(const char *word, int count,
+                        const char *const *words); /* did you mean; NULL if none */
 
 #endif

@@ -1,0 +1,53 @@
+# Short names for common work; the build itself is CMake's (presets: cmake --list-presets).
+#
+#   make demo     install what is missing, build, project two small graphs and draw them
+#   make test     install what is missing, build, run every test
+#   make          build only
+#   make check    what continuous integration checks beside the tests
+#   make bench    the benchmark of projections (see bench/)
+#   make format   lay out the sources        make docs     API reference into build/docs
+PRESET ?= release
+BUILD = build/$(PRESET)
+JOBS ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu)
+# Ninja where it is there; a folder that is configured already keeps its generator.
+ifneq ($(and $(shell command -v ninja),$(if $(wildcard $(BUILD)/CMakeCache.txt),,new)),)
+export CMAKE_GENERATOR = Ninja
+endif
+
+.PHONY: all packages configure demo test check bench format docs install clean
+all: configure
+	cmake --build $(BUILD) -j $(JOBS)
+
+packages:
+	@scripts/install_packages.sh build
+
+configure:
+	@cmake --preset $(PRESET) > build-$(PRESET).log 2>&1 || { cat build-$(PRESET).log; rm -f build-$(PRESET).log; exit 1; }
+	@rm -f build-$(PRESET).log
+
+demo: packages
+	@$(MAKE) --no-print-directory all
+	@$(BUILD)/featblas demo
+
+test: packages
+	@$(MAKE) --no-print-directory all
+	ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS)
+
+check:
+	@scripts/install_packages.sh check
+	@scripts/check.sh
+
+bench: all
+	@bench/project.sh
+
+format:
+	clang-format -i $$(git ls-files '*.c' '*.h')
+
+docs:
+	mkdir -p build/docs && doxygen Doxyfile
+
+install: all
+	cmake --install $(BUILD)
+
+clean:
+	rm -rf build

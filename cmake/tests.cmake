@@ -1,0 +1,68 @@
+# Tests, examples and benchmarks. A test's labels follow its name (test_fuzz_*, test_cli_*, test_property_*;
+# unit otherwise); a line "Labels: property, slow" in its head comment overrides them.
+pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
+
+function(featblas_label name source)
+  file(STRINGS ${source} line REGEX "Labels: " LIMIT_COUNT 1)
+  if(line)
+    string(REGEX REPLACE ".*Labels: ([a-z, ]*[a-z]).*" "\\1" labels "${line}")
+    string(REGEX REPLACE "[ ,]+" ";" labels "${labels}")
+  elseif(name MATCHES "^test_(fuzz|cli|property)")
+    set(labels ${CMAKE_MATCH_1})
+  else()
+    set(labels unit)
+  endif()
+  set_tests_properties(${name} PROPERTIES LABELS "${labels}" TIMEOUT 900)
+  set(environment FEATBLAS_SOURCE_DIR=${PROJECT_SOURCE_DIR})
+  if(TARGET featblas_command)
+    list(APPEND environment FEATBLAS_COMMAND=$<TARGET_FILE:featblas_command>)
+  endif()
+  set_tests_properties(${name} PROPERTIES ENVIRONMENT "${environment}")
+endfunction()
+
+file(GLOB support CONFIGURE_DEPENDS tests/support/*.c tests/oracle/*.c)
+if(support)
+  add_library(featblas_test_support STATIC ${support})
+  target_include_directories(featblas_test_support PUBLIC tests)
+  target_link_libraries(featblas_test_support PUBLIC featblas_static featblas_internals PkgConfig::CMOCKA)
+endif()
+
+file(GLOB sources CONFIGURE_DEPENDS tests/test_*.c)
+foreach(source ${sources})
+  get_filename_component(name ${source} NAME_WE)
+  add_executable(${name} ${source})
+  target_include_directories(${name} PRIVATE tests)
+  target_link_libraries(${name} PRIVATE $<TARGET_NAME_IF_EXISTS:featblas_test_support> featblas_static
+    featblas_internals PkgConfig::CMOCKA PkgConfig::JANSSON)
+  add_test(NAME ${name} COMMAND ${name})
+  featblas_label(${name} ${source})
+endforeach()
+
+file(GLOB scripts CONFIGURE_DEPENDS tests/test_*.sh)
+foreach(source ${scripts})
+  get_filename_component(name ${source} NAME_WE)
+  add_test(NAME ${name} COMMAND bash ${source})
+  featblas_label(${name} ${source})
+endforeach()
+
+# Examples see the public header and the shared library only.
+file(GLOB examples CONFIGURE_DEPENDS examples/*.c)
+foreach(source ${examples})
+  get_filename_component(name ${source} NAME_WE)
+  add_executable(example_${name} ${source})
+  target_link_libraries(example_${name} PRIVATE featblas featblas_flags)
+  add_test(NAME example_${name} COMMAND example_${name})
+  featblas_label(example_${name} ${source})
+endforeach()
+
+# Consumers of the install tree: find_package and pkg-config, C and C++.
+add_test(NAME test_install COMMAND bash ${PROJECT_SOURCE_DIR}/tests/install/run.sh
+  ${PROJECT_BINARY_DIR} ${CMAKE_C_COMPILER} "${FEATBLAS_SANITIZE}")
+set_tests_properties(test_install PROPERTIES LABELS "unit" TIMEOUT 900)
+
+file(GLOB benchmarks CONFIGURE_DEPENDS bench/*.c)
+foreach(source ${benchmarks})
+  get_filename_component(name ${source} NAME_WE)
+  add_executable(bench_${name} ${source})
+  target_link_libraries(bench_${name} PRIVATE featblas_static featblas_internals PkgConfig::JANSSON)
+endforeach()

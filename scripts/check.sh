@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# The checks beside `make test`; .ci/run runs them after it. Some alone: scripts/check.sh format links
+set -euo pipefail
+cd "$(dirname "$0")/.."
+jobs=$(nproc 2> /dev/null || sysctl -n hw.ncpu)
+
+build() { # preset, targets...
+    local preset=$1 generator=()
+    shift
+    [ -f "build/$preset/CMakeCache.txt" ] || ! command -v ninja > /dev/null || generator=(-G Ninja)
+    mkdir -p "build/$preset"
+    cmake --preset "$preset" "${generator[@]}" > "build/$preset/build.log" &&
+        cmake --build "build/$preset" -j "$jobs" ${1:+--target "$@"} >> "build/$preset/build.log" ||
+        { tail -60 "build/$preset/build.log"; return 1; }
+}
+
+format() { git ls-files '*.c' '*.h' | xargs clang-format --dry-run -Werror; }
+links() { scripts/check_links; }
+includes() { scripts/check_includes; }
+docs() {
+    mkdir -p build/docs
+    doxygen Doxyfile
+}
+symbols() {
+    build release featblas
+    scripts/check_symbols build/release
+}
+asan() { # all tests under the address and undefined-behaviour sanitizers
+    build asan-ubsan
+    ctest --test-dir build/asan-ubsan --output-on-failure -j "$jobs"
+}
+tsan() { # compiles everything with clang; runs the tests of parallel code
+    build tsan
+    # Archer tells the sanitizer what OpenMP synchronises; libraries that are not ours are not instrumented.
+    OMP_TOOL_LIBRARIES=$(find -L /usr/lib/llvm* /usr/lib64 -name libarcher.so 2> /dev/null | head -1) \
+        TSAN_OPTIONS=ignore_noninstrumented_modules=1 OMP_NUM_THREADS=4 \
+        ctest --test-dir build/tsan --output-on-failure -j "$jobs" -LE 'slow|fuzz|cli'
+}
+tidy() { # configures only, for the compile commands
+    [ -f build/tsan/compile_commands.json ] || build tsan help
+    git ls-files 'src/*.c' 'apps/*.c' | xargs -P "$jobs" -n 4 clang-tidy --quiet -p build/tsan 2> build/tidy.log ||
+        { grep -E 'error:' build/tidy.log; return 1; }
+}
+
+for check in ${*:-format links includes docs symbols asan tsan tidy}; do
+    echo "== $check"
+    start=$SECONDS
+    "$check"
+    echo "== $check: passed in $((SECONDS - start)) s"
+done

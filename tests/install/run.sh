@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# run.sh BUILD CC SANITIZE: installs the build into a scratch folder and builds consumers against it, by
+# find_package (shared, static) and by pkg-config (C, and C++ where there is a compiler).
+set -euo pipefail
+build=$1 cc=$2 sanitize=$3
+here=$(cd "$(dirname "$0")" && pwd)
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+prefix=$scratch/prefix
+flags=${sanitize:+-fsanitize=$sanitize}
+
+cmake --install "$build" --prefix "$prefix" > /dev/null
+libdir=$(dirname "$(find "$prefix" -name 'libfeatblas.so' -o -name 'libfeatblas.dylib' | head -1)")
+export LD_LIBRARY_PATH=$libdir${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+
+{ cmake -S "$here" -B "$scratch/build" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_COMPILER="$cc" \
+    -DCMAKE_C_FLAGS="$flags" && cmake --build "$scratch/build"; } > "$scratch/log" 2>&1 || {
+    cat "$scratch/log"
+    exit 1
+}
+for program in consumer consumer_static; do
+    "$scratch/build/$program"
+    echo "find_package: $program runs"
+done
+
+sed "s|^prefix=.*|prefix=$prefix|" "$libdir/pkgconfig/featblas.pc" > "$scratch/featblas.pc"
+export PKG_CONFIG_PATH=$scratch
+# shellcheck disable=SC2046,SC2086
+"$cc" $flags -std=c11 -Wall -Wextra -Werror "$here/consumer.c" -o "$scratch/c" $(pkg-config --cflags --libs featblas)
+"$scratch/c"
+echo "pkg-config: C consumer runs"
+if [ -n "$sanitize" ] || ! command -v c++ > /dev/null; then
+    echo "no C++ consumer: it needs c++ and a build without sanitizers"
+    exit 0
+fi
+# shellcheck disable=SC2046
+c++ -std=c++17 -Wall -Wextra -Werror -x c++ "$here/consumer.c" -o "$scratch/cpp" $(pkg-config --cflags --libs featblas)
+"$scratch/cpp"
+echo "pkg-config: C++ consumer runs"
