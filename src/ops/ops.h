@@ -10,6 +10,9 @@
  * C's shape and any dtype; it is consumed on success. C's width becomes T's; it must equal C's own where
  * old entries stay. C may be M. C is unchanged on failure. (write.c) */
 GrB_Info ftb_write(FtB_Matrix C, FtB_Matrix M, const ftb_flags *flags, FtB_Op accum, FtB_Matrix T);
+/* What ftb_write would refuse, for a T of this dtype and width: call it before computing T. (write.c) */
+GrB_Info ftb_write_check(FtB_Matrix C, FtB_Matrix M, const ftb_flags *flags, FtB_Op accum, FtB_Type type,
+                         int64_t width);
 /* Shape and width rules of a mask, shared by all operations. `shape` as m x n of C. */
 GrB_Info ftb_mask_check(FtB_Matrix M, const ftb_flags *flags, int64_t nrows, int64_t ncols);
 /* Whether mask entry e admits its position (before complement). */

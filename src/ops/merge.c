@@ -1,0 +1,345 @@
+/* Row-wise merge of two sparse matrices under a mask.
+ *
+ * Rows are walked twice, in parallel: to count, then to fill. Columns ascend in both inputs and in the
+ * mask, so that a row is one three-way merge: O(left + right + mask). Entries that are copied go in
+ * runs, those that are combined in batches of the operator. Rows are independent and every position is
+ * written once, so that threads cannot show. */
+#include "ops/merge.h"
+
+#include <omp.h>
+
+#define PARTS_PER_THREAD 16
+
+typedef struct job {
+    const ftb_merge_rule *rule;
+    const ftb_pattern *left, *right, *mask;
+    const char *mask_values; /* NULL: every entry admits */
+    size_t mask_size;
+    uint64_t mask_bits; /* an entry admits unless these bits are all 0: less the sign of a float */
+    ftb_map *map;
+    FtB_Matrix sides[2];
+    int64_t *rowptr;
+    char *colidx, *values;
+    FtB_Type type;
+    int64_t width;
+} job;
+
+/* A thread's place in the output, and the run of entries to be copied there. */
+typedef struct filler {
+    const job *w;
+    ftb_batch *batch;
+    int64_t at;              /* next output position */
+    int side;                /* of the run: 0 left, 1 right */
+    int64_t from, to, count; /* entries from .. of that side go to positions to .. */
+} filler;
+
+int64_t ftb_rows_cut(int64_t nrows, const int64_t *a, const int64_t *b, int64_t part, int64_t parts)
+{
+    int64_t total = a[nrows] + (b ? b[nrows] : 0) + nrows;
+    int64_t goal = total / parts * part + total % parts * part / parts;
+    int64_t low = 0, high = nrows;
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (a[middle] + (b ? b[middle] : 0) + middle < goal)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return part == parts ? nrows : low;
+}
+
+int64_t ftb_rows_sum(int64_t *rowptr, int64_t nrows)
+{
+    rowptr[0] = 0;
+    for (int64_t i = 0; i < nrows; i++)
+        rowptr[i + 1] += rowptr[i];
+    return rowptr[nrows];
+}
+
+/* ---- the mask */
+
+static void read_mask(job *w)
+{
+    FtB_Matrix M = w->rule->mask;
+    if (!M)
+        return;
+    w->mask = M->pattern;
+    if (w->rule->structural || M->width == 0)
+        return;
+    int bits = 8 * (int)FtB_Type_size(M->type);
+    w->mask_values = M->values->data;
+    w->mask_size = FtB_Type_size(M->type);
+    w->mask_bits = UINT64_MAX >> (ftb_type_float(M->type) ? 65 - bits : 64 - bits);
+}
+
+static inline bool mask_entry(const job *w, int64_t e)
+{
+    if (!w->mask_values)
+        return true;
+    uint64_t value = 0;
+    const char *from = w->mask_values + (size_t)e * w->mask_size;
+    switch (w->mask_size) {
+    case 1:
+        value = *(const uint8_t *)from;
+        break;
+    case 2:
+        value = *(const uint16_t *)from;
+        break;
+    case 4:
+        value = *(const uint32_t *)from;
+        break;
+    default:
+        value = *(const uint64_t *)from;
+    }
+    return (value & w->mask_bits) != 0;
+}
+
+bool ftb_mask_admits(FtB_Matrix M, const ftb_flags *flags, int64_t e)
+{
+    ftb_merge_rule rule = {.mask = M, .structural = flags->structural};
+    job w = {.rule = &rule};
+    read_mask(&w);
+    return mask_entry(&w, e);
+}
+
+/* ---- copying */
+
+static void broadcast(const job *w, FtB_Matrix side, const filler *f)
+{
+    size_t size = FtB_Type_size(w->type);
+    const uint8_t one = 1;
+    for (int64_t t = 0; t < f->count; t++) {
+        char *to = w->values + (size_t)(f->to + t) * (size_t)w->width * size;
+        if (side->width == 0)
+            ftb_cast(to, w->type, &one, FTB_UINT8, 1);
+        else
+            ftb_cast(to, w->type,
+                     (char *)side->values->data + (size_t)(f->from + t) * FtB_Type_size(side->type),
+                     side->type, 1);
+        for (int64_t v = 1; v < w->width; v++)
+            memcpy(to + (size_t)v * size, to, size);
+    }
+}
+
+static void copy_run(filler *f)
+{
+    const job *w = f->w;
+    if (f->count == 0 || w->width == 0) {
+        f->count = 0;
+        return;
+    }
+    FtB_Matrix side = w->sides[f->side];
+    size_t step = (size_t)w->width;
+    if (side->width == w->width)
+        ftb_cast(w->values + (size_t)f->to * step * FtB_Type_size(w->type), w->type,
+                 (char *)side->values->data + (size_t)f->from * step * FtB_Type_size(side->type), side->type,
+                 f->count * w->width);
+    else
+        broadcast(w, side, f);
+    f->count = 0;
+}
+
+static inline void copy(filler *f, int side, int64_t e)
+{
+    if (f->side != side || f->from + f->count != e || f->to + f->count != f->at) {
+        copy_run(f);
+        f->side = side;
+        f->from = e;
+        f->to = f->at;
+    }
+    f->count++;
+}
+
+/* ---- one row */
+
+static inline int64_t column(const void *colidx, bool wide, int64_t e)
+{
+    return wide ? ((const int64_t *)colidx)[e] : ((const int32_t *)colidx)[e];
+}
+
+/* Whether row's mask admits column j; *m only moves forward. */
+static inline bool admits(const job *w, bool wide, int64_t *m, int64_t end, int64_t j)
+{
+    bool yes = !w->mask;
+    if (w->mask) {
+        while (*m < end && column(w->mask->colidx, wide, *m) < j)
+            ++*m;
+        for (int64_t e = *m; e < end && !yes && column(w->mask->colidx, wide, e) == j; e++)
+            yes = mask_entry(w, e);
+    }
+    return yes != w->rule->complement;
+}
+
+static inline void fill_entry(filler *f, bool wide, int64_t i, int64_t j, bool both, int side, int64_t left,
+                              int64_t right)
+{
+    const job *w = f->w;
+    if (both && f->batch)
+        ftb_batch_push(f->batch, left, right, f->at, i, j);
+    else
+        copy(f, side, side ? right : left);
+    if (wide)
+        ((int64_t *)w->colidx)[f->at] = j;
+    else
+        ((int32_t *)w->colidx)[f->at] = (int32_t)j;
+    f->at++;
+}
+
+/* Counts row i's result, and with a filler writes it. taken[side]: entries that come from there alone. */
+static inline __attribute__((always_inline)) int64_t merge_row(const job *w, int64_t i, bool wide, filler *f,
+                                                               int64_t *taken)
+{
+    const ftb_merge_rule *rule = w->rule;
+    const void *left = w->left->colidx, *right = w->right->colidx;
+    int64_t l = w->left->rowptr[i], lend = w->left->rowptr[i + 1];
+    int64_t r = w->right->rowptr[i], rend = w->right->rowptr[i + 1];
+    int64_t m = w->mask ? w->mask->rowptr[i] : 0, mend = w->mask ? w->mask->rowptr[i + 1] : 0;
+    int64_t count = 0;
+    while (l < lend || r < rend) {
+        int64_t jl = l < lend ? column(left, wide, l) : INT64_MAX;
+        int64_t jr = r < rend ? column(right, wide, r) : INT64_MAX;
+        int64_t j = ftb_min(jl, jr);
+        bool in_left = jl == j, in_right = jr == j;
+        bool admitted = admits(w, wide, &m, mend, j);
+        bool both = admitted && in_left && in_right && rule->combine;
+        int side = admitted && in_right;
+        bool keep = !admitted             ? in_left && rule->outside
+                    : in_left && in_right ? true
+                    : in_left             ? rule->lone_left
+                                          : rule->lone_right;
+        if (keep) {
+            if (f)
+                fill_entry(f, wide, i, j, both, side, l, r);
+            else if (!both)
+                taken[side]++;
+            count++;
+        }
+        l += in_left;
+        r += in_right;
+    }
+    return count;
+}
+
+static void count_rows(const job *w, int64_t first, int64_t end, int64_t *taken)
+{
+    for (int64_t i = first; i < end; i++)
+        w->rowptr[i + 1] =
+            w->left->wide ? merge_row(w, i, true, NULL, taken) : merge_row(w, i, false, NULL, taken);
+}
+
+static void fill_rows(const job *w, int64_t first, int64_t end, ftb_batch *batch)
+{
+    filler f = {.w = w, .batch = batch, .at = w->rowptr[first]};
+    for (int64_t i = first; i < end; i++) {
+        if (w->left->wide)
+            merge_row(w, i, true, &f, NULL);
+        else
+            merge_row(w, i, false, &f, NULL);
+    }
+    copy_run(&f);
+    if (batch)
+        ftb_batch_flush(batch);
+}
+
+/* ---- all rows */
+
+static GrB_Info cancelled(FtB_Context ctx)
+{
+    return ftb_cancelled(ctx) ? ftb_progress(ctx, 0, 0, "rows") : GrB_SUCCESS;
+}
+
+static GrB_Info count_all(const job *w, FtB_Context ctx, int threads, int64_t *taken)
+{
+    int64_t nrows = w->left->nrows, parts = ftb_min((int64_t)threads * PARTS_PER_THREAD, ftb_max(nrows, 1));
+    int64_t from_left = 0, from_right = 0;
+#pragma omp parallel for num_threads(threads) schedule(dynamic) reduction(+ : from_left, from_right)
+    for (int64_t part = 0; part < parts; part++) {
+        int64_t mine[2] = {0, 0};
+        if (!ftb_cancelled(ctx))
+            count_rows(w, ftb_rows_cut(nrows, w->left->rowptr, w->right->rowptr, part, parts),
+                       ftb_rows_cut(nrows, w->left->rowptr, w->right->rowptr, part + 1, parts), mine);
+        from_left += mine[0];
+        from_right += mine[1];
+    }
+    taken[0] = from_left;
+    taken[1] = from_right;
+    return cancelled(ctx);
+}
+
+static GrB_Info fill_all(const job *w, FtB_Context ctx, int threads)
+{
+    int64_t nrows = w->left->nrows, parts = ftb_min((int64_t)threads * PARTS_PER_THREAD, ftb_max(nrows, 1));
+#pragma omp parallel for num_threads(threads) schedule(dynamic)
+    for (int64_t part = 0; part < parts; part++)
+        if (!ftb_cancelled(ctx))
+            fill_rows(w, ftb_rows_cut(nrows, w->left->rowptr, w->right->rowptr, part, parts),
+                      ftb_rows_cut(nrows, w->left->rowptr, w->right->rowptr, part + 1, parts),
+                      w->map ? &w->map->batches[omp_get_thread_num()] : NULL);
+    return cancelled(ctx);
+}
+
+static GrB_Info prepare(job *w, FtB_Context ctx, const ftb_merge_rule *rule, int threads)
+{
+    ftb_map_input x = ftb_map_entries(rule->left), y = ftb_map_entries(rule->right);
+    GrB_Info info = GrB_SUCCESS;
+    w->rule = rule;
+    w->left = rule->left->pattern;
+    w->right = rule->right->pattern;
+    w->sides[0] = rule->left;
+    w->sides[1] = rule->right;
+    read_mask(w);
+    if (rule->combine && rule->op)
+        info = ftb_map_new(&w->map, ctx, rule->op, &x, &y, NULL, threads);
+    if (info == GrB_SUCCESS) {
+        w->type = rule->type ? rule->type : w->map->type;
+        w->width = rule->width >= 0 ? rule->width : w->map->width;
+    }
+    return info;
+}
+
+GrB_Info ftb_merge(FtB_Matrix *out, int *same, FtB_Context ctx, const ftb_merge_rule *rule)
+{
+    GrB_Info info = GrB_SUCCESS;
+    int threads = ftb_threads(ctx);
+    int64_t taken[2], nrows = rule->left->pattern->nrows, ncols = rule->left->pattern->ncols;
+    ftb_buffer *rowptr = NULL, *colidx = NULL, *values = NULL;
+    ftb_pattern *pattern = NULL;
+    job w = {0};
+    *out = NULL;
+    if (same)
+        *same = 0;
+    FTB_CHECK(prepare(&w, ctx, rule, threads));
+    rowptr = ftb_buffer_new(ctx, nrows + 1, sizeof(int64_t));
+    if (!rowptr)
+        FTB_CHECK(ftb_nomem());
+    w.rowptr = rowptr->data;
+    FTB_CHECK(count_all(&w, ctx, threads, taken));
+    int64_t nvals = ftb_rows_sum(w.rowptr, nrows);
+    if (same && taken[0] == nvals && w.left->nvals == nvals && rule->left->width == w.width)
+        *same = 1;
+    else if (same && taken[1] == nvals && w.right->nvals == nvals && rule->right->width == w.width)
+        *same = 2;
+    if (same && *same)
+        goto done;
+    colidx = ftb_buffer_new(ctx, nvals, ftb_col_size(ncols));
+    if (!colidx || (w.width > 0 && !(values = ftb_values_new(ctx, nvals, w.width, w.type))))
+        FTB_CHECK(ftb_nomem());
+    w.colidx = colidx->data;
+    w.values = values ? values->data : NULL;
+    if (w.map)
+        ftb_map_output(w.map, w.values, w.type);
+    FTB_CHECK(fill_all(&w, ctx, threads));
+    pattern = ftb_pattern_new(ctx, nrows, ncols, rowptr, colidx);
+    rowptr = colidx = NULL;
+    if (!pattern)
+        FTB_CHECK(ftb_nomem());
+    pattern->multi = w.left->multi || w.right->multi;
+    info = ftb_matrix_make(out, ctx, w.type, w.width, pattern, values);
+    values = NULL;
+done:
+    ftb_buffer_release(rowptr);
+    ftb_buffer_release(colidx);
+    ftb_buffer_release(values);
+    ftb_map_delete(w.map);
+    return info;
+}

@@ -1,0 +1,31 @@
+/* Row-wise merge of two sparse matrices under a mask: the write rule and element-wise operations. */
+#ifndef FTB_MERGE_H
+#define FTB_MERGE_H
+
+#include "ops/map.h"
+
+/* What becomes of a position, by who has an entry there and whether the mask admits it. */
+typedef struct ftb_merge_rule {
+    FtB_Matrix left, right; /* of one shape */
+    FtB_Matrix mask;        /* or NULL: every position is admitted, unless complemented */
+    bool structural, complement;
+    bool lone_left, lone_right; /* admitted, and only one has an entry: kept? */
+    bool outside;               /* not admitted, and left has an entry: kept? */
+    bool combine;               /* both: op decides; else right's entry is taken */
+    FtB_Op op;                  /* NULL without values */
+    FtB_Type type;              /* of the result; 0: as op gives */
+    int64_t width;              /* of the result; -1: as op gives */
+} ftb_merge_rule;
+
+/* *out: the merged matrix, new; or NULL with *same set, where that may be, when it is left (1) or right (2)
+ * as a whole but for the dtype. */
+/* same: NULL where a copy is wanted in any case. */
+GrB_Info ftb_merge(FtB_Matrix *out, int *same, FtB_Context ctx, const ftb_merge_rule *rule);
+
+/* Cuts rows into parts of about equal entries (of patterns a and b; b may be NULL): part p is the rows
+ * from ftb_rows_cut(p) to ftb_rows_cut(p + 1). */
+int64_t ftb_rows_cut(int64_t nrows, const int64_t *a, const int64_t *b, int64_t part, int64_t parts);
+/* counts, at rowptr[1 .. nrows], become row pointers; returns the sum. */
+int64_t ftb_rows_sum(int64_t *rowptr, int64_t nrows);
+
+#endif
