@@ -1,0 +1,145 @@
+/* Graphs of randomly drawn edges. Edge t is a function of (seed, t), so it is drawn once to count degrees and
+ * again to be stored: no edge list is held. The order in which threads store a row's edges does not show,
+ * because rows are sorted and equal edges merged afterwards. */
+#include "gen.h"
+#include "gen_random.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct edge_maker {
+    const gen_edges *edges;
+    gen_edge_function edge;
+    const void *model;
+    const int32_t *name; /* NULL: as drawn */
+    uint64_t seed;
+} edge_maker;
+
+/* The directed edges that number t stands for: none, one, or both ways round. */
+static int directed(const edge_maker *m, int64_t t, int64_t from[2], int64_t to[2])
+{
+    int64_t i, j;
+    m->edge(m->model, m->seed, t, &i, &j);
+    if (i == j && !m->edges->loops)
+        return 0;
+    if (m->name) {
+        i = m->name[i];
+        j = m->name[j];
+    }
+    from[0] = to[1] = i;
+    to[0] = from[1] = j;
+    return m->edges->symmetric && i != j ? 2 : 1;
+}
+
+/* With colidx NULL counts the edges of row i in rowptr[i + 1]; else stores each at rowptr[i + 1]++. */
+static void draw_edges(const edge_maker *m, int64_t *rowptr, int32_t *colidx)
+{
+#pragma omp parallel for schedule(static)
+    for (int64_t t = 0; t < m->edges->count; t++) {
+        int64_t from[2], to[2];
+        int n = directed(m, t, from, to);
+        for (int half = 0; half < n; half++) {
+            int64_t at;
+#pragma omp atomic capture
+            at = rowptr[from[half] + 1]++;
+            if (colidx)
+                colidx[at] = (int32_t)to[half];
+        }
+    }
+}
+
+static int by_column(const void *x, const void *y)
+{
+    int32_t a = *(const int32_t *)x, b = *(const int32_t *)y;
+    return (a > b) - (a < b);
+}
+
+/* Sorts a row and merges equal columns; counts, if wanted, get their numbers. Returns what is left. */
+static int64_t merge_row(int32_t *columns, float *counts, int64_t n)
+{
+    int64_t kept = 0;
+    qsort(columns, (size_t)n, sizeof *columns, by_column);
+    for (int64_t e = 0, next; e < n; e = next) {
+        for (next = e + 1; next < n && columns[next] == columns[e];)
+            next++;
+        columns[kept] = columns[e];
+        if (counts)
+            counts[kept] = (float)(next - e);
+        kept++;
+    }
+    return kept;
+}
+
+/* Makes *g from rows [start[i], start[i + 1]) of columns; `counts` is NULL or as long as columns. */
+static GrB_Info compact(gen_graph *g, int64_t n, const int64_t *start, int32_t *columns, float *counts,
+                        gen_values values)
+{
+    gen_graph made = {0};
+    int64_t *kept = calloc((size_t)n + 1, sizeof *kept), nvals = 0;
+    if (!kept)
+        return gen_nomem();
+#pragma omp parallel for schedule(dynamic, 64) reduction(+ : nvals)
+    for (int64_t i = 0; i < n; i++) {
+        kept[i] = merge_row(columns + start[i], counts ? counts + start[i] : NULL, start[i + 1] - start[i]);
+        nvals += kept[i];
+    }
+    GrB_Info info = gen_alloc(&made, n, n, nvals, values);
+    if (!info) {
+        made.nvals = nvals;
+        for (int64_t i = 0; i < n; i++)
+            made.rowptr[i + 1] = made.rowptr[i] + kept[i];
+#pragma omp parallel for schedule(dynamic, 64)
+        for (int64_t i = 0; i < n; i++) {
+            memcpy(made.colidx + made.rowptr[i], columns + start[i], (size_t)kept[i] * sizeof *columns);
+            if (counts)
+                memcpy(made.values + made.rowptr[i], counts + start[i], (size_t)kept[i] * sizeof *counts);
+        }
+        *g = made;
+    }
+    free(kept);
+    return info;
+}
+
+static GrB_Info check(int64_t n, const gen_edges *edges)
+{
+    if (n < 1 || n >= INT32_MAX)
+        return gen_fail("%lld vertices; expected 1 to 2147483646", (long long)n);
+    if (edges->count < 0 || edges->count > INT64_C(1) << 40)
+        return gen_fail("%lld edges; expected 0 to 2^40", (long long)edges->count);
+    return GrB_SUCCESS;
+}
+
+GrB_Info gen_from_edges(gen_graph *g, int64_t n, const gen_edges *edges, gen_edge_function edge,
+                        const void *model, uint64_t seed)
+{
+    edge_maker maker = {.edges = edges, .edge = edge, .model = model, .seed = seed};
+    gen_graph drawn = {0};
+    int32_t *name = NULL;
+    int64_t *rowptr = NULL;
+    GrB_Info info = check(n, edges);
+    if (!info && edges->permute)
+        info = gen_permutation(&name, n, seed, GEN_STREAM_PERMUTE);
+    if (info)
+        return info;
+    maker.name = name;
+    /* One place more than rows: counts land one to the right, so that after the sums rowptr + 1 holds the
+     * starts, and after storing rowptr holds them. */
+    rowptr = calloc((size_t)n + 2, sizeof *rowptr);
+    info = rowptr ? GrB_SUCCESS : gen_nomem();
+    if (!info) {
+        draw_edges(&maker, rowptr + 1, NULL);
+        for (int64_t i = 0; i <= n; i++)
+            rowptr[i + 1] += rowptr[i];
+        info = gen_alloc(&drawn, 0, n, rowptr[n + 1], edges->values == GEN_COUNTS ? GEN_COUNTS : GEN_PATTERN);
+    }
+    if (!info) {
+        draw_edges(&maker, rowptr, drawn.colidx);
+        info = compact(g, n, rowptr, drawn.colidx, drawn.values, edges->values);
+    }
+    if (!info)
+        gen_fill_values(g, edges->values, edges->symmetric, seed);
+    gen_free(&drawn);
+    free(rowptr);
+    free(name);
+    return info;
+}
