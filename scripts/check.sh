@@ -22,7 +22,7 @@ docs() {
     doxygen Doxyfile
 }
 symbols() {
-    build release featblas
+    build release featblas_shared
     scripts/check_symbols build/release
 }
 asan() { # all tests under the address and undefined-behaviour sanitizers
