@@ -558,6 +558,11 @@ GrB_Info FtB_Sink_callback(FtB_Sink *sink, FtB_Rows_function f, void *arg);
  *  that read back to the same value. @return GrB_INVALID_VALUE. */
 GrB_Info FtB_Sink_set_precision(FtB_Sink sink, int digits);
 
+/** First id of rows and columns without labels in TSV and CSV files (Matrix Market always counts from
+ *  1, npz and raw CSR from 0). @param sink any. @param base 0 or 1, as a rule; the operation's choice if
+ *  never set. @return GrB_INVALID_VALUE if negative. */
+GrB_Info FtB_Sink_set_base(FtB_Sink sink, int64_t base);
+
 /** What went into a sink, of any kind, by the last operation. @param sink any.
  *  @param[out] stats filled. @return GrB_NULL_POINTER. */
 GrB_Info FtB_Sink_get_stats(FtB_Sink sink, FtB_Stats *stats);

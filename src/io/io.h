@@ -25,13 +25,23 @@ typedef struct ftb_sink_methods {
     void (*destroy)(FtB_Sink sink);         /* frees state; begin may never have been called */
 } ftb_sink_methods;
 
+/* Statistics of one row; ftb_row_stats_of() makes them, so that they have the same bits everywhere. */
+typedef struct ftb_row_stats {
+    int64_t nvals;        /* entries */
+    double sum, min, max; /* of its values; min > max: no value, or only NaN */
+} ftb_row_stats;
+
 struct FtB_Sink_opaque {
     uint32_t magic;
     FtB_Context ctx;
     const ftb_sink_methods *methods;
-    FtB_Stats stats; /* kept by the wrappers below for every kind of sink */
-    bool open, used;
+    FtB_Stats stats;      /* kept by the wrappers below for every kind of sink */
+    double carry;         /* what the sum lost to rounding (Neumaier) */
+    ftb_row_stats *block; /* of a few rows, while open */
+    int64_t next;         /* rows below it have come */
+    bool open, used, single_use;
     int digits;
+    int64_t base; /* -1: the shape's */
     ftb_sink_shape shape;
     void *state;
 };
@@ -41,6 +51,13 @@ GrB_Info ftb_sink_begin(FtB_Sink sink, const ftb_sink_shape *shape);
 GrB_Info ftb_sink_rows(FtB_Sink sink, const FtB_Rows *rows);
 GrB_Info ftb_sink_end(FtB_Sink sink);
 void ftb_sink_abort(FtB_Sink sink);
+/* A producer whose sink only counts need not store rows: where ftb_sink_counts() holds, it may hand over
+ * the statistics of rows row0 .. row0 + nrows - 1 instead of the rows. */
+bool ftb_sink_counts(FtB_Sink sink);
+GrB_Info ftb_sink_count_rows(FtB_Sink sink, int64_t row0, int64_t nrows, const ftb_row_stats *rows);
+/* values: nvals x width of `type`, in column order; NULL for width 0. */
+void ftb_row_stats_of(ftb_row_stats *row, const void *values, FtB_Type type, int64_t nvals, int64_t width);
+
 /* A sink that collects a matrix: *A is made (with `type`, 0: the rows' own) by ftb_sink_end. Room grows
  * in place (one realloc of each array), so the peak is the result plus one chunk. */
 GrB_Info ftb_sink_matrix(FtB_Sink *sink, FtB_Context ctx, FtB_Matrix *A, FtB_Type type);
@@ -51,6 +68,20 @@ typedef struct ftb_file ftb_file;
 GrB_Info ftb_file_create(ftb_file **f, FtB_Context ctx, const char *path); /* "-": standard output */
 GrB_Info ftb_file_write(ftb_file *f, const void *bytes, int64_t count);
 GrB_Info ftb_file_write_at(ftb_file *f, int64_t offset, const void *bytes, int64_t count); /* not for "-" */
+/* The same from several threads at once: an errno, or 0; ftb_file_failed() then makes the message. */
+int ftb_file_put(ftb_file *f, int64_t offset, const void *bytes, int64_t count);
+GrB_Info ftb_file_failed(const ftb_file *f, int error);
+bool ftb_file_seekable(const ftb_file *f); /* false: a pipe or the like, only ftb_file_write */
+int64_t ftb_file_size(const ftb_file *f);  /* bytes that ftb_file_write has written */
+/* A nameless file in the temporary directory, for what a pipe must get in another order; ftb_file_send
+ * appends its first `count` bytes to `to`. Ends with ftb_file_discard. */
+GrB_Info ftb_file_spool(ftb_file **f, FtB_Context ctx);
+GrB_Info ftb_file_send(ftb_file *to, ftb_file *spool, int64_t count);
+/* Two arrays of unknown length grow in one file, the second from *tail up. Moves the second, tail_bytes
+ * long, down to the first block boundary at or above `end`, mostly without copying, and cuts the file. */
+GrB_Info ftb_file_close_gap(ftb_file *f, int64_t end, int64_t *tail, int64_t tail_bytes);
+/* A place for the second array, at or below `want` and as high as the file system allows. */
+GrB_Info ftb_file_reserve(ftb_file *f, int64_t want, int64_t *tail);
 GrB_Info ftb_file_commit(ftb_file **f); /* flush, fsync-free rename */
 void ftb_file_discard(ftb_file **f);
 void ftb_file_remove_temporaries(void);

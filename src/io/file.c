@@ -1,0 +1,369 @@
+/* Output files that appear whole or not at all.
+ *
+ * A file is written under a hidden temporary name in the folder of its target, because only a rename
+ * within one file system is atomic, and renamed by ftb_file_commit. Standard output, pipes and devices
+ * are written as they are. What must be written out of order for those is spooled in a nameless file of
+ * the temporary directory, which no kill can leave behind. */
+#include "io/io.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define COPY_BYTES (4 << 20)
+
+struct ftb_file {
+    FtB_Context ctx;
+    int fd;
+    int slot; /* in `live`, -1: no temporary name */
+    bool seekable;
+    int64_t at;   /* bytes written by ftb_file_write */
+    char *name;   /* for messages */
+    char *target; /* renamed to; NULL: nothing to rename */
+};
+
+/* ---- temporary names, kept where a signal handler may read them */
+
+enum { FREE, TAKEN, LIVE };
+#define SLOTS 64
+static struct {
+    atomic_int state;
+    pid_t owner; /* a forked child must not remove its parent's files */
+    char path[PATH_MAX];
+} live[SLOTS];
+
+static int slot_take(void)
+{
+    for (int s = 0; s < SLOTS; s++) {
+        int expected = FREE;
+        if (atomic_compare_exchange_strong(&live[s].state, &expected, TAKEN)) {
+            live[s].owner = getpid();
+            return s;
+        }
+    }
+    return -1;
+}
+
+void ftb_file_remove_temporaries(void)
+{
+    for (int s = 0; s < SLOTS; s++)
+        if (atomic_load(&live[s].state) == LIVE && live[s].owner == getpid())
+            unlink(live[s].path);
+}
+
+/* ---- messages */
+
+static GrB_Info failed(const char *name, const char *what, int error)
+{
+    char buffer[128];
+    const char *reason = strerror_r(error, buffer, sizeof buffer);
+    return ftb_fail(FTB_IO, "%s: cannot %s: %s", name, what, reason);
+}
+
+GrB_Info ftb_file_failed(const ftb_file *f, int error)
+{
+    if (error == ECANCELED)
+        return ftb_fail(FTB_CANCELLED, "cancelled while writing %s", f->name);
+    return failed(f->name, "write", error);
+}
+
+bool ftb_file_seekable(const ftb_file *f) { return f->seekable; }
+
+int64_t ftb_file_size(const ftb_file *f) { return f->at; }
+
+/* ---- creation */
+
+/* The absolute path that `path` will have, through links; NULL with errno set. */
+static char *resolve(const char *path)
+{
+    char *whole = realpath(path, NULL);
+    if (whole || errno != ENOENT)
+        return whole;
+    const char *slash = strrchr(path, '/');
+    const char *base = slash ? slash + 1 : path;
+    if (*base == '\0')
+        return NULL;
+    char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+    char *real = folder ? realpath(folder, NULL) : NULL;
+    free(folder);
+    if (real && asprintf(&whole, "%s/%s", strcmp(real, "/") == 0 ? "" : real, base) < 0) {
+        whole = NULL;
+        errno = ENOMEM;
+    }
+    free(real);
+    return whole;
+}
+
+/* Opens a temporary beside the target, registered in a slot. Returns an errno, or 0. */
+static int open_temporary(ftb_file *f, const struct stat *old)
+{
+    static atomic_uint serial;
+    const char *base = strrchr(f->target, '/') + 1;
+    int folder = (int)(base - f->target);
+    f->slot = slot_take();
+    if (f->slot < 0)
+        return EMFILE;
+    char *path = live[f->slot].path;
+    do {
+        int length = snprintf(path, PATH_MAX, "%.*s.%.200s.%ld-%u.tmp", folder, f->target, base,
+                              (long)getpid(), atomic_fetch_add(&serial, 1));
+        if (length < 0 || length >= PATH_MAX)
+            return ENAMETOOLONG;
+        atomic_store(&live[f->slot].state, LIVE);
+        f->fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (f->fd < 0)
+            atomic_store(&live[f->slot].state, TAKEN);
+    } while (f->fd < 0 && errno == EEXIST);
+    if (f->fd < 0)
+        return errno;
+    if (old && fchmod(f->fd, old->st_mode & 07777) != 0)
+        return errno;
+    return 0;
+}
+
+static int open_named(ftb_file *f, const char *path)
+{
+    struct stat st;
+    bool exists = stat(path, &st) == 0;
+    if (!exists && errno != ENOENT)
+        return errno;
+    if (exists && S_ISDIR(st.st_mode))
+        return EISDIR;
+    if (exists && !S_ISREG(st.st_mode)) {
+        f->fd = open(path, O_WRONLY | O_CLOEXEC);
+        return f->fd < 0 ? errno : 0;
+    }
+    if (exists && access(path, W_OK) != 0)
+        return errno;
+    char *target = resolve(path);
+    if (!target)
+        return errno;
+    f->target = ftb_strdup(f->ctx, target);
+    free(target);
+    if (!f->target)
+        return ENOMEM;
+    f->seekable = true;
+    return open_temporary(f, exists ? &st : NULL);
+}
+
+static ftb_file *make(FtB_Context ctx, const char *name)
+{
+    ftb_file *f = ftb_new0(ctx, 1, sizeof *f);
+    if (!f)
+        return NULL;
+    f->ctx = ftb_context_retain(ctx);
+    f->fd = -1;
+    f->slot = -1;
+    f->name = ftb_strdup(ctx, name);
+    if (!f->name)
+        ftb_file_discard(&f);
+    return f;
+}
+
+GrB_Info ftb_file_create(ftb_file **out, FtB_Context ctx, const char *path)
+{
+    *out = NULL;
+    bool standard = strcmp(path, "-") == 0;
+    ftb_file *f = make(ctx, standard ? "standard output" : path);
+    if (!f)
+        return ftb_nomem();
+    if (standard) {
+        f->fd = STDOUT_FILENO;
+        fflush(stdout); /* what the program printed before comes first */
+    } else {
+        int error = open_named(f, path);
+        if (error) {
+            GrB_Info info = error == ENOMEM ? ftb_nomem() : failed(path, "write", error);
+            ftb_file_discard(&f);
+            return info;
+        }
+    }
+    *out = f;
+    return GrB_SUCCESS;
+}
+
+GrB_Info ftb_file_spool(ftb_file **out, FtB_Context ctx)
+{
+    *out = NULL;
+    const char *folder = ctx->tmpdir ? ctx->tmpdir : getenv("TMPDIR");
+    if (!folder || !*folder)
+        folder = "/tmp";
+    ftb_file *f = make(ctx, folder);
+    if (!f)
+        return ftb_nomem();
+#ifdef O_TMPFILE
+    f->fd = open(folder, O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
+#endif
+    if (f->fd < 0) { /* a file system without nameless files */
+        char path[PATH_MAX];
+        int length = snprintf(path, sizeof path, "%s/featblas-XXXXXX", folder);
+        errno = ENAMETOOLONG;
+        f->fd = length > 0 && length < PATH_MAX ? mkstemp(path) : -1;
+        if (f->fd >= 0)
+            unlink(path);
+    }
+    if (f->fd < 0) {
+        GrB_Info info = failed(folder, "make a temporary file in it", errno);
+        ftb_file_discard(&f);
+        return info;
+    }
+    f->seekable = true;
+    *out = f;
+    return GrB_SUCCESS;
+}
+
+/* ---- writing */
+
+/* Waits for a stream that takes nothing now; an interrupting signal may have cancelled the context. */
+static int retry(const ftb_file *f, int error)
+{
+    if (error == EINTR)
+        return ftb_cancelled(f->ctx) ? ECANCELED : 0;
+    if (error == EAGAIN) {
+        poll(&(struct pollfd){.fd = f->fd, .events = POLLOUT}, 1, -1);
+        return ftb_cancelled(f->ctx) ? ECANCELED : 0;
+    }
+    return error;
+}
+
+int ftb_file_put(ftb_file *f, int64_t offset, const void *bytes, int64_t count)
+{
+    const char *p = bytes;
+    while (count > 0) {
+        ssize_t n = f->seekable ? pwrite(f->fd, p, (size_t)count, offset) : write(f->fd, p, (size_t)count);
+        int error = n < 0 ? retry(f, errno) : n == 0 ? ENOSPC : 0;
+        if (error)
+            return error;
+        if (n > 0) {
+            p += n;
+            offset += n;
+            count -= n;
+        }
+    }
+    return 0;
+}
+
+GrB_Info ftb_file_write(ftb_file *f, const void *bytes, int64_t count)
+{
+    int error = ftb_file_put(f, f->at, bytes, count);
+    if (error)
+        return ftb_file_failed(f, error);
+    f->at += count;
+    return GrB_SUCCESS;
+}
+
+GrB_Info ftb_file_write_at(ftb_file *f, int64_t offset, const void *bytes, int64_t count)
+{
+    int error = f->seekable ? ftb_file_put(f, offset, bytes, count) : ESPIPE;
+    return error ? ftb_file_failed(f, error) : GrB_SUCCESS;
+}
+
+/* Copies within or between files by way of memory. Returns an errno, or 0. */
+static int copy_bytes(ftb_file *to, int64_t offset, ftb_file *from, int64_t at, int64_t count)
+{
+    int error = 0;
+    char *buffer = ftb_new(to->ctx, ftb_min(count, COPY_BYTES), 1);
+    if (!buffer)
+        return ENOMEM;
+    while (count > 0 && !error) {
+        ssize_t n = pread(from->fd, buffer, (size_t)ftb_min(count, COPY_BYTES), at);
+        error = n < 0 ? retry(from, errno) : n == 0 ? EIO : ftb_file_put(to, offset, buffer, n);
+        if (n > 0) {
+            at += n;
+            offset += n;
+            count -= n;
+        }
+    }
+    ftb_delete(buffer);
+    return error;
+}
+
+GrB_Info ftb_file_send(ftb_file *to, ftb_file *spool, int64_t count)
+{
+    int error = copy_bytes(to, to->at, spool, 0, count);
+    if (error)
+        return error == ENOMEM ? ftb_nomem() : ftb_file_failed(to, error);
+    to->at += count;
+    return GrB_SUCCESS;
+}
+
+GrB_Info ftb_file_reserve(ftb_file *f, int64_t want, int64_t *tail)
+{
+    const int64_t unit = 1 << 20; /* a multiple of every file system's block */
+    int64_t at = want > INT64_MAX - unit ? INT64_MAX - unit + 1 : want;
+    for (at = (at + unit - 1) / unit * unit; ftruncate(f->fd, at) != 0; at = at / 2 / unit * unit)
+        if (errno != EFBIG && errno != EINVAL && errno != EINTR)
+            return ftb_file_failed(f, errno);
+        else if (at <= unit)
+            return ftb_file_failed(f, EFBIG);
+    *tail = at;
+    return GrB_SUCCESS;
+}
+
+GrB_Info ftb_file_close_gap(ftb_file *f, int64_t end, int64_t *tail, int64_t tail_bytes)
+{
+    struct stat st;
+    int error = 0;
+    if (fstat(f->fd, &st) != 0)
+        return ftb_file_failed(f, errno);
+    int64_t block = ftb_max(st.st_blksize, 4096);
+    int64_t start = (end + block - 1) / block * block;
+    bool moved = start >= *tail || tail_bytes == 0;
+#ifdef FALLOC_FL_COLLAPSE_RANGE
+    /* Cuts the gap out of the file's extents. It waits for the disk, so small arrays are copied. */
+    if (!moved && tail_bytes > ((int64_t)1 << 30))
+        moved = fallocate(f->fd, FALLOC_FL_COLLAPSE_RANGE, start, *tail - start) == 0;
+#endif
+    if (!moved)
+        error = copy_bytes(f, start, f, *tail, tail_bytes);
+    if (!error && start < *tail) {
+        *tail = start;
+        while (ftruncate(f->fd, start + tail_bytes) != 0 && !error)
+            error = errno == EINTR ? 0 : errno;
+    }
+    return error == 0 ? GrB_SUCCESS : error == ENOMEM ? ftb_nomem() : ftb_file_failed(f, error);
+}
+
+/* ---- ends */
+
+GrB_Info ftb_file_commit(ftb_file **file)
+{
+    ftb_file *f = *file;
+    GrB_Info info = GrB_SUCCESS;
+    if (f->target) {
+        int error = close(f->fd) == 0 || errno == EINTR ? 0 : errno;
+        f->fd = -1;
+        if (!error && rename(live[f->slot].path, f->target) != 0)
+            error = errno;
+        if (error)
+            info = ftb_file_failed(f, error);
+        else
+            atomic_store(&live[f->slot].state, TAKEN); /* nothing left to remove */
+    }
+    ftb_file_discard(file);
+    return info;
+}
+
+void ftb_file_discard(ftb_file **file)
+{
+    ftb_file *f = *file;
+    if (!f)
+        return;
+    if (f->fd >= 0 && f->fd != STDOUT_FILENO)
+        close(f->fd);
+    if (f->slot >= 0) {
+        if (atomic_load(&live[f->slot].state) == LIVE && live[f->slot].owner == getpid())
+            unlink(live[f->slot].path);
+        atomic_store(&live[f->slot].state, FREE);
+    }
+    FtB_Context ctx = f->ctx;
+    ftb_delete(f->name);
+    ftb_delete(f->target);
+    ftb_delete(f);
+    ftb_context_release(ctx);
+    *file = NULL;
+}
