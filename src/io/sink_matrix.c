@@ -97,39 +97,37 @@ static GrB_Info matrix_rows(FtB_Sink sink, const FtB_Rows *rows)
     return GrB_SUCCESS;
 }
 
+/* Hands an array over to a buffer, which owns it also on failure. */
+static ftb_buffer *adopt(matrix_state *s, void **array)
+{
+    void *data = *array;
+    *array = NULL;
+    return ftb_buffer_adopt(s->ctx, data);
+}
+
 static GrB_Info matrix_end(FtB_Sink sink)
 {
     matrix_state *s = sink->state;
     const ftb_sink_shape *shape = &sink->shape;
-    ftb_buffer *rowptr = NULL, *colidx = NULL, *values = NULL;
-    GrB_Info info = GrB_SUCCESS;
     for (; s->filled < shape->nrows; s->filled++)
         s->rowptr[s->filled + 1] = s->nvals;
     if (s->nvals < s->room && !resize(s, shape, s->nvals))
         return ftb_nomem();
-    /* An adopted array is the buffer's, so the state must forget it. */
-    if (!(rowptr = ftb_buffer_adopt(s->ctx, s->rowptr)))
+    ftb_buffer *rowptr = adopt(s, (void **)&s->rowptr), *colidx = adopt(s, &s->colidx), *values = NULL;
+    if (shape->width > 0)
+        values = adopt(s, &s->values);
+    if (!rowptr || !colidx || (shape->width > 0 && !values)) {
+        ftb_buffer_release(rowptr);
+        ftb_buffer_release(colidx);
+        ftb_buffer_release(values);
         return ftb_nomem();
-    s->rowptr = NULL;
-    if (!(colidx = ftb_buffer_adopt(s->ctx, s->colidx)))
-        goto nomem;
-    s->colidx = NULL;
-    if (shape->width > 0 && !(values = ftb_buffer_adopt(s->ctx, s->values)))
-        goto nomem;
-    s->values = NULL;
+    }
     ftb_pattern *pattern = ftb_pattern_new(s->ctx, shape->nrows, shape->ncols, rowptr, colidx);
     if (!pattern) {
         ftb_buffer_release(values);
         return ftb_nomem();
     }
-    info = ftb_matrix_make(s->out, s->ctx, stored_type(s, shape), shape->width, pattern, values);
-    clear(s);
-    return info;
-nomem:
-    info = ftb_nomem();
-    ftb_buffer_release(rowptr);
-    ftb_buffer_release(colidx);
-    return info;
+    return ftb_matrix_make(s->out, s->ctx, stored_type(s, shape), shape->width, pattern, values);
 }
 
 static void matrix_abort(FtB_Sink sink) { clear(sink->state); }
