@@ -59,6 +59,10 @@ void ftb_machine_delete(ftb_machine *m);
  * item. i, j, k are the int64 index operands by name like all others. */
 void ftb_machine_run(ftb_machine *m, int64_t count, const ftb_operand *operands, void *out);
 
+/* P(X >= x), X hypergeometric: marked among n drawn of N of which K are marked; NaN for impossible
+ * arguments. In texts: hypergeom_sf([x, N, K, n]). (hypergeometric.c) */
+double ftb_hypergeom_sf(double x, double N, double K, double n);
+
 /* ---- monoids (monoid.c, semirings/monoids.def) */
 
 typedef enum ftb_monoid {

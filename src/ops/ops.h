@@ -21,12 +21,13 @@ bool ftb_mask_admits(FtB_Matrix M, const ftb_flags *flags, int64_t e);
 /* A named weight of FtB_project: a row of semirings/weights.def (weights.c). */
 typedef struct ftb_weight {
     const char *name;
-    bool unweighted;     /* entries count as 1 */
-    const char *prepare; /* over x, i, j, di, dj, si, sj, qi, qj, nrows, ncols of R, made to be projected onto
-                            its columns: new value of each entry before the product; NULL: x */
+    bool unweighted; /* entries count as 1 */
+    /* New value of each entry before the product; NULL: x. Over x, i, j, di, dj, si, sj, qi, qj, nrows, ncols
+     * and total (the sum of all x) of R, made to be projected onto its columns. */
+    const char *prepare;
     const char *semiring; /* "plus : a * b" */
-    const char
-        *epilogue; /* over h (h0, h1, ... if wider), i, j, di, dj, si, sj, qi, qj, nrows, ncols; NULL: h */
+    /* Over h (h0, h1, ... if wider), i, j, di, dj, si, sj, qi, qj, nrows, ncols; NULL: h. */
+    const char *epilogue;
     const char *formula; /* for people, plain text */
     const char *summary; /* one line */
 } ftb_weight;
