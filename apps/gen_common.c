@@ -48,12 +48,6 @@ GrB_Info gen_alloc(gen_graph *g, int64_t nrows, int64_t ncols, int64_t room, gen
     return GrB_SUCCESS;
 }
 
-GrB_Info gen_matrix(FtB_Matrix *A, const gen_graph *g)
-{
-    return FtB_Matrix_wrap_csr(A, FTB_FP32, g->nrows, g->ncols, g->values ? 1 : 0, g->rowptr, g->colidx,
-                               g->values);
-}
-
 /* Fisher-Yates from the end: position k swaps with a draw from 0 .. k. */
 GrB_Info gen_permutation(int32_t **permutation, int64_t count, uint64_t seed, uint32_t stream)
 {

@@ -20,6 +20,8 @@ static int by_column(const void *x, const void *y)
     return (a > b) - (a < b);
 }
 
+/* After 16 draws per wanted column what is left are rare columns: the rest is drawn uniformly, so that a row
+ * that wants (nearly) all columns ends. */
 static void draw_row(const row_maker *m, int64_t i, int64_t degree, int32_t *columns)
 {
     int64_t found = 0;
@@ -27,8 +29,8 @@ static void draw_row(const row_maker *m, int64_t i, int64_t degree, int32_t *col
         gen_draw d = gen_random(m->seed, (uint64_t)i, draw, GEN_STREAM_COLUMNS);
         for (int half = 0; half < 2 && found < degree; half++) {
             uint64_t x = gen_word64(d, half);
-            int64_t j = m->popularity ? gen_weighted_draw(m->popularity, x)
-                                      : (int64_t)gen_below(x, (uint64_t)m->ncols);
+            int64_t j = m->popularity && draw < 8 * degree + 8 ? gen_weighted_draw(m->popularity, x)
+                                                               : (int64_t)gen_below(x, (uint64_t)m->ncols);
             if (m->name)
                 j = m->name[j];
             if (m->seen[j >> 6] >> (j & 63) & 1)

@@ -1,0 +1,281 @@
+/* featblas gen: benchmark graphs from a seed. */
+#include "app.h"
+#include "gen.h"
+
+#include <math.h>
+#include <omp.h>
+#include <string.h>
+
+typedef struct generator_values {
+    common_values common;
+    const char *output;
+    int format;
+    int64_t seed;
+    int64_t rows, cols, edges, min_degree, scale, vertices, blocks; /* -1: not given */
+    double edge_factor, a, b, c, mixing, exponent;                  /* NaN: not given */
+    int values;                                                     /* -1: not given */
+    int uniform, symmetric, loops, permute;
+} generator_values;
+
+static const generator_values defaults = {.output = "-",
+                                          .seed = 1,
+                                          .rows = -1,
+                                          .cols = -1,
+                                          .edges = -1,
+                                          .min_degree = -1,
+                                          .scale = -1,
+                                          .vertices = -1,
+                                          .blocks = -1,
+                                          .edge_factor = NAN,
+                                          .a = NAN,
+                                          .b = NAN,
+                                          .c = NAN,
+                                          .mixing = NAN,
+                                          .exponent = NAN,
+                                          .values = -1};
+
+#define FIELD(name) offsetof(generator_values, name)
+#define INTEGER(option, field, most, text)                                                                   \
+    {                                                                                                        \
+        .name = option, .kind = OPTION_INTEGER, .offset = FIELD(field), .argument = "N", .low = 0,           \
+        .high = most, .help = text                                                                           \
+    }
+#define REAL(option, field, text)                                                                            \
+    {                                                                                                        \
+        .name = option, .kind = OPTION_REAL, .offset = FIELD(field), .argument = "X", .help = text           \
+    }
+#define FLAG(option, field, text)                                                                            \
+    {                                                                                                        \
+        .name = option, .kind = OPTION_SET, .offset = FIELD(field), .value = 1, .help = text                 \
+    }
+
+static const option gen_options[] = {
+    {.heading = "Output"},
+    {.name = "output",
+     .letter = 'o',
+     .kind = OPTION_FILE,
+     .offset = FIELD(output),
+     .argument = "FILE",
+     .help = "Write to FILE; its ending tells the format: .mtx, .tsv, .csv, .npz, .csr. Default: Matrix "
+             "Market on standard output."},
+    {.name = "format",
+     .kind = OPTION_CHOICE,
+     .offset = FIELD(format),
+     .argument = "FORMAT",
+     .choices = "auto|mtx|tsv|csv|npz|csr",
+     .help = "Write this format, whatever the file's ending."},
+    {.name = "seed",
+     .kind = OPTION_INTEGER,
+     .offset = FIELD(seed),
+     .argument = "S",
+     .low = 0,
+     .help = "Seed; the graph depends on it and the options alone, on every machine. Default: 1."},
+    {.heading = "Size"},
+    INTEGER("scale", scale, 30, "rmat: 2^N vertices. Default: 16."),
+    REAL("edge-factor", edge_factor, "rmat, sbm, powerlaw: draw X edges per vertex. Default: 16."),
+    INTEGER("vertices", vertices, INT32_MAX - 1, "sbm, powerlaw: N vertices. Default: 10000."),
+    INTEGER("rows", rows, INT32_MAX - 1, "bipartite: N rows. Default: 10000."),
+    INTEGER("cols", cols, INT32_MAX - 1, "bipartite: N columns. Default: 1000."),
+    INTEGER("edges", edges, INT64_C(1) << 40,
+            "bipartite: exactly N distinct entries; others: draw N edges. Default of bipartite: "
+            "16 per row."),
+    {.heading = "Shape"},
+    INTEGER("min-degree", min_degree, INT32_MAX - 1,
+            "bipartite: at least N entries in each row. Default: 1."),
+    FLAG("uniform", uniform, "bipartite: equal degrees and equal popularity, instead of skewed ones."),
+    REAL("a", a, "rmat: share of the upper left quadrant. Default: 0.57."),
+    REAL("b", b, "rmat: share of the upper right quadrant. Default: 0.19."),
+    REAL("c", c, "rmat: share of the lower left quadrant. Default: 0.19."),
+    INTEGER("blocks", blocks, INT32_MAX - 1, "sbm: N blocks. Default: 10."),
+    REAL("mixing", mixing, "sbm: share of the edges that leave their block. Default: 0.1."),
+    REAL("exponent", exponent, "powerlaw: exponent of the degree distribution, above 2. Default: 2.5."),
+    FLAG("symmetric", symmetric, "rmat, sbm, powerlaw: store every edge both ways round."),
+    FLAG("self-loops", loops, "rmat, sbm, powerlaw: keep edges from a vertex to itself."),
+    FLAG("permute", permute, "rmat, sbm, powerlaw: shuffle the vertices' numbers."),
+    {.name = "values",
+     .kind = OPTION_CHOICE,
+     .offset = FIELD(values),
+     .argument = "KIND",
+     .choices = "pattern|ratings|uniform|counts",
+     .help =
+         "Values of the entries: none; 0.5 to 5 in halves, as often as in MovieLens; uniform in (0, 1); or "
+         "how often an edge was drawn (not for bipartite and rand-100k). Default: none."},
+    {.name = NULL}};
+
+/* The kinds, as bits for the table of options below. */
+enum {
+    MOVIELENS = 1,
+    RAND = 2,
+    BIPARTITE = 4,
+    RMAT = 8,
+    SBM = 16,
+    POWERLAW = 32,
+    DRAWN = RMAT | SBM | POWERLAW
+};
+static const char *const kind_names[] = {"movielens-20m", "rand-100k", "bipartite",
+                                         "rmat",          "sbm",       "powerlaw"};
+enum { NKINDS = sizeof kind_names / sizeof *kind_names };
+
+/* An option that the kind would ignore is refused: it is a slip, and a benchmark would not tell. */
+static int check_applies(const generator_values *v, int kind, const char *name)
+{
+    const struct {
+        const char *option;
+        bool given;
+        int kinds;
+    } rows[] = {
+        {"scale", v->scale >= 0, RMAT},
+        {"edge-factor", !isnan(v->edge_factor), DRAWN},
+        {"vertices", v->vertices >= 0, SBM | POWERLAW},
+        {"rows", v->rows >= 0, BIPARTITE},
+        {"cols", v->cols >= 0, BIPARTITE},
+        {"edges", v->edges >= 0, BIPARTITE | DRAWN},
+        {"min-degree", v->min_degree >= 0, BIPARTITE},
+        {"uniform", v->uniform, BIPARTITE},
+        {"a", !isnan(v->a), RMAT},
+        {"b", !isnan(v->b), RMAT},
+        {"c", !isnan(v->c), RMAT},
+        {"blocks", v->blocks >= 0, SBM},
+        {"mixing", !isnan(v->mixing), SBM},
+        {"exponent", !isnan(v->exponent), POWERLAW},
+        {"symmetric", v->symmetric, DRAWN},
+        {"self-loops", v->loops, DRAWN},
+        {"permute", v->permute, DRAWN},
+        {"values", v->values >= 0, RAND | BIPARTITE | DRAWN},
+        {"values counts", v->values == GEN_COUNTS, DRAWN},
+    };
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++)
+        if (rows[r].given && !(rows[r].kinds & kind))
+            return app_fail(APP_USAGE, "--%s means nothing to gen %s (featblas gen --help)", rows[r].option,
+                            name);
+    return APP_OK;
+}
+
+static int64_t or_default(int64_t given, int64_t otherwise) { return given >= 0 ? given : otherwise; }
+static double or_real(double given, double otherwise) { return isnan(given) ? otherwise : given; }
+
+static GrB_Info make_bipartite(gen_graph *g, const generator_values *v, gen_values values)
+{
+    gen_bipartite p = {.nrows = or_default(v->rows, 10000),
+                       .ncols = or_default(v->cols, 1000),
+                       .uniform = v->uniform,
+                       .values = values};
+    p.nvals = or_default(v->edges, 16 * p.nrows);
+    p.min_degree = or_default(v->min_degree, p.nvals >= p.nrows);
+    return gen_make_bipartite(g, &p, (uint64_t)v->seed);
+}
+
+/* The kinds whose edges are drawn one by one. */
+static GrB_Info make_drawn(gen_graph *g, const generator_values *v, int kind, gen_values values)
+{
+    const uint64_t seed = (uint64_t)v->seed;
+    const int scale = (int)or_default(v->scale, 16);
+    const int64_t vertices = kind == RMAT ? INT64_C(1) << scale : or_default(v->vertices, 10000);
+    const double drawn = or_real(v->edge_factor, 16) * (double)vertices;
+    const gen_edges edges = {.count = v->edges >= 0    ? v->edges
+                                      : drawn < 0x1p62 ? (int64_t)drawn
+                                                       : INT64_MAX,
+                             .symmetric = v->symmetric,
+                             .loops = v->loops,
+                             .permute = v->permute,
+                             .values = values};
+    if (kind == RMAT) {
+        const gen_rmat p = {.scale = scale,
+                            .a = or_real(v->a, 0.57),
+                            .b = or_real(v->b, 0.19),
+                            .c = or_real(v->c, 0.19),
+                            .edges = edges};
+        return gen_make_rmat(g, &p, seed);
+    }
+    if (kind == SBM) {
+        const gen_sbm p = {.nvertices = vertices,
+                           .nblocks = or_default(v->blocks, 10),
+                           .mixing = or_real(v->mixing, 0.1),
+                           .edges = edges};
+        return gen_make_sbm(g, &p, seed);
+    }
+    const gen_powerlaw p = {.nvertices = vertices, .exponent = or_real(v->exponent, 2.5), .edges = edges};
+    return gen_make_powerlaw(g, &p, seed);
+}
+
+static GrB_Info generate(gen_graph *g, const generator_values *v, int kind)
+{
+    const gen_values values = v->values < 0 ? GEN_PATTERN : (gen_values)v->values;
+    if (kind == MOVIELENS)
+        return gen_make_movielens(g, (uint64_t)v->seed);
+    if (kind == RAND)
+        return gen_make_rand100k(g, values, (uint64_t)v->seed);
+    if (kind == BIPARTITE)
+        return make_bipartite(g, v, values);
+    return make_drawn(g, v, kind, values);
+}
+
+static int save(const generator_values *v, const gen_graph *g, const char *name)
+{
+    static const FtB_Format formats[] = {FTB_FORMAT_AUTO, FTB_MTX, FTB_TSV, FTB_CSV, FTB_NPZ, FTB_CSR};
+    const FtB_Format format = v->format == 0 && strcmp(v->output, "-") == 0 ? FTB_MTX : formats[v->format];
+    char rows[32], cols[32], entries[32];
+    double made = app_seconds();
+    FtB_Matrix A;
+    GrB_Info info = gen_matrix(&A, g);
+    if (info == GrB_SUCCESS)
+        info = FtB_Matrix_write(A, v->output, format, NULL, NULL, 0);
+    FtB_Matrix_free(&A);
+    if (info != GrB_SUCCESS)
+        return app_library_error(info, APP_OUTPUT);
+    if (!v->common.quiet)
+        fprintf(stderr, "%s: %s x %s, %s entries, made in %.1f s, written in %.1f s\n", name,
+                app_thousands(rows, g->nrows), app_thousands(cols, g->ncols),
+                app_thousands(entries, g->nvals), made, app_seconds() - made);
+    return APP_OK;
+}
+
+static int run_gen(const void *values, int count, char *const *operands)
+{
+    const generator_values *v = values;
+    const char *name = operands[0];
+    int kind = 0, code;
+    gen_graph g = {0};
+    (void)count;
+    for (int k = 0; k < NKINDS; k++)
+        if (strcmp(kind_names[k], name) == 0)
+            kind = 1 << k;
+    if (!kind)
+        return app_unknown("kind", name, NKINDS, kind_names, "featblas gen --help lists them");
+    if ((code = check_applies(v, kind, name)) != APP_OK)
+        return code;
+    if (v->common.threads > 0)
+        omp_set_num_threads((int)v->common.threads);
+    GrB_Info info = generate(&g, v, kind);
+    if (info == GrB_OUT_OF_MEMORY)
+        return app_fail(APP_MEMORY, "%s", gen_error());
+    if (info != GrB_SUCCESS)
+        return app_fail(APP_USAGE, "%s", gen_error());
+    code = save(v, &g, name);
+    gen_free(&g);
+    return code;
+}
+
+const command command_gen = {
+    .name = "gen",
+    .operands = "KIND",
+    .min_operands = 1,
+    .max_operands = 1,
+    .operand_words = "movielens-20m|rand-100k|bipartite|rmat|sbm|powerlaw",
+    .summary = "make a benchmark graph from a seed, the same on every machine",
+    .description =
+        "KIND is one of\n"
+        "  movielens-20m  138,493 users x 26,744 items, 20 million ratings, skewed like MovieLens-20M\n"
+        "  rand-100k      100,000 vertices, 20,000 of degree 2,000 and 80,000 of degree 100\n"
+        "  bipartite      rows of exact, skewed degrees drawing columns of skewed popularity\n"
+        "  rmat           recursive quadrants; the Graph500 shares by default\n"
+        "  sbm            stochastic block model: most edges stay in their block\n"
+        "  powerlaw       Chung-Lu graph whose degrees follow a power law\n\n"
+        "docs/generators.md has the formulas.",
+    .examples = "$ featblas gen movielens-20m -o ml20m.csr\n"
+                "$ featblas gen rmat --scale 18 --edge-factor 16 --symmetric -o rmat18.npz\n"
+                "$ featblas gen sbm --vertices 60 --blocks 3 --edge-factor 4 --symmetric | featblas info -",
+    .options = gen_options,
+    .size = sizeof(generator_values),
+    .defaults = &defaults,
+    .run = run_gen};

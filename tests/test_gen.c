@@ -1,0 +1,312 @@
+/* Generators: the same bits for any number of threads and on every machine, valid CSR, exact degrees. */
+#include "gen.h"
+#include "gen_random.h"
+
+#include <math.h>
+#include <omp.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void require(GrB_Info info)
+{
+    if (info != GrB_SUCCESS)
+        fail_msg("%d: %s", (int)info, gen_error());
+}
+
+/* FNV-1a over dimensions, arrays and values. */
+static uint64_t hash_bytes(uint64_t h, const void *bytes, size_t count)
+{
+    for (size_t b = 0; b < count; b++)
+        h = (h ^ ((const unsigned char *)bytes)[b]) * UINT64_C(0x100000001b3);
+    return h;
+}
+
+static uint64_t hash_graph(const gen_graph *g)
+{
+    uint64_t h = hash_bytes(UINT64_C(0xcbf29ce484222325), &g->nrows, sizeof g->nrows);
+    h = hash_bytes(h, &g->ncols, sizeof g->ncols);
+    h = hash_bytes(h, g->rowptr, (size_t)(g->nrows + 1) * sizeof *g->rowptr);
+    h = hash_bytes(h, g->colidx, (size_t)g->nvals * sizeof *g->colidx);
+    return g->values ? hash_bytes(h, g->values, (size_t)g->nvals * sizeof *g->values) : h;
+}
+
+static void check_csr(const gen_graph *g)
+{
+    assert_true(g->rowptr[0] == 0 && g->rowptr[g->nrows] == g->nvals);
+    for (int64_t i = 0; i < g->nrows; i++) {
+        assert_true(g->rowptr[i] <= g->rowptr[i + 1]);
+        for (int64_t e = g->rowptr[i]; e < g->rowptr[i + 1]; e++) {
+            assert_true(g->colidx[e] >= 0 && g->colidx[e] < g->ncols);
+            assert_true(e == g->rowptr[i] || g->colidx[e - 1] < g->colidx[e]);
+        }
+    }
+}
+
+static int64_t find(const gen_graph *g, int64_t i, int64_t j)
+{
+    for (int64_t e = g->rowptr[i]; e < g->rowptr[i + 1]; e++)
+        if (g->colidx[e] == j)
+            return e;
+    return -1;
+}
+
+/* ---- the same everywhere: small graphs of every kind and their hashes */
+
+enum { NCASES = 7 };
+
+static GrB_Info make_case(gen_graph *g, int c, uint64_t seed)
+{
+    const gen_edges edges = {.count = 3000, .symmetric = true, .permute = true, .values = GEN_UNIFORM};
+    const gen_edges counted = {.count = 3000, .loops = true, .values = GEN_COUNTS};
+    switch (c) {
+    case 0:
+        return gen_make_bipartite(
+            g,
+            &(gen_bipartite){
+                .nrows = 300, .ncols = 90, .nvals = 3000, .min_degree = 2, .values = GEN_RATINGS},
+            seed);
+    case 1:
+        return gen_make_bipartite(
+            g, &(gen_bipartite){.nrows = 77, .ncols = 5000, .nvals = 1000, .uniform = true}, seed);
+    case 2:
+        return gen_make_rmat(g, &(gen_rmat){.scale = 9, .a = 0.57, .b = 0.19, .c = 0.19, .edges = counted},
+                             seed);
+    case 3:
+        return gen_make_rmat(g, &(gen_rmat){.scale = 9, .a = 0.57, .b = 0.19, .c = 0.19, .edges = edges},
+                             seed);
+    case 4:
+        return gen_make_sbm(g, &(gen_sbm){.nvertices = 601, .nblocks = 7, .mixing = 0.1, .edges = edges},
+                            seed);
+    case 5:
+        return gen_make_powerlaw(g, &(gen_powerlaw){.nvertices = 1000, .exponent = 2.3, .edges = edges},
+                                 seed);
+    default:
+        return gen_make_powerlaw(g, &(gen_powerlaw){.nvertices = 1000, .exponent = 3, .edges = counted},
+                                 seed);
+    }
+}
+
+static void test_same_bits(void **state)
+{
+    static const uint64_t known[NCASES] = {UINT64_C(0xe9f264ebb523666d), UINT64_C(0x8e8dc98216408851),
+                                           UINT64_C(0x3528822f76109caa), UINT64_C(0xae1253f19be96bf3),
+                                           UINT64_C(0xf58f0852d0640c32), UINT64_C(0xbd95ac918b86795f),
+                                           UINT64_C(0x37d0bf7db25801e9)};
+    (void)state;
+    for (int c = 0; c < NCASES; c++) {
+        uint64_t first = 0;
+        for (int threads = 1; threads <= 5; threads += 2) {
+            gen_graph g = {0};
+            omp_set_num_threads(threads);
+            require(make_case(&g, c, 7));
+            check_csr(&g);
+            uint64_t h = hash_graph(&g);
+            first = threads == 1 ? h : first;
+            assert_int_equal(h, first);
+            gen_free(&g);
+        }
+        if (first != known[c])
+            fail_msg("case %d: hash 0x%016llx", c, (unsigned long long)first);
+        gen_graph other = {0};
+        require(make_case(&other, c, 8));
+        assert_int_not_equal(hash_graph(&other), first);
+        gen_free(&other);
+    }
+}
+
+/* ---- shapes */
+
+static void test_bipartite(void **state)
+{
+    const struct {
+        int64_t nrows, ncols, nvals, min_degree;
+    } shapes[] = {{0, 0, 0, 0},      {0, 5, 0, 0},      {5, 0, 0, 0},         {1, 1, 1, 1},
+                  {1, 1, 0, 0},      {3, 7, 21, 7},     {10, 10, 100, 0},     {64, 65, 500, 3},
+                  {500, 64, 700, 1}, {2, 100000, 9, 0}, {63, 200, 12000, 100}};
+    (void)state;
+    for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
+        for (int uniform = 0; uniform < 2; uniform++) {
+            gen_graph g = {0};
+            const gen_bipartite p = {.nrows = shapes[s].nrows,
+                                     .ncols = shapes[s].ncols,
+                                     .nvals = shapes[s].nvals,
+                                     .min_degree = shapes[s].min_degree,
+                                     .uniform = uniform,
+                                     .values = GEN_RATINGS};
+            require(gen_make_bipartite(&g, &p, s));
+            check_csr(&g);
+            assert_int_equal(g.nvals, p.nvals);
+            for (int64_t i = 0; i < g.nrows; i++)
+                assert_true(g.rowptr[i + 1] - g.rowptr[i] >= p.min_degree);
+            for (int64_t e = 0; e < g.nvals; e++)
+                assert_true(g.values[e] >= 0.5f && g.values[e] <= 5 &&
+                            g.values[e] * 2 == floorf(g.values[e] * 2));
+            gen_free(&g);
+        }
+}
+
+static void test_rand100k(void **state)
+{
+    gen_graph g = {0};
+    int64_t heavy = 0;
+    (void)state;
+    require(gen_make_rand100k(&g, GEN_PATTERN, 1));
+    assert_int_equal(g.nvals, 48000000);
+    for (int64_t i = 0; i < g.nrows; i++) {
+        int64_t degree = g.rowptr[i + 1] - g.rowptr[i];
+        heavy += degree == 2000;
+        assert_true(degree == 2000 || degree == 100);
+        for (int64_t e = g.rowptr[i] + 1; e < g.rowptr[i + 1]; e++)
+            if (g.colidx[e - 1] >= g.colidx[e])
+                fail_msg("row %lld is not ascending", (long long)i);
+    }
+    assert_int_equal(heavy, 20000);
+    gen_free(&g);
+}
+
+static void test_edges(void **state)
+{
+    (void)state;
+    for (int c = 2; c < NCASES; c++) {
+        bool symmetric = c >= 3 && c <= 5;
+        gen_graph g = {0};
+        require(make_case(&g, c, 3));
+        double sum = 0;
+        for (int64_t i = 0; i < g.nrows; i++)
+            for (int64_t e = g.rowptr[i]; e < g.rowptr[i + 1]; e++) {
+                sum += (double)g.values[e];
+                if (!symmetric)
+                    continue;
+                int64_t back = find(&g, g.colidx[e], i);
+                assert_true(g.colidx[e] != i && back >= 0);
+                assert_true(g.values[back] == g.values[e] && g.values[e] > 0 && g.values[e] < 1);
+            }
+        if (!symmetric)
+            assert_true(sum == 3000); /* the counts of all drawn edges */
+        gen_free(&g);
+    }
+}
+
+/* Shuffled numbers change neither the number of entries nor the degrees. */
+static int by_degree(const void *x, const void *y)
+{
+    int64_t a = *(const int64_t *)x, b = *(const int64_t *)y;
+    return (a > b) - (a < b);
+}
+
+static void test_permute(void **state)
+{
+    int64_t degree[2][1 << 10];
+    (void)state;
+    for (int permute = 0; permute < 2; permute++) {
+        gen_graph g = {0};
+        const gen_rmat p = {
+            .scale = 10, .a = 0.6, .b = 0.1, .c = 0.2, .edges = {.count = 9000, .permute = permute}};
+        require(gen_make_rmat(&g, &p, 11));
+        for (int64_t i = 0; i < g.nrows; i++)
+            degree[permute][i] = g.rowptr[i + 1] - g.rowptr[i];
+        gen_free(&g);
+    }
+    assert_memory_not_equal(degree[0], degree[1], sizeof degree[0]);
+    for (int permute = 0; permute < 2; permute++)
+        qsort(degree[permute], 1 << 10, sizeof **degree, by_degree);
+    assert_memory_equal(degree[0], degree[1], sizeof degree[0]);
+}
+
+static void test_sbm_blocks(void **state)
+{
+    (void)state;
+    for (int mixing = 0; mixing < 2; mixing++) {
+        gen_graph g = {0};
+        const gen_sbm p = {.nvertices = 100, .nblocks = 7, .mixing = mixing, .edges = {.count = 4000}};
+        require(gen_make_sbm(&g, &p, 5));
+        for (int64_t i = 0; i < g.nrows; i++)
+            for (int64_t e = g.rowptr[i]; e < g.rowptr[i + 1]; e++) {
+                int64_t from = 0, to = 0; /* block b: vertices 100 b / 7 up to 100 (b + 1) / 7 */
+                while (100 * (from + 1) / 7 <= i)
+                    from++;
+                while (100 * (to + 1) / 7 <= g.colidx[e])
+                    to++;
+                assert_int_equal(from == to, mixing == 0);
+            }
+        gen_free(&g);
+    }
+}
+
+/* ---- parts */
+
+static void test_weighted(void **state)
+{
+    (void)state;
+    for (int64_t count = 1; count < 200; count += 13) {
+        uint64_t weights[200], total = 0;
+        for (int64_t r = 0; r < count; r++) {
+            weights[r] = gen_random(1, (uint64_t)r, (uint32_t)count, 99).word[0] % 5 == 0
+                             ? 0
+                             : 1000 / (uint64_t)(r + 1);
+            total += weights[r];
+        }
+        gen_weighted w = {0};
+        weights[0] += total == 0;
+        require(gen_weighted_new(&w, count, weights));
+        for (uint32_t t = 0; t < 500; t++) {
+            uint64_t x = t == 0 ? 0 : t == 1 ? UINT64_MAX : gen_word64(gen_random(2, t, 0, 99), 0);
+            uint64_t at = (uint64_t)(((unsigned __int128)x * w.total) >> 64);
+            int64_t expected = 0;
+            for (uint64_t sum = weights[0]; sum <= at; sum += weights[expected])
+                expected++;
+            assert_int_equal(gen_weighted_draw(&w, x), expected);
+        }
+        gen_weighted_free(&w);
+    }
+}
+
+static void test_power(void **state)
+{
+    (void)state;
+    for (double x = 1; x < 3e9; x *= 1.37)
+        for (double y = -2; y <= 2; y += 0.13)
+            assert_true(fabs(gen_power(x, y) / pow(x, y) - 1) < 1e-13);
+}
+
+static void test_refused(void **state)
+{
+    gen_graph g = {0};
+    const gen_edges edges = {.count = 10}, negative = {.count = -1};
+    (void)state;
+    assert_int_equal(gen_make_bipartite(&g, &(gen_bipartite){.nrows = 2, .ncols = 2, .nvals = 5}, 1),
+                     GrB_INVALID_VALUE);
+    assert_non_null(strstr(gen_error(), "5 edges do not fit 2 x 2"));
+    assert_int_equal(gen_make_bipartite(&g, &(gen_bipartite){.nrows = -1, .ncols = 2}, 1), GrB_INVALID_VALUE);
+    assert_int_equal(
+        gen_make_bipartite(&g, &(gen_bipartite){.nrows = 3, .ncols = 3, .nvals = 5, .min_degree = 2}, 1),
+        GrB_INVALID_VALUE);
+    assert_int_equal(gen_make_rmat(&g, &(gen_rmat){.scale = 31, .a = 1, .edges = edges}, 1),
+                     GrB_INVALID_VALUE);
+    assert_int_equal(gen_make_rmat(&g, &(gen_rmat){.scale = 3, .a = NAN, .edges = edges}, 1),
+                     GrB_INVALID_VALUE);
+    assert_int_equal(gen_make_rmat(&g, &(gen_rmat){.scale = 3, .a = 1, .edges = negative}, 1),
+                     GrB_INVALID_VALUE);
+    assert_int_equal(gen_make_sbm(&g, &(gen_sbm){.nvertices = 3, .nblocks = 4, .edges = edges}, 1),
+                     GrB_INVALID_VALUE);
+    assert_int_equal(
+        gen_make_sbm(&g, &(gen_sbm){.nvertices = 3, .nblocks = 1, .mixing = 0.5, .edges = edges}, 1),
+        GrB_INVALID_VALUE);
+    assert_int_equal(gen_make_powerlaw(&g, &(gen_powerlaw){.nvertices = 3, .exponent = 2, .edges = edges}, 1),
+                     GrB_INVALID_VALUE);
+    assert_null(g.rowptr);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_same_bits), cmocka_unit_test(test_bipartite), cmocka_unit_test(test_rand100k),
+        cmocka_unit_test(test_edges),     cmocka_unit_test(test_permute),   cmocka_unit_test(test_sbm_blocks),
+        cmocka_unit_test(test_weighted),  cmocka_unit_test(test_power),     cmocka_unit_test(test_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
