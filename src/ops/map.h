@@ -77,6 +77,9 @@ static inline void ftb_batch_push(ftb_batch *b, int64_t x, int64_t y, int64_t ou
         ftb_batch_flush(b);
 }
 
+/* out's entry e = op(A's entry e), for all of A's entries; x reads A, and y stays unused. (apply.c) */
+GrB_Info ftb_map_run(ftb_map *map, FtB_Matrix A, int threads);
+
 /* nvals x width values of `type`, zeroed; NULL on failure, also when their number overflows. */
 ftb_buffer *ftb_values_new(FtB_Context ctx, int64_t nvals, int64_t width, FtB_Type type);
 

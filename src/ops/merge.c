@@ -243,7 +243,7 @@ static void fill_rows(const job *w, int64_t first, int64_t end, ftb_batch *batch
 
 /* ---- all rows */
 
-static GrB_Info cancelled(FtB_Context ctx)
+GrB_Info ftb_check_cancelled(FtB_Context ctx)
 {
     return ftb_cancelled(ctx) ? ftb_progress(ctx, 0, 0, "rows") : GrB_SUCCESS;
 }
@@ -263,7 +263,7 @@ static GrB_Info count_all(const job *w, FtB_Context ctx, int threads, int64_t *t
     }
     taken[0] = from_left;
     taken[1] = from_right;
-    return cancelled(ctx);
+    return ftb_check_cancelled(ctx);
 }
 
 static GrB_Info fill_all(const job *w, FtB_Context ctx, int threads)
@@ -275,7 +275,7 @@ static GrB_Info fill_all(const job *w, FtB_Context ctx, int threads)
             fill_rows(w, ftb_rows_cut(nrows, w->left->rowptr, w->right->rowptr, part, parts),
                       ftb_rows_cut(nrows, w->left->rowptr, w->right->rowptr, part + 1, parts),
                       w->map ? &w->map->batches[omp_get_thread_num()] : NULL);
-    return cancelled(ctx);
+    return ftb_check_cancelled(ctx);
 }
 
 static GrB_Info prepare(job *w, FtB_Context ctx, const ftb_merge_rule *rule, int threads)
