@@ -216,7 +216,7 @@ GrB_Info(FtB_reduce)(FtB_Arg y, FtB_Arg M, FtB_Arg accum, FtB_Arg monoid, FtB_Ar
     int64_t count = 0;
     if (__builtin_mul_overflow(c.y->nrows, c.r.width, &count))
         count = INT64_MAX;
-    if (!(c.totals = ftb_new(c.r.ctx, count, 8)) || !(c.out = ftb_new0(c.r.ctx, count, 8)) ||
+    if (!(c.totals = ftb_new0(c.r.ctx, count, 8)) || !(c.out = ftb_new0(c.r.ctx, count, 8)) ||
         !(c.state = ftb_new(c.r.ctx, c.y->nrows, 1)))
         FTB_CHECK(ftb_nomem());
     if (c.accum)
