@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define FTB_INT32_LIMIT INT64_C(0x7fffffff) /* ncols from here up: columns are int64 */
+/* These evaluate their arguments twice. */
 #define ftb_min(a, b) ((a) < (b) ? (a) : (b))
 #define ftb_max(a, b) ((a) > (b) ? (a) : (b))
 
@@ -122,6 +123,16 @@ static inline int64_t ftb_col(const ftb_pattern *p, int64_t e)
     return p->wide ? ((const int64_t *)p->colidx)[e] : ((const int32_t *)p->colidx)[e];
 }
 static inline size_t ftb_col_size(int64_t ncols) { return ncols > FTB_INT32_LIMIT ? 8 : 4; }
+
+/* ---- sorting (sort.c) */
+
+/* Sorts n words stably by their bits low .. high - 1 (all bits from `low` up when n is small: bits from
+ * `high` up must be 0). Returns the array, of the two, that holds the result. */
+uint64_t *ftb_sort(uint64_t *a, uint64_t *scratch, int64_t n, int low, int high);
+
+/* Merges the entries base[at[t] & mask], t < count, each of `width` values of `type`, into one, in this
+ * order. rule: any but FTB_DUP_ERROR and FTB_DUP_KEEP. (merge.c) */
+void ftb_merge(void *out, FtB_Type type, int64_t width, FtB_Dup rule, const void *base, const uint64_t *at, uint64_t mask, int64_t count);
 
 /* ---- objects (matrix.c, block.c, ...). Handles carry a magic number so that a wrong or freed
  * handle gives GrB_UNINITIALIZED_OBJECT most of the time instead of a crash. */

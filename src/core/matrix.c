@@ -18,7 +18,7 @@ GrB_Info ftb_matrix_check_shape(const char *call, FtB_Type type, int64_t nrows, 
         return ftb_fail(GrB_INVALID_VALUE,
                         "%s: the shape is %lld x %lld; expected dimensions from 0 to 2^63 - 2", call,
                         (long long)nrows, (long long)ncols);
-    if (width < 0)
+    if (width < 0 || width > INT64_MAX / 8)
         return ftb_fail(GrB_INVALID_VALUE, "%s: width is %lld; expected 0 (pattern only) or more", call,
                         (long long)width);
     return GrB_SUCCESS;

@@ -1,0 +1,79 @@
+#include "support/compare.h"
+
+#include "support/check.h"
+
+#include "core/core.h"
+
+#include <math.h>
+
+void assert_valid(FtB_Matrix A, bool multi)
+{
+    assert_non_null(A);
+    const ftb_pattern *p = A->pattern;
+    assert_int_equal(p->rowptr[0], 0);
+    assert_int_equal(p->rowptr[p->nrows], p->nvals);
+    for (int64_t i = 0; i < p->nrows; i++) {
+        assert_true(p->rowptr[i] <= p->rowptr[i + 1]);
+        for (int64_t e = p->rowptr[i]; e < p->rowptr[i + 1]; e++) {
+            int64_t j = ftb_col(p, e);
+            if (j < 0 || j >= p->ncols)
+                fail_msg("entry %lld of row %lld: column %lld of %lld", (long long)e, (long long)i,
+                         (long long)j, (long long)p->ncols);
+            if (e > p->rowptr[i] && (multi ? ftb_col(p, e - 1) > j : ftb_col(p, e - 1) >= j))
+                fail_msg("entry %lld of row %lld: column %lld after %lld", (long long)e, (long long)i,
+                         (long long)j, (long long)ftb_col(p, e - 1));
+        }
+    }
+}
+
+static void assert_same_pattern(FtB_Matrix A, FtB_Matrix B)
+{
+    const ftb_pattern *p = A->pattern, *q = B->pattern;
+    assert_int_equal(p->nrows, q->nrows);
+    assert_int_equal(p->ncols, q->ncols);
+    assert_int_equal(A->width, B->width);
+    for (int64_t i = 0; i < p->nrows; i++) {
+        if (p->rowptr[i + 1] - p->rowptr[i] != q->rowptr[i + 1] - q->rowptr[i])
+            fail_msg("row %lld: %lld entries and %lld", (long long)i,
+                     (long long)(p->rowptr[i + 1] - p->rowptr[i]),
+                     (long long)(q->rowptr[i + 1] - q->rowptr[i]));
+        for (int64_t e = p->rowptr[i]; e < p->rowptr[i + 1]; e++)
+            if (ftb_col(p, e) != ftb_col(q, e))
+                fail_msg("row %lld, entry %lld: column %lld and %lld", (long long)i, (long long)e,
+                         (long long)ftb_col(p, e), (long long)ftb_col(q, e));
+    }
+}
+
+void assert_same(FtB_Matrix A, FtB_Matrix B)
+{
+    assert_same_pattern(A, B);
+    assert_string_equal(FtB_Type_name(A->type), FtB_Type_name(B->type));
+    size_t size = FtB_Type_size(A->type);
+    int64_t count = A->pattern->nvals * A->width;
+    for (int64_t t = 0; t < count; t++)
+        if (memcmp((char *)A->values->data + (size_t)t * size, (char *)B->values->data + (size_t)t * size,
+                   size) != 0)
+            fail_msg("value %lld: %.17g and %.17g", (long long)t, ftb_get_real(A->values->data, A->type, t),
+                     ftb_get_real(B->values->data, B->type, t));
+}
+
+void assert_close(FtB_Matrix A, FtB_Matrix B, double tolerance)
+{
+    assert_same_pattern(A, B);
+    int64_t count = A->pattern->nvals * A->width;
+    for (int64_t t = 0; t < count; t++) {
+        double a = ftb_get_real(A->values->data, A->type, t), b = ftb_get_real(B->values->data, B->type, t);
+        bool equal = a == b || (isnan(a) && isnan(b));
+        if (!equal && !(fabs(a - b) <= tolerance * fmax(1, fmax(fabs(a), fabs(b)))))
+            fail_msg("value %lld: %.17g and %.17g", (long long)t, a, b);
+    }
+}
+
+double value_at(FtB_Matrix A, int64_t i, int64_t j, int64_t f, double absent)
+{
+    const ftb_pattern *p = A->pattern;
+    for (int64_t e = p->rowptr[i]; e < p->rowptr[i + 1]; e++)
+        if (ftb_col(p, e) == j)
+            return A->width ? ftb_get_real(A->values->data, A->type, e * A->width + f) : 1;
+    return absent;
+}

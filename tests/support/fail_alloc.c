@@ -1,0 +1,81 @@
+#include "support/fail_alloc.h"
+
+#include "support/check.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#define MOST_ALLOCATIONS 1000000 /* of one call; more is taken for an endless loop */
+
+static atomic_llong live, until_failure = -1; /* -1: none fails */
+static atomic_int failed;
+
+static bool fails_now(void)
+{
+    if (atomic_load(&until_failure) < 0 || atomic_fetch_sub(&until_failure, 1) != 0)
+        return false;
+    atomic_store(&failed, 1);
+    return true;
+}
+
+static void *failing_malloc(size_t size)
+{
+    void *p = fails_now() ? NULL : malloc(size);
+    if (p) {
+        memset(p, 0xa5, size < 4096 ? size : 4096); /* so that reading what was never written shows */
+        atomic_fetch_add(&live, 1);
+    }
+    return p;
+}
+
+static void *failing_realloc(void *p, size_t size) { return fails_now() ? NULL : realloc(p, size); }
+
+static void counting_free(void *p)
+{
+    if (p)
+        atomic_fetch_sub(&live, 1);
+    free(p);
+}
+
+int64_t live_allocations(void)
+{
+    FtB_set_allocator(failing_malloc, failing_realloc, counting_free);
+    return atomic_load(&live);
+}
+
+/* One run with allocation n failing. Returns whether that one was reached. */
+static bool run_failing(GrB_Info (*call)(void *), void (*untouched)(void *), void *arg, int64_t n)
+{
+    int64_t before = atomic_load(&live), bytes_before, bytes;
+    FtB_Context_memory(NULL, &bytes_before, NULL);
+    atomic_store(&failed, 0);
+    atomic_store(&until_failure, n);
+    GrB_Info info = call(arg);
+    atomic_store(&until_failure, -1);
+    if (!atomic_load(&failed)) {
+        if (info != GrB_SUCCESS)
+            fail_msg("without a failing allocation: %d, %s", (int)info, FtB_error());
+        return false;
+    }
+    if (info == GrB_SUCCESS)
+        return true;
+    if (info != GrB_OUT_OF_MEMORY || !*FtB_error())
+        fail_msg("allocation %lld failing: %d, \"%s\"; expected GrB_OUT_OF_MEMORY", (long long)n, (int)info,
+                 FtB_error());
+    FtB_Context_memory(NULL, &bytes, NULL);
+    if (atomic_load(&live) != before || bytes != bytes_before)
+        fail_msg("allocation %lld failing: %lld allocations and %lld bytes leaked", (long long)n,
+                 (long long)(atomic_load(&live) - before), (long long)(bytes - bytes_before));
+    if (untouched)
+        untouched(arg);
+    return true;
+}
+
+void fail_every_allocation(GrB_Info (*call)(void *arg), void (*untouched)(void *arg), void *arg)
+{
+    FtB_set_allocator(failing_malloc, failing_realloc, counting_free);
+    for (int64_t n = 0; run_failing(call, untouched, arg, n); n++)
+        if (n >= MOST_ALLOCATIONS)
+            fail_msg("more than %d allocations", MOST_ALLOCATIONS);
+    FtB_set_allocator(NULL, NULL, NULL);
+}

@@ -1,0 +1,25 @@
+/* Random numbers and matrices for tests. The seed is printed once; FEATBLAS_SEED=n in the environment
+ * repeats a run. */
+#ifndef TESTS_RANDOM_H
+#define TESTS_RANDOM_H
+
+#include "featblas.h"
+
+typedef struct rng {
+    uint64_t state;
+} rng;
+
+rng rng_new(void);                    /* from the run's seed; each call begins another stream */
+uint64_t rng_bits(rng *r);            /* 64 random bits */
+int64_t rng_below(rng *r, int64_t n); /* 0 .. n - 1; n > 0 */
+double rng_unit(rng *r);              /* [0, 1) */
+FtB_Type rng_type(rng *r);            /* one of the 13 */
+
+/* count small values of any type, exact in all of them: -4 .. 4 (0 .. 8 if unsigned, 0 or 1 if BOOL). */
+void rng_values(rng *r, void *values, FtB_Type type, int64_t count);
+/* count arbitrary values: any bits, also NaN and infinities; BOOL is 0 or 1. */
+void rng_any_values(rng *r, void *values, FtB_Type type, int64_t count);
+/* A matrix with about density * nrows * ncols distinct entries (some rows stay empty) and small values. */
+FtB_Matrix rng_matrix(rng *r, FtB_Type type, int64_t nrows, int64_t ncols, int64_t width, double density);
+
+#endif
