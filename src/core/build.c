@@ -226,7 +226,7 @@ static void write_values(const ordered *o, int64_t to, int64_t first, int64_t la
     char *out = (char *)b->out + (size_t)to * b->entry;
     uint64_t mask = low_bits(UINT64_MAX, o->idxbits);
     if (last - first > 1 || b->dup == FTB_DUP_COUNT)
-        ftb_merge(out, b->type, b->width, b->dup, values, o->words + first, mask, last - first);
+        ftb_merge_duplicates(out, b->type, b->width, b->dup, values, o->words + first, mask, last - first);
     else
         memcpy(out, values + (size_t)(o->words[first] & mask) * b->entry, b->entry);
 }
@@ -240,7 +240,8 @@ static void fetch_values(const ordered *o, int64_t to, int64_t first, int64_t la
         words[t] = (uint64_t)b->from[o->base + (int64_t)low_bits(words[t], o->idxbits)];
     char *out = (char *)b->out + (size_t)to * b->entry;
     if (last - first > 1 || b->dup == FTB_DUP_COUNT)
-        ftb_merge(out, b->type, b->width, b->dup, b->X, o->words + first, UINT64_MAX, last - first);
+        ftb_merge_duplicates(out, b->type, b->width, b->dup, b->X, o->words + first, UINT64_MAX,
+                             last - first);
     else
         memcpy(out, b->X + words[first] * b->entry, b->entry);
 }

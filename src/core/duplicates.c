@@ -88,8 +88,8 @@ static void merge_reals(void *out, const group *g, int64_t f, FtB_Dup rule)
     ftb_cast(out, g->type, &value, FTB_FP64, 1);
 }
 
-void ftb_merge(void *out, FtB_Type type, int64_t width, FtB_Dup rule, const void *base, const uint64_t *at,
-               uint64_t mask, int64_t count)
+void ftb_merge_duplicates(void *out, FtB_Type type, int64_t width, FtB_Dup rule, const void *base,
+                          const uint64_t *at, uint64_t mask, int64_t count)
 {
     size_t size = FtB_Type_size(type), entry = size * (size_t)width;
     group g = {
