@@ -19,6 +19,7 @@ typedef struct ftb_name {
     int64_t width; /* values per item */
     bool block;    /* the whole block is meant: usable right of @ and as name[i], name[j], name[k], name[e] */
     FtB_Block rows; /* the block, when `block` */
+    bool constant;  /* a bound scalar: takes the precision of what it meets, as a literal does */
 } ftb_name;
 
 /* What an operand holds when a program is run: item t's first value is at data + t * stride values. */
@@ -40,6 +41,10 @@ bool ftb_expr_uses(const ftb_expr *e, const char *name);
 /* True if exchanging the names of each pair leaves the value unchanged bit for bit (structural
  * equality after ordering the operands of commutative operators). pairs: a,b, i,j, di,dj, ... NULL-ended. */
 bool ftb_expr_symmetric(const ftb_expr *e, const char *const *pairs);
+/* The same up to the order of the parts of a [...]: permutation[p] is the part that part p becomes when
+ * the names are exchanged ([1, a, b, a*b] -> 0, 2, 1, 3). False if there is none, or more parts than `room`.
+ */
+bool ftb_expr_swap(const ftb_expr *e, const char *const *pairs, int room, int *permutation);
 
 /* Compiles for operands; errors name the text, column, and what is known here. The order of `names`
  * is the order of the operands when run. `integers_wide`: integer results accumulate (plus/times): the
@@ -89,6 +94,9 @@ const char *ftb_monoid_name(ftb_monoid m);
 /* The type that sums of messages of compute type `t` are kept in (plus over BOOL -> INT64, or -> BOOL). */
 FtB_Type ftb_monoid_type(ftb_monoid m, FtB_Type t);
 void ftb_monoid_identity(ftb_monoid m, FtB_Type t, void *value);
+/* The value that nothing changes any more; false if there is none. */
+bool ftb_monoid_terminal(ftb_monoid m, FtB_Type t, void *value);
+bool ftb_monoid_idempotent(ftb_monoid m);
 /* x[f] = m(x[f], y[f]) for f < count; t is a compute type. min and max: NaN loses to every number. */
 void ftb_monoid_apply(ftb_monoid m, FtB_Type t, void *x, const void *y, int64_t count);
 /* GraphBLAS's built-in monoids; GrB_DOMAIN_MISMATCH for others. type: the one it works in. */

@@ -1,0 +1,77 @@
+/* Arithmetic on one value, as the tables in semirings/ spell it. Everything here is inlined into loops
+ * that the compiler vectorises, and gives the same bits for every instruction set: no fused
+ * multiply-add, no reassociation. */
+#ifndef FTB_SCALAR_H
+#define FTB_SCALAR_H
+
+#include "expr/expr.h"
+
+/* The classes of compute types, as indices of kernel tables. */
+enum { FTB_CLASS_BOOL, FTB_CLASS_INT64, FTB_CLASS_UINT64, FTB_CLASS_FP32, FTB_CLASS_FP64, FTB_NCLASSES };
+
+static inline int ftb_class(FtB_Type compute)
+{
+    switch (compute) {
+    case FTB_BOOL:
+        return FTB_CLASS_BOOL;
+    case FTB_INT64:
+        return FTB_CLASS_INT64;
+    case FTB_UINT64:
+        return FTB_CLASS_UINT64;
+    case FTB_FP32:
+        return FTB_CLASS_FP32;
+    default:
+        return FTB_CLASS_FP64;
+    }
+}
+
+typedef void (*ftb_combine)(void *restrict x, const void *restrict y, int64_t count);
+
+static inline uint32_t ftb_bits_f32(float x)
+{
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+static inline uint64_t ftb_bits_f64(double x)
+{
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+/* Least and greatest: NaN loses to every number, and -0 counts as less than 0, so that the order of the
+ * arguments never shows. */
+#define FTB_SCALAR_EXTREMES(suffix, T, negative)                                                             \
+    static inline T ftb_least_##suffix(T x, T y)                                                             \
+    {                                                                                                        \
+        return (x < y) | (y != y) | ((x == y) & negative(x)) ? x : y;                                        \
+    }                                                                                                        \
+    static inline T ftb_greatest_##suffix(T x, T y)                                                          \
+    {                                                                                                        \
+        return (x > y) | (y != y) | ((x == y) & negative(y)) ? x : y;                                        \
+    }
+#define FTB_NEGATIVE_F32(x) (int)(ftb_bits_f32(x) >> 31)
+#define FTB_NEGATIVE_F64(x) (int)(ftb_bits_f64(x) >> 63)
+FTB_SCALAR_EXTREMES(f32, float, FTB_NEGATIVE_F32)
+FTB_SCALAR_EXTREMES(f64, double, FTB_NEGATIVE_F64)
+
+#define FTB_SCALAR_INTEGER_EXTREMES(suffix, T)                                                               \
+    static inline T ftb_least_##suffix(T x, T y) { return x < y ? x : y; }                                   \
+    static inline T ftb_greatest_##suffix(T x, T y) { return x > y ? x : y; }
+FTB_SCALAR_INTEGER_EXTREMES(u8, uint8_t)
+FTB_SCALAR_INTEGER_EXTREMES(i64, int64_t)
+FTB_SCALAR_INTEGER_EXTREMES(u64, uint64_t)
+
+#define FTB_SCALAR_GENERIC(name, x)                                                                          \
+    _Generic((x), uint8_t                                                                                    \
+             : name##_u8, int64_t                                                                            \
+             : name##_i64, uint64_t                                                                          \
+             : name##_u64, float                                                                             \
+             : name##_f32, double                                                                            \
+             : name##_f64)
+#define FTB_LEAST(x, y) FTB_SCALAR_GENERIC(ftb_least, x)(x, y)
+#define FTB_GREATEST(x, y) FTB_SCALAR_GENERIC(ftb_greatest, x)(x, y)
+
+#endif
