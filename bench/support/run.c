@@ -1,0 +1,107 @@
+/* Taking measurements: in this process, in a program of ours, in a peer. */
+#include "bench.h"
+
+#include <fcntl.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+double bench_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+const char *bench_path(const bench_settings *s, const char *name, const char *ending)
+{
+    static char paths[4][BENCH_PATH];
+    static int turn;
+    char *path = paths[turn++ % 4];
+    snprintf(path, BENCH_PATH, "%s/%s%s", s->work, name, ending);
+    return path;
+}
+
+double bench_file_size(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 ? (double)st.st_size : 0;
+}
+
+/* In the child: never returns. */
+static void become(const char *const *arguments, const char *out)
+{
+    int to = open(out ? out : "/dev/null", O_WRONLY | O_CREAT | O_TRUNC, 0644);
+    if (to < 0 || dup2(to, STDOUT_FILENO) < 0)
+        _exit(126);
+    execv(arguments[0], (char *const *)(uintptr_t)arguments);
+    _exit(127);
+}
+
+bool bench_spawn(const char *const *arguments, const char *out, bench_result *result)
+{
+    int status = 0;
+    struct rusage usage;
+    fflush(NULL);
+    double start = bench_now();
+    pid_t child = fork();
+    if (child == 0)
+        become(arguments, out);
+    if (child < 0 || wait4(child, &status, 0, &usage) < 0)
+        return false;
+    result->seconds = bench_now() - start;
+    result->peak = 1024.0 * (double)usage.ru_maxrss;
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+bool bench_peer(const bench_settings *s, const bench_measure *m, bench_result *result)
+{
+    char threads[16];
+    const char *out = bench_path(s, "peer", ".json");
+    bench_result process = {0};
+    if (!s->python)
+        return false;
+    snprintf(threads, sizeof threads, "%d", m->threads);
+    const char *arguments[] = {s->python,   s->peers, bench_path(s, m->input, ".npz"),
+                               m->argument, threads,  NULL};
+    if (!bench_spawn(arguments, out, &process))
+        return false;
+    json_t *line = json_load_file(out, 0, NULL);
+    json_t *seconds = json_object_get(line, "seconds");
+    if (!seconds)
+        fprintf(stderr, "%s: skipped: %s\n", m->name, json_string_value(json_object_get(line, "skipped")));
+    result->seconds = json_number_value(seconds);
+    result->check = json_number_value(json_object_get(line, "check"));
+    result->peak = process.peak;
+    bool ok = seconds != NULL;
+    json_decref(line);
+    return ok;
+}
+
+static void take(const bench_settings *s, bench_measure *m)
+{
+    bench_result result = {0};
+    if (!m->run(s, m, &result)) {
+        m->failed = true;
+        return;
+    }
+    m->seconds[m->count++] = result.seconds;
+    m->last = result;
+    fprintf(stderr, "%-40s %d thread%s %10.4f s\n", m->name, m->threads, m->threads == 1 ? " " : "s",
+            result.seconds);
+}
+
+void bench_run(const bench_settings *s, int nmeasures, bench_measure *measures)
+{
+    for (int repeat = 0; repeat < s->repeats; repeat++)
+        for (int i = 0; i < nmeasures; i++)
+            if (!measures[i].failed && !(repeat && measures[i].once) &&
+                (!s->only || strstr(measures[i].name, s->only)))
+                take(s, &measures[i]);
+}
