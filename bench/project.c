@@ -270,41 +270,41 @@ static bool small(const bench_settings *s, const bench_measure *m, bench_result 
 
 /* ---- the cases */
 
-static bench_measure measures[] = {
-    {"count, statistics, triangle", 1, statistics_triangle, MOVIELENS, "count"},
-    {"scipy", 1, bench_peer, MOVIELENS, "scipy"},
-    {"MKL syrk", 1, bench_peer, MOVIELENS, "mkl_syrk"},
-    {"GraphBLAS plus_pair", 1, bench_peer, MOVIELENS, "graphblas_plus_pair"},
-    {"count, statistics, triangle", 2, statistics_triangle, MOVIELENS, "count"},
-    {"count, triangle in memory", 1, store_triangle, MOVIELENS, "count"},
-    {"count, full in memory", 1, store_full, MOVIELENS, "count"},
-    {"MKL full", 1, bench_peer, MOVIELENS, "mkl_full"},
-    {"dot, statistics, triangle", 1, statistics_triangle, MOVIELENS, "dot"},
-    {"scipy, weights", 1, bench_peer, MOVIELENS, "scipy_weights"},
-    {"MKL syrk, weights", 1, bench_peer, MOVIELENS, "mkl_syrk_weights"},
-    {"pearson, statistics, triangle", 1, statistics_triangle, MOVIELENS, "pearson"},
-    {"a/(a+b), full in memory", 1, store_full, MOVIELENS, "plus : a / (a + b)"},
-    {"jaccard, top 20, TSV", 1, top_20_tsv, MOVIELENS, "jaccard"},
-    {"similaripy jaccard", 1, bench_peer, MOVIELENS, "similaripy_jaccard"},
-    {"jaccard, top 20, TSV", 2, top_20_tsv, MOVIELENS, "jaccard"},
-    {"similaripy jaccard", 2, bench_peer, MOVIELENS, "similaripy_jaccard"},
-    {"dot, top 20, TSV", 1, top_20_tsv, MOVIELENS, "dot"},
-    {"similaripy dot_product", 1, bench_peer, MOVIELENS, "similaripy_dot"},
-    {"sp_matmul_topn", 1, bench_peer, MOVIELENS, "sparse_dot_topn"},
-    {"dot, top 20, TSV", 2, top_20_tsv, MOVIELENS, "dot"},
-    {"similaripy dot_product", 2, bench_peer, MOVIELENS, "similaripy_dot"},
-    {"sp_matmul_topn", 2, bench_peer, MOVIELENS, "sparse_dot_topn"},
-    {"triangles, C<L> = L L", 1, triangles, RMAT, NULL},
-    {"GraphBLAS triangles", 1, bench_peer, RMAT, "graphblas_triangles"},
-    {"triangles, C<L> = L L", 2, triangles, RMAT, NULL},
-    {"GraphBLAS triangles", 2, bench_peer, RMAT, "graphblas_triangles"},
-    {"read Matrix Market", 1, read_text, MOVIELENS, ".mtx"},
-    {"write TSV", 1, write_text, MOVIELENS, ".tsv"},
-    {"command, chesapeake", 2, small, "chesapeake.mtx", NULL},
-    {"command, 2 GiB, statistics", 2, limited, RMAT_WIDE, "--stats", .once = 1},
-    {"scipy in row chunks", 1, bench_peer, RMAT_WIDE, "scipy_chunks", .once = 1},
-    {"command, 2 GiB, raw CSR", 2, limited, RMAT_WIDE, "--output", .once = 1},
-    {"plain write of the same bytes", 1, plain_write, RMAT_WIDE, NULL, .once = 1},
+static const bench_measure measures[] = {
+    {"count, statistics, triangle", 1, statistics_triangle, MOVIELENS, "count", false},
+    {"scipy", 1, bench_peer, MOVIELENS, "scipy", false},
+    {"MKL syrk", 1, bench_peer, MOVIELENS, "mkl_syrk", false},
+    {"GraphBLAS plus_pair", 1, bench_peer, MOVIELENS, "graphblas_plus_pair", false},
+    {"count, statistics, triangle", 2, statistics_triangle, MOVIELENS, "count", false},
+    {"count, triangle in memory", 1, store_triangle, MOVIELENS, "count", false},
+    {"count, full in memory", 1, store_full, MOVIELENS, "count", false},
+    {"MKL full", 1, bench_peer, MOVIELENS, "mkl_full", false},
+    {"dot, statistics, triangle", 1, statistics_triangle, MOVIELENS, "dot", false},
+    {"scipy, weights", 1, bench_peer, MOVIELENS, "scipy_weights", false},
+    {"MKL syrk, weights", 1, bench_peer, MOVIELENS, "mkl_syrk_weights", false},
+    {"pearson, statistics, triangle", 1, statistics_triangle, MOVIELENS, "pearson", false},
+    {"a/(a+b), full in memory", 1, store_full, MOVIELENS, "plus : a / (a + b)", false},
+    {"jaccard, top 20, TSV", 1, top_20_tsv, MOVIELENS, "jaccard", false},
+    {"similaripy jaccard", 1, bench_peer, MOVIELENS, "similaripy_jaccard", false},
+    {"jaccard, top 20, TSV", 2, top_20_tsv, MOVIELENS, "jaccard", false},
+    {"similaripy jaccard", 2, bench_peer, MOVIELENS, "similaripy_jaccard", false},
+    {"dot, top 20, TSV", 1, top_20_tsv, MOVIELENS, "dot", false},
+    {"similaripy dot_product", 1, bench_peer, MOVIELENS, "similaripy_dot", false},
+    {"sp_matmul_topn", 1, bench_peer, MOVIELENS, "sparse_dot_topn", false},
+    {"dot, top 20, TSV", 2, top_20_tsv, MOVIELENS, "dot", false},
+    {"similaripy dot_product", 2, bench_peer, MOVIELENS, "similaripy_dot", false},
+    {"sp_matmul_topn", 2, bench_peer, MOVIELENS, "sparse_dot_topn", false},
+    {"triangles, C<L> = L L", 1, triangles, RMAT, NULL, false},
+    {"GraphBLAS triangles", 1, bench_peer, RMAT, "graphblas_triangles", false},
+    {"triangles, C<L> = L L", 2, triangles, RMAT, NULL, false},
+    {"GraphBLAS triangles", 2, bench_peer, RMAT, "graphblas_triangles", false},
+    {"read Matrix Market", 1, read_text, MOVIELENS, ".mtx", false},
+    {"write TSV", 1, write_text, MOVIELENS, ".tsv", false},
+    {"command, chesapeake", 2, small, "chesapeake.mtx", NULL, false},
+    {"command, 2 GiB, statistics", 2, limited, RMAT_WIDE, "--stats", true},
+    {"scipy in row chunks", 1, bench_peer, RMAT_WIDE, "scipy_chunks", true},
+    {"command, 2 GiB, raw CSR", 2, limited, RMAT_WIDE, "--output", true},
+    {"plain write of the same bytes", 1, plain_write, RMAT_WIDE, NULL, true},
 };
 
 static const bench_bar bars[] = {
@@ -393,6 +393,7 @@ static bool parse(bench_settings *s, int count, char **words)
 int main(int argc, char **argv)
 {
     bench_settings s = {.repeats = 3};
+    static bench_runs runs[sizeof measures / sizeof *measures];
     const int nmeasures = (int)(sizeof measures / sizeof *measures),
               nbars = (int)(sizeof bars / sizeof *bars);
     if (!parse(&s, argc - 1, argv + 1)) {
@@ -402,8 +403,8 @@ int main(int argc, char **argv)
     for (int i = 0; s.python && i < nmeasures; i++) /* what peers read */
         if (measures[i].run == bench_peer && !input_file(&s, measures[i].input, ".npz"))
             return 1;
-    bench_run(&s, nmeasures, measures);
-    bench_report(&s, nmeasures, measures, nbars, bars);
+    bench_run(&s, nmeasures, measures, runs);
+    bench_report(&s, nmeasures, measures, runs, nbars, bars);
     for (size_t g = 0; g < sizeof graphs / sizeof *graphs; g++)
         gen_free(&graphs[g]);
     return 0;

@@ -37,13 +37,16 @@ struct bench_measure {
     bench_function run;   /* bench_peer for another library's */
     const char *input;    /* which graph */
     const char *argument; /* for run: a peer's case, a weight, ... */
-    int once;             /* 1: too long to repeat */
-    /* filled by bench_run: */
+    bool once;            /* too long to repeat */
+};
+
+/* What has been measured so far. */
+typedef struct bench_runs {
     int count;
     bool failed;
     double seconds[BENCH_REPEATS];
     bench_result last;
-};
+} bench_runs;
 
 typedef enum bench_kind {
     BENCH_RATIO,   /* seconds of `against` / seconds of `name`, at least `bar` */
@@ -62,11 +65,11 @@ typedef struct bench_bar {
     double bar;
 } bench_bar;
 
-/* Takes every measurement `repeats` times, in turn. */
-void bench_run(const bench_settings *s, int nmeasures, bench_measure *measures);
+/* Takes every measurement `repeats` times, in turn, into runs[], which starts zeroed. */
+void bench_run(const bench_settings *s, int count, const bench_measure *measures, bench_runs *runs);
 /* Prints both tables and writes the JSON file; the number of bars that were missed. */
-int bench_report(const bench_settings *s, int nmeasures, const bench_measure *measures, int nbars,
-                 const bench_bar *bars);
+int bench_report(const bench_settings *s, int count, const bench_measure *measures, const bench_runs *runs,
+                 int nbars, const bench_bar *bars);
 
 bool bench_peer(const bench_settings *s, const bench_measure *m, bench_result *result);
 /* Runs a program (arguments end with NULL), standard output into the file `out` (NULL: dropped); seconds,

@@ -13,36 +13,38 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static double median(const bench_measure *m)
+static double median(const bench_runs *r)
 {
     double sorted[BENCH_REPEATS];
-    memcpy(sorted, m->seconds, sizeof sorted);
-    qsort(sorted, (size_t)m->count, sizeof *sorted, by_value);
-    return m->count ? 0.5 * (sorted[m->count / 2] + sorted[(m->count - 1) / 2]) : 0;
+    memcpy(sorted, r->seconds, sizeof sorted);
+    qsort(sorted, (size_t)r->count, sizeof *sorted, by_value);
+    return r->count ? 0.5 * (sorted[r->count / 2] + sorted[(r->count - 1) / 2]) : 0;
 }
 
-static const bench_measure *find(int nmeasures, const bench_measure *measures, const char *name, int threads)
+/* The runs of a measurement; NULL: none. */
+static const bench_runs *find(int count, const bench_measure *measures, const bench_runs *runs,
+                              const char *name, int threads)
 {
-    for (int i = 0; name && i < nmeasures; i++)
-        if (strcmp(measures[i].name, name) == 0 && measures[i].threads == threads && measures[i].count)
-            return &measures[i];
+    for (int i = 0; name && i < count; i++)
+        if (strcmp(measures[i].name, name) == 0 && measures[i].threads == threads && runs[i].count)
+            return &runs[i];
     return NULL;
 }
 
 /* What was reached; 0: not measured. */
-static double reached(const bench_bar *b, const bench_measure *m, const bench_measure *against)
+static double reached(const bench_bar *b, const bench_runs *r, const bench_runs *against)
 {
-    if (!m)
+    if (!r)
         return 0;
     switch (b->kind) {
     case BENCH_RATIO:
-        return against ? median(against) / median(m) : 0;
+        return against ? median(against) / median(r) : 0;
     case BENCH_RATE:
-        return m->last.bytes / median(m) / 1e6;
+        return r->last.bytes / median(r) / 1e6;
     case BENCH_SECONDS:
-        return median(m);
+        return median(r);
     default:
-        return m->last.peak;
+        return r->last.peak;
     }
 }
 
@@ -68,41 +70,42 @@ static void show(char *text, size_t size, const bench_bar *b, double value)
     }
 }
 
-static json_t *measure_json(const bench_measure *m)
+static json_t *measure_json(const bench_measure *m, const bench_runs *r)
 {
-    json_t *runs = json_array();
-    for (int i = 0; i < m->count; i++)
-        json_array_append_new(runs, json_real(m->seconds[i]));
+    json_t *seconds = json_array();
+    for (int i = 0; i < r->count; i++)
+        json_array_append_new(seconds, json_real(r->seconds[i]));
     return json_pack("{s:s, s:i, s:s, s:f, s:f, s:f, s:f, s:o}", "name", m->name, "threads", m->threads,
-                     "input", m->input ? m->input : "", "median", median(m), "check", m->last.check, "bytes",
-                     m->last.bytes, "peak", m->last.peak, "seconds", runs);
+                     "input", m->input, "median", median(r), "check", r->last.check, "bytes", r->last.bytes,
+                     "peak", r->last.peak, "seconds", seconds);
 }
 
-static json_t *measures_table(int nmeasures, const bench_measure *measures)
+static json_t *measures_table(int count, const bench_measure *measures, const bench_runs *runs)
 {
     json_t *all = json_array();
     printf("%-40s %7s %11s %5s %20s\n", "measurement", "threads", "seconds", "runs", "check");
-    for (int i = 0; i < nmeasures; i++) {
+    for (int i = 0; i < count; i++) {
         const bench_measure *m = &measures[i];
-        if (!m->count)
+        const bench_runs *r = &runs[i];
+        if (!r->count)
             continue;
-        printf("%-40s %7d %11.4f %5d %20.9g\n", m->name, m->threads, median(m), m->count, m->last.check);
-        json_array_append_new(all, measure_json(m));
+        printf("%-40s %7d %11.4f %5d %20.15g\n", m->name, m->threads, median(r), r->count, r->last.check);
+        json_array_append_new(all, measure_json(m, r));
     }
     return all;
 }
 
-int bench_report(const bench_settings *s, int nmeasures, const bench_measure *measures, int nbars,
-                 const bench_bar *bars)
+int bench_report(const bench_settings *s, int count, const bench_measure *measures, const bench_runs *runs,
+                 int nbars, const bench_bar *bars)
 {
     int missed = 0;
-    json_t *rows = json_array(), *all = measures_table(nmeasures, measures);
+    json_t *rows = json_array(), *all = measures_table(count, measures, runs);
     printf("\n%-62s %12s %12s\n", "case", "reached", "bar");
     for (int i = 0; i < nbars; i++) {
         const bench_bar *b = &bars[i];
         char value[32] = "not measured", bar[32];
-        double got = reached(b, find(nmeasures, measures, b->name, b->threads),
-                             find(nmeasures, measures, b->against, b->against_threads));
+        double got = reached(b, find(count, measures, runs, b->name, b->threads),
+                             find(count, measures, runs, b->against, b->against_threads));
         bool ok = got > 0 && met(b, got);
         missed += got > 0 && !ok;
         if (got > 0)

@@ -84,24 +84,24 @@ bool bench_peer(const bench_settings *s, const bench_measure *m, bench_result *r
     return ok;
 }
 
-static void take(const bench_settings *s, bench_measure *m)
+static void take(const bench_settings *s, const bench_measure *m, bench_runs *runs)
 {
     bench_result result = {0};
     if (!m->run(s, m, &result)) {
-        m->failed = true;
+        runs->failed = true;
         return;
     }
-    m->seconds[m->count++] = result.seconds;
-    m->last = result;
+    runs->seconds[runs->count++] = result.seconds;
+    runs->last = result;
     fprintf(stderr, "%-40s %d thread%s %10.4f s\n", m->name, m->threads, m->threads == 1 ? " " : "s",
             result.seconds);
 }
 
-void bench_run(const bench_settings *s, int nmeasures, bench_measure *measures)
+void bench_run(const bench_settings *s, int count, const bench_measure *measures, bench_runs *runs)
 {
     for (int repeat = 0; repeat < s->repeats; repeat++)
-        for (int i = 0; i < nmeasures; i++)
-            if (!measures[i].failed && !(repeat && measures[i].once) &&
+        for (int i = 0; i < count; i++)
+            if (!runs[i].failed && !(repeat && measures[i].once) &&
                 (!s->only || strstr(measures[i].name, s->only)))
-                take(s, &measures[i]);
+                take(s, &measures[i], &runs[i]);
 }
