@@ -4,6 +4,7 @@
 #include "ops/ops.h"
 
 #include <inttypes.h>
+#include <jansson.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -171,4 +172,15 @@ char *app_bytes(char *buffer, double bytes)
     }
     snprintf(buffer, 32, "%.*f %s", unit >= 3 && bytes < 99.95 ? 1 : 0, bytes, units[unit]);
     return buffer;
+}
+
+int app_print_json(json_t *root)
+{
+    char *text = root ? json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(17)) : NULL;
+    json_decref(root);
+    if (!text)
+        return app_fail(APP_MEMORY, "out of memory, or a name that is not UTF-8");
+    puts(text);
+    free(text);
+    return APP_OK;
 }

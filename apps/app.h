@@ -17,7 +17,7 @@ enum {
 };
 
 /* Every cmd_<name>.c defines its row; featblas.c lists them. */
-extern const command command_gen;
+extern const command command_project, command_info, command_gen;
 
 /* Prints "featblas: ..." on standard error and returns `code`. */
 int app_fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -32,6 +32,12 @@ int app_library_error(GrB_Info info, int stage);
 int app_start(const common_values *common);
 void app_end(void); /* clears the progress line; call before printing anything */
 
+/* Reads a matrix as the input options say; `found` is its format, labels are an edge list's ids or NULL. */
+int reader_read(const reader_values *v, const char *path, FtB_Matrix *R, FtB_Labels *rows, FtB_Labels *cols,
+                FtB_Format *found);
+/* The character that --delimiter names; 0 for NULL: to be guessed. */
+int reader_delimiter(const char *word, char *delimiter);
+
 void app_signals_catch(void);
 int app_signal(void);          /* the signal that asked us to stop, or 0 */
 void app_progress_start(void); /* a line on standard error, if that is a terminal */
@@ -43,6 +49,9 @@ int64_t app_machine_memory(void); /* physical memory, or this process's cgroup l
 
 /* 1234567 as "1,234,567"; buffer of at least 32. Returns buffer. */
 char *app_thousands(char *buffer, int64_t n);
+/* Prints and releases a JSON value; NULL says that it could not be made. */
+struct json_t;
+int app_print_json(struct json_t *root);
 /* Bytes as "41 MB", "35.6 GB" (powers of 1000); buffer of at least 32. Returns buffer. */
 char *app_bytes(char *buffer, double bytes);
 

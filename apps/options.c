@@ -13,59 +13,6 @@
 #include <string.h>
 #include <strings.h>
 
-const option common_options[] = {
-    {.heading = "Resources"},
-    {.name = "threads",
-     .kind = OPTION_INTEGER,
-     .offset = offsetof(common_values, threads),
-     .argument = "N",
-     .low = 0,
-     .high = 4096,
-     .help = "Use N threads. Default: one per core. Results do not depend on it."},
-    {.name = "memory-limit",
-     .kind = OPTION_SIZE,
-     .offset = offsetof(common_values, memory_limit),
-     .argument = "SIZE",
-     .help = "Hold no more than SIZE of memory, such as 2G, 512M (powers of 1024) or 50% of this machine's "
-             "memory. Work is cut into pieces that fit; a limit that cannot be met is refused before the "
-             "work starts. Default: none."},
-    {.name = "tmpdir",
-     .kind = OPTION_DIRECTORY,
-     .offset = offsetof(common_values, tmpdir),
-     .argument = "DIR",
-     .help = "Keep temporary files in DIR. Default: beside the output, else $TMPDIR, else /tmp."},
-    {.heading = "Messages"},
-    {.name = "quiet",
-     .letter = 'q',
-     .kind = OPTION_SET,
-     .offset = offsetof(common_values, quiet),
-     .value = 1,
-     .help = "Say nothing but errors."},
-    {.name = "verbose",
-     .letter = 'v',
-     .kind = OPTION_SET,
-     .offset = offsetof(common_values, verbose),
-     .value = 1,
-     .help = "Say more about what is done."},
-    {.name = "help",
-     .letter = 'h',
-     .kind = OPTION_SET,
-     .offset = offsetof(common_values, help),
-     .value = 1,
-     .help = "Print this help."},
-    {.name = NULL},
-};
-
-const option *options_next(const command *c, const option *previous)
-{
-    const option *o = previous ? previous + 1 : c->options ? c->options : common_options;
-    if (!o->name && !o->heading) {
-        bool in_common = o >= common_options && o < common_options + sizeof common_options / sizeof *o;
-        return in_common ? NULL : common_options;
-    }
-    return o;
-}
-
 int options_split(const char *choices, void (*visit)(const char *word, size_t length, int at, void *arg),
                   void *arg)
 {

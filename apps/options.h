@@ -66,6 +66,13 @@ typedef struct common_values {
     const char *tmpdir;
 } common_values;
 
+/* The options of a subcommand that reads a matrix (`reads`): then this comes first. */
+typedef struct reader_values {
+    common_values common;
+    const char *columns, *delimiter;
+    int header, duplicates, format;
+} reader_values;
+
 typedef struct command {
     const char *name;
     const char *operands;           /* as help shows them: "INPUT|-" */
@@ -74,15 +81,15 @@ typedef struct command {
     const char *summary;            /* one line, no full stop */
     const char *description;        /* paragraphs, separated by an empty line */
     const char *examples;           /* lines as typed, each "$ ..." or indented output */
+    bool reads;                     /* has the input options; values begin with reader_values */
     const option *options;          /* ends with a row without heading and name */
     size_t size;                    /* of the values struct */
     const void *defaults;           /* values before parsing; NULL: zeros */
     int (*run)(const void *values, int count, char *const *operands); /* returns an exit code */
 } command;
 
-extern const option common_options[]; /* ends as above */
-
-/* Walks over a command's own rows, headings included, then the common ones: NULL starts, and ends. */
+/* Walks over a command's rows, headings included: input options, its own, common ones. NULL starts, and
+ * ends. */
 const option *options_next(const command *c, const option *previous);
 
 /* Parses what follows the subcommand's name. Operands are gathered, in order, at the front of argv.

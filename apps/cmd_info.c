@@ -1,0 +1,257 @@
+/* featblas info: what a file holds. One pass over the entries, the degrees of both sides, and the exact
+ * number of products of both projections. */
+#include "app.h"
+#include "core/core.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct info_values {
+    reader_values reader;
+    int json;
+} info_values;
+
+static const option info_options[] = {
+    {.heading = "Output"},
+    {.name = "json",
+     .kind = OPTION_SET,
+     .offset = offsetof(info_values, json),
+     .value = 1,
+     .help = "Print JSON."},
+    {.name = NULL},
+};
+
+#define BINS 65 /* degree 0, then 2^(b-1) .. 2^b - 1 */
+
+typedef struct side_facts { /* the degrees of the rows or of the columns */
+    int64_t count, least, median, most, empty;
+    double mean, products; /* products: sum over this side of degree squared */
+    int64_t histogram[BINS];
+} side_facts;
+
+typedef struct matrix_facts {
+    const char *path, *format;
+    FtB_Type type;
+    int64_t nrows, ncols, nvals, width;
+    int symmetric; /* 1 pattern and values, 0 not, -1 not square */
+    double least, most;
+    side_facts rows, cols;
+} matrix_facts;
+
+static int by_value(const void *x, const void *y)
+{
+    int64_t a = *(const int64_t *)x, b = *(const int64_t *)y;
+    return (a > b) - (a < b);
+}
+
+/* Sorts the degrees. */
+static void describe_side(side_facts *f, int64_t count, int64_t *degree)
+{
+    double sum = 0;
+    f->count = count;
+    if (count == 0)
+        return;
+    qsort(degree, (size_t)count, sizeof *degree, by_value);
+    for (int64_t v = 0; v < count; v++) {
+        int bin = 0;
+        while (bin < BINS - 1 && degree[v] >> bin)
+            bin++;
+        f->histogram[bin]++;
+        sum += (double)degree[v];
+        f->products += (double)degree[v] * (double)degree[v];
+    }
+    f->least = degree[0];
+    f->median = degree[(count - 1) / 2];
+    f->most = degree[count - 1];
+    f->mean = sum / (double)count;
+    f->empty = f->histogram[0];
+}
+
+static int64_t column(const matrix_facts *f, const void *colidx, int64_t e)
+{
+    return f->ncols <= INT32_MAX ? ((const int32_t *)colidx)[e] : ((const int64_t *)colidx)[e];
+}
+
+/* The position of (i, j), or -1. */
+static int64_t entry_at(const matrix_facts *f, const int64_t *rowptr, const void *colidx, int64_t i,
+                        int64_t j)
+{
+    int64_t low = rowptr[i], high = rowptr[i + 1];
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (column(f, colidx, middle) < j)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < rowptr[i + 1] && column(f, colidx, low) == j ? low : -1;
+}
+
+static bool symmetric(const matrix_facts *f, const int64_t *rowptr, const void *colidx, const void *values)
+{
+    size_t size = FtB_Type_size(f->type) * (size_t)f->width;
+    for (int64_t i = 0; i < f->nrows; i++)
+        for (int64_t e = rowptr[i]; e < rowptr[i + 1]; e++) {
+            int64_t mirror = entry_at(f, rowptr, colidx, column(f, colidx, e), i);
+            if (mirror < 0 || (size && memcmp((const char *)values + size * (size_t)e,
+                                              (const char *)values + size * (size_t)mirror, size) != 0))
+                return false;
+        }
+    return true;
+}
+
+/* ---- gathering */
+
+static void range_of(matrix_facts *f, const void *values)
+{
+    f->least = f->most = NAN;
+    for (int64_t e = 0; values && e < f->nvals * f->width; e++) {
+        double x = ftb_get_real(values, f->type, e);
+        f->least = x < f->least || isnan(f->least) ? x : f->least;
+        f->most = x > f->most || isnan(f->most) ? x : f->most;
+    }
+}
+
+static int gather(matrix_facts *f, FtB_Matrix A)
+{
+    const int64_t *rowptr;
+    const void *colidx, *values;
+    GrB_Info info = FtB_Matrix_shape(A, &f->nrows, &f->ncols, &f->nvals, &f->width, &f->type);
+    if (info == GrB_SUCCESS)
+        info = FtB_Matrix_csr(A, &rowptr, &colidx, &values);
+    if (info != GrB_SUCCESS)
+        return app_library_error(info, APP_FAILURE);
+    int64_t *row_degree = calloc((size_t)f->nrows + 1, sizeof *row_degree);
+    int64_t *col_degree = calloc((size_t)f->ncols + 1, sizeof *col_degree);
+    int code = row_degree && col_degree ? APP_OK : app_fail(APP_MEMORY, "out of memory");
+    if (code == APP_OK) {
+        for (int64_t i = 0; i < f->nrows; i++)
+            row_degree[i] = rowptr[i + 1] - rowptr[i];
+        for (int64_t e = 0; e < f->nvals; e++)
+            col_degree[column(f, colidx, e)]++;
+        describe_side(&f->rows, f->nrows, row_degree);
+        describe_side(&f->cols, f->ncols, col_degree);
+        range_of(f, values);
+        f->symmetric = f->nrows != f->ncols ? -1 : symmetric(f, rowptr, colidx, values);
+    }
+    free(row_degree);
+    free(col_degree);
+    return code;
+}
+
+/* ---- printing */
+
+static void print_side(const char *name, const side_facts *f)
+{
+    char a[32], b[32], c[32];
+    printf("%-16s degree min %s, median %s, mean %.4g, max %s; %" PRId64 " empty\n", name,
+           app_thousands(a, f->least), app_thousands(b, f->median), f->mean, app_thousands(c, f->most),
+           f->empty);
+    int64_t most = 1;
+    for (int b0 = 0; b0 < BINS; b0++)
+        most = f->histogram[b0] > most ? f->histogram[b0] : most;
+    for (int bin = 0; bin < BINS; bin++) {
+        if (!f->histogram[bin])
+            continue;
+        char range[48];
+        int64_t low = bin ? INT64_C(1) << (bin - 1) : 0, high = bin ? 2 * low - 1 : 0;
+        snprintf(range, sizeof range, low == high ? "%" PRId64 : "%" PRId64 "..%" PRId64, low, high);
+        printf("  %18s  %12s ", range, app_thousands(a, f->histogram[bin]));
+        for (int64_t dot = 0; dot < (f->histogram[bin] * 40 + most - 1) / most; dot++)
+            putchar('#');
+        putchar('\n');
+    }
+}
+
+static double density(const matrix_facts *f)
+{
+    double positions = (double)f->nrows * (double)f->ncols;
+    return positions > 0 ? (double)f->nvals / positions : 0;
+}
+
+static void print_text(const matrix_facts *f)
+{
+    char a[32], b[32], c[32];
+    printf("file             %s, %s\n", f->path, f->format);
+    printf("matrix           %s x %s, %s entries, %.3g %% of all positions\n", app_thousands(a, f->nrows),
+           app_thousands(b, f->ncols), app_thousands(c, f->nvals), 100 * density(f));
+    if (f->width == 0)
+        puts("values           none: every entry is 1");
+    else
+        printf("values           %s, %.10g to %.10g\n", FtB_Type_name(f->type), f->least, f->most);
+    printf("symmetric        %s\n", f->symmetric < 0 ? "no, not square" : f->symmetric ? "yes" : "no");
+    printf("products         %s onto columns (A'A), %s onto rows (AA')\n",
+           app_thousands(a, (int64_t)f->rows.products), app_thousands(b, (int64_t)f->cols.products));
+    print_side("rows", &f->rows);
+    print_side("columns", &f->cols);
+}
+
+static json_t *side_json(const side_facts *f)
+{
+    json_t *bins = json_array();
+    for (int bin = 0; bin < BINS; bin++)
+        if (f->histogram[bin])
+            json_array_append_new(bins, json_pack("[I, I]", bin ? (json_int_t)1 << (bin - 1) : 0,
+                                                  (json_int_t)f->histogram[bin]));
+    return json_pack("{s:I, s:I, s:I, s:f, s:I, s:I, s:o}", "count", (json_int_t)f->count, "min",
+                     (json_int_t)f->least, "median", (json_int_t)f->median, "mean", f->mean, "max",
+                     (json_int_t)f->most, "empty", (json_int_t)f->empty, "histogram", bins);
+}
+
+static int print_json(const matrix_facts *f)
+{
+    json_t *root =
+        json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:s, s:f, s:b, s:I, s:I, s:o, s:o}", "path", f->path,
+                  "format", f->format, "nrows", (json_int_t)f->nrows, "ncols", (json_int_t)f->ncols, "nvals",
+                  (json_int_t)f->nvals, "width", (json_int_t)f->width, "type", FtB_Type_name(f->type),
+                  "density", density(f), "symmetric", f->symmetric == 1, "products_onto_cols",
+                  (json_int_t)f->rows.products, "products_onto_rows", (json_int_t)f->cols.products, "rows",
+                  side_json(&f->rows), "cols", side_json(&f->cols));
+    if (root && !isnan(f->least)) {
+        json_object_set_new(root, "min", json_real(f->least));
+        json_object_set_new(root, "max", json_real(f->most));
+    }
+    return app_print_json(root);
+}
+
+static int run_info(const void *values, int count, char *const *operands)
+{
+    static const char *const names[] = {"unknown",         "Matrix Market", "tab-separated",
+                                        "comma-separated", "npz",           "raw CSR"};
+    const info_values *v = values;
+    matrix_facts f = {.path = operands[0]};
+    FtB_Matrix A = NULL;
+    FtB_Format found = FTB_FORMAT_AUTO;
+    (void)count;
+    int code = reader_read(&v->reader, operands[0], &A, NULL, NULL, &found);
+    f.format = names[found];
+    if (code == APP_OK)
+        code = gather(&f, A);
+    app_progress_clear();
+    if (code == APP_OK && v->json)
+        code = print_json(&f);
+    else if (code == APP_OK)
+        print_text(&f);
+    FtB_Matrix_free(&A);
+    return code;
+}
+
+const command command_info = {
+    .name = "info",
+    .operands = "FILE|-",
+    .min_operands = 1,
+    .max_operands = 1,
+    .summary = "Describe a matrix or graph file",
+    .description =
+        "Prints format, dimensions, entries, values, degrees of rows and columns with a histogram in powers "
+        "of two, whether the matrix is symmetric, and how many products its projections take.",
+    .examples = "  $ featblas info graph.mtx\n"
+                "  $ featblas info ratings.csv --columns userId,movieId,rating --json\n",
+    .reads = true,
+    .options = info_options,
+    .size = sizeof(info_values),
+    .run = run_info,
+};

@@ -1,0 +1,305 @@
+/* featblas project: reads a bipartite graph, projects it onto one side, writes the pairs. */
+#include "project.h"
+
+#include "ops/ops.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FIELD(name) .offset = offsetof(project_values, name)
+
+static const char *const *weight_names(int *count)
+{
+    static const char *names[64];
+    const ftb_weight *weights = ftb_weights(count);
+    *count = *count < 64 ? *count : 64;
+    for (int w = 0; w < *count; w++)
+        names[w] = weights[w].name;
+    return names;
+}
+
+static const option project_options[] = {
+    {.heading = "Projection"},
+    {.name = "onto",
+     .kind = OPTION_TEXT,
+     FIELD(onto),
+     .argument = "SIDE",
+     .choices = "cols|rows",
+     .help = "Project onto cols, rows, or the edge list's column of that name. Default: cols."},
+    {.name = "weight",
+     .letter = 'w',
+     .kind = OPTION_TEXT,
+     FIELD(weight),
+     .argument = "NAME",
+     .words = weight_names,
+     .help = "Weight of a pair; --help-weights lists them. Default: count, the number of common neighbours."},
+    {.name = "help-weights",
+     .kind = OPTION_SET,
+     FIELD(help_weights),
+     .value = 1,
+     .help = "List the weights with their formulas."},
+    {.name = "semiring",
+     .kind = OPTION_TEXT,
+     FIELD(semiring),
+     .argument = "TEXT",
+     .help = "A weight of your own, 'reducer : message' over a and b, the values of two entries that meet: "
+             "'plus : a / (a + b)'."},
+    {.name = "epilogue",
+     .kind = OPTION_TEXT,
+     FIELD(epilogue),
+     .argument = "TEXT",
+     .help = "With --semiring: the weight from its result h, the degrees di, dj, the sums si, sj and more: "
+             "'h / (si + sj - h)'."},
+    {.name = "unweighted",
+     .kind = OPTION_SET,
+     FIELD(unweighted),
+     .value = 1,
+     .help = "Every entry counts as 1."},
+    {.name = "self-loops",
+     .kind = OPTION_SET,
+     FIELD(self_loops),
+     .value = 1,
+     .help = "Keep the pairs of a vertex with itself."},
+    {.heading = "Selection"},
+    {.name = "where",
+     .kind = OPTION_TEXT,
+     FIELD(where),
+     .argument = "TEXT",
+     .help = "Keep the pairs for which this is not zero; over w, the weight, and the epilogue's names: "
+             "'w > 0.1 && di > 5'."},
+    {.name = "min-weight",
+     .kind = OPTION_REAL,
+     FIELD(min_weight),
+     .argument = "W",
+     .help = "Keep the pairs of at least this weight."},
+    {.name = "top-k",
+     .letter = 'k',
+     .kind = OPTION_INTEGER,
+     FIELD(top_k),
+     .argument = "K",
+     .low = 1,
+     .help = "Keep the K largest weights of each vertex; of equal ones those of the first vertices."},
+    {.name = "triangle",
+     .kind = OPTION_SET,
+     FIELD(triangle),
+     .value = 1,
+     .help = "Write each pair once, i < j."},
+    {.name = "full",
+     .kind = OPTION_SET,
+     FIELD(triangle),
+     .value = 0,
+     .help = "Write each pair both ways; the default."},
+    {.name = "min-degree",
+     .kind = OPTION_INTEGER,
+     FIELD(min_degree),
+     .argument = "N",
+     .low = 0,
+     .help = "Only vertices with at least N entries."},
+    {.name = "max-degree",
+     .kind = OPTION_INTEGER,
+     FIELD(max_degree),
+     .argument = "N",
+     .low = 0,
+     .help = "Only vertices with at most N entries; 0: any."},
+    {.name = "sources",
+     .kind = OPTION_FILE,
+     FIELD(sources),
+     .argument = "FILE",
+     .help = "Only pairs whose first vertex is listed in FILE, an id a line, as the input names them."},
+    {.name = "targets",
+     .kind = OPTION_FILE,
+     FIELD(targets),
+     .argument = "FILE",
+     .help = "Only pairs whose second vertex is listed in FILE."},
+    {.heading = "Output"},
+    {.name = "output",
+     .letter = 'o',
+     .kind = OPTION_FILE,
+     FIELD(output),
+     .argument = "FILE|-",
+     .help =
+         "Write to FILE, which appears whole or not at all. Default: -, standard output; with --stats none."},
+    {.name = "labels",
+     .kind = OPTION_TEXT,
+     FIELD(labels),
+     .argument = "FILE:ID,LABEL",
+     .help = "Write labels instead of ids: FILE is a table with a header, ID and LABEL are its columns, by "
+             "name or "
+             "by number. Ids without a row keep their id."},
+    {.name = "format",
+     .kind = OPTION_CHOICE,
+     FIELD(format),
+     .argument = "FORMAT",
+     .choices = "auto|mtx|tsv|csv|npz|csr",
+     .help = "mtx, tsv, csv, npz or csr. Default: by the name's ending, else tsv."},
+    {.name = "precision",
+     .kind = OPTION_INTEGER,
+     FIELD(precision),
+     .argument = "N",
+     .low = 0,
+     .high = 17,
+     .help = "Digits of reals in text. Default: the fewest that read back to the same number."},
+    {.name = "stats",
+     .kind = OPTION_CHOICE,
+     FIELD(stats),
+     .argument = "text|json",
+     .choices = "text|json",
+     .help = "Print statistics of the result on standard output."},
+    {.heading = "Planning"},
+    {.name = "dry-run",
+     .letter = 'n',
+     .kind = OPTION_SET,
+     FIELD(dry_run),
+     .value = 1,
+     .help = "Do not project: print dimensions, the exact number of products, an estimate of the result, "
+             "memory and "
+             "time."},
+    {.name = "explain",
+     .kind = OPTION_SET,
+     FIELD(explain),
+     .value = 1,
+     .help = "Print the plan and its reasons, before the work, on standard error."},
+    {.name = "check",
+     .kind = OPTION_SET,
+     FIELD(check),
+     .value = 1,
+     .help = "Compare the result with a slow and simple computation first; for small inputs."},
+    {.name = NULL},
+};
+
+static const project_values project_defaults = {.min_weight = NAN, .stats = -1};
+
+static int check_weight(const project_values *v)
+{
+    int count = 0;
+    if (v->weight && v->semiring)
+        return app_fail(APP_USAGE, "--weight and --semiring exclude each other");
+    if (!v->weight || ftb_weight_find(v->weight))
+        return APP_OK;
+    const char *const *names = weight_names(&count);
+    return app_unknown("weight", v->weight, count, names, "featblas project --help-weights lists them");
+}
+
+static bool to_stdout(const char *path) { return strcmp(path, "-") == 0; }
+
+static int check_output(const project_values *v)
+{
+    if (v->stats >= 0 && v->output && to_stdout(v->output))
+        return app_fail(APP_USAGE, "--stats prints on standard output too; write the result to a file");
+    if (!v->output || to_stdout(v->output) || v->dry_run)
+        return APP_OK;
+    const char *slash = strrchr(v->output, '/');
+    char *folder = slash ? strndup(v->output, (size_t)(slash - v->output) + 1) : strdup(".");
+    if (!folder)
+        return app_fail(APP_MEMORY, "out of memory");
+    int code = access(folder, W_OK | X_OK) == 0
+                   ? APP_OK /* better known before the work than after it */
+                   : app_fail(APP_OUTPUT, "%s: the folder %s cannot be written to", v->output, folder);
+    free(folder);
+    return code;
+}
+
+/* Where the rows go. */
+static GrB_Info open_sink(const project *p, FtB_Sink *sink)
+{
+    const project_values *v = p->values;
+    if (!v->output && v->stats >= 0)
+        return FtB_Sink_stats(sink);
+    const char *path = v->output ? v->output : "-";
+    FtB_Format format = (FtB_Format)v->format;
+    if (format == FTB_FORMAT_AUTO && to_stdout(path))
+        format = FTB_TSV;
+    GrB_Info info = FtB_Sink_file(sink, path, format, p->titles ? p->titles : project_ids(p));
+    if (info == GrB_SUCCESS && v->precision > 0)
+        info = FtB_Sink_set_precision(*sink, (int)v->precision);
+    return info;
+}
+
+static int work(project *p, FtB_Sink sink)
+{
+    const project_values *v = p->values;
+    FtB_Stats stats;
+    GrB_Info info = FtB_project_plan(&p->plan, sink, p->R, p->weight, &p->options, FTB_ESTIMATE);
+    if (info != GrB_SUCCESS)
+        return app_library_error(info, APP_FAILURE);
+    p->options.plan = p->plan;
+    if (v->dry_run)
+        return project_dry_run(p);
+    project_announce(p);
+    if (v->explain)
+        FtB_Plan_explain(p->plan, stderr);
+    if (v->check) {
+        int code = project_check(p);
+        if (code != APP_OK)
+            return code;
+    }
+    double start = app_seconds();
+    info = FtB_project(sink, p->R, p->weight, &p->options);
+    p->seconds = app_seconds() - start;
+    if (info == GrB_SUCCESS)
+        info = FtB_Sink_get_stats(sink, &stats);
+    if (info != GrB_SUCCESS)
+        return app_library_error(info, APP_OUTPUT);
+    app_progress_clear();
+    if (v->stats >= 0 && project_print_stats(p, &stats) != APP_OK)
+        return APP_OUTPUT;
+    project_summarise(p, &stats);
+    return APP_OK;
+}
+
+static int run_project(const void *values, int count, char *const *operands)
+{
+    project p = {.values = values, .options = {.size = sizeof(FtB_Project_options)}};
+    FtB_Sink sink = NULL;
+    int code;
+    if (p.values->help_weights) {
+        project_help_weights();
+        return APP_OK;
+    }
+    if (count == 0)
+        return app_fail(APP_USAGE, "project needs INPUT|- (featblas project --help)");
+    p.input = operands[0];
+    if ((code = check_weight(values)) != APP_OK || (code = check_output(values)) != APP_OK)
+        return code;
+    code = project_read(&p);
+    if (code == APP_OK)
+        code = app_library_error(open_sink(&p, &sink), APP_USAGE);
+    if (code == APP_OK)
+        code = work(&p, sink);
+    FtB_Sink_free(&sink);
+    project_free(&p);
+    return code;
+}
+
+const command command_project = {
+    .name = "project",
+    .operands = "INPUT|-",
+    .max_operands = 1,
+    .summary = "Project a bipartite graph onto one side, with any weight",
+    .description = "Reads a bipartite graph, a sparse matrix R, from INPUT or standard input, and projects "
+                   "it onto its columns "
+                   "(R'R) or rows (RR'): two vertices become a pair if they have a common neighbour, and the "
+                   "pair's weight is "
+                   "computed from the entries that meet there. Pairs are written in the order of the "
+                   "vertices, first vertex, "
+                   "second vertex, weight.\n\n"
+                   "Ids leave as they came in: Matrix Market counts from 1, edge lists keep their own ids, "
+                   "npz and raw CSR "
+                   "count from 0.\n\n"
+                   "The result need not fit in memory: see --memory-limit, and --dry-run for what a "
+                   "projection would take.",
+    .examples =
+        "  $ featblas project ratings.csv --columns userId,movieId,rating --onto movieId \\\n"
+        "        --weight jaccard --min-weight 0.05 --top-k 20 --labels movies.csv:movieId,title -o "
+        "similar.tsv\n"
+        "  $ featblas project big.mtx --weight cosine --memory-limit 2G --dry-run\n"
+        "  $ featblas project ratings.csv --semiring 'plus : min(a, b)' --epilogue 'h / (si + sj - h)'\n"
+        "  $ zcat graph.mtx.gz | featblas project - --stats json\n",
+    .reads = true,
+    .options = project_options,
+    .size = sizeof(project_values),
+    .defaults = &project_defaults,
+    .run = run_project,
+};

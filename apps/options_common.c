@@ -1,0 +1,105 @@
+/* The options that subcommands share, and the walk over all of a subcommand's. */
+#include "options.h"
+
+#define READER(name) .offset = offsetof(reader_values, name)
+
+static const option reader_options[] = {
+    {.heading = "Input"},
+    {.name = "columns",
+     .kind = OPTION_TEXT,
+     READER(columns),
+     .argument = "ROW,COL[,VALUE]",
+     .help =
+         "Edge lists: the columns of the row id, the column id and the value, by name or by number from 1. "
+         "Default: 1,2,3; without a third one every entry is 1."},
+    {.name = "header",
+     .kind = OPTION_SET,
+     READER(header),
+     .value = 1,
+     .help = "Edge lists: the first line names the columns. Default: guessed."},
+    {.name = "no-header",
+     .kind = OPTION_SET,
+     READER(header),
+     .value = -1,
+     .help = "Edge lists: the first line is an edge."},
+    {.name = "delimiter",
+     .kind = OPTION_TEXT,
+     READER(delimiter),
+     .argument = "CHAR",
+     .choices = "tab|comma|semicolon|space",
+     .help = "Edge lists: what separates columns: a character, or tab, comma, semicolon, space. Default: "
+             "guessed."},
+    {.name = "duplicates",
+     .kind = OPTION_CHOICE,
+     READER(duplicates),
+     .argument = "RULE",
+     .choices = "sum|max|min|first|last|count|error",
+     .help =
+         "What becomes of entries with the same row and column: sum, max, min, first, last, count (how many "
+         "there are), or error. Default: sum."},
+    {.name = "input-format",
+     .kind = OPTION_CHOICE,
+     READER(format),
+     .argument = "FORMAT",
+     .choices = "auto|mtx|tsv|csv|npz|csr",
+     .help =
+         "mtx (Matrix Market), tsv or csv (edge list), npz (scipy.sparse), csr (raw CSR). Default: auto, by "
+         "content; gzip is always found by content."},
+    {.name = NULL},
+};
+
+static const option common_options[] = {
+    {.heading = "Resources"},
+    {.name = "threads",
+     .kind = OPTION_INTEGER,
+     .offset = offsetof(common_values, threads),
+     .argument = "N",
+     .low = 0,
+     .high = 4096,
+     .help = "Use N threads. Default: one per core. Results do not depend on it."},
+    {.name = "memory-limit",
+     .kind = OPTION_SIZE,
+     .offset = offsetof(common_values, memory_limit),
+     .argument = "SIZE",
+     .help = "Hold no more than SIZE of memory, such as 2G, 512M (powers of 1024) or 50% of this machine's "
+             "memory. Work is cut into pieces that fit; a limit that cannot be met is refused before the "
+             "work starts. Default: none."},
+    {.name = "tmpdir",
+     .kind = OPTION_DIRECTORY,
+     .offset = offsetof(common_values, tmpdir),
+     .argument = "DIR",
+     .help = "Keep temporary files in DIR. Default: beside the output, else $TMPDIR, else /tmp."},
+    {.heading = "Messages"},
+    {.name = "quiet",
+     .letter = 'q',
+     .kind = OPTION_SET,
+     .offset = offsetof(common_values, quiet),
+     .value = 1,
+     .help = "Say nothing but errors."},
+    {.name = "verbose",
+     .letter = 'v',
+     .kind = OPTION_SET,
+     .offset = offsetof(common_values, verbose),
+     .value = 1,
+     .help = "Say more about what is done."},
+    {.name = "help",
+     .letter = 'h',
+     .kind = OPTION_SET,
+     .offset = offsetof(common_values, help),
+     .value = 1,
+     .help = "Print this help."},
+    {.name = NULL},
+};
+
+#define ROWS(table) (sizeof(table) / sizeof *(table))
+
+/* Every table ends with a row without heading and name; there the next table starts. */
+const option *options_next(const command *c, const option *previous)
+{
+    const option *o = previous ? previous + 1 : c->reads ? reader_options : c->options;
+    if (o == reader_options + ROWS(reader_options) - 1)
+        o = c->options;
+    if (o && !o->heading && !o->name)
+        o = o == common_options + ROWS(common_options) - 1 ? NULL : common_options;
+    return o;
+}

@@ -1,0 +1,345 @@
+/* The slow projection of --check; see oracle.h. */
+#include "oracle.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define MOST_STEPS 2e9 /* a few seconds */
+
+/* ---- formulas */
+
+static int formula_new(formula *f, const char *text, const char *what, int count, const ftb_name *names)
+{
+    if (!text)
+        return APP_OK;
+    FtB_Context ctx = ftb_context();
+    GrB_Info info = ftb_expr_parse(&f->expr, ctx, text, what, 0);
+    if (info == GrB_SUCCESS)
+        info = ftb_program_new(&f->program, ctx, f->expr, count, names, false);
+    if (info == GrB_SUCCESS)
+        info = ftb_machine_new(&f->machine, ctx, f->program);
+    if (info != GrB_SUCCESS)
+        return app_library_error(info, APP_USAGE);
+    f->width = ftb_program_width(f->program);
+    f->out = malloc(FTB_BATCH * (size_t)f->width * sizeof(double));
+    return f->out ? APP_OK : app_fail(APP_MEMORY, "--check: out of memory");
+}
+
+static void formula_free(formula *f)
+{
+    ftb_machine_delete(f->machine);
+    ftb_program_delete(f->program);
+    ftb_expr_release(f->expr);
+    free(f->out);
+}
+
+/* One value of a formula whose operands hold one item. */
+static double formula_value(const formula *f, const ftb_operand *operands)
+{
+    ftb_machine_run(f->machine, 1, operands, f->out);
+    return ftb_get_real(f->out, ftb_program_type(f->program), 0);
+}
+
+/* ---- the graph, as lists of the projected vertices */
+
+static bool allocate(oracle *o, int64_t nvals)
+{
+    size_t n = (size_t)o->n + 1, m = (size_t)o->m + 1, e = (size_t)nvals + 1;
+    o->start = calloc(n + 1, sizeof *o->start);
+    o->other = calloc(e, sizeof *o->other);
+    o->value = calloc(e, sizeof *o->value);
+    o->degree = calloc(n, sizeof *o->degree);
+    o->shared_degree = calloc(m, sizeof *o->shared_degree);
+    o->sum = calloc(n, sizeof *o->sum);
+    o->square = calloc(n, sizeof *o->square);
+    o->a = calloc(m, sizeof *o->a);
+    o->b = calloc(m, sizeof *o->b);
+    o->k = calloc(m, sizeof *o->k);
+    o->dk = calloc(m, sizeof *o->dk);
+    o->weights = calloc(n, sizeof *o->weights);
+    o->present = calloc(n, sizeof *o->present);
+    o->source = calloc(n, sizeof *o->source);
+    o->target = calloc(n, sizeof *o->target);
+    return o->start && o->other && o->value && o->degree && o->shared_degree && o->sum && o->square && o->a &&
+           o->b && o->k && o->dk && o->weights && o->present && o->source && o->target;
+}
+
+/* Entries in the order of R's rows, so that each list comes out ascending. */
+static void fill_lists(oracle *o, bool unweighted)
+{
+    const int64_t *rowptr;
+    const void *colidx, *values;
+    int64_t nrows, ncols, width;
+    FtB_Type type;
+    bool cols = o->p->options.onto == FTB_COLS;
+    FtB_Matrix_shape(o->p->R, &nrows, &ncols, NULL, &width, &type);
+    FtB_Matrix_csr(o->p->R, &rowptr, &colidx, &values);
+    for (int pass = 0; pass < 2; pass++) {
+        for (int64_t i = 0; i < nrows; i++)
+            for (int64_t e = rowptr[i]; e < rowptr[i + 1]; e++) {
+                int64_t j =
+                    ncols <= FTB_INT32_LIMIT ? ((const int32_t *)colidx)[e] : ((const int64_t *)colidx)[e];
+                int64_t v = cols ? j : i, k = cols ? i : j;
+                if (pass == 0) {
+                    o->start[v + 1]++;
+                    o->degree[v]++;
+                    o->shared_degree[k]++;
+                    continue;
+                }
+                int64_t at = o->start[v]++;
+                o->other[at] = k;
+                o->value[at] = unweighted || width == 0 ? 1 : ftb_get_real(values, type, e);
+            }
+        if (pass == 0)
+            for (int64_t v = 0; v < o->n; v++)
+                o->start[v + 1] += o->start[v];
+    }
+    for (int64_t v = o->n; v > 0; v--)
+        o->start[v] = o->start[v - 1];
+    o->start[0] = 0;
+}
+
+static void add_up(const double *values, const int64_t *where, int64_t nvals, double *sum, double *square)
+{
+    for (int64_t e = 0; e < nvals; e++) {
+        sum[where[e]] += values[e];
+        square[where[e]] += values[e] * values[e];
+    }
+}
+
+static void sums_of_vertices(oracle *o)
+{
+    for (int64_t v = 0; v < o->n; v++) {
+        o->sum[v] = o->square[v] = 0;
+        for (int64_t e = o->start[v]; e < o->start[v + 1]; e++) {
+            o->sum[v] += o->value[e];
+            o->square[v] += o->value[e] * o->value[e];
+        }
+    }
+}
+
+/* Replaces each value by what the named weight makes of it before the product. */
+static int prepare(oracle *o)
+{
+    int64_t k, v, nvals = o->start[o->n];
+    double x, total = 0, nrows = (double)o->m, ncols = (double)o->n, di, dj, *sk = NULL, *qk = NULL, zero = 0;
+    double *si = &zero, *qi = &zero;
+    formula f = {0};
+    static const char *const words[] = {"x",  "i",  "j",  "di",    "dj",    "si",
+                                        "sj", "qi", "qj", "nrows", "ncols", "total"};
+    ftb_name names[12];
+    for (int w = 0; w < 12; w++)
+        names[w] = (ftb_name){.name = words[w], .type = w == 1 || w == 2 ? FTB_INT64 : FTB_FP64, .width = 1};
+    int code = formula_new(&f, o->named->prepare, "prepare", 12, names);
+    sk = calloc((size_t)o->m + 1, sizeof *sk);
+    qk = calloc((size_t)o->m + 1, sizeof *qk);
+    if (code == APP_OK && (!sk || !qk))
+        code = app_fail(APP_MEMORY, "--check: out of memory");
+    if (code != APP_OK)
+        goto done;
+    add_up(o->value, o->other, nvals, sk, qk);
+    sums_of_vertices(o);
+    for (v = 0; v < o->n; v++)
+        total += o->sum[v];
+    for (v = 0; v < o->n; v++)
+        for (int64_t e = o->start[v]; e < o->start[v + 1]; e++) {
+            x = o->value[e];
+            k = o->other[e];
+            di = (double)o->shared_degree[k];
+            dj = (double)o->degree[v];
+            si = &sk[k];
+            qi = &qk[k];
+            ftb_operand operands[] = {{&x, 0},     {&k, 0},         {&v, 0}, {&di, 0},           {&dj, 0},
+                                      {si, 0},     {&o->sum[v], 0}, {qi, 0}, {&o->square[v], 0}, {&nrows, 0},
+                                      {&ncols, 0}, {&total, 0}};
+            o->value[e] = formula_value(&f, operands);
+        }
+done:
+    formula_free(&f);
+    free(sk);
+    free(qk);
+    return code;
+}
+
+/* ---- rows */
+
+static int parse_formulas(oracle *o)
+{
+    static const char *const words[] = {"a", "b", "i", "j", "k", "di", "dj", "dk"};
+    static const char *const ends[] = {"i", "j", "di", "dj", "si", "sj", "qi", "qj", "nrows", "ncols", "w"};
+    char h[ORACLE_WIDTH][4];
+    const char *text = o->named ? o->named->semiring : o->p->weight, *colon = strchr(text, ':');
+    const char *epilogue = o->p->options.epilogue ? o->p->options.epilogue
+                           : o->named             ? o->named->epilogue
+                                                  : NULL;
+    ftb_name names[ORACLE_WIDTH + 11];
+    if (!colon)
+        return app_fail(APP_USAGE, "semiring '%s' is not 'reducer : message'", text);
+    const char *name = text + strspn(text, " ");
+    GrB_Info info = ftb_reducer_parse(&o->reducer, name, strcspn(name, " :"));
+    if (info != GrB_SUCCESS)
+        return app_library_error(info, APP_USAGE);
+    for (int w = 0; w < 8; w++)
+        names[w] = (ftb_name){.name = words[w], .type = w < 2 ? FTB_FP64 : FTB_INT64, .width = 1};
+    int code = formula_new(&o->message, colon + 1, "semiring", 8, names);
+    if (code != APP_OK)
+        return code;
+    int width = (int)o->message.width, count = 0;
+    if (o->message.width > ORACLE_WIDTH || o->reducer.arg)
+        return app_fail(APP_USAGE, "--check knows neither argmin and argmax nor messages wider than %d",
+                        ORACLE_WIDTH);
+    for (; count < width; count++) {
+        snprintf(h[count], sizeof h[count], width == 1 ? "h" : "h%d", count);
+        names[count] = (ftb_name){.name = h[count], .type = FTB_FP64, .width = 1};
+    }
+    for (int w = 0; w < 11; w++, count++)
+        names[count] = (ftb_name){.name = ends[w], .type = w < 4 ? FTB_INT64 : FTB_FP64, .width = 1};
+    code = formula_new(&o->epilogue, epilogue, "epilogue", count - 1, names); /* all but w */
+    return code != APP_OK ? code : formula_new(&o->where, o->p->options.where, "where", count, names);
+}
+
+static double reduce(ftb_monoid m, double x, double y)
+{
+    switch (m) {
+    case FTB_PLUS:
+        return x + y;
+    case FTB_TIMES:
+        return x * y;
+    case FTB_MIN:
+        return isnan(x) || y < x ? y : x;
+    case FTB_MAX:
+        return isnan(x) || y > x ? y : x;
+    case FTB_OR:
+        return x != 0 || y != 0;
+    case FTB_AND:
+        return x != 0 && y != 0;
+    case FTB_XOR:
+        return (x != 0) != (y != 0);
+    case FTB_XNOR:
+        return (x != 0) == (y != 0);
+    default: /* any */
+        return x;
+    }
+}
+
+/* Gathers the common neighbours of i and j; returns how many. */
+static int64_t meet(oracle *o, int64_t i, int64_t j)
+{
+    int64_t count = 0, x = o->start[i], y = o->start[j];
+    while (x < o->start[i + 1] && y < o->start[j + 1]) {
+        if (o->other[x] < o->other[y])
+            x++;
+        else if (o->other[x] > o->other[y])
+            y++;
+        else {
+            o->a[count] = o->value[x];
+            o->b[count] = o->value[y];
+            o->k[count] = o->other[x];
+            o->dk[count++] = o->shared_degree[o->other[x++]];
+            y++;
+        }
+    }
+    return count;
+}
+
+/* h[0..width) of a pair with `count` common neighbours. */
+static void reduce_messages(oracle *o, int64_t i, int64_t j, int64_t count, double *h)
+{
+    const formula *f = &o->message;
+    FtB_Type type = ftb_program_type(f->program);
+    for (int64_t at = 0; at < count; at += FTB_BATCH) {
+        int64_t n = count - at < FTB_BATCH ? count - at : FTB_BATCH;
+        ftb_operand operands[] = {
+            {o->a + at, 1},     {o->b + at, 1},     {&i, 0},        {&j, 0}, {o->k + at, 1},
+            {&o->degree[i], 0}, {&o->degree[j], 0}, {o->dk + at, 1}};
+        ftb_machine_run(f->machine, n, operands, f->out);
+        for (int64_t t = 0; t < n; t++)
+            for (int64_t w = 0; w < f->width; w++) {
+                double z = ftb_get_real(f->out, type, t * f->width + w);
+                h[w] = at + t == 0 ? z : reduce(o->reducer.monoid, h[w], z);
+            }
+    }
+    for (int64_t w = 0; o->reducer.mean && w < f->width; w++)
+        h[w] /= (double)count;
+}
+
+/* The weight of a pair from its h, and whether --where keeps it. */
+static bool finish(oracle *o, int64_t i, int64_t j, double *h, double *weight)
+{
+    double nrows = (double)o->m, ncols = (double)o->n;
+    ftb_operand operands[ORACLE_WIDTH + 11];
+    int count = 0;
+    for (; count < (int)o->message.width; count++)
+        operands[count] = (ftb_operand){&h[count], 0};
+    const void *ends[] = {&i,         &j,         &o->degree[i], &o->degree[j],
+                          &o->sum[i], &o->sum[j], &o->square[i], &o->square[j],
+                          &nrows,     &ncols,     weight};
+    for (int w = 0; w < 11; w++)
+        operands[count++] = (ftb_operand){ends[w], 0};
+    *weight = o->epilogue.expr ? formula_value(&o->epilogue, operands) : h[0];
+    return !o->where.expr || formula_value(&o->where, operands) != 0;
+}
+
+void oracle_row(oracle *o, int64_t i)
+{
+    double h[ORACLE_WIDTH];
+    const FtB_Project_options *options = &o->p->options;
+    for (int64_t j = 0; j < o->n; j++) {
+        o->present[j] = false;
+        if (!o->source[i] || !o->target[j] || (j == i && !options->self_loops) ||
+            (j < i && options->triangle))
+            continue;
+        int64_t count = meet(o, i, j);
+        if (count == 0)
+            continue;
+        reduce_messages(o, i, j, count, h);
+        o->present[j] = finish(o, i, j, h, &o->weights[j]);
+    }
+}
+
+/* ---- all of it */
+
+static void admit(const oracle *o, bool *admitted, const int64_t *list, int64_t count)
+{
+    const FtB_Project_options *options = &o->p->options;
+    for (int64_t v = 0; v < o->n; v++)
+        admitted[v] = !list;
+    for (int64_t at = 0; list && at < count; at++)
+        admitted[list[at]] = true;
+    for (int64_t v = 0; v < o->n; v++)
+        if (o->degree[v] < options->min_degree || (options->max_degree && o->degree[v] > options->max_degree))
+            admitted[v] = false;
+}
+
+int oracle_new(oracle *o, const project *p)
+{
+    int64_t n = p->vertices;
+    *o = (oracle){.p = p, .named = ftb_weight_find(p->weight), .n = n, .m = p->nrows + p->ncols - n};
+    double steps = 2 * (double)n * (double)p->nvals;
+    if (steps > MOST_STEPS)
+        return app_fail(
+            APP_USAGE,
+            "--check compares every two vertices: here %.1e steps, and %.0e are the most that it takes; "
+            "check a smaller input",
+            steps, MOST_STEPS);
+    if (!allocate(o, p->nvals))
+        return app_fail(APP_MEMORY, "--check: out of memory");
+    fill_lists(o, p->options.unweighted || (o->named && o->named->unweighted));
+    int code = o->named && o->named->prepare ? prepare(o) : APP_OK;
+    sums_of_vertices(o);
+    admit(o, o->source, p->options.sources, p->options.nsources);
+    admit(o, o->target, p->options.targets, p->options.ntargets);
+    return code == APP_OK ? parse_formulas(o) : code;
+}
+
+void oracle_free(oracle *o)
+{
+    formula_free(&o->message);
+    formula_free(&o->epilogue);
+    formula_free(&o->where);
+    void *const owned[] = {o->start, o->other,   o->value,   o->degree, o->shared_degree,
+                           o->sum,   o->square,  o->a,       o->b,      o->k,
+                           o->dk,    o->weights, o->present, o->source, o->target};
+    for (size_t at = 0; at < sizeof owned / sizeof *owned; at++)
+        free(owned[at]);
+}
