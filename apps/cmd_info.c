@@ -244,7 +244,7 @@ const command command_info = {
     .operands = "FILE|-",
     .min_operands = 1,
     .max_operands = 1,
-    .summary = "Describe a matrix or graph file",
+    .summary = "describe a matrix or graph file",
     .description =
         "Prints format, dimensions, entries, values, degrees of rows and columns with a histogram in powers "
         "of two, whether the matrix is symmetric, and how many products its projections take.",

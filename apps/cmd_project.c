@@ -277,7 +277,7 @@ const command command_project = {
     .name = "project",
     .operands = "INPUT|-",
     .max_operands = 1,
-    .summary = "Project a bipartite graph onto one side, with any weight",
+    .summary = "project a bipartite graph onto one side, with any weight",
     .description = "Reads a bipartite graph, a sparse matrix R, from INPUT or standard input, and projects "
                    "it onto its columns "
                    "(R'R) or rows (RR'): two vertices become a pair if they have a common neighbour, and the "

@@ -69,9 +69,9 @@ void help_overview(FILE *out, const command *const *commands)
         fprintf(out, "  %-12s", (*commands)->name);
         wrap(out, (*commands)->summary, 14, 14);
     }
-    fputs("  help        Print help: featblas help COMMAND, help --man [COMMAND],\n"
+    fputs("  help        print help: featblas help COMMAND, help --man [COMMAND],\n"
           "              help --completion bash|zsh|fish\n"
-          "  version     Print the version (also --version)\n\n"
+          "  version     print the version (also --version)\n\n"
           "featblas COMMAND --help lists a command's options.\n",
           out);
 }

@@ -78,7 +78,7 @@ static int set_choice(const option *o, int *field, const char *text)
         *field = found;
     else {
         char what[64], hint[256];
-        snprintf(what, sizeof what, "--%s", o->name);
+        snprintf(what, sizeof what, "value of --%s", o->name);
         snprintf(hint, sizeof hint, "known: %s", o->choices);
         app_unknown(what, text, list.count, (const char *const *)list.words, hint);
     }
