@@ -140,9 +140,11 @@ GrB_Info FtB_Context_memory(FtB_Context ctx, int64_t *now, int64_t *peak)
     return GrB_SUCCESS;
 }
 
+bool ftb_forked(void) { return getpid() != loaded_in; }
+
 int ftb_threads(FtB_Context ctx)
 {
-    if (getpid() != loaded_in) /* the OpenMP threads of the parent are not here; waiting for them hangs */
+    if (ftb_forked()) /* the OpenMP threads of the parent are not here; waiting for them hangs */
         return 1;
     int threads = chosen(ctx)->threads;
     return threads > 0 ? threads : ftb_max(1, omp_get_max_threads());

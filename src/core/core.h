@@ -40,6 +40,7 @@ FtB_Context ftb_context(void);                   /* the engaged one, or the defa
 FtB_Context ftb_context_retain(FtB_Context ctx); /* returns ctx */
 void ftb_context_release(FtB_Context ctx);
 int ftb_threads(FtB_Context ctx);         /* >= 1; 1 in a forked child */
+bool ftb_forked(void);                    /* this process is a fork of the one that loaded the library */
 int64_t ftb_memory_left(FtB_Context ctx); /* bytes; INT64_MAX without a limit */
 /* FTB_CANCELLED (message set) if the context was cancelled or progress says so; call per chunk,
  * from one thread. total 0: unknown. */
@@ -132,7 +133,8 @@ uint64_t *ftb_sort(uint64_t *a, uint64_t *scratch, int64_t n, int low, int high)
 
 /* Merges the entries base[at[t] & mask], t < count, each of `width` values of `type`, into one, in this
  * order. rule: any but FTB_DUP_ERROR and FTB_DUP_KEEP. (duplicates.c) */
-void ftb_merge_duplicates(void *out, FtB_Type type, int64_t width, FtB_Dup rule, const void *base, const uint64_t *at, uint64_t mask, int64_t count);
+void ftb_merge_duplicates(void *out, FtB_Type type, int64_t width, FtB_Dup rule, const void *base,
+                          const uint64_t *at, uint64_t mask, int64_t count);
 
 /* ---- objects (matrix.c, block.c, ...). Handles carry a magic number so that a wrong or freed
  * handle gives GrB_UNINITIALIZED_OBJECT most of the time instead of a crash. */
@@ -183,6 +185,13 @@ GrB_Info ftb_block_view(FtB_Block *X, FtB_Context ctx, FtB_Type type, int64_t nr
                         int64_t ld, ftb_buffer *owner);
 /* Gives C the content of T (pattern, width; values cast to C's type); T is consumed on success. */
 GrB_Info ftb_matrix_become(FtB_Matrix C, FtB_Matrix T);
+/* Checks row pointers (nrows + 1, from 0, not falling) and columns (int64_t if `wide`, else int32_t) of CSR
+ * arrays; *ascending: strictly, in every row. `call` begins the messages. */
+GrB_Info ftb_csr_check(const char *call, FtB_Context ctx, int64_t nrows, int64_t ncols, const int64_t *rowptr,
+                       const void *colidx, bool wide, bool *ascending);
+/* A matrix with a sorted copy of checked CSR arrays; duplicates are refused. */
+GrB_Info ftb_csr_sorted(FtB_Matrix *A, FtB_Type type, int64_t nrows, int64_t ncols, int64_t width,
+                        const int64_t *rowptr, const void *colidx, bool wide, const void *values);
 /* Makes T = A read transposed, sharing nothing with A but the cached pattern. */
 GrB_Info ftb_matrix_transpose(FtB_Matrix *T, FtB_Matrix A);
 
