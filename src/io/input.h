@@ -1,0 +1,109 @@
+/* Bytes and lines of input files, and the tuples that readers collect. */
+#ifndef FTB_INPUT_H
+#define FTB_INPUT_H
+
+#include "io/io.h"
+
+/* ---- bytes (input.c): a file or standard input, gunzipped if it is gzip by content */
+
+typedef struct ftb_input ftb_input;
+GrB_Info ftb_input_open(ftb_input **in, FtB_Context ctx, const char *path); /* "-": standard input */
+const char *ftb_input_name(const ftb_input *in);                            /* for messages */
+/* The first bytes, at least 512 of them unless the input is shorter; they are read again later. */
+const char *ftb_input_peek(const ftb_input *in, int64_t *count);
+int64_t ftb_input_size(const ftb_input *in); /* bytes in all; -1: unknown (compressed, or a pipe) */
+/* *got < count only at the end of the input. */
+GrB_Info ftb_input_read(ftb_input *in, void *bytes, int64_t count, int64_t *got);
+/* As ftb_input_read, but an early end is an error: "file: ends early, in the `what`". */
+GrB_Info ftb_input_exactly(ftb_input *in, void *bytes, int64_t count, const char *what);
+void ftb_input_close(ftb_input **in); /* NULL is allowed */
+
+/* ---- lines (text.c): a text in batches of whole lines, cut into pieces for the threads */
+
+#define FTB_PIECE_BYTES (256 * 1024)
+#define FTB_LINE_LIMIT (16 << 20) /* a longer line is refused */
+
+typedef struct ftb_text {
+    ftb_input *in;
+    FtB_Context ctx;
+    char *buffer;
+    int64_t room, size, used; /* used: bytes of `size` that the last batch held */
+    int64_t line;             /* of the batch's first byte, from 1 */
+    double done;              /* bytes handed out */
+    bool ended, crossing;     /* crossing: a quoted field may hold newlines */
+    char delimiter;           /* of fields, where `crossing` */
+    int threads,
+        pieces; /* pieces: of a round; several per thread, so that an interrupted thread holds up less */
+} ftb_text;
+
+GrB_Info ftb_text_open(ftb_text *t, FtB_Context ctx, ftb_input *in);
+void ftb_text_close(ftb_text *t);
+/* The next whole lines, each ended by '\n'; *first == *end at the end of the text. `lines`: in the batch
+ * before, which the line number is moved on by. */
+GrB_Info ftb_text_next(ftb_text *t, int64_t lines, char **first, char **end);
+/* A batch is parsed in rounds of `pieces` pieces: where the round that begins at `first` ends, and its
+ * cuts at line ends. Piece p is cut[p] .. cut[p + 1]; but for its last line it is at most FTB_PIECE_BYTES
+ * long. */
+char *ftb_text_round(const ftb_text *t, char *first, char *end);
+void ftb_text_cut(const ftb_text *t, char *first, char *end, char **cut);
+int64_t ftb_count_lines(const char *first, const char *end);
+
+/* What a parser found wrong, at a place in the batch. */
+typedef struct ftb_complaint {
+    const char *at;   /* NULL: nothing */
+    const char *line; /* where its line begins */
+    char text[200];
+} ftb_complaint;
+void ftb_complain(ftb_complaint *c, const char *at, const char *line, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+/* FTB_FORMAT with "file:line:column: text". first: of the batch. */
+GrB_Info ftb_text_failed(const ftb_text *t, const char *first, const ftb_complaint *c);
+
+/* ---- tuples (tuples.c): what a reader collects. As long as entries come in strictly ascending order they
+ * are stored as CSR at once, since half of the time goes into touching new memory; else as tuples. */
+
+typedef struct ftb_tuples {
+    FtB_Context ctx;
+    int64_t nrows, ncols;
+    int64_t nvals, room;
+    int64_t *I;  /* tuples: rows */
+    void *J;     /* columns: int64_t; CSR: as the pattern has them */
+    uint64_t *X; /* 8 bytes each; NULL: none */
+    bool valued, csr;
+    int64_t *rowptr;        /* CSR: filled up to last_i */
+    int64_t last_i, last_j; /* CSR: of the last entry, -1: none */
+} ftb_tuples;
+
+/* What one thread parsed. */
+typedef struct ftb_piece {
+    int64_t *I, *J;
+    uint64_t *X; /* NULL: no values */
+    int64_t count;
+    bool ascending; /* strictly */
+} ftb_piece;
+
+/* csr: try it; else tuples from the start. */
+GrB_Info ftb_tuples_start(ftb_tuples *t, FtB_Context ctx, int64_t nrows, int64_t ncols, bool valued,
+                          bool csr);
+GrB_Info ftb_tuples_reserve(ftb_tuples *t, int64_t room);
+GrB_Info ftb_tuples_append(ftb_tuples *t, int count, const ftb_piece *pieces);
+/* Makes the matrix; values are of `type`, and cast to what the options ask for. */
+GrB_Info ftb_tuples_build(FtB_Matrix *A, ftb_tuples *t, FtB_Type type, const FtB_Read_options *options);
+void ftb_tuples_clear(ftb_tuples *t);
+/* Arrays for pieces of at most `room` entries. */
+GrB_Info ftb_pieces_new(ftb_piece **pieces, FtB_Context ctx, int count, int64_t room, bool valued);
+void ftb_pieces_delete(ftb_piece *pieces, int count); /* NULL is allowed */
+
+/* ---- formats */
+
+#define FTB_CSR_MAGIC                                                                                        \
+    "\x93"                                                                                                   \
+    "FTBCSR\n" /* 8 bytes; the first is not text, the last shows line-end conversion */
+
+GrB_Info ftb_read_mtx(FtB_Matrix *A, FtB_Context ctx, ftb_input *in, const FtB_Read_options *options);
+GrB_Info ftb_read_edges(FtB_Matrix *A, FtB_Labels *rows, FtB_Labels *cols, FtB_Context ctx, ftb_input *in,
+                        const FtB_Read_options *options);
+GrB_Info ftb_read_npz(FtB_Matrix *A, FtB_Context ctx, ftb_input *in, const FtB_Read_options *options);
+GrB_Info ftb_read_csr(FtB_Matrix *A, FtB_Context ctx, ftb_input *in, const FtB_Read_options *options);
+
+#endif

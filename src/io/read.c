@@ -1,0 +1,99 @@
+/* FtB_Matrix_read: which reader a file is for. */
+#include "io/input.h"
+
+static bool starts(const char *bytes, int64_t count, const char *magic)
+{
+    size_t length = strlen(magic);
+    return count >= (int64_t)length && memcmp(bytes, magic, length) == 0;
+}
+
+/* By content alone: names lie, and a pipe has none. */
+static FtB_Format guess(const ftb_input *in)
+{
+    int64_t count;
+    const char *bytes = ftb_input_peek(in, &count);
+    if (starts(bytes, count, "%%Matrix") || starts(bytes, count, "%%matrix"))
+        return FTB_MTX;
+    if (starts(bytes, count, "PK\x03\x04"))
+        return FTB_NPZ;
+    if (starts(bytes, count, FTB_CSR_MAGIC))
+        return FTB_CSR;
+    return FTB_CSV;
+}
+
+static GrB_Info read_options(FtB_Read_options *o, const FtB_Read_options *given)
+{
+    *o = (FtB_Read_options){.size = sizeof *o};
+    if (!given)
+        return GrB_SUCCESS;
+    if (given->size == 0 || given->size > sizeof *o)
+        return ftb_fail(GrB_INVALID_VALUE, "options has size %zu; make it with FTB_READ_OPTIONS",
+                        given->size);
+    memcpy(o, given, given->size);
+    if (o->format < FTB_FORMAT_AUTO || o->format > FTB_CSR)
+        return ftb_fail(GrB_INVALID_VALUE, "options.format is %d, which is no FtB_Format", (int)o->format);
+    if (o->type != 0 && !ftb_type_valid(o->type))
+        return ftb_fail(GrB_INVALID_VALUE, "options.type is %d, which is no FtB_Type", (int)o->type);
+    if (o->duplicates < FTB_DUP_SUM || o->duplicates > FTB_DUP_KEEP)
+        return ftb_fail(GrB_INVALID_VALUE, "options.duplicates is %d, which is no FtB_Dup",
+                        (int)o->duplicates);
+    return GrB_SUCCESS;
+}
+
+static GrB_Info read_as(FtB_Format format, FtB_Matrix *A, FtB_Labels *rows, FtB_Labels *cols, FtB_Context ctx,
+                        ftb_input *in, const FtB_Read_options *o)
+{
+    (void)rows;
+    (void)cols;
+    switch (format) {
+    case FTB_MTX:
+        return ftb_read_mtx(A, ctx, in, o);
+    default:
+        return ftb_fail(FTB_FORMAT, "%s: is no Matrix Market file", ftb_input_name(in));
+    }
+}
+
+GrB_Info FtB_Matrix_read(FtB_Matrix *A, FtB_Labels *rows, FtB_Labels *cols, const char *path,
+                         const FtB_Read_options *options)
+{
+    if (!A || !path)
+        return ftb_fail(GrB_NULL_POINTER, "%s is NULL", A ? "path" : "A");
+    FtB_Context ctx = ftb_context();
+    FtB_Read_options o;
+    ftb_input *in = NULL;
+    FtB_Matrix read = NULL;
+    FtB_Labels labels[2] = {NULL, NULL};
+    int64_t count;
+    GrB_Info info;
+    *A = NULL;
+    if (rows)
+        *rows = NULL;
+    if (cols)
+        *cols = NULL;
+    FTB_CHECK(read_options(&o, options));
+    FTB_CHECK(ftb_input_open(&in, ctx, path));
+    ftb_input_peek(in, &count);
+    if (count == 0) {
+        info = ftb_fail(FTB_FORMAT, "%s: is empty", ftb_input_name(in));
+        goto done;
+    }
+    FTB_CHECK(read_as(o.format ? o.format : guess(in), &read, &labels[0], &labels[1], ctx, in, &o));
+    *A = read;
+    read = NULL;
+    if (rows) {
+        *rows = labels[0];
+        labels[0] = NULL;
+    }
+    if (cols) {
+        *cols = labels[1];
+        labels[1] = NULL;
+    }
+done:
+    if (info == FTB_CANCELLED)
+        ftb_cancel_clear(ctx);
+    FtB_Matrix_free(&read);
+    FtB_Labels_free(&labels[0]);
+    FtB_Labels_free(&labels[1]);
+    ftb_input_close(&in);
+    return info;
+}

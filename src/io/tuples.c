@@ -1,0 +1,199 @@
+/* Tuples that a reader collects before they become a matrix. */
+#include "io/input.h"
+
+GrB_Info ftb_tuples_start(ftb_tuples *t, FtB_Context ctx, int64_t nrows, int64_t ncols, bool valued, bool csr)
+{
+    *t = (ftb_tuples){.ctx = ctx, .nrows = nrows, .ncols = ncols, .valued = valued, .csr = csr};
+    t->last_i = t->last_j = -1;
+    if (csr && !(t->rowptr = ftb_new(ctx, nrows + 1, sizeof *t->rowptr)))
+        return ftb_nomem();
+    return GrB_SUCCESS;
+}
+
+void ftb_tuples_clear(ftb_tuples *t)
+{
+    ftb_delete(t->I);
+    ftb_delete(t->J);
+    ftb_delete(t->X);
+    ftb_delete(t->rowptr);
+    *t = (ftb_tuples){.ctx = t->ctx};
+}
+
+GrB_Info ftb_tuples_reserve(ftb_tuples *t, int64_t room)
+{
+    if (!ftb_resize(t->ctx, &t->J, room, t->csr ? ftb_col_size(t->ncols) : sizeof(int64_t)) ||
+        (!t->csr && !ftb_resize(t->ctx, (void **)&t->I, room, sizeof *t->I)) ||
+        (t->valued && !ftb_resize(t->ctx, (void **)&t->X, room, sizeof *t->X)))
+        return ftb_nomem();
+    t->room = room;
+    return GrB_SUCCESS;
+}
+
+static GrB_Info grow(ftb_tuples *t, int64_t need)
+{
+    if (need <= t->room)
+        return GrB_SUCCESS;
+    if (ftb_tuples_reserve(t, ftb_max(need, t->room + t->room / 2)) == GrB_SUCCESS)
+        return GrB_SUCCESS;
+    return ftb_tuples_reserve(t, need);
+}
+
+static inline int64_t column(const ftb_tuples *t, int64_t e)
+{
+    return ftb_col_size(t->ncols) == 8 ? ((const int64_t *)t->J)[e] : ((const int32_t *)t->J)[e];
+}
+
+/* From CSR to tuples. */
+static GrB_Info expand(ftb_tuples *t)
+{
+    int64_t *I = ftb_new(t->ctx, t->room, sizeof *I), *J = ftb_new(t->ctx, t->room, sizeof *J);
+    if (!I || !J) {
+        ftb_delete(I);
+        ftb_delete(J);
+        return ftb_nomem();
+    }
+    for (int64_t i = 0; i <= t->last_i; i++) {
+        int64_t end = i < t->last_i ? t->rowptr[i + 1] : t->nvals;
+        for (int64_t e = t->rowptr[i]; e < end; e++) {
+            I[e] = i;
+            J[e] = column(t, e);
+        }
+    }
+    ftb_delete(t->J);
+    ftb_delete(t->rowptr);
+    t->I = I;
+    t->J = J;
+    t->rowptr = NULL;
+    t->csr = false;
+    return GrB_SUCCESS;
+}
+
+static bool in_order(const ftb_tuples *t, int count, const ftb_piece *pieces)
+{
+    int64_t i = t->last_i, j = t->last_j;
+    for (int p = 0; p < count; p++) {
+        const ftb_piece *w = &pieces[p];
+        if (w->count == 0)
+            continue;
+        if (!w->ascending || w->I[0] < i || (w->I[0] == i && w->J[0] <= j))
+            return false;
+        i = w->I[w->count - 1];
+        j = w->J[w->count - 1];
+    }
+    return true;
+}
+
+/* Copies a piece to entries `to` and up; `row` is the row of the entry before. */
+static void place(ftb_tuples *t, const ftb_piece *w, int64_t to, int64_t row)
+{
+    size_t bytes = (size_t)w->count * 8;
+    if (t->csr) {
+        bool wide = ftb_col_size(t->ncols) == 8;
+        for (int64_t e = 0; e < w->count; e++) {
+            while (row < w->I[e])
+                t->rowptr[++row] = to + e;
+            if (wide)
+                ((int64_t *)t->J)[to + e] = w->J[e];
+            else
+                ((int32_t *)t->J)[to + e] = (int32_t)w->J[e];
+        }
+    } else {
+        memcpy(t->I + to, w->I, bytes);
+        memcpy((int64_t *)t->J + to, w->J, bytes);
+    }
+    if (t->valued)
+        memcpy(t->X + to, w->X, bytes);
+}
+
+GrB_Info ftb_tuples_append(ftb_tuples *t, int count, const ftb_piece *pieces)
+{
+    GrB_Info info = GrB_SUCCESS;
+    int64_t total = 0;
+    for (int p = 0; p < count; p++)
+        total += pieces[p].count;
+    if (t->csr && !in_order(t, count, pieces))
+        info = expand(t);
+    if (info == GrB_SUCCESS)
+        info = grow(t, t->nvals + total);
+    if (info != GrB_SUCCESS)
+        return info;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(ftb_threads(t->ctx)) if (total > 16384)
+    for (int p = 0; p < count; p++) {
+        int64_t to = t->nvals, row = t->last_i;
+        for (int before = 0; before < p; before++) {
+            to += pieces[before].count;
+            if (pieces[before].count > 0)
+                row = pieces[before].I[pieces[before].count - 1];
+        }
+        place(t, &pieces[p], to, row);
+    }
+    for (int p = 0; p < count; p++)
+        if (pieces[p].count > 0) {
+            t->last_i = pieces[p].I[pieces[p].count - 1];
+            t->last_j = pieces[p].J[pieces[p].count - 1];
+        }
+    t->nvals += total;
+    return GrB_SUCCESS;
+}
+
+/* The CSR arrays become the matrix's own. */
+static GrB_Info adopt(FtB_Matrix *A, ftb_tuples *t, FtB_Type type)
+{
+    for (int64_t i = t->last_i; i < t->nrows;)
+        t->rowptr[++i] = t->nvals;
+    if (!ftb_resize(t->ctx, &t->J, t->nvals, ftb_col_size(t->ncols)) ||
+        (t->valued && !ftb_resize(t->ctx, (void **)&t->X, t->nvals, FtB_Type_size(type))))
+        return ftb_nomem();
+    ftb_buffer *rowptr = ftb_buffer_adopt(t->ctx, t->rowptr), *colidx = ftb_buffer_adopt(t->ctx, t->J);
+    ftb_buffer *values = t->valued ? ftb_buffer_adopt(t->ctx, t->X) : NULL;
+    bool valued = t->valued;
+    int64_t nrows = t->nrows, ncols = t->ncols;
+    *t = (ftb_tuples){.ctx = t->ctx}; /* adopted, also on failure */
+    if (!rowptr || !colidx || (valued && !values)) {
+        ftb_buffer_release(rowptr);
+        ftb_buffer_release(colidx);
+        ftb_buffer_release(values);
+        return ftb_nomem();
+    }
+    ftb_pattern *pattern = ftb_pattern_new(t->ctx, nrows, ncols, rowptr, colidx);
+    if (!pattern) {
+        ftb_buffer_release(values);
+        return ftb_nomem();
+    }
+    return ftb_matrix_make(A, t->ctx, type, valued, pattern, values);
+}
+
+GrB_Info ftb_tuples_build(FtB_Matrix *A, ftb_tuples *t, FtB_Type type, const FtB_Read_options *options)
+{
+    FtB_Type wanted = options->type ? options->type : type;
+    if (t->valued) /* in place: no type is wider than 8 bytes */
+        ftb_cast(t->X, wanted, t->X, type, t->nvals);
+    if (t->csr)
+        return adopt(A, t, wanted);
+    return FtB_Matrix_build(A, wanted, t->nrows, t->ncols, t->valued, t->nvals, t->I, t->J, t->X,
+                            options->duplicates, NULL);
+}
+
+GrB_Info ftb_pieces_new(ftb_piece **pieces, FtB_Context ctx, int count, int64_t room, bool valued)
+{
+    ftb_piece *w = ftb_new0(ctx, count, sizeof *w);
+    *pieces = w;
+    for (int p = 0; w && p < count; p++) {
+        w[p].I = ftb_new(ctx, room, sizeof *w[p].I);
+        w[p].J = ftb_new(ctx, room, sizeof *w[p].J);
+        w[p].X = valued ? ftb_new(ctx, room, sizeof *w[p].X) : NULL;
+        if (!w[p].I || !w[p].J || (valued && !w[p].X))
+            return ftb_nomem();
+    }
+    return w ? GrB_SUCCESS : ftb_nomem();
+}
+
+void ftb_pieces_delete(ftb_piece *w, int count)
+{
+    for (int p = 0; w && p < count; p++) {
+        ftb_delete(w[p].I);
+        ftb_delete(w[p].J);
+        ftb_delete(w[p].X);
+    }
+    ftb_delete(w);
+}
