@@ -67,12 +67,10 @@ static bool project(const bench_settings *s, const bench_measure *m, const char 
     FtB_Sink sink = NULL;
     FtB_Stats stats = {0};
     const char *path = bench_path(s, "pairs", ".tsv");
-    const int64_t n = graph(m->input)->ncols;
-    const bool counts = strcmp(weight, "count") == 0; /* exact, as the peers' FP32 is below 2^24 */
     FtB_Context_set_threads(NULL, m->threads);
     bool ok = say("input", gen_matrix(&R, graph(m->input)));
     if (ok && to == MATRIX)
-        ok = say("result", FtB_Matrix_new(&C, counts ? FTB_INT32 : FTB_FP32, n, n, 1));
+        ok = say("result", FtB_Matrix_new(&C, FTB_FP64, 0, 0, 1));
     double start = bench_now();
     if (ok && to != MATRIX)
         ok = say("sink", to == STATS ? FtB_Sink_stats(&sink) : FtB_Sink_file(&sink, path, FTB_TSV, NULL));
