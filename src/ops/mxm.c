@@ -1,0 +1,236 @@
+/* C<M> = accum(C, A (x) B), two sparse matrices over a semiring: arguments, plan, run, write rule. */
+#include "ops/plan.h"
+
+typedef struct call {
+    FtB_Matrix C; /* NULL: sink */
+    FtB_Sink sink;
+    FtB_Matrix M, A, B;
+    FtB_Op accum;
+    ftb_flags flags;
+    FtB_Context ctx;
+    ftb_product *product;
+} call;
+
+static GrB_Info read_output(call *c, FtB_Arg C, FtB_Arg M, FtB_Arg accum)
+{
+    if (C.kind != FTB_KIND_SINK) {
+        GrB_Info info = ftb_arg_matrix(&c->C, C, "C", false);
+        if (info == GrB_SUCCESS)
+            c->ctx = c->C->ctx;
+        return info;
+    }
+    c->sink = (FtB_Sink)(uintptr_t)C.handle;
+    if (c->sink->magic != FTB_MAGIC_SINK)
+        return ftb_fail(GrB_UNINITIALIZED_OBJECT, "C: not an FtB_Sink, or already freed");
+    if (accum.kind != FTB_KIND_NONE)
+        return ftb_fail(GrB_INVALID_VALUE, "accum: a sink has no old entries to accumulate; expected NULL");
+    if (M.kind != FTB_KIND_NONE && c->flags.complement)
+        return ftb_fail(GrB_INVALID_VALUE, "M: complemented masks need a matrix as C");
+    c->ctx = c->sink->ctx;
+    return GrB_SUCCESS;
+}
+
+static GrB_Info read_slots(call *c, FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB_Arg A, FtB_Arg B, FtB_Arg desc)
+{
+    GrB_Info info;
+    FTB_CHECK(ftb_arg_descriptor(&c->flags, desc));
+    FTB_CHECK(read_output(c, C, M, accum));
+    FTB_CHECK(ftb_arg_matrix(&c->M, M, "M", true));
+    FTB_CHECK(ftb_arg_matrix(&c->A, A, "A", false));
+    FTB_CHECK(ftb_arg_matrix(&c->B, B, "B", false));
+    FTB_CHECK(ftb_arg_op(&c->accum, accum, "accum", true));
+    if (c->A->width > 1 && c->B->width > 1 && c->A->width != c->B->width)
+        info = ftb_fail(GrB_DIMENSION_MISMATCH, "B: width %lld; expected 0, 1 or A's width, %lld",
+                        (long long)c->B->width, (long long)c->A->width);
+done:
+    return info;
+}
+
+/* Everything up to the plan. want_arg: the winning k in place of the value. */
+static GrB_Info prepare_call(call *c, FtB_Arg semiring, bool want_arg)
+{
+    GrB_Info info;
+    FtB_Semiring s = NULL;
+    FTB_CHECK(ftb_arg_semiring(&s, semiring, "semiring"));
+    FTB_CHECK(ftb_product_new(&c->product, c->ctx, &s, c->A, c->flags.transpose0, c->B, c->flags.transpose1));
+    ftb_product *product = c->product;
+    int64_t nrows = product->p.nrows, ncols = product->p.ncols;
+    if (c->C && (c->C->pattern->nrows != nrows || c->C->pattern->ncols != ncols)) {
+        info = ftb_fail(GrB_DIMENSION_MISMATCH, "C: %lld x %lld; expected %lld x %lld, the shape of A x B",
+                        (long long)c->C->pattern->nrows, (long long)c->C->pattern->ncols, (long long)nrows,
+                        (long long)ncols);
+        goto done;
+    }
+    if (c->M)
+        FTB_CHECK(ftb_mask_check(c->M, &c->flags, nrows, ncols));
+    if (c->M && !c->flags.complement && !product->right->wide) {
+        product->mask = c->M;
+        product->mask_flags = &c->flags;
+    }
+    product->want_arg = want_arg;
+    FTB_CHECK(ftb_product_message(product, NULL, NULL, NULL, false));
+    if (want_arg)
+        product->sum_type = FTB_INT64;
+    FTB_CHECK(ftb_finish_compile(&product->finish, product, NULL, NULL));
+done:
+    FtB_Semiring_free(&s);
+    return info;
+}
+
+/* Runs the product into a sink that was begun here. */
+GrB_Info ftb_product_to_sink(ftb_product *product, FtB_Sink sink, bool symmetric)
+{
+    ftb_sink_shape shape = {.ctx = product->ctx,
+                            .nrows = product->p.nrows,
+                            .ncols = product->p.ncols,
+                            .nvals = -1,
+                            .type = product->finish.out_type,
+                            .width = product->finish.out_width,
+                            .base = 1,
+                            .symmetric = symmetric};
+    GrB_Info info = ftb_sink_begin(sink, &shape);
+    if (info != GrB_SUCCESS)
+        return info;
+    info = ftb_product_run(product, sink);
+    if (info == GrB_SUCCESS)
+        info = ftb_sink_end(sink);
+    if (info != GrB_SUCCESS)
+        ftb_sink_abort(sink);
+    return info;
+}
+
+/* Runs the product into a new matrix of `type` (0: h's own). */
+GrB_Info ftb_product_to_matrix(FtB_Matrix *T, ftb_product *product, FtB_Type type)
+{
+    FtB_Sink sink = NULL;
+    *T = NULL;
+    GrB_Info info = ftb_sink_matrix(&sink, product->ctx, T, type);
+    if (info == GrB_SUCCESS)
+        info = ftb_product_to_sink(product, sink, false);
+    FtB_Sink_free(&sink);
+    return info;
+}
+
+static GrB_Info run_call(call *c)
+{
+    FtB_Matrix T = NULL;
+    GrB_Info info;
+    FTB_CHECK(ftb_plan_apply(c->product, c->flags.plan, false));
+    FTB_CHECK(ftb_product_prepare(c->product));
+    if (c->sink) {
+        info = ftb_product_to_sink(c->product, c->sink, false);
+        goto done;
+    }
+    FTB_CHECK(ftb_product_to_matrix(&T, c->product, c->accum ? (FtB_Type)0 : c->C->type));
+    FTB_CHECK(ftb_write(c->C, c->M, &c->flags, c->accum, T));
+    T = NULL;
+done:
+    FtB_Matrix_free(&T);
+    return info;
+}
+
+static GrB_Info end_call(call *c, GrB_Info info)
+{
+    if (info == FTB_CANCELLED)
+        ftb_cancel_clear(c->ctx);
+    ftb_product_delete(c->product);
+    FtB_Op_free(&c->accum);
+    return info;
+}
+
+GrB_Info(FtB_mxm)(FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB_Arg semiring, FtB_Arg A, FtB_Arg B, FtB_Arg desc)
+{
+    call c = {0};
+    GrB_Info info;
+    FTB_CHECK(read_slots(&c, C, M, accum, A, B, desc));
+    FTB_CHECK(prepare_call(&c, semiring, false));
+    info = run_call(&c);
+done:
+    return end_call(&c, info);
+}
+
+GrB_Info(FtB_mxm_plan)(FtB_Plan *plan, FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB_Arg semiring, FtB_Arg A,
+                       FtB_Arg B, FtB_Arg desc, FtB_Effort effort)
+{
+    call c = {0};
+    GrB_Info info;
+    if (!plan)
+        return ftb_fail(GrB_NULL_POINTER, "plan: NULL; expected where to put the plan");
+    *plan = NULL;
+    FTB_CHECK(read_slots(&c, C, M, accum, A, B, desc));
+    FTB_CHECK(prepare_call(&c, semiring, false));
+    FTB_CHECK(ftb_plan_apply(c.product, c.flags.plan, true));
+    if (effort == FTB_MEASURE)
+        FTB_CHECK(ftb_plan_measure(c.product));
+    info = ftb_plan_make(plan, c.product);
+done:
+    return end_call(&c, info);
+}
+
+/* Replaces T by the part of it that the mask admits. */
+static GrB_Info through_mask(FtB_Matrix *T, FtB_Matrix M, const ftb_flags *flags)
+{
+    FtB_Matrix empty = NULL;
+    ftb_pattern *pattern = ftb_pattern_empty((*T)->ctx, (*T)->pattern->nrows, (*T)->pattern->ncols);
+    ftb_buffer *values = ftb_buffer_new((*T)->ctx, 0, 1);
+    if (!pattern || !values) {
+        ftb_pattern_release(pattern);
+        ftb_buffer_release(values);
+        return ftb_nomem();
+    }
+    GrB_Info info = ftb_matrix_make(&empty, (*T)->ctx, (*T)->type, (*T)->width, pattern, values);
+    if (info == GrB_SUCCESS)
+        info = ftb_write(empty, M, flags, NULL, *T);
+    if (info != GrB_SUCCESS) {
+        FtB_Matrix_free(&empty);
+        return info;
+    }
+    *T = empty;
+    return GrB_SUCCESS;
+}
+
+GrB_Info(FtB_mxm_arg)(FtB_Arg C, FtB_Arg E, FtB_Arg M, FtB_Arg semiring, FtB_Arg A, FtB_Arg B, FtB_Arg desc)
+{
+    call values = {0}, winners = {0};
+    FtB_Matrix T = NULL, W = NULL;
+    FtB_Arg none = {0};
+    GrB_Info info;
+    FTB_CHECK(read_slots(&values, C, M, none, A, B, desc));
+    FTB_CHECK(read_slots(&winners, E, M, none, A, B, desc));
+    if (!values.C || !winners.C) {
+        info = ftb_fail(GrB_DOMAIN_MISMATCH, "%s: a sink; expected an FtB_Matrix", values.C ? "E" : "C");
+        goto done;
+    }
+    if (winners.C->type != FTB_INT64 || winners.C == values.C) {
+        info = ftb_fail(GrB_DOMAIN_MISMATCH, "E: dtype %s; expected an INT64 matrix other than C",
+                        FtB_Type_name(winners.C->type));
+        goto done;
+    }
+    values.flags.replace = winners.flags.replace = true;
+    FTB_CHECK(prepare_call(&values, semiring, false));
+    if (values.product->reducer.monoid != FTB_MIN && values.product->reducer.monoid != FTB_MAX) {
+        info = ftb_fail(GrB_INVALID_VALUE, "semiring: the reducer is %s; expected min or max",
+                        ftb_monoid_name(values.product->reducer.monoid));
+        goto done;
+    }
+    FTB_CHECK(prepare_call(&winners, semiring, true));
+    FTB_CHECK(ftb_plan_apply(values.product, values.flags.plan, false));
+    FTB_CHECK(ftb_product_prepare(values.product));
+    FTB_CHECK(ftb_plan_apply(winners.product, NULL, false));
+    FTB_CHECK(ftb_product_prepare(winners.product));
+    FTB_CHECK(ftb_product_to_matrix(&T, values.product, values.C->type));
+    FTB_CHECK(ftb_product_to_matrix(&W, winners.product, FTB_INT64));
+    if (values.M) { /* both through the mask before either output changes */
+        FTB_CHECK(through_mask(&T, values.M, &values.flags));
+        FTB_CHECK(through_mask(&W, winners.M, &winners.flags));
+    }
+    FTB_CHECK(ftb_matrix_become(values.C, T));
+    T = NULL;
+    FTB_CHECK(ftb_matrix_become(winners.C, W));
+    W = NULL;
+done:
+    FtB_Matrix_free(&T);
+    FtB_Matrix_free(&W);
+    end_call(&winners, info);
+    return end_call(&values, info);
+}

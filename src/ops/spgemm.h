@@ -1,0 +1,213 @@
+/* Sparse x sparse products, from arguments to delivered rows:
+ *
+ *     setup (spgemm_setup.c)   operands and semiring -> kernel operands, facts, plan
+ *     table (spgemm_table.c)   messages of few distinct operands, tabulated
+ *     arrays (spgemm_arrays.c) ids, values, starts: what the plan needs to run
+ *     rows (spgemm_rows.c)     one row: accumulate, emit in ascending columns
+ *     batch (spgemm_batch.c)   the same for messages that are programs
+ *     finish (spgemm_finish.c) per row, before storing: epilogue, filter, top-k
+ *     run (spgemm_run.c)       threads over chunks of rows, chunks in order to a sink
+ *     mirror (spgemm_mirror.c) full rows of a symmetric product from its triangle */
+#ifndef FTB_OPS_SPGEMM_H
+#define FTB_OPS_SPGEMM_H
+
+#include "cpu/spgemm.h"
+#include "ops/ops.h"
+#include "plan/spgemm.h"
+
+/* Per-vertex figures that expressions may use; NULL where not known. */
+typedef struct ftb_vertices {
+    int64_t *degree;
+    double *sum, *square;
+} ftb_vertices;
+
+enum { /* names of messages */
+       FTB_NAME_A,
+       FTB_NAME_B,
+       FTB_NAME_M,
+       FTB_NAME_I,
+       FTB_NAME_J,
+       FTB_NAME_K,
+       FTB_NAME_DI,
+       FTB_NAME_DJ,
+       FTB_NAME_DK,
+       FTB_NAME_SI,
+       FTB_NAME_SJ,
+       FTB_NAME_SK,
+       FTB_NAME_NROWS,
+       FTB_NAME_NCOLS,
+       FTB_MESSAGE_NAMES
+};
+#define FTB_BOUND_ROOM 24 /* bindings that one product takes */
+
+/* A message that is a program, or a C function. */
+typedef struct ftb_message {
+    ftb_program *program; /* NULL: function */
+    const struct FtB_Semiring_opaque *semiring;
+    int count; /* names */
+    ftb_name names[FTB_MESSAGE_NAMES + FTB_BOUND_ROOM];
+    ftb_operand fixed[FTB_MESSAGE_NAMES + FTB_BOUND_ROOM]; /* the uniform ones */
+    int index[FTB_MESSAGE_NAMES]; /* place of each name in names[], -1: not known here */
+    bool used[FTB_MESSAGE_NAMES];
+    int64_t awidth, bwidth; /* values per entry, at least 1 */
+    FtB_Type atype, btype;  /* compute types */
+} ftb_message;
+
+enum { /* names of epilogues and filters */
+       FTB_ROW_H,
+       FTB_ROW_H0,
+       FTB_ROW_H7 = FTB_ROW_H0 + 7,
+       FTB_ROW_I,
+       FTB_ROW_J,
+       FTB_ROW_DI,
+       FTB_ROW_DJ,
+       FTB_ROW_SI,
+       FTB_ROW_SJ,
+       FTB_ROW_QI,
+       FTB_ROW_QJ,
+       FTB_ROW_NROWS,
+       FTB_ROW_NCOLS,
+       FTB_ROW_W,
+       FTB_ROW_NAMES
+};
+
+/* What happens to a row before it is stored. */
+typedef struct ftb_finish {
+    bool drop_diagonal, upper_only;
+    const uint8_t *keep;           /* columns to keep; NULL: all */
+    ftb_program *epilogue, *where; /* NULL: h, all */
+    bool use_min;
+    double min_weight;
+    int64_t top_k;
+    bool use_top_k;
+    FtB_Type in_type, out_type; /* compute types */
+    int64_t in_width, out_width;
+    const ftb_vertices *rows, *cols;
+    int64_t nrows, ncols;        /* as expressions see them */
+    bool used[2][FTB_ROW_NAMES]; /* by epilogue, by where */
+} ftb_finish;
+
+/* A product, ready to plan or to run. */
+typedef struct ftb_product {
+    FtB_Context ctx;
+    ftb_spgemm p;
+    ftb_spgemm_facts facts;
+    ftb_spgemm_plan plan;
+    ftb_message message;
+    ftb_reducer reducer;
+    FtB_Semiring semiring;     /* owned */
+    FtB_Type sum_type;         /* the reducer's type = compute type of h */
+    int64_t width;             /* of h */
+    bool constant;             /* idempotent reducer of a constant: h is the constant */
+    char constant_value[8];    /* in sum_type */
+    bool want_arg;             /* emit the winning k instead of h */
+    ftb_pattern *left, *right; /* retained; transposed where asked */
+    FtB_Matrix A, B;           /* borrowed */
+    const int64_t *left_from;  /* left entry -> entry of A; NULL: the same */
+    const int64_t *right_from; /* right entry -> entry of B; NULL: the same */
+    bool self;                 /* B is A, one of them transposed: C = C' if the message is symmetric */
+    bool text_times;           /* the message reads a * b */
+    FtB_Matrix mask;           /* not complemented, else NULL; borrowed */
+    const ftb_flags *mask_flags;
+    int64_t *row_products;    /* of each output row, in the form that is run (triangle: half) */
+    const uint8_t *keep_rows; /* rows to compute; NULL: all */
+    ftb_vertices rows, cols, inner;
+    ftb_finish finish;
+    void *owned[24]; /* freed with the product */
+    int nowned;
+} ftb_product;
+
+/* One thread's state. */
+typedef struct ftb_worker {
+    const ftb_product *product;
+    int number;          /* of the thread */
+    ftb_row dense, hash; /* dense serves DENSE, LIST and SLOT */
+    int64_t buckets;
+    ftb_spgemm_kernel kernel[FTB_NLOCATE];
+    uint32_t *cells; /* of the row being emitted, in column order */
+    uint64_t *sort;  /* 2 x longest row */
+    uint64_t *words; /* 2 bitmaps over ids */
+    void *h;         /* raw row, before finish */
+    struct ftb_message_batch *batch;
+    struct ftb_finisher *finisher;
+} ftb_worker;
+
+/* Rows of one chunk. */
+typedef struct ftb_chunk {
+    int64_t row0, nrows, room, nvals; /* entries */
+    int64_t *rowptr;
+    void *cols, *values; /* index type of the product; out_type x out_width */
+} ftb_chunk;
+
+/* -- setup. `project` says that C = R' R and names like si are known; then A == B == R read by descriptor. */
+GrB_Info ftb_product_new(ftb_product **product, FtB_Context ctx, FtB_Semiring *semiring, FtB_Matrix A,
+                         bool transpose_a, FtB_Matrix B, bool transpose_b);
+GrB_Info ftb_product_message(ftb_product *product, const ftb_vertices *rows, const ftb_vertices *cols,
+                             const ftb_vertices *inner, bool project); /* picks kernel and types */
+GrB_Info ftb_product_plan(ftb_product *product, const ftb_spgemm_plan *forced, bool estimate);
+GrB_Info ftb_product_prepare(ftb_product *product); /* ids, values: what the plan needs to run */
+void ftb_product_delete(ftb_product *product);
+void *ftb_product_own(ftb_product *product, void *memory);    /* returns memory; freed with the product */
+GrB_Info ftb_product_table(ftb_product *product, bool *done); /* spgemm_table.c: TABLE if it pays */
+/* Whether messages depend on a and b alone (and on figures that are the same for all). */
+bool ftb_product_uses_only_values(const ftb_product *product);
+/* Whether sums of whole-numbered messages of at most this magnitude are exact in FP64. */
+bool ftb_product_exact_in_fp64(const ftb_product *product, double largest_message);
+
+GrB_Info ftb_product_compact(ftb_product *product);
+void ftb_product_count(ftb_product *product); /* row_products, and facts if rows are full */
+
+/* -- rows */
+GrB_Info ftb_worker_new(ftb_worker **w, const ftb_product *product);
+void ftb_worker_delete(ftb_worker *w);
+/* Computes row i: ascending columns (index type) and h (sum_type x width); returns how many. */
+int64_t ftb_worker_row(ftb_worker *w, int64_t i, void *cols, void *h);
+
+GrB_Info ftb_product_to_sink(ftb_product *product, FtB_Sink sink, bool symmetric);  /* begins and ends it */
+GrB_Info ftb_product_to_matrix(FtB_Matrix *T, ftb_product *product, FtB_Type type); /* 0: h's own type */
+GrB_Info ftb_plan_measure(ftb_product *product); /* spgemm_measure.c: FTB_MEASURE */
+
+/* -- batch */
+GrB_Info ftb_batch_new(struct ftb_message_batch **b, const ftb_product *product);
+void ftb_batch_delete(struct ftb_message_batch *b);
+void ftb_batch_row(struct ftb_message_batch *b, int64_t i, ftb_spgemm_locate locate, ftb_row *row);
+
+/* -- finish */
+GrB_Info ftb_finish_compile(ftb_finish *finish, ftb_product *product, const char *epilogue,
+                            const char *where);
+GrB_Info ftb_finisher_new(struct ftb_finisher **f, const ftb_product *product);
+void ftb_finisher_delete(struct ftb_finisher *f);
+/* n entries of row i: cols and h become cols and values in place; returns how many stay. `values` may be h.
+ */
+int64_t ftb_finish_row(struct ftb_finisher *f, int64_t i, int64_t n, void *cols, void *h, void *values);
+
+/* -- run */
+GrB_Info ftb_product_run(ftb_product *product, FtB_Sink sink);
+/* Most entries that the rows of a chunk can have, and chunk boundaries by products. */
+typedef struct ftb_schedule {
+    int64_t count;
+    int64_t *row;   /* count + 1 */
+    int64_t room;   /* entries of the fullest chunk, by bound */
+    int64_t rows;   /* rows of the longest chunk */
+    double *before; /* count + 1: products before each chunk */
+} ftb_schedule;
+GrB_Info ftb_schedule_make(ftb_schedule *s, const ftb_product *product);
+void ftb_schedule_free(ftb_schedule *s);
+GrB_Info ftb_product_run_mirror(ftb_product *product, const ftb_schedule *s, FtB_Sink sink);
+/* Runs chunks on threads and hands them to `deliver` in order, one at a time. `make` computes one row. */
+typedef struct ftb_pipeline {
+    const ftb_product *product;
+    const ftb_schedule *schedule;
+    int64_t (*make)(void *state, ftb_worker *w, int64_t i, void *cols, void *values); /* finished entries */
+    GrB_Info (*chunk)(void *state, ftb_worker *w,
+                      const ftb_chunk *chunk);                /* in parallel, any order; may be NULL */
+    GrB_Info (*deliver)(void *state, const ftb_chunk *chunk); /* in order; may be NULL */
+    void *state;
+    FtB_Type type; /* of the values in chunks */
+    int64_t width;
+} ftb_pipeline;
+GrB_Info ftb_pipeline_run(const ftb_pipeline *line);
+
+static inline bool ftb_index_wide(const ftb_product *product) { return product->p.ncols > FTB_INT32_LIMIT; }
+
+#endif

@@ -1,0 +1,65 @@
+/* FTB_MEASURE for sparse x sparse products: the choices that the cost model is least sure of (renaming,
+ * accumulator of short rows) are timed on sampled rows, on scratch memory, and the best is kept. */
+#include "ops/spgemm.h"
+
+#include <time.h>
+
+#define SAMPLED_PRODUCTS 2e7 /* about 30 ms a candidate */
+
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Seconds for the sampled rows under the product's plan. */
+static GrB_Info time_candidate(ftb_product *product, double *best)
+{
+    ftb_spgemm saved = product->p;
+    ftb_worker *w = NULL;
+    int64_t entries = ftb_min(product->facts.longest_row, product->p.ncols);
+    void *cols = ftb_new(product->ctx, entries + 1, 8);
+    GrB_Info info = cols ? ftb_product_prepare(product) : ftb_nomem();
+    if (info != GrB_SUCCESS)
+        goto done;
+    FTB_CHECK(ftb_worker_new(&w, product));
+    int64_t step = ftb_max((int64_t)(product->facts.products / SAMPLED_PRODUCTS), 1) | 1;
+    for (int repeat = 0; repeat < 2; repeat++) { /* the first warms caches and pages */
+        double start = seconds();
+        for (int64_t i = step / 2; i < product->p.nrows; i += step)
+            ftb_worker_row(w, i, cols, w->h);
+        *best = seconds() - start;
+    }
+done:
+    ftb_worker_delete(w);
+    ftb_delete(cols);
+    product->p = saved;
+    return info;
+}
+
+GrB_Info ftb_plan_measure(ftb_product *product)
+{
+    static const char *const candidates[][2] = {{"relabel", "0"}, {"relabel", "1"}, {"accumulator", "hash"}};
+    ftb_spgemm_plan best = product->plan;
+    double least = 0;
+    if (product->p.column || product->mask) /* renamed already, or slots: nothing to choose */
+        return GrB_SUCCESS;
+    GrB_Info info = time_candidate(product, &least);
+    for (size_t c = 0; c < sizeof candidates / sizeof candidates[0] && info == GrB_SUCCESS; c++) {
+        ftb_spgemm_plan plan = product->plan, kept = product->plan;
+        double time = 0;
+        ftb_spgemm_plan_set(&plan, candidates[c][0], candidates[c][1]);
+        if (!ftb_rule_spgemm(&plan, &product->facts, ftb_machine_here()))
+            continue;
+        product->plan = plan;
+        info = time_candidate(product, &time);
+        product->plan = kept;
+        if (info == GrB_SUCCESS && time < 0.97 * least) {
+            least = time;
+            best = plan;
+        }
+    }
+    product->plan = best;
+    return info;
+}

@@ -1,0 +1,405 @@
+/* One row of a product: pick an accumulator by the row's products, add, emit in ascending columns. */
+#include "ops/spgemm.h"
+
+#include <stdlib.h>
+
+static size_t cell_size(const ftb_spgemm *p)
+{
+    return (size_t)p->cell_width * (p->message == FTB_MESSAGE_PAIR ? 4 : FtB_Type_size(p->cell));
+}
+
+static bool uses_dense(const ftb_product *product)
+{
+    const ftb_spgemm_plan *plan = &product->plan;
+    if (plan->accumulator == FTB_ACC_HASH)
+        return false;
+    return plan->accumulator != FTB_ACC_AUTO || !plan->hash_rest ||
+           product->facts.longest_row >= plan->dense_from;
+}
+
+static bool uses_hash(const ftb_product *product)
+{
+    const ftb_spgemm_plan *plan = &product->plan;
+    return plan->accumulator == FTB_ACC_HASH || (plan->accumulator == FTB_ACC_AUTO && plan->hash_rest);
+}
+
+/* Makes all cells empty. */
+static void clear_cells(const ftb_spgemm *p, void *acc, int64_t ncells)
+{
+    int64_t n = ncells * p->cell_width;
+    if (p->message == FTB_MESSAGE_PAIR)
+        memset(acc, 0, (size_t)n * 4);
+    else if (p->message != FTB_MESSAGE_PROGRAM && p->cell == FTB_FP32)
+        for (int64_t c = 0; c < n; c++)
+            ((float *)acc)[c] = -0.0f;
+    else if (p->message != FTB_MESSAGE_PROGRAM)
+        for (int64_t c = 0; c < n; c++)
+            ((double *)acc)[c] = -0.0;
+}
+
+static GrB_Info make_row(ftb_row *row, const ftb_product *product, int64_t ncells)
+{
+    const ftb_spgemm *p = &product->p;
+    bool program = p->message == FTB_MESSAGE_PROGRAM;
+    int64_t rounded = (ncells + 64) / 64 * 64; /* presence reads 64 at a time */
+    row->acc = ftb_new(p->ctx, rounded, cell_size(p));
+    row->list = ftb_new(p->ctx, ncells + 1, sizeof *row->list);
+    if (program)
+        row->mark = ftb_new0(p->ctx, ncells, 1);
+    if (product->reducer.arg || product->want_arg || product->reducer.mean)
+        row->arg = ftb_new(p->ctx, ncells, sizeof *row->arg);
+    if (!row->acc || !row->list || (program && !row->mark) ||
+        ((product->reducer.arg || product->want_arg || product->reducer.mean) && !row->arg))
+        return ftb_nomem();
+    clear_cells(p, row->acc, rounded);
+    return GrB_SUCCESS;
+}
+
+static void free_row(ftb_row *row)
+{
+    ftb_delete(row->acc);
+    ftb_delete(row->list);
+    ftb_delete(row->key);
+    ftb_delete(row->slot);
+    ftb_delete(row->mark);
+    ftb_delete(row->arg);
+}
+
+static GrB_Info make_hash(ftb_worker *w, int64_t entries)
+{
+    int64_t buckets = 16;
+    int shift = 28;
+    while (buckets < 2 * entries && shift > 1) {
+        buckets *= 2;
+        shift--;
+    }
+    w->buckets = buckets;
+    w->hash.hash_shift = shift;
+    w->hash.key = ftb_new0(w->product->ctx, buckets, sizeof *w->hash.key);
+    return w->hash.key ? make_row(&w->hash, w->product, buckets) : ftb_nomem();
+}
+
+GrB_Info ftb_worker_new(ftb_worker **out, const ftb_product *product)
+{
+    const ftb_spgemm *p = &product->p;
+    GrB_Info info = GrB_SUCCESS;
+    FtB_Context ctx = product->ctx;
+    int64_t entries = ftb_min(product->facts.longest_row, p->ncols);
+    ftb_worker *w = ftb_new0(ctx, 1, sizeof *w);
+    if (!w)
+        return ftb_nomem();
+    w->product = product;
+    if (uses_dense(product)) {
+        FTB_CHECK(make_row(&w->dense, product, p->nids + 1));
+        w->words = ftb_new0(ctx, 2 * (p->nids / 64 + 2), sizeof *w->words);
+        if (product->mask)
+            w->dense.slot = ftb_new0(ctx, p->nids + 1, sizeof *w->dense.slot);
+        if (!w->words || (product->mask && !w->dense.slot)) {
+            info = ftb_nomem();
+            goto done;
+        }
+    }
+    if (uses_hash(product))
+        FTB_CHECK(make_hash(w, entries));
+    w->cells = ftb_new(ctx, entries + 64, sizeof *w->cells);
+    w->sort = ftb_new(ctx, 2 * entries + 64, sizeof *w->sort);
+    w->h = ftb_new(ctx, (entries + 1) * ftb_max(product->width, 1), 8);
+    if (!w->cells || !w->sort || !w->h) {
+        info = ftb_nomem();
+        goto done;
+    }
+    for (int l = 0; l < FTB_NLOCATE && p->message != FTB_MESSAGE_PROGRAM; l++)
+        w->kernel[l] = FTB_PICK(ftb_spgemm_pick)(p, (ftb_spgemm_locate)l);
+    if (p->message == FTB_MESSAGE_PROGRAM)
+        FTB_CHECK(ftb_batch_new(&w->batch, product));
+    FTB_CHECK(ftb_finisher_new(&w->finisher, product));
+done:
+    if (info != GrB_SUCCESS) {
+        ftb_worker_delete(w);
+        w = NULL;
+    }
+    *out = w;
+    return info;
+}
+
+void ftb_worker_delete(ftb_worker *w)
+{
+    if (!w)
+        return;
+    free_row(&w->dense);
+    free_row(&w->hash);
+    ftb_delete(w->cells);
+    ftb_delete(w->sort);
+    ftb_delete(w->words);
+    ftb_delete(w->h);
+    ftb_batch_delete(w->batch);
+    ftb_finisher_delete(w->finisher);
+    ftb_delete(w);
+}
+
+/* Sorts keys (high 32 bits: column), scratch behind them. Short rows by insertion, others by radix 256. */
+static void sort_keys(uint64_t *key, uint64_t *scratch, int64_t n, int64_t ncols)
+{
+    if (n <= 48) {
+        for (int64_t t = 1; t < n; t++) {
+            uint64_t x = key[t];
+            int64_t s = t;
+            for (; s > 0 && key[s - 1] > x; s--)
+                key[s] = key[s - 1];
+            key[s] = x;
+        }
+        return;
+    }
+    uint64_t *from = key, *to = scratch;
+    for (int shift = 32; shift < 64 && (shift == 32 || (uint64_t)ncols >> (shift - 32) != 0); shift += 8) {
+        int64_t at[257] = {0};
+        for (int64_t t = 0; t < n; t++)
+            at[((from[t] >> shift) & 255) + 1]++;
+        for (int d = 0; d < 256; d++)
+            at[d + 1] += at[d];
+        for (int64_t t = 0; t < n; t++)
+            to[at[(from[t] >> shift) & 255]++] = from[t];
+        uint64_t *swap = from;
+        from = to;
+        to = swap;
+    }
+    if (from != key)
+        memcpy(key, from, (size_t)n * sizeof *key);
+}
+
+static void put_col(const ftb_product *product, void *cols, int64_t t, uint32_t dense)
+{
+    const int64_t *column = product->p.column;
+    if (ftb_index_wide(product))
+        ((int64_t *)cols)[t] = column ? column[dense] : dense;
+    else
+        ((int32_t *)cols)[t] = (int32_t)(column ? column[dense] : dense);
+}
+
+/* Columns and cells of the set bits of a bitmap over dense columns. */
+static int64_t emit_bitmap(ftb_worker *w, uint64_t *words, void *cols)
+{
+    const ftb_product *product = w->product;
+    const ftb_spgemm *p = &product->p;
+    bool plain = !p->column && !ftb_index_wide(product);
+    int32_t *narrow = cols;
+    uint32_t *cells = w->cells;
+    int64_t n = 0;
+    for (int64_t g = 0; g < p->nids / 64 + 1; g++) {
+        uint64_t bits = words[g];
+        words[g] = 0;
+        for (; bits; bits &= bits - 1, n++) {
+            uint32_t dense = (uint32_t)(64 * g + __builtin_ctzll(bits));
+            cells[n] = dense;
+            if (plain)
+                narrow[n] = (int32_t)dense;
+            else
+                put_col(product, cols, n, dense);
+        }
+    }
+    if (p->rank)
+        for (int64_t t = 0; t < n; t++)
+            cells[t] = p->rank[cells[t]];
+    return n;
+}
+
+static int64_t emit_dense(ftb_worker *w, void *cols)
+{
+    const ftb_spgemm *p = &w->product->p;
+    int64_t nwords = p->nids / 64 + 1;
+    uint64_t *present = w->words, *columns = w->words + nwords;
+    FTB_PICK(ftb_spgemm_presence)(p, w->dense.acc, p->nids, present);
+    if (!p->order)
+        return emit_bitmap(w, present, cols);
+    for (int64_t g = 0; g < nwords; g++) {
+        for (uint64_t bits = present[g]; bits; bits &= bits - 1) {
+            uint32_t dense = p->order[64 * g + __builtin_ctzll(bits)];
+            columns[dense / 64] |= UINT64_C(1) << (dense % 64);
+        }
+        present[g] = 0;
+    }
+    return emit_bitmap(w, columns, cols);
+}
+
+/* Listed cells: through a bitmap if that has fewer words than the list has cells, else sorted. */
+static int64_t emit_list(ftb_worker *w, const ftb_row *row, bool hash, void *cols)
+{
+    const ftb_product *product = w->product;
+    const ftb_spgemm *p = &product->p;
+    int64_t n = row->count;
+    if (!hash && n > p->nids / 64) {
+        for (int64_t t = 0; t < n; t++) {
+            uint32_t dense = p->order ? p->order[row->list[t]] : row->list[t];
+            w->words[dense / 64] |= UINT64_C(1) << (dense % 64);
+        }
+        return emit_bitmap(w, w->words, cols);
+    }
+    for (int64_t t = 0; t < n; t++) {
+        uint32_t cell = row->list[t], id = hash ? row->key[cell] - 1 : cell;
+        w->sort[t] = (uint64_t)(p->order ? p->order[id] : id) << 32 | cell;
+    }
+    sort_keys(w->sort, w->sort + n, n, p->nids);
+    for (int64_t t = 0; t < n; t++) {
+        w->cells[t] = (uint32_t)w->sort[t];
+        put_col(product, cols, t, (uint32_t)(w->sort[t] >> 32));
+    }
+    return n;
+}
+
+/* The mask's columns, in the mask's order, that got a value. */
+static int64_t emit_slots(ftb_worker *w, int64_t i, void *cols)
+{
+    const ftb_product *product = w->product;
+    const ftb_spgemm *p = &product->p;
+    const ftb_pattern *mask = product->mask->pattern;
+    int64_t n = 0;
+    uint64_t *present = w->words;
+    int64_t most = mask->rowptr[i + 1] - mask->rowptr[i] + 1;
+    if (p->message != FTB_MESSAGE_PROGRAM)
+        FTB_PICK(ftb_spgemm_presence)(p, w->dense.acc, most, present);
+    for (int64_t e = mask->rowptr[i]; e < mask->rowptr[i + 1]; e++) {
+        if (!ftb_mask_admits(product->mask, product->mask_flags, e))
+            continue;
+        int64_t cell = e - mask->rowptr[i] + 1;
+        bool has =
+            p->message == FTB_MESSAGE_PROGRAM ? w->dense.mark[cell] : (present[cell / 64] >> (cell % 64)) & 1;
+        if (!has)
+            continue;
+        w->cells[n] = (uint32_t)cell;
+        put_col(product, cols, n++, (uint32_t)ftb_col(mask, e));
+    }
+    memset(present, 0, (size_t)(most / 64 + 1) * sizeof *present);
+    return n;
+}
+
+static void read_counts(const uint32_t *acc, const uint32_t *cells, int64_t n, int64_t *h)
+{
+    for (int64_t t = 0; t < n; t++)
+        h[t] = acc[cells[t]];
+}
+
+/* h of the n cells, in sum_type. */
+static void read_cells(const ftb_worker *w, const ftb_row *row, int64_t n, void *h)
+{
+    const ftb_product *product = w->product;
+    const ftb_spgemm *p = &product->p;
+    const uint32_t *cells = w->cells;
+    int64_t width = product->width;
+    if (product->want_arg) {
+        for (int64_t t = 0; t < n; t++)
+            ((int64_t *)h)[t] = row->arg[cells[t]];
+    } else if (product->constant) {
+        size_t size = FtB_Type_size(product->sum_type);
+        for (int64_t t = 0; t < n; t++)
+            memcpy((char *)h + (size_t)t * size, product->constant_value, size);
+    } else if (p->message == FTB_MESSAGE_PAIR) {
+        read_counts(row->acc, cells, n, h);
+    } else if (p->message != FTB_MESSAGE_PROGRAM && p->cell == FTB_FP64 && product->sum_type == FTB_INT64) {
+        for (int64_t t = 0; t < n; t++)
+            for (int64_t f = 0; f < width; f++)
+                ((int64_t *)h)[t * width + f] = (int64_t)((double *)row->acc)[cells[t] * p->cell_width + f];
+    } else {
+        size_t size = FtB_Type_size(p->cell), entry = (size_t)width * size;
+        const char *acc = row->acc;
+        if (entry == 4)
+            for (int64_t t = 0; t < n; t++)
+                ((float *)h)[t] = ((const float *)row->acc)[cells[t] * p->cell_width];
+        else if (entry == 8)
+            for (int64_t t = 0; t < n; t++)
+                ((double *)h)[t] = ((const double *)row->acc)[cells[t] * p->cell_width];
+        else
+            for (int64_t t = 0; t < n; t++)
+                memcpy((char *)h + (size_t)t * entry, acc + (size_t)(cells[t] * p->cell_width) * size, entry);
+    }
+    if (product->reducer.mean)
+        for (int64_t t = 0; t < n * width; t++) {
+            double x = ftb_get_real(h, product->sum_type, t) / (double)row->arg[cells[t / width]];
+            ftb_cast((char *)h + (size_t)t * FtB_Type_size(product->sum_type), product->sum_type, &x,
+                     FTB_FP64, 1);
+        }
+}
+
+/* Leaves the accumulator empty. */
+static void clear_row(ftb_worker *w, ftb_row *row, ftb_spgemm_locate locate, int64_t i)
+{
+    const ftb_product *product = w->product;
+    const ftb_spgemm *p = &product->p;
+    bool program = p->message == FTB_MESSAGE_PROGRAM;
+    size_t size = cell_size(p);
+    if (locate == FTB_LOCATE_DENSE && !program) {
+        clear_cells(p, row->acc, p->nids);
+    } else if (locate == FTB_LOCATE_SLOT) {
+        const ftb_pattern *mask = product->mask->pattern;
+        int64_t most = mask->rowptr[i + 1] - mask->rowptr[i] + 1;
+        clear_cells(p, row->acc, most);
+        if (program)
+            memset(row->mark, 0, (size_t)most);
+        for (int64_t e = mask->rowptr[i]; e < mask->rowptr[i + 1]; e++)
+            row->slot[ftb_col(mask, e)] = 0;
+    } else {
+        for (int64_t t = 0; t < row->count; t++) {
+            uint32_t cell = row->list[t];
+            if (program)
+                row->mark[cell] = 0;
+            else
+                clear_cells(p, (char *)row->acc + cell * size, 1);
+            if (row->key)
+                row->key[cell] = 0;
+        }
+    }
+    row->count = 0;
+}
+
+static ftb_spgemm_locate locate_of(const ftb_product *product, int64_t products)
+{
+    switch (product->plan.accumulator) {
+    case FTB_ACC_DENSE:
+        return FTB_LOCATE_DENSE;
+    case FTB_ACC_LIST:
+        return FTB_LOCATE_LIST;
+    case FTB_ACC_HASH:
+        return FTB_LOCATE_HASH;
+    case FTB_ACC_SLOT:
+        return FTB_LOCATE_SLOT;
+    default:
+        break;
+    }
+    if (products >= product->plan.dense_from)
+        return FTB_LOCATE_DENSE;
+    return product->plan.hash_rest ? FTB_LOCATE_HASH : FTB_LOCATE_LIST;
+}
+
+static void fill_slots(ftb_worker *w, int64_t i)
+{
+    const ftb_product *product = w->product;
+    const ftb_pattern *mask = product->mask->pattern;
+    for (int64_t e = mask->rowptr[i]; e < mask->rowptr[i + 1]; e++)
+        if (ftb_mask_admits(product->mask, product->mask_flags, e))
+            w->dense.slot[ftb_col(mask, e)] = (uint32_t)(e - mask->rowptr[i] + 1);
+}
+
+int64_t ftb_worker_row(ftb_worker *w, int64_t i, void *cols, void *h)
+{
+    const ftb_product *product = w->product;
+    const ftb_spgemm *p = &product->p;
+    int64_t x0 = p->arow[i], x1 = p->arow[i + 1], n;
+    if (product->row_products[i] == 0 || (product->keep_rows && !product->keep_rows[i]))
+        return 0;
+    ftb_spgemm_locate locate = locate_of(product, product->row_products[i]);
+    ftb_row *row = locate == FTB_LOCATE_HASH ? &w->hash : &w->dense;
+    if (locate == FTB_LOCATE_SLOT)
+        fill_slots(w, i);
+    if (w->batch)
+        ftb_batch_row(w->batch, i, locate, row);
+    else
+        w->kernel[locate](p, x0, x1, row);
+    if (locate == FTB_LOCATE_SLOT)
+        n = emit_slots(w, i, cols);
+    else if (locate == FTB_LOCATE_DENSE && !w->batch)
+        n = emit_dense(w, cols);
+    else
+        n = emit_list(w, row, locate == FTB_LOCATE_HASH, cols);
+    read_cells(w, row, n, h);
+    clear_row(w, row, locate, i);
+    return n;
+}

@@ -1,0 +1,480 @@
+/* From operands and a semiring to a product that the kernels can run: patterns, products per row, the
+ * kernel that fits the message, the plan, and then the arrays that the plan asks for. */
+#include "ops/spgemm.h"
+
+#include <math.h>
+
+void *ftb_product_own(ftb_product *product, void *memory)
+{
+    if (memory)
+        product->owned[product->nowned++] = memory;
+    return memory;
+}
+
+void ftb_product_delete(ftb_product *product)
+{
+    if (!product)
+        return;
+    for (int t = 0; t < product->nowned; t++)
+        ftb_delete(product->owned[t]);
+    ftb_program_delete(product->message.program);
+    ftb_program_delete(product->finish.epilogue);
+    ftb_program_delete(product->finish.where);
+    FtB_Semiring_free(&product->semiring);
+    ftb_pattern_release(product->left);
+    ftb_pattern_release(product->right);
+    ftb_context_release(product->ctx);
+    ftb_delete(product);
+}
+
+/* ---- patterns */
+
+static GrB_Info read_operand(ftb_pattern **pattern, const int64_t **from, FtB_Matrix A, bool transpose)
+{
+    *from = NULL;
+    if (!transpose) {
+        *pattern = ftb_pattern_retain(A->pattern);
+        return GrB_SUCCESS;
+    }
+    ftb_pattern *t;
+    GrB_Info info = ftb_pattern_transpose(A->pattern, &t, from);
+    if (info == GrB_SUCCESS)
+        *pattern = ftb_pattern_retain(t);
+    return info;
+}
+
+void ftb_product_count(ftb_product *product)
+{
+    const ftb_spgemm *p = &product->p;
+    double total = 0, bound = 0;
+    int64_t longest = 0;
+#pragma omp parallel for schedule(dynamic, 256) reduction(+ : total, bound) reduction(max : longest)                         \
+    num_threads(ftb_threads(product->ctx))
+    for (int64_t i = 0; i < p->nrows; i++) {
+        int64_t n = 0;
+        for (int64_t x = p->arow[i]; x < p->arow[i + 1]; x++)
+            n += ftb_spgemm_last(p, x) - ftb_spgemm_first(p, x);
+        product->row_products[i] = n;
+        total += (double)n; /* exact: whole numbers below 2^53 */
+        bound += (double)ftb_min(n, p->ncols);
+        longest = ftb_max(longest, n);
+    }
+    if (!p->bstart) { /* facts speak of the full product */
+        product->facts.products = total;
+        product->facts.entries_bound = bound;
+        product->facts.longest_row = longest;
+    }
+}
+
+GrB_Info ftb_product_new(ftb_product **out, FtB_Context ctx, FtB_Semiring *semiring, FtB_Matrix A,
+                         bool transpose_a, FtB_Matrix B, bool transpose_b)
+{
+    GrB_Info info = GrB_SUCCESS;
+    *out = NULL;
+    ftb_product *product = ftb_new0(ctx, 1, sizeof *product);
+    if (!product)
+        return ftb_nomem();
+    product->ctx = ftb_context_retain(ctx);
+    product->A = A;
+    product->B = B;
+    FTB_CHECK(read_operand(&product->left, &product->left_from, A, transpose_a));
+    FTB_CHECK(read_operand(&product->right, &product->right_from, B, transpose_b));
+    ftb_pattern *left = product->left, *right = product->right;
+    if (left->ncols != right->nrows) {
+        info = ftb_fail(
+            GrB_DIMENSION_MISMATCH, "B: %lld x %lld%s; expected %lld rows, the columns of A (%lld x %lld%s)",
+            (long long)right->nrows, (long long)right->ncols, transpose_b ? " after transposing" : "",
+            (long long)left->ncols, (long long)left->nrows, (long long)left->ncols,
+            transpose_a ? " after transposing" : "");
+        goto done;
+    }
+    product->self = A->pattern == B->pattern && A->values == B->values && A->type == B->type &&
+                    transpose_a != transpose_b && !A->pattern->multi && left->nrows <= FTB_INT32_LIMIT;
+    product->p = (ftb_spgemm){.ctx = ctx,
+                              .nrows = left->nrows,
+                              .ncols = right->ncols,
+                              .arow = left->rowptr,
+                              .acol = left->colidx,
+                              .awide = left->wide,
+                              .aperm = product->left_from,
+                              .brow = right->rowptr,
+                              .nids = right->ncols};
+    product->finish.nrows = left->ncols;
+    product->finish.ncols = right->ncols;
+    product->row_products =
+        ftb_product_own(product, ftb_new(ctx, left->nrows, sizeof *product->row_products));
+    if (!product->row_products) {
+        info = ftb_nomem();
+        goto done;
+    }
+    ftb_product_count(product);
+    FTB_CHECK(ftb_product_compact(product));
+    product->semiring = *semiring;
+    *semiring = NULL;
+done:
+    if (info != GrB_SUCCESS) {
+        ftb_product_delete(product);
+        product = NULL;
+    }
+    *out = product;
+    return info;
+}
+
+/* ---- message */
+
+static const char *const message_names[FTB_MESSAGE_NAMES] = {"a",  "b",  "m",  "i",  "j",  "k",     "di",
+                                                             "dj", "dk", "si", "sj", "sk", "nrows", "ncols"};
+
+/* The type that an operand's values are read as; every entry of a pattern counts as 1. */
+static FtB_Type operand_type(const ftb_product *product, FtB_Matrix A)
+{
+    if (A->width == 0)
+        return FTB_INT8;
+    return product->semiring->domain ? product->semiring->domain : A->type;
+}
+
+static void list_message_names(ftb_product *product, bool project)
+{
+    ftb_message *m = &product->message;
+    m->count = 0;
+    for (int n = 0; n < FTB_MESSAGE_NAMES; n++) {
+        ftb_name name = {.name = message_names[n], .type = FTB_INT64, .width = 1};
+        m->index[n] = -1;
+        if (n == FTB_NAME_A || n == FTB_NAME_B) {
+            FtB_Matrix X = n == FTB_NAME_A ? product->A : product->B;
+            name.type = operand_type(product, X);
+            name.width = ftb_max(X->width, 1);
+        }
+        if (n == FTB_NAME_M) {
+            if (!product->mask || product->mask->width != 1)
+                continue;
+            name.type = product->mask->type;
+        }
+        if ((n >= FTB_NAME_SI && !project) || (n == FTB_NAME_DJ && product->right->wide && !project))
+            continue;
+        if (n >= FTB_NAME_SI && n <= FTB_NAME_SK)
+            name.type = FTB_FP64;
+        m->index[n] = m->count;
+        m->names[m->count++] = name;
+    }
+}
+
+/* Whether the program uses nothing that differs from one product to the next, but a and b if `values`. */
+static bool uses_only(const ftb_product *product, bool values)
+{
+    const ftb_message *m = &product->message;
+    for (int n = 0; n < FTB_MESSAGE_NAMES; n++) {
+        bool fixed =
+            n == FTB_NAME_NROWS || n == FTB_NAME_NCOLS || (n == FTB_NAME_A && product->A->width == 0) ||
+            (n == FTB_NAME_B && product->B->width == 0) || (values && (n == FTB_NAME_A || n == FTB_NAME_B));
+        if (m->used[n] && !fixed)
+            return false;
+    }
+    return true;
+}
+
+/* The message when it is the same for all products. */
+static GrB_Info evaluate_constant(ftb_product *product, char value[8])
+{
+    ftb_message *m = &product->message;
+    ftb_machine *machine = NULL;
+    ftb_operand operands[FTB_MESSAGE_NAMES + FTB_BOUND_ROOM];
+    int64_t one = 1, nrows = product->finish.nrows, ncols = product->finish.ncols;
+    memcpy(operands, m->fixed, sizeof operands);
+    for (int n = 0; n < FTB_MESSAGE_NAMES; n++)
+        if (m->index[n] >= 0)
+            operands[m->index[n]] = (ftb_operand){n == FTB_NAME_NCOLS   ? &ncols
+                                                  : n == FTB_NAME_NROWS ? &nrows
+                                                                        : &one,
+                                                  0};
+    GrB_Info info = ftb_machine_new(&machine, product->ctx, m->program);
+    if (info == GrB_SUCCESS)
+        ftb_machine_run(machine, 1, operands, value);
+    ftb_machine_delete(machine);
+    return info;
+}
+
+static bool idempotent(ftb_monoid m)
+{
+    return m == FTB_MIN || m == FTB_MAX || m == FTB_ANY || m == FTB_OR || m == FTB_AND;
+}
+
+/* Counting, or a constant, when messages are all alike. */
+static GrB_Info try_pair(ftb_product *product, bool *done)
+{
+    char value[8] = {0};
+    FtB_Type type = ftb_program_type(product->message.program);
+    if (product->width != 1 || product->reducer.mean || product->want_arg || !uses_only(product, false))
+        return GrB_SUCCESS;
+    GrB_Info info = evaluate_constant(product, value);
+    if (info != GrB_SUCCESS)
+        return info;
+    bool one = type != FTB_FP32 && type != FTB_FP64 && ftb_get_integer(value, type, 0) == 1;
+    if (idempotent(product->reducer.monoid)) {
+        product->constant = true;
+        ftb_cast(product->constant_value, product->sum_type, value, type, 1);
+    } else if (product->reducer.monoid != FTB_PLUS || !one || product->sum_type != FTB_INT64) {
+        return GrB_SUCCESS;
+    }
+    product->p.message = FTB_MESSAGE_PAIR;
+    product->p.cell = FTB_UINT32;
+    product->p.cell_width = 1;
+    product->facts.kernel = "pair";
+    *done = true;
+    return GrB_SUCCESS;
+}
+
+/* The largest magnitude among an operand's values, as FP64. */
+static double magnitude(const ftb_product *product, FtB_Matrix A)
+{
+    if (A->width == 0)
+        return 1;
+    double most = 0;
+    int64_t n = A->pattern->nvals;
+    const void *values = A->values->data;
+#pragma omp parallel for reduction(max : most) num_threads(ftb_threads(product->ctx))
+    for (int64_t e = 0; e < n; e++)
+        most = fmax(most, fabs(ftb_get_real(values, A->type, e)));
+    return most;
+}
+
+/* Most messages that one result can sum. */
+static double most_messages(const ftb_product *product)
+{
+    int64_t most = 0;
+    for (int64_t i = 0; i < product->p.nrows; i++)
+        most = ftb_max(most, product->p.arow[i + 1] - product->p.arow[i]);
+    return (double)most * (product->right->multi ? (double)product->right->nvals : 1);
+}
+
+bool ftb_product_exact_in_fp64(const ftb_product *product, double largest_message)
+{
+    return largest_message * most_messages(product) < 9007199254740992.0; /* 2^53 */
+}
+
+/* plus : a * b on plain values. */
+static void try_times(ftb_product *product, bool *done)
+{
+    const ftb_message *m = &product->message;
+    FtB_Type type = ftb_program_type(m->program);
+    if (product->reducer.monoid != FTB_PLUS || product->reducer.mean || product->want_arg ||
+        product->width != 1 || !product->text_times || product->B->width != 1 || product->A->width > 1)
+        return;
+    bool integers =
+        type == FTB_INT64 && !product->semiring->domain &&
+        ftb_product_exact_in_fp64(product, magnitude(product, product->A) * magnitude(product, product->B));
+    if (type != FTB_FP32 && type != FTB_FP64 && !integers)
+        return;
+    product->p.message = FTB_MESSAGE_TIMES;
+    product->p.cell = type == FTB_FP32 ? FTB_FP32 : FTB_FP64;
+    product->p.cell_width = 1;
+    product->facts.kernel = type == FTB_FP32 ? "times_f32" : "times_f64";
+    *done = true;
+}
+
+static bool reads_times(const char *text)
+{
+    char packed[8] = {0};
+    size_t n = 0;
+    for (const char *c = text; *c && n < sizeof packed - 1; c++)
+        if (*c != ' ')
+            packed[n++] = *c;
+    return strcmp(packed, "a*b") == 0 || strcmp(packed, "b*a") == 0;
+}
+
+static GrB_Info compile_message(ftb_product *product, bool project)
+{
+    ftb_message *m = &product->message;
+    const struct FtB_Semiring_opaque *s = product->semiring;
+    list_message_names(product, project);
+    int known = m->count;
+    m->count = ftb_bound_names(s->nbound, s->bound, m->names, m->fixed, m->count,
+                               FTB_MESSAGE_NAMES + FTB_BOUND_ROOM);
+    if (m->count < 0)
+        return ftb_fail(GrB_INVALID_VALUE, "semiring: %d bindings; at most %d are taken here", s->nbound,
+                        FTB_BOUND_ROOM);
+    bool sums = product->reducer.monoid == FTB_PLUS || product->reducer.monoid == FTB_TIMES;
+    GrB_Info info = ftb_program_new(&m->program, product->ctx, s->message, m->count, m->names, sums);
+    for (int n = 0; n < FTB_MESSAGE_NAMES && info == GrB_SUCCESS; n++)
+        m->used[n] = m->index[n] >= 0 && m->index[n] < known && ftb_program_uses(m->program, m->index[n]);
+    product->text_times = reads_times(ftb_expr_text(s->message));
+    return info;
+}
+
+/* Degrees that the message asks for: entries in row i of A, in column j of B, in row k of B. */
+static GrB_Info count_degrees(ftb_product *product)
+{
+    const struct {
+        int name;
+        int64_t **degree;
+        const ftb_pattern *pattern;
+        int64_t n;
+    } ends[] = {{FTB_NAME_DI, &product->rows.degree, product->left, product->left->nrows},
+                {FTB_NAME_DJ, &product->cols.degree, product->right, product->right->ncols},
+                {FTB_NAME_DK, &product->inner.degree, product->right, product->right->nrows}};
+    for (int t = 0; t < 3; t++) {
+        if (!product->message.used[ends[t].name] || *ends[t].degree)
+            continue;
+        int64_t *degree = ftb_product_own(product, ftb_new0(product->ctx, ends[t].n, sizeof *degree));
+        if (!degree)
+            return ftb_nomem();
+        if (ends[t].name == FTB_NAME_DJ)
+            for (int64_t e = 0; e < ends[t].pattern->nvals; e++)
+                degree[ftb_col(ends[t].pattern, e)]++;
+        else
+            for (int64_t i = 0; i < ends[t].n; i++)
+                degree[i] = ends[t].pattern->rowptr[i + 1] - ends[t].pattern->rowptr[i];
+        *ends[t].degree = degree;
+    }
+    return GrB_SUCCESS;
+}
+
+/* Symmetric if exchanging a and b, and i and j, changes no bit. Tables are checked value by value. */
+static bool message_symmetric(const ftb_product *product)
+{
+    /* i, j exchange with their figures, which are the same vertex's only when both sides are one. */
+    static const char *const pairs[] = {"a", "b", "i", "j", "di", "dj", "si", "sj", NULL};
+    if (!product->self || product->want_arg || product->semiring->function || product->semiring->nbound > 0)
+        return false;
+    return product->p.message == FTB_MESSAGE_PAIR || product->p.message == FTB_MESSAGE_TIMES ||
+           ftb_expr_symmetric(product->semiring->message, pairs);
+}
+
+GrB_Info ftb_product_message(ftb_product *product, const ftb_vertices *rows, const ftb_vertices *cols,
+                             const ftb_vertices *inner, bool project)
+{
+    ftb_message *m = &product->message;
+    const struct FtB_Semiring_opaque *s = product->semiring;
+    GrB_Info info = GrB_SUCCESS;
+    bool done = false;
+    product->reducer = s->reducer;
+    m->semiring = s;
+    m->awidth = ftb_max(product->A->width, 1);
+    m->bwidth = ftb_max(product->B->width, 1);
+    m->atype = ftb_type_compute(operand_type(product, product->A));
+    m->btype = ftb_type_compute(operand_type(product, product->B));
+    if (s->function) {
+        list_message_names(product, project);
+        m->used[FTB_NAME_A] = m->used[FTB_NAME_B] = true;
+        product->width = s->function_width;
+        product->sum_type = ftb_monoid_type(s->reducer.monoid, FTB_FP32);
+    } else {
+        info = compile_message(product, project);
+        if (info != GrB_SUCCESS)
+            return info;
+        product->width = ftb_program_width(m->program);
+        product->sum_type = ftb_monoid_type(s->reducer.monoid, ftb_program_type(m->program));
+    }
+    if (s->reducer.mean && product->sum_type != FTB_FP32)
+        product->sum_type = FTB_FP64;
+    if (product->want_arg && product->width != 1)
+        return ftb_fail(GrB_INVALID_VALUE,
+                        "semiring: the message has %lld values; the winner is known for one only",
+                        (long long)product->width);
+    if (rows)
+        product->rows = *rows;
+    if (cols)
+        product->cols = *cols;
+    if (inner)
+        product->inner = *inner;
+    if (!project)
+        info = count_degrees(product);
+    if (!s->function && info == GrB_SUCCESS) {
+        info = try_pair(product, &done);
+        if (!done && info == GrB_SUCCESS)
+            try_times(product, &done);
+        if (!done && info == GrB_SUCCESS)
+            info = ftb_product_table(product, &done);
+    }
+    if (info == GrB_SUCCESS && !done) {
+        product->p.message = FTB_MESSAGE_PROGRAM;
+        product->p.cell = product->sum_type;
+        product->p.cell_width = product->width;
+        product->facts.kernel = "program";
+    }
+    product->facts.symmetric = info == GrB_SUCCESS && message_symmetric(product);
+    return info;
+}
+
+bool ftb_product_uses_only_values(const ftb_product *product) { return uses_only(product, true); }
+
+/* ---- plan */
+
+/* Entries of sampled rows, by counting distinct columns; every step-th row, so that about 1e6 products or
+ * one in fifty are looked at. */
+static GrB_Info estimate_entries(ftb_product *product)
+{
+    const ftb_spgemm *p = &product->p;
+    ftb_spgemm_facts *f = &product->facts;
+    const ftb_pattern *right = product->right;
+    if (right->wide || p->nrows == 0 || f->products < 1)
+        return GrB_SUCCESS;
+    int64_t nwords = p->ncols / 64 + 1;
+    uint64_t *seen = ftb_new0(product->ctx, nwords, sizeof *seen);
+    if (!seen)
+        return ftb_nomem();
+    double share = fmax(fmin(1, 2e7 / f->products), 64.0 / (double)p->nrows);
+    int64_t step = ftb_max((int64_t)(1 / fmin(share, 1)), 1) | 1; /* odd: no beat with powers of two */
+    double bound = 0, found = 0, found2 = 0, cross = 0, bound2 = 0, n = 0;
+    for (int64_t i = step / 2; i < p->nrows; i += step) {
+        int64_t distinct = 0;
+        for (int64_t x = p->arow[i]; x < p->arow[i + 1]; x++)
+            for (int64_t e = ftb_spgemm_first(p, x); e < ftb_spgemm_last(p, x); e++) {
+                int32_t j = ((const int32_t *)right->colidx)[e];
+                distinct += !((seen[j / 64] >> (j % 64)) & 1);
+                seen[j / 64] |= UINT64_C(1) << (j % 64);
+            }
+        memset(seen, 0, (size_t)nwords * sizeof *seen);
+        double b = (double)ftb_min(product->row_products[i], p->ncols), d = (double)distinct;
+        bound += b;
+        found += d;
+        bound2 += b * b;
+        found2 += d * d;
+        cross += b * d;
+        n++;
+    }
+    ftb_delete(seen);
+    if (bound > 0) { /* ratio estimator */
+        double ratio = found / bound, residual = found2 - 2 * ratio * cross + ratio * ratio * bound2;
+        f->entries_estimate = ratio * f->entries_bound;
+        f->entries_error = step == 1 ? 0 : sqrt(fmax(residual, 0)) / found;
+    }
+    return GrB_SUCCESS;
+}
+
+GrB_Info ftb_product_plan(ftb_product *product, const ftb_spgemm_plan *forced, bool estimate)
+{
+    ftb_spgemm_facts *f = &product->facts;
+    const ftb_finish *finish = &product->finish;
+    GrB_Info info = GrB_SUCCESS;
+    f->nrows = product->p.nrows;
+    f->ncols = ftb_max(product->p.nids, 1);
+    f->ninner = product->left->ncols;
+    f->avals = product->left->nvals;
+    f->bvals = product->right->nvals;
+    f->masked = product->mask != NULL;
+    f->half_wanted = finish->upper_only;
+    f->cell_bytes = product->p.cell_width * (int64_t)FtB_Type_size(product->p.cell) +
+                    (product->p.message == FTB_MESSAGE_PROGRAM) +
+                    8 * (product->want_arg || product->reducer.mean);
+    f->value_bytes = ftb_max((int64_t)FtB_Type_size(finish->out_type) * finish->out_width,
+                             (int64_t)FtB_Type_size(product->sum_type) * product->width);
+    f->index_bytes = (int64_t)ftb_col_size(product->p.ncols);
+    f->top_k = finish->use_top_k ? finish->top_k : 0;
+    f->memory_left = ftb_memory_left(product->ctx);
+    f->threads = ftb_threads(product->ctx);
+    f->entries_estimate = -1;
+    if (estimate || (f->symmetric && !f->half_wanted && f->memory_left < INT64_MAX))
+        info = estimate_entries(product);
+    if (info != GrB_SUCCESS)
+        return info;
+    if (forced)
+        product->plan = *forced;
+    if (!ftb_rule_spgemm(&product->plan, f, ftb_machine_here()))
+        return ftb_fail(FTB_LIMIT,
+                        "memory limit: %lld bytes are left and this product needs at least %lld beside its "
+                        "operands; the smallest limit that would do is %lld",
+                        (long long)f->memory_left, (long long)product->plan.least_limit,
+                        (long long)(product->ctx->limit - f->memory_left + product->plan.least_limit));
+    return GrB_SUCCESS;
+}

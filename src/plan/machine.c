@@ -1,0 +1,56 @@
+/* Machine facts. sysconf answers in microseconds on Linux; loading hwloc's topology takes 30 ms, more than
+ * a small product, so it is asked only where sysconf does not know the caches. */
+#include "plan/machine.h"
+
+#include <hwloc.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static ftb_machine_facts facts;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static int64_t hwloc_cache(hwloc_topology_t topology, hwloc_obj_type_t type)
+{
+    hwloc_obj_t cache = hwloc_get_obj_by_type(topology, type, 0);
+    return cache && cache->attr ? (int64_t)cache->attr->cache.size : 0;
+}
+
+static void ask_hwloc(void)
+{
+    hwloc_topology_t topology;
+    if (hwloc_topology_init(&topology) != 0)
+        return;
+    if (hwloc_topology_load(topology) == 0) {
+        facts.l1 = hwloc_cache(topology, HWLOC_OBJ_L1CACHE);
+        facts.l2 = hwloc_cache(topology, HWLOC_OBJ_L2CACHE);
+        facts.l3 = hwloc_cache(topology, HWLOC_OBJ_L3CACHE);
+    }
+    hwloc_topology_destroy(topology);
+}
+
+static void read_facts(void)
+{
+    facts.cores = (int)sysconf(_SC_NPROCESSORS_ONLN);
+    facts.memory = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
+#ifdef _SC_LEVEL2_CACHE_SIZE
+    facts.l1 = sysconf(_SC_LEVEL1_DCACHE_SIZE);
+    facts.l2 = sysconf(_SC_LEVEL2_CACHE_SIZE);
+    facts.l3 = sysconf(_SC_LEVEL3_CACHE_SIZE);
+#endif
+    if (facts.l1 <= 0 || facts.l2 <= 0)
+        ask_hwloc();
+    if (facts.l1 <= 0)
+        facts.l1 = 32 << 10;
+    if (facts.l2 <= 0)
+        facts.l2 = 512 << 10;
+    const char *forced = getenv("FEATBLAS_L2");
+    if (forced && atoll(forced) > 0)
+        facts.l2 = atoll(forced);
+}
+
+const ftb_machine_facts *ftb_machine_here(void)
+{
+    pthread_once(&once, read_facts);
+    return &facts;
+}

@@ -1,0 +1,125 @@
+/* How to run a sparse x sparse product.
+ *
+ * Cost model: a product is one read-modify-write of a cell, 1.4 cycles while cells are in L1 or L2 and
+ * more where they are not; a dense row is found again by scanning ncols / 16 words, a listed one by
+ * sorting. So: triangle when symmetric (half the products); renaming by degree when products outnumber
+ * entries (hot cells then share cache lines); dense rows from ncols / 32 products up; hash only where the
+ * dense cells would leave L2. */
+#include "plan/spgemm.h"
+
+#include <math.h>
+
+#define NANOSECONDS_NEAR 0.60 /* per product, cells in L2 */
+#define NANOSECONDS_FAR 2.5   /* per product, cells beyond L2 */
+#define NANOSECONDS_TABLE 0.9
+#define NANOSECONDS_PROGRAM 3.0
+#define NANOSECONDS_ENTRY 2.0 /* per emitted entry */
+#define CHUNK_BYTES (INT64_C(16) << 20)
+#define CHUNKS_IN_FLIGHT(threads) ((threads) + 1) /* one being handed over */
+
+enum {
+    RELABEL = 1,
+    ID16 = 2,
+    TRIANGLE = 4,
+    MIRROR = 8,
+    ACCUMULATOR = 16,
+    CHUNK_ROWS = 32,
+    THREADS = 64,
+    CHUNK = 128
+};
+#define FREE(key) (!(plan->forced & (key)))
+
+#define MIN(a, b) ((a) < (b) ? (a) : (b))
+#define MAX(a, b) ((a) > (b) ? (a) : (b))
+
+static int64_t longest_result_row(const ftb_spgemm_facts *f) { return MIN(f->longest_row, f->ncols); }
+
+/* Accumulator and scratch bytes of one thread. */
+static int64_t thread_bytes(const ftb_spgemm_plan *plan, const ftb_spgemm_facts *f)
+{
+    int64_t entries = longest_result_row(f);
+    int64_t scratch = entries * (16 + f->index_bytes + 8 + 2 * f->value_bytes);
+    bool dense = plan->accumulator != FTB_ACC_HASH && !(plan->hash_rest && plan->dense_from > f->longest_row);
+    bool hash = plan->accumulator == FTB_ACC_HASH || plan->hash_rest;
+    int64_t bytes = scratch + (1 << 16);
+    if (dense)
+        bytes += f->ncols * (f->cell_bytes + 5) + f->ncols / 4;
+    if (hash)
+        bytes += 4 * entries * (f->cell_bytes + 9);
+    if (f->masked)
+        bytes += f->ncols * 4;
+    return bytes;
+}
+
+static int64_t chunk_entry_bytes(const ftb_spgemm_facts *f) { return f->index_bytes + f->value_bytes; }
+
+static int64_t longest_kept_row(const ftb_spgemm_facts *f) { return MAX(longest_result_row(f), 1); }
+
+static void choose_accumulator(ftb_spgemm_plan *plan, const ftb_spgemm_facts *f, const ftb_machine_facts *m)
+{
+    plan->dense_from = f->hash_only ? INT64_MAX : MAX(f->ncols / 32, 1);
+    plan->hash_rest = f->hash_only || f->ncols * f->cell_bytes > m->l2;
+    if (FREE(ACCUMULATOR))
+        plan->accumulator = f->hash_only ? FTB_ACC_HASH : f->masked ? FTB_ACC_SLOT : FTB_ACC_AUTO;
+    /* Dense cells that no row would use, or that do not fit, are not made. */
+    int64_t all = plan->threads * thread_bytes(plan, f);
+    if (FREE(ACCUMULATOR) && !f->masked && all > f->memory_left / 2 && f->longest_row < f->ncols / 8)
+        plan->accumulator = FTB_ACC_HASH;
+}
+
+static double predict_seconds(const ftb_spgemm_plan *plan, const ftb_spgemm_facts *f,
+                              const ftb_machine_facts *m)
+{
+    double products = plan->triangle ? f->products / 2 : f->products;
+    bool near = f->ncols * f->cell_bytes <= m->l2 || plan->relabel;
+    double each = f->kernel[0] == 'p' && f->kernel[1] == 'r'   ? NANOSECONDS_PROGRAM
+                  : f->kernel[0] == 't' && f->kernel[1] == 'a' ? NANOSECONDS_TABLE
+                                                               : NANOSECONDS_NEAR;
+    if (!near)
+        each += NANOSECONDS_FAR;
+    double entries = f->entries_estimate >= 0 ? f->entries_estimate : f->entries_bound;
+    return 1e-9 * (products * each + entries * NANOSECONDS_ENTRY) / plan->threads;
+}
+
+bool ftb_rule_spgemm(ftb_spgemm_plan *plan, const ftb_spgemm_facts *f, const ftb_machine_facts *m)
+{
+    if (FREE(THREADS))
+        plan->threads = f->products < 2e5 ? 1 : f->threads; /* starting threads costs about 50 us */
+    if (FREE(ID16) || f->ncols > 65536)
+        plan->id16 = f->ncols <= 65536 && f->products > 4 * (double)f->bvals;
+    if (FREE(RELABEL))
+        plan->relabel =
+            !f->hash_only && f->products > 16 * (double)f->bvals && f->ncols * f->cell_bytes > m->l1 / 2;
+    if (f->hash_only)
+        plan->relabel = false;
+    double entries = f->entries_estimate >= 0 ? f->entries_estimate : f->entries_bound;
+    double retained = entries / 2 * (double)(4 + f->cell_bytes);
+    if (FREE(TRIANGLE))
+        plan->triangle = f->symmetric && !f->masked && (f->half_wanted || f->products > 1e5);
+    if (!f->symmetric || f->masked)
+        plan->triangle = f->half_wanted && plan->triangle && f->symmetric;
+    choose_accumulator(plan, f, m);
+    int64_t fixed = plan->threads * thread_bytes(plan, f) +
+                    f->bvals * (plan->id16      ? 2
+                                : plan->relabel ? 4
+                                                : 0) +
+                    16 * (f->nrows + f->ncols);
+    int64_t row = longest_kept_row(f) * chunk_entry_bytes(f);
+    int in_flight = CHUNKS_IN_FLIGHT(plan->threads);
+    if (plan->triangle && !f->half_wanted && FREE(MIRROR) && f->memory_left < INT64_MAX)
+        plan->mirror = retained * 1.25 + (double)(fixed + in_flight * MAX(2 * row, CHUNK_BYTES)) <
+                       (double)f->memory_left;
+    else if (FREE(MIRROR))
+        plan->mirror = true;
+    plan->mirror = plan->mirror && plan->triangle && !f->half_wanted;
+    if (plan->triangle && !f->half_wanted && !plan->mirror)
+        plan->triangle = false;
+    plan->least_limit = fixed + in_flight * (row + 4096);
+    int64_t room = f->memory_left < INT64_MAX ? (f->memory_left - fixed) / (2 * in_flight) : CHUNK_BYTES;
+    if (FREE(CHUNK))
+        plan->chunk_bytes = MAX(MIN(room, CHUNK_BYTES), row + 4096);
+    plan->chunk_products = (int64_t)MAX(f->products / (64.0 * plan->threads), 1e5);
+    plan->bytes = fixed + in_flight * plan->chunk_bytes + (plan->mirror ? (int64_t)retained : 0);
+    plan->seconds = predict_seconds(plan, f, m);
+    return f->memory_left >= plan->least_limit;
+}

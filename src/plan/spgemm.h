@@ -1,0 +1,67 @@
+/* The planner's rule for sparse x sparse products: pure functions over plain structs. */
+#ifndef FTB_PLAN_SPGEMM_H
+#define FTB_PLAN_SPGEMM_H
+
+#include "plan/machine.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* What is known about the operands. Bytes are of one item. */
+typedef struct ftb_spgemm_facts {
+    int64_t nrows, ncols, ninner, avals, bvals;
+    double products;         /* exactly, without triangle */
+    int64_t longest_row;     /* most products of one row, in the form that would be run full */
+    double entries_bound;    /* sum over rows of min(products, ncols) */
+    double entries_estimate; /* by sampled rows; < 0: not estimated */
+    double entries_error;    /* relative standard error of the estimate */
+    bool symmetric;          /* one operand times its transpose, and a symmetric message */
+    bool masked;             /* a mask that is not complemented */
+    bool half_wanted;        /* only one triangle is wanted */
+    bool hash_only;          /* more columns than an accumulator may have */
+    int64_t cell_bytes, value_bytes, index_bytes;
+    int64_t top_k;       /* 0: all entries stay */
+    int64_t memory_left; /* bytes that the plan may use */
+    int threads;
+    const char *kernel; /* pair, times, table, program */
+} ftb_spgemm_facts;
+
+typedef enum ftb_accumulator {
+    FTB_ACC_AUTO,
+    FTB_ACC_DENSE,
+    FTB_ACC_LIST,
+    FTB_ACC_HASH,
+    FTB_ACC_SLOT
+} ftb_accumulator;
+
+/* What was decided. */
+typedef struct ftb_spgemm_plan {
+    bool relabel;                /* rename columns by falling degree */
+    bool id16;                   /* 16-bit ids */
+    bool triangle;               /* compute j >= i only */
+    bool mirror;                 /* retain the triangle, then emit full rows */
+    ftb_accumulator accumulator; /* AUTO: by the row's products */
+    int64_t dense_from;          /* AUTO: rows with at least so many products scan a dense accumulator */
+    bool hash_rest;              /* AUTO: shorter rows use hash (else list) */
+    int64_t chunk_bytes;         /* room for the rows of one chunk */
+    int64_t chunk_rows;          /* at most so many rows a chunk; 0: no bound */
+    int64_t chunk_products;      /* about so many products a chunk */
+    int threads;
+    int64_t bytes;       /* most bytes held beside the operands */
+    int64_t least_limit; /* smallest bytes that would do */
+    double seconds;      /* predicted */
+    unsigned forced;     /* bit per key that was set by hand */
+} ftb_spgemm_plan;
+
+/* Fills plan; fields that were forced stay. false: memory_left < least_limit. */
+bool ftb_rule_spgemm(ftb_spgemm_plan *plan, const ftb_spgemm_facts *facts, const ftb_machine_facts *machine);
+void ftb_explain_spgemm(const ftb_spgemm_plan *plan, const ftb_spgemm_facts *facts,
+                        const ftb_machine_facts *machine, FILE *file);
+/* Sets a field by name. NULL if well, else what would have been. */
+const char *ftb_spgemm_plan_set(ftb_spgemm_plan *plan, const char *key, const char *value);
+bool ftb_spgemm_plan_get(const ftb_spgemm_plan *plan, const ftb_spgemm_facts *facts, const char *key,
+                         double *value);
+const char *ftb_accumulator_name(ftb_accumulator accumulator);
+
+#endif

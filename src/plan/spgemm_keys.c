@@ -1,0 +1,170 @@
+/* The plan of a sparse x sparse product by name: forcing a choice, reading a figure, printing. */
+#include "plan/spgemm.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const accumulators[] = {"auto", "dense", "list", "hash", "slot"};
+
+const char *ftb_accumulator_name(ftb_accumulator a) { return accumulators[a]; }
+
+/* Bits of ftb_spgemm_plan.forced, in the order of the rule's enum. */
+enum {
+    RELABEL = 1,
+    ID16 = 2,
+    TRIANGLE = 4,
+    MIRROR = 8,
+    ACCUMULATOR = 16,
+    CHUNK_ROWS = 32,
+    THREADS = 64,
+    CHUNK = 128
+};
+
+static bool whole(const char *value, int64_t least, int64_t most, int64_t *number)
+{
+    char *end;
+    long long x = strtoll(value, &end, 10);
+    *number = x;
+    return end != value && *end == 0 && x >= least && x <= most;
+}
+
+static const char *set_flag(ftb_spgemm_plan *plan, bool *field, unsigned bit, const char *value)
+{
+    int64_t x;
+    if (!whole(value, 0, 1, &x))
+        return "0 or 1";
+    *field = x != 0;
+    plan->forced |= bit;
+    return NULL;
+}
+
+const char *ftb_spgemm_plan_set(ftb_spgemm_plan *plan, const char *key, const char *value)
+{
+    int64_t x;
+    if (strcmp(key, "relabel") == 0)
+        return set_flag(plan, &plan->relabel, RELABEL, value);
+    if (strcmp(key, "triangle") == 0)
+        return set_flag(plan, &plan->triangle, TRIANGLE, value);
+    if (strcmp(key, "mirror") == 0)
+        return set_flag(plan, &plan->mirror, MIRROR, value);
+    if (strcmp(key, "ids") == 0) {
+        if (!whole(value, 16, 32, &x) || (x != 16 && x != 32))
+            return "16 or 32";
+        plan->id16 = x == 16;
+        plan->forced |= ID16;
+        return NULL;
+    }
+    if (strcmp(key, "accumulator") == 0) {
+        for (int a = 0; a < (int)(sizeof accumulators / sizeof accumulators[0]); a++)
+            if (strcmp(value, accumulators[a]) == 0) {
+                plan->accumulator = (ftb_accumulator)a;
+                plan->forced = a == 0 ? plan->forced & ~(unsigned)ACCUMULATOR : plan->forced | ACCUMULATOR;
+                return NULL;
+            }
+        return "auto, dense, list, hash or slot";
+    }
+    if (strcmp(key, "chunk_rows") == 0) {
+        if (!whole(value, 1, INT64_MAX, &x))
+            return "a number of rows from 1";
+        plan->chunk_rows = x;
+        plan->forced |= CHUNK_ROWS;
+        return NULL;
+    }
+    if (strcmp(key, "chunk_bytes") == 0) {
+        if (!whole(value, 1, INT64_MAX / 4, &x))
+            return "a number of bytes from 1";
+        plan->chunk_bytes = x;
+        plan->forced |= CHUNK;
+        return NULL;
+    }
+    if (strcmp(key, "threads") == 0) {
+        if (!whole(value, 1, 4096, &x))
+            return "1 to 4096";
+        plan->threads = (int)x;
+        plan->forced |= THREADS;
+        return NULL;
+    }
+    return "one of the keys accumulator, chunk_bytes, chunk_rows, ids, mirror, relabel, threads, triangle";
+}
+
+bool ftb_spgemm_plan_get(const ftb_spgemm_plan *plan, const ftb_spgemm_facts *f, const char *key,
+                         double *value)
+{
+    double entries = f->entries_estimate >= 0 ? f->entries_estimate : f->entries_bound;
+    double row = (double)(f->index_bytes + f->value_bytes);
+    const struct {
+        const char *key;
+        double value;
+    } figures[] = {
+        {"products", f->products},
+        {"entries_bound", f->entries_bound},
+        {"entries_estimate", entries},
+        {"entries_error", f->entries_error},
+        {"result_bytes", entries * row},
+        {"bytes", (double)plan->bytes},
+        {"least_limit", (double)plan->least_limit},
+        {"seconds", plan->seconds},
+        {"chunks", ceil(fmax(1, fmax(entries * row / (double)plan->chunk_bytes,
+                                     f->products / (double)plan->chunk_products)))},
+        {"threads", plan->threads},
+        {"triangle", plan->triangle},
+        {"mirror", plan->mirror},
+        {"relabel", plan->relabel},
+        {"ids", plan->id16 ? 16 : 32},
+    };
+    for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++)
+        if (strcmp(key, figures[i].key) == 0) {
+            *value = figures[i].value;
+            return true;
+        }
+    return false;
+}
+
+static void print_count(FILE *file, double x)
+{
+    if (x < 1e15)
+        fprintf(file, "%.0f", x);
+    else
+        fprintf(file, "%.3e", x);
+}
+
+static void explain_accumulator(const ftb_spgemm_plan *plan, const ftb_spgemm_facts *f,
+                                const ftb_machine_facts *m, FILE *file)
+{
+    double kib = (double)(f->ncols * f->cell_bytes) / 1024;
+    fprintf(file, "accumulator      %s", accumulators[plan->accumulator]);
+    if (plan->accumulator == FTB_ACC_AUTO)
+        fprintf(file, ": dense cells (%.0f KiB, %s L2) for rows from %lld products, %s for shorter rows", kib,
+                f->ncols * f->cell_bytes <= m->l2 ? "fit" : "exceed", (long long)plan->dense_from,
+                plan->hash_rest ? "hash" : "listed cells");
+    fprintf(file, "\n");
+}
+
+void ftb_explain_spgemm(const ftb_spgemm_plan *plan, const ftb_spgemm_facts *f, const ftb_machine_facts *m,
+                        FILE *file)
+{
+    double chunks = 0;
+    ftb_spgemm_plan_get(plan, f, "chunks", &chunks);
+    fprintf(file, "operation        C[%lld x %lld] = A[%lld entries] x B[%lld entries], kernel %s\n",
+            (long long)f->nrows, (long long)f->ncols, (long long)f->avals, (long long)f->bvals, f->kernel);
+    fprintf(file, "machine          %d cores, L1 %lld KiB, L2 %lld KiB\n", m->cores, (long long)m->l1 / 1024,
+            (long long)m->l2 / 1024);
+    fprintf(file, "products         ");
+    print_count(file, f->products);
+    fprintf(file, " exactly\nresult           at most ");
+    print_count(file, f->entries_bound);
+    if (f->entries_estimate >= 0)
+        fprintf(file, ", about %.3g +- %.1f %% entries (sampled rows)", f->entries_estimate,
+                100 * f->entries_error);
+    fprintf(file, "\nwork             %s%s%s, %d-bit ids\n",
+            plan->triangle ? "triangle (the product is symmetric)" : "all rows in full",
+            plan->mirror ? ", retained and mirrored" : "",
+            plan->relabel ? ", columns renamed by falling degree" : "", plan->id16 ? 16 : 32);
+    explain_accumulator(plan, f, m, file);
+    fprintf(file, "chunks           about %.0f, of up to %.1f MiB, flops-balanced, on %d thread%s\n", chunks,
+            (double)plan->chunk_bytes / 1048576, plan->threads, plan->threads == 1 ? "" : "s");
+    fprintf(file, "memory           %.1f MiB beside operands and result; least %.1f MiB\n",
+            (double)plan->bytes / 1048576, (double)plan->least_limit / 1048576);
+    fprintf(file, "predicted        %.3g s\n", plan->seconds);
+}
