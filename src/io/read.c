@@ -77,7 +77,10 @@ GrB_Info FtB_Matrix_read(FtB_Matrix *A, FtB_Labels *rows, FtB_Labels *cols, cons
         info = ftb_fail(FTB_FORMAT, "%s: is empty", ftb_input_name(in));
         goto done;
     }
-    FTB_CHECK(read_as(o.format ? o.format : guess(in), &read, &labels[0], &labels[1], ctx, in, &o));
+    FtB_Format format = o.format ? o.format : guess(in);
+    FTB_CHECK(read_as(format, &read, &labels[0], &labels[1], ctx, in, &o));
+    if (o.found)
+        *o.found = format;
     *A = read;
     read = NULL;
     if (rows) {
