@@ -2,6 +2,17 @@
 # unit otherwise); a line "Labels: property, slow" in its head comment overrides them.
 pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
 
+# Tests ask for more memory than there is. Archer tells the thread sanitizer what OpenMP synchronises;
+# libraries that are not ours are not instrumented.
+if(FEATBLAS_SANITIZE MATCHES "address")
+  set(FEATBLAS_SANITIZER_ENVIRONMENT ASAN_OPTIONS=allocator_may_return_null=1)
+elseif(FEATBLAS_SANITIZE MATCHES "thread")
+  file(GLOB archer /usr/lib/llvm-*/lib/libarcher.so /usr/lib64/libarcher.so)
+  list(GET archer -1 archer)
+  set(FEATBLAS_SANITIZER_ENVIRONMENT OMP_NUM_THREADS=4 OMP_TOOL_LIBRARIES=${archer}
+    TSAN_OPTIONS=ignore_noninstrumented_modules=1:allocator_may_return_null=1)
+endif()
+
 function(featblas_label name source)
   file(STRINGS ${source} line REGEX "Labels: " LIMIT_COUNT 1)
   if(line)
@@ -13,7 +24,7 @@ function(featblas_label name source)
     set(labels unit)
   endif()
   set_tests_properties(${name} PROPERTIES LABELS "${labels}" TIMEOUT 900)
-  set(environment FEATBLAS_SOURCE_DIR=${PROJECT_SOURCE_DIR})
+  set(environment FEATBLAS_SOURCE_DIR=${PROJECT_SOURCE_DIR} ${FEATBLAS_SANITIZER_ENVIRONMENT})
   if(TARGET featblas_command)
     list(APPEND environment FEATBLAS_COMMAND=$<TARGET_FILE:featblas_command>)
   endif()

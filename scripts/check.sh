@@ -31,10 +31,7 @@ asan() { # all tests under the address and undefined-behaviour sanitizers
 }
 tsan() { # compiles everything with clang; runs the tests of parallel code
     build tsan
-    # Archer tells the sanitizer what OpenMP synchronises; libraries that are not ours are not instrumented.
-    OMP_TOOL_LIBRARIES=$(find -L /usr/lib/llvm* /usr/lib64 -name libarcher.so 2> /dev/null | head -1) \
-        TSAN_OPTIONS=ignore_noninstrumented_modules=1 OMP_NUM_THREADS=4 \
-        ctest --test-dir build/tsan --output-on-failure -j "$jobs" -LE 'slow|fuzz|cli'
+    ctest --test-dir build/tsan --output-on-failure -j "$jobs" -LE 'slow|fuzz|cli'
 }
 tidy() { # configures only, for the compile commands
     [ -f build/tsan/compile_commands.json ] || build tsan help
