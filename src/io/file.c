@@ -75,6 +75,8 @@ bool ftb_file_seekable(const ftb_file *f) { return f->seekable; }
 
 int64_t ftb_file_size(const ftb_file *f) { return f->at; }
 
+void ftb_file_advance(ftb_file *f, int64_t size) { f->at = size; }
+
 /* ---- creation */
 
 /* The absolute path that `path` will have, through links; NULL with errno set. */

@@ -71,8 +71,9 @@ GrB_Info ftb_file_write_at(ftb_file *f, int64_t offset, const void *bytes, int64
 /* The same from several threads at once: an errno, or 0; ftb_file_failed() then makes the message. */
 int ftb_file_put(ftb_file *f, int64_t offset, const void *bytes, int64_t count);
 GrB_Info ftb_file_failed(const ftb_file *f, int error);
-bool ftb_file_seekable(const ftb_file *f); /* false: a pipe or the like, only ftb_file_write */
-int64_t ftb_file_size(const ftb_file *f);  /* bytes that ftb_file_write has written */
+bool ftb_file_seekable(const ftb_file *f);        /* false: a pipe or the like, only ftb_file_write */
+int64_t ftb_file_size(const ftb_file *f);         /* bytes that ftb_file_write has written */
+void ftb_file_advance(ftb_file *f, int64_t size); /* ftb_file_write goes on from there */
 /* A nameless file in the temporary directory, for what a pipe must get in another order; ftb_file_send
  * appends its first `count` bytes to `to`. Ends with ftb_file_discard. */
 GrB_Info ftb_file_spool(ftb_file **f, FtB_Context ctx);

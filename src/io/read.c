@@ -27,15 +27,17 @@ static GrB_Info read_options(FtB_Read_options *o, const FtB_Read_options *given)
     if (!given)
         return GrB_SUCCESS;
     if (given->size == 0 || given->size > sizeof *o)
-        return ftb_fail(GrB_INVALID_VALUE, "options has size %zu; make it with FTB_READ_OPTIONS",
-                        given->size);
+        return ftb_fail(GrB_INVALID_VALUE,
+                        "FtB_Matrix_read: options has size %zu; make it with FTB_READ_OPTIONS", given->size);
     memcpy(o, given, given->size);
     if (o->format < FTB_FORMAT_AUTO || o->format > FTB_CSR)
-        return ftb_fail(GrB_INVALID_VALUE, "options.format is %d, which is no FtB_Format", (int)o->format);
+        return ftb_fail(GrB_INVALID_VALUE, "FtB_Matrix_read: options.format is %d, which is no FtB_Format",
+                        (int)o->format);
     if (o->type != 0 && !ftb_type_valid(o->type))
-        return ftb_fail(GrB_INVALID_VALUE, "options.type is %d, which is no FtB_Type", (int)o->type);
+        return ftb_fail(GrB_INVALID_VALUE, "FtB_Matrix_read: options.type is %d, which is no FtB_Type",
+                        (int)o->type);
     if (o->duplicates < FTB_DUP_SUM || o->duplicates > FTB_DUP_KEEP)
-        return ftb_fail(GrB_INVALID_VALUE, "options.duplicates is %d, which is no FtB_Dup",
+        return ftb_fail(GrB_INVALID_VALUE, "FtB_Matrix_read: options.duplicates is %d, which is no FtB_Dup",
                         (int)o->duplicates);
     return GrB_SUCCESS;
 }
@@ -57,7 +59,7 @@ GrB_Info FtB_Matrix_read(FtB_Matrix *A, FtB_Labels *rows, FtB_Labels *cols, cons
                          const FtB_Read_options *options)
 {
     if (!A || !path)
-        return ftb_fail(GrB_NULL_POINTER, "%s is NULL", A ? "path" : "A");
+        return ftb_fail(GrB_NULL_POINTER, "FtB_Matrix_read: %s is NULL", A ? "path" : "A");
     FtB_Context ctx = ftb_context();
     FtB_Read_options o;
     ftb_input *in = NULL;

@@ -289,8 +289,10 @@ GrB_Info FtB_Sink_set_precision(FtB_Sink sink, int digits)
     if (info != GrB_SUCCESS)
         return info;
     if (digits < 0 || digits > 17)
-        return ftb_fail(GrB_INVALID_VALUE,
-                        "digits is %d; expected 1 to 17, or 0 for the fewest that read back", digits);
+        return ftb_fail(
+            GrB_INVALID_VALUE,
+            "FtB_Sink_set_precision: digits is %d; expected 1 to 17, or 0 for the fewest that read back",
+            digits);
     sink->digits = digits;
     return GrB_SUCCESS;
 }
@@ -301,7 +303,8 @@ GrB_Info FtB_Sink_set_base(FtB_Sink sink, int64_t base)
     if (info != GrB_SUCCESS)
         return info;
     if (base < 0)
-        return ftb_fail(GrB_INVALID_VALUE, "base is %lld; expected 0 or more", (long long)base);
+        return ftb_fail(GrB_INVALID_VALUE, "FtB_Sink_set_base: base is %lld; expected 0 or more",
+                        (long long)base);
     sink->base = base;
     return GrB_SUCCESS;
 }
@@ -312,7 +315,7 @@ GrB_Info FtB_Sink_get_stats(FtB_Sink sink, FtB_Stats *stats)
     if (info != GrB_SUCCESS)
         return info;
     if (!stats)
-        return ftb_fail(GrB_NULL_POINTER, "stats is NULL");
+        return ftb_fail(GrB_NULL_POINTER, "FtB_Sink_get_stats: stats is NULL");
     *stats = sink->stats;
     return GrB_SUCCESS;
 }
@@ -326,7 +329,7 @@ bool ftb_sink_counts(FtB_Sink sink) { return sink->methods == &stats_methods; }
 GrB_Info FtB_Sink_stats(FtB_Sink *sink)
 {
     if (!sink)
-        return ftb_fail(GrB_NULL_POINTER, "sink is NULL");
+        return ftb_fail(GrB_NULL_POINTER, "FtB_Sink_stats: sink is NULL");
     *sink = NULL;
     return ftb_sink_new(sink, ftb_context(), &stats_methods, 0);
 }
@@ -353,7 +356,7 @@ static const ftb_sink_methods callback_methods = {.name = "callback", .rows = ca
 GrB_Info FtB_Sink_callback(FtB_Sink *sink, FtB_Rows_function f, void *arg)
 {
     if (!sink || !f)
-        return ftb_fail(GrB_NULL_POINTER, "%s is NULL", sink ? "f" : "sink");
+        return ftb_fail(GrB_NULL_POINTER, "FtB_Sink_callback: %s is NULL", sink ? "f" : "sink");
     *sink = NULL;
     GrB_Info info = ftb_sink_new(sink, ftb_context(), &callback_methods, sizeof(callback_state));
     if (info == GrB_SUCCESS)

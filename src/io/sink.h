@@ -8,4 +8,24 @@
 GrB_Info ftb_sink_new(FtB_Sink *sink, FtB_Context ctx, const ftb_sink_methods *methods, size_t state);
 GrB_Info ftb_sink_check(FtB_Sink sink);
 
+/* The state of every sink that writes a file begins with this. */
+typedef struct ftb_target {
+    FtB_Format format;
+    char *path;
+    FtB_Labels rows, cols; /* NULL: none */
+    ftb_file *file;        /* while open */
+} ftb_target;
+typedef struct ftb_format_kind {
+    ftb_sink_methods methods;
+    size_t state; /* bytes */
+} ftb_format_kind;
+extern const ftb_format_kind ftb_text_kind; /* Matrix Market, TSV, CSV */
+
+/* FtB_Sink_file with labels for each side. */
+GrB_Info ftb_sink_file(FtB_Sink *sink, FtB_Context ctx, const char *path, FtB_Format format, FtB_Labels rows,
+                       FtB_Labels cols);
+/* A file sink's methods.abort and methods.destroy end with these. */
+void ftb_target_abort(FtB_Sink sink);
+void ftb_target_destroy(FtB_Sink sink);
+
 #endif

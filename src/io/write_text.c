@@ -1,0 +1,316 @@
+/* Matrix Market, TSV and CSV writers.
+ *
+ * The entries of a chunk are cut into pieces that surely fit their buffers; the threads format pieces and
+ * then write them, each at its own place. The text of a row's number or label is made once per row. */
+#include "io/number.h"
+#include "io/sink.h"
+
+#define PIECE_BYTES (512 * 1024)
+#define PIECES_PER_THREAD 2 /* an interrupted thread holds up less */
+#define COUNT_WIDTH 20      /* room for the number of entries in a Matrix Market size line */
+
+typedef struct piece {
+    char *text;
+    int64_t e0, e1; /* entries */
+    int64_t length, offset;
+    int error;
+} piece;
+
+typedef struct text_state {
+    ftb_target target;
+    ftb_file *spool; /* a pipe gets the entries after their number, so they wait here */
+    piece *pieces;
+    int npieces;
+    int64_t line; /* bytes of the longest line */
+    int64_t capacity;
+    int64_t count_at; /* where the number of entries goes */
+    int digits;
+    bool symmetric; /* Matrix Market: (i, j) is written in the lower triangle */
+    int64_t base;
+} text_state;
+
+/* ---- labels */
+
+static bool needs_quotes(const char *label, int64_t length)
+{
+    static const char special[] = ",;\"\n\r\t";
+    return length == 0 || label[0] == ' ' || label[length - 1] == ' ' || label[0] == '#' || label[0] == '%' ||
+           strpbrk(label, special) != NULL;
+}
+
+static char *put_label(char *out, FtB_Format format, FtB_Labels labels, int64_t at)
+{
+    const char *label = labels->bytes + labels->offset[at];
+    int64_t length = (int64_t)strlen(label);
+    if (format == FTB_CSV && needs_quotes(label, length)) {
+        *out++ = '"';
+        for (; *label; label++) {
+            if (*label == '"')
+                *out++ = '"';
+            *out++ = *label;
+        }
+        *out++ = '"';
+        return out;
+    }
+    memcpy(out, label, (size_t)length);
+    if (format == FTB_TSV) /* a label cannot hold what separates fields and lines */
+        for (int64_t c = 0; c < length; c++)
+            if (out[c] == '\t' || out[c] == '\n' || out[c] == '\r')
+                out[c] = ' ';
+    return out + length;
+}
+
+/* Bytes that the longest label, or the longest id, may take. */
+static int64_t id_room(FtB_Labels labels)
+{
+    int64_t longest = FTB_NUMBER_ROOM;
+    for (int64_t at = 0; labels && at < labels->count; at++) /* every character may be a quote */
+        longest = ftb_max(longest, 2 * (labels->offset[at + 1] - labels->offset[at]) + 2);
+    return longest;
+}
+
+/* ---- entries */
+
+static inline char *put_id(const text_state *s, char *out, FtB_Labels labels, int64_t at)
+{
+    return labels ? put_label(out, s->target.format, labels, at)
+                  : ftb_format_unsigned(out, (uint64_t)(at + s->base));
+}
+
+static char *put_value(char *out, const FtB_Rows *rows, int64_t at, int digits)
+{
+    switch (rows->type) {
+    case FTB_INT64:
+        return ftb_format_integer(out, ((const int64_t *)rows->values)[at]);
+    case FTB_UINT64:
+        return ftb_format_unsigned(out, ((const uint64_t *)rows->values)[at]);
+    case FTB_FP64:
+        return ftb_format_real(out, ((const double *)rows->values)[at], digits, false);
+    case FTB_FP32:
+        return ftb_format_real(out, (double)((const float *)rows->values)[at], digits, true);
+    default: /* storage types, from FtB_Matrix_write */
+        if (ftb_type_float(rows->type))
+            return ftb_format_real(out, ftb_get_real(rows->values, rows->type, at), digits, true);
+        return ftb_format_integer(out, ftb_get_integer(rows->values, rows->type, at));
+    }
+}
+
+/* The row that entry e is in. */
+static int64_t row_of(const FtB_Rows *rows, int64_t e)
+{
+    int64_t low = 0, high = rows->nrows; /* rowptr[low] <= e < rowptr[high] */
+    while (high - low > 1) {
+        int64_t middle = low + (high - low) / 2;
+        if (rows->rowptr[middle] <= e)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void format_piece(const text_state *s, const FtB_Rows *rows, piece *p)
+{
+    char *out = p->text, separator = s->target.format == FTB_CSV   ? ','
+                                     : s->target.format == FTB_TSV ? '\t'
+                                                                   : ' ';
+    bool wide = ftb_col_size(rows->ncols) == 8;
+    int64_t row = row_of(rows, p->e0), width = rows->width;
+    const char *id = NULL; /* text of the row's id, in a line before */
+    size_t id_length = 0;
+    for (int64_t e = p->e0; e < p->e1; e++) {
+        while (e >= rows->rowptr[row + 1]) {
+            row++;
+            id = NULL;
+        }
+        int64_t i = rows->row0 + row;
+        int64_t j = wide ? ((const int64_t *)rows->colidx)[e] : ((const int32_t *)rows->colidx)[e];
+        if (s->symmetric && j > i) {
+            out = put_id(s, out, NULL, j);
+            *out++ = ' ';
+            out = put_id(s, out, NULL, i);
+        } else {
+            char *first = out;
+            if (id) {
+                memcpy(out, id, id_length);
+                out += id_length;
+            } else {
+                out = put_id(s, out, s->target.rows, i);
+                id_length = (size_t)(out - first);
+            }
+            id = first;
+            *out++ = separator;
+            out = put_id(s, out, s->target.cols, j);
+        }
+        for (int64_t f = 0; f < width; f++) {
+            *out++ = separator;
+            out = put_value(out, rows, e * width + f, s->digits);
+        }
+        *out++ = '\n';
+    }
+    p->length = out - p->text;
+}
+
+/* ---- the sink */
+
+static GrB_Info write_header(text_state *s, const ftb_sink_shape *shape)
+{
+    char text[256], count[32];
+    const char *field = shape->width == 0 ? "pattern" : ftb_type_float(shape->type) ? "real" : "integer";
+    snprintf(count, sizeof count, "%lld", (long long)shape->nvals);
+    int n = snprintf(text, sizeof text, "%%%%MatrixMarket matrix coordinate %s %s\n%lld %lld ", field,
+                     shape->symmetric ? "symmetric" : "general", (long long)shape->nrows,
+                     (long long)shape->ncols);
+    s->count_at = n;
+    if (shape->nvals >= 0)
+        n += snprintf(text + n, sizeof text - (size_t)n, "%s\n", count);
+    else
+        n += snprintf(text + n, sizeof text - (size_t)n, "%*s\n", COUNT_WIDTH, "");
+    if (s->spool)
+        return GrB_SUCCESS; /* comes at the end */
+    return ftb_file_write(s->target.file, text, n);
+}
+
+static GrB_Info check_labels(const char *what, FtB_Labels labels, int64_t count)
+{
+    if (!labels || labels->count >= count)
+        return GrB_SUCCESS;
+    return ftb_fail(GrB_INVALID_VALUE, "there are %lld labels for %lld %s", (long long)labels->count,
+                    (long long)count, what);
+}
+
+static GrB_Info text_begin(FtB_Sink sink, const ftb_sink_shape *shape)
+{
+    text_state *s = sink->state;
+    bool mtx = s->target.format == FTB_MTX;
+    GrB_Info info;
+    s->digits = sink->digits;
+    s->base = mtx ? 1 : shape->base;
+    s->symmetric = mtx && shape->symmetric;
+    if (mtx && shape->width > 1)
+        return ftb_fail(GrB_INVALID_VALUE, "%s: a Matrix Market entry has one value; these have %lld",
+                        s->target.path, (long long)shape->width);
+    if (mtx) { /* the format knows numbers only */
+        FtB_Labels_free(&s->target.rows);
+        FtB_Labels_free(&s->target.cols);
+    }
+    FTB_CHECK(check_labels("rows", s->target.rows, shape->nrows));
+    FTB_CHECK(check_labels("columns", s->target.cols, shape->ncols));
+    if (__builtin_mul_overflow(shape->width, FTB_NUMBER_ROOM + 1, &s->line))
+        return ftb_fail(GrB_INVALID_VALUE, "%s: %lld values in a line", s->target.path,
+                        (long long)shape->width);
+    s->line += id_room(s->target.rows) + id_room(s->target.cols) + 4;
+    s->capacity = ftb_max(PIECE_BYTES, s->line);
+    int threads = ftb_threads(shape->ctx);
+    s->npieces = threads == 1 ? 1 : PIECES_PER_THREAD * threads;
+    s->pieces = ftb_new0(shape->ctx, s->npieces, sizeof *s->pieces);
+    for (int p = 0; s->pieces && p < s->npieces; p++)
+        if (!(s->pieces[p].text = ftb_new(shape->ctx, s->capacity, 1)))
+            return ftb_nomem();
+    if (!s->pieces)
+        return ftb_nomem();
+    FTB_CHECK(ftb_file_create(&s->target.file, shape->ctx, s->target.path));
+    if (mtx && shape->nvals < 0 && !ftb_file_seekable(s->target.file))
+        FTB_CHECK(ftb_file_spool(&s->spool, shape->ctx));
+    if (mtx)
+        FTB_CHECK(write_header(s, shape));
+done:
+    return info;
+}
+
+/* Formats and writes the pieces up to `count`. */
+static GrB_Info write_pieces(text_state *s, FtB_Context ctx, const FtB_Rows *rows, int count)
+{
+    ftb_file *file = s->spool ? s->spool : s->target.file;
+    piece *p = s->pieces;
+    bool parallel = count > 1, together = parallel && ftb_file_seekable(file);
+    int64_t at = ftb_file_size(file);
+#pragma omp parallel for schedule(dynamic, 1) num_threads(ftb_threads(ctx)) if (parallel)
+    for (int n = 0; n < count; n++)
+        format_piece(s, rows, &p[n]);
+    if (!together) {
+        GrB_Info info = GrB_SUCCESS;
+        for (int n = 0; n < count && info == GrB_SUCCESS; n++)
+            info = ftb_file_write(file, p[n].text, p[n].length);
+        return info;
+    }
+    for (int n = 0; n < count; n++) {
+        p[n].offset = at;
+        at += p[n].length;
+    }
+#pragma omp parallel for schedule(dynamic, 1) num_threads(ftb_threads(ctx))
+    for (int n = 0; n < count; n++)
+        p[n].error = ftb_file_put(file, p[n].offset, p[n].text, p[n].length);
+    for (int n = 0; n < count; n++)
+        if (p[n].error)
+            return ftb_file_failed(file, p[n].error);
+    ftb_file_advance(file, at);
+    return GrB_SUCCESS;
+}
+
+static GrB_Info text_rows(FtB_Sink sink, const FtB_Rows *rows)
+{
+    text_state *s = sink->state;
+    int64_t each = s->capacity / s->line, nvals = rows->rowptr[rows->nrows];
+    GrB_Info info = GrB_SUCCESS;
+    for (int64_t e = 0; e < nvals && info == GrB_SUCCESS;) {
+        int count = 0;
+        for (; count < s->npieces && e < nvals; count++) {
+            s->pieces[count].e0 = e;
+            e = ftb_min(e + each, nvals);
+            s->pieces[count].e1 = e;
+        }
+        info = write_pieces(s, sink->shape.ctx, rows, count);
+    }
+    return info;
+}
+
+static void text_close(text_state *s)
+{
+    for (int p = 0; s->pieces && p < s->npieces; p++)
+        ftb_delete(s->pieces[p].text);
+    ftb_delete(s->pieces);
+    s->pieces = NULL;
+    ftb_file_discard(&s->spool);
+}
+
+static GrB_Info text_end(FtB_Sink sink)
+{
+    text_state *s = sink->state;
+    ftb_sink_shape shape = sink->shape;
+    GrB_Info info = GrB_SUCCESS;
+    if (s->target.format == FTB_MTX && shape.nvals < 0) {
+        shape.nvals = sink->stats.nvals;
+        if (s->spool) {
+            ftb_file *spool = s->spool;
+            s->spool = NULL;
+            info = write_header(s, &shape);
+            if (info == GrB_SUCCESS)
+                info = ftb_file_send(s->target.file, spool, ftb_file_size(spool));
+            ftb_file_discard(&spool);
+        } else {
+            char text[32];
+            int n = snprintf(text, sizeof text, "%*lld", COUNT_WIDTH, (long long)shape.nvals);
+            info = ftb_file_write_at(s->target.file, s->count_at, text, n);
+        }
+    }
+    if (info == GrB_SUCCESS)
+        info = ftb_file_commit(&s->target.file);
+    if (info == GrB_SUCCESS)
+        text_close(s);
+    return info;
+}
+
+static void text_abort(FtB_Sink sink)
+{
+    text_close(sink->state);
+    ftb_target_abort(sink);
+}
+
+const ftb_format_kind ftb_text_kind = {{.name = "text file",
+                                        .begin = text_begin,
+                                        .rows = text_rows,
+                                        .end = text_end,
+                                        .abort = text_abort,
+                                        .destroy = ftb_target_destroy},
+                                       sizeof(text_state)};
