@@ -5,6 +5,12 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+/* Sanitizers return NULL, too, for allocations that cannot succeed, instead of ending the test. */
+const char *__asan_default_options(void);
+const char *__tsan_default_options(void);
+const char *__asan_default_options(void) { return "allocator_may_return_null=1"; }
+const char *__tsan_default_options(void) { return "allocator_may_return_null=1"; }
+
 #define MOST_ALLOCATIONS 1000000 /* of one call; more is taken for an endless loop */
 
 static atomic_llong live, until_failure = -1; /* -1: none fails */
