@@ -29,13 +29,20 @@ extern "C" {
 
 /* ------------------------------------------------------------------------------------- status */
 
+#ifdef __cplusplus
+/* Not GrB_Info: in C++, values beyond an enumeration's bits are undefined. */
+#define FTB_STATUS(code) (code)
+#else
+#define FTB_STATUS(code) ((GrB_Info)(code))
+#endif
+
 /** @name Errors beside those of GrB_Info
  *  @{ */
-#define FTB_IO ((GrB_Info)-1001)        /**< a file could not be read or written */
-#define FTB_FORMAT ((GrB_Info)-1002)    /**< a file's content is wrong; the message has file:line:column */
-#define FTB_LIMIT ((GrB_Info)-1003)     /**< the context's memory limit is too small */
-#define FTB_CANCELLED ((GrB_Info)-1004) /**< FtB_Context_cancel was called, or progress returned false */
-#define FTB_NO_DEVICE ((GrB_Info)-1005) /**< no GPU, or it cannot do this */
+#define FTB_IO FTB_STATUS(-1001)        /**< a file could not be read or written */
+#define FTB_FORMAT FTB_STATUS(-1002)    /**< a file's content is wrong; the message has file:line:column */
+#define FTB_LIMIT FTB_STATUS(-1003)     /**< the context's memory limit is too small */
+#define FTB_CANCELLED FTB_STATUS(-1004) /**< FtB_Context_cancel was called, or progress returned false */
+#define FTB_NO_DEVICE FTB_STATUS(-1005) /**< no GPU, or it cannot do this */
 /** @} */
 
 /** The message of this thread's last failed call: names the argument, its shape and what was
@@ -96,7 +103,8 @@ typedef enum FtB_Kind {
     FTB_KIND_GRB_MONOID,     /**< a GraphBLAS built-in GrB_Monoid */
     FTB_KIND_GRB_BINARY,     /**< a GraphBLAS built-in GrB_BinaryOp */
     FTB_KIND_GRB_DESCRIPTOR, /**< one of the predefined GrB_DESC_* */
-    FTB_KIND_PLAN
+    FTB_KIND_PLAN,
+    FTB_KIND_UNKNOWN /**< an untyped pointer, which every function refuses */
 } FtB_Kind;
 
 /** An argument of one of several kinds; made by FTB_ARG(x). */

@@ -29,43 +29,91 @@ static inline FtB_Arg FtB_Arg_make(FtB_Kind kind, const void *handle, double rea
     X(grb_binary, GrB_BinaryOp, FTB_KIND_GRB_BINARY)                                                         \
     X(grb_descriptor, GrB_Descriptor, FTB_KIND_GRB_DESCRIPTOR)
 
+/** An empty slot. */
+static inline FtB_Arg FtB_Arg_none(void) { return FtB_Arg_make(FTB_KIND_NONE, NULL, 0, 0); }
+static inline FtB_Arg FtB_Arg_real(double x) { return FtB_Arg_make(FTB_KIND_REAL, NULL, x, 0); }
+static inline FtB_Arg FtB_Arg_integer(long long x) { return FtB_Arg_make(FTB_KIND_INTEGER, NULL, 0, x); }
+static inline FtB_Arg FtB_Arg_natural(unsigned long long x)
+{
+    return x <= INT64_MAX ? FtB_Arg_integer((long long)x) : FtB_Arg_real((double)x);
+}
+/** NULL; other untyped pointers have no kind, and are refused. @param x pointer. */
+static inline FtB_Arg FtB_Arg_untyped(const void *x)
+{
+    return x ? FtB_Arg_make(FTB_KIND_UNKNOWN, x, 0, 0) : FtB_Arg_none();
+}
+static inline FtB_Arg FtB_Arg_self(FtB_Arg x) { return x; }
+/** A slot that takes objects only: 0 is NULL there, as in all of C. @param x argument. */
+static inline FtB_Arg FtB_Arg_slot(FtB_Arg x)
+{
+    return x.kind == FTB_KIND_INTEGER && x.integer == 0 ? FtB_Arg_none() : x;
+}
+
 #ifdef __cplusplus
+#include <initializer_list>
+
 #define FTB_SLOT_WRAP(suffix, type, kind)                                                                    \
-    static inline FtB_Arg FTB_ARG(type x) { return FtB_Arg_make(kind, x, 0, 0); }
+    static inline FtB_Arg FtB_Arg_of(type x) { return FtB_Arg_make(kind, x, 0, 0); }
 FTB_SLOT_OBJECTS(FTB_SLOT_WRAP)
-static inline FtB_Arg FTB_ARG(double x) { return FtB_Arg_make(FTB_KIND_REAL, nullptr, x, 0); }
-static inline FtB_Arg FTB_ARG(int x) { return FtB_Arg_make(FTB_KIND_INTEGER, nullptr, 0, x); }
-static inline FtB_Arg FTB_ARG(long x) { return FtB_Arg_make(FTB_KIND_INTEGER, nullptr, 0, x); }
-static inline FtB_Arg FTB_ARG(long long x) { return FtB_Arg_make(FTB_KIND_INTEGER, nullptr, 0, x); }
-static inline FtB_Arg FTB_ARG(decltype(nullptr)) { return FtB_Arg_make(FTB_KIND_NONE, nullptr, 0, 0); }
-static inline FtB_Arg FTB_ARG(FtB_Arg x) { return x; }
+static inline FtB_Arg FtB_Arg_of(double x) { return FtB_Arg_real(x); }
+static inline FtB_Arg FtB_Arg_of(int x) { return FtB_Arg_integer(x); }
+static inline FtB_Arg FtB_Arg_of(long x) { return FtB_Arg_integer(x); }
+static inline FtB_Arg FtB_Arg_of(long long x) { return FtB_Arg_integer(x); }
+static inline FtB_Arg FtB_Arg_of(unsigned x) { return FtB_Arg_natural(x); }
+static inline FtB_Arg FtB_Arg_of(unsigned long x) { return FtB_Arg_natural(x); }
+static inline FtB_Arg FtB_Arg_of(unsigned long long x) { return FtB_Arg_natural(x); }
+static inline FtB_Arg FtB_Arg_of(decltype(nullptr)) { return FtB_Arg_none(); }
+static inline FtB_Arg FtB_Arg_of(FtB_Arg x) { return x; }
+/* A template, so that NULL, an integer to compilers, comes without a warning. */
+template <typename T> static inline FtB_Arg FTB_ARG(const T &x) { return FtB_Arg_of(x); }
 #else
 #define FTB_SLOT_WRAP(suffix, type, kind)                                                                    \
     static inline FtB_Arg FtB_Arg_##suffix(type x) { return FtB_Arg_make(kind, x, 0, 0); }
 FTB_SLOT_OBJECTS(FTB_SLOT_WRAP)
-static inline FtB_Arg FtB_Arg_null(const void *x)
-{
-    (void)x;
-    return FtB_Arg_make(FTB_KIND_NONE, NULL, 0, 0);
-}
-static inline FtB_Arg FtB_Arg_real(double x) { return FtB_Arg_make(FTB_KIND_REAL, NULL, x, 0); }
-static inline FtB_Arg FtB_Arg_integer(long long x) { return FtB_Arg_make(FTB_KIND_INTEGER, NULL, 0, x); }
-static inline FtB_Arg FtB_Arg_self(FtB_Arg x) { return x; }
 #define FTB_SLOT_CASE(suffix, type, kind)                                                                    \
     type:                                                                                                    \
     FtB_Arg_##suffix,
 #define FTB_ARG(x)                                                                                           \
-    _Generic((x), FTB_SLOT_OBJECTS(FTB_SLOT_CASE) char *: FtB_Arg_text, void *: FtB_Arg_null,      \
-        float: FtB_Arg_real, double: FtB_Arg_real, int: FtB_Arg_integer, long: FtB_Arg_integer,    \
-        long long: FtB_Arg_integer, FtB_Arg: FtB_Arg_self)(x)
+    _Generic((x),                                                                                            \
+        FTB_SLOT_OBJECTS(FTB_SLOT_CASE) char *: FtB_Arg_text,                                                \
+        void *: FtB_Arg_untyped,                                                                             \
+        const void *: FtB_Arg_untyped,                                                                       \
+        float: FtB_Arg_real,                                                                                 \
+        double: FtB_Arg_real,                                                                                \
+        bool: FtB_Arg_integer,                                                                               \
+        short: FtB_Arg_integer,                                                                              \
+        int: FtB_Arg_integer,                                                                                \
+        long: FtB_Arg_integer,                                                                               \
+        long long: FtB_Arg_integer,                                                                          \
+        unsigned: FtB_Arg_natural,                                                                           \
+        unsigned long: FtB_Arg_natural,                                                                      \
+        unsigned long long: FtB_Arg_natural,                                                                 \
+        FtB_Arg: FtB_Arg_self)(x)
 #endif
 #undef FTB_SLOT_WRAP
+#define FTB_SLOT(x) FtB_Arg_slot(FTB_ARG(x))
 
 #define FTB_BIND(name, x)                                                                                    \
     {                                                                                                        \
         name, FTB_ARG(x)                                                                                     \
     }
-#ifndef __cplusplus
+#ifdef __cplusplus
+static inline GrB_Info FtB_Semiring_bind_all(FtB_Semiring *bound, FtB_Semiring s,
+                                             std::initializer_list<FtB_Binding> bindings)
+{
+    return FtB_Semiring_bind(bound, s, bindings.begin(), bindings.size());
+}
+static inline GrB_Info FtB_Op_bind_all(FtB_Op *bound, FtB_Op op, std::initializer_list<FtB_Binding> bindings)
+{
+    return FtB_Op_bind(bound, op, bindings.begin(), bindings.size());
+}
+template <typename T> static inline const T *FtB_options(const T &options) { return &options; }
+#define FtB_Semiring_bind(bound, s, ...) FtB_Semiring_bind_all(bound, s, {__VA_ARGS__})
+#define FtB_Op_bind(bound, op, ...) FtB_Op_bind_all(bound, op, {__VA_ARGS__})
+#define FTB_PROJECT_OPTIONS(...)                                                                             \
+    FtB_options(FtB_Project_options{.size = sizeof(FtB_Project_options), __VA_ARGS__})
+#define FTB_READ_OPTIONS(...) FtB_options(FtB_Read_options{.size = sizeof(FtB_Read_options), __VA_ARGS__})
+#else
 #define FTB_BINDINGS(...)                                                                                    \
     ((const FtB_Binding[]){__VA_ARGS__}), (sizeof((const FtB_Binding[]){__VA_ARGS__}) / sizeof(FtB_Binding))
 #define FtB_Semiring_bind(bound, s, ...) (FtB_Semiring_bind)(bound, s, FTB_BINDINGS(__VA_ARGS__))
@@ -77,30 +125,31 @@ static inline FtB_Arg FtB_Arg_self(FtB_Arg x) { return x; }
 
 #define FtB_Descriptor_set(d, field, value) (FtB_Descriptor_set)(d, field, FTB_ARG(value))
 #define FtB_mxm(C, M, accum, semiring, A, B, desc)                                                           \
-    (FtB_mxm)(FTB_ARG(C), FTB_ARG(M), FTB_ARG(accum), FTB_ARG(semiring), FTB_ARG(A), FTB_ARG(B),             \
-              FTB_ARG(desc))
+    (FtB_mxm)(FTB_SLOT(C), FTB_SLOT(M), FTB_SLOT(accum), FTB_SLOT(semiring), FTB_SLOT(A), FTB_SLOT(B),       \
+              FTB_SLOT(desc))
 #define FtB_mxm_arg(C, E, M, semiring, A, B, desc)                                                           \
-    (FtB_mxm_arg)(FTB_ARG(C), FTB_ARG(E), FTB_ARG(M), FTB_ARG(semiring), FTB_ARG(A), FTB_ARG(B),             \
-                  FTB_ARG(desc))
+    (FtB_mxm_arg)(FTB_SLOT(C), FTB_SLOT(E), FTB_SLOT(M), FTB_SLOT(semiring), FTB_SLOT(A), FTB_SLOT(B),       \
+                  FTB_SLOT(desc))
 #define FtB_mxm_plan(plan, C, M, accum, semiring, A, B, desc, effort)                                        \
-    (FtB_mxm_plan)(plan, FTB_ARG(C), FTB_ARG(M), FTB_ARG(accum), FTB_ARG(semiring), FTB_ARG(A), FTB_ARG(B),  \
-                   FTB_ARG(desc), effort)
+    (FtB_mxm_plan)(plan, FTB_SLOT(C), FTB_SLOT(M), FTB_SLOT(accum), FTB_SLOT(semiring), FTB_SLOT(A),         \
+                   FTB_SLOT(B), FTB_SLOT(desc), effort)
 #define FtB_apply(C, M, accum, op, A, desc)                                                                  \
-    (FtB_apply)(FTB_ARG(C), FTB_ARG(M), FTB_ARG(accum), FTB_ARG(op), FTB_ARG(A), FTB_ARG(desc))
+    (FtB_apply)(FTB_SLOT(C), FTB_SLOT(M), FTB_SLOT(accum), FTB_SLOT(op), FTB_SLOT(A), FTB_SLOT(desc))
 #define FtB_select(C, M, accum, op, A, desc)                                                                 \
-    (FtB_select)(FTB_ARG(C), FTB_ARG(M), FTB_ARG(accum), FTB_ARG(op), FTB_ARG(A), FTB_ARG(desc))
+    (FtB_select)(FTB_SLOT(C), FTB_SLOT(M), FTB_SLOT(accum), FTB_SLOT(op), FTB_SLOT(A), FTB_SLOT(desc))
 #define FtB_select_topk(C, M, accum, k, A, desc)                                                             \
-    (FtB_select_topk)(FTB_ARG(C), FTB_ARG(M), FTB_ARG(accum), k, FTB_ARG(A), FTB_ARG(desc))
+    (FtB_select_topk)(FTB_SLOT(C), FTB_SLOT(M), FTB_SLOT(accum), k, FTB_SLOT(A), FTB_SLOT(desc))
 #define FtB_eWiseAdd(C, M, accum, op, A, B, desc)                                                            \
-    (FtB_eWiseAdd)(FTB_ARG(C), FTB_ARG(M), FTB_ARG(accum), FTB_ARG(op), FTB_ARG(A), FTB_ARG(B), FTB_ARG(desc))
+    (FtB_eWiseAdd)(FTB_SLOT(C), FTB_SLOT(M), FTB_SLOT(accum), FTB_SLOT(op), FTB_SLOT(A), FTB_SLOT(B),        \
+                   FTB_SLOT(desc))
 #define FtB_eWiseMult(C, M, accum, op, A, B, desc)                                                           \
-    (FtB_eWiseMult)(FTB_ARG(C), FTB_ARG(M), FTB_ARG(accum), FTB_ARG(op), FTB_ARG(A), FTB_ARG(B),             \
-                    FTB_ARG(desc))
+    (FtB_eWiseMult)(FTB_SLOT(C), FTB_SLOT(M), FTB_SLOT(accum), FTB_SLOT(op), FTB_SLOT(A), FTB_SLOT(B),       \
+                    FTB_SLOT(desc))
 #define FtB_reduce(y, M, accum, monoid, A, desc)                                                             \
-    (FtB_reduce)(FTB_ARG(y), FTB_ARG(M), FTB_ARG(accum), FTB_ARG(monoid), FTB_ARG(A), FTB_ARG(desc))
-#define FtB_reduce_scalar(s, type, monoid, A) (FtB_reduce_scalar)(s, type, FTB_ARG(monoid), FTB_ARG(A))
-#define FtB_project(C, R, weight, options) (FtB_project)(FTB_ARG(C), FTB_ARG(R), FTB_ARG(weight), options)
+    (FtB_reduce)(FTB_SLOT(y), FTB_SLOT(M), FTB_SLOT(accum), FTB_SLOT(monoid), FTB_SLOT(A), FTB_SLOT(desc))
+#define FtB_reduce_scalar(s, type, monoid, A) (FtB_reduce_scalar)(s, type, FTB_SLOT(monoid), FTB_SLOT(A))
+#define FtB_project(C, R, weight, options) (FtB_project)(FTB_SLOT(C), FTB_SLOT(R), FTB_SLOT(weight), options)
 #define FtB_project_plan(plan, C, R, weight, options, effort)                                                \
-    (FtB_project_plan)(plan, FTB_ARG(C), FTB_ARG(R), FTB_ARG(weight), options, effort)
+    (FtB_project_plan)(plan, FTB_SLOT(C), FTB_SLOT(R), FTB_SLOT(weight), options, effort)
 
 #endif

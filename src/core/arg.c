@@ -19,8 +19,9 @@ const char *ftb_kind_name(FtB_Kind kind)
         [FTB_KIND_GRB_BINARY] = "a GrB_BinaryOp",
         [FTB_KIND_GRB_DESCRIPTOR] = "a GrB_Descriptor",
         [FTB_KIND_PLAN] = "an FtB_Plan",
+        [FTB_KIND_UNKNOWN] = "an untyped pointer",
     };
-    return (int)kind >= FTB_KIND_NONE && (int)kind <= FTB_KIND_PLAN ? names[kind] : "of an unknown kind";
+    return (int)kind >= FTB_KIND_NONE && (int)kind <= FTB_KIND_UNKNOWN ? names[kind] : "of an unknown kind";
 }
 
 /* Checks kind and magic number, which every object starts with. *object: NULL for an empty slot. */

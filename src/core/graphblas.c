@@ -8,8 +8,9 @@
 
 #include <omp.h>
 
-#define SPARSE_ROWS 8 /* rows per entry; from here on, tuples: GraphBLAS would make row pointers of its own  \
-                       */
+#define SPARSE_ROWS                                                                                          \
+    8 /* rows per entry; from here on, tuples: GraphBLAS would make row pointers of its own                  \
+       */
 
 /* X(dtype, GraphBLAS's suffix, C type) */
 #define BUILT_IN(X)                                                                                          \
