@@ -17,6 +17,7 @@ build() { # preset, targets...
 format() { git ls-files '*.c' '*.h' | xargs clang-format --dry-run -Werror; }
 links() { scripts/check_links; }
 includes() { scripts/check_includes; }
+tables() { scripts/check_tables; }
 docs() {
     mkdir -p build/docs
     doxygen Doxyfile
@@ -39,7 +40,7 @@ tidy() { # configures only, for the compile commands
         { grep -E 'error:' build/tidy.log; return 1; }
 }
 
-for check in ${*:-format links includes docs symbols asan tsan tidy}; do
+for check in ${*:-format links includes tables docs symbols asan tsan tidy}; do
     echo "== $check"
     start=$SECONDS
     "$check"
