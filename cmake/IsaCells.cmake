@@ -10,8 +10,13 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|amd64|AMD64)$")
   set(FTB_ISA_avx512 2)
 endif()
 
+# Neither errno nor floating-point traps are looked at after a kernel: without them sqrt and ?: vectorise.
+# Values are the same with and without. The build types other than Debug get -O3, as loops are written for it.
+set(FTB_FLAGS_kernel -fno-math-errno -fno-trapping-math $<$<NOT:$<CONFIG:Debug>>:-O3>)
+
 function(ftb_isa_cells file)
   set_property(SOURCE ${CMAKE_SOURCE_DIR}/${file} APPEND PROPERTY COMPILE_DEFINITIONS FTB_ISA=0)
+  set_property(SOURCE ${CMAKE_SOURCE_DIR}/${file} APPEND PROPERTY COMPILE_OPTIONS ${FTB_FLAGS_kernel})
   if(NOT FTB_X86_CELLS)
     return()
   endif()
@@ -20,7 +25,7 @@ function(ftb_isa_cells file)
     set(cell ${CMAKE_BINARY_DIR}/cells/${stem}_${isa}.c)
     file(CONFIGURE OUTPUT ${cell} CONTENT "#include \"${CMAKE_SOURCE_DIR}/${file}\"\n")
     set_property(SOURCE ${cell} APPEND PROPERTY COMPILE_DEFINITIONS FTB_ISA=${FTB_ISA_${isa}})
-    set_property(SOURCE ${cell} APPEND PROPERTY COMPILE_OPTIONS ${FTB_FLAGS_${isa}})
+    set_property(SOURCE ${cell} APPEND PROPERTY COMPILE_OPTIONS ${FTB_FLAGS_kernel} ${FTB_FLAGS_${isa}})
     list(APPEND FEATBLAS_SOURCES ${cell})
   endforeach()
   set(FEATBLAS_SOURCES ${FEATBLAS_SOURCES} PARENT_SCOPE)

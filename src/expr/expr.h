@@ -55,6 +55,9 @@ void ftb_program_delete(ftb_program *p);
 FtB_Type ftb_program_type(const ftb_program *p); /* compute type of the result */
 int64_t ftb_program_width(const ftb_program *p); /* values per item of the result */
 bool ftb_program_uses(const ftb_program *p, int name);
+/* That every block which the text indexes by names[...] `index`, such as norm[i], has at least `extent`
+ * rows. To be called for each index before running: a machine does not look. */
+GrB_Info ftb_program_check_rows(const ftb_program *p, const char *index, int64_t extent);
 
 /* A machine runs batches of up to ftb_machine_batch() items. */
 GrB_Info ftb_machine_new(ftb_machine **m, FtB_Context ctx, const ftb_program *p);

@@ -8,13 +8,14 @@
 
 /* How the result of a message gets back to the domain's width. */
 typedef enum kind {
-    KEEP,  /* already a value of the domain */
-    RING,  /* + - *: may leave an integer domain; sums and products of such agree modulo 2^width */
-    TRUTH, /* BOOL, to be read as a value of the domain */
-    BITS,  /* of integers only */
-    LESS   /* a truth of its own: the result is BOOL */
+    KEEP,   /* already a value of the domain */
+    RING,   /* + - *: may leave an integer domain; sums and products of such agree modulo 2^width */
+    TRUTH,  /* BOOL, to be read as a value of the domain */
+    BITS,   /* of integers only */
+    COMPARE /* a truth: the result is BOOL */
 } kind;
 
+/* clang-format off */
 /* id, over x and y, its form for BOOL, kind */
 #define OPERATORS(X)                                                                                         \
     X(FIRST, "x", "x", KEEP)                                                                                 \
@@ -38,17 +39,18 @@ typedef enum kind {
     X(LOR, "x || y", "x || y", TRUTH)                                                                        \
     X(LAND, "x && y", "x && y", TRUTH)                                                                       \
     X(LXOR, "bool(x) != bool(y)", "x != y", TRUTH)                                                           \
-    X(EQ, "x == y", "x == y", LESS)                                                                          \
-    X(NE, "x != y", "x != y", LESS)                                                                          \
-    X(GT, "x > y", "x > y", LESS)                                                                            \
-    X(LT, "x < y", "x < y", LESS)                                                                            \
-    X(GE, "x >= y", "x >= y", LESS)                                                                          \
-    X(LE, "x <= y", "x <= y", LESS)                                                                          \
+    X(EQ, "x == y", "x == y", COMPARE)                                                                          \
+    X(NE, "x != y", "x != y", COMPARE)                                                                          \
+    X(GT, "x > y", "x > y", COMPARE)                                                                            \
+    X(LT, "x < y", "x < y", COMPARE)                                                                            \
+    X(GE, "x >= y", "x >= y", COMPARE)                                                                          \
+    X(LE, "x <= y", "x <= y", COMPARE)                                                                          \
     X(BOR, "bitor(x, y)", "", BITS)                                                                          \
     X(BAND, "bitand(x, y)", "", BITS)                                                                        \
     X(BXOR, "bitxor(x, y)", "", BITS)                                                                        \
     X(BXNOR, "-1 - bitxor(x, y)", "", BITS)                                                                  \
-    X(LXNOR, "", "x == y", LESS)
+    X(LXNOR, "", "x == y", COMPARE)
+/* clang-format on */
 
 enum {
 #define ENUM(id, text, truth, kind) OP_##id,
@@ -64,16 +66,12 @@ static const struct {
 #undef ROW
 };
 
-#define TYPES(X, ...)                                                                                        \
-    X(INT8, __VA_ARGS__)                                                                                     \
-    X(INT16, __VA_ARGS__)                                                                                    \
-    X(INT32, __VA_ARGS__) X(INT64, __VA_ARGS__) X(UINT8, __VA_ARGS__) X(UINT16, __VA_ARGS__)                 \
-        X(UINT32, __VA_ARGS__) X(UINT64, __VA_ARGS__) X(FP32, __VA_ARGS__) X(FP64, __VA_ARGS__)
+/* clang-format off */
 #define INTEGERS(X, ...)                                                                                     \
-    X(INT8, __VA_ARGS__)                                                                                     \
-    X(INT16, __VA_ARGS__)                                                                                    \
-    X(INT32, __VA_ARGS__) X(INT64, __VA_ARGS__) X(UINT8, __VA_ARGS__) X(UINT16, __VA_ARGS__)                 \
-        X(UINT32, __VA_ARGS__) X(UINT64, __VA_ARGS__)
+    X(INT8, __VA_ARGS__) X(INT16, __VA_ARGS__) X(INT32, __VA_ARGS__) X(INT64, __VA_ARGS__)                   \
+    X(UINT8, __VA_ARGS__) X(UINT16, __VA_ARGS__) X(UINT32, __VA_ARGS__) X(UINT64, __VA_ARGS__)
+#define TYPES(X, ...) INTEGERS(X, __VA_ARGS__) X(FP32, __VA_ARGS__) X(FP64, __VA_ARGS__)
+/* clang-format on */
 
 /* ---- monoids */
 
@@ -83,17 +81,18 @@ typedef struct monoid_row {
     ftb_monoid monoid;
 } monoid_row;
 
+/* clang-format off */
 #define MONOID(type, id) {&GrB_##id##_MONOID_##type, FTB_##type, FTB_##id},
+#define GXB_MONOID(type, id) {&GxB_##id##_##type##_MONOID, FTB_##type, FTB_##id},
 static const monoid_row monoids[] = {
-    TYPES(MONOID, PLUS) TYPES(MONOID, TIMES) TYPES(MONOID, MIN)
-        TYPES(MONOID, MAX){&GrB_LOR_MONOID_BOOL, FTB_BOOL, FTB_OR},
+    TYPES(MONOID, PLUS) TYPES(MONOID, TIMES) TYPES(MONOID, MIN) TYPES(MONOID, MAX)
+    {&GrB_LOR_MONOID_BOOL, FTB_BOOL, FTB_OR},
     {&GrB_LAND_MONOID_BOOL, FTB_BOOL, FTB_AND},
     {&GrB_LXOR_MONOID_BOOL, FTB_BOOL, FTB_XOR},
     {&GrB_LXNOR_MONOID_BOOL, FTB_BOOL, FTB_XNOR},
 #ifdef GxB_IMPLEMENTATION
-#define GXB_MONOID(type, id) {&GxB_##id##_##type##_MONOID, FTB_##type, FTB_##id},
     TYPES(GXB_MONOID, PLUS) TYPES(GXB_MONOID, TIMES) TYPES(GXB_MONOID, MIN) TYPES(GXB_MONOID, MAX)
-        TYPES(GXB_MONOID, ANY){&GxB_ANY_BOOL_MONOID, FTB_BOOL, FTB_ANY},
+    TYPES(GXB_MONOID, ANY) GXB_MONOID(BOOL, ANY)
     {&GxB_LOR_BOOL_MONOID, FTB_BOOL, FTB_OR},
     {&GxB_LAND_BOOL_MONOID, FTB_BOOL, FTB_AND},
     {&GxB_LXOR_BOOL_MONOID, FTB_BOOL, FTB_XOR},
@@ -101,6 +100,7 @@ static const monoid_row monoids[] = {
     {&GxB_EQ_BOOL_MONOID, FTB_BOOL, FTB_XNOR},
 #endif
 };
+/* clang-format on */
 
 GrB_Info ftb_monoid_from_grb(ftb_monoid *m, FtB_Type *type, GrB_Monoid monoid)
 {
@@ -122,25 +122,27 @@ typedef struct op_row {
     int op;
 } op_row;
 
+/* clang-format off */
 #define OP(type, id) {&GrB_##id##_##type, FTB_##type, OP_##id},
-#define OP_BOTH(X, id) TYPES(X, id) X(BOOL, id)
-#define PAIR_OP(type, id) {&GrB_ONEB_##type, FTB_##type, OP_PAIR},
+#define ONEB_OP(type, id) {&GrB_ONEB_##type, FTB_##type, OP_##id},
+#define GXB_OP(type, id) {&GxB_##id##_##type, FTB_##type, OP_##id},
+#define ALL(X, id) TYPES(X, id) X(BOOL, id)
 static const op_row binary[] = {
-    OP_BOTH(OP, FIRST) OP_BOTH(OP, SECOND) OP_BOTH(OP, MIN) OP_BOTH(OP, MAX) OP_BOTH(OP, PLUS)
-        OP_BOTH(OP, MINUS) OP_BOTH(OP, TIMES) OP_BOTH(OP, DIV) OP_BOTH(OP, EQ) OP_BOTH(OP, NE) OP_BOTH(OP, GT)
-            OP_BOTH(OP, LT) OP_BOTH(OP, GE) OP_BOTH(OP, LE) OP_BOTH(PAIR_OP, ) INTEGERS(OP, BOR)
-                INTEGERS(OP, BAND) INTEGERS(OP, BXOR) INTEGERS(OP, BXNOR){&GrB_LOR, FTB_BOOL, OP_LOR},
+    ALL(OP, FIRST) ALL(OP, SECOND) ALL(ONEB_OP, PAIR) ALL(OP, MIN) ALL(OP, MAX)
+    ALL(OP, PLUS) ALL(OP, MINUS) ALL(OP, TIMES) ALL(OP, DIV)
+    ALL(OP, EQ) ALL(OP, NE) ALL(OP, GT) ALL(OP, LT) ALL(OP, GE) ALL(OP, LE)
+    INTEGERS(OP, BOR) INTEGERS(OP, BAND) INTEGERS(OP, BXOR) INTEGERS(OP, BXNOR)
+    {&GrB_LOR, FTB_BOOL, OP_LOR},
     {&GrB_LAND, FTB_BOOL, OP_LAND},
     {&GrB_LXOR, FTB_BOOL, OP_LXOR},
     {&GrB_LXNOR, FTB_BOOL, OP_LXNOR},
 #ifdef GxB_IMPLEMENTATION
-#define GXB_OP(type, id) {&GxB_##id##_##type, FTB_##type, OP_##id},
-    OP_BOTH(GXB_OP, PAIR) OP_BOTH(GXB_OP, ANY) OP_BOTH(GXB_OP, RMINUS) OP_BOTH(GXB_OP, RDIV)
-        OP_BOTH(GXB_OP, ISEQ) OP_BOTH(GXB_OP, ISNE) OP_BOTH(GXB_OP, ISGT) OP_BOTH(GXB_OP, ISLT)
-            OP_BOTH(GXB_OP, ISGE) OP_BOTH(GXB_OP, ISLE) OP_BOTH(GXB_OP, LOR) OP_BOTH(GXB_OP, LAND)
-                OP_BOTH(GXB_OP, LXOR)
+    ALL(GXB_OP, PAIR) ALL(GXB_OP, ANY) ALL(GXB_OP, RMINUS) ALL(GXB_OP, RDIV)
+    ALL(GXB_OP, ISEQ) ALL(GXB_OP, ISNE) ALL(GXB_OP, ISGT) ALL(GXB_OP, ISLT) ALL(GXB_OP, ISGE)
+    ALL(GXB_OP, ISLE) ALL(GXB_OP, LOR) ALL(GXB_OP, LAND) ALL(GXB_OP, LXOR)
 #endif
 };
+/* clang-format on */
 
 /* ---- semirings */
 
@@ -151,44 +153,41 @@ typedef struct semiring_row {
     int op;
 } semiring_row;
 
+/* clang-format off */
 #define SEMIRING(type, add, multiply)                                                                        \
     {&GrB_##add##_##multiply##_SEMIRING_##type, FTB_##type, FTB_##add, OP_##multiply},
+#define GXB_ROW(type, add, monoid, multiply)                                                                 \
+    {&GxB_##add##_##multiply##_##type, FTB_##type, monoid, OP_##multiply},
+#define GXB_TYPES(multiply)                                                                                  \
+    TYPES(GXB_ROW, MIN, FTB_MIN, multiply) TYPES(GXB_ROW, MAX, FTB_MAX, multiply)                            \
+    TYPES(GXB_ROW, PLUS, FTB_PLUS, multiply) TYPES(GXB_ROW, TIMES, FTB_TIMES, multiply)                      \
+    TYPES(GXB_ROW, ANY, FTB_ANY, multiply)
+#define GXB_TRUTHS(multiply)                                                                                 \
+    TYPES(GXB_ROW, LOR, FTB_OR, multiply) TYPES(GXB_ROW, LAND, FTB_AND, multiply)                            \
+    TYPES(GXB_ROW, LXOR, FTB_XOR, multiply) TYPES(GXB_ROW, EQ, FTB_XNOR, multiply)                           \
+    TYPES(GXB_ROW, ANY, FTB_ANY, multiply)
+#define GXB_BOOL(multiply)                                                                                   \
+    GXB_ROW(BOOL, LOR, FTB_OR, multiply) GXB_ROW(BOOL, LAND, FTB_AND, multiply)                              \
+    GXB_ROW(BOOL, LXOR, FTB_XOR, multiply) GXB_ROW(BOOL, EQ, FTB_XNOR, multiply)                             \
+    GXB_ROW(BOOL, ANY, FTB_ANY, multiply)
 static const semiring_row semirings[] = {
-    TYPES(SEMIRING, PLUS, TIMES) TYPES(SEMIRING, PLUS, MIN) TYPES(SEMIRING, MIN, PLUS)
-        TYPES(SEMIRING, MIN, TIMES) TYPES(SEMIRING, MIN, FIRST) TYPES(SEMIRING, MIN, SECOND)
-            TYPES(SEMIRING, MIN, MAX) TYPES(SEMIRING, MAX, PLUS) TYPES(SEMIRING, MAX, TIMES)
-                TYPES(SEMIRING, MAX, FIRST) TYPES(SEMIRING, MAX, SECOND)
-                    TYPES(SEMIRING, MAX, MIN){&GrB_LOR_LAND_SEMIRING_BOOL, FTB_BOOL, FTB_OR, OP_LAND},
+    TYPES(SEMIRING, PLUS, TIMES) TYPES(SEMIRING, PLUS, MIN)
+    TYPES(SEMIRING, MIN, PLUS) TYPES(SEMIRING, MIN, TIMES) TYPES(SEMIRING, MIN, MAX)
+    TYPES(SEMIRING, MIN, FIRST) TYPES(SEMIRING, MIN, SECOND)
+    TYPES(SEMIRING, MAX, PLUS) TYPES(SEMIRING, MAX, TIMES) TYPES(SEMIRING, MAX, MIN)
+    TYPES(SEMIRING, MAX, FIRST) TYPES(SEMIRING, MAX, SECOND)
+    {&GrB_LOR_LAND_SEMIRING_BOOL, FTB_BOOL, FTB_OR, OP_LAND},
     {&GrB_LAND_LOR_SEMIRING_BOOL, FTB_BOOL, FTB_AND, OP_LOR},
     {&GrB_LXOR_LAND_SEMIRING_BOOL, FTB_BOOL, FTB_XOR, OP_LAND},
     {&GrB_LXNOR_LOR_SEMIRING_BOOL, FTB_BOOL, FTB_XNOR, OP_LOR},
 #ifdef GxB_IMPLEMENTATION
-#define GXB_ROW(type, add, monoid, multiply)                                                                 \
-    {&GxB_##add##_##multiply##_##type, FTB_##type, monoid, OP_##multiply},
-#define GXB_TYPES(multiply)                                                                                  \
-    TYPES(GXB_ROW, MIN, FTB_MIN, multiply)                                                                   \
-    TYPES(GXB_ROW, MAX, FTB_MAX, multiply)                                                                   \
-    TYPES(GXB_ROW, PLUS, FTB_PLUS, multiply) TYPES(GXB_ROW, TIMES, FTB_TIMES, multiply)                      \
-        TYPES(GXB_ROW, ANY, FTB_ANY, multiply)
-    GXB_TYPES(FIRST) GXB_TYPES(SECOND) GXB_TYPES(PAIR) GXB_TYPES(MIN) GXB_TYPES(MAX) GXB_TYPES(PLUS)
-        GXB_TYPES(MINUS) GXB_TYPES(RMINUS) GXB_TYPES(TIMES) GXB_TYPES(DIV) GXB_TYPES(RDIV) GXB_TYPES(ISEQ)
-            GXB_TYPES(ISNE) GXB_TYPES(ISGT) GXB_TYPES(ISLT) GXB_TYPES(ISGE) GXB_TYPES(ISLE) GXB_TYPES(LOR)
-                GXB_TYPES(LAND) GXB_TYPES(LXOR)
-#define GXB_COMPARE(multiply)                                                                                \
-    TYPES(GXB_ROW, LOR, FTB_OR, multiply)                                                                    \
-    TYPES(GXB_ROW, LAND, FTB_AND, multiply)                                                                  \
-    TYPES(GXB_ROW, LXOR, FTB_XOR, multiply) TYPES(GXB_ROW, EQ, FTB_XNOR, multiply)                           \
-        TYPES(GXB_ROW, ANY, FTB_ANY, multiply) GXB_BOOL(multiply)
-#define GXB_BOOL(multiply)                                                                                   \
-    GXB_ROW(BOOL, LOR, FTB_OR, multiply)                                                                     \
-    GXB_ROW(BOOL, LAND, FTB_AND, multiply)                                                                   \
-    GXB_ROW(BOOL, LXOR, FTB_XOR, multiply) GXB_ROW(BOOL, EQ, FTB_XNOR, multiply)                             \
-        GXB_ROW(BOOL, ANY, FTB_ANY, multiply)
-                    GXB_COMPARE(EQ) GXB_COMPARE(GT) GXB_COMPARE(LT) GXB_COMPARE(GE) GXB_COMPARE(LE)
-                        TYPES(GXB_ROW, LOR, FTB_OR, NE) TYPES(GXB_ROW, LAND, FTB_AND, NE)
-                            TYPES(GXB_ROW, LXOR, FTB_XOR, NE) TYPES(GXB_ROW, EQ, FTB_XNOR, NE)
-                                TYPES(GXB_ROW, ANY, FTB_ANY, NE) GXB_BOOL(FIRST) GXB_BOOL(SECOND)
-                                    GXB_BOOL(PAIR) GXB_BOOL(LOR) GXB_BOOL(LAND) GXB_BOOL(LXOR)
+    GXB_TYPES(FIRST) GXB_TYPES(SECOND) GXB_TYPES(PAIR) GXB_TYPES(MIN) GXB_TYPES(MAX)
+    GXB_TYPES(PLUS) GXB_TYPES(MINUS) GXB_TYPES(RMINUS) GXB_TYPES(TIMES) GXB_TYPES(DIV) GXB_TYPES(RDIV)
+    GXB_TYPES(ISEQ) GXB_TYPES(ISNE) GXB_TYPES(ISGT) GXB_TYPES(ISLT) GXB_TYPES(ISGE) GXB_TYPES(ISLE)
+    GXB_TYPES(LOR) GXB_TYPES(LAND) GXB_TYPES(LXOR)
+    GXB_TRUTHS(EQ) GXB_TRUTHS(NE) GXB_TRUTHS(GT) GXB_TRUTHS(LT) GXB_TRUTHS(GE) GXB_TRUTHS(LE)
+    GXB_BOOL(FIRST) GXB_BOOL(SECOND) GXB_BOOL(PAIR) GXB_BOOL(LOR) GXB_BOOL(LAND) GXB_BOOL(LXOR)
+    GXB_BOOL(EQ) GXB_BOOL(GT) GXB_BOOL(LT) GXB_BOOL(GE) GXB_BOOL(LE)
 #endif
 };
 
@@ -204,12 +203,13 @@ static const struct {
 #define INDEX_TYPES(add, multiply, text)                                                                     \
     INDEX_ROW(add, multiply, INT32, text) INDEX_ROW(add, multiply, INT64, text)
 #define INDEX(multiply, text)                                                                                \
-    INDEX_TYPES(MIN, multiply, text)                                                                         \
-    INDEX_TYPES(MAX, multiply, text)                                                                         \
-    INDEX_TYPES(PLUS, multiply, text) INDEX_TYPES(TIMES, multiply, text) INDEX_TYPES(ANY, multiply, text)
-    INDEX(FIRSTI, "i") INDEX(FIRSTI1, "i + 1") INDEX(FIRSTJ, "k") INDEX(FIRSTJ1, "k + 1") INDEX(SECONDI, "k")
-        INDEX(SECONDI1, "k + 1") INDEX(SECONDJ, "j") INDEX(SECONDJ1, "j + 1")};
+    INDEX_TYPES(MIN, multiply, text) INDEX_TYPES(MAX, multiply, text) INDEX_TYPES(PLUS, multiply, text)      \
+    INDEX_TYPES(TIMES, multiply, text) INDEX_TYPES(ANY, multiply, text)
+    INDEX(FIRSTI, "i") INDEX(FIRSTI1, "i + 1") INDEX(FIRSTJ, "k") INDEX(FIRSTJ1, "k + 1")
+    INDEX(SECONDI, "k") INDEX(SECONDI1, "k + 1") INDEX(SECONDJ, "j") INDEX(SECONDJ1, "j + 1")
+};
 #endif
+/* clang-format on */
 
 /* ---- text */
 

@@ -74,4 +74,22 @@ FTB_SCALAR_INTEGER_EXTREMES(u64, uint64_t)
 #define FTB_LEAST(x, y) FTB_SCALAR_GENERIC(ftb_least, x)(x, y)
 #define FTB_GREATEST(x, y) FTB_SCALAR_GENERIC(ftb_greatest, x)(x, y)
 
+/* x / 0 is 0; the least integer / -1 wraps. */
+static inline int64_t ftb_idiv_i64(int64_t x, int64_t y)
+{
+    return y == 0 ? 0 : y == -1 ? (int64_t)(0 - (uint64_t)x) : x / y;
+}
+static inline uint64_t ftb_idiv_u64(uint64_t x, uint64_t y) { return y == 0 ? 0 : x / y; }
+#define FTB_INTEGER_DIV(x, y) _Generic((x), int64_t : ftb_idiv_i64, uint64_t : ftb_idiv_u64)(x, y)
+
+/* Conversions as ftb_cast makes them: cut off towards zero, saturate, NaN gives 0. */
+static inline int64_t ftb_int64_of(double x)
+{
+    return x != x ? 0 : x >= 0x1p63 ? INT64_MAX : x < -0x1p63 ? INT64_MIN : (int64_t)x;
+}
+static inline uint64_t ftb_uint64_of(double x)
+{
+    return !(x > 0) ? 0 : x >= 0x1p64 ? UINT64_MAX : (uint64_t)x;
+}
+
 #endif

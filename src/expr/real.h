@@ -1,0 +1,134 @@
+/* Real functions, as semirings/operators.def spells them.
+ *
+ * FP64 goes to the C library. FP32 is computed here in double precision, by polynomials that leave an
+ * error near 1e-9, and rounded once: below 0.6 units in the last place, without branches, so that the loops
+ * around it vectorise, and with the same bits for every instruction set. */
+#ifndef FTB_REAL_H
+#define FTB_REAL_H
+
+#include "expr/scalar.h"
+
+#include <math.h>
+
+static inline double ftb_double_of(uint64_t bits)
+{
+    double x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+/* exp(x) = scale * (1 + q): x = n ln 2 + r, |r| <= ln 2 / 2, scale = 2^n, q = exp(r) - 1 by its series
+ * (the first term left out is r^9/9! < 2.1e-10). Arguments beyond 150, where FP32 ends, are cut to it. */
+static inline double ftb_exp_parts(double x, double *q)
+{
+    const double magic = 0x1.8p52, ln2_high = 0x1.62e42fep-1, ln2_low = 0x1.efa39ef35793cp-33;
+    x = x < -150 ? -150 : x;
+    x = x > 150 ? 150 : x;
+    double shifted = x * 0x1.71547652b82fep+0 + magic, n = shifted - magic;
+    double r = (x - n * ln2_high) - n * ln2_low;
+    double p = 1.0 / 40320;
+    p = p * r + 1.0 / 5040;
+    p = p * r + 1.0 / 720;
+    p = p * r + 1.0 / 120;
+    p = p * r + 1.0 / 24;
+    p = p * r + 1.0 / 6;
+    p = p * r + 0.5;
+    *q = r + r * r * p;
+    return ftb_double_of((ftb_bits_f64(shifted) << 52) + ftb_bits_f64(1.0));
+}
+
+static inline double ftb_exp_core(double x)
+{
+    double q, scale = ftb_exp_parts(x, &q);
+    return scale * q + scale;
+}
+
+static inline double ftb_expm1_core(double x)
+{
+    double q, scale = ftb_exp_parts(x, &q);
+    return scale * q + (scale - 1);
+}
+
+/* log(x) of a positive normal x: x = 2^k m, sqrt(1/2) <= m < sqrt(2), s = (m - 1) / (m + 1),
+ * log m = 2 (s + s^3/3 + ...); the first term left out is 2 s^13/13 < 2e-11 s. */
+static inline double ftb_log_core(double x)
+{
+    const uint64_t root_half = UINT64_C(0x3fe6a09e667f3bcd), one = UINT64_C(0x3ff0000000000000);
+    uint64_t moved = ftb_bits_f64(x) - root_half + one, biased = moved >> 52;
+    double m = ftb_double_of(ftb_bits_f64(x) - (biased << 52) + one);
+    double k = ftb_double_of(UINT64_C(0x4330000000000000) | biased) - (0x1p52 + 1023);
+    double s = (m - 1) / (m + 1), z = s * s;
+    double p = 2.0 / 11;
+    p = p * z + 2.0 / 9;
+    p = p * z + 2.0 / 7;
+    p = p * z + 2.0 / 5;
+    p = p * z + 2.0 / 3;
+    return k * 0x1.62e42fefa39efp-1 + (2 * s + s * z * p);
+}
+
+/* The same for every x. */
+static inline double ftb_log_all(double x)
+{
+    double y = ftb_log_core(x);
+    y = x == 0 ? -HUGE_VAL : y;
+    y = x < 0 ? (double)NAN : y;
+    return x == HUGE_VAL || x != x ? x : y;
+}
+
+static inline float ftb_exp_f32(float x) { return (float)ftb_exp_core(x); }
+static inline float ftb_expm1_f32(float x) { return (float)ftb_expm1_core(x); }
+static inline float ftb_log_f32(float x) { return (float)ftb_log_all(x); }
+static inline float ftb_log2_f32(float x) { return (float)(ftb_log_all(x) * 0x1.71547652b82fep+0); }
+/* log(1 + x) = log(u) x / (u - 1) with u = 1 + x rounded: the error of u cancels (Kahan). */
+static inline float ftb_log1p_f32(float x)
+{
+    double u = 1 + (double)x, y = ftb_log_all(u), d = u - 1;
+    double corrected = y * ((double)x / d);
+    return d == 0 ? x : x < HUGE_VALF && x > -1 ? (float)corrected : (float)y;
+}
+static inline float ftb_tanh_f32(float x)
+{
+    double t = ftb_expm1_core(2 * (double)x);
+    return x == 0 ? x : (float)(t / (t + 2));
+}
+static inline float ftb_sigmoid_f32(float x) { return (float)(1 / (1 + ftb_exp_core(-(double)x))); }
+static inline float ftb_elu_f32(float x, float y)
+{
+    float below = (float)((double)y * ftb_expm1_core(x));
+    return x > 0 ? x : below;
+}
+static inline float ftb_pow_f32(float x, float y) { return (float)pow((double)x, (double)y); }
+static inline double ftb_lgamma_f64(double x)
+{
+    int sign; /* lgamma() would write a global */
+    return lgamma_r(x, &sign);
+}
+static inline float ftb_lgamma_f32(float x) { return (float)ftb_lgamma_f64(x); }
+
+static inline double ftb_sigmoid_f64(double x) { return 1 / (1 + exp(-x)); }
+static inline double ftb_elu_f64(double x, double y) { return x > 0 ? x : y * expm1(x); }
+
+#define FTB_REAL(f32, f64, x) _Generic((x), float : f32, double : f64)
+#define FTB_REAL_MIN(x, y) FTB_LEAST(x, y)
+#define FTB_REAL_MAX(x, y) FTB_GREATEST(x, y)
+#define FTB_REAL_ABS(x) FTB_REAL(fabsf, fabs, x)(x)
+#define FTB_REAL_FLOOR(x) FTB_REAL(floorf, floor, x)(x)
+#define FTB_REAL_CEIL(x) FTB_REAL(ceilf, ceil, x)(x)
+#define FTB_REAL_TRUNC(x) FTB_REAL(truncf, trunc, x)(x)
+#define FTB_REAL_SQRT(x) FTB_REAL(sqrtf, sqrt, x)(x)
+#define FTB_REAL_EXP(x) FTB_REAL(ftb_exp_f32, exp, x)(x)
+#define FTB_REAL_EXPM1(x) FTB_REAL(ftb_expm1_f32, expm1, x)(x)
+#define FTB_REAL_LOG(x) FTB_REAL(ftb_log_f32, log, x)(x)
+#define FTB_REAL_LOG1P(x) FTB_REAL(ftb_log1p_f32, log1p, x)(x)
+#define FTB_REAL_LOG2(x) FTB_REAL(ftb_log2_f32, log2, x)(x)
+#define FTB_REAL_LGAMMA(x) FTB_REAL(ftb_lgamma_f32, ftb_lgamma_f64, x)(x)
+#define FTB_REAL_TANH(x) FTB_REAL(ftb_tanh_f32, tanh, x)(x)
+#define FTB_REAL_SIGMOID(x) FTB_REAL(ftb_sigmoid_f32, ftb_sigmoid_f64, x)(x)
+#define FTB_REAL_POW(x, y) FTB_REAL(ftb_pow_f32, pow, x)(x, y)
+#define FTB_REAL_ELU(x, y) FTB_REAL(ftb_elu_f32, ftb_elu_f64, x)(x, y)
+#define FTB_REAL_CLAMP(x, low, high)                                                                         \
+    (T)((double)(x) < (double)(low)    ? (double)(low)                                                       \
+        : (double)(x) > (double)(high) ? (double)(high)                                                      \
+                                       : (double)(x))
+
+#endif
