@@ -45,13 +45,11 @@ static GrB_Info read_options(FtB_Read_options *o, const FtB_Read_options *given)
 static GrB_Info read_as(FtB_Format format, FtB_Matrix *A, FtB_Labels *rows, FtB_Labels *cols, FtB_Context ctx,
                         ftb_input *in, const FtB_Read_options *o)
 {
-    (void)rows;
-    (void)cols;
     switch (format) {
     case FTB_MTX:
         return ftb_read_mtx(A, ctx, in, o);
     default:
-        return ftb_fail(FTB_FORMAT, "%s: is no Matrix Market file", ftb_input_name(in));
+        return ftb_read_edges(A, rows, cols, ctx, in, o);
     }
 }
 

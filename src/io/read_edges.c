@@ -1,0 +1,394 @@
+/* Edge lists: a line per entry, of row, column and perhaps a value.
+ *
+ * A column of ids is taken for integers, and values too, until a line shows otherwise; what was read before
+ * is then converted, and the round of pieces is parsed again. Integer ids become their ranks at the end;
+ * texts are numbered as they come, rows by one thread and columns by another. */
+#include "io/edges.h"
+#include "io/intern.h"
+#include "io/number.h"
+
+typedef enum event { NOTHING, WRONG, ROW_TEXT, COL_TEXT, REAL_VALUE } event;
+
+/* What one thread found in its piece. A text id is kept as its place in the batch: offset << 32 | length,
+ * and DOUBLED if it holds doubled quotes. */
+typedef struct worker {
+    ftb_piece *out;
+    int64_t lines, bytes[2]; /* bytes: of the texts, by side */
+    event event;
+    ftb_complaint wrong;
+} worker;
+#define DOUBLED ((int64_t)1 << 31)
+
+typedef struct reader {
+    ftb_edges_layout layout;
+    ftb_text text;
+    ftb_tuples tuples;
+    ftb_intern intern[2]; /* rows, columns */
+    bool texts[2];        /* the side's ids are not all integers */
+    bool real, single;    /* values */
+    int64_t lines;        /* in the batch, so far */
+    ftb_piece *pieces;
+    worker *workers;
+    char **cut;
+} reader;
+
+/* ---- parsing */
+
+/* The id in field f; side 0: row, 1: column. */
+static bool take_id(const reader *r, const char *first, const char *line, const ftb_field *f, int side,
+                    worker *w)
+{
+    ftb_piece *out = w->out;
+    int64_t *id = side == 0 ? &out->I[out->count] : &out->J[out->count];
+    int64_t length = f->end - f->text;
+    if (length == 0) {
+        w->event = WRONG;
+        ftb_complain(&w->wrong, f->text, line, "the %s id is empty", side == 0 ? "row" : "column");
+        return false;
+    }
+    if (!r->texts[side]) {
+        if (ftb_field_integer(f, id))
+            return true;
+        w->event = side == 0 ? ROW_TEXT : COL_TEXT;
+        return false;
+    }
+    const char *nul = memchr(f->text, '\0', (size_t)length);
+    if (nul) {
+        w->event = WRONG;
+        ftb_complain(&w->wrong, nul, line, "a NUL byte");
+        return false;
+    }
+    *id = (f->text - first) << 32 | length | (f->doubled ? DOUBLED : 0);
+    w->bytes[side] += length;
+    return true;
+}
+
+static bool take_value(const reader *r, const char *line, const ftb_field *f, worker *w)
+{
+    uint64_t *word = &w->out->X[w->out->count];
+    int64_t integer;
+    double real;
+    if (!r->real && ftb_field_integer(f, &integer)) {
+        memcpy(word, &integer, 8);
+        return true;
+    }
+    if (ftb_field_real(f, r->single, &real)) {
+        memcpy(word, &real, 8);
+        w->event = r->real ? NOTHING : REAL_VALUE;
+        return r->real;
+    }
+    w->event = WRONG;
+    if (f->text == f->end)
+        ftb_complain(&w->wrong, f->text, line, "the value is empty");
+    else
+        ftb_complain(&w->wrong, f->text, line, "the value '%.*s' is not a number",
+                     (int)ftb_min(f->end - f->text, 40), f->text);
+    return false;
+}
+
+/* Parses the line at *p and moves on; false: w->event says why not. */
+static bool parse_line(const reader *r, const char *first, const char **p, const char *end, worker *w)
+{
+    const ftb_edges_layout *l = &r->layout;
+    const char *line = *p;
+    ftb_field row = {0}, col = {0}, value = {0}, f;
+    ftb_field_end what = FTB_FIELD_MORE;
+    for (int n = 0; n <= l->last; n++) {
+        if (what == FTB_FIELD_LAST) {
+            w->event = WRONG;
+            ftb_complain(&w->wrong, *p, line, "expected at least %d fields, found %d", l->last + 1, n);
+            return false;
+        }
+        what = ftb_next_field(l, p, end, &f);
+        if (what == FTB_FIELD_OPEN)
+            goto open;
+        if (n == l->row)
+            row = f;
+        else if (n == l->col)
+            col = f;
+        if (n == l->value)
+            value = f;
+    }
+    if (!take_id(r, first, line, &row, 0, w) || !take_id(r, first, line, &col, 1, w) ||
+        (l->value >= 0 && !take_value(r, line, &value, w)))
+        return false;
+    if (!l->quotes)
+        *p = memchr(*p, '\n', (size_t)(end - *p));
+    for (; l->quotes && what == FTB_FIELD_MORE;)
+        if ((what = ftb_next_field(l, p, end, &f)) == FTB_FIELD_OPEN)
+            goto open;
+    w->out->count++;
+    *p += 1;
+    return true;
+open:
+    w->event = WRONG;
+    ftb_complain(&w->wrong, f.text, line,
+                 *f.text == '"' ? "this quote is never closed"
+                                : "expected the delimiter after the closing quote");
+    return false;
+}
+
+static void parse_piece(const reader *r, const char *first, const char *p, const char *end, worker *w)
+{
+    ftb_piece *out = w->out;
+    out->count = w->lines = w->bytes[0] = w->bytes[1] = 0;
+    out->ascending = false;
+    w->event = NOTHING;
+    while (p < end) {
+        const char *line = p;
+        if (!ftb_skip_line(&p, end, false) && !parse_line(r, first, &p, end, w))
+            return;
+        w->lines += r->layout.quotes ? ftb_count_lines(line, p) : 1;
+    }
+}
+
+/* ---- when a column turns out not to be integers */
+
+/* Ids read so far become texts. */
+static GrB_Info to_texts(reader *r, int side)
+{
+    ftb_tuples *t = &r->tuples;
+    int64_t *id = side == 0 ? t->I : t->J;
+    GrB_Info info = GrB_SUCCESS;
+    for (int64_t e = 0; e < t->nvals; e++) {
+        char text[32];
+        if (e % 4096 == 0)
+            FTB_CHECK(ftb_intern_reserve(&r->intern[side], 4096, 4096 * 20));
+        id[e] = ftb_intern_add(&r->intern[side], text, ftb_format_integer(text, id[e]) - text);
+    }
+    r->texts[side] = true;
+done:
+    return info;
+}
+
+static void to_reals(reader *r)
+{
+    for (int64_t e = 0; e < r->tuples.nvals; e++) {
+        double real = (double)(int64_t)r->tuples.X[e];
+        memcpy(&r->tuples.X[e], &real, 8);
+    }
+    r->real = true;
+}
+
+/* Deals with the first event of a round; *again: it must be parsed again. */
+static GrB_Info take_event(reader *r, const char *first, bool *again)
+{
+    *again = false;
+    for (int p = 0; p < r->text.pieces; p++) {
+        const worker *w = &r->workers[p];
+        if (w->event == WRONG)
+            return ftb_text_failed(&r->text, first, &w->wrong);
+        if (w->event == NOTHING)
+            continue;
+        *again = true;
+        if (w->event == REAL_VALUE) {
+            to_reals(r);
+            return GrB_SUCCESS;
+        }
+        return to_texts(r, w->event == COL_TEXT);
+    }
+    return GrB_SUCCESS;
+}
+
+/* ---- numbering */
+
+static GrB_Info reserve_texts(reader *r)
+{
+    GrB_Info info = GrB_SUCCESS;
+    for (int side = 0; side < 2 && info == GrB_SUCCESS; side++) {
+        int64_t count = 0, bytes = 0;
+        for (int p = 0; p < r->text.pieces; p++) {
+            count += r->pieces[p].count;
+            bytes += r->workers[p].bytes[side];
+        }
+        if (r->texts[side])
+            info = ftb_intern_reserve(&r->intern[side], count, bytes);
+    }
+    return info;
+}
+
+/* Replaces the places of texts by their numbers. */
+static void number_texts(reader *r, char *first, int side)
+{
+    for (int p = 0; p < r->text.pieces; p++) {
+        int64_t *id = side == 0 ? r->pieces[p].I : r->pieces[p].J;
+        for (int64_t e = 0; e < r->pieces[p].count; e++) {
+            char *text = first + (id[e] >> 32);
+            int64_t length = id[e] & (DOUBLED - 1);
+            if (id[e] & DOUBLED) { /* in place: the batch is not read again */
+                int64_t n = 0;
+                for (int64_t c = 0; c < length; c++, n++) {
+                    text[n] = text[c];
+                    c += text[c] == '"';
+                }
+                length = n;
+            }
+            id[e] = ftb_intern_add(&r->intern[side], text, length);
+        }
+    }
+}
+
+static GrB_Info take_round(reader *r, char *first)
+{
+    const ftb_text *t = &r->text;
+    char *const *cut = r->cut;
+    bool again = true, parallel = cut[t->pieces] - cut[0] > 65536;
+    GrB_Info info = GrB_SUCCESS;
+    while (again) {
+#pragma omp parallel for schedule(dynamic, 1) num_threads(t->threads) if (parallel)
+        for (int p = 0; p < t->pieces; p++)
+            parse_piece(r, first, cut[p], cut[p + 1], &r->workers[p]);
+        FTB_CHECK(take_event(r, first, &again));
+    }
+    for (int p = 0; p < t->pieces; p++)
+        r->lines += r->workers[p].lines;
+    FTB_CHECK(reserve_texts(r));
+#pragma omp parallel for schedule(static, 1) num_threads(ftb_min(t->threads, 2)) if (parallel)
+    for (int side = 0; side < 2; side++)
+        if (r->texts[side])
+            number_texts(r, first, side);
+    info = ftb_tuples_append(&r->tuples, t->pieces, r->pieces);
+done:
+    return info;
+}
+
+/* ---- the whole */
+
+static GrB_Info start(reader *r, FtB_Context ctx, const FtB_Read_options *options)
+{
+    int pieces = r->text.pieces;
+    bool valued = r->layout.value >= 0;
+    GrB_Info info;
+    r->real = options->type != 0 && ftb_type_float(options->type);
+    r->single = options->type == FTB_FP32;
+    FTB_CHECK(ftb_tuples_start(&r->tuples, ctx, 0, 0, valued, false));
+    /* "1 1\n" is the shortest line; a piece may be longer than its share by a line. */
+    FTB_CHECK(ftb_pieces_new(&r->pieces, ctx, pieces, FTB_PIECE_BYTES / 4 + 2, valued));
+    r->cut = ftb_new(ctx, pieces + 1, sizeof *r->cut);
+    r->workers = ftb_new0(ctx, pieces, sizeof *r->workers);
+    if (!r->cut || !r->workers)
+        return ftb_nomem();
+    for (int p = 0; p < pieces; p++)
+        r->workers[p].out = &r->pieces[p];
+done:
+    return info;
+}
+
+static void stop(reader *r)
+{
+    ftb_pieces_delete(r->pieces, r->text.pieces);
+    ftb_delete(r->workers);
+    ftb_delete(r->cut);
+    ftb_text_close(&r->text);
+    r->pieces = NULL;
+    r->workers = NULL;
+    r->cut = NULL;
+}
+
+/* Passes over what comes before the data and finds out the layout. *rest: the first line of data in the
+ * batch [*first, *end). */
+static GrB_Info read_head(reader *r, const FtB_Read_options *options, char **first, char **rest, char **end)
+{
+    ftb_text *t = &r->text;
+    const char *p, *data;
+    int64_t lines = 0;
+    bool fresh = true;
+    GrB_Info info;
+    do {
+        FTB_CHECK(ftb_text_next(t, lines, first, end));
+        if (*first == *end)
+            return ftb_fail(FTB_FORMAT, "%s: has no lines of data", ftb_input_name(t->in));
+        p = *first;
+        if (fresh && *end - p >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0)
+            p += 3; /* byte-order mark of UTF-8 */
+        fresh = false;
+        while (p < *end && ftb_skip_line(&p, *end, true))
+            ;
+        lines = ftb_count_lines(*first, p);
+    } while (p == *end);
+    r->layout.delimiter = ftb_edges_delimiter(options, p, *end);
+    r->layout.quotes = r->layout.delimiter != ' ' && r->layout.delimiter != '\t';
+    /* Once more, from the first line of fields, since a quoted one may reach past the end of this batch. */
+    t->crossing = r->layout.quotes;
+    t->delimiter = r->layout.delimiter;
+    t->done -= (double)t->used;
+    t->used = p - *first;
+    FTB_CHECK(ftb_text_next(t, lines, first, end));
+    FTB_CHECK(ftb_edges_detect(&r->layout, t, options, *first, *end, &data));
+    *rest = *first + (data - *first);
+    r->lines = ftb_count_lines(*first, *rest);
+done:
+    return info;
+}
+
+static GrB_Info read_lines(reader *r, char *first, char *rest, char *end)
+{
+    ftb_text *t = &r->text;
+    GrB_Info info = GrB_SUCCESS;
+    while (first < end) {
+        while (rest < end) {
+            char *round = ftb_text_round(t, rest, end);
+            ftb_text_cut(t, rest, round, r->cut);
+            FTB_CHECK(take_round(r, first));
+            rest = round;
+        }
+        int64_t lines = r->lines;
+        r->lines = 0;
+        FTB_CHECK(ftb_text_next(t, lines, &first, &end));
+        rest = first;
+    }
+    if (r->tuples.nvals == 0)
+        info = ftb_fail(FTB_FORMAT, "%s: has no lines of data", ftb_input_name(t->in));
+done:
+    return info;
+}
+
+static GrB_Info number_side(reader *r, int side, FtB_Labels *labels)
+{
+    ftb_tuples *t = &r->tuples;
+    int64_t *count = side == 0 ? &t->nrows : &t->ncols;
+    if (!r->texts[side])
+        return ftb_rank_integers(t->ctx, side == 0 ? t->I : t->J, t->nvals, count, labels);
+    *count = r->intern[side].count;
+    return ftb_intern_labels(labels, &r->intern[side]);
+}
+
+/* A list without values whose duplicates are to be counted gets ones to count. */
+static GrB_Info count_ones(reader *r)
+{
+    ftb_tuples *t = &r->tuples;
+    t->X = ftb_new(t->ctx, t->nvals, sizeof *t->X);
+    if (!t->X)
+        return ftb_nomem();
+    for (int64_t e = 0; e < t->nvals; e++)
+        t->X[e] = 1;
+    t->valued = true;
+    return GrB_SUCCESS;
+}
+
+GrB_Info ftb_read_edges(FtB_Matrix *A, FtB_Labels *rows, FtB_Labels *cols, FtB_Context ctx, ftb_input *in,
+                        const FtB_Read_options *options)
+{
+    reader r = {.tuples.ctx = ctx, .intern = {{.ctx = ctx}, {.ctx = ctx}}};
+    char *first = NULL, *rest = NULL, *end = NULL;
+    GrB_Info info;
+    FTB_CHECK(ftb_text_open(&r.text, ctx, in));
+    FTB_CHECK(read_head(&r, options, &first, &rest, &end));
+    FTB_CHECK(start(&r, ctx, options));
+    FTB_CHECK(read_lines(&r, first, rest, end));
+    stop(&r);
+    FTB_CHECK(number_side(&r, 0, rows));
+    FTB_CHECK(number_side(&r, 1, cols));
+    if (!r.tuples.valued && options->duplicates == FTB_DUP_COUNT) {
+        FTB_CHECK(count_ones(&r));
+        r.real = false;
+    }
+    FtB_Type type = !r.tuples.valued ? FTB_BOOL : r.real ? FTB_FP64 : FTB_INT64;
+    FTB_CHECK(ftb_tuples_build(A, &r.tuples, type, options));
+done:
+    stop(&r);
+    ftb_tuples_clear(&r.tuples);
+    ftb_intern_clear(&r.intern[0]);
+    ftb_intern_clear(&r.intern[1]);
+    return info;
+}
