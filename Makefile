@@ -22,8 +22,8 @@ packages:
 	@scripts/install_packages.sh build
 
 configure:
-	@cmake --preset $(PRESET) > build-$(PRESET).log 2>&1 || { cat build-$(PRESET).log; rm -f build-$(PRESET).log; exit 1; }
-	@rm -f build-$(PRESET).log
+	@mkdir -p build
+	@cmake --preset $(PRESET) > build/configure.log 2>&1 || { cat build/configure.log; exit 1; }
 
 demo: packages
 	@$(MAKE) --no-print-directory all
