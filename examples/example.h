@@ -1,0 +1,16 @@
+/* How the examples check every call. */
+#ifndef EXAMPLE_H
+#define EXAMPLE_H
+
+#include <featblas.h>
+#include <stdlib.h>
+
+#define OK(call)                                                                                             \
+    do {                                                                                                     \
+        if ((call) != GrB_SUCCESS) {                                                                         \
+            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, FtB_error());                                 \
+            exit(1);                                                                                         \
+        }                                                                                                    \
+    } while (0)
+
+#endif
