@@ -121,7 +121,9 @@ static GrB_Info run_call(call *c)
         info = ftb_product_to_sink(c->product, c->sink, false);
         goto done;
     }
-    FTB_CHECK(ftb_product_to_matrix(&T, c->product, c->accum ? (FtB_Type)0 : c->C->type));
+    /* Sums of a GraphBLAS semiring wrap to its domain before they are cast again. */
+    FtB_Type domain = c->product->semiring->domain;
+    FTB_CHECK(ftb_product_to_matrix(&T, c->product, domain ? domain : c->accum ? (FtB_Type)0 : c->C->type));
     FTB_CHECK(ftb_write(c->C, c->M, &c->flags, c->accum, T));
     T = NULL;
 done:
@@ -220,7 +222,7 @@ GrB_Info(FtB_mxm_arg)(FtB_Arg C, FtB_Arg E, FtB_Arg M, FtB_Arg semiring, FtB_Arg
     FTB_CHECK(ftb_product_prepare(winners.product));
     FTB_CHECK(ftb_product_to_matrix(&T, values.product, values.C->type));
     FTB_CHECK(ftb_product_to_matrix(&W, winners.product, FTB_INT64));
-    if (values.M) { /* both through the mask before either output changes */
+    if (values.M || values.flags.complement) { /* both through the mask before either output changes */
         FTB_CHECK(through_mask(&T, values.M, &values.flags));
         FTB_CHECK(through_mask(&W, winners.M, &winners.flags));
     }

@@ -32,7 +32,9 @@ static GrB_Info reducer_begin(reducer *r, FtB_Context ctx, FtB_Arg monoid, FtB_M
         return info;
     r->ctx = ctx;
     r->A = A;
-    r->domain = type ? type : A->type;
+    r->domain = type           ? type
+                : A->width > 0 ? A->type
+                               : FTB_INT8; /* entries of a pattern are counted exactly */
     r->type = ftb_monoid_type(r->monoid, ftb_type_compute(r->domain));
     r->result = type ? type : r->type;
     r->width = ftb_max(A->width, 1);
