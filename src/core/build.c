@@ -20,6 +20,14 @@
 #define CARRY_BYTES 16                  /* longer values are fetched once, by the tuple's number */
 #define SERIAL 4096                     /* tuples; below, threads cost more than they bring */
 
+/* How a number K is cut into bucket and key, and put together again, without branches. With
+ * d = shift - colbits: for d >= 0 buckets hold whole rows; for d < 0 rows span buckets. */
+typedef struct split {
+    int row_up, row_down, col_down; /* bucket = i << row_up >> row_down | j >> col_down */
+    int key_up;                     /* key = (i & row_mask) << key_up | (j & col_mask) */
+    uint64_t row_mask, col_mask;
+} split;
+
 typedef struct builder {
     FtB_Context ctx;
     FtB_Type type;
@@ -31,18 +39,17 @@ typedef struct builder {
 
     size_t entry; /* bytes of an entry's values */
     int threads, colbits, shift;
+    split split;
     int64_t nbuckets;
-    bool carry;        /* values travel with the keys */
-    bool wide_key;     /* keys are uint64_t, else uint32_t */
-    int64_t *next;     /* threads x nbuckets: counts, then where the part's next tuple goes */
-    int64_t *base;     /* nbuckets + 1: where buckets start */
-    int64_t *kept;     /* nbuckets: entries after merging */
-    void *key;         /* nvals */
-    char *values;      /* nvals x entry, if carried */
-    int64_t *from;     /* nvals: tuple numbers, where needed */
-    uint64_t *scratch; /* threads x 2 x small */
-    int64_t small;     /* entries of the largest bucket that uses the threads' scratch */
-    uint64_t *big;     /* 2 x the largest bucket, if that is not small */
+    bool carry;                         /* values travel with the keys */
+    size_t key_size, number_at, stride; /* records: key, value (if carried), tuple number (if needed) */
+    char *records;                      /* nvals */
+    int64_t *next;                      /* threads x nbuckets: counts, then the part's next record */
+    int64_t *base;                      /* nbuckets + 1: where buckets start */
+    int64_t *kept;                      /* nbuckets: entries after merging */
+    uint64_t *scratch;                  /* threads x 2 x small */
+    int64_t small;                      /* entries of the largest bucket that uses the threads' scratch */
+    uint64_t *big;                      /* 2 x the largest bucket, if that is not small */
     int64_t largest;
     atomic_bool multi; /* rule keep: there are parallel edges */
 
@@ -52,54 +59,32 @@ typedef struct builder {
 
 static int bits_for(int64_t n) { return n > 1 ? 64 - __builtin_clzll((uint64_t)n - 1) : 0; }
 
-static uint64_t low_bits(uint64_t x, int bits) { return bits < 64 ? x & ((UINT64_C(1) << bits) - 1) : x; }
+static uint64_t ones(int bits) { return bits < 64 ? (UINT64_C(1) << bits) - 1 : UINT64_MAX; }
 
 static int64_t part_start(const builder *b, int part)
 {
-    return (int64_t)((double)b->nvals * part / b->threads);
+    return part < b->threads ? (int64_t)((double)b->nvals * part / b->threads) : b->nvals;
 }
 
-static int64_t part_end(const builder *b, int part)
+static inline int64_t bucket_of(split s, int64_t i, int64_t j)
 {
-    return part + 1 < b->threads ? part_start(b, part + 1) : b->nvals;
+    return i << s.row_up >> s.row_down | j >> s.col_down;
 }
 
-static inline int64_t bucket_of(const builder *b, int64_t i, int64_t j)
+static inline uint64_t key_of(split s, int64_t i, int64_t j)
 {
-    return b->shift >= b->colbits ? i >> (b->shift - b->colbits)
-                                  : i << (b->colbits - b->shift) | j >> b->shift;
+    return ((uint64_t)i & s.row_mask) << s.key_up | ((uint64_t)j & s.col_mask);
 }
 
-static inline uint64_t key_of(const builder *b, int64_t i, int64_t j)
+/* Row and column of key 0 of a bucket; a key adds (key >> key_up) rows and its low colbits columns. */
+static int64_t first_row(const builder *b, int64_t bucket)
 {
-    return b->shift >= b->colbits ? low_bits((uint64_t)i, b->shift - b->colbits) << b->colbits | (uint64_t)j
-                                  : low_bits((uint64_t)j, b->shift);
+    return b->shift >= b->colbits ? bucket << b->split.row_down : bucket >> b->split.row_up;
 }
 
-static inline int64_t row_of(const builder *b, int64_t bucket, uint64_t key)
+static int64_t first_col(const builder *b, int64_t bucket)
 {
-    return b->shift >= b->colbits ? bucket << (b->shift - b->colbits) | (int64_t)(key >> b->colbits)
-                                  : bucket >> (b->colbits - b->shift);
-}
-
-static inline int64_t col_of(const builder *b, int64_t bucket, uint64_t key)
-{
-    return b->shift >= b->colbits
-               ? (int64_t)low_bits(key, b->colbits)
-               : (int64_t)(low_bits((uint64_t)bucket, b->colbits - b->shift) << b->shift | key);
-}
-
-static inline uint64_t get_key(const builder *b, int64_t at)
-{
-    return b->wide_key ? ((const uint64_t *)b->key)[at] : ((const uint32_t *)b->key)[at];
-}
-
-static inline void set_key(const builder *b, int64_t at, uint64_t key)
-{
-    if (b->wide_key)
-        ((uint64_t *)b->key)[at] = key;
-    else
-        ((uint32_t *)b->key)[at] = (uint32_t)key;
+    return b->shift >= b->colbits ? 0 : (int64_t)((uint64_t)bucket & ones(b->split.row_up)) << b->shift;
 }
 
 static void choose_buckets(builder *b)
@@ -108,20 +93,35 @@ static void choose_buckets(builder *b)
     int total = bits_for(b->nrows) + b->colbits;
     int wanted = ftb_min(bits_for(b->nvals / BUCKET_ENTRIES), MAX_BUCKET_BITS);
     b->shift = ftb_min(total - ftb_min(wanted, total), 62); /* keys have to fit 64 bits */
-    b->nbuckets = bucket_of(b, ftb_max(b->nrows, 1) - 1, ftb_max(b->ncols, 1) - 1) + 1;
-    b->wide_key = b->shift > 32 || b->nvals > UINT32_MAX;
-    b->carry = b->X && b->entry <= CARRY_BYTES;
+    if (b->shift >= b->colbits)
+        b->split = (split){.row_down = b->shift - b->colbits,
+                           .col_down = 63,
+                           .key_up = b->colbits,
+                           .row_mask = ones(b->shift - b->colbits),
+                           .col_mask = UINT64_MAX};
+    else
+        b->split = (split){
+            .row_up = b->colbits - b->shift, .col_down = b->shift, .key_up = 63, .col_mask = ones(b->shift)};
+    b->nbuckets = bucket_of(b->split, ftb_max(b->nrows, 1) - 1, ftb_max(b->ncols, 1) - 1) + 1;
     b->threads = b->nvals > SERIAL ? ftb_threads(b->ctx) : 1;
+    b->carry = b->X && b->entry <= CARRY_BYTES;
+    bool numbers = b->perm || (b->X && !b->carry);
+    b->key_size = b->shift > 32 || b->nvals > UINT32_MAX ? 8 : 4;
+    b->number_at = b->key_size + (b->carry ? b->entry : 0);
+    b->stride = b->number_at + (numbers ? sizeof(int64_t) : 0);
 }
 
 /* Counts one part's tuples per bucket. Returns its first tuple with an index out of range, or nvals. */
 static int64_t count_part(const builder *b, int part)
 {
-    int64_t *count = b->next + part * b->nbuckets, last = part_end(b, part);
+    int64_t *count = b->next + part * b->nbuckets, last = part_start(b, part + 1);
+    const int64_t *I = b->I, *J = b->J;
+    uint64_t nrows = (uint64_t)b->nrows, ncols = (uint64_t)b->ncols;
+    split s = b->split;
     for (int64_t t = part_start(b, part); t < last; t++) {
-        if ((uint64_t)b->I[t] >= (uint64_t)b->nrows || (uint64_t)b->J[t] >= (uint64_t)b->ncols)
+        if ((uint64_t)I[t] >= nrows || (uint64_t)J[t] >= ncols)
             return t;
-        count[bucket_of(b, b->I[t], b->J[t])]++;
+        count[bucket_of(s, I[t], J[t])]++;
     }
     return b->nvals;
 }
@@ -152,64 +152,113 @@ static GrB_Info count_tuples(builder *b)
     return GrB_SUCCESS;
 }
 
+/* key_size and carried (bytes of the value, 0: none) are constants where this is inlined. */
+static inline __attribute__((always_inline)) void scatter(const builder *b, int part, size_t key_size,
+                                                          size_t carried, bool numbers)
+{
+    int64_t *next = b->next + part * b->nbuckets, last = part_start(b, part + 1);
+    const int64_t *I = b->I, *J = b->J;
+    const char *X = b->X;
+    char *records = b->records;
+    size_t stride = key_size + carried + (numbers ? sizeof(int64_t) : 0);
+    split s = b->split;
+    for (int64_t t = part_start(b, part); t < last; t++) {
+        char *to = records + (size_t)next[bucket_of(s, I[t], J[t])]++ * stride;
+        uint64_t key = key_of(s, I[t], J[t]);
+        uint32_t narrow = (uint32_t)key;
+        memcpy(to, key_size == 8 ? (const void *)&key : &narrow, key_size);
+        if (carried)
+            memcpy(to + key_size, X + (size_t)t * carried, carried);
+        if (numbers)
+            memcpy(to + key_size + carried, &t, sizeof t);
+    }
+}
+
 static void scatter_part(const builder *b, int part)
 {
-    int64_t *next = b->next + part * b->nbuckets, last = part_end(b, part);
-    for (int64_t t = part_start(b, part); t < last; t++) {
-        int64_t i = b->I[t], j = b->J[t], to = next[bucket_of(b, i, j)]++;
-        set_key(b, to, key_of(b, i, j));
-        if (b->carry && b->entry == 8)
-            memcpy(b->values + to * 8, b->X + t * 8, 8);
-        else if (b->carry && b->entry == 4)
-            memcpy(b->values + to * 4, b->X + t * 4, 4);
-        else if (b->carry)
-            memcpy(b->values + (size_t)to * b->entry, b->X + (size_t)t * b->entry, b->entry);
-        if (b->from)
-            b->from[to] = t;
+    size_t carried = b->carry ? b->entry : 0;
+    bool numbers = b->stride > b->number_at;
+    if (b->key_size == 4 && carried == 4 && !numbers)
+        scatter(b, part, 4, 4, false);
+    else if (b->key_size == 4 && carried == 8 && !numbers)
+        scatter(b, part, 4, 8, false);
+    else if (b->key_size == 4 && carried == 0 && !numbers)
+        scatter(b, part, 4, 0, false);
+    else
+        scatter(b, part, b->key_size, carried, numbers);
+}
+
+static inline uint64_t record_key(const char *record, size_t key_size)
+{
+    uint64_t key = 0;
+    uint32_t narrow;
+    if (key_size == 8) {
+        memcpy(&key, record, 8);
+        return key;
     }
+    memcpy(&narrow, record, 4);
+    return narrow;
+}
+
+static inline int64_t record_number(const builder *b, const char *record)
+{
+    int64_t t;
+    memcpy(&t, record + b->number_at, sizeof t);
+    return t;
 }
 
 /* One bucket in order: word t is (key's high bits, position in the bucket). */
 typedef struct ordered {
-    const builder *b;
-    int64_t bucket, base, count;
+    int64_t bucket, count;
+    char *records;   /* the bucket's */
+    uint64_t *words; /* count */
     int idxbits;
-    bool whole;            /* words hold all of the key */
-    const uint64_t *words; /* count */
+    bool whole; /* words hold all of the key */
 } ordered;
 
-static inline uint64_t ordered_key(const ordered *o, int64_t t)
+static inline size_t ordered_idx(const ordered *o, int64_t t) { return o->words[t] & ones(o->idxbits); }
+
+static inline uint64_t ordered_key(const builder *b, const ordered *o, int64_t t)
 {
     return o->whole ? o->words[t] >> o->idxbits
-                    : get_key(o->b, o->base + (int64_t)low_bits(o->words[t], o->idxbits));
+                    : record_key(o->records + ordered_idx(o, t) * b->stride, b->key_size);
 }
 
-/* Sorts a bucket's words. Keys too long to share a word with a position are sorted in rounds, low bits
- * first. */
+/* Sorts by the key's bits low .. low + taken - 1; words hold the positions in the order so far. */
+static uint64_t *sort_round(const builder *b, const ordered *o, uint64_t *words, uint64_t *other, int low,
+                            int taken)
+{
+    /* Copies: words could alias the fields, as far as the compiler knows. */
+    const char *records = o->records;
+    size_t stride = b->stride, key_size = b->key_size;
+    int idxbits = o->idxbits;
+    uint64_t previous = 0, mask = ones(taken), positions = ones(idxbits);
+    bool sorted = true;
+    for (int64_t t = 0, count = o->count; t < count; t++) {
+        uint64_t at = words[t] & positions;
+        uint64_t key = record_key(records + at * stride, key_size) >> low & mask;
+        words[t] = key << idxbits | at;
+        sorted &= previous <= key;
+        previous = key;
+    }
+    return sorted ? words : ftb_sort(words, other, o->count, idxbits, idxbits + taken);
+}
+
+/* Keys too long to share a word with a position are sorted in rounds, low bits first. */
 static ordered sort_bucket(const builder *b, int64_t bucket, uint64_t *scratch, int64_t room)
 {
-    ordered o = {.b = b, .bucket = bucket, .base = b->base[bucket]};
-    o.count = b->base[bucket + 1] - o.base;
+    ordered o = {.bucket = bucket, .count = b->base[bucket + 1] - b->base[bucket]};
+    o.records = b->records + (size_t)b->base[bucket] * b->stride;
     o.idxbits = bits_for(o.count);
-    int per_round = 64 - o.idxbits;
+    int per_round = ftb_min(63, 64 - o.idxbits);
     o.whole = b->shift <= per_round;
-    uint64_t *words = scratch, *other = scratch + room;
+    o.words = scratch;
     for (int64_t t = 0; t < o.count; t++)
-        words[t] = (uint64_t)t;
+        o.words[t] = (uint64_t)t;
     for (int low = 0; low == 0 || low < b->shift; low += per_round) {
-        int taken = ftb_min(per_round, b->shift - low);
-        bool sorted = true;
-        for (int64_t t = 0; t < o.count; t++) {
-            uint64_t at = low_bits(words[t], o.idxbits);
-            uint64_t part = low_bits(get_key(b, o.base + (int64_t)at) >> low, taken);
-            words[t] = (o.idxbits < 64 ? part << o.idxbits : 0) | at;
-            sorted = sorted && (t == 0 || words[t - 1] >> o.idxbits <= part);
-        }
-        uint64_t *result = sorted ? words : ftb_sort(words, other, o.count, o.idxbits, o.idxbits + taken);
-        other = result == words ? other : words;
-        words = result;
+        uint64_t *other = o.words == scratch ? scratch + room : scratch;
+        o.words = sort_round(b, &o, o.words, other, low, ftb_min(per_round, b->shift - low));
     }
-    o.words = words;
     return o;
 }
 
@@ -219,70 +268,91 @@ static void add_to_row(const builder *b, int64_t row, int64_t entries)
     __atomic_fetch_add(&b->rowptr[row + 1], entries, __ATOMIC_RELAXED);
 }
 
-/* Writes values of the entry at `to` from the words first .. last - 1 of a bucket. */
-static void write_values(const ordered *o, int64_t to, int64_t first, int64_t last, const char *values)
+/* The entry of the words first .. last - 1, where that is not just a copy of one value. */
+static void merge_values(const builder *b, const ordered *o, char *out, int64_t first, int64_t last)
 {
-    const builder *b = o->b;
-    char *out = (char *)b->out + (size_t)to * b->entry;
-    uint64_t mask = low_bits(UINT64_MAX, o->idxbits);
-    if (last - first > 1 || b->dup == FTB_DUP_COUNT)
-        ftb_merge_duplicates(out, b->type, b->width, b->dup, values, o->words + first, mask, last - first);
-    else
-        memcpy(out, values + (size_t)(o->words[first] & mask) * b->entry, b->entry);
+    const char *base = o->records + b->key_size;
+    size_t stride = b->stride;
+    uint64_t mask = ones(o->idxbits);
+    if (!b->carry && b->X) { /* the words' positions become tuple numbers */
+        for (int64_t t = first; t < last; t++)
+            o->words[t] = (uint64_t)record_number(b, o->records + ordered_idx(o, t) * b->stride);
+        base = b->X;
+        stride = b->entry;
+        mask = UINT64_MAX;
+    }
+    ftb_merge_duplicates(out, b->type, b->width, b->dup, base, stride, o->words + first, mask, last - first);
 }
 
-/* As write_values, where values are fetched from the input: the words become tuple numbers first. */
-static void fetch_values(const ordered *o, int64_t to, int64_t first, int64_t last)
+static void number_entry(const builder *b, const ordered *o, int64_t first, int64_t last, uint64_t entry)
 {
-    const builder *b = o->b;
-    uint64_t *words = (uint64_t *)(uintptr_t)o->words;
-    for (int64_t t = first; t < last; t++)
-        words[t] = (uint64_t)b->from[o->base + (int64_t)low_bits(words[t], o->idxbits)];
-    char *out = (char *)b->out + (size_t)to * b->entry;
-    if (last - first > 1 || b->dup == FTB_DUP_COUNT)
-        ftb_merge_duplicates(out, b->type, b->width, b->dup, b->X, o->words + first, UINT64_MAX,
-                             last - first);
-    else
-        memcpy(out, b->X + words[first] * b->entry, b->entry);
+    uint32_t narrow = (uint32_t)entry;
+    for (int64_t t = first; t < last; t++) /* the key is needed no more: its place takes the entry's number */
+        memcpy(o->records + ordered_idx(o, t) * b->stride, b->key_size == 8 ? (const void *)&entry : &narrow,
+               b->key_size);
 }
 
-/* Sorts, merges and writes one bucket; returns how many entries are left. */
-static int64_t finish_bucket(builder *b, int64_t bucket, uint64_t *scratch, int64_t room)
+/* Sorts, merges and writes one bucket; returns how many entries are left. `entry` is a constant where this
+ * is inlined, or b->entry. */
+static inline __attribute__((always_inline)) int64_t finish(builder *b, int64_t bucket, uint64_t *scratch,
+                                                            int64_t room, size_t entry)
 {
     ordered o = sort_bucket(b, bucket, scratch, room);
-    const char *values = b->values ? b->values + (size_t)o.base * b->entry : NULL;
-    bool wide = ftb_col_size(b->ncols) == 8;
-    int64_t to = o.base, row = -1, row_start = o.base;
-    uint64_t previous = 0;
-    for (int64_t first = 0, last; first < o.count; first = last) {
-        uint64_t key = ordered_key(&o, first);
-        if (first > 0 && key == previous)
+    bool wide = ftb_col_size(b->ncols) == 8, keep = b->dup == FTB_DUP_KEEP;
+    bool single = b->X && b->dup != FTB_DUP_COUNT, carry = b->carry;
+    int64_t row0 = first_row(b, bucket), col0 = first_col(b, bucket), base = b->base[bucket];
+    int64_t to = base, row = -1, row_start = base, count = o.count;
+    int32_t *narrow_cols = b->colidx;
+    int64_t *wide_cols = b->colidx;
+    char *out = b->out;
+    uint64_t col_mask = ones(ftb_min(b->colbits, b->shift));
+    int key_up = b->split.key_up;
+    uint64_t key = count ? ordered_key(b, &o, 0) : 0, next = 0;
+    for (int64_t first = 0, last; first < count; first = last, key = next) {
+        for (last = first + 1; last < count; last++) {
+            next = ordered_key(b, &o, last);
+            if (next != key || keep)
+                break;
+        }
+        if (keep && last < count && next == key)
             atomic_store_explicit(&b->multi, true, memory_order_relaxed);
-        previous = key;
-        for (last = first + 1; last < o.count && b->dup != FTB_DUP_KEEP && ordered_key(&o, last) == key;)
-            last++;
-        if (row_of(b, bucket, key) != row) {
+        if (row0 + (int64_t)(key >> key_up) != row) {
             if (row >= 0)
                 add_to_row(b, row, to - row_start);
-            row = row_of(b, bucket, key);
+            row = row0 + (int64_t)(key >> key_up);
             row_start = to;
         }
+        int64_t col = col0 | (int64_t)(key & col_mask);
         if (wide)
-            ((int64_t *)b->colidx)[to] = col_of(b, bucket, key);
+            wide_cols[to] = col;
         else
-            ((int32_t *)b->colidx)[to] = (int32_t)col_of(b, bucket, key);
-        if (b->perm) /* the key is needed no more: its place takes the entry's number in the bucket */
-            for (int64_t t = first; t < last; t++)
-                set_key(b, o.base + (int64_t)low_bits(o.words[t], o.idxbits), (uint64_t)(to - o.base));
-        if (b->out && (b->carry || !b->X))
-            write_values(&o, to, first, last, values);
-        else if (b->out)
-            fetch_values(&o, to, first, last);
+            narrow_cols[to] = (int32_t)col;
+        if (b->perm)
+            number_entry(b, &o, first, last, (uint64_t)(to - base));
+        if (entry && single && last == first + 1) {
+            const char *record = o.records + ordered_idx(&o, first) * b->stride;
+            memcpy(out + (size_t)to * entry,
+                   carry ? record + b->key_size : b->X + (size_t)record_number(b, record) * entry, entry);
+        } else if (entry) {
+            merge_values(b, &o, out + (size_t)to * entry, first, last);
+        }
         to++;
     }
     if (row >= 0)
         add_to_row(b, row, to - row_start);
-    return to - o.base;
+    return to - base;
+}
+
+static int64_t finish_bucket(builder *b, int64_t bucket, uint64_t *scratch, int64_t room)
+{
+    switch (b->entry) {
+    case 4:
+        return finish(b, bucket, scratch, room, 4);
+    case 8:
+        return finish(b, bucket, scratch, room, 8);
+    default:
+        return finish(b, bucket, scratch, room, b->entry);
+    }
 }
 
 static void finish_buckets(builder *b)
@@ -305,9 +375,11 @@ static GrB_Info duplicate_error(const builder *b)
         bucket++;
     bool small = b->base[bucket + 1] - b->base[bucket] <= b->small;
     ordered o = sort_bucket(b, bucket, small ? b->scratch : b->big, small ? b->small : b->largest);
-    while (ordered_key(&o, t) != ordered_key(&o, t - 1))
+    while (ordered_key(b, &o, t) != ordered_key(b, &o, t - 1))
         t++;
-    int64_t i = row_of(b, bucket, ordered_key(&o, t)), j = col_of(b, bucket, ordered_key(&o, t));
+    uint64_t key = ordered_key(b, &o, t);
+    int64_t i = first_row(b, bucket) + (int64_t)(key >> b->split.key_up);
+    int64_t j = first_col(b, bucket) | (int64_t)(key & ones(ftb_min(b->colbits, b->shift)));
     for (t = 0; t < b->nvals; t++)
         if (b->I[t] == i && b->J[t] == j) {
             if (first >= 0)
@@ -344,8 +416,10 @@ static void write_perm(const builder *b)
 {
 #pragma omp parallel for schedule(dynamic, 4) num_threads(b->threads)
     for (int64_t bucket = 0; bucket < b->nbuckets; bucket++)
-        for (int64_t at = b->base[bucket]; at < b->base[bucket + 1]; at++)
-            b->perm[b->from[at]] = b->kept[bucket] + (int64_t)get_key(b, at);
+        for (int64_t at = b->base[bucket]; at < b->base[bucket + 1]; at++) {
+            const char *record = b->records + (size_t)at * b->stride;
+            b->perm[record_number(b, record)] = b->kept[bucket] + (int64_t)record_key(record, b->key_size);
+        }
 }
 
 static bool allocate_counts(builder *b)
@@ -361,10 +435,7 @@ static bool allocate_counts(builder *b)
 static bool allocate_tuples(builder *b)
 {
     b->small = ftb_min(b->largest, SMALL_BUCKET);
-    bool numbers = b->perm || (b->X && !b->carry);
-    return (b->key = ftb_new(b->ctx, b->nvals, b->wide_key ? 8 : 4)) &&
-           (!b->carry || (b->values = ftb_new(b->ctx, b->nvals, b->entry))) &&
-           (!numbers || (b->from = ftb_new(b->ctx, b->nvals, sizeof(int64_t)))) &&
+    return (b->records = ftb_new(b->ctx, b->nvals, b->stride)) &&
            (b->scratch = ftb_new(b->ctx, b->threads * 2 * b->small, sizeof(uint64_t))) &&
            (b->largest <= b->small || (b->big = ftb_new(b->ctx, 2 * b->largest, sizeof(uint64_t)))) &&
            (b->rowptr = ftb_new0(b->ctx, b->nrows + 1, sizeof(int64_t))) &&
@@ -457,9 +528,7 @@ GrB_Info FtB_Matrix_build(FtB_Matrix *A, FtB_Type type, int64_t nrows, int64_t n
     ftb_delete(b.next);
     ftb_delete(b.base);
     ftb_delete(b.kept);
-    ftb_delete(b.key);
-    ftb_delete(b.values);
-    ftb_delete(b.from);
+    ftb_delete(b.records);
     ftb_delete(b.scratch);
     ftb_delete(b.big);
     ftb_delete(b.rowptr);

@@ -131,10 +131,10 @@ static inline size_t ftb_col_size(int64_t ncols) { return ncols > FTB_INT32_LIMI
  * `high` up must be 0). Returns the array, of the two, that holds the result. */
 uint64_t *ftb_sort(uint64_t *a, uint64_t *scratch, int64_t n, int low, int high);
 
-/* Merges the entries base[at[t] & mask], t < count, each of `width` values of `type`, into one, in this
- * order. rule: any but FTB_DUP_ERROR and FTB_DUP_KEEP. (duplicates.c) */
+/* Merges the entries at base + (at[t] & mask) * stride, t < count, each of `width` values of `type`, into
+ * one, in this order. rule: any but FTB_DUP_ERROR and FTB_DUP_KEEP. (duplicates.c) */
 void ftb_merge_duplicates(void *out, FtB_Type type, int64_t width, FtB_Dup rule, const void *base,
-                          const uint64_t *at, uint64_t mask, int64_t count);
+                          size_t stride, const uint64_t *at, uint64_t mask, int64_t count);
 
 /* ---- objects (matrix.c, block.c, ...). Handles carry a magic number so that a wrong or freed
  * handle gives GrB_UNINITIALIZED_OBJECT most of the time instead of a crash. */

@@ -5,33 +5,19 @@
  * rounding twice changes nothing); 16-bit floats accumulate in FP32 and are rounded once. */
 #include "core/core.h"
 
+/* Values may lie at any address, since records are packed: they are copied before they are read. */
 static uint64_t load_integer(const void *value, FtB_Type type)
 {
-    switch (type) {
-    case FTB_BOOL:
-        return *(const uint8_t *)value != 0;
-    case FTB_INT8:
-        return (uint64_t) * (const int8_t *)value;
-    case FTB_UINT8:
-        return *(const uint8_t *)value;
-    case FTB_INT16:
-        return (uint64_t) * (const int16_t *)value;
-    case FTB_UINT16:
-        return *(const uint16_t *)value;
-    case FTB_INT32:
-        return (uint64_t) * (const int32_t *)value;
-    case FTB_UINT32:
-        return *(const uint32_t *)value;
-    default:
-        return *(const uint64_t *)value;
-    }
+    int64_t wide = 0;
+    ftb_cast(&wide, FTB_INT64, memcpy(&wide, value, FtB_Type_size(type)), type, 1);
+    return (uint64_t)wide;
 }
 
 static double load_real(const void *value, FtB_Type type)
 {
-    if (type == FTB_FP64)
-        return *(const double *)value;
-    return type == FTB_FP32 ? (double)*(const float *)value : ftb_get_real(value, type, 0);
+    double wide = 0;
+    ftb_cast(&wide, FTB_FP64, memcpy(&wide, value, FtB_Type_size(type)), type, 1);
+    return wide;
 }
 
 /* Whether x replaces the extreme found so far. */
@@ -50,7 +36,7 @@ static bool beats_real(double x, double best, FtB_Dup rule) /* NaN loses to ever
 /* Members of one group: plane f of entry t. */
 typedef struct group {
     FtB_Type type;
-    size_t size, entry; /* bytes of a value and of an entry */
+    size_t size, stride; /* bytes of a value, and from one entry to the next */
     const char *base;
     const uint64_t *at;
     uint64_t mask;
@@ -59,7 +45,7 @@ typedef struct group {
 
 static const void *member(const group *g, int64_t t, int64_t f)
 {
-    return g->base + (size_t)(g->at[t] & g->mask) * g->entry + (size_t)f * g->size;
+    return g->base + (size_t)(g->at[t] & g->mask) * g->stride + (size_t)f * g->size;
 }
 
 static void merge_integers(void *out, const group *g, int64_t f, FtB_Dup rule)
@@ -89,13 +75,13 @@ static void merge_reals(void *out, const group *g, int64_t f, FtB_Dup rule)
 }
 
 void ftb_merge_duplicates(void *out, FtB_Type type, int64_t width, FtB_Dup rule, const void *base,
-                          const uint64_t *at, uint64_t mask, int64_t count)
+                          size_t stride, const uint64_t *at, uint64_t mask, int64_t count)
 {
-    size_t size = FtB_Type_size(type), entry = size * (size_t)width;
+    size_t size = FtB_Type_size(type);
     group g = {
-        .type = type, .size = size, .entry = entry, .base = base, .at = at, .mask = mask, .count = count};
+        .type = type, .size = size, .stride = stride, .base = base, .at = at, .mask = mask, .count = count};
     if (rule == FTB_DUP_FIRST || rule == FTB_DUP_LAST) {
-        memcpy(out, member(&g, rule == FTB_DUP_FIRST ? 0 : count - 1, 0), entry);
+        memcpy(out, member(&g, rule == FTB_DUP_FIRST ? 0 : count - 1, 0), size * (size_t)width);
         return;
     }
     for (int64_t f = 0; f < width; f++) {
