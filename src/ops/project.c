@@ -130,11 +130,27 @@ static GrB_Info sum_entries(call *c, FtB_Matrix R, bool rows, double **sum, doub
     return GrB_SUCCESS;
 }
 
+/* Whether some text may speak of sums or squares; a false alarm only costs time. */
+static bool speaks_of_sums(const call *c)
+{
+    static const char *const names[] = {"si", "sj", "sk", "qi", "qj", "total"};
+    const char *texts[] = {c->weight ? c->weight->prepare : NULL,
+                           c->options.epilogue ? c->options.epilogue : c->weight ? c->weight->epilogue : NULL,
+                           c->options.where, c->semiring->message ? ftb_expr_text(c->semiring->message) : NULL};
+    for (size_t t = 0; t < sizeof texts / sizeof texts[0]; t++)
+        for (size_t n = 0; texts[t] && n < sizeof names / sizeof names[0]; n++)
+            if (strstr(texts[t], names[n]))
+                return true;
+    return false;
+}
+
 static GrB_Info measure_vertices(call *c)
 {
     FtB_Matrix R = c->weighted ? c->weighted : c->R;
-    GrB_Info info = sum_entries(c, R, c->rows, &c->vertex.sum, &c->vertex.square);
-    if (info == GrB_SUCCESS)
+    GrB_Info info = GrB_SUCCESS;
+    if (speaks_of_sums(c))
+        info = sum_entries(c, R, c->rows, &c->vertex.sum, &c->vertex.square);
+    if (speaks_of_sums(c) && info == GrB_SUCCESS)
         info = sum_entries(c, R, !c->rows, &c->inner.sum, &c->inner.square);
     if (info != GrB_SUCCESS || c->vertex.degree)
         return info;

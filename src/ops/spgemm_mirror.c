@@ -9,7 +9,8 @@
 typedef struct retained {
     ftb_product *product;
     FtB_Sink sink;
-    size_t value;   /* bytes of h of an entry */
+    size_t value; /* bytes of a retained entry */
+    bool narrow;  /* counts are retained in 32 bits */
     int64_t *start; /* per row, into its chunk's arrays */
     int64_t *count;
     int64_t *chunk_of;
@@ -59,7 +60,11 @@ static GrB_Info retain_chunk(void *state, ftb_worker *w, const ftb_chunk *chunk)
     if (!cols || !values)
         return ftb_nomem();
     memcpy(cols, chunk->cols, (size_t)chunk->nvals * sizeof *cols);
-    memcpy(values, chunk->values, (size_t)chunk->nvals * r->value);
+    if (r->narrow)
+        for (int64_t e = 0; e < chunk->nvals; e++)
+            ((uint32_t *)values)[e] = (uint32_t)((const int64_t *)chunk->values)[e];
+    else
+        memcpy(values, chunk->values, (size_t)chunk->nvals * r->value);
     for (int64_t t = 0; t < chunk->nrows; t++) {
         int64_t i = chunk->row0 + t;
         r->start[i] = chunk->rowptr[t];
@@ -159,6 +164,16 @@ static void gather(const retained *r, gatherer *g, int64_t row0, int64_t row1)
         g->fill[i - row0] -= r->lower[i];
 }
 
+/* n retained values as entries of h from `at` on. */
+static void put_values(const retained *r, char *h, int64_t at, const char *values, int64_t n)
+{
+    if (!r->narrow)
+        memcpy(h + (size_t)at * r->value, values, (size_t)n * r->value);
+    else
+        for (int64_t e = 0; e < n; e++)
+            ((int64_t *)(void *)h)[at + e] = ((const uint32_t *)(const void *)values)[e];
+}
+
 static int64_t make_full(void *state, ftb_worker *w, int64_t i, void *cols, void *values)
 {
     retained *r = state;
@@ -179,8 +194,8 @@ static int64_t make_full(void *state, ftb_worker *w, int64_t i, void *cols, void
     const char *own_values = r->values[r->chunk_of[i]] + (size_t)r->start[i] * r->value;
     memcpy(cols, g->cols + from, (size_t)below * sizeof *g->cols);
     memcpy((int32_t *)cols + below, r->cols[r->chunk_of[i]] + r->start[i], (size_t)own * sizeof *g->cols);
-    memcpy(h, g->values + (size_t)from * r->value, (size_t)below * r->value);
-    memcpy(h + (size_t)below * r->value, own_values, (size_t)own * r->value);
+    put_values(r, h, 0, g->values + (size_t)from * r->value, below);
+    put_values(r, h, below, own_values, own);
     return ftb_finish_row(w->finisher, i, below + own, cols, h, values);
 }
 
@@ -273,7 +288,8 @@ GrB_Info ftb_product_run_mirror(ftb_product *product, const ftb_schedule *schedu
                   .sink = sink,
                   .schedule = schedule,
                   .nchunks = schedule->count,
-                  .value = FtB_Type_size(product->sum_type) * (size_t)product->width};
+                  .narrow = product->p.message == FTB_MESSAGE_PAIR && !product->constant};
+    r.value = r.narrow ? 4 : FtB_Type_size(product->sum_type) * (size_t)product->width;
     r.start = ftb_new0(ctx, nrows, sizeof *r.start);
     r.count = ftb_new0(ctx, nrows, sizeof *r.count);
     r.chunk_of = ftb_new0(ctx, nrows, sizeof *r.chunk_of);

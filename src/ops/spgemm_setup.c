@@ -381,10 +381,10 @@ GrB_Info ftb_product_message(ftb_product *product, const ftb_vertices *rows, con
         info = count_degrees(product);
     if (!s->function && info == GrB_SUCCESS) {
         info = try_pair(product, &done);
+        if (!done && info == GrB_SUCCESS) /* codes are one byte, values four or eight */
+            info = ftb_product_table(product, &done);
         if (!done && info == GrB_SUCCESS)
             try_times(product, &done);
-        if (!done && info == GrB_SUCCESS)
-            info = ftb_product_table(product, &done);
     }
     if (info == GrB_SUCCESS && !done) {
         product->p.message = FTB_MESSAGE_PROGRAM;
