@@ -67,8 +67,13 @@ static GrB_Info prepare_call(call *c, FtB_Arg semiring, bool want_arg)
         product->mask = c->M;
         product->mask_flags = &c->flags;
     }
+    if (c->M && c->sink && !product->mask) {
+        info = ftb_fail(GrB_INVALID_VALUE, "M: a sink takes masks over fewer than 2^31 columns");
+        goto done;
+    }
     product->want_arg = want_arg;
     FTB_CHECK(ftb_product_message(product, NULL, NULL, NULL, false));
+    product->facts.slot_only = product->mask && (c->sink || product->message.used[FTB_NAME_M]);
     if (want_arg)
         product->sum_type = FTB_INT64;
     FTB_CHECK(ftb_finish_compile(&product->finish, product, NULL, NULL));

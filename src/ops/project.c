@@ -135,8 +135,11 @@ static bool speaks_of_sums(const call *c)
 {
     static const char *const names[] = {"si", "sj", "sk", "qi", "qj", "total"};
     const char *texts[] = {c->weight ? c->weight->prepare : NULL,
-                           c->options.epilogue ? c->options.epilogue : c->weight ? c->weight->epilogue : NULL,
-                           c->options.where, c->semiring->message ? ftb_expr_text(c->semiring->message) : NULL};
+                           c->options.epilogue ? c->options.epilogue
+                           : c->weight         ? c->weight->epilogue
+                                               : NULL,
+                           c->options.where,
+                           c->semiring->message ? ftb_expr_text(c->semiring->message) : NULL};
     for (size_t t = 0; t < sizeof texts / sizeof texts[0]; t++)
         for (size_t n = 0; texts[t] && n < sizeof names / sizeof names[0]; n++)
             if (strstr(texts[t], names[n]))

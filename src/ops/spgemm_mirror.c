@@ -9,8 +9,8 @@
 typedef struct retained {
     ftb_product *product;
     FtB_Sink sink;
-    size_t value; /* bytes of a retained entry */
-    bool narrow;  /* counts are retained in 32 bits */
+    size_t value;   /* bytes of a retained entry */
+    bool narrow;    /* counts are retained in 32 bits */
     int64_t *start; /* per row, into its chunk's arrays */
     int64_t *count;
     int64_t *chunk_of;

@@ -61,6 +61,10 @@ static void choose_accumulator(ftb_spgemm_plan *plan, const ftb_spgemm_facts *f,
     plan->hash_rest = f->hash_only || f->ncols * f->cell_bytes > m->l2;
     if (FREE(ACCUMULATOR))
         plan->accumulator = f->hash_only ? FTB_ACC_HASH : f->masked ? FTB_ACC_SLOT : FTB_ACC_AUTO;
+    if (plan->accumulator == FTB_ACC_SLOT && !f->masked) /* slots are a mask's */
+        plan->accumulator = FTB_ACC_AUTO;
+    if (f->slot_only)
+        plan->accumulator = FTB_ACC_SLOT;
     /* Dense cells that no row would use, or that do not fit, are not made. */
     int64_t all = plan->threads * thread_bytes(plan, f);
     if (FREE(ACCUMULATOR) && !f->masked && all > f->memory_left / 2 && f->longest_row < f->ncols / 8)

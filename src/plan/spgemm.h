@@ -18,6 +18,7 @@ typedef struct ftb_spgemm_facts {
     double entries_error;    /* relative standard error of the estimate */
     bool symmetric;          /* one operand times its transpose, and a symmetric message */
     bool masked;             /* a mask that is not complemented */
+    bool slot_only;          /* the mask is not applied afterwards, or the message reads it */
     bool half_wanted;        /* only one triangle is wanted */
     bool hash_only;          /* more columns than an accumulator may have */
     int64_t cell_bytes, value_bytes, index_bytes;
