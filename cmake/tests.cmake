@@ -71,6 +71,23 @@ add_test(NAME test_install COMMAND bash ${PROJECT_SOURCE_DIR}/tests/install/run.
   ${PROJECT_BINARY_DIR} ${CMAKE_C_COMPILER} "${FEATBLAS_SANITIZE}")
 set_tests_properties(test_install PROPERTIES LABELS "unit" TIMEOUT 900)
 
+# The public header from C++, where there is a C++ compiler.
+include(CheckLanguage)
+check_language(CXX)
+if(CMAKE_CXX_COMPILER)
+  enable_language(CXX)
+endif()
+# Sanitizers' run-times do not mix.
+if(CMAKE_CXX_COMPILER AND (NOT FEATBLAS_SANITIZE OR CMAKE_CXX_COMPILER_ID STREQUAL CMAKE_C_COMPILER_ID))
+  add_executable(test_cxx_header tests/cxx_header.cpp)
+  target_compile_options(test_cxx_header PRIVATE -Wall -Wextra -Wno-missing-field-initializers -Wshadow -Wconversion
+    $<$<BOOL:${FEATBLAS_WERROR}>:-Werror>)
+  target_link_options(test_cxx_header PRIVATE $<$<BOOL:${FEATBLAS_SANITIZE}>:-fsanitize=${FEATBLAS_SANITIZE}>)
+  target_link_libraries(test_cxx_header PRIVATE featblas_shared)
+  add_test(NAME test_cxx_header COMMAND test_cxx_header)
+  set_tests_properties(test_cxx_header PROPERTIES LABELS unit)
+endif()
+
 # Benchmarks are built with the rest, so that they keep compiling; only people run them.
 file(GLOB support CONFIGURE_DEPENDS bench/support/*.c)
 file(GLOB benchmarks CONFIGURE_DEPENDS bench/*.c)
