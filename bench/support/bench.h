@@ -22,6 +22,7 @@ typedef struct bench_settings {
 /* What one run of a measurement says. */
 typedef struct bench_result {
     double seconds;
+    double cpu;   /* of all threads */
     double check; /* a sum of the result, to compare with the peers' */
     double bytes; /* read or written; for rates */
     double peak;  /* resident bytes of the process; for limits */
@@ -45,6 +46,7 @@ typedef struct bench_runs {
     int count;
     bool failed;
     double seconds[BENCH_REPEATS];
+    double cpu[BENCH_REPEATS];
     bench_result last;
 } bench_runs;
 
@@ -76,6 +78,7 @@ bool bench_peer(const bench_settings *s, const bench_measure *m, bench_result *r
  * peak. False if it fails. */
 bool bench_spawn(const char *const *arguments, const char *out, bench_result *result);
 double bench_now(void);
+double bench_cpu(void); /* of this process so far */
 /* The path of a file in the work folder; one of a few static buffers. */
 const char *bench_path(const bench_settings *s, const char *name, const char *ending);
 double bench_file_size(const char *path);

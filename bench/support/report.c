@@ -13,13 +13,16 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static double median(const bench_runs *r)
+static double median(const double *values, int count)
 {
     double sorted[BENCH_REPEATS];
-    memcpy(sorted, r->seconds, sizeof sorted);
-    qsort(sorted, (size_t)r->count, sizeof *sorted, by_value);
-    return r->count ? 0.5 * (sorted[r->count / 2] + sorted[(r->count - 1) / 2]) : 0;
+    memcpy(sorted, values, sizeof sorted);
+    qsort(sorted, (size_t)count, sizeof *sorted, by_value);
+    return count ? 0.5 * (sorted[count / 2] + sorted[(count - 1) / 2]) : 0;
 }
+
+static double seconds(const bench_runs *r) { return median(r->seconds, r->count); }
+static double cpu(const bench_runs *r) { return median(r->cpu, r->count); }
 
 /* The runs of a measurement; NULL: none. */
 static const bench_runs *find(int count, const bench_measure *measures, const bench_runs *runs,
@@ -38,11 +41,11 @@ static double reached(const bench_bar *b, const bench_runs *r, const bench_runs 
         return 0;
     switch (b->kind) {
     case BENCH_RATIO:
-        return against ? median(against) / median(r) : 0;
+        return against ? seconds(against) / seconds(r) : 0;
     case BENCH_RATE:
-        return r->last.bytes / median(r) / 1e6;
+        return r->last.bytes / seconds(r) / 1e6;
     case BENCH_SECONDS:
-        return median(r);
+        return seconds(r);
     default:
         return r->last.peak;
     }
@@ -70,29 +73,53 @@ static void show(char *text, size_t size, const bench_bar *b, double value)
     }
 }
 
+static json_t *numbers(const double *values, int count)
+{
+    json_t *array = json_array();
+    for (int i = 0; i < count; i++)
+        json_array_append_new(array, json_real(values[i]));
+    return array;
+}
+
 static json_t *measure_json(const bench_measure *m, const bench_runs *r)
 {
-    json_t *seconds = json_array();
-    for (int i = 0; i < r->count; i++)
-        json_array_append_new(seconds, json_real(r->seconds[i]));
-    return json_pack("{s:s, s:i, s:s, s:f, s:f, s:f, s:f, s:o}", "name", m->name, "threads", m->threads,
-                     "input", m->input, "median", median(r), "check", r->last.check, "bytes", r->last.bytes,
-                     "peak", r->last.peak, "seconds", seconds);
+    return json_pack("{s:s, s:i, s:s, s:f, s:f, s:f, s:f, s:f, s:o, s:o}", "name", m->name, "threads",
+                     m->threads, "input", m->input, "median", seconds(r), "cpu_median", cpu(r), "check",
+                     r->last.check, "bytes", r->last.bytes, "peak", r->last.peak, "seconds",
+                     numbers(r->seconds, r->count), "cpu", numbers(r->cpu, r->count));
 }
 
 static json_t *measures_table(int count, const bench_measure *measures, const bench_runs *runs)
 {
     json_t *all = json_array();
-    printf("%-40s %7s %11s %5s %20s\n", "measurement", "threads", "seconds", "runs", "check");
+    printf("%-34s %7s %10s %10s %5s %20s\n", "measurement", "threads", "seconds", "CPU", "runs", "check");
     for (int i = 0; i < count; i++) {
         const bench_measure *m = &measures[i];
         const bench_runs *r = &runs[i];
         if (!r->count)
             continue;
-        printf("%-40s %7d %11.4f %5d %20.15g\n", m->name, m->threads, median(r), r->count, r->last.check);
+        printf("%-34s %7d %10.4f %10.4f %5d %20.15g\n", m->name, m->threads, seconds(r), cpu(r), r->count,
+               r->last.check);
         json_array_append_new(all, measure_json(m, r));
     }
     return all;
+}
+
+/* One line of the second table; whether the bar was missed. */
+static bool bar_row(const bench_bar *b, const bench_runs *r, const bench_runs *against, json_t *rows)
+{
+    char value[32] = "not measured", bar[32], by_cpu[32] = "";
+    double got = reached(b, r, against);
+    bool ok = got > 0 && met(b, got);
+    if (got > 0)
+        show(value, sizeof value, b, got);
+    if (got > 0 && b->kind == BENCH_RATIO && cpu(r) > 0 && b->threads == b->against_threads)
+        snprintf(by_cpu, sizeof by_cpu, "%.2f x", cpu(against) / cpu(r));
+    show(bar, sizeof bar, b, b->bar);
+    printf("%-58s %12s %12s %10s %s\n", b->text, value, bar, by_cpu, got > 0 && !ok ? "missed" : "");
+    json_array_append_new(
+        rows, json_pack("{s:s, s:f, s:f, s:b}", "case", b->text, "reached", got, "bar", b->bar, "met", ok));
+    return got > 0 && !ok;
 }
 
 int bench_report(const bench_settings *s, int count, const bench_measure *measures, const bench_runs *runs,
@@ -100,20 +127,11 @@ int bench_report(const bench_settings *s, int count, const bench_measure *measur
 {
     int missed = 0;
     json_t *rows = json_array(), *all = measures_table(count, measures, runs);
-    printf("\n%-62s %12s %12s\n", "case", "reached", "bar");
+    printf("\n%-58s %12s %12s %10s\n", "case", "reached", "bar", "by CPU");
     for (int i = 0; i < nbars; i++) {
         const bench_bar *b = &bars[i];
-        char value[32] = "not measured", bar[32];
-        double got = reached(b, find(count, measures, runs, b->name, b->threads),
-                             find(count, measures, runs, b->against, b->against_threads));
-        bool ok = got > 0 && met(b, got);
-        missed += got > 0 && !ok;
-        if (got > 0)
-            show(value, sizeof value, b, got);
-        show(bar, sizeof bar, b, b->bar);
-        printf("%-62s %12s %12s %s\n", b->text, value, bar, got > 0 ? ok ? "" : "missed" : "");
-        json_array_append_new(rows, json_pack("{s:s, s:f, s:f, s:b}", "case", b->text, "reached", got, "bar",
-                                              b->bar, "met", ok));
+        missed += bar_row(b, find(count, measures, runs, b->name, b->threads),
+                          find(count, measures, runs, b->against, b->against_threads), rows);
     }
     json_t *root = json_pack("{s:i, s:i, s:o, s:o}", "cores", (int)sysconf(_SC_NPROCESSORS_ONLN), "repeats",
                              s->repeats, "measurements", all, "cases", rows);

@@ -19,6 +19,13 @@ double bench_now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+double bench_cpu(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
 const char *bench_path(const bench_settings *s, const char *name, const char *ending)
 {
     static char paths[4][BENCH_PATH];
@@ -56,6 +63,8 @@ bool bench_spawn(const char *const *arguments, const char *out, bench_result *re
     if (child < 0 || wait4(child, &status, 0, &usage) < 0)
         return false;
     result->seconds = bench_now() - start;
+    result->cpu = (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+                  1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
     result->peak = 1024.0 * (double)usage.ru_maxrss;
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
@@ -77,6 +86,7 @@ bool bench_peer(const bench_settings *s, const bench_measure *m, bench_result *r
     if (!seconds)
         fprintf(stderr, "%s: skipped: %s\n", m->name, json_string_value(json_object_get(line, "skipped")));
     result->seconds = json_number_value(seconds);
+    result->cpu = json_number_value(json_object_get(line, "cpu"));
     result->check = json_number_value(json_object_get(line, "check"));
     result->peak = process.peak;
     bool ok = seconds != NULL;
@@ -91,10 +101,11 @@ static void take(const bench_settings *s, const bench_measure *m, bench_runs *ru
         runs->failed = true;
         return;
     }
+    runs->cpu[runs->count] = result.cpu;
     runs->seconds[runs->count++] = result.seconds;
     runs->last = result;
-    fprintf(stderr, "%-40s %d thread%s %10.4f s\n", m->name, m->threads, m->threads == 1 ? " " : "s",
-            result.seconds);
+    fprintf(stderr, "%-40s %d thread%s %10.4f s, CPU %10.4f s\n", m->name, m->threads,
+            m->threads == 1 ? " " : "s", result.seconds, result.cpu);
 }
 
 void bench_run(const bench_settings *s, int count, const bench_measure *measures, bench_runs *runs)
