@@ -96,9 +96,44 @@ void ftb_pieces_delete(ftb_piece *pieces, int count); /* NULL is allowed */
 
 /* ---- formats */
 
+/* ---- CSR arrays of a file (assemble.c) */
+
+typedef struct ftb_arrays {
+    FtB_Context ctx;
+    const char *name; /* of the file, for messages */
+    int64_t nrows, ncols, nvals, width;
+    FtB_Type type;
+    int64_t *rowptr; /* ftb_new()ed, like the others */
+    void *colidx;    /* of column_bytes each, 4 or 8 */
+    int column_bytes;
+    void *values; /* NULL if width is 0 */
+} ftb_arrays;
+/* Checks the arrays and makes a matrix of them; they are used in place where columns ascend. Empties `a`. */
+GrB_Info ftb_arrays_build(FtB_Matrix *A, ftb_arrays *a, const FtB_Read_options *options);
+void ftb_arrays_clear(ftb_arrays *a);
+/* An array of count x size bytes that comes next in `in`; one that an input of unknown size only claims to
+ * have does not make us allocate it. */
+GrB_Info ftb_read_array(void **array, FtB_Context ctx, ftb_input *in, int64_t count, size_t size,
+                        const char *what);
+
+/* ---- formats */
+
+/* The head of a raw CSR file; docs/formats.md. */
 #define FTB_CSR_MAGIC                                                                                        \
     "\x93"                                                                                                   \
-    "FTBCSR\n" /* 8 bytes; the first is not text, the last shows line-end conversion */
+    "FTBCSR\n" /* the first byte is not text, the last shows line-end conversion */
+#define FTB_CSR_ORDER UINT32_C(0x01020304)
+typedef struct ftb_csr_head {
+    char magic[8];
+    uint32_t order;  /* FTB_CSR_ORDER in the writer's byte order */
+    uint8_t version; /* 1 */
+    uint8_t type;    /* FtB_Type */
+    uint8_t column_bytes;
+    uint8_t zero;
+    int64_t nrows, ncols, nvals, width;
+    int64_t columns_at, values_at; /* bytes from the start of the file */
+} ftb_csr_head;
+_Static_assert(sizeof(ftb_csr_head) == 64, "the head of a raw CSR file");
 
 GrB_Info ftb_read_mtx(FtB_Matrix *A, FtB_Context ctx, ftb_input *in, const FtB_Read_options *options);
 GrB_Info ftb_read_edges(FtB_Matrix *A, FtB_Labels *rows, FtB_Labels *cols, FtB_Context ctx, ftb_input *in,

@@ -48,6 +48,10 @@ static GrB_Info read_as(FtB_Format format, FtB_Matrix *A, FtB_Labels *rows, FtB_
     switch (format) {
     case FTB_MTX:
         return ftb_read_mtx(A, ctx, in, o);
+    case FTB_NPZ:
+        return ftb_read_npz(A, ctx, in, o);
+    case FTB_CSR:
+        return ftb_read_csr(A, ctx, in, o);
     default:
         return ftb_read_edges(A, rows, cols, ctx, in, o);
     }

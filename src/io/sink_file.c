@@ -28,6 +28,10 @@ static const ftb_format_kind *kind_of(FtB_Format format)
     case FTB_TSV:
     case FTB_CSV:
         return &ftb_text_kind;
+    case FTB_CSR:
+        return &ftb_csr_kind;
+    case FTB_NPZ:
+        return &ftb_npz_kind;
     default:
         return NULL;
     }

@@ -1,0 +1,37 @@
+/* What the writers of CSR arrays (raw CSR, npz) share: row pointers at a known place, then two arrays that
+ * grow side by side; without a count of the entries the second begins far up and is moved down at the end. */
+#ifndef FTB_ARRAYS_SINK_H
+#define FTB_ARRAYS_SINK_H
+
+#include "io/sink.h"
+
+typedef struct ftb_growing { /* an array in the file */
+    int64_t at, bytes;
+    uint32_t crc; /* of its bytes, if `checked` */
+} ftb_growing;
+
+typedef struct ftb_arrays_target {
+    ftb_target target; /* first, as in every file sink */
+    ftb_file *spool;   /* instead of a pipe */
+    ftb_growing rowptr, colidx, values;
+    int64_t gap_end;  /* the columns must stay below it; 0: there is room for just what was announced */
+    bool checked;     /* CRCs are wanted */
+    int rowptr_bytes; /* 4 or 8 */
+    FtB_Type stored;  /* dtype in the file */
+    int64_t next;     /* rows below it have their row pointer */
+    int64_t nvals;
+    void *block; /* scratch for row pointers and cast values */
+} ftb_arrays_target;
+
+#define FTB_BLOCK_BYTES (1 << 20)
+
+ftb_file *ftb_arrays_file(ftb_arrays_target *t); /* where to write */
+GrB_Info ftb_arrays_open(FtB_Sink sink);         /* creates the file, or the spool, and the scratch */
+/* A methods.rows. */
+GrB_Info ftb_arrays_rows(FtB_Sink sink, const FtB_Rows *rows);
+GrB_Info ftb_arrays_last_rows(FtB_Sink sink); /* row pointers of the rows that did not come */
+GrB_Info ftb_arrays_commit(FtB_Sink sink, int64_t size);
+void ftb_arrays_abort(FtB_Sink sink); /* a methods.abort */
+uint32_t ftb_crc(FtB_Context ctx, uint32_t crc, const void *bytes, int64_t count);
+
+#endif

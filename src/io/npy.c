@@ -1,0 +1,122 @@
+/* Headers of .npy arrays: a Python dictionary of three known keys, parsed as such. */
+#include "io/npy.h"
+#include "io/number.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+char ftb_npy_order(void)
+{
+    const uint16_t one = 1;
+    char first;
+    memcpy(&first, &one, 1);
+    return first ? '<' : '>';
+}
+
+static const struct {
+    const char *dtype;
+    FtB_Type type;
+} dtypes[] = {{"b1", FTB_BOOL},   {"i1", FTB_INT8},  {"i2", FTB_INT16},  {"i4", FTB_INT32},
+              {"i8", FTB_INT64},  {"u1", FTB_UINT8}, {"u2", FTB_UINT16}, {"u4", FTB_UINT32},
+              {"u8", FTB_UINT64}, {"f2", FTB_FP16},  {"f4", FTB_FP32},   {"f8", FTB_FP64}};
+
+const char *ftb_npy_dtype(FtB_Type type)
+{
+    for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++)
+        if (dtypes[d].type == type)
+            return dtypes[d].dtype;
+    return NULL;
+}
+
+FtB_Type ftb_npy_type(const ftb_npy *h)
+{
+    for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++)
+        if (dtypes[d].dtype[0] == h->kind && dtypes[d].dtype[1] - '0' == h->size)
+            return dtypes[d].type;
+    return (FtB_Type)0;
+}
+
+void ftb_npy_head(char *out, const char *dtype, const char *shape)
+{
+    static const char magic[] = "\x93NUMPY\x01"; /* version 1.0: the NUL is the minor number */
+    memcpy(out, magic, 8);
+    out[8] = FTB_NPY_HEAD - 10; /* little-endian length of the dictionary */
+    out[9] = 0;
+    char order = dtype[1] == '1' || dtype[0] == 'S' ? '|' : ftb_npy_order();
+    int n = snprintf(out + 10, FTB_NPY_HEAD - 10, "{'descr': '%c%s', 'fortran_order': False, 'shape': %s, }",
+                     order, dtype, shape);
+    memset(out + 10 + n, ' ', (size_t)(FTB_NPY_HEAD - 10 - n));
+    out[FTB_NPY_HEAD - 1] = '\n';
+}
+
+/* What follows 'key': in the dictionary, or NULL. */
+static const char *find_key(const char *text, const char *key)
+{
+    char quoted[32];
+    for (const char *quote = "'\""; *quote; quote++) {
+        snprintf(quoted, sizeof quoted, "%c%s%c", *quote, key, *quote);
+        const char *at = strstr(text, quoted);
+        if (!at)
+            continue;
+        at += strlen(quoted);
+        at += strspn(at, " ");
+        if (*at == ':')
+            return at + 1 + strspn(at + 1, " ");
+    }
+    return NULL;
+}
+
+static bool parse_dtype(ftb_npy *h, const char *p)
+{
+    char quote = *p++, order = *p;
+    uint64_t size;
+    if (quote != '\'' && quote != '"')
+        return false;
+    if (!order || !strchr("<>|=", order))
+        return false;
+    h->swapped = (order == '<' || order == '>') && order != ftb_npy_order();
+    h->kind = p[1];
+    if (h->kind == '\0')
+        return false;
+    const char *end = ftb_parse_unsigned(p + 2, &size);
+    if (!end || *end != quote || size > 1000000)
+        return false;
+    bool text = h->kind == 'S' || h->kind == 'U';
+    h->size = text ? (h->kind == 'U' ? 4 : 1) : (int)size;
+    h->length = (int)size;
+    return true;
+}
+
+static bool parse_shape(ftb_npy *h, const char *p)
+{
+    if (*p++ != '(')
+        return false;
+    for (h->ndim = 0;; h->ndim++) {
+        p += strspn(p, " ");
+        if (*p == ')')
+            return true;
+        if (h->ndim == 2)
+            return false;
+        p = ftb_parse_integer(p, &h->shape[h->ndim]);
+        if (!p || h->shape[h->ndim] < 0)
+            return false;
+        p += strspn(p, "L "); /* Python 2 */
+        if (*p == ',')
+            p++;
+        else if (*p != ')')
+            return false;
+    }
+}
+
+GrB_Info ftb_npy_parse(ftb_npy *h, const char *text, const char *file, const char *member)
+{
+    *h = (ftb_npy){0};
+    const char *dtype = find_key(text, "descr"), *shape = find_key(text, "shape");
+    if (!dtype || !parse_dtype(h, dtype))
+        return ftb_fail(FTB_FORMAT, "%s: %s: the header's dtype is not one of booleans, integers or reals",
+                        file, member);
+    if (!shape || !parse_shape(h, shape))
+        return ftb_fail(FTB_FORMAT, "%s: %s: the header's shape is not that of a vector or a scalar", file,
+                        member);
+    return GrB_SUCCESS;
+}

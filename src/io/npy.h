@@ -1,0 +1,27 @@
+/* Headers of .npy arrays (NEP 1), the members of an npz file. */
+#ifndef FTB_NPY_H
+#define FTB_NPY_H
+
+#include "core/core.h"
+
+#define FTB_NPY_HEAD 128 /* bytes of the headers we write */
+
+typedef struct ftb_npy {
+    char kind;    /* of the dtype: b, i, u, f, S, U, ... */
+    int size;     /* bytes of an item; of a character for U */
+    int length;   /* characters of S and U */
+    bool swapped; /* of the other byte order */
+    int ndim;
+    int64_t shape[2];
+} ftb_npy;
+
+/* Parses the dictionary of a header; GrB_SUCCESS or FTB_FORMAT, "file: member: ...". */
+GrB_Info ftb_npy_parse(ftb_npy *h, const char *text, const char *file, const char *member);
+/* Our type for the dtype; 0: none. */
+FtB_Type ftb_npy_type(const ftb_npy *h);
+/* Writes FTB_NPY_HEAD bytes. dtype: such as "f8"; shape: such as "(3,)". */
+void ftb_npy_head(char *out, const char *dtype, const char *shape);
+const char *ftb_npy_dtype(FtB_Type type); /* NULL: numpy has no such dtype */
+char ftb_npy_order(void);                 /* '<' or '>', this machine's */
+
+#endif
