@@ -82,7 +82,9 @@ if(CMAKE_CXX_COMPILER AND (NOT FEATBLAS_SANITIZE OR CMAKE_CXX_COMPILER_ID STREQU
   add_executable(test_cxx_header tests/cxx_header.cpp)
   target_compile_options(test_cxx_header PRIVATE -Wall -Wextra -Wno-missing-field-initializers -Wshadow -Wconversion
     $<$<BOOL:${FEATBLAS_WERROR}>:-Werror>)
-  target_link_options(test_cxx_header PRIVATE $<$<BOOL:${FEATBLAS_SANITIZE}>:-fsanitize=${FEATBLAS_SANITIZE}>)
+  if(FEATBLAS_SANITIZE)
+    target_link_options(test_cxx_header PRIVATE -fsanitize=${FEATBLAS_SANITIZE})
+  endif()
   target_link_libraries(test_cxx_header PRIVATE featblas_shared)
   add_test(NAME test_cxx_header COMMAND test_cxx_header)
   set_tests_properties(test_cxx_header PROPERTIES LABELS unit)
