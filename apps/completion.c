@@ -11,16 +11,18 @@ static void put_word(const char *word, size_t length, int at, void *arg)
     fprintf(out, "%s%.*s", at ? " " : "", (int)length, word);
 }
 
-/* The words that may follow an option, separated by blanks; false if there are none. */
-static bool put_words(FILE *out, const option *o)
+/* The words that may follow an option, separated by blanks. zsh and fish would read the brackets in
+ * w1/(w1+w2), so those are quoted. */
+static void put_words(FILE *out, const option *o)
 {
     int count = 0;
-    if (o->choices)
-        return options_split(o->choices, put_word, out) > 0;
+    options_split(o->choices, put_word, out);
     const char *const *words = o->words ? o->words(&count) : NULL;
-    for (int w = 0; w < count; w++)
-        fprintf(out, "%s%s", w ? " " : "", words[w]);
-    return count > 0;
+    for (int w = 0; w < count; w++) {
+        fputs(w ? " " : "", out);
+        for (const char *p = words[w]; *p; p++)
+            fprintf(out, "%s%c", strchr("()", *p) ? "\\" : "", *p);
+    }
 }
 
 static void put_commands(FILE *out, const command *const *commands)
@@ -34,8 +36,8 @@ static void put_commands(FILE *out, const command *const *commands)
 static void put_brief(FILE *out, const char *help)
 {
     for (const char *p = help; *p && !(p[0] == '.' && (p[1] == ' ' || !p[1])); p++)
-        if (!strchr("'\"[]:`$\\", *p))
-            fputc(*p, out);
+        if (!strchr("'\"[]`$\\", *p))
+            fputc(*p == ':' ? ',' : *p, out);
 }
 
 /* ---- bash: one case per option that takes an argument, one per command */
