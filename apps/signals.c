@@ -35,6 +35,7 @@ void app_signals_catch(void)
         if (numbers[s] == SIGALRM || (sigaction(numbers[s], NULL, &old) == 0 && old.sa_handler != SIG_IGN))
             sigaction(numbers[s], &action, NULL); /* what nohup or a shell's & ignores stays ignored */
     signal(SIGPIPE, SIG_IGN);                     /* a write then fails with EPIPE */
+    signal(SIGXFSZ, SIG_IGN);                     /* and one past the file size limit with EFBIG */
 }
 
 int app_signal(void) { return (int)received; }

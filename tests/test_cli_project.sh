@@ -1,0 +1,248 @@
+# featblas project and info on graphs small enough to project by hand.
+. "$FEATBLAS_SOURCE_DIR/tests/support/cli.sh"
+
+cat >ratings.csv <<END
+user,item,rating
+ann,a,5
+ann,b,3
+bob,a,4
+bob,b,1
+bob,c,2
+cid,c,5
+cid,a,1
+END
+cat >matrix.mtx <<END
+%%MatrixMarket matrix coordinate integer general
+% the same graph
+3 3 7
+1 1 5
+1 2 3
+2 1 4
+2 2 1
+2 3 2
+3 3 5
+3 1 1
+END
+
+# ---- sides, ids
+run 0 project ratings.csv
+says "projecting 3 x 3, 7 entries onto 3 columns: 17 products"
+says "standard output: 6 pairs"
+prints <<END
+a${tab}b${tab}2
+b${tab}a${tab}2
+a${tab}c${tab}2
+c${tab}a${tab}2
+b${tab}c${tab}1
+c${tab}b${tab}1
+END
+run 0 project -q ratings.csv --onto user --triangle
+silent
+prints <<END
+ann${tab}bob${tab}2
+ann${tab}cid${tab}1
+bob${tab}cid${tab}2
+END
+run 0 project -q ratings.csv --onto rows --triangle --columns user,item
+holds out "ann${tab}bob${tab}2"
+run 0 project ratings.csv --columns 2,1 --triangle
+says "onto 3 columns"
+holds out "ann${tab}bob${tab}2"
+run 0 project ratings.csv --columns item,user --onto user --triangle
+says "onto 3 user"
+holds out "ann${tab}bob${tab}2"
+run 2 project ratings.csv --onto itm
+says "unknown side 'itm'; did you mean 'item'?"
+run 2 project ratings.csv --columns user,item --onto rating
+says "unknown side 'rating'"
+run 0 project -q - --triangle <matrix.mtx
+prints <<END
+1${tab}2${tab}2
+1${tab}3${tab}2
+2${tab}3${tab}1
+END
+run 0 project -q - --triangle --onto user --columns user,item <ratings.csv
+holds out "ann${tab}bob${tab}2"
+
+# ---- formats: ids leave as they came in
+run 0 project -q matrix.mtx --triangle -o pairs.mtx
+run 0 project -q matrix.mtx -o square.npz
+run 0 project -q matrix.mtx -o square.csr
+run 0 project -q matrix.mtx -o pairs.csv --triangle
+grep -qx '1,2,2' pairs.csv || fail "pairs.csv: $(cat pairs.csv)"
+grep -q '^1 2 2$' pairs.mtx || fail "pairs.mtx: $(cat pairs.mtx)"
+run 0 info pairs.mtx
+holds out "3 x 3, 3 entries"
+for file in square.npz square.csr; do
+    run 0 project -q $file --triangle --weight dot
+    prints <<END
+0${tab}1${tab}2
+0${tab}2${tab}2
+1${tab}2${tab}4
+END
+    run 0 project -q $file --triangle --weight dot -o again.mtx
+    grep -q '^1 2 2$' again.mtx || fail "$file to mtx: $(cat again.mtx)"
+done
+gzip -c matrix.mtx >matrix.gz
+run 0 project -q matrix.gz --triangle --format csv
+prints <<END
+1,2,2
+1,3,2
+2,3,1
+END
+run 0 project -q matrix.gz --triangle --format mtx -o noending
+holds noending "%%MatrixMarket"
+
+# ---- weights
+run 0 project -q ratings.csv --triangle --weight dot
+prints <<END
+a${tab}b${tab}19
+a${tab}c${tab}13
+b${tab}c${tab}2
+END
+run 0 project -q ratings.csv --triangle --weight jaccard --precision 4
+prints <<END
+a${tab}b${tab}0.6667
+a${tab}c${tab}0.6667
+b${tab}c${tab}0.3333
+END
+run 0 project -q ratings.csv --triangle --weight dot --unweighted
+holds out "a${tab}b${tab}2"
+run 0 project -q ratings.csv --triangle --semiring 'plus : min(a, b)' --epilogue 'h / (si + sj - h)'
+holds out "b${tab}c${tab}0.1"
+run 0 project -q ratings.csv --triangle --semiring 'plus : a / (a + b)' --precision 6
+holds out "a${tab}b${tab}1.425"
+run 0 project -q ratings.csv --triangle --epilogue 'h / (di + dj - h)' --precision 4
+holds out "b${tab}c${tab}0.3333"
+
+# ---- selection
+run 0 project -q ratings.csv --min-weight 2 --triangle
+prints <<END
+a${tab}b${tab}2
+a${tab}c${tab}2
+END
+run 0 project -q ratings.csv --weight dot --top-k 1
+prints <<END
+a${tab}b${tab}19
+b${tab}a${tab}19
+c${tab}a${tab}13
+END
+run 0 project -q ratings.csv --weight dot --where 'w > 10 ? i < j : 0'
+prints <<END
+a${tab}b${tab}19
+a${tab}c${tab}13
+END
+run 0 project -q ratings.csv --self-loops --triangle
+holds out "a${tab}a${tab}3"
+run 0 project -q ratings.csv --min-degree 3
+prints </dev/null
+run 0 project -q ratings.csv --max-degree 2 --triangle
+prints <<END
+b${tab}c${tab}1
+END
+printf 'b\n\n  c \nb\n' >ids
+printf '2\r\n' >numbers
+run 0 project -q ratings.csv --sources ids
+prints <<END
+b${tab}a${tab}2
+b${tab}c${tab}1
+c${tab}a${tab}2
+c${tab}b${tab}1
+END
+run 0 project -q ratings.csv --sources ids --targets ids
+prints <<END
+b${tab}c${tab}1
+c${tab}b${tab}1
+END
+run 0 project -q matrix.mtx --targets numbers
+prints <<END
+1${tab}2${tab}2
+3${tab}2${tab}1
+END
+: >nobody
+run 0 project -q ratings.csv --sources nobody
+prints </dev/null
+printf 'a\nz\n' >wrong
+run 3 project ratings.csv --sources wrong
+says "wrong:2:1: no vertex 'z'"
+printf '1\n4\n' >wrong
+run 3 project matrix.mtx --sources wrong
+says "wrong:2:1: vertex '4' is outside 1..3"
+run 3 project square.npz --sources wrong
+says "outside 0..2"
+run 3 project matrix.mtx --sources nofile
+says "nofile"
+
+# ---- labels
+cat >titles.csv <<END
+id,year,title
+a,1999,"First, of ""all"""
+c,2001,Third
+END
+run 0 project -q ratings.csv --triangle --labels titles.csv:id,title
+prints <<END
+First, of "all"${tab}b${tab}2
+First, of "all"${tab}Third${tab}2
+b${tab}Third${tab}1
+END
+run 0 project -q ratings.csv --triangle --labels titles.csv:1,3 --format csv
+holds out 'b,Third,1'
+run 2 project ratings.csv --labels titles.csv:id,titel
+says "did you mean 'title'?"
+run 2 project ratings.csv --labels titles.csv
+says "FILE:ID,LABEL"
+run 3 project ratings.csv --labels nofile:id,title
+printf 'n\tname\n2\ttwo\n' >names.tsv
+run 0 project -q matrix.mtx --triangle --labels names.tsv:n,name
+prints <<END
+1${tab}two${tab}2
+1${tab}3${tab}2
+two${tab}3${tab}1
+END
+
+# ---- statistics, dry run, explain, check
+run 0 project ratings.csv --weight dot --stats text
+holds out "6, 66.7 % of 3 x 3"
+holds out "2 to 19"
+run 0 project ratings.csv --weight dot --stats json
+holds out '"nvals": 6'
+holds out '"sum": 68'
+holds out '"products": 17'
+run 0 project -q ratings.csv --stats json -o both.tsv
+holds out '"nvals": 6'
+[ "$(wc -l <both.tsv)" -eq 6 ] || fail "--stats with -o wrote $(cat both.tsv)"
+run 0 project ratings.csv --dry-run -o never.tsv
+holds out "17 exactly"
+[ ! -e never.tsv ] || fail "--dry-run wrote a file"
+run 0 project ratings.csv --dry-run --stats json
+holds out '"products": 17'
+run 0 project ratings.csv --dry-run --explain
+run 0 project ratings.csv --explain
+[ "$(wc -l <out)" -eq 6 ] || fail "--explain printed into the pairs"
+run 0 project matrix.mtx --check --weight cosine
+says "check: the result agrees"
+run 0 info ratings.csv --json
+holds out '"products_onto_cols": 17'
+run 0 info matrix.mtx
+holds out "3 x 3, 7 entries"
+holds out "17 onto columns"
+
+# ---- wrong input
+run 3 project nofile.mtx
+says "nofile.mtx"
+printf '%%%%MatrixMarket matrix coordinate pattern general\n39 39 2\n1 1\n17 40\n' >broken.mtx
+run 3 project broken.mtx
+says "broken.mtx:4:4: column 40 is outside 1..39"
+run 3 project broken.mtx -o result.tsv
+[ ! -e result.tsv ] || fail "a wrong input left result.tsv"
+: >empty
+run 3 project empty
+printf 'x,y\n1,2\n1,2\n' >twice.csv
+run 3 project twice.csv --duplicates error
+says "twice.csv:3"
+run 3 project matrix.mtx --input-format npz
+run 3 info broken.mtx
+run 3 project . </dev/null
+
+clean
+finish
