@@ -56,11 +56,13 @@ int app_library_error(GrB_Info info, int stage)
     }
     if (info == FTB_IO && stage == APP_OUTPUT && reader_gone())
         return APP_OUTPUT;
-    int code = info == FTB_LIMIT || info == GrB_OUT_OF_MEMORY ? APP_MEMORY
-               : info == FTB_IO                               ? (stage == APP_FAILURE ? APP_OUTPUT : stage)
-               : info == FTB_FORMAT                           ? APP_INPUT
-               : stage == APP_INPUT                           ? APP_INPUT
-                                                              : APP_FAILURE;
+    int code = stage == APP_OUTPUT ? APP_FAILURE : stage;
+    if (info == FTB_LIMIT || info == GrB_OUT_OF_MEMORY)
+        code = APP_MEMORY;
+    else if (info == FTB_FORMAT)
+        code = APP_INPUT;
+    else if (info == FTB_IO)
+        code = stage == APP_INPUT ? APP_INPUT : APP_OUTPUT;
     return app_fail(code, "%s", FtB_error());
 }
 

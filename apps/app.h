@@ -24,8 +24,10 @@ int app_fail(int code, const char *format, ...) __attribute__((format(printf, 2,
 /* The same with "; did you mean 'x'?" where one of the words is close to `word`. `hint` follows in
  * brackets; may be NULL. */
 int app_unknown(const char *what, const char *word, int count, const char *const *words, const char *hint);
-/* Says what a failed call of the library said, and gives its exit code: `stage` is APP_INPUT while
- * reading, APP_OUTPUT while writing, else APP_FAILURE. Quiet where the reader of standard output has gone. */
+/* Says what a failed call of the library said, and gives its exit code. Memory, format and file errors have
+ * codes of their own; others get `stage`: APP_INPUT while reading, APP_USAGE where only the options can be
+ * wrong, APP_OUTPUT while working and writing (then they are failures). Quiet where the reader of standard
+ * output has gone. */
 int app_library_error(GrB_Info info, int stage);
 
 /* Applies --threads, --memory-limit, --tmpdir; catches signals; shows progress where it may. */

@@ -68,7 +68,7 @@ static const option project_options[] = {
      FIELD(where),
      .argument = "TEXT",
      .help = "Keep the pairs for which this is not zero; over w, the weight, and the epilogue's names: "
-             "'w > 0.1 && di > 5'."},
+             "'(w > 0.1) * (di > 5)'."},
     {.name = "min-weight",
      .kind = OPTION_REAL,
      FIELD(min_weight),
@@ -223,7 +223,7 @@ static int work(project *p, FtB_Sink sink)
     FtB_Stats stats;
     GrB_Info info = FtB_project_plan(&p->plan, sink, p->R, p->weight, &p->options, FTB_ESTIMATE);
     if (info != GrB_SUCCESS)
-        return app_library_error(info, APP_FAILURE);
+        return app_library_error(info, APP_USAGE);
     p->options.plan = p->plan;
     if (v->dry_run)
         return project_dry_run(p);
