@@ -68,7 +68,7 @@ static const option project_options[] = {
      FIELD(where),
      .argument = "TEXT",
      .help = "Keep the pairs for which this is not zero; over w, the weight, and the epilogue's names: "
-             "'(w > 0.1) * (di > 5)'."},
+             "'w > 0.1 && di > 5'."},
     {.name = "min-weight",
      .kind = OPTION_REAL,
      FIELD(min_weight),

@@ -180,7 +180,8 @@ static int parse_formulas(oracle *o)
     if (info != GrB_SUCCESS)
         return app_library_error(info, APP_USAGE);
     for (int w = 0; w < 8; w++)
-        names[w] = (ftb_name){.name = words[w], .type = w < 2 ? FTB_FP64 : FTB_INT64, .width = 1};
+        names[w] =
+            (ftb_name){.name = words[w], .type = w < 2 && !o->integers ? FTB_FP64 : FTB_INT64, .width = 1};
     int code = formula_new(&o->message, colon + 1, "semiring", 8, names);
     if (code != APP_OK)
         return code;
@@ -222,6 +223,11 @@ static double reduce(ftb_monoid m, double x, double y)
     }
 }
 
+static scalar to_scalar(const oracle *o, double x)
+{
+    return o->integers ? (scalar){.integer = (int64_t)x} : (scalar){.real = x};
+}
+
 /* Gathers the common neighbours of i and j; returns how many. */
 static int64_t meet(oracle *o, int64_t i, int64_t j)
 {
@@ -232,8 +238,8 @@ static int64_t meet(oracle *o, int64_t i, int64_t j)
         else if (o->other[x] > o->other[y])
             y++;
         else {
-            o->a[count] = o->value[x];
-            o->b[count] = o->value[y];
+            o->a[count] = to_scalar(o, o->value[x]);
+            o->b[count] = to_scalar(o, o->value[y]);
             o->k[count] = o->other[x];
             o->dk[count++] = o->shared_degree[o->other[x++]];
             y++;
@@ -314,6 +320,7 @@ static void admit(const oracle *o, bool *admitted, const int64_t *list, int64_t 
 int oracle_new(oracle *o, const project *p)
 {
     int64_t n = p->vertices;
+    FtB_Type type = FTB_FP64;
     *o = (oracle){.p = p, .named = ftb_weight_find(p->weight), .n = n, .m = p->nrows + p->ncols - n};
     double steps = 2 * (double)n * (double)p->nvals;
     if (steps > MOST_STEPS)
@@ -324,7 +331,10 @@ int oracle_new(oracle *o, const project *p)
             steps, MOST_STEPS);
     if (!allocate(o, p->nvals))
         return app_fail(APP_MEMORY, "--check: out of memory");
-    fill_lists(o, p->options.unweighted || (o->named && o->named->unweighted));
+    bool unweighted = p->options.unweighted || (o->named && o->named->unweighted);
+    fill_lists(o, unweighted);
+    FtB_Matrix_shape(p->R, NULL, NULL, NULL, NULL, &type);
+    o->integers = ftb_type_integer(type) && !unweighted && !(o->named && o->named->prepare);
     int code = o->named && o->named->prepare ? prepare(o) : APP_OK;
     sums_of_vertices(o);
     admit(o, o->source, p->options.sources, p->options.nsources);

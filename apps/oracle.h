@@ -18,6 +18,11 @@ typedef struct formula { /* an expression and what it takes to evaluate it */
     int64_t width;
 } formula;
 
+typedef union scalar {
+    double real;
+    int64_t integer;
+} scalar;
+
 typedef struct oracle {
     const project *p;
     const ftb_weight *named; /* NULL: a semiring of the user's */
@@ -28,7 +33,8 @@ typedef struct oracle {
     double *sum, *square; /* of each projected vertex */
     ftb_reducer reducer;
     formula message, epilogue, where;
-    double *a, *b; /* of the shared vertices of one pair */
+    bool integers; /* a and b are INT64, not FP64 */
+    scalar *a, *b; /* of the shared vertices of one pair */
     int64_t *k, *dk;
     double *weights;       /* of the row that oracle_row computed last */
     bool *present;         /* whether it has the pair, before min_weight and top_k */
