@@ -228,7 +228,7 @@ static int work(project *p, FtB_Sink sink)
     if (v->dry_run)
         return project_dry_run(p);
     project_announce(p);
-    if (v->explain)
+    if (v->explain || v->reader.common.verbose)
         FtB_Plan_explain(p->plan, stderr);
     if (v->check) {
         int code = project_check(p);

@@ -46,10 +46,8 @@ void project_announce(const project *p)
     print_input(stderr, p);
     fprintf(stderr, " onto %s %s: %s products\n", app_thousands(a, p->vertices), p->onto,
             app_thousands(b, (int64_t)project_figure(p, "products")));
-    if (p->values->reader.common.verbose) {
+    if (p->values->reader.common.verbose)
         fprintf(stderr, "read in %.2f s; weight %s\n", p->read_seconds, p->weight);
-        FtB_Plan_explain(p->plan, stderr);
-    }
 }
 
 void project_summarise(const project *p, const FtB_Stats *stats)
