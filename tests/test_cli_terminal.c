@@ -1,0 +1,118 @@
+/* The progress line is drawn on a terminal only, is gone at the end, and -q silences it. */
+#include "support/check.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static char folder[] = "/tmp/featblas-terminal-XXXXXX";
+static char said[65536]; /* by the last run, on standard error */
+
+/* Runs the command with standard error on a terminal (or a pipe); returns the seconds it took. */
+static double run(bool terminal, char *const *arguments)
+{
+    int ends[2];
+    if (terminal) {
+        ends[0] = posix_openpt(O_RDWR | O_NOCTTY);
+        if (ends[0] < 0 || grantpt(ends[0]) != 0 || unlockpt(ends[0]) != 0)
+            skip();
+        ends[1] = open(ptsname(ends[0]), O_RDWR | O_NOCTTY);
+    } else
+        assert_int_equal(pipe(ends), 0);
+    assert_true(ends[1] >= 0);
+    struct timespec began, ended;
+    clock_gettime(CLOCK_MONOTONIC, &began);
+    pid_t child = fork();
+    if (child == 0) {
+        dup2(ends[1], 2);
+        close(ends[0]);
+        close(ends[1]);
+        execv(getenv("FEATBLAS_COMMAND"), arguments);
+        _exit(127);
+    }
+    close(ends[1]);
+    size_t length = 0;
+    ssize_t got;
+    while (length < sizeof said - 1 && (got = read(ends[0], said + length, sizeof said - 1 - length)) > 0)
+        length += (size_t)got;
+    said[length] = '\0';
+    close(ends[0]);
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    clock_gettime(CLOCK_MONOTONIC, &ended);
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+        fail_msg("status %d: %s", status, said);
+    return (double)(ended.tv_sec - began.tv_sec) + 1e-9 * (double)(ended.tv_nsec - began.tv_nsec);
+}
+
+static char *project[] = {(char *)"featblas",
+                          (char *)"project",
+                          (char *)"graph.mtx",
+                          (char *)"-o",
+                          (char *)"pairs.tsv",
+                          (char *)"--threads",
+                          (char *)"1",
+                          NULL,
+                          NULL};
+
+static int set_up(void **state)
+{
+    (void)state;
+    char *const generate[] = {(char *)"featblas", (char *)"gen",    (char *)"bipartite", (char *)"--rows",
+                              (char *)"20000",    (char *)"--cols", (char *)"4000",      (char *)"--edges",
+                              (char *)"800000",   (char *)"-o",     (char *)"graph.mtx", NULL};
+    if (!getenv("FEATBLAS_COMMAND") || !mkdtemp(folder) || chdir(folder) != 0)
+        return -1;
+    run(false, generate);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    unlink("graph.mtx");
+    unlink("pairs.tsv");
+    return chdir("/") == 0 && rmdir(folder) == 0 ? 0 : -1;
+}
+
+static void test_terminal(void **state)
+{
+    (void)state;
+    double seconds = run(true, project);
+    if (seconds < 1)
+        print_message("only %.1f s: too quick for a progress line\n", seconds);
+    else {
+        assert_non_null(strstr(said, "] "));
+        assert_non_null(strstr(said, "ETA "));
+    }
+    assert_non_null(strstr(said, "pairs.tsv: "));
+    assert_null(strstr(strstr(said, "pairs.tsv: "), "ETA"));
+}
+
+static void test_pipe(void **state)
+{
+    (void)state;
+    run(false, project);
+    assert_null(strchr(said, '\r'));
+    assert_null(strchr(said, '\033'));
+    assert_non_null(strstr(said, "projecting 20,000 x 4,000, 800,000 entries onto 4,000 columns"));
+}
+
+static void test_quiet(void **state)
+{
+    (void)state;
+    project[7] = (char *)"-q";
+    run(true, project);
+    assert_string_equal(said, "");
+    project[7] = NULL;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_terminal), cmocka_unit_test(test_pipe),
+                                       cmocka_unit_test(test_quiet)};
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
