@@ -50,8 +50,8 @@ static const option project_options[] = {
      .kind = OPTION_TEXT,
      FIELD(epilogue),
      .argument = "TEXT",
-     .help = "With --semiring: the weight from its result h, the degrees di, dj, the sums si, sj and more: "
-             "'h / (si + sj - h)'."},
+     .help = "The weight from the semiring's result h, the degrees di, dj, the sums si, sj and more: "
+             "'h / (si + sj - h)'. Replaces a named weight's own."},
     {.name = "unweighted",
      .kind = OPTION_SET,
      FIELD(unweighted),

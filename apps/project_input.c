@@ -284,7 +284,7 @@ static void set_options(project *p)
 {
     const project_values *v = p->values;
     FtB_Project_options *o = &p->options;
-    p->weight = v->semiring ? v->semiring : v->weight ? v->weight : v->epilogue ? "plus : 1" : "count";
+    p->weight = v->semiring ? v->semiring : v->weight ? v->weight : "count";
     o->epilogue = v->epilogue;
     o->where = v->where;
     o->use_min_weight = v->min_weight == v->min_weight; /* not NaN */
