@@ -209,7 +209,8 @@ static GrB_Info open_sink(const project *p, FtB_Sink *sink)
         return FtB_Sink_stats(sink);
     const char *path = v->output ? v->output : "-";
     FtB_Format format = (FtB_Format)v->format;
-    if (format == FTB_FORMAT_AUTO && to_stdout(path))
+    const char *slash = strrchr(path, '/');
+    if (format == FTB_FORMAT_AUTO && !strchr(slash ? slash : path, '.')) /* "-", "/dev/stdout", "pairs" */
         format = FTB_TSV;
     GrB_Info info = FtB_Sink_file(sink, path, format, p->titles ? p->titles : project_ids(p));
     if (info == GrB_SUCCESS && v->precision > 0)

@@ -1,5 +1,5 @@
 # Known answers on real data, found through FEATBLAS_DATA.
-. "$FEATBLAS_SOURCE_DIR/tests/support/cli.sh"
+. "${FEATBLAS_SOURCE_DIR:?}/tests/support/cli.sh" || exit 1
 if [ -z "${FEATBLAS_DATA:-}" ] || [ ! -e "$FEATBLAS_DATA/chesapeake.mtx" ]; then
     echo "skipped: FEATBLAS_DATA does not name the folder with the data"
     exit 77

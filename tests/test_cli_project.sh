@@ -1,5 +1,5 @@
 # featblas project and info on graphs small enough to project by hand.
-. "$FEATBLAS_SOURCE_DIR/tests/support/cli.sh"
+. "${FEATBLAS_SOURCE_DIR:?}/tests/support/cli.sh" || exit 1
 
 cat >ratings.csv <<END
 user,item,rating
@@ -45,7 +45,7 @@ bob${tab}cid${tab}2
 END
 run 0 project -q ratings.csv --onto rows --triangle --columns user,item
 holds out "ann${tab}bob${tab}2"
-run 0 project ratings.csv --columns 2,1 --triangle
+run 0 project ratings.csv --columns 2,1 --header --triangle
 says "onto 3 columns"
 holds out "ann${tab}bob${tab}2"
 run 0 project ratings.csv --columns item,user --onto user --triangle
@@ -70,9 +70,9 @@ run 0 project -q matrix.mtx -o square.npz
 run 0 project -q matrix.mtx -o square.csr
 run 0 project -q matrix.mtx -o pairs.csv --triangle
 grep -qx '1,2,2' pairs.csv || fail "pairs.csv: $(cat pairs.csv)"
-grep -q '^1 2 2$' pairs.mtx || fail "pairs.mtx: $(cat pairs.mtx)"
+grep -q '^2 1 2$' pairs.mtx || fail "pairs.mtx: $(cat pairs.mtx)" # a symmetric file holds the lower triangle
 run 0 info pairs.mtx
-holds out "3 x 3, 3 entries"
+holds out "3 x 3, 6 entries"
 for file in square.npz square.csr; do
     run 0 project -q $file --triangle --weight dot
     prints <<END
@@ -81,7 +81,7 @@ for file in square.npz square.csr; do
 1${tab}2${tab}4
 END
     run 0 project -q $file --triangle --weight dot -o again.mtx
-    grep -q '^1 2 2$' again.mtx || fail "$file to mtx: $(cat again.mtx)"
+    grep -q '^2 1 2$' again.mtx || fail "$file to mtx: $(cat again.mtx)"
 done
 gzip -c matrix.mtx >matrix.gz
 run 0 project -q matrix.gz --triangle --format csv
@@ -90,6 +90,10 @@ prints <<END
 1,3,2
 2,3,1
 END
+run 0 project -q matrix.gz --triangle -o noending
+grep -qx "1${tab}2${tab}2" noending || fail "noending: $(cat noending)"
+run 2 project matrix.mtx -o pairs.docx
+says "pairs.docx"
 run 0 project -q matrix.gz --triangle --format mtx -o noending
 holds noending "%%MatrixMarket"
 

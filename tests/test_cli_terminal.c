@@ -48,15 +48,9 @@ static double run(bool terminal, char *const *arguments)
     return (double)(ended.tv_sec - began.tv_sec) + 1e-9 * (double)(ended.tv_nsec - began.tv_nsec);
 }
 
-static char *project[] = {(char *)"featblas",
-                          (char *)"project",
-                          (char *)"graph.mtx",
-                          (char *)"-o",
-                          (char *)"pairs.tsv",
-                          (char *)"--threads",
-                          (char *)"1",
-                          NULL,
-                          NULL};
+static char words[][13] = {"featblas", "project",  "graph.mtx", "-o",           "pairs.tsv", "--threads",
+                           "1",        "--weight", "pearson",   "--min-weight", "0.99",      "-q"};
+static char *project[14]; /* the words; the last one only when quiet */
 
 static int set_up(void **state)
 {
@@ -66,6 +60,8 @@ static int set_up(void **state)
                               (char *)"800000",   (char *)"-o",     (char *)"graph.mtx", NULL};
     if (!getenv("FEATBLAS_COMMAND") || !mkdtemp(folder) || chdir(folder) != 0)
         return -1;
+    for (int w = 0; w < 11; w++)
+        project[w] = words[w];
     run(false, generate);
     return 0;
 }
@@ -104,10 +100,9 @@ static void test_pipe(void **state)
 static void test_quiet(void **state)
 {
     (void)state;
-    project[7] = (char *)"-q";
+    project[11] = words[11];
     run(true, project);
     assert_string_equal(said, "");
-    project[7] = NULL;
 }
 
 int main(void)

@@ -1,5 +1,5 @@
 # Wrong usage, help, manual pages and completion of the command.
-. "$FEATBLAS_SOURCE_DIR/tests/support/cli.sh"
+. "${FEATBLAS_SOURCE_DIR:?}/tests/support/cli.sh" || exit 1
 
 run 0 --version
 holds out "featblas "
