@@ -34,12 +34,6 @@ int app_library_error(GrB_Info info, int stage);
 int app_start(const common_values *common);
 void app_end(void); /* clears the progress line; call before printing anything */
 
-/* Reads a matrix as the input options say; `found` is its format, labels are an edge list's ids or NULL. */
-int reader_read(const reader_values *v, const char *path, FtB_Matrix *R, FtB_Labels *rows, FtB_Labels *cols,
-                FtB_Format *found);
-/* The character that --delimiter names; 0 for NULL: to be guessed. */
-int reader_delimiter(const char *word, char *delimiter);
-
 void app_signals_catch(void);
 int app_signal(void);          /* the signal that asked us to stop, or 0 */
 void app_progress_start(void); /* a line on standard error, if that is a terminal */

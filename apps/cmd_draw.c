@@ -1,6 +1,7 @@
 /* featblas draw: pictures of a matrix: its pattern, its degrees, its graph, or its projection. */
 #include "app.h"
 #include "picture.h"
+#include "reader.h"
 
 #include <string.h>
 

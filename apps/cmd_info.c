@@ -1,7 +1,7 @@
 /* featblas info: what a file holds. One pass over the entries, the degrees of both sides, and the exact
  * number of products of both projections. */
-#include "app.h"
 #include "core/core.h"
+#include "reader.h"
 
 #include <inttypes.h>
 #include <jansson.h>

@@ -1,13 +1,12 @@
 /* featblas project: the matrix, the side, the labels, the lists of vertices. */
 #include "project.h"
-#include "text.h"
+#include "reader.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define MAX_FIELDS 256 /* columns of a table that are looked at */
-#define HEADER_BYTES 65536
 
 /* ---- which side */
 
@@ -43,19 +42,13 @@ static int unknown_side(const project *p, char *const *names)
 static int choose_by_header(project *p)
 {
     char *fields[MAX_FIELDS], *none[2] = {NULL, NULL};
-    text t;
+    text t = {0};
     if (strcmp(p->input, "-") == 0)
         return app_fail(APP_USAGE,
                         "--onto %s: a column of standard input is known by name only with --columns",
                         p->values->onto);
-    int code = text_read(&t, p->input, HEADER_BYTES);
-    if (code != APP_OK)
-        return code;
-    reader_delimiter(p->values->reader.delimiter, &t.delimiter);
-    bool table = memchr(t.bytes, 0, t.size) == NULL && strncmp(t.bytes, "%%MatrixMarket", 14) != 0;
-    bool named = table && text_next(&t, fields, MAX_FIELDS) >= 2;
-    if (!choose_by_name(p, named ? fields : none))
-        code = unknown_side(p, named ? fields : none);
+    bool named = reader_header(&p->values->reader, p->input, &t, fields, MAX_FIELDS) >= 2;
+    int code = choose_by_name(p, named ? fields : none) ? APP_OK : unknown_side(p, named ? fields : none);
     text_free(&t);
     return code;
 }

@@ -1,7 +1,11 @@
 /* Reading the input of a subcommand by the input options. */
-#include "app.h"
+#include "reader.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+#define HEADER_BYTES 65536
+#define MAX_FIELDS 256
 
 int reader_delimiter(const char *word, char *delimiter)
 {
@@ -20,6 +24,32 @@ int reader_delimiter(const char *word, char *delimiter)
     return app_unknown("delimiter", word, 4, words, "or a single character");
 }
 
+int reader_header(const reader_values *v, const char *path, text *t, char **fields, int room)
+{
+    if (strcmp(path, "-") == 0 || text_read(t, path, HEADER_BYTES) != APP_OK)
+        return 0;
+    reader_delimiter(v->delimiter, &t->delimiter);
+    bool table = memchr(t->bytes, 0, t->size) == NULL && strncmp(t->bytes, "%%MatrixMarket", 14) != 0;
+    int count = table ? text_next(t, fields, room) : 0;
+    return count > 0 ? count : 0;
+}
+
+/* Looks for a name in --columns that the header does not have; APP_OK if that is not what is wrong. */
+static int unknown_column(const reader_values *v, const char *path)
+{
+    text t = {0};
+    char *fields[MAX_FIELDS], *copy = strdup(v->columns), *rest = copy, *name;
+    char hint[300];
+    int code = APP_OK, count = reader_header(v, path, &t, fields, MAX_FIELDS);
+    snprintf(hint, sizeof hint, "the first line of %.250s names them", path);
+    while (count > 0 && code == APP_OK && (name = strsep(&rest, ",")) != NULL)
+        if (text_column(name, count, fields) < 0 && strspn(name, "0123456789") != strlen(name))
+            code = app_unknown("column", name, count, (const char *const *)fields, hint);
+    text_free(&t);
+    free(copy);
+    return code;
+}
+
 int reader_read(const reader_values *v, const char *path, FtB_Matrix *R, FtB_Labels *rows, FtB_Labels *cols,
                 FtB_Format *found)
 {
@@ -31,5 +61,10 @@ int reader_read(const reader_values *v, const char *path, FtB_Matrix *R, FtB_Lab
                                     FTB_READ_OPTIONS(.format = (FtB_Format)v->format, .columns = v->columns,
                                                      .delimiter = delimiter, .header = v->header,
                                                      .duplicates = (FtB_Dup)v->duplicates, .found = found));
-    return app_library_error(info, APP_INPUT);
+    if (info != GrB_INVALID_VALUE)
+        return app_library_error(info, APP_INPUT);
+    code = v->columns ? unknown_column(v, path) : APP_OK;
+    if (code != APP_OK)
+        return code;
+    return app_library_error(info, v->duplicates == FTB_DUP_ERROR ? APP_INPUT : APP_USAGE);
 }

@@ -10,13 +10,6 @@ for pair in "1 2 9" "1 3 1" "1 4 2" "39 36 28" "39 37 2" "39 38 18"; do
     line=$(echo "$pair" | tr ' ' '\t')
     grep -qx "$line" pairs.tsv || fail "chesapeake: no $pair"
 done
-run 0 project -q "$FEATBLAS_DATA/chesapeake.mtx" -o pairs.npz
-run 0 project -q "$FEATBLAS_DATA/chesapeake.mtx" -o pairs.csr
-run 0 info pairs.npz --json
-npz=$(grep -o '"nvals": [0-9]*' out)
-run 0 info pairs.csr --json
-[ "$npz" = "$(grep -o '"nvals": [0-9]*' out)" ] || fail "npz and csr differ: $npz, $(cat out)"
-[ "\"nvals\": $(wc -l <pairs.tsv | tr -d ' ')" = "$npz" ] || fail "tsv and npz differ: $npz"
 for weight in $("$FEATBLAS_COMMAND" project --help-weights | sed -n 's/^  \([a-z][^ ]*\) .*/\1/p'); do
     run 0 project "$FEATBLAS_DATA/karate.mtx" --weight "$weight" --check --stats text
     says "check: the result agrees"
