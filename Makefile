@@ -27,7 +27,7 @@ configure:
 
 demo: packages
 	@$(MAKE) --no-print-directory all
-	@$(BUILD)/featblas demo
+	@$(BUILD)/featblas demo $(BUILD)/demo
 
 test: packages
 	@$(MAKE) --no-print-directory all

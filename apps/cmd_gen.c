@@ -264,17 +264,16 @@ const command command_gen = {
     .operand_words = "movielens-20m|rand-100k|bipartite|rmat|sbm|powerlaw",
     .summary = "make a benchmark graph from a seed, the same on every machine",
     .description =
-        "KIND is one of\n"
-        "  movielens-20m  138,493 users x 26,744 items, 20 million ratings, skewed like MovieLens-20M\n"
-        "  rand-100k      100,000 vertices, 20,000 of degree 2,000 and 80,000 of degree 100\n"
-        "  bipartite      rows of exact, skewed degrees drawing columns of skewed popularity\n"
-        "  rmat           recursive quadrants; the Graph500 shares by default\n"
-        "  sbm            stochastic block model: most edges stay in their block\n"
-        "  powerlaw       Chung-Lu graph whose degrees follow a power law\n\n"
-        "docs/generators.md has the formulas.",
-    .examples = "$ featblas gen movielens-20m -o ml20m.csr\n"
-                "$ featblas gen rmat --scale 18 --edge-factor 16 --symmetric -o rmat18.npz\n"
-                "$ featblas gen sbm --vertices 60 --blocks 3 --edge-factor 4 --symmetric | featblas info -",
+        "KIND is one of these. docs/generators.md has the formulas.\n\n"
+        "movielens-20m: 138,493 users x 26,744 items, 20 million ratings, skewed like MovieLens-20M.\n\n"
+        "rand-100k: 100,000 vertices, 20,000 of degree 2,000 and 80,000 of degree 100.\n\n"
+        "bipartite: rows of exact, skewed degrees drawing columns of skewed popularity.\n\n"
+        "rmat: recursive quadrants, with the shares of Graph500 by default.\n\n"
+        "sbm: stochastic block model; most edges stay in their block.\n\n"
+        "powerlaw: Chung-Lu graph whose degrees follow a power law.",
+    .examples = "  $ featblas gen movielens-20m -o ml20m.csr\n"
+                "  $ featblas gen rmat --scale 18 --edge-factor 16 --symmetric -o rmat18.npz\n"
+                "  $ featblas gen sbm --vertices 60 --blocks 3 --edge-factor 4 --symmetric | featblas info -",
     .options = gen_options,
     .size = sizeof(generator_values),
     .defaults = &defaults,

@@ -1,5 +1,5 @@
-/* A small graph: vertices as discs whose area grows with their degree, edges whose width and shade grow with
- * their weight, names where there is room. */
+/* A small graph: vertices as discs whose area grows with the weight of their edges, edges whose width and
+ * shade grow with their weight, names where there is room. */
 #include "draw_canvas.h"
 
 #include <math.h>
@@ -12,13 +12,16 @@
 #define TOP 84.0
 #define BOTTOM 84.0
 #define SIDE 76.0
+#define LARGE 400 /* vertices, above which only the largest component is drawn, without names */
 
 typedef struct graph {
     const draw_matrix *m;
-    int n, nedges, isolated;
-    bool bipartite;
+    int n, nedges;
+    int total_edges;
+    int left_out; /* vertices not drawn */
+    bool bipartite, large;
     int *from, *to;
-    double *weight, *length, *x, *y, *radius;
+    double *weight, *length, *x, *y, *radius, *size; /* size: sum of the weights of a vertex's edges */
     int *degree, *id; /* id: of a vertex, before those without edges were left out */
     int *order;       /* edges by rising weight */
     double low, high; /* weights */
@@ -37,6 +40,7 @@ static void release(graph *g)
     free(g->x);
     free(g->y);
     free(g->radius);
+    free(g->size);
     free(g->degree);
     free(g->id);
     free(g->order);
@@ -52,10 +56,11 @@ static bool allocate(graph *g, size_t n, size_t e)
     g->x = calloc(n + 1, sizeof *g->x);
     g->y = calloc(n + 1, sizeof *g->y);
     g->radius = calloc(n + 1, sizeof *g->radius);
+    g->size = calloc(n + 1, sizeof *g->size);
     g->degree = calloc(n + 1, sizeof *g->degree);
     g->id = calloc(n + 1, sizeof *g->id);
-    return g->from && g->to && g->weight && g->length && g->order && g->x && g->y && g->radius && g->degree &&
-           g->id;
+    return g->from && g->to && g->weight && g->length && g->order && g->x && g->y && g->radius && g->size &&
+           g->degree && g->id;
 }
 
 static bool has(const draw_matrix *m, int64_t i, int64_t j)
@@ -81,33 +86,72 @@ static void gather_edges(graph *g)
             g->weight[at] = m->values && isfinite(m->values[e]) ? m->values[e] : 1;
             g->degree[g->from[at]]++;
             g->degree[g->to[at]]++;
+            g->size[g->from[at]] += fabs(g->weight[at]);
+            g->size[g->to[at]] += fabs(g->weight[at]);
         }
+}
+
+static int root_of(int *parent, int v)
+{
+    while (parent[v] != v)
+        v = parent[v] = parent[parent[v]];
+    return v;
+}
+
+/* Marks in g->id the vertices to draw. Those without edges would only push the others together; and a large
+ * graph's small components would take its largest one's room. */
+static void choose_vertices(graph *g)
+{
+    int *parent = g->id, largest = 0;
+    double *members = g->x, *drawn = g->y; /* not in use yet */
+    for (int v = 0; v < g->n; v++)
+        parent[v] = v;
+    for (int e = 0; e < g->nedges; e++)
+        parent[root_of(parent, g->from[e])] = root_of(parent, g->to[e]);
+    for (int v = 0; v < g->n; v++)
+        members[root_of(parent, v)]++;
+    for (int v = 0; v < g->n; v++)
+        largest = members[v] > members[largest] ? v : largest;
+    for (int v = 0; v < g->n; v++)
+        drawn[v] = g->n > LARGE ? root_of(parent, v) == largest : g->degree[v] > 0;
+    for (int v = 0; v < g->n; v++)
+        g->id[v] = drawn[v] > 0;
+}
+
+/* Renumbers what is to be drawn. */
+static void drop_others(graph *g)
+{
+    int kept = 0, kept_edges = 0;
+    for (int v = 0; v < g->n; v++)
+        g->id[v] = g->id[v] ? kept++ : -1;
+    for (int e = 0; e < g->nedges; e++)
+        if (g->id[g->from[e]] >= 0) {
+            g->from[kept_edges] = g->id[g->from[e]];
+            g->to[kept_edges] = g->id[g->to[e]];
+            g->weight[kept_edges++] = g->weight[e];
+        }
+    g->total_edges = g->nedges;
+    g->nedges = kept_edges;
+    kept = 0;
+    for (int v = 0; v < g->n; v++)
+        if (g->id[v] >= 0) {
+            g->degree[kept] = g->degree[v];
+            g->size[kept] = g->size[v];
+            g->id[kept++] = v;
+        }
+    g->left_out = g->n - kept;
+    g->large = g->n > LARGE;
+    g->n = kept;
+}
+
+static void weight_range(graph *g)
+{
     g->low = INFINITY;
     g->high = -INFINITY;
     for (int e = 0; e < g->nedges; e++) {
         g->low = fmin(g->low, g->weight[e]);
         g->high = fmax(g->high, g->weight[e]);
     }
-}
-
-/* Vertices without edges would only push the others together. */
-static void drop_isolated(graph *g)
-{
-    int kept = 0, *renamed = g->id;
-    for (int v = 0; v < g->n; v++)
-        renamed[v] = g->degree[v] ? kept++ : -1;
-    for (int e = 0; e < g->nedges; e++) {
-        g->from[e] = renamed[g->from[e]];
-        g->to[e] = renamed[g->to[e]];
-    }
-    kept = 0;
-    for (int v = 0; v < g->n; v++)
-        if (g->degree[v]) {
-            g->degree[kept] = g->degree[v];
-            g->id[kept++] = v;
-        }
-    g->isolated = g->n - kept;
-    g->n = kept;
 }
 
 /* 0 for the lightest edge, 1 for the heaviest; all 0.5 where there is no difference. */
@@ -132,7 +176,9 @@ static bool prepare(graph *g, const draw_matrix *m)
     if (!allocate(g, (size_t)g->n, (size_t)m->rowptr[m->nrows]))
         return false;
     gather_edges(g);
-    drop_isolated(g);
+    choose_vertices(g);
+    drop_others(g);
+    weight_range(g);
     for (int e = 0; e < g->nedges; e++) {
         g->order[e] = e;
         g->length[e] = 0.8 + 1.7 * (1 - strength(g, e)); /* heavy edges are short */
@@ -145,11 +191,11 @@ static bool prepare(graph *g, const draw_matrix *m)
 /* Fits the layout into the frame, and gives each disc its size. */
 static void place(graph *g)
 {
-    double right = 0, bottom = 0, most = 1;
+    double right = 0, bottom = 0, most = 1e-300;
     for (int v = 0; v < g->n; v++) {
         right = fmax(right, g->x[v]);
         bottom = fmax(bottom, g->y[v]);
-        most = fmax(most, g->degree[v]);
+        most = fmax(most, g->size[v]);
     }
     const double wide = WIDTH - 2 * SIDE, high = HEIGHT - TOP - BOTTOM - 20;
     /* A layout may be stretched a little to fill the frame, never so much that it looks it. */
@@ -161,7 +207,7 @@ static void place(graph *g)
     for (int v = 0; v < g->n; v++) {
         g->x[v] = x0 + sx * g->x[v];
         g->y[v] = y0 + sy * g->y[v];
-        g->radius[v] = largest * (0.45 + 0.55 * sqrt(g->degree[v] / most));
+        g->radius[v] = largest * (0.45 + 0.55 * sqrt(g->size[v] / most));
     }
 }
 
@@ -289,8 +335,9 @@ static void draw_legend(canvas *c, const graph *g)
     x = legend_disc(c, x, y, colour_rows, false, label);
     if (g->bipartite)
         x = legend_disc(c, x, y, colour_cols, true, g->m->col_kind ? g->m->col_kind : "columns");
-    text(c, x, y + 4, 12, ALIGN_LEFT, colour_quiet, "larger: more edges");
-    x += text_width(c, 12, "larger: more edges") + 28;
+    const char *larger = g->high > g->low ? "larger: more weight" : "larger: more edges";
+    text(c, x, y + 4, 12, ALIGN_LEFT, colour_quiet, larger);
+    x += text_width(c, 12, larger) + 28;
     if (!(g->high > g->low))
         return;
     text(c, x, y + 4, 12, ALIGN_LEFT, colour_quiet, "weight");
@@ -311,10 +358,13 @@ static void draw_legend(canvas *c, const graph *g)
 static void subtitle_of(char *out, size_t room, const graph *g)
 {
     const draw_matrix *m = g->m;
-    char rows[32], cols[64], edges[32], left_out[80] = "";
+    char rows[32], cols[32], edges[32], others[32], left_out[96] = "";
     with_commas(cols, m->ncols);
-    if (g->isolated)
-        snprintf(left_out, sizeof left_out, "; %d without edges are left out", g->isolated);
+    if (g->left_out)
+        snprintf(left_out, sizeof left_out,
+                 g->large ? "; drawn is the largest component, without %s other vertices"
+                          : "; %s without edges are left out",
+                 with_commas(others, g->left_out));
     snprintf(out, room, "%s %s%s%s%s%s, %s edges%s", with_commas(rows, m->nrows),
              m->row_kind    ? m->row_kind
              : g->bipartite ? "rows"
@@ -323,7 +373,7 @@ static void subtitle_of(char *out, size_t room, const graph *g)
              !g->bipartite ? ""
              : m->col_kind ? m->col_kind
                            : "columns",
-             with_commas(edges, g->nedges), left_out);
+             with_commas(edges, g->total_edges), left_out);
 }
 
 bool draw_graph(const draw_request *r, unsigned char **bytes, size_t *size)
@@ -338,7 +388,8 @@ bool draw_graph(const draw_request *r, unsigned char **bytes, size_t *size)
         heading(&c, 36, 40, r->matrix[0].title, subtitle);
         draw_edges(&c, &g);
         draw_vertices(&c, &g);
-        draw_names(&c, &g);
+        if (g.n <= LARGE)
+            draw_names(&c, &g);
         draw_legend(&c, &g);
         good = canvas_end(&c, bytes, size);
     }

@@ -6,8 +6,8 @@
 int featblas_draw(const draw_request *r, unsigned char **bytes, size_t *size, char *message, size_t room)
 {
     const draw_matrix *m = &r->matrix[0];
-    if (r->kind == DRAW_GRAPH &&
-        (m->nrows + m->ncols > 2 * DRAW_MAX_VERTICES || m->rowptr[m->nrows] > DRAW_MAX_EDGES)) {
+    int64_t vertices = m->nrows == m->ncols ? m->nrows : m->nrows + m->ncols;
+    if (r->kind == DRAW_GRAPH && (vertices > DRAW_MAX_VERTICES || m->rowptr[m->nrows] > DRAW_MAX_EDGES)) {
         snprintf(message, room,
                  "%lld x %lld with %lld entries is too large to draw as a graph (at most %d vertices and %d "
                  "edges); its pattern can be drawn",

@@ -10,6 +10,7 @@
 #define MARGIN 28.0       /* around everything */
 #define BAR 118.0         /* room right of a plot for the colour bar of shares */
 #define VALUE_BAR 78.0    /* and of values */
+#define BETWEEN 44.0      /* from one panel to the next */
 #define HEADING 54.0      /* room for title and subtitle */
 #define CELL 26.0         /* largest side of a cell */
 #define SMALLEST_CELL 3.0 /* below, a raster is drawn */
@@ -257,25 +258,37 @@ static double panel_width(canvas *c, const panel *p)
     return fmax(p->left + p->width + (!p->bar ? 0 : p->cells ? VALUE_BAR : BAR), words);
 }
 
+/* Plots side by side begin at one height; rasters have one scale, so that shades compare. */
+static void align_panels(panel p[2])
+{
+    p[0].top = p[1].top = fmax(p[0].top, p[1].top);
+    if (p[0].cells || p[1].cells)
+        return;
+    p[0].low = p[1].low = fmin(p[0].low, p[1].low);
+    p[0].high = p[1].high = fmax(p[0].high, p[1].high);
+    p[0].bar = false;
+}
+
 bool draw_pattern(const draw_request *r, unsigned char **bytes, size_t *size)
 {
     panel p[2] = {{0}};
     double width = 2 * MARGIN, height = 0, at = MARGIN, wide[2] = {0};
     canvas c;
     bool good = canvas_measure(&c);
-    for (int k = 0; k < r->count && good; k++) {
+    for (int k = 0; k < r->count && good; k++)
         good = plan(&p[k], &c, &r->matrix[k]);
-        wide[k] = good ? panel_width(&c, &p[k]) : 0;
-        width += wide[k] + (k ? 44 : 0);
+    if (r->count == 2 && good)
+        align_panels(p);
+    for (int k = 0; k < r->count && good; k++) {
+        wide[k] = panel_width(&c, &p[k]);
+        width += wide[k] + (k ? BETWEEN : 0);
+        height = fmax(height, HEADING + p[k].top + p[k].height);
     }
     canvas_discard(&c);
-    p[0].top = p[1].top = fmax(p[0].top, p[1].top); /* plots side by side begin at one height */
-    for (int k = 0; k < r->count; k++)
-        height = fmax(height, HEADING + p[k].top + p[k].height);
     good = good && canvas_begin(&c, r, ceil(width), ceil(height + 2 * MARGIN));
     for (int k = 0; k < r->count && good; k++) {
         good = draw_panel(&c, &p[k], at, MARGIN);
-        at += wide[k] + 44;
+        at += wide[k] + BETWEEN;
     }
     if (good)
         good = canvas_end(&c, bytes, size);

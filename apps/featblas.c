@@ -7,7 +7,8 @@
 #include <string.h>
 
 /* In the order in which help lists them. */
-static const command *const commands[] = {&command_project, &command_info, &command_gen, &command_draw, NULL};
+static const command *const commands[] = {&command_project, &command_info, &command_gen,
+                                          &command_draw,    &command_demo, NULL};
 
 static const command *find(const char *name)
 {
