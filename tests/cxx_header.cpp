@@ -45,11 +45,11 @@ int main()
     OK(FtB_Descriptor_set(d, FTB_FILL, sizeof I));
     FtB_Descriptor_free(&d);
 
-    FtB_Matrix P;
+    FtB_Matrix P, none;
     OK(FtB_Matrix_new(&P, FTB_FP64, 2, 2, 1));
     OK(FtB_project(P, A, "jaccard", FTB_PROJECT_OPTIONS(.onto = FTB_COLS, .top_k = 1)));
     OK(FtB_project(P, A, "jaccard", NULL));
-    check(FtB_Matrix_read(&C, NULL, NULL, "/no/such/file", FTB_READ_OPTIONS(.format = FTB_MTX)), FTB_IO,
+    check(FtB_Matrix_read(&none, NULL, NULL, "/no/such/file", FTB_READ_OPTIONS(.format = FTB_MTX)), FTB_IO,
           __LINE__);
     check(FtB_mxm(P, NULL, NULL, 1.5, A, A, NULL), GrB_INVALID_VALUE, __LINE__);
     FtB_Matrix_free(&P);

@@ -292,8 +292,8 @@ static void number_entry(const builder *b, const ordered *o, int64_t first, int6
                b->key_size);
 }
 
-/* Sorts, merges and writes one bucket; returns how many entries are left. `entry` is a constant where this
- * is inlined, or b->entry. */
+/* Sorts, merges and writes one bucket; returns how many entries are left, or, where duplicates are refused
+ * and key k is one, -1 - k. `entry` is a constant where this is inlined, or b->entry. */
 static inline __attribute__((always_inline)) int64_t finish(builder *b, int64_t bucket, uint64_t *scratch,
                                                             int64_t room, size_t entry)
 {
@@ -314,6 +314,8 @@ static inline __attribute__((always_inline)) int64_t finish(builder *b, int64_t 
             if (next != key || keep)
                 break;
         }
+        if (last > first + 1 && b->dup == FTB_DUP_ERROR)
+            return -1 - (int64_t)key;
         if (keep && last < count && next == key)
             atomic_store_explicit(&b->multi, true, memory_order_relaxed);
         if (row0 + (int64_t)(key >> key_up) != row) {
@@ -367,18 +369,10 @@ static void finish_buckets(builder *b)
                 finish_bucket(b, bucket, b->scratch + omp_get_thread_num() * 2 * b->small, b->small);
 }
 
-/* Names the first position, in the order of rows, that two tuples share. */
-static GrB_Info duplicate_error(const builder *b)
+/* Names two tuples at the position of a key. */
+static GrB_Info duplicate_error(const builder *b, int64_t bucket, uint64_t key)
 {
-    int64_t bucket = 0, t = 1, first = -1;
-    while (b->kept[bucket] == b->base[bucket + 1] - b->base[bucket])
-        bucket++;
-    bool small = b->base[bucket + 1] - b->base[bucket] <= b->small;
-    ordered o = sort_bucket(b, bucket, small ? b->scratch : b->big, small ? b->small : b->largest);
-    while (ordered_key(b, &o, t) != ordered_key(b, &o, t - 1))
-        t++;
-    uint64_t key = ordered_key(b, &o, t);
-    int64_t i = first_row(b, bucket) + (int64_t)(key >> b->split.key_up);
+    int64_t t, first = -1, i = first_row(b, bucket) + (int64_t)(key >> b->split.key_up);
     int64_t j = first_col(b, bucket) | (int64_t)(key & ones(ftb_min(b->colbits, b->shift)));
     for (t = 0; t < b->nvals; t++)
         if (b->I[t] == i && b->J[t] == j) {
@@ -458,10 +452,11 @@ static GrB_Info build(builder *b)
         scatter_part(b, part);
     finish_buckets(b);
     int64_t nvals = 0;
-    for (int64_t bucket = 0; bucket < b->nbuckets; bucket++)
+    for (int64_t bucket = 0; bucket < b->nbuckets; bucket++) {
+        if (b->kept[bucket] < 0)
+            return duplicate_error(b, bucket, (uint64_t)(-1 - b->kept[bucket]));
         nvals += b->kept[bucket];
-    if (nvals < b->nvals && b->dup == FTB_DUP_ERROR)
-        return duplicate_error(b);
+    }
     close_gaps(b);
     if (nvals < b->nvals && (!ftb_resize(b->ctx, &b->colidx, nvals, ftb_col_size(b->ncols)) ||
                              (b->out && !ftb_resize(b->ctx, &b->out, nvals, b->entry))))
