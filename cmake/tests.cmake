@@ -69,7 +69,7 @@ endforeach()
 # Consumers of the install tree: find_package and pkg-config, C and C++.
 add_test(NAME test_install COMMAND bash ${PROJECT_SOURCE_DIR}/tests/install/run.sh
   ${PROJECT_BINARY_DIR} ${CMAKE_C_COMPILER} "${FEATBLAS_SANITIZE}")
-set_tests_properties(test_install PROPERTIES LABELS "unit" TIMEOUT 900)
+featblas_label(test_install ${PROJECT_SOURCE_DIR}/tests/install/run.sh)
 
 # The public header from C++, where there is a C++ compiler.
 include(CheckLanguage)
@@ -87,7 +87,7 @@ if(CMAKE_CXX_COMPILER AND (NOT FEATBLAS_SANITIZE OR CMAKE_CXX_COMPILER_ID STREQU
   endif()
   target_link_libraries(test_cxx_header PRIVATE featblas_shared)
   add_test(NAME test_cxx_header COMMAND test_cxx_header)
-  set_tests_properties(test_cxx_header PROPERTIES LABELS unit)
+  featblas_label(test_cxx_header ${PROJECT_SOURCE_DIR}/tests/cxx_header.cpp)
 endif()
 
 # Benchmarks are built with the rest, so that they keep compiling; only people run them.
