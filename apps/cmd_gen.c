@@ -210,6 +210,35 @@ static GrB_Info generate(gen_graph *g, const generator_values *v, int kind)
     return make_drawn(g, v, kind, values);
 }
 
+/* About what making the graph holds: columns and values of its entries, before and after equal edges are
+ * merged, and what is held per vertex. */
+static double bytes_needed(const generator_values *v, int kind)
+{
+    const double value = v->values > 0 ? 4 : 0;
+    if (kind == MOVIELENS)
+        return 20e6 * 8 + 165237 * 16;
+    if (kind == RAND)
+        return 48e6 * (4 + value) + 100000 * 12;
+    if (kind == BIPARTITE) {
+        double rows = (double)or_default(v->rows, 10000), cols = (double)or_default(v->cols, 1000);
+        return (v->edges >= 0 ? (double)v->edges : 16 * rows) * (4 + value) + rows * 16 + cols * 36;
+    }
+    double vertices =
+        kind == RMAT ? ldexp(1, (int)or_default(v->scale, 16)) : (double)or_default(v->vertices, 10000);
+    double drawn = v->edges >= 0 ? (double)v->edges : or_real(v->edge_factor, 16) * vertices;
+    return drawn * (v->symmetric ? 2 : 1) * 2 * (4 + value) + vertices * 36;
+}
+
+static int check_memory(const generator_values *v, int kind)
+{
+    char limit[32], needed[32];
+    if (v->common.memory_limit == 0 || bytes_needed(v, kind) <= (double)v->common.memory_limit)
+        return APP_OK;
+    return app_fail(APP_MEMORY, "--memory-limit: %s is too small for this graph, which takes about %s",
+                    app_bytes(limit, (double)v->common.memory_limit),
+                    app_bytes(needed, bytes_needed(v, kind)));
+}
+
 static int save(const generator_values *v, const gen_graph *g, const char *name)
 {
     static const FtB_Format formats[] = {FTB_FORMAT_AUTO, FTB_MTX, FTB_TSV, FTB_CSV, FTB_NPZ, FTB_CSR};
@@ -243,6 +272,8 @@ static int run_gen(const void *values, int count, char *const *operands)
     if (!kind)
         return app_unknown("kind", name, NKINDS, kind_names, "featblas gen --help lists them");
     if ((code = check_applies(v, kind, name)) != APP_OK)
+        return code;
+    if ((code = check_memory(v, kind)) != APP_OK)
         return code;
     if (v->common.threads > 0)
         omp_set_num_threads((int)v->common.threads);

@@ -171,7 +171,8 @@ static void draw_ticks(canvas *c, const panel *p, double x0, double y0)
     double step = fmax(1, nice_step(fmax(cols, 1), (int)(p->width / 85) + 1));
     cairo_set_line_width(c->cr, 0.8);
     double half = p->cells ? 0.5 : 0; /* a cell's tick points at its middle */
-    for (double at = 0; at < cols; at += step) {
+    for (int t = 0; t * step < cols; t++) {
+        double at = t * step;
         double x = x0 + p->width * (at + half) / cols;
         text(c, x, y0 - 8, 10.5, ALIGN_CENTRE, colour_quiet, with_commas(number, (int64_t)at));
         cairo_move_to(c->cr, x, y0 - 4);
@@ -179,7 +180,8 @@ static void draw_ticks(canvas *c, const panel *p, double x0, double y0)
         cairo_stroke(c->cr);
     }
     step = fmax(1, nice_step(fmax(rows, 1), (int)(p->height / 50) + 1));
-    for (double at = 0; at < rows; at += step) {
+    for (int t = 0; t * step < rows; t++) {
+        double at = t * step;
         double y = y0 + p->height * (at + half) / rows;
         text(c, x0 - 7, y + 3.5, 10.5, ALIGN_RIGHT, colour_quiet, with_commas(number, (int64_t)at));
         cairo_move_to(c->cr, x0 - 4, y);
@@ -209,7 +211,9 @@ static void draw_bar(canvas *c, const panel *p, double x, double y0)
         cairo_rectangle(c->cr, x, y0 + 22 + s, 13, 1.5);
         cairo_fill(c->cr);
     }
-    for (double at = ceil(p->low / step - 1e-9) * step; at <= p->high + 1e-9 * range; at += step) {
+    double first = ceil(p->low / step - 1e-9) * step;
+    for (int t = 0; first + t * step <= p->high + 1e-9 * range; t++) {
+        double at = first + t * step;
         double y = y0 + 22 + height * (1 - (at - p->low) / range);
         tick_label(label, sizeof label, p, at);
         text(c, x + 20, y + 3.5, 10.5, ALIGN_LEFT, colour_quiet, label);

@@ -6,6 +6,7 @@
 #include "io/io.h"
 
 #include <dlfcn.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -101,7 +102,7 @@ static const char **names_of(int64_t count, FtB_Labels labels, int64_t base)
             names[v] = FtB_Labels_get(labels, v);
             continue;
         }
-        snprintf(text, digits, "%lld", (long long)(v + base));
+        snprintf(text, digits, "%" PRId64, v + base);
         names[v] = text;
     }
     return names;

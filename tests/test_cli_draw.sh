@@ -64,6 +64,7 @@ refuses 3 'missing.mtx' "$featblas" draw missing.mtx -o no.svg
 refuses 2 "did you mean 'rmat'" "$featblas" gen rmatt
 refuses 2 'means nothing to gen rmat' "$featblas" gen rmat --rows 5
 refuses 2 'do not fit 3 x 3' "$featblas" gen bipartite --rows 3 --cols 3 --edges 10
+refuses 4 'takes about' "$featblas" gen rmat --scale 20 --memory-limit 10M
 refuses 5 'nowhere' "$featblas" gen rmat --scale 3 -q -o nowhere/no.mtx
 
 "$featblas" demo pictures > demo.txt
