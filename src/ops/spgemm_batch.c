@@ -209,7 +209,9 @@ static void load_mask(struct ftb_message_batch *b, const ftb_row *row, int64_t n
     FtB_Type compute = ftb_type_compute(mask->type);
     size_t size = FtB_Type_size(mask->type), to = FtB_Type_size(compute);
     for (int64_t t = 0; t < n; t++) {
-        int64_t entry = mask->pattern->rowptr[b->i] + ftb_max((int64_t)row->slot[id[t]] - 1, 0);
+        if (row->slot[id[t]] == 0) /* not admitted: what is there is computed, and dropped */
+            continue;
+        int64_t entry = mask->pattern->rowptr[b->i] + row->slot[id[t]] - 1;
         ftb_cast(b->m + (size_t)t * to, compute,
                  (const char *)mask->values->data + (size_t)(entry * mask->width) * size, mask->type, 1);
     }

@@ -125,12 +125,14 @@ done:
 static const char *const message_names[FTB_MESSAGE_NAMES] = {"a",  "b",  "m",  "i",  "j",  "k",     "di",
                                                              "dj", "dk", "si", "sj", "sk", "nrows", "ncols"};
 
-/* The type that an operand's values are read as; every entry of a pattern counts as 1. */
+/* The type that an operand's values are read as; every entry of a pattern counts as 1, which is unsigned
+ * where it meets an unsigned domain. */
 static FtB_Type operand_type(const ftb_product *product, FtB_Matrix A)
 {
+    FtB_Type domain = product->semiring->domain;
     if (A->width == 0)
-        return FTB_INT8;
-    return product->semiring->domain ? product->semiring->domain : A->type;
+        return domain && ftb_type_compute(domain) == FTB_UINT64 ? FTB_UINT8 : FTB_INT8;
+    return domain ? domain : A->type;
 }
 
 static void list_message_names(ftb_product *product, bool project)

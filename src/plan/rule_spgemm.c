@@ -69,6 +69,10 @@ static void choose_accumulator(ftb_spgemm_plan *plan, const ftb_spgemm_facts *f,
     int64_t all = plan->threads * thread_bytes(plan, f);
     if (FREE(ACCUMULATOR) && !f->masked && all > f->memory_left / 2 && f->longest_row < f->ncols / 8)
         plan->accumulator = FTB_ACC_HASH;
+    if (f->hash_only) /* whatever was forced */
+        plan->accumulator = FTB_ACC_HASH;
+    if (plan->accumulator == FTB_ACC_SLOT)
+        plan->relabel = false; /* slots go by the mask's own columns */
 }
 
 static double predict_seconds(const ftb_spgemm_plan *plan, const ftb_spgemm_facts *f,

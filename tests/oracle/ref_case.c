@@ -74,7 +74,7 @@ void ref_case_check(const ref_case *c, ref_matrix *T, double tolerance)
 void ref_case_check_grb(const ref_case *c, double tolerance)
 {
     FtB_Matrix G;
-    char what[300];
+    char what[600];
     snprintf(what, sizeof what, "GraphBLAS: %s", c->what);
     assert_ok(FtB_Matrix_import(&G, c->grb_C));
     ref_matrix *expected = ref_read(G, false);

@@ -11,7 +11,7 @@ typedef struct ref_case {
     const ref_op *accum;
     ref_matrix *old, *mask;  /* what C and M were */
     GrB_Matrix grb_C, grb_M; /* copies, where GraphBLAS has such matrices and accumulators; else NULL */
-    char what[256];
+    char what[512];
 } ref_case;
 
 /* Arguments for an operation whose result has this shape and width. transposes: how many inputs may be. */
