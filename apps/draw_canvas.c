@@ -87,23 +87,62 @@ void set_colour(canvas *c, colour k, double alpha)
     cairo_set_source_rgba(c->cr, k.red, k.green, k.blue, alpha);
 }
 
+/* Bytes of the UTF-8 sequence at s, 0 if it is none. */
+static int sequence(const unsigned char *s)
+{
+    static const unsigned least[] = {0, 0, 0x80, 0x800, 0x10000};
+    int length = s[0] < 0x80 ? 1 : s[0] >> 5 == 6 ? 2 : s[0] >> 4 == 14 ? 3 : s[0] >> 3 == 30 ? 4 : 0;
+    unsigned code = length == 1 ? s[0] : length ? s[0] & (0x7fu >> length) : 0;
+    for (int k = 1; k < length; k++) {
+        if (s[k] >> 6 != 2)
+            return 0;
+        code = code << 6 | (s[k] & 0x3fu);
+    }
+    bool surrogate = code >= 0xd800 && code < 0xe000;
+    return length && code >= least[length] && code <= 0x10ffff && !surrogate ? length : 0;
+}
+
+const char *clip(char *buffer, int most, const char *s)
+{
+    const unsigned char *at = (const unsigned char *)s;
+    size_t out = 0;
+    for (int shown = 0; *at; shown++) {
+        int length = sequence(at);
+        if (shown == most) {
+            memcpy(buffer + out, "\xe2\x80\xa6", 3); /* an ellipsis */
+            out += 3;
+            break;
+        }
+        if (length > 1 || (length == 1 && *at >= 0x20 && *at != 0x7f)) {
+            memcpy(buffer + out, at, (size_t)length);
+            out += (size_t)length;
+        } else
+            buffer[out++] = length ? ' ' : '?'; /* controls; bytes that are no UTF-8, which cairo refuses */
+        at += length ? length : 1;
+    }
+    buffer[out] = '\0';
+    return buffer;
+}
+
 double text_width(canvas *c, double size, const char *s)
 {
     cairo_text_extents_t extents;
+    char clean[CLIP_ROOM(MOST_TEXT)];
     cairo_set_font_size(c->cr, size);
-    cairo_text_extents(c->cr, s, &extents);
+    cairo_text_extents(c->cr, clip(clean, MOST_TEXT, s), &extents);
     return extents.x_advance;
 }
 
 void text_turned(canvas *c, double x, double y, double size, double radians, align a, colour k, const char *s)
 {
     double width = text_width(c, size, s);
+    char clean[CLIP_ROOM(MOST_TEXT)];
     cairo_save(c->cr);
     cairo_translate(c->cr, x, y);
     cairo_rotate(c->cr, radians);
     cairo_move_to(c->cr, a == ALIGN_LEFT ? 0 : a == ALIGN_RIGHT ? -width : -width / 2, 0);
     set_colour(c, k, 1);
-    cairo_show_text(c->cr, s);
+    cairo_show_text(c->cr, clip(clean, MOST_TEXT, s));
     cairo_restore(c->cr);
     cairo_new_path(c->cr);
 }

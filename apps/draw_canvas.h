@@ -32,6 +32,12 @@ bool canvas_measure(canvas *c);
 void canvas_discard(canvas *c);
 
 void set_colour(canvas *c, colour k, double alpha);
+/* The first `most` characters of s, which may hold any bytes, as UTF-8 without controls; an ellipsis if there
+ * are more. buffer: CLIP_ROOM(most). */
+const char *clip(char *buffer, int most, const char *s);
+#define CLIP_ROOM(most) (4 * (most) + 4)
+#define MOST_TEXT 120 /* characters of a title */
+#define MOST_NAME 28  /* characters of a row's, column's or vertex's name */
 double text_width(canvas *c, double size, const char *s);
 /* The baseline is at y. */
 void text(canvas *c, double x, double y, double size, align a, colour k, const char *s);

@@ -285,7 +285,8 @@ static void draw_names(canvas *c, const graph *g)
         taken[ntaken++] = (box){g->x[v] - g->radius[v], g->y[v] - g->radius[v], g->x[v] + g->radius[v],
                                 g->y[v] + g->radius[v]};
     for (int v = 0; v < g->n; v++) {
-        const char *name = name_of(g, v);
+        char clipped[CLIP_ROOM(MOST_NAME)];
+        const char *name = name_of(g, v) ? clip(clipped, MOST_NAME, name_of(g, v)) : NULL;
         box best = {0};
         double least = INFINITY, width = name ? text_width(c, size, name) : 0;
         for (int p = 0; p < 8 && name; p++) {

@@ -29,8 +29,9 @@ typedef struct panel {
 static double columns_room(canvas *c, const char *const *names, int64_t count, double size)
 {
     double most = 0;
+    char name[CLIP_ROOM(MOST_NAME)];
     for (int64_t k = 0; k < count; k++)
-        most = fmax(most, text_width(c, size, names[k]));
+        most = fmax(most, text_width(c, size, clip(name, MOST_NAME, names[k])));
     return most;
 }
 
@@ -155,12 +156,13 @@ static void draw_names(canvas *c, const panel *p, double x0, double y0)
 {
     const draw_matrix *m = p->m;
     double side = p->width / (double)m->ncols, size = fmin(side * 0.62, 12);
+    char name[CLIP_ROOM(MOST_NAME)];
     for (int64_t i = 0; i < m->nrows; i++)
         text(c, x0 - 6, y0 + side * ((double)i + 0.5) + size * 0.36, size, ALIGN_RIGHT, colour_text,
-             m->row_names[i]);
+             clip(name, MOST_NAME, m->row_names[i]));
     for (int64_t j = 0; j < m->ncols; j++)
         text_turned(c, x0 + side * ((double)j + 0.5) + size * 0.36, y0 - 6, size, -M_PI / 2, ALIGN_LEFT,
-                    colour_text, m->col_names[j]);
+                    colour_text, clip(name, MOST_NAME, m->col_names[j]));
 }
 
 /* Positions, counted from 0, at round numbers along both axes. */

@@ -45,6 +45,11 @@ for kind in pattern degrees projection; do
 done
 "$featblas" draw large.tsv --beside sbm.mtx --title 'two' -o beside.svg
 is_svg beside.svg
+printf 'caf\303\251,\377\376\nbad\302,a name that is far longer than there is room for in any picture\n' > names.csv
+for kind in pattern graph; do
+    "$featblas" draw names.csv --kind $kind --no-header --title $'t\001\355\240\200' -o names-$kind.svg
+    is_svg names-$kind.svg
+done
 printf '%%%%MatrixMarket matrix coordinate real general\n5 4 0\n' > empty.mtx
 printf '%%%%MatrixMarket matrix coordinate real general\n0 0 0\n' > none.mtx
 printf '%%%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 2.5\n' > one.mtx
