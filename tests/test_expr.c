@@ -276,6 +276,8 @@ static const struct {
     {"norm[0]", "indexed by i, j, k or e only", GrB_DOMAIN_MISMATCH},
     {"x[3]", "value 3 of a vector of 3 values (the first is 0) at column 2", GrB_DIMENSION_MISMATCH},
     {"x[-1]", "value -1 of a vector of 3 values", GrB_DIMENSION_MISMATCH},
+    {"x[W]", "taken by a whole number", GrB_DOMAIN_MISMATCH},
+    {"norm[W]", "indexed by i, j, k or e only", GrB_DOMAIN_MISMATCH},
     {"x[a]", "taken by a whole number", GrB_DOMAIN_MISMATCH},
     {"x[1.0]", "taken by a whole number", GrB_DOMAIN_MISMATCH},
     {"bitand(a, 1)", "bitand takes integers, not reals", GrB_DOMAIN_MISMATCH},

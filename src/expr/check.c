@@ -344,8 +344,8 @@ static int row_of(compiler *c, int node, int name, int index)
     bool known = false;
     for (int x = 0; x < 4; x++)
         known = known || ftb_tree_is_name(c->e, index, indices[x]);
-    const ftb_value *v = known ? at(c, c->value[index]) : NULL;
-    if (!known || v->type != FTB_INT64 || v->width != 1)
+    const ftb_value *v = known && c->value[index] >= 0 ? at(c, c->value[index]) : NULL;
+    if (!v || v->type != FTB_INT64 || v->width != 1)
         return wrong(c, GrB_DOMAIN_MISMATCH, node, "the block '%s' is indexed by i, j, k or e only;",
                      n->name);
     if (n->rows->ncols < 1 || n->rows->ncols > FTB_MAX_CELLS)
@@ -366,7 +366,7 @@ static int index_node(compiler *c, int node)
     if (base <= BLOCK)
         return row_of(c, node, BLOCK - base, index_at);
     int64_t width = at(c, base)->width;
-    if (!integer_in(c, index, INT64_MIN, INT64_MAX))
+    if (index < 0 || !integer_in(c, index, INT64_MIN, INT64_MAX))
         return wrong(c, GrB_DOMAIN_MISMATCH, node,
                      "a value of a vector is taken by a whole number, as in h[0];");
     int64_t component = (int64_t)c->p->constants[at(c, index)->index];

@@ -21,7 +21,7 @@ static inline double ftb_double_of(uint64_t bits)
  * (the first term left out is r^9/9! < 2.1e-10). Arguments beyond 150, where FP32 ends, are cut to it. */
 static inline double ftb_exp_parts(double x, double *q)
 {
-    const double magic = 0x1.8p52, ln2_high = 0x1.62e42fep-1, ln2_low = 0x1.efa39ef35793cp-33;
+    const double magic = 0x1.8p52, ln2_high = 0x1.62e42feep-1, ln2_low = 0x1.a39ef35793c76p-33;
     x = x < -150 ? -150 : x;
     x = x > 150 ? 150 : x;
     double shifted = x * 0x1.71547652b82fep+0 + magic, n = shifted - magic;
