@@ -253,6 +253,43 @@ static void bad_arguments(void **state)
     FtB_Matrix_free(&A);
 }
 
+static void what_graphblas_refuses(void **state)
+{
+    (void)state;
+    FtB_Matrix A;
+    GrB_Matrix G = NULL;
+    assert_ok(FtB_Matrix_new(&A, FTB_FP32, 2, INT64_MAX - 5, 1)); /* beyond GrB_INDEX_MAX */
+    GrB_Info info = FtB_Matrix_export(&G, A, 0);
+    assert_true(info < GrB_SUCCESS);
+    assert_non_null(strstr(FtB_error(), "FtB_Matrix_export: GraphBLAS returned"));
+    assert_null(G);
+    FtB_Matrix_free(&A);
+    FtB_Block X; /* anything but a GrB_Matrix */
+    assert_ok(FtB_Block_new(&X, 100, 100, FTB_FP32));
+    info = FtB_Matrix_import(&A, (GrB_Matrix)X->data);
+    assert_true(info < GrB_SUCCESS);
+    assert_non_null(strstr(FtB_error(), "FtB_Matrix_import: GraphBLAS returned"));
+    assert_null(A);
+    FtB_Block_free(&X);
+}
+
+static void one_thread(void **state)
+{
+    (void)state;
+    rng r = rng_new();
+    assert_ok(FtB_Context_set_threads(NULL, 1));
+    GrB_Matrix G = random_graphblas(&r, FTB_FP32, 20, 20, false, false);
+    FtB_Matrix A;
+    assert_ok(FtB_Matrix_import(&A, G));
+    assert_equal_elements(A, G, 0);
+    GrB_Matrix_free(&G);
+    assert_ok(FtB_Matrix_export(&G, A, 0));
+    assert_equal_elements(A, G, 0);
+    assert_ok(FtB_Context_set_threads(NULL, 0));
+    GrB_Matrix_free(&G);
+    FtB_Matrix_free(&A);
+}
+
 static GrB_Info import_call(void *arg)
 {
     FtB_Matrix A;
@@ -309,6 +346,8 @@ int main(void)
         cmocka_unit_test(export_of_every_width_and_type),
         cmocka_unit_test(empty_shapes),
         cmocka_unit_test(bad_arguments),
+        cmocka_unit_test(what_graphblas_refuses),
+        cmocka_unit_test(one_thread),
         cmocka_unit_test(failing_allocation),
     };
     return cmocka_run_group_tests(tests, start_graphblas, NULL);

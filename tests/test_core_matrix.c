@@ -279,6 +279,18 @@ static void labels(void **state)
     assert_ok(FtB_Labels_new(&L, 0, NULL));
     assert_int_equal(FtB_Labels_count(L), 0);
     FtB_Labels_free(&L);
+    FtB_Block X;
+    assert_ok(FtB_Block_new(&X, 1, 1, FTB_FP32));
+    L = (FtB_Labels)X;
+    assert_fails(GrB_UNINITIALIZED_OBJECT, "not an FtB_Labels", FtB_Labels_free(&L));
+    FtB_Descriptor d = (FtB_Descriptor)X;
+    assert_fails(GrB_UNINITIALIZED_OBJECT, "not an FtB_Descriptor", FtB_Descriptor_free(&d));
+    FtB_Matrix A;
+    assert_ok(FtB_Matrix_new(&A, FTB_FP32, 1, 1, 1));
+    FtB_Block wrong = (FtB_Block)A;
+    assert_fails(GrB_UNINITIALIZED_OBJECT, "not an FtB_Block", FtB_Block_free(&wrong));
+    FtB_Matrix_free(&A);
+    FtB_Block_free(&X);
     assert_fails(GrB_NULL_POINTER, "strings[1] is NULL", FtB_Labels_new(&L, 2, hole));
     assert_fails(GrB_NULL_POINTER, "strings is NULL", FtB_Labels_new(&L, 2, NULL));
     assert_fails(GrB_INVALID_VALUE, "count is -1", FtB_Labels_new(&L, -1, names));
@@ -329,6 +341,12 @@ static void descriptors(void **state)
 
     GrB_Descriptor own;
     assert_int_equal(GrB_init(GrB_NONBLOCKING), GrB_SUCCESS);
+    FtB_Matrix A; /* the library respects that GraphBLAS was started */
+    GrB_Matrix G;
+    assert_ok(FtB_Matrix_new(&A, FTB_FP32, 2, 2, 1));
+    assert_ok(FtB_Matrix_export(&G, A, 0));
+    GrB_Matrix_free(&G);
+    FtB_Matrix_free(&A);
     assert_int_equal(GrB_Descriptor_new(&own), GrB_SUCCESS);
     assert_fails(GrB_INVALID_VALUE, "cannot be read", ftb_arg_descriptor(&flags, FTB_ARG(own)));
     GrB_Descriptor_free(&own);
