@@ -296,12 +296,15 @@ GrB_Info ftb_file_send(ftb_file *to, ftb_file *spool, int64_t count)
 GrB_Info ftb_file_reserve(ftb_file *f, int64_t want, int64_t *tail)
 {
     const int64_t unit = 1 << 20; /* a multiple of every file system's block */
-    int64_t at = want > INT64_MAX - unit ? INT64_MAX - unit + 1 : want;
-    for (at = (at + unit - 1) / unit * unit; ftruncate(f->fd, at) != 0; at = at / 2 / unit * unit)
-        if (errno != EFBIG && errno != EINVAL && errno != EINTR)
+    int64_t at = (ftb_min(want, INT64_MAX / 8) + unit - 1) / unit * unit;
+    while (ftruncate(f->fd, 4 * at) != 0) { /* room above as well, for an array of twice the size or so */
+        if (errno != EINTR && errno != EFBIG && errno != EINVAL)
             return ftb_file_failed(f, errno);
-        else if (at <= unit)
+        if (errno != EINTR && at <= unit)
             return ftb_file_failed(f, EFBIG);
+        if (errno != EINTR)
+            at = at / 2 / unit * unit;
+    }
     *tail = at;
     return GrB_SUCCESS;
 }
@@ -322,8 +325,9 @@ GrB_Info ftb_file_close_gap(ftb_file *f, int64_t end, int64_t *tail, int64_t tai
 #endif
     if (!moved)
         error = copy_bytes(f, start, f, *tail, tail_bytes);
-    if (!error && start < *tail) {
-        *tail = start;
+    if (!error) {
+        *tail = ftb_min(start, *tail);
+        start = *tail;
         while (ftruncate(f->fd, start + tail_bytes) != 0 && !error)
             error = errno == EINTR ? 0 : errno;
     }
