@@ -65,6 +65,8 @@ static GrB_Info read_plain(ftb_input *in, void *bytes, int64_t count, int64_t *g
 {
     int first_error = 0, threads = ftb_threads(in->ctx);
     int64_t total = 0;
+    if (in->size >= 0) /* a file that grows meanwhile is read as it was: others rely on its size */
+        count = ftb_min(count, in->size - in->at);
     if (in->size < 0 || count < 2 * PIECE || threads == 1) {
         first_error = read_raw(in, in->at, bytes, count, &total);
     } else {
@@ -184,7 +186,7 @@ static GrB_Info open_file(ftb_input *in, const char *path)
         return failed(in->name, errno);
     if (S_ISDIR(st.st_mode))
         return failed(in->name, EISDIR);
-    if (S_ISREG(st.st_mode) && !standard)
+    if (S_ISREG(st.st_mode) && !standard && st.st_size > 0) /* 0: perhaps one that is made as it is read */
         in->size = st.st_size;
     return GrB_SUCCESS;
 }

@@ -29,6 +29,7 @@ typedef struct ftb_text {
     char *buffer;
     int64_t room, size, used; /* used: bytes of `size` that the last batch held */
     int64_t line;             /* of the batch's first byte, from 1 */
+    int64_t entries;          /* the most that lines of a piece can be */
     double done;              /* bytes handed out */
     bool ended, crossing;     /* crossing: a quoted field may hold newlines */
     char delimiter;           /* of fields, where `crossing` */

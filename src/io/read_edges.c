@@ -262,8 +262,7 @@ static GrB_Info start(reader *r, FtB_Context ctx, const FtB_Read_options *option
     r->real = options->type != 0 && ftb_type_float(options->type);
     r->single = options->type == FTB_FP32;
     FTB_CHECK(ftb_tuples_start(&r->tuples, ctx, 0, 0, valued, false));
-    /* "1 1\n" is the shortest line; a piece may be longer than its share by a line. */
-    FTB_CHECK(ftb_pieces_new(&r->pieces, ctx, pieces, FTB_PIECE_BYTES / 4 + 2, valued));
+    FTB_CHECK(ftb_pieces_new(&r->pieces, ctx, pieces, r->text.entries, valued));
     r->cut = ftb_new(ctx, pieces + 1, sizeof *r->cut);
     r->workers = ftb_new0(ctx, pieces, sizeof *r->workers);
     if (!r->cut || !r->workers)

@@ -111,7 +111,7 @@ static inline bool parse_entry(const header *h, const char **text, const char *l
     }
     q = line_end(p);
     if (!q) {
-        ftb_complain(&w->wrong, p, line, "expected the end of the line");
+        ftb_complain(&w->wrong, skip_blanks(p), line, "expected the end of the line");
         return false;
     }
     if (i == j && h->symmetry == SKEW) {
@@ -218,8 +218,10 @@ static GrB_Info parse_sizes(header *h, const ftb_text *t, const char *first, con
     const char *p = skip_blanks(line);
     for (int i = 0; i < 3 && !wrong.at; i++) {
         const char *q = ftb_parse_integer(p, value[i]);
-        if (!q || *value[i] < 0 || *value[i] == INT64_MAX || (!blank(*q) && i < 2))
+        if (!q || *value[i] < 0 || *value[i] == INT64_MAX)
             ftb_complain(&wrong, p, line, "expected %s", what[i]);
+        else if (i < 2 && !blank(*q))
+            ftb_complain(&wrong, q, line, "expected %s", what[i + 1]);
         else
             p = skip_blanks(q);
     }
@@ -227,7 +229,7 @@ static GrB_Info parse_sizes(header *h, const ftb_text *t, const char *first, con
     if (wrong.at)
         return ftb_text_failed(t, first, &wrong);
     if (!line_end(p))
-        ftb_complain(&wrong, p, line, "expected the end of the line");
+        ftb_complain(&wrong, skip_blanks(p), line, "expected the end of the line");
     else if (h->symmetry != GENERAL && h->nrows != h->ncols)
         ftb_complain(&wrong, line, line, "a symmetric matrix is square; this one is %lld x %lld",
                      (long long)h->nrows, (long long)h->ncols);
@@ -371,8 +373,7 @@ static GrB_Info start(reader *r, FtB_Context ctx, const FtB_Read_options *option
     /* The size line is believed where the file is long enough for it; a pipe has to deliver first. */
     bool believed = ftb_input_size(r->text.in) >= 0;
     FTB_CHECK(ftb_tuples_reserve(&r->tuples, believed ? h->nvals : ftb_min(h->nvals, 1 << 16)));
-    /* "1 1\n" is the shortest entry; a piece may be longer than its share by a line. */
-    FTB_CHECK(ftb_pieces_new(&r->pieces, ctx, pieces, FTB_PIECE_BYTES / 4 + 2, h->field != PATTERN));
+    FTB_CHECK(ftb_pieces_new(&r->pieces, ctx, pieces, r->text.entries, h->field != PATTERN));
     r->cut = ftb_new(ctx, pieces + 1, sizeof *r->cut);
     r->workers = ftb_new0(ctx, pieces, sizeof *r->workers);
     if (!r->cut || !r->workers)

@@ -11,7 +11,13 @@ GrB_Info ftb_text_open(ftb_text *t, FtB_Context ctx, ftb_input *in)
     int64_t affordable = ftb_max(ftb_memory_left(ctx) / 64 / FTB_PIECE_BYTES, 1);
     t->threads = (int)ftb_min(ftb_threads(ctx), affordable);
     t->pieces = t->threads == 1 ? 1 : (int)ftb_min(4 * (int64_t)t->threads, affordable);
-    t->room = (int64_t)FTB_PIECE_BYTES * t->pieces;
+    int64_t size = ftb_input_size(in), piece = FTB_PIECE_BYTES;
+    if (size >= 0) { /* small files: small buffers */
+        t->pieces = (int)ftb_min(t->pieces, size / FTB_PIECE_BYTES + 1);
+        piece = ftb_min(piece, size);
+    }
+    t->room = piece * t->pieces + 1; /* + 1: the end of a file of just that size shows at once */
+    t->entries = piece / 4 + 2;      /* "1 1\n" is the shortest; a piece is longer than its share by a line */
     t->buffer = ftb_new(ctx, t->room + 1, 1); /* + 1: a newline may be missing at the very end */
     return t->buffer ? GrB_SUCCESS : ftb_nomem();
 }
