@@ -34,7 +34,7 @@ GrB_Info(FtB_apply)(FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB_Arg op, FtB_Arg A, 
     GrB_Info info = ftb_call_begin(&call, &slots);
     if (info != GrB_SUCCESS)
         goto done;
-    int threads = ftb_threads(call.ctx);
+    int threads = ftb_threads_for(call.ctx, call.A->pattern->nvals);
     ftb_pattern *pattern = call.A->pattern;
     ftb_map_input x = ftb_map_entries(call.A);
     FTB_CHECK(ftb_map_new(&map, call.ctx, call.op, &x, NULL, pattern, threads));

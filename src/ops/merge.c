@@ -56,6 +56,14 @@ int64_t ftb_rows_sum(int64_t *rowptr, int64_t nrows)
     return rowptr[nrows];
 }
 
+#define ENTRIES_PER_THREAD                                                                                   \
+    8192 /* some 50 us of work; waking a thread costs about 10 us, more where cores are busy */
+
+int ftb_threads_for(FtB_Context ctx, int64_t entries)
+{
+    return (int)ftb_min((int64_t)ftb_threads(ctx), 1 + entries / ENTRIES_PER_THREAD);
+}
+
 /* ---- the mask */
 
 static void read_mask(job *w)
@@ -300,7 +308,8 @@ static GrB_Info prepare(job *w, FtB_Context ctx, const ftb_merge_rule *rule, int
 GrB_Info ftb_merge(FtB_Matrix *out, int *same, FtB_Context ctx, const ftb_merge_rule *rule)
 {
     GrB_Info info = GrB_SUCCESS;
-    int threads = ftb_threads(ctx);
+    int threads = ftb_threads_for(ctx, rule->left->pattern->nvals + rule->right->pattern->nvals +
+                                           rule->left->pattern->nrows);
     int64_t taken[2], nrows = rule->left->pattern->nrows, ncols = rule->left->pattern->ncols;
     ftb_buffer *rowptr = NULL, *colidx = NULL, *values = NULL;
     ftb_pattern *pattern = NULL;

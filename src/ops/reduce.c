@@ -39,7 +39,7 @@ static GrB_Info reducer_begin(reducer *r, FtB_Context ctx, FtB_Arg monoid, FtB_M
     r->result = type ? type : r->type;
     r->width = ftb_max(A->width, 1);
     r->item = (size_t)r->width * FtB_Type_size(r->type);
-    r->threads = ftb_threads(ctx);
+    r->threads = ftb_threads_for(ctx, A->pattern->nvals + A->pattern->nrows);
     if (r->width > INT64_MAX / (2 * FTB_BATCH * 8) / r->threads)
         return ftb_fail(GrB_OUT_OF_MEMORY, "a width of %lld is too large", (long long)r->width);
     r->batch = (size_t)r->width * FTB_BATCH * 8;

@@ -36,7 +36,7 @@ static void keep_row(const keeper *w, int64_t i)
 GrB_Info ftb_keep(FtB_Matrix *T, FtB_Context ctx, FtB_Matrix A, const uint8_t *keep)
 {
     ftb_pattern *p = A->pattern, *pattern;
-    int threads = ftb_threads(ctx);
+    int threads = ftb_threads_for(ctx, p->nvals + p->nrows);
     ftb_buffer *rowptr = ftb_buffer_new(ctx, p->nrows + 1, sizeof(int64_t)), *colidx = NULL, *values = NULL;
     GrB_Info info = GrB_SUCCESS;
     *T = NULL;
@@ -88,7 +88,7 @@ GrB_Info(FtB_select)(FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB_Arg op, FtB_Arg A,
     GrB_Info info = ftb_call_begin(&call, &slots);
     if (info != GrB_SUCCESS)
         goto done;
-    int threads = ftb_threads(call.ctx);
+    int threads = ftb_threads_for(call.ctx, call.A->pattern->nvals);
     ftb_map_input x = ftb_map_entries(call.A);
     FTB_CHECK(ftb_map_new(&map, call.ctx, call.op, &x, NULL, call.A->pattern, threads));
     if (map->width != 1)
@@ -203,7 +203,7 @@ static void choose_row(chooser *c, FtB_Matrix A, int64_t k, int64_t i, uint8_t *
 static GrB_Info choose_all(FtB_Context ctx, FtB_Matrix A, int64_t k, uint8_t *keep)
 {
     const ftb_pattern *p = A->pattern;
-    int threads = ftb_threads(ctx);
+    int threads = ftb_threads_for(ctx, p->nvals + p->nrows);
     int64_t longest = 0;
     for (int64_t i = 0; i < p->nrows; i++)
         longest = ftb_max(longest, p->rowptr[i + 1] - p->rowptr[i]);

@@ -4,8 +4,8 @@
 
 int64_t ref_dimension(rng *r)
 {
-    static const int64_t sizes[] = {0, 1, 2, 3, 5, 8, 13, 13, 40, 70};
-    return sizes[rng_below(r, 10)];
+    static const int64_t sizes[] = {0, 1, 2, 3, 3, 5, 5, 8, 8, 13, 13, 13, 13, 13, 20, 20, 40, 40, 70, 200};
+    return sizes[rng_below(r, 20)];
 }
 
 FtB_Type ref_grb_type(rng *r) { return (FtB_Type)(FTB_BOOL + rng_below(r, FTB_FP64)); }

@@ -22,7 +22,7 @@ void ref_case_check(const ref_case *c, ref_matrix *T, double tolerance);
 void ref_case_check_grb(const ref_case *c, double tolerance);
 void ref_case_free(ref_case *c);
 
-int64_t ref_dimension(rng *r); /* 0, 1, or a few; now and then enough for more than one batch */
+int64_t ref_dimension(rng *r); /* 0, 1, or a few; now and then enough for more than one batch and thread */
 FtB_Type ref_grb_type(rng *r); /* one of GraphBLAS's 11 */
 
 #endif
