@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define RUNS 40 /* per signal and format */
+#define RUNS 30 /* per signal and format */
 
 static char folder[] = "/tmp/featblas-kill-XXXXXX";
 static const char *command;
@@ -110,8 +110,8 @@ static int set_up(void **state)
     (void)state;
     const child_setup plain = {.out = -1};
     char *const generate[] = {(char *)"featblas", (char *)"gen",    (char *)"bipartite", (char *)"--rows",
-                              (char *)"4000",     (char *)"--cols", (char *)"1500",      (char *)"--edges",
-                              (char *)"60000",    (char *)"-o",     (char *)"graph.mtx", NULL};
+                              (char *)"4000",     (char *)"--cols", (char *)"700",       (char *)"--edges",
+                              (char *)"40000",    (char *)"-o",     (char *)"graph.mtx", NULL};
     command = getenv("FEATBLAS_COMMAND");
     if (!command || !mkdtemp(folder) || chdir(folder) != 0 || finish(start(&plain, generate)) != 0)
         return -1;
