@@ -213,9 +213,27 @@ static GrB_Info open_sink(const project *p, FtB_Sink *sink)
     if (format == FTB_FORMAT_AUTO && !strchr(slash ? slash : path, '.')) /* "-", "/dev/stdout", "pairs" */
         format = FTB_TSV;
     GrB_Info info = FtB_Sink_file(sink, path, format, p->titles ? p->titles : project_ids(p));
+    if (info == GrB_SUCCESS)
+        info = FtB_Sink_set_base(*sink, project_base(p));
     if (info == GrB_SUCCESS && v->precision > 0)
         info = FtB_Sink_set_precision(*sink, (int)v->precision);
     return info;
+}
+
+/* The limit is too small even for the figures that a plan takes: those are small, so they are gathered
+ * without it, to be able to say which limit would do. */
+static int too_small(project *p, FtB_Sink sink)
+{
+    int64_t now = 0, peak = 0;
+    FtB_Context_set_memory_limit(NULL, 0);
+    GrB_Info info = FtB_project_plan(&p->plan, sink, p->R, p->weight, &p->options, FTB_ESTIMATE);
+    if (info != GrB_SUCCESS)
+        return app_library_error(info, APP_USAGE);
+    FtB_Context_memory(NULL, &now, &peak);
+    double least = fmax((double)peak, (double)now + project_figure(p, "least_limit"));
+    return app_fail(APP_MEMORY,
+                    "memory limit: %lld bytes are too few; the smallest limit that would do is %.0f",
+                    (long long)p->values->reader.common.memory_limit, least);
 }
 
 static int work(project *p, FtB_Sink sink)
@@ -223,6 +241,8 @@ static int work(project *p, FtB_Sink sink)
     const project_values *v = p->values;
     FtB_Stats stats;
     GrB_Info info = FtB_project_plan(&p->plan, sink, p->R, p->weight, &p->options, FTB_ESTIMATE);
+    if (info == FTB_LIMIT && !strstr(FtB_error(), "smallest limit"))
+        return too_small(p, sink);
     if (info != GrB_SUCCESS)
         return app_library_error(info, APP_USAGE);
     p->options.plan = p->plan;

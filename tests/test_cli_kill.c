@@ -20,7 +20,7 @@
 static char folder[] = "/tmp/featblas-kill-XXXXXX";
 static const char *command;
 static int64_t whole_size[2]; /* of the output in each format */
-static const char *const outputs[2] = {"pairs.tsv", "pairs.mtx"};
+static const char *const outputs[2] = {"pairs.tsv", "pairs.npz"};
 static double run_seconds;
 
 typedef struct child_setup { /* what the child does before exec */
@@ -130,7 +130,7 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     (void)state;
-    static const char *const names[] = {"graph.mtx", "pairs.tsv", "pairs.mtx", "err"};
+    static const char *const names[] = {"graph.mtx", "pairs.tsv", "pairs.npz", "err"};
     for (size_t n = 0; n < sizeof names / sizeof *names; n++)
         unlink(names[n]);
     return chdir("/") == 0 && rmdir(folder) == 0 ? 0 : -1;

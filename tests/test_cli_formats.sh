@@ -1,0 +1,64 @@
+# Ids leave as they came in, whatever the formats.
+. "${FEATBLAS_SOURCE_DIR:?}/tests/support/cli.sh" || exit 1
+
+cat >matrix.mtx <<END
+%%MatrixMarket matrix coordinate integer general
+3 3 7
+1 1 5
+1 2 3
+2 1 4
+2 2 1
+2 3 2
+3 3 5
+3 1 1
+END
+run 0 project -q matrix.mtx -o pairs.tsv
+run 0 project -q matrix.mtx -o square.npz
+run 0 project -q matrix.mtx -o square.csr
+for file in square.npz square.csr; do
+    run 0 project -q $file --triangle --weight dot
+    prints <<END
+0${tab}1${tab}2
+0${tab}2${tab}2
+1${tab}2${tab}4
+END
+    run 0 project -q $file --triangle --weight dot -o again.mtx
+    grep -q '^2 1 2$' again.mtx || fail "$file to mtx: $(cat again.mtx)" # the lower triangle of a symmetric file
+    run 0 project -q - --triangle --weight dot <$file
+    holds out "1${tab}2${tab}4"
+    "$FEATBLAS_COMMAND" project -q matrix.mtx --format ${file#square.} | cat >piped
+    run 0 info piped --json
+    holds out '"nvals": 6'
+    printf '3\n' >ids
+    run 3 project $file --sources ids
+    says "ids:1:1: vertex '3' is outside 0..2"
+done
+run 3 project matrix.mtx --input-format npz
+run 3 project matrix.mtx --input-format csr
+run 3 info square.npz --input-format mtx
+
+# Numbers of an edge list are ids, not positions
+printf '30,7,1\n20,7,2\n30,9,3\n' >numbers.csv
+run 0 project -q numbers.csv --onto rows
+prints <<END
+20${tab}30${tab}1
+30${tab}20${tab}1
+END
+printf '30\n' >ids
+run 0 project -q numbers.csv --onto rows --sources ids
+prints <<END
+30${tab}20${tab}1
+END
+run 0 project -q numbers.csv --onto rows --format mtx
+holds out "2 1 1"
+
+if [ -n "${FEATBLAS_DATA:-}" ] && [ -e "$FEATBLAS_DATA/chesapeake.mtx" ]; then
+    run 0 project -q "$FEATBLAS_DATA/chesapeake.mtx" -o pairs.tsv
+    for ending in npz csr mtx; do
+        run 0 project -q "$FEATBLAS_DATA/chesapeake.mtx" -o pairs.$ending
+        run 0 info pairs.$ending --json
+        holds out "\"nvals\": $(wc -l <pairs.tsv | tr -d ' '),"
+    done
+fi
+clean
+finish
