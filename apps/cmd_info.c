@@ -222,7 +222,7 @@ static int run_info(const void *values, int count, char *const *operands)
     static const char *const names[] = {"unknown",         "Matrix Market", "tab-separated",
                                         "comma-separated", "npz",           "raw CSR"};
     const info_values *v = values;
-    matrix_facts f = {.path = operands[0]};
+    matrix_facts f = {.path = strcmp(operands[0], "-") == 0 ? "standard input" : operands[0]};
     FtB_Matrix A = NULL;
     FtB_Format found = FTB_FORMAT_AUTO;
     (void)count;

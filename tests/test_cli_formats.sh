@@ -37,6 +37,16 @@ run 3 project matrix.mtx --input-format npz
 run 3 project matrix.mtx --input-format csr
 run 3 info square.npz --input-format mtx
 
+# Results without pairs
+for ending in tsv csv mtx npz csr; do
+    run 0 project -q matrix.mtx --min-weight 99 -o none.$ending
+    [ -e none.$ending ] || fail "no none.$ending"
+done
+for ending in mtx npz csr; do
+    run 0 info none.$ending
+    holds out "3 x 3, 0 entries"
+done
+
 # Numbers of an edge list are ids, not positions
 printf '30,7,1\n20,7,2\n30,9,3\n' >numbers.csv
 run 0 project -q numbers.csv --onto rows

@@ -189,7 +189,7 @@ static GrB_Info npz_end(FtB_Sink sink)
     FTB_CHECK(ftb_arrays_last_rows(sink));
     if (sink->shape.nvals < 0)
         FTB_CHECK(ftb_file_close_gap(file, t->colidx.at + t->colidx.bytes, &m[DATA].at,
-                                     t->values.at - m[DATA].at + t->values.bytes));
+                                     t->values.bytes ? t->values.at - m[DATA].at + t->values.bytes : 0));
     snprintf(count, sizeof count, "(%lld,)", (long long)t->nvals);
     snprintf(rows, sizeof rows, "(%lld,)", (long long)sink->shape.nrows + 1);
     FTB_CHECK(finish_small(file, &m[FORMAT], "S3", "()", "csr", 3));
