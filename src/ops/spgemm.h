@@ -2,6 +2,7 @@
  *
  *     setup (spgemm_setup.c)   operands and semiring -> kernel operands, facts, plan
  *     table (spgemm_table.c)   messages of few distinct operands, tabulated
+ *     hot (spgemm_hot.c)       columns by frequency; the hottest as bits
  *     arrays (spgemm_arrays.c) ids, values, starts: what the plan needs to run
  *     rows (spgemm_rows.c)     one row: accumulate, emit in ascending columns
  *     batch (spgemm_batch.c)   the same for messages that are programs
@@ -106,6 +107,9 @@ typedef struct ftb_product {
     const int64_t *left_from;  /* left entry -> entry of A; NULL: the same */
     const int64_t *right_from; /* right entry -> entry of B; NULL: the same */
     bool self;                 /* B is A, one of them transposed: C = C' if the message is symmetric */
+    ftb_spgemm cold;             /* p without the hot columns; when plan.hot > 0 */
+    uint64_t *bits;              /* [inner][plan.hot] of the right operand's first ids */
+    const uint32_t *order, *rank; /* columns by falling number of entries, once ranked */
     bool text_times;           /* the message reads a * b */
     FtB_Matrix mask;           /* not complemented, else NULL; borrowed */
     const ftb_flags *mask_flags;
@@ -154,6 +158,9 @@ bool ftb_product_uses_only_values(const ftb_product *product);
 /* Whether sums of whole-numbered messages of at most this magnitude are exact in FP64. */
 bool ftb_product_exact_in_fp64(const ftb_product *product, double largest_message);
 
+GrB_Info ftb_product_rank(ftb_product *product);     /* order and rank */
+GrB_Info ftb_product_hot_facts(ftb_product *product); /* which share of products hot columns hold */
+GrB_Info ftb_product_hot(ftb_product *product);      /* bits and cold */
 GrB_Info ftb_product_compact(ftb_product *product);
 void ftb_product_count(ftb_product *product); /* row_products, and facts if rows are full */
 

@@ -4,43 +4,6 @@
 
 #include <stdlib.h>
 
-#define MANY_DEGREES 65536
-
-/* order[id] = column and rank[column] = id, by falling number of entries; equal ones by column. */
-static GrB_Info relabel(ftb_product *product)
-{
-    ftb_spgemm *p = &product->p;
-    const ftb_pattern *right = product->right;
-    FtB_Context ctx = product->ctx;
-    int64_t n = right->ncols;
-    uint32_t *order = ftb_product_own(product, ftb_new(ctx, n, sizeof *order));
-    uint32_t *rank = ftb_product_own(product, ftb_new(ctx, n, sizeof *rank));
-    int64_t *start = ftb_new0(ctx, MANY_DEGREES + 1, sizeof *start);
-    uint32_t *degree = ftb_new0(ctx, n, sizeof *degree);
-    GrB_Info info = GrB_SUCCESS;
-    if (!order || !rank || !start || !degree) {
-        info = ftb_nomem();
-        goto done;
-    }
-    for (int64_t e = 0; e < right->nvals; e++)
-        degree[((const int32_t *)right->colidx)[e]]++;
-    for (int64_t j = 0; j < n; j++) /* bucket 0 holds the largest */
-        start[MANY_DEGREES - ftb_min(degree[j], MANY_DEGREES - 1)]++;
-    for (int64_t d = 0; d < MANY_DEGREES; d++)
-        start[d + 1] += start[d];
-    for (int64_t j = 0; j < n; j++) {
-        int64_t id = start[MANY_DEGREES - 1 - ftb_min(degree[j], MANY_DEGREES - 1)]++;
-        order[id] = (uint32_t)j;
-        rank[j] = (uint32_t)id;
-    }
-    p->order = order;
-    p->rank = rank;
-done:
-    ftb_delete(start);
-    ftb_delete(degree);
-    return info;
-}
-
 static int compare_columns(const void *x, const void *y)
 {
     int64_t a = *(const int64_t *)x, b = *(const int64_t *)y;
@@ -84,9 +47,11 @@ static GrB_Info make_ids(ftb_product *product)
     if (p->column)
         return GrB_SUCCESS; /* compact: made already */
     if (product->plan.relabel) {
-        GrB_Info info = relabel(product);
+        GrB_Info info = ftb_product_rank(product);
         if (info != GrB_SUCCESS)
             return info;
+        p->order = product->order;
+        p->rank = product->rank;
     }
     const int32_t *col = right->colidx;
     const uint32_t *rank = p->rank;
@@ -170,6 +135,8 @@ GrB_Info ftb_product_prepare(ftb_product *product)
         info = make_starts(product);
     if (info == GrB_SUCCESS && product->plan.triangle)
         ftb_product_count(product);
+    if (info == GrB_SUCCESS && product->plan.hot > 0)
+        info = ftb_product_hot(product);
     if (info != GrB_SUCCESS || p->message == FTB_MESSAGE_PAIR)
         return info;
     if (p->message == FTB_MESSAGE_TABLE) { /* codes are in the operands' order */

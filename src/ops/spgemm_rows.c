@@ -1,4 +1,5 @@
 /* One row of a product: pick an accumulator by the row's products, add, emit in ascending columns. */
+#include "cpu/spgemm_bits.h"
 #include "ops/spgemm.h"
 
 #include <stdlib.h>
@@ -378,6 +379,19 @@ static void fill_slots(ftb_worker *w, int64_t i)
             w->dense.slot[ftb_col(mask, e)] = (uint32_t)(e - mask->rowptr[i] + 1);
 }
 
+/* Counts of the hot columns into their cells; a triangle keeps those from the diagonal on. */
+static void count_hot(ftb_worker *w, int64_t i)
+{
+    const ftb_product *product = w->product;
+    const ftb_spgemm *p = &product->p;
+    uint32_t *acc = w->dense.acc;
+    int64_t x0 = p->arow[i], hot = product->plan.hot;
+    FTB_PICK(ftb_spgemm_bits)(product->bits, hot, (const int32_t *)p->acol + x0, p->arow[i + 1] - x0, acc);
+    if (p->bstart)
+        for (int64_t id = 0; id < hot; id++)
+            acc[id] = p->order[id] < i + p->skip ? 0 : acc[id];
+}
+
 int64_t ftb_worker_row(ftb_worker *w, int64_t i, void *cols, void *h)
 {
     const ftb_product *product = w->product;
@@ -391,7 +405,10 @@ int64_t ftb_worker_row(ftb_worker *w, int64_t i, void *cols, void *h)
         fill_slots(w, i);
     if (w->batch)
         ftb_batch_row(w->batch, i, locate, row);
-    else
+    else if (product->plan.hot > 0 && locate == FTB_LOCATE_DENSE && product->row_products[i] >= product->plan.hot_from) {
+        count_hot(w, i);
+        w->kernel[locate](&product->cold, x0, x1, row);
+    } else
         w->kernel[locate](p, x0, x1, row);
     if (locate == FTB_LOCATE_SLOT)
         n = emit_slots(w, i, cols);

@@ -472,6 +472,9 @@ GrB_Info ftb_product_plan(ftb_product *product, const ftb_spgemm_plan *forced, b
         return info;
     if (forced)
         product->plan = *forced;
+    info = ftb_product_hot_facts(product);
+    if (info != GrB_SUCCESS)
+        return info;
     if (!ftb_rule_spgemm(&product->plan, f, ftb_machine_here()))
         return ftb_fail(FTB_LIMIT,
                         "memory limit: %lld bytes are left and this product needs at least %lld beside its "

@@ -13,20 +13,12 @@
 #define NANOSECONDS_FAR 2.5   /* per product, cells beyond L2 */
 #define NANOSECONDS_TABLE 0.9
 #define NANOSECONDS_PROGRAM 3.0
+#define NANOSECONDS_LINE 3.5    /* per left entry and 512 hot columns */
+#define HOT_ROW 8               /* a row pays for its hot columns from so many products per column */
 #define NANOSECONDS_ENTRY 2.0 /* per emitted entry */
 #define CHUNK_BYTES (INT64_C(16) << 20)
 #define CHUNKS_IN_FLIGHT(threads) ((threads) + 1) /* one being handed over */
 
-enum {
-    RELABEL = 1,
-    ID16 = 2,
-    TRIANGLE = 4,
-    MIRROR = 8,
-    ACCUMULATOR = 16,
-    CHUNK_ROWS = 32,
-    THREADS = 64,
-    CHUNK = 128
-};
 #define FREE(key) (!(plan->forced & (key)))
 
 #define MIN(a, b) ((a) < (b) ? (a) : (b))
@@ -59,7 +51,7 @@ static void choose_accumulator(ftb_spgemm_plan *plan, const ftb_spgemm_facts *f,
 {
     plan->dense_from = f->hash_only ? INT64_MAX : MAX(f->ncols / 32, 1);
     plan->hash_rest = f->hash_only || f->ncols * f->cell_bytes > m->l2;
-    if (FREE(ACCUMULATOR))
+    if (FREE(FTB_SET_ACCUMULATOR))
         plan->accumulator = f->hash_only ? FTB_ACC_HASH : f->masked ? FTB_ACC_SLOT : FTB_ACC_AUTO;
     if (plan->accumulator == FTB_ACC_SLOT && !f->masked) /* slots are a mask's */
         plan->accumulator = FTB_ACC_AUTO;
@@ -67,12 +59,55 @@ static void choose_accumulator(ftb_spgemm_plan *plan, const ftb_spgemm_facts *f,
         plan->accumulator = FTB_ACC_SLOT;
     /* Dense cells that no row would use, or that do not fit, are not made. */
     int64_t all = plan->threads * thread_bytes(plan, f);
-    if (FREE(ACCUMULATOR) && !f->masked && all > f->memory_left / 2 && f->longest_row < f->ncols / 8)
+    if (FREE(FTB_SET_ACCUMULATOR) && !f->masked && all > f->memory_left / 2 && f->longest_row < f->ncols / 8)
         plan->accumulator = FTB_ACC_HASH;
     if (f->hash_only) /* whatever was forced */
         plan->accumulator = FTB_ACC_HASH;
     if (plan->accumulator == FTB_ACC_SLOT)
         plan->relabel = false; /* slots go by the mask's own columns */
+}
+
+/* Nanoseconds for all products with the first 512 << c columns as bits; c < 0: none. */
+static double hot_cost(const ftb_spgemm_facts *f, int c, bool half)
+{
+    double products = half ? f->products / 2 : f->products;
+    if (c < 0)
+        return products * NANOSECONDS_NEAR;
+    double cold = 1 - f->hot_share[c];
+    return (double)f->avals * (double)(1 << c) * NANOSECONDS_LINE + products * cold * NANOSECONDS_NEAR;
+}
+
+static int64_t hot_bytes(const ftb_spgemm_facts *f, int64_t hot)
+{
+    return hot == 0 ? 0 : f->ninner * (hot / 8) + (f->bvals * 4 + f->avals * 8 + 8 * f->ninner);
+}
+
+/* Counting: how many columns to hold as bits. A full product then needs no triangle: what is left to
+ * scatter costs less than retaining and mirroring. */
+static void choose_hot(ftb_spgemm_plan *plan, const ftb_spgemm_facts *f)
+{
+    if (FREE(FTB_SET_HOT)) {
+        plan->hot = 0;
+        double best = hot_cost(f, -1, f->symmetric) + (f->symmetric && !f->half_wanted ? 4 * f->entries_bound / 4 : 0);
+        for (int c = 0; c < FTB_HOT_CHOICES; c++) {
+            int64_t hot = INT64_C(512) << c;
+            if (f->hot_share[c] <= 0 || hot > f->ncols || hot_bytes(f, hot) > f->memory_left / 4)
+                continue;
+            double cost = hot_cost(f, c, f->symmetric && f->half_wanted);
+            if (cost < 0.9 * best) {
+                best = cost;
+                plan->hot = hot;
+            }
+        }
+    }
+    if (f->hot_share[0] <= 0 || f->masked || plan->hot > f->ncols)
+        plan->hot = 0;
+    plan->hot_from = plan->forced & FTB_SET_HOT ? 1 : HOT_ROW * plan->hot;
+    if (plan->hot > 0) {
+        plan->relabel = true;
+        if (FREE(FTB_SET_TRIANGLE))
+            plan->triangle = f->half_wanted;
+    }
 }
 
 static double predict_seconds(const ftb_spgemm_plan *plan, const ftb_spgemm_facts *f,
@@ -85,46 +120,51 @@ static double predict_seconds(const ftb_spgemm_plan *plan, const ftb_spgemm_fact
                                                                : NANOSECONDS_NEAR;
     if (!near)
         each += NANOSECONDS_FAR;
+    double work = products * each;
+    for (int c = 0; c < FTB_HOT_CHOICES; c++)
+        if (plan->hot == INT64_C(512) << c)
+            work = hot_cost(f, c, plan->triangle);
     double entries = f->entries_estimate >= 0 ? f->entries_estimate : f->entries_bound;
-    return 1e-9 * (products * each + entries * NANOSECONDS_ENTRY) / plan->threads;
+    return 1e-9 * (work + entries * NANOSECONDS_ENTRY) / plan->threads;
 }
 
 bool ftb_rule_spgemm(ftb_spgemm_plan *plan, const ftb_spgemm_facts *f, const ftb_machine_facts *m)
 {
-    if (FREE(THREADS))
+    if (FREE(FTB_SET_THREADS))
         plan->threads = f->products < 2e5 ? 1 : f->threads; /* starting threads costs about 50 us */
-    if (FREE(ID16) || f->ncols > 65536)
+    if (FREE(FTB_SET_ID16) || f->ncols > 65536)
         plan->id16 = f->ncols <= 65536 && f->products > 4 * (double)f->bvals;
-    if (FREE(RELABEL))
+    if (FREE(FTB_SET_RELABEL))
         plan->relabel =
             !f->hash_only && f->products > 16 * (double)f->bvals && f->ncols * f->cell_bytes > m->l1 / 2;
     if (f->hash_only)
         plan->relabel = false;
     double entries = f->entries_estimate >= 0 ? f->entries_estimate : f->entries_bound;
     double retained = entries / 2 * (double)(4 + f->cell_bytes);
-    if (FREE(TRIANGLE))
+    if (FREE(FTB_SET_TRIANGLE))
         plan->triangle = f->symmetric && !f->masked && (f->half_wanted || f->products > 1e5);
     if (!f->symmetric || f->masked)
         plan->triangle = f->half_wanted && plan->triangle && f->symmetric;
+    choose_hot(plan, f);
     choose_accumulator(plan, f, m);
     int64_t fixed = plan->threads * thread_bytes(plan, f) +
                     f->bvals * (plan->id16      ? 2
                                 : plan->relabel ? 4
                                                 : 0) +
-                    16 * (f->nrows + f->ncols);
+                    16 * (f->nrows + f->ncols) + hot_bytes(f, plan->hot);
     int64_t row = longest_kept_row(f) * chunk_entry_bytes(f);
     int in_flight = CHUNKS_IN_FLIGHT(plan->threads);
-    if (plan->triangle && !f->half_wanted && FREE(MIRROR) && f->memory_left < INT64_MAX)
+    if (plan->triangle && !f->half_wanted && FREE(FTB_SET_MIRROR) && f->memory_left < INT64_MAX)
         plan->mirror = retained * 1.25 + (double)(fixed + in_flight * MAX(2 * row, CHUNK_BYTES)) <
                        (double)f->memory_left;
-    else if (FREE(MIRROR))
+    else if (FREE(FTB_SET_MIRROR))
         plan->mirror = true;
     plan->mirror = plan->mirror && plan->triangle && !f->half_wanted;
     if (plan->triangle && !f->half_wanted && !plan->mirror)
         plan->triangle = false;
     plan->least_limit = fixed + in_flight * (row + 4096);
     int64_t room = f->memory_left < INT64_MAX ? (f->memory_left - fixed) / (2 * in_flight) : CHUNK_BYTES;
-    if (FREE(CHUNK))
+    if (FREE(FTB_SET_CHUNK))
         plan->chunk_bytes = MAX(MIN(room, CHUNK_BYTES), row + 4096);
     plan->chunk_products = (int64_t)MAX(f->products / (64.0 * plan->threads), 1e5);
     plan->bytes = fixed + in_flight * plan->chunk_bytes + (plan->mirror ? (int64_t)retained : 0);

@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#define FTB_HOT_CHOICES 5 /* 512, 1024, ... hot columns */
+
 /* What is known about the operands. Bytes are of one item. */
 typedef struct ftb_spgemm_facts {
     int64_t nrows, ncols, ninner, avals, bvals;
@@ -25,6 +27,7 @@ typedef struct ftb_spgemm_facts {
     int64_t top_k;       /* 0: all entries stay */
     int64_t memory_left; /* bytes that the plan may use */
     int threads;
+    double hot_share[FTB_HOT_CHOICES]; /* products in the 512 << c most frequent columns; 0: not known */
     const char *kernel; /* pair, times, table, program */
 } ftb_spgemm_facts;
 
@@ -36,10 +39,25 @@ typedef enum ftb_accumulator {
     FTB_ACC_SLOT
 } ftb_accumulator;
 
+/* Choices that can be set by hand: bits of ftb_spgemm_plan.forced. */
+enum {
+    FTB_SET_RELABEL = 1,
+    FTB_SET_ID16 = 2,
+    FTB_SET_TRIANGLE = 4,
+    FTB_SET_MIRROR = 8,
+    FTB_SET_ACCUMULATOR = 16,
+    FTB_SET_CHUNK_ROWS = 32,
+    FTB_SET_THREADS = 64,
+    FTB_SET_CHUNK = 128,
+    FTB_SET_HOT = 256,
+};
+
 /* What was decided. */
 typedef struct ftb_spgemm_plan {
     bool relabel;                /* rename columns by falling degree */
     bool id16;                   /* 16-bit ids */
+    int64_t hot;                 /* most frequent columns held as bits, a multiple of 512; 0: none */
+    int64_t hot_from;            /* rows with at least so many products use them */
     bool triangle;               /* compute j >= i only */
     bool mirror;                 /* retain the triangle, then emit full rows */
     ftb_accumulator accumulator; /* AUTO: by the row's products */

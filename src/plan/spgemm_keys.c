@@ -9,18 +9,6 @@ static const char *const accumulators[] = {"auto", "dense", "list", "hash", "slo
 
 const char *ftb_accumulator_name(ftb_accumulator a) { return accumulators[a]; }
 
-/* Bits of ftb_spgemm_plan.forced, in the order of the rule's enum. */
-enum {
-    RELABEL = 1,
-    ID16 = 2,
-    TRIANGLE = 4,
-    MIRROR = 8,
-    ACCUMULATOR = 16,
-    CHUNK_ROWS = 32,
-    THREADS = 64,
-    CHUNK = 128
-};
-
 static bool whole(const char *value, int64_t least, int64_t most, int64_t *number)
 {
     char *end;
@@ -43,49 +31,56 @@ const char *ftb_spgemm_plan_set(ftb_spgemm_plan *plan, const char *key, const ch
 {
     int64_t x;
     if (strcmp(key, "relabel") == 0)
-        return set_flag(plan, &plan->relabel, RELABEL, value);
+        return set_flag(plan, &plan->relabel, FTB_SET_RELABEL, value);
     if (strcmp(key, "triangle") == 0)
-        return set_flag(plan, &plan->triangle, TRIANGLE, value);
+        return set_flag(plan, &plan->triangle, FTB_SET_TRIANGLE, value);
     if (strcmp(key, "mirror") == 0)
-        return set_flag(plan, &plan->mirror, MIRROR, value);
+        return set_flag(plan, &plan->mirror, FTB_SET_MIRROR, value);
     if (strcmp(key, "ids") == 0) {
         if (!whole(value, 16, 32, &x) || (x != 16 && x != 32))
             return "16 or 32";
         plan->id16 = x == 16;
-        plan->forced |= ID16;
+        plan->forced |= FTB_SET_ID16;
         return NULL;
     }
     if (strcmp(key, "accumulator") == 0) {
         for (int a = 0; a < (int)(sizeof accumulators / sizeof accumulators[0]); a++)
             if (strcmp(value, accumulators[a]) == 0) {
                 plan->accumulator = (ftb_accumulator)a;
-                plan->forced = a == 0 ? plan->forced & ~(unsigned)ACCUMULATOR : plan->forced | ACCUMULATOR;
+                plan->forced = a == 0 ? plan->forced & ~(unsigned)FTB_SET_ACCUMULATOR : plan->forced | FTB_SET_ACCUMULATOR;
                 return NULL;
             }
         return "auto, dense, list, hash or slot";
+    }
+    if (strcmp(key, "hot") == 0) {
+        if (!whole(value, 0, 65536, &x) || x % 512 != 0)
+            return "a multiple of 512 up to 65536";
+        plan->hot = x;
+        plan->forced |= FTB_SET_HOT;
+        return NULL;
     }
     if (strcmp(key, "chunk_rows") == 0) {
         if (!whole(value, 1, INT64_MAX, &x))
             return "a number of rows from 1";
         plan->chunk_rows = x;
-        plan->forced |= CHUNK_ROWS;
+        plan->forced |= FTB_SET_CHUNK_ROWS;
         return NULL;
     }
     if (strcmp(key, "chunk_bytes") == 0) {
         if (!whole(value, 1, INT64_MAX / 4, &x))
             return "a number of bytes from 1";
         plan->chunk_bytes = x;
-        plan->forced |= CHUNK;
+        plan->forced |= FTB_SET_CHUNK;
         return NULL;
     }
     if (strcmp(key, "threads") == 0) {
         if (!whole(value, 1, 4096, &x))
             return "1 to 4096";
         plan->threads = (int)x;
-        plan->forced |= THREADS;
+        plan->forced |= FTB_SET_THREADS;
         return NULL;
     }
-    return "one of the keys accumulator, chunk_bytes, chunk_rows, ids, mirror, relabel, threads, triangle";
+    return "one of the keys accumulator, chunk_bytes, chunk_rows, hot, ids, mirror, relabel, threads, triangle";
 }
 
 bool ftb_spgemm_plan_get(const ftb_spgemm_plan *plan, const ftb_spgemm_facts *f, const char *key,
@@ -111,6 +106,7 @@ bool ftb_spgemm_plan_get(const ftb_spgemm_plan *plan, const ftb_spgemm_facts *f,
         {"triangle", plan->triangle},
         {"mirror", plan->mirror},
         {"relabel", plan->relabel},
+        {"hot", (double)plan->hot},
         {"ids", plan->id16 ? 16 : 32},
     };
     for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++)
@@ -162,6 +158,9 @@ void ftb_explain_spgemm(const ftb_spgemm_plan *plan, const ftb_spgemm_facts *f, 
             plan->mirror ? ", retained and mirrored" : "",
             plan->relabel ? ", columns renamed by falling degree" : "", plan->id16 ? 16 : 32);
     explain_accumulator(plan, f, m, file);
+    if (plan->hot > 0)
+        fprintf(file, "hot columns      the %lld most frequent, as bits, for rows from %lld products\n", (long long)plan->hot,
+                (long long)plan->hot_from);
     fprintf(file, "chunks           about %.0f, of up to %.1f MiB, flops-balanced, on %d thread%s\n", chunks,
             (double)plan->chunk_bytes / 1048576, plan->threads, plan->threads == 1 ? "" : "s");
     fprintf(file, "memory           %.1f MiB beside operands and result; least %.1f MiB\n",
