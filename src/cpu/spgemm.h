@@ -55,7 +55,7 @@ typedef struct ftb_spgemm {
     /* message and cells */
     ftb_spgemm_message message;
     FtB_Type cell;      /* UINT32, FP32, FP64; PROGRAM: the reducer's type */
-    int64_t cell_width; /* values per cell; TABLE: 1, 4 or 8 */
+    int64_t cell_width; /* values per cell; TABLE: 1, 2, 4 or 8 */
     const void *table;  /* TABLE: [code a][code b][cell_width] */
     int64_t table_row;  /* values from one code of a to the next */
 } ftb_spgemm;

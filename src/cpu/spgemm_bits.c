@@ -54,7 +54,8 @@ INLINE void unslice(const line *s, int top, uint32_t *counts)
         }
 }
 
-void FTB_CELL(ftb_spgemm_bits)(const uint64_t *table, int64_t ncolumns, const int32_t *k, int64_t n, uint32_t *counts)
+void FTB_CELL(ftb_spgemm_bits)(const uint64_t *table, int64_t ncolumns, const int32_t *k, int64_t n,
+                               uint32_t *counts)
 {
     int64_t ld = ncolumns / 64;
     int top = 64 - __builtin_clzll((unsigned long long)n | 16); /* counts up to n; at least 5 slices */

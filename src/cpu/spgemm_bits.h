@@ -11,6 +11,7 @@
 
 /* counts[c] = number of t < n whose table row k[t] has bit c set, c < ncolumns (a multiple of
  * FTB_BITS_LINE); a row is ncolumns / 64 words, aligned to 64 bytes. n < 2^31. */
-FTB_CELLS(void, ftb_spgemm_bits, (const uint64_t *table, int64_t ncolumns, const int32_t *k, int64_t n, uint32_t *counts))
+FTB_CELLS(void, ftb_spgemm_bits,
+          (const uint64_t *table, int64_t ncolumns, const int32_t *k, int64_t n, uint32_t *counts))
 
 #endif

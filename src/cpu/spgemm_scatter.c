@@ -15,6 +15,8 @@
 #define UNROLL 8
 #define INLINE static inline __attribute__((always_inline))
 
+#pragma GCC diagnostic ignored "-Wpsabi" /* wide cells are passed between inlined functions only */
+
 INLINE bool cell_empty(const void *acc, FtB_Type cell, int64_t at)
 {
     if (cell == FTB_FP64) {
@@ -44,8 +46,14 @@ INLINE int64_t locate_cell(const ftb_spgemm *p, ftb_row *row, FtB_Type cell, int
 }
 
 /* Messages of right entry e; never -0.0, see ftb_row. */
-INLINE float times_f32(const ftb_spgemm *p, float a, int64_t e) { return a * ((const float *)p->bval)[e] + 0.0f; }
-INLINE double times_f64(const ftb_spgemm *p, double a, int64_t e) { return a * ((const double *)p->bval)[e] + 0.0; }
+INLINE float times_f32(const ftb_spgemm *p, float a, int64_t e)
+{
+    return a * ((const float *)p->bval)[e] + 0.0f;
+}
+INLINE double times_f64(const ftb_spgemm *p, double a, int64_t e)
+{
+    return a * ((const double *)p->bval)[e] + 0.0;
+}
 INLINE float table_f32(const ftb_spgemm *p, const void *table, int64_t e)
 {
     return ((const float *)table)[((const uint8_t *)p->bval)[e]];
@@ -97,27 +105,48 @@ INLINE void add_segment(const ftb_spgemm *p, ftb_row *row, ftb_spgemm_message me
         else if (cell == FTB_FP32)
             ((float *)acc)[at] += message == FTB_MESSAGE_TIMES ? times_f32(p, a4, e) : table_f32(p, table, e);
         else
-            ((double *)acc)[at] += message == FTB_MESSAGE_TIMES ? times_f64(p, a8, e) : table_f64(p, table, e);
+            ((double *)acc)[at] +=
+                message == FTB_MESSAGE_TIMES ? times_f64(p, a8, e) : table_f64(p, table, e);
     }
 }
 
-typedef double wide4 __attribute__((vector_size(32), aligned(8), may_alias));
-typedef double wide8 __attribute__((vector_size(64), aligned(8), may_alias));
+#define WIDE(name, type, bytes) typedef type name __attribute__((vector_size(bytes), aligned(4), may_alias))
+WIDE(f32x2, float, 8);
+WIDE(f32x4, float, 16);
+WIDE(f32x8, float, 32);
+WIDE(f64x2, double, 16);
+WIDE(f64x4, double, 32);
+WIDE(f64x8, double, 64);
 
-/* The same for cells of 4 or 8 FP64 values from a table. */
-INLINE void add_segment_wide(const ftb_spgemm *p, ftb_row *row, int64_t cell_width, bool id16,
+/* cell += message, several values at once. */
+INLINE void add_wide(void *cell, const void *message, FtB_Type type, int64_t width)
+{
+    if (type == FTB_FP32 && width == 2)
+        *(f32x2 *)cell += *(const f32x2 *)message;
+    else if (type == FTB_FP32 && width == 4)
+        *(f32x4 *)cell += *(const f32x4 *)message;
+    else if (type == FTB_FP32)
+        *(f32x8 *)cell += *(const f32x8 *)message;
+    else if (width == 2)
+        *(f64x2 *)cell += *(const f64x2 *)message;
+    else if (width == 4)
+        *(f64x4 *)cell += *(const f64x4 *)message;
+    else
+        *(f64x8 *)cell += *(const f64x8 *)message;
+}
+
+/* The same for cells of 2, 4 or 8 values from a table. */
+INLINE void add_segment_wide(const ftb_spgemm *p, ftb_row *row, FtB_Type cell, int64_t cell_width, bool id16,
                              ftb_spgemm_locate locate, int64_t x, int64_t first, int64_t last)
 {
-    int64_t at_a = p->aperm ? p->aperm[x] : x;
-    double *acc = row->acc;
-    const double *table = (const double *)p->table + ((const uint8_t *)p->aval)[at_a] * p->table_row;
+    int64_t at_a = p->aperm ? p->aperm[x] : x, entry = cell_width * (cell == FTB_FP32 ? 4 : 8);
+    char *acc = row->acc;
+    const char *table =
+        (const char *)p->table + ((const uint8_t *)p->aval)[at_a] * p->table_row * (cell == FTB_FP32 ? 4 : 8);
     const uint8_t *code = p->bval;
     for (int64_t e = first; e < last; e++) {
-        int64_t at = locate_cell(p, row, FTB_FP64, cell_width, id16, locate, e);
-        if (cell_width == 4)
-            *(wide4 *)(acc + at * 4) += *(const wide4 *)(table + code[e] * 4);
-        else
-            *(wide8 *)(acc + at * 8) += *(const wide8 *)(table + code[e] * 8);
+        int64_t at = locate_cell(p, row, cell, cell_width, id16, locate, e);
+        add_wide(acc + at * entry, table + code[e] * entry, cell, cell_width);
     }
 }
 
@@ -148,7 +177,7 @@ INLINE void add_row(const ftb_spgemm *p, int64_t x0, int64_t x1, ftb_row *row, f
         if (cell_width == 1)
             add_segment(p, row, message, cell, id16, locate, x, first, last);
         else
-            add_segment_wide(p, row, cell_width, id16, locate, x, first, last);
+            add_segment_wide(p, row, cell, cell_width, id16, locate, x, first, last);
     }
 }
 
@@ -160,6 +189,10 @@ INLINE void add_row(const ftb_spgemm *p, int64_t x0, int64_t x1, ftb_row *row, f
     X(times_f64, FTB_MESSAGE_TIMES, FTB_FP64, 1)                                                             \
     X(table_f32, FTB_MESSAGE_TABLE, FTB_FP32, 1)                                                             \
     X(table_f64, FTB_MESSAGE_TABLE, FTB_FP64, 1)                                                             \
+    X(table_f32x2, FTB_MESSAGE_TABLE, FTB_FP32, 2)                                                           \
+    X(table_f32x4, FTB_MESSAGE_TABLE, FTB_FP32, 4)                                                           \
+    X(table_f32x8, FTB_MESSAGE_TABLE, FTB_FP32, 8)                                                           \
+    X(table_f64x2, FTB_MESSAGE_TABLE, FTB_FP64, 2)                                                           \
     X(table_f64x4, FTB_MESSAGE_TABLE, FTB_FP64, 4)                                                           \
     X(table_f64x8, FTB_MESSAGE_TABLE, FTB_FP64, 8)
 

@@ -96,22 +96,26 @@ typedef struct ftb_product {
     ftb_spgemm_plan plan;
     ftb_message message;
     ftb_reducer reducer;
-    FtB_Semiring semiring;     /* owned */
-    FtB_Type sum_type;         /* the reducer's type = compute type of h */
-    int64_t width;             /* of h */
-    bool constant;             /* idempotent reducer of a constant: h is the constant */
-    char constant_value[8];    /* in sum_type */
-    bool want_arg;             /* emit the winning k instead of h */
-    ftb_pattern *left, *right; /* retained; transposed where asked */
-    FtB_Matrix A, B;           /* borrowed */
-    const int64_t *left_from;  /* left entry -> entry of A; NULL: the same */
-    const int64_t *right_from; /* right entry -> entry of B; NULL: the same */
-    bool self;                 /* B is A, one of them transposed: C = C' if the message is symmetric */
-    ftb_spgemm cold;             /* p without the hot columns; when plan.hot > 0 */
-    uint64_t *bits;              /* [inner][plan.hot] of the right operand's first ids */
+    FtB_Semiring semiring;        /* owned */
+    FtB_Type sum_type;            /* the reducer's type = compute type of h */
+    int64_t width;                /* of h */
+    bool constant;                /* idempotent reducer of a constant: h is the constant */
+    char constant_value[8];       /* in sum_type */
+    bool want_arg;                /* emit the winning k instead of h */
+    ftb_pattern *left, *right;    /* retained; transposed where asked */
+    FtB_Matrix A, B;              /* borrowed */
+    const int64_t *left_from;     /* left entry -> entry of A; NULL: the same */
+    const int64_t *right_from;    /* right entry -> entry of B; NULL: the same */
+    bool self;                    /* B is A, one of them transposed: C = C' if the message is symmetric */
+    ftb_spgemm cold;              /* p without the hot columns; when plan.hot > 0 */
+    uint64_t *bits;               /* [inner][plan.hot] of the right operand's first ids */
     const uint32_t *order, *rank; /* columns by falling number of entries, once ranked */
-    bool text_times;           /* the message reads a * b */
-    FtB_Matrix mask;           /* not complemented, else NULL; borrowed */
+    int swap[8];            /* component of h that (j, i) has where (i, j) has the index; when symmetric */
+    const void *dual_table; /* table of [f(a,b), f(b,a)]: a triangle gives both halves; NULL: none */
+    int64_t dual_row;
+    bool dual;       /* cells hold both */
+    bool text_times; /* the message reads a * b */
+    FtB_Matrix mask; /* not complemented, else NULL; borrowed */
     const ftb_flags *mask_flags;
     int64_t *row_products;    /* of each output row, in the form that is run (triangle: half) */
     const uint8_t *keep_rows; /* rows to compute; NULL: all */
@@ -155,12 +159,14 @@ void *ftb_product_own(ftb_product *product, void *memory);    /* returns memory;
 GrB_Info ftb_product_table(ftb_product *product, bool *done); /* spgemm_table.c: TABLE if it pays */
 /* Whether messages depend on a and b alone (and on figures that are the same for all). */
 bool ftb_product_uses_only_values(const ftb_product *product);
+/* Most messages that one result can sum. */
+double ftb_product_most_messages(const ftb_product *product);
 /* Whether sums of whole-numbered messages of at most this magnitude are exact in FP64. */
 bool ftb_product_exact_in_fp64(const ftb_product *product, double largest_message);
 
-GrB_Info ftb_product_rank(ftb_product *product);     /* order and rank */
+GrB_Info ftb_product_rank(ftb_product *product);      /* order and rank */
 GrB_Info ftb_product_hot_facts(ftb_product *product); /* which share of products hot columns hold */
-GrB_Info ftb_product_hot(ftb_product *product);      /* bits and cold */
+GrB_Info ftb_product_hot(ftb_product *product);       /* bits and cold */
 GrB_Info ftb_product_compact(ftb_product *product);
 void ftb_product_count(ftb_product *product); /* row_products, and facts if rows are full */
 

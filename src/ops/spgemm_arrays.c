@@ -139,6 +139,12 @@ GrB_Info ftb_product_prepare(ftb_product *product)
         info = ftb_product_hot(product);
     if (info != GrB_SUCCESS || p->message == FTB_MESSAGE_PAIR)
         return info;
+    if (product->plan.mirror && product->dual_table) {
+        product->dual = true;
+        p->table = product->dual_table;
+        p->table_row = product->dual_row;
+        p->cell_width = 2;
+    }
     if (p->message == FTB_MESSAGE_TABLE) { /* codes are in the operands' order */
         if (!product->right_from)
             return GrB_SUCCESS;

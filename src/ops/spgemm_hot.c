@@ -47,8 +47,8 @@ GrB_Info ftb_product_hot_facts(ftb_product *product)
     const ftb_pattern *right = product->right;
     ftb_spgemm_facts *f = &product->facts;
     memset(f->hot_share, 0, sizeof f->hot_share);
-    if (product->p.message != FTB_MESSAGE_PAIR || product->p.awide || right->wide || right->multi || product->mask ||
-        (f->products < FEW_PRODUCTS && product->plan.hot == 0) || f->products <= 0)
+    if (product->p.message != FTB_MESSAGE_PAIR || product->p.awide || right->wide || right->multi ||
+        product->mask || (f->products < FEW_PRODUCTS && product->plan.hot == 0) || f->products <= 0)
         return GrB_SUCCESS;
     GrB_Info info = ftb_product_rank(product);
     if (info != GrB_SUCCESS)

@@ -164,9 +164,23 @@ static void gather(const retained *r, gatherer *g, int64_t row0, int64_t row1)
         g->fill[i - row0] -= r->lower[i];
 }
 
-/* n retained values as entries of h from `at` on. */
-static void put_values(const retained *r, char *h, int64_t at, const char *values, int64_t n)
+/* n retained values as entries of h from `at` on; those of earlier rows are read as (j, i). */
+static void put_values(const retained *r, char *h, int64_t at, const char *values, int64_t n, bool earlier)
 {
+    const ftb_product *product = r->product;
+    size_t size = FtB_Type_size(product->sum_type);
+    if (product->dual) { /* pairs (i, j), (j, i) */
+        for (int64_t e = 0; e < n; e++)
+            memcpy(h + (size_t)(at + e) * size, values + (size_t)(2 * e + earlier) * size, size);
+        return;
+    }
+    if (earlier && product->width > 1) {
+        for (int64_t e = 0; e < n; e++)
+            for (int64_t c = 0; c < product->width; c++)
+                memcpy(h + (size_t)((at + e) * product->width + c) * size,
+                       values + (size_t)(e * product->width + (c < 8 ? product->swap[c] : c)) * size, size);
+        return;
+    }
     if (!r->narrow)
         memcpy(h + (size_t)at * r->value, values, (size_t)n * r->value);
     else
@@ -194,8 +208,8 @@ static int64_t make_full(void *state, ftb_worker *w, int64_t i, void *cols, void
     const char *own_values = r->values[r->chunk_of[i]] + (size_t)r->start[i] * r->value;
     memcpy(cols, g->cols + from, (size_t)below * sizeof *g->cols);
     memcpy((int32_t *)cols + below, r->cols[r->chunk_of[i]] + r->start[i], (size_t)own * sizeof *g->cols);
-    put_values(r, h, 0, g->values + (size_t)from * r->value, below);
-    put_values(r, h, below, own_values, own);
+    put_values(r, h, 0, g->values + (size_t)from * r->value, below, true);
+    put_values(r, h, below, own_values, own, false);
     return ftb_finish_row(w->finisher, i, below + own, cols, h, values);
 }
 
@@ -289,7 +303,8 @@ GrB_Info ftb_product_run_mirror(ftb_product *product, const ftb_schedule *schedu
                   .schedule = schedule,
                   .nchunks = schedule->count,
                   .narrow = product->p.message == FTB_MESSAGE_PAIR && !product->constant};
-    r.value = r.narrow ? 4 : FtB_Type_size(product->sum_type) * (size_t)product->width;
+    int64_t width = product->dual ? 2 : product->width;
+    r.value = r.narrow ? 4 : FtB_Type_size(product->sum_type) * (size_t)width;
     r.start = ftb_new0(ctx, nrows, sizeof *r.start);
     r.count = ftb_new0(ctx, nrows, sizeof *r.count);
     r.chunk_of = ftb_new0(ctx, nrows, sizeof *r.chunk_of);
@@ -307,7 +322,7 @@ GrB_Info ftb_product_run_mirror(ftb_product *product, const ftb_schedule *schedu
                          .deliver = count_half,
                          .state = &r,
                          .type = product->sum_type,
-                         .width = product->width};
+                         .width = width};
     FTB_CHECK(ftb_pipeline_run(&line));
     info = emit_full(&r);
 done:

@@ -104,7 +104,7 @@ GrB_Info ftb_worker_new(ftb_worker **out, const ftb_product *product)
         FTB_CHECK(make_hash(w, entries));
     w->cells = ftb_new(ctx, entries + 64, sizeof *w->cells);
     w->sort = ftb_new(ctx, 2 * entries + 64, sizeof *w->sort);
-    w->h = ftb_new(ctx, (entries + 1) * ftb_max(product->width, 1), 8);
+    w->h = ftb_new(ctx, (entries + 1) * ftb_max(product->width, 1) * (product->dual ? 2 : 1), 8);
     if (!w->cells || !w->sort || !w->h) {
         info = ftb_nomem();
         goto done;
@@ -285,7 +285,7 @@ static void read_cells(const ftb_worker *w, const ftb_row *row, int64_t n, void 
     const ftb_product *product = w->product;
     const ftb_spgemm *p = &product->p;
     const uint32_t *cells = w->cells;
-    int64_t width = product->width;
+    int64_t width = product->dual ? 2 : product->width;
     if (product->want_arg) {
         for (int64_t t = 0; t < n; t++)
             ((int64_t *)h)[t] = row->arg[cells[t]];
@@ -295,22 +295,20 @@ static void read_cells(const ftb_worker *w, const ftb_row *row, int64_t n, void 
             memcpy((char *)h + (size_t)t * size, product->constant_value, size);
     } else if (p->message == FTB_MESSAGE_PAIR) {
         read_counts(row->acc, cells, n, h);
-    } else if (p->message != FTB_MESSAGE_PROGRAM && p->cell == FTB_FP64 && product->sum_type == FTB_INT64) {
-        for (int64_t t = 0; t < n; t++)
-            for (int64_t f = 0; f < width; f++)
-                ((int64_t *)h)[t * width + f] = (int64_t)((double *)row->acc)[cells[t] * p->cell_width + f];
     } else {
-        size_t size = FtB_Type_size(p->cell), entry = (size_t)width * size;
+        size_t size = FtB_Type_size(p->cell), stride = (size_t)p->cell_width * size;
         const char *acc = row->acc;
-        if (entry == 4)
+        if (width == 1 && size == 4)
             for (int64_t t = 0; t < n; t++)
-                ((float *)h)[t] = ((const float *)row->acc)[cells[t] * p->cell_width];
-        else if (entry == 8)
+                memcpy((char *)h + 4 * t, acc + cells[t] * stride, 4);
+        else if (width == 1 && size == 8)
             for (int64_t t = 0; t < n; t++)
-                ((double *)h)[t] = ((const double *)row->acc)[cells[t] * p->cell_width];
+                memcpy((char *)h + 8 * t, acc + cells[t] * stride, 8);
         else
             for (int64_t t = 0; t < n; t++)
-                memcpy((char *)h + (size_t)t * entry, acc + (size_t)(cells[t] * p->cell_width) * size, entry);
+                memcpy((char *)h + (size_t)(t * width) * size, acc + cells[t] * stride, (size_t)width * size);
+        if (p->cell != product->sum_type) /* exact: see spgemm_table.c */
+            ftb_cast(h, product->sum_type, h, p->cell, n * width);
     }
     if (product->reducer.mean)
         for (int64_t t = 0; t < n * width; t++) {
@@ -405,7 +403,8 @@ int64_t ftb_worker_row(ftb_worker *w, int64_t i, void *cols, void *h)
         fill_slots(w, i);
     if (w->batch)
         ftb_batch_row(w->batch, i, locate, row);
-    else if (product->plan.hot > 0 && locate == FTB_LOCATE_DENSE && product->row_products[i] >= product->plan.hot_from) {
+    else if (product->plan.hot > 0 && locate == FTB_LOCATE_DENSE &&
+             product->row_products[i] >= product->plan.hot_from) {
         count_hot(w, i);
         w->kernel[locate](&product->cold, x0, x1, row);
     } else

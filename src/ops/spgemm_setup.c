@@ -241,7 +241,7 @@ static double magnitude(const ftb_product *product, FtB_Matrix A)
 }
 
 /* Most messages that one result can sum. */
-static double most_messages(const ftb_product *product)
+double ftb_product_most_messages(const ftb_product *product)
 {
     int64_t most = 0;
     for (int64_t i = 0; i < product->p.nrows; i++)
@@ -251,7 +251,7 @@ static double most_messages(const ftb_product *product)
 
 bool ftb_product_exact_in_fp64(const ftb_product *product, double largest_message)
 {
-    return largest_message * most_messages(product) < 9007199254740992.0; /* 2^53 */
+    return largest_message * ftb_product_most_messages(product) < 9007199254740992.0; /* 2^53 */
 }
 
 /* plus : a * b on plain values. */
@@ -331,7 +331,7 @@ static GrB_Info count_degrees(ftb_product *product)
     return GrB_SUCCESS;
 }
 
-/* Symmetric if exchanging a and b, and i and j, changes no bit. Tables are checked value by value. */
+/* Symmetric if exchanging a and b, and i and j, changes no bit. (Tables are checked value by value.) */
 static bool message_symmetric(const ftb_product *product)
 {
     /* i, j exchange with their figures, which are the same vertex's only when both sides are one. */
@@ -350,6 +350,8 @@ GrB_Info ftb_product_message(ftb_product *product, const ftb_vertices *rows, con
     GrB_Info info = GrB_SUCCESS;
     bool done = false;
     product->reducer = s->reducer;
+    for (int c = 0; c < 8; c++)
+        product->swap[c] = c;
     m->semiring = s;
     m->awidth = ftb_max(product->A->width, 1);
     m->bwidth = ftb_max(product->B->width, 1);
@@ -394,7 +396,9 @@ GrB_Info ftb_product_message(ftb_product *product, const ftb_vertices *rows, con
         product->p.cell_width = product->width;
         product->facts.kernel = "program";
     }
-    product->facts.symmetric = info == GrB_SUCCESS && message_symmetric(product);
+    product->facts.self = product->self;
+    if (product->p.message != FTB_MESSAGE_TABLE)
+        product->facts.symmetric = info == GrB_SUCCESS && message_symmetric(product);
     return info;
 }
 

@@ -3,10 +3,11 @@
  */
 #include "ops/spgemm.h"
 
+#include <limits.h>
 #include <math.h>
 
 #define MOST_CODES 64
-#define PADDED(width) ((width) == 1 ? 1 : (width) <= 4 ? 4 : 8)
+#define PADDED(width) ((width) <= 2 ? (width) : (width) <= 4 ? 4 : 8)
 
 typedef struct dictionary {
     double value[MOST_CODES]; /* ascending by bits as first met */
@@ -64,22 +65,18 @@ static uint8_t *encode(ftb_product *product, const dictionary *d, FtB_Matrix A)
     return codes;
 }
 
-/* Fills table[code a][code b] by running the program on all pairs; `largest` is the greatest magnitude. */
-static GrB_Info tabulate(ftb_product *product, const dictionary *da, const dictionary *db, double *largest)
+/* Runs the program on all pairs: z[code a][code b][width]. */
+static GrB_Info evaluate_pairs(ftb_product *product, const dictionary *da, const dictionary *db, double *z)
 {
     ftb_message *m = &product->message;
-    FtB_Type type = ftb_program_type(m->program), cell = product->p.cell;
-    int64_t width = product->width, padded = product->p.cell_width, nrows = product->finish.nrows,
-            ncols = product->finish.ncols;
-    size_t size = FtB_Type_size(cell);
+    FtB_Type type = ftb_program_type(m->program);
+    int64_t width = product->width, nrows = product->finish.nrows, ncols = product->finish.ncols, one = 1;
     ftb_operand operands[FTB_MESSAGE_NAMES + FTB_BOUND_ROOM];
     ftb_machine *machine = NULL;
-    char *z = ftb_new(product->ctx, MOST_CODES * width, 8), *b = ftb_new(product->ctx, MOST_CODES, 8);
-    char *table = ftb_product_own(product, ftb_new0(product->ctx, da->count * db->count * padded, size));
-    GrB_Info info = z && b && table ? ftb_machine_new(&machine, product->ctx, m->program) : ftb_nomem();
+    char a[8], b[8 * MOST_CODES];
+    GrB_Info info = ftb_machine_new(&machine, product->ctx, m->program);
     if (info != GrB_SUCCESS)
-        goto done;
-    int64_t one = 1;
+        return info;
     memcpy(operands, m->fixed, sizeof operands);
     for (int n = 0; n < FTB_MESSAGE_NAMES; n++)
         if (m->index[n] >= 0)
@@ -89,61 +86,150 @@ static GrB_Info tabulate(ftb_product *product, const dictionary *da, const dicti
                                                   0};
     ftb_cast(b, m->btype, db->value, FTB_FP64, db->count);
     for (int ca = 0; ca < da->count; ca++) {
-        char a[8];
+        double *row = z + ca * db->count * width;
         ftb_cast(a, m->atype, &da->value[ca], FTB_FP64, 1);
         operands[m->index[FTB_NAME_A]] = (ftb_operand){a, 0};
         operands[m->index[FTB_NAME_B]] = (ftb_operand){b, 1};
-        ftb_machine_run(machine, db->count, operands, z);
-        for (int64_t t = 0; t < db->count * width; t++) {
-            double x = ftb_get_real(z, type, t) + 0.0; /* never -0.0, see ftb_row */
-            *largest = fmax(*largest, fabs(x));
-            ftb_cast(table + (size_t)((ca * db->count + t / width) * padded + t % width) * size, cell, &x,
-                     FTB_FP64, 1);
-        }
+        ftb_machine_run(machine, db->count, operands, row);
+        ftb_cast(row, FTB_FP64, row, type, db->count * width); /* in place: grows backwards */
     }
-    product->p.table = table;
-    product->p.table_row = db->count * padded;
-done:
     ftb_machine_delete(machine);
-    ftb_delete(z);
-    ftb_delete(b);
-    return info;
+    return GrB_SUCCESS;
+}
+
+/* What matters of the numbers in a table. */
+typedef struct figures {
+    double largest; /* magnitude */
+    double quantum; /* power of two that divides all; 0 if there is none */
+} figures;
+
+static figures measure(double *z, int64_t n)
+{
+    figures f = {0, 0};
+    int lowest = INT_MAX;
+    for (int64_t t = 0; t < n; t++) {
+        z[t] += 0.0; /* never -0.0, see ftb_row */
+        f.largest = fmax(f.largest, fabs(z[t]));
+        if (!isfinite(z[t]))
+            return (figures){INFINITY, 0};
+        if (z[t] == 0)
+            continue;
+        int exponent;
+        uint64_t digits = (uint64_t)ldexp(fabs(frexp(z[t], &exponent)), 53);
+        lowest = ftb_min(lowest, exponent - 53 + __builtin_ctzll(digits));
+    }
+    f.quantum = lowest == INT_MAX ? 1 : ldexp(1, lowest);
+    return f;
+}
+
+/* swap[c]: the component of message (b, a) that equals component c of (a, b), for all a and b. */
+static bool find_swap(ftb_product *product, int codes, const double *z)
+{
+    int64_t width = product->width;
+    for (int64_t c = 0; c < width; c++) {
+        product->swap[c] = -1;
+        for (int64_t d = 0; d < width && product->swap[c] < 0; d++) {
+            bool same = true;
+            for (int x = 0; x < codes && same; x++)
+                for (int y = 0; y < codes && same; y++)
+                    same = memcmp(&z[(x * codes + y) * width + c], &z[(y * codes + x) * width + d],
+                                  sizeof *z) == 0;
+            if (same)
+                product->swap[c] = (int)d;
+        }
+        if (product->swap[c] < 0)
+            return false;
+    }
+    return true;
+}
+
+/* z as a table of cells; with `dual`, of pairs of cells (a, b), (b, a). */
+static const void *make_table(ftb_product *product, const dictionary *da, const dictionary *db,
+                              const double *z, bool dual)
+{
+    FtB_Type cell = product->p.cell;
+    int64_t width = product->width, padded = dual ? 2 : product->p.cell_width;
+    size_t size = FtB_Type_size(cell);
+    char *table = ftb_product_own(product, ftb_new0(product->ctx, da->count * db->count * padded, size));
+    if (!table)
+        return NULL;
+    for (int64_t ca = 0; ca < da->count; ca++)
+        for (int64_t cb = 0; cb < db->count; cb++) {
+            char *to = table + (size_t)((ca * db->count + cb) * padded) * size;
+            ftb_cast(to, cell, &z[(ca * db->count + cb) * width], FTB_FP64, width);
+            if (dual)
+                ftb_cast(to + size, cell, &z[(cb * db->count + ca) * width], FTB_FP64, 1);
+        }
+    return table;
+}
+
+/* The type of cells in which sums have the bits that they should: 0 if there is none. */
+static FtB_Type cell_type(const ftb_product *product, figures f)
+{
+    FtB_Type type = ftb_program_type(product->message.program), sum = product->sum_type;
+    bool exact32 = f.quantum > 0 && ftb_product_most_messages(product) * (f.largest / f.quantum) < 16777216.0;
+    if (type == FTB_FP32 && sum == FTB_FP32)
+        return FTB_FP32;
+    if (exact32) /* every partial sum is a whole number of quanta below 2^24 */
+        return FTB_FP32;
+    if (type == FTB_FP64 && sum == FTB_FP64)
+        return FTB_FP64;
+    bool exact64 = f.quantum >= 1 && f.largest * ftb_product_most_messages(product) < 9007199254740992.0;
+    return sum == FTB_INT64 && exact64 ? FTB_FP64 : (FtB_Type)0;
+}
+
+static bool worth_a_table(const ftb_product *product)
+{
+    double entries = (double)(product->left->nvals + product->right->nvals);
+    return product->reducer.monoid == FTB_PLUS && !product->reducer.mean && !product->want_arg &&
+           product->width <= 8 && product->width >= 1 && product->message.awidth == 1 &&
+           product->message.bwidth == 1 && !product->semiring->domain &&
+           product->facts.products > 4 * entries &&
+           (product->sum_type == FTB_FP32 || product->sum_type == FTB_FP64 ||
+            product->sum_type == FTB_INT64) &&
+           ftb_product_uses_only_values(product);
+}
+
+static GrB_Info fill_product(ftb_product *product, const dictionary *da, const dictionary *db,
+                             const double *z)
+{
+    bool dual = product->self && product->width == 1;
+    product->facts.symmetric = product->self && find_swap(product, da->count, z);
+    product->p.message = FTB_MESSAGE_TABLE;
+    product->p.cell_width = PADDED(product->width);
+    product->p.table = make_table(product, da, db, z, false);
+    product->p.table_row = db->count * product->p.cell_width;
+    if (dual && !product->facts.symmetric) {
+        product->dual_table = make_table(product, da, db, z, true);
+        product->dual_row = db->count * 2;
+        product->facts.symmetric = true;
+        if (!product->dual_table)
+            return ftb_nomem();
+    }
+    product->p.aval = encode(product, da, product->A);
+    product->p.bval = product->self ? product->p.aval : encode(product, db, product->B);
+    if (!product->p.table || !product->p.aval || !product->p.bval)
+        return ftb_nomem();
+    product->facts.kernel = product->width > 1 ? "table_wide" : "table";
+    return GrB_SUCCESS;
 }
 
 GrB_Info ftb_product_table(ftb_product *product, bool *done)
 {
-    FtB_Type type = ftb_program_type(product->message.program);
     dictionary da, db;
-    if (product->reducer.monoid != FTB_PLUS || product->reducer.mean || product->want_arg ||
-        product->width > 8 || product->width < 1 || product->message.awidth != 1 ||
-        product->message.bwidth != 1 || product->semiring->domain ||
-        product->facts.products < 4 * (double)(product->left->nvals + product->right->nvals) ||
-        !ftb_product_uses_only_values(product))
+    if (!worth_a_table(product) || !collect(&da, product->A) || !collect(&db, product->B))
         return GrB_SUCCESS;
-    if (!collect(&da, product->A) || !collect(&db, product->B))
-        return GrB_SUCCESS;
-    double largest = 0;
-    ftb_spgemm saved = product->p;
-    product->p.message = FTB_MESSAGE_TABLE;
-    product->p.cell = type == FTB_FP32 && product->width == 1 ? FTB_FP32 : FTB_FP64;
-    product->p.cell_width = PADDED(product->width);
-    GrB_Info info = tabulate(product, &da, &db, &largest);
-    if (info != GrB_SUCCESS)
-        return info;
-    bool exact =
-        type == FTB_INT64 && product->sum_type == FTB_INT64 && ftb_product_exact_in_fp64(product, largest);
-    if (!exact &&
-        (type != product->sum_type || (type != FTB_FP64 && !(type == FTB_FP32 && product->width == 1)))) {
-        product->p = saved;
-        return GrB_SUCCESS;
+    int64_t n = (int64_t)da.count * db.count * product->width;
+    double *z = ftb_new(product->ctx, n, sizeof *z);
+    GrB_Info info = z ? evaluate_pairs(product, &da, &db, z) : ftb_nomem();
+    if (info == GrB_SUCCESS) {
+        FtB_Type cell = cell_type(product, measure(z, n));
+        if (cell) {
+            product->p.cell = cell;
+            info = fill_product(product, &da, &db, z);
+            *done = info == GrB_SUCCESS;
+        }
     }
-    uint8_t *codes_a = encode(product, &da, product->A);
-    uint8_t *codes_b = product->self ? codes_a : encode(product, &db, product->B);
-    if (!codes_a || !codes_b)
-        return ftb_nomem();
-    product->p.aval = codes_a;
-    product->p.bval = codes_b;
-    product->facts.kernel = product->width > 1 ? "table_wide" : "table";
-    *done = true;
-    return GrB_SUCCESS;
+    ftb_delete(z);
+    return info;
 }

@@ -13,8 +13,8 @@
 #define NANOSECONDS_FAR 2.5   /* per product, cells beyond L2 */
 #define NANOSECONDS_TABLE 0.9
 #define NANOSECONDS_PROGRAM 3.0
-#define NANOSECONDS_LINE 3.5    /* per left entry and 512 hot columns */
-#define HOT_ROW 8               /* a row pays for its hot columns from so many products per column */
+#define NANOSECONDS_LINE 5.5  /* per left entry and 512 hot columns */
+#define HOT_ROW 8             /* a row pays for its hot columns from so many products per column */
 #define NANOSECONDS_ENTRY 2.0 /* per emitted entry */
 #define CHUNK_BYTES (INT64_C(16) << 20)
 #define CHUNKS_IN_FLIGHT(threads) ((threads) + 1) /* one being handed over */
@@ -88,7 +88,8 @@ static void choose_hot(ftb_spgemm_plan *plan, const ftb_spgemm_facts *f)
 {
     if (FREE(FTB_SET_HOT)) {
         plan->hot = 0;
-        double best = hot_cost(f, -1, f->symmetric) + (f->symmetric && !f->half_wanted ? 4 * f->entries_bound / 4 : 0);
+        double best =
+            hot_cost(f, -1, f->symmetric) + (f->symmetric && !f->half_wanted ? 4 * f->entries_bound / 4 : 0);
         for (int c = 0; c < FTB_HOT_CHOICES; c++) {
             int64_t hot = INT64_C(512) << c;
             if (f->hot_share[c] <= 0 || hot > f->ncols || hot_bytes(f, hot) > f->memory_left / 4)
@@ -106,7 +107,7 @@ static void choose_hot(ftb_spgemm_plan *plan, const ftb_spgemm_facts *f)
     if (plan->hot > 0) {
         plan->relabel = true;
         if (FREE(FTB_SET_TRIANGLE))
-            plan->triangle = f->half_wanted;
+            plan->triangle = f->half_wanted && f->self;
     }
 }
 
@@ -141,10 +142,10 @@ bool ftb_rule_spgemm(ftb_spgemm_plan *plan, const ftb_spgemm_facts *f, const ftb
         plan->relabel = false;
     double entries = f->entries_estimate >= 0 ? f->entries_estimate : f->entries_bound;
     double retained = entries / 2 * (double)(4 + f->cell_bytes);
+    bool may_halve = !f->masked && (f->half_wanted ? f->self : f->symmetric);
     if (FREE(FTB_SET_TRIANGLE))
-        plan->triangle = f->symmetric && !f->masked && (f->half_wanted || f->products > 1e5);
-    if (!f->symmetric || f->masked)
-        plan->triangle = f->half_wanted && plan->triangle && f->symmetric;
+        plan->triangle = f->half_wanted || f->products > 1e5;
+    plan->triangle = plan->triangle && may_halve;
     choose_hot(plan, f);
     choose_accumulator(plan, f, m);
     int64_t fixed = plan->threads * thread_bytes(plan, f) +

@@ -18,7 +18,8 @@ typedef struct ftb_spgemm_facts {
     double entries_bound;    /* sum over rows of min(products, ncols) */
     double entries_estimate; /* by sampled rows; < 0: not estimated */
     double entries_error;    /* relative standard error of the estimate */
-    bool symmetric;          /* one operand times its transpose, and a symmetric message */
+    bool self;               /* one operand times its transpose */
+    bool symmetric;          /* and (j, i) follows from (i, j) */
     bool masked;             /* a mask that is not complemented */
     bool slot_only;          /* the mask is not applied afterwards, or the message reads it */
     bool half_wanted;        /* only one triangle is wanted */
@@ -28,7 +29,7 @@ typedef struct ftb_spgemm_facts {
     int64_t memory_left; /* bytes that the plan may use */
     int threads;
     double hot_share[FTB_HOT_CHOICES]; /* products in the 512 << c most frequent columns; 0: not known */
-    const char *kernel; /* pair, times, table, program */
+    const char *kernel;                /* pair, times, table, program */
 } ftb_spgemm_facts;
 
 typedef enum ftb_accumulator {

@@ -47,7 +47,8 @@ const char *ftb_spgemm_plan_set(ftb_spgemm_plan *plan, const char *key, const ch
         for (int a = 0; a < (int)(sizeof accumulators / sizeof accumulators[0]); a++)
             if (strcmp(value, accumulators[a]) == 0) {
                 plan->accumulator = (ftb_accumulator)a;
-                plan->forced = a == 0 ? plan->forced & ~(unsigned)FTB_SET_ACCUMULATOR : plan->forced | FTB_SET_ACCUMULATOR;
+                plan->forced = a == 0 ? plan->forced & ~(unsigned)FTB_SET_ACCUMULATOR
+                                      : plan->forced | FTB_SET_ACCUMULATOR;
                 return NULL;
             }
         return "auto, dense, list, hash or slot";
@@ -80,7 +81,8 @@ const char *ftb_spgemm_plan_set(ftb_spgemm_plan *plan, const char *key, const ch
         plan->forced |= FTB_SET_THREADS;
         return NULL;
     }
-    return "one of the keys accumulator, chunk_bytes, chunk_rows, hot, ids, mirror, relabel, threads, triangle";
+    return "one of the keys accumulator, chunk_bytes, chunk_rows, hot, ids, mirror, relabel, threads, "
+           "triangle";
 }
 
 bool ftb_spgemm_plan_get(const ftb_spgemm_plan *plan, const ftb_spgemm_facts *f, const char *key,
@@ -159,8 +161,8 @@ void ftb_explain_spgemm(const ftb_spgemm_plan *plan, const ftb_spgemm_facts *f, 
             plan->relabel ? ", columns renamed by falling degree" : "", plan->id16 ? 16 : 32);
     explain_accumulator(plan, f, m, file);
     if (plan->hot > 0)
-        fprintf(file, "hot columns      the %lld most frequent, as bits, for rows from %lld products\n", (long long)plan->hot,
-                (long long)plan->hot_from);
+        fprintf(file, "hot columns      the %lld most frequent, as bits, for rows from %lld products\n",
+                (long long)plan->hot, (long long)plan->hot_from);
     fprintf(file, "chunks           about %.0f, of up to %.1f MiB, flops-balanced, on %d thread%s\n", chunks,
             (double)plan->chunk_bytes / 1048576, plan->threads, plan->threads == 1 ? "" : "s");
     fprintf(file, "memory           %.1f MiB beside operands and result; least %.1f MiB\n",
