@@ -53,6 +53,12 @@ typedef struct ftb_map {
 GrB_Info ftb_map_new(ftb_map **map, FtB_Context ctx, FtB_Op op, const ftb_map_input *x,
                      const ftb_map_input *y, const ftb_pattern *degrees, int threads);
 void ftb_map_delete(ftb_map *map); /* NULL is allowed */
+/* That blocks indexed by i and j have a row for every item of an nrows x ncols matrix. */
+static inline GrB_Info ftb_map_check_rows(const ftb_map *map, int64_t nrows, int64_t ncols)
+{
+    GrB_Info info = ftb_program_check_rows(map->program, "i", nrows);
+    return info == GrB_SUCCESS ? ftb_program_check_rows(map->program, "j", ncols) : info;
+}
 /* Results go to out, map->width values of `type` per item. */
 static inline void ftb_map_output(ftb_map *map, void *out, FtB_Type type)
 {

@@ -298,6 +298,8 @@ static GrB_Info prepare(job *w, FtB_Context ctx, const ftb_merge_rule *rule, int
     read_mask(w);
     if (rule->combine && rule->op)
         info = ftb_map_new(&w->map, ctx, rule->op, &x, &y, NULL, threads);
+    if (info == GrB_SUCCESS && w->map)
+        info = ftb_map_check_rows(w->map, w->left->nrows, w->left->ncols);
     if (info == GrB_SUCCESS) {
         w->type = rule->type ? rule->type : w->map->type;
         w->width = rule->width >= 0 ? rule->width : w->map->width;

@@ -159,6 +159,8 @@ static GrB_Info compile_accum(row_call *c)
     ftb_map_input x = {c->y->data, c->y->type, c->r.width, c->y->ld};
     ftb_map_input y = {c->totals, c->r.result, c->r.width, c->r.width};
     GrB_Info info = ftb_map_new(&c->map, c->r.ctx, c->accum, &x, &y, NULL, 1);
+    if (info == GrB_SUCCESS)
+        info = ftb_map_check_rows(c->map, c->y->nrows, c->y->ncols);
     if (info == GrB_SUCCESS && c->map->width != c->r.width)
         info = ftb_fail(GrB_DIMENSION_MISMATCH, "accum makes %lld values of rows of %lld",
                         (long long)c->map->width, (long long)c->r.width);

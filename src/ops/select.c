@@ -91,6 +91,7 @@ GrB_Info(FtB_select)(FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB_Arg op, FtB_Arg A,
     int threads = ftb_threads_for(call.ctx, call.A->pattern->nvals);
     ftb_map_input x = ftb_map_entries(call.A);
     FTB_CHECK(ftb_map_new(&map, call.ctx, call.op, &x, NULL, call.A->pattern, threads));
+    FTB_CHECK(ftb_map_check_rows(map, call.A->pattern->nrows, call.A->pattern->ncols));
     if (map->width != 1)
         FTB_CHECK(ftb_fail(GrB_DIMENSION_MISMATCH,
                            "op gives %lld values per entry; expected one, zero or not",

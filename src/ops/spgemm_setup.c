@@ -297,6 +297,12 @@ static GrB_Info compile_message(ftb_product *product, bool project)
                         FTB_BOUND_ROOM);
     bool sums = product->reducer.monoid == FTB_PLUS || product->reducer.monoid == FTB_TIMES;
     GrB_Info info = ftb_program_new(&m->program, product->ctx, s->message, m->count, m->names, sums);
+    if (info == GrB_SUCCESS)
+        info = ftb_program_check_rows(m->program, "i", product->left->nrows);
+    if (info == GrB_SUCCESS)
+        info = ftb_program_check_rows(m->program, "j", product->right->ncols);
+    if (info == GrB_SUCCESS)
+        info = ftb_program_check_rows(m->program, "k", product->right->nrows);
     for (int n = 0; n < FTB_MESSAGE_NAMES && info == GrB_SUCCESS; n++)
         m->used[n] = m->index[n] >= 0 && m->index[n] < known && ftb_program_uses(m->program, m->index[n]);
     product->text_times = reads_times(ftb_expr_text(s->message));
