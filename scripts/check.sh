@@ -40,9 +40,14 @@ tidy() { # configures only, for the compile commands
         { grep -E 'error:' build/tidy.log; return 1; }
 }
 
+if [ $# = 1 ]; then
+    echo "== $1"
+    "$1"
+    echo "== $1: passed in $SECONDS s"
+    exit
+fi
+failed=""
 for check in ${*:-format links includes tables docs symbols asan tsan tidy}; do
-    echo "== $check"
-    start=$SECONDS
-    "$check"
-    echo "== $check: passed in $((SECONDS - start)) s"
+    "$0" "$check" || failed="$failed $check"
 done
+[ -z "$failed" ] || { echo "== failed:$failed"; exit 1; }

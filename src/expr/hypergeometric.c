@@ -14,7 +14,10 @@ static double log_factorial(double n)
     return lgamma_r(n + 1, &sign);
 }
 
-static double log_choose(double n, double k) { return log_factorial(n) - log_factorial(k) - log_factorial(n - k); }
+static double log_choose(double n, double k)
+{
+    return log_factorial(n) - log_factorial(k) - log_factorial(n - k);
+}
 
 double ftb_hypergeom_sf(double x, double N, double K, double n)
 {
