@@ -48,8 +48,8 @@ void ftb_product_count(ftb_product *product)
     const ftb_spgemm *p = &product->p;
     double total = 0, bound = 0;
     int64_t longest = 0;
-#pragma omp parallel for schedule(dynamic, 256) reduction(+ : total, bound) reduction(max : longest)                         \
-    num_threads(ftb_threads(product->ctx))
+#pragma omp parallel for schedule(dynamic, 256) num_threads(ftb_threads(product->ctx))                       \
+    reduction(+ : total, bound) reduction(max : longest) if (p->arow[p->nrows] > 65536)
     for (int64_t i = 0; i < p->nrows; i++) {
         int64_t n = 0;
         for (int64_t x = p->arow[i]; x < p->arow[i + 1]; x++)
