@@ -91,7 +91,7 @@ typedef struct value {
 typedef struct world {
     ftb_name names[NNAMES];
     ftb_operand operands[NNAMES];
-    char label[NNAMES][8];
+    char label[NNAMES][16];
 } world;
 
 /* The value of n for item t; width 0 if n is not valid. */
