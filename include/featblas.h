@@ -126,7 +126,8 @@ typedef bool (*FtB_Progress_function)(double done, double total, const char *wha
  *  @param[out] ctx the new context; NULL on failure. @return GrB_OUT_OF_MEMORY, GrB_NULL_POINTER. */
 GrB_Info FtB_Context_new(FtB_Context *ctx);
 
-/** Releases a context; objects made in it keep it alive. @param[in,out] ctx set to NULL.
+/** Releases a context; objects made in it keep it alive. If the calling
+ *  thread has it engaged, the default context is engaged instead. @param[in,out] ctx set to NULL.
  *  @return GrB_SUCCESS. */
 GrB_Info FtB_Context_free(FtB_Context *ctx);
 
@@ -135,7 +136,7 @@ GrB_Info FtB_Context_free(FtB_Context *ctx);
 GrB_Info FtB_Context_engage(FtB_Context ctx);
 
 /** Sets the number of threads. @param ctx NULL for the engaged one.
- *  @param threads 0 for all cores. @return GrB_INVALID_VALUE if negative. */
+ *  @param threads 0 for all cores, or as many as OMP_NUM_THREADS says. @return GrB_INVALID_VALUE if negative. */
 GrB_Info FtB_Context_set_threads(FtB_Context ctx, int threads);
 
 /** Sets the limit on the bytes that objects and operations of this context hold together.
@@ -190,7 +191,7 @@ GrB_Info FtB_Matrix_new(FtB_Matrix *A, FtB_Type type, int64_t nrows, int64_t nco
 
 /** Builds a matrix from tuples in any order. Parallel; bits do not depend on the threads.
  *  @param[out] A the new matrix, NULL on failure. @param type dtype of @p X and of the values.
- *  @param nrows,ncols dimensions. @param width values per entry (0: @p X may be NULL).
+ *  @param nrows,ncols dimensions. @param width values per entry (0, or rule count: @p X may be NULL).
  *  @param nvals number of tuples. @param I,J row and column of each tuple, nvals each.
  *  @param X values, nvals x width, row-major; copied. @param dup rule for equal (row, column).
  *  @param[out] perm where each input tuple went: perm[t] is the entry (position in CSR order) that
@@ -350,7 +351,7 @@ typedef enum FtB_Field {
 GrB_Info FtB_Descriptor_new(FtB_Descriptor *d);
 
 /** Sets a field. @param d not one of the constants. @param field which. @param value slot: integer 0
- *  or 1 for the flags, a real for FTB_FILL, an FtB_Plan for FTB_PLAN. @return GrB_INVALID_VALUE. */
+ *  or 1 for the flags, a number for FTB_FILL, an FtB_Plan (which must outlive @p d) or NULL for FTB_PLAN. @return GrB_INVALID_VALUE. */
 GrB_Info FtB_Descriptor_set(FtB_Descriptor d, FtB_Field field, FtB_Arg value);
 
 /** Releases a descriptor. @param[in,out] d set to NULL. @return GrB_SUCCESS. */
