@@ -136,7 +136,8 @@ GrB_Info FtB_Context_free(FtB_Context *ctx);
 GrB_Info FtB_Context_engage(FtB_Context ctx);
 
 /** Sets the number of threads. @param ctx NULL for the engaged one.
- *  @param threads 0 for all cores, or as many as OMP_NUM_THREADS says. @return GrB_INVALID_VALUE if negative. */
+ *  @param threads 0 for all cores, or as many as OMP_NUM_THREADS says. @return GrB_INVALID_VALUE if negative.
+ */
 GrB_Info FtB_Context_set_threads(FtB_Context ctx, int threads);
 
 /** Sets the limit on the bytes that objects and operations of this context hold together.
@@ -351,7 +352,8 @@ typedef enum FtB_Field {
 GrB_Info FtB_Descriptor_new(FtB_Descriptor *d);
 
 /** Sets a field. @param d not one of the constants. @param field which. @param value slot: integer 0
- *  or 1 for the flags, a number for FTB_FILL, an FtB_Plan (which must outlive @p d) or NULL for FTB_PLAN. @return GrB_INVALID_VALUE. */
+ *  or 1 for the flags, a number for FTB_FILL, an FtB_Plan (which must outlive @p d) or NULL for FTB_PLAN.
+ * @return GrB_INVALID_VALUE. */
 GrB_Info FtB_Descriptor_set(FtB_Descriptor d, FtB_Field field, FtB_Arg value);
 
 /** Releases a descriptor. @param[in,out] d set to NULL. @return GrB_SUCCESS. */
