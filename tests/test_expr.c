@@ -384,6 +384,63 @@ static void test_rows(void **state)
     bench_free(&b);
 }
 
+/* Which names a text uses, what replaces them, and which parts of a vector change places. */
+static void test_trees(void **state)
+{
+    (void)state;
+    static const char *const pairs[] = {"a", "b", "i", "j", NULL}, *const names[] = {"h", "di"};
+    ftb_expr *e, *by[2], *out;
+    int order[8];
+    FtB_Context ctx = ftb_context();
+    assert_ok(ftb_expr_parse(&e, ctx, "h / (di + exp(h) - h0)", "epilogue", 0));
+    assert_true(ftb_expr_uses(e, "h") && ftb_expr_uses(e, "h0") && !ftb_expr_uses(e, "d") &&
+                !ftb_expr_uses(e, "exp"));
+    assert_ok(ftb_expr_parse(&by[0], ctx, "a + b", "weight", 0));
+    assert_ok(ftb_expr_parse(&by[1], ctx, "exp", "weight", 0));
+    assert_ok(ftb_expr_substitute(&out, e, 2, names, (const ftb_expr *const *)by));
+    assert_string_equal(ftb_expr_text(out), "(a + b) / ((exp) + exp((a + b)) - h0)");
+    ftb_expr_release(ftb_expr_retain(out));
+    ftb_expr_release(out);
+    for (int n = 0; n < 2; n++)
+        ftb_expr_release(by[n]);
+    ftb_expr_release(e);
+    assert_ok(ftb_expr_parse(&e, ctx, "[1, a, b, a*b, a*a, b*b]", "test", 0));
+    assert_false(ftb_expr_symmetric(e, pairs));
+    assert_true(ftb_expr_swap(e, pairs, 8, order));
+    assert_memory_equal(order, ((int[]){0, 2, 1, 3, 5, 4}), 6 * sizeof *order);
+    assert_false(ftb_expr_swap(e, pairs, 5, order));
+    ftb_expr_release(e);
+    static const struct {
+        const char *text;
+        bool symmetric;
+    } cases[] = {{"1", true},
+                 {"a", false},
+                 {"c", true},
+                 {"a / (a + b)", false},
+                 {"a * b / (a + b)", true},
+                 {"norm[i] * norm[j]", true},
+                 {"norm[i] * a", false},
+                 {"norm[i] * a + norm[j] * b", true},
+                 {"(a - b) * (a - b)", true},
+                 {"(a - b) * (b - a)", true},
+                 {"abs(a - b)", true},
+                 {"a - b", false},
+                 {"a < b", false},
+                 {"a < b || a > b", true},
+                 {"a <= b && b <= a", true},
+                 {"[a, b]", false},
+                 {"[a + b, a * b]", true},
+                 {"a > b ? a : b", false},
+                 {"max(a, b)", true},
+                 {"i == j", true}};
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        assert_ok(ftb_expr_parse(&e, ctx, cases[c].text, "test", 0));
+        if (ftb_expr_symmetric(e, pairs) != cases[c].symmetric)
+            fail_msg("%s: expected %s", cases[c].text, cases[c].symmetric ? "symmetric" : "not symmetric");
+        ftb_expr_release(e);
+    }
+}
+
 static GrB_Info everything(void *arg)
 {
     FtB_Type type;
@@ -405,13 +462,10 @@ static void test_failing_allocation(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values),
-        cmocka_unit_test(test_exactness),
-        cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_columns),
-        cmocka_unit_test(test_bounds),
-        cmocka_unit_test(test_rows),
-        cmocka_unit_test(test_failing_allocation),
+        cmocka_unit_test(test_values), cmocka_unit_test(test_exactness),
+        cmocka_unit_test(test_errors), cmocka_unit_test(test_columns),
+        cmocka_unit_test(test_bounds), cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_trees),  cmocka_unit_test(test_failing_allocation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -200,13 +200,18 @@ static char *print(char *to, const node *n, int least)
 
 /* ---- running both */
 
-static void world_fill(world *w, rng *r, char *memory)
+/* paired: n0 and n1, n2 and n3, ... have the same type and width. */
+static void world_fill(world *w, rng *r, char *memory, bool paired)
 {
     static const double special[] = {0, -0.0, 1, -1, 0.5, HUGE_VAL, -HUGE_VAL, NAN, 1e20, -1e20, 3e-310};
     for (int n = 0; n < NNAMES; n++) {
         char *data = memory + (size_t)n * ITEMS * 8 * 8;
-        FtB_Type type = rng_type(r), compute = ftb_type_compute(type);
-        int64_t width = rng_below(r, 3) ? 1 : 3, uniform = rng_below(r, 4) == 0,
+        bool second = paired && n % 2;
+        FtB_Type type = second ? w->names[n - 1].type : rng_type(r), compute = ftb_type_compute(type);
+        int64_t width = second            ? w->names[n - 1].width
+                        : rng_below(r, 3) ? 1
+                                          : 3,
+                uniform = rng_below(r, 4) == 0,
                 stride = uniform ? 0 : width + (rng_below(r, 3) == 0 ? rng_below(r, 4) : 0);
         for (int64_t v = 0; v < ITEMS * 8; v++) {
             double x = rng_below(r, 20) == 0 ? special[rng_below(r, 11)]
@@ -308,7 +313,7 @@ static void test_random(void **state)
     int valid = 0;
     for (int c = 0; c < CASES; c++) {
         if (c % 50 == 0)
-            world_fill(&w, &r, memory);
+            world_fill(&w, &r, memory, false);
         p.used = 0;
         const node *root = random_tree(&p, &r, 1 + (int)rng_below(&r, 4));
         print(text, root, 0);
@@ -322,8 +327,96 @@ static void test_random(void **state)
     free(text);
 }
 
+/* ---- symmetry */
+
+static const char *const pairs[] = {"n0", "n1", "n2", "n3", "n4", "n5", NULL}; /* n6 and n7 stay */
+
+/* A copy of n with the names of each pair exchanged. */
+static node *exchanged(pool *p, const node *n)
+{
+    node *copy = make(p, n->kind, n->nkids);
+    *copy = *n;
+    if (n->kind == NAME && n->name < 6)
+        copy->name = n->name ^ 1;
+    for (int c = 0; c < n->nkids; c++)
+        copy->kid[c] = exchanged(p, n->kid[c]);
+    return copy;
+}
+
+/* x op exchanged(x) for an operator whose value cannot show the order; or |x - exchanged(x)|. */
+static node *symmetric_tree(pool *p, rng *r)
+{
+    static const form commutes[] = {ADD, MUL, EQ, NE, AND, OR, MIN, MAX, DOT, SUB, LT};
+    form k = commutes[rng_below(r, 11)];
+    node *n = make(p, k == LT ? OR : k, 2), *x = random_tree(p, r, 1 + (int)rng_below(r, 3));
+    n->kid[0] = x;
+    n->kid[1] = exchanged(p, x);
+    if (k == LT) { /* x < y || x > y */
+        node *less = make(p, LT, 2), *greater = make(p, GT, 2);
+        less->kid[0] = greater->kid[0] = n->kid[0];
+        less->kid[1] = greater->kid[1] = n->kid[1];
+        n->kid[0] = less;
+        n->kid[1] = greater;
+    }
+    if (k == SUB) {
+        node *outer = make(p, rng_below(r, 2) ? ABS : MUL, 1);
+        outer->nkids = outer->kind == ABS ? 1 : 2;
+        outer->kid[0] = outer->kid[1] = n;
+        return outer;
+    }
+    return n;
+}
+
+/* Exchanging the operands of each pair must leave every bit. */
+static void check_exchange(const world *w, const node *root, const char *text, rng *r)
+{
+    world other = *w;
+    for (int n = 0; n < 6; n++)
+        other.operands[n] = w->operands[n ^ 1];
+    for (int n = 0; n < 20; n++) {
+        int64_t t = rng_below(r, ITEMS);
+        value x = ref_expr_value(w, root, t), y = ref_expr_value(&other, root, t);
+        assert_int_equal(x.width, y.width);
+        for (int f = 0; f < x.width; f++)
+            if (x.at[f].u != y.at[f].u && !(ref_real(x.type) && isnan(x.at[f].d) && isnan(y.at[f].d)))
+                fail_msg("%s is called symmetric; item %d: %.17g and %.17g", text, (int)t,
+                         ref_cell_real(x.type, x.at[f]), ref_cell_real(y.type, y.at[f]));
+    }
+}
+
+static void test_symmetry(void **state)
+{
+    (void)state;
+    rng r = rng_new();
+    static pool p;
+    static world w;
+    static char text[1 << 16];
+    char *memory = malloc((size_t)NNAMES * ITEMS * 64);
+    assert_non_null(memory);
+    int plain = 0;
+    for (int c = 0; c < CASES; c++) {
+        if (c % 50 == 0)
+            world_fill(&w, &r, memory, true);
+        p.used = 0;
+        bool built = c % 2;
+        const node *root = built ? symmetric_tree(&p, &r) : random_tree(&p, &r, 1 + (int)rng_below(&r, 3));
+        ftb_expr *e;
+        print(text, root, 0);
+        assert_ok(ftb_expr_parse(&e, ftb_context(), text, "test", 0));
+        bool symmetric = ftb_expr_symmetric(e, pairs);
+        ftb_expr_release(e);
+        if (built && !symmetric)
+            fail_msg("%s is not called symmetric", text);
+        plain += symmetric && !built;
+        if (symmetric)
+            check_exchange(&w, root, text, &r);
+    }
+    printf("%d symmetric among the others\n", plain);
+    free(memory);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_symmetry)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
