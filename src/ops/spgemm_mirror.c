@@ -192,6 +192,9 @@ static int64_t make_full(void *state, ftb_worker *w, int64_t i, void *cols, void
 {
     retained *r = state;
     gatherer *g = &r->gatherer[w->number];
+    if (r->product->keep_rows &&
+        !r->product->keep_rows[i]) /* its own half is empty, not what others share with it */
+        return 0;
     if (i < g->row0 || i >= g->row1) {
         int64_t c = 0, hi = r->schedule->count;
         while (hi - c > 1) {
