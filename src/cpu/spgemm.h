@@ -90,6 +90,21 @@ static inline uint32_t ftb_bucket_of(ftb_row *row, uint32_t id)
     return at;
 }
 
+/* The registry: X(name, message, cell, cell_width). Each row is compiled for every way to locate a cell
+ * and both sizes of ids. */
+#define FTB_SPGEMM_KERNELS(X)                                                                                           \
+    X(pair_u32, FTB_MESSAGE_PAIR, FTB_UINT32, 1)                                                             \
+    X(times_f32, FTB_MESSAGE_TIMES, FTB_FP32, 1)                                                             \
+    X(times_f64, FTB_MESSAGE_TIMES, FTB_FP64, 1)                                                             \
+    X(table_f32, FTB_MESSAGE_TABLE, FTB_FP32, 1)                                                             \
+    X(table_f64, FTB_MESSAGE_TABLE, FTB_FP64, 1)                                                             \
+    X(table_f32x2, FTB_MESSAGE_TABLE, FTB_FP32, 2)                                                           \
+    X(table_f32x4, FTB_MESSAGE_TABLE, FTB_FP32, 4)                                                           \
+    X(table_f32x8, FTB_MESSAGE_TABLE, FTB_FP32, 8)                                                           \
+    X(table_f64x2, FTB_MESSAGE_TABLE, FTB_FP64, 2)                                                           \
+    X(table_f64x4, FTB_MESSAGE_TABLE, FTB_FP64, 4)                                                           \
+    X(table_f64x8, FTB_MESSAGE_TABLE, FTB_FP64, 8)
+
 typedef void (*ftb_spgemm_kernel)(const ftb_spgemm *p, int64_t x0, int64_t x1, ftb_row *row);
 
 /* The kernel that adds entries [x0, x1) of the left operand's row into an accumulator; NULL for a message

@@ -181,21 +181,6 @@ INLINE void add_row(const ftb_spgemm *p, int64_t x0, int64_t x1, ftb_row *row, f
     }
 }
 
-/* The registry: X(name, message, cell, cell_width). Each row is compiled for every way to locate a cell
- * and both sizes of ids. */
-#define KERNELS(X)                                                                                           \
-    X(pair_u32, FTB_MESSAGE_PAIR, FTB_UINT32, 1)                                                             \
-    X(times_f32, FTB_MESSAGE_TIMES, FTB_FP32, 1)                                                             \
-    X(times_f64, FTB_MESSAGE_TIMES, FTB_FP64, 1)                                                             \
-    X(table_f32, FTB_MESSAGE_TABLE, FTB_FP32, 1)                                                             \
-    X(table_f64, FTB_MESSAGE_TABLE, FTB_FP64, 1)                                                             \
-    X(table_f32x2, FTB_MESSAGE_TABLE, FTB_FP32, 2)                                                           \
-    X(table_f32x4, FTB_MESSAGE_TABLE, FTB_FP32, 4)                                                           \
-    X(table_f32x8, FTB_MESSAGE_TABLE, FTB_FP32, 8)                                                           \
-    X(table_f64x2, FTB_MESSAGE_TABLE, FTB_FP64, 2)                                                           \
-    X(table_f64x4, FTB_MESSAGE_TABLE, FTB_FP64, 4)                                                           \
-    X(table_f64x8, FTB_MESSAGE_TABLE, FTB_FP64, 8)
-
 #define ONE(name, message, cell, width, bits, locate)                                                        \
     static void name##_id##bits##_##locate(const ftb_spgemm *p, int64_t x0, int64_t x1, ftb_row *row)        \
     {                                                                                                        \
@@ -209,7 +194,7 @@ INLINE void add_row(const ftb_spgemm *p, int64_t x0, int64_t x1, ftb_row *row, f
 #define DEFINE(name, message, cell, width)                                                                   \
     EACH_LOCATE(ONE, name, message, cell, width, 16)                                                         \
     EACH_LOCATE(ONE, name, message, cell, width, 32)
-KERNELS(DEFINE)
+FTB_SPGEMM_KERNELS(DEFINE)
 
 #define ENTRY(name, message, cell, width, bits, locate) [FTB_LOCATE_##locate] = name##_id##bits##_##locate,
 #define ROW(name, message, cell, width)                                                                      \
@@ -226,7 +211,7 @@ ftb_spgemm_kernel FTB_CELL(ftb_spgemm_pick)(const ftb_spgemm *p, ftb_spgemm_loca
         FtB_Type cell;
         int64_t cell_width;
         ftb_spgemm_kernel kernel[2][FTB_NLOCATE];
-    } registry[] = {KERNELS(ROW)};
+    } registry[] = {FTB_SPGEMM_KERNELS(ROW)};
     for (size_t r = 0; r < sizeof registry / sizeof registry[0]; r++)
         if (registry[r].message == p->message && registry[r].cell == p->cell &&
             registry[r].cell_width == p->cell_width)

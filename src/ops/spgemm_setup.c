@@ -221,7 +221,6 @@ static GrB_Info try_pair(ftb_product *product, bool *done)
     product->p.message = FTB_MESSAGE_PAIR;
     product->p.cell = FTB_UINT32;
     product->p.cell_width = 1;
-    product->facts.kernel = "pair";
     *done = true;
     return GrB_SUCCESS;
 }
@@ -270,7 +269,6 @@ static void try_times(ftb_product *product, bool *done)
     product->p.message = FTB_MESSAGE_TIMES;
     product->p.cell = type == FTB_FP32 ? FTB_FP32 : FTB_FP64;
     product->p.cell_width = 1;
-    product->facts.kernel = type == FTB_FP32 ? "times_f32" : "times_f64";
     *done = true;
 }
 
@@ -400,7 +398,6 @@ GrB_Info ftb_product_message(ftb_product *product, const ftb_vertices *rows, con
         product->p.message = FTB_MESSAGE_PROGRAM;
         product->p.cell = product->sum_type;
         product->p.cell_width = product->width;
-        product->facts.kernel = "program";
     }
     product->facts.self = product->self;
     if (product->p.message != FTB_MESSAGE_TABLE)
@@ -411,6 +408,17 @@ GrB_Info ftb_product_message(ftb_product *product, const ftb_vertices *rows, con
 bool ftb_product_uses_only_values(const ftb_product *product) { return uses_only(product, true); }
 
 /* ---- plan */
+
+/* The name of the kernel, as registered. */
+static const char *kernel_name(const ftb_spgemm *p)
+{
+#define NAME(name, message_, cell_, width)                                                                   \
+    if (p->message == (message_) && p->cell == (cell_) && p->cell_width == (width))                          \
+        return #name;
+    FTB_SPGEMM_KERNELS(NAME)
+#undef NAME
+    return "program";
+}
 
 /* Entries of sampled rows, by counting distinct columns; every step-th row, so that about 1e6 products or
  * one in fifty are looked at. */
@@ -464,6 +472,7 @@ GrB_Info ftb_product_plan(ftb_product *product, const ftb_spgemm_plan *forced, b
     f->ninner = product->left->ncols;
     f->avals = product->left->nvals;
     f->bvals = product->right->nvals;
+    f->kernel = kernel_name(&product->p);
     f->masked = product->mask != NULL;
     f->half_wanted = finish->upper_only;
     f->cell_bytes = product->p.cell_width * (int64_t)FtB_Type_size(product->p.cell) +

@@ -210,7 +210,6 @@ static GrB_Info fill_product(ftb_product *product, const dictionary *da, const d
     product->p.bval = product->self ? product->p.aval : encode(product, db, product->B);
     if (!product->p.table || !product->p.aval || !product->p.bval)
         return ftb_nomem();
-    product->facts.kernel = product->width > 1 ? "table_wide" : "table";
     return GrB_SUCCESS;
 }
 

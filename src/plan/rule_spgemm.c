@@ -8,6 +8,7 @@
 #include "plan/spgemm.h"
 
 #include <math.h>
+#include <string.h>
 
 #define NANOSECONDS_NEAR 0.60 /* per product, cells in L2 */
 #define NANOSECONDS_FAR 2.5   /* per product, cells beyond L2 */
@@ -116,9 +117,9 @@ static double predict_seconds(const ftb_spgemm_plan *plan, const ftb_spgemm_fact
 {
     double products = plan->triangle ? f->products / 2 : f->products;
     bool near = f->ncols * f->cell_bytes <= m->l2 || plan->relabel;
-    double each = f->kernel[0] == 'p' && f->kernel[1] == 'r'   ? NANOSECONDS_PROGRAM
-                  : f->kernel[0] == 't' && f->kernel[1] == 'a' ? NANOSECONDS_TABLE
-                                                               : NANOSECONDS_NEAR;
+    double each = strcmp(f->kernel, "program") == 0      ? NANOSECONDS_PROGRAM
+                  : strncmp(f->kernel, "table", 5) == 0 ? NANOSECONDS_TABLE
+                                                        : NANOSECONDS_NEAR;
     if (!near)
         each += NANOSECONDS_FAR;
     double work = products * each;

@@ -1,0 +1,199 @@
+/* Every registered kernel of sparse x sparse products, on every instruction set of this machine, against a
+ * loop over products; and the bit counts of hot columns. */
+#include "support/check.h"
+
+#include "cpu/spgemm.h"
+#include "cpu/spgemm_bits.h"
+#include "support/random.h"
+
+#include <math.h>
+
+#define LEFT 40   /* entries of the left row */
+#define INNER 60  /* rows of the right operand */
+#define IDS 300   /* columns */
+#define LONGEST 90
+#define CODES 4
+
+typedef struct product {
+    ftb_spgemm p;
+    int64_t arow[2], brow[INNER + 1];
+    int32_t acol[LEFT];
+    uint16_t id16[INNER * LONGEST];
+    uint32_t id32[INNER * LONGEST];
+    uint8_t acode[LEFT], bcode[INNER * LONGEST];
+    float a32[LEFT], b32[INNER * LONGEST], table32[CODES * CODES * 8];
+    double a64[LEFT], b64[INNER * LONGEST], table64[CODES * CODES * 8];
+} product;
+
+/* Small whole numbers, so that sums are exact in any type. */
+static void make_product(product *x, rng *r, ftb_spgemm_message message, FtB_Type cell, int64_t width, bool id16)
+{
+    int64_t at = 0;
+    memset(x, 0, sizeof *x);
+    for (int64_t k = 0; k < INNER; k++) {
+        int64_t length = k == 3 ? LONGEST : rng_below(r, 20); /* empty and long rows, too */
+        for (int64_t t = 0; t < length; t++, at++) {
+            x->id32[at] = (uint32_t)ftb_min(t * (IDS / LONGEST) + rng_below(r, 3), IDS - 1);
+            x->id16[at] = (uint16_t)x->id32[at];
+            x->bcode[at] = (uint8_t)rng_below(r, CODES);
+            x->b32[at] = (float)(rng_below(r, 9) - 4);
+            x->b64[at] = (double)x->b32[at];
+        }
+        x->brow[k + 1] = at;
+    }
+    for (int64_t t = 0; t < LEFT; t++) {
+        x->acol[t] = (int32_t)rng_below(r, INNER);
+        x->acode[t] = (uint8_t)rng_below(r, CODES);
+        x->a32[t] = (float)(rng_below(r, 9) - 4);
+        x->a64[t] = (double)x->a32[t];
+    }
+    x->arow[1] = LEFT;
+    for (int64_t t = 0; t < CODES * CODES * width; t++) {
+        x->table32[t] = (float)(rng_below(r, 9) - 4);
+        x->table64[t] = (double)x->table32[t];
+    }
+    bool table = message == FTB_MESSAGE_TABLE, single = cell == FTB_FP32;
+    x->p = (ftb_spgemm){.nrows = 1, .ncols = IDS, .arow = x->arow, .acol = x->acol, .brow = x->brow, .id16 = id16,
+                        .bid = id16 ? (void *)x->id16 : (void *)x->id32, .nids = IDS, .message = message, .cell = cell,
+                        .cell_width = width, .table = single ? (void *)x->table32 : (void *)x->table64,
+                        .table_row = CODES * width};
+    x->p.aval = table ? (void *)x->acode : single ? (void *)x->a32 : (void *)x->a64;
+    x->p.bval = table ? (void *)x->bcode : single ? (void *)x->b32 : (void *)x->b64;
+}
+
+/* What cell `id` should hold. */
+static void expect(const product *x, double sum[IDS][8], bool present[IDS])
+{
+    const ftb_spgemm *p = &x->p;
+    memset(sum, 0, sizeof(double) * IDS * 8);
+    memset(present, 0, sizeof(bool) * IDS);
+    for (int64_t e = 0; e < LEFT; e++)
+        for (int64_t b = x->brow[x->acol[e]]; b < x->brow[x->acol[e] + 1]; b++)
+            for (int64_t f = 0; f < p->cell_width; f++) {
+                double z = p->message == FTB_MESSAGE_PAIR    ? 1
+                           : p->message == FTB_MESSAGE_TIMES ? x->a64[e] * x->b64[b]
+                                                             : x->table64[(x->acode[e] * CODES + x->bcode[b]) * p->cell_width + f];
+                sum[x->id32[b]][f] += z;
+                present[x->id32[b]] = true;
+            }
+}
+
+static double cell_value(const ftb_spgemm *p, const void *acc, int64_t at)
+{
+    return p->cell == FTB_UINT32 ? ((const uint32_t *)acc)[at]
+           : p->cell == FTB_FP32 ? (double)((const float *)acc)[at]
+                                 : ((const double *)acc)[at];
+}
+
+static void empty_cells(const ftb_spgemm *p, void *acc, int64_t n)
+{
+    for (int64_t t = 0; t < n * p->cell_width; t++)
+        if (p->cell == FTB_UINT32)
+            ((uint32_t *)acc)[t] = 0;
+        else if (p->cell == FTB_FP32)
+            ((float *)acc)[t] = -0.0f;
+        else
+            ((double *)acc)[t] = -0.0;
+}
+
+static void check_kernel(rng *r, ftb_spgemm_message message, FtB_Type cell, int64_t width, bool id16, ftb_spgemm_locate locate)
+{
+    static product x;
+    static double sum[IDS][8], acc[1024 * 8];
+    static bool present[IDS];
+    static uint32_t list[1025], key[1024], slot[IDS];
+    static uint64_t words[16];
+    make_product(&x, r, message, cell, width, id16);
+    expect(&x, sum, present);
+    empty_cells(&x.p, acc, 1024);
+    memset(key, 0, sizeof key);
+    for (int64_t id = 0; id < IDS; id++) /* admit every third column */
+        slot[id] = id % 3 == 0 ? (uint32_t)(id / 3 + 1) : 0;
+    ftb_row row = {.acc = acc, .list = list, .key = key, .hash_shift = 22, .slot = slot};
+    ftb_spgemm_kernel kernel = FTB_PICK(ftb_spgemm_pick)(&x.p, locate);
+    assert_non_null(kernel);
+    kernel(&x.p, 0, LEFT, &row);
+    FTB_PICK(ftb_spgemm_presence)(&x.p, acc, 1024, words);
+    int64_t cells = 0;
+    for (int64_t id = 0; id < IDS; id++) {
+        if (locate == FTB_LOCATE_SLOT && !slot[id])
+            continue;
+        int64_t at = locate == FTB_LOCATE_SLOT ? slot[id] : id;
+        if (locate == FTB_LOCATE_HASH && present[id]) {
+            int64_t before = row.count;
+            at = ftb_bucket_of(&row, (uint32_t)id);
+            assert_int_equal(row.count, before); /* it was there */
+        }
+        if (present[id] || locate != FTB_LOCATE_HASH)
+            assert_int_equal((words[at / 64] >> (at % 64)) & 1, present[id]);
+        for (int64_t f = 0; f < width && present[id]; f++)
+            assert_true(fabs(cell_value(&x.p, acc, at * width + f) - sum[id][f]) == 0);
+        cells += present[id];
+    }
+    if (locate == FTB_LOCATE_LIST || locate == FTB_LOCATE_HASH)
+        assert_int_equal(row.count, cells);
+}
+
+static void every_kernel(void **state)
+{
+    (void)state;
+    rng r = rng_new();
+    int best = ftb_isa(), checked = 0;
+    for (int isa = 0; isa <= best; isa++) {
+        ftb_isa_force(isa);
+#define CHECK(name, message, cell, width)                                                                    \
+    for (int locate = 0; locate < FTB_NLOCATE; locate++)                                                     \
+        for (int id16 = 0; id16 < 2; id16++, checked++)                                                      \
+            check_kernel(&r, message, cell, width, id16, (ftb_spgemm_locate)locate);
+        FTB_SPGEMM_KERNELS(CHECK)
+    }
+    ftb_isa_force(-1);
+    print_message("%d kernels on %d instruction sets\n", checked, best + 1);
+}
+
+static void unknown_kernels(void **state)
+{
+    (void)state;
+    ftb_spgemm p = {.message = FTB_MESSAGE_PAIR, .cell = FTB_FP64, .cell_width = 1};
+    assert_null(FTB_PICK(ftb_spgemm_pick)(&p, FTB_LOCATE_DENSE));
+}
+
+/* Hot columns: bit counts of any number of rows. */
+static void bit_counts(void **state)
+{
+    (void)state;
+    enum { ROWS = 50, COLUMNS = 2 * FTB_BITS_LINE, MOST = 3000 };
+    static uint64_t table[ROWS * COLUMNS / 64] __attribute__((aligned(64)));
+    static int32_t k[MOST];
+    static uint32_t counts[COLUMNS], expected[COLUMNS];
+    rng r = rng_new();
+    for (size_t t = 0; t < sizeof table / sizeof table[0]; t++)
+        table[t] = t % 7 == 0 ? UINT64_MAX : rng_bits(&r) & rng_bits(&r);
+    static const int64_t lengths[] = {0, 1, 2, 15, 16, 17, 31, 32, 33, 63, 64, 65, 255, 1023, 1024, MOST};
+    int best = ftb_isa();
+    for (size_t l = 0; l < sizeof lengths / sizeof lengths[0]; l++) {
+        memset(expected, 0, sizeof expected);
+        for (int64_t t = 0; t < lengths[l]; t++) {
+            k[t] = (int32_t)rng_below(&r, ROWS);
+            for (int64_t c = 0; c < COLUMNS; c++)
+                expected[c] += (table[k[t] * (COLUMNS / 64) + c / 64] >> (c % 64)) & 1;
+        }
+        for (int isa = 0; isa <= best; isa++) {
+            ftb_isa_force(isa);
+            memset(counts, 255, sizeof counts);
+            FTB_PICK(ftb_spgemm_bits)(table, COLUMNS, k, lengths[l], counts);
+            assert_memory_equal(counts, expected, sizeof counts);
+        }
+    }
+    ftb_isa_force(-1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_kernel),
+        cmocka_unit_test(unknown_kernels),
+        cmocka_unit_test(bit_counts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
