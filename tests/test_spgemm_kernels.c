@@ -8,9 +8,9 @@
 
 #include <math.h>
 
-#define LEFT 40   /* entries of the left row */
-#define INNER 60  /* rows of the right operand */
-#define IDS 300   /* columns */
+#define LEFT 40  /* entries of the left row */
+#define INNER 60 /* rows of the right operand */
+#define IDS 300  /* columns */
 #define LONGEST 90
 #define CODES 4
 
@@ -26,7 +26,8 @@ typedef struct product {
 } product;
 
 /* Small whole numbers, so that sums are exact in any type. */
-static void make_product(product *x, rng *r, ftb_spgemm_message message, FtB_Type cell, int64_t width, bool id16)
+static void make_product(product *x, rng *r, ftb_spgemm_message message, FtB_Type cell, int64_t width,
+                         bool id16)
 {
     int64_t at = 0;
     memset(x, 0, sizeof *x);
@@ -53,9 +54,18 @@ static void make_product(product *x, rng *r, ftb_spgemm_message message, FtB_Typ
         x->table64[t] = (double)x->table32[t];
     }
     bool table = message == FTB_MESSAGE_TABLE, single = cell == FTB_FP32;
-    x->p = (ftb_spgemm){.nrows = 1, .ncols = IDS, .arow = x->arow, .acol = x->acol, .brow = x->brow, .id16 = id16,
-                        .bid = id16 ? (void *)x->id16 : (void *)x->id32, .nids = IDS, .message = message, .cell = cell,
-                        .cell_width = width, .table = single ? (void *)x->table32 : (void *)x->table64,
+    x->p = (ftb_spgemm){.nrows = 1,
+                        .ncols = IDS,
+                        .arow = x->arow,
+                        .acol = x->acol,
+                        .brow = x->brow,
+                        .id16 = id16,
+                        .bid = id16 ? (void *)x->id16 : (void *)x->id32,
+                        .nids = IDS,
+                        .message = message,
+                        .cell = cell,
+                        .cell_width = width,
+                        .table = single ? (void *)x->table32 : (void *)x->table64,
                         .table_row = CODES * width};
     x->p.aval = table ? (void *)x->acode : single ? (void *)x->a32 : (void *)x->a64;
     x->p.bval = table ? (void *)x->bcode : single ? (void *)x->b32 : (void *)x->b64;
@@ -70,9 +80,10 @@ static void expect(const product *x, double sum[IDS][8], bool present[IDS])
     for (int64_t e = 0; e < LEFT; e++)
         for (int64_t b = x->brow[x->acol[e]]; b < x->brow[x->acol[e] + 1]; b++)
             for (int64_t f = 0; f < p->cell_width; f++) {
-                double z = p->message == FTB_MESSAGE_PAIR    ? 1
-                           : p->message == FTB_MESSAGE_TIMES ? x->a64[e] * x->b64[b]
-                                                             : x->table64[(x->acode[e] * CODES + x->bcode[b]) * p->cell_width + f];
+                double z = p->message == FTB_MESSAGE_PAIR ? 1
+                           : p->message == FTB_MESSAGE_TIMES
+                               ? x->a64[e] * x->b64[b]
+                               : x->table64[(x->acode[e] * CODES + x->bcode[b]) * p->cell_width + f];
                 sum[x->id32[b]][f] += z;
                 present[x->id32[b]] = true;
             }
@@ -96,7 +107,8 @@ static void empty_cells(const ftb_spgemm *p, void *acc, int64_t n)
             ((double *)acc)[t] = -0.0;
 }
 
-static void check_kernel(rng *r, ftb_spgemm_message message, FtB_Type cell, int64_t width, bool id16, ftb_spgemm_locate locate)
+static void check_kernel(rng *r, ftb_spgemm_message message, FtB_Type cell, int64_t width, bool id16,
+                         ftb_spgemm_locate locate)
 {
     static product x;
     static double sum[IDS][8], acc[1024 * 8];

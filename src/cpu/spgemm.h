@@ -92,7 +92,7 @@ static inline uint32_t ftb_bucket_of(ftb_row *row, uint32_t id)
 
 /* The registry: X(name, message, cell, cell_width). Each row is compiled for every way to locate a cell
  * and both sizes of ids. */
-#define FTB_SPGEMM_KERNELS(X)                                                                                           \
+#define FTB_SPGEMM_KERNELS(X)                                                                                \
     X(pair_u32, FTB_MESSAGE_PAIR, FTB_UINT32, 1)                                                             \
     X(times_f32, FTB_MESSAGE_TIMES, FTB_FP32, 1)                                                             \
     X(times_f64, FTB_MESSAGE_TIMES, FTB_FP64, 1)                                                             \

@@ -117,7 +117,7 @@ static double predict_seconds(const ftb_spgemm_plan *plan, const ftb_spgemm_fact
 {
     double products = plan->triangle ? f->products / 2 : f->products;
     bool near = f->ncols * f->cell_bytes <= m->l2 || plan->relabel;
-    double each = strcmp(f->kernel, "program") == 0      ? NANOSECONDS_PROGRAM
+    double each = strcmp(f->kernel, "program") == 0     ? NANOSECONDS_PROGRAM
                   : strncmp(f->kernel, "table", 5) == 0 ? NANOSECONDS_TABLE
                                                         : NANOSECONDS_NEAR;
     if (!near)

@@ -1,0 +1,304 @@
+/* Sparse x sparse products under every alternative of the planner: the same bits from all of them, and the
+ * right ones. Then the rule itself, on machines that are not there. */
+#include "support/check.h"
+
+#include "core/core.h"
+#include "plan/spgemm.h"
+#include "support/compare.h"
+#include "support/random.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define USERS 90
+#define ITEMS 700 /* more than a line of hot columns */
+
+/* A ratings matrix: values in {0.5, 1, ..., 5}, or many distinct ones. */
+static FtB_Matrix ratings(rng *r, bool many_values)
+{
+    static int64_t I[USERS * ITEMS], J[USERS * ITEMS];
+    static double X[USERS * ITEMS];
+    int64_t n = 0;
+    for (int64_t u = 0; u < USERS; u++)
+        for (int64_t i = 0; i < ITEMS; i++)
+            if (u % 11 != 5 && rng_below(r, 3 + i / 8) == 0) {
+                I[n] = u;
+                J[n] = (i * 37) % ITEMS;
+                X[n++] = many_values ? rng_unit(r) : 0.5 * (double)(1 + rng_below(r, 10));
+            }
+    FtB_Matrix A;
+    assert_ok(FtB_Matrix_build(&A, FTB_FP64, USERS, ITEMS, 1, n, I, J, X, FTB_DUP_SUM, NULL));
+    return A;
+}
+
+static const char *const weights[] = {
+    "plus : 1",    "plus : a * b", "plus : a / (a + b)",   "plus : [1, a, b, a * b]",
+    "min : a + b", "max : 1",      "plus : a * b + i - j", "mean : a"};
+#define WEIGHTS ((int)(sizeof weights / sizeof weights[0]))
+
+/* Message `w` of a product, component f. */
+static double message(int w, int64_t f, double a, double b, int64_t i, int64_t j)
+{
+    switch (w) {
+    case 1:
+        return a * b;
+    case 2:
+        return a / (a + b);
+    case 3:
+        return f == 0 ? 1 : f == 1 ? a : f == 2 ? b : a * b;
+    case 4:
+        return a + b;
+    case 6:
+        return a * b + (double)i - (double)j;
+    case 7:
+        return a;
+    default:
+        return 1;
+    }
+}
+
+/* Component f of C(i, j) by two nested loops over users; NaN where nothing is shared. */
+static double expected(FtB_Matrix R, int w, int64_t f, int64_t i, int64_t j)
+{
+    double sum = NAN, count = 0;
+    for (int64_t u = 0; u < USERS; u++) {
+        double a = value_at(R, u, i, 0, NAN), b = value_at(R, u, j, 0, NAN);
+        if (isnan(a) || isnan(b))
+            continue;
+        double z = message(w, f, a, b, i, j);
+        count++;
+        sum = isnan(sum) ? z : w == 4 ? fmin(sum, z) : w == 5 ? fmax(sum, z) : sum + z;
+    }
+    return w == 7 ? sum / count : sum;
+}
+
+static void check_entries(FtB_Matrix C, FtB_Matrix R, int w, rng *r)
+{
+    int64_t width;
+    assert_ok(FtB_Matrix_shape(C, NULL, NULL, NULL, &width, NULL));
+    for (int t = 0; t < 40; t++) {
+        int64_t i = rng_below(r, ITEMS), j = rng_below(r, ITEMS);
+        for (int64_t f = 0; f < width; f++) {
+            double x = value_at(C, i, j, f, NAN), y = expected(R, w, f, i, j);
+            assert_true((isnan(x) && isnan(y)) || fabs(x - y) <= 1e-12 * fmax(1, fabs(y)));
+        }
+    }
+}
+
+static FtB_Matrix project(FtB_Matrix R, int w, FtB_Plan plan, bool triangle)
+{
+    FtB_Matrix C;
+    int64_t width = w == 3 ? 4 : 1;
+    assert_ok(FtB_Matrix_new(&C, FTB_FP64, ITEMS, ITEMS, width));
+    assert_ok(FtB_project(C, R, weights[w],
+                          FTB_PROJECT_OPTIONS(.self_loops = true, .plan = plan, .triangle = triangle)));
+    return C;
+}
+
+/* Alternatives: up to two choices that are made by hand. */
+static const char *const alternatives[][4] = {
+    {"accumulator", "dense"},
+    {"accumulator", "list"},
+    {"accumulator", "hash"},
+    {"relabel", "1", "ids", "16"},
+    {"relabel", "1", "ids", "32"},
+    {"relabel", "0", "ids", "16"},
+    {"relabel", "0", "ids", "32"},
+    {"triangle", "0"},
+    {"triangle", "1", "mirror", "1"},
+    {"hot", "512"},
+    {"hot", "512", "accumulator", "dense"},
+    {"hot", "0"},
+    {"chunk_rows", "1", "threads", "2"},
+    {"chunk_rows", "7", "threads", "3"},
+    {"chunk_bytes", "4096", "threads", "2"},
+    {"threads", "2", "mirror", "1"},
+};
+
+static void every_alternative(void **state)
+{
+    (void)state;
+    rng r = rng_new();
+    int kernels[2] = {0, 0};
+    assert_ok(FtB_Context_set_threads(NULL, 3));
+    for (int many = 0; many < 2; many++) {
+        FtB_Matrix R = ratings(&r, many);
+        for (int w = 0; w < WEIGHTS; w++) {
+            FtB_Matrix usual = project(R, w, NULL, false), half = project(R, w, NULL, true);
+            check_entries(usual, R, w, &r);
+            for (size_t a = 0; a < sizeof alternatives / sizeof alternatives[0]; a++) {
+                FtB_Plan plan;
+                double hot;
+                assert_ok(FtB_project_plan(&plan, usual, R, weights[w],
+                                           FTB_PROJECT_OPTIONS(.self_loops = true), FTB_ESTIMATE));
+                for (int c = 0; c < 4 && alternatives[a][c]; c += 2)
+                    assert_ok(FtB_Plan_set(plan, alternatives[a][c], alternatives[a][c + 1]));
+                FtB_Matrix C = project(R, w, plan, false);
+                assert_same(C, usual);
+                assert_ok(FtB_Plan_get(plan, "hot", &hot));
+                kernels[0] += hot > 0;
+                kernels[1]++;
+                FtB_Matrix_free(&C);
+                FtB_Plan_free(&plan);
+            }
+            for (int t = 0; t < 60; t++) { /* the triangle is the full product's upper half */
+                int64_t i = rng_below(&r, ITEMS), j = rng_below(&r, ITEMS);
+                double x = value_at(half, i, j, 0, NAN),
+                       y = j >= i ? value_at(usual, i, j, 0, NAN) : (double)NAN;
+                assert_true((isnan(x) && isnan(y)) || fabs(x - y) <= 0);
+            }
+            FtB_Matrix_free(&usual);
+            FtB_Matrix_free(&half);
+        }
+        FtB_Matrix_free(&R);
+    }
+    assert_true(kernels[0] >= 4); /* weights 0 and 5 count: their hot columns were used */
+    assert_int_equal(kernels[1], 2 * WEIGHTS * (int)(sizeof alternatives / sizeof alternatives[0]));
+    assert_ok(FtB_Context_set_threads(NULL, 0));
+}
+
+/* Bits stay the same under a tight memory limit, which forbids retaining a triangle. */
+static void limits(void **state)
+{
+    (void)state;
+    rng r = rng_new();
+    FtB_Matrix R = ratings(&r, false), usual = project(R, 2, NULL, false);
+    FtB_Plan plan;
+    double least;
+    int64_t now;
+    assert_ok(
+        FtB_project_plan(&plan, usual, R, weights[2], FTB_PROJECT_OPTIONS(.self_loops = true), FTB_ESTIMATE));
+    assert_ok(FtB_Plan_get(plan, "least_limit", &least));
+    assert_ok(FtB_Context_memory(NULL, &now, NULL));
+    int64_t result = 16 * ITEMS * ITEMS;
+    assert_ok(FtB_Context_set_memory_limit(NULL, now + (int64_t)least + result));
+    FtB_Matrix C = project(R, 2, NULL, false);
+    assert_same(C, usual);
+    FtB_Matrix_free(&C);
+    assert_ok(FtB_Context_memory(NULL, &now, NULL));
+    assert_ok(FtB_Context_set_memory_limit(NULL, now + 4096));
+    FtB_Matrix_free(&C);
+    FtB_Sink sink;
+    assert_ok(FtB_Sink_stats(&sink));
+    assert_fails(FTB_LIMIT, "", FtB_project(sink, R, weights[2], NULL));
+    FtB_Sink_free(&sink);
+    assert_ok(FtB_Context_set_memory_limit(NULL, 0));
+    FtB_Plan_free(&plan);
+    FtB_Matrix_free(&R);
+    FtB_Matrix_free(&usual);
+}
+
+/* ---- the rule */
+
+static const ftb_machine_facts machines[] = {
+    {.cores = 2, .l1 = 32 << 10, .l2 = 512 << 10, .l3 = 32 << 20, .memory = INT64_C(24) << 30},
+    {.cores = 64, .l1 = 48 << 10, .l2 = 2 << 20, .l3 = INT64_C(1) << 30, .memory = INT64_C(1) << 40},
+    {.cores = 1, .l1 = 16 << 10, .l2 = 128 << 10, .l3 = 0, .memory = INT64_C(1) << 30},
+};
+
+static ftb_spgemm_facts movielens(void)
+{
+    return (ftb_spgemm_facts){.nrows = 26744,
+                              .ncols = 26744,
+                              .ninner = 138493,
+                              .avals = 20000000,
+                              .bvals = 20000000,
+                              .products = 1.067e10,
+                              .longest_row = 40000000,
+                              .entries_bound = 4.57e8,
+                              .entries_estimate = 2.4e8,
+                              .self = true,
+                              .symmetric = true,
+                              .cell_bytes = 4,
+                              .value_bytes = 8,
+                              .index_bytes = 4,
+                              .memory_left = INT64_MAX,
+                              .threads = 2,
+                              .kernel = "times_f32"};
+}
+
+static void rule_projection(void **state)
+{
+    (void)state;
+    for (size_t m = 0; m < sizeof machines / sizeof machines[0]; m++) {
+        ftb_spgemm_facts f = movielens();
+        ftb_spgemm_plan plan = {0};
+        assert_true(ftb_rule_spgemm(&plan, &f, &machines[m]));
+        assert_true(plan.relabel && plan.id16 && plan.triangle && plan.mirror);
+        assert_int_equal(plan.accumulator, FTB_ACC_AUTO);
+        f.memory_left = plan.bytes / 2; /* no room to retain the triangle */
+        assert_true(ftb_rule_spgemm(&plan, &f, &machines[m]));
+        assert_false(plan.triangle || plan.mirror);
+        assert_true(plan.bytes <= f.memory_left);
+        f.half_wanted = true; /* a triangle alone retains nothing */
+        assert_true(ftb_rule_spgemm(&plan, &f, &machines[m]));
+        assert_true(plan.triangle && !plan.mirror);
+        f.memory_left = plan.least_limit - 1;
+        assert_false(ftb_rule_spgemm(&plan, &f, &machines[m]));
+    }
+}
+
+static void rule_sparse_rows(void **state)
+{
+    (void)state;
+    ftb_spgemm_facts road = {.nrows = 24000000,
+                             .ncols = 24000000,
+                             .ninner = 24000000,
+                             .avals = 58000000,
+                             .bvals = 58000000,
+                             .products = 1.5e8,
+                             .longest_row = 80,
+                             .entries_bound = 1.5e8,
+                             .entries_estimate = -1,
+                             .cell_bytes = 4,
+                             .value_bytes = 8,
+                             .index_bytes = 4,
+                             .memory_left = INT64_MAX,
+                             .threads = 2,
+                             .kernel = "times_f32"};
+    ftb_spgemm_plan plan = {0};
+    assert_true(ftb_rule_spgemm(&plan, &road, &machines[0]));
+    assert_true(plan.hash_rest && !plan.relabel && !plan.triangle && plan.hot == 0);
+    road.masked = true;
+    assert_true(ftb_rule_spgemm(&plan, &road, &machines[0]));
+    assert_int_equal(plan.accumulator, FTB_ACC_SLOT);
+}
+
+static void rule_hot_columns(void **state)
+{
+    (void)state;
+    ftb_spgemm_facts f = movielens();
+    ftb_spgemm_plan plan = {0};
+    f.kernel = "pair_u32";
+    const double shares[FTB_HOT_CHOICES] = {0.3, 0.5, 0.65, 0.8, 0.93};
+    memcpy(f.hot_share, shares, sizeof shares);
+    assert_true(ftb_rule_spgemm(&plan, &f, &machines[0]));
+    assert_true(plan.hot >= 512 && plan.relabel);
+    const double flat[FTB_HOT_CHOICES] = {0.02, 0.04, 0.08, 0.16, 0.3}; /* nothing is hot */
+    memcpy(f.hot_share, flat, sizeof flat);
+    assert_true(ftb_rule_spgemm(&plan, &f, &machines[0]));
+    assert_int_equal(plan.hot, 0);
+}
+
+static void keys(void **state)
+{
+    (void)state;
+    ftb_spgemm_plan plan = {0};
+    assert_null(ftb_spgemm_plan_set(&plan, "accumulator", "hash"));
+    assert_non_null(ftb_spgemm_plan_set(&plan, "accumulator", "heap"));
+    assert_non_null(ftb_spgemm_plan_set(&plan, "ids", "8"));
+    assert_non_null(ftb_spgemm_plan_set(&plan, "threads", "0"));
+    assert_non_null(ftb_spgemm_plan_set(&plan, "threads", "2x"));
+    assert_non_null(ftb_spgemm_plan_set(&plan, "hot", "100"));
+    assert_non_null(ftb_spgemm_plan_set(&plan, "colour", "1"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_alternative), cmocka_unit_test(limits),
+        cmocka_unit_test(rule_projection),   cmocka_unit_test(rule_sparse_rows),
+        cmocka_unit_test(rule_hot_columns),  cmocka_unit_test(keys),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
