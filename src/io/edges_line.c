@@ -103,7 +103,7 @@ bool ftb_skip_line(const char **p, const char *end, bool comments)
 bool ftb_field_integer(const ftb_field *f, int64_t *value)
 {
     const char *digits = f->text + (*f->text == '-');
-    if (f->quoted || (*digits == '0' && f->end - f->text > 1) || *f->text == '+')
+    if ((*digits == '0' && f->end - f->text > 1) || *f->text == '+')
         return false;
     return ftb_parse_integer(f->text, value) == f->end;
 }

@@ -41,7 +41,7 @@ static bool take_id(const reader *r, const char *first, const char *line, const 
     ftb_piece *out = w->out;
     int64_t *id = side == 0 ? &out->I[out->count] : &out->J[out->count];
     int64_t length = f->end - f->text;
-    if (length == 0) {
+    if (length == 0 && !f->quoted) {
         w->event = WRONG;
         ftb_complain(&w->wrong, f->text, line, "the %s id is empty", side == 0 ? "row" : "column");
         return false;
@@ -136,8 +136,11 @@ static void parse_piece(const reader *r, const char *first, const char *p, const
     w->event = NOTHING;
     while (p < end) {
         const char *line = p;
-        if (!ftb_skip_line(&p, end, false) && !parse_line(r, first, &p, end, w))
+        if (!ftb_skip_line(&p, end, false) && !parse_line(r, first, &p, end, w)) {
+            if (w->event == WRONG && (*line == '#' || *line == '%'))
+                ftb_complain(&w->wrong, line, line, "comment lines are read before the data only");
             return;
+        }
         w->lines += r->layout.quotes ? ftb_count_lines(line, p) : 1;
     }
 }
