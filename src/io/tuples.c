@@ -111,6 +111,8 @@ GrB_Info ftb_tuples_append(ftb_tuples *t, int count, const ftb_piece *pieces)
     int64_t total = 0;
     for (int p = 0; p < count; p++)
         total += pieces[p].count;
+    if (total == 0)
+        return GrB_SUCCESS;
     if (t->csr && !in_order(t, count, pieces))
         info = expand(t);
     if (info == GrB_SUCCESS)

@@ -1,0 +1,315 @@
+/* Mutated input files: every one is read to a valid matrix or refused with a clean error, and nothing leaks.
+ * The inputs are the same in every run; FEATBLAS_SEED=n tries others. When the library crashes, the input is
+ * left behind in the test's folder. */
+#include "support/check.h"
+#include "support/compare.h"
+#include "support/fail_alloc.h"
+#include "support/files.h"
+#include "support/random.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <zip.h>
+
+#define CASES 10000 /* of each format */
+#define ROOM 65536
+
+typedef struct input {
+    char bytes[ROOM];
+    size_t size;
+} input;
+
+static uint64_t base_seed(void)
+{
+    const char *text = getenv("FEATBLAS_SEED");
+    return text ? strtoull(text, NULL, 10) : 1;
+}
+
+/* ---- mutations */
+
+static void put_at(input *in, size_t at, size_t removed, const void *bytes, size_t count)
+{
+    if (removed > in->size - at)
+        removed = in->size - at;
+    if (in->size - removed + count > ROOM - 1)
+        return;
+    memmove(in->bytes + at + count, in->bytes + at + removed, in->size - at - removed);
+    memcpy(in->bytes + at, bytes, count);
+    in->size += count - removed;
+}
+
+static void mutate(input *in, rng *r, bool text)
+{
+    static const char *const tokens[] = {"0",          "-1",
+                                         "1e999",      "nan",
+                                         "-inf",       "99999999999999999999",
+                                         "2147483648", "9223372036854775807",
+                                         "\"",         "\"\"",
+                                         "\n",         "\r\n",
+                                         "\t",         ",",
+                                         "%",          "#",
+                                         " ",          "x",
+                                         "4294967296", "1.5",
+                                         "symmetric",  "pattern",
+                                         "integer",    "skew-symmetric",
+                                         "1 1 1\n",    "0x1p3",
+                                         "+",          "\xff",
+                                         "1d5",        ".",
+                                         "\"a,b\nc\"", "\n\n\n"};
+    static const char binary[][8] = {{0},
+                                     {-1, -1, -1, -1, -1, -1, -1, -1},
+                                     {0, 0, 0, 0, 0, 0, 0, -128},
+                                     {-1, -1, -1, 127},
+                                     {1},
+                                     {8},
+                                     {0, 0, 0, 0, 1},
+                                     {100}};
+    size_t at = in->size ? (size_t)rng_below(r, (int64_t)in->size) : 0;
+    char copy[256];
+    switch (rng_below(r, 8)) {
+    case 0: /* one bit */
+        if (in->size > 0)
+            in->bytes[at] ^= (char)(1 << rng_below(r, 8));
+        break;
+    case 1: /* one byte */
+        if (in->size > 0)
+            in->bytes[at] = (char)rng_bits(r);
+        break;
+    case 2: /* cut off */
+        in->size = rng_below(r, 4) ? in->size : at;
+        break;
+    case 3: /* take out */
+        put_at(in, at, (size_t)rng_below(r, rng_below(r, 2) ? 4 : 200), "", 0);
+        break;
+    case 4: /* repeat */
+    case 5: {
+        size_t from = in->size ? (size_t)rng_below(r, (int64_t)in->size) : 0,
+               count = (size_t)rng_below(r, 200);
+        if (count > in->size - from)
+            count = in->size - from;
+        memcpy(copy, in->bytes + from, count);
+        put_at(in, at, rng_below(r, 2) ? count : 0, copy, count);
+        break;
+    }
+    default: /* something that means something */
+        if (text) {
+            const char *token = tokens[rng_below(r, sizeof tokens / sizeof *tokens)];
+            put_at(in, at, (size_t)rng_below(r, 4), token, strlen(token));
+        } else {
+            size_t count = rng_below(r, 2) ? 8 : 4;
+            at -= at % count;
+            put_at(in, at, count, binary[rng_below(r, sizeof binary / sizeof *binary)], count);
+        }
+    }
+}
+
+/* ---- the check */
+
+static int accepted;
+
+static void try_read(const char *name, const FtB_Read_options *options, int number)
+{
+    FtB_Matrix A;
+    FtB_Labels rows, cols;
+    int64_t before, after, m, n;
+    FtB_Context_memory(NULL, &before, NULL);
+    GrB_Info info = FtB_Matrix_read(&A, &rows, &cols, temp_path(name), options);
+    if (info == GrB_SUCCESS) {
+        accepted++;
+        assert_valid(A, options && options->duplicates == FTB_DUP_KEEP);
+        assert_ok(FtB_Matrix_shape(A, &m, &n, NULL, NULL, NULL));
+        if ((rows && FtB_Labels_count(rows) != m) || (cols && FtB_Labels_count(cols) != n))
+            fail_msg("case %d: labels do not fit", number);
+        if (number % 16 == 0) { /* what was read can be written, and comes back */
+            FtB_Matrix B;
+            assert_ok(FtB_Matrix_write(A, temp_path("back.csr"), FTB_FORMAT_AUTO, NULL, NULL, 0));
+            assert_ok(FtB_Matrix_read(&B, NULL, NULL, temp_path("back.csr"),
+                                      FTB_READ_OPTIONS(.duplicates = FTB_DUP_KEEP)));
+            assert_same(A, B);
+            FtB_Matrix_free(&B);
+        }
+    } else {
+        if (A || rows || cols || !*FtB_error())
+            fail_msg("case %d: %d, \"%s\", but outputs were set", number, (int)info, FtB_error());
+        if (info != FTB_FORMAT && info != FTB_LIMIT && info != GrB_OUT_OF_MEMORY && info != GrB_INVALID_VALUE)
+            fail_msg("case %d: %d, \"%s\" is no error of a reader", number, (int)info, FtB_error());
+    }
+    FtB_Matrix_free(&A);
+    FtB_Labels_free(&rows);
+    FtB_Labels_free(&cols);
+    FtB_Context_memory(NULL, &after, NULL);
+    if (before != after)
+        fail_msg("case %d: %lld bytes leaked", number, (long long)(after - before));
+}
+
+/* At least one case in a hundred must be accepted, else the mutations are too wild to test the reader. */
+static void finish(const char *what)
+{
+    print_message("%s: %d of %d cases were accepted\n", what, accepted, CASES);
+    assert_true(accepted > CASES / 100);
+    accepted = 0;
+}
+
+static FtB_Dup some_rule(rng *r)
+{
+    static const FtB_Dup rules[] = {FTB_DUP_SUM,   FTB_DUP_MAX,   FTB_DUP_LAST,
+                                    FTB_DUP_COUNT, FTB_DUP_ERROR, FTB_DUP_KEEP};
+    return rules[rng_below(r, 6)];
+}
+
+/* ---- formats */
+
+#define BANNER "%%MatrixMarket matrix coordinate "
+
+static void text_files(const char *what, const char *const *seeds, int count, bool edges)
+{
+    static input in;
+    static const char *const columns[] = {NULL,    NULL,        NULL,          "1,2",
+                                          "2,1,3", "user,item", "item,user,n", "1,4"};
+    static const char delimiters[] = {0, 0, 0, 0, ',', '\t', ' ', ';'};
+    for (int number = 0; number < CASES; number++) {
+        rng r = {base_seed() * 1000003 + (uint64_t)number};
+        const char *seed = seeds[rng_below(&r, count)];
+        in.size = strlen(seed);
+        memcpy(in.bytes, seed, in.size);
+        for (int64_t n = rng_below(&r, 6); n >= 0; n--)
+            mutate(&in, &r, true);
+        if (number % 10 == 9)
+            write_gzip("fuzz", in.bytes, in.size);
+        else
+            write_bytes("fuzz", in.bytes, in.size);
+        FtB_Read_options options = {.size = sizeof options, .duplicates = some_rule(&r)};
+        options.format = edges && rng_below(&r, 2) ? FTB_CSV : FTB_FORMAT_AUTO;
+        options.columns = columns[rng_below(&r, 8)];
+        options.delimiter = delimiters[rng_below(&r, 8)];
+        options.header = (int)rng_below(&r, 3) - 1;
+        options.type = rng_below(&r, 4) ? 0 : rng_type(&r);
+        try_read("fuzz", &options, number);
+    }
+    finish(what);
+}
+
+static void matrix_market(void **state)
+{
+    (void)state;
+    static const char *const seeds[] = {
+        BANNER "real general\n% comment\n3 4 4\n1 1 1.5\n2 2 -2e3\n2 4 7\n3 1 0.25\n",
+        BANNER "integer symmetric\n4 4 4\n1 1 5\n3 1 -7\n4 2 8\n4 4 1\n",
+        BANNER "real skew-symmetric\r\n3 3 2\r\n2 1 4\r\n3 1 0.1\r\n",
+        BANNER "pattern general\n5 5 6\n1 1\n5 4\n3 2\n3 3\n2 1\n1 5\n",
+        BANNER "pattern symmetric\n3 3 3\n2 1\n3 1\n3 3\n"};
+    text_files("Matrix Market", seeds, 5, false);
+}
+
+static void edge_lists(void **state)
+{
+    (void)state;
+    static const char *const seeds[] = {"user,item,n\n1,10,4\n2,20,5\n2,10,3.5\n7,30,1\n",
+                                        "1 2\n3 4\n1 2\n5 1\n",
+                                        "# c\n% d\na\tb\t1\nc\td\t2\na\td\t3\n",
+                                        "user,item\n\"a \"\"x\"\", y\",7\nb,\"8\n9\"\n\"\",7\n",
+                                        "1;2;3\n4;5;6\n-9223372036854775808;1;1e300\n",
+                                        "\xef\xbb\xbfuser,item,n,when\r\nann,1,4.0,99\r\nbob,2,3.5,98\r\n"};
+    text_files("edge lists", seeds, 6, true);
+}
+
+static void raw_csr(void **state)
+{
+    (void)state;
+    static input in, seeds[6];
+    for (int s = 0; s < 6; s++) {
+        rng r = {(uint64_t)s};
+        FtB_Matrix A = rng_matrix(&r, rng_type(&r), 1 + rng_below(&r, 12), 1 + rng_below(&r, 12), s % 3, 0.4);
+        assert_ok(FtB_Matrix_write(A, temp_path("seed.csr"), FTB_FORMAT_AUTO, NULL, NULL, 0));
+        char *bytes = read_bytes("seed.csr", &seeds[s].size);
+        memcpy(seeds[s].bytes, bytes, seeds[s].size);
+        free(bytes);
+        FtB_Matrix_free(&A);
+    }
+    for (int number = 0; number < CASES; number++) {
+        rng r = {base_seed() * 1000003 + (uint64_t)number};
+        in = seeds[rng_below(&r, 6)];
+        for (int64_t n = rng_below(&r, 3); n >= 0; n--)
+            mutate(&in, &r, false);
+        if (number % 4 == 3)
+            write_gzip("fuzz", in.bytes, in.size);
+        else
+            write_bytes("fuzz", in.bytes, in.size);
+        try_read("fuzz", FTB_READ_OPTIONS(.format = FTB_CSR, .duplicates = some_rule(&r)), number);
+    }
+    finish("raw CSR");
+}
+
+/* The archive of a small matrix, and where its members are. */
+static void npz_seed(input *in, int s)
+{
+    rng r = {(uint64_t)s};
+    FtB_Matrix A =
+        rng_matrix(&r, s % 2 ? FTB_FP64 : FTB_INT32, 1 + rng_below(&r, 12), 1 + rng_below(&r, 12), 1, 0.4);
+    assert_ok(FtB_Matrix_write(A, temp_path("seed.npz"), FTB_FORMAT_AUTO, NULL, NULL, 0));
+    char *bytes = read_bytes("seed.npz", &in->size);
+    memcpy(in->bytes, bytes, in->size);
+    free(bytes);
+    FtB_Matrix_free(&A);
+}
+
+/* Mutates the members of seed.npz rather than the archive, whose checksums would tell. */
+static void repack(rng *r, const input *seed)
+{
+    static input member[8];
+    zip_error_t error;
+    zip_error_init(&error);
+    zip_source_t *source = zip_source_buffer_create(seed->bytes, seed->size, 0, &error);
+    zip_t *from = zip_open_from_source(source, ZIP_RDONLY, &error), *to;
+    assert_non_null(from);
+    to = zip_open(temp_path("fuzz"), ZIP_CREATE | ZIP_TRUNCATE, NULL);
+    assert_non_null(to);
+    int64_t count = zip_get_num_entries(from, 0), changed = rng_below(r, count);
+    for (int64_t m = 0; m < count && m < 8; m++) {
+        zip_file_t *f = zip_fopen_index(from, (zip_uint64_t)m, 0);
+        member[m].size = (size_t)zip_fread(f, member[m].bytes, ROOM);
+        zip_fclose(f);
+        if (m == changed || rng_below(r, 10) == 0)
+            mutate(&member[m], r, member[m].size < 160 && rng_below(r, 2));
+        zip_int64_t at =
+            zip_file_add(to, zip_get_name(from, (zip_uint64_t)m, 0),
+                         zip_source_buffer(to, member[m].bytes, member[m].size, 0), ZIP_FL_OVERWRITE);
+        if (at >= 0 && rng_below(r, 2))
+            zip_set_file_compression(to, (zip_uint64_t)at, ZIP_CM_STORE, 0);
+    }
+    assert_int_equal(zip_close(to), 0);
+    zip_discard(from);
+    zip_error_fini(&error);
+}
+
+static void npz(void **state)
+{
+    (void)state;
+    static input in, seeds[4];
+    for (int s = 0; s < 4; s++)
+        npz_seed(&seeds[s], s);
+    for (int number = 0; number < CASES; number++) {
+        rng r = {base_seed() * 1000003 + (uint64_t)number};
+        const input *seed = &seeds[rng_below(&r, 4)];
+        if (number % 2) {
+            repack(&r, seed);
+        } else {
+            in = *seed;
+            for (int64_t n = rng_below(&r, 3); n >= 0; n--)
+                mutate(&in, &r, false);
+            write_bytes("fuzz", in.bytes, in.size);
+        }
+        try_read("fuzz", FTB_READ_OPTIONS(.format = FTB_NPZ, .duplicates = some_rule(&r)), number);
+    }
+    finish("npz");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(matrix_market), cmocka_unit_test(edge_lists),
+                                       cmocka_unit_test(raw_csr), cmocka_unit_test(npz)};
+    live_allocations(); /* pairs every allocation with its release */
+    FtB_Context_set_memory_limit(NULL, 64 << 20);
+    FtB_Context_set_threads(NULL, 2);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
