@@ -122,6 +122,7 @@ static void try_read(const char *name, const FtB_Read_options *options, int numb
             fail_msg("case %d: labels do not fit", number);
         if (number % 16 == 0) { /* what was read can be written, and comes back */
             FtB_Matrix B;
+            remove(temp_path("back.csr"));
             assert_ok(FtB_Matrix_write(A, temp_path("back.csr"), FTB_FORMAT_AUTO, NULL, NULL, 0));
             assert_ok(FtB_Matrix_read(&B, NULL, NULL, temp_path("back.csr"),
                                       FTB_READ_OPTIONS(.duplicates = FTB_DUP_KEEP)));
@@ -262,6 +263,7 @@ static void repack(rng *r, const input *seed)
     zip_source_t *source = zip_source_buffer_create(seed->bytes, seed->size, 0, &error);
     zip_t *from = zip_open_from_source(source, ZIP_RDONLY, &error), *to;
     assert_non_null(from);
+    remove(temp_path("fuzz"));
     to = zip_open(temp_path("fuzz"), ZIP_CREATE | ZIP_TRUNCATE, NULL);
     assert_non_null(to);
     int64_t count = zip_get_num_entries(from, 0), changed = rng_below(r, count);

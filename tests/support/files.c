@@ -54,6 +54,8 @@ const char *temp_path(const char *name)
 
 void write_bytes(const char *name, const void *bytes, size_t count)
 {
+    remove(
+        temp_path(name)); /* some file systems wait for the disk when a file is truncated and written anew */
     FILE *f = fopen(temp_path(name), "wb");
     assert_non_null(f);
     assert_int_equal(fwrite(bytes, 1, count, f), count);
@@ -64,6 +66,7 @@ void write_string(const char *name, const char *text) { write_bytes(name, text, 
 
 void write_gzip(const char *name, const void *bytes, size_t count)
 {
+    remove(temp_path(name));
     gzFile f = gzopen(temp_path(name), "wb");
     assert_non_null(f);
     assert_int_equal(gzwrite(f, bytes, (unsigned)count), count);
