@@ -164,6 +164,17 @@ char *app_thousands(char *buffer, int64_t n)
     return buffer;
 }
 
+char *app_scientific(char *buffer, double x, int digits)
+{
+    snprintf(buffer, 32, "%.*e", digits - 1, x);
+    char *e = strchr(buffer, 'e'); /* NULL: infinite or NaN */
+    if (e && e[1] == '+') {
+        const char *exponent = e + 2 + (e[2] == '0');
+        memmove(e + 1, exponent, strlen(exponent) + 1);
+    }
+    return buffer;
+}
+
 char *app_bytes(char *buffer, double bytes)
 {
     static const char *const units[] = {"bytes", "kB", "MB", "GB", "TB", "PB"};

@@ -38,6 +38,8 @@ void app_signals_catch(void);
 int app_signal(void);          /* the signal that asked us to stop, or 0 */
 void app_progress_start(void); /* a line on standard error, if that is a terminal */
 void app_progress_clear(void);
+/* Call before output goes to `path`: if that is "-" and a terminal, the progress line would be in its way. */
+void app_progress_yield(const char *path);
 
 double app_seconds(void);         /* since the process started */
 int64_t app_peak_memory(void);    /* most bytes resident so far */
@@ -48,6 +50,8 @@ char *app_thousands(char *buffer, int64_t n);
 /* Prints and releases a JSON value; NULL says that it could not be made. */
 struct json_t;
 int app_print_json(struct json_t *root);
+/* x with so many digits as "1.1e8"; buffer of at least 32. Returns buffer. */
+char *app_scientific(char *buffer, double x, int digits);
 /* Bytes as "41 MB", "35.6 GB" (powers of 1000); buffer of at least 32. Returns buffer. */
 char *app_bytes(char *buffer, double bytes);
 

@@ -247,6 +247,7 @@ static int save(const generator_values *v, const gen_graph *g, const char *name)
     double made = app_seconds();
     FtB_Matrix A;
     GrB_Info info = gen_matrix(&A, g);
+    app_progress_yield(v->output);
     if (info == GrB_SUCCESS)
         info = FtB_Matrix_write(A, v->output, format, NULL, NULL, 0);
     FtB_Matrix_free(&A);

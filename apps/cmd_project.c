@@ -209,6 +209,7 @@ static GrB_Info open_sink(const project *p, FtB_Sink *sink)
         return FtB_Sink_stats(sink);
     const char *path = v->output ? v->output : "-";
     FtB_Format format = (FtB_Format)v->format;
+    app_progress_yield(path);
     const char *slash = strrchr(path, '/');
     if (format == FTB_FORMAT_AUTO && !strchr(slash ? slash : path, '.')) /* "-", "/dev/stdout", "pairs" */
         format = FTB_TSV;

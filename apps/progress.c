@@ -38,7 +38,8 @@ static void draw(double done, double total, double elapsed)
             fputc(at < filled ? '#' : '-', stderr);
         fprintf(stderr, "] %3.0f %%", floor(100 * share));
     }
-    fprintf(stderr, "  %.1e %s/s", rate, line.what);
+    char number[32];
+    fprintf(stderr, "  %s %.*s/s", app_scientific(number, rate, 2), (int)strcspn(line.what, " "), line.what);
     if (total > 0 && rate > 0)
         print_eta(fmax(total - done, 0) / rate);
     fflush(stderr);
@@ -65,6 +66,14 @@ void app_progress_start(void)
 {
     if (isatty(STDERR_FILENO))
         FtB_Context_progress(NULL, on_progress, NULL);
+}
+
+void app_progress_yield(const char *path)
+{
+    if (strcmp(path, "-") != 0 || !isatty(STDOUT_FILENO))
+        return;
+    app_progress_clear();
+    FtB_Context_progress(NULL, NULL, NULL);
 }
 
 void app_progress_clear(void)

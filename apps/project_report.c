@@ -135,11 +135,7 @@ static const char *count_text(char *buffer, double n)
 {
     if (n < 1e7)
         return app_thousands(buffer, (int64_t)n);
-    snprintf(buffer, 32, "%.2e", n);
-    char *e = strstr(buffer, "e+0");
-    if (e)
-        memmove(e + 1, e + 3, strlen(e + 3) + 1);
-    return buffer;
+    return app_scientific(buffer, n, 3);
 }
 
 /* What a text file of the pairs takes: two ids, a weight of about 8 characters, separators. */
