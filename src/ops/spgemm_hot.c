@@ -4,7 +4,6 @@
 #include "ops/spgemm.h"
 
 #define MANY_DEGREES 65536
-#define FEW_PRODUCTS 1e8 /* ranking for bits alone does not pay below */
 
 /* order[id] = column and rank[column] = id, by falling number of entries; equal ones by column. */
 GrB_Info ftb_product_rank(ftb_product *product)
@@ -48,7 +47,7 @@ GrB_Info ftb_product_hot_facts(ftb_product *product)
     ftb_spgemm_facts *f = &product->facts;
     memset(f->hot_share, 0, sizeof f->hot_share);
     if (product->p.message != FTB_MESSAGE_PAIR || product->p.awide || right->wide || right->multi ||
-        product->mask || (f->products < FEW_PRODUCTS && product->plan.hot == 0) || f->products <= 0)
+        product->mask || f->products <= 0)
         return GrB_SUCCESS;
     GrB_Info info = ftb_product_rank(product);
     if (info != GrB_SUCCESS)

@@ -491,7 +491,8 @@ GrB_Info ftb_product_plan(ftb_product *product, const ftb_spgemm_plan *forced, b
         return info;
     if (forced)
         product->plan = *forced;
-    info = ftb_product_hot_facts(product);
+    if (estimate || forced || f->products >= FTB_HOT_PRODUCTS)
+        info = ftb_product_hot_facts(product);
     if (info != GrB_SUCCESS)
         return info;
     if (!ftb_rule_spgemm(&product->plan, f, ftb_machine_here()))

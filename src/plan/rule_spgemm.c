@@ -93,7 +93,8 @@ static void choose_hot(ftb_spgemm_plan *plan, const ftb_spgemm_facts *f)
             hot_cost(f, -1, f->symmetric) + (f->symmetric && !f->half_wanted ? 4 * f->entries_bound / 4 : 0);
         for (int c = 0; c < FTB_HOT_CHOICES; c++) {
             int64_t hot = INT64_C(512) << c;
-            if (f->hot_share[c] <= 0 || hot > f->ncols || hot_bytes(f, hot) > f->memory_left / 4)
+            if (f->products < FTB_HOT_PRODUCTS || f->hot_share[c] <= 0 || hot > f->ncols ||
+                hot_bytes(f, hot) > f->memory_left / 4)
                 continue;
             double cost = hot_cost(f, c, f->symmetric && f->half_wanted);
             if (cost < 0.9 * best) {

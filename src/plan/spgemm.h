@@ -8,7 +8,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define FTB_HOT_CHOICES 5 /* 512, 1024, ... hot columns */
+#define FTB_HOT_CHOICES 5    /* 512, 1024, ... hot columns */
+#define FTB_HOT_PRODUCTS 1e8 /* below, ranking columns costs more than bits save */
 
 /* What is known about the operands. Bytes are of one item. */
 typedef struct ftb_spgemm_facts {
