@@ -1,7 +1,7 @@
 /* Throughput of expressions: items per second of a program run in batches of FTB_BATCH, beside a loop in C
- * that says the same, compiled like the library's kernels for the machine it was built on.
+ * that says the same, compiled for AVX-512 and AVX2 too where the machine has them.
  *
- *     build/release/bench/expr [seconds per case, 0.2]
+ *     build/release/bench_expr [seconds per case, 0.2]
  *
  * Operands are a few batches, so they stay in L1 and L2: what is measured is arithmetic and overhead, not
  * memory. Times are medians of alternating runs. */
@@ -26,9 +26,15 @@ typedef struct bench_case {
     void (*loop)(const data *d);
 } bench_case;
 
-/* The loops are not inlined, so that the compiler cannot see that their results are not used. */
+#if defined(__x86_64__) && defined(__linux__)
+#define CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define CLONES __attribute__((noinline))
+#endif
+
+/* Clones are not inlined, so that the compiler cannot see that their results are not used. */
 #define LOOP(name, T, suffix, form)                                                                          \
-    static __attribute__((noinline)) void name(const data *d)                                                \
+    static CLONES void name(const data *d)                                                                   \
     {                                                                                                        \
         const T *restrict as = d->a##suffix, *restrict bs = d->b##suffix;                                    \
         T *restrict out = d->out##suffix;                                                                    \

