@@ -219,51 +219,69 @@ static void run_preparation(const call *c, preparation *p, char *out)
         prepare_batch(c, p, first, n, row, out + (size_t)first * size);
 }
 
+/* The program of the weight's `prepare`, and where its operands are. */
+static GrB_Info compile_preparation(const call *c, preparation *p, ftb_program **program, const double *total,
+                                    const int64_t shape[2])
+{
+    static const char *const names[NAMES] = {"x",  "i",  "j",  "di",    "dj",    "si",
+                                             "sj", "qi", "qj", "nrows", "ncols", "total"};
+    static const double one = 1;
+    FtB_Matrix R = c->weighted ? c->weighted : c->R;
+    FtB_Type type = R->width ? R->type : FTB_FP64;
+    ftb_name known[NAMES];
+    ftb_expr *e = NULL;
+    GrB_Info info = ftb_expr_parse(&e, c->ctx, c->weight->prepare, "prepare", 0);
+    if (info != GrB_SUCCESS)
+        return info;
+    for (int n = 0; n < NAMES; n++) {
+        bool real = (n >= SI && n <= QJ) || n == TOTAL;
+        known[n] = (ftb_name){.name = names[n],
+                              .type = n == X ? type
+                                      : real ? FTB_FP64
+                                             : FTB_INT64,
+                              .width = 1};
+    }
+    info = ftb_program_new(program, c->ctx, e, NAMES, known, false);
+    ftb_expr_release(e);
+    if (info != GrB_SUCCESS)
+        return info;
+    p->x_type = ftb_type_compute(type);
+    p->z_type = ftb_program_type(*program);
+    const ftb_operand operands[NAMES] = {
+        {R->width ? (const void *)p->x : (const void *)&one, R->width ? 1 : 0},
+        {p->i, 1},
+        {p->j, 1},
+        {p->degree_i, 1},
+        {p->degree_j, 1},
+        {p->sum_i, 1},
+        {p->sum_j, 1},
+        {p->square_i, 1},
+        {p->square_j, 1},
+        {&shape[0], 0},
+        {&shape[1], 0},
+        {total, 0},
+    };
+    memcpy(p->operands, operands, sizeof operands);
+    return ftb_machine_new(&p->machine, c->ctx, *program);
+}
+
 /* Replaces R's values by what the weight's `prepare` makes of them. */
 static GrB_Info prepare_values(call *c)
 {
-    FtB_Matrix R = c->weighted ? c->weighted : c->R;
-    const ftb_pattern *pattern = R->pattern;
-    static const char *const names[NAMES] = {"x",  "i",  "j",  "di",    "dj",    "si",
-                                             "sj", "qi", "qj", "nrows", "ncols", "total"};
-    ftb_name known[NAMES];
-    ftb_expr *e = NULL;
+    const ftb_pattern *pattern = c->R->pattern;
     ftb_program *program = NULL;
+    FtB_Matrix prepared = NULL;
     void *out = NULL;
-    double one = 1, total = 0;
-    int64_t nrows = c->rows ? pattern->ncols : pattern->nrows,
-            ncols = c->rows ? pattern->nrows : pattern->ncols;
+    double total = 0;
+    const int64_t shape[2] = {c->rows ? pattern->ncols : pattern->nrows,
+                              c->rows ? pattern->nrows : pattern->ncols};
     GrB_Info info;
     preparation *p = ftb_new0(c->ctx, 1, sizeof *p);
     if (!p)
         return ftb_nomem();
-    FtB_Type type = R->width ? R->type : FTB_FP64;
-    for (int n = 0; n < NAMES; n++)
-        known[n] = (ftb_name){.name = names[n],
-                              .type = n == X                                ? type
-                                      : n >= SI && n != NROWS && n != NCOLS ? FTB_FP64
-                                                                            : FTB_INT64,
-                              .width = 1};
-    FTB_CHECK(ftb_expr_parse(&e, c->ctx, c->weight->prepare, "prepare", 0));
-    FTB_CHECK(ftb_program_new(&program, c->ctx, e, NAMES, known, false));
-    FTB_CHECK(ftb_machine_new(&p->machine, c->ctx, program));
-    p->x_type = ftb_type_compute(type);
-    p->z_type = ftb_program_type(program);
-    for (int64_t v = 0; v < ncols; v++)
+    for (int64_t v = 0; v < shape[1]; v++)
         total += c->vertex.sum[v];
-    const ftb_operand operands[NAMES] = {{R->width ? (void *)p->x : (void *)&one, R->width ? 1 : 0},
-                                         {p->i, 1},
-                                         {p->j, 1},
-                                         {p->degree_i, 1},
-                                         {p->degree_j, 1},
-                                         {p->sum_i, 1},
-                                         {p->sum_j, 1},
-                                         {p->square_i, 1},
-                                         {p->square_j, 1},
-                                         {&nrows, 0},
-                                         {&ncols, 0},
-                                         {&total, 0}};
-    memcpy(p->operands, operands, sizeof operands);
+    FTB_CHECK(compile_preparation(c, p, &program, &total, shape));
     out = ftb_new(c->ctx, pattern->nvals, FtB_Type_size(p->z_type));
     if (!out) {
         info = ftb_nomem();
@@ -276,7 +294,6 @@ static GrB_Info prepare_values(call *c)
         info = ftb_nomem();
         goto done;
     }
-    FtB_Matrix prepared = NULL;
     FTB_CHECK(ftb_matrix_make(&prepared, c->ctx, p->z_type, 1, ftb_pattern_retain(c->R->pattern), values));
     FtB_Matrix_free(&c->weighted);
     c->weighted = prepared;
@@ -284,7 +301,6 @@ done:
     ftb_delete(out);
     ftb_machine_delete(p->machine);
     ftb_program_delete(program);
-    ftb_expr_release(e);
     ftb_delete(p);
     return info;
 }

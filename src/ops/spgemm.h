@@ -128,8 +128,9 @@ typedef struct ftb_product {
 /* One thread's state. */
 typedef struct ftb_worker {
     const ftb_product *product;
-    int number;          /* of the thread */
-    ftb_row dense, hash; /* dense serves DENSE, LIST and SLOT */
+    int number;           /* of the thread */
+    ftb_row_stats *stats; /* of the row being made, when rows are only counted */
+    ftb_row dense, hash;  /* dense serves DENSE, LIST and SLOT */
     int64_t buckets;
     ftb_spgemm_kernel kernel[FTB_NLOCATE];
     uint32_t *cells; /* of the row being emitted, in column order */
@@ -144,7 +145,8 @@ typedef struct ftb_worker {
 typedef struct ftb_chunk {
     int64_t row0, nrows, room, nvals; /* entries */
     int64_t *rowptr;
-    void *cols, *values; /* index type of the product; out_type x out_width */
+    void *cols, *values;  /* index type of the product; out_type x out_width */
+    ftb_row_stats *stats; /* of each row, when rows are only counted; then nvals is 0 */
 } ftb_chunk;
 
 /* -- setup. `project` says that C = R' R and names like si are known; then A == B == R read by descriptor. */
@@ -218,6 +220,7 @@ typedef struct ftb_pipeline {
     void *state;
     FtB_Type type; /* of the values in chunks */
     int64_t width;
+    bool counts; /* chunks carry statistics of rows in place of rows */
 } ftb_pipeline;
 GrB_Info ftb_pipeline_run(const ftb_pipeline *line);
 

@@ -136,6 +136,7 @@ static GrB_Info fill_chunk(crew *c, slot *s, ftb_worker *w)
     for (int64_t i = chunk->row0; i < last; i++) {
         if (ftb_cancelled(line->product->ctx))
             return GrB_SUCCESS; /* reported by the delivery's progress call */
+        w->stats = line->counts ? &chunk->stats[i - chunk->row0] : NULL;
         n += line->make(line->state, w, i, (char *)chunk->cols + (size_t)n * index,
                         (char *)chunk->values + (size_t)n * entry);
         chunk->rowptr[i - chunk->row0 + 1] = n;
@@ -210,11 +211,15 @@ static GrB_Info make_crew(crew *c, int threads)
     for (int s = 0; s < c->nslots; s++) {
         ftb_chunk *chunk = &c->slots[s].chunk;
         c->slots[s].number = -1;
-        chunk->room = line->schedule->room;
+        /* counted rows are made one over the other */
+        chunk->room = line->counts ? ftb_min(line->product->facts.longest_row, line->product->p.ncols)
+                                   : line->schedule->room;
         chunk->rowptr = ftb_new(ctx, line->schedule->rows + 1, sizeof *chunk->rowptr);
         chunk->cols = ftb_new(ctx, chunk->room + 1, index);
         chunk->values = ftb_new(ctx, chunk->room + 1, entry);
-        if (!chunk->rowptr || !chunk->cols || !chunk->values)
+        if (line->counts)
+            chunk->stats = ftb_new(ctx, line->schedule->rows, sizeof *chunk->stats);
+        if (!chunk->rowptr || !chunk->cols || !chunk->values || (line->counts && !chunk->stats))
             return ftb_nomem();
     }
     for (int t = 0; t < threads; t++) {
@@ -232,6 +237,7 @@ static void free_crew(crew *c, int threads)
         ftb_delete(c->slots[s].chunk.rowptr);
         ftb_delete(c->slots[s].chunk.cols);
         ftb_delete(c->slots[s].chunk.values);
+        ftb_delete(c->slots[s].chunk.stats);
     }
     for (int t = 0; c->worker && t < threads; t++)
         ftb_worker_delete(c->worker[t]);
@@ -274,6 +280,22 @@ static int64_t make_row(void *state, ftb_worker *w, int64_t i, void *cols, void 
     return ftb_finish_row(w->finisher, i, n, cols, h, values);
 }
 
+/* The same where only the row's statistics are wanted. */
+static int64_t count_row(void *state, ftb_worker *w, int64_t i, void *cols, void *values)
+{
+    const plain *run = state;
+    const ftb_finish *finish = &run->product->finish;
+    int64_t n = make_row(state, w, i, cols, values);
+    ftb_row_stats_of(w->stats, values, finish->out_type, n, finish->out_width);
+    return 0;
+}
+
+static GrB_Info deliver_counts(void *state, const ftb_chunk *chunk)
+{
+    const plain *run = state;
+    return ftb_sink_count_rows(run->sink, chunk->row0, chunk->nrows, chunk->stats);
+}
+
 static GrB_Info deliver_rows(void *state, const ftb_chunk *chunk)
 {
     const plain *run = state;
@@ -299,10 +321,12 @@ GrB_Info ftb_product_run(ftb_product *product, FtB_Sink sink)
         info = ftb_product_run_mirror(product, &schedule, sink);
     } else {
         plain run = {product, sink};
+        bool counts = ftb_sink_counts(sink);
         ftb_pipeline line = {.product = product,
                              .schedule = &schedule,
-                             .make = make_row,
-                             .deliver = deliver_rows,
+                             .make = counts ? count_row : make_row,
+                             .deliver = counts ? deliver_counts : deliver_rows,
+                             .counts = counts,
                              .state = &run,
                              .type = product->finish.out_type,
                              .width = product->finish.out_width};
