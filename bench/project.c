@@ -308,10 +308,10 @@ static const bench_measure measures[] = {
     {"read Matrix Market", 1, read_text, MOVIELENS, ".mtx", false},
     {"write TSV", 1, write_text, MOVIELENS, ".tsv", false},
     {"command, chesapeake", 2, small, "chesapeake.mtx", NULL, false},
-    {"command, 2 GiB, statistics", 2, limited, RMAT_WIDE, "--stats", true},
-    {"scipy in row chunks", 1, bench_peer, RMAT_WIDE, "scipy_chunks", true},
-    {"command, 2 GiB, raw CSR", 2, limited, RMAT_WIDE, "--output", true},
-    {"plain write of the same bytes", 1, plain_write, RMAT_WIDE, NULL, true},
+    {"within 2 GiB, statistics", 2, limited, RMAT_WIDE, "--stats", true},
+    {"within 2 GiB, scipy in row chunks", 1, bench_peer, RMAT_WIDE, "scipy_chunks", true},
+    {"within 2 GiB, raw CSR", 2, limited, RMAT_WIDE, "--output", true},
+    {"within 2 GiB, plain write", 1, plain_write, RMAT_WIDE, NULL, true},
 };
 
 static const bench_bar bars[] = {
@@ -349,16 +349,16 @@ static const bench_bar bars[] = {
      1, 1 / 2.5},
     {"two threads over one", BENCH_RATIO, "count, statistics, triangle", 2, "count, statistics, triangle", 1,
      1.8},
-    {"rmat-18-44 under 2 GiB, statistics / scipy in row chunks", BENCH_RATIO, "command, 2 GiB, statistics", 2,
-     "scipy in row chunks", 1, 5},
-    {"the same: peak resident size", BENCH_PEAK, "command, 2 GiB, statistics", 2, NULL, 0,
+    {"rmat-18-44 under 2 GiB, statistics / scipy in row chunks", BENCH_RATIO, "within 2 GiB, statistics", 2,
+     "within 2 GiB, scipy in row chunks", 1, 5},
+    {"the same: peak resident size", BENCH_PEAK, "within 2 GiB, statistics", 2, NULL, 0,
      1.05 * 2147483648.0 + 33554432},
-    {"the same as raw CSR: peak resident size", BENCH_PEAK, "command, 2 GiB, raw CSR", 2, NULL, 0,
+    {"the same as raw CSR: peak resident size", BENCH_PEAK, "within 2 GiB, raw CSR", 2, NULL, 0,
      1.05 * 2147483648.0 + 33554432},
-    {"the same as raw CSR / plain write of the same bytes", BENCH_RATIO, "command, 2 GiB, raw CSR", 2,
-     "plain write of the same bytes", 1, 1},
-    {"the same as raw CSR / statistics alone", BENCH_RATIO, "command, 2 GiB, raw CSR", 2,
-     "command, 2 GiB, statistics", 2, 1 / 1.3},
+    {"the same as raw CSR / plain write of the same bytes", BENCH_RATIO, "within 2 GiB, raw CSR", 2,
+     "within 2 GiB, plain write", 1, 1},
+    {"the same as raw CSR / statistics alone", BENCH_RATIO, "within 2 GiB, raw CSR", 2,
+     "within 2 GiB, statistics", 2, 1 / 1.3},
     {"reading Matrix Market text, 20 M entries, 1 core", BENCH_RATE, "read Matrix Market", 1, NULL, 0, 250},
     {"writing triples as text, 1 core", BENCH_RATE, "write TSV", 1, NULL, 0, 150},
     {"featblas project chesapeake.mtx, whole process", BENCH_SECONDS, "command, chesapeake", 2, NULL, 0,
@@ -368,7 +368,7 @@ static const bench_bar bars[] = {
 static void usage(void)
 {
     fputs("usage: bench_project --work FOLDER --command FEATBLAS [--python PYTHON --peers PEERS.PY]\n"
-          "                     [--repeats N] [--only TEXT] [--json FILE]\n",
+          "                     [--repeats N] [--only TEXT] [--without TEXT] [--json FILE]\n",
           stderr);
 }
 
@@ -387,6 +387,8 @@ static bool parse(bench_settings *s, int count, char **words)
             s->peers = value;
         else if (strcmp(words[i], "--only") == 0)
             s->only = value;
+        else if (strcmp(words[i], "--without") == 0)
+            s->without = value;
         else if (strcmp(words[i], "--json") == 0)
             s->json = value;
         else if (strcmp(words[i], "--repeats") == 0)

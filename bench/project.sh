@@ -2,8 +2,9 @@
 # project.sh [options of bench_project]: the benchmark of projections. Builds, makes the graphs and, once, the
 # environment of the other libraries (bench/peers/setup.sh), prints a table and writes results.json.
 #
-#   bench/project.sh                              everything, about 40 minutes on two cores
-#   bench/project.sh --only count --repeats 1     some of it
+#   bench/project.sh                               everything, three times: about 40 minutes on two cores
+#   bench/project.sh --without 'within 2 GiB'      without the largest graph: about 20 minutes
+#   bench/project.sh --only count --repeats 1      some of it, once
 #   FEATBLAS_PEERS=none bench/project.sh          without other libraries
 #   FEATBLAS_BENCH=/big/disk bench/project.sh     where the graphs and results go (50 GB for the largest case)
 set -euo pipefail

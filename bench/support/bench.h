@@ -12,6 +12,7 @@
 typedef struct bench_settings {
     int repeats;
     const char *only;    /* measurements whose names contain this; NULL: all */
+    const char *without; /* not those whose names contain this; NULL: all */
     const char *python;  /* of the peers' environment; NULL: no peers */
     const char *peers;   /* peers.py */
     const char *command; /* the program featblas */

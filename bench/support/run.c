@@ -108,11 +108,15 @@ static void take(const bench_settings *s, const bench_measure *m, bench_runs *ru
             m->threads == 1 ? " " : "s", result.seconds, result.cpu);
 }
 
+static bool wanted(const bench_settings *s, const char *name)
+{
+    return (!s->only || strstr(name, s->only)) && !(s->without && strstr(name, s->without));
+}
+
 void bench_run(const bench_settings *s, int count, const bench_measure *measures, bench_runs *runs)
 {
     for (int repeat = 0; repeat < s->repeats; repeat++)
         for (int i = 0; i < count; i++)
-            if (!runs[i].failed && !(repeat && measures[i].once) &&
-                (!s->only || strstr(measures[i].name, s->only)))
+            if (!runs[i].failed && !(repeat && measures[i].once) && wanted(s, measures[i].name))
                 take(s, &measures[i], &runs[i]);
 }
