@@ -232,6 +232,8 @@ static GrB_Info make_batch(ftb_batch *b, const ftb_map *map)
         *indices[n] = first + n * FTB_BATCH;
     for (int n = 0; n < 6; n++)
         *values[n] = (char *)(first + (7 + n * widest) * FTB_BATCH);
+    b->places =
+        map->uses[FTB_MAP_I] || map->uses[FTB_MAP_J] || map->uses[FTB_MAP_DI] || map->uses[FTB_MAP_DJ];
     const int64_t *const at[4] = {b->i, b->j, b->di, b->dj};
     for (int n = FTB_MAP_I; n < FTB_MAP_NAMES; n++)
         if (map->uses[n])

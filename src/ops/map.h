@@ -20,6 +20,7 @@ typedef struct ftb_batch {
     ftb_machine *machine;
     ftb_operand *operands;
     int64_t count;
+    bool places;          /* i and j are wanted */
     int64_t *x, *y, *out; /* per item: the entries read and the one written */
     int64_t *i, *j;
     int64_t *di, *dj;
@@ -77,8 +78,10 @@ static inline void ftb_batch_push(ftb_batch *b, int64_t x, int64_t y, int64_t ou
     b->x[t] = x;
     b->y[t] = y;
     b->out[t] = out;
-    b->i[t] = i;
-    b->j[t] = j;
+    if (b->places) {
+        b->i[t] = i;
+        b->j[t] = j;
+    }
     if (t + 1 == FTB_BATCH)
         ftb_batch_flush(b);
 }

@@ -18,6 +18,7 @@ typedef struct job {
     uint64_t mask_bits; /* an entry admits unless these bits are all 0: less the sign of a float */
     ftb_map *map;
     FtB_Matrix sides[2];
+    bool word[2]; /* entries of the side are copied as they are, 8 bytes */
     int64_t *rowptr;
     char *colidx, *values;
     FtB_Type type;
@@ -138,7 +139,9 @@ static void copy_run(filler *f)
     }
     FtB_Matrix side = w->sides[f->side];
     size_t step = (size_t)w->width;
-    if (side->width == w->width)
+    if (w->word[f->side] && f->count == 1) /* most runs of a union are short */
+        ((uint64_t *)(void *)w->values)[f->to] = ((const uint64_t *)side->values->data)[f->from];
+    else if (side->width == w->width)
         ftb_cast(w->values + (size_t)f->to * step * FtB_Type_size(w->type), w->type,
                  (char *)side->values->data + (size_t)f->from * step * FtB_Type_size(side->type), side->type,
                  f->count * w->width);
@@ -228,8 +231,41 @@ static inline __attribute__((always_inline)) int64_t merge_row(const job *w, int
     return count;
 }
 
+/* Positions of row i that both inputs have; without a mask nothing else must be looked at to count. The
+ * steps are arithmetic, since branches on which column is less cannot be predicted. */
+static inline int64_t count_matches(const job *w, int64_t i, bool wide)
+{
+    const void *left = w->left->colidx, *right = w->right->colidx;
+    int64_t l = w->left->rowptr[i], lend = w->left->rowptr[i + 1], count = 0;
+    int64_t r = w->right->rowptr[i], rend = w->right->rowptr[i + 1];
+    while (l < lend && r < rend) {
+        int64_t jl = column(left, wide, l), jr = column(right, wide, r);
+        count += jl == jr;
+        l += jl <= jr;
+        r += jr <= jl;
+    }
+    return count;
+}
+
+static void count_unmasked(const job *w, int64_t first, int64_t end, int64_t *taken)
+{
+    const ftb_merge_rule *rule = w->rule;
+    for (int64_t i = first; i < end; i++) {
+        int64_t both = w->left->wide ? count_matches(w, i, true) : count_matches(w, i, false);
+        int64_t left = rule->lone_left ? w->left->rowptr[i + 1] - w->left->rowptr[i] - both : 0;
+        int64_t right = rule->lone_right ? w->right->rowptr[i + 1] - w->right->rowptr[i] - both : 0;
+        w->rowptr[i + 1] = left + both + right;
+        taken[0] += left;
+        taken[1] += right + (rule->combine ? 0 : both);
+    }
+}
+
 static void count_rows(const job *w, int64_t first, int64_t end, int64_t *taken)
 {
+    if (!w->mask && !w->rule->complement) {
+        count_unmasked(w, first, end, taken);
+        return;
+    }
     for (int64_t i = first; i < end; i++)
         w->rowptr[i + 1] =
             w->left->wide ? merge_row(w, i, true, NULL, taken) : merge_row(w, i, false, NULL, taken);
@@ -303,6 +339,9 @@ static GrB_Info prepare(job *w, FtB_Context ctx, const ftb_merge_rule *rule, int
     if (info == GrB_SUCCESS) {
         w->type = rule->type ? rule->type : w->map->type;
         w->width = rule->width >= 0 ? rule->width : w->map->width;
+        for (int side = 0; side < 2; side++)
+            w->word[side] = w->sides[side]->type == w->type && w->sides[side]->width == 1 && w->width == 1 &&
+                            FtB_Type_size(w->type) == 8;
     }
     return info;
 }
