@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define SINK_BYTES 1048576.0 /* that a file's buffers take per thread, at most */
+
 #define FIELD(name) .offset = offsetof(project_values, name)
 
 static const char *const *weight_names(int *count)
@@ -221,28 +223,33 @@ static GrB_Info open_sink(const project *p, FtB_Sink *sink)
     return info;
 }
 
-/* The limit is too small even for the figures that a plan takes: those are small, so they are gathered
- * without it, to be able to say which limit would do. */
+/* What the library ran out of was not foreseen by a plan: figures of the vertices, or a sink's buffers.
+ * Plans without the limit, which takes little, to say which limit would do. */
 static int too_small(project *p, FtB_Sink sink)
 {
-    int64_t now = 0, peak = 0;
+    int64_t peak = 0;
+    FtB_Plan_free(&p->plan);
+    p->options.plan = NULL;
     FtB_Context_set_memory_limit(NULL, 0);
     GrB_Info info = FtB_project_plan(&p->plan, sink, p->R, p->weight, &p->options, FTB_ESTIMATE);
     if (info != GrB_SUCCESS)
         return app_library_error(info, APP_USAGE);
-    FtB_Context_memory(NULL, &now, &peak);
-    double least = fmax((double)peak, (double)now + project_figure(p, "least_limit"));
-    return app_fail(APP_MEMORY,
-                    "memory limit: %lld bytes are too few; the smallest limit that would do is %.0f",
-                    (long long)p->values->reader.common.memory_limit, least);
+    FtB_Context_memory(NULL, NULL, &peak);
+    /* Twice the buffers: a plan's chunks take half of what they are left. */
+    double buffers = 2 * (project_figure(p, "threads") + 1) * SINK_BYTES;
+    return app_fail(APP_MEMORY, "memory limit: %lld bytes are too few; a limit that would do is %.0f",
+                    (long long)p->values->reader.common.memory_limit,
+                    (double)peak + project_figure(p, "least_limit") + buffers);
 }
+
+static bool unforeseen(GrB_Info info) { return info == FTB_LIMIT && !strstr(FtB_error(), "would do"); }
 
 static int work(project *p, FtB_Sink sink)
 {
     const project_values *v = p->values;
     FtB_Stats stats;
     GrB_Info info = FtB_project_plan(&p->plan, sink, p->R, p->weight, &p->options, FTB_ESTIMATE);
-    if (info == FTB_LIMIT && !strstr(FtB_error(), "smallest limit"))
+    if (unforeseen(info))
         return too_small(p, sink);
     if (info != GrB_SUCCESS)
         return app_library_error(info, APP_USAGE);
@@ -260,6 +267,8 @@ static int work(project *p, FtB_Sink sink)
     double start = app_seconds();
     info = FtB_project(sink, p->R, p->weight, &p->options);
     p->seconds = app_seconds() - start;
+    if (unforeseen(info))
+        return too_small(p, sink);
     if (info == GrB_SUCCESS)
         info = FtB_Sink_get_stats(sink, &stats);
     if (info != GrB_SUCCESS)

@@ -236,5 +236,24 @@ run 2 project ratings.csv --columns user
 run 3 info broken.mtx
 run 3 project . </dev/null
 
+# ---- a memory limit that is too small says which one would do
+"$FEATBLAS_COMMAND" gen -q bipartite --rows 2000 --cols 3000 --edges 40000 -o graph.mtx
+run 4 project graph.mtx --memory-limit 1K
+says "graph.mtx does not fit while it is read"
+run 0 project -q graph.mtx -o unlimited.tsv
+for limit in 1200K 2M 3M 4M 6M; do
+    "$FEATBLAS_COMMAND" project -q graph.mtx --memory-limit $limit -o limited.tsv 2>err
+    code=$?
+    if [ $code -eq 4 ] && grep -q 'limit that would do is' err; then
+        run 0 project -q graph.mtx --memory-limit "$(sed 's/.* //' err)" -o limited.tsv
+    elif [ $code -eq 4 ]; then
+        says "does not fit while it is read"
+        continue
+    elif [ $code -ne 0 ]; then
+        fail "--memory-limit $limit: exit code $code: $(cat err)"
+    fi
+    cmp -s limited.tsv unlimited.tsv || fail "--memory-limit $limit gives another result"
+done
+
 clean
 finish
