@@ -6,6 +6,10 @@
  * entry: it wins where a row holds more than a few of the hottest 512 columns. */
 #include "cpu/spgemm_bits.h"
 
+#ifdef __AVX512F__
+#include <immintrin.h>
+#endif
+
 #define WORDS (FTB_BITS_LINE / 64)
 #define SLICES 32
 #define AHEAD 32
@@ -17,9 +21,15 @@ typedef uint64_t line __attribute__((vector_size(64)));
 /* *low + x + y = low' + 2 carry, bit by bit. */
 INLINE line add3(line *low, line x, line y)
 {
+#ifdef __AVX512F__ /* two instructions; compilers find five */
+    __m512i a = (__m512i)*low, b = (__m512i)x, c = (__m512i)y;
+    *low = (line)_mm512_ternarylogic_epi64(a, b, c, 0x96);
+    return (line)_mm512_ternarylogic_epi64(a, b, c, 0xe8);
+#else
     line half = *low ^ x, carry = (*low & x) | (half & y);
     *low = half ^ y;
     return carry;
+#endif
 }
 
 /* Adds four rows to the counters of weight 1 and 2; the carry has weight 4. */
