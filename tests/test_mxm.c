@@ -151,7 +151,7 @@ static bool random_case(rng *r)
     static const int64_t widths[][2] = {{1, 1}, {1, 1}, {0, 0}, {0, 1}, {1, 0}, {3, 3}, {1, 3}, {3, 0}};
     mxm_case m = {.s = ref_semiring_of((int)rng_below(r, ref_semirings()))};
     if (rng_below(r, 2)) /* texts are few among many built-in ones */
-        m.s = ref_semiring_of((int)rng_below(r, 22));
+        m.s = ref_semiring_of((int)rng_below(r, ref_texts()));
     const int64_t *width = widths[rng_below(r, m.s.scalars || m.s.grb ? 5 : 8)];
     int64_t nrows = dimension(r), p = dimension(r), ncols = dimension(r);
     if (rng_below(r, 3) == 0)

@@ -36,6 +36,8 @@ MESSAGE(either, ref_integer(ref_true(a_of(p, f)) || ref_true(b_of(p, f))))
 MESSAGE(places, ref_integer(3 * p->i + 5 * p->j - 7 * p->k))
 MESSAGE(degrees, ref_integer(p->di + 100 * p->dj - 10 * p->dk))
 MESSAGE(inner, ref_integer(p->k))
+MESSAGE(harmonic, ref_divide(ref_multiply(a_of(p, f), b_of(p, f)),
+                             ref_add(ref_add(a_of(p, f), b_of(p, f)), ref_integer(20))))
 MESSAGE(with_mask, ref_multiply(ref_add(a_of(p, f), b_of(p, f)), p->m))
 #undef MESSAGE
 
@@ -47,6 +49,18 @@ static void six(ref_number *z, const ref_pair *p, int64_t width)
     for (int64_t f = 0; f < width; f++) /* one dtype for all: real if one is */
         z[f] = a.real || b.real ? ref_real(ref_double(values[f])) : values[f];
 }
+
+/* Vectors of the first `width` of these: real if a, b or the quotient is. */
+static void vector(ref_number *z, const ref_pair *p, int64_t width, bool quotient)
+{
+    ref_number a = *p->a, b = *p->b;
+    ref_number q = ref_divide(a, ref_add(ref_multiply(b, b), ref_integer(2)));
+    const ref_number values[6] = {quotient ? q : ref_multiply(a, b), b, ref_integer(1), a, a, b};
+    for (int64_t f = 0; f < width; f++)
+        z[f] = a.real || (width > 1 && b.real) || quotient ? ref_real(ref_double(values[f])) : values[f];
+}
+static void exact_vector(ref_number *z, const ref_pair *p, int64_t width) { vector(z, p, width, false); }
+static void rounded_vector(ref_number *z, const ref_pair *p, int64_t width) { vector(z, p, width, true); }
 
 static void dot(ref_number *z, const ref_pair *p, int64_t width)
 {
@@ -83,6 +97,12 @@ static const ref_semiring texts[] = {
     {"plus : [1, a, b, a * b, a * a, b * b]", NULL, 0, REF_PLUS, 6, false, true, false, six},
     {"plus : dot(a, b)", NULL, 0, REF_PLUS, 1, false, false, false, dot},
     {"plus : (a + b) * m", NULL, 0, REF_PLUS, 0, false, true, true, with_mask},
+    {"plus : [a * b, b]", NULL, 0, REF_PLUS, 2, false, true, false, exact_vector},
+    {"plus : [a * b, b, 1, a]", NULL, 0, REF_PLUS, 4, false, true, false, exact_vector},
+    {"plus : [a / (b * b + 2), b]", NULL, 0, REF_PLUS, 2, true, true, false, rounded_vector},
+    {"plus : [a / (b * b + 2), b, 1]", NULL, 0, REF_PLUS, 3, true, true, false, rounded_vector},
+    {"plus : [a / (b * b + 2), b, 1, a, a, b]", NULL, 0, REF_PLUS, 6, true, true, false, rounded_vector},
+    {"plus : a * b / (a + b + 20)", NULL, 0, REF_PLUS, 0, true, false, false, harmonic},
 };
 #define TEXTS ((int)(sizeof texts / sizeof *texts))
 
@@ -134,6 +154,7 @@ static ref_semiring built_in(int which)
     return truths[which - at];
 }
 
+int ref_texts(void) { return TEXTS; }
 int ref_semirings(void) { return TEXTS + BUILT_IN; }
 ref_semiring ref_semiring_of(int which) { return which < TEXTS ? texts[which] : built_in(which - TEXTS); }
 FtB_Arg ref_semiring_arg(const ref_semiring *s) { return s->text ? FTB_ARG(s->text) : FTB_ARG(s->grb); }

@@ -40,6 +40,7 @@ typedef struct ref_semiring {
 } ref_semiring;
 
 int ref_semirings(void); /* how many there are */
+int ref_texts(void);     /* how many of them, the first ones, are texts */
 ref_semiring ref_semiring_of(int which);
 FtB_Arg ref_semiring_arg(const ref_semiring *s);
 int64_t ref_semiring_width(const ref_semiring *s, int64_t width_a, int64_t width_b);
