@@ -4,8 +4,6 @@
 #include <errno.h>
 #include <zlib.h>
 
-#define PIECE (4 << 20)
-
 ftb_file *ftb_arrays_file(ftb_arrays_target *t) { return t->spool ? t->spool : t->target.file; }
 
 GrB_Info ftb_arrays_open(FtB_Sink sink)
@@ -38,24 +36,15 @@ uint32_t ftb_crc(FtB_Context ctx, uint32_t crc, const void *bytes, int64_t count
     return (uint32_t)whole;
 }
 
-/* Writes behind what the array has. */
+/* Writes behind what the array has; by one thread, since file systems lock a file against a second. */
 static GrB_Info append(ftb_arrays_target *t, FtB_Context ctx, ftb_growing *array, const void *bytes,
                        int64_t count)
 {
-    ftb_file *file = ftb_arrays_file(t);
-    int failed = 0;
     if (t->checked)
         array->crc = ftb_crc(ctx, array->crc, bytes, count);
-#pragma omp parallel for schedule(static) num_threads(ftb_threads(ctx))                                      \
-    reduction(max                                                                                            \
-              : failed) if (count > PIECE)
-    for (int64_t at = 0; at < count; at += PIECE) {
-        int error = ftb_file_put(file, array->at + array->bytes + at, (const char *)bytes + at,
-                                 ftb_min(PIECE, count - at));
-        failed = ftb_max(failed, error);
-    }
+    GrB_Info info = ftb_file_write_at(ftb_arrays_file(t), array->at + array->bytes, bytes, count);
     array->bytes += count;
-    return failed ? ftb_file_failed(file, failed) : GrB_SUCCESS;
+    return info;
 }
 
 /* Row pointers of `count` rows from t->next on: where each begins. rowptr NULL: they are empty. */

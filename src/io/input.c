@@ -10,7 +10,7 @@
 
 #define PEEK_BYTES 512
 #define PACKED_BYTES (256 * 1024)
-#define PIECE (1 << 20)
+#define PIECE (4 << 20)
 
 struct ftb_input {
     FtB_Context ctx;

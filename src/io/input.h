@@ -20,7 +20,7 @@ void ftb_input_close(ftb_input **in); /* NULL is allowed */
 
 /* ---- lines (text.c): a text in batches of whole lines, cut into pieces for the threads */
 
-#define FTB_PIECE_BYTES (256 * 1024)
+#define FTB_PIECE_BYTES (128 * 1024)
 #define FTB_LINE_LIMIT (16 << 20) /* a longer line is refused */
 
 typedef struct ftb_text {

@@ -33,7 +33,8 @@ static GrB_Info grow(matrix_state *s, const ftb_sink_shape *shape, int64_t need)
 {
     if (need <= s->room)
         return GrB_SUCCESS;
-    /* Doubling leaves long runs of fresh pages to the kernel; under a limit, room counts as if it were used. */
+    /* Doubling leaves long runs of fresh pages to the kernel; under a limit, room counts as if it were used.
+     */
     int64_t extra = ftb_memory_left(s->ctx) == INT64_MAX ? s->room : s->room / 8;
     int64_t more = ftb_max(need, s->room + extra + 1024);
     int64_t bytes =

@@ -10,7 +10,7 @@ GrB_Info ftb_text_open(ftb_text *t, FtB_Context ctx, ftb_input *in)
     /* What is parsed from a piece takes up to eight times its size: an eighth of the memory at most. */
     int64_t affordable = ftb_max(ftb_memory_left(ctx) / 64 / FTB_PIECE_BYTES, 1);
     t->threads = (int)ftb_min(ftb_threads(ctx), affordable);
-    t->pieces = t->threads == 1 ? 1 : (int)ftb_min(4 * (int64_t)t->threads, affordable);
+    t->pieces = t->threads == 1 ? 2 : (int)ftb_min(16 * (int64_t)t->threads, affordable);
     int64_t size = ftb_input_size(in), piece = FTB_PIECE_BYTES;
     if (size >= 0) { /* small files: small buffers */
         t->pieces = (int)ftb_min(t->pieces, size / FTB_PIECE_BYTES + 1);

@@ -165,11 +165,51 @@ static GrB_Info adopt(FtB_Matrix *A, ftb_tuples *t, FtB_Type type)
     return ftb_matrix_make(A, t->ctx, type, valued, pattern, values);
 }
 
+/* Whether the tuples ascend strictly. */
+static bool ascending(const ftb_tuples *t)
+{
+    const int64_t *I = t->I, *J = t->J;
+    int64_t falls = 0;
+    for (int64_t e = 1; e < ftb_min(t->nvals, 1000); e++) /* mostly it shows soon */
+        if (I[e] < I[e - 1] || (I[e] == I[e - 1] && J[e] <= J[e - 1]))
+            return false;
+#pragma omp parallel for schedule(static) num_threads(ftb_threads(t->ctx)) reduction(+ : falls) if (t->nvals > 65536)
+    for (int64_t e = 1; e < t->nvals; e++)
+        falls += I[e] < I[e - 1] || (I[e] == I[e - 1] && J[e] <= J[e - 1]);
+    return falls == 0;
+}
+
+/* From ascending tuples to CSR, in place. */
+static GrB_Info compress(ftb_tuples *t)
+{
+    t->rowptr = ftb_new(t->ctx, t->nrows + 1, sizeof *t->rowptr);
+    if (!t->rowptr)
+        return ftb_nomem();
+    t->last_i = -1;
+    for (int64_t e = 0; e < t->nvals; e++)
+        while (t->last_i < t->I[e])
+            t->rowptr[++t->last_i] = e;
+    ftb_delete(t->I);
+    t->I = NULL;
+    if (ftb_col_size(t->ncols) == 4)
+        for (int64_t e = 0; e < t->nvals; e++) {
+            int32_t j = (int32_t)((int64_t *)t->J)[e];
+            memcpy((char *)t->J + 4 * e, &j, sizeof j);
+        }
+    t->csr = true;
+    return GrB_SUCCESS;
+}
+
 GrB_Info ftb_tuples_build(FtB_Matrix *A, ftb_tuples *t, FtB_Type type, const FtB_Read_options *options)
 {
     FtB_Type wanted = options->type ? options->type : type;
+    GrB_Info info = GrB_SUCCESS;
     if (t->valued) /* in place: no type is wider than 8 bytes */
         ftb_cast(t->X, wanted, t->X, type, t->nvals);
+    if (!t->csr && options->duplicates != FTB_DUP_COUNT && ascending(t))
+        info = compress(t);
+    if (info != GrB_SUCCESS)
+        return info;
     if (t->csr)
         return adopt(A, t, wanted);
     return FtB_Matrix_build(A, wanted, t->nrows, t->ncols, t->valued, t->nvals, t->I, t->J, t->X,

@@ -1,19 +1,19 @@
 /* Matrix Market, TSV and CSV writers.
  *
- * The entries of a chunk are cut into pieces that surely fit their buffers; the threads format pieces and
- * then write them, each at its own place. The text of a row's number or label is made once per row. */
+ * The entries of a chunk are cut into pieces that surely fit their buffers; the threads format pieces, and
+ * one of them writes those that are ready. The text of a row's number or label is made once per row. */
 #include "io/number.h"
 #include "io/sink.h"
 
-#define PIECE_BYTES (512 * 1024)
-#define PIECES_PER_THREAD 2 /* an interrupted thread holds up less */
-#define COUNT_WIDTH 20      /* room for the number of entries in a Matrix Market size line */
+#define PIECE_BYTES (256 * 1024)
+#define PIECES_PER_THREAD 16 /* between two barriers: an interrupted thread holds up less */
+#define COUNT_WIDTH 20       /* room for the number of entries in a Matrix Market size line */
 
 typedef struct piece {
     char *text;
     int64_t e0, e1; /* entries */
-    int64_t length, offset;
-    int error;
+    int64_t length;
+    bool done; /* formatted */
 } piece;
 
 typedef struct text_state {
@@ -218,34 +218,62 @@ done:
     return info;
 }
 
-/* Formats and writes the pieces up to `count`. */
+/* What the threads that format share. */
+typedef struct queue {
+    int count, next; /* pieces below `next` are written, or being written */
+    bool writing;    /* by one thread */
+    int error;
+} queue;
+
+/* Takes note of a formatted piece. True: this thread is the one to write now. */
+static bool offer(queue *q, piece *p)
+{
+    bool writer;
+#pragma omp critical(ftb_text_queue)
+    {
+        p->done = true;
+        writer = !q->writing;
+        q->writing = true;
+    }
+    return writer;
+}
+
+/* The next piece to write, or NULL: whoever finishes it writes it. */
+static piece *take(queue *q, piece *pieces)
+{
+    piece *p = NULL;
+#pragma omp critical(ftb_text_queue)
+    {
+        if (q->next < q->count && pieces[q->next].done)
+            p = &pieces[q->next++];
+        else
+            q->writing = false;
+    }
+    return p;
+}
+
+/* Formats and writes the pieces up to `count`. One thread writes at a time, since file systems lock a file
+ * against a second writer; the others go on formatting. */
 static GrB_Info write_pieces(text_state *s, FtB_Context ctx, const FtB_Rows *rows, int count)
 {
     ftb_file *file = s->spool ? s->spool : s->target.file;
-    piece *p = s->pieces;
-    bool parallel = count > 1, together = parallel && ftb_file_seekable(file);
     int64_t at = ftb_file_size(file);
-#pragma omp parallel for schedule(dynamic, 1) num_threads(ftb_threads(ctx)) if (parallel)
+    queue q = {.count = count};
     for (int n = 0; n < count; n++)
-        format_piece(s, rows, &p[n]);
-    if (!together) {
-        GrB_Info info = GrB_SUCCESS;
-        for (int n = 0; n < count && info == GrB_SUCCESS; n++)
-            info = ftb_file_write(file, p[n].text, p[n].length);
-        return info;
-    }
+        s->pieces[n].done = false;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(ftb_threads(ctx)) if (count > 1)
     for (int n = 0; n < count; n++) {
-        p[n].offset = at;
-        at += p[n].length;
+        format_piece(s, rows, &s->pieces[n]);
+        if (!offer(&q, &s->pieces[n]))
+            continue;
+        for (piece *p; (p = take(&q, s->pieces));) {
+            if (!q.error) /* only the writer looks at these */
+                q.error = ftb_file_put(file, at, p->text, p->length);
+            at += p->length;
+        }
     }
-#pragma omp parallel for schedule(dynamic, 1) num_threads(ftb_threads(ctx))
-    for (int n = 0; n < count; n++)
-        p[n].error = ftb_file_put(file, p[n].offset, p[n].text, p[n].length);
-    for (int n = 0; n < count; n++)
-        if (p[n].error)
-            return ftb_file_failed(file, p[n].error);
     ftb_file_advance(file, at);
-    return GrB_SUCCESS;
+    return q.error ? ftb_file_failed(file, q.error) : GrB_SUCCESS;
 }
 
 static GrB_Info text_rows(FtB_Sink sink, const FtB_Rows *rows)
