@@ -12,7 +12,7 @@
 
 #define AHEAD 8 /* lists; 4 to 16 measure the same */
 #define PREFETCH_LINES 3
-#define UNROLL 8
+#define UNROLL 4
 #define INLINE static inline __attribute__((always_inline))
 
 #pragma GCC diagnostic ignored "-Wpsabi" /* wide cells are passed between inlined functions only */
@@ -45,29 +45,28 @@ INLINE int64_t locate_cell(const ftb_spgemm *p, ftb_row *row, FtB_Type cell, int
     return at;
 }
 
-/* Messages of right entry e; never -0.0, see ftb_row. */
-INLINE float times_f32(const ftb_spgemm *p, float a, int64_t e)
+/* Adds right entry e, scaled or translated by the left value; never -0.0, see ftb_row. */
+INLINE void add_one(const ftb_spgemm *p, ftb_row *row, ftb_spgemm_message message, FtB_Type cell, bool id16,
+                    ftb_spgemm_locate locate, float a4, double a8, const void *table, int64_t e)
 {
-    return a * ((const float *)p->bval)[e] + 0.0f;
-}
-INLINE double times_f64(const ftb_spgemm *p, double a, int64_t e)
-{
-    return a * ((const double *)p->bval)[e] + 0.0;
-}
-INLINE float table_f32(const ftb_spgemm *p, const void *table, int64_t e)
-{
-    return ((const float *)table)[((const uint8_t *)p->bval)[e]];
-}
-INLINE double table_f64(const ftb_spgemm *p, const void *table, int64_t e)
-{
-    return ((const double *)table)[((const uint8_t *)p->bval)[e]];
+    void *acc = row->acc;
+    int64_t at = locate_cell(p, row, cell, 1, id16, locate, e);
+    if (message == FTB_MESSAGE_PAIR)
+        ((uint32_t *)acc)[at]++;
+    else if (message == FTB_MESSAGE_TIMES && cell == FTB_FP32)
+        ((float *)acc)[at] += a4 * ((const float *)p->bval)[e] + 0.0f;
+    else if (message == FTB_MESSAGE_TIMES)
+        ((double *)acc)[at] += a8 * ((const double *)p->bval)[e] + 0.0;
+    else if (cell == FTB_FP32)
+        ((float *)acc)[at] += ((const float *)table)[((const uint8_t *)p->bval)[e]];
+    else
+        ((double *)acc)[at] += ((const double *)table)[((const uint8_t *)p->bval)[e]];
 }
 
-/* Adds entries [first, last) of the right operand, scaled or translated by left entry x. */
+/* Adds entries [first, last) of the right operand. */
 INLINE void add_segment(const ftb_spgemm *p, ftb_row *row, ftb_spgemm_message message, FtB_Type cell,
                         bool id16, ftb_spgemm_locate locate, int64_t x, int64_t first, int64_t last)
 {
-    void *acc = row->acc;
     int64_t at_a = p->aperm ? p->aperm[x] : x;
     float a4 = 1;
     double a8 = 1;
@@ -80,34 +79,11 @@ INLINE void add_segment(const ftb_spgemm *p, ftb_row *row, ftb_spgemm_message me
         table = (const char *)p->table +
                 ((const uint8_t *)p->aval)[at_a] * p->table_row * (cell == FTB_FP32 ? 4 : 8);
     int64_t e = first;
-    for (; e + UNROLL <= last; e += UNROLL) {
-        float z4[UNROLL];
-        double z8[UNROLL];
-        for (int t = 0; t < UNROLL; t++) /* vectors where the message allows */
-            if (message != FTB_MESSAGE_PAIR && cell == FTB_FP32)
-                z4[t] = message == FTB_MESSAGE_TIMES ? times_f32(p, a4, e + t) : table_f32(p, table, e + t);
-            else if (message != FTB_MESSAGE_PAIR)
-                z8[t] = message == FTB_MESSAGE_TIMES ? times_f64(p, a8, e + t) : table_f64(p, table, e + t);
-        for (int t = 0; t < UNROLL; t++) {
-            int64_t at = locate_cell(p, row, cell, 1, id16, locate, e + t);
-            if (message == FTB_MESSAGE_PAIR)
-                ((uint32_t *)acc)[at]++;
-            else if (cell == FTB_FP32)
-                ((float *)acc)[at] += z4[t];
-            else
-                ((double *)acc)[at] += z8[t];
-        }
-    }
-    for (; e < last; e++) {
-        int64_t at = locate_cell(p, row, cell, 1, id16, locate, e);
-        if (message == FTB_MESSAGE_PAIR)
-            ((uint32_t *)acc)[at]++;
-        else if (cell == FTB_FP32)
-            ((float *)acc)[at] += message == FTB_MESSAGE_TIMES ? times_f32(p, a4, e) : table_f32(p, table, e);
-        else
-            ((double *)acc)[at] +=
-                message == FTB_MESSAGE_TIMES ? times_f64(p, a8, e) : table_f64(p, table, e);
-    }
+    for (; e + UNROLL <= last; e += UNROLL)
+        for (int t = 0; t < UNROLL; t++)
+            add_one(p, row, message, cell, id16, locate, a4, a8, table, e + t);
+    for (; e < last; e++)
+        add_one(p, row, message, cell, id16, locate, a4, a8, table, e);
 }
 
 #define WIDE(name, type, bytes) typedef type name __attribute__((vector_size(bytes), aligned(4), may_alias))
@@ -159,7 +135,7 @@ INLINE void prefetch_list(const ftb_spgemm *p, bool id16, int64_t x, int64_t val
     if (value_size == 0)
         return;
     const char *values = (const char *)p->bval + first * value_size;
-    for (int line = 0; line < PREFETCH_LINES; line++)
+    for (int line = 0; line < (value_size == 1 ? 2 : PREFETCH_LINES); line++)
         __builtin_prefetch(values + 64 * line);
 }
 

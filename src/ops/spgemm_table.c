@@ -9,45 +9,69 @@
 #define MOST_CODES 64
 #define PADDED(width) ((width) <= 2 ? (width) : (width) <= 4 ? 4 : 8)
 
+#define BUCKETS 1024 /* of the hash table that finds codes: mostly empty */
+
 typedef struct dictionary {
-    double value[MOST_CODES]; /* ascending by bits as first met */
+    double value[MOST_CODES]; /* ascending, whatever the entries' order */
     int count;
+    uint64_t key[BUCKETS]; /* bits of the value in each bucket */
+    uint8_t code[BUCKETS]; /* its code + 1; 0: free */
 } dictionary;
 
-static int code_of(const dictionary *d, double x)
+static uint64_t bits_of(double x)
 {
-    for (int c = 0; c < d->count; c++)
-        if (memcmp(&d->value[c], &x, sizeof x) == 0)
-            return c;
-    return -1;
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
 }
 
-/* The distinct values of an operand, ascending, or false if there are too many. Values must be exact in
- * FP64 and free of NaN. */
-static bool collect(dictionary *d, FtB_Matrix A)
+/* The bucket of a value, or the free one where it would go. */
+static int bucket_of(const dictionary *d, uint64_t bits)
 {
-    d->count = 0;
-    if (A->width == 0) {
-        d->value[d->count++] = 1;
-        return true;
-    }
-    double last = NAN;
-    for (int64_t e = 0; e < A->pattern->nvals; e++) {
-        double x = ftb_get_real(A->values->data, A->type, e);
-        if (x == last)
-            continue;
-        if (isnan(x) || (code_of(d, x) < 0 && d->count == MOST_CODES))
-            return false;
-        if (code_of(d, x) < 0)
-            d->value[d->count++] = x;
-        last = x == 0 ? NAN : x; /* both zeros are looked up */
-    }
-    for (int c = 1; c < d->count; c++) /* ascending, so that the table does not depend on order */
+    int at = (int)((bits * UINT64_C(0x9e3779b97f4a7c15)) >> 54);
+    while (d->code[at] && d->key[at] != bits)
+        at = (at + 1) % BUCKETS;
+    return at;
+}
+
+static double value_of(FtB_Matrix A, int64_t e)
+{
+    if (A->type == FTB_FP32)
+        return (double)((const float *)A->values->data)[e];
+    return ftb_get_real(A->values->data, A->type, e);
+}
+
+/* Numbers the values in ascending order. */
+static void order_codes(dictionary *d)
+{
+    for (int c = 1; c < d->count; c++)
         for (int t = c; t > 0 && d->value[t] < d->value[t - 1]; t--) {
             double swap = d->value[t];
             d->value[t] = d->value[t - 1];
             d->value[t - 1] = swap;
         }
+    for (int c = 0; c < d->count; c++)
+        d->code[bucket_of(d, bits_of(d->value[c]))] = (uint8_t)(c + 1);
+}
+
+/* The distinct values of an operand, or false if there are too many, or a NaN. */
+static bool collect(dictionary *d, FtB_Matrix A)
+{
+    memset(d, 0, sizeof *d);
+    int64_t n = A->width == 0 ? 1 : A->pattern->nvals;
+    for (int64_t e = 0; e < n; e++) {
+        double x = A->width == 0 ? 1 : value_of(A, e);
+        uint64_t bits = bits_of(x);
+        int at = bucket_of(d, bits);
+        if (d->code[at])
+            continue;
+        if (isnan(x) || d->count == MOST_CODES)
+            return false;
+        d->key[at] = bits;
+        d->value[d->count++] = x;
+        d->code[at] = (uint8_t)d->count;
+    }
+    order_codes(d);
     return true;
 }
 
@@ -61,7 +85,7 @@ static uint8_t *encode(ftb_product *product, const dictionary *d, FtB_Matrix A)
         return codes;
 #pragma omp parallel for num_threads(ftb_threads(product->ctx))
     for (int64_t e = 0; e < n; e++)
-        codes[e] = (uint8_t)code_of(d, ftb_get_real(A->values->data, A->type, e));
+        codes[e] = (uint8_t)(d->code[bucket_of(d, bits_of(value_of(A, e)))] - 1);
     return codes;
 }
 
