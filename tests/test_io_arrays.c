@@ -275,7 +275,7 @@ static void csr_refused(void **state)
                  {48, 1, "\7", "do not agree"},
                  {56, 1, "\0", "do not agree"},
                  {63, 1, "\x70", "do not agree"},
-                 {64, 1, "\1", "row pointers go from 1"},
+                 {64, 1, "\1", "row pointers"},
                  {72, 1, "\x7f", "row pointers fall"},
                  {152, 1, "\x7f", "has column"},
                  {155, 1, "\x80", "has column -"}};
