@@ -360,7 +360,11 @@ static GrB_Info make_product(call *c)
     finish->use_top_k = o->top_k > 0;
     finish->top_k = o->top_k;
     const char *epilogue = o->epilogue ? o->epilogue : c->weight ? c->weight->epilogue : NULL;
-    return ftb_finish_compile(finish, product, epilogue, o->where);
+    info = ftb_finish_compile(finish, product, epilogue, o->where);
+    bool one_set = !o->sources && !o->targets; /* rows and columns are the same vertices */
+    finish->two_sided = info == GrB_SUCCESS && one_set && ftb_topk_two_sided(product, epilogue, o->where);
+    product->facts.heap_bytes = finish->two_sided ? ftb_topk_bytes(product) : 0;
+    return info;
 }
 
 /* Everything up to the plan. */
@@ -386,6 +390,8 @@ static GrB_Info begin_call(call *c, FtB_Arg C, FtB_Arg R, FtB_Arg weight, const 
     FTB_CHECK(choose_vertices(c));
     FTB_CHECK(make_product(c));
     info = ftb_plan_apply(c->product, c->options.plan, estimate);
+    if (info == GrB_SUCCESS)
+        c->product->finish.two_sided = c->product->finish.two_sided && c->product->plan.triangle;
 done:
     return info;
 }

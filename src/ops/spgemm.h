@@ -8,6 +8,7 @@
  *     batch (spgemm_batch.c)   the same for messages that are programs
  *     finish (spgemm_finish.c) per row, before storing: epilogue, filter, top-k
  *     run (spgemm_run.c)       threads over chunks of rows, chunks in order to a sink
+ *     topk (spgemm_topk.c)     the k largest per row of a symmetric product from its triangle
  *     mirror (spgemm_mirror.c) full rows of a symmetric product from its triangle */
 #ifndef FTB_OPS_SPGEMM_H
 #define FTB_OPS_SPGEMM_H
@@ -81,6 +82,7 @@ typedef struct ftb_finish {
     double min_weight;
     int64_t top_k;
     bool use_top_k;
+    bool two_sided;             /* top-k: the triangle serves both of its ends (spgemm_topk.c) */
     FtB_Type in_type, out_type; /* compute types */
     int64_t in_width, out_width;
     const ftb_vertices *rows, *cols;
@@ -209,6 +211,11 @@ typedef struct ftb_schedule {
 GrB_Info ftb_schedule_make(ftb_schedule *s, const ftb_product *product);
 void ftb_schedule_free(ftb_schedule *s);
 GrB_Info ftb_product_run_mirror(ftb_product *product, const ftb_schedule *s, FtB_Sink sink);
+/* -- topk. Whether the triangle alone gives every row's k largest: decided before planning. */
+bool ftb_topk_two_sided(const ftb_product *product, const char *epilogue, const char *where);
+int64_t ftb_topk_bytes(const ftb_product *product); /* heaps of one thread */
+GrB_Info ftb_product_run_topk(ftb_product *product, const ftb_schedule *s, FtB_Sink sink);
+
 /* Runs chunks on threads and hands them to `deliver` in order, one at a time. `make` computes one row. */
 typedef struct ftb_pipeline {
     const ftb_product *product;

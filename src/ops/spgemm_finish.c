@@ -356,5 +356,5 @@ int64_t ftb_finish_row(struct ftb_finisher *f, int64_t i, int64_t n, void *cols,
         }
         count = keep_entries(f, batch, cols, t0, w, values, count);
     }
-    return finish->use_top_k ? keep_largest(f, count, cols, values) : count;
+    return finish->use_top_k && !finish->two_sided ? keep_largest(f, count, cols, values) : count;
 }

@@ -317,7 +317,9 @@ GrB_Info ftb_product_run(ftb_product *product, FtB_Sink sink)
     GrB_Info info = ftb_schedule_make(&schedule, product);
     if (info != GrB_SUCCESS)
         return info;
-    if (product->plan.mirror) {
+    if (product->finish.two_sided) {
+        info = ftb_product_run_topk(product, &schedule, sink);
+    } else if (product->plan.mirror) {
         info = ftb_product_run_mirror(product, &schedule, sink);
     } else {
         plain run = {product, sink};

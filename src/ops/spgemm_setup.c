@@ -474,7 +474,7 @@ GrB_Info ftb_product_plan(ftb_product *product, const ftb_spgemm_plan *forced, b
     f->bvals = product->right->nvals;
     f->kernel = kernel_name(&product->p);
     f->masked = product->mask != NULL;
-    f->half_wanted = finish->upper_only;
+    f->half_wanted = finish->upper_only || finish->two_sided;
     f->cell_bytes = product->p.cell_width * (int64_t)FtB_Type_size(product->p.cell) +
                     (product->p.message == FTB_MESSAGE_PROGRAM) +
                     8 * (product->want_arg || product->reducer.mean);

@@ -34,7 +34,7 @@ static int64_t thread_bytes(const ftb_spgemm_plan *plan, const ftb_spgemm_facts 
     int64_t scratch = entries * (16 + f->index_bytes + 8 + 2 * f->value_bytes);
     bool dense = plan->accumulator != FTB_ACC_HASH && !(plan->hash_rest && plan->dense_from > f->longest_row);
     bool hash = plan->accumulator == FTB_ACC_HASH || plan->hash_rest;
-    int64_t bytes = scratch + (1 << 16);
+    int64_t bytes = scratch + (1 << 16) + f->heap_bytes;
     if (dense)
         bytes += f->ncols * (f->cell_bytes + 5) + f->ncols / 4;
     if (hash)
