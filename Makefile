@@ -26,7 +26,8 @@ configure:
 	@cmake --preset $(PRESET) > build/configure.log 2>&1 || { cat build/configure.log; exit 1; }
 
 demo: packages
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory configure
+	cmake --build $(BUILD) -j $(JOBS) --target featblas_command
 	@$(BUILD)/featblas demo $(BUILD)/demo
 
 test: packages
