@@ -12,6 +12,7 @@
 
 #define ALIGNMENT 64
 #define HUGE_PAGE (UINT64_C(1) << 21)
+#define SMALL_PAGE ((uintptr_t)4096)
 
 typedef struct header {
     void *raw;
@@ -66,13 +67,14 @@ static void *raw_zeroed(size_t bytes)
 static void advise(void *raw, int64_t bytes)
 {
 #ifdef MADV_HUGEPAGE
-    uintptr_t first = ((uintptr_t)raw + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1);
-    uintptr_t last = ((uintptr_t)raw + (uintptr_t)bytes) & ~(HUGE_PAGE - 1);
-    if (!hook_malloc && last > first)
+    /* All pages of the block, not just the huge ones within: advice on a part would split the mapping, and
+     * a split mapping cannot be grown by mremap, so that realloc would copy it. */
+    uintptr_t first = (uintptr_t)raw & ~(SMALL_PAGE - 1);
+    uintptr_t last = ((uintptr_t)raw + (uintptr_t)bytes + SMALL_PAGE - 1) & ~(SMALL_PAGE - 1);
+    if (!hook_malloc && bytes >= 2 * (int64_t)HUGE_PAGE)
         madvise((void *)first, last - first, MADV_HUGEPAGE);
 #else
-    (void)raw;
-    (void)bytes;
+    (void)raw, (void)bytes;
 #endif
 }
 
