@@ -202,7 +202,8 @@ static GrB_Info text_begin(FtB_Sink sink, const ftb_sink_shape *shape)
     s->line += id_room(s->target.rows) + id_room(s->target.cols) + 4;
     s->capacity = ftb_max(PIECE_BYTES, s->line);
     int threads = ftb_threads(shape->ctx);
-    s->npieces = threads == 1 ? 1 : PIECES_PER_THREAD * threads;
+    int64_t fit = ftb_memory_left(shape->ctx) / 8 / s->capacity; /* fewer under a tight limit */
+    s->npieces = threads == 1 ? 1 : (int)ftb_max(1, ftb_min(PIECES_PER_THREAD * threads, fit));
     s->pieces = ftb_new0(shape->ctx, s->npieces, sizeof *s->pieces);
     for (int p = 0; s->pieces && p < s->npieces; p++)
         if (!(s->pieces[p].text = ftb_new(shape->ctx, s->capacity, 1)))
