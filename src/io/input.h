@@ -66,10 +66,10 @@ GrB_Info ftb_text_failed(const ftb_text *t, const char *first, const ftb_complai
 typedef struct ftb_tuples {
     FtB_Context ctx;
     int64_t nrows, ncols;
-    int64_t nvals, room;
-    int64_t *I;  /* tuples: rows */
-    void *J;     /* columns: int64_t; CSR: as the pattern has them */
-    uint64_t *X; /* 8 bytes each; NULL: none */
+    int64_t nvals, room, expected; /* expected: in all, as far as can be told; 0: cannot */
+    int64_t *I;                    /* tuples: rows */
+    void *J;                       /* columns: int64_t; CSR: as the pattern has them */
+    uint64_t *X;                   /* 8 bytes each; NULL: none */
     bool valued, csr;
     int64_t *rowptr;        /* CSR: filled up to last_i */
     int64_t last_i, last_j; /* CSR: of the last entry, -1: none */

@@ -246,6 +246,13 @@ static GrB_Info take_round(reader *r, char *first)
     for (int p = 0; p < t->pieces; p++)
         r->lines += r->workers[p].lines;
     FTB_CHECK(reserve_texts(r));
+    if (ftb_input_size(t->in) >= 0 && r->tuples.nvals == 0) { /* all lines are about as long as these */
+        int64_t count = 0;
+        for (int p = 0; p < t->pieces; p++)
+            count += r->pieces[p].count;
+        double share = (double)(cut[t->pieces] - first) / (double)ftb_input_size(t->in);
+        r->tuples.expected = (int64_t)(1.01 * (double)count / share) + 1;
+    }
 #pragma omp parallel for schedule(static, 1) num_threads(ftb_min(t->threads, 2)) if (parallel)
     for (int side = 0; side < 2; side++)
         if (r->texts[side])
@@ -379,6 +386,7 @@ GrB_Info ftb_read_edges(FtB_Matrix *A, FtB_Labels *rows, FtB_Labels *cols, FtB_C
     FTB_CHECK(start(&r, ctx, options));
     FTB_CHECK(read_lines(&r, first, rest, end));
     stop(&r);
+    FTB_CHECK(ftb_tuples_reserve(&r.tuples, r.tuples.nvals)); /* give back what is too much */
     FTB_CHECK(number_side(&r, 0, rows));
     FTB_CHECK(number_side(&r, 1, cols));
     if (!r.tuples.valued && options->duplicates == FTB_DUP_COUNT) {

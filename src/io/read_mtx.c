@@ -370,9 +370,11 @@ static GrB_Info start(reader *r, FtB_Context ctx, const FtB_Read_options *option
         h->field = UNSIGNED;
     bool csr = h->symmetry == GENERAL && options->duplicates != FTB_DUP_COUNT;
     FTB_CHECK(ftb_tuples_start(&r->tuples, ctx, h->nrows, h->ncols, h->field != PATTERN, csr));
-    /* The size line is believed where the file is long enough for it; a pipe has to deliver first. */
-    bool believed = ftb_input_size(r->text.in) >= 0;
-    FTB_CHECK(ftb_tuples_reserve(&r->tuples, believed ? h->nvals : ftb_min(h->nvals, 1 << 16)));
+    /* Room for all at once, unless a pipe's size line asks for more than there is: it must deliver first. */
+    info = ftb_tuples_reserve(&r->tuples, h->nvals);
+    if (info != GrB_SUCCESS && ftb_input_size(r->text.in) < 0)
+        info = ftb_tuples_reserve(&r->tuples, ftb_min(h->nvals, 1 << 16));
+    FTB_CHECK(info);
     FTB_CHECK(ftb_pieces_new(&r->pieces, ctx, pieces, r->text.entries, h->field != PATTERN));
     r->cut = ftb_new(ctx, pieces + 1, sizeof *r->cut);
     r->workers = ftb_new0(ctx, pieces, sizeof *r->workers);

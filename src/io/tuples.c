@@ -29,11 +29,16 @@ GrB_Info ftb_tuples_reserve(ftb_tuples *t, int64_t room)
     return GrB_SUCCESS;
 }
 
+/* All that is expected at once, or half of the memory left: growing in many steps leaves holes in the heap
+ * that count towards the resident size. */
 static GrB_Info grow(ftb_tuples *t, int64_t need)
 {
     if (need <= t->room)
         return GrB_SUCCESS;
-    if (ftb_tuples_reserve(t, ftb_max(need, t->room + t->room / 2)) == GrB_SUCCESS)
+    int64_t bytes = (t->csr ? 4 : 16) + (t->valued ? 8 : 0), half = ftb_memory_left(t->ctx) / 2 / bytes;
+    int64_t more = t->expected > need ? t->expected : t->room + t->room / 2;
+    more = ftb_max(ftb_min(more - t->room, half) + t->room, need);
+    if (more > need && ftb_tuples_reserve(t, more) == GrB_SUCCESS)
         return GrB_SUCCESS;
     return ftb_tuples_reserve(t, need);
 }
