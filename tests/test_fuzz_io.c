@@ -38,7 +38,8 @@ static void put_at(input *in, size_t at, size_t removed, const void *bytes, size
     in->size += count - removed;
 }
 
-static void mutate(input *in, rng *r, bool text)
+/* Puts in something that means something. */
+static void put_token(input *in, rng *r, size_t at)
 {
     static const char *const tokens[] = {"0",          "-1",
                                          "1e999",      "nan",
@@ -56,16 +57,37 @@ static void mutate(input *in, rng *r, bool text)
                                          "+",          "\xff",
                                          "1d5",        ".",
                                          "\"a,b\nc\"", "\n\n\n"};
-    static const char binary[][8] = {{0},
-                                     {-1, -1, -1, -1, -1, -1, -1, -1},
-                                     {0, 0, 0, 0, 0, 0, 0, -128},
-                                     {-1, -1, -1, 127},
-                                     {1},
-                                     {8},
-                                     {0, 0, 0, 0, 1},
-                                     {100}};
-    size_t at = in->size ? (size_t)rng_below(r, (int64_t)in->size) : 0;
+    const char *token = tokens[rng_below(r, sizeof tokens / sizeof *tokens)];
+    put_at(in, at, (size_t)rng_below(r, 4), token, strlen(token));
+}
+
+static void put_number(input *in, rng *r, size_t at)
+{
+    static const char numbers[][8] = {{0},
+                                      {-1, -1, -1, -1, -1, -1, -1, -1},
+                                      {0, 0, 0, 0, 0, 0, 0, -128},
+                                      {-1, -1, -1, 127},
+                                      {1},
+                                      {8},
+                                      {0, 0, 0, 0, 1},
+                                      {100}};
+    size_t count = rng_below(r, 2) ? 8 : 4;
+    put_at(in, at - at % count, count, numbers[rng_below(r, sizeof numbers / sizeof *numbers)], count);
+}
+
+static void repeat(input *in, rng *r, size_t at)
+{
     char copy[256];
+    size_t from = in->size ? (size_t)rng_below(r, (int64_t)in->size) : 0, count = (size_t)rng_below(r, 200);
+    if (count > in->size - from)
+        count = in->size - from;
+    memcpy(copy, in->bytes + from, count);
+    put_at(in, at, rng_below(r, 2) ? count : 0, copy, count);
+}
+
+static void mutate(input *in, rng *r, bool text)
+{
+    size_t at = in->size ? (size_t)rng_below(r, (int64_t)in->size) : 0;
     switch (rng_below(r, 8)) {
     case 0: /* one bit */
         if (in->size > 0)
@@ -81,25 +103,12 @@ static void mutate(input *in, rng *r, bool text)
     case 3: /* take out */
         put_at(in, at, (size_t)rng_below(r, rng_below(r, 2) ? 4 : 200), "", 0);
         break;
-    case 4: /* repeat */
-    case 5: {
-        size_t from = in->size ? (size_t)rng_below(r, (int64_t)in->size) : 0,
-               count = (size_t)rng_below(r, 200);
-        if (count > in->size - from)
-            count = in->size - from;
-        memcpy(copy, in->bytes + from, count);
-        put_at(in, at, rng_below(r, 2) ? count : 0, copy, count);
+    case 4:
+    case 5:
+        repeat(in, r, at);
         break;
-    }
-    default: /* something that means something */
-        if (text) {
-            const char *token = tokens[rng_below(r, sizeof tokens / sizeof *tokens)];
-            put_at(in, at, (size_t)rng_below(r, 4), token, strlen(token));
-        } else {
-            size_t count = rng_below(r, 2) ? 8 : 4;
-            at -= at % count;
-            put_at(in, at, count, binary[rng_below(r, sizeof binary / sizeof *binary)], count);
-        }
+    default:
+        (text ? put_token : put_number)(in, r, at);
     }
 }
 

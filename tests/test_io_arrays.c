@@ -235,13 +235,22 @@ static void npz_refused(void **state)
         assert_non_null(strstr(FtB_error(), "bad.npz: "));
         assert_null(A);
     }
-    make_npz("good.npz", good, 5, false);
+}
+
+static void npz_damaged(void **state)
+{
+    (void)state;
+    const double X[] = {2, 1, 3};
+    FtB_Matrix A;
+    assert_ok(FtB_Matrix_build(&A, FTB_FP64, 2, 3, 1, 3, (const int64_t[]){0, 1, 1},
+                               (const int64_t[]){1, 0, 2}, X, FTB_DUP_SUM, NULL));
+    assert_ok(FtB_Matrix_write(A, temp_path("good.npz"), FTB_FORMAT_AUTO, NULL, NULL, 0));
+    FtB_Matrix_free(&A);
     size_t size;
     char *bytes = read_bytes("good.npz", &size);
-    FtB_Matrix A;
     write_bytes("cut.npz", bytes, size - 30);
     assert_fails(FTB_FORMAT, "is no npz file", FtB_Matrix_read(&A, NULL, NULL, temp_path("cut.npz"), NULL));
-    char *value = memmem(bytes, size, &data[2], sizeof data[2]);
+    char *value = memmem(bytes, size, &X[2], sizeof X[2]);
     value[6] ^= 1; /* the checksum tells */
     write_bytes("crc.npz", bytes, size);
     assert_fails(FTB_FORMAT, "data.npy: CRC error",
@@ -358,9 +367,10 @@ static void failing_allocations(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(round_trips),        cmocka_unit_test(parallel_edges),
-                                       cmocka_unit_test(as_scipy_writes),    cmocka_unit_test(npz_refused),
-                                       cmocka_unit_test(csr_refused),        cmocka_unit_test(from_a_pipe),
-                                       cmocka_unit_test(failing_allocations)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(round_trips),     cmocka_unit_test(parallel_edges),
+        cmocka_unit_test(as_scipy_writes), cmocka_unit_test(npz_refused),
+        cmocka_unit_test(npz_damaged),     cmocka_unit_test(csr_refused),
+        cmocka_unit_test(from_a_pipe),     cmocka_unit_test(failing_allocations)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,7 +8,9 @@
 #include "io/io.h"
 
 #include <math.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 
 /* Sends the rows of A in chunks of random length, leaving out empty rows now and then; its own way through
  * the arrays, so that it checks FtB_Matrix_write too. */
@@ -328,6 +330,34 @@ static void unfinished_files_vanish(void **state)
     }
 }
 
+/* No room on the way: an error, and no file. */
+static void full_disks(void **state)
+{
+    (void)state;
+    rng r = rng_new();
+    FtB_Matrix A = rng_matrix(&r, FTB_FP64, 300, 300, 1, 0.3);
+    int files = count_files();
+    struct rlimit old, low;
+    void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &old);
+    for (int format = FTB_MTX; format <= FTB_CSR; format++)
+        for (rlim_t bytes = 0; bytes < 200000; bytes += 50000) {
+            FtB_Sink sink;
+            low = old;
+            low.rlim_cur = bytes;
+            assert_ok(FtB_Sink_file(&sink, temp_path("full"), (FtB_Format)format, NULL));
+            setrlimit(RLIMIT_FSIZE, &low);
+            GrB_Info info = send(sink, A, bytes % 100000 == 0, false, &r);
+            setrlimit(RLIMIT_FSIZE, &old);
+            FtB_Sink_free(&sink);
+            assert_int_equal(info, FTB_IO);
+            assert_non_null(strstr(FtB_error(), "full: cannot write: File too large"));
+            assert_int_equal(count_files(), files);
+        }
+    signal(SIGXFSZ, handler);
+    FtB_Matrix_free(&A);
+}
+
 /* Matrix Market wants the lower triangle of a symmetric matrix; products have the upper one. */
 static void symmetric_files(void **state)
 {
@@ -396,6 +426,7 @@ int main(void)
                                        cmocka_unit_test(misuse),
                                        cmocka_unit_test(files_of_every_format),
                                        cmocka_unit_test(unfinished_files_vanish),
+                                       cmocka_unit_test(full_disks),
                                        cmocka_unit_test(symmetric_files),
                                        cmocka_unit_test(failing_allocations)};
     return cmocka_run_group_tests(tests, NULL, NULL);

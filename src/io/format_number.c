@@ -61,7 +61,7 @@ static char *lay_out(char *out, uint64_t digits, int power, int precision)
         return ftb_format_unsigned(out, (uint64_t)exponent);
     }
     if (exponent < 0) {
-        memcpy(out, "0.000", 5);
+        stpcpy(out, "0.000");
         out += 1 - exponent;
         memcpy(out, text, (size_t)n);
         return out + n;
@@ -193,18 +193,14 @@ static char *format_digits(char *out, double value, int digits)
 
 char *ftb_format_real(char *out, double value, int digits, bool single)
 {
-    if (isnan(value)) {
-        memcpy(out, "nan", 3);
-        return out + 3;
-    }
+    if (isnan(value))
+        return stpcpy(out, "nan");
     if (signbit(value)) {
         *out++ = '-';
         value = -value;
     }
-    if (isinf(value)) {
-        memcpy(out, "inf", 3);
-        return out + 3;
-    }
+    if (isinf(value))
+        return stpcpy(out, "inf");
     if (value < 100000 && value == (double)(uint32_t)value && (digits == 0 || digits > 4))
         return ftb_format_unsigned(out, (uint64_t)value); /* counts, mostly */
     return digits == 0 ? format_shortest(out, value, single) : format_digits(out, value, digits);

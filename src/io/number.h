@@ -53,8 +53,8 @@ static inline const char *ftb_parse_integer(const char *p, int64_t *value)
 }
 
 #define FTB_NUMBER_ROOM 32 /* no number is longer */
-/* Writes a number, without a NUL, and returns its end. digits: 1 to 17, as printf's %.*g; 0: the fewest
- * that read back to the same double (or float, if `single`). */
+/* Writes a number and returns its end; no NUL follows, but all of the room may be written to. digits: 1 to
+ * 17, as printf's %.*g; 0: the fewest that read back to the same double (or float, if `single`). */
 char *ftb_format_real(char *out, double value, int digits, bool single);
 char *ftb_format_unsigned(char *out, uint64_t value);
 static inline char *ftb_format_integer(char *out, int64_t value)

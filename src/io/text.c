@@ -166,7 +166,7 @@ void ftb_complain(ftb_complaint *c, const char *at, const char *line, const char
 
 GrB_Info ftb_text_failed(const ftb_text *t, const char *first, const ftb_complaint *c)
 {
-    return ftb_fail(FTB_FORMAT, "%s:%lld:%lld: %s", ftb_input_name(t->in),
-                    (long long)(t->line + ftb_count_lines(first, c->line)), (long long)(c->at - c->line + 1),
+    int64_t line = t->line + ftb_count_lines(first, c->line), column = c->at - c->line + 1;
+    return ftb_fail(FTB_FORMAT, "%s:%lld:%lld: %s", ftb_input_name(t->in), (long long)line, (long long)column,
                     c->text);
 }
