@@ -72,6 +72,7 @@ static GrB_Info prepare_call(call *c, FtB_Arg semiring, bool want_arg)
         goto done;
     }
     product->want_arg = want_arg;
+    product->reserve = c->sink ? FTB_SINK_RESERVE : 0;
     FTB_CHECK(ftb_product_message(product, NULL, NULL, NULL, false));
     product->facts.slot_only = product->mask && (c->sink || product->message.used[FTB_NAME_M]);
     if (want_arg)

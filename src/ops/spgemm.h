@@ -103,6 +103,7 @@ typedef struct ftb_product {
     int64_t width;                /* of h */
     bool constant;                /* idempotent reducer of a constant: h is the constant */
     char constant_value[8];       /* in sum_type */
+    int64_t reserve;              /* bytes that the plan leaves to the sink */
     bool want_arg;                /* emit the winning k instead of h */
     ftb_pattern *left, *right;    /* retained; transposed where asked */
     FtB_Matrix A, B;              /* borrowed */
@@ -115,7 +116,9 @@ typedef struct ftb_product {
     int swap[8];            /* component of h that (j, i) has where (i, j) has the index; when symmetric */
     const void *dual_table; /* table of [f(a,b), f(b,a)]: a triangle gives both halves; NULL: none */
     int64_t dual_row;
-    bool dual;       /* cells hold both */
+    bool dual;                /* cells hold both */
+    const void *single_table; /* the table for cells of one, while dual */
+    int64_t single_row;
     bool text_times; /* the message reads a * b */
     FtB_Matrix mask; /* not complemented, else NULL; borrowed */
     const ftb_flags *mask_flags;
@@ -151,6 +154,8 @@ typedef struct ftb_chunk {
     ftb_row_stats *stats; /* of each row, when rows are only counted; then nvals is 0 */
 } ftb_chunk;
 
+#define FTB_SINK_RESERVE (INT64_C(3) << 20) /* a text sink's buffers; measured 0.5 to 3 MiB */
+
 /* -- setup. `project` says that C = R' R and names like si are known; then A == B == R read by descriptor. */
 GrB_Info ftb_product_new(ftb_product **product, FtB_Context ctx, FtB_Semiring *semiring, FtB_Matrix A,
                          bool transpose_a, FtB_Matrix B, bool transpose_b);
@@ -158,6 +163,7 @@ GrB_Info ftb_product_message(ftb_product *product, const ftb_vertices *rows, con
                              const ftb_vertices *inner, bool project); /* picks kernel and types */
 GrB_Info ftb_product_plan(ftb_product *product, const ftb_spgemm_plan *forced, bool estimate);
 GrB_Info ftb_product_prepare(ftb_product *product); /* ids, values: what the plan needs to run */
+void ftb_product_unhalve(ftb_product *product);     /* back to full rows, after a triangle was prepared */
 void ftb_product_delete(ftb_product *product);
 void *ftb_product_own(ftb_product *product, void *memory);    /* returns memory; freed with the product */
 GrB_Info ftb_product_table(ftb_product *product, bool *done); /* spgemm_table.c: TABLE if it pays */
@@ -210,7 +216,8 @@ typedef struct ftb_schedule {
 } ftb_schedule;
 GrB_Info ftb_schedule_make(ftb_schedule *s, const ftb_product *product);
 void ftb_schedule_free(ftb_schedule *s);
-GrB_Info ftb_product_run_mirror(ftb_product *product, const ftb_schedule *s, FtB_Sink sink);
+/* *delivered: rows may have reached the sink; before, the caller may start again with full rows. */
+GrB_Info ftb_product_run_mirror(ftb_product *product, const ftb_schedule *s, FtB_Sink sink, bool *delivered);
 /* -- topk. Whether the triangle alone gives every row's k largest: decided before planning. */
 bool ftb_topk_two_sided(const ftb_product *product, const char *epilogue, const char *where);
 int64_t ftb_topk_bytes(const ftb_product *product); /* heaps of one thread */

@@ -141,6 +141,8 @@ GrB_Info ftb_product_prepare(ftb_product *product)
         return info;
     if (product->plan.mirror && product->dual_table) {
         product->dual = true;
+        product->single_table = p->table;
+        product->single_row = p->table_row;
         p->table = product->dual_table;
         p->table_row = product->dual_row;
         p->cell_width = 2;
@@ -164,4 +166,18 @@ GrB_Info ftb_product_prepare(ftb_product *product)
         info = make_values(&p->bval, product, product->B, product->right_from,
                            times ? p->cell : product->message.btype);
     return info;
+}
+
+void ftb_product_unhalve(ftb_product *product)
+{
+    ftb_spgemm *p = &product->p;
+    product->plan.triangle = product->plan.mirror = false;
+    p->bstart = NULL;
+    if (product->dual) {
+        product->dual = false;
+        p->table = product->single_table;
+        p->table_row = product->single_row;
+        p->cell_width = 1;
+    }
+    ftb_product_count(product);
 }

@@ -296,7 +296,8 @@ static void free_retained(retained *r)
     ftb_delete(r->lower);
 }
 
-GrB_Info ftb_product_run_mirror(ftb_product *product, const ftb_schedule *schedule, FtB_Sink sink)
+GrB_Info ftb_product_run_mirror(ftb_product *product, const ftb_schedule *schedule, FtB_Sink sink,
+                                bool *delivered)
 {
     FtB_Context ctx = product->ctx;
     int64_t nrows = product->p.nrows;
@@ -327,6 +328,7 @@ GrB_Info ftb_product_run_mirror(ftb_product *product, const ftb_schedule *schedu
                          .type = product->sum_type,
                          .width = width};
     FTB_CHECK(ftb_pipeline_run(&line));
+    *delivered = true;
     info = emit_full(&r);
 done:
     free_retained(&r);

@@ -311,6 +311,21 @@ static GrB_Info deliver_rows(void *state, const ftb_chunk *chunk)
     return ftb_sink_rows(run->sink, &rows);
 }
 
+static GrB_Info run_plain(ftb_product *product, const ftb_schedule *schedule, FtB_Sink sink)
+{
+    plain run = {product, sink};
+    bool counts = ftb_sink_counts(sink);
+    ftb_pipeline line = {.product = product,
+                         .schedule = schedule,
+                         .make = counts ? count_row : make_row,
+                         .deliver = counts ? deliver_counts : deliver_rows,
+                         .counts = counts,
+                         .state = &run,
+                         .type = product->finish.out_type,
+                         .width = product->finish.out_width};
+    return ftb_pipeline_run(&line);
+}
+
 GrB_Info ftb_product_run(ftb_product *product, FtB_Sink sink)
 {
     ftb_schedule schedule;
@@ -320,19 +335,17 @@ GrB_Info ftb_product_run(ftb_product *product, FtB_Sink sink)
     if (product->finish.two_sided) {
         info = ftb_product_run_topk(product, &schedule, sink);
     } else if (product->plan.mirror) {
-        info = ftb_product_run_mirror(product, &schedule, sink);
+        bool delivered = false;
+        info = ftb_product_run_mirror(product, &schedule, sink, &delivered);
+        if (info == FTB_LIMIT && !delivered) { /* the triangle is larger than estimated: full rows */
+            ftb_schedule_free(&schedule);
+            ftb_product_unhalve(product);
+            info = ftb_schedule_make(&schedule, product);
+            if (info == GrB_SUCCESS)
+                info = run_plain(product, &schedule, sink);
+        }
     } else {
-        plain run = {product, sink};
-        bool counts = ftb_sink_counts(sink);
-        ftb_pipeline line = {.product = product,
-                             .schedule = &schedule,
-                             .make = counts ? count_row : make_row,
-                             .deliver = counts ? deliver_counts : deliver_rows,
-                             .counts = counts,
-                             .state = &run,
-                             .type = product->finish.out_type,
-                             .width = product->finish.out_width};
-        info = ftb_pipeline_run(&line);
+        info = run_plain(product, &schedule, sink);
     }
     ftb_schedule_free(&schedule);
     return info;

@@ -483,6 +483,8 @@ GrB_Info ftb_product_plan(ftb_product *product, const ftb_spgemm_plan *forced, b
     f->index_bytes = (int64_t)ftb_col_size(product->p.ncols);
     f->top_k = finish->use_top_k ? finish->top_k : 0;
     f->memory_left = ftb_memory_left(product->ctx);
+    if (f->memory_left < INT64_MAX)
+        f->memory_left = ftb_max(f->memory_left - product->reserve, 0);
     f->threads = ftb_threads(product->ctx);
     f->entries_estimate = -1;
     if (estimate || (f->symmetric && !f->half_wanted && f->memory_left < INT64_MAX))
@@ -500,6 +502,7 @@ GrB_Info ftb_product_plan(ftb_product *product, const ftb_spgemm_plan *forced, b
                         "memory limit: %lld bytes are left and this product needs at least %lld beside its "
                         "operands; the smallest limit that would do is %lld",
                         (long long)f->memory_left, (long long)product->plan.least_limit,
-                        (long long)(product->ctx->limit - f->memory_left + product->plan.least_limit));
+                        (long long)(product->ctx->limit - ftb_memory_left(product->ctx) +
+                                    product->plan.least_limit + product->reserve));
     return GrB_SUCCESS;
 }

@@ -131,37 +131,51 @@ static double predict_seconds(const ftb_spgemm_plan *plan, const ftb_spgemm_fact
     return 1e-9 * (work + entries * NANOSECONDS_ENTRY) / plan->threads;
 }
 
-bool ftb_rule_spgemm(ftb_spgemm_plan *plan, const ftb_spgemm_facts *f, const ftb_machine_facts *m)
+/* How hard memory presses: the fastest form, the same on one thread, or the one that holds the least. */
+enum { ROOMY, ONE_THREAD, TIGHT, PRESSURES };
+
+static void choose_form(ftb_spgemm_plan *plan, const ftb_spgemm_facts *f, const ftb_machine_facts *m,
+                        int pressure)
 {
-    if (FREE(FTB_SET_THREADS))
-        plan->threads = f->products < 2e5 ? 1 : f->threads; /* starting threads costs about 50 us */
+    bool tight = pressure == TIGHT;
+    if (FREE(FTB_SET_THREADS)) /* starting threads costs about 50 us */
+        plan->threads = pressure != ROOMY || f->products < 2e5 ? 1 : f->threads;
     if (FREE(FTB_SET_ID16) || f->ncols > 65536)
-        plan->id16 = f->ncols <= 65536 && f->products > 4 * (double)f->bvals;
+        plan->id16 = !tight && f->ncols <= 65536 && f->products > 4 * (double)f->bvals;
     if (FREE(FTB_SET_RELABEL))
-        plan->relabel =
-            !f->hash_only && f->products > 16 * (double)f->bvals && f->ncols * f->cell_bytes > m->l1 / 2;
-    if (f->hash_only)
-        plan->relabel = false;
-    double entries = f->entries_estimate >= 0 ? f->entries_estimate : f->entries_bound;
-    double retained = entries / 2 * (double)(4 + f->cell_bytes);
+        plan->relabel = !tight && f->products > 16 * (double)f->bvals && f->ncols * f->cell_bytes > m->l1 / 2;
+    plan->relabel = plan->relabel && !f->hash_only;
     bool may_halve = !f->masked && (f->half_wanted ? f->self : f->symmetric);
     if (FREE(FTB_SET_TRIANGLE))
-        plan->triangle = f->half_wanted || f->products > 1e5;
+        plan->triangle = f->half_wanted || (!tight && f->products > 1e5);
     plan->triangle = plan->triangle && may_halve;
     choose_hot(plan, f);
+    if (tight && FREE(FTB_SET_HOT))
+        plan->hot = 0;
     choose_accumulator(plan, f, m);
-    int64_t fixed = plan->threads * thread_bytes(plan, f) +
-                    f->bvals * (plan->id16      ? 2
-                                : plan->relabel ? 4
-                                                : 0) +
-                    16 * (f->nrows + f->ncols) + hot_bytes(f, plan->hot);
+    if (tight && FREE(FTB_SET_ACCUMULATOR) && !f->masked) { /* whichever is smaller */
+        plan->accumulator = FTB_ACC_LIST;
+        int64_t list = thread_bytes(plan, f);
+        plan->accumulator = FTB_ACC_HASH;
+        if (!f->hash_only && list < thread_bytes(plan, f))
+            plan->accumulator = FTB_ACC_LIST;
+    }
+}
+
+static void choose_memory(ftb_spgemm_plan *plan, const ftb_spgemm_facts *f, int pressure)
+{
+    double entries = f->entries_estimate >= 0 ? f->entries_estimate : f->entries_bound;
+    double retained = entries / 2 * (double)(4 + f->cell_bytes);
+    int64_t id_bytes = plan->id16 ? 2 : plan->relabel ? 4 : 0;
+    int64_t fixed = plan->threads * thread_bytes(plan, f) + f->bvals * id_bytes + 16 * (f->nrows + f->ncols) +
+                    hot_bytes(f, plan->hot);
     int64_t row = longest_kept_row(f) * chunk_entry_bytes(f);
     int in_flight = CHUNKS_IN_FLIGHT(plan->threads);
-    if (plan->triangle && !f->half_wanted && FREE(FTB_SET_MIRROR) && f->memory_left < INT64_MAX)
-        plan->mirror = retained * 1.25 + (double)(fixed + in_flight * MAX(2 * row, CHUNK_BYTES)) <
-                       (double)f->memory_left;
-    else if (FREE(FTB_SET_MIRROR))
-        plan->mirror = true;
+    if (FREE(FTB_SET_MIRROR))
+        plan->mirror =
+            pressure != TIGHT && (f->memory_left == INT64_MAX ||
+                                  retained * 1.25 + (double)(fixed + in_flight * MAX(2 * row, CHUNK_BYTES)) <
+                                      (double)f->memory_left);
     plan->mirror = plan->mirror && plan->triangle && !f->half_wanted;
     if (plan->triangle && !f->half_wanted && !plan->mirror)
         plan->triangle = false;
@@ -171,6 +185,24 @@ bool ftb_rule_spgemm(ftb_spgemm_plan *plan, const ftb_spgemm_facts *f, const ftb
         plan->chunk_bytes = MAX(MIN(room, CHUNK_BYTES), row + 4096);
     plan->chunk_products = (int64_t)MAX(f->products / (64.0 * plan->threads), 1e5);
     plan->bytes = fixed + in_flight * plan->chunk_bytes + (plan->mirror ? (int64_t)retained : 0);
+}
+
+bool ftb_rule_spgemm(ftb_spgemm_plan *plan, const ftb_spgemm_facts *f, const ftb_machine_facts *m)
+{
+    const ftb_spgemm_plan given = *plan;
+    int64_t least = INT64_MAX;
+    bool fits = false;
+    for (int pressure = ROOMY; pressure < PRESSURES; pressure++) {
+        ftb_spgemm_plan form = given;
+        choose_form(&form, f, m, pressure);
+        choose_memory(&form, f, pressure);
+        least = MIN(least, form.least_limit);
+        if (fits)
+            continue;
+        *plan = form; /* the last form may use all that is left, others leave a quarter to the sink */
+        fits = form.least_limit <= f->memory_left - (pressure == TIGHT ? 0 : f->memory_left / 4);
+    }
+    plan->least_limit = least;
     plan->seconds = predict_seconds(plan, f, m);
-    return f->memory_left >= plan->least_limit;
+    return fits;
 }
