@@ -179,8 +179,10 @@ static void bit_counts(void **state)
     static int32_t k[MOST];
     static uint32_t counts[COLUMNS], expected[COLUMNS];
     rng r = rng_new();
-    for (size_t t = 0; t < sizeof table / sizeof table[0]; t++)
-        table[t] = t % 7 == 0 ? UINT64_MAX : rng_bits(&r) & rng_bits(&r);
+    for (size_t t = 0; t < sizeof table / sizeof table[0]; t++) {
+        uint64_t half = rng_bits(&r);
+        table[t] = t % 7 == 0 ? UINT64_MAX : half & rng_bits(&r);
+    }
     static const int64_t lengths[] = {0, 1, 2, 15, 16, 17, 31, 32, 33, 63, 64, 65, 255, 1023, 1024, MOST};
     int best = ftb_isa();
     for (size_t l = 0; l < sizeof lengths / sizeof lengths[0]; l++) {

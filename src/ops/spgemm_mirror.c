@@ -276,6 +276,8 @@ done:
     for (int t = 0; r->gatherer && t < threads; t++)
         free_gatherer(&r->gatherer[t]);
     ftb_delete(r->gatherer);
+    r->gatherer = NULL;
+    r->schedule = NULL;
     ftb_schedule_free(&schedule);
     return info;
 }

@@ -312,7 +312,8 @@ static void read_cells(const ftb_worker *w, const ftb_row *row, int64_t n, void 
     }
     if (product->reducer.mean)
         for (int64_t t = 0; t < n * width; t++) {
-            double x = ftb_get_real(h, product->sum_type, t) / (double)row->arg[cells[t / width]];
+            int64_t entry = t / width;
+            double x = ftb_get_real(h, product->sum_type, t) / (double)row->arg[cells[entry]];
             ftb_cast((char *)h + (size_t)t * FtB_Type_size(product->sum_type), product->sum_type, &x,
                      FTB_FP64, 1);
         }

@@ -497,12 +497,12 @@ GrB_Info ftb_product_plan(ftb_product *product, const ftb_spgemm_plan *forced, b
         info = ftb_product_hot_facts(product);
     if (info != GrB_SUCCESS)
         return info;
-    if (!ftb_rule_spgemm(&product->plan, f, ftb_machine_here()))
-        return ftb_fail(FTB_LIMIT,
-                        "memory limit: %lld bytes are left and this product needs at least %lld beside its "
-                        "operands; the smallest limit that would do is %lld",
-                        (long long)f->memory_left, (long long)product->plan.least_limit,
-                        (long long)(product->ctx->limit - ftb_memory_left(product->ctx) +
-                                    product->plan.least_limit + product->reserve));
-    return GrB_SUCCESS;
+    if (ftb_rule_spgemm(&product->plan, f, ftb_machine_here()))
+        return GrB_SUCCESS;
+    long long least = product->plan.least_limit, held = product->ctx->limit - ftb_memory_left(product->ctx);
+    return ftb_fail(
+        FTB_LIMIT,
+        "memory limit: %lld bytes are left and this product needs at least %lld beside its operands; the "
+        "smallest limit that would do is %lld",
+        (long long)f->memory_left, least, held + least + (long long)product->reserve);
 }

@@ -156,8 +156,7 @@ static bool find_swap(ftb_product *product, int codes, const double *z)
             bool same = true;
             for (int x = 0; x < codes && same; x++)
                 for (int y = 0; y < codes && same; y++)
-                    same = memcmp(&z[(x * codes + y) * width + c], &z[(y * codes + x) * width + d],
-                                  sizeof *z) == 0;
+                    same = bits_of(z[(x * codes + y) * width + c]) == bits_of(z[(y * codes + x) * width + d]);
             if (same)
                 product->swap[c] = (int)d;
         }
