@@ -190,7 +190,7 @@ static void bit_counts(void **state)
         for (int64_t t = 0; t < lengths[l]; t++) {
             k[t] = (int32_t)rng_below(&r, ROWS);
             for (int64_t c = 0; c < COLUMNS; c++)
-                expected[c] += (table[k[t] * (COLUMNS / 64) + c / 64] >> (c % 64)) & 1;
+                expected[c] += (uint32_t)((table[k[t] * (COLUMNS / 64) + c / 64] >> (c % 64)) & 1);
         }
         for (int isa = 0; isa <= best; isa++) {
             ftb_isa_force(isa);
