@@ -320,7 +320,7 @@ GrB_Info ftb_file_close_gap(ftb_file *f, int64_t end, int64_t *tail, int64_t tai
     bool moved = start >= *tail || tail_bytes == 0;
 #ifdef FALLOC_FL_COLLAPSE_RANGE
     /* Cuts the gap out of the file's extents. It waits for the disk, so small arrays are copied. */
-    if (!moved && tail_bytes > ((int64_t)1 << 30))
+    if (!moved && tail_bytes > ((int64_t)1 << 28))
         moved = fallocate(f->fd, FALLOC_FL_COLLAPSE_RANGE, start, *tail - start) == 0;
 #endif
     if (!moved)
