@@ -115,6 +115,44 @@ static const char *const alternatives[][4] = {
     {"threads", "2", "mirror", "1"},
 };
 
+/* A counting sink sees what a matrix holds. */
+static void check_stats(FtB_Matrix R, int w, FtB_Plan plan, FtB_Matrix C, bool loops, bool triangle)
+{
+    FtB_Sink sink;
+    FtB_Stats stats;
+    const int64_t *rowptr;
+    const void *colidx, *values;
+    int64_t width, nvals = 0, rows = 0;
+    double sum = 0, most = -INFINITY, least = INFINITY;
+    assert_ok(FtB_Matrix_shape(C, NULL, NULL, NULL, &width, NULL));
+    assert_ok(FtB_Matrix_csr(C, &rowptr, &colidx, &values));
+    for (int64_t i = 0; i < ITEMS; i++) {
+        int64_t before = nvals;
+        for (int64_t e = rowptr[i]; e < rowptr[i + 1]; e++) {
+            int64_t j = ((const int32_t *)colidx)[e];
+            if ((triangle && j < i) || (!loops && j == i))
+                continue;
+            nvals++;
+            for (int64_t f = 0; f < width; f++) {
+                double x = ((const double *)values)[e * width + f];
+                sum += x;
+                most = fmax(most, x);
+                least = fmin(least, x);
+            }
+        }
+        rows += nvals > before;
+    }
+    assert_ok(FtB_Sink_stats(&sink));
+    assert_ok(FtB_project(sink, R, weights[w],
+                          FTB_PROJECT_OPTIONS(.self_loops = loops, .plan = plan, .triangle = triangle)));
+    assert_ok(FtB_Sink_get_stats(sink, &stats));
+    assert_int_equal(stats.nvals, nvals);
+    assert_int_equal(stats.nonempty_rows, rows);
+    assert_true(fabs(stats.sum - sum) <= 1e-9 * fmax(1, fabs(sum)));
+    assert_true(fabs(stats.max - most) <= 0 && fabs(stats.min - least) <= 0);
+    FtB_Sink_free(&sink);
+}
+
 static void every_alternative(void **state)
 {
     (void)state;
@@ -135,12 +173,15 @@ static void every_alternative(void **state)
                     assert_ok(FtB_Plan_set(plan, alternatives[a][c], alternatives[a][c + 1]));
                 FtB_Matrix C = project(R, w, plan, false);
                 assert_same(C, usual);
+                check_stats(R, w, plan, usual, true, false);
                 assert_ok(FtB_Plan_get(plan, "hot", &hot));
                 kernels[0] += hot > 0;
                 kernels[1]++;
                 FtB_Matrix_free(&C);
                 FtB_Plan_free(&plan);
             }
+            for (int options = 0; options < 4; options++)
+                check_stats(R, w, NULL, usual, options & 1, options & 2);
             for (int t = 0; t < 60; t++) { /* the triangle is the full product's upper half */
                 int64_t i = rng_below(&r, ITEMS), j = rng_below(&r, ITEMS);
                 double x = value_at(half, i, j, 0, NAN),

@@ -113,6 +113,14 @@ FTB_CELLS(ftb_spgemm_kernel, ftb_spgemm_pick, (const ftb_spgemm *p, ftb_spgemm_l
 /* words[w] bit b = cell 64 w + b holds a value; acc must be readable to a multiple of 64 cells. */
 FTB_CELLS(void, ftb_spgemm_presence, (const ftb_spgemm *p, const void *acc, int64_t ncells, uint64_t *words))
 
+/* What n counts hold, zeros left out: how many, their sum, least and largest. */
+typedef struct ftb_spgemm_counts {
+    int64_t nvals;
+    uint64_t sum;
+    uint32_t least, most;
+} ftb_spgemm_counts;
+FTB_CELLS(void, ftb_spgemm_count, (const uint32_t *acc, int64_t n, ftb_spgemm_counts *counts))
+
 static inline int64_t ftb_spgemm_k(const ftb_spgemm *p, int64_t x)
 {
     return p->awide ? ((const int64_t *)p->acol)[x] : ((const int32_t *)p->acol)[x];

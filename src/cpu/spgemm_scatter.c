@@ -233,3 +233,16 @@ void FTB_CELL(ftb_spgemm_presence)(const ftb_spgemm *p, const void *acc, int64_t
         words[w] = word;
     }
 }
+
+void FTB_CELL(ftb_spgemm_count)(const uint32_t *acc, int64_t n, ftb_spgemm_counts *counts)
+{
+    uint32_t nvals = 0, least = UINT32_MAX, most = 0;
+    uint64_t sum = 0;
+    for (int64_t t = 0; t < n; t++) { /* a zero less one is the largest number: it is never the least */
+        nvals += acc[t] != 0;
+        sum += acc[t];
+        least = acc[t] - 1 < least ? acc[t] - 1 : least;
+        most = acc[t] > most ? acc[t] : most;
+    }
+    *counts = (ftb_spgemm_counts){nvals, sum, least + 1, most};
+}

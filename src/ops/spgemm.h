@@ -185,6 +185,8 @@ GrB_Info ftb_worker_new(ftb_worker **w, const ftb_product *product);
 void ftb_worker_delete(ftb_worker *w);
 /* Computes row i: ascending columns (index type) and h (sum_type x width); returns how many. */
 int64_t ftb_worker_row(ftb_worker *w, int64_t i, void *cols, void *h);
+/* Statistics of row i where they can be had without emitting it; false: emit it. */
+bool ftb_worker_count_row(ftb_worker *w, int64_t i, ftb_row_stats *stats);
 
 GrB_Info ftb_product_to_sink(ftb_product *product, FtB_Sink sink, bool symmetric);  /* begins and ends it */
 GrB_Info ftb_product_to_matrix(FtB_Matrix *T, ftb_product *product, FtB_Type type); /* 0: h's own type */

@@ -391,25 +391,38 @@ static void count_hot(ftb_worker *w, int64_t i)
             acc[id] = p->order[id] < i + p->skip ? 0 : acc[id];
 }
 
-int64_t ftb_worker_row(ftb_worker *w, int64_t i, void *cols, void *h)
+static void add_products(ftb_worker *w, int64_t i, ftb_spgemm_locate locate, ftb_row *row)
 {
     const ftb_product *product = w->product;
     const ftb_spgemm *p = &product->p;
-    int64_t x0 = p->arow[i], x1 = p->arow[i + 1], n;
-    if (product->row_products[i] == 0 || (product->keep_rows && !product->keep_rows[i]))
+    int64_t x0 = p->arow[i], x1 = p->arow[i + 1];
+    if (w->batch) {
+        ftb_batch_row(w->batch, i, locate, row);
+    } else if (product->plan.hot > 0 && locate == FTB_LOCATE_DENSE &&
+               product->row_products[i] >= product->plan.hot_from) {
+        count_hot(w, i);
+        w->kernel[locate](&product->cold, x0, x1, row);
+    } else {
+        w->kernel[locate](p, x0, x1, row);
+    }
+}
+
+static bool row_is_empty(const ftb_product *product, int64_t i)
+{
+    return product->row_products[i] == 0 || (product->keep_rows && !product->keep_rows[i]);
+}
+
+int64_t ftb_worker_row(ftb_worker *w, int64_t i, void *cols, void *h)
+{
+    const ftb_product *product = w->product;
+    int64_t n;
+    if (row_is_empty(product, i))
         return 0;
     ftb_spgemm_locate locate = locate_of(product, product->row_products[i]);
     ftb_row *row = locate == FTB_LOCATE_HASH ? &w->hash : &w->dense;
     if (locate == FTB_LOCATE_SLOT)
         fill_slots(w, i);
-    if (w->batch)
-        ftb_batch_row(w->batch, i, locate, row);
-    else if (product->plan.hot > 0 && locate == FTB_LOCATE_DENSE &&
-             product->row_products[i] >= product->plan.hot_from) {
-        count_hot(w, i);
-        w->kernel[locate](&product->cold, x0, x1, row);
-    } else
-        w->kernel[locate](p, x0, x1, row);
+    add_products(w, i, locate, row);
     if (locate == FTB_LOCATE_SLOT)
         n = emit_slots(w, i, cols);
     else if (locate == FTB_LOCATE_DENSE && !w->batch)
@@ -419,4 +432,29 @@ int64_t ftb_worker_row(ftb_worker *w, int64_t i, void *cols, void *h)
     read_cells(w, row, n, h);
     clear_row(w, row, locate, i);
     return n;
+}
+
+bool ftb_worker_count_row(ftb_worker *w, int64_t i, ftb_row_stats *stats)
+{
+    const ftb_product *product = w->product;
+    const ftb_finish *finish = &product->finish;
+    const ftb_spgemm *p = &product->p;
+    bool plain = p->message == FTB_MESSAGE_PAIR && !product->constant && !finish->epilogue &&
+                 !finish->where && !finish->keep && !finish->use_min && !finish->use_top_k && !p->column;
+    if (!plain || (finish->upper_only && !product->plan.triangle) || row_is_empty(product, i) ||
+        locate_of(product, product->row_products[i]) != FTB_LOCATE_DENSE)
+        return false;
+    add_products(w, i, FTB_LOCATE_DENSE, &w->dense);
+    uint32_t *acc = w->dense.acc;
+    if (finish->drop_diagonal && !product->plan.triangle)
+        acc[p->rank ? p->rank[i] : (uint32_t)i] = 0;
+    ftb_spgemm_counts counts;
+    FTB_PICK(ftb_spgemm_count)(acc, p->nids, &counts);
+    *stats = (ftb_row_stats){.nvals = counts.nvals, .sum = (double)counts.sum, .min = 1, .max = 0};
+    if (counts.nvals > 0) {
+        stats->min = counts.least;
+        stats->max = counts.most;
+    }
+    clear_row(w, &w->dense, FTB_LOCATE_DENSE, i);
+    return true;
 }

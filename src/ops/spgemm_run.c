@@ -285,6 +285,8 @@ static int64_t count_row(void *state, ftb_worker *w, int64_t i, void *cols, void
 {
     const plain *run = state;
     const ftb_finish *finish = &run->product->finish;
+    if (ftb_worker_count_row(w, i, w->stats))
+        return 0;
     int64_t n = make_row(state, w, i, cols, values);
     ftb_row_stats_of(w->stats, values, finish->out_type, n, finish->out_width);
     return 0;

@@ -16,7 +16,7 @@
 #define NANOSECONDS_PROGRAM 3.0
 #define NANOSECONDS_LINE 5.5  /* per left entry and 512 hot columns */
 #define HOT_ROW 8             /* a row pays for its hot columns from so many products per column */
-#define NANOSECONDS_ENTRY 2.0 /* per emitted entry */
+#define NANOSECONDS_ENTRY 6.0 /* per emitted entry: found, put in order, read, stored */
 #define CHUNK_BYTES (INT64_C(16) << 20)
 #define CHUNKS_IN_FLIGHT(threads) ((threads) + 1) /* one being handed over */
 
@@ -128,6 +128,8 @@ static double predict_seconds(const ftb_spgemm_plan *plan, const ftb_spgemm_fact
         if (plan->hot == INT64_C(512) << c)
             work = hot_cost(f, c, plan->triangle);
     double entries = f->entries_estimate >= 0 ? f->entries_estimate : f->entries_bound;
+    if (plan->triangle && f->half_wanted)
+        entries /= 2;
     return 1e-9 * (work + entries * NANOSECONDS_ENTRY) / plan->threads;
 }
 
