@@ -229,6 +229,28 @@ static void limits(void **state)
     FtB_Matrix_free(&usual);
 }
 
+/* Sums over a GraphBLAS semiring of a narrow domain wrap to it, also in a projection. */
+static void narrow_domain(void **state)
+{
+    (void)state;
+    const int64_t I[] = {0, 0, 1, 1}, J[] = {0, 1, 0, 1};
+    const int8_t X[] = {10, 12, 10, 9};
+    FtB_Matrix R, C;
+    FtB_Sink sink;
+    FtB_Stats stats;
+    assert_ok(FtB_Matrix_build(&R, FTB_INT8, 2, 2, 1, 4, I, J, X, FTB_DUP_SUM, NULL));
+    assert_ok(FtB_Matrix_new(&C, FTB_FP64, 2, 2, 1));
+    assert_ok(FtB_project(C, R, GrB_PLUS_TIMES_SEMIRING_INT8, NULL));
+    assert_true(fabs(value_at(C, 0, 1, 0, NAN) - (double)(int8_t)210) <= 0);
+    assert_ok(FtB_Sink_stats(&sink));
+    assert_ok(FtB_project(sink, R, GrB_PLUS_TIMES_SEMIRING_INT8, FTB_PROJECT_OPTIONS(.triangle = true)));
+    assert_ok(FtB_Sink_get_stats(sink, &stats));
+    assert_true(fabs(stats.sum - (double)(int8_t)210) <= 0);
+    FtB_Sink_free(&sink);
+    FtB_Matrix_free(&R);
+    FtB_Matrix_free(&C);
+}
+
 /* ---- the rule */
 
 static const ftb_machine_facts machines[] = {
@@ -337,9 +359,13 @@ static void keys(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_alternative), cmocka_unit_test(limits),
-        cmocka_unit_test(rule_projection),   cmocka_unit_test(rule_sparse_rows),
-        cmocka_unit_test(rule_hot_columns),  cmocka_unit_test(keys),
+        cmocka_unit_test(every_alternative),
+        cmocka_unit_test(limits),
+        cmocka_unit_test(narrow_domain),
+        cmocka_unit_test(rule_projection),
+        cmocka_unit_test(rule_sparse_rows),
+        cmocka_unit_test(rule_hot_columns),
+        cmocka_unit_test(keys),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

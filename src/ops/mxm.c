@@ -127,9 +127,7 @@ static GrB_Info run_call(call *c)
         info = ftb_product_to_sink(c->product, c->sink, false);
         goto done;
     }
-    /* Sums of a GraphBLAS semiring wrap to its domain before they are cast again. */
-    FtB_Type domain = c->product->semiring->domain;
-    FTB_CHECK(ftb_product_to_matrix(&T, c->product, domain ? domain : c->accum ? (FtB_Type)0 : c->C->type));
+    FTB_CHECK(ftb_product_to_matrix(&T, c->product, c->accum ? (FtB_Type)0 : c->C->type));
     FTB_CHECK(ftb_write(c->C, c->M, &c->flags, c->accum, T));
     T = NULL;
 done:

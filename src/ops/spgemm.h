@@ -83,6 +83,7 @@ typedef struct ftb_finish {
     int64_t top_k;
     bool use_top_k;
     bool two_sided;             /* top-k: the triangle serves both of its ends (spgemm_topk.c) */
+    FtB_Type wrap;              /* integers of a GraphBLAS semiring wrap to this type first; 0: no */
     FtB_Type in_type, out_type; /* compute types */
     int64_t in_width, out_width;
     const ftb_vertices *rows, *cols;

@@ -76,6 +76,10 @@ GrB_Info ftb_finish_compile(ftb_finish *f, ftb_product *product, const char *epi
 {
     f->in_type = f->out_type = product->sum_type;
     f->in_width = f->out_width = product->width;
+    FtB_Type domain = product->semiring->domain;
+    f->wrap = domain && ftb_type_integer(domain) && ftb_type_bits(domain) < 64 && !product->want_arg
+                  ? domain
+                  : (FtB_Type)0;
     f->rows = &product->rows;
     f->cols = &product->cols;
     if (epilogue) {
@@ -341,6 +345,10 @@ int64_t ftb_finish_row(struct ftb_finisher *f, int64_t i, int64_t n, void *cols,
     f->sum_i = finish->rows->sum ? finish->rows->sum[i] : 0;
     f->square_i = finish->rows->square ? finish->rows->square[i] : 0;
     n = cut_triangle(f, n, cols, h);
+    if (finish->wrap) { /* in place: down, and up again */
+        ftb_cast(h, finish->wrap, h, finish->in_type, n * finish->in_width);
+        ftb_cast(h, finish->in_type, h, finish->wrap, n * finish->in_width);
+    }
     int64_t count = 0;
     for (int64_t t0 = 0; t0 < n; t0 += FTB_BATCH) {
         int64_t batch = ftb_min(n - t0, FTB_BATCH);

@@ -440,7 +440,8 @@ bool ftb_worker_count_row(ftb_worker *w, int64_t i, ftb_row_stats *stats)
     const ftb_finish *finish = &product->finish;
     const ftb_spgemm *p = &product->p;
     bool plain = p->message == FTB_MESSAGE_PAIR && !product->constant && !finish->epilogue &&
-                 !finish->where && !finish->keep && !finish->use_min && !finish->use_top_k && !p->column;
+                 !finish->where && !finish->keep && !finish->wrap && !finish->use_min && !finish->use_top_k &&
+                 !p->column;
     if (!plain || (finish->upper_only && !product->plan.triangle) || row_is_empty(product, i) ||
         locate_of(product, product->row_products[i]) != FTB_LOCATE_DENSE)
         return false;
