@@ -56,25 +56,26 @@ ref_number ref_cast(ref_number x, FtB_Type type)
     return x.real ? saturate(x.number, bits, is_signed) : wrap(x, bits, is_signed);
 }
 
+/* Sums and products wrap, as the library's do: UINT64 products leave even 128 bits. */
 ref_number ref_add(ref_number x, ref_number y)
 {
     if (x.real || y.real)
         return ref_real(ref_double(x) + ref_double(y));
-    return (ref_number){false, x.integer + y.integer, 0};
+    return (ref_number){false, (__int128)((unsigned __int128)x.integer + (unsigned __int128)y.integer), 0};
 }
 
 ref_number ref_subtract(ref_number x, ref_number y)
 {
     if (x.real || y.real)
         return ref_real(ref_double(x) - ref_double(y));
-    return (ref_number){false, x.integer - y.integer, 0};
+    return (ref_number){false, (__int128)((unsigned __int128)x.integer - (unsigned __int128)y.integer), 0};
 }
 
 ref_number ref_multiply(ref_number x, ref_number y)
 {
     if (x.real || y.real)
         return ref_real(ref_double(x) * ref_double(y));
-    return (ref_number){false, x.integer * y.integer, 0};
+    return (ref_number){false, (__int128)((unsigned __int128)x.integer * (unsigned __int128)y.integer), 0};
 }
 
 ref_number ref_divide(ref_number x, ref_number y) { return ref_real(ref_double(x) / ref_double(y)); }
