@@ -50,10 +50,10 @@ static int64_t longest_kept_row(const ftb_spgemm_facts *f) { return MAX(longest_
 
 static void choose_accumulator(ftb_spgemm_plan *plan, const ftb_spgemm_facts *f, const ftb_machine_facts *m)
 {
-    plan->dense_from = f->hash_only ? INT64_MAX : MAX(f->ncols / 32, 1);
-    plan->hash_rest = f->hash_only || f->ncols * f->cell_bytes > m->l2;
+    plan->dense_from = MAX(f->ncols / 32, 1);
+    plan->hash_rest = f->ncols * f->cell_bytes > m->l2;
     if (FREE(FTB_SET_ACCUMULATOR))
-        plan->accumulator = f->hash_only ? FTB_ACC_HASH : f->masked ? FTB_ACC_SLOT : FTB_ACC_AUTO;
+        plan->accumulator = f->masked ? FTB_ACC_SLOT : FTB_ACC_AUTO;
     if (plan->accumulator == FTB_ACC_SLOT && !f->masked) /* slots are a mask's */
         plan->accumulator = FTB_ACC_AUTO;
     if (f->slot_only)
@@ -61,8 +61,6 @@ static void choose_accumulator(ftb_spgemm_plan *plan, const ftb_spgemm_facts *f,
     /* Dense cells that no row would use, or that do not fit, are not made. */
     int64_t all = plan->threads * thread_bytes(plan, f);
     if (FREE(FTB_SET_ACCUMULATOR) && !f->masked && all > f->memory_left / 2 && f->longest_row < f->ncols / 8)
-        plan->accumulator = FTB_ACC_HASH;
-    if (f->hash_only) /* whatever was forced */
         plan->accumulator = FTB_ACC_HASH;
     if (plan->accumulator == FTB_ACC_SLOT)
         plan->relabel = false; /* slots go by the mask's own columns */
@@ -146,7 +144,6 @@ static void choose_form(ftb_spgemm_plan *plan, const ftb_spgemm_facts *f, const 
         plan->id16 = !tight && f->ncols <= 65536 && f->products > 4 * (double)f->bvals;
     if (FREE(FTB_SET_RELABEL))
         plan->relabel = !tight && f->products > 16 * (double)f->bvals && f->ncols * f->cell_bytes > m->l1 / 2;
-    plan->relabel = plan->relabel && !f->hash_only;
     bool may_halve = !f->masked && (f->half_wanted ? f->self : f->symmetric);
     if (FREE(FTB_SET_TRIANGLE))
         plan->triangle = f->half_wanted || (!tight && f->products > 1e5);
@@ -159,7 +156,7 @@ static void choose_form(ftb_spgemm_plan *plan, const ftb_spgemm_facts *f, const 
         plan->accumulator = FTB_ACC_LIST;
         int64_t list = thread_bytes(plan, f);
         plan->accumulator = FTB_ACC_HASH;
-        if (!f->hash_only && list < thread_bytes(plan, f))
+        if (list < thread_bytes(plan, f))
             plan->accumulator = FTB_ACC_LIST;
     }
 }

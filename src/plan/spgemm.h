@@ -24,10 +24,8 @@ typedef struct ftb_spgemm_facts {
     bool masked;             /* a mask that is not complemented */
     bool slot_only;          /* the mask is not applied afterwards, or the message reads it */
     bool half_wanted;        /* only one triangle is wanted */
-    bool hash_only;          /* more columns than an accumulator may have */
     int64_t cell_bytes, value_bytes, index_bytes;
     int64_t heap_bytes;  /* of one thread: the triangle's entries are offered to both ends */
-    int64_t top_k;       /* 0: all entries stay */
     int64_t memory_left; /* bytes that the plan may use */
     int threads;
     double hot_share[FTB_HOT_CHOICES]; /* products in the 512 << c most frequent columns; 0: not known */
