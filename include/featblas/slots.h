@@ -113,6 +113,14 @@ template <typename T> static inline const T *FtB_options(const T &options) { ret
 #define FTB_PROJECT_OPTIONS(...)                                                                             \
     FtB_options(FtB_Project_options{.size = sizeof(FtB_Project_options), __VA_ARGS__})
 #define FTB_READ_OPTIONS(...) FtB_options(FtB_Read_options{.size = sizeof(FtB_Read_options), __VA_ARGS__})
+#define FTB_ATTENTION_OPTIONS(...)                                                                           \
+    FtB_options(FtB_Attention_options{.size = sizeof(FtB_Attention_options), __VA_ARGS__})
+static inline GrB_Info FtB_mxm_grad_all(FtB_Arg dC, FtB_Arg semiring, FtB_Arg A, FtB_Arg B, FtB_Arg M,
+                                        FtB_Arg saved, FtB_Arg desc,
+                                        std::initializer_list<FtB_Gradient> gradients)
+{
+    return FtB_mxm_grad(dC, semiring, A, B, M, saved, gradients.begin(), gradients.size(), desc);
+}
 #else
 #define FTB_BINDINGS(...)                                                                                    \
     ((const FtB_Binding[]){__VA_ARGS__}), (sizeof((const FtB_Binding[]){__VA_ARGS__}) / sizeof(FtB_Binding))
@@ -121,7 +129,21 @@ template <typename T> static inline const T *FtB_options(const T &options) { ret
 #define FTB_PROJECT_OPTIONS(...)                                                                             \
     (&(const FtB_Project_options){.size = sizeof(FtB_Project_options), __VA_ARGS__})
 #define FTB_READ_OPTIONS(...) (&(const FtB_Read_options){.size = sizeof(FtB_Read_options), __VA_ARGS__})
+#define FTB_ATTENTION_OPTIONS(...)                                                                           \
+    (&(const FtB_Attention_options){.size = sizeof(FtB_Attention_options), __VA_ARGS__})
+#define FTB_GRADIENTS(...)                                                                                   \
+    ((const FtB_Gradient[]){__VA_ARGS__}),                                                                   \
+        (sizeof((const FtB_Gradient[]){__VA_ARGS__}) / sizeof(FtB_Gradient))
 #endif
+
+#define FTB_GRAD(name, output)                                                                               \
+    {                                                                                                        \
+        name, FTB_ARG(output), false                                                                         \
+    }
+#define FTB_GRAD_ADD(name, output)                                                                           \
+    {                                                                                                        \
+        name, FTB_ARG(output), true                                                                          \
+    }
 
 #define FtB_Descriptor_set(d, field, value) (FtB_Descriptor_set)(d, field, FTB_ARG(value))
 #define FtB_mxm(C, M, accum, semiring, A, B, desc)                                                           \
@@ -147,6 +169,27 @@ template <typename T> static inline const T *FtB_options(const T &options) { ret
                     FTB_SLOT(desc))
 #define FtB_reduce(y, M, accum, monoid, A, desc)                                                             \
     (FtB_reduce)(FTB_SLOT(y), FTB_SLOT(M), FTB_SLOT(accum), FTB_SLOT(monoid), FTB_SLOT(A), FTB_SLOT(desc))
+#ifdef __cplusplus
+#define FtB_mxm_grad(dC, semiring, A, B, M, saved, desc, ...)                                                \
+    FtB_mxm_grad_all(FTB_SLOT(dC), FTB_SLOT(semiring), FTB_SLOT(A), FTB_SLOT(B), FTB_SLOT(M),                \
+                     FTB_SLOT(saved), FTB_SLOT(desc), {__VA_ARGS__})
+#else
+#define FtB_mxm_grad(dC, semiring, A, B, M, saved, desc, ...)                                                \
+    (FtB_mxm_grad)(FTB_SLOT(dC), FTB_SLOT(semiring), FTB_SLOT(A), FTB_SLOT(B), FTB_SLOT(M), FTB_SLOT(saved), \
+                   FTB_GRADIENTS(__VA_ARGS__), FTB_SLOT(desc))
+#endif
+#define FtB_softmax(S, A, by) (FtB_softmax)(FTB_SLOT(S), FTB_SLOT(A), by)
+#define FtB_softmax_grad(dA, S, dS, by) (FtB_softmax_grad)(FTB_SLOT(dA), FTB_SLOT(S), FTB_SLOT(dS), by)
+#define FtB_attention(C, A, accum, semiring, Q, K, V, options, desc)                                         \
+    (FtB_attention)(FTB_SLOT(C), FTB_SLOT(A), FTB_SLOT(accum), FTB_SLOT(semiring), FTB_SLOT(Q), FTB_SLOT(K), \
+                    FTB_SLOT(V), options, FTB_SLOT(desc))
+#define FtB_attention_grad(dQ, dK, dV, dC, A, semiring, Q, K, V, C, options, desc)                           \
+    (FtB_attention_grad)(FTB_SLOT(dQ), FTB_SLOT(dK), FTB_SLOT(dV), FTB_SLOT(dC), FTB_SLOT(A),                \
+                         FTB_SLOT(semiring), FTB_SLOT(Q), FTB_SLOT(K), FTB_SLOT(V), FTB_SLOT(C), options,    \
+                         FTB_SLOT(desc))
+#define FtB_gather(Y, X, rows, count) (FtB_gather)(FTB_SLOT(Y), FTB_SLOT(X), rows, count)
+#define FtB_scatter(Y, accum, X, rows, count)                                                                \
+    (FtB_scatter)(FTB_SLOT(Y), FTB_SLOT(accum), FTB_SLOT(X), rows, count)
 #define FtB_reduce_scalar(s, type, monoid, A) (FtB_reduce_scalar)(s, type, FTB_SLOT(monoid), FTB_SLOT(A))
 #define FtB_project(C, R, weight, options) (FtB_project)(FTB_SLOT(C), FTB_SLOT(R), FTB_SLOT(weight), options)
 #define FtB_project_plan(plan, C, R, weight, options, effort)                                                \

@@ -105,9 +105,10 @@ typedef struct ftb_pattern {
     const int64_t *rowptr; /* nrows + 1 */
     const void *colidx;    /* nvals, ascending in each row */
     ftb_buffer *rowptr_owner, *colidx_owner;
-    pthread_mutex_t lock;          /* guards what follows: derived forms, built once */
-    struct ftb_pattern *transpose; /* holds no reference back */
-    int64_t *transpose_from;       /* nvals: entry of this pattern that became the transpose's entry */
+    pthread_mutex_t lock;             /* guards what follows: derived forms, built once */
+    struct ftb_pattern *transpose;    /* holds no reference back */
+    int64_t *transpose_from;          /* nvals: entry of this pattern that became the transpose's entry */
+    struct ftb_partition *partitions; /* source partitions, one per width (partition.h) */
 } ftb_pattern;
 
 /* Adopts the buffers (also on failure: then they are released). */

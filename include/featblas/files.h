@@ -1,0 +1,130 @@
+/* Sinks and files. Part of featblas.h. */
+#ifndef FEATBLAS_FILES_H
+#define FEATBLAS_FILES_H
+
+#ifndef FEATBLAS_H
+#error "include <featblas.h>, which brings this file in its order"
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* --------------------------------------------------------------------------------------- sinks */
+
+/** File formats. */
+typedef enum FtB_Format {
+    FTB_FORMAT_AUTO = 0, /**< by the name's ending; when reading, by content */
+    FTB_MTX,             /**< Matrix Market coordinate, counts from 1 */
+    FTB_TSV,             /**< row, column, value; labels where given */
+    FTB_CSV,             /**< the same with commas, quoted where needed */
+    FTB_NPZ,             /**< scipy.sparse.save_npz */
+    FTB_CSR              /**< raw CSR, docs/formats.md */
+} FtB_Format;
+
+/** Consecutive rows of a result, as a callback sees them. Pointers are valid during the call. */
+typedef struct FtB_Rows {
+    int64_t row0;          /**< first row */
+    int64_t nrows;         /**< how many rows */
+    int64_t ncols;         /**< columns of the whole result */
+    const int64_t *rowptr; /**< nrows + 1 positions, from 0 */
+    const void *colidx;    /**< ascending in a row: int32_t if ncols < 2^31, else int64_t */
+    const void *values;    /**< rowptr[nrows] x width */
+    FtB_Type type;         /**< dtype of values: BOOL, INT64, UINT64, FP32 or FP64 */
+    int64_t width;         /**< values per entry */
+} FtB_Rows;
+
+/** Takes rows, in ascending order, from one thread at a time. @return GrB_SUCCESS, or an error that
+ *  ends the operation and that it returns. */
+typedef GrB_Info (*FtB_Rows_function)(const FtB_Rows *rows, void *arg);
+
+/** What a statistics sink saw. */
+typedef struct FtB_Stats {
+    int64_t nrows;         /**< rows */
+    int64_t ncols;         /**< columns */
+    int64_t nvals;         /**< entries */
+    int64_t nonempty_rows; /**< rows with an entry */
+    int64_t max_row;       /**< most entries in a row */
+    double sum;            /**< of all values, deterministic */
+    double min;            /**< least value; NaN if there are none */
+    double max;            /**< greatest value; NaN if there are none */
+} FtB_Stats;
+
+/** A sink that writes a file, whole or not at all (temporary name, then rename). Single-use.
+ *  @param[out] sink the new one, NULL on failure. @param path copied; "-" is standard output.
+ *  @param format FTB_FORMAT_AUTO: by ending. @param labels names of rows and columns, or NULL; referenced.
+ *  @return GrB_NULL_POINTER, GrB_INVALID_VALUE, GrB_OUT_OF_MEMORY. */
+GrB_Info FtB_Sink_file(FtB_Sink *sink, const char *path, FtB_Format format, FtB_Labels labels);
+
+/** A sink that computes statistics only. @param[out] sink the new one, NULL on failure.
+ *  @return GrB_OUT_OF_MEMORY. */
+GrB_Info FtB_Sink_stats(FtB_Sink *sink);
+
+/** A sink that calls the caller. @param[out] sink the new one, NULL on failure. @param f takes rows.
+ *  @param arg handed to @p f. @return GrB_NULL_POINTER, GrB_OUT_OF_MEMORY. */
+GrB_Info FtB_Sink_callback(FtB_Sink *sink, FtB_Rows_function f, void *arg);
+
+/** Digits of reals in text files. @param sink of a text format. @param digits 1 to 17; 0: the fewest
+ *  that read back to the same value. @return GrB_INVALID_VALUE. */
+GrB_Info FtB_Sink_set_precision(FtB_Sink sink, int digits);
+
+/** First id of rows and columns without labels in TSV and CSV files (Matrix Market always counts from
+ *  1, npz and raw CSR from 0). @param sink any. @param base 0 or 1, as a rule; the operation's choice if
+ *  never set. @return GrB_INVALID_VALUE if negative. */
+GrB_Info FtB_Sink_set_base(FtB_Sink sink, int64_t base);
+
+/** What went into a sink, of any kind, by the last operation. @param sink any.
+ *  @param[out] stats filled. @return GrB_NULL_POINTER. */
+GrB_Info FtB_Sink_get_stats(FtB_Sink sink, FtB_Stats *stats);
+
+/** Releases a sink; a file that was not finished is removed. @param[in,out] sink set to NULL.
+ *  @return GrB_SUCCESS. */
+GrB_Info FtB_Sink_free(FtB_Sink *sink);
+
+/* --------------------------------------------------------------------------------------- files */
+
+/** Makes labels from strings. @param[out] labels the new ones, NULL on failure. @param count how many.
+ *  @param strings copied. @return GrB_NULL_POINTER, GrB_OUT_OF_MEMORY, FTB_LIMIT. */
+GrB_Info FtB_Labels_new(FtB_Labels *labels, int64_t count, const char *const *strings);
+
+/** The label at a position; NULL outside. @param labels any. @param at 0 to count - 1. */
+const char *FtB_Labels_get(FtB_Labels labels, int64_t at);
+
+/** How many labels there are; 0 for NULL. @param labels any or NULL. */
+int64_t FtB_Labels_count(FtB_Labels labels);
+
+/** Releases labels. @param[in,out] labels set to NULL. @return GrB_SUCCESS. */
+GrB_Info FtB_Labels_free(FtB_Labels *labels);
+
+/** Options of FtB_Matrix_read; made by FTB_READ_OPTIONS(...). Zero means the default. */
+typedef struct FtB_Read_options {
+    size_t size;         /**< set by the macro */
+    FtB_Format format;   /**< FTB_FORMAT_AUTO: by content */
+    FtB_Type type;       /**< dtype of the values; 0: as the file says */
+    const char *columns; /**< edge lists: "row,column[,value]" by name or by number from 1; NULL: 1,2,3 */
+    char delimiter;      /**< edge lists; 0: guessed from tab, comma, semicolon, blank */
+    int header;          /**< edge lists; 0: guessed, 1: yes, -1: no */
+    FtB_Dup duplicates;  /**< equal (row, column) */
+    FtB_Format *found;   /**< [out] the format of the file; NULL if not wanted */
+} FtB_Read_options;
+
+/** Reads a matrix: Matrix Market, CSV/TSV edge list, npz, raw CSR; gzip is recognised by content.
+ *  @param[out] A the new matrix, NULL on failure. @param[out] rows,cols labels of an edge list's ids
+ *  (NULL handles for other formats); either may be NULL. @param path "-" is standard input.
+ *  @param options NULL for the defaults. @return FTB_IO, FTB_FORMAT (file:line:column in the message),
+ *  GrB_INVALID_VALUE, GrB_OUT_OF_MEMORY, FTB_LIMIT. */
+GrB_Info FtB_Matrix_read(FtB_Matrix *A, FtB_Labels *rows, FtB_Labels *cols, const char *path,
+                         const FtB_Read_options *options);
+
+/** Writes a matrix, whole or not at all. @param A any. @param path "-" is standard output.
+ *  @param format FTB_FORMAT_AUTO: by ending. @param rows,cols labels or NULL.
+ *  @param digits as FtB_Sink_set_precision. @return FTB_IO, GrB_INVALID_VALUE, GrB_OUT_OF_MEMORY, FTB_LIMIT.
+ */
+GrB_Info FtB_Matrix_write(FtB_Matrix A, const char *path, FtB_Format format, FtB_Labels rows, FtB_Labels cols,
+                          int digits);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,191 @@
+/* Products and what is done entry by entry. Part of featblas.h. */
+#ifndef FEATBLAS_OPERATIONS_H
+#define FEATBLAS_OPERATIONS_H
+
+#ifndef FEATBLAS_H
+#error "include <featblas.h>, which brings this file in its order"
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ----------------------------------------------------------------------------------- products */
+
+/** C<M> = accum(C, A (x) B): a product over a semiring. What the operands are says which:
+ *
+ *  | A | B | C | it computes | messages may name |
+ *  |---|---|---|---|---|
+ *  | sparse m x p | sparse p x n | matrix m x n, or sink | C(i,j) = reducer over k of message | a = A(i,k), b
+ * = B(k,j), m | | sparse m x p | block p x d | block m x d' | C(i,:) = reducer over the entries (i,k) of A |
+ * src = B(k,:), edge = A(i,k), dst | | block m x d | block n x d, read transposed | matrix m x n, masked |
+ * C(i,j) = message for every (i,j) that M admits | dst = A(i,:), src = B(j,:), edge = M(i,j) |
+ *
+ *  All may name the indices i, j, k, the degrees di, dj, dk, and what FtB_Semiring_bind bound; for blocks, k
+ *  and j both name the source's vertex. Transposes of the descriptor come first.
+ *  @param C slot: may alias any input. A matrix keeps its dtype (one cast at the end) and gets the message's
+ *  width, which must be its own where accum or a mask without replace keeps old entries; a block keeps dtype
+ *  and shape. With a sink, accum must be NULL.
+ *  @param M slot: mask, or NULL. For a matrix: FtB_Matrix m x n; width 0 is structural, width > 1 needs the
+ *  structural flag. For a block: row mask, FtB_Block m x 1. Block x block' needs one that is not
+ * complemented; into an empty C, or under replace, a structural mask's pattern becomes C's own, shared.
+ *  @param accum slot: GrB_BinaryOp, FtB_Op over x (old) and y (new), or NULL.
+ *  @param semiring slot: FtB_Semiring, GrB_Semiring, or text. Block x block' has one message per entry and
+ *  does not reduce. A GraphBLAS semiring reduces its products over each head's features there.
+ *  @param A slot: FtB_Matrix or FtB_Block. @param B slot: FtB_Matrix or FtB_Block. Widths of two matrices:
+ *  equal, or one <= 1. An entry's width and a block's columns broadcast: one value, one per head, or as many
+ *  as the block has columns. Heads (FtB_Block_heads) are equal, or one operand has a single one.
+ *  @param desc slot: FtB_Descriptor, a predefined GrB_Descriptor, or NULL. FTB_FILL is what rows of a block
+ *  get that receive no message (0 if not set; with accum they keep their own). Block x block' is written with
+ *  FTB_DESC_T1 or its like.
+ *  Bits depend on the operands and the numeric plan alone, not on threads, chunks or the memory limit.
+ *  Cost: products + entries; for blocks, entries x columns. @return GrB_NULL_POINTER,
+ *  GrB_DIMENSION_MISMATCH, GrB_DOMAIN_MISMATCH, GrB_INVALID_VALUE, GrB_OUT_OF_MEMORY, FTB_LIMIT,
+ *  FTB_CANCELLED. Source: Davis, "Algorithm 1000: SuiteSparse:GraphBLAS", TOMS 2019; Hu et al., "FeatGraph",
+ *  SC 2020. */
+GrB_Info FtB_mxm(FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB_Arg semiring, FtB_Arg A, FtB_Arg B, FtB_Arg desc);
+
+/** As FtB_mxm with a min or max reducer, and tells who won (ties: the smallest k; NaN loses to every number).
+ *  Two matrices: width 1; E gets C's pattern and, per entry, the k of the winning product. Sparse x block: E
+ *  gets, per value of C, the entry of A (its position in CSR order; of A' in its own under TRANSPOSE0), -1
+ * where there was no message. No mask keeps old entries: with M, replace is implied.
+ *  @param C slot: FtB_Matrix or FtB_Block. @param E slot: INT64, FtB_Matrix m x n or FtB_Block of C's shape.
+ *  @param M slot: mask or NULL. @param semiring slot. @param A,B slots: as FtB_mxm. @param desc slot.
+ *  @return as FtB_mxm. */
+GrB_Info FtB_mxm_arg(FtB_Arg C, FtB_Arg E, FtB_Arg M, FtB_Arg semiring, FtB_Arg A, FtB_Arg B, FtB_Arg desc);
+
+/** One gradient that FtB_mxm_grad is asked for; made by FTB_GRAD(name, output) or
+ *  FTB_GRAD_ADD(name, output), which adds to what the output holds. */
+typedef struct FtB_Gradient {
+    const char *name; /**< "src", "dst", "edge" or a bound name */
+    FtB_Arg output;   /**< block or matrix of the named operand's shape; a scalar's: block 1 x 1 */
+    bool accumulate;  /**< add to the output instead of replacing it */
+} FtB_Gradient;
+
+/** Gradients of C = FtB_mxm(semiring, A, B) without mask and accum, given the gradient of C: for every asked
+ *  name x, output = (dC/dx)' dC. Derived from the semiring's text; where operands broadcast, gradients are
+ *  summed over what was broadcast; at ties of min and max the winner alone gets the gradient; at kinks the
+ *  derivative is that of docs/gradients.md.
+ *  @param dC slot: FtB_Block (sparse x block) or FtB_Matrix with the mask's pattern (block x block').
+ *  @param semiring slot. @param A,B slots: as in the product. @param M slot: the mask of block x block', else
+ * NULL.
+ *  @param saved slot: what FtB_mxm_arg wrote to E, for min and max; else NULL.
+ *  @param gradients what is asked for. @param count how many. @param desc slot: as in the product.
+ *  @return as FtB_mxm; GrB_DOMAIN_MISMATCH for integers, C functions without a gradient and texts that have
+ * none. */
+GrB_Info FtB_mxm_grad(FtB_Arg dC, FtB_Arg semiring, FtB_Arg A, FtB_Arg B, FtB_Arg M, FtB_Arg saved,
+                      const FtB_Gradient *gradients, size_t count, FtB_Arg desc);
+
+/* ---------------------------------------------------------------------------------- attention */
+
+/** Which entries are normalised together. */
+typedef enum FtB_By { FTB_BY_ROW = 0, FTB_BY_COLUMN = 1 } FtB_By;
+
+/** S(e,h) = exp(A(e,h)) / sum of exp(A(f,h)) over the entries f of the same row (or column): softmax on
+ * edges, for each of the width values, safe for large scores. @param S slot: FtB_Matrix, floating; gets A's
+ * pattern and width; may be A. @param A slot: FtB_Matrix of width >= 1. @param by row or column.
+ *  @return as FtB_mxm. */
+GrB_Info FtB_softmax(FtB_Arg S, FtB_Arg A, FtB_By by);
+
+/** dA = S (dS - sum of S dS over the row (or column)): gradient of S = FtB_softmax(A).
+ *  @param dA slot: FtB_Matrix, gets S's pattern and width; may be dS. @param S,dS slots: FtB_Matrix of one
+ * pattern and width. @param by row or column. @return as FtB_mxm. */
+GrB_Info FtB_softmax_grad(FtB_Arg dA, FtB_Arg S, FtB_Arg dS, FtB_By by);
+
+/** Options of FtB_attention; made by FTB_ATTENTION_OPTIONS(...). Zero means the default. */
+typedef struct FtB_Attention_options {
+    size_t size; /**< set by the macro */
+    double
+        dropout;   /**< probability that an entry's weight becomes 0 (the others grow by 1 / (1 - dropout)) */
+    uint64_t seed; /**< of dropout: entry e and head h draw Philox4x32-10 (seed; e, h) */
+    FtB_Block lse; /**< [out] m x heads, FP32 or FP64: log of the sum of exponentials; NULL if not wanted */
+} FtB_Attention_options;
+
+/** C = accum(C, softmax by row of S<A> = Q (x) K', times V), head by head, in one pass that stores nothing
+ * per entry. Rows without entries get the fill value. @param C slot: FtB_Block m x (heads * dv), not an
+ * input.
+ *  @param A slot: FtB_Matrix m x n, whose entries attend; its values are `edge` in the semiring's text.
+ *  @param accum slot or NULL. @param semiring slot: the score, such as FTB_PLUS_DOT or
+ *  "plus : dot(src, dst) * scale": one value per head. @param Q slot: FtB_Block m x (heads * d), `dst`.
+ *  @param K slot: FtB_Block n x (heads * d), `src`. @param V slot: FtB_Block n x (heads * dv).
+ *  @param options NULL for the defaults. @param desc slot. @return as FtB_mxm.
+ *  Source: Dao et al., "FlashAttention", NeurIPS 2022. */
+GrB_Info FtB_attention(FtB_Arg C, FtB_Arg A, FtB_Arg accum, FtB_Arg semiring, FtB_Arg Q, FtB_Arg K, FtB_Arg V,
+                       const FtB_Attention_options *options, FtB_Arg desc);
+
+/** Gradients of C = FtB_attention without accum, of dot-product scores; nothing is stored per entry.
+ *  @param dQ,dK,dV slots: FtB_Block of Q's, K's and V's shape, or NULL if not wanted. @param dC slot:
+ * FtB_Block, the gradient of C. @param A,semiring,Q,K,V,desc as in the forward call. @param C slot: its
+ * result.
+ *  @param options as in the forward call, with lse as it was written. @return as FtB_mxm. */
+GrB_Info FtB_attention_grad(FtB_Arg dQ, FtB_Arg dK, FtB_Arg dV, FtB_Arg dC, FtB_Arg A, FtB_Arg semiring,
+                            FtB_Arg Q, FtB_Arg K, FtB_Arg V, FtB_Arg C, const FtB_Attention_options *options,
+                            FtB_Arg desc);
+
+/* ----------------------------------------------------------------------------- entry by entry */
+
+/** C<M> = accum(C, f(A)). A matrix keeps A's pattern; a block's values may name its row i (but not j).
+ *  @param C slot: FtB_Matrix or FtB_Block. @param M slot: mask (a block's: m x 1) or NULL.
+ *  @param accum slot: GrB_BinaryOp, FtB_Op, or NULL. @param op slot: FtB_Op over x (all values of an entry or
+ * a row), i, j, di, dj, or text. @param A slot: FtB_Matrix or FtB_Block, as C.
+ *  @param desc slot (TRANSPOSE0 reads a matrix A transposed). @return as FtB_mxm. */
+GrB_Info FtB_apply(FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB_Arg op, FtB_Arg A, FtB_Arg desc);
+
+/** C<M> = accum(C, entries of A whose expression is not zero). @param C slot: FtB_Matrix.
+ *  @param M slot: mask or NULL. @param accum slot. @param op slot: FtB_Op over x, i, j, di, dj, or text.
+ *  @param A slot: FtB_Matrix. @param desc slot. @return as FtB_mxm. */
+GrB_Info FtB_select(FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB_Arg op, FtB_Arg A, FtB_Arg desc);
+
+/** C<M> = accum(C, the k largest entries of each row of A); ties: larger value, then smaller column;
+ *  NaN is never selected. @param C slot: FtB_Matrix. @param M slot: mask or NULL. @param accum slot.
+ *  @param k entries per row, >= 0. @param A slot: FtB_Matrix of width <= 1. @param desc slot.
+ *  @return as FtB_mxm. */
+GrB_Info FtB_select_topk(FtB_Arg C, FtB_Arg M, FtB_Arg accum, int64_t k, FtB_Arg A, FtB_Arg desc);
+
+/** C<M> = accum(C, A + B). Matrices: union of the patterns, op where both have an entry. Blocks: op on every
+ *  value; a block of one row, of one column or of one value per head broadcasts.
+ *  @param C slot: FtB_Matrix m x n or FtB_Block. @param M slot: mask (a block's: m x 1) or NULL. @param accum
+ * slot.
+ *  @param op slot: GrB_BinaryOp, FtB_Op over x (A's) and y (B's), or text.
+ *  @param A,B slots: as C. @param desc slot. @return as FtB_mxm. */
+GrB_Info FtB_eWiseAdd(FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB_Arg op, FtB_Arg A, FtB_Arg B, FtB_Arg desc);
+
+/** C<M> = accum(C, A .* B). Matrices: intersection of the patterns. Blocks: as FtB_eWiseAdd.
+ *  @param C slot: FtB_Matrix m x n or FtB_Block. @param M slot: mask (a block's: m x 1) or NULL. @param accum
+ * slot.
+ *  @param op slot: as FtB_eWiseAdd.
+ *  @param A,B slots: as C. @param desc slot. @return as FtB_mxm. */
+GrB_Info FtB_eWiseMult(FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB_Arg op, FtB_Arg A, FtB_Arg B, FtB_Arg desc);
+
+/** y<M> = accum(y, rows of A reduced by a monoid). A matrix: y(i,f) = reduce over j of A(i,j)[f]; rows
+ * without entries keep y with accum, else get the fill value. A block m x n: y(i,h) = reduce over the values
+ * of head h.
+ *  @param y slot: FtB_Block; of a matrix m x max(width, 1), of a block m x heads (TRANSPOSE0: 1 x n, its
+ * columns reduced). @param M slot: row mask, FtB_Block m x 1, or NULL.
+ *  @param accum slot. @param monoid slot: text such as "plus", or a GrB_Monoid. @param A slot:
+ *  FtB_Matrix m x n (TRANSPOSE0: columns are reduced) or FtB_Block. @param desc slot. @return as FtB_mxm. */
+GrB_Info FtB_reduce(FtB_Arg y, FtB_Arg M, FtB_Arg accum, FtB_Arg monoid, FtB_Arg A, FtB_Arg desc);
+
+/** s = all entries of A reduced by a monoid; the identity if there are none.
+ *  @param[out] s max(width, 1) values of @p type. @param type dtype of s. @param monoid slot: text or
+ *  GrB_Monoid. @param A slot: FtB_Matrix. @return as FtB_mxm. */
+GrB_Info FtB_reduce_scalar(void *s, FtB_Type type, FtB_Arg monoid, FtB_Arg A);
+
+/** Y(t,:) = X(rows[t],:): picks rows. @param Y slot: FtB_Block count x d, not X. @param X slot: FtB_Block n x
+ * d.
+ *  @param rows 0 to n - 1, in any order, repeated or not. @param count how many.
+ *  @return GrB_INDEX_OUT_OF_BOUNDS (the message names the position), as FtB_mxm. */
+GrB_Info FtB_gather(FtB_Arg Y, FtB_Arg X, const int64_t *rows, int64_t count);
+
+/** Y(rows[t],:) = accum(Y(rows[t],:), X(t,:)), t ascending; other rows stay. @param Y slot: FtB_Block n x d,
+ * not X.
+ *  @param accum slot: GrB_BinaryOp, FtB_Op, text, or NULL: the last one wins. @param X slot: FtB_Block count
+ * x d.
+ *  @param rows 0 to n - 1. @param count how many. @return as FtB_gather. */
+GrB_Info FtB_scatter(FtB_Arg Y, FtB_Arg accum, FtB_Arg X, const int64_t *rows, int64_t count);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,52 @@
+/* What the planner decided. Part of featblas.h. */
+#ifndef FEATBLAS_PLAN_H
+#define FEATBLAS_PLAN_H
+
+#ifndef FEATBLAS_H
+#error "include <featblas.h>, which brings this file in its order"
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---------------------------------------------------------------------------------------- plan */
+
+/** How much work planning may do. */
+typedef enum FtB_Effort {
+    FTB_ESTIMATE = 0, /**< the cost model alone */
+    FTB_MEASURE = 1   /**< time the best candidates on scratch memory */
+} FtB_Effort;
+
+/** Plans the same call of FtB_mxm. @param[out] plan the new plan, NULL on failure.
+ *  @param C,M,accum,semiring,A,B,desc as in FtB_mxm. @param effort how hard to look.
+ *  @return as FtB_mxm. */
+GrB_Info FtB_mxm_plan(FtB_Plan *plan, FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB_Arg semiring, FtB_Arg A,
+                      FtB_Arg B, FtB_Arg desc, FtB_Effort effort);
+
+/** Plans the same call of FtB_project. @param[out] plan the new plan, NULL on failure.
+ *  @param C,R,weight,options as in FtB_project. @param effort how hard to look. @return as FtB_mxm. */
+GrB_Info FtB_project_plan(FtB_Plan *plan, FtB_Arg C, FtB_Arg R, FtB_Arg weight,
+                          const FtB_Project_options *options, FtB_Effort effort);
+
+/** Prints the plan and its reasons as a table. @param plan any. @param file where.
+ *  @return GrB_NULL_POINTER, FTB_IO. */
+GrB_Info FtB_Plan_explain(FtB_Plan plan, FILE *file);
+
+/** Forces a choice. @param plan any. @param key such as "accumulator". @param value such as "hash";
+ *  docs/plans.md lists them. @return GrB_INVALID_VALUE (the message lists what is known). */
+GrB_Info FtB_Plan_set(FtB_Plan plan, const char *key, const char *value);
+
+/** A figure of the plan. @param plan any. @param key "products", "entries_bound", "entries_estimate",
+ *  "bytes", "seconds", "chunks", "threads", ... @param[out] value the figure.
+ *  @return GrB_INVALID_VALUE (unknown key). */
+GrB_Info FtB_Plan_get(FtB_Plan plan, const char *key, double *value);
+
+/** Releases a plan. @param[in,out] plan set to NULL. @return GrB_SUCCESS. */
+GrB_Info FtB_Plan_free(FtB_Plan *plan);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,92 @@
+/* Messages on the edges of a pattern: a semiring's text together with everything that it reads there.
+ *
+ * An edge e = (i, j) of an m x n pattern is its entry e, in CSR order: i is its row, j its column. A message
+ * reads rows of dense arrays ("feeds") by i, by j or by e. Sparse x block, block x block' under a mask, their
+ * gradients (on the pattern or on its transpose, with `at` for the edges) and attention scores are all
+ * messages; what differs is where the results go: into the rows (reduced), or to the edges.
+ *
+ * With heads H > 1 a feed holds H x width values in a row, or 1 x width for all heads; the text is about one
+ * head, and the result has H x its width. */
+#ifndef FTB_MESSAGE_H
+#define FTB_MESSAGE_H
+
+#include "expr/expr.h"
+
+/* By what a feed is indexed; also bits of sets. */
+typedef enum ftb_side {
+    FTB_SIDE_NONE = 0, /* one value for all: scalars, whole blocks right of @ */
+    FTB_SIDE_ROW = 1,
+    FTB_SIDE_COL = 2,
+    FTB_SIDE_EDGE = 4
+} ftb_side;
+
+typedef struct ftb_feed {
+    char name[FTB_NAME_LENGTH]; /* "src", "dst", "edge", "norm[i]", "w[e]", "i", "dk", "scale" */
+    ftb_side side;
+    FtB_Type type;         /* as stored */
+    const void *data;      /* row r is at data + r * ld values; NULL: an index (i, j, k, e) or a degree */
+    int64_t nrows, ld;     /* rows that may be read */
+    int64_t heads;         /* 1, or the message's */
+    int64_t width;         /* values per head */
+    const int64_t *at;     /* row r is at at[r] instead; NULL: the same */
+    const int64_t *degree; /* degrees: row pointers to subtract, r + 1 less r; NULL otherwise */
+    bool constant;         /* a bound scalar or literal: takes the precision of what it meets */
+    FtB_Block whole;       /* right of @; not owned */
+    ftb_buffer *owner;     /* of data, retained; NULL: the caller's, which outlives the message */
+} ftb_feed;
+
+#define FTB_MAX_FEEDS 64
+
+typedef struct ftb_message {
+    FtB_Context ctx;
+    ftb_reducer reducer;
+    ftb_expr *expr;                /* over the feeds' names; block[index] became a name; NULL: function */
+    FtB_Message_function function; /* or a C function over src, dst, edge */
+    const void *theta;
+    int64_t function_width;
+    int64_t heads;
+    int nfeeds;
+    ftb_feed feeds[FTB_MAX_FEEDS];
+    bool wide; /* integer results are summed or multiplied: as `integers_wide` of ftb_program_new */
+} ftb_message;
+
+/* The message of a semiring: its text, with norm[i] and its like made names of their own, and the bound
+ * scalars and blocks as feeds. The caller then adds src, dst, edge, ... with ftb_message_feed, and ends with
+ * ftb_message_indices. rename: what a, b (GraphBLAS's operands) and bound names stand for, pairs, NULL-ended,
+ * e.g.
+ * {"a", "edge", "b", "src", NULL}; NULL for none. A block bound as "dst" or "src" that the text names without
+ * an index becomes the feed of that name. (message.c) */
+GrB_Info ftb_message_new(ftb_message *m, FtB_Context ctx, FtB_Semiring s, const char *const *rename);
+/* The feeds that a text may name beside its bindings; adding a name that the text does not use does nothing.
+ * Errors name the feed: heads and widths that do not fit, block with too few rows. */
+GrB_Info ftb_message_block(ftb_message *m, const char *name, ftb_side side, FtB_Block X, int64_t heads);
+GrB_Info ftb_message_values(ftb_message *m, const char *name, FtB_Matrix A, const int64_t *at);
+/* i, j, k (= j), e, di, dj, dk (= dj) of a pattern; `transposed`: its rows are the j of the text. Checks that
+ * every name is known and every indexed block has rows enough. */
+GrB_Info ftb_message_indices(ftb_message *m, ftb_pattern *p, bool transposed);
+void ftb_message_clear(ftb_message *m);
+const ftb_feed *ftb_message_find(const ftb_message *m, const char *name); /* NULL if not used */
+
+/* What the message gives: compute type of a message and of the reduced values, values per head. */
+typedef struct ftb_message_type {
+    FtB_Type message, reduced;
+    int64_t width;
+} ftb_message_type;
+GrB_Info ftb_message_compile(ftb_message_type *type, ftb_program **program, const ftb_message *m);
+
+/* Where a message's results go. Loops over edges in batches that stay in L1; the program runs on (edge, head)
+ * pairs. Any message; the slow way, beside kernels that know a form. Parallel; bits do not depend on threads.
+ * (message_run.c) */
+/* T(i,:) = reduce over the entries of row i, in order: heads x width values of type.reduced, ld of T. Rows
+ * without entries get the identity. rows: only these (count of them), NULL: all. arg (or NULL): nrows x
+ * ldarg, the winning entry, -1 for none; min and max only. No finish (mean). */
+GrB_Info ftb_message_reduce(const ftb_message *m, const ftb_pattern *p, void *T, int64_t ld, int64_t *arg,
+                            int64_t ldarg, const int64_t *rows, int64_t nrows);
+/* V(e,:) = message: nvals x (heads * width) of type.message. */
+GrB_Info ftb_message_store(const ftb_message *m, const ftb_pattern *p, void *V);
+/* Y(r,:) = expr for r < nrows, over feeds of `side` and NONE only: what is hoisted out of an edge loop, and
+ * what is done to its result. Y: nrows x (heads * width) of its own compute type, allocated with ftb_new. */
+GrB_Info ftb_message_vertices(const ftb_message *m, const ftb_expr *expr, ftb_side side, int64_t nrows,
+                              void **Y, FtB_Type *type, int64_t *width);
+
+#endif

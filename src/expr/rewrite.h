@@ -1,0 +1,66 @@
+/* What can be moved out of the loop over edges.
+ *
+ *     result(i) = post(reduce over e of core(e), count, row things),   with pre(i), pre(j) computed once a
+ * vertex
+ *
+ * so that (src + dst) @ W becomes two dense products, a row's factor leaves the sum, and max of a monotone
+ * function is the function of a max. */
+#ifndef FTB_REWRITE_H
+#define FTB_REWRITE_H
+
+#include "expr/message.h"
+
+/* Cores that kernels know. x: a feed of side COL ("src" or a pre), y: one of side EDGE or COL. */
+typedef enum ftb_form {
+    FTB_FORM_ANY,  /* none of the below: the program runs */
+    FTB_FORM_COPY, /* x */
+    FTB_FORM_MUL,  /* x * y: y an edge value (one, one per head, or as wide as x) */
+    FTB_FORM_ADD,  /* x + y */
+    FTB_FORM_SUB,  /* x - y */
+    FTB_FORM_RSUB, /* y - x */
+    FTB_FORM_DIV,  /* x / y */
+    FTB_FORM_EDGE, /* y: the edges' own values */
+    FTB_FORM_ONE,  /* a constant: counts */
+    FTB_FORM_DOT   /* dot(x, y), per head: x of side COL, y of side ROW; for results on edges */
+} ftb_form;
+
+#define FTB_MAX_PRE 16
+typedef struct ftb_pre { /* computed once per vertex; its value is the feed `name` of the core or of post */
+    char name[FTB_NAME_LENGTH];
+    ftb_side side; /* ROW or COL */
+    ftb_expr *expr;
+} ftb_pre;
+
+typedef struct ftb_rewritten {
+    FtB_Context ctx;
+    ftb_monoid monoid; /* min and max change places under falling functions */
+    int npre;
+    ftb_pre pre[FTB_MAX_PRE];
+    ftb_expr *core;
+    ftb_expr *post; /* over h (the reduced core), count (INT64) and feeds of side ROW and NONE; NULL: h */
+    ftb_form form;
+    char x[FTB_NAME_LENGTH], y[FTB_NAME_LENGTH]; /* feeds or pres that the form is about, "" if none */
+    double value;                                /* FTB_FORM_ONE */
+} ftb_rewritten;
+
+/* reduce: the results are reduced into rows (else they stay on the edges, and only pre, core and form are
+ * made). arg: winners are wanted, so nothing may move that could make ties. */
+GrB_Info ftb_rewrite(ftb_rewritten *r, const ftb_message *m, bool reduce, bool arg);
+void ftb_rewritten_clear(ftb_rewritten *r);
+
+/* d: for each of `names`, the expression of (d message / d name)' grad over the message's names and "grad"
+ * (of the message's shape), summed over what the name broadcasts to: of the name's own width. NULL where the
+ * text does not use the name. For a whole block W: in x @ W, *left and *right give dW = sum over edges of
+ * left' right. GrB_DOMAIN_MISMATCH where an operator has no derivative. (gradient.c) */
+typedef struct ftb_derivative {
+    ftb_expr *expr;
+    int nouter;
+    ftb_expr *left[FTB_MAX_PRE], *right[FTB_MAX_PRE];
+} ftb_derivative;
+GrB_Info ftb_gradient(ftb_derivative *d, const ftb_message *m, const char *name);
+void ftb_derivative_clear(ftb_derivative *d);
+
+/* The text of an expression, for people and messages; ftb_new()ed. (unparse.c) */
+char *ftb_expr_print(FtB_Context ctx, const ftb_expr *e);
+
+#endif

@@ -1,0 +1,32 @@
+/* What operations on feature blocks share. */
+#ifndef FTB_BLOCKS_H
+#define FTB_BLOCKS_H
+
+#include "expr/message.h"
+#include "ops/ops.h"
+
+/* C<M> = accum(C, T), the write rule on blocks: M admits rows (NULL: all; flags as for matrices). T: C->nrows
+ * rows of C->ncols values of `type`, ld apart; it may be C's own memory if there is neither M nor accum and
+ * types agree. present: row pointers; a row i with present[i] == present[i + 1] is absent from T (with accum
+ * it keeps C, else it gets flags->fill); NULL: none is. Rows that M does not admit keep C, or get the fill
+ * value under replace. (block_write.c) */
+GrB_Info ftb_block_write(FtB_Block C, FtB_Block M, const ftb_flags *flags, FtB_Op accum, void *T,
+                         FtB_Type type, int64_t ld, const int64_t *present);
+/* What ftb_block_write would refuse, for results of nrows x ncols of `type`: call it before computing. */
+GrB_Info ftb_block_write_check(FtB_Block C, FtB_Block M, const ftb_flags *flags, FtB_Op accum, int64_t nrows,
+                               int64_t ncols, FtB_Type type);
+/* The rows that M admits, ascending, ftb_new()ed; *count: how many. M NULL: *rows NULL and count all. */
+GrB_Info ftb_block_rows(int64_t **rows, int64_t *count, FtB_Block M, const ftb_flags *flags, int64_t nrows);
+/* Whether an output's memory and an input's share bytes. */
+bool ftb_block_overlaps(FtB_Block output, const void *data, size_t bytes);
+/* X's values as `type` (a compute type), nrows x ncols, packed (ld = ncols): *copy is ftb_new()ed, or NULL
+ * where X itself will do (*data, *ld then are X's). */
+GrB_Info ftb_block_as(const void **data, int64_t *ld, void **copy, FtB_Block X, FtB_Type type);
+
+/* Sparse x block (spmm.c) and block x block' under a mask (sddmm.c): FtB_mxm and, with E, FtB_mxm_arg hand
+ * over. */
+GrB_Info ftb_spmm(FtB_Arg C, FtB_Arg E, FtB_Arg M, FtB_Arg accum, FtB_Arg semiring, FtB_Arg A, FtB_Arg B,
+                  FtB_Arg desc);
+GrB_Info ftb_sddmm(FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB_Arg semiring, FtB_Arg A, FtB_Arg B, FtB_Arg desc);
+
+#endif
