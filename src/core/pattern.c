@@ -1,5 +1,5 @@
 /* Patterns: which entries a matrix stores. Immutable once made, shared by reference. */
-#include "core/core.h"
+#include "core/partition.h"
 
 ftb_pattern *ftb_pattern_new(FtB_Context ctx, int64_t nrows, int64_t ncols, ftb_buffer *rowptr,
                              ftb_buffer *colidx)
@@ -43,6 +43,11 @@ void ftb_pattern_release(ftb_pattern *p)
         return;
     ftb_pattern_release(p->transpose);
     ftb_delete(p->transpose_from);
+    while (p->partitions) {
+        ftb_partition *next = p->partitions->next;
+        ftb_partition_release(p->partitions);
+        p->partitions = next;
+    }
     ftb_buffer_release(p->rowptr_owner);
     ftb_buffer_release(p->colidx_owner);
     pthread_mutex_destroy(&p->lock);
