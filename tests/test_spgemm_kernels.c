@@ -26,8 +26,7 @@ typedef struct product {
 } product;
 
 /* Small whole numbers, so that sums are exact in any type. */
-static void make_product(product *x, rng *r, ftb_spgemm_message message, FtB_Type cell, int64_t width,
-                         bool id16)
+static void make_product(product *x, rng *r, ftb_spgemm_kind message, FtB_Type cell, int64_t width, bool id16)
 {
     int64_t at = 0;
     memset(x, 0, sizeof *x);
@@ -107,7 +106,7 @@ static void empty_cells(const ftb_spgemm *p, void *acc, int64_t n)
             ((double *)acc)[t] = -0.0;
 }
 
-static void check_kernel(rng *r, ftb_spgemm_message message, FtB_Type cell, int64_t width, bool id16,
+static void check_kernel(rng *r, ftb_spgemm_kind message, FtB_Type cell, int64_t width, bool id16,
                          ftb_spgemm_locate locate)
 {
     static product x;

@@ -14,12 +14,12 @@
 #include "core/isa.h"
 
 /* What the message is, as far as kernels are concerned. */
-typedef enum ftb_spgemm_message {
+typedef enum ftb_spgemm_kind {
     FTB_MESSAGE_PAIR,   /* 1: cells are uint32_t counts */
     FTB_MESSAGE_TIMES,  /* a * b, cells FP32 or FP64 */
     FTB_MESSAGE_TABLE,  /* table[code of a][code of b], `cell_width` FP32 or FP64 */
     FTB_MESSAGE_PROGRAM /* any: an expression or a C function, run on batches (ops/spgemm_batch.c) */
-} ftb_spgemm_message;
+} ftb_spgemm_kind;
 
 /* Where the cell of an id is. */
 typedef enum ftb_spgemm_locate {
@@ -53,7 +53,7 @@ typedef struct ftb_spgemm {
     const uint32_t *rank;  /* dense column -> id; NULL: the same */
     const int64_t *column; /* dense column -> column of the product; NULL: the same */
     /* message and cells */
-    ftb_spgemm_message message;
+    ftb_spgemm_kind message;
     FtB_Type cell;      /* UINT32, FP32, FP64; PROGRAM: the reducer's type */
     int64_t cell_width; /* values per cell; TABLE: 1, 2, 4 or 8 */
     const void *table;  /* TABLE: [code a][code b][cell_width] */

@@ -46,7 +46,7 @@ INLINE int64_t locate_cell(const ftb_spgemm *p, ftb_row *row, FtB_Type cell, int
 }
 
 /* Adds right entry e, scaled or translated by the left value; never -0.0, see ftb_row. */
-INLINE void add_one(const ftb_spgemm *p, ftb_row *row, ftb_spgemm_message message, FtB_Type cell, bool id16,
+INLINE void add_one(const ftb_spgemm *p, ftb_row *row, ftb_spgemm_kind message, FtB_Type cell, bool id16,
                     ftb_spgemm_locate locate, float a4, double a8, const void *table, int64_t e)
 {
     void *acc = row->acc;
@@ -64,8 +64,8 @@ INLINE void add_one(const ftb_spgemm *p, ftb_row *row, ftb_spgemm_message messag
 }
 
 /* Adds entries [first, last) of the right operand. */
-INLINE void add_segment(const ftb_spgemm *p, ftb_row *row, ftb_spgemm_message message, FtB_Type cell,
-                        bool id16, ftb_spgemm_locate locate, int64_t x, int64_t first, int64_t last)
+INLINE void add_segment(const ftb_spgemm *p, ftb_row *row, ftb_spgemm_kind message, FtB_Type cell, bool id16,
+                        ftb_spgemm_locate locate, int64_t x, int64_t first, int64_t last)
 {
     int64_t at_a = p->aperm ? p->aperm[x] : x;
     float a4 = 1;
@@ -139,7 +139,7 @@ INLINE void prefetch_list(const ftb_spgemm *p, bool id16, int64_t x, int64_t val
         __builtin_prefetch(values + 64 * line);
 }
 
-INLINE void add_row(const ftb_spgemm *p, int64_t x0, int64_t x1, ftb_row *row, ftb_spgemm_message message,
+INLINE void add_row(const ftb_spgemm *p, int64_t x0, int64_t x1, ftb_row *row, ftb_spgemm_kind message,
                     FtB_Type cell, int64_t cell_width, bool id16, ftb_spgemm_locate locate)
 {
     int64_t value_size = message == FTB_MESSAGE_PAIR    ? 0
@@ -183,7 +183,7 @@ FTB_SPGEMM_KERNELS(DEFINE)
 ftb_spgemm_kernel FTB_CELL(ftb_spgemm_pick)(const ftb_spgemm *p, ftb_spgemm_locate locate)
 {
     static const struct {
-        ftb_spgemm_message message;
+        ftb_spgemm_kind message;
         FtB_Type cell;
         int64_t cell_width;
         ftb_spgemm_kernel kernel[2][FTB_NLOCATE];
