@@ -43,7 +43,7 @@ enum { /* names of messages */
 #define FTB_BOUND_ROOM 24 /* bindings that one product takes */
 
 /* A message that is a program, or a C function. */
-typedef struct ftb_spgemm_message {
+typedef struct ftb_sparse_message {
     ftb_program *program; /* NULL: function */
     const struct FtB_Semiring_opaque *semiring;
     int count; /* names */
@@ -53,7 +53,7 @@ typedef struct ftb_spgemm_message {
     bool used[FTB_MESSAGE_NAMES];
     int64_t awidth, bwidth; /* values per entry, at least 1 */
     FtB_Type atype, btype;  /* compute types */
-} ftb_spgemm_message;
+} ftb_sparse_message;
 
 enum { /* names of epilogues and filters */
        FTB_ROW_H,
@@ -97,7 +97,7 @@ typedef struct ftb_product {
     ftb_spgemm p;
     ftb_spgemm_facts facts;
     ftb_spgemm_plan plan;
-    ftb_spgemm_message message;
+    ftb_sparse_message message;
     ftb_reducer reducer;
     FtB_Semiring semiring;        /* owned */
     FtB_Type sum_type;            /* the reducer's type = compute type of h */

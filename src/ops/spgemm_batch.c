@@ -47,7 +47,7 @@ void ftb_batch_delete(struct ftb_message_batch *b)
 
 GrB_Info ftb_batch_new(struct ftb_message_batch **out, const ftb_product *product)
 {
-    const ftb_spgemm_message *message = &product->message;
+    const ftb_sparse_message *message = &product->message;
     FtB_Context ctx = product->ctx;
     *out = NULL;
     struct ftb_message_batch *b = ftb_new0(ctx, 1, sizeof *b);
@@ -188,7 +188,7 @@ static combiner combiner_of(const ftb_product *product)
 static void call_function(struct ftb_message_batch *b, int64_t n)
 {
     const struct FtB_Semiring_opaque *s = b->product->message.semiring;
-    const ftb_spgemm_message *message = &b->product->message;
+    const ftb_sparse_message *message = &b->product->message;
     const ftb_operand *oa = &b->operands[message->index[FTB_NAME_A]],
                       *ob = &b->operands[message->index[FTB_NAME_B]];
     size_t asize = FtB_Type_size(message->atype), bsize = FtB_Type_size(message->btype);
@@ -262,7 +262,7 @@ static void run(struct ftb_message_batch *b, ftb_spgemm_locate locate, ftb_row *
 
 static void flush(struct ftb_message_batch *b, ftb_spgemm_locate locate, ftb_row *row)
 {
-    const ftb_spgemm_message *message = &b->product->message;
+    const ftb_sparse_message *message = &b->product->message;
     if (b->count == 0)
         return;
     set_operand(b, FTB_NAME_A, b->a, b->product->p.aval ? message->awidth : 0);
@@ -314,7 +314,7 @@ static void run_direct(struct ftb_message_batch *b, ftb_spgemm_locate locate, ft
                        const void *a, int64_t first, int64_t last)
 {
     const ftb_product *product = b->product;
-    const ftb_spgemm_message *message = &product->message;
+    const ftb_sparse_message *message = &product->message;
     size_t bsize = FtB_Type_size(message->btype) * (size_t)message->bwidth;
     int64_t degree = product->inner.degree ? product->inner.degree[k] : 0;
     double sum = product->inner.sum ? product->inner.sum[k] : 0;
@@ -335,7 +335,7 @@ void ftb_batch_row(struct ftb_message_batch *b, int64_t i, ftb_spgemm_locate loc
 {
     const ftb_product *product = b->product;
     const ftb_spgemm *p = &product->p;
-    const ftb_spgemm_message *message = &product->message;
+    const ftb_sparse_message *message = &product->message;
     size_t asize = FtB_Type_size(message->atype) * (size_t)message->awidth;
     size_t bsize = FtB_Type_size(message->btype) * (size_t)message->bwidth;
     b->i = i;

@@ -137,7 +137,7 @@ static FtB_Type operand_type(const ftb_product *product, FtB_Matrix A)
 
 static void list_message_names(ftb_product *product, bool project)
 {
-    ftb_spgemm_message *m = &product->message;
+    ftb_sparse_message *m = &product->message;
     m->count = 0;
     for (int n = 0; n < FTB_MESSAGE_NAMES; n++) {
         ftb_name name = {.name = message_names[n], .type = FTB_INT64, .width = 1};
@@ -164,7 +164,7 @@ static void list_message_names(ftb_product *product, bool project)
 /* Whether the program uses nothing that differs from one product to the next, but a and b if `values`. */
 static bool uses_only(const ftb_product *product, bool values)
 {
-    const ftb_spgemm_message *m = &product->message;
+    const ftb_sparse_message *m = &product->message;
     for (int n = 0; n < FTB_MESSAGE_NAMES; n++) {
         bool fixed =
             n == FTB_NAME_NROWS || n == FTB_NAME_NCOLS || (n == FTB_NAME_A && product->A->width == 0) ||
@@ -178,7 +178,7 @@ static bool uses_only(const ftb_product *product, bool values)
 /* The message when it is the same for all products. */
 static GrB_Info evaluate_constant(ftb_product *product, char value[8])
 {
-    ftb_spgemm_message *m = &product->message;
+    ftb_sparse_message *m = &product->message;
     ftb_machine *machine = NULL;
     ftb_operand operands[FTB_MESSAGE_NAMES + FTB_BOUND_ROOM];
     int64_t one = 1, nrows = product->finish.nrows, ncols = product->finish.ncols;
@@ -256,7 +256,7 @@ bool ftb_product_exact_in_fp64(const ftb_product *product, double largest_messag
 /* plus : a * b on plain values. */
 static void try_times(ftb_product *product, bool *done)
 {
-    const ftb_spgemm_message *m = &product->message;
+    const ftb_sparse_message *m = &product->message;
     FtB_Type type = ftb_program_type(m->program);
     if (product->reducer.monoid != FTB_PLUS || product->reducer.mean || product->want_arg ||
         product->width != 1 || !product->text_times || product->B->width != 1 || product->A->width > 1)
@@ -284,7 +284,7 @@ static bool reads_times(const char *text)
 
 static GrB_Info compile_message(ftb_product *product, bool project)
 {
-    ftb_spgemm_message *m = &product->message;
+    ftb_sparse_message *m = &product->message;
     const struct FtB_Semiring_opaque *s = product->semiring;
     list_message_names(product, project);
     int known = m->count;
@@ -349,7 +349,7 @@ static bool message_symmetric(const ftb_product *product)
 GrB_Info ftb_product_message(ftb_product *product, const ftb_vertices *rows, const ftb_vertices *cols,
                              const ftb_vertices *inner, bool project)
 {
-    ftb_spgemm_message *m = &product->message;
+    ftb_sparse_message *m = &product->message;
     const struct FtB_Semiring_opaque *s = product->semiring;
     GrB_Info info = GrB_SUCCESS;
     bool done = false;

@@ -92,7 +92,7 @@ static uint8_t *encode(ftb_product *product, const dictionary *d, FtB_Matrix A)
 /* Runs the program on all pairs: z[code a][code b][width]. */
 static GrB_Info evaluate_pairs(ftb_product *product, const dictionary *da, const dictionary *db, double *z)
 {
-    ftb_spgemm_message *m = &product->message;
+    ftb_sparse_message *m = &product->message;
     FtB_Type type = ftb_program_type(m->program);
     int64_t width = product->width, nrows = product->finish.nrows, ncols = product->finish.ncols, one = 1;
     ftb_operand operands[FTB_MESSAGE_NAMES + FTB_BOUND_ROOM];
