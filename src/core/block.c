@@ -108,6 +108,46 @@ GrB_Info FtB_Block_shape(FtB_Block X, int64_t *nrows, int64_t *ncols, int64_t *l
     return GrB_SUCCESS;
 }
 
+static GrB_Info view(FtB_Block *V, FtB_Block X, int64_t first, int64_t ncols, int64_t heads)
+{
+    GrB_Info info = ftb_block_view(V, X->ctx, X->type, X->nrows, ncols, X->ld, ftb_buffer_retain(X->owner));
+    if (info == GrB_SUCCESS) {
+        (*V)->heads = heads;
+        (*V)->data = first > 0 ? (char *)X->data + (size_t)first * FtB_Type_size(X->type) : X->data;
+    }
+    return info;
+}
+
+GrB_Info FtB_Block_heads(FtB_Block *V, FtB_Block X, int64_t heads)
+{
+    if (!V)
+        return ftb_fail(GrB_NULL_POINTER, "FtB_Block_heads: V is NULL");
+    *V = NULL;
+    GrB_Info info = check_block(X);
+    if (info != GrB_SUCCESS)
+        return info;
+    if (heads < 1 || X->ncols % heads != 0)
+        return ftb_fail(GrB_INVALID_VALUE,
+                        "FtB_Block_heads: heads is %lld; expected a number that divides the %lld columns",
+                        (long long)heads, (long long)X->ncols);
+    return view(V, X, 0, X->ncols, heads);
+}
+
+GrB_Info FtB_Block_columns(FtB_Block *V, FtB_Block X, int64_t first, int64_t count)
+{
+    if (!V)
+        return ftb_fail(GrB_NULL_POINTER, "FtB_Block_columns: V is NULL");
+    *V = NULL;
+    GrB_Info info = check_block(X);
+    if (info != GrB_SUCCESS)
+        return info;
+    if (first < 0 || count < 0 || first > X->ncols || count > X->ncols - first)
+        return ftb_fail(GrB_INDEX_OUT_OF_BOUNDS,
+                        "FtB_Block_columns: %lld columns from column %lld on are not inside %lld x %lld",
+                        (long long)count, (long long)first, (long long)X->nrows, (long long)X->ncols);
+    return view(V, X, first, count, 1);
+}
+
 GrB_Info FtB_Block_free(FtB_Block *X)
 {
     if (!X || !*X)

@@ -245,6 +245,14 @@ FtB_Type ftb_program_type(const ftb_program *p) { return p->values[p->root].type
 int64_t ftb_program_width(const ftb_program *p) { return p->values[p->root].width; }
 bool ftb_program_uses(const ftb_program *p, int name) { return p->names[name].used; }
 
+bool ftb_program_elementwise(const ftb_program *p)
+{
+    bool yes = true;
+    for (int c = 0; c < p->ncodes; c++)
+        yes = yes && p->codes[c].kind <= FTB_CODE_SELECT;
+    return yes;
+}
+
 GrB_Info ftb_program_check_rows(const ftb_program *p, const char *index, int64_t extent)
 {
     for (int b = 0; b < p->nblocks; b++) {
