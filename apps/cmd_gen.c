@@ -72,8 +72,11 @@ static const option gen_options[] = {
      .help = "Seed; the graph depends on it and the options alone, on every machine. Default: 1."},
     {.heading = "Size"},
     INTEGER("scale", scale, 30, "rmat: 2^N vertices. Default: 16."),
-    REAL("edge-factor", edge_factor, "rmat, sbm, powerlaw: draw X edges per vertex. Default: 16."),
-    INTEGER("vertices", vertices, INT32_MAX - 1, "sbm, powerlaw: N vertices. Default: 10000."),
+    REAL("edge-factor", edge_factor, "rmat, sbm, powerlaw, chung-lu: draw X edges per vertex. Default: 16."),
+    INTEGER(
+        "vertices", vertices, INT32_MAX - 1,
+        "sbm, powerlaw, chung-lu: N vertices. Default: 10000. The kinds whose names end in -like: scale the "
+        "graph to N vertices, with the same mean degree."),
     INTEGER("rows", rows, INT32_MAX - 1, "bipartite: N rows. Default: 10000."),
     INTEGER("cols", cols, INT32_MAX - 1, "bipartite: N columns. Default: 1000."),
     INTEGER("edges", edges, INT64_C(1) << 40,
@@ -88,10 +91,12 @@ static const option gen_options[] = {
     REAL("c", c, "rmat: share of the lower left quadrant. Default: 0.19."),
     INTEGER("blocks", blocks, INT32_MAX - 1, "sbm: N blocks. Default: 10."),
     REAL("mixing", mixing, "sbm: share of the edges that leave their block. Default: 0.1."),
-    REAL("exponent", exponent, "powerlaw: exponent of the degree distribution, above 2. Default: 2.5."),
-    FLAG("symmetric", symmetric, "rmat, sbm, powerlaw: store every edge both ways round."),
-    FLAG("self-loops", loops, "rmat, sbm, powerlaw: keep edges from a vertex to itself."),
-    FLAG("permute", permute, "rmat, sbm, powerlaw: shuffle the vertices' numbers."),
+    REAL("exponent", exponent,
+         "powerlaw: exponent of the degree distribution, above 2. Default: 2.5. chung-lu: exponent of the "
+         "weights, 0 to 1. Default: 0.5."),
+    FLAG("symmetric", symmetric, "rmat, sbm, powerlaw, chung-lu: store every edge both ways round."),
+    FLAG("self-loops", loops, "rmat, sbm, powerlaw, chung-lu: keep edges from a vertex to itself."),
+    FLAG("permute", permute, "rmat, sbm, powerlaw, chung-lu: shuffle the vertices' numbers."),
     {.name = "values",
      .kind = OPTION_CHOICE,
      .offset = FIELD(values),
@@ -99,7 +104,7 @@ static const option gen_options[] = {
      .choices = "pattern|ratings|uniform|counts",
      .help =
          "Values of the entries: none; 0.5 to 5 in halves, as often as in MovieLens; uniform in (0, 1); or "
-         "how often an edge was drawn (not for bipartite and rand-100k). Default: none."},
+         "how often an edge was drawn (not for bipartite, rand-100k and road-like). Default: none."},
     {.name = NULL}};
 
 /* The kinds, as bits for the table of options below. */
@@ -110,10 +115,19 @@ enum {
     RMAT = 8,
     SBM = 16,
     POWERLAW = 32,
-    DRAWN = RMAT | SBM | POWERLAW
+    CHUNG_LU = 64,
+    ROAD = 128,
+    REDDIT = 256,
+    PROTEINS = 512,
+    PRODUCTS = 1024,
+    ARXIV = 2048,
+    SKEWED = POWERLAW | CHUNG_LU,
+    DRAWN = RMAT | SBM | SKEWED,
+    LIKE = REDDIT | PROTEINS | PRODUCTS | ARXIV /* a data set, of edges drawn */
 };
-static const char *const kind_names[] = {"movielens-20m", "rand-100k", "bipartite",
-                                         "rmat",          "sbm",       "powerlaw"};
+static const char *const kind_names[] = {"movielens-20m", "rand-100k",     "bipartite",     "rmat",
+                                         "sbm",           "powerlaw",      "chung-lu",      "road-like",
+                                         "reddit-like",   "proteins-like", "products-like", "arxiv-like"};
 enum { NKINDS = sizeof kind_names / sizeof *kind_names };
 
 /* An option that the kind would ignore is refused: it is a slip, and a benchmark would not tell. */
@@ -126,7 +140,7 @@ static int check_applies(const generator_values *v, int kind, const char *name)
     } rows[] = {
         {"scale", v->scale >= 0, RMAT},
         {"edge-factor", !isnan(v->edge_factor), DRAWN},
-        {"vertices", v->vertices >= 0, SBM | POWERLAW},
+        {"vertices", v->vertices >= 0, SBM | SKEWED | LIKE | ROAD},
         {"rows", v->rows >= 0, BIPARTITE},
         {"cols", v->cols >= 0, BIPARTITE},
         {"edges", v->edges >= 0, BIPARTITE | DRAWN},
@@ -137,12 +151,12 @@ static int check_applies(const generator_values *v, int kind, const char *name)
         {"c", !isnan(v->c), RMAT},
         {"blocks", v->blocks >= 0, SBM},
         {"mixing", !isnan(v->mixing), SBM},
-        {"exponent", !isnan(v->exponent), POWERLAW},
+        {"exponent", !isnan(v->exponent), SKEWED},
         {"symmetric", v->symmetric, DRAWN},
         {"self-loops", v->loops, DRAWN},
         {"permute", v->permute, DRAWN},
-        {"values", v->values >= 0, RAND | BIPARTITE | DRAWN},
-        {"values counts", v->values == GEN_COUNTS, DRAWN},
+        {"values", v->values >= 0, RAND | BIPARTITE | DRAWN | LIKE | ROAD},
+        {"values counts", v->values == GEN_COUNTS, DRAWN | LIKE},
     };
     for (size_t r = 0; r < sizeof rows / sizeof *rows; r++)
         if (rows[r].given && !(rows[r].kinds & kind))
@@ -194,11 +208,15 @@ static GrB_Info make_drawn(gen_graph *g, const generator_values *v, int kind, ge
                            .edges = edges};
         return gen_make_sbm(g, &p, seed);
     }
+    if (kind == CHUNG_LU) {
+        const gen_chung_lu p = {.nvertices = vertices, .exponent = or_real(v->exponent, 0.5), .edges = edges};
+        return gen_make_chung_lu(g, &p, seed);
+    }
     const gen_powerlaw p = {.nvertices = vertices, .exponent = or_real(v->exponent, 2.5), .edges = edges};
     return gen_make_powerlaw(g, &p, seed);
 }
 
-static GrB_Info generate(gen_graph *g, const generator_values *v, int kind)
+static GrB_Info generate(gen_graph *g, const generator_values *v, int kind, const char *name)
 {
     const gen_values values = v->values < 0 ? GEN_PATTERN : (gen_values)v->values;
     if (kind == MOVIELENS)
@@ -207,13 +225,18 @@ static GrB_Info generate(gen_graph *g, const generator_values *v, int kind)
         return gen_make_rand100k(g, values, (uint64_t)v->seed);
     if (kind == BIPARTITE)
         return make_bipartite(g, v, values);
+    if (kind & (LIKE | ROAD))
+        return gen_make_like(g, name, v->vertices == 0 ? -1 : or_default(v->vertices, 0), values,
+                             (uint64_t)v->seed);
     return make_drawn(g, v, kind, values);
 }
 
 /* About what making the graph holds: columns and values of its entries, before and after equal edges are
  * merged, and what is held per vertex. */
-static double bytes_needed(const generator_values *v, int kind)
+static double bytes_needed(const generator_values *v, int kind, const char *name)
 {
+    int64_t like_vertices;
+    double entries;
     const double value = v->values > 0 ? 4 : 0;
     if (kind == MOVIELENS)
         return 20e6 * 8 + 165237 * 16;
@@ -223,20 +246,22 @@ static double bytes_needed(const generator_values *v, int kind)
         double rows = (double)or_default(v->rows, 10000), cols = (double)or_default(v->cols, 1000);
         return (v->edges >= 0 ? (double)v->edges : 16 * rows) * (4 + value) + rows * 16 + cols * 36;
     }
+    if (gen_like_size(name, or_default(v->vertices, 0), &like_vertices, &entries))
+        return entries * (kind == ROAD ? 1 : 2) * (4 + value) + (double)like_vertices * 36;
     double vertices =
         kind == RMAT ? ldexp(1, (int)or_default(v->scale, 16)) : (double)or_default(v->vertices, 10000);
     double drawn = v->edges >= 0 ? (double)v->edges : or_real(v->edge_factor, 16) * vertices;
     return drawn * (v->symmetric ? 2 : 1) * 2 * (4 + value) + vertices * 36;
 }
 
-static int check_memory(const generator_values *v, int kind)
+static int check_memory(const generator_values *v, int kind, const char *name)
 {
     char limit[32], needed[32];
-    if (v->common.memory_limit == 0 || bytes_needed(v, kind) <= (double)v->common.memory_limit)
+    const double bytes = bytes_needed(v, kind, name);
+    if (v->common.memory_limit == 0 || bytes <= (double)v->common.memory_limit)
         return APP_OK;
     return app_fail(APP_MEMORY, "--memory-limit: %s is too small for this graph, which takes about %s",
-                    app_bytes(limit, (double)v->common.memory_limit),
-                    app_bytes(needed, bytes_needed(v, kind)));
+                    app_bytes(limit, (double)v->common.memory_limit), app_bytes(needed, bytes));
 }
 
 static int save(const generator_values *v, const gen_graph *g, const char *name)
@@ -274,11 +299,11 @@ static int run_gen(const void *values, int count, char *const *operands)
         return app_unknown("kind", name, NKINDS, kind_names, "featblas gen --help lists them");
     if ((code = check_applies(v, kind, name)) != APP_OK)
         return code;
-    if ((code = check_memory(v, kind)) != APP_OK)
+    if ((code = check_memory(v, kind, name)) != APP_OK)
         return code;
     if (v->common.threads > 0)
         omp_set_num_threads((int)v->common.threads);
-    GrB_Info info = generate(&g, v, kind);
+    GrB_Info info = generate(&g, v, kind, name);
     if (info == GrB_OUT_OF_MEMORY)
         return app_fail(APP_MEMORY, "%s", gen_error());
     if (info != GrB_SUCCESS)
@@ -293,7 +318,8 @@ const command command_gen = {
     .operands = "KIND",
     .min_operands = 1,
     .max_operands = 1,
-    .operand_words = "movielens-20m|rand-100k|bipartite|rmat|sbm|powerlaw",
+    .operand_words = "movielens-20m|rand-100k|bipartite|rmat|sbm|powerlaw|chung-lu|road-like|reddit-like|"
+                     "proteins-like|products-like|arxiv-like",
     .summary = "make a benchmark graph from a seed, the same on every machine",
     .description =
         "KIND is one of these. docs/generators.md has the formulas.\n\n"
@@ -302,7 +328,11 @@ const command command_gen = {
         "bipartite: rows of exact, skewed degrees drawing columns of skewed popularity.\n\n"
         "rmat: recursive quadrants, with the shares of Graph500 by default.\n\n"
         "sbm: stochastic block model; most edges stay in their block.\n\n"
-        "powerlaw: Chung-Lu graph whose degrees follow a power law.",
+        "powerlaw: Chung-Lu graph whose degrees follow a power law.\n\n"
+        "chung-lu: both ends of an edge drawn with weights (rank + 1)^-exponent.\n\n"
+        "reddit-like, proteins-like, products-like, arxiv-like: shuffled Chung-Lu graphs of these data sets' "
+        "sizes.\n\n"
+        "road-like: a grid with a share of its edges, 24 million vertices of mean degree 2.4.",
     .examples = "  $ featblas gen movielens-20m -o ml20m.csr\n"
                 "  $ featblas gen rmat --scale 18 --edge-factor 16 --symmetric -o rmat18.npz\n"
                 "  $ featblas gen sbm --vertices 60 --blocks 3 --edge-factor 4 --symmetric | featblas info -",

@@ -48,6 +48,21 @@ typedef struct gen_powerlaw {
     gen_edges edges;
 } gen_powerlaw;
 
+/* Both ends of an edge are drawn with the weight (rank + 1)^-exponent. */
+typedef struct gen_chung_lu {
+    int64_t nvertices;
+    double exponent; /* 0 (all alike) to 1 */
+    gen_edges edges;
+} gen_chung_lu;
+
+/* A square grid with a share of its edges; ids along its rows. */
+typedef struct gen_road {
+    int64_t nvertices;
+    double mean_degree; /* 0 to 4, but for the grid's border */
+    gen_values values;  /* not GEN_COUNTS */
+} gen_road;
+#define GEN_ROAD_DEGREE 2.4
+
 typedef struct gen_rmat {
     int scale;      /* 2^scale vertices */
     double a, b, c; /* shares of the quadrants; d = 1 - a - b - c */
@@ -62,6 +77,13 @@ GrB_Info gen_make_bipartite(gen_graph *g, const gen_bipartite *p, uint64_t seed)
 GrB_Info gen_make_rmat(gen_graph *g, const gen_rmat *p, uint64_t seed);
 GrB_Info gen_make_sbm(gen_graph *g, const gen_sbm *p, uint64_t seed);
 GrB_Info gen_make_powerlaw(gen_graph *g, const gen_powerlaw *p, uint64_t seed);
+GrB_Info gen_make_chung_lu(gen_graph *g, const gen_chung_lu *p, uint64_t seed);
+GrB_Info gen_make_road(gen_graph *g, const gen_road *p, uint64_t seed);
+/* "reddit-like", "proteins-like", "products-like", "arxiv-like" or "road-like"; nvertices 0: as many as its
+ * model has, else scaled to so many, with the same mean degree. */
+GrB_Info gen_make_like(gen_graph *g, const char *name, int64_t nvertices, gen_values values, uint64_t seed);
+/* What that would be: vertices, and about how many entries. False: no such name. */
+bool gen_like_size(const char *name, int64_t nvertices, int64_t *vertices, double *entries);
 
 /* A matrix over the graph's arrays, which must outlive it. */
 GrB_Info gen_matrix(FtB_Matrix *A, const gen_graph *g);
@@ -74,6 +96,8 @@ GrB_Info gen_fail(const char *format, ...) __attribute__((format(printf, 1, 2)))
 GrB_Info gen_nomem(void);
 /* Allocates rowptr and colidx (and values unless GEN_PATTERN) for `room` entries. */
 GrB_Info gen_alloc(gen_graph *g, int64_t nrows, int64_t ncols, int64_t room, gen_values values);
+/* Makes room for g->nvals entries where rows were counted first. */
+GrB_Info gen_alloc_entries(gen_graph *g, gen_values values);
 /* 0 .. count - 1 in random order. */
 GrB_Info gen_permutation(int32_t **permutation, int64_t count, uint64_t seed, uint32_t stream);
 void gen_fill_values(gen_graph *g, gen_values values, bool symmetric, uint64_t seed);

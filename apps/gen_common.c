@@ -48,6 +48,18 @@ GrB_Info gen_alloc(gen_graph *g, int64_t nrows, int64_t ncols, int64_t room, gen
     return GrB_SUCCESS;
 }
 
+GrB_Info gen_alloc_entries(gen_graph *g, gen_values values)
+{
+    size_t entries = (size_t)(g->nvals > 0 ? g->nvals : 1);
+    int32_t *colidx = realloc(g->colidx, entries * sizeof *colidx);
+    if (!colidx)
+        return gen_nomem();
+    g->colidx = colidx;
+    if (values != GEN_PATTERN && !(g->values = malloc(entries * sizeof *g->values)))
+        return gen_nomem();
+    return GrB_SUCCESS;
+}
+
 /* Fisher-Yates from the end: position k swaps with a draw from 0 .. k. */
 GrB_Info gen_permutation(int32_t **permutation, int64_t count, uint64_t seed, uint32_t stream)
 {

@@ -31,34 +31,81 @@ static int directed(const edge_maker *m, int64_t t, int64_t from[2], int64_t to[
     return m->edges->symmetric && i != j ? 2 : 1;
 }
 
+/* Edges drawn together: their places in memory are far apart, so that reads overlap. */
+enum { BATCH = 64 };
+
 /* With colidx NULL counts the edges of row i in rowptr[i + 1]; else stores each at rowptr[i + 1]++. */
-static void draw_edges(const edge_maker *m, int64_t *rowptr, int32_t *colidx)
+static void draw_batch(const edge_maker *m, int64_t first, int64_t count, int64_t *rowptr, int32_t *colidx)
 {
-#pragma omp parallel for schedule(static)
-    for (int64_t t = 0; t < m->edges->count; t++) {
-        int64_t from[2], to[2];
-        int n = directed(m, t, from, to);
-        for (int half = 0; half < n; half++) {
-            int64_t at;
-#pragma omp atomic capture
-            at = rowptr[from[half] + 1]++;
-            if (colidx)
-                colidx[at] = (int32_t)to[half];
-        }
+    int64_t from[2 * BATCH], to[2 * BATCH], at[2 * BATCH], n = 0;
+    for (int64_t t = first; t < first + count; t++) {
+        const int ways = directed(m, t, from + n, to + n);
+        for (int way = 0; way < ways; way++)
+            __builtin_prefetch(&rowptr[from[n++] + 1], 1);
     }
+    for (int64_t e = 0; e < n; e++)
+#pragma omp atomic capture
+        at[e] = rowptr[from[e] + 1]++;
+    for (int64_t e = 0; colidx && e < n; e++)
+        colidx[at[e]] = (int32_t)to[e];
 }
 
-static int by_column(const void *x, const void *y)
+static void draw_edges(const edge_maker *m, int64_t *rowptr, int32_t *colidx)
 {
-    int32_t a = *(const int32_t *)x, b = *(const int32_t *)y;
-    return (a > b) - (a < b);
+    const int64_t count = m->edges->count;
+#pragma omp parallel for schedule(static)
+    for (int64_t first = 0; first < count; first += BATCH)
+        draw_batch(m, first, count - first < BATCH ? count - first : BATCH, rowptr, colidx);
+}
+
+static int32_t middle(int32_t a, int32_t b, int32_t c)
+{
+    if (a > b)
+        return c > a ? a : c > b ? c : b;
+    return c > b ? b : c > a ? c : a;
+}
+
+/* Quicksort: three times as fast as qsort, which calls a function to compare. Columns are random, so that the
+ * recursion, into the smaller half only, stays shallow. */
+static void sort_columns(int32_t *x, int64_t n)
+{
+    while (n > 24) {
+        const int32_t pivot = middle(x[0], x[n / 2], x[n - 1]);
+        int64_t low = 0, high = n - 1;
+        while (low <= high) {
+            while (x[low] < pivot)
+                low++;
+            while (x[high] > pivot)
+                high--;
+            if (low <= high) {
+                int32_t moved = x[low];
+                x[low++] = x[high];
+                x[high--] = moved;
+            }
+        }
+        if (high + 1 < n - low) {
+            sort_columns(x, high + 1);
+            x += low;
+            n -= low;
+        } else {
+            sort_columns(x + low, n - low);
+            n = high + 1;
+        }
+    }
+    for (int64_t e = 1; e < n; e++) {
+        const int32_t column = x[e];
+        int64_t at = e;
+        for (; at > 0 && x[at - 1] > column; at--)
+            x[at] = x[at - 1];
+        x[at] = column;
+    }
 }
 
 /* Sorts a row and merges equal columns; counts, if wanted, get their numbers. Returns what is left. */
 static int64_t merge_row(int32_t *columns, float *counts, int64_t n)
 {
     int64_t kept = 0;
-    qsort(columns, (size_t)n, sizeof *columns, by_column);
+    sort_columns(columns, n);
     for (int64_t e = 0, next; e < n; e = next) {
         for (next = e + 1; next < n && columns[next] == columns[e];)
             next++;

@@ -70,6 +70,11 @@ refuses 2 "did you mean 'rmat'" "$featblas" gen rmatt
 refuses 2 'means nothing to gen rmat' "$featblas" gen rmat --rows 5
 refuses 2 'do not fit 3 x 3' "$featblas" gen bipartite --rows 3 --cols 3 --edges 10
 refuses 4 'takes about' "$featblas" gen rmat --scale 20 --memory-limit 10M
+refuses 4 'takes about' "$featblas" gen reddit-like --memory-limit 100M
+refuses 2 'exponent 1.5; expected 0 to 1' "$featblas" gen chung-lu --exponent 1.5
+refuses 2 'means nothing to gen road-like' "$featblas" gen road-like --permute
+"$featblas" gen road-like --vertices 100 -q | "$featblas" info - > info.txt
+grep -q '100 x 100' info.txt || fail "info of a road: $(cat info.txt)"
 refuses 5 'nowhere' "$featblas" gen rmat --scale 3 -q -o nowhere/no.mtx
 
 "$featblas" demo pictures > demo.txt

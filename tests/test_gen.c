@@ -56,7 +56,7 @@ static int64_t find(const gen_graph *g, int64_t i, int64_t j)
 
 /* ---- the same everywhere: small graphs of every kind and their hashes */
 
-enum { NCASES = 7 };
+enum { NCASES = 11, SYMMETRIC = 0x4b8 }; /* cases stored both ways round, as bits */
 
 static GrB_Info make_case(gen_graph *g, int c, uint64_t seed)
 {
@@ -84,18 +84,28 @@ static GrB_Info make_case(gen_graph *g, int c, uint64_t seed)
     case 5:
         return gen_make_powerlaw(g, &(gen_powerlaw){.nvertices = 1000, .exponent = 2.3, .edges = edges},
                                  seed);
-    default:
+    case 6:
         return gen_make_powerlaw(g, &(gen_powerlaw){.nvertices = 1000, .exponent = 3, .edges = counted},
                                  seed);
+    case 7:
+        return gen_make_chung_lu(g, &(gen_chung_lu){.nvertices = 900, .exponent = 0.7, .edges = edges}, seed);
+    case 8:
+        return gen_make_chung_lu(g, &(gen_chung_lu){.nvertices = 900, .exponent = 0, .edges = counted}, seed);
+    case 9:
+        return gen_make_like(g, "arxiv-like", 1000, GEN_COUNTS, seed);
+    default:
+        return gen_make_road(g, &(gen_road){.nvertices = 1003, .mean_degree = 2.4, .values = GEN_UNIFORM},
+                             seed);
     }
 }
 
 static void test_same_bits(void **state)
 {
-    static const uint64_t known[NCASES] = {UINT64_C(0xe9f264ebb523666d), UINT64_C(0x8e8dc98216408851),
-                                           UINT64_C(0x3528822f76109caa), UINT64_C(0xae1253f19be96bf3),
-                                           UINT64_C(0xf58f0852d0640c32), UINT64_C(0xbd95ac918b86795f),
-                                           UINT64_C(0x37d0bf7db25801e9)};
+    static const uint64_t known[NCASES] = {
+        UINT64_C(0xe9f264ebb523666d), UINT64_C(0x8e8dc98216408851), UINT64_C(0x3528822f76109caa),
+        UINT64_C(0xae1253f19be96bf3), UINT64_C(0xf58f0852d0640c32), UINT64_C(0xbd95ac918b86795f),
+        UINT64_C(0x37d0bf7db25801e9), UINT64_C(0xd52685ca7219074d), UINT64_C(0xfcb03e577e3625f1),
+        UINT64_C(0x5e7b0b25238c6a95), UINT64_C(0x588d2bc71413057e)};
     (void)state;
     for (int c = 0; c < NCASES; c++) {
         uint64_t first = 0;
@@ -172,7 +182,7 @@ static void test_edges(void **state)
 {
     (void)state;
     for (int c = 2; c < NCASES; c++) {
-        bool symmetric = c >= 3 && c <= 5;
+        bool symmetric = SYMMETRIC >> c & 1;
         gen_graph g = {0};
         require(make_case(&g, c, 3));
         double sum = 0;
@@ -185,10 +195,70 @@ static void test_edges(void **state)
                 assert_true(g.colidx[e] != i && back >= 0);
                 assert_true(g.values[back] == g.values[e] && g.values[e] > 0 && g.values[e] < 1);
             }
-        if (!symmetric)
+        if (!symmetric && c != 9)
             assert_true(sum == 3000); /* the counts of all drawn edges */
         gen_free(&g);
     }
+}
+
+/* ---- graphs like known data sets, scaled down */
+
+static void test_like(void **state)
+{
+    static const struct {
+        const char *name;
+        int64_t nvertices, nvals;
+    } rows[] = {{"reddit-like", 10000, 4505074},  {"proteins-like", 10000, 5381704},
+                {"products-like", 10000, 508482}, {"arxiv-like", 10000, 68923},
+                {"road-like", 10000, 23526},      {"road-like", 1, 0}};
+    (void)state;
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+        gen_graph g = {0};
+        int64_t vertices = 0;
+        double entries = 0;
+        require(gen_make_like(&g, rows[r].name, rows[r].nvertices, GEN_PATTERN, 1));
+        check_csr(&g);
+        assert_true(gen_like_size(rows[r].name, rows[r].nvertices, &vertices, &entries));
+        assert_int_equal(vertices, rows[r].nvertices);
+        if (g.nvals != rows[r].nvals)
+            fail_msg("%s: %lld entries", rows[r].name, (long long)g.nvals);
+        gen_free(&g);
+        assert_true(gen_like_size(rows[r].name, 0, &vertices, &entries));
+        assert_true(vertices > 100000 && entries > 1e6);
+    }
+    gen_graph none = {0};
+    assert_int_equal(gen_make_like(&none, "reddit", 0, GEN_PATTERN, 1), GrB_INVALID_VALUE);
+    assert_int_equal(gen_make_like(&none, "arxiv-like", -1, GEN_PATTERN, 1), GrB_INVALID_VALUE);
+    assert_int_equal(gen_make_road(&none, &(gen_road){.nvertices = 9, .mean_degree = 4.1}, 1),
+                     GrB_INVALID_VALUE);
+    assert_int_equal(gen_make_chung_lu(&none, &(gen_chung_lu){.nvertices = 9, .exponent = -0.5}, 1),
+                     GrB_INVALID_VALUE);
+    assert_null(none.rowptr);
+}
+
+/* Grid neighbours only, and about as many as asked for. */
+static void test_road(void **state)
+{
+    (void)state;
+    for (int degree = 0; degree <= 4; degree += 2)
+        for (int64_t n = 1; n < 400; n = n * 3 + 1) {
+            gen_graph g = {0};
+            int64_t side = 1, most = 0;
+            while (side * side < n)
+                side++;
+            require(gen_make_road(&g, &(gen_road){.nvertices = n, .mean_degree = degree}, 3));
+            check_csr(&g);
+            for (int64_t i = 0; i < n; i++) {
+                most += (i % side + 1 < side && i + 1 < n) + (i + side < n);
+                for (int64_t e = g.rowptr[i]; e < g.rowptr[i + 1]; e++) {
+                    int64_t j = g.colidx[e], low = i < j ? i : j, high = i < j ? j : i;
+                    assert_true(high - low == side || (high - low == 1 && low / side == high / side));
+                    assert_true(find(&g, j, i) >= 0);
+                }
+            }
+            assert_true(degree == 0 ? g.nvals == 0 : degree == 4 ? g.nvals == 2 * most : g.nvals <= 2 * most);
+            gen_free(&g);
+        }
 }
 
 /* Shuffled numbers change neither the number of entries nor the degrees. */
@@ -309,6 +379,7 @@ int main(void)
         cmocka_unit_test(test_same_bits), cmocka_unit_test(test_bipartite), cmocka_unit_test(test_rand100k),
         cmocka_unit_test(test_edges),     cmocka_unit_test(test_permute),   cmocka_unit_test(test_sbm_blocks),
         cmocka_unit_test(test_weighted),  cmocka_unit_test(test_power),     cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_like),      cmocka_unit_test(test_road),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
