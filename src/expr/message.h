@@ -47,7 +47,7 @@ typedef struct ftb_message {
     int64_t heads;
     int nfeeds;
     ftb_feed feeds[FTB_MAX_FEEDS];
-    bool wide; /* integer results are summed or multiplied: as `integers_wide` of ftb_program_new */
+    bool wide;       /* integer results are summed or multiplied: as `integers_wide` of ftb_program_new */
     int nbound;      /* the first feeds: those of ftb_message_new */
     char known[256]; /* names that were offered, for messages */
 } ftb_message;
@@ -67,10 +67,10 @@ GrB_Info ftb_message_over_features(ftb_message *m);
  * Errors name the feed: heads and widths that do not fit, block with too few rows. */
 GrB_Info ftb_message_block(ftb_message *m, const char *name, ftb_side side, FtB_Block X, int64_t heads);
 GrB_Info ftb_message_values(ftb_message *m, const char *name, FtB_Matrix A, const int64_t *at);
-/* i, j, k (= j), e, di, dj, dk (= dj) of the pattern p that is walked; `transposed`: its rows are the j of the
- * text, so that feeds bound by i and j change sides (those that the caller added stay where they are). at:
- * entry x of p is entry at[x] of the text's; NULL: the same. Checks that every name is known and every indexed
- * block has rows enough. p outlives the message. */
+/* i, j, k (= j), e, di, dj, dk (= dj) of the pattern p that is walked; `transposed`: its rows are the j of
+ * the text, so that feeds bound by i and j change sides (those that the caller added stay where they are).
+ * at: entry x of p is entry at[x] of the text's; NULL: the same. Checks that every name is known and every
+ * indexed block has rows enough. p outlives the message. */
 GrB_Info ftb_message_indices(ftb_message *m, ftb_pattern *p, bool transposed, const int64_t *at);
 void ftb_message_clear(ftb_message *m);
 const ftb_feed *ftb_message_find(const ftb_message *m, const char *name); /* NULL if not used */
@@ -81,13 +81,16 @@ typedef struct ftb_message_type {
     int64_t width;
 } ftb_message_type;
 GrB_Info ftb_message_compile(ftb_message_type *type, ftb_program **program, const ftb_message *m);
+/* The program of any expression over a message's feeds, in their order. */
+GrB_Info ftb_message_program(ftb_program **program, const ftb_message *m, const ftb_expr *expr);
 
 /* Where a message's results go. Loops over edges in batches that stay in L1; the program runs on (edge, head)
  * pairs. Any message; the slow way, beside kernels that know a form. Parallel; bits do not depend on threads.
  * (message_run.c) */
 /* T(i,:) = reduce over the entries of row i, in order: heads x width values of type.reduced, ld of T. Rows
- * without entries get the identity. rows: only these (count of them; the other rows of T stay), NULL: all. arg
- * (or NULL): p->nrows x ldarg, the winning entry of p, -1 for none; min and max only. No finish (mean). */
+ * without entries get the identity. rows: only these (count of them; the other rows of T stay), NULL: all.
+ * arg (or NULL): p->nrows x ldarg, the winning entry of p, -1 for none; min and max only. No finish (mean).
+ */
 GrB_Info ftb_message_reduce(const ftb_message *m, const ftb_pattern *p, void *T, int64_t ld, int64_t *arg,
                             int64_t ldarg, const int64_t *rows, int64_t nrows);
 /* V(e,:) = message: nvals x (heads * width) of type.message. */
