@@ -189,12 +189,13 @@ static void bit_counts(void **state)
         for (int64_t t = 0; t < lengths[l]; t++) {
             k[t] = (int32_t)rng_below(&r, ROWS);
             for (int64_t c = 0; c < COLUMNS; c++)
-                expected[c] += (uint32_t)((table[k[t] * (COLUMNS / 64) + c / 64] >> (c % 64)) & 1);
+                expected[c] +=
+                    (uint32_t)((table[(c / 512 * ROWS + k[t]) * 8 + c % 512 / 64] >> (c % 64)) & 1);
         }
         for (int isa = 0; isa <= best; isa++) {
             ftb_isa_force(isa);
             memset(counts, 255, sizeof counts);
-            FTB_PICK(ftb_spgemm_bits)(table, COLUMNS, k, lengths[l], counts);
+            FTB_PICK(ftb_spgemm_bits)(table, ROWS, COLUMNS, k, lengths[l], counts);
             assert_memory_equal(counts, expected, sizeof counts);
         }
     }

@@ -108,6 +108,8 @@ static const char *const alternatives[][4] = {
     {"triangle", "1", "mirror", "1"},
     {"hot", "512"},
     {"hot", "512", "accumulator", "dense"},
+    {"hot", "512", "cross", "0"},
+    {"hot", "512", "triangle", "1"},
     {"hot", "0"},
     {"chunk_rows", "1", "threads", "2"},
     {"chunk_rows", "7", "threads", "3"},
@@ -334,11 +336,21 @@ static void rule_hot_columns(void **state)
     ftb_spgemm_plan plan = {0};
     f.kernel = "pair_u32";
     const double shares[FTB_HOT_CHOICES] = {0.3, 0.5, 0.65, 0.8, 0.93};
+    const double rest[FTB_HOT_CHOICES] = {0.5, 0.3, 0.15, 0.05, 0.01};
     memcpy(f.hot_share, shares, sizeof shares);
+    memcpy(f.hot_entries, shares, sizeof shares);
+    memcpy(f.cold_share, rest, sizeof rest);
     assert_true(ftb_rule_spgemm(&plan, &f, &machines[0]));
-    assert_true(plan.hot >= 512 && plan.relabel);
+    assert_true(plan.hot >= 512 && plan.relabel && plan.cross);
+    f.self = f.symmetric = false; /* nothing to count once for two */
+    assert_true(ftb_rule_spgemm(&plan, &f, &machines[0]));
+    assert_true(plan.hot >= 512 && !plan.cross);
+    f.self = f.symmetric = true;
     const double flat[FTB_HOT_CHOICES] = {0.02, 0.04, 0.08, 0.16, 0.3}; /* nothing is hot */
+    const double most[FTB_HOT_CHOICES] = {0.96, 0.92, 0.85, 0.71, 0.5};
     memcpy(f.hot_share, flat, sizeof flat);
+    memcpy(f.hot_entries, flat, sizeof flat);
+    memcpy(f.cold_share, most, sizeof most);
     assert_true(ftb_rule_spgemm(&plan, &f, &machines[0]));
     assert_int_equal(plan.hot, 0);
 }

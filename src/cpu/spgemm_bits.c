@@ -64,20 +64,19 @@ INLINE void unslice(const line *s, int top, uint32_t *counts)
         }
 }
 
-void FTB_CELL(ftb_spgemm_bits)(const uint64_t *table, int64_t ncolumns, const int32_t *k, int64_t n,
-                               uint32_t *counts)
+void FTB_CELL(ftb_spgemm_bits)(const uint64_t *table, int64_t nrows, int64_t ncolumns, const int32_t *k,
+                               int64_t n, uint32_t *counts)
 {
-    int64_t ld = ncolumns / 64;
     int top = 64 - __builtin_clzll((unsigned long long)n | 16); /* counts up to n; at least 5 slices */
     for (int64_t v = 0; v < ncolumns / FTB_BITS_LINE; v++) {
-        const uint64_t *base = table + v * WORDS;
+        const line *base = (const line *)(const void *)table + v * nrows;
         line s[SLICES] = {0};
         int64_t t = 0;
-#define ROW(at) (*(const line *)(const void *)(base + (int64_t)k[at] * ld))
+#define ROW(at) base[k[at]]
         for (; t + 16 <= n; t += 16) {
             if (t + 16 + AHEAD <= n)
                 for (int a = 0; a < 16; a++)
-                    __builtin_prefetch(base + (int64_t)k[t + AHEAD + a] * ld);
+                    __builtin_prefetch(&ROW(t + AHEAD + a));
             line c0 = add_rows4(s, ROW(t), ROW(t + 1), ROW(t + 2), ROW(t + 3));
             line c1 = add_rows4(s, ROW(t + 4), ROW(t + 5), ROW(t + 6), ROW(t + 7));
             line eight0 = add3(&s[2], c0, c1);
@@ -91,4 +90,11 @@ void FTB_CELL(ftb_spgemm_bits)(const uint64_t *table, int64_t ncolumns, const in
 #undef ROW
         unslice(s, top, counts + v * FTB_BITS_LINE);
     }
+}
+
+void FTB_CELL(ftb_spgemm_cross)(const uint16_t *from, const uint32_t *column, uint32_t least, int64_t n,
+                                uint32_t *counts)
+{
+    for (int64_t c = 0; c < n; c++)
+        counts[c] = column[c] < least ? 0 : from[c];
 }

@@ -84,7 +84,7 @@ GrB_Info FtB_Plan_get(FtB_Plan plan, const char *key, double *value)
             GrB_INVALID_VALUE,
             "plan: unknown figure '%s'; known are products, entries_bound, "
             "entries_estimate, entries_error, result_bytes, bytes, least_limit, seconds, chunks, threads, "
-            "triangle, mirror, relabel, hot, ids",
+            "triangle, mirror, relabel, hot, cross, ids",
             key);
     return GrB_SUCCESS;
 }

@@ -99,23 +99,25 @@ typedef struct ftb_product {
     ftb_spgemm_plan plan;
     ftb_sparse_message message;
     ftb_reducer reducer;
-    FtB_Semiring semiring;        /* owned */
-    FtB_Type sum_type;            /* the reducer's type = compute type of h */
-    int64_t width;                /* of h */
-    bool constant;                /* idempotent reducer of a constant: h is the constant */
-    char constant_value[8];       /* in sum_type */
-    int64_t reserve;              /* bytes that the plan leaves to the sink */
-    bool want_arg;                /* emit the winning k instead of h */
-    ftb_pattern *left, *right;    /* retained; transposed where asked */
-    FtB_Matrix A, B;              /* borrowed */
-    const int64_t *left_from;     /* left entry -> entry of A; NULL: the same */
-    const int64_t *right_from;    /* right entry -> entry of B; NULL: the same */
-    bool self;                    /* B is A, one of them transposed: C = C' if the message is symmetric */
-    ftb_spgemm cold;              /* p without the hot columns; when plan.hot > 0 */
-    uint64_t *bits;               /* [inner][plan.hot] of the right operand's first ids */
-    const uint32_t *order, *rank; /* columns by falling number of entries, once ranked */
-    int swap[8];            /* component of h that (j, i) has where (i, j) has the index; when symmetric */
-    const void *dual_table; /* table of [f(a,b), f(b,a)]: a triangle gives both halves; NULL: none */
+    FtB_Semiring semiring;     /* owned */
+    FtB_Type sum_type;         /* the reducer's type = compute type of h */
+    int64_t width;             /* of h */
+    bool constant;             /* idempotent reducer of a constant: h is the constant */
+    char constant_value[8];    /* in sum_type */
+    int64_t reserve;           /* bytes that the plan leaves to the sink */
+    bool want_arg;             /* emit the winning k instead of h */
+    ftb_pattern *left, *right; /* retained; transposed where asked */
+    FtB_Matrix A, B;           /* borrowed */
+    const int64_t *left_from;  /* left entry -> entry of A; NULL: the same */
+    const int64_t *right_from; /* right entry -> entry of B; NULL: the same */
+    bool self;                 /* B is A, one of them transposed: C = C' if the message is symmetric */
+    ftb_spgemm cold;           /* p without the hot columns; when plan.hot > 0 */
+    uint64_t *bits;            /* of the right operand's first plan.hot ids, see cpu/spgemm_bits.h */
+    const uint16_t *cross;     /* [hot id][cold id]: counts of both; NULL: hot rows scatter, too */
+    int64_t cross_row;         /* from one hot id to the next */
+    uint32_t *order, *rank;    /* columns by falling number of entries, once ranked; hot ones by column */
+    int swap[8];               /* component of h that (j, i) has where (i, j) has the index; when symmetric */
+    const void *dual_table;    /* table of [f(a,b), f(b,a)]: a triangle gives both halves; NULL: none */
     int64_t dual_row;
     bool dual;                /* cells hold both */
     const void *single_table; /* the table for cells of one, while dual */
@@ -127,7 +129,7 @@ typedef struct ftb_product {
     const uint8_t *keep_rows; /* rows to compute; NULL: all */
     ftb_vertices rows, cols, inner;
     ftb_finish finish;
-    void *owned[24]; /* freed with the product */
+    void *owned[64]; /* freed with the product */
     int nowned;
 } ftb_product;
 
@@ -175,9 +177,9 @@ double ftb_product_most_messages(const ftb_product *product);
 /* Whether sums of whole-numbered messages of at most this magnitude are exact in FP64. */
 bool ftb_product_exact_in_fp64(const ftb_product *product, double largest_message);
 
-GrB_Info ftb_product_rank(ftb_product *product);      /* order and rank */
-GrB_Info ftb_product_hot_facts(ftb_product *product); /* which share of products hot columns hold */
-GrB_Info ftb_product_hot(ftb_product *product);       /* bits and cold */
+GrB_Info ftb_product_name_columns(ftb_product *product); /* order and rank */
+GrB_Info ftb_product_hot_facts(ftb_product *product);    /* which share of products hot columns hold */
+GrB_Info ftb_product_hot(ftb_product *product);          /* bits, cross and cold */
 GrB_Info ftb_product_compact(ftb_product *product);
 void ftb_product_count(ftb_product *product); /* row_products, and facts if rows are full */
 

@@ -47,11 +47,9 @@ static GrB_Info make_ids(ftb_product *product)
     if (p->column)
         return GrB_SUCCESS; /* compact: made already */
     if (product->plan.relabel) {
-        GrB_Info info = ftb_product_rank(product);
+        GrB_Info info = ftb_product_name_columns(product);
         if (info != GrB_SUCCESS)
             return info;
-        p->order = product->order;
-        p->rank = product->rank;
     }
     const int32_t *col = right->colidx;
     const uint32_t *rank = p->rank;

@@ -378,17 +378,37 @@ static void fill_slots(ftb_worker *w, int64_t i)
             w->dense.slot[ftb_col(mask, e)] = (uint32_t)(e - mask->rowptr[i] + 1);
 }
 
-/* Counts of the hot columns into their cells; a triangle keeps those from the diagonal on. */
+/* First hot id whose column is at least `least`. */
+static int64_t hot_from(const ftb_product *product, uint32_t least)
+{
+    int64_t lo = 0, hi = product->plan.hot;
+    while (lo < hi) {
+        int64_t mid = (lo + hi) / 2;
+        if (product->order[mid] < least)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+/* Counts with the hot columns into their cells, and a hot row's counts with the cold ones; a triangle
+ * keeps those from the diagonal on. */
 static void count_hot(ftb_worker *w, int64_t i)
 {
     const ftb_product *product = w->product;
     const ftb_spgemm *p = &product->p;
-    uint32_t *acc = w->dense.acc;
-    int64_t x0 = p->arow[i], hot = product->plan.hot;
-    FTB_PICK(ftb_spgemm_bits)(product->bits, hot, (const int32_t *)p->acol + x0, p->arow[i + 1] - x0, acc);
-    if (p->bstart)
-        for (int64_t id = 0; id < hot; id++)
-            acc[id] = p->order[id] < i + p->skip ? 0 : acc[id];
+    uint32_t *acc = w->dense.acc, least = p->bstart ? (uint32_t)(i + p->skip) : 0;
+    int64_t x0 = p->arow[i], hot = product->plan.hot, from = hot_from(product, least);
+    const int64_t ninner = product->right->nrows;
+    int64_t line = from / FTB_BITS_LINE, first = line * FTB_BITS_LINE;
+    FTB_PICK(ftb_spgemm_bits)
+    (product->bits + first / 64 * ninner, ninner, hot - first, (const int32_t *)p->acol + x0,
+     p->arow[i + 1] - x0, acc + first);
+    memset(acc + first, 0, (size_t)(from - first) * sizeof *acc);
+    if (product->cross && p->rank[i] < hot)
+        FTB_PICK(ftb_spgemm_cross)
+        (product->cross + p->rank[i] * product->cross_row, p->order + hot, least, p->nids - hot, acc + hot);
 }
 
 static void add_products(ftb_worker *w, int64_t i, ftb_spgemm_locate locate, ftb_row *row)
@@ -401,7 +421,8 @@ static void add_products(ftb_worker *w, int64_t i, ftb_spgemm_locate locate, ftb
     } else if (product->plan.hot > 0 && locate == FTB_LOCATE_DENSE &&
                product->row_products[i] >= product->plan.hot_from) {
         count_hot(w, i);
-        w->kernel[locate](&product->cold, x0, x1, row);
+        const ftb_spgemm *cold = &product->cold;
+        w->kernel[locate](cold, cold->arow[i], cold->arow[i + 1], row);
     } else {
         w->kernel[locate](p, x0, x1, row);
     }

@@ -15,6 +15,8 @@
 #define NANOSECONDS_TABLE 0.9
 #define NANOSECONDS_PROGRAM 3.0
 #define NANOSECONDS_LINE 5.5  /* per left entry and 512 hot columns */
+#define NANOSECONDS_LIST 15.0 /* per left entry whose cold columns are scattered */
+#define NANOSECONDS_CROSS 1.5 /* per pair of a hot and a cold column */
 #define HOT_ROW 8             /* a row pays for its hot columns from so many products per column */
 #define NANOSECONDS_ENTRY 6.0 /* per emitted entry: found, put in order, read, stored */
 #define CHUNK_BYTES (INT64_C(16) << 20)
@@ -66,43 +68,59 @@ static void choose_accumulator(ftb_spgemm_plan *plan, const ftb_spgemm_facts *f,
         plan->relabel = false; /* slots go by the mask's own columns */
 }
 
-/* Nanoseconds for all products with the first 512 << c columns as bits; c < 0: none. */
-static double hot_cost(const ftb_spgemm_facts *f, int c, bool half)
+/* Nanoseconds for all products with the first 512 << c columns as bits; c < 0: none. Cross counts take the
+ * cold columns' rows whole, ahead; then only these scatter, and only among themselves. */
+static double hot_cost(const ftb_spgemm_facts *f, int c, bool cross, bool half)
 {
     double products = half ? f->products / 2 : f->products;
     if (c < 0)
         return products * NANOSECONDS_NEAR;
-    double cold = 1 - f->hot_share[c];
-    return (double)f->avals * (double)(1 << c) * NANOSECONDS_LINE + products * cold * NANOSECONDS_NEAR;
+    double lines = (double)f->avals * (double)(1 << c) * NANOSECONDS_LINE;
+    double cold_entries = cross ? 1 - f->hot_entries[c] : 1;
+    double cold_products = cross ? f->cold_share[c] : 1 - f->hot_share[c];
+    double cost = (half ? lines / 2 : lines) + products * cold_products * NANOSECONDS_NEAR +
+                  (double)f->avals * cold_entries * NANOSECONDS_LIST;
+    if (cross)
+        cost += cold_entries * lines + (double)(512 << c) * (double)f->ncols * NANOSECONDS_CROSS;
+    return cost;
 }
 
-static int64_t hot_bytes(const ftb_spgemm_facts *f, int64_t hot)
+static int64_t hot_bytes(const ftb_spgemm_facts *f, int64_t hot, bool cross)
 {
-    return hot == 0 ? 0 : f->ninner * (hot / 8) + (f->bvals * 4 + f->avals * 8 + 8 * f->ninner);
+    return hot == 0 ? 0
+                    : f->ninner * (hot / 8) + f->bvals * 4 + f->avals * 8 + 8 * f->ninner +
+                          (cross ? 2 * hot * f->ncols + 4 * f->avals : 0);
 }
 
 /* Counting: how many columns to hold as bits. A full product then needs no triangle: what is left to
  * scatter costs less than retaining and mirroring. */
 static void choose_hot(ftb_spgemm_plan *plan, const ftb_spgemm_facts *f)
 {
+    const bool half = f->symmetric && f->half_wanted, given = plan->cross, free = FREE(FTB_SET_CROSS);
     if (FREE(FTB_SET_HOT)) {
-        plan->hot = 0;
         double best =
-            hot_cost(f, -1, f->symmetric) + (f->symmetric && !f->half_wanted ? 4 * f->entries_bound / 4 : 0);
-        for (int c = 0; c < FTB_HOT_CHOICES; c++) {
+            hot_cost(f, -1, false, f->symmetric) + (f->symmetric && !f->half_wanted ? f->entries_bound : 0);
+        plan->hot = 0;
+        for (int t = 0; t < 2 * FTB_HOT_CHOICES; t++) {
+            int c = t / 2;
             int64_t hot = INT64_C(512) << c;
             if (f->products < FTB_HOT_PRODUCTS || f->hot_share[c] <= 0 || hot > f->ncols ||
-                hot_bytes(f, hot) > f->memory_left / 4)
+                (t % 2 && !f->self) || (!free && t % 2 != given) ||
+                hot_bytes(f, hot, t % 2) > f->memory_left / 4)
                 continue;
-            double cost = hot_cost(f, c, f->symmetric && f->half_wanted);
+            double cost = hot_cost(f, c, t % 2, half);
             if (cost < 0.9 * best) {
                 best = cost;
                 plan->hot = hot;
+                plan->cross = t % 2;
             }
         }
+    } else {
+        plan->cross = free || given;
     }
     if (f->hot_share[0] <= 0 || f->masked || plan->hot > f->ncols)
         plan->hot = 0;
+    plan->cross = plan->cross && f->self && plan->hot > 0;
     plan->hot_from = plan->forced & FTB_SET_HOT ? 1 : HOT_ROW * plan->hot;
     if (plan->hot > 0) {
         plan->relabel = true;
@@ -124,7 +142,7 @@ static double predict_seconds(const ftb_spgemm_plan *plan, const ftb_spgemm_fact
     double work = products * each;
     for (int c = 0; c < FTB_HOT_CHOICES; c++)
         if (plan->hot == INT64_C(512) << c)
-            work = hot_cost(f, c, plan->triangle);
+            work = hot_cost(f, c, plan->cross, plan->triangle);
     double entries = f->entries_estimate >= 0 ? f->entries_estimate : f->entries_bound;
     if (plan->triangle && f->half_wanted)
         entries /= 2;
@@ -167,7 +185,7 @@ static void choose_memory(ftb_spgemm_plan *plan, const ftb_spgemm_facts *f, int 
     double retained = entries / 2 * (double)(4 + f->cell_bytes);
     int64_t id_bytes = plan->id16 ? 2 : plan->relabel ? 4 : 0;
     int64_t fixed = plan->threads * thread_bytes(plan, f) + f->bvals * id_bytes + 16 * (f->nrows + f->ncols) +
-                    hot_bytes(f, plan->hot);
+                    hot_bytes(f, plan->hot, plan->cross);
     int64_t row = longest_kept_row(f) * chunk_entry_bytes(f);
     int in_flight = CHUNKS_IN_FLIGHT(plan->threads);
     if (FREE(FTB_SET_MIRROR))

@@ -28,8 +28,10 @@ typedef struct ftb_spgemm_facts {
     int64_t heap_bytes;  /* of one thread: the triangle's entries are offered to both ends */
     int64_t memory_left; /* bytes that the plan may use */
     int threads;
-    double hot_share[FTB_HOT_CHOICES]; /* products in the 512 << c most frequent columns; 0: not known */
-    const char *kernel;                /* pair, times, table, program */
+    double hot_share[FTB_HOT_CHOICES];   /* products in the 512 << c most frequent columns; 0: not known */
+    double hot_entries[FTB_HOT_CHOICES]; /* entries in them */
+    double cold_share[FTB_HOT_CHOICES];  /* products of two other columns, of one operand with itself */
+    const char *kernel;                  /* pair, times, table, program */
 } ftb_spgemm_facts;
 
 typedef enum ftb_accumulator {
@@ -51,6 +53,7 @@ enum {
     FTB_SET_THREADS = 64,
     FTB_SET_CHUNK = 128,
     FTB_SET_HOT = 256,
+    FTB_SET_CROSS = 512,
 };
 
 /* What was decided. */
@@ -59,6 +62,7 @@ typedef struct ftb_spgemm_plan {
     bool id16;                   /* 16-bit ids */
     int64_t hot;                 /* most frequent columns held as bits, a multiple of 512; 0: none */
     int64_t hot_from;            /* rows with at least so many products use them */
+    bool cross;                  /* pairs of a hot and another column are counted once, ahead of the rows */
     bool triangle;               /* compute j >= i only */
     bool mirror;                 /* retain the triangle, then emit full rows */
     ftb_accumulator accumulator; /* AUTO: by the row's products */

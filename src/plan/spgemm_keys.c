@@ -36,6 +36,8 @@ const char *ftb_spgemm_plan_set(ftb_spgemm_plan *plan, const char *key, const ch
         return set_flag(plan, &plan->triangle, FTB_SET_TRIANGLE, value);
     if (strcmp(key, "mirror") == 0)
         return set_flag(plan, &plan->mirror, FTB_SET_MIRROR, value);
+    if (strcmp(key, "cross") == 0)
+        return set_flag(plan, &plan->cross, FTB_SET_CROSS, value);
     if (strcmp(key, "ids") == 0) {
         if (!whole(value, 16, 32, &x) || (x != 16 && x != 32))
             return "16 or 32";
@@ -81,7 +83,7 @@ const char *ftb_spgemm_plan_set(ftb_spgemm_plan *plan, const char *key, const ch
         plan->forced |= FTB_SET_THREADS;
         return NULL;
     }
-    return "one of the keys accumulator, chunk_bytes, chunk_rows, hot, ids, mirror, relabel, threads, "
+    return "one of the keys accumulator, chunk_bytes, chunk_rows, cross, hot, ids, mirror, relabel, threads, "
            "triangle";
 }
 
@@ -109,6 +111,7 @@ bool ftb_spgemm_plan_get(const ftb_spgemm_plan *plan, const ftb_spgemm_facts *f,
         {"mirror", plan->mirror},
         {"relabel", plan->relabel},
         {"hot", (double)plan->hot},
+        {"cross", plan->cross},
         {"ids", plan->id16 ? 16 : 32},
     };
     for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++)
@@ -161,8 +164,9 @@ void ftb_explain_spgemm(const ftb_spgemm_plan *plan, const ftb_spgemm_facts *f, 
             plan->relabel ? ", columns renamed by falling degree" : "", plan->id16 ? 16 : 32);
     explain_accumulator(plan, f, m, file);
     if (plan->hot > 0)
-        fprintf(file, "hot columns      the %lld most frequent, as bits, for rows from %lld products\n",
-                (long long)plan->hot, (long long)plan->hot_from);
+        fprintf(file, "hot columns      the %lld most frequent, as bits, for rows from %lld products%s\n",
+                (long long)plan->hot, (long long)plan->hot_from,
+                plan->cross ? "; their counts with the others once, ahead" : "");
     fprintf(file, "chunks           about %.0f, of up to %.1f MiB, flops-balanced, on %d thread%s\n", chunks,
             (double)plan->chunk_bytes / 1048576, plan->threads, plan->threads == 1 ? "" : "s");
     fprintf(file, "memory           %.1f MiB beside operands and result; least %.1f MiB\n",
