@@ -124,11 +124,13 @@ GrB_Info FtB_attention_grad(FtB_Arg dQ, FtB_Arg dK, FtB_Arg dV, FtB_Arg dC, FtB_
 
 /* ----------------------------------------------------------------------------- entry by entry */
 
-/** C<M> = accum(C, f(A)). A matrix keeps A's pattern; a block's values may name its row i (but not j).
+/** C<M> = accum(C, f(A)). A matrix keeps A's pattern. Of a block, op sees a row (of a block with heads: one
+ *  head of a row) as x, and its index as i, but not j; a text without vectors, sums and products by blocks is
+ *  applied to every value. Cost of a block: one pass over memory; nothing of C's size is stored in between.
  *  @param C slot: FtB_Matrix or FtB_Block. @param M slot: mask (a block's: m x 1) or NULL.
  *  @param accum slot: GrB_BinaryOp, FtB_Op, or NULL. @param op slot: FtB_Op over x (all values of an entry or
- * a row), i, j, di, dj, or text. @param A slot: FtB_Matrix or FtB_Block, as C.
- *  @param desc slot (TRANSPOSE0 reads a matrix A transposed). @return as FtB_mxm. */
+ *  a row), i, j, di, dj, or text. @param A slot: FtB_Matrix or FtB_Block, as C.
+ *  @param desc slot (TRANSPOSE0 reads a matrix A transposed; blocks are not). @return as FtB_mxm. */
 GrB_Info FtB_apply(FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB_Arg op, FtB_Arg A, FtB_Arg desc);
 
 /** C<M> = accum(C, entries of A whose expression is not zero). @param C slot: FtB_Matrix.
@@ -143,11 +145,11 @@ GrB_Info FtB_select(FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB_Arg op, FtB_Arg A, 
 GrB_Info FtB_select_topk(FtB_Arg C, FtB_Arg M, FtB_Arg accum, int64_t k, FtB_Arg A, FtB_Arg desc);
 
 /** C<M> = accum(C, A + B). Matrices: union of the patterns, op where both have an entry. Blocks: op on every
- *  value; a block of one row, of one column or of one value per head broadcasts.
- *  @param C slot: FtB_Matrix m x n or FtB_Block. @param M slot: mask (a block's: m x 1) or NULL. @param accum
- * slot.
- *  @param op slot: GrB_BinaryOp, FtB_Op over x (A's) and y (B's), or text.
- *  @param A,B slots: as C. @param desc slot. @return as FtB_mxm. */
+ *  value. A block of one row stands for every row, one of one column for every column. Beside a block with
+ *  heads (FtB_Block_heads), one without has as many columns as the other, one per head, or one head's for all.
+ *  @param C slot: FtB_Matrix m x n or FtB_Block. @param M slot: mask (a block's: m x 1) or NULL.
+ *  @param accum slot. @param op slot: GrB_BinaryOp, FtB_Op over x (A's) and y (B's), or text. Blocks: also
+ *  over whole rows, as of FtB_apply. @param A,B slots: as C. @param desc slot. @return as FtB_mxm. */
 GrB_Info FtB_eWiseAdd(FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB_Arg op, FtB_Arg A, FtB_Arg B, FtB_Arg desc);
 
 /** C<M> = accum(C, A .* B). Matrices: intersection of the patterns. Blocks: as FtB_eWiseAdd.

@@ -1,6 +1,8 @@
 /* C<M> = accum(C, f(A)): every entry becomes what an expression makes of it; the pattern is shared. */
 #include "ops/call.h"
 
+#include "ops/block_map.h"
+
 #include <omp.h>
 
 #define PARTS_PER_THREAD 16
@@ -31,6 +33,8 @@ GrB_Info(FtB_apply)(FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB_Arg op, FtB_Arg A, 
     FtB_Matrix T = NULL;
     ftb_buffer *values = NULL;
     const ftb_slots slots = {.C = C, .M = M, .accum = accum, .op = op, .A = A, .desc = desc, .has_op = true};
+    if (C.kind == FTB_KIND_BLOCK)
+        return ftb_block_elementwise(&slots);
     GrB_Info info = ftb_call_begin(&call, &slots);
     if (info != GrB_SUCCESS)
         goto done;

@@ -34,6 +34,7 @@ struct ftb_block_map {
     ftb_program *program;
     FtB_Type domain, type;
     int64_t heads, width; /* of the result: heads x width values in a row */
+    bool repeats;         /* the text gives one value, for all of a wider operand's that it does not name */
     bool flat;            /* items are single values */
     bool contiguous;      /* and rows follow each other without gaps in all operands */
     bool uses_i;
@@ -131,12 +132,25 @@ static void finish(const ftb_block_map *map, void *out, int64_t count)
         ftb_cast(out, map->type, out, type, count);
 }
 
+/* One value of each item becomes `width` equal ones: from the end, since it is done in place. */
+static void repeat(const ftb_block_map *map, char *out, int64_t items)
+{
+    size_t size = FtB_Type_size(map->type);
+    for (int64_t t = items - 1; t >= 0; t--) {
+        char value[8];
+        memcpy(value, out + (size_t)t * size, size);
+        for (int64_t f = 0; f < map->width; f++)
+            memcpy(out + (size_t)(t * map->width + f) * size, value, size);
+    }
+}
+
 /* Rows (with heads: heads of rows) as items. */
 static void run_rows(const ftb_block_map *map, worker *w, const ftb_piece *piece, const char *const *from,
                      char *out)
 {
     int64_t items = piece->nrows * map->heads;
-    size_t size = FtB_Type_size(ftb_program_type(map->program)) * (size_t)map->width;
+    int64_t given = map->repeats ? 1 : map->width;
+    size_t size = FtB_Type_size(ftb_program_type(map->program)) * (size_t)given;
     for (int64_t t = 0; t < items; t += map->batch) {
         int64_t count = ftb_min(map->batch, items - t);
         for (int which = X; which <= Y; which++)
@@ -147,7 +161,9 @@ static void run_rows(const ftb_block_map *map, worker *w, const ftb_piece *piece
                 w->i[u] = piece->row + (t + u) / map->heads;
         ftb_machine_run(w->machine, count, w->operands, out + (size_t)t * size);
     }
-    finish(map, out, items * map->width);
+    finish(map, out, items * given);
+    if (map->repeats)
+        repeat(map, out, items);
 }
 
 /* count values as items, from `at` values behind each operand's first on. */
@@ -333,6 +349,10 @@ GrB_Info ftb_block_map_new(ftb_block_map **result, FtB_Context ctx, FtB_Op op, c
     FTB_CHECK(share_heads(map));
     FTB_CHECK(compile(map, op, known, false));
     map->width = ftb_program_width(map->program);
+    if (ftb_program_elementwise(map->program)) { /* as "x" is of x and a wider y */
+        map->repeats = map->width < ftb_max(map->input[X].width, map->input[Y].width);
+        map->width = ftb_max(map->width, ftb_max(map->input[X].width, map->input[Y].width));
+    }
     map->type = ftb_program_type(map->program);
     if (map->domain && map->type != FTB_BOOL)
         map->type = map->domain; /* as GraphBLAS: comparisons give BOOL, the rest their own domain */

@@ -4,6 +4,8 @@
  * the dtype that op gives; where op makes vectors of scalars it is repeated. */
 #include "ops/call.h"
 
+#include "ops/block_map.h"
+
 static GrB_Info check_operands(const ftb_call *call)
 {
     if (call->A->pattern->multi || call->B->pattern->multi)
@@ -37,6 +39,8 @@ static GrB_Info ewise(const ftb_slots *slots, bool lone)
 {
     ftb_call call;
     FtB_Matrix T = NULL;
+    if (slots->C.kind == FTB_KIND_BLOCK)
+        return ftb_block_elementwise(slots);
     ftb_merge_rule rule = {.lone_left = lone, .lone_right = lone, .combine = true};
     GrB_Info info = ftb_call_begin(&call, slots);
     if (info != GrB_SUCCESS)
