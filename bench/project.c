@@ -377,48 +377,16 @@ static const bench_bar bars[] = {
      0.030},
 };
 
-static void usage(void)
-{
-    fputs("usage: bench_project --work FOLDER --command FEATBLAS [--python PYTHON --peers PEERS.PY]\n"
-          "                     [--repeats N] [--only TEXT] [--without TEXT] [--json FILE]\n",
-          stderr);
-}
-
-static bool parse(bench_settings *s, int count, char **words)
-{
-    char *end = NULL;
-    for (int i = 0; i + 1 < count; i += 2) {
-        const char *value = words[i + 1];
-        if (strcmp(words[i], "--work") == 0)
-            s->work = value;
-        else if (strcmp(words[i], "--command") == 0)
-            s->command = value;
-        else if (strcmp(words[i], "--python") == 0)
-            s->python = value;
-        else if (strcmp(words[i], "--peers") == 0)
-            s->peers = value;
-        else if (strcmp(words[i], "--only") == 0)
-            s->only = value;
-        else if (strcmp(words[i], "--without") == 0)
-            s->without = value;
-        else if (strcmp(words[i], "--json") == 0)
-            s->json = value;
-        else if (strcmp(words[i], "--repeats") == 0)
-            s->repeats = (int)strtol(value, &end, 10);
-        else
-            return false;
-    }
-    return count % 2 == 0 && s->work && s->command && s->repeats >= 1 && s->repeats <= BENCH_REPEATS;
-}
-
 int main(int argc, char **argv)
 {
     bench_settings s = {.repeats = 3};
     static bench_runs runs[sizeof measures / sizeof *measures];
     const int nmeasures = (int)(sizeof measures / sizeof *measures),
               nbars = (int)(sizeof bars / sizeof *bars);
-    if (!parse(&s, argc - 1, argv + 1)) {
-        usage();
+    if (!bench_parse(&s, argc - 1, argv + 1))
+        return 2;
+    if (!s.command) {
+        fputs("--command: where the program featblas is\n", stderr);
         return 2;
     }
     for (int i = 0; s.python && i < nmeasures; i++) /* what peers read */

@@ -90,12 +90,21 @@ if(CMAKE_CXX_COMPILER AND (NOT FEATBLAS_SANITIZE OR CMAKE_CXX_COMPILER_ID STREQU
   featblas_label(test_cxx_header ${PROJECT_SOURCE_DIR}/tests/cxx_header.cpp)
 endif()
 
-# Benchmarks are built with the rest, so that they keep compiling; only people run them.
+# Benchmarks are built with the rest, so that they keep compiling; only people run them. The plain loops are what
+# a user's compiler makes of them, for this machine.
+include(CheckCCompilerFlag)
+check_c_compiler_flag(-march=native FEATBLAS_MARCH_NATIVE)
+file(GLOB plain CONFIGURE_DEPENDS bench/plain/*.c)
+set_source_files_properties(${plain} PROPERTIES COMPILE_OPTIONS
+  "-O3;-ffast-math;-ffp-contract=fast$<$<BOOL:${FEATBLAS_MARCH_NATIVE}>:;-march=native>")
 file(GLOB support CONFIGURE_DEPENDS bench/support/*.c)
+add_library(featblas_bench STATIC ${support} ${plain})
+target_include_directories(featblas_bench PUBLIC bench)
+target_link_libraries(featblas_bench PUBLIC featblas_gen featblas_static featblas_internals PkgConfig::JANSSON
+  ${CMAKE_DL_LIBS} m)
 file(GLOB benchmarks CONFIGURE_DEPENDS bench/*.c)
 foreach(source ${benchmarks})
   get_filename_component(name ${source} NAME_WE)
-  add_executable(bench_${name} ${source} ${support})
-  target_include_directories(bench_${name} PRIVATE bench)
-  target_link_libraries(bench_${name} PRIVATE featblas_gen featblas_static featblas_internals PkgConfig::JANSSON)
+  add_executable(bench_${name} ${source})
+  target_link_libraries(bench_${name} PRIVATE featblas_bench)
 endforeach()

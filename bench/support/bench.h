@@ -27,6 +27,7 @@ typedef struct bench_result {
     double check; /* a sum of the result, to compare with the peers' */
     double bytes; /* read or written; for rates */
     double peak;  /* resident bytes of the process; for limits */
+    double setup; /* seconds of what is prepared once and kept: partitions, MKL's optimize */
 } bench_result;
 
 typedef struct bench_measure bench_measure;
@@ -54,6 +55,7 @@ typedef struct bench_runs {
 typedef enum bench_kind {
     BENCH_RATIO,   /* seconds of `against` / seconds of `name`, at least `bar` */
     BENCH_RATE,    /* bytes / seconds / 1e6, at least `bar` */
+    BENCH_SHARE,   /* bytes / seconds of `name` over that of `against`, at least `bar` */
     BENCH_SECONDS, /* at most `bar` */
     BENCH_PEAK     /* resident bytes, at most `bar` */
 } bench_kind;
@@ -68,6 +70,10 @@ typedef struct bench_bar {
     double bar;
 } bench_bar;
 
+/* Reads the options that all benchmarks have; false, after saying so, where they are wrong. */
+bool bench_parse(bench_settings *s, int count, char **words);
+/* Whether --only and --without leave a measurement. */
+bool bench_wanted(const bench_settings *s, const char *name);
 /* Takes every measurement `repeats` times, in turn, into runs[], which starts zeroed. */
 void bench_run(const bench_settings *s, int count, const bench_measure *measures, bench_runs *runs);
 /* Prints both tables and writes the JSON file; the number of bars that were missed. */

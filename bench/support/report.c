@@ -44,6 +44,8 @@ static double reached(const bench_bar *b, const bench_runs *r, const bench_runs 
         return against ? seconds(against) / seconds(r) : 0;
     case BENCH_RATE:
         return r->last.bytes / seconds(r) / 1e6;
+    case BENCH_SHARE:
+        return against ? r->last.bytes / seconds(r) / (against->last.bytes / seconds(against)) : 0;
     case BENCH_SECONDS:
         return seconds(r);
     default:
@@ -53,7 +55,7 @@ static double reached(const bench_bar *b, const bench_runs *r, const bench_runs 
 
 static bool met(const bench_bar *b, double value)
 {
-    return b->kind == BENCH_RATIO || b->kind == BENCH_RATE ? value >= b->bar : value <= b->bar;
+    return b->kind <= BENCH_SHARE ? value >= b->bar : value <= b->bar;
 }
 
 static void show(char *text, size_t size, const bench_bar *b, double value)
@@ -64,6 +66,9 @@ static void show(char *text, size_t size, const bench_bar *b, double value)
         break;
     case BENCH_RATE:
         snprintf(text, size, "%.0f MB/s", value);
+        break;
+    case BENCH_SHARE:
+        snprintf(text, size, "%.0f %%", 100 * value);
         break;
     case BENCH_SECONDS:
         snprintf(text, size, "%.1f ms", 1e3 * value);
@@ -83,23 +88,24 @@ static json_t *numbers(const double *values, int count)
 
 static json_t *measure_json(const bench_measure *m, const bench_runs *r)
 {
-    return json_pack("{s:s, s:i, s:s, s:f, s:f, s:f, s:f, s:f, s:o, s:o}", "name", m->name, "threads",
+    return json_pack("{s:s, s:i, s:s, s:f, s:f, s:f, s:f, s:f, s:f, s:o, s:o}", "name", m->name, "threads",
                      m->threads, "input", m->input, "median", seconds(r), "cpu_median", cpu(r), "check",
-                     r->last.check, "bytes", r->last.bytes, "peak", r->last.peak, "seconds",
-                     numbers(r->seconds, r->count), "cpu", numbers(r->cpu, r->count));
+                     r->last.check, "bytes", r->last.bytes, "peak", r->last.peak, "setup", r->last.setup,
+                     "seconds", numbers(r->seconds, r->count), "cpu", numbers(r->cpu, r->count));
 }
 
 static json_t *measures_table(int count, const bench_measure *measures, const bench_runs *runs)
 {
     json_t *all = json_array();
-    printf("%-34s %7s %10s %10s %5s %20s\n", "measurement", "threads", "seconds", "CPU", "runs", "check");
+    printf("%-44s %7s %10s %10s %10s %8s %5s %20s\n", "measurement", "threads", "seconds", "CPU", "setup",
+           "GB/s", "runs", "check");
     for (int i = 0; i < count; i++) {
         const bench_measure *m = &measures[i];
         const bench_runs *r = &runs[i];
         if (!r->count)
             continue;
-        printf("%-34s %7d %10.4f %10.4f %5d %20.15g\n", m->name, m->threads, seconds(r), cpu(r), r->count,
-               r->last.check);
+        printf("%-44s %7d %10.4f %10.4f %10.4f %8.2f %5d %20.15g\n", m->name, m->threads, seconds(r), cpu(r),
+               r->last.setup, 1e-9 * r->last.bytes / seconds(r), r->count, r->last.check);
         json_array_append_new(all, measure_json(m, r));
     }
     return all;
@@ -116,7 +122,7 @@ static bool bar_row(const bench_bar *b, const bench_runs *r, const bench_runs *a
     if (got > 0 && b->kind == BENCH_RATIO && cpu(r) > 0 && b->threads == b->against_threads)
         snprintf(by_cpu, sizeof by_cpu, "%.2f x", cpu(against) / cpu(r));
     show(bar, sizeof bar, b, b->bar);
-    printf("%-58s %12s %12s %10s %s\n", b->text, value, bar, by_cpu, got > 0 && !ok ? "missed" : "");
+    printf("%-64s %12s %12s %10s %s\n", b->text, value, bar, by_cpu, got > 0 && !ok ? "missed" : "");
     json_array_append_new(
         rows, json_pack("{s:s, s:f, s:f, s:b}", "case", b->text, "reached", got, "bar", b->bar, "met", ok));
     return got > 0 && !ok;
@@ -127,9 +133,11 @@ int bench_report(const bench_settings *s, int count, const bench_measure *measur
 {
     int missed = 0;
     json_t *rows = json_array(), *all = measures_table(count, measures, runs);
-    printf("\n%-58s %12s %12s %10s\n", "case", "reached", "bar", "by CPU");
+    printf("\n%-64s %12s %12s %10s\n", "case", "reached", "bar", "by CPU");
     for (int i = 0; i < nbars; i++) {
         const bench_bar *b = &bars[i];
+        if (!bench_wanted(s, b->name))
+            continue;
         missed += bar_row(b, find(count, measures, runs, b->name, b->threads),
                           find(count, measures, runs, b->against, b->against_threads), rows);
     }

@@ -88,6 +88,8 @@ bool bench_peer(const bench_settings *s, const bench_measure *m, bench_result *r
     result->seconds = json_number_value(seconds);
     result->cpu = json_number_value(json_object_get(line, "cpu"));
     result->check = json_number_value(json_object_get(line, "check"));
+    result->bytes = json_number_value(json_object_get(line, "bytes"));
+    result->setup = json_number_value(json_object_get(line, "setup"));
     result->peak = process.peak;
     bool ok = seconds != NULL;
     json_decref(line);
@@ -104,11 +106,11 @@ static void take(const bench_settings *s, const bench_measure *m, bench_runs *ru
     runs->cpu[runs->count] = result.cpu;
     runs->seconds[runs->count++] = result.seconds;
     runs->last = result;
-    fprintf(stderr, "%-40s %d thread%s %10.4f s, CPU %10.4f s\n", m->name, m->threads,
+    fprintf(stderr, "%-48s %d thread%s %10.4f s, CPU %10.4f s\n", m->name, m->threads,
             m->threads == 1 ? " " : "s", result.seconds, result.cpu);
 }
 
-static bool wanted(const bench_settings *s, const char *name)
+bool bench_wanted(const bench_settings *s, const char *name)
 {
     return (!s->only || strstr(name, s->only)) && !(s->without && strstr(name, s->without));
 }
@@ -117,6 +119,6 @@ void bench_run(const bench_settings *s, int count, const bench_measure *measures
 {
     for (int repeat = 0; repeat < s->repeats; repeat++)
         for (int i = 0; i < count; i++)
-            if (!runs[i].failed && !(repeat && measures[i].once) && wanted(s, measures[i].name))
+            if (!runs[i].failed && !(repeat && measures[i].once) && bench_wanted(s, measures[i].name))
                 take(s, &measures[i], &runs[i]);
 }

@@ -1,0 +1,16 @@
+/* Read bandwidth of one core, by the size of what it reads. */
+#ifndef FTB_PLAN_BANDWIDTH_H
+#define FTB_PLAN_BANDWIDTH_H
+
+#include "core/isa.h"
+
+#include <stdint.h>
+
+/* The sum of n floats, n a multiple of 128: as fast as loads go. */
+FTB_CELLS(float, ftb_read_floats, (const float *x, int64_t n))
+
+/* Bytes per second of reading `bytes` bytes over and over, for about `seconds`: the best of several rounds,
+ * since other programs only ever slow it down. 0 without memory. */
+double ftb_measure_read(int64_t bytes, double seconds);
+
+#endif
