@@ -3,8 +3,9 @@
 #include "expr/tree.h"
 
 /* What a product or an operator calls its own operands. `dst` is among those that may be bound. */
-static const char *const reserved[] = {"a",  "b",  "m", "src", "edge", "i",    "j",     "k",   "e",   "di",
-                                       "dj", "dk", "x", "y",   "h",    "true", "false", "inf", "nan", "pi"};
+static const char *const reserved[] = {"a",    "b",     "m",    "src",   "edge", "i",   "j", "k",
+                                       "e",    "di",    "dj",   "dk",    "x",    "y",   "h", "count",
+                                       "grad", "saved", "true", "false", "inf",  "nan", "pi"};
 
 static bool is_reserved(const char *name)
 {

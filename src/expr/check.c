@@ -9,8 +9,8 @@ typedef struct compiler {
     const ftb_expr *e;
     int count;
     const ftb_name *names;
-    bool integers_wide;
-    int *value; /* of each node; BLOCK - n: the block that is names[n] */
+    bool integers_wide, shapes_only; /* shapes_only: no data is read */
+    int *value;                      /* of each node; BLOCK - n: the block that is names[n] */
     GrB_Info info;
 } compiler;
 
@@ -329,7 +329,8 @@ static int matmul(compiler *c, int node, int x, int right)
     const int both[2] = {x, stand_in};
     FtB_Type type = common(c, 2, both);
     int cast = ftb_program_cast(c->p, x, type), block = hold(c, name, -1);
-    c->info = pack(c->p, &c->p->blocks[block], type);
+    if (!c->shapes_only)
+        c->info = pack(c->p, &c->p->blocks[block], type);
     if (c->info != GrB_SUCCESS)
         return WRONG;
     ftb_code code = {.kind = FTB_CODE_MATMUL, .block = block};
@@ -469,32 +470,57 @@ static int compile(compiler *c, int node)
     return elementwise(c, node, n->count, values);
 }
 
-GrB_Info ftb_program_new(ftb_program **p, FtB_Context ctx, const ftb_expr *e, int count,
-                         const ftb_name *names, bool integers_wide)
+/* Values for all nodes of the tree, whether or not the root uses them. */
+static GrB_Info begin(compiler *c, FtB_Context ctx, const ftb_expr *e, int count, const ftb_name *names,
+                      bool integers_wide, bool shapes_only)
 {
     /* Values: a node makes at most four (int8 of a real: two casts, the cut, a copy) and casts each
      * argument at most once; one more is the result's copy. */
-    int room = 4 * e->nnodes + e->nargs + 2, root = 0;
-    compiler c = {.e = e, .count = count, .names = names, .integers_wide = integers_wide};
+    int room = 4 * e->nnodes + e->nargs + 2;
+    *c = (compiler){
+        .e = e, .count = count, .names = names, .integers_wide = integers_wide, .shapes_only = shapes_only};
+    c->p = ftb_program_make(ctx, e, count, names, room, 2 * room + e->nargs);
+    c->value = ftb_new(ctx, e->nnodes, sizeof *c->value);
+    c->info = c->p && c->value ? GrB_SUCCESS : ftb_nomem();
+    for (int node = 0; node < e->nnodes && c->info == GrB_SUCCESS; node++)
+        c->value[node] = compile(c, node);
+    return c->info;
+}
+
+GrB_Info ftb_program_new(ftb_program **p, FtB_Context ctx, const ftb_expr *e, int count,
+                         const ftb_name *names, bool integers_wide)
+{
+    compiler c;
     *p = NULL;
-    c.p = ftb_program_make(ctx, e, count, names, room, 2 * room + e->nargs);
-    c.value = ftb_new(ctx, e->nnodes, sizeof *c.value);
-    c.info = c.p && c.value ? GrB_SUCCESS : ftb_nomem();
-    for (int node = 0; node < e->nnodes && c.info == GrB_SUCCESS; node++)
-        c.value[node] = compile(&c, node);
-    if (c.info != GrB_SUCCESS)
-        goto done;
-    root = c.value[e->root];
-    if (root <= BLOCK)
-        wrong(&c, GrB_DOMAIN_MISMATCH, e->root, "'%s' is a whole block, not a value",
-              names[BLOCK - root].name);
-    else
-        c.info = ftb_program_finish(c.p, root);
-done:
+    if (begin(&c, ctx, e, count, names, integers_wide, false) == GrB_SUCCESS) {
+        int root = c.value[e->root];
+        if (root <= BLOCK)
+            wrong(&c, GrB_DOMAIN_MISMATCH, e->root, "'%s' is a whole block, not a value",
+                  names[BLOCK - root].name);
+        else
+            c.info = ftb_program_finish(c.p, root);
+    }
     ftb_delete(c.value);
     if (c.info == GrB_SUCCESS)
         *p = c.p;
     else
         ftb_program_delete(c.p);
     return c.info;
+}
+
+GrB_Info ftb_tree_shapes(ftb_shape *shapes, FtB_Context ctx, const ftb_expr *e, int count,
+                         const ftb_name *names, bool integers_wide)
+{
+    compiler c;
+    GrB_Info info = begin(&c, ctx, e, count, names, integers_wide, true);
+    for (int node = 0; node < e->nnodes && info == GrB_SUCCESS; node++) {
+        shapes[node] = (ftb_shape){0};
+        if (c.value[node] <= BLOCK)
+            continue;
+        const ftb_value *v = at(&c, c.value[node]);
+        shapes[node] = (ftb_shape){.type = v->type, .width = v->width, .weak = v->weak, .wide = v->wide};
+    }
+    ftb_delete(c.value);
+    ftb_program_delete(c.p);
+    return info;
 }

@@ -4,13 +4,16 @@
  * vertex
  *
  * so that (src + dst) @ W becomes two dense products, a row's factor leaves the sum, and max of a monotone
- * function is the function of a max. */
+ * function is the function of a max. docs/semirings.md ("What is computed where") says what that does to
+ * rounding, NaN and infinities. */
 #ifndef FTB_REWRITE_H
 #define FTB_REWRITE_H
 
 #include "expr/message.h"
 
-/* Cores that kernels know. x: a feed of side COL ("src" or a pre), y: one of side EDGE or COL. */
+/* Cores that kernels know. x: a feed or pre of side COL. y: a feed of side EDGE; where results stay on the
+ * edges (reduce == false) also a feed or pre of side ROW, and COPY's x too may be of side ROW. Types and
+ * widths are not looked at here. */
 typedef enum ftb_form {
     FTB_FORM_ANY,  /* none of the below: the program runs */
     FTB_FORM_COPY, /* x */
@@ -20,12 +23,14 @@ typedef enum ftb_form {
     FTB_FORM_RSUB, /* y - x */
     FTB_FORM_DIV,  /* x / y */
     FTB_FORM_EDGE, /* y: the edges' own values */
-    FTB_FORM_ONE,  /* a constant: counts */
+    FTB_FORM_ONE,  /* a constant, `value`: counts */
     FTB_FORM_DOT   /* dot(x, y), per head: x of side COL, y of side ROW; for results on edges */
 } ftb_form;
 
 #define FTB_MAX_PRE 16
-typedef struct ftb_pre { /* computed once per vertex; its value is the feed `name` of the core or of post */
+/* Computed once per vertex, by ftb_message_vertices(m, expr, side, ...); a feed `name` of the message's
+ * heads, of the type and width that it gave, of the core or of post. */
+typedef struct ftb_pre {
     char name[FTB_NAME_LENGTH];
     ftb_side side; /* ROW or COL */
     ftb_expr *expr;
@@ -36,15 +41,20 @@ typedef struct ftb_rewritten {
     ftb_monoid monoid; /* min and max change places under falling functions */
     int npre;
     ftb_pre pre[FTB_MAX_PRE];
-    ftb_expr *core;
-    ftb_expr *post; /* over h (the reduced core), count (INT64) and feeds of side ROW and NONE; NULL: h */
+    ftb_expr *core; /* over feeds and pres; NULL: the message is a C function */
+    /* Over h (the reduced core, per head), count (INT64: the row's messages), feeds of side ROW and NONE, and
+     * pres of side ROW; NULL: h. A mean's division is part of it, so whoever runs post need not look at
+     * reducer.mean. Its type is that of the reduced message (of a mean: FP32, else FP64); of rows without
+     * messages it may be anything. */
+    ftb_expr *post;
     ftb_form form;
     char x[FTB_NAME_LENGTH], y[FTB_NAME_LENGTH]; /* feeds or pres that the form is about, "" if none */
     double value;                                /* FTB_FORM_ONE */
 } ftb_rewritten;
 
 /* reduce: the results are reduced into rows (else they stay on the edges, and only pre, core and form are
- * made). arg: winners are wanted, so nothing may move that could make ties. */
+ * made). arg: winners are wanted, so nothing leaves the reduction. Names, widths and types that do not fit
+ * are errors here, as in ftb_message_compile. */
 GrB_Info ftb_rewrite(ftb_rewritten *r, const ftb_message *m, bool reduce, bool arg);
 void ftb_rewritten_clear(ftb_rewritten *r);
 

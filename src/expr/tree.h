@@ -85,6 +85,17 @@ static inline int ftb_tree_arg(const ftb_expr *e, int node, int at)
     return e->args[e->nodes[node].first + at];
 }
 
+/* What each node gives, of all nodes of a tree; type 0: a whole block. No operand's data is read. (check.c)
+ */
+typedef struct ftb_shape {
+    FtB_Type type; /* compute type */
+    int64_t width;
+    bool weak; /* made of literals and bound scalars only: takes the precision of what it meets */
+    bool wide; /* of integers: FP32 cannot hold all that may come */
+} ftb_shape;
+GrB_Info ftb_tree_shapes(ftb_shape *shapes, FtB_Context ctx, const ftb_expr *e, int count,
+                         const ftb_name *names, bool integers_wide);
+
 /* Lexer, shared by the parser and by substitution. */
 typedef enum ftb_token_kind {
     FTB_TOKEN_END,
