@@ -18,8 +18,9 @@ mkdir -p "$work"
 
 scripts/install_packages.sh build
 make --no-print-directory configure PRESET=release
-# shellcheck disable=SC2086
-cmake --build build/release --target $(printf 'bench_%s ' $programs) > "$work/build.log" || { cat "$work/build.log"; exit 1; }
+targets=()
+for program in $programs; do targets+=("bench_$program"); done
+cmake --build build/release --target "${targets[@]}" > "$work/build.log" || { cat "$work/build.log"; exit 1; }
 
 peers=()
 if [ "${FEATBLAS_PEERS:-}" != none ]; then

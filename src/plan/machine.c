@@ -2,13 +2,16 @@
  * a small product, so it is asked only where sysconf does not know the caches. */
 #include "plan/machine.h"
 
+#include "plan/bandwidth.h"
+
 #include <hwloc.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-static ftb_machine_facts facts;
-static pthread_once_t once = PTHREAD_ONCE_INIT;
+static ftb_machine_facts facts, measured, forced;
+static pthread_once_t once = PTHREAD_ONCE_INIT, once_measured = PTHREAD_ONCE_INIT;
+static bool is_forced;
 
 static int64_t hwloc_cache(hwloc_topology_t topology, hwloc_obj_type_t type)
 {
@@ -44,13 +47,44 @@ static void read_facts(void)
         facts.l1 = 32 << 10;
     if (facts.l2 <= 0)
         facts.l2 = 512 << 10;
-    const char *forced = getenv("FEATBLAS_L2");
-    if (forced && atoll(forced) > 0)
-        facts.l2 = atoll(forced);
+    const char *l2 = getenv("FEATBLAS_L2");
+    if (l2 && atoll(l2) > 0)
+        facts.l2 = atoll(l2);
 }
 
 const ftb_machine_facts *ftb_machine_here(void)
 {
     pthread_once(&once, read_facts);
-    return &facts;
+    return is_forced ? &forced : &facts;
+}
+
+/* An eighth of a cache is surely in it, whoever shares it. What a system says of L3 may be far more than one
+ * core gets, so eight times L2 stands for it, or less where it is small; and a quarter of a gigabyte for
+ * memory, since touching more would take longer than planning may. */
+static void measure(void)
+{
+    enum { MEMORY_BYTES = 1 << 28 };
+    pthread_once(&once, read_facts);
+    measured = facts;
+    const int64_t l3 = facts.l3 > 16 * facts.l2 ? 8 * facts.l2 : facts.l3 / 2;
+    measured.l1_rate = ftb_measure_read(facts.l1 / 2, 2e-3);
+    measured.l2_rate = ftb_measure_read(facts.l2 / 8 > facts.l1 ? facts.l2 / 8 : facts.l2 / 2, 2e-3);
+    measured.l3_rate = l3 > facts.l2 ? ftb_measure_read(l3, 10e-3) : 0;
+    measured.memory_rate =
+        ftb_measure_read(facts.memory / 8 < MEMORY_BYTES ? facts.memory / 8 : MEMORY_BYTES, 10e-3);
+}
+
+const ftb_machine_facts *ftb_machine_measured(void)
+{
+    if (is_forced)
+        return &forced;
+    pthread_once(&once_measured, measure);
+    return &measured;
+}
+
+void ftb_machine_force(const ftb_machine_facts *f)
+{
+    is_forced = f != NULL;
+    if (f)
+        forced = *f;
 }

@@ -2,15 +2,33 @@
 #ifndef FTB_PLAN_MACHINE_H
 #define FTB_PLAN_MACHINE_H
 
+#include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 typedef struct ftb_machine_facts {
     int cores;
     int64_t l1, l2, l3; /* data cache bytes that one core can use */
     int64_t memory;     /* bytes of RAM */
+    /* Bytes a second that one core reads from each in order; 0: not measured. */
+    double l1_rate, l2_rate, l3_rate, memory_rate;
 } ftb_machine_facts;
 
-/* Read once per process (sysconf, then hwloc where that knows nothing); FEATBLAS_L2=bytes overrides. */
+/* Read once per process (sysconf, then hwloc where that knows nothing); FEATBLAS_L2=bytes overrides. Without
+ * rates, unless they have been measured. */
 const ftb_machine_facts *ftb_machine_here(void);
+/* The same with rates, measured on first use, which takes about 0.1 s. */
+const ftb_machine_facts *ftb_machine_measured(void);
+/* What the two functions above return from now on; NULL: this machine again. Copied. For tests, and for plans
+ * of machines that are not there; not while plans are made. */
+void ftb_machine_force(const ftb_machine_facts *facts);
+
+/* A description as text: lines "name = number" with the names above, sizes with K, M, G (powers of 1024),
+ * rates in GB/s (10^9); # begins a comment. Names that are not given keep what *facts holds. False where it
+ * is wrong, with the line's number (0: the facts as a whole) and what is wrong. */
+bool ftb_machine_read(ftb_machine_facts *facts, FILE *file, int *line, const char **wrong);
+void ftb_machine_write(const ftb_machine_facts *facts, FILE *file);
+/* "2 cores, L1 48 KiB, L2 2048 KiB, L3 33 MiB; one core reads 160, 28, 15 GB/s", for plans. */
+void ftb_machine_print(const ftb_machine_facts *facts, FILE *file);
 
 #endif
