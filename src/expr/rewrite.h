@@ -58,16 +58,23 @@ typedef struct ftb_rewritten {
 GrB_Info ftb_rewrite(ftb_rewritten *r, const ftb_message *m, bool reduce, bool arg);
 void ftb_rewritten_clear(ftb_rewritten *r);
 
-/* d: for each of `names`, the expression of (d message / d name)' grad over the message's names and "grad"
- * (of the message's shape), summed over what the name broadcasts to: of the name's own width. NULL where the
- * text does not use the name. For a whole block W: in x @ W, *left and *right give dW = sum over edges of
- * left' right. GrB_DOMAIN_MISMATCH where an operator has no derivative. (gradient.c) */
+/* The gradient of a message with respect to one of its feeds, in reverse over the tree (docs/gradients.md).
+ * expr: (d message / d name)' grad, over the message's names and "grad" (of the message's shape, FP32 or
+ * FP64), per head, summed over what the name broadcasts to within a head: of the name's own width. NULL where
+ * the text does not use the name. For a whole block W, in x @ W: dW = sum over edges and heads of left'
+ * right, for all pairs; expr is NULL. Names like W' stand for whole blocks: W transposed, to be added by the
+ * caller. GrB_DOMAIN_MISMATCH where an operator has no derivative and for messages of whole numbers.
+ * (gradient.c) */
 typedef struct ftb_derivative {
     ftb_expr *expr;
     int nouter;
     ftb_expr *left[FTB_MAX_PRE], *right[FTB_MAX_PRE];
 } ftb_derivative;
 GrB_Info ftb_gradient(ftb_derivative *d, const ftb_message *m, const char *name);
+/* The same with "grad" the gradient of the reduced messages, of side ROW. mean also reads "count" (ROW,
+ * INT64: the row's messages); min and max read "saved" (ROW, INT64, of the message's shape: the winning
+ * entry) and "e" (EDGE). GrB_DOMAIN_MISMATCH for other reducers than these and plus. */
+GrB_Info ftb_gradient_reduced(ftb_derivative *d, const ftb_message *m, const char *name);
 void ftb_derivative_clear(ftb_derivative *d);
 
 /* The text of an expression, for people and messages; ftb_new()ed. (unparse.c) */
