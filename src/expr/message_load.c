@@ -3,6 +3,10 @@
  * them. */
 #include "expr/message_load.h"
 
+/* A vector that all items share is handed over once if it has so many values; a shorter one is repeated,
+ * since instructions then run over all items in one loop. */
+#define NARROW 48
+
 typedef struct source {
     const ftb_feed *feed;
     FtB_Type type;     /* that is computed in */
@@ -67,18 +71,13 @@ int64_t ftb_loader_values(const ftb_message *m, const ftb_program *p)
     return most * m->heads;
 }
 
-static int64_t place(const ftb_places *at, int64_t t)
-{
-    return at->index ? at->index[t] : at->same ? at->first : at->first + t;
-}
-
 /* i, j, k, e and degrees. */
 static ftb_operand load_index(source *s, int64_t count, int64_t heads, const ftb_places *at)
 {
     const ftb_feed *feed = s->feed;
     int64_t *to = (int64_t *)(void *)s->buffer;
     for (int64_t t = 0; t < (at->same ? 1 : count); t++) {
-        int64_t r = place(at, t);
+        int64_t r = at->index ? at->index[t] : at->first + t; /* of `same`, only the first is asked for */
         r = feed->at ? feed->at[r] : r;
         r = feed->degree ? feed->degree[r + 1] - feed->degree[r] : r;
         for (int64_t h = 0; h < heads; h++)
@@ -89,17 +88,46 @@ static ftb_operand load_index(source *s, int64_t count, int64_t heads, const ftb
     return (ftb_operand){to, at->same ? 0 : 1};
 }
 
-/* Rows of `bytes`, each `repeats` times. */
-static void gather(const source *s, int64_t count, int64_t repeats, size_t bytes, const ftb_places *at)
+/* Rows of `bytes`, each `repeats` times. A constant for short rows, so that nothing is called for each. */
+static inline __attribute__((always_inline)) void gather_rows(const source *s, int64_t count, int64_t repeats,
+                                                              size_t bytes, const ftb_places *at)
 {
     const ftb_feed *feed = s->feed;
     size_t step = (size_t)feed->ld * FtB_Type_size(feed->type);
-    char *to = s->buffer;
+    char *restrict to = s->buffer;
+    const char *restrict data = feed->data;
+    const int64_t *restrict index = at->index, *restrict map = feed->at;
     for (int64_t t = 0; t < count; t++) {
-        int64_t r = place(at, t);
-        const char *from = (const char *)feed->data + (size_t)(feed->at ? feed->at[r] : r) * step;
+        int64_t r = index ? index[t] : at->same ? at->first : at->first + t;
+        const char *from = data + (size_t)(map ? map[r] : r) * step;
         for (int64_t h = 0; h < repeats; h++, to += bytes)
             memcpy(to, from, bytes);
+    }
+}
+
+static void gather(const source *s, int64_t count, int64_t repeats, size_t bytes, const ftb_places *at)
+{
+    switch (bytes) {
+    case 4:
+        gather_rows(s, count, repeats, 4, at);
+        break;
+    case 8:
+        gather_rows(s, count, repeats, 8, at);
+        break;
+    case 16:
+        gather_rows(s, count, repeats, 16, at);
+        break;
+    case 32:
+        gather_rows(s, count, repeats, 32, at);
+        break;
+    case 64:
+        gather_rows(s, count, repeats, 64, at);
+        break;
+    case 128:
+        gather_rows(s, count, repeats, 128, at);
+        break;
+    default:
+        gather_rows(s, count, repeats, bytes, at);
     }
 }
 
@@ -108,7 +136,8 @@ static ftb_operand load(source *s, int64_t count, int64_t heads, const ftb_place
     const ftb_feed *feed = s->feed;
     int64_t values = feed->heads * feed->width;
     size_t size = FtB_Type_size(feed->type);
-    bool once = at->same && feed->heads == 1, as_is = feed->type == s->type && !feed->at;
+    bool narrow = feed->width > 1 && feed->width < NARROW && feed->side != FTB_SIDE_NONE;
+    bool once = at->same && feed->heads == 1 && !narrow, as_is = feed->type == s->type && !feed->at;
     if (!feed->data)
         return load_index(s, count, heads, at);
     if (as_is && once)
