@@ -1,6 +1,7 @@
 /* Output files that appear whole or not at all. */
 #include "support/check.h"
 #include "support/files.h"
+#include "support/random.h"
 
 #include "io/io.h"
 
@@ -178,6 +179,54 @@ static void gaps(void **state)
     }
 }
 
+static char byte_of(int stream, int64_t at) { return (char)(at * 31 + at / 4093 + stream); }
+
+/* Streams side by side, through the page cache and past it (where the file system can), in large blocks,
+ * small ones, and none under a memory limit. */
+static void streams_side_by_side(void **state)
+{
+    (void)state;
+    enum { COUNT = 3, REGION = 11 << 20 };
+    static const struct {
+        int64_t large, limit;
+    } cases[] = {{INT64_MAX, 0}, {0, 0}, {5000000, 0}, {5000000, 50 << 20}, {0, 1 << 20}};
+    rng r = rng_new();
+    char *bytes = malloc(1 << 20);
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        FtB_Context ctx;
+        ftb_file *f;
+        ftb_stream stream[COUNT] = {{.at = 100}, {.at = REGION}, {.at = 2 * REGION + 4096}};
+        ftb_stream *const all[] = {&stream[0], &stream[1], &stream[2]};
+        assert_ok(FtB_Context_new(&ctx));
+        assert_ok(FtB_Context_set_memory_limit(ctx, cases[c].limit));
+        ftb_file_large = cases[c].large;
+        assert_ok(ftb_file_create(&f, ctx, temp_path("streams")));
+        assert_ok(ftb_file_write(f, "head", 4));
+        for (int s = 0; stream[s].at < (s + 1) * (int64_t)REGION; s = (int)rng_below(&r, COUNT)) {
+            int64_t n = rng_below(&r, 8) == 0 ? rng_below(&r, 1 << 20) : rng_below(&r, 5000);
+            n = ftb_min(n, (s + 1) * (int64_t)REGION - stream[s].at);
+            for (int64_t b = 0; b < n; b++)
+                bytes[b] = byte_of(s, stream[s].at + b);
+            assert_int_equal(ftb_file_append(f, &stream[s], bytes, n), 0);
+        }
+        assert_ok(ftb_file_settle(f, all, COUNT));
+        assert_ok(ftb_file_write_at(f, 4, "!", 1));
+        assert_ok(ftb_file_commit(&f));
+        assert_ok(FtB_Context_free(&ctx));
+        size_t size;
+        char *content = read_bytes("streams", &size);
+        assert_memory_equal(content, "head!", 5);
+        const int64_t starts[] = {100, REGION, 2 * REGION + 4096};
+        for (int s = 0; s < COUNT; s++)
+            for (int64_t at = starts[s]; at < stream[s].at; at++)
+                if (content[at] != byte_of(s, at))
+                    fail_msg("case %zu: byte %lld of stream %d", c, (long long)at, s);
+        free(content);
+    }
+    free(bytes);
+    ftb_file_large = -1;
+}
+
 static void temporaries_removed(void **state)
 {
     (void)state;
@@ -214,6 +263,7 @@ int main(void)
                                        cmocka_unit_test(standard_output),
                                        cmocka_unit_test(spools),
                                        cmocka_unit_test(gaps),
+                                       cmocka_unit_test(streams_side_by_side),
                                        cmocka_unit_test(temporaries_removed)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -358,6 +358,45 @@ static void full_disks(void **state)
     FtB_Matrix_free(&A);
 }
 
+/* The same when every file counts as large, and with entries enough for many blocks. */
+static void large_files(void **state)
+{
+    (void)state;
+    rng r = rng_new();
+    FtB_Matrix A = rng_matrix(&r, FTB_FP64, 1500, 1500, 1, 0.4), B;
+    int files = count_files();
+    struct rlimit old, low;
+    void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &old);
+    ftb_file_large = 0;
+    for (int t = 0; t < 6; t++) {
+        static const FtB_Format formats[] = {FTB_MTX, FTB_NPZ, FTB_CSR};
+        FtB_Sink sink;
+        bool full = t >= 3; /* the last blocks do not fit */
+        FtB_Context_set_threads(NULL, 1 + t % 2);
+        assert_ok(FtB_Sink_file(&sink, temp_path("large"), formats[t % 3], NULL));
+        low = old;
+        low.rlim_cur = 4 << 20;
+        if (full)
+            setrlimit(RLIMIT_FSIZE, &low);
+        GrB_Info info = send(sink, A, full, false, &r);
+        setrlimit(RLIMIT_FSIZE, &old);
+        FtB_Sink_free(&sink);
+        assert_int_equal(info, full ? FTB_IO : GrB_SUCCESS);
+        assert_int_equal(count_files(), files + !full);
+        if (full)
+            continue;
+        assert_ok(FtB_Matrix_read(&B, NULL, NULL, temp_path("large"), NULL));
+        assert_same(A, B);
+        FtB_Matrix_free(&B);
+        remove(temp_path("large"));
+    }
+    ftb_file_large = -1;
+    FtB_Context_set_threads(NULL, 0);
+    signal(SIGXFSZ, handler);
+    FtB_Matrix_free(&A);
+}
+
 /* Matrix Market wants the lower triangle of a symmetric matrix; products have the upper one. */
 static void symmetric_files(void **state)
 {
@@ -412,6 +451,9 @@ static void failing_allocations(void **state)
     FtB_Matrix A = rng_matrix(&r, FTB_FP64, 50, 50, 1, 0.3);
     int files = count_files();
     fail_every_allocation(all_sinks, NULL, A);
+    ftb_file_large = 0;
+    fail_every_allocation(all_sinks, NULL, A);
+    ftb_file_large = -1;
     assert_true(count_files() <= files + 1);
     FtB_Matrix_free(&A);
 }
@@ -427,6 +469,7 @@ int main(void)
                                        cmocka_unit_test(files_of_every_format),
                                        cmocka_unit_test(unfinished_files_vanish),
                                        cmocka_unit_test(full_disks),
+                                       cmocka_unit_test(large_files),
                                        cmocka_unit_test(symmetric_files),
                                        cmocka_unit_test(failing_allocations)};
     return cmocka_run_group_tests(tests, NULL, NULL);

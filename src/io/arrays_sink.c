@@ -42,9 +42,10 @@ static GrB_Info append(ftb_arrays_target *t, FtB_Context ctx, ftb_growing *array
 {
     if (t->checked)
         array->crc = ftb_crc(ctx, array->crc, bytes, count);
-    GrB_Info info = ftb_file_write_at(ftb_arrays_file(t), array->at + array->bytes, bytes, count);
+    array->stream.at = array->at + array->bytes;
     array->bytes += count;
-    return info;
+    int error = ftb_file_append(ftb_arrays_file(t), &array->stream, bytes, count);
+    return error ? ftb_file_failed(ftb_arrays_file(t), error) : GrB_SUCCESS;
 }
 
 /* Row pointers of `count` rows from t->next on: where each begins. rowptr NULL: they are empty. */
@@ -110,7 +111,9 @@ done:
 GrB_Info ftb_arrays_last_rows(FtB_Sink sink)
 {
     ftb_arrays_target *t = sink->state;
-    return append_rowptr(t, sink->shape.ctx, NULL, sink->shape.nrows + 1 - t->next);
+    ftb_stream *const streams[] = {&t->rowptr.stream, &t->colidx.stream, &t->values.stream};
+    GrB_Info info = append_rowptr(t, sink->shape.ctx, NULL, sink->shape.nrows + 1 - t->next);
+    return info == GrB_SUCCESS ? ftb_file_settle(ftb_arrays_file(t), streams, 3) : info;
 }
 
 GrB_Info ftb_arrays_commit(FtB_Sink sink, int64_t size)

@@ -7,7 +7,8 @@
 
 typedef struct ftb_growing { /* an array in the file */
     int64_t at, bytes;
-    uint32_t crc; /* of its bytes, if `checked` */
+    uint32_t crc;      /* of its bytes, if `checked` */
+    ftb_stream stream; /* to its end */
 } ftb_growing;
 
 typedef struct ftb_arrays_target {
@@ -29,7 +30,8 @@ ftb_file *ftb_arrays_file(ftb_arrays_target *t); /* where to write */
 GrB_Info ftb_arrays_open(FtB_Sink sink);         /* creates the file, or the spool, and the scratch */
 /* A methods.rows. */
 GrB_Info ftb_arrays_rows(FtB_Sink sink, const FtB_Rows *rows);
-GrB_Info ftb_arrays_last_rows(FtB_Sink sink); /* row pointers of the rows that did not come */
+/* Row pointers of the rows that did not come; then all arrays are in the file. */
+GrB_Info ftb_arrays_last_rows(FtB_Sink sink);
 GrB_Info ftb_arrays_commit(FtB_Sink sink, int64_t size);
 void ftb_arrays_abort(FtB_Sink sink); /* a methods.abort */
 uint32_t ftb_crc(FtB_Context ctx, uint32_t crc, const void *bytes, int64_t count);

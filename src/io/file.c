@@ -5,6 +5,7 @@
  * are written as they are. What must be written out of order for those is spooled in a nameless file of
  * the temporary directory, which no kill can leave behind. */
 #include "io/io.h"
+#include "io/writer.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,7 +25,13 @@ struct ftb_file {
     int64_t at;   /* bytes written by ftb_file_write */
     char *name;   /* for messages */
     char *target; /* renamed to; NULL: nothing to rename */
+    int64_t appended;
+    ftb_writer *writer; /* of a large file; NULL: none */
+    bool cached;        /* by the page cache, however large */
 };
+
+_Static_assert(FTB_STREAMS <= FTB_WRITER_HELD, "every stream may hold a block");
+int64_t ftb_file_large = -1;
 
 /* ---- temporary names, kept where a signal handler may read them */
 
@@ -72,10 +79,6 @@ GrB_Info ftb_file_failed(const ftb_file *f, int error)
 }
 
 bool ftb_file_seekable(const ftb_file *f) { return f->seekable; }
-
-int64_t ftb_file_size(const ftb_file *f) { return f->at; }
-
-void ftb_file_advance(ftb_file *f, int64_t size) { f->at = size; }
 
 /* ---- creation */
 
@@ -232,7 +235,7 @@ static int retry(const ftb_file *f, int error)
     return error;
 }
 
-int ftb_file_put(ftb_file *f, int64_t offset, const void *bytes, int64_t count)
+static int put(ftb_file *f, int64_t offset, const void *bytes, int64_t count)
 {
     const char *p = bytes;
     while (count > 0) {
@@ -251,7 +254,7 @@ int ftb_file_put(ftb_file *f, int64_t offset, const void *bytes, int64_t count)
 
 GrB_Info ftb_file_write(ftb_file *f, const void *bytes, int64_t count)
 {
-    int error = ftb_file_put(f, f->at, bytes, count);
+    int error = put(f, f->at, bytes, count);
     if (error)
         return ftb_file_failed(f, error);
     f->at += count;
@@ -260,9 +263,74 @@ GrB_Info ftb_file_write(ftb_file *f, const void *bytes, int64_t count)
 
 GrB_Info ftb_file_write_at(ftb_file *f, int64_t offset, const void *bytes, int64_t count)
 {
-    int error = f->seekable ? ftb_file_put(f, offset, bytes, count) : ESPIPE;
+    int error = f->seekable ? put(f, offset, bytes, count) : ESPIPE;
     return error ? ftb_file_failed(f, error) : GrB_SUCCESS;
 }
+
+/* ---- streams */
+
+/* A sixteenth of the memory: about where the page cache begins to write back what it holds. */
+static int64_t large(void)
+{
+    if (ftb_file_large >= 0)
+        return ftb_file_large;
+    int64_t pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    return pages > 0 && page > 0 ? pages / 16 * page : INT64_MAX;
+}
+
+int ftb_file_append(ftb_file *f, ftb_stream *s, const void *bytes, int64_t count)
+{
+    const char *p = bytes;
+    int error = 0;
+    f->appended += count;
+    if (f->seekable && !f->writer && !f->cached && f->appended > large())
+        f->cached = !(f->writer = ftb_writer_start(f->ctx, f->fd));
+    while (f->writer && count > 0 && !error) {
+        int64_t unit = ftb_writer_unit(f->writer), room = ftb_writer_block_bytes(f->writer), n;
+        if (!s->block && s->at % unit != 0) { /* blocks begin at multiples of the unit */
+            n = ftb_min(count, unit - s->at % unit);
+            error = put(f, s->at, p, n);
+        } else {
+            if (!s->block)
+                s->block = ftb_writer_take(f->writer);
+            n = ftb_min(count, room - s->fill);
+            memcpy(s->block + s->fill, p, (size_t)n);
+            s->fill += n;
+        }
+        s->at += n;
+        p += n;
+        count -= n;
+        if (s->fill == room) {
+            error = ftb_writer_submit(f->writer, s->block, s->at - room);
+            s->block = NULL;
+            s->fill = 0;
+            if (!error && ftb_cancelled(f->ctx))
+                error = ECANCELED;
+        }
+    }
+    if (count > 0 && !error)
+        error = put(f, s->at, p, count);
+    s->at += count;
+    return error;
+}
+
+GrB_Info ftb_file_settle(ftb_file *f, ftb_stream *const *streams, int count)
+{
+    int error = 0;
+    for (int n = 0; n < count; n++) {
+        ftb_stream *s = streams[n];
+        if (s->fill > 0 && !error)
+            error = put(f, s->at - s->fill, s->block, s->fill);
+        s->block = NULL; /* the writer's */
+        s->fill = 0;
+    }
+    int behind = ftb_writer_stop(f->writer, error != 0);
+    f->writer = NULL;
+    error = error ? error : behind;
+    return error ? ftb_file_failed(f, error) : GrB_SUCCESS;
+}
+
+/* ---- moving */
 
 /* Copies within or between files by way of memory. Returns an errno, or 0. */
 static int copy_bytes(ftb_file *to, int64_t offset, ftb_file *from, int64_t at, int64_t count)
@@ -273,7 +341,7 @@ static int copy_bytes(ftb_file *to, int64_t offset, ftb_file *from, int64_t at, 
         return ENOMEM;
     while (count > 0 && !error) {
         ssize_t n = pread(from->fd, buffer, (size_t)ftb_min(count, COPY_BYTES), at);
-        error = n < 0 ? retry(from, errno) : n == 0 ? EIO : ftb_file_put(to, offset, buffer, n);
+        error = n < 0 ? retry(from, errno) : n == 0 ? EIO : put(to, offset, buffer, n);
         if (n > 0) {
             at += n;
             offset += n;
@@ -359,6 +427,7 @@ void ftb_file_discard(ftb_file **file)
     ftb_file *f = *file;
     if (!f)
         return;
+    ftb_writer_stop(f->writer, true);
     if (f->fd >= 0 && f->fd != STDOUT_FILENO)
         close(f->fd);
     if (f->slot >= 0) {

@@ -66,14 +66,22 @@ GrB_Info ftb_sink_matrix(FtB_Sink *sink, FtB_Context ctx, FtB_Matrix *A, FtB_Typ
  * ftb_file_remove_temporaries(), which is async-signal-safe. */
 typedef struct ftb_file ftb_file;
 GrB_Info ftb_file_create(ftb_file **f, FtB_Context ctx, const char *path); /* "-": standard output */
-GrB_Info ftb_file_write(ftb_file *f, const void *bytes, int64_t count);
+GrB_Info ftb_file_write(ftb_file *f, const void *bytes, int64_t count);    /* behind what it wrote before */
 GrB_Info ftb_file_write_at(ftb_file *f, int64_t offset, const void *bytes, int64_t count); /* not for "-" */
-/* The same from several threads at once: an errno, or 0; ftb_file_failed() then makes the message. */
-int ftb_file_put(ftb_file *f, int64_t offset, const void *bytes, int64_t count);
-GrB_Info ftb_file_failed(const ftb_file *f, int error);
-bool ftb_file_seekable(const ftb_file *f);        /* false: a pipe or the like, only ftb_file_write */
-int64_t ftb_file_size(const ftb_file *f);         /* bytes that ftb_file_write has written */
-void ftb_file_advance(ftb_file *f, int64_t size); /* ftb_file_write goes on from there */
+GrB_Info ftb_file_failed(const ftb_file *f, int error); /* the message for an errno */
+bool ftb_file_seekable(const ftb_file *f);              /* false: a pipe or the like, only written in order */
+/* Bytes written in order, one stream or several side by side in a file; one thread at a time. A large file
+ * goes past the page cache (writer.c); then what was appended is only there after ftb_file_settle. */
+typedef struct ftb_stream {
+    int64_t at;  /* of the next byte; pipes ignore it */
+    char *block; /* being filled; NULL: none */
+    int64_t fill;
+} ftb_stream;
+#define FTB_STREAMS 3                                                              /* at most, per file */
+int ftb_file_append(ftb_file *f, ftb_stream *s, const void *bytes, int64_t count); /* an errno, or 0 */
+GrB_Info ftb_file_settle(ftb_file *f, ftb_stream *const *streams, int count);
+/* Appended bytes from which on a file is large; -1: a sixteenth of the machine's memory. Tests lower it. */
+extern int64_t ftb_file_large;
 /* A nameless file in the temporary directory, for what a pipe must get in another order; ftb_file_send
  * appends its first `count` bytes to `to`. Ends with ftb_file_discard. */
 GrB_Info ftb_file_spool(ftb_file **f, FtB_Context ctx);

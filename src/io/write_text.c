@@ -19,6 +19,7 @@ typedef struct piece {
 typedef struct text_state {
     ftb_target target;
     ftb_file *spool; /* a pipe gets the entries after their number, so they wait here */
+    ftb_stream stream;
     piece *pieces;
     int npieces;
     int64_t line; /* bytes of the longest line */
@@ -168,6 +169,7 @@ static GrB_Info write_header(text_state *s, const ftb_sink_shape *shape)
         n += snprintf(text + n, sizeof text - (size_t)n, "%*s\n", COUNT_WIDTH, "");
     if (s->spool)
         return GrB_SUCCESS; /* comes at the end */
+    s->stream.at = n;
     return ftb_file_write(s->target.file, text, n);
 }
 
@@ -258,7 +260,6 @@ static piece *take(queue *q, piece *pieces)
 static GrB_Info write_pieces(text_state *s, FtB_Context ctx, const FtB_Rows *rows, int count)
 {
     ftb_file *file = s->spool ? s->spool : s->target.file;
-    int64_t at = ftb_file_size(file);
     queue q = {.count = count};
     for (int n = 0; n < count; n++)
         s->pieces[n].done = false;
@@ -267,13 +268,10 @@ static GrB_Info write_pieces(text_state *s, FtB_Context ctx, const FtB_Rows *row
         format_piece(s, rows, &s->pieces[n]);
         if (!offer(&q, &s->pieces[n]))
             continue;
-        for (piece *p; (p = take(&q, s->pieces));) {
+        for (piece *p; (p = take(&q, s->pieces));)
             if (!q.error) /* only the writer looks at these */
-                q.error = ftb_file_put(file, at, p->text, p->length);
-            at += p->length;
-        }
+                q.error = ftb_file_append(file, &s->stream, p->text, p->length);
     }
-    ftb_file_advance(file, at);
     return q.error ? ftb_file_failed(file, q.error) : GrB_SUCCESS;
 }
 
@@ -307,15 +305,17 @@ static GrB_Info text_end(FtB_Sink sink)
 {
     text_state *s = sink->state;
     ftb_sink_shape shape = sink->shape;
-    GrB_Info info = GrB_SUCCESS;
-    if (s->target.format == FTB_MTX && shape.nvals < 0) {
+    ftb_stream *const streams[] = {&s->stream};
+    int64_t size = s->stream.at;
+    GrB_Info info = ftb_file_settle(s->spool ? s->spool : s->target.file, streams, 1);
+    if (info == GrB_SUCCESS && s->target.format == FTB_MTX && shape.nvals < 0) {
         shape.nvals = sink->stats.nvals;
         if (s->spool) {
             ftb_file *spool = s->spool;
             s->spool = NULL;
             info = write_header(s, &shape);
             if (info == GrB_SUCCESS)
-                info = ftb_file_send(s->target.file, spool, ftb_file_size(spool));
+                info = ftb_file_send(s->target.file, spool, size);
             ftb_file_discard(&spool);
         } else {
             char text[32];
