@@ -173,17 +173,17 @@ GrB_Info FtB_reduce(FtB_Arg y, FtB_Arg M, FtB_Arg accum, FtB_Arg monoid, FtB_Arg
  *  GrB_Monoid. @param A slot: FtB_Matrix. @return as FtB_mxm. */
 GrB_Info FtB_reduce_scalar(void *s, FtB_Type type, FtB_Arg monoid, FtB_Arg A);
 
-/** Y(t,:) = X(rows[t],:): picks rows. @param Y slot: FtB_Block count x d, not X. @param X slot: FtB_Block n x
- * d.
- *  @param rows 0 to n - 1, in any order, repeated or not. @param count how many.
+/** Y(t,:) = X(rows[t],:): picks rows. At the speed of memory.
+ *  @param Y slot: FtB_Block count x d; what of X or of the list lies inside its memory is copied first.
+ *  @param X slot: FtB_Block n x d. @param rows 0 to n - 1, in any order, repeated or not. @param count how many.
  *  @return GrB_INDEX_OUT_OF_BOUNDS (the message names the position), as FtB_mxm. */
 GrB_Info FtB_gather(FtB_Arg Y, FtB_Arg X, const int64_t *rows, int64_t count);
 
-/** Y(rows[t],:) = accum(Y(rows[t],:), X(t,:)), t ascending; other rows stay. @param Y slot: FtB_Block n x d,
- * not X.
- *  @param accum slot: GrB_BinaryOp, FtB_Op, text, or NULL: the last one wins. @param X slot: FtB_Block count
- * x d.
- *  @param rows 0 to n - 1. @param count how many. @return as FtB_gather. */
+/** Y(rows[t],:) = accum(Y(rows[t],:), X(t,:)) for t = 0, 1, ...: other rows stay. A row that is listed several
+ *  times sees its positions in this order, whatever the number of threads, and holds Y's dtype after each.
+ *  @param Y slot: FtB_Block n x d; as of FtB_gather. @param accum slot: GrB_BinaryOp, FtB_Op over x (old) and y
+ *  (new), text, or NULL: the last one wins. @param X slot: FtB_Block count x d. @param rows 0 to n - 1.
+ *  @param count how many. Memory: 8 bytes per position with more than one thread. @return as FtB_gather. */
 GrB_Info FtB_scatter(FtB_Arg Y, FtB_Arg accum, FtB_Arg X, const int64_t *rows, int64_t count);
 
 #ifdef __cplusplus
