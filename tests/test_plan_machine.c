@@ -128,7 +128,7 @@ static void test_read_floats(void **state)
             float sum = 0;
             for (int i = 0; i < n; i++)
                 sum += x[i];
-            assert_true(FTB_PICK(ftb_read_floats)(x, n) == sum);
+            assert_true(FTB_PICK(ftb_read_floats)(x, n, 3) == 3 * sum);
         }
     }
     ftb_isa_force(-1);

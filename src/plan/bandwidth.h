@@ -6,8 +6,8 @@
 
 #include <stdint.h>
 
-/* The sum of n floats, n a multiple of 128: as fast as loads go. */
-FTB_CELLS(float, ftb_read_floats, (const float *x, int64_t n))
+/* The sum of n floats, n a multiple of 128, read `rounds` times: as fast as loads go. */
+FTB_CELLS(float, ftb_read_floats, (const float *x, int64_t n, int64_t rounds))
 
 /* Bytes per second of reading `bytes` bytes over and over, for about `seconds`: the best of several rounds,
  * since other programs only ever slow it down. 0 without memory. */
