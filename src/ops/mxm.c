@@ -1,4 +1,5 @@
 /* C<M> = accum(C, A (x) B), two sparse matrices over a semiring: arguments, plan, run, write rule. */
+#include "ops/blocks.h"
 #include "ops/plan.h"
 
 typedef struct call {
@@ -148,6 +149,8 @@ GrB_Info(FtB_mxm)(FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB_Arg semiring, FtB_Arg
 {
     call c = {0};
     GrB_Info info;
+    if (A.kind == FTB_KIND_BLOCK)
+        return ftb_sddmm(C, M, accum, semiring, A, B, desc);
     FTB_CHECK(read_slots(&c, C, M, accum, A, B, desc));
     FTB_CHECK(prepare_call(&c, semiring, false));
     info = run_call(&c);

@@ -1,0 +1,161 @@
+/* C<M> = accum(C, A (x) B'), two blocks under a sparse mask: a message for every entry that M admits.
+ *
+ * The result has M's pattern, or what a valued mask admits of it; into an empty C, and under replace, it
+ * becomes C without a merge, so that a structural mask's pattern is shared. Otherwise the write rule of
+ * matrices applies. */
+#include "ops/sddmm.h"
+
+#include "ops/call.h"
+
+typedef struct sddmm_call {
+    FtB_Context ctx; /* C's */
+    FtB_Matrix C, M;
+    FtB_Block A, B;
+    FtB_Op accum;
+    FtB_Semiring semiring;
+    ftb_flags flags;
+    FtB_Matrix admitted; /* M, or what a valued M admits of it */
+    FtB_Matrix filtered; /* ours, the same */
+    ftb_message message;
+    ftb_message_type type;
+} sddmm_call;
+
+static GrB_Info check_flags(const sddmm_call *c)
+{
+    if (c->flags.transpose0)
+        return ftb_fail(GrB_INVALID_VALUE,
+                        "desc: TRANSPOSE0 of a block; A's rows are those of C as they are");
+    if (!c->flags.transpose1)
+        return ftb_fail(GrB_INVALID_VALUE,
+                        "desc: a product of two blocks reads B transposed; expected TRANSPOSE1 to be set, as "
+                        "in FTB_DESC_T1 or FTB_DESC_ST1");
+    if (c->flags.complement)
+        return ftb_fail(GrB_INVALID_VALUE,
+                        "M: complemented; a product of two blocks is computed where M has entries");
+    if (c->flags.plan)
+        return ftb_fail(GrB_INVALID_VALUE, "desc: the plan is not of a product of two blocks");
+    return GrB_SUCCESS;
+}
+
+static GrB_Info check_shapes(const sddmm_call *c)
+{
+    const ftb_pattern *p = c->C->pattern;
+    if (c->A->nrows != p->nrows)
+        return ftb_fail(GrB_DIMENSION_MISMATCH, "A: %lld rows; expected %lld, the rows of C",
+                        (long long)c->A->nrows, (long long)p->nrows);
+    if (c->B->nrows != p->ncols)
+        return ftb_fail(GrB_DIMENSION_MISMATCH, "B: %lld rows; expected %lld, the columns of C",
+                        (long long)c->B->nrows, (long long)p->ncols);
+    return ftb_mask_check(c->M, &c->flags, p->nrows, p->ncols);
+}
+
+static GrB_Info read_slots(sddmm_call *c, FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB_Arg semiring, FtB_Arg A,
+                           FtB_Arg B, FtB_Arg desc)
+{
+    GrB_Info info;
+    if (M.kind == FTB_KIND_NONE)
+        return ftb_fail(GrB_NULL_POINTER,
+                        "M is NULL; a product of two blocks is computed where a mask has entries: expected "
+                        "an FtB_Matrix");
+    FTB_CHECK(ftb_arg_matrix(&c->C, C, "C", false));
+    c->ctx = c->C->ctx;
+    FTB_CHECK(ftb_arg_matrix(&c->M, M, "M", false));
+    FTB_CHECK(ftb_arg_block(&c->A, A, "A", false));
+    FTB_CHECK(ftb_arg_block(&c->B, B, "B", false));
+    FTB_CHECK(ftb_arg_descriptor(&c->flags, desc));
+    FTB_CHECK(check_flags(c));
+    FTB_CHECK(check_shapes(c));
+    FTB_CHECK(ftb_arg_op(&c->accum, accum, "accum", true));
+    info = ftb_arg_semiring(&c->semiring, semiring, "semiring");
+done:
+    return info;
+}
+
+/* The entries of M that admit, as a matrix: M itself, if all do. */
+static GrB_Info admit(sddmm_call *c)
+{
+    int64_t count = 0, nvals = c->M->pattern->nvals;
+    c->admitted = c->M;
+    if (c->flags.structural || c->M->width == 0)
+        return GrB_SUCCESS;
+    uint8_t *keep = ftb_new(c->ctx, nvals, 1);
+    if (!keep)
+        return ftb_nomem();
+#pragma omp parallel for num_threads(ftb_threads_for(c->ctx, nvals)) reduction(+ : count)
+    for (int64_t e = 0; e < nvals; e++)
+        count += keep[e] = ftb_mask_admits(c->M, &c->flags, e);
+    GrB_Info info = GrB_SUCCESS;
+    if (count < nvals) {
+        info = ftb_keep(&c->filtered, c->ctx, c->M, keep);
+        c->admitted = c->filtered;
+    }
+    ftb_delete(keep);
+    return info;
+}
+
+static GrB_Info make_message(sddmm_call *c)
+{
+    static const char *const rename[] = {"a", "dst", "b", "src", NULL};
+    ftb_message *m = &c->message;
+    ftb_program *program = NULL;
+    GrB_Info info;
+    FTB_CHECK(ftb_message_new(m, c->ctx, c->semiring, rename));
+    if (c->semiring->domain)
+        FTB_CHECK(ftb_message_over_features(m));
+    FTB_CHECK(ftb_message_block(m, "dst", FTB_SIDE_ROW, c->A, c->A->heads));
+    FTB_CHECK(ftb_message_block(m, "src", FTB_SIDE_COL, c->B, c->B->heads));
+    FTB_CHECK(ftb_message_values(m, "edge", c->admitted, NULL));
+    FTB_CHECK(ftb_message_indices(m, c->admitted->pattern, false, NULL));
+    FTB_CHECK(ftb_message_compile(&c->type, &program, m));
+    if (c->C->pattern->nvals > 0)
+        info = ftb_write_check(c->C, c->M, &c->flags, c->accum, c->type.message, m->heads * c->type.width);
+done:
+    ftb_program_delete(program);
+    return info;
+}
+
+/* T: the messages, as a matrix over the admitted entries. */
+static GrB_Info compute(FtB_Matrix *T, const sddmm_call *c)
+{
+    ftb_pattern *p = c->admitted->pattern;
+    int64_t width = c->message.heads * c->type.width, count;
+    *T = NULL;
+    if (__builtin_mul_overflow(p->nvals, width, &count))
+        count = INT64_MAX; /* refused by the allocator, with its message */
+    void *values = ftb_new(c->ctx, count, FtB_Type_size(c->type.message));
+    if (!values)
+        return ftb_nomem();
+    GrB_Info info = ftb_sddmm_run(values, &c->message, &c->type, p);
+    if (info != GrB_SUCCESS) {
+        ftb_delete(values);
+        return info;
+    }
+    return ftb_matrix_make(T, c->ctx, c->type.message, width, ftb_pattern_retain(p),
+                           ftb_buffer_adopt(c->ctx, values));
+}
+
+GrB_Info ftb_sddmm(FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB_Arg semiring, FtB_Arg A, FtB_Arg B, FtB_Arg desc)
+{
+    sddmm_call c = {0};
+    FtB_Matrix T = NULL;
+    GrB_Info info;
+    FTB_CHECK(read_slots(&c, C, M, accum, semiring, A, B, desc));
+    FTB_CHECK(admit(&c));
+    FTB_CHECK(make_message(&c));
+    FTB_CHECK(compute(&T, &c));
+    if (c.C->pattern->nvals == 0 || (c.flags.replace && !c.accum))
+        info = ftb_matrix_become(c.C, T); /* what M admits, and nothing else, is in T */
+    else
+        info = ftb_write(c.C, c.M, &c.flags, c.accum, T);
+    if (info == GrB_SUCCESS)
+        T = NULL;
+done:
+    FtB_Matrix_free(&T);
+    ftb_message_clear(&c.message);
+    FtB_Matrix_free(&c.filtered);
+    FtB_Semiring_free(&c.semiring);
+    FtB_Op_free(&c.accum);
+    if (info == FTB_CANCELLED)
+        ftb_cancel_clear(c.ctx);
+    return info;
+}

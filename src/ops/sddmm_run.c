@@ -1,0 +1,168 @@
+/* Dot products on the entries of a pattern: plan, lay out rows, run kernels.
+ *
+ * With segments, all threads work on one segment of sources at a time, which is packed into memory of its
+ * own; a tile of features after the other where rows are long. The bits of a result are those of the kernel's
+ * fixed order, whatever the segments, tiles and threads. */
+#include "ops/sddmm.h"
+
+#include "core/partition.h"
+#include "cpu/sddmm.h"
+#include "ops/merge.h"
+#include "ops/padded.h"
+
+#define PIECE 256  /* values: a tile of features is a multiple, see lanes_dots of cpu/lanes.h */
+#define VISITS 256 /* visits of a step in parallel */
+#define PARTS_PER_THREAD 32
+
+static struct {
+    int64_t segment, tile;
+} forced = {-1, -1};
+
+void ftb_sddmm_force(int64_t segment, int64_t tile)
+{
+    forced.segment = segment;
+    forced.tile = tile;
+}
+
+ftb_sddmm_plan ftb_sddmm_plan_of(const ftb_sddmm_facts *facts)
+{
+    ftb_sddmm_plan plan;
+    ftb_rule_sddmm(&plan, facts, ftb_machine_here());
+    if (forced.segment >= 0)
+        plan.segment = facts->nrows >> 32 ? 0 : forced.segment;
+    if (forced.segment > 0)
+        plan.tile = facts->piece_bytes > 0 && forced.tile > 0
+                        ? ftb_min(forced.tile * facts->piece_bytes, facts->source_bytes)
+                        : facts->source_bytes;
+    return plan;
+}
+
+typedef struct dot_run {
+    FtB_Context ctx;
+    ftb_pattern *p;
+    ftb_padded x, y;
+    ftb_sddmm_job s;
+    double scale;
+    size_t size; /* of a value */
+    int threads;
+} dot_run;
+
+static ftb_sddmm_kernel pick(const dot_run *r, int64_t width, int column_size)
+{
+    return r->x.type == FTB_FP32 ? FTB_PICK(ftb_sddmm_pick_f32)(r->x.heads, width, column_size)
+                                 : FTB_PICK(ftb_sddmm_pick_f64)(r->x.heads, width, column_size);
+}
+
+static ftb_sddmm_plan choose(const dot_run *r)
+{
+    int64_t values = ftb_padded_row(&r->x), bytes = values * (int64_t)r->size;
+    ftb_sddmm_facts facts = {.nrows = r->p->nrows,
+                             .ncols = r->p->ncols,
+                             .nvals = r->p->nvals,
+                             .source_bytes = bytes,
+                             .row_bytes = bytes,
+                             .entry_bytes = r->x.heads * (int64_t)r->size,
+                             .piece_bytes = r->x.heads == 1 && values > PIECE ? PIECE * (int64_t)r->size : 0,
+                             .memory_left = ftb_memory_left(r->ctx)};
+    ftb_sddmm_degrees(&facts, r->p->rowptr, r->p->nrows);
+    return ftb_sddmm_plan_of(&facts);
+}
+
+/* Row after row, sources as they lie. */
+static GrB_Info run_rows(dot_run *r)
+{
+    const ftb_pattern *p = r->p;
+    int64_t parts = (int64_t)r->threads * PARTS_PER_THREAD;
+    GrB_Info info = ftb_padded_all(&r->x, r->ctx, p->ncols, r->threads);
+    if (info != GrB_SUCCESS)
+        return info;
+    ftb_sddmm_job s = r->s;
+    s.visits = (ftb_visits){.start = p->rowptr, .column = p->colidx, .column_size = p->wide ? 8 : 4};
+    s.x = r->x.data;
+    s.xld = r->x.ld;
+    s.scale = r->scale;
+    ftb_sddmm_kernel kernel = pick(r, s.width, s.visits.column_size);
+#pragma omp parallel for schedule(dynamic, 1) num_threads(r->threads)
+    for (int64_t part = 0; part < parts; part++)
+        if (!ftb_cancelled(r->ctx))
+            kernel(&s, ftb_rows_cut(p->nrows, p->rowptr, NULL, part, parts),
+                   ftb_rows_cut(p->nrows, p->rowptr, NULL, part + 1, parts));
+    return ftb_check_cancelled(r->ctx);
+}
+
+/* Features first .. first + count - 1 of one segment. */
+static void run_segment(const dot_run *r, const ftb_partition *q, int64_t segment, void *packed,
+                        int64_t first, int64_t count)
+{
+    int64_t begin = segment * q->width, rows = ftb_min(q->width, r->p->ncols - begin);
+    int64_t visit = q->segment[segment], last = q->segment[segment + 1];
+    int64_t row = ftb_padded_row(&r->x);
+    ftb_sddmm_job s = r->s;
+    if (visit == last)
+        return;
+    ftb_padded_pack_all(&r->x, packed, begin, rows, first, count, r->threads);
+    s.visits = (ftb_visits){
+        .row = q->row, .start = q->start, .entry = q->entry, .column = q->column, .column_size = 2};
+    s.x = packed;
+    s.xld = count;
+    s.y = (const char *)s.y + (size_t)first * r->size;
+    s.width = count / r->x.heads;
+    s.add = first > 0;
+    s.scale = first + count == row ? r->scale : 1;
+    ftb_sddmm_kernel kernel = pick(r, s.width, 2);
+#pragma omp parallel for schedule(dynamic, 1) num_threads(r->threads)
+    for (int64_t v = visit; v < last; v += VISITS)
+        if (!ftb_cancelled(r->ctx))
+            kernel(&s, v, ftb_min(v + VISITS, last));
+}
+
+static GrB_Info run_segments(dot_run *r, const ftb_sddmm_plan *plan)
+{
+    ftb_partition *q = NULL;
+    int64_t row = ftb_padded_row(&r->x), tile = ftb_min(plan->tile / (int64_t)r->size, row);
+    void *packed = NULL;
+    GrB_Info info = ftb_partition_get(&q, r->p, plan->segment);
+    if (info == GrB_SUCCESS && !(packed = ftb_new(r->ctx, plan->segment * tile, r->size)))
+        info = ftb_nomem();
+    for (int64_t first = 0; first < row && info == GrB_SUCCESS; first += tile)
+        for (int64_t segment = 0; segment < q->nsegments && info == GrB_SUCCESS; segment++) {
+            run_segment(r, q, segment, packed, first, ftb_min(tile, row - first));
+            double part = (double)ftb_min(tile, row - first) / (double)row;
+            info = ftb_progress(r->ctx,
+                                (double)q->start[q->segment[segment + 1]] * part +
+                                    (double)r->p->nvals * (double)first / (double)row,
+                                (double)r->p->nvals, "entries");
+        }
+    ftb_delete(packed);
+    ftb_partition_release(q);
+    return info;
+}
+
+static GrB_Info run_dot(void *V, const ftb_score *score, const ftb_message *m, FtB_Type type, ftb_pattern *p)
+{
+    dot_run r = {.ctx = m->ctx,
+                 .p = p,
+                 .x = ftb_padded_of(score->x, m->heads, type),
+                 .y = ftb_padded_of(score->y, m->heads, type),
+                 .scale = score->scale,
+                 .size = FtB_Type_size(type),
+                 .threads = ftb_threads_for(m->ctx, p->nvals * (score->x->width * m->heads / 64 + 1))};
+    ftb_sddmm_plan plan = choose(&r);
+    GrB_Info info = ftb_padded_all(&r.y, m->ctx, p->nrows, r.threads);
+    if (info != GrB_SUCCESS)
+        goto done;
+    r.s = (ftb_sddmm_job){.heads = m->heads, .width = r.x.width, .y = r.y.data, .yld = r.y.ld, .out = V};
+    info = plan.segment ? run_segments(&r, &plan) : run_rows(&r);
+done:
+    ftb_padded_clear(&r.x);
+    ftb_padded_clear(&r.y);
+    return info;
+}
+
+GrB_Info ftb_sddmm_run(void *V, const ftb_message *m, const ftb_message_type *type, ftb_pattern *p)
+{
+    ftb_score score = ftb_score_of(m, type);
+    if (score.kind == FTB_SCORE_DOT)
+        return run_dot(V, &score, m, type->message, p);
+    return ftb_message_store(m, p, V);
+}

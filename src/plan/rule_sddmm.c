@@ -1,0 +1,112 @@
+/* Segments or rows as they lie: by the bytes that each moves, from which cache.
+ *
+ *     direct     entries x source bytes, from the cache that holds all sources
+ *     segments   entries x source bytes from L2, and for each visit (row, segment) the row's bytes and a line
+ *                of results from memory
+ *
+ * Visits of a row of degree d among n segments, its columns scattered: n (1 - exp(-d / n)). The rates are
+ * those of one Sapphire Rapids core (2 MB L2); on rand-100k with d = 128 the model gives 0.53 and 1.53 s,
+ * measured were 0.53 and 1.55. Only ratios matter to the choice. */
+#include "plan/sddmm.h"
+
+#include <math.h>
+
+#define L2_RATE 90e9 /* bytes a second */
+#define L3_RATE 16e9 /* scattered rows */
+#define MEMORY_RATE 8e9
+#define ROWS_RATE 12e9 /* rows in order, with gaps */
+#define ENTRY_SECONDS 1e-9
+#define LINE 64.0
+#define SPARSE 0.25 /* visits per row of a segment, below which rows are not read in order any more */
+#define MARGIN 0.8  /* segments must be this much faster: they take time to build */
+#define MOST_SEGMENT 65536
+#define LEAST_SEGMENT 256
+
+void ftb_sddmm_degrees(ftb_sddmm_facts *facts, const int64_t *rowptr, int64_t nrows)
+{
+    for (int c = 0; c < FTB_DEGREE_CLASSES; c++)
+        facts->rows[c] = 0;
+    for (int64_t i = 0; i < nrows; i++) {
+        int64_t degree = rowptr[i + 1] - rowptr[i];
+        if (degree > 0) {
+            int c = 63 - __builtin_clzll((unsigned long long)degree);
+            facts->rows[c < FTB_DEGREE_CLASSES ? c : FTB_DEGREE_CLASSES - 1]++;
+        }
+    }
+}
+
+static double visits_of(const ftb_sddmm_facts *facts, double segments)
+{
+    double visits = 0;
+    for (int c = 0; c < FTB_DEGREE_CLASSES; c++)
+        visits += facts->rows[c] * segments * (1 - exp(-1.5 * ldexp(1, c) / segments));
+    return visits < (double)facts->nvals ? visits : (double)facts->nvals;
+}
+
+/* Of rows in no order, `bytes` all together. */
+static double scattered_rate(double bytes, const ftb_machine_facts *machine)
+{
+    return bytes <= (double)machine->l2 / 2   ? L2_RATE
+           : bytes <= (double)machine->l3 / 2 ? L3_RATE
+                                              : MEMORY_RATE;
+}
+
+static double direct_seconds(const ftb_sddmm_facts *facts, const ftb_machine_facts *machine)
+{
+    double rate = scattered_rate((double)facts->ncols * (double)facts->source_bytes, machine);
+    return (double)facts->nvals *
+               ((double)facts->source_bytes / rate + ENTRY_SECONDS + (double)facts->entry_bytes / ROWS_RATE) +
+           (double)facts->nrows * (double)facts->row_bytes / ROWS_RATE;
+}
+
+static double segment_seconds(const ftb_sddmm_facts *facts, const ftb_machine_facts *machine, int64_t segment,
+                              int64_t tile, double *visits)
+{
+    double passes = ceil((double)facts->source_bytes / (double)tile);
+    double part = (double)tile / (double)facts->source_bytes;
+    double segments = ceil((double)facts->ncols / (double)segment);
+    *visits = visits_of(facts, segments);
+    double scattered = scattered_rate((double)facts->nrows * (double)facts->row_bytes, machine);
+    double rate = *visits > SPARSE * segments * (double)facts->nrows ? ROWS_RATE
+                  : scattered < ROWS_RATE                            ? scattered
+                                                                     : ROWS_RATE;
+    double row = part * (double)facts->row_bytes + 2 * LINE;
+    return passes * ((double)facts->nvals * ((double)tile / L2_RATE + ENTRY_SECONDS) + *visits * row / rate +
+                     2 * (double)facts->nvals * (double)facts->entry_bytes / ROWS_RATE);
+}
+
+/* The largest power of two of rows that fit; 0 if even the least does not. */
+static int64_t largest_segment(int64_t bytes, int64_t tile, int64_t ncols)
+{
+    int64_t segment = MOST_SEGMENT;
+    while (segment * tile > bytes || segment / 2 >= ncols)
+        if ((segment /= 2) < LEAST_SEGMENT)
+            return 0;
+    return segment;
+}
+
+void ftb_rule_sddmm(ftb_sddmm_plan *plan, const ftb_sddmm_facts *facts, const ftb_machine_facts *machine)
+{
+    double direct = direct_seconds(facts, machine);
+    *plan = (ftb_sddmm_plan){.tile = facts->source_bytes, .seconds = direct, .direct = direct};
+    if (facts->nvals == 0 || facts->source_bytes == 0 || facts->nrows >= INT64_C(1) << 32)
+        return;
+    for (int64_t pieces = 1;; pieces *= 2) { /* tiles of one piece, two, four, ... and the whole row */
+        int64_t tile = pieces * facts->piece_bytes;
+        bool whole = facts->piece_bytes == 0 || tile >= facts->source_bytes;
+        if (whole)
+            tile = facts->source_bytes;
+        int64_t segment = largest_segment(machine->l2 / 2, tile, facts->ncols);
+        double visits, seconds = segment ? segment_seconds(facts, machine, segment, tile, &visits) : direct;
+        double bytes = (double)machine->l2 + 2.0 * (double)facts->nvals;
+        if (segment && seconds < MARGIN * direct && seconds < plan->seconds &&
+            bytes + 20 * visits < (double)facts->memory_left) {
+            plan->segment = segment;
+            plan->tile = tile;
+            plan->visits = visits;
+            plan->seconds = seconds;
+        }
+        if (whole)
+            return;
+    }
+}
