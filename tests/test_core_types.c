@@ -3,6 +3,7 @@
 #include "support/random.h"
 
 #include "core/core.h"
+#include "core/isa.h"
 
 #include <math.h>
 
@@ -114,6 +115,68 @@ static void sixteen_bit_floats(void **state)
         check_nearest(x, FTB_FP16, 10, 15);
         check_nearest(x, FTB_BF16, 7, 127);
     }
+}
+
+/* FP32 to 16 bits and back, which have kernels of their own, against the way through FP64. */
+static void check_halves(FtB_Type type, const float *x, int count)
+{
+    enum { MOST = 4096 };
+    double wide[MOST];
+    uint16_t goal[MOST], found[MOST];
+    float back[MOST], in_place[MOST];
+    ftb_cast(wide, FTB_FP64, x, FTB_FP32, count);
+    ftb_cast(goal, type, wide, FTB_FP64, count);
+    ftb_cast(found, type, x, FTB_FP32, count);
+    assert_memory_equal(goal, found, sizeof *goal * (size_t)count);
+    memcpy(in_place, x, sizeof *x * (size_t)count);
+    ftb_cast(in_place, type, in_place, FTB_FP32, count);
+    assert_memory_equal(goal, in_place, sizeof *goal * (size_t)count);
+    ftb_cast(wide, FTB_FP64, goal, type, count);
+    ftb_cast(back, FTB_FP32, goal, type, count);
+    ftb_cast(in_place, FTB_FP32, in_place, type, count);
+    assert_memory_equal(back, in_place, sizeof *back * (size_t)count);
+    for (int t = 0; t < count; t++)
+        if (!(back[t] == wide[t] && !signbit(back[t]) == !signbit(wide[t])) &&
+            !(isnan(back[t]) && isnan(wide[t])))
+            fail_msg("%s %04x became %g, expected %g", FtB_Type_name(type), goal[t], (double)back[t],
+                     wide[t]);
+}
+
+static void halves_of_every_instruction_set(void **state)
+{
+    (void)state;
+    enum { COUNT = 4096 };
+    float x[COUNT];
+    uint32_t bits[COUNT];
+    rng r = rng_new();
+    for (int isa = FTB_ISA_BASELINE; isa <= FTB_ISA_AVX512; isa++) {
+        ftb_isa_force(isa);
+        for (int bf = 0; bf < 2; bf++) {
+            FtB_Type type = bf ? FTB_BF16 : FTB_FP16;
+            for (int first = 0; first < 65536; first += COUNT / 8)
+                for (int quarter = 0; quarter < 4;
+                     quarter++) { /* of the gap to the next one, and both sides */
+                    uint32_t step = bf ? 1 << 14 : 1 << 11;
+                    for (int t = 0; t < COUNT; t++) {
+                        uint16_t h = (uint16_t)(first + t / 8);
+                        ftb_cast(&x[t], FTB_FP32, &h, type, 1);
+                        memcpy(&bits[t], &x[t], 4);
+                        bits[t] += (uint32_t)quarter * step + (uint32_t)(t % 8) - 4;
+                    }
+                    memcpy(x, bits, sizeof x);
+                    check_halves(type, x, COUNT);
+                }
+            for (int round = 0; round < 50; round++) {
+                rng_any_values(&r, x, FTB_FP32, COUNT);
+                check_halves(type, x, COUNT - round);
+                for (int t = 0; t < COUNT; t++)
+                    x[t] = (float)ldexp(rng_unit(&r) - 0.5, (int)rng_below(&r, 60) - 30);
+                check_halves(type, x, 1 + round);
+                check_halves(type, x, COUNT);
+            }
+        }
+    }
+    ftb_isa_force(-1);
 }
 
 static void wide_integers_are_rounded_once(void **state)
@@ -252,6 +315,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_and_sizes),
         cmocka_unit_test(sixteen_bit_floats),
+        cmocka_unit_test(halves_of_every_instruction_set),
         cmocka_unit_test(wide_integers_are_rounded_once),
         cmocka_unit_test(all_pairs),
         cmocka_unit_test(single_values),

@@ -2,6 +2,7 @@
  * (each holds every value of the types that go through it) and written from there, so 13 readers and 3 x 13
  * writers cover all 169 pairs. Both halves are plain loops that compilers vectorise. */
 #include "core/core.h"
+#include "core/half.h"
 
 #include <math.h>
 
@@ -227,9 +228,30 @@ static void write_from_integer(void *dst, FtB_Type dt, const batch *b, bool is_s
     }
 }
 
+/* FP32 and 16-bit floats, the pairs that storage in 16 bits makes common. */
+static bool is_half_pair(FtB_Type dt, FtB_Type st)
+{
+    return (dt == FTB_FP32 && st >= FTB_FP16) || (st == FTB_FP32 && dt >= FTB_FP16);
+}
+
+static void cast_halves(void *dst, FtB_Type dt, const void *src, FtB_Type st, int64_t count)
+{
+    batch b; /* dst may be src */
+    memcpy(&b, src, (size_t)count * types[st].size);
+    if (st == FTB_FP16)
+        FTB_PICK(ftb_fp32_from_fp16)(dst, (const uint16_t *)&b, count);
+    else if (st == FTB_BF16)
+        FTB_PICK(ftb_fp32_from_bf16)(dst, (const uint16_t *)&b, count);
+    else if (dt == FTB_FP16)
+        FTB_PICK(ftb_fp16_from_fp32)(dst, (const float *)&b, count);
+    else
+        FTB_PICK(ftb_bf16_from_fp32)(dst, (const float *)&b, count);
+}
+
 void ftb_cast(void *dst, FtB_Type dt, const void *src, FtB_Type st, int64_t count)
 {
     size_t ds = types[dt].size, ss = types[st].size;
+    bool halves = is_half_pair(dt, st);
     if (dt == st && dt != FTB_BOOL) {
         if (dst != src && count > 0)
             memcpy(dst, src, (size_t)count * ds);
@@ -240,8 +262,12 @@ void ftb_cast(void *dst, FtB_Type dt, const void *src, FtB_Type st, int64_t coun
         /* In place, a wider target overwrites sources further on: go from the end. */
         int64_t first = (ds > ss ? batches - 1 - n : n) * BATCH, size = ftb_min(BATCH, count - first);
         batch b;
-        read_batch(&b, (const char *)src + (size_t)first * ss, st, size);
         void *target = (char *)dst + (size_t)first * ds;
+        if (halves) {
+            cast_halves(target, dt, (const char *)src + (size_t)first * ss, st, size);
+            continue;
+        }
+        read_batch(&b, (const char *)src + (size_t)first * ss, st, size);
         if (ftb_type_float(st))
             write_from_real(target, dt, &b, size);
         else
