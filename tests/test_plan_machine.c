@@ -110,7 +110,7 @@ static void test_write(void **state)
     ftb_machine_print(&m, file);
     fclose(file);
     assert_string_equal(plan,
-                        "64 cores, L1 48 KiB, L2 2048 KiB, L3 105 MiB; one core reads 150 GB/s from L2\n");
+                        "64 cores, L1 48 KiB, L2 2048 KiB, L3 105 MiB; one core reads 150 GB/s from L2");
 }
 
 /* Every instruction set adds up all floats. */

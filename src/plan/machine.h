@@ -15,7 +15,7 @@ typedef struct ftb_machine_facts {
 } ftb_machine_facts;
 
 /* Read once per process (sysconf, then hwloc where that knows nothing); FEATBLAS_L2=bytes overrides. Without
- * rates, unless they have been measured. */
+ * rates. */
 const ftb_machine_facts *ftb_machine_here(void);
 /* The same with rates, measured on first use, which takes about 0.1 s. */
 const ftb_machine_facts *ftb_machine_measured(void);
@@ -28,7 +28,8 @@ void ftb_machine_force(const ftb_machine_facts *facts);
  * is wrong, with the line's number (0: the facts as a whole) and what is wrong. */
 bool ftb_machine_read(ftb_machine_facts *facts, FILE *file, int *line, const char **wrong);
 void ftb_machine_write(const ftb_machine_facts *facts, FILE *file);
-/* "2 cores, L1 48 KiB, L2 2048 KiB, L3 33 MiB; one core reads 160, 28, 15 GB/s", for plans. */
+/* "2 cores, L1 48 KiB, L2 2048 KiB, L3 33 MiB; one core reads 165 GB/s from L2", without a newline, for
+ * plans. */
 void ftb_machine_print(const ftb_machine_facts *facts, FILE *file);
 
 #endif

@@ -125,5 +125,4 @@ void ftb_machine_print(const ftb_machine_facts *m, FILE *file)
     print_rate(m->l2_rate, "L2", &between, file);
     print_rate(m->l3_rate, "L3", &between, file);
     print_rate(m->memory_rate, "memory", &between, file);
-    fputc('\n', file);
 }
