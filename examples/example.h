@@ -1,4 +1,4 @@
-/* How the examples check every call. */
+/* How the examples check every call, and what it gave. */
 #ifndef EXAMPLE_H
 #define EXAMPLE_H
 
@@ -9,6 +9,14 @@
     do {                                                                                                     \
         if ((call) != GrB_SUCCESS) {                                                                         \
             fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, FtB_error());                                 \
+            exit(1);                                                                                         \
+        }                                                                                                    \
+    } while (0)
+
+#define CHECK(fact)                                                                                          \
+    do {                                                                                                     \
+        if (!(fact)) {                                                                                       \
+            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #fact);                               \
             exit(1);                                                                                         \
         }                                                                                                    \
     } while (0)
