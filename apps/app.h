@@ -17,7 +17,7 @@ enum {
 };
 
 /* Every cmd_<name>.c defines its row; featblas.c lists them. */
-extern const command command_project, command_info, command_gen, command_draw, command_demo;
+extern const command command_project, command_info, command_plan, command_gen, command_draw, command_demo;
 
 /* Prints "featblas: ..." on standard error and returns `code`. */
 int app_fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));

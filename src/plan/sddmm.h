@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #define FTB_DEGREE_CLASSES 48
 
@@ -32,5 +33,8 @@ typedef struct ftb_sddmm_plan {
 void ftb_rule_sddmm(ftb_sddmm_plan *plan, const ftb_sddmm_facts *facts, const ftb_machine_facts *machine);
 /* Fills facts->rows from row pointers. */
 void ftb_sddmm_degrees(ftb_sddmm_facts *facts, const int64_t *rowptr, int64_t nrows);
+/* What was decided, and why, as lines for people. (explain_sddmm.c) */
+void ftb_explain_sddmm(const ftb_sddmm_plan *plan, const ftb_sddmm_facts *facts,
+                       const ftb_machine_facts *machine, FILE *file);
 
 #endif

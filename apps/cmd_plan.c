@@ -1,0 +1,314 @@
+/* featblas plan: how a product of a graph with feature blocks would be done, and why; nothing is computed. */
+#include "reader.h"
+
+#include "core/core.h"
+#include "plan/machine.h"
+#include "plan/sddmm.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+typedef struct plan_values {
+    reader_values reader;
+    int op;
+    const char *graph, *semiring, *machine, *set;
+    int64_t dim, heads;
+    int measure, describe;
+} plan_values;
+
+static const plan_values defaults = {.op = -1, .heads = 1};
+
+enum { SPMM, SDDMM, ATTENTION }; /* choices of --op */
+
+#define FIELD(name) offsetof(plan_values, name)
+
+static const option plan_options[] = {
+    {.heading = "Product"},
+    {.name = "op",
+     .kind = OPTION_CHOICE,
+     .offset = FIELD(op),
+     .argument = "OP",
+     .choices = "spmm|sddmm|attention",
+     .help =
+         "spmm: graph times features, a row per vertex. sddmm: a value per edge from the features of its two "
+         "ends. attention: both, with a softmax between, in one pass."},
+    {.name = "graph", .kind = OPTION_FILE, .offset = FIELD(graph), .argument = "FILE", .help = "The graph."},
+    {.name = "dim",
+     .kind = OPTION_INTEGER,
+     .offset = FIELD(dim),
+     .argument = "D",
+     .low = 1,
+     .high = INT64_C(1) << 24,
+     .help = "Features of a vertex, over all heads."},
+    {.name = "heads",
+     .kind = OPTION_INTEGER,
+     .offset = FIELD(heads),
+     .argument = "H",
+     .low = 1,
+     .high = INT64_C(1) << 20,
+     .help = "Heads, which divide the features. Default: 1."},
+    {.name = "semiring",
+     .kind = OPTION_TEXT,
+     .offset = FIELD(semiring),
+     .argument = "TEXT",
+     .help = "spmm: the semiring. Default: 'plus : src'. sddmm and attention are planned for dot products."},
+    {.heading = "Planning"},
+    {.name = "machine",
+     .kind = OPTION_FILE,
+     .offset = FIELD(machine),
+     .argument = "FILE",
+     .help = "Plan for the machine that FILE describes, in lines such as l2 = 2M, instead of this one."},
+    {.name = "describe",
+     .kind = OPTION_SET,
+     .offset = FIELD(describe),
+     .value = 1,
+     .help = "Print the machine's description, for --machine, and end."},
+    {.name = "set",
+     .kind = OPTION_TEXT,
+     .offset = FIELD(set),
+     .argument = "KEY=VALUE[,...]",
+     .help = "spmm: force choices; docs/plans.md lists them."},
+    {.name = "measure",
+     .kind = OPTION_SET,
+     .offset = FIELD(measure),
+     .value = 1,
+     .help = "spmm: time the best candidates instead of trusting the cost model."},
+    {.name = NULL}};
+
+/* The planner then speaks of the machine in the file, or of this one with its rates. */
+static int use_machine(const char *path)
+{
+    ftb_machine_facts facts = *ftb_machine_here();
+    const char *wrong = NULL;
+    int line = 0;
+    if (!path) {
+        ftb_machine_force(ftb_machine_measured());
+        return APP_OK;
+    }
+    FILE *file = fopen(path, "r");
+    if (!file)
+        return app_fail(APP_INPUT, "%s: %s", path, strerror(errno));
+    facts.l1_rate = facts.l2_rate = facts.l3_rate = facts.memory_rate = 0;
+    bool ok = ftb_machine_read(&facts, file, &line, &wrong);
+    fclose(file);
+    if (!ok && line > 0)
+        return app_fail(APP_INPUT, "%s:%d: %s", path, line, wrong);
+    if (!ok)
+        return app_fail(APP_INPUT, "%s: %s", path, wrong);
+    ftb_machine_force(&facts);
+    return APP_OK;
+}
+
+/* A block with heads over addresses that nobody reads: a plan wants shapes only. */
+typedef struct room {
+    FtB_Block block;
+    void *memory;
+    size_t bytes;
+} room;
+
+static GrB_Info room_new(room *r, int64_t nrows, int64_t ncols, int64_t heads)
+{
+    FtB_Block whole = NULL;
+    r->bytes = (size_t)(nrows > 0 ? nrows : 1) * (size_t)ncols * sizeof(float);
+    r->memory = mmap(NULL, r->bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (r->memory == MAP_FAILED) {
+        r->memory = NULL;
+        return GrB_OUT_OF_MEMORY;
+    }
+    GrB_Info info = FtB_Block_wrap(&whole, r->memory, nrows, ncols, ncols, FTB_FP32);
+    if (info == GrB_SUCCESS)
+        info = FtB_Block_heads(&r->block, whole, heads);
+    FtB_Block_free(&whole);
+    return info;
+}
+
+/* With --measure candidates are run, so that the memory must be there. */
+static GrB_Info room_fill(room *r)
+{
+    if (mprotect(r->memory, r->bytes, PROT_READ | PROT_WRITE) != 0)
+        return GrB_OUT_OF_MEMORY;
+    memset(r->memory, 0, r->bytes);
+    return GrB_SUCCESS;
+}
+
+static void room_free(room *r)
+{
+    FtB_Block_free(&r->block);
+    if (r->memory)
+        munmap(r->memory, r->bytes);
+}
+
+/* "key=value,key=value" into the plan. */
+static int force(FtB_Plan plan, const char *choices)
+{
+    char key[64], value[64];
+    int length = 0;
+    for (const char *at = choices; at && *at; at += length) {
+        if (sscanf(at, "%63[^=,]=%63[^,]%n", key, value, &length) != 2)
+            return app_fail(APP_USAGE, "--set: '%s' is not KEY=VALUE", at);
+        length += at[length] == ',';
+        if (FtB_Plan_set(plan, key, value) != GrB_SUCCESS)
+            return app_fail(APP_USAGE, "--set: %s", FtB_error());
+    }
+    return APP_OK;
+}
+
+/* ---- sparse x block */
+
+/* "dst" is bound where the text names it. */
+static GrB_Info semiring_of(FtB_Semiring *semiring, const char *expression, FtB_Block dst)
+{
+    FtB_Semiring made = NULL;
+    GrB_Info info = FtB_Semiring_new(&made, expression);
+    if (info == GrB_SUCCESS && strstr(expression, "dst"))
+        info = FtB_Semiring_bind(semiring, made, FTB_BIND("dst", dst));
+    else if (info == GrB_SUCCESS) {
+        *semiring = made;
+        made = NULL;
+    }
+    FtB_Semiring_free(&made);
+    return info;
+}
+
+static int explain(FtB_Plan plan, const char *choices)
+{
+    int code = force(plan, choices);
+    app_progress_clear();
+    return code == APP_OK ? app_library_error(FtB_Plan_explain(plan, stdout), APP_OUTPUT) : code;
+}
+
+static int plan_spmm(const plan_values *v, FtB_Matrix A, int64_t nrows, int64_t ncols)
+{
+    const char *expression = v->semiring ? v->semiring : "plus : src";
+    const FtB_Effort effort = v->measure ? FTB_MEASURE : FTB_ESTIMATE;
+    room C = {0}, X = {0}, Y = {0};
+    FtB_Semiring semiring = NULL;
+    FtB_Plan plan = NULL;
+    GrB_Info info = room_new(&C, nrows, v->dim, v->heads);
+    if (info == GrB_SUCCESS)
+        info = room_new(&X, ncols, v->dim, v->heads);
+    if (info == GrB_SUCCESS)
+        info = room_new(&Y, nrows, v->dim, v->heads);
+    if (info == GrB_SUCCESS && v->measure)
+        info =
+            room_fill(&C) == GrB_SUCCESS && room_fill(&X) == GrB_SUCCESS ? room_fill(&Y) : GrB_OUT_OF_MEMORY;
+    int code =
+        info == GrB_OUT_OF_MEMORY ? app_fail(APP_MEMORY, "not enough memory for the features") : APP_OK;
+    if (info == GrB_SUCCESS)
+        info = semiring_of(&semiring, expression, Y.block);
+    if (info == GrB_SUCCESS)
+        info = FtB_mxm_plan(&plan, C.block, NULL, NULL, semiring, A, X.block, NULL, effort);
+    if (code == APP_OK)
+        code = app_library_error(info, APP_USAGE);
+    if (code == APP_OK)
+        code = explain(plan, v->set);
+    FtB_Plan_free(&plan);
+    FtB_Semiring_free(&semiring);
+    room_free(&Y);
+    room_free(&X);
+    room_free(&C);
+    return code;
+}
+
+/* ---- over the entries of the graph: block x block' under it, and attention */
+
+enum { PIECE = 256 }; /* features: a row of one head is cut into multiples of it */
+
+/* FP32, dot products of equal heads. Attention reads a source's key and value, and of a row its query, result
+ * and state. */
+static void facts_of(ftb_sddmm_facts *f, const plan_values *v, const int64_t *rowptr)
+{
+    const int64_t size = (int64_t)sizeof(float), features = v->dim * size;
+    const bool both = v->op == ATTENTION;
+    f->source_bytes = both ? 2 * features : features;
+    f->row_bytes = both ? 4 * features + 4 * v->heads * size : features;
+    f->entry_bytes = both ? 0 : v->heads * size;
+    f->piece_bytes = both && v->heads > 1                       ? f->source_bytes / v->heads
+                     : !both && v->heads == 1 && v->dim > PIECE ? PIECE * size
+                                                                : 0;
+    f->memory_left = both ? INT64_MAX : ftb_memory_left(ftb_context());
+    ftb_sddmm_degrees(f, rowptr, f->nrows);
+}
+
+static int plan_entries(const plan_values *v, FtB_Matrix A)
+{
+    const ftb_machine_facts *machine = ftb_machine_here();
+    const char *shown = v->op == ATTENTION ? "softmax(S<A> = Y X') V" : "S<A> = Y X'";
+    const int64_t *rowptr;
+    ftb_sddmm_facts facts = {0};
+    ftb_sddmm_plan plan;
+    if (v->semiring || v->set || v->measure)
+        return app_fail(APP_USAGE, "--semiring, --set and --measure are for --op spmm only");
+    FtB_Matrix_shape(A, &facts.nrows, &facts.ncols, &facts.nvals, NULL, NULL);
+    int code = app_library_error(FtB_Matrix_csr(A, &rowptr, NULL, NULL), APP_INPUT);
+    if (code != APP_OK)
+        return code;
+    facts_of(&facts, v, rowptr);
+    ftb_rule_sddmm(&plan, &facts, machine);
+    app_progress_clear();
+    printf("operation        %s, A[%lld x %lld, %lld entries], %lld features in %lld head%s, plus : dot(src, "
+           "dst)\n",
+           shown, (long long)facts.nrows, (long long)facts.ncols, (long long)facts.nvals, (long long)v->dim,
+           (long long)v->heads, v->heads == 1 ? "" : "s");
+    ftb_explain_sddmm(&plan, &facts, machine, stdout);
+    return APP_OK;
+}
+
+/* ---- the command */
+
+static int check(const plan_values *v)
+{
+    if (v->op < 0)
+        return app_fail(APP_USAGE, "--op is missing: spmm, sddmm or attention (featblas plan --help)");
+    if (!v->graph)
+        return app_fail(APP_USAGE, "--graph is missing (featblas plan --help)");
+    if (v->dim == 0)
+        return app_fail(APP_USAGE, "--dim is missing (featblas plan --help)");
+    if (v->dim % v->heads != 0)
+        return app_fail(APP_USAGE, "--heads %lld does not divide --dim %lld", (long long)v->heads,
+                        (long long)v->dim);
+    return APP_OK;
+}
+
+static int run_plan(const void *values, int count, char *const *operands)
+{
+    const plan_values *v = values;
+    FtB_Matrix A = NULL;
+    int64_t nrows = 0, ncols = 0;
+    int code = use_machine(v->machine);
+    (void)count;
+    (void)operands;
+    if (code == APP_OK && v->describe) {
+        ftb_machine_write(ftb_machine_measured(), stdout);
+        return APP_OK;
+    }
+    if (code == APP_OK)
+        code = check(v);
+    if (code == APP_OK)
+        code = reader_read(&v->reader, v->graph, &A, NULL, NULL, NULL);
+    if (code == APP_OK)
+        code = app_library_error(FtB_Matrix_shape(A, &nrows, &ncols, NULL, NULL, NULL), APP_INPUT);
+    if (code == APP_OK)
+        code = v->op == SPMM ? plan_spmm(v, A, nrows, ncols) : plan_entries(v, A);
+    FtB_Matrix_free(&A);
+    ftb_machine_force(NULL);
+    return code;
+}
+
+const command command_plan = {.name = "plan",
+                              .summary = "say how a product of a graph with features would be done, and why",
+                              .description = "Prints what the planner decides for a product of the graph "
+                                             "with D features per vertex: the kernel, how the "
+                                             "graph is partitioned so that features stay in cache, and the "
+                                             "time that it predicts. Nothing is computed.",
+                              .examples =
+                                  "  $ featblas plan --op spmm --graph reddit.mtx --dim 128\n"
+                                  "  $ featblas plan --op attention --graph cora.tsv --dim 64 --heads 8\n"
+                                  "  $ featblas plan --describe > here.txt\n"
+                                  "  $ featblas plan --op spmm --graph g.npz --dim 128 --machine laptop.txt",
+                              .reads = true,
+                              .options = plan_options,
+                              .size = sizeof(plan_values),
+                              .defaults = &defaults,
+                              .run = run_plan};

@@ -1,0 +1,60 @@
+/* Prints a plan over the entries of a pattern, and its reasons. */
+#include "plan/sddmm.h"
+
+static void considered(const ftb_sddmm_plan *plan, FILE *file)
+{
+    if (plan->segment)
+        fprintf(file, "considered       rows as they lie 1.00   segments %.2f  <- chosen\n",
+                plan->seconds / plan->direct);
+    else
+        fprintf(file, "considered       rows as they lie 1.00  <- chosen   segments: none is faster\n");
+}
+
+static void because(const ftb_sddmm_plan *plan, const ftb_sddmm_facts *f, const ftb_machine_facts *m,
+                    FILE *file)
+{
+    const double degree = f->nrows > 0 ? (double)f->nvals / (double)f->nrows : 0;
+    const double sources = (double)f->ncols * (double)f->source_bytes;
+    if (plan->segment)
+        fprintf(
+            file,
+            "because          %.3g entries a row; the sources take %.1f MiB, segments of %lld KiB stay in L2 "
+            "while all rows visit them\n",
+            degree, sources / 1048576, (long long)(plan->segment * plan->tile >> 10));
+    else if (sources <= (double)m->l2 / 2)
+        fprintf(file, "because          all sources, %.0f KiB, stay in L2\n", sources / 1024);
+    else
+        fprintf(file, "because          %.3g entries a row are too few to pay for visits of segments\n",
+                degree);
+}
+
+static void partition(const ftb_sddmm_plan *plan, const ftb_sddmm_facts *f, FILE *file)
+{
+    if (plan->segment == 0)
+        return;
+    fprintf(file,
+            "partition        %lld segments of %lld sources, %lld of %lld bytes of a source at a time, "
+            "16-bit local "
+            "columns, about %.3g visits, built once (%.0f MiB)\n",
+            (long long)((f->ncols + plan->segment - 1) / plan->segment), (long long)plan->segment,
+            (long long)plan->tile, (long long)f->source_bytes, plan->visits,
+            (2.0 * (double)f->nvals + 20 * plan->visits) / 1048576);
+}
+
+void ftb_explain_sddmm(const ftb_sddmm_plan *plan, const ftb_sddmm_facts *facts,
+                       const ftb_machine_facts *machine, FILE *file)
+{
+    const double gathered = (double)facts->nvals * (double)facts->source_bytes;
+    fputs("machine          ", file);
+    ftb_machine_print(machine, file);
+    fputc('\n', file);
+    considered(plan, file);
+    because(plan, facts, machine, file);
+    partition(plan, facts, file);
+    fprintf(file, "predicted        %.3g s on one thread", plan->seconds);
+    if (plan->seconds > 0)
+        fprintf(file, ", %.3g GB/s gathered", 1e-9 * gathered / plan->seconds);
+    if (machine->l2_rate > 0)
+        fprintf(file, "; at least %.3g s at this core's L2 bandwidth", gathered / machine->l2_rate);
+    fputc('\n', file);
+}

@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# featblas plan: what it prints for this machine and for one in a file, and what it refuses.
+set -euo pipefail
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+featblas=$FEATBLAS_COMMAND
+
+fail() {
+    echo "test_cli_plan: $*" >&2
+    exit 1
+}
+# refuses CODE TEXT COMMAND...: exit code and message
+refuses() {
+    local code=$1 text=$2 got=0
+    shift 2
+    "$@" > out.txt 2> err.txt || got=$?
+    [ "$got" = "$code" ] || fail "$*: exit code $got, expected $code: $(cat err.txt)"
+    grep -qF -- "$text" err.txt || fail "$*: '$text' is not in: $(cat err.txt)"
+}
+# has TEXT: the last plan says so
+has() { grep -qF -- "$1" plan.txt || fail "'$1' is not in the plan: $(cat plan.txt)"; }
+
+"$featblas" gen chung-lu --vertices 3000 --edge-factor 60 --permute -q -o g.csr
+plan() { "$featblas" plan --graph g.csr "$@" > plan.txt || fail "plan $*"; }
+
+"$featblas" plan --describe > here.txt
+grep -q '^l2 = [0-9]' here.txt || fail "description: $(cat here.txt)"
+grep -q '^l2_rate = [0-9]' here.txt || fail "description: $(cat here.txt)"
+printf 'cores = 8 # small caches\nl1 = 16K\nl2 = 128K\nl3 = 1M\nmemory = 8G\nl2_rate = 50\n' > small.txt
+"$featblas" plan --describe --machine small.txt > again.txt
+grep -q '^l2 = 131072$' again.txt || fail "description of a file: $(cat again.txt)"
+
+for op in sddmm attention; do
+    plan --op $op --dim 128 --heads 8 --machine small.txt
+    has '8 cores, L1 16 KiB, L2 128 KiB'
+    has 'GB/s from L2'
+    has '3000 x 3000'
+    has 'predicted'
+done
+
+refuses 2 '--op is missing' "$featblas" plan --graph g.csr --dim 8
+refuses 2 '--graph is missing' "$featblas" plan --op spmm --dim 8
+refuses 2 '--dim is missing' "$featblas" plan --op spmm --graph g.csr
+refuses 2 'does not divide' "$featblas" plan --op spmm --graph g.csr --dim 10 --heads 3
+refuses 3 'nowhere' "$featblas" plan --op spmm --graph nowhere.csr --dim 8
+refuses 3 'nowhere' "$featblas" plan --op spmm --graph g.csr --dim 8 --machine nowhere.txt
+printf 'cores = 2\nl4 = 5\n' > wrong.txt
+refuses 3 'wrong.txt:2: unknown name' "$featblas" plan --op spmm --graph g.csr --dim 8 --machine wrong.txt
+refuses 2 'for --op spmm only' "$featblas" plan --op sddmm --graph g.csr --dim 8 --set tile=9

@@ -1,0 +1,88 @@
+/* The rule for products over the entries of a pattern, on machines that are not there, and what it says. */
+#include "plan/sddmm.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const ftb_machine_facts server = {
+    .cores = 32, .l1 = 48 << 10, .l2 = 2 << 20, .l3 = 64 << 20, .memory = INT64_C(1) << 38, .l2_rate = 150e9};
+
+/* n rows of the same degree, n columns, so many FP32 features. */
+static ftb_sddmm_facts even(int64_t n, int64_t degree, int64_t features)
+{
+    ftb_sddmm_facts f = {.nrows = n,
+                         .ncols = n,
+                         .nvals = n * degree,
+                         .source_bytes = 4 * features,
+                         .row_bytes = 4 * features,
+                         .entry_bytes = 4,
+                         .memory_left = INT64_MAX};
+    int64_t *rowptr = malloc(((size_t)n + 1) * sizeof *rowptr);
+    assert_non_null(rowptr);
+    for (int64_t i = 0; i <= n; i++)
+        rowptr[i] = i * degree;
+    ftb_sddmm_degrees(&f, rowptr, n);
+    free(rowptr);
+    return f;
+}
+
+static void explained(char *text, size_t size, const ftb_sddmm_plan *plan, const ftb_sddmm_facts *facts)
+{
+    FILE *file = fmemopen(text, size, "w");
+    assert_non_null(file);
+    ftb_explain_sddmm(plan, facts, &server, file);
+    fclose(file);
+}
+
+static void test_choice(void **state)
+{
+    char text[2048];
+    ftb_sddmm_plan plan;
+    (void)state;
+    ftb_sddmm_facts dense = even(100000, 480, 128), sparse = even(100000, 2, 128), small = even(1000, 20, 16);
+    ftb_rule_sddmm(&plan, &dense, &server);
+    assert_true(plan.segment > 0 && plan.segment * plan.tile <= server.l2 && plan.seconds < plan.direct);
+    explained(text, sizeof text, &plan, &dense);
+    assert_non_null(strstr(text, "segments 0."));
+    assert_non_null(strstr(text, "16-bit local columns"));
+    assert_non_null(strstr(text, "150 GB/s from L2"));
+    assert_non_null(strstr(text, "s at this core's L2 bandwidth"));
+    ftb_rule_sddmm(&plan, &sparse, &server);
+    assert_int_equal(plan.segment, 0);
+    explained(text, sizeof text, &plan, &sparse);
+    assert_non_null(strstr(text, "too few to pay"));
+    assert_null(strstr(text, "partition "));
+    ftb_rule_sddmm(&plan, &small, &server);
+    assert_int_equal(plan.segment, 0);
+    explained(text, sizeof text, &plan, &small);
+    assert_non_null(strstr(text, "stay in L2"));
+}
+
+/* Memory that is short and products without entries leave rows as they lie. */
+static void test_limits(void **state)
+{
+    char text[2048];
+    ftb_sddmm_plan plan;
+    (void)state;
+    ftb_sddmm_facts dense = even(100000, 480, 128), none = even(5, 0, 128), empty = even(0, 0, 4);
+    dense.memory_left = 1 << 20;
+    ftb_rule_sddmm(&plan, &dense, &server);
+    assert_int_equal(plan.segment, 0);
+    ftb_rule_sddmm(&plan, &none, &server);
+    assert_int_equal(plan.segment, 0);
+    explained(text, sizeof text, &plan, &none);
+    assert_non_null(strstr(text, "predicted"));
+    ftb_rule_sddmm(&plan, &empty, &server);
+    explained(text, sizeof text, &plan, &empty);
+    assert_non_null(strstr(text, "predicted"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_choice), cmocka_unit_test(test_limits)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
