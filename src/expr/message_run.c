@@ -4,13 +4,15 @@
  * A batch holds whole short rows, or a piece of a long one: then what the row gives is the same for all of
  * the batch. Every row is reduced by one thread in the order of its entries, so bits depend neither on
  * threads nor on batches. */
+#include "expr/jit.h"
 #include "expr/message_load.h"
 #include "expr/reduce.h"
 
 #include <omp.h>
 
-#define BATCH_VALUES 2048 /* of one feed or result: 8 KB of FP32. 4096 and 1024 are up to a quarter slower   \
-                           */
+#define BATCH_VALUES                                                                                         \
+    2048 /* of one feed or result: 8 KB of FP32. 4096 and 1024 are up to a quarter slower                    \
+          */
 
 typedef struct task { /* what all threads share */
     const ftb_message *m;
@@ -303,27 +305,97 @@ static GrB_Info count_before(int64_t **before, const task *k, int64_t nrows)
     return GrB_SUCCESS;
 }
 
-static void reduce_piece(worker *w, const int64_t *before, int64_t nrows, int64_t piece, int64_t pieces)
+/* The rows of one of `pieces` pieces: places *first .. *last - 1. */
+static void cut_piece(const task *k, const int64_t *before, int64_t nrows, int64_t piece, int64_t pieces,
+                      int64_t *first, int64_t *last)
 {
-    const task *k = w->task;
-    int64_t work = work_before(k, before, nrows);
-    int64_t x = find_row(k, before, nrows, (int64_t)((double)work / (double)pieces * (double)piece));
-    int64_t end =
-        piece + 1 == pieces
-            ? nrows
-            : find_row(k, before, nrows, (int64_t)((double)work / (double)pieces * (double)(piece + 1)));
-    for (; x < end; x++)
-        reduce_row(w, k->rows ? k->rows[x] : x);
+    double each = (double)work_before(k, before, nrows) / (double)pieces;
+    *first = find_row(k, before, nrows, (int64_t)(each * (double)piece));
+    *last = piece + 1 == pieces ? nrows : find_row(k, before, nrows, (int64_t)(each * (double)(piece + 1)));
+}
+
+static void reduce_piece(worker *w, int64_t first, int64_t last)
+{
+    for (int64_t x = first; x < last; x++)
+        reduce_row(w, w->task->rows ? w->task->rows[x] : x);
     flush(w);
+}
+
+/* ---- with a function compiled at run time */
+
+typedef struct compiled {
+    ftb_jit_rows run; /* NULL: there is none */
+    const void *data[FTB_MAX_FEEDS];
+    int64_t ld[FTB_MAX_FEEDS];
+    const int64_t *at[FTB_MAX_FEEDS];
+    char identity[8];
+} compiled;
+
+static void find_compiled(compiled *f, const task *k)
+{
+    const ftb_message *m = k->m;
+    *f = (compiled){0};
+    if (!ftb_jit_wanted() || !k->program || k->arg)
+        return;
+    char *source = ftb_codegen(m, k->program, &k->type, k->p->wide);
+    if (source)
+        f->run = ftb_jit_compile(source);
+    ftb_delete(source);
+    ftb_monoid_identity(m->reducer.monoid, k->type.reduced, f->identity);
+    for (int n = 0; n < m->nfeeds; n++) {
+        f->data[n] = m->feeds[n].degree ? (const void *)m->feeds[n].degree : m->feeds[n].data;
+        f->ld[n] = m->feeds[n].ld;
+        f->at[n] = m->feeds[n].at;
+    }
+}
+
+static void run_compiled(const compiled *f, const task *k, int64_t first, int64_t last)
+{
+    f->run(&(const ftb_jit_call){.first = first,
+                                 .last = last,
+                                 .rows = k->rows,
+                                 .rowptr = k->p->rowptr,
+                                 .colidx = k->p->colidx,
+                                 .nvals = k->p->nvals,
+                                 .data = f->data,
+                                 .ld = f->ld,
+                                 .at = f->at,
+                                 .out = k->out,
+                                 .ld_out = k->ld,
+                                 .identity = f->identity});
+}
+
+static GrB_Info reduce_all(const task *k, const int64_t *before, int64_t nrows)
+{
+    FtB_Context ctx = k->m->ctx;
+    int threads = ftb_threads(ctx);
+    worker *workers = NULL;
+    compiled f;
+    find_compiled(&f, k);
+    GrB_Info info = f.run ? GrB_SUCCESS : new_workers(&workers, k, threads);
+    if (info != GrB_SUCCESS)
+        return info;
+    int64_t pieces = piece_count(work_before(k, before, nrows), threads);
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
+    for (int64_t piece = 0; piece < pieces; piece++) {
+        int64_t first, last;
+        if (ftb_cancelled(ctx))
+            continue;
+        cut_piece(k, before, nrows, piece, pieces, &first, &last);
+        if (f.run)
+            run_compiled(&f, k, first, last);
+        else
+            reduce_piece(&workers[omp_get_thread_num()], first, last);
+    }
+    delete_workers(workers, threads);
+    return ftb_cancelled(ctx) ? ftb_progress(ctx, 0, 0, "rows") : GrB_SUCCESS;
 }
 
 GrB_Info ftb_message_reduce(const ftb_message *m, const ftb_pattern *p, void *T, int64_t ld, int64_t *arg,
                             int64_t ldarg, const int64_t *rows, int64_t nrows)
 {
     task k;
-    worker *workers = NULL;
     int64_t *before = NULL;
-    int threads = ftb_threads(m->ctx);
     GrB_Info info = make_task(&k, m, p);
     if (info != GrB_SUCCESS)
         goto done;
@@ -341,18 +413,8 @@ GrB_Info ftb_message_reduce(const ftb_message *m, const ftb_pattern *p, void *T,
     nrows = rows ? nrows : p->nrows;
     info = count_before(&before, &k, nrows);
     if (info == GrB_SUCCESS)
-        info = new_workers(&workers, &k, threads);
-    if (info != GrB_SUCCESS)
-        goto done;
-    int64_t pieces = piece_count(work_before(&k, before, nrows), threads);
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
-    for (int64_t piece = 0; piece < pieces; piece++)
-        if (!ftb_cancelled(m->ctx))
-            reduce_piece(&workers[omp_get_thread_num()], before, nrows, piece, pieces);
-    if (ftb_cancelled(m->ctx))
-        info = ftb_progress(m->ctx, 0, 0, "rows");
+        info = reduce_all(&k, before, nrows);
 done:
-    delete_workers(workers, threads);
     ftb_program_delete(k.program);
     ftb_delete(before);
     return info;

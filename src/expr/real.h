@@ -8,7 +8,9 @@
 #ifndef FTB_REAL_H
 #define FTB_REAL_H
 
+#ifndef FTB_STANDALONE
 #include "expr/scalar.h"
+#endif
 
 #include <math.h>
 

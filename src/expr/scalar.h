@@ -4,6 +4,7 @@
 #ifndef FTB_SCALAR_H
 #define FTB_SCALAR_H
 
+#ifndef FTB_STANDALONE /* in code that is compiled at run time (codegen.c) */
 #include "expr/expr.h"
 
 /* The classes of compute types, as indices of kernel tables. */
@@ -24,6 +25,8 @@ static inline int ftb_class(FtB_Type compute)
         return FTB_CLASS_FP64;
     }
 }
+
+#endif
 
 typedef void (*ftb_combine)(void *restrict x, const void *restrict y, int64_t count);
 
