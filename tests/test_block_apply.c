@@ -9,6 +9,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 /* ---- element-wise */
 
@@ -354,6 +355,91 @@ static void bound_blocks(void **state)
         FtB_Block_free(all[b]);
 }
 
+/* Rows that lie more than 2^31 values apart, in memory of which only their pages exist. */
+static void far_rows(void **state)
+{
+    (void)state;
+    const int64_t ld = (INT64_C(1) << 31) + 7, last = 2 * ld;
+    const size_t bytes = (size_t)last + 5;
+    int8_t *x = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (x == MAP_FAILED) {
+        print_message("no room for 4 GiB of addresses\n");
+        skip();
+    }
+    int64_t sums[3], columns[5], rows[] = {2, 0};
+    int8_t picked[10];
+    FtB_Block X, row_sums, column_sums, Y;
+    assert_ok(FtB_Block_wrap(&X, x, 3, 5, ld, FTB_INT8));
+    assert_ok(FtB_Block_wrap(&row_sums, sums, 3, 1, 1, FTB_INT64));
+    assert_ok(FtB_Block_wrap(&column_sums, columns, 1, 5, 5, FTB_INT64));
+    assert_ok(FtB_Block_wrap(&Y, picked, 2, 5, 5, FTB_INT8));
+    assert_ok(FtB_apply(X, NULL, NULL, "x + i + 1", X, NULL));
+    assert_ok(FtB_eWiseMult(X, NULL, "x + y", "x * y", X, X, NULL));
+    assert_true(x[0] == 2 && x[ld + 4] == 6 && x[last] == 12 && x[last + 4] == 12 && x[5] == 0 &&
+                x[last - 1] == 0);
+    assert_ok(FtB_reduce(row_sums, NULL, NULL, "plus", X, NULL));
+    assert_true(sums[0] == 10 && sums[1] == 30 && sums[2] == 60);
+    assert_ok(FtB_reduce(column_sums, NULL, NULL, "plus", X, FTB_DESC_T0));
+    assert_true(columns[0] == 20 && columns[4] == 20);
+    assert_ok(FtB_gather(Y, X, rows, 2));
+    assert_true(picked[0] == 12 && picked[4] == 12 && picked[5] == 2 && picked[9] == 2);
+    rows[0] = 0;
+    rows[1] = 2;
+    assert_ok(FtB_scatter(X, "x + y", Y, rows, 2));
+    assert_true(x[0] == 14 && x[last + 4] == 14 && x[ld] == 6);
+    FtB_Block *const all[] = {&X, &row_sums, &column_sums, &Y};
+    for (int b = 0; b < 4; b++)
+        FtB_Block_free(all[b]);
+    munmap(x, bytes);
+}
+
+/* Views outlive what they were made from; handles that are none are refused. */
+static void views(void **state)
+{
+    (void)state;
+    FtB_Block X, heads, columns, of_view;
+    FtB_Matrix A;
+    FtB_Block V;
+    const int64_t I[] = {0, 1}, J[] = {1, 0};
+    const float values[] = {1, 2, 3, 4};
+    assert_ok(FtB_Block_new(&X, 3, 6, FTB_FP32));
+    for (int e = 0; e < 18; e++)
+        ((float *)X->data)[e] = (float)e;
+    assert_ok(FtB_Block_heads(&heads, X, 3));
+    assert_ok(FtB_Block_columns(&columns, heads, 2, 3));
+    assert_ok(FtB_Block_columns(&of_view, columns, 1, 2));
+    assert_true(heads->heads == 3 && columns->heads == 1);
+    assert_fails(GrB_INVALID_VALUE, "heads is 4", FtB_Block_heads(&V, X, 4));
+    assert_null(V);
+    assert_fails(GrB_INVALID_VALUE, "heads is 0", FtB_Block_heads(&V, X, 0));
+    assert_fails(GrB_INDEX_OUT_OF_BOUNDS, "3 columns from column 4", FtB_Block_columns(&V, X, 4, 3));
+    assert_fails(GrB_INDEX_OUT_OF_BOUNDS, "from column -1", FtB_Block_columns(&V, X, -1, 3));
+    assert_fails(GrB_INDEX_OUT_OF_BOUNDS, "", FtB_Block_columns(&V, X, 1, INT64_MAX));
+    assert_fails(GrB_NULL_POINTER, "X is NULL", FtB_Block_heads(&V, NULL, 1));
+    assert_fails(GrB_NULL_POINTER, "V is NULL", FtB_Block_columns(NULL, X, 0, 1));
+    assert_ok(FtB_Block_free(&X));
+    assert_ok(FtB_Block_free(&heads));
+    assert_ok(FtB_Block_free(&columns));
+    assert_ok(FtB_apply(of_view, NULL, NULL, "x * 2", of_view, NULL));
+    int64_t ncols, ld;
+    void *data;
+    assert_ok(FtB_Block_shape(of_view, NULL, &ncols, &ld, NULL, &data));
+    assert_true(ncols == 2 && ld == 6 && ((float *)data)[0] == 6 && ((float *)data)[1] == 8);
+    assert_true(((float *)data)[6] == 18 && ((float *)data)[2] == 5);
+    assert_ok(FtB_Block_free(&of_view));
+    /* the values of a matrix, which may be written through views after it is gone */
+    assert_ok(FtB_Matrix_build(&A, FTB_FP32, 2, 2, 2, 2, I, J, values, FTB_DUP_ERROR, NULL));
+    assert_ok(FtB_Matrix_values(&V, A));
+    assert_ok(FtB_Block_heads(&heads, V, 2));
+    assert_ok(FtB_eWiseMult(V, NULL, NULL, "x * y", V, heads, NULL));
+    assert_true(((const float *)A->values->data)[3] == 16);
+    FtB_Matrix_free(&A);
+    assert_ok(FtB_apply(heads, NULL, NULL, "x - sum(x)", heads, NULL));
+    assert_true(((float *)V->data)[3] == 0);
+    FtB_Block_free(&V);
+    FtB_Block_free(&heads);
+}
+
 static void refusals(void **state)
 {
     (void)state;
@@ -438,6 +524,8 @@ int main(void)
         cmocka_unit_test(nan_and_infinity),
         cmocka_unit_test(whole_numbers),
         cmocka_unit_test(bound_blocks),
+        cmocka_unit_test(far_rows),
+        cmocka_unit_test(views),
         cmocka_unit_test(refusals),
         cmocka_unit_test(failing_allocations),
     };

@@ -124,7 +124,8 @@ GrB_Info FtB_Block_shape(FtB_Block X, int64_t *nrows, int64_t *ncols, int64_t *l
 GrB_Info FtB_Block_heads(FtB_Block *V, FtB_Block X, int64_t heads);
 
 /** A view of columns first to first + count - 1, with one head. @param[out] V the view, NULL on failure.
- *  @param X any. @param first,count inside X's columns. @return as FtB_Block_heads. */
+ *  @param X any. @param first,count inside X's columns.
+ *  @return as FtB_Block_heads; GrB_INDEX_OUT_OF_BOUNDS. */
 GrB_Info FtB_Block_columns(FtB_Block *V, FtB_Block X, int64_t first, int64_t count);
 
 /** Releases a block. @param[in,out] X set to NULL. @return GrB_SUCCESS. */

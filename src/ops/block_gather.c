@@ -30,8 +30,10 @@ typedef struct move_call {
     int64_t *own_rows;
     int64_t count, bound, ncols;
     int threads;
-    size_t xrow, yrow; /* bytes of a row */
-    bool fold;         /* accum is a monoid on rows as they are */
+    char *xdata, *ydata;
+    size_t xstep, ystep; /* bytes from a row to the next */
+    size_t xrow, yrow;   /* bytes of a row */
+    bool fold;           /* accum is a monoid on rows as they are */
     ftb_monoid monoid;
     ftb_block_map *map; /* any other accum */
     int64_t batch;      /* rows that it takes at a time */
@@ -99,12 +101,17 @@ static GrB_Info unalias(move_call *c)
             return ftb_nomem();
         c->rows = memcpy(c->own_rows, c->rows, bytes);
     }
-    if (ftb_block_alias(c->Y, c->X) == FTB_ALIAS_NONE)
-        return GrB_SUCCESS;
-    GrB_Info info = ftb_block_copy(&c->copy, c->ctx, c->X);
-    if (info == GrB_SUCCESS)
+    if (ftb_block_alias(c->Y, c->X) != FTB_ALIAS_NONE) {
+        GrB_Info info = ftb_block_copy(&c->copy, c->ctx, c->X);
+        if (info != GrB_SUCCESS)
+            return info;
         c->X = c->copy;
-    return info;
+    }
+    c->xdata = c->X->data;
+    c->ydata = c->Y->data;
+    c->xstep = (size_t)c->X->ld * FtB_Type_size(c->X->type);
+    c->ystep = (size_t)c->Y->ld * FtB_Type_size(c->Y->type);
+    return GrB_SUCCESS;
 }
 
 static GrB_Info finish(move_call *c, GrB_Info info)
@@ -124,19 +131,17 @@ static GrB_Info finish(move_call *c, GrB_Info info)
 
 /* ---- rows */
 
-static char *row_of(FtB_Block X, int64_t i)
-{
-    return (char *)X->data + (size_t)(i * X->ld) * FtB_Type_size(X->type);
-}
+static inline char *x_row(const move_call *c, int64_t i) { return c->xdata + (size_t)i * c->xstep; }
+static inline char *y_row(const move_call *c, int64_t i) { return c->ydata + (size_t)i * c->ystep; }
 
-static void prefetch_row(const char *row, size_t bytes)
+static inline void prefetch_row(const char *row, size_t bytes)
 {
     for (size_t b = 0; b < bytes && b < PREFETCHED; b += 64)
         __builtin_prefetch(row + b);
 }
 
 /* Sizes that a register or two holds are copied without a call. */
-static void copy_row(char *to, const char *from, size_t bytes)
+static inline void copy_row(char *to, const char *from, size_t bytes)
 {
     if (bytes == 4)
         memcpy(to, from, 4);
@@ -152,7 +157,7 @@ static void copy_row(char *to, const char *from, size_t bytes)
         memcpy(to, from, bytes);
 }
 
-static void put_row(const move_call *c, char *to, const char *from)
+static inline void put_row(const move_call *c, char *to, const char *from)
 {
     if (c->X->type == c->Y->type)
         copy_row(to, from, c->xrow);
@@ -176,8 +181,8 @@ GrB_Info(FtB_gather)(FtB_Arg Y, FtB_Arg X, const int64_t *rows, int64_t count)
         int64_t end = ftb_min(count, first + CHUNK);
         for (int64_t t = first; t < end; t++) {
             if (t + AHEAD < count)
-                prefetch_row(row_of(c.X, c.rows[t + AHEAD]), c.xrow);
-            put_row(&c, row_of(c.Y, t), row_of(c.X, c.rows[t]));
+                prefetch_row(x_row(&c, c.rows[t + AHEAD]), c.xrow);
+            put_row(&c, y_row(&c, t), x_row(&c, c.rows[t]));
         }
     }
 done:
@@ -252,14 +257,14 @@ static void accumulate(const move_call *c, int thread, const int64_t *at, int64_
 {
     char *y = c->scratch + c->room * (size_t)thread, *x = y + c->room / 3, *out = x + c->room / 3;
     for (int64_t t = 0; t < count; t++) {
-        memcpy(y + (size_t)t * c->yrow, row_of(c->Y, c->rows[at[t]]), c->yrow);
-        memcpy(x + (size_t)t * c->xrow, row_of(c->X, at[t]), c->xrow);
+        memcpy(y + (size_t)t * c->yrow, y_row(c, c->rows[at[t]]), c->yrow);
+        memcpy(x + (size_t)t * c->xrow, x_row(c, at[t]), c->xrow);
     }
     const ftb_piece piece = {c->rows[at[0]], count, 0, c->ncols};
     ftb_block_map_run(c->map, thread, &piece, y, x, out);
     ftb_cast(out, c->Y->type, out, ftb_block_map_type(c->map), count * c->ncols);
     for (int64_t t = 0; t < count; t++)
-        memcpy(row_of(c->Y, c->rows[at[t]]), out + (size_t)t * c->yrow, c->yrow);
+        memcpy(y_row(c, c->rows[at[t]]), out + (size_t)t * c->yrow, c->yrow);
 }
 
 /* Positions in order, in batches that end before a row comes again. */
@@ -271,7 +276,7 @@ static void accumulate_all(const move_call *c, int thread, const int64_t *order,
     for (int64_t s = first; s < end; s++) {
         int64_t t = order ? order[s] : s;
         if (s + AHEAD < end)
-            prefetch_row(row_of(c->Y, c->rows[order ? order[s + AHEAD] : s + AHEAD]), c->yrow);
+            prefetch_row(y_row(c, c->rows[order ? order[s + AHEAD] : s + AHEAD]), c->yrow);
         if (count == c->batch || !add_row(set, c->rows[t])) {
             accumulate(c, thread, at, count);
             count = 0;
@@ -296,14 +301,14 @@ static void scatter(const move_call *c, int thread, const int64_t *order, int64_
         int64_t t = order ? order[s] : s;
         if (s + AHEAD < end) {
             int64_t next = order ? order[s + AHEAD] : s + AHEAD;
-            prefetch_row(row_of(c->Y, c->rows[next]), c->yrow);
+            prefetch_row(y_row(c, c->rows[next]), c->yrow);
             if (order)
-                prefetch_row(row_of(c->X, next), c->xrow);
+                prefetch_row(x_row(c, next), c->xrow);
         }
         if (c->fold)
-            ftb_monoid_apply(c->monoid, c->Y->type, row_of(c->Y, c->rows[t]), row_of(c->X, t), c->ncols);
+            ftb_monoid_apply(c->monoid, c->Y->type, y_row(c, c->rows[t]), x_row(c, t), c->ncols);
         else
-            put_row(c, row_of(c->Y, c->rows[t]), row_of(c->X, t));
+            put_row(c, y_row(c, c->rows[t]), x_row(c, t));
     }
 }
 
