@@ -229,7 +229,7 @@ run 3 project broken.mtx -o result.tsv
 run 3 project empty
 printf 'x,y\n1,2\n1,2\n' >twice.csv
 run 3 project twice.csv --duplicates error
-says "duplicates are refused"
+says "twice.csv:3: the same row and column as in line 2; duplicates are refused"
 run 2 project ratings.csv --columns user,itm
 says "unknown column 'itm'; did you mean 'item'?"
 run 2 project ratings.csv --columns user

@@ -138,7 +138,11 @@ static void values(void **state)
     expect(twice, FTB_READ_OPTIONS(.duplicates = FTB_DUP_KEEP), "1,2,3\n1,2,5\n2,2,1\n", FTB_INT64);
     expect("a,b\na,b\nc,b\n", NULL, "a,b\nc,b\n", FTB_BOOL);
     expect("a,b\na,b\nc,b\n", FTB_READ_OPTIONS(.duplicates = FTB_DUP_COUNT), "a,b,2\nc,b,1\n", FTB_INT64);
-    expect_error(GrB_INVALID_VALUE, "", twice, FTB_READ_OPTIONS(.duplicates = FTB_DUP_ERROR));
+    expect_error(FTB_FORMAT, "edges:2: the same row and column as in line 1; duplicates are refused", twice,
+                 FTB_READ_OPTIONS(.duplicates = FTB_DUP_ERROR));
+    expect_error(FTB_FORMAT, "edges:8: the same row and column as in line 3",
+                 "# about it\na,b\n\"x\ny\",1\n\n1,\"2\n\"\n\"x\ny\",1\n",
+                 FTB_READ_OPTIONS(.duplicates = FTB_DUP_ERROR, .header = 1));
     expect_error(FTB_FORMAT, ":3:5: the value is empty", "1,2,3\n1,3,4\n1,4,\n", NULL);
 }
 

@@ -100,10 +100,13 @@ static void options(void **state)
     assert_true(value_at(A, 0, 0, 0, 0) == 18446744073709551615.0);
     FtB_Matrix_free(&A);
     write_string("m.mtx", twice);
-    assert_fails(
-        GrB_INVALID_VALUE, "",
-        FtB_Matrix_read(&A, NULL, NULL, temp_path("m.mtx"), FTB_READ_OPTIONS(.duplicates = FTB_DUP_ERROR)));
+    const FtB_Read_options *strict = FTB_READ_OPTIONS(.duplicates = FTB_DUP_ERROR);
+    assert_fails(FTB_FORMAT, "m.mtx:4: the same row and column as in line 3; duplicates are refused",
+                 FtB_Matrix_read(&A, NULL, NULL, temp_path("m.mtx"), strict));
     assert_null(A);
+    write_string("m.mtx", BANNER "pattern symmetric\n3 3 3\n2 1\n3 3\n% mirrored:\n1 2\n");
+    assert_fails(FTB_FORMAT, "m.mtx:6: the same row and column as in line 3",
+                 FtB_Matrix_read(&A, NULL, NULL, temp_path("m.mtx"), strict));
     const FtB_Read_options no_size = {.format = FTB_MTX};
     assert_fails(GrB_INVALID_VALUE, "FTB_READ_OPTIONS",
                  FtB_Matrix_read(&A, NULL, NULL, temp_path("m.mtx"), &no_size));
@@ -199,9 +202,16 @@ static void long_files(void **state)
         int line = 1;
         for (const char *q = text; q <= place; q++)
             line += *q == '\n';
-        char where[40];
+        char where[80];
         snprintf(where, sizeof where, ":%d:1: expected a row number", line);
         assert_fails(FTB_FORMAT, where, FtB_Matrix_read(&A, NULL, NULL, temp_path("bad.mtx"), NULL));
+        memcpy(place, "\n200001 1 ", 10);
+        write_bytes("bad.mtx", text, (size_t)(p - text));
+        memcpy(place, "\n300001 1 ", 10);
+        snprintf(where, sizeof where, ":%d: the same row and column as in line 200403; ", line);
+        assert_fails(FTB_FORMAT, where,
+                     FtB_Matrix_read(&A, NULL, NULL, temp_path("bad.mtx"),
+                                     FTB_READ_OPTIONS(.duplicates = FTB_DUP_ERROR)));
     }
     FtB_Context_set_threads(NULL, 0);
     size_t size;

@@ -52,6 +52,7 @@ typedef struct builder {
     uint64_t *big;                      /* 2 x the largest bucket, if that is not small */
     int64_t largest;
     atomic_bool multi; /* rule keep: there are parallel edges */
+    int64_t *twins;    /* rule error: gets two tuples at one position; may be NULL */
 
     int64_t *rowptr; /* the result */
     void *colidx, *out;
@@ -380,6 +381,10 @@ static GrB_Info duplicate_error(const builder *b, int64_t bucket, uint64_t key)
                 break;
             first = t;
         }
+    if (b->twins) {
+        b->twins[0] = first;
+        b->twins[1] = t;
+    }
     return ftb_fail(GrB_INVALID_VALUE,
                     "tuples %lld and %lld are both at (%lld, %lld); duplicates are refused", (long long)first,
                     (long long)t, (long long)i, (long long)j);
@@ -501,6 +506,13 @@ GrB_Info FtB_Matrix_build(FtB_Matrix *A, FtB_Type type, int64_t nrows, int64_t n
                           int64_t nvals, const int64_t *I, const int64_t *J, const void *X, FtB_Dup dup,
                           int64_t *perm)
 {
+    return ftb_matrix_build(A, type, nrows, ncols, width, nvals, I, J, X, dup, perm, NULL);
+}
+
+GrB_Info ftb_matrix_build(FtB_Matrix *A, FtB_Type type, int64_t nrows, int64_t ncols, int64_t width,
+                          int64_t nvals, const int64_t *I, const int64_t *J, const void *X, FtB_Dup dup,
+                          int64_t *perm, int64_t *twins)
+{
     if (!A)
         return ftb_fail(GrB_NULL_POINTER, "FtB_Matrix_build: A is NULL");
     *A = NULL;
@@ -515,6 +527,7 @@ GrB_Info FtB_Matrix_build(FtB_Matrix *A, FtB_Type type, int64_t nrows, int64_t n
                  .X = width > 0 && dup != FTB_DUP_COUNT ? X : NULL,
                  .dup = dup,
                  .perm = nvals > 0 ? perm : NULL,
+                 .twins = twins,
                  .entry = (size_t)width * FtB_Type_size(type)};
     GrB_Info info = check_arguments(&b, X);
     if (info == GrB_SUCCESS && (info = build(&b)) == GrB_SUCCESS && (info = make(A, &b)) == GrB_SUCCESS &&

@@ -179,6 +179,10 @@ struct FtB_Labels_opaque {
 /* Makes a matrix that adopts one reference of pattern and values (also on failure). */
 GrB_Info ftb_matrix_make(FtB_Matrix *A, FtB_Context ctx, FtB_Type type, int64_t width, ftb_pattern *pattern,
                          ftb_buffer *values);
+/* As FtB_Matrix_build; where it refuses duplicates, twins[0] and [1] (NULL: not wanted) name two of them. */
+GrB_Info ftb_matrix_build(FtB_Matrix *A, FtB_Type type, int64_t nrows, int64_t ncols, int64_t width,
+                          int64_t nvals, const int64_t *I, const int64_t *J, const void *X, FtB_Dup dup,
+                          int64_t *perm, int64_t *twins);
 /* Refuses, naming the call, what no matrix can be. */
 GrB_Info ftb_matrix_check_shape(const char *call, FtB_Type type, int64_t nrows, int64_t ncols, int64_t width);
 /* Makes a block over memory of `owner`, of which it adopts one reference (also on failure). */

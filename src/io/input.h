@@ -70,7 +70,8 @@ typedef struct ftb_tuples {
     int64_t *I;                    /* tuples: rows */
     void *J;                       /* columns: int64_t; CSR: as the pattern has them */
     uint64_t *X;                   /* 8 bytes each; NULL: none */
-    bool valued, csr;
+    int64_t *line; /* of the text, where duplicates are refused, to name it; NULL: not wanted */
+    bool valued, csr, lined;
     int64_t *rowptr;        /* CSR: filled up to last_i */
     int64_t last_i, last_j; /* CSR: of the last entry, -1: none */
 } ftb_tuples;
@@ -78,22 +79,40 @@ typedef struct ftb_tuples {
 /* What one thread parsed. */
 typedef struct ftb_piece {
     int64_t *I, *J;
-    uint64_t *X; /* NULL: no values */
-    int64_t count;
+    uint64_t *X;   /* NULL: no values */
+    int64_t *line; /* of each entry, from 0; NULL: not wanted */
+    int64_t count, lines;
     bool ascending; /* strictly */
 } ftb_piece;
 
 /* csr: try it; else tuples from the start. */
-GrB_Info ftb_tuples_start(ftb_tuples *t, FtB_Context ctx, int64_t nrows, int64_t ncols, bool valued,
-                          bool csr);
+GrB_Info ftb_tuples_start(ftb_tuples *t, FtB_Context ctx, int64_t nrows, int64_t ncols, bool valued, bool csr,
+                          bool lined);
 GrB_Info ftb_tuples_reserve(ftb_tuples *t, int64_t room);
-GrB_Info ftb_tuples_append(ftb_tuples *t, int count, const ftb_piece *pieces);
-/* Makes the matrix; values are of `type`, and cast to what the options ask for. */
-GrB_Info ftb_tuples_build(FtB_Matrix *A, ftb_tuples *t, FtB_Type type, const FtB_Read_options *options);
+/* line: of the first piece's first line. */
+GrB_Info ftb_tuples_append(ftb_tuples *t, int count, const ftb_piece *pieces, int64_t line);
+/* Makes the matrix; values are of `type`, and cast to what the options ask for. `name`: of the file. */
+GrB_Info ftb_tuples_build(FtB_Matrix *A, ftb_tuples *t, FtB_Type type, const FtB_Read_options *options,
+                          const char *name);
 void ftb_tuples_clear(ftb_tuples *t);
-/* Arrays for pieces of at most `room` entries. */
-GrB_Info ftb_pieces_new(ftb_piece **pieces, FtB_Context ctx, int count, int64_t room, bool valued);
-void ftb_pieces_delete(ftb_piece *pieces, int count); /* NULL is allowed */
+
+/* ---- rounds (rounds.c): what readers of texts do around parsing */
+
+typedef struct ftb_rounds {
+    ftb_text text;
+    ftb_tuples tuples;
+    int64_t lines; /* in the batch, so far */
+    ftb_piece *pieces;
+    char **cut; /* of the round: piece p is parsed from cut[p] .. cut[p + 1] */
+} ftb_rounds;
+/* Pieces for the tuples, which were started, and workers: zeroed structs of `size` bytes, one per piece. */
+GrB_Info ftb_rounds_start(ftb_rounds *r, void **workers, size_t size);
+/* Calls take(state, first) for every round of the batch [first, end) from `rest` on, and of those that
+ * follow. take parses the pieces, which then say how many lines they have, and appends what they hold. */
+GrB_Info ftb_rounds_run(ftb_rounds *r, char *first, char *rest, char *end,
+                        GrB_Info (*take)(void *state, char *first), void *state);
+GrB_Info ftb_rounds_append(ftb_rounds *r);
+void ftb_rounds_stop(ftb_rounds *r); /* frees what only parsing needs */
 
 /* ---- formats */
 

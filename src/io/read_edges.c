@@ -13,7 +13,7 @@ typedef enum event { NOTHING, WRONG, ROW_TEXT, COL_TEXT, REAL_VALUE } event;
  * and DOUBLED if it holds doubled quotes. */
 typedef struct worker {
     ftb_piece *out;
-    int64_t lines, bytes[2]; /* bytes: of the texts, by side */
+    int64_t bytes[2]; /* of the texts, by side */
     event event;
     ftb_complaint wrong;
 } worker;
@@ -21,15 +21,11 @@ typedef struct worker {
 
 typedef struct reader {
     ftb_edges_layout layout;
-    ftb_text text;
-    ftb_tuples tuples;
+    ftb_rounds rounds;
     ftb_intern intern[2]; /* rows, columns */
     bool texts[2];        /* the side's ids are not all integers */
     bool real, single;    /* values */
-    int64_t lines;        /* in the batch, so far */
-    ftb_piece *pieces;
     worker *workers;
-    char **cut;
 } reader;
 
 /* ---- parsing */
@@ -117,6 +113,8 @@ static bool parse_line(const reader *r, const char *first, const char **p, const
     for (; l->quotes && what == FTB_FIELD_MORE;)
         if ((what = ftb_next_field(l, p, end, &f)) == FTB_FIELD_OPEN)
             goto open;
+    if (w->out->line)
+        w->out->line[w->out->count] = w->out->lines;
     w->out->count++;
     *p += 1;
     return true;
@@ -131,7 +129,7 @@ open:
 static void parse_piece(const reader *r, const char *first, const char *p, const char *end, worker *w)
 {
     ftb_piece *out = w->out;
-    out->count = w->lines = w->bytes[0] = w->bytes[1] = 0;
+    out->count = out->lines = w->bytes[0] = w->bytes[1] = 0;
     out->ascending = false;
     w->event = NOTHING;
     while (p < end) {
@@ -141,7 +139,7 @@ static void parse_piece(const reader *r, const char *first, const char *p, const
                 ftb_complain(&w->wrong, line, line, "comment lines are read before the data only");
             return;
         }
-        w->lines += r->layout.quotes ? ftb_count_lines(line, p) : 1;
+        out->lines += r->layout.quotes ? ftb_count_lines(line, p) : 1;
     }
 }
 
@@ -150,7 +148,7 @@ static void parse_piece(const reader *r, const char *first, const char *p, const
 /* Ids read so far become texts. */
 static GrB_Info to_texts(reader *r, int side)
 {
-    ftb_tuples *t = &r->tuples;
+    ftb_tuples *t = &r->rounds.tuples;
     int64_t *id = side == 0 ? t->I : t->J;
     GrB_Info info = GrB_SUCCESS;
     for (int64_t e = 0; e < t->nvals; e++) {
@@ -166,9 +164,9 @@ done:
 
 static void to_reals(reader *r)
 {
-    for (int64_t e = 0; e < r->tuples.nvals; e++) {
-        double real = (double)(int64_t)r->tuples.X[e];
-        memcpy(&r->tuples.X[e], &real, 8);
+    for (int64_t e = 0; e < r->rounds.tuples.nvals; e++) {
+        double real = (double)(int64_t)r->rounds.tuples.X[e];
+        memcpy(&r->rounds.tuples.X[e], &real, 8);
     }
     r->real = true;
 }
@@ -177,10 +175,10 @@ static void to_reals(reader *r)
 static GrB_Info take_event(reader *r, const char *first, bool *again)
 {
     *again = false;
-    for (int p = 0; p < r->text.pieces; p++) {
+    for (int p = 0; p < r->rounds.text.pieces; p++) {
         const worker *w = &r->workers[p];
         if (w->event == WRONG)
-            return ftb_text_failed(&r->text, first, &w->wrong);
+            return ftb_text_failed(&r->rounds.text, first, &w->wrong);
         if (w->event == NOTHING)
             continue;
         *again = true;
@@ -200,8 +198,8 @@ static GrB_Info reserve_texts(reader *r)
     GrB_Info info = GrB_SUCCESS;
     for (int side = 0; side < 2 && info == GrB_SUCCESS; side++) {
         int64_t count = 0, bytes = 0;
-        for (int p = 0; p < r->text.pieces; p++) {
-            count += r->pieces[p].count;
+        for (int p = 0; p < r->rounds.text.pieces; p++) {
+            count += r->rounds.pieces[p].count;
             bytes += r->workers[p].bytes[side];
         }
         if (r->texts[side])
@@ -213,9 +211,9 @@ static GrB_Info reserve_texts(reader *r)
 /* Replaces the places of texts by their numbers. */
 static void number_texts(reader *r, char *first, int side)
 {
-    for (int p = 0; p < r->text.pieces; p++) {
-        int64_t *id = side == 0 ? r->pieces[p].I : r->pieces[p].J;
-        for (int64_t e = 0; e < r->pieces[p].count; e++) {
+    for (int p = 0; p < r->rounds.text.pieces; p++) {
+        int64_t *id = side == 0 ? r->rounds.pieces[p].I : r->rounds.pieces[p].J;
+        for (int64_t e = 0; e < r->rounds.pieces[p].count; e++) {
             char *text = first + (id[e] >> 32);
             int64_t length = id[e] & (DOUBLED - 1);
             if (id[e] & DOUBLED) { /* in place: the batch is not read again */
@@ -231,10 +229,12 @@ static void number_texts(reader *r, char *first, int side)
     }
 }
 
-static GrB_Info take_round(reader *r, char *first)
+static GrB_Info take_round(void *state, char *first)
 {
-    const ftb_text *t = &r->text;
-    char *const *cut = r->cut;
+    reader *r = state;
+    ftb_rounds *rounds = &r->rounds;
+    const ftb_text *t = &rounds->text;
+    char *const *cut = rounds->cut;
     bool again = true, parallel = cut[t->pieces] - cut[0] > 65536;
     GrB_Info info = GrB_SUCCESS;
     while (again) {
@@ -243,21 +243,19 @@ static GrB_Info take_round(reader *r, char *first)
             parse_piece(r, first, cut[p], cut[p + 1], &r->workers[p]);
         FTB_CHECK(take_event(r, first, &again));
     }
-    for (int p = 0; p < t->pieces; p++)
-        r->lines += r->workers[p].lines;
     FTB_CHECK(reserve_texts(r));
-    if (ftb_input_size(t->in) >= 0 && r->tuples.nvals == 0) { /* all lines are about as long as these */
+    if (ftb_input_size(t->in) >= 0 && rounds->tuples.nvals == 0) { /* all lines are about as long as these */
         int64_t count = 0;
         for (int p = 0; p < t->pieces; p++)
-            count += r->pieces[p].count;
+            count += rounds->pieces[p].count;
         double share = (double)(cut[t->pieces] - first) / (double)ftb_input_size(t->in);
-        r->tuples.expected = (int64_t)(1.01 * (double)count / share) + 1;
+        rounds->tuples.expected = (int64_t)(1.01 * (double)count / share) + 1;
     }
 #pragma omp parallel for schedule(static, 1) num_threads(ftb_min(t->threads, 2)) if (parallel)
     for (int side = 0; side < 2; side++)
         if (r->texts[side])
             number_texts(r, first, side);
-    info = ftb_tuples_append(&r->tuples, t->pieces, r->pieces);
+    info = ftb_rounds_append(rounds);
 done:
     return info;
 }
@@ -266,39 +264,23 @@ done:
 
 static GrB_Info start(reader *r, FtB_Context ctx, const FtB_Read_options *options)
 {
-    int pieces = r->text.pieces;
-    bool valued = r->layout.value >= 0;
-    GrB_Info info;
+    ftb_rounds *rounds = &r->rounds;
     r->real = options->type != 0 && ftb_type_float(options->type);
     r->single = options->type == FTB_FP32;
-    FTB_CHECK(ftb_tuples_start(&r->tuples, ctx, 0, 0, valued, false));
-    FTB_CHECK(ftb_pieces_new(&r->pieces, ctx, pieces, r->text.entries, valued));
-    r->cut = ftb_new(ctx, pieces + 1, sizeof *r->cut);
-    r->workers = ftb_new0(ctx, pieces, sizeof *r->workers);
-    if (!r->cut || !r->workers)
-        return ftb_nomem();
-    for (int p = 0; p < pieces; p++)
-        r->workers[p].out = &r->pieces[p];
-done:
+    GrB_Info info = ftb_tuples_start(&rounds->tuples, ctx, 0, 0, r->layout.value >= 0, false,
+                                     options->duplicates == FTB_DUP_ERROR);
+    if (info == GrB_SUCCESS)
+        info = ftb_rounds_start(rounds, (void **)&r->workers, sizeof *r->workers);
+    for (int p = 0; info == GrB_SUCCESS && p < rounds->text.pieces; p++)
+        r->workers[p].out = &rounds->pieces[p];
     return info;
-}
-
-static void stop(reader *r)
-{
-    ftb_pieces_delete(r->pieces, r->text.pieces);
-    ftb_delete(r->workers);
-    ftb_delete(r->cut);
-    ftb_text_close(&r->text);
-    r->pieces = NULL;
-    r->workers = NULL;
-    r->cut = NULL;
 }
 
 /* Passes over what comes before the data and finds out the layout. *rest: the first line of data in the
  * batch [*first, *end). */
 static GrB_Info read_head(reader *r, const FtB_Read_options *options, char **first, char **rest, char **end)
 {
-    ftb_text *t = &r->text;
+    ftb_text *t = &r->rounds.text;
     const char *p, *data;
     int64_t lines = 0;
     bool fresh = true;
@@ -325,36 +307,13 @@ static GrB_Info read_head(reader *r, const FtB_Read_options *options, char **fir
     FTB_CHECK(ftb_text_next(t, lines, first, end));
     FTB_CHECK(ftb_edges_detect(&r->layout, t, options, *first, *end, &data));
     *rest = *first + (data - *first);
-    r->lines = ftb_count_lines(*first, *rest);
-done:
-    return info;
-}
-
-static GrB_Info read_lines(reader *r, char *first, char *rest, char *end)
-{
-    ftb_text *t = &r->text;
-    GrB_Info info = GrB_SUCCESS;
-    while (first < end) {
-        while (rest < end) {
-            char *round = ftb_text_round(t, rest, end);
-            ftb_text_cut(t, rest, round, r->cut);
-            FTB_CHECK(take_round(r, first));
-            rest = round;
-        }
-        int64_t lines = r->lines;
-        r->lines = 0;
-        FTB_CHECK(ftb_text_next(t, lines, &first, &end));
-        rest = first;
-    }
-    if (r->tuples.nvals == 0)
-        info = ftb_fail(FTB_FORMAT, "%s: has no lines of data", ftb_input_name(t->in));
 done:
     return info;
 }
 
 static GrB_Info number_side(reader *r, int side, FtB_Labels *labels)
 {
-    ftb_tuples *t = &r->tuples;
+    ftb_tuples *t = &r->rounds.tuples;
     int64_t *count = side == 0 ? &t->nrows : &t->ncols;
     if (!r->texts[side])
         return ftb_rank_integers(t->ctx, side == 0 ? t->I : t->J, t->nvals, count, labels);
@@ -365,7 +324,7 @@ static GrB_Info number_side(reader *r, int side, FtB_Labels *labels)
 /* A list without values whose duplicates are to be counted gets ones to count. */
 static GrB_Info count_ones(reader *r)
 {
-    ftb_tuples *t = &r->tuples;
+    ftb_tuples *t = &r->rounds.tuples;
     t->X = ftb_new(t->ctx, t->nvals, sizeof *t->X);
     if (!t->X)
         return ftb_nomem();
@@ -378,26 +337,31 @@ static GrB_Info count_ones(reader *r)
 GrB_Info ftb_read_edges(FtB_Matrix *A, FtB_Labels *rows, FtB_Labels *cols, FtB_Context ctx, ftb_input *in,
                         const FtB_Read_options *options)
 {
-    reader r = {.tuples.ctx = ctx, .intern = {{.ctx = ctx}, {.ctx = ctx}}};
+    reader r = {.rounds.tuples.ctx = ctx, .intern = {{.ctx = ctx}, {.ctx = ctx}}};
+    ftb_rounds *rounds = &r.rounds;
+    ftb_tuples *t = &rounds->tuples;
     char *first = NULL, *rest = NULL, *end = NULL;
     GrB_Info info;
-    FTB_CHECK(ftb_text_open(&r.text, ctx, in));
+    FTB_CHECK(ftb_text_open(&rounds->text, ctx, in));
     FTB_CHECK(read_head(&r, options, &first, &rest, &end));
     FTB_CHECK(start(&r, ctx, options));
-    FTB_CHECK(read_lines(&r, first, rest, end));
-    stop(&r);
-    FTB_CHECK(ftb_tuples_reserve(&r.tuples, r.tuples.nvals)); /* give back what is too much */
+    FTB_CHECK(ftb_rounds_run(rounds, first, rest, end, take_round, &r));
+    if (t->nvals == 0)
+        FTB_CHECK(ftb_fail(FTB_FORMAT, "%s: has no lines of data", ftb_input_name(in)));
+    ftb_rounds_stop(rounds);
+    FTB_CHECK(ftb_tuples_reserve(t, t->nvals)); /* give back what is too much */
     FTB_CHECK(number_side(&r, 0, rows));
     FTB_CHECK(number_side(&r, 1, cols));
-    if (!r.tuples.valued && options->duplicates == FTB_DUP_COUNT) {
+    if (!t->valued && options->duplicates == FTB_DUP_COUNT) {
         FTB_CHECK(count_ones(&r));
         r.real = false;
     }
-    FtB_Type type = !r.tuples.valued ? FTB_BOOL : r.real ? FTB_FP64 : FTB_INT64;
-    FTB_CHECK(ftb_tuples_build(A, &r.tuples, type, options));
+    FtB_Type type = !t->valued ? FTB_BOOL : r.real ? FTB_FP64 : FTB_INT64;
+    FTB_CHECK(ftb_tuples_build(A, t, type, options, ftb_input_name(in)));
 done:
-    stop(&r);
-    ftb_tuples_clear(&r.tuples);
+    ftb_rounds_stop(rounds);
+    ftb_delete(r.workers);
+    ftb_tuples_clear(t);
     ftb_intern_clear(&r.intern[0]);
     ftb_intern_clear(&r.intern[1]);
     return info;

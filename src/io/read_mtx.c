@@ -21,7 +21,7 @@ typedef struct header {
 /* What one thread found in its piece. */
 typedef struct worker {
     ftb_piece *out;
-    int64_t diagonal, lines;
+    int64_t diagonal;
     ftb_complaint wrong;
 } worker;
 
@@ -124,6 +124,8 @@ static inline bool parse_entry(const header *h, const char **text, const char *l
     out->J[n] = (int64_t)j - 1;
     if (h->field != PATTERN)
         out->X[n] = word;
+    if (out->line)
+        out->line[n] = out->lines;
     if (n > 0 && (out->I[n] < out->I[n - 1] || (out->I[n] == out->I[n - 1] && out->J[n] <= out->J[n - 1])))
         out->ascending = false;
     w->diagonal += i == j;
@@ -134,10 +136,10 @@ static inline bool parse_entry(const header *h, const char **text, const char *l
 /* Parses the lines of [first, end). */
 static void parse_piece(const header *h, const char *first, const char *end, worker *w)
 {
-    w->out->count = w->diagonal = w->lines = 0;
+    w->out->count = w->out->lines = w->diagonal = 0;
     w->out->ascending = true;
     w->wrong.at = NULL;
-    for (const char *line = first; line < end; w->lines++) {
+    for (const char *line = first; line < end; w->out->lines++) {
         const char *p = skip_blanks(line);
         if (*p == '%') {
             line = (const char *)memchr(p, '\n', (size_t)(end - p)) + 1;
@@ -274,61 +276,45 @@ done:
 
 typedef struct reader {
     header h;
-    ftb_text text;
-    ftb_tuples tuples;
-    int64_t diagonal, lines; /* lines: in the batch, so far */
-    ftb_piece *pieces;
+    ftb_rounds rounds;
+    int64_t diagonal;
     worker *workers;
-    char **cut;
 } reader;
 
-/* Parses one round of pieces, [cut[0], cut[pieces]), and appends what they hold. */
-static GrB_Info take_round(reader *r, const char *first)
+/* Parses one round of pieces and appends what they hold. */
+static GrB_Info take_round(void *state, char *first)
 {
-    const ftb_text *t = &r->text;
+    reader *r = state;
+    const ftb_text *t = &r->rounds.text;
     worker *w = r->workers;
-    char *const *cut = r->cut;
+    char *const *cut = r->rounds.cut;
     int pieces = t->pieces;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(t->threads) if (cut[pieces] - cut[0] > 65536)
     for (int p = 0; p < pieces; p++)
         parse_piece(&r->h, cut[p], cut[p + 1], &w[p]);
-    int64_t count = 0;
+    int64_t count = 0, lines = r->rounds.lines;
     for (int p = 0; p < pieces; p++) {
         if (w[p].wrong.at)
             return ftb_text_failed(t, first, &w[p].wrong);
         count += w[p].out->count;
         r->diagonal += w[p].diagonal;
-        r->lines += w[p].lines;
+        lines += w[p].out->lines;
     }
-    if (count > r->h.nvals - r->tuples.nvals)
+    if (count > r->h.nvals - r->rounds.tuples.nvals)
         return ftb_fail(FTB_FORMAT,
                         "%s:%lld: more entries by here than the %lld that the size line announces",
-                        ftb_input_name(t->in), (long long)(t->line + r->lines - 1), (long long)r->h.nvals);
-    return ftb_tuples_append(&r->tuples, pieces, r->pieces);
+                        ftb_input_name(t->in), (long long)(t->line + lines - 1), (long long)r->h.nvals);
+    return ftb_rounds_append(&r->rounds);
 }
 
-static GrB_Info read_entries(reader *r, char *first, char *rest, char *end)
+static GrB_Info check_count(const reader *r)
 {
-    ftb_text *t = &r->text;
-    GrB_Info info = GrB_SUCCESS;
-    while (first < end) {
-        while (rest < end) {
-            char *stop = ftb_text_round(t, rest, end);
-            ftb_text_cut(t, rest, stop, r->cut);
-            FTB_CHECK(take_round(r, first));
-            rest = stop;
-        }
-        int64_t lines = r->lines;
-        r->lines = 0;
-        FTB_CHECK(ftb_text_next(t, lines, &first, &end));
-        rest = first;
-    }
-    if (r->tuples.nvals < r->h.nvals)
-        info = ftb_fail(
-            FTB_FORMAT, "%s:%lld: ends after %lld of the %lld entries that the size line announces",
-            ftb_input_name(t->in), (long long)t->line, (long long)r->tuples.nvals, (long long)r->h.nvals);
-done:
-    return info;
+    const ftb_text *t = &r->rounds.text;
+    int64_t found = r->rounds.tuples.nvals;
+    if (found == r->h.nvals)
+        return GrB_SUCCESS;
+    return ftb_fail(FTB_FORMAT, "%s:%lld: ends after %lld of the %lld entries that the size line announces",
+                    ftb_input_name(t->in), (long long)t->line, (long long)found, (long long)r->h.nvals);
 }
 
 /* Appends (j, i) for every (i, j) off the diagonal. */
@@ -347,6 +333,8 @@ static GrB_Info mirror(const header *h, ftb_tuples *t, int64_t diagonal)
         J[to] = I[e];
         if (h->field != PATTERN)
             X[to] = X[e];
+        if (t->lined)
+            t->line[to] = t->line[e];
         if (h->symmetry == SKEW) {
             if (h->field == REAL || h->field == SINGLE)
                 X[to] ^= (uint64_t)1 << 63;
@@ -362,59 +350,46 @@ static GrB_Info mirror(const header *h, ftb_tuples *t, int64_t diagonal)
 static GrB_Info start(reader *r, FtB_Context ctx, const FtB_Read_options *options)
 {
     header *h = &r->h;
-    int pieces = r->text.pieces;
+    ftb_rounds *rounds = &r->rounds;
     GrB_Info info;
     if (h->field == REAL && options->type == FTB_FP32)
         h->field = SINGLE;
     if (h->field == INTEGER && options->type == FTB_UINT64)
         h->field = UNSIGNED;
     bool csr = h->symmetry == GENERAL && options->duplicates != FTB_DUP_COUNT;
-    FTB_CHECK(ftb_tuples_start(&r->tuples, ctx, h->nrows, h->ncols, h->field != PATTERN, csr));
+    FTB_CHECK(ftb_tuples_start(&rounds->tuples, ctx, h->nrows, h->ncols, h->field != PATTERN, csr,
+                               options->duplicates == FTB_DUP_ERROR));
     /* Room for all at once, unless a pipe's size line asks for more than there is: it must deliver first. */
-    info = ftb_tuples_reserve(&r->tuples, h->nvals);
-    if (info != GrB_SUCCESS && ftb_input_size(r->text.in) < 0)
-        info = ftb_tuples_reserve(&r->tuples, ftb_min(h->nvals, 1 << 16));
+    info = ftb_tuples_reserve(&rounds->tuples, h->nvals);
+    if (info != GrB_SUCCESS && ftb_input_size(rounds->text.in) < 0)
+        info = ftb_tuples_reserve(&rounds->tuples, ftb_min(h->nvals, 1 << 16));
     FTB_CHECK(info);
-    FTB_CHECK(ftb_pieces_new(&r->pieces, ctx, pieces, r->text.entries, h->field != PATTERN));
-    r->cut = ftb_new(ctx, pieces + 1, sizeof *r->cut);
-    r->workers = ftb_new0(ctx, pieces, sizeof *r->workers);
-    if (!r->cut || !r->workers)
-        return ftb_nomem();
-    for (int p = 0; p < pieces; p++)
-        r->workers[p].out = &r->pieces[p];
+    FTB_CHECK(ftb_rounds_start(rounds, (void **)&r->workers, sizeof *r->workers));
+    for (int p = 0; p < rounds->text.pieces; p++)
+        r->workers[p].out = &rounds->pieces[p];
 done:
     return info;
-}
-
-/* Frees what only parsing needs. */
-static void stop(reader *r)
-{
-    ftb_pieces_delete(r->pieces, r->text.pieces);
-    ftb_delete(r->workers);
-    ftb_delete(r->cut);
-    ftb_text_close(&r->text);
-    r->pieces = NULL;
-    r->workers = NULL;
-    r->cut = NULL;
 }
 
 GrB_Info ftb_read_mtx(FtB_Matrix *A, FtB_Context ctx, ftb_input *in, const FtB_Read_options *options)
 {
     static const FtB_Type types[] = {FTB_BOOL, FTB_INT64, FTB_UINT64, FTB_FP64, FTB_FP64};
-    reader r = {.tuples.ctx = ctx};
+    reader r = {.rounds.tuples.ctx = ctx};
+    ftb_rounds *rounds = &r.rounds;
     char *first = NULL, *rest = NULL, *end = NULL;
     GrB_Info info;
-    FTB_CHECK(ftb_text_open(&r.text, ctx, in));
-    FTB_CHECK(read_header(&r.h, &r.text, &first, &rest, &end));
-    r.lines = ftb_count_lines(first, rest);
+    FTB_CHECK(ftb_text_open(&rounds->text, ctx, in));
+    FTB_CHECK(read_header(&r.h, &rounds->text, &first, &rest, &end));
     FTB_CHECK(start(&r, ctx, options));
-    FTB_CHECK(read_entries(&r, first, rest, end));
-    stop(&r);
+    FTB_CHECK(ftb_rounds_run(rounds, first, rest, end, take_round, &r));
+    FTB_CHECK(check_count(&r));
+    ftb_rounds_stop(rounds);
     if (r.h.symmetry != GENERAL)
-        FTB_CHECK(mirror(&r.h, &r.tuples, r.diagonal));
-    FTB_CHECK(ftb_tuples_build(A, &r.tuples, types[r.h.field], options));
+        FTB_CHECK(mirror(&r.h, &rounds->tuples, r.diagonal));
+    FTB_CHECK(ftb_tuples_build(A, &rounds->tuples, types[r.h.field], options, ftb_input_name(in)));
 done:
-    stop(&r);
-    ftb_tuples_clear(&r.tuples);
+    ftb_rounds_stop(rounds);
+    ftb_delete(r.workers);
+    ftb_tuples_clear(&rounds->tuples);
     return info;
 }

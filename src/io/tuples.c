@@ -1,9 +1,11 @@
 /* Tuples that a reader collects before they become a matrix. */
 #include "io/input.h"
 
-GrB_Info ftb_tuples_start(ftb_tuples *t, FtB_Context ctx, int64_t nrows, int64_t ncols, bool valued, bool csr)
+GrB_Info ftb_tuples_start(ftb_tuples *t, FtB_Context ctx, int64_t nrows, int64_t ncols, bool valued, bool csr,
+                          bool lined)
 {
-    *t = (ftb_tuples){.ctx = ctx, .nrows = nrows, .ncols = ncols, .valued = valued, .csr = csr};
+    *t = (ftb_tuples){
+        .ctx = ctx, .nrows = nrows, .ncols = ncols, .valued = valued, .csr = csr, .lined = lined};
     t->last_i = t->last_j = -1;
     if (csr && !(t->rowptr = ftb_new(ctx, nrows + 1, sizeof *t->rowptr)))
         return ftb_nomem();
@@ -15,6 +17,7 @@ void ftb_tuples_clear(ftb_tuples *t)
     ftb_delete(t->I);
     ftb_delete(t->J);
     ftb_delete(t->X);
+    ftb_delete(t->line);
     ftb_delete(t->rowptr);
     *t = (ftb_tuples){.ctx = t->ctx};
 }
@@ -23,7 +26,8 @@ GrB_Info ftb_tuples_reserve(ftb_tuples *t, int64_t room)
 {
     if (!ftb_resize(t->ctx, &t->J, room, t->csr ? ftb_col_size(t->ncols) : sizeof(int64_t)) ||
         (!t->csr && !ftb_resize(t->ctx, (void **)&t->I, room, sizeof *t->I)) ||
-        (t->valued && !ftb_resize(t->ctx, (void **)&t->X, room, sizeof *t->X)))
+        (t->valued && !ftb_resize(t->ctx, (void **)&t->X, room, sizeof *t->X)) ||
+        (t->lined && !ftb_resize(t->ctx, (void **)&t->line, room, sizeof *t->line)))
         return ftb_nomem();
     t->room = room;
     return GrB_SUCCESS;
@@ -35,7 +39,8 @@ static GrB_Info grow(ftb_tuples *t, int64_t need)
 {
     if (need <= t->room)
         return GrB_SUCCESS;
-    int64_t bytes = (t->csr ? 4 : 16) + (t->valued ? 8 : 0), half = ftb_memory_left(t->ctx) / 2 / bytes;
+    int64_t bytes = (t->csr ? 4 : 16) + (t->valued ? 8 : 0) + (t->lined ? 8 : 0),
+            half = ftb_memory_left(t->ctx) / 2 / bytes;
     int64_t more = t->expected > need ? t->expected : t->room + t->room / 2;
     more = ftb_max(ftb_min(more - t->room, half) + t->room, need);
     if (more > need && ftb_tuples_reserve(t, more) == GrB_SUCCESS)
@@ -88,8 +93,9 @@ static bool in_order(const ftb_tuples *t, int count, const ftb_piece *pieces)
     return true;
 }
 
-/* Copies a piece to entries `to` and up; `row` is the row of the entry before. */
-static void place(ftb_tuples *t, const ftb_piece *w, int64_t to, int64_t row)
+/* Copies a piece to entries `to` and up; `row` is the row of the entry before, `line` that of the first line.
+ */
+static void place(ftb_tuples *t, const ftb_piece *w, int64_t to, int64_t row, int64_t line)
 {
     size_t bytes = (size_t)w->count * 8;
     if (t->csr) {
@@ -108,9 +114,11 @@ static void place(ftb_tuples *t, const ftb_piece *w, int64_t to, int64_t row)
     }
     if (t->valued)
         memcpy(t->X + to, w->X, bytes);
+    for (int64_t e = 0; t->lined && e < w->count; e++)
+        t->line[to + e] = line + w->line[e];
 }
 
-GrB_Info ftb_tuples_append(ftb_tuples *t, int count, const ftb_piece *pieces)
+GrB_Info ftb_tuples_append(ftb_tuples *t, int count, const ftb_piece *pieces, int64_t line)
 {
     GrB_Info info = GrB_SUCCESS;
     int64_t total = 0;
@@ -126,13 +134,14 @@ GrB_Info ftb_tuples_append(ftb_tuples *t, int count, const ftb_piece *pieces)
         return info;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(ftb_threads(t->ctx)) if (total > 16384)
     for (int p = 0; p < count; p++) {
-        int64_t to = t->nvals, row = t->last_i;
+        int64_t to = t->nvals, row = t->last_i, at = line;
         for (int before = 0; before < p; before++) {
             to += pieces[before].count;
+            at += pieces[before].lines;
             if (pieces[before].count > 0)
                 row = pieces[before].I[pieces[before].count - 1];
         }
-        place(t, &pieces[p], to, row);
+        place(t, &pieces[p], to, row, at);
     }
     for (int p = 0; p < count; p++)
         if (pieces[p].count > 0) {
@@ -205,9 +214,19 @@ static GrB_Info compress(ftb_tuples *t)
     return GrB_SUCCESS;
 }
 
-GrB_Info ftb_tuples_build(FtB_Matrix *A, ftb_tuples *t, FtB_Type type, const FtB_Read_options *options)
+/* Says which lines have the same position; a mirror image has its entry's line. */
+static GrB_Info refused(const ftb_tuples *t, const int64_t *twins, const char *name)
+{
+    int64_t a = t->line[twins[0]], b = t->line[twins[1]];
+    return ftb_fail(FTB_FORMAT, "%s:%lld: the same row and column as in line %lld; duplicates are refused",
+                    name, (long long)ftb_max(a, b), (long long)ftb_min(a, b));
+}
+
+GrB_Info ftb_tuples_build(FtB_Matrix *A, ftb_tuples *t, FtB_Type type, const FtB_Read_options *options,
+                          const char *name)
 {
     FtB_Type wanted = options->type ? options->type : type;
+    int64_t twins[2] = {-1, -1};
     GrB_Info info = GrB_SUCCESS;
     if (t->valued) /* in place: no type is wider than 8 bytes */
         ftb_cast(t->X, wanted, t->X, type, t->nvals);
@@ -217,30 +236,7 @@ GrB_Info ftb_tuples_build(FtB_Matrix *A, ftb_tuples *t, FtB_Type type, const FtB
         return info;
     if (t->csr)
         return adopt(A, t, wanted);
-    return FtB_Matrix_build(A, wanted, t->nrows, t->ncols, t->valued, t->nvals, t->I, t->J, t->X,
-                            options->duplicates, NULL);
-}
-
-GrB_Info ftb_pieces_new(ftb_piece **pieces, FtB_Context ctx, int count, int64_t room, bool valued)
-{
-    ftb_piece *w = ftb_new0(ctx, count, sizeof *w);
-    *pieces = w;
-    for (int p = 0; w && p < count; p++) {
-        w[p].I = ftb_new(ctx, room, sizeof *w[p].I);
-        w[p].J = ftb_new(ctx, room, sizeof *w[p].J);
-        w[p].X = valued ? ftb_new(ctx, room, sizeof *w[p].X) : NULL;
-        if (!w[p].I || !w[p].J || (valued && !w[p].X))
-            return ftb_nomem();
-    }
-    return w ? GrB_SUCCESS : ftb_nomem();
-}
-
-void ftb_pieces_delete(ftb_piece *w, int count)
-{
-    for (int p = 0; w && p < count; p++) {
-        ftb_delete(w[p].I);
-        ftb_delete(w[p].J);
-        ftb_delete(w[p].X);
-    }
-    ftb_delete(w);
+    info = ftb_matrix_build(A, wanted, t->nrows, t->ncols, t->valued, t->nvals, t->I, t->J, t->X,
+                            options->duplicates, NULL, twins);
+    return twins[0] >= 0 && t->lined ? refused(t, twins, name) : info;
 }
