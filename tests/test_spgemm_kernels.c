@@ -202,12 +202,60 @@ static void bit_counts(void **state)
     ftb_isa_force(-1);
 }
 
+/* Dense rows in column order: any part of the columns, renamed or not, in place of looking one by one. */
+static void sweeps(void **state)
+{
+    (void)state;
+    enum { COLUMNS = 77 };
+    static const FtB_Type cells[] = {FTB_UINT32, FTB_FP32, FTB_FP64};
+    static double acc[COLUMNS], h[COLUMNS + FTB_SWEEP_ROOM];
+    static int32_t cols[COLUMNS + FTB_SWEEP_ROOM];
+    uint32_t rank[COLUMNS];
+    rng r = rng_new();
+    int best = ftb_isa();
+    for (uint32_t j = 0; j < COLUMNS; j++)
+        rank[j] = (j * 5 + 3) % COLUMNS;
+    for (int round = 0; round < 600; round++) {
+        ftb_spgemm p = {.ncols = COLUMNS, .nids = COLUMNS, .cell = cells[round % 3], .cell_width = 1};
+        p.rank = round % 2 ? rank : NULL;
+        empty_cells(&p, acc, COLUMNS);
+        for (int64_t t = 0; t < round % 100; t++) {
+            int64_t at = rng_below(&r, COLUMNS);
+            if (p.cell == FTB_UINT32)
+                ((uint32_t *)acc)[at] = (uint32_t)t + UINT32_C(4000000000);
+            else if (p.cell == FTB_FP32)
+                ((float *)acc)[at] = (float)t;
+            else
+                acc[at] = (double)t;
+        }
+        int64_t first = rng_below(&r, COLUMNS + 1), last = first + rng_below(&r, COLUMNS + 1 - first);
+        for (int isa = 0; isa <= best; isa++) {
+            ftb_isa_force(isa);
+            int64_t n = FTB_PICK(ftb_spgemm_sweep)(&p, acc, first, last, cols, h), found = 0;
+            for (int64_t j = first; j < last; j++) {
+                int64_t at = p.rank ? rank[j] : j;
+                double x = cell_value(&p, acc, at);
+                if (p.cell == FTB_UINT32 ? x < 1 : signbit(x) && x >= 0)
+                    continue;
+                double y = p.cell == FTB_UINT32 ? (double)((const int64_t *)h)[found]
+                           : p.cell == FTB_FP32 ? (double)((const float *)h)[found]
+                                                : h[found];
+                assert_int_equal(cols[found++], j);
+                assert_true(fabs(x - y) <= 0);
+            }
+            assert_int_equal(n, found);
+        }
+    }
+    ftb_isa_force(-1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_kernel),
         cmocka_unit_test(unknown_kernels),
         cmocka_unit_test(bit_counts),
+        cmocka_unit_test(sweeps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -113,6 +113,12 @@ FTB_CELLS(ftb_spgemm_kernel, ftb_spgemm_pick, (const ftb_spgemm *p, ftb_spgemm_l
 /* words[w] bit b = cell 64 w + b holds a value; acc must be readable to a multiple of 64 cells. */
 FTB_CELLS(void, ftb_spgemm_presence, (const ftb_spgemm *p, const void *acc, int64_t ncells, uint64_t *words))
 
+/* Columns and cells, of width 1, of the columns j0 .. j1 - 1 that hold a value, ascending; returns how many.
+ * Counts come as int64_t, others as they are. Room for FTB_SWEEP_ROOM more entries is needed in both. */
+#define FTB_SWEEP_ROOM 16
+FTB_CELLS(int64_t, ftb_spgemm_sweep,
+          (const ftb_spgemm *p, const void *acc, int64_t j0, int64_t j1, int32_t *cols, void *h))
+
 /* What n counts hold, zeros left out: how many, their sum, least and largest. */
 typedef struct ftb_spgemm_counts {
     int64_t nvals;

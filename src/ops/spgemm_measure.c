@@ -19,7 +19,7 @@ static GrB_Info time_candidate(ftb_product *product, double *best)
     ftb_spgemm saved = product->p;
     ftb_worker *w = NULL;
     int64_t entries = ftb_min(product->facts.longest_row, product->p.ncols);
-    void *cols = ftb_new(product->ctx, entries + 1, 8);
+    void *cols = ftb_new(product->ctx, entries + FTB_SWEEP_ROOM, 8);
     GrB_Info info = cols ? ftb_product_prepare(product) : ftb_nomem();
     if (info != GrB_SUCCESS)
         goto done;

@@ -104,7 +104,7 @@ GrB_Info ftb_worker_new(ftb_worker **out, const ftb_product *product)
         FTB_CHECK(make_hash(w, entries));
     w->cells = ftb_new(ctx, entries + 64, sizeof *w->cells);
     w->sort = ftb_new(ctx, 2 * entries + 64, sizeof *w->sort);
-    w->h = ftb_new(ctx, (entries + 1) * ftb_max(product->width, 1) * (product->dual ? 2 : 1), 8);
+    w->h = ftb_new(ctx, (entries + FTB_SWEEP_ROOM) * ftb_max(product->width, 1) * (product->dual ? 2 : 1), 8);
     if (!w->cells || !w->sort || !w->h) {
         info = ftb_nomem();
         goto done;
@@ -201,6 +201,26 @@ static int64_t emit_bitmap(ftb_worker *w, uint64_t *words, void *cols)
     if (p->rank)
         for (int64_t t = 0; t < n; t++)
             cells[t] = p->rank[cells[t]];
+    return n;
+}
+
+/* Whether the cells of row i are looked up column by column: where they may well be filled. */
+static bool may_sweep(const ftb_product *product, int64_t i)
+{
+    const ftb_spgemm *p = &product->p;
+    return p->message != FTB_MESSAGE_PROGRAM && p->cell_width == 1 && !product->constant && !p->column &&
+           !ftb_index_wide(product) && product->row_products[i] >= p->ncols;
+}
+
+/* Row i so, with h in sum_type. */
+static int64_t sweep_row(ftb_worker *w, int64_t i, void *cols, void *h)
+{
+    const ftb_product *product = w->product;
+    const ftb_spgemm *p = &product->p;
+    int64_t first = p->bstart ? ftb_min(i + p->skip, p->ncols) : 0;
+    int64_t n = FTB_PICK(ftb_spgemm_sweep)(p, w->dense.acc, first, p->ncols, cols, h);
+    if (p->message != FTB_MESSAGE_PAIR && p->cell != product->sum_type) /* exact: see spgemm_table.c */
+        ftb_cast(h, product->sum_type, h, p->cell, n);
     return n;
 }
 
@@ -408,7 +428,7 @@ static void count_hot(ftb_worker *w, int64_t i)
     memset(acc + first, 0, (size_t)(from - first) * sizeof *acc);
     if (product->cross && p->rank[i] < hot)
         FTB_PICK(ftb_spgemm_cross)
-        (product->cross + p->rank[i] * product->cross_row, p->order + hot, least, p->nids - hot, acc + hot);
+    (product->cross + p->rank[i] * product->cross_row, p->order + hot, least, p->nids - hot, acc + hot);
 }
 
 static void add_products(ftb_worker *w, int64_t i, ftb_spgemm_locate locate, ftb_row *row)
@@ -444,13 +464,17 @@ int64_t ftb_worker_row(ftb_worker *w, int64_t i, void *cols, void *h)
     if (locate == FTB_LOCATE_SLOT)
         fill_slots(w, i);
     add_products(w, i, locate, row);
-    if (locate == FTB_LOCATE_SLOT)
-        n = emit_slots(w, i, cols);
-    else if (locate == FTB_LOCATE_DENSE && !w->batch)
-        n = emit_dense(w, cols);
-    else
-        n = emit_list(w, row, locate == FTB_LOCATE_HASH, cols);
-    read_cells(w, row, n, h);
+    if (locate == FTB_LOCATE_DENSE && may_sweep(product, i)) {
+        n = sweep_row(w, i, cols, h);
+    } else {
+        if (locate == FTB_LOCATE_SLOT)
+            n = emit_slots(w, i, cols);
+        else if (locate == FTB_LOCATE_DENSE && !w->batch)
+            n = emit_dense(w, cols);
+        else
+            n = emit_list(w, row, locate == FTB_LOCATE_HASH, cols);
+        read_cells(w, row, n, h);
+    }
     clear_row(w, row, locate, i);
     return n;
 }

@@ -215,8 +215,8 @@ static GrB_Info make_crew(crew *c, int threads)
         chunk->room = line->counts ? ftb_min(line->product->facts.longest_row, line->product->p.ncols)
                                    : line->schedule->room;
         chunk->rowptr = ftb_new(ctx, line->schedule->rows + 1, sizeof *chunk->rowptr);
-        chunk->cols = ftb_new(ctx, chunk->room + 1, index);
-        chunk->values = ftb_new(ctx, chunk->room + 1, entry);
+        chunk->cols = ftb_new(ctx, chunk->room + FTB_SWEEP_ROOM, index);
+        chunk->values = ftb_new(ctx, chunk->room + FTB_SWEEP_ROOM, entry);
         if (line->counts)
             chunk->stats = ftb_new(ctx, line->schedule->rows, sizeof *chunk->stats);
         if (!chunk->rowptr || !chunk->cols || !chunk->values || (line->counts && !chunk->stats))

@@ -14,12 +14,15 @@
 #define NANOSECONDS_FAR 2.5   /* per product, cells beyond L2 */
 #define NANOSECONDS_TABLE 0.9
 #define NANOSECONDS_PROGRAM 3.0
-#define NANOSECONDS_LINE 5.5  /* per left entry and 512 hot columns */
-#define NANOSECONDS_LIST 15.0 /* per left entry whose cold columns are scattered */
+#define NANOSECONDS_LINE 5.0  /* per left entry and 512 hot columns */
+#define NANOSECONDS_LIST 20.0 /* per left entry whose cold columns are scattered */
 #define NANOSECONDS_CROSS 1.5 /* per pair of a hot and a cold column */
-#define HOT_ROW 8             /* a row pays for its hot columns from so many products per column */
+#define NANOSECONDS_BYTE 0.3  /* of memory touched for the first time */
+#define HOT_ROW 1             /* a row pays for its hot columns from so many products per column */
 #define NANOSECONDS_ENTRY 6.0 /* per emitted entry: found, put in order, read, stored */
-#define CHUNK_BYTES (INT64_C(16) << 20)
+#define CHUNK_BYTES                                                                                          \
+    (INT64_C(2) << 20) /* in L2 when the sink reads them; 16 MiB: 0.4 s more for 120 M entries */
+#define RETAINED_BYTES (INT64_C(16) << 20)        /* of a mirrored triangle: blocks that get huge pages */
 #define CHUNKS_IN_FLIGHT(threads) ((threads) + 1) /* one being handed over */
 
 #define FREE(key) (!(plan->forced & (key)))
@@ -68,6 +71,13 @@ static void choose_accumulator(ftb_spgemm_plan *plan, const ftb_spgemm_facts *f,
         plan->relabel = false; /* slots go by the mask's own columns */
 }
 
+static int64_t hot_bytes(const ftb_spgemm_facts *f, int64_t hot, bool cross)
+{
+    return hot == 0 ? 0
+                    : f->ninner * (hot / 8) + f->bvals * 4 + f->avals * 8 + 8 * f->ninner +
+                          (cross ? 2 * hot * f->ncols + 4 * f->avals : 0);
+}
+
 /* Nanoseconds for all products with the first 512 << c columns as bits; c < 0: none. Cross counts take the
  * cold columns' rows whole, ahead; then only these scatter, and only among themselves. */
 static double hot_cost(const ftb_spgemm_facts *f, int c, bool cross, bool half)
@@ -82,14 +92,7 @@ static double hot_cost(const ftb_spgemm_facts *f, int c, bool cross, bool half)
                   (double)f->avals * cold_entries * NANOSECONDS_LIST;
     if (cross)
         cost += cold_entries * lines + (double)(512 << c) * (double)f->ncols * NANOSECONDS_CROSS;
-    return cost;
-}
-
-static int64_t hot_bytes(const ftb_spgemm_facts *f, int64_t hot, bool cross)
-{
-    return hot == 0 ? 0
-                    : f->ninner * (hot / 8) + f->bvals * 4 + f->avals * 8 + 8 * f->ninner +
-                          (cross ? 2 * hot * f->ncols + 4 * f->avals : 0);
+    return cost + (double)hot_bytes(f, INT64_C(512) << c, cross) * NANOSECONDS_BYTE;
 }
 
 /* Counting: how many columns to hold as bits. A full product then needs no triangle: what is left to
@@ -189,17 +192,18 @@ static void choose_memory(ftb_spgemm_plan *plan, const ftb_spgemm_facts *f, int 
     int64_t row = longest_kept_row(f) * chunk_entry_bytes(f);
     int in_flight = CHUNKS_IN_FLIGHT(plan->threads);
     if (FREE(FTB_SET_MIRROR))
-        plan->mirror =
-            pressure != TIGHT && (f->memory_left == INT64_MAX ||
-                                  retained * 1.25 + (double)(fixed + in_flight * MAX(2 * row, CHUNK_BYTES)) <
-                                      (double)f->memory_left);
+        plan->mirror = pressure != TIGHT &&
+                       (f->memory_left == INT64_MAX ||
+                        retained * 1.25 + (double)(fixed + in_flight * MAX(2 * row, RETAINED_BYTES)) <
+                            (double)f->memory_left);
     plan->mirror = plan->mirror && plan->triangle && !f->half_wanted;
     if (plan->triangle && !f->half_wanted && !plan->mirror)
         plan->triangle = false;
     plan->least_limit = fixed + in_flight * (row + 4096);
-    int64_t room = f->memory_left < INT64_MAX ? (f->memory_left - fixed) / (2 * in_flight) : CHUNK_BYTES;
+    int64_t most = plan->mirror ? RETAINED_BYTES : CHUNK_BYTES;
+    int64_t room = f->memory_left < INT64_MAX ? (f->memory_left - fixed) / (2 * in_flight) : most;
     if (FREE(FTB_SET_CHUNK))
-        plan->chunk_bytes = MAX(MIN(room, CHUNK_BYTES), row + 4096);
+        plan->chunk_bytes = MAX(MIN(room, most), row + 4096);
     plan->chunk_products = (int64_t)MAX(f->products / (64.0 * plan->threads), 1e5);
     plan->bytes = fixed + in_flight * plan->chunk_bytes + (plan->mirror ? (int64_t)retained : 0);
 }
