@@ -1,0 +1,89 @@
+/* acc(i, h) = sum over entries (i, j) of exp(score(i, j, h) - most) value(j, h), with the greatest score so
+ * far.
+ *
+ * Online softmax: a step takes the scores of up to 32 entries of a row, their maximum, and rescales what the
+ * row has gathered so far once, if the maximum rose. The row's state stays in memory between the visits of
+ * its segments, so that keys and values come from L2 (cpu/heads.h). The order of additions is that of the
+ * entries; where sums are rescaled depends on the segments, which are a part of the plan. Milakov and
+ * Gimelshein, "Online normalizer calculation for softmax", 2018; Dao et al., "FlashAttention", 2022. */
+#include "cpu/attention.h"
+
+#include "cpu/attend.h"
+#include "cpu/softmax.h"
+
+#define AHEAD 4 /* visits whose rows are brought from memory */
+
+/* A step's memory. */
+typedef struct step {
+    real *score, *most, *sum, *factor;
+    int64_t period, lanes_count;
+} step;
+
+/* Entries at `at`, n of them, of one row. */
+FTB_INLINE void attend_step(const ftb_attention_job *a, int size, const step *w, int64_t row, int64_t at,
+                            int64_t entry, int64_t n, void *arg)
+{
+    int64_t heads = a->heads, values = n * heads;
+    real *most = (real *)a->most + row * a->state_ld, *sum = (real *)a->sum + row * a->state_ld;
+    const real *y = (const real *)a->y + row * a->yld;
+    if (a->scores)
+        a->scores(arg, row, entry, n, w->score);
+    else if (a->add)
+        attend_sums(a, size, at, n, y, w->score, NULL);
+    else
+        attend_dots(a, size, a->x, a->xld, a->width, a->scale, at, n, y, w->score);
+    for (int64_t l = 0; l < w->lanes_count; l++)
+        w->most[l] = l < heads ? most[l] : -INFINITY;
+    row_greatest(w->score, values, w->most, w->period);
+    combine(w->most, w->lanes_count, heads, true);
+    for (int64_t h = 0; h < heads; h++) {
+        real rise = w->most[h] == most[h] ? 0 : most[h] - w->most[h];
+        w->factor[h] = rise == 0 ? 1 : real_exp(rise);
+        most[h] = w->most[h];
+    }
+    for (int64_t l = 0; l < w->lanes_count; l++) {
+        w->most[l] = w->most[l] == -INFINITY ? 0 : w->most[l]; /* all are, and their exponentials 0 */
+        w->sum[l] = 0;
+    }
+    row_exp(w->score, w->score, values, w->most, w->sum, w->period);
+    combine(w->sum, w->lanes_count, heads, false);
+    for (int64_t h = 0; h < heads; h++)
+        sum[h] = sum[h] * w->factor[h] + w->sum[h];
+    if (a->drop)
+        attend_drop(a, entry, n, w->score);
+    attend_weigh(a, size, (real *)a->acc + row * a->acc_ld, w->factor, w->score, a->x_values, a->x_values_ld,
+                 a->value_width, at, n);
+}
+
+FTB_INLINE void attend(const ftb_attention_job *a, int size, int64_t first, int64_t last, real *scratch,
+                       void *arg)
+{
+    const ftb_visits *v = &a->visits;
+    step w = {.period = ftb_softmax_period(a->heads)};
+    w.lanes_count = w.period * FTB_LANES;
+    w.score = scratch;
+    w.most = w.score + (FTB_ATTENTION_EDGES + FTB_LANES) * a->heads;
+    w.sum = w.most + w.lanes_count;
+    w.factor = w.sum + w.lanes_count;
+    for (int64_t visit = first; visit < last; visit++) {
+        int64_t at = v->start[visit], end = v->start[visit + 1], entry = ftb_visit_entry(v, visit) - at;
+        if (visit + AHEAD < last) {
+            int64_t next_row = ftb_visit_row(v, visit + AHEAD);
+            attend_prefetch((const real *)a->y + next_row * a->yld, a->heads * a->width);
+            attend_prefetch((const real *)a->acc + next_row * a->acc_ld, a->heads * a->value_width);
+        }
+        for (; at < end; at += FTB_ATTENTION_EDGES) {
+            int64_t n = end - at < FTB_ATTENTION_EDGES ? end - at : FTB_ATTENTION_EDGES;
+            attend_step(a, size, &w, ftb_visit_row(v, visit), at, entry + at, n, arg);
+        }
+    }
+}
+
+void FTB_REAL_CELL(ftb_attention)(const ftb_attention_job *a, int64_t first, int64_t last, void *scratch,
+                                  void *arg)
+{
+    if (a->visits.column_size == 2)
+        attend(a, 2, first, last, scratch, arg);
+    else
+        attend(a, a->visits.column_size, first, last, scratch, arg);
+}

@@ -1,0 +1,54 @@
+/* Fused attention: what its two directions share. */
+#ifndef FTB_OPS_ATTENTION_H
+#define FTB_OPS_ATTENTION_H
+
+#include "cpu/attention.h"
+#include "ops/blocks.h"
+#include "ops/padded.h"
+#include "ops/score.h"
+
+/* One walk over the entries of a pattern. */
+typedef struct ftb_attention_walk {
+    FtB_Context ctx;
+    ftb_pattern *p;
+    FtB_Type type;
+    bool grad;
+    ftb_attention_job job;  /* of all heads; without visits and sources */
+    ftb_padded x, x_values; /* the sources; x without heads where job.scores makes the scores */
+    void **args;            /* job.scores' argument, per thread; NULL: none */
+    int threads;
+} ftb_attention_walk;
+
+/* Runs the kernel over all entries. (attention_walk.c) */
+GrB_Info ftb_attention_run(ftb_attention_walk *w);
+
+/* The slots that both directions read. */
+typedef struct ftb_attention_call {
+    FtB_Context ctx;
+    FtB_Matrix A;
+    FtB_Block Q, K, V;
+    FtB_Semiring semiring;
+    ftb_flags flags;
+    FtB_Attention_options options;
+    ftb_message message;
+    ftb_message_type score_type;
+    ftb_program *program;
+    ftb_score score;
+    int64_t heads, width, value_width; /* as given, per head; width: of what scores are made of */
+    FtB_Type type;                     /* in which all is computed */
+} ftb_attention_call;
+
+GrB_Info ftb_attention_begin(ftb_attention_call *c, FtB_Context ctx, FtB_Arg A, FtB_Arg semiring, FtB_Arg Q,
+                             FtB_Arg K, FtB_Arg V, const FtB_Attention_options *options, FtB_Arg desc);
+GrB_Info ftb_attention_end(ftb_attention_call *c, GrB_Info info);
+/* The options and form, for a kernel. */
+void ftb_attention_describe(ftb_attention_job *job, const ftb_attention_call *c);
+/* lse, if any: m x heads, floating; `output`: it must be writable. */
+GrB_Info ftb_attention_check_lse(const ftb_attention_call *c, bool output);
+/* A block as a feed. */
+ftb_feed ftb_attention_feed(FtB_Block X, int64_t heads, ftb_side side);
+/* Heads that are `padded` values wide move together to `width`, row by row; rows stay ld values apart. */
+void ftb_attention_compact(void *T, FtB_Type type, int64_t rows, int64_t ld, int64_t heads, int64_t padded,
+                           int64_t width, int threads);
+
+#endif

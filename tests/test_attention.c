@@ -1,0 +1,364 @@
+/* FtB_attention and FtB_attention_grad against a loop in double precision: forms, heads, widths, dtypes,
+ * dropout, plans and instruction sets at random; the gradient against finite differences; rows without
+ * entries and without weights; the same bits for any number of threads. */
+#include "support/check.h"
+
+#include "core/isa.h"
+#include "ops/sddmm.h"
+#include "oracle/ref_attention.h"
+#include "oracle/ref_sddmm.h"
+#include "support/fail_alloc.h"
+#include "support/random.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define CASES 300
+
+/* Values in [-1, 1), in memory that is wider than the block now and then. */
+static FtB_Block block(rng *r, FtB_Type type, int64_t nrows, int64_t heads, int64_t width)
+{
+    FtB_Block whole, view, X;
+    int64_t first = rng_below(r, 2);
+    assert_ok(FtB_Block_new(&whole, nrows, first + heads * width + rng_below(r, 2), type));
+    for (int64_t t = 0; t < nrows * whole->ncols; t++) {
+        double x = 2 * rng_unit(r) - 1;
+        ftb_cast((char *)whole->data + (size_t)t * FtB_Type_size(type), type, &x, FTB_FP64, 1);
+    }
+    assert_ok(FtB_Block_columns(&view, whole, first, heads * width));
+    assert_ok(FtB_Block_heads(&X, view, heads));
+    FtB_Block_free(&whole);
+    FtB_Block_free(&view);
+    return X;
+}
+
+static void assert_values(FtB_Block X, const double *goal, double tolerance, const char *what)
+{
+    double *x = ref_block(X);
+    for (int64_t t = 0; t < X->nrows * X->ncols; t++)
+        if (x[t] != goal[t] && !(fabs(x[t] - goal[t]) <= tolerance * fmax(1, fabs(goal[t]))) &&
+            !(isnan(x[t]) && isnan(goal[t])))
+            fail_msg("%s: row %lld, value %lld: %.12g, expected %.12g", what, (long long)(t / X->ncols),
+                     (long long)(t % X->ncols), x[t], goal[t]);
+    free(x);
+}
+
+static const int64_t segments[] = {0, 1, 7, 64, -1};
+#define PLANS 5
+
+static void any_plan(void)
+{
+    ftb_sddmm_force(-1, -1);
+    ftb_isa_force(-1);
+    assert_ok(FtB_Context_set_threads(NULL, 0));
+}
+
+typedef struct attention_case {
+    FtB_Block Q, K, V, C, D, lse, dQ, dK, dV;
+    FtB_Semiring s;
+    ref_attention ref;
+    char what[200];
+} attention_case;
+
+static attention_case new_case(rng *r, ref_form form, FtB_Type type)
+{
+    static const int64_t widths[] = {1, 2, 3, 4, 7, 8, 16, 16, 17, 33, 64, 100};
+    static const int64_t many[] = {1, 1, 3, 4, 8, 8, 5};
+    static const char *const texts[] = {"plus : dot(src, dst) * scale", "plus : leaky_relu(src + dst, scale)",
+                                        "plus : dot(src, dst) * scale + edge"};
+    attention_case c = {.ref = {.form = form, .heads = many[rng_below(r, 7)]}};
+    ref_attention *ref = &c.ref;
+    int64_t m = rng_below(r, 25), n = 1 + rng_below(r, 90);
+    ref->width = form == REF_LEAKY ? 1 : widths[rng_below(r, 12)];
+    ref->value_width = widths[rng_below(r, 12)];
+    ref->scale = rng_unit(r);
+    ref->dropout = rng_below(r, 3) == 0 ? 0.375 : 0;
+    ref->seed = rng_bits(r);
+    ref->fill = (double)rng_below(r, 2);
+    ref->A = rng_matrix(r, FTB_FP32, m, n, 1, rng_unit(r));
+    c.Q = block(r, type, m, ref->heads, ref->width);
+    c.K = block(r, type, n, ref->heads, ref->width);
+    c.V = block(r, type, n, ref->heads, ref->value_width);
+    c.D = block(r, type, m, ref->heads, ref->value_width);
+    FtB_Type single = type == FTB_FP64 ? FTB_FP64 : FTB_FP32;
+    assert_ok(FtB_Block_new(&c.C, m, ref->heads * ref->value_width, single));
+    c.lse = block(r, single, m, 1, ref->heads);
+    c.dQ = block(r, single, m, ref->heads, ref->width);
+    c.dK = block(r, single, n, ref->heads, ref->width);
+    c.dV = block(r, single, n, ref->heads, ref->value_width);
+    FtB_Semiring plain;
+    assert_ok(FtB_Semiring_new(&plain, texts[form]));
+    assert_ok(FtB_Semiring_bind(&c.s, plain, FTB_BIND("scale", ref->scale)));
+    FtB_Semiring_free(&plain);
+    ref->q = ref_block(c.Q);
+    ref->k = ref_block(c.K);
+    ref->v = ref_block(c.V);
+    ref->d = ref_block(c.D);
+    snprintf(c.what, sizeof c.what, "%s, %s, %d heads x %d, values x %d, A %d x %d, dropout %g", texts[form],
+             FtB_Type_name(type), (int)ref->heads, (int)ref->width, (int)ref->value_width, (int)m, (int)n,
+             ref->dropout);
+    ref_attention_run(ref);
+    return c;
+}
+
+static void free_case(attention_case *c)
+{
+    FtB_Block *all[] = {&c->Q, &c->K, &c->V, &c->C, &c->D, &c->lse, &c->dQ, &c->dK, &c->dV};
+    for (size_t t = 0; t < sizeof all / sizeof *all; t++)
+        FtB_Block_free(all[t]);
+    free((double *)(uintptr_t)c->ref.d);
+    FtB_Matrix_free(&c->ref.A);
+    ref_attention_free(&c->ref);
+    FtB_Semiring_free(&c->s);
+}
+
+static void run(attention_case *c)
+{
+    FtB_Descriptor desc;
+    const FtB_Attention_options *options =
+        FTB_ATTENTION_OPTIONS(.dropout = c->ref.dropout, .seed = c->ref.seed, .lse = c->lse);
+    assert_ok(FtB_Descriptor_new(&desc));
+    assert_ok(FtB_Descriptor_set(desc, FTB_FILL, c->ref.fill));
+    assert_ok(FtB_attention(c->C, c->ref.A, NULL, c->s, c->Q, c->K, c->V, options, desc));
+    if (c->ref.form != REF_EDGE)
+        assert_ok(FtB_attention_grad(c->dQ, c->dK, c->dV, c->D, c->ref.A, c->s, c->Q, c->K, c->V, c->C,
+                                     options, NULL));
+    FtB_Descriptor_free(&desc);
+}
+
+static void random_cases(void **state)
+{
+    (void)state;
+    static const FtB_Type types[] = {FTB_FP32, FTB_FP64, FTB_BF16, FTB_FP16};
+    rng r = rng_new();
+    for (int t = 0; t < CASES; t++) {
+        FtB_Type type = types[t % 4];
+        ftb_sddmm_force(segments[t % PLANS], (t / PLANS) % 3);
+        ftb_isa_force((int)rng_below(&r, 4) - 1);
+        assert_ok(FtB_Context_set_threads(NULL, 1 + t % 3));
+        attention_case c = new_case(&r, (ref_form)(t % 3), type);
+        run(&c);
+        double tolerance = type == FTB_FP64 ? 1e-12 : 2e-5;
+        assert_values(c.C, c.ref.c, tolerance, c.what);
+        assert_values(c.lse, c.ref.lse, tolerance, c.what);
+        if (c.ref.form != REF_EDGE) {
+            assert_values(c.dQ, c.ref.of_q, 10 * tolerance, c.what);
+            assert_values(c.dK, c.ref.of_k, 10 * tolerance, c.what);
+            assert_values(c.dV, c.ref.of_v, 10 * tolerance, c.what);
+        }
+        free_case(&c);
+    }
+    any_plan();
+}
+
+/* One plan: the same bits from every instruction set and number of threads. */
+static void bits(void **state)
+{
+    (void)state;
+    rng r = rng_new();
+    for (int t = 0; t < 24; t++) {
+        attention_case c = new_case(&r, (ref_form)(t % 3), t % 2 ? FTB_FP32 : FTB_FP64);
+        FtB_Block results[] = {c.C, c.lse, c.dQ, c.dK, c.dV};
+        double *first[5] = {0};
+        for (int u = 0; u < 9; u++) {
+            ftb_sddmm_force(segments[t % PLANS], t % 3);
+            ftb_isa_force(u / 3);
+            assert_ok(FtB_Context_set_threads(NULL, 1 + u % 3));
+            run(&c);
+            for (int b = 0; b < 5; b++) {
+                double *now = ref_block(results[b]);
+                size_t bytes = sizeof *now * (size_t)(results[b]->nrows * results[b]->ncols);
+                if (first[b])
+                    assert_memory_equal(now, first[b], bytes);
+                free(first[b]);
+                first[b] = now;
+            }
+        }
+        for (int b = 0; b < 5; b++)
+            free(first[b]);
+        free_case(&c);
+    }
+    any_plan();
+}
+
+static double loss(attention_case *c)
+{
+    const FtB_Attention_options *options =
+        FTB_ATTENTION_OPTIONS(.dropout = c->ref.dropout, .seed = c->ref.seed, .lse = c->lse);
+    double sum = 0, *now;
+    assert_ok(FtB_attention(c->C, c->ref.A, NULL, c->s, c->Q, c->K, c->V, options, NULL));
+    now = ref_block(c->C);
+    for (int64_t t = 0; t < c->C->nrows * c->C->ncols; t++)
+        sum += now[t] * c->ref.d[t];
+    free(now);
+    return sum;
+}
+
+/* Central differences at some values of X against its gradient. */
+static void differences(attention_case *c, rng *r, FtB_Block X, const double *analytic)
+{
+    for (int t = 0; t < 6 && X->nrows > 0; t++) {
+        int64_t i = rng_below(r, X->nrows), f = rng_below(r, X->ncols);
+        double *x = (double *)X->data + i * X->ld + f, old = *x, side[2];
+        for (int s = 0; s < 2; s++) {
+            *x = old + (s ? 1e-6 : -1e-6);
+            side[s] = loss(c);
+        }
+        *x = old;
+        double found = (side[1] - side[0]) / 2e-6, goal = analytic[i * X->ncols + f];
+        if (fabs(found - goal) > 1e-6 * fmax(1, fabs(goal)))
+            fail_msg("%s: differences %g, gradient %g", c->what, found, goal);
+    }
+}
+
+static void finite_differences(void **state)
+{
+    (void)state;
+    rng r = rng_new();
+    for (int t = 0; t < 12; t++) {
+        attention_case c = new_case(&r, t % 2 ? REF_DOT : REF_LEAKY, FTB_FP64);
+        run(&c);
+        double *of_q = ref_block(c.dQ), *of_k = ref_block(c.dK), *of_v = ref_block(c.dV);
+        differences(&c, &r, c.Q, of_q);
+        differences(&c, &r, c.K, of_k);
+        differences(&c, &r, c.V, of_v);
+        free(of_q);
+        free(of_k);
+        free(of_v);
+        free_case(&c);
+    }
+}
+
+/* Scores of any size, -infinity, NaN; a row that attends to nothing gets 0. */
+static void special_scores(void **state)
+{
+    (void)state;
+    const int64_t I[] = {0, 0, 1, 1, 2, 2, 3, 3}, J[] = {0, 1, 0, 1, 0, 1, 0, 1};
+    const double e[] = {1e30, -1e30, -INFINITY, -INFINITY, -INFINITY, 5, NAN, 1};
+    double x[4] = {0, 0, 0, 0}, v[2] = {3, 4}, c[4], lse[4];
+    FtB_Matrix A;
+    FtB_Block Q, K, V, C, L;
+    assert_ok(FtB_Matrix_build(&A, FTB_FP64, 4, 2, 1, 8, I, J, e, FTB_DUP_ERROR, NULL));
+    assert_ok(FtB_Block_wrap(&Q, x, 4, 1, 1, FTB_FP64));
+    assert_ok(FtB_Block_wrap(&K, x, 2, 1, 1, FTB_FP64));
+    assert_ok(FtB_Block_wrap(&V, v, 2, 1, 1, FTB_FP64));
+    assert_ok(FtB_Block_wrap(&C, c, 4, 1, 1, FTB_FP64));
+    assert_ok(FtB_Block_wrap(&L, lse, 4, 1, 1, FTB_FP64));
+    for (int t = 0; t < PLANS; t++) {
+        ftb_sddmm_force(segments[t], 0);
+        assert_ok(FtB_attention(C, A, NULL, "plus : edge + 0 * dot(src, dst)", Q, K, V,
+                                FTB_ATTENTION_OPTIONS(.lse = L), NULL));
+        assert_true(c[0] == 3 && c[1] == 0 && c[2] == 4 && isnan(c[3]));
+        assert_true(lse[0] == 1e30 && lse[1] == -INFINITY && lse[2] == 5 && isnan(lse[3]));
+    }
+    any_plan();
+    FtB_Matrix_free(&A);
+    FtB_Block_free(&Q);
+    FtB_Block_free(&K);
+    FtB_Block_free(&V);
+    FtB_Block_free(&C);
+    FtB_Block_free(&L);
+}
+
+/* accum keeps rows without entries; a pattern only; the result over memory of an operand. */
+static void accumulators(void **state)
+{
+    (void)state;
+    const int64_t I[] = {0, 0}, J[] = {0, 1};
+    float q[4] = {0}, v[4] = {1, 10, 3, 20}, c[4] = {100, 100, 100, 100};
+    FtB_Matrix A;
+    FtB_Block Q, V, C;
+    assert_ok(FtB_Matrix_build(&A, FTB_BOOL, 2, 2, 0, 2, I, J, NULL, FTB_DUP_ERROR, NULL));
+    assert_ok(FtB_Block_wrap(&Q, q, 2, 2, 2, FTB_FP32));
+    assert_ok(FtB_Block_wrap(&V, v, 2, 2, 2, FTB_FP32));
+    assert_ok(FtB_Block_wrap(&C, c, 2, 2, 2, FTB_FP32));
+    assert_ok(FtB_attention(C, A, "x + y", FTB_PLUS_DOT, Q, Q, V, NULL, NULL));
+    assert_true(c[0] == 102 && c[1] == 115 && c[2] == 100 && c[3] == 100);
+    assert_ok(FtB_attention(V, A, NULL, FTB_PLUS_DOT, Q, Q, V, NULL, NULL));
+    assert_true(v[0] == 2 && v[1] == 15 && v[2] == 0 && v[3] == 0);
+    FtB_Matrix_free(&A);
+    FtB_Block_free(&Q);
+    FtB_Block_free(&V);
+    FtB_Block_free(&C);
+}
+
+static void refusals(void **state)
+{
+    (void)state;
+    rng r = rng_new();
+    FtB_Matrix A = rng_matrix(&r, FTB_FP32, 4, 6, 1, 0.9);
+    FtB_Block Q = block(&r, FTB_FP32, 4, 2, 6), K = block(&r, FTB_FP32, 6, 2, 6),
+              V = block(&r, FTB_FP32, 6, 3, 2);
+    FtB_Block V2, C, L;
+    FtB_Semiring dot = FTB_PLUS_DOT;
+    assert_ok(FtB_Block_heads(&V2, V, 2));
+    assert_ok(FtB_Block_new(&C, 4, 6, FTB_FP32));
+    assert_ok(FtB_Block_new(&L, 4, 3, FTB_FP32));
+    assert_fails(GrB_DIMENSION_MISMATCH, "V: 3 heads", FtB_attention(C, A, NULL, dot, Q, K, V, NULL, NULL));
+    assert_fails(GrB_DIMENSION_MISMATCH, "Q: 6 rows", FtB_attention(C, A, NULL, dot, K, K, V2, NULL, NULL));
+    assert_fails(GrB_DIMENSION_MISMATCH, "the score has 6 values",
+                 FtB_attention(C, A, NULL, "plus : src * dst", Q, K, V2, NULL, NULL));
+    assert_fails(GrB_INVALID_VALUE, "dropout",
+                 FtB_attention(C, A, NULL, dot, Q, K, V2, FTB_ATTENTION_OPTIONS(.dropout = 1), NULL));
+    assert_fails(GrB_DIMENSION_MISMATCH, "lse is 4 x 3",
+                 FtB_attention(C, A, NULL, dot, Q, K, V2, FTB_ATTENTION_OPTIONS(.lse = L), NULL));
+    assert_fails(GrB_INVALID_VALUE, "transpose", FtB_attention(C, A, NULL, dot, Q, K, V2, NULL, FTB_DESC_T0));
+    assert_fails(GrB_NULL_POINTER, "lse is NULL",
+                 FtB_attention_grad(Q, NULL, NULL, C, A, dot, Q, K, V2, C, NULL, NULL));
+    assert_fails(
+        GrB_DOMAIN_MISMATCH, "gradient of fused attention",
+        FtB_attention_grad(Q, NULL, NULL, C, A, "plus : edge * dot(src, dst)", Q, K, V2, C, NULL, NULL));
+    FtB_Matrix_free(&A);
+    FtB_Block_free(&Q);
+    FtB_Block_free(&K);
+    FtB_Block_free(&V);
+    FtB_Block_free(&V2);
+    FtB_Block_free(&C);
+    FtB_Block_free(&L);
+}
+
+static GrB_Info call(void *arg)
+{
+    FtB_Matrix A = NULL;
+    FtB_Block Q = NULL, C = NULL, L = NULL;
+    GrB_Info info;
+    const int64_t I[] = {0, 0, 2, 2}, J[] = {1, 2, 0, 1};
+    const float x[] = {1, 2, 3, 4};
+    if ((info = FtB_Matrix_build(&A, FTB_FP32, 3, 3, 1, 4, I, J, x, FTB_DUP_ERROR, NULL)) == GrB_SUCCESS &&
+        (info = FtB_Block_new(&Q, 3, 3, FTB_BF16)) == GrB_SUCCESS &&
+        (info = FtB_Block_new(&C, 3, 3, FTB_FP32)) == GrB_SUCCESS &&
+        (info = FtB_Block_new(&L, 3, 1, FTB_FP64)) == GrB_SUCCESS) {
+        const FtB_Attention_options *options = FTB_ATTENTION_OPTIONS(.lse = L);
+        info = FtB_attention(C, A, NULL, (const char *)arg, Q, Q, Q, options, NULL);
+        if (info == GrB_SUCCESS && !strstr(arg, "edge"))
+            info = FtB_attention_grad(Q, NULL, NULL, C, A, (const char *)arg, Q, Q, Q, C, options, NULL);
+    }
+    FtB_Matrix_free(&A);
+    FtB_Block_free(&Q);
+    FtB_Block_free(&C);
+    FtB_Block_free(&L);
+    return info;
+}
+
+static void failing_allocations(void **state)
+{
+    (void)state;
+    char dot[] = "plus : dot(src, dst)", any[] = "plus : edge + sum(src)";
+    for (int t = 0; t < 2; t++) {
+        ftb_sddmm_force(t, 0);
+        fail_every_allocation(call, NULL, dot);
+        fail_every_allocation(call, NULL, any);
+    }
+    any_plan();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(random_cases),        cmocka_unit_test(bits),
+        cmocka_unit_test(finite_differences),  cmocka_unit_test(special_scores),
+        cmocka_unit_test(accumulators),        cmocka_unit_test(refusals),
+        cmocka_unit_test(failing_allocations),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
