@@ -92,10 +92,26 @@
         if (f < width)                                                                                       \
             name##_chunk(out + f, x + f, count, ld, 1);                                                      \
     }                                                                                                        \
+    /* Steady rows of few single values, LANES of them at a time: each in order, as name##_lanes has it. */  \
+    static int64_t name##_short(type *restrict out, const ftb_segments *s)                                   \
+    {                                                                                                        \
+        const type *x = s->x;                                                                                \
+        int64_t r = 0, step = s->step;                                                                       \
+        for (; r + LANES <= s->nrows; r += LANES, x += LANES * step) {                                       \
+            type row[LANES];                                                                                 \
+            SIMD for (int64_t l = 0; l < LANES; l++) row[l] = x[l * step];                                   \
+            for (int64_t f = 1; f < s->count; f++)                                                           \
+                SIMD for (int64_t l = 0; l < LANES; l++) row[l] = name##_join(row[l], x[l * step + f]);      \
+            SIMD for (int64_t l = 0; l < LANES; l++) out[r + l] = row[l];                                    \
+        }                                                                                                    \
+        return r;                                                                                            \
+    }                                                                                                        \
     INLINE void name##_streams(type *restrict out, const ftb_segments *s, int64_t width)                     \
     {                                                                                                        \
         const type *x = s->x;                                                                                \
-        for (int64_t r = 0; r < s->nrows; r++, out += width) {                                               \
+        bool few = width == 1 && !s->start && s->count > 0 && s->count < 2 * LANES;                          \
+        int64_t r = few ? name##_short(out, s) : 0;                                                          \
+        for (out += r * width; r < s->nrows; r++, out += width) {                                            \
             int64_t count = s->start ? s->start[r + 1] - s->start[r] : s->count;                             \
             int64_t at = s->start ? (s->start[r] - s->start[0]) * width : r * s->step;                       \
             if (count > 0)                                                                                   \
