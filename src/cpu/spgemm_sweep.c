@@ -7,6 +7,8 @@
 
 #ifdef __AVX512F__
 #include <immintrin.h>
+/* Without optimisation the compiler's header has gathers as macros that convert masks. */
+#pragma GCC diagnostic ignored "-Wsign-conversion"
 #endif
 
 #define INLINE static inline __attribute__((always_inline))
