@@ -37,7 +37,7 @@ static void texts(void **state)
           "  per source     u = src @ W\n", "  per row        v = dst @ W\n",
           "  per edge       u   (kernel: copy)\n", "  reduced by     max\n", "  per result     relu(h + v)\n",
           "block x block'\n", "  per edge       relu(u + v)   (interpreted)\n", "gradients\n",
-          "  d W            (src + dst)' times\n", NULL}},
+          "  d W            (src)' times\n", NULL}},
         {"plus : dot(src, dst) * scale",
          {"  per result     dot(h, dst) * scale\n", "  per edge       dot(u, dst)   (kernel: dot)\n",
           "  d src          grad * scale * dst\n", NULL}},

@@ -209,24 +209,45 @@ static void parts(reverse *r, int node, int a)
     }
 }
 
+/* dW = left' right, taken apart where left is a sum of parts that depend on one kind of vertex each: then one
+ * of the two can be summed before they are multiplied. */
+static void outer(reverse *r, int left, int right)
+{
+    ftb_work *w = &r->w;
+    ftb_derivative *d = r->d;
+    if (left < 0 || right < 0 || w->info != GrB_SUCCESS)
+        return;
+    const ftb_node n = *ftb_work_at(w, left);
+    int x = n.count > 0 ? ftb_work_arg(w, left, 0) : -1, y = n.count > 1 ? ftb_work_arg(w, left, 1) : -1;
+    bool apart = !ftb_work_row(w, left) && !ftb_work_col(w, left);
+    if (apart && n.op == FTB_OP_NEG) {
+        outer(r, x, make(r, FTB_OP_NEG, right, -1));
+    } else if (apart && (n.op == FTB_OP_ADD || n.op == FTB_OP_SUB) && r->width[x] == r->width[y]) {
+        outer(r, x, right);
+        outer(r, y, n.op == FTB_OP_SUB ? make(r, FTB_OP_NEG, right, -1) : right);
+    } else if (apart && (n.op == FTB_OP_MUL || n.op == FTB_OP_DIV) && r->width[y] == 1) {
+        outer(r, x, make(r, n.op, right, y));
+    } else if (apart && n.op == FTB_OP_MUL && r->width[x] == 1) {
+        outer(r, y, make(r, n.op, right, x));
+    } else if (d->nouter == FTB_MAX_PRE) {
+        w->info = ftb_fail(GrB_INVALID_VALUE, "%s: more than %d products for the gradient of one block",
+                           w->tree->what, FTB_MAX_PRE);
+    } else {
+        int pair = d->nouter++;
+        w->info = ftb_work_extract(&d->left[pair], w, left);
+        if (w->info == GrB_SUCCESS)
+            w->info = ftb_work_extract(&d->right[pair], w, right);
+    }
+}
+
 static void matmul(reverse *r, int node, int a)
 {
     int x = ftb_work_arg(&r->w, node, 0), W = ftb_work_arg(&r->w, node, 1), f = ftb_work_find(&r->w, W);
     const FtB_Block rows = r->w.names[f].rows;
     a = widen(r, a, node);
-    if (W == r->wanted) {
-        int pair = r->d->nouter;
-        if (pair == FTB_MAX_PRE)
-            r->w.info = ftb_fail(GrB_INVALID_VALUE, "%s: '%s' is used more than %d times", r->w.tree->what,
-                                 r->w.names[f].name, FTB_MAX_PRE);
-        else if (a >= 0)
-            r->w.info = ftb_work_extract(&r->d->left[pair], &r->w, x);
-        if (a < 0 || r->w.info != GrB_SUCCESS)
-            return;
-        r->d->nouter++;
-        r->w.info = ftb_work_extract(&r->d->right[pair], &r->w, a);
-    }
-    if (!r->path[x])
+    if (W == r->wanted)
+        outer(r, x, a);
+    if (!r->path[x] || a < 0)
         return;
     char name[FTB_NAME_LENGTH + 1];
     snprintf(name, sizeof name, "%s'", r->w.names[f].name);
@@ -285,8 +306,8 @@ static int seed(reverse *r, FtB_Type type, bool reduced)
     if (!reduced || (reducer.monoid == FTB_PLUS && !reducer.mean))
         return grad;
     if (reducer.mean) {
-        int count = note(r, ftb_work_name(&r->w, "count", FTB_SIDE_ROW, FTB_INT64, 1), 1);
-        return make(r, FTB_OP_DIV, grad, type == FTB_FP32 ? make(r, FTB_OP_FP32, count, -1) : count);
+        int di = note(r, ftb_work_name(&r->w, "di", FTB_SIDE_ROW, FTB_INT64, 1), 1);
+        return make(r, FTB_OP_DIV, grad, type == FTB_FP32 ? make(r, FTB_OP_FP32, di, -1) : di);
     }
     if (reducer.monoid != FTB_MIN && reducer.monoid != FTB_MAX) {
         r->w.info = ftb_fail(GrB_DOMAIN_MISMATCH,
@@ -295,7 +316,7 @@ static int seed(reverse *r, FtB_Type type, bool reduced)
         return -1;
     }
     int saved = note(r, ftb_work_name(&r->w, "saved", FTB_SIDE_ROW, FTB_INT64, width), width);
-    int e = note(r, ftb_work_name(&r->w, "e", FTB_SIDE_EDGE, FTB_INT64, 1), 1);
+    int e = note(r, ftb_work_name(&r->w, "e'", FTB_SIDE_EDGE, FTB_INT64, 1), 1);
     return choose(r, make(r, FTB_OP_EQ, saved, e), grad, r->zero);
 }
 
@@ -326,7 +347,7 @@ static GrB_Info differentiate(reverse *r, const char *name, bool reduced)
         r->width[n] = ftb_work_shape(w, n).width;
         r->adjoint[n] = -1;
     }
-    r->zero = integer(r, 0);
+    r->zero = note(r, ftb_work_real(w, 0), 1);
     r->adjoint[w->tree->root] = seed(r, type, reduced);
     for (int n = w->tree->root; n >= 0 && w->info == GrB_SUCCESS && w->tree->nnodes < w->room; n--)
         if (r->path[n] && r->adjoint[n] >= 0 && !ftb_work_leaf(w, n))
@@ -346,7 +367,7 @@ static GrB_Info differentiate(reverse *r, const char *name, bool reduced)
 /* Names that gradients may use, behind the message's text. */
 static int extra_names(reverse *r, const char **list)
 {
-    static const char *const fixed[] = {"grad", "count", "saved", "e"};
+    static const char *const fixed[] = {"grad", "di", "saved", "e'"};
     int count = 0;
     for (int x = 0; x < 4; x++)
         snprintf(r->extra[count++], sizeof r->extra[0], "%s", fixed[x]);

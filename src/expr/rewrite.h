@@ -71,9 +71,9 @@ typedef struct ftb_derivative {
     ftb_expr *left[FTB_MAX_PRE], *right[FTB_MAX_PRE];
 } ftb_derivative;
 GrB_Info ftb_gradient(ftb_derivative *d, const ftb_message *m, const char *name);
-/* The same with "grad" the gradient of the reduced messages, of side ROW. mean also reads "count" (ROW,
- * INT64: the row's messages); min and max read "saved" (ROW, INT64, of the message's shape: the winning
- * entry) and "e" (EDGE). GrB_DOMAIN_MISMATCH for other reducers than these and plus. */
+/* The same with "grad" the gradient of the reduced messages, of side ROW. mean also reads "di"; min and max
+ * read "saved" (ROW, INT64, of the message's shape: the winning entry of the pattern) and "e'" (EDGE, INT64:
+ * the entry's number there). GrB_DOMAIN_MISMATCH for other reducers than these and plus. */
 GrB_Info ftb_gradient_reduced(ftb_derivative *d, const ftb_message *m, const char *name);
 void ftb_derivative_clear(ftb_derivative *d);
 

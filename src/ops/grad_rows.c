@@ -1,0 +1,129 @@
+/* Messages of gradients, summed into rows: rewritten, with what is computed once per vertex, and run. */
+#include "ops/grad.h"
+
+#include "expr/tree.h"
+
+static ftb_message with_expr(const ftb_message *m, ftb_expr *expr)
+{
+    ftb_message copy = *m;
+    copy.expr = expr;
+    copy.reducer = (ftb_reducer){.monoid = FTB_PLUS};
+    copy.wide = true;
+    return copy;
+}
+
+static GrB_Info add_feed(ftb_message *m, const char *name, ftb_side side, const ftb_rows *rows)
+{
+    if (m->nfeeds == FTB_MAX_FEEDS)
+        return ftb_fail(GrB_INVALID_VALUE, "semiring: more than %d names in one gradient", FTB_MAX_FEEDS);
+    ftb_feed *feed = &m->feeds[m->nfeeds++];
+    *feed = (ftb_feed){.side = side,
+                       .type = rows->type,
+                       .data = rows->data,
+                       .nrows = rows->nrows,
+                       .ld = rows->width,
+                       .heads = m->heads,
+                       .width = rows->width / m->heads};
+    snprintf(feed->name, sizeof feed->name, "%s", name);
+    return GrB_SUCCESS;
+}
+
+GrB_Info ftb_grad_vertices(ftb_rows *Y, const ftb_message *m, ftb_side side, int64_t nrows, ftb_expr *expr)
+{
+    ftb_message v = with_expr(m, expr);
+    int64_t width = 0;
+    *Y = (ftb_rows){.nrows = nrows};
+    GrB_Info info = ftb_message_vertices(&v, expr, side, nrows, &Y->data, &Y->type, &width);
+    Y->width = m->heads * width;
+    return info;
+}
+
+/* Room for what m gives, in nrows rows. */
+static GrB_Info new_rows(ftb_rows *T, const ftb_message *m, int64_t nrows)
+{
+    ftb_message_type type;
+    ftb_program *program;
+    GrB_Info info = ftb_message_compile(&type, &program, m);
+    if (info != GrB_SUCCESS)
+        return info;
+    ftb_program_delete(program);
+    *T = (ftb_rows){.type = type.reduced, .nrows = nrows, .width = m->heads * type.width};
+    if (__builtin_mul_overflow(nrows, T->width, &(int64_t){0}))
+        return ftb_fail(GrB_INVALID_VALUE, "semiring: %lld rows of %lld values cannot be addressed",
+                        (long long)nrows, (long long)T->width);
+    T->data = ftb_new(m->ctx, nrows * T->width, FtB_Type_size(T->type));
+    return T->data ? GrB_SUCCESS : ftb_nomem();
+}
+
+static void clear_empty(const ftb_rows *T, const ftb_pattern *p)
+{
+    size_t bytes = (size_t)T->width * FtB_Type_size(T->type);
+    for (int64_t i = 0; i < p->nrows; i++)
+        if (p->rowptr[i] == p->rowptr[i + 1])
+            memset((char *)T->data + (size_t)i * bytes, 0, bytes);
+}
+
+/* post, over the sums H; replaces them. */
+static GrB_Info finish(ftb_rows *H, const ftb_message *m, const ftb_pattern *p, ftb_expr *post)
+{
+    ftb_message done = with_expr(m, post);
+    ftb_rows made = {0};
+    GrB_Info info = add_feed(&done, "h", FTB_SIDE_ROW, H);
+    if (info == GrB_SUCCESS)
+        info = add_feed(&done, "count", FTB_SIDE_ROW, &(ftb_rows){NULL, FTB_INT64, p->nrows, m->heads});
+    if (info == GrB_SUCCESS) {
+        done.feeds[done.nfeeds - 1].heads = 1;
+        done.feeds[done.nfeeds - 1].degree = p->rowptr;
+        info = ftb_grad_vertices(&made, &done, FTB_SIDE_ROW, p->nrows, post);
+    }
+    if (info != GrB_SUCCESS)
+        return info;
+    ftb_delete(H->data);
+    *H = made;
+    return GrB_SUCCESS;
+}
+
+GrB_Info ftb_grad_sum(ftb_rows *T, const ftb_message *m, ftb_pattern *p, ftb_expr *expr)
+{
+    ftb_message plain = with_expr(m, expr), core;
+    ftb_rewritten r = {0};
+    ftb_rows pre[FTB_MAX_PRE] = {{0}}, H = {0};
+    *T = (ftb_rows){0};
+    GrB_Info info = ftb_rewrite(&r, &plain, true, false);
+    core = with_expr(m, r.core);
+    for (int x = 0; x < r.npre && info == GrB_SUCCESS; x++) {
+        int64_t nrows = r.pre[x].side == FTB_SIDE_ROW ? p->nrows : p->ncols;
+        info = ftb_grad_vertices(&pre[x], m, r.pre[x].side, nrows, r.pre[x].expr);
+        if (info == GrB_SUCCESS)
+            info = add_feed(&core, r.pre[x].name, r.pre[x].side, &pre[x]);
+    }
+    if (info == GrB_SUCCESS)
+        info = new_rows(&H, &core, p->nrows);
+    if (info == GrB_SUCCESS)
+        info = ftb_message_reduce(&core, p, H.data, H.width, NULL, 0, NULL, 0);
+    if (info == GrB_SUCCESS && r.post)
+        info = finish(&H, &core, p, r.post);
+    if (info == GrB_SUCCESS) {
+        clear_empty(&H, p);
+        *T = H;
+        H.data = NULL;
+    }
+    for (int x = 0; x < r.npre; x++)
+        ftb_delete(pre[x].data);
+    ftb_delete(H.data);
+    ftb_rewritten_clear(&r);
+    return info;
+}
+
+GrB_Info ftb_grad_store(ftb_rows *V, const ftb_message *m, ftb_pattern *p, ftb_expr *expr)
+{
+    ftb_message plain = with_expr(m, expr);
+    GrB_Info info = new_rows(V, &plain, p->nvals);
+    if (info == GrB_SUCCESS)
+        info = ftb_message_store(&plain, p, V->data);
+    if (info != GrB_SUCCESS) {
+        ftb_delete(V->data);
+        V->data = NULL;
+    }
+    return info;
+}
