@@ -1,7 +1,7 @@
 /* Messages of gradients, summed into rows: rewritten, with what is computed once per vertex, and run. */
 #include "ops/grad.h"
 
-#include "expr/tree.h"
+#include "ops/sddmm.h"
 
 static ftb_message with_expr(const ftb_message *m, ftb_expr *expr)
 {
@@ -83,47 +83,74 @@ static GrB_Info finish(ftb_rows *H, const ftb_message *m, const ftb_pattern *p, 
     return GrB_SUCCESS;
 }
 
+/* A message rewritten, with what is computed once per vertex computed. */
+typedef struct ready {
+    ftb_rewritten r;
+    ftb_message core; /* shallow */
+    ftb_rows pre[FTB_MAX_PRE];
+} ready;
+
+static void clear_ready(ready *x)
+{
+    for (int n = 0; n < x->r.npre; n++)
+        ftb_delete(x->pre[n].data);
+    ftb_rewritten_clear(&x->r);
+}
+
+static GrB_Info make_ready(ready *x, const ftb_message *m, const ftb_pattern *p, ftb_expr *expr, bool reduce)
+{
+    ftb_message plain = with_expr(m, expr);
+    *x = (ready){0};
+    GrB_Info info = ftb_rewrite(&x->r, &plain, reduce, false);
+    x->core = with_expr(m, x->r.core);
+    for (int n = 0; n < x->r.npre && info == GrB_SUCCESS; n++) {
+        const ftb_pre *pre = &x->r.pre[n];
+        int64_t nrows = pre->side == FTB_SIDE_ROW ? p->nrows : p->ncols;
+        info = ftb_grad_vertices(&x->pre[n], m, pre->side, nrows, pre->expr);
+        if (info == GrB_SUCCESS)
+            info = add_feed(&x->core, pre->name, pre->side, &x->pre[n]);
+    }
+    return info;
+}
+
 GrB_Info ftb_grad_sum(ftb_rows *T, const ftb_message *m, ftb_pattern *p, ftb_expr *expr)
 {
-    ftb_message plain = with_expr(m, expr), core;
-    ftb_rewritten r = {0};
-    ftb_rows pre[FTB_MAX_PRE] = {{0}}, H = {0};
-    *T = (ftb_rows){0};
-    GrB_Info info = ftb_rewrite(&r, &plain, true, false);
-    core = with_expr(m, r.core);
-    for (int x = 0; x < r.npre && info == GrB_SUCCESS; x++) {
-        int64_t nrows = r.pre[x].side == FTB_SIDE_ROW ? p->nrows : p->ncols;
-        info = ftb_grad_vertices(&pre[x], m, r.pre[x].side, nrows, r.pre[x].expr);
-        if (info == GrB_SUCCESS)
-            info = add_feed(&core, r.pre[x].name, r.pre[x].side, &pre[x]);
-    }
+    ready x;
+    ftb_rows H = {0};
+    GrB_Info info = make_ready(&x, m, p, expr, true);
     if (info == GrB_SUCCESS)
-        info = new_rows(&H, &core, p->nrows);
+        info = new_rows(&H, &x.core, p->nrows);
     if (info == GrB_SUCCESS)
-        info = ftb_message_reduce(&core, p, H.data, H.width, NULL, 0, NULL, 0);
-    if (info == GrB_SUCCESS && r.post)
-        info = finish(&H, &core, p, r.post);
+        info = ftb_message_reduce(&x.core, p, H.data, H.width, NULL, 0, NULL, 0);
+    if (info == GrB_SUCCESS && x.r.post)
+        info = finish(&H, &x.core, p, x.r.post);
     if (info == GrB_SUCCESS) {
         clear_empty(&H, p);
         *T = H;
         H.data = NULL;
     }
-    for (int x = 0; x < r.npre; x++)
-        ftb_delete(pre[x].data);
     ftb_delete(H.data);
-    ftb_rewritten_clear(&r);
+    clear_ready(&x);
     return info;
 }
 
 GrB_Info ftb_grad_store(ftb_rows *V, const ftb_message *m, ftb_pattern *p, ftb_expr *expr)
 {
-    ftb_message plain = with_expr(m, expr);
-    GrB_Info info = new_rows(V, &plain, p->nvals);
+    ready x;
+    ftb_message_type type;
+    ftb_rows made = {0};
+    GrB_Info info = make_ready(&x, m, p, expr, false);
     if (info == GrB_SUCCESS)
-        info = ftb_message_store(&plain, p, V->data);
-    if (info != GrB_SUCCESS) {
-        ftb_delete(V->data);
-        V->data = NULL;
+        info = new_rows(&made, &x.core, p->nvals);
+    if (info == GrB_SUCCESS) {
+        type = (ftb_message_type){made.type, made.type, made.width / m->heads};
+        info = ftb_sddmm_run(made.data, &x.core, &type, p);
     }
+    if (info == GrB_SUCCESS) {
+        *V = made;
+        made.data = NULL;
+    }
+    ftb_delete(made.data);
+    clear_ready(&x);
     return info;
 }
