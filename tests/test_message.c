@@ -2,9 +2,8 @@
 #include "support/check.h"
 
 #include "core/isa.h"
-#include "expr/message.h"
 #include "support/fail_alloc.h"
-#include "support/random.h"
+#include "support/messages.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -94,83 +93,6 @@ static const struct {
 
 /* ---- one case */
 
-typedef struct fixture {
-    FtB_Matrix A;
-    FtB_Block src, dst, norm;
-    FtB_Semiring semiring, bound;
-    ftb_message m;
-    int64_t heads, width, edge_heads;
-} fixture;
-
-/* Rows: some empty, short ones, and one with entries in most columns. */
-static FtB_Matrix random_graph(rng *r, int64_t nrows, int64_t ncols, FtB_Type type, int64_t width, bool hub)
-{
-    int64_t n = 0, room = nrows * 6 + ncols;
-    int64_t *I = malloc((size_t)room * 8), *J = malloc((size_t)room * 8);
-    char *X = malloc((size_t)(room * ftb_max(width, 1)) * 8);
-    for (int64_t i = 0; i < nrows && ncols > 0; i++)
-        for (int64_t t = rng_below(r, 3) ? rng_below(r, 6) : 0; t > 0; t--, n++) {
-            I[n] = i;
-            J[n] = rng_below(r, ncols);
-        }
-    for (int64_t j = 0; hub && j < ncols && nrows > 0; j++, n++) {
-        I[n] = nrows / 2;
-        J[n] = j;
-    }
-    rng_values(r, X, type, n * ftb_max(width, 1));
-    FtB_Matrix A;
-    assert_ok(FtB_Matrix_build(&A, type, nrows, ncols, width, n, I, J, X, FTB_DUP_FIRST, NULL));
-    free(I);
-    free(J);
-    free(X);
-    return A;
-}
-
-static FtB_Block random_block(rng *r, int64_t rows, int64_t columns, FtB_Type type)
-{
-    FtB_Block X;
-    assert_ok(FtB_Block_new(&X, rows, columns + 3, type));
-    rng_values(r, X->data, type, rows * (columns + 3));
-    X->ncols = columns; /* rows that are not packed */
-    X->data = (char *)X->data + FtB_Type_size(type);
-    return X;
-}
-
-static void make(fixture *f, rng *r, const char *reducer, const char *message, FtB_Type type, int64_t nrows,
-                 int64_t ncols, int64_t heads, int64_t src_heads, int64_t width, int64_t edge_width, bool hub)
-{
-    char text[256];
-    snprintf(text, sizeof text, "%s : %s", reducer, message);
-    *f = (fixture){.heads = heads, .width = width};
-    f->A = random_graph(r, nrows, ncols, type, edge_width, hub);
-    f->src = random_block(r, ncols, src_heads * width, type);
-    f->dst = random_block(r, nrows, heads * width, type);
-    f->norm = random_block(r, nrows, 1, type);
-    assert_ok(FtB_Semiring_new(&f->semiring, text));
-    if (strstr(message, "norm"))
-        assert_ok(FtB_Semiring_bind(&f->bound, f->semiring, FTB_BIND("norm", f->norm)));
-    else if (strstr(message, "scale")) /* texts have one or the other */
-        assert_ok(FtB_Semiring_bind(&f->bound, f->semiring, FTB_BIND("scale", 0.5)));
-    else
-        assert_ok((FtB_Semiring_bind)(&f->bound, f->semiring, NULL, 0));
-    assert_ok(ftb_message_new(&f->m, ftb_context(), f->bound, NULL));
-    assert_ok(ftb_message_block(&f->m, "src", FTB_SIDE_COL, f->src, src_heads));
-    assert_ok(ftb_message_block(&f->m, "dst", FTB_SIDE_ROW, f->dst, heads));
-    assert_ok(ftb_message_values(&f->m, "edge", f->A, NULL));
-    assert_ok(ftb_message_indices(&f->m, f->A->pattern, false, NULL));
-}
-
-static void release(fixture *f)
-{
-    ftb_message_clear(&f->m);
-    FtB_Semiring_free(&f->semiring);
-    FtB_Semiring_free(&f->bound);
-    FtB_Matrix_free(&f->A);
-    FtB_Block_free(&f->src);
-    FtB_Block_free(&f->dst);
-    FtB_Block_free(&f->norm);
-}
-
 static void read_row(double *to, FtB_Block X, int64_t row, int64_t first, int64_t count)
 {
     for (int64_t f = 0; f < count; f++)
@@ -178,7 +100,7 @@ static void read_row(double *to, FtB_Block X, int64_t row, int64_t first, int64_
 }
 
 /* Messages of edge e in all heads; returns the width of one. */
-static int64_t messages_of(double *z, const fixture *x, oracle f, int64_t i, int64_t e)
+static int64_t messages_of(double *z, const message_fixture *x, oracle f, int64_t i, int64_t e)
 {
     const ftb_pattern *p = x->A->pattern;
     double src[MOST], dst[MOST], edge[MOST] = {1}, norm[1];
@@ -235,8 +157,8 @@ static void expect(const char *what, const char *text, int64_t i, int64_t f, dou
                  (long long)f, got, want);
 }
 
-static void check_reduce(fixture *x, const char *text, oracle f, bool approximate, const int64_t *rows,
-                         int64_t nrows, bool want_arg)
+static void check_reduce(message_fixture *x, const char *text, oracle f, bool approximate,
+                         const int64_t *rows, int64_t nrows, bool want_arg)
 {
     const ftb_pattern *p = x->A->pattern;
     ftb_message_type type;
@@ -288,7 +210,7 @@ static void check_reduce(fixture *x, const char *text, oracle f, bool approximat
     free(arg);
 }
 
-static void check_store(fixture *x, const char *text, oracle f, bool approximate)
+static void check_store(message_fixture *x, const char *text, oracle f, bool approximate)
 {
     const ftb_pattern *p = x->A->pattern;
     ftb_message_type type;
@@ -314,12 +236,13 @@ static void check_store(fixture *x, const char *text, oracle f, bool approximate
 static void run_case(rng *r, int t, const char *reducer, FtB_Type type, int64_t heads, int64_t src_heads,
                      int64_t width, int64_t edge_width, bool hub)
 {
-    fixture x;
+    message_fixture x;
     int64_t nrows = 1 + rng_below(r, 40), ncols = hub ? 600 : 1 + rng_below(r, 40);
     bool arg = strcmp(reducer, "min") == 0 || strcmp(reducer, "max") == 0;
-    make(&x, r, reducer, texts[t].message, type, nrows, ncols, heads, src_heads, width, edge_width, hub);
+    make_message(&x, r, reducer, texts[t].message, type, nrows, ncols, heads, src_heads, width, edge_width,
+                 hub);
     if (x.m.heads != heads && edge_width > 1) { /* nothing says that there are heads */
-        release(&x);
+        release_message(&x);
         return;
     }
     check_reduce(&x, texts[t].message, texts[t].f, texts[t].approximate, NULL, 0, false);
@@ -331,7 +254,7 @@ static void run_case(rng *r, int t, const char *reducer, FtB_Type type, int64_t 
             rows[count++] = i;
     check_reduce(&x, texts[t].message, texts[t].f, texts[t].approximate, rows, count, false);
     check_store(&x, texts[t].message, texts[t].f, texts[t].approximate);
-    release(&x);
+    release_message(&x);
 }
 
 static void test_texts(void **state)
@@ -376,8 +299,9 @@ static void test_function(void **state)
     rng r = rng_new();
     for (int64_t heads = 1; heads < 4; heads++)
         for (int64_t width = 1; width < 40; width += 16) {
-            fixture x;
-            make(&x, &r, "plus", "src", FTB_INT16, 30, 20, heads, heads, width, heads == 2 ? 2 : 1, true);
+            message_fixture x;
+            make_message(&x, &r, "plus", "src", FTB_INT16, 30, 20, heads, heads, width, heads == 2 ? 2 : 1,
+                         true);
             ftb_message_clear(&x.m);
             FtB_Semiring_free(&x.bound);
             assert_ok(FtB_Semiring_new_function(&x.bound, "plus", user_function, width, &two));
@@ -388,165 +312,8 @@ static void test_function(void **state)
             assert_ok(ftb_message_indices(&x.m, x.A->pattern, false, NULL));
             check_reduce(&x, "function", user_oracle, false, NULL, 0, false);
             check_store(&x, "function", user_oracle, false);
-            release(&x);
+            release_message(&x);
         }
-}
-
-/* The transposed pattern, walked with the text's names the other way round, gives every entry the same. */
-static void test_transposed(void **state)
-{
-    (void)state;
-    static const char text[] =
-        "plus : src - 2 * dst + n[i] * 3 + c[j] * 5 + w[e] * 7 + i * 11 + j * 13 + e * 17 + "
-        "di * 19 + dk * 23 + edge";
-    rng r = rng_new();
-    FtB_Matrix A = random_graph(&r, 40, 30, FTB_FP64, 1, true);
-    ftb_pattern *p = A->pattern, *t;
-    const int64_t *from;
-    int64_t nvals = p->nvals;
-    FtB_Block src = random_block(&r, 30, 5, FTB_FP64), dst = random_block(&r, 40, 5, FTB_FP64);
-    FtB_Block n = random_block(&r, 40, 1, FTB_FP64), c = random_block(&r, 30, 5, FTB_FP64),
-              w = random_block(&r, nvals, 1, FTB_FP64);
-    double *V[3];
-    FtB_Semiring s, bound;
-    assert_ok(ftb_pattern_transpose(p, &t, &from));
-    assert_ok(FtB_Semiring_new(&s, text));
-    for (int way = 0; way < 3; way++) { /* as it is; transposed, with dst added and with dst bound */
-        ftb_message m;
-        if (way == 2)
-            assert_ok(FtB_Semiring_bind(&bound, s, FTB_BIND("n", n), FTB_BIND("c", c), FTB_BIND("w", w),
-                                        FTB_BIND("dst", dst)));
-        else
-            assert_ok(FtB_Semiring_bind(&bound, s, FTB_BIND("n", n), FTB_BIND("c", c), FTB_BIND("w", w)));
-        assert_ok(ftb_message_new(&m, ftb_context(), bound, NULL));
-        assert_ok(ftb_message_block(&m, "src", way ? FTB_SIDE_ROW : FTB_SIDE_COL, src, 1));
-        if (way < 2)
-            assert_ok(ftb_message_block(&m, "dst", way ? FTB_SIDE_COL : FTB_SIDE_ROW, dst, 1));
-        assert_ok(ftb_message_values(&m, "edge", A, way ? from : NULL));
-        assert_ok(ftb_message_indices(&m, way ? t : p, way, way ? from : NULL));
-        V[way] = malloc((size_t)nvals * 40);
-        assert_ok(ftb_message_store(&m, way ? t : p, V[way]));
-        ftb_message_clear(&m);
-        FtB_Semiring_free(&bound);
-    }
-    for (int64_t e = 0; e < nvals; e++) {
-        assert_memory_equal(V[1] + e * 5, V[0] + from[e] * 5, 40);
-        assert_memory_equal(V[2] + e * 5, V[0] + from[e] * 5, 40);
-    }
-    for (int way = 0; way < 3; way++)
-        free(V[way]);
-    FtB_Semiring_free(&s);
-    FtB_Matrix_free(&A);
-    FtB_Block_free(&src);
-    FtB_Block_free(&dst);
-    FtB_Block_free(&n);
-    FtB_Block_free(&c);
-    FtB_Block_free(&w);
-}
-
-/* a, b and the domain of GraphBLAS's semirings. */
-static void graphblas_message(ftb_message *m, GrB_Semiring semiring, FtB_Matrix A, FtB_Block src,
-                              FtB_Block dst)
-{
-    static const char *const spmm[] = {"a", "edge", "b", "src", NULL}, *const sddmm[] = {"a", "dst", "b",
-                                                                                         "src", NULL};
-    FtB_Semiring s;
-    assert_ok(ftb_arg_semiring(&s, FtB_Arg_grb_semiring(semiring), "semiring"));
-    assert_ok(ftb_message_new(m, ftb_context(), s, dst ? sddmm : spmm));
-    assert_ok(ftb_message_block(m, "src", FTB_SIDE_COL, src, 1));
-    if (dst) {
-        assert_ok(ftb_message_block(m, "dst", FTB_SIDE_ROW, dst, 1));
-        assert_ok(ftb_message_over_features(m));
-    } else {
-        assert_ok(ftb_message_values(m, "edge", A, NULL));
-    }
-    assert_ok(ftb_message_indices(m, A->pattern, false, NULL));
-    FtB_Semiring_free(&s);
-}
-
-static void test_graphblas(void **state)
-{
-    (void)state;
-    rng r = rng_new();
-    FtB_Matrix A = random_graph(&r, 20, 20, FTB_FP32, 1, true);
-    FtB_Block src = random_block(&r, 20, 17, FTB_FP32), dst = random_block(&r, 20, 17, FTB_FP32);
-    const ftb_pattern *p = A->pattern;
-    float *edge = A->values->data, *x = src->data, *y = dst->data;
-    edge[0] = 300.7F; /* saturates */
-    ftb_message m;
-    int64_t *V = malloc((size_t)p->nvals * 17 * 8);
-    graphblas_message(&m, GrB_PLUS_TIMES_SEMIRING_INT8, A, src, NULL);
-    assert_ok(ftb_message_store(&m, p, V));
-    ftb_message_clear(&m);
-    for (int64_t e = 0; e < p->nvals; e++)
-        for (int64_t f = 0; f < 17; f++)
-            assert_int_equal(V[e * 17 + f],
-                             (e == 0 ? 127 : (int64_t)edge[e]) * (int64_t)x[ftb_col(p, e) * src->ld + f]);
-    graphblas_message(&m, GrB_PLUS_TIMES_SEMIRING_FP32, A, src, NULL);
-    assert_non_null(ftb_message_find(&m, "edge"));
-    assert_null(ftb_message_find(&m, "a"));
-    ftb_message_clear(&m);
-    const GrB_Semiring known[] = {GrB_PLUS_TIMES_SEMIRING_FP32, GrB_LOR_LAND_SEMIRING_BOOL,
-                                  GrB_LAND_LOR_SEMIRING_BOOL, GrB_LXOR_LAND_SEMIRING_BOOL,
-                                  GrB_LXNOR_LOR_SEMIRING_BOOL};
-    for (int k = 0; k < 5; k++) {
-        graphblas_message(&m, known[k], A, src, dst);
-        assert_ok(ftb_message_store(&m, p, V));
-        ftb_message_clear(&m);
-        for (int64_t i = 0; i < p->nrows; i++)
-            for (int64_t e = p->rowptr[i]; e < p->rowptr[i + 1]; e++) {
-                float dot = 0;
-                int or = 0, and = 1, xor = 0, xnor = 1;
-                for (int64_t f = 0; f < 17; f++) {
-                    float u = x[ftb_col(p, e) * src->ld + f], v = y[i * dst->ld + f];
-                    dot += u * v;
-                    or |= u && v;
-                    and &= u || v;
-                    xor ^= u &&v;
-                    xnor = xnor == (u || v);
-                }
-                const int truths[] = {0, or, and, xor, xnor};
-                if (k == 0)
-                    assert_true(((float *)V)[e] == dot);
-                else
-                    assert_int_equal(((uint8_t *)V)[e], truths[k]);
-            }
-    }
-    FtB_Semiring s;
-    assert_ok(ftb_arg_semiring(&s, FtB_Arg_grb_semiring(GrB_MIN_PLUS_SEMIRING_FP32), "semiring"));
-    assert_ok(ftb_message_new(&m, ftb_context(), s, NULL));
-    assert_fails(GrB_DOMAIN_MISMATCH, "min over the features", ftb_message_over_features(&m));
-    ftb_message_clear(&m);
-    FtB_Semiring_free(&s);
-    free(V);
-    FtB_Matrix_free(&A);
-    FtB_Block_free(&src);
-    FtB_Block_free(&dst);
-}
-
-static void test_vertices(void **state)
-{
-    (void)state;
-    rng r = rng_new();
-    for (int64_t heads = 1; heads < 4; heads++) {
-        fixture x;
-        void *Y;
-        FtB_Type type;
-        int64_t width;
-        ftb_expr *e;
-        make(&x, &r, "plus", "norm[i] * dst + src", FTB_FP32, 3000, 10, heads, heads, 7, 0, false);
-        assert_ok(ftb_expr_parse(&e, ftb_context(), "relu(dst) * 2 + dst", "test", 0));
-        assert_ok(ftb_message_vertices(&x.m, e, FTB_SIDE_ROW, 3000, &Y, &type, &width));
-        assert_true(type == FTB_FP32 && width == 7);
-        for (int64_t i = 0; i < 3000; i++)
-            for (int64_t f = 0; f < heads * 7; f++) {
-                float v = ((float *)x.dst->data)[i * x.dst->ld + f];
-                assert_true(((float *)Y)[i * heads * 7 + f] == (v > 0 ? v : 0) * 2 + v);
-            }
-        ftb_delete(Y);
-        ftb_expr_release(e);
-        release(&x);
-    }
 }
 
 static void test_nan(void **state)
@@ -580,8 +347,8 @@ static void test_threads(void **state)
 {
     (void)state;
     rng r = rng_new();
-    fixture x;
-    make(&x, &r, "plus", "tanh(src * dst + edge)", FTB_FP32, 2000, 5000, 1, 1, 13, 1, true);
+    message_fixture x;
+    make_message(&x, &r, "plus", "tanh(src * dst + edge)", FTB_FP32, 2000, 5000, 1, 1, 13, 1, true);
     float *T[2] = {malloc(2000 * 13 * 4), malloc(2000 * 13 * 4)};
     for (int threads = 1; threads <= 5; threads += 2) {
         assert_ok(FtB_Context_set_threads(NULL, threads));
@@ -592,53 +359,14 @@ static void test_threads(void **state)
     assert_ok(FtB_Context_set_threads(NULL, 0));
     free(T[0]);
     free(T[1]);
-    release(&x);
-}
-
-static void test_errors(void **state)
-{
-    (void)state;
-    rng r = rng_new();
-    fixture x;
-    ftb_message m;
-    FtB_Semiring s, bound;
-    make(&x, &r, "plus", "src * dst * edge", FTB_FP32, 20, 10, 4, 4, 3, 4, true);
-    assert_ok(FtB_Semiring_new(&s, "plus : src * dst + n[j] + nobody"));
-    assert_ok(FtB_Semiring_bind(&bound, s, FTB_BIND("dst", x.dst)));
-    assert_ok(ftb_message_new(&m, ftb_context(), bound, NULL));
-    assert_fails(GrB_INVALID_VALUE, "'dst' is bound", ftb_message_block(&m, "dst", FTB_SIDE_ROW, x.dst, 1));
-    ftb_message_clear(&m);
-    FtB_Semiring_free(&bound);
-    assert_ok(FtB_Semiring_bind(&bound, s, FTB_BIND("n", x.dst)));
-    assert_ok(ftb_message_new(&m, ftb_context(), bound, NULL));
-    assert_ok(ftb_message_block(&m, "src", FTB_SIDE_COL, x.src, 4));
-    assert_fails(GrB_DIMENSION_MISMATCH, "'dst' has 2 heads, where other operands have 4",
-                 ftb_message_block(&m, "dst", FTB_SIDE_ROW, x.dst, 2));
-    assert_fails(GrB_DIMENSION_MISMATCH, "multiple of 5",
-                 ftb_message_block(&m, "dst", FTB_SIDE_ROW, x.dst, 5));
-    assert_fails(GrB_INVALID_VALUE, "unknown name 'dst' at column 14; known here: n[j], src, dst",
-                 ftb_message_indices(&m, x.A->pattern, false, NULL));
-    ftb_message_clear(&m);
-    FtB_Semiring_free(&bound);
-    assert_ok(FtB_Semiring_bind(&bound, s, FTB_BIND("n", x.src), FTB_BIND("nobody", 1)));
-    assert_ok(ftb_message_new(&m, ftb_context(), bound, NULL));
-    assert_ok(ftb_message_block(&m, "src", FTB_SIDE_COL, x.src, 4));
-    assert_ok(ftb_message_block(&m, "dst", FTB_SIDE_ROW, x.src, 4));
-    assert_fails(GrB_DIMENSION_MISMATCH, "'dst' has 10 rows; expected one for each of the 20 rows",
-                 ftb_message_indices(&m, x.A->pattern, false, NULL));
-    ftb_message_clear(&m);
-    assert_fails(GrB_INVALID_VALUE, "min and max only",
-                 ftb_message_reduce(&x.m, x.A->pattern, &m, 12, (int64_t *)(void *)&m, 12, NULL, 0));
-    FtB_Semiring_free(&s);
-    FtB_Semiring_free(&bound);
-    release(&x);
+    release_message(&x);
 }
 
 /* ---- failing allocation */
 
 static GrB_Info whole(void *arg)
 {
-    const fixture *x = arg;
+    const message_fixture *x = arg;
     ftb_message m = {0};
     float T[20 * 3];
     void *Y = NULL;
@@ -669,30 +397,23 @@ static void test_failing_allocation(void **state)
 {
     (void)state;
     rng r = rng_new();
-    fixture x;
+    message_fixture x;
     FtB_Semiring s;
-    make(&x, &r, "plus", "tanh(src * dst) * norm[i]", FTB_FP32, 20, 10, 1, 1, 3, 0, true);
+    make_message(&x, &r, "plus", "tanh(src * dst) * norm[i]", FTB_FP32, 20, 10, 1, 1, 3, 0, true);
     assert_ok(FtB_Context_set_threads(NULL, 2));
     assert_ok(FtB_Semiring_new(&s, "plus : dst + 1"));
     FtB_Semiring_free(&x.semiring);
     x.semiring = s;
     fail_every_allocation(whole, NULL, &x);
     assert_ok(FtB_Context_set_threads(NULL, 0));
-    release(&x);
+    release_message(&x);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_texts),
-        cmocka_unit_test(test_function),
-        cmocka_unit_test(test_transposed),
-        cmocka_unit_test(test_graphblas),
-        cmocka_unit_test(test_vertices),
-        cmocka_unit_test(test_nan),
-        cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_failing_allocation),
+        cmocka_unit_test(test_texts),   cmocka_unit_test(test_function),           cmocka_unit_test(test_nan),
+        cmocka_unit_test(test_threads), cmocka_unit_test(test_failing_allocation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@
 /* A vector that all items share is handed over once if it has so many values; a shorter one is repeated,
  * since instructions then run over all items in one loop. */
 #define NARROW 48
+#define AHEAD 8 /* rows, of which the first line is prefetched; the hardware finds the rest */
 
 typedef struct source {
     const ftb_feed *feed;
@@ -100,6 +101,8 @@ static inline __attribute__((always_inline)) void gather_rows(const source *s, i
     for (int64_t t = 0; t < count; t++) {
         int64_t r = index ? index[t] : at->same ? at->first : at->first + t;
         const char *from = data + (size_t)(map ? map[r] : r) * step;
+        if (bytes > 64 && index && !map && t + AHEAD < count)
+            __builtin_prefetch(data + (size_t)index[t + AHEAD] * step);
         for (int64_t h = 0; h < repeats; h++, to += bytes)
             memcpy(to, from, bytes);
     }

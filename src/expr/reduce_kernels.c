@@ -5,26 +5,49 @@
 #include "expr/reduce.h"
 #include "expr/scalar.h"
 
+#define FEW 16
+
+/* Few values are kept in registers over all messages: `width` is a constant then. */
 #define KERNEL(name, type, combine, sum)                                                                     \
+    static inline __attribute__((always_inline)) void name##_few(type *restrict xs, const type *restrict zs, \
+                                                                 int64_t count, int64_t width)               \
+    {                                                                                                        \
+        typedef type T;                                                                                      \
+        T kept[FEW];                                                                                         \
+        for (int64_t f = 0; f < width; f++)                                                                  \
+            kept[f] = xs[f];                                                                                 \
+        for (int64_t t = 0; t < count; t++)                                                                  \
+            for (int64_t f = 0; f < width; f++) {                                                            \
+                const T x = kept[f], y = zs[t * width + f];                                                  \
+                (void)y;                                                                                     \
+                kept[f] = (T)(combine);                                                                      \
+            }                                                                                                \
+        for (int64_t f = 0; f < width; f++)                                                                  \
+            xs[f] = kept[f];                                                                                 \
+    }                                                                                                        \
     static void name(void *restrict x_, const void *restrict z_, int64_t count, int64_t width, bool fresh)   \
     {                                                                                                        \
         typedef type T;                                                                                      \
         T *restrict xs = x_;                                                                                 \
         const T *restrict zs = z_;                                                                           \
-        int64_t t = 0;                                                                                       \
-        if (fresh && (sum))                                                                                  \
-            memset(xs, 0, (size_t)width * sizeof(T));                                                        \
-        if (fresh && !(sum)) {                                                                               \
-            memcpy(xs, zs, (size_t)width * sizeof(T));                                                       \
-            t = 1;                                                                                           \
-        }                                                                                                    \
-        for (; t < count; t++) {                                                                             \
-            const T *restrict ys = zs + t * width;                                                           \
-            for (int64_t f = 0; f < width; f++) {                                                            \
-                const T x = xs[f], y = ys[f];                                                                \
-                (void)y;                                                                                     \
-                xs[f] = (T)(combine);                                                                        \
-            }                                                                                                \
+        if (fresh)                                                                                           \
+            for (int64_t f = 0; f < width; f++)                                                              \
+                xs[f] = (sum) ? (T)(0 + zs[f]) : zs[f];                                                      \
+        zs += fresh ? width : 0;                                                                             \
+        count -= fresh;                                                                                      \
+        if (width == 1) {                                                                                    \
+            name##_few(xs, zs, count, 1);                                                                    \
+        } else if (width == 8) {                                                                             \
+            name##_few(xs, zs, count, 8);                                                                    \
+        } else if (width == FEW) {                                                                           \
+            name##_few(xs, zs, count, FEW);                                                                  \
+        } else {                                                                                             \
+            for (int64_t t = 0; t < count; t++, zs += width)                                                 \
+                for (int64_t f = 0; f < width; f++) {                                                        \
+                    const T x = xs[f], y = zs[f];                                                            \
+                    (void)y;                                                                                 \
+                    xs[f] = (T)(combine);                                                                    \
+                }                                                                                            \
         }                                                                                                    \
     }
 #define IS_SUM(id) (FTB_##id == FTB_PLUS)
