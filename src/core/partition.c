@@ -259,3 +259,13 @@ int64_t ftb_partition_bytes(ftb_pattern *p, int64_t width)
     return p->nvals * (int64_t)sizeof *sizes->column +
            most * (int64_t)(sizeof *sizes->row + sizeof *sizes->start + sizeof *sizes->entry);
 }
+
+int64_t ftb_partition_widest(ftb_pattern *p)
+{
+    int64_t widest = 0;
+    pthread_mutex_lock(&p->lock);
+    for (const ftb_partition *s = p->partitions; s; s = s->next)
+        widest = ftb_max(widest, s->width);
+    pthread_mutex_unlock(&p->lock);
+    return widest;
+}

@@ -28,5 +28,7 @@ GrB_Info ftb_partition_get(ftb_partition **partition, ftb_pattern *p, int64_t wi
 void ftb_partition_release(ftb_partition *partition); /* NULL is allowed */
 /* Bytes that one would take, beside what is cached; 0 if it is cached. */
 int64_t ftb_partition_bytes(ftb_pattern *p, int64_t width);
+/* The widest segments among the partitions that are cached; 0: none is. */
+int64_t ftb_partition_widest(ftb_pattern *p);
 
 #endif

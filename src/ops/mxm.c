@@ -151,6 +151,8 @@ GrB_Info(FtB_mxm)(FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB_Arg semiring, FtB_Arg
     GrB_Info info;
     if (A.kind == FTB_KIND_BLOCK)
         return ftb_sddmm(C, M, accum, semiring, A, B, desc);
+    if (B.kind == FTB_KIND_BLOCK)
+        return ftb_spmm(C, (FtB_Arg){0}, M, accum, semiring, A, B, desc);
     FTB_CHECK(read_slots(&c, C, M, accum, A, B, desc));
     FTB_CHECK(prepare_call(&c, semiring, false));
     info = run_call(&c);
@@ -166,6 +168,8 @@ GrB_Info(FtB_mxm_plan)(FtB_Plan *plan, FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB_
     if (!plan)
         return ftb_fail(GrB_NULL_POINTER, "plan: NULL; expected where to put the plan");
     *plan = NULL;
+    if (A.kind != FTB_KIND_BLOCK && B.kind == FTB_KIND_BLOCK)
+        return ftb_spmm_plan_call(plan, C, M, accum, semiring, A, B, desc);
     FTB_CHECK(read_slots(&c, C, M, accum, A, B, desc));
     FTB_CHECK(prepare_call(&c, semiring, false));
     FTB_CHECK(ftb_plan_apply(c.product, c.flags.plan, true));
@@ -204,6 +208,8 @@ GrB_Info(FtB_mxm_arg)(FtB_Arg C, FtB_Arg E, FtB_Arg M, FtB_Arg semiring, FtB_Arg
     FtB_Matrix T = NULL, W = NULL;
     FtB_Arg none = {0};
     GrB_Info info;
+    if (A.kind != FTB_KIND_BLOCK && B.kind == FTB_KIND_BLOCK)
+        return ftb_spmm(C, E, M, none, semiring, A, B, desc);
     FTB_CHECK(read_slots(&values, C, M, none, A, B, desc));
     FTB_CHECK(read_slots(&winners, E, M, none, A, B, desc));
     if (!values.C || !winners.C) {

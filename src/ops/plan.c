@@ -15,9 +15,38 @@ GrB_Info ftb_plan_make(FtB_Plan *out, const ftb_product *product)
     FtB_Plan plan = ftb_new(product->ctx, 1, sizeof *plan);
     if (!plan)
         return ftb_nomem();
-    *plan = (struct FtB_Plan_opaque){FTB_MAGIC_PLAN, ftb_context_retain(product->ctx), product->facts,
-                                     product->plan};
+    *plan = (struct FtB_Plan_opaque){.magic = FTB_MAGIC_PLAN,
+                                     .ctx = ftb_context_retain(product->ctx),
+                                     .facts = product->facts,
+                                     .plan = product->plan};
     *out = plan;
+    return GrB_SUCCESS;
+}
+
+GrB_Info ftb_plan_make_spmm(FtB_Plan *out, FtB_Context ctx, const ftb_spmm_facts *facts,
+                            const ftb_spmm_plan *choices)
+{
+    FtB_Plan plan = ftb_new(ctx, 1, sizeof *plan);
+    if (!plan)
+        return ftb_nomem();
+    *plan = (struct FtB_Plan_opaque){.magic = FTB_MAGIC_PLAN,
+                                     .ctx = ftb_context_retain(ctx),
+                                     .block = true,
+                                     .spmm_facts = *facts,
+                                     .spmm_plan = *choices};
+    *out = plan;
+    return GrB_SUCCESS;
+}
+
+GrB_Info ftb_plan_spmm(const ftb_spmm_facts **facts, const ftb_spmm_plan **choices, FtB_Plan plan)
+{
+    GrB_Info info = check_plan(plan);
+    if (info != GrB_SUCCESS)
+        return info;
+    if (!plan->block)
+        return ftb_fail(GrB_INVALID_VALUE, "plan: made for two sparse matrices; this is sparse x block");
+    *facts = &plan->spmm_facts;
+    *choices = &plan->spmm_plan;
     return GrB_SUCCESS;
 }
 
@@ -35,6 +64,8 @@ GrB_Info ftb_plan_apply(ftb_product *product, FtB_Plan plan, bool estimate)
     if (!plan)
         return ftb_product_plan(product, NULL, estimate);
     GrB_Info info = check_plan(plan);
+    if (info == GrB_SUCCESS && plan->block)
+        info = ftb_fail(GrB_INVALID_VALUE, "plan: made for sparse x block; this is of two sparse matrices");
     if (info == GrB_SUCCESS)
         info = ftb_product_plan(product, &plan->plan, estimate);
     if (info == GrB_SUCCESS && !same_product(&plan->facts, &product->facts))
@@ -54,7 +85,10 @@ GrB_Info FtB_Plan_explain(FtB_Plan plan, FILE *file)
         return info;
     if (!file)
         return ftb_fail(GrB_NULL_POINTER, "file: NULL; expected an open FILE");
-    ftb_explain_spgemm(&plan->plan, &plan->facts, ftb_machine_here(), file);
+    if (plan->block)
+        ftb_explain_spmm(&plan->spmm_plan, &plan->spmm_facts, ftb_machine_here(), file);
+    else
+        ftb_explain_spgemm(&plan->plan, &plan->facts, ftb_machine_here(), file);
     return ferror(file) ? ftb_fail(FTB_IO, "file: writing the plan failed") : GrB_SUCCESS;
 }
 
@@ -65,10 +99,14 @@ GrB_Info FtB_Plan_set(FtB_Plan plan, const char *key, const char *value)
         return info;
     if (!key || !value)
         return ftb_fail(GrB_NULL_POINTER, "%s: NULL; expected text", key ? "value" : "key");
-    const char *expected = ftb_spgemm_plan_set(&plan->plan, key, value);
+    const char *expected = plan->block ? ftb_spmm_plan_set(&plan->spmm_plan, key, value)
+                                       : ftb_spgemm_plan_set(&plan->plan, key, value);
     if (expected)
         return ftb_fail(GrB_INVALID_VALUE, "plan: %s = '%s'; expected %s", key, value, expected);
-    ftb_rule_spgemm(&plan->plan, &plan->facts, ftb_machine_here());
+    if (plan->block)
+        ftb_rule_spmm(&plan->spmm_plan, &plan->spmm_facts, ftb_machine_here());
+    else
+        ftb_rule_spgemm(&plan->plan, &plan->facts, ftb_machine_here());
     return GrB_SUCCESS;
 }
 
@@ -79,7 +117,12 @@ GrB_Info FtB_Plan_get(FtB_Plan plan, const char *key, double *value)
         return info;
     if (!key || !value)
         return ftb_fail(GrB_NULL_POINTER, "%s: NULL", key ? "value" : "key");
-    if (!ftb_spgemm_plan_get(&plan->plan, &plan->facts, key, value))
+    if (plan->block && !ftb_spmm_plan_get(&plan->spmm_plan, &plan->spmm_facts, key, value))
+        return ftb_fail(GrB_INVALID_VALUE,
+                        "plan: unknown figure '%s'; known are segment, segments, tile, tiles, partitioned, "
+                        "threads, bytes, partition_bytes, seconds, direct_seconds, partitioned_seconds",
+                        key);
+    if (!plan->block && !ftb_spgemm_plan_get(&plan->plan, &plan->facts, key, value))
         return ftb_fail(
             GrB_INVALID_VALUE,
             "plan: unknown figure '%s'; known are products, entries_bound, "

@@ -1,0 +1,236 @@
+/* C<M> = accum(C, A (x) B), A sparse, B and C feature blocks: arguments, plan, run, write rule. */
+#include "ops/spmm.h"
+#include "ops/block_map.h"
+#include "ops/merge.h"
+#include "ops/plan.h"
+
+#include <omp.h>
+
+typedef struct call {
+    FtB_Block C, E, M; /* E: winning entries, or NULL */
+    FtB_Op accum;
+    FtB_Matrix A;
+    FtB_Block B;
+    ftb_flags flags;
+    FtB_Context ctx;
+    ftb_pattern *p;      /* of A, or of A' */
+    const int64_t *from; /* A' : entry of A; else NULL */
+    ftb_message message;
+    FtB_Type type; /* of the result */
+    int64_t ncols;
+    int64_t *rows; /* that M admits; NULL: all */
+    int64_t nlisted;
+    ftb_spmm_result result;
+} call;
+
+static GrB_Info read_slots(call *c, FtB_Arg C, FtB_Arg E, FtB_Arg M, FtB_Arg accum, FtB_Arg A, FtB_Arg B,
+                           FtB_Arg desc)
+{
+    GrB_Info info;
+    FTB_CHECK(ftb_arg_descriptor(&c->flags, desc));
+    FTB_CHECK(ftb_arg_block(&c->C, C, "C", false));
+    FTB_CHECK(ftb_arg_block(&c->E, E, "E", true));
+    FTB_CHECK(ftb_arg_block(&c->M, M, "M", true));
+    FTB_CHECK(ftb_arg_matrix(&c->A, A, "A", false));
+    FTB_CHECK(ftb_arg_block(&c->B, B, "B", false));
+    FTB_CHECK(ftb_arg_op(&c->accum, accum, "accum", true));
+    c->ctx = c->C->ctx;
+    c->p = c->A->pattern;
+    if (c->flags.transpose1) {
+        info = ftb_fail(GrB_INVALID_VALUE, "B: sparse x block does not read B transposed");
+        goto done;
+    }
+    if (c->flags.transpose0)
+        FTB_CHECK(ftb_pattern_transpose(c->A->pattern, &c->p, &c->from));
+    if (c->B->nrows != c->p->ncols) {
+        info = ftb_fail(GrB_DIMENSION_MISMATCH, "B: %lld x %lld; expected %lld rows, the columns of A%s",
+                        (long long)c->B->nrows, (long long)c->B->ncols, (long long)c->p->ncols,
+                        c->flags.transpose0 ? "'" : "");
+        goto done;
+    }
+    if (c->C->nrows != c->p->nrows)
+        info = ftb_fail(GrB_DIMENSION_MISMATCH, "C: %lld x %lld; expected %lld rows, those of A%s",
+                        (long long)c->C->nrows, (long long)c->C->ncols, (long long)c->p->nrows,
+                        c->flags.transpose0 ? "'" : "");
+done:
+    return info;
+}
+
+static GrB_Info make_message(call *c, FtB_Arg semiring)
+{
+    static const char *const operands[] = {"a", "edge", "b", "src", NULL};
+    FtB_Semiring s = NULL;
+    GrB_Info info;
+    FTB_CHECK(ftb_arg_semiring(&s, semiring, "semiring"));
+    FTB_CHECK(ftb_message_new(&c->message, c->ctx, s, operands));
+    FTB_CHECK(ftb_message_block(&c->message, "src", FTB_SIDE_COL, c->B, c->B->heads));
+    FTB_CHECK(ftb_message_values(&c->message, "edge", c->A, c->from));
+    FTB_CHECK(ftb_message_indices(&c->message, c->p, false, c->from));
+    if (c->message.reducer.arg)
+        info = ftb_fail(
+            GrB_DOMAIN_MISMATCH,
+            "semiring: argmin and argmax are reducers of two matrices; for blocks, FtB_mxm_arg gives "
+            "the winning entries of min and max");
+done:
+    FtB_Semiring_free(&s);
+    return info;
+}
+
+static GrB_Info check_winners(const call *c)
+{
+    ftb_monoid monoid = c->message.reducer.monoid;
+    if (monoid != FTB_MIN && monoid != FTB_MAX)
+        return ftb_fail(GrB_INVALID_VALUE, "semiring: the reducer is %s; expected min or max",
+                        ftb_monoid_name(monoid));
+    if (c->E->type != FTB_INT64)
+        return ftb_fail(GrB_DOMAIN_MISMATCH, "E: dtype %s; expected INT64", FtB_Type_name(c->E->type));
+    if (ftb_block_alias(c->E, c->C) != FTB_ALIAS_NONE)
+        return ftb_fail(GrB_INVALID_VALUE, "E: shares memory with C");
+    GrB_Info info = ftb_block_write_check(c->E, c->M, &c->flags, NULL, c->p->nrows, c->ncols, FTB_INT64);
+    return info == GrB_SUCCESS ? info : ftb_wrap_error(info, "E: ");
+}
+
+/* All that can be refused before anything is computed. */
+static GrB_Info prepare_call(call *c, FtB_Arg semiring)
+{
+    GrB_Info info;
+    FTB_CHECK(make_message(c, semiring));
+    FTB_CHECK(ftb_spmm_shape(&c->message, &c->type, &c->ncols));
+    info = ftb_block_write_check(c->C, c->M, &c->flags, c->accum, c->p->nrows, c->ncols, c->type);
+    if (info != GrB_SUCCESS) {
+        info = ftb_wrap_error(info, "C: ");
+        goto done;
+    }
+    if (c->E)
+        FTB_CHECK(check_winners(c));
+    FTB_CHECK(ftb_block_rows(&c->rows, &c->nlisted, c->M, &c->flags, c->p->nrows));
+done:
+    return info;
+}
+
+/* Whether the result may be computed where C is: nothing of C is kept, and nothing that is read is there. */
+static bool may_use_output(const call *c)
+{
+    if (c->M || c->accum || c->E || c->flags.complement)
+        return false;
+    for (int f = 0; f < c->message.nfeeds; f++) {
+        const ftb_feed *feed = &c->message.feeds[f];
+        size_t size = FtB_Type_size(feed->type);
+        if (feed->data && ftb_block_overlaps(c->C, feed->data, (size_t)(feed->nrows * feed->ld) * size))
+            return false;
+        if (feed->whole && ftb_block_alias(c->C, feed->whole) != FTB_ALIAS_NONE)
+            return false;
+    }
+    return true;
+}
+
+static GrB_Info compute(call *c, bool plan_only)
+{
+    ftb_spmm_request request = {.message = &c->message,
+                                .p = c->p,
+                                .rows = c->rows,
+                                .nlisted = c->nlisted,
+                                .arg = c->E != NULL,
+                                .into_type = c->C->type,
+                                .ldinto = c->C->ld,
+                                .plan_only = plan_only};
+    if (may_use_output(c))
+        request.into = c->C->data;
+    if (c->flags.plan) {
+        GrB_Info info = ftb_plan_spmm(&request.expected, &request.forced, c->flags.plan);
+        if (info != GrB_SUCCESS)
+            return info;
+    }
+    return ftb_spmm_message(&c->result, &request);
+}
+
+static void write_pieces(const ftb_block_writer *writer, FtB_Block C, const void *T, FtB_Type type,
+                         int64_t ld, int threads)
+{
+    ftb_pieces pieces = ftb_pieces_of(C->nrows, C->ncols, ftb_block_writer_splits(writer));
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int64_t p = 0; p < pieces.count; p++) {
+        ftb_piece at = ftb_piece_at(&pieces, p);
+        ftb_block_writer_run(writer, omp_get_thread_num(), &at,
+                             (const char *)T + (size_t)(at.row * ld + at.col) * FtB_Type_size(type));
+    }
+}
+
+/* Both outputs: all that can fail is done before either changes. */
+static GrB_Info write_both(call *c)
+{
+    ftb_block_writer *values = NULL, *winners = NULL;
+    ftb_flags flags = c->flags, none = c->flags;
+    int threads = ftb_threads(c->ctx);
+    flags.replace = none.replace = true;
+    none.fill = -1;
+    GrB_Info info;
+    FTB_CHECK(ftb_block_writer_new(&values, c->C, c->M, &flags, NULL, c->result.type, c->result.ld,
+                                   c->p->rowptr, threads));
+    FTB_CHECK(ftb_block_writer_new(&winners, c->E, c->M, &none, NULL, FTB_INT64, c->result.ncols,
+                                   c->p->rowptr, threads));
+    write_pieces(values, c->C, c->result.values, c->result.type, c->result.ld, threads);
+    write_pieces(winners, c->E, c->result.arg, FTB_INT64, c->result.ncols, threads);
+done:
+    ftb_block_writer_delete(values);
+    ftb_block_writer_delete(winners);
+    return info;
+}
+
+/* The result is in C's memory: only rows without entries are missing. */
+static void fill_absent(const call *c)
+{
+    const int64_t *rowptr = c->p->rowptr;
+    size_t size = FtB_Type_size(c->C->type);
+    double fill = 0; /* bytes of C's type */
+    ftb_cast(&fill, c->C->type, &c->flags.fill, FTB_FP64, 1);
+#pragma omp parallel for schedule(static) num_threads(ftb_threads_for(c->ctx, c->C->nrows))
+    for (int64_t i = 0; i < c->C->nrows; i++)
+        for (int64_t f = 0; f < c->C->ncols && rowptr[i] == rowptr[i + 1]; f++)
+            memcpy((char *)c->C->data + (size_t)(i * c->C->ld + f) * size, &fill, size);
+}
+
+static GrB_Info end_call(call *c, GrB_Info info)
+{
+    if (info == FTB_CANCELLED)
+        ftb_cancel_clear(c->ctx);
+    ftb_delete(c->result.owned);
+    ftb_delete(c->result.arg);
+    ftb_delete(c->rows);
+    ftb_message_clear(&c->message);
+    FtB_Op_free(&c->accum);
+    return info;
+}
+
+GrB_Info ftb_spmm(FtB_Arg C, FtB_Arg E, FtB_Arg M, FtB_Arg accum, FtB_Arg semiring, FtB_Arg A, FtB_Arg B,
+                  FtB_Arg desc)
+{
+    call c = {0};
+    GrB_Info info;
+    FTB_CHECK(read_slots(&c, C, E, M, accum, A, B, desc));
+    FTB_CHECK(prepare_call(&c, semiring));
+    FTB_CHECK(compute(&c, false));
+    bool empty = c.C->nrows == 0 || c.C->ncols == 0;
+    if (c.E && !empty)
+        info = write_both(&c);
+    else if (!empty && c.result.values == c.C->data)
+        fill_absent(&c);
+    else if (!c.E)
+        info = ftb_block_write(c.C, c.M, &c.flags, c.accum, c.result.values, c.result.type, c.result.ld,
+                               c.p->rowptr);
+done:
+    return end_call(&c, info);
+}
+
+GrB_Info ftb_spmm_plan_call(FtB_Plan *plan, FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB_Arg semiring, FtB_Arg A,
+                            FtB_Arg B, FtB_Arg desc)
+{
+    call c = {0};
+    GrB_Info info;
+    FTB_CHECK(read_slots(&c, C, (FtB_Arg){0}, M, accum, A, B, desc));
+    FTB_CHECK(prepare_call(&c, semiring));
+    FTB_CHECK(compute(&c, true));
+    info = ftb_plan_make_spmm(plan, c.ctx, &c.result.facts, &c.result.plan);
+done:
+    return end_call(&c, info);
+}

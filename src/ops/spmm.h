@@ -1,0 +1,63 @@
+/* Sparse x block, run on plain memory. */
+#ifndef FTB_OPS_SPMM_H
+#define FTB_OPS_SPMM_H
+
+#include "cpu/spmm.h"
+#include "expr/message.h"
+#include "plan/spmm.h"
+
+/* T(i,:) = reduce over the entries e = (i, k) of p of message(X(k,:), Y(e,:)), for which there is a kernel.
+ */
+typedef struct ftb_spmm_product {
+    FtB_Context ctx;
+    ftb_pattern *p; /* columns not wide */
+    ftb_spmm_kind kind;
+    ftb_form form;        /* COPY .. DIV */
+    bool least;           /* min */
+    int64_t heads, width; /* of T: heads x width features */
+    const void *x;        /* row k at x + k * ldx values of `stored` */
+    FtB_Type stored;      /* PARTITIONED: any; DIRECT: kind.type */
+    int64_t ldx;
+    const void *y;          /* entry e's at y + e * yheads * ywidth values of kind.type; NULL: none */
+    int64_t yheads, ywidth; /* 1 or heads, 1 or width */
+    const int64_t *rows;    /* DIRECT: only these, the others of T are not written; NULL: all */
+    int64_t nlisted;
+    void *out; /* row i at out + i * ldo, of kind.type; rows without entries get the identity */
+    int64_t ldo;
+    bool interruptible; /* out is scratch: what was begun may be left */
+} ftb_spmm_product;
+/* DIRECT or PARTITIONED. Allocates all that it needs before anything is written. (spmm_run.c) */
+GrB_Info ftb_spmm_run(const ftb_spmm_product *product, const ftb_spmm_plan *plan);
+
+/* A message reduced into the rows of a pattern, the best way there is: rewritten, then by a kernel or by
+ * ftb_message_reduce, then finished (mean, and what was moved behind the reduction). */
+typedef struct ftb_spmm_request {
+    const ftb_message *message;
+    ftb_pattern *p;
+    const int64_t *rows; /* only these, ascending; NULL: all */
+    int64_t nlisted;
+    bool arg;   /* winning entries are wanted, too: min and max */
+    void *into; /* memory for the result, if it comes in this type; NULL: none */
+    FtB_Type into_type;
+    int64_t ldinto;
+    const ftb_spmm_plan *forced;    /* a plan whose choices are used; NULL: none */
+    const ftb_spmm_facts *expected; /* what it was made for */
+    bool plan_only;                 /* nothing is computed but facts and plan */
+} ftb_spmm_request;
+
+typedef struct ftb_spmm_result {
+    void *values; /* p->nrows x ncols of `type`, ld apart: new, or request.into */
+    void *owned;  /* values, if new: ftb_delete() it */
+    FtB_Type type;
+    int64_t ncols, ld; /* heads x width */
+    int64_t *arg;      /* p->nrows x ncols, to be ftb_delete()d: winning entry of p, -1 for none */
+    ftb_spmm_facts facts;
+    ftb_spmm_plan plan;
+} ftb_spmm_result;
+/* Rows without entries hold anything; so do rows that are not listed, in new memory. On failure nothing is
+ * left to delete; `into` is written only by what cannot fail. (spmm_message.c) */
+GrB_Info ftb_spmm_message(ftb_spmm_result *result, const ftb_spmm_request *request);
+/* Type and columns of the result, without computing it. (spmm_message.c) */
+GrB_Info ftb_spmm_shape(const ftb_message *m, FtB_Type *type, int64_t *ncols);
+
+#endif

@@ -1,0 +1,276 @@
+/* Runs a sparse x block product that kernels know, as the plan says.
+ *
+ * Partitioned: the work is cut into items, (tile of features, part of the rows). A thread that takes one
+ * walks through all segments with buffers of its own: the packed sources, which stay in its L2, and the tile
+ * of the result, so nothing is waited for and nothing moves between caches. With as many tiles as threads
+ * sources are packed once; else once per part, which the visits outweigh.
+ *
+ * Direct: blocks of rows of about equal entries + rows. */
+#include "ops/spmm.h"
+
+#include <omp.h>
+
+#define BLOCK_WORK (INT64_C(1) << 14) /* entries + rows of a block of the direct form: some microseconds */
+#define LISTED_ROWS 256
+#define NEAR_ROWS 64 /* rows whose columns are walked again for the next features while they are in L1 */
+
+typedef struct run {
+    const ftb_spmm_product *product;
+    const ftb_spmm_plan *plan;
+    ftb_partition *partition;
+    int which, lanes;
+    size_t size;      /* of a value */
+    int64_t features; /* of T */
+    int64_t pitch;    /* of the widest tile */
+    char *scratch;    /* per thread: packed sources, then a tile of the result */
+    size_t pack_bytes, tile_bytes;
+    int64_t longest_part; /* rows */
+    bool in_place;        /* the only tile is the result itself */
+} run;
+
+/* Tile t of n: features [first, last), in `vectors` vectors. Tiles are as even as vectors allow. */
+typedef struct tile {
+    int64_t first, features;
+    int vectors;
+} tile;
+
+static tile tile_at(const run *r, int64_t t)
+{
+    int64_t vectors = (r->features + r->lanes - 1) / r->lanes, n = r->plan->ntiles;
+    int64_t from = vectors * t / n, to = vectors * (t + 1) / n;
+    tile here = {from * r->lanes, ftb_min(to * r->lanes, r->features) - from * r->lanes, 0};
+    here.vectors = ftb_spmm_round_vectors(to - from);
+    return here;
+}
+
+/* ---- edges */
+
+/* Where vector n of a tile finds its lanes' values among those of an edge. */
+static ftb_spmm_window window_of(const run *r, const tile *t, int n)
+{
+    const ftb_spmm_product *p = r->product;
+    ftb_spmm_window w = {0};
+    int64_t at[16], least = INT64_MAX, most = 0;
+    for (int l = 0; l < r->lanes; l++) {
+        int64_t f = ftb_min(t->first + n * r->lanes + l, r->features - 1);
+        int64_t head = f / p->width, inside = f % p->width;
+        at[l] = (p->yheads > 1 ? head : 0) * p->ywidth + (p->ywidth > 1 ? inside : 0);
+        least = ftb_min(least, at[l]);
+        most = ftb_max(most, at[l]);
+    }
+    w.first = least;
+    w.count = (int32_t)(most - least + 1);
+    for (int l = 0; l < r->lanes; l++)
+        w.lane[l] = (int32_t)(at[l] - least);
+    return w;
+}
+
+static ftb_spmm_terms message_of(const run *r, const tile *t)
+{
+    const ftb_spmm_product *p = r->product;
+    ftb_spmm_terms m = {.form = p->form, .least = p->least, .y = p->y ? p->y : p->x};
+    m.ldy = p->y ? p->yheads * p->ywidth : 0;
+    for (int n = 0; n < t->vectors && p->kind.edge == FTB_EDGE_LANES; n++)
+        m.window[n] = window_of(r, t, n);
+    return m;
+}
+
+/* Rows without entries. */
+static void fill_empty(const run *r, const tile *t, int64_t first, int64_t last)
+{
+    const ftb_spmm_product *p = r->product;
+    const int64_t *rowptr = p->p->rowptr;
+    uint64_t identity = 0;
+    ftb_monoid_identity(!p->kind.best ? FTB_PLUS : p->least ? FTB_MIN : FTB_MAX, p->kind.type, &identity);
+    for (int64_t i = first; i < last; i++)
+        if (rowptr[i] == rowptr[i + 1])
+            for (int64_t f = 0; f < t->features; f++)
+                memcpy((char *)p->out + (size_t)(i * p->ldo + t->first + f) * r->size, &identity, r->size);
+}
+
+/* ---- partitioned */
+
+/* First row of a part: parts hold about equally many entries and rows. */
+static int64_t part_start(const ftb_pattern *p, int64_t part, int64_t parts)
+{
+    int64_t low = 0, high = p->nrows;
+    double target = (double)(p->nvals + p->nrows) * (double)part / (double)parts;
+    if (part == parts)
+        return high;
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if ((double)(p->rowptr[middle] + middle) < target)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The first visit of segment s whose row is not before i. */
+static int64_t visit_from(const ftb_partition *s, int64_t segment, int64_t i)
+{
+    int64_t low = s->segment[segment], high = s->segment[segment + 1];
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (s->row[middle] < i)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void run_item(const run *r, int64_t item, char *packed, char *result)
+{
+    const ftb_spmm_product *p = r->product;
+    const ftb_partition *s = r->partition;
+    int64_t part = item % r->plan->parts;
+    int64_t row0 = part_start(p->p, part, r->plan->parts), row1 = part_start(p->p, part + 1, r->plan->parts);
+    tile t = tile_at(r, item / r->plan->parts);
+    ftb_spmm_tile shape = {p->kind.type, p->kind.best && p->form == FTB_FORM_COPY, p->least, t.features,
+                           (int64_t)t.vectors * r->lanes};
+    ftb_spmm_visits v = {s, p->p->rowptr, 0, 0, packed, result, row0, message_of(r, &t)};
+    ftb_spmm_visit visit = FTB_PICK(ftb_spmm_partitioned)(r->which, t.vectors);
+    const char *x = (const char *)p->x + (size_t)t.first * FtB_Type_size(p->stored);
+    if (r->in_place)
+        v.out = (char *)p->out + (size_t)(row0 * p->ldo) * r->size;
+    for (int64_t segment = 0; segment < s->nsegments; segment++) {
+        v.first = visit_from(s, segment, row0);
+        v.last = row1 == p->p->nrows ? s->segment[segment + 1] : visit_from(s, segment, row1);
+        if (v.first == v.last)
+            continue;
+        int64_t from = segment * s->width, to = ftb_min(from + s->width, p->p->ncols);
+        FTB_PICK(ftb_spmm_pack)
+        (&shape, packed, x + (size_t)(from * p->ldx) * FtB_Type_size(p->stored), p->stored, p->ldx,
+         to - from);
+        visit(&v);
+    }
+    shape.keys = p->kind.best;
+    if (!r->in_place)
+        FTB_PICK(ftb_spmm_unpack)
+    (&shape, result, (char *)p->out + (size_t)(row0 * p->ldo + t.first) * r->size, p->ldo, row1 - row0);
+    fill_empty(r, &t, row0, row1);
+}
+
+static GrB_Info prepare_partitioned(run *r)
+{
+    const ftb_spmm_product *p = r->product;
+    GrB_Info info = ftb_partition_get(&r->partition, p->p, r->plan->segment);
+    if (info != GrB_SUCCESS)
+        return info;
+    for (int64_t t = 0; t < r->plan->ntiles; t++)
+        r->pitch = ftb_max(r->pitch, (int64_t)tile_at(r, t).vectors * r->lanes);
+    for (int64_t part = 0; part < r->plan->parts; part++)
+        r->longest_part = ftb_max(r->longest_part, part_start(p->p, part + 1, r->plan->parts) -
+                                                       part_start(p->p, part, r->plan->parts));
+    r->in_place = r->plan->ntiles == 1 && r->features == r->pitch && p->ldo == r->pitch &&
+                  (uintptr_t)p->out % 64 == 0 && !p->kind.best;
+    r->pack_bytes = (size_t)(ftb_min(r->plan->segment, p->p->ncols) * r->pitch) * r->size;
+    r->tile_bytes = r->in_place ? 0 : (size_t)(r->longest_part * r->pitch) * r->size;
+    r->scratch = ftb_new(p->ctx, r->plan->threads, r->pack_bytes + r->tile_bytes);
+    return r->scratch ? GrB_SUCCESS : ftb_nomem();
+}
+
+static bool stopped(const run *r) { return r->product->interruptible && ftb_cancelled(r->product->ctx); }
+
+static GrB_Info run_partitioned(run *r)
+{
+    GrB_Info info = prepare_partitioned(r);
+    if (info == GrB_SUCCESS) {
+        int64_t items = r->plan->ntiles * r->plan->parts;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(r->plan->threads)
+        for (int64_t item = 0; item < items; item++) {
+            char *mine = r->scratch + (size_t)omp_get_thread_num() * (r->pack_bytes + r->tile_bytes);
+            if (!stopped(r))
+                run_item(r, item, mine, mine + r->pack_bytes);
+        }
+    }
+    ftb_delete(r->scratch);
+    ftb_partition_release(r->partition);
+    return info;
+}
+
+/* ---- direct */
+
+/* The direct form has no padding, so its tiles are of exactly so many vectors as there are kernels for. */
+static tile next_tile(const run *r, int64_t first)
+{
+    int64_t left = r->features - first, most = ftb_max(r->plan->tile / r->lanes, 1);
+    tile t = {first, 0, 1};
+    int vectors = (int)ftb_min((left + r->lanes - 1) / r->lanes, ftb_min(most, FTB_SPMM_VECTORS));
+    for (t.vectors = vectors; ftb_spmm_round_vectors(t.vectors) != t.vectors;)
+        t.vectors--;
+    t.features = ftb_min((int64_t)t.vectors * r->lanes, left);
+    return t;
+}
+
+static void run_rows(const run *r, ftb_spmm_rows *rows, const tile *t)
+{
+    const ftb_spmm_product *p = r->product;
+    rows->x = (const char *)p->x + (size_t)t->first * r->size;
+    rows->out = (char *)p->out + (size_t)t->first * r->size;
+    rows->tail = (int)(t->features - (int64_t)(t->vectors - 1) * r->lanes);
+    rows->message = message_of(r, t);
+    FTB_PICK(ftb_spmm_direct)(r->which, t->vectors)(rows);
+}
+
+static void run_block(const run *r, int64_t first, int64_t last)
+{
+    const ftb_spmm_product *p = r->product;
+    ftb_spmm_rows rows = {.rowptr = p->p->rowptr,
+                          .colidx = p->p->colidx,
+                          .nvals = p->p->nvals,
+                          .rows = p->rows,
+                          .ldx = p->ldx,
+                          .ldo = p->ldo,
+                          .ahead = r->plan->ahead};
+    for (int64_t from = first; from < last; from += NEAR_ROWS)
+        for (int64_t f = 0; f < r->features;) {
+            tile t = next_tile(r, f);
+            rows.first = from;
+            rows.last = ftb_min(from + NEAR_ROWS, last);
+            run_rows(r, &rows, &t);
+            f += t.features;
+        }
+}
+
+static GrB_Info run_direct(run *r)
+{
+    const ftb_spmm_product *p = r->product;
+    tile all = {0, r->features, 0};
+    int64_t work = p->p->nvals + p->p->nrows, blocks = work / BLOCK_WORK + 1;
+    if (p->rows)
+        blocks = p->nlisted / LISTED_ROWS + 1;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(r->plan->threads)
+    for (int64_t b = 0; b < blocks; b++) {
+        if (stopped(r))
+            continue;
+        if (p->rows) {
+            run_block(r, b * LISTED_ROWS, ftb_min((b + 1) * LISTED_ROWS, p->nlisted));
+            for (int64_t t = b * LISTED_ROWS; t < ftb_min((b + 1) * LISTED_ROWS, p->nlisted); t++)
+                fill_empty(r, &all, p->rows[t], p->rows[t] + 1);
+        } else {
+            int64_t first = part_start(p->p, b, blocks), last = part_start(p->p, b + 1, blocks);
+            run_block(r, first, last);
+            fill_empty(r, &all, first, last);
+        }
+    }
+    return GrB_SUCCESS;
+}
+
+GrB_Info ftb_spmm_run(const ftb_spmm_product *product, const ftb_spmm_plan *plan)
+{
+    run r = {.product = product,
+             .plan = plan,
+             .which = ftb_spmm_find(&product->kind),
+             .lanes = FTB_PICK(ftb_spmm_lanes)(product->kind.type),
+             .size = FtB_Type_size(product->kind.type),
+             .features = product->heads * product->width};
+    if (r.features == 0 || product->p->nrows == 0)
+        return GrB_SUCCESS;
+    GrB_Info info = plan->family == FTB_SPMM_PARTITIONED ? run_partitioned(&r) : run_direct(&r);
+    if (info == GrB_SUCCESS && stopped(&r))
+        info = ftb_fail(FTB_CANCELLED, "cancelled");
+    return info;
+}

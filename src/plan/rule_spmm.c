@@ -1,0 +1,207 @@
+/* How a sparse x block product is run: a cost model in seconds for one thread, of the direct form and of
+ * partitions over every tile and share of L2 that are worth trying.
+ *
+ *     direct       entries x (features x bytes / rate where the block fits + the entry's own bytes)
+ *     partitioned  tiles x (entries x tile x bytes / rate of L2 + visits x what a visit costs) + packing
+ *
+ * A row of degree g meets segments x (1 - exp(-g / segments)) of them, if columns are spread evenly.
+ * Constants were fitted on a Sapphire Rapids core, 48 M entries, widths 16 to 512. */
+#include "plan/spmm.h"
+
+#include <math.h>
+
+/* Where rates were not measured, in bytes a second. */
+#define L2_RATE 120e9
+#define L3_RATE 25e9
+#define MEMORY_RATE 12e9
+
+#define L2_GATHER 0.65        /* of the rate in order: rows of a tile from anywhere in L2 */
+#define FAR_GATHER 0.65       /* the same, of L3 and memory, with prefetch */
+#define CHAIN_SECONDS 1.15e-9 /* of an addition that waits for the one before */
+#define ENTRY_SECONDS 0.6e-9  /* of a direct entry beside its bytes */
+#define ROW_SECONDS 6e-9      /* of a direct row: its end is not foreseen */
+#define VISIT_SECONDS 2.5e-9  /* of a visit, beside the tile's row */
+#define VISIT_OVERLAP 6       /* rows of the tile come while others are worked on */
+#define EDGE_SECONDS 1.5e-9   /* of an entry whose edge has values, which lie scattered between visits */
+#define EDGE_BYTE_SECONDS 0.3e-9
+#define BUILD_SECONDS 4e-9     /* of an entry that is partitioned */
+#define BUILD_USES 8           /* products that share the price of a partition */
+#define PROGRAM_SECONDS 0.5e-9 /* of a value of a message without kernel */
+#define MOST_SEGMENT 65536
+#define MOST_VECTORS 8
+
+typedef struct model {
+    const ftb_spmm_facts *facts;
+    double l2_rate, l3_rate, memory_rate;
+    int64_t l2, l3;
+} model;
+
+static model model_of(const ftb_spmm_facts *facts, const ftb_machine_facts *machine)
+{
+    model m = {facts, machine->l2_rate, machine->l3_rate, machine->memory_rate, machine->l2, machine->l3};
+    m.l2_rate = m.l2_rate > 0 ? m.l2_rate : L2_RATE;
+    m.l3_rate = m.l3_rate > 0 ? m.l3_rate : L3_RATE;
+    m.memory_rate = m.memory_rate > 0 ? m.memory_rate : MEMORY_RATE;
+    return m;
+}
+
+/* Bytes a second of rows that are read from anywhere in `bytes`. */
+static double gather_rate(const model *m, double bytes)
+{
+    if (bytes <= 0.5 * (double)m->l2)
+        return L2_GATHER * m->l2_rate;
+    double far = FAR_GATHER * (bytes <= 0.75 * (double)m->l3 ? m->l3_rate : m->memory_rate);
+    double near = 0.5 * (double)m->l2 / bytes; /* what stays in L2 of itself */
+    return 1 / (near / (L2_GATHER * m->l2_rate) + (1 - near) / far);
+}
+
+static double direct_seconds(const model *m)
+{
+    const ftb_spmm_facts *f = m->facts;
+    double row = (double)(f->features * f->value_bytes), entries = (double)f->entries;
+    double chunks = ceil((double)f->features / (double)(MOST_VECTORS * f->lanes));
+    double lines = ceil(row / 64) * 64; /* of a narrow row, a line is read */
+    double gather = fmax(lines / gather_rate(m, row * (double)f->ncols), CHAIN_SECONDS * chunks);
+    double own = (4 + (double)f->edge_bytes) / m->memory_rate + ENTRY_SECONDS * chunks;
+    return entries * (gather + own) + (double)f->listed * (2 * row / m->memory_rate + ROW_SECONDS * chunks) +
+           (f->stored_bytes == f->value_bytes ? 0 : 2 * row * (double)f->ncols / m->memory_rate);
+}
+
+/* Pairs (row, segment) that hold entries, about. */
+static double visits_of(const ftb_spmm_facts *f, double segments)
+{
+    double visits = 0;
+    for (int b = 0; b < FTB_DEGREES; b++)
+        if (f->degree_rows[b] > 0) {
+            double degree = (double)f->degree_entries[b] / (double)f->degree_rows[b];
+            visits += (double)f->degree_rows[b] * segments * -expm1(-degree / segments);
+        }
+    return visits;
+}
+
+static double partitioned_seconds(const model *m, int64_t tile, int64_t ntiles, int64_t segment)
+{
+    const ftb_spmm_facts *f = m->facts;
+    double bytes = (double)(tile * f->value_bytes), packed = bytes * (double)segment;
+    double segments = ceil((double)f->ncols / (double)segment), entries = (double)f->entries;
+    double block = (double)(f->ncols * f->features), result = (double)(f->listed * f->features);
+    double rate = gather_rate(m, 2.0 / 3.0 * packed); /* alone in L2, but for what streams past */
+    double gather = fmax(bytes / rate, CHAIN_SECONDS) + 2 / m->memory_rate;
+    if (packed > 0.4 * (double)m->l2)
+        gather *= 0.9 + packed / (4 * (double)m->l2); /* some of it is driven out */
+    if (f->edge_bytes > 0)
+        gather += EDGE_SECONDS + EDGE_BYTE_SECONDS * (double)f->edge_bytes;
+    bool near = bytes * (double)f->nrows <= 0.75 * (double)m->l3;
+    double visit = VISIT_SECONDS + 20 / m->memory_rate +
+                   2 * bytes / (VISIT_OVERLAP * (near ? m->l3_rate : m->memory_rate));
+    double seconds = (double)ntiles * (entries * gather + visits_of(f, segments) * visit) +
+                     block * (double)(f->stored_bytes + f->value_bytes) / m->l3_rate +
+                     3 * result * (double)f->value_bytes / m->l3_rate;
+    return seconds + (f->cached_segment == segment ? 0 : entries * BUILD_SECONDS / BUILD_USES);
+}
+
+static int64_t ceil_div(int64_t x, int64_t y) { return (x + y - 1) / y; }
+
+/* Sources whose tile takes so much. */
+static int64_t segment_for(const ftb_spmm_facts *f, int64_t tile, double bytes)
+{
+    double fit = bytes / (double)(tile * f->value_bytes);
+    int64_t segment = fit > MOST_SEGMENT ? MOST_SEGMENT : (int64_t)fit / 64 * 64;
+    if (segment < 64)
+        segment = 64;
+    return segment > f->ncols && f->ncols > 0 ? f->ncols : segment;
+}
+
+static void choose_partition(ftb_spmm_plan *plan, const model *m)
+{
+    static const int vectors[] = {1, 2, 3, 4, 6, 8};
+    static const double shares[] = {0.25, 0.375, 0.5};
+    const ftb_spmm_facts *f = m->facts;
+    int64_t all = ceil_div(f->features, f->lanes);
+    int64_t forced = plan->forced & FTB_SPMM_SET_TILE ? ceil_div(plan->tile, f->lanes) : 0;
+    int64_t segment = plan->forced & FTB_SPMM_SET_SEGMENT ? plan->segment : 0;
+    plan->partitioned_seconds = INFINITY;
+    for (size_t v = 0; v < sizeof vectors / sizeof *vectors; v++)
+        for (size_t s = 0; s < sizeof shares / sizeof *shares; s++) {
+            int64_t most = forced > 0 ? (forced > MOST_VECTORS ? MOST_VECTORS : forced) : vectors[v];
+            int64_t ntiles = ceil_div(all, most), tile = ceil_div(all, ntiles) * f->lanes;
+            int64_t width = segment > 0 ? segment : segment_for(f, tile, shares[s] * (double)m->l2);
+            double seconds = partitioned_seconds(m, tile, ntiles, width);
+            if (seconds < plan->partitioned_seconds) {
+                plan->partitioned_seconds = seconds;
+                plan->tile = tile;
+                plan->ntiles = ntiles;
+                plan->segment = width;
+            }
+        }
+}
+
+/* Items of work are tiles x parts: as few parts as share out evenly, or as make threads' ends meet. */
+static int64_t choose_parts(int64_t ntiles, int threads)
+{
+    int64_t parts = 1;
+    while (ntiles * parts % threads != 0 && ntiles * parts < (int64_t)4 * threads)
+        parts++;
+    return parts;
+}
+
+static bool partition_fits(ftb_spmm_plan *plan, const ftb_spmm_facts *f)
+{
+    double segments = (double)ceil_div(f->ncols, plan->segment);
+    double visits = fmin((double)f->nvals, (double)f->nrows * segments);
+    double rows = (double)f->nrows / (double)plan->parts * 1.5;
+    double bytes =
+        (double)f->threads * (double)(plan->tile * f->value_bytes) * ((double)plan->segment + rows);
+    plan->partition_bytes =
+        f->cached_segment == plan->segment ? 0 : (int64_t)(2 * (double)f->nvals + 20 * visits + 8 * segments);
+    plan->bytes = (int64_t)bytes;
+    return bytes + (double)plan->partition_bytes <= (double)f->memory_left;
+}
+
+static void use_direct(ftb_spmm_plan *plan, const model *m)
+{
+    const ftb_spmm_facts *f = m->facts;
+    bool near = (double)(f->ncols * f->features * f->value_bytes) <= 0.5 * (double)m->l2;
+    plan->family = f->tuned ? FTB_SPMM_DIRECT : FTB_SPMM_PROGRAM;
+    plan->segment = 0;
+    plan->parts = 1;
+    plan->partition_bytes = plan->bytes = 0;
+    plan->ahead = near ? 0 : 12;
+    if (!(plan->forced & FTB_SPMM_SET_TILE))
+        plan->tile = MOST_VECTORS * f->lanes;
+    plan->ntiles = ceil_div(f->features, plan->tile > 0 ? plan->tile : 1);
+    plan->seconds = plan->direct_seconds;
+}
+
+void ftb_rule_spmm(ftb_spmm_plan *plan, const ftb_spmm_facts *facts, const ftb_machine_facts *machine)
+{
+    model m = model_of(facts, machine);
+    ftb_spmm_plan out = {.forced = plan->forced, .threads = facts->threads, .partitioned_seconds = INFINITY};
+    ftb_spmm_family wanted = plan->forced & FTB_SPMM_SET_KERNEL ? plan->family : FTB_SPMM_AUTO;
+    out.tile = plan->forced & FTB_SPMM_SET_TILE ? plan->tile : 0;
+    out.segment = plan->forced & FTB_SPMM_SET_SEGMENT ? plan->segment : 0;
+    if (plan->forced & FTB_SPMM_SET_THREADS)
+        out.threads = plan->threads;
+    out.direct_seconds = direct_seconds(&m);
+    bool can = facts->tuned && facts->partitioned && facts->ncols > 0 && facts->features > 0;
+    if (can && wanted != FTB_SPMM_DIRECT && wanted != FTB_SPMM_PROGRAM) {
+        ftb_spmm_plan parted = out;
+        choose_partition(&parted, &m);
+        parted.parts = choose_parts(parted.ntiles, parted.threads);
+        parted.family = FTB_SPMM_PARTITIONED;
+        parted.seconds = parted.partitioned_seconds;
+        out.partitioned_seconds = parted.partitioned_seconds;
+        if (partition_fits(&parted, facts) &&
+            (wanted == FTB_SPMM_PARTITIONED || parted.seconds < out.direct_seconds))
+            out = parted;
+    }
+    if (out.family != FTB_SPMM_PARTITIONED)
+        use_direct(&out, &m);
+    if (!facts->tuned || wanted == FTB_SPMM_PROGRAM) {
+        out.family = FTB_SPMM_PROGRAM;
+        out.seconds =
+            fmax(out.direct_seconds, PROGRAM_SECONDS * (double)facts->entries * (double)facts->features);
+    }
+    out.seconds /= out.threads;
+    *plan = out;
+}

@@ -1,0 +1,70 @@
+/* The planner's rule for sparse x block: pure functions over plain structs. */
+#ifndef FTB_PLAN_SPMM_H
+#define FTB_PLAN_SPMM_H
+
+#include "plan/machine.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define FTB_DEGREES 48
+
+/* What is known about the operands. */
+typedef struct ftb_spmm_facts {
+    int64_t nrows, ncols, nvals; /* of the pattern that is walked */
+    int64_t listed;              /* rows wanted under a mask; nrows if all are */
+    int64_t entries;             /* in the rows wanted */
+    int64_t features;            /* of a row of the result */
+    int64_t value_bytes;         /* of a value that is computed with */
+    int64_t stored_bytes;        /* of a value of the block as it is stored */
+    int64_t edge_bytes;          /* of an edge's values, all heads; 0: none */
+    int64_t lanes;               /* values of a vector */
+    int threads;
+    int64_t memory_left; /* bytes that the plan may use */
+    /* Rows by degree, and their entries: bucket b has degrees 2^b to 2^(b+1) - 1. */
+    int64_t degree_rows[FTB_DEGREES], degree_entries[FTB_DEGREES];
+    int64_t cached_segment; /* of a partition that the pattern has already; 0: none */
+    bool tuned;             /* a kernel knows the message's form */
+    bool partitioned;       /* and can be partitioned: narrow columns, all rows, rows countable in 32 bits */
+    const char *kernel;     /* its name; "program" otherwise */
+} ftb_spmm_facts;
+
+typedef enum ftb_spmm_family {
+    FTB_SPMM_AUTO,
+    FTB_SPMM_PROGRAM,
+    FTB_SPMM_DIRECT,
+    FTB_SPMM_PARTITIONED
+} ftb_spmm_family;
+
+/* Choices that can be set by hand: bits of ftb_spmm_plan.forced. */
+enum { FTB_SPMM_SET_KERNEL = 1, FTB_SPMM_SET_SEGMENT = 2, FTB_SPMM_SET_TILE = 4, FTB_SPMM_SET_THREADS = 8 };
+
+/* What was decided. */
+typedef struct ftb_spmm_plan {
+    ftb_spmm_family family;
+    int64_t segment; /* PARTITIONED: sources of a segment */
+    int64_t tile;    /* features of a tile, at most */
+    int64_t ntiles;  /* tiles that the features are cut into */
+    int64_t
+        parts; /* PARTITIONED: parts that the rows are cut into; parts x ntiles are what threads share out */
+    int64_t ahead; /* DIRECT: entries that sources are fetched ahead; 0: not */
+    int threads;
+    double direct_seconds, partitioned_seconds; /* predicted for one thread */
+    double seconds;                             /* predicted */
+    int64_t bytes;                              /* held beside operands and result while running */
+    int64_t partition_bytes;                    /* held by the pattern from then on */
+    unsigned forced;                            /* bit per key that was set by hand */
+} ftb_spmm_plan;
+
+/* Fills plan; fields that were forced stay, where they can work. */
+void ftb_rule_spmm(ftb_spmm_plan *plan, const ftb_spmm_facts *facts, const ftb_machine_facts *machine);
+void ftb_explain_spmm(const ftb_spmm_plan *plan, const ftb_spmm_facts *facts,
+                      const ftb_machine_facts *machine, FILE *file);
+/* Sets a field by name. NULL if well, else what would have been. */
+const char *ftb_spmm_plan_set(ftb_spmm_plan *plan, const char *key, const char *value);
+bool ftb_spmm_plan_get(const ftb_spmm_plan *plan, const ftb_spmm_facts *facts, const char *key,
+                       double *value);
+const char *ftb_spmm_family_name(ftb_spmm_family family);
+
+#endif

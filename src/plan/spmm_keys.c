@@ -1,0 +1,130 @@
+/* Plans of sparse x block, for people: printed, set and read by name. */
+#include "plan/spmm.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const families[] = {"auto", "program", "direct", "partitioned"};
+enum { FAMILIES = sizeof families / sizeof *families };
+
+const char *ftb_spmm_family_name(ftb_spmm_family family) { return families[family]; }
+
+/* A whole number in [low, high], or -1. */
+static int64_t number_in(const char *text, int64_t low, int64_t high)
+{
+    char *end;
+    long long x = strtoll(text, &end, 10);
+    return *text && !*end && x >= low && x <= high ? x : -1;
+}
+
+const char *ftb_spmm_plan_set(ftb_spmm_plan *plan, const char *key, const char *value)
+{
+    if (strcmp(key, "kernel") == 0) {
+        for (int f = 0; f < FAMILIES; f++)
+            if (strcmp(value, families[f]) == 0) {
+                plan->family = (ftb_spmm_family)f;
+                plan->forced |= FTB_SPMM_SET_KERNEL;
+                return NULL;
+            }
+        return "auto, program, direct or partitioned";
+    }
+    static const struct {
+        const char *key, *expected;
+        int64_t low, high;
+        unsigned bit;
+    } numbers[] = {{"segment", "sources of a segment, 1 to 65536", 1, 65536, FTB_SPMM_SET_SEGMENT},
+                   {"tile", "features of a tile, 1 to 128", 1, 128, FTB_SPMM_SET_TILE},
+                   {"threads", "1 to 4096", 1, 4096, FTB_SPMM_SET_THREADS}};
+    for (size_t n = 0; n < sizeof numbers / sizeof *numbers; n++) {
+        if (strcmp(key, numbers[n].key) != 0)
+            continue;
+        int64_t x = number_in(value, numbers[n].low, numbers[n].high);
+        if (x < 0)
+            return numbers[n].expected;
+        if (n == 0)
+            plan->segment = x;
+        else if (n == 1)
+            plan->tile = x;
+        else
+            plan->threads = (int)x;
+        plan->forced |= numbers[n].bit;
+        return NULL;
+    }
+    return "a key of sparse x block: kernel, segment, tile, threads";
+}
+
+bool ftb_spmm_plan_get(const ftb_spmm_plan *plan, const ftb_spmm_facts *facts, const char *key, double *value)
+{
+    const struct {
+        const char *key;
+        double value;
+    } figures[] = {
+        {"segment", (double)plan->segment},
+        {"segments", plan->segment > 0 ? ceil((double)facts->ncols / (double)plan->segment) : 0},
+        {"tile", (double)plan->tile},
+        {"tiles", (double)plan->ntiles},
+        {"threads", plan->threads},
+        {"bytes", (double)plan->bytes},
+        {"partition_bytes", (double)plan->partition_bytes},
+        {"seconds", plan->seconds},
+        {"direct_seconds", plan->direct_seconds},
+        {"partitioned_seconds", plan->partitioned_seconds},
+        {"partitioned", plan->family == FTB_SPMM_PARTITIONED},
+    };
+    for (size_t f = 0; f < sizeof figures / sizeof *figures; f++)
+        if (strcmp(key, figures[f].key) == 0) {
+            *value = figures[f].value;
+            return true;
+        }
+    return false;
+}
+
+static void explain_choice(const ftb_spmm_plan *plan, const ftb_spmm_facts *f, FILE *file)
+{
+    double degree = f->listed > 0 ? (double)f->entries / (double)f->listed : 0;
+    double block = (double)(f->ncols * f->features * f->value_bytes) / 1048576;
+    if (!f->tuned) {
+        fprintf(file, "because          no kernel knows the message: it is evaluated in batches\n");
+        return;
+    }
+    fprintf(file, "considered       direct 1.00%s", plan->family == FTB_SPMM_DIRECT ? " <- chosen" : "");
+    if (isfinite(plan->partitioned_seconds))
+        fprintf(file, "   partitioned %.2f%s", plan->partitioned_seconds / plan->direct_seconds,
+                plan->family == FTB_SPMM_PARTITIONED ? " <- chosen" : "");
+    fprintf(file, "\n");
+    if (plan->family == FTB_SPMM_PARTITIONED)
+        fprintf(file,
+                "because          mean degree %.0f; sources are packed once a tile, and their %.0f KiB "
+                "segments stay in L2\n",
+                degree, (double)(plan->segment * plan->tile * f->value_bytes) / 1024);
+    else
+        fprintf(file, "because          mean degree %.1f, the block takes %.1f MiB\n", degree, block);
+}
+
+void ftb_explain_spmm(const ftb_spmm_plan *plan, const ftb_spmm_facts *f, const ftb_machine_facts *machine,
+                      FILE *file)
+{
+    double gathered = (double)f->entries * (double)(f->features * f->value_bytes);
+    fprintf(file, "operation        C[%lld x %lld] = A[%lld entries] x X[%lld x %lld], kernel %s\n",
+            (long long)f->nrows, (long long)f->features, (long long)f->nvals, (long long)f->ncols,
+            (long long)f->features, f->kernel);
+    fprintf(file, "machine          ");
+    ftb_machine_print(machine, file);
+    explain_choice(plan, f, file);
+    if (plan->family == FTB_SPMM_PARTITIONED)
+        fprintf(file,
+                "partition        %lld segments of %lld sources, %lld tiles of %lld features, 16-bit local "
+                "columns, built once (%.0f MB)\n",
+                (long long)((f->ncols - 1) / plan->segment + 1), (long long)plan->segment,
+                (long long)plan->ntiles, (long long)plan->tile, (double)plan->partition_bytes / 1e6);
+    else if (plan->family == FTB_SPMM_DIRECT)
+        fprintf(
+            file,
+            "rows             %lld of %lld, %lld features at a time, sources fetched %lld entries ahead\n",
+            (long long)f->listed, (long long)f->nrows, (long long)plan->tile, (long long)plan->ahead);
+    fprintf(file, "memory           %.1f MB beside operands and result, on %d threads\n",
+            (double)plan->bytes / 1e6, plan->threads);
+    fprintf(file, "predicted        %.3g s, %.1f GB/s gathered\n", plan->seconds,
+            plan->seconds > 0 ? gathered / plan->seconds / 1e9 : 0);
+}
