@@ -31,11 +31,18 @@ printf 'cores = 8 # small caches\nl1 = 16K\nl2 = 128K\nl3 = 1M\nmemory = 8G\nl2_
 "$featblas" plan --describe --machine small.txt > again.txt
 grep -q '^l2 = 131072$' again.txt || fail "description of a file: $(cat again.txt)"
 
+plan --op spmm --dim 128
+has '3000 x 128'
+has 'GB/s from L2'
+plan --op spmm --dim 128 --machine small.txt
+has '8 cores, L1 16 KiB, L2 128 KiB'
+plan --op spmm --dim 128 --heads 8 --semiring 'max : src + dst' --threads 1
+has 'kernel best'
+plan --op spmm --dim 128 --set kernel=direct,tile=16
+has 'direct 1.00 <- chosen'
 for op in sddmm attention; do
     plan --op $op --dim 128 --heads 8 --machine small.txt
-    has '8 cores, L1 16 KiB, L2 128 KiB'
-    has 'GB/s from L2'
-    has '3000 x 3000'
+    has '8 cores'
     has 'predicted'
 done
 
@@ -43,6 +50,8 @@ refuses 2 '--op is missing' "$featblas" plan --graph g.csr --dim 8
 refuses 2 '--graph is missing' "$featblas" plan --op spmm --dim 8
 refuses 2 '--dim is missing' "$featblas" plan --op spmm --graph g.csr
 refuses 2 'does not divide' "$featblas" plan --op spmm --graph g.csr --dim 10 --heads 3
+refuses 2 'is not KEY=VALUE' "$featblas" plan --op spmm --graph g.csr --dim 8 --set tile
+refuses 2 '--set: ' "$featblas" plan --op spmm --graph g.csr --dim 8 --set speed=9
 refuses 3 'nowhere' "$featblas" plan --op spmm --graph nowhere.csr --dim 8
 refuses 3 'nowhere' "$featblas" plan --op spmm --graph g.csr --dim 8 --machine nowhere.txt
 printf 'cores = 2\nl4 = 5\n' > wrong.txt
