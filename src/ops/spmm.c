@@ -15,6 +15,7 @@ typedef struct call {
     FtB_Context ctx;
     ftb_pattern *p;      /* of A, or of A' */
     const int64_t *from; /* A' : entry of A; else NULL */
+    FtB_Semiring semiring; /* whose bound blocks the message reads */
     ftb_message message;
     FtB_Type type; /* of the result */
     int64_t ncols;
@@ -59,10 +60,9 @@ done:
 static GrB_Info make_message(call *c, FtB_Arg semiring)
 {
     static const char *const operands[] = {"a", "edge", "b", "src", NULL};
-    FtB_Semiring s = NULL;
     GrB_Info info;
-    FTB_CHECK(ftb_arg_semiring(&s, semiring, "semiring"));
-    FTB_CHECK(ftb_message_new(&c->message, c->ctx, s, operands));
+    FTB_CHECK(ftb_arg_semiring(&c->semiring, semiring, "semiring"));
+    FTB_CHECK(ftb_message_new(&c->message, c->ctx, c->semiring, operands));
     FTB_CHECK(ftb_message_block(&c->message, "src", FTB_SIDE_COL, c->B, c->B->heads));
     FTB_CHECK(ftb_message_values(&c->message, "edge", c->A, c->from));
     FTB_CHECK(ftb_message_indices(&c->message, c->p, false, c->from));
@@ -72,7 +72,6 @@ static GrB_Info make_message(call *c, FtB_Arg semiring)
             "semiring: argmin and argmax are reducers of two matrices; for blocks, FtB_mxm_arg gives "
             "the winning entries of min and max");
 done:
-    FtB_Semiring_free(&s);
     return info;
 }
 
@@ -198,6 +197,7 @@ static GrB_Info end_call(call *c, GrB_Info info)
     ftb_delete(c->result.arg);
     ftb_delete(c->rows);
     ftb_message_clear(&c->message);
+    FtB_Semiring_free(&c->semiring);
     FtB_Op_free(&c->accum);
     return info;
 }
