@@ -146,7 +146,8 @@ GrB_Info FtB_select_topk(FtB_Arg C, FtB_Arg M, FtB_Arg accum, int64_t k, FtB_Arg
 
 /** C<M> = accum(C, A + B). Matrices: union of the patterns, op where both have an entry. Blocks: op on every
  *  value. A block of one row stands for every row, one of one column for every column. Beside a block with
- *  heads (FtB_Block_heads), one without has as many columns as the other, one per head, or one head's for all.
+ *  heads (FtB_Block_heads), one without has as many columns as the other, one per head, or one head's for
+ * all.
  *  @param C slot: FtB_Matrix m x n or FtB_Block. @param M slot: mask (a block's: m x 1) or NULL.
  *  @param accum slot. @param op slot: GrB_BinaryOp, FtB_Op over x (A's) and y (B's), or text. Blocks: also
  *  over whole rows, as of FtB_apply. @param A,B slots: as C. @param desc slot. @return as FtB_mxm. */
@@ -175,14 +176,16 @@ GrB_Info FtB_reduce_scalar(void *s, FtB_Type type, FtB_Arg monoid, FtB_Arg A);
 
 /** Y(t,:) = X(rows[t],:): picks rows. At the speed of memory.
  *  @param Y slot: FtB_Block count x d; what of X or of the list lies inside its memory is copied first.
- *  @param X slot: FtB_Block n x d. @param rows 0 to n - 1, in any order, repeated or not. @param count how many.
+ *  @param X slot: FtB_Block n x d. @param rows 0 to n - 1, in any order, repeated or not. @param count how
+ * many.
  *  @return GrB_INDEX_OUT_OF_BOUNDS (the message names the position), as FtB_mxm. */
 GrB_Info FtB_gather(FtB_Arg Y, FtB_Arg X, const int64_t *rows, int64_t count);
 
-/** Y(rows[t],:) = accum(Y(rows[t],:), X(t,:)) for t = 0, 1, ...: other rows stay. A row that is listed several
- *  times sees its positions in this order, whatever the number of threads, and holds Y's dtype after each.
- *  @param Y slot: FtB_Block n x d; as of FtB_gather. @param accum slot: GrB_BinaryOp, FtB_Op over x (old) and y
- *  (new), text, or NULL: the last one wins. @param X slot: FtB_Block count x d. @param rows 0 to n - 1.
+/** Y(rows[t],:) = accum(Y(rows[t],:), X(t,:)) for t = 0, 1, ...: other rows stay. A row that is listed
+ * several times sees its positions in this order, whatever the number of threads, and holds Y's dtype after
+ * each.
+ *  @param Y slot: FtB_Block n x d; as of FtB_gather. @param accum slot: GrB_BinaryOp, FtB_Op over x (old) and
+ * y (new), text, or NULL: the last one wins. @param X slot: FtB_Block count x d. @param rows 0 to n - 1.
  *  @param count how many. Memory: 8 bytes per position with more than one thread. @return as FtB_gather. */
 GrB_Info FtB_scatter(FtB_Arg Y, FtB_Arg accum, FtB_Arg X, const int64_t *rows, int64_t count);
 

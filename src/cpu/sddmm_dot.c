@@ -7,8 +7,9 @@
  * kernels. */
 #include "cpu/dots.h"
 
-#define AHEAD 4 /* visits: their destination rows come from memory, in jumps that hardware does not foresee  \
-                 */
+#define AHEAD                                                                                                \
+    4 /* visits: their destination rows come from memory, in jumps that hardware does not foresee            \
+       */
 
 FTB_INLINE void prefetch_visit(const ftb_sddmm_job *s, int64_t visit, int64_t last)
 {

@@ -55,7 +55,8 @@ void ftb_program_delete(ftb_program *p);
 FtB_Type ftb_program_type(const ftb_program *p); /* compute type of the result */
 int64_t ftb_program_width(const ftb_program *p); /* values per item of the result */
 bool ftb_program_uses(const ftb_program *p, int name);
-/* Whether value f of a result depends on values f of the operands alone, so that items may be single values. */
+/* Whether value f of a result depends on values f of the operands alone, so that items may be single values.
+ */
 bool ftb_program_elementwise(const ftb_program *p);
 /* That every block which the text indexes by names[...] `index`, such as norm[i], has at least `extent`
  * rows. To be called for each index before running: a machine does not look. */

@@ -164,7 +164,7 @@ static GrB_Info adopt(FtB_Matrix *A, ftb_tuples *t, FtB_Type type)
     ftb_buffer *values = t->valued ? ftb_buffer_adopt(t->ctx, t->X) : NULL;
     bool valued = t->valued;
     int64_t nrows = t->nrows, ncols = t->ncols;
-    ftb_delete(t->line); /* there are no duplicates */
+    ftb_delete(t->line);              /* there are no duplicates */
     *t = (ftb_tuples){.ctx = t->ctx}; /* adopted, also on failure */
     if (!rowptr || !colidx || (valued && !values)) {
         ftb_buffer_release(rowptr);

@@ -36,8 +36,8 @@ static GrB_Info unwrap(reduce_call *c, FtB_Arg y, FtB_Arg M, FtB_Arg accum, FtB_
     FTB_CHECK(ftb_arg_block(&c->y, y, "y", false));
     c->ctx = c->y->ctx;
     FTB_CHECK(ftb_arg_block(&c->M, M, "M", true));
-    info = A.kind == FTB_KIND_BLOCK ? ftb_arg_block(&c->X, A, "A", false)
-                                    : ftb_arg_matrix(&c->A, A, "A", false);
+    info =
+        A.kind == FTB_KIND_BLOCK ? ftb_arg_block(&c->X, A, "A", false) : ftb_arg_matrix(&c->A, A, "A", false);
     if (info != GrB_SUCCESS)
         goto done;
     FTB_CHECK(ftb_arg_descriptor(&c->flags, desc));

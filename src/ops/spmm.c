@@ -13,8 +13,8 @@ typedef struct call {
     FtB_Block B;
     ftb_flags flags;
     FtB_Context ctx;
-    ftb_pattern *p;      /* of A, or of A' */
-    const int64_t *from; /* A' : entry of A; else NULL */
+    ftb_pattern *p;        /* of A, or of A' */
+    const int64_t *from;   /* A' : entry of A; else NULL */
     FtB_Semiring semiring; /* whose bound blocks the message reads */
     ftb_message message;
     FtB_Type type; /* of the result */
