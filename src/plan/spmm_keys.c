@@ -111,6 +111,7 @@ void ftb_explain_spmm(const ftb_spmm_plan *plan, const ftb_spmm_facts *f, const 
             (long long)f->features, f->kernel);
     fprintf(file, "machine          ");
     ftb_machine_print(machine, file);
+    fputc('\n', file);
     explain_choice(plan, f, file);
     if (plan->family == FTB_SPMM_PARTITIONED)
         fprintf(file,
