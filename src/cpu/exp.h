@@ -111,15 +111,19 @@ FTB_INLINE real real_exp(real x)
 /* ---- passes over a row's values, sixteen at a time, with a maximum and a sum for each lane of a period
  * (ftb_softmax_period of cpu/softmax.h) */
 
-/* Combines the lanes of each head in place: `greatest` or sum. */
+FTB_INLINE real combine_two(real x, real y, bool greatest) { return !greatest ? x + y : y > x ? y : x; }
+
+/* Combines the lanes of each head in place, the greatest or the sum: in halves where sixteen lanes hold whole
+ * rounds of the heads, else in ascending order. */
 FTB_INLINE void combine(real *lane, int64_t lanes_count, int64_t heads, bool greatest)
 {
-    for (int64_t l = heads; l < lanes_count; l++) {
-        real *to = &lane[l % heads];
-        if (greatest)
-            *to = lane[l] > *to ? lane[l] : *to;
-        else
-            *to += lane[l];
+    if (lanes_count == FTB_LANES) {
+        for (int64_t half = FTB_LANES / 2; half >= heads; half /= 2)
+            for (int64_t l = 0; l < half; l++)
+                lane[l] = combine_two(lane[l], lane[l + half], greatest);
+    } else {
+        for (int64_t l = heads, h = 0; l < lanes_count; l++, h = h + 1 == heads ? 0 : h + 1)
+            lane[h] = combine_two(lane[h], lane[l], greatest);
     }
     for (int64_t l = heads; l < lanes_count; l++)
         lane[l] = lane[l - heads];

@@ -7,6 +7,7 @@
 
 #include "core/partition.h"
 #include "cpu/sddmm.h"
+#include "expr/rewrite.h"
 #include "ops/merge.h"
 #include "ops/padded.h"
 
@@ -159,10 +160,70 @@ done:
     return info;
 }
 
+/* ---- any message */
+
+/* A message whose parts that depend on one endpoint were computed once per vertex. */
+typedef struct hoisted {
+    ftb_rewritten rewritten;
+    ftb_message core; /* m's feeds, of which it holds no references, and those parts */
+    void *values[FTB_MAX_PRE];
+} hoisted;
+
+static void hoisted_clear(hoisted *t)
+{
+    for (int p = 0; p < FTB_MAX_PRE; p++)
+        ftb_delete(t->values[p]);
+    ftb_rewritten_clear(&t->rewritten);
+}
+
+static GrB_Info hoist(hoisted *t, const ftb_message *m, const ftb_pattern *p)
+{
+    GrB_Info info = ftb_rewrite(&t->rewritten, m, false, false);
+    t->core = *m;
+    for (int u = 0; u < t->rewritten.npre && info == GrB_SUCCESS; u++) {
+        const ftb_pre *pre = &t->rewritten.pre[u];
+        ftb_feed feed = {
+            .side = pre->side, .nrows = pre->side == FTB_SIDE_ROW ? p->nrows : p->ncols, .heads = m->heads};
+        info =
+            ftb_message_vertices(m, pre->expr, pre->side, feed.nrows, &t->values[u], &feed.type, &feed.width);
+        feed.data = t->values[u];
+        feed.ld = m->heads * feed.width;
+        snprintf(feed.name, sizeof feed.name, "%s", pre->name);
+        t->core.feeds[t->core.nfeeds++] = feed;
+    }
+    if (info == GrB_SUCCESS)
+        t->core.expr = t->rewritten.core;
+    return info;
+}
+
+static GrB_Info run_any(void *V, const ftb_message *m, const ftb_message_type *type, ftb_pattern *p)
+{
+    hoisted t = {0};
+    ftb_program *program = NULL;
+    ftb_message_type now;
+    if (m->function || m->nfeeds + FTB_MAX_PRE > FTB_MAX_FEEDS)
+        return ftb_message_store(m, p, V);
+    GrB_Info info = hoist(&t, m, p);
+    if (info == GrB_SUCCESS)
+        info = ftb_message_compile(&now, &program, &t.core);
+    if (info != GrB_SUCCESS)
+        goto done;
+    bool same = now.message == type->message && now.width == type->width;
+    ftb_score score = ftb_score_of(&t.core, type);
+    if (same && score.kind == FTB_SCORE_DOT)
+        info = run_dot(V, &score, &t.core, type->message, p);
+    else
+        info = ftb_message_store(same ? &t.core : m, p, V);
+done:
+    ftb_program_delete(program);
+    hoisted_clear(&t);
+    return info;
+}
+
 GrB_Info ftb_sddmm_run(void *V, const ftb_message *m, const ftb_message_type *type, ftb_pattern *p)
 {
     ftb_score score = ftb_score_of(m, type);
     if (score.kind == FTB_SCORE_DOT)
         return run_dot(V, &score, m, type->message, p);
-    return ftb_message_store(m, p, V);
+    return run_any(V, m, type, p);
 }

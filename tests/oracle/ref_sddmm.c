@@ -17,6 +17,13 @@ static int64_t half(double *z, const ref_edge *e)
     z[0] *= 0.5;
     return 1;
 }
+static int64_t moved(double *z, const ref_edge *e)
+{
+    z[0] = 0;
+    for (int64_t f = 0; f < e->width; f++)
+        z[0] += (e->src[f] + 1) * (2 * e->dst[f]);
+    return 1;
+}
 #define EACH(name, expression)                                                                               \
     static int64_t name(double *z, const ref_edge *e)                                                        \
     {                                                                                                        \
@@ -39,6 +46,7 @@ static const ref_score scores[] = {
     {"0.5 * dot(src, dst)", half, true, false, false},
     {"dot(src, dst) / 2", half, true, false, false},
     {"sum(src * dst)", dot, false, false, false},
+    {"dot(src + 1, 2 * dst)", moved, false, false, false},
     {"a + b", add, false, false, true},
     {"dst - src", subtract, false, false, true},
     {"src * dst", multiply, false, false, true},
