@@ -8,9 +8,10 @@
 
 #include <Random123/philox.h>
 
-/* out(e, h) = scale * dot(y(h), x(j, h)) for n entries. */
-FTB_INLINE void attend_dots(const ftb_attention_job *a, int size, const void *x, int64_t xld, int64_t width,
-                            double scale, int64_t at, int64_t n, const real *y, real *out)
+/* out(e, h) = scale * dot(y(h), x(j, h)) for n entries. Called per visit, and not inlined: the forms of dot
+ * products in it take long to compile. */
+static void attend_dots(const ftb_attention_job *a, int size, const void *x, int64_t xld, int64_t width,
+                        double scale, int64_t at, int64_t n, const real *y, real *out)
 {
     const ftb_sddmm_job s = {
         .visits = a->visits, .heads = a->heads, .width = width, .x = x, .xld = xld, .scale = scale};
@@ -91,10 +92,10 @@ FTB_INLINE void weigh_narrow(real *acc, const real *factor, const real *weight, 
     }
 }
 
-/* acc = factor acc + sum of weight(e) x(j), head by head. */
-FTB_INLINE void attend_weigh(const ftb_attention_job *a, int size, real *acc, const real *factor,
-                             const real *weight, const void *x_, int64_t xld, int64_t width, int64_t at,
-                             int64_t n)
+/* acc = factor acc + sum of weight(e) x(j), head by head; as attend_dots, not inlined. */
+static void attend_weigh(const ftb_attention_job *a, int size, real *acc, const real *factor,
+                         const real *weight, const void *x_, int64_t xld, int64_t width, int64_t at,
+                         int64_t n)
 {
     const real *x = x_;
     const void *column = a->visits.column;

@@ -127,16 +127,10 @@
             name##_streams(out, s, 1);                                                                       \
             return;                                                                                          \
         case 2:                                                                                              \
-            name##_streams(out, s, 2);                                                                       \
-            return;                                                                                          \
         case 4:                                                                                              \
-            name##_streams(out, s, 4);                                                                       \
-            return;                                                                                          \
         case 8:                                                                                              \
-            name##_streams(out, s, 8);                                                                       \
-            return;                                                                                          \
         case 16:                                                                                             \
-            name##_streams(out, s, 16);                                                                      \
+            name##_streams(out, s, width);                                                                   \
             return;                                                                                          \
         default:                                                                                             \
             for (int64_t r = 0; r < s->nrows; r++, out += width) {                                           \
