@@ -488,29 +488,33 @@ static void bits_and_limits(void **state)
     FtB_Context_free(&ctx);
 }
 
-/* Counts of the most frequent columns from a bit matrix: the same as without. */
+/* Counts, and sums of ratings' products, of the most frequent columns: the same as by scattering. */
 static void hot_columns(void **state)
 {
     (void)state;
+    static const char *const messages[] = {"plus : 1", "plus : a * b", "plus : 3 * a * b / 8"};
     static const char *const sets[][2] = {{"512", "0"}, {"512", "1"}, {"1024", "0"}, {"1024", "1"}};
     rng r = rng_new();
-    FtB_Matrix R = rng_matrix(&r, FTB_BOOL, 40, 1100, 0, 0.2), C, goal;
-    FtB_Arg count = FTB_ARG("plus : 1");
-    for (int t = 0; t < 12; t++) {
+    FtB_Matrix R = rng_matrix(&r, FTB_INT32, 40, 1100, 1, 0.2), C, goal;
+    int32_t *ratings = R->values->data;
+    for (int64_t e = 0; e < R->pattern->nvals; e++)
+        ratings[e] = 1 + (int32_t)rng_below(&r, 15);
+    for (int t = 0; t < 36; t++) {
+        FtB_Arg message = FTB_ARG(messages[t / 12]);
         FtB_Project_options options = {.size = sizeof options, .triangle = t % 2, .self_loops = t % 3 == 0};
         FtB_Plan plan;
-        options.top_k = t > 7 ? 9 : 0;
+        options.top_k = t % 12 > 7 ? 9 : 0;
         assert_ok(FtB_Context_set_threads(NULL, 1 + t % 3));
         assert_ok(FtB_Matrix_new(&C, FTB_FP64, 1100, 1100, 1));
         assert_ok(FtB_Matrix_new(&goal, FTB_FP64, 1100, 1100, 1));
-        assert_ok((FtB_project_plan)(&plan, FTB_ARG(C), FTB_ARG(R), count, &options, FTB_ESTIMATE));
+        assert_ok((FtB_project_plan)(&plan, FTB_ARG(C), FTB_ARG(R), message, &options, FTB_ESTIMATE));
         options.plan = plan;
         assert_ok(FtB_Plan_set(plan, "hot", "0"));
         assert_ok(FtB_Plan_set(plan, "triangle", sets[t % 4][1]));
-        assert_ok(FtB_project(goal, R, count, &options));
+        assert_ok(FtB_project(goal, R, message, &options));
         assert_ok(FtB_Plan_set(plan, "hot", sets[t % 4][0]));
         assert_int_equal(plan->plan.hot, atoi(sets[t % 4][0]));
-        assert_ok(FtB_project(C, R, count, &options));
+        assert_ok(FtB_project(C, R, message, &options));
         assert_same(C, goal);
         FtB_Plan_free(&plan);
         FtB_Matrix_free(&C);

@@ -1,5 +1,5 @@
 /* Every registered kernel of sparse x sparse products, on every instruction set of this machine, against a
- * loop over products; and the bit counts of hot columns. */
+ * loop over products; and the counts and sums of hot columns. */
 #include "support/check.h"
 
 #include "cpu/spgemm.h"
@@ -202,6 +202,53 @@ static void bit_counts(void **state)
     ftb_isa_force(-1);
 }
 
+/* Hot columns: sums of products of factors up to 15, of any number of rows. */
+static void nibble_sums(void **state)
+{
+    (void)state;
+    enum { ROWS = 50, COLUMNS = 2 * FTB_BITS_LINE, HALF = FTB_BITS_LINE / 2, MOST = 3000 };
+    static uint8_t table[ROWS * COLUMNS / 2] __attribute__((aligned(64)));
+    static uint8_t factor[MOST];
+    static int32_t k[MOST];
+    static uint32_t sums[COLUMNS];
+    static float cells[COLUMNS], expected[COLUMNS];
+    rng r = rng_new();
+    for (int64_t t = 0; t < ROWS * COLUMNS / 2;
+         t++) { /* row 3 and every seventh column hold nothing, row 4 most */
+        bool none = t / HALF % ROWS == 3 || t % HALF % 7 == 0;
+        table[t] = none ? 0 : t / HALF % ROWS == 4 ? 255 : (uint8_t)(rng_bits(&r) & rng_bits(&r));
+    }
+    static const int64_t lengths[] = {0, 1, 2, 15, 16, 17, 290, 291, 292, 581, 582, 583, MOST};
+    int best = ftb_isa();
+    for (size_t l = 0; l < 2 * sizeof lengths / sizeof lengths[0]; l++) {
+        const int64_t n = lengths[l / 2];
+        for (int64_t t = 0; t < n; t++) { /* odd rounds: the largest sums */
+            k[t] = l % 2 ? 4 : (int32_t)rng_below(&r, ROWS);
+            factor[t] = l % 2 ? 15 : (uint8_t)(1 + rng_below(&r, 15));
+        }
+        for (int64_t c = 0; c < COLUMNS; c++) {
+            double sum = 0;
+            for (int64_t t = 0; t < n; t++) {
+                uint8_t byte = table[(c / FTB_BITS_LINE * ROWS + k[t]) * HALF + c % HALF];
+                sum += factor[t] * (c % FTB_BITS_LINE < HALF ? byte & 15 : byte >> 4);
+            }
+            expected[c] = sum > 0 ? (float)(0.25 * sum) : -0.0f;
+        }
+        for (int isa = 0; isa <= best; isa++) {
+            ftb_isa_force(isa);
+            memset(sums, 0, sizeof sums);
+            FTB_PICK(ftb_spgemm_nibbles)
+            ((const uint64_t *)(const void *)table, ROWS, COLUMNS, k, factor, n / 3, sums);
+            FTB_PICK(ftb_spgemm_nibbles)
+            ((const uint64_t *)(const void *)table, ROWS, COLUMNS, k + n / 3, factor + n / 3, n - n / 3,
+             sums);
+            FTB_PICK(ftb_spgemm_cells)(sums, COLUMNS, 0.25f, cells);
+            assert_memory_equal(cells, expected, sizeof cells);
+        }
+    }
+    ftb_isa_force(-1);
+}
+
 /* Dense rows in column order: any part of the columns, renamed or not, in place of looking one by one. */
 static void sweeps(void **state)
 {
@@ -252,10 +299,8 @@ static void sweeps(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_kernel),
-        cmocka_unit_test(unknown_kernels),
-        cmocka_unit_test(bit_counts),
-        cmocka_unit_test(sweeps),
+        cmocka_unit_test(every_kernel), cmocka_unit_test(unknown_kernels), cmocka_unit_test(bit_counts),
+        cmocka_unit_test(nibble_sums),  cmocka_unit_test(sweeps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
 #include "core/core.h"
 #include "plan/spgemm.h"
 #include "support/compare.h"
+#include "support/fail_alloc.h"
 #include "support/random.h"
 
 #include <math.h>
@@ -195,9 +196,51 @@ static void every_alternative(void **state)
         }
         FtB_Matrix_free(&R);
     }
-    assert_true(kernels[0] >= 4); /* weights 0 and 5 count: their hot columns were used */
+    assert_true(kernels[0] >=
+                4 * 4 + 4); /* weights 0 and 5 count, 1 multiplies ratings: hot columns were used */
     assert_int_equal(kernels[1], 2 * WEIGHTS * (int)(sizeof alternatives / sizeof alternatives[0]));
     assert_ok(FtB_Context_set_threads(NULL, 0));
+}
+
+/* Hot columns without memory: an error, and nothing leaks. */
+static GrB_Info call_hot(void *arg)
+{
+    static int64_t I[8 * 520], J[8 * 520];
+    static float x[8 * 520];
+    FtB_Matrix R = NULL, C = NULL;
+    FtB_Plan plan = NULL;
+    const char *const *weight = arg;
+    double hot = 0;
+    for (int64_t e = 0; e < 8 * 520; e++) {
+        I[e] = e / 520;
+        J[e] = e % 520;
+        x[e] = (float)(1 + e % 5);
+    }
+    GrB_Info info = FtB_Matrix_build(&R, FTB_FP32, 8, 520, 1, 8 * 520, I, J, x, FTB_DUP_ERROR, NULL);
+    if (info == GrB_SUCCESS)
+        info = FtB_Matrix_new(&C, FTB_FP64, 520, 520, 1);
+    if (info == GrB_SUCCESS)
+        info = FtB_project_plan(&plan, C, R, *weight, FTB_PROJECT_OPTIONS(.triangle = true), FTB_ESTIMATE);
+    if (info == GrB_SUCCESS)
+        info = FtB_Plan_set(plan, "hot", "512");
+    if (info == GrB_SUCCESS)
+        info = FtB_project(C, R, *weight, FTB_PROJECT_OPTIONS(.triangle = true, .plan = plan));
+    if (info == GrB_SUCCESS)
+        assert_ok(FtB_Plan_get(plan, "hot", &hot));
+    assert_true(info != GrB_SUCCESS || hot > 0);
+    FtB_Plan_free(&plan);
+    FtB_Matrix_free(&R);
+    FtB_Matrix_free(&C);
+    return info;
+}
+
+static void hot_allocations(void **state)
+{
+    (void)state;
+    for (int w = 0; w < 2; w++) {
+        const char *weight = weights[w];
+        fail_every_allocation(call_hot, NULL, &weight);
+    }
 }
 
 /* Bits stay the same under a tight memory limit, which forbids retaining a triangle. */
@@ -335,6 +378,7 @@ static void rule_hot_columns(void **state)
     ftb_spgemm_facts f = movielens();
     ftb_spgemm_plan plan = {0};
     f.kernel = "pair_u32";
+    f.hot_bits = 1;
     const double shares[FTB_HOT_CHOICES] = {0.3, 0.5, 0.65, 0.8, 0.93};
     const double rest[FTB_HOT_CHOICES] = {0.5, 0.3, 0.15, 0.05, 0.01};
     memcpy(f.hot_share, shares, sizeof shares);
@@ -346,6 +390,10 @@ static void rule_hot_columns(void **state)
     assert_true(ftb_rule_spgemm(&plan, &f, &machines[0]));
     assert_true(plan.hot >= 512 && !plan.cross);
     f.self = f.symmetric = true;
+    f.hot_bits = FTB_HOT_NIBBLE; /* sums of ratings' products: dearer, yet less than scattering */
+    f.kernel = "table_f32";
+    assert_true(ftb_rule_spgemm(&plan, &f, &machines[0]));
+    assert_true(plan.hot >= 512 && plan.cross);
     const double flat[FTB_HOT_CHOICES] = {0.02, 0.04, 0.08, 0.16, 0.3}; /* nothing is hot */
     const double most[FTB_HOT_CHOICES] = {0.96, 0.92, 0.85, 0.71, 0.5};
     memcpy(f.hot_share, flat, sizeof flat);
@@ -372,6 +420,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_alternative),
+        cmocka_unit_test(hot_allocations),
         cmocka_unit_test(limits),
         cmocka_unit_test(narrow_domain),
         cmocka_unit_test(rule_projection),

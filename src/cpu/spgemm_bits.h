@@ -1,11 +1,12 @@
-/* Counting messages for hot columns: the right operand's most frequent columns as a bit matrix over the
- * inner index, summed by carry-save adders. */
+/* Hot columns: the right operand's most frequent columns as a matrix over the inner index, of bits for
+ * counting messages, summed by carry-save adders, of half bytes for products of small whole factors. */
 #ifndef FTB_CPU_SPGEMM_BITS_H
 #define FTB_CPU_SPGEMM_BITS_H
 
 #include "core/isa.h"
 
 #include <stdint.h>
+#include <string.h>
 
 #define FTB_BITS_LINE 512 /* columns that are summed together: one cache line of each row */
 
@@ -19,5 +20,26 @@ FTB_CELLS(void, ftb_spgemm_bits,
 /* counts[c] = from[c] where column[c] is at least `least`, else 0. */
 FTB_CELLS(void, ftb_spgemm_cross,
           (const uint16_t *from, const uint32_t *column, uint32_t least, int64_t n, uint32_t *counts))
+
+#define FTB_NIBBLE 15 /* the largest factor */
+
+/* sums[c] += sum over t < n of factor[t] * (the half byte of column c in table row k[t]), c < ncolumns (a
+ * multiple of FTB_BITS_LINE). Factors are at most FTB_NIBBLE. The table, aligned to 64 bytes, is
+ * [line of columns][nrows][FTB_BITS_LINE / 2 bytes]; byte b of a line holds column b in its lower half and
+ * column FTB_BITS_LINE / 2 + b in its upper. */
+FTB_CELLS(void, ftb_spgemm_nibbles,
+          (const uint64_t *table, int64_t nrows, int64_t ncolumns, const int32_t *k, const uint8_t *factor,
+           int64_t n, uint32_t *sums))
+
+/* cells[c] = unit * sums[c], or -0.0 where that is zero; sums are below 2^31. In place if need be. */
+FTB_CELLS(void, ftb_spgemm_cells, (const uint32_t *sums, int64_t n, float unit, float *cells))
+
+#define FTB_CROSS_TILE 16 /* floats of a cache line */
+
+/* cells[c] = from[c / FTB_CROSS_TILE * stride + c % FTB_CROSS_TILE] where column[c] is at least `least`, else
+ * -0.0. */
+FTB_CELLS(void, ftb_spgemm_cross_sums,
+          (const float *from, int64_t stride, const uint32_t *column, uint32_t least, int64_t n,
+           float *cells))
 
 #endif

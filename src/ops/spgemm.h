@@ -2,7 +2,7 @@
  *
  *     setup (spgemm_setup.c)   operands and semiring -> kernel operands, facts, plan
  *     table (spgemm_table.c)   messages of few distinct operands, tabulated
- *     hot (spgemm_hot.c)       columns by frequency; the hottest as bits
+ *     hot (spgemm_hot.c)       columns by frequency; the hottest as bits or half bytes
  *     arrays (spgemm_arrays.c) ids, values, starts: what the plan needs to run
  *     rows (spgemm_rows.c)     one row: accumulate, emit in ascending columns
  *     batch (spgemm_batch.c)   the same for messages that are programs
@@ -22,6 +22,8 @@ typedef struct ftb_vertices {
     int64_t *degree;
     double *sum, *square;
 } ftb_vertices;
+
+#define FTB_MOST_CODES 64 /* distinct values of an operand that are tabulated */
 
 enum { /* names of messages */
        FTB_NAME_A,
@@ -113,15 +115,23 @@ typedef struct ftb_product {
     bool self;                 /* B is A, one of them transposed: C = C' if the message is symmetric */
     ftb_spgemm cold;           /* p without the hot columns; when plan.hot > 0 */
     uint64_t *bits;            /* of the right operand's first plan.hot ids, see cpu/spgemm_bits.h */
-    const uint16_t *cross;     /* [hot id][cold id]: counts of both; NULL: hot rows scatter, too */
-    int64_t cross_row;         /* from one hot id to the next */
-    uint32_t *order, *rank;    /* columns by falling number of entries, once ranked; hot ones by column */
-    int swap[8];               /* component of h that (j, i) has where (i, j) has the index; when symmetric */
-    const void *dual_table;    /* table of [f(a,b), f(b,a)]: a triangle gives both halves; NULL: none */
+    /* Of a hot and a cold id: counts [hot][cold], or sums [line of cold][hot][FTB_CROSS_TILE]; or NULL. */
+    const void *cross;
+    int64_t cross_row; /* of counts, from one hot id to the next */
+    /* With sums: those of two hot ids, in units; of a triangle, from the diagonal on. */
+    const uint32_t *square;
+    uint32_t *order, *rank; /* columns by falling number of entries, once ranked; hot ones by column */
+    int swap[8];            /* component of h that (j, i) has where (i, j) has the index; when symmetric */
+    const void *dual_table; /* table of [f(a,b), f(b,a)]: a triangle gives both halves; NULL: none */
     int64_t dual_row;
     bool dual;                /* cells hold both */
     const void *single_table; /* the table for cells of one, while dual */
     int64_t single_row;
+    struct { /* a table of unit * left[code a] * right[code b], or unit = 0 */
+        double unit;
+        uint8_t left[FTB_MOST_CODES], right[FTB_MOST_CODES]; /* 1 .. FTB_NIBBLE */
+        const uint8_t *entry;                                /* of each left entry; when plan.hot > 0 */
+    } factors;
     bool text_times; /* the message reads a * b */
     FtB_Matrix mask; /* not complemented, else NULL; borrowed */
     const ftb_flags *mask_flags;
@@ -179,7 +189,7 @@ bool ftb_product_exact_in_fp64(const ftb_product *product, double largest_messag
 
 GrB_Info ftb_product_name_columns(ftb_product *product); /* order and rank */
 GrB_Info ftb_product_hot_facts(ftb_product *product);    /* which share of products hot columns hold */
-GrB_Info ftb_product_hot(ftb_product *product);          /* bits, cross and cold */
+GrB_Info ftb_product_hot(ftb_product *product);          /* the hot columns' matrix, cross and cold */
 GrB_Info ftb_product_compact(ftb_product *product);
 void ftb_product_count(ftb_product *product); /* row_products, and facts if rows are full */
 

@@ -125,10 +125,27 @@ static GrB_Info make_starts(ftb_product *product)
     return GrB_SUCCESS;
 }
 
+/* Codes are in the operands' order: the right ones in that of the right entries. */
+static GrB_Info make_codes(ftb_product *product)
+{
+    ftb_spgemm *p = &product->p;
+    if (!product->right_from)
+        return GrB_SUCCESS;
+    uint8_t *codes = ftb_product_own(product, ftb_new(product->ctx, product->right->nvals, 1));
+    if (!codes)
+        return ftb_nomem();
+    for (int64_t e = 0; e < product->right->nvals; e++)
+        codes[e] = ((const uint8_t *)p->bval)[product->right_from[e]];
+    p->bval = codes;
+    return GrB_SUCCESS;
+}
+
 GrB_Info ftb_product_prepare(ftb_product *product)
 {
     ftb_spgemm *p = &product->p;
     GrB_Info info = make_ids(product);
+    if (info == GrB_SUCCESS && p->message == FTB_MESSAGE_TABLE)
+        info = make_codes(product);
     if (info == GrB_SUCCESS && product->plan.triangle)
         info = make_starts(product);
     if (info == GrB_SUCCESS && product->plan.triangle)
@@ -145,17 +162,8 @@ GrB_Info ftb_product_prepare(ftb_product *product)
         p->table_row = product->dual_row;
         p->cell_width = 2;
     }
-    if (p->message == FTB_MESSAGE_TABLE) { /* codes are in the operands' order */
-        if (!product->right_from)
-            return GrB_SUCCESS;
-        uint8_t *codes = ftb_product_own(product, ftb_new(product->ctx, product->right->nvals, 1));
-        if (!codes)
-            return ftb_nomem();
-        for (int64_t e = 0; e < product->right->nvals; e++)
-            codes[e] = ((const uint8_t *)p->bval)[product->right_from[e]];
-        p->bval = codes;
+    if (p->message == FTB_MESSAGE_TABLE)
         return GrB_SUCCESS;
-    }
     bool times = p->message == FTB_MESSAGE_TIMES;
     info = make_values(&p->aval, product, product->A, NULL, times ? p->cell : product->message.atype);
     if (info == GrB_SUCCESS && product->A == product->B && !product->right_from)
@@ -170,6 +178,7 @@ void ftb_product_unhalve(ftb_product *product)
 {
     ftb_spgemm *p = &product->p;
     product->plan.triangle = product->plan.mirror = false;
+    product->plan.hot = 0; /* the cold part is a triangle's, too */
     p->bstart = NULL;
     if (product->dual) {
         product->dual = false;

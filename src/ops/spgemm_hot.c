@@ -1,11 +1,12 @@
 /* Columns by frequency, and the hottest of them as bits: a counting message needs no multiplication, so the
  * counts of 512 columns are summed together by carry-save adders (cpu/spgemm_bits.c). In a ratings matrix
- * 80 % of the entries are in 4,096 of 26,744 columns.
+ * 80 % of the entries are in 4,096 of 26,744 columns. Products of small whole factors are summed 512 columns
+ * together, too, from half bytes (cpu/spgemm_nibbles.c).
  *
  * Of one operand with its transpose C = R'R, with hot columns h and cold ones c:
  *
  *     C(h, h')  bits over the many entries of row h; of a triangle, only the lines right of h
- *     C(h, c)   bits over the few entries of row c, ahead: *cross counts*, which row h reads
+ *     C(h, c)   bits over the few entries of row c, ahead: *cross counts* (or sums), which row h reads
  *     C(c, c')  scattered: few entries, in lists that hold cold columns alone */
 #include "cpu/spgemm_bits.h"
 #include "ops/spgemm.h"
@@ -55,8 +56,9 @@ GrB_Info ftb_product_hot_facts(ftb_product *product)
     const ftb_pattern *right = product->right;
     ftb_spgemm_facts *f = &product->facts;
     memset(f->hot_share, 0, sizeof f->hot_share);
-    if (product->p.message != FTB_MESSAGE_PAIR || product->p.awide || right->wide || right->multi ||
-        product->mask || f->products <= 0)
+    f->hot_bits = product->p.message == FTB_MESSAGE_PAIR ? 1 : FTB_HOT_NIBBLE;
+    if ((product->p.message != FTB_MESSAGE_PAIR && product->factors.unit <= 0) || product->p.awide ||
+        right->wide || right->multi || product->mask || f->products <= 0)
         return GrB_SUCCESS;
     GrB_Info info = rank_columns(product);
     if (info != GrB_SUCCESS)
@@ -109,13 +111,25 @@ GrB_Info ftb_product_name_columns(ftb_product *product)
     return GrB_SUCCESS;
 }
 
-/* Each row's hot columns as bits, [line of 512 columns][row][word]; cold[k + 1] = number of its others. */
+/* Column `id` of row k in the hot columns' matrix: its bit, or its factor in half a byte. */
+static void fill_hot(ftb_product *product, int64_t k, uint32_t id, int64_t e)
+{
+    const int64_t at = (int64_t)(id / FTB_BITS_LINE) * product->right->nrows + k, word = FTB_BITS_LINE / 64;
+    if (product->p.message == FTB_MESSAGE_PAIR) {
+        product->bits[at * word + id % FTB_BITS_LINE / 64] |= UINT64_C(1) << (id % 64);
+        return;
+    }
+    uint8_t factor = product->factors.right[((const uint8_t *)product->p.bval)[e]];
+    uint8_t *byte = (uint8_t *)product->bits + at * (FTB_BITS_LINE / 2) + id % (FTB_BITS_LINE / 2);
+    *byte = (uint8_t)(*byte | factor << (id % FTB_BITS_LINE < FTB_BITS_LINE / 2 ? 0 : 4));
+}
+
+/* Each row's hot columns, [line of 512 columns][row][512 columns]; cold[k + 1] = number of its others. */
 static void fill_bits(ftb_product *product, int64_t *cold)
 {
     const ftb_spgemm *p = &product->p;
     const ftb_pattern *right = product->right;
     const uint32_t hot = (uint32_t)product->plan.hot;
-    const int64_t words = FTB_BITS_LINE / 64;
 #pragma omp parallel for num_threads(product->plan.threads) schedule(static)
     for (int64_t k = 0; k < right->nrows; k++) {
         int64_t count = 0;
@@ -123,83 +137,111 @@ static void fill_bits(ftb_product *product, int64_t *cold)
             uint32_t id = ftb_spgemm_id(p, e);
             count += id >= hot;
             if (id < hot)
-                product->bits[((int64_t)(id / FTB_BITS_LINE) * right->nrows + k) * words +
-                              id % FTB_BITS_LINE / 64] |= UINT64_C(1) << (id % 64);
+                fill_hot(product, k, id, e);
         }
         cold[k + 1] = count;
     }
 }
 
-/* The right operand's cold entries. A triangle also notes where in row k left entry (i, k) starts; with
- * cross counts the left operand keeps its cold rows alone. */
-static void fill_cold(ftb_product *product, char *ids, int64_t *next, int32_t *acol, int64_t *start)
+/* Where the entries of the product without hot columns go; NULL: not needed. */
+typedef struct cold_entries {
+    char *ids;       /* of the right operand */
+    uint8_t *bcodes; /* TABLE */
+    int64_t *next;   /* place of each left row's next entry */
+    int32_t *acol;   /* of the left operand, if it keeps only some */
+    uint8_t *acodes;
+    int64_t *start; /* in row k, of left entry (i, k) */
+} cold_entries;
+
+/* With cross counts the left operand keeps its cold rows alone. */
+static void fill_cold(ftb_product *product, const cold_entries *c)
 {
     const ftb_spgemm *p = &product->p;
     const ftb_pattern *right = product->right;
     const uint32_t hot = (uint32_t)product->plan.hot;
     const size_t id_size = p->id16 ? 2 : 4;
+    const uint8_t *code = p->bval;
     for (int64_t k = 0, to = 0; k < right->nrows; k++)
         for (int64_t e = right->rowptr[k]; e < right->rowptr[k + 1]; e++) {
             uint32_t id = ftb_spgemm_id(p, e);
-            if (next && (id >= hot || !product->cross)) {
-                int64_t x = next[((const int32_t *)right->colidx)[e]]++;
-                if (acol)
-                    acol[x] = (int32_t)k;
-                if (start)
-                    start[x] = to + (id >= hot ? p->skip : 0);
+            if (c->next && (id >= hot || !product->cross)) {
+                int64_t x = c->next[((const int32_t *)right->colidx)[e]]++;
+                if (c->acol)
+                    c->acol[x] = (int32_t)k;
+                if (c->acodes)
+                    c->acodes[x] = code[e];
+                if (c->start)
+                    c->start[x] = to + (id >= hot ? p->skip : 0);
             }
             if (id >= hot) {
-                memcpy(ids + (size_t)to * id_size, (const char *)p->bid + (size_t)e * id_size, id_size);
+                memcpy(c->ids + (size_t)to * id_size, (const char *)p->bid + (size_t)e * id_size, id_size);
+                if (c->bcodes)
+                    c->bcodes[to] = code[e];
                 to++;
             }
         }
+}
+
+/* The left operand's rows, and memory for its entries. */
+static GrB_Info make_cold_left(ftb_product *product, cold_entries *c, int64_t **arow_)
+{
+    const ftb_spgemm *p = &product->p;
+    FtB_Context ctx = product->ctx;
+    const int64_t nrows = p->nrows;
+    const bool triangle = p->bstart != NULL, cross = product->cross != NULL;
+    const bool codes = cross && p->message == FTB_MESSAGE_TABLE;
+    int64_t *arow = *arow_ = ftb_product_own(product, ftb_new(ctx, nrows + 1, sizeof *arow));
+    c->next = ftb_new(ctx, nrows + 1, sizeof *c->next);
+    if (!arow || !c->next)
+        return ftb_nomem();
+    arow[0] = 0;
+    for (int64_t i = 0; i < nrows; i++) {
+        bool kept = !cross || p->rank[i] >= (uint32_t)product->plan.hot;
+        arow[i + 1] = arow[i] + (kept ? p->arow[i + 1] - p->arow[i] : 0);
+    }
+    memcpy(c->next, arow, (size_t)(nrows + 1) * sizeof *c->next);
+    if (cross)
+        c->acol = ftb_product_own(product, ftb_new(ctx, arow[nrows], sizeof *c->acol));
+    if (codes)
+        c->acodes = ftb_product_own(product, ftb_new(ctx, arow[nrows], 1));
+    if (triangle)
+        c->start = ftb_product_own(product, ftb_new(ctx, arow[nrows], sizeof *c->start));
+    return (cross && !c->acol) || (codes && !c->acodes) || (triangle && !c->start) ? ftb_nomem()
+                                                                                   : GrB_SUCCESS;
 }
 
 /* The product without the hot columns. */
 static GrB_Info make_cold(ftb_product *product, int64_t *brow)
 {
     const ftb_spgemm *p = &product->p;
-    FtB_Context ctx = product->ctx;
-    const int64_t nrows = p->nrows, ninner = product->right->nrows;
-    const bool triangle = p->bstart != NULL, cross = product->cross != NULL;
-    int64_t *arow = NULL, *next = NULL, *start = NULL;
-    int32_t *acol = NULL;
-    char *ids = ftb_product_own(product, ftb_new(ctx, brow[ninner], p->id16 ? 2 : 4));
-    GrB_Info info = GrB_SUCCESS;
-    if (!ids)
-        return ftb_nomem();
-    if (cross || triangle) { /* where the left rows are */
-        arow = ftb_product_own(product, ftb_new(ctx, nrows + 1, sizeof *arow));
-        next = ftb_new(ctx, nrows + 1, sizeof *next);
-        if (!arow || !next) {
-            info = ftb_nomem();
-            goto done;
-        }
-        arow[0] = 0;
-        for (int64_t i = 0; i < nrows; i++) {
-            bool kept = !cross || p->rank[i] >= (uint32_t)product->plan.hot;
-            arow[i + 1] = arow[i] + (kept ? p->arow[i + 1] - p->arow[i] : 0);
-        }
-        memcpy(next, arow, (size_t)(nrows + 1) * sizeof *next);
-        if (cross)
-            acol = ftb_product_own(product, ftb_new(ctx, arow[nrows], sizeof *acol));
-        if (triangle)
-            start = ftb_product_own(product, ftb_new(ctx, arow[nrows], sizeof *start));
-        if ((cross && !acol) || (triangle && !start)) {
-            info = ftb_nomem();
-            goto done;
-        }
+    const int64_t nvals = brow[product->right->nrows];
+    const bool codes = p->message == FTB_MESSAGE_TABLE;
+    ftb_spgemm *cold = &product->cold;
+    int64_t *arow = NULL;
+    cold_entries c = {.ids = ftb_product_own(product, ftb_new(product->ctx, nvals, p->id16 ? 2 : 4))};
+    if (codes)
+        c.bcodes = ftb_product_own(product, ftb_new(product->ctx, nvals, 1));
+    GrB_Info info = c.ids && (!codes || c.bcodes) ? GrB_SUCCESS : ftb_nomem();
+    if (info == GrB_SUCCESS && (product->cross || p->bstart))
+        info = make_cold_left(product, &c, &arow);
+    if (info != GrB_SUCCESS)
+        goto done;
+    fill_cold(product, &c);
+    *cold = *p;
+    cold->brow = brow;
+    cold->bid = c.ids;
+    cold->arow = arow ? arow : p->arow;
+    cold->acol = c.acol ? c.acol : p->acol;
+    cold->bstart = c.start;
+    cold->skip = 0;
+    if (codes)
+        cold->bval = c.bcodes;
+    if (c.acodes) {
+        cold->aval = c.acodes;
+        cold->aperm = NULL;
     }
-    fill_cold(product, ids, next, acol, start);
-    product->cold = *p;
-    product->cold.brow = brow;
-    product->cold.bid = ids;
-    product->cold.arow = arow ? arow : p->arow;
-    product->cold.acol = acol ? acol : p->acol;
-    product->cold.bstart = start;
-    product->cold.skip = 0;
 done:
-    ftb_delete(next);
+    ftb_delete(c.next);
     return info;
 }
 
@@ -209,6 +251,8 @@ done:
 static bool cross_fits(const ftb_product *product)
 {
     const ftb_spgemm *p = &product->p;
+    if (p->message != FTB_MESSAGE_PAIR)
+        return true; /* sums have 32 */
     for (int64_t i = 0; i < p->nrows; i++)
         if (p->rank[i] >= (uint32_t)product->plan.hot && p->arow[i + 1] - p->arow[i] > UINT16_MAX)
             return false;
@@ -216,7 +260,7 @@ static bool cross_fits(const ftb_product *product)
 }
 
 /* Counts of TILE cold columns with all hot ones, and their transpose into cross[hot][cold]. */
-static void cross_tile(const ftb_product *product, int64_t tile, uint32_t *counts, uint16_t *cross)
+static void count_tile(const ftb_product *product, int64_t tile, uint32_t *counts, uint16_t *cross)
 {
     const ftb_spgemm *p = &product->p;
     const int64_t hot = product->plan.hot, last = ftb_min(p->nids - hot, (tile + 1) * TILE);
@@ -231,36 +275,119 @@ static void cross_tile(const ftb_product *product, int64_t tile, uint32_t *count
             cross[h * product->cross_row + c] = (uint16_t)counts[c % TILE * hot + h];
 }
 
+/* The same for sums of products: cross is the sums' tile, transposed. */
+static void sum_tile(const ftb_product *product, int64_t tile, uint32_t *sums, float *cross)
+{
+    const ftb_spgemm *p = &product->p;
+    const int64_t hot = product->plan.hot, c0 = tile * FTB_CROSS_TILE;
+    memset(sums, 0, (size_t)(FTB_CROSS_TILE * hot) * sizeof *sums);
+    for (int64_t c = c0; c < ftb_min(p->nids - hot, c0 + FTB_CROSS_TILE); c++) {
+        int64_t i = p->order[hot + c], x0 = p->arow[i];
+        FTB_PICK(ftb_spgemm_nibbles)
+        (product->bits, product->right->nrows, hot, (const int32_t *)p->acol + x0,
+         product->factors.entry + x0, p->arow[i + 1] - x0, sums + (c - c0) * hot);
+    }
+    float cells[FTB_BITS_LINE];
+    for (int64_t c = 0; c < FTB_CROSS_TILE; c++)
+        for (int64_t h = 0; h < hot; h += FTB_BITS_LINE) {
+            FTB_PICK(ftb_spgemm_cells)
+            (sums + c * hot + h, FTB_BITS_LINE, (float)product->factors.unit, cells);
+            for (int64_t t = 0; t < FTB_BITS_LINE; t++)
+                cross[(tile * hot + h + t) * FTB_CROSS_TILE + c] = cells[t];
+        }
+}
+
+#define BLOCK 4096 /* rows of a line of hot columns that stay in L2: 1 MiB */
+
+/* Sums of two hot columns, by blocks of rows and lines of columns. */
+static GrB_Info make_square(ftb_product *product)
+{
+    const ftb_spgemm *p = &product->p;
+    const int64_t hot = product->plan.hot, ninner = product->right->nrows;
+    const int32_t *k = p->acol;
+    uint32_t *square = ftb_product_own(product, ftb_new0(product->ctx, hot * hot, sizeof *square));
+    int64_t *next = ftb_new(product->ctx, hot, sizeof *next);
+    if (!square || !next) {
+        ftb_delete(next);
+        return ftb_nomem();
+    }
+    for (int64_t line = 0; line < hot; line += FTB_BITS_LINE) {
+        const int64_t rows = p->bstart ? line + FTB_BITS_LINE : hot;
+        for (int64_t h = 0; h < rows; h++)
+            next[h] = p->arow[p->order[h]];
+        for (int64_t k0 = 0; k0 < ninner; k0 += BLOCK)
+#pragma omp parallel for num_threads(product->plan.threads) schedule(dynamic, 16)
+            for (int64_t h = 0; h < rows; h++) {
+                int64_t x0 = next[h], x1 = x0, end = p->arow[p->order[h] + 1];
+                while (x1 < end && k[x1] < k0 + BLOCK)
+                    x1++;
+                FTB_PICK(ftb_spgemm_nibbles)
+                (product->bits + line / 16 * ninner, ninner, FTB_BITS_LINE, k + x0,
+                 product->factors.entry + x0, x1 - x0, square + h * hot + line);
+                next[h] = x1;
+            }
+    }
+    product->square = square;
+    ftb_delete(next);
+    return GrB_SUCCESS;
+}
+
 /* A cold row holds few entries, so bits give its counts with all hot columns at once; the hot columns' rows
  * read them instead of scattering their many entries. */
 static GrB_Info make_cross(ftb_product *product)
 {
     FtB_Context ctx = product->ctx;
-    const int64_t hot = product->plan.hot, tiles = (product->p.nids - hot + TILE - 1) / TILE;
+    const bool pair = product->p.message == FTB_MESSAGE_PAIR;
+    const int64_t hot = product->plan.hot, width = pair ? TILE : FTB_CROSS_TILE;
+    const int64_t tiles = (product->p.nids - hot + width - 1) / width;
     const int threads = product->plan.threads;
-    product->cross_row = tiles * TILE;
-    uint16_t *cross = ftb_product_own(product, ftb_new(ctx, hot * product->cross_row, sizeof *cross));
-    uint32_t *counts = ftb_new(ctx, threads * TILE * hot, sizeof *counts);
-    GrB_Info info = cross && counts ? GrB_SUCCESS : ftb_nomem();
+    product->cross_row = tiles * width;
+    void *cross = ftb_product_own(product, ftb_new(ctx, hot * product->cross_row, pair ? 2 : 4));
+    char *tile = ftb_new(ctx, threads * TILE * hot, 4); /* of each thread */
+    GrB_Info info = cross && tile ? GrB_SUCCESS : ftb_nomem();
     if (info == GrB_SUCCESS) {
 #pragma omp parallel for num_threads(threads) schedule(dynamic)
-        for (int64_t t = 0; t < tiles; t++)
-            cross_tile(product, t, counts + omp_get_thread_num() * TILE * hot, cross);
+        for (int64_t t = 0; t < tiles; t++) {
+            char *mine = tile + omp_get_thread_num() * TILE * hot * 4;
+            if (pair)
+                count_tile(product, t, (uint32_t *)(void *)mine, cross);
+            else
+                sum_tile(product, t, (uint32_t *)(void *)mine, cross);
+        }
         product->cross = cross;
     }
-    ftb_delete(counts);
+    ftb_delete(tile);
+    if (info == GrB_SUCCESS && !pair)
+        info = make_square(product);
     return info;
+}
+
+/* The factor of each left entry. */
+static GrB_Info make_factors(ftb_product *product)
+{
+    const ftb_spgemm *p = &product->p;
+    const int64_t n = product->left->nvals;
+    uint8_t *entry = ftb_product_own(product, ftb_new(product->ctx, n, 1));
+    if (!entry)
+        return ftb_nomem();
+#pragma omp parallel for num_threads(product->plan.threads)
+    for (int64_t x = 0; x < n; x++)
+        entry[x] = product->factors.left[((const uint8_t *)p->aval)[p->aperm ? p->aperm[x] : x]];
+    product->factors.entry = entry;
+    return GrB_SUCCESS;
 }
 
 GrB_Info ftb_product_hot(ftb_product *product)
 {
     FtB_Context ctx = product->ctx;
-    const int64_t nrows = product->right->nrows;
+    const int64_t nrows = product->right->nrows, words = product->plan.hot / 64 * product->facts.hot_bits;
     product->cross = NULL;
-    product->bits =
-        ftb_product_own(product, ftb_new0(ctx, nrows * (product->plan.hot / 64), sizeof *product->bits));
+    product->square = NULL;
+    product->bits = ftb_product_own(product, ftb_new0(ctx, nrows * words, sizeof *product->bits));
     int64_t *cold = ftb_product_own(product, ftb_new(ctx, nrows + 1, sizeof *cold));
     GrB_Info info = product->bits && cold ? GrB_SUCCESS : ftb_nomem();
+    if (info == GrB_SUCCESS && product->p.message == FTB_MESSAGE_TABLE)
+        info = make_factors(product);
     if (info != GrB_SUCCESS)
         return info;
     cold[0] = 0;

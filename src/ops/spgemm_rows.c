@@ -428,7 +428,37 @@ static void count_hot(ftb_worker *w, int64_t i)
     memset(acc + first, 0, (size_t)(from - first) * sizeof *acc);
     if (product->cross && p->rank[i] < hot)
         FTB_PICK(ftb_spgemm_cross)
-    (product->cross + p->rank[i] * product->cross_row, p->order + hot, least, p->nids - hot, acc + hot);
+    ((const uint16_t *)product->cross + p->rank[i] * product->cross_row, p->order + hot, least, p->nids - hot,
+     acc + hot);
+}
+
+/* The same for sums of products. Those of two columns one of which is hot may be known. */
+static void sum_hot(ftb_worker *w, int64_t i)
+{
+    const ftb_product *product = w->product;
+    const ftb_spgemm *p = &product->p;
+    float *acc = w->dense.acc;
+    uint32_t least = p->bstart ? (uint32_t)(i + p->skip) : 0;
+    const int64_t x0 = p->arow[i], hot = product->plan.hot, ninner = product->right->nrows;
+    int64_t from = hot_from(product, least), first = from / FTB_BITS_LINE * FTB_BITS_LINE;
+    const int64_t stride = hot * FTB_CROSS_TILE, cold = product->cross ? (int64_t)p->rank[i] - hot : 0;
+    const float unit = (float)product->factors.unit, *cross = product->cross;
+    if (!cross) {
+        memset(acc + first, 0, (size_t)(hot - first) * sizeof *acc);
+        FTB_PICK(ftb_spgemm_nibbles)
+        (product->bits + first / 16 * ninner, ninner, hot - first, (const int32_t *)p->acol + x0,
+         product->factors.entry + x0, p->arow[i + 1] - x0, (uint32_t *)w->dense.acc + first);
+        FTB_PICK(ftb_spgemm_cells)((uint32_t *)w->dense.acc + first, hot - first, unit, acc + first);
+        clear_cells(p, acc + first, from - first);
+    } else if (cold < 0) {
+        FTB_PICK(ftb_spgemm_cells)(product->square + p->rank[i] * hot + from, hot - from, unit, acc + from);
+        FTB_PICK(ftb_spgemm_cross_sums)
+        (cross + p->rank[i] * FTB_CROSS_TILE, stride, p->order + hot, least, p->nids - hot, acc + hot);
+    } else {
+        cross += cold / FTB_CROSS_TILE * stride + cold % FTB_CROSS_TILE;
+        for (int64_t h = from; h < hot; h++)
+            acc[h] = cross[h * FTB_CROSS_TILE];
+    }
 }
 
 static void add_products(ftb_worker *w, int64_t i, ftb_spgemm_locate locate, ftb_row *row)
@@ -440,7 +470,10 @@ static void add_products(ftb_worker *w, int64_t i, ftb_spgemm_locate locate, ftb
         ftb_batch_row(w->batch, i, locate, row);
     } else if (product->plan.hot > 0 && locate == FTB_LOCATE_DENSE &&
                product->row_products[i] >= product->plan.hot_from) {
-        count_hot(w, i);
+        if (p->message == FTB_MESSAGE_PAIR)
+            count_hot(w, i);
+        else
+            sum_hot(w, i);
         const ftb_spgemm *cold = &product->cold;
         w->kernel[locate](cold, cold->arow[i], cold->arow[i + 1], row);
     } else {

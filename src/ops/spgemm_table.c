@@ -1,18 +1,18 @@
 /* Messages of few distinct operands, tabulated: ratings take ten values, so a / (a + b) takes a hundred,
  * and any expression costs one look-up per product. The table holds what the program gives, bit for bit.
  */
+#include "cpu/spgemm_bits.h"
 #include "ops/spgemm.h"
 
 #include <limits.h>
 #include <math.h>
 
-#define MOST_CODES 64
 #define PADDED(width) ((width) <= 2 ? (width) : (width) <= 4 ? 4 : 8)
 
 #define BUCKETS 1024 /* of the hash table that finds codes: mostly empty */
 
 typedef struct dictionary {
-    double value[MOST_CODES]; /* ascending, whatever the entries' order */
+    double value[FTB_MOST_CODES]; /* ascending, whatever the entries' order */
     int count;
     uint64_t key[BUCKETS]; /* bits of the value in each bucket */
     uint8_t code[BUCKETS]; /* its code + 1; 0: free */
@@ -65,7 +65,7 @@ static bool collect(dictionary *d, FtB_Matrix A)
         int at = bucket_of(d, bits);
         if (d->code[at])
             continue;
-        if (isnan(x) || d->count == MOST_CODES)
+        if (isnan(x) || d->count == FTB_MOST_CODES)
             return false;
         d->key[at] = bits;
         d->value[d->count++] = x;
@@ -97,7 +97,7 @@ static GrB_Info evaluate_pairs(ftb_product *product, const dictionary *da, const
     int64_t width = product->width, nrows = product->finish.nrows, ncols = product->finish.ncols, one = 1;
     ftb_operand operands[FTB_MESSAGE_NAMES + FTB_BOUND_ROOM];
     ftb_machine *machine = NULL;
-    char a[8], b[8 * MOST_CODES];
+    char a[8], b[8 * FTB_MOST_CODES];
     GrB_Info info = ftb_machine_new(&machine, product->ctx, m->program);
     if (info != GrB_SUCCESS)
         return info;
@@ -201,6 +201,54 @@ static FtB_Type cell_type(const ftb_product *product, figures f)
     return sum == FTB_INT64 && exact64 ? FTB_FP64 : (FtB_Type)0;
 }
 
+static int64_t common_divisor(int64_t x, int64_t y)
+{
+    while (y) {
+        int64_t rest = x % y;
+        x = y;
+        y = rest;
+    }
+    return x;
+}
+
+/* Numbers by their greatest common divisor, which is returned; 0 if one is not 1 .. FTB_NIBBLE then. */
+static int64_t reduce(const int64_t *x, int64_t n, uint8_t *factor)
+{
+    int64_t divisor = 0;
+    for (int64_t t = 0; t < n; t++)
+        divisor = common_divisor(x[t], divisor);
+    for (int64_t t = 0; t < n; t++) {
+        if (x[t] <= 0 || x[t] / divisor > FTB_NIBBLE)
+            return 0;
+        factor[t] = (uint8_t)(x[t] / divisor);
+    }
+    return divisor;
+}
+
+/* z as products of small positive factors, whose sums are exact, and zero only where there are none. */
+static void find_factors(ftb_product *product, const dictionary *da, const dictionary *db, const double *z,
+                         figures f)
+{
+    int64_t x[FTB_MOST_CODES];
+    uint8_t *left = product->factors.left, *right = product->factors.right;
+    product->factors.unit = 0;
+    if (product->width != 1 || product->p.cell != FTB_FP32 || product->dual_table || f.quantum <= 0 ||
+        ftb_product_most_messages(product) * (f.largest / f.quantum) >= 16777216.0)
+        return;
+    for (int cb = 0; cb < db->count; cb++)
+        x[cb] = (int64_t)(z[cb] / f.quantum);
+    if (!reduce(x, db->count, right))
+        return;
+    for (int ca = 0; ca < da->count; ca++)
+        x[ca] = (int64_t)(z[ca * db->count] / f.quantum) / right[0];
+    double unit = f.quantum * (double)reduce(x, da->count, left);
+    for (int ca = 0; ca < da->count; ca++)
+        for (int cb = 0; cb < db->count; cb++)
+            if (unit * (left[ca] * right[cb]) != z[ca * db->count + cb])
+                return;
+    product->factors.unit = unit;
+}
+
 static bool worth_a_table(const ftb_product *product)
 {
     double entries = (double)(product->left->nvals + product->right->nvals);
@@ -245,10 +293,12 @@ GrB_Info ftb_product_table(ftb_product *product, bool *done)
     double *z = ftb_new(product->ctx, n, sizeof *z);
     GrB_Info info = z ? evaluate_pairs(product, &da, &db, z) : ftb_nomem();
     if (info == GrB_SUCCESS) {
-        FtB_Type cell = cell_type(product, measure(z, n));
+        figures f = measure(z, n);
+        FtB_Type cell = cell_type(product, f);
         if (cell) {
             product->p.cell = cell;
             info = fill_product(product, &da, &db, z);
+            find_factors(product, &da, &db, z, f);
             *done = info == GrB_SUCCESS;
         }
     }

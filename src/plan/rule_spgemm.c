@@ -14,9 +14,12 @@
 #define NANOSECONDS_FAR 2.5   /* per product, cells beyond L2 */
 #define NANOSECONDS_TABLE 0.9
 #define NANOSECONDS_PROGRAM 3.0
-#define NANOSECONDS_LINE 5.0  /* per left entry and 512 hot columns */
+#define NANOSECONDS_LINE 5.0  /* per left entry and 512 hot columns, as bits */
+#define NANOSECONDS_NEAR4 15  /* the same as half bytes, by blocks in L2 */
+#define NANOSECONDS_FAR4 40   /* in any order */
 #define NANOSECONDS_LIST 20.0 /* per left entry whose cold columns are scattered */
-#define NANOSECONDS_CROSS 1.5 /* per pair of a hot and a cold column */
+#define NANOSECONDS_CROSS 1.5 /* per pair of a hot and a cold column: counts */
+#define NANOSECONDS_CROSS4 5  /* sums */
 #define NANOSECONDS_BYTE 0.3  /* of memory touched for the first time */
 #define HOT_ROW 1             /* a row pays for its hot columns from so many products per column */
 #define NANOSECONDS_ENTRY 6.0 /* per emitted entry: found, put in order, read, stored */
@@ -74,29 +77,38 @@ static void choose_accumulator(ftb_spgemm_plan *plan, const ftb_spgemm_facts *f,
 static int64_t hot_bytes(const ftb_spgemm_facts *f, int64_t hot, bool cross)
 {
     return hot == 0 ? 0
-                    : f->ninner * (hot / 8) + f->bvals * 4 + f->avals * 8 + 8 * f->ninner +
-                          (cross ? 2 * hot * f->ncols + 4 * f->avals : 0);
+                    : f->ninner * (hot / 8) * f->hot_bits + f->bvals * 4 + f->avals * 8 + 8 * f->ninner +
+                          (cross ? 2 * hot * f->ncols + 4 * f->avals : 0) +
+                          (f->hot_bits == 1
+                               ? 0 /* codes and factors, sums for counts */
+                               : f->bvals + 2 * f->avals + (cross ? 2 * hot * f->ncols + 4 * hot * hot : 0));
 }
 
-/* Nanoseconds for all products with the first 512 << c columns as bits; c < 0: none. Cross counts take the
- * cold columns' rows whole, ahead; then only these scatter, and only among themselves. */
+/* Nanoseconds for all products with the first 512 << c columns held densely; c < 0: none. Cross counts take
+ * the cold columns' rows whole, ahead; then only these scatter, and only among themselves. */
 static double hot_cost(const ftb_spgemm_facts *f, int c, bool cross, bool half)
 {
     double products = half ? f->products / 2 : f->products;
+    double each = f->hot_bits == 1 ? NANOSECONDS_NEAR : NANOSECONDS_TABLE;
     if (c < 0)
-        return products * NANOSECONDS_NEAR;
-    double lines = (double)f->avals * (double)(1 << c) * NANOSECONDS_LINE;
+        return products * each;
+    double lines = (double)f->avals * (double)(1 << c), mine = half ? lines / 2 : lines;
     double cold_entries = cross ? 1 - f->hot_entries[c] : 1;
     double cold_products = cross ? f->cold_share[c] : 1 - f->hot_share[c];
-    double cost = (half ? lines / 2 : lines) + products * cold_products * NANOSECONDS_NEAR +
-                  (double)f->avals * cold_entries * NANOSECONDS_LIST;
+    double cost = products * cold_products * each + (double)f->avals * cold_entries * NANOSECONDS_LIST;
+    if (f->hot_bits == 1)
+        cost += (mine + (cross ? cold_entries * lines : 0)) * NANOSECONDS_LINE;
+    else
+        cost += cross ? f->hot_entries[c] * mine * NANOSECONDS_NEAR4 + cold_entries * lines * NANOSECONDS_FAR4
+                      : mine * NANOSECONDS_FAR4;
     if (cross)
-        cost += cold_entries * lines + (double)(512 << c) * (double)f->ncols * NANOSECONDS_CROSS;
+        cost += (double)(512 << c) * (double)f->ncols *
+                (f->hot_bits == 1 ? NANOSECONDS_CROSS : NANOSECONDS_CROSS4);
     return cost + (double)hot_bytes(f, INT64_C(512) << c, cross) * NANOSECONDS_BYTE;
 }
 
-/* Counting: how many columns to hold as bits. A full product then needs no triangle: what is left to
- * scatter costs less than retaining and mirroring. */
+/* Counts and sums of products: how many columns to hold densely. A full product then needs no triangle: what
+ * is left to scatter costs less than retaining and mirroring. */
 static void choose_hot(ftb_spgemm_plan *plan, const ftb_spgemm_facts *f)
 {
     const bool half = f->symmetric && f->half_wanted, given = plan->cross, free = FREE(FTB_SET_CROSS);

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #define FTB_HOT_CHOICES 5    /* 512, 1024, ... hot columns */
+#define FTB_HOT_NIBBLE 4     /* bits of a factor */
 #define FTB_HOT_PRODUCTS 1e8 /* below, ranking columns costs more than bits save */
 
 /* What is known about the operands. Bytes are of one item. */
@@ -28,6 +29,7 @@ typedef struct ftb_spgemm_facts {
     int64_t heap_bytes;  /* of one thread: the triangle's entries are offered to both ends */
     int64_t memory_left; /* bytes that the plan may use */
     int threads;
+    int hot_bits;                        /* 1: counts; FTB_HOT_NIBBLE: products of small whole factors */
     double hot_share[FTB_HOT_CHOICES];   /* products in the 512 << c most frequent columns; 0: not known */
     double hot_entries[FTB_HOT_CHOICES]; /* entries in them */
     double cold_share[FTB_HOT_CHOICES];  /* products of two other columns, of one operand with itself */
@@ -60,9 +62,9 @@ enum {
 typedef struct ftb_spgemm_plan {
     bool relabel;                /* rename columns by falling degree */
     bool id16;                   /* 16-bit ids */
-    int64_t hot;                 /* most frequent columns held as bits, a multiple of 512; 0: none */
+    int64_t hot;                 /* most frequent columns held densely, a multiple of 512; 0: none */
     int64_t hot_from;            /* rows with at least so many products use them */
-    bool cross;                  /* pairs of a hot and another column are counted once, ahead of the rows */
+    bool cross;                  /* pairs of a hot and another column are done once, ahead of the rows */
     bool triangle;               /* compute j >= i only */
     bool mirror;                 /* retain the triangle, then emit full rows */
     ftb_accumulator accumulator; /* AUTO: by the row's products */

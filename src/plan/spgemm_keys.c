@@ -164,9 +164,11 @@ void ftb_explain_spgemm(const ftb_spgemm_plan *plan, const ftb_spgemm_facts *f, 
             plan->relabel ? ", columns renamed by falling degree" : "", plan->id16 ? 16 : 32);
     explain_accumulator(plan, f, m, file);
     if (plan->hot > 0)
-        fprintf(file, "hot columns      the %lld most frequent, as bits, for rows from %lld products%s\n",
-                (long long)plan->hot, (long long)plan->hot_from,
-                plan->cross ? "; their counts with the others once, ahead" : "");
+        fprintf(file, "hot columns      the %lld most frequent, as %s, for rows from %lld products%s\n",
+                (long long)plan->hot, f->hot_bits == 1 ? "bits" : "half bytes", (long long)plan->hot_from,
+                !plan->cross       ? ""
+                : f->hot_bits == 1 ? "; their counts with the others once, ahead"
+                                   : "; their sums once, ahead");
     fprintf(file, "chunks           about %.0f, of up to %.1f MiB, flops-balanced, on %d thread%s\n", chunks,
             (double)plan->chunk_bytes / 1048576, plan->threads, plan->threads == 1 ? "" : "s");
     fprintf(file, "memory           %.1f MiB beside operands and result; least %.1f MiB\n",
