@@ -130,7 +130,7 @@
         case 4:                                                                                              \
         case 8:                                                                                              \
         case 16:                                                                                             \
-            name##_streams(out, s, width);                                                                   \
+            name##_streams(out, s, ftb_min(width, LANES)); /* compilers cannot tell */                       \
             return;                                                                                          \
         default:                                                                                             \
             for (int64_t r = 0; r < s->nrows; r++, out += width) {                                           \
