@@ -15,7 +15,7 @@ typedef struct product {
     FtB_Matrix A;
     ftb_spmm_product p;
     int64_t features;
-    char x[COLUMNS * (MOST + GAP) * 8], *y, *expected, *out;
+    char x[(COLUMNS * (MOST + GAP) + 1) * 8], *y, *expected, *out;
 } product;
 
 static const FtB_Type types[] = {FTB_FP32, FTB_FP64, FTB_INT64};
@@ -192,7 +192,7 @@ static void check_shape(product *t, rng *r, const ftb_spmm_kernel *kernel, ftb_f
                                                         : 1};
     for (int least = 0; least <= (kernel->kind.best ? 1 : 0); least++) {
         t->p.least = least;
-        fill(r, (char *)t->x + FtB_Type_size(type), type, COLUMNS * t->p.ldx - 1, false, !full);
+        fill(r, (char *)t->x + FtB_Type_size(type), type, COLUMNS * t->p.ldx, false, !full);
         fill(r, t->y, type, t->A->pattern->nvals * ftb_max(1, t->p.yheads * t->p.ywidth),
              form == FTB_FORM_DIV, !full && form != FTB_FORM_DIV);
         run_plans(t, r, kernel->name);
