@@ -212,7 +212,7 @@ static pid_t start_process(const char *source)
 
 static void assert_compiled(pid_t child)
 {
-    int status;
+    int status = 0;
     assert_true(child > 0 && waitpid(child, &status, 0) == child);
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
