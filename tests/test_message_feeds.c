@@ -112,11 +112,12 @@ static void test_graphblas(void **state)
                 int or = 0, and = 1, xor = 0, xnor = 1;
                 for (int64_t f = 0; f < 17; f++) {
                     float u = x[ftb_col(p, e) * src->ld + f], v = y[i * dst->ld + f];
+                    const bool is_u = u != 0, is_v = v != 0;
                     dot += u * v;
-                    or |= u && v;
-                    and &= u || v;
-                    xor ^= u &&v;
-                    xnor = xnor == (u || v);
+                    or |= is_u && is_v;
+                    and &= is_u || is_v;
+                    xor ^= is_u &&is_v;
+                    xnor = xnor == (is_u || is_v);
                 }
                 const int truths[] = {0, or, and, xor, xnor};
                 if (k == 0)
