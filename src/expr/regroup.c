@@ -155,7 +155,8 @@ static int distribute(ftb_work *w, int x, int W, int64_t depth)
         return ftb_work_op(w, FTB_OP_NEG, distribute(w, a, W, depth), -1);
     case FTB_OP_ADD:
     case FTB_OP_SUB:
-        return ftb_work_op(w, n.op, distribute(w, a, W, depth), distribute(w, b, W, depth));
+        made = distribute(w, b, W, depth); /* the last made is hoisted, and named, first */
+        return ftb_work_op(w, n.op, distribute(w, a, W, depth), made);
     case FTB_OP_MUL:
     case FTB_OP_DIV:
         if (ftb_work_shape(w, b).width == 1 && (made = distribute(w, a, W, depth)) >= 0)
