@@ -1,7 +1,8 @@
-/* Messages of gradients, summed into rows: rewritten, with what is computed once per vertex, and run. */
+/* Messages of gradients, summed into rows or stored for each entry, by what runs products. */
 #include "ops/grad.h"
 
 #include "ops/sddmm.h"
+#include "ops/spmm.h"
 
 static ftb_message with_expr(const ftb_message *m, ftb_expr *expr)
 {
@@ -63,26 +64,6 @@ static void clear_empty(const ftb_rows *T, const ftb_pattern *p)
             memset((char *)T->data + (size_t)i * bytes, 0, bytes);
 }
 
-/* post, over the sums H; replaces them. */
-static GrB_Info finish(ftb_rows *H, const ftb_message *m, const ftb_pattern *p, ftb_expr *post)
-{
-    ftb_message done = with_expr(m, post);
-    ftb_rows made = {0};
-    GrB_Info info = add_feed(&done, "h", FTB_SIDE_ROW, H);
-    if (info == GrB_SUCCESS)
-        info = add_feed(&done, "count", FTB_SIDE_ROW, &(ftb_rows){NULL, FTB_INT64, p->nrows, m->heads});
-    if (info == GrB_SUCCESS) {
-        done.feeds[done.nfeeds - 1].heads = 1;
-        done.feeds[done.nfeeds - 1].degree = p->rowptr;
-        info = ftb_grad_vertices(&made, &done, FTB_SIDE_ROW, p->nrows, post);
-    }
-    if (info != GrB_SUCCESS)
-        return info;
-    ftb_delete(H->data);
-    *H = made;
-    return GrB_SUCCESS;
-}
-
 /* A message rewritten, with what is computed once per vertex computed. */
 typedef struct ready {
     ftb_rewritten r;
@@ -97,11 +78,11 @@ static void clear_ready(ready *x)
     ftb_rewritten_clear(&x->r);
 }
 
-static GrB_Info make_ready(ready *x, const ftb_message *m, const ftb_pattern *p, ftb_expr *expr, bool reduce)
+static GrB_Info make_ready(ready *x, const ftb_message *m, const ftb_pattern *p, ftb_expr *expr)
 {
     ftb_message plain = with_expr(m, expr);
     *x = (ready){0};
-    GrB_Info info = ftb_rewrite(&x->r, &plain, reduce, false);
+    GrB_Info info = ftb_rewrite(&x->r, &plain, false, false);
     x->core = with_expr(m, x->r.core);
     for (int n = 0; n < x->r.npre && info == GrB_SUCCESS; n++) {
         const ftb_pre *pre = &x->r.pre[n];
@@ -115,23 +96,15 @@ static GrB_Info make_ready(ready *x, const ftb_message *m, const ftb_pattern *p,
 
 GrB_Info ftb_grad_sum(ftb_rows *T, const ftb_message *m, ftb_pattern *p, ftb_expr *expr)
 {
-    ready x;
-    ftb_rows H = {0};
-    GrB_Info info = make_ready(&x, m, p, expr, true);
-    if (info == GrB_SUCCESS)
-        info = new_rows(&H, &x.core, p->nrows);
-    if (info == GrB_SUCCESS)
-        info = ftb_message_reduce(&x.core, p, H.data, H.width, NULL, 0, NULL, 0);
-    if (info == GrB_SUCCESS && x.r.post)
-        info = finish(&H, &x.core, p, x.r.post);
-    if (info == GrB_SUCCESS) {
-        clear_empty(&H, p);
-        *T = H;
-        H.data = NULL;
-    }
-    ftb_delete(H.data);
-    clear_ready(&x);
-    return info;
+    ftb_message sum = with_expr(m, expr);
+    ftb_spmm_request request = {.message = &sum, .p = p};
+    ftb_spmm_result result;
+    GrB_Info info = ftb_spmm_message(&result, &request);
+    if (info != GrB_SUCCESS)
+        return info;
+    *T = (ftb_rows){result.owned, result.type, p->nrows, result.ncols};
+    clear_empty(T, p);
+    return GrB_SUCCESS;
 }
 
 GrB_Info ftb_grad_store(ftb_rows *V, const ftb_message *m, ftb_pattern *p, ftb_expr *expr)
@@ -139,7 +112,7 @@ GrB_Info ftb_grad_store(ftb_rows *V, const ftb_message *m, ftb_pattern *p, ftb_e
     ready x;
     ftb_message_type type;
     ftb_rows made = {0};
-    GrB_Info info = make_ready(&x, m, p, expr, false);
+    GrB_Info info = make_ready(&x, m, p, expr);
     if (info == GrB_SUCCESS)
         info = new_rows(&made, &x.core, p->nvals);
     if (info == GrB_SUCCESS) {
