@@ -25,7 +25,8 @@ typedef struct pair_facts { /* what epilogues and filters may look at */
 } pair_facts;
 
 static double plain(const pair_facts *p) { return ref_double(p->h[0]); }
-static double jaccard(const pair_facts *p) { return plain(p) / (p->di + p->dj - plain(p)); }
+/* Its divisor cannot come near 0, where rounding of any h would show. */
+static double shared(const pair_facts *p) { return plain(p) / (p->di + p->dj + fabs(plain(p))); }
 static double sided(const pair_facts *p) { return 2 * plain(p) + p->i - 3 * p->j; }
 static double summed(const pair_facts *p) { return plain(p) * p->si / (p->sj * p->sj + 1) + p->qi - p->qj; }
 static double sized(const pair_facts *p) { return plain(p) + p->nrows - 10 * p->ncols; }
@@ -35,7 +36,7 @@ static const struct epilogue {
     const char *text;
     double (*f)(const pair_facts *p);
 } epilogues[] = {{NULL, plain},
-                 {"h / (di + dj - h)", jaccard},
+                 {"h / (di + dj + abs(h))", shared},
                  {"2 * h + i - 3 * j", sided},
                  {"h * si / (sj * sj + 1) + qi - qj", summed},
                  {"h + nrows - 10 * ncols", sized},
