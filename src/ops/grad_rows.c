@@ -13,22 +13,6 @@ static ftb_message with_expr(const ftb_message *m, ftb_expr *expr)
     return copy;
 }
 
-static GrB_Info add_feed(ftb_message *m, const char *name, ftb_side side, const ftb_rows *rows)
-{
-    if (m->nfeeds == FTB_MAX_FEEDS)
-        return ftb_fail(GrB_INVALID_VALUE, "semiring: more than %d names in one gradient", FTB_MAX_FEEDS);
-    ftb_feed *feed = &m->feeds[m->nfeeds++];
-    *feed = (ftb_feed){.side = side,
-                       .type = rows->type,
-                       .data = rows->data,
-                       .nrows = rows->nrows,
-                       .ld = rows->width,
-                       .heads = m->heads,
-                       .width = rows->width / m->heads};
-    snprintf(feed->name, sizeof feed->name, "%s", name);
-    return GrB_SUCCESS;
-}
-
 GrB_Info ftb_grad_vertices(ftb_rows *Y, const ftb_message *m, ftb_side side, int64_t nrows, ftb_expr *expr)
 {
     ftb_message v = with_expr(m, expr);
@@ -64,36 +48,6 @@ static void clear_empty(const ftb_rows *T, const ftb_pattern *p)
             memset((char *)T->data + (size_t)i * bytes, 0, bytes);
 }
 
-/* A message rewritten, with what is computed once per vertex computed. */
-typedef struct ready {
-    ftb_rewritten r;
-    ftb_message core; /* shallow */
-    ftb_rows pre[FTB_MAX_PRE];
-} ready;
-
-static void clear_ready(ready *x)
-{
-    for (int n = 0; n < x->r.npre; n++)
-        ftb_delete(x->pre[n].data);
-    ftb_rewritten_clear(&x->r);
-}
-
-static GrB_Info make_ready(ready *x, const ftb_message *m, const ftb_pattern *p, ftb_expr *expr)
-{
-    ftb_message plain = with_expr(m, expr);
-    *x = (ready){0};
-    GrB_Info info = ftb_rewrite(&x->r, &plain, false, false);
-    x->core = with_expr(m, x->r.core);
-    for (int n = 0; n < x->r.npre && info == GrB_SUCCESS; n++) {
-        const ftb_pre *pre = &x->r.pre[n];
-        int64_t nrows = pre->side == FTB_SIDE_ROW ? p->nrows : p->ncols;
-        info = ftb_grad_vertices(&x->pre[n], m, pre->side, nrows, pre->expr);
-        if (info == GrB_SUCCESS)
-            info = add_feed(&x->core, pre->name, pre->side, &x->pre[n]);
-    }
-    return info;
-}
-
 GrB_Info ftb_grad_sum(ftb_rows *T, const ftb_message *m, ftb_pattern *p, ftb_expr *expr)
 {
     ftb_message sum = with_expr(m, expr);
@@ -109,21 +63,17 @@ GrB_Info ftb_grad_sum(ftb_rows *T, const ftb_message *m, ftb_pattern *p, ftb_exp
 
 GrB_Info ftb_grad_store(ftb_rows *V, const ftb_message *m, ftb_pattern *p, ftb_expr *expr)
 {
-    ready x;
-    ftb_message_type type;
+    ftb_message stored = with_expr(m, expr);
     ftb_rows made = {0};
-    GrB_Info info = make_ready(&x, m, p, expr);
-    if (info == GrB_SUCCESS)
-        info = new_rows(&made, &x.core, p->nvals);
+    GrB_Info info = new_rows(&made, &stored, p->nvals);
     if (info == GrB_SUCCESS) {
-        type = (ftb_message_type){made.type, made.type, made.width / m->heads};
-        info = ftb_sddmm_run(made.data, &x.core, &type, p);
+        ftb_message_type type = {made.type, made.type, made.width / m->heads};
+        info = ftb_sddmm_run(made.data, &stored, &type, p);
     }
-    if (info == GrB_SUCCESS) {
-        *V = made;
-        made.data = NULL;
+    if (info != GrB_SUCCESS) {
+        ftb_delete(made.data);
+        return info;
     }
-    ftb_delete(made.data);
-    clear_ready(&x);
-    return info;
+    *V = made;
+    return GrB_SUCCESS;
 }
