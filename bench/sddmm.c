@@ -29,15 +29,6 @@ static bool run_ours(void *state)
     return info == GrB_SUCCESS;
 }
 
-static bool block(FtB_Block *X, float *data, int64_t nrows, int64_t ncols, int64_t heads)
-{
-    FtB_Block whole = NULL;
-    bool ok = FtB_Block_wrap(&whole, data, nrows, ncols, ncols, FTB_FP32) == GrB_SUCCESS &&
-              FtB_Block_heads(X, whole, heads) == GrB_SUCCESS;
-    FtB_Block_free(&whole);
-    return ok;
-}
-
 static double sum_of(FtB_Matrix S)
 {
     double sum = 0;
@@ -63,8 +54,8 @@ static bool ours(const bench_settings *s, const bench_measure *m, bench_result *
         c.A = stage->W;
     }
     bool ok = FtB_Matrix_like(&c.S, c.A, k.heads, FTB_FP32) == GrB_SUCCESS &&
-              block(&c.X, stage->X, g->ncols, k.dim, k.heads) &&
-              block(&c.Y, stage->Y, g->nrows, k.dim, k.heads) && bench_time(run_ours, &c, result);
+              bench_block(&c.X, stage->X, g->ncols, k.dim, k.heads) &&
+              bench_block(&c.Y, stage->Y, g->nrows, k.dim, k.heads) && bench_time(run_ours, &c, result);
     result->bytes = bench_stage_bytes(m);
     result->check = ok ? sum_of(c.S) : 0;
     FtB_Block_free(&c.Y);

@@ -82,16 +82,6 @@ static bool multiply(void *state)
     return info == GrB_SUCCESS;
 }
 
-/* The block with so many heads, over an array. */
-static bool block(FtB_Block *X, float *data, int64_t nrows, int64_t ncols, int64_t heads)
-{
-    FtB_Block whole = NULL;
-    bool ok = FtB_Block_wrap(&whole, data, nrows, ncols, ncols, FTB_FP32) == GrB_SUCCESS &&
-              FtB_Block_heads(X, whole, heads) == GrB_SUCCESS;
-    FtB_Block_free(&whole);
-    return ok;
-}
-
 static bool bind(call *c, const operation *o, bench_stage *stage, mlp *t)
 {
     FtB_Semiring free_names = NULL;
@@ -99,10 +89,10 @@ static bool bind(call *c, const operation *o, bench_stage *stage, mlp *t)
     bool ok = FtB_Semiring_new(&free_names, o->text) == GrB_SUCCESS;
     if (ok && o->targets) {
         bench_stage_targets(stage);
-        ok = block(&Y, stage->Y, stage->graph.nrows, stage->dim, 1);
+        ok = bench_block(&Y, stage->Y, stage->graph.nrows, stage->dim, 1);
     }
     if (ok && t->W)
-        ok = block(&W, t->W, stage->dim, MLP_WIDTH, 1) &&
+        ok = bench_block(&W, t->W, stage->dim, MLP_WIDTH, 1) &&
              FtB_Semiring_bind(&c->semiring, free_names, FTB_BIND("dst", Y), FTB_BIND("W", W)) == GrB_SUCCESS;
     else if (ok && o->targets)
         ok = FtB_Semiring_bind(&c->semiring, free_names, FTB_BIND("dst", Y)) == GrB_SUCCESS;
@@ -134,8 +124,8 @@ static bool ours(const bench_settings *s, const bench_measure *m, bench_result *
     if (strcmp(o->name, "compiled tanh") == 0)
         setenv("FEATBLAS_JIT", "cc", 1);
     bool ok = !wide || mlp_new(&t, nrows, k.dim);
-    ok = ok && block(&c.X, stage->X, stage->graph.ncols, k.dim, k.heads) &&
-         block(&c.C, wide ? t.C : stage->C, nrows, wide ? MLP_WIDTH : k.dim, k.heads) &&
+    ok = ok && bench_block(&c.X, stage->X, stage->graph.ncols, k.dim, k.heads) &&
+         bench_block(&c.C, wide ? t.C : stage->C, nrows, wide ? MLP_WIDTH : k.dim, k.heads) &&
          bind(&c, o, stage, &t) && bench_time(multiply, &c, result);
     result->bytes = bench_stage_bytes(m);
     result->check = wide ? bench_sum(t.C, nrows * MLP_WIDTH) : bench_sum(stage->C, nrows * k.dim);
@@ -156,8 +146,8 @@ static bool partition(const bench_settings *s, const bench_measure *m, bench_res
     (void)s;
     FtB_Context_set_threads(NULL, m->threads);
     bool ok = gen_matrix(&c.A, &stage->graph) == GrB_SUCCESS &&
-              block(&c.X, stage->X, stage->graph.ncols, stage->dim, 1) &&
-              block(&c.C, stage->C, stage->graph.nrows, stage->dim, 1) &&
+              bench_block(&c.X, stage->X, stage->graph.ncols, stage->dim, 1) &&
+              bench_block(&c.C, stage->C, stage->graph.nrows, stage->dim, 1) &&
               FtB_Semiring_new(&c.semiring, "plus : src") == GrB_SUCCESS;
     double start = bench_now(), cpu = bench_cpu();
     ok = ok && multiply(&c);

@@ -177,3 +177,12 @@ bool bench_time(bench_step step, void *state, bench_result *result)
     result->setup = first > result->seconds ? first - result->seconds : 0;
     return ok;
 }
+
+bool bench_block(FtB_Block *X, float *data, int64_t nrows, int64_t ncols, int64_t heads)
+{
+    FtB_Block whole = NULL;
+    bool ok = FtB_Block_wrap(&whole, data, nrows, ncols, ncols, FTB_FP32) == GrB_SUCCESS &&
+              FtB_Block_heads(X, whole, heads) == GrB_SUCCESS;
+    FtB_Block_free(&whole);
+    return ok;
+}

@@ -30,6 +30,8 @@ double bench_sum(const float *x, int64_t count);
 /* Writes the graph for the peers, unless it is there. */
 bool bench_stage_file(const bench_settings *s, const char *graph);
 void bench_stage_free(void);
+/* The array as a block with so many heads. */
+bool bench_block(FtB_Block *X, float *data, int64_t nrows, int64_t ncols, int64_t heads);
 
 /* Runs the step once for what it prepares (setup: how much longer that took), then at least once and for at
  * least 0.2 seconds; seconds and CPU of one step. */

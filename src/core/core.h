@@ -125,6 +125,13 @@ static inline int64_t ftb_col(const ftb_pattern *p, int64_t e)
     return p->wide ? ((const int64_t *)p->colidx)[e] : ((const int32_t *)p->colidx)[e];
 }
 static inline size_t ftb_col_size(int64_t ncols) { return ncols > FTB_INT32_LIMIT ? 8 : 4; }
+/* Cuts rows into parts of about equal entries + rows (of patterns with row pointers a and b; b may be NULL):
+ * part p is the rows from cut p to cut p + 1. */
+int64_t ftb_rows_cut(int64_t nrows, const int64_t *a, const int64_t *b, int64_t part, int64_t parts);
+static inline int64_t ftb_pattern_cut(const ftb_pattern *p, int64_t part, int64_t parts)
+{
+    return ftb_rows_cut(p->nrows, p->rowptr, NULL, part, parts);
+}
 
 /* ---- sorting (sort.c) */
 

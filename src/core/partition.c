@@ -1,6 +1,6 @@
 /* Source partitions: a stable counting sort of a pattern's visits by segment.
  *
- * The rows are cut into parts of about equal entry counts; each part counts its visits and entries by
+ * The rows are cut into parts of about equal entries; each part counts its visits and entries by
  * segment, a scan over (segment, part) says where each part's come to lie, and the parts write them. A row's
  * columns ascend, so the entries of a visit are consecutive and nothing is compared but the segment's end.
  * Two streaming passes over the columns; positions do not depend on the number of parts. */
@@ -17,23 +17,6 @@ typedef struct sorter {
     int64_t *visits;  /* parts x nsegments: counts, then positions */
     int64_t *entries; /* the same */
 } sorter;
-
-/* First row of a part: parts hold about equally many entries. */
-static int64_t part_start(const sorter *s, int part)
-{
-    const int64_t *rowptr = s->p->rowptr;
-    int64_t target = (int64_t)((double)s->p->nvals * part / s->parts), low = 0, high = s->p->nrows;
-    if (part == s->parts)
-        return high;
-    while (low < high) {
-        int64_t middle = low + (high - low) / 2;
-        if (rowptr[middle] < target)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
 
 INLINE int64_t column_at(const void *colidx, bool wide, int64_t e)
 {
@@ -54,9 +37,10 @@ INLINE int64_t visit_end(const void *colidx, bool wide, int64_t e, int64_t last,
 INLINE void count_rows(const sorter *s, int part, bool wide)
 {
     const void *colidx = s->p->colidx;
-    int64_t width = s->out->width, nsegments = s->out->nsegments, end = part_start(s, part + 1);
+    int64_t width = s->out->width, nsegments = s->out->nsegments,
+            end = ftb_pattern_cut(s->p, part + 1, s->parts);
     int64_t *visits = s->visits + part * nsegments, *entries = s->entries + part * nsegments;
-    for (int64_t i = part_start(s, part); i < end; i++)
+    for (int64_t i = ftb_pattern_cut(s->p, part, s->parts); i < end; i++)
         for (int64_t e = s->p->rowptr[i], last = s->p->rowptr[i + 1]; e < last;) {
             int64_t segment = column_at(colidx, wide, e) / width;
             int64_t next = visit_end(colidx, wide, e + 1, last, (segment + 1) * width);
@@ -70,9 +54,9 @@ INLINE void place_rows(const sorter *s, int part, bool wide)
 {
     const void *colidx = s->p->colidx;
     ftb_partition *out = s->out;
-    int64_t width = out->width, nsegments = out->nsegments, end = part_start(s, part + 1);
+    int64_t width = out->width, nsegments = out->nsegments, end = ftb_pattern_cut(s->p, part + 1, s->parts);
     int64_t *visits = s->visits + part * nsegments, *entries = s->entries + part * nsegments;
-    for (int64_t i = part_start(s, part); i < end; i++)
+    for (int64_t i = ftb_pattern_cut(s->p, part, s->parts); i < end; i++)
         for (int64_t e = s->p->rowptr[i], last = s->p->rowptr[i + 1]; e < last;) {
             int64_t segment = column_at(colidx, wide, e) / width, base = segment * width;
             int64_t next = visit_end(colidx, wide, e + 1, last, base + width);

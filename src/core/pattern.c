@@ -53,3 +53,18 @@ void ftb_pattern_release(ftb_pattern *p)
     pthread_mutex_destroy(&p->lock);
     ftb_delete(p);
 }
+
+int64_t ftb_rows_cut(int64_t nrows, const int64_t *a, const int64_t *b, int64_t part, int64_t parts)
+{
+    int64_t total = a[nrows] + (b ? b[nrows] : 0) + nrows;
+    int64_t goal = total / parts * part + total % parts * part / parts;
+    int64_t low = 0, high = nrows;
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (a[middle] + (b ? b[middle] : 0) + middle < goal)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return part == parts ? nrows : low;
+}

@@ -1,6 +1,6 @@
 /* The transpose of a pattern: a stable counting sort of the entries by column.
  *
- * The rows are cut into parts of about equal entry counts; each part counts its columns, a scan over
+ * The rows are cut into parts of about equal entries; each part counts its columns, a scan over
  * (column, part) says where each part's entries of each column start, and the parts scatter. Positions
  * depend on the entries alone, so the result is the same for any number of parts. */
 #include "core/core.h"
@@ -17,27 +17,11 @@ typedef struct sorter {
 
 #define SMALL (INT64_C(1) << 15) /* entries; below, threads cost more than they bring */
 
-/* First row of a part: parts hold about equally many entries. */
-static int64_t part_start(const sorter *s, int part)
-{
-    const int64_t *rowptr = s->p->rowptr;
-    int64_t target = (int64_t)((double)s->p->nvals * part / s->parts), low = 0, high = s->p->nrows;
-    if (part == s->parts)
-        return high;
-    while (low < high) {
-        int64_t middle = low + (high - low) / 2;
-        if (rowptr[middle] < target)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 static void count_part(const sorter *s, int part)
 {
     int64_t *count = s->start + part * s->p->ncols;
-    int64_t first = s->p->rowptr[part_start(s, part)], last = s->p->rowptr[part_start(s, part + 1)];
+    int64_t first = s->p->rowptr[ftb_pattern_cut(s->p, part, s->parts)],
+            last = s->p->rowptr[ftb_pattern_cut(s->p, part + 1, s->parts)];
     for (int64_t e = first; e < last; e++)
         count[ftb_col(s->p, e)]++;
 }
@@ -69,10 +53,10 @@ static void shift_stripe(const sorter *s, int64_t first, int64_t last, int64_t b
 static void scatter_part(const sorter *s, int part)
 {
     int64_t *next = s->start + part * s->p->ncols;
-    int64_t last = part_start(s, part + 1);
+    int64_t last = ftb_pattern_cut(s->p, part + 1, s->parts);
     int32_t *narrow = s->colidx;
     int64_t *wide = s->colidx;
-    for (int64_t i = part_start(s, part); i < last; i++)
+    for (int64_t i = ftb_pattern_cut(s->p, part, s->parts); i < last; i++)
         for (int64_t e = s->p->rowptr[i]; e < s->p->rowptr[i + 1]; e++) {
             int64_t to = next[ftb_col(s->p, e)]++;
             if (s->wide)

@@ -4,7 +4,7 @@
 #include "expr/scalar.h"
 
 /* One kernel: `combine` over x and y, computed in T. */
-#define KERNEL(name, type, combine)                                                                          \
+#define KERNEL(id, name, type, combine)                                                                      \
     static void name(void *restrict x_, const void *restrict y_, int64_t count)                              \
     {                                                                                                        \
         typedef type T;                                                                                      \
@@ -16,28 +16,8 @@
             xs[f] = (T)(combine);                                                                            \
         }                                                                                                    \
     }
-#define WRAP(id, combine)                                                                                    \
-    KERNEL(id##_u64, uint64_t, combine) KERNEL(id##_f32, float, combine) KERNEL(id##_f64, double, combine)
-#define ORDER(id, combine)                                                                                   \
-    KERNEL(id##_u8, uint8_t, combine) KERNEL(id##_i64, int64_t, combine) WRAP(id, combine)
-#define LOGIC(id, combine) KERNEL(id##_u8, uint8_t, combine)
-#define FTB_MONOID(id, name, identity, terminal, idempotent, rule, combine, summary) rule(id, combine)
-#include "monoids.def"
-#undef FTB_MONOID
+#include "expr/monoid_cells.h"
 
-#define WRAP_ROW(id)                                                                                         \
-    {                                                                                                        \
-        NULL, id##_u64, id##_u64, id##_f32, id##_f64                                                         \
-    }
-#define ORDER_ROW(id)                                                                                        \
-    {                                                                                                        \
-        id##_u8, id##_i64, id##_u64, id##_f32, id##_f64                                                      \
-    }
-#define LOGIC_ROW(id)                                                                                        \
-    {                                                                                                        \
-        id##_u8, NULL, NULL, NULL, NULL                                                                      \
-    }
-#define FTB_MONOID(id, name, identity, terminal, idempotent, rule, combine, summary) rule##_ROW(id),
 const ftb_combine FTB_CELL(ftb_combines)[FTB_NMONOIDS][FTB_NCLASSES] = {
 #include "monoids.def"
 };

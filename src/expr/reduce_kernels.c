@@ -8,7 +8,7 @@
 #define FEW 16
 
 /* Few values are kept in registers over all messages: `width` is a constant then. */
-#define KERNEL(name, type, combine, sum)                                                                     \
+#define KERNEL(id, name, type, combine)                                                                      \
     static inline __attribute__((always_inline)) void name##_few(type *restrict xs, const type *restrict zs, \
                                                                  int64_t count, int64_t width)               \
     {                                                                                                        \
@@ -32,7 +32,7 @@
         const T *restrict zs = z_;                                                                           \
         if (fresh)                                                                                           \
             for (int64_t f = 0; f < width; f++)                                                              \
-                xs[f] = (sum) ? (T)(0 + zs[f]) : zs[f];                                                      \
+                xs[f] = FTB_##id == FTB_PLUS ? (T)(0 + zs[f]) : zs[f];                                       \
         zs += fresh ? width : 0;                                                                             \
         count -= fresh;                                                                                      \
         if (width == 1) {                                                                                    \
@@ -50,31 +50,8 @@
                 }                                                                                            \
         }                                                                                                    \
     }
-#define IS_SUM(id) (FTB_##id == FTB_PLUS)
-#define WRAP(id, combine)                                                                                    \
-    KERNEL(id##_u64, uint64_t, combine, IS_SUM(id))                                                          \
-    KERNEL(id##_f32, float, combine, IS_SUM(id))                                                             \
-    KERNEL(id##_f64, double, combine, IS_SUM(id))
-#define ORDER(id, combine)                                                                                   \
-    KERNEL(id##_u8, uint8_t, combine, false) KERNEL(id##_i64, int64_t, combine, false) WRAP(id, combine)
-#define LOGIC(id, combine) KERNEL(id##_u8, uint8_t, combine, false)
-#define FTB_MONOID(id, name, identity, terminal, idempotent, rule, combine, summary) rule(id, combine)
-#include "monoids.def"
-#undef FTB_MONOID
+#include "expr/monoid_cells.h"
 
-#define WRAP_ROW(id)                                                                                         \
-    {                                                                                                        \
-        NULL, id##_u64, id##_u64, id##_f32, id##_f64                                                         \
-    }
-#define ORDER_ROW(id)                                                                                        \
-    {                                                                                                        \
-        id##_u8, id##_i64, id##_u64, id##_f32, id##_f64                                                      \
-    }
-#define LOGIC_ROW(id)                                                                                        \
-    {                                                                                                        \
-        id##_u8, NULL, NULL, NULL, NULL                                                                      \
-    }
-#define FTB_MONOID(id, name, identity, terminal, idempotent, rule, combine, summary) rule##_ROW(id),
 extern const ftb_segment FTB_CELL(ftb_segments)[FTB_NMONOIDS][FTB_NCLASSES];
 const ftb_segment FTB_CELL(ftb_segments)[FTB_NMONOIDS][FTB_NCLASSES] = {
 #include "monoids.def"

@@ -14,8 +14,8 @@ GrB_Info ftb_map_run(ftb_map *map, FtB_Matrix A, int threads)
 #pragma omp parallel for num_threads(threads) schedule(dynamic)
     for (int64_t part = 0; part < parts; part++) {
         ftb_batch *batch = &map->batches[omp_get_thread_num()];
-        int64_t first = ftb_rows_cut(p->nrows, p->rowptr, NULL, part, parts);
-        int64_t end = ftb_rows_cut(p->nrows, p->rowptr, NULL, part + 1, parts);
+        int64_t first = ftb_pattern_cut(p, part, parts);
+        int64_t end = ftb_pattern_cut(p, part + 1, parts);
         if (ftb_cancelled(map->ctx))
             continue;
         for (int64_t i = first; i < end; i++)

@@ -97,8 +97,7 @@ static GrB_Info run_rows(ftb_attention_walk *w, char *scratch, size_t room)
 #pragma omp parallel for schedule(dynamic, 1) num_threads(w->threads)
     for (int64_t part = 0; part < parts; part++)
         if (!ftb_cancelled(w->ctx))
-            kernel(&a, ftb_rows_cut(p->nrows, p->rowptr, NULL, part, parts),
-                   ftb_rows_cut(p->nrows, p->rowptr, NULL, part + 1, parts),
+            kernel(&a, ftb_pattern_cut(p, part, parts), ftb_pattern_cut(p, part + 1, parts),
                    scratch + (size_t)omp_get_thread_num() * room,
                    w->args ? w->args[omp_get_thread_num()] : NULL);
     return ftb_check_cancelled(w->ctx);

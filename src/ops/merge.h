@@ -22,9 +22,6 @@ typedef struct ftb_merge_rule {
 /* same: NULL where a copy is wanted in any case. */
 GrB_Info ftb_merge(FtB_Matrix *out, int *same, FtB_Context ctx, const ftb_merge_rule *rule);
 
-/* Cuts rows into parts of about equal entries (of patterns a and b; b may be NULL): part p is the rows
- * from ftb_rows_cut(p) to ftb_rows_cut(p + 1). */
-int64_t ftb_rows_cut(int64_t nrows, const int64_t *a, const int64_t *b, int64_t part, int64_t parts);
 /* counts, at rowptr[1 .. nrows], become row pointers; returns the sum. */
 int64_t ftb_rows_sum(int64_t *rowptr, int64_t nrows);
 /* Threads for a pass over so many entries: few do not pay for waking the others. */

@@ -112,8 +112,8 @@ static void fold_matrix(const reduce_call *c)
     int64_t parts = ftb_min((int64_t)c->fold.threads * PARTS_PER_THREAD, ftb_max(p->nrows, 1));
 #pragma omp parallel for num_threads(c->fold.threads) schedule(dynamic)
     for (int64_t part = 0; part < parts; part++) {
-        int64_t first = ftb_rows_cut(p->nrows, p->rowptr, NULL, part, parts);
-        int64_t end = ftb_rows_cut(p->nrows, p->rowptr, NULL, part + 1, parts);
+        int64_t first = ftb_pattern_cut(p, part, parts);
+        int64_t end = ftb_pattern_cut(p, part + 1, parts);
         const ftb_segments rows = {.x = values ? values + (size_t)p->rowptr[first] * item : NULL,
                                    .start = p->rowptr + first,
                                    .nrows = end - first,

@@ -7,7 +7,7 @@
 
 #include "core/partition.h"
 #include "cpu/sddmm.h"
-#include "expr/rewrite.h"
+#include "expr/hoist.h"
 #include "ops/merge.h"
 #include "ops/padded.h"
 
@@ -86,8 +86,7 @@ static GrB_Info run_rows(dot_run *r)
 #pragma omp parallel for schedule(dynamic, 1) num_threads(r->threads)
     for (int64_t part = 0; part < parts; part++)
         if (!ftb_cancelled(r->ctx))
-            kernel(&s, ftb_rows_cut(p->nrows, p->rowptr, NULL, part, parts),
-                   ftb_rows_cut(p->nrows, p->rowptr, NULL, part + 1, parts));
+            kernel(&s, ftb_pattern_cut(p, part, parts), ftb_pattern_cut(p, part + 1, parts));
     return ftb_check_cancelled(r->ctx);
 }
 
@@ -162,61 +161,21 @@ done:
 
 /* ---- any message */
 
-/* A message whose parts that depend on one endpoint were computed once per vertex. */
-typedef struct hoisted {
-    ftb_rewritten rewritten;
-    ftb_message core; /* m's feeds, of which it holds no references, and those parts */
-    void *values[FTB_MAX_PRE];
-} hoisted;
-
-static void hoisted_clear(hoisted *t)
-{
-    for (int p = 0; p < FTB_MAX_PRE; p++)
-        ftb_delete(t->values[p]);
-    ftb_rewritten_clear(&t->rewritten);
-}
-
-static GrB_Info hoist(hoisted *t, const ftb_message *m, const ftb_pattern *p)
-{
-    GrB_Info info = ftb_rewrite(&t->rewritten, m, false, false);
-    t->core = *m;
-    for (int u = 0; u < t->rewritten.npre && info == GrB_SUCCESS; u++) {
-        const ftb_pre *pre = &t->rewritten.pre[u];
-        ftb_feed feed = {
-            .side = pre->side, .nrows = pre->side == FTB_SIDE_ROW ? p->nrows : p->ncols, .heads = m->heads};
-        info =
-            ftb_message_vertices(m, pre->expr, pre->side, feed.nrows, &t->values[u], &feed.type, &feed.width);
-        feed.data = t->values[u];
-        feed.ld = m->heads * feed.width;
-        snprintf(feed.name, sizeof feed.name, "%s", pre->name);
-        t->core.feeds[t->core.nfeeds++] = feed;
-    }
-    if (info == GrB_SUCCESS)
-        t->core.expr = t->rewritten.core;
-    return info;
-}
-
 static GrB_Info run_any(void *V, const ftb_message *m, const ftb_message_type *type, ftb_pattern *p)
 {
-    hoisted t = {0};
-    ftb_program *program = NULL;
-    ftb_message_type now;
+    ftb_hoisted h = {0};
     if (m->function || m->nfeeds + FTB_MAX_PRE > FTB_MAX_FEEDS)
         return ftb_message_store(m, p, V);
-    GrB_Info info = hoist(&t, m, p);
-    if (info == GrB_SUCCESS)
-        info = ftb_message_compile(&now, &program, &t.core);
-    if (info != GrB_SUCCESS)
-        goto done;
-    bool same = now.message == type->message && now.width == type->width;
-    ftb_score score = ftb_score_of(&t.core, type);
-    if (same && score.kind == FTB_SCORE_DOT)
-        info = run_dot(V, &score, &t.core, type->message, p);
-    else
-        info = ftb_message_store(same ? &t.core : m, p, V);
-done:
-    ftb_program_delete(program);
-    hoisted_clear(&t);
+    GrB_Info info = ftb_hoist(&h, m, p, false, false, false);
+    if (info == GrB_SUCCESS) {
+        bool same = h.type.message == type->message && h.type.width == type->width;
+        ftb_score score = ftb_score_of(&h.core, type);
+        if (same && score.kind == FTB_SCORE_DOT)
+            info = run_dot(V, &score, &h.core, type->message, p);
+        else
+            info = ftb_message_store(same ? &h.core : m, p, V);
+    }
+    ftb_hoist_clear(&h);
     return info;
 }
 

@@ -77,8 +77,8 @@ static GrB_Info run(softmax *w)
 #pragma omp parallel for schedule(dynamic, 1) num_threads(w->threads)
     for (int64_t part = 0; part < parts; part++) {
         char *scratch = w->scratch + (size_t)omp_get_thread_num() * w->room;
-        int64_t last = ftb_rows_cut(p->nrows, p->rowptr, NULL, part + 1, parts);
-        for (int64_t i = ftb_rows_cut(p->nrows, p->rowptr, NULL, part, parts); i < last; i++)
+        int64_t last = ftb_pattern_cut(p, part + 1, parts);
+        for (int64_t i = ftb_pattern_cut(p, part, parts); i < last; i++)
             one_row(w, i, scratch);
     }
     ftb_delete(w->scratch);

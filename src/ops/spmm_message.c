@@ -2,12 +2,11 @@
  * form that is left, or the message's program, then what was moved behind the reduction. */
 #include "ops/spmm.h"
 
+#include "expr/hoist.h"
+
 typedef struct work {
     const ftb_spmm_request *request;
-    ftb_rewritten rewritten;
-    ftb_message core;      /* feeds of the message and pres; owns nothing but the pres' */
-    int npre;              /* the last feeds of core */
-    ftb_message_type type; /* of the core */
+    ftb_hoisted hoisted;
     ftb_spmm_product product;
     void *edges, *block; /* copies in the kernel's type */
     ftb_spmm_facts facts;
@@ -17,67 +16,6 @@ typedef struct work {
     int64_t ld;
 } work;
 
-/* ---- the core */
-
-/* A feed over memory that is now its own (adopted, also on failure). */
-static GrB_Info add_feed(ftb_message *m, const char *name, ftb_side side, void *data, FtB_Type type,
-                         int64_t width, int64_t nrows)
-{
-    if (m->nfeeds == FTB_MAX_FEEDS) {
-        ftb_delete(data);
-        return ftb_fail(GrB_INVALID_VALUE, "semiring: more than %d names in one text", FTB_MAX_FEEDS);
-    }
-    ftb_buffer *owner = ftb_buffer_adopt(m->ctx, data);
-    if (!owner)
-        return ftb_nomem();
-    ftb_feed *feed = &m->feeds[m->nfeeds++];
-    *feed = (ftb_feed){.side = side,
-                       .type = type,
-                       .data = data,
-                       .nrows = nrows,
-                       .ld = m->heads * width,
-                       .heads = m->heads,
-                       .width = width,
-                       .owner = owner};
-    snprintf(feed->name, sizeof feed->name, "%s", name);
-    return GrB_SUCCESS;
-}
-
-static GrB_Info find_type(ftb_message_type *type, const ftb_message *m)
-{
-    ftb_program *program = NULL;
-    GrB_Info info = ftb_message_compile(type, &program, m);
-    ftb_program_delete(program);
-    return info;
-}
-
-static GrB_Info make_core(work *w)
-{
-    const ftb_message *m = w->request->message;
-    const ftb_rewritten *r = &w->rewritten;
-    ftb_pattern *p = w->request->p;
-    GrB_Info info = GrB_SUCCESS;
-    w->core = *m;
-    w->core.reducer = (ftb_reducer){.monoid = r->monoid};
-    if (r->core)
-        w->core.expr = r->core;
-    for (int t = 0; t < r->npre && info == GrB_SUCCESS; t++) {
-        int64_t nrows = r->pre[t].side == FTB_SIDE_ROW ? p->nrows : p->ncols, width;
-        if (w->request->plan_only)
-            nrows = 0; /* for its type */
-        void *values = NULL;
-        FtB_Type type;
-        info = ftb_message_vertices(m, r->pre[t].expr, r->pre[t].side, nrows, &values, &type, &width);
-        if (info == GrB_SUCCESS)
-            info = add_feed(&w->core, r->pre[t].name, r->pre[t].side, values, type, width, nrows);
-        if (info == GrB_SUCCESS)
-            w->npre++;
-    }
-    if (info == GrB_SUCCESS)
-        info = find_type(&w->type, &w->core);
-    return info;
-}
-
 /* ---- a kernel for it */
 
 static bool same_or_one(int64_t x, int64_t whole) { return x == whole || x == 1; }
@@ -86,27 +24,30 @@ static bool same_or_one(int64_t x, int64_t whole) { return x == whole || x == 1;
 static bool block_fits(const work *w, const ftb_feed *x)
 {
     bool truth = x && x->type == FTB_BOOL;
-    return x && x->side == FTB_SIDE_COL && x->data && !x->at && x->heads == w->core.heads &&
-           x->width == w->type.width && (!truth || w->rewritten.form == FTB_FORM_COPY);
+    return x && x->side == FTB_SIDE_COL && x->data && !x->at && x->heads == w->hoisted.core.heads &&
+           x->width == w->hoisted.type.width && (!truth || w->hoisted.rewritten.form == FTB_FORM_COPY);
 }
 
 static bool edges_fit(const work *w, const ftb_feed *y)
 {
     return y && y->side == FTB_SIDE_EDGE && y->data && y->type != FTB_BOOL &&
-           same_or_one(y->heads, w->core.heads) && same_or_one(y->width, w->type.width);
+           same_or_one(y->heads, w->hoisted.core.heads) && same_or_one(y->width, w->hoisted.type.width);
 }
 
 /* Sums wrap, so that UINT64 is added as INT64. */
 static FtB_Type kernel_type(const work *w)
 {
-    return w->type.reduced == FTB_UINT64 && w->rewritten.monoid == FTB_PLUS ? FTB_INT64 : w->type.reduced;
+    return w->hoisted.type.reduced == FTB_UINT64 && w->hoisted.rewritten.monoid == FTB_PLUS
+               ? FTB_INT64
+               : w->hoisted.type.reduced;
 }
 
 /* The kernel, if there is one, with all of the product but its memory. */
 static bool find_kernel(work *w)
 {
-    const ftb_rewritten *r = &w->rewritten;
-    const ftb_feed *x = ftb_message_find(&w->core, r->x), *y = ftb_message_find(&w->core, r->y);
+    const ftb_rewritten *r = &w->hoisted.rewritten;
+    const ftb_feed *x = ftb_message_find(&w->hoisted.core, r->x),
+                   *y = ftb_message_find(&w->hoisted.core, r->y);
     ftb_spmm_product *product = &w->product;
     FtB_Type type = kernel_type(w);
     if (!r->core || w->request->arg || w->request->p->wide || r->form == FTB_FORM_ANY ||
@@ -114,15 +55,15 @@ static bool find_kernel(work *w)
         !block_fits(w, x))
         return false;
     bool edges = r->form != FTB_FORM_COPY;
-    if (edges && (!edges_fit(w, y) || w->type.message != w->type.reduced))
+    if (edges && (!edges_fit(w, y) || w->hoisted.type.message != w->hoisted.type.reduced))
         return false;
-    *product = (ftb_spmm_product){.ctx = w->core.ctx,
+    *product = (ftb_spmm_product){.ctx = w->hoisted.core.ctx,
                                   .p = w->request->p,
                                   .kind = {type, r->monoid != FTB_PLUS, r->form, FTB_EDGE_NONE},
                                   .form = r->form,
                                   .least = r->monoid == FTB_MIN,
-                                  .heads = w->core.heads,
-                                  .width = w->type.width,
+                                  .heads = w->hoisted.core.heads,
+                                  .width = w->hoisted.type.width,
                                   .x = x->data,
                                   .stored = x->type,
                                   .ldx = x->ld,
@@ -132,7 +73,7 @@ static bool find_kernel(work *w)
                                   .nlisted = w->request->nlisted};
     if (edges)
         product->kind.edge = y->heads * y->width > 1 ? FTB_EDGE_LANES : FTB_EDGE_ONE;
-    if (edges && y->heads == 1 && y->width > 1 && w->core.heads > 1)
+    if (edges && y->heads == 1 && y->width > 1 && w->hoisted.core.heads > 1)
         return false; /* the same values for every head */
     int found = ftb_spmm_find(&product->kind);
     if (found >= 0)
@@ -166,20 +107,20 @@ static void make_plan(work *w, bool tuned)
     const ftb_spmm_request *request = w->request;
     const ftb_spmm_product *product = &w->product;
     ftb_pattern *p = request->p;
-    FtB_Type type = tuned ? product->kind.type : w->type.reduced;
+    FtB_Type type = tuned ? product->kind.type : w->hoisted.type.reduced;
     w->facts = (ftb_spmm_facts){
         .nrows = p->nrows,
         .ncols = p->ncols,
         .nvals = p->nvals,
         .listed = request->rows ? request->nlisted : p->nrows,
         .entries = listed_entries(request),
-        .features = w->core.heads * w->type.width,
+        .features = w->hoisted.core.heads * w->hoisted.type.width,
         .value_bytes = (int64_t)FtB_Type_size(type),
         .stored_bytes = (int64_t)FtB_Type_size(tuned ? product->stored : type),
         .edge_bytes = tuned ? product->yheads * product->ywidth * (int64_t)FtB_Type_size(type) : 0,
         .lanes = FTB_PICK(ftb_spmm_lanes)(type),
-        .threads = ftb_threads(w->core.ctx),
-        .memory_left = ftb_memory_left(w->core.ctx),
+        .threads = ftb_threads(w->hoisted.core.ctx),
+        .memory_left = ftb_memory_left(w->hoisted.core.ctx),
         .tuned = tuned,
         .partitioned = tuned && !request->rows && p->nrows <= (int64_t)UINT32_MAX,
         .kernel = "program"};
@@ -213,7 +154,7 @@ static GrB_Info check_plan(const ftb_spmm_facts *made, const ftb_spmm_facts *her
 static GrB_Info convert_edges(work *w)
 {
     ftb_spmm_product *product = &w->product;
-    const ftb_feed *y = ftb_message_find(&w->core, w->rewritten.y);
+    const ftb_feed *y = ftb_message_find(&w->hoisted.core, w->hoisted.rewritten.y);
     int64_t row = product->yheads * product->ywidth, nvals = product->p->nvals;
     size_t from = FtB_Type_size(y->type), to = FtB_Type_size(product->kind.type);
     product->y = y->data;
@@ -265,20 +206,20 @@ static GrB_Info convert_block(work *w)
 static GrB_Info make_room(work *w, bool may_use_into, ftb_spmm_result *result)
 {
     const ftb_spmm_request *request = w->request;
-    int64_t row = w->core.heads * w->type.width;
+    int64_t row = w->hoisted.core.heads * w->hoisted.type.width;
     w->ld = row;
-    w->own = !(may_use_into && request->into && request->into_type == w->type.reduced);
+    w->own = !(may_use_into && request->into && request->into_type == w->hoisted.type.reduced);
     if (!w->own) {
         w->values = request->into;
         w->ld = request->ldinto;
-    } else if (!(w->values = request->rows ? ftb_new0(w->core.ctx, request->p->nrows,
-                                                      (size_t)row * FtB_Type_size(w->type.reduced))
-                                           : ftb_new(w->core.ctx, request->p->nrows,
-                                                     (size_t)row * FtB_Type_size(w->type.reduced)))) {
+    } else if (!(w->values = request->rows ? ftb_new0(w->hoisted.core.ctx, request->p->nrows,
+                                                      (size_t)row * FtB_Type_size(w->hoisted.type.reduced))
+                                           : ftb_new(w->hoisted.core.ctx, request->p->nrows,
+                                                     (size_t)row * FtB_Type_size(w->hoisted.type.reduced)))) {
         return ftb_nomem();
     }
     if (request->arg &&
-        !(result->arg = ftb_new(w->core.ctx, request->p->nrows, (size_t)row * sizeof(int64_t))))
+        !(result->arg = ftb_new(w->hoisted.core.ctx, request->p->nrows, (size_t)row * sizeof(int64_t))))
         return ftb_nomem();
     return GrB_SUCCESS;
 }
@@ -288,12 +229,13 @@ static GrB_Info reduce_core(work *w, ftb_spmm_result *result)
     const ftb_spmm_request *request = w->request;
     GrB_Info info = GrB_SUCCESS;
     if (w->plan.family == FTB_SPMM_PROGRAM)
-        return ftb_message_reduce(&w->core, request->p, w->values, w->ld, result->arg,
-                                  w->core.heads * w->type.width, request->rows, request->nlisted);
+        return ftb_message_reduce(&w->hoisted.core, request->p, w->values, w->ld, result->arg,
+                                  w->hoisted.core.heads * w->hoisted.type.width, request->rows,
+                                  request->nlisted);
     w->product.out = w->values;
     w->product.ldo = w->ld;
     w->product.interruptible = w->own;
-    if (w->rewritten.form != FTB_FORM_COPY)
+    if (w->hoisted.rewritten.form != FTB_FORM_COPY)
         info = convert_edges(w);
     if (info == GrB_SUCCESS)
         info = convert_block(w);
@@ -305,7 +247,7 @@ static GrB_Info reduce_core(work *w, ftb_spmm_result *result)
 /* What was moved behind the reduction: over h, count and what belongs to rows. */
 static GrB_Info run_post(work *w, ftb_spmm_result *result)
 {
-    ftb_message post = w->core;
+    ftb_message post = w->hoisted.core;
     ftb_feed *count = &post.feeds[post.nfeeds];
     int64_t width;
     void *values = w->values;
@@ -321,12 +263,12 @@ static GrB_Info run_post(work *w, ftb_spmm_result *result)
                         .degree = w->request->p->rowptr};
     post.nfeeds++;
     w->values = NULL; /* adopted */
-    GrB_Info info =
-        add_feed(&post, "h", FTB_SIDE_ROW, values, w->type.reduced, w->type.width, w->request->p->nrows);
+    GrB_Info info = ftb_message_adopt(&post, "h", FTB_SIDE_ROW, values, w->hoisted.type.reduced,
+                                      w->hoisted.type.width, w->request->p->nrows);
     if (info != GrB_SUCCESS)
         return info;
-    info = ftb_message_vertices(&post, w->rewritten.post, FTB_SIDE_ROW, w->request->p->nrows, &w->values,
-                                &result->type, &width);
+    info = ftb_message_vertices(&post, w->hoisted.rewritten.post, FTB_SIDE_ROW, w->request->p->nrows,
+                                &w->values, &result->type, &width);
     ftb_buffer_release(post.feeds[post.nfeeds - 1].owner);
     result->ncols = post.heads * width;
     w->ld = result->ncols;
@@ -335,9 +277,7 @@ static GrB_Info run_post(work *w, ftb_spmm_result *result)
 
 static void clear_work(work *w)
 {
-    for (int t = 0; t < w->npre; t++)
-        ftb_buffer_release(w->core.feeds[w->core.nfeeds - 1 - t].owner);
-    ftb_rewritten_clear(&w->rewritten);
+    ftb_hoist_clear(&w->hoisted);
     ftb_delete(w->edges);
     ftb_delete(w->block);
 }
@@ -346,25 +286,24 @@ GrB_Info ftb_spmm_message(ftb_spmm_result *result, const ftb_spmm_request *reque
 {
     work w = {.request = request};
     *result = (ftb_spmm_result){0};
-    GrB_Info info = ftb_rewrite(&w.rewritten, request->message, true, request->arg);
-    if (info == GrB_SUCCESS)
-        info = make_core(&w);
+    GrB_Info info =
+        ftb_hoist(&w.hoisted, request->message, request->p, true, request->arg, request->plan_only);
     if (info != GrB_SUCCESS)
         goto done;
     make_plan(&w, find_kernel(&w));
     result->facts = w.facts;
     result->plan = w.plan;
-    result->type = w.type.reduced;
-    result->ncols = w.core.heads * w.type.width;
+    result->type = w.hoisted.type.reduced;
+    result->ncols = w.hoisted.core.heads * w.hoisted.type.width;
     if (request->expected)
         info = check_plan(request->expected, &w.facts);
     if (request->plan_only || info != GrB_SUCCESS)
         goto done;
     bool program = w.plan.family == FTB_SPMM_PROGRAM; /* may be cancelled halfway */
-    info = make_room(&w, !program && !w.rewritten.post, result);
+    info = make_room(&w, !program && !w.hoisted.rewritten.post, result);
     if (info == GrB_SUCCESS)
         info = reduce_core(&w, result);
-    if (info == GrB_SUCCESS && w.rewritten.post)
+    if (info == GrB_SUCCESS && w.hoisted.rewritten.post)
         info = run_post(&w, result);
     result->values = w.values;
     result->owned = w.own ? w.values : NULL;
@@ -382,7 +321,7 @@ done:
 GrB_Info ftb_spmm_shape(const ftb_message *m, FtB_Type *type, int64_t *ncols)
 {
     ftb_message_type compiled;
-    GrB_Info info = find_type(&compiled, m);
+    GrB_Info info = ftb_message_types(&compiled, m);
     if (info != GrB_SUCCESS)
         return info;
     *type = compiled.reduced;

@@ -90,23 +90,6 @@ static void fill_empty(const run *r, const tile *t, int64_t first, int64_t last)
 
 /* ---- partitioned */
 
-/* First row of a part: parts hold about equally many entries and rows. */
-static int64_t part_start(const ftb_pattern *p, int64_t part, int64_t parts)
-{
-    int64_t low = 0, high = p->nrows;
-    double target = (double)(p->nvals + p->nrows) * (double)part / (double)parts;
-    if (part == parts)
-        return high;
-    while (low < high) {
-        int64_t middle = low + (high - low) / 2;
-        if ((double)(p->rowptr[middle] + middle) < target)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* The first visit of segment s whose row is not before i. */
 static int64_t visit_from(const ftb_partition *s, int64_t segment, int64_t i)
 {
@@ -126,7 +109,8 @@ static void run_item(const run *r, int64_t item, char *packed, char *result)
     const ftb_spmm_product *p = r->product;
     const ftb_partition *s = r->partition;
     int64_t part = item % r->plan->parts;
-    int64_t row0 = part_start(p->p, part, r->plan->parts), row1 = part_start(p->p, part + 1, r->plan->parts);
+    int64_t row0 = ftb_pattern_cut(p->p, part, r->plan->parts),
+            row1 = ftb_pattern_cut(p->p, part + 1, r->plan->parts);
     tile t = tile_at(r, item / r->plan->parts);
     ftb_spmm_tile shape = {p->kind.type, p->kind.best && p->form == FTB_FORM_COPY, p->least, t.features,
                            (int64_t)t.vectors * r->lanes};
@@ -162,8 +146,8 @@ static GrB_Info prepare_partitioned(run *r)
     for (int64_t t = 0; t < r->plan->ntiles; t++)
         r->pitch = ftb_max(r->pitch, (int64_t)tile_at(r, t).vectors * r->lanes);
     for (int64_t part = 0; part < r->plan->parts; part++)
-        r->longest_part = ftb_max(r->longest_part, part_start(p->p, part + 1, r->plan->parts) -
-                                                       part_start(p->p, part, r->plan->parts));
+        r->longest_part = ftb_max(r->longest_part, ftb_pattern_cut(p->p, part + 1, r->plan->parts) -
+                                                       ftb_pattern_cut(p->p, part, r->plan->parts));
     r->in_place = r->plan->ntiles == 1 && r->features == r->pitch && p->ldo == r->pitch &&
                   (uintptr_t)p->out % 64 == 0 && !p->kind.best;
     r->pack_bytes = (size_t)(ftb_min(r->plan->segment, p->p->ncols) * r->pitch) * r->size;
@@ -251,7 +235,7 @@ static GrB_Info run_direct(run *r)
             for (int64_t t = b * LISTED_ROWS; t < ftb_min((b + 1) * LISTED_ROWS, p->nlisted); t++)
                 fill_empty(r, &all, p->rows[t], p->rows[t] + 1);
         } else {
-            int64_t first = part_start(p->p, b, blocks), last = part_start(p->p, b + 1, blocks);
+            int64_t first = ftb_pattern_cut(p->p, b, blocks), last = ftb_pattern_cut(p->p, b + 1, blocks);
             run_block(r, first, last);
             fill_empty(r, &all, first, last);
         }

@@ -1,0 +1,26 @@
+/* Messages whose parts that depend on one endpoint were computed once per vertex: what rewrite.h finds, done.
+ */
+#ifndef FTB_HOIST_H
+#define FTB_HOIST_H
+
+#include "expr/rewrite.h"
+
+typedef struct ftb_hoisted {
+    ftb_rewritten rewritten;
+    ftb_message core; /* the message's feeds, which it does not own, and after them npre of its own */
+    int npre;
+    ftb_message_type type; /* of the core */
+} ftb_hoisted;
+
+/* reduce, arg: as for ftb_rewrite. types_only: parts are of no rows, for their types. On failure, too,
+ * ftb_hoist_clear() is wanted. */
+GrB_Info ftb_hoist(ftb_hoisted *h, const ftb_message *m, const ftb_pattern *p, bool reduce, bool arg,
+                   bool types_only);
+void ftb_hoist_clear(ftb_hoisted *h);
+/* A feed over memory that is now its own (adopted, also on failure): nrows x (heads * width) values. */
+GrB_Info ftb_message_adopt(ftb_message *m, const char *name, ftb_side side, void *data, FtB_Type type,
+                           int64_t width, int64_t nrows);
+/* What ftb_message_compile says of the types. */
+GrB_Info ftb_message_types(ftb_message_type *type, const ftb_message *m);
+
+#endif
