@@ -135,6 +135,7 @@ static void run_plan(product *t, ftb_spmm_family family, int64_t segment, int64_
                           .tile = tile,
                           .ntiles = (vectors + most - 1) / most,
                           .parts = parts,
+                          .most = gap ? 5 : 0,
                           .ahead = parts == 1 ? 0 : 5,
                           .threads = parts > 1 ? 2 : 1};
     size_t bytes = (size_t)(ROWS * (t->features + gap)) * FtB_Type_size(t->p.kind.type);

@@ -24,6 +24,7 @@ typedef struct run {
     int64_t pitch;    /* of the widest tile */
     char *scratch;    /* per thread: packed sources, then a tile of the result */
     size_t pack_bytes, tile_bytes;
+    int64_t parts;        /* of the rows */
     int64_t longest_part; /* rows */
     bool in_place;        /* the only tile is the result itself */
 } run;
@@ -108,10 +109,9 @@ static void run_item(const run *r, int64_t item, char *packed, char *result)
 {
     const ftb_spmm_product *p = r->product;
     const ftb_partition *s = r->partition;
-    int64_t part = item % r->plan->parts;
-    int64_t row0 = ftb_pattern_cut(p->p, part, r->plan->parts),
-            row1 = ftb_pattern_cut(p->p, part + 1, r->plan->parts);
-    tile t = tile_at(r, item / r->plan->parts);
+    int64_t part = item % r->parts;
+    int64_t row0 = ftb_pattern_cut(p->p, part, r->parts), row1 = ftb_pattern_cut(p->p, part + 1, r->parts);
+    tile t = tile_at(r, item / r->parts);
     ftb_spmm_tile shape = {p->kind.type, p->kind.best && p->form == FTB_FORM_COPY, p->least, t.features,
                            (int64_t)t.vectors * r->lanes};
     ftb_spmm_visits v = {s, p->p->rowptr, 0, 0, packed, result, row0, message_of(r, &t)};
@@ -137,6 +137,20 @@ static void run_item(const run *r, int64_t item, char *packed, char *result)
     fill_empty(r, &t, row0, row1);
 }
 
+/* As many parts as planned, or as keep the longest as short as planned. */
+static void cut_rows(run *r)
+{
+    const ftb_pattern *p = r->product->p;
+    int64_t most = r->plan->most > 0 && !r->in_place ? r->plan->most : p->nrows;
+    r->parts = r->plan->parts;
+    do {
+        r->longest_part = 0;
+        for (int64_t part = 0; part < r->parts; part++)
+            r->longest_part = ftb_max(r->longest_part, ftb_pattern_cut(p, part + 1, r->parts) -
+                                                           ftb_pattern_cut(p, part, r->parts));
+    } while (r->longest_part > most && r->parts < p->nrows && (r->parts += r->parts / 4 + 1));
+}
+
 static GrB_Info prepare_partitioned(run *r)
 {
     const ftb_spmm_product *p = r->product;
@@ -145,11 +159,9 @@ static GrB_Info prepare_partitioned(run *r)
         return info;
     for (int64_t t = 0; t < r->plan->ntiles; t++)
         r->pitch = ftb_max(r->pitch, (int64_t)tile_at(r, t).vectors * r->lanes);
-    for (int64_t part = 0; part < r->plan->parts; part++)
-        r->longest_part = ftb_max(r->longest_part, ftb_pattern_cut(p->p, part + 1, r->plan->parts) -
-                                                       ftb_pattern_cut(p->p, part, r->plan->parts));
     r->in_place = r->plan->ntiles == 1 && r->features == r->pitch && p->ldo == r->pitch &&
                   (uintptr_t)p->out % 64 == 0 && !p->kind.best;
+    cut_rows(r);
     r->pack_bytes = (size_t)(ftb_min(r->plan->segment, p->p->ncols) * r->pitch) * r->size;
     r->tile_bytes = r->in_place ? 0 : (size_t)(r->longest_part * r->pitch) * r->size;
     r->scratch = ftb_new(p->ctx, r->plan->threads, r->pack_bytes + r->tile_bytes);
@@ -162,7 +174,7 @@ static GrB_Info run_partitioned(run *r)
 {
     GrB_Info info = prepare_partitioned(r);
     if (info == GrB_SUCCESS) {
-        int64_t items = r->plan->ntiles * r->plan->parts;
+        int64_t items = r->plan->ntiles * r->parts;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(r->plan->threads)
         for (int64_t item = 0; item < items; item++) {
             char *mine = r->scratch + (size_t)omp_get_thread_num() * (r->pack_bytes + r->tile_bytes);

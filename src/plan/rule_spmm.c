@@ -24,9 +24,11 @@
 #define VISIT_OVERLAP 6       /* rows of the tile come while others are worked on */
 #define EDGE_SECONDS 1.5e-9   /* of an entry whose edge has values, which lie scattered between visits */
 #define EDGE_BYTE_SECONDS 0.3e-9
-#define BUILD_SECONDS 4e-9     /* of an entry that is partitioned */
-#define BUILD_USES 8           /* products that share the price of a partition */
-#define PROGRAM_SECONDS 0.5e-9 /* of a value of a message without kernel */
+#define BUILD_SECONDS 4e-9                /* of an entry that is partitioned */
+#define BUILD_USES 8                      /* products that share the price of a partition */
+#define PROGRAM_SECONDS 0.5e-9            /* of a value of a message without kernel */
+#define RESULT_BYTES (INT64_C(256) << 20) /* of tiles of the result, of all threads */
+#define PACK_ENTRIES 64                   /* entries a source, for every time that it is packed */
 #define MOST_SEGMENT 65536
 #define MOST_VECTORS 8
 
@@ -136,11 +138,21 @@ static void choose_partition(ftb_spmm_plan *plan, const model *m)
         }
 }
 
-/* Items of work are tiles x parts: as few parts as share out evenly, or as make threads' ends meet. */
-static int64_t choose_parts(int64_t ntiles, int threads)
+/* Most rows of a part: threads hold a tile of the result for each. Sources are packed again for every part,
+ * so that parts are many only where sources have many entries. */
+static int64_t choose_most(const ftb_spmm_plan *plan, const ftb_spmm_facts *f)
 {
-    int64_t parts = 1;
-    while (ntiles * parts % threads != 0 && ntiles * parts < (int64_t)4 * threads)
+    double room = fmin((double)RESULT_BYTES, 0.25 * (double)f->memory_left) / plan->threads;
+    double fit = room / (double)(plan->tile * f->value_bytes);
+    double least = (double)f->nrows * PACK_ENTRIES * (double)f->ncols / fmax(1, (double)f->nvals);
+    return (int64_t)ceil(fmin(fmax(1, fmax(fit, least)), fmax(1, (double)f->nrows)));
+}
+
+/* Items of work are tiles x parts: as few parts as share out evenly, or as make threads' ends meet. */
+static int64_t choose_parts(const ftb_spmm_plan *plan, int64_t nrows)
+{
+    int64_t parts = nrows > 0 ? ceil_div(nrows, plan->most) : 1;
+    while (plan->ntiles * parts % plan->threads != 0 && plan->ntiles * parts < (int64_t)4 * plan->threads)
         parts++;
     return parts;
 }
@@ -149,9 +161,9 @@ static bool partition_fits(ftb_spmm_plan *plan, const ftb_spmm_facts *f)
 {
     double segments = (double)ceil_div(f->ncols, plan->segment);
     double visits = fmin((double)f->nvals, (double)f->nrows * segments);
-    double rows = (double)f->nrows / (double)plan->parts * 1.5;
+    double rows = fmin((double)plan->most, (double)f->nrows / (double)plan->parts * 1.5);
     double bytes =
-        (double)f->threads * (double)(plan->tile * f->value_bytes) * ((double)plan->segment + rows);
+        (double)plan->threads * (double)(plan->tile * f->value_bytes) * ((double)plan->segment + rows);
     plan->partition_bytes =
         f->cached_segment == plan->segment ? 0 : (int64_t)(2 * (double)f->nvals + 20 * visits + 8 * segments);
     plan->bytes = (int64_t)bytes;
@@ -187,7 +199,8 @@ void ftb_rule_spmm(ftb_spmm_plan *plan, const ftb_spmm_facts *facts, const ftb_m
     if (can && wanted != FTB_SPMM_DIRECT && wanted != FTB_SPMM_PROGRAM) {
         ftb_spmm_plan parted = out;
         choose_partition(&parted, &m);
-        parted.parts = choose_parts(parted.ntiles, parted.threads);
+        parted.most = choose_most(&parted, facts);
+        parted.parts = choose_parts(&parted, facts->nrows);
         parted.family = FTB_SPMM_PARTITIONED;
         parted.seconds = parted.partitioned_seconds;
         out.partitioned_seconds = parted.partitioned_seconds;

@@ -46,9 +46,9 @@ typedef struct ftb_spmm_plan {
     int64_t segment; /* PARTITIONED: sources of a segment */
     int64_t tile;    /* features of a tile, at most */
     int64_t ntiles;  /* tiles that the features are cut into */
-    int64_t
-        parts; /* PARTITIONED: parts that the rows are cut into; parts x ntiles are what threads share out */
-    int64_t ahead; /* DIRECT: entries that sources are fetched ahead; 0: not */
+    int64_t parts;   /* PARTITIONED: parts of the rows, at least; threads share out parts x ntiles */
+    int64_t most;    /* PARTITIONED: rows of a part, at most: threads hold a tile for each; 0: any */
+    int64_t ahead;   /* DIRECT: entries that sources are fetched ahead; 0: not */
     int threads;
     double direct_seconds, partitioned_seconds; /* predicted for one thread */
     double seconds;                             /* predicted */

@@ -1,0 +1,73 @@
+/* The rule for sparse x block, on machines and graphs that are not there: how much it holds beside operands
+ * and result. */
+#include "plan/spmm.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static const ftb_machine_facts server = {
+    .cores = 32, .l1 = 48 << 10, .l2 = 2 << 20, .l3 = 64 << 20, .memory = INT64_C(1) << 38};
+
+/* Rows of the same degree. */
+static ftb_spmm_facts even(int64_t nrows, int64_t ncols, int bucket, int64_t features, int threads)
+{
+    ftb_spmm_facts f = {.nrows = nrows,
+                        .ncols = ncols,
+                        .nvals = nrows << bucket,
+                        .listed = nrows,
+                        .entries = nrows << bucket,
+                        .features = features,
+                        .value_bytes = 4,
+                        .stored_bytes = 4,
+                        .lanes = 16,
+                        .threads = threads,
+                        .memory_left = INT64_MAX,
+                        .tuned = true,
+                        .partitioned = true,
+                        .kernel = "plus_copy_f32"};
+    f.degree_rows[bucket] = nrows;
+    f.degree_entries[bucket] = nrows << bucket;
+    return f;
+}
+
+static int64_t held(const ftb_spmm_plan *plan) { return plan->threads * plan->most * plan->tile * 4; }
+
+/* Threads hold a tile of the result for the rows of a part: the parts are more where rows are many. */
+static void test_many_rows(void **state)
+{
+    (void)state;
+    ftb_spmm_plan plan = {0};
+    for (int threads = 1; threads <= 16; threads *= 4) {
+        ftb_spmm_facts f = even(INT64_C(50000000), 20000, 6, 128, threads);
+        ftb_rule_spmm(&plan, &f, &server);
+        assert_int_equal(plan.family, FTB_SPMM_PARTITIONED);
+        assert_true(held(&plan) <= INT64_C(257) << 20);
+        assert_true(plan.parts * plan.most >= f.nrows);
+        assert_true(plan.bytes <= (INT64_C(256) << 20) + threads * (INT64_C(2) << 20));
+        f.memory_left = INT64_C(3) << 30;
+        ftb_rule_spmm(&plan, &f, &server);
+        assert_true(plan.family != FTB_SPMM_PARTITIONED || held(&plan) <= INT64_C(257) << 20);
+    }
+}
+
+/* Where sources have few entries, packing them again for every part would cost more than it saves. */
+static void test_few_entries(void **state)
+{
+    (void)state;
+    ftb_spmm_plan plan = {.family = FTB_SPMM_PARTITIONED, .forced = FTB_SPMM_SET_KERNEL};
+    ftb_spmm_facts f = even(20000000, 20000000, 5, 64, 1), small = even(100000, 100000, 8, 128, 2);
+    ftb_rule_spmm(&plan, &f, &server);
+    assert_int_equal(plan.parts, 1);
+    ftb_rule_spmm(&plan, &small, &server);
+    assert_int_equal(plan.most, small.nrows);
+    assert_true(plan.parts <= 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_many_rows), cmocka_unit_test(test_few_entries)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
