@@ -183,26 +183,25 @@ static void test_winners(void **state)
 }
 
 /* The same bits from every plan, any number of threads: reals that round. */
-static void test_plans(void **state)
+static void every_plan(rng *r, int64_t heads)
 {
-    (void)state;
-    rng r = rng_new();
     enum { N = 300, D = 100 };
     static const char *const texts[] = {"plus : src", "mean : src", "max : edge * src", "plus : edge * src"};
     static const char *const segments[] = {"1", "17", "64", "100", "65536"}, *const tiles[] = {"1", "32",
                                                                                                "128"};
-    FtB_Matrix A = rng_matrix(&r, FTB_FP32, N, N, 1, 0.1);
-    FtB_Block X = NULL, first = NULL, C = NULL;
+    FtB_Matrix A = rng_matrix(r, FTB_FP32, N, N, heads, 0.1);
+    FtB_Block blocks[3] = {NULL}, X = NULL, first = NULL, C = NULL;
     FtB_Descriptor desc = NULL;
-    FtB_Context one = NULL;
-    assert_ok(FtB_Block_new(&X, N, D, FTB_FP32));
-    assert_ok(FtB_Block_new(&first, N, D, FTB_FP32));
-    assert_ok(FtB_Block_new(&C, N, D, FTB_FP32));
+    for (int b = 0; b < 3; b++)
+        assert_ok(FtB_Block_new(&blocks[b], N, D, FTB_FP32));
+    assert_ok(FtB_Block_heads(&X, blocks[0], heads));
+    assert_ok(FtB_Block_heads(&first, blocks[1], heads));
+    assert_ok(FtB_Block_heads(&C, blocks[2], heads));
     assert_ok(FtB_Descriptor_new(&desc));
     for (int64_t t = 0; t < N * D; t++)
-        ((float *)X->data)[t] = (float)(rng_unit(&r) - 0.5);
-    for (int64_t e = 0; e < A->pattern->nvals; e++)
-        ((float *)A->values->data)[e] = (float)(rng_unit(&r) - 0.5);
+        ((float *)X->data)[t] = (float)(rng_unit(r) - 0.5);
+    for (int64_t e = 0; e < heads * A->pattern->nvals; e++)
+        ((float *)A->values->data)[e] = (float)(rng_unit(r) - 0.5);
     for (size_t c = 0; c < sizeof texts / sizeof *texts; c++) {
         FtB_Plan plan = NULL;
         double figure;
@@ -214,6 +213,7 @@ static void test_plans(void **state)
             assert_ok(FtB_Plan_set(plan, "segment", segments[t % 5]));
             assert_ok(FtB_Plan_set(plan, "tile", tiles[t / 5]));
             assert_ok(FtB_Plan_set(plan, "threads", t % 2 ? "2" : "1"));
+            assert_ok(FtB_Plan_set(plan, "ordered", t % 3 ? "1" : "0"));
             assert_ok(FtB_Plan_get(plan, "partitioned", &figure));
             assert_true(figure > 0);
             memset(C->data, 0, sizeof(float) * N * D);
@@ -230,12 +230,21 @@ static void test_plans(void **state)
         assert_fails(GrB_INVALID_VALUE, "known are segment", FtB_Plan_get(plan, "triangle", &figure));
         FtB_Plan_free(&plan);
     }
-    FtB_Context_free(&one);
     FtB_Descriptor_free(&desc);
     FtB_Matrix_free(&A);
     FtB_Block_free(&X);
     FtB_Block_free(&first);
     FtB_Block_free(&C);
+    for (int b = 0; b < 3; b++)
+        FtB_Block_free(&blocks[b]);
+}
+
+static void test_plans(void **state)
+{
+    (void)state;
+    rng r = rng_new();
+    every_plan(&r, 1);
+    every_plan(&r, 4);
 }
 
 /* C may be B, dst, or a view that overlaps them. */

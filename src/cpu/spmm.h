@@ -61,6 +61,10 @@ typedef struct ftb_spmm_visits {
     const void *x;       /* column c's features are at x + c * vectors */
     void *out;
     int64_t row0;
+    /* Values of a visit's edges are at message.y + (place[visit] - place0) * ldy: in the order of CSR, or of
+     * visits. */
+    const int64_t *place;
+    int64_t place0;
     ftb_spmm_terms message;
 } ftb_spmm_visits;
 typedef void (*ftb_spmm_visit)(const ftb_spmm_visits *v);

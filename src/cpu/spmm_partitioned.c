@@ -26,7 +26,8 @@ INLINE void fetch(const void *from, int bytes)
         const ftb_form form = constant == FTB_FORM_ANY ? v->message.form : constant;                         \
         const int flip = v->message.least ? -1 : 0;                                                          \
         const int64_t *rowptr = v->rowptr, *start = v->partition->start, *entry = v->partition->entry;       \
-        const int64_t row0 = v->row0, ldy = v->message.ldy, end = v->last;                                   \
+        const int64_t *place = v->place;                                                                     \
+        const int64_t row0 = v->row0, place0 = v->place0, ldy = v->message.ldy, end = v->last;               \
         const uint32_t *row = v->partition->row;                                                             \
         const uint16_t *column = v->partition->column;                                                       \
         const T *xs = v->x, *ys = v->message.y;                                                              \
@@ -37,12 +38,13 @@ INLINE void fetch(const void *from, int bytes)
             lanes[n] = spread_of(&v->message.window[n], sizeof(T));                                          \
         for (int64_t visit = v->first; visit < end; visit++) {                                               \
             const int64_t i = row[visit], last = start[visit + 1], soon = ftb_min(visit + AHEAD, end - 1);   \
-            const T *y = ys + entry[visit] * ldy;                                                            \
+            const T *y = ys + (place[visit] - place0) * ldy;                                                 \
             T *out = outs + (i - row0) * (nv * L);                                                           \
             v_##suffix acc[FTB_SPMM_VECTORS];                                                                \
             fetch(outs + (row[soon] - row0) * (nv * L), nv * VECTOR);                                        \
             if (edge != FTB_EDGE_NONE)                                                                       \
-                fetch(ys + entry[soon] * ldy, edge == FTB_EDGE_ONE ? EDGE_BYTES : 4 * EDGE_BYTES);           \
+                fetch(ys + (place[soon] - place0) * ldy,                                                     \
+                      edge == FTB_EDGE_ONE ? EDGE_BYTES : 4 * EDGE_BYTES);                                   \
             if (entry[visit] == rowptr[i])                                                                   \
                 for (int n = 0; n < nv; n++)                                                                 \
                     acc[n] = none;                                                                           \

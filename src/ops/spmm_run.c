@@ -5,6 +5,11 @@
  * of the result, so nothing is waited for and nothing moves between caches. With as many tiles as threads
  * sources are packed once; else once per part, which the visits outweigh.
  *
+ * Values of edges lie in the order of rows, but are asked for segment by segment: a miss for every few of
+ * them, in every tile. An ordered plan copies those of a part into the order of visits first, for all tiles
+ * of the part: rand-100k, 128 features, one weight an edge: 0.44 s in place of 0.75 (and 0.34 without
+ * weights).
+ *
  * Direct: blocks of rows of about equal entries + rows. */
 #include "ops/spmm.h"
 
@@ -12,7 +17,8 @@
 
 #define BLOCK_WORK (INT64_C(1) << 14) /* entries + rows of a block of the direct form: some microseconds */
 #define LISTED_ROWS 256
-#define NEAR_ROWS 64 /* rows whose columns are walked again for the next features while they are in L1 */
+#define ORDER_AHEAD 16 /* visits that values are fetched ahead while they are ordered */
+#define NEAR_ROWS 64   /* rows whose columns are walked again for the next features while they are in L1 */
 
 typedef struct run {
     const ftb_spmm_product *product;
@@ -22,11 +28,11 @@ typedef struct run {
     size_t size;      /* of a value */
     int64_t features; /* of T */
     int64_t pitch;    /* of the widest tile */
-    char *scratch;    /* per thread: packed sources, then a tile of the result */
-    size_t pack_bytes, tile_bytes;
-    int64_t parts;        /* of the rows */
-    int64_t longest_part; /* rows */
-    bool in_place;        /* the only tile is the result itself */
+    char *scratch;    /* per thread: packed sources, a tile of the result, ordered edges */
+    size_t pack_bytes, tile_bytes, edge_bytes;
+    int64_t parts;                      /* of the rows */
+    int64_t longest_part, fullest_part; /* rows, entries */
+    bool in_place;                      /* the only tile is the result itself */
 } run;
 
 /* Tile t of n: features [first, last), in `vectors` vectors. Tiles are as even as vectors allow. */
@@ -105,36 +111,90 @@ static int64_t visit_from(const ftb_partition *s, int64_t segment, int64_t i)
     return low;
 }
 
-static void run_item(const run *r, int64_t item, char *packed, char *result)
+/* A part of the rows, and a thread's memory. */
+typedef struct part {
+    int64_t row0, row1;
+    char *packed, *result, *edges;
+} part;
+
+static bool visits_of(ftb_spmm_visits *v, const run *r, const part *of, int64_t segment)
+{
+    const ftb_partition *s = r->partition;
+    v->first = visit_from(s, segment, of->row0);
+    v->last = of->row1 == r->product->p->nrows ? s->segment[segment + 1] : visit_from(s, segment, of->row1);
+    return v->first < v->last;
+}
+
+/* Bytes are a multiple of 4. Most runs are a few values: too short for memcpy's choices to pay. */
+static char *copy_values(char *restrict to, const char *restrict from, int64_t bytes)
+{
+    int64_t b = 0;
+    for (; b + 32 <= bytes; b += 32)
+        memcpy(to + b, from + b, 32);
+    for (; b + 4 <= bytes; b += 4)
+        memcpy(to + b, from + b, 4);
+    return to + bytes;
+}
+
+/* Copies the part's edge values into the order of its visits. */
+static void order_edges(const run *r, const part *of)
 {
     const ftb_spmm_product *p = r->product;
     const ftb_partition *s = r->partition;
-    int64_t part = item % r->parts;
-    int64_t row0 = ftb_pattern_cut(p->p, part, r->parts), row1 = ftb_pattern_cut(p->p, part + 1, r->parts);
-    tile t = tile_at(r, item / r->parts);
-    ftb_spmm_tile shape = {p->kind.type, p->kind.best && p->form == FTB_FORM_COPY, p->least, t.features,
-                           (int64_t)t.vectors * r->lanes};
-    ftb_spmm_visits v = {s, p->p->rowptr, 0, 0, packed, result, row0, message_of(r, &t)};
-    ftb_spmm_visit visit = FTB_PICK(ftb_spmm_partitioned)(r->which, t.vectors);
-    const char *x = (const char *)p->x + (size_t)t.first * FtB_Type_size(p->stored);
+    const int64_t bytes = p->yheads * p->ywidth * (int64_t)r->size;
+    char *to = of->edges;
+    ftb_spmm_visits v;
+    for (int64_t segment = 0; segment < s->nsegments; segment++)
+        if (visits_of(&v, r, of, segment))
+            for (int64_t visit = v.first; visit < v.last; visit++) {
+                int64_t soon = ftb_min(visit + ORDER_AHEAD, v.last - 1);
+                const char *next = (const char *)p->y + s->entry[soon] * bytes;
+                for (int64_t b = 0; b < ftb_min((s->start[soon + 1] - s->start[soon]) * bytes, 1024); b += 64)
+                    __builtin_prefetch(next + b);
+                to = copy_values(to, (const char *)p->y + s->entry[visit] * bytes,
+                                 (s->start[visit + 1] - s->start[visit]) * bytes);
+            }
+}
+
+static void run_tile(const run *r, const part *of, const tile *t)
+{
+    const ftb_spmm_product *p = r->product;
+    const ftb_partition *s = r->partition;
+    ftb_spmm_tile shape = {p->kind.type, p->kind.best && p->form == FTB_FORM_COPY, p->least, t->features,
+                           (int64_t)t->vectors * r->lanes};
+    ftb_spmm_visits v = {.partition = s,
+                         .rowptr = p->p->rowptr,
+                         .x = of->packed,
+                         .out = of->result,
+                         .row0 = of->row0,
+                         .place = s->entry,
+                         .message = message_of(r, t)};
+    ftb_spmm_visit visit = FTB_PICK(ftb_spmm_partitioned)(r->which, t->vectors);
+    const char *x = (const char *)p->x + (size_t)t->first * FtB_Type_size(p->stored);
+    int64_t ordered = 0; /* entries of earlier segments */
     if (r->in_place)
-        v.out = (char *)p->out + (size_t)(row0 * p->ldo) * r->size;
+        v.out = (char *)p->out + (size_t)(of->row0 * p->ldo) * r->size;
     for (int64_t segment = 0; segment < s->nsegments; segment++) {
-        v.first = visit_from(s, segment, row0);
-        v.last = row1 == p->p->nrows ? s->segment[segment + 1] : visit_from(s, segment, row1);
-        if (v.first == v.last)
+        if (!visits_of(&v, r, of, segment))
             continue;
+        if (r->plan->ordered) {
+            v.place = s->start;
+            v.place0 = s->start[v.first];
+            v.message.y = of->edges + (size_t)(ordered * v.message.ldy) * r->size;
+            ordered += s->start[v.last] - s->start[v.first];
+        }
         int64_t from = segment * s->width, to = ftb_min(from + s->width, p->p->ncols);
         FTB_PICK(ftb_spmm_pack)
-        (&shape, packed, x + (size_t)(from * p->ldx) * FtB_Type_size(p->stored), p->stored, p->ldx,
+        (&shape, of->packed, x + (size_t)(from * p->ldx) * FtB_Type_size(p->stored), p->stored, p->ldx,
          to - from);
         visit(&v);
     }
     shape.keys = p->kind.best;
     if (!r->in_place)
         FTB_PICK(ftb_spmm_unpack)
-    (&shape, result, (char *)p->out + (size_t)(row0 * p->ldo + t.first) * r->size, p->ldo, row1 - row0);
-    fill_empty(r, &t, row0, row1);
+    (&shape, of->result, (char *)p->out + (size_t)(of->row0 * p->ldo + t->first) * r->size, p->ldo,
+     of->row1 - of->row0);
+    fill_empty(r, t, of->row0, of->row1);
 }
 
 /* As many parts as planned, or as keep the longest as short as planned. */
@@ -144,12 +204,36 @@ static void cut_rows(run *r)
     int64_t most = r->plan->most > 0 && !r->in_place ? r->plan->most : p->nrows;
     r->parts = r->plan->parts;
     do {
-        r->longest_part = 0;
-        for (int64_t part = 0; part < r->parts; part++)
-            r->longest_part = ftb_max(r->longest_part, ftb_pattern_cut(p, part + 1, r->parts) -
-                                                           ftb_pattern_cut(p, part, r->parts));
+        r->longest_part = r->fullest_part = 0;
+        for (int64_t n = 0; n < r->parts; n++) {
+            int64_t row0 = ftb_pattern_cut(p, n, r->parts), row1 = ftb_pattern_cut(p, n + 1, r->parts);
+            r->longest_part = ftb_max(r->longest_part, row1 - row0);
+            r->fullest_part = ftb_max(r->fullest_part, p->rowptr[row1] - p->rowptr[row0]);
+        }
     } while (r->longest_part > most && r->parts < p->nrows && (r->parts += r->parts / 4 + 1));
 }
+
+/* Tiles that share a part's ordered edges are one item. */
+static void run_item(const run *r, int64_t item, char *memory)
+{
+    const ftb_pattern *p = r->product->p;
+    int64_t parts = r->parts, first = item / parts, last = first + 1;
+    part of = {.row0 = ftb_pattern_cut(p, item % parts, parts),
+               .row1 = ftb_pattern_cut(p, item % parts + 1, parts),
+               .packed = memory,
+               .result = memory + r->pack_bytes,
+               .edges = memory + r->pack_bytes + r->tile_bytes};
+    if (r->plan->ordered) {
+        order_edges(r, &of);
+        last = r->plan->ntiles;
+    }
+    for (int64_t n = first; n < last; n++) {
+        tile t = tile_at(r, n);
+        run_tile(r, &of, &t);
+    }
+}
+
+static size_t scratch_bytes(const run *r) { return r->pack_bytes + r->tile_bytes + r->edge_bytes; }
 
 static GrB_Info prepare_partitioned(run *r)
 {
@@ -164,7 +248,9 @@ static GrB_Info prepare_partitioned(run *r)
     cut_rows(r);
     r->pack_bytes = (size_t)(ftb_min(r->plan->segment, p->p->ncols) * r->pitch) * r->size;
     r->tile_bytes = r->in_place ? 0 : (size_t)(r->longest_part * r->pitch) * r->size;
-    r->scratch = ftb_new(p->ctx, r->plan->threads, r->pack_bytes + r->tile_bytes);
+    if (r->plan->ordered) /* no more than the edge values themselves */
+        r->edge_bytes = ((size_t)(r->fullest_part * p->yheads * p->ywidth) * r->size + 63) / 64 * 64;
+    r->scratch = ftb_new(p->ctx, r->plan->threads, scratch_bytes(r));
     return r->scratch ? GrB_SUCCESS : ftb_nomem();
 }
 
@@ -174,12 +260,11 @@ static GrB_Info run_partitioned(run *r)
 {
     GrB_Info info = prepare_partitioned(r);
     if (info == GrB_SUCCESS) {
-        int64_t items = r->plan->ntiles * r->parts;
+        int64_t items = (r->plan->ordered ? 1 : r->plan->ntiles) * r->parts;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(r->plan->threads)
         for (int64_t item = 0; item < items; item++) {
-            char *mine = r->scratch + (size_t)omp_get_thread_num() * (r->pack_bytes + r->tile_bytes);
             if (!stopped(r))
-                run_item(r, item, mine, mine + r->pack_bytes);
+                run_item(r, item, r->scratch + (size_t)omp_get_thread_num() * scratch_bytes(r));
         }
     }
     ftb_delete(r->scratch);

@@ -2,7 +2,9 @@
  * partitions over every tile and share of L2 that are worth trying.
  *
  *     direct       entries x (features x bytes / rate where the block fits + the entry's own bytes)
- *     partitioned  tiles x (entries x tile x bytes / rate of L2 + visits x what a visit costs) + packing
+ *     partitioned  tiles x (entries x tile x bytes / rate of L2 + visits x what a visit costs
+ *                           + lines of edge values, which lie scattered) + packing
+ *     ordered      the same, but the lines once, and then the values in order for every tile
  *
  * A row of degree g meets segments x (1 - exp(-g / segments)) of them, if columns are spread evenly.
  * Constants were fitted on a Sapphire Rapids core, 48 M entries, widths 16 to 512. */
@@ -21,9 +23,11 @@
 #define ENTRY_SECONDS 0.6e-9  /* of a direct entry beside its bytes */
 #define ROW_SECONDS 6e-9      /* of a direct row: its end is not foreseen */
 #define VISIT_SECONDS 2.5e-9  /* of a visit, beside the tile's row */
-#define VISIT_OVERLAP 6       /* rows of the tile come while others are worked on */
-#define EDGE_SECONDS 1.5e-9   /* of an entry whose edge has values, which lie scattered between visits */
-#define EDGE_BYTE_SECONDS 0.3e-9
+#define VISIT_OVERLAP 6       /* rows of the tile come while others are worked on, if most are visited */
+#define LINE_SECONDS 25e-9    /* of a line of edge values that the visits before it do not lead to */
+#define ORDER_SECONDS 15e-9   /* the same, while nothing but copying goes on */
+#define ORDERED_PARTS 4       /* at least: what is copied is read again before much else was */
+#define ORDERED_BYTES (INT64_C(1) << 26)  /* of a part's values */
 #define BUILD_SECONDS 4e-9                /* of an entry that is partitioned */
 #define BUILD_USES 8                      /* products that share the price of a partition */
 #define PROGRAM_SECONDS 0.5e-9            /* of a value of a message without kernel */
@@ -81,8 +85,20 @@ static double visits_of(const ftb_spmm_facts *f, double segments)
     return visits;
 }
 
-static double partitioned_seconds(const model *m, int64_t tile, int64_t ntiles, int64_t segment)
+/* Of reading the edges' values. */
+static double edge_seconds(const model *m, const ftb_spmm_plan *plan, double visits)
 {
+    double entries = (double)m->facts->entries, bytes = entries * (double)m->facts->edge_bytes;
+    double lines = visits + bytes / 64;
+    if (m->facts->edge_bytes == 0)
+        return 0;
+    return plan->ordered ? lines * ORDER_SECONDS + (double)(plan->ntiles + 1) * bytes / m->memory_rate
+                         : (double)plan->ntiles * lines * LINE_SECONDS;
+}
+
+static double partitioned_seconds(const model *m, const ftb_spmm_plan *plan)
+{
+    const int64_t tile = plan->tile, segment = plan->segment;
     const ftb_spmm_facts *f = m->facts;
     double bytes = (double)(tile * f->value_bytes), packed = bytes * (double)segment;
     double segments = ceil((double)f->ncols / (double)segment), entries = (double)f->entries;
@@ -91,13 +107,15 @@ static double partitioned_seconds(const model *m, int64_t tile, int64_t ntiles, 
     double gather = fmax(bytes / rate, CHAIN_SECONDS) + 2 / m->memory_rate;
     if (packed > 0.4 * (double)m->l2)
         gather *= 0.9 + packed / (4 * (double)m->l2); /* some of it is driven out */
-    if (f->edge_bytes > 0)
-        gather += EDGE_SECONDS + EDGE_BYTE_SECONDS * (double)f->edge_bytes;
     bool near = bytes * (double)f->nrows <= 0.75 * (double)m->l3;
-    double visit = VISIT_SECONDS + 20 / m->memory_rate +
-                   2 * bytes / (VISIT_OVERLAP * (near ? m->l3_rate : m->memory_rate));
-    double seconds = (double)ntiles * (entries * gather + visits_of(f, segments) * visit) +
-                     block * (double)(f->stored_bytes + f->value_bytes) / m->l3_rate +
+    double visits = visits_of(f, segments), packs = (double)plan->parts;
+    double visited = fmin(1, visits / (segments * fmax(1, (double)f->listed)));
+    double visit =
+        VISIT_SECONDS + 20 / m->memory_rate +
+        2 * bytes / ((1 + (VISIT_OVERLAP - 1) * visited * visited) * (near ? m->l3_rate : m->memory_rate));
+    double seconds = (double)plan->ntiles * (entries * gather + visits * visit) +
+                     edge_seconds(m, plan, visits) +
+                     packs * block * (double)(f->stored_bytes + f->value_bytes) / m->l3_rate +
                      3 * result * (double)f->value_bytes / m->l3_rate;
     return seconds + (f->cached_segment == segment ? 0 : entries * BUILD_SECONDS / BUILD_USES);
 }
@@ -114,30 +132,6 @@ static int64_t segment_for(const ftb_spmm_facts *f, int64_t tile, double bytes)
     return segment > f->ncols && f->ncols > 0 ? f->ncols : segment;
 }
 
-static void choose_partition(ftb_spmm_plan *plan, const model *m)
-{
-    static const int vectors[] = {1, 2, 3, 4, 6, 8};
-    static const double shares[] = {0.25, 0.375, 0.5};
-    const ftb_spmm_facts *f = m->facts;
-    int64_t all = ceil_div(f->features, f->lanes);
-    int64_t forced = plan->forced & FTB_SPMM_SET_TILE ? ceil_div(plan->tile, f->lanes) : 0;
-    int64_t segment = plan->forced & FTB_SPMM_SET_SEGMENT ? plan->segment : 0;
-    plan->partitioned_seconds = INFINITY;
-    for (size_t v = 0; v < sizeof vectors / sizeof *vectors; v++)
-        for (size_t s = 0; s < sizeof shares / sizeof *shares; s++) {
-            int64_t most = forced > 0 ? (forced > MOST_VECTORS ? MOST_VECTORS : forced) : vectors[v];
-            int64_t ntiles = ceil_div(all, most), tile = ceil_div(all, ntiles) * f->lanes;
-            int64_t width = segment > 0 ? segment : segment_for(f, tile, shares[s] * (double)m->l2);
-            double seconds = partitioned_seconds(m, tile, ntiles, width);
-            if (seconds < plan->partitioned_seconds) {
-                plan->partitioned_seconds = seconds;
-                plan->tile = tile;
-                plan->ntiles = ntiles;
-                plan->segment = width;
-            }
-        }
-}
-
 /* Most rows of a part: threads hold a tile of the result for each. Sources are packed again for every part,
  * so that parts are many only where sources have many entries. */
 static int64_t choose_most(const ftb_spmm_plan *plan, const ftb_spmm_facts *f)
@@ -148,11 +142,17 @@ static int64_t choose_most(const ftb_spmm_plan *plan, const ftb_spmm_facts *f)
     return (int64_t)ceil(fmin(fmax(1, fmax(fit, least)), fmax(1, (double)f->nrows)));
 }
 
-/* Items of work are tiles x parts: as few parts as share out evenly, or as make threads' ends meet. */
-static int64_t choose_parts(const ftb_spmm_plan *plan, int64_t nrows)
+/* Items of work are tiles x parts, or parts if edges are ordered: as few parts as share out evenly, or as
+ * make threads' ends meet. */
+static int64_t choose_parts(const ftb_spmm_plan *plan, const ftb_spmm_facts *f)
 {
-    int64_t parts = nrows > 0 ? ceil_div(nrows, plan->most) : 1;
-    while (plan->ntiles * parts % plan->threads != 0 && plan->ntiles * parts < (int64_t)4 * plan->threads)
+    int64_t parts = f->nrows > 0 ? ceil_div(f->nrows, plan->most) : 1, threads = plan->threads;
+    if (plan->ordered) {
+        int64_t full = ceil_div(f->entries * f->edge_bytes, ORDERED_BYTES);
+        parts = parts > full ? parts : full;
+        return ceil_div(parts > ORDERED_PARTS ? parts : ORDERED_PARTS, threads) * threads;
+    }
+    while (plan->ntiles * parts % threads != 0 && plan->ntiles * parts < 4 * threads)
         parts++;
     return parts;
 }
@@ -164,10 +164,47 @@ static bool partition_fits(ftb_spmm_plan *plan, const ftb_spmm_facts *f)
     double rows = fmin((double)plan->most, (double)f->nrows / (double)plan->parts * 1.5);
     double bytes =
         (double)plan->threads * (double)(plan->tile * f->value_bytes) * ((double)plan->segment + rows);
+    if (plan->ordered)
+        bytes += (double)(plan->threads * f->entries * f->edge_bytes) / (double)plan->parts * 1.1;
     plan->partition_bytes =
         f->cached_segment == plan->segment ? 0 : (int64_t)(2 * (double)f->nvals + 20 * visits + 8 * segments);
     plan->bytes = (int64_t)bytes;
     return bytes + (double)plan->partition_bytes <= (double)f->memory_left;
+}
+
+/* The better of two plans, of which the first may be none, and the second too large. */
+static void keep_better(ftb_spmm_plan *best, ftb_spmm_plan *plan, const model *m)
+{
+    plan->most = choose_most(plan, m->facts);
+    plan->parts = choose_parts(plan, m->facts);
+    plan->partitioned_seconds = partitioned_seconds(m, plan);
+    if (plan->partitioned_seconds < best->partitioned_seconds && partition_fits(plan, m->facts))
+        *best = *plan;
+}
+
+static void choose_partition(ftb_spmm_plan *plan, const model *m)
+{
+    static const int vectors[] = {1, 2, 3, 4, 6, 8};
+    static const double shares[] = {0.25, 0.375, 0.5};
+    const ftb_spmm_facts *f = m->facts;
+    int64_t all = ceil_div(f->features, f->lanes);
+    int64_t forced = plan->forced & FTB_SPMM_SET_TILE ? ceil_div(plan->tile, f->lanes) : 0;
+    int64_t segment = plan->forced & FTB_SPMM_SET_SEGMENT ? plan->segment : 0;
+    const int forced_order = plan->ordered;
+    ftb_spmm_plan trial = *plan;
+    plan->partitioned_seconds = INFINITY;
+    for (size_t v = 0; v < sizeof vectors / sizeof *vectors; v++)
+        for (size_t s = 0; s < sizeof shares / sizeof *shares; s++) {
+            int64_t most = forced > 0 ? (forced > MOST_VECTORS ? MOST_VECTORS : forced) : vectors[v];
+            trial.ntiles = ceil_div(all, most);
+            trial.tile = ceil_div(all, trial.ntiles) * f->lanes;
+            trial.segment = segment > 0 ? segment : segment_for(f, trial.tile, shares[s] * (double)m->l2);
+            for (int ordered = 0; ordered <= (f->edge_bytes > 0); ordered++)
+                if (!(plan->forced & FTB_SPMM_SET_ORDERED) || f->edge_bytes == 0 || forced_order == ordered) {
+                    trial.ordered = ordered;
+                    keep_better(plan, &trial, m);
+                }
+        }
 }
 
 static void use_direct(ftb_spmm_plan *plan, const model *m)
@@ -176,6 +213,7 @@ static void use_direct(ftb_spmm_plan *plan, const model *m)
     bool near = (double)(f->ncols * f->features * f->value_bytes) <= 0.5 * (double)m->l2;
     plan->family = f->tuned ? FTB_SPMM_DIRECT : FTB_SPMM_PROGRAM;
     plan->segment = 0;
+    plan->ordered = false;
     plan->parts = 1;
     plan->partition_bytes = plan->bytes = 0;
     plan->ahead = near ? 0 : 12;
@@ -192,6 +230,7 @@ void ftb_rule_spmm(ftb_spmm_plan *plan, const ftb_spmm_facts *facts, const ftb_m
     ftb_spmm_family wanted = plan->forced & FTB_SPMM_SET_KERNEL ? plan->family : FTB_SPMM_AUTO;
     out.tile = plan->forced & FTB_SPMM_SET_TILE ? plan->tile : 0;
     out.segment = plan->forced & FTB_SPMM_SET_SEGMENT ? plan->segment : 0;
+    out.ordered = plan->forced & FTB_SPMM_SET_ORDERED && plan->ordered;
     if (plan->forced & FTB_SPMM_SET_THREADS)
         out.threads = plan->threads;
     out.direct_seconds = direct_seconds(&m);
@@ -199,12 +238,10 @@ void ftb_rule_spmm(ftb_spmm_plan *plan, const ftb_spmm_facts *facts, const ftb_m
     if (can && wanted != FTB_SPMM_DIRECT && wanted != FTB_SPMM_PROGRAM) {
         ftb_spmm_plan parted = out;
         choose_partition(&parted, &m);
-        parted.most = choose_most(&parted, facts);
-        parted.parts = choose_parts(&parted, facts->nrows);
         parted.family = FTB_SPMM_PARTITIONED;
         parted.seconds = parted.partitioned_seconds;
         out.partitioned_seconds = parted.partitioned_seconds;
-        if (partition_fits(&parted, facts) &&
+        if (isfinite(parted.seconds) &&
             (wanted == FTB_SPMM_PARTITIONED || parted.seconds < out.direct_seconds))
             out = parted;
     }

@@ -38,7 +38,13 @@ typedef enum ftb_spmm_family {
 } ftb_spmm_family;
 
 /* Choices that can be set by hand: bits of ftb_spmm_plan.forced. */
-enum { FTB_SPMM_SET_KERNEL = 1, FTB_SPMM_SET_SEGMENT = 2, FTB_SPMM_SET_TILE = 4, FTB_SPMM_SET_THREADS = 8 };
+enum {
+    FTB_SPMM_SET_KERNEL = 1,
+    FTB_SPMM_SET_SEGMENT = 2,
+    FTB_SPMM_SET_TILE = 4,
+    FTB_SPMM_SET_THREADS = 8,
+    FTB_SPMM_SET_ORDERED = 16
+};
 
 /* What was decided. */
 typedef struct ftb_spmm_plan {
@@ -48,7 +54,8 @@ typedef struct ftb_spmm_plan {
     int64_t ntiles;  /* tiles that the features are cut into */
     int64_t parts;   /* PARTITIONED: parts of the rows, at least; threads share out parts x ntiles */
     int64_t most;    /* PARTITIONED: rows of a part, at most: threads hold a tile for each; 0: any */
-    int64_t ahead;   /* DIRECT: entries that sources are fetched ahead; 0: not */
+    bool ordered;  /* PARTITIONED: a part's edge values are copied into the order of visits, for all tiles */
+    int64_t ahead; /* DIRECT: entries that sources are fetched ahead; 0: not */
     int threads;
     double direct_seconds, partitioned_seconds; /* predicted for one thread */
     double seconds;                             /* predicted */

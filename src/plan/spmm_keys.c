@@ -35,7 +35,8 @@ const char *ftb_spmm_plan_set(ftb_spmm_plan *plan, const char *key, const char *
         unsigned bit;
     } numbers[] = {{"segment", "sources of a segment, 1 to 65536", 1, 65536, FTB_SPMM_SET_SEGMENT},
                    {"tile", "features of a tile, 1 to 128", 1, 128, FTB_SPMM_SET_TILE},
-                   {"threads", "1 to 4096", 1, 4096, FTB_SPMM_SET_THREADS}};
+                   {"threads", "1 to 4096", 1, 4096, FTB_SPMM_SET_THREADS},
+                   {"ordered", "0 or 1", 0, 1, FTB_SPMM_SET_ORDERED}};
     for (size_t n = 0; n < sizeof numbers / sizeof *numbers; n++) {
         if (strcmp(key, numbers[n].key) != 0)
             continue;
@@ -46,12 +47,14 @@ const char *ftb_spmm_plan_set(ftb_spmm_plan *plan, const char *key, const char *
             plan->segment = x;
         else if (n == 1)
             plan->tile = x;
-        else
+        else if (n == 2)
             plan->threads = (int)x;
+        else
+            plan->ordered = x > 0;
         plan->forced |= numbers[n].bit;
         return NULL;
     }
-    return "a key of sparse x block: kernel, segment, tile, threads";
+    return "a key of sparse x block: kernel, segment, tile, threads, ordered";
 }
 
 bool ftb_spmm_plan_get(const ftb_spmm_plan *plan, const ftb_spmm_facts *facts, const char *key, double *value)
@@ -64,6 +67,8 @@ bool ftb_spmm_plan_get(const ftb_spmm_plan *plan, const ftb_spmm_facts *facts, c
         {"segments", plan->segment > 0 ? ceil((double)facts->ncols / (double)plan->segment) : 0},
         {"tile", (double)plan->tile},
         {"tiles", (double)plan->ntiles},
+        {"parts", (double)plan->parts},
+        {"ordered", plan->ordered},
         {"threads", plan->threads},
         {"bytes", (double)plan->bytes},
         {"partition_bytes", (double)plan->partition_bytes},
@@ -119,7 +124,13 @@ void ftb_explain_spmm(const ftb_spmm_plan *plan, const ftb_spmm_facts *f, const 
                 "columns, built once (%.0f MB)\n",
                 (long long)((f->ncols - 1) / plan->segment + 1), (long long)plan->segment,
                 (long long)plan->ntiles, (long long)plan->tile, (double)plan->partition_bytes / 1e6);
-    else if (plan->family == FTB_SPMM_DIRECT)
+    if (plan->ordered)
+        fprintf(
+            file,
+            "edges            values of %lld parts of the rows are copied into the order of visits, once for "
+            "all tiles\n",
+            (long long)plan->parts);
+    if (plan->family == FTB_SPMM_DIRECT)
         fprintf(
             file,
             "rows             %lld of %lld, %lld features at a time, sources fetched %lld entries ahead\n",
