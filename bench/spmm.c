@@ -247,6 +247,9 @@ static void add_sums(bench_suite *b)
     const bench_case c = {"sum", 128, 1};
     beside(b, &c, RAND, "GraphBLAS", bench_grb_spmm, 12);
     bench_add(b, "scipy", &c, RAND, 1, bench_scipy);
+    const bench_case vector = {"weighted", 1, 1};
+    beside(b, &vector, RAND, "MKL", bench_mkl, 1);
+    both_threads(b, &vector, RAND);
 }
 
 static void add_variants(bench_suite *b)

@@ -138,6 +138,9 @@ int ftb_spmm_round_vectors(int64_t vectors);
 FTB_CELLS(ftb_spmm_visit, ftb_spmm_partitioned, (int which, int vectors))
 FTB_CELLS(ftb_spmm_row, ftb_spmm_direct, (int which, int vectors))
 FTB_CELLS(int, ftb_spmm_lanes, (FtB_Type type)) /* values of a vector */
+/* The kernel for one feature, x and y without gaps (spmv.c): of the direct family, in place of those above.
+ * NULL: none for that kind. */
+FTB_CELLS(ftb_spmm_row, ftb_spmv, (const ftb_spmm_kind *kind))
 
 /* ---- tiles (spmm_tile.c). `keys`: the tile holds keys, of `least` or greatest. */
 

@@ -28,6 +28,9 @@ typedef struct ftb_spmm_product {
 } ftb_spmm_product;
 /* DIRECT or PARTITIONED. Allocates all that it needs before anything is written. (spmm_run.c) */
 GrB_Info ftb_spmm_run(const ftb_spmm_product *product, const ftb_spmm_plan *plan);
+/* The kernel that takes the place of the direct family's where there is one feature; NULL: none does, and
+ * such a product must be planned direct, since the kernel adds in an order of its own. (spmm_run.c) */
+ftb_spmm_row ftb_spmm_vector(const ftb_spmm_product *product);
 
 /* A message reduced into the rows of a pattern, the best way there is: rewritten, then by a kernel or by
  * ftb_message_reduce, then finished (mean, and what was moved behind the reduction). */

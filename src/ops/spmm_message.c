@@ -122,7 +122,9 @@ static void make_plan(work *w, bool tuned)
         .threads = ftb_threads(w->hoisted.core.ctx),
         .memory_left = ftb_memory_left(w->hoisted.core.ctx),
         .tuned = tuned,
-        .partitioned = tuned && !request->rows && p->nrows <= (int64_t)UINT32_MAX,
+        .vector = tuned && ftb_spmm_vector(product),
+        .partitioned =
+            tuned && !request->rows && p->nrows <= (int64_t)UINT32_MAX && !ftb_spmm_vector(product),
         .kernel = "program"};
     if (tuned)
         w->facts.kernel = ftb_spmm_kernels(&(int){0})[ftb_spmm_find(&product->kind)].name;

@@ -286,6 +286,12 @@ static tile next_tile(const run *r, int64_t first)
     return t;
 }
 
+ftb_spmm_row ftb_spmm_vector(const ftb_spmm_product *product)
+{
+    bool one = product->heads * product->width == 1 && product->ldx == 1;
+    return one ? FTB_PICK(ftb_spmv)(&product->kind) : NULL;
+}
+
 static void run_rows(const run *r, ftb_spmm_rows *rows, const tile *t)
 {
     const ftb_spmm_product *p = r->product;
@@ -293,7 +299,8 @@ static void run_rows(const run *r, ftb_spmm_rows *rows, const tile *t)
     rows->out = (char *)p->out + (size_t)t->first * r->size;
     rows->tail = (int)(t->features - (int64_t)(t->vectors - 1) * r->lanes);
     rows->message = message_of(r, t);
-    FTB_PICK(ftb_spmm_direct)(r->which, t->vectors)(rows);
+    ftb_spmm_row vector = ftb_spmm_vector(p);
+    (vector ? vector : FTB_PICK(ftb_spmm_direct)(r->which, t->vectors))(rows);
 }
 
 static void run_block(const run *r, int64_t first, int64_t last)

@@ -21,6 +21,7 @@
 #define FAR_GATHER 0.65       /* the same, of L3 and memory, with prefetch */
 #define CHAIN_SECONDS 1.15e-9 /* of an addition that waits for the one before */
 #define ENTRY_SECONDS 0.6e-9  /* of a direct entry beside its bytes */
+#define VECTOR_SECONDS 0.4e-9 /* of an entry of a sum over one feature */
 #define ROW_SECONDS 6e-9      /* of a direct row: its end is not foreseen */
 #define VISIT_SECONDS 2.5e-9  /* of a visit, beside the tile's row */
 #define VISIT_OVERLAP 6       /* rows of the tile come while others are worked on, if most are visited */
@@ -64,6 +65,9 @@ static double gather_rate(const model *m, double bytes)
 static double direct_seconds(const model *m)
 {
     const ftb_spmm_facts *f = m->facts;
+    if (f->vector)
+        return (double)f->entries * (VECTOR_SECONDS + (4 + (double)f->edge_bytes) / m->memory_rate) +
+               (double)f->listed * ROW_SECONDS;
     double row = (double)(f->features * f->value_bytes), entries = (double)f->entries;
     double chunks = ceil((double)f->features / (double)(MOST_VECTORS * f->lanes));
     double lines = ceil(row / 64) * 64; /* of a narrow row, a line is read */

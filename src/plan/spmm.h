@@ -26,6 +26,7 @@ typedef struct ftb_spmm_facts {
     int64_t degree_rows[FTB_DEGREES], degree_entries[FTB_DEGREES];
     int64_t cached_segment; /* of a partition that the pattern has already; 0: none */
     bool tuned;             /* a kernel knows the message's form */
+    bool vector;            /* and is made for one feature */
     bool partitioned;       /* and can be partitioned: narrow columns, all rows, rows countable in 32 bits */
     const char *kernel;     /* its name; "program" otherwise */
 } ftb_spmm_facts;
