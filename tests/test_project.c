@@ -66,6 +66,8 @@ static const int semirings[] = {0 /* a * b */,
                                 17 /* degrees */,
                                 19 /* [6] */,
                                 19,
+                                19,
+                                19,
                                 15 /* a > b */,
                                 22,
                                 23,
@@ -219,6 +221,11 @@ static void case_new(project_case *c, rng *r)
     if (c->R->width && (type == FTB_FP64 || type == FTB_FP32) && rng_below(r, 3) == 0)
         for (int64_t e = 0; e < c->R->pattern->nvals; e++) { /* more distinct values than a table takes */
             double x = (double)rng_below(r, 4000) / 8;
+            ftb_cast((char *)c->R->values->data + (size_t)e * FtB_Type_size(type), type, &x, FTB_FP64, 1);
+        }
+    if (c->R->width && c->s.width == 6 && type != FTB_BOOL && rng_below(r, 2))
+        for (int64_t e = 0; e < c->R->pattern->nvals; e++) { /* sums that fit the bits of two words */
+            double x = (double)(8 * rng_below(r, 40) + 1) / 8;
             ftb_cast((char *)c->R->values->data + (size_t)e * FtB_Type_size(type), type, &x, FTB_FP64, 1);
         }
     c->dense = ref_read(c->R, c->options.onto == FTB_ROWS);

@@ -23,6 +23,7 @@ typedef struct product {
     uint8_t acode[LEFT], bcode[INNER * LONGEST];
     float a32[LEFT], b32[INNER * LONGEST], table32[CODES * CODES * 8];
     double a64[LEFT], b64[INNER * LONGEST], table64[CODES * CODES * 8];
+    uint64_t words[CODES * CODES * 2]; /* table64 as packed cells of one field a word */
 } product;
 
 /* Small whole numbers, so that sums are exact in any type. */
@@ -49,8 +50,10 @@ static void make_product(product *x, rng *r, ftb_spgemm_kind message, FtB_Type c
     }
     x->arow[1] = LEFT;
     for (int64_t t = 0; t < CODES * CODES * width; t++) {
-        x->table32[t] = (float)(rng_below(r, 9) - 4);
+        x->table32[t] = (float)(rng_below(r, 9) - (cell == FTB_UINT64 ? -1 : 4));
         x->table64[t] = (double)x->table32[t];
+        if (cell == FTB_UINT64)
+            x->words[t] = (uint64_t)x->table64[t];
     }
     bool table = message == FTB_MESSAGE_TABLE, single = cell == FTB_FP32;
     x->p = (ftb_spgemm){.nrows = 1,
@@ -64,7 +67,9 @@ static void make_product(product *x, rng *r, ftb_spgemm_kind message, FtB_Type c
                         .message = message,
                         .cell = cell,
                         .cell_width = width,
-                        .table = single ? (void *)x->table32 : (void *)x->table64,
+                        .table = single               ? (void *)x->table32
+                                 : cell == FTB_UINT64 ? (void *)x->words
+                                                      : (void *)x->table64,
                         .table_row = CODES * width};
     x->p.aval = table ? (void *)x->acode : single ? (void *)x->a32 : (void *)x->a64;
     x->p.bval = table ? (void *)x->bcode : single ? (void *)x->b32 : (void *)x->b64;
@@ -90,9 +95,10 @@ static void expect(const product *x, double sum[IDS][8], bool present[IDS])
 
 static double cell_value(const ftb_spgemm *p, const void *acc, int64_t at)
 {
-    return p->cell == FTB_UINT32 ? ((const uint32_t *)acc)[at]
-           : p->cell == FTB_FP32 ? (double)((const float *)acc)[at]
-                                 : ((const double *)acc)[at];
+    return p->cell == FTB_UINT32   ? ((const uint32_t *)acc)[at]
+           : p->cell == FTB_FP32   ? (double)((const float *)acc)[at]
+           : p->cell == FTB_UINT64 ? (double)((const uint64_t *)acc)[at]
+                                   : ((const double *)acc)[at];
 }
 
 static void empty_cells(const ftb_spgemm *p, void *acc, int64_t n)
@@ -100,6 +106,8 @@ static void empty_cells(const ftb_spgemm *p, void *acc, int64_t n)
     for (int64_t t = 0; t < n * p->cell_width; t++)
         if (p->cell == FTB_UINT32)
             ((uint32_t *)acc)[t] = 0;
+        else if (p->cell == FTB_UINT64)
+            ((uint64_t *)acc)[t] = 0;
         else if (p->cell == FTB_FP32)
             ((float *)acc)[t] = -0.0f;
         else
@@ -160,6 +168,45 @@ static void every_kernel(void **state)
     }
     ftb_isa_force(-1);
     print_message("%d kernels on %d instruction sets\n", checked, best + 1);
+}
+
+/* Fields of packed cells, and those that every random case would miss: the widest. */
+static void packed_fields(void **state)
+{
+    (void)state;
+    rng r = rng_new();
+    int best = ftb_isa();
+    const FtB_Type types[] = {FTB_FP32, FTB_FP64, FTB_INT64};
+    static uint64_t acc[1024];
+    static uint32_t cells[300];
+    static double h[300 * 8];
+    for (int round = 0; round < 60; round++) {
+        ftb_packed packed = {.words = 1 + round % 2, .width = 2 + (int)rng_below(&r, 4)};
+        FtB_Type type = types[round % 3];
+        int used[2] = {0, 0};
+        int64_t n = rng_below(&r, 301);
+        ftb_isa_force(round / 6 % (best + 1));
+        for (int c = 0; c < packed.width; c++) {
+            int word = (int)rng_below(&r, packed.words), bits = 1 + (int)rng_below(&r, 12);
+            packed.field[c].word = (uint8_t)word;
+            packed.field[c].shift = (uint8_t)used[word];
+            packed.field[c].bits = (uint8_t)bits;
+            packed.field[c].unit = type == FTB_INT64 ? 4 : 0.25;
+            used[word] += bits;
+        }
+        for (int64_t t = 0; t < 1024; t++)
+            acc[t] = rng_bits(&r);
+        for (int64_t t = 0; t < n; t++)
+            cells[t] = (uint32_t)rng_below(&r, 1024 / packed.words);
+        FTB_PICK(ftb_spgemm_unpack)(&packed, acc, cells, n, type, h);
+        for (int64_t t = 0; t < n * packed.width; t++) {
+            int64_t c = t % packed.width;
+            uint64_t word = acc[cells[t / packed.width] * (uint32_t)packed.words + packed.field[c].word];
+            double goal = (double)((word >> packed.field[c].shift) % (UINT64_C(1) << packed.field[c].bits));
+            assert_true(ftb_get_real(h, type, t) == goal * packed.field[c].unit);
+        }
+    }
+    ftb_isa_force(-1);
 }
 
 static void unknown_kernels(void **state)
@@ -299,8 +346,8 @@ static void sweeps(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_kernel), cmocka_unit_test(unknown_kernels), cmocka_unit_test(bit_counts),
-        cmocka_unit_test(nibble_sums),  cmocka_unit_test(sweeps),
+        cmocka_unit_test(every_kernel), cmocka_unit_test(packed_fields), cmocka_unit_test(unknown_kernels),
+        cmocka_unit_test(bit_counts),   cmocka_unit_test(nibble_sums),   cmocka_unit_test(sweeps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,7 +17,7 @@
 typedef enum ftb_spgemm_kind {
     FTB_MESSAGE_PAIR,   /* 1: cells are uint32_t counts */
     FTB_MESSAGE_TIMES,  /* a * b, cells FP32 or FP64 */
-    FTB_MESSAGE_TABLE,  /* table[code of a][code of b], `cell_width` FP32 or FP64 */
+    FTB_MESSAGE_TABLE,  /* table[code of a][code of b], `cell_width` FP32, FP64 or UINT64 */
     FTB_MESSAGE_PROGRAM /* any: an expression or a C function, run on batches (ops/spgemm_batch.c) */
 } ftb_spgemm_kind;
 
@@ -54,14 +54,25 @@ typedef struct ftb_spgemm {
     const int64_t *column; /* dense column -> column of the product; NULL: the same */
     /* message and cells */
     ftb_spgemm_kind message;
-    FtB_Type cell;      /* UINT32, FP32, FP64; PROGRAM: the reducer's type */
+    FtB_Type cell;      /* UINT32, FP32, FP64, UINT64 (see ftb_packed); PROGRAM: the reducer's type */
     int64_t cell_width; /* values per cell; TABLE: 1, 2, 4 or 8 */
     const void *table;  /* TABLE: [code a][code b][cell_width] */
     int64_t table_row;  /* values from one code of a to the next */
 } ftb_spgemm;
 
-/* One thread's accumulator. Cells rest at "empty": 0 for counts, -0.0 for floats (a sum of messages,
- * which starts from +0.0, never gives it); PROGRAM cells are marked instead. */
+/* Several sums in the bit fields of one or two words: whole numbers of units, from 0 up, of which no field
+ * can overflow. Six sums take half of the accumulator that they would as FP32, and every add moves half the
+ * bytes. Word 0 of a cell that holds a value is not 0. */
+typedef struct ftb_packed {
+    int words, width; /* of a cell; values that it holds */
+    struct {
+        uint8_t word, shift, bits;
+        double unit; /* a power of two */
+    } field[8];
+} ftb_packed;
+
+/* One thread's accumulator. Cells rest at "empty": 0 for counts and packed sums, -0.0 for floats (a sum of
+ * messages, which starts from +0.0, never gives it); PROGRAM cells are marked instead. */
 typedef struct ftb_row {
     void *acc;
     uint32_t *list; /* cells first touched, in order; one place more than cells */
@@ -103,7 +114,9 @@ static inline uint32_t ftb_bucket_of(ftb_row *row, uint32_t id)
     X(table_f32x8, FTB_MESSAGE_TABLE, FTB_FP32, 8)                                                           \
     X(table_f64x2, FTB_MESSAGE_TABLE, FTB_FP64, 2)                                                           \
     X(table_f64x4, FTB_MESSAGE_TABLE, FTB_FP64, 4)                                                           \
-    X(table_f64x8, FTB_MESSAGE_TABLE, FTB_FP64, 8)
+    X(table_f64x8, FTB_MESSAGE_TABLE, FTB_FP64, 8)                                                           \
+    X(table_u64, FTB_MESSAGE_TABLE, FTB_UINT64, 1)                                                           \
+    X(table_u64x2, FTB_MESSAGE_TABLE, FTB_UINT64, 2)
 
 typedef void (*ftb_spgemm_kernel)(const ftb_spgemm *p, int64_t x0, int64_t x1, ftb_row *row);
 
@@ -118,6 +131,11 @@ FTB_CELLS(void, ftb_spgemm_presence, (const ftb_spgemm *p, const void *acc, int6
 #define FTB_SWEEP_ROOM 16
 FTB_CELLS(int64_t, ftb_spgemm_sweep,
           (const ftb_spgemm *p, const void *acc, int64_t j0, int64_t j1, int32_t *cols, void *h))
+
+/* The values of n cells: h[n][width], exact in `type`: FP32, FP64 or INT64. */
+FTB_CELLS(void, ftb_spgemm_unpack,
+          (const ftb_packed *packed, const uint64_t *acc, const uint32_t *cells, int64_t n, FtB_Type type,
+           void *h))
 
 /* What n counts hold, zeros left out: how many, their sum, least and largest. */
 typedef struct ftb_spgemm_counts {

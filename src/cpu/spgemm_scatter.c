@@ -19,10 +19,10 @@
 
 INLINE bool cell_empty(const void *acc, FtB_Type cell, int64_t at)
 {
-    if (cell == FTB_FP64) {
+    if (cell != FTB_FP32 && cell != FTB_UINT32) {
         uint64_t bits;
-        memcpy(&bits, (const double *)acc + at, sizeof bits);
-        return bits == UINT64_C(1) << 63;
+        memcpy(&bits, (const uint64_t *)acc + at, sizeof bits);
+        return bits == (cell == FTB_FP64 ? UINT64_C(1) << 63 : 0);
     }
     uint32_t bits;
     memcpy(&bits, (const uint32_t *)acc + at, sizeof bits);
@@ -59,6 +59,8 @@ INLINE void add_one(const ftb_spgemm *p, ftb_row *row, ftb_spgemm_kind message, 
         ((double *)acc)[at] += a8 * ((const double *)p->bval)[e] + 0.0;
     else if (cell == FTB_FP32)
         ((float *)acc)[at] += ((const float *)table)[((const uint8_t *)p->bval)[e]];
+    else if (cell == FTB_UINT64)
+        ((uint64_t *)acc)[at] += ((const uint64_t *)table)[((const uint8_t *)p->bval)[e]];
     else
         ((double *)acc)[at] += ((const double *)table)[((const uint8_t *)p->bval)[e]];
 }
@@ -93,6 +95,7 @@ WIDE(f32x8, float, 32);
 WIDE(f64x2, double, 16);
 WIDE(f64x4, double, 32);
 WIDE(f64x8, double, 64);
+WIDE(u64x2, uint64_t, 16);
 
 /* cell += message, several values at once. */
 INLINE void add_wide(void *cell, const void *message, FtB_Type type, int64_t width)
@@ -103,6 +106,8 @@ INLINE void add_wide(void *cell, const void *message, FtB_Type type, int64_t wid
         *(f32x4 *)cell += *(const f32x4 *)message;
     else if (type == FTB_FP32)
         *(f32x8 *)cell += *(const f32x8 *)message;
+    else if (type == FTB_UINT64)
+        *(u64x2 *)cell += *(const u64x2 *)message;
     else if (width == 2)
         *(f64x2 *)cell += *(const f64x2 *)message;
     else if (width == 4)
@@ -217,10 +222,33 @@ INLINE uint64_t presence_of_64(const uint32_t *acc, uint32_t empty)
     return word;
 }
 
+/* 64 packed cells of two words at once: whether the first is not 0. */
+INLINE uint64_t presence_of_64_pairs(const uint64_t *acc)
+{
+    uint64_t word = 0;
+#if defined(__AVX512F__)
+    const __m512i firsts = _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14);
+    for (int g = 0; g < 8; g++) {
+        __m512i x = _mm512_permutex2var_epi64(_mm512_loadu_si512(acc + 16 * g), firsts,
+                                              _mm512_loadu_si512(acc + 16 * g + 8));
+        word |= (uint64_t)_mm512_test_epi64_mask(x, x) << (8 * g);
+    }
+#else
+    for (int b = 0; b < 64; b++)
+        word |= (uint64_t)(acc[2 * b] != 0) << b;
+#endif
+    return word;
+}
+
 void FTB_CELL(ftb_spgemm_presence)(const ftb_spgemm *p, const void *acc, int64_t ncells, uint64_t *words)
 {
     int64_t nwords = (ncells + 63) / 64;
-    if (p->cell_width == 1 && p->cell != FTB_FP64) {
+    if (p->cell_width == 2 && p->cell == FTB_UINT64) {
+        for (int64_t w = 0; w < nwords; w++)
+            words[w] = presence_of_64_pairs((const uint64_t *)acc + 128 * w);
+        return;
+    }
+    if (p->cell_width == 1 && (p->cell == FTB_FP32 || p->cell == FTB_UINT32)) {
         uint32_t empty = p->cell == FTB_FP32 ? UINT32_C(1) << 31 : 0;
         for (int64_t w = 0; w < nwords; w++)
             words[w] = presence_of_64((const uint32_t *)acc + 64 * w, empty);

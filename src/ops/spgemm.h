@@ -132,8 +132,9 @@ typedef struct ftb_product {
         uint8_t left[FTB_MOST_CODES], right[FTB_MOST_CODES]; /* 1 .. FTB_NIBBLE */
         const uint8_t *entry;                                /* of each left entry; when plan.hot > 0 */
     } factors;
-    bool text_times; /* the message reads a * b */
-    FtB_Matrix mask; /* not complemented, else NULL; borrowed */
+    ftb_packed packed; /* of a table whose cells are UINT64 */
+    bool text_times;   /* the message reads a * b */
+    FtB_Matrix mask;   /* not complemented, else NULL; borrowed */
     const ftb_flags *mask_flags;
     int64_t *row_products;    /* of each output row, in the form that is run (triangle: half) */
     const uint8_t *keep_rows; /* rows to compute; NULL: all */

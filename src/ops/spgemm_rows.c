@@ -30,6 +30,8 @@ static void clear_cells(const ftb_spgemm *p, void *acc, int64_t ncells)
     int64_t n = ncells * p->cell_width;
     if (p->message == FTB_MESSAGE_PAIR)
         memset(acc, 0, (size_t)n * 4);
+    else if (p->message == FTB_MESSAGE_TABLE && p->cell == FTB_UINT64)
+        memset(acc, 0, (size_t)n * 8);
     else if (p->message != FTB_MESSAGE_PROGRAM && p->cell == FTB_FP32)
         for (int64_t c = 0; c < n; c++)
             ((float *)acc)[c] = -0.0f;
@@ -208,8 +210,9 @@ static int64_t emit_bitmap(ftb_worker *w, uint64_t *words, void *cols)
 static bool may_sweep(const ftb_product *product, int64_t i)
 {
     const ftb_spgemm *p = &product->p;
-    return p->message != FTB_MESSAGE_PROGRAM && p->cell_width == 1 && !product->constant && !p->column &&
-           !ftb_index_wide(product) && product->row_products[i] >= p->ncols;
+    return p->message != FTB_MESSAGE_PROGRAM && p->cell_width == 1 && p->cell != FTB_UINT64 &&
+           !product->constant && !p->column && !ftb_index_wide(product) &&
+           product->row_products[i] >= p->ncols;
 }
 
 /* Row i so, with h in sum_type. */
@@ -315,6 +318,8 @@ static void read_cells(const ftb_worker *w, const ftb_row *row, int64_t n, void 
             memcpy((char *)h + (size_t)t * size, product->constant_value, size);
     } else if (p->message == FTB_MESSAGE_PAIR) {
         read_counts(row->acc, cells, n, h);
+    } else if (p->message == FTB_MESSAGE_TABLE && p->cell == FTB_UINT64) {
+        FTB_PICK(ftb_spgemm_unpack)(&product->packed, row->acc, cells, n, product->sum_type, h);
     } else {
         size_t size = FtB_Type_size(p->cell), stride = (size_t)p->cell_width * size;
         const char *acc = row->acc;

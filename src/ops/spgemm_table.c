@@ -261,6 +261,86 @@ static bool worth_a_table(const ftb_product *product)
            ftb_product_uses_only_values(product);
 }
 
+/* Bits of the sums of component c of z in units of its own quantum; 0 if they may not be exact in FP32. */
+static int field_bits(const ftb_product *product, int64_t pairs, const double *z, int64_t c, double *unit)
+{
+    double column[FTB_MOST_CODES * FTB_MOST_CODES];
+    for (int64_t t = 0; t < pairs; t++) {
+        column[t] = z[t * product->width + c];
+        if (!(column[t] >= 0))
+            return 0;
+    }
+    figures f = measure(column, pairs);
+    if (f.quantum <= 0)
+        return 0;
+    double most = ftb_product_most_messages(product) * (f.largest / f.quantum);
+    if (most >= 16777216.0 || (product->sum_type == FTB_INT64 && f.quantum < 1))
+        return 0;
+    *unit = f.quantum;
+    return most < 1 ? 1 : 64 - __builtin_clzll((uint64_t)most);
+}
+
+/* Whether every message leaves a mark in this word. */
+static bool word_marks(const ftb_packed *packed, int word, int64_t pairs, const double *z)
+{
+    for (int64_t t = 0; t < pairs; t++) {
+        bool marks = false;
+        for (int c = 0; c < packed->width; c++)
+            marks = marks || (packed->field[c].word == word && z[t * packed->width + c] > 0);
+        if (!marks)
+            return false;
+    }
+    return true;
+}
+
+/* Bit fields for the sums of several components, longest first into the first word that has room; false if
+ * two words do not hold them, or nothing is saved. */
+static bool find_fields(ftb_packed *packed, const ftb_product *product, int64_t pairs, const double *z)
+{
+    int used[2] = {0, 0}, width = (int)product->width;
+    bool placed[8] = {false};
+    packed->width = width;
+    for (int c = 0; c < width; c++) {
+        int bits = field_bits(product, pairs, z, c, &packed->field[c].unit);
+        if (bits == 0)
+            return false;
+        packed->field[c].bits = (uint8_t)bits;
+    }
+    for (int n = 0; n < width; n++) {
+        int longest = -1;
+        for (int c = 0; c < width; c++)
+            if (!placed[c] && (longest < 0 || packed->field[c].bits > packed->field[longest].bits))
+                longest = c;
+        int bits = packed->field[longest].bits, word = used[0] + bits <= 64 ? 0 : 1;
+        if (used[word] + bits > 64)
+            return false;
+        placed[longest] = true;
+        packed->field[longest].word = (uint8_t)word;
+        packed->field[longest].shift = (uint8_t)used[word];
+        used[word] += bits;
+    }
+    packed->words = used[1] > 0 ? 2 : 1;
+    if (8 * packed->words >= PADDED(width) * (int)FtB_Type_size(product->p.cell))
+        return false;
+    if (word_marks(packed, 0, pairs, z))
+        return true;
+    for (int c = 0; c < width; c++) /* the other word first */
+        packed->field[c].word = (uint8_t)(packed->words - 1 - packed->field[c].word);
+    return word_marks(packed, 0, pairs, z);
+}
+
+/* z as a table of packed cells. */
+static const void *pack_table(ftb_product *product, int64_t pairs, const double *z)
+{
+    const ftb_packed *packed = &product->packed;
+    uint64_t *table = ftb_product_own(product, ftb_new0(product->ctx, pairs * packed->words, sizeof *table));
+    for (int64_t t = 0; table && t < pairs; t++)
+        for (int c = 0; c < packed->width; c++)
+            table[t * packed->words + packed->field[c].word] +=
+                (uint64_t)(z[t * packed->width + c] / packed->field[c].unit) << packed->field[c].shift;
+    return table;
+}
+
 static GrB_Info fill_product(ftb_product *product, const dictionary *da, const dictionary *db,
                              const double *z)
 {
@@ -268,7 +348,14 @@ static GrB_Info fill_product(ftb_product *product, const dictionary *da, const d
     product->facts.symmetric = product->self && find_swap(product, da->count, z);
     product->p.message = FTB_MESSAGE_TABLE;
     product->p.cell_width = PADDED(product->width);
-    product->p.table = make_table(product, da, db, z, false);
+    const int64_t pairs = (int64_t)da->count * db->count;
+    if (product->width > 1 && find_fields(&product->packed, product, pairs, z)) {
+        product->p.cell = FTB_UINT64;
+        product->p.cell_width = product->packed.words;
+        product->p.table = pack_table(product, pairs, z);
+    } else {
+        product->p.table = make_table(product, da, db, z, false);
+    }
     product->p.table_row = db->count * product->p.cell_width;
     if (dual && !product->facts.symmetric) {
         product->dual_table = make_table(product, da, db, z, true);
