@@ -116,17 +116,25 @@ INLINE void add_wide(void *cell, const void *message, FtB_Type type, int64_t wid
         *(f64x8 *)cell += *(const f64x8 *)message;
 }
 
-/* The same for cells of 2, 4 or 8 values from a table. */
+/* The same for cells of 2, 4 or 8 values from a table. The operand's arrays are read through pointers of this
+ * function's own: stores of wide cells may alias those in *p, which would be loaded again for every entry. */
 INLINE void add_segment_wide(const ftb_spgemm *p, ftb_row *row, FtB_Type cell, int64_t cell_width, bool id16,
                              ftb_spgemm_locate locate, int64_t x, int64_t first, int64_t last)
 {
-    int64_t at_a = p->aperm ? p->aperm[x] : x, entry = cell_width * (cell == FTB_FP32 ? 4 : 8);
-    char *acc = row->acc;
+    const int64_t at_a = p->aperm ? p->aperm[x] : x, entry = cell_width * (cell == FTB_FP32 ? 4 : 8);
     const char *table =
         (const char *)p->table + ((const uint8_t *)p->aval)[at_a] * p->table_row * (cell == FTB_FP32 ? 4 : 8);
+    const ftb_spgemm ids = {.bid = p->bid};
     const uint8_t *code = p->bval;
-    for (int64_t e = first; e < last; e++) {
-        int64_t at = locate_cell(p, row, cell, cell_width, id16, locate, e);
+    char *acc = row->acc;
+    int64_t e = first;
+    for (; e + UNROLL <= last; e += UNROLL)
+        for (int t = 0; t < UNROLL; t++) {
+            int64_t at = locate_cell(&ids, row, cell, cell_width, id16, locate, e + t);
+            add_wide(acc + at * entry, table + code[e + t] * entry, cell, cell_width);
+        }
+    for (; e < last; e++) {
+        int64_t at = locate_cell(&ids, row, cell, cell_width, id16, locate, e);
         add_wide(acc + at * entry, table + code[e] * entry, cell, cell_width);
     }
 }
