@@ -234,6 +234,7 @@ GrB_Info ftb_schedule_make(ftb_schedule *s, const ftb_product *product);
 void ftb_schedule_free(ftb_schedule *s);
 /* *delivered: rows may have reached the sink; before, the caller may start again with full rows. */
 GrB_Info ftb_product_run_mirror(ftb_product *product, const ftb_schedule *s, FtB_Sink sink, bool *delivered);
+int64_t ftb_mirror_entry_bytes(const ftb_product *product); /* retained for an entry of the triangle */
 /* -- topk. Whether the triangle alone gives every row's k largest: decided before planning. */
 bool ftb_topk_two_sided(const ftb_product *product, const char *epilogue, const char *where);
 int64_t ftb_topk_bytes(const ftb_product *product); /* heaps of one thread */

@@ -481,6 +481,7 @@ GrB_Info ftb_product_plan(ftb_product *product, const ftb_spgemm_plan *forced, b
     f->value_bytes = ftb_max((int64_t)FtB_Type_size(finish->out_type) * finish->out_width,
                              (int64_t)FtB_Type_size(product->sum_type) * product->width);
     f->index_bytes = (int64_t)ftb_col_size(product->p.ncols);
+    f->retained_bytes = ftb_mirror_entry_bytes(product);
     f->memory_left = ftb_memory_left(product->ctx);
     if (f->memory_left < INT64_MAX)
         f->memory_left = ftb_max(f->memory_left - product->reserve, 0);

@@ -197,7 +197,7 @@ static void choose_form(ftb_spgemm_plan *plan, const ftb_spgemm_facts *f, const 
 static void choose_memory(ftb_spgemm_plan *plan, const ftb_spgemm_facts *f, int pressure)
 {
     double entries = f->entries_estimate >= 0 ? f->entries_estimate : f->entries_bound;
-    double retained = entries / 2 * (double)(4 + f->cell_bytes);
+    double retained = entries / 2 * (double)f->retained_bytes;
     int64_t id_bytes = plan->id16 ? 2 : plan->relabel ? 4 : 0;
     int64_t fixed = plan->threads * thread_bytes(plan, f) + f->bvals * id_bytes + 16 * (f->nrows + f->ncols) +
                     hot_bytes(f, plan->hot, plan->cross);
