@@ -274,6 +274,72 @@ static GrB_Info call(void *arg)
     return info;
 }
 
+static const void *values_of(FtB_Matrix C)
+{
+    const void *values;
+    assert_ok(FtB_Matrix_csr(C, NULL, NULL, &values));
+    return values;
+}
+
+/* A product over C's values: unchanged on failure. */
+static GrB_Info call_over(void *arg)
+{
+    FtB_Matrix M = NULL, C = NULL, before = NULL;
+    FtB_Block Y = NULL, X = NULL;
+    GrB_Info info;
+    const int64_t I[] = {0, 0, 2, 2}, J[] = {1, 2, 0, 1};
+    const float m[] = {1, 5, 3, 4};
+    (void)arg;
+    if ((info = FtB_Matrix_build(&M, FTB_FP32, 3, 3, 1, 4, I, J, m, FTB_DUP_ERROR, NULL)) == GrB_SUCCESS &&
+        (info = FtB_Matrix_dup(&C, M)) == GrB_SUCCESS && (info = FtB_Matrix_dup(&before, M)) == GrB_SUCCESS &&
+        (info = FtB_Block_new(&Y, 3, 3, FTB_BF16)) == GrB_SUCCESS &&
+        (info = FtB_Block_new(&X, 3, 3, FTB_FP32)) == GrB_SUCCESS &&
+        (info = FtB_mxm(C, M, NULL, FTB_PLUS_DOT, Y, X, FTB_DESC_ST1)) != GrB_SUCCESS)
+        assert_same(C, before);
+    FtB_Matrix_free(&M);
+    FtB_Matrix_free(&C);
+    FtB_Matrix_free(&before);
+    FtB_Block_free(&Y);
+    FtB_Block_free(&X);
+    return info;
+}
+
+/* Into a matrix of the mask's pattern: over its values, unless an operand lies there. */
+static void over_values(void **state)
+{
+    FtB_Matrix M, C, fresh;
+    FtB_Block Y, X, inside;
+    const int64_t I[] = {0, 0, 2, 2}, J[] = {1, 2, 0, 3};
+    const float m[] = {1, 2, 3, 4};
+    (void)state;
+    assert_ok(FtB_Matrix_build(&M, FTB_FP32, 3, 4, 1, 4, I, J, m, FTB_DUP_ERROR, NULL));
+    assert_ok(FtB_Block_new(&Y, 3, 1, FTB_FP32));
+    assert_ok(FtB_Block_new(&X, 4, 1, FTB_FP32));
+    for (int i = 0; i < 4; i++) {
+        ((float *)X->data)[i] = m[i];
+        ((float *)Y->data)[i % 3] = 2;
+    }
+    for (int shared = 0; shared < 3; shared++) {
+        assert_ok(FtB_Matrix_dup(&C, M));
+        assert_ok(FtB_Matrix_new(&fresh, FTB_FP32, 3, 4, 1));
+        assert_ok(FtB_mxm(fresh, M, NULL, FTB_PLUS_DOT, Y, X, FTB_DESC_ST1));
+        const void *at = values_of(C);
+        if (shared == 2)
+            assert_ok(FtB_Matrix_values(&inside, C));
+        else
+            assert_ok(FtB_Block_wrap(&inside, (float *)(uintptr_t)at, 4, 1, 1, FTB_FP32));
+        assert_ok(FtB_mxm(C, M, NULL, FTB_PLUS_DOT, Y, shared ? inside : X, FTB_DESC_ST1));
+        assert_same(C, fresh);
+        assert_true((values_of(C) == at) == (shared == 0));
+        FtB_Block_free(&inside);
+        FtB_Matrix_free(&fresh);
+        FtB_Matrix_free(&C);
+    }
+    FtB_Block_free(&Y);
+    FtB_Block_free(&X);
+    FtB_Matrix_free(&M);
+}
+
 static void failing_allocations(void **state)
 {
     (void)state;
@@ -281,6 +347,7 @@ static void failing_allocations(void **state)
     for (int t = 0; t < 3; t++) {
         ftb_sddmm_force(t, 0);
         fail_every_allocation(call, NULL, dot);
+        fail_every_allocation(call_over, NULL, NULL);
     }
     any_plan();
     fail_every_allocation(call, NULL, any);
@@ -337,7 +404,7 @@ int main(void)
         cmocka_unit_test(random_cases), cmocka_unit_test(bits),
         cmocka_unit_test(not_numbers),  cmocka_unit_test(graphblas_semirings),
         cmocka_unit_test(refusals),     cmocka_unit_test(failing_allocations),
-        cmocka_unit_test(rule),
+        cmocka_unit_test(rule),         cmocka_unit_test(over_values),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -114,6 +114,16 @@ done:
     return info;
 }
 
+/* Whether C's values may become the messages where they lie, which saves fresh pages: of the same pattern and
+ * kind, and nobody else's. */
+static bool replaces_values(const sddmm_call *c)
+{
+    const ftb_buffer *values = c->C->values;
+    return c->C->pattern == c->admitted->pattern && !c->accum && c->C->type == c->type.message &&
+           c->C->width == c->message.heads * c->type.width && values && values->writable &&
+           atomic_load(&values->refs) == 1;
+}
+
 /* T: the messages, as a matrix over the admitted entries. */
 static GrB_Info compute(FtB_Matrix *T, const sddmm_call *c)
 {
@@ -142,6 +152,9 @@ GrB_Info ftb_sddmm(FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB_Arg semiring, FtB_Ar
     FTB_CHECK(read_slots(&c, C, M, accum, semiring, A, B, desc));
     FTB_CHECK(admit(&c));
     FTB_CHECK(make_message(&c));
+    if (replaces_values(&c) &&
+        ftb_sddmm_over(&info, c.C->values->data, &c.message, &c.type, c.admitted->pattern))
+        goto done;
     FTB_CHECK(compute(&T, &c));
     if (c.C->pattern->nvals == 0 || (c.flags.replace && !c.accum))
         info = ftb_matrix_become(c.C, T); /* what M admits, and nothing else, is in T */

@@ -46,7 +46,10 @@ typedef struct dot_run {
     double scale;
     size_t size; /* of a value */
     int threads;
+    bool interruptible;
 } dot_run;
+
+static bool stopped(const dot_run *r) { return r->interruptible && ftb_cancelled(r->ctx); }
 
 static ftb_sddmm_kernel pick(const dot_run *r, int64_t width, int column_size)
 {
@@ -85,9 +88,9 @@ static GrB_Info run_rows(dot_run *r)
     ftb_sddmm_kernel kernel = pick(r, s.width, s.visits.column_size);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(r->threads)
     for (int64_t part = 0; part < parts; part++)
-        if (!ftb_cancelled(r->ctx))
+        if (!stopped(r))
             kernel(&s, ftb_pattern_cut(p, part, parts), ftb_pattern_cut(p, part + 1, parts));
-    return ftb_check_cancelled(r->ctx);
+    return r->interruptible ? ftb_check_cancelled(r->ctx) : GrB_SUCCESS;
 }
 
 /* Features first .. first + count - 1 of one segment. */
@@ -112,7 +115,7 @@ static void run_segment(const dot_run *r, const ftb_partition *q, int64_t segmen
     ftb_sddmm_kernel kernel = pick(r, s.width, 2);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(r->threads)
     for (int64_t v = visit; v < last; v += VISITS)
-        if (!ftb_cancelled(r->ctx))
+        if (!stopped(r))
             kernel(&s, v, ftb_min(v + VISITS, last));
 }
 
@@ -128,6 +131,8 @@ static GrB_Info run_segments(dot_run *r, const ftb_sddmm_plan *plan)
         for (int64_t segment = 0; segment < q->nsegments && info == GrB_SUCCESS; segment++) {
             run_segment(r, q, segment, packed, first, ftb_min(tile, row - first));
             double part = (double)ftb_min(tile, row - first) / (double)row;
+            if (!r->interruptible)
+                continue;
             info = ftb_progress(r->ctx,
                                 (double)q->start[q->segment[segment + 1]] * part +
                                     (double)r->p->nvals * (double)first / (double)row,
@@ -138,7 +143,8 @@ static GrB_Info run_segments(dot_run *r, const ftb_sddmm_plan *plan)
     return info;
 }
 
-static GrB_Info run_dot(void *V, const ftb_score *score, const ftb_message *m, FtB_Type type, ftb_pattern *p)
+static GrB_Info run_dot(void *V, const ftb_score *score, const ftb_message *m, FtB_Type type, ftb_pattern *p,
+                        bool interruptible)
 {
     dot_run r = {.ctx = m->ctx,
                  .p = p,
@@ -146,7 +152,8 @@ static GrB_Info run_dot(void *V, const ftb_score *score, const ftb_message *m, F
                  .y = ftb_padded_of(score->y, m->heads, type),
                  .scale = score->scale,
                  .size = FtB_Type_size(type),
-                 .threads = ftb_threads_for(m->ctx, p->nvals * (score->x->width * m->heads / 64 + 1))};
+                 .threads = ftb_threads_for(m->ctx, p->nvals * (score->x->width * m->heads / 64 + 1)),
+                 .interruptible = interruptible};
     ftb_sddmm_plan plan = choose(&r);
     GrB_Info info = ftb_padded_all(&r.y, m->ctx, p->nrows, r.threads);
     if (info != GrB_SUCCESS)
@@ -171,7 +178,7 @@ static GrB_Info run_any(void *V, const ftb_message *m, const ftb_message_type *t
         bool same = h.type.message == type->message && h.type.width == type->width;
         ftb_score score = ftb_score_of(&h.core, type);
         if (same && score.kind == FTB_SCORE_DOT)
-            info = run_dot(V, &score, &h.core, type->message, p);
+            info = run_dot(V, &score, &h.core, type->message, p, true);
         else
             info = ftb_message_store(same ? &h.core : m, p, V);
     }
@@ -183,6 +190,26 @@ GrB_Info ftb_sddmm_run(void *V, const ftb_message *m, const ftb_message_type *ty
 {
     ftb_score score = ftb_score_of(m, type);
     if (score.kind == FTB_SCORE_DOT)
-        return run_dot(V, &score, m, type->message, p);
+        return run_dot(V, &score, m, type->message, p, true);
     return run_any(V, m, type, p);
+}
+
+/* ---- where the result is */
+
+static bool overlaps(const void *V, size_t bytes, const ftb_feed *feed)
+{
+    int64_t values = feed->nrows > 0 ? (feed->nrows - 1) * feed->ld + feed->heads * feed->width : 0;
+    const char *begin = V, *data = feed->data;
+    return data < begin + bytes && begin < data + (size_t)values * FtB_Type_size(feed->type);
+}
+
+bool ftb_sddmm_over(GrB_Info *info, void *V, const ftb_message *m, const ftb_message_type *type,
+                    ftb_pattern *p)
+{
+    ftb_score score = ftb_score_of(m, type);
+    size_t bytes = (size_t)(p->nvals * m->heads) * FtB_Type_size(type->message);
+    if (score.kind != FTB_SCORE_DOT || overlaps(V, bytes, score.x) || overlaps(V, bytes, score.y))
+        return false;
+    *info = run_dot(V, &score, m, type->message, p, false);
+    return true;
 }
