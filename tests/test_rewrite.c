@@ -17,7 +17,7 @@
 
 typedef struct fixture {
     FtB_Matrix A;
-    FtB_Block src, dst, narrow, wide, norm, w;
+    FtB_Block src, dst, narrow, wide, pair, three, norm, w;
     FtB_Semiring bound;
     ftb_message m;
 } fixture;
@@ -37,7 +37,8 @@ typedef struct config {
 
 static const config plain = {FTB_FP32, FTB_FP32, FTB_FP32, 1, 1};
 
-/* Blocks that the text uses are bound: narrow (6 x 3) and wide (6 x 9), norm by vertices, w by edges. */
+/* Blocks that the text uses are bound: narrow (6 x 3) and wide (6 x 9), pair
+ * (12 x 4) and three (13 x 4) for two or three sides, norm by vertices, w by edges. */
 static void make(fixture *f, const char *text, const config *c)
 {
     static const double scale = 0.5;
@@ -50,12 +51,15 @@ static void make(fixture *f, const char *text, const config *c)
     f->dst = random_block(&r, NROWS, c->heads * WIDTH, c->dst);
     f->narrow = random_block(&r, WIDTH, 3, FTB_FP32);
     f->wide = random_block(&r, WIDTH, 9, FTB_FP32);
+    f->pair = random_block(&r, 2 * WIDTH, 4, FTB_FP32);
+    f->three = random_block(&r, 2 * WIDTH + 1, 4, FTB_FP32);
     f->norm = random_block(&r, NCOLS, 1, FTB_FP32);
     f->w = random_block(&r, f->A->pattern->nvals, 1, FTB_FP32);
     for (int64_t v = 0; v < NCOLS; v++)
         ((float *)f->norm->data)[v] = 0.5F + (float)v / 8;
     assert_ok(FtB_Semiring_new(&s, text));
     const FtB_Binding all[] = {FTB_BIND("narrow", f->narrow), FTB_BIND("wide", f->wide),
+                               FTB_BIND("pair", f->pair),     FTB_BIND("three", f->three),
                                FTB_BIND("norm", f->norm),     FTB_BIND("w", f->w),
                                FTB_BIND("scale", scale),      FTB_BIND("minus", -3)};
     for (size_t b = 0; b < sizeof all / sizeof *all; b++)
@@ -75,7 +79,7 @@ static void release(fixture *f)
     ftb_message_clear(&f->m);
     FtB_Semiring_free(&f->bound);
     FtB_Matrix_free(&f->A);
-    FtB_Block *blocks[] = {&f->src, &f->dst, &f->narrow, &f->wide, &f->norm, &f->w};
+    FtB_Block *blocks[] = {&f->src, &f->dst, &f->narrow, &f->wide, &f->pair, &f->three, &f->norm, &f->w};
     for (size_t b = 0; b < sizeof blocks / sizeof *blocks; b++)
         FtB_Block_free(blocks[b]);
 }
@@ -130,6 +134,15 @@ static const struct {
      "u = src @ narrow | v = dst @ narrow | copy u | plus u | h + fp32(count) * v"},
     {"plus : (src + dst) @ wide", "copy src | plus src | (h + fp32(count) * dst) @ wide"},
     {"mean : (src + dst) @ wide", "copy src | plus src | (h / fp32(count) + dst) @ wide"},
+    {"max : relu([src, dst] @ pair)",
+     "u = src @ pair[0:] | v = dst @ pair[6:] | copy u | max u | relu(h + v)"},
+    {"max : [dst, src] @ pair", "u = src @ pair[6:] | v = dst @ pair[0:] | copy u | max u | h + v"},
+    {"max : [src, dst, edge] @ three",
+     "u = src @ three[0:] | v = dst @ three[6:] | any | max u + edge @ three[12:] | h + v"},
+    {"max : [src - dst, dst] @ pair",
+     "u = src @ pair[0:] | v = dst @ pair[0:] | v2 = dst @ pair[6:] | copy u | max u | h + (v2 - v)"},
+    {"max : [src * dst, dst] @ pair", "v = dst @ pair[6:] | any | max src * dst @ pair[0:] | h + v"},
+    {"plus : tanh([src, dst] @ pair)", "u = src @ pair[0:] | v = dst @ pair[6:] | any | plus tanh(u + v)"},
     {"plus : src @ wide", "copy src | plus src | h @ wide"},
     {"plus : src @ narrow", "u = src @ narrow | copy u | plus u"},
     {"plus : edge * (src @ narrow)", "u = src @ narrow | mul u edge | plus edge * u"},
@@ -525,7 +538,7 @@ static GrB_Info rewrite_call(void *arg)
 
 static void failing_allocations(void **state)
 {
-    static const char *const texts[] = {"max : relu((src + dst) @ narrow)",
+    static const char *const texts[] = {"max : relu((src + dst) @ narrow)", "max : [src, dst, edge] @ three",
                                         "mean : norm[i] * edge * src * norm[k]", "mean : src"};
     (void)state;
     for (size_t t = 0; t < sizeof texts / sizeof *texts; t++) {

@@ -310,6 +310,14 @@ static GrB_Info pack(ftb_program *p, ftb_held *h, FtB_Type type)
     return GrB_SUCCESS;
 }
 
+/* The rows of a held block from `first` on, so many. */
+static void cut(ftb_held *h, int64_t first, int64_t nrows)
+{
+    h->data += (size_t)(first * h->ld) * FtB_Type_size(h->type);
+    h->nrows = nrows;
+}
+
+/* x @ W; a third argument, which only rewriting makes, is the first row of W that x meets. */
 static int matmul(compiler *c, int node, int x, int right)
 {
     if (right > BLOCK)
@@ -317,7 +325,9 @@ static int matmul(compiler *c, int node, int x, int right)
     int name = BLOCK - right;
     const ftb_name *n = &c->names[name];
     const FtB_Block W = n->rows;
-    if (at(c, x)->width != W->nrows)
+    bool part = c->e->nodes[node].count == 3;
+    int64_t first = part ? c->e->nodes[ftb_tree_arg(c->e, node, 2)].integer : 0, depth = at(c, x)->width;
+    if (part ? first + depth > W->nrows : depth != W->nrows)
         return wrong(c, GrB_DIMENSION_MISMATCH, node, "%lld values times '%s', which is %lld x %lld,",
                      (long long)at(c, x)->width, n->name, (long long)W->nrows, (long long)W->ncols);
     if (W->ncols < 1 || W->ncols > FTB_MAX_CELLS)
@@ -329,6 +339,7 @@ static int matmul(compiler *c, int node, int x, int right)
     const int both[2] = {x, stand_in};
     FtB_Type type = common(c, 2, both);
     int cast = ftb_program_cast(c->p, x, type), block = hold(c, name, -1);
+    cut(&c->p->blocks[block], first, depth);
     if (!c->shapes_only)
         c->info = pack(c->p, &c->p->blocks[block], type);
     if (c->info != GrB_SUCCESS)

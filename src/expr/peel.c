@@ -149,8 +149,8 @@ static bool peel_sum(ftb_work *w, const ftb_message *m, ftb_peeled *p)
 static bool peel_matmul(ftb_work *w, ftb_peeled *p)
 {
     int x = ftb_work_arg(w, p->core, 0), W = ftb_work_arg(w, p->core, 1), block = ftb_work_find(w, W);
-    if (block < 0 || !w->names[block].block)
-        return false;
+    if (block < 0 || !w->names[block].block || ftb_work_at(w, p->core)->count != 2)
+        return false; /* rows of a part of W have been taken apart already */
     const FtB_Block rows = w->names[block].rows;
     int apart = ftb_distribute(w, p->core);
     /* Narrow first: x @ W once per source, or once per result. */

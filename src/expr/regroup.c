@@ -2,8 +2,9 @@
  *
  * norm[i] * edge * src * norm[k] is read as a chain of factors, and written again with those that depend on
  * one kind of vertex next to each other: edge * (src * norm[k]) * norm[i]. (src + dst) @ W becomes
- * src @ W + dst @ W. Whole numbers wrap, so their sums and products may be reordered freely; reals are
- * rounded in another order. Types stay: a chain ends where a type changes, and a group must have the chain's.
+ * src @ W + dst @ W, and [src, dst] @ W the same with the rows of W that each meets. Whole numbers wrap, so
+ * their sums and products may be reordered freely; reals are rounded in another order. Types stay: a chain
+ * ends where a type changes, and a group must have the chain's.
  */
 #include "expr/work.h"
 
@@ -141,28 +142,73 @@ static int regroup_chain(ftb_work *w, int node)
 
 static bool one_side(const ftb_work *w, int node) { return ftb_work_row(w, node) || ftb_work_col(w, node); }
 
-/* x @ W for x as wide as W has rows; -1 if a part depends on more than one kind of vertex. */
-static int distribute(ftb_work *w, int x, int W, int64_t depth)
+/* The rows of W, from `first` on, that an expression meets. */
+typedef struct rows_of {
+    int W;
+    int64_t first, count, all;
+} rows_of;
+
+static int multiply(ftb_work *w, int x, rows_of r)
 {
-    if (ftb_work_shape(w, x).width != depth)
+    if (r.count == r.all)
+        return ftb_work_op(w, FTB_OP_MATMUL, x, r.W);
+    const int args[] = {x, r.W, ftb_work_integer(w, r.first)};
+    return args[2] < 0 ? -1 : ftb_work_node(w, &(ftb_node){.op = FTB_OP_MATMUL, .column = 1}, 3, args);
+}
+
+static int distribute(ftb_work *w, int x, rows_of r);
+
+/* [x, y, ...] @ W: each part with its rows. Parts that depend on entries stay in the loop, if others leave
+ * it. All are of the vector's type, so that none is computed in a narrower one. */
+static int distribute_parts(ftb_work *w, int x, rows_of r)
+{
+    enum { MOST_PARTS = 8 };
+    const int count = ftb_work_at(w, x)->count;
+    int product[MOST_PARTS], apart = 0;
+    int64_t end = r.first + r.count;
+    if (count > MOST_PARTS)
+        return -1;
+    for (int a = count - 1; a >= 0; a--) { /* the last made is hoisted, and named, first */
+        int part = ftb_work_arg(w, x, a);
+        const ftb_shape shape = ftb_work_shape(w, part);
+        if (shape.type != ftb_work_shape(w, x).type)
+            return -1;
+        end -= shape.width;
+        rows_of own = {r.W, end, shape.width, r.all};
+        product[a] = distribute(w, part, own);
+        apart += product[a] >= 0 && w->sides[part] != 0;
+        if (product[a] < 0)
+            product[a] = multiply(w, part, own);
+    }
+    for (int a = 1; a < count; a++)
+        product[0] = ftb_work_op(w, FTB_OP_ADD, product[0], product[a]);
+    return apart > 0 ? product[0] : -1;
+}
+
+/* x @ W for x as wide as the rows; -1 if a part depends on more than one kind of vertex. */
+static int distribute(ftb_work *w, int x, rows_of r)
+{
+    if (ftb_work_shape(w, x).width != r.count)
         return -1;
     if (one_side(w, x))
-        return ftb_work_op(w, FTB_OP_MATMUL, x, W);
+        return multiply(w, x, r);
     const ftb_node n = *ftb_work_at(w, x);
     int a = n.count > 0 ? ftb_work_arg(w, x, 0) : -1, b = n.count > 1 ? ftb_work_arg(w, x, 1) : -1, made;
     switch (n.op) {
+    case FTB_OP_VECTOR:
+        return distribute_parts(w, x, r);
     case FTB_OP_NEG:
-        return ftb_work_op(w, FTB_OP_NEG, distribute(w, a, W, depth), -1);
+        return ftb_work_op(w, FTB_OP_NEG, distribute(w, a, r), -1);
     case FTB_OP_ADD:
     case FTB_OP_SUB:
-        made = distribute(w, b, W, depth); /* the last made is hoisted, and named, first */
-        return ftb_work_op(w, n.op, distribute(w, a, W, depth), made);
+        made = distribute(w, b, r); /* the last made is hoisted, and named, first */
+        return ftb_work_op(w, n.op, distribute(w, a, r), made);
     case FTB_OP_MUL:
     case FTB_OP_DIV:
-        if (ftb_work_shape(w, b).width == 1 && (made = distribute(w, a, W, depth)) >= 0)
+        if (ftb_work_shape(w, b).width == 1 && (made = distribute(w, a, r)) >= 0)
             return ftb_work_op(w, n.op, made, b);
         if (n.op == FTB_OP_MUL && ftb_work_shape(w, a).width == 1)
-            return ftb_work_op(w, FTB_OP_MUL, distribute(w, b, W, depth), a);
+            return ftb_work_op(w, FTB_OP_MUL, distribute(w, b, r), a);
         return -1;
     default:
         return -1;
@@ -172,9 +218,10 @@ static int distribute(ftb_work *w, int x, int W, int64_t depth)
 int ftb_distribute(ftb_work *w, int node)
 {
     int x = ftb_work_arg(w, node, 0), W = ftb_work_arg(w, node, 1), block = ftb_work_find(w, W);
-    if (one_side(w, x) || block < 0 || !w->names[block].block)
+    if (one_side(w, x) || block < 0 || !w->names[block].block || ftb_work_at(w, node)->count != 2)
         return -1;
-    int made = distribute(w, x, W, w->names[block].rows->nrows);
+    int64_t rows = w->names[block].rows->nrows;
+    int made = distribute(w, x, (rows_of){W, 0, rows, rows});
     return made >= 0 && ftb_work_shape(w, made).type == ftb_work_shape(w, node).type ? made : -1;
 }
 

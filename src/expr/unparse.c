@@ -127,6 +127,11 @@ static void put_operator(printer *p, int node)
         put_text(p, spelling);
         put_text(p, " ");
         print(p, ftb_tree_arg(p->e, node, 1), here + 1);
+        if (n->count == 3) { /* x @ W from this row on */
+            put_text(p, "[");
+            print(p, ftb_tree_arg(p->e, node, 2), LOOSEST);
+            put_text(p, ":]");
+        }
     } else if (n->op == FTB_OP_INDEX) {
         print(p, ftb_tree_arg(p->e, node, 0), POSTFIX);
         put_text(p, "[");
