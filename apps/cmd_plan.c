@@ -3,7 +3,6 @@
 
 #include "core/core.h"
 #include "plan/machine.h"
-#include "plan/sddmm.h"
 
 #include <errno.h>
 #include <string.h>
@@ -52,7 +51,7 @@ static const option plan_options[] = {
      .kind = OPTION_TEXT,
      .offset = FIELD(semiring),
      .argument = "TEXT",
-     .help = "spmm: the semiring. Default: 'plus : src'. sddmm and attention are planned for dot products."},
+     .help = "The semiring. Default: 'plus : src' for spmm, else 'plus : dot(src, dst)'."},
     {.heading = "Planning"},
     {.name = "machine",
      .kind = OPTION_FILE,
@@ -68,7 +67,7 @@ static const option plan_options[] = {
      .kind = OPTION_TEXT,
      .offset = FIELD(set),
      .argument = "KEY=VALUE[,...]",
-     .help = "spmm: force choices; docs/plans.md lists them."},
+     .help = "Force choices; docs/plans.md lists them."},
     {.name = "measure",
      .kind = OPTION_SET,
      .offset = FIELD(measure),
@@ -213,46 +212,38 @@ static int plan_spmm(const plan_values *v, FtB_Matrix A, int64_t nrows, int64_t 
 
 /* ---- over the entries of the graph: block x block' under it, and attention */
 
-enum { PIECE = 256 }; /* features: a row of one head is cut into multiples of it */
-
-/* FP32, dot products of equal heads. Attention reads a source's key and value, and of a row its query, result
- * and state. */
-static void facts_of(ftb_sddmm_facts *f, const plan_values *v, const int64_t *rowptr)
+static int plan_entries(const plan_values *v, FtB_Matrix A, int64_t nrows, int64_t ncols)
 {
-    const int64_t size = (int64_t)sizeof(float), features = v->dim * size;
-    const bool both = v->op == ATTENTION;
-    f->source_bytes = both ? 2 * features : features;
-    f->row_bytes = both ? 4 * features + 4 * v->heads * size : features;
-    f->entry_bytes = both ? 0 : v->heads * size;
-    f->piece_bytes = both && v->heads > 1                       ? f->source_bytes / v->heads
-                     : !both && v->heads == 1 && v->dim > PIECE ? PIECE * size
-                                                                : 0;
-    f->memory_left = both ? INT64_MAX : ftb_memory_left(ftb_context());
-    ftb_sddmm_degrees(f, rowptr, f->nrows);
-}
-
-static int plan_entries(const plan_values *v, FtB_Matrix A)
-{
-    const ftb_machine_facts *machine = ftb_machine_here();
-    const char *shown = v->op == ATTENTION ? "softmax(S<A> = Y X') V" : "S<A> = Y X'";
-    const int64_t *rowptr;
-    ftb_sddmm_facts facts = {0};
-    ftb_sddmm_plan plan;
-    if (v->semiring || v->set || v->measure)
-        return app_fail(APP_USAGE, "--semiring, --set and --measure are for --op spmm only");
-    FtB_Matrix_shape(A, &facts.nrows, &facts.ncols, &facts.nvals, NULL, NULL);
-    int code = app_library_error(FtB_Matrix_csr(A, &rowptr, NULL, NULL), APP_INPUT);
-    if (code != APP_OK)
-        return code;
-    facts_of(&facts, v, rowptr);
-    ftb_rule_sddmm(&plan, &facts, machine);
-    app_progress_clear();
-    printf("operation        %s, A[%lld x %lld, %lld entries], %lld features in %lld head%s, plus : dot(src, "
-           "dst)\n",
-           shown, (long long)facts.nrows, (long long)facts.ncols, (long long)facts.nvals, (long long)v->dim,
-           (long long)v->heads, v->heads == 1 ? "" : "s");
-    ftb_explain_sddmm(&plan, &facts, machine, stdout);
-    return APP_OK;
+    const char *expression = v->semiring ? v->semiring : "plus : dot(src, dst)";
+    room C = {0}, X = {0}, Y = {0};
+    FtB_Matrix S = NULL;
+    FtB_Plan plan = NULL;
+    if (v->measure)
+        return app_fail(APP_USAGE, "--measure is for --op spmm only");
+    GrB_Info info = room_new(&X, ncols, v->dim, v->heads);
+    if (info == GrB_SUCCESS)
+        info = room_new(&Y, nrows, v->dim, v->heads);
+    if (info == GrB_SUCCESS && v->op == ATTENTION)
+        info = room_new(&C, nrows, v->dim, v->heads);
+    int code =
+        info == GrB_OUT_OF_MEMORY ? app_fail(APP_MEMORY, "not enough memory for the features") : APP_OK;
+    if (info == GrB_SUCCESS)
+        info = FtB_Matrix_new(&S, FTB_FP32, nrows, ncols, 1);
+    if (info == GrB_SUCCESS && v->op == ATTENTION)
+        info = FtB_attention_plan(&plan, C.block, A, NULL, expression, Y.block, X.block, X.block, NULL, NULL,
+                                  FTB_ESTIMATE);
+    else if (info == GrB_SUCCESS)
+        info = FtB_mxm_plan(&plan, S, A, NULL, expression, Y.block, X.block, FTB_DESC_ST1, FTB_ESTIMATE);
+    if (code == APP_OK)
+        code = app_library_error(info, APP_USAGE);
+    if (code == APP_OK)
+        code = explain(plan, v->set);
+    FtB_Plan_free(&plan);
+    FtB_Matrix_free(&S);
+    room_free(&C);
+    room_free(&Y);
+    room_free(&X);
+    return code;
 }
 
 /* ---- the command */
@@ -290,7 +281,7 @@ static int run_plan(const void *values, int count, char *const *operands)
     if (code == APP_OK)
         code = app_library_error(FtB_Matrix_shape(A, &nrows, &ncols, NULL, NULL, NULL), APP_INPUT);
     if (code == APP_OK)
-        code = v->op == SPMM ? plan_spmm(v, A, nrows, ncols) : plan_entries(v, A);
+        code = v->op == SPMM ? plan_spmm(v, A, nrows, ncols) : plan_entries(v, A, nrows, ncols);
     FtB_Matrix_free(&A);
     ftb_machine_force(NULL);
     return code;

@@ -3,11 +3,12 @@
  * entries and without weights; the same bits for any number of threads. */
 #include "support/check.h"
 
+#include "core/core.h"
 #include "core/isa.h"
-#include "ops/sddmm.h"
 #include "oracle/ref_attention.h"
 #include "oracle/ref_sddmm.h"
 #include "support/fail_alloc.h"
+#include "support/planned.h"
 #include "support/random.h"
 
 #include <math.h>
@@ -43,14 +44,34 @@ static void assert_values(FtB_Block X, const double *goal, double tolerance, con
     free(x);
 }
 
-static const int64_t segments[] = {0, 1, 7, 64, -1};
-#define PLANS 5
+static const planned plans[] = {{"rows", NULL, NULL},      {"segments", "1", NULL}, {"segments", "7", "1"},
+                                {"segments", "64", "2"},   {"segments", "7", "3"},  {NULL, NULL, NULL},
+                                {"segments", "1000", NULL}};
+#define PLANS ((int)(sizeof plans / sizeof *plans))
+static const planned *current = &plans[PLANS - 2];
 
 static void any_plan(void)
 {
-    ftb_sddmm_force(-1, -1);
+    current = &plans[PLANS - 2];
     ftb_isa_force(-1);
     assert_ok(FtB_Context_set_threads(NULL, 0));
+}
+
+/* Attention by the current plan; *plan and *desc, which holds it, are the caller's to free. */
+static GrB_Info planned_attention(FtB_Plan *plan, FtB_Descriptor *desc, FtB_Block C, FtB_Matrix A,
+                                  FtB_Arg semiring, FtB_Block Q, FtB_Block K, FtB_Block V,
+                                  const FtB_Attention_options *options, double fill)
+{
+    *plan = NULL;
+    *desc = NULL;
+    GrB_Info info = FtB_attention_plan(plan, C, A, NULL, semiring, Q, K, V, options, NULL, FTB_ESTIMATE);
+    if (info == GrB_SUCCESS)
+        info = planned_force(*plan, current);
+    if (info == GrB_SUCCESS)
+        info = planned_descriptor(desc, NULL, *plan);
+    if (info == GrB_SUCCESS)
+        info = FtB_Descriptor_set(*desc, FTB_FILL, fill);
+    return info == GrB_SUCCESS ? FtB_attention(C, A, NULL, semiring, Q, K, V, options, *desc) : info;
 }
 
 typedef struct attention_case {
@@ -117,13 +138,14 @@ static void run(attention_case *c)
     FtB_Descriptor desc;
     const FtB_Attention_options *options =
         FTB_ATTENTION_OPTIONS(.dropout = c->ref.dropout, .seed = c->ref.seed, .lse = c->lse);
-    assert_ok(FtB_Descriptor_new(&desc));
-    assert_ok(FtB_Descriptor_set(desc, FTB_FILL, c->ref.fill));
-    assert_ok(FtB_attention(c->C, c->ref.A, NULL, c->s, c->Q, c->K, c->V, options, desc));
+    FtB_Plan plan;
+    assert_ok(planned_attention(&plan, &desc, c->C, c->ref.A, FTB_ARG(c->s), c->Q, c->K, c->V, options,
+                                c->ref.fill));
     if (c->ref.form != REF_EDGE)
         assert_ok(FtB_attention_grad(c->dQ, c->dK, c->dV, c->D, c->ref.A, c->s, c->Q, c->K, c->V, c->C,
-                                     options, NULL));
+                                     options, desc));
     FtB_Descriptor_free(&desc);
+    FtB_Plan_free(&plan);
 }
 
 static void random_cases(void **state)
@@ -133,7 +155,7 @@ static void random_cases(void **state)
     rng r = rng_new();
     for (int t = 0; t < CASES; t++) {
         FtB_Type type = types[t % 4];
-        ftb_sddmm_force(segments[t % PLANS], (t / PLANS) % 3);
+        current = &plans[t / 4 % PLANS];
         ftb_isa_force((int)rng_below(&r, 4) - 1);
         assert_ok(FtB_Context_set_threads(NULL, 1 + t % 3));
         attention_case c = new_case(&r, (ref_form)(t % 3), type);
@@ -161,7 +183,7 @@ static void bits(void **state)
         FtB_Block results[] = {c.C, c.lse, c.dQ, c.dK, c.dV};
         double *first[5] = {0};
         for (int u = 0; u < 9; u++) {
-            ftb_sddmm_force(segments[t % PLANS], t % 3);
+            current = &plans[t % PLANS];
             ftb_isa_force(u / 3);
             assert_ok(FtB_Context_set_threads(NULL, 1 + u % 3));
             run(&c);
@@ -245,9 +267,13 @@ static void special_scores(void **state)
     assert_ok(FtB_Block_wrap(&C, c, 4, 1, 1, FTB_FP64));
     assert_ok(FtB_Block_wrap(&L, lse, 4, 1, 1, FTB_FP64));
     for (int t = 0; t < PLANS; t++) {
-        ftb_sddmm_force(segments[t], 0);
-        assert_ok(FtB_attention(C, A, NULL, "plus : edge + 0 * dot(src, dst)", Q, K, V,
-                                FTB_ATTENTION_OPTIONS(.lse = L), NULL));
+        FtB_Plan plan;
+        FtB_Descriptor desc;
+        current = &plans[t];
+        assert_ok(planned_attention(&plan, &desc, C, A, FTB_ARG("plus : edge + 0 * dot(src, dst)"), Q, K, V,
+                                    FTB_ATTENTION_OPTIONS(.lse = L), 0));
+        FtB_Descriptor_free(&desc);
+        FtB_Plan_free(&plan);
         assert_true(c[0] == 3 && c[1] == 0 && c[2] == 4 && isnan(c[3]));
         assert_true(lse[0] == 1e30 && lse[1] == -INFINITY && lse[2] == 5 && isnan(lse[3]));
     }
@@ -317,10 +343,58 @@ static void refusals(void **state)
     FtB_Block_free(&L);
 }
 
+static void plans_as_objects(void **state)
+{
+    (void)state;
+    rng r = rng_new();
+    char text[4096] = "";
+    double figure;
+    FtB_Matrix A = rng_matrix(&r, FTB_FP32, 30, 50, 1, 0.4), B = rng_matrix(&r, FTB_FP32, 30, 50, 1, 0.2);
+    FtB_Block Q = block(&r, FTB_FP32, 30, 4, 3), K = block(&r, FTB_FP32, 50, 4, 3), C;
+    FtB_Plan plan;
+    FtB_Descriptor desc;
+    FtB_Semiring dot = FTB_PLUS_DOT;
+    assert_ok(FtB_Block_new(&C, 30, 12, FTB_FP32));
+    assert_fails(GrB_NULL_POINTER, "plan: NULL",
+                 FtB_attention_plan(NULL, C, A, NULL, dot, Q, K, K, NULL, NULL, FTB_ESTIMATE));
+    assert_fails(GrB_DIMENSION_MISMATCH, "Q: 50 rows",
+                 FtB_attention_plan(&plan, C, A, NULL, dot, K, K, K, NULL, NULL, FTB_ESTIMATE));
+    assert_null(plan);
+    assert_ok(FtB_attention_plan(&plan, C, A, NULL, dot, Q, K, K, NULL, NULL, FTB_ESTIMATE));
+    assert_ok(FtB_Plan_set(plan, "segment", "20"));
+    assert_ok(FtB_Plan_set(plan, "tile", "3"));
+    assert_ok(FtB_Plan_get(plan, "tile", &figure));
+    assert_true(figure == 3);
+    assert_ok(FtB_Plan_get(plan, "segments", &figure));
+    assert_true(figure == 3);
+    FILE *file = fmemopen(text, sizeof text, "w");
+    assert_non_null(file);
+    assert_ok(FtB_Plan_explain(plan, file));
+    fclose(file);
+    assert_non_null(strstr(text, "softmax(S<A> = Q K') V"));
+    assert_non_null(strstr(text, "kernel attention_dot_f32"));
+    assert_fails(GrB_INVALID_VALUE, "heads of a tile", FtB_Plan_set(plan, "tile", "0"));
+    assert_ok(planned_descriptor(&desc, NULL, plan));
+    assert_ok(FtB_attention(C, A, NULL, dot, Q, K, K, NULL, desc));
+    assert_fails(GrB_INVALID_VALUE, "made for another product",
+                 FtB_attention(C, B, NULL, dot, Q, K, K, NULL, desc));
+    assert_fails(GrB_INVALID_VALUE, "this is sparse x block",
+                 FtB_mxm(C, NULL, NULL, "plus : src", A, K, desc));
+    FtB_Descriptor_free(&desc);
+    FtB_Plan_free(&plan);
+    FtB_Matrix_free(&A);
+    FtB_Matrix_free(&B);
+    FtB_Block_free(&Q);
+    FtB_Block_free(&K);
+    FtB_Block_free(&C);
+}
+
 static GrB_Info call(void *arg)
 {
     FtB_Matrix A = NULL;
     FtB_Block Q = NULL, C = NULL, L = NULL;
+    FtB_Plan plan = NULL;
+    FtB_Descriptor desc = NULL;
     GrB_Info info;
     const int64_t I[] = {0, 0, 2, 2}, J[] = {1, 2, 0, 1};
     const float x[] = {1, 2, 3, 4};
@@ -329,10 +403,12 @@ static GrB_Info call(void *arg)
         (info = FtB_Block_new(&C, 3, 3, FTB_FP32)) == GrB_SUCCESS &&
         (info = FtB_Block_new(&L, 3, 1, FTB_FP64)) == GrB_SUCCESS) {
         const FtB_Attention_options *options = FTB_ATTENTION_OPTIONS(.lse = L);
-        info = FtB_attention(C, A, NULL, (const char *)arg, Q, Q, Q, options, NULL);
+        info = planned_attention(&plan, &desc, C, A, FTB_ARG((const char *)arg), Q, Q, Q, options, 0);
         if (info == GrB_SUCCESS && !strstr(arg, "edge"))
-            info = FtB_attention_grad(Q, NULL, NULL, C, A, (const char *)arg, Q, Q, Q, C, options, NULL);
+            info = FtB_attention_grad(Q, NULL, NULL, C, A, (const char *)arg, Q, Q, Q, C, options, desc);
     }
+    FtB_Descriptor_free(&desc);
+    FtB_Plan_free(&plan);
     FtB_Matrix_free(&A);
     FtB_Block_free(&Q);
     FtB_Block_free(&C);
@@ -345,7 +421,7 @@ static void failing_allocations(void **state)
     (void)state;
     char dot[] = "plus : dot(src, dst)", any[] = "plus : edge + sum(src)";
     for (int t = 0; t < 2; t++) {
-        ftb_sddmm_force(t, 0);
+        current = &plans[t];
         fail_every_allocation(call, NULL, dot);
         fail_every_allocation(call, NULL, any);
     }
@@ -358,7 +434,7 @@ int main(void)
         cmocka_unit_test(random_cases),        cmocka_unit_test(bits),
         cmocka_unit_test(finite_differences),  cmocka_unit_test(special_scores),
         cmocka_unit_test(accumulators),        cmocka_unit_test(refusals),
-        cmocka_unit_test(failing_allocations),
+        cmocka_unit_test(failing_allocations), cmocka_unit_test(plans_as_objects),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -44,7 +44,12 @@ for op in sddmm attention; do
     plan --op $op --dim 128 --heads 8 --machine small.txt
     has '8 cores'
     has 'predicted'
+    plan --op $op --dim 128 --heads 8 --set segment=500,tile=1
+    has '6 segments of 500 sources'
+    has 'asked for'
 done
+plan --op sddmm --dim 128 --semiring 'plus : tanh(src - dst)'
+has 'kernel program'
 
 refuses 2 '--op is missing' "$featblas" plan --graph g.csr --dim 8
 refuses 2 '--graph is missing' "$featblas" plan --op spmm --dim 8
@@ -56,4 +61,5 @@ refuses 3 'nowhere' "$featblas" plan --op spmm --graph nowhere.csr --dim 8
 refuses 3 'nowhere' "$featblas" plan --op spmm --graph g.csr --dim 8 --machine nowhere.txt
 printf 'cores = 2\nl4 = 5\n' > wrong.txt
 refuses 3 'wrong.txt:2: unknown name' "$featblas" plan --op spmm --graph g.csr --dim 8 --machine wrong.txt
-refuses 2 'for --op spmm only' "$featblas" plan --op sddmm --graph g.csr --dim 8 --set tile=9
+refuses 2 'for --op spmm only' "$featblas" plan --op sddmm --graph g.csr --dim 8 --measure
+refuses 2 'expected features of a tile' "$featblas" plan --op sddmm --graph g.csr --dim 8 --set tile=0

@@ -20,6 +20,9 @@ static ftb_sddmm_facts even(int64_t n, int64_t degree, int64_t features)
                          .source_bytes = 4 * features,
                          .row_bytes = 4 * features,
                          .entry_bytes = 4,
+                         .heads = 1,
+                         .features = features,
+                         .kernel = "dot_f32",
                          .memory_left = INT64_MAX};
     int64_t *rowptr = malloc(((size_t)n + 1) * sizeof *rowptr);
     assert_non_null(rowptr);
@@ -41,7 +44,7 @@ static void explained(char *text, size_t size, const ftb_sddmm_plan *plan, const
 static void test_choice(void **state)
 {
     char text[2048];
-    ftb_sddmm_plan plan;
+    ftb_sddmm_plan plan = {0};
     (void)state;
     ftb_sddmm_facts dense = even(100000, 480, 128), sparse = even(100000, 2, 128), small = even(1000, 20, 16);
     ftb_rule_sddmm(&plan, &dense, &server);
@@ -66,7 +69,7 @@ static void test_choice(void **state)
 static void test_limits(void **state)
 {
     char text[2048];
-    ftb_sddmm_plan plan;
+    ftb_sddmm_plan plan = {0};
     (void)state;
     ftb_sddmm_facts dense = even(100000, 480, 128), none = even(5, 0, 128), empty = even(0, 0, 4);
     dense.memory_left = 1 << 20;

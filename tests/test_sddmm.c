@@ -3,12 +3,14 @@
  * threads; the planner's rule for machines that are not there. */
 #include "support/check.h"
 
+#include "core/core.h"
 #include "core/isa.h"
-#include "ops/sddmm.h"
 #include "oracle/ref_case.h"
 #include "oracle/ref_sddmm.h"
+#include "plan/sddmm.h"
 #include "support/compare.h"
 #include "support/fail_alloc.h"
+#include "support/planned.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -29,13 +31,16 @@ static FtB_Block block(rng *r, FtB_Type type, int64_t nrows, int64_t heads, int6
     return X;
 }
 
-/* Plans: rows as they lie, segments, segments and tiles, the rule's. */
-static const int64_t plans[][2] = {{0, 0}, {1, 0}, {3, 1}, {16, 2}, {64, 1}, {-1, -1}};
+/* Rows as they lie, segments, segments and tiles, the rule's. */
+static const planned plans[] = {{"rows", NULL, NULL},      {"segments", "1", NULL},
+                                {"segments", "3", "256"},  {"segments", "16", "512"},
+                                {"segments", "64", "256"}, {NULL, NULL, NULL}};
 #define PLANS ((int)(sizeof plans / sizeof *plans))
+static const planned *current;
 
 static int next_plan(int t)
 {
-    ftb_sddmm_force(plans[t % PLANS][0], plans[t % PLANS][1]);
+    current = &plans[t % PLANS];
     ftb_isa_force((t / PLANS) % 4 - 1);
     assert_ok(FtB_Context_set_threads(NULL, 1 + t % 3));
     return t + 1;
@@ -43,9 +48,26 @@ static int next_plan(int t)
 
 static void any_plan(void)
 {
-    ftb_sddmm_force(-1, -1);
     ftb_isa_force(-1);
     assert_ok(FtB_Context_set_threads(NULL, 0));
+}
+
+/* FtB_mxm by the current plan. */
+static GrB_Info planned_mxm(FtB_Matrix C, FtB_Matrix M, FtB_Arg accum, FtB_Arg semiring, FtB_Block Y,
+                            FtB_Block X, FtB_Descriptor like)
+{
+    FtB_Plan plan = NULL;
+    FtB_Descriptor desc = NULL;
+    GrB_Info info = FtB_mxm_plan(&plan, C, M, accum, semiring, Y, X, like, FTB_ESTIMATE);
+    if (info == GrB_SUCCESS)
+        info = planned_force(plan, current);
+    if (info == GrB_SUCCESS)
+        info = planned_descriptor(&desc, like, plan);
+    if (info == GrB_SUCCESS)
+        info = FtB_mxm(C, M, accum, semiring, Y, X, desc);
+    FtB_Descriptor_free(&desc);
+    FtB_Plan_free(&plan);
+    return info;
 }
 
 static bool can_be_edge(const ref_matrix *M)
@@ -111,7 +133,7 @@ static bool random_case(rng *r, int *compared)
     snprintf(text, sizeof text, "plus : %s", s->text);
     ref_matrix *T = ref_sddmm(s, Y, X, c.mask, &c.flags);
     FtB_Arg accum = ref_op_arg(c.accum);
-    assert_ok(FtB_mxm(c.C, c.M, accum, text, Y, X, c.flags.descriptor));
+    assert_ok(planned_mxm(c.C, c.M, accum, FTB_ARG(text), Y, X, c.flags.descriptor));
     ref_case_check(&c, T, 1e-12);
     if (in_graphblas(&c, s, Y, X)) {
         same_in_graphblas(&c, Y, X);
@@ -157,7 +179,7 @@ static void bits(void **state)
             for (int t = 0; t < 3 * 4 * PLANS; t += 5) { /* every plan, set and number of threads */
                 next_plan(t);
                 assert_ok(FtB_Matrix_new(&C, type, 40, 90, 1));
-                assert_ok(FtB_mxm(C, M, NULL, FTB_PLUS_DOT, Y, X, FTB_DESC_ST1));
+                assert_ok(planned_mxm(C, M, FTB_ARG(NULL), FTB_ARG(FTB_PLUS_DOT), Y, X, FTB_DESC_ST1));
                 assert_ptr_equal(C->pattern, M->pattern);
                 if (first)
                     assert_same(C, first);
@@ -193,7 +215,7 @@ static void not_numbers(void **state)
     for (int t = 0; t < 4 * PLANS; t++) {
         next_plan(t);
         assert_ok(FtB_Matrix_new(&C, FTB_FP32, 2, 3, 1));
-        assert_ok(FtB_mxm(C, M, NULL, FTB_PLUS_DOT, Y, X, FTB_DESC_T1));
+        assert_ok(planned_mxm(C, M, FTB_ARG(NULL), FTB_ARG(FTB_PLUS_DOT), Y, X, FTB_DESC_T1));
         const float *c = C->values->data;
         assert_true(isnan(c[0]) && isinf(c[1]) && isinf(c[2]) && c[3] == 20);
         FtB_Matrix_free(&C);
@@ -215,6 +237,20 @@ static void graphblas_semirings(void **state)
     assert_ok(FtB_mxm(C, M, NULL, GrB_PLUS_TIMES_SEMIRING_FP64, Y, X, FTB_DESC_ST1));
     assert_ok(FtB_mxm(D, M, NULL, "plus : dot(src, dst)", Y, X, FTB_DESC_ST1));
     assert_same(C, D);
+#ifdef GxB_IMPLEMENTATION
+    assert_ok(FtB_mxm(C, M, NULL, GxB_ANY_SECONDJ1_INT64, Y, X, FTB_DESC_ST1));
+    assert_ok(FtB_mxm(D, M, NULL, "plus : j + 1", Y, X, FTB_DESC_ST1));
+    assert_same(C, D);
+    assert_ok(FtB_mxm(C, M, NULL, GxB_ANY_FIRSTI_INT64, Y, X, FTB_DESC_ST1));
+    assert_ok(FtB_mxm(D, M, NULL, "plus : i", Y, X, FTB_DESC_ST1));
+    assert_same(C, D);
+    assert_fails(GrB_DOMAIN_MISMATCH, "the inner index",
+                 FtB_mxm(C, M, NULL, GxB_ANY_FIRSTJ_INT64, Y, X, FTB_DESC_ST1));
+    assert_fails(GrB_DOMAIN_MISMATCH, "neither block",
+                 FtB_mxm(C, M, NULL, GxB_PLUS_SECONDJ_INT64, Y, X, FTB_DESC_ST1));
+    assert_fails(GrB_DOMAIN_MISMATCH, "neither block",
+                 FtB_mxm(C, M, NULL, GxB_PLUS_PAIR_FP32, Y, X, FTB_DESC_ST1));
+#endif
     FtB_Matrix_free(&M);
     FtB_Matrix_free(&C);
     FtB_Matrix_free(&D);
@@ -253,6 +289,71 @@ static void refusals(void **state)
     FtB_Block_free(&X3);
 }
 
+/* Plans explain themselves, can be forced, and are refused for other products. */
+static void plans_as_objects(void **state)
+{
+    (void)state;
+    rng r = rng_new();
+    char text[4096] = "";
+    double figure;
+    FtB_Matrix M = rng_matrix(&r, FTB_FP32, 40, 60, 1, 0.3), N = rng_matrix(&r, FTB_FP32, 40, 60, 1, 0.2), C,
+               S;
+    FtB_Block Y = block(&r, FTB_FP32, 40, 1, 600), X = block(&r, FTB_FP32, 60, 1, 600);
+    FtB_Plan plan, other;
+    FtB_Descriptor desc;
+    FtB_Semiring dot = FTB_PLUS_DOT;
+    assert_ok(FtB_Matrix_new(&C, FTB_FP32, 40, 60, 1));
+    assert_ok(FtB_Matrix_new(&S, FTB_FP32, 40, 40, 1));
+    assert_ok(FtB_mxm_plan(&plan, C, M, NULL, dot, Y, X, FTB_DESC_ST1, FTB_ESTIMATE));
+    assert_ok(FtB_Plan_set(plan, "segment", "17"));
+    assert_ok(FtB_Plan_set(plan, "tile", "300"));
+    assert_ok(FtB_Plan_set(plan, "threads", "2"));
+    assert_ok(FtB_Plan_get(plan, "segments", &figure));
+    assert_true(figure == 4);
+    assert_ok(FtB_Plan_get(plan, "tile", &figure)); /* whole pieces */
+    assert_true(figure == 512);
+    FILE *file = fmemopen(text, sizeof text, "w");
+    assert_non_null(file);
+    assert_ok(FtB_Plan_explain(plan, file));
+    fclose(file);
+    assert_non_null(strstr(text, "S<A> = Y X', A[40 x 60"));
+    assert_non_null(strstr(text, "kernel dot_f32"));
+    assert_non_null(strstr(text, "<- asked for"));
+    assert_non_null(strstr(text, "4 segments of 17 sources"));
+    assert_ok(FtB_Plan_set(plan, "kernel", "rows"));
+    assert_ok(FtB_Plan_get(plan, "segments", &figure));
+    assert_true(figure == 0);
+    assert_fails(GrB_INVALID_VALUE, "auto, rows or segments", FtB_Plan_set(plan, "kernel", "fast"));
+    assert_fails(GrB_INVALID_VALUE, "1 to 65536", FtB_Plan_set(plan, "segment", "65537"));
+    assert_fails(GrB_INVALID_VALUE, "kernel, segment, tile, threads", FtB_Plan_set(plan, "ids", "16"));
+    assert_fails(GrB_INVALID_VALUE, "known are segment", FtB_Plan_get(plan, "triangle", &figure));
+    assert_ok(planned_descriptor(&desc, FTB_DESC_ST1, plan));
+    assert_ok(FtB_mxm(C, M, NULL, dot, Y, X, desc));
+    assert_fails(GrB_INVALID_VALUE, "made for another product", FtB_mxm(C, N, NULL, dot, Y, X, desc));
+    assert_fails(GrB_INVALID_VALUE, "this one is 40 x 60",
+                 FtB_mxm(C, M, NULL, "plus : sum(src - dst)", Y, X, desc));
+    assert_fails(GrB_INVALID_VALUE, "made for block x block'",
+                 FtB_mxm(S, NULL, NULL, "plus : a", M, N, desc));
+    assert_ok(FtB_Descriptor_set(desc, FTB_TRANSPOSE1, false));
+    assert_fails(GrB_INVALID_VALUE, "this is sparse x block",
+                 FtB_mxm(Y, NULL, NULL, "plus : src", M, X, desc));
+    assert_ok(FtB_Descriptor_set(desc, FTB_TRANSPOSE1, true));
+    assert_ok(
+        FtB_mxm_plan(&other, C, M, NULL, "plus : tanh(sum(src) * edge)", Y, X, FTB_DESC_ST1, FTB_ESTIMATE));
+    assert_ok(FtB_Descriptor_set(desc, FTB_PLAN, other));
+    assert_ok(FtB_mxm(C, M, NULL, "plus : tanh(sum(src) * edge)", Y, X, desc));
+    assert_fails(GrB_INVALID_VALUE, "made for another product", FtB_mxm(C, M, NULL, dot, Y, X, desc));
+    FtB_Descriptor_free(&desc);
+    FtB_Plan_free(&plan);
+    FtB_Plan_free(&other);
+    FtB_Matrix_free(&M);
+    FtB_Matrix_free(&N);
+    FtB_Matrix_free(&S);
+    FtB_Matrix_free(&C);
+    FtB_Block_free(&Y);
+    FtB_Block_free(&X);
+}
+
 static GrB_Info call(void *arg)
 {
     FtB_Matrix M = NULL, C = NULL, before = NULL;
@@ -264,7 +365,8 @@ static GrB_Info call(void *arg)
         (info = FtB_Matrix_dup(&C, M)) == GrB_SUCCESS && (info = FtB_Matrix_dup(&before, M)) == GrB_SUCCESS &&
         (info = FtB_Block_new(&Y, 3, 3, FTB_BF16)) == GrB_SUCCESS &&
         (info = FtB_Block_new(&X, 3, 3, FTB_FP32)) == GrB_SUCCESS &&
-        (info = FtB_mxm(C, M, "x + y", (const char *)arg, Y, X, FTB_DESC_T1)) != GrB_SUCCESS)
+        (info = planned_mxm(C, M, FTB_ARG("x + y"), FTB_ARG((const char *)arg), Y, X, FTB_DESC_T1)) !=
+            GrB_SUCCESS)
         assert_same(C, before);
     FtB_Matrix_free(&M);
     FtB_Matrix_free(&C);
@@ -294,7 +396,7 @@ static GrB_Info call_over(void *arg)
         (info = FtB_Matrix_dup(&C, M)) == GrB_SUCCESS && (info = FtB_Matrix_dup(&before, M)) == GrB_SUCCESS &&
         (info = FtB_Block_new(&Y, 3, 3, FTB_BF16)) == GrB_SUCCESS &&
         (info = FtB_Block_new(&X, 3, 3, FTB_FP32)) == GrB_SUCCESS &&
-        (info = FtB_mxm(C, M, NULL, FTB_PLUS_DOT, Y, X, FTB_DESC_ST1)) != GrB_SUCCESS)
+        (info = planned_mxm(C, M, FTB_ARG(NULL), FTB_ARG(FTB_PLUS_DOT), Y, X, FTB_DESC_ST1)) != GrB_SUCCESS)
         assert_same(C, before);
     FtB_Matrix_free(&M);
     FtB_Matrix_free(&C);
@@ -345,7 +447,7 @@ static void failing_allocations(void **state)
     (void)state;
     char dot[] = "plus : dot(src, dst)", any[] = "plus : edge + sum(src) * di";
     for (int t = 0; t < 3; t++) {
-        ftb_sddmm_force(t, 0);
+        current = &plans[t];
         fail_every_allocation(call, NULL, dot);
         fail_every_allocation(call_over, NULL, NULL);
     }
@@ -375,7 +477,7 @@ static void rule(void **state)
     const ftb_machine_facts skylake = {.cores = 1, .l1 = 32 << 10, .l2 = 1 << 20, .l3 = 33 << 20};
     const ftb_machine_facts rapids = {.cores = 2, .l1 = 48 << 10, .l2 = 2 << 20, .l3 = 240 << 20};
     ftb_sddmm_facts f = large(512);
-    ftb_sddmm_plan p;
+    ftb_sddmm_plan p = {0};
     ftb_rule_sddmm(&p, &f, &skylake);
     assert_int_equal(p.segment, 1024);
     ftb_rule_sddmm(&p, &f, &rapids);
@@ -401,10 +503,15 @@ static void rule(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_cases), cmocka_unit_test(bits),
-        cmocka_unit_test(not_numbers),  cmocka_unit_test(graphblas_semirings),
-        cmocka_unit_test(refusals),     cmocka_unit_test(failing_allocations),
-        cmocka_unit_test(rule),         cmocka_unit_test(over_values),
+        cmocka_unit_test(random_cases),
+        cmocka_unit_test(bits),
+        cmocka_unit_test(not_numbers),
+        cmocka_unit_test(graphblas_semirings),
+        cmocka_unit_test(refusals),
+        cmocka_unit_test(failing_allocations),
+        cmocka_unit_test(rule),
+        cmocka_unit_test(over_values),
+        cmocka_unit_test(plans_as_objects),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

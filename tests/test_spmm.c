@@ -247,6 +247,52 @@ static void test_plans(void **state)
     every_plan(&r, 4);
 }
 
+/* FTB_MEASURE: another plan at most, the same bits, outputs untouched while it looks, what was forced kept.
+ */
+static void test_measured(void **state)
+{
+    (void)state;
+    rng r = rng_new();
+    static const char *const texts[] = {"plus : src", "mean : (src + dst) @ W", "max : edge * src",
+                                        "plus : tanh(src)"};
+    FtB_Matrix A = rng_matrix(&r, FTB_FP32, 200, 300, 1, 0.1);
+    FtB_Block X = random_block(&r, 300, 40, FTB_BF16), Y = random_block(&r, 200, 40, FTB_FP32);
+    FtB_Block W = random_block(&r, 40, 40, FTB_FP32), C = NULL, D = NULL;
+    FtB_Descriptor desc = NULL;
+    assert_ok(FtB_Block_new(&C, 200, 40, FTB_FP32));
+    assert_ok(FtB_Block_new(&D, 200, 40, FTB_FP32));
+    assert_ok(FtB_Descriptor_new(&desc));
+    for (int t = 0; t < 4; t++) {
+        FtB_Semiring plain = NULL, s = NULL;
+        FtB_Plan plan = NULL;
+        double figure;
+        assert_ok(FtB_Semiring_new(&plain, texts[t]));
+        if (strstr(texts[t], "dst"))
+            assert_ok(FtB_Semiring_bind(&s, plain, FTB_BIND("dst", Y), FTB_BIND("W", W)));
+        else
+            assert_ok(FtB_Semiring_new(&s, texts[t]));
+        memset(C->data, 0, 200 * 40 * sizeof(float));
+        assert_ok(FtB_mxm_plan(&plan, C, NULL, NULL, s, A, X, NULL, FTB_MEASURE));
+        for (int64_t v = 0; v < 200 * 40; v++)
+            assert_true(fabsf(((float *)C->data)[v]) <= 0);
+        assert_ok(FtB_Plan_get(plan, "tile", &figure));
+        assert_ok(FtB_Descriptor_set(desc, FTB_PLAN, plan));
+        assert_ok(FtB_mxm(C, NULL, NULL, s, A, X, desc));
+        assert_ok(FtB_mxm(D, NULL, NULL, s, A, X, NULL));
+        assert_memory_equal(C->data, D->data, 200 * 40 * sizeof(float));
+        FtB_Plan_free(&plan);
+        FtB_Semiring_free(&s);
+        FtB_Semiring_free(&plain);
+    }
+    FtB_Descriptor_free(&desc);
+    FtB_Matrix_free(&A);
+    FtB_Block_free(&X);
+    FtB_Block_free(&Y);
+    FtB_Block_free(&W);
+    FtB_Block_free(&C);
+    FtB_Block_free(&D);
+}
+
 /* C may be B, dst, or a view that overlaps them. */
 static void test_aliases(void **state)
 {
@@ -324,7 +370,7 @@ static GrB_Info failing_call(void *arg)
     FTB_CHECK(FtB_Matrix_build(&A, FTB_FP32, 4, 3, 1, 6, I, J, V, FTB_DUP_ERROR, NULL));
     FTB_CHECK(FtB_Descriptor_new(&desc));
     if (in->kernel) {
-        FTB_CHECK(FtB_mxm_plan(&plan, in->C, NULL, NULL, in->text, A, in->X, NULL, FTB_ESTIMATE));
+        FTB_CHECK(FtB_mxm_plan(&plan, in->C, NULL, NULL, in->text, A, in->X, NULL, FTB_MEASURE));
         FTB_CHECK(FtB_Plan_set(plan, "kernel", in->kernel));
         FTB_CHECK(FtB_Descriptor_set(desc, FTB_PLAN, plan));
     }
@@ -374,6 +420,74 @@ static void test_failing_allocations(void **state)
         }
 }
 
+#ifdef GxB_IMPLEMENTATION
+/* Every column of B is present, so that GraphBLAS's product has all of C's. */
+static void check_grb(FtB_Matrix A, FtB_Block X, GrB_Semiring semiring, const char *name)
+{
+    GrB_Matrix a, x, c;
+    FtB_Block C = NULL;
+    FtB_Type type = FTB_INT64;
+    assert_ok(FtB_Matrix_export(&a, A, 0));
+    assert_int_equal(GrB_Matrix_new(&x, GrB_INT64, (GrB_Index)X->nrows, (GrB_Index)X->ncols), GrB_SUCCESS);
+    assert_int_equal(GrB_Matrix_new(&c, GrB_INT64, (GrB_Index)A->pattern->nrows, (GrB_Index)X->ncols),
+                     GrB_SUCCESS);
+    for (int64_t i = 0; i < X->nrows; i++)
+        for (int64_t f = 0; f < X->ncols; f++)
+            GrB_Matrix_setElement_INT64(x, ftb_get_integer(X->data, X->type, i * X->ld + f), (GrB_Index)i,
+                                        (GrB_Index)f);
+    assert_int_equal(GrB_mxm(c, NULL, NULL, semiring, a, x, NULL), GrB_SUCCESS);
+    assert_ok(FtB_Block_new(&C, A->pattern->nrows, X->ncols, type));
+    assert_ok(FtB_mxm(C, NULL, NULL, semiring, A, X, NULL));
+    for (int64_t i = 0; i < C->nrows; i++)
+        for (int64_t f = 0; f < C->ncols; f++) {
+            int64_t want = 0;
+            GrB_Matrix_extractElement_INT64(&want, c, (GrB_Index)i, (GrB_Index)f); /* absent: the fill, 0 */
+            if (ftb_get_integer(C->data, type, i * C->ld + f) != want)
+                fail_msg("%s: row %d, column %d", name, (int)i, (int)f);
+        }
+    FtB_Block_free(&C);
+    GrB_Matrix_free(&a);
+    GrB_Matrix_free(&x);
+    GrB_Matrix_free(&c);
+}
+
+/* GraphBLAS's semirings whose products do not read B, or are indices. */
+static void test_graphblas_positions(void **state)
+{
+    (void)state;
+    rng r = rng_new();
+    for (int64_t d = 1; d <= 5; d += 2) {
+        FtB_Matrix A = rng_matrix(&r, FTB_INT64, 20, 30, 1, 0.2);
+        FtB_Block X = random_block(&r, 30, d, FTB_INT64), C = NULL, E = NULL;
+        const struct {
+            GrB_Semiring semiring;
+            const char *name;
+        } known[] = {
+            {GxB_PLUS_FIRSTI_INT64, "PLUS_FIRSTI"}, {GxB_MIN_FIRSTI1_INT64, "MIN_FIRSTI1"},
+            {GxB_PLUS_FIRSTJ_INT64, "PLUS_FIRSTJ"}, {GxB_MAX_FIRSTJ1_INT64, "MAX_FIRSTJ1"},
+            {GxB_MIN_SECONDI_INT64, "MIN_SECONDI"}, {GxB_TIMES_SECONDI1_INT64, "TIMES_SECONDI1"},
+            {GxB_PLUS_PAIR_INT64, "PLUS_PAIR"},     {GxB_MAX_FIRST_INT64, "MAX_FIRST"},
+            {GxB_PLUS_FIRST_INT64, "PLUS_FIRST"},   {GxB_PLUS_SECOND_INT64, "PLUS_SECOND"},
+        };
+        for (size_t t = 0; t < sizeof known / sizeof *known; t++)
+            check_grb(A, X, known[t].semiring, known[t].name);
+        assert_ok(FtB_Block_new(&C, 20, d, FTB_INT64));
+        assert_ok(FtB_Block_new(&E, 20, d, FTB_INT64));
+        assert_fails(GrB_DOMAIN_MISMATCH, "B's column",
+                     FtB_mxm(C, NULL, NULL, GxB_MIN_SECONDJ_INT64, A, X, NULL));
+        assert_ok(FtB_mxm_arg(C, E, NULL, GxB_MAX_FIRSTJ_INT64, A, X, NULL));
+        for (int64_t t = 0; t < 20 * d; t++) {
+            int64_t winner = ((int64_t *)E->data)[t];
+            assert_int_equal(((int64_t *)C->data)[t], winner < 0 ? 0 : ftb_col(A->pattern, winner));
+        }
+        FtB_Block_free(&C);
+        FtB_Block_free(&E);
+        FtB_Block_free(&X);
+        FtB_Matrix_free(&A);
+    }
+}
+#endif
+
 /* Empty everything. */
 static void test_empty(void **state)
 {
@@ -400,10 +514,17 @@ static void test_empty(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random),  cmocka_unit_test(test_winners),
-        cmocka_unit_test(test_plans),   cmocka_unit_test(test_aliases),
-        cmocka_unit_test(test_refused), cmocka_unit_test(test_failing_allocations),
+        cmocka_unit_test(test_random),
+        cmocka_unit_test(test_winners),
+        cmocka_unit_test(test_plans),
+        cmocka_unit_test(test_aliases),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_failing_allocations),
         cmocka_unit_test(test_empty),
+        cmocka_unit_test(test_measured),
+#ifdef GxB_IMPLEMENTATION
+        cmocka_unit_test(test_graphblas_positions),
+#endif
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -183,6 +183,9 @@ static inline GrB_Info FtB_mxm_grad_all(FtB_Arg dC, FtB_Arg semiring, FtB_Arg A,
 #define FtB_attention(C, A, accum, semiring, Q, K, V, options, desc)                                         \
     (FtB_attention)(FTB_SLOT(C), FTB_SLOT(A), FTB_SLOT(accum), FTB_SLOT(semiring), FTB_SLOT(Q), FTB_SLOT(K), \
                     FTB_SLOT(V), options, FTB_SLOT(desc))
+#define FtB_attention_plan(plan, C, A, accum, semiring, Q, K, V, options, desc, effort)                      \
+    (FtB_attention_plan)(plan, FTB_SLOT(C), FTB_SLOT(A), FTB_SLOT(accum), FTB_SLOT(semiring), FTB_SLOT(Q),   \
+                         FTB_SLOT(K), FTB_SLOT(V), options, FTB_SLOT(desc), effort)
 #define FtB_attention_grad(dQ, dK, dV, dC, A, semiring, Q, K, V, C, options, desc)                           \
     (FtB_attention_grad)(FTB_SLOT(dQ), FTB_SLOT(dK), FTB_SLOT(dV), FTB_SLOT(dC), FTB_SLOT(A),                \
                          FTB_SLOT(semiring), FTB_SLOT(Q), FTB_SLOT(K), FTB_SLOT(V), FTB_SLOT(C), options,    \

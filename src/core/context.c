@@ -163,12 +163,17 @@ bool ftb_cancelled(FtB_Context ctx)
 
 void ftb_cancel_clear(FtB_Context ctx) { atomic_store(&chosen(ctx)->cancelled, 0); }
 
-/* Calls the callback unless it was called lately or runs on another thread. false: stop. */
-static bool report(FtB_Context ctx, double done, double total, const char *what)
+double ftb_seconds(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
-    int64_t now = (int64_t)t.tv_sec * 1000000000 + t.tv_nsec, last = atomic_load(&ctx->progress_ns);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Calls the callback unless it was called lately or runs on another thread. false: stop. */
+static bool report(FtB_Context ctx, double done, double total, const char *what)
+{
+    int64_t now = (int64_t)(1e9 * ftb_seconds()), last = atomic_load(&ctx->progress_ns);
     if ((last && now - last < PROGRESS_INTERVAL_NS) || atomic_flag_test_and_set(&ctx->reporting))
         return true;
     atomic_store(&ctx->progress_ns, now);

@@ -45,6 +45,7 @@ int64_t ftb_memory_left(FtB_Context ctx); /* bytes; INT64_MAX without a limit */
 /* FTB_CANCELLED (message set) if the context was cancelled or progress says so; call per chunk,
  * from one thread. total 0: unknown. */
 GrB_Info ftb_progress(FtB_Context ctx, double done, double total, const char *what);
+double ftb_seconds(void);               /* of a clock that only runs forward */
 bool ftb_cancelled(FtB_Context ctx);    /* cheap; for use inside parallel loops */
 void ftb_cancel_clear(FtB_Context ctx); /* by the public call that returns FTB_CANCELLED */
 

@@ -224,8 +224,38 @@ static int count_truths(ftb_expr *e, bool truths)
     return add_node(e, FTB_OP_SUM, 1, truth, 0);
 }
 
+bool ftb_message_reads(const ftb_message *m, const char *name)
+{
+    for (int n = 0; m->expr && n < m->expr->nnodes; n++)
+        if (ftb_tree_is_name(m->expr, n, name))
+            return true;
+    return false;
+}
+
+/* GraphBLAS's k is a feature here, where k names the source's vertex; and a product that reads neither block
+ * is one value for all features. */
+static GrB_Info check_positions(const ftb_message *m)
+{
+    ftb_monoid monoid = m->reducer.monoid;
+    if (ftb_message_reads(m, "k"))
+        return ftb_fail(GrB_DOMAIN_MISMATCH,
+                        "semiring: FIRSTJ and SECONDI of GraphBLAS give the inner index, a "
+                        "feature of two blocks, which has none here");
+    if (!ftb_message_reads(m, "dst") && !ftb_message_reads(m, "src") &&
+        (monoid == FTB_PLUS || monoid == FTB_XOR || monoid == FTB_XNOR))
+        return ftb_fail(
+            GrB_DOMAIN_MISMATCH,
+            "semiring: its products read neither block, and %s over the features counts them; any, or "
+            "and and of such products are known",
+            ftb_monoid_name(monoid));
+    return GrB_SUCCESS;
+}
+
 GrB_Info ftb_message_over_features(ftb_message *m)
 {
+    GrB_Info info = check_positions(m);
+    if (info != GrB_SUCCESS)
+        return info;
     ftb_expr *e = m->expr;
     const ftb_node *root = &e->nodes[e->root];
     int made;

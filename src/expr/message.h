@@ -61,7 +61,7 @@ typedef struct ftb_message {
 GrB_Info ftb_message_new(ftb_message *m, FtB_Context ctx, FtB_Semiring s, const char *const *rename);
 /* The message becomes its reducer over the values of each head: what GraphBLAS's semirings (s->domain is not
  * 0) mean in block x block'. To be called right after ftb_message_new. GrB_DOMAIN_MISMATCH for min, max and
- * times, which no expression reduces features by. */
+ * times, which no expression reduces features by, and for products that are, or count, features' indices. */
 GrB_Info ftb_message_over_features(ftb_message *m);
 /* The feeds that a text may name beside its bindings; adding a name that the text does not use does nothing.
  * Errors name the feed: heads and widths that do not fit, block with too few rows. */
@@ -74,6 +74,7 @@ GrB_Info ftb_message_values(ftb_message *m, const char *name, FtB_Matrix A, cons
 GrB_Info ftb_message_indices(ftb_message *m, ftb_pattern *p, bool transposed, const int64_t *at);
 void ftb_message_clear(ftb_message *m);
 const ftb_feed *ftb_message_find(const ftb_message *m, const char *name); /* NULL if not used */
+bool ftb_message_reads(const ftb_message *m, const char *name);           /* whether the text names it */
 
 /* What the message gives: compute type of a message and of the reduced values, values per head. */
 typedef struct ftb_message_type {

@@ -6,6 +6,7 @@
 
 #include "expr/message_load.h"
 #include "ops/merge.h"
+#include "ops/plan.h"
 
 #include <math.h>
 
@@ -27,9 +28,8 @@ static GrB_Info check_flags(const ftb_flags *flags)
         return ftb_fail(
             GrB_INVALID_VALUE,
             "desc: a transpose; attention reads A, Q and K as they are (K's rows are A's columns)");
-    if (flags->complement || flags->plan)
-        return ftb_fail(GrB_INVALID_VALUE, "desc: %s is not known to attention",
-                        flags->plan ? "a plan" : "COMPLEMENT");
+    if (flags->complement)
+        return ftb_fail(GrB_INVALID_VALUE, "desc: COMPLEMENT is not known to attention");
     return GrB_SUCCESS;
 }
 
@@ -90,6 +90,16 @@ static GrB_Info agree_on_heads(ftb_attention_call *c)
     return GrB_SUCCESS;
 }
 
+static GrB_Info make_plan(ftb_attention_call *c)
+{
+    const ftb_pattern *p = c->A->pattern;
+    ftb_attention_job job = {0};
+    ftb_attention_describe(&job, c);
+    c->facts = ftb_attention_facts(p, &job, c->type,
+                                   ftb_threads_for(c->ctx, p->nvals * (c->heads * c->value_width / 32 + 1)));
+    return ftb_plan_sddmm(&c->plan, &c->facts, c->flags.plan);
+}
+
 GrB_Info ftb_attention_begin(ftb_attention_call *c, FtB_Context ctx, FtB_Arg A, FtB_Arg semiring, FtB_Arg Q,
                              FtB_Arg K, FtB_Arg V, const FtB_Attention_options *options, FtB_Arg desc)
 {
@@ -105,7 +115,8 @@ GrB_Info ftb_attention_begin(ftb_attention_call *c, FtB_Context ctx, FtB_Arg A, 
     FTB_CHECK(check_rows(c));
     FTB_CHECK(ftb_arg_semiring(&c->semiring, semiring, "semiring"));
     FTB_CHECK(make_message(c));
-    info = agree_on_heads(c);
+    FTB_CHECK(agree_on_heads(c));
+    info = make_plan(c);
 done:
     return info;
 }
@@ -285,7 +296,7 @@ static GrB_Info walk(forward *f)
         w->job.y = f->y.data;
         w->job.yld = f->y.ld;
     }
-    info = ftb_attention_run(w);
+    info = ftb_attention_run(w, &c->plan);
 done:
     delete_scorers(w->args, w->threads);
     ftb_padded_clear(&f->y);
@@ -323,20 +334,31 @@ static void write_lse(const forward *f)
                  (char *)f->most + (size_t)(i * f->c.heads) * size, f->c.type, f->c.heads);
 }
 
+/* All that can be refused. */
+static GrB_Info begin(forward *f, FtB_Arg C, FtB_Arg A, FtB_Arg accum, FtB_Arg semiring, FtB_Arg Q, FtB_Arg K,
+                      FtB_Arg V, const FtB_Attention_options *options, FtB_Arg desc)
+{
+    ftb_attention_call *c = &f->c;
+    GrB_Info info;
+    FTB_CHECK(ftb_arg_block(&f->C, C, "C", false));
+    FTB_CHECK(ftb_arg_op(&f->accum, accum, "accum", true));
+    FTB_CHECK(ftb_attention_begin(c, f->C->ctx, A, semiring, Q, K, V, options, desc));
+    FTB_CHECK(ftb_attention_check_lse(c, true));
+    info = ftb_block_write_check(f->C, NULL, &c->flags, f->accum, c->A->pattern->nrows,
+                                 c->heads * c->value_width, c->type);
+done:
+    return info;
+}
+
 GrB_Info(FtB_attention)(FtB_Arg C, FtB_Arg A, FtB_Arg accum, FtB_Arg semiring, FtB_Arg Q, FtB_Arg K,
                         FtB_Arg V, const FtB_Attention_options *options, FtB_Arg desc)
 {
     forward f = {0};
     ftb_attention_call *c = &f.c;
     GrB_Info info;
-    FTB_CHECK(ftb_arg_block(&f.C, C, "C", false));
-    FTB_CHECK(ftb_arg_op(&f.accum, accum, "accum", true));
-    FTB_CHECK(ftb_attention_begin(c, f.C->ctx, A, semiring, Q, K, V, options, desc));
-    FTB_CHECK(ftb_attention_check_lse(c, true));
-    FTB_CHECK(ftb_block_write_check(f.C, NULL, &c->flags, f.accum, c->A->pattern->nrows,
-                                    c->heads * c->value_width, c->type));
-    f.w = (ftb_attention_walk){.ctx = c->ctx, .p = c->A->pattern, .type = c->type};
-    f.w.threads = ftb_threads_for(c->ctx, c->A->pattern->nvals * (c->heads * c->value_width / 32 + 1));
+    FTB_CHECK(begin(&f, C, A, accum, semiring, Q, K, V, options, desc));
+    f.w =
+        (ftb_attention_walk){.ctx = c->ctx, .p = c->A->pattern, .type = c->type, .threads = c->plan.threads};
     ftb_attention_describe(&f.w.job, c);
     FTB_CHECK(new_state(&f));
     FTB_CHECK(walk(&f));
@@ -350,4 +372,20 @@ done:
     ftb_delete(f.acc);
     FtB_Op_free(&f.accum);
     return ftb_attention_end(c, info);
+}
+
+GrB_Info(FtB_attention_plan)(FtB_Plan *plan, FtB_Arg C, FtB_Arg A, FtB_Arg accum, FtB_Arg semiring, FtB_Arg Q,
+                             FtB_Arg K, FtB_Arg V, const FtB_Attention_options *options, FtB_Arg desc,
+                             FtB_Effort effort)
+{
+    forward f = {0};
+    (void)effort; /* the cost model alone: bits depend on the plan, which no noise should choose */
+    if (!plan)
+        return ftb_fail(GrB_NULL_POINTER, "plan: NULL; expected where to put the plan");
+    *plan = NULL;
+    GrB_Info info = begin(&f, C, A, accum, semiring, Q, K, V, options, desc);
+    if (info == GrB_SUCCESS)
+        info = ftb_plan_make_sddmm(plan, f.c.ctx, &f.c.facts, &f.c.plan);
+    FtB_Op_free(&f.accum);
+    return ftb_attention_end(&f.c, info);
 }

@@ -6,6 +6,7 @@
 #include "ops/blocks.h"
 #include "ops/padded.h"
 #include "ops/score.h"
+#include "plan/sddmm.h"
 
 /* One walk over the entries of a pattern. */
 typedef struct ftb_attention_walk {
@@ -19,8 +20,11 @@ typedef struct ftb_attention_walk {
     int threads;
 } ftb_attention_walk;
 
+/* What the planner wants to know of a walk over p. (attention_walk.c) */
+ftb_sddmm_facts ftb_attention_facts(const ftb_pattern *p, const ftb_attention_job *job, FtB_Type type,
+                                    int threads);
 /* Runs the kernel over all entries. (attention_walk.c) */
-GrB_Info ftb_attention_run(ftb_attention_walk *w);
+GrB_Info ftb_attention_run(ftb_attention_walk *w, const ftb_sddmm_plan *plan);
 
 /* The slots that both directions read. */
 typedef struct ftb_attention_call {
@@ -36,6 +40,8 @@ typedef struct ftb_attention_call {
     ftb_score score;
     int64_t heads, width, value_width; /* as given, per head; width: of what scores are made of */
     FtB_Type type;                     /* in which all is computed */
+    ftb_sddmm_facts facts;             /* of the forward walk */
+    ftb_sddmm_plan plan;
 } ftb_attention_call;
 
 GrB_Info ftb_attention_begin(ftb_attention_call *c, FtB_Context ctx, FtB_Arg A, FtB_Arg semiring, FtB_Arg Q,

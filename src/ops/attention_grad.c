@@ -129,8 +129,11 @@ static GrB_Info walk(backward *b, ftb_pattern *p, const int64_t *from, const ftb
     ftb_padded rows = ftb_padded_of(y, c->heads, c->type);
     ftb_padded values = ftb_padded_of(y_values, c->heads, c->type);
     ftb_attention_walk w = {.ctx = c->ctx, .p = p, .type = c->type, .grad = true, .threads = b->threads};
+    ftb_sddmm_plan plan = c->plan; /* what was forced of it holds here, too */
     GrB_Info info;
     ftb_attention_describe(&w.job, c);
+    ftb_sddmm_facts facts = ftb_attention_facts(p, &w.job, c->type, b->threads);
+    ftb_rule_sddmm(&plan, &facts, ftb_machine_here());
     FTB_CHECK(ftb_padded_all(&rows, c->ctx, p->nrows, b->threads));
     FTB_CHECK(ftb_padded_all(&values, c->ctx, p->nrows, b->threads));
     w.x = ftb_padded_of(x, c->heads, c->type);
@@ -148,7 +151,7 @@ static GrB_Info walk(backward *b, ftb_pattern *p, const int64_t *from, const ftb
     w.job.grad_ld = c->heads * w.job.width;
     w.job.acc = acc;
     w.job.acc_ld = c->heads * w.job.value_width;
-    info = ftb_attention_run(&w);
+    info = ftb_attention_run(&w, &plan);
 done:
     ftb_padded_clear(&rows);
     ftb_padded_clear(&values);
@@ -190,7 +193,7 @@ static GrB_Info write_gradient(const backward *b, FtB_Block X, void *T, int64_t 
 static GrB_Info prepare(backward *b)
 {
     ftb_attention_call *c = &b->c;
-    b->threads = ftb_threads_for(c->ctx, c->A->pattern->nvals * (c->heads * c->value_width / 32 + 1));
+    b->threads = c->plan.threads;
     b->q = ftb_attention_feed(c->Q, c->heads, FTB_SIDE_ROW);
     b->k = ftb_attention_feed(c->K, c->heads, FTB_SIDE_COL);
     b->v = ftb_attention_feed(c->V, c->heads, FTB_SIDE_COL);

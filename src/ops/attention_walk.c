@@ -3,7 +3,6 @@
 #include "core/partition.h"
 #include "ops/attention.h"
 #include "ops/merge.h"
-#include "ops/sddmm.h"
 
 #include <omp.h>
 
@@ -21,19 +20,31 @@ static attention_kernel pick(const ftb_attention_walk *w)
 }
 
 /* The segments are a part of what the bits depend on: they must not depend on the memory that is left. */
-static ftb_sddmm_plan choose(const ftb_attention_walk *w)
+ftb_sddmm_facts ftb_attention_facts(const ftb_pattern *p, const ftb_attention_job *job, FtB_Type type,
+                                    int threads)
 {
-    int64_t size = (int64_t)FtB_Type_size(w->type), heads = w->job.heads;
-    int64_t one = (w->x.heads ? w->job.width : 0) + w->job.value_width;
-    ftb_sddmm_facts facts = {.nrows = w->p->nrows,
-                             .ncols = w->p->ncols,
-                             .nvals = w->p->nvals,
+    static const char *const names[2][3] = {
+        {"attention_program_f32", "attention_dot_f32", "attention_add_f32"},
+        {"attention_program_f64", "attention_dot_f64", "attention_add_f64"}};
+    int64_t size = (int64_t)FtB_Type_size(type), heads = job->heads;
+    int64_t one = job->width + job->value_width;
+    ftb_sddmm_facts facts = {.nrows = p->nrows,
+                             .ncols = p->ncols,
+                             .nvals = p->nvals,
                              .source_bytes = one * heads * size,
                              .row_bytes = (2 * one + 4) * heads * size,
-                             .piece_bytes = heads > 1 && !w->job.scores ? one * size : 0,
-                             .memory_left = INT64_MAX};
-    ftb_sddmm_degrees(&facts, w->p->rowptr, w->p->nrows);
-    return ftb_sddmm_plan_of(&facts);
+                             .piece_bytes = heads > 1 && job->width > 0 ? one * size : 0,
+                             .piece = 1,
+                             .memory_left = INT64_MAX,
+                             .heads = heads,
+                             .features = one * heads,
+                             .threads = threads,
+                             .attention = true,
+                             .kernel = names[type == FTB_FP64][job->width == 0 ? 0
+                                                               : job->add      ? 2
+                                                                               : 1]};
+    ftb_sddmm_degrees(&facts, p->rowptr, p->nrows);
+    return facts;
 }
 
 static const void *shift(const void *p, int64_t values, FtB_Type type)
@@ -160,15 +171,14 @@ static GrB_Info run_segments(ftb_attention_walk *w, const ftb_sddmm_plan *plan, 
     return info;
 }
 
-GrB_Info ftb_attention_run(ftb_attention_walk *w)
+GrB_Info ftb_attention_run(ftb_attention_walk *w, const ftb_sddmm_plan *plan)
 {
-    ftb_sddmm_plan plan = choose(w);
     size_t room = (size_t)ftb_attention_scratch(w->job.heads) * FtB_Type_size(w->type);
     room = (room + 63) / 64 * 64;
     char *scratch = ftb_new(w->ctx, w->threads, room);
     if (!scratch)
         return ftb_nomem();
-    GrB_Info info = plan.segment ? run_segments(w, &plan, scratch, room) : run_rows(w, scratch, room);
+    GrB_Info info = plan->segment ? run_segments(w, plan, scratch, room) : run_rows(w, scratch, room);
     ftb_delete(scratch);
     ftb_padded_clear(&w->x);
     ftb_padded_clear(&w->x_values);

@@ -31,23 +31,82 @@ GrB_Info ftb_plan_make_spmm(FtB_Plan *out, FtB_Context ctx, const ftb_spmm_facts
         return ftb_nomem();
     *plan = (struct FtB_Plan_opaque){.magic = FTB_MAGIC_PLAN,
                                      .ctx = ftb_context_retain(ctx),
-                                     .block = true,
+                                     .kind = FTB_PLAN_SPMM,
                                      .spmm_facts = *facts,
                                      .spmm_plan = *choices};
     *out = plan;
     return GrB_SUCCESS;
 }
 
+GrB_Info ftb_plan_make_sddmm(FtB_Plan *out, FtB_Context ctx, const ftb_sddmm_facts *facts,
+                             const ftb_sddmm_plan *choices)
+{
+    FtB_Plan plan = ftb_new(ctx, 1, sizeof *plan);
+    if (!plan)
+        return ftb_nomem();
+    *plan = (struct FtB_Plan_opaque){.magic = FTB_MAGIC_PLAN,
+                                     .ctx = ftb_context_retain(ctx),
+                                     .kind = facts->attention ? FTB_PLAN_ATTENTION : FTB_PLAN_SDDMM,
+                                     .sddmm_facts = *facts,
+                                     .sddmm_plan = *choices};
+    *out = plan;
+    return GrB_SUCCESS;
+}
+
+static GrB_Info check_kind(FtB_Plan plan, ftb_plan_kind kind)
+{
+    static const char *const names[] = {
+        [FTB_PLAN_SPGEMM] = "two sparse matrices",
+        [FTB_PLAN_SPMM] = "sparse x block",
+        [FTB_PLAN_SDDMM] = "block x block'",
+        [FTB_PLAN_ATTENTION] = "attention",
+    };
+    GrB_Info info = check_plan(plan);
+    if (info == GrB_SUCCESS && plan->kind != kind)
+        info = ftb_fail(GrB_INVALID_VALUE, "plan: made for %s; this is %s", names[plan->kind], names[kind]);
+    return info;
+}
+
 GrB_Info ftb_plan_spmm(const ftb_spmm_facts **facts, const ftb_spmm_plan **choices, FtB_Plan plan)
 {
-    GrB_Info info = check_plan(plan);
+    GrB_Info info = check_kind(plan, FTB_PLAN_SPMM);
     if (info != GrB_SUCCESS)
         return info;
-    if (!plan->block)
-        return ftb_fail(GrB_INVALID_VALUE, "plan: made for two sparse matrices; this is sparse x block");
     *facts = &plan->spmm_facts;
     *choices = &plan->spmm_plan;
     return GrB_SUCCESS;
+}
+
+static bool same_entries(const ftb_sddmm_facts *a, const ftb_sddmm_facts *b)
+{
+    return a->nrows == b->nrows && a->ncols == b->ncols && a->nvals == b->nvals && a->heads == b->heads &&
+           a->features == b->features && a->source_bytes == b->source_bytes &&
+           a->entry_bytes == b->entry_bytes && a->program == b->program;
+}
+
+GrB_Info ftb_plan_sddmm(ftb_sddmm_plan *choices, const ftb_sddmm_facts *facts, FtB_Plan plan)
+{
+    GrB_Info info = GrB_SUCCESS;
+    *choices = (ftb_sddmm_plan){0};
+    if (plan) {
+        info = check_kind(plan, facts->attention ? FTB_PLAN_ATTENTION : FTB_PLAN_SDDMM);
+        if (info != GrB_SUCCESS)
+            return info;
+        const ftb_sddmm_facts *made = &plan->sddmm_facts;
+        if (!same_entries(made, facts))
+            return ftb_fail(
+                GrB_INVALID_VALUE,
+                "plan: made for another product (%lld x %lld, %lld entries, %lld features in %lld "
+                "heads, %s); this one is %lld x %lld with %lld entries, %lld features in %lld "
+                "heads, %s",
+                (long long)made->nrows, (long long)made->ncols, (long long)made->nvals,
+                (long long)made->features, (long long)made->heads, made->kernel, (long long)facts->nrows,
+                (long long)facts->ncols, (long long)facts->nvals, (long long)facts->features,
+                (long long)facts->heads, facts->kernel);
+        *choices = plan->sddmm_plan;
+    }
+    ftb_rule_sddmm(choices, facts, ftb_machine_here());
+    return info;
 }
 
 /* What must be the same for a plan to be used; values may change. */
@@ -63,9 +122,7 @@ GrB_Info ftb_plan_apply(ftb_product *product, FtB_Plan plan, bool estimate)
 {
     if (!plan)
         return ftb_product_plan(product, NULL, estimate);
-    GrB_Info info = check_plan(plan);
-    if (info == GrB_SUCCESS && plan->block)
-        info = ftb_fail(GrB_INVALID_VALUE, "plan: made for sparse x block; this is of two sparse matrices");
+    GrB_Info info = check_kind(plan, FTB_PLAN_SPGEMM);
     if (info == GrB_SUCCESS)
         info = ftb_product_plan(product, &plan->plan, estimate);
     if (info == GrB_SUCCESS && !same_product(&plan->facts, &product->facts))
@@ -85,10 +142,13 @@ GrB_Info FtB_Plan_explain(FtB_Plan plan, FILE *file)
         return info;
     if (!file)
         return ftb_fail(GrB_NULL_POINTER, "file: NULL; expected an open FILE");
-    if (plan->block)
-        ftb_explain_spmm(&plan->spmm_plan, &plan->spmm_facts, ftb_machine_here(), file);
+    const ftb_machine_facts *machine = ftb_machine_here();
+    if (plan->kind == FTB_PLAN_SPMM)
+        ftb_explain_spmm(&plan->spmm_plan, &plan->spmm_facts, machine, file);
+    else if (plan->kind == FTB_PLAN_SPGEMM)
+        ftb_explain_spgemm(&plan->plan, &plan->facts, machine, file);
     else
-        ftb_explain_spgemm(&plan->plan, &plan->facts, ftb_machine_here(), file);
+        ftb_explain_sddmm(&plan->sddmm_plan, &plan->sddmm_facts, machine, file);
     return ferror(file) ? ftb_fail(FTB_IO, "file: writing the plan failed") : GrB_SUCCESS;
 }
 
@@ -99,14 +159,19 @@ GrB_Info FtB_Plan_set(FtB_Plan plan, const char *key, const char *value)
         return info;
     if (!key || !value)
         return ftb_fail(GrB_NULL_POINTER, "%s: NULL; expected text", key ? "value" : "key");
-    const char *expected = plan->block ? ftb_spmm_plan_set(&plan->spmm_plan, key, value)
-                                       : ftb_spgemm_plan_set(&plan->plan, key, value);
+    const ftb_machine_facts *machine = ftb_machine_here();
+    const char *expected = plan->kind == FTB_PLAN_SPMM ? ftb_spmm_plan_set(&plan->spmm_plan, key, value)
+                           : plan->kind == FTB_PLAN_SPGEMM
+                               ? ftb_spgemm_plan_set(&plan->plan, key, value)
+                               : ftb_sddmm_plan_set(&plan->sddmm_plan, &plan->sddmm_facts, key, value);
     if (expected)
         return ftb_fail(GrB_INVALID_VALUE, "plan: %s = '%s'; expected %s", key, value, expected);
-    if (plan->block)
-        ftb_rule_spmm(&plan->spmm_plan, &plan->spmm_facts, ftb_machine_here());
+    if (plan->kind == FTB_PLAN_SPMM)
+        ftb_rule_spmm(&plan->spmm_plan, &plan->spmm_facts, machine);
+    else if (plan->kind == FTB_PLAN_SPGEMM)
+        ftb_rule_spgemm(&plan->plan, &plan->facts, machine);
     else
-        ftb_rule_spgemm(&plan->plan, &plan->facts, ftb_machine_here());
+        ftb_rule_sddmm(&plan->sddmm_plan, &plan->sddmm_facts, machine);
     return GrB_SUCCESS;
 }
 
@@ -117,18 +182,23 @@ GrB_Info FtB_Plan_get(FtB_Plan plan, const char *key, double *value)
         return info;
     if (!key || !value)
         return ftb_fail(GrB_NULL_POINTER, "%s: NULL", key ? "value" : "key");
-    if (plan->block && !ftb_spmm_plan_get(&plan->spmm_plan, &plan->spmm_facts, key, value))
-        return ftb_fail(GrB_INVALID_VALUE,
-                        "plan: unknown figure '%s'; known are segment, segments, tile, tiles, partitioned, "
-                        "threads, bytes, partition_bytes, seconds, direct_seconds, partitioned_seconds",
-                        key);
-    if (!plan->block && !ftb_spgemm_plan_get(&plan->plan, &plan->facts, key, value))
-        return ftb_fail(
-            GrB_INVALID_VALUE,
-            "plan: unknown figure '%s'; known are products, entries_bound, "
-            "entries_estimate, entries_error, result_bytes, bytes, least_limit, seconds, chunks, threads, "
-            "triangle, mirror, relabel, hot, cross, ids",
-            key);
+    static const char *const known[] = {
+        [FTB_PLAN_SPGEMM] =
+            "products, entries_bound, entries_estimate, entries_error, result_bytes, bytes, "
+            "least_limit, seconds, chunks, threads, triangle, mirror, relabel, hot, cross, ids",
+        [FTB_PLAN_SPMM] =
+            "segment, segments, tile, tiles, parts, ordered, partitioned, threads, bytes, partition_bytes, "
+            "seconds, direct_seconds, partitioned_seconds",
+        [FTB_PLAN_SDDMM] = "segment, segments, tile, threads, visits, seconds, direct_seconds",
+        [FTB_PLAN_ATTENTION] = "segment, segments, tile, threads, visits, seconds, direct_seconds",
+    };
+    bool found = plan->kind == FTB_PLAN_SPMM
+                     ? ftb_spmm_plan_get(&plan->spmm_plan, &plan->spmm_facts, key, value)
+                 : plan->kind == FTB_PLAN_SPGEMM
+                     ? ftb_spgemm_plan_get(&plan->plan, &plan->facts, key, value)
+                     : ftb_sddmm_plan_get(&plan->sddmm_plan, &plan->sddmm_facts, key, value);
+    if (!found)
+        return ftb_fail(GrB_INVALID_VALUE, "plan: unknown figure '%s'; known are %s", key, known[plan->kind]);
     return GrB_SUCCESS;
 }
 

@@ -6,6 +6,7 @@
 #include "ops/sddmm.h"
 
 #include "ops/call.h"
+#include "ops/plan.h"
 
 typedef struct sddmm_call {
     FtB_Context ctx; /* C's */
@@ -32,8 +33,6 @@ static GrB_Info check_flags(const sddmm_call *c)
     if (c->flags.complement)
         return ftb_fail(GrB_INVALID_VALUE,
                         "M: complemented; a product of two blocks is computed where M has entries");
-    if (c->flags.plan)
-        return ftb_fail(GrB_INVALID_VALUE, "desc: the plan is not of a product of two blocks");
     return GrB_SUCCESS;
 }
 
@@ -135,13 +134,24 @@ static GrB_Info compute(FtB_Matrix *T, const sddmm_call *c)
     void *values = ftb_new(c->ctx, count, FtB_Type_size(c->type.message));
     if (!values)
         return ftb_nomem();
-    GrB_Info info = ftb_sddmm_run(values, &c->message, &c->type, p);
+    GrB_Info info = ftb_sddmm_run(values, &c->message, &c->type, p, c->flags.plan, NULL);
     if (info != GrB_SUCCESS) {
         ftb_delete(values);
         return info;
     }
     return ftb_matrix_make(T, c->ctx, c->type.message, width, ftb_pattern_retain(p),
                            ftb_buffer_adopt(c->ctx, values));
+}
+
+static GrB_Info end_call(sddmm_call *c, GrB_Info info)
+{
+    ftb_message_clear(&c->message);
+    FtB_Matrix_free(&c->filtered);
+    FtB_Semiring_free(&c->semiring);
+    FtB_Op_free(&c->accum);
+    if (info == FTB_CANCELLED)
+        ftb_cancel_clear(c->ctx);
+    return info;
 }
 
 GrB_Info ftb_sddmm(FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB_Arg semiring, FtB_Arg A, FtB_Arg B, FtB_Arg desc)
@@ -153,7 +163,7 @@ GrB_Info ftb_sddmm(FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB_Arg semiring, FtB_Ar
     FTB_CHECK(admit(&c));
     FTB_CHECK(make_message(&c));
     if (replaces_values(&c) &&
-        ftb_sddmm_over(&info, c.C->values->data, &c.message, &c.type, c.admitted->pattern))
+        ftb_sddmm_over(&info, c.C->values->data, &c.message, &c.type, c.admitted->pattern, c.flags.plan))
         goto done;
     FTB_CHECK(compute(&T, &c));
     if (c.C->pattern->nvals == 0 || (c.flags.replace && !c.accum))
@@ -164,11 +174,18 @@ GrB_Info ftb_sddmm(FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB_Arg semiring, FtB_Ar
         T = NULL;
 done:
     FtB_Matrix_free(&T);
-    ftb_message_clear(&c.message);
-    FtB_Matrix_free(&c.filtered);
-    FtB_Semiring_free(&c.semiring);
-    FtB_Op_free(&c.accum);
-    if (info == FTB_CANCELLED)
-        ftb_cancel_clear(c.ctx);
-    return info;
+    return end_call(&c, info);
+}
+
+GrB_Info ftb_sddmm_plan_call(FtB_Plan *plan, FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB_Arg semiring, FtB_Arg A,
+                             FtB_Arg B, FtB_Arg desc)
+{
+    sddmm_call c = {0};
+    GrB_Info info;
+    FTB_CHECK(read_slots(&c, C, M, accum, semiring, A, B, desc));
+    FTB_CHECK(admit(&c));
+    FTB_CHECK(make_message(&c));
+    info = ftb_sddmm_run(NULL, &c.message, &c.type, c.admitted->pattern, c.flags.plan, plan);
+done:
+    return end_call(&c, info);
 }

@@ -7,17 +7,13 @@
 #include "plan/sddmm.h"
 
 /* V(e,:) = message for the entries of p: by a kernel that knows the form, else by the program. V: nvals x
- * (heads * type->width) of type->message. (sddmm_run.c) */
-GrB_Info ftb_sddmm_run(void *V, const ftb_message *m, const ftb_message_type *type, ftb_pattern *p);
+ * (heads * type->width) of type->message. plan: how, or NULL. made: nothing is computed, but *made is the
+ * plan that would be used; NULL: not wanted. (sddmm_run.c) */
+GrB_Info ftb_sddmm_run(void *V, const ftb_message *m, const ftb_message_type *type, ftb_pattern *p,
+                       FtB_Plan plan, FtB_Plan *made);
 /* The same over the values of a result that all go, if that leaves them as they are on failure: by a kernel
  * that reads nothing there, is not cancelled, and starts when all memory is at hand. False: it cannot. */
 bool ftb_sddmm_over(GrB_Info *info, void *V, const ftb_message *m, const ftb_message_type *type,
-                    ftb_pattern *p);
-
-/* For tests: plans of this segment and tile (pieces; 0: whole rows) where there is a choice. Segment 0: rows
- * as they lie, -1: as the rule says. Between calls only. */
-void ftb_sddmm_force(int64_t segment, int64_t tile);
-/* The plan for operands as described, or as forced. */
-ftb_sddmm_plan ftb_sddmm_plan_of(const ftb_sddmm_facts *facts);
+                    ftb_pattern *p, FtB_Plan plan);
 
 #endif

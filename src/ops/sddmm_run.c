@@ -10,33 +10,11 @@
 #include "expr/hoist.h"
 #include "ops/merge.h"
 #include "ops/padded.h"
+#include "ops/plan.h"
 
 #define PIECE 256  /* values: a tile of features is a multiple, see lanes_dots of cpu/lanes.h */
 #define VISITS 256 /* visits of a step in parallel */
 #define PARTS_PER_THREAD 32
-
-static struct {
-    int64_t segment, tile;
-} forced = {-1, -1};
-
-void ftb_sddmm_force(int64_t segment, int64_t tile)
-{
-    forced.segment = segment;
-    forced.tile = tile;
-}
-
-ftb_sddmm_plan ftb_sddmm_plan_of(const ftb_sddmm_facts *facts)
-{
-    ftb_sddmm_plan plan;
-    ftb_rule_sddmm(&plan, facts, ftb_machine_here());
-    if (forced.segment >= 0)
-        plan.segment = facts->nrows >> 32 ? 0 : forced.segment;
-    if (forced.segment > 0)
-        plan.tile = facts->piece_bytes > 0 && forced.tile > 0
-                        ? ftb_min(forced.tile * facts->piece_bytes, facts->source_bytes)
-                        : facts->source_bytes;
-    return plan;
-}
 
 typedef struct dot_run {
     FtB_Context ctx;
@@ -57,7 +35,7 @@ static ftb_sddmm_kernel pick(const dot_run *r, int64_t width, int column_size)
                                  : FTB_PICK(ftb_sddmm_pick_f64)(r->x.heads, width, column_size);
 }
 
-static ftb_sddmm_plan choose(const dot_run *r)
+static ftb_sddmm_facts facts_of(const dot_run *r)
 {
     int64_t values = ftb_padded_row(&r->x), bytes = values * (int64_t)r->size;
     ftb_sddmm_facts facts = {.nrows = r->p->nrows,
@@ -67,9 +45,14 @@ static ftb_sddmm_plan choose(const dot_run *r)
                              .row_bytes = bytes,
                              .entry_bytes = r->x.heads * (int64_t)r->size,
                              .piece_bytes = r->x.heads == 1 && values > PIECE ? PIECE * (int64_t)r->size : 0,
-                             .memory_left = ftb_memory_left(r->ctx)};
+                             .piece = PIECE,
+                             .memory_left = ftb_memory_left(r->ctx),
+                             .heads = r->x.heads,
+                             .features = r->x.heads * r->x.feed.width,
+                             .threads = r->threads,
+                             .kernel = r->x.type == FTB_FP32 ? "dot_f32" : "dot_f64"};
     ftb_sddmm_degrees(&facts, r->p->rowptr, r->p->nrows);
-    return ftb_sddmm_plan_of(&facts);
+    return facts;
 }
 
 /* Row after row, sources as they lie. */
@@ -144,7 +127,7 @@ static GrB_Info run_segments(dot_run *r, const ftb_sddmm_plan *plan)
 }
 
 static GrB_Info run_dot(void *V, const ftb_score *score, const ftb_message *m, FtB_Type type, ftb_pattern *p,
-                        bool interruptible)
+                        FtB_Plan given, FtB_Plan *made, bool interruptible)
 {
     dot_run r = {.ctx = m->ctx,
                  .p = p,
@@ -154,8 +137,15 @@ static GrB_Info run_dot(void *V, const ftb_score *score, const ftb_message *m, F
                  .size = FtB_Type_size(type),
                  .threads = ftb_threads_for(m->ctx, p->nvals * (score->x->width * m->heads / 64 + 1)),
                  .interruptible = interruptible};
-    ftb_sddmm_plan plan = choose(&r);
-    GrB_Info info = ftb_padded_all(&r.y, m->ctx, p->nrows, r.threads);
+    ftb_sddmm_facts facts = facts_of(&r);
+    ftb_sddmm_plan plan;
+    GrB_Info info = ftb_plan_sddmm(&plan, &facts, given);
+    if (info == GrB_SUCCESS && made)
+        return ftb_plan_make_sddmm(made, m->ctx, &facts, &plan);
+    if (info != GrB_SUCCESS)
+        return info;
+    r.threads = plan.threads;
+    info = ftb_padded_all(&r.y, m->ctx, p->nrows, r.threads);
     if (info != GrB_SUCCESS)
         goto done;
     r.s = (ftb_sddmm_job){.heads = m->heads, .width = r.x.width, .y = r.y.data, .yld = r.y.ld, .out = V};
@@ -168,30 +158,58 @@ done:
 
 /* ---- any message */
 
-static GrB_Info run_any(void *V, const ftb_message *m, const ftb_message_type *type, ftb_pattern *p)
+static GrB_Info run_program(void *V, const ftb_message *m, const ftb_message_type *type, ftb_pattern *p,
+                            FtB_Plan given, FtB_Plan *made)
+{
+    ftb_sddmm_facts facts = {.nrows = p->nrows,
+                             .ncols = p->ncols,
+                             .nvals = p->nvals,
+                             .entry_bytes = m->heads * type->width * (int64_t)FtB_Type_size(type->message),
+                             .memory_left = ftb_memory_left(m->ctx),
+                             .heads = m->heads,
+                             .threads = ftb_threads(m->ctx),
+                             .program = true,
+                             .kernel = "program"};
+    ftb_sddmm_plan plan;
+    for (int f = 0; f < m->nfeeds; f++)
+        if (m->feeds[f].side == FTB_SIDE_COL && m->feeds[f].data) {
+            int64_t features = m->feeds[f].heads * m->feeds[f].width;
+            facts.features += features;
+            facts.source_bytes += features * (int64_t)FtB_Type_size(m->feeds[f].type);
+        }
+    ftb_sddmm_degrees(&facts, p->rowptr, p->nrows);
+    GrB_Info info = ftb_plan_sddmm(&plan, &facts, given);
+    if (info == GrB_SUCCESS && made)
+        return ftb_plan_make_sddmm(made, m->ctx, &facts, &plan);
+    return info == GrB_SUCCESS ? ftb_message_store(m, p, V) : info;
+}
+
+static GrB_Info run_any(void *V, const ftb_message *m, const ftb_message_type *type, ftb_pattern *p,
+                        FtB_Plan given, FtB_Plan *made)
 {
     ftb_hoisted h = {0};
     if (m->function || m->nfeeds + FTB_MAX_PRE > FTB_MAX_FEEDS)
-        return ftb_message_store(m, p, V);
-    GrB_Info info = ftb_hoist(&h, m, p, false, false, false);
+        return run_program(V, m, type, p, given, made);
+    GrB_Info info = ftb_hoist(&h, m, p, false, false, made != NULL);
     if (info == GrB_SUCCESS) {
         bool same = h.type.message == type->message && h.type.width == type->width;
         ftb_score score = ftb_score_of(&h.core, type);
         if (same && score.kind == FTB_SCORE_DOT)
-            info = run_dot(V, &score, &h.core, type->message, p, true);
+            info = run_dot(V, &score, &h.core, type->message, p, given, made, true);
         else
-            info = ftb_message_store(same ? &h.core : m, p, V);
+            info = run_program(V, same ? &h.core : m, type, p, given, made);
     }
     ftb_hoist_clear(&h);
     return info;
 }
 
-GrB_Info ftb_sddmm_run(void *V, const ftb_message *m, const ftb_message_type *type, ftb_pattern *p)
+GrB_Info ftb_sddmm_run(void *V, const ftb_message *m, const ftb_message_type *type, ftb_pattern *p,
+                       FtB_Plan plan, FtB_Plan *made)
 {
     ftb_score score = ftb_score_of(m, type);
     if (score.kind == FTB_SCORE_DOT)
-        return run_dot(V, &score, m, type->message, p, true);
-    return run_any(V, m, type, p);
+        return run_dot(V, &score, m, type->message, p, plan, made, true);
+    return run_any(V, m, type, p, plan, made);
 }
 
 /* ---- where the result is */
@@ -204,12 +222,12 @@ static bool overlaps(const void *V, size_t bytes, const ftb_feed *feed)
 }
 
 bool ftb_sddmm_over(GrB_Info *info, void *V, const ftb_message *m, const ftb_message_type *type,
-                    ftb_pattern *p)
+                    ftb_pattern *p, FtB_Plan plan)
 {
     ftb_score score = ftb_score_of(m, type);
     size_t bytes = (size_t)(p->nvals * m->heads) * FtB_Type_size(type->message);
     if (score.kind != FTB_SCORE_DOT || overlaps(V, bytes, score.x) || overlaps(V, bytes, score.y))
         return false;
-    *info = run_dot(V, &score, m, type->message, p, false);
+    *info = run_dot(V, &score, m, type->message, p, plan, NULL, false);
     return true;
 }

@@ -2,16 +2,7 @@
  * accumulator of short rows) are timed on sampled rows, on scratch memory, and the best is kept. */
 #include "ops/spgemm.h"
 
-#include <time.h>
-
 #define SAMPLED_PRODUCTS 2e7 /* about 30 ms a candidate */
-
-static double seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* Seconds for the sampled rows under the product's plan. */
 static GrB_Info time_candidate(ftb_product *product, double *best)
@@ -26,10 +17,10 @@ static GrB_Info time_candidate(ftb_product *product, double *best)
     FTB_CHECK(ftb_worker_new(&w, product));
     int64_t step = ftb_max((int64_t)(product->facts.products / SAMPLED_PRODUCTS), 1) | 1;
     for (int repeat = 0; repeat < 2; repeat++) { /* the first warms caches and pages */
-        double start = seconds();
+        double start = ftb_seconds();
         for (int64_t i = step / 2; i < product->p.nrows; i += step)
             ftb_worker_row(w, i, cols, w->h);
-        *best = seconds() - start;
+        *best = ftb_seconds() - start;
     }
 done:
     ftb_worker_delete(w);

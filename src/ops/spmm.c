@@ -19,6 +19,7 @@ typedef struct call {
     ftb_message message;
     FtB_Type type; /* of the result */
     int64_t ncols;
+    bool repeated; /* a GraphBLAS semiring whose products do not read B: every column is the same */
     int64_t *rows; /* that M admits; NULL: all */
     int64_t nlisted;
     ftb_spmm_result result;
@@ -63,6 +64,13 @@ static GrB_Info make_message(call *c, FtB_Arg semiring)
     GrB_Info info;
     FTB_CHECK(ftb_arg_semiring(&c->semiring, semiring, "semiring"));
     FTB_CHECK(ftb_message_new(&c->message, c->ctx, c->semiring, operands));
+    if (c->semiring->domain && ftb_message_reads(&c->message, "j")) {
+        info =
+            ftb_fail(GrB_DOMAIN_MISMATCH, "semiring: SECONDJ of GraphBLAS gives B's column, a feature of a "
+                                          "block, which has no index here");
+        goto done;
+    }
+    c->repeated = c->semiring->domain && !ftb_message_reads(&c->message, "src");
     FTB_CHECK(ftb_message_block(&c->message, "src", FTB_SIDE_COL, c->B, c->B->heads));
     FTB_CHECK(ftb_message_values(&c->message, "edge", c->A, c->from));
     FTB_CHECK(ftb_message_indices(&c->message, c->p, false, c->from));
@@ -95,6 +103,9 @@ static GrB_Info prepare_call(call *c, FtB_Arg semiring)
     GrB_Info info;
     FTB_CHECK(make_message(c, semiring));
     FTB_CHECK(ftb_spmm_shape(&c->message, &c->type, &c->ncols));
+    c->repeated = c->repeated && c->ncols == 1;
+    if (c->repeated)
+        c->ncols = c->B->ncols;
     info = ftb_block_write_check(c->C, c->M, &c->flags, c->accum, c->p->nrows, c->ncols, c->type);
     if (info != GrB_SUCCESS) {
         info = ftb_wrap_error(info, "C: ");
@@ -110,7 +121,7 @@ done:
 /* Whether the result may be computed where C is: nothing of C is kept, and nothing that is read is there. */
 static bool may_use_output(const call *c)
 {
-    if (c->M || c->accum || c->E || c->flags.complement)
+    if (c->M || c->accum || c->E || c->flags.complement || c->repeated)
         return false;
     for (int f = 0; f < c->message.nfeeds; f++) {
         const ftb_feed *feed = &c->message.feeds[f];
@@ -123,7 +134,38 @@ static bool may_use_output(const call *c)
     return true;
 }
 
-static GrB_Info compute(call *c, bool plan_only)
+/* nrows x 1 becomes nrows x ncols. */
+static GrB_Info repeat(void **T, const call *c, size_t size)
+{
+    int64_t nrows = c->p->nrows, count;
+    if (__builtin_mul_overflow(nrows, c->ncols, &count))
+        count = INT64_MAX; /* refused by the allocator, with its message */
+    char *wide = ftb_new(c->ctx, count, size);
+    if (!wide)
+        return ftb_nomem();
+    for (int64_t i = 0; i < nrows; i++)
+        for (int64_t f = 0; f < c->ncols; f++)
+            memcpy(wide + (size_t)(i * c->ncols + f) * size, (const char *)*T + (size_t)i * size, size);
+    ftb_delete(*T);
+    *T = wide;
+    return GrB_SUCCESS;
+}
+
+static GrB_Info repeat_columns(call *c)
+{
+    ftb_spmm_result *t = &c->result;
+    void *winners = t->arg;
+    GrB_Info info = repeat(&t->owned, c, FtB_Type_size(t->type));
+    t->values = t->owned;
+    t->ncols = t->ld = c->ncols;
+    if (info == GrB_SUCCESS && t->arg) {
+        info = repeat(&winners, c, sizeof *t->arg);
+        t->arg = winners;
+    }
+    return info;
+}
+
+static GrB_Info compute(call *c, bool plan_only, bool measure)
 {
     ftb_spmm_request request = {.message = &c->message,
                                 .p = c->p,
@@ -132,7 +174,8 @@ static GrB_Info compute(call *c, bool plan_only)
                                 .arg = c->E != NULL,
                                 .into_type = c->C->type,
                                 .ldinto = c->C->ld,
-                                .plan_only = plan_only};
+                                .plan_only = plan_only,
+                                .measure = measure};
     if (may_use_output(c))
         request.into = c->C->data;
     if (c->flags.plan) {
@@ -140,7 +183,8 @@ static GrB_Info compute(call *c, bool plan_only)
         if (info != GrB_SUCCESS)
             return info;
     }
-    return ftb_spmm_message(&c->result, &request);
+    GrB_Info info = ftb_spmm_message(&c->result, &request);
+    return info == GrB_SUCCESS && c->repeated && !plan_only ? repeat_columns(c) : info;
 }
 
 static void write_pieces(const ftb_block_writer *writer, FtB_Block C, const void *T, FtB_Type type,
@@ -209,7 +253,7 @@ GrB_Info ftb_spmm(FtB_Arg C, FtB_Arg E, FtB_Arg M, FtB_Arg accum, FtB_Arg semiri
     GrB_Info info;
     FTB_CHECK(read_slots(&c, C, E, M, accum, A, B, desc));
     FTB_CHECK(prepare_call(&c, semiring));
-    FTB_CHECK(compute(&c, false));
+    FTB_CHECK(compute(&c, false, false));
     bool empty = c.C->nrows == 0 || c.C->ncols == 0;
     if (c.E && !empty)
         info = write_both(&c);
@@ -223,13 +267,13 @@ done:
 }
 
 GrB_Info ftb_spmm_plan_call(FtB_Plan *plan, FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB_Arg semiring, FtB_Arg A,
-                            FtB_Arg B, FtB_Arg desc)
+                            FtB_Arg B, FtB_Arg desc, FtB_Effort effort)
 {
     call c = {0};
     GrB_Info info;
     FTB_CHECK(read_slots(&c, C, (FtB_Arg){0}, M, accum, A, B, desc));
     FTB_CHECK(prepare_call(&c, semiring));
-    FTB_CHECK(compute(&c, true));
+    FTB_CHECK(compute(&c, true, effort == FTB_MEASURE));
     info = ftb_plan_make_spmm(plan, c.ctx, &c.result.facts, &c.result.plan);
 done:
     return end_call(&c, info);

@@ -32,6 +32,10 @@ GrB_Info ftb_spmm_run(const ftb_spmm_product *product, const ftb_spmm_plan *plan
  * such a product must be planned direct, since the kernel adds in an order of its own. (spmm_run.c) */
 ftb_spmm_row ftb_spmm_vector(const ftb_spmm_product *product);
 
+/* FTB_MEASURE: times the plan and those next to it on product->out, which is scratch, and puts the fastest in
+ * its place, forced. What was forced already stays. (spmm_measure.c) */
+GrB_Info ftb_spmm_measure(ftb_spmm_plan *plan, const ftb_spmm_facts *facts, const ftb_spmm_product *product);
+
 /* A message reduced into the rows of a pattern, the best way there is: rewritten, then by a kernel or by
  * ftb_message_reduce, then finished (mean, and what was moved behind the reduction). */
 typedef struct ftb_spmm_request {
@@ -46,6 +50,7 @@ typedef struct ftb_spmm_request {
     const ftb_spmm_plan *forced;    /* a plan whose choices are used; NULL: none */
     const ftb_spmm_facts *expected; /* what it was made for */
     bool plan_only;                 /* nothing is computed but facts and plan */
+    bool measure;                   /* with plan_only: the plan is found by trial, on scratch memory */
 } ftb_spmm_request;
 
 typedef struct ftb_spmm_result {

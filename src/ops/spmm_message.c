@@ -284,12 +284,36 @@ static void clear_work(work *w)
     ftb_delete(w->block);
 }
 
+/* The plan by trial, where there is a choice. */
+static GrB_Info measure(work *w, ftb_spmm_result *result)
+{
+    ftb_spmm_plan plan = w->plan;
+    GrB_Info info = GrB_SUCCESS;
+    if (plan.family == FTB_SPMM_PROGRAM)
+        return info;
+    FTB_CHECK(make_room(w, false, result));
+    if (w->hoisted.rewritten.form != FTB_FORM_COPY)
+        FTB_CHECK(convert_edges(w));
+    w->plan.family = FTB_SPMM_DIRECT; /* which wants the whole block in its own type */
+    FTB_CHECK(convert_block(w));
+    w->product.out = w->values;
+    w->product.ldo = w->ld;
+    w->product.interruptible = true;
+    FTB_CHECK(ftb_spmm_measure(&plan, &w->facts, &w->product));
+    result->plan = plan;
+done:
+    ftb_delete(w->values);
+    w->values = NULL;
+    w->own = false;
+    return info;
+}
+
 GrB_Info ftb_spmm_message(ftb_spmm_result *result, const ftb_spmm_request *request)
 {
     work w = {.request = request};
     *result = (ftb_spmm_result){0};
-    GrB_Info info =
-        ftb_hoist(&w.hoisted, request->message, request->p, true, request->arg, request->plan_only);
+    GrB_Info info = ftb_hoist(&w.hoisted, request->message, request->p, true, request->arg,
+                              request->plan_only && !request->measure);
     if (info != GrB_SUCCESS)
         goto done;
     make_plan(&w, find_kernel(&w));
@@ -299,6 +323,8 @@ GrB_Info ftb_spmm_message(ftb_spmm_result *result, const ftb_spmm_request *reque
     result->ncols = w.hoisted.core.heads * w.hoisted.type.width;
     if (request->expected)
         info = check_plan(request->expected, &w.facts);
+    if (info == GrB_SUCCESS && request->measure)
+        info = measure(&w, result);
     if (request->plan_only || info != GrB_SUCCESS)
         goto done;
     bool program = w.plan.family == FTB_SPMM_PROGRAM; /* may be cancelled halfway */

@@ -1,11 +1,28 @@
 /* Prints a plan over the entries of a pattern, and its reasons. */
 #include "plan/sddmm.h"
 
+/* Whether it was asked for by hand. */
+static bool asked(const ftb_sddmm_plan *plan)
+{
+    return plan->forced & (FTB_SDDMM_SET_KERNEL | FTB_SDDMM_SET_SEGMENT | FTB_SDDMM_SET_TILE);
+}
+
+static void operation(const ftb_sddmm_facts *f, FILE *file)
+{
+    fprintf(file,
+            "operation        %s, A[%lld x %lld, %lld entries], %lld features in %lld head%s, kernel %s\n",
+            f->attention ? "softmax(S<A> = Q K') V" : "S<A> = Y X'", (long long)f->nrows, (long long)f->ncols,
+            (long long)f->nvals, (long long)f->features, (long long)f->heads, f->heads == 1 ? "" : "s",
+            f->kernel);
+}
+
 static void considered(const ftb_sddmm_plan *plan, FILE *file)
 {
     if (plan->segment)
-        fprintf(file, "considered       rows as they lie 1.00   segments %.2f  <- chosen\n",
-                plan->seconds / plan->direct);
+        fprintf(file, "considered       rows as they lie 1.00   segments %.2f  <- %s\n",
+                plan->seconds / plan->direct, asked(plan) ? "asked for" : "chosen");
+    else if (asked(plan))
+        fprintf(file, "considered       rows as they lie 1.00  <- asked for\n");
     else
         fprintf(file, "considered       rows as they lie 1.00  <- chosen   segments: none is faster\n");
 }
@@ -15,7 +32,9 @@ static void because(const ftb_sddmm_plan *plan, const ftb_sddmm_facts *f, const 
 {
     const double degree = f->nrows > 0 ? (double)f->nvals / (double)f->nrows : 0;
     const double sources = (double)f->ncols * (double)f->source_bytes;
-    if (plan->segment)
+    if (f->program)
+        fprintf(file, "because          no kernel knows the message: it is evaluated in batches\n");
+    else if (plan->segment)
         fprintf(
             file,
             "because          %.3g entries a row; the sources take %.1f MiB, segments of %lld KiB stay in L2 "
@@ -45,12 +64,15 @@ void ftb_explain_sddmm(const ftb_sddmm_plan *plan, const ftb_sddmm_facts *facts,
                        const ftb_machine_facts *machine, FILE *file)
 {
     const double gathered = (double)facts->nvals * (double)facts->source_bytes;
+    operation(facts, file);
     fputs("machine          ", file);
     ftb_machine_print(machine, file);
     fputc('\n', file);
-    considered(plan, file);
+    if (!facts->program)
+        considered(plan, file);
     because(plan, facts, machine, file);
     partition(plan, facts, file);
+    fprintf(file, "threads          %d\n", plan->threads);
     fprintf(file, "predicted        %.3g s on one thread", plan->seconds);
     if (plan->seconds > 0)
         fprintf(file, ", %.3g GB/s gathered", 1e-9 * gathered / plan->seconds);

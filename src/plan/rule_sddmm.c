@@ -85,28 +85,64 @@ static int64_t largest_segment(int64_t bytes, int64_t tile, int64_t ncols)
     return segment;
 }
 
+/* Whether segments were asked for, be they slower. */
+static bool must_segment(const ftb_sddmm_plan *asked)
+{
+    if (asked->forced & FTB_SDDMM_SET_KERNEL && asked->family != FTB_SDDMM_AUTO)
+        return asked->family == FTB_SDDMM_SEGMENTS;
+    return asked->forced & FTB_SDDMM_SET_SEGMENT;
+}
+
+static bool may_segment(const ftb_sddmm_plan *asked, const ftb_sddmm_facts *facts)
+{
+    return !facts->program && facts->nvals > 0 && facts->source_bytes > 0 &&
+           facts->nrows < INT64_C(1) << 32 &&
+           !(asked->forced & FTB_SDDMM_SET_KERNEL && asked->family == FTB_SDDMM_ROWS);
+}
+
+/* Segments for the tile, if they are better than what plan has. */
+static void consider(ftb_sddmm_plan *plan, const ftb_sddmm_plan *asked, const ftb_sddmm_facts *facts,
+                     const ftb_machine_facts *machine, int64_t tile)
+{
+    bool must = must_segment(asked);
+    int64_t segment = largest_segment(machine->l2 / 2, tile, facts->ncols);
+    if (must && segment == 0)
+        segment = LEAST_SEGMENT;
+    if (asked->forced & FTB_SDDMM_SET_SEGMENT)
+        segment = asked->segment;
+    if (segment == 0)
+        return;
+    double visits, seconds = segment_seconds(facts, machine, segment, tile, &visits);
+    double bytes = (double)machine->l2 + 2.0 * (double)facts->nvals;
+    bool better = plan->segment > 0 ? seconds < plan->seconds : must || seconds < MARGIN * plan->direct;
+    if (better && bytes + 20 * visits < (double)facts->memory_left) {
+        plan->segment = segment;
+        plan->tile = tile;
+        plan->visits = visits;
+        plan->seconds = seconds;
+    }
+}
+
 void ftb_rule_sddmm(ftb_sddmm_plan *plan, const ftb_sddmm_facts *facts, const ftb_machine_facts *machine)
 {
+    const ftb_sddmm_plan asked = *plan;
     double direct = direct_seconds(facts, machine);
-    *plan = (ftb_sddmm_plan){.tile = facts->source_bytes, .seconds = direct, .direct = direct};
-    if (facts->nvals == 0 || facts->source_bytes == 0 || facts->nrows >= INT64_C(1) << 32)
+    *plan = (ftb_sddmm_plan){.family = asked.family,
+                             .tile = facts->source_bytes,
+                             .threads = asked.forced & FTB_SDDMM_SET_THREADS ? asked.threads : facts->threads,
+                             .seconds = direct,
+                             .direct = direct,
+                             .forced = asked.forced};
+    if (!may_segment(&asked, facts))
         return;
-    for (int64_t pieces = 1;; pieces *= 2) { /* tiles of one piece, two, four, ... and the whole row */
-        int64_t tile = pieces * facts->piece_bytes;
-        bool whole = facts->piece_bytes == 0 || tile >= facts->source_bytes;
-        if (whole)
-            tile = facts->source_bytes;
-        int64_t segment = largest_segment(machine->l2 / 2, tile, facts->ncols);
-        double visits, seconds = segment ? segment_seconds(facts, machine, segment, tile, &visits) : direct;
-        double bytes = (double)machine->l2 + 2.0 * (double)facts->nvals;
-        if (segment && seconds < MARGIN * direct && seconds < plan->seconds &&
-            bytes + 20 * visits < (double)facts->memory_left) {
-            plan->segment = segment;
-            plan->tile = tile;
-            plan->visits = visits;
-            plan->seconds = seconds;
-        }
-        if (whole)
-            return;
+    int64_t piece = facts->piece_bytes > 0 ? facts->piece_bytes : facts->source_bytes;
+    if (asked.forced & FTB_SDDMM_SET_TILE) {
+        int64_t tile = (asked.tile + piece - 1) / piece * piece;
+        consider(plan, &asked, facts, machine, tile < facts->source_bytes ? tile : facts->source_bytes);
+        return;
     }
+    int64_t tile = piece; /* of one piece, two, four, ... and the whole row */
+    for (; tile < facts->source_bytes; tile *= 2)
+        consider(plan, &asked, facts, machine, tile);
+    consider(plan, &asked, facts, machine, facts->source_bytes);
 }

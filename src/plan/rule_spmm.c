@@ -220,7 +220,8 @@ static void use_direct(ftb_spmm_plan *plan, const model *m)
     plan->ordered = false;
     plan->parts = 1;
     plan->partition_bytes = plan->bytes = 0;
-    plan->ahead = near ? 0 : 12;
+    if (!(plan->forced & FTB_SPMM_SET_AHEAD))
+        plan->ahead = near ? 0 : 12;
     if (!(plan->forced & FTB_SPMM_SET_TILE))
         plan->tile = MOST_VECTORS * f->lanes;
     plan->ntiles = ceil_div(f->features, plan->tile > 0 ? plan->tile : 1);
@@ -235,6 +236,7 @@ void ftb_rule_spmm(ftb_spmm_plan *plan, const ftb_spmm_facts *facts, const ftb_m
     out.tile = plan->forced & FTB_SPMM_SET_TILE ? plan->tile : 0;
     out.segment = plan->forced & FTB_SPMM_SET_SEGMENT ? plan->segment : 0;
     out.ordered = plan->forced & FTB_SPMM_SET_ORDERED && plan->ordered;
+    out.ahead = plan->forced & FTB_SPMM_SET_AHEAD ? plan->ahead : 0;
     if (plan->forced & FTB_SPMM_SET_THREADS)
         out.threads = plan->threads;
     out.direct_seconds = direct_seconds(&m);

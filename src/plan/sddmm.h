@@ -19,22 +19,47 @@ typedef struct ftb_sddmm_facts {
     int64_t row_bytes;               /* of what a visit reads and writes for its row */
     int64_t entry_bytes;             /* of an entry's result */
     int64_t piece_bytes;             /* of source_bytes; a tile is a multiple. 0: rows are not cut */
+    int64_t piece;                   /* what a piece is for people: so many features, or a head */
     int64_t memory_left;             /* bytes that the plan may use */
+    int64_t heads, features;         /* of a source, all heads */
+    int threads;
+    bool attention;     /* else block x block' */
+    bool program;       /* no kernel knows the message of block x block': it runs in batches */
+    const char *kernel; /* the name of what runs */
 } ftb_sddmm_facts;
 
+typedef enum ftb_sddmm_family { FTB_SDDMM_AUTO, FTB_SDDMM_ROWS, FTB_SDDMM_SEGMENTS } ftb_sddmm_family;
+
+/* Choices that can be set by hand: bits of ftb_sddmm_plan.forced. */
+enum {
+    FTB_SDDMM_SET_KERNEL = 1,
+    FTB_SDDMM_SET_SEGMENT = 2,
+    FTB_SDDMM_SET_TILE = 4,
+    FTB_SDDMM_SET_THREADS = 8
+};
+
 typedef struct ftb_sddmm_plan {
+    ftb_sddmm_family family; /* what was asked for, if it was; `segment` says what is done */
     int64_t segment; /* sources that are packed together (core/partition.h); 0: row after row, as they lie */
     int64_t tile;    /* bytes of a source's row that are packed at a time; with segment 0 all */
+    int threads;
     double visits;   /* estimated pairs (row, segment) */
     double seconds;  /* predicted, one thread */
     double direct;   /* predicted without segments */
+    unsigned forced; /* bit per key that was set by hand */
 } ftb_sddmm_plan;
 
+/* Fills plan; fields that were forced stay, where they can work. */
 void ftb_rule_sddmm(ftb_sddmm_plan *plan, const ftb_sddmm_facts *facts, const ftb_machine_facts *machine);
 /* Fills facts->rows from row pointers. */
 void ftb_sddmm_degrees(ftb_sddmm_facts *facts, const int64_t *rowptr, int64_t nrows);
 /* What was decided, and why, as lines for people. (explain_sddmm.c) */
 void ftb_explain_sddmm(const ftb_sddmm_plan *plan, const ftb_sddmm_facts *facts,
                        const ftb_machine_facts *machine, FILE *file);
+/* Sets a field by name. NULL if well, else what would have been. (sddmm_keys.c) */
+const char *ftb_sddmm_plan_set(ftb_sddmm_plan *plan, const ftb_sddmm_facts *facts, const char *key,
+                               const char *value);
+bool ftb_sddmm_plan_get(const ftb_sddmm_plan *plan, const ftb_sddmm_facts *facts, const char *key,
+                        double *value);
 
 #endif

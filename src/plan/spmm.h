@@ -44,7 +44,8 @@ enum {
     FTB_SPMM_SET_SEGMENT = 2,
     FTB_SPMM_SET_TILE = 4,
     FTB_SPMM_SET_THREADS = 8,
-    FTB_SPMM_SET_ORDERED = 16
+    FTB_SPMM_SET_ORDERED = 16,
+    FTB_SPMM_SET_AHEAD = 32
 };
 
 /* What was decided. */

@@ -36,7 +36,8 @@ const char *ftb_spmm_plan_set(ftb_spmm_plan *plan, const char *key, const char *
     } numbers[] = {{"segment", "sources of a segment, 1 to 65536", 1, 65536, FTB_SPMM_SET_SEGMENT},
                    {"tile", "features of a tile, 1 to 128", 1, 128, FTB_SPMM_SET_TILE},
                    {"threads", "1 to 4096", 1, 4096, FTB_SPMM_SET_THREADS},
-                   {"ordered", "0 or 1", 0, 1, FTB_SPMM_SET_ORDERED}};
+                   {"ordered", "0 or 1", 0, 1, FTB_SPMM_SET_ORDERED},
+                   {"ahead", "entries that sources are fetched ahead, 0 to 64", 0, 64, FTB_SPMM_SET_AHEAD}};
     for (size_t n = 0; n < sizeof numbers / sizeof *numbers; n++) {
         if (strcmp(key, numbers[n].key) != 0)
             continue;
@@ -49,12 +50,14 @@ const char *ftb_spmm_plan_set(ftb_spmm_plan *plan, const char *key, const char *
             plan->tile = x;
         else if (n == 2)
             plan->threads = (int)x;
-        else
+        else if (n == 3)
             plan->ordered = x > 0;
+        else
+            plan->ahead = x;
         plan->forced |= numbers[n].bit;
         return NULL;
     }
-    return "a key of sparse x block: kernel, segment, tile, threads, ordered";
+    return "a key of sparse x block: kernel, segment, tile, threads, ordered, ahead";
 }
 
 bool ftb_spmm_plan_get(const ftb_spmm_plan *plan, const ftb_spmm_facts *facts, const char *key, double *value)

@@ -1,0 +1,87 @@
+/* Plans over the entries of a pattern, for people: set and read by name. */
+#include "plan/sddmm.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const families[] = {"auto", "rows", "segments"};
+enum { FAMILIES = sizeof families / sizeof *families };
+
+/* A whole number in [1, high], or 0. */
+static int64_t number_to(const char *text, int64_t high)
+{
+    char *end;
+    long long x = strtoll(text, &end, 10);
+    return *text && !*end && x >= 1 && x <= high ? x : 0;
+}
+
+/* Features or heads as bytes of a source: whole pieces. */
+static int64_t tile_bytes(const ftb_sddmm_facts *facts, int64_t x)
+{
+    int64_t pieces = facts->piece > 0 ? (x + facts->piece - 1) / facts->piece : 1;
+    return facts->piece_bytes > 0 ? pieces * facts->piece_bytes : facts->source_bytes;
+}
+
+const char *ftb_sddmm_plan_set(ftb_sddmm_plan *plan, const ftb_sddmm_facts *facts, const char *key,
+                               const char *value)
+{
+    int64_t x;
+    if (strcmp(key, "kernel") == 0) {
+        for (int f = 0; f < FAMILIES; f++)
+            if (strcmp(value, families[f]) == 0) {
+                plan->family = (ftb_sddmm_family)f;
+                plan->forced |= FTB_SDDMM_SET_KERNEL;
+                return NULL;
+            }
+        return "auto, rows or segments";
+    }
+    if (strcmp(key, "segment") == 0) {
+        if (!(x = number_to(value, 65536)))
+            return "sources of a segment, 1 to 65536";
+        plan->segment = x;
+        plan->forced |= FTB_SDDMM_SET_SEGMENT;
+        return NULL;
+    }
+    if (strcmp(key, "tile") == 0) {
+        if (!(x = number_to(value, INT32_MAX)))
+            return facts->attention ? "heads of a tile, 1 or more" : "features of a tile, 1 or more";
+        plan->tile = tile_bytes(facts, x);
+        plan->forced |= FTB_SDDMM_SET_TILE;
+        return NULL;
+    }
+    if (strcmp(key, "threads") == 0) {
+        if (!(x = number_to(value, 4096)))
+            return "1 to 4096";
+        plan->threads = (int)x;
+        plan->forced |= FTB_SDDMM_SET_THREADS;
+        return NULL;
+    }
+    return "a key of products over entries: kernel, segment, tile, threads";
+}
+
+bool ftb_sddmm_plan_get(const ftb_sddmm_plan *plan, const ftb_sddmm_facts *facts, const char *key,
+                        double *value)
+{
+    const double tile = (double)plan->tile, source = (double)facts->source_bytes;
+    const int64_t segment = plan->segment;
+    const double all = (double)(facts->attention ? facts->heads : facts->features);
+    const struct {
+        const char *key;
+        double value;
+    } figures[] = {
+        {"segment", (double)segment},
+        {"segments", segment > 0 ? (double)((facts->ncols + segment - 1) / segment) : 0},
+        {"tile",
+         segment > 0 && tile < source ? tile / (double)facts->piece_bytes * (double)facts->piece : all},
+        {"threads", plan->threads},
+        {"visits", plan->visits},
+        {"seconds", plan->seconds},
+        {"direct_seconds", plan->direct},
+    };
+    for (size_t f = 0; f < sizeof figures / sizeof *figures; f++)
+        if (strcmp(key, figures[f].key) == 0) {
+            *value = figures[f].value;
+            return true;
+        }
+    return false;
+}
