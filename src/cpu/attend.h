@@ -18,7 +18,7 @@ static void attend_dots(const ftb_attention_job *a, int size, const void *x, int
     if (width < FTB_LANES)
         dot_visit_narrow(&s, size, width, at, n, y, out);
     else if (a->heads == 1)
-        dot_visit_one(&s, size, width / FTB_LANES, at, n, y, out);
+        dot_visit_one(&s, size, width / FTB_LANES, at, n, y, out, 0);
     else if (a->heads % 4 == 0 && width == FTB_LANES)
         dot_visit_fours(&s, size, 1, at, n, y, out);
     else

@@ -7,9 +7,7 @@
  * kernels. */
 #include "cpu/dots.h"
 
-#define AHEAD                                                                                                \
-    4 /* visits: their destination rows come from memory, in jumps that hardware does not foresee            \
-       */
+#define AHEAD 8 /* visits: their destination rows come from memory, in jumps */
 
 FTB_INLINE void prefetch_visit(const ftb_sddmm_job *s, int64_t visit, int64_t last)
 {
@@ -18,7 +16,7 @@ FTB_INLINE void prefetch_visit(const ftb_sddmm_job *s, int64_t visit, int64_t la
     const char *y = (const char *)((const real *)s->y + ftb_visit_row(&s->visits, visit) * s->yld);
     int64_t bytes = s->heads * s->width * FTB_REAL_SIZE;
     for (int64_t b = 0; b < bytes && b < 1024; b += 64)
-        __builtin_prefetch(y + b);
+        __builtin_prefetch(y + b, 0, 2); /* to L2: misses of L1 are for the sources */
     __builtin_prefetch((real *)s->out + ftb_visit_entry(&s->visits, visit) * s->heads, 1);
 }
 
@@ -26,6 +24,7 @@ FTB_INLINE void dot_visits(const ftb_sddmm_job *s, int64_t first, int64_t last, 
                            int64_t groups, int64_t narrow)
 {
     const ftb_visits *v = &s->visits;
+    const int64_t limit = v->start[last];
     for (int64_t visit = first; visit < last; visit++) {
         prefetch_visit(s, visit + AHEAD, last);
         const real *y = (const real *)s->y + ftb_visit_row(v, visit) * s->yld;
@@ -33,7 +32,7 @@ FTB_INLINE void dot_visits(const ftb_sddmm_job *s, int64_t first, int64_t last, 
         int64_t at = v->start[visit], n = v->start[visit + 1] - at;
         if (n == 0)
             continue;
-        dot_visit(s, size, one, groups, narrow, at, n, y, out);
+        dot_visit(s, size, one, groups, narrow, at, n, y, out, limit);
     }
 }
 
