@@ -4,11 +4,12 @@
  * Online softmax: a step takes the scores of up to 32 entries of a row, their maximum, and rescales what the
  * row has gathered so far once, if the maximum rose. The row's state stays in memory between the visits of
  * its segments, so that keys and values come from L2 (cpu/heads.h). The order of additions is that of the
- * entries; where sums are rescaled depends on the segments, which are a part of the plan. Milakov and
+ * entries; where sums are rescaled depends on the segments, which are a part of the plan. One head at a time,
+ * steps are of sixteen entries, whose scores are one vector (cpu/head.h). Milakov and
  * Gimelshein, "Online normalizer calculation for softmax", 2018; Dao et al., "FlashAttention", 2022. */
 #include "cpu/attention.h"
 
-#include "cpu/attend.h"
+#include "cpu/head.h"
 #include "cpu/softmax.h"
 
 #define AHEAD 4 /* visits whose rows are brought from memory */
@@ -55,6 +56,63 @@ FTB_INLINE void attend_step(const ftb_attention_job *a, int size, const step *w,
                  a->value_width, at, n);
 }
 
+/* ---- one head */
+
+/* n <= 16 entries at `at` of one row; `sum` has sixteen lanes. */
+FTB_INLINE void head_step(const ftb_attention_job *a, int size, const head_form *form, int64_t limit,
+                          int64_t row, int64_t at, int64_t entry, int64_t n, lanes *sum)
+{
+    real *most = (real *)a->most + row * a->state_ld, weight[FTB_LANES], factor = 1;
+    const real *y = (const real *)a->y + row * a->yld;
+    const void *column = a->visits.column;
+    lanes score;
+    if (a->add) {
+        score = head_sums(a, size, at, n, y);
+        score = lanes_mul(score, head_slope(score, (real)a->slope));
+    } else {
+        score = lanes_mul(head_dots(a->x, form->xld, form->groups, column, size, at, n, limit, y),
+                          lanes_all((real)a->scale));
+    }
+    if (n < FTB_LANES)
+        score = head_cut(score, n, -INFINITY);
+    if (lanes_any_above(score, *most)) {
+        real greatest = lanes_greatest(score, *most);
+        factor = real_exp(*most - greatest);
+        *most = greatest;
+        *sum = lanes_mul(*sum, lanes_all(factor));
+    }
+    score = lanes_exp(lanes_subtract(score, lanes_all(*most == -INFINITY ? 0 : *most)));
+    *sum = lanes_add(*sum, score);
+    lanes_store(weight, score);
+    if (a->drop)
+        attend_drop(a, entry, n, weight);
+    head_weigh(form->value_groups, (real *)a->acc + row * a->acc_ld, factor, weight, a->x_values,
+               form->values_ld, column, size, at, n);
+}
+
+FTB_INLINE void attend_head(const ftb_attention_job *a, int size, const head_form *form, int64_t first,
+                            int64_t last)
+{
+    const ftb_visits *v = &a->visits;
+    for (int64_t visit = first; visit < last; visit++) {
+        int64_t at = v->start[visit], end = v->start[visit + 1], entry = ftb_visit_entry(v, visit) - at;
+        int64_t row = ftb_visit_row(v, visit);
+        real *total = (real *)a->sum + row * a->state_ld;
+        if (visit + AHEAD < last) {
+            int64_t next_row = ftb_visit_row(v, visit + AHEAD);
+            attend_prefetch((const real *)a->y + next_row * a->yld, a->width);
+            attend_prefetch((const real *)a->acc + next_row * a->acc_ld, a->value_width);
+            __builtin_prefetch((const real *)a->most + next_row * a->state_ld, 1);
+            __builtin_prefetch((const real *)a->sum + next_row * a->state_ld, 1);
+        }
+        lanes sum = head_cut(lanes_all(*total), 1, 0);
+        for (; at < end; at += FTB_LANES)
+            head_step(a, size, form, v->start[last], row, at, entry + at,
+                      end - at < FTB_LANES ? end - at : FTB_LANES, &sum);
+        *total = lanes_total(sum);
+    }
+}
+
 FTB_INLINE void attend(const ftb_attention_job *a, int size, int64_t first, int64_t last, real *scratch,
                        void *arg)
 {
@@ -82,7 +140,14 @@ FTB_INLINE void attend(const ftb_attention_job *a, int size, int64_t first, int6
 void FTB_REAL_CELL(ftb_attention)(const ftb_attention_job *a, int64_t first, int64_t last, void *scratch,
                                   void *arg)
 {
-    if (a->visits.column_size == 2)
+    const head_form any = head_form_of(a);
+    if (head_fits(a) && head_is_narrow(a))
+        attend_head(a, 2, &head_narrow, first, last);
+    else if (head_fits(a) && a->visits.column_size == 2)
+        attend_head(a, 2, &any, first, last);
+    else if (head_fits(a))
+        attend_head(a, a->visits.column_size, &any, first, last);
+    else if (a->visits.column_size == 2)
         attend(a, 2, first, last, scratch, arg);
     else
         attend(a, a->visits.column_size, first, last, scratch, arg);

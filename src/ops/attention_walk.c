@@ -19,6 +19,14 @@ static attention_kernel pick(const ftb_attention_walk *w)
     return w->type == FTB_FP32 ? FTB_PICK(ftb_attention_f32) : FTB_PICK(ftb_attention_f64);
 }
 
+/* Whether the kernels take heads one after the other, sixteen entries at a time (cpu/head.h). With dropout
+ * they do not: four heads share a draw. */
+static bool head_by_head(const ftb_attention_job *a)
+{
+    return (a->add || a->width > 0) && !a->scores && !a->drop && a->value_width % FTB_LANES == 0 &&
+           (a->add || a->width % FTB_LANES == 0);
+}
+
 /* The segments are a part of what the bits depend on: they must not depend on the memory that is left. */
 ftb_sddmm_facts ftb_attention_facts(const ftb_pattern *p, const ftb_attention_job *job, FtB_Type type,
                                     int threads)
@@ -40,6 +48,7 @@ ftb_sddmm_facts ftb_attention_facts(const ftb_pattern *p, const ftb_attention_jo
                              .features = one * heads,
                              .threads = threads,
                              .attention = true,
+                             .one_piece = head_by_head(job),
                              .kernel = names[type == FTB_FP64][job->width == 0 ? 0
                                                                : job->add      ? 2
                                                                                : 1]};
@@ -89,19 +98,15 @@ static ftb_padded some_heads(const ftb_padded *p, int64_t first, int64_t count)
     return part;
 }
 
-static GrB_Info run_rows(ftb_attention_walk *w, char *scratch, size_t room)
+static void run_some_heads(const ftb_attention_walk *w, int64_t first, int64_t count, char *scratch,
+                           size_t room)
 {
     const ftb_pattern *p = w->p;
-    ftb_attention_job a = w->job;
-    GrB_Info info = ftb_padded_all(&w->x_values, w->ctx, p->ncols, w->threads);
-    if (info == GrB_SUCCESS && w->x.heads)
-        info = ftb_padded_all(&w->x, w->ctx, p->ncols, w->threads);
-    if (info != GrB_SUCCESS)
-        return info;
+    ftb_attention_job a = job_of_heads(w, first, count);
     a.visits = (ftb_visits){.start = p->rowptr, .column = p->colidx, .column_size = p->wide ? 8 : 4};
-    a.x = w->x.data;
+    a.x = shift(w->x.data, first * w->job.width, w->type);
     a.xld = w->x.ld;
-    a.x_values = w->x_values.data;
+    a.x_values = shift(w->x_values.data, first * w->job.value_width, w->type);
     a.x_values_ld = w->x_values.ld;
     attention_kernel kernel = pick(w);
     int64_t parts = (int64_t)w->threads * PARTS_PER_THREAD;
@@ -111,7 +116,33 @@ static GrB_Info run_rows(ftb_attention_walk *w, char *scratch, size_t room)
             kernel(&a, ftb_pattern_cut(p, part, parts), ftb_pattern_cut(p, part + 1, parts),
                    scratch + (size_t)omp_get_thread_num() * room,
                    w->args ? w->args[omp_get_thread_num()] : NULL);
+}
+
+static GrB_Info run_rows(ftb_attention_walk *w, char *scratch, size_t room)
+{
+    const ftb_pattern *p = w->p;
+    GrB_Info info = ftb_padded_all(&w->x_values, w->ctx, p->ncols, w->threads);
+    if (info == GrB_SUCCESS && w->x.heads)
+        info = ftb_padded_all(&w->x, w->ctx, p->ncols, w->threads);
+    if (info != GrB_SUCCESS)
+        return info;
+    /* Where all sources stay in L2, heads come one after the other as well. */
+    int64_t heads = w->job.heads, row = ftb_padded_row(&w->x) + ftb_padded_row(&w->x_values);
+    bool small = p->ncols * row * (int64_t)FtB_Type_size(w->type) <= ftb_machine_here()->l2;
+    int64_t tile = small && head_by_head(&w->job) ? 1 : heads;
+    for (int64_t first = 0; first < heads; first += tile)
+        run_some_heads(w, first, tile, scratch, room);
     return ftb_check_cancelled(w->ctx);
+}
+
+/* `count` values of each of `rows` rows, put together. */
+static const void *pack_state(const void *from, char *to, int64_t rows, int64_t ld, int64_t count,
+                              size_t size)
+{
+    for (int64_t i = 0; i < rows; i++)
+        memcpy(to + (size_t)(i * count) * size, (const char *)from + (size_t)(i * ld) * size,
+               (size_t)count * size);
+    return to;
 }
 
 static void run_segment(const ftb_attention_walk *w, const ftb_partition *q, int64_t segment,
@@ -122,20 +153,25 @@ static void run_segment(const ftb_attention_walk *w, const ftb_partition *q, int
     int64_t visit = q->segment[segment], last = q->segment[segment + 1];
     if (visit == last)
         return;
+    size_t size = FtB_Type_size(w->type), stride = (size_t)q->width * size;
     a.x_values = packed;
     a.x_values_ld = ftb_padded_row(x_values);
     ftb_padded_pack_all(x_values, packed, begin, rows, 0, a.x_values_ld, w->threads);
+    packed += stride * (size_t)a.x_values_ld;
     if (x->heads) {
-        char *to = packed + (size_t)(q->width * a.x_values_ld) * FtB_Type_size(w->type);
-        a.x = to;
+        a.x = packed;
         a.xld = ftb_padded_row(x);
-        ftb_padded_pack_all(x, to, begin, rows, 0, a.xld, w->threads);
+        ftb_padded_pack_all(x, packed, begin, rows, 0, a.xld, w->threads);
+        packed += stride * (size_t)a.xld;
     }
     a.visits = (ftb_visits){
         .row = q->row, .start = q->start, .entry = q->entry, .column = q->column, .column_size = 2};
     if (a.by_source) {
-        a.lse = shift(a.lse, begin * a.lse_ld, w->type);
-        a.delta = shift(a.delta, begin * a.lse_ld, w->type);
+        a.lse = pack_state(shift(a.lse, begin * a.lse_ld, w->type), packed, rows, a.lse_ld, a.heads, size);
+        packed += stride * (size_t)a.heads;
+        a.delta =
+            pack_state(shift(a.delta, begin * a.lse_ld, w->type), packed, rows, a.lse_ld, a.heads, size);
+        a.lse_ld = a.heads;
     }
     attention_kernel kernel = pick(w);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(w->threads)
@@ -150,10 +186,11 @@ static GrB_Info run_segments(ftb_attention_walk *w, const ftb_sddmm_plan *plan, 
     ftb_partition *q = NULL;
     int64_t size = (int64_t)FtB_Type_size(w->type), heads = w->job.heads;
     int64_t one = ((w->x.heads ? w->job.width : 0) + w->job.value_width) * size;
+    int64_t states = w->job.by_source ? 2 * size : 0; /* lse and delta of sources are packed as well */
     int64_t tile = ftb_max(1, ftb_min(heads, plan->tile / one));
     char *packed = NULL;
     GrB_Info info = ftb_partition_get(&q, w->p, plan->segment);
-    if (info == GrB_SUCCESS && !(packed = ftb_new(w->ctx, plan->segment, (size_t)(tile * one))))
+    if (info == GrB_SUCCESS && !(packed = ftb_new(w->ctx, plan->segment, (size_t)(tile * (one + states)))))
         info = ftb_nomem();
     for (int64_t first = 0; first < heads && info == GrB_SUCCESS; first += tile) {
         int64_t count = ftb_min(tile, heads - first);

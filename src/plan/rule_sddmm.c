@@ -145,7 +145,7 @@ void ftb_rule_sddmm(ftb_sddmm_plan *plan, const ftb_sddmm_facts *facts, const ft
         return;
     }
     int64_t tile = piece; /* of one piece, two, four, ... and the whole row */
-    for (; tile < facts->source_bytes; tile *= 2)
+    for (; tile < facts->source_bytes && !facts->one_piece; tile *= 2)
         consider(plan, &asked, facts, machine, tile);
-    consider(plan, &asked, facts, machine, facts->source_bytes);
+    consider(plan, &asked, facts, machine, facts->one_piece ? piece : facts->source_bytes);
 }

@@ -24,6 +24,7 @@ typedef struct ftb_sddmm_facts {
     int64_t heads, features;         /* of a source, all heads */
     int threads;
     bool attention;     /* else block x block' */
+    bool one_piece;     /* kernels are best at one piece at a time */
     bool program;       /* no kernel knows the message of block x block': it runs in batches */
     const char *kernel; /* the name of what runs */
 } ftb_sddmm_facts;
