@@ -156,6 +156,12 @@ CASES = {  # name: (function, every value counts as 1)
 }
 
 
+def touch():
+    """Pages that a virtual machine's host took back are fetched outside the clock, as for ours."""
+    import numpy as np
+    np.ones(3 << 30, np.uint8)
+
+
 def main():
     path, case, threads = sys.argv[1], sys.argv[2], int(sys.argv[3])
     repeats = int(sys.argv[4]) if len(sys.argv) > 4 else 1
@@ -168,6 +174,7 @@ def main():
         return
     wall, cpu = [], []
     for _ in range(repeats):
+        touch()
         t, c = time.perf_counter(), time.process_time()
         result = run()
         wall.append(time.perf_counter() - t)
