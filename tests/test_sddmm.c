@@ -289,22 +289,11 @@ static void refusals(void **state)
     FtB_Block_free(&X3);
 }
 
-/* Plans explain themselves, can be forced, and are refused for other products. */
-static void plans_as_objects(void **state)
+/* A plan of 40 x 60 products of 600 features. */
+static void force_and_explain(FtB_Plan plan)
 {
-    (void)state;
-    rng r = rng_new();
     char text[4096] = "";
     double figure;
-    FtB_Matrix M = rng_matrix(&r, FTB_FP32, 40, 60, 1, 0.3), N = rng_matrix(&r, FTB_FP32, 40, 60, 1, 0.2), C,
-               S;
-    FtB_Block Y = block(&r, FTB_FP32, 40, 1, 600), X = block(&r, FTB_FP32, 60, 1, 600);
-    FtB_Plan plan, other;
-    FtB_Descriptor desc;
-    FtB_Semiring dot = FTB_PLUS_DOT;
-    assert_ok(FtB_Matrix_new(&C, FTB_FP32, 40, 60, 1));
-    assert_ok(FtB_Matrix_new(&S, FTB_FP32, 40, 40, 1));
-    assert_ok(FtB_mxm_plan(&plan, C, M, NULL, dot, Y, X, FTB_DESC_ST1, FTB_ESTIMATE));
     assert_ok(FtB_Plan_set(plan, "segment", "17"));
     assert_ok(FtB_Plan_set(plan, "tile", "300"));
     assert_ok(FtB_Plan_set(plan, "threads", "2"));
@@ -327,6 +316,23 @@ static void plans_as_objects(void **state)
     assert_fails(GrB_INVALID_VALUE, "1 to 65536", FtB_Plan_set(plan, "segment", "65537"));
     assert_fails(GrB_INVALID_VALUE, "kernel, segment, tile, threads", FtB_Plan_set(plan, "ids", "16"));
     assert_fails(GrB_INVALID_VALUE, "known are segment", FtB_Plan_get(plan, "triangle", &figure));
+}
+
+/* Plans explain themselves, can be forced, and are refused for other products. */
+static void plans_as_objects(void **state)
+{
+    (void)state;
+    rng r = rng_new();
+    FtB_Matrix M = rng_matrix(&r, FTB_FP32, 40, 60, 1, 0.3), N = rng_matrix(&r, FTB_FP32, 40, 60, 1, 0.2), C,
+               S;
+    FtB_Block Y = block(&r, FTB_FP32, 40, 1, 600), X = block(&r, FTB_FP32, 60, 1, 600);
+    FtB_Plan plan, other;
+    FtB_Descriptor desc;
+    FtB_Semiring dot = FTB_PLUS_DOT;
+    assert_ok(FtB_Matrix_new(&C, FTB_FP32, 40, 60, 1));
+    assert_ok(FtB_Matrix_new(&S, FTB_FP32, 40, 40, 1));
+    assert_ok(FtB_mxm_plan(&plan, C, M, NULL, dot, Y, X, FTB_DESC_ST1, FTB_ESTIMATE));
+    force_and_explain(plan);
     assert_ok(planned_descriptor(&desc, FTB_DESC_ST1, plan));
     assert_ok(FtB_mxm(C, M, NULL, dot, Y, X, desc));
     assert_fails(GrB_INVALID_VALUE, "made for another product", FtB_mxm(C, N, NULL, dot, Y, X, desc));
