@@ -283,13 +283,23 @@ static int kernel_of(FtB_Plan plan)
     return -1;
 }
 
+/* The accumulator, as a choice, that the planned kernel ran with least: rare kernels meet each soon. */
+static int least_run(FtB_Plan plan)
+{
+    const int *times = ran[kernel_of(plan)];
+    int least = 0;
+    for (int a = 1; a < 4; a++)
+        least = times[a] < times[least] ? a : least;
+    return least;
+}
+
 static void force_plan(project_case *c, rng *r, FtB_Matrix C)
 {
     FtB_Arg weight = ref_semiring_arg(&c->s);
     int accumulator = 0;
     assert_ok((FtB_project_plan)(&c->plan, FTB_ARG(C), FTB_ARG(c->R), weight, &c->options, FTB_ESTIMATE));
     for (int t = 0; t < CHOICES; t++) {
-        int value = (int)rng_below(r, 6);
+        int value = t == 0 ? least_run(c->plan) : (int)rng_below(r, 6);
         if (value >= 4 || !choices[t].values[value])
             continue;
         assert_ok(FtB_Plan_set(c->plan, choices[t].key, choices[t].values[value]));
@@ -344,7 +354,7 @@ static void random_cases(void **state)
     (void)state;
     rng r = rng_new();
     char missing[100];
-    for (int t = 0; t < CASES || (t < 20 * CASES && never_run(missing, sizeof missing)); t++) {
+    for (int t = 0; t < CASES || (t < 40 * CASES && never_run(missing, sizeof missing)); t++) {
         assert_ok(FtB_Context_set_threads(NULL, 1 + t % 3));
         random_case(&r);
     }
