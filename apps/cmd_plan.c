@@ -72,7 +72,7 @@ static const option plan_options[] = {
      .kind = OPTION_SET,
      .offset = FIELD(measure),
      .value = 1,
-     .help = "spmm: time the best candidates instead of trusting the cost model."},
+     .help = "Time the best candidates instead of trusting the cost model."},
     {.name = NULL}};
 
 /* The planner then speaks of the machine in the file, or of this one with its rates. */
@@ -218,22 +218,23 @@ static int plan_entries(const plan_values *v, FtB_Matrix A, int64_t nrows, int64
     room C = {0}, X = {0}, Y = {0};
     FtB_Matrix S = NULL;
     FtB_Plan plan = NULL;
-    if (v->measure)
-        return app_fail(APP_USAGE, "--measure is for --op spmm only");
+    const FtB_Effort effort = v->measure ? FTB_MEASURE : FTB_ESTIMATE;
     GrB_Info info = room_new(&X, ncols, v->dim, v->heads);
     if (info == GrB_SUCCESS)
         info = room_new(&Y, nrows, v->dim, v->heads);
     if (info == GrB_SUCCESS && v->op == ATTENTION)
         info = room_new(&C, nrows, v->dim, v->heads);
+    if (info == GrB_SUCCESS && v->measure)
+        info = room_fill(&X) == GrB_SUCCESS ? room_fill(&Y) : GrB_OUT_OF_MEMORY;
     int code =
         info == GrB_OUT_OF_MEMORY ? app_fail(APP_MEMORY, "not enough memory for the features") : APP_OK;
     if (info == GrB_SUCCESS)
         info = FtB_Matrix_new(&S, FTB_FP32, nrows, ncols, 1);
     if (info == GrB_SUCCESS && v->op == ATTENTION)
         info = FtB_attention_plan(&plan, C.block, A, NULL, expression, Y.block, X.block, X.block, NULL, NULL,
-                                  FTB_ESTIMATE);
+                                  effort);
     else if (info == GrB_SUCCESS)
-        info = FtB_mxm_plan(&plan, S, A, NULL, expression, Y.block, X.block, FTB_DESC_ST1, FTB_ESTIMATE);
+        info = FtB_mxm_plan(&plan, S, A, NULL, expression, Y.block, X.block, FTB_DESC_ST1, effort);
     if (code == APP_OK)
         code = app_library_error(info, APP_USAGE);
     if (code == APP_OK)

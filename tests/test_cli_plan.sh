@@ -48,6 +48,16 @@ for op in sddmm attention; do
     has '6 segments of 500 sources'
     has 'asked for'
 done
+for op in spmm sddmm attention; do
+    plan --op $op --dim 64 --heads 4 --measure
+    has '<- measured'
+    has 'measured   '
+done
+plan --op attention --dim 64 --heads 4 --set kernel=staged
+has '<- asked for'
+has 'one after the other'
+plan --op attention --dim 64 --heads 4 --set kernel=fused
+has 'fused 1.00  <- asked for'
 plan --op sddmm --dim 128 --semiring 'plus : tanh(src - dst)'
 has 'kernel program'
 
@@ -61,5 +71,4 @@ refuses 3 'nowhere' "$featblas" plan --op spmm --graph nowhere.csr --dim 8
 refuses 3 'nowhere' "$featblas" plan --op spmm --graph g.csr --dim 8 --machine nowhere.txt
 printf 'cores = 2\nl4 = 5\n' > wrong.txt
 refuses 3 'wrong.txt:2: unknown name' "$featblas" plan --op spmm --graph g.csr --dim 8 --machine wrong.txt
-refuses 2 'for --op spmm only' "$featblas" plan --op sddmm --graph g.csr --dim 8 --measure
 refuses 2 'expected features of a tile' "$featblas" plan --op sddmm --graph g.csr --dim 8 --set tile=0

@@ -84,8 +84,50 @@ static void test_limits(void **state)
     assert_non_null(strstr(text, "predicted"));
 }
 
+/* Eight heads of 16 for scores and values. */
+static ftb_sddmm_facts attention_of(int64_t n, int64_t degree)
+{
+    ftb_sddmm_facts f = even(n, degree, 256);
+    f.row_bytes = (2 * 256 + 4 * 8) * 4;
+    f.heads = 8;
+    f.piece_bytes = f.source_bytes / 8;
+    f.attention = f.one_piece = f.can_stage = true;
+    f.value_features = 128;
+    f.value_bytes = 4;
+    f.lanes = 16;
+    f.kernel = "attention_dot_f32";
+    return f;
+}
+
+/* Short rows are attended to in steps, long ones in one walk; nothing depends on the memory that is left. */
+static void test_steps(void **state)
+{
+    static const char *const kernels[] = {"auto", "rows", "segments", "fused", "staged"};
+    char text[2048];
+    (void)state;
+    for (int64_t degree = 4; degree <= 480; degree += 476)
+        for (int k = 0; k < 5; k++) {
+            ftb_sddmm_facts f = attention_of(100000, degree), can_not = f;
+            ftb_sddmm_plan plan = {0}, other;
+            assert_null(ftb_sddmm_plan_set(&plan, &f, "kernel", kernels[k]));
+            other = plan;
+            ftb_rule_sddmm(&plan, &f, &server);
+            assert_true(plan.staged == (k == 4 || (k == 0 && degree == 4)));
+            assert_true(k != 2 || plan.segment > 0);
+            assert_true(k != 1 || plan.segment == 0);
+            explained(text, sizeof text, &plan, &f);
+            assert_non_null(strstr(text, "fused 1.00"));
+            assert_true(!plan.staged == !strstr(text, "one after the other"));
+            assert_true((degree == 480 && k != 4) == (strstr(text, "outgrow") != NULL));
+            can_not.can_stage = false;
+            ftb_rule_sddmm(&other, &can_not, &server);
+            assert_false(other.staged);
+        }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_choice), cmocka_unit_test(test_limits)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_choice), cmocka_unit_test(test_limits),
+                                       cmocka_unit_test(test_steps)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

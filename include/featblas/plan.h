@@ -19,15 +19,16 @@ typedef enum FtB_Effort {
 } FtB_Effort;
 
 /** Plans the same call of FtB_mxm. @param[out] plan the new plan, NULL on failure.
- *  @param C,M,accum,semiring,A,B,desc as in FtB_mxm. @param effort how hard to look; of two blocks,
- *  FTB_MEASURE is as FTB_ESTIMATE. @return as FtB_mxm. */
+ *  @param C,M,accum,semiring,A,B,desc as in FtB_mxm. @param effort how hard to look.
+ *  @return as FtB_mxm. */
 GrB_Info FtB_mxm_plan(FtB_Plan *plan, FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB_Arg semiring, FtB_Arg A,
                       FtB_Arg B, FtB_Arg desc, FtB_Effort effort);
 
 /** Plans the same call of FtB_attention. Given to the descriptor of FtB_attention_grad, what was forced of it
  *  holds for the walks of the gradient. @param[out] plan the new plan, NULL on failure.
- *  @param C,A,accum,semiring,Q,K,V,options,desc as in FtB_attention. @param effort FTB_MEASURE is as
- *  FTB_ESTIMATE: bits depend on the plan, which noise should not choose. @return as FtB_mxm. */
+ *  @param C,A,accum,semiring,Q,K,V,options,desc as in FtB_attention. @param effort how hard to look;
+ *  the result's bits depend on the plan, so keep what FTB_MEASURE found if they should come again.
+ *  @return as FtB_mxm. */
 GrB_Info FtB_attention_plan(FtB_Plan *plan, FtB_Arg C, FtB_Arg A, FtB_Arg accum, FtB_Arg semiring, FtB_Arg Q,
                             FtB_Arg K, FtB_Arg V, const FtB_Attention_options *options, FtB_Arg desc,
                             FtB_Effort effort);

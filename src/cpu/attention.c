@@ -137,6 +137,11 @@ FTB_INLINE void attend(const ftb_attention_job *a, int size, int64_t first, int6
     }
 }
 
+void FTB_REAL_CELL(ftb_attention_drop)(const ftb_attention_job *a, int64_t entry, int64_t count, void *keep)
+{
+    attend_drop(a, entry, count, keep);
+}
+
 void FTB_REAL_CELL(ftb_attention)(const ftb_attention_job *a, int64_t first, int64_t last, void *scratch,
                                   void *arg)
 {

@@ -7,6 +7,7 @@
 #include "expr/message_load.h"
 #include "ops/merge.h"
 #include "ops/plan.h"
+#include "ops/sddmm.h"
 
 #include <math.h>
 
@@ -97,6 +98,10 @@ static GrB_Info make_plan(ftb_attention_call *c)
     ftb_attention_describe(&job, c);
     c->facts = ftb_attention_facts(p, &job, c->type,
                                    ftb_threads_for(c->ctx, p->nvals * (c->heads * c->value_width / 32 + 1)));
+    c->facts.can_stage = !p->wide && c->V->heads == c->heads;
+    c->facts.value_features = c->heads * job.value_width;
+    c->facts.value_bytes = (int64_t)FtB_Type_size(c->type);
+    c->facts.lanes = FTB_PICK(ftb_spmm_lanes)(c->type);
     return ftb_plan_sddmm(&c->plan, &c->facts, c->flags.plan);
 }
 
@@ -253,6 +258,7 @@ typedef struct forward {
     ftb_attention_walk w;
     ftb_padded y;
     void *most, *sum, *acc;
+    ftb_spmm_result result; /* rows x heads x value_width */
 } forward;
 
 static GrB_Info new_state(forward *f)
@@ -350,6 +356,55 @@ done:
     return info;
 }
 
+/* What the fused walk leaves in acc and most. */
+static GrB_Info run_fused(forward *f)
+{
+    ftb_attention_call *c = &f->c;
+    GrB_Info info;
+    f->w =
+        (ftb_attention_walk){.ctx = c->ctx, .p = c->A->pattern, .type = c->type, .threads = c->plan.threads};
+    ftb_attention_describe(&f->w.job, c);
+    FTB_CHECK(new_state(f));
+    FTB_CHECK(walk(f));
+    finish(f);
+    f->result = (ftb_spmm_result){.values = f->acc, .owned = f->acc, .type = c->type, .ld = f->w.job.acc_ld};
+    f->acc = NULL;
+done:
+    return info;
+}
+
+static GrB_Info run_staged(forward *f)
+{
+    const ftb_attention_call *c = &f->c;
+    int64_t states;
+    ftb_attention_describe(&f->w.job, c);
+    if (__builtin_mul_overflow(c->A->pattern->nrows, c->heads, &states))
+        states = INT64_MAX; /* refused by the allocator, with its message */
+    if (c->options.lse && !(f->most = ftb_new(c->ctx, states, FtB_Type_size(c->type))))
+        return ftb_nomem();
+    return ftb_attention_staged(&f->result, c, &f->w.job, f->most);
+}
+
+static void clear_state(forward *f)
+{
+    ftb_delete(f->most);
+    ftb_delete(f->sum);
+    ftb_delete(f->acc);
+    ftb_delete(f->result.owned);
+    f->most = f->sum = f->acc = NULL;
+    f->result = (ftb_spmm_result){0};
+}
+
+/* Runs the forward pass for its time alone. */
+static GrB_Info try_plan(void *run, const ftb_sddmm_plan *plan)
+{
+    forward *f = run;
+    f->c.plan = *plan;
+    GrB_Info info = plan->staged ? run_staged(f) : run_fused(f);
+    clear_state(f);
+    return info;
+}
+
 GrB_Info(FtB_attention)(FtB_Arg C, FtB_Arg A, FtB_Arg accum, FtB_Arg semiring, FtB_Arg Q, FtB_Arg K,
                         FtB_Arg V, const FtB_Attention_options *options, FtB_Arg desc)
 {
@@ -357,19 +412,12 @@ GrB_Info(FtB_attention)(FtB_Arg C, FtB_Arg A, FtB_Arg accum, FtB_Arg semiring, F
     ftb_attention_call *c = &f.c;
     GrB_Info info;
     FTB_CHECK(begin(&f, C, A, accum, semiring, Q, K, V, options, desc));
-    f.w =
-        (ftb_attention_walk){.ctx = c->ctx, .p = c->A->pattern, .type = c->type, .threads = c->plan.threads};
-    ftb_attention_describe(&f.w.job, c);
-    FTB_CHECK(new_state(&f));
-    FTB_CHECK(walk(&f));
-    finish(&f);
-    FTB_CHECK(ftb_block_write(f.C, NULL, &c->flags, f.accum, f.acc, c->type, f.w.job.acc_ld,
+    FTB_CHECK(c->plan.staged ? run_staged(&f) : run_fused(&f));
+    FTB_CHECK(ftb_block_write(f.C, NULL, &c->flags, f.accum, f.result.values, f.result.type, f.result.ld,
                               c->A->pattern->rowptr));
     write_lse(&f);
 done:
-    ftb_delete(f.most);
-    ftb_delete(f.sum);
-    ftb_delete(f.acc);
+    clear_state(&f);
     FtB_Op_free(&f.accum);
     return ftb_attention_end(c, info);
 }
@@ -379,13 +427,15 @@ GrB_Info(FtB_attention_plan)(FtB_Plan *plan, FtB_Arg C, FtB_Arg A, FtB_Arg accum
                              FtB_Effort effort)
 {
     forward f = {0};
-    (void)effort; /* the cost model alone: bits depend on the plan, which no noise should choose */
     if (!plan)
         return ftb_fail(GrB_NULL_POINTER, "plan: NULL; expected where to put the plan");
     *plan = NULL;
     GrB_Info info = begin(&f, C, A, accum, semiring, Q, K, V, options, desc);
+    ftb_sddmm_plan made = f.c.plan;
+    if (info == GrB_SUCCESS && effort == FTB_MEASURE)
+        info = ftb_sddmm_measure(&made, &f.c.facts, try_plan, &f);
     if (info == GrB_SUCCESS)
-        info = ftb_plan_make_sddmm(plan, f.c.ctx, &f.c.facts, &f.c.plan);
+        info = ftb_plan_make_sddmm(plan, f.c.ctx, &f.c.facts, &made);
     FtB_Op_free(&f.accum);
     return ftb_attention_end(&f.c, info);
 }

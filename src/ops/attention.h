@@ -6,6 +6,7 @@
 #include "ops/blocks.h"
 #include "ops/padded.h"
 #include "ops/score.h"
+#include "ops/spmm.h"
 #include "plan/sddmm.h"
 
 /* One walk over the entries of a pattern. */
@@ -56,5 +57,10 @@ ftb_feed ftb_attention_feed(FtB_Block X, int64_t heads, ftb_side side);
 /* Heads that are `padded` values wide move together to `width`, row by row; rows stay ld values apart. */
 void ftb_attention_compact(void *T, FtB_Type type, int64_t rows, int64_t ld, int64_t heads, int64_t padded,
                            int64_t width, int threads);
+
+/* Attention in three steps. result: rows x heads x value_width; lse: rows x heads of c->type, or NULL. Needs
+ * c->facts.can_stage. (attention_staged.c) */
+GrB_Info ftb_attention_staged(ftb_spmm_result *result, const ftb_attention_call *c,
+                              const ftb_attention_job *job, void *lse);
 
 #endif

@@ -68,7 +68,7 @@ GrB_Info ftb_grad_store(ftb_rows *V, const ftb_message *m, ftb_pattern *p, ftb_e
     GrB_Info info = new_rows(&made, &stored, p->nvals);
     if (info == GrB_SUCCESS) {
         ftb_message_type type = {made.type, made.type, made.width / m->heads};
-        info = ftb_sddmm_run(made.data, &stored, &type, p, NULL, NULL);
+        info = ftb_sddmm_run(made.data, &stored, &type, p, NULL);
     }
     if (info != GrB_SUCCESS) {
         ftb_delete(made.data);

@@ -169,7 +169,7 @@ GrB_Info(FtB_mxm_plan)(FtB_Plan *plan, FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB_
         return ftb_fail(GrB_NULL_POINTER, "plan: NULL; expected where to put the plan");
     *plan = NULL;
     if (A.kind == FTB_KIND_BLOCK)
-        return ftb_sddmm_plan_call(plan, C, M, accum, semiring, A, B, desc);
+        return ftb_sddmm_plan_call(plan, C, M, accum, semiring, A, B, desc, effort);
     if (B.kind == FTB_KIND_BLOCK)
         return ftb_spmm_plan_call(plan, C, M, accum, semiring, A, B, desc, effort);
     FTB_CHECK(read_slots(&c, C, M, accum, A, B, desc));

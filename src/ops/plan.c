@@ -190,7 +190,7 @@ GrB_Info FtB_Plan_get(FtB_Plan plan, const char *key, double *value)
             "segment, segments, tile, tiles, parts, ordered, partitioned, threads, bytes, partition_bytes, "
             "seconds, direct_seconds, partitioned_seconds",
         [FTB_PLAN_SDDMM] = "segment, segments, tile, threads, visits, seconds, direct_seconds",
-        [FTB_PLAN_ATTENTION] = "segment, segments, tile, threads, visits, seconds, direct_seconds",
+        [FTB_PLAN_ATTENTION] = "staged, segment, segments, tile, threads, visits, seconds, direct_seconds",
     };
     bool found = plan->kind == FTB_PLAN_SPMM
                      ? ftb_spmm_plan_get(&plan->spmm_plan, &plan->spmm_facts, key, value)

@@ -43,6 +43,6 @@ GrB_Info ftb_spmm_plan_call(FtB_Plan *plan, FtB_Arg C, FtB_Arg M, FtB_Arg accum,
                             FtB_Arg B, FtB_Arg desc, FtB_Effort effort);
 /* The same of block x block'. (sddmm.c) */
 GrB_Info ftb_sddmm_plan_call(FtB_Plan *plan, FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB_Arg semiring, FtB_Arg A,
-                             FtB_Arg B, FtB_Arg desc);
+                             FtB_Arg B, FtB_Arg desc, FtB_Effort effort);
 
 #endif

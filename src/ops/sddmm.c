@@ -134,7 +134,7 @@ static GrB_Info compute(FtB_Matrix *T, const sddmm_call *c)
     void *values = ftb_new(c->ctx, count, FtB_Type_size(c->type.message));
     if (!values)
         return ftb_nomem();
-    GrB_Info info = ftb_sddmm_run(values, &c->message, &c->type, p, c->flags.plan, NULL);
+    GrB_Info info = ftb_sddmm_run(values, &c->message, &c->type, p, c->flags.plan);
     if (info != GrB_SUCCESS) {
         ftb_delete(values);
         return info;
@@ -178,14 +178,14 @@ done:
 }
 
 GrB_Info ftb_sddmm_plan_call(FtB_Plan *plan, FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB_Arg semiring, FtB_Arg A,
-                             FtB_Arg B, FtB_Arg desc)
+                             FtB_Arg B, FtB_Arg desc, FtB_Effort effort)
 {
     sddmm_call c = {0};
     GrB_Info info;
     FTB_CHECK(read_slots(&c, C, M, accum, semiring, A, B, desc));
     FTB_CHECK(admit(&c));
     FTB_CHECK(make_message(&c));
-    info = ftb_sddmm_run(NULL, &c.message, &c.type, c.admitted->pattern, c.flags.plan, plan);
+    info = ftb_sddmm_make_plan(plan, &c.message, &c.type, c.admitted->pattern, c.flags.plan, effort);
 done:
     return end_call(&c, info);
 }

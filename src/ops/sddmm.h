@@ -7,13 +7,22 @@
 #include "plan/sddmm.h"
 
 /* V(e,:) = message for the entries of p: by a kernel that knows the form, else by the program. V: nvals x
- * (heads * type->width) of type->message. plan: how, or NULL. made: nothing is computed, but *made is the
- * plan that would be used; NULL: not wanted. (sddmm_run.c) */
+ * (heads * type->width) of type->message. plan: how, or NULL. (sddmm_run.c) */
 GrB_Info ftb_sddmm_run(void *V, const ftb_message *m, const ftb_message_type *type, ftb_pattern *p,
-                       FtB_Plan plan, FtB_Plan *made);
+                       FtB_Plan plan);
+/* *made: the plan that the above would use, or one found by trial on memory of our own. (sddmm_run.c) */
+GrB_Info ftb_sddmm_make_plan(FtB_Plan *made, const ftb_message *m, const ftb_message_type *type,
+                             ftb_pattern *p, FtB_Plan plan, FtB_Effort effort);
 /* The same over the values of a result that all go, if that leaves them as they are on failure: by a kernel
  * that reads nothing there, is not cancelled, and starts when all memory is at hand. False: it cannot. */
 bool ftb_sddmm_over(GrB_Info *info, void *V, const ftb_message *m, const ftb_message_type *type,
                     ftb_pattern *p, FtB_Plan plan);
+
+/* FTB_MEASURE over the entries of a pattern: times *plan and those next to it by trial(run, plan), which
+ * writes where nobody looks, and puts the fastest in its place, forced. What was forced already stays.
+ * (sddmm_measure.c) */
+typedef GrB_Info (*ftb_sddmm_trial)(void *run, const ftb_sddmm_plan *plan);
+GrB_Info ftb_sddmm_measure(ftb_sddmm_plan *plan, const ftb_sddmm_facts *facts, ftb_sddmm_trial trial,
+                           void *run);
 
 #endif

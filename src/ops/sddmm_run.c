@@ -126,8 +126,36 @@ static GrB_Info run_segments(dot_run *r, const ftb_sddmm_plan *plan)
     return info;
 }
 
+/* How: by the plan that is given, or NULL; *made, if made is not NULL, becomes the plan instead of a result.
+ */
+typedef struct planning {
+    FtB_Plan given, *made;
+    FtB_Effort effort;
+} planning;
+
+static GrB_Info run_planned(void *run, const ftb_sddmm_plan *plan)
+{
+    dot_run *r = run;
+    r->threads = plan->threads;
+    GrB_Info info = plan->segment ? run_segments(r, plan) : run_rows(r);
+    ftb_padded_clear(&r->x);
+    return info;
+}
+
+/* The plan by trial, on a result of our own. */
+static GrB_Info measure_dot(dot_run *r, ftb_sddmm_plan *plan, const ftb_sddmm_facts *facts)
+{
+    int64_t count;
+    if (__builtin_mul_overflow(r->p->nvals, r->x.heads, &count))
+        count = INT64_MAX; /* refused by the allocator, with its message */
+    r->s.out = ftb_new(r->ctx, count, r->size);
+    GrB_Info info = r->s.out ? ftb_sddmm_measure(plan, facts, run_planned, r) : ftb_nomem();
+    ftb_delete(r->s.out);
+    return info;
+}
+
 static GrB_Info run_dot(void *V, const ftb_score *score, const ftb_message *m, FtB_Type type, ftb_pattern *p,
-                        FtB_Plan given, FtB_Plan *made, bool interruptible)
+                        const planning *how, bool interruptible)
 {
     dot_run r = {.ctx = m->ctx,
                  .p = p,
@@ -139,19 +167,20 @@ static GrB_Info run_dot(void *V, const ftb_score *score, const ftb_message *m, F
                  .interruptible = interruptible};
     ftb_sddmm_facts facts = facts_of(&r);
     ftb_sddmm_plan plan;
-    GrB_Info info = ftb_plan_sddmm(&plan, &facts, given);
-    if (info == GrB_SUCCESS && made)
-        return ftb_plan_make_sddmm(made, m->ctx, &facts, &plan);
+    GrB_Info info = ftb_plan_sddmm(&plan, &facts, how->given);
+    if (info == GrB_SUCCESS && how->made && how->effort != FTB_MEASURE)
+        return ftb_plan_make_sddmm(how->made, m->ctx, &facts, &plan);
     if (info != GrB_SUCCESS)
         return info;
-    r.threads = plan.threads;
-    info = ftb_padded_all(&r.y, m->ctx, p->nrows, r.threads);
-    if (info != GrB_SUCCESS)
-        goto done;
+    FTB_CHECK(ftb_padded_all(&r.y, m->ctx, p->nrows, plan.threads));
     r.s = (ftb_sddmm_job){.heads = m->heads, .width = r.x.width, .y = r.y.data, .yld = r.y.ld, .out = V};
-    info = plan.segment ? run_segments(&r, &plan) : run_rows(&r);
+    if (how->made) {
+        FTB_CHECK(measure_dot(&r, &plan, &facts));
+        info = ftb_plan_make_sddmm(how->made, m->ctx, &facts, &plan);
+    } else {
+        info = run_planned(&r, &plan);
+    }
 done:
-    ftb_padded_clear(&r.x);
     ftb_padded_clear(&r.y);
     return info;
 }
@@ -159,7 +188,7 @@ done:
 /* ---- any message */
 
 static GrB_Info run_program(void *V, const ftb_message *m, const ftb_message_type *type, ftb_pattern *p,
-                            FtB_Plan given, FtB_Plan *made)
+                            const planning *how)
 {
     ftb_sddmm_facts facts = {.nrows = p->nrows,
                              .ncols = p->ncols,
@@ -178,38 +207,50 @@ static GrB_Info run_program(void *V, const ftb_message *m, const ftb_message_typ
             facts.source_bytes += features * (int64_t)FtB_Type_size(m->feeds[f].type);
         }
     ftb_sddmm_degrees(&facts, p->rowptr, p->nrows);
-    GrB_Info info = ftb_plan_sddmm(&plan, &facts, given);
-    if (info == GrB_SUCCESS && made)
-        return ftb_plan_make_sddmm(made, m->ctx, &facts, &plan);
+    GrB_Info info = ftb_plan_sddmm(&plan, &facts, how->given);
+    if (info == GrB_SUCCESS && how->made)
+        return ftb_plan_make_sddmm(how->made, m->ctx, &facts, &plan);
     return info == GrB_SUCCESS ? ftb_message_store(m, p, V) : info;
 }
 
 static GrB_Info run_any(void *V, const ftb_message *m, const ftb_message_type *type, ftb_pattern *p,
-                        FtB_Plan given, FtB_Plan *made)
+                        const planning *how)
 {
     ftb_hoisted h = {0};
     if (m->function || m->nfeeds + FTB_MAX_PRE > FTB_MAX_FEEDS)
-        return run_program(V, m, type, p, given, made);
-    GrB_Info info = ftb_hoist(&h, m, p, false, false, made != NULL);
+        return run_program(V, m, type, p, how);
+    GrB_Info info = ftb_hoist(&h, m, p, false, false, how->made && how->effort != FTB_MEASURE);
     if (info == GrB_SUCCESS) {
         bool same = h.type.message == type->message && h.type.width == type->width;
         ftb_score score = ftb_score_of(&h.core, type);
         if (same && score.kind == FTB_SCORE_DOT)
-            info = run_dot(V, &score, &h.core, type->message, p, given, made, true);
+            info = run_dot(V, &score, &h.core, type->message, p, how, true);
         else
-            info = run_program(V, same ? &h.core : m, type, p, given, made);
+            info = run_program(V, same ? &h.core : m, type, p, how);
     }
     ftb_hoist_clear(&h);
     return info;
 }
 
-GrB_Info ftb_sddmm_run(void *V, const ftb_message *m, const ftb_message_type *type, ftb_pattern *p,
-                       FtB_Plan plan, FtB_Plan *made)
+static GrB_Info run_message(void *V, const ftb_message *m, const ftb_message_type *type, ftb_pattern *p,
+                            const planning *how)
 {
     ftb_score score = ftb_score_of(m, type);
     if (score.kind == FTB_SCORE_DOT)
-        return run_dot(V, &score, m, type->message, p, plan, made, true);
-    return run_any(V, m, type, p, plan, made);
+        return run_dot(V, &score, m, type->message, p, how, true);
+    return run_any(V, m, type, p, how);
+}
+
+GrB_Info ftb_sddmm_run(void *V, const ftb_message *m, const ftb_message_type *type, ftb_pattern *p,
+                       FtB_Plan plan)
+{
+    return run_message(V, m, type, p, &(planning){.given = plan});
+}
+
+GrB_Info ftb_sddmm_make_plan(FtB_Plan *made, const ftb_message *m, const ftb_message_type *type,
+                             ftb_pattern *p, FtB_Plan plan, FtB_Effort effort)
+{
+    return run_message(NULL, m, type, p, &(planning){plan, made, effort});
 }
 
 /* ---- where the result is */
@@ -228,6 +269,6 @@ bool ftb_sddmm_over(GrB_Info *info, void *V, const ftb_message *m, const ftb_mes
     size_t bytes = (size_t)(p->nvals * m->heads) * FtB_Type_size(type->message);
     if (score.kind != FTB_SCORE_DOT || overlaps(V, bytes, score.x) || overlaps(V, bytes, score.y))
         return false;
-    *info = run_dot(V, &score, m, type->message, p, plan, NULL, false);
+    *info = run_dot(V, &score, m, type->message, p, &(planning){.given = plan}, false);
     return true;
 }

@@ -79,6 +79,7 @@ GrB_Info ftb_spmm_measure(ftb_spmm_plan *plan, const ftb_spmm_facts *facts, cons
         s.best.forced |= FTB_SPMM_SET_SEGMENT;
     *plan = s.best;
     plan->seconds = s.seconds;
+    plan->origin = FTB_ORIGIN_TRIAL;
 done:
     return info;
 }

@@ -16,15 +16,29 @@ static void operation(const ftb_sddmm_facts *f, FILE *file)
             f->kernel);
 }
 
+static const char *mark(const ftb_sddmm_plan *plan) { return ftb_origin_mark(plan->origin, asked(plan)); }
+
 static void considered(const ftb_sddmm_plan *plan, FILE *file)
 {
     if (plan->segment)
         fprintf(file, "considered       rows as they lie 1.00   segments %.2f  <- %s\n",
-                plan->seconds / plan->direct, asked(plan) ? "asked for" : "chosen");
+                plan->visited / plan->direct, mark(plan));
     else if (asked(plan))
-        fprintf(file, "considered       rows as they lie 1.00  <- asked for\n");
+        fprintf(file, "considered       rows as they lie 1.00  <- %s\n", mark(plan));
     else
         fprintf(file, "considered       rows as they lie 1.00  <- chosen   segments: none is faster\n");
+}
+
+/* Attention in one walk or in steps. */
+static void considered_steps(const ftb_sddmm_plan *plan, const ftb_sddmm_facts *f, FILE *file)
+{
+    if (!f->can_stage)
+        fprintf(file, "considered       fused only: values have one head for all, or columns are wide\n");
+    else
+        fprintf(file, "considered       fused 1.00%s%s   staged %.2f%s%s%s\n", plan->staged ? "" : "  <- ",
+                plan->staged ? "" : mark(plan), plan->fused > 0 ? plan->in_steps / plan->fused : 1,
+                plan->staged ? "  <- " : "", plan->staged ? mark(plan) : "",
+                plan->staged || ftb_attention_weights_fit(f) ? "" : " (weights would outgrow the operands)");
 }
 
 static void because(const ftb_sddmm_plan *plan, const ftb_sddmm_facts *f, const ftb_machine_facts *m,
@@ -68,12 +82,25 @@ void ftb_explain_sddmm(const ftb_sddmm_plan *plan, const ftb_sddmm_facts *facts,
     fputs("machine          ", file);
     ftb_machine_print(machine, file);
     fputc('\n', file);
-    if (!facts->program)
+    if (facts->attention)
+        considered_steps(plan, facts, file);
+    if (!facts->program && !plan->staged)
         considered(plan, file);
-    because(plan, facts, machine, file);
+    if (plan->staged)
+        fprintf(file,
+                "because          %.3g entries a row are few for a walk that keeps no weights: scores, "
+                "softmax and sums are done one after the other, over %.1f MiB of weights\n",
+                facts->nrows > 0 ? (double)facts->nvals / (double)facts->nrows : 0,
+                (double)facts->nvals * (double)(facts->heads * facts->value_bytes) / 1048576);
+    else
+        because(plan, facts, machine, file);
     partition(plan, facts, file);
     fprintf(file, "threads          %d\n", plan->threads);
-    fprintf(file, "predicted        %.3g s on one thread", plan->seconds);
+    if (plan->origin == FTB_ORIGIN_MODEL)
+        fprintf(file, "predicted        %.3g s on one thread", plan->seconds);
+    else
+        fprintf(file, "measured         %.3g s on %d thread%s", plan->seconds, plan->threads,
+                plan->threads == 1 ? "" : "s");
     if (plan->seconds > 0)
         fprintf(file, ", %.3g GB/s gathered", 1e-9 * gathered / plan->seconds);
     if (machine->l2_rate > 0)

@@ -18,8 +18,9 @@
 #define ROWS_RATE 12e9 /* rows in order, with gaps */
 #define ENTRY_SECONDS 1e-9
 #define LINE 64.0
-#define SPARSE 0.25 /* visits per row of a segment, below which rows are not read in order any more */
-#define MARGIN 0.8  /* segments must be this much faster: they take time to build */
+#define SPARSE 0.25      /* visits per row of a segment, below which rows are not read in order any more */
+#define STAGE_MARGIN 0.9 /* steps must be this much faster: they keep weights */
+#define MARGIN 0.8       /* segments must be this much faster: they take time to build */
 #define MOST_SEGMENT 65536
 #define LEAST_SEGMENT 256
 
@@ -90,7 +91,8 @@ static int64_t largest_segment(int64_t bytes, int64_t tile, int64_t ncols)
 /* Whether segments were asked for, be they slower. */
 static bool must_segment(const ftb_sddmm_plan *asked)
 {
-    if (asked->forced & FTB_SDDMM_SET_KERNEL && asked->family != FTB_SDDMM_AUTO)
+    if (asked->forced & FTB_SDDMM_SET_KERNEL && asked->family != FTB_SDDMM_AUTO &&
+        asked->family != FTB_SDDMM_FUSED)
         return asked->family == FTB_SDDMM_SEGMENTS;
     return asked->forced & FTB_SDDMM_SET_SEGMENT;
 }
@@ -126,6 +128,45 @@ static void consider(ftb_sddmm_plan *plan, const ftb_sddmm_plan *asked, const ft
     }
 }
 
+static void choose_segments(ftb_sddmm_plan *plan, const ftb_sddmm_plan *asked, const ftb_sddmm_facts *facts,
+                            const ftb_machine_facts *machine)
+{
+    int64_t piece = facts->piece_bytes > 0 ? facts->piece_bytes : facts->source_bytes;
+    if (asked->forced & FTB_SDDMM_SET_TILE) {
+        int64_t tile = (asked->tile + piece - 1) / piece * piece;
+        consider(plan, asked, facts, machine, tile < facts->source_bytes ? tile : facts->source_bytes);
+        return;
+    }
+    int64_t tile = piece; /* of one piece, two, four, ... and the whole row */
+    for (; tile < facts->source_bytes && !facts->one_piece; tile *= 2)
+        consider(plan, asked, facts, machine, tile);
+    consider(plan, asked, facts, machine, facts->one_piece ? piece : facts->source_bytes);
+}
+
+/* Whether steps are for the rule to choose. */
+static bool may_stage(const ftb_sddmm_plan *asked, const ftb_sddmm_facts *facts)
+{
+    const unsigned fused = FTB_SDDMM_SET_SEGMENT | FTB_SDDMM_SET_TILE;
+    bool kernel = asked->forced & FTB_SDDMM_SET_KERNEL && asked->family != FTB_SDDMM_AUTO;
+    return facts->can_stage && ftb_attention_weights_fit(facts) && !kernel && !(asked->forced & fused);
+}
+
+/* Attention is done in steps where that is asked for, or faster. */
+static void consider_steps(ftb_sddmm_plan *plan, const ftb_sddmm_plan *asked, const ftb_sddmm_facts *facts,
+                           const ftb_machine_facts *machine)
+{
+    bool must = asked->forced & FTB_SDDMM_SET_KERNEL && asked->family == FTB_SDDMM_STAGED && facts->can_stage;
+    plan->seconds = plan->fused = ftb_attention_fused_seconds(plan, facts);
+    plan->in_steps = facts->can_stage ? ftb_attention_staged_seconds(facts, machine) : 0;
+    if (!must && !(may_stage(asked, facts) && plan->in_steps < STAGE_MARGIN * plan->fused))
+        return;
+    plan->staged = true;
+    plan->segment = 0;
+    plan->tile = facts->source_bytes;
+    plan->visits = 0;
+    plan->seconds = plan->in_steps;
+}
+
 void ftb_rule_sddmm(ftb_sddmm_plan *plan, const ftb_sddmm_facts *facts, const ftb_machine_facts *machine)
 {
     const ftb_sddmm_plan asked = *plan;
@@ -136,16 +177,9 @@ void ftb_rule_sddmm(ftb_sddmm_plan *plan, const ftb_sddmm_facts *facts, const ft
                              .seconds = direct,
                              .direct = direct,
                              .forced = asked.forced};
-    if (!may_segment(&asked, facts))
-        return;
-    int64_t piece = facts->piece_bytes > 0 ? facts->piece_bytes : facts->source_bytes;
-    if (asked.forced & FTB_SDDMM_SET_TILE) {
-        int64_t tile = (asked.tile + piece - 1) / piece * piece;
-        consider(plan, &asked, facts, machine, tile < facts->source_bytes ? tile : facts->source_bytes);
-        return;
-    }
-    int64_t tile = piece; /* of one piece, two, four, ... and the whole row */
-    for (; tile < facts->source_bytes && !facts->one_piece; tile *= 2)
-        consider(plan, &asked, facts, machine, tile);
-    consider(plan, &asked, facts, machine, facts->one_piece ? piece : facts->source_bytes);
+    if (may_segment(&asked, facts))
+        choose_segments(plan, &asked, facts, machine);
+    plan->visited = plan->seconds;
+    if (facts->attention)
+        consider_steps(plan, &asked, facts, machine);
 }

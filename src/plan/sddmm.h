@@ -4,6 +4,7 @@
 #define FTB_PLAN_SDDMM_H
 
 #include "plan/machine.h"
+#include "plan/origin.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,13 +24,24 @@ typedef struct ftb_sddmm_facts {
     int64_t memory_left;             /* bytes that the plan may use */
     int64_t heads, features;         /* of a source, all heads */
     int threads;
-    bool attention;     /* else block x block' */
-    bool one_piece;     /* kernels are best at one piece at a time */
-    bool program;       /* no kernel knows the message of block x block': it runs in batches */
-    const char *kernel; /* the name of what runs */
+    bool attention; /* else block x block' */
+    bool one_piece; /* kernels are best at one piece at a time */
+    bool program;   /* no kernel knows the message of block x block': it runs in batches */
+    /* attention */
+    bool can_stage;         /* may be done in three steps, with a value kept per entry and head */
+    int64_t value_features; /* of `features`, those that are summed */
+    int64_t value_bytes;    /* of a value that is computed with */
+    int64_t lanes;          /* values of a vector */
+    const char *kernel;     /* the name of what runs */
 } ftb_sddmm_facts;
 
-typedef enum ftb_sddmm_family { FTB_SDDMM_AUTO, FTB_SDDMM_ROWS, FTB_SDDMM_SEGMENTS } ftb_sddmm_family;
+typedef enum ftb_sddmm_family {
+    FTB_SDDMM_AUTO,
+    FTB_SDDMM_ROWS,
+    FTB_SDDMM_SEGMENTS,
+    FTB_SDDMM_FUSED, /* attention: rows or segments */
+    FTB_SDDMM_STAGED /* attention: in three steps */
+} ftb_sddmm_family;
 
 /* Choices that can be set by hand: bits of ftb_sddmm_plan.forced. */
 enum {
@@ -43,15 +55,25 @@ typedef struct ftb_sddmm_plan {
     ftb_sddmm_family family; /* what was asked for, if it was; `segment` says what is done */
     int64_t segment; /* sources that are packed together (core/partition.h); 0: row after row, as they lie */
     int64_t tile;    /* bytes of a source's row that are packed at a time; with segment 0 all */
+    bool staged;     /* attention: in three steps, each with a plan of its own */
     int threads;
-    double visits;   /* estimated pairs (row, segment) */
-    double seconds;  /* predicted, one thread */
-    double direct;   /* predicted without segments */
-    unsigned forced; /* bit per key that was set by hand */
+    double visits;          /* estimated pairs (row, segment) */
+    double seconds;         /* predicted, one thread */
+    double direct;          /* predicted without segments */
+    double visited;         /* predicted of moving bytes, with them: what `direct` was compared with */
+    double fused, in_steps; /* attention: what was compared */
+    unsigned forced;        /* bit per key that was set by hand */
+    ftb_origin origin;      /* MODEL after every rule */
 } ftb_sddmm_plan;
 
 /* Fills plan; fields that were forced stay, where they can work. */
 void ftb_rule_sddmm(ftb_sddmm_plan *plan, const ftb_sddmm_facts *facts, const ftb_machine_facts *machine);
+/* Seconds of attention on one thread: fused, as the plan says, and in three steps. (rule_attention.c) */
+double ftb_attention_fused_seconds(const ftb_sddmm_plan *plan, const ftb_sddmm_facts *facts);
+double ftb_attention_staged_seconds(const ftb_sddmm_facts *facts, const ftb_machine_facts *machine);
+/* Whether the weights of all entries and heads take no more than the operands and the result: steps are for
+ * the rule to choose then. A bound that memory limits do not move, since bits depend on the choice. */
+bool ftb_attention_weights_fit(const ftb_sddmm_facts *facts);
 /* Fills facts->rows from row pointers. */
 void ftb_sddmm_degrees(ftb_sddmm_facts *facts, const int64_t *rowptr, int64_t nrows);
 /* What was decided, and why, as lines for people. (explain_sddmm.c) */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const families[] = {"auto", "rows", "segments"};
+static const char *const families[] = {"auto", "rows", "segments", "fused", "staged"};
 enum { FAMILIES = sizeof families / sizeof *families };
 
 /* A whole number in [1, high], or 0. */
@@ -27,13 +27,13 @@ const char *ftb_sddmm_plan_set(ftb_sddmm_plan *plan, const ftb_sddmm_facts *fact
 {
     int64_t x;
     if (strcmp(key, "kernel") == 0) {
-        for (int f = 0; f < FAMILIES; f++)
+        for (int f = 0; f < (facts->attention ? FAMILIES : FAMILIES - 2); f++)
             if (strcmp(value, families[f]) == 0) {
                 plan->family = (ftb_sddmm_family)f;
                 plan->forced |= FTB_SDDMM_SET_KERNEL;
                 return NULL;
             }
-        return "auto, rows or segments";
+        return facts->attention ? "auto, fused, staged, rows or segments" : "auto, rows or segments";
     }
     if (strcmp(key, "segment") == 0) {
         if (!(x = number_to(value, 65536)))
@@ -70,6 +70,7 @@ bool ftb_sddmm_plan_get(const ftb_sddmm_plan *plan, const ftb_sddmm_facts *facts
         double value;
     } figures[] = {
         {"segment", (double)segment},
+        {"staged", plan->staged},
         {"segments", segment > 0 ? (double)((facts->ncols + segment - 1) / segment) : 0},
         {"tile",
          segment > 0 && tile < source ? tile / (double)facts->piece_bytes * (double)facts->piece : all},

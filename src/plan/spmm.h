@@ -3,6 +3,7 @@
 #define FTB_PLAN_SPMM_H
 
 #include "plan/machine.h"
+#include "plan/origin.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -64,6 +65,7 @@ typedef struct ftb_spmm_plan {
     int64_t bytes;                              /* held beside operands and result while running */
     int64_t partition_bytes;                    /* held by the pattern from then on */
     unsigned forced;                            /* bit per key that was set by hand */
+    ftb_origin origin;                          /* MODEL after every rule */
 } ftb_spmm_plan;
 
 /* Fills plan; fields that were forced stay, where they can work. */

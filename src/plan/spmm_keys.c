@@ -92,14 +92,16 @@ static void explain_choice(const ftb_spmm_plan *plan, const ftb_spmm_facts *f, F
 {
     double degree = f->listed > 0 ? (double)f->entries / (double)f->listed : 0;
     double block = (double)(f->ncols * f->features * f->value_bytes) / 1048576;
+    char mark[40];
+    snprintf(mark, sizeof mark, " <- %s", ftb_origin_mark(plan->origin, false));
     if (!f->tuned) {
         fprintf(file, "because          no kernel knows the message: it is evaluated in batches\n");
         return;
     }
-    fprintf(file, "considered       direct 1.00%s", plan->family == FTB_SPMM_DIRECT ? " <- chosen" : "");
+    fprintf(file, "considered       direct 1.00%s", plan->family == FTB_SPMM_DIRECT ? mark : "");
     if (isfinite(plan->partitioned_seconds))
         fprintf(file, "   partitioned %.2f%s", plan->partitioned_seconds / plan->direct_seconds,
-                plan->family == FTB_SPMM_PARTITIONED ? " <- chosen" : "");
+                plan->family == FTB_SPMM_PARTITIONED ? mark : "");
     fprintf(file, "\n");
     if (plan->family == FTB_SPMM_PARTITIONED)
         fprintf(file,
@@ -140,6 +142,7 @@ void ftb_explain_spmm(const ftb_spmm_plan *plan, const ftb_spmm_facts *f, const 
             (long long)f->listed, (long long)f->nrows, (long long)plan->tile, (long long)plan->ahead);
     fprintf(file, "memory           %.1f MB beside operands and result, on %d threads\n",
             (double)plan->bytes / 1e6, plan->threads);
-    fprintf(file, "predicted        %.3g s, %.1f GB/s gathered\n", plan->seconds,
+    fprintf(file, "%s        %.3g s, %.1f GB/s gathered\n",
+            plan->origin == FTB_ORIGIN_MODEL ? "predicted" : "measured ", plan->seconds,
             plan->seconds > 0 ? gathered / plan->seconds / 1e9 : 0);
 }

@@ -1,0 +1,107 @@
+/* Attention in one walk or in three steps.
+ *
+ *     fused    what moving bytes takes (rule_sddmm.c), or the work if that is more: a visit of a head, and
+ * steps of sixteen entries, which are as much work when they are not full steps    dot products and the
+ * weighted sum, as planned for themselves, and a softmax that reads and writes the weights
+ *
+ * The walk wins where rows have many entries in a segment; steps where they have few, where heads are narrow
+ * or no multiple of a vector, and where scores are of a form that no kernel knows. Fitted on a Sapphire
+ * Rapids core, 20 thousand to 10 million entries; 8 heads of 16, fused / steps, ms: 20,000 vertices of degree
+ * 20, 39 / 23, of degree 400, 289 / 267; 200,000 of degree 4, 309 / 148; 100,000 of degree 480, 1 / 1.5 of
+ * it. */
+#include "plan/sddmm.h"
+#include "plan/spmm.h"
+
+#include <math.h>
+
+#define STEP 16                  /* entries */
+#define HEAD_VISIT 80e-9         /* of a head, beside its steps */
+#define HEAD_STEP 36e-9          /* of a step, beside its features */
+#define HEAD_FEATURE 0.9e-9      /* of a feature of a step */
+#define ANY_VISIT 100e-9         /* the same, where all heads are walked together */
+#define ANY_ENTRY 7e-9           /* of an entry and head */
+#define ALONE 0.6                /* of all that, of one head of few features: nothing is in its way */
+#define LONELY 160               /* features */
+#define PROGRAM_ENTRY 12e-9      /* more, where a program makes the score */
+#define STATE_RATE 8e9           /* of rows' state: zeroed, walked, finished */
+#define SOFTMAX_ENTRY 2.2e-9     /* of an entry and head, with the first touch of its memory */
+#define SOFTMAX_ROW 60e-9        /* of a row */
+#define STEPS_PROGRAM_ENTRY 8e-9 /* of an entry and head whose score a program makes in large batches */
+
+static double rows_with_entries(const ftb_sddmm_facts *f)
+{
+    double rows = 0;
+    for (int c = 0; c < FTB_DEGREE_CLASSES; c++)
+        rows += f->rows[c];
+    return rows;
+}
+
+static bool program_scores(const ftb_sddmm_facts *f) { return f->value_features == f->features; }
+
+double ftb_attention_fused_seconds(const ftb_sddmm_plan *plan, const ftb_sddmm_facts *f)
+{
+    const double heads = (double)f->heads, entries = (double)f->nvals * heads;
+    const double visits = heads * (plan->segment ? plan->visits : rows_with_entries(f));
+    double work = visits * ANY_VISIT + entries * (ANY_ENTRY + (program_scores(f) ? PROGRAM_ENTRY : 0));
+    if (f->one_piece)
+        work = visits * HEAD_VISIT +
+               (entries / STEP + visits / 2) * (HEAD_STEP + HEAD_FEATURE * (double)f->features / heads);
+    double moved = plan->seconds + 2 * (double)f->nrows * (double)f->row_bytes / STATE_RATE;
+    double seconds = fmax(work, moved) + 0.3 * fmin(work, moved);
+    return f->one_piece && f->heads == 1 && f->features <= LONELY ? ALONE * seconds : seconds;
+}
+
+/* As if the scores alone were wanted. */
+static double score_seconds(const ftb_sddmm_facts *f, const ftb_machine_facts *machine)
+{
+    const int64_t features = f->features - f->value_features;
+    ftb_sddmm_facts scores = *f;
+    ftb_sddmm_plan plan = {0};
+    if (program_scores(f))
+        return (double)f->nvals * (double)f->heads * STEPS_PROGRAM_ENTRY;
+    scores.attention = scores.can_stage = scores.one_piece = false;
+    scores.source_bytes = scores.row_bytes = features * f->value_bytes;
+    scores.entry_bytes = f->heads * f->value_bytes;
+    scores.piece_bytes = 0;
+    scores.features = features;
+    ftb_rule_sddmm(&plan, &scores, machine);
+    return plan.seconds;
+}
+
+static double sum_seconds(const ftb_sddmm_facts *f, const ftb_machine_facts *machine)
+{
+    ftb_spmm_plan plan = {0};
+    ftb_spmm_facts sum = {.nrows = f->nrows,
+                          .ncols = f->ncols,
+                          .nvals = f->nvals,
+                          .listed = f->nrows,
+                          .entries = f->nvals,
+                          .features = f->value_features,
+                          .value_bytes = f->value_bytes,
+                          .stored_bytes = f->value_bytes,
+                          .edge_bytes = f->heads * f->value_bytes,
+                          .lanes = f->lanes,
+                          .threads = 1,
+                          .memory_left = INT64_MAX,
+                          .tuned = true,
+                          .partitioned = true};
+    for (int c = 0; c < FTB_DEGREES; c++) {
+        sum.degree_rows[c] = (int64_t)f->rows[c];
+        sum.degree_entries[c] = (int64_t)(1.5 * ldexp(f->rows[c], c));
+    }
+    ftb_rule_spmm(&plan, &sum, machine);
+    return plan.seconds;
+}
+
+double ftb_attention_staged_seconds(const ftb_sddmm_facts *f, const ftb_machine_facts *machine)
+{
+    return score_seconds(f, machine) + sum_seconds(f, machine) +
+           (double)f->nvals * (double)f->heads * SOFTMAX_ENTRY + rows_with_entries(f) * SOFTMAX_ROW;
+}
+
+bool ftb_attention_weights_fit(const ftb_sddmm_facts *f)
+{
+    double weights = (double)f->nvals * (double)(f->heads * f->value_bytes);
+    double operands = (double)(f->nrows + f->ncols) * (double)(f->features * f->value_bytes);
+    return weights <= operands;
+}
