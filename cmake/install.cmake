@@ -13,6 +13,14 @@ configure_package_config_file(cmake/FeatBLASConfig.cmake.in FeatBLASConfig.cmake
 write_basic_package_version_file(FeatBLASConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/FeatBLASConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/FeatBLASConfigVersion.cmake
   cmake/FindGraphBLAS.cmake DESTINATION ${package})
+# The prefix as seen from the file, so that `cmake --install --prefix` can choose another one.
+if(IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}")
+  set(FEATBLAS_PC_PREFIX "${CMAKE_INSTALL_PREFIX}")
+else()
+  file(RELATIVE_PATH up "/prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/prefix")
+  string(REGEX REPLACE "/$" "" up "${up}")
+  set(FEATBLAS_PC_PREFIX "\${pcfiledir}/${up}")
+endif()
 configure_file(cmake/featblas.pc.in featblas.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/featblas.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -80,7 +80,7 @@ endif()
 # Sanitizers' run-times do not mix.
 if(CMAKE_CXX_COMPILER AND (NOT FEATBLAS_SANITIZE OR CMAKE_CXX_COMPILER_ID STREQUAL CMAKE_C_COMPILER_ID))
   add_executable(test_cxx_header tests/cxx_header.cpp)
-  target_compile_options(test_cxx_header PRIVATE -Wall -Wextra -Wno-missing-field-initializers -Wshadow -Wconversion
+  target_compile_options(test_cxx_header PRIVATE -Wall -Wextra -Wshadow -Wconversion
     $<$<BOOL:${FEATBLAS_WERROR}>:-Werror>)
   if(FEATBLAS_SANITIZE)
     target_link_options(test_cxx_header PRIVATE -fsanitize=${FEATBLAS_SANITIZE})

@@ -50,6 +50,8 @@ static inline FtB_Arg FtB_Arg_slot(FtB_Arg x)
 }
 
 #ifdef __cplusplus
+/* Options leave fields out, which are zero then; g++ -Wextra would warn of each of them at the caller's. */
+#pragma GCC system_header
 #include <initializer_list>
 
 #define FTB_SLOT_WRAP(suffix, type, kind)                                                                    \

@@ -23,8 +23,7 @@ for program in consumer consumer_static; do
     echo "find_package: $program runs"
 done
 
-sed "s|^prefix=.*|prefix=$prefix|" "$libdir/pkgconfig/featblas.pc" > "$scratch/featblas.pc"
-export PKG_CONFIG_PATH=$scratch
+export PKG_CONFIG_PATH=$libdir/pkgconfig
 # shellcheck disable=SC2046,SC2086
 "$cc" $flags -std=c11 -Wall -Wextra -Werror "$here/consumer.c" -o "$scratch/c" $(pkg-config --cflags --libs featblas)
 "$scratch/c"
