@@ -13,6 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
+const char *app_program = "featblas";
+
 int app_fail(int code, const char *format, ...)
 {
     va_list args;

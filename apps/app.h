@@ -19,6 +19,9 @@ enum {
 /* Every cmd_<name>.c defines its row; featblas.c lists them. */
 extern const command command_project, command_info, command_plan, command_gen, command_draw, command_demo;
 
+/* The command as the user would call it: "featblas", or the path that it was started by. */
+extern const char *app_program;
+
 /* Prints "featblas: ..." on standard error and returns `code`. */
 int app_fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The same with "; did you mean 'x'?" where one of the words is close to `word`. `hint` follows in

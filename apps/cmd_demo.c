@@ -252,9 +252,9 @@ static void print_files(const demo *d)
            "   pattern.svg, pattern.png  the matrix before and after, with the events in common\n"
            "   ratings.png               the pattern of the generated network before and after\n"
            "   women.csv                 the data, to try other weights:\n\n"
-           "   $ featblas project %s/women.csv --onto rows --weight jaccard --top-k 3 -o -\n"
-           "   $ featblas project %s/women.csv --onto rows --semiring 'plus : 1 / (dk * dk)' -o -\n",
-           d->folder, d->folder, d->folder);
+           "   $ %s project %s/women.csv --onto rows --weight jaccard --top-k 3 -o -\n"
+           "   $ %s project %s/women.csv --onto rows --semiring 'plus : 1 / (dk * dk)' -o -\n",
+           d->folder, app_program, d->folder, app_program, d->folder);
 }
 
 /* Runs to the end of what works. */

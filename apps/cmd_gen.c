@@ -102,9 +102,9 @@ static const option gen_options[] = {
      .offset = FIELD(values),
      .argument = "KIND",
      .choices = "pattern|ratings|uniform|counts",
-     .help =
-         "Values of the entries: none; 0.5 to 5 in halves, as often as in MovieLens; uniform in (0, 1); or "
-         "how often an edge was drawn (not for bipartite, rand-100k and road-like). Default: none."},
+     .help = "Values of the entries: pattern (none), ratings (0.5 to 5 in halves, as often as in MovieLens), "
+             "uniform (in (0, 1)), or counts (how often an edge was drawn; not for bipartite, rand-100k and "
+             "road-like). Default: pattern."},
     {.name = NULL}};
 
 /* The kinds, as bits for the table of options below. */
@@ -333,9 +333,10 @@ const command command_gen = {
         "reddit-like, proteins-like, products-like, arxiv-like: shuffled Chung-Lu graphs of these data sets' "
         "sizes.\n\n"
         "road-like: a grid with a share of its edges, 24 million vertices of mean degree 2.4.",
-    .examples = "  $ featblas gen movielens-20m -o ml20m.csr\n"
-                "  $ featblas gen rmat --scale 18 --edge-factor 16 --symmetric -o rmat18.npz\n"
-                "  $ featblas gen sbm --vertices 60 --blocks 3 --edge-factor 4 --symmetric | featblas info -",
+    .examples =
+        "  $ featblas gen movielens-20m -o ml20m.csr\n"
+        "  $ featblas gen rmat --scale 18 --edge-factor 16 --symmetric -o rmat18.npz\n"
+        "  $ featblas gen sbm --vertices 60 --blocks 3 --edge-factor 4 --symmetric | featblas info -\n",
     .options = gen_options,
     .size = sizeof(generator_values),
     .defaults = &defaults,

@@ -219,8 +219,8 @@ static int print_json(const matrix_facts *f)
 
 static int run_info(const void *values, int count, char *const *operands)
 {
-    static const char *const names[] = {"unknown",         "Matrix Market", "tab-separated",
-                                        "comma-separated", "npz",           "raw CSR"};
+    static const char *const names[] = {"unknown",         "Matrix Market", "edge list (TSV)",
+                                        "edge list (CSV)", "npz",           "raw CSR"};
     const info_values *v = values;
     matrix_facts f = {.path = strcmp(operands[0], "-") == 0 ? "standard input" : operands[0]};
     FtB_Matrix A = NULL;

@@ -288,19 +288,19 @@ static int run_plan(const void *values, int count, char *const *operands)
     return code;
 }
 
-const command command_plan = {.name = "plan",
-                              .summary = "say how a product of a graph with features would be done, and why",
-                              .description = "Prints what the planner decides for a product of the graph "
-                                             "with D features per vertex: the kernel, how the "
-                                             "graph is partitioned so that features stay in cache, and the "
-                                             "time that it predicts. Nothing is computed.",
-                              .examples =
-                                  "  $ featblas plan --op spmm --graph reddit.mtx --dim 128\n"
-                                  "  $ featblas plan --op attention --graph cora.tsv --dim 64 --heads 8\n"
-                                  "  $ featblas plan --describe > here.txt\n"
-                                  "  $ featblas plan --op spmm --graph g.npz --dim 128 --machine laptop.txt",
-                              .reads = true,
-                              .options = plan_options,
-                              .size = sizeof(plan_values),
-                              .defaults = &defaults,
-                              .run = run_plan};
+const command command_plan = {
+    .name = "plan",
+    .summary = "say how a product of a graph with features would be done, and why",
+    .description = "Prints what the planner decides for a product of the graph "
+                   "with D features per vertex: the kernel, how the "
+                   "graph is partitioned so that features stay in cache, and the "
+                   "time that it predicts. Nothing is computed.",
+    .examples = "  $ featblas plan --op spmm --graph reddit.mtx --dim 128\n"
+                "  $ featblas plan --op attention --graph cora.tsv --dim 64 --heads 8\n"
+                "  $ featblas plan --describe > here.txt\n"
+                "  $ featblas plan --op spmm --graph g.npz --dim 128 --machine laptop.txt\n",
+    .reads = true,
+    .options = plan_options,
+    .size = sizeof(plan_values),
+    .defaults = &defaults,
+    .run = run_plan};

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define SINK_BYTES 1048576.0 /* that a file's buffers take per thread, at most */
@@ -190,7 +191,12 @@ static int check_output(const project_values *v)
 {
     if (v->stats >= 0 && v->output && to_stdout(v->output))
         return app_fail(APP_USAGE, "--stats prints on standard output too; write the result to a file");
-    if (!v->output || to_stdout(v->output) || v->dry_run)
+    if (v->output && !*v->output)
+        return app_fail(APP_USAGE, "--output: the name is empty");
+    struct stat there;
+    if (!v->output || to_stdout(v->output) || v->dry_run ||
+        (lstat(v->output, &there) == 0 &&
+         !S_ISREG(there.st_mode))) /* pipes, devices, links: no file beside */
         return APP_OK;
     const char *slash = strrchr(v->output, '/');
     char *folder = slash ? strndup(v->output, (size_t)(slash - v->output) + 1) : strdup(".");

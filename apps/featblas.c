@@ -108,6 +108,8 @@ static int dispatch(int argc, char **argv)
 int main(int argc, char **argv)
 {
     app_seconds(); /* starts the clock */
+    if (argc > 0 && strchr(argv[0], '/'))
+        app_program = argv[0];
     int code = dispatch(argc, argv);
     if (fflush(stdout) != 0 || ferror(stdout))
         code = code != APP_OK   ? code

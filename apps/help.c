@@ -48,7 +48,8 @@ static void print_option(FILE *out, const option *o)
 
 void help_print(FILE *out, const command *c)
 {
-    fprintf(out, "usage: featblas %s [OPTION]... %s\n\n", c->name, c->operands ? c->operands : "");
+    fprintf(out, "usage: featblas %s [OPTION]...%s%s\n\n", c->name, c->operands ? " " : "",
+            c->operands ? c->operands : "");
     wrap(out, c->description ? c->description : c->summary, 0, 0);
     for (const option *o = options_next(c, NULL); o; o = options_next(c, o)) {
         if (o->heading)

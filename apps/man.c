@@ -92,9 +92,13 @@ void man_print(FILE *out, const command *c)
     title(out, name);
     fprintf(out, ".SH NAME\nfeatblas\\-%s \\- ", c->name);
     escape_all(out, c->summary);
-    fprintf(out, "\n.SH SYNOPSIS\n\\fBfeatblas %s\\fR [\\fIOPTION\\fR]... \\fI", c->name);
-    escape_all(out, c->operands ? c->operands : "");
-    fputs("\\fR\n.SH DESCRIPTION\n", out);
+    fprintf(out, "\n.SH SYNOPSIS\n\\fBfeatblas %s\\fR [\\fIOPTION\\fR]...", c->name);
+    if (c->operands) {
+        fputs(" \\fI", out);
+        escape_all(out, c->operands);
+        fputs("\\fR", out);
+    }
+    fputs("\n.SH DESCRIPTION\n", out);
     paragraphs(out, c->description ? c->description : c->summary);
     fputs(".SH OPTIONS\n", out);
     for (const option *o = options_next(c, NULL); o; o = options_next(c, o)) {

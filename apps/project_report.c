@@ -29,23 +29,26 @@ double project_figure(const project *p, const char *key)
     return FtB_Plan_get(p->plan, key, &value) == GrB_SUCCESS ? value : NAN;
 }
 
+static const char *plural(int64_t n, const char *one, const char *many) { return n == 1 ? one : many; }
+
 static void print_input(FILE *out, const project *p)
 {
     char a[32], b[32], c[32];
-    fprintf(out, "%s x %s, %s entries", app_thousands(a, p->nrows), app_thousands(b, p->ncols),
-            app_thousands(c, p->nvals));
+    fprintf(out, "%s x %s, %s %s", app_thousands(a, p->nrows), app_thousands(b, p->ncols),
+            app_thousands(c, p->nvals), plural(p->nvals, "entry", "entries"));
 }
 
 void project_announce(const project *p)
 {
     char a[32], b[32];
+    int64_t products = (int64_t)project_figure(p, "products");
     if (p->values->reader.common.quiet)
         return;
     app_progress_clear();
     fputs("projecting ", stderr);
     print_input(stderr, p);
-    fprintf(stderr, " onto %s %s: %s products\n", app_thousands(a, p->vertices), p->onto,
-            app_thousands(b, (int64_t)project_figure(p, "products")));
+    fprintf(stderr, " onto %s %s: %s %s\n", app_thousands(a, p->vertices), p->onto,
+            app_thousands(b, products), plural(products, "product", "products"));
     if (p->values->reader.common.verbose)
         fprintf(stderr, "read in %.2f s; weight %s\n", p->read_seconds, p->weight);
 }
@@ -58,8 +61,8 @@ void project_summarise(const project *p, const FtB_Stats *stats)
         return;
     const char *name = v->output && strcmp(v->output, "-") != 0 ? v->output : "standard output";
     fflush(stdout);
-    fprintf(stderr, "%s: %s pairs, %.1f s, peak %s\n", name, app_thousands(a, stats->nvals), app_seconds(),
-            app_bytes(b, (double)app_peak_memory()));
+    fprintf(stderr, "%s: %s %s, %.1f s, peak %s\n", name, app_thousands(a, stats->nvals),
+            plural(stats->nvals, "pair", "pairs"), app_seconds(), app_bytes(b, (double)app_peak_memory()));
 }
 
 /* ---- statistics */

@@ -62,6 +62,13 @@ END
 run 0 project -q numbers.csv --onto rows --format mtx
 holds out "2 1 1"
 
+# Edge lists are named by their delimiter
+run 0 info numbers.csv
+holds out "numbers.csv, edge list (CSV)"
+tr , '\t' <numbers.csv >numbers.txt
+run 0 info numbers.txt
+holds out "numbers.txt, edge list (TSV)"
+
 if [ -n "${FEATBLAS_DATA:-}" ] && [ -e "$FEATBLAS_DATA/chesapeake.mtx" ]; then
     run 0 project -q "$FEATBLAS_DATA/chesapeake.mtx" -o pairs.tsv
     for ending in npz csr mtx; do

@@ -19,6 +19,18 @@ run 2 project
 says "project needs INPUT|-"
 run 2 project g.mtx other.mtx
 says "unexpected operand 'other.mtx'"
+run 2 project g.mtx -o ''
+says "--output: the name is empty"
+printf 'u,m\n1,2\n' >one.csv
+run 2 project one.csv --columns u,x
+says "unknown column 'x' (the first line"
+run 0 project one.csv --self-loops -o /dev/null --format tsv
+says "1 x 1, 1 entry onto 1 columns: 1 product"
+says "/dev/null: 1 pair, "
+for command in $("$FEATBLAS_COMMAND" help --commands); do
+    run 0 help "$command"
+    [ "$(tail -c 1 out | wc -l)" -eq 1 ] || fail "help $command ends within a line"
+done
 run 2 project g.mtx --topk 3
 says "unknown option '--topk'; did you mean '--top-k'?"
 run 2 project g.mtx -Z

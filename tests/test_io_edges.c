@@ -97,7 +97,8 @@ static void headers(void **state)
     expect("a,b\nc,d\n", FTB_READ_OPTIONS(.header = 1), "c,d\n", FTB_BOOL);
     expect_error(FTB_FORMAT, "1:5: the value 'c' is not a number", "a,b,c\n1,2,3\n",
                  FTB_READ_OPTIONS(.header = -1));
-    expect_error(FTB_FORMAT, "no lines of data", "a,b,c\n", NULL);
+    expect_error(FTB_FORMAT, "no lines of data after the first line, which is taken for a header", "a,b,c\n",
+                 NULL);
     expect_error(FTB_FORMAT, "no lines of data", "# only\n% comments\n\n", NULL);
 }
 

@@ -65,6 +65,11 @@ static void kinds(void **state)
     expect_shape(A, 3, 3, 3, 0, FTB_BOOL);
     FtB_Matrix_free(&A);
 
+    A = read_text("\xef\xbb\xbf" BANNER "pattern general\n2 2 2\n1 1\n2 1\n",
+                  NULL); /* as some editors save it */
+    expect_shape(A, 2, 2, 2, 0, FTB_BOOL);
+    FtB_Matrix_free(&A);
+
     A = read_text(BANNER "double hermitian\n2 2 1\n2 1 0.1D1\n", NULL);
     expect_shape(A, 2, 2, 2, 1, FTB_FP64);
     FtB_Matrix_free(&A);
@@ -132,6 +137,9 @@ static void refused(void **state)
         {BANNER "real general\n2 x 1\n", ":2:3: expected the number of columns"},
         {BANNER "real general\n2 2\n", ":2:4: expected the number of entries"},
         {BANNER "real general\n-2 2 1\n", ":2:1: expected the number of rows"},
+        {BANNER "real general\n9223372036854775807 2 1\n",
+         ":2:1: the number of rows, 9223372036854775807, is beyond"},
+        {BANNER "real general\n2 2 99999999999999999999\n", ":2:5: the number of entries, 9999"},
         {BANNER "real general\n2 2 1 1\n", ":2:7: expected the end of the line"},
         {BANNER "real symmetric\n2 3 1\n", "2 x 3"},
         {BANNER "real general\n2 2 1000000\n1 1 1\n", "1000000 entries cannot be in a file of"},
@@ -247,7 +255,14 @@ static void long_lines(void **state)
     memset(text, 'c', size);
     memcpy(text, BANNER "pattern general\n%", 50);
     write_bytes("wide.mtx", text, size);
-    assert_fails(FTB_FORMAT, ":2:1: a line", FtB_Matrix_read(&A, NULL, NULL, temp_path("wide.mtx"), NULL));
+    for (int threads = 1; threads < 100; threads *= 3) { /* whatever fits a batch */
+        FtB_Context_set_threads(NULL, threads);
+        assert_fails(FTB_FORMAT, ":2:1: a line",
+                     FtB_Matrix_read(&A, NULL, NULL, temp_path("wide.mtx"), NULL));
+        text[size - 1] = threads == 3 ? '\n' : 'c';
+        write_bytes("wide.mtx", text, size);
+    }
+    FtB_Context_set_threads(NULL, 0);
     free(text);
 }
 

@@ -105,7 +105,8 @@ typedef struct FtB_Read_options {
     char delimiter;      /**< edge lists; 0: guessed from tab, comma, semicolon, blank */
     int header;          /**< edge lists; 0: guessed, 1: yes, -1: no */
     FtB_Dup duplicates;  /**< equal (row, column) */
-    FtB_Format *found;   /**< [out] the format of the file; NULL if not wanted */
+    FtB_Format *found;   /**< [out] the format of the file (FTB_TSV: an edge list of tabs or blanks, FTB_CSV:
+                            any other); or NULL */
 } FtB_Read_options;
 
 /** Reads a matrix: Matrix Market, CSV/TSV edge list, npz, raw CSR; gzip is recognised by content.

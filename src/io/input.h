@@ -20,6 +20,7 @@ void ftb_input_close(ftb_input **in); /* NULL is allowed */
 
 /* ---- lines (text.c): a text in batches of whole lines, cut into pieces for the threads */
 
+#define FTB_UTF8_MARK "\xef\xbb\xbf" /* the byte-order mark that some editors begin a text with */
 #define FTB_PIECE_BYTES (128 * 1024)
 #define FTB_LINE_LIMIT (16 << 20) /* a longer line is refused */
 

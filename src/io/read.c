@@ -12,7 +12,8 @@ static FtB_Format guess(const ftb_input *in)
 {
     int64_t count;
     const char *bytes = ftb_input_peek(in, &count);
-    if (starts(bytes, count, "%%Matrix") || starts(bytes, count, "%%matrix"))
+    int64_t mark = starts(bytes, count, FTB_UTF8_MARK) ? 3 : 0;
+    if (starts(bytes + mark, count - mark, "%%Matrix") || starts(bytes + mark, count - mark, "%%matrix"))
         return FTB_MTX;
     if (starts(bytes, count, "PK\x03\x04"))
         return FTB_NPZ;
@@ -83,7 +84,7 @@ GrB_Info FtB_Matrix_read(FtB_Matrix *A, FtB_Labels *rows, FtB_Labels *cols, cons
     }
     FtB_Format format = o.format ? o.format : guess(in);
     FTB_CHECK(read_as(format, &read, &labels[0], &labels[1], ctx, in, &o));
-    if (o.found)
+    if (o.found && format != FTB_CSV && format != FTB_TSV) /* of edge lists their reader knows more */
         *o.found = format;
     *A = read;
     read = NULL;

@@ -290,8 +290,8 @@ static GrB_Info read_head(reader *r, const FtB_Read_options *options, char **fir
         if (*first == *end)
             return ftb_fail(FTB_FORMAT, "%s: has no lines of data", ftb_input_name(t->in));
         p = *first;
-        if (fresh && *end - p >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0)
-            p += 3; /* byte-order mark of UTF-8 */
+        if (fresh && *end - p >= 3 && memcmp(p, FTB_UTF8_MARK, 3) == 0)
+            p += 3;
         fresh = false;
         while (p < *end && ftb_skip_line(&p, *end, true))
             ;
@@ -347,7 +347,8 @@ GrB_Info ftb_read_edges(FtB_Matrix *A, FtB_Labels *rows, FtB_Labels *cols, FtB_C
     FTB_CHECK(start(&r, ctx, options));
     FTB_CHECK(ftb_rounds_run(rounds, first, rest, end, take_round, &r));
     if (t->nvals == 0)
-        FTB_CHECK(ftb_fail(FTB_FORMAT, "%s: has no lines of data", ftb_input_name(in)));
+        FTB_CHECK(ftb_fail(FTB_FORMAT, "%s: has no lines of data%s", ftb_input_name(in),
+                           r.layout.header ? " after the first line, which is taken for a header" : ""));
     ftb_rounds_stop(rounds);
     FTB_CHECK(ftb_tuples_reserve(t, t->nvals)); /* give back what is too much */
     FTB_CHECK(number_side(&r, 0, rows));
@@ -358,6 +359,8 @@ GrB_Info ftb_read_edges(FtB_Matrix *A, FtB_Labels *rows, FtB_Labels *cols, FtB_C
     }
     FtB_Type type = !t->valued ? FTB_BOOL : r.real ? FTB_FP64 : FTB_INT64;
     FTB_CHECK(ftb_tuples_build(A, t, type, options, ftb_input_name(in)));
+    if (options->found)
+        *options->found = r.layout.quotes ? FTB_CSV : FTB_TSV;
 done:
     ftb_rounds_stop(rounds);
     ftb_delete(r.workers);

@@ -220,7 +220,10 @@ static GrB_Info parse_sizes(header *h, const ftb_text *t, const char *first, con
     const char *p = skip_blanks(line);
     for (int i = 0; i < 3 && !wrong.at; i++) {
         const char *q = ftb_parse_integer(p, value[i]);
-        if (!q || *value[i] < 0 || *value[i] == INT64_MAX)
+        int digits = (int)ftb_min(strspn(p, "0123456789"), 40);
+        if (digits > 0 && (!q || *value[i] == INT64_MAX))
+            ftb_complain(&wrong, p, line, "%s, %.*s, is beyond 2^63 - 2", what[i], digits, p);
+        else if (!q || *value[i] < 0)
             ftb_complain(&wrong, p, line, "expected %s", what[i]);
         else if (i < 2 && !blank(*q))
             ftb_complain(&wrong, q, line, "expected %s", what[i + 1]);
@@ -258,7 +261,7 @@ static GrB_Info read_header(header *h, ftb_text *t, char **first, char **rest, c
             char *next = (char *)memchr(line, '\n', (size_t)(*end - line)) + 1;
             const char *p = skip_blanks(line);
             if (!banner) {
-                FTB_CHECK(parse_banner(h, t, line));
+                FTB_CHECK(parse_banner(h, t, line + (strncmp(line, FTB_UTF8_MARK, 3) == 0 ? 3 : 0)));
                 banner = true;
             } else if (*p != '%' && *p != '\n' && *p != '\r') {
                 *rest = next;

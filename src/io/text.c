@@ -69,6 +69,33 @@ static int64_t whole_lines(const ftb_text *t)
     return p - t->buffer;
 }
 
+static bool has_quotes(const ftb_text *t, const char *first, const char *end)
+{
+    return t->crossing && memchr(first, '"', (size_t)(end - first));
+}
+
+/* Where among the whole lines one begins that is too long; NULL: nowhere. Looked for, since how many lines
+ * fit the buffer depends on the threads. */
+static char *long_line(const ftb_text *t)
+{
+    char *p = t->buffer, *end = p + t->used;
+    bool quoted = has_quotes(t, p, end);
+    while (end - p > FTB_LINE_LIMIT) {
+        char *stop = quoted ? line_end(t, p, end) : memrchr(p, '\n', FTB_LINE_LIMIT + 1);
+        if (!stop || stop - p > FTB_LINE_LIMIT)
+            return p;
+        p = stop + 1;
+    }
+    return NULL;
+}
+
+static GrB_Info too_long(const ftb_text *t, const char *line)
+{
+    return ftb_fail(FTB_FORMAT, "%s:%lld:1: a line, or a quoted field, of more than %d bytes",
+                    ftb_input_name(t->in), (long long)(t->line + ftb_count_lines(t->buffer, line)),
+                    FTB_LINE_LIMIT);
+}
+
 GrB_Info ftb_text_next(ftb_text *t, int64_t lines, char **first, char **end)
 {
     t->line += lines;
@@ -93,13 +120,15 @@ GrB_Info ftb_text_next(ftb_text *t, int64_t lines, char **first, char **end)
             t->used = t->size;
             break;
         }
-        if (t->room >= FTB_LINE_LIMIT)
-            return ftb_fail(FTB_FORMAT, "%s:%lld:1: a line, or a quoted field, of more than %d bytes",
-                            ftb_input_name(t->in), (long long)t->line, FTB_LINE_LIMIT);
+        if (t->size > FTB_LINE_LIMIT)
+            return too_long(t, t->buffer);
         if (!ftb_resize(t->ctx, (void **)&t->buffer, 2 * t->room + 1, 1))
             return ftb_nomem();
         t->room *= 2;
     }
+    char *line = long_line(t);
+    if (line)
+        return too_long(t, line);
     *first = t->buffer;
     *end = t->buffer + t->used;
     t->done += (double)t->used;
@@ -120,11 +149,6 @@ static char *boundary(const ftb_text *t, bool quoted, char *from, char *nominal,
         from = newline ? newline + 1 : end;
     }
     return from;
-}
-
-static bool has_quotes(const ftb_text *t, const char *first, const char *end)
-{
-    return t->crossing && memchr(first, '"', (size_t)(end - first));
 }
 
 char *ftb_text_round(const ftb_text *t, char *first, char *end)

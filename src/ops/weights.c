@@ -53,7 +53,8 @@ const char *ftb_closest(const char *word, int count, const char *const *words)
     size_t length = strlen(word);
     if (length > LONGEST)
         return NULL;
-    int best = ftb_max(1, (int)length / 3) + 1; /* further away is another word, not a slip */
+    int best =
+        length > 1 ? ftb_max(1, (int)length / 3) + 1 : 1; /* further away is another word, not a slip */
     const char *closest = NULL;
     for (int n = 0; n < count; n++) {
         size_t other = strlen(words[n]);
