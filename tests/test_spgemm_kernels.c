@@ -296,6 +296,49 @@ static void nibble_sums(void **state)
     ftb_isa_force(-1);
 }
 
+/* Hot columns: sums of looked-up messages, in the order of the rows. */
+static void lookup_sums(void **state)
+{
+    (void)state;
+    enum { ROWS = 50, COLUMNS = 2 * FTB_BITS_LINE, HALF = FTB_BITS_LINE / 2, MOST = 200, CODED = 7 };
+    static uint8_t table[ROWS * COLUMNS / 2] __attribute__((aligned(64)));
+    static uint8_t code[MOST];
+    static int32_t k[MOST];
+    static float values[CODED][16], cells[COLUMNS], expected[COLUMNS];
+    rng r = rng_new();
+    for (int64_t t = 0; t < ROWS * COLUMNS / 2; t++) /* row 3 and every seventh byte hold nothing */
+        table[t] = t / HALF % ROWS == 3 || t % 7 == 0 ? 0 : (uint8_t)(rng_bits(&r) & rng_bits(&r));
+    for (int c = 0; c < CODED * 16; c++)
+        values[c / 16][c % 16] = c % 16 ? (float)(rng_unit(&r) - 0.5) : -0.0f;
+    static const int64_t lengths[] = {0, 1, 2, 15, 16, 17, MOST};
+    int best = ftb_isa();
+    for (size_t l = 0; l < sizeof lengths / sizeof lengths[0]; l++) {
+        for (int64_t t = 0; t < lengths[l]; t++) {
+            k[t] = (int32_t)rng_below(&r, ROWS);
+            code[t] = (uint8_t)rng_below(&r, CODED);
+        }
+        for (int64_t c = 0; c < COLUMNS; c++) {
+            expected[c] = c % 3 ? -0.0f : 1;
+            for (int64_t t = 0; t < lengths[l]; t++) {
+                uint8_t byte = table[(c / FTB_BITS_LINE * ROWS + k[t]) * HALF + c % HALF];
+                int half = c % FTB_BITS_LINE < HALF ? byte & 15 : byte >> 4;
+                if (half)
+                    expected[c] += values[code[t]][half];
+            }
+        }
+        for (int isa = 0; isa <= best; isa++) {
+            ftb_isa_force(isa);
+            for (int64_t c = 0; c < COLUMNS; c++)
+                cells[c] = c % 3 ? -0.0f : 1;
+            FTB_PICK(ftb_spgemm_lookup)
+            ((const uint64_t *)(const void *)table, ROWS, COLUMNS, k, code, lengths[l],
+             (const float(*)[16])values, cells);
+            assert_memory_equal(cells, expected, sizeof cells);
+        }
+    }
+    ftb_isa_force(-1);
+}
+
 /* Dense rows in column order: any part of the columns, renamed or not, in place of looking one by one. */
 static void sweeps(void **state)
 {
@@ -347,7 +390,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_kernel), cmocka_unit_test(packed_fields), cmocka_unit_test(unknown_kernels),
-        cmocka_unit_test(bit_counts),   cmocka_unit_test(nibble_sums),   cmocka_unit_test(sweeps),
+        cmocka_unit_test(bit_counts),   cmocka_unit_test(nibble_sums),   cmocka_unit_test(lookup_sums),
+        cmocka_unit_test(sweeps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

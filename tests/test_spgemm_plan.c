@@ -237,7 +237,7 @@ static GrB_Info call_hot(void *arg)
 static void hot_allocations(void **state)
 {
     (void)state;
-    for (int w = 0; w < 2; w++) {
+    for (int w = 0; w < 3; w++) { /* counts, factors, look-ups */
         const char *weight = weights[w];
         fail_every_allocation(call_hot, NULL, &weight);
     }
@@ -380,7 +380,7 @@ static void rule_hot_columns(void **state)
     ftb_spgemm_facts f = movielens();
     ftb_spgemm_plan plan = {0};
     f.kernel = "pair_u32";
-    f.hot_bits = 1;
+    f.hot_form = FTB_HOT_COUNTS;
     const double shares[FTB_HOT_CHOICES] = {0.3, 0.5, 0.65, 0.8, 0.93};
     const double rest[FTB_HOT_CHOICES] = {0.5, 0.3, 0.15, 0.05, 0.01};
     memcpy(f.hot_share, shares, sizeof shares);
@@ -392,10 +392,20 @@ static void rule_hot_columns(void **state)
     assert_true(ftb_rule_spgemm(&plan, &f, &machines[0]));
     assert_true(plan.hot >= 512 && !plan.cross);
     f.self = f.symmetric = true;
-    f.hot_bits = FTB_HOT_NIBBLE; /* sums of ratings' products: dearer, yet less than scattering */
+    f.hot_form = FTB_HOT_FACTORS; /* sums of ratings' products: dearer, yet less than scattering */
     f.kernel = "table_f32";
     assert_true(ftb_rule_spgemm(&plan, &f, &machines[0]));
     assert_true(plan.hot >= 512 && plan.cross);
+    f.hot_form = FTB_HOT_LOOKUP; /* any message: where the instruction set has look-ups */
+    f.hot_dual = true;
+    f.hot_line = 20;
+    assert_true(ftb_rule_spgemm(&plan, &f, &machines[0]));
+    assert_true(plan.hot >= 512 && plan.cross && !plan.mirror);
+    f.hot_line = 2000;
+    assert_true(ftb_rule_spgemm(&plan, &f, &machines[0]));
+    assert_true(plan.hot == 0 && plan.mirror);
+    f.hot_form = FTB_HOT_FACTORS;
+    f.hot_dual = false;
     const double flat[FTB_HOT_CHOICES] = {0.02, 0.04, 0.08, 0.16, 0.3}; /* nothing is hot */
     const double most[FTB_HOT_CHOICES] = {0.96, 0.92, 0.85, 0.71, 0.5};
     memcpy(f.hot_share, flat, sizeof flat);

@@ -29,7 +29,7 @@ double bench_cpu(void)
 
 void bench_touch(void)
 {
-    const size_t bytes = (size_t)3 << 30;
+    const size_t bytes = (size_t)5 << 30;
     char *pages = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (pages == MAP_FAILED)
         return;

@@ -1,5 +1,6 @@
 /* Hot columns: the right operand's most frequent columns as a matrix over the inner index, of bits for
- * counting messages, summed by carry-save adders, of half bytes for products of small whole factors. */
+ * counting messages, summed by carry-save adders, of half bytes for products of small whole factors and for
+ * tabulated messages. */
 #ifndef FTB_CPU_SPGEMM_BITS_H
 #define FTB_CPU_SPGEMM_BITS_H
 
@@ -33,6 +34,12 @@ FTB_CELLS(void, ftb_spgemm_nibbles,
 
 /* cells[c] = unit * sums[c], or -0.0 where that is zero; sums are below 2^31. In place if need be. */
 FTB_CELLS(void, ftb_spgemm_cells, (const uint32_t *sums, int64_t n, float unit, float *cells))
+
+/* cells[c] += values[code[t]][the half byte of column c in table row k[t]] for t = 0, 1, ... n - 1, in this
+ * order. The table is as above, of codes of the right operand's values from 1; values[][0] is -0.0. */
+FTB_CELLS(void, ftb_spgemm_lookup,
+          (const uint64_t *table, int64_t nrows, int64_t ncolumns, const int32_t *k, const uint8_t *code,
+           int64_t n, const float (*values)[16], float *cells))
 
 #define FTB_CROSS_TILE 16 /* floats of a cache line */
 

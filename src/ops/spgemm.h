@@ -115,11 +115,12 @@ typedef struct ftb_product {
     bool self;                 /* B is A, one of them transposed: C = C' if the message is symmetric */
     ftb_spgemm cold;           /* p without the hot columns; when plan.hot > 0 */
     uint64_t *bits;            /* of the right operand's first plan.hot ids, see cpu/spgemm_bits.h */
-    /* Of a hot and a cold id: counts [hot][cold], or sums [line of cold][hot][FTB_CROSS_TILE]; or NULL. */
+    /* Of a cold and a hot id: counts [hot][cold], or sums [line of cold][hot][FTB_CROSS_TILE]; or NULL. */
     const void *cross;
-    int64_t cross_row; /* of counts, from one hot id to the next */
-    /* With sums: those of two hot ids, in units; of a triangle, from the diagonal on. */
-    const uint32_t *square;
+    const void *cross_back; /* of a hot and a cold id: the same, unless table and back differ */
+    int64_t cross_row;      /* of counts, from one hot id to the next */
+    /* With sums: those of two hot ids, in units, or cells; of a triangle, from the diagonal on. */
+    const void *square;
     uint32_t *order, *rank; /* columns by falling number of entries, once ranked; hot ones by column */
     int swap[8];            /* component of h that (j, i) has where (i, j) has the index; when symmetric */
     const void *dual_table; /* table of [f(a,b), f(b,a)]: a triangle gives both halves; NULL: none */
@@ -127,10 +128,13 @@ typedef struct ftb_product {
     bool dual;                /* cells hold both */
     const void *single_table; /* the table for cells of one, while dual */
     int64_t single_row;
-    struct { /* a table of unit * left[code a] * right[code b], or unit = 0 */
+    struct { /* what hot columns sum: unit * left[code a] * right[code b], or table[left][right] */
         double unit;
-        uint8_t left[FTB_MOST_CODES], right[FTB_MOST_CODES]; /* 1 .. FTB_NIBBLE */
-        const uint8_t *entry;                                /* of each left entry; when plan.hot > 0 */
+        uint8_t left[FTB_MOST_CODES],
+            right[FTB_MOST_CODES]; /* right: 1 .. FTB_NIBBLE, and left if unit > 0 */
+        const uint8_t *entry;      /* left of each left entry; when plan.hot > 0 */
+        float (*table)[16];        /* [left][right], -0.0 at right = 0; or NULL */
+        float (*back)[16];         /* of messages (b, a), when that makes a difference; else table */
     } factors;
     ftb_packed packed; /* of a table whose cells are UINT64 */
     bool text_times;   /* the message reads a * b */

@@ -1,12 +1,13 @@
 /* Columns by frequency, and the hottest of them as bits: a counting message needs no multiplication, so the
  * counts of 512 columns are summed together by carry-save adders (cpu/spgemm_bits.c). In a ratings matrix
  * 80 % of the entries are in 4,096 of 26,744 columns. Products of small whole factors are summed 512 columns
- * together, too, from half bytes (cpu/spgemm_nibbles.c).
+ * together, too, from half bytes (cpu/spgemm_nibbles.c), and any message of few values (cpu/spgemm_lookup.c).
  *
  * Of one operand with its transpose C = R'R, with hot columns h and cold ones c:
  *
  *     C(h, h')  bits over the many entries of row h; of a triangle, only the lines right of h
- *     C(h, c)   bits over the few entries of row c, ahead: *cross counts* (or sums), which row h reads
+ *     C(h, c)   bits over the few entries of row c, ahead: *cross counts* (or sums), which row h reads;
+ *               looked up, messages (b, a) give C(h, c) where C is not symmetric
  *     C(c, c')  scattered: few entries, in lists that hold cold columns alone */
 #include "cpu/spgemm_bits.h"
 #include "ops/spgemm.h"
@@ -53,12 +54,17 @@ done:
 
 GrB_Info ftb_product_hot_facts(ftb_product *product)
 {
+    static const double lookups[] = {250, 45, 20}; /* nanoseconds of 512 columns, by instruction set */
     const ftb_pattern *right = product->right;
     ftb_spgemm_facts *f = &product->facts;
     memset(f->hot_share, 0, sizeof f->hot_share);
-    f->hot_bits = product->p.message == FTB_MESSAGE_PAIR ? 1 : FTB_HOT_NIBBLE;
-    if ((product->p.message != FTB_MESSAGE_PAIR && product->factors.unit <= 0) || product->p.awide ||
-        right->wide || right->multi || product->mask || f->products <= 0)
+    f->hot_form = product->p.message == FTB_MESSAGE_PAIR ? FTB_HOT_COUNTS
+                  : product->factors.table               ? FTB_HOT_LOOKUP
+                                                         : FTB_HOT_FACTORS;
+    f->hot_line = lookups[ftb_isa()];
+    f->hot_dual = product->factors.back != product->factors.table;
+    if ((f->hot_form == FTB_HOT_FACTORS && product->factors.unit <= 0) || product->p.awide || right->wide ||
+        right->multi || product->mask || f->products <= 0)
         return GrB_SUCCESS;
     GrB_Info info = rank_columns(product);
     if (info != GrB_SUCCESS)
@@ -275,26 +281,46 @@ static void count_tile(const ftb_product *product, int64_t tile, uint32_t *count
             cross[h * product->cross_row + c] = (uint16_t)counts[c % TILE * hot + h];
 }
 
-/* The same for sums of products: cross is the sums' tile, transposed. */
-static void sum_tile(const ftb_product *product, int64_t tile, uint32_t *sums, float *cross)
+/* Adds what rows x0 .. x1 - 1 of the left operand's entries hold of lines from `line` on: sums in units, or
+ * cells. */
+static void add_lines(const ftb_product *product, const float (*lookup)[16], int64_t line, int64_t columns,
+                      int64_t x0, int64_t x1, void *to)
+{
+    const int64_t ninner = product->right->nrows;
+    const uint64_t *table = product->bits + line / 16 * ninner;
+    const int32_t *k = (const int32_t *)product->p.acol + x0;
+    const uint8_t *entry = product->factors.entry + x0;
+    if (lookup)
+        FTB_PICK(ftb_spgemm_lookup)(table, ninner, columns, k, entry, x1 - x0, lookup, to);
+    else
+        FTB_PICK(ftb_spgemm_nibbles)(table, ninner, columns, k, entry, x1 - x0, to);
+}
+
+static void empty_lines(bool cells, int64_t n, void *to)
+{
+    for (int64_t t = 0; t < n && cells; t++)
+        ((float *)to)[t] = -0.0f;
+    if (!cells)
+        memset(to, 0, (size_t)n * 4);
+}
+
+/* The same for sums of FTB_CROSS_TILE columns: cross is the sums' tile, transposed. */
+static void sum_tile(const ftb_product *product, const float (*lookup)[16], int64_t tile, void *sums,
+                     float *cross)
 {
     const ftb_spgemm *p = &product->p;
     const int64_t hot = product->plan.hot, c0 = tile * FTB_CROSS_TILE;
-    memset(sums, 0, (size_t)(FTB_CROSS_TILE * hot) * sizeof *sums);
+    empty_lines(lookup != NULL, FTB_CROSS_TILE * hot, sums);
     for (int64_t c = c0; c < ftb_min(p->nids - hot, c0 + FTB_CROSS_TILE); c++) {
-        int64_t i = p->order[hot + c], x0 = p->arow[i];
-        FTB_PICK(ftb_spgemm_nibbles)
-        (product->bits, product->right->nrows, hot, (const int32_t *)p->acol + x0,
-         product->factors.entry + x0, p->arow[i + 1] - x0, sums + (c - c0) * hot);
+        int64_t i = p->order[hot + c];
+        add_lines(product, lookup, 0, hot, p->arow[i], p->arow[i + 1], (uint32_t *)sums + (c - c0) * hot);
     }
-    float cells[FTB_BITS_LINE];
+    float *cells = sums;
+    if (!lookup)
+        FTB_PICK(ftb_spgemm_cells)(sums, FTB_CROSS_TILE * hot, (float)product->factors.unit, cells);
     for (int64_t c = 0; c < FTB_CROSS_TILE; c++)
-        for (int64_t h = 0; h < hot; h += FTB_BITS_LINE) {
-            FTB_PICK(ftb_spgemm_cells)
-            (sums + c * hot + h, FTB_BITS_LINE, (float)product->factors.unit, cells);
-            for (int64_t t = 0; t < FTB_BITS_LINE; t++)
-                cross[(tile * hot + h + t) * FTB_CROSS_TILE + c] = cells[t];
-        }
+        for (int64_t h = 0; h < hot; h++)
+            cross[(tile * hot + h) * FTB_CROSS_TILE + c] = cells[c * hot + h];
 }
 
 #define BLOCK 4096 /* rows of a line of hot columns that stay in L2: 1 MiB */
@@ -305,12 +331,14 @@ static GrB_Info make_square(ftb_product *product)
     const ftb_spgemm *p = &product->p;
     const int64_t hot = product->plan.hot, ninner = product->right->nrows;
     const int32_t *k = p->acol;
-    uint32_t *square = ftb_product_own(product, ftb_new0(product->ctx, hot * hot, sizeof *square));
+    const float(*lookup)[16] = (const float(*)[16])product->factors.table;
+    float *square = ftb_product_own(product, ftb_new(product->ctx, hot * hot, sizeof *square));
     int64_t *next = ftb_new(product->ctx, hot, sizeof *next);
     if (!square || !next) {
         ftb_delete(next);
         return ftb_nomem();
     }
+    empty_lines(lookup != NULL, hot * hot, square);
     for (int64_t line = 0; line < hot; line += FTB_BITS_LINE) {
         const int64_t rows = p->bstart ? line + FTB_BITS_LINE : hot;
         for (int64_t h = 0; h < rows; h++)
@@ -321,9 +349,7 @@ static GrB_Info make_square(ftb_product *product)
                 int64_t x0 = next[h], x1 = x0, end = p->arow[p->order[h] + 1];
                 while (x1 < end && k[x1] < k0 + BLOCK)
                     x1++;
-                FTB_PICK(ftb_spgemm_nibbles)
-                (product->bits + line / 16 * ninner, ninner, FTB_BITS_LINE, k + x0,
-                 product->factors.entry + x0, x1 - x0, square + h * hot + line);
+                add_lines(product, lookup, line, FTB_BITS_LINE, x0, x1, square + h * hot + line);
                 next[h] = x1;
             }
     }
@@ -342,9 +368,14 @@ static GrB_Info make_cross(ftb_product *product)
     const int64_t tiles = (product->p.nids - hot + width - 1) / width;
     const int threads = product->plan.threads;
     product->cross_row = tiles * width;
-    void *cross = ftb_product_own(product, ftb_new(ctx, hot * product->cross_row, pair ? 2 : 4));
+    const float(*lookup)[16] = (const float(*)[16])product->factors.table;
+    const float(*back)[16] = (const float(*)[16])product->factors.back;
+    void *cross = ftb_product_own(product, ftb_new(ctx, hot * product->cross_row, pair ? 2 : 4)),
+         *other = cross;
+    if (back != lookup)
+        other = ftb_product_own(product, ftb_new(ctx, hot * product->cross_row, 4));
     char *tile = ftb_new(ctx, threads * TILE * hot, 4); /* of each thread */
-    GrB_Info info = cross && tile ? GrB_SUCCESS : ftb_nomem();
+    GrB_Info info = cross && other && tile ? GrB_SUCCESS : ftb_nomem();
     if (info == GrB_SUCCESS) {
 #pragma omp parallel for num_threads(threads) schedule(dynamic)
         for (int64_t t = 0; t < tiles; t++) {
@@ -352,9 +383,12 @@ static GrB_Info make_cross(ftb_product *product)
             if (pair)
                 count_tile(product, t, (uint32_t *)(void *)mine, cross);
             else
-                sum_tile(product, t, (uint32_t *)(void *)mine, cross);
+                sum_tile(product, lookup, t, mine, cross);
+            if (other != cross)
+                sum_tile(product, back, t, mine, other);
         }
         product->cross = cross;
+        product->cross_back = other;
     }
     ftb_delete(tile);
     if (info == GrB_SUCCESS && !pair)
@@ -362,7 +396,7 @@ static GrB_Info make_cross(ftb_product *product)
     return info;
 }
 
-/* The factor of each left entry. */
+/* The factor, or code, of each left entry. */
 static GrB_Info make_factors(ftb_product *product)
 {
     const ftb_spgemm *p = &product->p;
@@ -380,7 +414,8 @@ static GrB_Info make_factors(ftb_product *product)
 GrB_Info ftb_product_hot(ftb_product *product)
 {
     FtB_Context ctx = product->ctx;
-    const int64_t nrows = product->right->nrows, words = product->plan.hot / 64 * product->facts.hot_bits;
+    const int64_t nrows = product->right->nrows,
+                  words = product->plan.hot / (product->p.message == FTB_MESSAGE_PAIR ? 64 : 16);
     product->cross = NULL;
     product->square = NULL;
     product->bits = ftb_product_own(product, ftb_new0(ctx, nrows * words, sizeof *product->bits));

@@ -437,29 +437,51 @@ static void count_hot(ftb_worker *w, int64_t i)
      acc + hot);
 }
 
-/* The same for sums of products. Those of two columns one of which is hot may be known. */
+/* The same for sums, row by row: into the cells of lines from `first` on. */
+static void sum_lines(const ftb_product *product, int64_t i, int64_t first, float *acc)
+{
+    const ftb_spgemm *p = &product->p;
+    const int64_t x0 = p->arow[i], n = p->arow[i + 1] - x0, ninner = product->right->nrows;
+    const int64_t columns = product->plan.hot - first;
+    const uint64_t *bits = product->bits + first / 16 * ninner;
+    const int32_t *k = (const int32_t *)p->acol + x0;
+    const uint8_t *entry = product->factors.entry + x0;
+    if (product->factors.table) {
+        FTB_PICK(ftb_spgemm_lookup)
+        (bits, ninner, columns, k, entry, n, (const float(*)[16])product->factors.table, acc);
+        return;
+    }
+    memset(acc, 0, (size_t)columns * sizeof *acc);
+    FTB_PICK(ftb_spgemm_nibbles)(bits, ninner, columns, k, entry, n, (uint32_t *)(void *)acc);
+    FTB_PICK(ftb_spgemm_cells)((uint32_t *)(void *)acc, columns, (float)product->factors.unit, acc);
+}
+
+/* Sums of two columns one of which is hot may be known. */
 static void sum_hot(ftb_worker *w, int64_t i)
 {
     const ftb_product *product = w->product;
     const ftb_spgemm *p = &product->p;
     float *acc = w->dense.acc;
     uint32_t least = p->bstart ? (uint32_t)(i + p->skip) : 0;
-    const int64_t x0 = p->arow[i], hot = product->plan.hot, ninner = product->right->nrows;
-    int64_t from = hot_from(product, least), first = from / FTB_BITS_LINE * FTB_BITS_LINE;
-    const int64_t stride = hot * FTB_CROSS_TILE, cold = product->cross ? (int64_t)p->rank[i] - hot : 0;
-    const float unit = (float)product->factors.unit, *cross = product->cross;
-    if (!cross) {
-        memset(acc + first, 0, (size_t)(hot - first) * sizeof *acc);
-        FTB_PICK(ftb_spgemm_nibbles)
-        (product->bits + first / 16 * ninner, ninner, hot - first, (const int32_t *)p->acol + x0,
-         product->factors.entry + x0, p->arow[i + 1] - x0, (uint32_t *)w->dense.acc + first);
-        FTB_PICK(ftb_spgemm_cells)((uint32_t *)w->dense.acc + first, hot - first, unit, acc + first);
+    const int64_t hot = product->plan.hot, from = hot_from(product, least);
+    const int64_t first = from / FTB_BITS_LINE * FTB_BITS_LINE, stride = hot * FTB_CROSS_TILE;
+    const int64_t rank = p->rank[i], cold = rank - hot;
+    if (!product->cross) {
+        sum_lines(product, i, first, acc + first);
         clear_cells(p, acc + first, from - first);
     } else if (cold < 0) {
-        FTB_PICK(ftb_spgemm_cells)(product->square + p->rank[i] * hot + from, hot - from, unit, acc + from);
+        if (product->factors.table)
+            memcpy(acc + from, (const float *)product->square + rank * hot + from,
+                   (size_t)(hot - from) * sizeof *acc);
+        else
+            FTB_PICK(ftb_spgemm_cells)
+        ((const uint32_t *)product->square + rank * hot + from, hot - from, (float)product->factors.unit,
+         acc + from);
         FTB_PICK(ftb_spgemm_cross_sums)
-        (cross + p->rank[i] * FTB_CROSS_TILE, stride, p->order + hot, least, p->nids - hot, acc + hot);
+        ((const float *)product->cross_back + rank * FTB_CROSS_TILE, stride, p->order + hot, least,
+         p->nids - hot, acc + hot);
     } else {
+        const float *cross = product->cross;
         cross += cold / FTB_CROSS_TILE * stride + cold % FTB_CROSS_TILE;
         for (int64_t h = from; h < hot; h++)
             acc[h] = cross[h * FTB_CROSS_TILE];

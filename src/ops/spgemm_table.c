@@ -249,6 +249,33 @@ static void find_factors(ftb_product *product, const dictionary *da, const dicti
     product->factors.unit = unit;
 }
 
+/* Any z of few right values, to be looked up. */
+static GrB_Info find_lookup(ftb_product *product, const dictionary *da, const dictionary *db, const double *z)
+{
+    if (product->width != 1 || product->p.cell != FTB_FP32 || db->count > FTB_NIBBLE)
+        return GrB_SUCCESS;
+    const bool dual = product->dual_table != NULL;
+    float(*table)[16] =
+        ftb_product_own(product, ftb_new(product->ctx, da->count * (1 + dual), sizeof *table));
+    float(*back)[16] = dual ? table + da->count : table;
+    product->factors.table = table;
+    product->factors.back = back;
+    if (!table)
+        return ftb_nomem();
+    for (int ca = 0; ca < da->count; ca++) {
+        product->factors.left[ca] = (uint8_t)ca;
+        for (int t = 0; t < 16; t++) {
+            bool held = t > 0 && t <= db->count;
+            table[ca][t] = held ? (float)z[ca * db->count + t - 1] : -0.0f;
+            if (dual)
+                back[ca][t] = held ? (float)z[(t - 1) * db->count + ca] : -0.0f;
+        }
+    }
+    for (int cb = 0; cb < db->count; cb++)
+        product->factors.right[cb] = (uint8_t)(cb + 1);
+    return GrB_SUCCESS;
+}
+
 static bool worth_a_table(const ftb_product *product)
 {
     double entries = (double)(product->left->nvals + product->right->nvals);
@@ -386,6 +413,8 @@ GrB_Info ftb_product_table(ftb_product *product, bool *done)
             product->p.cell = cell;
             info = fill_product(product, &da, &db, z);
             find_factors(product, &da, &db, z, f);
+            if (info == GrB_SUCCESS && product->factors.unit <= 0)
+                info = find_lookup(product, &da, &db, z);
             *done = info == GrB_SUCCESS;
         }
     }

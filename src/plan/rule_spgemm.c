@@ -13,10 +13,11 @@
 #define NANOSECONDS_NEAR 0.60 /* per product, cells in L2 */
 #define NANOSECONDS_FAR 2.5   /* per product, cells beyond L2 */
 #define NANOSECONDS_TABLE 0.9
+#define DUAL 1.3 /* times as long with cells of two values */
 #define NANOSECONDS_PROGRAM 3.0
 #define NANOSECONDS_LINE 5.0  /* per left entry and 512 hot columns, as bits */
 #define NANOSECONDS_NEAR4 15  /* the same as half bytes, by blocks in L2 */
-#define NANOSECONDS_FAR4 40   /* in any order */
+#define NANOSECONDS_FETCH4 25 /* and more in any order */
 #define NANOSECONDS_LIST 20.0 /* per left entry whose cold columns are scattered */
 #define NANOSECONDS_CROSS 1.5 /* per pair of a hot and a cold column: counts */
 #define NANOSECONDS_CROSS4 5  /* sums */
@@ -76,12 +77,31 @@ static void choose_accumulator(ftb_spgemm_plan *plan, const ftb_spgemm_facts *f,
 
 static int64_t hot_bytes(const ftb_spgemm_facts *f, int64_t hot, bool cross)
 {
-    return hot == 0 ? 0
-                    : f->ninner * (hot / 8) * f->hot_bits + f->bvals * 4 + f->avals * 8 + 8 * f->ninner +
-                          (cross ? 2 * hot * f->ncols + 4 * f->avals : 0) +
-                          (f->hot_bits == 1
-                               ? 0 /* codes and factors, sums for counts */
-                               : f->bvals + 2 * f->avals + (cross ? 2 * hot * f->ncols + 4 * hot * hot : 0));
+    if (hot == 0)
+        return 0;
+    int64_t lists = f->bvals * 4 + f->avals * 8 + 8 * f->ninner + (cross ? 4 * f->avals : 0);
+    if (f->hot_form == FTB_HOT_COUNTS)
+        return f->ninner * (hot / 8) + lists + (cross ? 2 * hot * f->ncols : 0);
+    int64_t pair = f->hot_dual ? 8 : 4;
+    return f->ninner * (hot / 2) + lists + f->bvals + 2 * f->avals /* codes and factors */ +
+           (cross ? pair * hot * f->ncols + 4 * hot * hot : 0);
+}
+
+/* Nanoseconds of what the hot columns hold, for `lines` of 512 that rows read in full, `mine` of which are
+ * wanted. */
+static double hot_work(const ftb_spgemm_facts *f, int c, bool cross, double lines, double mine)
+{
+    double cold_entries = cross ? 1 - f->hot_entries[c] : 1, crossed = (double)(512 << c) * (double)f->ncols;
+    if (f->hot_form == FTB_HOT_COUNTS)
+        return (mine + (cross ? cold_entries * lines : 0)) * NANOSECONDS_LINE +
+               (cross ? crossed * NANOSECONDS_CROSS : 0);
+    double near = f->hot_form == FTB_HOT_LOOKUP ? f->hot_line : NANOSECONDS_NEAR4;
+    double far = near + NANOSECONDS_FETCH4;
+    if (!cross)
+        return mine * far;
+    double twice = f->hot_dual ? 2 : 1;
+    return f->hot_entries[c] * mine * near + cold_entries * lines * (far + (twice - 1) * near) +
+           twice * crossed * NANOSECONDS_CROSS4;
 }
 
 /* Nanoseconds for all products with the first 512 << c columns held densely; c < 0: none. Cross counts take
@@ -89,22 +109,15 @@ static int64_t hot_bytes(const ftb_spgemm_facts *f, int64_t hot, bool cross)
 static double hot_cost(const ftb_spgemm_facts *f, int c, bool cross, bool half)
 {
     double products = half ? f->products / 2 : f->products;
-    double each = f->hot_bits == 1 ? NANOSECONDS_NEAR : NANOSECONDS_TABLE;
+    double each = f->hot_form == FTB_HOT_COUNTS ? NANOSECONDS_NEAR : NANOSECONDS_TABLE;
     if (c < 0)
         return products * each;
-    double lines = (double)f->avals * (double)(1 << c), mine = half ? lines / 2 : lines;
+    double lines = (double)f->avals * (double)(1 << c);
     double cold_entries = cross ? 1 - f->hot_entries[c] : 1;
     double cold_products = cross ? f->cold_share[c] : 1 - f->hot_share[c];
-    double cost = products * cold_products * each + (double)f->avals * cold_entries * NANOSECONDS_LIST;
-    if (f->hot_bits == 1)
-        cost += (mine + (cross ? cold_entries * lines : 0)) * NANOSECONDS_LINE;
-    else
-        cost += cross ? f->hot_entries[c] * mine * NANOSECONDS_NEAR4 + cold_entries * lines * NANOSECONDS_FAR4
-                      : mine * NANOSECONDS_FAR4;
-    if (cross)
-        cost += (double)(512 << c) * (double)f->ncols *
-                (f->hot_bits == 1 ? NANOSECONDS_CROSS : NANOSECONDS_CROSS4);
-    return cost + (double)hot_bytes(f, INT64_C(512) << c, cross) * NANOSECONDS_BYTE;
+    return products * cold_products * each + (double)f->avals * cold_entries * NANOSECONDS_LIST +
+           hot_work(f, c, cross, lines, half ? lines / 2 : lines) +
+           (double)hot_bytes(f, INT64_C(512) << c, cross) * NANOSECONDS_BYTE;
 }
 
 /* Counts and sums of products: how many columns to hold densely. A full product then needs no triangle: what
@@ -113,8 +126,10 @@ static void choose_hot(ftb_spgemm_plan *plan, const ftb_spgemm_facts *f)
 {
     const bool half = f->symmetric && f->half_wanted, given = plan->cross, free = FREE(FTB_SET_CROSS);
     if (FREE(FTB_SET_HOT)) {
-        double best =
-            hot_cost(f, -1, false, f->symmetric) + (f->symmetric && !f->half_wanted ? f->entries_bound : 0);
+        double best = hot_cost(f, -1, false, f->symmetric);
+        if (f->symmetric && !f->half_wanted) /* mirrored; cells may hold both halves */
+            best = best * (f->hot_dual ? DUAL : 1) +
+                   f->entries_bound * (1 + (double)f->retained_bytes / 2 * NANOSECONDS_BYTE);
         plan->hot = 0;
         for (int t = 0; t < 2 * FTB_HOT_CHOICES; t++) {
             int c = t / 2;
@@ -135,6 +150,8 @@ static void choose_hot(ftb_spgemm_plan *plan, const ftb_spgemm_facts *f)
     }
     if (f->hot_share[0] <= 0 || f->masked || plan->hot > f->ncols)
         plan->hot = 0;
+    if (f->hot_dual && plan->forced & FTB_SET_TRIANGLE && plan->triangle && !f->half_wanted)
+        plan->hot = 0; /* cells of a mirrored triangle may hold both halves */
     plan->cross = plan->cross && f->self && plan->hot > 0;
     plan->hot_from = plan->forced & FTB_SET_HOT ? 1 : HOT_ROW * plan->hot;
     if (plan->hot > 0) {

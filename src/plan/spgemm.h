@@ -9,8 +9,14 @@
 #include <stdio.h>
 
 #define FTB_HOT_CHOICES 5    /* 512, 1024, ... hot columns */
-#define FTB_HOT_NIBBLE 4     /* bits of a factor */
 #define FTB_HOT_PRODUCTS 1e8 /* below, ranking columns costs more than bits save */
+
+/* What hot columns hold densely. */
+typedef enum ftb_hot_form {
+    FTB_HOT_COUNTS,  /* bits, which are counted */
+    FTB_HOT_FACTORS, /* half bytes: small whole factors, of which products are summed */
+    FTB_HOT_LOOKUP   /* half bytes: codes, by which messages are looked up and summed */
+} ftb_hot_form;
 
 /* What is known about the operands. Bytes are of one item. */
 typedef struct ftb_spgemm_facts {
@@ -30,7 +36,9 @@ typedef struct ftb_spgemm_facts {
     int64_t heap_bytes;     /* of one thread: the triangle's entries are offered to both ends */
     int64_t memory_left;    /* bytes that the plan may use */
     int threads;
-    int hot_bits;                        /* 1: counts; FTB_HOT_NIBBLE: products of small whole factors */
+    ftb_hot_form hot_form;
+    double hot_line; /* LOOKUP: nanoseconds per left entry and 512 columns whose codes are in L2 */
+    bool hot_dual;   /* LOOKUP: results (i, j) and (j, i) differ */
     double hot_share[FTB_HOT_CHOICES];   /* products in the 512 << c most frequent columns; 0: not known */
     double hot_entries[FTB_HOT_CHOICES]; /* entries in them */
     double cold_share[FTB_HOT_CHOICES];  /* products of two other columns, of one operand with itself */

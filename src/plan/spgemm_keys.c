@@ -145,6 +145,8 @@ static void explain_accumulator(const ftb_spgemm_plan *plan, const ftb_spgemm_fa
 void ftb_explain_spgemm(const ftb_spgemm_plan *plan, const ftb_spgemm_facts *f, const ftb_machine_facts *m,
                         FILE *file)
 {
+    static const char *const forms[] = {"bits", "half bytes", "codes to look up"};
+    static const char *const results[] = {"counts", "sums", "sums"};
     double chunks = 0;
     ftb_spgemm_plan_get(plan, f, "chunks", &chunks);
     fprintf(file, "operation        C[%lld x %lld] = A[%lld entries] x B[%lld entries], kernel %s\n",
@@ -164,11 +166,10 @@ void ftb_explain_spgemm(const ftb_spgemm_plan *plan, const ftb_spgemm_facts *f, 
             plan->relabel ? ", columns renamed by falling degree" : "", plan->id16 ? 16 : 32);
     explain_accumulator(plan, f, m, file);
     if (plan->hot > 0)
-        fprintf(file, "hot columns      the %lld most frequent, as %s, for rows from %lld products%s\n",
-                (long long)plan->hot, f->hot_bits == 1 ? "bits" : "half bytes", (long long)plan->hot_from,
-                !plan->cross       ? ""
-                : f->hot_bits == 1 ? "; their counts with the others once, ahead"
-                                   : "; their sums once, ahead");
+        fprintf(file, "hot columns      the %lld most frequent, as %s, for rows from %lld products%s%s%s\n",
+                (long long)plan->hot, forms[f->hot_form], (long long)plan->hot_from,
+                plan->cross ? "; their " : "", plan->cross ? results[f->hot_form] : "",
+                plan->cross ? " with the others once, ahead" : "");
     fprintf(file, "chunks           about %.0f, of up to %.1f MiB, flops-balanced, on %d thread%s\n", chunks,
             (double)plan->chunk_bytes / 1048576, plan->threads, plan->threads == 1 ? "" : "s");
     fprintf(file, "memory           %.1f MiB beside operands and result; least %.1f MiB\n",
