@@ -14,12 +14,12 @@ extern "C" {
 
 /** C<M> = accum(C, A (x) B): a product over a semiring. What the operands are says which:
  *
- *  | A | B | C | it computes | messages may name |
- *  |---|---|---|---|---|
- *  | sparse m x p | sparse p x n | matrix m x n, or sink | C(i,j) = reducer over k of message | a = A(i,k), b
- * = B(k,j), m | | sparse m x p | block p x d | block m x d' | C(i,:) = reducer over the entries (i,k) of A |
- * src = B(k,:), edge = A(i,k), dst | | block m x d | block n x d, read transposed | matrix m x n, masked |
- * C(i,j) = message for every (i,j) that M admits | dst = A(i,:), src = B(j,:), edge = M(i,j) |
+ *  - sparse m x p times sparse p x n: C is a matrix m x n, or a sink; C(i,j) = reducer over k of the message,
+ *    which may name a = A(i,k), b = B(k,j), and m, the mask's entry;
+ *  - sparse m x p times block p x d: C is a block m x d'; C(i,:) = reducer over the entries (i,k) of A of the
+ *    message, which may name src = B(k,:), edge = A(i,k), and dst;
+ *  - block m x d times block n x d, read transposed: C is a matrix m x n, masked; C(i,j) = the message, for
+ * every (i,j) that M admits, which may name dst = A(i,:), src = B(j,:), edge = M(i,j).
  *
  *  All may name the indices i, j, k, the degrees di, dj, dk, and what FtB_Semiring_bind bound; for blocks, k
  *  and j both name the source's vertex. Transposes of the descriptor come first.
@@ -103,8 +103,8 @@ typedef struct FtB_Attention_options {
 
 /** C = accum(C, softmax by row of S<A> = Q (x) K', times V), head by head: in one pass that stores nothing
  * per entry, or, where that is faster and weights take no more than the operands and C, in three steps
- * (FtB_attention_plan; kernel = fused or staged). Rows without entries get the fill value. @param C slot: FtB_Block m x (heads * dv), not an
- * input.
+ * (FtB_attention_plan; kernel = fused or staged). Rows without entries get the fill value. @param C slot:
+ * FtB_Block m x (heads * dv), not an input.
  *  @param A slot: FtB_Matrix m x n, whose entries attend; its values are `edge` in the semiring's text.
  *  @param accum slot or NULL. @param semiring slot: the score, such as FTB_PLUS_DOT or
  *  "plus : dot(src, dst) * scale": one value per head. @param Q slot: FtB_Block m x (heads * d), `dst`.

@@ -1,5 +1,6 @@
-/* Random numbers and matrices for tests. The seed is printed once; FEATBLAS_SEED=n in the environment
- * repeats a run. */
+/* Random numbers and matrices for tests. The cases are the same in every run, so that a failure is of the
+ * change that it shows with; FEATBLAS_SEED=n in the environment tries others, FEATBLAS_SEED=random ever new
+ * ones. The seed is printed once. */
 #ifndef TESTS_RANDOM_H
 #define TESTS_RANDOM_H
 
