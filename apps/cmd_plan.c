@@ -7,11 +7,12 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 typedef struct plan_values {
     reader_values reader;
     int op;
-    const char *graph, *semiring, *machine, *set;
+    const char *graph, *semiring, *machine, *set, *wisdom;
     int64_t dim, heads;
     int measure, describe;
 } plan_values;
@@ -73,6 +74,11 @@ static const option plan_options[] = {
      .offset = FIELD(measure),
      .value = 1,
      .help = "Time the best candidates instead of trusting the cost model."},
+    {.name = "wisdom",
+     .kind = OPTION_FILE,
+     .offset = FIELD(wisdom),
+     .argument = "FILE",
+     .help = "Plan by what FILE says was measured; with --measure, add to it what is found."},
     {.name = NULL}};
 
 /* The planner then speaks of the machine in the file, or of this one with its rates. */
@@ -249,6 +255,14 @@ static int plan_entries(const plan_values *v, FtB_Matrix A, int64_t nrows, int64
 
 /* ---- the command */
 
+/* A file that is not there yet holds nothing. */
+static int load_wisdom(const char *path)
+{
+    if (!path || (access(path, F_OK) != 0 && errno == ENOENT))
+        return APP_OK;
+    return app_library_error(FtB_Wisdom_load(NULL, path), APP_INPUT);
+}
+
 static int check(const plan_values *v)
 {
     if (v->op < 0)
@@ -257,6 +271,8 @@ static int check(const plan_values *v)
         return app_fail(APP_USAGE, "--graph is missing (featblas plan --help)");
     if (v->dim == 0)
         return app_fail(APP_USAGE, "--dim is missing (featblas plan --help)");
+    if (v->wisdom && v->machine)
+        return app_fail(APP_USAGE, "--wisdom was measured here; --machine is another machine");
     if (v->dim % v->heads != 0)
         return app_fail(APP_USAGE, "--heads %lld does not divide --dim %lld", (long long)v->heads,
                         (long long)v->dim);
@@ -278,11 +294,15 @@ static int run_plan(const void *values, int count, char *const *operands)
     if (code == APP_OK)
         code = check(v);
     if (code == APP_OK)
+        code = load_wisdom(v->wisdom);
+    if (code == APP_OK)
         code = reader_read(&v->reader, v->graph, &A, NULL, NULL, NULL);
     if (code == APP_OK)
         code = app_library_error(FtB_Matrix_shape(A, &nrows, &ncols, NULL, NULL, NULL), APP_INPUT);
     if (code == APP_OK)
         code = v->op == SPMM ? plan_spmm(v, A, nrows, ncols) : plan_entries(v, A, nrows, ncols);
+    if (code == APP_OK && v->measure && v->wisdom)
+        code = app_library_error(FtB_Wisdom_save(NULL, v->wisdom), APP_OUTPUT);
     FtB_Matrix_free(&A);
     ftb_machine_force(NULL);
     return code;
@@ -297,6 +317,7 @@ const command command_plan = {
                    "time that it predicts. Nothing is computed.",
     .examples = "  $ featblas plan --op spmm --graph reddit.mtx --dim 128\n"
                 "  $ featblas plan --op attention --graph cora.tsv --dim 64 --heads 8\n"
+                "  $ featblas plan --op spmm --graph g.npz --dim 64 --measure --wisdom my.wisdom\n"
                 "  $ featblas plan --describe > here.txt\n"
                 "  $ featblas plan --op spmm --graph g.npz --dim 128 --machine laptop.txt\n",
     .reads = true,

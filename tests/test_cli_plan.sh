@@ -53,6 +53,17 @@ for op in spmm sddmm attention; do
     has '<- measured'
     has 'measured   '
 done
+for op in spmm sddmm attention; do
+    plan --op $op --dim 64 --heads 4 --wisdom my.wisdom
+    grep -q 'from wisdom' plan.txt && fail "wisdom of nothing: $(cat plan.txt)"
+    plan --op $op --dim 64 --heads 4 --measure --wisdom my.wisdom
+    has '<- measured'
+    plan --op $op --dim 64 --heads 4 --wisdom my.wisdom
+    has '<- measured, from wisdom'
+    plan --op $op --dim 32 --heads 4 --wisdom my.wisdom
+    grep -q 'from wisdom' plan.txt && fail "wisdom of another case: $(cat plan.txt)"
+done
+grep -q '^end 3$' my.wisdom || fail "wisdom: $(cat my.wisdom)"
 plan --op attention --dim 64 --heads 4 --set kernel=staged
 has '<- asked for'
 has 'one after the other'
@@ -71,4 +82,9 @@ refuses 3 'nowhere' "$featblas" plan --op spmm --graph nowhere.csr --dim 8
 refuses 3 'nowhere' "$featblas" plan --op spmm --graph g.csr --dim 8 --machine nowhere.txt
 printf 'cores = 2\nl4 = 5\n' > wrong.txt
 refuses 3 'wrong.txt:2: unknown name' "$featblas" plan --op spmm --graph g.csr --dim 8 --machine wrong.txt
+refuses 2 'another machine' "$featblas" plan --op spmm --graph g.csr --dim 8 --wisdom my.wisdom --machine small.txt
+sed -i 's/ cores=/ cores=1/' my.wisdom
+refuses 3 'my.wisdom:2:1: measured on another machine' "$featblas" plan --op spmm --graph g.csr --dim 8 --wisdom my.wisdom
+echo hello > my.wisdom
+refuses 3 'my.wisdom:1:1: expected featblas-wisdom 1' "$featblas" plan --op spmm --graph g.csr --dim 8 --wisdom my.wisdom
 refuses 2 'expected features of a tile' "$featblas" plan --op sddmm --graph g.csr --dim 8 --set tile=0

@@ -169,6 +169,7 @@ static GrB_Info call(void *arg)
         info = FtB_attention_plan(&plan, C, A, NULL, FTB_PLUS_DOT, Q, Q, Q, NULL, NULL, FTB_MEASURE);
     else if (info == GrB_SUCCESS)
         info = FtB_mxm_plan(&plan, S, A, NULL, FTB_PLUS_DOT, Q, Q, FTB_DESC_ST1, FTB_MEASURE);
+    FtB_Wisdom_forget(NULL);
     FtB_Plan_free(&plan);
     FtB_Matrix_free(&A);
     FtB_Matrix_free(&S);
@@ -180,6 +181,7 @@ static GrB_Info call(void *arg)
 static void failing_allocations(void **state)
 {
     (void)state;
+    FtB_Wisdom_forget(NULL);
     fail_every_allocation(call, NULL, NULL);
     fail_every_allocation(call, NULL, &(char){0});
 }

@@ -51,6 +51,20 @@ GrB_Info FtB_Plan_set(FtB_Plan plan, const char *key, const char *value);
  *  @return GrB_INVALID_VALUE (unknown key). */
 GrB_Info FtB_Plan_get(FtB_Plan plan, const char *key, double *value);
 
+/** Writes what FTB_MEASURE found in this context (wisdom) to a file, which appears whole or not at all.
+ * Wisdom is used by plans made with FTB_ESTIMATE, and by calls without a plan where no bit depends on it, for
+ * exactly the cases that were measured. @param ctx NULL: the engaged context. @param path the file;
+ * docs/plans.md describes it. @return FTB_IO, GrB_OUT_OF_MEMORY, FTB_LIMIT. */
+GrB_Info FtB_Wisdom_save(FtB_Context ctx, const char *path);
+
+/** Adds a file's wisdom to the context's, all or nothing. @param ctx NULL: the engaged context.
+ *  @param path what FtB_Wisdom_save wrote. @return FTB_IO, FTB_FORMAT (the message says where it is damaged),
+ *  GrB_INVALID_VALUE (measured on another machine), GrB_OUT_OF_MEMORY, FTB_LIMIT. */
+GrB_Info FtB_Wisdom_load(FtB_Context ctx, const char *path);
+
+/** Forgets all wisdom of a context. @param ctx NULL: the engaged context. @return GrB_SUCCESS. */
+GrB_Info FtB_Wisdom_forget(FtB_Context ctx);
+
 /** Releases a plan. @param[in,out] plan set to NULL. @return GrB_SUCCESS. */
 GrB_Info FtB_Plan_free(FtB_Plan *plan);
 

@@ -8,7 +8,8 @@
 
 #define PROGRESS_INTERVAL_NS 100000000 /* the callback runs at most ten times a second */
 
-static struct FtB_Context_opaque default_context = {.refs = 1, .reporting = ATOMIC_FLAG_INIT};
+static struct FtB_Context_opaque default_context = {
+    .refs = 1, .reporting = ATOMIC_FLAG_INIT, .wisdom_lock = PTHREAD_MUTEX_INITIALIZER};
 static _Thread_local FtB_Context engaged; /* NULL: the default; holds a reference */
 static pthread_key_t engaged_key;         /* releases the reference when a thread ends */
 static pthread_once_t engaged_once = PTHREAD_ONCE_INIT;
@@ -32,6 +33,8 @@ void ftb_context_release(FtB_Context ctx)
     if (!ctx || atomic_fetch_sub(&ctx->refs, 1) > 1)
         return;
     ftb_raw_delete(ctx->tmpdir);
+    ftb_raw_delete(ctx->wisdom);
+    pthread_mutex_destroy(&ctx->wisdom_lock);
     ftb_raw_delete(ctx);
 }
 
@@ -45,6 +48,7 @@ GrB_Info FtB_Context_new(FtB_Context *ctx)
     memset(*ctx, 0, sizeof **ctx);
     atomic_init(&(*ctx)->refs, 1);
     atomic_flag_clear(&(*ctx)->reporting);
+    pthread_mutex_init(&(*ctx)->wisdom_lock, NULL); /* cannot fail with default attributes on Linux */
     return GrB_SUCCESS;
 }
 

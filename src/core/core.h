@@ -34,6 +34,8 @@ struct FtB_Context_opaque {
     atomic_int cancelled;
     _Atomic int64_t progress_ns; /* when progress was last called */
     atomic_flag reporting;       /* held by the thread that is inside the callback */
+    pthread_mutex_t wisdom_lock;
+    struct ftb_wisdom *wisdom; /* plan/wisdom.h; raw memory, counted; NULL: none */
 };
 
 FtB_Context ftb_context(void);                   /* the engaged one, or the default; never NULL */

@@ -433,7 +433,9 @@ GrB_Info(FtB_attention_plan)(FtB_Plan *plan, FtB_Arg C, FtB_Arg A, FtB_Arg accum
     GrB_Info info = begin(&f, C, A, accum, semiring, Q, K, V, options, desc);
     ftb_sddmm_plan made = f.c.plan;
     if (info == GrB_SUCCESS && effort == FTB_MEASURE)
-        info = ftb_sddmm_measure(&made, &f.c.facts, try_plan, &f);
+        info = ftb_sddmm_measure(&made, &f.c.facts, try_plan, &f, f.c.ctx);
+    else if (info == GrB_SUCCESS) /* not for calls without a plan: bits depend on it */
+        info = ftb_plan_sddmm_wisely(&made, &f.c.facts, f.c.flags.plan, f.c.ctx);
     if (info == GrB_SUCCESS)
         info = ftb_plan_make_sddmm(plan, f.c.ctx, &f.c.facts, &made);
     FtB_Op_free(&f.accum);

@@ -1,6 +1,8 @@
 /* FtB_Plan: printing, forcing and reading what the planner decided. */
 #include "ops/plan.h"
 
+#include "plan/wisdom.h"
+
 static GrB_Info check_plan(FtB_Plan plan)
 {
     if (!plan)
@@ -107,6 +109,14 @@ GrB_Info ftb_plan_sddmm(ftb_sddmm_plan *choices, const ftb_sddmm_facts *facts, F
     }
     ftb_rule_sddmm(choices, facts, ftb_machine_here());
     return info;
+}
+
+GrB_Info ftb_plan_sddmm_wisely(ftb_sddmm_plan *choices, const ftb_sddmm_facts *facts, FtB_Plan plan,
+                               FtB_Context ctx)
+{
+    *choices = (ftb_sddmm_plan){0};
+    return !plan && ftb_wisdom_sddmm(choices, facts, ctx) ? GrB_SUCCESS
+                                                          : ftb_plan_sddmm(choices, facts, plan);
 }
 
 /* What must be the same for a plan to be used; values may change. */

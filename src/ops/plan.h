@@ -38,6 +38,9 @@ GrB_Info ftb_plan_make_sddmm(FtB_Plan *plan, FtB_Context ctx, const ftb_sddmm_fa
 /* The choices for a product as described: by the plan (refused if it was made for another one), or, if that
  * is NULL, by the rule. */
 GrB_Info ftb_plan_sddmm(ftb_sddmm_plan *choices, const ftb_sddmm_facts *facts, FtB_Plan plan);
+/* The same; without a plan, by the context's wisdom, if it knows the case. */
+GrB_Info ftb_plan_sddmm_wisely(ftb_sddmm_plan *choices, const ftb_sddmm_facts *facts, FtB_Plan plan,
+                               FtB_Context ctx);
 /* FtB_mxm_plan of sparse x block. (spmm.c) */
 GrB_Info ftb_spmm_plan_call(FtB_Plan *plan, FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB_Arg semiring, FtB_Arg A,
                             FtB_Arg B, FtB_Arg desc, FtB_Effort effort);

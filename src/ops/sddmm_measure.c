@@ -4,6 +4,7 @@
  * that is found. */
 #include "ops/ops.h"
 #include "ops/sddmm.h"
+#include "plan/wisdom.h"
 
 #define ENOUGH_SECONDS 10 /* of trials */
 #define CLEARLY 0.97      /* of the best time so far: less is noise */
@@ -15,11 +16,6 @@ typedef struct search {
     ftb_sddmm_plan best;
     double seconds, spent;
 } search;
-
-static ftb_sddmm_family family_of(const ftb_sddmm_plan *plan)
-{
-    return plan->staged ? FTB_SDDMM_STAGED : plan->segment ? FTB_SDDMM_SEGMENTS : FTB_SDDMM_ROWS;
-}
 
 /* The better of two runs, of which the first builds and warms what is kept. */
 static GrB_Info time_plan(double *seconds, search *s, const ftb_sddmm_plan *plan)
@@ -37,7 +33,7 @@ static GrB_Info time_plan(double *seconds, search *s, const ftb_sddmm_plan *plan
 
 static bool same_choice(const ftb_sddmm_plan *a, const ftb_sddmm_plan *b)
 {
-    return family_of(a) == family_of(b) && a->segment == b->segment &&
+    return ftb_sddmm_family_of(a) == ftb_sddmm_family_of(b) && a->segment == b->segment &&
            (a->segment == 0 || a->tile == b->tile);
 }
 
@@ -53,7 +49,7 @@ static GrB_Info try_plan(search *s, ftb_sddmm_family family, int64_t segment, in
     plan.tile = ftb_max(1, tile);
     plan.forced |= choices;
     ftb_rule_sddmm(&plan, s->facts, ftb_machine_here());
-    if (family_of(&plan) != family || same_choice(&plan, &s->best))
+    if (ftb_sddmm_family_of(&plan) != family || same_choice(&plan, &s->best))
         return GrB_SUCCESS;
     GrB_Info info = time_plan(&seconds, s, &plan);
     if (info == GrB_SUCCESS && seconds < CLEARLY * s->seconds) {
@@ -66,8 +62,9 @@ static GrB_Info try_plan(search *s, ftb_sddmm_family family, int64_t segment, in
 }
 
 GrB_Info ftb_sddmm_measure(ftb_sddmm_plan *plan, const ftb_sddmm_facts *facts, ftb_sddmm_trial trial,
-                           void *run)
+                           void *run, FtB_Context ctx)
 {
+    const bool free_choice = !plan->forced;
     static const ftb_sddmm_family families[] = {FTB_SDDMM_ROWS, FTB_SDDMM_SEGMENTS, FTB_SDDMM_STAGED};
     const unsigned both = FTB_SDDMM_SET_KERNEL | FTB_SDDMM_SET_SEGMENT | FTB_SDDMM_SET_TILE;
     search s = {.facts = facts, .trial = trial, .run = run, .best = *plan};
@@ -83,11 +80,13 @@ GrB_Info ftb_sddmm_measure(ftb_sddmm_plan *plan, const ftb_sddmm_facts *facts, f
         int64_t tile = doubled ? 2 * s.best.tile : s.best.tile / 2;
         FTB_CHECK(try_plan(&s, FTB_SDDMM_SEGMENTS, s.best.segment, tile, both));
     }
-    s.best.family = family_of(&s.best);
+    s.best.family = ftb_sddmm_family_of(&s.best);
     s.best.forced |= s.best.segment ? both : FTB_SDDMM_SET_KERNEL;
     *plan = s.best;
     plan->seconds = s.seconds;
     plan->origin = FTB_ORIGIN_TRIAL;
+    if (free_choice)
+        ftb_wisdom_keep_sddmm(plan, facts, ctx);
 done:
     return info;
 }

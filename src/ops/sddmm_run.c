@@ -149,7 +149,7 @@ static GrB_Info measure_dot(dot_run *r, ftb_sddmm_plan *plan, const ftb_sddmm_fa
     if (__builtin_mul_overflow(r->p->nvals, r->x.heads, &count))
         count = INT64_MAX; /* refused by the allocator, with its message */
     r->s.out = ftb_new(r->ctx, count, r->size);
-    GrB_Info info = r->s.out ? ftb_sddmm_measure(plan, facts, run_planned, r) : ftb_nomem();
+    GrB_Info info = r->s.out ? ftb_sddmm_measure(plan, facts, run_planned, r, r->ctx) : ftb_nomem();
     ftb_delete(r->s.out);
     return info;
 }
@@ -167,7 +167,8 @@ static GrB_Info run_dot(void *V, const ftb_score *score, const ftb_message *m, F
                  .interruptible = interruptible};
     ftb_sddmm_facts facts = facts_of(&r);
     ftb_sddmm_plan plan;
-    GrB_Info info = ftb_plan_sddmm(&plan, &facts, how->given);
+    GrB_Info info = how->effort == FTB_MEASURE ? ftb_plan_sddmm(&plan, &facts, how->given)
+                                               : ftb_plan_sddmm_wisely(&plan, &facts, how->given, m->ctx);
     if (info == GrB_SUCCESS && how->made && how->effort != FTB_MEASURE)
         return ftb_plan_make_sddmm(how->made, m->ctx, &facts, &plan);
     if (info != GrB_SUCCESS)

@@ -3,6 +3,7 @@
 #include "ops/spmm.h"
 
 #include "expr/hoist.h"
+#include "plan/wisdom.h"
 
 typedef struct work {
     const ftb_spmm_request *request;
@@ -132,7 +133,8 @@ static void make_plan(work *w, bool tuned)
     w->facts.cached_segment = ftb_partition_widest(p);
     if (request->forced)
         w->plan = *request->forced;
-    ftb_rule_spmm(&w->plan, &w->facts, ftb_machine_here());
+    if (request->forced || request->measure || !ftb_wisdom_spmm(&w->plan, &w->facts, product->ctx))
+        ftb_rule_spmm(&w->plan, &w->facts, ftb_machine_here());
 }
 
 /* What must be the same for a plan to be used; values may change. */
@@ -300,6 +302,8 @@ static GrB_Info measure(work *w, ftb_spmm_result *result)
     w->product.ldo = w->ld;
     w->product.interruptible = true;
     FTB_CHECK(ftb_spmm_measure(&plan, &w->facts, &w->product));
+    if (!w->plan.forced)
+        ftb_wisdom_keep_spmm(&plan, &w->facts, w->product.ctx);
     result->plan = plan;
 done:
     ftb_delete(w->values);

@@ -74,6 +74,11 @@ double ftb_attention_staged_seconds(const ftb_sddmm_facts *facts, const ftb_mach
 /* Whether the weights of all entries and heads take no more than the operands and the result: steps are for
  * the rule to choose then. A bound that memory limits do not move, since bits depend on the choice. */
 bool ftb_attention_weights_fit(const ftb_sddmm_facts *facts);
+/* What a plan does: ROWS, SEGMENTS or STAGED. */
+static inline ftb_sddmm_family ftb_sddmm_family_of(const ftb_sddmm_plan *plan)
+{
+    return plan->staged ? FTB_SDDMM_STAGED : plan->segment ? FTB_SDDMM_SEGMENTS : FTB_SDDMM_ROWS;
+}
 /* Fills facts->rows from row pointers. */
 void ftb_sddmm_degrees(ftb_sddmm_facts *facts, const int64_t *rowptr, int64_t nrows);
 /* What was decided, and why, as lines for people. (explain_sddmm.c) */

@@ -1,0 +1,245 @@
+/* The cases of a context: an array, searched from its begin to its end (a case is compared in nanoseconds;
+ * what it saves takes micro- to milliseconds), under a lock. */
+#include "plan/wisdom.h"
+
+#include "core/isa.h"
+
+/* Lives in memory that holds no reference to the context, which owns it. */
+struct ftb_wisdom {
+    int64_t count, room, next; /* next: the oldest, once all are taken */
+    ftb_wisdom_entry entry[];
+};
+
+static size_t bytes_for(int64_t room)
+{
+    return sizeof(struct ftb_wisdom) + (size_t)room * sizeof(ftb_wisdom_entry);
+}
+
+/* ---- cases */
+
+_Static_assert(sizeof(ftb_wisdom_case) == 8 + 8 * FTB_WISDOM_MACHINE + 32 + 8 * FTB_WISDOM_FACTS + 8,
+               "cases are compared as bytes");
+
+/* FNV-1a over the numbers. */
+static uint64_t hash(uint64_t h, int64_t x)
+{
+    for (int byte = 0; byte < 8; byte++)
+        h = (h ^ (uint64_t)(x >> (8 * byte) & 255)) * UINT64_C(0x100000001b3);
+    return h;
+}
+#define HASH_BEGIN UINT64_C(0xcbf29ce484222325)
+
+void ftb_wisdom_here(ftb_wisdom_case *when, ftb_wisdom_op op)
+{
+    const ftb_machine_facts *machine = ftb_machine_here();
+    memset(when, 0, sizeof *when);
+    when->op = (int32_t)op;
+    when->isa = ftb_isa();
+    when->machine[0] = machine->cores;
+    when->machine[1] = machine->l1;
+    when->machine[2] = machine->l2;
+    when->machine[3] = machine->l3;
+}
+
+static void name_kernel(ftb_wisdom_case *when, const char *kernel)
+{
+    size_t length = strlen(kernel);
+    memcpy(when->kernel, kernel, ftb_min(length, sizeof when->kernel - 1));
+}
+
+/* In the order of the names in wisdom_text.c. */
+static void case_of_spmm(ftb_wisdom_case *when, const ftb_spmm_facts *f)
+{
+    const int64_t facts[] = {f->nrows,    f->ncols,       f->nvals,        f->listed,     f->entries,
+                             f->features, f->value_bytes, f->stored_bytes, f->edge_bytes, f->threads};
+    ftb_wisdom_here(when, FTB_WISDOM_SPMM);
+    name_kernel(when, f->kernel);
+    memcpy(when->fact, facts, sizeof facts);
+    when->degrees = HASH_BEGIN;
+    for (int b = 0; b < FTB_DEGREES; b++)
+        when->degrees = hash(hash(when->degrees, f->degree_rows[b]), f->degree_entries[b]);
+}
+
+static void case_of_sddmm(ftb_wisdom_case *when, const ftb_sddmm_facts *f)
+{
+    const int64_t facts[] = {f->nrows,       f->ncols,          f->nvals,        f->heads,
+                             f->features,    f->value_features, f->source_bytes, f->row_bytes,
+                             f->entry_bytes, f->one_piece,      f->can_stage,    f->threads};
+    ftb_wisdom_here(when, f->attention ? FTB_WISDOM_ATTENTION : FTB_WISDOM_SDDMM);
+    name_kernel(when, f->kernel);
+    memcpy(when->fact, facts, sizeof facts);
+    when->degrees = HASH_BEGIN;
+    for (int c = 0; c < FTB_DEGREE_CLASSES; c++)
+        when->degrees = hash(when->degrees, (int64_t)f->rows[c]);
+}
+
+/* ---- the array */
+
+static ftb_wisdom_entry *find(struct ftb_wisdom *w, const ftb_wisdom_case *when)
+{
+    for (int64_t t = 0; w && t < w->count; t++)
+        if (memcmp(&w->entry[t].when, when, sizeof *when) == 0)
+            return &w->entry[t];
+    return NULL;
+}
+
+static bool look_up(ftb_wisdom_choice *choice, FtB_Context ctx, const ftb_wisdom_case *when)
+{
+    pthread_mutex_lock(&ctx->wisdom_lock);
+    const ftb_wisdom_entry *entry = find(ctx->wisdom, when);
+    if (entry)
+        *choice = entry->choice;
+    pthread_mutex_unlock(&ctx->wisdom_lock);
+    return entry != NULL;
+}
+
+/* Room for `count` more, as far as there may be more. */
+static GrB_Info make_room(FtB_Context ctx, int64_t count)
+{
+    struct ftb_wisdom *old = ctx->wisdom;
+    int64_t have = old ? old->count : 0, room = old ? old->room : 0;
+    int64_t want = ftb_min(have + count, FTB_WISDOM_MOST);
+    if (want <= room)
+        return GrB_SUCCESS;
+    room = ftb_min(ftb_max(want, ftb_max(16, 2 * room)), FTB_WISDOM_MOST);
+    if (!ftb_count(ctx, (int64_t)bytes_for(room)))
+        return ftb_nomem();
+    struct ftb_wisdom *w = ftb_raw_new(bytes_for(room));
+    if (!w) {
+        ftb_uncount(ctx, (int64_t)bytes_for(room));
+        return ftb_fail(GrB_OUT_OF_MEMORY, "out of memory for %lld cases of wisdom", (long long)room);
+    }
+    *w = (struct ftb_wisdom){.count = have, .room = room};
+    if (old) {
+        memcpy(w->entry, old->entry, (size_t)have * sizeof *w->entry);
+        ftb_uncount(ctx, (int64_t)bytes_for(old->room));
+        ftb_raw_delete(old);
+    }
+    ctx->wisdom = w;
+    return GrB_SUCCESS;
+}
+
+static void put(struct ftb_wisdom *w, const ftb_wisdom_entry *entry)
+{
+    ftb_wisdom_entry *known = find(w, &entry->when);
+    if (!known && w->count < w->room)
+        known = &w->entry[w->count++];
+    if (!known) {
+        known = &w->entry[w->next];
+        w->next = (w->next + 1) % w->count;
+    }
+    *known = *entry;
+}
+
+/* Grows before anything is put, so that all are added or none. */
+GrB_Info ftb_wisdom_add(FtB_Context ctx, const ftb_wisdom_entry *entries, int64_t count)
+{
+    if (count == 0)
+        return GrB_SUCCESS;
+    pthread_mutex_lock(&ctx->wisdom_lock);
+    GrB_Info info = make_room(ctx, count);
+    for (int64_t t = 0; info == GrB_SUCCESS && t < count; t++)
+        put(ctx->wisdom, &entries[t]);
+    pthread_mutex_unlock(&ctx->wisdom_lock);
+    return info;
+}
+
+static bool same_machine(const ftb_wisdom_case *a, const ftb_wisdom_case *b)
+{
+    return a->isa == b->isa && memcmp(a->machine, b->machine, sizeof a->machine) == 0;
+}
+
+GrB_Info ftb_wisdom_list(ftb_wisdom_entry **entries, int64_t *count, FtB_Context ctx)
+{
+    ftb_wisdom_case here;
+    ftb_wisdom_here(&here, FTB_WISDOM_SPMM);
+    *count = 0;
+    *entries = ftb_new(ctx, FTB_WISDOM_MOST, sizeof **entries);
+    if (!*entries)
+        return ftb_nomem();
+    pthread_mutex_lock(&ctx->wisdom_lock);
+    const struct ftb_wisdom *w = ctx->wisdom;
+    for (int64_t t = 0; w && t < w->count; t++) {
+        const ftb_wisdom_entry *entry = &w->entry[(w->next + t) % w->count];
+        if (same_machine(&entry->when, &here))
+            (*entries)[(*count)++] = *entry;
+    }
+    pthread_mutex_unlock(&ctx->wisdom_lock);
+    return GrB_SUCCESS;
+}
+
+void ftb_wisdom_forget(FtB_Context ctx)
+{
+    pthread_mutex_lock(&ctx->wisdom_lock);
+    if (ctx->wisdom)
+        ftb_uncount(ctx, (int64_t)bytes_for(ctx->wisdom->room));
+    ftb_raw_delete(ctx->wisdom);
+    ctx->wisdom = NULL;
+    pthread_mutex_unlock(&ctx->wisdom_lock);
+}
+
+/* ---- plans */
+
+bool ftb_wisdom_spmm(ftb_spmm_plan *plan, const ftb_spmm_facts *facts, FtB_Context ctx)
+{
+    ftb_wisdom_case when;
+    ftb_wisdom_choice choice;
+    if (plan->forced || !facts->tuned)
+        return false;
+    case_of_spmm(&when, facts);
+    if (!look_up(&choice, ctx, &when))
+        return false;
+    plan->family = (ftb_spmm_family)choice.family;
+    plan->segment = choice.segment;
+    plan->tile = choice.tile;
+    plan->forced = FTB_SPMM_SET_KERNEL | FTB_SPMM_SET_TILE | (choice.segment > 0 ? FTB_SPMM_SET_SEGMENT : 0);
+    ftb_rule_spmm(plan, facts, ftb_machine_here());
+    if (plan->family != (ftb_spmm_family)choice.family) /* it does not fit the memory that is left */
+        return true;
+    plan->seconds = 1e-9 * (double)choice.nanoseconds;
+    plan->origin = FTB_ORIGIN_WISDOM;
+    return true;
+}
+
+bool ftb_wisdom_sddmm(ftb_sddmm_plan *plan, const ftb_sddmm_facts *facts, FtB_Context ctx)
+{
+    ftb_wisdom_case when;
+    ftb_wisdom_choice choice;
+    if (plan->forced || facts->program)
+        return false;
+    case_of_sddmm(&when, facts);
+    if (!look_up(&choice, ctx, &when))
+        return false;
+    plan->family = (ftb_sddmm_family)choice.family;
+    plan->segment = choice.segment;
+    plan->tile = choice.tile;
+    plan->forced =
+        FTB_SDDMM_SET_KERNEL | (choice.segment > 0 ? FTB_SDDMM_SET_SEGMENT | FTB_SDDMM_SET_TILE : 0);
+    ftb_rule_sddmm(plan, facts, ftb_machine_here());
+    if (ftb_sddmm_family_of(plan) != (ftb_sddmm_family)choice.family)
+        return true;
+    plan->seconds = 1e-9 * (double)choice.nanoseconds;
+    plan->origin = FTB_ORIGIN_WISDOM;
+    return true;
+}
+
+static ftb_wisdom_choice choice_of(int family, int64_t segment, int64_t tile, double seconds)
+{
+    return (ftb_wisdom_choice){family, (int32_t)segment, tile, (int64_t)(1e9 * seconds)};
+}
+
+void ftb_wisdom_keep_spmm(const ftb_spmm_plan *plan, const ftb_spmm_facts *facts, FtB_Context ctx)
+{
+    ftb_wisdom_entry entry = {.choice =
+                                  choice_of((int)plan->family, plan->segment, plan->tile, plan->seconds)};
+    case_of_spmm(&entry.when, facts);
+    ftb_wisdom_add(ctx, &entry, 1);
+}
+
+void ftb_wisdom_keep_sddmm(const ftb_sddmm_plan *plan, const ftb_sddmm_facts *facts, FtB_Context ctx)
+{
+    ftb_wisdom_entry entry = {
+        .choice = choice_of((int)ftb_sddmm_family_of(plan), plan->segment, plan->tile, plan->seconds)};
+    case_of_sddmm(&entry.when, facts);
+    ftb_wisdom_add(ctx, &entry, 1);
+}

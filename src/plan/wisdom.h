@@ -1,0 +1,79 @@
+/* What FTB_MEASURE found, remembered in the context: for each case the fastest choice. A case is an operation
+ * with all numbers that its plan depends on, on one machine; memory limits are none of them, since what does
+ * not fit is not chosen. */
+#ifndef FTB_PLAN_WISDOM_H
+#define FTB_PLAN_WISDOM_H
+
+#include "core/core.h"
+#include "plan/sddmm.h"
+#include "plan/spmm.h"
+
+#define FTB_WISDOM_FACTS 12
+#define FTB_WISDOM_MACHINE 4
+#define FTB_WISDOM_MOST 1024 /* cases of a context; then the oldest are forgotten */
+
+typedef enum ftb_wisdom_op {
+    FTB_WISDOM_SPMM,
+    FTB_WISDOM_SDDMM,
+    FTB_WISDOM_ATTENTION,
+    FTB_WISDOM_OPS
+} ftb_wisdom_op;
+
+/* Compared as bytes: without padding, and zeros where an operation has fewer facts. */
+typedef struct ftb_wisdom_case {
+    int32_t op, isa;
+    int64_t machine[FTB_WISDOM_MACHINE]; /* cores, l1, l2, l3 */
+    char kernel[32];
+    int64_t fact[FTB_WISDOM_FACTS]; /* named in wisdom_text.c */
+    uint64_t degrees;               /* a hash of the degrees' histogram */
+} ftb_wisdom_case;
+
+typedef struct ftb_wisdom_choice {
+    int32_t family; /* of the operation's plan */
+    int32_t segment;
+    int64_t tile, nanoseconds;
+} ftb_wisdom_choice;
+
+typedef struct ftb_wisdom_entry {
+    ftb_wisdom_case when;
+    ftb_wisdom_choice choice;
+} ftb_wisdom_entry;
+
+/* ---- plans (wisdom.c) */
+
+/* Makes the plan by the case's choice, if it is known and nothing is forced; a choice that does not fit the
+ * memory that is left is replaced by the rule. False: nothing was done. */
+bool ftb_wisdom_spmm(ftb_spmm_plan *plan, const ftb_spmm_facts *facts, FtB_Context ctx);
+bool ftb_wisdom_sddmm(ftb_sddmm_plan *plan, const ftb_sddmm_facts *facts, FtB_Context ctx);
+/* Remembers a plan that was measured. Without memory for it nothing is remembered. */
+void ftb_wisdom_keep_spmm(const ftb_spmm_plan *plan, const ftb_spmm_facts *facts, FtB_Context ctx);
+void ftb_wisdom_keep_sddmm(const ftb_sddmm_plan *plan, const ftb_sddmm_facts *facts, FtB_Context ctx);
+
+/* ---- all of it (wisdom.c) */
+
+/* Adds `count` cases, or none: GrB_OUT_OF_MEMORY or FTB_LIMIT. The same case again takes the place of what
+ * was known of it. */
+GrB_Info ftb_wisdom_add(FtB_Context ctx, const ftb_wisdom_entry *entries, int64_t count);
+/* A copy of this machine's cases, oldest first, to be ftb_delete()d. */
+GrB_Info ftb_wisdom_list(ftb_wisdom_entry **entries, int64_t *count, FtB_Context ctx);
+void ftb_wisdom_forget(FtB_Context ctx);
+/* op, isa and machine of a case here. */
+void ftb_wisdom_here(ftb_wisdom_case *when, ftb_wisdom_op op);
+
+/* ---- as text (wisdom_text.c) */
+
+#define FTB_WISDOM_LINE 640 /* bytes of a line, at most */
+/* The header's two lines, one case, the last line: bytes written, without the final NUL. */
+int ftb_wisdom_print_head(char *to, size_t room);
+int ftb_wisdom_print(char *to, size_t room, const ftb_wisdom_entry *entry);
+int ftb_wisdom_print_tail(char *to, size_t room, int64_t count);
+/* Where a text is wrong. */
+typedef struct ftb_wisdom_fault {
+    int64_t line, column; /* from 1 */
+    const char *expected; /* NULL: another machine's */
+} ftb_wisdom_fault;
+/* Reads a whole text of `size` bytes. entries: room for FTB_WISDOM_MOST. False: see fault. */
+bool ftb_wisdom_read(ftb_wisdom_entry *entries, int64_t *count, const char *text, int64_t size,
+                     ftb_wisdom_fault *fault);
+
+#endif

@@ -1,0 +1,260 @@
+/* Wisdom as text, all numbers whole:
+ *
+ *     featblas-wisdom 1
+ *     machine isa=avx512 cores=2 l1=49152 l2=2097152 l3=503316480
+ *     spmm kernel=plus_copy_f32 nrows=100000 ... threads=2 degrees=8c03cf2c61a9e2b7 -> partitioned
+ * segment=4096 ... end 1
+ *
+ * Read strictly: a single space between words, every name in its place, nothing behind the end. */
+#include "plan/wisdom.h"
+
+#include "core/isa.h"
+
+#include <inttypes.h>
+
+#define LARGEST_TILE (INT64_C(1) << 40)
+
+static const char *const ops[FTB_WISDOM_OPS] = {"spmm", "sddmm", "attention"};
+static const char *const machine_names[FTB_WISDOM_MACHINE] = {"cores", "l1", "l2", "l3"};
+static const char *const spmm_names[FTB_WISDOM_FACTS] = {"nrows",    "ncols", "nvals",  "listed", "entries",
+                                                         "features", "value", "stored", "edge",   "threads"};
+static const char *const sddmm_names[FTB_WISDOM_FACTS] = {"nrows",    "ncols",  "nvals",  "heads",
+                                                          "features", "values", "source", "row",
+                                                          "entry",    "pieces", "steps",  "threads"};
+/* By the plans' enumerations; NULL: nothing that is measured. */
+static const char *const spmm_families[] = {
+    [FTB_SPMM_DIRECT] = "direct", [FTB_SPMM_PARTITIONED] = "partitioned"};
+static const char *const sddmm_families[] = {
+    [FTB_SDDMM_ROWS] = "rows", [FTB_SDDMM_SEGMENTS] = "segments", [FTB_SDDMM_STAGED] = "staged"};
+
+static const char *const *names_of(int op) { return op == FTB_WISDOM_SPMM ? spmm_names : sddmm_names; }
+
+/* Families of an operation; *count of them. Only attention has steps. */
+static const char *const *families_of(int op, int *count)
+{
+    *count = op == FTB_WISDOM_SPMM        ? (int)(sizeof spmm_families / sizeof *spmm_families)
+             : op == FTB_WISDOM_ATTENTION ? (int)(sizeof sddmm_families / sizeof *sddmm_families)
+                                          : FTB_SDDMM_SEGMENTS + 1;
+    return op == FTB_WISDOM_SPMM ? spmm_families : sddmm_families;
+}
+
+/* ---- writing */
+
+int ftb_wisdom_print_head(char *to, size_t room)
+{
+    ftb_wisdom_case here;
+    ftb_wisdom_here(&here, FTB_WISDOM_SPMM);
+    return snprintf(
+        to, room,
+        "featblas-wisdom 1\nmachine isa=%s cores=%" PRId64 " l1=%" PRId64 " l2=%" PRId64 " l3=%" PRId64 "\n",
+        ftb_isa_name(here.isa), here.machine[0], here.machine[1], here.machine[2], here.machine[3]);
+}
+
+int ftb_wisdom_print(char *to, size_t room, const ftb_wisdom_entry *entry)
+{
+    const ftb_wisdom_case *when = &entry->when;
+    const ftb_wisdom_choice *choice = &entry->choice;
+    const char *const *names = names_of(when->op);
+    int families, at = snprintf(to, room, "%s kernel=%s", ops[when->op], when->kernel);
+    for (int f = 0; f < FTB_WISDOM_FACTS && names[f]; f++)
+        at += snprintf(to + at, room - (size_t)at, " %s=%" PRId64, names[f], when->fact[f]);
+    at += snprintf(to + at, room - (size_t)at, " degrees=%016" PRIx64, when->degrees);
+    return at + snprintf(to + at, room - (size_t)at,
+                         " -> %s segment=%" PRId32 " tile=%" PRId64 " nanoseconds=%" PRId64 "\n",
+                         families_of(when->op, &families)[choice->family], choice->segment, choice->tile,
+                         choice->nanoseconds);
+}
+
+int ftb_wisdom_print_tail(char *to, size_t room, int64_t count)
+{
+    return snprintf(to, room, "end %" PRId64 "\n", count);
+}
+
+/* ---- reading */
+
+typedef struct reader {
+    const char *at, *end, *line; /* line: its first byte */
+    ftb_wisdom_fault *fault;
+} reader;
+
+static bool wrong(const reader *r, const char *at, const char *expected)
+{
+    r->fault->column = at - r->line + 1;
+    r->fault->expected = expected;
+    return false;
+}
+
+/* Whether the text goes on with these bytes, which are then read. */
+static bool skip(reader *r, const char *word)
+{
+    size_t length = strlen(word);
+    if ((size_t)(r->end - r->at) < length || memcmp(r->at, word, length) != 0)
+        return false;
+    r->at += length;
+    return true;
+}
+
+static bool word(reader *r, const char *expected) { return skip(r, expected) || wrong(r, r->at, expected); }
+
+static bool new_line(reader *r)
+{
+    if (!skip(r, "\n"))
+        return wrong(r, r->at, "the end of the line");
+    r->line = r->at;
+    r->fault->line++;
+    return true;
+}
+
+/* Decimal, in [0, most]. */
+static bool number(reader *r, int64_t *x, int64_t most)
+{
+    const char *begin = r->at;
+    int64_t value = 0;
+    for (; r->at < r->end && *r->at >= '0' && *r->at <= '9'; r->at++) {
+        int digit = *r->at - '0';
+        if (value > (most - digit) / 10)
+            return wrong(r, begin, "a smaller number");
+        value = 10 * value + digit;
+    }
+    if (r->at == begin)
+        return wrong(r, begin, "a whole number");
+    *x = value;
+    return true;
+}
+
+/* " name=number" */
+static bool named(reader *r, const char *name, int64_t *x, int64_t most)
+{
+    const char *begin = r->at;
+    if (!skip(r, " ") || !skip(r, name) || !skip(r, "="))
+        return wrong(r, begin, name);
+    return number(r, x, most);
+}
+
+static bool hexadecimal(reader *r, uint64_t *x)
+{
+    static const char digits[] = "0123456789abcdef";
+    const char *begin = r->at;
+    *x = 0;
+    for (int d = 0; d < 16; d++, r->at++) {
+        const char *digit = r->at < r->end && *r->at ? strchr(digits, *r->at) : NULL;
+        if (!digit)
+            return wrong(r, begin, "16 hexadecimal digits");
+        *x = *x << 4 | (uint64_t)(digit - digits);
+    }
+    return true;
+}
+
+static bool kernel(reader *r, char *name, size_t room)
+{
+    const char *begin = r->at;
+    size_t n = 0;
+    for (; r->at < r->end &&
+           ((*r->at >= 'a' && *r->at <= 'z') || (*r->at >= '0' && *r->at <= '9') || *r->at == '_');
+         r->at++)
+        if (n + 1 < room)
+            name[n++] = *r->at;
+        else
+            return wrong(r, begin, "a kernel's name");
+    return n > 0 || wrong(r, begin, "a kernel's name");
+}
+
+static bool choice(reader *r, ftb_wisdom_entry *entry)
+{
+    int64_t segment = 0;
+    int count;
+    const char *const *families = families_of(entry->when.op, &count);
+    const char *begin = r->at;
+    for (int f = 0; f < count; f++)
+        if (families[f] && skip(r, families[f])) {
+            entry->choice.family = f;
+            break;
+        }
+    if (r->at == begin)
+        return wrong(r, begin, "a way that the operation has");
+    const bool segments =
+        entry->choice.family ==
+        (entry->when.op == FTB_WISDOM_SPMM ? (int)FTB_SPMM_PARTITIONED : (int)FTB_SDDMM_SEGMENTS);
+    begin = r->at;
+    if (!named(r, "segment", &segment, 65536))
+        return false;
+    if ((segment > 0) != segments)
+        return wrong(r, begin, segments ? "a segment of 1 to 65536" : "segment=0");
+    entry->choice.segment = (int32_t)segment;
+    begin = r->at;
+    if (!named(r, "tile", &entry->choice.tile, LARGEST_TILE))
+        return false;
+    if (segments && entry->choice.tile == 0)
+        return wrong(r, begin, "a tile of 1 or more");
+    return named(r, "nanoseconds", &entry->choice.nanoseconds, INT64_MAX);
+}
+
+/* A case, after the operation's name. */
+static bool entry_of(reader *r, ftb_wisdom_entry *entry, int op)
+{
+    const char *const *names = names_of(op);
+    memset(entry, 0, sizeof *entry);
+    ftb_wisdom_here(&entry->when, (ftb_wisdom_op)op);
+    if (!word(r, " kernel=") || !kernel(r, entry->when.kernel, sizeof entry->when.kernel))
+        return false;
+    for (int f = 0; f < FTB_WISDOM_FACTS && names[f]; f++)
+        if (!named(r, names[f], &entry->when.fact[f], INT64_MAX))
+            return false;
+    return word(r, " degrees=") && hexadecimal(r, &entry->when.degrees) && word(r, " -> ") &&
+           choice(r, entry) && new_line(r);
+}
+
+/* The head; a text of another machine is not read any further. */
+static bool head(reader *r)
+{
+    ftb_wisdom_case here;
+    bool same = true;
+    ftb_wisdom_here(&here, FTB_WISDOM_SPMM);
+    if (!word(r, "featblas-wisdom 1") || !new_line(r) || !word(r, "machine isa="))
+        return false;
+    char isa[32] = "";
+    if (!kernel(r, isa, sizeof isa))
+        return false;
+    same = strcmp(isa, ftb_isa_name(here.isa)) == 0;
+    for (int m = 0; m < FTB_WISDOM_MACHINE; m++) {
+        int64_t x = 0;
+        if (!named(r, machine_names[m], &x, INT64_MAX))
+            return false;
+        same = same && x == here.machine[m];
+    }
+    const char *machine = r->line;
+    if (!new_line(r))
+        return false;
+    r->line = same ? r->line : machine;
+    r->fault->line -= !same;
+    return same || wrong(r, machine, NULL);
+}
+
+bool ftb_wisdom_read(ftb_wisdom_entry *entries, int64_t *count, const char *text, int64_t size,
+                     ftb_wisdom_fault *fault)
+{
+    reader r = {text, text + size, text, fault};
+    int64_t said = 0;
+    *count = 0;
+    *fault = (ftb_wisdom_fault){.line = 1};
+    if (!head(&r))
+        return false;
+    while (!skip(&r, "end ")) {
+        int op = 0;
+        while (op < FTB_WISDOM_OPS && !skip(&r, ops[op]))
+            op++;
+        if (op == FTB_WISDOM_OPS)
+            return wrong(&r, r.at, "spmm, sddmm, attention or end");
+        if (*count == FTB_WISDOM_MOST)
+            return wrong(&r, r.line, "no more than 1024 cases");
+        if (!entry_of(&r, &entries[*count], op))
+            return false;
+        ++*count;
+    }
+    const char *begin = r.at;
+    if (!number(&r, &said, INT64_MAX))
+        return false;
+    if (said != *count)
+        return wrong(&r, begin, "the number of cases above");
+    return new_line(&r) && (r.at == r.end || wrong(&r, r.at, "nothing after the end"));
+}

@@ -1,0 +1,445 @@
+/* Wisdom: what was measured is used again for the same case and no other, saved and read back as it was,
+ * changes no bit where none may change, and is refused whole where a file is damaged or another machine's. */
+#include "support/check.h"
+
+#include "core/core.h"
+#include "core/isa.h"
+#include "plan/wisdom.h"
+#include "support/fail_alloc.h"
+#include "support/planned.h"
+#include "support/random.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define ROWS 120
+#define FEATURES 32
+#define ROOM 65536
+
+static char path[] = "/tmp/featblas-wisdom-XXXXXX";
+
+static int make_path(void **state)
+{
+    (void)state;
+    int fd = mkstemp(path);
+    return fd < 0 || close(fd) != 0;
+}
+
+static int remove_path(void **state)
+{
+    (void)state;
+    return unlink(path);
+}
+
+/* ---- planned calls */
+
+typedef struct operands {
+    FtB_Matrix A, S;
+    FtB_Block X, C;
+} operands;
+
+static GrB_Info make(operands *o, rng *r)
+{
+    GrB_Info info;
+    *o = (operands){.A = rng_matrix(r, FTB_FP32, ROWS, ROWS, 1, 0.2)};
+    FTB_CHECK(FtB_Matrix_new(&o->S, FTB_FP32, ROWS, ROWS, 1));
+    FTB_CHECK(FtB_Block_new(&o->C, ROWS, FEATURES, FTB_FP32));
+    FTB_CHECK(FtB_Block_new(&o->X, ROWS, FEATURES, FTB_FP32));
+    for (int64_t t = 0; t < ROWS * FEATURES; t++)
+        ((float *)o->X->data)[t] = (float)rng_unit(r);
+done:
+    return info;
+}
+
+static void clear(operands *o)
+{
+    FtB_Matrix_free(&o->A);
+    FtB_Matrix_free(&o->S);
+    FtB_Block_free(&o->X);
+    FtB_Block_free(&o->C);
+}
+
+/* A plan of one of the operations. */
+static GrB_Info plan_of(FtB_Plan *plan, const operands *o, ftb_wisdom_op op, FtB_Effort effort)
+{
+    if (op == FTB_WISDOM_SPMM)
+        return FtB_mxm_plan(plan, o->C, NULL, NULL, "plus : src", o->A, o->X, NULL, effort);
+    if (op == FTB_WISDOM_SDDMM)
+        return FtB_mxm_plan(plan, o->S, o->A, NULL, FTB_PLUS_DOT, o->X, o->X, FTB_DESC_RST1, effort);
+    return FtB_attention_plan(plan, o->C, o->A, NULL, FTB_PLUS_DOT, o->X, o->X, o->X, NULL, NULL, effort);
+}
+
+static bool says(FtB_Plan plan, const char *words)
+{
+    char text[4096] = "";
+    FILE *file = fmemopen(text, sizeof text, "w");
+    assert_non_null(file);
+    assert_ok(FtB_Plan_explain(plan, file));
+    fclose(file);
+    return strstr(text, words) != NULL;
+}
+
+static bool from_wisdom(const operands *o, ftb_wisdom_op op)
+{
+    FtB_Plan plan;
+    assert_ok(plan_of(&plan, o, op, FTB_ESTIMATE));
+    bool found = says(plan, "<- measured, from wisdom") && says(plan, "measured   ");
+    FtB_Plan_free(&plan);
+    return found;
+}
+
+static double figure(FtB_Plan plan, const char *key)
+{
+    double x;
+    assert_ok(FtB_Plan_get(plan, key, &x));
+    return x;
+}
+
+static void is_used(void **state)
+{
+    (void)state;
+    rng r = rng_new();
+    operands o, other;
+    assert_ok(make(&o, &r));
+    assert_ok(make(&other, &r));
+    for (int op = 0; op < FTB_WISDOM_OPS; op++) {
+        FtB_Plan found, used;
+        assert_false(from_wisdom(&o, (ftb_wisdom_op)op));
+        assert_ok(plan_of(&found, &o, (ftb_wisdom_op)op, FTB_MEASURE));
+        assert_false(says(found, "from wisdom"));
+        assert_true(from_wisdom(&o, (ftb_wisdom_op)op));
+        assert_false(from_wisdom(&other, (ftb_wisdom_op)op)); /* other entries */
+        assert_ok(plan_of(&used, &o, (ftb_wisdom_op)op, FTB_ESTIMATE));
+        assert_true(figure(found, "segment") == figure(used, "segment"));
+        assert_true(figure(found, "tile") == figure(used, "tile"));
+        assert_ok(FtB_Plan_set(used, "threads", "1"));
+        assert_false(says(used, "from wisdom")); /* by hand now */
+        FtB_Plan_free(&found);
+        FtB_Plan_free(&used);
+        ftb_isa_force(FTB_ISA_BASELINE);
+        assert_true(from_wisdom(&o, (ftb_wisdom_op)op) == (ftb_isa_force(-1) == FTB_ISA_BASELINE));
+        assert_ok(FtB_Context_set_threads(NULL, 3));
+        assert_true(op != FTB_WISDOM_SPMM || !from_wisdom(&o, FTB_WISDOM_SPMM));
+        assert_ok(FtB_Context_set_threads(NULL, 0));
+    }
+    assert_ok(FtB_Wisdom_forget(NULL));
+    for (int op = 0; op < FTB_WISDOM_OPS; op++)
+        assert_false(from_wisdom(&o, (ftb_wisdom_op)op));
+    clear(&o);
+    clear(&other);
+}
+
+/* Whatever wisdom says, calls without a plan have the same bits: attention does not read it, and what the
+ * others take from it moves none. */
+static void moves_no_bits(void **state)
+{
+    (void)state;
+    rng r = rng_new();
+    operands o;
+    float first[3][ROWS * FEATURES];
+    assert_ok(make(&o, &r));
+    const size_t bytes = sizeof first[0], scores = (size_t)o.A->pattern->nvals * sizeof(float);
+    for (int turn = 0; turn < 4; turn++) {
+        ftb_wisdom_entry *entries;
+        int64_t count;
+        if (turn == 1)
+            for (int op = 0; op < FTB_WISDOM_OPS; op++) {
+                FtB_Plan plan;
+                assert_ok(plan_of(&plan, &o, (ftb_wisdom_op)op, FTB_MEASURE));
+                FtB_Plan_free(&plan);
+            }
+        assert_ok(ftb_wisdom_list(&entries, &count, ftb_context()));
+        assert_int_equal(count, turn ? 3 : 0);
+        for (int t = 0; t < count && turn > 1; t++) { /* choices that nobody would measure */
+            entries[t].choice =
+                (ftb_wisdom_choice){t == 0 ? (int)FTB_SPMM_PARTITIONED : (int)FTB_SDDMM_SEGMENTS, 5 * turn,
+                                    1 + 15 * (turn == 2), 1};
+            assert_ok(ftb_wisdom_add(ftb_context(), &entries[t], 1));
+        }
+        ftb_delete(entries);
+        assert_ok(FtB_mxm(o.C, NULL, NULL, "plus : src", o.A, o.X, NULL));
+        turn ? assert_memory_equal(o.C->data, first[0], bytes) : (void)memcpy(first[0], o.C->data, bytes);
+        assert_ok(FtB_mxm(o.S, o.A, NULL, FTB_PLUS_DOT, o.X, o.X, FTB_DESC_RST1));
+        turn ? assert_memory_equal(o.S->values->data, first[1], scores)
+             : (void)memcpy(first[1], o.S->values->data, scores);
+        assert_ok(FtB_attention(o.C, o.A, NULL, FTB_PLUS_DOT, o.X, o.X, o.X, NULL, NULL));
+        turn ? assert_memory_equal(o.C->data, first[2], bytes) : (void)memcpy(first[2], o.C->data, bytes);
+    }
+    assert_ok(FtB_Wisdom_forget(NULL));
+    clear(&o);
+}
+
+/* ---- files */
+
+static ftb_wisdom_entry some_entry(rng *r)
+{
+    ftb_wisdom_entry e = {0};
+    ftb_wisdom_here(&e.when, (ftb_wisdom_op)rng_below(r, FTB_WISDOM_OPS));
+    snprintf(e.when.kernel, sizeof e.when.kernel, "kernel_%d", (int)rng_below(r, 1000));
+    for (int f = 0; f < (e.when.op == FTB_WISDOM_SPMM ? 10 : FTB_WISDOM_FACTS); f++)
+        e.when.fact[f] = (int64_t)(rng_bits(r) >> (1 + rng_below(r, 63)));
+    e.when.degrees = rng_bits(r);
+    bool segments = rng_below(r, 2);
+    e.choice.family = e.when.op == FTB_WISDOM_SPMM ? (segments ? FTB_SPMM_PARTITIONED : FTB_SPMM_DIRECT)
+                      : segments                   ? FTB_SDDMM_SEGMENTS
+                                                   : FTB_SDDMM_ROWS;
+    e.choice.segment = segments ? 1 + (int32_t)rng_below(r, 65536) : 0;
+    e.choice.tile = 1 + rng_below(r, 4096);
+    e.choice.nanoseconds = (int64_t)(rng_bits(r) >> 20);
+    return e;
+}
+
+static size_t read_file(char *text)
+{
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    size_t size = fread(text, 1, ROOM, file);
+    fclose(file);
+    return size;
+}
+
+static void write_file(const char *text, size_t size)
+{
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(text, 1, size, file), size);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void round_trip(void **state)
+{
+    (void)state;
+    rng r = rng_new();
+    static char text[ROOM], again[ROOM];
+    for (int n = 0; n <= 60; n += 12) {
+        ftb_wisdom_entry *before, *after;
+        int64_t count, read;
+        assert_ok(FtB_Wisdom_forget(NULL));
+        for (int t = 0; t < n; t++) {
+            ftb_wisdom_entry e = some_entry(&r);
+            assert_ok(ftb_wisdom_add(ftb_context(), &e, 1));
+        }
+        assert_ok(ftb_wisdom_list(&before, &count, ftb_context()));
+        assert_ok(FtB_Wisdom_save(NULL, path));
+        assert_ok(FtB_Wisdom_forget(NULL));
+        assert_ok(FtB_Wisdom_load(NULL, path));
+        assert_ok(FtB_Wisdom_load(NULL, path)); /* known already */
+        assert_ok(ftb_wisdom_list(&after, &read, ftb_context()));
+        assert_int_equal(read, count);
+        assert_memory_equal(before, after, (size_t)count * sizeof *before);
+        size_t size = read_file(text);
+        assert_ok(FtB_Wisdom_save(NULL, path));
+        assert_int_equal(read_file(again), size);
+        assert_memory_equal(text, again, size);
+        ftb_delete(before);
+        ftb_delete(after);
+    }
+    assert_ok(FtB_Wisdom_forget(NULL));
+}
+
+/* No more than so many cases are kept, and the newest stay. */
+static void is_bounded(void **state)
+{
+    (void)state;
+    rng r = rng_new();
+    ftb_wisdom_entry *kept, e = some_entry(&r);
+    int64_t count, now;
+    for (int t = 0; t < FTB_WISDOM_MOST + 100; t++) {
+        e.when.fact[0] = t;
+        assert_ok(ftb_wisdom_add(ftb_context(), &e, 1));
+    }
+    assert_ok(ftb_wisdom_list(&kept, &count, ftb_context()));
+    assert_int_equal(count, FTB_WISDOM_MOST);
+    assert_int_equal(kept[0].when.fact[0], 100);
+    assert_int_equal(kept[count - 1].when.fact[0], FTB_WISDOM_MOST + 99);
+    ftb_delete(kept);
+    assert_ok(FtB_Context_memory(NULL, &now, NULL));
+    assert_true(now > 0);
+    int64_t with = now;
+    assert_ok(FtB_Wisdom_save(NULL, path));
+    assert_ok(FtB_Wisdom_forget(NULL));
+    assert_ok(FtB_Context_memory(NULL, &now, NULL));
+    assert_true(with - now < 300000);
+    assert_ok(FtB_Wisdom_load(NULL, path));
+    assert_ok(FtB_Wisdom_forget(NULL));
+}
+
+static void some_file(rng *r, char *text, size_t *size)
+{
+    assert_ok(FtB_Wisdom_forget(NULL));
+    for (int t = 0; t < 4; t++) {
+        ftb_wisdom_entry e = some_entry(r);
+        assert_ok(ftb_wisdom_add(ftb_context(), &e, 1));
+    }
+    assert_ok(FtB_Wisdom_save(NULL, path));
+    assert_ok(FtB_Wisdom_forget(NULL));
+    *size = read_file(text);
+    text[*size] = 0;
+}
+
+static int64_t cases_known(void)
+{
+    ftb_wisdom_entry *entries;
+    int64_t count;
+    assert_ok(ftb_wisdom_list(&entries, &count, ftb_context()));
+    ftb_delete(entries);
+    return count;
+}
+
+/* Bytes changed, lost and added: a file is read whole or changes nothing. */
+static void damaged(void **state)
+{
+    (void)state;
+    rng r = rng_new();
+    static char text[ROOM], bad[ROOM];
+    size_t size;
+    some_file(&r, text, &size);
+    for (size_t cut = 0; cut < size; cut += 1 + (size_t)rng_below(&r, 9)) {
+        write_file(text, cut);
+        assert_int_equal(FtB_Wisdom_load(NULL, path), FTB_FORMAT);
+        assert_int_equal(cases_known(), 0);
+    }
+    for (int t = 0; t < 2000; t++) {
+        size_t at = (size_t)rng_below(&r, (int64_t)size), length = size;
+        memcpy(bad, text, size);
+        if (t % 3 == 0)
+            bad[at] = (char)rng_bits(&r);
+        else if (t % 3 == 1)
+            memmove(bad + at, bad + at + 1, --length - at);
+        else
+            memmove(bad + at + 1, bad + at, length++ - at);
+        write_file(bad, length);
+        GrB_Info info = FtB_Wisdom_load(NULL, path);
+        if (info != GrB_SUCCESS && info != FTB_FORMAT && info != GrB_INVALID_VALUE)
+            fail_msg("mutation %d: %d %s", t, info, FtB_error());
+        assert_true(info == GrB_SUCCESS ? cases_known() >= 3 : cases_known() == 0);
+        assert_true(info == GrB_SUCCESS || strstr(FtB_error(), path));
+        assert_ok(FtB_Wisdom_forget(NULL));
+    }
+}
+
+/* The file with `from` replaced by `to` is refused with these words. */
+static void refuse(const char *text, const char *from, const char *to, GrB_Info info, const char *words)
+{
+    char bad[ROOM];
+    const char *at = strstr(text, from);
+    assert_non_null(at);
+    snprintf(bad, sizeof bad, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
+    write_file(bad, strlen(bad));
+    assert_fails(info, words, FtB_Wisdom_load(NULL, path));
+    assert_int_equal(cases_known(), 0);
+}
+
+static void refusals(void **state)
+{
+    (void)state;
+    rng r = rng_new();
+    static char text[ROOM];
+    size_t size;
+    some_file(&r, text, &size);
+    refuse(text, "wisdom 1", "wisdom 2", FTB_FORMAT, ":1:1: expected featblas-wisdom 1");
+    refuse(text, " cores=", " cores=9", GrB_INVALID_VALUE,
+           ":2:1: measured on another machine; this one is 'machine");
+    refuse(text, "isa=", "isa=other_", GrB_INVALID_VALUE, "another machine");
+    refuse(text, "end 4", "end 5", FTB_FORMAT, ":7:5: expected the number of cases above");
+    refuse(text, "end 4\n", "end 4\n\n", FTB_FORMAT, ":8:1: expected nothing after the end");
+    refuse(text, "end 4\n", "sum 4\n", FTB_FORMAT, ":7:1: expected spmm, sddmm, attention or end");
+    refuse(text, " -> ", " => ", FTB_FORMAT, "expected -> ");
+    refuse(text, "nrows=", "rows=", FTB_FORMAT, "expected nrows");
+    refuse(text, "nrows=", "nrows=-", FTB_FORMAT, "expected a whole number");
+    refuse(text, "nrows=", "nrows=99999999999999999999", FTB_FORMAT, "expected a smaller number");
+    refuse(text, "degrees=", "degrees=x", FTB_FORMAT, "expected 16 hexadecimal digits");
+    refuse(text, "kernel=", "kernel=A", FTB_FORMAT, "expected a kernel's name");
+    assert_fails(GrB_NULL_POINTER, "path: NULL", FtB_Wisdom_load(NULL, NULL));
+    assert_fails(GrB_NULL_POINTER, "path: NULL", FtB_Wisdom_save(NULL, NULL));
+    assert_fails(FTB_IO, "/nowhere/x: cannot be read", FtB_Wisdom_load(NULL, "/nowhere/x"));
+    assert_fails(FTB_IO, "/nowhere/x: cannot write", FtB_Wisdom_save(NULL, "/nowhere/x"));
+}
+
+/* ---- memory and threads */
+
+static GrB_Info call(void *arg)
+{
+    FtB_Context ctx = NULL;
+    GrB_Info info;
+    rng *r = arg;
+    ftb_wisdom_entry e = some_entry(r);
+    FTB_CHECK(FtB_Context_new(&ctx));
+    FTB_CHECK(FtB_Wisdom_load(ctx, path));
+    FTB_CHECK(ftb_wisdom_add(ctx, &e, 1));
+    info = FtB_Wisdom_save(ctx, path);
+done:
+    FtB_Context_free(&ctx);
+    return info;
+}
+
+static void failing_allocations(void **state)
+{
+    (void)state;
+    rng r = rng_new();
+    static char text[ROOM];
+    size_t size;
+    some_file(&r, text, &size);
+    fail_every_allocation(call, NULL, &r);
+    FtB_Context ctx;
+    assert_ok(FtB_Context_new(&ctx));
+    assert_ok(FtB_Context_set_memory_limit(ctx, 10000));
+    assert_fails(FTB_LIMIT, "memory limit", FtB_Wisdom_load(ctx, path));
+    assert_ok(FtB_Context_free(&ctx));
+}
+
+static void *work(void *arg)
+{
+    operands *o = arg;
+    for (int t = 0; t < 30; t++) {
+        FtB_Plan plan = NULL;
+        GrB_Info info = plan_of(&plan, o, FTB_WISDOM_SDDMM, t % 5 == 0 ? FTB_MEASURE : FTB_ESTIMATE);
+        FtB_Plan_free(&plan);
+        if (info == GrB_SUCCESS && t % 7 == 0)
+            info = FtB_Wisdom_load(NULL, path);
+        if (info == GrB_SUCCESS && t % 11 == 0)
+            info = FtB_Wisdom_forget(NULL);
+        if (info != GrB_SUCCESS)
+            return o;
+    }
+    return NULL;
+}
+
+static void from_several_threads(void **state)
+{
+    (void)state;
+    rng r = rng_new();
+    operands o;
+    pthread_t threads[4];
+    static char text[ROOM];
+    size_t size;
+    some_file(&r, text, &size);
+    assert_ok(make(&o, &r));
+    assert_ok(FtB_Context_set_threads(NULL, 1));
+    for (int t = 0; t < 4; t++)
+        assert_int_equal(pthread_create(&threads[t], NULL, work, &o), 0);
+    for (int t = 0; t < 4; t++) {
+        void *failed;
+        assert_int_equal(pthread_join(threads[t], &failed), 0);
+        assert_null(failed);
+    }
+    assert_ok(FtB_Context_set_threads(NULL, 0));
+    assert_ok(FtB_Wisdom_forget(NULL));
+    clear(&o);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(is_used),
+        cmocka_unit_test(moves_no_bits),
+        cmocka_unit_test(round_trip),
+        cmocka_unit_test(is_bounded),
+        cmocka_unit_test(damaged),
+        cmocka_unit_test(refusals),
+        cmocka_unit_test(failing_allocations),
+        cmocka_unit_test(from_several_threads),
+    };
+    return cmocka_run_group_tests(tests, make_path, remove_path);
+}
