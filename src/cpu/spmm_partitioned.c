@@ -8,13 +8,13 @@
 #include "cpu/spmm_lanes.h"
 
 #define AHEAD 8        /* visits; 4 to 12 measure the same within noise, 2 is slower */
-#define EDGE_BYTES 128 /* of values, fetched with the row */
+#define EDGE_BYTES 2048 /* at most, of a visit's values, fetched with the row */
 
 #pragma GCC diagnostic ignored "-Wpsabi" /* vectors are passed between inlined functions only */
 
-INLINE void fetch(const void *from, int bytes)
+INLINE void fetch(const void *from, int64_t bytes)
 {
-    for (int line = 0; line < bytes; line += 64)
+    for (int64_t line = 0; line < bytes; line += 64)
         __builtin_prefetch((const char *)from + line);
 }
 
@@ -44,7 +44,7 @@ INLINE void fetch(const void *from, int bytes)
             fetch(outs + (row[soon] - row0) * (nv * L), nv * VECTOR);                                        \
             if (edge != FTB_EDGE_NONE)                                                                       \
                 fetch(ys + (place[soon] - place0) * ldy,                                                     \
-                      edge == FTB_EDGE_ONE ? EDGE_BYTES : 4 * EDGE_BYTES);                                   \
+                      ftb_min((start[soon + 1] - start[soon]) * ldy * (int64_t)sizeof(T), EDGE_BYTES));      \
             if (entry[visit] == rowptr[i])                                                                   \
                 for (int n = 0; n < nv; n++)                                                                 \
                     acc[n] = none;                                                                           \
