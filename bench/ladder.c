@@ -29,7 +29,7 @@ static rung rungs[] = {
     {"as planned", false, NULL, NULL, NULL, NULL, 0},
     {"plain loop, -O3 -ffast-math", true, "plain", NULL, NULL, NULL, 0},
     {"four dot products at a time", true, "rows", NULL, NULL, NULL, 0},
-    {"packed segments that fit L2", true, "segments", NULL, NULL, NULL, 0},
+    {"packed segments that fit L2, rows in parts", true, "segments", NULL, NULL, NULL, 0},
     {"as planned", true, NULL, NULL, NULL, NULL, 0},
 };
 enum { RUNGS = sizeof rungs / sizeof *rungs };

@@ -195,6 +195,29 @@ static void bits(void **state)
     any_plan();
 }
 
+/* Rows that do not stay in L3 are walked part by part. */
+static void rows_in_parts(void **state)
+{
+    (void)state;
+    static const planned by_rows = {"rows", NULL, NULL}, by_segments = {"segments", "3", NULL};
+    const int64_t nrows = 140000, ncols = 40, width = 64; /* 36 MB: three parts */
+    rng r = rng_new();
+    FtB_Matrix M = rng_matrix(&r, FTB_BOOL, nrows, ncols, 0, 0.1), expected, C;
+    FtB_Block Y = block(&r, FTB_FP32, nrows, 1, width), X = block(&r, FTB_FP32, ncols, 1, width);
+    assert_ok(FtB_Matrix_new(&expected, FTB_FP32, nrows, ncols, 1));
+    assert_ok(FtB_Matrix_new(&C, FTB_FP32, nrows, ncols, 1));
+    current = &by_rows;
+    assert_ok(planned_mxm(expected, M, FTB_ARG(NULL), FTB_ARG(FTB_PLUS_DOT), Y, X, FTB_DESC_ST1));
+    current = &by_segments;
+    assert_ok(planned_mxm(C, M, FTB_ARG(NULL), FTB_ARG(FTB_PLUS_DOT), Y, X, FTB_DESC_ST1));
+    assert_same(C, expected);
+    FtB_Matrix_free(&M);
+    FtB_Matrix_free(&expected);
+    FtB_Matrix_free(&C);
+    FtB_Block_free(&Y);
+    FtB_Block_free(&X);
+}
+
 /* NaN and infinity reach the entries that read them, and no others. */
 static void not_numbers(void **state)
 {
@@ -512,15 +535,11 @@ static void rule(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_cases),
-        cmocka_unit_test(bits),
-        cmocka_unit_test(not_numbers),
-        cmocka_unit_test(graphblas_semirings),
-        cmocka_unit_test(refusals),
-        cmocka_unit_test(failing_allocations),
-        cmocka_unit_test(rule),
-        cmocka_unit_test(over_values),
-        cmocka_unit_test(plans_as_objects),
+        cmocka_unit_test(random_cases),        cmocka_unit_test(bits),
+        cmocka_unit_test(rows_in_parts),       cmocka_unit_test(not_numbers),
+        cmocka_unit_test(graphblas_semirings), cmocka_unit_test(refusals),
+        cmocka_unit_test(failing_allocations), cmocka_unit_test(rule),
+        cmocka_unit_test(over_values),         cmocka_unit_test(plans_as_objects),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -229,6 +229,19 @@ void ftb_partition_release(ftb_partition *partition)
         delete_partition(partition);
 }
 
+int64_t ftb_partition_visit(const ftb_partition *partition, int64_t segment, int64_t i)
+{
+    int64_t low = partition->segment[segment], high = partition->segment[segment + 1];
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (partition->row[middle] < i)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 int64_t ftb_partition_bytes(ftb_pattern *p, int64_t width)
 {
     pthread_mutex_lock(&p->lock);

@@ -26,6 +26,8 @@ typedef struct ftb_partition {
 /* The partition of p with that width: cached, or built. The caller holds a reference. nrows < 2^32. */
 GrB_Info ftb_partition_get(ftb_partition **partition, ftb_pattern *p, int64_t width);
 void ftb_partition_release(ftb_partition *partition); /* NULL is allowed */
+/* The first visit of a segment whose row is not before i. */
+int64_t ftb_partition_visit(const ftb_partition *partition, int64_t segment, int64_t i);
 /* Bytes that one would take, beside what is cached; 0 if it is cached. */
 int64_t ftb_partition_bytes(ftb_pattern *p, int64_t width);
 /* The widest segments among the partitions that are cached; 0: none is. */

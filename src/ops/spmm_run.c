@@ -97,20 +97,6 @@ static void fill_empty(const run *r, const tile *t, int64_t first, int64_t last)
 
 /* ---- partitioned */
 
-/* The first visit of segment s whose row is not before i. */
-static int64_t visit_from(const ftb_partition *s, int64_t segment, int64_t i)
-{
-    int64_t low = s->segment[segment], high = s->segment[segment + 1];
-    while (low < high) {
-        int64_t middle = low + (high - low) / 2;
-        if (s->row[middle] < i)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* A part of the rows, and a thread's memory. */
 typedef struct part {
     int64_t row0, row1;
@@ -120,8 +106,8 @@ typedef struct part {
 static bool visits_of(ftb_spmm_visits *v, const run *r, const part *of, int64_t segment)
 {
     const ftb_partition *s = r->partition;
-    v->first = visit_from(s, segment, of->row0);
-    v->last = of->row1 == r->product->p->nrows ? s->segment[segment + 1] : visit_from(s, segment, of->row1);
+    v->first = ftb_partition_visit(s, segment, of->row0);
+    v->last = ftb_partition_visit(s, segment, of->row1);
     return v->first < v->last;
 }
 
