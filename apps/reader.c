@@ -61,6 +61,8 @@ int reader_read(const reader_values *v, const char *path, FtB_Matrix *R, FtB_Lab
                                     FTB_READ_OPTIONS(.format = (FtB_Format)v->format, .columns = v->columns,
                                                      .delimiter = delimiter, .header = v->header,
                                                      .duplicates = (FtB_Dup)v->duplicates, .found = found));
+    if (info == FTB_LIMIT && strstr(FtB_error(), "are enough"))
+        return app_library_error(info, APP_MEMORY);
     if ((info == FTB_LIMIT || info == GrB_OUT_OF_MEMORY) && !app_signal())
         return app_fail(APP_MEMORY, "%s does not fit while it is read: %s", path, FtB_error());
     if (info != GrB_INVALID_VALUE)

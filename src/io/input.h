@@ -115,7 +115,22 @@ GrB_Info ftb_rounds_run(ftb_rounds *r, char *first, char *rest, char *end,
 GrB_Info ftb_rounds_append(ftb_rounds *r);
 void ftb_rounds_stop(ftb_rounds *r); /* frees what only parsing needs */
 
-/* ---- formats */
+/* ---- limits (need.c) */
+
+/* What is known of a text that did not fit. */
+typedef struct ftb_need {
+    int64_t left;                /* bytes of the limit, before the text was opened */
+    int64_t nrows, ncols, nvals; /* as announced; unused where there are labels */
+    int mirror;                  /* entries that are made of one */
+    bool valued, lined;
+    bool labels, texts; /* an edge list: its lines are counted by reading on; texts: some ids may be */
+} ftb_need;
+/* FTB_LIMIT, with a limit that is enough to read it. The text cannot be read any more. */
+GrB_Info ftb_text_too_large(ftb_text *t, const ftb_need *need);
+/* The same for a reader that needs `need` bytes. */
+GrB_Info ftb_too_large(FtB_Context ctx, int64_t left, double need, const char *name);
+/* What build.c takes at most beside n tuples with `entry` bytes of values: records, sorting, the result. */
+double ftb_build_bytes(FtB_Context ctx, double n, double nrows, double col_size, double entry);
 
 /* ---- CSR arrays of a file (assemble.c) */
 

@@ -40,11 +40,22 @@ static GrB_Info skip(ftb_input *in, int64_t count)
     return info;
 }
 
+/* The arrays, which are used as they are; where columns turned out not to ascend, also what it takes to build
+ * anew. */
+static double array_bytes(const ftb_csr_head *h, FtB_Context ctx, bool anew)
+{
+    double n = (double)h->nvals, values = 8 * (double)h->width; /* or less */
+    double bytes = 8 * (double)h->nrows + n * (h->column_bytes + values) + 8192;
+    return anew ? bytes + 16 * n + n * values + ftb_build_bytes(ctx, n, (double)h->nrows, 8, values) : bytes;
+}
+
 GrB_Info ftb_read_csr(FtB_Matrix *A, FtB_Context ctx, ftb_input *in, const FtB_Read_options *options)
 {
     ftb_csr_head h;
     ftb_arrays a = {.ctx = ctx, .name = ftb_input_name(in)};
     void *rowptr = NULL;
+    bool whole = false;
+    int64_t left = ftb_memory_left(ctx);
     GrB_Info info;
     FTB_CHECK(ftb_input_exactly(in, &h, sizeof h, "head"));
     FTB_CHECK(check_head(&h, in));
@@ -62,8 +73,11 @@ GrB_Info ftb_read_csr(FtB_Matrix *A, FtB_Context ctx, ftb_input *in, const FtB_R
         FTB_CHECK(skip(in, h.values_at - h.columns_at - h.nvals * h.column_bytes));
         FTB_CHECK(ftb_read_array(&a.values, ctx, in, h.nvals * h.width, FtB_Type_size(a.type), "values"));
     }
+    whole = true;
     FTB_CHECK(ftb_arrays_build(A, &a, options));
 done:
+    if (info == FTB_LIMIT)
+        info = ftb_too_large(ctx, left, array_bytes(&h, ctx, whole), ftb_input_name(in));
     ftb_arrays_clear(&a);
     return info;
 }

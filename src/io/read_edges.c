@@ -341,6 +341,7 @@ GrB_Info ftb_read_edges(FtB_Matrix *A, FtB_Labels *rows, FtB_Labels *cols, FtB_C
     ftb_rounds *rounds = &r.rounds;
     ftb_tuples *t = &rounds->tuples;
     char *first = NULL, *rest = NULL, *end = NULL;
+    int64_t left = ftb_memory_left(ctx);
     GrB_Info info;
     FTB_CHECK(ftb_text_open(&rounds->text, ctx, in));
     FTB_CHECK(read_head(&r, options, &first, &rest, &end));
@@ -362,6 +363,14 @@ GrB_Info ftb_read_edges(FtB_Matrix *A, FtB_Labels *rows, FtB_Labels *cols, FtB_C
     if (options->found)
         *options->found = r.layout.quotes ? FTB_CSV : FTB_TSV;
 done:
+    if (info == FTB_LIMIT && rounds->text.in)
+        info = ftb_text_too_large(
+            &rounds->text, &(ftb_need){.left = left,
+                                       .mirror = 1,
+                                       .valued = r.layout.value >= 0 || options->duplicates == FTB_DUP_COUNT,
+                                       .lined = options->duplicates == FTB_DUP_ERROR,
+                                       .labels = true,
+                                       .texts = r.texts[0] || r.texts[1] || t->nvals == 0});
     ftb_rounds_stop(rounds);
     ftb_delete(r.workers);
     ftb_tuples_clear(t);

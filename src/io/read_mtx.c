@@ -380,6 +380,7 @@ GrB_Info ftb_read_mtx(FtB_Matrix *A, FtB_Context ctx, ftb_input *in, const FtB_R
     reader r = {.rounds.tuples.ctx = ctx};
     ftb_rounds *rounds = &r.rounds;
     char *first = NULL, *rest = NULL, *end = NULL;
+    int64_t left = ftb_memory_left(ctx);
     GrB_Info info;
     FTB_CHECK(ftb_text_open(&rounds->text, ctx, in));
     FTB_CHECK(read_header(&r.h, &rounds->text, &first, &rest, &end));
@@ -391,6 +392,14 @@ GrB_Info ftb_read_mtx(FtB_Matrix *A, FtB_Context ctx, ftb_input *in, const FtB_R
         FTB_CHECK(mirror(&r.h, &rounds->tuples, r.diagonal));
     FTB_CHECK(ftb_tuples_build(A, &rounds->tuples, types[r.h.field], options, ftb_input_name(in)));
 done:
+    if (info == FTB_LIMIT && r.h.nvals > 0)
+        info = ftb_text_too_large(&rounds->text, &(ftb_need){.left = left,
+                                                             .nrows = r.h.nrows,
+                                                             .ncols = r.h.ncols,
+                                                             .nvals = r.h.nvals,
+                                                             .mirror = r.h.symmetry == GENERAL ? 1 : 2,
+                                                             .valued = r.h.field != PATTERN,
+                                                             .lined = options->duplicates == FTB_DUP_ERROR});
     ftb_rounds_stop(rounds);
     ftb_delete(r.workers);
     ftb_tuples_clear(&rounds->tuples);
