@@ -5,7 +5,7 @@
  * row has gathered so far once, if the maximum rose. The row's state stays in memory between the visits of
  * its segments, so that keys and values come from L2 (cpu/heads.h). The order of additions is that of the
  * entries; where sums are rescaled depends on the segments, which are a part of the plan. One head at a time,
- * steps are of sixteen entries, whose scores are one vector (cpu/head.h). Milakov and
+ * scores are vectors of sixteen entries (cpu/head.h), two of which are computed together. Milakov and
  * Gimelshein, "Online normalizer calculation for softmax", 2018; Dao et al., "FlashAttention", 2022. */
 #include "cpu/attention.h"
 
@@ -58,36 +58,50 @@ FTB_INLINE void attend_step(const ftb_attention_job *a, int size, const step *w,
 
 /* ---- one head */
 
-/* n <= 16 entries at `at` of one row; `sum` has sixteen lanes. */
-FTB_INLINE void head_step(const ftb_attention_job *a, int size, const head_form *form, int64_t limit,
-                          int64_t row, int64_t at, int64_t entry, int64_t n, lanes *sum)
+/* Entries whose scores are computed together: two vectors, so that one's steps fill the other's waits. */
+#define TOGETHER (2 * FTB_LANES)
+
+FTB_INLINE lanes head_scores(const ftb_attention_job *a, int size, const head_form *form, int64_t limit,
+                             const real *y, int64_t at, int64_t n)
 {
-    real *most = (real *)a->most + row * a->state_ld, weight[FTB_LANES], factor = 1;
-    const real *y = (const real *)a->y + row * a->yld;
-    const void *column = a->visits.column;
     lanes score;
     if (a->add) {
         score = head_sums(a, size, at, n, y);
         score = lanes_mul(score, head_slope(score, (real)a->slope));
     } else {
-        score = lanes_mul(head_dots(a->x, form->xld, form->groups, column, size, at, n, limit, y),
+        score = lanes_mul(head_dots(a->x, form->xld, form->groups, a->visits.column, size, at, n, limit, y),
                           lanes_all((real)a->scale));
     }
-    if (n < FTB_LANES)
-        score = head_cut(score, n, -INFINITY);
-    if (lanes_any_above(score, *most)) {
-        real greatest = lanes_greatest(score, *most);
+    return n < FTB_LANES ? head_cut(score, n, -INFINITY) : score;
+}
+
+/* n <= 16 vectors entries at `at` of one row; vectors is 1 or 2, a constant; `sum` has sixteen lanes. */
+FTB_INLINE void head_step(const ftb_attention_job *a, int size, const head_form *form, int64_t limit,
+                          int vectors, int64_t row, int64_t at, int64_t entry, int64_t n, lanes *sum)
+{
+    real *most = (real *)a->most + row * a->state_ld, weight[TOGETHER], factor = 1;
+    const real *y = (const real *)a->y + row * a->yld;
+    lanes score[2];
+    for (int v = 0; v < vectors; v++)
+        score[v] = head_scores(a, size, form, limit, y, at + v * FTB_LANES,
+                               v == vectors - 1 ? n - v * FTB_LANES : FTB_LANES);
+    lanes above = vectors == 2 ? lanes_greater(score[0], score[1]) : score[0];
+    if (lanes_any_above(above, *most)) {
+        real greatest = lanes_greatest(above, *most);
         factor = real_exp(*most - greatest);
         *most = greatest;
         *sum = lanes_mul(*sum, lanes_all(factor));
     }
-    score = lanes_exp(lanes_subtract(score, lanes_all(*most == -INFINITY ? 0 : *most)));
-    *sum = lanes_add(*sum, score);
-    lanes_store(weight, score);
+    const lanes less = lanes_all(*most == -INFINITY ? 0 : *most);
+    for (int v = 0; v < vectors; v++) {
+        score[v] = lanes_exp(lanes_subtract(score[v], less));
+        *sum = lanes_add(*sum, score[v]);
+        lanes_store(weight + v * FTB_LANES, score[v]);
+    }
     if (a->drop)
         attend_drop(a, entry, n, weight);
     head_weigh(form->value_groups, (real *)a->acc + row * a->acc_ld, factor, weight, a->x_values,
-               form->values_ld, column, size, at, n);
+               form->values_ld, a->visits.column, size, at, n);
 }
 
 FTB_INLINE void attend_head(const ftb_attention_job *a, int size, const head_form *form, int64_t first,
@@ -106,9 +120,11 @@ FTB_INLINE void attend_head(const ftb_attention_job *a, int size, const head_for
             __builtin_prefetch((const real *)a->sum + next_row * a->state_ld, 1);
         }
         lanes sum = head_cut(lanes_all(*total), 1, 0);
-        for (; at < end; at += FTB_LANES)
-            head_step(a, size, form, v->start[last], row, at, entry + at,
-                      end - at < FTB_LANES ? end - at : FTB_LANES, &sum);
+        for (; end - at > FTB_LANES; at += TOGETHER)
+            head_step(a, size, form, v->start[last], 2, row, at, entry + at,
+                      end - at < TOGETHER ? end - at : TOGETHER, &sum);
+        if (at < end)
+            head_step(a, size, form, v->start[last], 1, row, at, entry + at, end - at, &sum);
         *total = lanes_total(sum);
     }
 }
