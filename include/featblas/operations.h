@@ -18,8 +18,8 @@ extern "C" {
  *    which may name a = A(i,k), b = B(k,j), and m, the mask's entry;
  *  - sparse m x p times block p x d: C is a block m x d'; C(i,:) = reducer over the entries (i,k) of A of the
  *    message, which may name src = B(k,:), edge = A(i,k), and dst;
- *  - block m x d times block n x d, read transposed: C is a matrix m x n, masked; C(i,j) = the message, for
- * every (i,j) that M admits, which may name dst = A(i,:), src = B(j,:), edge = M(i,j).
+ *  - block m x d times block n x d, read transposed: C is a matrix m x n, masked; C(i,j) = the message
+ *    for every (i,j) that M admits, which may name dst = A(i,:), src = B(j,:), edge = M(i,j).
  *
  *  All may name the indices i, j, k, the degrees di, dj, dk, and what FtB_Semiring_bind bound; for blocks, k
  *  and j both name the source's vertex. Transposes of the descriptor come first.

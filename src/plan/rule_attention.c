@@ -1,8 +1,9 @@
 /* Attention in one walk or in three steps.
  *
- *     fused    what moving bytes takes (rule_sddmm.c), or the work if that is more: a visit of a head, and
- * steps of sixteen entries, which are as much work when they are not full steps    dot products and the
- * weighted sum, as planned for themselves, and a softmax that reads and writes the weights
+ *  - fused: what moving bytes takes (rule_sddmm.c), or the work if that is more: visits of a head, and
+ *    steps of sixteen entries, which are as much work when they are not full;
+ *  - steps: dot products and the weighted sum, as planned for themselves, and a softmax that reads and writes
+ *    the weights.
  *
  * The walk wins where rows have many entries in a segment; steps where they have few, where heads are narrow
  * or no multiple of a vector, and where scores are of a form that no kernel knows. Fitted on a Sapphire
