@@ -7,7 +7,7 @@
  * via propagation blocking", IPDPS 2017, for rows of features instead of numbers. */
 #include "cpu/spmm_lanes.h"
 
-#define AHEAD 8        /* visits; 4 to 12 measure the same within noise, 2 is slower */
+#define AHEAD 8         /* visits; 4 to 12 measure the same within noise, 2 is slower */
 #define EDGE_BYTES 2048 /* at most, of a visit's values, fetched with the row */
 
 #pragma GCC diagnostic ignored "-Wpsabi" /* vectors are passed between inlined functions only */
