@@ -134,6 +134,7 @@ static GrB_Info make_codes(ftb_product *product)
     uint8_t *codes = ftb_product_own(product, ftb_new(product->ctx, product->right->nvals, 1));
     if (!codes)
         return ftb_nomem();
+#pragma omp parallel for num_threads(product->plan.threads)
     for (int64_t e = 0; e < product->right->nvals; e++)
         codes[e] = ((const uint8_t *)p->bval)[product->right_from[e]];
     p->bval = codes;

@@ -33,7 +33,9 @@ static GrB_Info rank_columns(ftb_product *product)
         info = ftb_nomem();
         goto done;
     }
-    for (int64_t e = 0; e < right->nvals; e++)
+    for (int64_t j = 0; j < n && product->self; j++) /* the left operand's rows are these columns */
+        degree[j] = (uint32_t)(product->left->rowptr[j + 1] - product->left->rowptr[j]);
+    for (int64_t e = 0; e < right->nvals && !product->self; e++)
         degree[((const int32_t *)right->colidx)[e]]++;
     for (int64_t j = 0; j < n; j++) /* bucket 1 holds the largest */
         start[MANY_DEGREES - ftb_min(degree[j], MANY_DEGREES - 1)]++;
@@ -71,11 +73,14 @@ GrB_Info ftb_product_hot_facts(ftb_product *product)
         return info;
     double within[FTB_HOT_CHOICES] = {0}, without[FTB_HOT_CHOICES] = {0}, all = 0;
     int64_t entries[FTB_HOT_CHOICES] = {0};
+    const uint32_t *rank = product->rank;
+#pragma omp parallel for num_threads(ftb_threads(product->ctx)) schedule(dynamic, 4096)                      \
+    reduction(+ : within[ : FTB_HOT_CHOICES], without[ : FTB_HOT_CHOICES], entries[ : FTB_HOT_CHOICES], all)
     for (int64_t k = 0; k < right->nrows; k++) { /* row k is met about as often as it has entries */
         int64_t length = right->rowptr[k + 1] - right->rowptr[k];
         int64_t inside[FTB_HOT_CHOICES] = {0};
         for (int64_t e = right->rowptr[k]; e < right->rowptr[k + 1]; e++) {
-            uint32_t id = product->rank[((const int32_t *)right->colidx)[e]];
+            uint32_t id = rank[((const int32_t *)right->colidx)[e]];
             for (int c = 0; c < FTB_HOT_CHOICES; c++)
                 inside[c] += id < 512u << c;
         }
@@ -153,25 +158,45 @@ static void fill_bits(ftb_product *product, int64_t *cold)
 typedef struct cold_entries {
     char *ids;       /* of the right operand */
     uint8_t *bcodes; /* TABLE */
-    int64_t *next;   /* place of each left row's next entry */
+    int64_t *next;   /* of each thread: place of each left row's next entry */
+    int64_t *arow;   /* of the left operand */
     int32_t *acol;   /* of the left operand, if it keeps only some */
     uint8_t *acodes;
     int64_t *start; /* in row k, of left entry (i, k) */
 } cold_entries;
 
-/* With cross counts the left operand keeps its cold rows alone. */
-static void fill_cold(ftb_product *product, const cold_entries *c)
+/* Where the left rows' entries of k0 and more go. */
+static void skip_to(const ftb_product *product, const cold_entries *c, int64_t k0, int64_t *next)
+{
+    const ftb_spgemm *p = &product->p;
+    for (int64_t i = 0; i < p->nrows; i++) {
+        int64_t lo = p->arow[i], hi = c->arow[i + 1] > c->arow[i] ? p->arow[i + 1] : lo;
+        while (lo < hi) {
+            int64_t mid = lo + (hi - lo) / 2;
+            if (((const int32_t *)p->acol)[mid] < k0)
+                lo = mid + 1;
+            else
+                hi = mid;
+        }
+        next[i] = c->arow[i] + lo - p->arow[i];
+    }
+}
+
+/* Rows k0 .. k1 - 1 of the right operand. With cross counts the left operand keeps its cold rows alone. */
+static void fill_cold_rows(ftb_product *product, const cold_entries *c, const int64_t *brow, int64_t k0,
+                           int64_t k1, int64_t *next)
 {
     const ftb_spgemm *p = &product->p;
     const ftb_pattern *right = product->right;
     const uint32_t hot = (uint32_t)product->plan.hot;
     const size_t id_size = p->id16 ? 2 : 4;
     const uint8_t *code = p->bval;
-    for (int64_t k = 0, to = 0; k < right->nrows; k++)
+    int64_t to = brow[k0];
+    for (int64_t k = k0; k < k1; k++)
         for (int64_t e = right->rowptr[k]; e < right->rowptr[k + 1]; e++) {
             uint32_t id = ftb_spgemm_id(p, e);
-            if (c->next && (id >= hot || !product->cross)) {
-                int64_t x = c->next[((const int32_t *)right->colidx)[e]]++;
+            if (next && (id >= hot || !product->cross)) {
+                int64_t x = next[((const int32_t *)right->colidx)[e]]++;
                 if (c->acol)
                     c->acol[x] = (int32_t)k;
                 if (c->acodes)
@@ -188,16 +213,30 @@ static void fill_cold(ftb_product *product, const cold_entries *c)
         }
 }
 
+/* By parts of the right operand's rows, one of each thread. */
+static void fill_cold(ftb_product *product, const cold_entries *c, const int64_t *brow)
+{
+    const int parts = product->plan.threads;
+#pragma omp parallel for num_threads(parts) schedule(static, 1)
+    for (int part = 0; part < parts; part++) {
+        int64_t *next = c->next ? c->next + part * product->p.nrows : NULL;
+        int64_t k0 = ftb_pattern_cut(product->right, part, parts);
+        if (next)
+            skip_to(product, c, k0, next);
+        fill_cold_rows(product, c, brow, k0, ftb_pattern_cut(product->right, part + 1, parts), next);
+    }
+}
+
 /* The left operand's rows, and memory for its entries. */
-static GrB_Info make_cold_left(ftb_product *product, cold_entries *c, int64_t **arow_)
+static GrB_Info make_cold_left(ftb_product *product, cold_entries *c)
 {
     const ftb_spgemm *p = &product->p;
     FtB_Context ctx = product->ctx;
     const int64_t nrows = p->nrows;
     const bool triangle = p->bstart != NULL, cross = product->cross != NULL;
     const bool codes = cross && p->message == FTB_MESSAGE_TABLE;
-    int64_t *arow = *arow_ = ftb_product_own(product, ftb_new(ctx, nrows + 1, sizeof *arow));
-    c->next = ftb_new(ctx, nrows + 1, sizeof *c->next);
+    int64_t *arow = c->arow = ftb_product_own(product, ftb_new(ctx, nrows + 1, sizeof *arow));
+    c->next = ftb_new(ctx, nrows * product->plan.threads, sizeof *c->next);
     if (!arow || !c->next)
         return ftb_nomem();
     arow[0] = 0;
@@ -205,7 +244,6 @@ static GrB_Info make_cold_left(ftb_product *product, cold_entries *c, int64_t **
         bool kept = !cross || p->rank[i] >= (uint32_t)product->plan.hot;
         arow[i + 1] = arow[i] + (kept ? p->arow[i + 1] - p->arow[i] : 0);
     }
-    memcpy(c->next, arow, (size_t)(nrows + 1) * sizeof *c->next);
     if (cross)
         c->acol = ftb_product_own(product, ftb_new(ctx, arow[nrows], sizeof *c->acol));
     if (codes)
@@ -223,20 +261,19 @@ static GrB_Info make_cold(ftb_product *product, int64_t *brow)
     const int64_t nvals = brow[product->right->nrows];
     const bool codes = p->message == FTB_MESSAGE_TABLE;
     ftb_spgemm *cold = &product->cold;
-    int64_t *arow = NULL;
     cold_entries c = {.ids = ftb_product_own(product, ftb_new(product->ctx, nvals, p->id16 ? 2 : 4))};
     if (codes)
         c.bcodes = ftb_product_own(product, ftb_new(product->ctx, nvals, 1));
     GrB_Info info = c.ids && (!codes || c.bcodes) ? GrB_SUCCESS : ftb_nomem();
     if (info == GrB_SUCCESS && (product->cross || p->bstart))
-        info = make_cold_left(product, &c, &arow);
+        info = make_cold_left(product, &c);
     if (info != GrB_SUCCESS)
         goto done;
-    fill_cold(product, &c);
+    fill_cold(product, &c, brow);
     *cold = *p;
     cold->brow = brow;
     cold->bid = c.ids;
-    cold->arow = arow ? arow : p->arow;
+    cold->arow = c.arow ? c.arow : p->arow;
     cold->acol = c.acol ? c.acol : p->acol;
     cold->bstart = c.start;
     cold->skip = 0;
