@@ -194,7 +194,11 @@ bool ftb_product_exact_in_fp64(const ftb_product *product, double largest_messag
 
 GrB_Info ftb_product_name_columns(ftb_product *product); /* order and rank */
 GrB_Info ftb_product_hot_facts(ftb_product *product);    /* which share of products hot columns hold */
-GrB_Info ftb_product_hot(ftb_product *product);          /* the hot columns' matrix, cross and cold */
+/* Adds to the sums of hot ids from `first` on (a multiple of FTB_BITS_LINE, as `columns`) what the left
+ * entries x0 .. x1 - 1 meet there: units without `lookup`, else cells. */
+void ftb_product_hot_sums(const ftb_product *product, const float (*lookup)[16], int64_t first,
+                          int64_t columns, int64_t x0, int64_t x1, void *to);
+GrB_Info ftb_product_hot(ftb_product *product); /* the hot columns' matrix, cross and cold */
 GrB_Info ftb_product_compact(ftb_product *product);
 void ftb_product_count(ftb_product *product); /* row_products, and facts if rows are full */
 

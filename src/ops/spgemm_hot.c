@@ -318,13 +318,11 @@ static void count_tile(const ftb_product *product, int64_t tile, uint32_t *count
             cross[h * product->cross_row + c] = (uint16_t)counts[c % TILE * hot + h];
 }
 
-/* Adds what rows x0 .. x1 - 1 of the left operand's entries hold of lines from `line` on: sums in units, or
- * cells. */
-static void add_lines(const ftb_product *product, const float (*lookup)[16], int64_t line, int64_t columns,
-                      int64_t x0, int64_t x1, void *to)
+void ftb_product_hot_sums(const ftb_product *product, const float (*lookup)[16], int64_t first,
+                          int64_t columns, int64_t x0, int64_t x1, void *to)
 {
     const int64_t ninner = product->right->nrows;
-    const uint64_t *table = product->bits + line / 16 * ninner;
+    const uint64_t *table = product->bits + first / 16 * ninner;
     const int32_t *k = (const int32_t *)product->p.acol + x0;
     const uint8_t *entry = product->factors.entry + x0;
     if (lookup)
@@ -350,7 +348,8 @@ static void sum_tile(const ftb_product *product, const float (*lookup)[16], int6
     empty_lines(lookup != NULL, FTB_CROSS_TILE * hot, sums);
     for (int64_t c = c0; c < ftb_min(p->nids - hot, c0 + FTB_CROSS_TILE); c++) {
         int64_t i = p->order[hot + c];
-        add_lines(product, lookup, 0, hot, p->arow[i], p->arow[i + 1], (uint32_t *)sums + (c - c0) * hot);
+        ftb_product_hot_sums(product, lookup, 0, hot, p->arow[i], p->arow[i + 1],
+                             (uint32_t *)sums + (c - c0) * hot);
     }
     float *cells = sums;
     if (!lookup)
@@ -386,7 +385,7 @@ static GrB_Info make_square(ftb_product *product)
                 int64_t x0 = next[h], x1 = x0, end = p->arow[p->order[h] + 1];
                 while (x1 < end && k[x1] < k0 + BLOCK)
                     x1++;
-                add_lines(product, lookup, line, FTB_BITS_LINE, x0, x1, square + h * hot + line);
+                ftb_product_hot_sums(product, lookup, line, FTB_BITS_LINE, x0, x1, square + h * hot + line);
                 next[h] = x1;
             }
     }

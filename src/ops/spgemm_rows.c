@@ -437,23 +437,17 @@ static void count_hot(ftb_worker *w, int64_t i)
      acc + hot);
 }
 
-/* The same for sums, row by row: into the cells of lines from `first` on. */
-static void sum_lines(const ftb_product *product, int64_t i, int64_t first, float *acc)
+/* Sums of row i alone, into the empty cells of ids from `first` on. */
+static void sum_row(const ftb_product *product, int64_t i, int64_t first, float *acc)
 {
-    const ftb_spgemm *p = &product->p;
-    const int64_t x0 = p->arow[i], n = p->arow[i + 1] - x0, ninner = product->right->nrows;
     const int64_t columns = product->plan.hot - first;
-    const uint64_t *bits = product->bits + first / 16 * ninner;
-    const int32_t *k = (const int32_t *)p->acol + x0;
-    const uint8_t *entry = product->factors.entry + x0;
-    if (product->factors.table) {
-        FTB_PICK(ftb_spgemm_lookup)
-        (bits, ninner, columns, k, entry, n, (const float(*)[16])product->factors.table, acc);
-        return;
-    }
-    memset(acc, 0, (size_t)columns * sizeof *acc);
-    FTB_PICK(ftb_spgemm_nibbles)(bits, ninner, columns, k, entry, n, (uint32_t *)(void *)acc);
-    FTB_PICK(ftb_spgemm_cells)((uint32_t *)(void *)acc, columns, (float)product->factors.unit, acc);
+    const float(*lookup)[16] = (const float(*)[16])product->factors.table;
+    if (!lookup)
+        memset(acc, 0, (size_t)columns * sizeof *acc);
+    ftb_product_hot_sums(product, lookup, first, columns, product->p.arow[i], product->p.arow[i + 1], acc);
+    if (!lookup)
+        FTB_PICK(ftb_spgemm_cells)
+    ((const uint32_t *)(const void *)acc, columns, (float)product->factors.unit, acc);
 }
 
 /* Sums of two columns one of which is hot may be known. */
@@ -467,7 +461,7 @@ static void sum_hot(ftb_worker *w, int64_t i)
     const int64_t first = from / FTB_BITS_LINE * FTB_BITS_LINE, stride = hot * FTB_CROSS_TILE;
     const int64_t rank = p->rank[i], cold = rank - hot;
     if (!product->cross) {
-        sum_lines(product, i, first, acc + first);
+        sum_row(product, i, first, acc + first);
         clear_cells(p, acc + first, from - first);
     } else if (cold < 0) {
         if (product->factors.table)

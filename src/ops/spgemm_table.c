@@ -257,11 +257,11 @@ static GrB_Info find_lookup(ftb_product *product, const dictionary *da, const di
     const bool dual = product->dual_table != NULL;
     float(*table)[16] =
         ftb_product_own(product, ftb_new(product->ctx, da->count * (1 + dual), sizeof *table));
+    if (!table)
+        return ftb_nomem();
     float(*back)[16] = dual ? table + da->count : table;
     product->factors.table = table;
     product->factors.back = back;
-    if (!table)
-        return ftb_nomem();
     for (int ca = 0; ca < da->count; ca++) {
         product->factors.left[ca] = (uint8_t)ca;
         for (int t = 0; t < 16; t++) {
