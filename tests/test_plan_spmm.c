@@ -66,8 +66,36 @@ static void test_few_entries(void **state)
     assert_true(plan.parts <= 2);
 }
 
+/* A part's rows of the result stay near while edges' values pass: more values, more parts. */
+static void test_values_need_parts(void **state)
+{
+    (void)state;
+    ftb_spmm_plan plain = {0}, valued = {0};
+    ftb_spmm_facts f = even(100000, 100000, 9, 128, 1);
+    ftb_rule_spmm(&plain, &f, &server);
+    f.edge_bytes = 32;
+    ftb_rule_spmm(&valued, &f, &server);
+    assert_int_equal(valued.family, FTB_SPMM_PARTITIONED);
+    assert_true(valued.parts > plain.parts);
+    assert_true(valued.seconds > plain.seconds);
+}
+
+static void test_forced_parts(void **state)
+{
+    (void)state;
+    ftb_spmm_facts f = even(100000, 100000, 9, 128, 2);
+    for (int64_t parts = 1; parts <= 64; parts = 3 * parts + 1) {
+        ftb_spmm_plan plan = {.parts = parts, .forced = FTB_SPMM_SET_PARTS};
+        ftb_rule_spmm(&plan, &f, &server);
+        assert_int_equal(plan.family, FTB_SPMM_PARTITIONED);
+        assert_int_equal(plan.parts, parts);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_many_rows), cmocka_unit_test(test_few_entries)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_values_need_parts),
+                                       cmocka_unit_test(test_forced_parts), cmocka_unit_test(test_many_rows),
+                                       cmocka_unit_test(test_few_entries)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -170,8 +170,14 @@ static void check_shape(product *t, rng *r, const ftb_spmm_kernel *kernel, ftb_f
 {
     FtB_Type type = kernel->kind.type;
     bool edges = kernel->kind.edge != FTB_EDGE_NONE, lanes = kernel->kind.edge == FTB_EDGE_LANES;
-    if (lanes && heads == 1)
+    if (kernel->kind.edge == FTB_EDGE_HEADS) {
+        if (width % FTB_PICK(ftb_spmm_lanes)(type) != 0)
+            return;
+        lanes = true;
+        full = false;
+    } else if (lanes && heads == 1) {
         full = true;
+    }
     if (lanes && heads * width == 1)
         return; /* one value an edge */
     t->features = heads * width;

@@ -23,8 +23,9 @@
 /* What edges bring along. */
 typedef enum ftb_spmm_edge {
     FTB_EDGE_NONE,
-    FTB_EDGE_ONE,  /* one value, for all features */
-    FTB_EDGE_LANES /* one per head or per feature: see ftb_spmm_window */
+    FTB_EDGE_ONE,   /* one value, for all features */
+    FTB_EDGE_HEADS, /* one per head, whose features fill whole vectors: see ftb_spmm_window, `first` alone */
+    FTB_EDGE_LANES  /* one per head or per feature: see ftb_spmm_window */
 } ftb_spmm_edge;
 
 /* How the lanes of a vector find their values among an edge's: lane l has y[first + lane[l]], lane[l] < count
@@ -91,6 +92,7 @@ typedef void (*ftb_spmm_row)(const ftb_spmm_rows *r);
 #define FTB_SPMM_KERNELS(X)                                                                                  \
     X(plus_copy_f32, f32, FTB_FP32, false, FTB_FORM_COPY, FTB_EDGE_NONE)                                     \
     X(plus_mul_f32_edge, f32, FTB_FP32, false, FTB_FORM_MUL, FTB_EDGE_ONE)                                   \
+    X(plus_mul_f32_heads, f32, FTB_FP32, false, FTB_FORM_MUL, FTB_EDGE_HEADS)                                \
     X(plus_mul_f32_lanes, f32, FTB_FP32, false, FTB_FORM_MUL, FTB_EDGE_LANES)                                \
     X(plus_any_f32_edge, f32, FTB_FP32, false, FTB_FORM_ANY, FTB_EDGE_ONE)                                   \
     X(plus_any_f32_lanes, f32, FTB_FP32, false, FTB_FORM_ANY, FTB_EDGE_LANES)                                \
@@ -99,6 +101,7 @@ typedef void (*ftb_spmm_row)(const ftb_spmm_rows *r);
     X(best_any_f32_lanes, f32, FTB_FP32, true, FTB_FORM_ANY, FTB_EDGE_LANES)                                 \
     X(plus_copy_f64, f64, FTB_FP64, false, FTB_FORM_COPY, FTB_EDGE_NONE)                                     \
     X(plus_mul_f64_edge, f64, FTB_FP64, false, FTB_FORM_MUL, FTB_EDGE_ONE)                                   \
+    X(plus_mul_f64_heads, f64, FTB_FP64, false, FTB_FORM_MUL, FTB_EDGE_HEADS)                                \
     X(plus_mul_f64_lanes, f64, FTB_FP64, false, FTB_FORM_MUL, FTB_EDGE_LANES)                                \
     X(plus_any_f64_edge, f64, FTB_FP64, false, FTB_FORM_ANY, FTB_EDGE_ONE)                                   \
     X(plus_any_f64_lanes, f64, FTB_FP64, false, FTB_FORM_ANY, FTB_EDGE_LANES)                                \

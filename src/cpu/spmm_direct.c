@@ -67,8 +67,9 @@ INLINE void fetch_source(const char *x, int bytes)
         return n == nv - 1 ? load_##suffix(x + n * LANES(T), some)                                           \
                            : (v_##suffix) * (const u_##suffix *)(x + n * LANES(T));                          \
     }                                                                                                        \
-    INLINE void row_##suffix(const ftb_spmm_rows *r, const spread *lanes, int64_t i, int nv, bool best,      \
-                             ftb_form form, ftb_spmm_edge edge, tail some, v_##suffix *acc)                  \
+    INLINE void row_##suffix(const ftb_spmm_rows *r, const int64_t *at, const spread *lanes, int64_t i,      \
+                             int nv, bool best, ftb_form form, ftb_spmm_edge edge, tail some,                \
+                             v_##suffix *acc)                                                                \
     {                                                                                                        \
         const T *xs = r->x, *y = (const T *)r->message.y + r->rowptr[i] * r->message.ldy;                    \
         const int flip = r->message.least ? -1 : 0;                                                          \
@@ -81,9 +82,9 @@ INLINE void fetch_source(const char *x, int bytes)
             if (edge == FTB_EDGE_ONE)                                                                        \
                 all = splat_##suffix(*y);                                                                    \
             for (int n = 0; n < nv; n++)                                                                     \
-                acc[n] =                                                                                     \
-                    gather_##suffix(acc[n], best, false, form, source_##suffix(x, n, nv, some),              \
-                                    edge == FTB_EDGE_LANES ? spread_##suffix(y, &lanes[n]) : all, flip);     \
+                acc[n] = gather_##suffix(                                                                    \
+                    acc[n], best, false, form, source_##suffix(x, n, nv, some),                              \
+                    edge > FTB_EDGE_ONE ? value_of_##suffix(edge, y, at, lanes, n) : all, flip);             \
         }                                                                                                    \
     }                                                                                                        \
     INLINE void rows_##suffix(const ftb_spmm_rows *r, int nv, bool best, ftb_form constant,                  \
@@ -93,8 +94,11 @@ INLINE void fetch_source(const char *x, int bytes)
         const tail some = tail_of(r->tail, sizeof(T));                                                       \
         const int flip = r->message.least ? -1 : 0;                                                          \
         spread lanes[FTB_SPMM_VECTORS];                                                                      \
-        for (int n = 0; n < nv && edge == FTB_EDGE_LANES; n++)                                               \
+        int64_t at[FTB_SPMM_VECTORS];                                                                        \
+        for (int n = 0; n < nv && edge > FTB_EDGE_ONE; n++) {                                                \
+            at[n] = r->message.window[n].first;                                                              \
             lanes[n] = spread_of(&r->message.window[n], sizeof(T));                                          \
+        }                                                                                                    \
         for (int64_t t = r->first; t < r->last; t++) {                                                       \
             const int64_t i = r->rows ? r->rows[t] : t;                                                      \
             T *out = (T *)r->out + i * r->ldo;                                                               \
@@ -103,7 +107,7 @@ INLINE void fetch_source(const char *x, int bytes)
                 continue;                                                                                    \
             for (int n = 0; n < nv; n++)                                                                     \
                 acc[n] = best ? (v_##suffix)((v_##k){0} + LOWEST_##suffix) : (v_##suffix){0};                \
-            row_##suffix(r, lanes, i, nv, best, form, edge, some, acc);                                      \
+            row_##suffix(r, at, lanes, i, nv, best, form, edge, some, acc);                                  \
             for (int n = 0; n < nv; n++) {                                                                   \
                 v_##suffix sum = best ? value_##suffix((v_##k)acc[n], flip) : acc[n];                        \
                 if (n < nv - 1)                                                                              \

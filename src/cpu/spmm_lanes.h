@@ -197,6 +197,19 @@ SPREAD(f64, double)
 SPREAD(i64, uint64_t)
 #endif
 
+/* Value n of an edge, of those for the vectors of a tile. */
+#define VALUE(suffix, T)                                                                                     \
+    INLINE v_##suffix value_of_##suffix(ftb_spmm_edge edge, const T *y, const int64_t *at,                   \
+                                        const spread *lanes, int n)                                          \
+    {                                                                                                        \
+        return edge == FTB_EDGE_LANES   ? spread_##suffix(y, &lanes[n])                                      \
+               : edge == FTB_EDGE_HEADS ? splat_##suffix(y[at[n]])                                           \
+                                        : splat_##suffix(*y);                                                \
+    }
+VALUE(f32, float)
+VALUE(f64, double)
+VALUE(i64, uint64_t)
+
 /* ---- what is added up */
 
 #define MESSAGE(suffix, quotient)                                                                            \

@@ -34,8 +34,11 @@ INLINE void fetch(const void *from, int64_t bytes)
         T *outs = v->out;                                                                                    \
         spread lanes[FTB_SPMM_VECTORS];                                                                      \
         const v_##suffix none = best ? NONE_##suffix : (v_##suffix){0};                                      \
-        for (int n = 0; n < nv && edge == FTB_EDGE_LANES; n++)                                               \
+        int64_t at[FTB_SPMM_VECTORS];                                                                        \
+        for (int n = 0; n < nv && edge > FTB_EDGE_ONE; n++) {                                                \
+            at[n] = v->message.window[n].first;                                                              \
             lanes[n] = spread_of(&v->message.window[n], sizeof(T));                                          \
+        }                                                                                                    \
         for (int64_t visit = v->first; visit < end; visit++) {                                               \
             const int64_t i = row[visit], last = start[visit + 1], soon = ftb_min(visit + AHEAD, end - 1);   \
             const T *y = ys + (place[visit] - place0) * ldy;                                                 \
@@ -57,9 +60,9 @@ INLINE void fetch(const void *from, int64_t bytes)
                 if (edge == FTB_EDGE_ONE)                                                                    \
                     all = splat_##suffix(*y);                                                                \
                 for (int n = 0; n < nv; n++)                                                                 \
-                    acc[n] =                                                                                 \
-                        gather_##suffix(acc[n], best, true, form, *(const v_##suffix *)(x + n * L),          \
-                                        edge == FTB_EDGE_LANES ? spread_##suffix(y, &lanes[n]) : all, flip); \
+                    acc[n] = gather_##suffix(                                                                \
+                        acc[n], best, true, form, *(const v_##suffix *)(x + n * L),                          \
+                        edge > FTB_EDGE_ONE ? value_of_##suffix(edge, y, at, lanes, n) : all, flip);         \
             }                                                                                                \
             for (int n = 0; n < nv; n++)                                                                     \
                 *(v_##suffix *)(out + n * L) = acc[n];                                                       \

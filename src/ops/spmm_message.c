@@ -43,6 +43,16 @@ static FtB_Type kernel_type(const work *w)
                : w->hoisted.type.reduced;
 }
 
+static ftb_spmm_edge edge_kind(const ftb_spmm_product *product)
+{
+    ftb_spmm_kind heads = product->kind;
+    heads.edge = FTB_EDGE_HEADS;
+    if (product->yheads * product->ywidth <= 1)
+        return FTB_EDGE_ONE;
+    bool whole = product->ywidth == 1 && product->width % FTB_PICK(ftb_spmm_lanes)(heads.type) == 0;
+    return whole && ftb_spmm_find(&heads) >= 0 ? FTB_EDGE_HEADS : FTB_EDGE_LANES;
+}
+
 /* The kernel, if there is one, with all of the product but its memory. */
 static bool find_kernel(work *w)
 {
@@ -73,7 +83,7 @@ static bool find_kernel(work *w)
                                   .rows = w->request->rows,
                                   .nlisted = w->request->nlisted};
     if (edges)
-        product->kind.edge = y->heads * y->width > 1 ? FTB_EDGE_LANES : FTB_EDGE_ONE;
+        product->kind.edge = edge_kind(product);
     if (edges && y->heads == 1 && y->width > 1 && w->hoisted.core.heads > 1)
         return false; /* the same values for every head */
     int found = ftb_spmm_find(&product->kind);

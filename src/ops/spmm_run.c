@@ -77,7 +77,7 @@ static ftb_spmm_terms message_of(const run *r, const tile *t)
     const ftb_spmm_product *p = r->product;
     ftb_spmm_terms m = {.form = p->form, .least = p->least, .y = p->y ? p->y : p->x};
     m.ldy = p->y ? p->yheads * p->ywidth : 0;
-    for (int n = 0; n < t->vectors && p->kind.edge == FTB_EDGE_LANES; n++)
+    for (int n = 0; n < t->vectors && p->kind.edge > FTB_EDGE_ONE; n++)
         m.window[n] = window_of(r, t, n);
     return m;
 }

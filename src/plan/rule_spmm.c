@@ -3,8 +3,12 @@
  *
  *     direct       entries x (features x bytes / rate where the block fits + the entry's own bytes)
  *     partitioned  tiles x (entries x tile x bytes / rate of L2 + visits x what a visit costs
- *                           + lines of edge values, which lie scattered) + packing
+ *                           + lines of edge values, which lie scattered) + parts x packing
  *     ordered      the same, but the lines once, and then the values in order for every tile
+ *
+ * Between two visits of a row the other rows of its part go by, with their edges' values: as long as that
+ * stays in L3, rows and lines cost little; more parts shorten it, and pack the sources again. rand-100k, 8 x
+ * 16 weights, in 1, 4, 8 and 16 parts: 0.98, 0.68, 0.61 and 0.66 s.
  *
  * A row of degree g meets segments x (1 - exp(-g / segments)) of them, if columns are spread evenly.
  * Constants were fitted on a Sapphire Rapids core, 48 M entries, widths 16 to 512. */
@@ -17,25 +21,26 @@
 #define L3_RATE 25e9
 #define MEMORY_RATE 12e9
 
-#define L2_GATHER 0.65        /* of the rate in order: rows of a tile from anywhere in L2 */
-#define FAR_GATHER 0.65       /* the same, of L3 and memory, with prefetch */
-#define LONG_ROW 1024         /* bytes */
-#define MARGIN 0.9            /* partitions must be this much faster: no model is better than that */
-#define CHAIN_SECONDS 1.15e-9 /* of an addition that waits for the one before */
-#define ENTRY_SECONDS 0.6e-9  /* of a direct entry beside its bytes */
-#define VECTOR_SECONDS 0.4e-9 /* of an entry of a sum over one feature */
-#define ROW_SECONDS 6e-9      /* of a direct row: its end is not foreseen */
-#define VISIT_SECONDS 2.5e-9  /* of a visit, beside the tile's row */
-#define VISIT_OVERLAP 6       /* rows of the tile come while others are worked on, if most are visited */
-#define LINE_SECONDS 25e-9    /* of a line of edge values that the visits before it do not lead to */
-#define ORDER_SECONDS 15e-9   /* the same, while nothing but copying goes on */
-#define ORDERED_PARTS 4       /* at least: what is copied is read again before much else was */
-#define ORDERED_BYTES (INT64_C(1) << 26)  /* of a part's values */
+#define L2_GATHER 0.65         /* of the rate in order: rows of a tile from anywhere in L2 */
+#define FAR_GATHER 0.65        /* the same, of L3 and memory, with prefetch */
+#define LONG_ROW 1024          /* bytes */
+#define MARGIN 0.9             /* partitions must be this much faster: no model is better than that */
+#define CHAIN_SECONDS 1.15e-9  /* of an addition that waits for the one before */
+#define ENTRY_SECONDS 0.6e-9   /* of a direct entry beside its bytes */
+#define VECTOR_SECONDS 0.4e-9  /* of an entry of a sum over one feature */
+#define ROW_SECONDS 6e-9       /* of a direct row: its end is not foreseen */
+#define VISIT_SECONDS 2.5e-9   /* of a visit, beside the tile's row */
+#define VISIT_OVERLAP 6        /* rows of the tile come while others are worked on, if most are visited */
+#define LINE_SECONDS 8e-9      /* of a line of edge values that the visits before it do not lead to */
+#define FAR_LINE_SECONDS 25e-9 /* the same, where the part's rows come from memory, too */
+#define ORDER_SECONDS 15e-9    /* the same, while nothing but copying goes on */
+#define ORDERED_BYTES (INT64_C(1) << 28)  /* of a part's values */
 #define BUILD_SECONDS 4e-9                /* of an entry that is partitioned */
 #define BUILD_USES 8                      /* products that share the price of a partition */
 #define PROGRAM_SECONDS 0.5e-9            /* of a value of a message without kernel */
 #define RESULT_BYTES (INT64_C(256) << 20) /* of tiles of the result, of all threads */
 #define PACK_ENTRIES 64                   /* entries a source, for every time that it is packed */
+#define MOST_PARTS 16                     /* times the fewest */
 #define MOST_SEGMENT 65536
 #define MOST_VECTORS 8
 
@@ -96,18 +101,32 @@ static double visits_of(const ftb_spmm_facts *f, double segments)
     return visits;
 }
 
+/* How far the part's rows are from L3 between two visits: 0 where they stay, 1 where they come from memory.
+ * What a system says of L3 may be more than a core gets. */
+static double distance(const model *m, const ftb_spmm_plan *plan)
+{
+    const ftb_spmm_facts *f = m->facts;
+    double parts = (double)plan->parts, segments = ceil((double)f->ncols / (double)plan->segment);
+    double rows = (double)(plan->tile * f->value_bytes) * (double)f->listed / parts;
+    double values = (double)(f->entries * f->edge_bytes) / (parts * segments);
+    double share = (double)m->l3 / plan->threads;
+    double near = fmin(8 * (double)m->l2, 0.25 * share), far = fmin(32 * (double)m->l2, 0.75 * share);
+    return fmin(1, fmax(0, (rows + values - near) / (far - near)));
+}
+
 /* Of reading the edges' values. */
-static double edge_seconds(const model *m, const ftb_spmm_plan *plan, double visits)
+static double edge_seconds(const model *m, const ftb_spmm_plan *plan, double visits, double far)
 {
     double entries = (double)m->facts->entries, bytes = entries * (double)m->facts->edge_bytes;
     double lines = visits + bytes / 64;
     if (m->facts->edge_bytes == 0)
         return 0;
-    return plan->ordered ? lines * ORDER_SECONDS + (double)(plan->ntiles + 1) * bytes / m->memory_rate
-                         : (double)plan->ntiles * lines * LINE_SECONDS;
+    return plan->ordered
+               ? lines * ORDER_SECONDS + (double)(plan->ntiles + 1) * bytes / m->memory_rate
+               : (double)plan->ntiles * lines * (LINE_SECONDS + far * (FAR_LINE_SECONDS - LINE_SECONDS));
 }
 
-static double partitioned_seconds(const model *m, const ftb_spmm_plan *plan)
+static double partitioned_seconds(const model *m, const ftb_spmm_plan *plan, double visits)
 {
     const int64_t tile = plan->tile, segment = plan->segment;
     const ftb_spmm_facts *f = m->facts;
@@ -118,15 +137,14 @@ static double partitioned_seconds(const model *m, const ftb_spmm_plan *plan)
     double gather = fmax(bytes / rate, CHAIN_SECONDS) + 2 / m->memory_rate;
     if (packed > 0.4 * (double)m->l2)
         gather *= 0.9 + packed / (4 * (double)m->l2); /* some of it is driven out */
-    bool near = bytes * (double)f->nrows <= 0.75 * (double)m->l3;
-    double visits = visits_of(f, segments), packs = (double)plan->parts;
+    double far = distance(m, plan), packs = (double)plan->parts;
     double visited = fmin(1, visits / (segments * fmax(1, (double)f->listed)));
-    double visit =
-        VISIT_SECONDS + 20 / m->memory_rate +
-        2 * bytes / ((1 + (VISIT_OVERLAP - 1) * visited * visited) * (near ? m->l3_rate : m->memory_rate));
+    double visit = VISIT_SECONDS + 20 / m->memory_rate +
+                   2 * bytes / (1 + (VISIT_OVERLAP - 1) * visited * visited) *
+                       ((1 - far) / m->l3_rate + far / m->memory_rate);
     double seconds = (double)plan->ntiles * (entries * gather + visits * visit) +
-                     edge_seconds(m, plan, visits) +
-                     packs * block * (double)(f->stored_bytes + f->value_bytes) / m->l3_rate +
+                     edge_seconds(m, plan, visits, far) +
+                     packs * block * (double)(f->stored_bytes + f->value_bytes) / m->memory_rate +
                      3 * result * (double)f->value_bytes / m->l3_rate;
     return seconds + (f->cached_segment == segment ? 0 : entries * BUILD_SECONDS / BUILD_USES);
 }
@@ -153,16 +171,21 @@ static int64_t choose_most(const ftb_spmm_plan *plan, const ftb_spmm_facts *f)
     return (int64_t)ceil(fmin(fmax(1, fmax(fit, least)), fmax(1, (double)f->nrows)));
 }
 
-/* Items of work are tiles x parts, or parts if edges are ordered: as few parts as share out evenly, or as
- * make threads' ends meet. */
-static int64_t choose_parts(const ftb_spmm_plan *plan, const ftb_spmm_facts *f)
+/* Fewest parts. */
+static int64_t least_parts(const ftb_spmm_plan *plan, const ftb_spmm_facts *f)
 {
-    int64_t parts = f->nrows > 0 ? ceil_div(f->nrows, plan->most) : 1, threads = plan->threads;
-    if (plan->ordered) {
-        int64_t full = ceil_div(f->entries * f->edge_bytes, ORDERED_BYTES);
-        parts = parts > full ? parts : full;
-        return ceil_div(parts > ORDERED_PARTS ? parts : ORDERED_PARTS, threads) * threads;
-    }
+    int64_t parts = f->nrows > 0 ? ceil_div(f->nrows, plan->most) : 1;
+    int64_t full = plan->ordered ? ceil_div(f->entries * f->edge_bytes, ORDERED_BYTES) : 1;
+    return parts > full ? parts : full;
+}
+
+/* Items of work are tiles x parts, or parts if edges are ordered: as many parts as share out evenly, or as
+ * make threads' ends meet. */
+static int64_t even_parts(const ftb_spmm_plan *plan, int64_t parts)
+{
+    int64_t threads = plan->threads;
+    if (plan->ordered)
+        return ceil_div(parts, threads) * threads;
     while (plan->ntiles * parts % threads != 0 && plan->ntiles * parts < 4 * threads)
         parts++;
     return parts;
@@ -183,14 +206,18 @@ static bool partition_fits(ftb_spmm_plan *plan, const ftb_spmm_facts *f)
     return bytes + (double)plan->partition_bytes <= (double)f->memory_left;
 }
 
-/* The better of two plans, of which the first may be none, and the second too large. */
-static void keep_better(ftb_spmm_plan *best, ftb_spmm_plan *plan, const model *m)
+/* The best of a plan in few and many parts, and of the best so far, which may be none. */
+static void keep_better(ftb_spmm_plan *best, ftb_spmm_plan *plan, const model *m, double visits)
 {
+    bool forced = plan->forced & FTB_SPMM_SET_PARTS;
     plan->most = choose_most(plan, m->facts);
-    plan->parts = choose_parts(plan, m->facts);
-    plan->partitioned_seconds = partitioned_seconds(m, plan);
-    if (plan->partitioned_seconds < best->partitioned_seconds && partition_fits(plan, m->facts))
-        *best = *plan;
+    int64_t parts = forced ? plan->parts : least_parts(plan, m->facts);
+    for (int64_t most = forced ? parts : parts * MOST_PARTS; parts <= most; parts += parts / 2 + 1) {
+        plan->parts = forced ? parts : even_parts(plan, parts);
+        plan->partitioned_seconds = partitioned_seconds(m, plan, visits);
+        if (plan->partitioned_seconds < best->partitioned_seconds && partition_fits(plan, m->facts))
+            *best = *plan;
+    }
 }
 
 static void choose_partition(ftb_spmm_plan *plan, const model *m)
@@ -210,10 +237,11 @@ static void choose_partition(ftb_spmm_plan *plan, const model *m)
             trial.ntiles = ceil_div(all, most);
             trial.tile = ceil_div(all, trial.ntiles) * f->lanes;
             trial.segment = segment > 0 ? segment : segment_for(f, trial.tile, shares[s] * (double)m->l2);
+            double visits = visits_of(f, ceil((double)f->ncols / (double)trial.segment));
             for (int ordered = 0; ordered <= (f->edge_bytes > 0); ordered++)
                 if (!(plan->forced & FTB_SPMM_SET_ORDERED) || f->edge_bytes == 0 || forced_order == ordered) {
                     trial.ordered = ordered;
-                    keep_better(plan, &trial, m);
+                    keep_better(plan, &trial, m, visits);
                 }
         }
 }
@@ -244,6 +272,7 @@ void ftb_rule_spmm(ftb_spmm_plan *plan, const ftb_spmm_facts *facts, const ftb_m
     out.segment = plan->forced & FTB_SPMM_SET_SEGMENT ? plan->segment : 0;
     out.ordered = plan->forced & FTB_SPMM_SET_ORDERED && plan->ordered;
     out.ahead = plan->forced & FTB_SPMM_SET_AHEAD ? plan->ahead : 0;
+    out.parts = plan->forced & FTB_SPMM_SET_PARTS ? plan->parts : 0;
     if (plan->forced & FTB_SPMM_SET_THREADS)
         out.threads = plan->threads;
     out.direct_seconds = direct_seconds(&m);

@@ -46,7 +46,8 @@ enum {
     FTB_SPMM_SET_TILE = 4,
     FTB_SPMM_SET_THREADS = 8,
     FTB_SPMM_SET_ORDERED = 16,
-    FTB_SPMM_SET_AHEAD = 32
+    FTB_SPMM_SET_AHEAD = 32,
+    FTB_SPMM_SET_PARTS = 64
 };
 
 /* What was decided. */

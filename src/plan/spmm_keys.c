@@ -37,7 +37,8 @@ const char *ftb_spmm_plan_set(ftb_spmm_plan *plan, const char *key, const char *
                    {"tile", "features of a tile, 1 to 128", 1, 128, FTB_SPMM_SET_TILE},
                    {"threads", "1 to 4096", 1, 4096, FTB_SPMM_SET_THREADS},
                    {"ordered", "0 or 1", 0, 1, FTB_SPMM_SET_ORDERED},
-                   {"ahead", "entries that sources are fetched ahead, 0 to 64", 0, 64, FTB_SPMM_SET_AHEAD}};
+                   {"ahead", "entries that sources are fetched ahead, 0 to 64", 0, 64, FTB_SPMM_SET_AHEAD},
+                   {"parts", "parts of the rows, 1 to 65536", 1, 65536, FTB_SPMM_SET_PARTS}};
     for (size_t n = 0; n < sizeof numbers / sizeof *numbers; n++) {
         if (strcmp(key, numbers[n].key) != 0)
             continue;
@@ -52,12 +53,14 @@ const char *ftb_spmm_plan_set(ftb_spmm_plan *plan, const char *key, const char *
             plan->threads = (int)x;
         else if (n == 3)
             plan->ordered = x > 0;
-        else
+        else if (n == 4)
             plan->ahead = x;
+        else
+            plan->parts = x;
         plan->forced |= numbers[n].bit;
         return NULL;
     }
-    return "a key of sparse x block: kernel, segment, tile, threads, ordered, ahead";
+    return "a key of sparse x block: kernel, segment, tile, threads, ordered, ahead, parts";
 }
 
 bool ftb_spmm_plan_get(const ftb_spmm_plan *plan, const ftb_spmm_facts *facts, const char *key, double *value)
@@ -129,12 +132,12 @@ void ftb_explain_spmm(const ftb_spmm_plan *plan, const ftb_spmm_facts *f, const 
                 "columns, built once (%.0f MB)\n",
                 (long long)((f->ncols - 1) / plan->segment + 1), (long long)plan->segment,
                 (long long)plan->ntiles, (long long)plan->tile, (double)plan->partition_bytes / 1e6);
+    if (plan->family == FTB_SPMM_PARTITIONED && plan->parts > 1)
+        fprintf(file, "rows             in %lld parts, each through all segments before the next\n",
+                (long long)plan->parts);
     if (plan->ordered)
-        fprintf(
-            file,
-            "edges            values of %lld parts of the rows are copied into the order of visits, once for "
-            "all tiles\n",
-            (long long)plan->parts);
+        fprintf(file,
+                "edges            a part's values are copied into the order of visits, once for all tiles\n");
     if (plan->family == FTB_SPMM_DIRECT)
         fprintf(
             file,
