@@ -189,6 +189,7 @@ static void every_plan(rng *r, int64_t heads)
     static const char *const texts[] = {"plus : src", "mean : src", "max : edge * src", "plus : edge * src"};
     static const char *const segments[] = {"1", "17", "64", "100", "65536"}, *const tiles[] = {"1", "32",
                                                                                                "128"};
+    static const char *const parts[] = {"1", "3", "300", "1000"};
     FtB_Matrix A = rng_matrix(r, FTB_FP32, N, N, heads, 0.1);
     FtB_Block blocks[3] = {NULL}, X = NULL, first = NULL, C = NULL;
     FtB_Descriptor desc = NULL;
@@ -214,6 +215,7 @@ static void every_plan(rng *r, int64_t heads)
             assert_ok(FtB_Plan_set(plan, "tile", tiles[t / 5]));
             assert_ok(FtB_Plan_set(plan, "threads", t % 2 ? "2" : "1"));
             assert_ok(FtB_Plan_set(plan, "ordered", t % 3 ? "1" : "0"));
+            assert_ok(FtB_Plan_set(plan, "parts", parts[t % 4]));
             assert_ok(FtB_Plan_get(plan, "partitioned", &figure));
             assert_true(figure > 0);
             memset(C->data, 0, sizeof(float) * N * D);
@@ -249,6 +251,62 @@ static void test_plans(void **state)
 
 /* FTB_MEASURE: another plan at most, the same bits, outputs untouched while it looks, what was forced kept.
  */
+/* Hubs' features are shared by threads: the bits of one thread. Rows 0 and 3 of 5 are hubs. */
+static void test_hubs(void **state)
+{
+    enum { HUB = (1 << 17) + 3, D = 37, ROWS = 5 };
+    static const int64_t rowptr[] = {0, HUB, HUB + 2, HUB + 2, 2 * HUB + 2, 2 * HUB + 5};
+    static const char *const texts[] = {"plus : src", "max : edge * src"};
+    rng r = rng_new();
+    int32_t *columns = malloc(sizeof *columns * (2 * HUB + 5));
+    float *weights = malloc(sizeof *weights * (2 * HUB + 5));
+    FtB_Matrix A = NULL;
+    FtB_Block X = NULL, C = NULL, mask = NULL;
+    FtB_Descriptor desc = NULL;
+    (void)state;
+    for (int i = 0; i < ROWS; i++)
+        for (int64_t e = rowptr[i]; e < rowptr[i + 1]; e++) {
+            columns[e] = (int32_t)(e - rowptr[i]);
+            weights[e] = (float)(rng_unit(&r) - 0.5);
+        }
+    assert_ok(FtB_Matrix_wrap_csr(&A, FTB_FP32, ROWS, HUB, 1, rowptr, columns, weights));
+    assert_ok(FtB_Block_new(&X, HUB, D, FTB_FP32));
+    assert_ok(FtB_Block_new(&C, ROWS, D, FTB_FP32));
+    assert_ok(FtB_Block_new(&mask, ROWS, 1, FTB_BOOL));
+    for (int64_t t = 0; t < (int64_t)HUB * D; t++)
+        ((float *)X->data)[t] = (float)(rng_unit(&r) - 0.5);
+    for (int i = 1; i < ROWS; i++)
+        ((bool *)mask->data)[i] = true;
+    assert_ok(FtB_Descriptor_new(&desc));
+    for (int t = 0; t < 4; t++) {
+        float one[ROWS * D] = {0};
+        for (int threads = 1; threads <= 4; threads += 3) {
+            char text[8];
+            FtB_Plan plan = NULL;
+            snprintf(text, sizeof text, "%d", threads);
+            assert_ok(
+                FtB_mxm_plan(&plan, C, t / 2 ? mask : NULL, NULL, texts[t % 2], A, X, NULL, FTB_ESTIMATE));
+            assert_ok(FtB_Plan_set(plan, "kernel", "direct"));
+            assert_ok(FtB_Plan_set(plan, "threads", text));
+            assert_ok(FtB_Descriptor_set(desc, FTB_PLAN, plan));
+            memset(C->data, 0, sizeof one);
+            assert_ok(FtB_mxm(C, t / 2 ? mask : NULL, NULL, texts[t % 2], A, X, desc));
+            if (threads == 1)
+                memcpy(one, C->data, sizeof one);
+            FtB_Plan_free(&plan);
+        }
+        assert_memory_equal(C->data, one, sizeof one);
+        assert_true(fabsf(one[3 * D + D - 1]) > 0);
+    }
+    FtB_Descriptor_free(&desc);
+    FtB_Block_free(&mask);
+    FtB_Block_free(&C);
+    FtB_Block_free(&X);
+    FtB_Matrix_free(&A);
+    free(weights);
+    free(columns);
+}
+
 static void test_measured(void **state)
 {
     (void)state;
@@ -518,6 +576,7 @@ int main(void)
         cmocka_unit_test(test_random),
         cmocka_unit_test(test_winners),
         cmocka_unit_test(test_plans),
+        cmocka_unit_test(test_hubs),
         cmocka_unit_test(test_aliases),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_failing_allocations),

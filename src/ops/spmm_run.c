@@ -10,10 +10,12 @@
  * of the part: rand-100k, 128 features, one weight an edge: 0.44 s in place of 0.75 (and 0.34 without
  * weights).
  *
- * Direct: blocks of rows of about equal entries + rows. */
+ * Direct: blocks of rows of about equal entries + rows. A hub is left out of its block; when the blocks are
+ * done, threads share its features, so that its entries are still added in their order. */
 #include "ops/spmm.h"
 
 #include <omp.h>
+#include <stdatomic.h>
 
 #define BLOCK_WORK (INT64_C(1) << 14) /* entries + rows of a block of the direct form: some microseconds */
 #define LISTED_ROWS 256
@@ -33,6 +35,8 @@ typedef struct run {
     int64_t parts;                      /* of the rows */
     int64_t longest_part, fullest_part; /* rows, entries */
     bool in_place;                      /* the only tile is the result itself */
+    int64_t *hubs;                      /* direct: rows that are left for later; NULL: none are */
+    _Atomic int64_t nhubs;
 } run;
 
 /* Tile t of n: features [first, last), in `vectors` vectors. Tiles are as even as vectors allow. */
@@ -289,16 +293,21 @@ static void run_rows(const run *r, ftb_spmm_rows *rows, const tile *t)
     (vector ? vector : FTB_PICK(ftb_spmm_direct)(r->which, t->vectors))(rows);
 }
 
-static void run_block(const run *r, int64_t first, int64_t last)
+static ftb_spmm_rows rows_of(const run *r)
 {
     const ftb_spmm_product *p = r->product;
-    ftb_spmm_rows rows = {.rowptr = p->p->rowptr,
-                          .colidx = p->p->colidx,
-                          .nvals = p->p->nvals,
-                          .rows = p->rows,
-                          .ldx = p->ldx,
-                          .ldo = p->ldo,
-                          .ahead = r->plan->ahead};
+    return (ftb_spmm_rows){.rowptr = p->p->rowptr,
+                           .colidx = p->p->colidx,
+                           .nvals = p->p->nvals,
+                           .rows = p->rows,
+                           .ldx = p->ldx,
+                           .ldo = p->ldo,
+                           .ahead = r->plan->ahead};
+}
+
+static void run_range(const run *r, int64_t first, int64_t last)
+{
+    ftb_spmm_rows rows = rows_of(r);
     for (int64_t from = first; from < last; from += NEAR_ROWS)
         for (int64_t f = 0; f < r->features;) {
             tile t = next_tile(r, f);
@@ -309,27 +318,85 @@ static void run_block(const run *r, int64_t first, int64_t last)
         }
 }
 
-static GrB_Info run_direct(run *r)
+static bool is_hub(const run *r, int64_t i)
+{
+    const int64_t *rowptr = r->product->p->rowptr;
+    return (rowptr[i + 1] - rowptr[i]) >> FTB_SPMM_HUB > 0;
+}
+
+/* Rows [first, last), or places in the list of rows, but for hubs, which are noted. */
+static void run_block(run *r, int64_t first, int64_t last)
+{
+    const int64_t *rows = r->product->rows;
+    for (int64_t t = first; r->hubs && t < last; t++) {
+        int64_t i = rows ? rows[t] : t;
+        if (!is_hub(r, i))
+            continue;
+        run_range(r, first, t);
+        r->hubs[atomic_fetch_add(&r->nhubs, 1)] = i;
+        first = t + 1;
+    }
+    run_range(r, first, last);
+}
+
+/* One vector of a hub's features. */
+static void run_hub(const run *r, int64_t i, int64_t vector)
+{
+    ftb_spmm_rows rows = rows_of(r);
+    tile t = {vector * r->lanes, ftb_min(r->lanes, r->features - vector * r->lanes), 1};
+    rows.rows = NULL;
+    rows.first = i;
+    rows.last = i + 1;
+    run_rows(r, &rows, &t);
+}
+
+static GrB_Info prepare_direct(run *r)
+{
+    const ftb_pattern *p = r->product->p;
+    const int64_t most = p->nvals >> FTB_SPMM_HUB;
+    if (most == 0 || r->plan->threads == 1 || r->features <= r->lanes)
+        return GrB_SUCCESS;
+    r->hubs = ftb_new(r->product->ctx, most, sizeof *r->hubs);
+    return r->hubs ? GrB_SUCCESS : ftb_nomem();
+}
+
+static void run_share(run *r, int64_t b, int64_t blocks)
 {
     const ftb_spmm_product *p = r->product;
     tile all = {0, r->features, 0};
-    int64_t work = p->p->nvals + p->p->nrows, blocks = work / BLOCK_WORK + 1;
-    if (p->rows)
-        blocks = p->nlisted / LISTED_ROWS + 1;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(r->plan->threads)
-    for (int64_t b = 0; b < blocks; b++) {
-        if (stopped(r))
-            continue;
-        if (p->rows) {
-            run_block(r, b * LISTED_ROWS, ftb_min((b + 1) * LISTED_ROWS, p->nlisted));
-            for (int64_t t = b * LISTED_ROWS; t < ftb_min((b + 1) * LISTED_ROWS, p->nlisted); t++)
-                fill_empty(r, &all, p->rows[t], p->rows[t] + 1);
-        } else {
-            int64_t first = ftb_pattern_cut(p->p, b, blocks), last = ftb_pattern_cut(p->p, b + 1, blocks);
-            run_block(r, first, last);
-            fill_empty(r, &all, first, last);
-        }
+    if (p->rows) {
+        int64_t first = b * LISTED_ROWS, last = ftb_min(first + LISTED_ROWS, p->nlisted);
+        run_block(r, first, last);
+        for (int64_t t = first; t < last; t++)
+            fill_empty(r, &all, p->rows[t], p->rows[t] + 1);
+    } else {
+        int64_t first = ftb_pattern_cut(p->p, b, blocks), last = ftb_pattern_cut(p->p, b + 1, blocks);
+        run_block(r, first, last);
+        fill_empty(r, &all, first, last);
     }
+}
+
+static GrB_Info run_direct(run *r)
+{
+    const ftb_spmm_product *p = r->product;
+    int64_t work = p->p->nvals + p->p->nrows, vectors = (r->features + r->lanes - 1) / r->lanes;
+    int64_t blocks = p->rows ? p->nlisted / LISTED_ROWS + 1 : work / BLOCK_WORK + 1;
+    GrB_Info info = prepare_direct(r);
+    if (info != GrB_SUCCESS)
+        return info;
+#pragma omp parallel num_threads(r->plan->threads)
+    {
+#pragma omp for schedule(dynamic, 1)
+        for (int64_t b = 0; b < blocks; b++)
+            if (!stopped(r))
+                run_share(r, b, blocks);
+        const int64_t items = r->nhubs * vectors;
+#pragma omp for schedule(dynamic, 1)
+        for (int64_t h = 0; h < items; h++)
+            if (!stopped(r))
+                run_hub(r, r->hubs[h / vectors], h % vectors);
+    }
+    ftb_delete(r->hubs);
     return GrB_SUCCESS;
 }
 

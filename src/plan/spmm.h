@@ -10,6 +10,8 @@
 #include <stdio.h>
 
 #define FTB_DEGREES 48
+#define FTB_SPMM_HUB                                                                                         \
+    17 /* 2^17 entries and more make a row a hub: the direct form's threads share its features */
 
 /* What is known about the operands. */
 typedef struct ftb_spmm_facts {

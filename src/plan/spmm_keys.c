@@ -115,6 +115,14 @@ static void explain_choice(const ftb_spmm_plan *plan, const ftb_spmm_facts *f, F
         fprintf(file, "because          mean degree %.1f, the block takes %.1f MiB\n", degree, block);
 }
 
+static int64_t hubs_of(const ftb_spmm_facts *f)
+{
+    int64_t hubs = 0;
+    for (int b = FTB_SPMM_HUB; b < FTB_DEGREES; b++)
+        hubs += f->degree_rows[b];
+    return hubs;
+}
+
 void ftb_explain_spmm(const ftb_spmm_plan *plan, const ftb_spmm_facts *f, const ftb_machine_facts *machine,
                       FILE *file)
 {
@@ -143,6 +151,9 @@ void ftb_explain_spmm(const ftb_spmm_plan *plan, const ftb_spmm_facts *f, const 
             file,
             "rows             %lld of %lld, %lld features at a time, sources fetched %lld entries ahead\n",
             (long long)f->listed, (long long)f->nrows, (long long)plan->tile, (long long)plan->ahead);
+    if (plan->family == FTB_SPMM_DIRECT && plan->threads > 1 && hubs_of(f) > 0)
+        fprintf(file, "hubs             threads share the features of %lld rows of %lld entries and more\n",
+                (long long)hubs_of(f), (long long)1 << FTB_SPMM_HUB);
     fprintf(file, "memory           %.1f MB beside operands and result, on %d threads\n",
             (double)plan->bytes / 1e6, plan->threads);
     fprintf(file, "%s        %.3g s, %.1f GB/s gathered\n",
