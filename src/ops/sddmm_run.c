@@ -1,9 +1,9 @@
 /* Dot products on the entries of a pattern: plan, lay out rows, run kernels.
  *
- * With segments, all threads work on one segment of sources at a time, which is packed into memory of its
- * own; a part of the rows after the other, so that they come from L3 (rand-100k, d = 128: 0.41 s, from memory
- * 0.49 s), and a tile of features after the other where rows are long. The bits of a result are those of the
- * kernel's fixed order, whatever the segments, tiles and threads. */
+ * With segments, a thread takes a part of the rows and walks through all segments of sources, which it packs
+ * into memory of its own that stays in its L2; parts are so short that their rows come from L3 (rand-100k, d
+ * = 128: 0.41 s, from memory 0.49 s), and a tile of features comes after the other where rows are long. The
+ * bits of a result are those of the kernel's fixed order, whatever the segments, tiles, parts and threads. */
 #include "ops/sddmm.h"
 
 #include "core/partition.h"
@@ -13,8 +13,10 @@
 #include "ops/padded.h"
 #include "ops/plan.h"
 
-#define PIECE 256  /* values: a tile of features is a multiple, see lanes_dots of cpu/lanes.h */
-#define VISITS 256 /* visits of a step in parallel */
+#include <omp.h>
+#include <stdatomic.h>
+
+#define PIECE 256 /* values: a tile of features is a multiple, see lanes_dots of cpu/lanes.h */
 #define PARTS_PER_THREAD 32
 #define PART_BYTES (16 << 20) /* of rows: a core of a shared machine had 64 of 480 MB of L3 */
 #define VISITS_PER_SOURCE 4
@@ -79,76 +81,87 @@ static GrB_Info run_rows(dot_run *r)
     return r->interruptible ? ftb_check_cancelled(r->ctx) : GrB_SUCCESS;
 }
 
-/* A part of the rows, with features first .. first + count - 1 of them. */
-typedef struct part {
-    int64_t row0, row1, first, count;
-} part;
+/* A walk through segments: threads take parts of the rows. */
+typedef struct walk {
+    const dot_run *run;
+    const ftb_partition *partition;
+    int64_t tile, parts;
+    char *packed; /* of every thread, pack_bytes apart: the segment it is at */
+    size_t pack_bytes;
+    _Atomic int64_t done; /* entries, once for every tile */
+} walk;
 
-/* The visits of a part to a segment; how many entries they have. */
-static int64_t run_visits(const dot_run *r, const ftb_partition *q, int64_t segment, void *packed,
-                          const part *of)
+/* The visits of rows row0 .. row1 - 1 to a segment, with features first .. first + count - 1. */
+static void run_visits(walk *w, int64_t segment, char *packed, int64_t row0, int64_t row1, int64_t first,
+                       int64_t count)
 {
-    int64_t begin = segment * q->width, rows = ftb_min(q->width, r->p->ncols - begin);
-    int64_t visit = ftb_partition_visit(q, segment, of->row0);
-    int64_t last = ftb_partition_visit(q, segment, of->row1);
+    const dot_run *r = w->run;
+    const ftb_partition *q = w->partition;
+    int64_t begin = segment * q->width, visit = ftb_partition_visit(q, segment, row0),
+            last = ftb_partition_visit(q, segment, row1);
     ftb_sddmm_job s = r->s;
     if (visit == last)
-        return 0;
-    ftb_padded_pack_all(&r->x, packed, begin, rows, of->first, of->count, r->threads);
+        return;
+    ftb_padded_pack(&r->x, packed, begin, ftb_min(q->width, r->p->ncols - begin), first, count);
     s.visits = (ftb_visits){
         .row = q->row, .start = q->start, .entry = q->entry, .column = q->column, .column_size = 2};
     s.x = packed;
-    s.xld = of->count;
-    s.y = (const char *)s.y + (size_t)of->first * r->size;
-    s.width = of->count / r->x.heads;
-    s.add = of->first > 0;
-    s.scale = of->first + of->count == ftb_padded_row(&r->x) ? r->scale : 1;
-    ftb_sddmm_kernel kernel = pick(r, s.width, 2);
-#pragma omp parallel for schedule(dynamic, 1) num_threads(r->threads)
-    for (int64_t v = visit; v < last; v += VISITS)
-        if (!stopped(r))
-            kernel(&s, v, ftb_min(v + VISITS, last));
-    return q->start[last] - q->start[visit];
+    s.xld = count;
+    s.y = (const char *)s.y + (size_t)first * r->size;
+    s.width = count / r->x.heads;
+    s.add = first > 0;
+    s.scale = first + count == ftb_padded_row(&r->x) ? r->scale : 1;
+    pick(r, s.width, 2)(&s, visit, last);
+    atomic_fetch_add(&w->done, q->start[last] - q->start[visit]);
 }
 
-/* How many rows stay in L3 from one segment to the next. Every part packs all sources again, which visits
- * must outweigh. */
-static int64_t rows_of_part(const dot_run *r, const ftb_partition *q, int64_t tile)
+/* All tiles and segments of part n, one after the other. The calling thread's team reports from thread 0. */
+static void run_part(walk *w, int64_t n)
 {
-    int64_t nrows = r->p->nrows, parts = nrows * tile * (int64_t)r->size / PART_BYTES + 1;
-    parts = ftb_max(1, ftb_min(parts, q->nvisits / VISITS_PER_SOURCE / ftb_max(1, r->p->ncols)));
-    return (nrows + parts - 1) / parts;
+    const dot_run *r = w->run;
+    const int thread = omp_get_thread_num();
+    const int64_t row = ftb_padded_row(&r->x), tiles = (row + w->tile - 1) / w->tile;
+    const int64_t row0 = ftb_pattern_cut(r->p, n, w->parts), row1 = ftb_pattern_cut(r->p, n + 1, w->parts);
+    char *packed = w->packed + (size_t)thread * w->pack_bytes;
+    for (int64_t first = 0; first < row; first += w->tile)
+        for (int64_t segment = 0; segment < w->partition->nsegments && !stopped(r); segment++) {
+            run_visits(w, segment, packed, row0, row1, first, ftb_min(w->tile, row - first));
+            if (r->interruptible && thread == 0)
+                ftb_progress(r->ctx, (double)w->done, (double)r->p->nvals * (double)tiles, "entries");
+        }
 }
 
-/* All segments' visits of a part; *done counts entries, of all tiles. */
-static GrB_Info run_part(const dot_run *r, const ftb_partition *q, void *packed, const part *of, double *done)
+/* Parts whose rows stay in L3 from one segment to the next, of equal entries. Every part packs all sources
+ * again, which visits must outweigh. */
+static int64_t count_parts(const walk *w)
 {
-    double share = (double)of->count / (double)ftb_padded_row(&r->x);
-    GrB_Info info = GrB_SUCCESS;
-    for (int64_t segment = 0; segment < q->nsegments && info == GrB_SUCCESS; segment++) {
-        *done += share * (double)run_visits(r, q, segment, packed, of);
-        if (r->interruptible)
-            info = ftb_progress(r->ctx, *done, (double)r->p->nvals, "entries");
-    }
-    return info;
+    const dot_run *r = w->run;
+    const int64_t threads = r->threads, bytes = r->p->nrows * w->tile * (int64_t)r->size;
+    int64_t most = w->partition->nvisits / VISITS_PER_SOURCE / ftb_max(1, r->p->ncols);
+    int64_t parts = ftb_max(1, ftb_min(bytes / PART_BYTES + 1, most));
+    return (parts + threads - 1) / threads * threads;
 }
 
 static GrB_Info run_segments(dot_run *r, const ftb_sddmm_plan *plan)
 {
     ftb_partition *q = NULL;
-    int64_t row = ftb_padded_row(&r->x), tile = ftb_min(plan->tile / (int64_t)r->size, row);
-    double done = 0;
-    void *packed = NULL;
     GrB_Info info = ftb_partition_get(&q, r->p, plan->segment);
-    if (info == GrB_SUCCESS && !(packed = ftb_new(r->ctx, plan->segment * tile, r->size)))
+    if (info != GrB_SUCCESS)
+        return info;
+    walk w = {
+        .run = r, .partition = q, .tile = ftb_min(plan->tile / (int64_t)r->size, ftb_padded_row(&r->x))};
+    w.pack_bytes = (size_t)(ftb_min(plan->segment, r->p->ncols) * w.tile) * r->size;
+    w.parts = count_parts(&w);
+    w.packed = ftb_new(r->ctx, r->threads, w.pack_bytes);
+    if (w.packed) {
+#pragma omp parallel for schedule(dynamic, 1) num_threads(r->threads)
+        for (int64_t n = 0; n < w.parts; n++)
+            run_part(&w, n);
+        info = r->interruptible ? ftb_check_cancelled(r->ctx) : GrB_SUCCESS;
+    } else {
         info = ftb_nomem();
-    int64_t rows = info == GrB_SUCCESS ? rows_of_part(r, q, tile) : 0;
-    for (int64_t first = 0; first < row && info == GrB_SUCCESS; first += tile)
-        for (int64_t row0 = 0; row0 < r->p->nrows && info == GrB_SUCCESS; row0 += rows) {
-            part of = {row0, ftb_min(row0 + rows, r->p->nrows), first, ftb_min(tile, row - first)};
-            info = run_part(r, q, packed, &of, &done);
-        }
-    ftb_delete(packed);
+    }
+    ftb_delete(w.packed);
     ftb_partition_release(q);
     return info;
 }

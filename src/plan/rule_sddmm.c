@@ -118,7 +118,7 @@ static void consider(ftb_sddmm_plan *plan, const ftb_sddmm_plan *asked, const ft
     if (segment == 0)
         return;
     double visits, seconds = segment_seconds(facts, machine, segment, tile, &visits);
-    double bytes = (double)machine->l2 + 2.0 * (double)facts->nvals;
+    double bytes = (double)facts->threads * (double)machine->l2 + 2.0 * (double)facts->nvals;
     bool better = plan->segment > 0 ? seconds < plan->seconds : must || seconds < MARGIN * plan->direct;
     if (better && bytes + 20 * visits < (double)facts->memory_left) {
         plan->segment = segment;
