@@ -1,9 +1,11 @@
-/* FTB_MEASURE over the entries of a graph: outputs are untouched while it looks, what was forced stays, the
- * plan says that it was measured, and it is good for the call: the same bits of dot products, the same result
- * within rounding of attention, whose plan gives its own bits again. */
+/* FTB_MEASURE with feature blocks: what is tried, and that what was forced stays; outputs are untouched while
+ * it looks, the plan says that it was measured, and it is good for the call: the same bits of sums and dot
+ * products, the same result within rounding of attention, whose plan gives its own bits again. */
 #include "support/check.h"
 
 #include "core/core.h"
+#include "ops/sddmm.h"
+#include "ops/spmm.h"
 #include "support/fail_alloc.h"
 #include "support/planned.h"
 #include "support/random.h"
@@ -54,23 +56,190 @@ static void clear(operands *o)
     FtB_Block_free(&o->D);
 }
 
-static void assert_says(FtB_Plan plan, const char *words)
+/* ---- what is tried */
+
+#define MOST_TRIALS 64
+
+typedef struct trials {
+    ftb_choice ran[MOST_TRIALS];
+    int count, fails; /* the trial that fails, from 1 */
+} trials;
+
+static GrB_Info record(trials *t, ftb_choice choice)
 {
-    char text[4096] = "";
-    FILE *file = fmemopen(text, sizeof text, "w");
-    assert_non_null(file);
-    assert_ok(FtB_Plan_explain(plan, file));
-    fclose(file);
-    if (!strstr(text, words))
-        fail_msg("'%s' is not in: %s", words, text);
+    assert_true(t->count < MOST_TRIALS);
+    t->ran[t->count++] = choice;
+    return t->count == t->fails ? FTB_CANCELLED : GrB_SUCCESS;
 }
 
-static double figure(FtB_Plan plan, const char *key)
+static GrB_Info record_spmm(void *run, const ftb_spmm_plan *plan)
 {
-    double x;
-    assert_ok(FtB_Plan_get(plan, key, &x));
-    return x;
+    return record(run, ftb_spmm_chosen(plan));
 }
+
+static GrB_Info record_sddmm(void *run, const ftb_sddmm_plan *plan)
+{
+    return record(run, ftb_sddmm_chosen(plan));
+}
+
+static ftb_spmm_facts weighted(void)
+{
+    ftb_spmm_facts f = {.nrows = 100000,
+                        .ncols = 100000,
+                        .nvals = 48000000,
+                        .listed = 100000,
+                        .entries = 48000000,
+                        .features = 128,
+                        .value_bytes = 4,
+                        .stored_bytes = 4,
+                        .edge_bytes = 32,
+                        .lanes = 16,
+                        .threads = 2,
+                        .memory_left = INT64_C(1) << 40,
+                        .tuned = true,
+                        .partitioned = true,
+                        .kernel = "some"};
+    f.degree_rows[8] = f.nrows;
+    f.degree_entries[8] = f.nvals;
+    return f;
+}
+
+static ftb_sddmm_facts attending(void)
+{
+    ftb_sddmm_facts f = {.nrows = 100000,
+                         .ncols = 100000,
+                         .nvals = 48000000,
+                         .source_bytes = 1024,
+                         .row_bytes = 1024,
+                         .entry_bytes = 4,
+                         .piece_bytes = 128,
+                         .piece = 1,
+                         .memory_left = INT64_C(1) << 40,
+                         .heads = 8,
+                         .features = 256,
+                         .value_features = 128,
+                         .value_bytes = 4,
+                         .lanes = 16,
+                         .threads = 2,
+                         .attention = true,
+                         .can_stage = true,
+                         .kernel = "some"};
+    f.rows[8] = 100000;
+    return f;
+}
+
+static bool same(const ftb_choice *a, const ftb_choice *b)
+{
+    return a->family == b->family && a->segment == b->segment && a->tile == b->tile && a->parts == b->parts &&
+           a->ordered == b->ordered;
+}
+
+static bool tried(const trials *t, int family)
+{
+    for (int n = 0; n < t->count; n++)
+        if (t->ran[n].family == family)
+            return true;
+    return false;
+}
+
+/* Every choice twice in a row, and never twice again in turn; what was found is one of them. */
+static void assert_orderly(const trials *t, const ftb_choice *found)
+{
+    bool is_one = false;
+    assert_true(t->count % 2 == 0);
+    for (int n = 0; n < t->count; n += 2) {
+        assert_true(same(&t->ran[n], &t->ran[n + 1]));
+        assert_false(n > 0 && same(&t->ran[n], &t->ran[n - 1]));
+        is_one = is_one || same(&t->ran[n], found);
+    }
+    assert_true(is_one);
+}
+
+static bool tried_other_parts(const trials *t)
+{
+    for (int a = 0; a < t->count; a++)
+        for (int b = 0; b < t->count; b++)
+            if (t->ran[a].segment == t->ran[b].segment && t->ran[a].tile == t->ran[b].tile &&
+                (t->ran[a].parts == 2 * t->ran[b].parts || 2 * t->ran[a].parts + 1 == t->ran[b].parts))
+                return true;
+    return false;
+}
+
+static void of_sparse_and_block(void **state)
+{
+    (void)state;
+    const ftb_spmm_facts f = weighted();
+    static const char *const by_hand[][2] = {
+        {"threads", "1"}, {"kernel", "partitioned"}, {"segment", "640"},  {"tile", "32"},
+        {"parts", "6"},   {"ordered", "1"},          {"kernel", "direct"}};
+    for (int h = 0; h < 7; h++) {
+        ftb_spmm_plan plan = {0};
+        trials t = {0};
+        assert_null(ftb_spmm_plan_set(&plan, by_hand[h][0], by_hand[h][1]));
+        const unsigned forced = plan.forced;
+        ftb_rule_spmm(&plan, &f, ftb_machine_here());
+        assert_ok(ftb_spmm_measure(&plan, &f, record_spmm, &t, ftb_context()));
+        const ftb_choice found = ftb_spmm_chosen(&plan);
+        assert_orderly(&t, &found);
+        assert_true(plan.origin == FTB_ORIGIN_TRIAL && (plan.forced & forced) == forced);
+        assert_true(plan.threads == (h == 0 ? 1 : 2));
+        assert_true(tried(&t, FTB_SPMM_DIRECT) == (h != 1));
+        assert_true(tried(&t, FTB_SPMM_PARTITIONED) == (h != 6));
+        assert_true(h != 1 || tried_other_parts(&t));
+        for (int n = 0; n < t.count; n++) {
+            const bool parted = t.ran[n].family == FTB_SPMM_PARTITIONED;
+            assert_true(h != 2 || !parted || t.ran[n].segment == 640);
+            assert_true(h != 3 || t.ran[n].tile == 32);
+            assert_true(h != 4 || !parted || t.ran[n].parts == 6);
+            assert_true(h != 5 || !parted || t.ran[n].ordered);
+        }
+    }
+}
+
+static void of_entries(void **state)
+{
+    (void)state;
+    const ftb_sddmm_facts f = attending();
+    static const char *const by_hand[][2] = {
+        {"threads", "1"}, {"kernel", "segments"}, {"segment", "640"}, {"tile", "2"}, {"kernel", "staged"}};
+    for (int h = 0; h < 5; h++) {
+        ftb_sddmm_plan plan = {0};
+        trials t = {0};
+        assert_null(ftb_sddmm_plan_set(&plan, &f, by_hand[h][0], by_hand[h][1]));
+        const unsigned forced = plan.forced;
+        ftb_rule_sddmm(&plan, &f, ftb_machine_here());
+        assert_ok(ftb_sddmm_measure(&plan, &f, record_sddmm, &t, ftb_context()));
+        const ftb_choice found = ftb_sddmm_chosen(&plan);
+        assert_orderly(&t, &found);
+        assert_true(plan.origin == FTB_ORIGIN_TRIAL && (plan.forced & forced) == forced);
+        assert_true(tried(&t, FTB_SDDMM_ROWS) == (h != 1 && h != 4));
+        assert_true(tried(&t, FTB_SDDMM_SEGMENTS) == (h != 4));
+        assert_true(tried(&t, FTB_SDDMM_STAGED) == (h != 1));
+        for (int n = 0; n < t.count; n++) {
+            const bool segments = t.ran[n].family == FTB_SDDMM_SEGMENTS;
+            assert_true(h != 2 || !segments || t.ran[n].segment == 640);
+            assert_true(h != 3 || !segments || t.ran[n].tile == 2 * f.piece_bytes);
+        }
+    }
+}
+
+/* A trial that fails ends the search, and the plan is as it was. */
+static void failing_trials(void **state)
+{
+    (void)state;
+    const ftb_spmm_facts f = weighted();
+    ftb_spmm_plan first = {0};
+    ftb_rule_spmm(&first, &f, ftb_machine_here());
+    for (int n = 1; n <= 3; n++) {
+        ftb_spmm_plan plan = first;
+        trials t = {.fails = n};
+        assert_int_equal(ftb_spmm_measure(&plan, &f, record_spmm, &t, ftb_context()), FTB_CANCELLED);
+        assert_int_equal(t.count, n);
+        assert_memory_equal(&plan, &first, sizeof plan);
+    }
+}
+
+/* ---- calls */
 
 static void of_two_blocks(void **state)
 {
@@ -82,8 +251,8 @@ static void of_two_blocks(void **state)
         FtB_Descriptor desc;
         assert_ok(FtB_mxm_plan(&plan, o.S, o.A, NULL, FTB_PLUS_DOT, o.Q, o.K, FTB_DESC_RST1, FTB_MEASURE));
         assert_true(o.S->pattern->nvals == 0);
-        assert_says(plan, "measured");
-        assert_true(figure(plan, "seconds") > 0);
+        assert_plan_says(plan, "measured");
+        assert_true(planned_figure(plan, "seconds") > 0);
         assert_ok(planned_descriptor(&desc, FTB_DESC_RST1, plan));
         assert_ok(FtB_mxm(o.S, o.A, NULL, FTB_PLUS_DOT, o.Q, o.K, desc));
         assert_ok(FtB_mxm(o.T, o.A, NULL, FTB_PLUS_DOT, o.Q, o.K, FTB_DESC_RST1));
@@ -91,7 +260,7 @@ static void of_two_blocks(void **state)
                             (size_t)(o.A->pattern->nvals * heads) * sizeof(float));
         assert_ok(FtB_Plan_set(plan, "segment", "17"));
         assert_ok(FtB_mxm_plan(&again, o.S, o.A, NULL, FTB_PLUS_DOT, o.Q, o.K, desc, FTB_MEASURE));
-        assert_true(figure(again, "segment") == 17 || figure(again, "segment") == 0);
+        assert_true(planned_figure(again, "segment") == 17 || planned_figure(again, "segment") == 0);
         FtB_Plan_free(&again);
         assert_ok(FtB_mxm_plan(&again, o.S, o.A, NULL, "plus : tanh(sum(src) * edge)", o.Q, o.K,
                                FTB_DESC_RST1, FTB_MEASURE)); /* nothing to choose */
@@ -124,11 +293,11 @@ static void of_attention(void **state)
         assert_ok(FtB_attention_plan(&plan, o.C, o.A, NULL, text, o.Q, o.K, o.K, NULL, NULL, FTB_MEASURE));
         for (int64_t v = 0; v < ROWS * FEATURES; v++)
             assert_true(((float *)o.C->data)[v] == 0);
-        assert_says(plan, "<- measured");
+        assert_plan_says(plan, "<- measured");
         attend(&o, o.C, text, plan);
         attend(&o, o.D, text, plan);
         assert_memory_equal(o.C->data, o.D->data, bytes);
-        assert_ok(FtB_Plan_set(plan, "kernel", figure(plan, "staged") > 0 ? "fused" : "staged"));
+        assert_ok(FtB_Plan_set(plan, "kernel", planned_figure(plan, "staged") > 0 ? "fused" : "staged"));
         attend(&o, o.D, text, plan);
         for (int64_t v = 0; v < ROWS * FEATURES; v++)
             assert_true(fabsf(((float *)o.C->data)[v] - ((float *)o.D->data)[v]) < 1e-5f);
@@ -147,8 +316,8 @@ static void impossible_steps(void **state)
     FtB_Plan plan;
     assert_ok(FtB_attention_plan(&plan, o.C, o.A, NULL, FTB_PLUS_DOT, o.Q, o.K, V, NULL, NULL, FTB_MEASURE));
     assert_ok(FtB_Plan_set(plan, "kernel", "staged"));
-    assert_true(figure(plan, "staged") == 0);
-    assert_says(plan, "fused only");
+    assert_true(planned_figure(plan, "staged") == 0);
+    assert_plan_says(plan, "fused only");
     FtB_Plan_free(&plan);
     FtB_Block_free(&V);
     clear(&o);
@@ -188,8 +357,10 @@ static void failing_allocations(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(of_two_blocks), cmocka_unit_test(of_attention),
-                                       cmocka_unit_test(impossible_steps),
-                                       cmocka_unit_test(failing_allocations)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(of_sparse_and_block), cmocka_unit_test(of_entries),
+        cmocka_unit_test(failing_trials),      cmocka_unit_test(of_two_blocks),
+        cmocka_unit_test(of_attention),        cmocka_unit_test(impossible_steps),
+        cmocka_unit_test(failing_allocations)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

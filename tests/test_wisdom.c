@@ -70,30 +70,13 @@ static GrB_Info plan_of(FtB_Plan *plan, const operands *o, ftb_wisdom_op op, FtB
     return FtB_attention_plan(plan, o->C, o->A, NULL, FTB_PLUS_DOT, o->X, o->X, o->X, NULL, NULL, effort);
 }
 
-static bool says(FtB_Plan plan, const char *words)
-{
-    char text[4096] = "";
-    FILE *file = fmemopen(text, sizeof text, "w");
-    assert_non_null(file);
-    assert_ok(FtB_Plan_explain(plan, file));
-    fclose(file);
-    return strstr(text, words) != NULL;
-}
-
 static bool from_wisdom(const operands *o, ftb_wisdom_op op)
 {
     FtB_Plan plan;
     assert_ok(plan_of(&plan, o, op, FTB_ESTIMATE));
-    bool found = says(plan, "<- measured, from wisdom") && says(plan, "measured   ");
+    bool found = planned_says(plan, "<- measured, from wisdom") && planned_says(plan, "measured   ");
     FtB_Plan_free(&plan);
     return found;
-}
-
-static double figure(FtB_Plan plan, const char *key)
-{
-    double x;
-    assert_ok(FtB_Plan_get(plan, key, &x));
-    return x;
 }
 
 static void is_used(void **state)
@@ -107,14 +90,15 @@ static void is_used(void **state)
         FtB_Plan found, used;
         assert_false(from_wisdom(&o, (ftb_wisdom_op)op));
         assert_ok(plan_of(&found, &o, (ftb_wisdom_op)op, FTB_MEASURE));
-        assert_false(says(found, "from wisdom"));
+        assert_false(planned_says(found, "from wisdom"));
         assert_true(from_wisdom(&o, (ftb_wisdom_op)op));
         assert_false(from_wisdom(&other, (ftb_wisdom_op)op)); /* other entries */
         assert_ok(plan_of(&used, &o, (ftb_wisdom_op)op, FTB_ESTIMATE));
-        assert_true(figure(found, "segment") == figure(used, "segment"));
-        assert_true(figure(found, "tile") == figure(used, "tile"));
+        assert_true(planned_figure(found, "segment") == planned_figure(used, "segment"));
+        assert_true(planned_figure(found, "tile") == planned_figure(used, "tile"));
+        assert_true(op != FTB_WISDOM_SPMM || planned_figure(found, "parts") == planned_figure(used, "parts"));
         assert_ok(FtB_Plan_set(used, "threads", "1"));
-        assert_false(says(used, "from wisdom")); /* by hand now */
+        assert_false(planned_says(used, "from wisdom")); /* by hand now */
         FtB_Plan_free(&found);
         FtB_Plan_free(&used);
         ftb_isa_force(FTB_ISA_BASELINE);
@@ -128,6 +112,17 @@ static void is_used(void **state)
         assert_false(from_wisdom(&o, (ftb_wisdom_op)op));
     clear(&o);
     clear(&other);
+}
+
+/* Sparse x block is planned as wisdom says. */
+static void assert_chosen(const operands *o, int64_t segment, int64_t parts)
+{
+    FtB_Plan plan;
+    assert_ok(plan_of(&plan, o, FTB_WISDOM_SPMM, FTB_ESTIMATE));
+    assert_true(planned_figure(plan, "partitioned") > 0);
+    assert_true(planned_figure(plan, "segment") == (double)segment);
+    assert_true(planned_figure(plan, "parts") == (double)parts);
+    FtB_Plan_free(&plan);
 }
 
 /* Whatever wisdom says, calls without a plan have the same bits: attention does not read it, and what the
@@ -153,11 +148,19 @@ static void moves_no_bits(void **state)
         assert_int_equal(count, turn ? 3 : 0);
         for (int t = 0; t < count && turn > 1; t++) { /* choices that nobody would measure */
             entries[t].choice =
-                (ftb_wisdom_choice){t == 0 ? (int)FTB_SPMM_PARTITIONED : (int)FTB_SDDMM_SEGMENTS, 5 * turn,
-                                    1 + 15 * (turn == 2), 1};
+                (ftb_choice){.family = t == 0 ? (int)FTB_SPMM_PARTITIONED : (int)FTB_SDDMM_SEGMENTS,
+                             .segment = 5 * turn,
+                             .tile = 1 + 15 * (turn == 2),
+                             .parts = t > 0      ? 0
+                                      : turn > 2 ? FTB_MOST_PARTS
+                                                 : 7,
+                             .ordered = t == 0 && turn > 2,
+                             .nanoseconds = 1};
             assert_ok(ftb_wisdom_add(ftb_context(), &entries[t], 1));
         }
         ftb_delete(entries);
+        if (turn > 1)
+            assert_chosen(&o, 5 * turn, turn > 2 ? FTB_MOST_PARTS : 7);
         assert_ok(FtB_mxm(o.C, NULL, NULL, "plus : src", o.A, o.X, NULL));
         turn ? assert_memory_equal(o.C->data, first[0], bytes) : (void)memcpy(first[0], o.C->data, bytes);
         assert_ok(FtB_mxm(o.S, o.A, NULL, FTB_PLUS_DOT, o.X, o.X, FTB_DESC_RST1));
@@ -184,8 +187,12 @@ static ftb_wisdom_entry some_entry(rng *r)
     e.choice.family = e.when.op == FTB_WISDOM_SPMM ? (segments ? FTB_SPMM_PARTITIONED : FTB_SPMM_DIRECT)
                       : segments                   ? FTB_SDDMM_SEGMENTS
                                                    : FTB_SDDMM_ROWS;
-    e.choice.segment = segments ? 1 + (int32_t)rng_below(r, 65536) : 0;
+    e.choice.segment = segments ? 1 + rng_below(r, FTB_MOST_SEGMENT) : 0;
     e.choice.tile = 1 + rng_below(r, 4096);
+    if (segments && e.when.op == FTB_WISDOM_SPMM) {
+        e.choice.parts = rng_below(r, FTB_MOST_PARTS + 1);
+        e.choice.ordered = (int32_t)rng_below(r, 2);
+    }
     e.choice.nanoseconds = (int64_t)(rng_bits(r) >> 20);
     return e;
 }
@@ -349,6 +356,8 @@ static void refusals(void **state)
     refuse(text, "nrows=", "rows=", FTB_FORMAT, "expected nrows");
     refuse(text, "nrows=", "nrows=-", FTB_FORMAT, "expected a whole number");
     refuse(text, "nrows=", "nrows=99999999999999999999", FTB_FORMAT, "expected a smaller number");
+    refuse(text, "parts=", "parts=99999", FTB_FORMAT, "expected a smaller number");
+    refuse(text, "ordered=", "ordered=9", FTB_FORMAT, "expected a smaller number");
     refuse(text, "degrees=", "degrees=x", FTB_FORMAT, "expected 16 hexadecimal digits");
     refuse(text, "kernel=", "kernel=A", FTB_FORMAT, "expected a kernel's name");
     assert_fails(GrB_NULL_POINTER, "path: NULL", FtB_Wisdom_load(NULL, NULL));

@@ -296,6 +296,8 @@ static void clear_work(work *w)
     ftb_delete(w->block);
 }
 
+static GrB_Info run_planned(void *run, const ftb_spmm_plan *plan) { return ftb_spmm_run(run, plan); }
+
 /* The plan by trial, where there is a choice. */
 static GrB_Info measure(work *w, ftb_spmm_result *result)
 {
@@ -311,9 +313,7 @@ static GrB_Info measure(work *w, ftb_spmm_result *result)
     w->product.out = w->values;
     w->product.ldo = w->ld;
     w->product.interruptible = true;
-    FTB_CHECK(ftb_spmm_measure(&plan, &w->facts, &w->product));
-    if (!w->plan.forced)
-        ftb_wisdom_keep_spmm(&plan, &w->facts, w->product.ctx);
+    FTB_CHECK(ftb_spmm_measure(&plan, &w->facts, run_planned, &w->product, w->product.ctx));
     result->plan = plan;
 done:
     ftb_delete(w->values);

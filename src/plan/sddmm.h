@@ -3,8 +3,8 @@
 #ifndef FTB_PLAN_SDDMM_H
 #define FTB_PLAN_SDDMM_H
 
+#include "plan/choice.h"
 #include "plan/machine.h"
-#include "plan/origin.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -84,6 +84,11 @@ void ftb_sddmm_degrees(ftb_sddmm_facts *facts, const int64_t *rowptr, int64_t nr
 /* What was decided, and why, as lines for people. (explain_sddmm.c) */
 void ftb_explain_sddmm(const ftb_sddmm_plan *plan, const ftb_sddmm_facts *facts,
                        const ftb_machine_facts *machine, FILE *file);
+/* A plan's choice; and the plan that the rule makes of one, but for what was forced already. False: it cannot
+ * be, or not in the memory that is left, and the plan stays as it was. (choice.c) */
+ftb_choice ftb_sddmm_chosen(const ftb_sddmm_plan *plan);
+bool ftb_sddmm_choose(ftb_sddmm_plan *plan, const ftb_sddmm_facts *facts, const ftb_choice *choice,
+                      ftb_origin origin);
 /* Sets a field by name. NULL if well, else what would have been. (sddmm_keys.c) */
 const char *ftb_sddmm_plan_set(ftb_sddmm_plan *plan, const ftb_sddmm_facts *facts, const char *key,
                                const char *value);

@@ -2,8 +2,8 @@
 #ifndef FTB_PLAN_SPMM_H
 #define FTB_PLAN_SPMM_H
 
+#include "plan/choice.h"
 #include "plan/machine.h"
-#include "plan/origin.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -75,6 +75,11 @@ typedef struct ftb_spmm_plan {
 void ftb_rule_spmm(ftb_spmm_plan *plan, const ftb_spmm_facts *facts, const ftb_machine_facts *machine);
 void ftb_explain_spmm(const ftb_spmm_plan *plan, const ftb_spmm_facts *facts,
                       const ftb_machine_facts *machine, FILE *file);
+/* A plan's choice; and the plan that the rule makes of one, but for what was forced already. False: it cannot
+ * be, or not in the memory that is left, and the plan stays as it was. (choice.c) */
+ftb_choice ftb_spmm_chosen(const ftb_spmm_plan *plan);
+bool ftb_spmm_choose(ftb_spmm_plan *plan, const ftb_spmm_facts *facts, const ftb_choice *choice,
+                     ftb_origin origin);
 /* Sets a field by name. NULL if well, else what would have been. */
 const char *ftb_spmm_plan_set(ftb_spmm_plan *plan, const char *key, const char *value);
 bool ftb_spmm_plan_get(const ftb_spmm_plan *plan, const ftb_spmm_facts *facts, const char *key,

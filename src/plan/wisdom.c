@@ -20,6 +20,15 @@ static size_t bytes_for(int64_t room)
 _Static_assert(sizeof(ftb_wisdom_case) == 8 + 8 * FTB_WISDOM_MACHINE + 32 + 8 * FTB_WISDOM_FACTS + 8,
                "cases are compared as bytes");
 
+_Static_assert(sizeof(ftb_choice) == 40, "choices are compared as bytes");
+
+const ftb_way ftb_ways[FTB_WISDOM_OPS][4] = {
+    [FTB_WISDOM_SPMM] = {{"direct", FTB_SPMM_DIRECT, false}, {"partitioned", FTB_SPMM_PARTITIONED, true}},
+    [FTB_WISDOM_SDDMM] = {{"rows", FTB_SDDMM_ROWS, false}, {"segments", FTB_SDDMM_SEGMENTS, true}},
+    [FTB_WISDOM_ATTENTION] = {{"rows", FTB_SDDMM_ROWS, false},
+                              {"segments", FTB_SDDMM_SEGMENTS, true},
+                              {"staged", FTB_SDDMM_STAGED, false}}};
+
 /* FNV-1a over the numbers. */
 static uint64_t hash(uint64_t h, int64_t x)
 {
@@ -41,34 +50,31 @@ void ftb_wisdom_here(ftb_wisdom_case *when, ftb_wisdom_op op)
     when->machine[3] = machine->l3;
 }
 
-static void name_kernel(ftb_wisdom_case *when, const char *kernel)
+/* facts: in the order of the names in wisdom_text.c. */
+static void begin_case(ftb_wisdom_case *when, ftb_wisdom_op op, const char *kernel, const int64_t *facts,
+                       size_t bytes)
 {
-    size_t length = strlen(kernel);
-    memcpy(when->kernel, kernel, ftb_min(length, sizeof when->kernel - 1));
+    ftb_wisdom_here(when, op);
+    snprintf(when->kernel, sizeof when->kernel, "%s", kernel);
+    memcpy(when->fact, facts, bytes);
+    when->degrees = HASH_BEGIN;
 }
 
-/* In the order of the names in wisdom_text.c. */
-static void case_of_spmm(ftb_wisdom_case *when, const ftb_spmm_facts *f)
+void ftb_wisdom_of_spmm(ftb_wisdom_case *when, const ftb_spmm_facts *f)
 {
     const int64_t facts[] = {f->nrows,    f->ncols,       f->nvals,        f->listed,     f->entries,
                              f->features, f->value_bytes, f->stored_bytes, f->edge_bytes, f->threads};
-    ftb_wisdom_here(when, FTB_WISDOM_SPMM);
-    name_kernel(when, f->kernel);
-    memcpy(when->fact, facts, sizeof facts);
-    when->degrees = HASH_BEGIN;
+    begin_case(when, FTB_WISDOM_SPMM, f->kernel, facts, sizeof facts);
     for (int b = 0; b < FTB_DEGREES; b++)
         when->degrees = hash(hash(when->degrees, f->degree_rows[b]), f->degree_entries[b]);
 }
 
-static void case_of_sddmm(ftb_wisdom_case *when, const ftb_sddmm_facts *f)
+void ftb_wisdom_of_sddmm(ftb_wisdom_case *when, const ftb_sddmm_facts *f)
 {
     const int64_t facts[] = {f->nrows,       f->ncols,          f->nvals,        f->heads,
                              f->features,    f->value_features, f->source_bytes, f->row_bytes,
                              f->entry_bytes, f->one_piece,      f->can_stage,    f->threads};
-    ftb_wisdom_here(when, f->attention ? FTB_WISDOM_ATTENTION : FTB_WISDOM_SDDMM);
-    name_kernel(when, f->kernel);
-    memcpy(when->fact, facts, sizeof facts);
-    when->degrees = HASH_BEGIN;
+    begin_case(when, f->attention ? FTB_WISDOM_ATTENTION : FTB_WISDOM_SDDMM, f->kernel, facts, sizeof facts);
     for (int c = 0; c < FTB_DEGREE_CLASSES; c++)
         when->degrees = hash(when->degrees, (int64_t)f->rows[c]);
 }
@@ -81,16 +87,6 @@ static ftb_wisdom_entry *find(struct ftb_wisdom *w, const ftb_wisdom_case *when)
         if (memcmp(&w->entry[t].when, when, sizeof *when) == 0)
             return &w->entry[t];
     return NULL;
-}
-
-static bool look_up(ftb_wisdom_choice *choice, FtB_Context ctx, const ftb_wisdom_case *when)
-{
-    pthread_mutex_lock(&ctx->wisdom_lock);
-    const ftb_wisdom_entry *entry = find(ctx->wisdom, when);
-    if (entry)
-        *choice = entry->choice;
-    pthread_mutex_unlock(&ctx->wisdom_lock);
-    return entry != NULL;
 }
 
 /* Room for `count` more, as far as there may be more. */
@@ -180,66 +176,30 @@ void ftb_wisdom_forget(FtB_Context ctx)
 
 /* ---- plans */
 
+static bool look_up(ftb_choice *choice, FtB_Context ctx, const ftb_wisdom_case *when)
+{
+    pthread_mutex_lock(&ctx->wisdom_lock);
+    const ftb_wisdom_entry *entry = find(ctx->wisdom, when);
+    if (entry)
+        *choice = entry->choice;
+    pthread_mutex_unlock(&ctx->wisdom_lock);
+    return entry != NULL;
+}
+
 bool ftb_wisdom_spmm(ftb_spmm_plan *plan, const ftb_spmm_facts *facts, FtB_Context ctx)
 {
     ftb_wisdom_case when;
-    ftb_wisdom_choice choice;
-    if (plan->forced || !facts->tuned)
+    ftb_choice choice;
+    if (!facts->tuned) /* nothing to measure */
         return false;
-    case_of_spmm(&when, facts);
-    if (!look_up(&choice, ctx, &when))
-        return false;
-    plan->family = (ftb_spmm_family)choice.family;
-    plan->segment = choice.segment;
-    plan->tile = choice.tile;
-    plan->forced = FTB_SPMM_SET_KERNEL | FTB_SPMM_SET_TILE | (choice.segment > 0 ? FTB_SPMM_SET_SEGMENT : 0);
-    ftb_rule_spmm(plan, facts, ftb_machine_here());
-    if (plan->family != (ftb_spmm_family)choice.family) /* it does not fit the memory that is left */
-        return true;
-    plan->seconds = 1e-9 * (double)choice.nanoseconds;
-    plan->origin = FTB_ORIGIN_WISDOM;
-    return true;
+    ftb_wisdom_of_spmm(&when, facts);
+    return look_up(&choice, ctx, &when) && ftb_spmm_choose(plan, facts, &choice, FTB_ORIGIN_WISDOM);
 }
 
 bool ftb_wisdom_sddmm(ftb_sddmm_plan *plan, const ftb_sddmm_facts *facts, FtB_Context ctx)
 {
     ftb_wisdom_case when;
-    ftb_wisdom_choice choice;
-    if (plan->forced || facts->program)
-        return false;
-    case_of_sddmm(&when, facts);
-    if (!look_up(&choice, ctx, &when))
-        return false;
-    plan->family = (ftb_sddmm_family)choice.family;
-    plan->segment = choice.segment;
-    plan->tile = choice.tile;
-    plan->forced =
-        FTB_SDDMM_SET_KERNEL | (choice.segment > 0 ? FTB_SDDMM_SET_SEGMENT | FTB_SDDMM_SET_TILE : 0);
-    ftb_rule_sddmm(plan, facts, ftb_machine_here());
-    if (ftb_sddmm_family_of(plan) != (ftb_sddmm_family)choice.family)
-        return true;
-    plan->seconds = 1e-9 * (double)choice.nanoseconds;
-    plan->origin = FTB_ORIGIN_WISDOM;
-    return true;
-}
-
-static ftb_wisdom_choice choice_of(int family, int64_t segment, int64_t tile, double seconds)
-{
-    return (ftb_wisdom_choice){family, (int32_t)segment, tile, (int64_t)(1e9 * seconds)};
-}
-
-void ftb_wisdom_keep_spmm(const ftb_spmm_plan *plan, const ftb_spmm_facts *facts, FtB_Context ctx)
-{
-    ftb_wisdom_entry entry = {.choice =
-                                  choice_of((int)plan->family, plan->segment, plan->tile, plan->seconds)};
-    case_of_spmm(&entry.when, facts);
-    ftb_wisdom_add(ctx, &entry, 1);
-}
-
-void ftb_wisdom_keep_sddmm(const ftb_sddmm_plan *plan, const ftb_sddmm_facts *facts, FtB_Context ctx)
-{
-    ftb_wisdom_entry entry = {
-        .choice = choice_of((int)ftb_sddmm_family_of(plan), plan->segment, plan->tile, plan->seconds)};
-    case_of_sddmm(&entry.when, facts);
-    ftb_wisdom_add(ctx, &entry, 1);
+    ftb_choice choice;
+    ftb_wisdom_of_sddmm(&when, facts);
+    return look_up(&choice, ctx, &when) && ftb_sddmm_choose(plan, facts, &choice, FTB_ORIGIN_WISDOM);
 }

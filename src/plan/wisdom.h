@@ -19,6 +19,14 @@ typedef enum ftb_wisdom_op {
     FTB_WISDOM_OPS
 } ftb_wisdom_op;
 
+/* The ways that an operation can be done and trials compare; behind the last, one without name. */
+typedef struct ftb_way {
+    const char *name;
+    int32_t family; /* of the operation's plan */
+    bool segments;  /* a choice has some */
+} ftb_way;
+extern const ftb_way ftb_ways[FTB_WISDOM_OPS][4];
+
 /* Compared as bytes: without padding, and zeros where an operation has fewer facts. */
 typedef struct ftb_wisdom_case {
     int32_t op, isa;
@@ -28,26 +36,20 @@ typedef struct ftb_wisdom_case {
     uint64_t degrees;               /* a hash of the degrees' histogram */
 } ftb_wisdom_case;
 
-typedef struct ftb_wisdom_choice {
-    int32_t family; /* of the operation's plan */
-    int32_t segment;
-    int64_t tile, nanoseconds;
-} ftb_wisdom_choice;
-
 typedef struct ftb_wisdom_entry {
     ftb_wisdom_case when;
-    ftb_wisdom_choice choice;
+    ftb_choice choice;
 } ftb_wisdom_entry;
 
 /* ---- plans (wisdom.c) */
 
-/* Makes the plan by the case's choice, if it is known and nothing is forced; a choice that does not fit the
- * memory that is left is replaced by the rule. False: nothing was done. */
+/* The case of a product, here. */
+void ftb_wisdom_of_spmm(ftb_wisdom_case *when, const ftb_spmm_facts *facts);
+void ftb_wisdom_of_sddmm(ftb_wisdom_case *when, const ftb_sddmm_facts *facts);
+/* Makes a plan of which nothing is forced by the case's choice. False: it is not known, or does not fit the
+ * memory that is left, and nothing was done. */
 bool ftb_wisdom_spmm(ftb_spmm_plan *plan, const ftb_spmm_facts *facts, FtB_Context ctx);
 bool ftb_wisdom_sddmm(ftb_sddmm_plan *plan, const ftb_sddmm_facts *facts, FtB_Context ctx);
-/* Remembers a plan that was measured. Without memory for it nothing is remembered. */
-void ftb_wisdom_keep_spmm(const ftb_spmm_plan *plan, const ftb_spmm_facts *facts, FtB_Context ctx);
-void ftb_wisdom_keep_sddmm(const ftb_sddmm_plan *plan, const ftb_sddmm_facts *facts, FtB_Context ctx);
 
 /* ---- all of it (wisdom.c) */
 

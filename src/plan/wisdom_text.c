@@ -2,8 +2,8 @@
  *
  *     featblas-wisdom 1
  *     machine isa=avx512 cores=2 l1=49152 l2=2097152 l3=503316480
- *     spmm kernel=plus_copy_f32 nrows=100000 ... threads=2 degrees=8c03cf2c61a9e2b7 -> partitioned
- * segment=4096 ... end 1
+ *     spmm kernel=plus_copy_f32 nrows=100000 ... degrees=8c03cf2c61a9e2b7 -> partitioned segment=4096 ...
+ *     end 1
  *
  * Read strictly: a single space between words, every name in its place, nothing behind the end. */
 #include "plan/wisdom.h"
@@ -21,22 +21,8 @@ static const char *const spmm_names[FTB_WISDOM_FACTS] = {"nrows",    "ncols", "n
 static const char *const sddmm_names[FTB_WISDOM_FACTS] = {"nrows",    "ncols",  "nvals",  "heads",
                                                           "features", "values", "source", "row",
                                                           "entry",    "pieces", "steps",  "threads"};
-/* By the plans' enumerations; NULL: nothing that is measured. */
-static const char *const spmm_families[] = {
-    [FTB_SPMM_DIRECT] = "direct", [FTB_SPMM_PARTITIONED] = "partitioned"};
-static const char *const sddmm_families[] = {
-    [FTB_SDDMM_ROWS] = "rows", [FTB_SDDMM_SEGMENTS] = "segments", [FTB_SDDMM_STAGED] = "staged"};
 
 static const char *const *names_of(int op) { return op == FTB_WISDOM_SPMM ? spmm_names : sddmm_names; }
-
-/* Families of an operation; *count of them. Only attention has steps. */
-static const char *const *families_of(int op, int *count)
-{
-    *count = op == FTB_WISDOM_SPMM        ? (int)(sizeof spmm_families / sizeof *spmm_families)
-             : op == FTB_WISDOM_ATTENTION ? (int)(sizeof sddmm_families / sizeof *sddmm_families)
-                                          : FTB_SDDMM_SEGMENTS + 1;
-    return op == FTB_WISDOM_SPMM ? spmm_families : sddmm_families;
-}
 
 /* ---- writing */
 
@@ -53,15 +39,19 @@ int ftb_wisdom_print_head(char *to, size_t room)
 int ftb_wisdom_print(char *to, size_t room, const ftb_wisdom_entry *entry)
 {
     const ftb_wisdom_case *when = &entry->when;
-    const ftb_wisdom_choice *choice = &entry->choice;
+    const ftb_choice *choice = &entry->choice;
     const char *const *names = names_of(when->op);
-    int families, at = snprintf(to, room, "%s kernel=%s", ops[when->op], when->kernel);
+    const ftb_way *way = ftb_ways[when->op];
+    while (way->family != choice->family)
+        way++;
+    int at = snprintf(to, room, "%s kernel=%s", ops[when->op], when->kernel);
     for (int f = 0; f < FTB_WISDOM_FACTS && names[f]; f++)
         at += snprintf(to + at, room - (size_t)at, " %s=%" PRId64, names[f], when->fact[f]);
     at += snprintf(to + at, room - (size_t)at, " degrees=%016" PRIx64, when->degrees);
     return at + snprintf(to + at, room - (size_t)at,
-                         " -> %s segment=%" PRId32 " tile=%" PRId64 " nanoseconds=%" PRId64 "\n",
-                         families_of(when->op, &families)[choice->family], choice->segment, choice->tile,
+                         " -> %s segment=%" PRId64 " tile=%" PRId64 " parts=%" PRId64 " ordered=%" PRId32
+                         " nanoseconds=%" PRId64 "\n",
+                         way->name, choice->segment, choice->tile, choice->parts, choice->ordered,
                          choice->nanoseconds);
 }
 
@@ -112,7 +102,7 @@ static bool number(reader *r, int64_t *x, int64_t most)
     int64_t value = 0;
     for (; r->at < r->end && *r->at >= '0' && *r->at <= '9'; r->at++) {
         int digit = *r->at - '0';
-        if (value > (most - digit) / 10)
+        if (value > (INT64_MAX - digit) / 10 || 10 * value + digit > most)
             return wrong(r, begin, "a smaller number");
         value = 10 * value + digit;
     }
@@ -159,34 +149,30 @@ static bool kernel(reader *r, char *name, size_t room)
     return n > 0 || wrong(r, begin, "a kernel's name");
 }
 
-static bool choice(reader *r, ftb_wisdom_entry *entry)
+static bool choice(reader *r, ftb_choice *c, int op)
 {
-    int64_t segment = 0;
-    int count;
-    const char *const *families = families_of(entry->when.op, &count);
+    int64_t ordered = 0;
+    const ftb_way *way = ftb_ways[op];
+    while (way->name && !skip(r, way->name))
+        way++;
     const char *begin = r->at;
-    for (int f = 0; f < count; f++)
-        if (families[f] && skip(r, families[f])) {
-            entry->choice.family = f;
-            break;
-        }
-    if (r->at == begin)
+    if (!way->name)
         return wrong(r, begin, "a way that the operation has");
-    const bool segments =
-        entry->choice.family ==
-        (entry->when.op == FTB_WISDOM_SPMM ? (int)FTB_SPMM_PARTITIONED : (int)FTB_SDDMM_SEGMENTS);
-    begin = r->at;
-    if (!named(r, "segment", &segment, 65536))
+    const bool parts = way->segments && op == FTB_WISDOM_SPMM;
+    c->family = way->family;
+    if (!named(r, "segment", &c->segment, FTB_MOST_SEGMENT))
         return false;
-    if ((segment > 0) != segments)
-        return wrong(r, begin, segments ? "a segment of 1 to 65536" : "segment=0");
-    entry->choice.segment = (int32_t)segment;
+    if ((c->segment > 0) != way->segments)
+        return wrong(r, begin, way->segments ? "a segment of 1 to 65536" : "segment=0");
     begin = r->at;
-    if (!named(r, "tile", &entry->choice.tile, LARGEST_TILE))
+    if (!named(r, "tile", &c->tile, LARGEST_TILE))
         return false;
-    if (segments && entry->choice.tile == 0)
+    if (way->segments && c->tile == 0)
         return wrong(r, begin, "a tile of 1 or more");
-    return named(r, "nanoseconds", &entry->choice.nanoseconds, INT64_MAX);
+    if (!named(r, "parts", &c->parts, parts ? FTB_MOST_PARTS : 0) || !named(r, "ordered", &ordered, parts))
+        return false;
+    c->ordered = (int32_t)ordered;
+    return named(r, "nanoseconds", &c->nanoseconds, INT64_MAX);
 }
 
 /* A case, after the operation's name. */
@@ -201,7 +187,7 @@ static bool entry_of(reader *r, ftb_wisdom_entry *entry, int op)
         if (!named(r, names[f], &entry->when.fact[f], INT64_MAX))
             return false;
     return word(r, " degrees=") && hexadecimal(r, &entry->when.degrees) && word(r, " -> ") &&
-           choice(r, entry) && new_line(r);
+           choice(r, &entry->choice, op) && new_line(r);
 }
 
 /* The head; a text of another machine is not read any further. */

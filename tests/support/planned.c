@@ -1,6 +1,7 @@
-#include "planned.h"
+#include "support/planned.h"
 
 #include "core/core.h"
+#include "support/check.h"
 
 GrB_Info planned_force(FtB_Plan plan, const planned *choices)
 {
@@ -28,4 +29,35 @@ GrB_Info planned_descriptor(FtB_Descriptor *desc, FtB_Descriptor like, FtB_Plan 
     info = FtB_Descriptor_set(*desc, FTB_PLAN, plan);
 done:
     return info;
+}
+
+double planned_figure(FtB_Plan plan, const char *key)
+{
+    double figure;
+    assert_ok(FtB_Plan_get(plan, key, &figure));
+    return figure;
+}
+
+static void explain(char *text, size_t room, FtB_Plan plan)
+{
+    memset(text, 0, room);
+    FILE *file = fmemopen(text, room - 1, "w");
+    assert_non_null(file);
+    assert_ok(FtB_Plan_explain(plan, file));
+    assert_int_equal(fclose(file), 0);
+}
+
+bool planned_says(FtB_Plan plan, const char *words)
+{
+    char text[4096];
+    explain(text, sizeof text, plan);
+    return strstr(text, words) != NULL;
+}
+
+void assert_plan_says(FtB_Plan plan, const char *words)
+{
+    char text[4096];
+    explain(text, sizeof text, plan);
+    if (!strstr(text, words))
+        fail_msg("'%s' is not in: %s", words, text);
 }

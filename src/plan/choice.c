@@ -1,0 +1,78 @@
+/* From choices to plans and back, for both kinds of products with feature blocks. */
+#include "plan/sddmm.h"
+#include "plan/spmm.h"
+
+/* A number of a plan, unless it was set by hand or the choice leaves it to the rule. */
+static void take(int64_t *number, int64_t chosen, int64_t most, unsigned *forced, unsigned bit)
+{
+    if (*forced & bit || chosen <= 0)
+        return;
+    *number = chosen < most ? chosen : most;
+    *forced |= bit;
+}
+
+/* ---- sparse x block */
+
+ftb_choice ftb_spmm_chosen(const ftb_spmm_plan *plan)
+{
+    ftb_choice choice = {.family = (int32_t)plan->family, .tile = plan->tile};
+    if (plan->family == FTB_SPMM_PARTITIONED) {
+        choice.segment = plan->segment;
+        choice.parts = plan->parts < FTB_MOST_PARTS ? plan->parts : FTB_MOST_PARTS;
+        choice.ordered = plan->ordered;
+    }
+    return choice;
+}
+
+bool ftb_spmm_choose(ftb_spmm_plan *plan, const ftb_spmm_facts *facts, const ftb_choice *choice,
+                     ftb_origin origin)
+{
+    ftb_spmm_plan made = *plan;
+    if (!(made.forced & FTB_SPMM_SET_KERNEL))
+        made.family = (ftb_spmm_family)choice->family;
+    if (!(made.forced & FTB_SPMM_SET_ORDERED) && choice->parts > 0) {
+        made.ordered = choice->ordered;
+        made.forced |= FTB_SPMM_SET_ORDERED;
+    }
+    made.forced |= FTB_SPMM_SET_KERNEL;
+    take(&made.segment, choice->segment, FTB_MOST_SEGMENT, &made.forced, FTB_SPMM_SET_SEGMENT);
+    take(&made.tile, choice->tile, INT64_MAX, &made.forced, FTB_SPMM_SET_TILE);
+    take(&made.parts, choice->parts, FTB_MOST_PARTS, &made.forced, FTB_SPMM_SET_PARTS);
+    ftb_rule_spmm(&made, facts, ftb_machine_here());
+    if (made.family != (ftb_spmm_family)choice->family)
+        return false;
+    made.origin = origin;
+    if (origin != FTB_ORIGIN_MODEL)
+        made.seconds = 1e-9 * (double)choice->nanoseconds;
+    *plan = made;
+    return true;
+}
+
+/* ---- over the entries of a pattern */
+
+ftb_choice ftb_sddmm_chosen(const ftb_sddmm_plan *plan)
+{
+    return (ftb_choice){.family = (int32_t)ftb_sddmm_family_of(plan),
+                        .segment = plan->segment,
+                        .tile = plan->segment ? plan->tile : 0};
+}
+
+bool ftb_sddmm_choose(ftb_sddmm_plan *plan, const ftb_sddmm_facts *facts, const ftb_choice *choice,
+                      ftb_origin origin)
+{
+    ftb_sddmm_plan made = *plan;
+    if (!(made.forced & FTB_SDDMM_SET_KERNEL))
+        made.family = (ftb_sddmm_family)choice->family;
+    made.forced |= FTB_SDDMM_SET_KERNEL;
+    take(&made.segment, choice->segment, FTB_MOST_SEGMENT, &made.forced, FTB_SDDMM_SET_SEGMENT);
+    take(&made.tile, choice->tile, INT64_MAX, &made.forced, FTB_SDDMM_SET_TILE);
+    ftb_rule_sddmm(&made, facts, ftb_machine_here());
+    if (ftb_sddmm_family_of(&made) != (ftb_sddmm_family)choice->family)
+        return false;
+    made.family = (ftb_sddmm_family)choice->family; /* where "fused" was asked for */
+    made.origin = origin;
+    if (origin != FTB_ORIGIN_MODEL)
+        made.seconds = 1e-9 * (double)choice->nanoseconds;
+    *plan = made;
+    return true;
+}
