@@ -1,4 +1,4 @@
-/* FTB_MEASURE with feature blocks: what is tried, and that what was forced stays; outputs are untouched while
+/* FTB_MEASURE: what is tried, and that what was forced stays; outputs are untouched while
  * it looks, the plan says that it was measured, and it is good for the call: the same bits of sums and dot
  * products, the same result within rounding of attention, whose plan gives its own bits again. */
 #include "support/check.h"
@@ -6,6 +6,7 @@
 #include "core/core.h"
 #include "ops/sddmm.h"
 #include "ops/spmm.h"
+#include "support/compare.h"
 #include "support/fail_alloc.h"
 #include "support/planned.h"
 #include "support/random.h"
@@ -271,6 +272,46 @@ static void of_two_blocks(void **state)
     }
 }
 
+/* Renaming and cells are chosen, unless they were forced. */
+static void of_two_sparse(void **state)
+{
+    (void)state;
+    rng r = rng_new();
+    FtB_Matrix A = rng_matrix(&r, FTB_FP32, 150, 200, 1, 0.2), B = rng_matrix(&r, FTB_FP32, 200, 170, 1, 0.2);
+    static const char *const forced[][2] = {{"threads", "2"},
+                                            {"relabel", "0"},
+                                            {"relabel", "1"},
+                                            {"accumulator", "dense"},
+                                            {"accumulator", "hash"}};
+    for (int f = 0; f < 5; f++) {
+        FtB_Matrix C, D;
+        FtB_Plan plan, found;
+        FtB_Descriptor desc;
+        assert_ok(FtB_Matrix_new(&C, FTB_FP32, 150, 170, 1));
+        assert_ok(FtB_Matrix_new(&D, FTB_FP32, 150, 170, 1));
+        assert_ok(FtB_mxm_plan(&plan, C, NULL, NULL, FTB_PLUS_TIMES, A, B, NULL, FTB_ESTIMATE));
+        assert_ok(FtB_Plan_set(plan, forced[f][0], forced[f][1]));
+        assert_ok(planned_descriptor(&desc, NULL, plan));
+        assert_ok(FtB_mxm_plan(&found, C, NULL, NULL, FTB_PLUS_TIMES, A, B, desc, FTB_MEASURE));
+        assert_true(C->pattern->nvals == 0);
+        assert_true(f == 0 || f > 2 || planned_figure(found, "relabel") == planned_figure(plan, "relabel"));
+        if (f > 2)
+            assert_plan_says(found, forced[f][1]);
+        FtB_Descriptor_free(&desc);
+        assert_ok(planned_descriptor(&desc, NULL, found));
+        assert_ok(FtB_mxm(C, NULL, NULL, FTB_PLUS_TIMES, A, B, desc));
+        assert_ok(FtB_mxm(D, NULL, NULL, FTB_PLUS_TIMES, A, B, NULL));
+        assert_same(C, D);
+        FtB_Descriptor_free(&desc);
+        FtB_Plan_free(&plan);
+        FtB_Plan_free(&found);
+        FtB_Matrix_free(&C);
+        FtB_Matrix_free(&D);
+    }
+    FtB_Matrix_free(&A);
+    FtB_Matrix_free(&B);
+}
+
 static void attend(const operands *o, FtB_Block C, const char *text, FtB_Plan plan)
 {
     FtB_Descriptor desc;
@@ -338,6 +379,9 @@ static GrB_Info call(void *arg)
         info = FtB_attention_plan(&plan, C, A, NULL, FTB_PLUS_DOT, Q, Q, Q, NULL, NULL, FTB_MEASURE);
     else if (info == GrB_SUCCESS)
         info = FtB_mxm_plan(&plan, S, A, NULL, FTB_PLUS_DOT, Q, Q, FTB_DESC_ST1, FTB_MEASURE);
+    FtB_Plan_free(&plan);
+    if (info == GrB_SUCCESS)
+        info = FtB_mxm_plan(&plan, S, NULL, NULL, FTB_PLUS_TIMES, A, A, NULL, FTB_MEASURE);
     FtB_Wisdom_forget(NULL);
     FtB_Plan_free(&plan);
     FtB_Matrix_free(&A);
@@ -360,7 +404,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(of_sparse_and_block), cmocka_unit_test(of_entries),
         cmocka_unit_test(failing_trials),      cmocka_unit_test(of_two_blocks),
-        cmocka_unit_test(of_attention),        cmocka_unit_test(impossible_steps),
-        cmocka_unit_test(failing_allocations)};
+        cmocka_unit_test(of_two_sparse),       cmocka_unit_test(of_attention),
+        cmocka_unit_test(impossible_steps),    cmocka_unit_test(failing_allocations)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /* FTB_MEASURE for sparse x sparse products: the choices that the cost model is least sure of (renaming,
- * accumulator of short rows) are timed on sampled rows, on scratch memory, and the best is kept. */
+ * accumulator of short rows) are timed on sampled rows, on scratch memory, and the best is kept. What was
+ * forced stays. */
 #include "ops/spgemm.h"
 
 #define SAMPLED_PRODUCTS 2e7 /* about 30 ms a candidate */
@@ -31,7 +32,12 @@ done:
 
 GrB_Info ftb_plan_measure(ftb_product *product)
 {
-    static const char *const candidates[][2] = {{"relabel", "0"}, {"relabel", "1"}, {"accumulator", "hash"}};
+    static const struct {
+        const char *key, *value;
+        unsigned bit;
+    } candidates[] = {{"relabel", "0", FTB_SET_RELABEL},
+                      {"relabel", "1", FTB_SET_RELABEL},
+                      {"accumulator", "hash", FTB_SET_ACCUMULATOR}};
     ftb_spgemm_plan best = product->plan;
     double least = 0;
     if (product->p.column || product->mask) /* renamed already, or slots: nothing to choose */
@@ -40,8 +46,8 @@ GrB_Info ftb_plan_measure(ftb_product *product)
     for (size_t c = 0; c < sizeof candidates / sizeof candidates[0] && info == GrB_SUCCESS; c++) {
         ftb_spgemm_plan plan = product->plan, kept = product->plan;
         double time = 0;
-        ftb_spgemm_plan_set(&plan, candidates[c][0], candidates[c][1]);
-        if (!ftb_rule_spgemm(&plan, &product->facts, ftb_machine_here()))
+        ftb_spgemm_plan_set(&plan, candidates[c].key, candidates[c].value);
+        if (kept.forced & candidates[c].bit || !ftb_rule_spgemm(&plan, &product->facts, ftb_machine_here()))
             continue;
         product->plan = plan;
         info = time_candidate(product, &time);
