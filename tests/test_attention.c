@@ -5,6 +5,7 @@
 
 #include "core/core.h"
 #include "core/isa.h"
+#include "cpu/heads.h"
 #include "oracle/ref_attention.h"
 #include "oracle/ref_sddmm.h"
 #include "support/fail_alloc.h"
@@ -81,18 +82,13 @@ typedef struct attention_case {
     char what[200];
 } attention_case;
 
-static attention_case new_case(rng *r, ref_form form, FtB_Type type)
+/* Operands at random, of ref's form, heads, widths and scale. */
+static attention_case case_of(rng *r, const ref_attention *of, FtB_Type type, int64_t m, int64_t n)
 {
-    static const int64_t widths[] = {1, 2, 3, 4, 7, 8, 16, 16, 17, 33, 64, 100};
-    static const int64_t many[] = {1, 1, 3, 4, 8, 8, 5};
     static const char *const texts[] = {"plus : dot(src, dst) * scale", "plus : leaky_relu(src + dst, scale)",
                                         "plus : dot(src, dst) * scale + edge"};
-    attention_case c = {.ref = {.form = form, .heads = many[rng_below(r, 7)]}};
+    attention_case c = {.ref = *of};
     ref_attention *ref = &c.ref;
-    int64_t m = rng_below(r, 25), n = 1 + rng_below(r, 90);
-    ref->width = form == REF_LEAKY ? 1 : widths[rng_below(r, 12)];
-    ref->value_width = widths[rng_below(r, 12)];
-    ref->scale = rng_unit(r);
     ref->dropout = rng_below(r, 3) == 0 ? 0.375 : 0;
     ref->seed = rng_bits(r);
     ref->fill = (double)rng_below(r, 2);
@@ -108,18 +104,30 @@ static attention_case new_case(rng *r, ref_form form, FtB_Type type)
     c.dK = block(r, single, n, ref->heads, ref->width);
     c.dV = block(r, single, n, ref->heads, ref->value_width);
     FtB_Semiring plain;
-    assert_ok(FtB_Semiring_new(&plain, texts[form]));
+    assert_ok(FtB_Semiring_new(&plain, texts[ref->form]));
     assert_ok(FtB_Semiring_bind(&c.s, plain, FTB_BIND("scale", ref->scale)));
     FtB_Semiring_free(&plain);
     ref->q = ref_block(c.Q);
     ref->k = ref_block(c.K);
     ref->v = ref_block(c.V);
     ref->d = ref_block(c.D);
-    snprintf(c.what, sizeof c.what, "%s, %s, %d heads x %d, values x %d, A %d x %d, dropout %g", texts[form],
-             FtB_Type_name(type), (int)ref->heads, (int)ref->width, (int)ref->value_width, (int)m, (int)n,
-             ref->dropout);
+    snprintf(c.what, sizeof c.what, "%s, %s, %d heads x %d, values x %d, A %d x %d, dropout %g",
+             texts[ref->form], FtB_Type_name(type), (int)ref->heads, (int)ref->width, (int)ref->value_width,
+             (int)m, (int)n, ref->dropout);
     ref_attention_run(ref);
     return c;
+}
+
+static attention_case new_case(rng *r, ref_form form, FtB_Type type)
+{
+    static const int64_t widths[] = {1, 2, 3, 4, 7, 8, 16, 16, 17, 33, 64, 100};
+    static const int64_t many[] = {1, 1, 3, 4, 8, 8, 5};
+    ref_attention of = {.form = form, .heads = many[rng_below(r, 7)]};
+    int64_t m = rng_below(r, 25), n = 1 + rng_below(r, 90);
+    of.width = form == REF_LEAKY ? 1 : widths[rng_below(r, 12)];
+    of.value_width = widths[rng_below(r, 12)];
+    of.scale = rng_unit(r);
+    return case_of(r, &of, type, m, n);
 }
 
 static void free_case(attention_case *c)
@@ -176,8 +184,107 @@ static void random_cases(void **state)
     any_plan();
 }
 
-/* One plan: the same bits from every number of threads, and, fused, every instruction set (sums of weighted
- * values in steps are fused additions where there are any). */
+/* Heads that are taken four together: small scores and such as are rescaled for, with every instruction set;
+ * the same bits from any number of threads, and where additions are fused; rows in parts. */
+static void four_heads(void **state)
+{
+    (void)state;
+    rng r = rng_new();
+    for (int t = 0; t < 17; t++) {
+        bool large = t == 16;
+        ref_attention of = {.form = REF_DOT,
+                            .heads = large ? 4 : 4 * (1 + t % 3),
+                            .width = 16 - t % 2,
+                            .value_width = 16 - t / 2 % 2,
+                            .scale = large        ? 1
+                                     : t % 4 == 3 ? -60
+                                     : t % 4 == 2 ? 60
+                                                  : rng_unit(&r)};
+        int64_t m = large ? 45000 : rng_below(&r, 40), n = large ? 2 : 1 + rng_below(&r, 200);
+        attention_case c = case_of(&r, &of, FTB_FP32, m, n);
+        double *first[2] = {0};
+        for (int u = 0; u < (large ? 1 : 9); u++) {
+            current = &plans[large ? 1 : (int[]){2, 3, 6, 2}[t % 4]];
+            ftb_isa_force(large ? -1 : u / 3);
+            assert_ok(FtB_Context_set_threads(NULL, 1 + u % 3));
+            run(&c);
+            assert_values(c.C, c.ref.c, 2e-5 * fmax(1, fabs(of.scale)), c.what);
+            assert_values(c.lse, c.ref.lse, 2e-5, c.what);
+            FtB_Block results[] = {c.C, c.lse};
+            for (int b = 0; b < 2; b++) {
+                double *now = ref_block(results[b]);
+                if (u != 3 && first[b])
+                    assert_memory_equal(now, first[b],
+                                        sizeof *now * (size_t)(results[b]->nrows * results[b]->ncols));
+                free(first[b]);
+                first[b] = now;
+            }
+        }
+        free(first[0]);
+        free(first[1]);
+        free_case(&c);
+    }
+    any_plan();
+}
+
+/* The same with scores that are infinite or no numbers: a row that attends to nothing gets 0. */
+static void four_special(void **state)
+{
+    (void)state;
+    const int64_t I[] = {0, 0, 1, 1, 2, 2, 3, 3, 4, 4}, J[] = {0, 1, 0, 2, 2, 3, 1, 4, 0, 1};
+    const float of[] = {1, 2, -INFINITY, -INFINITY, NAN}, rows[] = {1, 1, 1, 1, 3e4F};
+    float q[6][64] = {{0}}, k[5][64] = {{0}}, v[5][64] = {{0}}, c[6][64], lse[6][4];
+    FtB_Matrix A;
+    FtB_Block B[5];
+    void *data[] = {q, k, v, c, lse};
+    for (int i = 0; i < 5; i++)
+        for (int h = 0; h < 4; h++) {
+            q[i][16 * h] = rows[i];
+            k[i][16 * h] = of[i];
+            for (int f = 0; f < 16; f++)
+                v[i][16 * h + f] = (float)(i + 1);
+        }
+    assert_ok(FtB_Matrix_build(&A, FTB_BOOL, 6, 5, 0, 10, I, J, NULL, FTB_DUP_ERROR, NULL));
+    for (int b = 0; b < 5; b++) {
+        FtB_Block whole;
+        int64_t ncols = b == 4 ? 4 : 64;
+        assert_ok(FtB_Block_wrap(&whole, data[b], b == 1 || b == 2 ? 5 : 6, ncols, ncols, FTB_FP32));
+        assert_ok(FtB_Block_heads(&B[b], whole, b == 4 ? 1 : 4));
+        FtB_Block_free(&whole);
+    }
+    for (int t = 0; t < 3 * PLANS; t++) {
+        FtB_Plan plan;
+        FtB_Descriptor desc;
+        current = &plans[t % PLANS];
+        ftb_isa_force(t / PLANS);
+        assert_ok(planned_attention(&plan, &desc, B[3], A, FTB_ARG(FTB_PLUS_DOT), B[0], B[1], B[2],
+                                    FTB_ATTENTION_OPTIONS(.lse = B[4]), 7));
+        FtB_Descriptor_free(&desc);
+        FtB_Plan_free(&plan);
+        for (int x = 0; x < 64; x++) {
+            assert_true(fabs(c[0][x] - (1 + 2 * exp(1)) / (1 + exp(1))) < 1e-5);
+            assert_true(c[1][x] == 1 && c[2][x] == 0 && isnan(c[3][x]) && c[4][x] == 2 && c[5][x] == 7);
+        }
+        for (int h = 0; h < 4; h++)
+            assert_true(lse[1][h] == 1 && lse[2][h] == -INFINITY && isnan(lse[3][h]) &&
+                        fabs(lse[4][h] - 6e4) < 0.01 && lse[5][h] == -INFINITY);
+    }
+    any_plan();
+    FtB_Matrix_free(&A);
+    for (int b = 0; b < 5; b++)
+        FtB_Block_free(&B[b]);
+}
+
+/* Whether four heads are taken together. */
+static bool by_fours(const attention_case *c)
+{
+    const ref_attention *ref = &c->ref;
+    return ref->form == REF_DOT && c->lse->type == FTB_FP32 && ref->heads % 4 == 0 &&
+           ftb_lanes_width(ref->width) == 16 && ftb_lanes_width(ref->value_width) == 16;
+}
+
+/* One plan: the same bits from every number of threads, and, in a walk, every instruction set (sums of
+ * weighted values in steps are fused additions where there are any, and those of four heads together). */
 static void bits(void **state)
 {
     (void)state;
@@ -190,11 +297,11 @@ static void bits(void **state)
             current = &plans[t % PLANS];
             ftb_isa_force(u / 3);
             assert_ok(FtB_Context_set_threads(NULL, 1 + u % 3));
-            bool staged = run(&c);
+            bool fuses = run(&c) || by_fours(&c);
             for (int b = 0; b < 5; b++) {
                 double *now = ref_block(results[b]);
                 size_t bytes = sizeof *now * (size_t)(results[b]->nrows * results[b]->ncols);
-                if (first[b] && !(staged && u % 3 == 0))
+                if (first[b] && !(fuses && u % 3 == 0))
                     assert_memory_equal(now, first[b], bytes);
                 free(first[b]);
                 first[b] = now;
@@ -429,6 +536,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_cases),        cmocka_unit_test(bits),
+        cmocka_unit_test(four_heads),          cmocka_unit_test(four_special),
         cmocka_unit_test(finite_differences),  cmocka_unit_test(special_scores),
         cmocka_unit_test(accumulators),        cmocka_unit_test(refusals),
         cmocka_unit_test(failing_allocations), cmocka_unit_test(plans_as_objects),

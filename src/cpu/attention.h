@@ -32,6 +32,7 @@ typedef struct ftb_attention_job {
     void *acc; /* heads x value_width: the sum of exponentials times values */
     int64_t acc_ld;
     /* backward */
+    bool backward;
     const void *y_values; /* heads x value_width: of rows */
     int64_t y_values_ld;
     const void *lse, *delta; /* heads: of rows, or of sources if by_source */

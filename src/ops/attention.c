@@ -272,13 +272,17 @@ static GrB_Info new_state(forward *f)
     if (__builtin_mul_overflow(rows, heads, &states) || __builtin_mul_overflow(rows, job->acc_ld, &values))
         states = values = INT64_MAX; /* refused by the allocator, with its message */
     f->most = ftb_new(f->c.ctx, states, size);
+    job->most = f->most;
+    if (f->w.fours) {
+        job->acc = f->acc = ftb_new(f->c.ctx, values, size);
+        return f->most && f->acc ? GrB_SUCCESS : ftb_nomem();
+    }
     f->sum = ftb_new0(f->c.ctx, states, size);
     f->acc = ftb_new0(f->c.ctx, values, size);
     if (!f->most || !f->sum || !f->acc)
         return ftb_nomem();
     for (int64_t t = 0; t < states; t++)
         ftb_cast((char *)f->most + (size_t)t * size, f->c.type, &least, FTB_FP64, 1);
-    job->most = f->most;
     job->sum = f->sum;
     job->acc = f->acc;
     return GrB_SUCCESS;
@@ -328,7 +332,6 @@ static void finish(const forward *f)
                 else
                     ((float *)f->acc)[at * width + v] *= (float)factor;
         }
-    ftb_attention_compact(f->acc, f->c.type, rows, job->acc_ld, heads, width, f->c.value_width, f->w.threads);
 }
 
 static void write_lse(const forward *f)
@@ -364,9 +367,13 @@ static GrB_Info run_fused(forward *f)
     f->w =
         (ftb_attention_walk){.ctx = c->ctx, .p = c->A->pattern, .type = c->type, .threads = c->plan.threads};
     ftb_attention_describe(&f->w.job, c);
+    f->w.fours = c->plan.segment && ftb_attention_together(&f->w.job, c->type) > 1;
     FTB_CHECK(new_state(f));
     FTB_CHECK(walk(f));
-    finish(f);
+    if (!f->w.fours)
+        finish(f);
+    ftb_attention_compact(f->acc, c->type, c->A->pattern->nrows, f->w.job.acc_ld, c->heads,
+                          f->w.job.value_width, c->value_width, f->w.threads);
     f->result = (ftb_spmm_result){.values = f->acc, .owned = f->acc, .type = c->type, .ld = f->w.job.acc_ld};
     f->acc = NULL;
 done:

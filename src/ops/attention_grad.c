@@ -128,10 +128,11 @@ static GrB_Info walk(backward *b, ftb_pattern *p, const int64_t *from, const ftb
     const ftb_attention_call *c = &b->c;
     ftb_padded rows = ftb_padded_of(y, c->heads, c->type);
     ftb_padded values = ftb_padded_of(y_values, c->heads, c->type);
-    ftb_attention_walk w = {.ctx = c->ctx, .p = p, .type = c->type, .grad = true, .threads = b->threads};
+    ftb_attention_walk w = {.ctx = c->ctx, .p = p, .type = c->type, .threads = b->threads};
     ftb_sddmm_plan plan = c->plan; /* what was forced of it holds here, too */
     GrB_Info info;
     ftb_attention_describe(&w.job, c);
+    w.job.backward = true;
     ftb_sddmm_facts facts = ftb_attention_facts(p, &w.job, c->type, b->threads);
     ftb_rule_sddmm(&plan, &facts, ftb_machine_here());
     FTB_CHECK(ftb_padded_all(&rows, c->ctx, p->nrows, b->threads));

@@ -14,7 +14,7 @@ typedef void (*attention_kernel)(const ftb_attention_job *a, int64_t first, int6
 
 static attention_kernel pick(const ftb_attention_walk *w)
 {
-    if (w->grad)
+    if (w->job.backward)
         return w->type == FTB_FP32 ? FTB_PICK(ftb_attention_grad_f32) : FTB_PICK(ftb_attention_grad_f64);
     return w->type == FTB_FP32 ? FTB_PICK(ftb_attention_f32) : FTB_PICK(ftb_attention_f64);
 }
@@ -35,20 +35,20 @@ ftb_sddmm_facts ftb_attention_facts(const ftb_pattern *p, const ftb_attention_jo
         {"attention_program_f32", "attention_dot_f32", "attention_add_f32"},
         {"attention_program_f64", "attention_dot_f64", "attention_add_f64"}};
     int64_t size = (int64_t)FtB_Type_size(type), heads = job->heads;
-    int64_t one = job->width + job->value_width;
+    int64_t one = job->width + job->value_width, together = ftb_attention_together(job, type);
     ftb_sddmm_facts facts = {.nrows = p->nrows,
                              .ncols = p->ncols,
                              .nvals = p->nvals,
                              .source_bytes = one * heads * size,
                              .row_bytes = (2 * one + 4) * heads * size,
-                             .piece_bytes = heads > 1 && job->width > 0 ? one * size : 0,
-                             .piece = 1,
+                             .piece_bytes = heads > 1 && job->width > 0 ? one * together * size : 0,
+                             .piece = together,
                              .memory_left = INT64_MAX,
                              .heads = heads,
                              .features = one * heads,
                              .threads = threads,
                              .attention = true,
-                             .one_piece = head_by_head(job),
+                             .one_piece = together > 1 || head_by_head(job),
                              .kernel = names[type == FTB_FP64][job->width == 0 ? 0
                                                                : job->add      ? 2
                                                                                : 1]};
@@ -66,8 +66,7 @@ static void *shift_out(void *p, int64_t values, FtB_Type type)
     return p ? (char *)p + (size_t)values * FtB_Type_size(type) : NULL;
 }
 
-/* The job of heads first .. first + count - 1. */
-static ftb_attention_job job_of_heads(const ftb_attention_walk *w, int64_t first, int64_t count)
+ftb_attention_job ftb_attention_job_of(const ftb_attention_walk *w, int64_t first, int64_t count)
 {
     ftb_attention_job a = w->job;
     FtB_Type type = w->type;
@@ -84,7 +83,7 @@ static ftb_attention_job job_of_heads(const ftb_attention_walk *w, int64_t first
     return a;
 }
 
-static ftb_padded some_heads(const ftb_padded *p, int64_t first, int64_t count)
+ftb_padded ftb_attention_heads_of(const ftb_padded *p, int64_t first, int64_t count)
 {
     ftb_padded part = *p;
     if (p->heads == 0)
@@ -102,7 +101,7 @@ static void run_some_heads(const ftb_attention_walk *w, int64_t first, int64_t c
                            size_t room)
 {
     const ftb_pattern *p = w->p;
-    ftb_attention_job a = job_of_heads(w, first, count);
+    ftb_attention_job a = ftb_attention_job_of(w, first, count);
     a.visits = (ftb_visits){.start = p->rowptr, .column = p->colidx, .column_size = p->wide ? 8 : 4};
     a.x = shift(w->x.data, first * w->job.width, w->type);
     a.xld = w->x.ld;
@@ -194,8 +193,9 @@ static GrB_Info run_segments(ftb_attention_walk *w, const ftb_sddmm_plan *plan, 
         info = ftb_nomem();
     for (int64_t first = 0; first < heads && info == GrB_SUCCESS; first += tile) {
         int64_t count = ftb_min(tile, heads - first);
-        ftb_attention_job a = job_of_heads(w, first, count);
-        ftb_padded x = some_heads(&w->x, first, count), x_values = some_heads(&w->x_values, first, count);
+        ftb_attention_job a = ftb_attention_job_of(w, first, count);
+        ftb_padded x = ftb_attention_heads_of(&w->x, first, count),
+                   x_values = ftb_attention_heads_of(&w->x_values, first, count);
         for (int64_t segment = 0; segment < q->nsegments && info == GrB_SUCCESS; segment++) {
             run_segment(w, q, segment, a, &x, &x_values, packed, scratch, room);
             double done = (double)q->start[q->segment[segment + 1]];
@@ -215,7 +215,9 @@ GrB_Info ftb_attention_run(ftb_attention_walk *w, const ftb_sddmm_plan *plan)
     char *scratch = ftb_new(w->ctx, w->threads, room);
     if (!scratch)
         return ftb_nomem();
-    GrB_Info info = plan->segment ? run_segments(w, plan, scratch, room) : run_rows(w, scratch, room);
+    GrB_Info info = w->fours        ? ftb_attention_run_fours(w, plan)
+                    : plan->segment ? run_segments(w, plan, scratch, room)
+                                    : run_rows(w, scratch, room);
     ftb_delete(scratch);
     ftb_padded_clear(&w->x);
     ftb_padded_clear(&w->x_values);

@@ -7,9 +7,9 @@
  *
  * The walk wins where rows have many entries in a segment; steps where they have few, where heads are narrow
  * or no multiple of a vector, and where scores are of a form that no kernel knows. Fitted on a Sapphire
- * Rapids core, 20 thousand to 10 million entries; 8 heads of 16, fused / steps, ms: 20,000 vertices of degree
- * 20, 39 / 23, of degree 400, 289 / 267; 200,000 of degree 4, 309 / 148; 100,000 of degree 480, 1 / 1.5 of
- * it. */
+ * Rapids core, 20 thousand to 10 million entries; 8 heads of 16, four of them together in the walk, fused /
+ * steps, ms: 20,000 vertices of degree 20, 28 / 26, of degree 100, 47 / 96, of degree 400, 112 / 273; 200,000
+ * of degree 4, 363 / 190. */
 #include "plan/sddmm.h"
 #include "plan/spmm.h"
 
@@ -23,6 +23,9 @@
 #define ANY_ENTRY 7e-9           /* of an entry and head */
 #define ALONE 0.6                /* of all that, of one head of few features: nothing is in its way */
 #define LONELY 160               /* features */
+#define TOGETHER_VISIT 28e-9     /* of heads that are walked together, where all rows are visited */
+#define TOGETHER_STEP 16e-9      /* of sixteen scores of theirs */
+#define TOGETHER_ROW 90e-9       /* of a row and head: state begun and ended, sources packed */
 #define PROGRAM_ENTRY 12e-9      /* more, where a program makes the score */
 #define STATE_RATE 8e9           /* of rows' state: zeroed, walked, finished */
 #define SOFTMAX_ENTRY 2.2e-9     /* of an entry and head, with the first touch of its memory */
@@ -39,9 +42,22 @@ static double rows_with_entries(const ftb_sddmm_facts *f)
 
 static bool program_scores(const ftb_sddmm_facts *f) { return f->value_features == f->features; }
 
+/* Where heads are walked together. The fewer rows a segment visits, the farther their state lies. */
+static double together_seconds(const ftb_sddmm_plan *plan, const ftb_sddmm_facts *f)
+{
+    const double groups = (double)f->heads / (double)f->piece, entries = STEP / (double)f->piece;
+    const double segments = ceil((double)f->ncols / (double)plan->segment);
+    const double share = fmin(1, plan->visits / (segments * rows_with_entries(f)));
+    const double steps = (double)f->nvals / entries + plan->visits * (entries - 1) / (2 * entries);
+    return groups * (plan->visits * TOGETHER_VISIT / sqrt(share) + steps * TOGETHER_STEP) +
+           (double)(f->nrows * f->heads) * TOGETHER_ROW;
+}
+
 double ftb_attention_fused_seconds(const ftb_sddmm_plan *plan, const ftb_sddmm_facts *f)
 {
     const double heads = (double)f->heads, entries = (double)f->nvals * heads;
+    if (plan->segment && f->piece > 1)
+        return together_seconds(plan, f);
     const double visits = heads * (plan->segment ? plan->visits : rows_with_entries(f));
     double work = visits * ANY_VISIT + entries * (ANY_ENTRY + (program_scores(f) ? PROGRAM_ENTRY : 0));
     if (f->one_piece)

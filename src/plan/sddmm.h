@@ -20,7 +20,7 @@ typedef struct ftb_sddmm_facts {
     int64_t row_bytes;               /* of what a visit reads and writes for its row */
     int64_t entry_bytes;             /* of an entry's result */
     int64_t piece_bytes;             /* of source_bytes; a tile is a multiple. 0: rows are not cut */
-    int64_t piece;                   /* what a piece is for people: so many features, or a head */
+    int64_t piece;                   /* what a piece is for people: so many features, or heads */
     int64_t memory_left;             /* bytes that the plan may use */
     int64_t heads, features;         /* of a source, all heads */
     int threads;
