@@ -126,10 +126,32 @@ static double edge_seconds(const model *m, const ftb_spmm_plan *plan, double vis
                : (double)plan->ntiles * lines * (LINE_SECONDS + far * (FAR_LINE_SECONDS - LINE_SECONDS));
 }
 
+static int64_t ceil_div(int64_t x, int64_t y) { return (x + y - 1) / y; }
+
+static const int kernel_vectors[] = {1, 2, 3, 4, 6, MOST_VECTORS};
+enum { KERNELS = sizeof kernel_vectors / sizeof *kernel_vectors };
+
+/* Features of the kernel that takes so many: it works on whole vectors, and not on any number of them. */
+static int64_t padded(const ftb_spmm_facts *f, int64_t tile)
+{
+    int k = 0;
+    while (k < KERNELS - 1 && kernel_vectors[k] * f->lanes < tile)
+        k++;
+    return kernel_vectors[k] * f->lanes;
+}
+
+/* Of all tiles together. */
+static double padded_features(const ftb_spmm_facts *f, int64_t ntiles)
+{
+    int64_t vectors = ceil_div(f->features, f->lanes), least = vectors / ntiles, longer = vectors % ntiles;
+    return (double)(longer * padded(f, (least + 1) * f->lanes) +
+                    (ntiles - longer) * padded(f, least * f->lanes));
+}
+
 static double partitioned_seconds(const model *m, const ftb_spmm_plan *plan, double visits)
 {
-    const int64_t tile = plan->tile, segment = plan->segment;
     const ftb_spmm_facts *f = m->facts;
+    const int64_t tile = padded(f, plan->tile), segment = plan->segment;
     double bytes = (double)(tile * f->value_bytes), packed = bytes * (double)segment;
     double segments = ceil((double)f->ncols / (double)segment), entries = (double)f->entries;
     double block = (double)(f->ncols * f->features), result = (double)(f->listed * f->features);
@@ -142,14 +164,12 @@ static double partitioned_seconds(const model *m, const ftb_spmm_plan *plan, dou
     double visit = VISIT_SECONDS + 20 / m->memory_rate +
                    2 * bytes / (1 + (VISIT_OVERLAP - 1) * visited * visited) *
                        ((1 - far) / m->l3_rate + far / m->memory_rate);
-    double seconds = (double)plan->ntiles * (entries * gather + visits * visit) +
-                     edge_seconds(m, plan, visits, far) +
+    double tiles = padded_features(f, plan->ntiles) / (double)tile; /* of the longest */
+    double seconds = tiles * (entries * gather + visits * visit) + edge_seconds(m, plan, visits, far) +
                      packs * block * (double)(f->stored_bytes + f->value_bytes) / m->memory_rate +
                      3 * result * (double)f->value_bytes / m->l3_rate;
     return seconds + (f->cached_segment == segment ? 0 : entries * BUILD_SECONDS / BUILD_USES);
 }
-
-static int64_t ceil_div(int64_t x, int64_t y) { return (x + y - 1) / y; }
 
 /* Sources whose tile takes so much. */
 static int64_t segment_for(const ftb_spmm_facts *f, int64_t tile, double bytes)
@@ -222,7 +242,6 @@ static void keep_better(ftb_spmm_plan *best, ftb_spmm_plan *plan, const model *m
 
 static void choose_partition(ftb_spmm_plan *plan, const model *m)
 {
-    static const int vectors[] = {1, 2, 3, 4, 6, 8};
     static const double shares[] = {0.25, 0.375, 0.5};
     const ftb_spmm_facts *f = m->facts;
     int64_t all = ceil_div(f->features, f->lanes);
@@ -231,12 +250,13 @@ static void choose_partition(ftb_spmm_plan *plan, const model *m)
     const int forced_order = plan->ordered;
     ftb_spmm_plan trial = *plan;
     plan->partitioned_seconds = INFINITY;
-    for (size_t v = 0; v < sizeof vectors / sizeof *vectors; v++)
+    for (int v = 0; v < KERNELS; v++)
         for (size_t s = 0; s < sizeof shares / sizeof *shares; s++) {
-            int64_t most = forced > 0 ? (forced > MOST_VECTORS ? MOST_VECTORS : forced) : vectors[v];
+            int64_t most = forced > 0 ? (forced > MOST_VECTORS ? MOST_VECTORS : forced) : kernel_vectors[v];
             trial.ntiles = ceil_div(all, most);
             trial.tile = ceil_div(all, trial.ntiles) * f->lanes;
-            trial.segment = segment > 0 ? segment : segment_for(f, trial.tile, shares[s] * (double)m->l2);
+            trial.segment =
+                segment > 0 ? segment : segment_for(f, padded(f, trial.tile), shares[s] * (double)m->l2);
             double visits = visits_of(f, ceil((double)f->ncols / (double)trial.segment));
             for (int ordered = 0; ordered <= (f->edge_bytes > 0); ordered++)
                 if (!(plan->forced & FTB_SPMM_SET_ORDERED) || f->edge_bytes == 0 || forced_order == ordered) {
