@@ -5,7 +5,8 @@
  *     FTB_CELLS(void, ftb_sum, (...))                in its header: declares ftb_sum_baseline, ...
  *     FTB_PICK(ftb_sum)(...)                         in the caller
  *
- * Cells of one function give identical bits: no contraction, no reassociation. */
+ * Cells are compiled without contraction and reassociation, so that they give identical bits where they do
+ * not fuse additions by name (spmm_lanes.h, attention_fours.c). */
 #ifndef FTB_ISA_H
 #define FTB_ISA_H
 

@@ -19,8 +19,8 @@ typedef struct ftb_fours_job {
 
 /* Feature f of head h becomes value 4 f + h: of `rows` rows, ld values apart. (attention_fours.c) */
 FTB_CELLS(void, ftb_fours_mix, (float *to, int64_t to_ld, const float *from, int64_t from_ld, int64_t rows))
-/* States of rows first .. last - 1 before the first visit, and what they come to: a's acc, the weighted means,
- * and most, the log of the sum of exponentials; for rows without visits as well. */
+/* States of rows first .. last - 1 before the first visit, and what they come to: a's acc, the weighted
+ * means, and most, the log of the sum of exponentials; for rows without visits as well. */
 FTB_CELLS(void, ftb_fours_begin, (const ftb_fours_job *f, int64_t first, int64_t last))
 FTB_CELLS(void, ftb_fours_end, (const ftb_fours_job *f, int64_t first, int64_t last))
 /* Adds visits first .. last - 1 to the states. */
