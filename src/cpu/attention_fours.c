@@ -122,7 +122,7 @@ FTB_INLINE lanes lanes_exp2(lanes x)
     for (int t = 5; t >= 0; t--)
         y = lanes_madd(y, r, lanes_all(term[t]));
     for (int p = 0; p < FTB_PARTS; p++)
-        y.at[p] *= (part)(((words)shifted.at[p] << EXP_SHIFT) + (words)((part){0} + 1));
+        y.at[p] *= part_power(shifted.at[p]);
     return y;
 }
 

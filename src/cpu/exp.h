@@ -11,6 +11,7 @@
 
 #ifdef FTB_REAL64
 typedef int64_t word;
+typedef uint64_t uword;
 #define EXP_LEAST -708.0
 #define EXP_MAGIC 0x1.8p52
 #define EXP_SHIFT 52
@@ -19,6 +20,7 @@ typedef int64_t word;
 #define EXP_TERMS 12 /* r^13 / 13! < 1.7e-16 */
 #else
 typedef int32_t word;
+typedef uint32_t uword;
 #define EXP_LEAST -87.0F
 #define EXP_MAGIC 0x1.8p23F
 #define EXP_SHIFT 23
@@ -27,11 +29,18 @@ typedef int32_t word;
 #define EXP_TERMS 7 /* r^8 / 8! < 5.2e-9 */
 #endif
 typedef word words __attribute__((vector_size(FTB_VECTOR_BYTES), may_alias));
+typedef uword uwords __attribute__((vector_size(FTB_VECTOR_BYTES), may_alias));
 
 /* mask ? x : y, lane by lane; masks are 0 or all ones. */
 FTB_INLINE part part_choose(words mask, part x, part y)
 {
     return (part)(((words)x & mask) | ((words)y & ~mask));
+}
+
+/* 2^n of n + EXP_MAGIC; of a NaN anything, but nothing overflows. */
+FTB_INLINE part part_power(part shifted)
+{
+    return (part)(((uwords)shifted << EXP_SHIFT) + (uwords)((part){0} + 1));
 }
 
 FTB_INLINE part part_exp(part x)
@@ -56,9 +65,7 @@ FTB_INLINE part part_exp(part x)
     part p = (part){0} + term[EXP_TERMS];
     for (int t = EXP_TERMS - 1; t >= 0; t--)
         p = p * r + term[t];
-    const part one = (part){0} + 1;
-    part scale = (part)(((words)shifted << EXP_SHIFT) + (words)one);
-    return (part)((words)(p * scale) & ~under);
+    return (part)((words)(p * part_power(shifted)) & ~under);
 }
 
 FTB_INLINE lanes lanes_exp(lanes x)

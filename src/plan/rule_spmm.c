@@ -26,6 +26,7 @@
 #define LONG_ROW 1024          /* bytes */
 #define MARGIN 0.9             /* partitions must be this much faster: no model is better than that */
 #define CHAIN_SECONDS 1.15e-9  /* of an addition that waits for the one before */
+#define LOOP_SECONDS 0.2e-9    /* of an entry of a visit beside its bytes */
 #define ENTRY_SECONDS 0.6e-9   /* of a direct entry beside its bytes */
 #define VECTOR_SECONDS 0.4e-9  /* of an entry of a sum over one feature */
 #define ROW_SECONDS 6e-9       /* of a direct row: its end is not foreseen */
@@ -156,7 +157,7 @@ static double partitioned_seconds(const model *m, const ftb_spmm_plan *plan, dou
     double segments = ceil((double)f->ncols / (double)segment), entries = (double)f->entries;
     double block = (double)(f->ncols * f->features), result = (double)(f->listed * f->features);
     double rate = gather_rate(m, 2.0 / 3.0 * packed, bytes); /* alone in L2, but for what streams past */
-    double gather = fmax(bytes / rate, CHAIN_SECONDS) + 2 / m->memory_rate;
+    double gather = fmax(bytes / rate, CHAIN_SECONDS) + 2 / m->memory_rate + LOOP_SECONDS;
     if (packed > 0.4 * (double)m->l2)
         gather *= 0.9 + packed / (4 * (double)m->l2); /* some of it is driven out */
     double far = distance(m, plan), packs = (double)plan->parts;
