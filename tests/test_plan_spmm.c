@@ -80,6 +80,18 @@ static void test_values_need_parts(void **state)
     assert_true(valued.seconds > plain.seconds);
 }
 
+/* Short rows of many features: rows of a segment lie apart, and every tile would visit them again. */
+static void test_short_rows(void **state)
+{
+    (void)state;
+    for (int64_t features = 32; features <= 1024; features *= 2) {
+        ftb_spmm_plan plan = {0};
+        ftb_spmm_facts f = even(169343, 169343, 3, features, 1);
+        ftb_rule_spmm(&plan, &f, &server);
+        assert_int_equal(plan.family, FTB_SPMM_DIRECT);
+    }
+}
+
 static void test_forced_parts(void **state)
 {
     (void)state;
@@ -95,7 +107,7 @@ static void test_forced_parts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_values_need_parts),
-                                       cmocka_unit_test(test_forced_parts), cmocka_unit_test(test_many_rows),
-                                       cmocka_unit_test(test_few_entries)};
+                                       cmocka_unit_test(test_forced_parts), cmocka_unit_test(test_short_rows),
+                                       cmocka_unit_test(test_many_rows), cmocka_unit_test(test_few_entries)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,20 +21,22 @@
 #define L3_RATE 25e9
 #define MEMORY_RATE 12e9
 
-#define L2_GATHER 0.65         /* of the rate in order: rows of a tile from anywhere in L2 */
-#define FAR_GATHER 0.65        /* the same, of L3 and memory, with prefetch */
-#define LONG_ROW 1024          /* bytes */
-#define MARGIN 0.9             /* partitions must be this much faster: no model is better than that */
-#define CHAIN_SECONDS 1.15e-9  /* of an addition that waits for the one before */
-#define LOOP_SECONDS 0.2e-9    /* of an entry of a visit beside its bytes */
-#define ENTRY_SECONDS 0.6e-9   /* of a direct entry beside its bytes */
-#define VECTOR_SECONDS 0.4e-9  /* of an entry of a sum over one feature */
-#define ROW_SECONDS 6e-9       /* of a direct row: its end is not foreseen */
-#define VISIT_SECONDS 2.5e-9   /* of a visit, beside the tile's row */
-#define VISIT_OVERLAP 6        /* rows of the tile come while others are worked on, if most are visited */
-#define LINE_SECONDS 8e-9      /* of a line of edge values that the visits before it do not lead to */
-#define FAR_LINE_SECONDS 25e-9 /* the same, where the part's rows come from memory, too */
-#define ORDER_SECONDS 15e-9    /* the same, while nothing but copying goes on */
+#define L2_GATHER 0.65        /* of the rate in order: rows of a tile from anywhere in L2 */
+#define FAR_GATHER 0.65       /* the same, of L3 and memory, with prefetch */
+#define LONG_ROW 1024         /* bytes */
+#define MARGIN 0.9            /* partitions must be this much faster: no model is better than that */
+#define CHAIN_SECONDS 1.15e-9 /* of an addition that waits for the one before */
+#define LOOP_SECONDS 0.2e-9   /* of an entry of a visit beside its bytes */
+#define ENTRY_SECONDS 0.6e-9  /* of a direct entry beside its bytes */
+#define VECTOR_SECONDS 0.4e-9 /* of an entry of a sum over one feature */
+#define ROW_SECONDS 6e-9      /* of a direct row: its end is not foreseen */
+#define VISIT_SECONDS 2.5e-9  /* of a visit, beside the tile's row */
+#define SCATTER_SECONDS                                                                                      \
+    20e-9                 /* of a visit whose row lies apart from those before it: degree 7, 602 features */
+#define VISIT_OVERLAP 6   /* rows of the tile come while others are worked on, if most are visited */
+#define LINE_SECONDS 8e-9 /* of a line of edge values that the visits before it do not lead to */
+#define FAR_LINE_SECONDS 25e-9            /* the same, where the part's rows come from memory, too */
+#define ORDER_SECONDS 15e-9               /* the same, while nothing but copying goes on */
 #define ORDERED_BYTES (INT64_C(1) << 28)  /* of a part's values */
 #define BUILD_SECONDS 4e-9                /* of an entry that is partitioned */
 #define BUILD_USES 8                      /* products that share the price of a partition */
@@ -162,7 +164,7 @@ static double partitioned_seconds(const model *m, const ftb_spmm_plan *plan, dou
         gather *= 0.9 + packed / (4 * (double)m->l2); /* some of it is driven out */
     double far = distance(m, plan), packs = (double)plan->parts;
     double visited = fmin(1, visits / (segments * fmax(1, (double)f->listed)));
-    double visit = VISIT_SECONDS + 20 / m->memory_rate +
+    double visit = VISIT_SECONDS + SCATTER_SECONDS * (1 - visited * visited) + 20 / m->memory_rate +
                    2 * bytes / (1 + (VISIT_OVERLAP - 1) * visited * visited) *
                        ((1 - far) / m->l3_rate + far / m->memory_rate);
     double tiles = padded_features(f, plan->ntiles) / (double)tile; /* of the longest */
