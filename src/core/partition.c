@@ -7,6 +7,7 @@
 #include "core/partition.h"
 
 #define MOST_WIDTH 65536         /* columns are 16 bits */
+#define VISITS_PER_SOURCE 4      /* for every time that sources are packed */
 #define SMALL (INT64_C(1) << 15) /* entries; below, threads cost more than they bring */
 #define INLINE static inline __attribute__((always_inline))
 
@@ -240,6 +241,13 @@ int64_t ftb_partition_visit(const ftb_partition *partition, int64_t segment, int
             high = middle;
     }
     return low;
+}
+
+int64_t ftb_partition_parts(const ftb_partition *partition, const ftb_pattern *p, int64_t row_bytes,
+                            int64_t part_bytes)
+{
+    int64_t most = partition->nvisits / VISITS_PER_SOURCE / ftb_max(1, p->ncols);
+    return ftb_max(1, ftb_min(p->nrows * row_bytes / part_bytes + 1, most));
 }
 
 int64_t ftb_partition_bytes(ftb_pattern *p, int64_t width)

@@ -28,6 +28,10 @@ GrB_Info ftb_partition_get(ftb_partition **partition, ftb_pattern *p, int64_t wi
 void ftb_partition_release(ftb_partition *partition); /* NULL is allowed */
 /* The first visit of a segment whose row is not before i. */
 int64_t ftb_partition_visit(const ftb_partition *partition, int64_t segment, int64_t i);
+/* Parts of the rows whose `row_bytes` each stay near, in `part_bytes`, from one segment to the next. Every
+ * part packs all sources again, which visits must outweigh. */
+int64_t ftb_partition_parts(const ftb_partition *partition, const ftb_pattern *p, int64_t row_bytes,
+                            int64_t part_bytes);
 /* Bytes that one would take, beside what is cached; 0 if it is cached. */
 int64_t ftb_partition_bytes(ftb_pattern *p, int64_t width);
 /* The widest segments among the partitions that are cached; 0: none is. */

@@ -197,14 +197,12 @@ SPREAD(f64, double)
 SPREAD(i64, uint64_t)
 #endif
 
-/* Value n of an edge, of those for the vectors of a tile. */
+/* An edge's values for vector n of a tile; edge: HEADS or LANES. */
 #define VALUE(suffix, T)                                                                                     \
     INLINE v_##suffix value_of_##suffix(ftb_spmm_edge edge, const T *y, const int64_t *at,                   \
                                         const spread *lanes, int n)                                          \
     {                                                                                                        \
-        return edge == FTB_EDGE_LANES   ? spread_##suffix(y, &lanes[n])                                      \
-               : edge == FTB_EDGE_HEADS ? splat_##suffix(y[at[n]])                                           \
-                                        : splat_##suffix(*y);                                                \
+        return edge == FTB_EDGE_HEADS ? splat_##suffix(y[at[n]]) : spread_##suffix(y, &lanes[n]);            \
     }
 VALUE(f32, float)
 VALUE(f64, double)

@@ -13,7 +13,6 @@
 #define ROWS 16    /* of a step of packing */
 #define STATES 256 /* of a step in parallel */
 #define STATE_BYTES (FTB_FOURS_STATE * (int)sizeof(float))
-#define VISITS_PER_SOURCE 4
 #define PART_BYTES (24 << 20) /* of state: a core of a shared machine had 64 of 480 MB of L3 */
 
 typedef struct fours_run {
@@ -83,14 +82,6 @@ static GrB_Info run_part(fours_run *r, int64_t row0, int64_t row1, double *done)
     return info;
 }
 
-/* Every part packs all sources again, which visits must outweigh. */
-static int64_t rows_of_part(const ftb_pattern *p, const ftb_partition *q)
-{
-    int64_t parts = p->nrows * STATE_BYTES / PART_BYTES + 1;
-    parts = ftb_max(1, ftb_min(parts, q->nvisits / VISITS_PER_SOURCE / ftb_max(1, p->ncols)));
-    return ftb_max(1, (p->nrows + parts - 1) / parts);
-}
-
 GrB_Info ftb_attention_run_fours(ftb_attention_walk *w, const ftb_sddmm_plan *plan)
 {
     const int64_t nrows = w->p->nrows;
@@ -101,7 +92,8 @@ GrB_Info ftb_attention_run_fours(ftb_attention_walk *w, const ftb_sddmm_plan *pl
     if (info != GrB_SUCCESS)
         goto done;
     r.q = q;
-    r.rows = rows_of_part(w->p, q);
+    const int64_t parts = ftb_partition_parts(q, w->p, STATE_BYTES, PART_BYTES);
+    r.rows = ftb_max(1, (nrows + parts - 1) / parts);
     r.packed = ftb_new(w->ctx, plan->segment, 2 * FTB_FOURS * sizeof(float));
     r.state = r.packed ? ftb_new(w->ctx, r.rows, STATE_BYTES) : NULL;
     if (!r.state) {

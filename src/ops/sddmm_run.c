@@ -19,7 +19,6 @@
 #define PIECE 256 /* values: a tile of features is a multiple, see lanes_dots of cpu/lanes.h */
 #define PARTS_PER_THREAD 32
 #define PART_BYTES (16 << 20) /* of rows: a core of a shared machine had 64 of 480 MB of L3 */
-#define VISITS_PER_SOURCE 4
 
 typedef struct dot_run {
     FtB_Context ctx;
@@ -131,17 +130,6 @@ static void run_part(walk *w, int64_t n)
         }
 }
 
-/* Parts whose rows stay in L3 from one segment to the next, of equal entries. Every part packs all sources
- * again, which visits must outweigh. */
-static int64_t count_parts(const walk *w)
-{
-    const dot_run *r = w->run;
-    const int64_t threads = r->threads, bytes = r->p->nrows * w->tile * (int64_t)r->size;
-    int64_t most = w->partition->nvisits / VISITS_PER_SOURCE / ftb_max(1, r->p->ncols);
-    int64_t parts = ftb_max(1, ftb_min(bytes / PART_BYTES + 1, most));
-    return (parts + threads - 1) / threads * threads;
-}
-
 static GrB_Info run_segments(dot_run *r, const ftb_sddmm_plan *plan)
 {
     ftb_partition *q = NULL;
@@ -151,7 +139,8 @@ static GrB_Info run_segments(dot_run *r, const ftb_sddmm_plan *plan)
     walk w = {
         .run = r, .partition = q, .tile = ftb_min(plan->tile / (int64_t)r->size, ftb_padded_row(&r->x))};
     w.pack_bytes = (size_t)(ftb_min(plan->segment, r->p->ncols) * w.tile) * r->size;
-    w.parts = count_parts(&w);
+    w.parts = ftb_partition_parts(q, r->p, w.tile * (int64_t)r->size, PART_BYTES);
+    w.parts = (w.parts + r->threads - 1) / r->threads * r->threads;
     w.packed = ftb_new(r->ctx, r->threads, w.pack_bytes);
     if (w.packed) {
 #pragma omp parallel for schedule(dynamic, 1) num_threads(r->threads)

@@ -21,7 +21,6 @@
 #define SPARSE 0.25      /* visits per row of a segment, below which rows are not read in order any more */
 #define STAGE_MARGIN 0.9 /* steps must be this much faster: they keep weights */
 #define MARGIN 0.8       /* segments must be this much faster: they take time to build */
-#define MOST_SEGMENT 65536
 #define LEAST_SEGMENT 256
 
 void ftb_sddmm_degrees(ftb_sddmm_facts *facts, const int64_t *rowptr, int64_t nrows)
@@ -80,12 +79,12 @@ static double segment_seconds(const ftb_sddmm_facts *facts, const ftb_machine_fa
 /* The largest power of two of rows that fit, or half as many more; 0 if even the least does not. */
 static int64_t largest_segment(int64_t bytes, int64_t tile, int64_t ncols)
 {
-    int64_t segment = MOST_SEGMENT;
+    int64_t segment = FTB_MOST_SEGMENT;
     while (segment * tile > bytes || segment / 2 >= ncols)
         if ((segment /= 2) < LEAST_SEGMENT)
             return 0;
     int64_t more = segment / 2 * 3;
-    return segment < ncols && more * tile <= bytes && more <= MOST_SEGMENT ? more : segment;
+    return segment < ncols && more * tile <= bytes && more <= FTB_MOST_SEGMENT ? more : segment;
 }
 
 /* Whether segments were asked for, be they slower. */

@@ -14,6 +14,8 @@
  * Constants were fitted on a Sapphire Rapids core, 48 M entries, widths 16 to 512. */
 #include "plan/spmm.h"
 
+#include "cpu/spmm.h"
+
 #include <math.h>
 
 /* Where rates were not measured, in bytes a second. */
@@ -21,22 +23,21 @@
 #define L3_RATE 25e9
 #define MEMORY_RATE 12e9
 
-#define L2_GATHER 0.65        /* of the rate in order: rows of a tile from anywhere in L2 */
-#define FAR_GATHER 0.65       /* the same, of L3 and memory, with prefetch */
-#define LONG_ROW 1024         /* bytes */
-#define MARGIN 0.9            /* partitions must be this much faster: no model is better than that */
-#define CHAIN_SECONDS 1.15e-9 /* of an addition that waits for the one before */
-#define LOOP_SECONDS 0.2e-9   /* of an entry of a visit beside its bytes */
-#define ENTRY_SECONDS 0.6e-9  /* of a direct entry beside its bytes */
-#define VECTOR_SECONDS 0.4e-9 /* of an entry of a sum over one feature */
-#define ROW_SECONDS 6e-9      /* of a direct row: its end is not foreseen */
-#define VISIT_SECONDS 2.5e-9  /* of a visit, beside the tile's row */
-#define SCATTER_SECONDS                                                                                      \
-    20e-9                 /* of a visit whose row lies apart from those before it: degree 7, 602 features */
-#define VISIT_OVERLAP 6   /* rows of the tile come while others are worked on, if most are visited */
-#define LINE_SECONDS 8e-9 /* of a line of edge values that the visits before it do not lead to */
-#define FAR_LINE_SECONDS 25e-9            /* the same, where the part's rows come from memory, too */
-#define ORDER_SECONDS 15e-9               /* the same, while nothing but copying goes on */
+#define L2_GATHER 0.65         /* of the rate in order: rows of a tile from anywhere in L2 */
+#define FAR_GATHER 0.65        /* the same, of L3 and memory, with prefetch */
+#define LONG_ROW 1024          /* bytes */
+#define MARGIN 0.9             /* partitions must be this much faster: no model is better than that */
+#define CHAIN_SECONDS 1.15e-9  /* of an addition that waits for the one before */
+#define LOOP_SECONDS 0.2e-9    /* of an entry of a visit beside its bytes */
+#define ENTRY_SECONDS 0.6e-9   /* of a direct entry beside its bytes */
+#define VECTOR_SECONDS 0.4e-9  /* of an entry of a sum over one feature */
+#define ROW_SECONDS 6e-9       /* of a direct row: its end is not foreseen */
+#define VISIT_SECONDS 2.5e-9   /* of a visit, beside the tile's row */
+#define SCATTER_SECONDS 20e-9  /* of a visit whose row lies apart from those before it */
+#define VISIT_OVERLAP 6        /* rows of the tile come while others are worked on, if most are visited */
+#define LINE_SECONDS 8e-9      /* of a line of edge values that the visits before it do not lead to */
+#define FAR_LINE_SECONDS 25e-9 /* the same, where the part's rows come from memory, too */
+#define ORDER_SECONDS 15e-9    /* the same, while nothing but copying goes on */
 #define ORDERED_BYTES (INT64_C(1) << 28)  /* of a part's values */
 #define BUILD_SECONDS 4e-9                /* of an entry that is partitioned */
 #define BUILD_USES 8                      /* products that share the price of a partition */
@@ -44,8 +45,6 @@
 #define RESULT_BYTES (INT64_C(256) << 20) /* of tiles of the result, of all threads */
 #define PACK_ENTRIES 64                   /* entries a source, for every time that it is packed */
 #define MOST_PARTS 16                     /* times the fewest */
-#define MOST_SEGMENT 65536
-#define MOST_VECTORS 8
 
 typedef struct model {
     const ftb_spmm_facts *facts;
@@ -82,7 +81,7 @@ static double direct_seconds(const model *m)
         return (double)f->entries * (VECTOR_SECONDS + (4 + (double)f->edge_bytes) / m->memory_rate) +
                (double)f->listed * ROW_SECONDS;
     double row = (double)(f->features * f->value_bytes), entries = (double)f->entries;
-    double chunks = ceil((double)f->features / (double)(MOST_VECTORS * f->lanes));
+    double chunks = ceil((double)f->features / (double)(FTB_SPMM_VECTORS * f->lanes));
     double lines = ceil(row / 64) * 64; /* of a narrow row, a line is read */
     double gather = fmax(lines / gather_rate(m, row * (double)f->ncols, row), CHAIN_SECONDS * chunks);
     double own = (4 + (double)f->edge_bytes) / m->memory_rate + ENTRY_SECONDS * chunks;
@@ -131,16 +130,10 @@ static double edge_seconds(const model *m, const ftb_spmm_plan *plan, double vis
 
 static int64_t ceil_div(int64_t x, int64_t y) { return (x + y - 1) / y; }
 
-static const int kernel_vectors[] = {1, 2, 3, 4, 6, MOST_VECTORS};
-enum { KERNELS = sizeof kernel_vectors / sizeof *kernel_vectors };
-
 /* Features of the kernel that takes so many: it works on whole vectors, and not on any number of them. */
 static int64_t padded(const ftb_spmm_facts *f, int64_t tile)
 {
-    int k = 0;
-    while (k < KERNELS - 1 && kernel_vectors[k] * f->lanes < tile)
-        k++;
-    return kernel_vectors[k] * f->lanes;
+    return ftb_spmm_round_vectors(ceil_div(tile, f->lanes)) * f->lanes;
 }
 
 /* Of all tiles together. */
@@ -178,7 +171,7 @@ static double partitioned_seconds(const model *m, const ftb_spmm_plan *plan, dou
 static int64_t segment_for(const ftb_spmm_facts *f, int64_t tile, double bytes)
 {
     double fit = bytes / (double)(tile * f->value_bytes);
-    int64_t segment = fit > MOST_SEGMENT ? MOST_SEGMENT : (int64_t)fit / 64 * 64;
+    int64_t segment = fit > FTB_MOST_SEGMENT ? FTB_MOST_SEGMENT : (int64_t)fit / 64 * 64;
     if (segment < 64)
         segment = 64;
     return segment > f->ncols && f->ncols > 0 ? f->ncols : segment;
@@ -245,6 +238,8 @@ static void keep_better(ftb_spmm_plan *best, ftb_spmm_plan *plan, const model *m
 
 static void choose_partition(ftb_spmm_plan *plan, const model *m)
 {
+#define ENTRY(first, vectors) vectors,
+    static const int vectors[] = {FTB_SPMM_COUNTS(ENTRY, 0)};
     static const double shares[] = {0.25, 0.375, 0.5};
     const ftb_spmm_facts *f = m->facts;
     int64_t all = ceil_div(f->features, f->lanes);
@@ -253,9 +248,9 @@ static void choose_partition(ftb_spmm_plan *plan, const model *m)
     const int forced_order = plan->ordered;
     ftb_spmm_plan trial = *plan;
     plan->partitioned_seconds = INFINITY;
-    for (int v = 0; v < KERNELS; v++)
+    for (size_t v = 0; v < sizeof vectors / sizeof *vectors; v++)
         for (size_t s = 0; s < sizeof shares / sizeof *shares; s++) {
-            int64_t most = forced > 0 ? (forced > MOST_VECTORS ? MOST_VECTORS : forced) : kernel_vectors[v];
+            int64_t most = forced > 0 ? (forced > FTB_SPMM_VECTORS ? FTB_SPMM_VECTORS : forced) : vectors[v];
             trial.ntiles = ceil_div(all, most);
             trial.tile = ceil_div(all, trial.ntiles) * f->lanes;
             trial.segment =
@@ -281,7 +276,7 @@ static void use_direct(ftb_spmm_plan *plan, const model *m)
     if (!(plan->forced & FTB_SPMM_SET_AHEAD))
         plan->ahead = near ? 0 : 12;
     if (!(plan->forced & FTB_SPMM_SET_TILE))
-        plan->tile = MOST_VECTORS * f->lanes;
+        plan->tile = FTB_SPMM_VECTORS * f->lanes;
     plan->ntiles = ceil_div(f->features, plan->tile > 0 ? plan->tile : 1);
     plan->seconds = plan->direct_seconds;
 }

@@ -10,8 +10,8 @@
 #include <stdio.h>
 
 #define FTB_DEGREES 48
-#define FTB_SPMM_HUB                                                                                         \
-    17 /* 2^17 entries and more make a row a hub: the direct form's threads share its features */
+/* 2^17 entries and more make a row a hub, whose features the direct form's threads share. */
+#define FTB_SPMM_HUB 17
 
 /* What is known about the operands. */
 typedef struct ftb_spmm_facts {
