@@ -208,7 +208,7 @@ GrB_Info ftb_input_open(ftb_input **out, FtB_Context ctx, const char *path)
     }
     FTB_CHECK(open_file(in, path));
     FTB_CHECK(read_plain(in, in->peeked, PEEK_BYTES, &in->npeeked));
-    if (in->npeeked > 2 && memcmp(in->peeked, "\x1f\x8b", 2) == 0) {
+    if (in->npeeked > 2 && memcmp(in->peeked, "\x1f\x8b\x08", 3) == 0) { /* 8: deflate, the only method */
         FTB_CHECK(start_gzip(in));
         if (in->size >= 0) /* the file's own size says nothing now, but pread still works */
             lseek(in->fd, in->at, SEEK_SET);
