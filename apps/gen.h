@@ -88,6 +88,28 @@ bool gen_like_size(const char *name, int64_t nvertices, int64_t *vertices, doubl
 /* A matrix over the graph's arrays, which must outlive it. */
 GrB_Info gen_matrix(FtB_Matrix *A, const gen_graph *g);
 void gen_free(gen_graph *g);
+
+/* Contextual stochastic block model: classes that edges and features both tell of (gen_csbm.c). */
+typedef struct gen_csbm {
+    int64_t nvertices, nclasses, nfeatures;
+    double degree;     /* mean, of a vertex */
+    double homophily;  /* h: an edge joins equal classes with probability (1 + (nclasses - 1) h) / nclasses */
+    double mu, sigma;  /* a feature vector is its class's mean, of length mu, + sigma N(0, I) */
+    double train, val; /* shares of the vertices; the rest is for testing */
+    bool shuffled;     /* the edges join other vertices than they were drawn for: they tell nothing */
+} gen_csbm;
+
+/* Arrays of its own. Vertex v is of class v mod nclasses. */
+typedef struct gen_labelled {
+    gen_graph graph; /* both ways round, no values */
+    int64_t nclasses, nfeatures;
+    float *features;  /* nvertices x nfeatures, row by row */
+    int32_t *labels;  /* nvertices */
+    uint8_t *part[3]; /* masks of training, validation and test */
+} gen_labelled;
+
+GrB_Info gen_make_csbm(gen_labelled *s, const gen_csbm *p, uint64_t seed);
+void gen_labelled_free(gen_labelled *s);
 const char *gen_error(void);
 
 /* ---- shared by the generators (gen_common.c) */
@@ -120,8 +142,11 @@ static inline int64_t gen_weighted_draw(const gen_weighted *w, uint64_t x)
         r++;
     return r;
 }
-/* x^y for x > 0 from correctly rounded operations only; relative error below 1e-13. */
+/* ln x and x^y for x > 0 from correctly rounded operations only; relative error below 1e-13. */
+double gen_logarithm(double x);
 double gen_power(double x, double y);
+/* The standard normal number whose distribution function is (x + 1/2) / 2^32; error below 1e-12. */
+double gen_normal(uint32_t x);
 
 /* Fills each row with degree[i] distinct columns (gen_rows.c): drawn by `popularity` and renamed by
  * `name`, or uniformly when popularity is NULL. */

@@ -9,7 +9,15 @@
 #include <stdint.h>
 
 /* The last word of the counter: one stream per purpose, so that no two draws share a counter. */
-enum gen_stream { GEN_STREAM_COLUMNS = 1, GEN_STREAM_VALUES, GEN_STREAM_EDGES, GEN_STREAM_PERMUTE = 16 };
+enum gen_stream {
+    GEN_STREAM_COLUMNS = 1,
+    GEN_STREAM_VALUES,
+    GEN_STREAM_EDGES,
+    GEN_STREAM_FEATURES,
+    GEN_STREAM_MEANS,
+    GEN_STREAM_PARTS,
+    GEN_STREAM_PERMUTE = 16
+};
 
 typedef struct gen_draw {
     uint32_t word[4];

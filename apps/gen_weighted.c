@@ -41,7 +41,7 @@ GrB_Info gen_weighted_new(gen_weighted *w, int64_t count, const uint64_t *weight
 
 /* ln x = 2^-k-free: x = m 2^e with m in [sqrt(1/2), sqrt 2); ln m = 2 atanh((m - 1) / (m + 1)), a series in
  * z^2 <= 0.0295 that is below 1e-16 after ten terms. */
-static double logarithm(double x)
+double gen_logarithm(double x)
 {
     int e;
     double m = frexp(x, &e);
@@ -64,4 +64,4 @@ static double exponential(double x)
     return ldexp(sum, (int)n);
 }
 
-double gen_power(double x, double y) { return exponential(y * logarithm(x)); }
+double gen_power(double x, double y) { return exponential(y * gen_logarithm(x)); }
