@@ -114,13 +114,12 @@ done:
 }
 
 /* Whether C's values may become the messages where they lie, which saves fresh pages: of the same pattern and
- * kind, and nobody else's. */
+ * kind. Views of them (FtB_Matrix_values) see that, as they see all that is written there. */
 static bool replaces_values(const sddmm_call *c)
 {
     const ftb_buffer *values = c->C->values;
     return c->C->pattern == c->admitted->pattern && !c->accum && c->C->type == c->type.message &&
-           c->C->width == c->message.heads * c->type.width && values && values->writable &&
-           atomic_load(&values->refs) == 1;
+           c->C->width == c->message.heads * c->type.width && values && values->writable;
 }
 
 /* T: the messages, as a matrix over the admitted entries. */

@@ -1,0 +1,116 @@
+/* Dropout: Y = X .* mask / (1 - p), where value k of a run is kept or not by its own draw; the gradient draws
+ * the same mask again, so nothing is stored. Of a sparse input the entries are dropped. Srivastava et al.,
+ * JMLR 2014. */
+#include "nn/nn.h"
+#include "nn/random.h"
+
+#define CHUNK 1024 /* values between two looks at how rows lie */
+
+typedef struct dropout {
+    double probability;
+} dropout;
+
+/* What X is multiplied by from value `first` on: a multiple of 4. */
+static void draw(float *factor, uint64_t seed, int64_t first, int64_t count, float probability)
+{
+    const float scale = 1 / (1 - probability);
+    for (int64_t k = 0; k < count; k += 4) {
+        uint32_t words[4];
+        ftb_random_words(words, seed, (uint64_t)(first + k) / 4, 0);
+        for (int64_t t = 0; t < 4 && k + t < count; t++)
+            factor[k + t] = ftb_random_unit(words[t]) < probability ? 0 : scale;
+    }
+}
+
+/* to[k] = from[k] * factor[k], or that added. */
+static void scale(void *to, const void *from, const float *factor, int64_t count, FtB_Type type, bool add)
+{
+    for (int64_t k = 0; k < count; k++)
+        if (type == FTB_FP32) {
+            float x = ((const float *)from)[k] * factor[k];
+            ((float *)to)[k] = add ? ((float *)to)[k] + x : x;
+        } else {
+            double x = ((const double *)from)[k] * (double)factor[k];
+            ((double *)to)[k] = add ? ((double *)to)[k] + x : x;
+        }
+}
+
+/* Y's values in row-major order, numbered through; leading dimensions may differ. */
+static void run(FtB_Block Y, FtB_Block X, uint64_t seed, double probability, bool add)
+{
+    int64_t count = Y->nrows * Y->ncols, chunks = (count + CHUNK - 1) / CHUNK;
+    size_t size = FtB_Type_size(Y->type);
+#pragma omp parallel for schedule(static) num_threads(ftb_threads(Y->ctx)) if (chunks > 16)
+    for (int64_t c = 0; c < chunks; c++) {
+        float factor[CHUNK];
+        int64_t first = c * CHUNK, end = ftb_min(count, first + CHUNK);
+        draw(factor, seed, first, end - first, (float)probability);
+        for (int64_t k = first; k < end;) {
+            int64_t i = k / Y->ncols, j = k % Y->ncols, run = ftb_min(end - k, Y->ncols - j);
+            scale((char *)Y->data + (size_t)(i * Y->ld + j) * size,
+                  (const char *)X->data + (size_t)(i * X->ld + j) * size, factor + (k - first), run, Y->type,
+                  add);
+            k += run;
+        }
+    }
+}
+
+static GrB_Info copy(FtB_Block Y, FtB_Block X, bool add)
+{
+    return FtB_apply(Y, NULL, ftb_plus_if(add), "x", X, NULL);
+}
+
+static GrB_Info forward(ftb_nn_node *n, const ftb_nn_call *c)
+{
+    const dropout *d = n->state;
+    FtB_Block x = c->in[0];
+    GrB_Info info = GrB_SUCCESS;
+    if (!x) { /* entries without values count as 1 */
+        const double one = 1;
+        for (int64_t e = 0; e < c->out->nrows; e++)
+            ftb_cast((char *)c->out->data + (size_t)e * FtB_Type_size(c->out->type), c->out->type, &one,
+                     FTB_FP64, 1);
+        x = c->out;
+    }
+    if (c->training)
+        run(c->out, x, c->seed, d->probability, false);
+    else if (x->data != c->out->data)
+        info = copy(c->out, x, false);
+    return info;
+}
+
+static GrB_Info gradient(ftb_nn_node *n, const ftb_nn_call *c)
+{
+    const dropout *d = n->state;
+    run(c->din[0], c->dout, c->seed, d->probability, c->add[0]);
+    return GrB_SUCCESS;
+}
+
+static void print(const ftb_nn_node *n, FILE *file)
+{
+    fprintf(file, "dropout %g", ((const dropout *)n->state)->probability);
+}
+
+static const ftb_nn_op op = {.name = "dropout",
+                             .flags = FTB_NN_IN_PLACE | FTB_NN_GRAD_IN_PLACE | FTB_NN_RANDOM,
+                             .forward = forward,
+                             .gradient = gradient,
+                             .print = print};
+
+FtB_Var FtB_dropout(FtB_Var x, double probability)
+{
+    const ftb_nn_node *in = ftb_var(x, "FtB_dropout", "x");
+    if (!in)
+        return ftb_var_lost(x);
+    if (!(probability >= 0 && probability < 1))
+        return ftb_var_failed(
+            x.tape,
+            ftb_fail(GrB_INVALID_VALUE, "FtB_dropout: probability is %g; expected 0 <= p < 1", probability));
+    if (probability == 0 || x.tape->inference)
+        return x;
+    ftb_nn_node *n = ftb_node_new(x.tape, &op, &x.node, 1, in->nrows, in->ncols, sizeof(dropout));
+    if (!n)
+        return ftb_var_lost(x);
+    ((dropout *)n->state)->probability = probability;
+    return ftb_node_like(n, in);
+}

@@ -1,0 +1,328 @@
+/* Layers: made, applied, released; what their files share. */
+#include "nn/layer.h"
+
+#include "nn/random.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#define KIND(name, options, formula) &ftb_##name,
+static const ftb_layer_kind *const kinds[] = {FTB_LAYERS(KIND)};
+#undef KIND
+#define NKINDS ((int)(sizeof kinds / sizeof *kinds))
+
+#define NAME_LENGTH 128
+
+static const ftb_layer_kind *kind_of(const char *name)
+{
+    for (int k = 0; k < NKINDS; k++)
+        if (strcmp(kinds[k]->name, name) == 0)
+            return kinds[k];
+    return NULL;
+}
+
+/* ---- options */
+
+static GrB_Info copy_text(FtB_Context ctx, const char **text)
+{
+    if (*text && !(*text = ftb_strdup(ctx, *text)))
+        return ftb_nomem();
+    return GrB_SUCCESS;
+}
+
+static GrB_Info read_options(FtB_Layer layer, const FtB_Layer_options *options)
+{
+    FtB_Layer_options *o = &layer->options;
+    if (options)
+        memcpy(o, options, ftb_min(options->size, sizeof *o));
+    const char *name = o->name, *aggregate = o->aggregate;
+    o->name = o->aggregate = NULL;
+    if (o->type == 0)
+        o->type = FTB_FP32;
+    if (o->heads == 0)
+        o->heads = 1;
+    if (o->slope == 0)
+        o->slope = 0.2;
+    if (o->type != FTB_FP32 && o->type != FTB_FP64)
+        return ftb_fail(GrB_DOMAIN_MISMATCH, "options: type is %s; expected fp32 or fp64",
+                        FtB_Type_name(o->type));
+    if (o->heads < 1 || o->hops < 0 || o->hidden < 0 || o->edge_width < 0 || o->relations < 0)
+        return ftb_fail(GrB_INVALID_VALUE,
+                        "options: heads, hops, hidden, edge_width and relations may not be negative");
+    if (!(o->dropout >= 0 && o->dropout < 1))
+        return ftb_fail(GrB_INVALID_VALUE, "options: dropout is %g; expected 0 <= p < 1", o->dropout);
+    o->name = name;
+    GrB_Info info = copy_text(layer->ctx, &o->name);
+    o->aggregate = info == GrB_SUCCESS ? aggregate : NULL;
+    return info == GrB_SUCCESS ? copy_text(layer->ctx, &o->aggregate) : info;
+}
+
+/* ---- parameters */
+
+static const char *own_name(FtB_Layer layer, FtB_Parameter p)
+{
+    const char *name = FtB_Parameter_name(p);
+    return layer->options.name ? name + strlen(layer->options.name) + 1 : name;
+}
+
+/* Glorot and Bengio 2010: uniform in +-sqrt(6 / (rows + columns)), by seed and name. */
+static void draw_glorot(FtB_Parameter p, uint64_t seed)
+{
+    FtB_Block X = p->value;
+    double bound = sqrt(6 / (double)(X->nrows + X->ncols));
+    uint64_t name = 0;
+    for (const char *c = p->name; *c; c++)
+        name = name * 1099511628211u + (uint8_t)*c;
+    for (int64_t k = 0; k < X->nrows * X->ncols; k++) {
+        uint32_t words[4];
+        ftb_random_words(words, seed, (uint64_t)k, name);
+        double value = bound * (2 * (double)ftb_random_unit(words[0]) - 1);
+        ftb_cast((char *)X->data + (size_t)k * FtB_Type_size(X->type), X->type, &value, FTB_FP64, 1);
+    }
+}
+
+GrB_Info ftb_layer_add(FtB_Layer layer, const char *name, int64_t nrows, int64_t ncols, ftb_start start)
+{
+    char whole[NAME_LENGTH];
+    const char *before = layer->options.name;
+    if (layer->nparameters == FTB_LAYER_PARAMETERS)
+        return ftb_fail(GrB_INVALID_VALUE, "a layer has at most %d parameters", FTB_LAYER_PARAMETERS);
+    if (snprintf(whole, sizeof whole, "%s%s%s", before ? before : "", before ? "." : "", name) >= NAME_LENGTH)
+        return ftb_fail(GrB_INVALID_VALUE, "options: name is too long");
+    FtB_Parameter p;
+    GrB_Info info = FtB_Parameter_new(&p, whole, nrows, ncols, layer->options.type);
+    if (info != GrB_SUCCESS)
+        return info;
+    layer->parameters[layer->nparameters++] = p;
+    const double one = 1;
+    if (start == FTB_START_GLOROT)
+        draw_glorot(p, layer->options.seed);
+    for (int64_t k = 0; start == FTB_START_ONE && k < nrows * ncols; k++)
+        ftb_cast((char *)p->value->data + (size_t)k * FtB_Type_size(p->value->type), p->value->type, &one,
+                 FTB_FP64, 1);
+    return info;
+}
+
+FtB_Parameter ftb_layer_find(FtB_Layer layer, const char *name)
+{
+    for (int k = 0; k < layer->nparameters; k++)
+        if (strcmp(own_name(layer, layer->parameters[k]), name) == 0)
+            return layer->parameters[k];
+    return NULL;
+}
+
+FtB_Var ftb_layer_var(const ftb_layer_call *call, const char *name)
+{
+    return FtB_parameter(call->tape, ftb_layer_find(call->layer, name));
+}
+
+FtB_Var ftb_layer_bias(const ftb_layer_call *call, FtB_Var y)
+{
+    return ftb_layer_find(call->layer, "bias") ? FtB_add(y, ftb_layer_var(call, "bias")) : y;
+}
+
+int64_t FtB_Layer_count(FtB_Layer layer)
+{
+    return layer && layer->magic == FTB_MAGIC_LAYER ? layer->nparameters : 0;
+}
+
+FtB_Parameter FtB_Layer_parameter(FtB_Layer layer, int64_t at)
+{
+    return at >= 0 && at < FtB_Layer_count(layer) ? layer->parameters[at] : NULL;
+}
+
+/* ---- made and released */
+
+GrB_Info FtB_Layer_free(FtB_Layer *layer)
+{
+    if (!layer || !*layer || (*layer)->magic != FTB_MAGIC_LAYER)
+        return GrB_SUCCESS;
+    FtB_Layer old = *layer;
+    for (int k = 0; k < old->nparameters; k++)
+        FtB_Parameter_free(&old->parameters[k]);
+    FtB_Matrix_free(&old->graph);
+    FtB_Matrix_free(&old->derived);
+    FtB_Block_free(&old->scale);
+    ftb_delete((char *)(uintptr_t)old->options.name);
+    ftb_delete((char *)(uintptr_t)old->options.aggregate);
+    FtB_Context ctx = old->ctx;
+    old->magic = 0;
+    ftb_delete(old);
+    ftb_context_release(ctx);
+    *layer = NULL;
+    return GrB_SUCCESS;
+}
+
+GrB_Info FtB_Layer_new(FtB_Layer *layer, const char *kind, int64_t in, int64_t out,
+                       const FtB_Layer_options *options)
+{
+    if (!layer || !kind)
+        return ftb_fail(GrB_NULL_POINTER, "FtB_Layer_new: %s is NULL", layer ? "kind" : "layer");
+    *layer = NULL;
+    const ftb_layer_kind *found = kind_of(kind);
+    if (!found)
+        return ftb_fail(GrB_INVALID_VALUE, "FtB_Layer_new: unknown kind '%s'", kind);
+    if (in < 1 || out < 1)
+        return ftb_fail(GrB_INVALID_VALUE, "FtB_Layer_new: %lld to %lld columns; expected at least 1",
+                        (long long)in, (long long)out);
+    FtB_Layer made = ftb_new0(NULL, 1, sizeof *made);
+    if (!made)
+        return ftb_nomem();
+    *made = (struct FtB_Layer_opaque){.magic = FTB_MAGIC_LAYER,
+                                      .ctx = ftb_context_retain(ftb_context()),
+                                      .kind = found,
+                                      .in = in,
+                                      .out = out};
+    GrB_Info info = read_options(made, options);
+    if (info == GrB_SUCCESS)
+        info = found->make(made);
+    if (info != GrB_SUCCESS)
+        FtB_Layer_free(&made);
+    *layer = made;
+    return info == GrB_SUCCESS ? info : ftb_wrap_error(info, "FtB_Layer_new, %s: ", kind);
+}
+
+/* ---- applied */
+
+static GrB_Info check_layer(FtB_Layer layer)
+{
+    if (!layer)
+        return ftb_fail(GrB_NULL_POINTER, "layer is NULL; expected an FtB_Layer");
+    if (layer->magic != FTB_MAGIC_LAYER)
+        return ftb_fail(GrB_UNINITIALIZED_OBJECT, "layer is not an FtB_Layer, or was freed");
+    return GrB_SUCCESS;
+}
+
+static GrB_Info check_features(const ftb_nn_node *x, const char *name, const ftb_layer_call *c, int64_t nrows,
+                               int64_t columns)
+{
+    char shape[80];
+    if ((x->graph && !x->sparse) || x->nrows != nrows || (columns >= 0 && x->ncols != columns))
+        return ftb_fail(GrB_DIMENSION_MISMATCH, "%s, %s: %s; expected %lld x %lld", c->layer->kind->name,
+                        name, ftb_node_shape(x, shape, sizeof shape), (long long)nrows, (long long)columns);
+    return GrB_SUCCESS;
+}
+
+/* What was made of another graph is forgotten. */
+static GrB_Info look_at_graph(FtB_Layer layer, FtB_Matrix A)
+{
+    if (layer->graph && layer->graph->pattern == A->pattern && layer->graph->values == A->values)
+        return GrB_SUCCESS;
+    FtB_Matrix_free(&layer->graph);
+    FtB_Matrix_free(&layer->derived);
+    FtB_Block_free(&layer->scale);
+    return ftb_matrix_share(&layer->graph, A);
+}
+
+FtB_Var FtB_Layer_apply(FtB_Layer layer, FtB_Matrix A, FtB_Var src, FtB_Var dst, FtB_Var edge)
+{
+    const ftb_nn_node *x = ftb_var(src, "FtB_Layer_apply", "src"),
+                      *y = x ? ftb_var(dst, "FtB_Layer_apply", "dst") : NULL;
+    ftb_layer_call c = {.layer = layer, .tape = src.tape, .A = A, .src = src, .dst = dst, .edge = edge};
+    if (!y)
+        return ftb_var_lost(src);
+    GrB_Info info = check_layer(layer);
+    if (info == GrB_SUCCESS)
+        info = ftb_arg_matrix(&A, FTB_ARG(A), "A", false);
+    if (info == GrB_SUCCESS)
+        info = check_features(x, "src", &c, A->pattern->ncols, layer->in);
+    if (info == GrB_SUCCESS)
+        info = check_features(y, "dst", &c, A->pattern->nrows, -1);
+    if (info == GrB_SUCCESS)
+        info = look_at_graph(layer, A);
+    if (info != GrB_SUCCESS)
+        return ftb_var_failed(src.tape, info);
+    c.bipartite = src.node != dst.node;
+    c.columns = x->ncols;
+    return layer->kind->apply(&c);
+}
+
+static FtB_Var apply_named(const ftb_layer_kind *kind, FtB_Layer layer, FtB_Matrix A, FtB_Var x)
+{
+    GrB_Info info = check_layer(layer);
+    if (info == GrB_SUCCESS && layer->kind != kind)
+        info = ftb_fail(GrB_INVALID_VALUE, "FtB_%s: the layer is of kind %s", kind->name, layer->kind->name);
+    if (info == GrB_SUCCESS)
+        return FtB_Layer_apply(layer, A, x, x, FTB_NO_VAR);
+    return x.tape ? ftb_var_failed(x.tape, info) : ftb_var_lost(x);
+}
+
+#define NAMED(name, options, formula)                                                                        \
+    FtB_Var FtB_##name(FtB_Layer layer, FtB_Matrix A, FtB_Var x)                                             \
+    {                                                                                                        \
+        return apply_named(&ftb_##name, layer, A, x);                                                        \
+    }
+FTB_LAYERS(NAMED)
+#undef NAMED
+
+/* ---- what kinds share */
+
+/* Fewer columns to sum are less work; of constants the sum over A is computed once, and so is free in
+ * training (but a sparse input would become dense). */
+bool ftb_layer_project_first(const ftb_layer_call *call, FtB_Var x, int64_t out)
+{
+    const ftb_nn_node *n = call->tape->nodes[x.node];
+    if (n->sparse)
+        return true;
+    if (n->constant && !call->tape->inference)
+        return false;
+    return out <= n->ncols;
+}
+
+static GrB_Info with_diagonal(ftb_pattern **made, ftb_pattern *p)
+{
+    int64_t n = p->nrows;
+    GrB_Info info = GrB_SUCCESS;
+    int64_t *rowptr = ftb_new(p->ctx, n + 1, sizeof *rowptr);
+    int32_t *cols = rowptr ? ftb_new(p->ctx, p->nvals + n, sizeof *cols) : NULL;
+    int64_t *wide = cols && p->wide ? ftb_new(p->ctx, p->nvals + n, sizeof *wide) : NULL;
+    if (!cols || (p->wide && !wide)) {
+        ftb_delete(rowptr);
+        ftb_delete(cols);
+        return ftb_nomem();
+    }
+    int64_t to = 0;
+    for (int64_t i = 0; i < n; i++) {
+        bool done = false;
+        rowptr[i] = to;
+        for (int64_t e = p->rowptr[i]; e <= p->rowptr[i + 1]; e++) {
+            int64_t j = e < p->rowptr[i + 1] ? ftb_col(p, e) : INT64_MAX;
+            if (!done && j >= i) {
+                if (wide)
+                    wide[to++] = i;
+                else
+                    cols[to++] = (int32_t)i;
+                done = true;
+            }
+            if (j == i || j == INT64_MAX)
+                continue;
+            if (wide)
+                wide[to++] = j;
+            else
+                cols[to++] = (int32_t)j;
+        }
+    }
+    rowptr[n] = to;
+    if (wide)
+        ftb_delete(cols);
+    *made = ftb_pattern_new(p->ctx, n, p->ncols, ftb_buffer_adopt(p->ctx, rowptr),
+                            ftb_buffer_adopt(p->ctx, wide ? (void *)wide : (void *)cols));
+    if (!*made)
+        info = ftb_nomem();
+    return info;
+}
+
+GrB_Info ftb_layer_self_loops(FtB_Matrix *B, FtB_Layer layer, FtB_Matrix A)
+{
+    GrB_Info info = GrB_SUCCESS;
+    ftb_pattern *p = NULL;
+    if (!layer->derived && A->pattern->nrows != A->pattern->ncols)
+        return ftb_fail(GrB_DIMENSION_MISMATCH, "A is %lld x %lld; self-loops need a square matrix",
+                        (long long)A->pattern->nrows, (long long)A->pattern->ncols);
+    if (!layer->derived)
+        info = with_diagonal(&p, A->pattern);
+    if (info == GrB_SUCCESS && !layer->derived)
+        info = ftb_matrix_make(&layer->derived, A->ctx, layer->options.type, 0, p, NULL);
+    *B = layer->derived;
+    return info;
+}

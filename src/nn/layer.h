@@ -1,0 +1,58 @@
+/* What layers share: a kind is a name, parameters made by `make`, and products recorded by `apply`. One file
+ * each. */
+#ifndef FTB_NN_LAYER_H
+#define FTB_NN_LAYER_H
+
+#include "nn/nn.h"
+
+#define FTB_LAYER_PARAMETERS 16
+
+typedef struct ftb_layer_kind ftb_layer_kind;
+
+struct FtB_Layer_opaque {
+    uint32_t magic;
+    FtB_Context ctx;
+    const ftb_layer_kind *kind;
+    int64_t in, out;
+    FtB_Layer_options options; /* defaults filled in; texts are copies */
+    int nparameters;
+    FtB_Parameter parameters[FTB_LAYER_PARAMETERS];
+    /* What was made of the last graph seen: kept for the next time. */
+    FtB_Matrix graph;   /* whose pattern it was made of */
+    FtB_Matrix derived; /* with self-loops and the like */
+    FtB_Block scale;    /* of vertices */
+};
+
+/* What a layer is applied to. */
+typedef struct ftb_layer_call {
+    FtB_Layer layer;
+    FtB_Tape tape;
+    FtB_Matrix A;
+    FtB_Var src, dst, edge; /* dst: src itself on one set of vertices; edge.node -1: none */
+    bool bipartite;         /* dst is not src */
+    int64_t columns;        /* of src */
+} ftb_layer_call;
+
+struct ftb_layer_kind {
+    const char *name;
+    GrB_Info (*make)(FtB_Layer layer);            /* adds parameters */
+    FtB_Var (*apply)(const ftb_layer_call *call); /* records */
+};
+extern const ftb_layer_kind ftb_gcn; /* and so on: one of each name in FTB_LAYERS */
+
+/* Adds a parameter "<layer's name>.<name>", drawn by Glorot's rule (weights) or 0. */
+typedef enum ftb_start { FTB_START_ZERO, FTB_START_ONE, FTB_START_GLOROT } ftb_start;
+GrB_Info ftb_layer_add(FtB_Layer layer, const char *name, int64_t nrows, int64_t ncols, ftb_start start);
+/* A parameter of the layer, by the name that ftb_layer_add was given, on the tape of the call; a failed
+ * variable if there is none. */
+FtB_Var ftb_layer_var(const ftb_layer_call *call, const char *name);
+FtB_Parameter ftb_layer_find(FtB_Layer layer, const char *name); /* NULL: none */
+/* y plus the parameter "bias", if the layer has one. */
+FtB_Var ftb_layer_bias(const ftb_layer_call *call, FtB_Var y);
+/* Whether rows should be multiplied by weights (in x out) before they are summed over A, rather than after.
+ */
+bool ftb_layer_project_first(const ftb_layer_call *call, FtB_Var x, int64_t out);
+/* *B, borrowed from the layer: the pattern of A with the diagonal (square A), made once per graph. */
+GrB_Info ftb_layer_self_loops(FtB_Matrix *B, FtB_Layer layer, FtB_Matrix A);
+
+#endif

@@ -1,0 +1,212 @@
+/* Losses: means over masked rows, with their gradients from what forward kept.
+ *
+ * cross_entropy: L = mean of log(sum exp x_i) - x_i[label]; dx_i = (softmax(x_i) - e_label) / count. */
+#include "nn/nn.h"
+
+#include <math.h>
+
+typedef enum kind { CLASSES, BINARY, SQUARED } kind;
+
+typedef struct loss {
+    kind kind;
+    int32_t *labels; /* CLASSES: n */
+    uint8_t *mask;   /* n, or NULL: all rows */
+    int64_t counted; /* rows */
+} loss;
+
+static bool counts(const loss *l, int64_t i) { return !l->mask || l->mask[i]; }
+
+static double at(FtB_Block X, int64_t i, int64_t j) { return ftb_get_real(X->data, X->type, i * X->ld + j); }
+
+static double log_sum(FtB_Block X, int64_t i)
+{
+    double most = -INFINITY, sum = 0;
+    for (int64_t j = 0; j < X->ncols; j++)
+        most = fmax(most, at(X, i, j));
+    for (int64_t j = 0; j < X->ncols; j++)
+        sum += exp(at(X, i, j) - most);
+    return most + log(sum);
+}
+
+/* log(1 + exp(-|x|)) + max(x, 0) - x t */
+static double binary_term(double x, double t) { return log1p(exp(-fabs(x))) + fmax(x, 0) - x * t; }
+
+static double row_loss(const loss *l, const ftb_nn_call *c, int64_t i)
+{
+    FtB_Block X = c->in[0];
+    double sum = 0;
+    if (l->kind == CLASSES)
+        return log_sum(X, i) - at(X, i, l->labels[i]);
+    for (int64_t j = 0; j < X->ncols; j++) {
+        double x = at(X, i, j), t = at(c->in[1], i, j);
+        sum += l->kind == BINARY ? binary_term(x, t) : (x - t) * (x - t);
+    }
+    return sum;
+}
+
+static double terms(const loss *l, FtB_Block X)
+{
+    return (double)l->counted * (l->kind == CLASSES ? 1 : (double)X->ncols);
+}
+
+static GrB_Info forward(ftb_nn_node *n, const ftb_nn_call *c)
+{
+    const loss *l = n->state;
+    FtB_Block X = c->in[0];
+    enum { ROWS = 4096 }; /* of a partial sum: the order of additions does not depend on threads */
+    int64_t parts = (X->nrows + ROWS - 1) / ROWS;
+    double total = 0, *sums = ftb_new0(c->ctx, ftb_max(parts, 1), sizeof *sums);
+    if (!sums)
+        return ftb_nomem();
+#pragma omp parallel for schedule(static) num_threads(ftb_threads(c->ctx)) if (parts > 1)
+    for (int64_t p = 0; p < parts; p++)
+        for (int64_t i = p * ROWS; i < ftb_min(X->nrows, (p + 1) * ROWS); i++)
+            if (counts(l, i))
+                sums[p] += row_loss(l, c, i);
+    for (int64_t p = 0; p < parts; p++)
+        total += sums[p];
+    total /= terms(l, X);
+    ftb_cast(c->out->data, c->out->type, &total, FTB_FP64, 1);
+    ftb_delete(sums);
+    return GrB_SUCCESS;
+}
+
+/* d loss / d x(i, j), without the mean */
+static double slope(const loss *l, const ftb_nn_call *c, int64_t i, int64_t j, double log_of_sum)
+{
+    double x = at(c->in[0], i, j);
+    if (l->kind == CLASSES)
+        return exp(x - log_of_sum) - (j == l->labels[i]);
+    double t = at(c->in[1], i, j);
+    return l->kind == BINARY ? 1 / (1 + exp(-x)) - t : 2 * (x - t);
+}
+
+static void put(FtB_Block X, int64_t i, int64_t j, double value, bool add)
+{
+    if (X->type == FTB_FP32) {
+        float *to = (float *)X->data + i * X->ld + j;
+        *to = (float)value + (add ? *to : 0);
+    } else {
+        double *to = (double *)X->data + i * X->ld + j;
+        *to = value + (add ? *to : 0);
+    }
+}
+
+static GrB_Info gradient(ftb_nn_node *n, const ftb_nn_call *c)
+{
+    const loss *l = n->state;
+    FtB_Block X = c->in[0], dX = c->din[0];
+    double factor = at(c->dout, 0, 0) / terms(l, X);
+    if (c->din[1])
+        return ftb_fail(GrB_INVALID_VALUE, "targets have no gradient");
+#pragma omp parallel for schedule(static) num_threads(ftb_threads(c->ctx)) if (X->nrows > 1024)
+    for (int64_t i = 0; i < X->nrows; i++) {
+        bool counted = counts(l, i);
+        double log_of_sum = counted && l->kind == CLASSES ? log_sum(X, i) : 0;
+        for (int64_t j = 0; j < X->ncols; j++)
+            put(dX, i, j, counted ? factor * slope(l, c, i, j, log_of_sum) : 0, c->add[0]);
+    }
+    return GrB_SUCCESS;
+}
+
+static void clear(ftb_nn_node *n)
+{
+    loss *l = n->state;
+    ftb_delete(l->labels);
+    ftb_delete(l->mask);
+}
+
+static void print(const ftb_nn_node *n, FILE *file)
+{
+    static const char *const what[] = {"cross-entropy of softmax", "cross-entropy of sigmoid",
+                                       "squared error"};
+    const loss *l = n->state;
+    fprintf(file, "%s, mean over %lld of %lld rows", what[l->kind], (long long)l->counted,
+            (long long)ftb_node_in(n, 0)->nrows);
+}
+
+static const ftb_nn_op op = {.name = "loss",
+                             .flags = FTB_NN_NEEDS_IN,
+                             .forward = forward,
+                             .gradient = gradient,
+                             .print = print,
+                             .clear = clear};
+
+/* ---- recording */
+
+static GrB_Info check_labels(const ftb_nn_node *x, const int32_t *labels, const uint8_t *mask)
+{
+    if (!labels)
+        return ftb_fail(GrB_NULL_POINTER, "FtB_cross_entropy: labels is NULL");
+    for (int64_t i = 0; i < x->nrows; i++)
+        if ((!mask || mask[i]) && (labels[i] < 0 || labels[i] >= x->ncols))
+            return ftb_fail(GrB_INVALID_VALUE, "FtB_cross_entropy: labels[%lld] is %d; expected 0 to %lld",
+                            (long long)i, (int)labels[i], (long long)x->ncols - 1);
+    return GrB_SUCCESS;
+}
+
+static GrB_Info copy_rows(loss *l, FtB_Context ctx, int64_t nrows, const int32_t *labels, const uint8_t *mask)
+{
+    if (labels && !(l->labels = ftb_new(ctx, nrows, sizeof *labels)))
+        return ftb_nomem();
+    if (labels)
+        memcpy(l->labels, labels, (size_t)nrows * sizeof *labels);
+    if (mask && !(l->mask = ftb_new(ctx, nrows, 1)))
+        return ftb_nomem();
+    if (mask)
+        memcpy(l->mask, mask, (size_t)nrows);
+    for (int64_t i = 0; i < nrows; i++)
+        l->counted += counts(l, i);
+    return l->counted ? GrB_SUCCESS
+                      : ftb_fail(GrB_INVALID_VALUE, "loss: mask admits none of %lld rows", (long long)nrows);
+}
+
+static FtB_Var record(const ftb_nn_node *x, const ftb_nn_node *targets, kind what, const int32_t *labels,
+                      const uint8_t *mask)
+{
+    FtB_Tape tape = x->tape;
+    const int64_t in[2] = {x->number, targets ? targets->number : -1};
+    if (x->graph)
+        return ftb_var_failed(
+            tape, ftb_fail(GrB_INVALID_VALUE, "loss: x is sparse or lies on edges; expected rows"));
+    GrB_Info info = what == CLASSES ? check_labels(x, labels, mask) : GrB_SUCCESS;
+    if (info != GrB_SUCCESS)
+        return ftb_var_failed(tape, info);
+    ftb_nn_node *n = ftb_node_new(tape, &op, in, targets ? 2 : 1, 1, 1, sizeof(loss));
+    if (!n)
+        return (FtB_Var){tape, -1};
+    loss *l = n->state;
+    l->kind = what;
+    info = copy_rows(l, tape->ctx, x->nrows, labels, mask);
+    return info == GrB_SUCCESS ? ftb_node_var(n) : ftb_var_failed(tape, info);
+}
+
+FtB_Var FtB_cross_entropy(FtB_Var x, const int32_t *labels, const uint8_t *mask)
+{
+    const ftb_nn_node *n = ftb_var(x, "FtB_cross_entropy", "x");
+    return n ? record(n, NULL, CLASSES, labels, mask) : ftb_var_lost(x);
+}
+
+static FtB_Var against(const char *call, FtB_Var x, FtB_Var targets, const uint8_t *mask, kind what)
+{
+    char shape[2][80];
+    const ftb_nn_node *a = ftb_var(x, call, "x"), *b = a ? ftb_var(targets, call, "targets") : NULL;
+    if (!b)
+        return ftb_var_lost(x);
+    if (b->graph || b->nrows != a->nrows || b->ncols != a->ncols || b->gradient)
+        return ftb_var_failed(x.tape, ftb_fail(GrB_DIMENSION_MISMATCH,
+                                               "%s: x is %s, targets is %s; expected constants of x's shape",
+                                               call, ftb_node_shape(a, shape[0], sizeof shape[0]),
+                                               ftb_node_shape(b, shape[1], sizeof shape[1])));
+    return record(a, b, what, NULL, mask);
+}
+
+FtB_Var FtB_binary_cross_entropy(FtB_Var x, FtB_Var targets, const uint8_t *mask)
+{
+    return against("FtB_binary_cross_entropy", x, targets, mask, BINARY);
+}
+
+FtB_Var FtB_squared_error(FtB_Var x, FtB_Var targets, const uint8_t *mask)
+{
+    return against("FtB_squared_error", x, targets, mask, SQUARED);
+}

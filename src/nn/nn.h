@@ -1,0 +1,154 @@
+/* What the parts of a tape share: nodes, operations, parameters.
+ *
+ * A node is a recorded operation and its result. Recording checks shapes; schedule.c says when each value and
+ * gradient is needed and which piece of memory holds it; run.c calls the operations in that order. */
+#ifndef FTB_NN_H
+#define FTB_NN_H
+
+#include "core/core.h"
+#include "featblas_nn.h"
+
+#define FTB_MAGIC_TAPE 0x46544261
+#define FTB_MAGIC_PARAMETER 0x46544270
+#define FTB_MAGIC_LAYER 0x46544279
+
+#define FTB_NN_INPUTS 8
+
+struct FtB_Parameter_opaque {
+    uint32_t magic;
+    atomic_llong refs;
+    FtB_Context ctx;
+    char *name;
+    bool trained;
+    FtB_Block value, gradient; /* gradient: made when it is first needed */
+};
+FtB_Parameter ftb_parameter_retain(FtB_Parameter p);
+GrB_Info ftb_parameter_check(FtB_Parameter p, const char *name);
+
+/* ---- operations */
+
+typedef struct ftb_nn_node ftb_nn_node;
+
+/* What an operation sees when it runs. Blocks have the heads of their nodes. */
+typedef struct ftb_nn_call {
+    FtB_Context ctx;
+    bool training;
+    uint64_t seed;                      /* of this node, in this run */
+    FtB_Block out, dout;                /* dout: NULL in forward */
+    FtB_Matrix out_edges, dout_edges;   /* the same on edges, else NULL */
+    FtB_Block in[FTB_NN_INPUTS];        /* NULL where the operation said it needs no value */
+    FtB_Matrix in_edges[FTB_NN_INPUTS]; /* of inputs on edges, and sparse inputs */
+    FtB_Block din[FTB_NN_INPUTS]; /* gradients to be written, the last input's first; NULL: not wanted */
+    FtB_Matrix din_edges[FTB_NN_INPUTS];
+    bool add[FTB_NN_INPUTS]; /* add to din[k] instead */
+    FtB_Block extra;         /* what forward keeps for the gradient; NULL unless training */
+} ftb_nn_call;
+
+enum {
+    FTB_NN_NEEDS_OUT = 1,     /* the gradient reads out */
+    FTB_NN_NEEDS_IN = 2,      /* the gradient reads the inputs; needs() says which, if it is there */
+    FTB_NN_IN_PLACE = 4,      /* out may be in[0]'s memory */
+    FTB_NN_GRAD_IN_PLACE = 8, /* din[0] may be dout's memory (never with add) */
+    FTB_NN_RANDOM = 16        /* differs from run to run in training */
+};
+
+typedef struct ftb_nn_op {
+    const char *name;
+    unsigned flags;
+    GrB_Info (*forward)(ftb_nn_node *n, const ftb_nn_call *c);
+    GrB_Info (*gradient)(ftb_nn_node *n, const ftb_nn_call *c);
+    /* Whether the gradient of n reads input k; NULL: all, if FTB_NN_NEEDS_IN. */
+    bool (*needs)(const ftb_nn_node *n, int k);
+    /* What runs, for people: "plus : src, 2708 x 2708, 13264 entries"; a line without its end. NULL: nothing.
+     */
+    void (*print)(const ftb_nn_node *n, FILE *file);
+    /* Seconds of the forward run, predicted; NULL: one pass over memory. */
+    double (*seconds)(const ftb_nn_node *n);
+    void (*clear)(ftb_nn_node *n); /* releases what state holds, not state itself; NULL: nothing */
+} ftb_nn_op;
+
+struct ftb_nn_node {
+    const ftb_nn_op *op; /* NULL: a leaf */
+    FtB_Tape tape;
+    int64_t nrows, ncols, heads; /* of a variable on edges: entries x width */
+    FtB_Type type;
+    FtB_Matrix graph; /* a sparse input, or the matrix on whose edges it lies: retained; else NULL */
+    bool sparse;      /* a sparse input, or made from one: graph's pattern holds its values */
+    int nin;
+    int64_t in[FTB_NN_INPUTS];
+    int64_t number; /* in the tape */
+    int64_t root;   /* the node whose memory this one is a view of: itself as a rule */
+    bool gradient;  /* some trained parameter lies below */
+    bool constant;  /* nothing below it changes from run to run */
+    bool keep;
+    FtB_Parameter parameter;        /* of a leaf, retained */
+    void *state;                    /* the operation's, ftb_new()ed */
+    int64_t extra_rows, extra_cols; /* kept from forward to gradient; 0: nothing */
+    FtB_Type extra_type;
+    /* where it is, during a run */
+    FtB_Block value, grad, extra;
+    FtB_Matrix edges, grad_edges; /* the same on the edges of graph */
+    bool ready;                   /* a constant that was computed, or a leaf */
+};
+
+typedef struct ftb_schedule ftb_schedule; /* schedule.h */
+
+struct FtB_Tape_opaque {
+    uint32_t magic;
+    FtB_Context ctx;
+    uint64_t seed, run; /* run: how many of FtB_backward there were */
+    bool inference;
+    GrB_Info status;
+    char *message; /* of status */
+    int64_t count, room;
+    ftb_nn_node **nodes;
+    ftb_schedule *schedules; /* of targets that were run, newest first */
+    ftb_schedule *bound;     /* whose memory the nodes hold */
+    int64_t nslots;
+    struct ftb_slot *slots; /* memory that values share */
+};
+
+/* ---- recording (tape.c) */
+
+/* A variable as an argument `name`: its node, or NULL with the tape's status set. */
+ftb_nn_node *ftb_var(FtB_Var x, const char *call, const char *name);
+/* The tape of the first valid variable; NULL and a message if there is none. */
+FtB_Tape ftb_var_tape(const FtB_Var *x, int count, const char *call);
+/* Records an error: keeps this thread's message, gives the variable that failed. */
+FtB_Var ftb_var_failed(FtB_Tape tape, GrB_Info info);
+/* The variable that follows from x, which had failed or was refused. */
+static inline FtB_Var ftb_var_lost(FtB_Var x) { return (FtB_Var){x.tape, -1}; }
+/* A node over inputs of one tape, dense nrows x ncols of in[0]'s type and one head, in *n to be refined
+ * before the next call; state_size bytes of zeroed state. NULL: failed, the tape knows. */
+ftb_nn_node *ftb_node_new(FtB_Tape tape, const ftb_nn_op *op, const int64_t *in, int nin, int64_t nrows,
+                          int64_t ncols, size_t state_size);
+/* That n lies on the edges of graph. */
+GrB_Info ftb_node_on_edges(ftb_nn_node *n, FtB_Matrix graph);
+/* That n has the heads of x and lies where x does: on edges, or at a sparse input's entries. */
+FtB_Var ftb_node_like(ftb_nn_node *n, const ftb_nn_node *x);
+static inline FtB_Var ftb_node_var(const ftb_nn_node *n) { return (FtB_Var){n->tape, n->number}; }
+/* Rows and columns as they are stored: of what lies on edges, entries x width; of what is sparse, entries
+ * x 1. */
+void ftb_node_stored(const ftb_nn_node *n, int64_t *nrows, int64_t *ncols);
+static inline ftb_nn_node *ftb_node_in(const ftb_nn_node *n, int k) { return n->tape->nodes[n->in[k]]; }
+static inline bool ftb_node_dense(const ftb_nn_node *n) { return !n->graph; }
+/* n is m x n, or lies on edges: "2708 x 16 fp32". Writes at most `room` bytes. */
+const char *ftb_node_shape(const ftb_nn_node *n, char *text, size_t room);
+
+/* A second handle of a matrix: the same pattern and values. */
+GrB_Info ftb_matrix_share(FtB_Matrix *B, FtB_Matrix A);
+/* A matrix of a pattern over the memory of a block, nvals x width. */
+GrB_Info ftb_matrix_over(FtB_Matrix *A, ftb_pattern *p, FtB_Block values);
+
+/* accum slot of an output that may be added to. */
+static inline FtB_Arg ftb_plus_if(bool add)
+{
+    return add ? FtB_Arg_make(FTB_KIND_GRB_BINARY, GrB_PLUS_FP64, 0, 0) : FtB_Arg_none();
+}
+
+/* ---- dense products (dense.c): row-major, FP32 or FP64, all of one type.
+ * C = A B, A' B or A B', or C += where add. Bits do not depend on threads. */
+typedef enum ftb_dense { FTB_AB, FTB_ATB, FTB_ABT } ftb_dense;
+GrB_Info ftb_dense_multiply(ftb_dense what, FtB_Block C, FtB_Block A, FtB_Block B, bool add, FtB_Context ctx);
+
+#endif

@@ -1,0 +1,243 @@
+/* Runs a record: constants once, then forward, then gradients in reverse. */
+#include "nn/schedule.h"
+
+#include "nn/random.h"
+
+/* ---- one operation */
+
+static void prepare(ftb_nn_call *c, const ftb_nn_node *n, bool training)
+{
+    *c = (ftb_nn_call){.ctx = n->tape->ctx,
+                       .training = training,
+                       .seed = ftb_random_mix(n->tape->seed, n->tape->run, (uint64_t)n->number),
+                       .out = n->value,
+                       .out_edges = n->edges,
+                       .extra = training ? n->extra : NULL};
+    for (int k = 0; k < n->nin; k++) {
+        c->in[k] = ftb_node_in(n, k)->value;
+        c->in_edges[k] = ftb_node_in(n, k)->edges;
+    }
+}
+
+static GrB_Info forward(ftb_nn_node *n, bool training)
+{
+    ftb_nn_call c;
+    prepare(&c, n, training);
+    GrB_Info info = n->op->forward(n, &c);
+    return info == GrB_SUCCESS ? info : ftb_wrap_error(info, "%s: ", n->op->name);
+}
+
+/* written: per root, whether its gradient holds something. */
+static GrB_Info gradient(ftb_nn_node *n, bool *written)
+{
+    ftb_nn_call c;
+    prepare(&c, n, true);
+    c.dout = n->grad;
+    c.dout_edges = n->grad_edges;
+    for (int k = n->nin - 1; k >= 0; k--) { /* the first is last: it may be written where dout is */
+        const ftb_nn_node *input = ftb_node_in(n, k);
+        if (!input->gradient)
+            continue;
+        c.din[k] = input->grad;
+        c.din_edges[k] = input->grad_edges;
+        c.add[k] = written[input->root];
+        written[input->root] = true;
+    }
+    GrB_Info info = n->op->gradient(n, &c);
+    return info == GrB_SUCCESS ? info : ftb_wrap_error(info, "%s, gradient: ", n->op->name);
+}
+
+/* ---- constants */
+
+static void constant_drop(ftb_nn_node *n)
+{
+    FtB_Block_free(&n->value);
+    FtB_Matrix_free(&n->edges);
+    n->ready = false;
+}
+
+static GrB_Info constant_run(ftb_nn_node *n)
+{
+    int64_t rows, cols;
+    GrB_Info info;
+    if (n->root != n->number) { /* a view of another constant */
+        const ftb_nn_node *r = n->tape->nodes[n->root];
+        info = FtB_Block_heads(&n->value, r->value, n->heads);
+    } else {
+        ftb_node_stored(n, &rows, &cols);
+        info = FtB_Block_new(&n->value, rows, cols, n->type);
+        if (info == GrB_SUCCESS) {
+            n->value->heads = n->heads;
+            info = n->graph ? ftb_matrix_over(&n->edges, n->graph->pattern, n->value) : GrB_SUCCESS;
+        }
+        if (info == GrB_SUCCESS)
+            info = forward(n, false);
+    }
+    if (info != GrB_SUCCESS)
+        constant_drop(n);
+    else
+        n->ready = true;
+    return info;
+}
+
+/* Computes the constants that others read and that are not there yet; those in between go again. `read`:
+ * scratch, per node. */
+static GrB_Info constants(FtB_Tape tape, const ftb_schedule *s, uint8_t *read)
+{
+    enum { BY_CONSTANT = 1, BY_OTHERS = 2 };
+    memset(read, 0, (size_t)s->count);
+    read[s->target] = BY_OTHERS;
+    for (int64_t k = s->count - 1; k >= 0; k--) {
+        const ftb_nn_node *n = tape->nodes[k];
+        if (!s->needed[k] || !n->op)
+            continue;
+        if (n->keep)
+            read[k] = BY_OTHERS;
+        if (n->constant && (n->ready || !read[k]))
+            continue;
+        for (int j = 0; j < n->nin; j++)
+            read[n->in[j]] |= n->constant ? BY_CONSTANT : BY_OTHERS;
+    }
+    GrB_Info info = GrB_SUCCESS;
+    for (int64_t k = 0; k < s->count && info == GrB_SUCCESS; k++) {
+        ftb_nn_node *n = tape->nodes[k];
+        if (s->needed[k] && n->op && n->constant && !n->ready && read[k])
+            info = constant_run(n);
+    }
+    for (int64_t k = 0; k < s->count; k++) {
+        ftb_nn_node *n = tape->nodes[k];
+        if (s->needed[k] && n->op && n->constant && n->ready && read[k] == BY_CONSTANT)
+            constant_drop(n);
+    }
+    return info;
+}
+
+/* ---- runs */
+
+static void set_one(FtB_Block X)
+{
+    const double one = 1;
+    ftb_cast(X->data, X->type, &one, FTB_FP64, 1);
+}
+
+static GrB_Info gradients(FtB_Tape tape, const ftb_schedule *s, bool *written)
+{
+    ftb_nn_node *target = tape->nodes[tape->nodes[s->target]->root];
+    memset(written, 0, (size_t)s->count * sizeof *written);
+    if (!target->gradient || !target->op)
+        return ftb_fail(GrB_INVALID_VALUE, "FtB_backward: loss depends on no parameter that is trained");
+    set_one(target->grad);
+    written[target->number] = true;
+    GrB_Info info = GrB_SUCCESS;
+    for (int64_t k = s->count - 1; k >= 0 && info == GrB_SUCCESS; k--) {
+        ftb_nn_node *n = tape->nodes[k];
+        if (s->needed[k] && n->op && n->root == k && n->gradient && written[k])
+            info = gradient(n, written);
+    }
+    return info;
+}
+
+static GrB_Info run(ftb_nn_node *y, bool training)
+{
+    FtB_Tape tape = y->tape;
+    ftb_schedule *s;
+    uint8_t *scratch = NULL;
+    GrB_Info info = ftb_schedule_of(&s, tape, y->number, training);
+    if (info != GrB_SUCCESS)
+        return info;
+    scratch = ftb_new(tape->ctx, s->count, sizeof *scratch);
+    if (!scratch)
+        return ftb_nomem();
+    FTB_CHECK(constants(tape, s, scratch));
+    FTB_CHECK(ftb_schedule_bind(tape, s));
+    tape->run += training;
+    for (int64_t k = 0; k < s->count; k++) {
+        ftb_nn_node *n = tape->nodes[k];
+        if (!s->needed[k] || !n->op || n->constant || n->root != k)
+            continue;
+        FTB_CHECK(forward(n, training));
+    }
+    if (training)
+        info = gradients(tape, s, (bool *)scratch);
+done:
+    ftb_delete(scratch);
+    return info;
+}
+
+static GrB_Info check(ftb_nn_node **n, FtB_Var x, const char *call, const char *name)
+{
+    *n = ftb_var(x, call, name);
+    if (*n)
+        return GrB_SUCCESS;
+    return x.tape ? FtB_Tape_status(x.tape) : GrB_NULL_POINTER;
+}
+
+static GrB_Info view(FtB_Block *X, const ftb_nn_node *n)
+{
+    return FtB_Block_heads(X, n->value, n->value->heads);
+}
+
+GrB_Info FtB_evaluate(FtB_Block *Y, FtB_Var y)
+{
+    ftb_nn_node *n;
+    if (!Y)
+        return ftb_fail(GrB_NULL_POINTER, "FtB_evaluate: Y is NULL");
+    *Y = NULL;
+    GrB_Info info = check(&n, y, "FtB_evaluate", "y");
+    if (info == GrB_SUCCESS && (n->sparse))
+        info = ftb_fail(GrB_INVALID_VALUE, "FtB_evaluate: y is sparse");
+    if (info == GrB_SUCCESS)
+        info = run(n, false);
+    return info == GrB_SUCCESS ? view(Y, n) : info;
+}
+
+GrB_Info FtB_backward(FtB_Var loss)
+{
+    ftb_nn_node *n;
+    GrB_Info info = check(&n, loss, "FtB_backward", "loss");
+    if (info != GrB_SUCCESS)
+        return info;
+    if (n->nrows != 1 || n->ncols != 1)
+        return ftb_fail(GrB_DIMENSION_MISMATCH, "FtB_backward: loss is %lld x %lld; expected 1 x 1",
+                        (long long)n->nrows, (long long)n->ncols);
+    if (n->tape->inference)
+        return ftb_fail(GrB_INVALID_VALUE,
+                        "FtB_backward: the tape was made for inference (FtB_Tape_inference)");
+    return run(n, true);
+}
+
+GrB_Info FtB_value(FtB_Block *X, FtB_Var x)
+{
+    ftb_nn_node *n;
+    if (!X)
+        return ftb_fail(GrB_NULL_POINTER, "FtB_value: X is NULL");
+    *X = NULL;
+    GrB_Info info = check(&n, x, "FtB_value", "x");
+    if (info != GrB_SUCCESS)
+        return info;
+    const ftb_schedule *s = n->tape->bound;
+    bool kept = n->ready ||
+                (s && n->number < s->count && s->needed[n->number] && (n->keep || n->number == s->target));
+    if (!kept || !n->value)
+        return ftb_fail(GrB_NO_VALUE,
+                        "FtB_value: x was not kept by the last run; expected the loss, what was "
+                        "evaluated, or a variable of FtB_keep");
+    return view(X, n);
+}
+
+GrB_Info FtB_scalar(double *value, FtB_Var x)
+{
+    FtB_Block X;
+    if (!value)
+        return ftb_fail(GrB_NULL_POINTER, "FtB_scalar: value is NULL");
+    GrB_Info info = FtB_value(&X, x);
+    if (info != GrB_SUCCESS)
+        return info;
+    if (X->nrows == 1 && X->ncols == 1)
+        *value = ftb_get_real(X->data, X->type, 0);
+    else
+        info = ftb_fail(GrB_DIMENSION_MISMATCH, "FtB_scalar: x is %lld x %lld; expected 1 x 1",
+                        (long long)X->nrows, (long long)X->ncols);
+    FtB_Block_free(&X);
+    return info;
+}

@@ -1,0 +1,403 @@
+/* Lives of values and gradients, and the slots that they share (schedule.h). */
+#include "nn/schedule.h"
+
+#include <sys/mman.h>
+
+#define NEVER INT64_MAX
+#define HUGE_BYTES (INT64_C(4) << 20) /* slots from here up ask for huge pages: gathers miss the TLB less */
+
+typedef struct lives {
+    FtB_Tape tape;
+    ftb_schedule *s;
+    int64_t end;                                     /* 2 count: node k's gradient runs at end - k */
+    int64_t (*first)[FTB_PARTS], (*last)[FTB_PARTS]; /* per root */
+    bool *taken;                                     /* per slot */
+    int64_t room;                                    /* of taken */
+    int64_t held;                                    /* bytes in use at this time */
+} lives;
+
+bool ftb_node_reads(const ftb_nn_node *n, int k)
+{
+    if (!(n->op->flags & FTB_NN_NEEDS_IN))
+        return false;
+    return !n->op->needs || n->op->needs(n, k);
+}
+
+static bool runs(const ftb_nn_node *n) { return n->op && !n->constant && n->root == n->number; }
+
+static int64_t bytes_of(const ftb_nn_node *n, ftb_part part)
+{
+    int64_t rows = n->extra_rows, cols = n->extra_cols, count;
+    if (part != FTB_PART_EXTRA)
+        ftb_node_stored(n, &rows, &cols);
+    FtB_Type type = part == FTB_PART_EXTRA ? n->extra_type : n->type;
+    if (__builtin_mul_overflow(rows, cols * (int64_t)FtB_Type_size(type), &count))
+        return INT64_MAX; /* refused by the allocator */
+    return count;
+}
+
+/* ---- when */
+
+static void mark(ftb_schedule *s, FtB_Tape tape)
+{
+    s->needed[s->target] = true;
+    for (int64_t k = s->target; k >= 0; k--) {
+        const ftb_nn_node *n = tape->nodes[k];
+        if (!s->needed[k])
+            continue;
+        for (int j = 0; j < n->nin; j++)
+            s->needed[n->in[j]] = true;
+    }
+}
+
+static void until(lives *l, int64_t root, ftb_part part, int64_t time)
+{
+    l->last[root][part] = ftb_max(l->last[root][part], time);
+}
+
+static void live_gradient(lives *l, const ftb_nn_node *n)
+{
+    int64_t k = n->number, when = l->end - k;
+    if (n->op->flags & FTB_NN_NEEDS_OUT)
+        until(l, k, FTB_PART_VALUE, when);
+    until(l, k, FTB_PART_EXTRA, when);
+    until(l, k, FTB_PART_GRAD, when);
+    for (int j = 0; j < n->nin; j++) {
+        int64_t r = ftb_node_in(n, j)->root;
+        if (ftb_node_reads(n, j))
+            until(l, r, FTB_PART_VALUE, when);
+        if (l->tape->nodes[r]->gradient)
+            l->first[r][FTB_PART_GRAD] = ftb_min(l->first[r][FTB_PART_GRAD], when);
+    }
+}
+
+static void live(lives *l)
+{
+    for (int64_t k = 0; k < l->s->count; k++) {
+        const ftb_nn_node *n = l->tape->nodes[k];
+        for (int part = 0; part < FTB_PARTS; part++) {
+            l->first[k][part] = NEVER;
+            l->last[k][part] = k;
+        }
+        if (!l->s->needed[k])
+            continue;
+        if (n->keep || k == l->s->target)
+            until(l, n->root, FTB_PART_VALUE, NEVER);
+        if (!runs(n))
+            continue;
+        for (int j = 0; j < n->nin; j++)
+            until(l, ftb_node_in(n, j)->root, FTB_PART_VALUE, k);
+        if (l->s->training && n->gradient)
+            live_gradient(l, n);
+    }
+    int64_t target = l->tape->nodes[l->s->target]->root;
+    if (l->s->training)
+        l->first[target][FTB_PART_GRAD] = l->end - l->s->target;
+}
+
+/* ---- where */
+
+static int32_t choose_slot(lives *l, int64_t bytes)
+{
+    int32_t best = -1, largest = -1;
+    const ftb_slot *slots = l->tape->slots;
+    for (int32_t k = 0; k < (int32_t)l->tape->nslots; k++) {
+        if (l->taken[k])
+            continue;
+        if (slots[k].bytes >= bytes && (best < 0 || slots[k].bytes < slots[best].bytes))
+            best = k;
+        if (largest < 0 || slots[k].bytes > slots[largest].bytes)
+            largest = k;
+    }
+    return best >= 0 ? best : largest;
+}
+
+static GrB_Info take(lives *l, const ftb_nn_node *n, ftb_part part)
+{
+    FtB_Tape tape = l->tape;
+    int64_t bytes = bytes_of(n, part);
+    int32_t at = choose_slot(l, bytes);
+    if (at < 0) {
+        if (!ftb_resize(tape->ctx, (void **)&tape->slots, tape->nslots + 1, sizeof *tape->slots))
+            return ftb_nomem();
+        if (!ftb_resize(tape->ctx, (void **)&l->taken, tape->nslots + 1, sizeof *l->taken))
+            return ftb_nomem();
+        at = (int32_t)tape->nslots++;
+        tape->slots[at] = (ftb_slot){0};
+    }
+    tape->slots[at].bytes = ftb_max(tape->slots[at].bytes, bytes);
+    l->taken[at] = true;
+    l->s->slot[n->number][part] = at;
+    l->held += bytes;
+    l->s->bytes = ftb_max(l->s->bytes, l->held);
+    return GrB_SUCCESS;
+}
+
+/* Gives a slot back, if this is the last time that its holder is needed. A slot that was handed on in place
+ * is not the old holder's to give. */
+static void give(lives *l, int64_t node, ftb_part part, int64_t time)
+{
+    int32_t at = l->s->slot[node][part];
+    if (at < 0 || l->last[node][part] != time)
+        return;
+    l->taken[at] = false;
+    l->held -= bytes_of(l->tape->nodes[node], part);
+    l->last[node][part] = -1;
+}
+
+/* Whether out of n may take over what holds the other part. */
+static bool hand_on(lives *l, const ftb_nn_node *to, ftb_part to_part, int64_t from, ftb_part from_part,
+                    int64_t time)
+{
+    ftb_schedule *s = l->s;
+    if (s->slot[from][from_part] < 0 || l->last[from][from_part] != time ||
+        bytes_of(to, to_part) != bytes_of(l->tape->nodes[from], from_part))
+        return false;
+    s->slot[to->number][to_part] = s->slot[from][from_part];
+    l->last[from][from_part] = -1;
+    return true;
+}
+
+static bool twice(const ftb_nn_node *n)
+{
+    for (int j = 1; j < n->nin; j++)
+        if (ftb_node_in(n, j)->root == ftb_node_in(n, 0)->root)
+            return true;
+    return false;
+}
+
+static GrB_Info place_forward(lives *l, const ftb_nn_node *n)
+{
+    int64_t k = n->number;
+    bool training = l->s->training && n->gradient;
+    GrB_Info info = GrB_SUCCESS;
+    if (!(n->op->flags & FTB_NN_IN_PLACE) || twice(n) ||
+        !hand_on(l, n, FTB_PART_VALUE, ftb_node_in(n, 0)->root, FTB_PART_VALUE, k))
+        info = take(l, n, FTB_PART_VALUE);
+    if (info == GrB_SUCCESS && training && n->extra_rows > 0)
+        info = take(l, n, FTB_PART_EXTRA);
+    for (int j = 0; j < n->nin; j++)
+        give(l, ftb_node_in(n, j)->root, FTB_PART_VALUE, k);
+    give(l, k, FTB_PART_VALUE, k);
+    return info;
+}
+
+static GrB_Info place_gradient(lives *l, const ftb_nn_node *n)
+{
+    int64_t k = n->number, when = l->end - k;
+    GrB_Info info = GrB_SUCCESS;
+    for (int j = 0; j < n->nin && info == GrB_SUCCESS; j++) {
+        const ftb_nn_node *r = l->tape->nodes[ftb_node_in(n, j)->root];
+        if (!r->gradient || r->parameter || l->first[r->number][FTB_PART_GRAD] != when ||
+            l->s->slot[r->number][FTB_PART_GRAD] >= 0)
+            continue;
+        if (j > 0 || !(n->op->flags & FTB_NN_GRAD_IN_PLACE) || twice(n) ||
+            !hand_on(l, r, FTB_PART_GRAD, k, FTB_PART_GRAD, when))
+            info = take(l, r, FTB_PART_GRAD);
+    }
+    for (int j = 0; j < n->nin; j++)
+        give(l, ftb_node_in(n, j)->root, FTB_PART_VALUE, when);
+    for (int part = 0; part < FTB_PARTS; part++)
+        give(l, k, (ftb_part)part, when);
+    return info;
+}
+
+static GrB_Info place(lives *l)
+{
+    const ftb_schedule *s = l->s;
+    GrB_Info info = GrB_SUCCESS;
+    for (int64_t k = 0; k < s->count && info == GrB_SUCCESS; k++)
+        if (s->needed[k] && runs(l->tape->nodes[k]))
+            info = place_forward(l, l->tape->nodes[k]);
+    if (!s->training || info != GrB_SUCCESS)
+        return info;
+    const ftb_nn_node *target = l->tape->nodes[l->tape->nodes[s->target]->root];
+    if (!target->gradient || !target->op)
+        return info;
+    info = take(l, target, FTB_PART_GRAD);
+    for (int64_t k = s->count - 1; k >= 0 && info == GrB_SUCCESS; k--)
+        if (s->needed[k] && runs(l->tape->nodes[k]) && l->tape->nodes[k]->gradient)
+            info = place_gradient(l, l->tape->nodes[k]);
+    return info;
+}
+
+/* ---- schedules */
+
+static void schedule_delete(ftb_schedule *s)
+{
+    if (!s)
+        return;
+    ftb_delete(s->needed);
+    ftb_delete(s->slot);
+    ftb_delete(s);
+}
+
+static GrB_Info make(ftb_schedule **made, FtB_Tape tape, int64_t target, bool training)
+{
+    int64_t count = target + 1;
+    lives l = {.tape = tape, .end = 2 * count};
+    GrB_Info info = GrB_OUT_OF_MEMORY;
+    ftb_schedule *s = l.s = ftb_new0(tape->ctx, 1, sizeof *s);
+    if (!s)
+        return ftb_nomem();
+    s->target = target;
+    s->training = training;
+    s->count = count;
+    s->needed = ftb_new0(tape->ctx, count, sizeof *s->needed);
+    s->slot = ftb_new(tape->ctx, count, sizeof *s->slot);
+    l.first = ftb_new(tape->ctx, count, sizeof *l.first);
+    l.last = ftb_new(tape->ctx, count, sizeof *l.last);
+    l.taken = ftb_new0(tape->ctx, ftb_max(tape->nslots, 1), sizeof *l.taken);
+    if (!s->needed || !s->slot || !l.first || !l.last || !l.taken) {
+        info = ftb_nomem();
+        goto done;
+    }
+    memset(s->slot, 0xff, (size_t)count * sizeof *s->slot);
+    mark(s, tape);
+    live(&l);
+    info = place(&l);
+done:
+    ftb_delete(l.first);
+    ftb_delete(l.last);
+    ftb_delete(l.taken);
+    if (info != GrB_SUCCESS)
+        schedule_delete(s);
+    else
+        *made = s;
+    return info;
+}
+
+GrB_Info ftb_schedule_of(ftb_schedule **s, FtB_Tape tape, int64_t target, bool training)
+{
+    GrB_Info info = GrB_SUCCESS;
+    for (*s = tape->schedules; *s; *s = (*s)->next)
+        if ((*s)->target == target && (*s)->training == training)
+            return info;
+    info = make(s, tape, target, training);
+    if (info == GrB_SUCCESS) {
+        (*s)->next = tape->schedules;
+        tape->schedules = *s;
+    }
+    return info;
+}
+
+/* ---- memory */
+
+static void unbind(FtB_Tape tape)
+{
+    for (int64_t k = 0; tape->bound && k < tape->bound->count; k++) {
+        ftb_nn_node *n = tape->nodes[k];
+        FtB_Block_free(&n->extra);
+        FtB_Matrix_free(&n->grad_edges);
+        if (!n->parameter)
+            FtB_Block_free(&n->grad);
+        if (n->ready)
+            continue;
+        FtB_Block_free(&n->value);
+        FtB_Matrix_free(&n->edges);
+    }
+    tape->bound = NULL;
+}
+
+static GrB_Info slot_hold(FtB_Tape tape, ftb_slot *slot)
+{
+    if (slot->buffer && slot->held >= slot->bytes)
+        return GrB_SUCCESS;
+    ftb_buffer_release(slot->buffer);
+    slot->buffer = NULL;
+    slot->held = 0;
+    void *data = ftb_new(tape->ctx, slot->bytes, 1);
+    if (!data)
+        return ftb_nomem();
+    if (slot->bytes >= HUGE_BYTES) {
+        uintptr_t page = 4096, first = ((uintptr_t)data + page - 1) / page * page,
+                  last = ((uintptr_t)data + (uintptr_t)slot->bytes) / page * page;
+        (void)madvise((void *)first, last - first, MADV_HUGEPAGE); /* a wish: without it, all works too */
+    }
+    slot->buffer = ftb_buffer_adopt(tape->ctx, data);
+    if (!slot->buffer)
+        return ftb_nomem();
+    slot->held = slot->bytes;
+    return GrB_SUCCESS;
+}
+
+GrB_Info ftb_matrix_over(FtB_Matrix *A, ftb_pattern *p, FtB_Block values)
+{
+    return ftb_matrix_make(A, values->ctx, values->type, values->ncols, ftb_pattern_retain(p),
+                           ftb_buffer_retain(values->owner));
+}
+
+/* A block of n's shape over a slot, and the matrix of n's edges over it. */
+static GrB_Info bind_part(ftb_nn_node *n, FtB_Block *X, FtB_Matrix *edges, const ftb_slot *slot,
+                          ftb_part part)
+{
+    int64_t rows = n->extra_rows, cols = n->extra_cols;
+    if (part != FTB_PART_EXTRA)
+        ftb_node_stored(n, &rows, &cols);
+    FtB_Type type = part == FTB_PART_EXTRA ? n->extra_type : n->type;
+    GrB_Info info = ftb_block_view(X, n->tape->ctx, type, rows, cols, cols, ftb_buffer_retain(slot->buffer));
+    if (info != GrB_SUCCESS || part == FTB_PART_EXTRA)
+        return info;
+    (*X)->heads = n->heads;
+    return n->graph ? ftb_matrix_over(edges, n->graph->pattern, *X) : GrB_SUCCESS;
+}
+
+static GrB_Info bind_node(const ftb_schedule *s, ftb_nn_node *n)
+{
+    FtB_Tape tape = n->tape;
+    const int32_t *slot = s->slot[n->root];
+    GrB_Info info = GrB_SUCCESS;
+    if (slot[FTB_PART_VALUE] >= 0)
+        info = bind_part(n, &n->value, &n->edges, &tape->slots[slot[FTB_PART_VALUE]], FTB_PART_VALUE);
+    if (info == GrB_SUCCESS && slot[FTB_PART_GRAD] >= 0 && !n->parameter)
+        info = bind_part(n, &n->grad, &n->grad_edges, &tape->slots[slot[FTB_PART_GRAD]], FTB_PART_GRAD);
+    if (info == GrB_SUCCESS && n->root == n->number && slot[FTB_PART_EXTRA] >= 0)
+        info = bind_part(n, &n->extra, NULL, &tape->slots[slot[FTB_PART_EXTRA]], FTB_PART_EXTRA);
+    return info;
+}
+
+static bool slot_used(const ftb_schedule *s, int32_t slot)
+{
+    for (int64_t k = 0; k < s->count; k++)
+        for (int part = 0; part < FTB_PARTS; part++)
+            if (s->slot[k][part] == slot)
+                return true;
+    return false;
+}
+
+GrB_Info ftb_schedule_bind(FtB_Tape tape, ftb_schedule *s)
+{
+    GrB_Info info = GrB_SUCCESS;
+    if (tape->bound == s)
+        return info;
+    unbind(tape);
+    for (int32_t k = 0; k < (int32_t)tape->nslots && info == GrB_SUCCESS; k++)
+        if (slot_used(s, k))
+            info = slot_hold(tape, &tape->slots[k]);
+    tape->bound = s; /* from here unbind takes away what was given */
+    for (int64_t k = 0; k < s->count && info == GrB_SUCCESS; k++)
+        if (s->needed[k] && tape->nodes[k]->op && !tape->nodes[k]->constant)
+            info = bind_node(s, tape->nodes[k]);
+    if (info != GrB_SUCCESS)
+        unbind(tape);
+    return info;
+}
+
+void ftb_schedules_drop(FtB_Tape tape)
+{
+    unbind(tape);
+    while (tape->schedules) {
+        ftb_schedule *s = tape->schedules;
+        tape->schedules = s->next;
+        schedule_delete(s);
+    }
+}
+
+void ftb_slots_release(FtB_Tape tape)
+{
+    for (int64_t k = 0; k < tape->nslots; k++)
+        ftb_buffer_release(tape->slots[k].buffer);
+    ftb_delete(tape->slots);
+    tape->slots = NULL;
+    tape->nslots = 0;
+}

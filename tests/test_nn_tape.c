@@ -1,0 +1,242 @@
+/* Tapes: gradients of every operation against finite differences in FP64, constants, in-place memory, errors
+ * that variables carry along, the same bits for any number of threads. */
+#include "support/check.h"
+
+#include "core/core.h"
+#include "featblas_nn.h"
+#include "support/gradients.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { N = 7, D = 5, CLASSES = 3 };
+
+/* A graph with an isolated vertex, a self-loop and a hub. */
+static FtB_Matrix graph(void)
+{
+    const int64_t from[] = {0, 0, 0, 0, 0, 1, 2, 3, 4, 6, 6}, to[] = {1, 2, 3, 4, 6, 0, 0, 3, 1, 4, 5};
+    FtB_Matrix A;
+    assert_ok(FtB_Matrix_build(&A, FTB_FP64, N, N, 0, 11, from, to, NULL, FTB_DUP_ERROR, NULL));
+    return A;
+}
+
+static FtB_Parameter parameter(const char *name, int64_t nrows, int64_t ncols, uint64_t seed)
+{
+    FtB_Parameter p;
+    assert_ok(FtB_Parameter_new(&p, name, nrows, ncols, FTB_FP64));
+    FtB_Block X;
+    assert_ok(FtB_Parameter_value(&X, p));
+    fill_random(X, seed);
+    FtB_Block_free(&X);
+    return p;
+}
+
+static const int32_t labels[N] = {0, 1, 2, 0, 1, 2, 0};
+static const uint8_t mask[N] = {1, 0, 1, 1, 0, 1, 1};
+
+typedef FtB_Var (*unary)(FtB_Var x, FtB_Var y, FtB_Matrix A);
+
+static FtB_Var use_relu(FtB_Var x, FtB_Var y, FtB_Matrix A)
+{
+    (void)A, (void)y;
+    return FtB_relu(x);
+}
+static FtB_Var use_leaky(FtB_Var x, FtB_Var y, FtB_Matrix A)
+{
+    (void)A, (void)y;
+    return FtB_leaky_relu(x, 0.2);
+}
+static FtB_Var use_elu(FtB_Var x, FtB_Var y, FtB_Matrix A)
+{
+    (void)A, (void)y;
+    return FtB_elu(x);
+}
+static FtB_Var use_sigmoid(FtB_Var x, FtB_Var y, FtB_Matrix A)
+{
+    (void)A, (void)y;
+    return FtB_sigmoid(x);
+}
+static FtB_Var use_tanh(FtB_Var x, FtB_Var y, FtB_Matrix A)
+{
+    (void)A, (void)y;
+    return FtB_tanh(x);
+}
+static FtB_Var use_gelu(FtB_Var x, FtB_Var y, FtB_Matrix A)
+{
+    (void)A, (void)y;
+    return FtB_gelu(x);
+}
+static FtB_Var use_scale(FtB_Var x, FtB_Var y, FtB_Matrix A)
+{
+    (void)A, (void)y;
+    return FtB_scale(x, -1.5);
+}
+static FtB_Var use_add(FtB_Var x, FtB_Var y, FtB_Matrix A)
+{
+    (void)A;
+    return FtB_add(x, y);
+}
+static FtB_Var use_subtract(FtB_Var x, FtB_Var y, FtB_Matrix A)
+{
+    (void)A;
+    return FtB_subtract(x, y);
+}
+static FtB_Var use_times(FtB_Var x, FtB_Var y, FtB_Matrix A)
+{
+    (void)A;
+    return FtB_times(x, FtB_tanh(y));
+}
+static FtB_Var use_self(FtB_Var x, FtB_Var y, FtB_Matrix A)
+{
+    (void)A;
+    (void)y;
+    return FtB_times(x, x);
+}
+static FtB_Var use_sum(FtB_Var x, FtB_Var y, FtB_Matrix A)
+{
+    return FtB_add(FtB_multiply("plus : src", A, FTB_OPERAND("src", x)), y);
+}
+static FtB_Var use_max(FtB_Var x, FtB_Var y, FtB_Matrix A)
+{
+    return FtB_multiply("max : src * dst", A, FTB_OPERAND("src", x), FTB_OPERAND("dst", y));
+}
+static FtB_Var use_mean(FtB_Var x, FtB_Var y, FtB_Matrix A)
+{
+    return FtB_multiply("mean : tanh(src + dst)", A, FTB_OPERAND("src", x), FTB_OPERAND("dst", y));
+}
+static FtB_Var use_transposed(FtB_Var x, FtB_Var y, FtB_Matrix A)
+{
+    return FtB_add(FtB_multiply_transposed("plus : src", A, FTB_OPERAND("src", x)), y);
+}
+static FtB_Var use_edges(FtB_Var x, FtB_Var y, FtB_Matrix A)
+{
+    FtB_Var e = FtB_on_edges("plus : tanh(dot(src, dst))", A, FTB_OPERAND("src", x), FTB_OPERAND("dst", y));
+    return FtB_multiply("plus : edge * src", A, FTB_OPERAND("edge", FtB_sigmoid(e)), FTB_OPERAND("src", x));
+}
+
+/* loss = cross entropy of op(x W1 + b, x W2) W3: both operands, and what is below them. */
+static void check_operation(unary op)
+{
+    FtB_Tape tape;
+    FtB_Block X;
+    FtB_Matrix A = graph();
+    assert_ok(FtB_Tape_new(&tape, 1));
+    assert_ok(FtB_Block_new(&X, N, D, FTB_FP64));
+    fill_random(X, 11);
+    FtB_Parameter p[] = {parameter("W1", D, 4, 1), parameter("b", 1, 4, 2), parameter("W2", D, 4, 3),
+                         parameter("W3", 4, CLASSES, 4)};
+    FtB_Var x = FtB_input(tape, X);
+    FtB_Var y = op(FtB_linear(x, p[0], p[1]), FtB_linear(x, p[2], NULL), A);
+    FtB_Var loss = FtB_cross_entropy(FtB_linear(y, p[3], NULL), labels, mask);
+    int used = op == use_add || op == use_subtract || op == use_times || op == use_sum || op == use_max ||
+               op == use_mean || op == use_transposed || op == use_edges;
+    FtB_Parameter without[] = {p[0], p[1], p[3]};
+    assert_gradients(loss, used ? p : without, used ? 4 : 3, 1e-6);
+    assert_gradients(loss, used ? p : without, used ? 4 : 3, 1e-6); /* once more on the same record */
+    for (int k = 0; k < 4; k++)
+        FtB_Parameter_free(&p[k]);
+    FtB_Tape_free(&tape);
+    FtB_Block_free(&X);
+    FtB_Matrix_free(&A);
+}
+
+static void gradients(void **state)
+{
+    static const unary operations[] = {
+        use_relu, use_leaky, use_elu,  use_sigmoid,    use_tanh,     use_gelu,  use_scale, use_add,
+        use_sum,  use_max,   use_mean, use_transposed, use_subtract, use_times, use_self,  use_edges};
+    (void)state;
+    for (size_t k = 0; k < sizeof operations / sizeof *operations; k++)
+        check_operation(operations[k]);
+}
+
+static void layer_gcn(void **state)
+{
+    FtB_Tape tape;
+    FtB_Layer first, second;
+    FtB_Matrix A = graph();
+    FtB_Block X;
+    (void)state;
+    assert_ok(FtB_Block_new(&X, N, D, FTB_FP64));
+    fill_random(X, 5);
+    assert_ok(FtB_Tape_new(&tape, 1));
+    assert_ok(
+        FtB_Layer_new(&first, "gcn", D, 4, FTB_LAYER_OPTIONS(.type = FTB_FP64, .seed = 3, .name = "conv1")));
+    assert_ok(FtB_Layer_new(&second, "gcn", 4, CLASSES, FTB_LAYER_OPTIONS(.type = FTB_FP64, .seed = 3)));
+    FtB_Var x = FtB_relu(FtB_gcn(first, A, FtB_input(tape, X)));
+    FtB_Var loss = FtB_cross_entropy(FtB_gcn(second, A, x), labels, NULL);
+    assert_layer_gradients(loss, first, 1e-6);
+    assert_layer_gradients(loss, second, 1e-6);
+    FtB_Layer_free(&first);
+    FtB_Layer_free(&second);
+    FtB_Tape_free(&tape);
+    FtB_Block_free(&X);
+    FtB_Matrix_free(&A);
+}
+
+/* Dropout of a sparse input, and of rows: the mean over runs is the value without it; gradients follow the
+ * mask. */
+static void dropout(void **state)
+{
+    FtB_Tape tape;
+    FtB_Matrix A = graph();
+    FtB_Parameter w = parameter("w", N, 2, 8);
+    FtB_Block T;
+    (void)state;
+    assert_ok(FtB_Block_new(&T, N, 2, FTB_FP64));
+    assert_ok(FtB_Tape_new(&tape, 1));
+    FtB_Var y = FtB_keep(FtB_matmul(FtB_dropout(FtB_input(tape, A), 0.25), FtB_parameter(tape, w)));
+    FtB_Var loss = FtB_squared_error(y, FtB_input(tape, T), NULL);
+    double sum = 0, wanted;
+    FtB_Block Y;
+    assert_ok(FtB_evaluate(&Y, y));
+    wanted = ((double *)Y->data)[0];
+    FtB_Block_free(&Y);
+    for (int run = 0; run < 2000; run++) {
+        assert_ok(FtB_backward(loss));
+        assert_ok(FtB_value(&Y, y));
+        sum += ((double *)Y->data)[0];
+        FtB_Block_free(&Y);
+    }
+    assert_true(fabs(sum / 2000 - wanted) < 0.05);
+    FtB_Block_free(&T);
+    FtB_Parameter_free(&w);
+    FtB_Tape_free(&tape);
+    FtB_Matrix_free(&A);
+}
+
+static void errors(void **state)
+{
+    FtB_Tape tape;
+    FtB_Matrix A = graph();
+    FtB_Block X, Y;
+    (void)state;
+    assert_ok(FtB_Block_new(&X, N, D, FTB_FP64));
+    assert_ok(FtB_Tape_new(&tape, 1));
+    FtB_Parameter w = parameter("w", D + 1, 2, 8);
+    FtB_Var x = FtB_input(tape, X);
+    FtB_Var y = FtB_relu(FtB_linear(x, w, NULL));
+    assert_int_equal(y.node, -1);
+    assert_fails(GrB_DIMENSION_MISMATCH, "FtB_linear: x is 7 x 5 fp64, w is 6 x 2 fp64", FtB_evaluate(&Y, y));
+    assert_fails(GrB_DIMENSION_MISMATCH, "FtB_linear", FtB_backward(y));
+    assert_ok(FtB_Tape_reset(tape));
+    x = FtB_input(tape, X);
+    assert_int_equal(FtB_multiply("plus : src +", A, FTB_OPERAND("src", x)).node, -1);
+    assert_fails(GrB_INVALID_VALUE, "column", FtB_Tape_status(tape));
+    assert_ok(FtB_Tape_reset(tape));
+    x = FtB_input(tape, X);
+    assert_fails(GrB_DIMENSION_MISMATCH, "1 x 1", FtB_backward(x));
+    assert_ok(FtB_evaluate(&Y, x));
+    FtB_Block_free(&Y);
+    FtB_Parameter_free(&w);
+    FtB_Tape_free(&tape);
+    FtB_Block_free(&X);
+    FtB_Matrix_free(&A);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(gradients), cmocka_unit_test(layer_gcn),
+                                       cmocka_unit_test(dropout), cmocka_unit_test(errors)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
