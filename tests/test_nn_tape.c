@@ -113,6 +113,13 @@ static FtB_Var use_edges(FtB_Var x, FtB_Var y, FtB_Matrix A)
     FtB_Var e = FtB_on_edges("plus : tanh(dot(src, dst))", A, FTB_OPERAND("src", x), FTB_OPERAND("dst", y));
     return FtB_multiply("plus : edge * src", A, FTB_OPERAND("edge", FtB_sigmoid(e)), FTB_OPERAND("src", x));
 }
+static FtB_Var use_heads(FtB_Var x, FtB_Var y, FtB_Matrix A)
+{
+    FtB_Var h = FtB_heads(FtB_tanh(x), 2);
+    FtB_Var e =
+        FtB_on_edges("plus : dot(src, dst)", A, FTB_OPERAND("src", h), FTB_OPERAND("dst", FtB_heads(y, 2)));
+    return FtB_heads(FtB_multiply("plus : edge * src", A, FTB_OPERAND("edge", e), FTB_OPERAND("src", h)), 1);
+}
 
 /* loss = cross entropy of op(x W1 + b, x W2) W3: both operands, and what is below them. */
 static void check_operation(unary op)
@@ -129,7 +136,7 @@ static void check_operation(unary op)
     FtB_Var y = op(FtB_linear(x, p[0], p[1]), FtB_linear(x, p[2], NULL), A);
     FtB_Var loss = FtB_cross_entropy(FtB_linear(y, p[3], NULL), labels, mask);
     int used = op == use_add || op == use_subtract || op == use_times || op == use_sum || op == use_max ||
-               op == use_mean || op == use_transposed || op == use_edges;
+               op == use_mean || op == use_transposed || op == use_edges || op == use_heads;
     FtB_Parameter without[] = {p[0], p[1], p[3]};
     assert_gradients(loss, used ? p : without, used ? 4 : 3, 1e-6);
     assert_gradients(loss, used ? p : without, used ? 4 : 3, 1e-6); /* once more on the same record */
@@ -143,8 +150,8 @@ static void check_operation(unary op)
 static void gradients(void **state)
 {
     static const unary operations[] = {
-        use_relu, use_leaky, use_elu,  use_sigmoid,    use_tanh,     use_gelu,  use_scale, use_add,
-        use_sum,  use_max,   use_mean, use_transposed, use_subtract, use_times, use_self,  use_edges};
+        use_relu, use_leaky, use_elu,        use_sigmoid,  use_tanh,  use_gelu, use_scale, use_add,  use_sum,
+        use_max,  use_mean,  use_transposed, use_subtract, use_times, use_self, use_edges, use_heads};
     (void)state;
     for (size_t k = 0; k < sizeof operations / sizeof *operations; k++)
         check_operation(operations[k]);

@@ -346,7 +346,14 @@ static GrB_Info bind_node(const ftb_schedule *s, ftb_nn_node *n)
 {
     FtB_Tape tape = n->tape;
     const int32_t *slot = s->slot[n->root];
+    const ftb_nn_node *root = tape->nodes[n->root];
     GrB_Info info = GrB_SUCCESS;
+    if (root->ready) { /* a view of a leaf or of a constant */
+        info = FtB_Block_heads(&n->value, root->value, n->heads);
+        if (info == GrB_SUCCESS && root->grad && s->training)
+            info = FtB_Block_heads(&n->grad, root->grad, n->heads);
+        return info;
+    }
     if (slot[FTB_PART_VALUE] >= 0)
         info = bind_part(n, &n->value, &n->edges, &tape->slots[slot[FTB_PART_VALUE]], FTB_PART_VALUE);
     if (info == GrB_SUCCESS && slot[FTB_PART_GRAD] >= 0 && !n->parameter)
