@@ -7,6 +7,9 @@
 #include "support/files.h"
 #include "support/random.h"
 
+#include "core/core.h"
+
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <zip.h>
@@ -315,10 +318,125 @@ static void npz(void **state)
     finish("npz");
 }
 
+/* ---- dense files */
+
+static void try_block(const char *name, const FtB_Block_read_options *options, int number)
+{
+    FtB_Block X;
+    int64_t before, after, m, n, ld;
+    FtB_Type type;
+    void *data;
+    FtB_Context_memory(NULL, &before, NULL);
+    GrB_Info info = FtB_Block_read(&X, temp_path(name), options);
+    if (info == GrB_SUCCESS) {
+        accepted++;
+        assert_ok(FtB_Block_shape(X, &m, &n, &ld, &type, &data));
+        if (m < 0 || n < 0 || ld != n || (options->type && type != options->type))
+            fail_msg("case %d: %lld x %lld, ld %lld", number, (long long)m, (long long)n, (long long)ld);
+        for (int64_t k = 0; k < m * n; k++) { /* all of it is there */
+            const double value = ftb_get_real(data, type, k);
+            if (options->finite && !isfinite(value))
+                fail_msg("case %d: value %lld is %g", number, (long long)k, value);
+        }
+    } else {
+        if (X || !*FtB_error())
+            fail_msg("case %d: %d, \"%s\", but the output was set", number, (int)info, FtB_error());
+        if (info != FTB_FORMAT && info != FTB_LIMIT && info != GrB_OUT_OF_MEMORY && info != GrB_INVALID_VALUE)
+            fail_msg("case %d: %d, \"%s\" is no error of a reader", number, (int)info, FtB_error());
+    }
+    FtB_Block_free(&X);
+    FtB_Context_memory(NULL, &after, NULL);
+    if (before != after)
+        fail_msg("case %d: %lld bytes leaked", number, (long long)(after - before));
+}
+
+static FtB_Block_read_options some_options(rng *r)
+{
+    static const char delimiters[] = {0, 0, 0, 0, ',', '\t', ' ', ';'};
+    return (FtB_Block_read_options){.size = sizeof(FtB_Block_read_options),
+                                    .delimiter = delimiters[rng_below(r, 8)],
+                                    .header = rng_below(r, 2) ? 0 : (int)rng_below(r, 3) - 1,
+                                    .finite = rng_below(r, 4) == 0,
+                                    .type = rng_below(r, 2) ? 0 : rng_type(r)};
+}
+
+static void dense_texts(void **state)
+{
+    (void)state;
+    static input in;
+#define ARRAY "%%MatrixMarket matrix array "
+    static const char *const seeds[] = {"a,b,c\n1,2,3\n4,5.5,6\n7,,9\n",
+                                        "# c\n1\t2\n3\t4\n-5\t6e3\n",
+                                        " 1 2 3\r\n4 5  6\r\n\r\n",
+                                        "1;2\n3;nan\n",
+                                        ARRAY "real general\n% c\n2 3\n1\n2\n3\n4\n5\n6.5\n",
+                                        ARRAY "integer symmetric\n3 3\n1\n2\n3\n4\n5\n6\n",
+                                        ARRAY "real skew-symmetric\n3 3\n1\n2\n3\n",
+                                        BANNER "real general\n3 4 4\n1 1 1.5\n2 2 -2e3\n2 4 7\n3 1 0.25\n"};
+    for (int number = 0; number < CASES; number++) {
+        rng r = {base_seed() * 1000003 + (uint64_t)number};
+        const char *seed = seeds[rng_below(&r, 8)];
+        in.size = strlen(seed);
+        memcpy(in.bytes, seed, in.size);
+        for (int64_t n = rng_below(&r, 5); n >= 0; n--)
+            mutate(&in, &r, true);
+        if (number % 10 == 9)
+            write_gzip("fuzz", in.bytes, in.size);
+        else
+            write_bytes("fuzz", in.bytes, in.size);
+        const FtB_Block_read_options options = some_options(&r);
+        try_block("fuzz", &options, number);
+    }
+    finish("dense texts");
+}
+
+static void npy(void **state)
+{
+    (void)state;
+    static input in, seeds[6];
+    for (int s = 0; s < 6; s++) {
+        rng r = {(uint64_t)s + 50};
+        FtB_Block X;
+        char data[12 * 9 * 8];
+        const FtB_Type type = rng_type(&r);
+        rng_values(&r, data, type, 12 * 9);
+        assert_ok(FtB_Block_wrap(&X, data, 1 + rng_below(&r, 12), 1 + rng_below(&r, 9), 9, type));
+        assert_ok(FtB_Block_write(X, temp_path("seed.npy"), FTB_FORMAT_AUTO, 0));
+        char *bytes = read_bytes("seed.npy", &seeds[s].size);
+        memcpy(seeds[s].bytes, bytes, seeds[s].size);
+        if (s % 2) { /* by columns */
+            char *order = memmem(seeds[s].bytes, seeds[s].size, "False, ", 7);
+            assert_non_null(order);
+            memcpy(order, "True , ", 7);
+        }
+        free(bytes);
+        FtB_Block_free(&X);
+    }
+    for (int number = 0; number < CASES; number++) {
+        rng r = {base_seed() * 1000003 + (uint64_t)number};
+        in = seeds[rng_below(&r, 6)];
+        for (int64_t n = rng_below(&r, 2); n >= 0; n--) {
+            const size_t at = (size_t)rng_below(&r, 128);
+            if (rng_below(&r, 2))
+                put_token(&in, &r, at < in.size ? at : in.size);
+            else
+                mutate(&in, &r, false);
+        }
+        if (number % 4 == 3)
+            write_gzip("fuzz", in.bytes, in.size);
+        else
+            write_bytes("fuzz", in.bytes, in.size);
+        const FtB_Block_read_options options = some_options(&r);
+        try_block("fuzz", &options, number);
+    }
+    finish("npy");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(matrix_market), cmocka_unit_test(edge_lists),
-                                       cmocka_unit_test(raw_csr), cmocka_unit_test(npz)};
+                                       cmocka_unit_test(raw_csr),       cmocka_unit_test(npz),
+                                       cmocka_unit_test(dense_texts),   cmocka_unit_test(npy)};
     live_allocations(); /* pairs every allocation with its release */
     FtB_Context_set_memory_limit(NULL, 64 << 20);
     FtB_Context_set_threads(NULL, 2);

@@ -19,7 +19,8 @@ typedef enum FtB_Format {
     FTB_TSV,             /**< row, column, value; labels where given */
     FTB_CSV,             /**< the same with commas, quoted where needed */
     FTB_NPZ,             /**< scipy.sparse.save_npz */
-    FTB_CSR              /**< raw CSR, docs/formats.md */
+    FTB_CSR,             /**< raw CSR, docs/formats.md */
+    FTB_NPY              /**< numpy.save: blocks only */
 } FtB_Format;
 
 /** Consecutive rows of a result, as a callback sees them. Pointers are valid during the call. */
@@ -107,6 +108,7 @@ typedef struct FtB_Read_options {
     FtB_Dup duplicates;  /**< equal (row, column) */
     FtB_Format *found;   /**< [out] the format of the file (FTB_TSV: an edge list of tabs or blanks, FTB_CSV:
                             any other); or NULL */
+    bool finite;         /**< refuse NaN and infinities */
 } FtB_Read_options;
 
 /** Reads a matrix: Matrix Market, CSV/TSV edge list, npz, raw CSR; gzip is recognised by content.
@@ -123,6 +125,33 @@ GrB_Info FtB_Matrix_read(FtB_Matrix *A, FtB_Labels *rows, FtB_Labels *cols, cons
  */
 GrB_Info FtB_Matrix_write(FtB_Matrix A, const char *path, FtB_Format format, FtB_Labels rows, FtB_Labels cols,
                           int digits);
+
+/** Options of FtB_Block_read; made by FTB_BLOCK_READ_OPTIONS(...). Zero means the default. */
+typedef struct FtB_Block_read_options {
+    size_t size;       /**< set by the macro */
+    FtB_Format format; /**< FTB_FORMAT_AUTO: by content; FTB_TSV and FTB_CSV: a table of numbers */
+    FtB_Type type;     /**< dtype of the block; 0: as the file says, FP64 for tables */
+    char delimiter;    /**< tables; 0: guessed from tab, comma, semicolon, blank */
+    int header;        /**< tables; 0: guessed, 1: yes, -1: no */
+    bool finite;       /**< refuse NaN and infinities */
+    FtB_Format *found; /**< [out] the format of the file (FTB_TSV: a table of tabs or blanks, FTB_CSV: any
+                          other); or NULL */
+} FtB_Block_read_options;
+
+/** Reads a block: numpy's .npy (one or two dimensions, in either order), Matrix Market arrays, tables of
+ * numbers (CSV, TSV, one row a line), and sparse files of FtB_Matrix_read with one value per entry, as dense.
+ * gzip is recognised by content. A vector becomes n x 1. @param[out] X the new block, NULL on failure. @param
+ * path "-" is standard input.
+ *  @param options NULL for the defaults. @return FTB_IO, FTB_FORMAT (file:line:column in the message),
+ *  GrB_INVALID_VALUE, GrB_OUT_OF_MEMORY, FTB_LIMIT. */
+GrB_Info FtB_Block_read(FtB_Block *X, const char *path, const FtB_Block_read_options *options);
+
+/** Writes a block, whole or not at all. @param X any; BF16 becomes FP32 in .npy. @param path "-" is standard
+ * output.
+ *  @param format FTB_NPY, FTB_MTX (an array), FTB_TSV or FTB_CSV (no header); FTB_FORMAT_AUTO: by ending, TSV
+ * for standard output. @param digits of reals in texts, as FtB_Sink_set_precision. @return FTB_IO,
+ * GrB_NULL_POINTER, GrB_INVALID_VALUE, GrB_OUT_OF_MEMORY, FTB_LIMIT. */
+GrB_Info FtB_Block_write(FtB_Block X, const char *path, FtB_Format format, int digits);
 
 #ifdef __cplusplus
 }

@@ -115,6 +115,8 @@ template <typename T> static inline const T *FtB_options(const T &options) { ret
 #define FTB_PROJECT_OPTIONS(...)                                                                             \
     FtB_options(FtB_Project_options{.size = sizeof(FtB_Project_options), __VA_ARGS__})
 #define FTB_READ_OPTIONS(...) FtB_options(FtB_Read_options{.size = sizeof(FtB_Read_options), __VA_ARGS__})
+#define FTB_BLOCK_READ_OPTIONS(...)                                                                          \
+    FtB_options(FtB_Block_read_options{.size = sizeof(FtB_Block_read_options), __VA_ARGS__})
 #define FTB_ATTENTION_OPTIONS(...)                                                                           \
     FtB_options(FtB_Attention_options{.size = sizeof(FtB_Attention_options), __VA_ARGS__})
 static inline GrB_Info FtB_mxm_grad_all(FtB_Arg dC, FtB_Arg semiring, FtB_Arg A, FtB_Arg B, FtB_Arg M,
@@ -131,6 +133,8 @@ static inline GrB_Info FtB_mxm_grad_all(FtB_Arg dC, FtB_Arg semiring, FtB_Arg A,
 #define FTB_PROJECT_OPTIONS(...)                                                                             \
     (&(const FtB_Project_options){.size = sizeof(FtB_Project_options), __VA_ARGS__})
 #define FTB_READ_OPTIONS(...) (&(const FtB_Read_options){.size = sizeof(FtB_Read_options), __VA_ARGS__})
+#define FTB_BLOCK_READ_OPTIONS(...)                                                                          \
+    (&(const FtB_Block_read_options){.size = sizeof(FtB_Block_read_options), __VA_ARGS__})
 #define FTB_ATTENTION_OPTIONS(...)                                                                           \
     (&(const FtB_Attention_options){.size = sizeof(FtB_Attention_options), __VA_ARGS__})
 #define FTB_GRADIENTS(...)                                                                                   \

@@ -62,6 +62,12 @@ void ftb_row_stats_of(ftb_row_stats *row, const void *values, FtB_Type type, int
  * in place (one realloc of each array), so the peak is the result plus one chunk. */
 GrB_Info ftb_sink_matrix(FtB_Sink *sink, FtB_Context ctx, FtB_Matrix *A, FtB_Type type);
 
+/* The format that a name's ending says; FTB_FORMAT_AUTO: none. "-": TSV. (sink_file.c) */
+FtB_Format ftb_format_by_ending(const char *path);
+/* Writes a value as text and returns its end, at most FTB_NUMBER_ROOM on; digits as FtB_Sink_set_precision.
+ * (write_text.c) */
+char *ftb_format_value(char *out, const void *values, FtB_Type type, int64_t at, int digits);
+
 /* Files that appear whole or not at all (file.c). On SIGINT/SIGTERM the command calls
  * ftb_file_remove_temporaries(), which is async-signal-safe. */
 typedef struct ftb_file ftb_file;

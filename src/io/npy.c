@@ -111,12 +111,58 @@ static bool parse_shape(ftb_npy *h, const char *p)
 GrB_Info ftb_npy_parse(ftb_npy *h, const char *text, const char *file, const char *member)
 {
     *h = (ftb_npy){0};
+    const char *order = find_key(text, "fortran_order");
+    h->fortran = order && strncmp(order, "True", 4) == 0;
     const char *dtype = find_key(text, "descr"), *shape = find_key(text, "shape");
     if (!dtype || !parse_dtype(h, dtype))
         return ftb_fail(FTB_FORMAT, "%s: %s: the header's dtype is not one of booleans, integers or reals",
                         file, member);
     if (!shape || !parse_shape(h, shape))
-        return ftb_fail(FTB_FORMAT, "%s: %s: the header's shape is not that of a vector or a scalar", file,
+        return ftb_fail(FTB_FORMAT, "%s: %s: the header's shape is not one of at most two dimensions", file,
                         member);
     return GrB_SUCCESS;
+}
+
+GrB_Info ftb_npy_read_head(ftb_npy *h, int64_t *size, FtB_Context ctx,
+                           GrB_Info (*read)(void *arg, void *bytes, int64_t count), void *arg,
+                           const char *file, const char *member)
+{
+    unsigned char start[12];
+    char *text = NULL;
+    int64_t length;
+    GrB_Info info;
+    FTB_CHECK(read(arg, start, 10));
+    if (memcmp(start, "\x93NUMPY", 6) != 0 || start[6] < 1 || start[6] > 3) {
+        info = ftb_fail(FTB_FORMAT, "%s: %s: is no .npy array", file, member);
+        goto done;
+    }
+    length = start[8] | start[9] << 8;
+    *size = 10 + length;
+    if (start[6] > 1) { /* 4 bytes of length */
+        FTB_CHECK(read(arg, start + 10, 2));
+        length |= (int64_t)start[10] << 16 | (int64_t)start[11] << 24;
+        *size = 12 + length;
+    }
+    if (length > 65536) {
+        info = ftb_fail(FTB_FORMAT, "%s: %s: a header of %lld bytes", file, member, (long long)length);
+        goto done;
+    }
+    if (!(text = ftb_new(ctx, length + 1, 1)))
+        return ftb_nomem();
+    FTB_CHECK(read(arg, text, length));
+    text[length] = '\0';
+    FTB_CHECK(ftb_npy_parse(h, text, file, member));
+done:
+    ftb_delete(text);
+    return info;
+}
+
+void ftb_npy_swap(void *data, int64_t count, int size)
+{
+    for (char *p = data; count > 0; count--, p += size)
+        for (int b = 0; b < size / 2; b++) {
+            char c = p[b];
+            p[b] = p[size - 1 - b];
+            p[size - 1 - b] = c;
+        }
 }

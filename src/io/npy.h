@@ -11,10 +11,17 @@ typedef struct ftb_npy {
     int size;     /* bytes of an item; of a character for U */
     int length;   /* characters of S and U */
     bool swapped; /* of the other byte order */
+    bool fortran; /* columns one after another */
     int ndim;
     int64_t shape[2];
 } ftb_npy;
 
+/* Reads the header with read(arg, bytes, count), which reports errors; *size: bytes of it. */
+GrB_Info ftb_npy_read_head(ftb_npy *h, int64_t *size, FtB_Context ctx,
+                           GrB_Info (*read)(void *arg, void *bytes, int64_t count), void *arg,
+                           const char *file, const char *member);
+/* Turns items of `size` bytes round. */
+void ftb_npy_swap(void *data, int64_t count, int size);
 /* Parses the dictionary of a header; GrB_SUCCESS or FTB_FORMAT, "file: member: ...". */
 GrB_Info ftb_npy_parse(ftb_npy *h, const char *text, const char *file, const char *member);
 /* Our type for the dtype; 0: none. */

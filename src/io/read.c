@@ -7,8 +7,7 @@ static bool starts(const char *bytes, int64_t count, const char *magic)
     return count >= (int64_t)length && memcmp(bytes, magic, length) == 0;
 }
 
-/* By content alone: names lie, and a pipe has none. */
-static FtB_Format guess(const ftb_input *in)
+FtB_Format ftb_guess_format(const ftb_input *in)
 {
     int64_t count;
     const char *bytes = ftb_input_peek(in, &count);
@@ -19,6 +18,8 @@ static FtB_Format guess(const ftb_input *in)
         return FTB_NPZ;
     if (starts(bytes, count, FTB_CSR_MAGIC))
         return FTB_CSR;
+    if (starts(bytes, count, "\x93NUMPY"))
+        return FTB_NPY;
     return FTB_CSV;
 }
 
@@ -43,6 +44,22 @@ static GrB_Info read_options(FtB_Read_options *o, const FtB_Read_options *given)
     return GrB_SUCCESS;
 }
 
+/* NaN and infinities, where the reader of the format has not looked for them. */
+static GrB_Info check_finite(FtB_Matrix A, const char *name)
+{
+    if (!A->values || !ftb_type_float(A->type))
+        return GrB_SUCCESS;
+    int64_t row = 0, at = ftb_find_not_finite(A->ctx, A->values->data, A->type, A->pattern->nvals * A->width);
+    if (at < 0)
+        return GrB_SUCCESS;
+    const int64_t e = at / A->width;
+    while (A->pattern->rowptr[row + 1] <= e)
+        row++;
+    return ftb_fail(FTB_FORMAT, "%s: the value of entry (%lld, %lld) is %g; expected a finite number", name,
+                    (long long)row, (long long)ftb_col(A->pattern, e),
+                    ftb_get_real(A->values->data, A->type, at));
+}
+
 static GrB_Info read_as(FtB_Format format, FtB_Matrix *A, FtB_Labels *rows, FtB_Labels *cols, FtB_Context ctx,
                         ftb_input *in, const FtB_Read_options *o)
 {
@@ -53,6 +70,8 @@ static GrB_Info read_as(FtB_Format format, FtB_Matrix *A, FtB_Labels *rows, FtB_
         return ftb_read_npz(A, ctx, in, o);
     case FTB_CSR:
         return ftb_read_csr(A, ctx, in, o);
+    case FTB_NPY:
+        return ftb_fail(FTB_FORMAT, "%s: is a dense array, which FtB_Block_read reads", ftb_input_name(in));
     default:
         return ftb_read_edges(A, rows, cols, ctx, in, o);
     }
@@ -82,8 +101,10 @@ GrB_Info FtB_Matrix_read(FtB_Matrix *A, FtB_Labels *rows, FtB_Labels *cols, cons
         info = ftb_fail(FTB_FORMAT, "%s: is empty", ftb_input_name(in));
         goto done;
     }
-    FtB_Format format = o.format ? o.format : guess(in);
+    FtB_Format format = o.format ? o.format : ftb_guess_format(in);
     FTB_CHECK(read_as(format, &read, &labels[0], &labels[1], ctx, in, &o));
+    if (o.finite)
+        FTB_CHECK(check_finite(read, ftb_input_name(in)));
     if (o.found && format != FTB_CSV && format != FTB_TSV) /* of edge lists their reader knows more */
         *o.found = format;
     *A = read;

@@ -4,19 +4,7 @@
  * then copied behind what is there so far. As long as entries come in row order that is the CSR form itself
  * (half of the time goes into touching new memory, so tuples cost as much as parsing); else tuples, which
  * are sorted at the end. Symmetric files are mirrored when their diagonal has been counted. */
-#include "io/input.h"
-#include "io/number.h"
-
-#include <strings.h>
-
-typedef enum field { PATTERN, INTEGER, UNSIGNED, REAL, SINGLE } field;
-typedef enum symmetry { GENERAL, SYMMETRIC, SKEW } symmetry;
-
-typedef struct header {
-    field field;
-    symmetry symmetry;
-    int64_t nrows, ncols, nvals;
-} header;
+#include "io/mtx.h"
 
 /* What one thread found in its piece. */
 typedef struct worker {
@@ -26,23 +14,6 @@ typedef struct worker {
 } worker;
 
 /* ---- entries */
-
-static inline const char *skip_blanks(const char *p)
-{
-    while (*p == ' ' || *p == '\t')
-        p++;
-    return p;
-}
-
-static inline bool blank(char c) { return c == ' ' || c == '\t'; }
-
-static const char *line_end(const char *p)
-{
-    p = skip_blanks(p);
-    if (*p == '\r')
-        p++;
-    return *p == '\n' ? p : NULL;
-}
 
 static void bad_index(ftb_complaint *c, const char *p, const char *line, const char *what, int64_t limit)
 {
@@ -56,24 +27,24 @@ static void bad_index(ftb_complaint *c, const char *p, const char *line, const c
 }
 
 /* The value at *p, as 8 bytes. */
-static inline bool parse_value(field f, const char **p, uint64_t *word)
+static inline bool parse_value(ftb_mtx_field f, const char **p, uint64_t *word)
 {
     double real;
     int64_t integer;
     const char *end = NULL;
     switch (f) {
-    case PATTERN:
+    case MTX_PATTERN:
         return true;
-    case INTEGER:
+    case MTX_INTEGER:
         end = ftb_parse_integer(*p, &integer);
         memcpy(word, &integer, 8);
         break;
-    case UNSIGNED:
+    case MTX_UNSIGNED:
         end = ftb_parse_unsigned(*p, word);
         break;
-    case REAL:
-    case SINGLE:
-        end = f == REAL ? ftb_parse_real(*p, &real) : ftb_parse_float(*p, &real);
+    case MTX_REAL:
+    case MTX_SINGLE:
+        end = f == MTX_REAL ? ftb_parse_real(*p, &real) : ftb_parse_float(*p, &real);
         memcpy(word, &real, 8);
         break;
     }
@@ -84,37 +55,42 @@ static inline bool parse_value(field f, const char **p, uint64_t *word)
 }
 
 /* Parses one entry line from its first character that is not blank; false: w->wrong says why. */
-static inline bool parse_entry(const header *h, const char **text, const char *line, worker *w)
+static inline bool parse_entry(const ftb_mtx_head *h, const char **text, const char *line, worker *w)
 {
     const char *p = *text;
     uint64_t i, j, word = 0;
     const char *q = ftb_parse_unsigned(p, &i);
-    if (!q || i - 1 >= (uint64_t)h->nrows || !blank(*q)) {
+    if (!q || i - 1 >= (uint64_t)h->nrows || !ftb_blank(*q)) {
         if (q && i - 1 < (uint64_t)h->nrows)
             ftb_complain(&w->wrong, q, line, "expected a blank after the row number");
         else
             bad_index(&w->wrong, p, line, "row", h->nrows);
         return false;
     }
-    p = skip_blanks(q);
+    p = ftb_skip_blanks(q);
     q = ftb_parse_unsigned(p, &j);
     if (!q || j - 1 >= (uint64_t)h->ncols) {
         bad_index(&w->wrong, p, line, "column", h->ncols);
         return false;
     }
-    p = skip_blanks(q);
-    if (h->field != PATTERN && (p == q || !parse_value(h->field, &p, &word))) {
+    p = ftb_skip_blanks(q);
+    if (h->field != MTX_PATTERN && (p == q || !parse_value(h->field, &p, &word))) {
         ftb_complain(&w->wrong, p, line,
-                     h->field == REAL || h->field == SINGLE ? "expected a value, a real number"
-                                                            : "expected a value, an integer of 64 bits");
+                     h->field == MTX_REAL || h->field == MTX_SINGLE
+                         ? "expected a value, a real number"
+                         : "expected a value, an integer of 64 bits");
         return false;
     }
-    q = line_end(p);
+    if (h->finite && h->field >= MTX_REAL && !ftb_finite_word(word)) {
+        ftb_complain(&w->wrong, ftb_skip_blanks(q), line, "expected a finite number");
+        return false;
+    }
+    q = ftb_line_end(p);
     if (!q) {
-        ftb_complain(&w->wrong, skip_blanks(p), line, "expected the end of the line");
+        ftb_complain(&w->wrong, ftb_skip_blanks(p), line, "expected the end of the line");
         return false;
     }
-    if (i == j && h->symmetry == SKEW) {
+    if (i == j && h->symmetry == MTX_SKEW) {
         ftb_complain(&w->wrong, line, line, "a skew-symmetric matrix has no entries on its diagonal");
         return false;
     }
@@ -122,7 +98,7 @@ static inline bool parse_entry(const header *h, const char **text, const char *l
     int64_t n = out->count++;
     out->I[n] = (int64_t)i - 1;
     out->J[n] = (int64_t)j - 1;
-    if (h->field != PATTERN)
+    if (h->field != MTX_PATTERN)
         out->X[n] = word;
     if (out->line)
         out->line[n] = out->lines;
@@ -134,18 +110,18 @@ static inline bool parse_entry(const header *h, const char **text, const char *l
 }
 
 /* Parses the lines of [first, end). */
-static void parse_piece(const header *h, const char *first, const char *end, worker *w)
+static void parse_piece(const ftb_mtx_head *h, const char *first, const char *end, worker *w)
 {
     w->out->count = w->out->lines = w->diagonal = 0;
     w->out->ascending = true;
     w->wrong.at = NULL;
     for (const char *line = first; line < end; w->out->lines++) {
-        const char *p = skip_blanks(line);
+        const char *p = ftb_skip_blanks(line);
         if (*p == '%') {
             line = (const char *)memchr(p, '\n', (size_t)(end - p)) + 1;
             continue;
         }
-        const char *q = *p == '\r' || *p == '\n' ? line_end(p) : NULL;
+        const char *q = *p == '\r' || *p == '\n' ? ftb_line_end(p) : NULL;
         if (q) {
             line = q + 1;
             continue;
@@ -156,129 +132,10 @@ static void parse_piece(const header *h, const char *first, const char *end, wor
     }
 }
 
-/* ---- header */
-
-static const char *next_word(const char *p, char *word, size_t size)
-{
-    size_t n = 0;
-    p = skip_blanks(p);
-    for (; !blank(*p) && *p != '\r' && *p != '\n'; p++)
-        if (n + 1 < size)
-            word[n++] = *p;
-    word[n] = '\0';
-    return p;
-}
-
-static GrB_Info parse_banner(header *h, const ftb_text *t, const char *line)
-{
-    char word[5][32];
-    ftb_complaint wrong = {0};
-    const char *p = line, *at[5];
-    for (int i = 0; i < 5; i++) {
-        at[i] = skip_blanks(p);
-        p = next_word(p, word[i], sizeof word[i]);
-    }
-    const char *f = word[3], *s = word[4];
-    if (strcasecmp(word[0], "%%MatrixMarket") != 0)
-        ftb_complain(&wrong, line, line, "expected %%%%MatrixMarket");
-    else if (strcasecmp(word[1], "matrix") != 0)
-        ftb_complain(&wrong, at[1], line, "object '%s' is not supported; expected matrix", word[1]);
-    else if (strcasecmp(word[2], "coordinate") != 0)
-        ftb_complain(&wrong, at[2], line, "format '%s' is not supported; expected coordinate, the sparse one",
-                     word[2]);
-    else if (strcasecmp(f, "real") == 0 || strcasecmp(f, "double") == 0)
-        h->field = REAL;
-    else if (strcasecmp(f, "integer") == 0)
-        h->field = INTEGER;
-    else if (strcasecmp(f, "pattern") == 0)
-        h->field = PATTERN;
-    else
-        ftb_complain(&wrong, at[3], line,
-                     "field '%s' is not supported; expected real, double, integer or pattern", f);
-    if (strcasecmp(s, "general") == 0)
-        h->symmetry = GENERAL;
-    else if (strcasecmp(s, "symmetric") == 0 ||
-             strcasecmp(s, "hermitian") == 0) /* the same for real numbers */
-        h->symmetry = SYMMETRIC;
-    else if (strcasecmp(s, "skew-symmetric") == 0)
-        h->symmetry = SKEW;
-    else if (!wrong.at)
-        ftb_complain(&wrong, at[4], line,
-                     "symmetry '%s' is not known; expected general, symmetric, skew-symmetric or hermitian",
-                     s);
-    if (!wrong.at && h->symmetry == SKEW && h->field == PATTERN)
-        ftb_complain(&wrong, at[4], line, "a pattern cannot be skew-symmetric");
-    return wrong.at ? ftb_text_failed(t, line, &wrong) : GrB_SUCCESS;
-}
-
-static GrB_Info parse_sizes(header *h, const ftb_text *t, const char *first, const char *line)
-{
-    static const char *const what[] = {"the number of rows", "the number of columns",
-                                       "the number of entries"};
-    int64_t *const value[] = {&h->nrows, &h->ncols, &h->nvals};
-    ftb_complaint wrong = {0};
-    const char *p = skip_blanks(line);
-    for (int i = 0; i < 3 && !wrong.at; i++) {
-        const char *q = ftb_parse_integer(p, value[i]);
-        int digits = (int)ftb_min(strspn(p, "0123456789"), 40);
-        if (digits > 0 && (!q || *value[i] == INT64_MAX))
-            ftb_complain(&wrong, p, line, "%s, %.*s, is beyond 2^63 - 2", what[i], digits, p);
-        else if (!q || *value[i] < 0)
-            ftb_complain(&wrong, p, line, "expected %s", what[i]);
-        else if (i < 2 && !blank(*q))
-            ftb_complain(&wrong, q, line, "expected %s", what[i + 1]);
-        else
-            p = skip_blanks(q);
-    }
-    int64_t size = ftb_input_size(t->in);
-    if (wrong.at)
-        return ftb_text_failed(t, first, &wrong);
-    if (!line_end(p))
-        ftb_complain(&wrong, skip_blanks(p), line, "expected the end of the line");
-    else if (h->symmetry != GENERAL && h->nrows != h->ncols)
-        ftb_complain(&wrong, line, line, "a symmetric matrix is square; this one is %lld x %lld",
-                     (long long)h->nrows, (long long)h->ncols);
-    else if (size >= 0 && h->nvals > size / 4 + 1) /* "1 1\n" is the shortest entry */
-        ftb_complain(&wrong, line, line, "%lld entries cannot be in a file of %lld bytes",
-                     (long long)h->nvals, (long long)size);
-    return wrong.at ? ftb_text_failed(t, first, &wrong) : GrB_SUCCESS;
-}
-
-/* Reads up to the size line; *rest is what follows it in its batch. */
-static GrB_Info read_header(header *h, ftb_text *t, char **first, char **rest, char **end)
-{
-    GrB_Info info = GrB_SUCCESS;
-    bool banner = false;
-    int64_t lines = 0;
-    for (;;) {
-        FTB_CHECK(ftb_text_next(t, lines, first, end));
-        lines = ftb_count_lines(*first, *end);
-        if (*first == *end) {
-            info = ftb_fail(FTB_FORMAT, "%s: ends early, in the header", ftb_input_name(t->in));
-            goto done;
-        }
-        for (char *line = *first; line < *end;) {
-            char *next = (char *)memchr(line, '\n', (size_t)(*end - line)) + 1;
-            const char *p = skip_blanks(line);
-            if (!banner) {
-                FTB_CHECK(parse_banner(h, t, line + (strncmp(line, FTB_UTF8_MARK, 3) == 0 ? 3 : 0)));
-                banner = true;
-            } else if (*p != '%' && *p != '\n' && *p != '\r') {
-                *rest = next;
-                info = parse_sizes(h, t, *first, line);
-                goto done;
-            }
-            line = next;
-        }
-    }
-done:
-    return info;
-}
-
 /* ---- the whole */
 
 typedef struct reader {
-    header h;
+    ftb_mtx_head h;
     ftb_rounds rounds;
     int64_t diagonal;
     worker *workers;
@@ -321,7 +178,7 @@ static GrB_Info check_count(const reader *r)
 }
 
 /* Appends (j, i) for every (i, j) off the diagonal. */
-static GrB_Info mirror(const header *h, ftb_tuples *t, int64_t diagonal)
+static GrB_Info mirror(const ftb_mtx_head *h, ftb_tuples *t, int64_t diagonal)
 {
     int64_t n = t->nvals, to = n;
     GrB_Info info = ftb_tuples_reserve(t, 2 * n - diagonal);
@@ -334,12 +191,12 @@ static GrB_Info mirror(const header *h, ftb_tuples *t, int64_t diagonal)
             continue;
         I[to] = J[e];
         J[to] = I[e];
-        if (h->field != PATTERN)
+        if (h->field != MTX_PATTERN)
             X[to] = X[e];
         if (t->lined)
             t->line[to] = t->line[e];
-        if (h->symmetry == SKEW) {
-            if (h->field == REAL || h->field == SINGLE)
+        if (h->symmetry == MTX_SKEW) {
+            if (h->field == MTX_REAL || h->field == MTX_SINGLE)
                 X[to] ^= (uint64_t)1 << 63;
             else
                 X[to] = 0 - X[to];
@@ -352,15 +209,15 @@ static GrB_Info mirror(const header *h, ftb_tuples *t, int64_t diagonal)
 
 static GrB_Info start(reader *r, FtB_Context ctx, const FtB_Read_options *options)
 {
-    header *h = &r->h;
+    ftb_mtx_head *h = &r->h;
     ftb_rounds *rounds = &r->rounds;
     GrB_Info info;
-    if (h->field == REAL && options->type == FTB_FP32)
-        h->field = SINGLE;
-    if (h->field == INTEGER && options->type == FTB_UINT64)
-        h->field = UNSIGNED;
-    bool csr = h->symmetry == GENERAL && options->duplicates != FTB_DUP_COUNT;
-    FTB_CHECK(ftb_tuples_start(&rounds->tuples, ctx, h->nrows, h->ncols, h->field != PATTERN, csr,
+    if (h->field == MTX_REAL && options->type == FTB_FP32)
+        h->field = MTX_SINGLE;
+    if (h->field == MTX_INTEGER && options->type == FTB_UINT64)
+        h->field = MTX_UNSIGNED;
+    bool csr = h->symmetry == MTX_GENERAL && options->duplicates != FTB_DUP_COUNT;
+    FTB_CHECK(ftb_tuples_start(&rounds->tuples, ctx, h->nrows, h->ncols, h->field != MTX_PATTERN, csr,
                                options->duplicates == FTB_DUP_ERROR));
     /* Room for all at once, unless a pipe's size line asks for more than there is: it must deliver first. */
     info = ftb_tuples_reserve(&rounds->tuples, h->nvals);
@@ -383,12 +240,13 @@ GrB_Info ftb_read_mtx(FtB_Matrix *A, FtB_Context ctx, ftb_input *in, const FtB_R
     int64_t left = ftb_memory_left(ctx);
     GrB_Info info;
     FTB_CHECK(ftb_text_open(&rounds->text, ctx, in));
-    FTB_CHECK(read_header(&r.h, &rounds->text, &first, &rest, &end));
+    FTB_CHECK(ftb_mtx_head_read(&r.h, &rounds->text, &first, &rest, &end));
+    r.h.finite = options->finite;
     FTB_CHECK(start(&r, ctx, options));
     FTB_CHECK(ftb_rounds_run(rounds, first, rest, end, take_round, &r));
     FTB_CHECK(check_count(&r));
     ftb_rounds_stop(rounds);
-    if (r.h.symmetry != GENERAL)
+    if (r.h.symmetry != MTX_GENERAL)
         FTB_CHECK(mirror(&r.h, &rounds->tuples, r.diagonal));
     FTB_CHECK(ftb_tuples_build(A, &rounds->tuples, types[r.h.field], options, ftb_input_name(in)));
 done:
@@ -397,8 +255,8 @@ done:
                                                              .nrows = r.h.nrows,
                                                              .ncols = r.h.ncols,
                                                              .nvals = r.h.nvals,
-                                                             .mirror = r.h.symmetry == GENERAL ? 1 : 2,
-                                                             .valued = r.h.field != PATTERN,
+                                                             .mirror = r.h.symmetry == MTX_GENERAL ? 1 : 2,
+                                                             .valued = r.h.field != MTX_PATTERN,
                                                              .lined = options->duplicates == FTB_DUP_ERROR});
     ftb_rounds_stop(rounds);
     ftb_delete(r.workers);

@@ -59,60 +59,23 @@ static GrB_Info open_archive(reader *r, ftb_input *in)
 
 static bool has_member(const reader *r, const char *name) { return zip_name_locate(r->zip, name, 0) >= 0; }
 
-static GrB_Info read_bytes(const reader *r, zip_file_t *f, const char *member, void *bytes, int64_t count)
+typedef struct opened { /* a member */
+    const char *name, *member;
+    zip_file_t *file;
+} opened;
+
+static GrB_Info read_bytes(void *arg, void *bytes, int64_t count)
 {
+    const opened *o = arg;
     while (count > 0) {
-        zip_int64_t n = zip_fread(f, bytes, (zip_uint64_t)count);
+        zip_int64_t n = zip_fread(o->file, bytes, (zip_uint64_t)count);
         if (n <= 0)
-            return ftb_fail(FTB_FORMAT, "%s: %s: %s", r->name, member,
-                            n < 0 ? zip_error_strerror(zip_file_get_error(f)) : "ends early");
+            return ftb_fail(FTB_FORMAT, "%s: %s: %s", o->name, o->member,
+                            n < 0 ? zip_error_strerror(zip_file_get_error(o->file)) : "ends early");
         bytes = (char *)bytes + n;
         count -= n;
     }
     return GrB_SUCCESS;
-}
-
-/* Reads up to the data; *size: bytes of the header. */
-static GrB_Info read_head(const reader *r, zip_file_t *f, array *a, int64_t *size)
-{
-    unsigned char start[12];
-    char *text = NULL;
-    int64_t length;
-    GrB_Info info;
-    FTB_CHECK(read_bytes(r, f, a->member, start, 10));
-    if (memcmp(start, "\x93NUMPY", 6) != 0 || start[6] < 1 || start[6] > 3) {
-        info = ftb_fail(FTB_FORMAT, "%s: %s: is no .npy array", r->name, a->member);
-        goto done;
-    }
-    length = start[8] | start[9] << 8;
-    *size = 10 + length;
-    if (start[6] > 1) { /* 4 bytes of length */
-        FTB_CHECK(read_bytes(r, f, a->member, start + 10, 2));
-        length |= (int64_t)start[10] << 16 | (int64_t)start[11] << 24;
-        *size = 12 + length;
-    }
-    if (length > 65536) {
-        info = ftb_fail(FTB_FORMAT, "%s: %s: a header of %lld bytes", r->name, a->member, (long long)length);
-        goto done;
-    }
-    if (!(text = ftb_new(r->ctx, length + 1, 1)))
-        return ftb_nomem();
-    FTB_CHECK(read_bytes(r, f, a->member, text, length));
-    text[length] = '\0';
-    FTB_CHECK(ftb_npy_parse(&a->npy, text, r->name, a->member));
-done:
-    ftb_delete(text);
-    return info;
-}
-
-static void swap_bytes(void *data, int64_t count, int size)
-{
-    for (char *p = data; count > 0; count--, p += size)
-        for (int b = 0; b < size / 2; b++) {
-            char c = p[b];
-            p[b] = p[size - 1 - b];
-            p[size - 1 - b] = c;
-        }
 }
 
 /* Reads a whole member: a vector, or a scalar text. */
@@ -126,7 +89,8 @@ static GrB_Info read_array(const reader *r, array *a)
     zip_file_t *f = zip_fopen(r->zip, a->member, 0);
     if (!f)
         return ftb_fail(FTB_FORMAT, "%s: %s: %s", r->name, a->member, zip_strerror(r->zip));
-    FTB_CHECK(read_head(r, f, a, &head));
+    opened o = {.name = r->name, .member = a->member, .file = f};
+    FTB_CHECK(ftb_npy_read_head(&a->npy, &head, r->ctx, read_bytes, &o, r->name, a->member));
     a->count = a->npy.ndim == 0 ? 1 : a->npy.shape[0];
     bool text = a->npy.kind == 'S' || a->npy.kind == 'U';
     int64_t item = (int64_t)a->npy.size * (text ? a->npy.length : 1);
@@ -139,7 +103,7 @@ static GrB_Info read_array(const reader *r, array *a)
         info = ftb_nomem();
     if (info != GrB_SUCCESS)
         goto done;
-    FTB_CHECK(read_bytes(r, f, a->member, a->data, bytes));
+    FTB_CHECK(read_bytes(&o, a->data, bytes));
     char beyond; /* at the end libzip compares the checksum */
     if (zip_fread(f, &beyond, 1) != 0) {
         info =
@@ -147,7 +111,7 @@ static GrB_Info read_array(const reader *r, array *a)
         goto done;
     }
     if (a->npy.swapped && !text)
-        swap_bytes(a->data, a->count, a->npy.size);
+        ftb_npy_swap(a->data, a->count, a->npy.size);
 done:
     zip_fclose(f);
     return info;

@@ -5,13 +5,13 @@
 
 /* ---- which format */
 
-static FtB_Format by_ending(const char *path)
+FtB_Format ftb_format_by_ending(const char *path)
 {
     static const struct {
         const char *ending;
         FtB_Format format;
-    } known[] = {{".mtx", FTB_MTX}, {".tsv", FTB_TSV}, {".txt", FTB_TSV},
-                 {".csv", FTB_CSV}, {".npz", FTB_NPZ}, {".csr", FTB_CSR}};
+    } known[] = {{".mtx", FTB_MTX}, {".tsv", FTB_TSV}, {".txt", FTB_TSV}, {".csv", FTB_CSV},
+                 {".npz", FTB_NPZ}, {".csr", FTB_CSR}, {".npy", FTB_NPY}};
     size_t length = strlen(path);
     if (strcmp(path, "-") == 0)
         return FTB_TSV;
@@ -59,11 +59,15 @@ GrB_Info ftb_sink_file(FtB_Sink *sink, FtB_Context ctx, const char *path, FtB_Fo
     if (!sink || !path)
         return ftb_fail(GrB_NULL_POINTER, "FtB_Sink_file: %s is NULL", sink ? "path" : "sink");
     *sink = NULL;
-    if (format == FTB_FORMAT_AUTO && (format = by_ending(path)) == FTB_FORMAT_AUTO)
+    if (format == FTB_FORMAT_AUTO && (format = ftb_format_by_ending(path)) == FTB_FORMAT_AUTO)
         return ftb_fail(GrB_INVALID_VALUE,
                         "path '%s' does not say its format: expected .mtx, .tsv, .txt, .csv, .npz or .csr",
                         path);
     const ftb_format_kind *kind = kind_of(format);
+    if (format == FTB_NPY)
+        return ftb_fail(GrB_INVALID_VALUE,
+                        "path '%s': npy holds dense blocks; expected .mtx, .tsv, .txt, .csv, .npz or .csr",
+                        path);
     if (!kind)
         return ftb_fail(GrB_INVALID_VALUE, "format is %d, which is no FtB_Format", (int)format);
     FtB_Sink made = NULL;

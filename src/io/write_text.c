@@ -78,21 +78,21 @@ static inline char *put_id(const text_state *s, char *out, FtB_Labels labels, in
                   : ftb_format_unsigned(out, (uint64_t)(at + s->base));
 }
 
-static char *put_value(char *out, const FtB_Rows *rows, int64_t at, int digits)
+char *ftb_format_value(char *out, const void *values, FtB_Type type, int64_t at, int digits)
 {
-    switch (rows->type) {
+    switch (type) {
     case FTB_INT64:
-        return ftb_format_integer(out, ((const int64_t *)rows->values)[at]);
+        return ftb_format_integer(out, ((const int64_t *)values)[at]);
     case FTB_UINT64:
-        return ftb_format_unsigned(out, ((const uint64_t *)rows->values)[at]);
+        return ftb_format_unsigned(out, ((const uint64_t *)values)[at]);
     case FTB_FP64:
-        return ftb_format_real(out, ((const double *)rows->values)[at], digits, false);
+        return ftb_format_real(out, ((const double *)values)[at], digits, false);
     case FTB_FP32:
-        return ftb_format_real(out, (double)((const float *)rows->values)[at], digits, true);
-    default: /* storage types, from FtB_Matrix_write */
-        if (ftb_type_float(rows->type))
-            return ftb_format_real(out, ftb_get_real(rows->values, rows->type, at), digits, true);
-        return ftb_format_integer(out, ftb_get_integer(rows->values, rows->type, at));
+        return ftb_format_real(out, (double)((const float *)values)[at], digits, true);
+    default: /* storage types */
+        if (ftb_type_float(type))
+            return ftb_format_real(out, ftb_get_real(values, type, at), digits, true);
+        return ftb_format_integer(out, ftb_get_integer(values, type, at));
     }
 }
 
@@ -145,7 +145,7 @@ static void format_piece(const text_state *s, const FtB_Rows *rows, piece *p)
         }
         for (int64_t f = 0; f < width; f++) {
             *out++ = separator;
-            out = put_value(out, rows, e * width + f, s->digits);
+            out = ftb_format_value(out, rows->values, rows->type, e * width + f, s->digits);
         }
         *out++ = '\n';
     }

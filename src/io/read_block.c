@@ -1,0 +1,194 @@
+/* FtB_Block_read: which reader a file is for, and what becomes of its values. */
+#include "io/dense.h"
+#include "io/mtx.h"
+
+#include <math.h>
+
+static GrB_Info read_options(FtB_Block_read_options *o, const FtB_Block_read_options *given)
+{
+    *o = (FtB_Block_read_options){.size = sizeof *o};
+    if (!given)
+        return GrB_SUCCESS;
+    if (given->size == 0 || given->size > sizeof *o)
+        return ftb_fail(GrB_INVALID_VALUE,
+                        "FtB_Block_read: options has size %zu; make it with FTB_BLOCK_READ_OPTIONS",
+                        given->size);
+    memcpy(o, given, given->size);
+    if (o->format < FTB_FORMAT_AUTO || o->format > FTB_NPY)
+        return ftb_fail(GrB_INVALID_VALUE, "FtB_Block_read: options.format is %d, which is no FtB_Format",
+                        (int)o->format);
+    if (o->type != 0 && !ftb_type_valid(o->type))
+        return ftb_fail(GrB_INVALID_VALUE, "FtB_Block_read: options.type is %d, which is no FtB_Type",
+                        (int)o->type);
+    if (o->delimiter == '"' || o->delimiter == '\n' || o->delimiter == '\r')
+        return ftb_fail(GrB_INVALID_VALUE, "FtB_Block_read: options.delimiter is a quote or a line end");
+    return GrB_SUCCESS;
+}
+
+/* ---- sparse files, as dense */
+
+static GrB_Info scatter(ftb_dense *d, FtB_Matrix A, FtB_Type type, const char *name)
+{
+    const ftb_pattern *p = A->pattern;
+    const int64_t one = 1, n = p->ncols;
+    int64_t cells;
+    if (A->width > 1)
+        return ftb_fail(GrB_INVALID_VALUE, "%s: has %lld values per entry; a block takes one", name,
+                        (long long)A->width);
+    if (__builtin_mul_overflow(p->nrows, n, &cells) || cells > INT64_MAX / 8)
+        return ftb_fail(FTB_FORMAT, "%s: %lld x %lld values cannot be addressed", name, (long long)p->nrows,
+                        (long long)n);
+    d->type = type ? type : A->type;
+    d->nrows = p->nrows;
+    d->ncols = n;
+    const int64_t size = (int64_t)FtB_Type_size(d->type), from = (int64_t)FtB_Type_size(A->type);
+    if (!(d->data = ftb_new0(d->ctx, cells, (size_t)size)))
+        return ftb_nomem();
+    const char *values = A->values ? A->values->data : NULL;
+    char *data = d->data;
+#pragma omp parallel for schedule(dynamic, 256) num_threads(ftb_threads(d->ctx)) if (p->nvals > 65536)
+    for (int64_t i = 0; i < p->nrows; i++)
+        for (int64_t e = p->rowptr[i]; e < p->rowptr[i + 1]; e++)
+            ftb_cast(data + (i * n + ftb_col(p, e)) * size, d->type,
+                     values ? values + e * from : (const char *)&one, values ? A->type : FTB_INT64, 1);
+    return GrB_SUCCESS;
+}
+
+static GrB_Info read_sparse(ftb_dense *d, FtB_Format format, ftb_input *in, const FtB_Block_read_options *o)
+{
+    const FtB_Read_options sparse = {.size = sizeof sparse, .finite = o->finite};
+    FtB_Matrix A = NULL;
+    GrB_Info info = format == FTB_MTX   ? ftb_read_mtx(&A, d->ctx, in, &sparse)
+                    : format == FTB_NPZ ? ftb_read_npz(&A, d->ctx, in, &sparse)
+                                        : ftb_read_csr(&A, d->ctx, in, &sparse);
+    if (info == GrB_SUCCESS)
+        info = scatter(d, A, o->type, ftb_input_name(in));
+    FtB_Matrix_free(&A);
+    return info;
+}
+
+static GrB_Info read_as(ftb_dense *d, FtB_Format format, ftb_input *in, const FtB_Block_read_options *o)
+{
+    int64_t count;
+    const char *bytes = ftb_input_peek(in, &count);
+    if (format == FTB_NPY)
+        return ftb_read_npy(d, in, o);
+    if (format == FTB_MTX && ftb_mtx_is_array(bytes, count))
+        return ftb_read_mtx_array(d, in, o);
+    if (format == FTB_MTX || format == FTB_NPZ || format == FTB_CSR)
+        return read_sparse(d, format, in, o);
+    return ftb_read_table(d, in, o);
+}
+
+/* ---- what becomes of the values */
+
+int64_t ftb_find_not_finite(FtB_Context ctx, const void *values, FtB_Type type, int64_t count)
+{
+    int64_t found = INT64_MAX;
+#pragma omp parallel for schedule(static) num_threads(ftb_threads(ctx))                                      \
+    reduction(min                                                                                            \
+              : found) if (count > 65536)
+    for (int64_t at = 0; at < count; at++) {
+        const double x = type == FTB_FP32   ? (double)((const float *)values)[at]
+                         : type == FTB_FP64 ? ((const double *)values)[at]
+                                            : ftb_get_real(values, type, at);
+        if (!isfinite(x))
+            found = ftb_min(found, at);
+    }
+    return found < INT64_MAX ? found : -1;
+}
+
+static GrB_Info check_finite(const ftb_dense *d, const char *name)
+{
+    if (!ftb_type_float(d->type))
+        return GrB_SUCCESS;
+    const int64_t at = ftb_find_not_finite(d->ctx, d->data, d->type, d->nrows * d->ncols);
+    if (at < 0)
+        return GrB_SUCCESS;
+    const int64_t major = at / (d->by_column ? d->nrows : d->ncols),
+                  minor = at % (d->by_column ? d->nrows : d->ncols);
+    return ftb_fail(FTB_FORMAT, "%s: the value of row %lld, column %lld is %g; expected a finite number",
+                    name, (long long)(d->by_column ? minor : major),
+                    (long long)(d->by_column ? major : minor), ftb_get_real(d->data, d->type, at));
+}
+
+/* Rows i0 to i1 - 1 of out, m x n by rows, from `in`, n rows of m: in squares that stay in L1. */
+static inline void turn(char *out, const char *in, int64_t i0, int64_t i1, int64_t m, int64_t n, size_t size)
+{
+    const int64_t side = 32;
+    for (int64_t j0 = 0; j0 < n; j0 += side)
+        for (int64_t i = i0; i < i1; i++)
+            for (int64_t j = j0; j < ftb_min(j0 + side, n); j++)
+                memcpy(out + (size_t)(i * n + j) * size, in + (size_t)(j * m + i) * size, size);
+}
+
+static GrB_Info to_rows(ftb_dense *d)
+{
+    if (!d->by_column || d->nrows == 1 || d->ncols == 1)
+        return GrB_SUCCESS;
+    const int64_t m = d->nrows, n = d->ncols, side = 32;
+    const size_t size = FtB_Type_size(d->type);
+    char *out = ftb_new(d->ctx, m * n, size);
+    if (!out)
+        return ftb_nomem();
+#pragma omp parallel for schedule(static) num_threads(ftb_threads(d->ctx)) if (m * n > 65536)
+    for (int64_t i0 = 0; i0 < m; i0 += side) {
+        const int64_t i1 = ftb_min(i0 + side, m);
+        switch (size) { /* a constant size makes memcpy an instruction */
+        case 1:
+            turn(out, d->data, i0, i1, m, n, 1);
+            break;
+        case 2:
+            turn(out, d->data, i0, i1, m, n, 2);
+            break;
+        case 4:
+            turn(out, d->data, i0, i1, m, n, 4);
+            break;
+        default:
+            turn(out, d->data, i0, i1, m, n, 8);
+        }
+    }
+    ftb_delete(d->data);
+    d->data = out;
+    d->by_column = false;
+    return GrB_SUCCESS;
+}
+
+GrB_Info FtB_Block_read(FtB_Block *X, const char *path, const FtB_Block_read_options *options)
+{
+    if (!X || !path)
+        return ftb_fail(GrB_NULL_POINTER, "FtB_Block_read: %s is NULL", X ? "path" : "X");
+    FtB_Context ctx = ftb_context();
+    FtB_Block_read_options o;
+    FtB_Format table = FTB_FORMAT_AUTO;
+    ftb_dense d = {.ctx = ctx};
+    ftb_input *in = NULL;
+    int64_t count;
+    GrB_Info info;
+    *X = NULL;
+    FTB_CHECK(read_options(&o, options));
+    FTB_CHECK(ftb_input_open(&in, ctx, path));
+    ftb_input_peek(in, &count);
+    if (count == 0) {
+        info = ftb_fail(FTB_FORMAT, "%s: is empty", ftb_input_name(in));
+        goto done;
+    }
+    const FtB_Format format = o.format ? o.format : ftb_guess_format(in);
+    FtB_Format *found = o.found;
+    o.found = &table;
+    FTB_CHECK(read_as(&d, format, in, &o));
+    if (o.finite)
+        FTB_CHECK(check_finite(&d, ftb_input_name(in)));
+    FTB_CHECK(to_rows(&d));
+    ftb_buffer *owner = ftb_buffer_adopt(ctx, d.data);
+    d.data = NULL;
+    FTB_CHECK(ftb_block_view(X, ctx, d.type, d.nrows, d.ncols, d.ncols, owner));
+    if (found)
+        *found = table ? table : format;
+done:
+    if (info == FTB_CANCELLED)
+        ftb_cancel_clear(ctx);
+    ftb_delete(d.data);
+    ftb_input_close(&in);
+    return info;
+}
