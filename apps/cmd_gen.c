@@ -1,6 +1,7 @@
 /* featblas gen: benchmark graphs from a seed. */
 #include "app.h"
 #include "gen.h"
+#include "labelled.h"
 
 #include <math.h>
 #include <omp.h>
@@ -12,9 +13,11 @@ typedef struct generator_values {
     int format;
     int64_t seed;
     int64_t rows, cols, edges, min_degree, scale, vertices, blocks; /* -1: not given */
-    double edge_factor, a, b, c, mixing, exponent;                  /* NaN: not given */
-    int values;                                                     /* -1: not given */
-    int uniform, symmetric, loops, permute;
+    int64_t classes, features;
+    double edge_factor, a, b, c, mixing, exponent; /* NaN: not given */
+    double degree, homophily, mu, sigma, train, val;
+    int values; /* -1: not given */
+    int uniform, symmetric, loops, permute, shuffle_edges;
 } generator_values;
 
 static const generator_values defaults = {.output = "-",
@@ -26,6 +29,14 @@ static const generator_values defaults = {.output = "-",
                                           .scale = -1,
                                           .vertices = -1,
                                           .blocks = -1,
+                                          .classes = -1,
+                                          .features = -1,
+                                          .degree = NAN,
+                                          .homophily = NAN,
+                                          .mu = NAN,
+                                          .sigma = NAN,
+                                          .train = NAN,
+                                          .val = NAN,
                                           .edge_factor = NAN,
                                           .a = NAN,
                                           .b = NAN,
@@ -57,7 +68,7 @@ static const option gen_options[] = {
      .offset = FIELD(output),
      .argument = "FILE",
      .help = "Write to FILE; its ending tells the format: .mtx, .tsv, .csv, .npz, .csr. Default: Matrix "
-             "Market on standard output."},
+             "Market on standard output. csbm: the folder to make."},
     {.name = "format",
      .kind = OPTION_CHOICE,
      .offset = FIELD(format),
@@ -73,10 +84,10 @@ static const option gen_options[] = {
     {.heading = "Size"},
     INTEGER("scale", scale, 30, "rmat: 2^N vertices. Default: 16."),
     REAL("edge-factor", edge_factor, "rmat, sbm, powerlaw, chung-lu: draw X edges per vertex. Default: 16."),
-    INTEGER(
-        "vertices", vertices, INT32_MAX - 1,
-        "sbm, powerlaw, chung-lu: N vertices. Default: 10000. The kinds whose names end in -like: scale the "
-        "graph to N vertices, with the same mean degree."),
+    INTEGER("vertices", vertices, INT32_MAX - 1,
+            "sbm, csbm, powerlaw, chung-lu: N vertices. Default: 10000. The kinds whose names end in -like: "
+            "scale the "
+            "graph to N vertices, with the same mean degree."),
     INTEGER("rows", rows, INT32_MAX - 1, "bipartite: N rows. Default: 10000."),
     INTEGER("cols", cols, INT32_MAX - 1, "bipartite: N columns. Default: 1000."),
     INTEGER("edges", edges, INT64_C(1) << 40,
@@ -97,6 +108,21 @@ static const option gen_options[] = {
     FLAG("symmetric", symmetric, "rmat, sbm, powerlaw, chung-lu: store every edge both ways round."),
     FLAG("self-loops", loops, "rmat, sbm, powerlaw, chung-lu: keep edges from a vertex to itself."),
     FLAG("permute", permute, "rmat, sbm, powerlaw, chung-lu: shuffle the vertices' numbers."),
+    {.heading = "Classes and features"},
+    INTEGER("classes", classes, 65536, "csbm: N classes. Default: 2."),
+    REAL("degree", degree, "csbm: mean degree of a vertex. Default: 16."),
+    REAL("homophily", homophily,
+         "csbm: h, -1 / (classes - 1) to 1: an edge joins equal classes with probability (1 + (classes - 1) "
+         "h) / "
+         "classes. Default: 0.5."),
+    INTEGER("features", features, 65536, "csbm: N features. Default: 16."),
+    REAL("mu", mu, "csbm: length of a class's mean; two classes have opposite ones. Default: 1."),
+    REAL("sigma", sigma, "csbm: deviation of a feature from its mean. Default: 1."),
+    REAL("train", train, "csbm: share of the vertices to train on. Default: 0.6."),
+    REAL("val", val, "csbm: share of the vertices to validate on; the rest is for testing. Default: 0.2."),
+    FLAG("shuffle-edges", shuffle_edges,
+         "csbm: edges between other vertices, which say nothing about the classes."),
+    {.heading = "Values"},
     {.name = "values",
      .kind = OPTION_CHOICE,
      .offset = FIELD(values),
@@ -121,13 +147,14 @@ enum {
     PROTEINS = 512,
     PRODUCTS = 1024,
     ARXIV = 2048,
+    CSBM = 4096,
     SKEWED = POWERLAW | CHUNG_LU,
     DRAWN = RMAT | SBM | SKEWED,
     LIKE = REDDIT | PROTEINS | PRODUCTS | ARXIV /* a data set, of edges drawn */
 };
-static const char *const kind_names[] = {"movielens-20m", "rand-100k",     "bipartite",     "rmat",
-                                         "sbm",           "powerlaw",      "chung-lu",      "road-like",
-                                         "reddit-like",   "proteins-like", "products-like", "arxiv-like"};
+static const char *const kind_names[] = {
+    "movielens-20m", "rand-100k",   "bipartite",     "rmat",          "sbm",        "powerlaw", "chung-lu",
+    "road-like",     "reddit-like", "proteins-like", "products-like", "arxiv-like", "csbm"};
 enum { NKINDS = sizeof kind_names / sizeof *kind_names };
 
 /* An option that the kind would ignore is refused: it is a slip, and a benchmark would not tell. */
@@ -140,7 +167,7 @@ static int check_applies(const generator_values *v, int kind, const char *name)
     } rows[] = {
         {"scale", v->scale >= 0, RMAT},
         {"edge-factor", !isnan(v->edge_factor), DRAWN},
-        {"vertices", v->vertices >= 0, SBM | SKEWED | LIKE | ROAD},
+        {"vertices", v->vertices >= 0, SBM | SKEWED | LIKE | ROAD | CSBM},
         {"rows", v->rows >= 0, BIPARTITE},
         {"cols", v->cols >= 0, BIPARTITE},
         {"edges", v->edges >= 0, BIPARTITE | DRAWN},
@@ -157,6 +184,16 @@ static int check_applies(const generator_values *v, int kind, const char *name)
         {"permute", v->permute, DRAWN},
         {"values", v->values >= 0, RAND | BIPARTITE | DRAWN | LIKE | ROAD},
         {"values counts", v->values == GEN_COUNTS, DRAWN | LIKE},
+        {"format", v->format > 0, ~CSBM},
+        {"classes", v->classes >= 0, CSBM},
+        {"degree", !isnan(v->degree), CSBM},
+        {"homophily", !isnan(v->homophily), CSBM},
+        {"features", v->features >= 0, CSBM},
+        {"mu", !isnan(v->mu), CSBM},
+        {"sigma", !isnan(v->sigma), CSBM},
+        {"train", !isnan(v->train), CSBM},
+        {"val", !isnan(v->val), CSBM},
+        {"shuffle-edges", v->shuffle_edges, CSBM},
     };
     for (size_t r = 0; r < sizeof rows / sizeof *rows; r++)
         if (rows[r].given && !(rows[r].kinds & kind))
@@ -177,6 +214,20 @@ static GrB_Info make_bipartite(gen_graph *g, const generator_values *v, gen_valu
     p.nvals = or_default(v->edges, 16 * p.nrows);
     p.min_degree = or_default(v->min_degree, p.nvals >= p.nrows);
     return gen_make_bipartite(g, &p, (uint64_t)v->seed);
+}
+
+static gen_csbm csbm_of(const generator_values *v)
+{
+    return (gen_csbm){.nvertices = or_default(v->vertices, 10000),
+                      .nclasses = or_default(v->classes, 2),
+                      .nfeatures = or_default(v->features, 16),
+                      .degree = or_real(v->degree, 16),
+                      .homophily = or_real(v->homophily, 0.5),
+                      .mu = or_real(v->mu, 1),
+                      .sigma = or_real(v->sigma, 1),
+                      .train = or_real(v->train, 0.6),
+                      .val = or_real(v->val, 0.2),
+                      .shuffled = v->shuffle_edges};
 }
 
 /* The kinds whose edges are drawn one by one. */
@@ -242,6 +293,10 @@ static double bytes_needed(const generator_values *v, int kind, const char *name
         return 20e6 * 8 + 165237 * 16;
     if (kind == RAND)
         return 48e6 * (4 + value) + 100000 * 12;
+    if (kind == CSBM) { /* a triangle of the edges is made to be written */
+        const gen_csbm p = csbm_of(v);
+        return (double)p.nvertices * (p.degree * 12 + (double)p.nfeatures * 4 + 64);
+    }
     if (kind == BIPARTITE) {
         double rows = (double)or_default(v->rows, 10000), cols = (double)or_default(v->cols, 1000);
         return (v->edges >= 0 ? (double)v->edges : 16 * rows) * (4 + value) + rows * 16 + cols * 36;
@@ -285,6 +340,26 @@ static int save(const generator_values *v, const gen_graph *g, const char *name)
     return APP_OK;
 }
 
+/* Not a matrix but a folder. */
+static int run_csbm(const generator_values *v)
+{
+    const gen_csbm p = csbm_of(v);
+    gen_labelled s = {0};
+    char vertices[32], edges[32];
+    if (strcmp(v->output, "-") == 0)
+        return app_fail(APP_USAGE, "gen csbm makes a folder: --output names it");
+    const GrB_Info info = gen_make_csbm(&s, &p, (uint64_t)v->seed);
+    if (info != GrB_SUCCESS)
+        return app_fail(info == GrB_OUT_OF_MEMORY ? APP_MEMORY : APP_USAGE, "%s", gen_error());
+    const int code = labelled_save(v->output, &s);
+    if (code == APP_OK && !v->common.quiet)
+        fprintf(stderr, "csbm: %s vertices of %lld classes, %s edges, %lld features\n",
+                app_thousands(vertices, p.nvertices), (long long)p.nclasses,
+                app_thousands(edges, s.graph.nvals / 2), (long long)p.nfeatures);
+    gen_labelled_free(&s);
+    return code;
+}
+
 static int run_gen(const void *values, int count, char *const *operands)
 {
     const generator_values *v = values;
@@ -303,6 +378,8 @@ static int run_gen(const void *values, int count, char *const *operands)
         return code;
     if (v->common.threads > 0)
         omp_set_num_threads((int)v->common.threads);
+    if (kind == CSBM)
+        return run_csbm(v);
     GrB_Info info = generate(&g, v, kind, name);
     if (info == GrB_OUT_OF_MEMORY)
         return app_fail(APP_MEMORY, "%s", gen_error());
@@ -319,7 +396,7 @@ const command command_gen = {
     .min_operands = 1,
     .max_operands = 1,
     .operand_words = "movielens-20m|rand-100k|bipartite|rmat|sbm|powerlaw|chung-lu|road-like|reddit-like|"
-                     "proteins-like|products-like|arxiv-like",
+                     "proteins-like|products-like|arxiv-like|csbm",
     .summary = "make a benchmark graph from a seed, the same on every machine",
     .description =
         "KIND is one of these. docs/generators.md has the formulas.\n\n"
@@ -332,11 +409,15 @@ const command command_gen = {
         "chung-lu: both ends of an edge drawn with weights (rank + 1)^-exponent.\n\n"
         "reddit-like, proteins-like, products-like, arxiv-like: shuffled Chung-Lu graphs of these data sets' "
         "sizes.\n\n"
-        "road-like: a grid with a share of its edges, 24 million vertices of mean degree 2.4.",
+        "road-like: a grid with a share of its edges, 24 million vertices of mean degree 2.4.\n\n"
+        "csbm: a folder with a graph, features, classes and a split, for train: edges and features both tell "
+        "of the "
+        "classes, by known amounts.",
     .examples =
         "  $ featblas gen movielens-20m -o ml20m.csr\n"
         "  $ featblas gen rmat --scale 18 --edge-factor 16 --symmetric -o rmat18.npz\n"
-        "  $ featblas gen sbm --vertices 60 --blocks 3 --edge-factor 4 --symmetric | featblas info -\n",
+        "  $ featblas gen sbm --vertices 60 --blocks 3 --edge-factor 4 --symmetric | featblas info -\n"
+        "  $ featblas gen csbm --vertices 5000 --homophily 0.8 --features 32 --mu 1 -o csbm\n",
     .options = gen_options,
     .size = sizeof(generator_values),
     .defaults = &defaults,
