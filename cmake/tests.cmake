@@ -43,8 +43,8 @@ foreach(source ${sources})
   get_filename_component(name ${source} NAME_WE)
   add_executable(${name} ${source})
   target_include_directories(${name} PRIVATE tests)
-  target_link_libraries(${name} PRIVATE $<TARGET_NAME_IF_EXISTS:featblas_test_support> featblas_gen featblas_static
-    featblas_internals PkgConfig::CMOCKA PkgConfig::JANSSON)
+  target_link_libraries(${name} PRIVATE $<TARGET_NAME_IF_EXISTS:featblas_test_support> featblas_gen featblas_dataset
+    featblas_static featblas_internals PkgConfig::CMOCKA PkgConfig::JANSSON)
   add_test(NAME ${name} COMMAND ${name})
   featblas_label(${name} ${source})
 endforeach()
