@@ -33,12 +33,18 @@ typedef struct FtB_Layer_options {
     int64_t relations;     /**< edge types */
     double log_degree;     /**< mean of log(degree + 1) over the training graph; 0: of the graph at hand */
     bool residual;         /**< the target's own features are added, by a linear map where widths differ */
+    int64_t in_dst;        /**< columns of the targets' features; 0: as many as of the sources' */
+    bool no_root;          /**< the target's own features are left out */
 } FtB_Layer_options;
 
 /** The kinds: X(name, options it reads, what it computes for target i). */
 /* clang-format off */
 #define FTB_LAYERS(X)                                                                                        \
-    X(gcn, "no_bias, no_self_loops", "sum over j of x_j W / sqrt(d_i d_j)")
+    X(appnp, "hops, teleport, no_self_loops", "z_i <- (1 - a) (sum over j of z_j / sqrt(d_i d_j)) + a x_i, K times") \
+    X(gcn, "no_bias, no_self_loops", "sum over j of x_j W / sqrt(d_i d_j)") \
+    X(mlp, "aggregate, no_bias", "max over j of relu((x_i + x_j) W + b)") \
+    X(sage, "aggregate, in_dst, no_bias, no_root", "(mean over j of x_j) W_l + b + x_i W_r") \
+    X(sgc, "hops, no_bias, no_self_loops", "sum over j of (S^K)_ij x_j W + b")
 /* clang-format on */
 
 /** Makes a layer and draws its parameters. @param[out] layer the new one, NULL on failure. @param kind a name

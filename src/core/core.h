@@ -112,6 +112,7 @@ typedef struct ftb_pattern {
     struct ftb_pattern *transpose;    /* holds no reference back */
     int64_t *transpose_from;          /* nvals: entry of this pattern that became the transpose's entry */
     struct ftb_partition *partitions; /* source partitions, one per width (partition.h) */
+    struct ftb_pattern *diagonal;     /* with every (i, i); holds no reference back */
 } ftb_pattern;
 
 /* Adopts the buffers (also on failure: then they are released). */
@@ -122,6 +123,9 @@ ftb_pattern *ftb_pattern_retain(ftb_pattern *p);
 void ftb_pattern_release(ftb_pattern *p); /* NULL is allowed */
 /* The transpose (borrowed from p, built on first use, parallel), and where its entries came from. */
 GrB_Info ftb_pattern_transpose(ftb_pattern *p, ftb_pattern **transpose, const int64_t **from);
+/* A square pattern with exactly one entry (i, i) in every row: p itself, or one borrowed from p, built on
+ * first use. */
+GrB_Info ftb_pattern_diagonal(ftb_pattern *p, ftb_pattern **with);
 
 static inline int64_t ftb_col(const ftb_pattern *p, int64_t e)
 {

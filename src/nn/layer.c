@@ -46,9 +46,10 @@ static GrB_Info read_options(FtB_Layer layer, const FtB_Layer_options *options)
     if (o->type != FTB_FP32 && o->type != FTB_FP64)
         return ftb_fail(GrB_DOMAIN_MISMATCH, "options: type is %s; expected fp32 or fp64",
                         FtB_Type_name(o->type));
-    if (o->heads < 1 || o->hops < 0 || o->hidden < 0 || o->edge_width < 0 || o->relations < 0)
+    if (o->heads < 1 || o->hops < 0 || o->hidden < 0 || o->edge_width < 0 || o->relations < 0 ||
+        o->in_dst < 0)
         return ftb_fail(GrB_INVALID_VALUE,
-                        "options: heads, hops, hidden, edge_width and relations may not be negative");
+                        "options: heads, hops, hidden, edge_width, relations and in_dst may not be negative");
     if (!(o->dropout >= 0 && o->dropout < 1))
         return ftb_fail(GrB_INVALID_VALUE, "options: dropout is %g; expected 0 <= p < 1", o->dropout);
     o->name = name;
@@ -261,68 +262,20 @@ FTB_LAYERS(NAMED)
  * training (but a sparse input would become dense). */
 bool ftb_layer_project_first(const ftb_layer_call *call, FtB_Var x, int64_t out)
 {
-    const ftb_nn_node *n = call->tape->nodes[x.node];
-    if (n->sparse)
+    const ftb_nn_node *n = x.node >= 0 ? call->tape->nodes[x.node] : NULL;
+    if (!n || n->sparse)
         return true;
     if (n->constant && !call->tape->inference)
         return false;
     return out <= n->ncols;
 }
 
-static GrB_Info with_diagonal(ftb_pattern **made, ftb_pattern *p)
-{
-    int64_t n = p->nrows;
-    GrB_Info info = GrB_SUCCESS;
-    int64_t *rowptr = ftb_new(p->ctx, n + 1, sizeof *rowptr);
-    int32_t *cols = rowptr ? ftb_new(p->ctx, p->nvals + n, sizeof *cols) : NULL;
-    int64_t *wide = cols && p->wide ? ftb_new(p->ctx, p->nvals + n, sizeof *wide) : NULL;
-    if (!cols || (p->wide && !wide)) {
-        ftb_delete(rowptr);
-        ftb_delete(cols);
-        return ftb_nomem();
-    }
-    int64_t to = 0;
-    for (int64_t i = 0; i < n; i++) {
-        bool done = false;
-        rowptr[i] = to;
-        for (int64_t e = p->rowptr[i]; e <= p->rowptr[i + 1]; e++) {
-            int64_t j = e < p->rowptr[i + 1] ? ftb_col(p, e) : INT64_MAX;
-            if (!done && j >= i) {
-                if (wide)
-                    wide[to++] = i;
-                else
-                    cols[to++] = (int32_t)i;
-                done = true;
-            }
-            if (j == i || j == INT64_MAX)
-                continue;
-            if (wide)
-                wide[to++] = j;
-            else
-                cols[to++] = (int32_t)j;
-        }
-    }
-    rowptr[n] = to;
-    if (wide)
-        ftb_delete(cols);
-    *made = ftb_pattern_new(p->ctx, n, p->ncols, ftb_buffer_adopt(p->ctx, rowptr),
-                            ftb_buffer_adopt(p->ctx, wide ? (void *)wide : (void *)cols));
-    if (!*made)
-        info = ftb_nomem();
-    return info;
-}
-
 GrB_Info ftb_layer_self_loops(FtB_Matrix *B, FtB_Layer layer, FtB_Matrix A)
 {
-    GrB_Info info = GrB_SUCCESS;
     ftb_pattern *p = NULL;
-    if (!layer->derived && A->pattern->nrows != A->pattern->ncols)
-        return ftb_fail(GrB_DIMENSION_MISMATCH, "A is %lld x %lld; self-loops need a square matrix",
-                        (long long)A->pattern->nrows, (long long)A->pattern->ncols);
-    if (!layer->derived)
-        info = with_diagonal(&p, A->pattern);
-    if (info == GrB_SUCCESS && !layer->derived)
-        info = ftb_matrix_make(&layer->derived, A->ctx, layer->options.type, 0, p, NULL);
+    GrB_Info info = layer->derived ? GrB_SUCCESS : ftb_pattern_diagonal(A->pattern, &p);
+    if (p)
+        info = ftb_matrix_make(&layer->derived, A->ctx, layer->options.type, 0, ftb_pattern_retain(p), NULL);
     *B = layer->derived;
     return info;
 }

@@ -38,7 +38,9 @@ struct ftb_layer_kind {
     GrB_Info (*make)(FtB_Layer layer);            /* adds parameters */
     FtB_Var (*apply)(const ftb_layer_call *call); /* records */
 };
-extern const ftb_layer_kind ftb_gcn; /* and so on: one of each name in FTB_LAYERS */
+#define FTB_LAYER_KIND(name, options, formula) extern const ftb_layer_kind ftb_##name;
+FTB_LAYERS(FTB_LAYER_KIND)
+#undef FTB_LAYER_KIND
 
 /* Adds a parameter "<layer's name>.<name>", drawn by Glorot's rule (weights) or 0. */
 typedef enum ftb_start { FTB_START_ZERO, FTB_START_ONE, FTB_START_GLOROT } ftb_start;
@@ -54,5 +56,8 @@ FtB_Var ftb_layer_bias(const ftb_layer_call *call, FtB_Var y);
 bool ftb_layer_project_first(const ftb_layer_call *call, FtB_Var x, int64_t out);
 /* *B, borrowed from the layer: the pattern of A with the diagonal (square A), made once per graph. */
 GrB_Info ftb_layer_self_loops(FtB_Matrix *B, FtB_Layer layer, FtB_Matrix A);
+/* factor D^-1/2 (A + I) D^-1/2 x (propagate.c); I unless options say no_self_loops. All calls of one layer
+ * give the same factor. */
+FtB_Var ftb_layer_propagate(const ftb_layer_call *call, FtB_Var x, double factor);
 
 #endif
