@@ -208,7 +208,7 @@ FtB_Var FtB_heads(FtB_Var x, int64_t heads);
 /** The mean over heads: n x (heads width) becomes n x width. @param x dense, with heads. */
 FtB_Var FtB_mean_heads(FtB_Var x);
 
-/** Columns side by side. @param x,y as many rows. */
+/** Columns side by side. @param x,y as many rows, or on the edges of one pattern. */
 FtB_Var FtB_concat(FtB_Var x, FtB_Var y);
 
 /** Columns first to first + count - 1. @param x dense. @param first,count inside x. */
@@ -271,12 +271,12 @@ typedef struct FtB_Operation_call {
 typedef struct FtB_Operation {
     const char *name;                                    /**< for explain and messages */
     GrB_Info (*forward)(const FtB_Operation_call *call); /**< writes out */
-    GrB_Info (*gradient)(
-        const FtB_Operation_call *call); /**< writes every din that is not NULL; NULL: none */
+    /** writes every din that is not NULL; NULL: there is none, the inputs count as constants */
+    GrB_Info (*gradient)(const FtB_Operation_call *call);
 } FtB_Operation;
 
-/** Records an operation of the caller's. @param operation copied; @param inputs its inputs. @param count 1
- * to 8.
+/** Records an operation of the caller's, which runs in every run, whatever its inputs are. @param operation
+ * copied. @param inputs its inputs, dense or on edges. @param count 1 to 8.
  *  @param nrows,ncols shape of its result, of the first input's dtype. @param arg handed over; must outlive
  * the record. */
 FtB_Var FtB_custom(const FtB_Operation *operation, const FtB_Var *inputs, size_t count, int64_t nrows,

@@ -1,0 +1,46 @@
+/* Y = X(:, first .. first + count - 1). dX is dY there and 0 elsewhere. */
+#include "nn/shape.h"
+
+typedef struct columns {
+    int64_t first;
+} columns;
+
+static GrB_Info forward(ftb_nn_node *n, const ftb_nn_call *c)
+{
+    ftb_columns_copy(c->out, 0, c->in[0], ((const columns *)n->state)->first, n->ncols, false);
+    return GrB_SUCCESS;
+}
+
+static GrB_Info gradient(ftb_nn_node *n, const ftb_nn_call *c)
+{
+    if (!c->add[0])
+        ftb_block_clear(c->din[0]);
+    ftb_columns_copy(c->din[0], ((const columns *)n->state)->first, c->dout, 0, n->ncols, c->add[0]);
+    return GrB_SUCCESS;
+}
+
+static void print(const ftb_nn_node *n, FILE *file)
+{
+    int64_t first = ((const columns *)n->state)->first;
+    fprintf(file, "columns %lld to %lld of %lld", (long long)first, (long long)(first + n->ncols - 1),
+            (long long)ftb_node_in(n, 0)->ncols);
+}
+
+static const ftb_nn_op op = {.name = "columns", .forward = forward, .gradient = gradient, .print = print};
+
+FtB_Var FtB_columns(FtB_Var x, int64_t first, int64_t count)
+{
+    const ftb_nn_node *in = ftb_var_dense(x, "FtB_columns", "x");
+    if (!in)
+        return ftb_var_lost(x);
+    if (first < 0 || count < 1 || first > in->ncols - count)
+        return ftb_var_failed(
+            x.tape, ftb_fail(GrB_INDEX_OUT_OF_BOUNDS,
+                             "FtB_columns: %lld columns from %lld on; expected some of x's 0 to %lld",
+                             (long long)count, (long long)first, (long long)in->ncols - 1));
+    ftb_nn_node *n = ftb_node_new(x.tape, &op, &x.node, 1, in->nrows, count, sizeof(columns));
+    if (!n)
+        return ftb_var_lost(x);
+    ((columns *)n->state)->first = first;
+    return ftb_node_var(n);
+}

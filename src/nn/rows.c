@@ -1,0 +1,59 @@
+/* Y(t,:) = X(rows[t],:). dX(i,:) is the sum of dY(t,:) over t with rows[t] = i, in their order. */
+#include "nn/shape.h"
+
+typedef struct rows {
+    int64_t *at; /* as many as the node has rows */
+} rows;
+
+static GrB_Info forward(ftb_nn_node *n, const ftb_nn_call *c)
+{
+    return FtB_gather(c->out, c->in[0], ((const rows *)n->state)->at, n->nrows);
+}
+
+static GrB_Info gradient(ftb_nn_node *n, const ftb_nn_call *c)
+{
+    if (!c->add[0])
+        ftb_block_clear(c->din[0]);
+    return FtB_scatter(c->din[0], "x + y", c->dout, ((const rows *)n->state)->at, n->nrows);
+}
+
+static void clear(ftb_nn_node *n) { ftb_delete(((rows *)n->state)->at); }
+
+static void print(const ftb_nn_node *n, FILE *file)
+{
+    fprintf(file, "%lld of %lld rows", (long long)n->nrows, (long long)ftb_node_in(n, 0)->nrows);
+}
+
+static const ftb_nn_op op = {
+    .name = "rows", .forward = forward, .gradient = gradient, .print = print, .clear = clear};
+
+static GrB_Info check(const ftb_nn_node *x, const int64_t *at, int64_t count)
+{
+    if (count < 0)
+        return ftb_fail(GrB_INVALID_VALUE, "FtB_rows: count is %lld; expected >= 0", (long long)count);
+    if (!at && count > 0)
+        return ftb_fail(GrB_NULL_POINTER, "FtB_rows: rows is NULL; expected %lld numbers", (long long)count);
+    for (int64_t t = 0; t < count; t++)
+        if (at[t] < 0 || at[t] >= x->nrows)
+            return ftb_fail(GrB_INDEX_OUT_OF_BOUNDS, "FtB_rows: rows[%lld] is %lld; expected 0 to %lld",
+                            (long long)t, (long long)at[t], (long long)x->nrows - 1);
+    return GrB_SUCCESS;
+}
+
+FtB_Var FtB_rows(FtB_Var x, const int64_t *at, int64_t count)
+{
+    const ftb_nn_node *in = ftb_var_dense(x, "FtB_rows", "x");
+    GrB_Info info = in ? check(in, at, count) : GrB_SUCCESS;
+    if (!in || info != GrB_SUCCESS)
+        return in ? ftb_var_failed(x.tape, info) : ftb_var_lost(x);
+    ftb_nn_node *n = ftb_node_new(x.tape, &op, &x.node, 1, count, in->ncols, sizeof(rows));
+    if (!n)
+        return ftb_var_lost(x);
+    rows *r = n->state;
+    r->at = ftb_new(x.tape->ctx, count, sizeof *at);
+    if (!r->at)
+        return ftb_var_failed(x.tape, ftb_nomem());
+    if (count > 0)
+        memcpy(r->at, at, (size_t)count * sizeof *at);
+    return ftb_node_like(n, in);
+}
