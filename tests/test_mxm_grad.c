@@ -13,8 +13,9 @@
 #define NCOLS 7
 #define WIDTH 3 /* of src and dst, per head */
 
-enum { NAMES = 9 };
-static const char *const names[NAMES] = {"src", "dst", "edge", "norm", "other", "w", "W", "scale", "bias"};
+enum { NAMES = 12 };
+static const char *const names[NAMES] = {"src", "dst",   "edge", "norm", "other", "w",
+                                         "W",   "scale", "bias", "own",  "row",   "number"};
 
 typedef struct config {
     int64_t heads, edge_width;
@@ -146,6 +147,9 @@ static void make(fixture *f, const char *text, const config *c)
     f->blocks[6] = random_block(&r, WIDTH, 2, 1);
     f->blocks[7] = random_block(&r, 1, 1, 1);
     f->blocks[8] = random_block(&r, NCOLS, heads * WIDTH, heads);
+    f->blocks[9] = random_block(&r, 1, WIDTH, 1);
+    f->blocks[10] = random_block(&r, 1, heads * WIDTH, heads);
+    f->blocks[11] = random_block(&r, 1, 1, 1);
     assert_ok(FtB_Semiring_new(&f->text, text));
     for (int n = 0; n < NAMES; n++)
         f->uses[n] = ftb_expr_uses(f->text->message, names[n]) && f->blocks[n];
@@ -284,6 +288,15 @@ static const char *const texts[] = {
     "min : (src + e / 50) * w[e]",
     "plus : [src, edge, norm[i]]",
     "mean : sqrt(sum((src - dst) * (src - dst)))",
+    "plus : dot(leaky_relu(src - dst, 0.2), row)",
+    "plus : dot(src, row)",
+    "plus : row",
+    "mean : tanh(src * number + own) * row",
+    "max : src * row + own",
+    "min : (src - row) * number * edge",
+    "plus : src * own[1] * exp(number) + row * own",
+    "max : relu(src * norm[k] - own / 2) * row",
+    "plus : ((src * own) @ W) * number",
 };
 
 static void sparse_times_block(void **state)

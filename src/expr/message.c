@@ -121,7 +121,16 @@ static GrB_Info add_scalar(ftb_message *m, const char *name, const ftb_bound *b)
     return add_feed(m, &feed);
 }
 
-/* A bound block: its rows by each index that the text takes them by, or as a whole. */
+/* Whether x @ name occurs. */
+static bool stands_right(const ftb_expr *e, const char *name)
+{
+    for (int n = 0; n < e->nnodes; n++)
+        if (e->nodes[n].op == FTB_OP_MATMUL && ftb_tree_is_name(e, ftb_tree_arg(e, n, 1), name))
+            return true;
+    return false;
+}
+
+/* A bound block: its rows by each index that the text takes them by, its only row, or as a whole. */
 static GrB_Info add_block(ftb_message *m, const char *name, const ftb_bound *b)
 {
     static const struct {
@@ -141,6 +150,8 @@ static GrB_Info add_block(ftb_message *m, const char *name, const ftb_bound *b)
         return ftb_message_block(m, name, FTB_SIDE_ROW, b->block, b->block->heads);
     if (strcmp(name, "src") == 0)
         return ftb_message_block(m, name, FTB_SIDE_COL, b->block, b->block->heads);
+    if (b->block->nrows == 1 && !stands_right(m->expr, name))
+        return ftb_message_block(m, name, FTB_SIDE_NONE, b->block, b->block->heads);
     offer(m, name);
     ftb_feed feed = {
         .side = FTB_SIDE_NONE, .type = b->type, .heads = 1, .width = b->block->ncols, .whole = b->block};

@@ -14,7 +14,7 @@
 
 /* By what a feed is indexed; also bits of sets. */
 typedef enum ftb_side {
-    FTB_SIDE_NONE = 0, /* one value for all: scalars, whole blocks right of @ */
+    FTB_SIDE_NONE = 0, /* the same for all: scalars, blocks of one row, whole blocks right of @ */
     FTB_SIDE_ROW = 1,
     FTB_SIDE_COL = 2,
     FTB_SIDE_EDGE = 4

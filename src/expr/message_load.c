@@ -18,6 +18,7 @@ typedef struct source {
 struct ftb_loader {
     FtB_Context ctx;
     const ftb_message *m;
+    int64_t room;
     int nsources;
     source sources[FTB_MAX_FEEDS];
     ftb_operand operands[FTB_MAX_FEEDS];
@@ -45,6 +46,7 @@ GrB_Info ftb_loader_new(ftb_loader **out, const ftb_message *m, const ftb_progra
         return ftb_nomem();
     l->ctx = m->ctx;
     l->m = m;
+    l->room = room;
     l->nsources = m->nfeeds;
     for (int f = 0; f < m->nfeeds; f++) {
         source *s = &l->sources[f];
@@ -139,7 +141,7 @@ static ftb_operand load(source *s, int64_t count, int64_t heads, const ftb_place
     const ftb_feed *feed = s->feed;
     int64_t values = feed->heads * feed->width;
     size_t size = FtB_Type_size(feed->type);
-    bool narrow = feed->width > 1 && feed->width < NARROW && feed->side != FTB_SIDE_NONE;
+    bool narrow = feed->width > 1 && feed->width < NARROW;
     bool once = at->same && feed->heads == 1 && !narrow, as_is = feed->type == s->type && !feed->at;
     if (!feed->data)
         return load_index(s, count, heads, at);
@@ -163,7 +165,8 @@ const ftb_operand *ftb_loader_run(ftb_loader *l, int64_t count, const ftb_places
         bool fixed = s->feed->side == FTB_SIDE_NONE;
         if (!s->used || s->loaded)
             continue;
-        l->operands[f] = load(s, count, l->m->heads, fixed ? &none : &places[s->feed->side]);
+        l->operands[f] =
+            load(s, fixed ? l->room : count, l->m->heads, fixed ? &none : &places[s->feed->side]);
         s->loaded = fixed;
     }
     return l->operands;

@@ -50,15 +50,15 @@ GrB_Info ftb_grad_store(ftb_rows *V, const ftb_message *m, ftb_pattern *p, ftb_e
 /* `expr`, over feeds of one side and NONE, for each row of that side. */
 GrB_Info ftb_grad_vertices(ftb_rows *Y, const ftb_message *m, ftb_side side, int64_t nrows, ftb_expr *expr);
 
-/* The gradient with respect to feed f of forward, in the feed's shape; of a scalar 1 x 1, of a whole block
- * its own shape. (grad_feed.c) */
+/* The gradient with respect to feed f of forward, in the feed's shape; of a scalar and of one row for all
+ * one row, of a whole block its own shape. (grad_feed.c) */
 GrB_Info ftb_grad_feed(ftb_rows *T, ftb_grad *g, int f);
 /* Sum of left' right over the edges, for all pairs: nrows x ncols of FP64. (grad_whole.c) */
 GrB_Info ftb_grad_whole(ftb_rows *T, ftb_grad *g, const ftb_derivative *d, int64_t nrows, int64_t ncols);
 /* sum += L' R over rows and heads; sum: a x b, which are the widths of one head. */
 GrB_Info ftb_grad_outer(double *sum, FtB_Context ctx, const ftb_rows *L, const ftb_rows *R, int64_t a,
                         int64_t b);
-/* All of T as one value of FP64. (grad_feed.c) */
+/* The sum of the rows of T, in FP64. (grad_feed.c) */
 GrB_Info ftb_grad_total(ftb_rows *T, const ftb_grad *g);
 
 /* What min and max of sources need, once for all feeds; *winners NULL where the message is none of these.

@@ -3,9 +3,11 @@
  *     of a row's values        over the row's entries: a product with the same pattern
  *     of a column's            over the column's entries: a product with the transpose
  *     of an entry's            stored
- *     of a scalar              over everything
+ *     of a scalar, or one row   over all entries
  *     of W in x @ W            sum of x' grad (grad_whole.c) */
 #include "ops/grad.h"
+
+#include "ops/merge.h"
 
 /* The heads of each row become one, as the feed has one for all. */
 static void fold_heads(ftb_rows *T, int64_t heads)
@@ -24,29 +26,38 @@ static void fold_heads(ftb_rows *T, int64_t heads)
     T->width = width;
 }
 
-/* All rows and heads as one value, in a tree of sums so that rounding stays small. */
-static double sum_all(const ftb_rows *T, int64_t first, int64_t count)
+/* sum[v] = value v of rows first .. last - 1; row: room for one. */
+static void sum_rows(double *sum, double *row, const ftb_rows *T, int64_t first, int64_t last)
 {
-    double sum = 0;
-    if (count > 64)
-        return sum_all(T, first, count / 2) + sum_all(T, first + count / 2, count - count / 2);
-    for (int64_t v = first; v < first + count; v++)
-        sum += ftb_get_real(T->data, T->type, v);
-    return sum;
+    size_t bytes = (size_t)T->width * FtB_Type_size(T->type);
+    for (int64_t r = first; r < last; r++) {
+        ftb_cast(row, FTB_FP64, (const char *)T->data + (size_t)r * bytes, T->type, T->width);
+        for (int64_t v = 0; v < T->width; v++)
+            sum[v] += row[v];
+    }
 }
 
+/* Parts do not depend on the number of threads, and so the bits do not. */
 GrB_Info ftb_grad_total(ftb_rows *T, const ftb_grad *g)
 {
-    double *sum = ftb_new(g->ctx, 1, sizeof *sum);
-    if (!sum)
+    int64_t width = T->width, parts = ftb_max(1, ftb_min(64, T->nrows / 256)),
+            each = (T->nrows + parts - 1) / parts;
+    double *sums = ftb_new0(g->ctx, 2 * parts * width, sizeof *sums);
+    if (!sums)
         return ftb_nomem();
-    *sum = sum_all(T, 0, T->nrows * T->width);
+#pragma omp parallel for schedule(dynamic, 1) num_threads(ftb_threads_for(g->ctx, T->nrows *width))
+    for (int64_t part = 0; part < parts; part++)
+        sum_rows(sums + 2 * part * width, sums + (2 * part + 1) * width, T, part * each,
+                 ftb_min((part + 1) * each, T->nrows));
+    for (int64_t part = 1; part < parts; part++)
+        for (int64_t v = 0; v < width; v++)
+            sums[v] += sums[2 * part * width + v];
     ftb_delete(T->data);
-    *T = (ftb_rows){sum, FTB_FP64, 1, 1};
+    *T = (ftb_rows){sums, FTB_FP64, 1, width};
     return GrB_SUCCESS;
 }
 
-static GrB_Info sum_scalar(ftb_rows *T, const ftb_grad *g, ftb_expr *expr)
+static GrB_Info sum_whole(ftb_rows *T, const ftb_grad *g, ftb_expr *expr)
 {
     GrB_Info info = ftb_grad_sum(T, &g->forward, g->p, expr);
     return info == GrB_SUCCESS ? ftb_grad_total(T, g) : info;
@@ -71,7 +82,7 @@ static GrB_Info sum_side(ftb_rows *T, ftb_grad *g, const ftb_feed *feed, ftb_exp
     GrB_Info info;
     switch (feed->side) {
     case FTB_SIDE_NONE:
-        return sum_scalar(T, g, expr);
+        return sum_whole(T, g, expr);
     case FTB_SIDE_ROW:
         return ftb_grad_sum(T, &g->forward, g->p, expr);
     case FTB_SIDE_EDGE:
@@ -106,7 +117,7 @@ GrB_Info ftb_grad_feed(ftb_rows *T, ftb_grad *g, int f)
     if (info != GrB_SUCCESS) {
         ftb_delete(T->data);
         T->data = NULL;
-    } else if (T->data && feed->side != FTB_SIDE_NONE && feed->heads == 1 && g->forward.heads > 1) {
+    } else if (T->data && !feed->whole && feed->heads == 1 && g->forward.heads > 1) {
         fold_heads(T, g->forward.heads);
     }
     return info;
