@@ -14,7 +14,7 @@
  *     FtB_Var loss = FtB_cross_entropy(x, labels, train);
  *     for (int epoch = 0; epoch < 200; epoch++) {
  *         FtB_backward(loss);
- *         FtB_Adam_step(adam);
+ *         FtB_Optimizer_step(adam);
  *     }
  *
  * Errors: a call that cannot be recorded returns a variable that every later call refuses; FtB_evaluate and
@@ -287,6 +287,8 @@ FtB_Var FtB_custom(const FtB_Operation *operation, const FtB_Var *inputs, size_t
 #endif
 
 #include "featblas/nn_layers.h"
+
+#include "featblas/nn_train.h"
 
 #include "featblas/nn_slots.h"
 

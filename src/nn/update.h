@@ -1,0 +1,34 @@
+/* Kernels of optimisers: one pass over a parameter's values, gradient and moments. Compiled once per dtype
+ * and instruction set, with the same bits. */
+#ifndef FTB_NN_UPDATE_H
+#define FTB_NN_UPDATE_H
+
+#include "core/isa.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What a step does to each value w with gradient g. */
+typedef struct ftb_update {
+    double rate;         /* learning rate; of Adam lr / (1 - beta1^t) */
+    double decay;        /* g += decay w */
+    double keep;         /* w *= keep first: decoupled weight decay */
+    double clip;         /* |g| at most; INFINITY: any */
+    double scale;        /* of g, after that */
+    double beta1, beta2; /* of the moments; SGD: beta1 is momentum */
+    double root;         /* 1 / sqrt(1 - beta2^t) */
+    double eps;
+    bool nesterov;
+} ftb_update;
+
+/* clang-format off */
+FTB_CELLS(void, ftb_update_sgd_f32, (const ftb_update *u, void *w, const void *g, void *m, int64_t count))
+FTB_CELLS(void, ftb_update_sgd_f64, (const ftb_update *u, void *w, const void *g, void *m, int64_t count))
+FTB_CELLS(void, ftb_update_adam_f32, (const ftb_update *u, void *w, const void *g, void *m, void *v, int64_t count))
+FTB_CELLS(void, ftb_update_adam_f64, (const ftb_update *u, void *w, const void *g, void *m, void *v, int64_t count))
+/* The sum of the squares of gradients cut to `clip`, in FP64. */
+FTB_CELLS(double, ftb_sum_squares_f32, (const void *g, int64_t count, double clip))
+FTB_CELLS(double, ftb_sum_squares_f64, (const void *g, int64_t count, double clip))
+/* clang-format on */
+
+#endif
