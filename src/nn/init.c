@@ -4,7 +4,7 @@
  *     normal:  a sqrt(-2 ln u) cos(2 pi v), and sin for the second of a pair: Box and Muller, 1958
  *
  * Draw k / 2 has four words, two for each of its two values. All is computed in FP64 and rounded once. */
-#include "nn/nn.h"
+#include "nn/optimizer.h"
 #include "nn/random.h"
 
 #include <math.h>
@@ -73,9 +73,7 @@ static GrB_Info check(FtB_Block X, FtB_Init how, const FtB_Init_options *o)
         return ftb_fail(GrB_INVALID_VALUE, "FtB_init: X wraps memory that must not be written");
     if (how < FTB_INIT_ZEROS || how > FTB_INIT_KAIMING_NORMAL)
         return ftb_fail(GrB_INVALID_VALUE, "FtB_init: how is %d, which is not an FtB_Init", (int)how);
-    if (o && o->size != sizeof *o)
-        return ftb_fail(GrB_INVALID_VALUE, "FtB_init: options were not made by FTB_INIT_OPTIONS");
-    if (o && (o->fan_in < 0 || o->fan_out < 0 || !isfinite(o->gain)))
+    if (o->fan_in < 0 || o->fan_out < 0 || !isfinite(o->gain))
         return ftb_fail(GrB_INVALID_VALUE,
                         "FtB_init: fan_in %lld, fan_out %lld, gain %g; expected numbers >= 0",
                         (long long)o->fan_in, (long long)o->fan_out, o->gain);
@@ -84,13 +82,16 @@ static GrB_Info check(FtB_Block X, FtB_Init how, const FtB_Init_options *o)
 
 GrB_Info FtB_init(FtB_Block X, FtB_Init how, uint64_t seed, const FtB_Init_options *options)
 {
-    GrB_Info info = check(X, how, options);
+    FtB_Init_options o = {.size = sizeof o};
+    if (!ftb_options_take(&o, sizeof o, options))
+        return ftb_fail(GrB_INVALID_VALUE, "FtB_init: options were not made by FTB_INIT_OPTIONS");
+    GrB_Info info = check(X, how, &o);
     if (info != GrB_SUCCESS)
         return info;
     bool kaiming = how == FTB_INIT_KAIMING_UNIFORM || how == FTB_INIT_KAIMING_NORMAL;
-    double in = (double)(options && options->fan_in ? options->fan_in : X->nrows);
-    double out = (double)(options && options->fan_out ? options->fan_out : X->ncols);
-    double gain = options && options->gain != 0 ? options->gain : kaiming ? sqrt(2) : 1;
+    double in = (double)(o.fan_in ? o.fan_in : X->nrows);
+    double out = (double)(o.fan_out ? o.fan_out : X->ncols);
+    double gain = o.gain != 0 ? o.gain : kaiming ? sqrt(2) : 1;
     double fan = ftb_max(1, kaiming ? in : in + out); /* of an empty block none is needed */
     switch (how) {
     case FTB_INIT_ZEROS:

@@ -30,11 +30,11 @@ static GrB_Info check_range(const char *name, double value, bool ok, const char 
 static GrB_Info fill_in(FtB_Optimizer_options *o, FtB_Update rule, const FtB_Optimizer_options *given)
 {
     GrB_Info info;
-    *o = given ? *given : (FtB_Optimizer_options){.size = sizeof *o};
+    *o = (FtB_Optimizer_options){.size = sizeof *o};
     if (rule < FTB_SGD || rule > FTB_ADAMW)
         return ftb_fail(GrB_INVALID_VALUE, "FtB_Optimizer_new: rule is %d, which is not an FtB_Update",
                         (int)rule);
-    if (o->size != sizeof *o)
+    if (!ftb_options_take(o, sizeof *o, given))
         return ftb_fail(GrB_INVALID_VALUE,
                         "FtB_Optimizer_new: options were not made by FTB_OPTIMIZER_OPTIONS");
     o->lr = o->lr != 0 ? o->lr : 0.01;
@@ -106,7 +106,7 @@ GrB_Info FtB_Optimizer_free(FtB_Optimizer *handle)
 /* ---- parameters */
 
 static GrB_Info check_add(FtB_Optimizer o, const FtB_Parameter *parameters, int64_t count,
-                          const FtB_Group_options *options)
+                          FtB_Group_options *taken, const FtB_Group_options *options)
 {
     GrB_Info info = ftb_optimizer_check(o);
     if (info != GrB_SUCCESS)
@@ -115,12 +115,12 @@ static GrB_Info check_add(FtB_Optimizer o, const FtB_Parameter *parameters, int6
         return ftb_fail(count < 0 ? GrB_INVALID_VALUE : GrB_NULL_POINTER,
                         "FtB_Optimizer_add: expected count parameters; count is %lld%s", (long long)count,
                         count < 0 ? "" : ", parameters NULL");
-    if (options && options->size != sizeof *options)
+    if (!ftb_options_take(taken, sizeof *taken, options))
         return ftb_fail(GrB_INVALID_VALUE, "FtB_Optimizer_add: options were not made by FTB_GROUP_OPTIONS");
-    if (options && !(options->lr >= 0 && isfinite(options->lr) && isfinite(options->weight_decay)))
+    if (!(taken->lr >= 0 && isfinite(taken->lr) && isfinite(taken->weight_decay)))
         return ftb_fail(GrB_INVALID_VALUE,
-                        "FtB_Optimizer_add: lr is %g, weight_decay %g; expected numbers, lr >= 0",
-                        options->lr, options->weight_decay);
+                        "FtB_Optimizer_add: lr is %g, weight_decay %g; expected numbers, lr >= 0", taken->lr,
+                        taken->weight_decay);
     for (int64_t k = 0; k < count; k++) {
         info = ftb_parameter_check(parameters[k], "FtB_Optimizer_add: a parameter");
         if (info != GrB_SUCCESS)
@@ -168,7 +168,8 @@ static GrB_Info add_one(FtB_Optimizer o, FtB_Parameter p)
 GrB_Info FtB_Optimizer_add(FtB_Optimizer o, const FtB_Parameter *parameters, int64_t count,
                            const FtB_Group_options *options)
 {
-    GrB_Info info = check_add(o, parameters, count, options);
+    FtB_Group_options own = {.size = sizeof own};
+    GrB_Info info = check_add(o, parameters, count, &own, options);
     if (info != GrB_SUCCESS)
         return info;
     void *groups = o->groups, *moments = o->moments;
@@ -186,9 +187,9 @@ GrB_Info FtB_Optimizer_add(FtB_Optimizer o, const FtB_Parameter *parameters, int
             clear(&o->moments[--o->count]);
         return info;
     }
-    double decay = options && options->weight_decay != 0 ? options->weight_decay : o->options.weight_decay;
-    o->groups[o->ngroups++] = (ftb_group){.lr = options && options->lr > 0 ? options->lr : o->options.lr,
-                                          .decay = decay > 0 ? decay : 0};
+    double decay = own.weight_decay != 0 ? own.weight_decay : o->options.weight_decay;
+    o->groups[o->ngroups++] =
+        (ftb_group){.lr = own.lr > 0 ? own.lr : o->options.lr, .decay = decay > 0 ? decay : 0};
     return GrB_SUCCESS;
 }
 

@@ -40,6 +40,18 @@ struct FtB_Optimizer_opaque {
     ftb_schedule_state at;
 };
 
+/* Copies options, which begin with their size, into `to` of `size` bytes: callers of earlier versions have
+ * less. false: they were not made by their macro. `given` NULL: nothing is copied. */
+static inline bool ftb_options_take(void *to, size_t size, const void *given)
+{
+    size_t has = given ? *(const size_t *)given : size;
+    if (has < sizeof has || has > size)
+        return false;
+    if (given)
+        memcpy(to, given, has);
+    return true;
+}
+
 GrB_Info ftb_optimizer_check(FtB_Optimizer o);
 /* What the learning rates are multiplied by now. */
 double ftb_schedule_factor(const FtB_Schedule_options *schedule, const ftb_schedule_state *at);

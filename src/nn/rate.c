@@ -40,8 +40,8 @@ GrB_Info FtB_Optimizer_schedule(FtB_Optimizer o, const FtB_Schedule_options *opt
     GrB_Info info = ftb_optimizer_check(o);
     if (info != GrB_SUCCESS)
         return info;
-    FtB_Schedule_options s = options ? *options : (FtB_Schedule_options){.size = sizeof s};
-    if (s.size != sizeof s)
+    FtB_Schedule_options s = {.size = sizeof s};
+    if (!ftb_options_take(&s, sizeof s, options))
         return ftb_fail(GrB_INVALID_VALUE,
                         "FtB_Optimizer_schedule: options were not made by FTB_SCHEDULE_OPTIONS");
     if (s.rate < FTB_RATE_CONSTANT || s.rate > FTB_RATE_PLATEAU)

@@ -24,18 +24,19 @@ static GrB_Info check(FtB_Stopper s)
     return GrB_SUCCESS;
 }
 
-static GrB_Info check_new(const FtB_Parameter *parameters, int64_t count, const FtB_Stopper_options *options)
+static GrB_Info check_new(const FtB_Parameter *parameters, int64_t count, FtB_Stopper_options *taken,
+                          const FtB_Stopper_options *options)
 {
     if (count < 0 || (count > 0 && !parameters))
         return ftb_fail(count < 0 ? GrB_INVALID_VALUE : GrB_NULL_POINTER,
                         "FtB_Stopper_new: expected count parameters; count is %lld%s", (long long)count,
                         count < 0 ? "" : ", parameters NULL");
-    if (options && options->size != sizeof *options)
+    if (!ftb_options_take(taken, sizeof *taken, options))
         return ftb_fail(GrB_INVALID_VALUE, "FtB_Stopper_new: options were not made by FTB_STOPPER_OPTIONS");
-    if (options && (options->patience < 0 || !(options->threshold >= 0)))
+    if (taken->patience < 0 || !(taken->threshold >= 0))
         return ftb_fail(GrB_INVALID_VALUE,
                         "FtB_Stopper_new: patience is %lld, threshold %g; expected numbers >= 0",
-                        (long long)options->patience, options->threshold);
+                        (long long)taken->patience, taken->threshold);
     GrB_Info info = GrB_SUCCESS;
     for (int64_t k = 0; k < count && info == GrB_SUCCESS; k++)
         info = ftb_parameter_check(parameters[k], "FtB_Stopper_new: a parameter");
@@ -48,14 +49,15 @@ GrB_Info FtB_Stopper_new(FtB_Stopper *s, const FtB_Parameter *parameters, int64_
     if (!s)
         return ftb_fail(GrB_NULL_POINTER, "FtB_Stopper_new: s is NULL");
     *s = NULL;
-    GrB_Info info = check_new(parameters, count, options);
+    FtB_Stopper_options taken = {.size = sizeof taken};
+    GrB_Info info = check_new(parameters, count, &taken, options);
     if (info != GrB_SUCCESS)
         return info;
     FtB_Stopper made = ftb_new0(NULL, 1, sizeof *made);
     if (!made)
         return ftb_nomem();
     made->magic = FTB_MAGIC_STOPPER;
-    made->options = options ? *options : (FtB_Stopper_options){0};
+    made->options = taken;
     made->best_epoch = -1;
     made->best = NAN;
     made->parameters = ftb_new0(NULL, count, sizeof *made->parameters);
