@@ -1,5 +1,5 @@
-// The public header from C++: slots, bindings and options, spelled as in C.
-#include <featblas.h>
+// The public headers from C++: slots, bindings, operands and options, spelled as in C.
+#include <featblas_nn.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -13,6 +13,46 @@ static void check(int info, int expected, int line)
 }
 
 #define OK(call) check((call), GrB_SUCCESS, __LINE__)
+
+static FtB_Block one()
+{
+    FtB_Block X;
+    OK(FtB_Block_new(&X, 1, 1, FTB_FP32));
+    OK(FtB_init(X, FTB_INIT_ONES, 0, nullptr));
+    return X;
+}
+
+static void train(FtB_Matrix A)
+{
+    FtB_Layer layer;
+    FtB_Tape tape;
+    FtB_Block X, Y;
+    FtB_Optimizer adam;
+    FtB_Stopper best;
+    bool stop;
+    OK(FtB_Block_new(&X, 3, 2, FTB_FP32));
+    OK(FtB_init(X, FTB_INIT_UNIFORM, 1, FTB_INIT_OPTIONS(.gain = 2)));
+    OK(FtB_Layer_new(&layer, "gcn", 2, 2, FTB_LAYER_OPTIONS(.name = "conv", .seed = 3)));
+    OK(FtB_Tape_new(&tape, 1));
+    FtB_Var x = FtB_gcn(layer, A, FtB_input(tape, X));
+    x = FtB_multiply("plus : src * scale", A, FTB_OPERAND("src", x), FTB_OPERAND("scale", FtB_input(tape, Y = one())));
+    FtB_Var loss = FtB_squared_error(x, FtB_input(tape, X), nullptr);
+    OK(FtB_Optimizer_new(&adam, FTB_ADAM, FTB_OPTIMIZER_OPTIONS(.lr = 0.1)));
+    OK(FtB_Optimizer_add_layer(adam, layer, FTB_GROUP_OPTIONS(.weight_decay = 1e-3)));
+    OK(FtB_Optimizer_schedule(adam, FTB_SCHEDULE_OPTIONS(.rate = FTB_RATE_STEP, .every = 2)));
+    FtB_Parameter first = FtB_Layer_parameter(layer, 0);
+    OK(FtB_Stopper_new(&best, &first, 1, FTB_STOPPER_OPTIONS(.patience = 3)));
+    OK(FtB_backward(loss));
+    OK(FtB_Optimizer_step(adam));
+    OK(FtB_Optimizer_advance(adam, 1));
+    OK(FtB_Stopper_see(best, 1, &stop));
+    FtB_Stopper_free(&best);
+    FtB_Optimizer_free(&adam);
+    FtB_Tape_free(&tape);
+    FtB_Layer_free(&layer);
+    FtB_Block_free(&X);
+    FtB_Block_free(&Y);
+}
 
 int main()
 {
@@ -52,6 +92,10 @@ int main()
     check(FtB_Matrix_read(&none, NULL, NULL, "/no/such/file", FTB_READ_OPTIONS(.format = FTB_MTX)), FTB_IO,
           __LINE__);
     check(FtB_mxm(P, NULL, NULL, 1.5, A, A, NULL), GrB_INVALID_VALUE, __LINE__);
+    FtB_Matrix S;
+    OK(FtB_Matrix_new(&S, FTB_FP32, 3, 3, 0));
+    train(S);
+    FtB_Matrix_free(&S);
     FtB_Matrix_free(&P);
     FtB_Matrix_free(&C);
     FtB_Matrix_free(&A);

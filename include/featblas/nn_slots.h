@@ -8,6 +8,8 @@
     }
 
 #ifdef __cplusplus
+/* Options leave fields out, which are zero then; g++ -Wextra would warn of each of them at the caller's. */
+#pragma GCC system_header
 #define FTB_OPERANDS(...)                                                                                    \
     std::initializer_list<FtB_Operand>{__VA_ARGS__}.begin(),                                                 \
         std::initializer_list<FtB_Operand>{__VA_ARGS__}.size()
