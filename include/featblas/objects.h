@@ -144,9 +144,11 @@ typedef struct FtB_Binding {
  *  @return GrB_NULL_POINTER, GrB_INVALID_VALUE (syntax; the message has the column), GrB_OUT_OF_MEMORY. */
 GrB_Info FtB_Semiring_new(FtB_Semiring *s, const char *text);
 
-/** A message as a C function on one pair of entries: z = f(src, dst, edge). In a product of two
- *  sparse matrices src is B's entry, edge is A's, dst is NULL. @param[out] z width values.
- *  @param src,dst,edge width values each, or NULL. @param width values. @param theta the caller's. */
+/** A message as a C function, z = f(src, dst, edge), of one edge and head. In a product of two sparse
+ * matrices src is B's entry and edge is A's. @param[out] z as many values as FtB_Semiring_new_function was
+ * told.
+ *  @param src,dst,edge width values each, one that broadcasts being repeated; dst is NULL where there is none
+ *  (of a sparse matrix and a block: where none is bound). @param width values. @param theta the caller's. */
 typedef void (*FtB_Message_function)(float *z, const float *src, const float *dst, const float *edge,
                                      int64_t width, const void *theta);
 
@@ -157,7 +159,21 @@ typedef void (*FtB_Message_function)(float *z, const float *src, const float *ds
 GrB_Info FtB_Semiring_new_function(FtB_Semiring *s, const char *reducer, FtB_Message_function f,
                                    int64_t width, const void *theta);
 
-/** Binds names of a semiring; the last binding of a name wins. Bound blocks are referenced.
+/** The gradient of a message that is a C function, of one edge and head: given the gradient of z, that of one
+ *  operand. @param[out] dsrc,ddst,dedge width values each, zeros before; NULL where it is not asked for: one
+ *  of them is. Of an operand that broadcasts, the gradient is what they sum up to. @param grad of z, as many
+ *  values as z. @param src,dst,edge,width,theta as the function has them. */
+typedef void (*FtB_Message_gradient)(float *dsrc, float *ddst, float *dedge, const float *grad,
+                                     const float *src, const float *dst, const float *edge, int64_t width,
+                                     const void *theta);
+
+/** Gives a message that is a C function its gradient, for FtB_mxm_grad; to be called before @p s is bound or
+ *  used in another thread. @param s made by FtB_Semiring_new_function. @param gradient thread-safe; NULL
+ *  takes it away. @return GrB_NULL_POINTER, GrB_INVALID_VALUE (text, whose gradient is derived). */
+GrB_Info FtB_Semiring_set_gradient(FtB_Semiring s, FtB_Message_gradient gradient);
+
+/** Binds names of a semiring (of a C function: "dst" alone); the last binding of a name wins. Bound blocks
+ * are referenced.
  *  @param[out] bound the new handle, NULL on failure. @param s stays as it was.
  *  @param bindings names and values. @param count how many.
  *  @return GrB_NULL_POINTER, GrB_INVALID_VALUE (unknown name, wrong kind), GrB_OUT_OF_MEMORY. */

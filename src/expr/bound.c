@@ -19,6 +19,12 @@ static GrB_Info check_name(const char *call, const ftb_expr *e, const char *name
 {
     if (!name)
         return ftb_fail(GrB_NULL_POINTER, "%s: a binding's name is NULL", call);
+    if (!e && strcmp(name, "dst") != 0)
+        return ftb_fail(GrB_INVALID_VALUE,
+                        "%s: '%.40s': a message that is a C function reads dst alone by name; use theta",
+                        call, name);
+    if (!e)
+        return GrB_SUCCESS;
     if (is_reserved(name))
         return ftb_fail(GrB_INVALID_VALUE, "%s: '%s' is a name of the language and cannot be bound", call,
                         name);
@@ -88,7 +94,7 @@ GrB_Info ftb_bound_add(ftb_bound **list, int *count, FtB_Context ctx, const char
     if (nold == 0 && nbindings == 0)
         return GrB_SUCCESS;
     /* Each binding's name is one of the text's, so there are no more bound names than nodes. */
-    *list = ftb_new0(ctx, nold + (int64_t)ftb_min(nbindings, (size_t)e->nnodes), sizeof **list);
+    *list = ftb_new0(ctx, nold + (int64_t)ftb_min(nbindings, e ? (size_t)e->nnodes : 1), sizeof **list);
     if (!*list)
         return ftb_nomem();
     for (int b = 0; b < nold; b++) {

@@ -244,7 +244,8 @@ GrB_Info FtB_Semiring_explain(FtB_Semiring s, FILE *file)
         ftb_arg_semiring(&own, (FtB_Arg){.kind = s ? FTB_KIND_SEMIRING : FTB_KIND_NONE, .handle = s},
                          "FtB_Semiring_explain: s");
     if (info == GrB_SUCCESS && own->function) {
-        fprintf(file, "%-17s%s, over a C function, of which nothing is known\n", "semiring", own->text);
+        fprintf(file, "%-17s%s, over a C function, of which nothing is known; %s\n", "semiring", own->text,
+                own->gradient ? "its gradient is a C function too" : "it has no gradient");
     } else if (info == GrB_SUCCESS) {
         info = find_guess(&m, &x, own, &g);
         if (info == GrB_SUCCESS) {

@@ -129,6 +129,7 @@ struct FtB_Semiring_opaque {
     ftb_reducer reducer;
     ftb_expr *message; /* NULL for a C function and for immortal ones */
     FtB_Message_function function;
+    FtB_Message_gradient gradient; /* of function, or NULL */
     const void *theta;
     int64_t function_width;
     FtB_Type domain; /* 0, or the type that inputs are cast to (GraphBLAS built-ins) */

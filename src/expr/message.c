@@ -1,4 +1,5 @@
 /* Messages: a semiring's text and the arrays that its names stand for (message.h). */
+#include "expr/message_call.h"
 #include "expr/message_text.h"
 #include "expr/tree.h"
 
@@ -186,11 +187,11 @@ GrB_Info ftb_message_new(ftb_message *m, FtB_Context ctx, FtB_Semiring s, const 
         goto done;
     m->wide = m->reducer.monoid == FTB_PLUS || m->reducer.monoid == FTB_TIMES;
     m->function = s->function;
+    m->gradient = s->gradient;
     m->theta = s->theta;
     m->function_width = s->function_width;
-    if (m->function)
-        goto done;
-    info = ftb_message_text(&m->expr, s, text, rename);
+    if (!m->function)
+        info = ftb_message_text(&m->expr, s, text, rename);
     for (int b = 0; b < s->nbound && info == GrB_SUCCESS; b++) {
         const char *name = ftb_message_renamed(s->bound[b].name, rename);
         if (s->bound[b].block)
@@ -419,8 +420,8 @@ GrB_Info ftb_message_indices(ftb_message *m, ftb_pattern *p, bool transposed, co
         info = check_names(m);
     if (info == GrB_SUCCESS)
         info = check_rows(m, p);
-    if (info == GrB_SUCCESS && m->expr)
-        info = ftb_message_plain(&plain, m);
+    if (info == GrB_SUCCESS)
+        info = m->expr ? ftb_message_plain(&plain, m) : ftb_caller_check(m);
     if (info == GrB_SUCCESS && plain) {
         ftb_expr_release(m->expr);
         m->expr = plain;

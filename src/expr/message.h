@@ -42,8 +42,11 @@ typedef struct ftb_message {
     ftb_reducer reducer;
     ftb_expr *expr;                /* over the feeds' names; block[index] became a name; NULL: function */
     FtB_Message_function function; /* or a C function over src, dst, edge */
+    FtB_Message_gradient gradient; /* of function; NULL: there is none */
+    int gradient_of;    /* 0: the message is function's; 1, 2, 3: what gradient gives for src, dst, edge */
+    bool gradient_mean; /* the gradient is that of a mean: it is divided by di */
     const void *theta;
-    int64_t function_width;
+    int64_t function_width; /* of the message, gradient or not */
     int64_t heads;
     int nfeeds;
     ftb_feed feeds[FTB_MAX_FEEDS];

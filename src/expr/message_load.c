@@ -3,6 +3,8 @@
  * them. */
 #include "expr/message_load.h"
 
+#include "expr/message_call.h"
+
 /* A vector that all items share is handed over once if it has so many values; a shorter one is repeated,
  * since instructions then run over all items in one loop. */
 #define NARROW 48
@@ -51,7 +53,7 @@ GrB_Info ftb_loader_new(ftb_loader **out, const ftb_message *m, const ftb_progra
     for (int f = 0; f < m->nfeeds; f++) {
         source *s = &l->sources[f];
         s->feed = &m->feeds[f];
-        s->type = p ? ftb_type_compute(s->feed->type) : FTB_FP32;
+        s->type = p || ftb_caller_compares(s->feed) ? ftb_type_compute(s->feed->type) : FTB_FP32;
         s->used = uses_feed(m, p, f);
         if (!s->used)
             continue;

@@ -16,7 +16,7 @@ typedef struct ftb_places {
 typedef struct ftb_loader ftb_loader;
 
 /* For batches of up to `room` places. uses(f) of the program tells which feeds are loaded; NULL: a C function
- * reads them, all as FP32. */
+ * reads them, all as FP32 but for what ftb_caller_compares. */
 GrB_Info ftb_loader_new(ftb_loader **l, const ftb_message *m, const ftb_program *p, int64_t room);
 void ftb_loader_delete(ftb_loader *l);
 /* The operands of `count` places, in the order of the feeds; they stay valid until the next call, and only as

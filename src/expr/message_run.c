@@ -5,6 +5,7 @@
  * the batch. Every row is reduced by one thread in the order of its entries, so bits depend neither on
  * threads nor on batches. */
 #include "expr/jit.h"
+#include "expr/message_call.h"
 #include "expr/message_load.h"
 #include "expr/reduce.h"
 
@@ -23,7 +24,6 @@ typedef struct task { /* what all threads share */
     int64_t values; /* of one entry: heads x width */
     int64_t room;   /* entries of a batch */
     bool uses[FTB_SIDES];
-    int64_t most_width; /* of the feeds, for a C function */
     const int64_t *rows;
     char *out; /* T, or V */
     int64_t ld;
@@ -39,9 +39,9 @@ typedef struct segment { /* entries of one row, in a batch */
 typedef struct worker { /* one thread's */
     const task *task;
     ftb_loader *loader;
-    ftb_machine *machine;
+    ftb_machine *machine; /* of a program */
+    ftb_caller *caller;   /* of a C function */
     char *messages;
-    float *wide[3]; /* src, dst, edge as wide as a function is told */
     int64_t *row, *col, *entry;
     segment *segments;
     int64_t count, nsegments; /* of the batch being filled */
@@ -49,32 +49,6 @@ typedef struct worker { /* one thread's */
 } worker;
 
 /* ---- messages of a batch */
-
-/* A feed's values for item t, as many as `width`. */
-static const float *function_operand(const worker *w, const ftb_operand *operands, const char *name,
-                                     int64_t t, float *wide)
-{
-    const ftb_message *m = w->task->m;
-    const ftb_feed *feed = ftb_message_find(m, name);
-    if (!feed)
-        return NULL;
-    const ftb_operand *o = &operands[feed - m->feeds];
-    const float *values = (const float *)o->data + t * o->stride;
-    if (feed->width > 1 || w->task->most_width == 1)
-        return values;
-    for (int64_t f = 0; f < w->task->most_width; f++)
-        wide[f] = values[0];
-    return wide;
-}
-
-static void call_function(worker *w, int64_t items, const ftb_operand *operands, float *out)
-{
-    const ftb_message *m = w->task->m;
-    for (int64_t t = 0; t < items; t++)
-        m->function(out + t * m->function_width, function_operand(w, operands, "src", t, w->wide[0]),
-                    function_operand(w, operands, "dst", t, w->wide[1]),
-                    function_operand(w, operands, "edge", t, w->wide[2]), w->task->most_width, m->theta);
-}
 
 static void evaluate(worker *w, int64_t count, char *out)
 {
@@ -84,7 +58,7 @@ static void evaluate(worker *w, int64_t count, char *out)
     if (k->program)
         ftb_machine_run(w->machine, items, operands, out);
     else
-        call_function(w, items, operands, (float *)(void *)out);
+        ftb_caller_run(w->caller, items, operands, (float *)(void *)out);
 }
 
 /* ---- results */
@@ -197,8 +171,8 @@ static void delete_workers(worker *workers, int count)
         worker *w = &workers[t];
         ftb_loader_delete(w->loader);
         ftb_machine_delete(w->machine);
-        void *arrays[] = {w->messages, w->wide[0], w->wide[1], w->wide[2],
-                          w->row,      w->col,     w->entry,   w->segments};
+        ftb_caller_delete(w->caller);
+        void *arrays[] = {w->messages, w->row, w->col, w->entry, w->segments};
         for (size_t a = 0; a < sizeof arrays / sizeof *arrays; a++)
             ftb_delete(arrays[a]);
     }
@@ -208,23 +182,20 @@ static void delete_workers(worker *workers, int count)
 static GrB_Info fill_worker(worker *w, const task *k)
 {
     FtB_Context ctx = k->m->ctx;
-    int64_t room = k->room, width = k->program ? 0 : k->most_width;
+    int64_t room = k->room;
     w->task = k;
     w->messages = ftb_new(ctx, k->stores ? 0 : room * k->values, 8);
     w->row = ftb_new(ctx, room, sizeof *w->row);
     w->col = ftb_new(ctx, room, sizeof *w->col);
     w->entry = ftb_new(ctx, room, sizeof *w->entry);
     w->segments = ftb_new(ctx, room, sizeof *w->segments);
-    for (int o = 0; o < 3; o++)
-        w->wide[o] = ftb_new(ctx, width, sizeof(float));
-    if (!w->messages || !w->row || !w->col || !w->entry || !w->segments || !w->wide[0] || !w->wide[1] ||
-        !w->wide[2])
+    if (!w->messages || !w->row || !w->col || !w->entry || !w->segments)
         return ftb_nomem();
     w->places[FTB_SIDE_ROW].index = w->row;
     w->places[FTB_SIDE_COL].index = w->col;
     GrB_Info info = ftb_loader_new(&w->loader, k->m, k->program, room);
-    if (info == GrB_SUCCESS && k->program)
-        info = ftb_machine_new(&w->machine, ctx, k->program);
+    if (info == GrB_SUCCESS)
+        info = k->program ? ftb_machine_new(&w->machine, ctx, k->program) : ftb_caller_new(&w->caller, k->m);
     return info;
 }
 
@@ -246,15 +217,13 @@ static GrB_Info new_workers(worker **workers, const task *k, int count)
 /* Compiles the message and chooses the batch. */
 static GrB_Info make_task(task *k, const ftb_message *m, const ftb_pattern *p)
 {
-    *k = (task){.m = m, .p = p, .most_width = 1};
+    *k = (task){.m = m, .p = p};
     GrB_Info info = ftb_message_compile(&k->type, &k->program, m);
     if (info != GrB_SUCCESS)
         return info;
     for (int f = 0; f < m->nfeeds; f++)
-        if (!k->program || ftb_program_uses(k->program, f)) {
+        if (!k->program || ftb_program_uses(k->program, f))
             k->uses[m->feeds[f].side] = true;
-            k->most_width = ftb_max(k->most_width, m->feeds[f].width);
-        }
     if (__builtin_mul_overflow(m->heads, k->type.width, &k->values) || k->values > INT64_MAX / 16)
         return ftb_fail(GrB_INVALID_VALUE, "semiring: %lld heads of %lld values each are too many",
                         (long long)m->heads, (long long)k->type.width);

@@ -119,6 +119,20 @@ GrB_Info FtB_Semiring_new_function(FtB_Semiring *s, const char *reducer, FtB_Mes
     return GrB_SUCCESS;
 }
 
+GrB_Info FtB_Semiring_set_gradient(FtB_Semiring s, FtB_Message_gradient gradient)
+{
+    static const char call[] = "FtB_Semiring_set_gradient";
+    GrB_Info info = check(s, "FtB_Semiring_set_gradient: s");
+    if (info != GrB_SUCCESS)
+        return info;
+    if (!s->function)
+        return ftb_fail(
+            GrB_INVALID_VALUE,
+            "%s: s is text, whose gradient is derived; expected what FtB_Semiring_new_function made", call);
+    s->gradient = gradient;
+    return GrB_SUCCESS;
+}
+
 /* A copy of s, with more names bound. Immortal ones are read here. */
 static GrB_Info copy(FtB_Semiring *out, FtB_Semiring s, const char *call, const FtB_Binding *bindings,
                      size_t count)
@@ -130,6 +144,7 @@ static GrB_Info copy(FtB_Semiring *out, FtB_Semiring s, const char *call, const 
         made->reducer = s->reducer;
         made->message = ftb_expr_retain(s->message);
         made->function = s->function;
+        made->gradient = s->gradient;
         made->theta = s->theta;
         made->function_width = s->function_width;
         made->domain = s->domain;
@@ -137,9 +152,8 @@ static GrB_Info copy(FtB_Semiring *out, FtB_Semiring s, const char *call, const 
         FTB_CHECK(read_text(made));
         made->name = s->name;
     }
-    if (made->message)
-        FTB_CHECK(ftb_bound_add(&made->bound, &made->nbound, made->ctx, call, made->message, s->nbound,
-                                s->bound, bindings, count));
+    FTB_CHECK(ftb_bound_add(&made->bound, &made->nbound, made->ctx, call, made->message, s->nbound, s->bound,
+                            bindings, count));
     *out = made;
     made = NULL;
 done:
@@ -159,9 +173,6 @@ GrB_Info(FtB_Semiring_bind)(FtB_Semiring *bound, FtB_Semiring s, const FtB_Bindi
         return info;
     if (!bindings && count > 0)
         return ftb_fail(GrB_NULL_POINTER, "%s: bindings is NULL", call);
-    if (from->function && count > 0)
-        return ftb_fail(GrB_INVALID_VALUE, "%s: a message that is a C function has no names; use theta",
-                        call);
     return copy(bound, from, call, bindings, count);
 }
 

@@ -109,11 +109,40 @@ static GrB_Info differentiate(ftb_rows *T, ftb_grad *g, const ftb_feed *feed)
     return info;
 }
 
+/* What the gradient that came with a C function gives, as a message. */
+static GrB_Info call_gradient(ftb_rows *T, ftb_grad *g, const ftb_feed *feed)
+{
+    bool columns = feed->side == FTB_SIDE_COL;
+    ftb_monoid monoid = g->forward.reducer.monoid;
+    if (!g->on_edges && monoid != FTB_PLUS && monoid != FTB_MIN && monoid != FTB_MAX)
+        return ftb_fail(GrB_DOMAIN_MISMATCH,
+                        "semiring: the reducer %s has no gradient; plus, mean, min and max have",
+                        ftb_monoid_name(monoid));
+    if (!g->forward.gradient)
+        return ftb_fail(GrB_DOMAIN_MISMATCH, "semiring: a C function without a gradient; "
+                                             "FtB_Semiring_set_gradient gives it one");
+    GrB_Info info = columns ? ftb_grad_need_back(g) : GrB_SUCCESS;
+    if (info != GrB_SUCCESS)
+        return info;
+    ftb_message m = columns ? g->back : g->forward;
+    m.gradient_of = feed->name[0] == 's' ? 1 : feed->name[0] == 'd' ? 2 : 3;
+    m.gradient_mean = m.reducer.mean && !g->on_edges;
+    m.function_width = feed->width;
+    if (feed->side != FTB_SIDE_EDGE) {
+        info = ftb_grad_sum(T, &m, columns ? g->q : g->p, NULL);
+        return info == GrB_SUCCESS && feed->side == FTB_SIDE_NONE ? ftb_grad_total(T, g) : info;
+    }
+    info = ftb_grad_store(T, &m, g->p, NULL);
+    return info == GrB_SUCCESS && feed->at ? reorder(T, g->ctx, feed->at) : info;
+}
+
 GrB_Info ftb_grad_feed(ftb_rows *T, ftb_grad *g, int f)
 {
     const ftb_feed *feed = &g->forward.feeds[f];
     *T = (ftb_rows){0};
-    GrB_Info info = g->winners ? ftb_winners_feed(T, g, g->winners, f) : differentiate(T, g, feed);
+    GrB_Info info = g->winners            ? ftb_winners_feed(T, g, g->winners, f)
+                    : g->forward.function ? call_gradient(T, g, feed)
+                                          : differentiate(T, g, feed);
     if (info != GrB_SUCCESS) {
         ftb_delete(T->data);
         T->data = NULL;

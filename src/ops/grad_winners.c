@@ -206,7 +206,7 @@ GrB_Info ftb_winners_new(struct ftb_winners **out, const ftb_grad *g)
 {
     bool usable = false;
     *out = NULL;
-    if (g->on_edges || !g->saved)
+    if (g->on_edges || !g->saved || g->forward.function)
         return GrB_SUCCESS;
     struct ftb_winners *w = ftb_new0(g->ctx, 1, sizeof *w);
     if (!w)

@@ -361,6 +361,10 @@ GrB_Info ftb_product_message(ftb_product *product, const ftb_vertices *rows, con
     m->bwidth = ftb_max(product->B->width, 1);
     m->atype = ftb_type_compute(operand_type(product, product->A));
     m->btype = ftb_type_compute(operand_type(product, product->B));
+    if (s->function && s->nbound > 0)
+        return ftb_fail(GrB_INVALID_VALUE,
+                        "semiring: '%s' is bound, which products of two matrices do not have",
+                        s->bound[0].name);
     if (s->function) {
         list_message_names(product, project);
         m->used[FTB_NAME_A] = m->used[FTB_NAME_B] = true;
