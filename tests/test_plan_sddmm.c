@@ -125,9 +125,27 @@ static void test_steps(void **state)
         }
 }
 
+/* What is forced is kept while the plan that it leads to has no use for it. */
+static void test_forced_in_any_order(void **state)
+{
+    static const char *const keys[][2] = {
+        {"kernel", "rows"}, {"segment", "192"}, {"tile", "1"}, {"kernel", "staged"}, {"kernel", "segments"}};
+    (void)state;
+    ftb_sddmm_facts f = attention_of(100000, 480);
+    ftb_sddmm_plan plan = {0};
+    for (int k = 0; k < 5; k++) { /* planned again after each, as by FtB_Plan_set */
+        assert_null(ftb_sddmm_plan_set(&plan, &f, keys[k][0], keys[k][1]));
+        ftb_rule_sddmm(&plan, &f, &server);
+        assert_true(k == 4 || plan.segment == 0);
+    }
+    assert_int_equal(plan.segment, 192);
+    assert_true(plan.tile < f.source_bytes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_choice), cmocka_unit_test(test_limits),
-                                       cmocka_unit_test(test_steps)};
+                                       cmocka_unit_test(test_steps),
+                                       cmocka_unit_test(test_forced_in_any_order)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -57,7 +57,7 @@ static void test_many_rows(void **state)
 static void test_few_entries(void **state)
 {
     (void)state;
-    ftb_spmm_plan plan = {.family = FTB_SPMM_PARTITIONED, .forced = FTB_SPMM_SET_KERNEL};
+    ftb_spmm_plan plan = {.asked = {.forced = FTB_SPMM_SET_KERNEL, .family = FTB_SPMM_PARTITIONED}};
     ftb_spmm_facts f = even(20000000, 20000000, 5, 64, 1), small = even(100000, 100000, 8, 128, 2);
     ftb_rule_spmm(&plan, &f, &server);
     assert_int_equal(plan.parts, 1);
@@ -97,17 +97,54 @@ static void test_forced_parts(void **state)
     (void)state;
     ftb_spmm_facts f = even(100000, 100000, 9, 128, 2);
     for (int64_t parts = 1; parts <= 64; parts = 3 * parts + 1) {
-        ftb_spmm_plan plan = {.parts = parts, .forced = FTB_SPMM_SET_PARTS};
+        ftb_spmm_plan plan = {.asked = {.forced = FTB_SPMM_SET_PARTS, .parts = parts}};
         ftb_rule_spmm(&plan, &f, &server);
         assert_int_equal(plan.family, FTB_SPMM_PARTITIONED);
         assert_int_equal(plan.parts, parts);
     }
 }
 
+static void set_all(ftb_spmm_plan *plan, const ftb_spmm_facts *f, const char *const *keys, int first,
+                    int step)
+{
+    static const char *const values[] = {"partitioned", "100", "16", "3"};
+    *plan = (ftb_spmm_plan){0};
+    ftb_rule_spmm(plan, f, &server);
+    for (int x = 0; x < 4; x++) { /* planned again after each, as by FtB_Plan_set */
+        int key = (first + x * step) % 4;
+        assert_null(ftb_spmm_plan_set(plan, keys[key], values[key]));
+        ftb_rule_spmm(plan, f, &server);
+    }
+}
+
+/* What is forced is kept while the plan that it leads to has no use for it. */
+static void test_forced_in_any_order(void **state)
+{
+    static const char *const keys[] = {"kernel", "segment", "tile", "parts"};
+    (void)state;
+    const ftb_spmm_facts f = even(16384, 16384, 5, 128, 2);
+    for (int first = 0; first < 4; first++)
+        for (int step = 1; step < 4; step += 2) {
+            ftb_spmm_plan plan;
+            set_all(&plan, &f, keys, first, step);
+            assert_int_equal(plan.family, FTB_SPMM_PARTITIONED);
+            assert_int_equal(plan.segment, 100);
+            assert_int_equal(plan.tile, 16);
+            assert_int_equal(plan.parts, 3);
+            assert_null(ftb_spmm_plan_set(&plan, "kernel", "auto"));
+            ftb_rule_spmm(&plan, &f, &server);
+            assert_int_equal(plan.family, FTB_SPMM_DIRECT); /* tiny segments are slow */
+            assert_null(ftb_spmm_plan_set(&plan, "segment", "4096"));
+            ftb_rule_spmm(&plan, &f, &server);
+            assert_int_equal(plan.family, FTB_SPMM_PARTITIONED);
+        }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_values_need_parts),
-                                       cmocka_unit_test(test_forced_parts), cmocka_unit_test(test_short_rows),
-                                       cmocka_unit_test(test_many_rows), cmocka_unit_test(test_few_entries)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_values_need_parts),   cmocka_unit_test(test_forced_parts),
+        cmocka_unit_test(test_forced_in_any_order), cmocka_unit_test(test_short_rows),
+        cmocka_unit_test(test_many_rows),           cmocka_unit_test(test_few_entries)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

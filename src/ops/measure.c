@@ -134,7 +134,7 @@ GrB_Info ftb_spmm_measure(ftb_spmm_plan *plan, const ftb_spmm_facts *facts, ftb_
 {
     search s = {.facts.spmm = facts, .trial.spmm = trial, .run = run, .given.spmm = *plan};
     ftb_wisdom_of_spmm(&s.best.when, facts);
-    GrB_Info info = find_best(&s, !plan->forced, ctx);
+    GrB_Info info = find_best(&s, !plan->asked.forced, ctx);
     if (info == GrB_SUCCESS)
         *plan = s.plan.spmm;
     return info;
@@ -145,7 +145,7 @@ GrB_Info ftb_sddmm_measure(ftb_sddmm_plan *plan, const ftb_sddmm_facts *facts, f
 {
     search s = {.facts.sddmm = facts, .trial.sddmm = trial, .run = run, .given.sddmm = *plan};
     ftb_wisdom_of_sddmm(&s.best.when, facts);
-    GrB_Info info = find_best(&s, !plan->forced, ctx);
+    GrB_Info info = find_best(&s, !plan->asked.forced, ctx);
     if (info == GrB_SUCCESS)
         *plan = s.plan.sddmm;
     return info;

@@ -28,16 +28,17 @@ bool ftb_spmm_choose(ftb_spmm_plan *plan, const ftb_spmm_facts *facts, const ftb
                      ftb_origin origin)
 {
     ftb_spmm_plan made = *plan;
-    if (!(made.forced & FTB_SPMM_SET_KERNEL))
-        made.family = (ftb_spmm_family)choice->family;
-    if (!(made.forced & FTB_SPMM_SET_ORDERED) && choice->parts > 0) {
-        made.ordered = choice->ordered;
-        made.forced |= FTB_SPMM_SET_ORDERED;
+    ftb_spmm_asked *asked = &made.asked;
+    if (!(asked->forced & FTB_SPMM_SET_KERNEL))
+        asked->family = (ftb_spmm_family)choice->family;
+    if (!(asked->forced & FTB_SPMM_SET_ORDERED) && choice->parts > 0) {
+        asked->ordered = choice->ordered;
+        asked->forced |= FTB_SPMM_SET_ORDERED;
     }
-    made.forced |= FTB_SPMM_SET_KERNEL;
-    take(&made.segment, choice->segment, FTB_MOST_SEGMENT, &made.forced, FTB_SPMM_SET_SEGMENT);
-    take(&made.tile, choice->tile, INT64_MAX, &made.forced, FTB_SPMM_SET_TILE);
-    take(&made.parts, choice->parts, FTB_MOST_PARTS, &made.forced, FTB_SPMM_SET_PARTS);
+    asked->forced |= FTB_SPMM_SET_KERNEL;
+    take(&asked->segment, choice->segment, FTB_MOST_SEGMENT, &asked->forced, FTB_SPMM_SET_SEGMENT);
+    take(&asked->tile, choice->tile, INT64_MAX, &asked->forced, FTB_SPMM_SET_TILE);
+    take(&asked->parts, choice->parts, FTB_MOST_PARTS, &asked->forced, FTB_SPMM_SET_PARTS);
     ftb_rule_spmm(&made, facts, ftb_machine_here());
     if (made.family != (ftb_spmm_family)choice->family)
         return false;
@@ -61,15 +62,16 @@ bool ftb_sddmm_choose(ftb_sddmm_plan *plan, const ftb_sddmm_facts *facts, const 
                       ftb_origin origin)
 {
     ftb_sddmm_plan made = *plan;
-    if (!(made.forced & FTB_SDDMM_SET_KERNEL))
-        made.family = (ftb_sddmm_family)choice->family;
-    made.forced |= FTB_SDDMM_SET_KERNEL;
-    take(&made.segment, choice->segment, FTB_MOST_SEGMENT, &made.forced, FTB_SDDMM_SET_SEGMENT);
-    take(&made.tile, choice->tile, INT64_MAX, &made.forced, FTB_SDDMM_SET_TILE);
+    ftb_sddmm_asked *asked = &made.asked;
+    if (!(asked->forced & FTB_SDDMM_SET_KERNEL))
+        asked->family = (ftb_sddmm_family)choice->family;
+    asked->forced |= FTB_SDDMM_SET_KERNEL;
+    take(&asked->segment, choice->segment, FTB_MOST_SEGMENT, &asked->forced, FTB_SDDMM_SET_SEGMENT);
+    take(&asked->tile, choice->tile, INT64_MAX, &asked->forced, FTB_SDDMM_SET_TILE);
     ftb_rule_sddmm(&made, facts, ftb_machine_here());
     if (ftb_sddmm_family_of(&made) != (ftb_sddmm_family)choice->family)
         return false;
-    made.family = (ftb_sddmm_family)choice->family; /* where "fused" was asked for */
+    asked->family = (ftb_sddmm_family)choice->family; /* where "fused" was asked for */
     made.origin = origin;
     if (origin != FTB_ORIGIN_MODEL)
         made.seconds = 1e-9 * (double)choice->nanoseconds;

@@ -4,7 +4,7 @@
 /* Whether it was asked for by hand. */
 static bool asked(const ftb_sddmm_plan *plan)
 {
-    return plan->forced & (FTB_SDDMM_SET_KERNEL | FTB_SDDMM_SET_SEGMENT | FTB_SDDMM_SET_TILE);
+    return plan->asked.forced & (FTB_SDDMM_SET_KERNEL | FTB_SDDMM_SET_SEGMENT | FTB_SDDMM_SET_TILE);
 }
 
 static void operation(const ftb_sddmm_facts *f, FILE *file)

@@ -88,7 +88,7 @@ static int64_t largest_segment(int64_t bytes, int64_t tile, int64_t ncols)
 }
 
 /* Whether segments were asked for, be they slower. */
-static bool must_segment(const ftb_sddmm_plan *asked)
+static bool must_segment(const ftb_sddmm_asked *asked)
 {
     if (asked->forced & FTB_SDDMM_SET_KERNEL && asked->family != FTB_SDDMM_AUTO &&
         asked->family != FTB_SDDMM_FUSED)
@@ -96,7 +96,7 @@ static bool must_segment(const ftb_sddmm_plan *asked)
     return asked->forced & FTB_SDDMM_SET_SEGMENT;
 }
 
-static bool may_segment(const ftb_sddmm_plan *asked, const ftb_sddmm_facts *facts)
+static bool may_segment(const ftb_sddmm_asked *asked, const ftb_sddmm_facts *facts)
 {
     return !facts->program && facts->nvals > 0 && facts->source_bytes > 0 &&
            facts->nrows < INT64_C(1) << 32 &&
@@ -104,7 +104,7 @@ static bool may_segment(const ftb_sddmm_plan *asked, const ftb_sddmm_facts *fact
 }
 
 /* Segments for the tile, if they are better than what plan has. */
-static void consider(ftb_sddmm_plan *plan, const ftb_sddmm_plan *asked, const ftb_sddmm_facts *facts,
+static void consider(ftb_sddmm_plan *plan, const ftb_sddmm_asked *asked, const ftb_sddmm_facts *facts,
                      const ftb_machine_facts *machine, int64_t tile)
 {
     bool must = must_segment(asked);
@@ -127,7 +127,7 @@ static void consider(ftb_sddmm_plan *plan, const ftb_sddmm_plan *asked, const ft
     }
 }
 
-static void choose_segments(ftb_sddmm_plan *plan, const ftb_sddmm_plan *asked, const ftb_sddmm_facts *facts,
+static void choose_segments(ftb_sddmm_plan *plan, const ftb_sddmm_asked *asked, const ftb_sddmm_facts *facts,
                             const ftb_machine_facts *machine)
 {
     int64_t piece = facts->piece_bytes > 0 ? facts->piece_bytes : facts->source_bytes;
@@ -143,7 +143,7 @@ static void choose_segments(ftb_sddmm_plan *plan, const ftb_sddmm_plan *asked, c
 }
 
 /* Whether steps are for the rule to choose. */
-static bool may_stage(const ftb_sddmm_plan *asked, const ftb_sddmm_facts *facts)
+static bool may_stage(const ftb_sddmm_asked *asked, const ftb_sddmm_facts *facts)
 {
     const unsigned fused = FTB_SDDMM_SET_SEGMENT | FTB_SDDMM_SET_TILE;
     bool kernel = asked->forced & FTB_SDDMM_SET_KERNEL && asked->family != FTB_SDDMM_AUTO;
@@ -151,7 +151,7 @@ static bool may_stage(const ftb_sddmm_plan *asked, const ftb_sddmm_facts *facts)
 }
 
 /* Attention is done in steps where that is asked for, or faster. */
-static void consider_steps(ftb_sddmm_plan *plan, const ftb_sddmm_plan *asked, const ftb_sddmm_facts *facts,
+static void consider_steps(ftb_sddmm_plan *plan, const ftb_sddmm_asked *asked, const ftb_sddmm_facts *facts,
                            const ftb_machine_facts *machine)
 {
     bool must = asked->forced & FTB_SDDMM_SET_KERNEL && asked->family == FTB_SDDMM_STAGED && facts->can_stage;
@@ -168,14 +168,13 @@ static void consider_steps(ftb_sddmm_plan *plan, const ftb_sddmm_plan *asked, co
 
 void ftb_rule_sddmm(ftb_sddmm_plan *plan, const ftb_sddmm_facts *facts, const ftb_machine_facts *machine)
 {
-    const ftb_sddmm_plan asked = *plan;
+    const ftb_sddmm_asked asked = plan->asked;
     double direct = direct_seconds(facts, machine);
-    *plan = (ftb_sddmm_plan){.family = asked.family,
-                             .tile = facts->source_bytes,
+    *plan = (ftb_sddmm_plan){.tile = facts->source_bytes,
                              .threads = asked.forced & FTB_SDDMM_SET_THREADS ? asked.threads : facts->threads,
                              .seconds = direct,
                              .direct = direct,
-                             .forced = asked.forced};
+                             .asked = asked};
     if (may_segment(&asked, facts))
         choose_segments(plan, &asked, facts, machine);
     plan->visited = plan->seconds;

@@ -225,9 +225,9 @@ static bool partition_fits(ftb_spmm_plan *plan, const ftb_spmm_facts *f)
 /* The best of a plan in few and many parts, and of the best so far, which may be none. */
 static void keep_better(ftb_spmm_plan *best, ftb_spmm_plan *plan, const model *m, double visits)
 {
-    bool forced = plan->forced & FTB_SPMM_SET_PARTS;
+    bool forced = plan->asked.forced & FTB_SPMM_SET_PARTS;
     plan->most = choose_most(plan, m->facts);
-    int64_t parts = forced ? plan->parts : least_parts(plan, m->facts);
+    int64_t parts = forced ? plan->asked.parts : least_parts(plan, m->facts);
     for (int64_t most = forced ? parts : parts * MOST_PARTS; parts <= most; parts += parts / 2 + 1) {
         plan->parts = forced ? parts : even_parts(plan, parts);
         plan->partitioned_seconds = partitioned_seconds(m, plan, visits);
@@ -242,10 +242,10 @@ static void choose_partition(ftb_spmm_plan *plan, const model *m)
     static const int vectors[] = {FTB_SPMM_COUNTS(ENTRY, 0)};
     static const double shares[] = {0.25, 0.375, 0.5};
     const ftb_spmm_facts *f = m->facts;
+    const ftb_spmm_asked *asked = &plan->asked;
     int64_t all = ceil_div(f->features, f->lanes);
-    int64_t forced = plan->forced & FTB_SPMM_SET_TILE ? ceil_div(plan->tile, f->lanes) : 0;
-    int64_t segment = plan->forced & FTB_SPMM_SET_SEGMENT ? plan->segment : 0;
-    const int forced_order = plan->ordered;
+    int64_t forced = asked->forced & FTB_SPMM_SET_TILE ? ceil_div(asked->tile, f->lanes) : 0;
+    int64_t segment = asked->forced & FTB_SPMM_SET_SEGMENT ? asked->segment : 0;
     ftb_spmm_plan trial = *plan;
     plan->partitioned_seconds = INFINITY;
     for (size_t v = 0; v < sizeof vectors / sizeof *vectors; v++)
@@ -257,7 +257,8 @@ static void choose_partition(ftb_spmm_plan *plan, const model *m)
                 segment > 0 ? segment : segment_for(f, padded(f, trial.tile), shares[s] * (double)m->l2);
             double visits = visits_of(f, ceil((double)f->ncols / (double)trial.segment));
             for (int ordered = 0; ordered <= (f->edge_bytes > 0); ordered++)
-                if (!(plan->forced & FTB_SPMM_SET_ORDERED) || f->edge_bytes == 0 || forced_order == ordered) {
+                if (!(asked->forced & FTB_SPMM_SET_ORDERED) || f->edge_bytes == 0 ||
+                    asked->ordered == ordered) {
                     trial.ordered = ordered;
                     keep_better(plan, &trial, m, visits);
                 }
@@ -273,9 +274,9 @@ static void use_direct(ftb_spmm_plan *plan, const model *m)
     plan->ordered = false;
     plan->parts = 1;
     plan->partition_bytes = plan->bytes = 0;
-    if (!(plan->forced & FTB_SPMM_SET_AHEAD))
+    if (!(plan->asked.forced & FTB_SPMM_SET_AHEAD))
         plan->ahead = near ? 0 : 12;
-    if (!(plan->forced & FTB_SPMM_SET_TILE))
+    if (!(plan->asked.forced & FTB_SPMM_SET_TILE))
         plan->tile = FTB_SPMM_VECTORS * f->lanes;
     plan->ntiles = ceil_div(f->features, plan->tile > 0 ? plan->tile : 1);
     plan->seconds = plan->direct_seconds;
@@ -284,15 +285,13 @@ static void use_direct(ftb_spmm_plan *plan, const model *m)
 void ftb_rule_spmm(ftb_spmm_plan *plan, const ftb_spmm_facts *facts, const ftb_machine_facts *machine)
 {
     model m = model_of(facts, machine);
-    ftb_spmm_plan out = {.forced = plan->forced, .threads = facts->threads, .partitioned_seconds = INFINITY};
-    ftb_spmm_family wanted = plan->forced & FTB_SPMM_SET_KERNEL ? plan->family : FTB_SPMM_AUTO;
-    out.tile = plan->forced & FTB_SPMM_SET_TILE ? plan->tile : 0;
-    out.segment = plan->forced & FTB_SPMM_SET_SEGMENT ? plan->segment : 0;
-    out.ordered = plan->forced & FTB_SPMM_SET_ORDERED && plan->ordered;
-    out.ahead = plan->forced & FTB_SPMM_SET_AHEAD ? plan->ahead : 0;
-    out.parts = plan->forced & FTB_SPMM_SET_PARTS ? plan->parts : 0;
-    if (plan->forced & FTB_SPMM_SET_THREADS)
-        out.threads = plan->threads;
+    const ftb_spmm_asked *asked = &plan->asked;
+    ftb_spmm_plan out = {.asked = *asked, .threads = facts->threads, .partitioned_seconds = INFINITY};
+    ftb_spmm_family wanted = asked->forced & FTB_SPMM_SET_KERNEL ? asked->family : FTB_SPMM_AUTO;
+    out.tile = asked->forced & FTB_SPMM_SET_TILE ? asked->tile : 0;
+    out.ahead = asked->forced & FTB_SPMM_SET_AHEAD ? asked->ahead : 0;
+    if (asked->forced & FTB_SPMM_SET_THREADS)
+        out.threads = asked->threads;
     out.direct_seconds = direct_seconds(&m);
     bool can = facts->tuned && facts->partitioned && facts->ncols > 0 && facts->features > 0;
     if (can && wanted != FTB_SPMM_DIRECT && wanted != FTB_SPMM_PROGRAM) {

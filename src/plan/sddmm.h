@@ -43,7 +43,7 @@ typedef enum ftb_sddmm_family {
     FTB_SDDMM_STAGED /* attention: in three steps */
 } ftb_sddmm_family;
 
-/* Choices that can be set by hand: bits of ftb_sddmm_plan.forced. */
+/* Choices that can be set by hand: bits of ftb_sddmm_asked.forced. */
 enum {
     FTB_SDDMM_SET_KERNEL = 1,
     FTB_SDDMM_SET_SEGMENT = 2,
@@ -51,8 +51,15 @@ enum {
     FTB_SDDMM_SET_THREADS = 8
 };
 
+/* Choices by hand, which outlast plans that have no use for them. */
+typedef struct ftb_sddmm_asked {
+    unsigned forced; /* bit per key that was set; the other fields mean nothing */
+    ftb_sddmm_family family;
+    int64_t segment, tile;
+    int threads;
+} ftb_sddmm_asked;
+
 typedef struct ftb_sddmm_plan {
-    ftb_sddmm_family family; /* what was asked for, if it was; `segment` says what is done */
     int64_t segment; /* sources that are packed together (core/partition.h); 0: row after row, as they lie */
     int64_t tile;    /* bytes of a source's row that are packed at a time; with segment 0 all */
     bool staged;     /* attention: in three steps, each with a plan of its own */
@@ -62,11 +69,11 @@ typedef struct ftb_sddmm_plan {
     double direct;          /* predicted without segments */
     double visited;         /* predicted of moving bytes, with them: what `direct` was compared with */
     double fused, in_steps; /* attention: what was compared */
-    unsigned forced;        /* bit per key that was set by hand */
-    ftb_origin origin;      /* MODEL after every rule */
+    ftb_sddmm_asked asked;
+    ftb_origin origin; /* MODEL after every rule */
 } ftb_sddmm_plan;
 
-/* Fills plan; fields that were forced stay, where they can work. */
+/* Fills plan; what was asked for is done where it can work. */
 void ftb_rule_sddmm(ftb_sddmm_plan *plan, const ftb_sddmm_facts *facts, const ftb_machine_facts *machine);
 /* Seconds of attention on one thread: fused, as the plan says, and in three steps. (rule_attention.c) */
 double ftb_attention_fused_seconds(const ftb_sddmm_plan *plan, const ftb_sddmm_facts *facts);

@@ -29,8 +29,8 @@ const char *ftb_sddmm_plan_set(ftb_sddmm_plan *plan, const ftb_sddmm_facts *fact
     if (strcmp(key, "kernel") == 0) {
         for (int f = 0; f < (facts->attention ? FAMILIES : FAMILIES - 2); f++)
             if (strcmp(value, families[f]) == 0) {
-                plan->family = (ftb_sddmm_family)f;
-                plan->forced |= FTB_SDDMM_SET_KERNEL;
+                plan->asked.family = (ftb_sddmm_family)f;
+                plan->asked.forced |= FTB_SDDMM_SET_KERNEL;
                 return NULL;
             }
         return facts->attention ? "auto, fused, staged, rows or segments" : "auto, rows or segments";
@@ -38,22 +38,22 @@ const char *ftb_sddmm_plan_set(ftb_sddmm_plan *plan, const ftb_sddmm_facts *fact
     if (strcmp(key, "segment") == 0) {
         if (!(x = number_to(value, 65536)))
             return "sources of a segment, 1 to 65536";
-        plan->segment = x;
-        plan->forced |= FTB_SDDMM_SET_SEGMENT;
+        plan->asked.segment = x;
+        plan->asked.forced |= FTB_SDDMM_SET_SEGMENT;
         return NULL;
     }
     if (strcmp(key, "tile") == 0) {
         if (!(x = number_to(value, INT32_MAX)))
             return facts->attention ? "heads of a tile, 1 or more" : "features of a tile, 1 or more";
-        plan->tile = tile_bytes(facts, x);
-        plan->forced |= FTB_SDDMM_SET_TILE;
+        plan->asked.tile = tile_bytes(facts, x);
+        plan->asked.forced |= FTB_SDDMM_SET_TILE;
         return NULL;
     }
     if (strcmp(key, "threads") == 0) {
         if (!(x = number_to(value, 4096)))
             return "1 to 4096";
-        plan->threads = (int)x;
-        plan->forced |= FTB_SDDMM_SET_THREADS;
+        plan->asked.threads = (int)x;
+        plan->asked.forced |= FTB_SDDMM_SET_THREADS;
         return NULL;
     }
     return "a key of products over entries: kernel, segment, tile, threads";

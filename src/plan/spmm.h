@@ -41,7 +41,7 @@ typedef enum ftb_spmm_family {
     FTB_SPMM_PARTITIONED
 } ftb_spmm_family;
 
-/* Choices that can be set by hand: bits of ftb_spmm_plan.forced. */
+/* Choices that can be set by hand: bits of ftb_spmm_asked.forced. */
 enum {
     FTB_SPMM_SET_KERNEL = 1,
     FTB_SPMM_SET_SEGMENT = 2,
@@ -53,6 +53,15 @@ enum {
 };
 
 /* What was decided. */
+/* Choices by hand, which outlast plans that have no use for them. */
+typedef struct ftb_spmm_asked {
+    unsigned forced; /* bit per key that was set; the other fields mean nothing */
+    ftb_spmm_family family;
+    int64_t segment, tile, parts, ahead;
+    bool ordered;
+    int threads;
+} ftb_spmm_asked;
+
 typedef struct ftb_spmm_plan {
     ftb_spmm_family family;
     int64_t segment; /* PARTITIONED: sources of a segment */
@@ -67,11 +76,11 @@ typedef struct ftb_spmm_plan {
     double seconds;                             /* predicted */
     int64_t bytes;                              /* held beside operands and result while running */
     int64_t partition_bytes;                    /* held by the pattern from then on */
-    unsigned forced;                            /* bit per key that was set by hand */
-    ftb_origin origin;                          /* MODEL after every rule */
+    ftb_spmm_asked asked;
+    ftb_origin origin; /* MODEL after every rule */
 } ftb_spmm_plan;
 
-/* Fills plan; fields that were forced stay, where they can work. */
+/* Fills plan; what was asked for is done where it can work. */
 void ftb_rule_spmm(ftb_spmm_plan *plan, const ftb_spmm_facts *facts, const ftb_machine_facts *machine);
 void ftb_explain_spmm(const ftb_spmm_plan *plan, const ftb_spmm_facts *facts,
                       const ftb_machine_facts *machine, FILE *file);

@@ -23,8 +23,8 @@ const char *ftb_spmm_plan_set(ftb_spmm_plan *plan, const char *key, const char *
     if (strcmp(key, "kernel") == 0) {
         for (int f = 0; f < FAMILIES; f++)
             if (strcmp(value, families[f]) == 0) {
-                plan->family = (ftb_spmm_family)f;
-                plan->forced |= FTB_SPMM_SET_KERNEL;
+                plan->asked.family = (ftb_spmm_family)f;
+                plan->asked.forced |= FTB_SPMM_SET_KERNEL;
                 return NULL;
             }
         return "auto, program, direct or partitioned";
@@ -46,18 +46,18 @@ const char *ftb_spmm_plan_set(ftb_spmm_plan *plan, const char *key, const char *
         if (x < 0)
             return numbers[n].expected;
         if (n == 0)
-            plan->segment = x;
+            plan->asked.segment = x;
         else if (n == 1)
-            plan->tile = x;
+            plan->asked.tile = x;
         else if (n == 2)
-            plan->threads = (int)x;
+            plan->asked.threads = (int)x;
         else if (n == 3)
-            plan->ordered = x > 0;
+            plan->asked.ordered = x > 0;
         else if (n == 4)
-            plan->ahead = x;
+            plan->asked.ahead = x;
         else
-            plan->parts = x;
-        plan->forced |= numbers[n].bit;
+            plan->asked.parts = x;
+        plan->asked.forced |= numbers[n].bit;
         return NULL;
     }
     return "a key of sparse x block: kernel, segment, tile, threads, ordered, ahead, parts";
