@@ -282,6 +282,7 @@ static int check(const plan_values *v)
 static int run_plan(const void *values, int count, char *const *operands)
 {
     const plan_values *v = values;
+    const common_values *common = values; /* the first of them */
     FtB_Matrix A = NULL;
     int64_t nrows = 0, ncols = 0;
     int code = use_machine(v->machine);
@@ -299,6 +300,8 @@ static int run_plan(const void *values, int count, char *const *operands)
         code = reader_read(&v->reader, v->graph, &A, NULL, NULL, NULL);
     if (code == APP_OK)
         code = app_library_error(FtB_Matrix_shape(A, &nrows, &ncols, NULL, NULL, NULL), APP_INPUT);
+    if (code == APP_OK && v->machine && common->threads == 0) /* the graph was read by this one's */
+        code = app_library_error(FtB_Context_set_threads(NULL, ftb_machine_here()->cores), APP_USAGE);
     if (code == APP_OK)
         code = v->op == SPMM ? plan_spmm(v, A, nrows, ncols) : plan_entries(v, A, nrows, ncols);
     if (code == APP_OK && v->measure && v->wisdom)

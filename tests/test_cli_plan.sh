@@ -36,6 +36,9 @@ has '3000 x 128'
 has 'GB/s from L2'
 plan --op spmm --dim 128 --machine small.txt
 has '8 cores, L1 16 KiB, L2 128 KiB'
+has 'on 8 threads'
+plan --op spmm --dim 128 --machine small.txt --threads 3
+has 'on 3 threads'
 plan --op spmm --dim 128 --heads 8 --semiring 'max : src + dst' --threads 1
 has 'kernel best'
 plan --op spmm --dim 128 --set kernel=direct,tile=16

@@ -114,7 +114,9 @@ typedef struct FtB_Attention_options {
 GrB_Info FtB_attention(FtB_Arg C, FtB_Arg A, FtB_Arg accum, FtB_Arg semiring, FtB_Arg Q, FtB_Arg K, FtB_Arg V,
                        const FtB_Attention_options *options, FtB_Arg desc);
 
-/** Gradients of C = FtB_attention without accum, of dot-product scores; nothing is stored per entry.
+/** Gradients of C = FtB_attention without accum; nothing is stored per entry. Scores are dot(src, dst), times
+ * a number, or leaky_relu(src + dst) of one value per head; of others, take the gradients of FtB_mxm and
+ * FtB_softmax.
  *  @param dQ,dK,dV slots: FtB_Block of Q's, K's and V's shape, or NULL if not wanted. @param dC slot:
  * FtB_Block, the gradient of C. @param A,semiring,Q,K,V,desc as in the forward call. @param C slot: its
  * result.
