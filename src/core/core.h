@@ -109,7 +109,7 @@ typedef struct ftb_pattern {
     const void *colidx;    /* nvals, ascending in each row */
     ftb_buffer *rowptr_owner, *colidx_owner;
     pthread_mutex_t lock;             /* guards what follows: derived forms, built once */
-    struct ftb_pattern *transpose;    /* holds no reference back */
+    struct ftb_pattern *transpose;    /* holds no reference back; the pattern itself if it is symmetric */
     int64_t *transpose_from;          /* nvals: entry of this pattern that became the transpose's entry */
     struct ftb_partition *partitions; /* source partitions, one per width (partition.h) */
     struct ftb_pattern *diagonal;     /* with every (i, i); holds no reference back */
@@ -121,7 +121,8 @@ ftb_pattern *ftb_pattern_new(FtB_Context ctx, int64_t nrows, int64_t ncols, ftb_
 ftb_pattern *ftb_pattern_empty(FtB_Context ctx, int64_t nrows, int64_t ncols);
 ftb_pattern *ftb_pattern_retain(ftb_pattern *p);
 void ftb_pattern_release(ftb_pattern *p); /* NULL is allowed */
-/* The transpose (borrowed from p, built on first use, parallel), and where its entries came from. */
+/* The transpose (borrowed from p, built on first use, parallel; p itself if that is symmetric), and where its
+ * entries came from (NULL: not wanted, which saves 8 bytes an entry). */
 GrB_Info ftb_pattern_transpose(ftb_pattern *p, ftb_pattern **transpose, const int64_t **from);
 /* A square pattern with exactly one entry (i, i) in every row: p itself, or one borrowed from p, built on
  * first use. */

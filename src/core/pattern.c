@@ -41,7 +41,8 @@ void ftb_pattern_release(ftb_pattern *p)
 {
     if (!p || atomic_fetch_sub(&p->refs, 1) > 1)
         return;
-    ftb_pattern_release(p->transpose);
+    if (p->transpose != p)
+        ftb_pattern_release(p->transpose);
     ftb_pattern_release(p->diagonal);
     ftb_delete(p->transpose_from);
     while (p->partitions) {

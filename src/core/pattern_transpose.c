@@ -1,4 +1,5 @@
-/* The transpose of a pattern: a stable counting sort of the entries by column.
+/* The transpose of a pattern: a stable counting sort of the entries by column. A symmetric pattern is its
+ * own, which is found out by the same walk, reading where the sort would write.
  *
  * The rows are cut into parts of about equal entries; each part counts its columns, a scan over
  * (column, part) says where each part's entries of each column start, and the parts scatter. Positions
@@ -10,8 +11,8 @@ typedef struct sorter {
     int parts;
     int64_t *start;  /* parts x ncols: counts, then positions */
     int64_t *rowptr; /* ncols + 1, of the transpose */
-    void *colidx;    /* nvals, of the transpose */
-    int64_t *from;   /* nvals */
+    void *colidx;    /* nvals, of the transpose; NULL: not wanted */
+    int64_t *from;   /* nvals; NULL: not wanted */
     bool wide;       /* the transpose's columns are int64_t */
 } sorter;
 
@@ -59,17 +60,32 @@ static void scatter_part(const sorter *s, int part)
     for (int64_t i = ftb_pattern_cut(s->p, part, s->parts); i < last; i++)
         for (int64_t e = s->p->rowptr[i]; e < s->p->rowptr[i + 1]; e++) {
             int64_t to = next[ftb_col(s->p, e)]++;
-            if (s->wide)
+            if (narrow && s->wide)
                 wide[to] = i;
-            else
+            else if (narrow)
                 narrow[to] = (int32_t)i;
-            s->from[to] = e;
+            if (s->from)
+                s->from[to] = e;
         }
+}
+
+/* Whether a part's entries would land where the pattern has the same. */
+static bool same_part(const sorter *s, int part)
+{
+    const ftb_pattern *p = s->p;
+    int64_t *next = s->start + part * p->ncols;
+    int64_t last = ftb_pattern_cut(p, part + 1, s->parts);
+    for (int64_t i = ftb_pattern_cut(p, part, s->parts); i < last; i++)
+        for (int64_t e = p->rowptr[i]; e < p->rowptr[i + 1]; e++)
+            if (ftb_col(p, next[ftb_col(p, e)]++) != i)
+                return false;
+    return true;
 }
 
 #define STRIPES 64
 
-static void sort_entries(const sorter *s)
+/* Fills rowptr and start. */
+static void place_entries(const sorter *s)
 {
     int64_t n = s->p->ncols, total[STRIPES], at = 0;
 #pragma omp parallel for schedule(static, 1) num_threads(s->parts)
@@ -87,9 +103,36 @@ static void sort_entries(const sorter *s)
     for (int t = 0; t < STRIPES; t++)
         shift_stripe(s, n / STRIPES * t, t + 1 < STRIPES ? n / STRIPES * (t + 1) : n, total[t]);
     s->rowptr[n] = at;
+}
+
+static void sort_entries(const sorter *s)
+{
+    place_entries(s);
 #pragma omp parallel for schedule(static, 1) num_threads(s->parts)
     for (int part = 0; part < s->parts; part++)
         scatter_part(s, part);
+}
+
+static void clear_counts(const sorter *s)
+{
+    memset(s->start, 0, (size_t)(s->parts * s->p->ncols) * sizeof *s->start);
+}
+
+static bool is_symmetric(const sorter *s)
+{
+    const ftb_pattern *p = s->p;
+    bool same = p->nrows == p->ncols;
+    if (!same)
+        return false;
+    place_entries(s);
+    same = memcmp(s->rowptr, p->rowptr, (size_t)(p->nrows + 1) * sizeof *p->rowptr) == 0;
+    if (same) {
+#pragma omp parallel for schedule(static, 1) num_threads(s->parts) reduction(&& : same)
+        for (int part = 0; part < s->parts; part++)
+            same = same && same_part(s, part);
+    }
+    clear_counts(s);
+    return same;
 }
 
 /* As many parts as threads, but no more counters than entries. */
@@ -99,6 +142,7 @@ static int choose_parts(const ftb_pattern *p)
     return (int)ftb_max(1, ftb_min(useful, ftb_threads(p->ctx)));
 }
 
+/* The transpose without `from`. */
 static GrB_Info build_transpose(ftb_pattern *p)
 {
     sorter s = {.p = p, .parts = choose_parts(p), .wide = ftb_col_size(p->nrows) == 8};
@@ -108,28 +152,45 @@ static GrB_Info build_transpose(ftb_pattern *p)
                         (long long)p->ncols);
     ftb_pattern *transpose = NULL;
     ftb_buffer *rowptr = NULL, *colidx = NULL;
-    if ((s.start = ftb_new0(p->ctx, s.parts * p->ncols, sizeof *s.start)) &&
-        (s.from = ftb_new(p->ctx, p->nvals, sizeof *s.from)) &&
-        (rowptr = ftb_buffer_adopt(p->ctx, ftb_new(p->ctx, p->ncols + 1, sizeof(int64_t)))) &&
-        (colidx = ftb_buffer_adopt(p->ctx, ftb_new(p->ctx, p->nvals, ftb_col_size(p->nrows))))) {
+    s.start = ftb_new0(p->ctx, s.parts * p->ncols, sizeof *s.start);
+    if (s.start)
+        rowptr = ftb_buffer_adopt(p->ctx, ftb_new(p->ctx, p->ncols + 1, sizeof(int64_t)));
+    if (rowptr) {
         s.rowptr = rowptr->data;
+        if (is_symmetric(&s))
+            transpose = p;
+        else
+            colidx = ftb_buffer_adopt(p->ctx, ftb_new(p->ctx, p->nvals, ftb_col_size(p->nrows)));
+    }
+    if (colidx) {
         s.colidx = colidx->data;
         sort_entries(&s);
         transpose = ftb_pattern_new(p->ctx, p->ncols, p->nrows, rowptr, colidx);
         rowptr = colidx = NULL; /* adopted */
+        if (transpose)
+            transpose->multi = p->multi;
     }
-    if (transpose) {
-        transpose->multi = p->multi;
-        p->transpose = transpose;
-        p->transpose_from = s.from;
-        s.from = NULL;
-        info = GrB_SUCCESS;
-    } else {
-        info = ftb_nomem();
-    }
+    p->transpose = transpose;
+    info = transpose ? GrB_SUCCESS : ftb_nomem();
     ftb_buffer_release(rowptr);
     ftb_buffer_release(colidx);
-    ftb_delete(s.from);
+    ftb_delete(s.start);
+    return info;
+}
+
+static GrB_Info build_from(ftb_pattern *p)
+{
+    sorter s = {.p = p, .parts = choose_parts(p)};
+    GrB_Info info = GrB_SUCCESS;
+    s.start = ftb_new0(p->ctx, s.parts * p->ncols, sizeof *s.start);
+    s.rowptr = s.start ? ftb_new(p->ctx, p->ncols + 1, sizeof *s.rowptr) : NULL;
+    s.from = s.rowptr ? ftb_new(p->ctx, p->nvals, sizeof *s.from) : NULL;
+    if (s.from)
+        sort_entries(&s);
+    else
+        info = ftb_nomem();
+    p->transpose_from = s.from;
+    ftb_delete(s.rowptr);
     ftb_delete(s.start);
     return info;
 }
@@ -140,6 +201,8 @@ GrB_Info ftb_pattern_transpose(ftb_pattern *p, ftb_pattern **transpose, const in
     pthread_mutex_lock(&p->lock);
     if (!p->transpose)
         info = build_transpose(p);
+    if (info == GrB_SUCCESS && from && !p->transpose_from)
+        info = build_from(p);
     if (info == GrB_SUCCESS) {
         *transpose = p->transpose;
         if (from)

@@ -333,7 +333,6 @@ static GrB_Info add_indices(ftb_message *m, ftb_pattern *p, bool transposed, con
         const char *name = t < 2 ? of_i[t] : t < 6 ? of_j[t - 2] : "e";
         bool row = t < 6 && (t < 2) != transposed;
         ftb_pattern *from = p;
-        const int64_t *ignored;
         offer(m, name);
         if (m->function || !message_uses(m, name))
             continue;
@@ -342,7 +341,7 @@ static GrB_Info add_indices(ftb_message *m, ftb_pattern *p, bool transposed, con
             continue;
         }
         if (name[0] == 'd' && !row)
-            info = ftb_pattern_transpose(p, &from, &ignored);
+            info = ftb_pattern_transpose(p, &from, NULL);
         if (info == GrB_SUCCESS)
             info = add_index(m, name, row ? FTB_SIDE_ROW : FTB_SIDE_COL, row ? p->nrows : p->ncols, NULL,
                              name[0] == 'd' ? from->rowptr : NULL);

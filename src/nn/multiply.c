@@ -8,6 +8,7 @@ typedef struct multiply {
     FtB_Semiring semiring, bound; /* bound: to the blocks below */
     FtB_Matrix A;
     bool transposed, on_edges;
+    bool itself;        /* the gradient for src is the same product with A' */
     int src, dst, edge; /* inputs; -1: none */
     char name[FTB_NN_INPUTS][FTB_NN_NAME];
     const void *memory[FTB_NN_INPUTS]; /* that bound was made for */
@@ -70,9 +71,28 @@ static GrB_Info forward(ftb_nn_node *n, const ftb_nn_call *c)
     return FtB_mxm(c->out, NULL, NULL, s, matrix_of(m, c), c->in[m->src], desc);
 }
 
+/* Whether a text is the sum of sources, or of sources times the edges' values. */
+static bool is_sum(const char *text)
+{
+    static const char *const sums[] = {"plus:src", "plus:b", "plus:src*edge", "plus:edge*src", "plus:a*b"};
+    char plain[16];
+    size_t length = 0;
+    for (; *text && length + 1 < sizeof plain; text++)
+        if (*text != ' ')
+            plain[length++] = *text;
+    plain[length] = '\0';
+    for (size_t k = 0; k < sizeof sums / sizeof *sums; k++)
+        if (!*text && strcmp(plain, sums[k]) == 0)
+            return true;
+    return false;
+}
+
 static GrB_Info gradient(ftb_nn_node *n, const ftb_nn_call *c)
 {
     multiply *m = n->state;
+    if (m->itself)
+        return FtB_mxm(c->din[m->src], NULL, ftb_plus_if(c->add[m->src]), m->semiring, matrix_of(m, c),
+                       c->dout, m->transposed ? NULL : FTB_DESC_T0);
     FtB_Gradient wanted[FTB_NN_INPUTS];
     size_t count = 0;
     GrB_Info info = bind(m, n, c);
@@ -177,6 +197,7 @@ static FtB_Var record(FtB_Semiring s, FtB_Matrix A, const ftb_nn_operands *o, co
     m->dst = o->dst;
     m->edge = o->edge;
     m->reads = shape->reads;
+    m->itself = !on_edges && is_sum(s->text) && (m->edge < 0 || !ftb_node_in(n, m->edge)->gradient);
     memcpy(m->name, o->name, sizeof m->name);
     GrB_Info info = (FtB_Semiring_bind)(&m->semiring, s, NULL, 0);
     if (info == GrB_SUCCESS)

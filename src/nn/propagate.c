@@ -102,6 +102,7 @@ FtB_Var ftb_layer_propagate(const ftb_layer_call *call, FtB_Var x, double factor
         return ftb_var_failed(call->tape, ftb_wrap_error(info, "%s: ", layer->kind->name));
     if (layer->derived->width == 1)
         return FtB_multiply("plus : edge * src", layer->derived, FTB_OPERAND("src", x));
-    return FtB_multiply("plus : src * r[j] * r[i]", layer->derived, FTB_OPERAND("src", x),
-                        FTB_OPERAND("r", FtB_input(call->tape, layer->scale)));
+    /* The factors as operations of their own: they work in place, where a product would need new memory. */
+    FtB_Var r = FtB_input(call->tape, layer->scale);
+    return FtB_times(FtB_multiply("plus : src", layer->derived, FTB_OPERAND("src", FtB_times(x, r))), r);
 }

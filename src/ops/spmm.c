@@ -14,7 +14,7 @@ typedef struct call {
     ftb_flags flags;
     FtB_Context ctx;
     ftb_pattern *p;        /* of A, or of A' */
-    const int64_t *from;   /* A' : entry of A; else NULL */
+    const int64_t *from;   /* A' where entries are told apart: entry of A; else NULL */
     FtB_Semiring semiring; /* whose bound blocks the message reads */
     ftb_message message;
     FtB_Type type; /* of the result */
@@ -43,7 +43,7 @@ static GrB_Info read_slots(call *c, FtB_Arg C, FtB_Arg E, FtB_Arg M, FtB_Arg acc
         goto done;
     }
     if (c->flags.transpose0)
-        FTB_CHECK(ftb_pattern_transpose(c->A->pattern, &c->p, &c->from));
+        FTB_CHECK(ftb_pattern_transpose(c->A->pattern, &c->p, NULL));
     if (c->B->nrows != c->p->ncols) {
         info = ftb_fail(GrB_DIMENSION_MISMATCH, "B: %lld x %lld; expected %lld rows, the columns of A%s",
                         (long long)c->B->nrows, (long long)c->B->ncols, (long long)c->p->ncols,
@@ -56,6 +56,16 @@ static GrB_Info read_slots(call *c, FtB_Arg C, FtB_Arg E, FtB_Arg M, FtB_Arg acc
                         c->flags.transpose0 ? "'" : "");
 done:
     return info;
+}
+
+/* Whether anything is read or told by entry: then those of A' are found in A. */
+static bool reads_entries(const call *c)
+{
+    bool reads = c->E || ftb_message_reads(&c->message, "e") ||
+                 (c->A->width > 0 && ftb_message_reads(&c->message, "edge")) || c->message.function;
+    for (int f = 0; f < c->message.nfeeds; f++)
+        reads |= c->message.feeds[f].side == FTB_SIDE_EDGE;
+    return reads;
 }
 
 static GrB_Info make_message(call *c, FtB_Arg semiring)
@@ -71,6 +81,8 @@ static GrB_Info make_message(call *c, FtB_Arg semiring)
         goto done;
     }
     c->repeated = c->semiring->domain && !ftb_message_reads(&c->message, "src");
+    if (c->flags.transpose0 && reads_entries(c))
+        FTB_CHECK(ftb_pattern_transpose(c->A->pattern, &c->p, &c->from));
     FTB_CHECK(ftb_message_block(&c->message, "src", FTB_SIDE_COL, c->B, c->B->heads));
     FTB_CHECK(ftb_message_values(&c->message, "edge", c->A, c->from));
     FTB_CHECK(ftb_message_indices(&c->message, c->p, false, c->from));
