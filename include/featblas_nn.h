@@ -194,9 +194,10 @@ FtB_Var FtB_add(FtB_Var x, FtB_Var y);           /**< x + y; y may have one row 
 FtB_Var FtB_subtract(FtB_Var x, FtB_Var y);      /**< x - y; y may have one row */
 FtB_Var FtB_times(FtB_Var x, FtB_Var y);         /**< x y, value by value; y may have one row or one column */
 
-/** Dropout: each value becomes 0 with this probability, the others grow by 1 / (1 - probability). Value
- * number k of run r draws Philox4x32-10 (seed; k, r, operation). Of a sparse input, its entries are dropped.
- *  @param x any. @param probability in [0, 1). */
+/** Dropout: in training each value becomes 0 with this probability (a multiple of 2^-16), the others grow by
+ * 1 / (1 - probability). What value number k of a run gets depends on the tape's seed, the run, the operation
+ * and k alone (Philox4x32-10). Of a sparse input, its entries are dropped. @param x any. @param probability
+ * in [0, 1). */
 FtB_Var FtB_dropout(FtB_Var x, double probability);
 
 /* ------------------------------------------------------------------------------------- shapes */

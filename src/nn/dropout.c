@@ -2,37 +2,37 @@
  * the same mask again, so nothing is stored. Of a sparse input the entries are dropped. Srivastava et al.,
  * JMLR 2014. */
 #include "nn/nn.h"
-#include "nn/random.h"
 
-#define CHUNK 1024 /* values between two looks at how rows lie */
+#include "cpu/dropout.h"
+
+#include <math.h>
+
+#define CHUNK (8 * FTB_DROPOUT_BLOCK) /* values between two looks at how rows lie */
 
 typedef struct dropout {
     double probability;
 } dropout;
 
-/* What X is multiplied by from value `first` on: a multiple of 4. */
-static void draw(float *factor, uint64_t seed, int64_t first, int64_t count, float probability)
-{
-    const float scale = 1 / (1 - probability);
-    for (int64_t k = 0; k < count; k += 4) {
-        uint32_t words[4];
-        ftb_random_words(words, seed, (uint64_t)(first + k) / 4, 0);
-        for (int64_t t = 0; t < 4 && k + t < count; t++)
-            factor[k + t] = ftb_random_unit(words[t]) < probability ? 0 : scale;
-    }
-}
-
 /* to[k] = from[k] * factor[k], or that added. */
+#define SCALE(name, real)                                                                                    \
+    static void name(real *to, const real *from, const float *factor, int64_t count, bool add)               \
+    {                                                                                                        \
+        if (add)                                                                                             \
+            for (int64_t k = 0; k < count; k++)                                                              \
+                to[k] += from[k] * (real)factor[k];                                                          \
+        else                                                                                                 \
+            for (int64_t k = 0; k < count; k++)                                                              \
+                to[k] = from[k] * (real)factor[k];                                                           \
+    }
+SCALE(scale_f32, float)
+SCALE(scale_f64, double)
+
 static void scale(void *to, const void *from, const float *factor, int64_t count, FtB_Type type, bool add)
 {
-    for (int64_t k = 0; k < count; k++)
-        if (type == FTB_FP32) {
-            float x = ((const float *)from)[k] * factor[k];
-            ((float *)to)[k] = add ? ((float *)to)[k] + x : x;
-        } else {
-            double x = ((const double *)from)[k] * (double)factor[k];
-            ((double *)to)[k] = add ? ((double *)to)[k] + x : x;
-        }
+    if (type == FTB_FP32)
+        scale_f32(to, from, factor, count, add);
+    else
+        scale_f64(to, from, factor, count, add);
 }
 
 /* Y's values in row-major order, numbered through; leading dimensions may differ. */
@@ -40,13 +40,18 @@ static void run(FtB_Block Y, FtB_Block X, uint64_t seed, double probability, boo
 {
     int64_t count = Y->nrows * Y->ncols, chunks = (count + CHUNK - 1) / CHUNK;
     size_t size = FtB_Type_size(Y->type);
+    const uint32_t threshold = (uint32_t)lrint(probability * 65536);
+    const float keep = (float)(1 / (1 - threshold / 65536.0));
+    bool flat = Y->ld == Y->ncols && X->ld == X->ncols;
 #pragma omp parallel for schedule(static) num_threads(ftb_threads(Y->ctx)) if (chunks > 16)
     for (int64_t c = 0; c < chunks; c++) {
         float factor[CHUNK];
         int64_t first = c * CHUNK, end = ftb_min(count, first + CHUNK);
-        draw(factor, seed, first, end - first, (float)probability);
+        for (int64_t k = first; k < end; k += FTB_DROPOUT_BLOCK)
+            FTB_PICK(ftb_dropout_factors)
+            (factor + (k - first), seed, (uint64_t)(k / FTB_DROPOUT_BLOCK), threshold, keep);
         for (int64_t k = first; k < end;) {
-            int64_t i = k / Y->ncols, j = k % Y->ncols, run = ftb_min(end - k, Y->ncols - j);
+            int64_t i = k / Y->ncols, j = k % Y->ncols, run = flat ? end - k : ftb_min(end - k, Y->ncols - j);
             scale((char *)Y->data + (size_t)(i * Y->ld + j) * size,
                   (const char *)X->data + (size_t)(i * X->ld + j) * size, factor + (k - first), run, Y->type,
                   add);
@@ -102,7 +107,7 @@ FtB_Var FtB_dropout(FtB_Var x, double probability)
     const ftb_nn_node *in = ftb_var(x, "FtB_dropout", "x");
     if (!in)
         return ftb_var_lost(x);
-    if (!(probability >= 0 && probability < 1))
+    if (!(probability >= 0 && probability <= 1 - 0x1p-16))
         return ftb_var_failed(
             x.tape,
             ftb_fail(GrB_INVALID_VALUE, "FtB_dropout: probability is %g; expected 0 <= p < 1", probability));
