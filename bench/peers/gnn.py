@@ -4,7 +4,7 @@
 INPUT is a graph, .npz as scipy writes it, or a folder with edges.mtx, features.mtx, labels.txt and split.txt; where it
 is neither, $FEATBLAS_DATA/cora. PEER is pyg or dgl, CASE one of CASES, PHASE forward (inference, without gradients) or
 epoch (forward, loss, backward, Adam). VARIANT forces what is else the fastest measured: how PyG holds the graph
-(sparse: torch_sparse.SparseTensor; csr: torch's; coo: edge_index), DGL's libxsmm (xsmm, plain).
+(csr: torch's sparse matrix; coo: edge_index), DGL's libxsmm (xsmm, plain).
 
 Prints one JSON line: case, threads, variant, seconds and cpu (medians of REPEATS, after REPEATS / 10 more to warm up),
 check, bytes (the graph's entries), setup (seconds to make graph and model), resident (bytes when both are made), peak
@@ -35,7 +35,7 @@ CASES = {
     "arxiv-gcn": dict(model="gcn", features=128, hidden=256, classes=40, layers=3, both_ways=True),
 }
 VARIANTS = {
-    "pyg": {"gcn": "csr", "sage": "csr", "gat": "sparse"},
+    "pyg": {"gcn": "csr", "sage": "csr", "gat": "csr"},
     "dgl": {"gcn": "xsmm", "sage": "xsmm", "gat": "xsmm"},
 }
 
@@ -155,16 +155,6 @@ def network(task, layers, graph):
     return Network()
 
 
-def fastest(peer, model):
-    """The variant measured to be the fastest of those that can be imported."""
-    if peer == "pyg" and model == "gat":
-        try:
-            import torch_sparse  # noqa: F401
-        except ImportError:
-            return "coo"
-    return VARIANTS[peer][model]
-
-
 def normalised(graph):
     """D^-1/2 (A + I) D^-1/2, whose loops are in `graph`."""
     import numpy as np
@@ -180,12 +170,10 @@ def pyg_graph(task, variant):
     n = task.graph.shape[0]
     values = torch.from_numpy(normalised(task.graph)) if task.model == "gcn" else None
     if variant == "csr":
+        if task.model == "gat":
+            rows, columns = rows.long(), columns.long()
         values = torch.ones(len(columns)) if values is None else values
         return torch.sparse_csr_tensor(rows, columns, values, (n, n)), None
-    if variant == "sparse":
-        from torch_sparse import SparseTensor
-        graph = SparseTensor(rowptr=rows.long(), col=columns.long(), value=values, sparse_sizes=(n, n), is_sorted=True)
-        return graph.fill_cache_(), None
     return torch.stack([columns.long(), torch.repeat_interleave(torch.arange(n), rows.diff())]), values
 
 
@@ -341,7 +329,7 @@ def main():
     say = {"case": argument, "threads": threads}
     try:
         prepare(threads)
-        variant = say["variant"] = forced[0] if forced else fastest(peer, CASES[case]["model"])
+        variant = say["variant"] = forced[0] if forced else VARIANTS[peer][CASES[case]["model"]]
         repeats = int(sys.argv[4]) if len(sys.argv) > 4 else 100 if case.startswith("cora") else 1
         say.update(measure(path, case, phase, libraries[peer], variant, repeats))
     except (ImportError, Skip) as error:
