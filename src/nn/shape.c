@@ -35,7 +35,7 @@ bool ftb_var_row(int64_t *at, const ftb_nn_node *x, FtB_Parameter p, const char 
     return true;
 }
 
-static void add_row(void *to, const void *from, int64_t count, FtB_Type type)
+void ftb_row_add(void *to, const void *from, int64_t count, FtB_Type type)
 {
     if (type == FTB_FP32) {
         float *restrict y = to;
@@ -58,7 +58,7 @@ void ftb_columns_copy(FtB_Block to, int64_t at, FtB_Block from, int64_t start, i
         char *y = (char *)to->data + (size_t)(i * to->ld + at) * size;
         const char *x = (const char *)from->data + (size_t)(i * from->ld + start) * size;
         if (add)
-            add_row(y, x, ncols, to->type);
+            ftb_row_add(y, x, ncols, to->type);
         else
             memcpy(y, x, bytes);
     }
