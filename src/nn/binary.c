@@ -18,6 +18,8 @@ static GrB_Info forward(ftb_nn_node *n, const ftb_nn_call *c)
 static GrB_Info share(FtB_Block to, bool add, const char *text, FtB_Block dout, FtB_Block other)
 {
     FtB_Block whole = NULL;
+    if (!add && to->data == dout->data && strcmp(text, "x") == 0)
+        return GrB_SUCCESS; /* it lies where it should */
     if (to->nrows == dout->nrows && to->ncols == dout->ncols)
         return FtB_eWiseMult(to, NULL, ftb_plus_if(add), text, dout, other, NULL);
     GrB_Info info = FtB_Block_new(&whole, dout->nrows, dout->ncols, dout->type);

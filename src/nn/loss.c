@@ -1,9 +1,15 @@
-/* Losses: means over masked rows, with their gradients from what forward kept.
+/* Losses: means over masked rows, and their gradients.
  *
- * cross_entropy: L = mean of log(sum exp x_i) - x_i[label]; dx_i = (softmax(x_i) - e_label) / count. */
+ * cross_entropy: L = mean of log(sum exp x_i) - x_i[label]; dx_i = (softmax(x_i) - e_label) / count. The
+ * softmax is that of attention's rows; the sum of exponentials is one over its greatest value, that of the
+ * greatest x. */
 #include "nn/nn.h"
 
+#include "cpu/heads.h"
+#include "cpu/softmax.h"
+
 #include <math.h>
+#include <omp.h>
 
 typedef enum kind { CLASSES, BINARY, SQUARED } kind;
 
@@ -16,27 +22,44 @@ typedef struct loss {
 
 static bool counts(const loss *l, int64_t i) { return !l->mask || l->mask[i]; }
 
-static double at(FtB_Block X, int64_t i, int64_t j) { return ftb_get_real(X->data, X->type, i * X->ld + j); }
-
-static double log_sum(FtB_Block X, int64_t i)
+static double value_of(const void *values, FtB_Type type, int64_t k)
 {
-    double most = -INFINITY, sum = 0;
-    for (int64_t j = 0; j < X->ncols; j++)
-        most = fmax(most, at(X, i, j));
-    for (int64_t j = 0; j < X->ncols; j++)
-        sum += exp(at(X, i, j) - most);
-    return most + log(sum);
+    return type == FTB_FP32 ? (double)((const float *)values)[k] : ((const double *)values)[k];
+}
+
+static double at(FtB_Block X, int64_t i, int64_t j) { return value_of(X->data, X->type, i * X->ld + j); }
+
+/* Row i's softmax, X->ncols values of X's type. */
+static void softmax(void *to, FtB_Block X, int64_t i)
+{
+    double scratch[2 * FTB_LANES]; /* of one head: a maximum and a sum per lane */
+    const char *from = (const char *)X->data + (size_t)(i * X->ld) * FtB_Type_size(X->type);
+    if (X->type == FTB_FP32)
+        FTB_PICK(ftb_softmax_row_f32)(to, from, X->ncols, 1, scratch);
+    else
+        FTB_PICK(ftb_softmax_row_f64)(to, from, X->ncols, 1, scratch);
+}
+
+/* log(sum exp x_i) - x_i[label]; p: room for a row. */
+static double class_loss(void *p, FtB_Block X, int64_t i, int32_t label)
+{
+    int64_t most = 0;
+    softmax(p, X, i);
+    for (int64_t j = 1; j < X->ncols; j++)
+        if (at(X, i, j) > at(X, i, most))
+            most = j;
+    return (at(X, i, most) - at(X, i, label)) - log(value_of(p, X->type, most));
 }
 
 /* log(1 + exp(-|x|)) + max(x, 0) - x t */
 static double binary_term(double x, double t) { return log1p(exp(-fabs(x))) + fmax(x, 0) - x * t; }
 
-static double row_loss(const loss *l, const ftb_nn_call *c, int64_t i)
+static double row_loss(const loss *l, const ftb_nn_call *c, int64_t i, void *room)
 {
     FtB_Block X = c->in[0];
     double sum = 0;
     if (l->kind == CLASSES)
-        return log_sum(X, i) - at(X, i, l->labels[i]);
+        return class_loss(room, X, i, l->labels[i]);
     for (int64_t j = 0; j < X->ncols; j++) {
         double x = at(X, i, j), t = at(c->in[1], i, j);
         sum += l->kind == BINARY ? binary_term(x, t) : (x - t) * (x - t);
@@ -49,35 +72,44 @@ static double terms(const loss *l, FtB_Block X)
     return (double)l->counted * (l->kind == CLASSES ? 1 : (double)X->ncols);
 }
 
+/* One row per thread, for what a row's softmax is. */
+static char *rooms_new(const ftb_nn_call *c, size_t *room)
+{
+    *room = ((size_t)c->in[0]->ncols * FtB_Type_size(c->in[0]->type) + 63) / 64 * 64;
+    return ftb_new(c->ctx, ftb_threads(c->ctx), *room);
+}
+
 static GrB_Info forward(ftb_nn_node *n, const ftb_nn_call *c)
 {
     const loss *l = n->state;
     FtB_Block X = c->in[0];
     enum { ROWS = 4096 }; /* of a partial sum: the order of additions does not depend on threads */
     int64_t parts = (X->nrows + ROWS - 1) / ROWS;
-    double total = 0, *sums = ftb_new0(c->ctx, ftb_max(parts, 1), sizeof *sums);
-    if (!sums)
+    size_t room;
+    char *rooms = rooms_new(c, &room);
+    double total = 0, *sums = rooms ? ftb_new0(c->ctx, ftb_max(parts, 1), sizeof *sums) : NULL;
+    if (!sums) {
+        ftb_delete(rooms);
         return ftb_nomem();
+    }
 #pragma omp parallel for schedule(static) num_threads(ftb_threads(c->ctx)) if (parts > 1)
     for (int64_t p = 0; p < parts; p++)
         for (int64_t i = p * ROWS; i < ftb_min(X->nrows, (p + 1) * ROWS); i++)
             if (counts(l, i))
-                sums[p] += row_loss(l, c, i);
+                sums[p] += row_loss(l, c, i, rooms + (size_t)omp_get_thread_num() * room);
     for (int64_t p = 0; p < parts; p++)
         total += sums[p];
     total /= terms(l, X);
     ftb_cast(c->out->data, c->out->type, &total, FTB_FP64, 1);
     ftb_delete(sums);
+    ftb_delete(rooms);
     return GrB_SUCCESS;
 }
 
-/* d loss / d x(i, j), without the mean */
-static double slope(const loss *l, const ftb_nn_call *c, int64_t i, int64_t j, double log_of_sum)
+/* d loss / d x(i, j) of targets, without the mean */
+static double slope(const loss *l, const ftb_nn_call *c, int64_t i, int64_t j)
 {
-    double x = at(c->in[0], i, j);
-    if (l->kind == CLASSES)
-        return exp(x - log_of_sum) - (j == l->labels[i]);
-    double t = at(c->in[1], i, j);
+    double x = at(c->in[0], i, j), t = at(c->in[1], i, j);
     return l->kind == BINARY ? 1 / (1 + exp(-x)) - t : 2 * (x - t);
 }
 
@@ -92,20 +124,33 @@ static void put(FtB_Block X, int64_t i, int64_t j, double value, bool add)
     }
 }
 
+static void row_gradient(const loss *l, const ftb_nn_call *c, int64_t i, double factor, void *room)
+{
+    FtB_Block X = c->in[0], dX = c->din[0];
+    bool counted = counts(l, i), classes = counted && l->kind == CLASSES;
+    if (classes)
+        softmax(room, X, i);
+    for (int64_t j = 0; j < X->ncols; j++) {
+        double value = classes   ? value_of(room, X->type, j) - (j == l->labels[i])
+                       : counted ? slope(l, c, i, j)
+                                 : 0;
+        put(dX, i, j, factor * value, c->add[0]);
+    }
+}
+
 static GrB_Info gradient(ftb_nn_node *n, const ftb_nn_call *c)
 {
     const loss *l = n->state;
-    FtB_Block X = c->in[0], dX = c->din[0];
+    FtB_Block X = c->in[0];
     double factor = at(c->dout, 0, 0) / terms(l, X);
-    if (c->din[1])
-        return ftb_fail(GrB_INVALID_VALUE, "targets have no gradient");
+    size_t room;
+    char *rooms = rooms_new(c, &room);
+    if (!rooms)
+        return ftb_nomem();
 #pragma omp parallel for schedule(static) num_threads(ftb_threads(c->ctx)) if (X->nrows > 1024)
-    for (int64_t i = 0; i < X->nrows; i++) {
-        bool counted = counts(l, i);
-        double log_of_sum = counted && l->kind == CLASSES ? log_sum(X, i) : 0;
-        for (int64_t j = 0; j < X->ncols; j++)
-            put(dX, i, j, counted ? factor * slope(l, c, i, j, log_of_sum) : 0, c->add[0]);
-    }
+    for (int64_t i = 0; i < X->nrows; i++)
+        row_gradient(l, c, i, factor, rooms + (size_t)omp_get_thread_num() * room);
+    ftb_delete(rooms);
     return GrB_SUCCESS;
 }
 
