@@ -190,9 +190,9 @@ FtB_Var FtB_sigmoid(FtB_Var x);                  /**< 1 / (1 + exp(-x)) */
 FtB_Var FtB_tanh(FtB_Var x);                     /**< hyperbolic tangent */
 FtB_Var FtB_gelu(FtB_Var x);                     /**< x Phi(x), Phi by tanh, as in the paper of 2016 */
 FtB_Var FtB_scale(FtB_Var x, double factor);     /**< factor x */
-FtB_Var FtB_add(FtB_Var x, FtB_Var y);           /**< x + y; y may have one row */
-FtB_Var FtB_subtract(FtB_Var x, FtB_Var y);      /**< x - y; y may have one row */
-FtB_Var FtB_times(FtB_Var x, FtB_Var y);         /**< x y, value by value; y may have one row or one column */
+FtB_Var FtB_add(FtB_Var x, FtB_Var y);           /**< x + y; y may have one row or column, or both */
+FtB_Var FtB_subtract(FtB_Var x, FtB_Var y);      /**< x - y; y may have one row or column, or both */
+FtB_Var FtB_times(FtB_Var x, FtB_Var y);         /**< x y, value by value; y as of FtB_add */
 
 /** Dropout: in training each value becomes 0 with this probability (a multiple of 2^-16), the others grow by
  * 1 / (1 - probability). What value number k of a run gets depends on the tape's seed, the run, the operation

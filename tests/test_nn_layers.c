@@ -129,6 +129,55 @@ static void mlp(double *y, FtB_Layer l, const ref_graph *g, const double *src, c
     ref_mlp(y, g, l->options.aggregate ? l->options.aggregate : "max", src, dst, &w);
 }
 
+static void gin(double *y, FtB_Layer l, const ref_graph *g, const double *src, const double *dst)
+{
+    const ref_mlp_weights w = {weights(l, "nn.0.weight"),
+                               weights(l, "nn.0.bias"),
+                               weights(l, "nn.2.weight"),
+                               weights(l, "nn.2.bias"),
+                               l->in,
+                               l->options.hidden ? l->options.hidden : l->out,
+                               l->out};
+    ref_gin(y, g, src, dst, *weights(l, "eps"), &w);
+}
+
+static void edgeconv(double *y, FtB_Layer l, const ref_graph *g, const double *src, const double *dst)
+{
+    const ref_mlp_weights w = {weights(l, "nn.0.weight"),
+                               weights(l, "nn.0.bias"),
+                               weights(l, "nn.2.weight"),
+                               weights(l, "nn.2.bias"),
+                               2 * l->in,
+                               l->options.hidden,
+                               l->out};
+    ref_edgeconv(y, g, l->options.aggregate ? l->options.aggregate : "max", src, dst, &w);
+}
+
+static void pna(double *y, FtB_Layer l, const ref_graph *g, const double *src, const double *dst)
+{
+    ref_pna_weights w = {weights(l, "pre_nns.0.0.weight"),
+                         weights(l, "pre_nns.0.0.bias"),
+                         weights(l, "post_nns.0.0.weight"),
+                         weights(l, "post_nns.0.0.bias"),
+                         weights(l, "lin.weight"),
+                         weights(l, "lin.bias"),
+                         l->options.log_degree};
+    for (int64_t i = 0; i < g->m && l->options.log_degree == 0; i++) {
+        double degree = 0;
+        for (int64_t e = 0; e < g->count; e++)
+            degree += g->i[e] == i;
+        w.log_degree += log(degree + 1) / (double)g->m;
+    }
+    w.log_degree = w.log_degree > 0 ? w.log_degree : 1;
+    ref_pna(y, g, src, dst, &w, l->in, l->out);
+}
+
+static void rgcn(double *y, FtB_Layer l, const ref_graph *g, const double *src, const double *dst)
+{
+    ref_rgcn(y, g, src, dst, weights(l, "weight"), weights(l, "root"), weights(l, "bias"),
+             l->options.relations, l->in, l->options.in_dst ? l->options.in_dst : l->in, l->out);
+}
+
 static const spec specs[] = {
     {"gcn", 4, 3, {0}, gcn, PLAIN, true, false},
     {"gcn", 3, 4, {.no_bias = true, .no_self_loops = true}, gcn, PLAIN, true, false},
@@ -147,6 +196,19 @@ static const spec specs[] = {
     {"mlp", 4, 3, {0}, mlp, PLAIN, false, false},
     {"mlp", 4, 3, {.aggregate = "mean", .no_bias = true}, mlp, PLAIN, false, false},
     {"mlp", 3, 4, {.aggregate = "sum"}, mlp, PLAIN, false, false},
+    {"gin", 4, 3, {.train_eps = true}, gin, PLAIN, false, false},
+    {"gin", 3, 4, {.hidden = 5, .no_bias = true, .train_eps = true}, gin, PLAIN, false, true},
+    {"gin", 3, 4, {.hidden = 2, .eps = 0.5}, gin, PLAIN, false, false},
+    {"edgeconv", 4, 3, {0}, edgeconv, PLAIN, false, false},
+    {"edgeconv", 3, 4, {.aggregate = "mean", .no_bias = true}, edgeconv, PLAIN, false, false},
+    {"edgeconv", 3, 2, {.aggregate = "sum", .hidden = 4}, edgeconv, PLAIN, false, false},
+    {"edgeconv", 3, 2, {.hidden = 4}, edgeconv, PLAIN, false, false},
+    {"edgeconv", 3, 2, {.hidden = 4, .no_bias = true}, edgeconv, PLAIN, false, false},
+    {"pna", 3, 2, {0}, pna, PLAIN, false, false},
+    {"pna", 2, 3, {.no_bias = true, .log_degree = 1.5}, pna, PLAIN, false, false},
+    {"rgcn", 4, 3, {.relations = 3}, rgcn, TYPED, false, false},
+    {"rgcn", 3, 4, {.relations = 5, .no_root = true}, rgcn, TYPED, false, false},
+    {"rgcn", 3, 4, {.relations = 3, .no_bias = true, .in_dst = 2}, rgcn, TYPED, false, false},
 };
 enum { SPECS = sizeof specs / sizeof *specs };
 
@@ -339,6 +401,12 @@ static void options_that_are_refused(void **state)
     assert_fails(GrB_DIMENSION_MISMATCH, "appnp: 3 to 4 columns", FtB_Layer_new(&layer, "appnp", 3, 4, NULL));
     assert_fails(GrB_INVALID_VALUE, "teleport is 2",
                  FtB_Layer_new(&layer, "appnp", 3, 3, FTB_LAYER_OPTIONS(.teleport = 2)));
+    assert_fails(GrB_INVALID_VALUE, "rgcn: options: relations is 0",
+                 FtB_Layer_new(&layer, "rgcn", 3, 3, NULL));
+    assert_fails(GrB_INVALID_VALUE, "pna: options: log_degree is -1",
+                 FtB_Layer_new(&layer, "pna", 3, 3, FTB_LAYER_OPTIONS(.log_degree = -1)));
+    assert_fails(GrB_INVALID_VALUE, "edgeconv: options: aggregate is 'min'",
+                 FtB_Layer_new(&layer, "edgeconv", 3, 3, FTB_LAYER_OPTIONS(.aggregate = "min")));
     assert_fails(GrB_INVALID_VALUE, "unknown kind 'gnc'", FtB_Layer_new(&layer, "gnc", 3, 3, NULL));
     assert_fails(GrB_INVALID_VALUE, "in_dst",
                  FtB_Layer_new(&layer, "sage", 3, 3, FTB_LAYER_OPTIONS(.in_dst = -1)));
@@ -350,7 +418,7 @@ static void refuse(const char *kind, const graph *g, int64_t columns, GrB_Info c
     FtB_Tape tape;
     FtB_Layer layer;
     FtB_Block X, D;
-    assert_ok(FtB_Layer_new(&layer, kind, 3, 3, FTB_LAYER_OPTIONS(.type = FTB_FP64)));
+    assert_ok(FtB_Layer_new(&layer, kind, 3, 3, FTB_LAYER_OPTIONS(.type = FTB_FP64, .relations = 2)));
     assert_ok(FtB_Block_new(&X, g->ref.n, columns, FTB_FP64));
     assert_ok(FtB_Block_new(&D, g->ref.m, columns, FTB_FP64));
     assert_ok(FtB_Tape_new(&tape, 1));
@@ -371,6 +439,13 @@ static void graphs_that_are_refused(void **state)
     refuse("sgc", &g, 3, GrB_DIMENSION_MISMATCH, "sgc: A is 5 x 8; expected a square matrix");
     refuse("appnp", &g, 3, GrB_DIMENSION_MISMATCH, "appnp: A is 5 x 8; expected a square matrix");
     refuse("sage", &g, 4, GrB_DIMENSION_MISMATCH, "sage, src: 8 x 4 fp64; expected 8 x 3");
+    refuse("rgcn", &g, 3, GrB_DIMENSION_MISMATCH, "A has 0 values per entry; expected one, an edge type");
+    FtB_Matrix_free(&g.A);
+    graph_new(&g, HUB, TYPED);
+    FtB_Matrix_free(&g.A);
+    assert_ok(FtB_Matrix_build(&g.A, FTB_FP64, 7, 7, 1, 1, (int64_t[]){4}, (int64_t[]){2}, (double[]){2},
+                               FTB_DUP_ERROR, NULL));
+    refuse("rgcn", &g, 3, GrB_INVALID_VALUE, "rgcn: A(4, 2) is 2; expected an edge type, 0 to 1");
     FtB_Matrix_free(&g.A);
 }
 
@@ -382,7 +457,7 @@ static GrB_Info train_once(void *arg)
     graph g = {0};
     FtB_Tape tape = NULL;
     FtB_Layer layer = NULL;
-    FtB_Block X = NULL;
+    FtB_Block X = NULL, T = NULL;
     FtB_Layer_options options = s->options;
     options.size = sizeof options;
     options.in_dst = 0;
@@ -393,6 +468,8 @@ static GrB_Info train_once(void *arg)
     if (info == GrB_SUCCESS)
         info = FtB_Block_new(&X, 4, s->in, FTB_FP32);
     if (info == GrB_SUCCESS)
+        info = FtB_Block_new(&T, 4, s->out, FTB_FP32);
+    if (info == GrB_SUCCESS)
         info = FtB_Layer_new(&layer, s->kind, s->in, s->out, &options);
     if (info == GrB_SUCCESS)
         info = FtB_Tape_new(&tape, 1);
@@ -402,7 +479,10 @@ static GrB_Info train_once(void *arg)
         FtB_Block Y;
         info = FtB_evaluate(&Y, y);
         FtB_Block_free(&Y);
+        if (info == GrB_SUCCESS && FtB_Layer_count(layer) > 0)
+            info = FtB_backward(FtB_squared_error(y, FtB_input(tape, T), NULL));
     }
+    FtB_Block_free(&T);
     FtB_Tape_free(&tape);
     FtB_Layer_free(&layer);
     FtB_Block_free(&X);

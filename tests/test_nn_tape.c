@@ -86,6 +86,12 @@ static FtB_Var use_times(FtB_Var x, FtB_Var y, FtB_Matrix A)
     (void)A;
     return FtB_times(x, FtB_tanh(y));
 }
+static FtB_Var use_scalar(FtB_Var x, FtB_Var y, FtB_Matrix A)
+{
+    const int64_t third = 2;
+    (void)A;
+    return FtB_times(x, FtB_columns(FtB_rows(y, &third, 1), 1, 1));
+}
 static FtB_Var use_self(FtB_Var x, FtB_Var y, FtB_Matrix A)
 {
     (void)A;
@@ -136,7 +142,8 @@ static void check_operation(unary op)
     FtB_Var y = op(FtB_linear(x, p[0], p[1]), FtB_linear(x, p[2], NULL), A);
     FtB_Var loss = FtB_cross_entropy(FtB_linear(y, p[3], NULL), labels, mask);
     int used = op == use_add || op == use_subtract || op == use_times || op == use_sum || op == use_max ||
-               op == use_mean || op == use_transposed || op == use_edges || op == use_heads;
+               op == use_mean || op == use_transposed || op == use_edges || op == use_heads ||
+               op == use_scalar;
     FtB_Parameter without[] = {p[0], p[1], p[3]};
     assert_gradients(loss, used ? p : without, used ? 4 : 3, 1e-6);
     assert_gradients(loss, used ? p : without, used ? 4 : 3, 1e-6); /* once more on the same record */
@@ -149,9 +156,10 @@ static void check_operation(unary op)
 
 static void gradients(void **state)
 {
-    static const unary operations[] = {
-        use_relu, use_leaky, use_elu,        use_sigmoid,  use_tanh,  use_gelu, use_scale, use_add,  use_sum,
-        use_max,  use_mean,  use_transposed, use_subtract, use_times, use_self, use_edges, use_heads};
+    static const unary operations[] = {use_relu,  use_leaky,      use_elu,      use_sigmoid, use_tanh,
+                                       use_gelu,  use_scale,      use_add,      use_sum,     use_max,
+                                       use_mean,  use_transposed, use_subtract, use_times,   use_self,
+                                       use_edges, use_heads,      use_scalar};
     (void)state;
     for (size_t k = 0; k < sizeof operations / sizeof *operations; k++)
         check_operation(operations[k]);

@@ -41,8 +41,12 @@ typedef struct FtB_Layer_options {
 /* clang-format off */
 #define FTB_LAYERS(X)                                                                                        \
     X(appnp, "hops, teleport, no_self_loops", "z_i <- (1 - a) (sum over j of z_j / sqrt(d_i d_j)) + a x_i, K times") \
+    X(edgeconv, "aggregate, hidden, no_bias", "max over j of h([x_i, x_j - x_i]), h a map, or two (hidden) and relu between") \
     X(gcn, "no_bias, no_self_loops", "sum over j of x_j W / sqrt(d_i d_j)") \
+    X(gin, "eps, train_eps, hidden, no_bias", "relu(((1 + eps) x_i + sum over j of x_j) W + b) W' + b'") \
     X(mlp, "aggregate, no_bias", "max over j of relu((x_i + x_j) W + b)") \
+    X(pna, "log_degree, no_bias", "[x_i, S, a_i S, S / a_i] W, S = mean, min, max, std over j of [x_i, x_j] U") \
+    X(rgcn, "relations, in_dst, no_bias, no_root", "sum over types r of (mean over j of x_j) W_r, + x_i W + b") \
     X(sage, "aggregate, in_dst, no_bias, no_root", "(mean over j of x_j) W_l + b + x_i W_r") \
     X(sgc, "hops, no_bias, no_self_loops", "sum over j of (S^K)_ij x_j W + b")
 /* clang-format on */

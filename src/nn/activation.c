@@ -23,7 +23,9 @@ static const function relu = {"relu", "max(x, 0)", "y > 0 ? x : 0", false},
                               "tanh(0.7978845608028654 * (y + 0.044715 * y * y * y))) * "
                               "0.7978845608028654 * (1 + 0.134145 * y * y))",
                               true},
-                      multiple = {"scale", "c * x", "c * x", false};
+                      multiple = {"scale", "c * x", "c * x", false},
+                      deviation = {"deviation", "x > 0.00001 ? sqrt(x) : 0", "y > 0 ? 0.5 * x / y : 0",
+                                   false};
 
 typedef struct activation {
     const function *f;
@@ -126,3 +128,4 @@ FtB_Var FtB_sigmoid(FtB_Var x) { return record(x, &sigmoid, 0); }
 FtB_Var FtB_tanh(FtB_Var x) { return record(x, &hyperbolic, 0); }
 FtB_Var FtB_gelu(FtB_Var x) { return record(x, &gelu, 0); }
 FtB_Var FtB_scale(FtB_Var x, double factor) { return record(x, &multiple, factor); }
+FtB_Var ftb_deviation(FtB_Var x) { return record(x, &deviation, 0); }

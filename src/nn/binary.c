@@ -1,4 +1,5 @@
-/* Sums, differences and products of two variables; the second may have one row or one column for all. */
+/* Sums, differences and products of two variables; the second may have one row or one column for all, or be
+ * 1 x 1. */
 #include "nn/nn.h"
 
 enum { ADD, SUBTRACT, TIMES };
@@ -14,6 +15,21 @@ static GrB_Info forward(ftb_nn_node *n, const ftb_nn_call *c)
                          NULL);
 }
 
+/* to = or += whole, summed over the rows, the columns, or both. */
+static GrB_Info fold(FtB_Block to, bool add, FtB_Block whole)
+{
+    FtB_Block column = NULL;
+    if (to->ncols == whole->ncols || to->nrows == whole->nrows)
+        return FtB_reduce(to, NULL, ftb_plus_if(add), "plus", whole, to->nrows == 1 ? FTB_DESC_T0 : NULL);
+    GrB_Info info = FtB_Block_new(&column, whole->nrows, 1, whole->type);
+    if (info == GrB_SUCCESS)
+        info = FtB_reduce(column, NULL, NULL, "plus", whole, NULL);
+    if (info == GrB_SUCCESS)
+        info = FtB_reduce(to, NULL, ftb_plus_if(add), "plus", column, FTB_DESC_T0);
+    FtB_Block_free(&column);
+    return info;
+}
+
 /* dx or dy += what text makes of dout and the other operand. */
 static GrB_Info share(FtB_Block to, bool add, const char *text, FtB_Block dout, FtB_Block other)
 {
@@ -25,8 +41,8 @@ static GrB_Info share(FtB_Block to, bool add, const char *text, FtB_Block dout, 
     GrB_Info info = FtB_Block_new(&whole, dout->nrows, dout->ncols, dout->type);
     if (info == GrB_SUCCESS)
         info = FtB_eWiseMult(whole, NULL, NULL, text, dout, other, NULL);
-    if (info == GrB_SUCCESS) /* summed over what was broadcast */
-        info = FtB_reduce(to, NULL, ftb_plus_if(add), "plus", whole, to->nrows == 1 ? FTB_DESC_T0 : NULL);
+    if (info == GrB_SUCCESS)
+        info = fold(to, add, whole);
     FtB_Block_free(&whole);
     return info;
 }
@@ -72,11 +88,11 @@ static FtB_Var record(FtB_Var x, FtB_Var y, int what)
         return ftb_var_lost(x);
     bool places = a->graph ? b->graph && b->graph->pattern == a->graph->pattern : !b->graph;
     if (a->sparse || b->sparse || !places || a->type != b->type || (b->nrows != a->nrows && b->nrows != 1) ||
-        (b->ncols != a->ncols && b->ncols != 1) ||
-        (b->nrows == 1 && b->ncols == 1 && a->ncols != 1 && a->nrows != 1))
+        (b->ncols != a->ncols && b->ncols != 1))
         return ftb_var_failed(
             x.tape, ftb_fail(GrB_DIMENSION_MISMATCH,
-                             "%s: x is %s, y is %s; expected y of x's shape, or one row or one column of it",
+                             "%s: x is %s, y is %s; expected y of x's shape, one row or one column of it, "
+                             "or 1 x 1",
                              names[what], ftb_node_shape(a, shape[0], sizeof shape[0]),
                              ftb_node_shape(b, shape[1], sizeof shape[1])));
     const int64_t in[2] = {x.node, y.node};

@@ -66,11 +66,12 @@ static const char *own_name(FtB_Layer layer, FtB_Parameter p)
     return layer->options.name ? name + strlen(layer->options.name) + 1 : name;
 }
 
-/* Glorot and Bengio 2010: uniform in +-sqrt(6 / (rows + columns)), by seed and name. */
-static void draw_glorot(FtB_Parameter p, uint64_t seed)
+/* Glorot and Bengio 2010: uniform in +-sqrt(6 / (rows + columns)), by seed and name; rows of each weight of a
+ * stack. */
+static void draw_glorot(FtB_Parameter p, int64_t nrows, uint64_t seed)
 {
     FtB_Block X = p->value;
-    double bound = sqrt(6 / (double)(X->nrows + X->ncols));
+    double bound = sqrt(6 / (double)(nrows + X->ncols));
     uint64_t name = 0;
     for (const char *c = p->name; *c; c++)
         name = name * 1099511628211u + (uint8_t)*c;
@@ -82,7 +83,7 @@ static void draw_glorot(FtB_Parameter p, uint64_t seed)
     }
 }
 
-GrB_Info ftb_layer_add(FtB_Layer layer, const char *name, int64_t nrows, int64_t ncols, ftb_start start)
+static GrB_Info add(FtB_Parameter *p, FtB_Layer layer, const char *name, int64_t nrows, int64_t ncols)
 {
     char whole[NAME_LENGTH];
     const char *before = layer->options.name;
@@ -90,17 +91,34 @@ GrB_Info ftb_layer_add(FtB_Layer layer, const char *name, int64_t nrows, int64_t
         return ftb_fail(GrB_INVALID_VALUE, "a layer has at most %d parameters", FTB_LAYER_PARAMETERS);
     if (snprintf(whole, sizeof whole, "%s%s%s", before ? before : "", before ? "." : "", name) >= NAME_LENGTH)
         return ftb_fail(GrB_INVALID_VALUE, "options: name is too long");
+    GrB_Info info = FtB_Parameter_new(p, whole, nrows, ncols, layer->options.type);
+    if (info == GrB_SUCCESS)
+        layer->parameters[layer->nparameters++] = *p;
+    return info;
+}
+
+GrB_Info ftb_layer_add(FtB_Layer layer, const char *name, int64_t nrows, int64_t ncols, ftb_start start)
+{
     FtB_Parameter p;
-    GrB_Info info = FtB_Parameter_new(&p, whole, nrows, ncols, layer->options.type);
-    if (info != GrB_SUCCESS)
-        return info;
-    layer->parameters[layer->nparameters++] = p;
+    GrB_Info info = add(&p, layer, name, nrows, ncols);
     const double one = 1;
-    if (start == FTB_START_GLOROT)
-        draw_glorot(p, layer->options.seed);
-    for (int64_t k = 0; start == FTB_START_ONE && k < nrows * ncols; k++)
+    if (info == GrB_SUCCESS && start == FTB_START_GLOROT)
+        draw_glorot(p, nrows, layer->options.seed);
+    for (int64_t k = 0; info == GrB_SUCCESS && start == FTB_START_ONE && k < nrows * ncols; k++)
         ftb_cast((char *)p->value->data + (size_t)k * FtB_Type_size(p->value->type), p->value->type, &one,
                  FTB_FP64, 1);
+    return info;
+}
+
+GrB_Info ftb_layer_add_stack(FtB_Layer layer, const char *name, int64_t count, int64_t nrows, int64_t ncols)
+{
+    FtB_Parameter p;
+    if (count > INT64_MAX / nrows)
+        return ftb_fail(GrB_OUT_OF_MEMORY, "%lld weights of %lld x %lld are too large", (long long)count,
+                        (long long)nrows, (long long)ncols);
+    GrB_Info info = add(&p, layer, name, count * nrows, ncols);
+    if (info == GrB_SUCCESS)
+        draw_glorot(p, nrows, layer->options.seed);
     return info;
 }
 
@@ -122,6 +140,20 @@ FtB_Var ftb_layer_bias(const ftb_layer_call *call, FtB_Var y)
     return ftb_layer_find(call->layer, "bias") ? FtB_add(y, ftb_layer_var(call, "bias")) : y;
 }
 
+FtB_Var ftb_layer_rows(FtB_Var w, int64_t first, int64_t count)
+{
+    if (!ftb_var(w, "layer", "parameter"))
+        return ftb_var_lost(w);
+    int64_t *rows = ftb_new(w.tape->ctx, count, sizeof *rows);
+    if (!rows)
+        return ftb_var_failed(w.tape, ftb_nomem());
+    for (int64_t k = 0; k < count; k++)
+        rows[k] = first + k;
+    FtB_Var part = FtB_rows(w, rows, count);
+    ftb_delete(rows);
+    return part;
+}
+
 int64_t FtB_Layer_count(FtB_Layer layer)
 {
     return layer && layer->magic == FTB_MAGIC_LAYER ? layer->nparameters : 0;
@@ -134,6 +166,18 @@ FtB_Parameter FtB_Layer_parameter(FtB_Layer layer, int64_t at)
 
 /* ---- made and released */
 
+/* Forgets what was made of the graph. */
+static void drop_graph(FtB_Layer layer)
+{
+    FtB_Matrix_free(&layer->graph);
+    FtB_Matrix_free(&layer->derived);
+    while (layer->nparts > 0)
+        FtB_Matrix_free(&layer->parts[--layer->nparts]);
+    ftb_delete(layer->parts);
+    layer->parts = NULL;
+    FtB_Block_free(&layer->scale);
+}
+
 GrB_Info FtB_Layer_free(FtB_Layer *layer)
 {
     if (!layer || !*layer || (*layer)->magic != FTB_MAGIC_LAYER)
@@ -141,9 +185,7 @@ GrB_Info FtB_Layer_free(FtB_Layer *layer)
     FtB_Layer old = *layer;
     for (int k = 0; k < old->nparameters; k++)
         FtB_Parameter_free(&old->parameters[k]);
-    FtB_Matrix_free(&old->graph);
-    FtB_Matrix_free(&old->derived);
-    FtB_Block_free(&old->scale);
+    drop_graph(old);
     ftb_delete((char *)(uintptr_t)old->options.name);
     ftb_delete((char *)(uintptr_t)old->options.aggregate);
     FtB_Context ctx = old->ctx;
@@ -209,9 +251,7 @@ static GrB_Info look_at_graph(FtB_Layer layer, FtB_Matrix A)
 {
     if (layer->graph && layer->graph->pattern == A->pattern && layer->graph->values == A->values)
         return GrB_SUCCESS;
-    FtB_Matrix_free(&layer->graph);
-    FtB_Matrix_free(&layer->derived);
-    FtB_Block_free(&layer->scale);
+    drop_graph(layer);
     return ftb_matrix_share(&layer->graph, A);
 }
 

@@ -20,7 +20,9 @@ struct FtB_Layer_opaque {
     /* What was made of the last graph seen: kept for the next time. */
     FtB_Matrix graph;   /* whose pattern it was made of */
     FtB_Matrix derived; /* with self-loops and the like */
-    FtB_Block scale;    /* of vertices */
+    FtB_Matrix *parts;  /* nparts: one per edge type */
+    int64_t nparts;
+    FtB_Block scale; /* of vertices */
 };
 
 /* What a layer is applied to. */
@@ -45,12 +47,16 @@ FTB_LAYERS(FTB_LAYER_KIND)
 /* Adds a parameter "<layer's name>.<name>", drawn by Glorot's rule (weights) or 0. */
 typedef enum ftb_start { FTB_START_ZERO, FTB_START_ONE, FTB_START_GLOROT } ftb_start;
 GrB_Info ftb_layer_add(FtB_Layer layer, const char *name, int64_t nrows, int64_t ncols, ftb_start start);
+/* The same, of `count` weights, nrows x ncols each and drawn as such, on top of one another. */
+GrB_Info ftb_layer_add_stack(FtB_Layer layer, const char *name, int64_t count, int64_t nrows, int64_t ncols);
 /* A parameter of the layer, by the name that ftb_layer_add was given, on the tape of the call; a failed
  * variable if there is none. */
 FtB_Var ftb_layer_var(const ftb_layer_call *call, const char *name);
 FtB_Parameter ftb_layer_find(FtB_Layer layer, const char *name); /* NULL: none */
 /* y plus the parameter "bias", if the layer has one. */
 FtB_Var ftb_layer_bias(const ftb_layer_call *call, FtB_Var y);
+/* Rows first to first + count - 1 of a parameter. */
+FtB_Var ftb_layer_rows(FtB_Var w, int64_t first, int64_t count);
 /* Whether rows should be multiplied by weights (in x out) before they are summed over A, rather than after.
  */
 bool ftb_layer_project_first(const ftb_layer_call *call, FtB_Var x, int64_t out);

@@ -135,6 +135,9 @@ static inline bool ftb_node_dense(const ftb_nn_node *n) { return !n->graph; }
 /* n is m x n, or lies on edges: "2708 x 16 fp32". Writes at most `room` bytes. */
 const char *ftb_node_shape(const ftb_nn_node *n, char *text, size_t room);
 
+/* Square root of a variance; 0 up to 1e-5, where its derivative counts as 0 (activation.c). */
+FtB_Var ftb_deviation(FtB_Var x);
+
 /* A second handle of a matrix: the same pattern and values. */
 GrB_Info ftb_matrix_share(FtB_Matrix *B, FtB_Matrix A);
 /* A matrix of a pattern over the memory of a block, nvals x width. */

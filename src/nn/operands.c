@@ -51,13 +51,14 @@ bool ftb_nn_operands_read(ftb_nn_operands *o, const char *call, const FtB_Operan
     return o->tape != NULL;
 }
 
-/* ---- a stand-in of a node's shape, whose values are never read */
+/* ---- a stand-in of a node's shape, whose values do not matter */
 
 static GrB_Info stand_in(FtB_Block *X, const ftb_nn_node *n)
 {
-    static const double nothing[8];
-    GrB_Info info = ftb_block_view(X, n->tape->ctx, n->type, n->nrows, n->ncols, n->ncols,
-                                   ftb_buffer_wrap(n->tape->ctx, nothing, false));
+    static const double nothing[8]; /* values of many rows are never read; one row is copied into programs */
+    ftb_buffer *values = n->nrows == 1 ? ftb_buffer_new(n->tape->ctx, n->ncols, sizeof(double))
+                                       : ftb_buffer_wrap(n->tape->ctx, nothing, false);
+    GrB_Info info = ftb_block_view(X, n->tape->ctx, n->type, n->nrows, n->ncols, n->ncols, values);
     if (info == GrB_SUCCESS)
         (*X)->heads = n->heads;
     return info;

@@ -236,12 +236,12 @@ void ref_pna(double *y, const ref_graph *g, const double *src, const double *dst
 }
 
 void ref_rgcn(double *y, const ref_graph *g, const double *src, const double *dst, const double *w,
-              const double *root, const double *b, int64_t relations, int64_t in, int64_t out)
+              const double *root, const double *b, int64_t relations, int64_t in, int64_t in_dst, int64_t out)
 {
     double *part = zeros(g->m * in), *sent = zeros(g->m * out);
     int64_t *i = calloc((size_t)g->count + 1, sizeof *i), *j = calloc((size_t)g->count + 1, sizeof *j);
     if (root)
-        ref_linear(y, dst, root, b, g->m, in, out);
+        ref_linear(y, dst, root, b, g->m, in_dst, out);
     else
         for (int64_t k = 0; k < g->m * out; k++)
             y[k] = b ? b[k % out] : 0;

@@ -56,6 +56,7 @@ void ref_pna(double *y, const ref_graph *g, const double *src, const double *dst
 
 /* g's values are relations; w: relations x in x out; root, b: NULL if there is none. */
 void ref_rgcn(double *y, const ref_graph *g, const double *src, const double *dst, const double *w,
-              const double *root, const double *b, int64_t relations, int64_t in, int64_t out);
+              const double *root, const double *b, int64_t relations, int64_t in, int64_t in_dst,
+              int64_t out);
 
 #endif
