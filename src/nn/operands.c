@@ -51,14 +51,21 @@ bool ftb_nn_operands_read(ftb_nn_operands *o, const char *call, const FtB_Operan
     return o->tape != NULL;
 }
 
-/* ---- a stand-in of a node's shape, whose values do not matter */
+/* ---- a stand-in of a node's shape */
 
-static GrB_Info stand_in(FtB_Block *X, const ftb_nn_node *n)
+/* Values of src, dst and edge are never read. What else is bound may be copied into a program: it is there,
+ * or as large. */
+static GrB_Info stand_in(FtB_Block *X, const ftb_nn_node *n, bool bound)
 {
-    static const double nothing[8]; /* values of many rows are never read; one row is copied into programs */
-    ftb_buffer *values = n->nrows == 1 ? ftb_buffer_new(n->tape->ctx, n->ncols, sizeof(double))
-                                       : ftb_buffer_wrap(n->tape->ctx, nothing, false);
-    GrB_Info info = ftb_block_view(X, n->tape->ctx, n->type, n->nrows, n->ncols, n->ncols, values);
+    static const double nothing[8];
+    GrB_Info info;
+    if (bound && n->ready && n->value)
+        return FtB_Block_heads(X, n->value, n->heads);
+    if (bound)
+        info = FtB_Block_new(X, n->nrows, n->ncols, n->type);
+    else
+        info = ftb_block_view(X, n->tape->ctx, n->type, n->nrows, n->ncols, n->ncols,
+                              ftb_buffer_wrap(n->tape->ctx, nothing, false));
     if (info == GrB_SUCCESS)
         (*X)->heads = n->heads;
     return info;
@@ -187,7 +194,7 @@ GrB_Info ftb_nn_message_shape(ftb_nn_shape *shape, FtB_Semiring s, const ftb_nn_
     if (!p)
         return ftb_nomem();
     for (int k = 0; k < o->count && info == GrB_SUCCESS; k++)
-        info = stand_in(&X[k], o->tape->nodes[o->in[k]]);
+        info = stand_in(&X[k], o->tape->nodes[o->in[k]], k != o->src && k != o->dst && k != o->edge);
     if (info == GrB_SUCCESS)
         info = bind(&bound, s, o, X, on_edges);
     if (info == GrB_SUCCESS)
