@@ -17,7 +17,8 @@ enum {
 };
 
 /* Every cmd_<name>.c defines its row; featblas.c lists them. */
-extern const command command_project, command_info, command_plan, command_gen, command_draw, command_demo;
+extern const command command_project, command_info, command_plan, command_gen, command_draw, command_demo,
+    command_train, command_predict;
 
 /* The command as the user would call it: "featblas", or the path that it was started by. */
 extern const char *app_program;
@@ -38,9 +39,14 @@ int app_start(const common_values *common);
 void app_end(void); /* clears the progress line; call before printing anything */
 
 void app_signals_catch(void);
-int app_signal(void);          /* the signal that asked us to stop, or 0 */
-void app_progress_start(void); /* a line on standard error, if that is a terminal */
+int app_signal(void);             /* the signal that asked us to stop, or 0 */
+void app_signals_hold(bool hold); /* true: the first signal is noted and no more; work ends where it looks */
+void app_progress_start(void);    /* a line on standard error, if that is a terminal */
 void app_progress_clear(void);
+void app_progress_stop(void); /* no progress of the library is shown from now on */
+/* A line of the caller's own in its place, at most ten a second; on a terminal only, and not when quiet.
+ * `eta`: seconds that are left, < 0: not known. */
+void app_progress_note(double eta, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Call before output goes to `path`: if that is "-" and a terminal, the progress line would be in its way. */
 void app_progress_yield(const char *path);
 

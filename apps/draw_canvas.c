@@ -160,6 +160,14 @@ void heading(canvas *c, double x, double y, const char *title, const char *subti
     text(c, x, y + 18, 12, ALIGN_LEFT, colour_quiet, subtitle);
 }
 
+colour palette(int64_t k)
+{
+    static const colour all[] = {
+        {0.13, 0.40, 0.67}, {0.87, 0.47, 0.13}, {0.17, 0.58, 0.31}, {0.76, 0.20, 0.24}, {0.48, 0.34, 0.66},
+        {0.55, 0.38, 0.26}, {0.84, 0.42, 0.67}, {0.42, 0.45, 0.50}, {0.65, 0.65, 0.13}, {0.10, 0.66, 0.72}};
+    return all[k % (int64_t)(sizeof all / sizeof *all)];
+}
+
 colour shade(double t)
 {
     static const colour stops[] = {{0.86, 0.92, 0.97}, {0.62, 0.79, 0.88}, {0.31, 0.60, 0.79},

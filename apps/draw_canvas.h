@@ -44,6 +44,8 @@ void text(canvas *c, double x, double y, double size, align a, colour k, const c
 void text_turned(canvas *c, double x, double y, double size, double radians, align a, colour k,
                  const char *s);
 void heading(canvas *c, double x, double y, const char *title, const char *subtitle);
+/* Colours that are told apart, repeated after the tenth. */
+colour palette(int64_t k);
 /* Light to dark for t from 0 to 1. */
 colour shade(double t);
 /* 12345 as "12,345"; buffer of 32. */
@@ -57,6 +59,8 @@ const char *short_number(char *buffer, double x);
 bool draw_pattern(const draw_request *r, unsigned char **bytes, size_t *size);
 bool draw_degrees(const draw_request *r, unsigned char **bytes, size_t *size);
 bool draw_graph(const draw_request *r, unsigned char **bytes, size_t *size);
+bool draw_learning(const draw_request *r, unsigned char **bytes, size_t *size);
+bool draw_embedding(const draw_request *r, unsigned char **bytes, size_t *size);
 
 /* Positions of a graph's vertices, by graphviz (draw_layout.c), scaled to 0..1 on the longer axis. `length`
  * is the wanted length of each edge, from 0.3 or so to 3. */

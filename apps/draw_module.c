@@ -17,6 +17,8 @@ int featblas_draw(const draw_request *r, unsigned char **bytes, size_t *size, ch
     }
     bool good = r->kind == DRAW_PATTERN   ? draw_pattern(r, bytes, size)
                 : r->kind == DRAW_DEGREES ? draw_degrees(r, bytes, size)
+                : r->kind == DRAW_CURVES  ? draw_learning(r, bytes, size)
+                : r->kind == DRAW_POINTS  ? draw_embedding(r, bytes, size)
                                           : draw_graph(r, bytes, size);
     if (!good)
         snprintf(message, room,

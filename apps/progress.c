@@ -3,6 +3,7 @@
 #include "app.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -10,6 +11,7 @@
 #define PATIENCE 0.3 /* seconds before the line is first shown */
 
 static struct {
+    bool wanted; /* on a terminal, and not quiet */
     bool shown;
     double started; /* when the present stage began */
     double last;    /* when the line was last drawn */
@@ -64,16 +66,39 @@ static bool on_progress(double done, double total, const char *what, void *arg)
 
 void app_progress_start(void)
 {
-    if (isatty(STDERR_FILENO))
+    line.wanted = isatty(STDERR_FILENO);
+    if (line.wanted)
         FtB_Context_progress(NULL, on_progress, NULL);
+}
+
+void app_progress_stop(void)
+{
+    app_progress_clear();
+    FtB_Context_progress(NULL, NULL, NULL);
+}
+
+void app_progress_note(double eta, const char *format, ...)
+{
+    va_list args;
+    double now = app_seconds();
+    if (!line.wanted || now - line.last < 0.1)
+        return;
+    line.last = now;
+    fputs("\r\033[K", stderr);
+    va_start(args, format);
+    vfprintf(stderr, format, args);
+    va_end(args);
+    if (eta >= 0)
+        print_eta(eta);
+    fflush(stderr);
+    line.shown = true;
 }
 
 void app_progress_yield(const char *path)
 {
     if (strcmp(path, "-") != 0 || !isatty(STDOUT_FILENO))
         return;
-    app_progress_clear();
-    FtB_Context_progress(NULL, NULL, NULL);
+    app_progress_stop();
 }
 
 void app_progress_clear(void)

@@ -7,7 +7,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-static volatile sig_atomic_t received;
+static volatile sig_atomic_t received, held;
 
 static void leave(int signal_number)
 {
@@ -22,6 +22,8 @@ static void on_signal(int signal_number)
     if (received)
         leave(signal_number);
     received = signal_number;
+    if (held)
+        return;
     FtB_Context_cancel(NULL);
     alarm(1);
 }
@@ -37,5 +39,7 @@ void app_signals_catch(void)
     signal(SIGPIPE, SIG_IGN);                     /* a write then fails with EPIPE */
     signal(SIGXFSZ, SIG_IGN);                     /* and one past the file size limit with EFBIG */
 }
+
+void app_signals_hold(bool hold) { held = hold; }
 
 int app_signal(void) { return (int)received; }
