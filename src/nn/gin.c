@@ -28,7 +28,8 @@ static GrB_Info make(FtB_Layer layer)
 static FtB_Var gather(const ftb_layer_call *call, FtB_Var x, FtB_Var own)
 {
     FtB_Var sum = FtB_multiply("plus : src", call->A, FTB_OPERAND("src", x));
-    return FtB_add(FtB_add(sum, own), FtB_times(own, ftb_layer_var(call, "eps")));
+    return FtB_map("s + (1 + eps) * x", FTB_OPERAND("s", sum), FTB_OPERAND("x", own),
+                   FTB_OPERAND("eps", ftb_layer_var(call, "eps")));
 }
 
 static FtB_Var apply(const ftb_layer_call *call)
