@@ -249,9 +249,51 @@ static void errors(void **state)
     FtB_Matrix_free(&A);
 }
 
+/* What is printed before anything ran: every product, its plan, and sums. */
+static void explained(void **state)
+{
+    FtB_Tape tape;
+    FtB_Layer layer;
+    FtB_Matrix A = graph();
+    FtB_Block X;
+    char *text = NULL;
+    size_t length = 0;
+    (void)state;
+    assert_ok(FtB_Block_new(&X, N, D, FTB_FP64));
+    assert_ok(FtB_Tape_new(&tape, 1));
+    assert_ok(FtB_Layer_new(&layer, "gcn", D, CLASSES, FTB_LAYER_OPTIONS(.type = FTB_FP64, .name = "conv1")));
+    FtB_Var x = FtB_dropout(FtB_input(tape, X), 0.5);
+    FtB_Var e = FtB_on_edges("plus : dot(src, dst)", A, FTB_OPERAND("src", x), FTB_OPERAND("dst", x));
+    x = FtB_multiply("plus : edge * src", A, FTB_OPERAND("edge", e), FTB_OPERAND("src", x));
+    FtB_Var loss = FtB_cross_entropy(FtB_gcn(layer, A, x), labels, NULL);
+    FILE *file = open_memstream(&text, &length);
+    assert_ok(FtB_Tape_explain(loss, file));
+    fclose(file);
+    static const char *const lines[] = {"loss and gradients of",
+                                        "input: 7 x 5 fp64",
+                                        "parameter conv1.lin.weight: 5 x 3 fp64",
+                                        "dropout 0.5",
+                                        "message of plus : dot(src, dst), 7 x 7, 11 entries",
+                                        "product of plus : edge * src",
+                                        "plan: rows as they lie",
+                                        "dense product, 7 x 5 x 3",
+                                        "parameters  18 that are trained",
+                                        "predicted   "};
+    for (size_t k = 0; k < sizeof lines / sizeof *lines; k++)
+        if (!strstr(text, lines[k]))
+            fail_msg("no line \"%s\" in\n%s", lines[k], text);
+    free(text);
+    assert_fails(GrB_NULL_POINTER, "file is NULL", FtB_Tape_explain(loss, NULL));
+    FtB_Layer_free(&layer);
+    FtB_Tape_free(&tape);
+    FtB_Block_free(&X);
+    FtB_Matrix_free(&A);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(gradients), cmocka_unit_test(layer_gcn),
-                                       cmocka_unit_test(dropout), cmocka_unit_test(errors)};
+                                       cmocka_unit_test(dropout), cmocka_unit_test(errors),
+                                       cmocka_unit_test(explained)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -49,7 +49,7 @@ static void run(FtB_Block Y, FtB_Block X, uint64_t seed, double probability, boo
         int64_t first = c * CHUNK, end = ftb_min(count, first + CHUNK);
         for (int64_t k = first; k < end; k += FTB_DROPOUT_BLOCK)
             FTB_PICK(ftb_dropout_factors)
-            (factor + (k - first), seed, (uint64_t)(k / FTB_DROPOUT_BLOCK), threshold, keep);
+        (factor + (k - first), seed, (uint64_t)(k / FTB_DROPOUT_BLOCK), threshold, keep);
         for (int64_t k = first; k < end;) {
             int64_t i = k / Y->ncols, j = k % Y->ncols, run = flat ? end - k : ftb_min(end - k, Y->ncols - j);
             scale((char *)Y->data + (size_t)(i * Y->ld + j) * size,

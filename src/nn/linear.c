@@ -49,12 +49,20 @@ static void print(const ftb_nn_node *n, FILE *file)
             (long long)n->nrows, (long long)x->ncols, (long long)n->ncols, n->nin > 2 ? ", plus bias" : "");
 }
 
+static double operations(const ftb_nn_node *n)
+{
+    const ftb_nn_node *x = ftb_node_in(n, 0);
+    double inner = x->sparse ? (double)x->graph->pattern->nvals : (double)x->nrows * (double)x->ncols;
+    return 2 * inner * (double)n->ncols;
+}
+
 static const ftb_nn_op op = {.name = "linear",
                              .flags = FTB_NN_NEEDS_IN,
                              .forward = forward,
                              .gradient = gradient,
                              .needs = needs,
-                             .print = print};
+                             .print = print,
+                             .operations = operations};
 
 static FtB_Var record(const ftb_nn_node *x, const ftb_nn_node *w, const ftb_nn_node *bias, const char *call)
 {

@@ -135,12 +135,56 @@ static void print(const ftb_nn_node *n, FILE *file)
             (long long)p->nvals);
 }
 
+/* The call of forward, on stand-ins. */
+static GrB_Info plan_with(FtB_Plan *made, const multiply *m, FtB_Semiring s, FtB_Matrix A, FtB_Block const *X,
+                          FtB_Block Y)
+{
+    FtB_Matrix C = NULL;
+    if (!m->on_edges)
+        return FtB_mxm_plan(made, Y, NULL, NULL, s, A, X[m->src], m->transposed ? FTB_DESC_T0 : NULL,
+                            FTB_ESTIMATE);
+    GrB_Info info = ftb_matrix_over(&C, A->pattern, Y);
+    if (info == GrB_SUCCESS)
+        info = FtB_mxm_plan(made, C, A, NULL, s, X[m->dst], X[m->src], FTB_DESC_RST1, FTB_ESTIMATE);
+    FtB_Matrix_free(&C);
+    return info;
+}
+
+static GrB_Info plan(FtB_Plan *made, const ftb_nn_node *n)
+{
+    const multiply *m = n->state;
+    FtB_Block X[FTB_NN_INPUTS] = {NULL}, Y = NULL;
+    FtB_Matrix A = NULL;
+    FtB_Semiring bound = NULL;
+    FtB_Binding bindings[FTB_NN_INPUTS];
+    size_t count = 0;
+    GrB_Info info = ftb_nn_stand_in(&Y, n, false);
+    for (int k = 0; k < n->nin && info == GrB_SUCCESS; k++) {
+        info = ftb_nn_stand_in(&X[k], ftb_node_in(n, k), is_free(m, k));
+        if (is_free(m, k) || (k == m->dst && !m->on_edges))
+            bindings[count++] = (FtB_Binding){m->name[k], FTB_ARG(X[k])};
+    }
+    if (info == GrB_SUCCESS)
+        info = (FtB_Semiring_bind)(&bound, m->semiring, bindings, count);
+    if (info == GrB_SUCCESS)
+        info = m->edge >= 0 ? ftb_matrix_over(&A, m->A->pattern, X[m->edge]) : ftb_matrix_share(&A, m->A);
+    if (info == GrB_SUCCESS)
+        info = plan_with(made, m, bound, A, X, Y);
+    for (int k = 0; k < n->nin; k++)
+        FtB_Block_free(&X[k]);
+    FtB_Block_free(&Y);
+    FtB_Matrix_free(&A);
+    FtB_Semiring_free(&bound);
+    return info;
+}
+
 static const ftb_nn_op op = {.name = "multiply",
                              .flags = FTB_NN_NEEDS_IN,
                              .forward = forward,
                              .gradient = gradient,
                              .needs = needs,
                              .print = print,
+                             .plan = plan,
                              .clear = clear};
 
 /* ---- recording */

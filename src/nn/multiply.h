@@ -28,4 +28,8 @@ typedef struct ftb_nn_shape {
 GrB_Info ftb_nn_message_shape(ftb_nn_shape *shape, FtB_Semiring s, const ftb_nn_operands *o, FtB_Matrix A,
                               bool transposed, bool on_edges);
 
+/* A block of n's shape, for what looks at shapes alone; bound: a program may copy its values, so they are
+ * there. */
+GrB_Info ftb_nn_stand_in(FtB_Block *X, const ftb_nn_node *n, bool bound);
+
 #endif

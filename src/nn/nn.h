@@ -62,8 +62,10 @@ typedef struct ftb_nn_op {
     /* What runs, for people: "plus : src, 2708 x 2708, 13264 entries"; a line without its end. NULL: nothing.
      */
     void (*print)(const ftb_nn_node *n, FILE *file);
-    /* Seconds of the forward run, predicted; NULL: one pass over memory. */
-    double (*seconds)(const ftb_nn_node *n);
+    /* The plan of its product, made from shapes alone; NULL: none. */
+    GrB_Info (*plan)(FtB_Plan *plan, const ftb_nn_node *n);
+    /* Multiplications and additions of its dense product; NULL: none. */
+    double (*operations)(const ftb_nn_node *n);
     void (*clear)(ftb_nn_node *n); /* releases what state holds, not state itself; NULL: nothing */
 } ftb_nn_op;
 
@@ -152,6 +154,8 @@ static inline FtB_Arg ftb_plus_if(bool add)
 /* ---- dense products (dense.c): row-major, FP32 or FP64, all of one type.
  * C = A B, A' B or A B', or C += where add. Bits do not depend on threads. */
 typedef enum ftb_dense { FTB_AB, FTB_ATB, FTB_ABT } ftb_dense;
+double
+ftb_dense_rate(void); /* operations a second of one thread, FP32; measured once, in a few milliseconds */
 GrB_Info ftb_dense_multiply(ftb_dense what, FtB_Block C, FtB_Block A, FtB_Block B, bool add, FtB_Context ctx);
 
 #endif

@@ -55,9 +55,9 @@ bool ftb_nn_operands_read(ftb_nn_operands *o, const char *call, const FtB_Operan
 
 /* Values of src, dst and edge are never read. What else is bound may be copied into a program: it is there,
  * or as large. */
-static GrB_Info stand_in(FtB_Block *X, const ftb_nn_node *n, bool bound)
+GrB_Info ftb_nn_stand_in(FtB_Block *X, const ftb_nn_node *n, bool bound)
 {
-    static const double nothing[8];
+    static double nothing[8];
     GrB_Info info;
     if (bound && n->ready && n->value)
         return FtB_Block_heads(X, n->value, n->heads);
@@ -65,7 +65,7 @@ static GrB_Info stand_in(FtB_Block *X, const ftb_nn_node *n, bool bound)
         info = FtB_Block_new(X, n->nrows, n->ncols, n->type);
     else
         info = ftb_block_view(X, n->tape->ctx, n->type, n->nrows, n->ncols, n->ncols,
-                              ftb_buffer_wrap(n->tape->ctx, nothing, false));
+                              ftb_buffer_wrap(n->tape->ctx, nothing, true));
     if (info == GrB_SUCCESS)
         (*X)->heads = n->heads;
     return info;
@@ -194,7 +194,7 @@ GrB_Info ftb_nn_message_shape(ftb_nn_shape *shape, FtB_Semiring s, const ftb_nn_
     if (!p)
         return ftb_nomem();
     for (int k = 0; k < o->count && info == GrB_SUCCESS; k++)
-        info = stand_in(&X[k], o->tape->nodes[o->in[k]], k != o->src && k != o->dst && k != o->edge);
+        info = ftb_nn_stand_in(&X[k], o->tape->nodes[o->in[k]], k != o->src && k != o->dst && k != o->edge);
     if (info == GrB_SUCCESS)
         info = bind(&bound, s, o, X, on_edges);
     if (info == GrB_SUCCESS)
