@@ -430,6 +430,28 @@ static void refuse(const char *kind, const graph *g, int64_t columns, GrB_Info c
     FtB_Layer_free(&layer);
 }
 
+static void two_tapes(void **state)
+{
+    graph g;
+    FtB_Tape tapes[2];
+    FtB_Layer layer;
+    FtB_Block X;
+    (void)state;
+    graph_new(&g, HUB, PLAIN);
+    assert_ok(FtB_Block_new(&X, 7, 3, FTB_FP32));
+    assert_ok(FtB_Layer_new(&layer, "sage", 3, 3, NULL));
+    assert_ok(FtB_Tape_new(&tapes[0], 1));
+    assert_ok(FtB_Tape_new(&tapes[1], 1));
+    FtB_Layer_apply(layer, g.A, FtB_input(tapes[0], X), FtB_input(tapes[1], X), FTB_NO_VAR);
+    assert_fails(GrB_INVALID_VALUE, "sage: src and dst are variables of two tapes",
+                 FtB_Tape_status(tapes[0]));
+    FtB_Tape_free(&tapes[0]);
+    FtB_Tape_free(&tapes[1]);
+    FtB_Layer_free(&layer);
+    FtB_Block_free(&X);
+    FtB_Matrix_free(&g.A);
+}
+
 static void graphs_that_are_refused(void **state)
 {
     graph g;
@@ -504,8 +526,11 @@ static void failing_allocation(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values_and_gradients),     cmocka_unit_test(wide_and_sparse),
-        cmocka_unit_test(options_that_are_refused), cmocka_unit_test(graphs_that_are_refused),
+        cmocka_unit_test(values_and_gradients),
+        cmocka_unit_test(wide_and_sparse),
+        cmocka_unit_test(options_that_are_refused),
+        cmocka_unit_test(graphs_that_are_refused),
+        cmocka_unit_test(two_tapes),
         cmocka_unit_test(failing_allocation),
     };
     FtB_Context_set_threads(NULL, 1); /* thousands of runs of microseconds */

@@ -265,6 +265,8 @@ FtB_Var FtB_Layer_apply(FtB_Layer layer, FtB_Matrix A, FtB_Var src, FtB_Var dst,
     GrB_Info info = check_layer(layer);
     if (info == GrB_SUCCESS)
         info = ftb_arg_matrix(&A, FTB_ARG(A), "A", false);
+    if (info == GrB_SUCCESS && dst.tape != src.tape)
+        info = ftb_fail(GrB_INVALID_VALUE, "%s: src and dst are variables of two tapes", layer->kind->name);
     if (info == GrB_SUCCESS)
         info = check_features(x, "src", &c, A->pattern->ncols, layer->in);
     if (info == GrB_SUCCESS)
