@@ -188,7 +188,7 @@ FtB_Var FtB_leaky_relu(FtB_Var x, double slope); /**< x, or slope x below 0 */
 FtB_Var FtB_elu(FtB_Var x);                      /**< x, or exp(x) - 1 below 0 */
 FtB_Var FtB_sigmoid(FtB_Var x);                  /**< 1 / (1 + exp(-x)) */
 FtB_Var FtB_tanh(FtB_Var x);                     /**< hyperbolic tangent */
-FtB_Var FtB_gelu(FtB_Var x);                     /**< x Phi(x), Phi by tanh, as in the paper of 2016 */
+FtB_Var FtB_gelu(FtB_Var x);                     /**< x Phi(x), Phi the normal distribution function */
 FtB_Var FtB_scale(FtB_Var x, double factor);     /**< factor x */
 FtB_Var FtB_add(FtB_Var x, FtB_Var y);           /**< x + y; y may have one row or column, or both */
 FtB_Var FtB_subtract(FtB_Var x, FtB_Var y);      /**< x - y; y may have one row or column, or both */

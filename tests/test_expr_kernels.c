@@ -56,9 +56,9 @@ static double elu(double x) { return x > 0 ? x : expm1(x); }
 static const struct {
     const char *text;
     double (*exact)(double);
-} functions[] = {{"exp(x)", exp},   {"expm1(x)", expm1},  {"log(x)", log},         {"log1p(x)", log1p},
-                 {"log2(x)", log2}, {"tanh(x)", tanh},    {"sigmoid(x)", sigmoid}, {"elu(x)", elu},
-                 {"sqrt(x)", sqrt}, {"lgamma(x)", lgamma}};
+} functions[] = {{"exp(x)", exp},   {"expm1(x)", expm1},   {"log(x)", log},         {"log1p(x)", log1p},
+                 {"log2(x)", log2}, {"tanh(x)", tanh},     {"sigmoid(x)", sigmoid}, {"elu(x)", elu},
+                 {"sqrt(x)", sqrt}, {"lgamma(x)", lgamma}, {"erf(x)", erf}};
 
 /* Distance in units in the last place of FP32, with subnormals. */
 static double ulps(float got, double want)

@@ -11,21 +11,18 @@ typedef struct function {
     bool from_input;
 } function;
 
-static const function relu = {"relu", "max(x, 0)", "y > 0 ? x : 0", false},
-                      leaky_relu = {"leaky_relu", "x > 0 ? x : c * x", "y > 0 ? x : c * x", false},
-                      leaky_relu_any = {"leaky_relu", "x > 0 ? x : c * x", "y > 0 ? x : c * x", true},
-                      elu = {"elu", "x > 0 ? x : expm1(x)", "y > 0 ? x : x * (y + 1)", false},
-                      sigmoid = {"sigmoid", "sigmoid(x)", "x * y * (1 - y)", false},
-                      hyperbolic = {"tanh", "tanh(x)", "x * (1 - y * y)", false},
-                      gelu = {"gelu", "0.5 * x * (1 + tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)))",
-                              "x * (0.5 * (1 + tanh(0.7978845608028654 * (y + 0.044715 * y * y * y))) + "
-                              "0.5 * y * (1 - tanh(0.7978845608028654 * (y + 0.044715 * y * y * y)) * "
-                              "tanh(0.7978845608028654 * (y + 0.044715 * y * y * y))) * "
-                              "0.7978845608028654 * (1 + 0.134145 * y * y))",
-                              true},
-                      multiple = {"scale", "c * x", "c * x", false},
-                      deviation = {"deviation", "x > 0.00001 ? sqrt(x) : 0", "y > 0 ? 0.5 * x / y : 0",
-                                   false};
+static const function
+    relu = {"relu", "max(x, 0)", "y > 0 ? x : 0", false},
+    leaky_relu = {"leaky_relu", "x > 0 ? x : c * x", "y > 0 ? x : c * x", false},
+    leaky_relu_any = {"leaky_relu", "x > 0 ? x : c * x", "y > 0 ? x : c * x", true},
+    elu = {"elu", "x > 0 ? x : expm1(x)", "y > 0 ? x : x * (y + 1)", false},
+    sigmoid = {"sigmoid", "sigmoid(x)", "x * y * (1 - y)", false},
+    hyperbolic = {"tanh", "tanh(x)", "x * (1 - y * y)", false},
+    gelu = {"gelu", "0.5 * x * (1 + erf(0.7071067811865476 * x))",
+            "x * (0.5 * (1 + erf(0.7071067811865476 * y)) + 0.3989422804014327 * y * exp(-0.5 * y * y))",
+            true},
+    multiple = {"scale", "c * x", "c * x", false},
+    deviation = {"deviation", "x > 0.00001 ? sqrt(x) : 0", "y > 0 ? 0.5 * x / y : 0", false};
 
 typedef struct activation {
     const function *f;
