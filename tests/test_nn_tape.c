@@ -189,6 +189,65 @@ static void layer_gcn(void **state)
     FtB_Matrix_free(&A);
 }
 
+/* Long rows without a diagonal: A X + X, which is (A + I) X; values and gradients are the same. */
+static void long_rows(void **state)
+{
+    enum { M = 70 };
+    static int64_t from[M * M], to[M * M];
+    FtB_Matrix A[2];
+    FtB_Block X, Y[2], G[2];
+    FtB_Tape tape;
+    (void)state;
+    for (int own = 0; own < 2; own++) {
+        int64_t count = 0;
+        for (int i = 0; i < M; i++)
+            for (int j = 0; j < M; j++)
+                if (own || i != j) {
+                    from[count] = i;
+                    to[count++] = j;
+                }
+        assert_ok(FtB_Matrix_build(&A[own], FTB_FP64, M, M, 0, count, from, to, NULL, FTB_DUP_ERROR, NULL));
+    }
+    assert_ok(FtB_Block_new(&X, M, D, FTB_FP64));
+    fill_random(X, 5);
+    assert_ok(FtB_Tape_new(&tape, 1));
+    FtB_Parameter w = parameter("w", D, 3, 4);
+    for (int own = 0; own < 2; own++) {
+        FtB_Layer layer;
+        FtB_Block views[2];
+        assert_ok(FtB_Tape_reset(tape));
+        assert_ok(FtB_Layer_new(&layer, "gcn", 3, 2,
+                                FTB_LAYER_OPTIONS(.type = FTB_FP64, .seed = 1, .no_self_loops = own == 1)));
+        FtB_Var x = FtB_gcn(layer, A[own], FtB_tanh(FtB_linear(FtB_input(tape, X), w, NULL)));
+        FtB_Var loss = FtB_squared_error(FtB_keep(x), FtB_columns(FtB_input(tape, X), 0, 2), NULL);
+        if (!own)
+            assert_layer_gradients(loss, layer, 1e-6);
+        assert_gradients(loss, &w, 1, 1e-6);
+        assert_ok(FtB_backward(loss));
+        assert_ok(FtB_value(&views[0], x));
+        assert_ok(FtB_Parameter_gradient(&views[1], w));
+        assert_ok(FtB_Block_new(&Y[own], M, 2, FTB_FP64));
+        assert_ok(FtB_Block_new(&G[own], D, 3, FTB_FP64));
+        assert_ok(FtB_apply(Y[own], NULL, NULL, "x", views[0], NULL));
+        assert_ok(FtB_apply(G[own], NULL, NULL, "x", views[1], NULL));
+        FtB_Block_free(&views[0]);
+        FtB_Block_free(&views[1]);
+        FtB_Layer_free(&layer);
+    }
+    for (int k = 0; k < M * 2; k++)
+        assert_true(fabs(((double *)Y[0]->data)[k] - ((double *)Y[1]->data)[k]) < 1e-12);
+    for (int k = 0; k < D * 3; k++)
+        assert_true(fabs(((double *)G[0]->data)[k] - ((double *)G[1]->data)[k]) < 1e-12);
+    FtB_Tape_free(&tape);
+    FtB_Parameter_free(&w);
+    for (int own = 0; own < 2; own++) {
+        FtB_Matrix_free(&A[own]);
+        FtB_Block_free(&Y[own]);
+        FtB_Block_free(&G[own]);
+    }
+    FtB_Block_free(&X);
+}
+
 /* Dropout of a sparse input, and of rows: the mean over runs is the value without it; gradients follow the
  * mask. */
 static void dropout(void **state)
@@ -293,7 +352,7 @@ static void explained(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(gradients), cmocka_unit_test(layer_gcn),
-                                       cmocka_unit_test(dropout), cmocka_unit_test(errors),
-                                       cmocka_unit_test(explained)};
+                                       cmocka_unit_test(long_rows), cmocka_unit_test(dropout),
+                                       cmocka_unit_test(errors),    cmocka_unit_test(explained)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

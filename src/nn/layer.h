@@ -22,7 +22,8 @@ struct FtB_Layer_opaque {
     FtB_Matrix derived; /* with self-loops and the like */
     FtB_Matrix *parts;  /* nparts: one per edge type */
     int64_t nparts;
-    FtB_Block scale; /* of vertices */
+    FtB_Block scale;  /* of vertices */
+    bool loops_apart; /* derived lacks the self-loops, which are added to its products */
 };
 
 /* What a layer is applied to. */

@@ -2,7 +2,8 @@
  * sums of A + I, for rows and columns alike (also of directed graphs, as PyG's gcn_norm). An entry (i, i) of
  * A keeps its weight; weights are A's values, or 1 where it has none.
  *
- * Without weights the factors stand beside the sum, and no entry has a value. With weights the normalised
+ * Without weights the factors stand beside the sum, and no entry has a value; where rows are long, so do the
+ * self-loops, and A + I is not stored. With weights the normalised
  * values are stored once per layer and graph. */
 #include "nn/layer.h"
 
@@ -14,11 +15,12 @@ static double weight(const FtB_Matrix A, int64_t e) { return ftb_get_real(A->val
 
 static double inverse_root(double degree) { return degree > 0 ? 1 / sqrt(degree) : 0; }
 
-static GrB_Info degrees(FtB_Block *scale, FtB_Type type, const ftb_pattern *p, double factor)
+/* own: 1 where self-loops count that p does not have. */
+static GrB_Info degrees(FtB_Block *scale, FtB_Type type, const ftb_pattern *p, int64_t own, double factor)
 {
     GrB_Info info = FtB_Block_new(scale, p->nrows, 1, type);
     for (int64_t i = 0; info == GrB_SUCCESS && i < p->nrows; i++) {
-        double value = sqrt(factor) * inverse_root((double)(p->rowptr[i + 1] - p->rowptr[i]));
+        double value = sqrt(factor) * inverse_root((double)(p->rowptr[i + 1] - p->rowptr[i] + own));
         ftb_cast((char *)(*scale)->data + (size_t)i * FtB_Type_size(type), type, &value, FTB_FP64, 1);
     }
     return info;
@@ -71,6 +73,29 @@ done:
     return info;
 }
 
+#define LONG_ROWS 64 /* entries, on average: a pass over the features costs little beside the sum then */
+
+/* Whether A + I need not be stored, since A has long rows and no diagonal: A X + X then. */
+static bool loops_apart(const FtB_Layer layer, const FtB_Matrix A)
+{
+    const ftb_pattern *p = A->pattern;
+    if (layer->options.no_self_loops || A->width > 0 || p->nvals < LONG_ROWS * p->nrows)
+        return false;
+    for (int64_t i = 0; i < p->nrows; i++) {
+        int64_t low = p->rowptr[i], high = p->rowptr[i + 1];
+        while (low < high) { /* the first column >= i */
+            int64_t middle = low + (high - low) / 2;
+            if (ftb_col(p, middle) < i)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        if (low < p->rowptr[i + 1] && ftb_col(p, low) == i)
+            return false;
+    }
+    return true;
+}
+
 static GrB_Info derive(FtB_Layer layer, FtB_Matrix A, double factor)
 {
     ftb_pattern *q = A->pattern;
@@ -84,11 +109,13 @@ static GrB_Info derive(FtB_Layer layer, FtB_Matrix A, double factor)
                         (long long)A->width);
     if (layer->derived)
         return GrB_SUCCESS;
-    GrB_Info info = layer->options.no_self_loops ? GrB_SUCCESS : ftb_pattern_diagonal(q, &q);
+    layer->loops_apart = loops_apart(layer, A);
+    bool stored = !layer->options.no_self_loops && !layer->loops_apart;
+    GrB_Info info = stored ? ftb_pattern_diagonal(q, &q) : GrB_SUCCESS;
     if (info == GrB_SUCCESS && A->width == 1)
         return weights(&layer->derived, type, q, A, factor);
     if (info == GrB_SUCCESS && !layer->scale)
-        info = degrees(&layer->scale, type, q, factor);
+        info = degrees(&layer->scale, type, q, layer->loops_apart, factor);
     if (info == GrB_SUCCESS)
         info = ftb_matrix_make(&layer->derived, A->ctx, type, 0, ftb_pattern_retain(q), NULL);
     return info;
@@ -103,6 +130,7 @@ FtB_Var ftb_layer_propagate(const ftb_layer_call *call, FtB_Var x, double factor
     if (layer->derived->width == 1)
         return FtB_multiply("plus : edge * src", layer->derived, FTB_OPERAND("src", x));
     /* The factors as operations of their own: they work in place, where a product would need new memory. */
-    FtB_Var r = FtB_input(call->tape, layer->scale);
-    return FtB_times(FtB_multiply("plus : src", layer->derived, FTB_OPERAND("src", FtB_times(x, r))), r);
+    FtB_Var r = FtB_input(call->tape, layer->scale), own = FtB_times(x, r);
+    FtB_Var sum = FtB_multiply("plus : src", layer->derived, FTB_OPERAND("src", own));
+    return FtB_times(layer->loops_apart ? FtB_add(sum, own) : sum, r);
 }

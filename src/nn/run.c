@@ -80,6 +80,18 @@ static GrB_Info constant_run(ftb_nn_node *n)
     return info;
 }
 
+/* Whether a constant that is still to be computed reads this one. */
+static bool read_later(FtB_Tape tape, const ftb_schedule *s, const uint8_t *read, int64_t constant)
+{
+    for (int64_t k = constant + 1; k < s->count; k++) {
+        const ftb_nn_node *n = tape->nodes[k];
+        for (int j = 0; s->needed[k] && n->constant && !n->ready && read[k] && j < n->nin; j++)
+            if (n->in[j] == constant)
+                return true;
+    }
+    return false;
+}
+
 /* Computes the constants that others read and that are not there yet; those in between go again. `read`:
  * scratch, per node. */
 static GrB_Info constants(FtB_Tape tape, const ftb_schedule *s, uint8_t *read)
@@ -101,13 +113,13 @@ static GrB_Info constants(FtB_Tape tape, const ftb_schedule *s, uint8_t *read)
     GrB_Info info = GrB_SUCCESS;
     for (int64_t k = 0; k < s->count && info == GrB_SUCCESS; k++) {
         ftb_nn_node *n = tape->nodes[k];
-        if (s->needed[k] && n->op && n->constant && !n->ready && read[k])
-            info = constant_run(n);
-    }
-    for (int64_t k = 0; k < s->count; k++) {
-        ftb_nn_node *n = tape->nodes[k];
-        if (s->needed[k] && n->op && n->constant && n->ready && read[k] == BY_CONSTANT)
-            constant_drop(n);
+        if (!s->needed[k] || !n->op || !n->constant || n->ready || !read[k])
+            continue;
+        info = constant_run(n);
+        for (int j = 0; j < n->nin; j++)
+            if (tape->nodes[n->in[j]]->op && read[n->in[j]] == BY_CONSTANT &&
+                !read_later(tape, s, read, n->in[j]))
+                constant_drop(tape->nodes[n->in[j]]);
     }
     return info;
 }
