@@ -20,12 +20,11 @@ typedef enum dataset_made {
 } dataset_made;
 #define DATASET_DEGREES 256
 
-/* Zeros are the defaults. Files that are NULL are looked for in the folder; a path, in a list of them, is the
- * caller's own and relative to where the program runs. */
+/* Zeros are the defaults. Files that are NULL are looked for in the folder; those that are named are relative
+ * to where the program runs. */
 typedef struct dataset_options {
-    const char
-        *features; /* file: Matrix Market, npz, raw CSR (sparse); Matrix Market array, npy, CSV/TSV (dense) */
-    const char *labels;         /* file: a line per vertex, CSV/TSV, npy, Matrix Market array */
+    const char *features;       /* file, sparse or dense */
+    const char *labels;         /* file: a line per vertex */
     const char *split;          /* file: a word per vertex; for OGB's layout the name of a folder of split/ */
     dataset_made features_made; /* where there are no features */
     dataset_task task;

@@ -3,7 +3,8 @@
  * A matrix of random entries with reals of one decimal, as ratings are, is written to a folder (default:
  * TMPDIR or /tmp) in every format and read back, with one thread and with two, in turn; medians of the wall
  * clock and of the CPU time of all threads. "shuffled" is the Matrix Market file with its lines in random
- * order. The line "copy" writes and reads the same bytes with plain system calls: the file system's speed. */
+ * order; "dense" are as many numbers of FP32 in rows of 64. The line "copy" writes and reads the same bytes
+ * with plain system calls: the file system's speed. */
 #include "featblas.h"
 
 #include <fcntl.h>
@@ -61,6 +62,17 @@ static FtB_Matrix make_matrix(int64_t entries)
     return A;
 }
 
+static FtB_Block make_block(int64_t values)
+{
+    FtB_Block X;
+    void *data;
+    check(FtB_Block_new(&X, values / 64 + 1, 64, FTB_FP32));
+    check(FtB_Block_shape(X, NULL, NULL, NULL, NULL, &data));
+    for (int64_t k = 0; k < values; k++)
+        ((float *)data)[k] = (float)((double)(int64_t)bits() * 0x1p-63);
+    return X;
+}
+
 static double size_of(const char *path)
 {
     struct stat st;
@@ -99,7 +111,7 @@ static void shuffle_lines(const char *from, const char *to)
 
 typedef struct job {
     const char *what, *file;
-    bool write;
+    bool write, dense;
     double wall[2][MOST], cpu[2][MOST]; /* with one thread, with two */
 } job;
 
@@ -117,11 +129,13 @@ static void copy_bytes(const char *path, bool write_it, char *buffer, int64_t by
         exit(1);
 }
 
-static void run(job *j, const char *folder, FtB_Matrix A, int threads, int repetition, int64_t copy)
+static void run(job *j, const char *folder, FtB_Matrix A, FtB_Block X, int threads, int repetition,
+                int64_t copy)
 {
     char path[512];
     static char buffer[1 << 20];
     FtB_Matrix B = NULL;
+    FtB_Block Y = NULL;
     snprintf(path, sizeof path, "%s/%s", folder, j->file);
     check(FtB_Context_set_threads(NULL, threads));
     if (j->write)
@@ -129,6 +143,10 @@ static void run(job *j, const char *folder, FtB_Matrix A, int threads, int repet
     double wall = clock_of(CLOCK_MONOTONIC), cpu = clock_of(CLOCK_PROCESS_CPUTIME_ID);
     if (strcmp(j->file, "copy") == 0)
         copy_bytes(path, j->write, buffer, copy);
+    else if (j->dense && j->write)
+        check(FtB_Block_write(X, path, FTB_FORMAT_AUTO, 0));
+    else if (j->dense)
+        check(FtB_Block_read(&Y, path, FTB_BLOCK_READ_OPTIONS(.type = FTB_FP32)));
     else if (j->write)
         check(FtB_Matrix_write(A, path, FTB_FORMAT_AUTO, NULL, NULL, 0));
     else
@@ -136,6 +154,7 @@ static void run(job *j, const char *folder, FtB_Matrix A, int threads, int repet
     j->wall[threads - 1][repetition] = clock_of(CLOCK_MONOTONIC) - wall;
     j->cpu[threads - 1][repetition] = clock_of(CLOCK_PROCESS_CPUTIME_ID) - cpu;
     FtB_Matrix_free(&B);
+    FtB_Block_free(&Y);
 }
 
 static int by_time(const void *a, const void *b)
@@ -151,17 +170,23 @@ static double median(double *seconds, int n)
 
 int main(int argc, char **argv)
 {
-    static job jobs[] = {{"write Matrix Market", "m.mtx", true, {{0}}, {{0}}},
-                         {"read Matrix Market", "m.mtx", false, {{0}}, {{0}}},
-                         {"read, shuffled", "shuffled.mtx", false, {{0}}, {{0}}},
-                         {"write TSV", "m.tsv", true, {{0}}, {{0}}},
-                         {"read TSV", "m.tsv", false, {{0}}, {{0}}},
-                         {"write npz", "m.npz", true, {{0}}, {{0}}},
-                         {"read npz", "m.npz", false, {{0}}, {{0}}},
-                         {"write raw CSR", "m.csr", true, {{0}}, {{0}}},
-                         {"read raw CSR", "m.csr", false, {{0}}, {{0}}},
-                         {"write copy", "copy", true, {{0}}, {{0}}},
-                         {"read copy", "copy", false, {{0}}, {{0}}}};
+    static job jobs[] = {{.what = "write Matrix Market", .file = "m.mtx", .write = true},
+                         {.what = "read Matrix Market", .file = "m.mtx"},
+                         {.what = "read, shuffled", .file = "shuffled.mtx"},
+                         {.what = "write TSV", .file = "m.tsv", .write = true},
+                         {.what = "read TSV", .file = "m.tsv"},
+                         {.what = "write npz", .file = "m.npz", .write = true},
+                         {.what = "read npz", .file = "m.npz"},
+                         {.what = "write raw CSR", .file = "m.csr", .write = true},
+                         {.what = "read raw CSR", .file = "m.csr"},
+                         {.what = "write dense npy", .file = "d.npy", .write = true, .dense = true},
+                         {.what = "read dense npy", .file = "d.npy", .dense = true},
+                         {.what = "write dense array", .file = "d.mtx", .write = true, .dense = true},
+                         {.what = "read dense array", .file = "d.mtx", .dense = true},
+                         {.what = "write dense CSV", .file = "d.csv", .write = true, .dense = true},
+                         {.what = "read dense CSV", .file = "d.csv", .dense = true},
+                         {.what = "write copy", .file = "copy", .write = true},
+                         {.what = "read copy", .file = "copy"}};
     const int njobs = sizeof jobs / sizeof *jobs;
     int64_t entries = (int64_t)((argc > 1 ? atof(argv[1]) : 20) * 1e6);
     int repetitions = argc > 2 ? atoi(argv[2]) : 5;
@@ -173,6 +198,7 @@ int main(int argc, char **argv)
         return 2;
     }
     FtB_Matrix A = make_matrix(entries);
+    FtB_Block X = make_block(entries);
     snprintf(path[0], sizeof path[0], "%s/m.mtx", folder);
     snprintf(path[1], sizeof path[1], "%s/shuffled.mtx", folder);
     check(FtB_Matrix_write(A, path[0], FTB_FORMAT_AUTO, NULL, NULL, 0));
@@ -181,7 +207,7 @@ int main(int argc, char **argv)
     for (int r = 0; r < repetitions; r++)
         for (int threads = 1; threads <= 2; threads++)
             for (int j = 0; j < njobs; j++)
-                run(&jobs[j], folder, A, threads, r, copy);
+                run(&jobs[j], folder, A, X, threads, r, copy);
     printf("%-20s %8s | %8s %10s | %8s %10s   (MB/s; per second of CPU)\n", "", "MB", "1 thread", "CPU",
            "2 threads", "CPU");
     for (int j = 0; j < njobs; j++) {
@@ -197,5 +223,6 @@ int main(int argc, char **argv)
     }
     rmdir(folder);
     FtB_Matrix_free(&A);
+    FtB_Block_free(&X);
     return 0;
 }

@@ -275,6 +275,8 @@ static void damaged_texts(void **state)
         {ARRAY "general\n1000 1000\n1\n", "1000000 values cannot be in a file of", false, 0},
         {"%%MatrixMarket matrix array pattern general\n1 1\n1\n", "field 'pattern' is not supported", false,
          0},
+        {"%%MatrixMarket matrix coordinate real general\n% c\n3 3 3\n1 1 1\n\n% x\n  2\t2   -inf\n3 3 nan\n",
+         ":7:9: expected a finite number", true, 0},
         {"%%MatrixMarket matrix coordinate real general\n2 2 1\n1 2 nan\n", ":3:5: expected a finite", true,
          0},
     };
