@@ -13,7 +13,7 @@
 typedef struct predict_values {
     common_values common;
     const char *load, *features, *labels, *split, *model, *output, *plot;
-    int write, made, undirected, normalize, activation, aggregate;
+    int write, made, undirected, normalize, activation, aggregate, explain;
     int64_t heads, hops;
     double teleport;
 } predict_values;
@@ -129,6 +129,11 @@ static const option predict_options[] = {
      .help = "Draw the embedding's first two principal components into FILE (.svg or .png), coloured by "
              "class: the "
              "data's, else the predicted one."},
+    {.name = "explain",
+     .kind = OPTION_SET,
+     FIELD(explain),
+     .value = 1,
+     .help = "Print the products that the model is made of, on standard error, before it runs."},
     {.name = NULL},
 };
 
@@ -226,6 +231,8 @@ static int run_model(predict *p)
     if (p->values->write == EMBEDDINGS || p->values->plot)
         FtB_keep(hidden);
     info = FtB_Tape_status(p->tape);
+    if (info == GrB_SUCCESS && p->values->explain)
+        info = FtB_Tape_explain(out, stderr);
     if (info == GrB_SUCCESS)
         info = FtB_evaluate(&p->scores, out);
     if (info == GrB_SUCCESS && (p->values->write == EMBEDDINGS || p->values->plot))

@@ -71,7 +71,8 @@ static const option train_options[] = {
      FIELD(model),
      .argument = "NAME",
      .words = model_names,
-     .help = "Kind of the model. Default: gcn. Its paper's hyper-parameters are the defaults below."},
+     .help = "Kind of the model: gcn, sage, sgc, appnp, gin or mlp. Default: gcn. "
+             "Its paper's hyper-parameters are the defaults below."},
     {.name = "layers",
      .kind = OPTION_INTEGER,
      FIELD(layers),
@@ -210,6 +211,11 @@ static const option train_options[] = {
      FIELD(plot),
      .argument = "FILE",
      .help = "Draw the learning curve into FILE, whose name ends with .svg or .png."},
+    {.name = "explain",
+     .kind = OPTION_SET,
+     FIELD(explain),
+     .value = 1,
+     .help = "Print the products that an epoch is made of, on standard error, before training."},
     {.name = NULL},
 };
 

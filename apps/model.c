@@ -18,6 +18,7 @@ const model_kind model_kinds[] = {
     {"sage", "sage", "conv", false, false, MODEL_RELU, 2, 64, 1, 0, 0, 0.5, 0.01, 5e-4, false, 200, 0, false},
     {"sgc", "sgc", "conv", false, false, MODEL_RELU, 1, 16, 1, 2, 0, 0, 0.2, 1e-4, false, 100, 0, false},
     {"appnp", "appnp", "lin", true, false, MODEL_RELU, 2, 64, 1, 10, 0.1, 0.5, 0.01, 5e-3, true, 500, 100, false},
+    {"gin", "gin", "conv", false, false, MODEL_RELU, 2, 32, 1, 0, 0, 0.5, 0.01, 5e-4, false, 200, 0, false},
     {"mlp", NULL, "lin", true, false, MODEL_RELU, 2, 16, 1, 0, 0, 0.5, 0.01, 5e-4, true, 200, 0, false},
 };
 /* clang-format on */
@@ -123,7 +124,8 @@ static GrB_Info make_layer(model *m, int64_t k)
     return add_layer(m, columns_in(o, k), columns_out(o, k),
                      FTB_LAYER_OPTIONS(.name = name, .seed = o->seed, .heads = last ? o->out_heads : o->heads,
                                        .average = last && !o->out_beside, .aggregate = o->aggregate,
-                                       .dropout = o->kind->attends ? o->dropout : 0, .hops = o->hops));
+                                       .dropout = o->kind->attends ? o->dropout : 0, .hops = o->hops,
+                                       .hidden = last && o->out_inner > 0 ? o->out_inner : o->hidden));
 }
 
 /* The layer that spreads what a perceptron says over the graph. */

@@ -40,6 +40,7 @@ typedef struct model_options {
     int64_t nfeatures, noutputs;
     int64_t layers, hidden, heads, hops;
     int64_t out_heads;     /* of the last layer; averaged */
+    int64_t out_inner;     /* columns inside the last layer, of gin; 0: hidden, as of the others */
     bool out_beside;       /* the last layer's heads stand side by side instead */
     const char *aggregate; /* of sage; NULL: its default */
     double teleport, dropout;

@@ -269,15 +269,20 @@ typedef struct number_text {
     int64_t low;
 } number_text;
 
-enum { NUMBERS = 9 };
+enum { NUMBERS = 10 };
 
 static void numbers_of(number_text list[NUMBERS], model_options *o)
 {
     const number_text all[NUMBERS] = {
-        {"featblas.layers", &o->layers, NULL, 1},    {"featblas.features", &o->nfeatures, NULL, 1},
-        {"featblas.outputs", &o->noutputs, NULL, 1}, {"featblas.hidden", &o->hidden, NULL, 1},
-        {"featblas.heads", &o->heads, NULL, 1},      {"featblas.output-heads", &o->out_heads, NULL, 1},
-        {"featblas.hops", &o->hops, NULL, 0},        {"featblas.teleport", NULL, &o->teleport, 0},
+        {"featblas.layers", &o->layers, NULL, 1},
+        {"featblas.features", &o->nfeatures, NULL, 1},
+        {"featblas.outputs", &o->noutputs, NULL, 1},
+        {"featblas.hidden", &o->hidden, NULL, 1},
+        {"featblas.heads", &o->heads, NULL, 1},
+        {"featblas.output-heads", &o->out_heads, NULL, 1},
+        {"featblas.hops", &o->hops, NULL, 0},
+        {"featblas.teleport", NULL, &o->teleport, 0},
+        {"featblas.output-hidden", &o->out_inner, NULL, 0},
         {"featblas.dropout", NULL, &o->dropout, 0},
     };
     memcpy(list, all, sizeof all);
@@ -413,6 +418,8 @@ static int shapes_of(model_options *o, FtB_Tensors t, const struct signature *s,
     o->hidden = count > 1 ? wide / o->heads : o->hidden;
     o->out_beside = o->kind->attends && o->out_heads > 1 && bias == out;
     o->noutputs = o->kind->attends ? out / o->out_heads : out;
+    if (strcmp(o->kind->name, "gin") == 0)
+        o->out_inner = dimension(t, o->kind, last, "nn.0.weight", 2, 0);
     if (count == 1)
         o->heads = o->out_heads;
     return APP_OK;
@@ -462,8 +469,31 @@ GrB_Info model_put(const model *m, FtB_Tensors t)
     return info;
 }
 
+/* GAT of older versions of PyG: weights of targets that are those of sources, stored twice. */
+static bool stored_twice(FtB_Tensors t, const char *name)
+{
+    char other[NAME_ROOM];
+    FtB_Block X = NULL, Y = NULL;
+    const size_t before = strlen(name) - ftb_min(strlen(name), strlen("lin_dst.weight"));
+    snprintf(other, sizeof other, "%.*slin_src.weight", (int)ftb_min(before, NAME_ROOM), name);
+    bool same = ends_with(name, "lin_dst.weight") && position(t, other) >= 0 &&
+                FtB_Tensors_get(&X, t, name, NULL, NULL) == GrB_SUCCESS &&
+                FtB_Tensors_get(&Y, t, other, NULL, NULL) == GrB_SUCCESS && X->nrows == Y->nrows &&
+                X->ncols == Y->ncols && X->type == Y->type;
+    for (int64_t i = 0; same && i < X->nrows; i++)
+        for (int64_t j = 0; same && j < X->ncols; j++)
+            same = ftb_get_real(X->data, X->type, i * X->ld + j) ==
+                   ftb_get_real(Y->data, Y->type, i * Y->ld + j);
+    FtB_Block_free(&X);
+    FtB_Block_free(&Y);
+    return same;
+}
+
 /* The tensors that nothing was read from, and that no one would miss. */
-static bool harmless(const char *name) { return state(name) || ends_with(name, "num_batches_tracked"); }
+static bool harmless(FtB_Tensors t, const char *name)
+{
+    return state(name) || ends_with(name, "num_batches_tracked") || stored_twice(t, name);
+}
 
 int model_take(model *m, FtB_Tensors t)
 {
@@ -488,7 +518,7 @@ int model_take(model *m, FtB_Tensors t)
             taken[position(t, name)] = true;
     }
     for (int64_t k = 0; k < FtB_Tensors_count(t) && code == APP_OK; k++)
-        if (!taken[k] && !harmless(FtB_Tensors_name(t, k)))
+        if (!taken[k] && !harmless(t, FtB_Tensors_name(t, k)))
             code = app_fail(APP_INPUT, "%s: tensor %s belongs to no layer of this %s", FtB_Tensors_source(t),
                             FtB_Tensors_name(t, k), m->o.kind->name);
     free(taken);

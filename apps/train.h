@@ -9,7 +9,7 @@ typedef struct train_values {
     common_values common;
     const char *features, *labels, *split, *model, *save, *resume, *plot;
     int task, made, undirected, normalize, activation, aggregate, optimizer, select, metrics;
-    int weights_only;
+    int explain, weights_only;
     int64_t classes, layers, hidden, heads, out_heads, hops, epochs, patience, seed, repeat;
     double dropout, teleport, lr, weight_decay;
 } train_values;

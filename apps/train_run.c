@@ -323,6 +323,8 @@ int train_once(train *t, train_run *run)
             info = make_optimizer(&s);
         if (info == GrB_SUCCESS)
             info = make_stopper(&s);
+        if (info == GrB_SUCCESS && t->values->explain && run == t->runs)
+            info = FtB_Tape_explain(s.loss, stderr);
         code = app_library_error(info, APP_USAGE);
     }
     if (code == APP_OK && t->resume)

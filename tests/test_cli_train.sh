@@ -36,13 +36,18 @@ run 0 predict data --load a.safetensors --write embeddings -o x.tsv
 run 0 predict data --load a.safetensors --write scores -o x.npy
 head -c 6 x.npy | grep -q NUMPY || fail "x.npy is no npy"
 
+run 0 predict data --load a.safetensors --explain -o x.tsv
+says "product"
+run 0 train data --epochs 1 --explain
+says "product"
+
 # A baseline that does not see the graph knows less
 run 0 train data --model mlp -q --epochs 60
 mlp=$(sed -n 's/^test *accuracy //p' out)
 [ "$(awk -v a="$mlp" -v b="$test" 'BEGIN { print (a < b) }')" = 1 ] || fail "mlp: accuracy $mlp, gcn $test"
 
 # Every kind is saved and served
-for kind in gcn sage sgc appnp mlp; do
+for kind in gcn sage sgc appnp gin mlp; do
     run 0 train data --model "$kind" --epochs 5 -q --weights-only --save m.safetensors
     one=$(sed -n 's/^test *accuracy //p' out)
     run 0 predict data --load m.safetensors -o y.tsv
