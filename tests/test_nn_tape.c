@@ -302,6 +302,15 @@ static void errors(void **state)
     assert_fails(GrB_DIMENSION_MISMATCH, "1 x 1", FtB_backward(x));
     assert_ok(FtB_evaluate(&Y, x));
     FtB_Block_free(&Y);
+    FtB_Tape other;
+    assert_ok(FtB_Tape_new(&other, 1));
+    assert_int_equal(FtB_add(x, FtB_input(other, X)).node, -1);
+    assert_fails(GrB_INVALID_VALUE, "y is a variable of another tape", FtB_Tape_status(tape));
+    assert_ok(FtB_Tape_reset(tape));
+    x = FtB_input(tape, X);
+    FtB_multiply("plus : src * dst", A, FTB_OPERAND("src", x), FTB_OPERAND("dst", FtB_input(other, X)));
+    assert_fails(GrB_INVALID_VALUE, "operand 'dst' is a variable of another tape", FtB_Tape_status(tape));
+    FtB_Tape_free(&other);
     FtB_Parameter_free(&w);
     FtB_Tape_free(&tape);
     FtB_Block_free(&X);

@@ -83,7 +83,7 @@ static const ftb_nn_op op = {.name = "binary",
 static FtB_Var record(FtB_Var x, FtB_Var y, int what)
 {
     char shape[2][80];
-    const ftb_nn_node *a = ftb_var(x, names[what], "x"), *b = a ? ftb_var(y, names[what], "y") : NULL;
+    const ftb_nn_node *a = ftb_var(x, names[what], "x"), *b = ftb_var_beside(a, y, names[what], "y");
     if (!b)
         return ftb_var_lost(x);
     bool places = a->graph ? b->graph && b->graph->pattern == a->graph->pattern : !b->graph;

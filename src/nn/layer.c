@@ -3,7 +3,6 @@
 
 #include "nn/random.h"
 
-#include <math.h>
 #include <stdio.h>
 
 #define KIND(name, options, formula) &ftb_##name,
@@ -66,21 +65,14 @@ static const char *own_name(FtB_Layer layer, FtB_Parameter p)
     return layer->options.name ? name + strlen(layer->options.name) + 1 : name;
 }
 
-/* Glorot and Bengio 2010: uniform in +-sqrt(6 / (rows + columns)), by seed and name; rows of each weight of a
- * stack. */
-static void draw_glorot(FtB_Parameter p, int64_t nrows, uint64_t seed)
+/* Glorot's uniform values, by seed and name; nrows: of each weight of a stack. */
+static GrB_Info draw(FtB_Parameter p, int64_t nrows, uint64_t seed)
 {
-    FtB_Block X = p->value;
-    double bound = sqrt(6 / (double)(nrows + X->ncols));
     uint64_t name = 0;
     for (const char *c = p->name; *c; c++)
         name = name * 1099511628211u + (uint8_t)*c;
-    for (int64_t k = 0; k < X->nrows * X->ncols; k++) {
-        uint32_t words[4];
-        ftb_random_words(words, seed, (uint64_t)k, name);
-        double value = bound * (2 * (double)ftb_random_unit(words[0]) - 1);
-        ftb_cast((char *)X->data + (size_t)k * FtB_Type_size(X->type), X->type, &value, FTB_FP64, 1);
-    }
+    return FtB_init(p->value, FTB_INIT_GLOROT_UNIFORM, ftb_random_mix(seed, name, 0),
+                    FTB_INIT_OPTIONS(.fan_in = nrows));
 }
 
 static GrB_Info add(FtB_Parameter *p, FtB_Layer layer, const char *name, int64_t nrows, int64_t ncols)
@@ -101,12 +93,10 @@ GrB_Info ftb_layer_add(FtB_Layer layer, const char *name, int64_t nrows, int64_t
 {
     FtB_Parameter p;
     GrB_Info info = add(&p, layer, name, nrows, ncols);
-    const double one = 1;
     if (info == GrB_SUCCESS && start == FTB_START_GLOROT)
-        draw_glorot(p, nrows, layer->options.seed);
-    for (int64_t k = 0; info == GrB_SUCCESS && start == FTB_START_ONE && k < nrows * ncols; k++)
-        ftb_cast((char *)p->value->data + (size_t)k * FtB_Type_size(p->value->type), p->value->type, &one,
-                 FTB_FP64, 1);
+        info = draw(p, nrows, layer->options.seed);
+    if (info == GrB_SUCCESS && start == FTB_START_ONE)
+        info = FtB_init(p->value, FTB_INIT_ONES, 0, NULL);
     return info;
 }
 
@@ -118,7 +108,7 @@ GrB_Info ftb_layer_add_stack(FtB_Layer layer, const char *name, int64_t count, i
                         (long long)nrows, (long long)ncols);
     GrB_Info info = add(&p, layer, name, count * nrows, ncols);
     if (info == GrB_SUCCESS)
-        draw_glorot(p, nrows, layer->options.seed);
+        info = draw(p, nrows, layer->options.seed);
     return info;
 }
 
@@ -267,6 +257,10 @@ FtB_Var FtB_Layer_apply(FtB_Layer layer, FtB_Matrix A, FtB_Var src, FtB_Var dst,
         info = ftb_arg_matrix(&A, FTB_ARG(A), "A", false);
     if (info == GrB_SUCCESS && dst.tape != src.tape)
         info = ftb_fail(GrB_INVALID_VALUE, "%s: src and dst are variables of two tapes", layer->kind->name);
+    if (info == GrB_SUCCESS && edge.node >= 0 && layer->options.edge_width == 0)
+        info =
+            ftb_fail(GrB_INVALID_VALUE, "%s: edge features are given; the layer was made without edge_width",
+                     layer->kind->name);
     if (info == GrB_SUCCESS)
         info = check_features(x, "src", &c, A->pattern->ncols, layer->in);
     if (info == GrB_SUCCESS)

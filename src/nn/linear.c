@@ -93,7 +93,7 @@ static FtB_Var record(const ftb_nn_node *x, const ftb_nn_node *w, const ftb_nn_n
 
 FtB_Var FtB_matmul(FtB_Var x, FtB_Var w)
 {
-    const ftb_nn_node *nx = ftb_var(x, "FtB_matmul", "x"), *nw = nx ? ftb_var(w, "FtB_matmul", "w") : NULL;
+    const ftb_nn_node *nx = ftb_var(x, "FtB_matmul", "x"), *nw = ftb_var_beside(nx, w, "FtB_matmul", "w");
     return nw ? record(nx, nw, NULL, "FtB_matmul") : ftb_var_lost(x);
 }
 

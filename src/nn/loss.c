@@ -235,7 +235,7 @@ FtB_Var FtB_cross_entropy(FtB_Var x, const int32_t *labels, const uint8_t *mask)
 static FtB_Var against(const char *call, FtB_Var x, FtB_Var targets, const uint8_t *mask, kind what)
 {
     char shape[2][80];
-    const ftb_nn_node *a = ftb_var(x, call, "x"), *b = a ? ftb_var(targets, call, "targets") : NULL;
+    const ftb_nn_node *a = ftb_var(x, call, "x"), *b = ftb_var_beside(a, targets, call, "targets");
     if (!b)
         return ftb_var_lost(x);
     if (b->graph || b->nrows != a->nrows || b->ncols != a->ncols || b->gradient)

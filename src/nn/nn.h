@@ -114,6 +114,8 @@ struct FtB_Tape_opaque {
 
 /* A variable as an argument `name`: its node, or NULL with the tape's status set. */
 ftb_nn_node *ftb_var(FtB_Var x, const char *call, const char *name);
+/* The same for a further argument, which must be of x's tape. */
+ftb_nn_node *ftb_var_beside(const ftb_nn_node *x, FtB_Var y, const char *call, const char *name);
 /* The tape of the first valid variable; NULL and a message if there is none. */
 FtB_Tape ftb_var_tape(const FtB_Var *x, int count, const char *call);
 /* Records an error: keeps this thread's message, gives the variable that failed. */

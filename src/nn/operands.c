@@ -37,6 +37,12 @@ bool ftb_nn_operands_read(ftb_nn_operands *o, const char *call, const FtB_Operan
         const ftb_nn_node *n = ftb_var(operands[k].var, call, operands[k].name);
         if (!n)
             return false;
+        if (n->tape != o->tape) {
+            ftb_var_failed(o->tape,
+                           ftb_fail(GrB_INVALID_VALUE, "%s: operand '%s' is a variable of another tape", call,
+                                    operands[k].name));
+            return false;
+        }
         if (find(o, operands[k].name) >= 0) {
             ftb_var_failed(o->tape, ftb_fail(GrB_INVALID_VALUE, "%s: two operands are named '%s'", call,
                                              operands[k].name));

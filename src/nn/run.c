@@ -146,6 +146,11 @@ static GrB_Info gradients(FtB_Tape tape, const ftb_schedule *s, bool *written)
         if (s->needed[k] && n->op && n->root == k && n->gradient && written[k])
             info = gradient(n, written);
     }
+    for (int64_t k = 0; k < s->count && info == GrB_SUCCESS; k++) { /* reached by no gradient */
+        FtB_Block G = tape->nodes[k]->parameter && s->needed[k] && !written[k] ? tape->nodes[k]->grad : NULL;
+        if (G)
+            memset(G->data, 0, (size_t)(G->nrows * G->ld) * FtB_Type_size(G->type));
+    }
     return info;
 }
 

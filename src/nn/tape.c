@@ -59,6 +59,20 @@ ftb_nn_node *ftb_var(FtB_Var x, const char *call, const char *name)
     return tape->nodes[x.node];
 }
 
+ftb_nn_node *ftb_var_beside(const ftb_nn_node *x, FtB_Var y, const char *call, const char *name)
+{
+    ftb_nn_node *n = x ? ftb_var(y, call, name) : NULL;
+    if (n && n->tape == x->tape)
+        return n;
+    if (n)
+        ftb_var_failed(x->tape,
+                       ftb_fail(GrB_INVALID_VALUE, "%s: %s is a variable of another tape", call, name));
+    else if (x && x->tape->status == GrB_SUCCESS) /* y is no variable, or of a tape that failed */
+        ftb_var_failed(x->tape,
+                       ftb_fail(GrB_INVALID_VALUE, "%s: %s is not a variable of this tape", call, name));
+    return NULL;
+}
+
 /* ---- nodes */
 
 static void node_delete(ftb_nn_node *n)
