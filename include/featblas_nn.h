@@ -169,7 +169,8 @@ FtB_Var FtB_edge_softmax(FtB_Var e, FtB_By by);
  *  names. @param count how many. @param dropout probability that a weight becomes 0 in training. */
 FtB_Var FtB_attend(FtB_Arg score, FtB_Matrix A, const FtB_Operand *operands, size_t count, double dropout);
 
-/** x w: a dense product, or sparse times dense where x is a sparse input. @param x n x a. @param w a x b. */
+/** x w: a dense product, or sparse times dense where x is a sparse input. @param x n x a, or on edges, where
+ * the result then lies. @param w a x b. */
 FtB_Var FtB_matmul(FtB_Var x, FtB_Var w);
 
 /** x w + bias. @param x n x a. @param w a x b. @param bias 1 x b, or NULL. */
@@ -202,7 +203,7 @@ FtB_Var FtB_dropout(FtB_Var x, double probability);
 
 /* ------------------------------------------------------------------------------------- shapes */
 
-/** The same values seen as heads of equal width: products then work head by head. @param x dense.
+/** The same values seen as heads of equal width: products then work head by head. @param x dense or on edges.
  *  @param heads divides the columns. */
 FtB_Var FtB_heads(FtB_Var x, int64_t heads);
 

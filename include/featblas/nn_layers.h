@@ -32,7 +32,7 @@ typedef struct FtB_Layer_options {
     int64_t edge_width;    /**< features per edge; 0: none */
     int64_t relations;     /**< edge types */
     double log_degree;     /**< mean of log(degree + 1) over the training graph; 0: of the graph at hand */
-    bool residual;         /**< the target's own features are added, by a linear map where widths differ */
+    bool residual;         /**< the target's own features are added, by a linear map */
     int64_t in_dst;        /**< columns of the targets' features; 0: as many as of the sources' */
     bool no_root;          /**< the target's own features are left out */
 } FtB_Layer_options;
@@ -42,13 +42,16 @@ typedef struct FtB_Layer_options {
 #define FTB_LAYERS(X)                                                                                        \
     X(appnp, "hops, teleport, no_self_loops", "z_i <- (1 - a) (sum over j of z_j / sqrt(d_i d_j)) + a x_i, K times") \
     X(edgeconv, "aggregate, hidden, no_bias", "max over j of h([x_i, x_j - x_i]), h a map, or two (hidden) and relu between") \
+    X(gat, "heads, average, slope, dropout, edge_width, in_dst, residual, no_bias, no_self_loops", "sum over j of softmax(leaky_relu(a_s . x_j W + a_t . x_i W)) x_j W") \
+    X(gatv2, "heads, average, slope, dropout, edge_width, in_dst, residual, no_bias, no_self_loops", "sum over j of softmax(a . leaky_relu(x_j W_l + x_i W_r)) x_j W_l") \
     X(gcn, "no_bias, no_self_loops", "sum over j of x_j W / sqrt(d_i d_j)") \
     X(gin, "eps, train_eps, hidden, no_bias", "relu(((1 + eps) x_i + sum over j of x_j) W + b) W' + b'") \
     X(mlp, "aggregate, no_bias", "max over j of relu((x_i + x_j) W + b)") \
     X(pna, "log_degree, no_bias", "[x_i, S, a_i S, S / a_i] W, S = mean, min, max, std over j of [x_i, x_j] U") \
     X(rgcn, "relations, in_dst, no_bias, no_root", "sum over types r of (mean over j of x_j) W_r, + x_i W + b") \
     X(sage, "aggregate, in_dst, no_bias, no_root", "(mean over j of x_j) W_l + b + x_i W_r") \
-    X(sgc, "hops, no_bias, no_self_loops", "sum over j of (S^K)_ij x_j W + b")
+    X(sgc, "hops, no_bias, no_self_loops", "sum over j of (S^K)_ij x_j W + b") \
+    X(transformer, "heads, average, dropout, edge_width, in_dst, no_bias, no_root", "sum over j of softmax((x_j K) . (x_i Q) / sqrt(out)) x_j V + x_i W + b")
 /* clang-format on */
 
 /** Makes a layer and draws its parameters. @param[out] layer the new one, NULL on failure. @param kind a name

@@ -13,8 +13,8 @@ FtB_Var FtB_heads(FtB_Var x, int64_t heads)
     const ftb_nn_node *in = ftb_var(x, "FtB_heads", "x");
     if (!in)
         return ftb_var_lost(x);
-    if (in->graph)
-        return ftb_var_failed(x.tape, ftb_fail(GrB_INVALID_VALUE, "FtB_heads: x is sparse or lies on edges"));
+    if (in->sparse)
+        return ftb_var_failed(x.tape, ftb_fail(GrB_INVALID_VALUE, "FtB_heads: x is sparse"));
     if (heads < 1 || in->ncols % heads != 0)
         return ftb_var_failed(x.tape,
                               ftb_fail(GrB_DIMENSION_MISMATCH, "FtB_heads: %lld heads of %lld columns",
@@ -26,5 +26,7 @@ FtB_Var FtB_heads(FtB_Var x, int64_t heads)
         return ftb_var_lost(x);
     n->heads = heads;
     n->root = in->root;
+    if (in->graph && ftb_node_on_edges(n, in->graph) != GrB_SUCCESS)
+        return ftb_var_lost(x);
     return ftb_node_var(n);
 }

@@ -61,6 +61,22 @@ FtB_Var ftb_layer_rows(FtB_Var w, int64_t first, int64_t count);
 /* Whether rows should be multiplied by weights (in x out) before they are summed over A, rather than after.
  */
 bool ftb_layer_project_first(const ftb_layer_call *call, FtB_Var x, int64_t out);
+/* ---- of attention layers (attention_layer.c) */
+
+/* Adds a weight for every head: 1 x (heads out), drawn as if it were heads x out. */
+GrB_Info ftb_layer_add_heads(FtB_Layer layer, const char *name);
+/* Adds "bias", as wide as the result, and with the option residual "res.weight", from `targets` columns. */
+GrB_Info ftb_layer_add_result(FtB_Layer layer, int64_t targets);
+/* *B: A, or where self-loops are added its pattern with the diagonal. *edge: the features that the call has on
+ * the entries of B (a loop has the mean of what the row's other entries have); node -1: none. false: the tape
+ * knows why. */
+bool ftb_layer_attention_graph(const ftb_layer_call *call, bool loops, FtB_Matrix *B, FtB_Var *edge);
+/* Heads of y side by side, or their mean; plus residual and bias. */
+FtB_Var ftb_layer_attention_result(const ftb_layer_call *call, FtB_Var y);
+/* x on the edges of A as a variable on those of B, A's pattern with the diagonal. (loop_edges.c) */
+FtB_Var ftb_loop_edges(FtB_Var x, FtB_Matrix B);
+/* n x heads: dot(x(i, h, :), a(h, :)), of x: n x (heads width) and a: 1 x (heads width). (head_dots.c) */
+FtB_Var ftb_head_dots(FtB_Var x, FtB_Var a, int64_t heads);
 /* *B, borrowed from the layer: the pattern of A with the diagonal (square A), made once per graph. */
 GrB_Info ftb_layer_self_loops(FtB_Matrix *B, FtB_Layer layer, FtB_Matrix A);
 /* factor D^-1/2 (A + I) D^-1/2 x (propagate.c); I unless options say no_self_loops. All calls of one layer

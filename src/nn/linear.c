@@ -1,4 +1,5 @@
-/* Y = X W (+ bias): a dense product, or sparse times dense where X is a sparse input.
+/* Y = X W (+ bias): a dense product, or sparse times dense where X is a sparse input; of X on edges, Y too
+ * lies there.
  *
  * dX = dY W', dW = X' dY, dbias = sum of dY's rows. */
 #include "nn/nn.h"
@@ -13,10 +14,10 @@ static void fill(FtB_Block Y, FtB_Block bias)
 
 static GrB_Info forward(ftb_nn_node *n, const ftb_nn_call *c)
 {
-    bool add = n->nin > 2;
+    bool add = n->nin > 2, sparse = ftb_node_in(n, 0)->sparse;
     if (add)
         fill(c->out, c->in[2]);
-    if (c->in_edges[0])
+    if (sparse)
         return FtB_mxm(c->out, NULL, ftb_plus_if(add), FTB_PLUS_MUL, c->in_edges[0], c->in[1], NULL);
     return ftb_dense_multiply(FTB_AB, c->out, c->in[0], c->in[1], add, c->ctx);
 }
@@ -24,10 +25,10 @@ static GrB_Info forward(ftb_nn_node *n, const ftb_nn_call *c)
 static GrB_Info gradient(ftb_nn_node *n, const ftb_nn_call *c)
 {
     GrB_Info info = GrB_SUCCESS;
-    (void)n;
+    bool sparse = ftb_node_in(n, 0)->sparse;
     if (c->din[2])
         info = FtB_reduce(c->din[2], NULL, ftb_plus_if(c->add[2]), "plus", c->dout, FTB_DESC_T0);
-    if (info == GrB_SUCCESS && c->din[1] && c->in_edges[0])
+    if (info == GrB_SUCCESS && c->din[1] && sparse)
         info = FtB_mxm(c->din[1], NULL, ftb_plus_if(c->add[1]), FTB_PLUS_MUL, c->in_edges[0], c->dout,
                        FTB_DESC_T0);
     else if (info == GrB_SUCCESS && c->din[1])
@@ -68,7 +69,7 @@ static FtB_Var record(const ftb_nn_node *x, const ftb_nn_node *w, const ftb_nn_n
 {
     FtB_Tape tape = x->tape;
     char shape[2][80];
-    if (w->graph || w->nrows != x->ncols || (x->graph && !x->sparse))
+    if (w->graph || w->nrows != x->ncols)
         return ftb_var_failed(tape, ftb_fail(GrB_DIMENSION_MISMATCH,
                                              "%s: x is %s, w is %s; expected x's columns as "
                                              "many as w's rows",
@@ -88,6 +89,8 @@ static FtB_Var record(const ftb_nn_node *x, const ftb_nn_node *w, const ftb_nn_n
     if (!n)
         return (FtB_Var){tape, -1};
     n->type = type;
+    if (x->graph && !x->sparse && ftb_node_on_edges(n, x->graph) != GrB_SUCCESS)
+        return (FtB_Var){tape, -1};
     return ftb_node_var(n);
 }
 

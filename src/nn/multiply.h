@@ -23,7 +23,8 @@ typedef struct ftb_nn_shape {
     FtB_Type type;
     int64_t ncols, heads; /* ncols: of all heads */
     bool winners;         /* reduced by min or max */
-    unsigned reads;       /* bit k: gradients that are wanted read operand k */
+    bool known_score; /* on edges: of src and dst alone, in a form of which FtB_attention_grad knows more */
+    unsigned reads;   /* bit k: gradients that are wanted read operand k */
 } ftb_nn_shape;
 GrB_Info ftb_nn_message_shape(ftb_nn_shape *shape, FtB_Semiring s, const ftb_nn_operands *o, FtB_Matrix A,
                               bool transposed, bool on_edges);

@@ -2,6 +2,7 @@
 #include "nn/multiply.h"
 
 #include "expr/rewrite.h"
+#include "ops/score.h"
 #include "ops/spmm.h"
 
 static int find(const ftb_nn_operands *o, const char *name)
@@ -126,8 +127,11 @@ static GrB_Info compile(ftb_nn_shape *shape, const ftb_message *m, bool on_edges
     GrB_Info info = ftb_message_compile(&found, &program, m);
     ftb_program_delete(program);
     if (info == GrB_SUCCESS) {
+        ftb_score score = ftb_score_of(m, &found);
         shape->type = found.message;
         shape->ncols = m->heads * found.width;
+        shape->known_score = score.kind != FTB_SCORE_ANY && strcmp(score.x->name, "src") == 0 &&
+                             strcmp(score.y->name, "dst") == 0;
     }
     return info;
 }

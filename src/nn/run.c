@@ -63,6 +63,8 @@ static GrB_Info constant_run(ftb_nn_node *n)
     if (n->root != n->number) { /* a view of another constant */
         const ftb_nn_node *r = n->tape->nodes[n->root];
         info = FtB_Block_heads(&n->value, r->value, n->heads);
+        if (info == GrB_SUCCESS && n->graph)
+            info = ftb_matrix_over(&n->edges, n->graph->pattern, n->value);
     } else {
         ftb_node_stored(n, &rows, &cols);
         info = FtB_Block_new(&n->value, rows, cols, n->type);

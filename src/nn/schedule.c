@@ -352,6 +352,8 @@ static GrB_Info bind_node(const ftb_schedule *s, ftb_nn_node *n)
         info = FtB_Block_heads(&n->value, root->value, n->heads);
         if (info == GrB_SUCCESS && root->grad && s->training)
             info = FtB_Block_heads(&n->grad, root->grad, n->heads);
+        if (info == GrB_SUCCESS && n->graph)
+            info = ftb_matrix_over(&n->edges, n->graph->pattern, n->value);
         return info;
     }
     if (slot[FTB_PART_VALUE] >= 0)
