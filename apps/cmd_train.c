@@ -71,7 +71,7 @@ static const option train_options[] = {
      FIELD(model),
      .argument = "NAME",
      .words = model_names,
-     .help = "Kind of the model: gcn, sage, sgc, appnp, gin or mlp. Default: gcn. "
+     .help = "Kind of the model: gcn, gat, gatv2, transformer, sage, sgc, appnp, gin or mlp. Default: gcn. "
              "Its paper's hyper-parameters are the defaults below."},
     {.name = "layers",
      .kind = OPTION_INTEGER,
@@ -164,7 +164,8 @@ static const option train_options[] = {
      .choices = "score|loss|last",
      .help =
          "Keep the weights of the epoch with the best validation score (accuracy, or the error of targets), "
-         "the least validation loss, or the last epoch's. Default: score; last without a validation part."},
+         "the least validation loss, or the last epoch's. Default: score, of kinds with heads loss; last "
+         "without a validation part."},
     {.name = "seed",
      .kind = OPTION_INTEGER,
      FIELD(seed),
@@ -308,7 +309,7 @@ static train_plan choose_plan(const train *t)
                        .decay_first = kind->decay_first,
                        .epochs = v->epochs >= 0 ? v->epochs : kind->epochs,
                        .patience = kind->patience,
-                       .select = TRAIN_BY_SCORE};
+                       .select = kind->attends ? TRAIN_BY_LOSS : TRAIN_BY_SCORE};
     if (t->resume)
         train_resumed_plan(&plan, t->resume);
     plan.lr = real_or(v->lr, plan.lr);

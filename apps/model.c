@@ -9,12 +9,16 @@
 
 /* Hyper-parameters: GCN, Kipf and Welling 2017; GraphSAGE, Hamilton et al. 2017, widths as of GCN; GAT,
  * Velickovic et al. 2018; GATv2, Brody et al. 2022, widths as of GAT; SGC, Wu et al. 2019; APPNP, Gasteiger
- * et al. 2019; GIN, Xu et al. 2019, widths as of GCN. */
+ * et al. 2019; GIN, Xu et al. 2019, widths as of GCN; transformer, Shi et al.
+ * 2021, as GAT. */
 /* clang-format off */
 const model_kind model_kinds[] = {
     /* name, layer, prefix, perceptron, attends, activation, layers, hidden, heads, hops, teleport, dropout, lr,
      * weight_decay, decay_first, epochs, patience, dense */
     {"gcn", "gcn", "conv", false, false, MODEL_RELU, 2, 16, 1, 0, 0, 0.5, 0.01, 5e-4, true, 200, 0, false},
+    {"gat", "gat", "conv", false, true, MODEL_ELU, 2, 8, 8, 0, 0, 0.6, 0.005, 5e-4, false, 500, 100, false},
+    {"gatv2", "gatv2", "conv", false, true, MODEL_ELU, 2, 8, 8, 0, 0, 0.6, 0.005, 5e-4, false, 500, 100, false},
+    {"transformer", "transformer", "conv", false, true, MODEL_RELU, 2, 8, 8, 0, 0, 0.6, 0.005, 5e-4, false, 500, 100, false},
     {"sage", "sage", "conv", false, false, MODEL_RELU, 2, 64, 1, 0, 0, 0.5, 0.01, 5e-4, false, 200, 0, false},
     {"sgc", "sgc", "conv", false, false, MODEL_RELU, 1, 16, 1, 2, 0, 0, 0.2, 1e-4, false, 100, 0, false},
     {"appnp", "appnp", "lin", true, false, MODEL_RELU, 2, 64, 1, 10, 0.1, 0.5, 0.01, 5e-3, true, 500, 100, false},

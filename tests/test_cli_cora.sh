@@ -5,19 +5,19 @@ if [ -z "${FEATBLAS_DATA:-}" ] || [ ! -e "$FEATBLAS_DATA/cora" ]; then
     exit 77
 fi
 
-# reaches KIND LEAST OPTION...: the mean over ten seeds
+# reaches KIND LEAST SEEDS: the mean over so many seeds
 reaches() {
     kind=$1 least=$2
-    shift 2
-    run 0 train "$FEATBLAS_DATA/cora" --model "$kind" --repeat 10 -q --threads 1 --save "$kind.safetensors" "$@"
+    run 0 train "$FEATBLAS_DATA/cora" --model "$kind" --repeat "$3" -q --threads 1 --save "$kind.safetensors"
     mean=$(sed -n 's/^test *accuracy \([0-9.]*\).*/\1/p' out)
     echo "$kind: $(tail -1 out)"
     [ "$(awk -v a="$mean" -v b="$least" 'BEGIN { print (a >= b) }')" = 1 ] || fail "$kind: $mean, expected $least"
 }
-reaches gcn 0.810
-reaches sage 0.79
-reaches sgc 0.80
-reaches appnp 0.82
+reaches gcn 0.810 10
+reaches gat 0.822 3 # ten take a minute
+reaches sage 0.79 10
+reaches sgc 0.80 10
+reaches appnp 0.82 10
 run 0 predict "$FEATBLAS_DATA/cora" --load gcn.safetensors -o labels.tsv
 [ "$(wc -l <labels.tsv)" -eq 2708 ] || fail "predict: $(wc -l <labels.tsv) labels"
 finish

@@ -132,6 +132,16 @@ static void test_gin(void **state)
     (void)state;
     check("gin", "");
 }
+static void test_gat(void **state)
+{
+    (void)state;
+    check("gat", "");
+}
+static void test_gatv2(void **state)
+{
+    (void)state;
+    check("gatv2", "");
+}
 
 static char folder[] = "/tmp/featblas-pyg-XXXXXX";
 
@@ -156,7 +166,8 @@ static int tear_down(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_gcn), cmocka_unit_test(test_sage_mean),
-                                       cmocka_unit_test(test_sage_max), cmocka_unit_test(test_gin)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_gcn),      cmocka_unit_test(test_sage_mean),
+                                       cmocka_unit_test(test_sage_max), cmocka_unit_test(test_gin),
+                                       cmocka_unit_test(test_gat),      cmocka_unit_test(test_gatv2)};
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -47,7 +47,7 @@ mlp=$(sed -n 's/^test *accuracy //p' out)
 [ "$(awk -v a="$mlp" -v b="$test" 'BEGIN { print (a < b) }')" = 1 ] || fail "mlp: accuracy $mlp, gcn $test"
 
 # Every kind is saved and served
-for kind in gcn sage sgc appnp gin mlp; do
+for kind in gcn gat gatv2 transformer sage sgc appnp gin mlp; do
     run 0 train data --model "$kind" --epochs 5 -q --weights-only --save m.safetensors
     one=$(sed -n 's/^test *accuracy //p' out)
     run 0 predict data --load m.safetensors -o y.tsv
