@@ -100,8 +100,8 @@ set_source_files_properties(${plain} PROPERTIES COMPILE_OPTIONS
 file(GLOB support CONFIGURE_DEPENDS bench/support/*.c)
 add_library(featblas_bench STATIC ${support} ${plain})
 target_include_directories(featblas_bench PUBLIC bench)
-target_link_libraries(featblas_bench PUBLIC featblas_gen featblas_static featblas_internals PkgConfig::JANSSON
-  ${CMAKE_DL_LIBS} m)
+target_link_libraries(featblas_bench PUBLIC featblas_gen featblas_dataset featblas_static featblas_internals
+  PkgConfig::JANSSON ${CMAKE_DL_LIBS} m)
 file(GLOB benchmarks CONFIGURE_DEPENDS bench/*.c)
 foreach(source ${benchmarks})
   get_filename_component(name ${source} NAME_WE)

@@ -55,6 +55,7 @@ typedef struct bench_runs {
 typedef enum bench_kind {
     BENCH_RATIO,   /* seconds of `against` / seconds of `name`, at least `bar` */
     BENCH_RATE,    /* bytes / seconds / 1e6, at least `bar` */
+    BENCH_MEMORY,  /* resident bytes of `against` / those of `name`, at least `bar` */
     BENCH_SHARE,   /* bytes / seconds of `name` over that of `against`, at least `bar` */
     BENCH_SECONDS, /* at most `bar` */
     BENCH_PEAK     /* resident bytes, at most `bar` */
@@ -81,6 +82,11 @@ int bench_report(const bench_settings *s, int count, const bench_measure *measur
                  int nbars, const bench_bar *bars);
 
 bool bench_peer(const bench_settings *s, const bench_measure *m, bench_result *result);
+/* Runs the function in a process of its own, so that result->peak is the memory of this measurement alone:
+ * all of the process's, or since bench_reset_peak. */
+bool bench_apart(bench_function run, const bench_settings *s, const bench_measure *m, bench_result *result);
+/* From here on the peak counts anew, from what is resident now. */
+void bench_reset_peak(void);
 /* Runs a program (arguments end with NULL), standard output into the file `out` (NULL: dropped); seconds,
  * peak. False if it fails. */
 bool bench_spawn(const char *const *arguments, const char *out, bench_result *result);

@@ -44,6 +44,8 @@ static double reached(const bench_bar *b, const bench_runs *r, const bench_runs 
         return against ? seconds(against) / seconds(r) : 0;
     case BENCH_RATE:
         return r->last.bytes / seconds(r) / 1e6;
+    case BENCH_MEMORY:
+        return against && r->last.peak > 0 ? against->last.peak / r->last.peak : 0;
     case BENCH_SHARE:
         return against ? r->last.bytes / seconds(r) / (against->last.bytes / seconds(against)) : 0;
     case BENCH_SECONDS:
@@ -73,6 +75,7 @@ static void show(char *text, size_t size, const bench_bar *b, double value)
 {
     switch (b->kind) {
     case BENCH_RATIO:
+    case BENCH_MEMORY:
         snprintf(text, size, "%.2f x", value);
         break;
     case BENCH_RATE:

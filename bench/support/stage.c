@@ -16,8 +16,7 @@ static void need(bool ok, const char *what)
     }
 }
 
-/* A value in [-1, 1) that depends on its place alone: integers that wrap, so that numpy gives the same. */
-static float feature(int64_t row, int64_t column, uint32_t salt)
+float bench_feature(int64_t row, int64_t column, uint32_t salt)
 {
     uint32_t h = (uint32_t)row * 2654435761u + (uint32_t)column * 2246822519u + salt;
     h = (h ^ h >> 15) * 2246822519u;
@@ -30,7 +29,7 @@ static void fill(float *x, int64_t rows, int64_t columns, uint32_t salt)
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < rows; i++)
         for (int64_t f = 0; f < columns; f++)
-            x[i * columns + f] = feature(i, f, salt);
+            x[i * columns + f] = bench_feature(i, f, salt);
 }
 
 static float *features(int64_t rows, int64_t columns, uint32_t salt)

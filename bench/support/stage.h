@@ -25,6 +25,8 @@ void bench_stage_targets(bench_stage *s);
 void bench_stage_edges(bench_stage *s, int64_t heads);
 /* Bytes of features that the case gathers: entries x dim x 4. */
 double bench_stage_bytes(const bench_measure *m);
+/* A value in [-1, 1) that depends on its place alone: integers that wrap, so that numpy gives the same. */
+float bench_feature(int64_t row, int64_t column, uint32_t salt);
 /* The sum of C, or of an array: compared between libraries. */
 double bench_sum(const float *x, int64_t count);
 /* Writes the graph for the peers, unless it is there. */
