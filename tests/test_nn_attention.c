@@ -11,7 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { MOST = 9, IN = 3, IN_DST = 4, OUT = 2, EDGE = 2, WIDE = 8 };
+enum { MOST = 17, IN = 3, IN_DST = 4, OUT = 2, EDGE = 2, WIDE = 8 };
 
 /* ---- graphs */
 
@@ -23,7 +23,7 @@ typedef struct problem {
     FtB_Block X, Y;             /* features of sources and targets */
 } problem;
 
-typedef enum graph { MIXED, EMPTY, BIPARTITE } graph;
+typedef enum graph { MIXED, EMPTY, BIPARTITE, FULL } graph; /* FULL: rows long enough for the fused form */
 
 static FtB_Block features(int64_t nrows, int64_t ncols, uint64_t seed)
 {
@@ -38,14 +38,19 @@ static void make(problem *p, graph which)
     static const int8_t mixed[][2] = {{0, 1}, {0, 2}, {0, 3}, {0, 4}, {0, 6}, {1, 0},
                                       {2, 0}, {3, 3}, {4, 1}, {6, 4}, {6, 5}, {4, 4}},
                         between[][2] = {{0, 0}, {0, 5}, {0, 8}, {1, 1}, {3, 2}, {3, 3}, {3, 0}, {2, 7}};
-    int64_t i[16], j[16];
-    double values[16 * EDGE];
-    int count = which == MIXED ? 12 : which == EMPTY ? 0 : 8;
-    *p = (problem){.m = which == BIPARTITE ? 5 : 7, .n = which == BIPARTITE ? 9 : 7};
-    FtB_Block U = features(16, EDGE, 77);
+    int64_t i[MOST * MOST], j[MOST * MOST];
+    double values[MOST * MOST * EDGE];
+    int count = which == MIXED ? 12 : which == EMPTY ? 0 : which == FULL ? MOST * MOST : 8;
+    *p = (problem){.m = which == BIPARTITE ? 5
+                        : which == FULL    ? MOST
+                                           : 7,
+                   .n = which == BIPARTITE ? 9
+                        : which == FULL    ? MOST
+                                           : 7};
+    FtB_Block U = features(MOST * MOST, EDGE, 77);
     for (int e = 0; e < count; e++) {
-        i[e] = which == MIXED ? mixed[e][0] : between[e][0];
-        j[e] = which == MIXED ? mixed[e][1] : between[e][1];
+        i[e] = which == MIXED ? mixed[e][0] : which == FULL ? e / MOST : between[e][0];
+        j[e] = which == MIXED ? mixed[e][1] : which == FULL ? e % MOST : between[e][1];
         p->has[i[e]][j[e]] = true;
         for (int f = 0; f < EDGE; f++)
             values[e * EDGE + f] = p->u[i[e]][j[e]][f] = ((double *)U->data)[e * EDGE + f];
@@ -267,7 +272,7 @@ static void layers(void **state)
     (void)state;
     for (int k = 0; k < 3; k++)
         for (int b = 0; b < 8; b++)
-            for (int g = MIXED; g <= BIPARTITE; g++) {
+            for (int g = MIXED; g <= FULL; g++) {
                 int bits = sets[b];
                 use u = {.kind = kinds[k],
                          .graph = (graph)g,

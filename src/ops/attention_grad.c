@@ -78,6 +78,18 @@ done:
 
 /* ---- delta(i, h) = dot(dC(i, h), C(i, h)) */
 
+static double dot_of(const void *x, const void *y, FtB_Type type, int64_t count)
+{
+    double sum = 0;
+    if (type == FTB_FP32)
+        for (int64_t v = 0; v < count; v++)
+            sum += (double)((const float *)x)[v] * (double)((const float *)y)[v];
+    else
+        for (int64_t v = 0; v < count; v++)
+            sum += ((const double *)x)[v] * ((const double *)y)[v];
+    return sum;
+}
+
 static GrB_Info make_delta(backward *b)
 {
     const ftb_attention_call *c = &b->c;
@@ -94,11 +106,10 @@ static GrB_Info make_delta(backward *b)
 #pragma omp parallel for schedule(static) num_threads(b->threads)
     for (int64_t i = 0; i < rows; i++)
         for (int64_t h = 0; h < heads; h++) {
-            double sum = 0;
-            for (int64_t v = h * width; v < (h + 1) * width; v++)
-                sum += ftb_get_real(values, c->type, i * ld + v) * ftb_get_real(grads, c->type, i * ld_d + v);
-            ftb_cast((char *)b->delta + (size_t)(i * heads + h) * FtB_Type_size(c->type), c->type, &sum,
-                     FTB_FP64, 1);
+            size_t size = FtB_Type_size(c->type);
+            double sum = dot_of((const char *)values + (size_t)(i * ld + h * width) * size,
+                                (const char *)grads + (size_t)(i * ld_d + h * width) * size, c->type, width);
+            ftb_cast((char *)b->delta + (size_t)(i * heads + h) * size, c->type, &sum, FTB_FP64, 1);
         }
 done:
     ftb_delete(copy);
