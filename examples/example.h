@@ -21,4 +21,12 @@
         }                                                                                                    \
     } while (0)
 
+/* Where the values of an FP32 block lie. */
+static inline float *floats(FtB_Block X)
+{
+    void *values;
+    OK(FtB_Block_shape(X, NULL, NULL, NULL, NULL, &values));
+    return values;
+}
+
 #endif
