@@ -2,80 +2,61 @@
  *
  *     dx(i, h, :) = dy(i, h) a(h, :),   da(h, :) = sum over i of dy(i, h) x(i, h, :)
  *
- * One pass over x each way. The sum over rows is taken in parts that do not depend on the number of threads.
+ * As dense products with the block-diagonal matrix D, columns of x by heads, that holds a(h, :) in its column
+ * h: CBLAS makes more multiplications than needed, but of a kind that hardly counts beside reading x.
  */
 #include "nn/layer.h"
 
-#include "ops/merge.h"
+/* D of a. */
+static GrB_Info diagonal(FtB_Block *D, FtB_Block a, int64_t heads)
+{
+    size_t size = FtB_Type_size(a->type);
+    int64_t width = a->ncols / heads;
+    GrB_Info info = FtB_Block_new(D, a->ncols, heads, a->type);
+    for (int64_t k = 0; info == GrB_SUCCESS && k < a->ncols; k++)
+        memcpy((char *)(*D)->data + (size_t)(k * heads + k / width) * size,
+               (const char *)a->data + (size_t)k * size, size);
+    return info;
+}
 
 static GrB_Info forward(ftb_nn_node *n, const ftb_nn_call *c)
 {
-    (void)n;
-    return FtB_eWiseMult(c->out, NULL, NULL, "dot(x, y)", c->in[0], c->in[1], NULL);
+    FtB_Block D = NULL;
+    GrB_Info info = diagonal(&D, c->in[1], n->ncols);
+    if (info == GrB_SUCCESS)
+        info = ftb_dense_multiply(FTB_AB, c->out, c->in[0], D, false, c->ctx);
+    FtB_Block_free(&D);
+    return info;
 }
 
-#define SUM_ROWS(suffix, T)                                                                                  \
-    static void sum_rows_##suffix(double *sum, T *part, FtB_Block dy, FtB_Block x, int64_t first,            \
-                                  int64_t last)                                                              \
-    {                                                                                                        \
-        int64_t heads = dy->ncols, width = x->ncols / heads;                                                 \
-        memset(part, 0, (size_t)x->ncols * sizeof *part);                                                    \
-        for (int64_t i = first; i < last; i++) {                                                             \
-            const T *restrict d = (const T *)dy->data + i * dy->ld, *restrict row =                          \
-                                                                        (const T *)x->data + i * x->ld;      \
-            for (int64_t h = 0; h < heads; h++, row += width)                                                \
-                for (int64_t f = 0; f < width; f++)                                                          \
-                    part[h * width + f] += d[h] * row[f];                                                    \
-        }                                                                                                    \
-        for (int64_t v = 0; v < x->ncols; v++)                                                               \
-            sum[v] += (double)part[v];                                                                       \
-    }
-SUM_ROWS(f32, float)
-SUM_ROWS(f64, double)
-
-enum { PARTS = 32, SHORT = 64 }; /* SHORT: rows that are added up in x's own type */
-
-static void sum_part(double *sum, void *part, FtB_Block dy, FtB_Block x, int64_t first, int64_t last)
+/* da = (add ? da : 0) + what x' dy has where D is not zero. */
+static GrB_Info weights(FtB_Block da, const ftb_nn_call *c, int64_t heads)
 {
-    for (int64_t i = first; i < last; i += SHORT)
-        if (x->type == FTB_FP32)
-            sum_rows_f32(sum, part, dy, x, i, ftb_min(i + SHORT, last));
+    FtB_Block D = NULL;
+    int64_t width = da->ncols / heads;
+    GrB_Info info = FtB_Block_new(&D, da->ncols, heads, da->type);
+    if (info == GrB_SUCCESS)
+        info = ftb_dense_multiply(FTB_ATB, D, c->in[0], c->dout, false, c->ctx);
+    for (int64_t k = 0; info == GrB_SUCCESS && k < da->ncols; k++)
+        if (da->type == FTB_FP32)
+            ((float *)da->data)[k] = ((const float *)D->data)[k * heads + k / width] +
+                                     (c->add[1] ? ((const float *)da->data)[k] : 0);
         else
-            sum_rows_f64(sum, part, dy, x, i, ftb_min(i + SHORT, last));
-}
-
-/* da = (add ? da : 0) + sum over rows. */
-static GrB_Info sum_weights(FtB_Block da, FtB_Block dy, FtB_Block x, bool add, FtB_Context ctx)
-{
-    int64_t ncols = x->ncols, each = (x->nrows + PARTS - 1) / PARTS;
-    size_t size = FtB_Type_size(da->type);
-    double *sums =
-        ftb_new0(ctx, 2 * PARTS * ncols, sizeof *sums); /* each part: its sum, and one of few rows */
-    if (!sums)
-        return ftb_nomem();
-#pragma omp parallel for schedule(static) num_threads(ftb_threads_for(ctx, x->nrows *ncols))
-    for (int64_t p = 0; p < PARTS; p++)
-        sum_part(sums + 2 * p * ncols, sums + (2 * p + 1) * ncols, dy, x, ftb_min(p * each, x->nrows),
-                 ftb_min((p + 1) * each, x->nrows));
-    for (int64_t v = 0; v < ncols; v++) {
-        char *to = (char *)da->data + (size_t)v * size;
-        double sum = add ? ftb_get_real(to, da->type, 0) : 0;
-        for (int64_t p = 0; p < PARTS; p++)
-            sum += sums[2 * p * ncols + v];
-        ftb_cast(to, da->type, &sum, FTB_FP64, 1);
-    }
-    ftb_delete(sums);
-    return GrB_SUCCESS;
+            ((double *)da->data)[k] = ((const double *)D->data)[k * heads + k / width] +
+                                      (c->add[1] ? ((const double *)da->data)[k] : 0);
+    FtB_Block_free(&D);
+    return info;
 }
 
 static GrB_Info gradient(ftb_nn_node *n, const ftb_nn_call *c)
 {
-    GrB_Info info = GrB_SUCCESS;
-    (void)n;
-    if (c->din[1])
-        info = sum_weights(c->din[1], c->dout, c->in[0], c->add[1], c->ctx);
+    FtB_Block D = NULL;
+    GrB_Info info = c->din[1] ? weights(c->din[1], c, n->ncols) : GrB_SUCCESS;
     if (info == GrB_SUCCESS && c->din[0])
-        info = FtB_eWiseMult(c->din[0], NULL, ftb_plus_if(c->add[0]), "x * y", c->dout, c->in[1], NULL);
+        info = diagonal(&D, c->in[1], n->ncols);
+    if (info == GrB_SUCCESS && c->din[0])
+        info = ftb_dense_multiply(FTB_ABT, c->din[0], c->dout, D, c->add[0], c->ctx);
+    FtB_Block_free(&D);
     return info;
 }
 

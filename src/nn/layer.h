@@ -67,9 +67,9 @@ bool ftb_layer_project_first(const ftb_layer_call *call, FtB_Var x, int64_t out)
 GrB_Info ftb_layer_add_heads(FtB_Layer layer, const char *name);
 /* Adds "bias", as wide as the result, and with the option residual "res.weight", from `targets` columns. */
 GrB_Info ftb_layer_add_result(FtB_Layer layer, int64_t targets);
-/* *B: A, or where self-loops are added its pattern with the diagonal. *edge: the features that the call has on
- * the entries of B (a loop has the mean of what the row's other entries have); node -1: none. false: the tape
- * knows why. */
+/* *B: A, or where self-loops are added its pattern with the diagonal. *edge: the features that the call has
+ * on the entries of B (a loop has the mean of what the row's other entries have); node -1: none. false: the
+ * tape knows why. */
 bool ftb_layer_attention_graph(const ftb_layer_call *call, bool loops, FtB_Matrix *B, FtB_Var *edge);
 /* Heads of y side by side, or their mean; plus residual and bias. */
 FtB_Var ftb_layer_attention_result(const ftb_layer_call *call, FtB_Var y);

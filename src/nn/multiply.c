@@ -8,7 +8,7 @@ typedef struct multiply {
     FtB_Semiring semiring, bound; /* bound: to the blocks below */
     FtB_Matrix A;
     bool transposed, on_edges;
-    bool itself;        /* the gradient for src is the same product with A' */
+    bool itself;        /* gradients are products of the same kind: sum_gradient */
     int src, dst, edge; /* inputs; -1: none */
     char name[FTB_NN_INPUTS][FTB_NN_NAME];
     const void *memory[FTB_NN_INPUTS]; /* that bound was made for */
@@ -87,12 +87,34 @@ static bool is_sum(const char *text)
     return false;
 }
 
+/* d src = A' dY; d edge(e, h) = dot(dY(i, h, :), src(j, h, :)). */
+static GrB_Info sum_gradient(const multiply *m, const ftb_nn_call *c)
+{
+    FtB_Block dsrc = c->din[m->src];
+    FtB_Matrix dedge = m->edge >= 0 ? c->din_edges[m->edge] : NULL;
+    GrB_Info info = GrB_SUCCESS;
+    if (dedge)
+        info = settle(FtB_mxm(dedge, m->A, NULL, FTB_PLUS_DOT, c->dout, c->in[m->src], FTB_DESC_RST1), dedge,
+                      c->din[m->edge]);
+    if (info == GrB_SUCCESS && dsrc)
+        info = FtB_mxm(dsrc, NULL, ftb_plus_if(c->add[m->src]), m->semiring, matrix_of(m, c), c->dout,
+                       m->transposed ? NULL : FTB_DESC_T0);
+    return info;
+}
+
+/* Whether sum_gradient can do it: values of edges that are learned are one per head, and not added to. */
+static bool sums_plainly(const ftb_nn_node *n, const multiply *m, const char *text, const ftb_nn_shape *shape)
+{
+    const ftb_nn_node *edge = m->edge >= 0 ? ftb_node_in(n, m->edge) : NULL;
+    return !m->on_edges && is_sum(text) &&
+           (!edge || !edge->gradient || (!m->transposed && edge->ncols == shape->heads));
+}
+
 static GrB_Info gradient(ftb_nn_node *n, const ftb_nn_call *c)
 {
     multiply *m = n->state;
-    if (m->itself)
-        return FtB_mxm(c->din[m->src], NULL, ftb_plus_if(c->add[m->src]), m->semiring, matrix_of(m, c),
-                       c->dout, m->transposed ? NULL : FTB_DESC_T0);
+    if (m->itself && !(m->edge >= 0 && c->add[m->edge]))
+        return sum_gradient(m, c);
     FtB_Gradient wanted[FTB_NN_INPUTS];
     size_t count = 0;
     GrB_Info info = bind(m, n, c);
@@ -241,7 +263,7 @@ static FtB_Var record(FtB_Semiring s, FtB_Matrix A, const ftb_nn_operands *o, co
     m->dst = o->dst;
     m->edge = o->edge;
     m->reads = shape->reads;
-    m->itself = !on_edges && is_sum(s->text) && (m->edge < 0 || !ftb_node_in(n, m->edge)->gradient);
+    m->itself = sums_plainly(n, m, s->text, shape);
     memcpy(m->name, o->name, sizeof m->name);
     GrB_Info info = (FtB_Semiring_bind)(&m->semiring, s, NULL, 0);
     if (info == GrB_SUCCESS)
