@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-typedef struct session {
+typedef struct training {
     train *t;
     train_run *run;
     model m;
@@ -17,9 +17,9 @@ typedef struct session {
     FtB_Stopper stopper;
     uint8_t *mask; /* of the rows that the loss counts */
     FtB_Tensors tensors;
-} session;
+} training;
 
-static GrB_Info make_optimizer(session *s)
+static GrB_Info make_optimizer(training *s)
 {
     const train_plan *plan = &s->t->plan;
     GrB_Info info = FtB_Optimizer_new(
@@ -39,7 +39,7 @@ static GrB_Info make_optimizer(session *s)
     return info;
 }
 
-static GrB_Info make_stopper(session *s)
+static GrB_Info make_stopper(training *s)
 {
     const train_plan *plan = &s->t->plan;
     return FtB_Stopper_new(
@@ -49,7 +49,7 @@ static GrB_Info make_stopper(session *s)
 }
 
 /* Rows of the training part, all of whose targets are there. */
-static GrB_Info make_mask(session *s)
+static GrB_Info make_mask(training *s)
 {
     const dataset *set = &s->t->set;
     s->mask = ftb_new(NULL, set->nvertices, 1);
@@ -66,7 +66,7 @@ static GrB_Info make_mask(session *s)
     return GrB_SUCCESS;
 }
 
-static GrB_Info record(session *s)
+static GrB_Info record(training *s)
 {
     const dataset *set = &s->t->set;
     const model_task task = s->t->model.task;
@@ -86,7 +86,7 @@ static GrB_Info record(session *s)
 
 /* ---- epochs */
 
-static GrB_Info score(session *s, train_score scores[DATASET_PARTS], unsigned losses)
+static GrB_Info score(training *s, train_score scores[DATASET_PARTS], unsigned losses)
 {
     FtB_Block Y;
     GrB_Info info = FtB_evaluate(&Y, s->out);
@@ -97,7 +97,7 @@ static GrB_Info score(session *s, train_score scores[DATASET_PARTS], unsigned lo
 }
 
 /* What the weights are chosen by: without a validation part, or where the last ones are, the epoch itself. */
-static double choice(const session *s, const train_epoch *e)
+static double choice(const training *s, const train_epoch *e)
 {
     const train_score *val = &e->part[DATASET_VAL];
     if (s->t->plan.select == TRAIN_LAST)
@@ -105,7 +105,7 @@ static double choice(const session *s, const train_epoch *e)
     return s->t->plan.select == TRAIN_BY_LOSS ? val->loss : val->score;
 }
 
-static int one_epoch(session *s, bool *stop)
+static int one_epoch(training *s, bool *stop)
 {
     train_epoch *e = &s->run->epochs[s->run->count - s->run->first];
     GrB_Info info = FtB_backward(s->loss);
@@ -124,7 +124,7 @@ static int one_epoch(session *s, bool *stop)
     return app_library_error(info, APP_OUTPUT);
 }
 
-static void show(const session *s, double started)
+static void show(const training *s, double started)
 {
     const train_run *run = s->run;
     const train_epoch *e = &run->epochs[run->count - run->first - 1];
@@ -139,7 +139,7 @@ static void show(const session *s, double started)
         isnan(e->part[DATASET_VAL].score) ? e->part[DATASET_TRAIN].score : e->part[DATASET_VAL].score);
 }
 
-static int epochs(session *s)
+static int epochs(training *s)
 {
     const double started = app_seconds();
     bool stop = false;
@@ -195,7 +195,7 @@ static void state_name(char name[256], FtB_Parameter p)
 }
 
 /* The last weights, moments and counts, from which training goes on. */
-static GrB_Info put_state(session *s)
+static GrB_Info put_state(training *s)
 {
     const train_plan *plan = &s->t->plan;
     double best = NAN;
@@ -247,7 +247,7 @@ static int take_state(FtB_Parameter p, FtB_Tensors t)
 }
 
 /* Goes on where the file ends: the best weights are shown to the stopper, then the last ones are taken. */
-static int resume(session *s)
+static int resume(training *s)
 {
     FtB_Tensors t = s->t->resume;
     GrB_Info info = GrB_SUCCESS;
@@ -281,7 +281,7 @@ static bool better(const train *t, const train_run *run)
 }
 
 /* The kept weights into the model, their scores into the run, all into t->best if the run is the best. */
-static int finish(session *s)
+static int finish(training *s)
 {
     train *t = s->t;
     int64_t seen = -1;
@@ -312,7 +312,7 @@ static int finish(session *s)
 
 int train_once(train *t, train_run *run)
 {
-    session s = {.t = t, .run = run};
+    training s = {.t = t, .run = run};
     model_options o = t->model;
     o.seed = run->seed;
     int code = model_make(&s.m, &o);
