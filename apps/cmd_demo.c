@@ -1,6 +1,8 @@
-/* featblas demo: two bipartite networks projected with several weights, a table, and pictures. */
+/* featblas demo: two bipartite networks projected with several weights, a table, a graph neural network, and
+ * pictures. */
 #include "app.h"
 #include "davis.h"
+#include "demo.h"
 #include "gen.h"
 #include "picture.h"
 
@@ -246,11 +248,12 @@ static int draw_women(const demo *d)
 
 static void print_files(const demo *d)
 {
-    printf("3. Written to %s\n\n"
+    printf("4. Written to %s\n\n"
            "   women.svg, women.png      the women's network, drawn by Newman's weight\n"
            "   events.png                the network it was made from\n"
            "   pattern.svg, pattern.png  the matrix before and after, with the events in common\n"
            "   ratings.png               the pattern of the generated network before and after\n"
+           "   karate.svg                what the neural network learned of the club's members\n"
            "   women.csv                 the data, to try other weights:\n\n"
            "   $ %s project %s/women.csv --onto rows --weight jaccard --top-k 3 -o -\n"
            "   $ %s project %s/women.csv --onto rows --semiring 'plus : 1 / (dk * dk)' -o -\n",
@@ -275,6 +278,8 @@ static int run_all(demo *d)
     if (code == APP_OK)
         code = run_larger(d);
     if (code == APP_OK)
+        code = demo_learn(path_in(path, sizeof path, d, "karate.svg"));
+    if (code == APP_OK)
         print_files(d);
     return code;
 }
@@ -298,10 +303,11 @@ const command command_demo = {
     .name = "demo",
     .operands = "[DIR]",
     .max_operands = 1,
-    .summary = "project a small real network and a generated one, and draw them",
+    .summary = "project a small real network and a generated one, train on a third, and draw them",
     .description =
         "Projects the Southern Women, 18 women at 14 social events, with several weights, and times "
-        "projections of a generated network of 2,000,000 ratings. Writes pictures and the data to DIR, "
+        "projections of a generated network of 2,000,000 ratings. Trains a graph neural network on Zachary's "
+        "karate club. Writes pictures and the data to DIR, "
         "by default featblas-demo.",
     .examples = "  $ featblas demo\n  $ featblas demo pictures\n",
     .options = demo_options,

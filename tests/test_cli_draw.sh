@@ -78,8 +78,9 @@ grep -q '100 x 100' info.txt || fail "info of a road: $(cat info.txt)"
 refuses 5 'nowhere' "$featblas" gen rmat --scale 3 -q -o nowhere/no.mtx
 
 "$featblas" demo pictures > demo.txt
-for file in women.svg pattern.svg; do is_svg pictures/$file; done
+for file in women.svg pattern.svg karate.svg; do is_svg pictures/$file; done
 for file in women.png events.png pattern.png ratings.png; do is_png pictures/$file; done
 grep -q 'Evelyn - Theresa  *7  *0.778  *1.487  *0.875' demo.txt || fail "demo: $(cat demo.txt)"
+grep -q '^ *100  *\(2[6-9]\|30\) of 30' demo.txt || fail "demo, karate club: $(cat demo.txt)"
 "$featblas" project pictures/women.csv --onto rows --weight jaccard --top-k 1 -q -o top.tsv
 grep -q 'Olivia' top.tsv || fail "the demo's data: $(cat top.tsv)"
