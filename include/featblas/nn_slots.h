@@ -10,21 +10,47 @@
 #ifdef __cplusplus
 /* Options leave fields out, which are zero then; g++ -Wextra would warn of each of them at the caller's. */
 #pragma GCC system_header
+/* Lists are arguments of functions here, so that what they name is recorded once. */
+typedef std::initializer_list<FtB_Operand> FtB_Operands;
+static inline FtB_Var FtB_multiply_all(FtB_Arg semiring, FtB_Matrix A, FtB_Operands operands)
+{
+    return FtB_multiply(semiring, A, operands.begin(), operands.size());
+}
+static inline FtB_Var FtB_multiply_transposed_all(FtB_Arg semiring, FtB_Matrix A, FtB_Operands operands)
+{
+    return FtB_multiply_transposed(semiring, A, operands.begin(), operands.size());
+}
+static inline FtB_Var FtB_on_edges_all(FtB_Arg semiring, FtB_Matrix A, FtB_Operands operands)
+{
+    return FtB_on_edges(semiring, A, operands.begin(), operands.size());
+}
+static inline FtB_Var FtB_map_all(const char *text, FtB_Operands operands)
+{
+    return FtB_map(text, operands.begin(), operands.size());
+}
+static inline FtB_Var FtB_attend(FtB_Arg score, FtB_Matrix A, FtB_Operands operands, double dropout)
+{
+    return FtB_attend(score, A, operands.begin(), operands.size(), dropout);
+}
 #define FTB_OPERANDS(...)                                                                                    \
-    std::initializer_list<FtB_Operand>{__VA_ARGS__}.begin(),                                                 \
-        std::initializer_list<FtB_Operand>{__VA_ARGS__}.size()
+    FtB_Operands { __VA_ARGS__ }
+#define FtB_multiply(semiring, A, ...) FtB_multiply_all(FTB_SLOT(semiring), A, {__VA_ARGS__})
+#define FtB_multiply_transposed(semiring, A, ...)                                                            \
+    FtB_multiply_transposed_all(FTB_SLOT(semiring), A, {__VA_ARGS__})
+#define FtB_on_edges(semiring, A, ...) FtB_on_edges_all(FTB_SLOT(semiring), A, {__VA_ARGS__})
+#define FtB_map(text, ...) FtB_map_all(text, {__VA_ARGS__})
 #define FTB_LAYER_OPTIONS(...) FtB_options(FtB_Layer_options{.size = sizeof(FtB_Layer_options), __VA_ARGS__})
 #else
 #define FTB_OPERANDS(...)                                                                                    \
     (const FtB_Operand[]){__VA_ARGS__}, sizeof((const FtB_Operand[]){__VA_ARGS__}) / sizeof(FtB_Operand)
 #define FTB_LAYER_OPTIONS(...) (&(FtB_Layer_options){.size = sizeof(FtB_Layer_options), __VA_ARGS__})
-#endif
-
-#define FtB_input(tape, X) (FtB_input)(tape, FTB_SLOT(X))
 #define FtB_multiply(semiring, A, ...) (FtB_multiply)(FTB_SLOT(semiring), A, FTB_OPERANDS(__VA_ARGS__))
 #define FtB_multiply_transposed(semiring, A, ...)                                                            \
     (FtB_multiply_transposed)(FTB_SLOT(semiring), A, FTB_OPERANDS(__VA_ARGS__))
 #define FtB_on_edges(semiring, A, ...) (FtB_on_edges)(FTB_SLOT(semiring), A, FTB_OPERANDS(__VA_ARGS__))
 #define FtB_map(text, ...) (FtB_map)(text, FTB_OPERANDS(__VA_ARGS__))
+#endif
+
+#define FtB_input(tape, X) (FtB_input)(tape, FTB_SLOT(X))
 
 #endif
