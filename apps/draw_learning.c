@@ -58,8 +58,9 @@ static void draw_axes(canvas *c, const draw_curves *d, const panel *p, int at)
     const double right = WIDTH - RIGHT, bottom = p->top + PANEL, step = nice_step(p->high - p->low, 5);
     char label[32];
     cairo_set_line_width(c->cr, 0.8);
-    for (double v = p->low; v <= p->high + step / 2; v += step) {
-        double y = place_y(p, v);
+    const int lines = (int)floor((p->high - p->low) / step + 0.5);
+    for (int k = 0; k <= lines; k++) {
+        double v = p->low + k * step, y = place_y(p, v);
         set_colour(c, colour_grid, 1);
         cairo_move_to(c->cr, LEFT, y);
         cairo_line_to(c->cr, right, y);
@@ -68,8 +69,9 @@ static void draw_axes(canvas *c, const draw_curves *d, const panel *p, int at)
              short_number(label, fabs(v) < step / 4 ? 0 : v));
     }
     const double epochs = nice_step(fmax((double)(p->last - p->first), 1), 8), every = fmax(epochs, 1);
-    for (double e = ceil((double)p->first / every) * every; e <= (double)p->last; e += every) {
-        double x = place_x(p, e);
+    const double first = ceil((double)p->first / every) * every;
+    for (int k = 0; first + k * every <= (double)p->last; k++) {
+        double e = first + k * every, x = place_x(p, e);
         set_colour(c, colour_grid, 1);
         cairo_move_to(c->cr, x, p->top);
         cairo_line_to(c->cr, x, bottom);

@@ -77,11 +77,19 @@ static GrB_Info save_split(const char *path, const gen_labelled *s)
     return info;
 }
 
+enum { NAME_ROOM = 16 };
+
+static const char *file_in(char *path, size_t length, const char *name)
+{
+    snprintf(path + length, NAME_ROOM, "/%s", name);
+    return path;
+}
+
 int labelled_save(const char *folder, const gen_labelled *s)
 {
     const int64_t n = s->graph.nrows;
     const size_t length = strlen(folder);
-    char *path = malloc(length + 16);
+    char *path = malloc(length + NAME_ROOM);
     if (!path)
         return app_fail(APP_MEMORY, "out of memory");
     if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
@@ -90,17 +98,13 @@ int labelled_save(const char *folder, const gen_labelled *s)
         return code;
     }
     memcpy(path, folder, length);
-    strcpy(path + length, "/edges.mtx");
-    GrB_Info info = save_edges(path, &s->graph);
-    strcpy(path + length, "/features.mtx");
+    GrB_Info info = save_edges(file_in(path, length, "edges.mtx"), &s->graph);
     if (info == GrB_SUCCESS)
-        info = save_block(path, s->features, n, s->nfeatures, FTB_FP32);
-    strcpy(path + length, "/labels.txt");
+        info = save_block(file_in(path, length, "features.mtx"), s->features, n, s->nfeatures, FTB_FP32);
     if (info == GrB_SUCCESS)
-        info = save_block(path, s->labels, n, 1, FTB_INT32);
-    strcpy(path + length, "/split.txt");
+        info = save_block(file_in(path, length, "labels.txt"), s->labels, n, 1, FTB_INT32);
     if (info == GrB_SUCCESS)
-        info = save_split(path, s);
+        info = save_split(file_in(path, length, "split.txt"), s);
     free(path);
     return app_library_error(info, APP_OUTPUT);
 }

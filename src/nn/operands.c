@@ -49,7 +49,7 @@ bool ftb_nn_operands_read(ftb_nn_operands *o, const char *call, const FtB_Operan
                                              operands[k].name));
             return false;
         }
-        strcpy(o->name[o->count], operands[k].name);
+        snprintf(o->name[o->count], FTB_NN_NAME, "%s", operands[k].name);
         o->in[o->count++] = n->number;
     }
     o->src = find(o, "src");
