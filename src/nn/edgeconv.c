@@ -17,19 +17,11 @@ static const char *const one_map[] = {"max : src + dst", "mean : src + dst", "pl
                                                       "plus : relu(src + dst) @ W"};
 enum { COUNT = 3 };
 
-static int aggregate(const FtB_Layer_options *o)
-{
-    int at = 0;
-    while (o->aggregate && at < COUNT && strcmp(o->aggregate, names[at]) != 0)
-        at++;
-    return at;
-}
-
 static GrB_Info make(FtB_Layer layer)
 {
     const FtB_Layer_options *o = &layer->options;
     int64_t first = o->hidden > 0 ? o->hidden : layer->out;
-    if (aggregate(o) == COUNT)
+    if (ftb_layer_aggregate(layer, names, COUNT) == COUNT)
         return ftb_fail(GrB_INVALID_VALUE, "options: aggregate is '%s'; expected max, mean or sum",
                         o->aggregate);
     if (layer->in > INT64_MAX / 2)
@@ -47,7 +39,7 @@ static GrB_Info make(FtB_Layer layer)
 static FtB_Var apply(const ftb_layer_call *call)
 {
     FtB_Layer layer = call->layer;
-    int how = aggregate(&layer->options);
+    int how = ftb_layer_aggregate(layer, names, COUNT);
     bool bias = !layer->options.no_bias;
     FtB_Var w = ftb_layer_var(call, "nn.0.weight");
     FtB_Var u = ftb_layer_rows(w, 0, layer->in), v = ftb_layer_rows(w, layer->in, layer->in);

@@ -125,6 +125,15 @@ FtB_Var ftb_layer_var(const ftb_layer_call *call, const char *name)
     return FtB_parameter(call->tape, ftb_layer_find(call->layer, name));
 }
 
+int ftb_layer_aggregate(FtB_Layer layer, const char *const *names, int count)
+{
+    const char *aggregate = layer->options.aggregate;
+    int at = 0;
+    while (aggregate && at < count && strcmp(aggregate, names[at]) != 0)
+        at++;
+    return at;
+}
+
 FtB_Var ftb_layer_bias(const ftb_layer_call *call, FtB_Var y)
 {
     return ftb_layer_find(call->layer, "bias") ? FtB_add(y, ftb_layer_var(call, "bias")) : y;

@@ -54,6 +54,8 @@ GrB_Info ftb_layer_add_stack(FtB_Layer layer, const char *name, int64_t count, i
  * variable if there is none. */
 FtB_Var ftb_layer_var(const ftb_layer_call *call, const char *name);
 FtB_Parameter ftb_layer_find(FtB_Layer layer, const char *name); /* NULL: none */
+/* Which of `count` names options.aggregate is; none given: the first; unknown: count. */
+int ftb_layer_aggregate(FtB_Layer layer, const char *const *names, int count);
 /* y plus the parameter "bias", if the layer has one. */
 FtB_Var ftb_layer_bias(const ftb_layer_call *call, FtB_Var y);
 /* Rows first to first + count - 1 of a parameter. */

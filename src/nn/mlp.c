@@ -10,17 +10,9 @@ static const char *const names[] = {"max", "mean", "sum"}, *const texts[] = {"ma
                                                                              "plus : relu(src + dst)"};
 enum { COUNT = 3 };
 
-static int aggregate(const FtB_Layer_options *o)
-{
-    int at = 0;
-    while (o->aggregate && at < COUNT && strcmp(o->aggregate, names[at]) != 0)
-        at++;
-    return at;
-}
-
 static GrB_Info make(FtB_Layer layer)
 {
-    if (aggregate(&layer->options) == COUNT)
+    if (ftb_layer_aggregate(layer, names, COUNT) == COUNT)
         return ftb_fail(GrB_INVALID_VALUE, "options: aggregate is '%s'; expected max, mean or sum",
                         layer->options.aggregate);
     GrB_Info info = ftb_layer_add(layer, "nn.0.weight", layer->in, layer->out, FTB_START_GLOROT);
@@ -33,7 +25,7 @@ static FtB_Var apply(const ftb_layer_call *call)
 {
     FtB_Parameter w = ftb_layer_find(call->layer, "nn.0.weight"),
                   bias = ftb_layer_find(call->layer, "nn.0.bias");
-    return FtB_multiply(texts[aggregate(&call->layer->options)], call->A,
+    return FtB_multiply(texts[ftb_layer_aggregate(call->layer, names, COUNT)], call->A,
                         FTB_OPERAND("src", FtB_linear(call->src, w, NULL)),
                         FTB_OPERAND("dst", FtB_linear(call->dst, w, bias)));
 }

@@ -25,7 +25,4 @@ static inline uint64_t ftb_random_mix(uint64_t seed, uint64_t a, uint64_t b)
     return (uint64_t)w[1] << 32 | w[0];
 }
 
-/* In [0, 1), of 24 bits. */
-static inline float ftb_random_unit(uint32_t word) { return (float)(word >> 8) * 0x1p-24f; }
-
 #endif

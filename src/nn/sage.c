@@ -10,20 +10,11 @@ static const char *const names[] = {"mean", "sum", "max", "pool"}, *const texts[
                                                                        "max : src", "max : src"};
 enum { MEAN, SUM, MAX, POOL, COUNT };
 
-/* Which aggregate is asked for; COUNT: an unknown one. */
-static int aggregate(const FtB_Layer_options *o)
-{
-    int at = MEAN;
-    while (o->aggregate && at < COUNT && strcmp(o->aggregate, names[at]) != 0)
-        at++;
-    return at;
-}
-
 static GrB_Info make(FtB_Layer layer)
 {
     const FtB_Layer_options *o = &layer->options;
     int64_t targets = o->in_dst > 0 ? o->in_dst : layer->in;
-    int how = aggregate(o);
+    int how = ftb_layer_aggregate(layer, names, COUNT);
     GrB_Info info = GrB_SUCCESS;
     if (how == COUNT)
         return ftb_fail(GrB_INVALID_VALUE, "options: aggregate is '%s'; expected mean, max, pool or sum",
@@ -45,7 +36,7 @@ static GrB_Info make(FtB_Layer layer)
 static FtB_Var neighbours(const ftb_layer_call *call)
 {
     FtB_Layer layer = call->layer;
-    int how = aggregate(&layer->options);
+    int how = ftb_layer_aggregate(layer, names, COUNT);
     FtB_Var x = call->src, w = ftb_layer_var(call, "lin_l.weight");
     if (how == POOL)
         x = FtB_relu(FtB_linear(x, ftb_layer_find(layer, "lin.weight"), ftb_layer_find(layer, "lin.bias")));
