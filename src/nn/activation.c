@@ -38,7 +38,7 @@ static GrB_Info forward(ftb_nn_node *n, const ftb_nn_call *c)
 static GrB_Info gradient(ftb_nn_node *n, const ftb_nn_call *c)
 {
     const activation *a = n->state;
-    return FtB_eWiseMult(c->din[0], NULL, ftb_plus_if(c->add[0]), a->gradient, c->dout,
+    return FtB_eWiseMult(c->din[0], NULL, ftb_plus_if(c->add[0], c->din[0]), a->gradient, c->dout,
                          a->f->from_input ? c->in[0] : c->out, NULL);
 }
 

@@ -50,7 +50,7 @@ static GrB_Info gradient(ftb_nn_node *n, const ftb_nn_call *c)
                                   c->in[SRC], c->in[VALUES], c->out, &options, NULL);
     for (int k = 0; k < INPUTS; k++) {
         if (aside[k] && info == GrB_SUCCESS)
-            info = FtB_apply(c->din[k], NULL, ftb_plus_if(true), "x", aside[k], NULL);
+            info = FtB_apply(c->din[k], NULL, ftb_plus_if(true, c->din[k]), "x", aside[k], NULL);
         FtB_Block_free(&aside[k]);
     }
     return info;

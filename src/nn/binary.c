@@ -20,12 +20,12 @@ static GrB_Info fold(FtB_Block to, bool add, FtB_Block whole)
 {
     FtB_Block column = NULL;
     if (to->ncols == whole->ncols || to->nrows == whole->nrows)
-        return FtB_reduce(to, NULL, ftb_plus_if(add), "plus", whole, to->nrows == 1 ? FTB_DESC_T0 : NULL);
+        return FtB_reduce(to, NULL, ftb_plus_if(add, to), "plus", whole, to->nrows == 1 ? FTB_DESC_T0 : NULL);
     GrB_Info info = FtB_Block_new(&column, whole->nrows, 1, whole->type);
     if (info == GrB_SUCCESS)
         info = FtB_reduce(column, NULL, NULL, "plus", whole, NULL);
     if (info == GrB_SUCCESS)
-        info = FtB_reduce(to, NULL, ftb_plus_if(add), "plus", column, FTB_DESC_T0);
+        info = FtB_reduce(to, NULL, ftb_plus_if(add, to), "plus", column, FTB_DESC_T0);
     FtB_Block_free(&column);
     return info;
 }
@@ -37,7 +37,7 @@ static GrB_Info share(FtB_Block to, bool add, const char *text, FtB_Block dout, 
     if (!add && to->data == dout->data && strcmp(text, "x") == 0)
         return GrB_SUCCESS; /* it lies where it should */
     if (to->nrows == dout->nrows && to->ncols == dout->ncols)
-        return FtB_eWiseMult(to, NULL, ftb_plus_if(add), text, dout, other, NULL);
+        return FtB_eWiseMult(to, NULL, ftb_plus_if(add, to), text, dout, other, NULL);
     GrB_Info info = FtB_Block_new(&whole, dout->nrows, dout->ncols, dout->type);
     if (info == GrB_SUCCESS)
         info = FtB_eWiseMult(whole, NULL, NULL, text, dout, other, NULL);

@@ -62,7 +62,7 @@ static void run(FtB_Block Y, FtB_Block X, uint64_t seed, double probability, boo
 
 static GrB_Info copy(FtB_Block Y, FtB_Block X, bool add)
 {
-    return FtB_apply(Y, NULL, ftb_plus_if(add), "x", X, NULL);
+    return FtB_apply(Y, NULL, ftb_plus_if(add, Y), "x", X, NULL);
 }
 
 static GrB_Info forward(ftb_nn_node *n, const ftb_nn_call *c)

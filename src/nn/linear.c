@@ -18,7 +18,7 @@ static GrB_Info forward(ftb_nn_node *n, const ftb_nn_call *c)
     if (add)
         fill(c->out, c->in[2]);
     if (sparse)
-        return FtB_mxm(c->out, NULL, ftb_plus_if(add), FTB_PLUS_MUL, c->in_edges[0], c->in[1], NULL);
+        return FtB_mxm(c->out, NULL, ftb_plus_if(add, c->out), FTB_PLUS_MUL, c->in_edges[0], c->in[1], NULL);
     return ftb_dense_multiply(FTB_AB, c->out, c->in[0], c->in[1], add, c->ctx);
 }
 
@@ -27,10 +27,10 @@ static GrB_Info gradient(ftb_nn_node *n, const ftb_nn_call *c)
     GrB_Info info = GrB_SUCCESS;
     bool sparse = ftb_node_in(n, 0)->sparse;
     if (c->din[2])
-        info = FtB_reduce(c->din[2], NULL, ftb_plus_if(c->add[2]), "plus", c->dout, FTB_DESC_T0);
+        info = FtB_reduce(c->din[2], NULL, ftb_plus_if(c->add[2], c->din[2]), "plus", c->dout, FTB_DESC_T0);
     if (info == GrB_SUCCESS && c->din[1] && sparse)
-        info = FtB_mxm(c->din[1], NULL, ftb_plus_if(c->add[1]), FTB_PLUS_MUL, c->in_edges[0], c->dout,
-                       FTB_DESC_T0);
+        info = FtB_mxm(c->din[1], NULL, ftb_plus_if(c->add[1], c->din[1]), FTB_PLUS_MUL, c->in_edges[0],
+                       c->dout, FTB_DESC_T0);
     else if (info == GrB_SUCCESS && c->din[1])
         info = ftb_dense_multiply(FTB_ATB, c->din[1], c->in[0], c->dout, c->add[1], c->ctx);
     if (info == GrB_SUCCESS && c->din[0])

@@ -97,7 +97,7 @@ static GrB_Info sum_gradient(const multiply *m, const ftb_nn_call *c)
         info = settle(FtB_mxm(dedge, m->A, NULL, FTB_PLUS_DOT, c->dout, c->in[m->src], FTB_DESC_RST1), dedge,
                       c->din[m->edge]);
     if (info == GrB_SUCCESS && dsrc)
-        info = FtB_mxm(dsrc, NULL, ftb_plus_if(c->add[m->src]), m->semiring, matrix_of(m, c), c->dout,
+        info = FtB_mxm(dsrc, NULL, ftb_plus_if(c->add[m->src], dsrc), m->semiring, matrix_of(m, c), c->dout,
                        m->transposed ? NULL : FTB_DESC_T0);
     return info;
 }

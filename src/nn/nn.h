@@ -148,9 +148,10 @@ GrB_Info ftb_matrix_share(FtB_Matrix *B, FtB_Matrix A);
 GrB_Info ftb_matrix_over(FtB_Matrix *A, ftb_pattern *p, FtB_Block values);
 
 /* accum slot of an output that may be added to. */
-static inline FtB_Arg ftb_plus_if(bool add)
+static inline FtB_Arg ftb_plus_if(bool add, FtB_Block to)
 {
-    return add ? FtB_Arg_make(FTB_KIND_GRB_BINARY, GrB_PLUS_FP64, 0, 0) : FtB_Arg_none();
+    GrB_BinaryOp plus = to->type == FTB_FP32 ? GrB_PLUS_FP32 : GrB_PLUS_FP64;
+    return add ? FtB_Arg_make(FTB_KIND_GRB_BINARY, plus, 0, 0) : FtB_Arg_none();
 }
 
 /* ---- dense products (dense.c): row-major, FP32 or FP64, all of one type.
