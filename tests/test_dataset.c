@@ -359,6 +359,12 @@ static void refused(void **state)
         s.split = rows[t].files.split ? rows[t].files.split : s.split;
         refuse(make_small(&s), NULL, rows[t].info, rows[t].message);
     }
+}
+
+/* What options ask for and files do not hold; and files that are not there. */
+static void refused_options(void **state)
+{
+    (void)state;
     const char *path = make_small(&usual);
     refuse(path, OPTIONS(.nclasses = 1), FTB_FORMAT, "labels.txt:3: class 1 is outside 0..0");
     refuse(path, OPTIONS(.nfeatures = 9), GrB_DIMENSION_MISMATCH, "features.mtx: 2 features; expected 9");
@@ -422,9 +428,16 @@ static void cora(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(folder),       cmocka_unit_test(dense_features),      cmocka_unit_test(targets),
-        cmocka_unit_test(single_files), cmocka_unit_test(edge_tables),         cmocka_unit_test(ogb),
-        cmocka_unit_test(refused),      cmocka_unit_test(failing_allocations), cmocka_unit_test(cora),
+        cmocka_unit_test(folder),
+        cmocka_unit_test(dense_features),
+        cmocka_unit_test(targets),
+        cmocka_unit_test(single_files),
+        cmocka_unit_test(edge_tables),
+        cmocka_unit_test(ogb),
+        cmocka_unit_test(refused),
+        cmocka_unit_test(refused_options),
+        cmocka_unit_test(failing_allocations),
+        cmocka_unit_test(cora),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -383,12 +383,9 @@ GrB_Info ftb_product_message(ftb_product *product, const ftb_vertices *rows, con
         return ftb_fail(GrB_INVALID_VALUE,
                         "semiring: the message has %lld values; the winner is known for one only",
                         (long long)product->width);
-    if (rows)
-        product->rows = *rows;
-    if (cols)
-        product->cols = *cols;
-    if (inner)
-        product->inner = *inner;
+    product->rows = rows ? *rows : product->rows;
+    product->cols = cols ? *cols : product->cols;
+    product->inner = inner ? *inner : product->inner;
     if (!project)
         info = count_degrees(product);
     if (!s->function && info == GrB_SUCCESS) {
