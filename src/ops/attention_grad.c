@@ -131,8 +131,9 @@ static GrB_Info new_gradient(void **to, const backward *b, bool wanted, int64_t 
     return *to ? GrB_SUCCESS : ftb_nomem();
 }
 
-/* One walk: rows of y and y_values meet sources x and x_values; p, and from of a transpose or NULL. */
-static GrB_Info walk(backward *b, ftb_pattern *p, const int64_t *from, const ftb_feed *y,
+/* One walk: rows of y and y_values meet sources x and x_values; of p, or by_source of its transpose, whose
+ * entries come `from` those of p (NULL: nothing asks). */
+static GrB_Info walk(backward *b, ftb_pattern *p, bool by_source, const int64_t *from, const ftb_feed *y,
                      const ftb_feed *y_values, const ftb_feed *x, const ftb_feed *x_values, void *grad,
                      void *acc)
 {
@@ -157,7 +158,7 @@ static GrB_Info walk(backward *b, ftb_pattern *p, const int64_t *from, const ftb
     w.job.lse = b->lse;
     w.job.lse_ld = b->lse_ld;
     w.job.delta = b->delta;
-    w.job.by_source = from != NULL;
+    w.job.by_source = by_source;
     w.job.entry_of = from;
     w.job.grad = grad;
     w.job.grad_ld = c->heads * w.job.width;
@@ -174,7 +175,7 @@ static GrB_Info run(backward *b)
 {
     ftb_attention_call *c = &b->c;
     ftb_pattern *p = c->A->pattern, *transpose;
-    const int64_t *from;
+    const int64_t *from = NULL; /* only draws ask for entries */
     int64_t width = c->heads * ftb_lanes_width(c->width), values = c->heads * ftb_lanes_width(c->value_width);
     bool sources = b->dK || b->dV;
     GrB_Info info;
@@ -182,10 +183,10 @@ static GrB_Info run(backward *b)
     FTB_CHECK(new_gradient(&b->of_k, b, sources, p->ncols, width));
     FTB_CHECK(new_gradient(&b->of_v, b, b->dV != NULL, p->ncols, values));
     if (b->dQ)
-        FTB_CHECK(walk(b, p, NULL, &b->q, &b->d, &b->k, &b->v, b->of_q, NULL));
+        FTB_CHECK(walk(b, p, false, NULL, &b->q, &b->d, &b->k, &b->v, b->of_q, NULL));
     if (sources) {
-        FTB_CHECK(ftb_pattern_transpose(p, &transpose, &from));
-        FTB_CHECK(walk(b, transpose, from, &b->k, &b->v, &b->q, &b->d, b->of_k, b->of_v));
+        FTB_CHECK(ftb_pattern_transpose(p, &transpose, c->options.dropout > 0 ? &from : NULL));
+        FTB_CHECK(walk(b, transpose, true, from, &b->k, &b->v, &b->q, &b->d, b->of_k, b->of_v));
     }
     info = GrB_SUCCESS;
 done:

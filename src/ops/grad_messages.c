@@ -128,11 +128,22 @@ GrB_Info ftb_grad_extras(ftb_grad *g)
     return info == GrB_SUCCESS ? ftb_winners_new(&g->winners, g) : info;
 }
 
+/* Whether the messages read something by entry, whose places over the transpose take 8 bytes each. */
+static bool reads_entries(const ftb_grad *g)
+{
+    if (g->on_edges || g->saved || g->at)
+        return true;
+    for (int f = 0; f < g->nfeeds; f++)
+        if (g->forward.feeds[f].side == FTB_SIDE_EDGE)
+            return true;
+    return false;
+}
+
 GrB_Info ftb_grad_need_back(ftb_grad *g)
 {
     if (g->has_back)
         return GrB_SUCCESS;
-    GrB_Info info = ftb_pattern_transpose(g->p, &g->q, &g->from);
+    GrB_Info info = ftb_pattern_transpose(g->p, &g->q, reads_entries(g) ? &g->from : NULL);
     if (info == GrB_SUCCESS && g->at) {
         g->composed = ftb_new(g->ctx, g->p->nvals, sizeof *g->composed);
         if (!g->composed)
