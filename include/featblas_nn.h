@@ -133,6 +133,12 @@ GrB_Info FtB_Parameter_free(FtB_Parameter *p);
  * 1), which stays sparse in products with dense parameters. */
 FtB_Var FtB_input(FtB_Tape tape, FtB_Arg X);
 
+/** The same for a block that nobody else needs: once constants have read it and no other record reads it, its
+ *  memory goes, or is used for a constant. FtB_keep prevents that. Later records cannot read it then.
+ *  @param tape any. @param[in,out] X the caller's handle, freed and set to NULL, also where recording fails.
+ */
+FtB_Var FtB_input_take(FtB_Tape tape, FtB_Block *X);
+
 /** Records the values of a matrix's entries as a variable on its edges. @param tape any. @param A width >= 1.
  */
 FtB_Var FtB_input_edges(FtB_Tape tape, FtB_Matrix A);

@@ -40,8 +40,9 @@ typedef struct gnn_model {
     FtB_Optimizer adam;
 } gnn_model;
 
-/* Dropout before every layer where there is any, relu (attention: elu) between them, cross-entropy, Adam. */
-bool gnn_model_new(gnn_model *m, const gnn_task *t, bool inference);
+/* Dropout before every layer where there is any, relu (attention: elu) between them, cross-entropy, Adam.
+ * Dense features go from t to the tape. */
+bool gnn_model_new(gnn_model *m, gnn_task *t, bool inference);
 void gnn_model_free(gnn_model *m);
 /* One training epoch. */
 bool gnn_epoch(gnn_model *m);

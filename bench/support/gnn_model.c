@@ -63,7 +63,7 @@ static bool make_layer(gnn_model *m, const gnn_task *t, int l)
     return ok && gnn_ok(FtB_Optimizer_add_layer(m->adam, m->layer[l], NULL));
 }
 
-bool gnn_model_new(gnn_model *m, const gnn_task *t, bool inference)
+bool gnn_model_new(gnn_model *m, gnn_task *t, bool inference)
 {
     const gnn_case *c = t->what;
     *m = (gnn_model){0};
@@ -74,7 +74,7 @@ bool gnn_model_new(gnn_model *m, const gnn_task *t, bool inference)
         ok = make_layer(m, t, l);
     if (!ok)
         return false;
-    FtB_Var x = t->S ? FtB_input(m->tape, t->S) : FtB_input(m->tape, t->X);
+    FtB_Var x = t->S ? FtB_input(m->tape, t->S) : FtB_input_take(m->tape, &t->X);
     for (int l = 0; l < c->layers; l++) {
         if (l > 0)
             x = c->heads > 1 ? FtB_elu(x) : FtB_relu(x);

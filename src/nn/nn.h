@@ -83,6 +83,7 @@ struct ftb_nn_node {
     bool gradient;  /* some trained parameter lies below */
     bool constant;  /* nothing below it changes from run to run */
     bool keep;
+    bool taken;                     /* a leaf that may go once nothing reads it */
     FtB_Parameter parameter;        /* of a leaf, retained */
     void *state;                    /* the operation's, ftb_new()ed */
     int64_t extra_rows, extra_cols; /* kept from forward to gradient; 0: nothing */

@@ -19,11 +19,27 @@ static void prepare(ftb_nn_call *c, const ftb_nn_node *n, bool training)
     }
 }
 
+/* Whether what n reads is there: what FtB_input_take gave may have gone. */
+static GrB_Info check_inputs(const ftb_nn_node *n)
+{
+    for (int k = 0; k < n->nin; k++)
+        if (!ftb_node_in(n, k)->op && !ftb_node_in(n, k)->ready)
+            return ftb_fail(
+                GrB_NO_VALUE,
+                "input %d was given by FtB_input_take, and went when nothing recorded read it any "
+                "more; record all readers before the first run, or FtB_keep it",
+                k + 1);
+    return GrB_SUCCESS;
+}
+
 static GrB_Info forward(ftb_nn_node *n, bool training)
 {
     ftb_nn_call c;
-    prepare(&c, n, training);
-    GrB_Info info = n->op->forward(n, &c);
+    GrB_Info info = check_inputs(n);
+    if (info == GrB_SUCCESS) {
+        prepare(&c, n, training);
+        info = n->op->forward(n, &c);
+    }
     return info == GrB_SUCCESS ? info : ftb_wrap_error(info, "%s: ", n->op->name);
 }
 
@@ -56,22 +72,36 @@ static void constant_drop(ftb_nn_node *n)
     n->ready = false;
 }
 
-static GrB_Info constant_run(ftb_nn_node *n)
+/* n's own memory: that of its first input where nobody else needs it, else new. */
+static GrB_Info constant_memory(ftb_nn_node *n, bool in_place)
 {
     int64_t rows, cols;
+    ftb_node_stored(n, &rows, &cols);
+    const ftb_nn_node *input = in_place ? ftb_node_in(n, 0) : NULL;
+    const FtB_Block X = input ? input->value : NULL;
+    bool fits = X && X->nrows == rows && X->ncols == cols && X->ld == cols && X->type == n->type &&
+                X->owner->writable && atomic_load(&X->owner->refs) == (input->edges ? 2 : 1);
+    GrB_Info info =
+        fits ? ftb_block_view(&n->value, X->ctx, n->type, rows, cols, cols, ftb_buffer_retain(X->owner))
+             : FtB_Block_new(&n->value, rows, cols, n->type);
+    if (info != GrB_SUCCESS)
+        return info;
+    n->value->heads = n->heads;
+    return n->graph ? ftb_matrix_over(&n->edges, n->graph->pattern, n->value) : GrB_SUCCESS;
+}
+
+static GrB_Info constant_run(ftb_nn_node *n, bool in_place)
+{
     GrB_Info info;
     if (n->root != n->number) { /* a view of another constant */
         const ftb_nn_node *r = n->tape->nodes[n->root];
-        info = FtB_Block_heads(&n->value, r->value, n->heads);
+        info = check_inputs(n);
+        if (info == GrB_SUCCESS)
+            info = FtB_Block_heads(&n->value, r->value, n->heads);
         if (info == GrB_SUCCESS && n->graph)
             info = ftb_matrix_over(&n->edges, n->graph->pattern, n->value);
     } else {
-        ftb_node_stored(n, &rows, &cols);
-        info = FtB_Block_new(&n->value, rows, cols, n->type);
-        if (info == GrB_SUCCESS) {
-            n->value->heads = n->heads;
-            info = n->graph ? ftb_matrix_over(&n->edges, n->graph->pattern, n->value) : GrB_SUCCESS;
-        }
+        info = constant_memory(n, in_place);
         if (info == GrB_SUCCESS)
             info = forward(n, false);
     }
@@ -82,23 +112,30 @@ static GrB_Info constant_run(ftb_nn_node *n)
     return info;
 }
 
-/* Whether a constant that is still to be computed reads this one. */
-static bool read_later(FtB_Tape tape, const ftb_schedule *s, const uint8_t *read, int64_t constant)
+enum { BY_CONSTANT = 1, BY_OTHERS = 2 }; /* who reads a node: constants that are not there yet, others */
+
+/* Whether nobody needs `constant` once node k has read it: no constant that comes after, and if it was given
+ * with FtB_input_take, nothing else that is on the tape. */
+static bool last_read(FtB_Tape tape, const ftb_schedule *s, const uint8_t *read, int64_t k, int64_t constant)
 {
-    for (int64_t k = constant + 1; k < s->count; k++) {
-        const ftb_nn_node *n = tape->nodes[k];
-        for (int j = 0; s->needed[k] && n->constant && !n->ready && read[k] && j < n->nin; j++)
+    const ftb_nn_node *c = tape->nodes[constant];
+    if (read[constant] != BY_CONSTANT || c->keep || (!c->op && !c->taken))
+        return false;
+    for (int64_t later = c->op ? k + 1 : constant + 1; later < tape->count; later++) {
+        const ftb_nn_node *n = tape->nodes[later];
+        bool here = later < s->count && s->needed[later];
+        bool reads = here ? later > k && n->constant && !n->ready && read[later] : !c->op;
+        for (int j = 0; reads && j < n->nin; j++)
             if (n->in[j] == constant)
-                return true;
+                return false;
     }
-    return false;
+    return true;
 }
 
 /* Computes the constants that others read and that are not there yet; those in between go again. `read`:
  * scratch, per node. */
 static GrB_Info constants(FtB_Tape tape, const ftb_schedule *s, uint8_t *read)
 {
-    enum { BY_CONSTANT = 1, BY_OTHERS = 2 };
     memset(read, 0, (size_t)s->count);
     read[s->target] = BY_OTHERS;
     for (int64_t k = s->count - 1; k >= 0; k--) {
@@ -117,10 +154,11 @@ static GrB_Info constants(FtB_Tape tape, const ftb_schedule *s, uint8_t *read)
         ftb_nn_node *n = tape->nodes[k];
         if (!s->needed[k] || !n->op || !n->constant || n->ready || !read[k])
             continue;
-        info = constant_run(n);
+        bool in_place =
+            (n->op->flags & FTB_NN_IN_PLACE) && !ftb_node_twice(n) && last_read(tape, s, read, k, n->in[0]);
+        info = constant_run(n, in_place);
         for (int j = 0; j < n->nin; j++)
-            if (tape->nodes[n->in[j]]->op && read[n->in[j]] == BY_CONSTANT &&
-                !read_later(tape, s, read, n->in[j]))
+            if (last_read(tape, s, read, k, n->in[j]))
                 constant_drop(tape->nodes[n->in[j]]);
     }
     return info;

@@ -158,7 +158,7 @@ static bool hand_on(lives *l, const ftb_nn_node *to, ftb_part to_part, int64_t f
     return true;
 }
 
-static bool twice(const ftb_nn_node *n)
+bool ftb_node_twice(const ftb_nn_node *n)
 {
     for (int j = 1; j < n->nin; j++)
         if (ftb_node_in(n, j)->root == ftb_node_in(n, 0)->root)
@@ -171,7 +171,7 @@ static GrB_Info place_forward(lives *l, const ftb_nn_node *n)
     int64_t k = n->number;
     bool training = l->s->training && n->gradient;
     GrB_Info info = GrB_SUCCESS;
-    if (!(n->op->flags & FTB_NN_IN_PLACE) || twice(n) ||
+    if (!(n->op->flags & FTB_NN_IN_PLACE) || ftb_node_twice(n) ||
         !hand_on(l, n, FTB_PART_VALUE, ftb_node_in(n, 0)->root, FTB_PART_VALUE, k))
         info = take(l, n, FTB_PART_VALUE);
     if (info == GrB_SUCCESS && training && n->extra_rows > 0)
@@ -191,7 +191,7 @@ static GrB_Info place_gradient(lives *l, const ftb_nn_node *n)
         if (!r->gradient || r->parameter || l->first[r->number][FTB_PART_GRAD] != when ||
             l->s->slot[r->number][FTB_PART_GRAD] >= 0)
             continue;
-        if (j > 0 || !(n->op->flags & FTB_NN_GRAD_IN_PLACE) || twice(n) ||
+        if (j > 0 || !(n->op->flags & FTB_NN_GRAD_IN_PLACE) || ftb_node_twice(n) ||
             !hand_on(l, r, FTB_PART_GRAD, k, FTB_PART_GRAD, when))
             info = take(l, r, FTB_PART_GRAD);
     }

@@ -36,5 +36,7 @@ void ftb_schedules_drop(FtB_Tape tape);
 void ftb_slots_release(FtB_Tape tape);
 /* Whether the gradient of n reads its input k. */
 bool ftb_node_reads(const ftb_nn_node *n, int k);
+/* Whether a further input of n has the memory of the first. */
+bool ftb_node_twice(const ftb_nn_node *n);
 
 #endif

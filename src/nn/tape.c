@@ -243,6 +243,18 @@ FtB_Var(FtB_input)(FtB_Tape tape, FtB_Arg X)
     return A ? leaf_matrix(tape, A, true) : leaf_block(tape, block);
 }
 
+FtB_Var FtB_input_take(FtB_Tape tape, FtB_Block *X)
+{
+    if (!X)
+        return ftb_var_failed(check_tape(tape) == GrB_SUCCESS ? tape : NULL,
+                              ftb_fail(GrB_NULL_POINTER, "FtB_input_take: X is NULL"));
+    FtB_Var x = (FtB_input)(tape, FTB_ARG(*X));
+    if (x.node >= 0)
+        tape->nodes[x.node]->taken = true;
+    FtB_Block_free(X);
+    return x;
+}
+
 FtB_Var FtB_input_edges(FtB_Tape tape, FtB_Matrix A)
 {
     if (check_tape(tape) != GrB_SUCCESS)
