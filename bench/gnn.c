@@ -108,11 +108,6 @@ static bool step(const bench_settings *s, const bench_measure *m, bench_result *
     return ok;
 }
 
-static bool ours(const bench_settings *s, const bench_measure *m, bench_result *result)
-{
-    return bench_apart(step, s, m, result);
-}
-
 /* featblas predict from start to end: a model that is trained once, graph and features from their files. */
 static bool serve(const bench_settings *s, const bench_measure *m, bench_result *result)
 {
@@ -156,7 +151,7 @@ static void add(const char *library, const gnn_case *c, const char *phase, int t
         abort();
     measures[nmeasures++] = (bench_measure){.name = name_of(library, c, phase),
                                             .threads = threads,
-                                            .run = peer ? bench_peer : ours,
+                                            .run = peer ? bench_peer : bench_apart,
                                             .input = c->graph,
                                             .argument = bench_text("%s:%s:%s", who, c->name, phase)};
 }
@@ -212,6 +207,8 @@ int main(int argc, char **argv)
     bench_settings s = {.repeats = 3};
     if (!bench_parse(&s, argc - 1, argv + 1))
         return 2;
+    if (s.apart)
+        return bench_apart_here(step, &s) ? 0 : 1;
     for (int c = 0; c < CASES; c++)
         for (int threads = 1; threads <= 2; threads++)
             add_case(&cases[c], threads);

@@ -18,6 +18,8 @@ typedef struct bench_settings {
     const char *command; /* the program featblas */
     const char *work;    /* folder for inputs and outputs */
     const char *json;    /* file for the results; NULL: none */
+    const char *apart;   /* of a process of its own: the argument of its measurement; NULL: none */
+    int threads;         /* of that */
 } bench_settings;
 
 /* What one run of a measurement says. */
@@ -82,9 +84,11 @@ int bench_report(const bench_settings *s, int count, const bench_measure *measur
                  int nbars, const bench_bar *bars);
 
 bool bench_peer(const bench_settings *s, const bench_measure *m, bench_result *result);
-/* Runs the function in a process of its own, so that result->peak is the memory of this measurement alone:
- * all of the process's, or since bench_reset_peak. */
-bool bench_apart(bench_function run, const bench_settings *s, const bench_measure *m, bench_result *result);
+/* Runs the measurement in this program's image started anew, so that result->peak is its memory alone: all of
+ * the process's, or since bench_reset_peak. (A forked process would have to do without OpenMP's threads.) */
+bool bench_apart(const bench_settings *s, const bench_measure *m, bench_result *result);
+/* There: runs s->apart and hands over what it says. */
+bool bench_apart_here(bench_function run, const bench_settings *s);
 /* From here on the peak counts anew, from what is resident now. */
 void bench_reset_peak(void);
 /* Runs a program (arguments end with NULL), standard output into the file `out` (NULL: dropped); seconds,

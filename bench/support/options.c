@@ -16,16 +16,18 @@ static bool set(bench_settings *s, const char *name, const char *value)
         const char **field;
     } texts[] = {{"--work", &s->work},   {"--command", &s->command}, {"--python", &s->python},
                  {"--peers", &s->peers}, {"--only", &s->only},       {"--without", &s->without},
-                 {"--json", &s->json}};
+                 {"--json", &s->json},   {"--apart", &s->apart}};
     for (size_t t = 0; t < sizeof texts / sizeof *texts; t++)
         if (strcmp(texts[t].name, name) == 0) {
             *texts[t].field = value;
             return true;
         }
-    if (strcmp(name, "--repeats") != 0)
-        return false;
-    s->repeats = (int)strtol(value, NULL, 10);
-    return true;
+    int *number = strcmp(name, "--repeats") == 0   ? &s->repeats
+                  : strcmp(name, "--threads") == 0 ? &s->threads
+                                                   : NULL;
+    if (number)
+        *number = (int)strtol(value, NULL, 10);
+    return number != NULL;
 }
 
 bool bench_parse(bench_settings *s, int count, char **words)

@@ -134,25 +134,30 @@ static double peak_here(void)
     return peak;
 }
 
-bool bench_apart(bench_function run, const bench_settings *s, const bench_measure *m, bench_result *result)
+bool bench_apart(const bench_settings *s, const bench_measure *m, bench_result *result)
 {
-    int ends[2], status = 0;
-    if (pipe(ends) != 0)
+    char threads[16];
+    const char *out = bench_path(s, "apart", ".bin");
+    bench_result process;
+    snprintf(threads, sizeof threads, "%d", m->threads);
+    const char *arguments[] = {"/proc/self/exe", "--work",    s->work, "--apart",
+                               m->argument,      "--threads", threads, NULL};
+    if (!bench_spawn(arguments, out, &process))
         return false;
-    fflush(NULL);
-    pid_t child = fork();
-    if (child == 0) {
-        bench_result made = {0};
-        bool ok = run(s, m, &made);
-        made.peak = peak_here();
-        ok = ok && write(ends[1], &made, sizeof made) == sizeof made;
-        _exit(!ok);
-    }
-    close(ends[1]);
-    bool ok = child > 0 && read(ends[0], result, sizeof *result) == sizeof *result;
-    close(ends[0]);
-    return child > 0 && waitpid(child, &status, 0) == child && ok && WIFEXITED(status) &&
-           WEXITSTATUS(status) == 0;
+    FILE *file = fopen(out, "rb");
+    bool ok = file && fread(result, sizeof *result, 1, file) == 1;
+    if (file)
+        fclose(file);
+    return ok;
+}
+
+bool bench_apart_here(bench_function run, const bench_settings *s)
+{
+    bench_result result = {0};
+    const bench_measure m = {.name = s->apart, .argument = s->apart, .threads = s->threads};
+    bool ok = run(s, &m, &result);
+    result.peak = peak_here();
+    return ok && fwrite(&result, sizeof result, 1, stdout) == 1 && fflush(stdout) == 0;
 }
 
 static void take(const bench_settings *s, const bench_measure *m, bench_runs *runs)
