@@ -114,6 +114,12 @@ static FtB_Var use_transposed(FtB_Var x, FtB_Var y, FtB_Matrix A)
 {
     return FtB_add(FtB_multiply_transposed("plus : src", A, FTB_OPERAND("src", x)), y);
 }
+static FtB_Var use_select(FtB_Var x, FtB_Var y, FtB_Matrix A)
+{
+    FtB_Var e = FtB_on_edges("plus : dot(src, dst)", A, FTB_OPERAND("src", x), FTB_OPERAND("dst", y));
+    e = FtB_map("e > 0.1 ? e : 0", FTB_OPERAND("e", e));
+    return FtB_multiply("plus : edge * src", A, FTB_OPERAND("edge", e), FTB_OPERAND("src", x));
+}
 static FtB_Var use_edges(FtB_Var x, FtB_Var y, FtB_Matrix A)
 {
     FtB_Var e = FtB_on_edges("plus : tanh(dot(src, dst))", A, FTB_OPERAND("src", x), FTB_OPERAND("dst", y));
@@ -143,7 +149,7 @@ static void check_operation(unary op)
     FtB_Var loss = FtB_cross_entropy(FtB_linear(y, p[3], NULL), labels, mask);
     int used = op == use_add || op == use_subtract || op == use_times || op == use_sum || op == use_max ||
                op == use_mean || op == use_transposed || op == use_edges || op == use_heads ||
-               op == use_scalar;
+               op == use_scalar || op == use_select;
     FtB_Parameter without[] = {p[0], p[1], p[3]};
     assert_gradients(loss, used ? p : without, used ? 4 : 3, 1e-6);
     assert_gradients(loss, used ? p : without, used ? 4 : 3, 1e-6); /* once more on the same record */
@@ -159,7 +165,7 @@ static void gradients(void **state)
     static const unary operations[] = {use_relu,  use_leaky,      use_elu,      use_sigmoid, use_tanh,
                                        use_gelu,  use_scale,      use_add,      use_sum,     use_max,
                                        use_mean,  use_transposed, use_subtract, use_times,   use_self,
-                                       use_edges, use_heads,      use_scalar};
+                                       use_edges, use_heads,      use_scalar,   use_select};
     (void)state;
     for (size_t k = 0; k < sizeof operations / sizeof *operations; k++)
         check_operation(operations[k]);
