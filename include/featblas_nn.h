@@ -170,10 +170,10 @@ FtB_Var FtB_edge_softmax(FtB_Var e, FtB_By by);
 
 /** Y = softmax by row of the scores on A's entries, times v: FtB_attention, which stores nothing per entry
  * where scores are dot products, or leaky_relu(src + dst), and is the three steps for other texts.
- *  @param score slot: FtB_Semiring or text, one value per head. @param A m x n.
- *  @param operands "src" (keys, n rows), "dst" (queries, m rows), "values" (n rows, required), "edge", free
- *  names. @param count how many. @param dropout probability that a weight becomes 0 in training. */
-FtB_Var FtB_attend(FtB_Arg score, FtB_Matrix A, const FtB_Operand *operands, size_t count, double dropout);
+ *  @param score slot: FtB_Semiring or text, one value per head. @param A m x n. @param dropout probability
+ * that a weight becomes 0 in training. @param operands "src" (keys, n rows), "dst" (queries, m rows),
+ * "values" (n rows, required), "edge", free names. @param count how many. */
+FtB_Var FtB_attend(FtB_Arg score, FtB_Matrix A, double dropout, const FtB_Operand *operands, size_t count);
 
 /** x w: a dense product, or sparse times dense where x is a sparse input. @param x n x a, or on edges, where
  * the result then lies. @param w a x b. */

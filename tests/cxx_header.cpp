@@ -36,8 +36,8 @@ static void train(FtB_Matrix A)
     OK(FtB_Tape_new(&tape, 1));
     FtB_Var x = FtB_gcn(layer, A, FtB_input(tape, X));
     x = FtB_multiply("plus : src * scale", A, FTB_OPERAND("src", x), FTB_OPERAND("scale", FtB_input(tape, Y = one())));
-    x = FtB_map("x + y", FTB_OPERAND("x", x), FTB_OPERAND("y", FtB_attend(FTB_ARG("plus : dot(src, dst)"), A,
-        FTB_OPERANDS(FTB_OPERAND("src", x), FTB_OPERAND("dst", x), FTB_OPERAND("values", x)), 0.5)));
+    x = FtB_map("x + y", FTB_OPERAND("x", x), FTB_OPERAND("y", FtB_attend("plus : dot(src, dst)", A, 0.5,
+        FTB_OPERAND("src", x), FTB_OPERAND("dst", x), FTB_OPERAND("values", x))));
     FtB_Var loss = FtB_squared_error(x, FtB_input(tape, X), nullptr);
     OK(FtB_Optimizer_new(&adam, FTB_ADAM, FTB_OPTIMIZER_OPTIONS(.lr = 0.1)));
     OK(FtB_Optimizer_add_layer(adam, layer, FTB_GROUP_OPTIONS(.weight_decay = 1e-3)));

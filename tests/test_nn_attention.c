@@ -344,9 +344,8 @@ static void one_variable_thrice(void **state)
         fill_random(X, 12);
         FtB_Block_free(&X);
         FtB_Var x = FtB_heads(FtB_parameter(tape, px), 2);
-        FtB_Var y = FtB_attend(
-            FTB_SLOT(texts[t]), p.A,
-            FTB_OPERANDS(FTB_OPERAND("values", x), FTB_OPERAND("src", x), FTB_OPERAND("dst", x)), 0);
+        FtB_Var y = FtB_attend(texts[t], p.A, 0, FTB_OPERAND("values", x), FTB_OPERAND("src", x),
+                               FTB_OPERAND("dst", x));
         assert_ok(FtB_evaluate(&got, y));
         memcpy(values[t], got->data, sizeof values[t]);
         FtB_Block_free(&got);
@@ -394,9 +393,8 @@ static void dropout(void **state)
         float first[2 * ROWS] = {0};
         assert_ok(FtB_Tape_new(&tape, 5));
         FtB_Var x = FtB_heads(FtB_input(tape, zeros), 2), v = FtB_heads(FtB_input(tape, ones), 2);
-        FtB_Var y = FtB_keep(FtB_attend(
-            FTB_SLOT(texts[t]), A,
-            FTB_OPERANDS(FTB_OPERAND("src", x), FTB_OPERAND("dst", x), FTB_OPERAND("values", v)), 0.6));
+        FtB_Var y = FtB_keep(FtB_attend(texts[t], A, 0.6, FTB_OPERAND("src", x), FTB_OPERAND("dst", x),
+                                        FTB_OPERAND("values", v)));
         FtB_Parameter w;
         assert_ok(FtB_Parameter_new(&w, "w", 2, 1, FTB_FP32));
         FtB_Var loss =
@@ -443,7 +441,7 @@ static void refused(void **state)
     FtB_Block wide = features(7, 4, 1);
     assert_ok(FtB_Tape_new(&tape, 1));
 #define TWO FtB_heads(FtB_input(tape, wide), 2)
-#define ATTEND(text, ...) FtB_attend(FTB_SLOT(text), p.A, FTB_OPERANDS(__VA_ARGS__), 0)
+#define ATTEND(text, ...) FtB_attend(text, p.A, 0, __VA_ARGS__)
     assert_refused(GrB_NULL_POINTER, "operand 'values' is missing",
                    ATTEND("plus : dot(src, dst)", FTB_OPERAND("src", TWO), FTB_OPERAND("dst", TWO)));
     assert_refused(GrB_NULL_POINTER, "operand 'dst' is missing",
@@ -454,11 +452,9 @@ static void refused(void **state)
     assert_refused(GrB_DIMENSION_MISMATCH, "'values' has 1 heads, the score has 2",
                    ATTEND("plus : dot(src, dst)", FTB_OPERAND("src", TWO), FTB_OPERAND("dst", TWO),
                           FTB_OPERAND("values", FtB_input(tape, wide))));
-    assert_refused(
-        GrB_INVALID_VALUE, "dropout is 1",
-        FtB_attend(FTB_SLOT("plus : dot(src, dst)"), p.A,
-                   FTB_OPERANDS(FTB_OPERAND("src", TWO), FTB_OPERAND("dst", TWO), FTB_OPERAND("values", TWO)),
-                   1));
+    assert_refused(GrB_INVALID_VALUE, "dropout is 1",
+                   FtB_attend("plus : dot(src, dst)", p.A, 1, FTB_OPERAND("src", TWO),
+                              FTB_OPERAND("dst", TWO), FTB_OPERAND("values", TWO)));
     FtB_Var x = FtB_input(tape, p.X);
     assert_refused(GrB_INVALID_VALUE, "made without edge_width",
                    FtB_Layer_apply(layer, p.A, x, x, FtB_input_edges(tape, p.A)));

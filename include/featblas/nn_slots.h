@@ -28,16 +28,15 @@ static inline FtB_Var FtB_map_all(const char *text, FtB_Operands operands)
 {
     return FtB_map(text, operands.begin(), operands.size());
 }
-static inline FtB_Var FtB_attend(FtB_Arg score, FtB_Matrix A, FtB_Operands operands, double dropout)
+static inline FtB_Var FtB_attend_all(FtB_Arg score, FtB_Matrix A, double dropout, FtB_Operands operands)
 {
-    return FtB_attend(score, A, operands.begin(), operands.size(), dropout);
+    return FtB_attend(score, A, dropout, operands.begin(), operands.size());
 }
-#define FTB_OPERANDS(...)                                                                                    \
-    FtB_Operands { __VA_ARGS__ }
 #define FtB_multiply(semiring, A, ...) FtB_multiply_all(FTB_SLOT(semiring), A, {__VA_ARGS__})
 #define FtB_multiply_transposed(semiring, A, ...)                                                            \
     FtB_multiply_transposed_all(FTB_SLOT(semiring), A, {__VA_ARGS__})
 #define FtB_on_edges(semiring, A, ...) FtB_on_edges_all(FTB_SLOT(semiring), A, {__VA_ARGS__})
+#define FtB_attend(score, A, dropout, ...) FtB_attend_all(FTB_SLOT(score), A, dropout, {__VA_ARGS__})
 #define FtB_map(text, ...) FtB_map_all(text, {__VA_ARGS__})
 #define FTB_LAYER_OPTIONS(...) FtB_options(FtB_Layer_options{.size = sizeof(FtB_Layer_options), __VA_ARGS__})
 #else
@@ -48,6 +47,8 @@ static inline FtB_Var FtB_attend(FtB_Arg score, FtB_Matrix A, FtB_Operands opera
 #define FtB_multiply_transposed(semiring, A, ...)                                                            \
     (FtB_multiply_transposed)(FTB_SLOT(semiring), A, FTB_OPERANDS(__VA_ARGS__))
 #define FtB_on_edges(semiring, A, ...) (FtB_on_edges)(FTB_SLOT(semiring), A, FTB_OPERANDS(__VA_ARGS__))
+#define FtB_attend(score, A, dropout, ...)                                                                   \
+    (FtB_attend)(FTB_SLOT(score), A, dropout, FTB_OPERANDS(__VA_ARGS__))
 #define FtB_map(text, ...) (FtB_map)(text, FTB_OPERANDS(__VA_ARGS__))
 #endif
 

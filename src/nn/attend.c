@@ -213,7 +213,7 @@ static FtB_Var staged(const call *c)
                         FTB_OPERAND("src", ftb_node_var(c->values)));
 }
 
-FtB_Var FtB_attend(FtB_Arg score, FtB_Matrix A, const FtB_Operand *operands, size_t count, double dropout)
+FtB_Var(FtB_attend)(FtB_Arg score, FtB_Matrix A, double dropout, const FtB_Operand *operands, size_t count)
 {
     call c = {.A = A, .dropout = dropout};
     if (!ftb_nn_operands_read(&c.scores, call_name, operands, count))

@@ -50,7 +50,7 @@ static FtB_Var apply(const ftb_layer_call *call)
                                     FTB_OPERAND("values", l), FTB_OPERAND("edge", edge)};
     snprintf(score, sizeof score, "plus : dot(leaky_relu(src + dst%s, %.17g), att)", edges ? " + edge" : "",
              o->slope);
-    FtB_Var y = FtB_attend(FTB_SLOT((const char *)score), B, operands, edges ? 5 : 4, o->dropout);
+    FtB_Var y = (FtB_attend)(FTB_SLOT((const char *)score), B, o->dropout, operands, edges ? 5 : 4);
     return ftb_layer_attention_result(call, y);
 }
 

@@ -71,9 +71,8 @@ static FtB_Var apply(const ftb_layer_call *call)
     if (edge.node >= 0)
         y = with_edges(call, A, q, k, v, FtB_matmul(edge, ftb_layer_var(call, "lin_edge.weight")), scale);
     else
-        y = FtB_attend(FTB_SLOT((const char *)score), A,
-                       FTB_OPERANDS(FTB_OPERAND("src", k), FTB_OPERAND("dst", q), FTB_OPERAND("values", v)),
-                       o->dropout);
+        y = FtB_attend((const char *)score, A, o->dropout, FTB_OPERAND("src", k), FTB_OPERAND("dst", q),
+                       FTB_OPERAND("values", v));
     y = o->average ? FtB_mean_heads(y) : FtB_heads(y, 1);
     return o->no_root ? y : FtB_add(y, linear(call, call->dst, "lin_skip"));
 }
