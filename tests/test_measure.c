@@ -100,8 +100,8 @@ static ftb_spmm_facts weighted(void)
                         .tuned = true,
                         .partitioned = true,
                         .kernel = "some"};
-    f.degree_rows[8] = f.nrows;
-    f.degree_entries[8] = f.nvals;
+    f.degrees.rows[8] = f.nrows;
+    f.degrees.entries[8] = f.nvals;
     return f;
 }
 

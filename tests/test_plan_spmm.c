@@ -28,8 +28,8 @@ static ftb_spmm_facts even(int64_t nrows, int64_t ncols, int bucket, int64_t fea
                         .tuned = true,
                         .partitioned = true,
                         .kernel = "plus_copy_f32"};
-    f.degree_rows[bucket] = nrows;
-    f.degree_entries[bucket] = nrows << bucket;
+    f.degrees.rows[bucket] = nrows;
+    f.degrees.entries[bucket] = nrows << bucket;
     return f;
 }
 

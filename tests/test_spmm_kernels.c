@@ -141,6 +141,7 @@ static void run_plan(product *t, ftb_spmm_family family, int64_t segment, int64_
     size_t bytes = (size_t)(ROWS * (t->features + gap)) * FtB_Type_size(t->p.kind.type);
     t->p.ldo = t->features + gap;
     t->p.out = t->out;
+    t->p.whole = true;
     memset(t->out, 0x5a, bytes);
     assert_ok(ftb_spmm_run(&t->p, &plan));
     check(t, &plan, name);

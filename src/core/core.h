@@ -2,6 +2,7 @@
 #ifndef FTB_CORE_H
 #define FTB_CORE_H
 
+#include "core/degrees.h"
 #include "featblas.h"
 
 #include <pthread.h>
@@ -113,6 +114,8 @@ typedef struct ftb_pattern {
     int64_t *transpose_from;          /* nvals: entry of this pattern that became the transpose's entry */
     struct ftb_partition *partitions; /* source partitions, one per width (partition.h) */
     struct ftb_pattern *diagonal;     /* with every (i, i); holds no reference back */
+    ftb_degrees degrees;
+    bool counted; /* degrees are known */
 } ftb_pattern;
 
 /* Adopts the buffers (also on failure: then they are released). */
@@ -127,6 +130,7 @@ GrB_Info ftb_pattern_transpose(ftb_pattern *p, ftb_pattern **transpose, const in
 /* A square pattern with exactly one entry (i, i) in every row: p itself, or one borrowed from p, built on
  * first use. */
 GrB_Info ftb_pattern_diagonal(ftb_pattern *p, ftb_pattern **with);
+const ftb_degrees *ftb_pattern_degrees(ftb_pattern *p); /* counted on first use */
 
 static inline int64_t ftb_col(const ftb_pattern *p, int64_t e)
 {
@@ -139,6 +143,16 @@ int64_t ftb_rows_cut(int64_t nrows, const int64_t *a, const int64_t *b, int64_t 
 static inline int64_t ftb_pattern_cut(const ftb_pattern *p, int64_t part, int64_t parts)
 {
     return ftb_rows_cut(p->nrows, p->rowptr, NULL, part, parts);
+}
+
+/* count copies of a value of `size` bytes. */
+static inline void ftb_fill(void *to, int64_t count, const void *value, size_t size)
+{
+    size_t bytes = count > 0 ? (size_t)count * size : 0;
+    if (bytes > 0)
+        memcpy(to, value, size);
+    for (size_t done = size; done < bytes; done *= 2)
+        memcpy((char *)to + done, to, ftb_min(done, bytes - done));
 }
 
 /* ---- sorting (sort.c) */

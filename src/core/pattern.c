@@ -1,6 +1,8 @@
 /* Patterns: which entries a matrix stores. Immutable once made, shared by reference. */
 #include "core/partition.h"
 
+#define SMALL (INT64_C(1) << 15) /* rows; below, threads cost more than they bring */
+
 ftb_pattern *ftb_pattern_new(FtB_Context ctx, int64_t nrows, int64_t ncols, ftb_buffer *rowptr,
                              ftb_buffer *colidx)
 {
@@ -54,6 +56,29 @@ void ftb_pattern_release(ftb_pattern *p)
     ftb_buffer_release(p->colidx_owner);
     pthread_mutex_destroy(&p->lock);
     ftb_delete(p);
+}
+
+const ftb_degrees *ftb_pattern_degrees(ftb_pattern *p)
+{
+    pthread_mutex_lock(&p->lock);
+    if (!p->counted) {
+        int64_t rows[FTB_DEGREES] = {0}, entries[FTB_DEGREES] = {0};
+#pragma omp parallel for schedule(static) num_threads(ftb_threads(p->ctx)) if (p->nrows > SMALL)             \
+    reduction(+ : rows[:FTB_DEGREES], entries[:FTB_DEGREES])
+        for (int64_t i = 0; i < p->nrows; i++) {
+            int64_t degree = p->rowptr[i + 1] - p->rowptr[i];
+            if (degree == 0)
+                continue;
+            int b = ftb_min(63 - __builtin_clzll((unsigned long long)degree), FTB_DEGREES - 1);
+            rows[b]++;
+            entries[b] += degree;
+        }
+        memcpy(p->degrees.rows, rows, sizeof rows);
+        memcpy(p->degrees.entries, entries, sizeof entries);
+        p->counted = true;
+    }
+    pthread_mutex_unlock(&p->lock);
+    return &p->degrees;
 }
 
 int64_t ftb_rows_cut(int64_t nrows, const int64_t *a, const int64_t *b, int64_t part, int64_t parts)

@@ -310,8 +310,7 @@ static void fill_rows(const ftb_block_writer *w, const ftb_piece *rows, char *to
 {
     size_t size = FtB_Type_size(w->C->type);
     for (int64_t r = 0; r < rows->nrows; r++, to += (size_t)w->C->ld * size)
-        for (int64_t f = 0; f < rows->ncols; f++)
-            memcpy(to + (size_t)f * size, &w->fill, size);
+        ftb_fill(to, rows->ncols, &w->fill, size);
 }
 
 static void get_rows(const ftb_block_writer *w, int thread, const ftb_piece *rows, char *to, const char *T)

@@ -241,8 +241,8 @@ static void fill_absent(const call *c)
     ftb_cast(&fill, c->C->type, &c->flags.fill, FTB_FP64, 1);
 #pragma omp parallel for schedule(static) num_threads(ftb_threads_for(c->ctx, c->C->nrows))
     for (int64_t i = 0; i < c->C->nrows; i++)
-        for (int64_t f = 0; f < c->C->ncols && rowptr[i] == rowptr[i + 1]; f++)
-            memcpy((char *)c->C->data + (size_t)(i * c->C->ld + f) * size, &fill, size);
+        if (rowptr[i] == rowptr[i + 1])
+            ftb_fill((char *)c->C->data + (size_t)(i * c->C->ld) * size, c->C->ncols, &fill, size);
 }
 
 static GrB_Info end_call(call *c, GrB_Info info)

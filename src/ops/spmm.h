@@ -22,8 +22,9 @@ typedef struct ftb_spmm_product {
     int64_t yheads, ywidth; /* 1 or heads, 1 or width */
     const int64_t *rows;    /* DIRECT: only these, the others of T are not written; NULL: all */
     int64_t nlisted;
-    void *out; /* row i at out + i * ldo, of kind.type; rows without entries get the identity */
+    void *out; /* row i at out + i * ldo, of kind.type */
     int64_t ldo;
+    bool whole;         /* rows without entries get the identity; else they hold anything */
     bool interruptible; /* out is scratch: what was begun may be left */
 } ftb_spmm_product;
 /* DIRECT or PARTITIONED. Allocates all that it needs before anything is written. (spmm_run.c) */

@@ -92,18 +92,6 @@ static bool find_kernel(work *w)
     return found >= 0;
 }
 
-static void count_degrees(ftb_spmm_facts *f, const ftb_pattern *p)
-{
-    for (int64_t i = 0; i < p->nrows; i++) {
-        int64_t degree = p->rowptr[i + 1] - p->rowptr[i];
-        if (degree == 0)
-            continue;
-        int bucket = 63 - __builtin_clzll((unsigned long long)degree);
-        f->degree_rows[bucket]++;
-        f->degree_entries[bucket] += degree;
-    }
-}
-
 static int64_t listed_entries(const ftb_spmm_request *request)
 {
     const int64_t *rowptr = request->p->rowptr;
@@ -139,7 +127,7 @@ static void make_plan(work *w, bool tuned)
         .kernel = "program"};
     if (tuned)
         w->facts.kernel = ftb_spmm_kernels(&(int){0})[ftb_spmm_find(&product->kind)].name;
-    count_degrees(&w->facts, p);
+    w->facts.degrees = *ftb_pattern_degrees(p);
     w->facts.cached_segment = ftb_partition_widest(p);
     if (request->forced)
         w->plan = *request->forced;
@@ -248,6 +236,7 @@ static GrB_Info reduce_core(work *w, ftb_spmm_result *result)
                                   request->nlisted);
     w->product.out = w->values;
     w->product.ldo = w->ld;
+    w->product.whole = w->hoisted.rewritten.post != NULL;
     w->product.interruptible = w->own;
     if (w->hoisted.rewritten.form != FTB_FORM_COPY)
         info = convert_edges(w);

@@ -93,10 +93,10 @@ static void fill_empty(const run *r, const tile *t, int64_t first, int64_t last)
     const int64_t *rowptr = p->p->rowptr;
     uint64_t identity = 0;
     ftb_monoid_identity(!p->kind.best ? FTB_PLUS : p->least ? FTB_MIN : FTB_MAX, p->kind.type, &identity);
-    for (int64_t i = first; i < last; i++)
+    for (int64_t i = first; p->whole && i < last; i++)
         if (rowptr[i] == rowptr[i + 1])
-            for (int64_t f = 0; f < t->features; f++)
-                memcpy((char *)p->out + (size_t)(i * p->ldo + t->first + f) * r->size, &identity, r->size);
+            ftb_fill((char *)p->out + (size_t)(i * p->ldo + t->first) * r->size, t->features, &identity,
+                     r->size);
 }
 
 /* ---- partitioned */
@@ -308,11 +308,12 @@ static ftb_spmm_rows rows_of(const run *r)
 static void run_range(const run *r, int64_t first, int64_t last)
 {
     ftb_spmm_rows rows = rows_of(r);
-    for (int64_t from = first; from < last; from += NEAR_ROWS)
+    const int64_t near = next_tile(r, 0).features < r->features ? NEAR_ROWS : last - first;
+    for (int64_t from = first; from < last; from += near)
         for (int64_t f = 0; f < r->features;) {
             tile t = next_tile(r, f);
             rows.first = from;
-            rows.last = ftb_min(from + NEAR_ROWS, last);
+            rows.last = ftb_min(from + near, last);
             run_rows(r, &rows, &t);
             f += t.features;
         }

@@ -103,8 +103,8 @@ static double sum_seconds(const ftb_sddmm_facts *f, const ftb_machine_facts *mac
                           .tuned = true,
                           .partitioned = true};
     for (int c = 0; c < FTB_DEGREES; c++) {
-        sum.degree_rows[c] = (int64_t)f->rows[c];
-        sum.degree_entries[c] = (int64_t)(1.5 * ldexp(f->rows[c], c));
+        sum.degrees.rows[c] = (int64_t)f->rows[c];
+        sum.degrees.entries[c] = (int64_t)(1.5 * ldexp(f->rows[c], c));
     }
     ftb_rule_spmm(&plan, &sum, machine);
     return plan.seconds;

@@ -45,6 +45,9 @@
 #define RESULT_BYTES (INT64_C(256) << 20) /* of tiles of the result, of all threads */
 #define PACK_ENTRIES 64                   /* entries a source, for every time that it is packed */
 #define MOST_PARTS 16                     /* times the fewest */
+#define AHEAD_BYTES 4096                  /* of sources that are fetched early, and least and most entries */
+#define LEAST_AHEAD 12
+#define MOST_AHEAD 32
 
 typedef struct model {
     const ftb_spmm_facts *facts;
@@ -96,9 +99,9 @@ static double visits_of(const ftb_spmm_facts *f, double segments)
 {
     double visits = 0;
     for (int b = 0; b < FTB_DEGREES; b++)
-        if (f->degree_rows[b] > 0) {
-            double degree = (double)f->degree_entries[b] / (double)f->degree_rows[b];
-            visits += (double)f->degree_rows[b] * segments * -expm1(-degree / segments);
+        if (f->degrees.rows[b] > 0) {
+            double degree = (double)f->degrees.entries[b] / (double)f->degrees.rows[b];
+            visits += (double)f->degrees.rows[b] * segments * -expm1(-degree / segments);
         }
     return visits;
 }
@@ -265,6 +268,15 @@ static void choose_partition(ftb_spmm_plan *plan, const model *m)
         }
 }
 
+/* Entries that sources are fetched ahead: enough for some fifty lines to be on their way. */
+static int64_t sources_ahead(const ftb_spmm_facts *f)
+{
+    int64_t row = f->features * f->value_bytes;
+    if (row * MOST_AHEAD <= AHEAD_BYTES)
+        return MOST_AHEAD;
+    return row * LEAST_AHEAD < AHEAD_BYTES ? AHEAD_BYTES / row : LEAST_AHEAD;
+}
+
 static void use_direct(ftb_spmm_plan *plan, const model *m)
 {
     const ftb_spmm_facts *f = m->facts;
@@ -275,7 +287,7 @@ static void use_direct(ftb_spmm_plan *plan, const model *m)
     plan->parts = 1;
     plan->partition_bytes = plan->bytes = 0;
     if (!(plan->asked.forced & FTB_SPMM_SET_AHEAD))
-        plan->ahead = near ? 0 : 12;
+        plan->ahead = near ? 0 : sources_ahead(f);
     if (!(plan->asked.forced & FTB_SPMM_SET_TILE))
         plan->tile = FTB_SPMM_VECTORS * f->lanes;
     plan->ntiles = ceil_div(f->features, plan->tile > 0 ? plan->tile : 1);

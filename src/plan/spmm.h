@@ -2,6 +2,7 @@
 #ifndef FTB_PLAN_SPMM_H
 #define FTB_PLAN_SPMM_H
 
+#include "core/degrees.h"
 #include "plan/choice.h"
 #include "plan/machine.h"
 
@@ -9,7 +10,6 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define FTB_DEGREES 48
 /* 2^17 entries and more make a row a hub, whose features the direct form's threads share. */
 #define FTB_SPMM_HUB 17
 
@@ -25,8 +25,7 @@ typedef struct ftb_spmm_facts {
     int64_t lanes;               /* values of a vector */
     int threads;
     int64_t memory_left; /* bytes that the plan may use */
-    /* Rows by degree, and their entries: bucket b has degrees 2^b to 2^(b+1) - 1. */
-    int64_t degree_rows[FTB_DEGREES], degree_entries[FTB_DEGREES];
+    ftb_degrees degrees;
     int64_t cached_segment; /* of a partition that the pattern has already; 0: none */
     bool tuned;             /* a kernel knows the message's form */
     bool vector;            /* and is made for one feature */

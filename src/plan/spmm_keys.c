@@ -119,7 +119,7 @@ static int64_t hubs_of(const ftb_spmm_facts *f)
 {
     int64_t hubs = 0;
     for (int b = FTB_SPMM_HUB; b < FTB_DEGREES; b++)
-        hubs += f->degree_rows[b];
+        hubs += f->degrees.rows[b];
     return hubs;
 }
 

@@ -66,7 +66,7 @@ void ftb_wisdom_of_spmm(ftb_wisdom_case *when, const ftb_spmm_facts *f)
                              f->features, f->value_bytes, f->stored_bytes, f->edge_bytes, f->threads};
     begin_case(when, FTB_WISDOM_SPMM, f->kernel, facts, sizeof facts);
     for (int b = 0; b < FTB_DEGREES; b++)
-        when->degrees = hash(hash(when->degrees, f->degree_rows[b]), f->degree_entries[b]);
+        when->degrees = hash(hash(when->degrees, f->degrees.rows[b]), f->degrees.entries[b]);
 }
 
 void ftb_wisdom_of_sddmm(ftb_wisdom_case *when, const ftb_sddmm_facts *f)
