@@ -11,11 +11,9 @@
 #include <stdlib.h>
 
 typedef struct predict_values {
-    common_values common;
-    const char *load, *features, *labels, *split, *model, *output, *plot;
-    int write, made, undirected, normalize, activation, aggregate, explain;
-    int64_t heads, hops;
-    double teleport;
+    learn_values learn;
+    const char *load, *output;
+    int write;
 } predict_values;
 
 enum { LABELS, PROBABILITIES, SCORES, EMBEDDINGS };
@@ -23,87 +21,12 @@ enum { LABELS, PROBABILITIES, SCORES, EMBEDDINGS };
 #define FIELD(name) .offset = offsetof(predict_values, name)
 
 static const option predict_options[] = {
-    {.heading = "Model"},
     {.name = "load",
      .letter = 'l',
      .kind = OPTION_FILE,
      FIELD(load),
      .argument = "FILE",
      .help = "The weights, in the safetensors format, as featblas train or PyG saves them."},
-    {.name = "model",
-     .letter = 'm',
-     .kind = OPTION_TEXT,
-     FIELD(model),
-     .argument = "NAME",
-     .words = model_names,
-     .help = "Kind of the model, for files that do not say it. Default: told by the names of the tensors. "
-             "Shapes are "
-             "always FILE's; the next options are for what is neither in a name nor in a shape."},
-    {.name = "heads",
-     .kind = OPTION_INTEGER,
-     FIELD(heads),
-     .argument = "N",
-     .low = 1,
-     .high = 1024,
-     .help = "Attention heads of all layers but the last, of transformer."},
-    {.name = "activation",
-     .kind = OPTION_CHOICE,
-     FIELD(activation),
-     .argument = "NAME",
-     .choices = "relu|elu|none",
-     .help = "Function between layers. Default: as the model's kind is trained by featblas train."},
-    {.name = "aggregate",
-     .kind = OPTION_CHOICE,
-     FIELD(aggregate),
-     .argument = "NAME",
-     .choices = "mean|max|pool|sum",
-     .help = "How sage gathers its neighbours. Default: mean."},
-    {.name = "hops",
-     .kind = OPTION_INTEGER,
-     FIELD(hops),
-     .argument = "N",
-     .low = 1,
-     .high = 1000,
-     .help = "Steps over the graph, of sgc and appnp. Default: 2, of appnp 10."},
-    {.name = "teleport",
-     .kind = OPTION_REAL,
-     FIELD(teleport),
-     .argument = "P",
-     .help = "Share of its own outputs that a vertex keeps in each step of appnp. Default: 0.1."},
-    {.heading = "Data"},
-    {.name = "features",
-     .kind = OPTION_FILE,
-     FIELD(features),
-     .argument = "FILE",
-     .help = "Features, a row per vertex, as of featblas train. Default: the folder's."},
-    {.name = "labels",
-     .kind = OPTION_FILE,
-     FIELD(labels),
-     .argument = "FILE",
-     .help = "Classes or targets to compare with. Default: the folder's, if it has any."},
-    {.name = "split",
-     .kind = OPTION_FILE,
-     FIELD(split),
-     .argument = "FILE",
-     .help = "train, val, test or none, a line per vertex: parts are then compared one by one."},
-    {.name = "make-features",
-     .kind = OPTION_CHOICE,
-     FIELD(made),
-     .argument = "KIND",
-     .choices = "no|one-hot|degree",
-     .help = "Features of a graph without. Default: as the model was trained."},
-    {.name = "normalize",
-     .kind = OPTION_CHOICE,
-     FIELD(normalize),
-     .argument = "RULE",
-     .choices = "auto|none|row",
-     .help = "row: a vertex's features are divided by their sum. Default: auto, as the model was trained, "
-             "else none."},
-    {.name = "undirected",
-     .kind = OPTION_SET,
-     FIELD(undirected),
-     .value = 1,
-     .help = "Edges are meant both ways round. Default: as the model was trained."},
     {.heading = "Output"},
     {.name = "output",
      .letter = 'o',
@@ -124,21 +47,16 @@ static const option predict_options[] = {
              "the model's outputs as they are. embeddings: what goes into the last layer. Default: labels."},
     {.name = "plot",
      .kind = OPTION_FILE,
-     FIELD(plot),
+     FIELD(learn.plot),
      .argument = "FILE",
      .help = "Draw the embedding's first two principal components into FILE (.svg or .png), coloured by "
              "class: the "
              "data's, else the predicted one."},
-    {.name = "explain",
-     .kind = OPTION_SET,
-     FIELD(explain),
-     .value = 1,
-     .help = "Print the products that the model is made of, on standard error, before it runs."},
     {.name = NULL},
 };
 
 static const predict_values predict_defaults = {
-    .made = -1, .activation = -1, .aggregate = -1, .teleport = NAN};
+    .learn = {.made = -1, .activation = -1, .aggregate = -1, .teleport = NAN}};
 
 typedef struct predict {
     const predict_values *values;
@@ -153,21 +71,11 @@ typedef struct predict {
 
 static int check_values(const predict_values *v)
 {
-    const char *ending = v->plot ? strrchr(v->plot, '.') : NULL;
     if (!v->load)
         return app_fail(APP_USAGE, "predict needs --load FILE");
-    if (v->model && !model_find(v->model)) {
-        int count = 0;
-        const char *const *names = model_names(&count);
-        return app_unknown("model", v->model, count, names, "featblas predict --help lists them");
-    }
     if (v->output && !*v->output)
         return app_fail(APP_USAGE, "--output: the name is empty");
-    if (v->teleport < 0 || v->teleport > 1)
-        return app_fail(APP_USAGE, "--teleport: %g is outside 0..1", v->teleport);
-    if (v->plot && (!ending || (strcmp(ending, ".svg") != 0 && strcmp(ending, ".png") != 0)))
-        return app_fail(APP_USAGE, "%s: a picture's name ends with .svg or .png", v->plot);
-    return APP_OK;
+    return learn_begin(&v->learn, "predict");
 }
 
 /* ---- read */
@@ -179,18 +87,19 @@ static int read_model(predict *p, model_options *o)
     GrB_Info info = FtB_Tensors_read(&p->tensors, v->load);
     if (info != GrB_SUCCESS)
         return app_library_error(info, APP_INPUT);
-    int code = model_describe(o, p->tensors, v->model ? model_find(v->model) : NULL, v->heads);
+    int code =
+        model_describe(o, p->tensors, v->learn.model ? model_find(v->learn.model) : NULL, v->learn.heads);
     if (code != APP_OK)
         return code;
-    o->activation = v->activation >= 0 ? (model_activation)v->activation : o->activation;
-    o->aggregate = v->aggregate >= 0 ? aggregates[v->aggregate] : o->aggregate;
-    o->hops = v->hops > 0 ? v->hops : o->hops;
-    o->teleport = isnan(v->teleport) ? o->teleport : v->teleport;
-    o->made = v->made >= 0 ? (dataset_made)v->made : o->made;
-    o->undirected = o->undirected || v->undirected;
-    o->rows = v->normalize == 1   ? MODEL_ROWS_AS_THEY_ARE
-              : v->normalize == 2 ? MODEL_ROWS_NORMALISED
-                                  : o->rows;
+    o->activation = v->learn.activation >= 0 ? (model_activation)v->learn.activation : o->activation;
+    o->aggregate = v->learn.aggregate >= 0 ? aggregates[v->learn.aggregate] : o->aggregate;
+    o->hops = v->learn.hops > 0 ? v->learn.hops : o->hops;
+    o->teleport = isnan(v->learn.teleport) ? o->teleport : v->learn.teleport;
+    o->made = v->learn.made >= 0 ? (dataset_made)v->learn.made : o->made;
+    o->undirected = o->undirected || v->learn.undirected;
+    o->rows = v->learn.normalize == 1   ? MODEL_ROWS_AS_THEY_ARE
+              : v->learn.normalize == 2 ? MODEL_ROWS_NORMALISED
+                                        : o->rows;
     code = model_make(&p->m, o);
     return code == APP_OK ? model_take(&p->m, p->tensors) : code;
 }
@@ -198,9 +107,9 @@ static int read_model(predict *p, model_options *o)
 static int read_data(predict *p, const model_options *o)
 {
     const predict_values *v = p->values;
-    const dataset_options options = {.features = v->features,
-                                     .labels = v->labels,
-                                     .split = v->split,
+    const dataset_options options = {.features = v->learn.features,
+                                     .labels = v->learn.labels,
+                                     .split = v->learn.split,
                                      .features_made = o->made,
                                      .task = o->task == MODEL_CLASSES ? DATASET_CLASSES : DATASET_TARGETS,
                                      .nclasses = o->task == MODEL_CLASSES ? o->noutputs : 0,
@@ -228,14 +137,14 @@ static int run_model(predict *p)
     if (info != GrB_SUCCESS)
         return app_library_error(info, APP_FAILURE);
     model_record(&p->m, p->set.graph, model_input(p->tape, &p->set), &hidden, &out);
-    if (p->values->write == EMBEDDINGS || p->values->plot)
+    if (p->values->write == EMBEDDINGS || p->values->learn.plot)
         FtB_keep(hidden);
     info = FtB_Tape_status(p->tape);
-    if (info == GrB_SUCCESS && p->values->explain)
+    if (info == GrB_SUCCESS && p->values->learn.explain)
         info = FtB_Tape_explain(out, stderr);
     if (info == GrB_SUCCESS)
         info = FtB_evaluate(&p->scores, out);
-    if (info == GrB_SUCCESS && (p->values->write == EMBEDDINGS || p->values->plot))
+    if (info == GrB_SUCCESS && (p->values->write == EMBEDDINGS || p->values->learn.plot))
         info = FtB_value(&p->hidden, hidden);
     return app_library_error(info, APP_OUTPUT);
 }
@@ -299,7 +208,7 @@ static void compare(const predict *p)
     const bool labelled = p->m.o.task == MODEL_CLASSES ? set.labels != NULL : set.targets != NULL;
     const char *what = p->m.o.task == MODEL_TARGETS ? "error" : "accuracy";
     uint8_t *all = NULL;
-    if (!labelled || p->values->common.quiet)
+    if (!labelled || p->values->learn.common.quiet)
         return;
     if (!set.part[DATASET_TRAIN]) {
         if (!(all = malloc((size_t)set.nvertices + 1)))
@@ -342,7 +251,7 @@ static int draw(predict *p)
              : known         ? "; colours: classes"
                              : "; colours: predicted classes");
     if (code == APP_OK)
-        code = picture_write(&request, p->values->plot);
+        code = picture_write(&request, p->values->learn.plot);
     free(x);
     free(classes);
     return code;
@@ -351,7 +260,7 @@ static int draw(predict *p)
 static int write_result(predict *p)
 {
     const char *path = p->values->output ? p->values->output : "-";
-    if (!p->values->output && p->values->plot)
+    if (!p->values->output && p->values->learn.plot)
         return APP_OK;
     app_progress_yield(path);
     GrB_Info info = make_result(p);
@@ -375,7 +284,7 @@ static int run_predict(const void *values, int count, char *const *operands)
     if (code == APP_OK)
         code = write_result(&p);
     app_progress_clear();
-    if (code == APP_OK && p.values->plot)
+    if (code == APP_OK && p.values->learn.plot)
         code = draw(&p);
     if (code == APP_OK)
         compare(&p);
@@ -404,6 +313,7 @@ const command command_predict = {
     .examples = "  $ featblas predict cora/ --load cora.safetensors -o labels.tsv\n"
                 "  $ featblas predict cora/ --load cora.safetensors --write probabilities -o p.npy\n"
                 "  $ featblas predict cora/ --load gat-by-pyg.safetensors --normalize row --plot cora.svg\n",
+    .shared = learn_options,
     .options = predict_options,
     .size = sizeof(predict_values),
     .defaults = &predict_defaults,

@@ -11,24 +11,33 @@
 #define FIELD(name) .offset = offsetof(train_values, name)
 
 static const option train_options[] = {
-    {.heading = "Data"},
-    {.name = "features",
-     .kind = OPTION_FILE,
-     FIELD(features),
-     .argument = "FILE",
-     .help = "Features, a row per vertex: Matrix Market, npz or raw CSR (sparse), npy or a table (dense). "
-             "Default: the folder's."},
-    {.name = "labels",
-     .kind = OPTION_FILE,
-     FIELD(labels),
-     .argument = "FILE",
-     .help = "Classes or targets, a line per vertex. Default: the folder's."},
-    {.name = "split",
-     .kind = OPTION_FILE,
-     FIELD(split),
-     .argument = "FILE",
-     .help = "train, val, test or none, a line per vertex; of OGB's layout the name of a split. Default: the "
-             "folder's."},
+    {.name = "layers",
+     .kind = OPTION_INTEGER,
+     FIELD(layers),
+     .argument = "N",
+     .low = 1,
+     .high = MODEL_LAYERS - 1,
+     .help = "N layers. Default: 2, of sgc 1."},
+    {.name = "hidden",
+     .kind = OPTION_INTEGER,
+     FIELD(hidden),
+     .argument = "N",
+     .low = 1,
+     .high = 1000000,
+     .help = "N columns between layers, per head."},
+    {.name = "output-heads",
+     .kind = OPTION_INTEGER,
+     FIELD(out_heads),
+     .argument = "N",
+     .low = 1,
+     .high = 1024,
+     .help = "N heads of the last layer, which are averaged. Default: 1."},
+    {.name = "dropout",
+     .kind = OPTION_REAL,
+     FIELD(dropout),
+     .argument = "P",
+     .help = "Share of each layer's inputs, and of attention weights, that is dropped in training."},
+    {.heading = "Training"},
     {.name = "task",
      .kind = OPTION_CHOICE,
      FIELD(task),
@@ -44,93 +53,6 @@ static const option train_options[] = {
      .low = 0,
      .high = 1000000,
      .help = "There are N classes. Default: as many as the labels name."},
-    {.name = "make-features",
-     .kind = OPTION_CHOICE,
-     FIELD(made),
-     .argument = "KIND",
-     .choices = "no|one-hot|degree",
-     .help =
-         "Features of a graph without: one-hot, a weight row per vertex, or degree, one-hot of the degree. "
-         "Default: no, then they are required."},
-    {.name = "normalize",
-     .kind = OPTION_CHOICE,
-     FIELD(normalize),
-     .argument = "RULE",
-     .choices = "auto|none|row",
-     .help = "row: a vertex's features are divided by their sum. Default: auto, row where all features are "
-             "counts, such as words of a text."},
-    {.name = "undirected",
-     .kind = OPTION_SET,
-     FIELD(undirected),
-     .value = 1,
-     .help = "Edges are meant both ways round."},
-    {.heading = "Model"},
-    {.name = "model",
-     .letter = 'm',
-     .kind = OPTION_TEXT,
-     FIELD(model),
-     .argument = "NAME",
-     .words = model_names,
-     .help = "Kind of the model: gcn, gat, gatv2, transformer, sage, sgc, appnp, gin or mlp. Default: gcn. "
-             "Its paper's hyper-parameters are the defaults below."},
-    {.name = "layers",
-     .kind = OPTION_INTEGER,
-     FIELD(layers),
-     .argument = "N",
-     .low = 1,
-     .high = MODEL_LAYERS - 1,
-     .help = "N layers. Default: 2, of sgc 1."},
-    {.name = "hidden",
-     .kind = OPTION_INTEGER,
-     FIELD(hidden),
-     .argument = "N",
-     .low = 1,
-     .high = 1000000,
-     .help = "N columns between layers, per head."},
-    {.name = "heads",
-     .kind = OPTION_INTEGER,
-     FIELD(heads),
-     .argument = "N",
-     .low = 1,
-     .high = 1024,
-     .help = "N attention heads, side by side, of all layers but the last."},
-    {.name = "output-heads",
-     .kind = OPTION_INTEGER,
-     FIELD(out_heads),
-     .argument = "N",
-     .low = 1,
-     .high = 1024,
-     .help = "N heads of the last layer, which are averaged. Default: 1."},
-    {.name = "dropout",
-     .kind = OPTION_REAL,
-     FIELD(dropout),
-     .argument = "P",
-     .help = "Share of each layer's inputs, and of attention weights, that is dropped in training."},
-    {.name = "activation",
-     .kind = OPTION_CHOICE,
-     FIELD(activation),
-     .argument = "NAME",
-     .choices = "relu|elu|none",
-     .help = "Function between layers."},
-    {.name = "aggregate",
-     .kind = OPTION_CHOICE,
-     FIELD(aggregate),
-     .argument = "NAME",
-     .choices = "mean|max|pool|sum",
-     .help = "How sage gathers its neighbours. Default: mean."},
-    {.name = "hops",
-     .kind = OPTION_INTEGER,
-     FIELD(hops),
-     .argument = "N",
-     .low = 1,
-     .high = 1000,
-     .help = "Steps over the graph, of sgc and appnp. Default: 2, of appnp 10."},
-    {.name = "teleport",
-     .kind = OPTION_REAL,
-     FIELD(teleport),
-     .argument = "P",
-     .help = "Share of its own outputs that a vertex keeps in each step of appnp. Default: 0.1."},
-    {.heading = "Training"},
     {.name = "epochs",
      .kind = OPTION_INTEGER,
      FIELD(epochs),
@@ -209,28 +131,20 @@ static const option train_options[] = {
      .help = "How results are printed on standard output; json has every epoch. Default: text."},
     {.name = "plot",
      .kind = OPTION_FILE,
-     FIELD(plot),
+     FIELD(learn.plot),
      .argument = "FILE",
      .help = "Draw the learning curve into FILE, whose name ends with .svg or .png."},
-    {.name = "explain",
-     .kind = OPTION_SET,
-     FIELD(explain),
-     .value = 1,
-     .help = "Print the products that an epoch is made of, on standard error, before training."},
     {.name = NULL},
 };
 
-static const train_values train_defaults = {.dropout = NAN,
-                                            .teleport = NAN,
+static const train_values train_defaults = {.learn = {.teleport = NAN, .activation = -1, .aggregate = -1},
+                                            .dropout = NAN,
                                             .lr = NAN,
                                             .weight_decay = NAN,
                                             .epochs = -1,
                                             .patience = -1,
                                             .repeat = 1,
-                                            .activation = -1,
-                                            .aggregate = -1,
-                                            .select = -1,
-                                            .normalize = 0};
+                                            .select = -1};
 
 /* ---- options */
 
@@ -253,26 +167,19 @@ static int check_output(const char *name, const char *path)
 
 static int check_values(const train_values *v)
 {
-    const char *ending = v->plot ? strrchr(v->plot, '.') : NULL;
-    if (v->model && !model_find(v->model)) {
-        int count = 0;
-        const char *const *names = model_names(&count);
-        return app_unknown("model", v->model, count, names, "featblas train --help lists them");
-    }
+    int code = learn_begin(&v->learn, "train");
+    if (code != APP_OK)
+        return code;
     if (v->resume && v->repeat > 1)
         return app_fail(APP_USAGE, "--resume and --repeat exclude each other");
     if (v->dropout < 0 || v->dropout >= 1)
         return app_fail(APP_USAGE, "--dropout: %g is outside 0 <= P < 1", v->dropout);
-    if (v->teleport < 0 || v->teleport > 1)
-        return app_fail(APP_USAGE, "--teleport: %g is outside 0..1", v->teleport);
     if (v->lr <= 0 || isinf(v->lr))
         return app_fail(APP_USAGE, "--lr: %g is not a number above 0", v->lr);
     if (v->weight_decay < 0 || isinf(v->weight_decay))
         return app_fail(APP_USAGE, "--weight-decay: %g is not a number from 0", v->weight_decay);
-    if (v->plot && (!ending || (strcmp(ending, ".svg") != 0 && strcmp(ending, ".png") != 0)))
-        return app_fail(APP_USAGE, "%s: a picture's name ends with .svg or .png", v->plot);
-    int code = check_output("save", v->save);
-    return code == APP_OK ? check_output("plot", v->plot) : code;
+    code = check_output("save", v->save);
+    return code == APP_OK ? check_output("plot", v->learn.plot) : code;
 }
 
 static int64_t whole_or(int64_t given, int64_t otherwise) { return given > 0 ? given : otherwise; }
@@ -282,18 +189,18 @@ static double real_or(double given, double otherwise) { return isnan(given) ? ot
 static model_options choose_model(const train_values *v)
 {
     static const char *const aggregates[] = {"mean", "max", "pool", "sum"};
-    model_options o = model_defaults(model_find(v->model ? v->model : "gcn"));
+    model_options o = model_defaults(model_find(v->learn.model ? v->learn.model : "gcn"));
     o.layers = whole_or(v->layers, o.layers);
     o.hidden = whole_or(v->hidden, o.hidden);
-    o.heads = o.kind->attends ? whole_or(v->heads, o.heads) : 1;
+    o.heads = o.kind->attends ? whole_or(v->learn.heads, o.heads) : 1;
     o.out_heads = o.kind->attends ? whole_or(v->out_heads, o.out_heads) : 1;
-    o.hops = whole_or(v->hops, o.hops);
-    o.teleport = real_or(v->teleport, o.teleport);
+    o.hops = whole_or(v->learn.hops, o.hops);
+    o.teleport = real_or(v->learn.teleport, o.teleport);
     o.dropout = real_or(v->dropout, o.dropout);
-    o.activation = v->activation >= 0 ? (model_activation)v->activation : o.activation;
-    o.aggregate = v->aggregate >= 0 ? aggregates[v->aggregate] : NULL;
-    o.made = (dataset_made)v->made;
-    o.undirected = v->undirected;
+    o.activation = v->learn.activation >= 0 ? (model_activation)v->learn.activation : o.activation;
+    o.aggregate = v->learn.aggregate >= 0 ? aggregates[v->learn.aggregate] : NULL;
+    o.made = (dataset_made)v->learn.made;
+    o.undirected = v->learn.undirected;
     return o;
 }
 
@@ -326,9 +233,9 @@ static train_plan choose_plan(const train *t)
 static int read_data(train *t)
 {
     const train_values *v = t->values;
-    const dataset_options options = {.features = v->features,
-                                     .labels = v->labels,
-                                     .split = v->split,
+    const dataset_options options = {.features = v->learn.features,
+                                     .labels = v->learn.labels,
+                                     .split = v->learn.split,
                                      .features_made = t->model.made,
                                      .task = (dataset_task)v->task,
                                      .nclasses = v->classes,
@@ -358,8 +265,8 @@ static int fit_model(train *t)
     o->noutputs = outputs;
     o->nfeatures = t->set.nfeatures;
     if (!t->resume)
-        o->rows = t->values->normalize == 2 ||
-                          (t->values->normalize == 0 && o->made == DATASET_REQUIRED && model_counts(&t->set))
+        o->rows = t->values->learn.normalize == 2 || (t->values->learn.normalize == 0 &&
+                                                      o->made == DATASET_REQUIRED && model_counts(&t->set))
                       ? MODEL_ROWS_NORMALISED
                       : MODEL_ROWS_AS_THEY_ARE;
     return app_library_error(model_prepare(&t->set, o), APP_INPUT);
@@ -376,7 +283,7 @@ static int read_resumed(train *t)
         return app_fail(APP_INPUT,
                         "%s: has no state to resume from (it was saved with --weights-only, or elsewhere)",
                         t->values->resume);
-    return model_describe(&t->model, t->resume, t->values->model ? t->model.kind : NULL, 0);
+    return model_describe(&t->model, t->resume, t->values->learn.model ? t->model.kind : NULL, 0);
 }
 
 /* All runs; a signal ends them after the epoch. */
@@ -411,8 +318,8 @@ static int write_results(train *t)
         code = train_report_json(t);
     else if (code == APP_OK)
         train_report(t);
-    if (code == APP_OK && t->values->plot)
-        code = train_draw(t, t->values->plot);
+    if (code == APP_OK && t->values->learn.plot)
+        code = train_draw(t, t->values->learn.plot);
     return code;
 }
 
@@ -469,6 +376,7 @@ const command command_train = {
         "  $ featblas train cora/ --model gat --heads 8 --hidden 8 --epochs 200 --repeat 10\n"
         "  $ featblas train graph.mtx --features x.npy --labels y.txt --split split.txt --model sage\n"
         "  $ featblas train cora/ --resume cora.safetensors --epochs 400 --save cora.safetensors\n",
+    .shared = learn_options,
     .options = train_options,
     .size = sizeof(train_values),
     .defaults = &train_defaults,

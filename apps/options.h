@@ -82,14 +82,15 @@ typedef struct command {
     const char *description;        /* paragraphs, separated by an empty line */
     const char *examples;           /* lines as typed, each "$ ..." or indented output */
     bool reads;                     /* has the input options; values begin with reader_values */
+    const option *shared;           /* rows that come before, of several commands; NULL: none */
     const option *options;          /* ends with a row without heading and name */
     size_t size;                    /* of the values struct */
     const void *defaults;           /* values before parsing; NULL: zeros */
     int (*run)(const void *values, int count, char *const *operands); /* returns an exit code */
 } command;
 
-/* Walks over a command's rows, headings included: input options, its own, common ones. NULL starts, and
- * ends. */
+/* Walks over a command's rows, headings included: input options, shared ones, its own, common ones. NULL
+ * starts, and ends. */
 const option *options_next(const command *c, const option *previous);
 
 /* Parses what follows the subcommand's name. Operands are gathered, in order, at the front of argv.

@@ -91,15 +91,24 @@ static const option common_options[] = {
     {.name = NULL},
 };
 
-#define ROWS(table) (sizeof(table) / sizeof *(table))
+static const option *end_of(const option *table)
+{
+    while (table->heading || table->name)
+        table++;
+    return table;
+}
 
-/* Every table ends with a row without heading and name; there the next table starts. */
+/* A table whose end is reached gives way to the next that has rows. */
 const option *options_next(const command *c, const option *previous)
 {
-    const option *o = previous ? previous + 1 : c->reads ? reader_options : c->options;
-    if (o == reader_options + ROWS(reader_options) - 1)
-        o = c->options;
-    if (o && !o->heading && !o->name)
-        o = o == common_options + ROWS(common_options) - 1 ? NULL : common_options;
+    const option *const tables[] = {c->reads ? reader_options : NULL, c->shared, c->options, common_options};
+    const option *o = previous ? previous + 1 : NULL;
+    for (size_t t = 0; t < sizeof tables / sizeof *tables; t++) {
+        if (!tables[t] || (o && o != end_of(tables[t])))
+            continue;
+        o = o ? NULL : tables[t];
+        if (o && o == end_of(o))
+            o = NULL;
+    }
     return o;
 }

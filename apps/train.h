@@ -5,13 +5,24 @@
 #include "app.h"
 #include "model.h"
 
-typedef struct train_values {
+/* What train and predict are both told: data, and what a model is. Their values begin with it. */
+typedef struct learn_values {
     common_values common;
-    const char *features, *labels, *split, *model, *save, *resume, *plot;
-    int task, made, undirected, normalize, activation, aggregate, optimizer, select, metrics;
-    int explain, weights_only;
-    int64_t classes, layers, hidden, heads, out_heads, hops, epochs, patience, seed, repeat;
-    double dropout, teleport, lr, weight_decay;
+    const char *features, *labels, *split, *model, *plot;
+    int made, undirected, normalize, activation, aggregate, explain, deterministic;
+    int64_t heads, hops;
+    double teleport;
+} learn_values;
+extern const option learn_options[];
+/* Checks them, and does as --deterministic says. name: of the subcommand. Returns an exit code. */
+int learn_begin(const learn_values *v, const char *name);
+
+typedef struct train_values {
+    learn_values learn;
+    const char *save, *resume;
+    int task, optimizer, select, metrics, weights_only;
+    int64_t classes, layers, hidden, out_heads, epochs, patience, seed, repeat;
+    double dropout, lr, weight_decay;
 } train_values;
 
 /* Which epoch's weights are kept: that of the largest score or the smallest loss of the validation part, or

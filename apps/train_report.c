@@ -30,7 +30,7 @@ static void announce_data(const train *t)
 void train_announce(const train *t)
 {
     const model_options *o = &t->model;
-    if (t->values->common.quiet)
+    if (t->values->learn.common.quiet)
         return;
     announce_data(t);
     fprintf(stderr, "%s: %lld layer%s", o->kind->name, (long long)o->layers, o->layers == 1 ? "" : "s");
@@ -49,7 +49,7 @@ void train_report_run(const train *t, const train_run *run)
     char memory[32];
     const int64_t here = run->count - run->first;
     const train_score *k = run->kept;
-    if (t->values->common.quiet)
+    if (t->values->learn.common.quiet)
         return;
     if (app_signal())
         fputs("interrupted; ", stderr);

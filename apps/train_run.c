@@ -323,7 +323,7 @@ int train_once(train *t, train_run *run)
             info = make_optimizer(&s);
         if (info == GrB_SUCCESS)
             info = make_stopper(&s);
-        if (info == GrB_SUCCESS && t->values->explain && run == t->runs)
+        if (info == GrB_SUCCESS && t->values->learn.explain && run == t->runs)
             info = FtB_Tape_explain(s.loss, stderr);
         code = app_library_error(info, APP_USAGE);
     }

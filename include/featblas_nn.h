@@ -22,7 +22,8 @@
  * row per vertex), or lies on edges: one row per entry of a matrix, in CSR order. Neighbours: row i of A
  * names the vertices whose messages i receives; A is m x n where n sources send to m targets.
  *
- * Bits depend on the seed, the record and the plans of its products, not on threads. A tape is used by one
+ * Bits depend on the seed, the record and the plans of its products, not on threads
+ * (FtB_Context_set_deterministic: nor on the machine's caches). A tape is used by one
  * thread at a time; parameters may be shared by tapes that do not run at the same time.
  */
 #ifndef FEATBLAS_NN_H

@@ -63,6 +63,12 @@ says "test $one"
 run 0 train data --epochs 20 -q --threads 1 --save one.safetensors
 run 0 train data --epochs 20 -q --threads 2 --save two.safetensors
 same one.safetensors two.safetensors
+run 0 train data --epochs 4 -q --model gat --deterministic --threads 1 --save one.gat
+FEATBLAS_L2=65536 run 0 train data --epochs 4 -q --model gat --deterministic --threads 3 --save two.gat
+same one.gat two.gat
+FEATBLAS_L2=65536 run 0 predict data --load one.gat --deterministic -q --threads 3 --write scores -o two.npy
+run 0 predict data --load one.gat --deterministic -q --write scores -o one.npy
+same one.npy two.npy
 run 0 train data --epochs 12 -q --save half.safetensors
 run 0 train data --resume half.safetensors --epochs 20 -q --save whole.safetensors
 same one.safetensors whole.safetensors

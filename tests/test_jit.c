@@ -175,6 +175,24 @@ static void test_results(void **state)
     drop_cache("results");
 }
 
+/* A context whose bits do not depend on the machine has nothing compiled. */
+static void test_deterministic(void **state)
+{
+    (void)state;
+    rng r = rng_new();
+    fixture x;
+    fresh_cache("none");
+    make(&x, &r, cases[0].text, cases[0].type, cases[0].heads, cases[0].width, cases[0].edge_width);
+    void *T = malloc((size_t)(ROWS * x.m.heads * x.type.width) * 8);
+    assert_ok(FtB_Context_set_deterministic(NULL, true));
+    reduce(&x, T, "cc", NULL, 0);
+    assert_ok(FtB_Context_set_deterministic(NULL, false));
+    assert_int_equal(each_file("none", NULL), 0);
+    free(T);
+    release(&x);
+    drop_cache("none");
+}
+
 /* What has no source, and a compiler that is not there: the interpreter runs. */
 static void test_absent(void **state)
 {
@@ -248,8 +266,8 @@ static void test_cache(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_results), cmocka_unit_test(test_absent),
-                                       cmocka_unit_test(test_cache)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_results), cmocka_unit_test(test_deterministic),
+                                       cmocka_unit_test(test_absent), cmocka_unit_test(test_cache)};
     unsetenv("CC");
     unsetenv("FEATBLAS_JIT");
     has_compiler = system("cc --version >/dev/null 2>&1") == 0;

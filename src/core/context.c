@@ -103,6 +103,12 @@ GrB_Info FtB_Context_set_seed(FtB_Context ctx, uint64_t seed)
     return GrB_SUCCESS;
 }
 
+GrB_Info FtB_Context_set_deterministic(FtB_Context ctx, bool on)
+{
+    chosen(ctx)->deterministic = on;
+    return GrB_SUCCESS;
+}
+
 GrB_Info FtB_Context_set_tmpdir(FtB_Context ctx, const char *path)
 {
     char *copy = NULL;
@@ -153,6 +159,8 @@ int ftb_threads(FtB_Context ctx)
     int threads = chosen(ctx)->threads;
     return threads > 0 ? threads : ftb_max(1, omp_get_max_threads());
 }
+
+bool ftb_deterministic(FtB_Context ctx) { return chosen(ctx)->deterministic; }
 
 int64_t ftb_memory_left(FtB_Context ctx)
 {

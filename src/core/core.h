@@ -28,6 +28,7 @@ struct FtB_Context_opaque {
     int threads;   /* 0: all cores */
     int64_t limit; /* bytes, 0: none */
     uint64_t seed;
+    bool deterministic;
     char *tmpdir; /* NULL: default */
     FtB_Progress_function progress;
     void *progress_arg;
@@ -43,6 +44,7 @@ FtB_Context ftb_context(void);                   /* the engaged one, or the defa
 FtB_Context ftb_context_retain(FtB_Context ctx); /* returns ctx */
 void ftb_context_release(FtB_Context ctx);
 int ftb_threads(FtB_Context ctx);         /* >= 1; 1 in a forked child */
+bool ftb_deterministic(FtB_Context ctx);  /* what bits depend on is decided as on a fixed machine */
 bool ftb_forked(void);                    /* this process is a fork of the one that loaded the library */
 int64_t ftb_memory_left(FtB_Context ctx); /* bytes; INT64_MAX without a limit */
 /* FTB_CANCELLED (message set) if the context was cancelled or progress says so; call per chunk,

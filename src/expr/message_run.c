@@ -304,7 +304,7 @@ static void find_compiled(compiled *f, const task *k)
 {
     const ftb_message *m = k->m;
     *f = (compiled){0};
-    if (!ftb_jit_wanted() || !k->program || k->arg)
+    if (!ftb_jit_wanted() || ftb_deterministic(m->ctx) || !k->program || k->arg)
         return;
     char *source = ftb_codegen(m, k->program, &k->type, k->p->wide);
     if (source)

@@ -98,6 +98,7 @@ static GrB_Info make_plan(ftb_attention_call *c)
     ftb_attention_describe(&job, c);
     c->facts = ftb_attention_facts(p, &job, c->type,
                                    ftb_threads_for(c->ctx, p->nvals * (c->heads * c->value_width / 32 + 1)));
+    c->facts.standard = ftb_deterministic(c->ctx);
     c->facts.can_stage = !p->wide && c->V->heads == c->heads;
     c->facts.value_features = c->heads * job.value_width;
     c->facts.value_bytes = (int64_t)FtB_Type_size(c->type);
@@ -439,9 +440,10 @@ GrB_Info(FtB_attention_plan)(FtB_Plan *plan, FtB_Arg C, FtB_Arg A, FtB_Arg accum
     *plan = NULL;
     GrB_Info info = begin(&f, C, A, accum, semiring, Q, K, V, options, desc);
     ftb_sddmm_plan made = f.c.plan;
-    if (info == GrB_SUCCESS && effort == FTB_MEASURE)
+    bool learns = info == GrB_SUCCESS && !f.c.facts.standard;
+    if (learns && effort == FTB_MEASURE)
         info = ftb_sddmm_measure(&made, &f.c.facts, try_plan, &f, f.c.ctx);
-    else if (info == GrB_SUCCESS) /* not for calls without a plan: bits depend on it */
+    else if (learns) /* not for calls without a plan: bits depend on it */
         info = ftb_plan_sddmm_wisely(&made, &f.c.facts, f.c.flags.plan, f.c.ctx);
     if (info == GrB_SUCCESS)
         info = ftb_plan_make_sddmm(plan, f.c.ctx, &f.c.facts, &made);

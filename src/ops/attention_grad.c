@@ -146,6 +146,7 @@ static GrB_Info walk(backward *b, ftb_pattern *p, bool by_source, const int64_t 
     ftb_attention_describe(&w.job, c);
     w.job.backward = true;
     ftb_sddmm_facts facts = ftb_attention_facts(p, &w.job, c->type, b->threads);
+    facts.standard = c->facts.standard;
     ftb_rule_sddmm(&plan, &facts, ftb_machine_here());
     FTB_CHECK(ftb_padded_all(&rows, c->ctx, p->nrows, b->threads));
     FTB_CHECK(ftb_padded_all(&values, c->ctx, p->nrows, b->threads));

@@ -127,7 +127,9 @@ static GrB_Info run_rows(ftb_attention_walk *w, char *scratch, size_t room)
         return info;
     /* Where all sources stay in L2, heads come one after the other as well. */
     int64_t heads = w->job.heads, row = ftb_padded_row(&w->x) + ftb_padded_row(&w->x_values);
-    bool small = p->ncols * row * (int64_t)FtB_Type_size(w->type) <= ftb_machine_here()->l2;
+    const ftb_machine_facts *machine =
+        ftb_deterministic(w->ctx) ? ftb_machine_standard() : ftb_machine_here();
+    bool small = p->ncols * row * (int64_t)FtB_Type_size(w->type) <= machine->l2;
     int64_t tile = small && head_by_head(&w->job) ? 1 : heads;
     for (int64_t first = 0; first < heads; first += tile)
         run_some_heads(w, first, tile, scratch, room);

@@ -152,7 +152,8 @@ GrB_Info FtB_Plan_explain(FtB_Plan plan, FILE *file)
         return info;
     if (!file)
         return ftb_fail(GrB_NULL_POINTER, "file: NULL; expected an open FILE");
-    const ftb_machine_facts *machine = ftb_machine_here();
+    const ftb_machine_facts *machine =
+        plan->sddmm_facts.standard ? ftb_machine_standard() : ftb_machine_here();
     if (plan->kind == FTB_PLAN_SPMM)
         ftb_explain_spmm(&plan->spmm_plan, &plan->spmm_facts, machine, file);
     else if (plan->kind == FTB_PLAN_SPGEMM)

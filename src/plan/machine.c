@@ -82,6 +82,13 @@ const ftb_machine_facts *ftb_machine_measured(void)
     return &measured;
 }
 
+const ftb_machine_facts *ftb_machine_standard(void)
+{
+    static const ftb_machine_facts standard = {
+        .cores = 1, .l1 = 32 << 10, .l2 = 1 << 20, .l3 = 32 << 20, .memory = INT64_C(16) << 30};
+    return &standard;
+}
+
 void ftb_machine_force(const ftb_machine_facts *f)
 {
     is_forced = f != NULL;

@@ -19,7 +19,10 @@ typedef struct ftb_machine_facts {
 const ftb_machine_facts *ftb_machine_here(void);
 /* The same with rates, measured on first use, which takes about 0.1 s. */
 const ftb_machine_facts *ftb_machine_measured(void);
-/* What the two functions above return from now on; NULL: this machine again. Copied. For tests, and for plans
+/* The machine that plans are made for where bits must not depend on this one's caches (its figures are part
+ * of the bits): few have less. */
+const ftb_machine_facts *ftb_machine_standard(void);
+/* What the first two functions return from now on; NULL: this machine again. Copied. For tests, and for plans
  * of machines that are not there; not while plans are made. */
 void ftb_machine_force(const ftb_machine_facts *facts);
 

@@ -169,6 +169,8 @@ static void consider_steps(ftb_sddmm_plan *plan, const ftb_sddmm_asked *asked, c
 void ftb_rule_sddmm(ftb_sddmm_plan *plan, const ftb_sddmm_facts *facts, const ftb_machine_facts *machine)
 {
     const ftb_sddmm_asked asked = plan->asked;
+    if (facts->standard)
+        machine = ftb_machine_standard();
     double direct = direct_seconds(facts, machine);
     *plan = (ftb_sddmm_plan){.tile = facts->source_bytes,
                              .threads = asked.forced & FTB_SDDMM_SET_THREADS ? asked.threads : facts->threads,

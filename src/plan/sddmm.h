@@ -28,6 +28,7 @@ typedef struct ftb_sddmm_facts {
     bool one_piece; /* kernels are best at one piece at a time */
     bool program;   /* no kernel knows the message of block x block': it runs in batches */
     /* attention */
+    bool standard;          /* planned as for ftb_machine_standard */
     bool can_stage;         /* may be done in three steps, with a value kept per entry and head */
     int64_t value_features; /* of `features`, those that are summed */
     int64_t value_bytes;    /* of a value that is computed with */
@@ -73,7 +74,7 @@ typedef struct ftb_sddmm_plan {
     ftb_origin origin; /* MODEL after every rule */
 } ftb_sddmm_plan;
 
-/* Fills plan; what was asked for is done where it can work. */
+/* Fills plan; what was asked for is done where it can work. machine: but for facts->standard. */
 void ftb_rule_sddmm(ftb_sddmm_plan *plan, const ftb_sddmm_facts *facts, const ftb_machine_facts *machine);
 /* Seconds of attention on one thread: fused, as the plan says, and in three steps. (rule_attention.c) */
 double ftb_attention_fused_seconds(const ftb_sddmm_plan *plan, const ftb_sddmm_facts *facts);
