@@ -6,38 +6,12 @@
 #include "featblas_nn.h"
 #include "support/fail_alloc.h"
 #include "support/gradients.h"
+#include "support/tapes.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-enum { N = 7, D = 6 };
-
-static FtB_Parameter parameter(const char *name, int64_t nrows, int64_t ncols, uint64_t seed)
-{
-    FtB_Parameter p;
-    assert_ok(FtB_Parameter_new(&p, name, nrows, ncols, FTB_FP64));
-    FtB_Block X;
-    assert_ok(FtB_Parameter_value(&X, p));
-    fill_random(X, seed);
-    FtB_Block_free(&X);
-    return p;
-}
-
-static FtB_Block random_block(int64_t nrows, int64_t ncols, FtB_Type type, uint64_t seed)
-{
-    FtB_Block X;
-    assert_ok(FtB_Block_new(&X, nrows, ncols, type));
-    fill_random(X, seed);
-    return X;
-}
-
-static FtB_Matrix graph(void)
-{
-    const int64_t from[] = {0, 0, 0, 0, 0, 1, 2, 3, 4, 6, 6}, to[] = {1, 2, 3, 4, 6, 0, 0, 3, 1, 4, 5};
-    FtB_Matrix A = NULL;
-    FtB_Matrix_build(&A, FTB_FP64, N, N, 0, 11, from, to, NULL, FTB_DUP_ERROR, NULL);
-    return A;
-}
+enum { N = SMALL_VERTICES, D = 6 };
 
 /* ---- gradients */
 
@@ -72,7 +46,8 @@ static void check_form(const form *f, int again)
     FtB_Tape tape;
     int64_t ncols;
     assert_ok(FtB_Tape_new(&tape, 1));
-    FtB_Parameter p[] = {parameter("x", N, D, 1), parameter("y", f->nrows, f->ncols, 2)};
+    FtB_Parameter p[] = {drawn_parameter("x", N, D, FTB_FP64, 1),
+                         drawn_parameter("y", f->nrows, f->ncols, FTB_FP64, 2)};
     FtB_Var x = FtB_heads(FtB_scale(FtB_parameter(tape, p[0]), 1.5), f->heads),
             y = FtB_add(FtB_parameter(tape, p[1]), FtB_parameter(tape, p[1]));
     if (f->ncols == D)
@@ -80,7 +55,7 @@ static void check_form(const form *f, int again)
     FtB_Var z = FtB_map(f->text, FTB_OPERAND("x", x), FTB_OPERAND("y", y));
     assert_ok(FtB_Var_shape(z, NULL, &ncols));
     assert_int_equal(ncols, f->width);
-    FtB_Block T = random_block(N, ncols, FTB_FP64, 3), S = random_block(N, D, FTB_FP64, 4);
+    FtB_Block T = drawn_block(N, ncols, FTB_FP64, 3), S = drawn_block(N, D, FTB_FP64, 4);
     FtB_Var loss = FtB_squared_error(z, FtB_input(tape, T), NULL);
     if (again) { /* gradients are added to others */
         FtB_Var both =
@@ -108,8 +83,8 @@ static void gradients(void **state)
 static void edges(void **state)
 {
     FtB_Tape tape;
-    FtB_Matrix A = graph();
-    FtB_Parameter p[] = {parameter("x", N, D, 1), parameter("y", 1, 2, 2)};
+    FtB_Matrix A = small_graph();
+    FtB_Parameter p[] = {drawn_parameter("x", N, D, FTB_FP64, 1), drawn_parameter("y", 1, 2, FTB_FP64, 2)};
     (void)state;
     assert_ok(FtB_Tape_new(&tape, 1));
     FtB_Var x = FtB_heads(FtB_parameter(tape, p[0]), 2);
@@ -117,7 +92,7 @@ static void edges(void **state)
     FtB_Var f =
         FtB_map("tanh(e) * y + dot(e, e)", FTB_OPERAND("e", e), FTB_OPERAND("y", FtB_parameter(tape, p[1])));
     FtB_Var z = FtB_multiply("plus : edge * src", A, FTB_OPERAND("edge", f), FTB_OPERAND("src", x));
-    FtB_Block T = random_block(N, D, FTB_FP64, 3);
+    FtB_Block T = drawn_block(N, D, FTB_FP64, 3);
     assert_gradients(FtB_squared_error(z, FtB_input(tape, T), NULL), p, 2, 1e-6);
     FtB_Block_free(&T);
     FtB_Parameter_free(&p[0]);
@@ -131,7 +106,7 @@ static void edges(void **state)
 static void check_values(int64_t nrows, int64_t ncols)
 {
     FtB_Tape tape;
-    FtB_Block X = random_block(nrows, ncols, FTB_FP32, 1), Y = random_block(nrows, 1, FTB_FP32, 2), Z;
+    FtB_Block X = drawn_block(nrows, ncols, FTB_FP32, 1), Y = drawn_block(nrows, 1, FTB_FP32, 2), Z;
     assert_ok(FtB_Tape_new(&tape, 1));
     FtB_Var x = FtB_input(tape, X), y = FtB_input(tape, Y);
     FtB_Var z = FtB_map("x * y - x / 3", FTB_OPERAND("x", x), FTB_OPERAND("y", y));
@@ -167,7 +142,7 @@ static float *with_threads(int threads)
     assert_ok(FtB_Context_new(&ctx));
     assert_ok(FtB_Context_set_threads(ctx, threads));
     assert_ok(FtB_Context_engage(ctx));
-    FtB_Block X = random_block(ROWS, COLUMNS, FTB_FP32, 3), T = random_block(ROWS, COLUMNS, FTB_FP32, 9);
+    FtB_Block X = drawn_block(ROWS, COLUMNS, FTB_FP32, 3), T = drawn_block(ROWS, COLUMNS, FTB_FP32, 9);
     assert_ok(FtB_Parameter_new(&b, "b", 1, COLUMNS, FTB_FP32));
     assert_ok(FtB_Parameter_value(&B, b));
     fill_random(B, 4);
@@ -209,9 +184,9 @@ static void refused(FtB_Tape tape, FtB_Var y, GrB_Info info, const char *message
 static void errors(void **state)
 {
     FtB_Tape tape;
-    FtB_Block X = random_block(N, D, FTB_FP32, 1), Y = random_block(N + 1, D, FTB_FP32, 2);
-    FtB_Parameter p = parameter("p", N, D, 1);
-    FtB_Matrix A = graph(), E;
+    FtB_Block X = drawn_block(N, D, FTB_FP32, 1), Y = drawn_block(N + 1, D, FTB_FP32, 2);
+    FtB_Parameter p = drawn_parameter("p", N, D, FTB_FP64, 1);
+    FtB_Matrix A = small_graph(), E;
     (void)state;
     assert_ok(FtB_Matrix_like(&E, A, D, FTB_FP32));
     assert_ok(FtB_Tape_new(&tape, 1));

@@ -7,28 +7,10 @@
 #include "featblas_nn.h"
 #include "support/fail_alloc.h"
 #include "support/gradients.h"
+#include "support/tapes.h"
 
 #include <math.h>
 #include <stdlib.h>
-
-static FtB_Parameter parameter(const char *name, int64_t nrows, int64_t ncols, FtB_Type type, uint64_t seed)
-{
-    FtB_Parameter p;
-    FtB_Block X;
-    assert_ok(FtB_Parameter_new(&p, name, nrows, ncols, type));
-    assert_ok(FtB_Parameter_value(&X, p));
-    fill_random(X, seed);
-    FtB_Block_free(&X);
-    return p;
-}
-
-static FtB_Block random_block(int64_t nrows, int64_t ncols, FtB_Type type, uint64_t seed)
-{
-    FtB_Block X;
-    assert_ok(FtB_Block_new(&X, nrows, ncols, type));
-    fill_random(X, seed);
-    return X;
-}
 
 static double at(FtB_Block X, int64_t i, int64_t j) { return ftb_get_real(X->data, X->type, i * X->ld + j); }
 
@@ -51,13 +33,13 @@ static void set_all(FtB_Parameter p, double value)
 
 static setup begin(int64_t nrows, int64_t ncols, FtB_Type type)
 {
-    setup s = {.X = random_block(nrows, ncols, type, 1),
-               .T = random_block(nrows, ncols, type, 2),
-               .w = parameter("w", ncols, ncols, type, 3),
-               .gain = parameter("gain", 1, ncols, type, 4),
-               .shift = parameter("shift", 1, ncols, type, 5),
-               .mean = parameter("mean", 1, ncols, type, 6),
-               .variance = parameter("variance", 1, ncols, type, 7)};
+    setup s = {.X = drawn_block(nrows, ncols, type, 1),
+               .T = drawn_block(nrows, ncols, type, 2),
+               .w = drawn_parameter("w", ncols, ncols, type, 3),
+               .gain = drawn_parameter("gain", 1, ncols, type, 4),
+               .shift = drawn_parameter("shift", 1, ncols, type, 5),
+               .mean = drawn_parameter("mean", 1, ncols, type, 6),
+               .variance = drawn_parameter("variance", 1, ncols, type, 7)};
     set_all(s.variance, 1.5);
     assert_ok(FtB_Parameter_set_trained(s.mean, false));
     assert_ok(FtB_Parameter_set_trained(s.variance, false));
@@ -207,7 +189,7 @@ static void layer_norm_values(void **state)
 static void check_batch_norm(int64_t nrows, int64_t ncols, FtB_Type type)
 {
     setup s = begin(nrows, ncols, type);
-    FtB_Block Y, M, V, M0 = random_block(1, ncols, type, 6);
+    FtB_Block Y, M, V, M0 = drawn_block(1, ncols, type, 6);
     double mean, variance;
     FtB_Var x = FtB_input(s.tape, s.X),
             y = FtB_keep(FtB_batch_norm(x, NULL, s.shift, s.mean, s.variance, 0.25, 1e-3));
@@ -227,7 +209,7 @@ static void check_batch_norm(int64_t nrows, int64_t ncols, FtB_Type type)
     }
     FtB_Block_free(&Y);
     FtB_Block_free(&M0);
-    M0 = random_block(1, ncols, type, 1);
+    M0 = drawn_block(1, ncols, type, 1);
     memcpy(M0->data, M->data, (size_t)ncols * FtB_Type_size(type));
     assert_ok(FtB_evaluate(&Y, y));
     assert_memory_equal(M0->data, M->data, (size_t)ncols * FtB_Type_size(type));
@@ -294,7 +276,7 @@ static void pool_gradients(void **state)
     (void)state;
     for (int pool = FTB_POOL_SUM; pool <= FTB_POOL_MAX; pool++) {
         setup s = begin(GRAPHS, 4, FTB_FP64);
-        FtB_Parameter v = parameter("v", VERTICES, 4, FTB_FP64, 9);
+        FtB_Parameter v = drawn_parameter("v", VERTICES, 4, FTB_FP64, 9);
         FtB_Var x = FtB_tanh(FtB_heads(FtB_parameter(s.tape, v), 2));
         FtB_Var y = FtB_pool(x, graph_of, GRAPHS, (FtB_Pool)pool);
         assert_gradients(FtB_squared_error(y, FtB_input(s.tape, s.T), NULL), &v, 1, 1e-6);

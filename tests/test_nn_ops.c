@@ -7,39 +7,12 @@
 #include "support/fail_alloc.h"
 #include "support/gradients.h"
 #include "support/random.h"
+#include "support/tapes.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-enum { N = 7, D = 6 };
-
-/* A graph with an isolated vertex, a self-loop and a hub. */
-static FtB_Matrix graph(void)
-{
-    const int64_t from[] = {0, 0, 0, 0, 0, 1, 2, 3, 4, 6, 6}, to[] = {1, 2, 3, 4, 6, 0, 0, 3, 1, 4, 5};
-    FtB_Matrix A = NULL;
-    FtB_Matrix_build(&A, FTB_FP64, N, N, 0, 11, from, to, NULL, FTB_DUP_ERROR, NULL);
-    return A;
-}
-
-static FtB_Parameter parameter(const char *name, int64_t nrows, int64_t ncols, uint64_t seed)
-{
-    FtB_Parameter p;
-    assert_ok(FtB_Parameter_new(&p, name, nrows, ncols, FTB_FP64));
-    FtB_Block X;
-    assert_ok(FtB_Parameter_value(&X, p));
-    fill_random(X, seed);
-    FtB_Block_free(&X);
-    return p;
-}
-
-static FtB_Block random_block(int64_t nrows, int64_t ncols, FtB_Type type, uint64_t seed)
-{
-    FtB_Block X;
-    assert_ok(FtB_Block_new(&X, nrows, ncols, type));
-    fill_random(X, seed);
-    return X;
-}
+enum { N = SMALL_VERTICES, D = 6 };
 
 static double at(FtB_Block X, int64_t i, int64_t j)
 {
@@ -56,15 +29,16 @@ typedef FtB_Var (*operation)(FtB_Var x, FtB_Var y, FtB_Matrix A);
 static void check_operation(operation op, bool again)
 {
     FtB_Tape tape;
-    FtB_Matrix A = graph();
+    FtB_Matrix A = small_graph();
     int64_t nrows, ncols;
     assert_ok(FtB_Tape_new(&tape, 1));
-    FtB_Parameter p[] = {parameter("x", N, D, 1), parameter("y", N, D, 2), parameter("w", D, D, 3)};
+    FtB_Parameter p[] = {drawn_parameter("x", N, D, FTB_FP64, 1), drawn_parameter("y", N, D, FTB_FP64, 2),
+                         drawn_parameter("w", D, D, FTB_FP64, 3)};
     FtB_Var x = FtB_matmul(FtB_parameter(tape, p[0]), FtB_parameter(tape, p[2])),
             y = FtB_tanh(FtB_parameter(tape, p[1]));
     FtB_Var z = op(x, y, A);
     assert_ok(FtB_Var_shape(z, &nrows, &ncols));
-    FtB_Block T = random_block(nrows, ncols, FTB_FP64, 4), S = random_block(N, D, FTB_FP64, 5);
+    FtB_Block T = drawn_block(nrows, ncols, FTB_FP64, 4), S = drawn_block(N, D, FTB_FP64, 5);
     FtB_Var loss = FtB_squared_error(z, FtB_input(tape, T), NULL);
     if (again)
         loss = FtB_add(loss, FtB_squared_error(FtB_times(x, y), FtB_input(tape, S), NULL));
@@ -195,7 +169,7 @@ static void check_moves(int64_t nrows, int64_t ncols, int64_t other, FtB_Type ty
 {
     FtB_Tape tape;
     rng r = rng_new();
-    FtB_Block X = random_block(nrows, ncols, type, 7), Y = random_block(nrows, other, type, 8), Z;
+    FtB_Block X = drawn_block(nrows, ncols, type, 7), Y = drawn_block(nrows, other, type, 8), Z;
     int64_t count = nrows == 0 ? 0 : 2 * nrows + 1, *rows = calloc((size_t)count + 1, sizeof *rows);
     int64_t first = rng_below(&r, ncols + other), width = 1 + rng_below(&r, ncols + other - first);
     for (int64_t t = 0; t < count; t++)
@@ -257,7 +231,7 @@ static float *with_threads(int threads, int64_t nrows)
     assert_ok(FtB_Context_new(&ctx));
     assert_ok(FtB_Context_set_threads(ctx, threads));
     assert_ok(FtB_Context_engage(ctx));
-    FtB_Block X = random_block(nrows, 8, FTB_FP32, 3), T = random_block(nrows, 3, FTB_FP32, 9);
+    FtB_Block X = drawn_block(nrows, 8, FTB_FP32, 3), T = drawn_block(nrows, 3, FTB_FP32, 9);
     int64_t *rows = malloc((size_t)nrows * sizeof *rows);
     for (int64_t t = 0; t < nrows; t++)
         rows[t] = t * t % nrows;
@@ -312,7 +286,7 @@ static void custom(void **state)
     FtB_Block Y;
     (void)state;
     assert_ok(FtB_Tape_new(&tape, 1));
-    FtB_Parameter p = parameter("p", N, D, 1);
+    FtB_Parameter p = drawn_parameter("p", N, D, FTB_FP64, 1);
     FtB_Var x = FtB_parameter(tape, p);
     FtB_Operation op = {NULL, refuse, NULL};
     FtB_Var y = FtB_custom(&op, &x, 1, 2, 3, NULL);
@@ -324,7 +298,7 @@ static void custom(void **state)
     op = (FtB_Operation){"mine", product_forward,
                          NULL}; /* without a gradient: as if its inputs were constants */
     calls = 0;
-    FtB_Block T = random_block(N, D, FTB_FP64, 4);
+    FtB_Block T = drawn_block(N, D, FTB_FP64, 4);
     FtB_Var z = FtB_custom(&op, (const FtB_Var[]){x, x}, 2, N, D, &scaled);
     assert_fails(GrB_INVALID_VALUE, "no parameter",
                  FtB_backward(FtB_squared_error(z, FtB_input(tape, T), NULL)));
@@ -440,11 +414,11 @@ static const bad refused[] = {
 static void errors(void **state)
 {
     FtB_Tape tape;
-    FtB_Matrix A = graph(), E;
+    FtB_Matrix A = small_graph(), E;
     (void)state;
     assert_ok(FtB_Matrix_like(&E, A, D, FTB_FP64));
     assert_ok(FtB_Tape_new(&tape, 1));
-    FtB_Block X = random_block(N, D, FTB_FP64, 1), Y;
+    FtB_Block X = drawn_block(N, D, FTB_FP64, 1), Y;
     for (size_t k = 0; k < sizeof refused / sizeof *refused; k++) {
         FtB_Var x = FtB_input(tape, X), e = FtB_input_edges(tape, E), y = refused[k].make(x, e, tape);
         assert_int_equal(y.node, -1);
@@ -468,7 +442,7 @@ static GrB_Info all_of_it(void *arg)
     FtB_Tape tape = NULL;
     FtB_Parameter p = NULL, w = NULL;
     FtB_Block T = NULL;
-    FtB_Matrix A = graph();
+    FtB_Matrix A = small_graph();
     int64_t nrows, ncols;
     GrB_Info info = A ? FtB_Tape_new(&tape, 1) : GrB_OUT_OF_MEMORY;
     if (info == GrB_SUCCESS)

@@ -5,31 +5,12 @@
 #include "core/core.h"
 #include "featblas_nn.h"
 #include "support/gradients.h"
+#include "support/tapes.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-enum { N = 7, D = 5, CLASSES = 3 };
-
-/* A graph with an isolated vertex, a self-loop and a hub. */
-static FtB_Matrix graph(void)
-{
-    const int64_t from[] = {0, 0, 0, 0, 0, 1, 2, 3, 4, 6, 6}, to[] = {1, 2, 3, 4, 6, 0, 0, 3, 1, 4, 5};
-    FtB_Matrix A;
-    assert_ok(FtB_Matrix_build(&A, FTB_FP64, N, N, 0, 11, from, to, NULL, FTB_DUP_ERROR, NULL));
-    return A;
-}
-
-static FtB_Parameter parameter(const char *name, int64_t nrows, int64_t ncols, uint64_t seed)
-{
-    FtB_Parameter p;
-    assert_ok(FtB_Parameter_new(&p, name, nrows, ncols, FTB_FP64));
-    FtB_Block X;
-    assert_ok(FtB_Parameter_value(&X, p));
-    fill_random(X, seed);
-    FtB_Block_free(&X);
-    return p;
-}
+enum { N = SMALL_VERTICES, D = 5, CLASSES = 3 };
 
 static const int32_t labels[N] = {0, 1, 2, 0, 1, 2, 0};
 static const uint8_t mask[N] = {1, 0, 1, 1, 0, 1, 1};
@@ -138,12 +119,13 @@ static void check_operation(unary op)
 {
     FtB_Tape tape;
     FtB_Block X;
-    FtB_Matrix A = graph();
+    FtB_Matrix A = small_graph();
     assert_ok(FtB_Tape_new(&tape, 1));
     assert_ok(FtB_Block_new(&X, N, D, FTB_FP64));
     fill_random(X, 11);
-    FtB_Parameter p[] = {parameter("W1", D, 4, 1), parameter("b", 1, 4, 2), parameter("W2", D, 4, 3),
-                         parameter("W3", 4, CLASSES, 4)};
+    FtB_Parameter p[] = {drawn_parameter("W1", D, 4, FTB_FP64, 1), drawn_parameter("b", 1, 4, FTB_FP64, 2),
+                         drawn_parameter("W2", D, 4, FTB_FP64, 3),
+                         drawn_parameter("W3", 4, CLASSES, FTB_FP64, 4)};
     FtB_Var x = FtB_input(tape, X);
     FtB_Var y = op(FtB_linear(x, p[0], p[1]), FtB_linear(x, p[2], NULL), A);
     FtB_Var loss = FtB_cross_entropy(FtB_linear(y, p[3], NULL), labels, mask);
@@ -175,7 +157,7 @@ static void layer_gcn(void **state)
 {
     FtB_Tape tape;
     FtB_Layer first, second;
-    FtB_Matrix A = graph();
+    FtB_Matrix A = small_graph();
     FtB_Block X;
     (void)state;
     assert_ok(FtB_Block_new(&X, N, D, FTB_FP64));
@@ -217,7 +199,7 @@ static void long_rows(void **state)
     assert_ok(FtB_Block_new(&X, M, D, FTB_FP64));
     fill_random(X, 5);
     assert_ok(FtB_Tape_new(&tape, 1));
-    FtB_Parameter w = parameter("w", D, 3, 4);
+    FtB_Parameter w = drawn_parameter("w", D, 3, FTB_FP64, 4);
     for (int own = 0; own < 2; own++) {
         FtB_Layer layer;
         FtB_Block views[2];
@@ -259,8 +241,8 @@ static void long_rows(void **state)
 static void dropout(void **state)
 {
     FtB_Tape tape;
-    FtB_Matrix A = graph();
-    FtB_Parameter w = parameter("w", N, 2, 8);
+    FtB_Matrix A = small_graph();
+    FtB_Parameter w = drawn_parameter("w", N, 2, FTB_FP64, 8);
     FtB_Block T;
     (void)state;
     assert_ok(FtB_Block_new(&T, N, 2, FTB_FP64));
@@ -288,12 +270,12 @@ static void dropout(void **state)
 static void errors(void **state)
 {
     FtB_Tape tape;
-    FtB_Matrix A = graph();
+    FtB_Matrix A = small_graph();
     FtB_Block X, Y;
     (void)state;
     assert_ok(FtB_Block_new(&X, N, D, FTB_FP64));
     assert_ok(FtB_Tape_new(&tape, 1));
-    FtB_Parameter w = parameter("w", D + 1, 2, 8);
+    FtB_Parameter w = drawn_parameter("w", D + 1, 2, FTB_FP64, 8);
     FtB_Var x = FtB_input(tape, X);
     FtB_Var y = FtB_relu(FtB_linear(x, w, NULL));
     assert_int_equal(y.node, -1);
@@ -328,7 +310,7 @@ static void explained(void **state)
 {
     FtB_Tape tape;
     FtB_Layer layer;
-    FtB_Matrix A = graph();
+    FtB_Matrix A = small_graph();
     FtB_Block X;
     char *text = NULL;
     size_t length = 0;
