@@ -124,10 +124,12 @@ static int take(const model *m, int at, FtB_Tensors t, const char *name)
 static const struct alias {
     const char *layer, *own, *other;
 } aliases[] = {
-    {"gat", "lin.weight", "lin_src.weight"},   {"gatv2", "lin_l.weight", "lin_r.weight"},
-    {"gatv2", "lin_r.weight", "lin_l.weight"}, {"gatv2", "lin_l.bias", "lin_r.bias"},
-    {"gatv2", "lin_r.bias", "lin_l.bias"},     {"gin", "nn.0.weight", "nn.lins.0.weight"},
-    {"gin", "nn.0.bias", "nn.lins.0.bias"},    {"gin", "nn.2.weight", "nn.lins.1.weight"},
+    {"gat", "lin.weight", "lin_src.weight"},
+    {"gatv2", "lin_r.weight", "lin_l.weight"}, /* share_weights: of two names safetensors keeps the first */
+    {"gatv2", "lin_r.bias", "lin_l.bias"},
+    {"gin", "nn.0.weight", "nn.lins.0.weight"},
+    {"gin", "nn.0.bias", "nn.lins.0.bias"},
+    {"gin", "nn.2.weight", "nn.lins.1.weight"},
     {"gin", "nn.2.bias", "nn.lins.1.bias"},
 };
 
@@ -440,9 +442,6 @@ int model_describe(model_options *o, FtB_Tensors t, const model_kind *kind, int6
         if (signatures[k].tells && prefixes(list, t, &signatures[k]) > 0)
             s = &signatures[k];
     found = found ? found : kind ? kind : s ? model_find(s->kind) : NULL;
-    if (!found && s)
-        return app_fail(APP_INPUT, "%s: holds layers of a %s, which is no model here", FtB_Tensors_source(t),
-                        s->kind);
     if (!found)
         return app_fail(APP_INPUT,
                         "%s: no tensor has the name of a layer that is known; --model tells the kind",
