@@ -65,6 +65,18 @@ static void print_plan(FtB_Plan plan, FILE *file)
                 figure(plan, "threads") == 1 ? "" : "s");
 }
 
+/* Of a layer's result: which of its products came first, and what the other way round would take. */
+static void print_order(const ftb_nn_node *n, FILE *file)
+{
+    static const char *const names[] = {"A (X W)", "(A X) W"};
+    const ftb_nn_order *o = &n->order;
+    const bool after = o->first > o->after;
+    if (o->first > 0 || o->after > 0)
+        fprintf(file, "        order: %s, predicted %.3g ms%s on one thread, for %s %.3g ms\n", names[after],
+                1e3 * (after ? o->after : o->first), n->tape->inference ? "" : " with gradients",
+                names[!after], 1e3 * (after ? o->first : o->after));
+}
+
 static void print_leaf(const ftb_nn_node *n, FILE *file)
 {
     char shape[80];
@@ -103,6 +115,7 @@ static GrB_Info print_node(const ftb_nn_node *n, bool training, totals *sum, FIL
             n->constant ? ", once: a constant" : "");
     if (plan)
         print_plan(plan, file);
+    print_order(n, file);
     FtB_Plan_free(&plan);
     if (!n->constant) {
         sum->forward += seconds;

@@ -58,7 +58,8 @@ static FtB_Var apply(const ftb_layer_call *call)
         edge = part(call, edge, "lin_edge.weight", "att_edge");
     const FtB_Operand operands[] = {FTB_OPERAND("src", s), FTB_OPERAND("dst", t), FTB_OPERAND("values", z),
                                     FTB_OPERAND("edge", edge)};
-    snprintf(score, sizeof score, "plus : leaky_relu(dst + src%s, %.17g)", edges ? " + edge" : "", o->slope);
+    snprintf(score, sizeof score, "plus : leaky_relu(dst + src%s, %s)", edges ? " + edge" : "",
+             ftb_number(o->slope).text);
     FtB_Var y = (FtB_attend)(FTB_SLOT((const char *)score), B, o->dropout, operands, edges ? 4 : 3);
     return ftb_layer_attention_result(call, y);
 }

@@ -48,8 +48,8 @@ static FtB_Var apply(const ftb_layer_call *call)
         edge = FtB_matmul(edge, ftb_layer_var(call, "lin_edge.weight"));
     const FtB_Operand operands[] = {FTB_OPERAND("src", l), FTB_OPERAND("dst", r), FTB_OPERAND("att", a),
                                     FTB_OPERAND("values", l), FTB_OPERAND("edge", edge)};
-    snprintf(score, sizeof score, "plus : dot(leaky_relu(src + dst%s, %.17g), att)", edges ? " + edge" : "",
-             o->slope);
+    snprintf(score, sizeof score, "plus : dot(leaky_relu(src + dst%s, %s), att)", edges ? " + edge" : "",
+             ftb_number(o->slope).text);
     FtB_Var y = (FtB_attend)(FTB_SLOT((const char *)score), B, o->dropout, operands, edges ? 5 : 4);
     return ftb_layer_attention_result(call, y);
 }

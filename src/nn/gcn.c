@@ -14,7 +14,7 @@ static GrB_Info make(FtB_Layer layer)
 static FtB_Var apply(const ftb_layer_call *call)
 {
     FtB_Layer layer = call->layer;
-    if (ftb_layer_project_first(call, call->src, layer->out)) {
+    if (ftb_layer_project_first(call, call->src, layer->out, 1)) {
         FtB_Var z = FtB_matmul(call->src, ftb_layer_var(call, "lin.weight"));
         return ftb_layer_bias(call, ftb_layer_propagate(call, z, 1));
     }

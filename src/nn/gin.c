@@ -1,6 +1,6 @@
 /* Graph isomorphism network: y_i = relu(((1 + eps) x_i + sum of x_j over neighbours j) W1 + b1) W2 + b2.
  *
- * The sum and W1 change places where that makes the rows that are summed shorter. eps is fixed or learned.
+ * The sum and W1 change places where that is cheaper. eps is fixed or learned.
  * Xu et al., "How powerful are graph neural networks?", ICLR 2019. */
 #include "nn/layer.h"
 
@@ -37,7 +37,7 @@ static FtB_Var apply(const ftb_layer_call *call)
     FtB_Layer layer = call->layer;
     FtB_Parameter w = ftb_layer_find(layer, "nn.0.weight"), bias = ftb_layer_find(layer, "nn.0.bias");
     FtB_Var h;
-    if (ftb_layer_project_first(call, call->src, w->value->ncols)) {
+    if (ftb_layer_project_first(call, call->src, w->value->ncols, 1)) {
         FtB_Var z = FtB_linear(call->src, w, NULL),
                 own = call->bipartite ? FtB_linear(call->dst, w, NULL) : z;
         h = gather(call, z, own);

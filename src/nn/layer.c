@@ -258,7 +258,9 @@ FtB_Var FtB_Layer_apply(FtB_Layer layer, FtB_Matrix A, FtB_Var src, FtB_Var dst,
 {
     const ftb_nn_node *x = ftb_var(src, "FtB_Layer_apply", "src"),
                       *y = x ? ftb_var(dst, "FtB_Layer_apply", "dst") : NULL;
-    ftb_layer_call c = {.layer = layer, .tape = src.tape, .A = A, .src = src, .dst = dst, .edge = edge};
+    ftb_nn_order order = {0};
+    ftb_layer_call c = {
+        .layer = layer, .tape = src.tape, .A = A, .src = src, .dst = dst, .edge = edge, .order = &order};
     if (!y)
         return ftb_var_lost(src);
     GrB_Info info = check_layer(layer);
@@ -280,7 +282,10 @@ FtB_Var FtB_Layer_apply(FtB_Layer layer, FtB_Matrix A, FtB_Var src, FtB_Var dst,
         return ftb_var_failed(src.tape, info);
     c.bipartite = src.node != dst.node;
     c.columns = x->ncols;
-    return layer->kind->apply(&c);
+    FtB_Var result = layer->kind->apply(&c);
+    if (result.node >= 0)
+        result.tape->nodes[result.node]->order = order;
+    return result;
 }
 
 static FtB_Var apply_named(const ftb_layer_kind *kind, FtB_Layer layer, FtB_Matrix A, FtB_Var x)
@@ -302,18 +307,6 @@ FTB_LAYERS(NAMED)
 #undef NAMED
 
 /* ---- what kinds share */
-
-/* Fewer columns to sum are less work; of constants the sum over A is computed once, and so is free in
- * training (but a sparse input would become dense). */
-bool ftb_layer_project_first(const ftb_layer_call *call, FtB_Var x, int64_t out)
-{
-    const ftb_nn_node *n = x.node >= 0 ? call->tape->nodes[x.node] : NULL;
-    if (!n || n->sparse)
-        return true;
-    if (n->constant && !call->tape->inference)
-        return false;
-    return out <= n->ncols;
-}
 
 GrB_Info ftb_layer_self_loops(FtB_Matrix *B, FtB_Layer layer, FtB_Matrix A)
 {

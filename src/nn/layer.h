@@ -3,6 +3,7 @@
 #ifndef FTB_NN_LAYER_H
 #define FTB_NN_LAYER_H
 
+#include "io/number.h"
 #include "nn/nn.h"
 
 #define FTB_LAYER_PARAMETERS 16
@@ -34,6 +35,7 @@ typedef struct ftb_layer_call {
     FtB_Var src, dst, edge; /* dst: src itself on one set of vertices; edge.node -1: none */
     bool bipartite;         /* dst is not src */
     int64_t columns;        /* of src */
+    ftb_nn_order *order;    /* what ftb_layer_project_first found is noted here, for people */
 } ftb_layer_call;
 
 struct ftb_layer_kind {
@@ -60,9 +62,19 @@ int ftb_layer_aggregate(FtB_Layer layer, const char *const *names, int count);
 FtB_Var ftb_layer_bias(const ftb_layer_call *call, FtB_Var y);
 /* Rows first to first + count - 1 of a parameter. */
 FtB_Var ftb_layer_rows(FtB_Var w, int64_t first, int64_t count);
-/* Whether rows should be multiplied by weights (in x out) before they are summed over A, rather than after.
- */
-bool ftb_layer_project_first(const ftb_layer_call *call, FtB_Var x, int64_t out);
+/* Whether x should be multiplied by weights with `out` columns before it is summed over A, so many times,
+ * rather than after. (order.c) */
+bool ftb_layer_project_first(const ftb_layer_call *call, FtB_Var x, int64_t out, int64_t times);
+/* A number for a message's text: the shortest that reads back as the same, with a point in every locale. */
+typedef struct ftb_number_text {
+    char text[FTB_NUMBER_ROOM + 1];
+} ftb_number_text;
+static inline ftb_number_text ftb_number(double x)
+{
+    ftb_number_text n;
+    *ftb_format_real(n.text, x, 0, false) = '\0';
+    return n;
+}
 /* ---- of attention layers (attention_layer.c) */
 
 /* Adds a weight for every head: 1 x (heads out), drawn as if it were heads x out. */

@@ -69,6 +69,12 @@ typedef struct ftb_nn_op {
     void (*clear)(ftb_nn_node *n); /* releases what state holds, not state itself; NULL: nothing */
 } ftb_nn_op;
 
+/* Predicted seconds of a layer's products, on one thread: A (X W), (A X) W. 0: there was nothing to choose.
+ */
+typedef struct ftb_nn_order {
+    double first, after;
+} ftb_nn_order;
+
 struct ftb_nn_node {
     const ftb_nn_op *op; /* NULL: a leaf */
     FtB_Tape tape;
@@ -84,6 +90,7 @@ struct ftb_nn_node {
     bool constant;  /* nothing below it changes from run to run */
     bool keep;
     bool taken;                     /* a leaf that may go once nothing reads it */
+    ftb_nn_order order;             /* of a layer's result */
     FtB_Parameter parameter;        /* of a leaf, retained */
     void *state;                    /* the operation's, ftb_new()ed */
     int64_t extra_rows, extra_cols; /* kept from forward to gradient; 0: nothing */

@@ -104,7 +104,7 @@ static FtB_Var apply(const ftb_layer_call *call)
     GrB_Info info = derive(layer, call->A);
     if (info != GrB_SUCCESS)
         return ftb_var_failed(call->tape, info);
-    bool project_first = ftb_layer_project_first(call, call->src, layer->out);
+    bool project_first = ftb_layer_project_first(call, call->src, layer->out, 1);
     FtB_Var weight = ftb_layer_var(call, "weight"), y = of_type(call, weight, 0, project_first);
     for (int64_t r = 1; r < layer->options.relations; r++)
         y = FtB_add(y, of_type(call, weight, r, project_first));

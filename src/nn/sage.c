@@ -40,7 +40,7 @@ static FtB_Var neighbours(const ftb_layer_call *call)
     FtB_Var x = call->src, w = ftb_layer_var(call, "lin_l.weight");
     if (how == POOL)
         x = FtB_relu(FtB_linear(x, ftb_layer_find(layer, "lin.weight"), ftb_layer_find(layer, "lin.bias")));
-    if (how <= SUM && ftb_layer_project_first(call, x, layer->out))
+    if (how <= SUM && ftb_layer_project_first(call, x, layer->out, 1))
         return FtB_multiply(texts[how], call->A, FTB_OPERAND("src", FtB_matmul(x, w)));
     return FtB_matmul(FtB_multiply(texts[how], call->A, FTB_OPERAND("src", x)), w);
 }

@@ -1,7 +1,7 @@
 /* Simple graph convolution: Y = S^K X W + b, S = D^-1/2 (A + I) D^-1/2: powers, then one linear map.
  *
- * Of constant features the powers are constants, computed once; else the map comes first where it makes rows
- * shorter. Wu et al., "Simplifying graph convolutional networks", ICML 2019. */
+ * Of constant features the powers are constants, computed once; else the map comes first where that is
+ * cheaper. Wu et al., "Simplifying graph convolutional networks", ICML 2019. */
 #include "nn/layer.h"
 
 static GrB_Info make(FtB_Layer layer)
@@ -12,10 +12,11 @@ static GrB_Info make(FtB_Layer layer)
     return info;
 }
 
+static int64_t hops(const FtB_Layer layer) { return layer->options.hops > 0 ? layer->options.hops : 2; }
+
 static FtB_Var power(const ftb_layer_call *call, FtB_Var x)
 {
-    int64_t hops = call->layer->options.hops > 0 ? call->layer->options.hops : 2;
-    for (int64_t k = 0; k < hops; k++)
+    for (int64_t k = 0; k < hops(call->layer); k++)
         x = ftb_layer_propagate(call, x, 1);
     return x;
 }
@@ -23,7 +24,7 @@ static FtB_Var power(const ftb_layer_call *call, FtB_Var x)
 static FtB_Var apply(const ftb_layer_call *call)
 {
     FtB_Layer layer = call->layer;
-    if (ftb_layer_project_first(call, call->src, layer->out)) {
+    if (ftb_layer_project_first(call, call->src, layer->out, hops(layer))) {
         FtB_Var y = power(call, FtB_matmul(call->src, ftb_layer_var(call, "lin.weight")));
         return layer->options.no_bias ? y : FtB_add(y, ftb_layer_var(call, "lin.bias"));
     }

@@ -47,7 +47,7 @@ static FtB_Var with_edges(const ftb_layer_call *call, FtB_Matrix A, FtB_Var q, F
 {
     const FtB_Layer_options *o = &call->layer->options;
     char score[96];
-    snprintf(score, sizeof score, "plus : dot(src + edge, dst) * %.17g", scale);
+    snprintf(score, sizeof score, "plus : dot(src + edge, dst) * %s", ftb_number(scale).text);
     FtB_Var w = FtB_on_edges((const char *)score, A, FTB_OPERAND("src", k), FTB_OPERAND("dst", q),
                              FTB_OPERAND("edge", e));
     w = FtB_heads(FtB_dropout(FtB_edge_softmax(w, FTB_BY_ROW), o->dropout), o->heads);
@@ -67,7 +67,7 @@ static FtB_Var apply(const ftb_layer_call *call)
     FtB_Var q = FtB_heads(linear(call, call->dst, "lin_query"), o->heads),
             k = FtB_heads(linear(call, call->src, "lin_key"), o->heads),
             v = FtB_heads(linear(call, call->src, "lin_value"), o->heads);
-    snprintf(score, sizeof score, "plus : dot(src, dst) * %.17g", scale);
+    snprintf(score, sizeof score, "plus : dot(src, dst) * %s", ftb_number(scale).text);
     if (edge.node >= 0)
         y = with_edges(call, A, q, k, v, FtB_matmul(edge, ftb_layer_var(call, "lin_edge.weight")), scale);
     else

@@ -135,6 +135,28 @@ static void make_plan(work *w, bool tuned)
         ftb_rule_spmm(&w->plan, &w->facts, ftb_machine_here());
 }
 
+double ftb_spmm_predict(ftb_pattern *p, int64_t features, FtB_Type type, const ftb_machine_facts *machine)
+{
+    ftb_spmm_plan plan = {0};
+    ftb_spmm_facts facts = {.nrows = p->nrows,
+                            .ncols = p->ncols,
+                            .nvals = p->nvals,
+                            .listed = p->nrows,
+                            .entries = p->nvals,
+                            .features = features,
+                            .value_bytes = (int64_t)FtB_Type_size(type),
+                            .stored_bytes = (int64_t)FtB_Type_size(type),
+                            .lanes = FTB_PICK(ftb_spmm_lanes)(type),
+                            .threads = 1,
+                            .memory_left = INT64_MAX,
+                            .tuned = !p->wide,
+                            .vector = !p->wide && features == 1,
+                            .partitioned = !p->wide && features > 1 && p->nrows <= (int64_t)UINT32_MAX};
+    facts.degrees = *ftb_pattern_degrees(p);
+    ftb_rule_spmm(&plan, &facts, machine);
+    return plan.seconds;
+}
+
 /* What must be the same for a plan to be used; values may change. */
 static GrB_Info check_plan(const ftb_spmm_facts *made, const ftb_spmm_facts *here)
 {
