@@ -37,12 +37,12 @@ extern "C" {
  *  as the block has columns. Heads (FtB_Block_heads) are equal, or one operand has a single one.
  *  @param desc slot: FtB_Descriptor, a predefined GrB_Descriptor, or NULL. FTB_FILL is what rows of a block
  *  get that receive no message (0 if not set; with accum they keep their own). Block x block' is written with
- *  FTB_DESC_T1 or its like.
- *  Bits depend on the operands and the numeric plan alone, not on threads, chunks or the memory limit.
- *  Cost: products + entries; for blocks, entries x columns. @return GrB_NULL_POINTER,
- *  GrB_DIMENSION_MISMATCH, GrB_DOMAIN_MISMATCH, GrB_INVALID_VALUE, GrB_OUT_OF_MEMORY, FTB_LIMIT,
- *  FTB_CANCELLED. Source: Davis, "Algorithm 1000: SuiteSparse:GraphBLAS", TOMS 2019; Hu et al., "FeatGraph",
- *  SC 2020. */
+ *  FTB_DESC_T1 or its like. Blocks may have no columns: sparse x block then gives C without columns, and
+ * block x block' 0 for dot products of reals. Bits depend on the operands and the numeric plan alone, not on
+ * threads, chunks or the memory limit. Cost: products + entries; for blocks, entries x columns. @return
+ * GrB_NULL_POINTER, GrB_DIMENSION_MISMATCH, GrB_DOMAIN_MISMATCH, GrB_INVALID_VALUE, GrB_OUT_OF_MEMORY,
+ * FTB_LIMIT, FTB_CANCELLED. Source: Davis, "Algorithm 1000: SuiteSparse:GraphBLAS", TOMS 2019; Hu et al.,
+ * "FeatGraph", SC 2020. */
 GrB_Info FtB_mxm(FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB_Arg semiring, FtB_Arg A, FtB_Arg B, FtB_Arg desc);
 
 /** As FtB_mxm with a min or max reducer, and tells who won (ties: the smallest k; NaN loses to every number).

@@ -7,6 +7,7 @@
 
 #include "ops/call.h"
 #include "ops/plan.h"
+#include "ops/score.h"
 
 typedef struct sddmm_call {
     FtB_Context ctx; /* C's */
@@ -92,6 +93,33 @@ static GrB_Info admit(sddmm_call *c)
     return info;
 }
 
+/* A block's rows as an operand. One without columns is one of zeros: their dot product is that of no terms.
+ */
+static GrB_Info add_operand(sddmm_call *c, const char *name, ftb_side side, FtB_Block X)
+{
+    FtB_Block zeros = NULL;
+    if (X->ncols > 0)
+        return ftb_message_block(&c->message, name, side, X, X->heads);
+    GrB_Info info = FtB_Block_new(&zeros, X->nrows, X->heads, X->type);
+    if (info == GrB_SUCCESS)
+        info = ftb_message_block(&c->message, name, side, zeros, X->heads);
+    FtB_Block_free(&zeros);
+    return info;
+}
+
+static GrB_Info check_columns(const sddmm_call *c)
+{
+    if (c->A->ncols > 0 && c->B->ncols > 0)
+        return GrB_SUCCESS;
+    if (c->A->ncols != c->B->ncols)
+        return ftb_fail(GrB_DIMENSION_MISMATCH, "A has %lld columns, B has %lld; expected both to have some",
+                        (long long)c->A->ncols, (long long)c->B->ncols);
+    if (ftb_score_of(&c->message, &c->type).kind != FTB_SCORE_DOT)
+        return ftb_fail(GrB_DIMENSION_MISMATCH,
+                        "A and B have no columns; of such there are only dot products of reals, which are 0");
+    return GrB_SUCCESS;
+}
+
 static GrB_Info make_message(sddmm_call *c)
 {
     static const char *const rename[] = {"a", "dst", "b", "src", NULL};
@@ -101,11 +129,12 @@ static GrB_Info make_message(sddmm_call *c)
     FTB_CHECK(ftb_message_new(m, c->ctx, c->semiring, rename));
     if (c->semiring->domain)
         FTB_CHECK(ftb_message_over_features(m));
-    FTB_CHECK(ftb_message_block(m, "dst", FTB_SIDE_ROW, c->A, c->A->heads));
-    FTB_CHECK(ftb_message_block(m, "src", FTB_SIDE_COL, c->B, c->B->heads));
+    FTB_CHECK(add_operand(c, "dst", FTB_SIDE_ROW, c->A));
+    FTB_CHECK(add_operand(c, "src", FTB_SIDE_COL, c->B));
     FTB_CHECK(ftb_message_values(m, "edge", c->admitted, NULL));
     FTB_CHECK(ftb_message_indices(m, c->admitted->pattern, false, NULL));
     FTB_CHECK(ftb_message_compile(&c->type, &program, m));
+    FTB_CHECK(check_columns(c));
     if (c->C->pattern->nvals > 0)
         info = ftb_write_check(c->C, c->M, &c->flags, c->accum, c->type.message, m->heads * c->type.width);
 done:

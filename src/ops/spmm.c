@@ -109,6 +109,19 @@ static GrB_Info check_winners(const call *c)
     return info == GrB_SUCCESS ? info : ftb_wrap_error(info, "E: ");
 }
 
+/* A block without columns, into one without: nothing is computed, whatever the message. */
+static bool without_columns(const call *c) { return c->B->ncols == 0 && c->C->ncols == 0; }
+
+static GrB_Info check_nothing(call *c, FtB_Arg semiring)
+{
+    GrB_Info info = ftb_arg_semiring(&c->semiring, semiring, "semiring");
+    if (info == GrB_SUCCESS)
+        info = ftb_block_write_check(c->C, c->M, &c->flags, c->accum, c->p->nrows, 0, c->C->type);
+    if (info == GrB_SUCCESS && c->E)
+        info = ftb_block_write_check(c->E, c->M, &c->flags, NULL, c->p->nrows, 0, FTB_INT64);
+    return info;
+}
+
 /* All that can be refused before anything is computed. */
 static GrB_Info prepare_call(call *c, FtB_Arg semiring)
 {
@@ -264,6 +277,10 @@ GrB_Info ftb_spmm(FtB_Arg C, FtB_Arg E, FtB_Arg M, FtB_Arg accum, FtB_Arg semiri
     call c = {0};
     GrB_Info info;
     FTB_CHECK(read_slots(&c, C, E, M, accum, A, B, desc));
+    if (without_columns(&c)) {
+        info = check_nothing(&c, semiring);
+        goto done;
+    }
     FTB_CHECK(prepare_call(&c, semiring));
     FTB_CHECK(compute(&c, false, false));
     bool empty = c.C->nrows == 0 || c.C->ncols == 0;
