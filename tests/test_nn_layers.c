@@ -129,6 +129,40 @@ static void mlp(double *y, FtB_Layer l, const ref_graph *g, const double *src, c
     ref_mlp(y, g, l->options.aggregate ? l->options.aggregate : "max", src, dst, &w);
 }
 
+/* sage, rows divided by their length */
+static void unit_sage(double *y, FtB_Layer l, const ref_graph *g, const double *src, const double *dst)
+{
+    sage(y, l, g, src, dst);
+    for (int64_t i = 0; i < g->m; i++) {
+        double squares = 0;
+        for (int64_t f = 0; f < l->out; f++)
+            squares += y[i * l->out + f] * y[i * l->out + f];
+        for (int64_t f = 0; f < l->out; f++)
+            y[i * l->out + f] /= fmax(sqrt(squares), 1e-12);
+    }
+}
+
+/* gin with batch norm by running statistics, which is a part of the first linear map then. */
+static void normed_gin(double *y, FtB_Layer l, const ref_graph *g, const double *src, const double *dst)
+{
+    const int64_t in = l->in, hidden = l->options.hidden ? l->options.hidden : l->out;
+    const double *w = weights(l, "nn.0.weight"), *b = weights(l, "nn.0.bias"),
+                 *mean = weights(l, "nn.1.running_mean"), *variance = weights(l, "nn.1.running_var"),
+                 *gain = weights(l, "nn.1.weight"), *shift = weights(l, "nn.1.bias");
+    double *W = calloc((size_t)(in * hidden), sizeof *W), *B = calloc((size_t)hidden, sizeof *B);
+    for (int64_t f = 0; f < hidden; f++) {
+        const double factor = gain[f] / sqrt(variance[f] + 1e-5);
+        for (int64_t k = 0; k < in; k++)
+            W[k * hidden + f] = w[k * hidden + f] * factor;
+        B[f] = ((b ? b[f] : 0) - mean[f]) * factor + shift[f];
+    }
+    const ref_mlp_weights all = {W,      B,     weights(l, "nn.3.weight"), weights(l, "nn.3.bias"), in,
+                                 hidden, l->out};
+    ref_gin(y, g, src, dst, *weights(l, "eps"), &all);
+    free(W);
+    free(B);
+}
+
 static void gin(double *y, FtB_Layer l, const ref_graph *g, const double *src, const double *dst)
 {
     const ref_mlp_weights w = {weights(l, "nn.0.weight"),
@@ -199,6 +233,10 @@ static const spec specs[] = {
     {"gin", 4, 3, {.train_eps = true}, gin, PLAIN, false, false},
     {"gin", 3, 4, {.hidden = 5, .no_bias = true, .train_eps = true}, gin, PLAIN, false, true},
     {"gin", 3, 4, {.hidden = 2, .eps = 0.5}, gin, PLAIN, false, false},
+    {"sage", 4, 3, {.normalize = true}, unit_sage, PLAIN, false, false},
+    {"sage", 3, 4, {.normalize = true, .no_root = true, .aggregate = "sum"}, unit_sage, PLAIN, false, false},
+    {"gin", 3, 4, {.batch_norm = true, .train_eps = true}, normed_gin, PLAIN, false, false},
+    {"gin", 4, 3, {.batch_norm = true, .hidden = 5, .no_bias = true}, normed_gin, PLAIN, false, false},
     {"edgeconv", 3, 2, {.hidden = 4}, edgeconv, PLAIN, false, false},
     {"edgeconv", 4, 3, {0}, edgeconv, PLAIN, false, false},
     {"edgeconv", 3, 4, {.aggregate = "mean", .no_bias = true}, edgeconv, PLAIN, false, false},
@@ -223,6 +261,8 @@ static FtB_Layer layer_of(const spec *s, FtB_Type type)
         FtB_Block X;
         assert_ok(FtB_Parameter_value(&X, FtB_Layer_parameter(layer, k)));
         fill_random(X, (uint64_t)(100 + k));
+        if (strstr(FtB_Parameter_name(FtB_Layer_parameter(layer, k)), "running_var"))
+            assert_ok(FtB_apply(X, NULL, NULL, "0.5 + x * x", X, NULL));
         FtB_Block_free(&X);
     }
     return layer;
@@ -306,16 +346,21 @@ static void check(const spec *s, int shape, bool learned)
     FtB_Var y = FtB_Layer_apply(layer, g.A, x, z, FTB_NO_VAR);
     assert_values(y, wanted, s, shapes[shape], 1e-10);
     FtB_Var loss = FtB_squared_error(y, FtB_input(tape, T), NULL);
-    if (FtB_Layer_count(layer) > 0 || learned)
-        assert_layer_gradients(loss, layer, 1e-6);
-    if (learned)
-        assert_gradients(loss, &src.p, 1, 1e-6);
-    if (learned && !one && !s->options.no_root)
-        assert_gradients(loss, &dst.p, 1, 1e-6);
+    if (s->options.batch_norm) { /* differences are those of evaluation: test_nn_norm has these gradients */
+        assert_ok(FtB_backward(loss));
+    } else {
+        if (FtB_Layer_count(layer) > 0 || learned)
+            assert_layer_gradients(loss, layer, 1e-6);
+        if (learned)
+            assert_gradients(loss, &src.p, 1, 1e-6);
+        if (learned && !one && !s->options.no_root)
+            assert_gradients(loss, &dst.p, 1, 1e-6);
+    }
     assert_ok(FtB_Tape_reset(tape));
     assert_ok(FtB_Tape_inference(tape));
     x = input_var(tape, &src);
     z = one ? x : input_var(tape, &dst);
+    s->expected(wanted, layer, &g.ref, src.value, one ? src.value : dst.value); /* statistics have moved */
     assert_values(FtB_Layer_apply(layer, g.A, x, z, FTB_NO_VAR), wanted, s, shapes[shape], 1e-10);
     free(wanted);
     input_free(&src);

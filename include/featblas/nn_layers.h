@@ -35,6 +35,8 @@ typedef struct FtB_Layer_options {
     bool residual;         /**< the target's own features are added, by a linear map */
     int64_t in_dst;        /**< columns of the targets' features; 0: as many as of the sources' */
     bool no_root;          /**< the target's own features are left out */
+    bool normalize;        /**< rows of the result are divided by their length */
+    bool batch_norm;       /**< batch norm inside a layer's MLP, before its nonlinearity */
 } FtB_Layer_options;
 
 /** The kinds: X(name, options it reads, what it computes for target i). */
@@ -45,11 +47,11 @@ typedef struct FtB_Layer_options {
     X(gat, "heads, average, slope, dropout, edge_width, in_dst, residual, no_bias, no_self_loops", "sum over j of softmax(leaky_relu(a_s . x_j W + a_t . x_i W)) x_j W") \
     X(gatv2, "heads, average, slope, dropout, edge_width, in_dst, residual, no_bias, no_self_loops", "sum over j of softmax(a . leaky_relu(x_j W_l + x_i W_r)) x_j W_l") \
     X(gcn, "no_bias, no_self_loops", "sum over j of x_j W / sqrt(d_i d_j)") \
-    X(gin, "eps, train_eps, hidden, no_bias", "relu(((1 + eps) x_i + sum over j of x_j) W + b) W' + b'") \
+    X(gin, "eps, train_eps, hidden, batch_norm, no_bias", "relu(((1 + eps) x_i + sum over j of x_j) W + b) W' + b'") \
     X(mlp, "aggregate, no_bias", "max over j of relu((x_i + x_j) W + b)") \
     X(pna, "log_degree, no_bias", "[x_i, S, a_i S, S / a_i] W, S = mean, min, max, std over j of [x_i, x_j] U") \
     X(rgcn, "relations, in_dst, no_bias, no_root", "sum over types r of (mean over j of x_j) W_r, + x_i W + b") \
-    X(sage, "aggregate, in_dst, no_bias, no_root", "(mean over j of x_j) W_l + b + x_i W_r") \
+    X(sage, "aggregate, normalize, in_dst, no_bias, no_root", "(mean over j of x_j) W_l + b + x_i W_r") \
     X(sgc, "hops, no_bias, no_self_loops", "sum over j of (S^K)_ij x_j W + b") \
     X(transformer, "heads, average, dropout, edge_width, in_dst, no_bias, no_root", "sum over j of softmax((x_j K) . (x_i Q) / sqrt(out)) x_j V + x_i W + b")
 /* clang-format on */

@@ -1,5 +1,6 @@
 /* GraphSAGE: y_i = aggregate of x_j over neighbours j, times W_l, + b + x_i W_r. The aggregate is their mean,
- * sum, max, or (pool) the max of relu(x_j W + c); 0 where there are no neighbours.
+ * sum, max, or (pool) the max of relu(x_j W + c); 0 where there are no neighbours. With `normalize`, y_i /
+ * |y_i|.
  *
  * Means and sums of x_j W_l are those of x_j, times W_l: whichever is cheaper. Hamilton et al., "Inductive
  * representation learning on large graphs", NIPS 2017. */
@@ -50,9 +51,12 @@ static FtB_Var apply(const ftb_layer_call *call)
     FtB_Layer layer = call->layer;
     FtB_Var y = neighbours(call);
     if (!layer->options.no_root)
-        return FtB_add(y, FtB_linear(call->dst, ftb_layer_find(layer, "lin_r.weight"),
-                                     ftb_layer_find(layer, "lin_l.bias")));
-    return layer->options.no_bias ? y : FtB_add(y, ftb_layer_var(call, "lin_l.bias"));
+        y = FtB_add(y, FtB_linear(call->dst, ftb_layer_find(layer, "lin_r.weight"),
+                                  ftb_layer_find(layer, "lin_l.bias")));
+    else if (!layer->options.no_bias)
+        y = FtB_add(y, ftb_layer_var(call, "lin_l.bias"));
+    /* up to a length of 1e-12, as PyTorch's normalize */
+    return layer->options.normalize ? FtB_map("x / sqrt(max(dot(x, x), 1e-24))", FTB_OPERAND("x", y)) : y;
 }
 
 const ftb_layer_kind ftb_sage = {"sage", make, apply};
