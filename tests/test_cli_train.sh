@@ -41,6 +41,13 @@ says "product"
 run 0 train data --epochs 1 --explain
 says "product"
 
+# GATv2 of one layer with share_weights: its file has one of the two linear maps
+zeros() { n=0; while [ $n -lt "$1" ]; do printf '%s ' '\0\0\0\0'; n=$((n + 1)); done; }
+safetensors shared.safetensors '{"conv1.att":{"dtype":"F32","shape":[1,1,3],"data_offsets":[0,12]},"conv1.bias":{"dtype":"F32","shape":[3],"data_offsets":[12,24]},"conv1.lin_l.bias":{"dtype":"F32","shape":[3],"data_offsets":[24,36]},"conv1.lin_l.weight":{"dtype":"F32","shape":[3,6],"data_offsets":[36,108]}}' \
+    $(zeros 27)
+run 0 predict data --load shared.safetensors --write scores -o x.tsv
+[ "$(sort -u x.tsv | tr '\t\n' '  ')" = "0 0 0 " ] || fail "share_weights: $(head -2 x.tsv)"
+
 # A baseline that does not see the graph knows less
 run 0 train data --model mlp -q --epochs 60
 mlp=$(sed -n 's/^test *accuracy //p' out)
