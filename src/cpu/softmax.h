@@ -20,14 +20,20 @@ static inline int64_t ftb_softmax_period(int64_t heads)
 /* Values of scratch that a call needs. */
 static inline int64_t ftb_softmax_scratch(int64_t heads) { return 2 * FTB_LANES * ftb_softmax_period(heads); }
 
-/* out(e, h) = exp(in(e, h)) / sum over the `count` entries, for one row; out may be in. All scores of a head
- * -infinity: 0. (softmax.c) */
-FTB_CELLS(void, ftb_softmax_row_f32, (void *out, const void *in, int64_t count, int64_t heads, void *scratch))
-FTB_CELLS(void, ftb_softmax_row_f64, (void *out, const void *in, int64_t count, int64_t heads, void *scratch))
-/* out = s (d - sum over the entries of s d), for one row; out may be d. */
-FTB_CELLS(void, ftb_softmax_grad_row_f32,
-          (void *out, const void *s, const void *d, int64_t count, int64_t heads, void *scratch))
-FTB_CELLS(void, ftb_softmax_grad_row_f64,
-          (void *out, const void *s, const void *d, int64_t count, int64_t heads, void *scratch))
+/* Row r's entries are start[r] - start[0] to start[r + 1] - start[0] of the arrays. */
+
+/* out(e, h) = exp(in(e, h)) / sum over the entries of the row; out may be in. All scores of a head -infinity:
+ * 0. (softmax.c) */
+FTB_CELLS(void, ftb_softmax_rows_f32,
+          (void *out, const void *in, const int64_t *start, int64_t nrows, int64_t heads, void *scratch))
+FTB_CELLS(void, ftb_softmax_rows_f64,
+          (void *out, const void *in, const int64_t *start, int64_t nrows, int64_t heads, void *scratch))
+/* out = s (d - sum over the row's entries of s d); out may be s or d. */
+FTB_CELLS(void, ftb_softmax_grad_rows_f32,
+          (void *out, const void *s, const void *d, const int64_t *start, int64_t nrows, int64_t heads,
+           void *scratch))
+FTB_CELLS(void, ftb_softmax_grad_rows_f64,
+          (void *out, const void *s, const void *d, const int64_t *start, int64_t nrows, int64_t heads,
+           void *scratch))
 
 #endif

@@ -76,12 +76,12 @@ static int64_t greatest(const staged *s, int64_t first, int64_t last, int64_t he
     return best;
 }
 
-static void normalise(const staged *s, char *at, int64_t count, char *scratch)
+static void normalise(const staged *s, char *at, int64_t i, char *scratch)
 {
     if (s->c->type == FTB_FP32)
-        FTB_PICK(ftb_softmax_row_f32)(at, at, count, s->c->heads, scratch);
+        FTB_PICK(ftb_softmax_rows_f32)(at, at, s->p->rowptr + i, 1, s->c->heads, scratch);
     else
-        FTB_PICK(ftb_softmax_row_f64)(at, at, count, s->c->heads, scratch);
+        FTB_PICK(ftb_softmax_rows_f64)(at, at, s->p->rowptr + i, 1, s->c->heads, scratch);
 }
 
 static void drop(const staged *s, int64_t first, int64_t count, char *at)
@@ -126,7 +126,7 @@ static void one_row(const staged *s, int64_t i, char *scratch)
     if (s->lse && first < last)
         find_peaks(s, first, last, peaks);
     if (first < last)
-        normalise(s, at, last - first, scratch + (size_t)s->c->heads * sizeof *peaks);
+        normalise(s, at, i, scratch + (size_t)s->c->heads * sizeof *peaks);
     if (s->lse)
         keep_lse(s, i, peaks);
     if (s->job->drop && first < last)

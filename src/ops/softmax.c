@@ -26,17 +26,18 @@ typedef struct softmax {
     size_t room;
 } softmax;
 
-static void normalise(const softmax *w, void *out, const void *in, const void *d, int64_t count,
-                      void *scratch)
+/* Rows that lie at in (and d), to out. */
+static void normalise(const softmax *w, void *out, const void *in, const void *d, const int64_t *start,
+                      int64_t nrows, void *scratch)
 {
     if (!d && w->type == FTB_FP32)
-        FTB_PICK(ftb_softmax_row_f32)(out, in, count, w->heads, scratch);
+        FTB_PICK(ftb_softmax_rows_f32)(out, in, start, nrows, w->heads, scratch);
     else if (!d)
-        FTB_PICK(ftb_softmax_row_f64)(out, in, count, w->heads, scratch);
+        FTB_PICK(ftb_softmax_rows_f64)(out, in, start, nrows, w->heads, scratch);
     else if (w->type == FTB_FP32)
-        FTB_PICK(ftb_softmax_grad_row_f32)(out, in, d, count, w->heads, scratch);
+        FTB_PICK(ftb_softmax_grad_rows_f32)(out, in, d, start, nrows, w->heads, scratch);
     else
-        FTB_PICK(ftb_softmax_grad_row_f64)(out, in, d, count, w->heads, scratch);
+        FTB_PICK(ftb_softmax_grad_rows_f64)(out, in, d, start, nrows, w->heads, scratch);
 }
 
 static void gather(const softmax *w, char *to, const char *values, int64_t first, int64_t count)
@@ -45,23 +46,28 @@ static void gather(const softmax *w, char *to, const char *values, int64_t first
         memcpy(to + (size_t)t * w->entry, values + (size_t)w->from[first + t] * w->entry, w->entry);
 }
 
+/* Row i, whose entries lie apart. */
 static void one_row(const softmax *w, int64_t i, char *scratch)
 {
     int64_t first = w->p->rowptr[i], count = w->p->rowptr[i + 1] - first;
-    size_t at = (size_t)first * w->entry, column = (size_t)w->longest * w->entry;
-    if (count == 0)
-        return;
-    if (!w->from) {
-        normalise(w, w->out + at, w->in + at, w->d ? w->d + at : NULL, count, scratch);
-        return;
-    }
+    size_t column = (size_t)w->longest * w->entry;
     char *in = scratch + w->room - 2 * column, *d = in + column;
     gather(w, in, w->in, first, count);
     if (w->d)
         gather(w, d, w->d, first, count);
-    normalise(w, in, in, w->d ? d : NULL, count, scratch);
+    normalise(w, in, in, w->d ? d : NULL, w->p->rowptr + i, 1, scratch);
     for (int64_t t = 0; t < count; t++)
         memcpy(w->out + (size_t)w->from[first + t] * w->entry, in + (size_t)t * w->entry, w->entry);
+}
+
+static void run_part(const softmax *w, int64_t row, int64_t last, char *scratch)
+{
+    size_t at = (size_t)w->p->rowptr[row] * w->entry;
+    if (!w->from)
+        normalise(w, w->out + at, w->in + at, w->d ? w->d + at : NULL, w->p->rowptr + row, last - row,
+                  scratch);
+    for (int64_t i = row; w->from && i < last; i++)
+        one_row(w, i, scratch);
 }
 
 static GrB_Info run(softmax *w)
@@ -77,9 +83,7 @@ static GrB_Info run(softmax *w)
 #pragma omp parallel for schedule(dynamic, 1) num_threads(w->threads)
     for (int64_t part = 0; part < parts; part++) {
         char *scratch = w->scratch + (size_t)omp_get_thread_num() * w->room;
-        int64_t last = ftb_pattern_cut(p, part + 1, parts);
-        for (int64_t i = ftb_pattern_cut(p, part, parts); i < last; i++)
-            one_row(w, i, scratch);
+        run_part(w, ftb_pattern_cut(p, part, parts), ftb_pattern_cut(p, part + 1, parts), scratch);
     }
     ftb_delete(w->scratch);
     return GrB_SUCCESS;
