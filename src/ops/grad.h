@@ -5,6 +5,13 @@
 #include "expr/rewrite.h"
 #include "ops/blocks.h"
 
+/* Dense rows: of a sum, heads x width values each. */
+typedef struct ftb_rows {
+    void *data; /* ftb_new()ed, packed */
+    FtB_Type type;
+    int64_t nrows, width;
+} ftb_rows;
+
 /* A forward product as messages over its pattern and over the transpose, with what gradients read beside the
  * text's own names: grad, saved, e, di, and W' for whole blocks W. */
 typedef struct ftb_grad {
@@ -26,14 +33,9 @@ typedef struct ftb_grad {
     ftb_message_type type;          /* of forward */
     FtB_Block whole[FTB_MAX_FEEDS]; /* W transposed, of the feed W of that number; ours */
     struct ftb_winners *winners;    /* NULL: edges are compared with the winners, if there are any */
+    void *slopes;    /* of scores src + dst: the gradient of each entry's sum; NULL: not made */
+    ftb_rows by_row; /* with them: summed by row, until it was asked for */
 } ftb_grad;
-
-/* Dense rows: of a sum, heads x width values each. */
-typedef struct ftb_rows {
-    void *data; /* ftb_new()ed, packed */
-    FtB_Type type;
-    int64_t nrows, width;
-} ftb_rows;
 
 /* Fills forward, nfeeds, type and whole from what stands above them (dC, dE and saved apart). On failure too,
  * ftb_grad_end must follow. (grad_messages.c) */
@@ -53,6 +55,9 @@ GrB_Info ftb_grad_vertices(ftb_rows *Y, const ftb_message *m, ftb_side side, int
 /* The gradient with respect to feed f of forward, in the feed's shape; of a scalar and of one row for all
  * one row, of a whole block its own shape. (grad_feed.c) */
 GrB_Info ftb_grad_feed(ftb_rows *T, ftb_grad *g, int f);
+/* The same for scores leaky_relu(src + dst) on edges, where they fit: once for either feed. (grad_sums.c) */
+bool ftb_grad_sums_fit(const ftb_grad *g);
+GrB_Info ftb_grad_sums(ftb_rows *T, ftb_grad *g, const ftb_feed *feed);
 /* Sum of left' right over the edges, for all pairs: nrows x ncols of FP64. (grad_whole.c) */
 GrB_Info ftb_grad_whole(ftb_rows *T, ftb_grad *g, const ftb_derivative *d, int64_t nrows, int64_t ncols);
 /* sum += L' R over rows and heads; sum: a x b, which are the widths of one head. */

@@ -165,6 +165,8 @@ void ftb_grad_end(ftb_grad *g)
     ftb_message_clear(&g->forward);
     ftb_message_clear(&g->back);
     ftb_delete(g->composed);
+    ftb_delete(g->slopes);
+    ftb_delete(g->by_row.data);
     for (int f = 0; f < FTB_MAX_FEEDS; f++)
         FtB_Block_free(&g->whole[f]);
 }

@@ -2,6 +2,7 @@
 #ifndef FTB_OPS_SDDMM_H
 #define FTB_OPS_SDDMM_H
 
+#include "cpu/sddmm_sum.h"
 #include "ops/blocks.h"
 #include "ops/score.h"
 #include "plan/sddmm.h"
@@ -10,6 +11,9 @@
  * (heads * type->width) of type->message. plan: how, or NULL. (sddmm_run.c) */
 GrB_Info ftb_sddmm_run(void *V, const ftb_message *m, const ftb_message_type *type, ftb_pattern *p,
                        FtB_Plan plan);
+/* The message as a job of the kernels for sums, all but its outputs; false: it is none. (sddmm_run.c) */
+bool ftb_sddmm_sums(ftb_sums_job *s, const ftb_message *m, const ftb_message_type *type,
+                    const ftb_pattern *p);
 /* *made: the plan that the above would use, or one found by trial on memory of our own. (sddmm_run.c) */
 GrB_Info ftb_sddmm_make_plan(FtB_Plan *made, const ftb_message *m, const ftb_message_type *type,
                              ftb_pattern *p, FtB_Plan plan, FtB_Effort effort);

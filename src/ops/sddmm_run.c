@@ -215,11 +215,53 @@ done:
     return info;
 }
 
+/* ---- sums */
+
+bool ftb_sddmm_sums(ftb_sums_job *s, const ftb_message *m, const ftb_message_type *type, const ftb_pattern *p)
+{
+    ftb_score score = ftb_score_of(m, type);
+    const ftb_feed *x = score.x, *y = score.y;
+    if (score.kind != FTB_SCORE_ADD || x->type != type->message || y->type != type->message ||
+        x->heads != m->heads || y->heads != m->heads)
+        return false;
+    *s = (ftb_sums_job){.rowptr = p->rowptr,
+                        .column = p->colidx,
+                        .column_size = p->wide ? 8 : 4,
+                        .heads = m->heads,
+                        .x = x->data,
+                        .y = y->data,
+                        .xld = x->ld,
+                        .yld = y->ld,
+                        .slope = score.slope};
+    return true;
+}
+
+static GrB_Info run_sums(void *V, ftb_sums_job *s, FtB_Type type, const ftb_pattern *p, FtB_Context ctx,
+                         bool interruptible)
+{
+    int threads = ftb_threads_for(ctx, p->nvals * s->heads);
+    int64_t parts = (int64_t)threads * PARTS_PER_THREAD;
+    s->out = V;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
+    for (int64_t part = 0; part < parts; part++) {
+        int64_t first = ftb_pattern_cut(p, part, parts), last = ftb_pattern_cut(p, part + 1, parts);
+        if (interruptible && ftb_cancelled(ctx))
+            continue;
+        if (type == FTB_FP32)
+            FTB_PICK(ftb_sums_f32)(s, first, last);
+        else
+            FTB_PICK(ftb_sums_f64)(s, first, last);
+    }
+    return interruptible ? ftb_check_cancelled(ctx) : GrB_SUCCESS;
+}
+
 /* ---- any message */
 
 static GrB_Info run_program(void *V, const ftb_message *m, const ftb_message_type *type, ftb_pattern *p,
                             const planning *how)
 {
+    ftb_sums_job sums;
+    bool known = ftb_sddmm_sums(&sums, m, type, p);
     ftb_sddmm_facts facts = {.nrows = p->nrows,
                              .ncols = p->ncols,
                              .nvals = p->nvals,
@@ -228,7 +270,9 @@ static GrB_Info run_program(void *V, const ftb_message *m, const ftb_message_typ
                              .heads = m->heads,
                              .threads = ftb_threads(m->ctx),
                              .program = true,
-                             .kernel = "program"};
+                             .kernel = !known                      ? "program"
+                                       : type->message == FTB_FP32 ? "sum_f32"
+                                                                   : "sum_f64"};
     ftb_sddmm_plan plan;
     for (int f = 0; f < m->nfeeds; f++)
         if (m->feeds[f].side == FTB_SIDE_COL && m->feeds[f].data) {
@@ -240,7 +284,9 @@ static GrB_Info run_program(void *V, const ftb_message *m, const ftb_message_typ
     GrB_Info info = ftb_plan_sddmm(&plan, &facts, how->given);
     if (info == GrB_SUCCESS && how->made)
         return ftb_plan_make_sddmm(how->made, m->ctx, &facts, &plan);
-    return info == GrB_SUCCESS ? ftb_message_store(m, p, V) : info;
+    if (info != GrB_SUCCESS)
+        return info;
+    return known ? run_sums(V, &sums, type->message, p, m->ctx, true) : ftb_message_store(m, p, V);
 }
 
 static GrB_Info run_any(void *V, const ftb_message *m, const ftb_message_type *type, ftb_pattern *p,
@@ -268,6 +314,8 @@ static GrB_Info run_message(void *V, const ftb_message *m, const ftb_message_typ
     ftb_score score = ftb_score_of(m, type);
     if (score.kind == FTB_SCORE_DOT)
         return run_dot(V, &score, m, type->message, p, how, true);
+    if (score.kind == FTB_SCORE_ADD)
+        return run_program(V, m, type, p, how);
     return run_any(V, m, type, p, how);
 }
 
@@ -297,8 +345,14 @@ bool ftb_sddmm_over(GrB_Info *info, void *V, const ftb_message *m, const ftb_mes
 {
     ftb_score score = ftb_score_of(m, type);
     size_t bytes = (size_t)(p->nvals * m->heads) * FtB_Type_size(type->message);
-    if (score.kind != FTB_SCORE_DOT || overlaps(V, bytes, score.x) || overlaps(V, bytes, score.y))
+    ftb_sums_job sums;
+    if (score.kind == FTB_SCORE_ANY || overlaps(V, bytes, score.x) || overlaps(V, bytes, score.y))
         return false;
-    *info = run_dot(V, &score, m, type->message, p, &(planning){.given = plan}, false);
+    if (score.kind == FTB_SCORE_ADD && (plan || !ftb_sddmm_sums(&sums, m, type, p)))
+        return false;
+    if (score.kind == FTB_SCORE_ADD)
+        *info = run_sums(V, &sums, type->message, p, m->ctx, false);
+    else
+        *info = run_dot(V, &score, m, type->message, p, &(planning){.given = plan}, false);
     return true;
 }
