@@ -174,6 +174,35 @@ static GrB_Info check_plan(const ftb_spmm_facts *made, const ftb_spmm_facts *her
 
 /* ---- operands in the kernel's type */
 
+/* Rows of `bytes` of listed entries; a constant for short ones, so that nothing is called for each. */
+static inline __attribute__((always_inline)) void gather_rows(char *restrict to, const char *restrict from,
+                                                              const int64_t *at, int64_t count, size_t step,
+                                                              size_t bytes)
+{
+    for (int64_t e = 0; e < count; e++)
+        memcpy(to + (size_t)e * bytes, from + (size_t)at[e] * step, bytes);
+}
+
+static void gather(char *to, const char *from, const int64_t *at, int64_t count, size_t step, size_t bytes)
+{
+    switch (bytes) {
+    case 4:
+        gather_rows(to, from, at, count, step, 4);
+        break;
+    case 8:
+        gather_rows(to, from, at, count, step, 8);
+        break;
+    case 16:
+        gather_rows(to, from, at, count, step, 16);
+        break;
+    case 32:
+        gather_rows(to, from, at, count, step, 32);
+        break;
+    default:
+        gather_rows(to, from, at, count, step, bytes);
+    }
+}
+
 /* The edges' values in the order of p, packed. */
 static GrB_Info convert_edges(work *w)
 {
@@ -194,6 +223,9 @@ static GrB_Info convert_edges(work *w)
         if (!y->at && y->ld == row)
             ftb_cast(copy + (size_t)(first * row) * to, product->kind.type,
                      (const char *)y->data + (size_t)(first * row) * from, y->type, (last - first) * row);
+        else if (y->at && y->type == product->kind.type)
+            gather(copy + (size_t)(first * row) * to, y->data, y->at + first, last - first,
+                   (size_t)y->ld * from, (size_t)row * from);
         else
             for (int64_t e = first; e < last; e++)
                 ftb_cast(copy + (size_t)(e * row) * to, product->kind.type,

@@ -44,6 +44,7 @@
 #define PROGRAM_SECONDS 0.5e-9            /* of a value of a message without kernel */
 #define RESULT_BYTES (INT64_C(256) << 20) /* of tiles of the result, of all threads */
 #define PACK_ENTRIES 64                   /* entries a source, for every time that it is packed */
+#define SMALL_SECONDS 250e-6              /* of a direct product: a partition is not worth looking for */
 #define MOST_PARTS 16                     /* times the fewest */
 #define AHEAD_BYTES 4096                  /* of sources that are fetched early, and least and most entries */
 #define LEAST_AHEAD 12
@@ -306,7 +307,8 @@ void ftb_rule_spmm(ftb_spmm_plan *plan, const ftb_spmm_facts *facts, const ftb_m
         out.threads = asked->threads;
     out.direct_seconds = direct_seconds(&m);
     bool can = facts->tuned && facts->partitioned && facts->ncols > 0 && facts->features > 0;
-    if (can && wanted != FTB_SPMM_DIRECT && wanted != FTB_SPMM_PROGRAM) {
+    bool small = out.direct_seconds < SMALL_SECONDS && wanted != FTB_SPMM_PARTITIONED;
+    if (can && !small && wanted != FTB_SPMM_DIRECT && wanted != FTB_SPMM_PROGRAM) {
         ftb_spmm_plan parted = out;
         choose_partition(&parted, &m);
         parted.family = FTB_SPMM_PARTITIONED;

@@ -176,6 +176,15 @@ void ftb_wisdom_forget(FtB_Context ctx)
 
 /* ---- plans */
 
+/* Whether there is anything to look up: describing a case takes longer than a small product. */
+static bool is_wise(FtB_Context ctx)
+{
+    pthread_mutex_lock(&ctx->wisdom_lock);
+    bool wise = ctx->wisdom && ctx->wisdom->count > 0;
+    pthread_mutex_unlock(&ctx->wisdom_lock);
+    return wise;
+}
+
 static bool look_up(ftb_choice *choice, FtB_Context ctx, const ftb_wisdom_case *when)
 {
     pthread_mutex_lock(&ctx->wisdom_lock);
@@ -190,7 +199,7 @@ bool ftb_wisdom_spmm(ftb_spmm_plan *plan, const ftb_spmm_facts *facts, FtB_Conte
 {
     ftb_wisdom_case when;
     ftb_choice choice;
-    if (!facts->tuned) /* nothing to measure */
+    if (!facts->tuned || !is_wise(ctx)) /* nothing to measure, or nothing was */
         return false;
     ftb_wisdom_of_spmm(&when, facts);
     return look_up(&choice, ctx, &when) && ftb_spmm_choose(plan, facts, &choice, FTB_ORIGIN_WISDOM);
@@ -200,6 +209,8 @@ bool ftb_wisdom_sddmm(ftb_sddmm_plan *plan, const ftb_sddmm_facts *facts, FtB_Co
 {
     ftb_wisdom_case when;
     ftb_choice choice;
+    if (!is_wise(ctx))
+        return false;
     ftb_wisdom_of_sddmm(&when, facts);
     return look_up(&choice, ctx, &when) && ftb_sddmm_choose(plan, facts, &choice, FTB_ORIGIN_WISDOM);
 }
