@@ -120,7 +120,13 @@ FTB_INLINE void dot_visit_narrow(const ftb_sddmm_job *s, int size, int64_t width
     real scale = (real)s->scale;
     for (int64_t e = 0; e < n; e++) {
         const real *x = (const real *)s->x + lanes_column(s->visits.column, size, at + e) * s->xld;
-        for (int64_t h = 0; h < s->heads; h++)
+        int64_t h = 0;
+        for (; width == 8 && h + 8 <= s->heads; h += 8) {
+            lanes_dots_of_8(out + e * s->heads + h, x + h * 8, y + h * 8);
+            for (int64_t k = h; k < h + 8; k++)
+                out[e * s->heads + k] *= scale;
+        }
+        for (; h < s->heads; h++)
             out[e * s->heads + h] = lanes_dot_narrow(x + h * width, y + h * width, width) * scale;
     }
 }

@@ -193,6 +193,40 @@ FTB_INLINE real lanes_dot_narrow(const real *x, const real *y, int64_t width)
     return z[0];
 }
 
+/* Eight of them, of width 8, side by side. */
+#if defined(__AVX512F__) && FTB_REAL_SIZE == 4
+FTB_INLINE void lanes_dots_of_8(real *out, const real *x, const real *y)
+{
+    __m512 z[4];
+    for (int k = 0; k < 4; k++)
+        z[k] = _mm512_loadu_ps(x + 16 * k) * _mm512_loadu_ps(y + 16 * k);
+    __m512 ab = _mm512_shuffle_f32x4(z[0], z[1], 0x88) + _mm512_shuffle_f32x4(z[0], z[1], 0xdd);
+    __m512 cd = _mm512_shuffle_f32x4(z[2], z[3], 0x88) + _mm512_shuffle_f32x4(z[2], z[3], 0xdd);
+    __m512 all = _mm512_shuffle_ps(ab, cd, 0x44) + _mm512_shuffle_ps(ab, cd, 0xee);
+    all += _mm512_permute_ps(all, 0xb1); /* of each quarter: one of ab's heads, twice, and one of cd's */
+    const __m512i first = _mm512_setr_epi32(0, 4, 8, 12, 2, 6, 10, 14, 0, 4, 8, 12, 2, 6, 10, 14);
+    _mm256_storeu_ps(out, _mm512_castps512_ps256(_mm512_permutexvar_ps(first, all)));
+}
+#elif defined(__AVX2__) && FTB_REAL_SIZE == 4
+FTB_INLINE void lanes_dots_of_8(real *out, const real *x, const real *y)
+{
+    __m256 z[8], half[4];
+    for (int k = 0; k < 8; k++)
+        z[k] = _mm256_loadu_ps(x + 8 * k) * _mm256_loadu_ps(y + 8 * k);
+    for (int k = 0; k < 4; k++)
+        half[k] = _mm256_permute2f128_ps(z[k], z[k + 4], 0x20) + _mm256_permute2f128_ps(z[k], z[k + 4], 0x31);
+    __m256 ab = _mm256_shuffle_ps(half[0], half[1], 0x44) + _mm256_shuffle_ps(half[0], half[1], 0xee);
+    __m256 cd = _mm256_shuffle_ps(half[2], half[3], 0x44) + _mm256_shuffle_ps(half[2], half[3], 0xee);
+    _mm256_storeu_ps(out, _mm256_shuffle_ps(ab, cd, 0x88) + _mm256_shuffle_ps(ab, cd, 0xdd));
+}
+#else
+FTB_INLINE void lanes_dots_of_8(real *out, const real *x, const real *y)
+{
+    for (int64_t h = 0; h < 8; h++)
+        out[h] = lanes_dot_narrow(x + 8 * h, y + 8 * h, 8);
+}
+#endif
+
 FTB_INLINE int64_t lanes_column(const void *column, int size, int64_t at)
 {
     return size == 2   ? ((const uint16_t *)column)[at]

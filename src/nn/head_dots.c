@@ -2,61 +2,69 @@
  *
  *     dx(i, h, :) = dy(i, h) a(h, :),   da(h, :) = sum over i of dy(i, h) x(i, h, :)
  *
- * As dense products with the block-diagonal matrix D, columns of x by heads, that holds a(h, :) in its column
- * h: CBLAS makes more multiplications than needed, but of a kind that hardly counts beside reading x.
- */
+ * The sum goes over parts of the rows that depend on their number alone, so that bits do not depend on
+ * threads. */
+#include "cpu/head_dots.h"
 #include "nn/layer.h"
+#include "nn/norm.h"
+#include "ops/merge.h"
 
-/* D of a. */
-static GrB_Info diagonal(FtB_Block *D, FtB_Block a, int64_t heads)
+static ftb_head_dots_job dots_of(const ftb_nn_node *n, const ftb_nn_call *c, FtB_Block y)
 {
-    size_t size = FtB_Type_size(a->type);
-    int64_t width = a->ncols / heads;
-    GrB_Info info = FtB_Block_new(D, a->ncols, heads, a->type);
-    for (int64_t k = 0; info == GrB_SUCCESS && k < a->ncols; k++)
-        memcpy((char *)(*D)->data + (size_t)(k * heads + k / width) * size,
-               (const char *)a->data + (size_t)k * size, size);
-    return info;
+    const FtB_Block x = c->in[0];
+    return (ftb_head_dots_job){.heads = n->ncols,
+                               .width = ftb_node_in(n, 0)->ncols / n->ncols,
+                               .x = x ? x->data : NULL,
+                               .ldx = x ? x->ld : 0,
+                               .a = c->in[1] ? c->in[1]->data : NULL,
+                               .y = y->data,
+                               .ldy = y->ld,
+                               .dx = c->din[0] ? c->din[0]->data : NULL,
+                               .lddx = c->din[0] ? c->din[0]->ld : 0,
+                               .add = c->add[0]};
+}
+
+static void each(void (*kernel)(const ftb_head_dots_job *d, int64_t first, int64_t last),
+                 const ftb_head_dots_job *d, int64_t nrows, FtB_Context ctx)
+{
+    int64_t parts = ftb_norm_count(nrows);
+#pragma omp parallel for schedule(static) num_threads(ftb_threads_for(ctx, nrows * d->heads * d->width))
+    for (int64_t p = 0; p < parts; p++)
+        kernel(d, ftb_norm_cut(nrows, p), ftb_norm_cut(nrows, p + 1));
 }
 
 static GrB_Info forward(ftb_nn_node *n, const ftb_nn_call *c)
 {
-    FtB_Block D = NULL;
-    GrB_Info info = diagonal(&D, c->in[1], n->ncols);
-    if (info == GrB_SUCCESS)
-        info = ftb_dense_multiply(FTB_AB, c->out, c->in[0], D, false, c->ctx);
-    FtB_Block_free(&D);
-    return info;
+    const ftb_head_dots_job d = dots_of(n, c, c->out);
+    each(FTB_NORM_PICK(ftb_head_dots, n->type), &d, n->nrows, c->ctx);
+    return GrB_SUCCESS;
 }
 
-/* da = (add ? da : 0) + what x' dy has where D is not zero. */
-static GrB_Info weights(FtB_Block da, const ftb_nn_call *c, int64_t heads)
+static GrB_Info gradient_of_a(const ftb_nn_node *n, const ftb_nn_call *c, const ftb_head_dots_job *d)
 {
-    FtB_Block D = NULL;
-    int64_t width = da->ncols / heads;
-    GrB_Info info = FtB_Block_new(&D, da->ncols, heads, da->type);
-    if (info == GrB_SUCCESS)
-        info = ftb_dense_multiply(FTB_ATB, D, c->in[0], c->dout, false, c->ctx);
-    for (int64_t k = 0; info == GrB_SUCCESS && k < da->ncols; k++)
-        if (da->type == FTB_FP32)
-            ((float *)da->data)[k] = ((const float *)D->data)[k * heads + k / width] +
-                                     (c->add[1] ? ((const float *)da->data)[k] : 0);
-        else
-            ((double *)da->data)[k] = ((const double *)D->data)[k * heads + k / width] +
-                                      (c->add[1] ? ((const double *)da->data)[k] : 0);
-    FtB_Block_free(&D);
-    return info;
+    int64_t parts = ftb_norm_count(n->nrows), values = d->heads * d->width;
+    double *sums = ftb_new0(c->ctx, 2 * parts * values, sizeof *sums); /* and scratch */
+    if (!sums)
+        return ftb_nomem();
+#pragma omp parallel for schedule(static) num_threads(ftb_threads_for(c->ctx, n->nrows *values))
+    for (int64_t p = 0; p < parts; p++)
+        FTB_NORM_PICK(ftb_head_dots_da, n->type)
+    (d, ftb_norm_cut(n->nrows, p), ftb_norm_cut(n->nrows, p + 1), sums + 2 * p * values,
+     sums + (2 * p + 1) * values);
+    for (int64_t p = 1; p < parts; p++)
+        for (int64_t k = 0; k < values; k++)
+            sums[k] += sums[2 * p * values + k];
+    ftb_norm_put(c->din[1], sums, c->add[1]);
+    ftb_delete(sums);
+    return GrB_SUCCESS;
 }
 
 static GrB_Info gradient(ftb_nn_node *n, const ftb_nn_call *c)
 {
-    FtB_Block D = NULL;
-    GrB_Info info = c->din[1] ? weights(c->din[1], c, n->ncols) : GrB_SUCCESS;
+    const ftb_head_dots_job d = dots_of(n, c, c->dout);
+    GrB_Info info = c->din[1] ? gradient_of_a(n, c, &d) : GrB_SUCCESS;
     if (info == GrB_SUCCESS && c->din[0])
-        info = diagonal(&D, c->in[1], n->ncols);
-    if (info == GrB_SUCCESS && c->din[0])
-        info = ftb_dense_multiply(FTB_ABT, c->din[0], c->dout, D, c->add[0], c->ctx);
-    FtB_Block_free(&D);
+        each(FTB_NORM_PICK(ftb_head_dots_dx, n->type), &d, n->nrows, c->ctx);
     return info;
 }
 
