@@ -6,14 +6,21 @@
 #define NEVER INT64_MAX
 #define HUGE_BYTES (INT64_C(4) << 20) /* slots from here up ask for huge pages: gathers miss the TLB less */
 
+/* What holds one piece of memory from its first to its last time: a value, a gradient, or several that hand
+ * it on in place. */
+typedef struct tenant {
+    int64_t bytes, first, last;
+    int32_t slot;
+} tenant;
+
 typedef struct lives {
     FtB_Tape tape;
     ftb_schedule *s;
     int64_t end;                                     /* 2 count: node k's gradient runs at end - k */
     int64_t (*first)[FTB_PARTS], (*last)[FTB_PARTS]; /* per root */
-    bool *taken;                                     /* per slot */
-    int64_t room;                                    /* of taken */
-    int64_t held;                                    /* bytes in use at this time */
+    tenant *tenants;
+    int64_t count, room; /* of tenants */
+    int64_t held;        /* bytes in use at this time */
 } lives;
 
 bool ftb_node_reads(const ftb_nn_node *n, int k)
@@ -97,50 +104,27 @@ static void live(lives *l)
 
 /* ---- where */
 
-static int32_t choose_slot(lives *l, int64_t bytes)
+static GrB_Info take(lives *l, const ftb_nn_node *n, ftb_part part, int64_t time)
 {
-    int32_t best = -1, largest = -1;
-    const ftb_slot *slots = l->tape->slots;
-    for (int32_t k = 0; k < (int32_t)l->tape->nslots; k++) {
-        if (l->taken[k])
-            continue;
-        if (slots[k].bytes >= bytes && (best < 0 || slots[k].bytes < slots[best].bytes))
-            best = k;
-        if (largest < 0 || slots[k].bytes > slots[largest].bytes)
-            largest = k;
-    }
-    return best >= 0 ? best : largest;
-}
-
-static GrB_Info take(lives *l, const ftb_nn_node *n, ftb_part part)
-{
-    FtB_Tape tape = l->tape;
     int64_t bytes = bytes_of(n, part);
-    int32_t at = choose_slot(l, bytes);
-    if (at < 0) {
-        if (!ftb_resize(tape->ctx, (void **)&tape->slots, tape->nslots + 1, sizeof *tape->slots))
-            return ftb_nomem();
-        if (!ftb_resize(tape->ctx, (void **)&l->taken, tape->nslots + 1, sizeof *l->taken))
-            return ftb_nomem();
-        at = (int32_t)tape->nslots++;
-        tape->slots[at] = (ftb_slot){0};
-    }
-    tape->slots[at].bytes = ftb_max(tape->slots[at].bytes, bytes);
-    l->taken[at] = true;
-    l->s->slot[n->number][part] = at;
+    if (l->count == l->room &&
+        !ftb_resize(l->tape->ctx, (void **)&l->tenants, l->room = 2 * l->room + 16, sizeof *l->tenants))
+        return ftb_nomem();
+    l->tenants[l->count] = (tenant){.bytes = bytes, .first = time, .last = NEVER};
+    l->s->slot[n->number][part] = (int32_t)l->count++;
     l->held += bytes;
     l->s->bytes = ftb_max(l->s->bytes, l->held);
     return GrB_SUCCESS;
 }
 
-/* Gives a slot back, if this is the last time that its holder is needed. A slot that was handed on in place
- * is not the old holder's to give. */
+/* Gives memory back, if this is the last time that its holder is needed. What was handed on in place is not
+ * the old holder's to give. */
 static void give(lives *l, int64_t node, ftb_part part, int64_t time)
 {
     int32_t at = l->s->slot[node][part];
     if (at < 0 || l->last[node][part] != time)
         return;
-    l->taken[at] = false;
+    l->tenants[at].last = time;
     l->held -= bytes_of(l->tape->nodes[node], part);
     l->last[node][part] = -1;
 }
@@ -173,9 +157,9 @@ static GrB_Info place_forward(lives *l, const ftb_nn_node *n)
     GrB_Info info = GrB_SUCCESS;
     if (!(n->op->flags & FTB_NN_IN_PLACE) || ftb_node_twice(n) ||
         !hand_on(l, n, FTB_PART_VALUE, ftb_node_in(n, 0)->root, FTB_PART_VALUE, k))
-        info = take(l, n, FTB_PART_VALUE);
+        info = take(l, n, FTB_PART_VALUE, k);
     if (info == GrB_SUCCESS && training && n->extra_rows > 0)
-        info = take(l, n, FTB_PART_EXTRA);
+        info = take(l, n, FTB_PART_EXTRA, k);
     for (int j = 0; j < n->nin; j++)
         give(l, ftb_node_in(n, j)->root, FTB_PART_VALUE, k);
     give(l, k, FTB_PART_VALUE, k);
@@ -193,7 +177,7 @@ static GrB_Info place_gradient(lives *l, const ftb_nn_node *n)
             continue;
         if (j > 0 || !(n->op->flags & FTB_NN_GRAD_IN_PLACE) || ftb_node_twice(n) ||
             !hand_on(l, r, FTB_PART_GRAD, k, FTB_PART_GRAD, when))
-            info = take(l, r, FTB_PART_GRAD);
+            info = take(l, r, FTB_PART_GRAD, when);
     }
     for (int j = 0; j < n->nin; j++)
         give(l, ftb_node_in(n, j)->root, FTB_PART_VALUE, when);
@@ -214,10 +198,66 @@ static GrB_Info place(lives *l)
     const ftb_nn_node *target = l->tape->nodes[l->tape->nodes[s->target]->root];
     if (!target->gradient || !target->op)
         return info;
-    info = take(l, target, FTB_PART_GRAD);
+    info = take(l, target, FTB_PART_GRAD, l->end - s->target);
     for (int64_t k = s->count - 1; k >= 0 && info == GrB_SUCCESS; k--)
         if (s->needed[k] && runs(l->tape->nodes[k]) && l->tape->nodes[k]->gradient)
             info = place_gradient(l, l->tape->nodes[k]);
+    return info;
+}
+
+static int larger_first(const void *a, const void *b)
+{
+    const tenant *x = *(tenant *const *)a, *y = *(tenant *const *)b;
+    if (x->bytes != y->bytes)
+        return x->bytes > y->bytes ? -1 : 1;
+    return x < y ? -1 : x > y;
+}
+
+/* The first slot in which no earlier of the tenants lives at the same time. busy: per slot,
+ * who found it so, counted from 1. */
+static int32_t free_slot(tenant *const *order, int64_t at, int64_t *busy)
+{
+    for (int64_t k = 0; k < at; k++)
+        if (order[k]->first <= order[at]->last && order[at]->first <= order[k]->last)
+            busy[order[k]->slot] = at + 1;
+    int32_t slot = 0;
+    while (busy[slot] == at + 1)
+        slot++;
+    return slot;
+}
+
+/* Slots for the tenants, the larger ones first: a small one never keeps a large one out. */
+static GrB_Info assign(lives *l)
+{
+    FtB_Tape tape = l->tape;
+    tenant **order = ftb_new(tape->ctx, ftb_max(l->count, 1), sizeof *order);
+    int64_t *busy = ftb_new0(tape->ctx, l->count + 1, sizeof *busy);
+    if (!order || !busy) {
+        ftb_delete(order);
+        ftb_delete(busy);
+        return ftb_nomem();
+    }
+    for (int64_t k = 0; k < l->count; k++)
+        order[k] = &l->tenants[k];
+    qsort(order, (size_t)l->count, sizeof *order, larger_first);
+    GrB_Info info = GrB_SUCCESS;
+    for (int64_t k = 0; k < l->count && info == GrB_SUCCESS; k++) {
+        int32_t slot = order[k]->slot = free_slot(order, k, busy);
+        if (slot == tape->nslots) {
+            if (!ftb_resize(tape->ctx, (void **)&tape->slots, tape->nslots + 1, sizeof *tape->slots))
+                info = ftb_nomem();
+            else
+                tape->slots[tape->nslots++] = (ftb_slot){0};
+        }
+        if (info == GrB_SUCCESS)
+            tape->slots[slot].bytes = ftb_max(tape->slots[slot].bytes, order[k]->bytes);
+    }
+    ftb_delete(order);
+    ftb_delete(busy);
+    for (int64_t k = 0; k < l->s->count && info == GrB_SUCCESS; k++)
+        for (int part = 0; part < FTB_PARTS; part++)
+            if (l->s->slot[k][part] >= 0)
+                l->s->slot[k][part] = l->tenants[l->s->slot[k][part]].slot;
     return info;
 }
 
@@ -247,8 +287,7 @@ static GrB_Info make(ftb_schedule **made, FtB_Tape tape, int64_t target, bool tr
     s->slot = ftb_new(tape->ctx, count, sizeof *s->slot);
     l.first = ftb_new(tape->ctx, count, sizeof *l.first);
     l.last = ftb_new(tape->ctx, count, sizeof *l.last);
-    l.taken = ftb_new0(tape->ctx, ftb_max(tape->nslots, 1), sizeof *l.taken);
-    if (!s->needed || !s->slot || !l.first || !l.last || !l.taken) {
+    if (!s->needed || !s->slot || !l.first || !l.last) {
         info = ftb_nomem();
         goto done;
     }
@@ -256,10 +295,12 @@ static GrB_Info make(ftb_schedule **made, FtB_Tape tape, int64_t target, bool tr
     mark(s, tape);
     live(&l);
     info = place(&l);
+    if (info == GrB_SUCCESS)
+        info = assign(&l);
 done:
     ftb_delete(l.first);
     ftb_delete(l.last);
-    ftb_delete(l.taken);
+    ftb_delete(l.tenants);
     if (info != GrB_SUCCESS)
         schedule_delete(s);
     else
