@@ -1,4 +1,4 @@
-/* How many entries the rows of a pattern have. */
+/* How many entries the rows of a pattern have, and how far from the diagonal they lie. */
 #ifndef FTB_DEGREES_H
 #define FTB_DEGREES_H
 
@@ -9,6 +9,9 @@
 /* Rows with 2^b to 2^(b+1) - 1 entries, and their entries. */
 typedef struct ftb_degrees {
     int64_t rows[FTB_DEGREES], entries[FTB_DEGREES];
+    int64_t sampled;            /* entries that were looked at for reach */
+    int64_t reach[FTB_DEGREES]; /* those of them less than 2^b columns from the diagonal, stretched to the
+                                   shape */
 } ftb_degrees;
 
 #endif

@@ -1,6 +1,8 @@
 /* Patterns: which entries a matrix stores. Immutable once made, shared by reference. */
 #include "core/partition.h"
 
+#include <math.h>
+
 #define SMALL (INT64_C(1) << 15) /* rows; below, threads cost more than they bring */
 
 ftb_pattern *ftb_pattern_new(FtB_Context ctx, int64_t nrows, int64_t ncols, ftb_buffer *rowptr,
@@ -58,6 +60,24 @@ void ftb_pattern_release(ftb_pattern *p)
     ftb_delete(p);
 }
 
+/* Of rows spread over the pattern, the first, the middle and the last entry. */
+static void sample_reach(ftb_degrees *d, const ftb_pattern *p)
+{
+    enum { ROWS = 512 };
+    const int64_t step = p->nrows / ROWS + 1;
+    for (int64_t i = 0; i < p->nrows; i += step) {
+        const int64_t first = p->rowptr[i], last = p->rowptr[i + 1] - 1;
+        const int64_t places[] = {first, (first + last) / 2, last};
+        const double diagonal = ((double)i + 0.5) * (double)p->ncols / (double)p->nrows;
+        for (int k = 0; k < 3 && first <= last; k++) {
+            d->sampled++;
+            for (int b = FTB_DEGREES - 1;
+                 b >= 0 && fabs((double)ftb_col(p, places[k]) - diagonal) < ldexp(1, b); b--)
+                d->reach[b]++;
+        }
+    }
+}
+
 const ftb_degrees *ftb_pattern_degrees(ftb_pattern *p)
 {
     pthread_mutex_lock(&p->lock);
@@ -75,6 +95,7 @@ const ftb_degrees *ftb_pattern_degrees(ftb_pattern *p)
         }
         memcpy(p->degrees.rows, rows, sizeof rows);
         memcpy(p->degrees.entries, entries, sizeof entries);
+        sample_reach(&p->degrees, p);
         p->counted = true;
     }
     pthread_mutex_unlock(&p->lock);

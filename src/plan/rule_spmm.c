@@ -24,7 +24,8 @@
 #define MEMORY_RATE 12e9
 
 #define L2_GATHER 0.65         /* of the rate in order: rows of a tile from anywhere in L2 */
-#define FAR_GATHER 0.65        /* the same, of L3 and memory, with prefetch */
+#define FAR_GATHER 0.65        /* the same, of L3, with prefetch */
+#define FAR_ROW 160            /* bytes that a row from memory costs beside its own */
 #define LONG_ROW 1024          /* bytes */
 #define MARGIN 0.9             /* partitions must be this much faster: no model is better than that */
 #define CHAIN_SECONDS 1.15e-9  /* of an addition that waits for the one before */
@@ -33,7 +34,7 @@
 #define VECTOR_SECONDS 0.4e-9  /* of an entry of a sum over one feature */
 #define ROW_SECONDS 6e-9       /* of a direct row: its end is not foreseen */
 #define VISIT_SECONDS 2.5e-9   /* of a visit, beside the tile's row */
-#define SCATTER_SECONDS 20e-9  /* of a visit whose row lies apart from those before it */
+#define STRIDE_SECONDS 8e-9    /* of a part of a row, where a tile takes no whole rows */
 #define VISIT_OVERLAP 6        /* rows of the tile come while others are worked on, if most are visited */
 #define LINE_SECONDS 8e-9      /* of a line of edge values that the visits before it do not lead to */
 #define FAR_LINE_SECONDS 25e-9 /* the same, where the part's rows come from memory, too */
@@ -65,17 +66,30 @@ static model model_of(const ftb_spmm_facts *facts, const ftb_machine_facts *mach
     return m;
 }
 
+/* What of L3 a core gets: a system may say more. */
+static double l3_bytes(const model *m) { return fmin(0.75 * (double)m->l3, 32 * (double)m->l2); }
+
 /* Bytes a second of rows of `row` bytes that are read from anywhere in `bytes`. Where these are few times L2,
  * rows of many lines come as fast as if they were in order: 2000 sources, 13706 entries, 256 features 49 GB/s
- * and 602 features 32 GB/s. */
+ * and 602 features 32 GB/s. From memory, rows of 128, 512 and 2408 bytes came at 0.4, 0.8 and 1 of its rate.
+ */
 static double gather_rate(const model *m, double bytes, double row)
 {
     if (bytes <= 0.5 * (double)m->l2)
         return L2_GATHER * m->l2_rate;
     bool streams = row >= LONG_ROW && bytes <= 8 * (double)m->l2;
-    double far = (streams ? 1 : FAR_GATHER) * (bytes <= 0.75 * (double)m->l3 ? m->l3_rate : m->memory_rate);
+    double far = bytes <= l3_bytes(m) ? (streams ? 1 : FAR_GATHER) * m->l3_rate
+                                      : row / (row + FAR_ROW) * m->memory_rate;
     double near = fmin(1, (streams ? 0.85 : 0.5) * (double)m->l2 / bytes); /* what stays in L2 of itself */
     return 1 / (near / (L2_GATHER * m->l2_rate) + (1 - near) / far);
+}
+
+/* Share of the entries that lie less than so many columns from the diagonal. */
+static double near_diagonal(const ftb_spmm_facts *f, double columns)
+{
+    const ftb_degrees *d = &f->degrees;
+    const int b = columns >= 1 ? (int)fmin(FTB_DEGREES - 1, log2(columns)) : 0;
+    return d->sampled > 0 ? (double)d->reach[b] / (double)d->sampled : 0;
 }
 
 static double direct_seconds(const model *m)
@@ -87,7 +101,12 @@ static double direct_seconds(const model *m)
     double row = (double)(f->features * f->value_bytes), entries = (double)f->entries;
     double chunks = ceil((double)f->features / (double)(FTB_SPMM_VECTORS * f->lanes));
     double lines = ceil(row / 64) * 64; /* of a narrow row, a line is read */
-    double gather = fmax(lines / gather_rate(m, row * (double)f->ncols, row), CHAIN_SECONDS * chunks);
+    double whole = row * (double)f->ncols;
+    double near =
+        near_diagonal(f, 0.25 * (double)m->l2 / lines); /* sources that stay in L2 from row to row */
+    double far = lines * ((1 - near) / gather_rate(m, whole, row) +
+                          near / gather_rate(m, fmin(whole, 0.5 * (double)m->l2), row));
+    double gather = fmax(far, CHAIN_SECONDS * chunks);
     double own = (4 + (double)f->edge_bytes) / m->memory_rate + ENTRY_SECONDS * chunks;
     bool kept = row * (double)(f->listed + f->ncols) <= 8 * (double)m->l2; /* the result stays near, too */
     double result = 2 * row / (kept ? m->l3_rate : m->memory_rate);
@@ -95,14 +114,14 @@ static double direct_seconds(const model *m)
            (f->stored_bytes == f->value_bytes ? 0 : 2 * row * (double)f->ncols / m->memory_rate);
 }
 
-/* Pairs (row, segment) that hold entries, about. */
-static double visits_of(const ftb_spmm_facts *f, double segments)
+/* Pairs (row, segment) that hold entries, about: those near the diagonal are in one segment. */
+static double visits_of(const ftb_spmm_facts *f, double segments, double near)
 {
-    double visits = 0;
+    double visits = near * (double)f->listed;
     for (int b = 0; b < FTB_DEGREES; b++)
         if (f->degrees.rows[b] > 0) {
             double degree = (double)f->degrees.entries[b] / (double)f->degrees.rows[b];
-            visits += (double)f->degrees.rows[b] * segments * -expm1(-degree / segments);
+            visits += (double)f->degrees.rows[b] * segments * -expm1(-(1 - near) * degree / segments);
         }
     return visits;
 }
@@ -161,13 +180,15 @@ static double partitioned_seconds(const model *m, const ftb_spmm_plan *plan, dou
         gather *= 0.9 + packed / (4 * (double)m->l2); /* some of it is driven out */
     double far = distance(m, plan), packs = (double)plan->parts;
     double visited = fmin(1, visits / (segments * fmax(1, (double)f->listed)));
-    double visit = VISIT_SECONDS + SCATTER_SECONDS * (1 - visited * visited) + 20 / m->memory_rate +
+    double visit = VISIT_SECONDS + 20 / m->memory_rate +
                    2 * bytes / (1 + (VISIT_OVERLAP - 1) * visited * visited) *
                        ((1 - far) / m->l3_rate + far / m->memory_rate);
     double tiles = padded_features(f, plan->ntiles) / (double)tile; /* of the longest */
     double seconds = tiles * (entries * gather + visits * visit) + edge_seconds(m, plan, visits, far) +
                      packs * block * (double)(f->stored_bytes + f->value_bytes) / m->memory_rate +
                      3 * result * (double)f->value_bytes / m->l3_rate;
+    if (plan->ntiles > 1) /* a part of a row is another page, or soon is */
+        seconds += (double)plan->ntiles * (packs * (double)f->ncols + (double)f->listed) * STRIDE_SECONDS;
     return seconds + (f->cached_segment == segment ? 0 : entries * BUILD_SECONDS / BUILD_USES);
 }
 
@@ -259,7 +280,8 @@ static void choose_partition(ftb_spmm_plan *plan, const model *m)
             trial.tile = ceil_div(all, trial.ntiles) * f->lanes;
             trial.segment =
                 segment > 0 ? segment : segment_for(f, padded(f, trial.tile), shares[s] * (double)m->l2);
-            double visits = visits_of(f, ceil((double)f->ncols / (double)trial.segment));
+            double near = near_diagonal(f, 0.5 * (double)trial.segment);
+            double visits = visits_of(f, ceil((double)f->ncols / (double)trial.segment), near);
             for (int ordered = 0; ordered <= (f->edge_bytes > 0); ordered++)
                 if (!(asked->forced & FTB_SPMM_SET_ORDERED) || f->edge_bytes == 0 ||
                     asked->ordered == ordered) {
