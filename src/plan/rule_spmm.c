@@ -25,7 +25,7 @@
 
 #define L2_GATHER 0.65         /* of the rate in order: rows of a tile from anywhere in L2 */
 #define FAR_GATHER 0.65        /* the same, of L3, with prefetch */
-#define FAR_ROW 160            /* bytes that a row from memory costs beside its own */
+#define FAR_ROW 220            /* bytes that a row from memory costs beside its own */
 #define LONG_ROW 1024          /* bytes */
 #define MARGIN 0.9             /* partitions must be this much faster: no model is better than that */
 #define CHAIN_SECONDS 1.15e-9  /* of an addition that waits for the one before */
@@ -41,6 +41,7 @@
 #define ORDER_SECONDS 15e-9    /* the same, while nothing but copying goes on */
 #define ORDERED_BYTES (INT64_C(1) << 28)  /* of a part's values */
 #define BUILD_SECONDS 4e-9                /* of an entry that is partitioned */
+#define BUILD_VISIT_SECONDS 20e-9         /* of a visit that is written down */
 #define BUILD_USES 8                      /* products that share the price of a partition */
 #define PROGRAM_SECONDS 0.5e-9            /* of a value of a message without kernel */
 #define RESULT_BYTES (INT64_C(256) << 20) /* of tiles of the result, of all threads */
@@ -71,7 +72,8 @@ static double l3_bytes(const model *m) { return fmin(0.75 * (double)m->l3, 32 * 
 
 /* Bytes a second of rows of `row` bytes that are read from anywhere in `bytes`. Where these are few times L2,
  * rows of many lines come as fast as if they were in order: 2000 sources, 13706 entries, 256 features 49 GB/s
- * and 602 features 32 GB/s. From memory, rows of 128, 512 and 2408 bytes came at 0.4, 0.8 and 1 of its rate.
+ * and 602 features 32 GB/s. From memory, in pages of 4 KiB, rows of 128, 512 and 2408 bytes came at 0.38,
+ * 0.85 and 1 of its rate.
  */
 static double gather_rate(const model *m, double bytes, double row)
 {
@@ -189,7 +191,8 @@ static double partitioned_seconds(const model *m, const ftb_spmm_plan *plan, dou
                      3 * result * (double)f->value_bytes / m->l3_rate;
     if (plan->ntiles > 1) /* a part of a row is another page, or soon is */
         seconds += (double)plan->ntiles * (packs * (double)f->ncols + (double)f->listed) * STRIDE_SECONDS;
-    return seconds + (f->cached_segment == segment ? 0 : entries * BUILD_SECONDS / BUILD_USES);
+    double build = entries * BUILD_SECONDS + visits * BUILD_VISIT_SECONDS;
+    return seconds + (f->cached_segment == segment ? 0 : build / BUILD_USES);
 }
 
 /* Sources whose tile takes so much. */
