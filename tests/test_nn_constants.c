@@ -6,6 +6,7 @@
 #include "featblas_nn.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 enum { N = 4096, D = 64 };
 static const int64_t block_bytes = (int64_t)N * D * 8;
@@ -135,6 +136,7 @@ static void taken(void **state)
     assert_in_range(peak - before, block_bytes, block_bytes * 9 / 4);
     check_values(y);
     assert_fails(GrB_NO_VALUE, "FtB_value", FtB_value(&X, x));
+    assert_fails(GrB_NO_VALUE, "y was given by FtB_input_take", FtB_evaluate(&X, x));
     assert_fails(GrB_NO_VALUE, "activation: input 1 was given by FtB_input_take",
                  FtB_evaluate(&X, FtB_tanh(x)));
     check_values(y);
@@ -174,6 +176,51 @@ static void taken_but_needed(void **state)
     }
 }
 
+/* Targets at different depths, all recorded before the first run, in either order and again. */
+static void two_depths(void **state)
+{
+    (void)state;
+    for (int order = 0; order < 2; order++) {
+        setting s;
+        FtB_Block X = features(), Y;
+        start(&s);
+        FtB_Var x = FtB_input_take(s.tape, &X), w = FtB_parameter(s.tape, s.w);
+        FtB_Var once = FtB_multiply("plus : src", s.A, FTB_OPERAND("src", x)),
+                twice = FtB_multiply("plus : src", s.A, FTB_OPERAND("src", once));
+        FtB_Var y[] = {FtB_matmul(once, w), FtB_matmul(twice, w)};
+        for (int run = 0; run < 4; run++) {
+            assert_ok(FtB_evaluate(&Y, y[(run + order) % 2]));
+            FtB_Block_free(&Y);
+        }
+        finish(&s);
+    }
+}
+
+/* The caller's memory is not written; after a failure for want of memory the features are still there. */
+static void taken_with_care(void **state)
+{
+    setting s;
+    FtB_Block X = features(), wrapped;
+    (void)state;
+    double *mine = malloc((size_t)block_bytes);
+    assert_non_null(mine);
+    memcpy(mine, X->data, (size_t)block_bytes);
+    start(&s);
+    assert_ok(FtB_Block_wrap(&wrapped, mine, N, D, D, FTB_FP64));
+    check_values(smooth(s.A, FtB_input_take(s.tape, &wrapped)));
+    assert_memory_equal(mine, X->data, (size_t)block_bytes);
+    assert_ok(FtB_Tape_reset(s.tape));
+    FtB_Var y = smooth(s.A, FtB_input_take(s.tape, &X));
+    FtB_Var loss = loss_of(&s, y);
+    assert_ok(FtB_Context_set_memory_limit(NULL, memory() + block_bytes / 2));
+    assert_int_equal(FtB_backward(loss), FTB_LIMIT);
+    assert_ok(FtB_Context_set_memory_limit(NULL, 0));
+    assert_ok(FtB_backward(loss));
+    check_values(y);
+    free(mine);
+    finish(&s);
+}
+
 static void errors(void **state)
 {
     setting s;
@@ -192,7 +239,11 @@ static void errors(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(taken), cmocka_unit_test(only_the_last_stays),
-                                       cmocka_unit_test(taken_but_needed), cmocka_unit_test(errors)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(taken),
+                                       cmocka_unit_test(only_the_last_stays),
+                                       cmocka_unit_test(taken_but_needed),
+                                       cmocka_unit_test(two_depths),
+                                       cmocka_unit_test(taken_with_care),
+                                       cmocka_unit_test(errors)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

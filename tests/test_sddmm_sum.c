@@ -223,6 +223,43 @@ static GrB_Info call(void *arg)
     return info == GrB_SUCCESS ? gradients(f, false) : info;
 }
 
+/* A bound slope has its own gradient, and dst may be asked for twice. */
+static void slope_and_twice(void **state)
+{
+    (void)state;
+    rng r = rng_new();
+    fixture f = make(&r, FTB_FP32, 1, 0.2);
+    FtB_Semiring s, plain;
+    FtB_Block dS, again;
+    double goal = 0;
+    assert_ok(FtB_Semiring_new(&plain, "plus : leaky_relu(src + dst, slope)"));
+    assert_ok(FtB_Semiring_bind(&s, plain, FTB_BIND("slope", 0.2)));
+    assert_ok(FtB_Block_new(&dS, 1, 1, FTB_FP32));
+    assert_ok(FtB_Block_new(&again, NROWS, 1, FTB_FP32));
+    const FtB_Gradient wanted[] = {
+        {"slope", FTB_ARG(dS), false}, {"dst", FTB_ARG(f.dY), false}, {"dst", FTB_ARG(again), false}};
+    assert_ok((FtB_mxm_grad)(FTB_ARG(f.D), FTB_ARG(s), FTB_ARG(f.Y), FTB_ARG(f.X), FTB_ARG(f.M),
+                             FtB_Arg_none(), wanted, 3, FTB_ARG(FTB_DESC_RST1)));
+    const ftb_pattern *p = f.M->pattern;
+    for (int64_t i = 0; i < NROWS; i++)
+        for (int64_t e = p->rowptr[i]; e < p->rowptr[i + 1]; e++)
+            goal += ftb_get_real(f.D->values->data, f.type, e) * fmin(0, sum_of(&f, i, ftb_col(p, e), 0));
+    assert_true(fabs(at(dS, 0, 0) - goal) < 1e-4);
+    for (int64_t i = 0; i < NROWS; i++) {
+        double sum = 0;
+        for (int64_t e = p->rowptr[i]; e < p->rowptr[i + 1]; e++)
+            sum += ftb_get_real(f.D->values->data, f.type, e) *
+                   (sum_of(&f, i, ftb_col(p, e), 0) > 0 ? 1 : (double)0.2f);
+        assert_true(fabs(at(f.dY, i, 0) - sum) < 1e-4);
+        assert_true(at(again, i, 0) == at(f.dY, i, 0));
+    }
+    FtB_Semiring_free(&s);
+    FtB_Semiring_free(&plain);
+    FtB_Block_free(&dS);
+    FtB_Block_free(&again);
+    clear(&f);
+}
+
 static void failing_allocations(void **state)
 {
     (void)state;
@@ -240,6 +277,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(against_loops),
         cmocka_unit_test(bits),
+        cmocka_unit_test(slope_and_twice),
         cmocka_unit_test(failing_allocations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -89,7 +89,7 @@ struct ftb_nn_node {
     bool gradient;  /* some trained parameter lies below */
     bool constant;  /* nothing below it changes from run to run */
     bool keep;
-    bool taken;                     /* a leaf that may go once nothing reads it */
+    bool taken;                     /* a leaf that may go once nothing reads it, or made of one */
     ftb_nn_order order;             /* of a layer's result */
     FtB_Parameter parameter;        /* of a leaf, retained */
     void *state;                    /* the operation's, ftb_new()ed */

@@ -80,7 +80,8 @@ static GrB_Info constant_memory(ftb_nn_node *n, bool in_place)
     const ftb_nn_node *input = in_place ? ftb_node_in(n, 0) : NULL;
     const FtB_Block X = input ? input->value : NULL;
     bool fits = X && X->nrows == rows && X->ncols == cols && X->ld == cols && X->type == n->type &&
-                X->owner->writable && atomic_load(&X->owner->refs) == (input->edges ? 2 : 1);
+                X->owner->owned && X->owner->writable &&
+                atomic_load(&X->owner->refs) == (input->edges ? 2 : 1);
     GrB_Info info =
         fits ? ftb_block_view(&n->value, X->ctx, n->type, rows, cols, cols, ftb_buffer_retain(X->owner))
              : FtB_Block_new(&n->value, rows, cols, n->type);
@@ -114,17 +115,17 @@ static GrB_Info constant_run(ftb_nn_node *n, bool in_place)
 
 enum { BY_CONSTANT = 1, BY_OTHERS = 2 }; /* who reads a node: constants that are not there yet, others */
 
-/* Whether nobody needs `constant` once node k has read it: no constant that comes after, and if it was given
- * with FtB_input_take, nothing else that is on the tape. */
+/* Whether nobody needs `constant` once node k has read it: no constant that comes after, and if it cannot be
+ * computed again, since it is or is made of what FtB_input_take gave, nothing else that is on the tape. */
 static bool last_read(FtB_Tape tape, const ftb_schedule *s, const uint8_t *read, int64_t k, int64_t constant)
 {
     const ftb_nn_node *c = tape->nodes[constant];
     if (read[constant] != BY_CONSTANT || c->keep || (!c->op && !c->taken))
         return false;
-    for (int64_t later = c->op ? k + 1 : constant + 1; later < tape->count; later++) {
+    for (int64_t later = c->taken ? constant + 1 : k + 1; later < tape->count; later++) {
         const ftb_nn_node *n = tape->nodes[later];
         bool here = later < s->count && s->needed[later];
-        bool reads = here ? later > k && n->constant && !n->ready && read[later] : !c->op;
+        bool reads = here ? later > k && n->constant && !n->ready && read[later] : c->taken;
         for (int j = 0; reads && j < n->nin; j++)
             if (n->in[j] == constant)
                 return false;
@@ -157,8 +158,8 @@ static GrB_Info constants(FtB_Tape tape, const ftb_schedule *s, uint8_t *read)
         bool in_place =
             (n->op->flags & FTB_NN_IN_PLACE) && !ftb_node_twice(n) && last_read(tape, s, read, k, n->in[0]);
         info = constant_run(n, in_place);
-        for (int j = 0; j < n->nin; j++)
-            if (last_read(tape, s, read, k, n->in[j]))
+        for (int j = 0; j < n->nin; j++) /* after a failure, what it may have written over */
+            if ((info == GrB_SUCCESS || (in_place && j == 0)) && last_read(tape, s, read, k, n->in[j]))
                 constant_drop(tape->nodes[n->in[j]]);
     }
     return info;
@@ -245,6 +246,8 @@ GrB_Info FtB_evaluate(FtB_Block *Y, FtB_Var y)
         info = ftb_fail(GrB_INVALID_VALUE, "FtB_evaluate: y is sparse");
     if (info == GrB_SUCCESS)
         info = run(n, false);
+    if (info == GrB_SUCCESS && !n->value)
+        info = ftb_fail(GrB_NO_VALUE, "FtB_evaluate: y was given by FtB_input_take, and is gone");
     return info == GrB_SUCCESS ? view(Y, n) : info;
 }
 

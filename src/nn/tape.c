@@ -138,6 +138,7 @@ ftb_nn_node *ftb_node_new(FtB_Tape tape, const ftb_nn_op *op, const int64_t *in,
         n->in[k] = in[k];
         n->gradient |= input->gradient;
         n->constant &= input->constant;
+        n->taken |= input->taken;
         if (input->type == FTB_FP64)
             n->type = FTB_FP64;
     }

@@ -140,10 +140,10 @@ GrB_Info ftb_grad_feed(ftb_rows *T, ftb_grad *g, int f)
 {
     const ftb_feed *feed = &g->forward.feeds[f];
     *T = (ftb_rows){0};
-    GrB_Info info = g->winners             ? ftb_winners_feed(T, g, g->winners, f)
-                    : g->forward.function  ? call_gradient(T, g, feed)
-                    : ftb_grad_sums_fit(g) ? ftb_grad_sums(T, g, feed)
-                                           : differentiate(T, g, feed);
+    GrB_Info info = g->winners            ? ftb_winners_feed(T, g, g->winners, f)
+                    : g->forward.function ? call_gradient(T, g, feed)
+                    : feed->side != FTB_SIDE_NONE && ftb_grad_sums_fit(g) ? ftb_grad_sums(T, g, feed)
+                                                                          : differentiate(T, g, feed);
     if (info != GrB_SUCCESS) {
         ftb_delete(T->data);
         T->data = NULL;

@@ -73,8 +73,14 @@ GrB_Info ftb_grad_sums(ftb_rows *T, ftb_grad *g, const ftb_feed *feed)
 {
     ftb_sums_job s;
     ftb_sddmm_sums(&s, &g->forward, &g->type, g->p);
-    GrB_Info info = g->slopes ? GrB_SUCCESS : make_slopes(g, &s);
-    if (info == GrB_SUCCESS && feed->side == FTB_SIDE_COL)
+    bool columns = feed->side == FTB_SIDE_COL, there = g->slopes && (columns || g->by_row.data);
+    if (!there) { /* the rows' sums were handed out already, if slopes are there: they are made once more */
+        ftb_delete(g->slopes);
+        ftb_delete(g->by_row.data);
+        g->slopes = g->by_row.data = NULL;
+    }
+    GrB_Info info = there ? GrB_SUCCESS : make_slopes(g, &s);
+    if (info == GrB_SUCCESS && columns)
         return sum_columns(T, g, &s);
     if (info == GrB_SUCCESS) {
         *T = g->by_row;
