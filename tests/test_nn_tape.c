@@ -101,6 +101,25 @@ static FtB_Var use_select(FtB_Var x, FtB_Var y, FtB_Matrix A)
     e = FtB_map("e > 0.1 ? e : 0", FTB_OPERAND("e", e));
     return FtB_multiply("plus : edge * src", A, FTB_OPERAND("edge", e), FTB_OPERAND("src", x));
 }
+/* Vectors of both ends times a block, whose rows are shared out between them. */
+static FtB_Var times_rows(const char *text, FtB_Var x, FtB_Var y, FtB_Matrix A)
+{
+    static const int64_t rows[] = {0, 1, 2, 3, 4, 5, 6, 0};
+    return FtB_multiply(text, A, FTB_OPERAND("src", x), FTB_OPERAND("dst", x),
+                        FTB_OPERAND("W", FtB_rows(y, rows, 8)));
+}
+static FtB_Var use_difference(FtB_Var x, FtB_Var y, FtB_Matrix A)
+{
+    return times_rows("max : relu([dst, src - dst] @ W)", x, y, A);
+}
+static FtB_Var use_both_ends(FtB_Var x, FtB_Var y, FtB_Matrix A)
+{
+    return times_rows("min : tanh([src, dst] @ W)", x, y, A);
+}
+static FtB_Var use_mean_of_both(FtB_Var x, FtB_Var y, FtB_Matrix A)
+{
+    return times_rows("mean : [src, dst] @ W", x, y, A);
+}
 static FtB_Var use_edges(FtB_Var x, FtB_Var y, FtB_Matrix A)
 {
     FtB_Var e = FtB_on_edges("plus : tanh(dot(src, dst))", A, FTB_OPERAND("src", x), FTB_OPERAND("dst", y));
@@ -131,7 +150,8 @@ static void check_operation(unary op)
     FtB_Var loss = FtB_cross_entropy(FtB_linear(y, p[3], NULL), labels, mask);
     int used = op == use_add || op == use_subtract || op == use_times || op == use_sum || op == use_max ||
                op == use_mean || op == use_transposed || op == use_edges || op == use_heads ||
-               op == use_scalar || op == use_select;
+               op == use_scalar || op == use_select || op == use_difference || op == use_both_ends ||
+               op == use_mean_of_both;
     FtB_Parameter without[] = {p[0], p[1], p[3]};
     assert_gradients(loss, used ? p : without, used ? 4 : 3, 1e-6);
     assert_gradients(loss, used ? p : without, used ? 4 : 3, 1e-6); /* once more on the same record */
@@ -144,10 +164,11 @@ static void check_operation(unary op)
 
 static void gradients(void **state)
 {
-    static const unary operations[] = {use_relu,  use_leaky,      use_elu,      use_sigmoid, use_tanh,
-                                       use_gelu,  use_scale,      use_add,      use_sum,     use_max,
-                                       use_mean,  use_transposed, use_subtract, use_times,   use_self,
-                                       use_edges, use_heads,      use_scalar,   use_select};
+    static const unary operations[] = {
+        use_relu,     use_leaky,      use_elu,       use_sigmoid,     use_tanh,  use_gelu,
+        use_scale,    use_add,        use_sum,       use_max,         use_mean,  use_transposed,
+        use_subtract, use_times,      use_self,      use_edges,       use_heads, use_scalar,
+        use_select,   use_difference, use_both_ends, use_mean_of_both};
     (void)state;
     for (size_t k = 0; k < sizeof operations / sizeof *operations; k++)
         check_operation(operations[k]);

@@ -240,13 +240,35 @@ static void outer(reverse *r, int left, int right)
     }
 }
 
+static int nought(reverse *r, int64_t f, const int64_t *arg)
+{
+    (void)f, (void)arg;
+    return r->zero;
+}
+
+/* x as the columns from `first` on of `all`, zeros beside it. */
+static int among_zeros(reverse *r, int x, int64_t first, int64_t all)
+{
+    int parts[3], count = 0;
+    int64_t rest = all - first - r->width[x];
+    if (first > 0)
+        parts[count++] = spread(r, first, nought, NULL);
+    parts[count++] = x;
+    if (rest > 0)
+        parts[count++] = spread(r, rest, nought, NULL);
+    return count == 1 ? x : vector(r, count, parts);
+}
+
+/* x @ W, or x @ W's rows from a third argument on, as many as x is wide. */
 static void matmul(reverse *r, int node, int a)
 {
     int x = ftb_work_arg(&r->w, node, 0), W = ftb_work_arg(&r->w, node, 1), f = ftb_work_find(&r->w, W);
     const FtB_Block rows = r->w.names[f].rows;
+    bool some = ftb_work_at(&r->w, node)->count == 3;
+    int64_t first = some ? ftb_work_at(&r->w, ftb_work_arg(&r->w, node, 2))->integer : 0;
     a = widen(r, a, node);
     if (W == r->wanted)
-        outer(r, x, a);
+        outer(r, some ? among_zeros(r, x, first, rows->nrows) : x, a);
     if (!r->path[x] || a < 0)
         return;
     char name[FTB_NAME_LENGTH + 1];
@@ -255,7 +277,9 @@ static void matmul(reverse *r, int node, int a)
     if (args[1] >= 0)
         r->width[args[1]] = rows->nrows;
     int made = ftb_work_node(&r->w, &(ftb_node){.op = FTB_OP_MATMUL, .column = 1}, 2, args);
-    add(r, x, note(r, made, rows->nrows), rows->nrows);
+    made = note(r, made, rows->nrows);
+    const int64_t part[2] = {made, first};
+    add(r, x, some && made >= 0 ? spread(r, r->width[x], part_of, part) : made, r->width[x]);
 }
 
 static void visit(reverse *r, int node, int a)
