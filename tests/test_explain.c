@@ -60,18 +60,30 @@ static void texts(void **state)
 /* Widths come from what is bound. */
 static void bound_blocks(void **state)
 {
-    FtB_Semiring s, bound;
-    FtB_Block W;
+    static const struct {
+        const char *text, *lines[6];
+        int64_t nrows, ncols;
+    } cases[] = {
+        {"plus : src @ W",
+         {"5 values of fp32 in src and in dst", "the message has 7 of fp64", "  d W ", NULL},
+         5,
+         7},
+        {"max : relu([dst, src - dst] @ W)",
+         {"5 values of fp32 in src and in dst", "  per source     u = src @ W[5:]\n", "  d W ", NULL},
+         10,
+         3}};
     (void)state;
-    assert_ok(FtB_Block_new(&W, 5, 7, FTB_FP64));
-    assert_ok(FtB_Semiring_new(&s, "plus : src @ W"));
-    assert_ok(FtB_Semiring_bind(&bound, s, FTB_BIND("W", W)));
-    static const char *const lines[] = {"5 values of fp32 in src and in dst", "the message has 7 of fp64",
-                                        "  d W ", NULL};
-    expect_lines(bound, lines);
-    FtB_Semiring_free(&s);
-    FtB_Semiring_free(&bound);
-    FtB_Block_free(&W);
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        FtB_Semiring s, bound;
+        FtB_Block W;
+        assert_ok(FtB_Block_new(&W, cases[k].nrows, cases[k].ncols, FTB_FP64));
+        assert_ok(FtB_Semiring_new(&s, cases[k].text));
+        assert_ok(FtB_Semiring_bind(&bound, s, FTB_BIND("W", W)));
+        expect_lines(bound, cases[k].lines);
+        FtB_Semiring_free(&s);
+        FtB_Semiring_free(&bound);
+        FtB_Block_free(&W);
+    }
 }
 
 static void message(float *z, const float *src, const float *dst, const float *edge, int64_t width,

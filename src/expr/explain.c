@@ -125,13 +125,14 @@ static bool is_memory(GrB_Info info) { return info == GrB_OUT_OF_MEMORY || info 
 /* The first guess that fits. */
 static GrB_Info find_guess(ftb_message *m, stand_ins *x, FtB_Semiring s, guess *g)
 {
-    int64_t widths[2 * FTB_MAX_FEEDS + 1] = {WIDTH};
+    int64_t widths[3 * FTB_MAX_FEEDS + 1] = {WIDTH};
     int count = 1;
     GrB_Info info = GrB_SUCCESS;
-    for (int b = 0; b < s->nbound && count < 2 * FTB_MAX_FEEDS; b++)
+    for (int b = 0; b < s->nbound && count < 3 * FTB_MAX_FEEDS - 1; b++)
         if (s->bound[b].block) {
             widths[count++] = s->bound[b].block->nrows;
             widths[count++] = s->bound[b].block->ncols;
+            widths[count++] = s->bound[b].block->nrows / 2; /* [dst, src] @ W */
         }
     for (int w = 0; w < count; w++)
         for (int64_t factor = 1; factor <= 3; factor++)
