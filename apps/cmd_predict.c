@@ -69,13 +69,30 @@ typedef struct predict {
     FtB_Block result;
 } predict;
 
+static bool block_format(const char *path)
+{
+    const FtB_Format format = ftb_format_by_ending(path);
+    return format == FTB_NPY || format == FTB_TSV || format == FTB_CSV || format == FTB_MTX;
+}
+
 static int check_values(const predict_values *v)
 {
+    const bool written = v->output && strcmp(v->output, "-") != 0;
     if (!v->load)
         return app_fail(APP_USAGE, "predict needs --load FILE");
-    if (v->output && !*v->output)
-        return app_fail(APP_USAGE, "--output: the name is empty");
-    return learn_begin(&v->learn, "predict");
+    int code = learn_begin(&v->learn, "predict");
+    if (code == APP_OK && written)
+        code = learn_check_output("output", v->output);
+    if (code == APP_OK && written && strchr(v->output, '.') && !block_format(v->output))
+        code = app_fail(APP_USAGE, "%s: the name's ending is none of .npy, .tsv, .txt, .csv and .mtx",
+                        v->output);
+    if (code == APP_OK)
+        code = learn_check_output("plot", v->learn.plot);
+    if (code == APP_OK)
+        code = learn_check_apart("plot", v->learn.plot, "output", written ? v->output : NULL);
+    if (code == APP_OK)
+        code = learn_check_apart("plot", v->learn.plot, "load", v->load);
+    return code == APP_OK ? learn_check_apart("output", written ? v->output : NULL, "load", v->load) : code;
 }
 
 /* ---- read */
@@ -89,6 +106,10 @@ static int read_model(predict *p, model_options *o)
         return app_library_error(info, APP_INPUT);
     int code =
         model_describe(o, p->tensors, v->learn.model ? model_find(v->learn.model) : NULL, v->learn.heads);
+    if (code == APP_OK)
+        code = learn_check_kind(&v->learn, o->kind);
+    if (code == APP_OK)
+        code = learn_check_made(&v->learn, p->path);
     if (code != APP_OK)
         return code;
     o->activation = v->learn.activation >= 0 ? (model_activation)v->learn.activation : o->activation;

@@ -5,8 +5,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define FIELD(name) .offset = offsetof(train_values, name)
 
@@ -137,31 +135,58 @@ static const option train_options[] = {
     {.name = NULL},
 };
 
-static const train_values train_defaults = {.learn = {.teleport = NAN, .activation = -1, .aggregate = -1},
-                                            .dropout = NAN,
-                                            .lr = NAN,
-                                            .weight_decay = NAN,
-                                            .epochs = -1,
-                                            .patience = -1,
-                                            .repeat = 1,
-                                            .select = -1};
+static const train_values train_defaults = {
+    .learn = {.made = -1, .teleport = NAN, .activation = -1, .aggregate = -1},
+    .dropout = NAN,
+    .lr = NAN,
+    .weight_decay = NAN,
+    .epochs = -1,
+    .patience = -1,
+    .repeat = 1,
+    .optimizer = -1,
+    .seed = -1,
+    .select = -1};
 
 /* ---- options */
 
-static int check_output(const char *name, const char *path)
+/* Options that a resumed run has from its file. */
+static int check_resumed(const train_values *v)
 {
-    if (!path)
-        return APP_OK;
-    if (!*path)
-        return app_fail(APP_USAGE, "--%s: the name is empty", name);
-    const char *slash = strrchr(path, '/');
-    char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
-    if (!folder)
-        return app_fail(APP_MEMORY, "out of memory");
-    int code = access(folder, W_OK | X_OK) == 0
-                   ? APP_OK /* better known before the work than after it */
-                   : app_fail(APP_OUTPUT, "%s: the folder %s cannot be written to", path, folder);
-    free(folder);
+    const struct {
+        const char *option;
+        bool given;
+    } rows[] = {{"layers", v->layers > 0},
+                {"hidden", v->hidden > 0},
+                {"heads", v->learn.heads > 0},
+                {"output-heads", v->out_heads > 0},
+                {"dropout", !isnan(v->dropout)},
+                {"activation", v->learn.activation >= 0},
+                {"aggregate", v->learn.aggregate >= 0},
+                {"hops", v->learn.hops > 0},
+                {"teleport", !isnan(v->learn.teleport)},
+                {"make-features", v->learn.made >= 0},
+                {"normalize", v->learn.normalize > 0},
+                {"undirected", v->learn.undirected != 0},
+                {"lr", !isnan(v->lr)},
+                {"weight-decay", !isnan(v->weight_decay)},
+                {"optimizer", v->optimizer >= 0},
+                {"select", v->select >= 0},
+                {"seed", v->seed >= 0}};
+    for (size_t r = 0; v->resume && r < sizeof rows / sizeof *rows; r++)
+        if (rows[r].given)
+            return app_fail(APP_USAGE, "--%s: a resumed run has that of %s", rows[r].option, v->resume);
+    return APP_OK;
+}
+
+static int check_files(const train_values *v)
+{
+    int code = learn_check_output("save", v->save);
+    if (code == APP_OK)
+        code = learn_check_output("plot", v->learn.plot);
+    if (code == APP_OK)
+        code = learn_check_apart("plot", v->learn.plot, "save", v->save);
+    if (code == APP_OK)
+        code = learn_check_apart("plot", v->learn.plot, "resume", v->resume);
     return code;
 }
 
@@ -178,8 +203,8 @@ static int check_values(const train_values *v)
         return app_fail(APP_USAGE, "--lr: %g is not a number above 0", v->lr);
     if (v->weight_decay < 0 || isinf(v->weight_decay))
         return app_fail(APP_USAGE, "--weight-decay: %g is not a number from 0", v->weight_decay);
-    code = check_output("save", v->save);
-    return code == APP_OK ? check_output("plot", v->learn.plot) : code;
+    code = check_resumed(v);
+    return code == APP_OK ? check_files(v) : code;
 }
 
 static int64_t whole_or(int64_t given, int64_t otherwise) { return given > 0 ? given : otherwise; }
@@ -199,7 +224,7 @@ static model_options choose_model(const train_values *v)
     o.dropout = real_or(v->dropout, o.dropout);
     o.activation = v->learn.activation >= 0 ? (model_activation)v->learn.activation : o.activation;
     o.aggregate = v->learn.aggregate >= 0 ? aggregates[v->learn.aggregate] : NULL;
-    o.made = (dataset_made)v->learn.made;
+    o.made = v->learn.made > 0 ? (dataset_made)v->learn.made : DATASET_REQUIRED;
     o.undirected = v->learn.undirected;
     return o;
 }
@@ -210,17 +235,17 @@ static train_plan choose_plan(const train *t)
     const train_values *v = t->values;
     const model_kind *kind = t->model.kind;
     const bool validates = t->set.part_count[DATASET_VAL] > 0;
-    train_plan plan = {.rule = rules[v->optimizer],
+    train_plan plan = {.rule = rules[v->optimizer > 0 ? v->optimizer : 0],
                        .lr = kind->lr,
                        .weight_decay = kind->weight_decay,
                        .decay_first = kind->decay_first,
                        .epochs = v->epochs >= 0 ? v->epochs : kind->epochs,
                        .patience = kind->patience,
                        .select = kind->attends ? TRAIN_BY_LOSS : TRAIN_BY_SCORE};
-    if (t->resume)
-        train_resumed_plan(&plan, t->resume);
     plan.lr = real_or(v->lr, plan.lr);
     plan.weight_decay = real_or(v->weight_decay, plan.weight_decay);
+    if (t->resume)
+        train_resumed_plan(&plan, t->resume);
     plan.patience = v->patience >= 0 ? v->patience : plan.patience;
     plan.select = !validates ? TRAIN_LAST : v->select >= 0 ? (train_select)v->select : plan.select;
     if (plan.select == TRAIN_LAST)
@@ -247,6 +272,14 @@ static int read_data(train *t)
     if (t->set.part_count[DATASET_TRAIN] == 0)
         return app_fail(APP_INPUT, "%s: the split has no vertex to train on", t->path);
     return APP_OK;
+}
+
+static int check_kind(const train_values *v, const model_kind *kind)
+{
+    if (v->out_heads > 0 && !kind->attends)
+        return app_fail(APP_USAGE, "--output-heads: no option of %s, but of gat, gatv2 and transformer",
+                        kind->name);
+    return learn_check_kind(&v->learn, kind);
 }
 
 /* What the data says of the model. A resumed model must fit it. */
@@ -299,7 +332,8 @@ static int run_all(train *t)
     int64_t done = 0;
     for (; done < t->nruns && code == APP_OK && !(done > 0 && app_signal()); done++) {
         t->runs[done].seed =
-            (t->resume ? train_resumed_seed(t->resume) : (uint64_t)t->values->seed) + (uint64_t)done;
+            (t->resume ? train_resumed_seed(t->resume) : (uint64_t)ftb_max(t->values->seed, 0)) +
+            (uint64_t)done;
         code = train_once(t, &t->runs[done]);
         app_progress_clear();
         if (code == APP_OK)
@@ -341,7 +375,11 @@ static int run_train(const void *values, int count, char *const *operands)
     if (code != APP_OK)
         return code;
     t.model = choose_model(values);
-    code = read_resumed(&t);
+    code = check_kind(t.values, t.model.kind);
+    if (code == APP_OK)
+        code = learn_check_made(&t.values->learn, t.path);
+    if (code == APP_OK)
+        code = read_resumed(&t);
     if (code == APP_OK)
         code = read_data(&t);
     if (code == APP_OK)

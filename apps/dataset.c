@@ -87,6 +87,15 @@ static GrB_Info load(dataset *set, const char *path, const dataset_files *files,
     return info;
 }
 
+bool dataset_has_features(const char *path)
+{
+    static const dataset_options defaults = {0};
+    dataset_files *files = ftb_new(NULL, 1, sizeof *files);
+    const bool has = files && dataset_find(files, path, &defaults) == GrB_SUCCESS && *files->features;
+    ftb_delete(files);
+    return has;
+}
+
 GrB_Info dataset_load(dataset *set, const char *path, const dataset_options *options)
 {
     static const dataset_options defaults = {0};

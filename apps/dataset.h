@@ -53,6 +53,8 @@ typedef struct dataset {
     int64_t part_count[DATASET_PARTS]; /* vertices in each */
 } dataset;
 
+/* Whether the folder at `path` holds features; false where there is no such folder. */
+bool dataset_has_features(const char *path);
 /* Loads the data set at `path`: a folder of the form of cora/ (edges.*, features.*, labels.*, split.*), one
  * of OGB's layout (raw/edge.csv.gz, ...), or a file with a graph. *set is filled on success only. FtB_error()
  * names the file, and the line where there is one. Memory is counted in the engaged context. FTB_IO,

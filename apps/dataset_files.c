@@ -3,8 +3,11 @@
 #include "io/mtx.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 bool dataset_is_folder(const char *path)
 {
@@ -124,6 +127,8 @@ GrB_Info dataset_find(dataset_files *files, const char *path, const dataset_opti
     if (strcmp(path, "-") == 0)
         return ftb_fail(GrB_INVALID_VALUE,
                         "a data set cannot come from standard input: its files are read in turn");
+    if (access(path, F_OK) != 0)
+        return ftb_fail(FTB_IO, "%s: cannot read: %s", path, strerror(errno));
     if (!dataset_is_folder(path)) {
         FTB_CHECK(copy(files->graph, path));
     } else {

@@ -1,7 +1,11 @@
 /* The options that train and predict share: data, and what a model is. */
 #include "train.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define FIELD(name) .offset = offsetof(learn_values, name)
 
@@ -114,5 +118,87 @@ int learn_begin(const learn_values *v, const char *name)
         return app_fail(APP_USAGE, "--teleport: %g is outside 0..1", v->teleport);
     if (v->plot && (!ending || (strcmp(ending, ".svg") != 0 && strcmp(ending, ".png") != 0)))
         return app_fail(APP_USAGE, "%s: a picture's name ends with .svg or .png", v->plot);
+    if (v->made > 0 && v->features)
+        return app_fail(APP_USAGE, "--make-features and --features exclude each other");
     return app_library_error(FtB_Context_set_deterministic(NULL, v->deterministic), APP_FAILURE);
+}
+
+int learn_check_made(const learn_values *v, const char *path)
+{
+    if (v->made > 0 && dataset_has_features(path))
+        return app_fail(APP_USAGE, "--make-features: %s has features", path);
+    return APP_OK;
+}
+
+int learn_check_kind(const learn_values *v, const model_kind *kind)
+{
+    const struct {
+        const char *option;
+        bool given, known;
+        const char *of;
+    } rows[] = {
+        {"aggregate", v->aggregate >= 0, strcmp(kind->name, "sage") == 0, "sage"},
+        {"hops", v->hops > 0, kind->hops > 0, "sgc and appnp"},
+        {"teleport", !isnan(v->teleport), strcmp(kind->name, "appnp") == 0, "appnp"},
+        {"heads", v->heads > 0, kind->attends, "gat, gatv2 and transformer"},
+    };
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++)
+        if (rows[r].given && !rows[r].known)
+            return app_fail(APP_USAGE, "--%s: no option of %s, but of %s", rows[r].option, kind->name,
+                            rows[r].of);
+    return APP_OK;
+}
+
+/* ---- files that are written */
+
+/* The folder that holds path, to be freed; NULL: out of memory. */
+static char *folder_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+}
+
+int learn_check_output(const char *name, const char *path)
+{
+    struct stat st;
+    if (!path)
+        return APP_OK;
+    if (!*path)
+        return app_fail(APP_USAGE, "--%s: the name is empty", name);
+    if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+        return app_fail(APP_OUTPUT, "%s: is a folder; --%s names a file", path, name);
+    char *folder = folder_of(path);
+    if (!folder)
+        return app_fail(APP_MEMORY, "out of memory");
+    int code = access(folder, W_OK | X_OK) == 0
+                   ? APP_OK /* better known before the work than after it */
+                   : app_fail(APP_OUTPUT, "%s: the folder %s cannot be written to", path, folder);
+    free(folder);
+    return code;
+}
+
+static bool same_inode(const char *a, const char *b)
+{
+    struct stat p, q;
+    return stat(a, &p) == 0 && stat(b, &q) == 0 && p.st_dev == q.st_dev && p.st_ino == q.st_ino;
+}
+
+/* One file, or what will be one: the same last name in the same folder. */
+static bool same_file(const char *a, const char *b)
+{
+    const char *p = strrchr(a, '/'), *q = strrchr(b, '/');
+    char *folder = folder_of(a), *other = folder_of(b);
+    const bool same =
+        strcmp(a, b) == 0 || same_inode(a, b) ||
+        (strcmp(p ? p + 1 : a, q ? q + 1 : b) == 0 && folder && other && same_inode(folder, other));
+    free(folder);
+    free(other);
+    return same;
+}
+
+int learn_check_apart(const char *name, const char *path, const char *other, const char *file)
+{
+    if (path && file && same_file(path, file))
+        return app_fail(APP_USAGE, "--%s and --%s name the same file, %s", name, other, path);
+    return APP_OK;
 }

@@ -104,6 +104,9 @@ static int take(const model *m, int at, FtB_Tensors t, const char *name)
         code = app_fail(APP_INPUT, "%s: tensor %s is %s; expected %s", FtB_Tensors_source(t), name,
                         shape_text(is, sizeof is, rank, shape),
                         shape_text(expected, sizeof expected, wanted_rank, wanted));
+    else if (X->type != FTB_FP32 && X->type != FTB_FP64 && X->type != FTB_FP16 && X->type != FTB_BF16)
+        code = app_fail(APP_INPUT, "%s: tensor %s is of %s; expected floating-point weights",
+                        FtB_Tensors_source(t), name, FtB_Type_name(X->type));
     for (int64_t e = 0; code == APP_OK && e < X->nrows * X->ncols; e++) {
         double value = ftb_get_real(X->data, X->type, e / X->ncols * X->ld + e % X->ncols);
         if (turned(p))

@@ -16,6 +16,14 @@ typedef struct learn_values {
 extern const option learn_options[];
 /* Checks them, and does as --deterministic says. name: of the subcommand. Returns an exit code. */
 int learn_begin(const learn_values *v, const char *name);
+/* --make-features of a folder that has some. The checks return exit codes after saying what is wrong. */
+int learn_check_made(const learn_values *v, const char *path);
+/* Options that the kind does not have. */
+int learn_check_kind(const learn_values *v, const model_kind *kind);
+/* The file that option --name writes; NULL: it was not given. */
+int learn_check_output(const char *name, const char *path);
+/* The files of --name, which is written, and of --other are two. */
+int learn_check_apart(const char *name, const char *path, const char *other, const char *file);
 
 typedef struct train_values {
     learn_values learn;

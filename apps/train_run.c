@@ -144,7 +144,11 @@ static int epochs(training *s)
     const double started = app_seconds();
     bool stop = false;
     int code = APP_OK;
-    s->run->epochs = calloc((size_t)(s->t->plan.epochs - s->run->first) + 1, sizeof *s->run->epochs);
+    const int64_t left = ftb_max(s->t->plan.epochs - s->run->first, 0);
+    if (s->t->resume && left == 0 && !s->t->values->learn.common.quiet)
+        fprintf(stderr, "%s: has %lld epochs; up to --epochs %lld none is left to train\n",
+                s->t->values->resume, (long long)s->run->first, (long long)s->t->plan.epochs);
+    s->run->epochs = calloc((size_t)left + 1, sizeof *s->run->epochs);
     if (!s->run->epochs)
         return app_fail(APP_MEMORY, "out of memory");
     while (code == APP_OK && !stop && s->run->count < s->t->plan.epochs && !app_signal()) {
@@ -254,8 +258,12 @@ static int resume(training *s)
     int code = model_take(&s->m, t);
     if (code != APP_OK)
         return code;
-    s->run->count = s->run->first = (int64_t)get_number(t, STATE "epoch", 0);
-    s->run->best = (int64_t)get_number(t, STATE "best-epoch", 0);
+    const double epoch = get_number(t, STATE "epoch", -1), best = get_number(t, STATE "best-epoch", 0);
+    if (!(epoch >= 0 && epoch < 0x1p40 && best >= 0 && best <= epoch))
+        return app_fail(APP_INPUT, "%s: its texts " STATE "epoch and " STATE "best-epoch are no epochs",
+                        FtB_Tensors_source(t));
+    s->run->count = s->run->first = (int64_t)epoch;
+    s->run->best = (int64_t)best;
     s->tape->run = (uint64_t)s->run->first; /* so that dropout draws what it would have drawn */
     info = FtB_Stopper_see(s->stopper, get_number(t, STATE "best", NAN), NULL);
     for (int64_t e = s->run->best + 1; e < s->run->first && info == GrB_SUCCESS; e++)

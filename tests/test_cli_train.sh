@@ -81,7 +81,23 @@ run 0 train data --resume half.safetensors --epochs 20 -q --save whole.safetenso
 same one.safetensors whole.safetensors
 run 0 train data --epochs 20 -q --seed 1 --save other.safetensors
 cmp -s one.safetensors other.safetensors && fail "another seed gives the same weights"
+# Nothing left to train: the model as it is
+for epochs in 0 3 12; do
+    run 0 train data --resume half.safetensors --epochs $epochs --save still.safetensors
+    says "half.safetensors: has 12 epochs; up to --epochs $epochs none is left to train"
+    same half.safetensors still.safetensors
+done
+run 0 train data --epochs 6 --model sage -q --save six.safetensors
+run 0 train data --resume six.safetensors --epochs 4 --metrics json -q
+silent
+holds out '"runs": ['
 run 3 train data --resume y.tsv
+# What a resumed run has from its file is not given anew
+for given in "--lr 0.1" "--weight-decay 0" "--hidden 16" "--layers 2" "--dropout 0" "--optimizer adam" "--seed 0" \
+    "--select loss" "--activation elu" "--make-features no" "--normalize row" --undirected "--heads 2"; do
+    run 2 train data --resume half.safetensors --epochs 13 $given
+    says "${given%% *}: a resumed run has that of half.safetensors"
+done
 run 0 train data --epochs 3 -q --weights-only --save bare.safetensors
 run 3 train data --resume bare.safetensors
 says "bare.safetensors: has no state to resume from"
@@ -132,6 +148,9 @@ safetensors more.safetensors "$(printf %s "$names" | sed 's/convs.0.bias/convs.0
 run 3 predict g.mtx --features f.csv --load more.safetensors
 says "more.safetensors"
 says "convs.0.bias"
+safetensors whole.safetensors "$(printf %s "$names" | sed 's/F32","shape":\[2\],/I32","shape":[2],/')" "$one" "$zero" "$zero" "$zero"
+run 3 predict g.mtx --features f.csv --load whole.safetensors
+says "whole.safetensors: tensor convs.0.bias is of int32; expected floating-point weights"
 head -c 200 a.safetensors >cut.safetensors
 run 3 predict data --load cut.safetensors
 says "cut.safetensors"
@@ -146,6 +165,53 @@ run 2 train data --dropout 1
 says "--dropout: 1 is outside"
 run 2 train data --plot curve.pdf
 says "ends with .svg or .png"
+# Two files of one name
+cp a.safetensors same.svg
+run 2 train data --epochs 2 --save same.svg --plot ./same.svg
+says "--plot and --save name the same file"
+run 2 train data --epochs 2 --save new.svg --plot ./new.svg
+[ ! -e new.svg ] || fail "train: new.svg is written"
+run 2 train data --resume same.svg --plot same.svg
+run 2 predict data --load same.svg --plot same.svg
+same same.svg a.safetensors
+cp a.safetensors same.tsv
+run 2 predict data --load same.tsv -o same.tsv
+says "--output and --load name the same file"
+same same.tsv a.safetensors
+# Options of other kinds
+run 2 train data --aggregate max
+says "--aggregate: no option of gcn, but of sage"
+run 2 train data --model gin --aggregate sum
+run 2 train data --model gat --hops 3
+says "--hops: no option of gat, but of sgc and appnp"
+run 2 train data --model sgc --teleport 0.2
+says "--teleport: no option of sgc, but of appnp"
+run 2 train data --model sage --heads 2
+says "--heads: no option of sage"
+run 2 train data --output-heads 2
+says "--output-heads: no option of gcn"
+run 2 predict data --load a.safetensors --aggregate max
+says "--aggregate: no option of gcn"
+run 2 predict data --load a.safetensors --heads 2
+# Features that are there are not made
+run 2 train data --make-features one-hot
+says "--make-features: data has features"
+run 2 train g.mtx --features f.csv --make-features degree
+says "exclude each other"
+run 2 predict data --load a.safetensors --make-features degree
+says "--make-features: data has features"
+# Paths that cannot be
+run 3 train nosuch
+says "nosuch: cannot read: No such file or directory"
+run 3 predict nosuch.mtx --load a.safetensors
+says "nosuch.mtx: cannot read: No such file or directory"
+run 2 predict data --load a.safetensors -o p.xyz
+says "p.xyz: the name's ending is none of"
+run 2 predict data --load a.safetensors -o p.npz
+run 5 train data --save data
+says "data: is a folder"
+run 5 predict data --load a.safetensors -o nowhere/p.tsv
+says "the folder nowhere/ cannot be written to"
 run 3 train g.mtx --features f.csv
 run 5 train data --save nowhere/m.safetensors
 says "the folder nowhere/ cannot be written to"

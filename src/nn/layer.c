@@ -20,6 +20,15 @@ static const ftb_layer_kind *kind_of(const char *name)
     return NULL;
 }
 
+static GrB_Info unknown_kind(const char *name)
+{
+    char known[512] = "";
+    size_t at = 0;
+    for (int k = 0; k < NKINDS && at < sizeof known; k++)
+        at += (size_t)snprintf(known + at, sizeof known - at, "%s%s", k > 0 ? ", " : "", kinds[k]->name);
+    return ftb_fail(GrB_INVALID_VALUE, "FtB_Layer_new: unknown kind '%s'; known: %s", name, known);
+}
+
 /* ---- options */
 
 static GrB_Info copy_text(FtB_Context ctx, const char **text)
@@ -203,7 +212,7 @@ GrB_Info FtB_Layer_new(FtB_Layer *layer, const char *kind, int64_t in, int64_t o
     *layer = NULL;
     const ftb_layer_kind *found = kind_of(kind);
     if (!found)
-        return ftb_fail(GrB_INVALID_VALUE, "FtB_Layer_new: unknown kind '%s'", kind);
+        return unknown_kind(kind);
     if (in < 1 || out < 1)
         return ftb_fail(GrB_INVALID_VALUE, "FtB_Layer_new: %lld to %lld columns; expected at least 1",
                         (long long)in, (long long)out);
