@@ -74,43 +74,41 @@ static inline float ftb_float_of(uint32_t bits)
     return x;
 }
 
-/* exp(x) = 2^k (1 + r + r^2 p(r)), as ftb_exp_parts; p is Cephes's. The two parts of ln 2 make k ln 2 exact;
- * 2^k is applied in two halves, so that results may be subnormal, or overflow. */
+#define FTB_EXP_MAGIC 0x1.8p23F /* rounds to a whole number when it is added */
+/* q of exp(x) = 2^k (1 + q), q = r + r^2 p(r), as ftb_exp_parts; p is Cephes's. The two parts of ln 2 make
+ * k ln 2 exact. k is in the low bits of *shifted. */
+static inline float ftb_exp_part_f32(float x, float *shifted)
+{
+    const float ln2_high = 0.693359375F, ln2_low = -2.12194440e-4F;
+    *shifted = x * 0x1.715476p+0F + FTB_EXP_MAGIC;
+    float n = *shifted - FTB_EXP_MAGIC, r = (x - n * ln2_high) - n * ln2_low;
+    float p = 1.9875691500e-4F;
+    p = p * r + 1.3981999507e-3F;
+    p = p * r + 8.3334519073e-3F;
+    p = p * r + 4.1665795894e-2F;
+    p = p * r + 1.6666665459e-1F;
+    p = p * r + 5.0000001201e-1F;
+    return r + r * r * p;
+}
+/* 2^k is applied in two halves, so that results may be subnormal, or overflow. */
 static inline float ftb_exp_f32(float x)
 {
-    const float magic = 0x1.8p23F, ln2_high = 0.693359375F, ln2_low = -2.12194440e-4F;
     x = x < -104 ? -104 : x;
     x = x > 89 ? 89 : x;
-    float shifted = x * 0x1.715476p+0F + magic, n = shifted - magic;
-    float r = (x - n * ln2_high) - n * ln2_low;
-    float p = 1.9875691500e-4F;
-    p = p * r + 1.3981999507e-3F;
-    p = p * r + 8.3334519073e-3F;
-    p = p * r + 4.1665795894e-2F;
-    p = p * r + 1.6666665459e-1F;
-    p = p * r + 5.0000001201e-1F;
-    float y = 1 + (r + r * r * p);
-    int32_t k = (int32_t)(ftb_bits_f32(shifted) - ftb_bits_f32(magic)), half = k >> 1;
+    float shifted, y = 1 + ftb_exp_part_f32(x, &shifted);
+    int32_t k = (int32_t)(ftb_bits_f32(shifted) - ftb_bits_f32(FTB_EXP_MAGIC)), half = k >> 1;
     return y * ftb_float_of((uint32_t)(half + 127) << 23) * ftb_float_of((uint32_t)(k - half + 127) << 23);
 }
-/* 2^k q + (2^k - 1) with q = exp(r) - 1, as above; half of 2^k is applied, so that it does not overflow
- * before the result does, and not where k is 0, so that tiny results keep their bits. */
+/* 2^k q + (2^k - 1); half of 2^k is applied, so that it does not overflow before the result does, and not
+ * where k is 0, so that tiny results keep their bits. */
 static inline float ftb_expm1_f32(float x)
 {
-    const float magic = 0x1.8p23F, ln2_high = 0.693359375F, ln2_low = -2.12194440e-4F;
-    float cut = x < -30 ? -30 : x;
+    float cut = x < -30 ? -30 : x, shifted;
     cut = cut > 89 ? 89 : cut;
-    float shifted = cut * 0x1.715476p+0F + magic, n = shifted - magic;
-    float r = (cut - n * ln2_high) - n * ln2_low;
-    float p = 1.9875691500e-4F;
-    p = p * r + 1.3981999507e-3F;
-    p = p * r + 8.3334519073e-3F;
-    p = p * r + 4.1665795894e-2F;
-    p = p * r + 1.6666665459e-1F;
-    p = p * r + 5.0000001201e-1F;
-    float q = r + r * r * p, half = ftb_float_of((ftb_bits_f32(shifted) - ftb_bits_f32(magic) + 126) << 23);
+    float q = ftb_exp_part_f32(cut, &shifted);
+    float half = ftb_float_of((ftb_bits_f32(shifted) - ftb_bits_f32(FTB_EXP_MAGIC) + 126) << 23);
     float y = 2 * (half * q + (half - 0.5F));
-    return n == 0 ? q : y;
+    return shifted == FTB_EXP_MAGIC ? q : y;
 }
 static inline float ftb_log_f32(float x) { return (float)ftb_log_all(x); }
 static inline float ftb_log2_f32(float x) { return (float)(ftb_log_all(x) * 0x1.71547652b82fep+0); }
