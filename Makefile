@@ -42,7 +42,7 @@ bench: all
 	@bench/project.sh
 
 format:
-	clang-format -i $$(git ls-files '*.c' '*.h')
+	clang-format -i $$(git ls-files '*.c' '*.h' '*.cu' '*.cuh' 'bench/*.cpp')
 
 docs:
 	mkdir -p build/docs && doxygen Doxyfile

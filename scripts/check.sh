@@ -14,7 +14,7 @@ build() { # preset, targets...
         { tail -60 "build/$preset/build.log"; return 1; }
 }
 
-format() { git ls-files '*.c' '*.h' | xargs clang-format --dry-run -Werror; }
+format() { git ls-files '*.c' '*.h' '*.cu' '*.cuh' 'bench/*.cpp' | xargs clang-format --dry-run -Werror; }
 links() { scripts/check_links; }
 includes() { scripts/check_includes; }
 tables() { scripts/check_tables; }
@@ -25,6 +25,13 @@ docs() {
 symbols() {
     build release featblas_shared
     scripts/check_symbols build/release
+}
+gpu() { # the program that measures a GPU: its kernels on the CPU, its graphs beside ours; all compiled where nvcc is
+    build release featblas_command
+    bench/gpu/run.sh emulate
+    bench/gpu/run.sh graphs build/release/featblas
+    bench/gpu/report --check
+    if command -v nvcc > /dev/null; then ARCHS=90 bench/gpu/run.sh compile; else echo "gpu: nvcc is not there; not compiled for a GPU"; fi
 }
 asan() { # all tests under the address and undefined-behaviour sanitizers
     build asan-ubsan
@@ -47,7 +54,7 @@ if [ $# = 1 ]; then
     exit
 fi
 failed=""
-for check in ${*:-format links includes tables docs symbols asan tsan tidy}; do
+for check in ${*:-format links includes tables docs symbols gpu asan tsan tidy}; do
     "$0" "$check" || failed="$failed $check"
 done
 [ -z "$failed" ] || { echo "== failed:$failed"; exit 1; }
