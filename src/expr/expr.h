@@ -149,6 +149,9 @@ struct FtB_Op_opaque {
 /* Slots, resolved to a handle that the caller owns and frees with FtB_Semiring_free / FtB_Op_free:
  * FtB_Semiring (also immortal), GrB_Semiring built-in, text. */
 GrB_Info ftb_arg_semiring(FtB_Semiring *s, FtB_Arg arg, const char *name);
+/* What results of a semiring over a GraphBLAS domain, computed in `type`, wrap to: a domain of fewer bits
+ * where both are integers (comparisons of integers give truths); 0: they do not. */
+FtB_Type ftb_semiring_wraps_to(const struct FtB_Semiring_opaque *s, FtB_Type type);
 /* FtB_Op, GrB_BinaryOp built-in, text; optional: NULL for an empty slot. */
 GrB_Info ftb_arg_op(FtB_Op *op, FtB_Arg arg, const char *name, bool optional);
 /* Appends the bound names to names[] (room for `room`), and their constant operands (scalars: stride 0,

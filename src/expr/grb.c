@@ -340,6 +340,18 @@ GrB_Info ftb_semiring_from_grb(char *text, FtB_Type *domain, GrB_Semiring semiri
     return unknown(name, "GrB_Semiring");
 }
 
+GrB_Semiring ftb_grb_semiring(int64_t at)
+{
+    const int64_t count = (int64_t)(sizeof semirings / sizeof *semirings);
+    if (at < count)
+        return *semirings[at].handle;
+#ifdef GxB_IMPLEMENTATION
+    if (at - count < (int64_t)(sizeof positional / sizeof *positional))
+        return *positional[at - count].handle;
+#endif
+    return NULL;
+}
+
 GrB_Info ftb_op_from_grb(char *text, FtB_Type *domain, GrB_BinaryOp op, const char *name)
 {
     writer w = {text, 0};

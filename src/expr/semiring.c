@@ -189,6 +189,12 @@ GrB_Info FtB_Semiring_free(FtB_Semiring *s)
     return GrB_SUCCESS;
 }
 
+FtB_Type ftb_semiring_wraps_to(const struct FtB_Semiring_opaque *s, FtB_Type type)
+{
+    bool narrow = ftb_type_integer(s->domain) && ftb_type_integer(type) && ftb_type_bits(s->domain) < 64;
+    return narrow ? s->domain : (FtB_Type)0;
+}
+
 GrB_Info ftb_arg_semiring(FtB_Semiring *s, FtB_Arg arg, const char *name)
 {
     char text[FTB_GRB_TEXT];

@@ -76,10 +76,7 @@ GrB_Info ftb_finish_compile(ftb_finish *f, ftb_product *product, const char *epi
 {
     f->in_type = f->out_type = product->sum_type;
     f->in_width = f->out_width = product->width;
-    FtB_Type domain = product->semiring->domain;
-    f->wrap = domain && ftb_type_integer(domain) && ftb_type_bits(domain) < 64 && !product->want_arg
-                  ? domain
-                  : (FtB_Type)0;
+    f->wrap = ftb_semiring_wraps_to(product->semiring, f->in_type);
     f->rows = &product->rows;
     f->cols = &product->cols;
     if (epilogue) {

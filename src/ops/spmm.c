@@ -190,6 +190,19 @@ static GrB_Info repeat_columns(call *c)
     return info;
 }
 
+/* Whole numbers were summed in 64 bits, which a GraphBLAS domain may not have. */
+static void wrap_result(const call *c)
+{
+    const ftb_spmm_result *t = &c->result;
+    const FtB_Type domain = ftb_semiring_wraps_to(c->semiring, t->type);
+#pragma omp parallel for schedule(static) num_threads(ftb_threads_for(c->ctx, c->p->nrows))
+    for (int64_t i = 0; i < (domain ? c->p->nrows : 0); i++) {
+        char *row = (char *)t->values + (size_t)(i * t->ld) * FtB_Type_size(t->type);
+        ftb_cast(row, domain, row, t->type, t->ncols); /* in place: down, and up again */
+        ftb_cast(row, t->type, row, domain, t->ncols);
+    }
+}
+
 static GrB_Info compute(call *c, bool plan_only, bool measure)
 {
     ftb_spmm_request request = {.message = &c->message,
@@ -209,7 +222,10 @@ static GrB_Info compute(call *c, bool plan_only, bool measure)
             return info;
     }
     GrB_Info info = ftb_spmm_message(&c->result, &request);
-    return info == GrB_SUCCESS && c->repeated && !plan_only ? repeat_columns(c) : info;
+    if (info != GrB_SUCCESS || plan_only)
+        return info;
+    wrap_result(c);
+    return c->repeated ? repeat_columns(c) : GrB_SUCCESS;
 }
 
 static void write_pieces(const ftb_block_writer *writer, FtB_Block C, const void *T, FtB_Type type,
