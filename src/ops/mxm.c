@@ -6,6 +6,8 @@ typedef struct call {
     FtB_Matrix C; /* NULL: sink */
     FtB_Sink sink;
     FtB_Matrix M, A, B;
+    FtB_Matrix E;     /* of FtB_mxm_arg */
+    FtB_Sink winners; /* ours: collects E */
     FtB_Op accum;
     ftb_flags flags;
     FtB_Context ctx;
@@ -47,23 +49,27 @@ done:
     return info;
 }
 
-/* Everything up to the plan. want_arg: the winning k in place of the value. */
-static GrB_Info prepare_call(call *c, FtB_Arg semiring, bool want_arg)
+static GrB_Info check_shape(FtB_Matrix C, const char *name, const ftb_spgemm *p)
+{
+    if (!C || (C->pattern->nrows == p->nrows && C->pattern->ncols == p->ncols))
+        return GrB_SUCCESS;
+    return ftb_fail(GrB_DIMENSION_MISMATCH, "%s: %lld x %lld; expected %lld x %lld, the shape of A x B", name,
+                    (long long)C->pattern->nrows, (long long)C->pattern->ncols, (long long)p->nrows,
+                    (long long)p->ncols);
+}
+
+/* Everything up to the plan. */
+static GrB_Info prepare_call(call *c, FtB_Arg semiring)
 {
     GrB_Info info;
     FtB_Semiring s = NULL;
     FTB_CHECK(ftb_arg_semiring(&s, semiring, "semiring"));
     FTB_CHECK(ftb_product_new(&c->product, c->ctx, &s, c->A, c->flags.transpose0, c->B, c->flags.transpose1));
     ftb_product *product = c->product;
-    int64_t nrows = product->p.nrows, ncols = product->p.ncols;
-    if (c->C && (c->C->pattern->nrows != nrows || c->C->pattern->ncols != ncols)) {
-        info = ftb_fail(GrB_DIMENSION_MISMATCH, "C: %lld x %lld; expected %lld x %lld, the shape of A x B",
-                        (long long)c->C->pattern->nrows, (long long)c->C->pattern->ncols, (long long)nrows,
-                        (long long)ncols);
-        goto done;
-    }
+    FTB_CHECK(check_shape(c->C, "C", &product->p));
+    FTB_CHECK(check_shape(c->E, "E", &product->p));
     if (c->M)
-        FTB_CHECK(ftb_mask_check(c->M, &c->flags, nrows, ncols));
+        FTB_CHECK(ftb_mask_check(c->M, &c->flags, product->p.nrows, product->p.ncols));
     if (c->M && !c->flags.complement && !product->right->wide) {
         product->mask = c->M;
         product->mask_flags = &c->flags;
@@ -72,19 +78,17 @@ static GrB_Info prepare_call(call *c, FtB_Arg semiring, bool want_arg)
         info = ftb_fail(GrB_INVALID_VALUE, "M: a sink takes masks over fewer than 2^31 columns");
         goto done;
     }
-    product->want_arg = want_arg;
+    product->winners = c->winners;
     product->reserve = c->sink ? FTB_SINK_RESERVE : 0;
     FTB_CHECK(ftb_product_message(product, NULL, NULL, NULL, false));
     product->facts.slot_only = product->mask && (c->sink || product->message.used[FTB_NAME_M]);
-    if (want_arg)
-        product->sum_type = FTB_INT64;
     FTB_CHECK(ftb_finish_compile(&product->finish, product, NULL, NULL));
 done:
     FtB_Semiring_free(&s);
     return info;
 }
 
-/* Runs the product into a sink that was begun here. */
+/* Runs the product into a sink, and winners into theirs, all begun here. */
 GrB_Info ftb_product_to_sink(ftb_product *product, FtB_Sink sink, bool symmetric)
 {
     ftb_sink_shape shape = {.ctx = product->ctx,
@@ -95,14 +99,22 @@ GrB_Info ftb_product_to_sink(ftb_product *product, FtB_Sink sink, bool symmetric
                             .width = product->finish.out_width,
                             .base = 1,
                             .symmetric = symmetric};
+    ftb_sink_shape indices = shape;
+    indices.type = FTB_INT64;
     GrB_Info info = ftb_sink_begin(sink, &shape);
     if (info != GrB_SUCCESS)
         return info;
-    info = ftb_product_run(product, sink);
-    if (info == GrB_SUCCESS)
-        info = ftb_sink_end(sink);
-    if (info != GrB_SUCCESS)
+    if (product->winners)
+        FTB_CHECK(ftb_sink_begin(product->winners, &indices));
+    FTB_CHECK(ftb_product_run(product, sink));
+    if (product->winners)
+        FTB_CHECK(ftb_sink_end(product->winners));
+    info = ftb_sink_end(sink);
+done:
+    if (info != GrB_SUCCESS) {
         ftb_sink_abort(sink);
+        ftb_sink_abort(product->winners);
+    }
     return info;
 }
 
@@ -141,6 +153,7 @@ static GrB_Info end_call(call *c, GrB_Info info)
     if (info == FTB_CANCELLED)
         ftb_cancel_clear(c->ctx);
     ftb_product_delete(c->product);
+    FtB_Sink_free(&c->winners);
     FtB_Op_free(&c->accum);
     return info;
 }
@@ -154,7 +167,7 @@ GrB_Info(FtB_mxm)(FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB_Arg semiring, FtB_Arg
     if (B.kind == FTB_KIND_BLOCK)
         return ftb_spmm(C, (FtB_Arg){0}, M, accum, semiring, A, B, desc);
     FTB_CHECK(read_slots(&c, C, M, accum, A, B, desc));
-    FTB_CHECK(prepare_call(&c, semiring, false));
+    FTB_CHECK(prepare_call(&c, semiring));
     info = run_call(&c);
 done:
     return end_call(&c, info);
@@ -173,7 +186,7 @@ GrB_Info(FtB_mxm_plan)(FtB_Plan *plan, FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB_
     if (B.kind == FTB_KIND_BLOCK)
         return ftb_spmm_plan_call(plan, C, M, accum, semiring, A, B, desc, effort);
     FTB_CHECK(read_slots(&c, C, M, accum, A, B, desc));
-    FTB_CHECK(prepare_call(&c, semiring, false));
+    FTB_CHECK(prepare_call(&c, semiring));
     FTB_CHECK(ftb_plan_apply(c.product, c.flags.plan, true));
     if (effort == FTB_MEASURE)
         FTB_CHECK(ftb_plan_measure(c.product));
@@ -204,50 +217,45 @@ static GrB_Info through_mask(FtB_Matrix *T, FtB_Matrix M, const ftb_flags *flags
     return GrB_SUCCESS;
 }
 
+static GrB_Info read_winners(call *c, FtB_Arg E)
+{
+    GrB_Info info = ftb_arg_matrix(&c->E, E, "E", false);
+    if (info != GrB_SUCCESS)
+        return info;
+    if (!c->C)
+        return ftb_fail(GrB_DOMAIN_MISMATCH, "C: a sink; expected an FtB_Matrix");
+    if (c->E->type != FTB_INT64 || c->E == c->C)
+        return ftb_fail(GrB_DOMAIN_MISMATCH, "E: dtype %s; expected an INT64 matrix other than C",
+                        FtB_Type_name(c->E->type));
+    return GrB_SUCCESS;
+}
+
 GrB_Info(FtB_mxm_arg)(FtB_Arg C, FtB_Arg E, FtB_Arg M, FtB_Arg semiring, FtB_Arg A, FtB_Arg B, FtB_Arg desc)
 {
-    call values = {0}, winners = {0};
+    call c = {0};
     FtB_Matrix T = NULL, W = NULL;
     FtB_Arg none = {0};
     GrB_Info info;
     if (A.kind != FTB_KIND_BLOCK && B.kind == FTB_KIND_BLOCK)
         return ftb_spmm(C, E, M, none, semiring, A, B, desc);
-    FTB_CHECK(read_slots(&values, C, M, none, A, B, desc));
-    FTB_CHECK(read_slots(&winners, E, M, none, A, B, desc));
-    if (!values.C || !winners.C) {
-        info = ftb_fail(GrB_DOMAIN_MISMATCH, "%s: a sink; expected an FtB_Matrix", values.C ? "E" : "C");
-        goto done;
+    FTB_CHECK(read_slots(&c, C, M, none, A, B, desc));
+    FTB_CHECK(read_winners(&c, E));
+    c.flags.replace = true;
+    FTB_CHECK(ftb_sink_matrix(&c.winners, c.E->ctx, &W, FTB_INT64));
+    FTB_CHECK(prepare_call(&c, semiring));
+    FTB_CHECK(ftb_plan_apply(c.product, c.flags.plan, false));
+    FTB_CHECK(ftb_product_prepare(c.product));
+    FTB_CHECK(ftb_product_to_matrix(&T, c.product, c.C->type));
+    if (c.M || c.flags.complement) { /* both through the mask before either output changes */
+        FTB_CHECK(through_mask(&T, c.M, &c.flags));
+        FTB_CHECK(through_mask(&W, c.M, &c.flags));
     }
-    if (winners.C->type != FTB_INT64 || winners.C == values.C) {
-        info = ftb_fail(GrB_DOMAIN_MISMATCH, "E: dtype %s; expected an INT64 matrix other than C",
-                        FtB_Type_name(winners.C->type));
-        goto done;
-    }
-    values.flags.replace = winners.flags.replace = true;
-    FTB_CHECK(prepare_call(&values, semiring, false));
-    if (values.product->reducer.monoid != FTB_MIN && values.product->reducer.monoid != FTB_MAX) {
-        info = ftb_fail(GrB_INVALID_VALUE, "semiring: the reducer is %s; expected min or max",
-                        ftb_monoid_name(values.product->reducer.monoid));
-        goto done;
-    }
-    FTB_CHECK(prepare_call(&winners, semiring, true));
-    FTB_CHECK(ftb_plan_apply(values.product, values.flags.plan, false));
-    FTB_CHECK(ftb_product_prepare(values.product));
-    FTB_CHECK(ftb_plan_apply(winners.product, NULL, false));
-    FTB_CHECK(ftb_product_prepare(winners.product));
-    FTB_CHECK(ftb_product_to_matrix(&T, values.product, values.C->type));
-    FTB_CHECK(ftb_product_to_matrix(&W, winners.product, FTB_INT64));
-    if (values.M || values.flags.complement) { /* both through the mask before either output changes */
-        FTB_CHECK(through_mask(&T, values.M, &values.flags));
-        FTB_CHECK(through_mask(&W, winners.M, &winners.flags));
-    }
-    FTB_CHECK(ftb_matrix_become(values.C, T));
+    FTB_CHECK(ftb_matrix_become(c.C, T));
     T = NULL;
-    FTB_CHECK(ftb_matrix_become(winners.C, W));
+    FTB_CHECK(ftb_matrix_become(c.E, W));
     W = NULL;
 done:
     FtB_Matrix_free(&T);
     FtB_Matrix_free(&W);
-    end_call(&winners, info);
-    return end_call(&values, info);
+    return end_call(&c, info);
 }

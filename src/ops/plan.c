@@ -119,13 +119,14 @@ GrB_Info ftb_plan_sddmm_wisely(ftb_sddmm_plan *choices, const ftb_sddmm_facts *f
                                                           : ftb_plan_sddmm(choices, facts, plan);
 }
 
-/* What must be the same for a plan to be used; values may change. */
+/* What must be the same for a plan to be used; values may change. A product whose winners are wanted, too, is
+ * not mirrored, and takes the plan that was made without. */
 static bool same_product(const ftb_spgemm_facts *a, const ftb_spgemm_facts *b)
 {
     return a->nrows == b->nrows && a->ncols == b->ncols && a->ninner == b->ninner && a->avals == b->avals &&
            a->bvals == b->bvals && a->products <= b->products && a->products >= b->products &&
-           a->longest_row == b->longest_row && a->symmetric == b->symmetric && a->masked == b->masked &&
-           a->half_wanted == b->half_wanted && a->value_bytes == b->value_bytes;
+           a->longest_row == b->longest_row && (a->symmetric == b->symmetric || b->winner_bytes > 0) &&
+           a->masked == b->masked && a->half_wanted == b->half_wanted && a->value_bytes == b->value_bytes;
 }
 
 GrB_Info ftb_plan_apply(ftb_product *product, FtB_Plan plan, bool estimate)

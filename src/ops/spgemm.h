@@ -107,7 +107,7 @@ typedef struct ftb_product {
     bool constant;             /* idempotent reducer of a constant: h is the constant */
     char constant_value[8];    /* in sum_type */
     int64_t reserve;           /* bytes that the plan leaves to the sink */
-    bool want_arg;             /* emit the winning k instead of h */
+    FtB_Sink winners;          /* also gets the winning k of every entry; borrowed; NULL: not wanted */
     ftb_pattern *left, *right; /* retained; transposed where asked */
     FtB_Matrix A, B;           /* borrowed */
     const int64_t *left_from;  /* left entry -> entry of A; NULL: the same */
@@ -156,10 +156,11 @@ typedef struct ftb_worker {
     ftb_row dense, hash;  /* dense serves DENSE, LIST and SLOT */
     int64_t buckets;
     ftb_spgemm_kernel kernel[FTB_NLOCATE];
-    uint32_t *cells; /* of the row being emitted, in column order */
-    uint64_t *sort;  /* 2 x longest row */
-    uint64_t *words; /* 2 bitmaps over ids */
-    void *h;         /* raw row, before finish */
+    uint32_t *cells;  /* of the row being emitted, in column order */
+    uint64_t *sort;   /* 2 x longest row */
+    uint64_t *words;  /* 2 bitmaps over ids */
+    void *h;          /* raw row, before finish */
+    int64_t *winners; /* where the row's winning k go; NULL: not wanted */
     struct ftb_message_batch *batch;
     struct ftb_finisher *finisher;
 } ftb_worker;
@@ -169,6 +170,7 @@ typedef struct ftb_chunk {
     int64_t row0, nrows, room, nvals; /* entries */
     int64_t *rowptr;
     void *cols, *values;  /* index type of the product; out_type x out_width */
+    int64_t *winners;     /* of the entries, or NULL */
     ftb_row_stats *stats; /* of each row, when rows are only counted; then nvals is 0 */
 } ftb_chunk;
 

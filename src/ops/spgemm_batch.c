@@ -1,6 +1,8 @@
 /* Rows of products whose message is a program or a C function: operands are laid side by side for up to
  * FTB_BATCH products, the message is evaluated for all of them, and the results are reduced into cells.
  * Long lists are not copied: the program reads them where they are. */
+#include "expr/reduce.h"
+#include "expr/scalar.h"
 #include "ops/spgemm.h"
 
 #define DIRECT 192 /* products of one left entry from which copying costs more than another call */
@@ -100,15 +102,8 @@ static void combine_one(const ftb_product *product, ftb_row *row, uint32_t cell,
     int64_t width = product->width;
     size_t size = FtB_Type_size(type) * (size_t)width;
     char *h = (char *)row->acc + cell * size;
-    if (row->arg && !product->reducer.mean) { /* min or max of width 1: the winner's k */
-        char before[8];
-        memcpy(before, h, size);
-        if (fresh)
-            memcpy(h, z, size);
-        else
-            ftb_monoid_apply(product->reducer.monoid, type, h, z, 1);
-        if (fresh || memcmp(before, h, size) != 0)
-            row->arg[cell] = k;
+    if (product->winners) { /* min or max of width 1: the winner's k */
+        ftb_segment_arg(product->reducer.monoid, type, h, &row->arg[cell], z, 1, 1, k, fresh);
         return;
     }
     if (row->arg)
@@ -155,14 +150,14 @@ static inline bool freshen(ftb_row *row, uint32_t cell, bool list)
             h[cell[t]] = (expression);                                                                       \
         }                                                                                                    \
     }
-/* `zero` is the identity, or z for min and max, where NaN loses to every number. */
+/* `zero` is the identity, or z for min and max. */
 COMBINE(plus_f32, float, 0, x + z)
 COMBINE(plus_f64, double, 0, x + z)
 COMBINE(plus_i64, uint64_t, 0, x + z)
-COMBINE(min_f32, float, z, (z < x || x != x) ? z : x)
-COMBINE(min_f64, double, z, (z < x || x != x) ? z : x)
-COMBINE(max_f32, float, z, (z > x || x != x) ? z : x)
-COMBINE(max_f64, double, z, (z > x || x != x) ? z : x)
+COMBINE(min_f32, float, z, FTB_LEAST(x, z))
+COMBINE(min_f64, double, z, FTB_LEAST(x, z))
+COMBINE(max_f32, float, z, FTB_GREATEST(x, z))
+COMBINE(max_f64, double, z, FTB_GREATEST(x, z))
 
 typedef void (*combiner)(ftb_row *row, int64_t n, const uint32_t *cell, const void *messages, bool list);
 
@@ -177,7 +172,7 @@ static combiner combiner_of(const ftb_product *product)
         {FTB_PLUS, FTB_UINT64, plus_i64}, {FTB_MIN, FTB_FP32, min_f32},   {FTB_MIN, FTB_FP64, min_f64},
         {FTB_MAX, FTB_FP32, max_f32},     {FTB_MAX, FTB_FP64, max_f64},
     };
-    if (product->width != 1 || product->reducer.mean || product->reducer.arg || product->want_arg)
+    if (product->width != 1 || product->reducer.mean || product->winners)
         return NULL;
     for (size_t t = 0; t < sizeof table / sizeof table[0]; t++)
         if (table[t].monoid == product->reducer.monoid && table[t].type == product->sum_type)

@@ -49,10 +49,10 @@ static GrB_Info make_row(ftb_row *row, const ftb_product *product, int64_t ncell
     row->list = ftb_new(p->ctx, ncells + 1, sizeof *row->list);
     if (program)
         row->mark = ftb_new0(p->ctx, ncells, 1);
-    if (product->reducer.arg || product->want_arg || product->reducer.mean)
+    const bool arg = product->winners || product->reducer.mean;
+    if (arg)
         row->arg = ftb_new(p->ctx, ncells, sizeof *row->arg);
-    if (!row->acc || !row->list || (program && !row->mark) ||
-        ((product->reducer.arg || product->want_arg || product->reducer.mean) && !row->arg))
+    if (!row->acc || !row->list || (program && !row->mark) || (arg && !row->arg))
         return ftb_nomem();
     clear_cells(p, row->acc, rounded);
     return GrB_SUCCESS;
@@ -309,10 +309,9 @@ static void read_cells(const ftb_worker *w, const ftb_row *row, int64_t n, void 
     const ftb_spgemm *p = &product->p;
     const uint32_t *cells = w->cells;
     int64_t width = product->dual ? 2 : product->width;
-    if (product->want_arg) {
-        for (int64_t t = 0; t < n; t++)
-            ((int64_t *)h)[t] = row->arg[cells[t]];
-    } else if (product->constant) {
+    for (int64_t t = 0; t < n && w->winners; t++)
+        w->winners[t] = row->arg[cells[t]];
+    if (product->constant) {
         size_t size = FtB_Type_size(product->sum_type);
         for (int64_t t = 0; t < n; t++)
             memcpy((char *)h + (size_t)t * size, product->constant_value, size);

@@ -28,7 +28,8 @@ static int64_t row_room(const ftb_product *product, int64_t i)
 GrB_Info ftb_schedule_make(ftb_schedule *s, const ftb_product *product)
 {
     const ftb_spgemm_plan *plan = &product->plan;
-    int64_t entry = product->facts.index_bytes + product->facts.value_bytes, nrows = product->p.nrows;
+    const ftb_spgemm_facts *facts = &product->facts;
+    int64_t entry = facts->index_bytes + facts->value_bytes + facts->winner_bytes, nrows = product->p.nrows;
     int64_t most_rows = plan->chunk_rows > 0 ? plan->chunk_rows : INT64_MAX;
     int64_t most_entries = ftb_max(plan->chunk_bytes / entry, 1);
     *s = (ftb_schedule){0};
@@ -137,6 +138,7 @@ static GrB_Info fill_chunk(crew *c, slot *s, ftb_worker *w)
         if (ftb_cancelled(line->product->ctx))
             return GrB_SUCCESS; /* reported by the delivery's progress call */
         w->stats = line->counts ? &chunk->stats[i - chunk->row0] : NULL;
+        w->winners = chunk->winners ? chunk->winners + n : NULL;
         n += line->make(line->state, w, i, (char *)chunk->cols + (size_t)n * index,
                         (char *)chunk->values + (size_t)n * entry);
         chunk->rowptr[i - chunk->row0 + 1] = n;
@@ -217,9 +219,13 @@ static GrB_Info make_crew(crew *c, int threads)
         chunk->rowptr = ftb_new(ctx, line->schedule->rows + 1, sizeof *chunk->rowptr);
         chunk->cols = ftb_new(ctx, chunk->room + FTB_SWEEP_ROOM, index);
         chunk->values = ftb_new(ctx, chunk->room + FTB_SWEEP_ROOM, entry);
+        const bool winners = line->product->winners != NULL;
         if (line->counts)
             chunk->stats = ftb_new(ctx, line->schedule->rows, sizeof *chunk->stats);
-        if (!chunk->rowptr || !chunk->cols || !chunk->values || (line->counts && !chunk->stats))
+        if (winners)
+            chunk->winners = ftb_new(ctx, chunk->room, sizeof *chunk->winners);
+        if (!chunk->rowptr || !chunk->cols || !chunk->values || (line->counts && !chunk->stats) ||
+            (winners && !chunk->winners))
             return ftb_nomem();
     }
     for (int t = 0; t < threads; t++) {
@@ -238,6 +244,7 @@ static void free_crew(crew *c, int threads)
         ftb_delete(c->slots[s].chunk.cols);
         ftb_delete(c->slots[s].chunk.values);
         ftb_delete(c->slots[s].chunk.stats);
+        ftb_delete(c->slots[s].chunk.winners);
     }
     for (int t = 0; c->worker && t < threads; t++)
         ftb_worker_delete(c->worker[t]);
@@ -310,7 +317,12 @@ static GrB_Info deliver_rows(void *state, const ftb_chunk *chunk)
                      .values = chunk->values,
                      .type = finish->out_type,
                      .width = finish->out_width};
-    return ftb_sink_rows(run->sink, &rows);
+    GrB_Info info = ftb_sink_rows(run->sink, &rows);
+    if (info != GrB_SUCCESS || !chunk->winners)
+        return info;
+    rows.values = chunk->winners;
+    rows.type = FTB_INT64;
+    return ftb_sink_rows(run->product->winners, &rows);
 }
 
 static GrB_Info run_plain(ftb_product *product, const ftb_schedule *schedule, FtB_Sink sink)

@@ -206,7 +206,7 @@ static GrB_Info try_pair(ftb_product *product, bool *done)
 {
     char value[8] = {0};
     FtB_Type type = ftb_program_type(product->message.program);
-    if (product->width != 1 || product->reducer.mean || product->want_arg || !uses_only(product, false))
+    if (product->width != 1 || product->reducer.mean || product->winners || !uses_only(product, false))
         return GrB_SUCCESS;
     GrB_Info info = evaluate_constant(product, value);
     if (info != GrB_SUCCESS)
@@ -258,7 +258,7 @@ static void try_times(ftb_product *product, bool *done)
 {
     const ftb_sparse_message *m = &product->message;
     FtB_Type type = ftb_program_type(m->program);
-    if (product->reducer.monoid != FTB_PLUS || product->reducer.mean || product->want_arg ||
+    if (product->reducer.monoid != FTB_PLUS || product->reducer.mean || product->winners ||
         product->width != 1 || !product->text_times || product->B->width != 1 || product->A->width > 1)
         return;
     bool integers =
@@ -340,7 +340,7 @@ static bool message_symmetric(const ftb_product *product)
 {
     /* i, j exchange with their figures, which are the same vertex's only when both sides are one. */
     static const char *const pairs[] = {"a", "b", "i", "j", "di", "dj", "si", "sj", NULL};
-    if (!product->self || product->want_arg || product->semiring->function || product->semiring->nbound > 0)
+    if (!product->self || product->winners || product->semiring->function || product->semiring->nbound > 0)
         return false;
     return product->p.message == FTB_MESSAGE_PAIR || product->p.message == FTB_MESSAGE_TIMES ||
            ftb_expr_symmetric(product->semiring->message, pairs);
@@ -379,7 +379,10 @@ GrB_Info ftb_product_message(ftb_product *product, const ftb_vertices *rows, con
     }
     if (s->reducer.mean && product->sum_type != FTB_FP32)
         product->sum_type = FTB_FP64;
-    if (product->want_arg && product->width != 1)
+    if (product->winners && s->reducer.monoid != FTB_MIN && s->reducer.monoid != FTB_MAX)
+        return ftb_fail(GrB_INVALID_VALUE, "semiring: the reducer is %s; expected min or max",
+                        ftb_monoid_name(s->reducer.monoid));
+    if (product->winners && product->width != 1)
         return ftb_fail(GrB_INVALID_VALUE,
                         "semiring: the message has %lld values; the winner is known for one only",
                         (long long)product->width);
@@ -478,9 +481,10 @@ GrB_Info ftb_product_plan(ftb_product *product, const ftb_spgemm_plan *forced, b
     f->half_wanted = finish->upper_only || finish->two_sided;
     f->cell_bytes = product->p.cell_width * (int64_t)FtB_Type_size(product->p.cell) +
                     (product->p.message == FTB_MESSAGE_PROGRAM) +
-                    8 * (product->want_arg || product->reducer.mean);
+                    8 * (product->winners || product->reducer.mean);
     f->value_bytes = ftb_max((int64_t)FtB_Type_size(finish->out_type) * finish->out_width,
                              (int64_t)FtB_Type_size(product->sum_type) * product->width);
+    f->winner_bytes = product->winners ? 8 : 0;
     f->index_bytes = (int64_t)ftb_col_size(product->p.ncols);
     f->retained_bytes = ftb_mirror_entry_bytes(product);
     f->memory_left = ftb_memory_left(product->ctx);

@@ -279,7 +279,7 @@ static GrB_Info find_lookup(ftb_product *product, const dictionary *da, const di
 static bool worth_a_table(const ftb_product *product)
 {
     double entries = (double)(product->left->nvals + product->right->nvals);
-    return product->reducer.monoid == FTB_PLUS && !product->reducer.mean && !product->want_arg &&
+    return product->reducer.monoid == FTB_PLUS && !product->reducer.mean && !product->winners &&
            product->width <= 8 && product->width >= 1 && product->message.awidth == 1 &&
            product->message.bwidth == 1 && !product->semiring->domain &&
            product->facts.products > 4 * entries &&

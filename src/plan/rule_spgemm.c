@@ -53,7 +53,10 @@ static int64_t thread_bytes(const ftb_spgemm_plan *plan, const ftb_spgemm_facts 
     return bytes;
 }
 
-static int64_t chunk_entry_bytes(const ftb_spgemm_facts *f) { return f->index_bytes + f->value_bytes; }
+static int64_t chunk_entry_bytes(const ftb_spgemm_facts *f)
+{
+    return f->index_bytes + f->value_bytes + f->winner_bytes;
+}
 
 static int64_t longest_kept_row(const ftb_spgemm_facts *f) { return MAX(longest_result_row(f), 1); }
 

@@ -32,6 +32,7 @@ typedef struct ftb_spgemm_facts {
     bool slot_only;          /* the mask is not applied afterwards, or the message reads it */
     bool half_wanted;        /* only one triangle is wanted */
     int64_t cell_bytes, value_bytes, index_bytes;
+    int64_t winner_bytes;   /* of an entry's winning k; 0: not wanted */
     int64_t retained_bytes; /* of an entry of a triangle from which full rows are made */
     int64_t heap_bytes;     /* of one thread: the triangle's entries are offered to both ends */
     int64_t memory_left;    /* bytes that the plan may use */

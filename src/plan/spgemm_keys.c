@@ -91,7 +91,7 @@ bool ftb_spgemm_plan_get(const ftb_spgemm_plan *plan, const ftb_spgemm_facts *f,
                          double *value)
 {
     double entries = f->entries_estimate >= 0 ? f->entries_estimate : f->entries_bound;
-    double row = (double)(f->index_bytes + f->value_bytes);
+    double row = (double)(f->index_bytes + f->value_bytes + f->winner_bytes);
     const struct {
         const char *key;
         double value;
