@@ -208,6 +208,8 @@ static GrB_Info try_pair(ftb_product *product, bool *done)
     FtB_Type type = ftb_program_type(product->message.program);
     if (product->width != 1 || product->reducer.mean || product->winners || !uses_only(product, false))
         return GrB_SUCCESS;
+    if (ftb_product_most_messages(product) > UINT32_MAX) /* a count that wraps to 0 would say "empty" */
+        return GrB_SUCCESS;
     GrB_Info info = evaluate_constant(product, value);
     if (info != GrB_SUCCESS)
         return info;
@@ -245,7 +247,7 @@ double ftb_product_most_messages(const ftb_product *product)
     int64_t most = 0;
     for (int64_t i = 0; i < product->p.nrows; i++)
         most = ftb_max(most, product->p.arow[i + 1] - product->p.arow[i]);
-    return (double)most * (product->right->multi ? (double)product->right->nvals : 1);
+    return (double)(product->right->multi ? product->facts.longest_row : most);
 }
 
 bool ftb_product_exact_in_fp64(const ftb_product *product, double largest_message)

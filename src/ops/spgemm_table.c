@@ -4,6 +4,7 @@
 #include "cpu/spgemm_bits.h"
 #include "ops/spgemm.h"
 
+#include <float.h>
 #include <limits.h>
 #include <math.h>
 
@@ -89,7 +90,7 @@ static uint8_t *encode(ftb_product *product, const dictionary *d, FtB_Matrix A)
     return codes;
 }
 
-/* Runs the program on all pairs: z[code a][code b][width]. */
+/* Runs the program on all pairs: z[code a][code b][width], of which none is -0.0, see ftb_row. */
 static GrB_Info evaluate_pairs(ftb_product *product, const dictionary *da, const dictionary *db, double *z)
 {
     ftb_sparse_message *m = &product->message;
@@ -116,6 +117,8 @@ static GrB_Info evaluate_pairs(ftb_product *product, const dictionary *da, const
         operands[m->index[FTB_NAME_B]] = (ftb_operand){b, 1};
         ftb_machine_run(machine, db->count, operands, row);
         ftb_cast(row, FTB_FP64, row, type, db->count * width); /* in place: grows backwards */
+        for (int64_t t = 0; t < db->count * width; t++)
+            row[t] += 0.0;
     }
     ftb_machine_delete(machine);
     return GrB_SUCCESS;
@@ -127,12 +130,11 @@ typedef struct figures {
     double quantum; /* power of two that divides all; 0 if there is none */
 } figures;
 
-static figures measure(double *z, int64_t n)
+static figures measure(const double *z, int64_t n)
 {
     figures f = {0, 0};
     int lowest = INT_MAX;
     for (int64_t t = 0; t < n; t++) {
-        z[t] += 0.0; /* never -0.0, see ftb_row */
         f.largest = fmax(f.largest, fabs(z[t]));
         if (!isfinite(z[t]))
             return (figures){INFINITY, 0};
@@ -190,14 +192,15 @@ static const void *make_table(ftb_product *product, const dictionary *da, const 
 static FtB_Type cell_type(const ftb_product *product, figures f)
 {
     FtB_Type type = ftb_program_type(product->message.program), sum = product->sum_type;
-    bool exact32 = f.quantum > 0 && ftb_product_most_messages(product) * (f.largest / f.quantum) < 16777216.0;
+    const double most = ftb_product_most_messages(product);
     if (type == FTB_FP32 && sum == FTB_FP32)
         return FTB_FP32;
-    if (exact32) /* every partial sum is a whole number of quanta below 2^24 */
+    /* every partial sum is a whole number of quanta below 2^24, and FP32 has them */
+    if (f.quantum >= 0x1p-149 && most * (f.largest / f.quantum) < 16777216.0 && most * f.largest <= FLT_MAX)
         return FTB_FP32;
     if (type == FTB_FP64 && sum == FTB_FP64)
         return FTB_FP64;
-    bool exact64 = f.quantum >= 1 && f.largest * ftb_product_most_messages(product) < 9007199254740992.0;
+    bool exact64 = f.quantum >= 1 && f.largest * most < 9007199254740992.0;
     return sum == FTB_INT64 && exact64 ? FTB_FP64 : (FtB_Type)0;
 }
 
