@@ -45,10 +45,10 @@ extern "C" {
  * "FeatGraph", SC 2020. */
 GrB_Info FtB_mxm(FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB_Arg semiring, FtB_Arg A, FtB_Arg B, FtB_Arg desc);
 
-/** As FtB_mxm with a min or max reducer, and tells who won (ties: the smallest k; NaN loses to every number).
- *  Two matrices: width 1; E gets C's pattern and, per entry, the k of the winning product. Sparse x block: E
- *  gets, per value of C, the entry of A (its position in CSR order; of A' in its own under TRANSPOSE0), -1
- * where there was no message. No mask keeps old entries: with M, replace is implied.
+/** As FtB_mxm with a min or max reducer, and tells who won (ties: the smallest k; NaN loses to every number,
+ *  -0 is less than 0). Two matrices: width 1; E gets C's pattern and, per entry, the winning product's k.
+ *  Sparse x block: E gets, per value of C, the entry of A (its position in CSR order; of A' in its own under
+ *  TRANSPOSE0), -1 where there was no message. No mask keeps old entries: with M, replace is implied.
  *  @param C slot: FtB_Matrix or FtB_Block. @param E slot: INT64, FtB_Matrix m x n or FtB_Block of C's shape.
  *  @param M slot: mask or NULL. @param semiring slot. @param A,B slots: as FtB_mxm. @param desc slot.
  *  @return as FtB_mxm. */
