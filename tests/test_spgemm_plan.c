@@ -388,6 +388,9 @@ static void rule_hot_columns(void **state)
     memcpy(f.cold_share, rest, sizeof rest);
     assert_true(ftb_rule_spgemm(&plan, &f, &machines[0]));
     assert_true(plan.hot >= 512 && plan.relabel && plan.cross);
+    ftb_spgemm_plan own_names = {.forced = FTB_SET_RELABEL}; /* hot columns are named anew */
+    assert_true(ftb_rule_spgemm(&own_names, &f, &machines[0]));
+    assert_true(own_names.hot == 0 && !own_names.relabel);
     f.self = f.symmetric = false; /* nothing to count once for two */
     assert_true(ftb_rule_spgemm(&plan, &f, &machines[0]));
     assert_true(plan.hot >= 512 && !plan.cross);

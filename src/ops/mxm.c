@@ -89,7 +89,7 @@ done:
 }
 
 /* Runs the product into a sink, and winners into theirs, all begun here. */
-GrB_Info ftb_product_to_sink(ftb_product *product, FtB_Sink sink, bool symmetric)
+GrB_Info ftb_product_to_sink(const ftb_product *product, FtB_Sink sink, bool symmetric)
 {
     ftb_sink_shape shape = {.ctx = product->ctx,
                             .nrows = product->p.nrows,
@@ -119,7 +119,7 @@ done:
 }
 
 /* Runs the product into a new matrix of `type` (0: h's own). */
-GrB_Info ftb_product_to_matrix(FtB_Matrix *T, ftb_product *product, FtB_Type type)
+GrB_Info ftb_product_to_matrix(FtB_Matrix *T, const ftb_product *product, FtB_Type type)
 {
     FtB_Sink sink = NULL;
     *T = NULL;
@@ -135,7 +135,6 @@ static GrB_Info run_call(call *c)
     FtB_Matrix T = NULL;
     GrB_Info info;
     FTB_CHECK(ftb_plan_apply(c->product, c->flags.plan, false));
-    FTB_CHECK(ftb_product_prepare(c->product));
     if (c->sink) {
         info = ftb_product_to_sink(c->product, c->sink, false);
         goto done;
@@ -244,7 +243,6 @@ GrB_Info(FtB_mxm_arg)(FtB_Arg C, FtB_Arg E, FtB_Arg M, FtB_Arg semiring, FtB_Arg
     FTB_CHECK(ftb_sink_matrix(&c.winners, c.E->ctx, &W, FTB_INT64));
     FTB_CHECK(prepare_call(&c, semiring));
     FTB_CHECK(ftb_plan_apply(c.product, c.flags.plan, false));
-    FTB_CHECK(ftb_product_prepare(c.product));
     FTB_CHECK(ftb_product_to_matrix(&T, c.product, c.C->type));
     if (c.M || c.flags.complement) { /* both through the mask before either output changes */
         FTB_CHECK(through_mask(&T, c.M, &c.flags));

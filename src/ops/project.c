@@ -346,8 +346,6 @@ static GrB_Info make_product(call *c)
                         (long long)product->right->ncols);
     product->reserve = c->sink ? FTB_SINK_RESERVE : 0;
     product->keep_rows = c->keep_rows;
-    if (c->keep_rows)
-        ftb_product_count(product);
     info = ftb_product_message(product, &c->vertex, &c->vertex, &c->inner, true);
     if (info != GrB_SUCCESS)
         return info;
@@ -417,7 +415,6 @@ GrB_Info(FtB_project)(FtB_Arg C, FtB_Arg R, FtB_Arg weight, const FtB_Project_op
     FtB_Matrix T = NULL;
     GrB_Info info;
     FTB_CHECK(begin_call(&c, C, R, weight, options, false));
-    FTB_CHECK(ftb_product_prepare(c.product));
     if (c.sink) {
         info = ftb_product_to_sink(c.product, c.sink, c.options.triangle && c.product->facts.symmetric);
         goto done;

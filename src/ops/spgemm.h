@@ -3,7 +3,7 @@
  *     setup (spgemm_setup.c)   operands and semiring -> kernel operands, facts, plan
  *     table (spgemm_table.c)   messages of few distinct operands, tabulated
  *     hot (spgemm_hot.c)       columns by frequency; the hottest as bits or half bytes
- *     arrays (spgemm_arrays.c) ids, values, starts: what the plan needs to run
+ *     arrays (spgemm_arrays.c) ids, values, starts: the form in which a plan runs
  *     rows (spgemm_rows.c)     one row: accumulate, emit in ascending columns
  *     batch (spgemm_batch.c)   the same for messages that are programs
  *     finish (spgemm_finish.c) per row, before storing: epilogue, filter, top-k
@@ -14,6 +14,7 @@
 #define FTB_OPS_SPGEMM_H
 
 #include "cpu/spgemm.h"
+#include "ops/arena.h"
 #include "ops/ops.h"
 #include "plan/spgemm.h"
 
@@ -93,7 +94,7 @@ typedef struct ftb_finish {
     bool used[2][FTB_ROW_NAMES]; /* by epilogue, by where */
 } ftb_finish;
 
-/* A product, ready to plan or to run. */
+/* A product: what is computed, and the plan for it. Once planned, it stays as it is. */
 typedef struct ftb_product {
     FtB_Context ctx;
     ftb_spgemm p;
@@ -113,26 +114,13 @@ typedef struct ftb_product {
     const int64_t *left_from;  /* left entry -> entry of A; NULL: the same */
     const int64_t *right_from; /* right entry -> entry of B; NULL: the same */
     bool self;                 /* B is A, one of them transposed: C = C' if the message is symmetric */
-    ftb_spgemm cold;           /* p without the hot columns; when plan.hot > 0 */
-    uint64_t *bits;            /* of the right operand's first plan.hot ids, see cpu/spgemm_bits.h */
-    /* Of a cold and a hot id: counts [hot][cold], or sums [line of cold][hot][FTB_CROSS_TILE]; or NULL. */
-    const void *cross;
-    const void *cross_back; /* of a hot and a cold id: the same, unless table and back differ */
-    int64_t cross_row;      /* of counts, from one hot id to the next */
-    /* With sums: those of two hot ids, in units, or cells; of a triangle, from the diagonal on. */
-    const void *square;
-    uint32_t *order, *rank; /* columns by falling number of entries, once ranked; hot ones by column */
-    int swap[8];            /* component of h that (j, i) has where (i, j) has the index; when symmetric */
-    const void *dual_table; /* table of [f(a,b), f(b,a)]: a triangle gives both halves; NULL: none */
+    int swap[8];               /* component of h that (j, i) has where (i, j) has the index; when symmetric */
+    const void *dual_table;    /* table of [f(a,b), f(b,a)]: a triangle gives both halves; NULL: none */
     int64_t dual_row;
-    bool dual;                /* cells hold both */
-    const void *single_table; /* the table for cells of one, while dual */
-    int64_t single_row;
     struct { /* what hot columns sum: unit * left[code a] * right[code b], or table[left][right] */
         double unit;
         uint8_t left[FTB_MOST_CODES],
             right[FTB_MOST_CODES]; /* right: 1 .. FTB_NIBBLE, and left if unit > 0 */
-        const uint8_t *entry;      /* left of each left entry; when plan.hot > 0 */
         float (*table)[16];        /* [left][right], -0.0 at right = 0; or NULL */
         float (*back)[16];         /* of messages (b, a), when that makes a difference; else table */
     } factors;
@@ -140,17 +128,37 @@ typedef struct ftb_product {
     bool text_times;   /* the message reads a * b */
     FtB_Matrix mask;   /* not complemented, else NULL; borrowed */
     const ftb_flags *mask_flags;
-    int64_t *row_products;    /* of each output row, in the form that is run (triangle: half) */
-    const uint8_t *keep_rows; /* rows to compute; NULL: all */
+    const int64_t *row_products; /* of each output row, in full */
+    const uint8_t *keep_rows;    /* rows to compute; NULL: all */
     ftb_vertices rows, cols, inner;
     ftb_finish finish;
-    void *owned[64]; /* freed with the product */
-    int nowned;
+    ftb_arena arena; /* freed with the product */
 } ftb_product;
+
+/* A product in the form in which one plan runs it: all that the plan asks for, freed as a whole. */
+typedef struct ftb_spgemm_form {
+    const ftb_product *product;
+    ftb_spgemm_plan plan;
+    ftb_spgemm p;                /* the product's, with this plan's ids, values, starts and table */
+    const int64_t *row_products; /* of each output row; triangle: half */
+    bool dual;                   /* cells hold (i, j) and (j, i): product->dual_table */
+    uint32_t *order, *rank; /* when relabelled: columns by falling number of entries; hot ones by column */
+    /* when plan.hot > 0 */
+    ftb_spgemm cold;      /* p without the hot columns */
+    uint64_t *bits;       /* of the right operand's first plan.hot ids, see cpu/spgemm_bits.h */
+    const uint8_t *entry; /* factors.left of each left entry */
+    /* Of a cold and a hot id: counts [hot][cold], or sums [line of cold][hot][FTB_CROSS_TILE]; or NULL. */
+    const void *cross;
+    const void *cross_back; /* of a hot and a cold id: the same, unless table and back differ */
+    int64_t cross_row;      /* of counts, from one hot id to the next */
+    /* With sums: those of two hot ids, in units, or cells; of a triangle, from the diagonal on. */
+    const void *square;
+    ftb_arena arena;
+} ftb_spgemm_form;
 
 /* One thread's state. */
 typedef struct ftb_worker {
-    const ftb_product *product;
+    const ftb_spgemm_form *form;
     int number;           /* of the thread */
     ftb_row_stats *stats; /* of the row being made, when rows are only counted */
     ftb_row dense, hash;  /* dense serves DENSE, LIST and SLOT */
@@ -182,10 +190,7 @@ GrB_Info ftb_product_new(ftb_product **product, FtB_Context ctx, FtB_Semiring *s
 GrB_Info ftb_product_message(ftb_product *product, const ftb_vertices *rows, const ftb_vertices *cols,
                              const ftb_vertices *inner, bool project); /* picks kernel and types */
 GrB_Info ftb_product_plan(ftb_product *product, const ftb_spgemm_plan *forced, bool estimate);
-GrB_Info ftb_product_prepare(ftb_product *product); /* ids, values: what the plan needs to run */
-void ftb_product_unhalve(ftb_product *product);     /* back to full rows, after a triangle was prepared */
 void ftb_product_delete(ftb_product *product);
-void *ftb_product_own(ftb_product *product, void *memory);    /* returns memory; freed with the product */
 GrB_Info ftb_product_table(ftb_product *product, bool *done); /* spgemm_table.c: TABLE if it pays */
 /* Whether messages depend on a and b alone (and on figures that are the same for all). */
 bool ftb_product_uses_only_values(const ftb_product *product);
@@ -194,44 +199,53 @@ double ftb_product_most_messages(const ftb_product *product);
 /* Whether sums of whole-numbered messages of at most this magnitude are exact in FP64. */
 bool ftb_product_exact_in_fp64(const ftb_product *product, double largest_message);
 
-GrB_Info ftb_product_name_columns(ftb_product *product); /* order and rank */
-GrB_Info ftb_product_hot_facts(ftb_product *product);    /* which share of products hot columns hold */
+GrB_Info ftb_product_hot_facts(ftb_product *product); /* which share of products hot columns hold */
+GrB_Info ftb_product_compact(ftb_product *product);
+/* Products of each row of p, and their figures in all (NULL: not wanted). */
+void ftb_row_products(const ftb_spgemm *p, int64_t *counts, ftb_spgemm_facts *facts);
+
+/* -- form: spgemm_arrays.c, spgemm_hot.c */
+GrB_Info ftb_spgemm_form_new(ftb_spgemm_form **form, const ftb_product *product, const ftb_spgemm_plan *plan);
+void ftb_spgemm_form_delete(ftb_spgemm_form *form);
+void ftb_spgemm_form_unhalve(ftb_spgemm_form *form); /* back to full rows, after a triangle was prepared */
+GrB_Info ftb_spgemm_form_name_columns(ftb_spgemm_form *form); /* order and rank */
+GrB_Info ftb_spgemm_form_hot(ftb_spgemm_form *form);          /* the hot columns' matrix, cross and cold */
 /* Adds to the sums of hot ids from `first` on (a multiple of FTB_BITS_LINE, as `columns`) what the left
  * entries x0 .. x1 - 1 meet there: units without `lookup`, else cells. */
-void ftb_product_hot_sums(const ftb_product *product, const float (*lookup)[16], int64_t first,
-                          int64_t columns, int64_t x0, int64_t x1, void *to);
-GrB_Info ftb_product_hot(ftb_product *product); /* the hot columns' matrix, cross and cold */
-GrB_Info ftb_product_compact(ftb_product *product);
-void ftb_product_count(ftb_product *product); /* row_products, and facts if rows are full */
+void ftb_spgemm_form_hot_sums(const ftb_spgemm_form *form, const float (*lookup)[16], int64_t first,
+                              int64_t columns, int64_t x0, int64_t x1, void *to);
 
 /* -- rows */
-GrB_Info ftb_worker_new(ftb_worker **w, const ftb_product *product);
+GrB_Info ftb_worker_new(ftb_worker **w, const ftb_spgemm_form *form);
 void ftb_worker_delete(ftb_worker *w);
 /* Computes row i: ascending columns (index type) and h (sum_type x width); returns how many. */
 int64_t ftb_worker_row(ftb_worker *w, int64_t i, void *cols, void *h);
 /* Statistics of row i where they can be had without emitting it; false: emit it. */
 bool ftb_worker_count_row(ftb_worker *w, int64_t i, ftb_row_stats *stats);
 
-GrB_Info ftb_product_to_sink(ftb_product *product, FtB_Sink sink, bool symmetric);  /* begins and ends it */
-GrB_Info ftb_product_to_matrix(FtB_Matrix *T, ftb_product *product, FtB_Type type); /* 0: h's own type */
+/* Begins the sink, runs the product and ends it. */
+GrB_Info ftb_product_to_sink(const ftb_product *product, FtB_Sink sink, bool symmetric);
+/* The same into a new matrix of `type`; 0: h's own. */
+GrB_Info ftb_product_to_matrix(FtB_Matrix *T, const ftb_product *product, FtB_Type type);
 GrB_Info ftb_plan_measure(ftb_product *product); /* spgemm_measure.c: FTB_MEASURE */
 
 /* -- batch */
-GrB_Info ftb_batch_new(struct ftb_message_batch **b, const ftb_product *product);
+GrB_Info ftb_batch_new(struct ftb_message_batch **b, const ftb_spgemm_form *form);
 void ftb_batch_delete(struct ftb_message_batch *b);
 void ftb_batch_row(struct ftb_message_batch *b, int64_t i, ftb_spgemm_locate locate, ftb_row *row);
 
 /* -- finish */
 GrB_Info ftb_finish_compile(ftb_finish *finish, ftb_product *product, const char *epilogue,
                             const char *where);
-GrB_Info ftb_finisher_new(struct ftb_finisher **f, const ftb_product *product);
+GrB_Info ftb_finisher_new(struct ftb_finisher **f, const ftb_spgemm_form *form);
 void ftb_finisher_delete(struct ftb_finisher *f);
 /* n entries of row i: cols and h become cols and values in place; returns how many stay. `values` may be h.
  */
 int64_t ftb_finish_row(struct ftb_finisher *f, int64_t i, int64_t n, void *cols, void *h, void *values);
 
 /* -- run */
-GrB_Info ftb_product_run(ftb_product *product, FtB_Sink sink);
+/* In the form that its plan asks for. */
+GrB_Info ftb_product_run(const ftb_product *product, FtB_Sink sink);
 /* Most entries that the rows of a chunk can have, and chunk boundaries by products. */
 typedef struct ftb_schedule {
     int64_t count;
@@ -240,19 +254,20 @@ typedef struct ftb_schedule {
     int64_t rows;   /* rows of the longest chunk */
     double *before; /* count + 1: products before each chunk */
 } ftb_schedule;
-GrB_Info ftb_schedule_make(ftb_schedule *s, const ftb_product *product);
+GrB_Info ftb_schedule_make(ftb_schedule *s, const ftb_spgemm_form *form, const int64_t *row_products);
 void ftb_schedule_free(ftb_schedule *s);
 /* *delivered: rows may have reached the sink; before, the caller may start again with full rows. */
-GrB_Info ftb_product_run_mirror(ftb_product *product, const ftb_schedule *s, FtB_Sink sink, bool *delivered);
+GrB_Info ftb_spgemm_form_run_mirror(const ftb_spgemm_form *form, const ftb_schedule *s, FtB_Sink sink,
+                                    bool *delivered);
 int64_t ftb_mirror_entry_bytes(const ftb_product *product); /* retained for an entry of the triangle */
 /* -- topk. Whether the triangle alone gives every row's k largest: decided before planning. */
 bool ftb_topk_two_sided(const ftb_product *product, const char *epilogue, const char *where);
 int64_t ftb_topk_bytes(const ftb_product *product); /* heaps of one thread */
-GrB_Info ftb_product_run_topk(ftb_product *product, const ftb_schedule *s, FtB_Sink sink);
+GrB_Info ftb_spgemm_form_run_topk(const ftb_spgemm_form *form, const ftb_schedule *s, FtB_Sink sink);
 
 /* Runs chunks on threads and hands them to `deliver` in order, one at a time. `make` computes one row. */
 typedef struct ftb_pipeline {
-    const ftb_product *product;
+    const ftb_spgemm_form *form;
     const ftb_schedule *schedule;
     int64_t (*make)(void *state, ftb_worker *w, int64_t i, void *cols, void *values); /* finished entries */
     GrB_Info (*chunk)(void *state, ftb_worker *w,
@@ -265,6 +280,6 @@ typedef struct ftb_pipeline {
 } ftb_pipeline;
 GrB_Info ftb_pipeline_run(const ftb_pipeline *line);
 
-static inline bool ftb_index_wide(const ftb_product *product) { return product->p.ncols > FTB_INT32_LIMIT; }
+static inline bool ftb_index_wide(const ftb_spgemm_form *form) { return form->p.ncols > FTB_INT32_LIMIT; }
 
 #endif

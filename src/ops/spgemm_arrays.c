@@ -15,11 +15,10 @@ GrB_Info ftb_product_compact(ftb_product *product)
 {
     ftb_spgemm *p = &product->p;
     const ftb_pattern *right = product->right;
-    FtB_Context ctx = product->ctx;
     if (!right->wide)
         return GrB_SUCCESS;
-    int64_t *column = ftb_product_own(product, ftb_new(ctx, right->nvals, sizeof *column));
-    uint32_t *id = ftb_product_own(product, ftb_new(ctx, right->nvals, sizeof *id));
+    int64_t *column = ftb_arena_new(&product->arena, right->nvals, sizeof *column);
+    uint32_t *id = ftb_arena_new(&product->arena, right->nvals, sizeof *id);
     if (!column || !id)
         return ftb_nomem();
     memcpy(column, right->colidx, (size_t)right->nvals * sizeof *column);
@@ -39,29 +38,29 @@ GrB_Info ftb_product_compact(ftb_product *product)
     return GrB_SUCCESS;
 }
 
-static GrB_Info make_ids(ftb_product *product)
+static GrB_Info make_ids(ftb_spgemm_form *form)
 {
-    ftb_spgemm *p = &product->p;
-    const ftb_pattern *right = product->right;
+    ftb_spgemm *p = &form->p;
+    const ftb_pattern *right = form->product->right;
     int64_t nvals = right->nvals;
     if (p->column)
         return GrB_SUCCESS; /* compact: made already */
-    if (product->plan.relabel) {
-        GrB_Info info = ftb_product_name_columns(product);
+    if (form->plan.relabel) {
+        GrB_Info info = ftb_spgemm_form_name_columns(form);
         if (info != GrB_SUCCESS)
             return info;
     }
     const int32_t *col = right->colidx;
     const uint32_t *rank = p->rank;
-    p->id16 = product->plan.id16;
+    p->id16 = form->plan.id16;
     if (!p->id16 && !rank) {
         p->bid = right->colidx;
         return GrB_SUCCESS;
     }
-    void *ids = ftb_product_own(product, ftb_new(product->ctx, nvals, p->id16 ? 2 : 4));
+    void *ids = ftb_arena_new(&form->arena, nvals, p->id16 ? 2 : 4);
     if (!ids)
         return ftb_nomem();
-#pragma omp parallel for num_threads(product->plan.threads)
+#pragma omp parallel for num_threads(form->plan.threads)
     for (int64_t e = 0; e < nvals; e++) {
         uint32_t id = rank ? rank[col[e]] : (uint32_t)col[e];
         if (p->id16)
@@ -74,10 +73,10 @@ static GrB_Info make_ids(ftb_product *product)
 }
 
 /* Values of an operand as `type`, after the semiring's domain; entry t comes from from[t]. */
-static GrB_Info make_values(const void **out, ftb_product *product, FtB_Matrix A, const int64_t *from,
+static GrB_Info make_values(const void **out, ftb_spgemm_form *form, FtB_Matrix A, const int64_t *from,
                             FtB_Type type)
 {
-    FtB_Type domain = product->semiring->domain ? product->semiring->domain : A->type;
+    FtB_Type domain = form->product->semiring->domain ? form->product->semiring->domain : A->type;
     int64_t width = A->width, n = A->pattern->nvals;
     size_t size = FtB_Type_size(type);
     *out = NULL;
@@ -85,19 +84,19 @@ static GrB_Info make_values(const void **out, ftb_product *product, FtB_Matrix A
         return GrB_SUCCESS;
     const char *values = A->values->data;
     if (domain != A->type || type != A->type) {
-        char *cast = ftb_new(product->ctx, n * width, 8);
+        char *cast = ftb_arena_new(&form->arena, n * width, 8);
         if (!cast)
             return ftb_nomem();
         ftb_cast(cast, domain, values, A->type, n * width);
         ftb_cast(cast, type, cast, domain, n * width);
-        values = ftb_product_own(product, cast);
+        values = cast;
     }
     if (from) {
         size_t entry = size * (size_t)width;
-        char *moved = ftb_product_own(product, ftb_new(product->ctx, n, entry));
+        char *moved = ftb_arena_new(&form->arena, n, entry);
         if (!moved)
             return ftb_nomem();
-#pragma omp parallel for num_threads(product->plan.threads)
+#pragma omp parallel for num_threads(form->plan.threads)
         for (int64_t e = 0; e < n; e++)
             memcpy(moved + (size_t)e * entry, values + (size_t)from[e] * entry, entry);
         values = moved;
@@ -107,85 +106,131 @@ static GrB_Info make_values(const void **out, ftb_product *product, FtB_Matrix A
 }
 
 /* Left entry x of row i is entry bstart[x] of the right operand, in column i: columns from i up follow. */
-static GrB_Info make_starts(ftb_product *product)
+static GrB_Info make_starts(ftb_spgemm_form *form)
 {
-    ftb_spgemm *p = &product->p;
-    if (product->left_from) {
-        p->bstart = product->left_from;
+    ftb_spgemm *p = &form->p;
+    if (form->product->left_from) {
+        p->bstart = form->product->left_from;
     } else {
-        int64_t n = product->right->nvals;
-        int64_t *start = ftb_product_own(product, ftb_new(product->ctx, n, sizeof *start));
+        int64_t n = form->product->right->nvals;
+        int64_t *start = ftb_arena_new(&form->arena, n, sizeof *start);
         if (!start)
             return ftb_nomem();
         for (int64_t e = 0; e < n; e++)
-            start[product->right_from[e]] = e;
+            start[form->product->right_from[e]] = e;
         p->bstart = start;
     }
-    p->skip = product->finish.drop_diagonal;
+    p->skip = form->product->finish.drop_diagonal;
     return GrB_SUCCESS;
 }
 
 /* Codes are in the operands' order: the right ones in that of the right entries. */
-static GrB_Info make_codes(ftb_product *product)
+static GrB_Info make_codes(ftb_spgemm_form *form)
 {
-    ftb_spgemm *p = &product->p;
-    if (!product->right_from)
+    ftb_spgemm *p = &form->p;
+    if (!form->product->right_from)
         return GrB_SUCCESS;
-    uint8_t *codes = ftb_product_own(product, ftb_new(product->ctx, product->right->nvals, 1));
+    uint8_t *codes = ftb_arena_new(&form->arena, form->product->right->nvals, 1);
     if (!codes)
         return ftb_nomem();
-#pragma omp parallel for num_threads(product->plan.threads)
-    for (int64_t e = 0; e < product->right->nvals; e++)
-        codes[e] = ((const uint8_t *)p->bval)[product->right_from[e]];
+#pragma omp parallel for num_threads(form->plan.threads)
+    for (int64_t e = 0; e < form->product->right->nvals; e++)
+        codes[e] = ((const uint8_t *)p->bval)[form->product->right_from[e]];
     p->bval = codes;
     return GrB_SUCCESS;
 }
 
-GrB_Info ftb_product_prepare(ftb_product *product)
+/* Cells of pairs (i, j), (j, i), from which a mirrored triangle is read. */
+static void take_both(ftb_spgemm_form *form)
 {
-    ftb_spgemm *p = &product->p;
-    GrB_Info info = make_ids(product);
-    if (info == GrB_SUCCESS && p->message == FTB_MESSAGE_TABLE)
-        info = make_codes(product);
-    if (info == GrB_SUCCESS && product->plan.triangle)
-        info = make_starts(product);
-    if (info == GrB_SUCCESS && product->plan.triangle)
-        ftb_product_count(product);
-    if (info == GrB_SUCCESS && product->plan.hot > 0)
-        info = ftb_product_hot(product);
-    if (info != GrB_SUCCESS || p->message == FTB_MESSAGE_PAIR)
-        return info;
-    if (product->plan.mirror && product->dual_table) {
-        product->dual = true;
-        product->single_table = p->table;
-        product->single_row = p->table_row;
-        p->table = product->dual_table;
-        p->table_row = product->dual_row;
-        p->cell_width = 2;
-    }
-    if (p->message == FTB_MESSAGE_TABLE)
-        return GrB_SUCCESS;
+    form->dual = true;
+    form->p.table = form->product->dual_table;
+    form->p.table_row = form->product->dual_row;
+    form->p.cell_width = 2;
+}
+
+static GrB_Info count_triangle(ftb_spgemm_form *form)
+{
+    int64_t *counts = ftb_arena_new(&form->arena, form->p.nrows, sizeof *counts);
+    if (!counts)
+        return ftb_nomem();
+    ftb_row_products(&form->p, counts, NULL);
+    form->row_products = counts;
+    return GrB_SUCCESS;
+}
+
+/* Operands in the message's types. */
+static GrB_Info make_operands(ftb_spgemm_form *form)
+{
+    const ftb_product *product = form->product;
+    ftb_spgemm *p = &form->p;
     bool times = p->message == FTB_MESSAGE_TIMES;
-    info = make_values(&p->aval, product, product->A, NULL, times ? p->cell : product->message.atype);
+    GrB_Info info = make_values(&p->aval, form, product->A, NULL, times ? p->cell : product->message.atype);
     if (info == GrB_SUCCESS && product->A == product->B && !product->right_from)
         p->bval = p->aval;
     else if (info == GrB_SUCCESS)
-        info = make_values(&p->bval, product, product->B, product->right_from,
+        info = make_values(&p->bval, form, product->B, product->right_from,
                            times ? p->cell : product->message.btype);
     return info;
 }
 
-void ftb_product_unhalve(ftb_product *product)
+static GrB_Info fill(ftb_spgemm_form *form)
 {
-    ftb_spgemm *p = &product->p;
-    product->plan.triangle = product->plan.mirror = false;
-    product->plan.hot = 0; /* the cold part is a triangle's, too */
-    p->bstart = NULL;
-    if (product->dual) {
-        product->dual = false;
-        p->table = product->single_table;
-        p->table_row = product->single_row;
-        p->cell_width = 1;
+    const ftb_spgemm_kind message = form->p.message;
+    GrB_Info info;
+    FTB_CHECK(make_ids(form));
+    if (message == FTB_MESSAGE_TABLE)
+        FTB_CHECK(make_codes(form));
+    if (form->plan.triangle) {
+        FTB_CHECK(make_starts(form));
+        FTB_CHECK(count_triangle(form));
     }
-    ftb_product_count(product);
+    if (form->plan.hot > 0)
+        FTB_CHECK(ftb_spgemm_form_hot(form));
+    if (message != FTB_MESSAGE_PAIR && form->plan.mirror && form->product->dual_table)
+        take_both(form);
+    if (message != FTB_MESSAGE_PAIR && message != FTB_MESSAGE_TABLE)
+        info = make_operands(form);
+done:
+    return info;
+}
+
+GrB_Info ftb_spgemm_form_new(ftb_spgemm_form **out, const ftb_product *product, const ftb_spgemm_plan *plan)
+{
+    *out = NULL;
+    ftb_spgemm_form *form = ftb_new0(product->ctx, 1, sizeof *form);
+    if (!form)
+        return ftb_nomem();
+    *form = (ftb_spgemm_form){.product = product,
+                              .plan = *plan,
+                              .arena = {.ctx = product->ctx},
+                              .p = product->p,
+                              .row_products = product->row_products};
+    GrB_Info info = fill(form);
+    if (info != GrB_SUCCESS) {
+        ftb_spgemm_form_delete(form);
+        return info;
+    }
+    *out = form;
+    return GrB_SUCCESS;
+}
+
+void ftb_spgemm_form_delete(ftb_spgemm_form *form)
+{
+    if (!form)
+        return;
+    ftb_arena_free(&form->arena);
+    ftb_delete(form);
+}
+
+void ftb_spgemm_form_unhalve(ftb_spgemm_form *form)
+{
+    const ftb_spgemm *whole = &form->product->p;
+    form->plan.triangle = form->plan.mirror = form->dual = false;
+    form->plan.hot = 0; /* the cold part is a triangle's, too */
+    form->p.bstart = NULL;
+    form->p.table = whole->table;
+    form->p.table_row = whole->table_row;
+    form->p.cell_width = whole->cell_width;
+    form->row_products = form->product->row_products;
 }

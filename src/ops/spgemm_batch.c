@@ -8,7 +8,7 @@
 #define DIRECT 192 /* products of one left entry from which copying costs more than another call */
 
 struct ftb_message_batch {
-    const ftb_product *product;
+    const ftb_spgemm_form *form;
     ftb_machine *machine;
     ftb_operand operands[FTB_MESSAGE_NAMES + FTB_BOUND_ROOM];
     int64_t count;
@@ -26,11 +26,11 @@ struct ftb_message_batch {
     uint32_t *cell; /* of each product */
 };
 
-static bool used(const struct ftb_message_batch *b, int name) { return b->product->message.used[name]; }
+static bool used(const struct ftb_message_batch *b, int name) { return b->form->product->message.used[name]; }
 
 static void set_operand(struct ftb_message_batch *b, int name, const void *data, int64_t stride)
 {
-    int at = b->product->message.index[name];
+    int at = b->form->product->message.index[name];
     if (at >= 0)
         b->operands[at] = (ftb_operand){data, stride};
 }
@@ -47,18 +47,18 @@ void ftb_batch_delete(struct ftb_message_batch *b)
     ftb_delete(b);
 }
 
-GrB_Info ftb_batch_new(struct ftb_message_batch **out, const ftb_product *product)
+GrB_Info ftb_batch_new(struct ftb_message_batch **out, const ftb_spgemm_form *form)
 {
-    const ftb_sparse_message *message = &product->message;
-    FtB_Context ctx = product->ctx;
+    const ftb_sparse_message *message = &form->product->message;
+    FtB_Context ctx = form->product->ctx;
     *out = NULL;
     struct ftb_message_batch *b = ftb_new0(ctx, 1, sizeof *b);
     if (!b)
         return ftb_nomem();
     GrB_Info info = GrB_SUCCESS;
-    b->product = product;
-    b->nrows = product->finish.nrows;
-    b->ncols = product->finish.ncols;
+    b->form = form;
+    b->nrows = form->product->finish.nrows;
+    b->ncols = form->product->finish.ncols;
     int64_t n = FTB_BATCH, wide = ftb_max(message->awidth, message->bwidth);
     if (message->program)
         FTB_CHECK(ftb_machine_new(&b->machine, ctx, message->program));
@@ -73,7 +73,7 @@ GrB_Info ftb_batch_new(struct ftb_message_batch **out, const ftb_product *produc
     b->sum_j = ftb_new(ctx, n, 8);
     b->sum_k = ftb_new(ctx, n, 8);
     b->m = ftb_new(ctx, n, 8);
-    b->z = ftb_new(ctx, n * ftb_max(product->width, 1), 8);
+    b->z = ftb_new(ctx, n * ftb_max(form->product->width, 1), 8);
     b->function_a = ftb_new(ctx, wide, sizeof *b->function_a);
     b->function_b = ftb_new(ctx, wide, sizeof *b->function_b);
     if (!b->id || !b->cell || !b->k || !b->j || !b->a || !b->b || !b->degree_j || !b->degree_k || !b->sum_j ||
@@ -95,22 +95,22 @@ done:
 }
 
 /* Reduces message t into its cell, general form. */
-static void combine_one(const ftb_product *product, ftb_row *row, uint32_t cell, const char *z, int64_t k,
+static void combine_one(const ftb_spgemm_form *form, ftb_row *row, uint32_t cell, const char *z, int64_t k,
                         bool fresh)
 {
-    FtB_Type type = product->sum_type;
-    int64_t width = product->width;
+    FtB_Type type = form->product->sum_type;
+    int64_t width = form->product->width;
     size_t size = FtB_Type_size(type) * (size_t)width;
     char *h = (char *)row->acc + cell * size;
-    if (product->winners) { /* min or max of width 1: the winner's k */
-        ftb_segment_arg(product->reducer.monoid, type, h, &row->arg[cell], z, 1, 1, k, fresh);
+    if (form->product->winners) { /* min or max of width 1: the winner's k */
+        ftb_segment_arg(form->product->reducer.monoid, type, h, &row->arg[cell], z, 1, 1, k, fresh);
         return;
     }
     if (row->arg)
         row->arg[cell] = fresh ? 1 : row->arg[cell] + 1;
     if (!fresh) {
-        ftb_monoid_apply(product->reducer.monoid, type, h, z, width);
-    } else if (product->reducer.monoid == FTB_PLUS) { /* sums start from +0 */
+        ftb_monoid_apply(form->product->reducer.monoid, type, h, z, width);
+    } else if (form->product->reducer.monoid == FTB_PLUS) { /* sums start from +0 */
         memset(h, 0, size);
         ftb_monoid_apply(FTB_PLUS, type, h, z, width);
     } else {
@@ -161,7 +161,7 @@ COMBINE(max_f64, double, z, FTB_GREATEST(x, z))
 
 typedef void (*combiner)(ftb_row *row, int64_t n, const uint32_t *cell, const void *messages, bool list);
 
-static combiner combiner_of(const ftb_product *product)
+static combiner combiner_of(const ftb_spgemm_form *form)
 {
     static const struct {
         ftb_monoid monoid;
@@ -172,18 +172,18 @@ static combiner combiner_of(const ftb_product *product)
         {FTB_PLUS, FTB_UINT64, plus_i64}, {FTB_MIN, FTB_FP32, min_f32},   {FTB_MIN, FTB_FP64, min_f64},
         {FTB_MAX, FTB_FP32, max_f32},     {FTB_MAX, FTB_FP64, max_f64},
     };
-    if (product->width != 1 || product->reducer.mean || product->winners)
+    if (form->product->width != 1 || form->product->reducer.mean || form->product->winners)
         return NULL;
     for (size_t t = 0; t < sizeof table / sizeof table[0]; t++)
-        if (table[t].monoid == product->reducer.monoid && table[t].type == product->sum_type)
+        if (table[t].monoid == form->product->reducer.monoid && table[t].type == form->product->sum_type)
             return table[t].f;
     return NULL;
 }
 
 static void call_function(struct ftb_message_batch *b, int64_t n)
 {
-    const struct FtB_Semiring_opaque *s = b->product->message.semiring;
-    const ftb_sparse_message *message = &b->product->message;
+    const struct FtB_Semiring_opaque *s = b->form->product->message.semiring;
+    const ftb_sparse_message *message = &b->form->product->message;
     const ftb_operand *oa = &b->operands[message->index[FTB_NAME_A]],
                       *ob = &b->operands[message->index[FTB_NAME_B]];
     size_t asize = FtB_Type_size(message->atype), bsize = FtB_Type_size(message->btype);
@@ -200,7 +200,7 @@ static void call_function(struct ftb_message_batch *b, int64_t n)
 /* The mask's entry at (i, j): slots are numbered along the mask's row. */
 static void load_mask(struct ftb_message_batch *b, const ftb_row *row, int64_t n, const uint32_t *id)
 {
-    FtB_Matrix mask = b->product->mask;
+    FtB_Matrix mask = b->form->product->mask;
     FtB_Type compute = ftb_type_compute(mask->type);
     size_t size = FtB_Type_size(mask->type), to = FtB_Type_size(compute);
     for (int64_t t = 0; t < n; t++) {
@@ -216,8 +216,8 @@ static void load_mask(struct ftb_message_batch *b, const ftb_row *row, int64_t n
 static void run(struct ftb_message_batch *b, ftb_spgemm_locate locate, ftb_row *row, int64_t n,
                 const uint32_t *id, const int64_t *k, int64_t k0)
 {
-    const ftb_product *product = b->product;
-    const ftb_spgemm *p = &product->p;
+    const ftb_spgemm_form *form = b->form;
+    const ftb_spgemm *p = &form->p;
     if (used(b, FTB_NAME_J) || used(b, FTB_NAME_DJ) || used(b, FTB_NAME_SJ))
         for (int64_t t = 0; t < n; t++) {
             int64_t dense = p->order ? p->order[id[t]] : id[t];
@@ -225,43 +225,44 @@ static void run(struct ftb_message_batch *b, ftb_spgemm_locate locate, ftb_row *
         }
     if (used(b, FTB_NAME_DJ))
         for (int64_t t = 0; t < n; t++)
-            b->degree_j[t] = product->cols.degree[b->j[t]];
+            b->degree_j[t] = form->product->cols.degree[b->j[t]];
     if (used(b, FTB_NAME_SJ))
         for (int64_t t = 0; t < n; t++)
-            b->sum_j[t] = product->cols.sum[b->j[t]];
+            b->sum_j[t] = form->product->cols.sum[b->j[t]];
     if (used(b, FTB_NAME_M))
         load_mask(b, row, n, id);
     set_operand(b, FTB_NAME_J, b->j, 1);
     set_operand(b, FTB_NAME_DJ, b->degree_j, 1);
     set_operand(b, FTB_NAME_SJ, b->sum_j, 1);
     set_operand(b, FTB_NAME_M, b->m, 1);
-    if (product->message.program)
+    if (form->product->message.program)
         ftb_machine_run(b->machine, n, b->operands, b->z);
     else
         call_function(b, n);
-    FtB_Type type = product->message.program ? ftb_program_type(product->message.program) : FTB_FP32;
-    if (type != product->sum_type)
-        ftb_cast(b->z, product->sum_type, b->z, type, n * product->width);
+    FtB_Type type =
+        form->product->message.program ? ftb_program_type(form->product->message.program) : FTB_FP32;
+    if (type != form->product->sum_type)
+        ftb_cast(b->z, form->product->sum_type, b->z, type, n * form->product->width);
     find_cells(locate, row, n, id, b->cell);
     bool list = locate == FTB_LOCATE_LIST || locate == FTB_LOCATE_DENSE;
-    combiner combine = combiner_of(product);
+    combiner combine = combiner_of(form);
     if (combine) {
         combine(row, n, b->cell, b->z, list);
         return;
     }
-    size_t size = FtB_Type_size(product->sum_type) * (size_t)product->width;
+    size_t size = FtB_Type_size(form->product->sum_type) * (size_t)form->product->width;
     for (int64_t t = 0; t < n; t++)
-        combine_one(product, row, b->cell[t], b->z + (size_t)t * size, k ? k[t] : k0,
+        combine_one(form, row, b->cell[t], b->z + (size_t)t * size, k ? k[t] : k0,
                     freshen(row, b->cell[t], list));
 }
 
 static void flush(struct ftb_message_batch *b, ftb_spgemm_locate locate, ftb_row *row)
 {
-    const ftb_sparse_message *message = &b->product->message;
+    const ftb_sparse_message *message = &b->form->product->message;
     if (b->count == 0)
         return;
-    set_operand(b, FTB_NAME_A, b->a, b->product->p.aval ? message->awidth : 0);
-    set_operand(b, FTB_NAME_B, b->b, b->product->p.bval ? message->bwidth : 0);
+    set_operand(b, FTB_NAME_A, b->a, b->form->p.aval ? message->awidth : 0);
+    set_operand(b, FTB_NAME_B, b->b, b->form->p.bval ? message->bwidth : 0);
     set_operand(b, FTB_NAME_K, b->k, 1);
     set_operand(b, FTB_NAME_DK, b->degree_k, 1);
     set_operand(b, FTB_NAME_SK, b->sum_k, 1);
@@ -272,16 +273,16 @@ static void flush(struct ftb_message_batch *b, ftb_spgemm_locate locate, ftb_row
 /* The operands of left entry x: k and its figures, and a. */
 static void copy_left(struct ftb_message_batch *b, int64_t k, const char *a, size_t asize, int64_t n)
 {
-    const ftb_product *product = b->product;
+    const ftb_spgemm_form *form = b->form;
     for (int64_t t = b->count; t < b->count + n; t++)
         b->k[t] = k;
     if (used(b, FTB_NAME_DK))
         for (int64_t t = b->count; t < b->count + n; t++)
-            b->degree_k[t] = product->inner.degree[k];
+            b->degree_k[t] = form->product->inner.degree[k];
     if (used(b, FTB_NAME_SK))
         for (int64_t t = b->count; t < b->count + n; t++)
-            b->sum_k[t] = product->inner.sum[k];
-    if (!product->p.aval)
+            b->sum_k[t] = form->product->inner.sum[k];
+    if (!form->p.aval)
         return;
     if (asize == 4)
         for (int64_t t = b->count; t < b->count + n; t++)
@@ -296,7 +297,7 @@ static void copy_left(struct ftb_message_batch *b, int64_t k, const char *a, siz
 
 static const uint32_t *ids_of(struct ftb_message_batch *b, int64_t e, int64_t n, uint32_t *room)
 {
-    const ftb_spgemm *p = &b->product->p;
+    const ftb_spgemm *p = &b->form->p;
     if (!p->id16)
         return (const uint32_t *)p->bid + e;
     for (int64_t t = 0; t < n; t++)
@@ -308,17 +309,17 @@ static const uint32_t *ids_of(struct ftb_message_batch *b, int64_t e, int64_t n,
 static void run_direct(struct ftb_message_batch *b, ftb_spgemm_locate locate, ftb_row *row, int64_t k,
                        const void *a, int64_t first, int64_t last)
 {
-    const ftb_product *product = b->product;
-    const ftb_sparse_message *message = &product->message;
+    const ftb_spgemm_form *form = b->form;
+    const ftb_sparse_message *message = &form->product->message;
     size_t bsize = FtB_Type_size(message->btype) * (size_t)message->bwidth;
-    int64_t degree = product->inner.degree ? product->inner.degree[k] : 0;
-    double sum = product->inner.sum ? product->inner.sum[k] : 0;
+    int64_t degree = form->product->inner.degree ? form->product->inner.degree[k] : 0;
+    double sum = form->product->inner.sum ? form->product->inner.sum[k] : 0;
     flush(b, locate, row);
     for (int64_t e = first; e < last; e += FTB_BATCH) {
         int64_t n = ftb_min(last - e, FTB_BATCH);
         set_operand(b, FTB_NAME_A, a, 0);
-        set_operand(b, FTB_NAME_B, product->p.bval ? (const char *)product->p.bval + (size_t)e * bsize : b->b,
-                    product->p.bval ? message->bwidth : 0);
+        set_operand(b, FTB_NAME_B, form->p.bval ? (const char *)form->p.bval + (size_t)e * bsize : b->b,
+                    form->p.bval ? message->bwidth : 0);
         set_operand(b, FTB_NAME_K, &k, 0);
         set_operand(b, FTB_NAME_DK, &degree, 0);
         set_operand(b, FTB_NAME_SK, &sum, 0);
@@ -328,14 +329,14 @@ static void run_direct(struct ftb_message_batch *b, ftb_spgemm_locate locate, ft
 
 void ftb_batch_row(struct ftb_message_batch *b, int64_t i, ftb_spgemm_locate locate, ftb_row *row)
 {
-    const ftb_product *product = b->product;
-    const ftb_spgemm *p = &product->p;
-    const ftb_sparse_message *message = &product->message;
+    const ftb_spgemm_form *form = b->form;
+    const ftb_spgemm *p = &form->p;
+    const ftb_sparse_message *message = &form->product->message;
     size_t asize = FtB_Type_size(message->atype) * (size_t)message->awidth;
     size_t bsize = FtB_Type_size(message->btype) * (size_t)message->bwidth;
     b->i = i;
-    b->degree_i = product->rows.degree ? product->rows.degree[i] : 0;
-    b->sum_i = product->rows.sum ? product->rows.sum[i] : 0;
+    b->degree_i = form->product->rows.degree ? form->product->rows.degree[i] : 0;
+    b->sum_i = form->product->rows.sum ? form->product->rows.sum[i] : 0;
     if (!p->aval) { /* every entry counts as 1 */
         int64_t one = 1;
         ftb_cast(b->a, message->atype, &one, FTB_INT64, 1);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 struct ftb_finisher {
-    const ftb_product *product;
+    const ftb_spgemm_form *form;
     ftb_machine *epilogue, *where;
     ftb_operand operands[FTB_ROW_NAMES];
     int64_t j[FTB_BATCH], degree_j[FTB_BATCH];
@@ -112,26 +112,26 @@ void ftb_finisher_delete(struct ftb_finisher *f)
     ftb_delete(f);
 }
 
-GrB_Info ftb_finisher_new(struct ftb_finisher **out, const ftb_product *product)
+GrB_Info ftb_finisher_new(struct ftb_finisher **out, const ftb_spgemm_form *form)
 {
-    const ftb_finish *finish = &product->finish;
+    const ftb_finish *finish = &form->product->finish;
     GrB_Info info = GrB_SUCCESS;
     *out = NULL;
-    struct ftb_finisher *f = ftb_new0(product->ctx, 1, sizeof *f);
+    struct ftb_finisher *f = ftb_new0(form->product->ctx, 1, sizeof *f);
     if (!f)
         return ftb_nomem();
-    f->product = product;
+    f->form = form;
     f->nrows = finish->nrows;
     f->ncols = finish->ncols;
     if (finish->epilogue)
-        FTB_CHECK(ftb_machine_new(&f->epilogue, product->ctx, finish->epilogue));
+        FTB_CHECK(ftb_machine_new(&f->epilogue, form->product->ctx, finish->epilogue));
     if (finish->where)
-        FTB_CHECK(ftb_machine_new(&f->where, product->ctx, finish->where));
-    f->w = ftb_new(product->ctx, FTB_BATCH * ftb_max(finish->out_width, 1), 8);
-    f->where_z = ftb_new(product->ctx, FTB_BATCH, 8);
-    int64_t longest = ftb_min(product->facts.longest_row, product->p.ncols);
-    f->heap =
-        ftb_new(product->ctx, finish->use_top_k ? ftb_min(finish->top_k, longest) + 1 : 1, sizeof *f->heap);
+        FTB_CHECK(ftb_machine_new(&f->where, form->product->ctx, finish->where));
+    f->w = ftb_new(form->product->ctx, FTB_BATCH * ftb_max(finish->out_width, 1), 8);
+    f->where_z = ftb_new(form->product->ctx, FTB_BATCH, 8);
+    int64_t longest = ftb_min(form->product->facts.longest_row, form->p.ncols);
+    f->heap = ftb_new(form->product->ctx, finish->use_top_k ? ftb_min(finish->top_k, longest) + 1 : 1,
+                      sizeof *f->heap);
     if (!f->w || !f->where_z || !f->heap)
         info = ftb_nomem();
 done:
@@ -145,14 +145,14 @@ done:
 
 static int64_t column_at(const struct ftb_finisher *f, const void *cols, int64_t t)
 {
-    return ftb_index_wide(f->product) ? ((const int64_t *)cols)[t] : ((const int32_t *)cols)[t];
+    return ftb_index_wide(f->form) ? ((const int64_t *)cols)[t] : ((const int32_t *)cols)[t];
 }
 
 /* Operands of n entries from t0, in the order of the names that list_names gave. */
 static void load(struct ftb_finisher *f, const bool *used, bool with_w, int64_t n, const void *cols,
                  int64_t t0, const char *h, const char *w)
 {
-    const ftb_finish *finish = &f->product->finish;
+    const ftb_finish *finish = &f->form->product->finish;
     size_t size = FtB_Type_size(finish->in_type);
     int count = 0;
     for (int64_t t = 0; t < n; t++)
@@ -203,10 +203,10 @@ static bool nonzero(const char *z, FtB_Type type, int64_t t)
 static int64_t keep_entries(struct ftb_finisher *f, int64_t n, void *cols, int64_t t0, const char *w,
                             void *values, int64_t kept)
 {
-    const ftb_finish *finish = &f->product->finish;
+    const ftb_finish *finish = &f->form->product->finish;
     size_t size = FtB_Type_size(finish->out_type), entry = size * (size_t)finish->out_width;
     FtB_Type where_type = finish->where ? ftb_program_type(finish->where) : FTB_BOOL;
-    bool wide = ftb_index_wide(f->product);
+    bool wide = ftb_index_wide(f->form);
     if (!finish->keep && !finish->use_min && !finish->where) {
         if (w != (char *)values + (size_t)kept * entry)
             memcpy((char *)values + (size_t)kept * entry, w, (size_t)n * entry);
@@ -268,7 +268,7 @@ static int compare_entries(const void *x, const void *y)
 /* Keeps the k largest of n entries, in column order: a heap whose root is the least one kept. */
 static int64_t keep_largest(struct ftb_finisher *f, int64_t n, void *cols, void *values)
 {
-    const ftb_finish *finish = &f->product->finish;
+    const ftb_finish *finish = &f->form->product->finish;
     FtB_Type type = finish->out_type;
     size_t size = FtB_Type_size(type);
     int64_t held = 0, k = finish->top_k, *heap = f->heap;
@@ -293,7 +293,7 @@ static int64_t keep_largest(struct ftb_finisher *f, int64_t n, void *cols, void 
     }
     qsort(heap, (size_t)held, sizeof *heap, compare_entries);
     for (int64_t t = 0; t < held; t++) {
-        if (ftb_index_wide(f->product))
+        if (ftb_index_wide(f->form))
             ((int64_t *)cols)[t] = ((const int64_t *)cols)[heap[t]];
         else
             ((int32_t *)cols)[t] = ((const int32_t *)cols)[heap[t]];
@@ -305,8 +305,8 @@ static int64_t keep_largest(struct ftb_finisher *f, int64_t n, void *cols, void 
 /* Removes entries [from, to) of a row. */
 static int64_t cut(const struct ftb_finisher *f, int64_t n, int64_t from, int64_t to, void *cols, char *h)
 {
-    const ftb_finish *finish = &f->product->finish;
-    size_t index = ftb_index_wide(f->product) ? 8 : 4;
+    const ftb_finish *finish = &f->form->product->finish;
+    size_t index = ftb_index_wide(f->form) ? 8 : 4;
     size_t in = FtB_Type_size(finish->in_type) * (size_t)finish->in_width;
     if (from == to)
         return n;
@@ -318,8 +318,8 @@ static int64_t cut(const struct ftb_finisher *f, int64_t n, int64_t from, int64_
 /* Diagonal and lower triangle go first; a triangle's kernel never made them. */
 static int64_t cut_triangle(const struct ftb_finisher *f, int64_t n, void *cols, char *h)
 {
-    const ftb_finish *finish = &f->product->finish;
-    if (f->product->plan.triangle || (!finish->drop_diagonal && !finish->upper_only))
+    const ftb_finish *finish = &f->form->product->finish;
+    if (f->form->plan.triangle || (!finish->drop_diagonal && !finish->upper_only))
         return n;
     int64_t lo = 0, hi = n; /* first column from i up */
     while (lo < hi) {
@@ -335,7 +335,7 @@ static int64_t cut_triangle(const struct ftb_finisher *f, int64_t n, void *cols,
 
 int64_t ftb_finish_row(struct ftb_finisher *f, int64_t i, int64_t n, void *cols, void *h, void *values)
 {
-    const ftb_finish *finish = &f->product->finish;
+    const ftb_finish *finish = &f->form->product->finish;
     size_t in = FtB_Type_size(finish->in_type) * (size_t)finish->in_width;
     f->i = i;
     f->degree_i = finish->rows->degree ? finish->rows->degree[i] : 0;

@@ -5,17 +5,17 @@
 
 #define SAMPLED_PRODUCTS 2e7 /* about 30 ms a candidate */
 
-/* Seconds for the sampled rows under the product's plan. */
-static GrB_Info time_candidate(ftb_product *product, double *best)
+/* Seconds for the sampled rows under a plan, in a form of its own. */
+static GrB_Info time_candidate(const ftb_product *product, const ftb_spgemm_plan *plan, double *best)
 {
-    ftb_spgemm saved = product->p;
+    ftb_spgemm_form *form = NULL;
     ftb_worker *w = NULL;
     int64_t entries = ftb_min(product->facts.longest_row, product->p.ncols);
     void *cols = ftb_new(product->ctx, entries + FTB_SWEEP_ROOM, 8);
-    GrB_Info info = cols ? ftb_product_prepare(product) : ftb_nomem();
+    GrB_Info info = cols ? ftb_spgemm_form_new(&form, product, plan) : ftb_nomem();
     if (info != GrB_SUCCESS)
         goto done;
-    FTB_CHECK(ftb_worker_new(&w, product));
+    FTB_CHECK(ftb_worker_new(&w, form));
     int64_t step = ftb_max((int64_t)(product->facts.products / SAMPLED_PRODUCTS), 1) | 1;
     for (int repeat = 0; repeat < 2; repeat++) { /* the first warms caches and pages */
         double start = ftb_seconds();
@@ -25,8 +25,8 @@ static GrB_Info time_candidate(ftb_product *product, double *best)
     }
 done:
     ftb_worker_delete(w);
+    ftb_spgemm_form_delete(form);
     ftb_delete(cols);
-    product->p = saved;
     return info;
 }
 
@@ -38,25 +38,23 @@ GrB_Info ftb_plan_measure(ftb_product *product)
     } candidates[] = {{"relabel", "0", FTB_SET_RELABEL},
                       {"relabel", "1", FTB_SET_RELABEL},
                       {"accumulator", "hash", FTB_SET_ACCUMULATOR}};
-    ftb_spgemm_plan best = product->plan;
+    const ftb_spgemm_plan given = product->plan;
     double least = 0;
     if (product->p.column || product->mask) /* renamed already, or slots: nothing to choose */
         return GrB_SUCCESS;
-    GrB_Info info = time_candidate(product, &least);
+    GrB_Info info = time_candidate(product, &given, &least);
     for (size_t c = 0; c < sizeof candidates / sizeof candidates[0] && info == GrB_SUCCESS; c++) {
-        ftb_spgemm_plan plan = product->plan, kept = product->plan;
+        ftb_spgemm_plan plan = given;
         double time = 0;
-        ftb_spgemm_plan_set(&plan, candidates[c].key, candidates[c].value);
-        if (kept.forced & candidates[c].bit || !ftb_rule_spgemm(&plan, &product->facts, ftb_machine_here()))
+        if (given.forced & candidates[c].bit ||
+            ftb_spgemm_plan_set(&plan, candidates[c].key, candidates[c].value) ||
+            !ftb_rule_spgemm(&plan, &product->facts, ftb_machine_here()))
             continue;
-        product->plan = plan;
-        info = time_candidate(product, &time);
-        product->plan = kept;
+        info = time_candidate(product, &plan, &time);
         if (info == GrB_SUCCESS && time < 0.97 * least) {
             least = time;
-            best = plan;
+            product->plan = plan;
         }
     }
-    product->plan = best;
     return info;
 }

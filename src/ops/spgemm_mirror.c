@@ -34,7 +34,7 @@ typedef struct gatherer {
 } gatherer;
 
 typedef struct retained {
-    ftb_product *product;
+    const ftb_spgemm_form *form;
     FtB_Sink sink;
     size_t value;        /* bytes of a retained entry */
     size_t lower_value;  /* bytes of it that (j, i) needs, at its end */
@@ -66,7 +66,7 @@ static char *reserve(const retained *r, pool *own, int64_t bytes)
         return NULL;
     if (bytes > own->left) {
         int64_t room = ftb_max(bytes, r->block_bytes);
-        block *b = ftb_new(r->product->ctx, head + room, 1);
+        block *b = ftb_new(r->form->product->ctx, head + room, 1);
         if (!b) {
             own->info = ftb_nomem();
             return NULL;
@@ -120,7 +120,7 @@ static GrB_Info check_pool(void *state, ftb_worker *w, const ftb_chunk *chunk)
 
 static GrB_Info make_gatherer(gatherer *g, const retained *r, const ftb_schedule *schedule)
 {
-    FtB_Context ctx = r->product->ctx;
+    FtB_Context ctx = r->form->product->ctx;
     g->rows_room = schedule->rows;
     for (int64_t c = 0; c < schedule->count; c++) {
         int64_t room = 0;
@@ -128,13 +128,13 @@ static GrB_Info make_gatherer(gatherer *g, const retained *r, const ftb_schedule
             room += r->lower[i];
         g->room = ftb_max(g->room, room);
     }
-    g->cursor = ftb_new(ctx, r->product->p.nrows, sizeof *g->cursor);
+    g->cursor = ftb_new(ctx, r->form->p.nrows, sizeof *g->cursor);
     g->fill = ftb_new(ctx, g->rows_room + 2, sizeof *g->fill);
     g->cols = ftb_new(ctx, g->room, sizeof *g->cols);
     g->values = ftb_new(ctx, g->room, r->lower_value);
     if (!g->cursor || !g->fill || !g->cols || !g->values)
         return ftb_nomem();
-    for (int64_t j = 0; j < r->product->p.nrows; j++) /* past the diagonal */
+    for (int64_t j = 0; j < r->form->p.nrows; j++) /* past the diagonal */
         g->cursor[j] = r->count[j] > 0 && column_at(r->row[j], r->id16, 0) == j;
     return GrB_SUCCESS;
 }
@@ -238,18 +238,19 @@ INLINE void pick_items(char *to, const char *from, int64_t n, size_t size, size_
 /* n retained values as entries of h from `at` on; those of earlier rows are read as (j, i). */
 static void put_values(const retained *r, char *h, int64_t at, const char *values, int64_t n, bool earlier)
 {
-    const ftb_product *product = r->product;
-    const size_t size = FtB_Type_size(product->sum_type), width = (size_t)product->width;
-    if (product->dual && !earlier) { /* of pairs (i, j), (j, i) the first */
+    const ftb_spgemm_form *form = r->form;
+    const size_t size = FtB_Type_size(form->product->sum_type), width = (size_t)form->product->width;
+    if (form->dual && !earlier) { /* of pairs (i, j), (j, i) the first */
         if (size == 4)
             pick_items(h + (size_t)at * 4, values, n, 4, 8);
         else
             pick_items(h + (size_t)at * size, values, n, size, r->value);
-    } else if (earlier && !product->dual && width > 1) {
+    } else if (earlier && !form->dual && width > 1) {
         for (int64_t e = 0; e < n; e++)
             for (size_t c = 0; c < width; c++)
                 memcpy(h + ((size_t)(at + e) * width + c) * size,
-                       values + ((size_t)e * width + (c < 8 ? (size_t)product->swap[c] : c)) * size, size);
+                       values + ((size_t)e * width + (c < 8 ? (size_t)form->product->swap[c] : c)) * size,
+                       size);
     } else if (r->narrow) {
         for (int64_t e = 0; e < n; e++)
             ((int64_t *)(void *)h)[at + e] = ((const uint32_t *)(const void *)values)[e];
@@ -271,8 +272,8 @@ static int64_t make_full(void *state, ftb_worker *w, int64_t i, void *cols, void
 {
     retained *r = state;
     gatherer *g = &r->gatherer[w->number];
-    if (r->product->keep_rows &&
-        !r->product->keep_rows[i]) /* its own half is empty, not what others share with it */
+    if (r->form->product->keep_rows &&
+        !r->form->product->keep_rows[i]) /* its own half is empty, not what others share with it */
         return 0;
     if (i < g->row0 || i >= g->row1) {
         int64_t c = 0, hi = r->schedule->count;
@@ -286,7 +287,7 @@ static int64_t make_full(void *state, ftb_worker *w, int64_t i, void *cols, void
         gather(r, g, r->schedule->row[c], r->schedule->row[c + 1]);
     }
     int64_t below = r->lower[i], own = r->count[i], from = g->fill[i - g->row0];
-    char *h = r->product->finish.epilogue ? w->h : values;
+    char *h = r->form->product->finish.epilogue ? w->h : values;
     memcpy(cols, g->cols + from, (size_t)below * sizeof *g->cols);
     put_values(r, h, 0, g->values + (size_t)from * r->lower_value, below, true);
     if (own > 0) {
@@ -299,10 +300,10 @@ static int64_t make_full(void *state, ftb_worker *w, int64_t i, void *cols, void
 static GrB_Info deliver_full(void *state, const ftb_chunk *chunk)
 {
     const retained *r = state;
-    const ftb_finish *finish = &r->product->finish;
+    const ftb_finish *finish = &r->form->product->finish;
     FtB_Rows rows = {.row0 = chunk->row0,
                      .nrows = chunk->nrows,
-                     .ncols = r->product->p.ncols,
+                     .ncols = r->form->p.ncols,
                      .rowptr = chunk->rowptr,
                      .colidx = chunk->cols,
                      .values = chunk->values,
@@ -312,45 +313,42 @@ static GrB_Info deliver_full(void *state, const ftb_chunk *chunk)
 }
 
 /* Now that full rows are known, chunks are cut by their entries. */
-static GrB_Info schedule_full(ftb_schedule *s, retained *r)
+static GrB_Info schedule_full(ftb_schedule *s, const retained *r)
 {
-    int64_t nrows = r->product->p.nrows;
-    int64_t *saved = r->product->row_products;
-    int64_t *full = ftb_new(r->product->ctx, nrows, sizeof *full);
+    int64_t nrows = r->form->p.nrows;
+    int64_t *full = ftb_new(r->form->product->ctx, nrows, sizeof *full);
     if (!full)
         return ftb_nomem();
     for (int64_t i = 0; i < nrows; i++)
         full[i] = r->lower[i] + r->count[i];
-    r->product->row_products = full;
-    GrB_Info info = ftb_schedule_make(s, r->product);
-    r->product->row_products = saved;
+    GrB_Info info = ftb_schedule_make(s, r->form, full);
     ftb_delete(full);
     return info;
 }
 
 static GrB_Info emit_full(retained *r)
 {
-    ftb_product *product = r->product;
-    int threads = product->plan.threads;
+    const ftb_spgemm_form *form = r->form;
+    int threads = form->plan.threads;
     ftb_schedule schedule = {0};
     GrB_Info info = schedule_full(&schedule, r);
     if (info != GrB_SUCCESS)
         return info;
     r->schedule = &schedule;
-    r->gatherer = ftb_new0(product->ctx, threads, sizeof *r->gatherer);
+    r->gatherer = ftb_new0(form->product->ctx, threads, sizeof *r->gatherer);
     if (!r->gatherer) {
         info = ftb_nomem();
         goto done;
     }
     for (int t = 0; t < threads; t++)
         FTB_CHECK(make_gatherer(&r->gatherer[t], r, &schedule));
-    ftb_pipeline line = {.product = product,
+    ftb_pipeline line = {.form = form,
                          .schedule = &schedule,
                          .make = make_full,
                          .deliver = deliver_full,
                          .state = r,
-                         .type = product->finish.out_type,
-                         .width = product->finish.out_width};
+                         .type = form->product->finish.out_type,
+                         .width = form->product->finish.out_width};
     info = ftb_pipeline_run(&line);
 done:
     for (int t = 0; r->gatherer && t < threads; t++)
@@ -364,7 +362,7 @@ done:
 
 static void free_retained(retained *r)
 {
-    for (int t = 0; r->pool && t < r->product->plan.threads; t++) {
+    for (int t = 0; r->pool && t < r->form->plan.threads; t++) {
         for (block *b = r->pool[t].last; b;) {
             block *before = b->before;
             ftb_delete(b);
@@ -380,19 +378,19 @@ static void free_retained(retained *r)
 
 static GrB_Info make_retained(retained *r)
 {
-    const ftb_product *product = r->product;
-    FtB_Context ctx = product->ctx;
-    int64_t nrows = product->p.nrows, most = 0;
+    const ftb_spgemm_form *form = r->form;
+    FtB_Context ctx = form->product->ctx;
+    int64_t nrows = form->p.nrows, most = 0;
     for (int64_t i = 0; i < nrows; i++)
-        most += ftb_min(product->row_products[i], product->p.ncols);
+        most += ftb_min(form->row_products[i], form->p.ncols);
     r->block_bytes = ftb_min(most, BLOCK_BYTES / (int64_t)(r->value + 4)) * (int64_t)(r->value + 4);
     r->row = ftb_new0(ctx, nrows, sizeof *r->row);
     r->count = ftb_new0(ctx, nrows, sizeof *r->count);
     r->lower = ftb_new0(ctx, nrows, sizeof *r->lower);
-    r->pool = ftb_new0(ctx, product->plan.threads, sizeof *r->pool);
+    r->pool = ftb_new0(ctx, form->plan.threads, sizeof *r->pool);
     if (!r->row || !r->count || !r->lower || !r->pool)
         return ftb_nomem();
-    for (int t = 0; t < product->plan.threads; t++) {
+    for (int t = 0; t < form->plan.threads; t++) {
         r->pool[t].lower = ftb_new0(ctx, nrows, sizeof *r->pool[t].lower);
         if (!r->pool[t].lower)
             return ftb_nomem();
@@ -415,30 +413,32 @@ int64_t ftb_mirror_entry_bytes(const ftb_product *product)
            (retains_counts(product) ? 4 : (int64_t)FtB_Type_size(product->sum_type) * values);
 }
 
-GrB_Info ftb_product_run_mirror(ftb_product *product, const ftb_schedule *schedule, FtB_Sink sink,
-                                bool *delivered)
+GrB_Info ftb_spgemm_form_run_mirror(const ftb_spgemm_form *form, const ftb_schedule *schedule, FtB_Sink sink,
+                                    bool *delivered)
 {
-    retained r = {
-        .product = product, .sink = sink, .narrow = retains_counts(product), .id16 = retains_id16(product)};
-    int64_t width = product->dual ? 2 : product->width;
-    r.value = r.narrow ? 4 : FtB_Type_size(product->sum_type) * (size_t)width;
-    r.lower_value = product->dual ? r.value / 2 : r.value;
+    retained r = {.form = form,
+                  .sink = sink,
+                  .narrow = retains_counts(form->product),
+                  .id16 = retains_id16(form->product)};
+    int64_t width = form->dual ? 2 : form->product->width;
+    r.value = r.narrow ? 4 : FtB_Type_size(form->product->sum_type) * (size_t)width;
+    r.lower_value = form->dual ? r.value / 2 : r.value;
     GrB_Info info = make_retained(&r);
     if (info != GrB_SUCCESS)
         goto done;
-    ftb_pipeline line = {.product = product,
+    ftb_pipeline line = {.form = form,
                          .schedule = schedule,
                          .make = retain_row,
                          .chunk = check_pool,
                          .state = &r,
-                         .type = product->sum_type,
+                         .type = form->product->sum_type,
                          .width = width,
                          .counts = true};
     info = ftb_pipeline_run(&line);
     if (info != GrB_SUCCESS)
         goto done;
-    for (int t = 0; t < product->plan.threads; t++)
-        for (int64_t i = 0; i < product->p.nrows; i++)
+    for (int t = 0; t < form->plan.threads; t++)
+        for (int64_t i = 0; i < form->p.nrows; i++)
             r.lower[i] += r.pool[t].lower[i];
     *delivered = true;
     info = emit_full(&r);

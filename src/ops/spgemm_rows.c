@@ -9,18 +9,18 @@ static size_t cell_size(const ftb_spgemm *p)
     return (size_t)p->cell_width * (p->message == FTB_MESSAGE_PAIR ? 4 : FtB_Type_size(p->cell));
 }
 
-static bool uses_dense(const ftb_product *product)
+static bool uses_dense(const ftb_spgemm_form *form)
 {
-    const ftb_spgemm_plan *plan = &product->plan;
+    const ftb_spgemm_plan *plan = &form->plan;
     if (plan->accumulator == FTB_ACC_HASH)
         return false;
     return plan->accumulator != FTB_ACC_AUTO || !plan->hash_rest ||
-           product->facts.longest_row >= plan->dense_from;
+           form->product->facts.longest_row >= plan->dense_from;
 }
 
-static bool uses_hash(const ftb_product *product)
+static bool uses_hash(const ftb_spgemm_form *form)
 {
-    const ftb_spgemm_plan *plan = &product->plan;
+    const ftb_spgemm_plan *plan = &form->plan;
     return plan->accumulator == FTB_ACC_HASH || (plan->accumulator == FTB_ACC_AUTO && plan->hash_rest);
 }
 
@@ -40,16 +40,16 @@ static void clear_cells(const ftb_spgemm *p, void *acc, int64_t ncells)
             ((double *)acc)[c] = -0.0;
 }
 
-static GrB_Info make_row(ftb_row *row, const ftb_product *product, int64_t ncells)
+static GrB_Info make_row(ftb_row *row, const ftb_spgemm_form *form, int64_t ncells)
 {
-    const ftb_spgemm *p = &product->p;
+    const ftb_spgemm *p = &form->p;
     bool program = p->message == FTB_MESSAGE_PROGRAM;
     int64_t rounded = (ncells + 64) / 64 * 64; /* presence reads 64 at a time */
     row->acc = ftb_new(p->ctx, rounded, cell_size(p));
     row->list = ftb_new(p->ctx, ncells + 1, sizeof *row->list);
     if (program)
         row->mark = ftb_new0(p->ctx, ncells, 1);
-    const bool arg = product->winners || product->reducer.mean;
+    const bool arg = form->product->winners || form->product->reducer.mean;
     if (arg)
         row->arg = ftb_new(p->ctx, ncells, sizeof *row->arg);
     if (!row->acc || !row->list || (program && !row->mark) || (arg && !row->arg))
@@ -78,35 +78,36 @@ static GrB_Info make_hash(ftb_worker *w, int64_t entries)
     }
     w->buckets = buckets;
     w->hash.hash_shift = shift;
-    w->hash.key = ftb_new0(w->product->ctx, buckets, sizeof *w->hash.key);
-    return w->hash.key ? make_row(&w->hash, w->product, buckets) : ftb_nomem();
+    w->hash.key = ftb_new0(w->form->product->ctx, buckets, sizeof *w->hash.key);
+    return w->hash.key ? make_row(&w->hash, w->form, buckets) : ftb_nomem();
 }
 
-GrB_Info ftb_worker_new(ftb_worker **out, const ftb_product *product)
+GrB_Info ftb_worker_new(ftb_worker **out, const ftb_spgemm_form *form)
 {
-    const ftb_spgemm *p = &product->p;
+    const ftb_spgemm *p = &form->p;
     GrB_Info info = GrB_SUCCESS;
-    FtB_Context ctx = product->ctx;
-    int64_t entries = ftb_min(product->facts.longest_row, p->ncols);
+    FtB_Context ctx = form->product->ctx;
+    int64_t entries = ftb_min(form->product->facts.longest_row, p->ncols);
     ftb_worker *w = ftb_new0(ctx, 1, sizeof *w);
     if (!w)
         return ftb_nomem();
-    w->product = product;
-    if (uses_dense(product)) {
-        FTB_CHECK(make_row(&w->dense, product, p->nids + 1));
+    w->form = form;
+    if (uses_dense(form)) {
+        FTB_CHECK(make_row(&w->dense, form, p->nids + 1));
         w->words = ftb_new0(ctx, 2 * (p->nids / 64 + 2), sizeof *w->words);
-        if (product->mask)
+        if (form->product->mask)
             w->dense.slot = ftb_new0(ctx, p->nids + 1, sizeof *w->dense.slot);
-        if (!w->words || (product->mask && !w->dense.slot)) {
+        if (!w->words || (form->product->mask && !w->dense.slot)) {
             info = ftb_nomem();
             goto done;
         }
     }
-    if (uses_hash(product))
+    if (uses_hash(form))
         FTB_CHECK(make_hash(w, entries));
     w->cells = ftb_new(ctx, entries + 64, sizeof *w->cells);
     w->sort = ftb_new(ctx, 2 * entries + 64, sizeof *w->sort);
-    w->h = ftb_new(ctx, (entries + FTB_SWEEP_ROOM) * ftb_max(product->width, 1) * (product->dual ? 2 : 1), 8);
+    w->h =
+        ftb_new(ctx, (entries + FTB_SWEEP_ROOM) * ftb_max(form->product->width, 1) * (form->dual ? 2 : 1), 8);
     if (!w->cells || !w->sort || !w->h) {
         info = ftb_nomem();
         goto done;
@@ -114,8 +115,8 @@ GrB_Info ftb_worker_new(ftb_worker **out, const ftb_product *product)
     for (int l = 0; l < FTB_NLOCATE && p->message != FTB_MESSAGE_PROGRAM; l++)
         w->kernel[l] = FTB_PICK(ftb_spgemm_pick)(p, (ftb_spgemm_locate)l);
     if (p->message == FTB_MESSAGE_PROGRAM)
-        FTB_CHECK(ftb_batch_new(&w->batch, product));
-    FTB_CHECK(ftb_finisher_new(&w->finisher, product));
+        FTB_CHECK(ftb_batch_new(&w->batch, form));
+    FTB_CHECK(ftb_finisher_new(&w->finisher, form));
 done:
     if (info != GrB_SUCCESS) {
         ftb_worker_delete(w);
@@ -170,10 +171,10 @@ static void sort_keys(uint64_t *key, uint64_t *scratch, int64_t n, int64_t ncols
         memcpy(key, from, (size_t)n * sizeof *key);
 }
 
-static void put_col(const ftb_product *product, void *cols, int64_t t, uint32_t dense)
+static void put_col(const ftb_spgemm_form *form, void *cols, int64_t t, uint32_t dense)
 {
-    const int64_t *column = product->p.column;
-    if (ftb_index_wide(product))
+    const int64_t *column = form->p.column;
+    if (ftb_index_wide(form))
         ((int64_t *)cols)[t] = column ? column[dense] : dense;
     else
         ((int32_t *)cols)[t] = (int32_t)(column ? column[dense] : dense);
@@ -182,9 +183,9 @@ static void put_col(const ftb_product *product, void *cols, int64_t t, uint32_t 
 /* Columns and cells of the set bits of a bitmap over dense columns. */
 static int64_t emit_bitmap(ftb_worker *w, uint64_t *words, void *cols)
 {
-    const ftb_product *product = w->product;
-    const ftb_spgemm *p = &product->p;
-    bool plain = !p->column && !ftb_index_wide(product);
+    const ftb_spgemm_form *form = w->form;
+    const ftb_spgemm *p = &form->p;
+    bool plain = !p->column && !ftb_index_wide(form);
     int32_t *narrow = cols;
     uint32_t *cells = w->cells;
     int64_t n = 0;
@@ -197,7 +198,7 @@ static int64_t emit_bitmap(ftb_worker *w, uint64_t *words, void *cols)
             if (plain)
                 narrow[n] = (int32_t)dense;
             else
-                put_col(product, cols, n, dense);
+                put_col(form, cols, n, dense);
         }
     }
     if (p->rank)
@@ -207,29 +208,29 @@ static int64_t emit_bitmap(ftb_worker *w, uint64_t *words, void *cols)
 }
 
 /* Whether the cells of row i are looked up column by column: where they may well be filled. */
-static bool may_sweep(const ftb_product *product, int64_t i)
+static bool may_sweep(const ftb_spgemm_form *form, int64_t i)
 {
-    const ftb_spgemm *p = &product->p;
+    const ftb_spgemm *p = &form->p;
     return p->message != FTB_MESSAGE_PROGRAM && p->cell_width == 1 && p->cell != FTB_UINT64 &&
-           !product->constant && !p->column && !ftb_index_wide(product) &&
-           product->row_products[i] >= p->ncols;
+           !form->product->constant && !p->column && !ftb_index_wide(form) &&
+           form->row_products[i] >= p->ncols;
 }
 
 /* Row i so, with h in sum_type. */
 static int64_t sweep_row(ftb_worker *w, int64_t i, void *cols, void *h)
 {
-    const ftb_product *product = w->product;
-    const ftb_spgemm *p = &product->p;
+    const ftb_spgemm_form *form = w->form;
+    const ftb_spgemm *p = &form->p;
     int64_t first = p->bstart ? ftb_min(i + p->skip, p->ncols) : 0;
     int64_t n = FTB_PICK(ftb_spgemm_sweep)(p, w->dense.acc, first, p->ncols, cols, h);
-    if (p->message != FTB_MESSAGE_PAIR && p->cell != product->sum_type) /* exact: see spgemm_table.c */
-        ftb_cast(h, product->sum_type, h, p->cell, n);
+    if (p->message != FTB_MESSAGE_PAIR && p->cell != form->product->sum_type) /* exact: see spgemm_table.c */
+        ftb_cast(h, form->product->sum_type, h, p->cell, n);
     return n;
 }
 
 static int64_t emit_dense(ftb_worker *w, void *cols)
 {
-    const ftb_spgemm *p = &w->product->p;
+    const ftb_spgemm *p = &w->form->p;
     int64_t nwords = p->nids / 64 + 1;
     uint64_t *present = w->words, *columns = w->words + nwords;
     FTB_PICK(ftb_spgemm_presence)(p, w->dense.acc, p->nids, present);
@@ -248,8 +249,8 @@ static int64_t emit_dense(ftb_worker *w, void *cols)
 /* Listed cells: through a bitmap if that has fewer words than the list has cells, else sorted. */
 static int64_t emit_list(ftb_worker *w, const ftb_row *row, bool hash, void *cols)
 {
-    const ftb_product *product = w->product;
-    const ftb_spgemm *p = &product->p;
+    const ftb_spgemm_form *form = w->form;
+    const ftb_spgemm *p = &form->p;
     int64_t n = row->count;
     if (!hash && n > p->nids / 64) {
         for (int64_t t = 0; t < n; t++) {
@@ -265,7 +266,7 @@ static int64_t emit_list(ftb_worker *w, const ftb_row *row, bool hash, void *col
     sort_keys(w->sort, w->sort + n, n, p->nids);
     for (int64_t t = 0; t < n; t++) {
         w->cells[t] = (uint32_t)w->sort[t];
-        put_col(product, cols, t, (uint32_t)(w->sort[t] >> 32));
+        put_col(form, cols, t, (uint32_t)(w->sort[t] >> 32));
     }
     return n;
 }
@@ -273,16 +274,16 @@ static int64_t emit_list(ftb_worker *w, const ftb_row *row, bool hash, void *col
 /* The mask's columns, in the mask's order, that got a value. */
 static int64_t emit_slots(ftb_worker *w, int64_t i, void *cols)
 {
-    const ftb_product *product = w->product;
-    const ftb_spgemm *p = &product->p;
-    const ftb_pattern *mask = product->mask->pattern;
+    const ftb_spgemm_form *form = w->form;
+    const ftb_spgemm *p = &form->p;
+    const ftb_pattern *mask = form->product->mask->pattern;
     int64_t n = 0;
     uint64_t *present = w->words;
     int64_t most = mask->rowptr[i + 1] - mask->rowptr[i] + 1;
     if (p->message != FTB_MESSAGE_PROGRAM)
         FTB_PICK(ftb_spgemm_presence)(p, w->dense.acc, most, present);
     for (int64_t e = mask->rowptr[i]; e < mask->rowptr[i + 1]; e++) {
-        if (!ftb_mask_admits(product->mask, product->mask_flags, e))
+        if (!ftb_mask_admits(form->product->mask, form->product->mask_flags, e))
             continue;
         int64_t cell = e - mask->rowptr[i] + 1;
         bool has =
@@ -290,7 +291,7 @@ static int64_t emit_slots(ftb_worker *w, int64_t i, void *cols)
         if (!has)
             continue;
         w->cells[n] = (uint32_t)cell;
-        put_col(product, cols, n++, (uint32_t)ftb_col(mask, e));
+        put_col(form, cols, n++, (uint32_t)ftb_col(mask, e));
     }
     memset(present, 0, (size_t)(most / 64 + 1) * sizeof *present);
     return n;
@@ -305,20 +306,20 @@ static void read_counts(const uint32_t *acc, const uint32_t *cells, int64_t n, i
 /* h of the n cells, in sum_type. */
 static void read_cells(const ftb_worker *w, const ftb_row *row, int64_t n, void *h)
 {
-    const ftb_product *product = w->product;
-    const ftb_spgemm *p = &product->p;
+    const ftb_spgemm_form *form = w->form;
+    const ftb_spgemm *p = &form->p;
     const uint32_t *cells = w->cells;
-    int64_t width = product->dual ? 2 : product->width;
+    int64_t width = form->dual ? 2 : form->product->width;
     for (int64_t t = 0; t < n && w->winners; t++)
         w->winners[t] = row->arg[cells[t]];
-    if (product->constant) {
-        size_t size = FtB_Type_size(product->sum_type);
+    if (form->product->constant) {
+        size_t size = FtB_Type_size(form->product->sum_type);
         for (int64_t t = 0; t < n; t++)
-            memcpy((char *)h + (size_t)t * size, product->constant_value, size);
+            memcpy((char *)h + (size_t)t * size, form->product->constant_value, size);
     } else if (p->message == FTB_MESSAGE_PAIR) {
         read_counts(row->acc, cells, n, h);
     } else if (p->message == FTB_MESSAGE_TABLE && p->cell == FTB_UINT64) {
-        FTB_PICK(ftb_spgemm_unpack)(&product->packed, row->acc, cells, n, product->sum_type, h);
+        FTB_PICK(ftb_spgemm_unpack)(&form->product->packed, row->acc, cells, n, form->product->sum_type, h);
     } else {
         size_t size = FtB_Type_size(p->cell), stride = (size_t)p->cell_width * size;
         const char *acc = row->acc;
@@ -331,29 +332,29 @@ static void read_cells(const ftb_worker *w, const ftb_row *row, int64_t n, void 
         else
             for (int64_t t = 0; t < n; t++)
                 memcpy((char *)h + (size_t)(t * width) * size, acc + cells[t] * stride, (size_t)width * size);
-        if (p->cell != product->sum_type) /* exact: see spgemm_table.c */
-            ftb_cast(h, product->sum_type, h, p->cell, n * width);
+        if (p->cell != form->product->sum_type) /* exact: see spgemm_table.c */
+            ftb_cast(h, form->product->sum_type, h, p->cell, n * width);
     }
-    if (product->reducer.mean)
+    if (form->product->reducer.mean)
         for (int64_t t = 0; t < n * width; t++) {
             int64_t entry = t / width;
-            double x = ftb_get_real(h, product->sum_type, t) / (double)row->arg[cells[entry]];
-            ftb_cast((char *)h + (size_t)t * FtB_Type_size(product->sum_type), product->sum_type, &x,
-                     FTB_FP64, 1);
+            double x = ftb_get_real(h, form->product->sum_type, t) / (double)row->arg[cells[entry]];
+            ftb_cast((char *)h + (size_t)t * FtB_Type_size(form->product->sum_type), form->product->sum_type,
+                     &x, FTB_FP64, 1);
         }
 }
 
 /* Leaves the accumulator empty. */
 static void clear_row(ftb_worker *w, ftb_row *row, ftb_spgemm_locate locate, int64_t i)
 {
-    const ftb_product *product = w->product;
-    const ftb_spgemm *p = &product->p;
+    const ftb_spgemm_form *form = w->form;
+    const ftb_spgemm *p = &form->p;
     bool program = p->message == FTB_MESSAGE_PROGRAM;
     size_t size = cell_size(p);
     if (locate == FTB_LOCATE_DENSE && !program) {
         clear_cells(p, row->acc, p->nids);
     } else if (locate == FTB_LOCATE_SLOT) {
-        const ftb_pattern *mask = product->mask->pattern;
+        const ftb_pattern *mask = form->product->mask->pattern;
         int64_t most = mask->rowptr[i + 1] - mask->rowptr[i] + 1;
         clear_cells(p, row->acc, most);
         if (program)
@@ -374,9 +375,9 @@ static void clear_row(ftb_worker *w, ftb_row *row, ftb_spgemm_locate locate, int
     row->count = 0;
 }
 
-static ftb_spgemm_locate locate_of(const ftb_product *product, int64_t products)
+static ftb_spgemm_locate locate_of(const ftb_spgemm_form *form, int64_t products)
 {
-    switch (product->plan.accumulator) {
+    switch (form->plan.accumulator) {
     case FTB_ACC_DENSE:
         return FTB_LOCATE_DENSE;
     case FTB_ACC_LIST:
@@ -388,27 +389,27 @@ static ftb_spgemm_locate locate_of(const ftb_product *product, int64_t products)
     default:
         break;
     }
-    if (products >= product->plan.dense_from)
+    if (products >= form->plan.dense_from)
         return FTB_LOCATE_DENSE;
-    return product->plan.hash_rest ? FTB_LOCATE_HASH : FTB_LOCATE_LIST;
+    return form->plan.hash_rest ? FTB_LOCATE_HASH : FTB_LOCATE_LIST;
 }
 
 static void fill_slots(ftb_worker *w, int64_t i)
 {
-    const ftb_product *product = w->product;
-    const ftb_pattern *mask = product->mask->pattern;
+    const ftb_spgemm_form *form = w->form;
+    const ftb_pattern *mask = form->product->mask->pattern;
     for (int64_t e = mask->rowptr[i]; e < mask->rowptr[i + 1]; e++)
-        if (ftb_mask_admits(product->mask, product->mask_flags, e))
+        if (ftb_mask_admits(form->product->mask, form->product->mask_flags, e))
             w->dense.slot[ftb_col(mask, e)] = (uint32_t)(e - mask->rowptr[i] + 1);
 }
 
 /* First hot id whose column is at least `least`. */
-static int64_t hot_from(const ftb_product *product, uint32_t least)
+static int64_t hot_from(const ftb_spgemm_form *form, uint32_t least)
 {
-    int64_t lo = 0, hi = product->plan.hot;
+    int64_t lo = 0, hi = form->plan.hot;
     while (lo < hi) {
         int64_t mid = (lo + hi) / 2;
-        if (product->order[mid] < least)
+        if (form->order[mid] < least)
             lo = mid + 1;
         else
             hi = mid;
@@ -420,61 +421,61 @@ static int64_t hot_from(const ftb_product *product, uint32_t least)
  * keeps those from the diagonal on. */
 static void count_hot(ftb_worker *w, int64_t i)
 {
-    const ftb_product *product = w->product;
-    const ftb_spgemm *p = &product->p;
+    const ftb_spgemm_form *form = w->form;
+    const ftb_spgemm *p = &form->p;
     uint32_t *acc = w->dense.acc, least = p->bstart ? (uint32_t)(i + p->skip) : 0;
-    int64_t x0 = p->arow[i], hot = product->plan.hot, from = hot_from(product, least);
-    const int64_t ninner = product->right->nrows;
+    int64_t x0 = p->arow[i], hot = form->plan.hot, from = hot_from(form, least);
+    const int64_t ninner = form->product->right->nrows;
     int64_t line = from / FTB_BITS_LINE, first = line * FTB_BITS_LINE;
     FTB_PICK(ftb_spgemm_bits)
-    (product->bits + first / 64 * ninner, ninner, hot - first, (const int32_t *)p->acol + x0,
+    (form->bits + first / 64 * ninner, ninner, hot - first, (const int32_t *)p->acol + x0,
      p->arow[i + 1] - x0, acc + first);
     memset(acc + first, 0, (size_t)(from - first) * sizeof *acc);
-    if (product->cross && p->rank[i] < hot)
+    if (form->cross && p->rank[i] < hot)
         FTB_PICK(ftb_spgemm_cross)
-    ((const uint16_t *)product->cross + p->rank[i] * product->cross_row, p->order + hot, least, p->nids - hot,
+    ((const uint16_t *)form->cross + p->rank[i] * form->cross_row, p->order + hot, least, p->nids - hot,
      acc + hot);
 }
 
 /* Sums of row i alone, into the empty cells of ids from `first` on. */
-static void sum_row(const ftb_product *product, int64_t i, int64_t first, float *acc)
+static void sum_row(const ftb_spgemm_form *form, int64_t i, int64_t first, float *acc)
 {
-    const int64_t columns = product->plan.hot - first;
-    const float(*lookup)[16] = (const float(*)[16])product->factors.table;
+    const int64_t columns = form->plan.hot - first;
+    const float(*lookup)[16] = (const float(*)[16])form->product->factors.table;
     if (!lookup)
         memset(acc, 0, (size_t)columns * sizeof *acc);
-    ftb_product_hot_sums(product, lookup, first, columns, product->p.arow[i], product->p.arow[i + 1], acc);
+    ftb_spgemm_form_hot_sums(form, lookup, first, columns, form->p.arow[i], form->p.arow[i + 1], acc);
     if (!lookup)
         FTB_PICK(ftb_spgemm_cells)
-    ((const uint32_t *)(const void *)acc, columns, (float)product->factors.unit, acc);
+    ((const uint32_t *)(const void *)acc, columns, (float)form->product->factors.unit, acc);
 }
 
 /* Sums of two columns one of which is hot may be known. */
 static void sum_hot(ftb_worker *w, int64_t i)
 {
-    const ftb_product *product = w->product;
-    const ftb_spgemm *p = &product->p;
+    const ftb_spgemm_form *form = w->form;
+    const ftb_spgemm *p = &form->p;
     float *acc = w->dense.acc;
     uint32_t least = p->bstart ? (uint32_t)(i + p->skip) : 0;
-    const int64_t hot = product->plan.hot, from = hot_from(product, least);
+    const int64_t hot = form->plan.hot, from = hot_from(form, least);
     const int64_t first = from / FTB_BITS_LINE * FTB_BITS_LINE, stride = hot * FTB_CROSS_TILE;
     const int64_t rank = p->rank[i], cold = rank - hot;
-    if (!product->cross) {
-        sum_row(product, i, first, acc + first);
+    if (!form->cross) {
+        sum_row(form, i, first, acc + first);
         clear_cells(p, acc + first, from - first);
     } else if (cold < 0) {
-        if (product->factors.table)
-            memcpy(acc + from, (const float *)product->square + rank * hot + from,
+        if (form->product->factors.table)
+            memcpy(acc + from, (const float *)form->square + rank * hot + from,
                    (size_t)(hot - from) * sizeof *acc);
         else
             FTB_PICK(ftb_spgemm_cells)
-        ((const uint32_t *)product->square + rank * hot + from, hot - from, (float)product->factors.unit,
+        ((const uint32_t *)form->square + rank * hot + from, hot - from, (float)form->product->factors.unit,
          acc + from);
         FTB_PICK(ftb_spgemm_cross_sums)
-        ((const float *)product->cross_back + rank * FTB_CROSS_TILE, stride, p->order + hot, least,
+        ((const float *)form->cross_back + rank * FTB_CROSS_TILE, stride, p->order + hot, least,
          p->nids - hot, acc + hot);
     } else {
-        const float *cross = product->cross;
+        const float *cross = form->cross;
         cross += cold / FTB_CROSS_TILE * stride + cold % FTB_CROSS_TILE;
         for (int64_t h = from; h < hot; h++)
             acc[h] = cross[h * FTB_CROSS_TILE];
@@ -483,41 +484,41 @@ static void sum_hot(ftb_worker *w, int64_t i)
 
 static void add_products(ftb_worker *w, int64_t i, ftb_spgemm_locate locate, ftb_row *row)
 {
-    const ftb_product *product = w->product;
-    const ftb_spgemm *p = &product->p;
+    const ftb_spgemm_form *form = w->form;
+    const ftb_spgemm *p = &form->p;
     int64_t x0 = p->arow[i], x1 = p->arow[i + 1];
     if (w->batch) {
         ftb_batch_row(w->batch, i, locate, row);
-    } else if (product->plan.hot > 0 && locate == FTB_LOCATE_DENSE &&
-               product->row_products[i] >= product->plan.hot_from) {
+    } else if (form->plan.hot > 0 && locate == FTB_LOCATE_DENSE &&
+               form->row_products[i] >= form->plan.hot_from) {
         if (p->message == FTB_MESSAGE_PAIR)
             count_hot(w, i);
         else
             sum_hot(w, i);
-        const ftb_spgemm *cold = &product->cold;
+        const ftb_spgemm *cold = &form->cold;
         w->kernel[locate](cold, cold->arow[i], cold->arow[i + 1], row);
     } else {
         w->kernel[locate](p, x0, x1, row);
     }
 }
 
-static bool row_is_empty(const ftb_product *product, int64_t i)
+static bool row_is_empty(const ftb_spgemm_form *form, int64_t i)
 {
-    return product->row_products[i] == 0 || (product->keep_rows && !product->keep_rows[i]);
+    return form->row_products[i] == 0 || (form->product->keep_rows && !form->product->keep_rows[i]);
 }
 
 int64_t ftb_worker_row(ftb_worker *w, int64_t i, void *cols, void *h)
 {
-    const ftb_product *product = w->product;
+    const ftb_spgemm_form *form = w->form;
     int64_t n;
-    if (row_is_empty(product, i))
+    if (row_is_empty(form, i))
         return 0;
-    ftb_spgemm_locate locate = locate_of(product, product->row_products[i]);
+    ftb_spgemm_locate locate = locate_of(form, form->row_products[i]);
     ftb_row *row = locate == FTB_LOCATE_HASH ? &w->hash : &w->dense;
     if (locate == FTB_LOCATE_SLOT)
         fill_slots(w, i);
     add_products(w, i, locate, row);
-    if (locate == FTB_LOCATE_DENSE && may_sweep(product, i)) {
+    if (locate == FTB_LOCATE_DENSE && may_sweep(form, i)) {
         n = sweep_row(w, i, cols, h);
     } else {
         if (locate == FTB_LOCATE_SLOT)
@@ -534,18 +535,18 @@ int64_t ftb_worker_row(ftb_worker *w, int64_t i, void *cols, void *h)
 
 bool ftb_worker_count_row(ftb_worker *w, int64_t i, ftb_row_stats *stats)
 {
-    const ftb_product *product = w->product;
-    const ftb_finish *finish = &product->finish;
-    const ftb_spgemm *p = &product->p;
-    bool plain = p->message == FTB_MESSAGE_PAIR && !product->constant && !finish->epilogue &&
+    const ftb_spgemm_form *form = w->form;
+    const ftb_finish *finish = &form->product->finish;
+    const ftb_spgemm *p = &form->p;
+    bool plain = p->message == FTB_MESSAGE_PAIR && !form->product->constant && !finish->epilogue &&
                  !finish->where && !finish->keep && !finish->wrap && !finish->use_min && !finish->use_top_k &&
                  !p->column;
-    if (!plain || (finish->upper_only && !product->plan.triangle) || row_is_empty(product, i) ||
-        locate_of(product, product->row_products[i]) != FTB_LOCATE_DENSE)
+    if (!plain || (finish->upper_only && !form->plan.triangle) || row_is_empty(form, i) ||
+        locate_of(form, form->row_products[i]) != FTB_LOCATE_DENSE)
         return false;
     add_products(w, i, FTB_LOCATE_DENSE, &w->dense);
     uint32_t *acc = w->dense.acc;
-    if (finish->drop_diagonal && !product->plan.triangle)
+    if (finish->drop_diagonal && !form->plan.triangle)
         acc[p->rank ? p->rank[i] : (uint32_t)i] = 0;
     ftb_spgemm_counts counts;
     FTB_PICK(ftb_spgemm_count)(acc, p->nids, &counts);

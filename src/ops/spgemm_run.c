@@ -18,18 +18,18 @@ void ftb_schedule_free(ftb_schedule *s)
 }
 
 /* Most entries that row i can have when stored. */
-static int64_t row_room(const ftb_product *product, int64_t i)
+static int64_t row_room(const ftb_spgemm_form *form, const int64_t *row_products, int64_t i)
 {
-    if (product->keep_rows && !product->keep_rows[i])
+    if (form->product->keep_rows && !form->product->keep_rows[i])
         return 0;
-    return ftb_min(product->row_products[i], product->p.ncols);
+    return ftb_min(row_products[i], form->p.ncols);
 }
 
-GrB_Info ftb_schedule_make(ftb_schedule *s, const ftb_product *product)
+GrB_Info ftb_schedule_make(ftb_schedule *s, const ftb_spgemm_form *form, const int64_t *row_products)
 {
-    const ftb_spgemm_plan *plan = &product->plan;
-    const ftb_spgemm_facts *facts = &product->facts;
-    int64_t entry = facts->index_bytes + facts->value_bytes + facts->winner_bytes, nrows = product->p.nrows;
+    const ftb_spgemm_plan *plan = &form->plan;
+    const ftb_spgemm_facts *facts = &form->product->facts;
+    int64_t entry = facts->index_bytes + facts->value_bytes + facts->winner_bytes, nrows = form->p.nrows;
     int64_t most_rows = plan->chunk_rows > 0 ? plan->chunk_rows : INT64_MAX;
     int64_t most_entries = ftb_max(plan->chunk_bytes / entry, 1);
     *s = (ftb_schedule){0};
@@ -37,8 +37,8 @@ GrB_Info ftb_schedule_make(ftb_schedule *s, const ftb_product *product)
         int64_t rows = 0, entries = 0, count = 0;
         double products = 0, total = 0;
         for (int64_t i = 0; i < nrows; i++) {
-            int64_t room = row_room(product, i);
-            double p = (double)product->row_products[i];
+            int64_t room = row_room(form, row_products, i);
+            double p = (double)row_products[i];
             if (rows > 0 && (rows >= most_rows || entries + room > most_entries ||
                              products + p > (double)plan->chunk_products || rows * 8 >= plan->chunk_bytes)) {
                 count++;
@@ -58,8 +58,8 @@ GrB_Info ftb_schedule_make(ftb_schedule *s, const ftb_product *product)
         }
         s->count = count + (rows > 0);
         if (pass == 0) {
-            s->row = ftb_new(product->ctx, s->count + 1, sizeof *s->row);
-            s->before = ftb_new(product->ctx, s->count + 1, sizeof *s->before);
+            s->row = ftb_new(form->product->ctx, s->count + 1, sizeof *s->row);
+            s->before = ftb_new(form->product->ctx, s->count + 1, sizeof *s->before);
             if (!s->row || !s->before) {
                 ftb_schedule_free(s);
                 return ftb_nomem();
@@ -128,14 +128,14 @@ static GrB_Info fill_chunk(crew *c, slot *s, ftb_worker *w)
 {
     const ftb_pipeline *line = c->line;
     ftb_chunk *chunk = &s->chunk;
-    size_t index = ftb_index_wide(line->product) ? 8 : 4;
+    size_t index = ftb_index_wide(line->form) ? 8 : 4;
     size_t entry = FtB_Type_size(line->type) * (size_t)line->width;
     int64_t last = line->schedule->row[s->number + 1], n = 0;
     chunk->row0 = line->schedule->row[s->number];
     chunk->nrows = last - chunk->row0;
     chunk->rowptr[0] = 0;
     for (int64_t i = chunk->row0; i < last; i++) {
-        if (ftb_cancelled(line->product->ctx))
+        if (ftb_cancelled(line->form->product->ctx))
             return GrB_SUCCESS; /* reported by the delivery's progress call */
         w->stats = line->counts ? &chunk->stats[i - chunk->row0] : NULL;
         w->winners = chunk->winners ? chunk->winners + n : NULL;
@@ -151,7 +151,7 @@ static GrB_Info deliver_one(crew *c, const slot *s)
 {
     const ftb_pipeline *line = c->line;
     const ftb_schedule *schedule = line->schedule;
-    GrB_Info info = ftb_progress(line->product->ctx, schedule->before[s->number + 1],
+    GrB_Info info = ftb_progress(line->form->product->ctx, schedule->before[s->number + 1],
                                  schedule->before[schedule->count], "products");
     if (info == GrB_SUCCESS && line->deliver)
         info = line->deliver(line->state, &s->chunk);
@@ -202,8 +202,8 @@ static void work(crew *c, ftb_worker *w)
 static GrB_Info make_crew(crew *c, int threads)
 {
     const ftb_pipeline *line = c->line;
-    FtB_Context ctx = line->product->ctx;
-    size_t index = ftb_index_wide(line->product) ? 8 : 4;
+    FtB_Context ctx = line->form->product->ctx;
+    size_t index = ftb_index_wide(line->form) ? 8 : 4;
     size_t entry = FtB_Type_size(line->type) * (size_t)ftb_max(line->width, 1);
     c->nslots = threads == 1 ? 1 : threads + 1;
     c->slots = ftb_new0(ctx, c->nslots, sizeof *c->slots);
@@ -214,12 +214,12 @@ static GrB_Info make_crew(crew *c, int threads)
         ftb_chunk *chunk = &c->slots[s].chunk;
         c->slots[s].number = -1;
         /* counted rows are made one over the other */
-        chunk->room = line->counts ? ftb_min(line->product->facts.longest_row, line->product->p.ncols)
+        chunk->room = line->counts ? ftb_min(line->form->product->facts.longest_row, line->form->p.ncols)
                                    : line->schedule->room;
         chunk->rowptr = ftb_new(ctx, line->schedule->rows + 1, sizeof *chunk->rowptr);
         chunk->cols = ftb_new(ctx, chunk->room + FTB_SWEEP_ROOM, index);
         chunk->values = ftb_new(ctx, chunk->room + FTB_SWEEP_ROOM, entry);
-        const bool winners = line->product->winners != NULL;
+        const bool winners = line->form->product->winners != NULL;
         if (line->counts)
             chunk->stats = ftb_new(ctx, line->schedule->rows, sizeof *chunk->stats);
         if (winners)
@@ -229,7 +229,7 @@ static GrB_Info make_crew(crew *c, int threads)
             return ftb_nomem();
     }
     for (int t = 0; t < threads; t++) {
-        GrB_Info info = ftb_worker_new(&c->worker[t], line->product);
+        GrB_Info info = ftb_worker_new(&c->worker[t], line->form);
         if (info != GrB_SUCCESS)
             return info;
         c->worker[t]->number = t;
@@ -254,7 +254,7 @@ static void free_crew(crew *c, int threads)
 
 GrB_Info ftb_pipeline_run(const ftb_pipeline *line)
 {
-    int threads = (int)ftb_min(line->product->plan.threads, ftb_max(line->schedule->count, 1));
+    int threads = (int)ftb_min(line->form->plan.threads, ftb_max(line->schedule->count, 1));
     crew c = {.line = line, .lock = PTHREAD_MUTEX_INITIALIZER, .freed = PTHREAD_COND_INITIALIZER};
     GrB_Info info = make_crew(&c, threads);
     if (info == GrB_SUCCESS && threads == 1) {
@@ -274,14 +274,14 @@ GrB_Info ftb_pipeline_run(const ftb_pipeline *line)
 /* ---- the plain product: every row computed in the form in which it is wanted */
 
 typedef struct plain {
-    const ftb_product *product;
+    const ftb_spgemm_form *form;
     FtB_Sink sink;
 } plain;
 
 static int64_t make_row(void *state, ftb_worker *w, int64_t i, void *cols, void *values)
 {
     const plain *run = state;
-    bool direct = !run->product->finish.epilogue;
+    bool direct = !run->form->product->finish.epilogue;
     void *h = direct ? values : w->h;
     int64_t n = ftb_worker_row(w, i, cols, h);
     return ftb_finish_row(w->finisher, i, n, cols, h, values);
@@ -291,7 +291,7 @@ static int64_t make_row(void *state, ftb_worker *w, int64_t i, void *cols, void 
 static int64_t count_row(void *state, ftb_worker *w, int64_t i, void *cols, void *values)
 {
     const plain *run = state;
-    const ftb_finish *finish = &run->product->finish;
+    const ftb_finish *finish = &run->form->product->finish;
     if (ftb_worker_count_row(w, i, w->stats))
         return 0;
     int64_t n = make_row(state, w, i, cols, values);
@@ -308,10 +308,10 @@ static GrB_Info deliver_counts(void *state, const ftb_chunk *chunk)
 static GrB_Info deliver_rows(void *state, const ftb_chunk *chunk)
 {
     const plain *run = state;
-    const ftb_finish *finish = &run->product->finish;
+    const ftb_finish *finish = &run->form->product->finish;
     FtB_Rows rows = {.row0 = chunk->row0,
                      .nrows = chunk->nrows,
-                     .ncols = run->product->p.ncols,
+                     .ncols = run->form->p.ncols,
                      .rowptr = chunk->rowptr,
                      .colidx = chunk->cols,
                      .values = chunk->values,
@@ -322,45 +322,55 @@ static GrB_Info deliver_rows(void *state, const ftb_chunk *chunk)
         return info;
     rows.values = chunk->winners;
     rows.type = FTB_INT64;
-    return ftb_sink_rows(run->product->winners, &rows);
+    return ftb_sink_rows(run->form->product->winners, &rows);
 }
 
-static GrB_Info run_plain(ftb_product *product, const ftb_schedule *schedule, FtB_Sink sink)
+static GrB_Info run_plain(const ftb_spgemm_form *form, const ftb_schedule *schedule, FtB_Sink sink)
 {
-    plain run = {product, sink};
+    plain run = {form, sink};
     bool counts = ftb_sink_counts(sink);
-    ftb_pipeline line = {.product = product,
+    ftb_pipeline line = {.form = form,
                          .schedule = schedule,
                          .make = counts ? count_row : make_row,
                          .deliver = counts ? deliver_counts : deliver_rows,
                          .counts = counts,
                          .state = &run,
-                         .type = product->finish.out_type,
-                         .width = product->finish.out_width};
+                         .type = form->product->finish.out_type,
+                         .width = form->product->finish.out_width};
     return ftb_pipeline_run(&line);
 }
 
-GrB_Info ftb_product_run(ftb_product *product, FtB_Sink sink)
+/* A triangle that outgrows the memory makes way for full rows: nothing has been delivered by then. */
+static GrB_Info run_mirror(ftb_spgemm_form *form, const ftb_schedule *half, FtB_Sink sink)
 {
-    ftb_schedule schedule;
-    GrB_Info info = ftb_schedule_make(&schedule, product);
-    if (info != GrB_SUCCESS)
+    bool delivered = false;
+    ftb_schedule schedule = {0};
+    GrB_Info info = ftb_spgemm_form_run_mirror(form, half, sink, &delivered);
+    if (info != FTB_LIMIT || delivered)
         return info;
-    if (product->finish.two_sided) {
-        info = ftb_product_run_topk(product, &schedule, sink);
-    } else if (product->plan.mirror) {
-        bool delivered = false;
-        info = ftb_product_run_mirror(product, &schedule, sink, &delivered);
-        if (info == FTB_LIMIT && !delivered) { /* the triangle is larger than estimated: full rows */
-            ftb_schedule_free(&schedule);
-            ftb_product_unhalve(product);
-            info = ftb_schedule_make(&schedule, product);
-            if (info == GrB_SUCCESS)
-                info = run_plain(product, &schedule, sink);
-        }
-    } else {
-        info = run_plain(product, &schedule, sink);
-    }
+    ftb_spgemm_form_unhalve(form);
+    info = ftb_schedule_make(&schedule, form, form->row_products);
+    if (info == GrB_SUCCESS)
+        info = run_plain(form, &schedule, sink);
     ftb_schedule_free(&schedule);
+    return info;
+}
+
+GrB_Info ftb_product_run(const ftb_product *product, FtB_Sink sink)
+{
+    ftb_spgemm_form *form = NULL;
+    ftb_schedule schedule = {0};
+    GrB_Info info;
+    FTB_CHECK(ftb_spgemm_form_new(&form, product, &product->plan));
+    FTB_CHECK(ftb_schedule_make(&schedule, form, form->row_products));
+    if (product->finish.two_sided)
+        info = ftb_spgemm_form_run_topk(form, &schedule, sink);
+    else if (form->plan.mirror)
+        info = run_mirror(form, &schedule, sink);
+    else
+        info = run_plain(form, &schedule, sink);
+done:
+    ftb_schedule_free(&schedule);
+    ftb_spgemm_form_delete(form);
     return info;
 }

@@ -4,19 +4,11 @@
 
 #include <math.h>
 
-void *ftb_product_own(ftb_product *product, void *memory)
-{
-    if (memory)
-        product->owned[product->nowned++] = memory;
-    return memory;
-}
-
 void ftb_product_delete(ftb_product *product)
 {
     if (!product)
         return;
-    for (int t = 0; t < product->nowned; t++)
-        ftb_delete(product->owned[t]);
+    ftb_arena_free(&product->arena);
     ftb_program_delete(product->message.program);
     ftb_program_delete(product->finish.epilogue);
     ftb_program_delete(product->finish.where);
@@ -43,26 +35,25 @@ static GrB_Info read_operand(ftb_pattern **pattern, const int64_t **from, FtB_Ma
     return info;
 }
 
-void ftb_product_count(ftb_product *product)
+void ftb_row_products(const ftb_spgemm *p, int64_t *counts, ftb_spgemm_facts *facts)
 {
-    const ftb_spgemm *p = &product->p;
     double total = 0, bound = 0;
     int64_t longest = 0;
-#pragma omp parallel for schedule(dynamic, 256) num_threads(ftb_threads(product->ctx))                       \
+#pragma omp parallel for schedule(dynamic, 256) num_threads(ftb_threads(p->ctx))                             \
     reduction(+ : total, bound) reduction(max : longest) if (p->arow[p->nrows] > 65536)
     for (int64_t i = 0; i < p->nrows; i++) {
         int64_t n = 0;
         for (int64_t x = p->arow[i]; x < p->arow[i + 1]; x++)
             n += ftb_spgemm_last(p, x) - ftb_spgemm_first(p, x);
-        product->row_products[i] = n;
+        counts[i] = n;
         total += (double)n; /* exact: whole numbers below 2^53 */
         bound += (double)ftb_min(n, p->ncols);
         longest = ftb_max(longest, n);
     }
-    if (!p->bstart) { /* facts speak of the full product */
-        product->facts.products = total;
-        product->facts.entries_bound = bound;
-        product->facts.longest_row = longest;
+    if (facts) {
+        facts->products = total;
+        facts->entries_bound = bound;
+        facts->longest_row = longest;
     }
 }
 
@@ -74,7 +65,7 @@ GrB_Info ftb_product_new(ftb_product **out, FtB_Context ctx, FtB_Semiring *semir
     ftb_product *product = ftb_new0(ctx, 1, sizeof *product);
     if (!product)
         return ftb_nomem();
-    product->ctx = ftb_context_retain(ctx);
+    product->ctx = product->arena.ctx = ftb_context_retain(ctx);
     product->A = A;
     product->B = B;
     FTB_CHECK(read_operand(&product->left, &product->left_from, A, transpose_a));
@@ -101,13 +92,13 @@ GrB_Info ftb_product_new(ftb_product **out, FtB_Context ctx, FtB_Semiring *semir
                               .nids = right->ncols};
     product->finish.nrows = left->ncols;
     product->finish.ncols = right->ncols;
-    product->row_products =
-        ftb_product_own(product, ftb_new(ctx, left->nrows, sizeof *product->row_products));
-    if (!product->row_products) {
+    int64_t *counts = ftb_arena_new(&product->arena, left->nrows, sizeof *counts);
+    if (!counts) {
         info = ftb_nomem();
         goto done;
     }
-    ftb_product_count(product);
+    ftb_row_products(&product->p, counts, &product->facts);
+    product->row_products = counts;
     FTB_CHECK(ftb_product_compact(product));
     product->semiring = *semiring;
     *semiring = NULL;
@@ -323,7 +314,7 @@ static GrB_Info count_degrees(ftb_product *product)
     for (int t = 0; t < 3; t++) {
         if (!product->message.used[ends[t].name] || *ends[t].degree)
             continue;
-        int64_t *degree = ftb_product_own(product, ftb_new0(product->ctx, ends[t].n, sizeof *degree));
+        int64_t *degree = ftb_arena_new0(&product->arena, ends[t].n, sizeof *degree);
         if (!degree)
             return ftb_nomem();
         if (ends[t].name == FTB_NAME_DJ)

@@ -81,7 +81,7 @@ static uint8_t *encode(ftb_product *product, const dictionary *d, FtB_Matrix A)
 {
     int64_t n = A->pattern->nvals;
     uint8_t *codes =
-        ftb_product_own(product, A->width == 0 ? ftb_new0(product->ctx, n, 1) : ftb_new(product->ctx, n, 1));
+        A->width == 0 ? ftb_arena_new0(&product->arena, n, 1) : ftb_arena_new(&product->arena, n, 1);
     if (!codes || A->width == 0)
         return codes;
 #pragma omp parallel for num_threads(ftb_threads(product->ctx))
@@ -175,7 +175,7 @@ static const void *make_table(ftb_product *product, const dictionary *da, const 
     FtB_Type cell = product->p.cell;
     int64_t width = product->width, padded = dual ? 2 : product->p.cell_width;
     size_t size = FtB_Type_size(cell);
-    char *table = ftb_product_own(product, ftb_new0(product->ctx, da->count * db->count * padded, size));
+    char *table = ftb_arena_new0(&product->arena, da->count * db->count * padded, size);
     if (!table)
         return NULL;
     for (int64_t ca = 0; ca < da->count; ca++)
@@ -258,8 +258,7 @@ static GrB_Info find_lookup(ftb_product *product, const dictionary *da, const di
     if (product->width != 1 || product->p.cell != FTB_FP32 || db->count > FTB_NIBBLE)
         return GrB_SUCCESS;
     const bool dual = product->dual_table != NULL;
-    float(*table)[16] =
-        ftb_product_own(product, ftb_new(product->ctx, da->count * (1 + dual), sizeof *table));
+    float(*table)[16] = ftb_arena_new(&product->arena, da->count * (1 + dual), sizeof *table);
     if (!table)
         return ftb_nomem();
     float(*back)[16] = dual ? table + da->count : table;
@@ -363,7 +362,7 @@ static bool find_fields(ftb_packed *packed, const ftb_product *product, int64_t 
 static const void *pack_table(ftb_product *product, int64_t pairs, const double *z)
 {
     const ftb_packed *packed = &product->packed;
-    uint64_t *table = ftb_product_own(product, ftb_new0(product->ctx, pairs * packed->words, sizeof *table));
+    uint64_t *table = ftb_arena_new0(&product->arena, pairs * packed->words, sizeof *table);
     for (int64_t t = 0; table && t < pairs; t++)
         for (int c = 0; c < packed->width; c++)
             table[t * packed->words + packed->field[c].word] +=

@@ -16,7 +16,7 @@ typedef struct heaps { /* of one thread; row i's are at i * k, the least one fir
 } heaps;
 
 typedef struct run {
-    ftb_product *product;
+    const ftb_spgemm_form *form;
     int64_t k;
     heaps *of; /* per thread */
 } run;
@@ -26,10 +26,10 @@ int64_t ftb_topk_bytes(const ftb_product *product)
     return product->p.nrows * (12 * product->finish.top_k + 12);
 }
 
-static GrB_Info make_heaps(heaps *h, const ftb_product *product, int64_t k)
+static GrB_Info make_heaps(heaps *h, const ftb_spgemm_form *form, int64_t k)
 {
-    FtB_Context ctx = product->ctx;
-    int64_t n = product->p.nrows;
+    FtB_Context ctx = form->product->ctx;
+    int64_t n = form->p.nrows;
     h->value = ftb_new(ctx, n * k, sizeof *h->value);
     h->col = ftb_new(ctx, n * k, sizeof *h->col);
     h->held = ftb_new0(ctx, n, sizeof *h->held);
@@ -97,7 +97,7 @@ static inline void offer(heaps *h, int64_t k, int64_t row, double w, int32_t col
 static int64_t offer_row(void *state, ftb_worker *w, int64_t i, void *cols, void *values)
 {
     const run *r = state;
-    const ftb_finish *finish = &r->product->finish;
+    const ftb_finish *finish = &r->form->product->finish;
     heaps *h = &r->of[w->number];
     void *raw = finish->epilogue ? w->h : values;
     int64_t n = ftb_worker_row(w, i, cols, raw);
@@ -135,7 +135,7 @@ static int by_column(const void *x, const void *y)
 static int64_t merge_row(const run *r, int64_t i, candidate *c)
 {
     int64_t n = 0, k = r->k;
-    for (int t = 0; t < r->product->plan.threads; t++)
+    for (int t = 0; t < r->form->plan.threads; t++)
         for (int64_t s = 0; s < r->of[t].held[i]; s++)
             c[n++] = (candidate){r->of[t].value[i * k + s], r->of[t].col[i * k + s]};
     if (n > k)
@@ -147,18 +147,18 @@ static int64_t merge_row(const run *r, int64_t i, candidate *c)
 
 static GrB_Info emit(const run *r, FtB_Sink sink)
 {
-    const ftb_product *product = r->product;
-    const ftb_finish *finish = &product->finish;
-    FtB_Context ctx = product->ctx;
+    const ftb_spgemm_form *form = r->form;
+    const ftb_finish *finish = &form->product->finish;
+    FtB_Context ctx = form->product->ctx;
     int64_t room = ROWS_AT_ONCE * r->k;
     size_t size = FtB_Type_size(finish->out_type);
-    candidate *c = ftb_new(ctx, r->k * product->plan.threads, sizeof *c);
+    candidate *c = ftb_new(ctx, r->k * form->plan.threads, sizeof *c);
     int64_t *rowptr = ftb_new(ctx, ROWS_AT_ONCE + 1, sizeof *rowptr);
     int32_t *cols = ftb_new(ctx, room, sizeof *cols);
     char *values = ftb_new(ctx, room, size);
     GrB_Info info = c && rowptr && cols && values ? GrB_SUCCESS : ftb_nomem();
-    for (int64_t row0 = 0; row0 < product->p.nrows && info == GrB_SUCCESS; row0 += ROWS_AT_ONCE) {
-        int64_t n = 0, rows = ftb_min(ROWS_AT_ONCE, product->p.nrows - row0);
+    for (int64_t row0 = 0; row0 < form->p.nrows && info == GrB_SUCCESS; row0 += ROWS_AT_ONCE) {
+        int64_t n = 0, rows = ftb_min(ROWS_AT_ONCE, form->p.nrows - row0);
         rowptr[0] = 0;
         for (int64_t i = row0; i < row0 + rows; i++) {
             int64_t held = merge_row(r, i, c);
@@ -170,7 +170,7 @@ static GrB_Info emit(const run *r, FtB_Sink sink)
         }
         FtB_Rows chunk = {.row0 = row0,
                           .nrows = rows,
-                          .ncols = product->p.ncols,
+                          .ncols = form->p.ncols,
                           .rowptr = rowptr,
                           .colidx = cols,
                           .values = values,
@@ -185,21 +185,21 @@ static GrB_Info emit(const run *r, FtB_Sink sink)
     return info;
 }
 
-GrB_Info ftb_product_run_topk(ftb_product *product, const ftb_schedule *schedule, FtB_Sink sink)
+GrB_Info ftb_spgemm_form_run_topk(const ftb_spgemm_form *form, const ftb_schedule *schedule, FtB_Sink sink)
 {
-    int threads = product->plan.threads;
-    run r = {.product = product, .k = product->finish.top_k};
+    int threads = form->plan.threads;
+    run r = {.form = form, .k = form->product->finish.top_k};
     GrB_Info info = GrB_SUCCESS;
-    r.of = ftb_new0(product->ctx, threads, sizeof *r.of);
+    r.of = ftb_new0(form->product->ctx, threads, sizeof *r.of);
     if (!r.of)
         return ftb_nomem();
     for (int t = 0; t < threads; t++)
-        FTB_CHECK(make_heaps(&r.of[t], product, r.k));
-    ftb_pipeline line = {.product = product,
+        FTB_CHECK(make_heaps(&r.of[t], form, r.k));
+    ftb_pipeline line = {.form = form,
                          .schedule = schedule,
                          .make = offer_row,
                          .state = &r,
-                         .type = product->finish.out_type,
+                         .type = form->product->finish.out_type,
                          .width = 1};
     FTB_CHECK(ftb_pipeline_run(&line));
     info = emit(&r, sink);

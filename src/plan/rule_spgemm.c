@@ -151,7 +151,8 @@ static void choose_hot(ftb_spgemm_plan *plan, const ftb_spgemm_facts *f)
     } else {
         plan->cross = free || given;
     }
-    if (f->hot_share[0] <= 0 || f->masked || plan->hot > f->ncols)
+    if (f->hot_share[0] <= 0 || f->masked || plan->hot > f->ncols ||
+        (!FREE(FTB_SET_RELABEL) && !plan->relabel))
         plan->hot = 0;
     if (f->hot_dual && plan->forced & FTB_SET_TRIANGLE && plan->triangle && !f->half_wanted)
         plan->hot = 0; /* cells of a mirrored triangle may hold both halves */

@@ -27,11 +27,25 @@ static const char *set_flag(ftb_spgemm_plan *plan, bool *field, unsigned bit, co
     return NULL;
 }
 
+static const char *set_accumulator(ftb_spgemm_plan *plan, const char *value)
+{
+    for (int a = 0; a < (int)(sizeof accumulators / sizeof accumulators[0]); a++)
+        if (strcmp(value, accumulators[a]) == 0) {
+            plan->accumulator = (ftb_accumulator)a;
+            plan->forced =
+                a == 0 ? plan->forced & ~(unsigned)FTB_SET_ACCUMULATOR : plan->forced | FTB_SET_ACCUMULATOR;
+            return NULL;
+        }
+    return "auto, dense, list, hash or slot";
+}
+
 const char *ftb_spgemm_plan_set(ftb_spgemm_plan *plan, const char *key, const char *value)
 {
     int64_t x;
     if (strcmp(key, "relabel") == 0)
-        return set_flag(plan, &plan->relabel, FTB_SET_RELABEL, value);
+        return strcmp(value, "0") == 0 && plan->forced & FTB_SET_HOT && plan->hot > 0
+                   ? "1, since the hot columns that were set are named anew"
+                   : set_flag(plan, &plan->relabel, FTB_SET_RELABEL, value);
     if (strcmp(key, "triangle") == 0)
         return set_flag(plan, &plan->triangle, FTB_SET_TRIANGLE, value);
     if (strcmp(key, "mirror") == 0)
@@ -45,19 +59,13 @@ const char *ftb_spgemm_plan_set(ftb_spgemm_plan *plan, const char *key, const ch
         plan->forced |= FTB_SET_ID16;
         return NULL;
     }
-    if (strcmp(key, "accumulator") == 0) {
-        for (int a = 0; a < (int)(sizeof accumulators / sizeof accumulators[0]); a++)
-            if (strcmp(value, accumulators[a]) == 0) {
-                plan->accumulator = (ftb_accumulator)a;
-                plan->forced = a == 0 ? plan->forced & ~(unsigned)FTB_SET_ACCUMULATOR
-                                      : plan->forced | FTB_SET_ACCUMULATOR;
-                return NULL;
-            }
-        return "auto, dense, list, hash or slot";
-    }
+    if (strcmp(key, "accumulator") == 0)
+        return set_accumulator(plan, value);
     if (strcmp(key, "hot") == 0) {
         if (!whole(value, 0, 65536, &x) || x % 512 != 0)
             return "a multiple of 512 up to 65536";
+        if (x > 0 && plan->forced & FTB_SET_RELABEL && !plan->relabel)
+            return "0, since hot columns are named anew and relabel = 0 was set";
         plan->hot = x;
         plan->forced |= FTB_SET_HOT;
         return NULL;
