@@ -260,6 +260,7 @@ static int work(project *p, FtB_Sink sink)
     if (info != GrB_SUCCESS)
         return app_library_error(info, APP_USAGE);
     p->options.plan = p->plan;
+    project_warn(p);
     if (v->dry_run)
         return project_dry_run(p);
     project_announce(p);

@@ -6,40 +6,6 @@
 
 #define MOST_STEPS 2e9 /* a few seconds */
 
-/* ---- formulas */
-
-static int formula_new(formula *f, const char *text, const char *what, int count, const ftb_name *names)
-{
-    if (!text)
-        return APP_OK;
-    FtB_Context ctx = ftb_context();
-    GrB_Info info = ftb_expr_parse(&f->expr, ctx, text, what, 0);
-    if (info == GrB_SUCCESS)
-        info = ftb_program_new(&f->program, ctx, f->expr, count, names, false);
-    if (info == GrB_SUCCESS)
-        info = ftb_machine_new(&f->machine, ctx, f->program);
-    if (info != GrB_SUCCESS)
-        return app_library_error(info, APP_USAGE);
-    f->width = ftb_program_width(f->program);
-    f->out = malloc(FTB_BATCH * (size_t)f->width * sizeof(double));
-    return f->out ? APP_OK : app_fail(APP_MEMORY, "--check: out of memory");
-}
-
-static void formula_free(formula *f)
-{
-    ftb_machine_delete(f->machine);
-    ftb_program_delete(f->program);
-    ftb_expr_release(f->expr);
-    free(f->out);
-}
-
-/* One value of a formula whose operands hold one item. */
-static double formula_value(const formula *f, const ftb_operand *operands)
-{
-    ftb_machine_run(f->machine, 1, operands, f->out);
-    return ftb_get_real(f->out, ftb_program_type(f->program), 0);
-}
-
 /* ---- the graph, as lists of the projected vertices */
 
 static bool allocate(oracle *o, int64_t nvals)
@@ -55,13 +21,21 @@ static bool allocate(oracle *o, int64_t nvals)
     o->a = calloc(m, sizeof *o->a);
     o->b = calloc(m, sizeof *o->b);
     o->k = calloc(m, sizeof *o->k);
-    o->dk = calloc(m, sizeof *o->dk);
     o->weights = calloc(n, sizeof *o->weights);
     o->present = calloc(n, sizeof *o->present);
     o->source = calloc(n, sizeof *o->source);
     o->target = calloc(n, sizeof *o->target);
     return o->start && o->other && o->value && o->degree && o->shared_degree && o->sum && o->square && o->a &&
-           o->b && o->k && o->dk && o->weights && o->present && o->source && o->target;
+           o->b && o->k && o->weights && o->present && o->source && o->target;
+}
+
+/* FP64 would round large whole numbers. */
+static long double stored(const void *values, FtB_Type type, int64_t e)
+{
+    if (type == FTB_INT64)
+        return (long double)((const int64_t *)values)[e];
+    return type == FTB_UINT64 ? (long double)((const uint64_t *)values)[e]
+                              : (long double)ftb_get_real(values, type, e);
 }
 
 /* Entries in the order of R's rows, so that each list comes out ascending. */
@@ -88,7 +62,7 @@ static void fill_lists(oracle *o, bool unweighted)
                 }
                 int64_t at = o->start[v]++;
                 o->other[at] = k;
-                o->value[at] = unweighted || width == 0 ? 1 : ftb_get_real(values, type, e);
+                o->value[at] = unweighted || width == 0 ? 1 : stored(values, type, e);
             }
         if (pass == 0)
             for (int64_t v = 0; v < o->n; v++)
@@ -99,13 +73,16 @@ static void fill_lists(oracle *o, bool unweighted)
     o->start[0] = 0;
 }
 
-static void add_up(const double *values, const int64_t *where, int64_t nvals, double *sum, double *square)
+static void add_up(const long double *values, const int64_t *where, int64_t nvals, long double *sum,
+                   long double *square)
 {
     for (int64_t e = 0; e < nvals; e++) {
         sum[where[e]] += values[e];
         square[where[e]] += values[e] * values[e];
     }
 }
+
+static oracle_number whole(int64_t x) { return (oracle_number){.x = (long double)x}; }
 
 static void sums_of_vertices(oracle *o)
 {
@@ -121,16 +98,12 @@ static void sums_of_vertices(oracle *o)
 /* Replaces each value by what the named weight makes of it before the product. */
 static int prepare(oracle *o)
 {
-    int64_t k, v, nvals = o->start[o->n];
-    double x, total = 0, nrows = (double)o->m, ncols = (double)o->n, di, dj, *sk = NULL, *qk = NULL, zero = 0;
-    double *si = &zero, *qi = &zero;
+    int64_t nvals = o->start[o->n];
+    long double total = 0, *sk = NULL, *qk = NULL;
     formula f = {0};
     static const char *const words[] = {"x",  "i",  "j",  "di",    "dj",    "si",
                                         "sj", "qi", "qj", "nrows", "ncols", "total"};
-    ftb_name names[12];
-    for (int w = 0; w < 12; w++)
-        names[w] = (ftb_name){.name = words[w], .type = w == 1 || w == 2 ? FTB_INT64 : FTB_FP64, .width = 1};
-    int code = formula_new(&f, o->named->prepare, "prepare", 12, names);
+    int code = formula_new(&f, o->named->prepare, "prepare", 12, words);
     sk = calloc((size_t)o->m + 1, sizeof *sk);
     qk = calloc((size_t)o->m + 1, sizeof *qk);
     if (code == APP_OK && (!sk || !qk))
@@ -139,20 +112,16 @@ static int prepare(oracle *o)
         goto done;
     add_up(o->value, o->other, nvals, sk, qk);
     sums_of_vertices(o);
-    for (v = 0; v < o->n; v++)
+    for (int64_t v = 0; v < o->n; v++)
         total += o->sum[v];
-    for (v = 0; v < o->n; v++)
+    for (int64_t v = 0; v < o->n; v++)
         for (int64_t e = o->start[v]; e < o->start[v + 1]; e++) {
-            x = o->value[e];
-            k = o->other[e];
-            di = (double)o->shared_degree[k];
-            dj = (double)o->degree[v];
-            si = &sk[k];
-            qi = &qk[k];
-            ftb_operand operands[] = {{&x, 0},     {&k, 0},         {&v, 0}, {&di, 0},           {&dj, 0},
-                                      {si, 0},     {&o->sum[v], 0}, {qi, 0}, {&o->square[v], 0}, {&nrows, 0},
-                                      {&ncols, 0}, {&total, 0}};
-            o->value[e] = formula_value(&f, operands);
+            int64_t k = o->other[e];
+            const oracle_number named[] = {
+                {o->value[e], true},  whole(k),      whole(v),          whole(o->shared_degree[k]),
+                whole(o->degree[v]),  {sk[k], true}, {o->sum[v], true}, {qk[k], true},
+                {o->square[v], true}, whole(o->m),   whole(o->n),       {total, true}};
+            o->value[e] = formula_value(&f, named);
         }
 done:
     formula_free(&f);
@@ -168,38 +137,32 @@ static int parse_formulas(oracle *o)
     static const char *const words[] = {"a", "b", "i", "j", "k", "di", "dj", "dk"};
     static const char *const ends[] = {"i", "j", "di", "dj", "si", "sj", "qi", "qj", "nrows", "ncols", "w"};
     char h[ORACLE_WIDTH][4];
+    const char *names[ORACLE_NAMES];
     const char *text = o->named ? o->named->semiring : o->p->weight, *colon = strchr(text, ':');
     const char *epilogue = o->p->options.epilogue ? o->p->options.epilogue
                            : o->named             ? o->named->epilogue
                                                   : NULL;
-    ftb_name names[ORACLE_WIDTH + 11];
     if (!colon)
         return app_fail(APP_USAGE, "semiring '%s' is not 'reducer : message'", text);
     const char *name = text + strspn(text, " ");
     GrB_Info info = ftb_reducer_parse(&o->reducer, name, strcspn(name, " :"));
     if (info != GrB_SUCCESS)
         return app_library_error(info, APP_USAGE);
-    for (int w = 0; w < 8; w++)
-        names[w] =
-            (ftb_name){.name = words[w], .type = w < 2 && !o->integers ? FTB_FP64 : FTB_INT64, .width = 1};
-    int code = formula_new(&o->message, colon + 1, "semiring", 8, names);
-    if (code != APP_OK)
-        return code;
-    int width = (int)o->message.width, count = 0;
-    if (o->message.width > ORACLE_WIDTH || o->reducer.arg)
-        return app_fail(APP_USAGE, "--check knows neither argmin and argmax nor messages wider than %d",
-                        ORACLE_WIDTH);
-    for (; count < width; count++) {
-        snprintf(h[count], sizeof h[count], width == 1 ? "h" : "h%d", count);
-        names[count] = (ftb_name){.name = h[count], .type = FTB_FP64, .width = 1};
+    if (o->reducer.arg)
+        return app_fail(APP_USAGE, "--check knows neither argmin nor argmax");
+    int count = 0, code = formula_new(&o->message, colon + 1, "semiring", 8, words);
+    for (; code == APP_OK && count < o->message.width; count++) {
+        snprintf(h[count], sizeof h[count], o->message.width == 1 ? "h" : "h%d", count);
+        names[count] = h[count];
     }
-    for (int w = 0; w < 11; w++, count++)
-        names[count] = (ftb_name){.name = ends[w], .type = w < 4 ? FTB_INT64 : FTB_FP64, .width = 1};
-    code = formula_new(&o->epilogue, epilogue, "epilogue", count - 1, names); /* all but w */
+    for (int w = 0; w < 11; w++)
+        names[count++] = ends[w];
+    if (code == APP_OK)
+        code = formula_new(&o->epilogue, epilogue, "epilogue", count - 1, names); /* all but w */
     return code != APP_OK ? code : formula_new(&o->where, o->p->options.where, "where", count, names);
 }
 
-static double reduce(ftb_monoid m, double x, double y)
+static long double reduce(ftb_monoid m, long double x, long double y)
 {
     switch (m) {
     case FTB_PLUS:
@@ -223,11 +186,6 @@ static double reduce(ftb_monoid m, double x, double y)
     }
 }
 
-static scalar to_scalar(const oracle *o, double x)
-{
-    return o->integers ? (scalar){.integer = (int64_t)x} : (scalar){.real = x};
-}
-
 /* Gathers the common neighbours of i and j; returns how many. */
 static int64_t meet(oracle *o, int64_t i, int64_t j)
 {
@@ -238,57 +196,61 @@ static int64_t meet(oracle *o, int64_t i, int64_t j)
         else if (o->other[x] > o->other[y])
             y++;
         else {
-            o->a[count] = to_scalar(o, o->value[x]);
-            o->b[count] = to_scalar(o, o->value[y]);
-            o->k[count] = o->other[x];
-            o->dk[count++] = o->shared_degree[o->other[x++]];
+            o->a[count] = o->value[x];
+            o->b[count] = o->value[y];
+            o->k[count++] = o->other[x++];
             y++;
         }
     }
     return count;
 }
 
-/* h[0..width) of a pair with `count` common neighbours. */
-static void reduce_messages(oracle *o, int64_t i, int64_t j, int64_t count, double *h)
+/* h[0..width) of a pair with `count` common neighbours; whether they are reals. */
+static bool reduce_messages(oracle *o, int64_t i, int64_t j, int64_t count, long double *h)
 {
     const formula *f = &o->message;
-    FtB_Type type = ftb_program_type(f->program);
-    for (int64_t at = 0; at < count; at += FTB_BATCH) {
-        int64_t n = count - at < FTB_BATCH ? count - at : FTB_BATCH;
-        ftb_operand operands[] = {
-            {o->a + at, 1},     {o->b + at, 1},     {&i, 0},        {&j, 0}, {o->k + at, 1},
-            {&o->degree[i], 0}, {&o->degree[j], 0}, {o->dk + at, 1}};
-        ftb_machine_run(f->machine, n, operands, f->out);
-        for (int64_t t = 0; t < n; t++)
-            for (int64_t w = 0; w < f->width; w++) {
-                double z = ftb_get_real(f->out, type, t * f->width + w);
-                h[w] = at + t == 0 ? z : reduce(o->reducer.monoid, h[w], z);
-            }
+    long double z[ORACLE_WIDTH];
+    bool real = false;
+    for (int64_t t = 0; t < count; t++) {
+        int64_t k = o->k[t];
+        const oracle_number named[] = {{o->a[t], !o->integers},
+                                       {o->b[t], !o->integers},
+                                       whole(i),
+                                       whole(j),
+                                       whole(k),
+                                       whole(o->degree[i]),
+                                       whole(o->degree[j]),
+                                       whole(o->shared_degree[k])};
+        real = formula_values(f, named, z);
+        for (int w = 0; w < f->width; w++)
+            h[w] = t == 0 ? z[w] : reduce(o->reducer.monoid, h[w], z[w]);
     }
-    for (int64_t w = 0; o->reducer.mean && w < f->width; w++)
-        h[w] /= (double)count;
+    for (int w = 0; o->reducer.mean && w < f->width; w++)
+        h[w] /= (long double)count;
+    return real || o->reducer.mean;
 }
 
 /* The weight of a pair from its h, and whether --where keeps it. */
-static bool finish(oracle *o, int64_t i, int64_t j, double *h, double *weight)
+static bool finish(oracle *o, int64_t i, int64_t j, const long double *h, bool real, double *weight)
 {
-    double nrows = (double)o->m, ncols = (double)o->n;
-    ftb_operand operands[ORACLE_WIDTH + 11];
+    oracle_number named[ORACLE_NAMES];
     int count = 0;
-    for (; count < (int)o->message.width; count++)
-        operands[count] = (ftb_operand){&h[count], 0};
-    const void *ends[] = {&i,         &j,         &o->degree[i], &o->degree[j],
-                          &o->sum[i], &o->sum[j], &o->square[i], &o->square[j],
-                          &nrows,     &ncols,     weight};
-    for (int w = 0; w < 11; w++)
-        operands[count++] = (ftb_operand){ends[w], 0};
-    *weight = o->epilogue.expr ? formula_value(&o->epilogue, operands) : h[0];
-    return !o->where.expr || formula_value(&o->where, operands) != 0;
+    for (; count < o->message.width; count++)
+        named[count] = (oracle_number){h[count], real};
+    const oracle_number ends[] = {
+        whole(i),          whole(j),          whole(o->degree[i]),  whole(o->degree[j]),
+        {o->sum[i], true}, {o->sum[j], true}, {o->square[i], true}, {o->square[j], true},
+        whole(o->m),       whole(o->n)};
+    memcpy(named + count, ends, sizeof ends);
+    long double w = o->epilogue.expr ? formula_value(&o->epilogue, named) : h[0];
+    named[count + 10] = (oracle_number){w, true};
+    *weight = (double)w;
+    return !o->where.expr || formula_value(&o->where, named) != 0;
 }
 
 void oracle_row(oracle *o, int64_t i)
 {
-    double h[ORACLE_WIDTH];
+    long double h[ORACLE_WIDTH];
     const FtB_Project_options *options = &o->p->options;
     for (int64_t j = 0; j < o->n; j++) {
         o->present[j] = false;
@@ -298,8 +260,8 @@ void oracle_row(oracle *o, int64_t i)
         int64_t count = meet(o, i, j);
         if (count == 0)
             continue;
-        reduce_messages(o, i, j, count, h);
-        o->present[j] = finish(o, i, j, h, &o->weights[j]);
+        bool real = reduce_messages(o, i, j, count, h);
+        o->present[j] = finish(o, i, j, h, real, &o->weights[j]);
     }
 }
 
@@ -334,7 +296,7 @@ int oracle_new(oracle *o, const project *p)
     bool unweighted = p->options.unweighted || (o->named && o->named->unweighted);
     fill_lists(o, unweighted);
     FtB_Matrix_shape(p->R, NULL, NULL, NULL, NULL, &type);
-    o->integers = ftb_type_integer(type) && !unweighted && !(o->named && o->named->prepare);
+    o->integers = (unweighted || !ftb_type_float(type)) && !(o->named && o->named->prepare);
     int code = o->named && o->named->prepare ? prepare(o) : APP_OK;
     sums_of_vertices(o);
     admit(o, o->source, p->options.sources, p->options.nsources);
@@ -347,9 +309,8 @@ void oracle_free(oracle *o)
     formula_free(&o->message);
     formula_free(&o->epilogue);
     formula_free(&o->where);
-    void *const owned[] = {o->start, o->other,   o->value,   o->degree, o->shared_degree,
-                           o->sum,   o->square,  o->a,       o->b,      o->k,
-                           o->dk,    o->weights, o->present, o->source, o->target};
+    void *const owned[] = {o->start, o->other, o->value, o->degree,  o->shared_degree, o->sum,    o->square,
+                           o->a,     o->b,     o->k,     o->weights, o->present,       o->source, o->target};
     for (size_t at = 0; at < sizeof owned / sizeof *owned; at++)
         free(owned[at]);
 }

@@ -42,6 +42,7 @@ int64_t project_base(const project *p);   /* those numbers count from here */
 
 /* project_report.c */
 void project_help_weights(void);
+void project_warn(const project *p);                              /* of what the plan found, likewise */
 void project_announce(const project *p);                          /* before the work, on standard error */
 void project_summarise(const project *p, const FtB_Stats *stats); /* after it */
 int project_print_stats(const project *p, const FtB_Stats *stats);

@@ -53,6 +53,15 @@ void project_announce(const project *p)
         fprintf(stderr, "read in %.2f s; weight %s\n", p->read_seconds, p->weight);
 }
 
+void project_warn(const project *p)
+{
+    if (project_figure(p, "wraps") > 0)
+        fputs(
+            "featblas: warning: whole numbers may leave their 64 bits and wrap; write fp64(a) for a, and so "
+            "on\n",
+            stderr);
+}
+
 void project_summarise(const project *p, const FtB_Stats *stats)
 {
     char a[32], b[32];

@@ -211,6 +211,22 @@ run 0 project ratings.csv --explain
 [ "$(wc -l <out)" -eq 6 ] || fail "--explain printed into the pairs"
 run 0 project matrix.mtx --check --weight cosine
 says "check: the result agrees"
+printf 'u,i,t\na,x,4000000000\na,y,3900000000\nb,x,4100000000\nb,y,4000000000\nb,z,7\nc,z,3\nc,x,4000000000\n' >large.csv
+for weight in dot cosine asymmetric-cosine msd w1+w2 pearson bm25; do
+    run 0 project large.csv --check --weight $weight -o large.tsv
+    says "check: the result agrees"
+done
+run 0 project large.csv --weight cosine --triangle -v
+says "carried as fp64"
+holds out "x${tab}y${tab}0.8198769751444599"
+run 1 project large.csv --check --semiring 'plus : a * b'
+says "warning: whole numbers may leave their 64 bits"
+says "expected 3.2e+19"
+run 0 project -q large.csv --check --semiring 'plus : fp64(a) * b' -o large.tsv
+silent
+# every operator and function, by both
+run 0 project ratings.csv --check -o all.tsv --semiring 'plus : [min(a, b) - max(a, 2) + idiv(a, b), abs(a - b) * exp(-a), bitand(a, b) + (a < b ? 1 : step(b - 2)), log1p(a) / sqrt(b), tanh(a) + sigmoid(b) + erf(a / 9) + relu(a - 3), pow(a, 0.5) + floor(a / 2) + ceil(b / 2) + log2(b), int8(a * 100) + uint16(-b), leaky_relu(a - b) + elu(a - b) + expm1(a / 5) + lgamma(b)]' --epilogue 'h0 * h1 + dot([h2, h3], [h4, h5]) + sum([h6, di, dj]) + mean([h7, si]) + hypergeom_sf([1, nrows, di, dj])'
+says "check: the result agrees"
 run 0 info ratings.csv --json
 holds out '"products_onto_cols": 17'
 run 0 info matrix.mtx

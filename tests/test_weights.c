@@ -146,6 +146,144 @@ static void definitions(void **state)
     assert_ok(FtB_Context_set_threads(NULL, 0));
 }
 
+/* ---- whole numbers near the ends of their types */
+
+static const FtB_Type integers[] = {FTB_INT8,  FTB_INT16,  FTB_INT32,  FTB_INT64,
+                                    FTB_UINT8, FTB_UINT16, FTB_UINT32, FTB_UINT64};
+#define INTEGERS ((int)(sizeof integers / sizeof *integers))
+
+/* Values of either half of the type's range; `negative`: of either sign. */
+static FtB_Matrix large_values(rng *r, FtB_Type type, bool negative)
+{
+    FtB_Matrix A = rng_matrix(r, type, 12 + rng_below(r, 20), 2 + rng_below(r, 12), 1, 0.6);
+    int bits = ftb_type_bits(type) - (type <= FTB_INT64);
+    for (int64_t e = 0; e < A->pattern->nvals; e++) {
+        uint64_t x = 1 + rng_bits(r) % (bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1);
+        x = negative && type <= FTB_INT64 && rng_below(r, 2) ? 0 - x : x;
+        ftb_cast((char *)A->values->data + (size_t)e * FtB_Type_size(type), type, &x, FTB_UINT64, 1);
+    }
+    return A;
+}
+
+/* C is `goal` to `tolerance` of each value, however small. */
+static void check_closely(FtB_Matrix C, const ref_matrix *goal, double tolerance, const char *what)
+{
+    for (int64_t i = 0; i < goal->nrows; i++)
+        for (int64_t j = 0; j < goal->ncols; j++) {
+            double want = *ref_at(goal, i, j) ? ref_double(*ref_value(goal, i, j)) : NAN;
+            double got = value_at(C, i, j, 0, (double)NAN);
+            if (isnan(got) != isnan(want) || fabs(got - want) > tolerance * fabs(want) + 1e-300)
+                fail_msg("%s: (%d, %d) is %.17g; expected %.17g", what, (int)i, (int)j, got, want);
+        }
+}
+
+/* Weights whose definition takes values of either sign. */
+static bool takes_negative(const char *name)
+{
+    static const char *const names[] = {"w1", "w2", "w1+w2", "w1/w2", "bottleneck", "msd"};
+    for (size_t n = 0; n < sizeof names / sizeof *names; n++)
+        if (strcmp(names[n], name) == 0)
+            return true;
+    return false;
+}
+
+static void nothing_wraps(void **state)
+{
+    (void)state;
+    rng r = rng_new();
+    int count;
+    const ftb_weight *weights = ftb_weights(&count);
+    for (int t = 0; t < 2 * count * INTEGERS; t++) {
+        const ftb_weight *w = &weights[t % count];
+        FtB_Type type = integers[t / count % INTEGERS];
+        if (w->unweighted)
+            continue;
+        FtB_Matrix R = large_values(&r, type, takes_negative(w->name)), C;
+        bool rows = t / count >= INTEGERS;
+        int64_t n = rows ? R->pattern->nrows : R->pattern->ncols;
+        ref_matrix *dense = ref_read(R, false), *goal = expected(w->name, dense, rows, true);
+        assert_ok(FtB_Matrix_new(&C, FTB_FP64, n, n, 1));
+        assert_ok(FtB_project(C, R, w->name,
+                              FTB_PROJECT_OPTIONS(.onto = rows ? FTB_ROWS : FTB_COLS, .self_loops = true)));
+        char what[128];
+        snprintf(what, sizeof what, "%s of %s", w->name, FtB_Type_name(type));
+        check_closely(C, goal, takes_negative(w->name) ? 1e-6 : 1e-9, what);
+        ref_free(dense);
+        ref_free(goal);
+        FtB_Matrix_free(&R);
+        FtB_Matrix_free(&C);
+    }
+}
+
+static double figure(FtB_Matrix R, const char *weight, const char *epilogue, const char *key)
+{
+    FtB_Matrix C;
+    FtB_Plan plan;
+    double value = 0;
+    assert_ok(FtB_Matrix_new(&C, FTB_FP64, R->pattern->ncols, R->pattern->ncols, 1));
+    assert_ok(FtB_project_plan(&plan, C, R, weight, FTB_PROJECT_OPTIONS(.epilogue = epilogue), FTB_ESTIMATE));
+    assert_ok(FtB_Plan_get(plan, key, &value));
+    FtB_Plan_free(&plan);
+    FtB_Matrix_free(&C);
+    return value;
+}
+
+/* A text keeps its types, and the plan says what may come of it. */
+static void texts_are_told(void **state)
+{
+    (void)state;
+    const int64_t I[] = {0, 0, 1, 1}, J[] = {0, 1, 0, 1}, large[] = {4000000000, 3, 2, 3000000000};
+    const int64_t small[] = {4, 3, -2, 3};
+    FtB_Matrix R, S, C;
+    FtB_Plan plan;
+    char text[4096] = "";
+    assert_ok(FtB_Matrix_build(&R, FTB_INT64, 2, 2, 1, 4, I, J, large, FTB_DUP_ERROR, NULL));
+    assert_ok(FtB_Matrix_build(&S, FTB_INT64, 2, 2, 1, 4, I, J, small, FTB_DUP_ERROR, NULL));
+    static const struct {
+        const char *weight, *epilogue;
+        double wraps, widened;
+    } cases[] = {
+        {"dot", NULL, 0, 1},
+        {"cosine", NULL, 0, 1},
+        {"w1+w2", NULL, 0, 0},
+        {"w1", "h * h", 1, 0},
+        {"count", "h * h", 0, 0},
+        {"plus : a * b", NULL, 1, 0},
+        {"plus : fp64(a) * b", NULL, 0, 0},
+        {"max : a * b", NULL, 1, 0},
+        {"min : min(a, b)", NULL, 0, 0},
+        {"plus : idiv(a, b)", NULL, 0, 0},
+        {"plus : int8(a) * b", NULL, 0, 0},
+        {"plus : a / b", NULL, 0, 0},
+        {"plus : a + b", NULL, 0, 0},
+        {"times : a", NULL, 1, 0},
+        {"mean : (a - b) * (a - b)", NULL, 1, 0},
+        {"plus : [1, a, b]", "h1 * h0", 0, 0},
+        {"plus : [1, a, b]", "h1 * h2", 1, 0},
+        {"any : bitxor(a, b)", NULL, 0, 0},
+        {"plus : abs(-a)", NULL, 0, 0},
+    };
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        if (figure(R, cases[c].weight, cases[c].epilogue, "wraps") != cases[c].wraps ||
+            figure(R, cases[c].weight, cases[c].epilogue, "widened") != cases[c].widened)
+            fail_msg("%s, %s", cases[c].weight, cases[c].epilogue ? cases[c].epilogue : "no epilogue");
+        assert_true(figure(S, cases[c].weight, cases[c].epilogue, "wraps") == 0);
+        assert_true(figure(S, cases[c].weight, cases[c].epilogue, "widened") == 0);
+    }
+    assert_ok(FtB_Matrix_new(&C, FTB_FP64, 2, 2, 1));
+    for (int named = 0; named < 2; named++) {
+        FILE *file = fmemopen(text, sizeof text, "w");
+        assert_ok(FtB_project_plan(&plan, C, R, named ? "dot" : "plus : a * b", NULL, FTB_ESTIMATE));
+        assert_ok(FtB_Plan_explain(plan, file));
+        fclose(file);
+        assert_non_null(strstr(text, named ? "carried as fp64" : "whole numbers of the messages may leave"));
+        FtB_Plan_free(&plan);
+    }
+    FtB_Matrix_free(&C);
+    FtB_Matrix_free(&R);
+    FtB_Matrix_free(&S);
+}
+
 /* Long tails and both ends, against sums of exact terms. */
 static void hypergeometric_tail(void **state)
 {
@@ -227,8 +365,10 @@ static void as_networkx(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(table_is_complete),   cmocka_unit_test(closest),     cmocka_unit_test(definitions),
-        cmocka_unit_test(hypergeometric_tail), cmocka_unit_test(as_networkx),
+        cmocka_unit_test(table_is_complete), cmocka_unit_test(closest),
+        cmocka_unit_test(definitions),       cmocka_unit_test(nothing_wraps),
+        cmocka_unit_test(texts_are_told),    cmocka_unit_test(hypergeometric_tail),
+        cmocka_unit_test(as_networkx),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -199,11 +199,12 @@ GrB_Info FtB_Plan_get(FtB_Plan plan, const char *key, double *value)
         return ftb_fail(GrB_NULL_POINTER, "%s: NULL", key ? "value" : "key");
     static const char *const known[] = {
         [FTB_PLAN_SPGEMM] =
-            "products, entries_bound, entries_estimate, entries_error, result_bytes, bytes, "
-            "least_limit, seconds, chunks, threads, triangle, mirror, relabel, hot, cross, ids",
+            ("products, entries_bound, entries_estimate, entries_error, result_bytes, bytes, "
+             "least_limit, seconds, chunks, threads, triangle, mirror, relabel, hot, cross, ids, widened, "
+             "wraps"),
         [FTB_PLAN_SPMM] =
-            "segment, segments, tile, tiles, parts, ordered, partitioned, threads, bytes, partition_bytes, "
-            "seconds, direct_seconds, partitioned_seconds",
+            ("segment, segments, tile, tiles, parts, ordered, partitioned, threads, bytes, partition_bytes, "
+             "seconds, direct_seconds, partitioned_seconds"),
         [FTB_PLAN_SDDMM] = "segment, segments, tile, threads, visits, seconds, direct_seconds",
         [FTB_PLAN_ATTENTION] = "staged, segment, segments, tile, threads, visits, seconds, direct_seconds",
     };

@@ -1,6 +1,7 @@
 /* Sparse x sparse products, from arguments to delivered rows:
  *
  *     setup (spgemm_setup.c)   operands and semiring -> kernel operands, facts, plan
+ *     range (spgemm_range.c)   whether whole numbers may leave their 64 bits
  *     table (spgemm_table.c)   messages of few distinct operands, tabulated
  *     hot (spgemm_hot.c)       columns by frequency; the hottest as bits or half bytes
  *     arrays (spgemm_arrays.c) ids, values, starts: the form in which a plan runs
@@ -14,6 +15,7 @@
 #define FTB_OPS_SPGEMM_H
 
 #include "cpu/spgemm.h"
+#include "expr/range.h"
 #include "ops/arena.h"
 #include "ops/ops.h"
 #include "plan/spgemm.h"
@@ -108,6 +110,7 @@ typedef struct ftb_product {
     bool constant;             /* idempotent reducer of a constant: h is the constant */
     char constant_value[8];    /* in sum_type */
     int64_t reserve;           /* bytes that the plan leaves to the sink */
+    bool named;                /* a weight, not a text: FP64 where whole numbers may wrap */
     FtB_Sink winners;          /* also gets the winning k of every entry; borrowed; NULL: not wanted */
     ftb_pattern *left, *right; /* retained; transposed where asked */
     FtB_Matrix A, B;           /* borrowed */
@@ -132,7 +135,8 @@ typedef struct ftb_product {
     const uint8_t *keep_rows;    /* rows to compute; NULL: all */
     ftb_vertices rows, cols, inner;
     ftb_finish finish;
-    ftb_arena arena; /* freed with the product */
+    ftb_range h[FTB_ROW_H7 + 1]; /* of all of h, of h0, h1, ...; of whole numbers */
+    ftb_arena arena;             /* freed with the product */
 } ftb_product;
 
 /* A product in the form in which one plan runs it: all that the plan asks for, freed as a whole. */
@@ -192,6 +196,7 @@ GrB_Info ftb_product_message(ftb_product *product, const ftb_vertices *rows, con
 GrB_Info ftb_product_plan(ftb_product *product, const ftb_spgemm_plan *forced, bool estimate);
 void ftb_product_delete(ftb_product *product);
 GrB_Info ftb_product_table(ftb_product *product, bool *done); /* spgemm_table.c: TABLE if it pays */
+GrB_Info ftb_product_range(ftb_product *product);             /* spgemm_range.c: h, and facts.wraps */
 /* Whether messages depend on a and b alone (and on figures that are the same for all). */
 bool ftb_product_uses_only_values(const ftb_product *product);
 /* Most messages that one result can sum. */

@@ -55,21 +55,38 @@ static int list_names(const ftb_finish *f, bool with_w, FtB_Type w_type, int64_t
     return count;
 }
 
-static GrB_Info compile(ftb_program **program, bool *used, const ftb_finish *f, FtB_Context ctx,
-                        const char *text, const char *what, bool with_w)
+/* Bounds of what an expression gives, to *w; notes where whole numbers may wrap. */
+static GrB_Info bound(ftb_product *product, const ftb_program *program, int count, const int *place,
+                      const char *what, ftb_range *w)
 {
+    const ftb_finish *f = &product->finish;
+    const ftb_range counts = {0, (double)ftb_max(ftb_max(f->nrows, f->ncols), product->left->nvals)};
+    ftb_range ranges[FTB_ROW_NAMES];
+    bool wraps = false;
+    for (int n = 0; n < count; n++)
+        ranges[n] = place[n] <= FTB_ROW_H7 ? product->h[place[n]] : place[n] == FTB_ROW_W ? *w : counts;
+    GrB_Info info = ftb_program_range(program, ranges, 0, w, &wraps);
+    if (wraps && !product->facts.wraps)
+        product->facts.wraps = what;
+    return info;
+}
+
+static GrB_Info compile(ftb_program **program, bool *used, ftb_product *product, const char *text,
+                        const char *what, bool with_w, ftb_range *w)
+{
+    const ftb_finish *f = &product->finish;
     ftb_name names[FTB_ROW_NAMES];
     int place[FTB_ROW_NAMES];
     ftb_expr *e = NULL;
-    GrB_Info info = ftb_expr_parse(&e, ctx, text, what, 0);
+    GrB_Info info = ftb_expr_parse(&e, product->ctx, text, what, 0);
     if (info != GrB_SUCCESS)
         return info;
     int count = list_names(f, with_w, f->out_type, f->out_width, names, place);
-    info = ftb_program_new(program, ctx, e, count, names, false);
+    info = ftb_program_new(program, product->ctx, e, count, names, false);
     for (int n = 0; n < count && info == GrB_SUCCESS; n++)
         used[place[n]] = ftb_program_uses(*program, n);
     ftb_expr_release(e);
-    return info;
+    return info == GrB_SUCCESS ? bound(product, *program, count, place, what, w) : info;
 }
 
 GrB_Info ftb_finish_compile(ftb_finish *f, ftb_product *product, const char *epilogue, const char *where)
@@ -79,15 +96,16 @@ GrB_Info ftb_finish_compile(ftb_finish *f, ftb_product *product, const char *epi
     f->wrap = ftb_semiring_wraps_to(product->semiring, f->in_type);
     f->rows = &product->rows;
     f->cols = &product->cols;
+    ftb_range w = product->h[FTB_ROW_H];
     if (epilogue) {
-        GrB_Info info = compile(&f->epilogue, f->used[0], f, product->ctx, epilogue, "epilogue", false);
+        GrB_Info info = compile(&f->epilogue, f->used[0], product, epilogue, "epilogue", false, &w);
         if (info != GrB_SUCCESS)
             return info;
         f->out_type = ftb_program_type(f->epilogue);
         f->out_width = ftb_program_width(f->epilogue);
     }
     if (where) {
-        GrB_Info info = compile(&f->where, f->used[1], f, product->ctx, where, "where", true);
+        GrB_Info info = compile(&f->where, f->used[1], product, where, "where", true, &w);
         if (info != GrB_SUCCESS)
             return info;
         if (ftb_program_width(f->where) != 1)

@@ -121,6 +121,8 @@ static const char *const message_names[FTB_MESSAGE_NAMES] = {"a",  "b",  "m",  "
 static FtB_Type operand_type(const ftb_product *product, FtB_Matrix A)
 {
     FtB_Type domain = product->semiring->domain;
+    if (product->facts.widened && A->width > 0 && ftb_type_integer(A->type))
+        return FTB_FP64;
     if (A->width == 0)
         return domain && ftb_type_compute(domain) == FTB_UINT64 ? FTB_UINT8 : FTB_INT8;
     return domain ? domain : A->type;
@@ -297,7 +299,25 @@ static GrB_Info compile_message(ftb_product *product, bool project)
     for (int n = 0; n < FTB_MESSAGE_NAMES && info == GrB_SUCCESS; n++)
         m->used[n] = m->index[n] >= 0 && m->index[n] < known && ftb_program_uses(m->program, m->index[n]);
     product->text_times = reads_times(ftb_expr_text(s->message));
-    return info;
+    if (info != GrB_SUCCESS)
+        return info;
+    product->width = ftb_program_width(m->program);
+    product->sum_type = ftb_monoid_type(s->reducer.monoid, ftb_program_type(m->program));
+    if (s->reducer.mean && product->sum_type != FTB_FP32)
+        product->sum_type = FTB_FP64;
+    return ftb_product_range(product);
+}
+
+/* The same; of a named weight with FP64 in place of whole numbers that may wrap. */
+static GrB_Info compile_wide_enough(ftb_product *product, bool project)
+{
+    GrB_Info info = compile_message(product, project);
+    if (info != GrB_SUCCESS || !product->facts.wraps || !product->named)
+        return info;
+    product->facts.widened = true;
+    ftb_program_delete(product->message.program);
+    product->message.program = NULL;
+    return compile_message(product, project);
 }
 
 /* Degrees that the message asks for: entries in row i of A, in column j of B, in row k of B. */
@@ -352,8 +372,6 @@ GrB_Info ftb_product_message(ftb_product *product, const ftb_vertices *rows, con
     m->semiring = s;
     m->awidth = ftb_max(product->A->width, 1);
     m->bwidth = ftb_max(product->B->width, 1);
-    m->atype = ftb_type_compute(operand_type(product, product->A));
-    m->btype = ftb_type_compute(operand_type(product, product->B));
     if (s->function && s->nbound > 0)
         return ftb_fail(GrB_INVALID_VALUE,
                         "semiring: '%s' is bound, which products of two matrices do not have",
@@ -364,14 +382,12 @@ GrB_Info ftb_product_message(ftb_product *product, const ftb_vertices *rows, con
         product->width = s->function_width;
         product->sum_type = ftb_monoid_type(s->reducer.monoid, FTB_FP32);
     } else {
-        info = compile_message(product, project);
+        info = compile_wide_enough(product, project);
         if (info != GrB_SUCCESS)
             return info;
-        product->width = ftb_program_width(m->program);
-        product->sum_type = ftb_monoid_type(s->reducer.monoid, ftb_program_type(m->program));
     }
-    if (s->reducer.mean && product->sum_type != FTB_FP32)
-        product->sum_type = FTB_FP64;
+    m->atype = ftb_type_compute(operand_type(product, product->A));
+    m->btype = ftb_type_compute(operand_type(product, product->B));
     if (product->winners && s->reducer.monoid != FTB_MIN && s->reducer.monoid != FTB_MAX)
         return ftb_fail(GrB_INVALID_VALUE, "semiring: the reducer is %s; expected min or max",
                         ftb_monoid_name(s->reducer.monoid));

@@ -43,7 +43,9 @@ typedef struct ftb_spgemm_facts {
     double hot_share[FTB_HOT_CHOICES];   /* products in the 512 << c most frequent columns; 0: not known */
     double hot_entries[FTB_HOT_CHOICES]; /* entries in them */
     double cold_share[FTB_HOT_CHOICES];  /* products of two other columns, of one operand with itself */
-    const char *kernel;                  /* pair, times, table, program */
+    const char *wraps;  /* which whole numbers may leave their 64 bits: messages, sums, ...; NULL: none */
+    bool widened;       /* values are read as FP64, since they might */
+    const char *kernel; /* pair, times, table, program */
 } ftb_spgemm_facts;
 
 typedef enum ftb_accumulator {

@@ -121,6 +121,8 @@ bool ftb_spgemm_plan_get(const ftb_spgemm_plan *plan, const ftb_spgemm_facts *f,
         {"hot", (double)plan->hot},
         {"cross", plan->cross},
         {"ids", plan->id16 ? 16 : 32},
+        {"widened", f->widened},
+        {"wraps", f->wraps != NULL},
     };
     for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++)
         if (strcmp(key, figures[i].key) == 0) {
@@ -172,6 +174,13 @@ void ftb_explain_spgemm(const ftb_spgemm_plan *plan, const ftb_spgemm_facts *f, 
             plan->triangle ? "triangle (the product is symmetric)" : "all rows in full",
             plan->mirror ? ", retained and mirrored" : "",
             plan->relabel ? ", columns renamed by falling degree" : "", plan->id16 ? 16 : 32);
+    if (f->widened)
+        fprintf(file, "numbers          carried as fp64: whole numbers might leave their 64 bits\n");
+    if (f->wraps)
+        fprintf(file,
+                "warning          whole numbers of the %s may leave their 64 bits and wrap; fp64(a) and the "
+                "like keep them\n",
+                f->wraps);
     explain_accumulator(plan, f, m, file);
     if (plan->hot > 0)
         fprintf(file, "hot columns      the %lld most frequent, as %s, for rows from %lld products%s%s%s\n",
