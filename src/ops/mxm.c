@@ -58,6 +58,17 @@ static GrB_Info check_shape(FtB_Matrix C, const char *name, const ftb_spgemm *p)
                     (long long)p->ncols);
 }
 
+/* The complement of no mask admits no entry. */
+static GrB_Info want_nothing(ftb_product *product)
+{
+    product->keep_rows = ftb_arena_new0(&product->arena, product->p.nrows, 1);
+    if (!product->keep_rows)
+        return ftb_nomem();
+    product->facts.products = product->facts.entries_bound = 0;
+    product->facts.longest_row = 0;
+    return GrB_SUCCESS;
+}
+
 /* Everything up to the plan. */
 static GrB_Info prepare_call(call *c, FtB_Arg semiring)
 {
@@ -70,6 +81,8 @@ static GrB_Info prepare_call(call *c, FtB_Arg semiring)
     FTB_CHECK(check_shape(c->E, "E", &product->p));
     if (c->M)
         FTB_CHECK(ftb_mask_check(c->M, &c->flags, product->p.nrows, product->p.ncols));
+    if (!c->M && c->flags.complement)
+        FTB_CHECK(want_nothing(product));
     if (c->M && !c->flags.complement && !product->right->wide) {
         product->mask = c->M;
         product->mask_flags = &c->flags;
