@@ -187,7 +187,9 @@ int project_dry_run(const project *p)
            count_text(b, entries));
     if (error > 0)
         printf(" +- %.2g %%", 100 * error);
-    printf(" entries; %s in memory\n", app_bytes(c, 12 * entries + 8 * (double)p->vertices));
+    printf(" entries%s; %s in memory\n",
+           p->options.where || p->options.use_min_weight ? " before filters over weights" : "",
+           app_bytes(c, 12 * entries + 8 * (double)p->vertices));
     printf("memory           %s, %s chunk%s\n", app_bytes(a, project_figure(p, "bytes")),
            app_thousands(b, (int64_t)project_figure(p, "chunks")),
            project_figure(p, "chunks") == 1 ? "" : "s");

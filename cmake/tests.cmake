@@ -51,6 +51,11 @@ foreach(source ${sources})
   featblas_label(${name} ${source})
 endforeach()
 
+if(TARGET test_plan_work) # counts what the library allocates and clears
+  target_link_options(test_plan_work PRIVATE
+    -Wl,--wrap=malloc,--wrap=calloc,--wrap=memset,--wrap=memcpy,--wrap=memmove)
+endif()
+
 file(GLOB scripts CONFIGURE_DEPENDS tests/test_*.sh)
 foreach(source ${scripts})
   get_filename_component(name ${source} NAME_WE)

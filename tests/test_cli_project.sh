@@ -204,6 +204,10 @@ holds out '"nvals": 6'
 run 0 project ratings.csv --dry-run -o never.tsv
 holds out "17 exactly"
 [ ! -e never.tsv ] || fail "--dry-run wrote a file"
+run 0 project ratings.csv --dry-run --triangle --top-k 1
+holds out "result           at most 2, about 2 entries;"
+run 0 project ratings.csv --dry-run --min-degree 3 --min-weight 2
+holds out "result           at most 0, about 0 entries before filters over weights"
 run 0 project ratings.csv --dry-run --stats json
 holds out '"products": 17'
 run 0 project ratings.csv --dry-run --explain

@@ -4,6 +4,7 @@
  *     range (spgemm_range.c)   whether whole numbers may leave their 64 bits
  *     table (spgemm_table.c)   messages of few distinct operands, tabulated
  *     hot (spgemm_hot.c)       columns by frequency; the hottest as bits or half bytes
+ *     estimate (spgemm_estimate.c) entries, from sampled rows
  *     arrays (spgemm_arrays.c) ids, values, starts: the form in which a plan runs
  *     rows (spgemm_rows.c)     one row: accumulate, emit in ascending columns
  *     batch (spgemm_batch.c)   the same for messages that are programs
@@ -197,6 +198,7 @@ GrB_Info ftb_product_plan(ftb_product *product, const ftb_spgemm_plan *forced, b
 void ftb_product_delete(ftb_product *product);
 GrB_Info ftb_product_table(ftb_product *product, bool *done); /* spgemm_table.c: TABLE if it pays */
 GrB_Info ftb_product_range(ftb_product *product);             /* spgemm_range.c: h, and facts.wraps */
+GrB_Info ftb_product_estimate(ftb_product *product); /* spgemm_estimate.c: facts about entries */
 /* Whether messages depend on a and b alone (and on figures that are the same for all). */
 bool ftb_product_uses_only_values(const ftb_product *product);
 /* Most messages that one result can sum. */

@@ -433,48 +433,6 @@ static const char *kernel_name(const ftb_spgemm *p)
     return "program";
 }
 
-/* Entries of sampled rows, by counting distinct columns; every step-th row, so that about 1e6 products or
- * one in fifty are looked at. */
-static GrB_Info estimate_entries(ftb_product *product)
-{
-    const ftb_spgemm *p = &product->p;
-    ftb_spgemm_facts *f = &product->facts;
-    const ftb_pattern *right = product->right;
-    if (right->wide || p->nrows == 0 || f->products < 1)
-        return GrB_SUCCESS;
-    int64_t nwords = p->ncols / 64 + 1;
-    uint64_t *seen = ftb_new0(product->ctx, nwords, sizeof *seen);
-    if (!seen)
-        return ftb_nomem();
-    double share = fmax(fmin(1, 2e7 / f->products), 64.0 / (double)p->nrows);
-    int64_t step = ftb_max((int64_t)(1 / fmin(share, 1)), 1) | 1; /* odd: no beat with powers of two */
-    double bound = 0, found = 0, found2 = 0, cross = 0, bound2 = 0, n = 0;
-    for (int64_t i = step / 2; i < p->nrows; i += step) {
-        int64_t distinct = 0;
-        for (int64_t x = p->arow[i]; x < p->arow[i + 1]; x++)
-            for (int64_t e = ftb_spgemm_first(p, x); e < ftb_spgemm_last(p, x); e++) {
-                int32_t j = ((const int32_t *)right->colidx)[e];
-                distinct += !((seen[j / 64] >> (j % 64)) & 1);
-                seen[j / 64] |= UINT64_C(1) << (j % 64);
-            }
-        memset(seen, 0, (size_t)nwords * sizeof *seen);
-        double b = (double)ftb_min(product->row_products[i], p->ncols), d = (double)distinct;
-        bound += b;
-        found += d;
-        bound2 += b * b;
-        found2 += d * d;
-        cross += b * d;
-        n++;
-    }
-    ftb_delete(seen);
-    if (bound > 0) { /* ratio estimator */
-        double ratio = found / bound, residual = found2 - 2 * ratio * cross + ratio * ratio * bound2;
-        f->entries_estimate = ratio * f->entries_bound;
-        f->entries_error = step == 1 ? 0 : sqrt(fmax(residual, 0)) / found;
-    }
-    return GrB_SUCCESS;
-}
-
 GrB_Info ftb_product_plan(ftb_product *product, const ftb_spgemm_plan *forced, bool estimate)
 {
     ftb_spgemm_facts *f = &product->facts;
@@ -500,9 +458,10 @@ GrB_Info ftb_product_plan(ftb_product *product, const ftb_spgemm_plan *forced, b
     if (f->memory_left < INT64_MAX)
         f->memory_left = ftb_max(f->memory_left - product->reserve, 0);
     f->threads = ftb_threads(product->ctx);
-    f->entries_estimate = -1;
+    f->entries_estimate = f->kept_estimate = -1;
+    f->kept_bound = f->entries_bound;
     if (estimate || (f->symmetric && !f->half_wanted && f->memory_left < INT64_MAX))
-        info = estimate_entries(product);
+        info = ftb_product_estimate(product);
     if (info != GrB_SUCCESS)
         return info;
     if (forced)

@@ -23,9 +23,11 @@ typedef struct ftb_spgemm_facts {
     int64_t nrows, ncols, ninner, avals, bvals;
     double products;         /* exactly, without triangle */
     int64_t longest_row;     /* most products of one row, in the form that would be run full */
-    double entries_bound;    /* sum over rows of min(products, ncols) */
+    double entries_bound;    /* computed: sum over rows of min(products, ncols) */
     double entries_estimate; /* by sampled rows; < 0: not estimated */
-    double entries_error;    /* relative standard error of the estimate */
+    double kept_bound;       /* delivered: what triangle, mask, top-k and filters over vertices leave */
+    double kept_estimate;    /* likewise */
+    double kept_error;       /* relative standard error of kept_estimate */
     bool self;               /* one operand times its transpose */
     bool symmetric;          /* and (j, i) follows from (i, j) */
     bool masked;             /* a mask that is not complemented */

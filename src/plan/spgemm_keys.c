@@ -98,16 +98,16 @@ const char *ftb_spgemm_plan_set(ftb_spgemm_plan *plan, const char *key, const ch
 bool ftb_spgemm_plan_get(const ftb_spgemm_plan *plan, const ftb_spgemm_facts *f, const char *key,
                          double *value)
 {
-    double entries = f->entries_estimate >= 0 ? f->entries_estimate : f->entries_bound;
+    double entries = f->kept_estimate >= 0 ? f->kept_estimate : f->kept_bound;
     double row = (double)(f->index_bytes + f->value_bytes + f->winner_bytes);
     const struct {
         const char *key;
         double value;
     } figures[] = {
         {"products", f->products},
-        {"entries_bound", f->entries_bound},
+        {"entries_bound", f->kept_bound},
         {"entries_estimate", entries},
-        {"entries_error", f->entries_error},
+        {"entries_error", f->kept_error},
         {"result_bytes", entries * row},
         {"bytes", (double)plan->bytes},
         {"least_limit", (double)plan->least_limit},
@@ -166,10 +166,12 @@ void ftb_explain_spgemm(const ftb_spgemm_plan *plan, const ftb_spgemm_facts *f, 
     fprintf(file, "products         ");
     print_count(file, f->products);
     fprintf(file, " exactly\nresult           at most ");
-    print_count(file, f->entries_bound);
-    if (f->entries_estimate >= 0)
-        fprintf(file, ", about %.3g +- %.1f %% entries (sampled rows)", f->entries_estimate,
-                100 * f->entries_error);
+    print_count(file, f->kept_bound);
+    if (f->kept_estimate >= 0)
+        fprintf(file, ", about %.3g +- %.1f %% entries (sampled rows)", f->kept_estimate,
+                100 * f->kept_error);
+    if (f->kept_estimate >= 0 && f->kept_estimate < 0.99 * f->entries_estimate)
+        fprintf(file, " of %.3g computed", f->entries_estimate);
     fprintf(file, "\nwork             %s%s%s, %d-bit ids\n",
             plan->triangle ? "triangle (the product is symmetric)" : "all rows in full",
             plan->mirror ? ", retained and mirrored" : "",
