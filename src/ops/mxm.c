@@ -61,11 +61,10 @@ static GrB_Info check_shape(FtB_Matrix C, const char *name, const ftb_spgemm *p)
 /* The complement of no mask admits no entry. */
 static GrB_Info want_nothing(ftb_product *product)
 {
-    product->keep_rows = ftb_arena_new0(&product->arena, product->p.nrows, 1);
-    if (!product->keep_rows)
+    const uint8_t *none = ftb_arena_new0(&product->arena, product->p.nrows, 1);
+    if (!none)
         return ftb_nomem();
-    product->facts.products = product->facts.entries_bound = 0;
-    product->facts.longest_row = 0;
+    ftb_product_want(product, none);
     return GrB_SUCCESS;
 }
 
@@ -92,6 +91,7 @@ static GrB_Info prepare_call(call *c, FtB_Arg semiring)
         goto done;
     }
     product->winners = c->winners;
+    product->counted = c->sink && ftb_sink_counts(c->sink);
     product->reserve = c->sink ? FTB_SINK_RESERVE : 0;
     FTB_CHECK(ftb_product_message(product, NULL, NULL, NULL, false));
     product->facts.slot_only = product->mask && (c->sink || product->message.used[FTB_NAME_M]);

@@ -345,8 +345,10 @@ static GrB_Info make_product(call *c)
         return ftb_fail(GrB_INVALID_VALUE, "R: %lld vertices to project onto; expected fewer than 2^31",
                         (long long)product->right->ncols);
     product->named = c->weight != NULL;
+    product->counted = c->sink && ftb_sink_counts(c->sink);
     product->reserve = c->sink ? FTB_SINK_RESERVE : 0;
-    product->keep_rows = c->keep_rows;
+    if (c->keep_rows)
+        ftb_product_want(product, c->keep_rows);
     info = ftb_product_message(product, &c->vertex, &c->vertex, &c->inner, true);
     if (info != GrB_SUCCESS)
         return info;

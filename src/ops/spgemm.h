@@ -110,6 +110,7 @@ typedef struct ftb_product {
     int64_t width;             /* of h */
     bool constant;             /* idempotent reducer of a constant: h is the constant */
     char constant_value[8];    /* in sum_type */
+    bool counted;              /* the sink takes statistics of rows in place of rows */
     int64_t reserve;           /* bytes that the plan leaves to the sink */
     bool named;                /* a weight, not a text: FP64 where whole numbers may wrap */
     FtB_Sink winners;          /* also gets the winning k of every entry; borrowed; NULL: not wanted */
@@ -198,7 +199,7 @@ GrB_Info ftb_product_plan(ftb_product *product, const ftb_spgemm_plan *forced, b
 void ftb_product_delete(ftb_product *product);
 GrB_Info ftb_product_table(ftb_product *product, bool *done); /* spgemm_table.c: TABLE if it pays */
 GrB_Info ftb_product_range(ftb_product *product);             /* spgemm_range.c: h, and facts.wraps */
-GrB_Info ftb_product_estimate(ftb_product *product); /* spgemm_estimate.c: facts about entries */
+GrB_Info ftb_product_estimate(ftb_product *product);          /* spgemm_estimate.c: facts about entries */
 /* Whether messages depend on a and b alone (and on figures that are the same for all). */
 bool ftb_product_uses_only_values(const ftb_product *product);
 /* Most messages that one result can sum. */
@@ -208,8 +209,9 @@ bool ftb_product_exact_in_fp64(const ftb_product *product, double largest_messag
 
 GrB_Info ftb_product_hot_facts(ftb_product *product); /* which share of products hot columns hold */
 GrB_Info ftb_product_compact(ftb_product *product);
-/* Products of each row of p, and their figures in all (NULL: not wanted). */
-void ftb_row_products(const ftb_spgemm *p, int64_t *counts, ftb_spgemm_facts *facts);
+void ftb_row_products(const ftb_spgemm *p, int64_t *counts); /* of each row of p */
+/* Only these rows are wanted (NULL: all), and facts are theirs; `rows` outlives the product. */
+void ftb_product_want(ftb_product *product, const uint8_t *rows);
 
 /* -- form: spgemm_arrays.c, spgemm_hot.c */
 GrB_Info ftb_spgemm_form_new(ftb_spgemm_form **form, const ftb_product *product, const ftb_spgemm_plan *plan);
@@ -227,6 +229,7 @@ GrB_Info ftb_worker_new(ftb_worker **w, const ftb_spgemm_form *form);
 void ftb_worker_delete(ftb_worker *w);
 /* Computes row i: ascending columns (index type) and h (sum_type x width); returns how many. */
 int64_t ftb_worker_row(ftb_worker *w, int64_t i, void *cols, void *h);
+bool ftb_product_plain_counts(const ftb_product *product); /* whose statistics need no entries */
 /* Statistics of row i where they can be had without emitting it; false: emit it. */
 bool ftb_worker_count_row(ftb_worker *w, int64_t i, ftb_row_stats *stats);
 
@@ -246,6 +249,8 @@ GrB_Info ftb_finish_compile(ftb_finish *finish, ftb_product *product, const char
                             const char *where);
 GrB_Info ftb_finisher_new(struct ftb_finisher **f, const ftb_spgemm_form *form);
 void ftb_finisher_delete(struct ftb_finisher *f);
+/* Nanoseconds, about: of an entry, and of a row however short. */
+void ftb_finish_cost(const ftb_finish *finish, double *entry, double *row);
 /* n entries of row i: cols and h become cols and values in place; returns how many stay. `values` may be h.
  */
 int64_t ftb_finish_row(struct ftb_finisher *f, int64_t i, int64_t n, void *cols, void *h, void *values);

@@ -154,7 +154,7 @@ static GrB_Info count_triangle(ftb_spgemm_form *form)
     int64_t *counts = ftb_arena_new(&form->arena, form->p.nrows, sizeof *counts);
     if (!counts)
         return ftb_nomem();
-    ftb_row_products(&form->p, counts, NULL);
+    ftb_row_products(&form->p, counts);
     form->row_products = counts;
     return GrB_SUCCESS;
 }

@@ -1,5 +1,6 @@
 /* What happens to a row of a product before it is stored: w = epilogue(h, i, j, ...), then the filters
  * (diagonal, columns, w >= least, expression over w), then the k largest. Works in place, in batches. */
+#include "expr/cost.h"
 #include "ops/spgemm.h"
 
 #include <math.h>
@@ -116,6 +117,26 @@ GrB_Info ftb_finish_compile(ftb_finish *f, ftb_product *product, const char *epi
         return ftb_fail(GrB_INVALID_VALUE, "%s: the weight has %lld values per entry; expected one",
                         f->use_min ? "min_weight" : "top_k", (long long)f->out_width);
     return GrB_SUCCESS;
+}
+
+#define NANOSECONDS_PROGRAM 3 /* operands of a batch, results to their places */
+#define NANOSECONDS_BATCH 100 /* to gather the operands */
+#define NANOSECONDS_LOOKUP 3  /* a figure of the column's vertex */
+#define NANOSECONDS_FILTER 10 /* entries moved together, by a branch that is seldom foreseen */
+
+void ftb_finish_cost(const ftb_finish *f, double *entry, double *row)
+{
+    const ftb_program *const programs[] = {f->epilogue, f->where};
+    *entry = f->keep || f->use_min || f->where ? NANOSECONDS_FILTER : 0;
+    *row = 0;
+    for (int t = 0; t < 2; t++) {
+        if (!programs[t])
+            continue;
+        ftb_cost cost = ftb_program_cost(programs[t]);
+        int lookups = f->used[t][FTB_ROW_DJ] + f->used[t][FTB_ROW_SJ] + f->used[t][FTB_ROW_QJ];
+        *entry += NANOSECONDS_PROGRAM + cost.item + NANOSECONDS_LOOKUP * lookups;
+        *row += NANOSECONDS_BATCH + cost.batch;
+    }
 }
 
 void ftb_finisher_delete(struct ftb_finisher *f)

@@ -533,16 +533,21 @@ int64_t ftb_worker_row(ftb_worker *w, int64_t i, void *cols, void *h)
     return n;
 }
 
+bool ftb_product_plain_counts(const ftb_product *product)
+{
+    const ftb_finish *finish = &product->finish;
+    return product->p.message == FTB_MESSAGE_PAIR && !product->constant && !finish->epilogue &&
+           !finish->where && !finish->keep && !finish->wrap && !finish->use_min && !finish->use_top_k &&
+           !product->p.column;
+}
+
 bool ftb_worker_count_row(ftb_worker *w, int64_t i, ftb_row_stats *stats)
 {
     const ftb_spgemm_form *form = w->form;
     const ftb_finish *finish = &form->product->finish;
     const ftb_spgemm *p = &form->p;
-    bool plain = p->message == FTB_MESSAGE_PAIR && !form->product->constant && !finish->epilogue &&
-                 !finish->where && !finish->keep && !finish->wrap && !finish->use_min && !finish->use_top_k &&
-                 !p->column;
-    if (!plain || (finish->upper_only && !form->plan.triangle) || row_is_empty(form, i) ||
-        locate_of(form, form->row_products[i]) != FTB_LOCATE_DENSE)
+    if (!ftb_product_plain_counts(form->product) || (finish->upper_only && !form->plan.triangle) ||
+        row_is_empty(form, i) || locate_of(form, form->row_products[i]) != FTB_LOCATE_DENSE)
         return false;
     add_products(w, i, FTB_LOCATE_DENSE, &w->dense);
     uint32_t *acc = w->dense.acc;

@@ -1,5 +1,6 @@
 /* From operands and a semiring to a product that the kernels can run: patterns, products per row, the
  * kernel that fits the message, the plan, and then the arrays that the plan asks for. */
+#include "expr/cost.h"
 #include "ops/spgemm.h"
 
 #include <math.h>
@@ -35,26 +36,36 @@ static GrB_Info read_operand(ftb_pattern **pattern, const int64_t **from, FtB_Ma
     return info;
 }
 
-void ftb_row_products(const ftb_spgemm *p, int64_t *counts, ftb_spgemm_facts *facts)
+void ftb_row_products(const ftb_spgemm *p, int64_t *counts)
 {
-    double total = 0, bound = 0;
-    int64_t longest = 0;
-#pragma omp parallel for schedule(dynamic, 256) num_threads(ftb_threads(p->ctx))                             \
-    reduction(+ : total, bound) reduction(max : longest) if (p->arow[p->nrows] > 65536)
+#pragma omp parallel for schedule(dynamic, 256)                                                              \
+    num_threads(ftb_threads(p->ctx)) if (p->arow[p->nrows] > 65536)
     for (int64_t i = 0; i < p->nrows; i++) {
         int64_t n = 0;
         for (int64_t x = p->arow[i]; x < p->arow[i + 1]; x++)
             n += ftb_spgemm_last(p, x) - ftb_spgemm_first(p, x);
         counts[i] = n;
-        total += (double)n; /* exact: whole numbers below 2^53 */
-        bound += (double)ftb_min(n, p->ncols);
-        longest = ftb_max(longest, n);
     }
-    if (facts) {
-        facts->products = total;
-        facts->entries_bound = bound;
-        facts->longest_row = longest;
+}
+
+void ftb_product_want(ftb_product *product, const uint8_t *rows)
+{
+    const int64_t nrows = product->p.nrows, *counts = product->row_products;
+    double total = 0, bound = 0, wanted = 0;
+    int64_t longest = 0;
+    for (int64_t i = 0; i < nrows; i++) {
+        if (rows && !rows[i])
+            continue;
+        wanted++;
+        total += (double)counts[i]; /* exact: whole numbers below 2^53 */
+        bound += (double)ftb_min(counts[i], product->p.ncols);
+        longest = ftb_max(longest, counts[i]);
     }
+    product->keep_rows = rows;
+    product->facts.rows_wanted = wanted;
+    product->facts.products = total;
+    product->facts.entries_bound = bound;
+    product->facts.longest_row = longest;
 }
 
 GrB_Info ftb_product_new(ftb_product **out, FtB_Context ctx, FtB_Semiring *semiring, FtB_Matrix A,
@@ -97,8 +108,9 @@ GrB_Info ftb_product_new(ftb_product **out, FtB_Context ctx, FtB_Semiring *semir
         info = ftb_nomem();
         goto done;
     }
-    ftb_row_products(&product->p, counts, &product->facts);
+    ftb_row_products(&product->p, counts);
     product->row_products = counts;
+    ftb_product_want(product, NULL);
     FTB_CHECK(ftb_product_compact(product));
     product->semiring = *semiring;
     *semiring = NULL;
@@ -433,6 +445,14 @@ static const char *kernel_name(const ftb_spgemm *p)
     return "program";
 }
 
+/* Nanoseconds of a message; what is the same for a whole row of the right operand is evaluated once for it.
+ */
+static double message_cost(const ftb_sparse_message *m)
+{
+    bool differs = m->used[FTB_NAME_B] || m->used[FTB_NAME_J] || m->used[FTB_NAME_DJ] || m->used[FTB_NAME_SJ];
+    return m->program && differs ? ftb_program_cost(m->program).item : 0;
+}
+
 GrB_Info ftb_product_plan(ftb_product *product, const ftb_spgemm_plan *forced, bool estimate)
 {
     ftb_spgemm_facts *f = &product->facts;
@@ -458,6 +478,11 @@ GrB_Info ftb_product_plan(ftb_product *product, const ftb_spgemm_plan *forced, b
     if (f->memory_left < INT64_MAX)
         f->memory_left = ftb_max(f->memory_left - product->reserve, 0);
     f->threads = ftb_threads(product->ctx);
+    f->message_cost = message_cost(&product->message);
+    ftb_finish_cost(finish, &f->finish_cost, &f->finish_row_cost);
+    f->top_k = finish->use_top_k ? finish->top_k : 0;
+    f->width = product->width;
+    f->counted = product->counted && ftb_product_plain_counts(product);
     f->entries_estimate = f->kept_estimate = -1;
     f->kept_bound = f->entries_bound;
     if (estimate || (f->symmetric && !f->half_wanted && f->memory_left < INT64_MAX))

@@ -13,17 +13,27 @@
 #define NANOSECONDS_NEAR 0.60 /* per product, cells in L2 */
 #define NANOSECONDS_FAR 2.5   /* per product, cells beyond L2 */
 #define NANOSECONDS_TABLE 0.9
-#define DUAL 1.3 /* times as long with cells of two values */
-#define NANOSECONDS_PROGRAM 3.0
-#define NANOSECONDS_LINE 5.0  /* per left entry and 512 hot columns, as bits */
-#define NANOSECONDS_NEAR4 15  /* the same as half bytes, by blocks in L2 */
-#define NANOSECONDS_FETCH4 25 /* and more in any order */
-#define NANOSECONDS_LIST 20.0 /* per left entry whose cold columns are scattered */
-#define NANOSECONDS_CROSS 1.5 /* per pair of a hot and a cold column: counts */
-#define NANOSECONDS_CROSS4 5  /* sums */
-#define NANOSECONDS_BYTE 0.3  /* of memory touched for the first time */
-#define HOT_ROW 1             /* a row pays for its hot columns from so many products per column */
-#define NANOSECONDS_ENTRY 6.0 /* per emitted entry: found, put in order, read, stored */
+#define DUAL 1.3                    /* times as long with cells of two values */
+#define NANOSECONDS_PROGRAM 8.0     /* and what the message costs */
+#define NANOSECONDS_HASH 20.0       /* more, where the cell is found by hashing */
+#define NANOSECONDS_LINE 5.0        /* per left entry and 512 hot columns, as bits */
+#define NANOSECONDS_NEAR4 15        /* the same as half bytes, by blocks in L2 */
+#define NANOSECONDS_FETCH4 25       /* and more in any order */
+#define NANOSECONDS_LIST 20.0       /* per left entry whose cold columns are scattered */
+#define NANOSECONDS_CROSS 1.5       /* per pair of a hot and a cold column: counts */
+#define NANOSECONDS_CROSS4 5        /* sums */
+#define NANOSECONDS_BYTE 0.3        /* of memory touched for the first time */
+#define HOT_ROW 1                   /* a row pays for its hot columns from so many products per column */
+#define NANOSECONDS_SCANNED 7.0     /* per emitted entry: found by scanning, read, stored */
+#define NANOSECONDS_SORTED 14.0     /* found by sorting */
+#define NANOSECONDS_MIRRORED 4.0    /* retained and read again */
+#define NANOSECONDS_CELL 0.2        /* per cell that is scanned */
+#define NANOSECONDS_VALUE 15.0      /* per value of it but the first */
+#define NANOSECONDS_ROW 90.0        /* per row that is computed, however short */
+#define NANOSECONDS_ROW_PASSED 60.0 /* per row, computed or not */
+#define NANOSECONDS_OFFER 4.0       /* per entry of a triangle whose k largest are sought for both ends */
+#define NANOSECONDS_RIDER 15.0      /* per product, with a count or a winner beside the cell */
+#define NANOSECONDS_SIFT 5.0        /* per level of a heap of the k largest */
 #define CHUNK_BYTES                                                                                          \
     (INT64_C(2) << 20) /* in L2 when the sink reads them; 16 MiB: 0.4 s more for 120 M entries */
 #define RETAINED_BYTES (INT64_C(16) << 20)        /* of a mirrored triangle: blocks that get huge pages */
@@ -165,24 +175,57 @@ static void choose_hot(ftb_spgemm_plan *plan, const ftb_spgemm_facts *f)
     }
 }
 
-static double predict_seconds(const ftb_spgemm_plan *plan, const ftb_spgemm_facts *f,
-                              const ftb_machine_facts *m)
+/* Nanoseconds of the products that are scattered one by one. */
+static double scatter_work(const ftb_spgemm_plan *plan, const ftb_spgemm_facts *f, const ftb_machine_facts *m)
 {
     double products = plan->triangle ? f->products / 2 : f->products;
     bool near = f->ncols * f->cell_bytes <= m->l2 || plan->relabel;
-    double each = strcmp(f->kernel, "program") == 0     ? NANOSECONDS_PROGRAM
+    double row = products / MAX(f->rows_wanted, 1);
+    bool hashed = plan->accumulator == FTB_ACC_HASH ||
+                  (plan->accumulator == FTB_ACC_AUTO && plan->hash_rest && row < (double)plan->dense_from);
+    bool rides = f->cell_bytes > 8 * f->width + 1; /* and a mark of a program's */
+    double each = strcmp(f->kernel, "program") == 0
+                      ? NANOSECONDS_PROGRAM + f->message_cost + rides * NANOSECONDS_RIDER
                   : strncmp(f->kernel, "table", 5) == 0 ? NANOSECONDS_TABLE
                                                         : NANOSECONDS_NEAR;
-    if (!near)
-        each += NANOSECONDS_FAR;
-    double work = products * each;
+    return products * (each + (hashed ? NANOSECONDS_HASH : near ? 0 : NANOSECONDS_FAR));
+}
+
+/* Nanoseconds of keeping the k largest: a heap that about k (1 + ln(n / k)) of a row's n entries enter. */
+static double heap_work(const ftb_spgemm_facts *f, double entries)
+{
+    double rows = MAX(f->rows_wanted, 1), n = entries / rows, k = (double)f->top_k;
+    if (k < 1)
+        return 0;
+    if (n <= k)
+        return entries * NANOSECONDS_SIFT;
+    return rows * k * (1 + log(n / k)) * (1 + log2(k)) * NANOSECONDS_SIFT;
+}
+
+static double predict_seconds(const ftb_spgemm_plan *plan, const ftb_spgemm_facts *f,
+                              const ftb_machine_facts *m)
+{
+    double work = scatter_work(plan, f, m);
     for (int c = 0; c < FTB_HOT_CHOICES; c++)
         if (plan->hot == INT64_C(512) << c)
             work = hot_cost(f, c, plan->cross, plan->triangle);
     double entries = f->entries_estimate >= 0 ? f->entries_estimate : f->entries_bound;
+    double heap = heap_work(f, entries);
     if (plan->triangle && f->half_wanted)
         entries /= 2;
-    return 1e-9 * (work + entries * NANOSECONDS_ENTRY) / plan->threads;
+    double products = (plan->triangle ? f->products / 2 : f->products) / MAX(f->rows_wanted, 1);
+    bool scanned = plan->accumulator == FTB_ACC_DENSE ||
+                   (plan->accumulator == FTB_ACC_AUTO && products >= (double)plan->dense_from);
+    double entry = (scanned ? NANOSECONDS_SCANNED : NANOSECONDS_SORTED) +
+                   (plan->mirror ? NANOSECONDS_MIRRORED : 0) + (f->heap_bytes > 0 ? NANOSECONDS_OFFER : 0) +
+                   NANOSECONDS_VALUE * (double)MAX(f->width - 1, 0) + f->finish_cost;
+    if (f->counted && scanned && !plan->mirror)
+        entry = 0;
+    double row = NANOSECONDS_ROW + f->finish_row_cost + (scanned ? NANOSECONDS_CELL * (double)f->ncols : 0);
+    return 1e-9 *
+           (work + entries * entry + heap + f->rows_wanted * row +
+            (double)f->nrows * NANOSECONDS_ROW_PASSED) /
+           plan->threads;
 }
 
 /* How hard memory presses: the fastest form, the same on one thread, or the one that holds the least. */

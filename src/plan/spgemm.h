@@ -28,6 +28,13 @@ typedef struct ftb_spgemm_facts {
     double kept_bound;       /* delivered: what triangle, mask, top-k and filters over vertices leave */
     double kept_estimate;    /* likewise */
     double kept_error;       /* relative standard error of kept_estimate */
+    double message_cost;     /* nanoseconds of a message that is a program */
+    double finish_cost;      /* of epilogue and filters, for a computed entry */
+    double finish_row_cost;  /* and for a row */
+    double rows_wanted;      /* rows that are computed */
+    int64_t top_k;           /* 0: all */
+    int64_t width;           /* of h */
+    bool counted;            /* only statistics are wanted, and cells give them */
     bool self;               /* one operand times its transpose */
     bool symmetric;          /* and (j, i) follows from (i, j) */
     bool masked;             /* a mask that is not complemented */
