@@ -254,12 +254,17 @@ static int work(project *p, FtB_Sink sink)
 {
     const project_values *v = p->values;
     FtB_Stats stats;
+    double start = app_seconds();
+    app_progress_clear();
+    app_progress_note(-1, "planning the projection");
     GrB_Info info = FtB_project_plan(&p->plan, sink, p->R, p->weight, &p->options, FTB_ESTIMATE);
     if (unforeseen(info))
         return too_small(p, sink);
     if (info != GrB_SUCCESS)
         return app_library_error(info, APP_USAGE);
     p->options.plan = p->plan;
+    p->seconds = app_seconds() - start;
+    app_progress_clear();
     project_warn(p);
     if (v->dry_run)
         return project_dry_run(p);
@@ -271,9 +276,9 @@ static int work(project *p, FtB_Sink sink)
         if (code != APP_OK)
             return code;
     }
-    double start = app_seconds();
+    start = app_seconds();
     info = FtB_project(sink, p->R, p->weight, &p->options);
-    p->seconds = app_seconds() - start;
+    p->seconds += app_seconds() - start;
     if (unforeseen(info))
         return too_small(p, sink);
     if (info == GrB_SUCCESS)

@@ -106,4 +106,5 @@ void app_progress_clear(void)
     if (line.shown)
         fputs("\r\033[K", stderr);
     line.shown = false;
+    line.last = -1; /* what comes next is shown at once */
 }

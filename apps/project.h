@@ -31,7 +31,7 @@ typedef struct project {
     const char *weight; /* name or semiring text */
     FtB_Project_options options;
     FtB_Plan plan;
-    double read_seconds, seconds;
+    double read_seconds, seconds; /* seconds: of planning and projecting */
 } project;
 
 /* project_input.c */

@@ -88,6 +88,7 @@ static void test_terminal(void **state)
         assert_non_null(strstr(said, "] "));
         assert_non_null(strstr(said, "ETA "));
     }
+    assert_non_null(strstr(said, "planning the projection"));
     assert_non_null(strstr(said, "pairs.tsv: "));
     assert_null(strstr(strstr(said, "pairs.tsv: "), "ETA"));
 }

@@ -453,6 +453,31 @@ static double message_cost(const ftb_sparse_message *m)
     return m->program && differs ? ftb_program_cost(m->program).item : 0;
 }
 
+/* Bytes of an operand's values when they are cast to `type`, and moved if `from`. */
+static int64_t copied_bytes(FtB_Matrix A, FtB_Type type, FtB_Type domain, bool from)
+{
+    int64_t n = A->pattern->nvals * A->width;
+    bool cast = type != A->type || (domain && domain != A->type);
+    return n * (8 * cast + (int64_t)FtB_Type_size(type) * from);
+}
+
+/* What ftb_product_prepare allocates for values. */
+static int64_t prepared_bytes(const ftb_product *product)
+{
+    const ftb_spgemm *p = &product->p;
+    FtB_Type domain = product->semiring->domain;
+    bool times = p->message == FTB_MESSAGE_TIMES;
+    if (p->message == FTB_MESSAGE_PAIR)
+        return 0;
+    if (p->message == FTB_MESSAGE_TABLE)
+        return product->right_from ? product->right->nvals : 0;
+    bool once = product->A == product->B && !product->right_from;
+    return copied_bytes(product->A, times ? p->cell : product->message.atype, domain, false) +
+           (once ? 0
+                 : copied_bytes(product->B, times ? p->cell : product->message.btype, domain,
+                                product->right_from != NULL));
+}
+
 GrB_Info ftb_product_plan(ftb_product *product, const ftb_spgemm_plan *forced, bool estimate)
 {
     ftb_spgemm_facts *f = &product->facts;
@@ -474,6 +499,7 @@ GrB_Info ftb_product_plan(ftb_product *product, const ftb_spgemm_plan *forced, b
     f->winner_bytes = product->winners ? 8 : 0;
     f->index_bytes = (int64_t)ftb_col_size(product->p.ncols);
     f->retained_bytes = ftb_mirror_entry_bytes(product);
+    f->prepared_bytes = prepared_bytes(product);
     f->memory_left = ftb_memory_left(product->ctx);
     if (f->memory_left < INT64_MAX)
         f->memory_left = ftb_max(f->memory_left - product->reserve, 0);

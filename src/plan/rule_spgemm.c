@@ -36,8 +36,8 @@
 #define NANOSECONDS_SIFT 5.0        /* per level of a heap of the k largest */
 #define CHUNK_BYTES                                                                                          \
     (INT64_C(2) << 20) /* in L2 when the sink reads them; 16 MiB: 0.4 s more for 120 M entries */
-#define RETAINED_BYTES (INT64_C(16) << 20)        /* of a mirrored triangle: blocks that get huge pages */
-#define CHUNKS_IN_FLIGHT(threads) ((threads) + 1) /* one being handed over */
+#define RETAINED_BYTES (INT64_C(16) << 20) /* of a mirrored triangle: blocks that get huge pages */
+#define CHUNKS_IN_FLIGHT(threads) ((threads) > 1 ? (threads) + 1 : 1) /* one being handed over */
 
 #define FREE(key) (!(plan->forced & (key)))
 
@@ -263,8 +263,8 @@ static void choose_memory(ftb_spgemm_plan *plan, const ftb_spgemm_facts *f, int 
     double entries = f->entries_estimate >= 0 ? f->entries_estimate : f->entries_bound;
     double retained = entries / 2 * (double)f->retained_bytes;
     int64_t id_bytes = plan->id16 ? 2 : plan->relabel ? 4 : 0;
-    int64_t fixed = plan->threads * thread_bytes(plan, f) + f->bvals * id_bytes + 16 * (f->nrows + f->ncols) +
-                    hot_bytes(f, plan->hot, plan->cross);
+    int64_t fixed = plan->threads * thread_bytes(plan, f) + f->bvals * id_bytes + f->prepared_bytes +
+                    16 * (f->nrows + f->ncols) + hot_bytes(f, plan->hot, plan->cross);
     int64_t row = longest_kept_row(f) * chunk_entry_bytes(f);
     int in_flight = CHUNKS_IN_FLIGHT(plan->threads);
     if (FREE(FTB_SET_MIRROR))

@@ -43,6 +43,7 @@ typedef struct ftb_spgemm_facts {
     int64_t cell_bytes, value_bytes, index_bytes;
     int64_t winner_bytes;   /* of an entry's winning k; 0: not wanted */
     int64_t retained_bytes; /* of an entry of a triangle from which full rows are made */
+    int64_t prepared_bytes; /* operands' values as the kernel reads them */
     int64_t heap_bytes;     /* of one thread: the triangle's entries are offered to both ends */
     int64_t memory_left;    /* bytes that the plan may use */
     int threads;
