@@ -1,5 +1,6 @@
 /* featblas draw: pictures of a matrix: its pattern, its degrees, its graph, or its projection. */
 #include "app.h"
+#include "files.h"
 #include "picture.h"
 #include "reader.h"
 
@@ -22,6 +23,7 @@ static const option draw_options[] = {
      .letter = 'o',
      .kind = OPTION_FILE,
      .offset = offsetof(draw_values, output),
+     .written = true,
      .argument = "FILE",
      .help = "Write to FILE, whose name ends with .svg or .png."},
     {.name = "kind",
@@ -115,7 +117,7 @@ static int check(const draw_values *v)
         return app_fail(APP_USAGE, "--beside means nothing to this --kind; it goes with pattern");
     if (v->width != 0 && !(v->width >= 100 && v->width <= 20000))
         return app_fail(APP_USAGE, "--width: %g is outside 100..20000", v->width);
-    return APP_OK;
+    return files_check_output("output", v->output);
 }
 
 static int run_draw(const void *values, int count, char *const *operands)

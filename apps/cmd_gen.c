@@ -66,6 +66,7 @@ static const option gen_options[] = {
      .letter = 'o',
      .kind = OPTION_FILE,
      .offset = FIELD(output),
+     .written = true,
      .argument = "FILE",
      .help = "Write to FILE; its ending tells the format: .mtx, .tsv, .csv, .npz, .csr. Default: Matrix "
              "Market on standard output. csbm: the folder to make."},

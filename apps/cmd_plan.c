@@ -77,6 +77,7 @@ static const option plan_options[] = {
     {.name = "wisdom",
      .kind = OPTION_FILE,
      .offset = FIELD(wisdom),
+     .written = true,
      .argument = "FILE",
      .help = "Plan by what FILE says was measured; with --measure, add to it what is found."},
     {.name = NULL}};

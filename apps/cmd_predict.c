@@ -2,6 +2,7 @@
 #include "app.h"
 #include "components.h"
 #include "core/core.h"
+#include "files.h"
 #include "io/io.h"
 #include "model.h"
 #include "picture.h"
@@ -32,6 +33,7 @@ static const option predict_options[] = {
      .letter = 'o',
      .kind = OPTION_FILE,
      FIELD(output),
+     .written = true,
      .argument = "FILE|-",
      .help = "Write to FILE, which appears whole or not at all; the name's ending, .npy, .tsv, .csv or .mtx, "
              "tells "
@@ -48,6 +50,7 @@ static const option predict_options[] = {
     {.name = "plot",
      .kind = OPTION_FILE,
      FIELD(learn.plot),
+     .written = true,
      .argument = "FILE",
      .help = "Draw the embedding's first two principal components into FILE (.svg or .png), coloured by "
              "class: the "
@@ -75,24 +78,22 @@ static bool block_format(const char *path)
     return format == FTB_NPY || format == FTB_TSV || format == FTB_CSV || format == FTB_MTX;
 }
 
-static int check_values(const predict_values *v)
+static int check_values(const predict_values *v, const char *path)
 {
     const bool written = v->output && strcmp(v->output, "-") != 0;
     if (!v->load)
         return app_fail(APP_USAGE, "predict needs --load FILE");
     int code = learn_begin(&v->learn, "predict");
-    if (code == APP_OK && written)
-        code = learn_check_output("output", v->output);
+    if (code == APP_OK)
+        code = files_check_output("output", v->output);
     if (code == APP_OK && written && strchr(v->output, '.') && !block_format(v->output))
         code = app_fail(APP_USAGE, "%s: the name's ending is none of .npy, .tsv, .txt, .csv and .mtx",
                         v->output);
     if (code == APP_OK)
-        code = learn_check_output("plot", v->learn.plot);
+        code = files_check_output("plot", v->learn.plot);
     if (code == APP_OK)
-        code = learn_check_apart("plot", v->learn.plot, "output", written ? v->output : NULL);
-    if (code == APP_OK)
-        code = learn_check_apart("plot", v->learn.plot, "load", v->load);
-    return code == APP_OK ? learn_check_apart("output", written ? v->output : NULL, "load", v->load) : code;
+        code = learn_check_data(&v->learn, path, "output", v->output);
+    return code == APP_OK ? learn_check_data(&v->learn, path, "plot", v->learn.plot) : code;
 }
 
 /* ---- read */
@@ -295,7 +296,7 @@ static int run_predict(const void *values, int count, char *const *operands)
     predict p = {.values = values, .path = operands[0]};
     model_options o;
     (void)count;
-    int code = check_values(values);
+    int code = check_values(values, p.path);
     if (code == APP_OK)
         code = read_model(&p, &o);
     if (code == APP_OK)

@@ -1,13 +1,11 @@
 /* featblas project: reads a bipartite graph, projects it onto one side, writes the pairs. */
+#include "files.h"
 #include "project.h"
 
 #include "ops/ops.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define SINK_BYTES 1048576.0 /* that a file's buffers take per thread, at most */
 
@@ -121,11 +119,12 @@ static const option project_options[] = {
      .letter = 'o',
      .kind = OPTION_FILE,
      FIELD(output),
+     .written = true,
      .argument = "FILE|-",
      .help =
          "Write to FILE, which appears whole or not at all. Default: -, standard output; with --stats none."},
     {.name = "labels",
-     .kind = OPTION_TEXT,
+     .kind = OPTION_TABLE,
      FIELD(labels),
      .argument = "FILE:ID,LABEL",
      .help = "Write labels instead of ids: FILE is a table with a header, ID and LABEL are its columns, by "
@@ -191,22 +190,7 @@ static int check_output(const project_values *v)
 {
     if (v->stats >= 0 && v->output && to_stdout(v->output))
         return app_fail(APP_USAGE, "--stats prints on standard output too; write the result to a file");
-    if (v->output && !*v->output)
-        return app_fail(APP_USAGE, "--output: the name is empty");
-    struct stat there;
-    if (!v->output || to_stdout(v->output) || v->dry_run ||
-        (lstat(v->output, &there) == 0 &&
-         !S_ISREG(there.st_mode))) /* pipes, devices, links: no file beside */
-        return APP_OK;
-    const char *slash = strrchr(v->output, '/');
-    char *folder = slash ? strndup(v->output, (size_t)(slash - v->output) + 1) : strdup(".");
-    if (!folder)
-        return app_fail(APP_MEMORY, "out of memory");
-    int code = access(folder, W_OK | X_OK) == 0
-                   ? APP_OK /* better known before the work than after it */
-                   : app_fail(APP_OUTPUT, "%s: the folder %s cannot be written to", v->output, folder);
-    free(folder);
-    return code;
+    return v->dry_run ? APP_OK : files_check_output("output", v->output);
 }
 
 /* Where the rows go. */

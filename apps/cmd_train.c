@@ -1,4 +1,5 @@
 /* featblas train: reads a graph with features and labels, trains a graph neural network, saves it. */
+#include "files.h"
 #include "train.h"
 
 #include "core/core.h"
@@ -112,6 +113,8 @@ static const option train_options[] = {
      .letter = 'o',
      .kind = OPTION_FILE,
      FIELD(save),
+     .written = true,
+     .rewrites = "resume",
      .argument = "FILE",
      .help =
          "Write the weights to FILE, in the safetensors format, under the names of PyG's layers, with what "
@@ -130,6 +133,7 @@ static const option train_options[] = {
     {.name = "plot",
      .kind = OPTION_FILE,
      FIELD(learn.plot),
+     .written = true,
      .argument = "FILE",
      .help = "Draw the learning curve into FILE, whose name ends with .svg or .png."},
     {.name = NULL},
@@ -178,19 +182,17 @@ static int check_resumed(const train_values *v)
     return APP_OK;
 }
 
-static int check_files(const train_values *v)
+static int check_files(const train_values *v, const char *path)
 {
-    int code = learn_check_output("save", v->save);
+    int code = files_check_output("save", v->save);
     if (code == APP_OK)
-        code = learn_check_output("plot", v->learn.plot);
+        code = files_check_output("plot", v->learn.plot);
     if (code == APP_OK)
-        code = learn_check_apart("plot", v->learn.plot, "save", v->save);
-    if (code == APP_OK)
-        code = learn_check_apart("plot", v->learn.plot, "resume", v->resume);
-    return code;
+        code = learn_check_data(&v->learn, path, "save", v->save);
+    return code == APP_OK ? learn_check_data(&v->learn, path, "plot", v->learn.plot) : code;
 }
 
-static int check_values(const train_values *v)
+static int check_values(const train_values *v, const char *path)
 {
     int code = learn_begin(&v->learn, "train");
     if (code != APP_OK)
@@ -204,7 +206,7 @@ static int check_values(const train_values *v)
     if (v->weight_decay < 0 || isinf(v->weight_decay))
         return app_fail(APP_USAGE, "--weight-decay: %g is not a number from 0", v->weight_decay);
     code = check_resumed(v);
-    return code == APP_OK ? check_files(v) : code;
+    return code == APP_OK ? check_files(v, path) : code;
 }
 
 static int64_t whole_or(int64_t given, int64_t otherwise) { return given > 0 ? given : otherwise; }
@@ -371,7 +373,7 @@ static int run_train(const void *values, int count, char *const *operands)
 {
     train t = {.values = values, .path = operands[0], .best_run = -1};
     (void)count;
-    int code = check_values(values);
+    int code = check_values(values, t.path);
     if (code != APP_OK)
         return code;
     t.model = choose_model(values);

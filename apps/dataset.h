@@ -55,6 +55,8 @@ typedef struct dataset {
 
 /* Whether the folder at `path` holds features; false where there is no such folder. */
 bool dataset_has_features(const char *path);
+/* Whether `file` is one of those that dataset_load would read. */
+bool dataset_reads(const char *path, const dataset_options *options, const char *file);
 /* Loads the data set at `path`: a folder of the form of cora/ (edges.*, features.*, labels.*, split.*), one
  * of OGB's layout (raw/edge.csv.gz, ...), or a file with a graph. *set is filled on success only. FtB_error()
  * names the file, and the line where there is one. Memory is counted in the engaged context. FTB_IO,

@@ -155,3 +155,20 @@ GrB_Info dataset_find(dataset_files *files, const char *path, const dataset_opti
 done:
     return info;
 }
+
+bool dataset_reads(const char *path, const dataset_options *options, const char *file)
+{
+    dataset_files *files = ftb_new(NULL, 1, sizeof *files);
+    bool reads = false;
+    if (files && dataset_find(files, path, options) == GrB_SUCCESS) {
+        char split[DATASET_PATH];
+        const char *const all[] = {files->graph, files->features, files->labels, files->count, files->split};
+        for (size_t n = 0; n < sizeof all / sizeof *all; n++)
+            reads = reads || (*all[n] && ftb_same_file(all[n], file));
+        for (int part = 0; files->ogb && *files->split && part < DATASET_PARTS; part++)
+            reads = reads || (dataset_find_file(split, files->split, dataset_split_stems[part]) &&
+                              ftb_same_file(split, file));
+    }
+    ftb_delete(files);
+    return reads;
+}

@@ -22,6 +22,7 @@ bool dataset_is_folder(const char *path);
 GrB_Info dataset_probe(const char *path, FtB_Format *format, bool *dense);
 /* folder/stem with one of the known endings, of which the first that there is; false: none. */
 bool dataset_find_file(char *path, const char *folder, const char *stem);
+extern const char *const dataset_split_stems[DATASET_PARTS]; /* of OGB's files in a split's folder */
 GrB_Info dataset_join(char *path, const char *folder, const char *name);
 
 /* ---- lines of small texts (dataset_lines.c); blank ones, and those that begin with # or %, are passed over

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdio.h>
 
+const char *const dataset_split_stems[DATASET_PARTS] = {"train", "valid", "test"};
+
 const char *dataset_part_name(dataset_part part)
 {
     static const char *const names[DATASET_PARTS] = {"train", "val", "test"};
@@ -87,11 +89,10 @@ static GrB_Info read_list(dataset *set, const char *path, dataset_part part)
 
 static GrB_Info read_lists(dataset *set, const char *folder)
 {
-    static const char *const stems[DATASET_PARTS] = {"train", "valid", "test"};
     char path[DATASET_PATH];
     for (int part = 0; part < DATASET_PARTS; part++) {
-        if (!dataset_find_file(path, folder, stems[part]))
-            return ftb_fail(FTB_IO, "%s: has no %s.csv", folder, stems[part]);
+        if (!dataset_find_file(path, folder, dataset_split_stems[part]))
+            return ftb_fail(FTB_IO, "%s: has no %s.csv", folder, dataset_split_stems[part]);
         GrB_Info info = read_list(set, path, (dataset_part)part);
         if (info != GrB_SUCCESS)
             return info;

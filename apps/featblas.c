@@ -1,5 +1,6 @@
 /* The command: finds the subcommand, parses its options by its table, runs it. */
 #include "app.h"
+#include "files.h"
 #include "ops/ops.h"
 
 #include <errno.h>
@@ -74,9 +75,12 @@ static int run(const command *c, int argc, char **argv)
     code = options_parse(c, values, argc, argv, &operands);
     if (code == APP_OK && ((const common_values *)values)->help)
         help_print(stdout, c);
-    else if (code == APP_OK && (code = app_start(values)) == APP_OK) {
-        code = c->run(values, operands, argv);
-        app_end();
+    else if (code == APP_OK) {
+        code = files_check(c, values, operands, argv);
+        if (code == APP_OK && (code = app_start(values)) == APP_OK) {
+            code = c->run(values, operands, argv);
+            app_end();
+        }
     }
     free(values);
     return code;

@@ -2,10 +2,7 @@
 #include "train.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define FIELD(name) .offset = offsetof(learn_values, name)
 
@@ -149,56 +146,10 @@ int learn_check_kind(const learn_values *v, const model_kind *kind)
     return APP_OK;
 }
 
-/* ---- files that are written */
-
-/* The folder that holds path, to be freed; NULL: out of memory. */
-static char *folder_of(const char *path)
+int learn_check_data(const learn_values *v, const char *path, const char *name, const char *file)
 {
-    const char *slash = strrchr(path, '/');
-    return slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
-}
-
-int learn_check_output(const char *name, const char *path)
-{
-    struct stat st;
-    if (!path)
-        return APP_OK;
-    if (!*path)
-        return app_fail(APP_USAGE, "--%s: the name is empty", name);
-    if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
-        return app_fail(APP_OUTPUT, "%s: is a folder; --%s names a file", path, name);
-    char *folder = folder_of(path);
-    if (!folder)
-        return app_fail(APP_MEMORY, "out of memory");
-    int code = access(folder, W_OK | X_OK) == 0
-                   ? APP_OK /* better known before the work than after it */
-                   : app_fail(APP_OUTPUT, "%s: the folder %s cannot be written to", path, folder);
-    free(folder);
-    return code;
-}
-
-static bool same_inode(const char *a, const char *b)
-{
-    struct stat p, q;
-    return stat(a, &p) == 0 && stat(b, &q) == 0 && p.st_dev == q.st_dev && p.st_ino == q.st_ino;
-}
-
-/* One file, or what will be one: the same last name in the same folder. */
-static bool same_file(const char *a, const char *b)
-{
-    const char *p = strrchr(a, '/'), *q = strrchr(b, '/');
-    char *folder = folder_of(a), *other = folder_of(b);
-    const bool same =
-        strcmp(a, b) == 0 || same_inode(a, b) ||
-        (strcmp(p ? p + 1 : a, q ? q + 1 : b) == 0 && folder && other && same_inode(folder, other));
-    free(folder);
-    free(other);
-    return same;
-}
-
-int learn_check_apart(const char *name, const char *path, const char *other, const char *file)
-{
-    if (path && file && same_file(path, file))
-        return app_fail(APP_USAGE, "--%s and --%s name the same file, %s", name, other, path);
+    const dataset_options options = {.features = v->features, .labels = v->labels, .split = v->split};
+    if (file && *file && strcmp(file, "-") != 0 && dataset_reads(path, &options, file))
+        return app_fail(APP_USAGE, "--%s names a file of the data, %s", name, file);
     return APP_OK;
 }

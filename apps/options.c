@@ -141,6 +141,7 @@ static int set(const option *o, void *values, const char *text)
         return set_choice(o, field, text);
     case OPTION_TEXT:
     case OPTION_FILE:
+    case OPTION_TABLE:
     case OPTION_DIRECTORY:
         *(const char **)field = text;
         return APP_OK;

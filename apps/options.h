@@ -39,7 +39,8 @@ typedef enum option_kind {
     OPTION_SIZE,      /* int64_t: bytes such as 2G, 512M (powers of 1024), or 50% of this machine's memory */
     OPTION_CHOICE,    /* int: position in `choices` */
     OPTION_TEXT,      /* const char *; `choices` are offered by completion only */
-    OPTION_FILE,      /* const char * */
+    OPTION_FILE,      /* const char *; files.h looks at those that are read or `written` */
+    OPTION_TABLE,     /* const char *: FILE:COLUMN,COLUMN, a file that is read */
     OPTION_DIRECTORY, /* const char * */
 } option_kind;
 
@@ -54,7 +55,9 @@ typedef struct option {
     int64_t low, high;                       /* OPTION_INTEGER; high 0: none */
     const char *choices;                     /* "text|json" */
     const char *const *(*words)(int *count); /* or a list made at run time, for completion */
-    const char *help;                        /* sentences */
+    bool written;                            /* OPTION_FILE: the file is written, or may be */
+    const char *rewrites; /* written: the option whose file it may be, which is read before; NULL: none */
+    const char *help;     /* sentences */
 } option;
 
 /* The options that every subcommand has; the first member of each values struct. */
@@ -75,7 +78,7 @@ typedef struct reader_values {
 
 typedef struct command {
     const char *name;
-    const char *operands;           /* as help shows them: "INPUT|-" */
+    const char *operands;           /* as help shows them: "INPUT|-"; files, but for operand_words */
     int min_operands, max_operands; /* how many there may be */
     const char *operand_words;      /* completion of the first operand: "a|b"; NULL: files */
     const char *summary;            /* one line, no full stop */

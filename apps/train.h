@@ -20,10 +20,8 @@ int learn_begin(const learn_values *v, const char *name);
 int learn_check_made(const learn_values *v, const char *path);
 /* Options that the kind does not have. */
 int learn_check_kind(const learn_values *v, const model_kind *kind);
-/* The file that option --name writes; NULL: it was not given. */
-int learn_check_output(const char *name, const char *path);
-/* The files of --name, which is written, and of --other are two. */
-int learn_check_apart(const char *name, const char *path, const char *other, const char *file);
+/* --name writes `file`, which is none of the data's at `path`; NULL: it was not given. */
+int learn_check_data(const learn_values *v, const char *path, const char *name, const char *file);
 
 typedef struct train_values {
     learn_values learn;

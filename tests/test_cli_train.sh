@@ -168,7 +168,7 @@ says "ends with .svg or .png"
 # Two files of one name
 cp a.safetensors same.svg
 run 2 train data --epochs 2 --save same.svg --plot ./same.svg
-says "--plot and --save name the same file"
+says "--save and --plot name the same file"
 run 2 train data --epochs 2 --save new.svg --plot ./new.svg
 [ ! -e new.svg ] || fail "train: new.svg is written"
 run 2 train data --resume same.svg --plot same.svg
@@ -176,7 +176,7 @@ run 2 predict data --load same.svg --plot same.svg
 same same.svg a.safetensors
 cp a.safetensors same.tsv
 run 2 predict data --load same.tsv -o same.tsv
-says "--output and --load name the same file"
+says "--load and --output name the same file"
 same same.tsv a.safetensors
 # Options of other kinds
 run 2 train data --aggregate max

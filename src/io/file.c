@@ -82,27 +82,6 @@ bool ftb_file_seekable(const ftb_file *f) { return f->seekable; }
 
 /* ---- creation */
 
-/* The absolute path that `path` will have, through links; NULL with errno set. */
-static char *resolve(const char *path)
-{
-    char *whole = realpath(path, NULL);
-    if (whole || errno != ENOENT)
-        return whole;
-    const char *slash = strrchr(path, '/');
-    const char *base = slash ? slash + 1 : path;
-    if (*base == '\0')
-        return NULL;
-    char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
-    char *real = folder ? realpath(folder, NULL) : NULL;
-    free(folder);
-    if (real && asprintf(&whole, "%s/%s", strcmp(real, "/") == 0 ? "" : real, base) < 0) {
-        whole = NULL;
-        errno = ENOMEM;
-    }
-    free(real);
-    return whole;
-}
-
 /* Opens a temporary beside the target, registered in a slot. Returns an errno, or 0. */
 static int open_temporary(ftb_file *f, const struct stat *old)
 {
@@ -144,7 +123,7 @@ static int open_named(ftb_file *f, const char *path)
     }
     if (exists && access(path, W_OK) != 0)
         return errno;
-    char *target = resolve(path);
+    char *target = ftb_resolve(path);
     if (!target)
         return errno;
     f->target = ftb_strdup(f->ctx, target);

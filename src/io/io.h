@@ -68,6 +68,15 @@ FtB_Format ftb_format_by_ending(const char *path);
  * (write_text.c) */
 char *ftb_format_value(char *out, const void *values, FtB_Type type, int64_t at, int digits);
 
+/* The absolute path of the file that is, or will be, at `path` (names.c), through links, also those whose
+ * target is not there yet. free()d by the caller; NULL with errno set. */
+char *ftb_resolve(const char *path);
+/* Two names of one file, or of what will be one. Only what is made of bytes that stay is a file: not devices
+ * and pipes. */
+bool ftb_same_file(const char *a, const char *b);
+/* "a/b/" of "a/b/c", "." of "c"; free()d by the caller; NULL: out of memory. */
+char *ftb_folder_of(const char *path);
+
 /* Files that appear whole or not at all (file.c). On SIGINT/SIGTERM the command calls
  * ftb_file_remove_temporaries(), which is async-signal-safe. */
 typedef struct ftb_file ftb_file;
