@@ -2,16 +2,15 @@
 #include "text.h"
 
 #include "app.h"
+#include "io/input.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
-static int read_all(text *t, gzFile f, size_t limit)
+static int read_all(text *t, ftb_input *in, size_t limit)
 {
     size_t room = 0;
-    for (;;) {
+    for (int64_t got = 1; got > 0 && !(limit && t->size == limit); t->size += (size_t)got) {
         if (room - t->size < 2) {
             room = room ? 2 * room : 65536;
             char *grown = realloc(t->bytes, room);
@@ -21,12 +20,9 @@ static int read_all(text *t, gzFile f, size_t limit)
         }
         size_t wanted = room - t->size - 1;
         wanted = limit && limit - t->size < wanted ? limit - t->size : wanted;
-        int got = gzread(f, t->bytes + t->size, wanted > 1 << 30 ? 1 << 30 : (unsigned)wanted);
-        if (got < 0)
-            return app_fail(APP_INPUT, "%s: cannot be read", t->path);
-        t->size += (size_t)got;
-        if (got == 0 || (limit && t->size == limit))
-            break;
+        GrB_Info info = ftb_input_read(in, t->bytes + t->size, (int64_t)wanted, &got);
+        if (info != GrB_SUCCESS)
+            return app_library_error(info, APP_INPUT);
     }
     t->bytes[t->size] = '\0';
     return APP_OK;
@@ -34,18 +30,17 @@ static int read_all(text *t, gzFile f, size_t limit)
 
 int text_read(text *t, const char *path, size_t limit)
 {
+    ftb_input *in = NULL;
     *t = (text){.path = path, .next = 1};
-    gzFile f = gzopen(path, "rb");
-    if (!f)
-        return app_fail(APP_INPUT, "%s: %s", path, strerror(errno));
-    int code = read_all(t, f, limit);
-    gzclose(f);
+    GrB_Info info = ftb_input_open(&in, ftb_context(), path);
+    int code = info == GrB_SUCCESS ? read_all(t, in, limit) : app_library_error(info, APP_INPUT);
+    ftb_input_close(&in);
     if (code != APP_OK) {
         text_free(t);
         return code;
     }
     t->at = t->bytes;
-    if (t->size >= 3 && memcmp(t->bytes, "\xef\xbb\xbf", 3) == 0)
+    if (t->size >= 3 && memcmp(t->bytes, FTB_UTF8_MARK, 3) == 0)
         t->at += 3;
     return APP_OK;
 }

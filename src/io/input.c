@@ -21,6 +21,7 @@ struct ftb_input {
     char peeked[PEEK_BYTES];
     int64_t npeeked, peek_used;
     bool gzip, stream_end; /* stream_end: a gzip member just ended */
+    bool padded;           /* zeros follow the last one */
     z_stream z;
     unsigned char *packed;
 };
@@ -99,29 +100,53 @@ static void z_delete(voidpf ctx, voidpf p)
     ftb_delete(p);
 }
 
+/* The place in the file of the next packed byte. */
+static long long packed_at(const ftb_input *in) { return (long long)(in->at - (int64_t)in->z.avail_in); }
+
+/* What stands behind a member is another one, or zeros up to the end, with which some devices pad. */
+static GrB_Info next_member(ftb_input *in)
+{
+    if (!in->padded && *in->z.next_in == 0x1f) {
+        inflateReset(&in->z);
+        in->stream_end = false;
+        return GrB_SUCCESS;
+    }
+    in->padded = true;
+    for (; in->z.avail_in > 0; in->z.avail_in--, in->z.next_in++)
+        if (*in->z.next_in != 0)
+            return ftb_fail(
+                FTB_FORMAT,
+                "%s: byte %lld, behind the gzip data, is neither the beginning of more nor a zero "
+                "of padding; what follows would be lost",
+                in->name, packed_at(in));
+    return GrB_SUCCESS;
+}
+
+static GrB_Info refill(ftb_input *in)
+{
+    int64_t n;
+    GrB_Info info = read_plain(in, in->packed, PACKED_BYTES, &n);
+    if (info == GrB_SUCCESS && n == 0 && !in->stream_end)
+        return ftb_fail(FTB_FORMAT, "%s: ends early, in its gzip data, after %lld bytes", in->name,
+                        packed_at(in));
+    in->z.next_in = in->packed;
+    in->z.avail_in = info == GrB_SUCCESS ? (uInt)n : 0;
+    return info;
+}
+
 static GrB_Info read_gzip(ftb_input *in, void *bytes, int64_t count, int64_t *got)
 {
+    GrB_Info info = GrB_SUCCESS;
     *got = 0;
     while (*got < count) {
         if (in->z.avail_in == 0) {
-            int64_t n;
-            GrB_Info info = read_plain(in, in->packed, PACKED_BYTES, &n);
-            if (info != GrB_SUCCESS)
-                return info;
-            if (n == 0 && !in->stream_end)
-                return ftb_fail(FTB_FORMAT, "%s: ends early, in its gzip data", in->name);
-            if (n == 0)
-                return GrB_SUCCESS;
-            in->z.next_in = in->packed;
-            in->z.avail_in = (uInt)n;
+            FTB_CHECK(refill(in));
+            if (in->z.avail_in == 0)
+                break;
         }
-        if (in->stream_end) { /* another member follows, or padding that gzip ignores as well */
-            if (*in->z.next_in != 0x1f) {
-                in->z.avail_in = 0;
-                continue;
-            }
-            inflateReset(&in->z);
-            in->stream_end = false;
+        if (in->stream_end) {
+            FTB_CHECK(next_member(in));
+            continue;
         }
         uInt room = (uInt)ftb_min(count - *got, INT32_MAX);
         in->z.next_out = (unsigned char *)bytes + *got;
@@ -132,10 +157,11 @@ static GrB_Info read_gzip(ftb_input *in, void *bytes, int64_t count, int64_t *go
         if (status == Z_MEM_ERROR)
             return ftb_nomem();
         if (status != Z_OK && status != Z_STREAM_END && status != Z_BUF_ERROR)
-            return ftb_fail(FTB_FORMAT, "%s: damaged gzip data: %s", in->name,
+            return ftb_fail(FTB_FORMAT, "%s: damaged gzip data before byte %lld: %s", in->name, packed_at(in),
                             in->z.msg ? in->z.msg : "no reason given");
     }
-    return GrB_SUCCESS;
+done:
+    return info;
 }
 
 static GrB_Info start_gzip(ftb_input *in)
@@ -174,6 +200,16 @@ GrB_Info ftb_input_exactly(ftb_input *in, void *bytes, int64_t count, const char
     GrB_Info info = ftb_input_read(in, bytes, count, &got);
     if (info == GrB_SUCCESS && got < count)
         info = ftb_fail(FTB_FORMAT, "%s: ends early, in the %s", in->name, what);
+    return info;
+}
+
+GrB_Info ftb_input_end(ftb_input *in, const char *what)
+{
+    int64_t more = 0;
+    char beyond;
+    GrB_Info info = ftb_input_read(in, &beyond, 1, &more); /* of gzip, also up to the checksum at its end */
+    if (info == GrB_SUCCESS && more > 0)
+        info = ftb_fail(FTB_FORMAT, "%s: goes on after its %s", in->name, what);
     return info;
 }
 

@@ -16,6 +16,8 @@ int64_t ftb_input_size(const ftb_input *in); /* bytes in all; -1: unknown (compr
 GrB_Info ftb_input_read(ftb_input *in, void *bytes, int64_t count, int64_t *got);
 /* As ftb_input_read, but an early end is an error: "file: ends early, in the `what`". */
 GrB_Info ftb_input_exactly(ftb_input *in, void *bytes, int64_t count, const char *what);
+/* There must be no more: "file: goes on after its `what`". */
+GrB_Info ftb_input_end(ftb_input *in, const char *what);
 void ftb_input_close(ftb_input **in); /* NULL is allowed */
 
 /* ---- lines (text.c): a text in batches of whole lines, cut into pieces for the threads */

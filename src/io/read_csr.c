@@ -73,6 +73,7 @@ GrB_Info ftb_read_csr(FtB_Matrix *A, FtB_Context ctx, ftb_input *in, const FtB_R
         FTB_CHECK(skip(in, h.values_at - h.columns_at - h.nvals * h.column_bytes));
         FTB_CHECK(ftb_read_array(&a.values, ctx, in, h.nvals * h.width, FtB_Type_size(a.type), "values"));
     }
+    FTB_CHECK(ftb_input_end(in, h.width > 0 ? "values" : "columns"));
     whole = true;
     FTB_CHECK(ftb_arrays_build(A, &a, options));
 done:

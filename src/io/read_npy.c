@@ -75,16 +75,13 @@ static GrB_Info read_values(ftb_dense *d, ftb_input *in, const ftb_npy *h, int64
 GrB_Info ftb_read_npy(ftb_dense *d, ftb_input *in, const FtB_Block_read_options *options)
 {
     ftb_npy h;
-    int64_t more = 0;
-    char beyond;
+    char what[64];
     GrB_Info info;
     FTB_CHECK(read_head(d, &h, in));
     d->type = options->type ? options->type : ftb_npy_type(&h);
     FTB_CHECK(read_values(d, in, &h, d->nrows * d->ncols));
-    FTB_CHECK(ftb_input_read(in, &beyond, 1, &more));
-    if (more > 0)
-        info = ftb_fail(FTB_FORMAT, "%s: goes on after its %lld x %lld values", ftb_input_name(in),
-                        (long long)d->nrows, (long long)d->ncols);
+    snprintf(what, sizeof what, "%lld x %lld values", (long long)d->nrows, (long long)d->ncols);
+    info = ftb_input_end(in, what);
 done:
     return info;
 }
