@@ -1,12 +1,8 @@
-/* Messages, set-up and figures that the subcommands share. */
+/* Set-up and figures that the subcommands share. */
 #include "app.h"
-
-#include "ops/ops.h"
 
 #include <inttypes.h>
 #include <jansson.h>
-#include <poll.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -14,59 +10,6 @@
 #include <unistd.h>
 
 const char *app_program = "featblas";
-
-int app_fail(int code, const char *format, ...)
-{
-    va_list args;
-    app_progress_clear();
-    fputs("featblas: ", stderr);
-    va_start(args, format);
-    vfprintf(stderr, format, args);
-    va_end(args);
-    fputc('\n', stderr);
-    return code;
-}
-
-int app_unknown(const char *what, const char *word, int count, const char *const *words, const char *hint)
-{
-    const char *close = ftb_closest(word, count, words);
-    size_t n = strlen(what);
-    bool dashes = n > 2 && strcmp(what + n - 2, "--") == 0; /* "option --": the dashes belong to the word */
-    const char *dash = dashes ? "--" : "";
-    n = dashes ? n - 3 : n;
-    if (close)
-        return app_fail(APP_USAGE, "unknown %.*s '%s%s'; did you mean '%s%s'?%s%s%s", (int)n, what, dash,
-                        word, dash, close, hint ? " (" : "", hint ? hint : "", hint ? ")" : "");
-    return app_fail(APP_USAGE, "unknown %.*s '%s%s'%s%s%s", (int)n, what, dash, word, hint ? " (" : "",
-                    hint ? hint : "", hint ? ")" : "");
-}
-
-/* Whether whoever read our standard output has gone away. */
-static bool reader_gone(void)
-{
-    struct pollfd p = {.fd = STDOUT_FILENO, .events = POLLOUT};
-    return poll(&p, 1, 0) == 1 && (p.revents & POLLERR);
-}
-
-int app_library_error(GrB_Info info, int stage)
-{
-    if (info == GrB_SUCCESS)
-        return APP_OK;
-    if (app_signal()) {
-        app_progress_clear();
-        return APP_SIGNAL + app_signal();
-    }
-    if (info == FTB_IO && stage == APP_OUTPUT && reader_gone())
-        return APP_OUTPUT;
-    int code = stage == APP_OUTPUT ? APP_FAILURE : stage;
-    if (info == FTB_LIMIT || info == GrB_OUT_OF_MEMORY)
-        code = APP_MEMORY;
-    else if (info == FTB_FORMAT)
-        code = APP_INPUT;
-    else if (info == FTB_IO)
-        code = stage == APP_INPUT ? APP_INPUT : APP_OUTPUT;
-    return app_fail(code, "%s", FtB_error());
-}
 
 int app_start(const common_values *common)
 {
@@ -97,9 +40,20 @@ double app_seconds(void)
     return (double)(now.tv_sec - start.tv_sec) + 1e-9 * (double)(now.tv_nsec - start.tv_nsec);
 }
 
+/* Not getrusage's: that begins with what the program was that started this one. */
 int64_t app_peak_memory(void)
 {
-    struct rusage usage;
+    long long kib = -1;
+    char line[256];
+    FILE *f = fopen("/proc/self/status", "r");
+    while (f && kib < 0 && fgets(line, sizeof line, f))
+        if (sscanf(line, "VmHWM: %lld kB", &kib) != 1)
+            kib = -1;
+    if (f)
+        fclose(f);
+    if (kib >= 0)
+        return kib * 1024;
+    struct rusage usage; /* where there is no /proc */
     getrusage(RUSAGE_SELF, &usage);
 #ifdef __APPLE__
     return usage.ru_maxrss;

@@ -23,7 +23,10 @@ extern const command command_project, command_info, command_plan, command_gen, c
 /* The command as the user would call it: "featblas", or the path that it was started by. */
 extern const char *app_program;
 
-/* Prints "featblas: ..." on standard error and returns `code`. */
+/* Prints what may hold bytes of data, with those that a terminal would act on as \x1b; a line end is the last
+ * character of `format`, or not meant as one. */
+void app_print(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Prints "featblas: ..." on standard error, as app_print does, and returns `code`. */
 int app_fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The same with "; did you mean 'x'?" where one of the words is close to `word`. `hint` follows in
  * brackets; may be NULL. */

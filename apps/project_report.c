@@ -47,10 +47,10 @@ void project_announce(const project *p)
     app_progress_clear();
     fputs("projecting ", stderr);
     print_input(stderr, p);
-    fprintf(stderr, " onto %s %s: %s %s\n", app_thousands(a, p->vertices), p->onto,
-            app_thousands(b, products), plural(products, "product", "products"));
+    app_print(stderr, " onto %s %s: %s %s\n", app_thousands(a, p->vertices), p->onto,
+              app_thousands(b, products), plural(products, "product", "products"));
     if (p->values->reader.common.verbose)
-        fprintf(stderr, "read in %.2f s; weight %s\n", p->read_seconds, p->weight);
+        app_print(stderr, "read in %.2f s; weight %s\n", p->read_seconds, p->weight);
 }
 
 void project_warn(const project *p)
@@ -70,8 +70,8 @@ void project_summarise(const project *p, const FtB_Stats *stats)
         return;
     const char *name = v->output && strcmp(v->output, "-") != 0 ? v->output : "standard output";
     fflush(stdout);
-    fprintf(stderr, "%s: %s %s, %.1f s, peak %s\n", name, app_thousands(a, stats->nvals),
-            plural(stats->nvals, "pair", "pairs"), app_seconds(), app_bytes(b, (double)app_peak_memory()));
+    app_print(stderr, "%s: %s %s, %.1f s, peak %s\n", name, app_thousands(a, stats->nvals),
+              plural(stats->nvals, "pair", "pairs"), app_seconds(), app_bytes(b, (double)app_peak_memory()));
 }
 
 /* ---- statistics */
@@ -104,8 +104,9 @@ static void stats_text(const project *p, const FtB_Stats *s)
     double positions = (double)s->nrows * (double)s->ncols;
     printf("input            ");
     print_input(stdout, p);
-    printf("\nonto             %s %s\n", app_thousands(a, p->vertices), p->onto);
-    printf("weight           %s\n", p->weight);
+    putchar('\n');
+    app_print(stdout, "onto             %s %s\n", app_thousands(a, p->vertices), p->onto);
+    app_print(stdout, "weight           %s\n", p->weight);
     printf("products         %s\n", app_thousands(a, (int64_t)project_figure(p, "products")));
     printf("pairs            %s, %.3g %% of %s x %s\n", app_thousands(a, s->nvals),
            positions > 0 ? 100 * (double)s->nvals / positions : 0, app_thousands(b, s->nrows), b);
@@ -181,7 +182,8 @@ int project_dry_run(const project *p)
         return dry_run_json(p);
     printf("input            ");
     print_input(stdout, p);
-    printf("\nonto             %s %s\n", app_thousands(a, p->vertices), p->onto);
+    putchar('\n');
+    app_print(stdout, "onto             %s %s\n", app_thousands(a, p->vertices), p->onto);
     printf("products         %s exactly\n", app_thousands(a, (int64_t)project_figure(p, "products")));
     printf("result           at most %s, about %s", count_text(a, project_figure(p, "entries_bound")),
            count_text(b, entries));

@@ -14,9 +14,9 @@ static void announce_data(const train *t)
 {
     char a[32], b[32], c[32], d[32];
     const dataset *set = &t->set;
-    fprintf(stderr, "%s: %s vertices, %s edges, %s features%s, ", t->path, app_thousands(a, set->nvertices),
-            app_thousands(b, set->nedges), app_thousands(c, set->nfeatures),
-            t->model.rows == MODEL_ROWS_NORMALISED ? " (rows normalised)" : "");
+    app_print(stderr, "%s: %s vertices, %s edges, %s features%s, ", t->path, app_thousands(a, set->nvertices),
+              app_thousands(b, set->nedges), app_thousands(c, set->nfeatures),
+              t->model.rows == MODEL_ROWS_NORMALISED ? " (rows normalised)" : "");
     if (t->model.task == MODEL_CLASSES)
         fprintf(stderr, "%s classes", app_thousands(d, set->nclasses));
     else

@@ -146,8 +146,8 @@ static int epochs(training *s)
     int code = APP_OK;
     const int64_t left = ftb_max(s->t->plan.epochs - s->run->first, 0);
     if (s->t->resume && left == 0 && !s->t->values->learn.common.quiet)
-        fprintf(stderr, "%s: has %lld epochs; up to --epochs %lld none is left to train\n",
-                s->t->values->resume, (long long)s->run->first, (long long)s->t->plan.epochs);
+        app_print(stderr, "%s: has %lld epochs; up to --epochs %lld none is left to train\n",
+                  s->t->values->resume, (long long)s->run->first, (long long)s->t->plan.epochs);
     s->run->epochs = calloc((size_t)left + 1, sizeof *s->run->epochs);
     if (!s->run->epochs)
         return app_fail(APP_MEMORY, "out of memory");

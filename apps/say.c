@@ -1,0 +1,146 @@
+/* Messages. What is printed may hold bytes of files and names: those that a terminal would act on are shown
+ * as \x1b and the like. */
+#include "app.h"
+
+#include "ops/ops.h"
+
+#include <ctype.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- what a terminal may see */
+
+/* Bytes of the character at p: printable ASCII, or UTF-8 that is no control character (U+0080 to U+009F);
+ * 0: neither. */
+static int printable(const unsigned char *p)
+{
+    if (*p < 0x80)
+        return *p >= 0x20 && *p != 0x7f;
+    const int length = *p >= 0xf5 || *p < 0xc2 ? 0 : *p >= 0xf0 ? 4 : *p >= 0xe0 ? 3 : 2;
+    for (int c = 1; c < length; c++)
+        if ((p[c] & 0xc0) != 0x80)
+            return 0;
+    return *p == 0xc2 && p[1] < 0xa0 ? 0 : length;
+}
+
+static void put_escaped(FILE *out, const char *text)
+{
+    for (const unsigned char *p = (const unsigned char *)text; *p;) {
+        const int length = printable(p);
+        if (length > 0)
+            fwrite(p, 1, (size_t)length, out);
+        else
+            fprintf(out, "\\x%02x", *p);
+        p += length > 0 ? length : 1;
+    }
+}
+
+/* A line end of `format` itself is its last character. */
+static void print(FILE *out, const char *format, va_list args)
+{
+    const size_t length = strlen(format);
+    const bool line = length > 0 && format[length - 1] == '\n';
+    char *text = NULL;
+    const int size = vasprintf(&text, format, args);
+    if (size >= 0) {
+        text[size - line] = '\0';
+        put_escaped(out, text);
+        free(text);
+    }
+    if (line)
+        fputc('\n', out);
+}
+
+void app_print(FILE *out, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    print(out, format, args);
+    va_end(args);
+}
+
+/* ---- errors */
+
+int app_fail(int code, const char *format, ...)
+{
+    va_list args;
+    app_progress_clear();
+    fputs("featblas: ", stderr);
+    va_start(args, format);
+    print(stderr, format, args);
+    va_end(args);
+    fputc('\n', stderr);
+    return code;
+}
+
+int app_unknown(const char *what, const char *word, int count, const char *const *words, const char *hint)
+{
+    const char *close = ftb_closest(word, count, words);
+    size_t n = strlen(what);
+    bool dashes = n > 2 && strcmp(what + n - 2, "--") == 0; /* "option --": the dashes belong to the word */
+    const char *dash = dashes ? "--" : "";
+    n = dashes ? n - 3 : n;
+    if (close)
+        return app_fail(APP_USAGE, "unknown %.*s '%s%s'; did you mean '%s%s'?%s%s%s", (int)n, what, dash,
+                        word, dash, close, hint ? " (" : "", hint ? hint : "", hint ? ")" : "");
+    return app_fail(APP_USAGE, "unknown %.*s '%s%s'%s%s%s", (int)n, what, dash, word, hint ? " (" : "",
+                    hint ? hint : "", hint ? ")" : "");
+}
+
+/* Whether whoever read our standard output has gone away. */
+static bool reader_gone(void)
+{
+    struct pollfd p = {.fd = STDOUT_FILENO, .events = POLLOUT};
+    return poll(&p, 1, 0) == 1 && (p.revents & POLLERR);
+}
+
+/* What the library says of its function's arguments, as one says it of the command's options: without
+ * "FtB_Matrix_read: ", and "--top-k" for "options.top_k". */
+static char *of_options(const char *message)
+{
+    static const char mark[] = "options.";
+    char *text = malloc(strlen(message) + 1), *out = text;
+    size_t name = strncmp(message, "FtB_", 4) == 0 ? strspn(message, "FtB_abcdefghijklmnopqrstuvwxyz") : 0;
+    for (const char *p = message + (name > 0 && strncmp(message + name, ": ", 2) == 0 ? name + 2 : 0);
+         text && *p;) {
+        const bool found = strncmp(p, mark, strlen(mark)) == 0 && (p == message || !isalnum(p[-1])) &&
+                           islower(p[strlen(mark)]);
+        if (!found) {
+            *out++ = *p++;
+            continue;
+        }
+        *out++ = '-';
+        *out++ = '-';
+        for (p += strlen(mark); islower(*p) || *p == '_'; p++)
+            *out++ = *p == '_' ? '-' : *p;
+    }
+    if (text)
+        *out = '\0';
+    return text;
+}
+
+int app_library_error(GrB_Info info, int stage)
+{
+    if (info == GrB_SUCCESS)
+        return APP_OK;
+    if (app_signal()) {
+        app_progress_clear();
+        return APP_SIGNAL + app_signal();
+    }
+    if (info == FTB_IO && stage == APP_OUTPUT && reader_gone())
+        return APP_OUTPUT;
+    int code = stage == APP_OUTPUT ? APP_FAILURE : stage;
+    if (info == FTB_LIMIT || info == GrB_OUT_OF_MEMORY)
+        code = APP_MEMORY;
+    else if (info == FTB_FORMAT)
+        code = APP_INPUT;
+    else if (info == FTB_IO)
+        code = stage == APP_INPUT ? APP_INPUT : APP_OUTPUT;
+    char *text = of_options(FtB_error());
+    app_fail(code, "%s", text ? text : FtB_error());
+    free(text);
+    return code;
+}
