@@ -82,12 +82,12 @@ static void release(source *s)
 
 static int read(source *s, const draw_values *v, const char *path, const char *title)
 {
-    FtB_Format found = FTB_FORMAT_AUTO;
+    reader_found found;
     const char *slash = strrchr(path, '/');
     const char *name = title ? title : strcmp(path, "-") == 0 ? "standard input" : slash ? slash + 1 : path;
     snprintf(s->title, sizeof s->title, "%s", name);
     int code = reader_read(&v->reader, path, &s->A, &s->rows, &s->cols, &found);
-    s->base = found == FTB_MTX;
+    s->base = found.format == FTB_MTX;
     return code;
 }
 

@@ -34,6 +34,7 @@ typedef struct side_facts { /* the degrees of the rows or of the columns */
 
 typedef struct matrix_facts {
     const char *path, *format;
+    FtB_Edge_layout layout; /* of an edge list */
     FtB_Type type;
     int64_t nrows, ncols, nvals, width;
     int symmetric; /* 1 pattern and values, 0 not, -1 not square */
@@ -174,8 +175,10 @@ static double density(const matrix_facts *f)
 
 static void print_text(const matrix_facts *f)
 {
-    char a[32], b[32], c[32];
-    printf("file             %s, %s\n", f->path, f->format);
+    char a[32], b[32], c[32], layout[READER_TEXT];
+    app_print(stdout, "file             %s, %s\n", f->path, f->format);
+    if (f->layout.delimiter)
+        app_print(stdout, "fields           %s\n", reader_describe(layout, &f->layout));
     printf("matrix           %s x %s, %s entries, %.3g %% of all positions\n", app_thousands(a, f->nrows),
            app_thousands(b, f->ncols), app_thousands(c, f->nvals), 100 * density(f));
     if (f->width == 0)
@@ -201,6 +204,15 @@ static json_t *side_json(const side_facts *f)
                      (json_int_t)f->most, "empty", (json_int_t)f->empty, "histogram", bins);
 }
 
+static json_t *layout_json(const FtB_Edge_layout *l)
+{
+    json_t *json = json_pack("{s:s%, s:b, s:b, s:i, s:i}", "delimiter", &l->delimiter, (size_t)1, "header",
+                             l->header, "adjacency", l->adjacency, "row", l->row, "col", l->col);
+    if (json && l->value > 0)
+        json_object_set_new(json, "value", json_integer(l->value));
+    return json;
+}
+
 static int print_json(const matrix_facts *f)
 {
     json_t *root =
@@ -214,6 +226,8 @@ static int print_json(const matrix_facts *f)
         json_object_set_new(root, "min", json_real(f->least));
         json_object_set_new(root, "max", json_real(f->most));
     }
+    if (root && f->layout.delimiter)
+        json_object_set_new(root, "edge_list", layout_json(&f->layout));
     return app_print_json(root);
 }
 
@@ -224,10 +238,13 @@ static int run_info(const void *values, int count, char *const *operands)
     const info_values *v = values;
     matrix_facts f = {.path = strcmp(operands[0], "-") == 0 ? "standard input" : operands[0]};
     FtB_Matrix A = NULL;
-    FtB_Format found = FTB_FORMAT_AUTO;
+    reader_values reader = v->reader;
+    reader_found found;
     (void)count;
-    int code = reader_read(&v->reader, operands[0], &A, NULL, NULL, &found);
-    f.format = names[found];
+    reader.common.quiet = true; /* what is found is printed below */
+    int code = reader_read(&reader, operands[0], &A, NULL, NULL, &found);
+    f.format = found.layout.adjacency ? "adjacency lists" : names[found.format];
+    f.layout = found.layout;
     if (code == APP_OK)
         code = gather(&f, A);
     app_progress_clear();

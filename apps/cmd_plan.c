@@ -285,6 +285,7 @@ static int run_plan(const void *values, int count, char *const *operands)
     const plan_values *v = values;
     const common_values *common = values; /* the first of them */
     FtB_Matrix A = NULL;
+    reader_found found;
     int64_t nrows = 0, ncols = 0;
     int code = use_machine(v->machine);
     (void)count;
@@ -298,7 +299,7 @@ static int run_plan(const void *values, int count, char *const *operands)
     if (code == APP_OK)
         code = load_wisdom(v->wisdom);
     if (code == APP_OK)
-        code = reader_read(&v->reader, v->graph, &A, NULL, NULL, NULL);
+        code = reader_read(&v->reader, v->graph, &A, NULL, NULL, &found);
     if (code == APP_OK)
         code = app_library_error(FtB_Matrix_shape(A, &nrows, &ncols, NULL, NULL, NULL), APP_INPUT);
     if (code == APP_OK && v->machine && common->threads == 0) /* the graph was read by this one's */

@@ -73,7 +73,7 @@ typedef struct common_values {
 typedef struct reader_values {
     common_values common;
     const char *columns, *delimiter;
-    int header, duplicates, format;
+    int adjacency, header, duplicates, format;
 } reader_values;
 
 typedef struct command {

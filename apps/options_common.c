@@ -12,11 +12,16 @@ static const option reader_options[] = {
      .help =
          "Edge lists: the columns of the row id, the column id and the value, by name or by number from 1. "
          "Default: 1,2,3; without a third one every entry is 1."},
+    {.name = "adjacency",
+     .kind = OPTION_SET,
+     READER(adjacency),
+     .value = 1,
+     .help = "A line is a row and all its columns, 'user item item ...', instead of an edge."},
     {.name = "header",
      .kind = OPTION_SET,
      READER(header),
      .value = 1,
-     .help = "Edge lists: the first line names the columns. Default: guessed."},
+     .help = "Edge lists: the first line names the columns. Default: guessed; with --adjacency it does not."},
     {.name = "no-header",
      .kind = OPTION_SET,
      READER(header),

@@ -3,6 +3,7 @@
 #define APP_PROJECT_H
 
 #include "app.h"
+#include "reader.h"
 
 typedef struct project_values { /* the options */
     reader_values reader;
@@ -20,7 +21,8 @@ typedef struct project {
     const project_values *values;
     const char *input;
     const char *input_name; /* for messages */
-    FtB_Format found;       /* the input's format */
+    reader_found found;     /* what the input is */
+    bool named;             /* --onto names a column of its first line, which then is a header */
     FtB_Matrix R;
     int64_t nrows, ncols, nvals;
     FtB_Labels rows, cols; /* ids of an edge list, or NULL */

@@ -1,6 +1,6 @@
 /* featblas project: the matrix, the side, the labels, the lists of vertices. */
 #include "project.h"
-#include "reader.h"
+#include "text.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -47,8 +47,11 @@ static int choose_by_header(project *p)
         return app_fail(APP_USAGE,
                         "--onto %s: a column of standard input is known by name only with --columns",
                         p->values->onto);
-    bool named = reader_header(&p->values->reader, p->input, &t, fields, MAX_FIELDS) >= 2;
-    int code = choose_by_name(p, named ? fields : none) ? APP_OK : unknown_side(p, named ? fields : none);
+    const reader_values *v = &p->values->reader;
+    const bool header = v->header > 0 || (v->header == 0 && !v->adjacency);
+    const bool names = header && reader_header(v, p->input, &t, fields, MAX_FIELDS) >= 2;
+    p->named = choose_by_name(p, names ? fields : none);
+    int code = p->named ? APP_OK : unknown_side(p, names ? fields : none);
     text_free(&t);
     return code;
 }
@@ -80,7 +83,7 @@ static int choose_side(project *p)
 
 FtB_Labels project_ids(const project *p) { return p->options.onto == FTB_COLS ? p->cols : p->rows; }
 
-int64_t project_base(const project *p) { return p->found == FTB_MTX ? 1 : 0; }
+int64_t project_base(const project *p) { return p->found.format == FTB_MTX ? 1 : 0; }
 
 static const char *label_at(const void *labels, int64_t at)
 {
@@ -265,7 +268,9 @@ static int read_labels(project *p)
 static int read_matrix(project *p)
 {
     double start = app_seconds();
-    int code = reader_read(&p->values->reader, p->input, &p->R, &p->rows, &p->cols, &p->found);
+    reader_values v = p->values->reader;
+    v.header = p->named && v.header == 0 ? 1 : v.header;
+    int code = reader_read(&v, p->input, &p->R, &p->rows, &p->cols, &p->found);
     p->read_seconds = app_seconds() - start;
     return code == APP_OK
                ? app_library_error(FtB_Matrix_shape(p->R, &p->nrows, &p->ncols, &p->nvals, NULL, NULL),

@@ -1,5 +1,6 @@
 /* Reading the input of a subcommand by the input options. */
 #include "reader.h"
+#include "text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -50,25 +51,61 @@ static int unknown_column(const reader_values *v, const char *path)
     return code;
 }
 
-int reader_read(const reader_values *v, const char *path, FtB_Matrix *R, FtB_Labels *rows, FtB_Labels *cols,
-                FtB_Format *found)
+char *reader_describe(char *buffer, const FtB_Edge_layout *l)
 {
-    char delimiter;
-    int code = reader_delimiter(v->delimiter, &delimiter);
-    if (code != APP_OK)
-        return code;
-    GrB_Info info = FtB_Matrix_read(R, rows, cols, path,
-                                    FTB_READ_OPTIONS(.format = (FtB_Format)v->format, .columns = v->columns,
-                                                     .delimiter = delimiter, .header = v->header,
-                                                     .duplicates = (FtB_Dup)v->duplicates, .found = found));
+    static const struct {
+        char delimiter;
+        const char *name;
+    } names[] = {{'\t', "tabs"}, {',', "commas"}, {';', "semicolons"}, {' ', "blanks"}};
+    char other[8], value[32] = "no values";
+    const char *name = other;
+    snprintf(other, sizeof other, "'%c'", l->delimiter);
+    for (size_t n = 0; n < sizeof names / sizeof *names; n++)
+        name = names[n].delimiter == l->delimiter ? names[n].name : name;
+    if (l->value > 0)
+        snprintf(value, sizeof value, "value %d", l->value);
+    if (l->adjacency)
+        snprintf(buffer, READER_TEXT, "lists of a row and its columns; %s; %s header", name,
+                 l->header ? "a" : "no");
+    else
+        snprintf(buffer, READER_TEXT, "%s; %s header; row %d, column %d, %s", name, l->header ? "a" : "no",
+                 l->row, l->col, value);
+    return buffer;
+}
+
+static int failed(const reader_values *v, const char *path, GrB_Info info)
+{
     if (info == FTB_LIMIT && strstr(FtB_error(), "are enough"))
         return app_library_error(info, APP_MEMORY);
     if ((info == FTB_LIMIT || info == GrB_OUT_OF_MEMORY) && !app_signal())
         return app_fail(APP_MEMORY, "%s does not fit while it is read: %s", path, FtB_error());
     if (info != GrB_INVALID_VALUE)
         return app_library_error(info, APP_INPUT);
-    code = v->columns ? unknown_column(v, path) : APP_OK;
+    const int code = v->columns ? unknown_column(v, path) : APP_OK;
     if (code != APP_OK)
         return code;
     return app_library_error(info, v->duplicates == FTB_DUP_ERROR ? APP_INPUT : APP_USAGE);
+}
+
+int reader_read(const reader_values *v, const char *path, FtB_Matrix *R, FtB_Labels *rows, FtB_Labels *cols,
+                reader_found *found)
+{
+    char delimiter, how[READER_TEXT];
+    int code = reader_delimiter(v->delimiter, &delimiter);
+    *found = (reader_found){.format = FTB_FORMAT_AUTO};
+    if (code != APP_OK)
+        return code;
+    GrB_Info info = FtB_Matrix_read(
+        R, rows, cols, path,
+        FTB_READ_OPTIONS(.format = (FtB_Format)v->format, .columns = v->columns, .delimiter = delimiter,
+                         .header = v->header, .duplicates = (FtB_Dup)v->duplicates,
+                         .adjacency = v->adjacency != 0, .found = &found->format, .layout = &found->layout));
+    if (info != GrB_SUCCESS)
+        return failed(v, path, info);
+    if (found->layout.delimiter && !v->common.quiet) {
+        app_progress_clear();
+        app_print(stderr, "%s: %s\n", strcmp(path, "-") == 0 ? "standard input" : path,
+                  reader_describe(how, &found->layout));
+    }
+    return APP_OK;
 }

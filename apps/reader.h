@@ -3,16 +3,26 @@
 #define APP_READER_H
 
 #include "app.h"
-#include "text.h"
 
-/* Reads a matrix as the input options say; `found` is its format, labels are an edge list's ids or NULL. */
+/* What a file turned out to be. */
+typedef struct reader_found {
+    FtB_Format format;
+    FtB_Edge_layout layout; /* of an edge list */
+} reader_found;
+
+/* Reads a matrix as the input options say, and says what was guessed of an edge list; labels are its ids, or
+ * NULL. */
 int reader_read(const reader_values *v, const char *path, FtB_Matrix *R, FtB_Labels *rows, FtB_Labels *cols,
-                FtB_Format *found);
+                reader_found *found);
+/* "commas; a header; row 1, column 2, value 3"; room for READER_TEXT characters. Returns the buffer. */
+#define READER_TEXT 160
+char *reader_describe(char *buffer, const FtB_Edge_layout *layout);
 /* The character that --delimiter names; 0 for NULL: to be guessed. */
 int reader_delimiter(const char *word, char *delimiter);
 
 /* The fields of the file's first line, kept in `t` (text_free); 0 for standard input and for files that are
  * no tables. */
-int reader_header(const reader_values *v, const char *path, text *t, char **fields, int room);
+struct text;
+int reader_header(const reader_values *v, const char *path, struct text *t, char **fields, int room);
 
 #endif

@@ -67,16 +67,6 @@ char *text_line(text *t)
     return line;
 }
 
-static char guess_delimiter(const char *line)
-{
-    static const char candidates[] = "\t,;";
-    for (const char *c = candidates; *c; c++)
-        for (const char *p = line; *p && *p != '\n'; p++)
-            if (*p == *c)
-                return *c;
-    return ' ';
-}
-
 /* Reads a quoted field at t->at, which points behind the opening quote, into place. */
 static char *quoted(text *t)
 {
@@ -100,7 +90,7 @@ int text_next(text *t, char **fields, int room)
     if (ended(t))
         return -1;
     if (!t->delimiter)
-        t->delimiter = guess_delimiter(t->at);
+        t->delimiter = ftb_guess_delimiter(t->at, t->bytes + t->size);
     t->line = t->next;
     for (;;) {
         char *field;

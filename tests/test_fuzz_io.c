@@ -197,6 +197,9 @@ static void text_files(const char *what, const char *const *seeds, int count, bo
         options.delimiter = delimiters[rng_below(&r, 8)];
         options.header = (int)rng_below(&r, 3) - 1;
         options.type = rng_below(&r, 4) ? 0 : rng_type(&r);
+        options.adjacency = edges && rng_below(&r, 4) == 0;
+        if (options.adjacency && rng_below(&r, 8))
+            options.columns = NULL;
         try_read("fuzz", &options, number);
     }
     finish(what);
@@ -221,9 +224,11 @@ static void edge_lists(void **state)
                                         "1 2\n3 4\n1 2\n5 1\n",
                                         "# c\n% d\na\tb\t1\nc\td\t2\na\td\t3\n",
                                         "user,item\n\"a \"\"x\"\", y\",7\nb,\"8\n9\"\n\"\",7\n",
+                                        "ann x y z\nbob y\ncarl\n",
+                                        "7,10,9,8,,\n\"8\n\",10,\"a,\"\"b\",,,\n9,1,,,,\n",
                                         "1;2;3\n4;5;6\n-9223372036854775808;1;1e300\n",
                                         "\xef\xbb\xbfuser,item,n,when\r\nann,1,4.0,99\r\nbob,2,3.5,98\r\n"};
-    text_files("edge lists", seeds, 6, true);
+    text_files("edge lists", seeds, 8, true);
 }
 
 static void raw_csr(void **state)

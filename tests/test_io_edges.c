@@ -59,6 +59,77 @@ static void delimiters(void **state)
     expect_error(GrB_INVALID_VALUE, "delimiter is 'x'", "1x2\n", FTB_READ_OPTIONS(.delimiter = 'x'));
 }
 
+/* What is guessed from the first lines, and said. */
+static void guessed(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        char delimiter;
+        bool header;
+        int row, col, value;
+        const char *columns;
+    } cases[] = {
+        {"1;2;3\n4;5;6\n", ';', false, 1, 2, 3, NULL},
+        {"a;1,5;2\nb;2,5;3\n", ';', false, 1, 2, 3, NULL}, /* two semicolons, a comma */
+        {"a;1,5\nb;2,5\n", ';', false, 1, 2, 0, NULL},     /* commas between digits */
+        {"x;y,1\nz,2\n", ',', false, 1, 2, 0, NULL},       /* lines have one comma, not one semicolon */
+        {"x,y;1\nz;2\n", ';', false, 1, 2, 0, NULL},
+        {"x;y,u;v,1\nz;w,q;r,2\n", ',', false, 1, 2, 3, NULL}, /* a tie: ids with semicolons */
+        {"7 8 2\n9 8 3\n", ' ', false, 1, 2, 3, NULL},
+        {"a b c,5\nb c d,7\n", ',', false, 1, 2, 0, NULL},
+        {"\"x\ny\",a,1\nz,b,2\n", ',', false, 1, 2, 3, NULL}, /* a line end within quotes comes first */
+        {"\"x;y;\n\";a;1\nz;b;2\n", ';', false, 1, 2, 3, NULL},
+        {"\"x,\"\"y\"\",\n\",a,1\nz,b,2\n", ',', false, 1, 2, 3, NULL},
+        {"5\" nail,6\" nail,1\nz,b,2\n", ',', false, 1, 2, 3, NULL},
+        {"\"who\",\"what\nexactly\",\"n\"\nz,b,2\n", ',', true, 1, 2, 3, NULL},
+        {"a\tb;c,d\t1\n", '\t', false, 1, 2, 3, NULL},
+        {"t,u,i\n9,ann,x\n", ',', true, 2, 3, 0, "u,i"},
+        {"t,u,i\n9,ann,x\n", ',', true, 3, 1, 0, "3,1"},
+    };
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        FtB_Edge_layout l = {0};
+        write_string("edges", cases[c].text);
+        assert_ok(FtB_Matrix_read(&A, &rows, &cols, temp_path("edges"),
+                                  FTB_READ_OPTIONS(.layout = &l, .columns = cases[c].columns)));
+        if (l.delimiter != cases[c].delimiter || l.header != cases[c].header || l.row != cases[c].row ||
+            l.col != cases[c].col || l.value != cases[c].value || l.adjacency)
+            fail_msg("case %zu: '%c', header %d, %d, %d, %d", c, l.delimiter, l.header, l.row, l.col,
+                     l.value);
+        release();
+    }
+    write_string("edges", "1 2 3,5\n4 5 6,5\n"); /* blanks, and decimals that must not become ids */
+    assert_fails(FTB_FORMAT, "1:5: the value '3,5' is not a number; decimals have a point",
+                 FtB_Matrix_read(&A, &rows, &cols, temp_path("edges"), NULL));
+    write_string("edges", "1;2;3,5\n");
+    assert_fails(FTB_FORMAT, "1:5: the value '3,5' is not a number; decimals have a point",
+                 FtB_Matrix_read(&A, &rows, &cols, temp_path("edges"), NULL));
+}
+
+/* Lines with other numbers of fields than the first. */
+static void varying(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"1,2\n1,2,3\n",
+                                        "1,2,3\n1,2,3,4\n",
+                                        "1,2,3\n1,2\n",
+                                        "1 2 3\n1 2 3 4\n",
+                                        "1\t2\t3\n1\t2\t3\t\n",
+                                        "a,b,c\n1,2,3,4\n",
+                                        "1;2;3\n1;2;\"3;4\n5\";6\n",
+                                        "x,y\n\n7,8\n7,8,9\n"};
+    for (size_t t = 0; t < sizeof texts / sizeof *texts; t++) {
+        expect_error(FTB_FORMAT, "; lists of a row and its columns are read with options.adjacency", texts[t],
+                     NULL);
+        expect_error(FTB_FORMAT, "as in the first line, found ", texts[t],
+                     FTB_READ_OPTIONS(.columns = "1,2"));
+    }
+    expect_error(FTB_FORMAT, ":2:1: too few fields: 1", "a,\"b\" c\n1\n",
+                 FTB_READ_OPTIONS(.header = 1, .columns = "1,2"));
+    expect("a,b,c,d\n1,2,3,4\n", NULL, "1,2,3\n", FTB_INT64);
+    expect("1 2 3  \n1 3 4\n", NULL, "1,2,3\n1,3,4\n", FTB_INT64); /* blanks at the end are no field */
+}
+
 static void columns(void **state)
 {
     (void)state;
@@ -74,7 +145,7 @@ static void columns(void **state)
            FTB_BOOL);
     expect_error(GrB_INVALID_VALUE, "no column 'movie'; the first line has user, item, stars, when", list,
                  FTB_READ_OPTIONS(.columns = "user,movie"));
-    expect_error(GrB_INVALID_VALUE, "no header", list,
+    expect_error(GrB_INVALID_VALUE, "options.header says that the first line has none", list,
                  FTB_READ_OPTIONS(.columns = "user,item", .header = -1));
     expect_error(GrB_INVALID_VALUE, "expected row,column[,value]", list,
                  FTB_READ_OPTIONS(.columns = "1,2,3,4"));
@@ -97,6 +168,21 @@ static void headers(void **state)
     expect("a,b\nc,d\n", FTB_READ_OPTIONS(.header = 1), "c,d\n", FTB_BOOL);
     expect_error(FTB_FORMAT, "1:5: the value 'c' is not a number", "a,b,c\n1,2,3\n",
                  FTB_READ_OPTIONS(.header = -1));
+    /* A first line of data must not vanish: what is no name is a value that is wrong. */
+    static const char *const wrong[] = {"",  "0x10",   "1.5.2", "-",  "NA", "n/a",  "Null", "#N/A",
+                                        "?", "5 star", "+x",    "1e", ".",  "None", "12h",  "3,5"};
+    for (size_t w = 0; w < sizeof wrong / sizeof *wrong; w++) {
+        char text[64];
+        snprintf(text, sizeof text, "a;x;%s\nb;y;2\n", wrong[w]);
+        expect_error(FTB_FORMAT, "if the line names the columns, options.header says so", text, NULL);
+        expect(text, FTB_READ_OPTIONS(.header = 1), "b,y,2\n", FTB_INT64);
+    }
+    expect_error(FTB_FORMAT, ":1:5: the value 'many' is not a number; if the line", "1,2,many\n3,4,5\n",
+                 NULL);
+    expect_error(FTB_FORMAT, ":2:5: the value '3;5' is not a number", "a,b,1\na,c,3;5\n", NULL);
+    expect_error(FTB_FORMAT, ":2:5: the value '3,5' is not a number; decimals have a point",
+                 "a;b;1\na;c;3,5\n", NULL);
+    expect("1,b,many\n3,4,5\n", NULL, "3,4,5\n", FTB_INT64);
     expect_error(FTB_FORMAT, "no lines of data after the first line, which is taken for a header", "a,b,c\n",
                  NULL);
     expect_error(FTB_FORMAT, "no lines of data", "# only\n% comments\n\n", NULL);
@@ -105,7 +191,7 @@ static void headers(void **state)
 static void quoted(void **state)
 {
     (void)state;
-    expect("who,what,n\n\"a \"\"q\"\", x\",7,\"1\"\n b ,\"8\n9\",2\n5\" nail,c,3,\"rest\nof it\"\n", NULL,
+    expect("who,what,n\n\"a \"\"q\"\", x\",7,\"1\"\n b ,\"8\n9\",2\n5\" nail,c,3\n", NULL,
            "\"a \"\"q\"\", x\",7,1\nb,\"8\n9\",2\n\"5\"\" nail\",c,3\n", FTB_INT64);
     expect("\"x\"\ty\"\n", NULL, "\"\"\"x\"\"\",\"y\"\"\"\n", FTB_BOOL); /* tabs: quotes are characters */
     expect_error(FTB_FORMAT, ":2:3: this quote is never closed", "1,2\n3,\"4\n5,6\n", NULL);
@@ -151,7 +237,7 @@ static void refused(void **state)
 {
     (void)state;
     expect_error(FTB_FORMAT, ":1:1: expected at least 2 fields, found 1", "alone\n", NULL);
-    expect_error(FTB_FORMAT, ":2:4: expected at least 3 fields, found 2", "1,2,3\n4,5\n", NULL);
+    expect_error(FTB_FORMAT, ":2:1: expected 3 fields, as in the first line, found 2", "1,2,3\n4,5\n", NULL);
     expect_error(FTB_FORMAT, ":3:5: the value 'x' is not a number", "1 2 3\n\n1 2 x\n",
                  FTB_READ_OPTIONS(.delimiter = ' '));
     expect_error(FTB_FORMAT, ":2:3: the column id is empty", "1,2,3\n4,,5\n", NULL);
@@ -325,6 +411,8 @@ static void known_data(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(delimiters),
+                                       cmocka_unit_test(guessed),
+                                       cmocka_unit_test(varying),
                                        cmocka_unit_test(columns),
                                        cmocka_unit_test(headers),
                                        cmocka_unit_test(quoted),

@@ -9,7 +9,7 @@
 
 static char *text;
 
-enum { SORTED_MTX, MIXED_MTX, SYMMETRIC_MTX, DENSE_IDS, SCATTERED_IDS, TEXT_IDS, KINDS };
+enum { SORTED_MTX, MIXED_MTX, SYMMETRIC_MTX, DENSE_IDS, SCATTERED_IDS, TEXT_IDS, LISTS, TEXT_LISTS, KINDS };
 
 /* Writes n lines of a kind. */
 static void write_kind(int kind, int n)
@@ -35,19 +35,26 @@ static void write_kind(int kind, int n)
             p += sprintf(p, "%lld,%lld,%d\n", (long long)(rng_bits(&r) >> 1), (long long)(rng_bits(&r) >> 1),
                          e % 7);
             break;
+        case LISTS:
+            p += sprintf(p, e % 50 ? " %d" : "\n%d", e % 50 ? e : (int)rng_below(&r, n));
+            break;
+        case TEXT_LISTS:
+            p += sprintf(p, e % 50 ? ",the item %d" : "\nuser %d", e % 50 ? e : (int)rng_below(&r, n));
+            break;
         default:
             p += sprintf(p, "user %d,the item %lld\n", (int)rng_below(&r, n), (long long)rng_bits(&r));
         }
     write_bytes("limit", text, (size_t)(p - text));
 }
 
-static GrB_Info read_within(FtB_Context ctx, int64_t limit, FtB_Dup dup)
+static GrB_Info read_within(FtB_Context ctx, int64_t limit, FtB_Dup dup, int kind)
 {
     FtB_Matrix A = NULL;
     FtB_Labels rows = NULL, cols = NULL;
     assert_ok(FtB_Context_set_memory_limit(ctx, limit));
-    GrB_Info info =
-        FtB_Matrix_read(&A, &rows, &cols, temp_path("limit"), FTB_READ_OPTIONS(.duplicates = dup));
+    GrB_Info info = FtB_Matrix_read(
+        &A, &rows, &cols, temp_path("limit"),
+        FTB_READ_OPTIONS(.duplicates = dup, .adjacency = kind == LISTS || kind == TEXT_LISTS));
     FtB_Matrix_free(&A);
     FtB_Labels_free(&rows);
     FtB_Labels_free(&cols);
@@ -59,7 +66,7 @@ static void chase(FtB_Context ctx, int64_t size, FtB_Dup dup, int kind)
 {
     int refused = 0;
     for (int64_t limit = size / 16; limit < 4 * size; limit += limit / 2) {
-        GrB_Info info = read_within(ctx, limit, dup);
+        GrB_Info info = read_within(ctx, limit, dup, kind);
         if (info == GrB_SUCCESS)
             break;
         assert_int_equal(info, FTB_LIMIT);
@@ -67,7 +74,7 @@ static void chase(FtB_Context ctx, int64_t size, FtB_Dup dup, int kind)
         if (!named) /* not even the first piece of text fits */
             continue;
         int64_t enough = strtoll(named + strlen("for that "), NULL, 10);
-        if (enough <= limit || read_within(ctx, enough, dup) != GrB_SUCCESS)
+        if (enough <= limit || read_within(ctx, enough, dup, kind) != GrB_SUCCESS)
             fail_msg("kind %d, rule %d: of the limit %lld, %lld was said to do: %s", kind, (int)dup,
                      (long long)limit, (long long)enough, FtB_error());
         refused++;

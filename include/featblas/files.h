@@ -51,7 +51,10 @@ typedef struct FtB_Stats {
     double max;            /**< greatest value; NaN if there are none */
 } FtB_Stats;
 
-/** A sink that writes a file, whole or not at all (temporary name, then rename). Single-use.
+/** A sink that writes a file, whole or not at all (temporary name, then rename). Single-use. Matrix Market,
+ * npz and raw CSR have positions in place of ids: with @p labels, what they stand for goes to a table beside
+ * the file, DIR/x.ids.csv for DIR/x.npz, with the columns "position" (from 1 for Matrix Market, else from 0)
+ * and "id"; not for standard output, pipes and devices.
  *  @param[out] sink the new one, NULL on failure. @param path copied; "-" is standard output.
  *  @param format FTB_FORMAT_AUTO: by ending. @param labels names of rows and columns, or NULL; referenced.
  *  @return GrB_NULL_POINTER, GrB_INVALID_VALUE, GrB_OUT_OF_MEMORY. */
@@ -97,6 +100,16 @@ int64_t FtB_Labels_count(FtB_Labels labels);
 /** Releases labels. @param[in,out] labels set to NULL. @return GrB_SUCCESS. */
 GrB_Info FtB_Labels_free(FtB_Labels *labels);
 
+/** How an edge list was read: what its options said, and what was guessed. */
+typedef struct FtB_Edge_layout {
+    char delimiter; /**< between fields; a blank: runs of blanks and tabs; 0: the file is no edge list */
+    bool header;    /**< the first line was passed over, as names of the columns */
+    bool adjacency; /**< a line is a row and its columns */
+    int row;        /**< field of the row id, from 1 */
+    int col;        /**< field of the column id, of adjacency lists the first of them */
+    int value;      /**< field of the value; 0: there are none */
+} FtB_Edge_layout;
+
 /** Options of FtB_Matrix_read; made by FTB_READ_OPTIONS(...). Zero means the default. */
 typedef struct FtB_Read_options {
     size_t size;         /**< set by the macro */
@@ -104,11 +117,13 @@ typedef struct FtB_Read_options {
     FtB_Type type;       /**< dtype of the values; 0: as the file says */
     const char *columns; /**< edge lists: "row,column[,value]" by name or by number from 1; NULL: 1,2,3 */
     char delimiter;      /**< edge lists; 0: guessed from tab, comma, semicolon, blank */
-    int header;          /**< edge lists; 0: guessed, 1: yes, -1: no */
+    int header;          /**< edge lists; 0: guessed (adjacency: no), 1: yes, -1: no */
     FtB_Dup duplicates;  /**< equal (row, column) */
     FtB_Format *found;   /**< [out] the format of the file (FTB_TSV: an edge list of tabs or blanks, FTB_CSV:
                             any other); or NULL */
     bool finite;         /**< refuse NaN and infinities */
+    bool adjacency;      /**< lines are "row column column ...", every column an entry without value */
+    FtB_Edge_layout *layout; /**< [out] of an edge list, what was guessed and told; or NULL */
 } FtB_Read_options;
 
 /** Reads a matrix: Matrix Market, CSV/TSV edge list, npz, raw CSR; gzip is recognised by content.
@@ -119,7 +134,9 @@ typedef struct FtB_Read_options {
 GrB_Info FtB_Matrix_read(FtB_Matrix *A, FtB_Labels *rows, FtB_Labels *cols, const char *path,
                          const FtB_Read_options *options);
 
-/** Writes a matrix, whole or not at all. @param A any. @param path "-" is standard output.
+/** Writes a matrix, whole or not at all. Labels go where FtB_Sink_file puts them; those of the rows, where
+ * they are others than those of the columns, to x.rows.csv, and theirs to x.cols.csv.
+ *  @param A any. @param path "-" is standard output.
  *  @param format FTB_FORMAT_AUTO: by ending. @param rows,cols labels or NULL.
  *  @param digits as FtB_Sink_set_precision. @return FTB_IO, GrB_INVALID_VALUE, GrB_OUT_OF_MEMORY, FTB_LIMIT.
  */

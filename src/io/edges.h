@@ -15,8 +15,9 @@ typedef struct ftb_edges_layout {
     char delimiter; /* ' ': any run of blanks and tabs */
     bool quotes;    /* fields may be quoted (RFC 4180) */
     bool header;
+    bool lists;          /* adjacency lists: a row and its columns, without values */
     int row, col, value; /* fields, from 0; value -1: none */
-    int last;            /* the highest of them */
+    int64_t fields;      /* of every line; unused for lists; 0: the first line shows a quote that is wrong */
 } ftb_edges_layout;
 
 /* What ftb_next_field found. */
@@ -28,11 +29,9 @@ ftb_field_end ftb_next_field(const ftb_edges_layout *l, const char **p, const ch
 bool ftb_skip_line(const char **p, const char *end, bool comments); /* blank lines, and comments if wanted */
 
 /* Finds out the layout from the first lines, [first, end), and the options; *data is the first line of
- * data. */
+ * data. The delimiter is known. */
 GrB_Info ftb_edges_detect(ftb_edges_layout *l, const ftb_text *t, const FtB_Read_options *options,
                           const char *first, const char *end, const char **data);
-char ftb_edges_delimiter(const FtB_Read_options *options, const char *line, const char *end);
-
 /* An integer written as we write integers, so that its text need not be kept. */
 bool ftb_field_integer(const ftb_field *f, int64_t *value);
 bool ftb_field_real(const ftb_field *f, bool single, double *value);

@@ -3,6 +3,7 @@
 #include "io/number.h"
 
 #include <stdio.h>
+#include <strings.h>
 
 static bool blank(char c) { return c == ' ' || c == '\t'; }
 
@@ -121,25 +122,7 @@ static GrB_Info check_delimiter(char d)
     if (d == '\t' || d == ' ' || strchr(",;|:!/~^", d))
         return GrB_SUCCESS;
     return ftb_fail(GrB_INVALID_VALUE,
-                    "FtB_Matrix_read: delimiter is '%c'; expected a tab, a blank or one of , ; | : ! / ~ ^",
-                    d);
-}
-
-char ftb_edges_delimiter(const FtB_Read_options *options, const char *line, const char *end)
-{
-    static const char candidates[] = {'\t', ',', ';'};
-    const char *newline = memchr(line, '\n', (size_t)(end - line));
-    if (options->delimiter)
-        return options->delimiter;
-    for (size_t c = 0; c < sizeof candidates; c++) {
-        bool quoted = false;
-        for (const char *p = line; p < newline; p++) {
-            quoted ^= *p == '"';
-            if (!quoted && *p == candidates[c])
-                return candidates[c];
-        }
-    }
-    return ' ';
+                    "options.delimiter is '%c'; expected a tab, a blank or one of , ; | : ! / ~ ^", d);
 }
 
 /* Field number `n` (from 0) of a line; its end. */
@@ -155,14 +138,17 @@ static ftb_field_end nth_field(const ftb_edges_layout *l, const char *line, cons
     return what;
 }
 
-static int count_fields(const ftb_edges_layout *l, const char *line, const char *end)
+/* How many fields a line has, and where the next one begins; 0: a quote is wrong. */
+static int64_t count_fields(const ftb_edges_layout *l, const char **line, const char *end)
 {
     ftb_field f;
-    ftb_field_end what;
-    int n = 0;
-    do
-        n++;
-    while ((what = ftb_next_field(l, &line, end, &f)) == FTB_FIELD_MORE && n < 1000000);
+    ftb_field_end what = FTB_FIELD_MORE;
+    int64_t n = 0;
+    const char *p = *line;
+    for (; what == FTB_FIELD_MORE; n++)
+        what = ftb_next_field(l, &p, end, &f);
+    const char *stop = memchr(p, '\n', (size_t)(end - p));
+    *line = stop ? stop + 1 : end;
     return what == FTB_FIELD_OPEN ? 0 : n;
 }
 
@@ -225,8 +211,8 @@ static GrB_Info parse_columns(ftb_edges_layout *l, const ftb_text *t, const char
     for (bool more = true; more; count++) {
         size_t length = strcspn(p, ",");
         if (count == 3 || length == 0)
-            return ftb_fail(GrB_INVALID_VALUE,
-                            "FtB_Matrix_read: columns is '%s'; expected row,column[,value]", columns);
+            return ftb_fail(GrB_INVALID_VALUE, "options.columns is '%s'; expected row,column[,value]",
+                            columns);
         if (strspn(p, "0123456789") == length && length < 7) {
             int number = 0;
             for (size_t c = 0; c < length; c++)
@@ -239,71 +225,100 @@ static GrB_Info parse_columns(ftb_edges_layout *l, const ftb_text *t, const char
                 return unknown_column(l, t, line, end, p, length);
         }
         if (*field[count] < 0)
-            return ftb_fail(GrB_INVALID_VALUE, "FtB_Matrix_read: columns is '%s'; columns count from 1",
-                            columns);
+            return ftb_fail(GrB_INVALID_VALUE, "options.columns is '%s'; columns count from 1", columns);
         more = p[length] == ',';
         p += length + more;
     }
     if (count < 2 || l->row == l->col)
-        return ftb_fail(GrB_INVALID_VALUE,
-                        "FtB_Matrix_read: columns is '%s'; expected two different columns%s", columns,
-                        count < 2 ? ", and perhaps one of values" : "");
+        return ftb_fail(GrB_INVALID_VALUE, "options.columns is '%s'; expected two different columns%s",
+                        columns, count < 2 ? ", and perhaps one of values" : "");
     return GrB_SUCCESS;
 }
 
-/* Whether the line looks like names: no number where a value is due, or no integer ids while the next line
- * has some. */
+/* Text that a table has in a header, but not in place of a value: no number that is spelt in a way that we do
+ * not read, and not what stands for a value that is missing. */
+static bool is_name(const ftb_field *f)
+{
+    static const char *const missing[] = {"na", "n/a", "#n/a", "null", "none", "nil", "missing", "?", "-"};
+    const size_t length = (size_t)(f->end - f->text);
+    if (length == 0 || strchr("0123456789+-.,", *f->text))
+        return false;
+    for (size_t m = 0; m < sizeof missing / sizeof *missing; m++)
+        if (strlen(missing[m]) == length && strncasecmp(f->text, missing[m], length) == 0)
+            return false;
+    return true;
+}
+
+/* Whether the line looks like names: one where a value is due, unless both ids are integers; or, without
+ * values, no integer ids while the next line has some. */
 static bool looks_like_header(const ftb_edges_layout *l, const char *line, const char *next, const char *end)
 {
     ftb_field f;
     double real;
     int64_t integer;
-    if (l->value >= 0)
-        return nth_field(l, line, end, l->value, &f) != FTB_FIELD_OPEN && !ftb_field_real(&f, false, &real);
     const int ids[] = {l->row, l->col};
-    for (int c = 0; c < 2; c++)
-        if (nth_field(l, line, end, ids[c], &f) == FTB_FIELD_OPEN || ftb_field_integer(&f, &integer))
+    int integers = 0;
+    for (int c = 0; c < 2; c++) {
+        if (nth_field(l, line, end, ids[c], &f) == FTB_FIELD_OPEN)
             return false;
-    for (int c = 0; c < 2 && next < end; c++)
+        integers += ftb_field_integer(&f, &integer);
+    }
+    if (l->value >= 0)
+        return integers < 2 && nth_field(l, line, end, l->value, &f) != FTB_FIELD_OPEN &&
+               !ftb_field_real(&f, false, &real) && is_name(&f);
+    for (int c = 0; c < 2 && next < end && integers == 0; c++)
         if (nth_field(l, next, end, ids[c], &f) != FTB_FIELD_OPEN && ftb_field_integer(&f, &integer))
             return true;
     return false;
 }
 
-GrB_Info ftb_edges_detect(ftb_edges_layout *l, const ftb_text *t, const FtB_Read_options *options,
-                          const char *first, const char *end, const char **data)
+/* Which fields are row, column and value. *named: a column is given by its name. */
+static GrB_Info choose_fields(ftb_edges_layout *l, const ftb_text *t, const FtB_Read_options *options,
+                              const char *first, const char *end, bool *named)
 {
-    GrB_Info info = check_delimiter(l->delimiter);
     ftb_complaint wrong = {0};
-    bool named = false;
-    if (info != GrB_SUCCESS)
-        return info;
-    int fields = count_fields(l, first, end);
+    GrB_Info info = GrB_SUCCESS;
     l->row = 0;
     l->col = 1;
     l->value = -1;
+    *named = false;
+    if (l->lists && options->columns)
+        return ftb_fail(GrB_INVALID_VALUE, "options.adjacency and options.columns exclude each other");
+    if (l->lists)
+        return GrB_SUCCESS;
     if (options->columns)
-        info = parse_columns(l, t, options->columns, first, end, &named);
+        info = parse_columns(l, t, options->columns, first, end, named);
     else
-        l->value = fields > 2 ? 2 : -1;
+        l->value = l->fields > 2 ? 2 : -1;
+    const int64_t last = ftb_max(ftb_max(l->row, l->col), l->value);
+    if (info == GrB_SUCCESS && l->fields > 0 && last >= l->fields) {
+        ftb_complain(&wrong, first, first, "expected at least %lld fields, found %lld", (long long)last + 1,
+                     (long long)l->fields);
+        info = ftb_text_failed(t, first, &wrong);
+    }
+    return info;
+}
+
+GrB_Info ftb_edges_detect(ftb_edges_layout *l, const ftb_text *t, const FtB_Read_options *options,
+                          const char *first, const char *end, const char **data)
+{
+    bool named = false;
+    const char *next = first;
+    GrB_Info info = check_delimiter(l->delimiter);
     if (info != GrB_SUCCESS)
         return info;
-    l->last = ftb_max(ftb_max(l->row, l->col), l->value);
-    if (fields > 0 && l->last >= fields) {
-        ftb_complain(&wrong, first, first, "expected at least %d fields, found %d", l->last + 1, fields);
-        return ftb_text_failed(t, first, &wrong);
-    }
-    const char *next = first;
-    ftb_field f;
-    while (ftb_next_field(l, &next, end, &f) == FTB_FIELD_MORE)
-        ;
-    next = memchr(next, '\n', (size_t)(end - next));
-    next = next ? next + 1 : end;
-    l->header =
-        named || options->header > 0 || (options->header == 0 && looks_like_header(l, first, next, end));
+    l->lists = options->adjacency;
+    l->fields = count_fields(l, &next, end);
+    info = choose_fields(l, t, options, first, end, &named);
+    if (info != GrB_SUCCESS)
+        return info;
+    l->header = named || options->header > 0 ||
+                (options->header == 0 && !l->lists && looks_like_header(l, first, next, end));
     if (named && options->header < 0)
         return ftb_fail(GrB_INVALID_VALUE,
-                        "FtB_Matrix_read: columns has names, but there is said to be no header");
+                        "options.columns has names, but options.header says that the first line has none");
     *data = l->header ? next : first;
+    if (l->header && l->fields == 0 && next < end) /* its quotes do not matter */
+        l->fields = count_fields(l, &next, end);
     return GrB_SUCCESS;
 }

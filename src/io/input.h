@@ -52,6 +52,10 @@ char *ftb_text_round(const ftb_text *t, char *first, char *end);
 void ftb_text_cut(const ftb_text *t, char *first, char *end, char **cut);
 int64_t ftb_count_lines(const char *first, const char *end);
 
+/* What separates the fields of the lines [first, end): a tab, comma or semicolon, or ' ', runs of blanks and
+ * tabs. Line ends and delimiters within quotes do not count. (delimiter.c) */
+char ftb_guess_delimiter(const char *first, const char *end);
+
 /* What a parser found wrong, at a place in the batch. */
 typedef struct ftb_complaint {
     const char *at;   /* NULL: nothing */
@@ -60,6 +64,7 @@ typedef struct ftb_complaint {
 } ftb_complaint;
 void ftb_complain(ftb_complaint *c, const char *at, const char *line, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+void ftb_complain_more(ftb_complaint *c, const char *more); /* behind its text */
 /* FTB_FORMAT with "file:line:column: text". first: of the batch. */
 GrB_Info ftb_text_failed(const ftb_text *t, const char *first, const ftb_complaint *c);
 
@@ -84,6 +89,7 @@ typedef struct ftb_piece {
     int64_t *I, *J;
     uint64_t *X;   /* NULL: no values */
     int64_t *line; /* of each entry, from 0; NULL: not wanted */
+    int64_t room;  /* entries that fit */
     int64_t count, lines;
     bool ascending; /* strictly */
 } ftb_piece;
@@ -114,6 +120,8 @@ GrB_Info ftb_rounds_start(ftb_rounds *r, void **workers, size_t size);
  * follow. take parses the pieces, which then say how many lines they have, and appends what they hold. */
 GrB_Info ftb_rounds_run(ftb_rounds *r, char *first, char *rest, char *end,
                         GrB_Info (*take)(void *state, char *first), void *state);
+/* Room in every piece of the round for entries that are at least `bytes` of text each. */
+GrB_Info ftb_rounds_reserve(ftb_rounds *r, int64_t bytes);
 GrB_Info ftb_rounds_append(ftb_rounds *r);
 void ftb_rounds_stop(ftb_rounds *r); /* frees what only parsing needs */
 
@@ -126,7 +134,9 @@ typedef struct ftb_need {
     int mirror;                  /* entries that are made of one */
     bool valued, lined;
     bool labels, texts; /* an edge list: its lines are counted by reading on; texts: some ids may be */
+    char lists; /* not lines but what this separates are entries, nvals of them before the batch; 0: no */
 } ftb_need;
+#define FTB_ANY_DELIMITER '\1' /* not known yet */
 /* FTB_LIMIT, with a limit that is enough to read it. The text cannot be read any more. */
 GrB_Info ftb_text_too_large(ftb_text *t, const ftb_need *need);
 /* The same for a reader that needs `need` bytes. */

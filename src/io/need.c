@@ -6,19 +6,32 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Lines and bytes in all; what has not been read yet is read for them. */
-static GrB_Info drain(ftb_text *t, double *lines, double *bytes)
+/* Line ends, or where `lists` is not 0 the delimiters of lists; at most as many entries. */
+static double count_entries(const char *first, const char *end, char lists)
+{
+    int64_t count = 0;
+    if (lists == 0)
+        return (double)ftb_count_lines(first, end);
+    for (; first < end; first++)
+        count += *first == lists || (lists == ' ' && *first == '\t') ||
+                 (lists == FTB_ANY_DELIMITER && memchr("\t ,;", *first, 4));
+    return (double)count;
+}
+
+/* Entries and bytes in all; what has not been read yet is read for them. */
+static GrB_Info drain(ftb_text *t, const ftb_need *need, double *entries, double *bytes)
 {
     char piece[16384];
     int64_t got = 0;
     GrB_Info info = GrB_SUCCESS;
-    *lines = (double)t->line; /* of the batch, from 1: the last line may not be ended */
+    /* t->line: of the batch, from 1: the last line may not be ended */
+    *entries = need->lists ? (double)need->nvals : (double)t->line;
     *bytes = t->done + (double)t->size;
     if (t->buffer)
-        *lines += (double)ftb_count_lines(t->buffer, t->buffer + t->size);
+        *entries += count_entries(t->buffer, t->buffer + t->size, need->lists);
     do {
         info = ftb_input_read(t->in, piece, sizeof piece, &got);
-        *lines += (double)ftb_count_lines(piece, piece + got);
+        *entries += count_entries(piece, piece + got, need->lists);
         *bytes += (double)got;
     } while (info == GrB_SUCCESS && got == (int64_t)sizeof piece && !ftb_cancelled(t->ctx));
     return info;
@@ -40,12 +53,12 @@ GrB_Info ftb_text_too_large(ftb_text *t, const ftb_need *need)
 {
     char message[256]; /* of the limit: it stays where the input cannot be read on */
     double n = (double)need->nvals, rows = (double)need->nrows, col_size = (double)ftb_col_size(need->ncols);
-    double lines = 0, bytes = FTB_PIECE_BYTES, tables = 0, labels = 0;
+    double bytes = FTB_PIECE_BYTES, tables = 0, labels = 0;
     snprintf(message, sizeof message, "%s", FtB_error());
     if (need->labels) {
-        if (drain(t, &lines, &bytes) != GrB_SUCCESS)
+        if (drain(t, need, &n, &bytes) != GrB_SUCCESS)
             return ftb_fail(FTB_LIMIT, "%s", message);
-        n = rows = lines;
+        rows = n;
         col_size = 8;
         labels = need->texts ? 2 * (16 * n + 2 * bytes) : 2 * 29 * n; /* numbers have up to 21 characters */
         tables = need->texts ? 2 * 96 * n : 56 * n + 262144;          /* by hash, while they grow */

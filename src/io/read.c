@@ -105,8 +105,11 @@ GrB_Info FtB_Matrix_read(FtB_Matrix *A, FtB_Labels *rows, FtB_Labels *cols, cons
     FTB_CHECK(read_as(format, &read, &labels[0], &labels[1], ctx, in, &o));
     if (o.finite)
         FTB_CHECK(check_finite(read, ftb_input_name(in)));
-    if (o.found && format != FTB_CSV && format != FTB_TSV) /* of edge lists their reader knows more */
+    const bool edges = format == FTB_CSV || format == FTB_TSV; /* their reader knows more */
+    if (o.found && !edges)
         *o.found = format;
+    if (o.layout && !edges)
+        *o.layout = (FtB_Edge_layout){.delimiter = 0};
     *A = read;
     read = NULL;
     if (rows) {

@@ -1,4 +1,5 @@
-/* Edge lists: a line per entry, of row, column and perhaps a value.
+/* Edge lists: a line per entry, of row, column and perhaps a value; and adjacency lists: a line per row, of
+ * its id and those of its columns.
  *
  * A column of ids is taken for integers, and values too, until a line shows otherwise; what was read before
  * is then converted, and the round of pieces is parsed again. Integer ids become their ranks at the end;
@@ -7,7 +8,14 @@
 #include "io/intern.h"
 #include "io/number.h"
 
-typedef enum event { NOTHING, WRONG, ROW_TEXT, COL_TEXT, REAL_VALUE } event;
+typedef enum event {
+    NOTHING,
+    ROW_TEXT,
+    COL_TEXT,
+    REAL_VALUE,
+    WRONG,
+    WRONG_VALUE
+} event; /* from WRONG on errors */
 
 /* What one thread found in its piece. A text id is kept as its place in the batch: offset << 32 | length,
  * and DOUBLED if it holds doubled quotes. */
@@ -30,7 +38,7 @@ typedef struct reader {
 
 /* ---- parsing */
 
-/* The id in field f; side 0: row, 1: column. */
+/* The id in field f; side 0: row, 1: column. The text's bytes are counted by the caller. */
 static bool take_id(const reader *r, const char *first, const char *line, const ftb_field *f, int side,
                     worker *w)
 {
@@ -55,7 +63,6 @@ static bool take_id(const reader *r, const char *first, const char *line, const 
         return false;
     }
     *id = (f->text - first) << 32 | length | (f->doubled ? DOUBLED : 0);
-    w->bytes[side] += length;
     return true;
 }
 
@@ -73,13 +80,46 @@ static bool take_value(const reader *r, const char *line, const ftb_field *f, wo
         w->event = r->real ? NOTHING : REAL_VALUE;
         return r->real;
     }
-    w->event = WRONG;
-    if (f->text == f->end)
+    const int64_t length = f->end - f->text;
+    w->event = WRONG_VALUE;
+    if (length == 0)
         ftb_complain(&w->wrong, f->text, line, "the value is empty");
     else
-        ftb_complain(&w->wrong, f->text, line, "the value '%.*s' is not a number",
-                     (int)ftb_min(f->end - f->text, 40), f->text);
+        ftb_complain(&w->wrong, f->text, line, "the value '%.*s' is not a number%s", (int)ftb_min(length, 40),
+                     f->text, memchr(f->text, ',', (size_t)length) ? "; decimals have a point" : "");
     return false;
+}
+
+static void wrong_quote(worker *w, const ftb_field *f, const char *line)
+{
+    w->event = WRONG;
+    ftb_complain(&w->wrong, f->text, line,
+                 *f->text == '"' ? "this quote is never closed"
+                                 : "expected the delimiter after the closing quote");
+}
+
+static void wrong_count(const reader *r, worker *w, const char *line, int64_t found)
+{
+    const ftb_edges_layout *l = &r->layout;
+    w->event = WRONG;
+    if (l->fields == 0 || found == l->fields) /* the fields of the first line could not be counted */
+        ftb_complain(&w->wrong, line, line, "too few fields: %lld", (long long)found);
+    else
+        ftb_complain(
+            &w->wrong, line, line,
+            "expected %lld field%s, as in the first line, found %lld; lists of a row and its columns "
+            "are read with options.adjacency",
+            (long long)l->fields, l->fields == 1 ? "" : "s", (long long)found);
+}
+
+/* An entry whose ids, and value, were taken. */
+static void add_entry(worker *w, const ftb_field *col)
+{
+    ftb_piece *out = w->out;
+    w->bytes[1] += col->end - col->text;
+    if (out->line)
+        out->line[out->count] = out->lines;
+    out->count++;
 }
 
 /* Parses the line at *p and moves on; false: w->event says why not. */
@@ -88,16 +128,13 @@ static bool parse_line(const reader *r, const char *first, const char **p, const
     const ftb_edges_layout *l = &r->layout;
     const char *line = *p;
     ftb_field row = {0}, col = {0}, value = {0}, f;
-    ftb_field_end what = FTB_FIELD_MORE;
-    for (int n = 0; n <= l->last; n++) {
-        if (what == FTB_FIELD_LAST) {
-            w->event = WRONG;
-            ftb_complain(&w->wrong, *p, line, "expected at least %d fields, found %d", l->last + 1, n);
+    int64_t n = 0;
+    for (ftb_field_end what = FTB_FIELD_MORE; what == FTB_FIELD_MORE; n++) {
+        what = ftb_next_field(l, p, end, &f);
+        if (what == FTB_FIELD_OPEN) {
+            wrong_quote(w, &f, line);
             return false;
         }
-        what = ftb_next_field(l, p, end, &f);
-        if (what == FTB_FIELD_OPEN)
-            goto open;
         if (n == l->row)
             row = f;
         else if (n == l->col)
@@ -105,25 +142,42 @@ static bool parse_line(const reader *r, const char *first, const char **p, const
         if (n == l->value)
             value = f;
     }
+    if ((l->fields > 0 && n != l->fields) || n <= ftb_max(ftb_max(l->row, l->col), l->value)) {
+        wrong_count(r, w, line, n);
+        return false;
+    }
     if (!take_id(r, first, line, &row, 0, w) || !take_id(r, first, line, &col, 1, w) ||
         (l->value >= 0 && !take_value(r, line, &value, w)))
         return false;
-    if (!l->quotes)
-        *p = memchr(*p, '\n', (size_t)(end - *p));
-    for (; l->quotes && what == FTB_FIELD_MORE;)
-        if ((what = ftb_next_field(l, p, end, &f)) == FTB_FIELD_OPEN)
-            goto open;
-    if (w->out->line)
-        w->out->line[w->out->count] = w->out->lines;
-    w->out->count++;
+    w->bytes[0] += row.end - row.text;
+    add_entry(w, &col);
     *p += 1;
     return true;
-open:
-    w->event = WRONG;
-    ftb_complain(&w->wrong, f.text, line,
-                 *f.text == '"' ? "this quote is never closed"
-                                : "expected the delimiter after the closing quote");
-    return false;
+}
+
+/* The same for a list: every field behind the first that is not empty is a column. */
+static bool parse_list(const reader *r, const char *first, const char **p, const char *end, worker *w)
+{
+    const char *line = *p;
+    ftb_field row = {0}, f;
+    for (ftb_field_end what = FTB_FIELD_MORE; what == FTB_FIELD_MORE;) {
+        const bool begin = *p == line;
+        what = ftb_next_field(&r->layout, p, end, &f);
+        if (what == FTB_FIELD_OPEN) {
+            wrong_quote(w, &f, line);
+            return false;
+        }
+        if (begin)
+            row = f;
+        if (begin || (f.text == f.end && !f.quoted))
+            continue;
+        if (!take_id(r, first, line, &row, 0, w) || !take_id(r, first, line, &f, 1, w))
+            return false;
+        add_entry(w, &f);
+    }
+    w->bytes[0] += row.end - row.text;
+    *p += 1;
+    return true;
 }
 
 static void parse_piece(const reader *r, const char *first, const char *p, const char *end, worker *w)
@@ -134,8 +188,9 @@ static void parse_piece(const reader *r, const char *first, const char *p, const
     w->event = NOTHING;
     while (p < end) {
         const char *line = p;
-        if (!ftb_skip_line(&p, end, false) && !parse_line(r, first, &p, end, w)) {
-            if (w->event == WRONG && (*line == '#' || *line == '%'))
+        if (!ftb_skip_line(&p, end, false) &&
+            !(r->layout.lists ? parse_list : parse_line)(r, first, &p, end, w)) {
+            if (w->event >= WRONG && (*line == '#' || *line == '%'))
                 ftb_complain(&w->wrong, line, line, "comment lines are read before the data only");
             return;
         }
@@ -176,8 +231,11 @@ static GrB_Info take_event(reader *r, const char *first, bool *again)
 {
     *again = false;
     for (int p = 0; p < r->rounds.text.pieces; p++) {
-        const worker *w = &r->workers[p];
-        if (w->event == WRONG)
+        worker *w = &r->workers[p];
+        const bool top = r->rounds.tuples.nvals == 0 && p == 0 && w->out->count == 0 && !r->layout.header;
+        if (w->event == WRONG_VALUE && top)
+            ftb_complain_more(&w->wrong, "; if the line names the columns, options.header says so");
+        if (w->event >= WRONG)
             return ftb_text_failed(&r->rounds.text, first, &w->wrong);
         if (w->event == NOTHING)
             continue;
@@ -237,6 +295,8 @@ static GrB_Info take_round(void *state, char *first)
     char *const *cut = rounds->cut;
     bool again = true, parallel = cut[t->pieces] - cut[0] > 65536;
     GrB_Info info = GrB_SUCCESS;
+    if (r->layout.lists)
+        FTB_CHECK(ftb_rounds_reserve(rounds, 2));
     while (again) {
 #pragma omp parallel for schedule(dynamic, 1) num_threads(t->threads) if (parallel)
         for (int p = 0; p < t->pieces; p++)
@@ -297,7 +357,7 @@ static GrB_Info read_head(reader *r, const FtB_Read_options *options, char **fir
             ;
         lines = ftb_count_lines(*first, p);
     } while (p == *end);
-    r->layout.delimiter = ftb_edges_delimiter(options, p, *end);
+    r->layout.delimiter = options->delimiter ? options->delimiter : ftb_guess_delimiter(p, *end);
     r->layout.quotes = r->layout.delimiter != ' ' && r->layout.delimiter != '\t';
     /* Once more, from the first line of fields, since a quoted one may reach past the end of this batch. */
     t->crossing = r->layout.quotes;
@@ -337,7 +397,9 @@ static GrB_Info count_ones(reader *r)
 GrB_Info ftb_read_edges(FtB_Matrix *A, FtB_Labels *rows, FtB_Labels *cols, FtB_Context ctx, ftb_input *in,
                         const FtB_Read_options *options)
 {
-    reader r = {.rounds.tuples.ctx = ctx, .intern = {{.ctx = ctx}, {.ctx = ctx}}};
+    reader r = {.layout.delimiter = options->delimiter,
+                .rounds.tuples.ctx = ctx,
+                .intern = {{.ctx = ctx}, {.ctx = ctx}}};
     ftb_rounds *rounds = &r.rounds;
     ftb_tuples *t = &rounds->tuples;
     char *first = NULL, *rest = NULL, *end = NULL;
@@ -348,7 +410,8 @@ GrB_Info ftb_read_edges(FtB_Matrix *A, FtB_Labels *rows, FtB_Labels *cols, FtB_C
     FTB_CHECK(start(&r, ctx, options));
     FTB_CHECK(ftb_rounds_run(rounds, first, rest, end, take_round, &r));
     if (t->nvals == 0)
-        FTB_CHECK(ftb_fail(FTB_FORMAT, "%s: has no lines of data%s", ftb_input_name(in),
+        FTB_CHECK(ftb_fail(FTB_FORMAT, "%s: has no %s%s", ftb_input_name(in),
+                           r.layout.lists ? "entries" : "lines of data",
                            r.layout.header ? " after the first line, which is taken for a header" : ""));
     ftb_rounds_stop(rounds);
     FTB_CHECK(ftb_tuples_reserve(t, t->nvals)); /* give back what is too much */
@@ -362,6 +425,13 @@ GrB_Info ftb_read_edges(FtB_Matrix *A, FtB_Labels *rows, FtB_Labels *cols, FtB_C
     FTB_CHECK(ftb_tuples_build(A, t, type, options, ftb_input_name(in)));
     if (options->found)
         *options->found = r.layout.quotes ? FTB_CSV : FTB_TSV;
+    if (options->layout)
+        *options->layout = (FtB_Edge_layout){.delimiter = r.layout.delimiter,
+                                             .header = r.layout.header,
+                                             .adjacency = r.layout.lists,
+                                             .row = r.layout.row + 1,
+                                             .col = r.layout.col + 1,
+                                             .value = r.layout.value + 1};
 done:
     if (info == FTB_LIMIT && rounds->text.in)
         info = ftb_text_too_large(
@@ -369,6 +439,10 @@ done:
                                        .mirror = 1,
                                        .valued = r.layout.value >= 0 || options->duplicates == FTB_DUP_COUNT,
                                        .lined = options->duplicates == FTB_DUP_ERROR,
+                                       .nvals = t->nvals,
+                                       .lists = !options->adjacency  ? 0
+                                                : r.layout.delimiter ? r.layout.delimiter
+                                                                     : FTB_ANY_DELIMITER,
                                        .labels = true,
                                        .texts = r.texts[0] || r.texts[1] || t->nvals == 0});
     ftb_rounds_stop(rounds);

@@ -30,16 +30,6 @@ static int64_t count_fields(const char *p, char delimiter, bool *numbers)
     }
 }
 
-static char guess_delimiter(const char *line)
-{
-    static const char candidates[] = {'\t', ',', ';'};
-    const size_t length = strcspn(line, "\n");
-    for (size_t c = 0; c < sizeof candidates; c++)
-        if (memchr(line, candidates[c], length))
-            return candidates[c];
-    return ' ';
-}
-
 /* Finds the first line that is neither blank nor a comment; *line == *end: there is none. */
 static GrB_Info first_line(ftb_text *t, char **first, char **line, char **end)
 {
@@ -72,7 +62,7 @@ GrB_Info ftb_read_table(ftb_dense *d, ftb_input *in, const FtB_Block_read_option
         info = ftb_fail(FTB_FORMAT, "%s: has no numbers", ftb_input_name(in));
         goto done;
     }
-    n.delimiter = options->delimiter ? options->delimiter : guess_delimiter(line);
+    n.delimiter = options->delimiter ? options->delimiter : ftb_guess_delimiter(line, end);
     n.ncols = count_fields(line, n.delimiter, &numbers);
     if (options->header == 1 || (options->header == 0 && !numbers))
         line = (char *)memchr(line, '\n', (size_t)(end - line)) + 1;

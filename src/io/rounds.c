@@ -1,6 +1,27 @@
 /* Rounds of pieces: what readers of texts do around parsing. */
 #include "io/input.h"
 
+static void piece_clear(ftb_piece *p)
+{
+    ftb_delete(p->I);
+    ftb_delete(p->J);
+    ftb_delete(p->X);
+    ftb_delete(p->line);
+    *p = (ftb_piece){.I = NULL};
+}
+
+/* Arrays for `room` entries; what was in them is lost. */
+static GrB_Info piece_room(ftb_piece *p, const ftb_tuples *t, int64_t room)
+{
+    piece_clear(p);
+    p->room = room;
+    p->I = ftb_new(t->ctx, room, sizeof *p->I);
+    p->J = ftb_new(t->ctx, room, sizeof *p->J);
+    p->X = t->valued ? ftb_new(t->ctx, room, sizeof *p->X) : NULL;
+    p->line = t->lined ? ftb_new(t->ctx, room, sizeof *p->line) : NULL;
+    return p->I && p->J && (!t->valued || p->X) && (!t->lined || p->line) ? GrB_SUCCESS : ftb_nomem();
+}
+
 GrB_Info ftb_rounds_start(ftb_rounds *r, void **workers, size_t size)
 {
     const ftb_tuples *t = &r->tuples;
@@ -10,25 +31,27 @@ GrB_Info ftb_rounds_start(ftb_rounds *r, void **workers, size_t size)
     *workers = ftb_new0(t->ctx, count, size);
     if (!r->cut || !r->pieces || !*workers)
         return ftb_nomem();
-    for (ftb_piece *p = r->pieces; p < r->pieces + count; p++) {
-        p->I = ftb_new(t->ctx, room, sizeof *p->I);
-        p->J = ftb_new(t->ctx, room, sizeof *p->J);
-        p->X = t->valued ? ftb_new(t->ctx, room, sizeof *p->X) : NULL;
-        p->line = t->lined ? ftb_new(t->ctx, room, sizeof *p->line) : NULL;
-        if (!p->I || !p->J || (t->valued && !p->X) || (t->lined && !p->line))
-            return ftb_nomem();
+    GrB_Info info = GrB_SUCCESS;
+    for (int64_t p = 0; p < count && info == GrB_SUCCESS; p++)
+        info = piece_room(&r->pieces[p], t, room);
+    return info;
+}
+
+GrB_Info ftb_rounds_reserve(ftb_rounds *r, int64_t bytes)
+{
+    GrB_Info info = GrB_SUCCESS;
+    for (int p = 0; p < r->text.pieces && info == GrB_SUCCESS; p++) {
+        const int64_t room = (r->cut[p + 1] - r->cut[p]) / bytes + 1;
+        if (room > r->pieces[p].room)
+            info = piece_room(&r->pieces[p], &r->tuples, room);
     }
-    return GrB_SUCCESS;
+    return info;
 }
 
 void ftb_rounds_stop(ftb_rounds *r)
 {
-    for (int p = 0; r->pieces && p < r->text.pieces; p++) {
-        ftb_delete(r->pieces[p].I);
-        ftb_delete(r->pieces[p].J);
-        ftb_delete(r->pieces[p].X);
-        ftb_delete(r->pieces[p].line);
-    }
+    for (int p = 0; r->pieces && p < r->text.pieces; p++)
+        piece_clear(&r->pieces[p]);
     ftb_delete(r->pieces);
     ftb_delete(r->cut);
     ftb_text_close(&r->text);

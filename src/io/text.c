@@ -188,6 +188,12 @@ void ftb_complain(ftb_complaint *c, const char *at, const char *line, const char
     c->line = line;
 }
 
+void ftb_complain_more(ftb_complaint *c, const char *more)
+{
+    const size_t length = strlen(c->text);
+    snprintf(c->text + length, sizeof c->text - length, "%s", more);
+}
+
 GrB_Info ftb_text_failed(const ftb_text *t, const char *first, const ftb_complaint *c)
 {
     int64_t line = t->line + ftb_count_lines(first, c->line), column = c->at - c->line + 1;
