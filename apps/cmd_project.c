@@ -2,6 +2,7 @@
 #include "files.h"
 #include "project.h"
 
+#include "io/sink.h"
 #include "ops/ops.h"
 
 #include <math.h>
@@ -186,11 +187,40 @@ static int check_weight(const project_values *v)
 
 static bool to_stdout(const char *path) { return strcmp(path, "-") == 0; }
 
-static int check_output(const project_values *v)
+static FtB_Format output_format(const project_values *v)
 {
+    const char *path = v->output ? v->output : "-", *slash = strrchr(path, '/');
+    if (v->format != FTB_FORMAT_AUTO)
+        return (FtB_Format)v->format;
+    if (!strchr(slash ? slash : path, '.')) /* "-", "/dev/stdout", "pairs" */
+        return FTB_TSV;
+    return ftb_format_by_ending(path);
+}
+
+bool project_has_positions(const project_values *v)
+{
+    const FtB_Format format = output_format(v);
+    return format == FTB_MTX || format == FTB_NPZ || format == FTB_CSR;
+}
+
+/* Formats of positions come with a table of ids. */
+static int check_ids(project *p, int count, char *const *operands)
+{
+    const project_values *v = p->values;
+    if (!v->output || to_stdout(v->output) || !project_has_positions(v))
+        return APP_OK;
+    if (!(p->ids_path = ftb_path_beside(v->output, "ids")))
+        return app_fail(APP_MEMORY, "out of memory");
+    return files_check_beside(&command_project, v, count, operands, "the ids beside --output", p->ids_path);
+}
+
+static int check_output(project *p, int count, char *const *operands)
+{
+    const project_values *v = p->values;
     if (v->stats >= 0 && v->output && to_stdout(v->output))
         return app_fail(APP_USAGE, "--stats prints on standard output too; write the result to a file");
-    return v->dry_run ? APP_OK : files_check_output("output", v->output);
+    const int code = v->dry_run ? APP_OK : files_check_output("output", v->output);
+    return code == APP_OK ? check_ids(p, count, operands) : code;
 }
 
 /* Where the rows go. */
@@ -200,12 +230,8 @@ static GrB_Info open_sink(const project *p, FtB_Sink *sink)
     if (!v->output && v->stats >= 0)
         return FtB_Sink_stats(sink);
     const char *path = v->output ? v->output : "-";
-    FtB_Format format = (FtB_Format)v->format;
     app_progress_yield(path);
-    const char *slash = strrchr(path, '/');
-    if (format == FTB_FORMAT_AUTO && !strchr(slash ? slash : path, '.')) /* "-", "/dev/stdout", "pairs" */
-        format = FTB_TSV;
-    GrB_Info info = FtB_Sink_file(sink, path, format, p->titles ? p->titles : project_ids(p));
+    GrB_Info info = FtB_Sink_file(sink, path, output_format(v), p->titles ? p->titles : project_ids(p));
     if (info == GrB_SUCCESS)
         info = FtB_Sink_set_base(*sink, project_base(p));
     if (info == GrB_SUCCESS && v->precision > 0)
@@ -288,8 +314,10 @@ static int run_project(const void *values, int count, char *const *operands)
     if (count == 0)
         return app_fail(APP_USAGE, "project needs INPUT|- (featblas project --help)");
     p.input = operands[0];
-    if ((code = check_weight(values)) != APP_OK || (code = check_output(values)) != APP_OK)
+    if ((code = check_weight(values)) != APP_OK || (code = check_output(&p, count, operands)) != APP_OK) {
+        project_free(&p);
         return code;
+    }
     code = project_read(&p);
     if (code == APP_OK)
         code = app_library_error(open_sink(&p, &sink), APP_USAGE);

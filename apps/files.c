@@ -76,14 +76,16 @@ static bool collide(const named_file *a, const named_file *b)
         return false;
     if (written->o && other->o && written->o->rewrites && strcmp(written->o->rewrites, other->o->name) == 0)
         return false;
-    if (!written->o) /* standard output */
+    if (strcmp(written->path, "-") == 0) /* standard output */
         return !other->written && same_as_stream(written, other);
     if (strcmp(other->path, "-") == 0)
         return !other->written && same_as_stream(other, written);
     return ftb_same_file(a->path, b->path);
 }
 
-int files_check(const command *c, const void *values, int count, char *const *operands)
+/* Compares all files of the command line, and one more unless it is NULL. */
+static int check(const command *c, const void *values, int count, char *const *operands, const char *what,
+                 const char *path)
 {
     file_list list = {.count = 0};
     bool complete = true;
@@ -93,6 +95,7 @@ int files_check(const command *c, const void *values, int count, char *const *op
     for (const option *o = options_next(c, NULL); o; o = options_next(c, o))
         complete = complete && add_option(&list, o, values);
     complete = complete && add(&list, NULL, "standard output", "-", 1, true);
+    complete = complete && (!path || add(&list, NULL, what, path, strlen(path), true));
     if (!complete)
         code = app_fail(APP_MEMORY, "out of memory");
     for (int a = 0; a < list.count && code == APP_OK; a++)
@@ -104,6 +107,17 @@ int files_check(const command *c, const void *values, int count, char *const *op
     for (int n = 0; n < list.count; n++)
         free(list.file[n].path);
     return code;
+}
+
+int files_check(const command *c, const void *values, int count, char *const *operands)
+{
+    return check(c, values, count, operands, NULL, NULL);
+}
+
+int files_check_beside(const command *c, const void *values, int count, char *const *operands,
+                       const char *what, const char *path)
+{
+    return check(c, values, count, operands, what, path);
 }
 
 int files_check_output(const char *name, const char *path)

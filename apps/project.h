@@ -27,6 +27,7 @@ typedef struct project {
     int64_t nrows, ncols, nvals;
     FtB_Labels rows, cols; /* ids of an edge list, or NULL */
     FtB_Labels titles;     /* from --labels, or NULL */
+    char *ids_path;        /* of the table beside an output that has positions; NULL: none */
     char onto[64];         /* what is projected onto, for people */
     int64_t vertices;      /* how many of them */
     int64_t *sources, *targets;
@@ -39,8 +40,9 @@ typedef struct project {
 /* project_input.c */
 int project_read(project *p); /* the matrix, the side, labels, sources, targets */
 void project_free(project *p);
-FtB_Labels project_ids(const project *p); /* of the vertices projected onto; NULL: numbers */
-int64_t project_base(const project *p);   /* those numbers count from here */
+bool project_has_positions(const project_values *v); /* the output, in place of ids */
+FtB_Labels project_ids(const project *p);            /* of the vertices projected onto; NULL: numbers */
+int64_t project_base(const project *p);              /* those numbers count from here */
 
 /* project_report.c */
 void project_help_weights(void);

@@ -326,4 +326,5 @@ void project_free(project *p)
     FtB_Matrix_free(&p->R);
     free(p->sources);
     free(p->targets);
+    free(p->ids_path);
 }

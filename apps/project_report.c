@@ -7,6 +7,7 @@
 #include <jansson.h>
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
 
 #define TEXT_SPEED 150e6 /* bytes per second of text, for predictions */
 #define SLOW_OUTPUT 1.0  /* seconds from which the output's time is worth a word */
@@ -72,6 +73,12 @@ void project_summarise(const project *p, const FtB_Stats *stats)
     fflush(stdout);
     app_print(stderr, "%s: %s %s, %.1f s, peak %s\n", name, app_thousands(a, stats->nvals),
               plural(stats->nvals, "pair", "pairs"), app_seconds(), app_bytes(b, (double)app_peak_memory()));
+    if ((!p->titles && !project_ids(p)) || !project_has_positions(v))
+        return;
+    if (p->ids_path && access(p->ids_path, F_OK) == 0)
+        app_print(stderr, "%s: the ids of its positions\n", p->ids_path);
+    else
+        app_print(stderr, "%s: has positions, whose ids are lost; a file would have them beside it\n", name);
 }
 
 /* ---- statistics */

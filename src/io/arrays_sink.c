@@ -13,7 +13,9 @@ GrB_Info ftb_arrays_open(FtB_Sink sink)
     GrB_Info info = GrB_SUCCESS;
     if (!(t->block = ftb_new(ctx, FTB_BLOCK_BYTES, 1)))
         return ftb_nomem();
+    FTB_CHECK(ftb_target_check_labels(&t->target, &sink->shape));
     FTB_CHECK(ftb_file_create(&t->target.file, ctx, t->target.path));
+    FTB_CHECK(ftb_target_write_ids(&t->target, &sink->shape, 0));
     if (!ftb_file_seekable(t->target.file))
         FTB_CHECK(ftb_file_spool(&t->spool, ctx));
 done:
@@ -122,7 +124,7 @@ GrB_Info ftb_arrays_commit(FtB_Sink sink, int64_t size)
     GrB_Info info = GrB_SUCCESS;
     if (t->spool)
         FTB_CHECK(ftb_file_send(t->target.file, t->spool, size));
-    FTB_CHECK(ftb_file_commit(&t->target.file));
+    FTB_CHECK(ftb_target_commit(&t->target));
     ftb_arrays_abort(sink); /* what is left */
 done:
     return info;

@@ -39,12 +39,6 @@ static const ftb_format_kind *kind_of(FtB_Format format)
 
 /* ---- sinks */
 
-void ftb_target_abort(FtB_Sink sink)
-{
-    ftb_target *t = sink->state;
-    ftb_file_discard(&t->file);
-}
-
 void ftb_target_destroy(FtB_Sink sink)
 {
     ftb_target *t = sink->state;

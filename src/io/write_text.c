@@ -30,51 +30,11 @@ typedef struct text_state {
     int64_t base;
 } text_state;
 
-/* ---- labels */
-
-static bool needs_quotes(const char *label, int64_t length)
-{
-    static const char special[] = ",;\"\n\r\t";
-    return length == 0 || label[0] == ' ' || label[length - 1] == ' ' || label[0] == '#' || label[0] == '%' ||
-           strpbrk(label, special) != NULL;
-}
-
-static char *put_label(char *out, FtB_Format format, FtB_Labels labels, int64_t at)
-{
-    const char *label = labels->bytes + labels->offset[at];
-    int64_t length = (int64_t)strlen(label);
-    if (format == FTB_CSV && needs_quotes(label, length)) {
-        *out++ = '"';
-        for (; *label; label++) {
-            if (*label == '"')
-                *out++ = '"';
-            *out++ = *label;
-        }
-        *out++ = '"';
-        return out;
-    }
-    memcpy(out, label, (size_t)length);
-    if (format == FTB_TSV) /* a label cannot hold what separates fields and lines */
-        for (int64_t c = 0; c < length; c++)
-            if (out[c] == '\t' || out[c] == '\n' || out[c] == '\r')
-                out[c] = ' ';
-    return out + length;
-}
-
-/* Bytes that the longest label, or the longest id, may take. */
-static int64_t id_room(FtB_Labels labels)
-{
-    int64_t longest = FTB_NUMBER_ROOM;
-    for (int64_t at = 0; labels && at < labels->count; at++) /* every character may be a quote */
-        longest = ftb_max(longest, 2 * (labels->offset[at + 1] - labels->offset[at]) + 2);
-    return longest;
-}
-
 /* ---- entries */
 
 static inline char *put_id(const text_state *s, char *out, FtB_Labels labels, int64_t at)
 {
-    return labels ? put_label(out, s->target.format, labels, at)
+    return labels ? ftb_put_label(out, s->target.format, labels, at)
                   : ftb_format_unsigned(out, (uint64_t)(at + s->base));
 }
 
@@ -173,14 +133,6 @@ static GrB_Info write_header(text_state *s, const ftb_sink_shape *shape)
     return ftb_file_write(s->target.file, text, n);
 }
 
-static GrB_Info check_labels(const char *what, FtB_Labels labels, int64_t count)
-{
-    if (!labels || labels->count >= count)
-        return GrB_SUCCESS;
-    return ftb_fail(GrB_INVALID_VALUE, "there are %lld labels for %lld %s", (long long)labels->count,
-                    (long long)count, what);
-}
-
 static GrB_Info text_begin(FtB_Sink sink, const ftb_sink_shape *shape)
 {
     text_state *s = sink->state;
@@ -192,16 +144,11 @@ static GrB_Info text_begin(FtB_Sink sink, const ftb_sink_shape *shape)
     if (mtx && shape->width > 1)
         return ftb_fail(GrB_INVALID_VALUE, "%s: a Matrix Market entry has one value; these have %lld",
                         s->target.path, (long long)shape->width);
-    if (mtx) { /* the format knows numbers only */
-        FtB_Labels_free(&s->target.rows);
-        FtB_Labels_free(&s->target.cols);
-    }
-    FTB_CHECK(check_labels("rows", s->target.rows, shape->nrows));
-    FTB_CHECK(check_labels("columns", s->target.cols, shape->ncols));
+    FTB_CHECK(ftb_target_check_labels(&s->target, shape));
     if (__builtin_mul_overflow(shape->width, FTB_NUMBER_ROOM + 1, &s->line))
         return ftb_fail(GrB_INVALID_VALUE, "%s: %lld values in a line", s->target.path,
                         (long long)shape->width);
-    s->line += id_room(s->target.rows) + id_room(s->target.cols) + 4;
+    s->line += ftb_label_room(s->target.rows) + ftb_label_room(s->target.cols) + 4;
     s->capacity = ftb_max(PIECE_BYTES, s->line);
     int threads = ftb_threads(shape->ctx);
     int64_t fit = ftb_memory_left(shape->ctx) / 8 / s->capacity; /* fewer under a tight limit */
@@ -213,6 +160,11 @@ static GrB_Info text_begin(FtB_Sink sink, const ftb_sink_shape *shape)
     if (!s->pieces)
         return ftb_nomem();
     FTB_CHECK(ftb_file_create(&s->target.file, shape->ctx, s->target.path));
+    if (mtx) { /* the format knows numbers only */
+        FTB_CHECK(ftb_target_write_ids(&s->target, shape, s->base));
+        FtB_Labels_free(&s->target.rows);
+        FtB_Labels_free(&s->target.cols);
+    }
     if (mtx && shape->nvals < 0 && !ftb_file_seekable(s->target.file))
         FTB_CHECK(ftb_file_spool(&s->spool, shape->ctx));
     if (mtx)
@@ -324,7 +276,7 @@ static GrB_Info text_end(FtB_Sink sink)
         }
     }
     if (info == GrB_SUCCESS)
-        info = ftb_file_commit(&s->target.file);
+        info = ftb_target_commit(&s->target);
     if (info == GrB_SUCCESS)
         text_close(s);
     return info;
