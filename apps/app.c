@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <jansson.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -140,6 +141,17 @@ char *app_bytes(char *buffer, double bytes)
         unit++;
     }
     snprintf(buffer, 32, "%.*f %s", unit >= 3 && bytes < 99.95 ? 1 : 0, bytes, units[unit]);
+    return buffer;
+}
+
+char *app_limit(char *buffer, double bytes)
+{
+    static const char units[] = "KMGTP";
+    double size = bytes / 1024;
+    int unit = 0;
+    for (; unit < 4 && (size >= 10240 || (size >= 1024 && fmod(size, 1024) == 0)); unit++)
+        size /= 1024;
+    snprintf(buffer, 32, "%.0f%c", ceil(size), units[unit]);
     return buffer;
 }
 

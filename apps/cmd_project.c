@@ -128,9 +128,15 @@ static const option project_options[] = {
      .kind = OPTION_TABLE,
      FIELD(labels),
      .argument = "FILE:ID,LABEL",
-     .help = "Write labels instead of ids: FILE is a table with a header, ID and LABEL are its columns, by "
-             "name or "
-             "by number. Ids without a row keep their id."},
+     .help = "Write labels instead of ids: FILE is a table, ID and LABEL are its columns, by name, which its "
+             "first line "
+             "then has, or by number. Ids without a row keep their id."},
+    {.name = "labels-delimiter",
+     .kind = OPTION_TEXT,
+     FIELD(labels_delimiter),
+     .argument = "CHAR",
+     .choices = "tab|comma|semicolon|space",
+     .help = "What separates the columns of --labels. Default: guessed."},
     {.name = "format",
      .kind = OPTION_CHOICE,
      FIELD(format),
@@ -179,6 +185,8 @@ static int check_weight(const project_values *v)
     int count = 0;
     if (v->weight && v->semiring)
         return app_fail(APP_USAGE, "--weight and --semiring exclude each other");
+    if (v->semiring && !strchr(v->semiring, ':'))
+        return app_fail(APP_USAGE, "--semiring: '%s' is not 'reducer : message'", v->semiring);
     if (!v->weight || ftb_weight_find(v->weight))
         return APP_OK;
     const char *const *names = weight_names(&count);
@@ -219,8 +227,16 @@ static int check_output(project *p, int count, char *const *operands)
     const project_values *v = p->values;
     if (v->stats >= 0 && v->output && to_stdout(v->output))
         return app_fail(APP_USAGE, "--stats prints on standard output too; write the result to a file");
-    const int code = v->dry_run ? APP_OK : files_check_output("output", v->output);
-    return code == APP_OK ? check_ids(p, count, operands) : code;
+    int code = v->dry_run ? APP_OK : files_check_output("output", v->output);
+    if (code == APP_OK)
+        code = check_ids(p, count, operands);
+    if (code == APP_OK && v->labels && !v->output && v->stats >= 0)
+        code = app_fail(APP_USAGE, "--labels: statistics have none; --output names a file for the pairs");
+    if (code == APP_OK && v->labels && project_has_positions(v) && !p->ids_path)
+        code = app_fail(
+            APP_USAGE,
+            "--labels: this format has positions, and nothing beside standard output can hold labels");
+    return code;
 }
 
 /* Where the rows go. */
@@ -253,9 +269,10 @@ static int too_small(project *p, FtB_Sink sink)
     FtB_Context_memory(NULL, NULL, &peak);
     /* Twice the buffers: a plan's chunks take half of what they are left. */
     double buffers = 2 * (project_figure(p, "threads") + 1) * SINK_BYTES;
-    return app_fail(APP_MEMORY, "memory limit: %lld bytes are too few; a limit that would do is %.0f",
-                    (long long)p->values->reader.common.memory_limit,
-                    (double)peak + project_figure(p, "least_limit") + buffers);
+    char given[32], enough[32];
+    return app_fail(APP_MEMORY, "memory limit: %s are too few; a limit that would do is %s",
+                    app_limit(given, (double)p->values->reader.common.memory_limit),
+                    app_limit(enough, (double)peak + project_figure(p, "least_limit") + buffers));
 }
 
 static bool unforeseen(GrB_Info info) { return info == FTB_LIMIT && !strstr(FtB_error(), "would do"); }

@@ -11,7 +11,7 @@ typedef struct project_values { /* the options */
     int unweighted, self_loops, triangle;
     double min_weight; /* NaN: not given */
     int64_t top_k, min_degree, max_degree;
-    const char *output, *labels;
+    const char *output, *labels, *labels_delimiter;
     int format, stats; /* stats -1: not wanted */
     int64_t precision;
     int check, explain, dry_run, help_weights;

@@ -170,36 +170,52 @@ typedef struct label_table {
 
 static const char *id_at(const void *pairs, int64_t at) { return ((const char *const *)pairs)[2 * at]; }
 
+static bool numbered(const char *word) { return *word && strspn(word, "0123456789") == strlen(word); }
+
+/* Finds the columns; a first line that names them is passed over, one that numbers stand for is data. */
 static int label_columns(label_table *table, const char *names, int *id, int *label)
 {
     char *fields[MAX_FIELDS], *copy = strdup(names), *comma = copy ? strchr(copy, ',') : NULL;
-    int code = APP_OK, count = text_next(&table->t, fields, MAX_FIELDS);
+    text head = table->t;
+    int code = APP_OK, count = 0;
     if (!copy)
-        code = app_fail(APP_MEMORY, "out of memory");
-    else if (!comma)
+        return app_fail(APP_MEMORY, "out of memory");
+    if (!comma)
         code = app_fail(APP_USAGE, "--labels: '%s' does not name two columns, ID,LABEL", names);
-    else if (count < 1)
+    else
+        *comma = '\0';
+    if (code == APP_OK && numbered(copy) && numbered(comma + 1)) {
+        *id = atoi(copy) - 1;
+        *label = atoi(comma + 1) - 1;
+        if (*id < 0 || *label < 0)
+            code = app_fail(APP_USAGE, "--labels: columns count from 1");
+        free(copy);
+        return code;
+    }
+    if (code == APP_OK && (count = text_next(&head, fields, MAX_FIELDS)) < 1)
         code = app_fail(APP_INPUT, "%s:1:1: there is no header", table->t.path);
     for (int side = 0; code == APP_OK && side < 2; side++) {
         const char *word = side == 0 ? copy : comma + 1;
         int *column = side == 0 ? id : label;
-        *comma = '\0';
         if ((*column = text_column(word, count, fields)) < 0) {
             char what[300];
             snprintf(what, sizeof what, "column in %.250s:", table->t.path);
             code = app_unknown(what, word, count, (const char *const *)fields, NULL);
         }
     }
+    table->t = head;
     free(copy);
     return code;
 }
 
 /* Reads --labels FILE:ID,LABEL. */
-static int read_table(label_table *table, const char *path, const char *names)
+static int read_table(label_table *table, const char *path, const char *names, const char *delimiter)
 {
     char *fields[MAX_FIELDS];
     int id = 0, label = 0, count;
     int code = text_read(&table->t, path, 0);
+    if (code == APP_OK)
+        code = reader_delimiter(delimiter, &table->t.delimiter);
     if (code == APP_OK)
         code = label_columns(table, names, &id, &label);
     int64_t room = 1;
@@ -224,6 +240,7 @@ static int label_vertices(project *p, const label_table *table)
     const char **strings = calloc((size_t)p->vertices + 1, sizeof *strings);
     char *numbers = ids ? NULL : malloc(24 * ((size_t)p->vertices + 1));
     int code = APP_OK;
+    int64_t found = 0;
     if (!strings || (!ids && !numbers) || !string_index_build(&index, table->count, id_at, table->pairs))
         code = app_fail(APP_MEMORY, "--labels: out of memory");
     for (int64_t v = 0; code == APP_OK && v < p->vertices; v++) {
@@ -233,7 +250,11 @@ static int label_vertices(project *p, const label_table *table)
         int64_t at = string_index_find(&index, strings[v]);
         if (at >= 0)
             strings[v] = table->pairs[2 * at + 1];
+        found += at >= 0;
     }
+    if (code == APP_OK && found == 0 && p->vertices > 0)
+        code = app_fail(APP_INPUT, "--labels: no id of %s is one of the %s, such as '%s'", table->t.path,
+                        p->onto, strings[0]);
     if (code == APP_OK)
         code = app_library_error(FtB_Labels_new(&p->titles, p->vertices, strings), APP_FAILURE);
     string_index_free(&index);
@@ -253,7 +274,7 @@ static int read_labels(project *p)
         code = app_fail(APP_USAGE, "--labels: '%s' is not FILE:ID,LABEL", path);
     else {
         *colon = '\0';
-        code = read_table(&table, path, colon + 1);
+        code = read_table(&table, path, colon + 1, p->values->labels_delimiter);
     }
     if (code == APP_OK)
         code = label_vertices(p, &table);
@@ -272,10 +293,14 @@ static int read_matrix(project *p)
     v.header = p->named && v.header == 0 ? 1 : v.header;
     int code = reader_read(&v, p->input, &p->R, &p->rows, &p->cols, &p->found);
     p->read_seconds = app_seconds() - start;
-    return code == APP_OK
-               ? app_library_error(FtB_Matrix_shape(p->R, &p->nrows, &p->ncols, &p->nvals, NULL, NULL),
-                                   APP_FAILURE)
-               : code;
+    int64_t width = 0;
+    if (code == APP_OK)
+        code = app_library_error(FtB_Matrix_shape(p->R, &p->nrows, &p->ncols, &p->nvals, &width, NULL),
+                                 APP_FAILURE);
+    if (code == APP_OK && width > 1)
+        code = app_fail(APP_INPUT, "%s: has %" PRId64 " values per entry; a projection takes one",
+                        p->input_name, width);
+    return code;
 }
 
 static void set_options(project *p)

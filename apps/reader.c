@@ -1,5 +1,6 @@
 /* Reading the input of a subcommand by the input options. */
 #include "reader.h"
+#include "io/input.h"
 #include "text.h"
 
 #include <stdlib.h>
@@ -53,15 +54,8 @@ static int unknown_column(const reader_values *v, const char *path)
 
 char *reader_describe(char *buffer, const FtB_Edge_layout *l)
 {
-    static const struct {
-        char delimiter;
-        const char *name;
-    } names[] = {{'\t', "tabs"}, {',', "commas"}, {';', "semicolons"}, {' ', "blanks"}};
-    char other[8], value[32] = "no values";
-    const char *name = other;
-    snprintf(other, sizeof other, "'%c'", l->delimiter);
-    for (size_t n = 0; n < sizeof names / sizeof *names; n++)
-        name = names[n].delimiter == l->delimiter ? names[n].name : name;
+    const char *name = ftb_delimiter_name(l->delimiter);
+    char value[32] = "no values";
     if (l->value > 0)
         snprintf(value, sizeof value, "value %d", l->value);
     if (l->adjacency)
@@ -78,7 +72,8 @@ static int failed(const reader_values *v, const char *path, GrB_Info info)
     if (info == FTB_LIMIT && strstr(FtB_error(), "are enough"))
         return app_library_error(info, APP_MEMORY);
     if ((info == FTB_LIMIT || info == GrB_OUT_OF_MEMORY) && !app_signal())
-        return app_fail(APP_MEMORY, "%s does not fit while it is read: %s", path, FtB_error());
+        return app_library_error(ftb_wrap_error(info, "%s does not fit while it is read: ", path),
+                                 APP_MEMORY);
     if (info != GrB_INVALID_VALUE)
         return app_library_error(info, APP_INPUT);
     const int code = v->columns ? unknown_column(v, path) : APP_OK;

@@ -97,25 +97,57 @@ static bool reader_gone(void)
     return poll(&p, 1, 0) == 1 && (p.revents & POLLERR);
 }
 
+/* A number of bytes that stands alone in a message of a limit, in units; returns where it ends, behind "
+ * bytes". NULL: there is none at p. */
+static const char *size_at(char *buffer, const char *p, const char *message)
+{
+    static const char unit[] = " bytes";
+    char *end;
+    if (!isdigit(*p) || p == message || p[-1] != ' ')
+        return NULL;
+    const long long bytes = strtoll(p, &end, 10);
+    if (bytes < 1024 || !strchr(" ;,", *end))
+        return NULL;
+    app_limit(buffer, (double)bytes);
+    return strncmp(end, unit, strlen(unit)) == 0 ? end + strlen(unit) : end;
+}
+
+/* The length of a name of the library's arguments at p, which is an option's name as well. */
+static size_t argument_at(const char *p)
+{
+    static const char *const names[] = {"semiring", "weight", "epilogue", "where", "min_weight", "top_k"};
+    for (size_t n = 0; n < sizeof names / sizeof *names; n++)
+        if (strncmp(p, names[n], strlen(names[n])) == 0 && strncmp(p + strlen(names[n]), ": ", 2) == 0)
+            return strlen(names[n]);
+    return 0;
+}
+
 /* What the library says of its function's arguments, as one says it of the command's options: without
- * "FtB_Matrix_read: ", and "--top-k" for "options.top_k". */
-static char *of_options(const char *message)
+ * "FtB_Matrix_read: ", "--top-k" for "options.top_k" and "top_k: ", and limits as --memory-limit takes them.
+ */
+static char *of_options(GrB_Info info, const char *message)
 {
     static const char mark[] = "options.";
-    char *text = malloc(strlen(message) + 1), *out = text;
-    size_t name = strncmp(message, "FtB_", 4) == 0 ? strspn(message, "FtB_abcdefghijklmnopqrstuvwxyz") : 0;
-    for (const char *p = message + (name > 0 && strncmp(message + name, ": ", 2) == 0 ? name + 2 : 0);
-         text && *p;) {
-        const bool found = strncmp(p, mark, strlen(mark)) == 0 && (p == message || !isalnum(p[-1])) &&
-                           islower(p[strlen(mark)]);
-        if (!found) {
-            *out++ = *p++;
-            continue;
+    char *text = malloc(4 * strlen(message) + 1), *out = text, size[32];
+    const size_t name = strncmp(message, "FtB_", 4) == 0 ? strcspn(message, ":") : 0;
+    const char *p = name > 0 && strncmp(message + name, ": ", 2) == 0 ? message + name + 2 : message, *end;
+    bool named = info != FTB_IO && info != FTB_FORMAT && argument_at(p) > 0;
+    while (text && *p) {
+        if (strncmp(p, mark, strlen(mark)) == 0 && (p == message || !isalnum(p[-1]))) {
+            p += strlen(mark);
+            named = true;
         }
-        *out++ = '-';
-        *out++ = '-';
-        for (p += strlen(mark); islower(*p) || *p == '_'; p++)
-            *out++ = *p == '_' ? '-' : *p;
+        if (named) {
+            out = stpcpy(out, "--");
+            for (; islower(*p) || *p == '_'; p++)
+                *out++ = *p == '_' ? '-' : *p;
+            named = false;
+        } else if (info == FTB_LIMIT && (end = size_at(size, p, message)) != NULL) {
+            out = stpcpy(out, size);
+            p = end;
+        } else {
+            *out++ = *p++;
+        }
     }
     if (text)
         *out = '\0';
@@ -139,7 +171,7 @@ int app_library_error(GrB_Info info, int stage)
         code = APP_INPUT;
     else if (info == FTB_IO)
         code = stage == APP_INPUT ? APP_INPUT : APP_OUTPUT;
-    char *text = of_options(FtB_error());
+    char *text = of_options(info, FtB_error());
     app_fail(code, "%s", text ? text : FtB_error());
     free(text);
     return code;

@@ -33,6 +33,8 @@ int text_read(text *t, const char *path, size_t limit)
     ftb_input *in = NULL;
     *t = (text){.path = path, .next = 1};
     GrB_Info info = ftb_input_open(&in, ftb_context(), path);
+    if (info == GrB_SUCCESS)
+        info = ftb_text_check(in);
     int code = info == GrB_SUCCESS ? read_all(t, in, limit) : app_library_error(info, APP_INPUT);
     ftb_input_close(&in);
     if (code != APP_OK) {

@@ -172,7 +172,7 @@ static void refusals(void **state)
     assert_fails(GrB_INVALID_VALUE, "count is -1", FtB_gather(Y, X, good, -1));
     assert_fails(GrB_INVALID_VALUE, "must not be written", FtB_gather(K, X, good, 3));
     assert_fails(GrB_INVALID_VALUE, "must not be written", FtB_scatter(K, NULL, Y, good, 3));
-    assert_fails(GrB_DIMENSION_MISMATCH, "accum makes 1", FtB_scatter(X, "sum(y)", Y, good, 3));
+    assert_fails(GrB_DIMENSION_MISMATCH, "accum: makes 1", FtB_scatter(X, "sum(y)", Y, good, 3));
     assert_fails(GrB_NULL_POINTER, "Y is NULL", FtB_gather(NULL, X, good, 3));
     FtB_Block *const all[] = {&X, &Y, &W, &K};
     for (int b = 0; b < 4; b++)

@@ -211,7 +211,7 @@ static void refusals(void **state)
                  ftb_block_write_check(C, NULL, &flags, NULL, 3, 4, FTB_FP32));
     assert_fails(GrB_DIMENSION_MISMATCH, "M is 3 x 2",
                  ftb_block_write_check(C, K, &flags, NULL, 3, 2, FTB_FP32));
-    assert_fails(GrB_DIMENSION_MISMATCH, "accum makes 1",
+    assert_fails(GrB_DIMENSION_MISMATCH, "accum: makes 1",
                  ftb_block_write_check(C, NULL, &flags, sum, 3, 2, FTB_FP32));
     assert_fails(GrB_DIMENSION_MISMATCH, "has 2 rows",
                  ftb_block_write_check(C, NULL, &flags, bound, 3, 2, FTB_FP32));

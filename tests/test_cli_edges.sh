@@ -48,7 +48,7 @@ says "unknown side 'user'"
 # Adjacency lists
 printf 'ann x y z\nbob y\ncarl z x\n' >lists.txt
 run 3 project lists.txt
-says "lists.txt:2:1: expected 4 fields, as in the first line, found 2; lists of a row and its columns are read with --adjacency"
+says "lists.txt:2:1: expected 4 fields between blanks, as in the first line, found 2; lists of a row and its columns are read with --adjacency"
 run 0 project lists.txt --adjacency --triangle
 says "lists.txt: lists of a row and its columns; blanks; no header"
 prints <<END

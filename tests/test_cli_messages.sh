@@ -80,4 +80,55 @@ if [ -r /proc/self/status ]; then
     [ "${peak:-0}" -gt 100000 ] && [ "$peak" -lt 240000000 ] || fail "peak_bytes: '$peak'"
 fi
 
+# ---- in the command's words
+printf 'a,b,1\na,c,2\n' >list.csv
+run 2 project list.csv --semiring 'plus : bb'
+says "--semiring: unknown name 'bb'"
+run 2 project list.csv --semiring 'a + b'
+says "--semiring: 'a + b' is not 'reducer : message'"
+run 2 project list.csv --epilogue hh
+says "--epilogue: unknown name 'hh'"
+run 2 project list.csv --where 'ww > 1'
+says "--where: unknown name 'ww' at column 1; known here: h, h0, i, j, di, dj, si, sj, qi, qj, nrows, ncols, w"
+for name in h h0 i j di dj si sj qi qj nrows ncols w; do
+    run 0 project list.csv --where "$name >= 0" -q
+done
+printf 'a;b\na\n' >short.csv
+run 3 project short.csv
+says "expected 2 fields between semicolons, as in the first line, found 1"
+run 3 project list.csv --delimiter tab
+says "expected at least 2 fields between tabs, found 1"
+run 4 project list.csv --memory-limit 2K
+says "memory limit: 2K are too few to read list.csv; for that "
+grep -q ' [0-9]*[KMG] are enough$' err || fail "no size in $(cat err)"
+run 0 info list.csv --memory-limit "$(sed 's/.*for that \([^ ]*\) are.*/\1/' err)"
+printf '\377\376a\000,\000b\000\n\000' >utf16.csv
+printf 'a\000,\000b\000\n\000' >bare16.csv
+for file in utf16.csv bare16.csv; do
+    run 3 info $file
+    says "$file: is UTF-16; expected UTF-8"
+    run 3 project list.csv --sources $file
+    says "$file: is UTF-16"
+    run 3 project list.csv --labels $file:a,b
+    says "$file: is UTF-16"
+done
+
+# ---- labels
+printf 'b|Bea\nx|Xenia\n' >bars
+printf 'b,Bea\nc,Cid\n' >plain.csv
+run 0 project -q list.csv --labels bars:1,2 --labels-delimiter '|' --triangle
+holds out "Bea${tab}c"
+run 0 project -q list.csv --labels plain.csv:1,2 --triangle # a file without a header loses no line
+holds out "Bea${tab}Cid"
+run 3 project list.csv --labels bars:1,2
+says "--labels: no id of bars is one of the columns, such as 'b'"
+run 2 project list.csv --labels plain.csv:0,1
+says "--labels: columns count from 1"
+run 2 project list.csv --labels plain.csv:1,2 --stats text
+says "--labels: statistics have none"
+run 2 project list.csv --labels plain.csv:1,2 --format npz
+says "--labels: this format has positions"
+run 2 project list.csv --labels bars:1,2 --labels-delimiter bar
+says "unknown delimiter 'bar'"
+
 finish

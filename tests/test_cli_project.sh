@@ -261,7 +261,7 @@ run 3 project . </dev/null
 run 4 project graph.mtx --memory-limit 1K
 says "graph.mtx does not fit while it is read"
 run 4 project graph.mtx --memory-limit 1M
-says "memory limit: 1048576 bytes are too few to read graph.mtx; for that "
+says "memory limit: 1M are too few to read graph.mtx; for that "
 run 0 project -q graph.mtx -o unlimited.tsv
 for limit in 1200K 2M 3M 4M 6M; do
     "$FEATBLAS_COMMAND" project -q graph.mtx --memory-limit $limit -o limited.tsv 2>err
@@ -269,8 +269,8 @@ for limit in 1200K 2M 3M 4M 6M; do
     if [ $code -eq 4 ] && grep -q 'limit that would do is' err; then
         run 0 project -q graph.mtx --memory-limit "$(sed 's/.* //' err)" -o limited.tsv
     elif [ $code -eq 4 ]; then
-        says "bytes are too few to read graph.mtx; for that "
-        enough=$(sed 's/.*for that \([0-9]*\) are enough$/\1/' err)
+        says "are too few to read graph.mtx; for that "
+        enough=$(sed 's/.*for that \([0-9]*[KMG]\) are enough$/\1/' err)
         "$FEATBLAS_COMMAND" project -q graph.mtx --memory-limit "$enough" -o limited.tsv 2>err ||
             says "limit that would do is" # for the projection
         run 0 info graph.mtx --memory-limit "$enough"

@@ -124,7 +124,7 @@ static void varying(void **state)
         expect_error(FTB_FORMAT, "as in the first line, found ", texts[t],
                      FTB_READ_OPTIONS(.columns = "1,2"));
     }
-    expect_error(FTB_FORMAT, ":2:1: too few fields: 1", "a,\"b\" c\n1\n",
+    expect_error(FTB_FORMAT, ":2:1: too few fields between commas: 1", "a,\"b\" c\n1\n",
                  FTB_READ_OPTIONS(.header = 1, .columns = "1,2"));
     expect("a,b,c,d\n1,2,3,4\n", NULL, "1,2,3\n", FTB_INT64);
     expect("1 2 3  \n1 3 4\n", NULL, "1,2,3\n1,3,4\n", FTB_INT64); /* blanks at the end are no field */
@@ -153,7 +153,7 @@ static void columns(void **state)
     expect_error(GrB_INVALID_VALUE, "two different columns", list, FTB_READ_OPTIONS(.columns = "1"));
     expect_error(GrB_INVALID_VALUE, "two different columns", list, FTB_READ_OPTIONS(.columns = "1,user"));
     expect_error(GrB_INVALID_VALUE, "count from 1", list, FTB_READ_OPTIONS(.columns = "0,1"));
-    expect_error(FTB_FORMAT, ":1:1: expected at least 9 fields, found 4", list,
+    expect_error(FTB_FORMAT, ":1:1: expected at least 9 fields between commas, found 4", list,
                  FTB_READ_OPTIONS(.columns = "1,9"));
 }
 
@@ -236,8 +236,9 @@ static void values(void **state)
 static void refused(void **state)
 {
     (void)state;
-    expect_error(FTB_FORMAT, ":1:1: expected at least 2 fields, found 1", "alone\n", NULL);
-    expect_error(FTB_FORMAT, ":2:1: expected 3 fields, as in the first line, found 2", "1,2,3\n4,5\n", NULL);
+    expect_error(FTB_FORMAT, ":1:1: expected at least 2 fields between blanks, found 1", "alone\n", NULL);
+    expect_error(FTB_FORMAT, ":2:1: expected 3 fields between commas, as in the first line, found 2",
+                 "1,2,3\n4,5\n", NULL);
     expect_error(FTB_FORMAT, ":3:5: the value 'x' is not a number", "1 2 3\n\n1 2 x\n",
                  FTB_READ_OPTIONS(.delimiter = ' '));
     expect_error(FTB_FORMAT, ":2:3: the column id is empty", "1,2,3\n4,,5\n", NULL);

@@ -265,7 +265,7 @@ static void refusals(void **state)
                  FtB_reduce(y, M, NULL, "plus", A, NULL));
     assert_fails(GrB_INVALID_VALUE, "must not be written", FtB_reduce(fixed, NULL, NULL, "plus", A, NULL));
     assert_fails(GrB_INVALID_VALUE, "minus", FtB_reduce(y, NULL, NULL, "minus", A, NULL));
-    assert_fails(GrB_DIMENSION_MISMATCH, "accum makes 1", FtB_reduce(y, NULL, "sum(x)", "plus", A, NULL));
+    assert_fails(GrB_DIMENSION_MISMATCH, "accum: makes 1", FtB_reduce(y, NULL, "sum(x)", "plus", A, NULL));
     assert_fails(GrB_INVALID_VALUE, "type is 99", FtB_reduce_scalar(s, (FtB_Type)99, "plus", A));
     assert_fails(GrB_NULL_POINTER, "s is NULL", FtB_reduce_scalar(NULL, FTB_FP64, "plus", A));
     assert_true(s[0] == 7);

@@ -98,7 +98,7 @@ static void refusals(void **state)
     assert_fails(GrB_DOMAIN_MISMATCH, "width 3", ftb_write(C, wide, &replace, NULL, T));
     assert_fails(GrB_DIMENSION_MISMATCH, "width 1", ftb_write(C, NULL, &plain, plus, T));
     assert_fails(GrB_DIMENSION_MISMATCH, "width 1", ftb_write(C, C, &plain, NULL, T));
-    assert_fails(GrB_DIMENSION_MISMATCH, "accum makes 1", ftb_write(T, NULL, &plain, sum, T));
+    assert_fails(GrB_DIMENSION_MISMATCH, "accum: makes 1", ftb_write(T, NULL, &plain, sum, T));
     assert_same(C, before);
     FtB_Op_free(&plus);
     FtB_Op_free(&sum);

@@ -89,8 +89,8 @@ static GrB_Info find_type(exported *e)
         return GrB_SUCCESS;
     }
     return ftb_fail(GrB_DOMAIN_MISMATCH,
-                    "FtB_Matrix_import: G (%lld x %lld) is of a user-defined type; "
-                    "expected one of GraphBLAS's own",
+                    "FtB_Matrix_import: G (%lld x %lld) is of a complex or user-defined type; "
+                    "expected a real one of GraphBLAS's own",
                     (long long)e->nrows, (long long)e->ncols);
 }
 

@@ -96,3 +96,16 @@ char ftb_guess_delimiter(const char *first, const char *end)
         return commas > semicolons ? ',' : ';';
     return decimal ? ';' : ',';
 }
+
+const char *ftb_delimiter_name(char delimiter)
+{
+    static const struct {
+        char delimiter;
+        const char *name;
+    } names[] = {{'\t', "tabs"}, {',', "commas"}, {';', "semicolons"}, {' ', "blanks"}, {'|', "'|'"},
+                 {':', "':'"},   {'!', "'!'"},    {'/', "'/'"},        {'~', "'~'"},    {'^', "'^'"}};
+    for (size_t n = 0; n < sizeof names / sizeof *names; n++)
+        if (names[n].delimiter == delimiter)
+            return names[n].name;
+    return "a delimiter";
+}

@@ -292,8 +292,8 @@ static GrB_Info choose_fields(ftb_edges_layout *l, const ftb_text *t, const FtB_
         l->value = l->fields > 2 ? 2 : -1;
     const int64_t last = ftb_max(ftb_max(l->row, l->col), l->value);
     if (info == GrB_SUCCESS && l->fields > 0 && last >= l->fields) {
-        ftb_complain(&wrong, first, first, "expected at least %lld fields, found %lld", (long long)last + 1,
-                     (long long)l->fields);
+        ftb_complain(&wrong, first, first, "expected at least %lld fields between %s, found %lld",
+                     (long long)last + 1, ftb_delimiter_name(l->delimiter), (long long)l->fields);
         info = ftb_text_failed(t, first, &wrong);
     }
     return info;

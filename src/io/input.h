@@ -40,6 +40,7 @@ typedef struct ftb_text {
         pieces; /* pieces: of a round; several per thread, so that an interrupted thread holds up less */
 } ftb_text;
 
+GrB_Info ftb_text_check(const ftb_input *in); /* names what is no UTF-8 but UTF-16 */
 GrB_Info ftb_text_open(ftb_text *t, FtB_Context ctx, ftb_input *in);
 void ftb_text_close(ftb_text *t);
 /* The next whole lines, each ended by '\n'; *first == *end at the end of the text. `lines`: in the batch
@@ -55,6 +56,7 @@ int64_t ftb_count_lines(const char *first, const char *end);
 /* What separates the fields of the lines [first, end): a tab, comma or semicolon, or ' ', runs of blanks and
  * tabs. Line ends and delimiters within quotes do not count. (delimiter.c) */
 char ftb_guess_delimiter(const char *first, const char *end);
+const char *ftb_delimiter_name(char delimiter); /* "commas" */
 
 /* What a parser found wrong, at a place in the batch. */
 typedef struct ftb_complaint {

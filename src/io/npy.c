@@ -5,6 +5,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+char *ftb_npy_name(char *buffer, const ftb_npy *h)
+{
+    if (h->kind == 'c')
+        snprintf(buffer, 32, "complex%d", 8 * h->size);
+    else
+        snprintf(buffer, 32, "%c%d", h->kind, h->size);
+    return buffer;
+}
+
 char ftb_npy_order(void)
 {
     const uint16_t one = 1;

@@ -26,6 +26,8 @@ void ftb_npy_swap(void *data, int64_t count, int size);
 GrB_Info ftb_npy_parse(ftb_npy *h, const char *text, const char *file, const char *member);
 /* Our type for the dtype; 0: none. */
 FtB_Type ftb_npy_type(const ftb_npy *h);
+/* The dtype as people know it, "complex64" or "U3"; room for 32 characters. Returns the buffer. */
+char *ftb_npy_name(char *buffer, const ftb_npy *h);
 /* Writes FTB_NPY_HEAD bytes. dtype: such as "f8"; shape: such as "(3,)". */
 void ftb_npy_head(char *out, const char *dtype, const char *shape);
 const char *ftb_npy_dtype(FtB_Type type); /* NULL: numpy has no such dtype */

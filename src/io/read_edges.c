@@ -103,13 +103,15 @@ static void wrong_count(const reader *r, worker *w, const char *line, int64_t fo
     const ftb_edges_layout *l = &r->layout;
     w->event = WRONG;
     if (l->fields == 0 || found == l->fields) /* the fields of the first line could not be counted */
-        ftb_complain(&w->wrong, line, line, "too few fields: %lld", (long long)found);
+        ftb_complain(&w->wrong, line, line, "too few fields between %s: %lld",
+                     ftb_delimiter_name(l->delimiter), (long long)found);
     else
-        ftb_complain(
-            &w->wrong, line, line,
-            "expected %lld field%s, as in the first line, found %lld; lists of a row and its columns "
-            "are read with options.adjacency",
-            (long long)l->fields, l->fields == 1 ? "" : "s", (long long)found);
+        ftb_complain(&w->wrong, line, line,
+                     "expected %lld field%s between %s, as in the first line, found %lld; lists of a row and "
+                     "its columns "
+                     "are read with options.adjacency",
+                     (long long)l->fields, l->fields == 1 ? "" : "s", ftb_delimiter_name(l->delimiter),
+                     (long long)found);
 }
 
 /* An entry whose ids, and value, were taken. */

@@ -14,11 +14,12 @@ static GrB_Info read_head(ftb_dense *d, ftb_npy *h, ftb_input *in)
     const char *name = ftb_input_name(in);
     const int64_t size = ftb_input_size(in);
     int64_t head = 0, bytes;
+    char dtype[32];
     GrB_Info info = ftb_npy_read_head(h, &head, d->ctx, read_bytes, in, name, "array");
     if (info != GrB_SUCCESS)
         return info;
     if (ftb_npy_type(h) == 0)
-        return ftb_fail(FTB_FORMAT, "%s: values of dtype %c%d are not supported", name, h->kind, h->size);
+        return ftb_fail(FTB_FORMAT, "%s: values of dtype %s are not supported", name, ftb_npy_name(dtype, h));
     d->nrows = h->ndim > 0 ? h->shape[0] : 1;
     d->ncols = h->ndim > 1 ? h->shape[1] : 1;
     d->by_column = h->fortran && h->ndim > 1;

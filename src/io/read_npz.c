@@ -175,13 +175,14 @@ static GrB_Info read_shape(const reader *r, int64_t *nrows, int64_t *ncols)
 
 static GrB_Info read_values(const reader *r, array *a, FtB_Type *type)
 {
+    char dtype[32];
     GrB_Info info = read_array(r, a);
     if (info != GrB_SUCCESS)
         return info;
     *type = ftb_npy_type(&a->npy);
     if (*type == 0)
-        return ftb_fail(FTB_FORMAT, "%s: %s: values of dtype %c%d are not supported", r->name, a->member,
-                        a->npy.kind, a->npy.size);
+        return ftb_fail(FTB_FORMAT, "%s: %s: values of dtype %s are not supported", r->name, a->member,
+                        ftb_npy_name(dtype, &a->npy));
     if (*type == FTB_BOOL) /* only 0 and 1 are values of the C type */
         for (int64_t e = 0; e < a->count; e++)
             ((uint8_t *)a->data)[e] = ((uint8_t *)a->data)[e] != 0;

@@ -4,9 +4,32 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+/* Text of Windows' programs: a mark, or characters of which every second byte is zero. */
+static bool is_utf16(const char *bytes, int64_t count)
+{
+    if (count < 4)
+        return false;
+    return memcmp(bytes, "\xff\xfe", 2) == 0 || memcmp(bytes, "\xfe\xff", 2) == 0 ||
+           (bytes[0] && !bytes[1] && bytes[2] && !bytes[3]) ||
+           (!bytes[0] && bytes[1] && !bytes[2] && bytes[3]);
+}
+
+GrB_Info ftb_text_check(const ftb_input *in)
+{
+    int64_t count;
+    const char *bytes = ftb_input_peek(in, &count);
+    return is_utf16(bytes, count)
+               ? ftb_fail(FTB_FORMAT, "%s: is UTF-16; expected UTF-8, as iconv -f UTF-16 -t UTF-8 makes it",
+                          ftb_input_name(in))
+               : GrB_SUCCESS;
+}
+
 GrB_Info ftb_text_open(ftb_text *t, FtB_Context ctx, ftb_input *in)
 {
     *t = (ftb_text){.in = in, .ctx = ctx, .line = 1};
+    GrB_Info info = ftb_text_check(in);
+    if (info != GrB_SUCCESS)
+        return info;
     /* What is parsed from a piece takes up to eight times its size: an eighth of the memory at most. */
     int64_t affordable = ftb_max(ftb_memory_left(ctx) / 64 / FTB_PIECE_BYTES, 1);
     t->threads = (int)ftb_min(ftb_threads(ctx), affordable);

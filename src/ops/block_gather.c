@@ -221,13 +221,13 @@ static GrB_Info prepare_accum(move_call *c)
         return info;
     const ftb_rows x = {NULL, c->Y->type, c->ncols, c->ncols, 1, false};
     const ftb_rows y = {NULL, c->X->type, c->ncols, c->ncols, 1, false};
-    info = ftb_block_map_new(&c->map, c->ctx, c->accum, &x, &y, c->threads);
+    info = ftb_accum_error(ftb_block_map_new(&c->map, c->ctx, c->accum, &x, &y, c->threads));
     if (info == GrB_SUCCESS)
         info = ftb_block_map_check(c->map, c->Y->nrows);
     if (info != GrB_SUCCESS)
         return info;
     if (ftb_block_map_ncols(c->map) != c->ncols)
-        return ftb_fail(GrB_DIMENSION_MISMATCH, "accum makes %lld values of rows of %lld",
+        return ftb_fail(GrB_DIMENSION_MISMATCH, "accum: makes %lld values of rows of %lld",
                         (long long)ftb_block_map_ncols(c->map), (long long)c->ncols);
     if ((c->fold = is_monoid(&c->monoid, c)))
         return GrB_SUCCESS;

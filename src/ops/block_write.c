@@ -203,9 +203,9 @@ static GrB_Info compile_accum(ftb_block_map **map, FtB_Block C, FtB_Op accum, Ft
 {
     const ftb_rows x = {C->data, C->type, C->ncols, C->ld, 1, false};
     const ftb_rows y = {NULL, type, C->ncols, ld, 1, false};
-    GrB_Info info = ftb_block_map_new(map, C->ctx, accum, &x, &y, threads);
+    GrB_Info info = ftb_accum_error(ftb_block_map_new(map, C->ctx, accum, &x, &y, threads));
     if (info == GrB_SUCCESS && ftb_block_map_ncols(*map) != C->ncols)
-        info = ftb_fail(GrB_DIMENSION_MISMATCH, "accum makes %lld values of rows of %lld",
+        info = ftb_fail(GrB_DIMENSION_MISMATCH, "accum: makes %lld values of rows of %lld",
                         (long long)ftb_block_map_ncols(*map), (long long)C->ncols);
     return info == GrB_SUCCESS ? ftb_block_map_check(*map, C->nrows) : info;
 }

@@ -29,4 +29,7 @@ int ftb_threads_for(FtB_Context ctx, int64_t entries);
 /* FTB_CANCELLED, with its message, if the context was cancelled. */
 GrB_Info ftb_check_cancelled(FtB_Context ctx);
 
+/* What compiling an accumulator gave: its messages name the argument. */
+GrB_Info ftb_accum_error(GrB_Info info);
+
 #endif

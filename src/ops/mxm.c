@@ -170,10 +170,24 @@ static GrB_Info end_call(call *c, GrB_Info info)
     return info;
 }
 
+/* What decides which kind of product it is; one with features has the graph first. */
+static GrB_Info check_operands(FtB_Arg A, FtB_Arg B)
+{
+    if (A.kind == FTB_KIND_NONE || B.kind == FTB_KIND_NONE)
+        return ftb_fail(GrB_NULL_POINTER, "%s is NULL; expected an FtB_Matrix or an FtB_Block",
+                        A.kind == FTB_KIND_NONE ? "A" : "B");
+    if (A.kind == FTB_KIND_BLOCK && B.kind == FTB_KIND_MATRIX)
+        return ftb_fail(
+            GrB_INVALID_VALUE,
+            "A is an FtB_Block and B is an FtB_Matrix; expected them the other way round, or two blocks");
+    return GrB_SUCCESS;
+}
+
 GrB_Info(FtB_mxm)(FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB_Arg semiring, FtB_Arg A, FtB_Arg B, FtB_Arg desc)
 {
     call c = {0};
     GrB_Info info;
+    FTB_CHECK(check_operands(A, B));
     if (A.kind == FTB_KIND_BLOCK)
         return ftb_sddmm(C, M, accum, semiring, A, B, desc);
     if (B.kind == FTB_KIND_BLOCK)
@@ -193,6 +207,7 @@ GrB_Info(FtB_mxm_plan)(FtB_Plan *plan, FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB_
     if (!plan)
         return ftb_fail(GrB_NULL_POINTER, "plan: NULL; expected where to put the plan");
     *plan = NULL;
+    FTB_CHECK(check_operands(A, B));
     if (A.kind == FTB_KIND_BLOCK)
         return ftb_sddmm_plan_call(plan, C, M, accum, semiring, A, B, desc, effort);
     if (B.kind == FTB_KIND_BLOCK)
@@ -248,6 +263,7 @@ GrB_Info(FtB_mxm_arg)(FtB_Arg C, FtB_Arg E, FtB_Arg M, FtB_Arg semiring, FtB_Arg
     FtB_Matrix T = NULL, W = NULL;
     FtB_Arg none = {0};
     GrB_Info info;
+    FTB_CHECK(check_operands(A, B));
     if (A.kind != FTB_KIND_BLOCK && B.kind == FTB_KIND_BLOCK)
         return ftb_spmm(C, E, M, none, semiring, A, B, desc);
     FTB_CHECK(read_slots(&c, C, M, none, A, B, desc));

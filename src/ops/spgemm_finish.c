@@ -40,8 +40,9 @@ static int list_names(const ftb_finish *f, bool with_w, FtB_Type w_type, int64_t
         if ((n == FTB_ROW_DI || n == FTB_ROW_DJ) && (!f->rows->degree || !f->cols->degree))
             continue;
         if (n >= FTB_ROW_SI && n <= FTB_ROW_QJ) {
-            if (!f->rows->sum)
-                continue;
+            if (!f->rows->sum && !f->rows->degree)
+                continue; /* without degrees: no projection. One that has not summed up has no text with these
+                             names */
             name.type = FTB_FP64;
         }
         if (n == FTB_ROW_W) {

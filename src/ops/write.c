@@ -31,6 +31,13 @@ static bool keeps(FtB_Matrix M, const ftb_flags *flags, FtB_Op accum)
     return accum || ((M || flags->complement) && !flags->replace);
 }
 
+GrB_Info ftb_accum_error(GrB_Info info)
+{
+    const bool about =
+        info == GrB_INVALID_VALUE || info == GrB_DOMAIN_MISMATCH || info == GrB_DIMENSION_MISMATCH;
+    return about ? ftb_wrap_error(info, "accum: ") : info;
+}
+
 GrB_Info ftb_write_check(FtB_Matrix C, FtB_Matrix M, const ftb_flags *flags, FtB_Op accum, FtB_Type type,
                          int64_t width)
 {
@@ -47,9 +54,9 @@ GrB_Info ftb_write_check(FtB_Matrix C, FtB_Matrix M, const ftb_flags *flags, FtB
         return GrB_SUCCESS;
     ftb_map *map = NULL;
     ftb_map_input x = {&width, C->type, width, width}, y = {&width, type, width, width};
-    info = ftb_map_new(&map, C->ctx, accum, &x, &y, NULL, 0);
+    info = ftb_accum_error(ftb_map_new(&map, C->ctx, accum, &x, &y, NULL, 0));
     if (info == GrB_SUCCESS && map->width != width)
-        info = ftb_fail(GrB_DIMENSION_MISMATCH, "accum makes %lld values of entries of width %lld",
+        info = ftb_fail(GrB_DIMENSION_MISMATCH, "accum: makes %lld values of entries of width %lld",
                         (long long)map->width, (long long)width);
     ftb_map_delete(map);
     return info;
