@@ -87,8 +87,9 @@ endif()
 # Sanitizers' run-times do not mix.
 if(CMAKE_CXX_COMPILER AND (NOT FEATBLAS_SANITIZE OR CMAKE_CXX_COMPILER_ID STREQUAL CMAKE_C_COMPILER_ID))
   add_executable(test_cxx_header tests/cxx_header.cpp)
-  target_compile_options(test_cxx_header PRIVATE -Wall -Wextra -Wshadow -Wconversion
+  target_compile_options(test_cxx_header PRIVATE -Wall -Wextra -Wshadow -Wconversion -pedantic
     $<$<BOOL:${FEATBLAS_WERROR}>:-Werror>)
+  set_target_properties(test_cxx_header PROPERTIES CXX_STANDARD 17 CXX_EXTENSIONS OFF)
   if(FEATBLAS_SANITIZE)
     target_link_options(test_cxx_header PRIVATE -fsanitize=${FEATBLAS_SANITIZE})
   endif()

@@ -1,4 +1,4 @@
-// The public headers from C++: slots, bindings, operands and options, spelled as in C.
+// The public headers from C++17, without a word of -pedantic: slots, bindings, operands and options, spelled as in C.
 #include <featblas_nn.h>
 
 #include <cstdio>

@@ -38,7 +38,8 @@ static inline FtB_Var FtB_attend_all(FtB_Arg score, FtB_Matrix A, double dropout
 #define FtB_on_edges(semiring, A, ...) FtB_on_edges_all(FTB_SLOT(semiring), A, {__VA_ARGS__})
 #define FtB_attend(score, A, dropout, ...) FtB_attend_all(FTB_SLOT(score), A, dropout, {__VA_ARGS__})
 #define FtB_map(text, ...) FtB_map_all(text, {__VA_ARGS__})
-#define FTB_LAYER_OPTIONS(...) FtB_options(FtB_Layer_options{.size = sizeof(FtB_Layer_options), __VA_ARGS__})
+#define FTB_LAYER_OPTIONS(...)                                                                               \
+    FtB_options(__extension__ FtB_Layer_options{.size = sizeof(FtB_Layer_options), __VA_ARGS__})
 #else
 #define FTB_OPERANDS(...)                                                                                    \
     (const FtB_Operand[]){__VA_ARGS__}, sizeof((const FtB_Operand[]){__VA_ARGS__}) / sizeof(FtB_Operand)

@@ -109,16 +109,19 @@ static inline GrB_Info FtB_Op_bind_all(FtB_Op *bound, FtB_Op op, std::initialize
 {
     return FtB_Op_bind(bound, op, bindings.begin(), bindings.size());
 }
+/* Options name their fields, which C++ has from C++20 on, and compilers before: __extension__ tells
+ * -pedantic. */
 template <typename T> static inline const T *FtB_options(const T &options) { return &options; }
 #define FtB_Semiring_bind(bound, s, ...) FtB_Semiring_bind_all(bound, s, {__VA_ARGS__})
 #define FtB_Op_bind(bound, op, ...) FtB_Op_bind_all(bound, op, {__VA_ARGS__})
 #define FTB_PROJECT_OPTIONS(...)                                                                             \
-    FtB_options(FtB_Project_options{.size = sizeof(FtB_Project_options), __VA_ARGS__})
-#define FTB_READ_OPTIONS(...) FtB_options(FtB_Read_options{.size = sizeof(FtB_Read_options), __VA_ARGS__})
+    FtB_options(__extension__ FtB_Project_options{.size = sizeof(FtB_Project_options), __VA_ARGS__})
+#define FTB_READ_OPTIONS(...)                                                                                \
+    FtB_options(__extension__ FtB_Read_options{.size = sizeof(FtB_Read_options), __VA_ARGS__})
 #define FTB_BLOCK_READ_OPTIONS(...)                                                                          \
-    FtB_options(FtB_Block_read_options{.size = sizeof(FtB_Block_read_options), __VA_ARGS__})
+    FtB_options(__extension__ FtB_Block_read_options{.size = sizeof(FtB_Block_read_options), __VA_ARGS__})
 #define FTB_ATTENTION_OPTIONS(...)                                                                           \
-    FtB_options(FtB_Attention_options{.size = sizeof(FtB_Attention_options), __VA_ARGS__})
+    FtB_options(__extension__ FtB_Attention_options{.size = sizeof(FtB_Attention_options), __VA_ARGS__})
 static inline GrB_Info FtB_mxm_grad_all(FtB_Arg dC, FtB_Arg semiring, FtB_Arg A, FtB_Arg B, FtB_Arg M,
                                         FtB_Arg saved, FtB_Arg desc,
                                         std::initializer_list<FtB_Gradient> gradients)
