@@ -1,5 +1,6 @@
 /* Messages of failed calls: one per thread. */
 #include "core/core.h"
+#include "core/locale.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,9 +12,11 @@ static _Thread_local char message[MESSAGE_SIZE];
 GrB_Info ftb_fail(GrB_Info info, const char *format, ...)
 {
     va_list arguments;
+    locale_t before = ftb_locale_enter();
     va_start(arguments, format);
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
+    ftb_locale_leave(before);
     return info;
 }
 

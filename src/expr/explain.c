@@ -3,6 +3,7 @@
  * The text alone has no widths and types. They are taken from what is bound, and guessed otherwise: src and
  * dst are FP32 and 16 wide, a block right of @ is as deep as what stands left of it; guesses are tried until
  * the text fits. */
+#include "core/locale.h"
 #include "expr/rewrite.h"
 #include "expr/tree.h"
 
@@ -232,7 +233,7 @@ static GrB_Info explain(FILE *file, FtB_Semiring s, const ftb_message *m, const 
     return info;
 }
 
-GrB_Info FtB_Semiring_explain(FtB_Semiring s, FILE *file)
+static GrB_Info explain_semiring(FtB_Semiring s, FILE *file)
 {
     static const char call[] = "FtB_Semiring_explain";
     ftb_message m;
@@ -258,5 +259,13 @@ GrB_Info FtB_Semiring_explain(FtB_Semiring s, FILE *file)
     FtB_Semiring_free(&own);
     if (info == GrB_SUCCESS && ferror(file))
         info = ftb_fail(FTB_IO, "%s: writing failed", call);
+    return info;
+}
+
+GrB_Info FtB_Semiring_explain(FtB_Semiring s, FILE *file)
+{
+    locale_t before = ftb_locale_enter();
+    GrB_Info info = explain_semiring(s, file);
+    ftb_locale_leave(before);
     return info;
 }

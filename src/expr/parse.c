@@ -3,9 +3,9 @@
  *     c ? x : y    ||    &&    < <= > >= == !=    + -    * / @    unary - ! +    x[index]
  *
  * Nesting is bounded (FTB_MAX_NESTING), and with it the stack. */
+#include "core/locale.h"
 #include "expr/tree.h"
 
-#include <locale.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -88,11 +88,8 @@ static int add_real(parser *p, int start, double value)
 /* strtod, whatever the program's locale. */
 static double real_value(const char *text)
 {
-    locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    double value = c ? strtod_l(text, NULL, c) : strtod(text, NULL);
-    if (c)
-        freelocale(c);
-    return value;
+    locale_t c = ftb_c_locale();
+    return c ? strtod_l(text, NULL, c) : strtod(text, NULL);
 }
 
 static int number(parser *p)

@@ -1,4 +1,5 @@
 /* Trees to text, with the parentheses that the parser needs to read them as they are. */
+#include "core/locale.h"
 #include "expr/rewrite.h"
 #include "expr/tree.h"
 
@@ -37,11 +38,10 @@ static void put_text(printer *p, const char *text) { put(p, text, (int64_t)strle
 static void put_number(printer *p, const ftb_node *n)
 {
     char text[48];
-    if (n->op == FTB_OP_TRUTH) {
-        put_text(p, n->integer ? "true" : "false");
-        return;
-    }
-    if (n->op == FTB_OP_LITERAL)
+    locale_t before = ftb_locale_enter();
+    if (n->op == FTB_OP_TRUTH)
+        snprintf(text, sizeof text, "%s", n->integer ? "true" : "false");
+    else if (n->op == FTB_OP_LITERAL)
         snprintf(text, sizeof text, "%lld", (long long)n->integer);
     else if (n->op == FTB_OP_HUGE)
         snprintf(text, sizeof text, "%llu", (unsigned long long)n->integer);
@@ -62,6 +62,7 @@ static void put_number(printer *p, const ftb_node *n)
         if (!strpbrk(text, ".e"))
             memcpy(text + strlen(text), ".0", 3);
     }
+    ftb_locale_leave(before);
     put_text(p, text);
 }
 

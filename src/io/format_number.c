@@ -137,11 +137,10 @@ static char *format_shortest(char *out, double value, bool single)
 
 static char *by_library(char *out, double value, int digits)
 {
-    locale_t c = ftb_c_locale(), old = c ? uselocale(c) : (locale_t)0;
+    locale_t old = ftb_locale_enter();
     char text[FTB_NUMBER_ROOM];
     int n = snprintf(text, sizeof text, "%.*g", digits, value);
-    if (old)
-        uselocale(old);
+    ftb_locale_leave(old);
     memcpy(out, text, (size_t)n);
     return out + n;
 }

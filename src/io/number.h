@@ -2,7 +2,8 @@
 #ifndef FTB_NUMBER_H
 #define FTB_NUMBER_H
 
-#include <locale.h>
+#include "core/locale.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -15,7 +16,6 @@ typedef struct ftb_power {
 #define FTB_POWER_MIN (-342)
 #define FTB_POWER_MAX 324
 const ftb_power *ftb_powers(void); /* entry 0 is 10^FTB_POWER_MIN; made on first use */
-locale_t ftb_c_locale(void);       /* (locale_t)0 if there is none to be had */
 
 static inline int ftb_log2_pow10(int k) { return (k * 1741647) >> 19; } /* floor, |k| < 1650 */
 static inline int ftb_log10_pow2(int k) { return (k * 1262611) >> 22; } /* floor, |k| < 1650 */

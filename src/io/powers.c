@@ -7,7 +7,6 @@
 #define WORDS 22 /* 10^342 has 1137 bits; 2^1344 / 10^342 still has 207 */
 
 static ftb_power table[FTB_POWER_MAX - FTB_POWER_MIN + 1];
-static locale_t c_locale;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 /* The top 128 bits of x (little-endian words, not 0); rounded up if bits below are set or `inexact`. */
@@ -55,17 +54,10 @@ static void make_tables(void)
         }
         table[k - FTB_POWER_MIN] = top(x, true);
     }
-    c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
 }
 
 const ftb_power *ftb_powers(void)
 {
     pthread_once(&once, make_tables);
     return table;
-}
-
-locale_t ftb_c_locale(void)
-{
-    pthread_once(&once, make_tables);
-    return c_locale;
 }

@@ -1,4 +1,5 @@
 /* FtB_Tape_explain: a record as the products that it is, before anything runs. */
+#include "core/locale.h"
 #include "nn/schedule.h"
 
 #include "plan/machine.h"
@@ -124,7 +125,7 @@ static GrB_Info print_node(const ftb_nn_node *n, bool training, totals *sum, FIL
     return info;
 }
 
-GrB_Info FtB_Tape_explain(FtB_Var x, FILE *file)
+static GrB_Info explain(FtB_Var x, FILE *file)
 {
     ftb_schedule *s;
     totals sum = {0};
@@ -153,4 +154,12 @@ GrB_Info FtB_Tape_explain(FtB_Var x, FILE *file)
         fprintf(file, ", about %.3g ms for gradients", 1e3 * sum.gradient);
     fputc('\n', file);
     return ferror(file) ? ftb_fail(FTB_IO, "FtB_Tape_explain: the file cannot be written") : info;
+}
+
+GrB_Info FtB_Tape_explain(FtB_Var x, FILE *file)
+{
+    locale_t before = ftb_locale_enter();
+    GrB_Info info = explain(x, file);
+    ftb_locale_leave(before);
+    return info;
 }

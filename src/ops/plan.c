@@ -1,5 +1,6 @@
 /* FtB_Plan: printing, forcing and reading what the planner decided. */
 #include "ops/plan.h"
+#include "core/locale.h"
 
 #include "plan/wisdom.h"
 
@@ -158,12 +159,14 @@ GrB_Info FtB_Plan_explain(FtB_Plan plan, FILE *file)
         return ftb_fail(GrB_NULL_POINTER, "file: NULL; expected an open FILE");
     const ftb_machine_facts *machine =
         plan->sddmm_facts.standard ? ftb_machine_standard() : ftb_machine_here();
+    locale_t before = ftb_locale_enter();
     if (plan->kind == FTB_PLAN_SPMM)
         ftb_explain_spmm(&plan->spmm_plan, &plan->spmm_facts, machine, file);
     else if (plan->kind == FTB_PLAN_SPGEMM)
         ftb_explain_spgemm(&plan->plan, &plan->facts, machine, file);
     else
         ftb_explain_sddmm(&plan->sddmm_plan, &plan->sddmm_facts, machine, file);
+    ftb_locale_leave(before);
     return ferror(file) ? ftb_fail(FTB_IO, "file: writing the plan failed") : GrB_SUCCESS;
 }
 

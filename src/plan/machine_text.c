@@ -1,4 +1,5 @@
 /* Machine facts as text: read, written, and printed for people. */
+#include "core/locale.h"
 #include "plan/machine.h"
 
 #include <math.h>
@@ -36,7 +37,9 @@ static void list(field fields[NFIELDS], ftb_machine_facts *m)
 static const char *set(const field *f, const char *text)
 {
     char *end;
+    locale_t before = ftb_locale_enter();
     double x = strtod(text, &end);
+    ftb_locale_leave(before);
     end += strspn(end, " \t");
     if (f->unit == SIZE && *end && strchr("KMG", *end))
         x *= *end == 'K' ? 0x1p10 : *end == 'M' ? 0x1p20 : 0x1p30, end++;
@@ -96,6 +99,7 @@ void ftb_machine_write(const ftb_machine_facts *facts, FILE *file)
 {
     ftb_machine_facts m = *facts;
     field fields[NFIELDS];
+    locale_t before = ftb_locale_enter();
     list(fields, &m);
     for (int f = 0; f < NFIELDS; f++)
         if (fields[f].unit == COUNT)
@@ -104,6 +108,7 @@ void ftb_machine_write(const ftb_machine_facts *facts, FILE *file)
             fprintf(file, "%s = %lld\n", fields[f].name, (long long)*fields[f].size);
         else
             fprintf(file, "%s = %.4g\n", fields[f].name, 1e-9 * *fields[f].rate);
+    ftb_locale_leave(before);
 }
 
 static void print_rate(double rate, const char *from, const char **between, FILE *file)
