@@ -28,6 +28,13 @@ export PKG_CONFIG_PATH=$libdir/pkgconfig
 "$cc" $flags -std=c11 -Wall -Wextra -Werror "$here/consumer.c" -o "$scratch/c" $(pkg-config --cflags --libs featblas)
 "$scratch/c"
 echo "pkg-config: C consumer runs"
+if [ "$(uname)" = Linux ]; then # whose linkers can be told to take the archive
+    # shellcheck disable=SC2046,SC2086
+    "$cc" $flags -std=c11 -Wall -Wextra -Werror "$here/consumer.c" -o "$scratch/static" \
+        $(pkg-config --static --cflags --libs featblas | sed 's/-lfeatblas/-l:libfeatblas.a/')
+    (unset LD_LIBRARY_PATH && "$scratch/static")
+    echo "pkg-config --static: C consumer runs"
+fi
 if [ -n "$sanitize" ] || ! command -v c++ > /dev/null; then
     echo "no C++ consumer: it needs c++ and a build without sanitizers"
     exit 0
