@@ -47,7 +47,7 @@ typedef struct FtB_Var {
 
 /** A name in an expression and the variable that it stands for; made by FTB_OPERAND(name, x). */
 typedef struct FtB_Operand {
-    const char *name; /**< "src", "dst", "edge", "x" or a free name of the text */
+    const char *name; /**< "src", "dst", "edge", "x" or a free name of the text; at most 31 characters */
     FtB_Var var;      /**< its variable */
 } FtB_Operand;
 
@@ -154,7 +154,7 @@ FtB_Var FtB_parameter(FtB_Tape tape, FtB_Parameter p);
  *  @param A m x n; its values are `edge` unless an operand has that name. @param operands "src" (n rows,
  *  required), "dst" (m rows), "edge" (on the edges of A), and free names: 1 x 1 for scalars, one row for
  *  vectors that a text names whole, blocks that it indexes ([i], [j]) or multiplies (@).
- *  @param count how many. @return m x the message's width. */
+ *  @param count how many, 1 to 32. @return m x the message's width. */
 FtB_Var FtB_multiply(FtB_Arg semiring, FtB_Matrix A, const FtB_Operand *operands, size_t count);
 
 /** As FtB_multiply with the transpose of A: n x m. */
@@ -162,7 +162,7 @@ FtB_Var FtB_multiply_transposed(FtB_Arg semiring, FtB_Matrix A, const FtB_Operan
 
 /** A message on each entry of A, unreduced: FtB_mxm of two blocks under a mask. @param semiring slot; its
  * reducer is not used. @param A m x n. @param operands as of FtB_multiply; "src" and "dst" are required.
- *  @param count how many. @return a variable on A's edges, of the message's width. */
+ *  @param count how many, 1 to 32. @return a variable on A's edges, of the message's width. */
 FtB_Var FtB_on_edges(FtB_Arg semiring, FtB_Matrix A, const FtB_Operand *operands, size_t count);
 
 /** Softmax of a variable on edges over the entries of each row or column, as FtB_softmax. @param e on edges.
@@ -173,7 +173,7 @@ FtB_Var FtB_edge_softmax(FtB_Var e, FtB_By by);
  * where scores are dot products, or leaky_relu(src + dst), and is the three steps for other texts.
  *  @param score slot: FtB_Semiring or text, one value per head. @param A m x n. @param dropout probability
  * that a weight becomes 0 in training. @param operands "src" (keys, n rows), "dst" (queries, m rows),
- * "values" (n rows, required), "edge", free names. @param count how many. */
+ * "values" (n rows, required), "edge", free names. @param count how many, 2 to 32. */
 FtB_Var FtB_attend(FtB_Arg score, FtB_Matrix A, double dropout, const FtB_Operand *operands, size_t count);
 
 /** x w: a dense product, or sparse times dense where x is a sparse input. @param x n x a, or on edges, where
@@ -188,7 +188,7 @@ FtB_Var FtB_linear(FtB_Var x, FtB_Parameter w, FtB_Parameter bias);
 /** An expression over rows of its operands; gradients are derived. @param text over the operands' names, as
  * of FtB_apply: "x * sigmoid(y)", "x / sqrt(dot(x, x))". @param operands the first gives the shape: others
  * have as many rows, or one row or column for all. With heads the text is about one head. On edges: all are.
- *  @param count how many, 1 to 8. */
+ *  @param count how many, 1 to 32. */
 FtB_Var FtB_map(const char *text, const FtB_Operand *operands, size_t count);
 
 FtB_Var FtB_relu(FtB_Var x);                     /**< max(x, 0) */
@@ -285,7 +285,7 @@ typedef struct FtB_Operation {
 } FtB_Operation;
 
 /** Records an operation of the caller's, which runs in every run, whatever its inputs are. @param operation
- * copied. @param inputs its inputs, dense or on edges. @param count 1 to 8.
+ * copied. @param inputs its inputs, dense or on edges. @param count 1 to 32.
  *  @param nrows,ncols shape of its result, of the first input's dtype. @param arg handed over; must outlive
  * the record. */
 FtB_Var FtB_custom(const FtB_Operation *operation, const FtB_Var *inputs, size_t count, int64_t nrows,

@@ -28,7 +28,7 @@ static GrB_Info check_name(const char *call, const ftb_expr *e, const char *name
     if (is_reserved(name))
         return ftb_fail(GrB_INVALID_VALUE, "%s: '%s' is a name of the language and cannot be bound", call,
                         name);
-    if (strlen(name) >= FTB_NAME_LENGTH || !ftb_expr_uses(e, name))
+    if (!ftb_expr_uses(e, name))
         return ftb_fail(GrB_INVALID_VALUE, "%s: '%.40s' does not occur in '%s'", call, name,
                         ftb_expr_text(e));
     return GrB_SUCCESS;

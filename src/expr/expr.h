@@ -112,8 +112,9 @@ GrB_Info ftb_arg_monoid(ftb_monoid *m, FtB_Type *type, FtB_Arg arg, const char *
 
 /* ---- semirings and operators */
 
-#define FTB_NAME_LENGTH 32
-typedef struct ftb_bound { /* one binding */
+#define FTB_NAME_MAX 31                    /* characters of a name in a text */
+#define FTB_NAME_LENGTH (FTB_NAME_MAX + 5) /* room for one, with [i] or ' behind it */
+typedef struct ftb_bound {                 /* one binding */
     char name[FTB_NAME_LENGTH];
     FtB_Type type; /* INT64 or FP64 scalar, or the block's */
     int64_t integer;

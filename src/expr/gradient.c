@@ -15,7 +15,7 @@ typedef struct reverse {
     uint8_t *path; /* of each: depends on the name */
     int64_t *width;
     int wanted, zero;
-    char extra[FTB_MAX_FEEDS + 4][FTB_NAME_LENGTH + 1];
+    char extra[FTB_MAX_FEEDS + 4][FTB_NAME_LENGTH];
 } reverse;
 
 void ftb_derivative_clear(ftb_derivative *d)
@@ -271,8 +271,8 @@ static void matmul(reverse *r, int node, int a)
         outer(r, some ? among_zeros(r, x, first, rows->nrows) : x, a);
     if (!r->path[x] || a < 0)
         return;
-    char name[FTB_NAME_LENGTH + 1];
-    snprintf(name, sizeof name, "%s'", r->w.names[f].name);
+    char name[FTB_NAME_LENGTH];
+    snprintf(name, sizeof name, "%.*s'", FTB_NAME_MAX, r->w.names[f].name);
     const int args[2] = {a, ftb_work_whole(&r->w, name, rows->type, rows->ncols, rows->nrows)};
     if (args[1] >= 0)
         r->width[args[1]] = rows->nrows;
@@ -397,7 +397,7 @@ static int extra_names(reverse *r, const char **list)
         snprintf(r->extra[count++], sizeof r->extra[0], "%s", fixed[x]);
     for (int f = 0; f < r->m->nfeeds; f++)
         if (r->m->feeds[f].whole)
-            snprintf(r->extra[count++], sizeof r->extra[0], "%s'", r->m->feeds[f].name);
+            snprintf(r->extra[count++], sizeof r->extra[0], "%.*s'", FTB_NAME_MAX, r->m->feeds[f].name);
     for (int x = 0; x < count; x++)
         list[x] = r->extra[x];
     return count;

@@ -142,7 +142,7 @@ static GrB_Info add_block(ftb_message *m, const char *name, const ftb_bound *b)
     for (int u = 0; u < 4 && info == GrB_SUCCESS; u++) {
         char indexed[2 * FTB_NAME_LENGTH];
         snprintf(indexed, sizeof indexed, "%s%s", name, uses[u].index);
-        if (strlen(indexed) < FTB_NAME_LENGTH && message_uses(m, indexed))
+        if (message_uses(m, indexed))
             info = ftb_message_block(m, indexed, uses[u].side, b->block, b->block->heads);
     }
     if (info != GrB_SUCCESS || !message_uses(m, name))

@@ -102,8 +102,8 @@ static ftb_operator conversion_to(FtB_Type type)
 }
 
 /* The name that a node gets, "" if it keeps what it is. */
-static GrB_Info new_name(char *name, size_t room, const struct FtB_Semiring_opaque *s, const ftb_expr *e,
-                         int node, const char *const *rename)
+static void new_name(char *name, size_t room, const struct FtB_Semiring_opaque *s, const ftb_expr *e,
+                     int node, const char *const *rename)
 {
     const ftb_node *n = &e->nodes[node];
     *name = '\0';
@@ -111,25 +111,17 @@ static GrB_Info new_name(char *name, size_t room, const struct FtB_Semiring_opaq
         for (int p = 0; rename && rename[p]; p += 2)
             if (ftb_tree_is_name(e, node, rename[p]))
                 snprintf(name, room, "%s", rename[p + 1]);
-        return GrB_SUCCESS;
+        return;
     }
     if (n->op != FTB_OP_INDEX)
-        return GrB_SUCCESS;
+        return;
     for (int b = 0; b < s->nbound; b++)
         for (int x = 0; x < 4; x++) {
             const ftb_bound *bound = &s->bound[b];
-            if (!bound->block || !ftb_tree_is_name(e, ftb_tree_arg(e, node, 0), bound->name) ||
-                !ftb_tree_is_name(e, ftb_tree_arg(e, node, 1), index_names[x]))
-                continue;
-            int length =
+            if (bound->block && ftb_tree_is_name(e, ftb_tree_arg(e, node, 0), bound->name) &&
+                ftb_tree_is_name(e, ftb_tree_arg(e, node, 1), index_names[x]))
                 snprintf(name, room, "%s[%s]", ftb_message_renamed(bound->name, rename), index_names[x]);
-            if (length >= FTB_NAME_LENGTH)
-                return ftb_fail(GrB_INVALID_VALUE,
-                                "%s: the name at column %d is longer than %d characters; indexed ones are "
-                                "shorter by three",
-                                e->what, e->column0 + n->column, FTB_NAME_LENGTH - 4);
         }
-    return GrB_SUCCESS;
 }
 
 GrB_Info ftb_message_text(ftb_expr **out, const struct FtB_Semiring_opaque *s, const ftb_expr *e,
@@ -147,9 +139,7 @@ GrB_Info ftb_message_text(ftb_expr **out, const struct FtB_Semiring_opaque *s, c
     memcpy(text, e->text, used + 1);
     for (int n = 0; n < e->nnodes; n++) {
         char name[2 * FTB_NAME_LENGTH];
-        info = new_name(name, sizeof name, s, e, n, rename);
-        if (info != GrB_SUCCESS)
-            goto done;
+        new_name(name, sizeof name, s, e, n, rename);
         if (s->domain && (ftb_tree_is_name(e, n, "a") || ftb_tree_is_name(e, n, "b")))
             changes[n].convert = conversion_to(s->domain);
         if (!*name)

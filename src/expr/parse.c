@@ -195,9 +195,9 @@ static int name(parser *p)
         node.name.start = start;
         node.name.length = length;
     }
-    if (length >= FTB_NAME_LENGTH) {
+    if (length > FTB_NAME_MAX) {
         ftb_fail(GrB_INVALID_VALUE, "%s: the name at column %d is longer than %d characters", p->e->what,
-                 p->e->column0 + start + 1, FTB_NAME_LENGTH - 1);
+                 p->e->column0 + start + 1, FTB_NAME_MAX);
         return -1;
     }
     return add_node(p, &node, 0, NULL);

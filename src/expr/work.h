@@ -11,7 +11,7 @@
 
 #define FTB_WORK_SMALL 400  /* nodes of a message that is worth rewriting */
 #define FTB_WORK_NODES 4000 /* of its tree and all that is made from it: typing is a pass over all */
-#define FTB_WORK_EXTRA (FTB_MAX_PRE + 6)
+#define FTB_WORK_EXTRA (FTB_MAX_FEEDS + 4) /* names: of gradients, whole blocks transposed and four more */
 
 typedef struct ftb_work {
     FtB_Context ctx;

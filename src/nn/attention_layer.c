@@ -36,18 +36,12 @@ GrB_Info ftb_layer_add_result(FtB_Layer layer, int64_t targets)
 
 static GrB_Info check_edge(const ftb_layer_call *call)
 {
-    const ftb_nn_node *e = call->edge.tape == call->tape && call->edge.node < call->tape->count
-                               ? call->tape->nodes[call->edge.node]
-                               : NULL;
+    const ftb_nn_node *e = call->tape->nodes[call->edge.node];
     char shape[80];
     int64_t width = call->layer->options.edge_width;
-    const char *kind = call->layer->kind->name;
-    if (width == 0)
-        return ftb_fail(GrB_INVALID_VALUE, "%s, edge: the layer was made without edge_width", kind);
-    if (!e || !e->graph || e->sparse || e->graph->pattern != call->A->pattern || e->ncols != width)
-        return ftb_fail(GrB_DIMENSION_MISMATCH, "%s, edge: %s; expected %lld values on each edge of A", kind,
-                        e ? ftb_node_shape(e, shape, sizeof shape) : "not a variable of this tape",
-                        (long long)width);
+    if (!e->graph || e->sparse || e->graph->pattern != call->A->pattern || e->ncols != width)
+        return ftb_fail(GrB_DIMENSION_MISMATCH, "%s, edge: %s; expected %lld values on each edge of A",
+                        call->layer->kind->name, ftb_node_shape(e, shape, sizeof shape), (long long)width);
     return GrB_SUCCESS;
 }
 

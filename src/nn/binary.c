@@ -83,9 +83,10 @@ static const ftb_nn_op op = {.name = "binary",
 static FtB_Var record(FtB_Var x, FtB_Var y, int what)
 {
     char shape[2][80];
-    const ftb_nn_node *a = ftb_var(x, names[what], "x"), *b = ftb_var_beside(a, y, names[what], "y");
-    if (!b)
-        return ftb_var_lost(x);
+    FtB_Tape tape = ftb_var_tape(x, y);
+    const ftb_nn_node *a = ftb_var_of(tape, x, names[what], "x"), *b = ftb_var_of(tape, y, names[what], "y");
+    if (!a || !b)
+        return (FtB_Var){tape, -1};
     bool places = a->graph ? b->graph && b->graph->pattern == a->graph->pattern : !b->graph;
     if (a->sparse || b->sparse || !places || a->type != b->type || (b->nrows != a->nrows && b->nrows != 1) ||
         (b->ncols != a->ncols && b->ncols != 1))

@@ -31,9 +31,11 @@ static const ftb_nn_op op = {.name = "concat", .forward = forward, .gradient = g
 FtB_Var FtB_concat(FtB_Var x, FtB_Var y)
 {
     char shape[2][80];
-    const ftb_nn_node *a = ftb_var(x, "FtB_concat", "x"), *b = a ? ftb_var(y, "FtB_concat", "y") : NULL;
-    if (!b)
-        return ftb_var_lost(x);
+    FtB_Tape tape = ftb_var_tape(x, y);
+    const ftb_nn_node *a = ftb_var_of(tape, x, "FtB_concat", "x"),
+                      *b = ftb_var_of(tape, y, "FtB_concat", "y");
+    if (!a || !b)
+        return (FtB_Var){tape, -1};
     bool places = a->graph ? b->graph && b->graph->pattern == a->graph->pattern : !b->graph;
     if (a->sparse || b->sparse || !places || a->nrows != b->nrows || a->type != b->type)
         return ftb_var_failed(

@@ -100,17 +100,17 @@ FtB_Var FtB_custom(const FtB_Operation *operation, const FtB_Var *inputs, size_t
                    int64_t ncols, const void *arg)
 {
     int64_t in[FTB_NN_INPUTS];
-    FtB_Tape tape = inputs && count > 0 ? inputs[0].tape : NULL;
+    FtB_Tape tape = NULL;
+    for (size_t k = 0; inputs && k < count && !tape; k++)
+        tape = ftb_var_tape(inputs[k], FTB_NO_VAR);
     GrB_Info info = check(operation, inputs, count);
     for (size_t k = 0; k < count && info == GrB_SUCCESS; k++) {
-        const ftb_nn_node *x = ftb_var(inputs[k], "FtB_custom", "an input");
+        const ftb_nn_node *x = ftb_var_of(tape, inputs[k], "FtB_custom", "an input");
         if (!x)
             return (FtB_Var){tape, -1};
-        if (x->sparse || x->tape != tape)
+        if (x->sparse)
             info = ftb_fail(GrB_INVALID_VALUE,
-                            "FtB_custom: input %zu is sparse, or of another tape; expected rows or values on "
-                            "edges of one tape",
-                            k);
+                            "FtB_custom: input %zu is sparse; expected rows or values on edges", k);
         in[k] = inputs[k].node;
     }
     return info == GrB_SUCCESS ? record(tape, operation, in, count, nrows, ncols, arg)

@@ -86,9 +86,11 @@ FtB_Var ftb_head_dots(FtB_Var x, FtB_Var a, int64_t heads)
 {
     x = FtB_heads(x, heads);
     a = FtB_heads(a, heads);
-    const ftb_nn_node *nx = ftb_var(x, "head_dots", "x"), *na = nx ? ftb_var(a, "head_dots", "a") : NULL;
-    if (!na)
-        return ftb_var_lost(x);
+    FtB_Tape tape = ftb_var_tape(x, a);
+    const ftb_nn_node *nx = ftb_var_of(tape, x, "head_dots", "x"),
+                      *na = ftb_var_of(tape, a, "head_dots", "a");
+    if (!nx || !na)
+        return (FtB_Var){tape, -1};
     char shape[2][80];
     if (na->nrows != 1 || na->ncols != nx->ncols || na->type != nx->type)
         return ftb_var_failed(x.tape, ftb_fail(GrB_DIMENSION_MISMATCH,

@@ -265,19 +265,19 @@ static GrB_Info look_at_graph(FtB_Layer layer, FtB_Matrix A)
 
 FtB_Var FtB_Layer_apply(FtB_Layer layer, FtB_Matrix A, FtB_Var src, FtB_Var dst, FtB_Var edge)
 {
-    const ftb_nn_node *x = ftb_var(src, "FtB_Layer_apply", "src"),
-                      *y = x ? ftb_var(dst, "FtB_Layer_apply", "dst") : NULL;
+    FtB_Tape tape = ftb_var_tape(src, dst);
+    const ftb_nn_node *x = ftb_var_of(tape, src, "FtB_Layer_apply", "src"),
+                      *y = ftb_var_of(tape, dst, "FtB_Layer_apply", "dst");
     ftb_nn_order order = {0};
     ftb_layer_call c = {
-        .layer = layer, .tape = src.tape, .A = A, .src = src, .dst = dst, .edge = edge, .order = &order};
-    if (!y)
-        return ftb_var_lost(src);
+        .layer = layer, .tape = tape, .A = A, .src = src, .dst = dst, .edge = edge, .order = &order};
+    bool some_edge = edge.tape || edge.node >= 0;
+    if (!x || !y || (some_edge && !ftb_var_of(tape, edge, "FtB_Layer_apply", "edge")))
+        return (FtB_Var){tape, -1};
     GrB_Info info = check_layer(layer);
     if (info == GrB_SUCCESS)
         info = ftb_arg_matrix(&A, FTB_ARG(A), "A", false);
-    if (info == GrB_SUCCESS && dst.tape != src.tape)
-        info = ftb_fail(GrB_INVALID_VALUE, "%s: src and dst are variables of two tapes", layer->kind->name);
-    if (info == GrB_SUCCESS && edge.node >= 0 && layer->options.edge_width == 0)
+    if (info == GrB_SUCCESS && some_edge && layer->options.edge_width == 0)
         info =
             ftb_fail(GrB_INVALID_VALUE, "%s: edge features are given; the layer was made without edge_width",
                      layer->kind->name);
@@ -288,7 +288,7 @@ FtB_Var FtB_Layer_apply(FtB_Layer layer, FtB_Matrix A, FtB_Var src, FtB_Var dst,
     if (info == GrB_SUCCESS)
         info = look_at_graph(layer, A);
     if (info != GrB_SUCCESS)
-        return ftb_var_failed(src.tape, info);
+        return ftb_var_failed(tape, info);
     c.bipartite = src.node != dst.node;
     c.columns = x->ncols;
     FtB_Var result = layer->kind->apply(&c);

@@ -96,8 +96,10 @@ static FtB_Var record(const ftb_nn_node *x, const ftb_nn_node *w, const ftb_nn_n
 
 FtB_Var FtB_matmul(FtB_Var x, FtB_Var w)
 {
-    const ftb_nn_node *nx = ftb_var(x, "FtB_matmul", "x"), *nw = ftb_var_beside(nx, w, "FtB_matmul", "w");
-    return nw ? record(nx, nw, NULL, "FtB_matmul") : ftb_var_lost(x);
+    FtB_Tape tape = ftb_var_tape(x, w);
+    const ftb_nn_node *nx = ftb_var_of(tape, x, "FtB_matmul", "x"),
+                      *nw = ftb_var_of(tape, w, "FtB_matmul", "w");
+    return nx && nw ? record(nx, nw, NULL, "FtB_matmul") : (FtB_Var){tape, -1};
 }
 
 FtB_Var FtB_linear(FtB_Var x, FtB_Parameter w, FtB_Parameter bias)

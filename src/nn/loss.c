@@ -236,9 +236,10 @@ FtB_Var FtB_cross_entropy(FtB_Var x, const int32_t *labels, const uint8_t *mask)
 static FtB_Var against(const char *call, FtB_Var x, FtB_Var targets, const uint8_t *mask, kind what)
 {
     char shape[2][80];
-    const ftb_nn_node *a = ftb_var(x, call, "x"), *b = ftb_var_beside(a, targets, call, "targets");
-    if (!b)
-        return ftb_var_lost(x);
+    FtB_Tape tape = ftb_var_tape(x, targets);
+    const ftb_nn_node *a = ftb_var_of(tape, x, call, "x"), *b = ftb_var_of(tape, targets, call, "targets");
+    if (!a || !b)
+        return (FtB_Var){tape, -1};
     if (b->graph || b->nrows != a->nrows || b->ncols != a->ncols || b->gradient)
         return ftb_var_failed(x.tape, ftb_fail(GrB_DIMENSION_MISMATCH,
                                                "%s: x is %s, targets is %s; expected constants of x's shape",

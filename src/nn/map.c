@@ -105,8 +105,7 @@ static const ftb_nn_op op = {.name = "map",
 
 static bool name_is_free(const char *name)
 {
-    return strlen(name) < FTB_NAME_LENGTH && strcmp(name, "grad") != 0 && strcmp(name, "saved") != 0 &&
-           strcmp(name, "di") != 0;
+    return strcmp(name, "grad") != 0 && strcmp(name, "saved") != 0 && strcmp(name, "di") != 0;
 }
 
 /* The first operand gives rows; the heads are those of the operands that have some. */
@@ -128,10 +127,8 @@ static GrB_Info check(const ftb_nn_operands *o, int64_t *heads)
             return ftb_fail(GrB_DIMENSION_MISMATCH, "FtB_map: '%s' has %lld heads, others have %lld",
                             o->name[k], (long long)x->heads, (long long)*heads);
         if (!name_is_free(o->name[k]))
-            return ftb_fail(GrB_INVALID_VALUE,
-                            "FtB_map: no operand can be named '%s': gradients use it, or it has more than %d "
-                            "characters",
-                            o->name[k], FTB_NAME_LENGTH - 1);
+            return ftb_fail(GrB_INVALID_VALUE, "FtB_map: no operand can be named '%s': gradients use it",
+                            o->name[k]);
         *heads = ftb_max(*heads, x->heads);
     }
     return GrB_SUCCESS;
@@ -189,8 +186,7 @@ FtB_Var(FtB_map)(const char *text, const FtB_Operand *operands, size_t count)
     if (!n)
         return (FtB_Var){o.tape, -1};
     map *a = n->state;
-    for (int k = 0; k < o.count; k++)
-        snprintf(a->name[k], sizeof a->name[k], "%s", o.name[k]);
+    memcpy(a->name, o.name, sizeof a->name);
     n->heads = heads;
     info = compile(n, text);
     if (info != GrB_SUCCESS)

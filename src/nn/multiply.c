@@ -10,7 +10,7 @@ typedef struct multiply {
     bool transposed, on_edges;
     bool itself;        /* gradients are products of the same kind: sum_gradient */
     int src, dst, edge; /* inputs; -1: none */
-    char name[FTB_NN_INPUTS][FTB_NN_NAME];
+    char name[FTB_NN_INPUTS][FTB_NAME_LENGTH];
     const void *memory[FTB_NN_INPUTS]; /* that bound was made for */
     unsigned reads;                    /* bit k: the gradient reads input k */
 } multiply;

@@ -5,18 +5,17 @@
 #include "expr/message.h"
 #include "nn/nn.h"
 
-#define FTB_NN_NAME 64
-
 /* A product's operands by name: inputs of a node, in this order. */
 typedef struct ftb_nn_operands {
     int count;
     int src, dst, edge; /* positions; -1: none */
-    char name[FTB_NN_INPUTS][FTB_NN_NAME];
+    char name[FTB_NN_INPUTS][FTB_NAME_LENGTH];
     int64_t in[FTB_NN_INPUTS];
     FtB_Tape tape;
 } ftb_nn_operands;
 
-/* Reads a caller's list. `call` begins the messages. NULL list or a failed variable: the tape knows. */
+/* Reads a caller's list. `call` begins the messages. False: the tape knows why, where some operand is on
+ * one. */
 bool ftb_nn_operands_read(ftb_nn_operands *o, const char *call, const FtB_Operand *operands, size_t count);
 /* What a message over these operands gives on the entries of an m x n matrix; on_edges: it stays there. */
 typedef struct ftb_nn_shape {

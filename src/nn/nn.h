@@ -12,7 +12,7 @@
 #define FTB_MAGIC_PARAMETER 0x46544270
 #define FTB_MAGIC_LAYER 0x46544279
 
-#define FTB_NN_INPUTS 8
+#define FTB_NN_INPUTS 32
 
 struct FtB_Parameter_opaque {
     uint32_t magic;
@@ -122,10 +122,10 @@ struct FtB_Tape_opaque {
 
 /* A variable as an argument `name`: its node, or NULL with the tape's status set. */
 ftb_nn_node *ftb_var(FtB_Var x, const char *call, const char *name);
-/* The same for a further argument, which must be of x's tape. */
-ftb_nn_node *ftb_var_beside(const ftb_nn_node *x, FtB_Var y, const char *call, const char *name);
-/* The tape of the first valid variable; NULL and a message if there is none. */
-FtB_Tape ftb_var_tape(const FtB_Var *x, int count, const char *call);
+/* The same of several arguments, all on `tape`, which knows what is wrong with any of them. */
+ftb_nn_node *ftb_var_of(FtB_Tape tape, FtB_Var x, const char *call, const char *name);
+/* The tape that learns of mistakes in x and y: x's, or y's where x is no variable; NULL: of neither. */
+FtB_Tape ftb_var_tape(FtB_Var x, FtB_Var y);
 /* Records an error: keeps this thread's message, gives the variable that failed. */
 FtB_Var ftb_var_failed(FtB_Tape tape, GrB_Info info);
 /* The variable that follows from x, which had failed or was refused. */

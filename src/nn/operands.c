@@ -13,49 +13,51 @@ static int find(const ftb_nn_operands *o, const char *name)
     return -1;
 }
 
-static GrB_Info check_count(const char *call, const FtB_Operand *operands, size_t count)
+/* What is wrong with the list, whatever its variables are. */
+static GrB_Info check_list(const char *call, const FtB_Operand *operands, size_t count)
 {
     if (!operands || count == 0)
         return ftb_fail(GrB_NULL_POINTER, "%s: no operands", call);
     if (count > FTB_NN_INPUTS)
         return ftb_fail(GrB_INVALID_VALUE, "%s: %zu operands; at most %d", call, count, FTB_NN_INPUTS);
-    for (size_t k = 0; k < count; k++)
-        if (!operands[k].name || strlen(operands[k].name) >= FTB_NN_NAME)
-            return ftb_fail(GrB_INVALID_VALUE, "%s: operand %zu has no name of less than %d characters", call,
-                            k, FTB_NN_NAME);
+    for (size_t k = 0; k < count; k++) {
+        const char *name = operands[k].name;
+        if (!name)
+            return ftb_fail(GrB_NULL_POINTER, "%s: operand %zu has no name", call, k);
+        if (strlen(name) > FTB_NAME_MAX)
+            return ftb_fail(GrB_INVALID_VALUE,
+                            "%s: operand %zu is named '%.40s'; expected at most %d characters", call, k, name,
+                            FTB_NAME_MAX);
+        for (size_t j = 0; j < k; j++)
+            if (strcmp(operands[j].name, name) == 0)
+                return ftb_fail(GrB_INVALID_VALUE, "%s: two operands are named '%s'", call, name);
+    }
     return GrB_SUCCESS;
 }
 
 bool ftb_nn_operands_read(ftb_nn_operands *o, const char *call, const FtB_Operand *operands, size_t count)
 {
-    GrB_Info info = check_count(call, operands, count);
-    FtB_Var first[FTB_NN_INPUTS];
     *o = (ftb_nn_operands){.src = -1, .dst = -1, .edge = -1};
-    for (size_t k = 0; info == GrB_SUCCESS && k < count; k++)
-        first[k] = operands[k].var;
-    o->tape = info == GrB_SUCCESS ? ftb_var_tape(first, (int)count, call) : NULL;
-    for (size_t k = 0; o->tape && k < count; k++) {
-        const ftb_nn_node *n = ftb_var(operands[k].var, call, operands[k].name);
+    for (size_t k = 0; operands && k < count && !o->tape; k++)
+        o->tape = ftb_var_tape(operands[k].var, FTB_NO_VAR);
+    GrB_Info info = check_list(call, operands, count);
+    if (info != GrB_SUCCESS) {
+        ftb_var_failed(o->tape, info);
+        return false;
+    }
+    for (size_t k = 0; k < count; k++) {
+        char what[FTB_NAME_LENGTH + 16];
+        snprintf(what, sizeof what, "operand '%s'", operands[k].name);
+        const ftb_nn_node *n = ftb_var_of(o->tape, operands[k].var, call, what);
         if (!n)
             return false;
-        if (n->tape != o->tape) {
-            ftb_var_failed(o->tape,
-                           ftb_fail(GrB_INVALID_VALUE, "%s: operand '%s' is a variable of another tape", call,
-                                    operands[k].name));
-            return false;
-        }
-        if (find(o, operands[k].name) >= 0) {
-            ftb_var_failed(o->tape, ftb_fail(GrB_INVALID_VALUE, "%s: two operands are named '%s'", call,
-                                             operands[k].name));
-            return false;
-        }
-        snprintf(o->name[o->count], FTB_NN_NAME, "%s", operands[k].name);
+        snprintf(o->name[o->count], FTB_NAME_LENGTH, "%s", operands[k].name);
         o->in[o->count++] = n->number;
     }
     o->src = find(o, "src");
     o->dst = find(o, "dst");
     o->edge = find(o, "edge");
-    return o->tape != NULL;
+    return true;
 }
 
 /* ---- a stand-in of a node's shape */
@@ -141,7 +143,7 @@ static GrB_Info compile(ftb_nn_shape *shape, const ftb_message *m, bool on_edges
 static bool uses_operand(const ftb_expr *e, const char *name)
 {
     static const char *const ways[] = {"%s", "%s[i]", "%s[j]", "%s[k]", "%s[e]", "%s'"};
-    char text[FTB_NN_NAME + 4];
+    char text[FTB_NAME_LENGTH + 4];
     for (size_t w = 0; e && w < sizeof ways / sizeof *ways; w++) {
         snprintf(text, sizeof text, ways[w], name);
         if (ftb_expr_uses(e, text))

@@ -33,44 +33,36 @@ GrB_Info FtB_Tape_status(FtB_Tape tape)
     return info;
 }
 
-FtB_Tape ftb_var_tape(const FtB_Var *x, int count, const char *call)
+static bool on_some_tape(FtB_Var x) { return x.tape && x.tape->magic == FTB_MAGIC_TAPE; }
+
+FtB_Tape ftb_var_tape(FtB_Var x, FtB_Var y)
 {
-    for (int k = 0; k < count; k++)
-        if (x[k].tape && x[k].tape->magic == FTB_MAGIC_TAPE)
-            return x[k].tape;
-    ftb_fail(GrB_NULL_POINTER, "%s: no operand is a variable of a tape", call);
+    return on_some_tape(x) ? x.tape : on_some_tape(y) ? y.tape : NULL;
+}
+
+ftb_nn_node *ftb_var_of(FtB_Tape tape, FtB_Var x, const char *call, const char *name)
+{
+    GrB_Info info;
+    if (tape && tape->status != GrB_SUCCESS)
+        return NULL;
+    if (!on_some_tape(x))
+        info = ftb_fail(GrB_NULL_POINTER, "%s: %s is not a variable of a tape", call, name);
+    else if (x.tape != tape)
+        info = ftb_fail(GrB_INVALID_VALUE, "%s: %s is a variable of another tape", call, name);
+    else if (x.node < 0)
+        info = ftb_fail(GrB_INVALID_VALUE, "%s: %s is a variable that was not recorded", call, name);
+    else if (x.node >= tape->count)
+        info = ftb_fail(GrB_INVALID_VALUE, "%s: %s is variable %lld of a tape that has %lld", call, name,
+                        (long long)x.node, (long long)tape->count);
+    else
+        return tape->nodes[x.node];
+    ftb_var_failed(tape, info);
     return NULL;
 }
 
 ftb_nn_node *ftb_var(FtB_Var x, const char *call, const char *name)
 {
-    FtB_Tape tape = x.tape;
-    if (!tape || tape->magic != FTB_MAGIC_TAPE) {
-        ftb_fail(GrB_NULL_POINTER, "%s: %s is not a variable of a tape", call, name);
-        return NULL;
-    }
-    if (tape->status != GrB_SUCCESS)
-        return NULL;
-    if (x.node < 0 || x.node >= tape->count) {
-        ftb_var_failed(tape, ftb_fail(GrB_INVALID_VALUE, "%s: %s is variable %lld of a tape that has %lld",
-                                      call, name, (long long)x.node, (long long)tape->count));
-        return NULL;
-    }
-    return tape->nodes[x.node];
-}
-
-ftb_nn_node *ftb_var_beside(const ftb_nn_node *x, FtB_Var y, const char *call, const char *name)
-{
-    ftb_nn_node *n = x ? ftb_var(y, call, name) : NULL;
-    if (n && n->tape == x->tape)
-        return n;
-    if (n)
-        ftb_var_failed(x->tape,
-                       ftb_fail(GrB_INVALID_VALUE, "%s: %s is a variable of another tape", call, name));
-    else if (x && x->tape->status == GrB_SUCCESS) /* y is no variable, or of a tape that failed */
-        ftb_var_failed(x->tape,
-                       ftb_fail(GrB_INVALID_VALUE, "%s: %s is not a variable of this tape", call, name));
-    return NULL;
+    return ftb_var_of(on_some_tape(x) ? x.tape : NULL, x, call, name);
 }
 
 /* ---- nodes */

@@ -81,14 +81,10 @@ static GrB_Info push_all(ftb_message *m, const ftb_grad *g, bool transposed)
     }
     for (int f = 0; f < g->nfeeds && info == GrB_SUCCESS; f++)
         if (g->whole[f]) {
-            char name[FTB_NAME_LENGTH + 1];
+            char name[FTB_NAME_LENGTH];
             ftb_feed whole = {
                 .heads = 1, .type = g->whole[f]->type, .width = g->whole[f]->ncols, .whole = g->whole[f]};
-            snprintf(name, sizeof name, "%s'", g->forward.feeds[f].name);
-            if (strlen(name) >= FTB_NAME_LENGTH)
-                return ftb_fail(GrB_INVALID_VALUE,
-                                "semiring: '%s' is longer than %d characters, which gradients need",
-                                g->forward.feeds[f].name, FTB_NAME_LENGTH - 2);
+            snprintf(name, sizeof name, "%.*s'", FTB_NAME_MAX, g->forward.feeds[f].name);
             info = push(m, name, &whole);
         }
     return info;
