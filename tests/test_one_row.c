@@ -212,8 +212,6 @@ static void products(void **state)
                 int64_t heads = 1 + rng_below(&r, 4);
                 make(&x, &r, cases[t].text, round % 2, types[rng_below(&r, 4)], heads,
                      rng_below(&r, 2) ? heads : 1, widths[rng_below(&r, 5)]);
-                if (cases[t].f == alone || cases[t].f == number)
-                    x.heads = x.p_heads; /* nothing else says how many there are */
                 if (round % 2)
                     check_on_edges(&x, t);
                 else

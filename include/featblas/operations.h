@@ -33,8 +33,8 @@ extern "C" {
  *  @param semiring slot: FtB_Semiring, GrB_Semiring, or text. Block x block' has one message per entry and
  *  does not reduce. A GraphBLAS semiring reduces its products over each head's features there.
  *  @param A slot: FtB_Matrix or FtB_Block. @param B slot: FtB_Matrix or FtB_Block. Widths of two matrices:
- *  equal, or one <= 1. An entry's width and a block's columns broadcast: one value, one per head, or as many
- *  as the block has columns. Heads (FtB_Block_heads) are equal, or one operand has a single one.
+ * equal, or one <= 1. An entry's width and a block's columns broadcast: one value, one per head, or as many
+ * as the block has columns. Heads (FtB_Block_heads) are those of all operands, read or not: equal, or one.
  *  @param desc slot: FtB_Descriptor, a predefined GrB_Descriptor, or NULL. FTB_FILL is what rows of a block
  *  get that receive no message (0 if not set; with accum they keep their own). Block x block' is written with
  *  FTB_DESC_T1 or its like. Blocks may have no columns: sparse x block then gives C without columns, and
@@ -107,7 +107,7 @@ typedef struct FtB_Attention_options {
  * FtB_Block m x (heads * dv), not an input.
  *  @param A slot: FtB_Matrix m x n, whose entries attend; its values are `edge` in the semiring's text.
  *  @param accum slot or NULL. @param semiring slot: the score, such as FTB_PLUS_DOT or
- *  "plus : dot(src, dst) * scale": one value per head. @param Q slot: FtB_Block m x (heads * d), `dst`.
+ *  "plus : dot(src, dst) * scale": one value per head (of Q, K, V). @param Q slot: m x (heads * d), `dst`.
  *  @param K slot: FtB_Block n x (heads * d), `src`. @param V slot: FtB_Block n x (heads * dv).
  *  @param options NULL for the defaults. @param desc slot. @return as FtB_mxm.
  *  Source: Dao et al., "FlashAttention", NeurIPS 2022. */

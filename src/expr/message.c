@@ -27,6 +27,17 @@ const ftb_feed *ftb_message_find(const ftb_message *m, const char *name)
     return NULL;
 }
 
+GrB_Info ftb_message_heads(ftb_message *m, const char *name, int64_t heads)
+{
+    if (heads > 1 && m->heads > 1 && heads != m->heads)
+        return ftb_fail(GrB_DIMENSION_MISMATCH,
+                        "semiring: '%s' has %lld heads, where other operands have %lld; expected the same "
+                        "number, or 1",
+                        name, (long long)heads, (long long)m->heads);
+    m->heads = ftb_max(m->heads, heads);
+    return GrB_SUCCESS;
+}
+
 /* Adds a feed that the text uses; takes over the reference to its owner, also on failure. */
 static GrB_Info add_feed(ftb_message *m, const ftb_feed *feed)
 {
@@ -36,18 +47,14 @@ static GrB_Info add_feed(ftb_message *m, const ftb_feed *feed)
                         feed->name);
     else if (m->nfeeds == FTB_MAX_FEEDS)
         info = ftb_fail(GrB_INVALID_VALUE, "semiring: more than %d names in one text", FTB_MAX_FEEDS);
-    else if (feed->heads > 1 && m->heads > 1 && feed->heads != m->heads)
-        info = ftb_fail(GrB_DIMENSION_MISMATCH,
-                        "semiring: '%s' has %lld heads, where other operands have %lld; expected the same "
-                        "number, or 1",
-                        feed->name, (long long)feed->heads, (long long)m->heads);
     else if (!feed->whole && feed->width < 1)
         info = ftb_fail(GrB_DIMENSION_MISMATCH, "semiring: '%s' has no columns", feed->name);
+    else
+        info = ftb_message_heads(m, feed->name, feed->heads);
     if (info != GrB_SUCCESS) {
         ftb_buffer_release(feed->owner);
         return info;
     }
-    m->heads = ftb_max(m->heads, feed->heads);
     m->feeds[m->nfeeds++] = *feed;
     return GrB_SUCCESS;
 }
@@ -56,7 +63,7 @@ GrB_Info ftb_message_block(ftb_message *m, const char *name, ftb_side side, FtB_
 {
     offer(m, name);
     if (!message_uses(m, name))
-        return GrB_SUCCESS;
+        return ftb_message_heads(m, name, heads);
     if (X->ncols % heads != 0)
         return ftb_fail(GrB_DIMENSION_MISMATCH,
                         "semiring: '%s' has %lld columns; expected a multiple of %lld heads", name,

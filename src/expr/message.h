@@ -6,7 +6,8 @@
  * messages; what differs is where the results go: into the rows (reduced), or to the edges.
  *
  * With heads H > 1 a feed holds H x width values in a row, or 1 x width for all heads; the text is about one
- * head, and the result has H x its width. */
+ * head, and the result has H x its width. H is that of all operands of the call, whether the text reads them
+ * or not. */
 #ifndef FTB_MESSAGE_H
 #define FTB_MESSAGE_H
 
@@ -66,8 +67,8 @@ GrB_Info ftb_message_new(ftb_message *m, FtB_Context ctx, FtB_Semiring s, const 
  * 0) mean in block x block'. To be called right after ftb_message_new. GrB_DOMAIN_MISMATCH for min, max and
  * times, which no expression reduces features by, and for products that are, or count, features' indices. */
 GrB_Info ftb_message_over_features(ftb_message *m);
-/* The feeds that a text may name beside its bindings; adding a name that the text does not use does nothing.
- * Errors name the feed: heads and widths that do not fit, block with too few rows. */
+/* The feeds that a text may name beside its bindings; of a name that the text does not use only the heads
+ * count. Errors name the feed: heads and widths that do not fit, block with too few rows. */
 GrB_Info ftb_message_block(ftb_message *m, const char *name, ftb_side side, FtB_Block X, int64_t heads);
 GrB_Info ftb_message_values(ftb_message *m, const char *name, FtB_Matrix A, const int64_t *at);
 /* i, j, k (= j), e, di, dj, dk (= dj) of the pattern p that is walked; `transposed`: its rows are the j of
@@ -75,6 +76,8 @@ GrB_Info ftb_message_values(ftb_message *m, const char *name, FtB_Matrix A, cons
  * at: entry x of p is entry at[x] of the text's; NULL: the same. Checks that every name is known and every
  * indexed block has rows enough. p outlives the message. */
 GrB_Info ftb_message_indices(ftb_message *m, ftb_pattern *p, bool transposed, const int64_t *at);
+/* Heads of a further operand of the call, which no text can read. Before ftb_message_indices. */
+GrB_Info ftb_message_heads(ftb_message *m, const char *name, int64_t heads);
 void ftb_message_clear(ftb_message *m);
 const ftb_feed *ftb_message_find(const ftb_message *m, const char *name); /* NULL if not used */
 bool ftb_message_reads(const ftb_message *m, const char *name);           /* whether the text names it */

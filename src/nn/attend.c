@@ -147,6 +147,26 @@ static const ftb_nn_node *take_values(ftb_nn_operands *o)
     return NULL;
 }
 
+/* Values of entries are divided among the heads of the call, the values' too: where src and dst have one, it
+ * becomes one of as many. */
+static GrB_Info share_heads(call *c)
+{
+    ftb_nn_operands *o = &c->scores;
+    int64_t edges = o->edge >= 0 ? o->tape->nodes[o->in[o->edge]]->ncols : c->A->width, heads = 1;
+    for (int k = 0; k < o->count; k++)
+        if (k != o->edge)
+            heads = ftb_max(heads, o->tape->nodes[o->in[k]]->heads);
+    if (heads > 1 || edges <= 1 || c->values->heads == 1)
+        return GrB_SUCCESS;
+    const FtB_Var src = ftb_node_var(o->tape->nodes[o->in[o->src]]);
+    FtB_Var all = src;
+    for (int64_t h = 1; h < c->values->heads; h++)
+        all = FtB_concat(all, src);
+    all = FtB_heads(all, c->values->heads);
+    o->in[o->src] = all.node;
+    return FtB_Tape_status(o->tape);
+}
+
 static GrB_Info read(call *c, FtB_Arg score)
 {
     c->values = take_values(&c->scores);
@@ -157,6 +177,8 @@ static GrB_Info read(call *c, FtB_Arg score)
         info = ftb_arg_semiring(&c->semiring, score, "score");
     if (info == GrB_SUCCESS)
         info = check_rows(c);
+    if (info == GrB_SUCCESS)
+        info = share_heads(c);
     if (info == GrB_SUCCESS)
         info = ftb_nn_message_shape(&c->shape, c->semiring, &c->scores, c->A, false, true);
     return info == GrB_SUCCESS ? check_values(c, c->values) : info;

@@ -63,6 +63,8 @@ static GrB_Info make_message(ftb_attention_call *c)
     FTB_CHECK(ftb_message_block(m, "dst", FTB_SIDE_ROW, c->Q, c->Q->heads));
     FTB_CHECK(ftb_message_block(m, "src", FTB_SIDE_COL, c->K, c->K->heads));
     FTB_CHECK(ftb_message_values(m, "edge", c->A, NULL));
+    if (c->A->width > 1 && ftb_message_reads(m, "edge")) /* else one score does for all heads of V */
+        FTB_CHECK(ftb_message_heads(m, "V", c->V->heads));
     FTB_CHECK(ftb_message_indices(m, c->A->pattern, false, NULL));
     FTB_CHECK(ftb_message_compile(&c->score_type, &c->program, m));
     if (m->function)

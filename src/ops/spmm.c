@@ -83,7 +83,8 @@ static GrB_Info make_message(call *c, FtB_Arg semiring)
     c->repeated = c->semiring->domain && !ftb_message_reads(&c->message, "src");
     if (c->flags.transpose0 && reads_entries(c))
         FTB_CHECK(ftb_pattern_transpose(c->A->pattern, &c->p, &c->from));
-    FTB_CHECK(ftb_message_block(&c->message, "src", FTB_SIDE_COL, c->B, c->B->heads));
+    /* GraphBLAS's semirings know no heads; of what they do not read, one value stands for all columns. */
+    FTB_CHECK(ftb_message_block(&c->message, "src", FTB_SIDE_COL, c->B, c->repeated ? 1 : c->B->heads));
     FTB_CHECK(ftb_message_values(&c->message, "edge", c->A, c->from));
     FTB_CHECK(ftb_message_indices(&c->message, c->p, false, c->from));
     if (c->message.reducer.arg)
