@@ -125,11 +125,14 @@ static GrB_Info make_layer(model *m, int64_t k)
     const bool last = k + 1 == o->layers;
     char name[64];
     snprintf(name, sizeof name, "%s%lld", o->kind->prefix, (long long)k + 1);
+    const bool attends = o->kind->attends, inner = strcmp(o->kind->layer, "gin") == 0;
+    const int64_t heads = last ? o->out_heads : o->heads,
+                  hidden = last && o->out_inner > 0 ? o->out_inner : o->hidden;
     return add_layer(m, columns_in(o, k), columns_out(o, k),
-                     FTB_LAYER_OPTIONS(.name = name, .seed = o->seed, .heads = last ? o->out_heads : o->heads,
-                                       .average = last && !o->out_beside, .aggregate = o->aggregate,
-                                       .dropout = o->kind->attends ? o->dropout : 0, .hops = o->hops,
-                                       .hidden = last && o->out_inner > 0 ? o->out_inner : o->hidden));
+                     FTB_LAYER_OPTIONS(.name = name, .seed = o->seed, .heads = attends ? heads : 0,
+                                       .average = attends && last && !o->out_beside,
+                                       .aggregate = o->aggregate, .dropout = attends ? o->dropout : 0,
+                                       .hops = o->hops, .hidden = inner ? hidden : 0));
 }
 
 /* The layer that spreads what a perceptron says over the graph. */

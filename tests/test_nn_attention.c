@@ -274,15 +274,16 @@ static void layers(void **state)
         for (int b = 0; b < 8; b++)
             for (int g = MIXED; g <= FULL; g++) {
                 int bits = sets[b];
+                bool roots = strcmp(kinds[k], "transformer") == 0;
                 use u = {.kind = kinds[k],
                          .graph = (graph)g,
                          .edge = bits & EDGES,
                          .options = {.heads = bits & HEADS ? 2 : 1,
                                      .average = bits & AVERAGE,
-                                     .residual = bits & RESIDUAL,
+                                     .residual = !roots && (bits & RESIDUAL),
                                      .no_bias = bits & NO_BIAS,
-                                     .no_self_loops = bits & RESIDUAL,
-                                     .no_root = bits & AVERAGE}};
+                                     .no_self_loops = !roots && (bits & RESIDUAL),
+                                     .no_root = roots && (bits & AVERAGE)}};
                 check(&u);
             }
 }

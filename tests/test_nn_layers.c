@@ -464,7 +464,9 @@ static void refuse(const char *kind, const graph *g, int64_t columns, GrB_Info c
     FtB_Tape tape;
     FtB_Layer layer;
     FtB_Block X, D;
-    assert_ok(FtB_Layer_new(&layer, kind, 3, 3, FTB_LAYER_OPTIONS(.type = FTB_FP64, .relations = 2)));
+    assert_ok(
+        FtB_Layer_new(&layer, kind, 3, 3,
+                      FTB_LAYER_OPTIONS(.type = FTB_FP64, .relations = strcmp(kind, "rgcn") == 0 ? 2 : 0)));
     assert_ok(FtB_Block_new(&X, g->ref.n, columns, FTB_FP64));
     assert_ok(FtB_Block_new(&D, g->ref.m, columns, FTB_FP64));
     assert_ok(FtB_Tape_new(&tape, 1));

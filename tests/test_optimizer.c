@@ -93,11 +93,15 @@ static problem some_problem(rng *r)
     static const int64_t sizes[] = {0, 1, 2, 15, 16, 17, 33, 1000, 16383, 16384, 16385, 100003};
     problem p = {.type = rng_below(r, 2) ? FTB_FP32 : FTB_FP64,
                  .rule = (FtB_Update)(FTB_SGD + rng_below(r, 3)),
-                 .options = {.size = sizeof p.options, .lr = 0.03, .beta1 = 0.8, .beta2 = 0.99, .eps = 1e-3},
+                 .options = {.size = sizeof p.options, .lr = 0.03},
                  .skipped = (int)rng_below(r, 6) - 3,
                  .seed = rng_bits(r)};
     p.options.weight_decay = rng_below(r, 2) ? 0.1 : -1;
-    if (p.rule == FTB_SGD && rng_below(r, 3)) {
+    if (p.rule != FTB_SGD) {
+        p.options.beta1 = 0.8;
+        p.options.beta2 = 0.99;
+        p.options.eps = 1e-3;
+    } else if (rng_below(r, 3)) {
         p.options.momentum = 0.9;
         p.options.nesterov = rng_below(r, 2);
     }

@@ -55,9 +55,9 @@ static bool make_layer(gnn_model *m, const gnn_task *t, int l)
 {
     const gnn_case *c = t->what;
     const int64_t heads = heads_of(c, l);
-    bool ok =
-        gnn_ok(FtB_Layer_new(&m->layer[l], c->model, width(t, l), width(t, l + 1) / heads,
-                             FTB_LAYER_OPTIONS(.heads = heads, .dropout = c->heads > 1 ? c->dropout : 0)));
+    bool ok = gnn_ok(FtB_Layer_new(
+        &m->layer[l], c->model, width(t, l), width(t, l + 1) / heads,
+        FTB_LAYER_OPTIONS(.heads = c->heads > 1 ? heads : 0, .dropout = c->heads > 1 ? c->dropout : 0)));
     for (int64_t k = 0; ok && k < FtB_Layer_count(m->layer[l]); k++)
         ok = set(FtB_Layer_parameter(m->layer[l], k), t, l);
     return ok && gnn_ok(FtB_Optimizer_add_layer(m->adam, m->layer[l], NULL));

@@ -11,7 +11,7 @@ extern "C" {
 #endif
 
 /** Options of FtB_Layer_new; made by FTB_LAYER_OPTIONS(...). Zero means the default; which layers read a
- * field is said in FTB_LAYERS below. */
+ * field is said in FTB_LAYERS below, and of others it is refused. */
 typedef struct FtB_Layer_options {
     size_t size;        /**< set by the macro */
     const char *name;   /**< begins the parameters' names, "conv1" gives "conv1.lin.weight"; NULL: none */

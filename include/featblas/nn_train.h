@@ -58,16 +58,17 @@ typedef enum FtB_Update {
     FTB_ADAMW
 } FtB_Update;
 
-/** Options of FtB_Optimizer_new; made by FTB_OPTIMIZER_OPTIONS(...). Zero means the default. */
+/** Options of FtB_Optimizer_new; made by FTB_OPTIMIZER_OPTIONS(...). Zero means the default; what the rule
+ * does not read is refused. */
 typedef struct FtB_Optimizer_options {
     size_t size;         /**< set by the macro */
     double lr;           /**< learning rate; 0: 0.01 */
     double weight_decay; /**< 0: none, of FTB_ADAMW 0.01; < 0: none */
     double momentum;     /**< of FTB_SGD, [0, 1) */
     bool nesterov;       /**< of FTB_SGD with momentum */
-    double beta1;        /**< (0, 1); 0: 0.9 */
-    double beta2;        /**< (0, 1); 0: 0.999 */
-    double eps;          /**< 0: 1e-8 */
+    double beta1;        /**< of FTB_ADAM and FTB_ADAMW, (0, 1); 0: 0.9 */
+    double beta2;        /**< of the same, (0, 1); 0: 0.999 */
+    double eps;          /**< of the same; 0: 1e-8 */
     double clip_value;   /**< gradients are cut to [-clip_value, clip_value]; 0: not */
     double clip_norm;    /**< then all are scaled so that their joint 2-norm is at most this; 0: not */
 } FtB_Optimizer_options;

@@ -1,4 +1,5 @@
 /* FtB_Matrix_read: which reader a file is for. */
+#include "core/options.h"
 #include "io/input.h"
 
 static bool starts(const char *bytes, int64_t count, const char *magic)
@@ -26,12 +27,9 @@ FtB_Format ftb_guess_format(const ftb_input *in)
 static GrB_Info read_options(FtB_Read_options *o, const FtB_Read_options *given)
 {
     *o = (FtB_Read_options){.size = sizeof *o};
-    if (!given)
-        return GrB_SUCCESS;
-    if (given->size == 0 || given->size > sizeof *o)
-        return ftb_fail(GrB_INVALID_VALUE,
-                        "FtB_Matrix_read: options has size %zu; make it with FTB_READ_OPTIONS", given->size);
-    memcpy(o, given, given->size);
+    GrB_Info info = ftb_options_read(o, sizeof *o, given, "FtB_Matrix_read", "FTB_READ_OPTIONS");
+    if (info != GrB_SUCCESS)
+        return info;
     if (o->format < FTB_FORMAT_AUTO || o->format > FTB_CSR)
         return ftb_fail(GrB_INVALID_VALUE, "FtB_Matrix_read: options.format is %d, which is no FtB_Format",
                         (int)o->format);

@@ -1,4 +1,5 @@
 /* FtB_Block_read: which reader a file is for, and what becomes of its values. */
+#include "core/options.h"
 #include "io/dense.h"
 #include "io/mtx.h"
 
@@ -7,13 +8,9 @@
 static GrB_Info read_options(FtB_Block_read_options *o, const FtB_Block_read_options *given)
 {
     *o = (FtB_Block_read_options){.size = sizeof *o};
-    if (!given)
-        return GrB_SUCCESS;
-    if (given->size == 0 || given->size > sizeof *o)
-        return ftb_fail(GrB_INVALID_VALUE,
-                        "FtB_Block_read: options has size %zu; make it with FTB_BLOCK_READ_OPTIONS",
-                        given->size);
-    memcpy(o, given, given->size);
+    GrB_Info info = ftb_options_read(o, sizeof *o, given, "FtB_Block_read", "FTB_BLOCK_READ_OPTIONS");
+    if (info != GrB_SUCCESS)
+        return info;
     if (o->format < FTB_FORMAT_AUTO || o->format > FTB_NPY)
         return ftb_fail(GrB_INVALID_VALUE, "FtB_Block_read: options.format is %d, which is no FtB_Format",
                         (int)o->format);

@@ -83,9 +83,9 @@ static GrB_Info check(FtB_Block X, FtB_Init how, const FtB_Init_options *o)
 GrB_Info FtB_init(FtB_Block X, FtB_Init how, uint64_t seed, const FtB_Init_options *options)
 {
     FtB_Init_options o = {.size = sizeof o};
-    if (!ftb_options_take(&o, sizeof o, options))
-        return ftb_fail(GrB_INVALID_VALUE, "FtB_init: options were not made by FTB_INIT_OPTIONS");
-    GrB_Info info = check(X, how, &o);
+    GrB_Info info = ftb_options_read(&o, sizeof o, options, "FtB_init", "FTB_INIT_OPTIONS");
+    if (info == GrB_SUCCESS)
+        info = check(X, how, &o);
     if (info != GrB_SUCCESS)
         return info;
     bool kaiming = how == FTB_INIT_KAIMING_UNIFORM || how == FTB_INIT_KAIMING_NORMAL;

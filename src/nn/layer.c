@@ -1,6 +1,7 @@
 /* Layers: made, applied, released; what their files share. */
 #include "nn/layer.h"
 
+#include "core/options.h"
 #include "nn/random.h"
 
 #include <stdio.h>
@@ -31,6 +32,27 @@ static GrB_Info unknown_kind(const char *name)
 
 /* ---- options */
 
+#define READS(name, options, formula) options,
+static const char *const reads[] = {FTB_LAYERS(READS)};
+#undef READS
+
+static const char *reads_of(const ftb_layer_kind *kind)
+{
+    int k = 0;
+    while (kinds[k] != kind)
+        k++;
+    return reads[k];
+}
+
+/* What not every kind reads. */
+#define FIELD(field) FTB_OPTION(FtB_Layer_options, field)
+static const ftb_option fields[] = {
+    FIELD(heads),    FIELD(average), FIELD(no_bias),    FIELD(no_self_loops), FIELD(aggregate),
+    FIELD(dropout),  FIELD(slope),   FIELD(eps),        FIELD(train_eps),     FIELD(hops),
+    FIELD(teleport), FIELD(hidden),  FIELD(edge_width), FIELD(relations),     FIELD(log_degree),
+    FIELD(residual), FIELD(in_dst),  FIELD(no_root),    FIELD(normalize),     FIELD(batch_norm)};
+#undef FIELD
+
 static GrB_Info copy_text(FtB_Context ctx, const char **text)
 {
     if (*text && !(*text = ftb_strdup(ctx, *text)))
@@ -41,10 +63,14 @@ static GrB_Info copy_text(FtB_Context ctx, const char **text)
 static GrB_Info read_options(FtB_Layer layer, const FtB_Layer_options *options)
 {
     FtB_Layer_options *o = &layer->options;
-    if (options)
-        memcpy(o, options, ftb_min(options->size, sizeof *o));
+    GrB_Info info = ftb_options_read(o, sizeof *o, options, "FtB_Layer_new", "FTB_LAYER_OPTIONS");
+    if (info == GrB_SUCCESS)
+        info = ftb_options_check_read(o, fields, sizeof fields / sizeof *fields, reads_of(layer->kind),
+                                      layer->kind->name);
     const char *name = o->name, *aggregate = o->aggregate;
     o->name = o->aggregate = NULL;
+    if (info != GrB_SUCCESS)
+        return info;
     if (o->type == 0)
         o->type = FTB_FP32;
     if (o->heads == 0)
@@ -61,7 +87,7 @@ static GrB_Info read_options(FtB_Layer layer, const FtB_Layer_options *options)
     if (!(o->dropout >= 0 && o->dropout < 1))
         return ftb_fail(GrB_INVALID_VALUE, "options: dropout is %g; expected 0 <= p < 1", o->dropout);
     o->name = name;
-    GrB_Info info = copy_text(layer->ctx, &o->name);
+    info = copy_text(layer->ctx, &o->name);
     o->aggregate = info == GrB_SUCCESS ? aggregate : NULL;
     return info == GrB_SUCCESS ? copy_text(layer->ctx, &o->aggregate) : info;
 }

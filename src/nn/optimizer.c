@@ -27,6 +27,19 @@ static GrB_Info check_range(const char *name, double value, bool ok, const char 
                          expected);
 }
 
+static const ftb_option fields[] = {
+    FTB_OPTION(FtB_Optimizer_options, lr),       FTB_OPTION(FtB_Optimizer_options, weight_decay),
+    FTB_OPTION(FtB_Optimizer_options, momentum), FTB_OPTION(FtB_Optimizer_options, nesterov),
+    FTB_OPTION(FtB_Optimizer_options, beta1),    FTB_OPTION(FtB_Optimizer_options, beta2),
+    FTB_OPTION(FtB_Optimizer_options, eps),      FTB_OPTION(FtB_Optimizer_options, clip_value),
+    FTB_OPTION(FtB_Optimizer_options, clip_norm)};
+#define OF_ALL "lr, weight_decay, clip_value, clip_norm"
+static const char *const names[] =
+    {[FTB_SGD] = "FTB_SGD", [FTB_ADAM] = "FTB_ADAM", [FTB_ADAMW] = "FTB_ADAMW"},
+                         *const reads[] = {[FTB_SGD] = OF_ALL ", momentum, nesterov",
+                                           [FTB_ADAM] = OF_ALL ", beta1, beta2, eps",
+                                           [FTB_ADAMW] = OF_ALL ", beta1, beta2, eps"};
+
 static GrB_Info fill_in(FtB_Optimizer_options *o, FtB_Update rule, const FtB_Optimizer_options *given)
 {
     GrB_Info info;
@@ -34,9 +47,10 @@ static GrB_Info fill_in(FtB_Optimizer_options *o, FtB_Update rule, const FtB_Opt
     if (rule < FTB_SGD || rule > FTB_ADAMW)
         return ftb_fail(GrB_INVALID_VALUE, "FtB_Optimizer_new: rule is %d, which is not an FtB_Update",
                         (int)rule);
-    if (!ftb_options_take(o, sizeof *o, given))
-        return ftb_fail(GrB_INVALID_VALUE,
-                        "FtB_Optimizer_new: options were not made by FTB_OPTIMIZER_OPTIONS");
+    FTB_CHECK(ftb_options_read(o, sizeof *o, given, "FtB_Optimizer_new", "FTB_OPTIMIZER_OPTIONS"));
+    info = ftb_options_check_read(o, fields, sizeof fields / sizeof *fields, reads[rule], names[rule]);
+    if (info != GrB_SUCCESS)
+        return ftb_wrap_error(info, "FtB_Optimizer_new: ");
     o->lr = o->lr != 0 ? o->lr : 0.01;
     o->beta1 = o->beta1 != 0 ? o->beta1 : 0.9;
     o->beta2 = o->beta2 != 0 ? o->beta2 : 0.999;
@@ -51,7 +65,7 @@ static GrB_Info fill_in(FtB_Optimizer_options *o, FtB_Update rule, const FtB_Opt
     FTB_CHECK(check_range("eps", o->eps, o->eps > 0 && isfinite(o->eps), "a number > 0"));
     FTB_CHECK(check_range("clip_value", o->clip_value, o->clip_value >= 0, "a number > 0, or 0 for none"));
     FTB_CHECK(check_range("clip_norm", o->clip_norm, o->clip_norm >= 0, "a number > 0, or 0 for none"));
-    if (o->nesterov && (o->momentum == 0 || rule != FTB_SGD))
+    if (o->nesterov && o->momentum == 0)
         info = ftb_fail(GrB_INVALID_VALUE, "FtB_Optimizer_new: nesterov is for FTB_SGD with momentum");
 done:
     return info;
@@ -115,8 +129,9 @@ static GrB_Info check_add(FtB_Optimizer o, const FtB_Parameter *parameters, int6
         return ftb_fail(count < 0 ? GrB_INVALID_VALUE : GrB_NULL_POINTER,
                         "FtB_Optimizer_add: expected count parameters; count is %lld%s", (long long)count,
                         count < 0 ? "" : ", parameters NULL");
-    if (!ftb_options_take(taken, sizeof *taken, options))
-        return ftb_fail(GrB_INVALID_VALUE, "FtB_Optimizer_add: options were not made by FTB_GROUP_OPTIONS");
+    info = ftb_options_read(taken, sizeof *taken, options, "FtB_Optimizer_add", "FTB_GROUP_OPTIONS");
+    if (info != GrB_SUCCESS)
+        return info;
     if (!(taken->lr >= 0 && isfinite(taken->lr) && isfinite(taken->weight_decay)))
         return ftb_fail(GrB_INVALID_VALUE,
                         "FtB_Optimizer_add: lr is %g, weight_decay %g; expected numbers, lr >= 0", taken->lr,

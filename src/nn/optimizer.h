@@ -2,6 +2,7 @@
 #ifndef FTB_NN_OPTIMIZER_H
 #define FTB_NN_OPTIMIZER_H
 
+#include "core/options.h"
 #include "nn/nn.h"
 
 #define FTB_MAGIC_OPTIMIZER 0x4654426f
@@ -39,18 +40,6 @@ struct FtB_Optimizer_opaque {
     FtB_Schedule_options schedule; /* defaults filled in */
     ftb_schedule_state at;
 };
-
-/* Copies options, which begin with their size, into `to` of `size` bytes: callers of earlier versions have
- * less. false: they were not made by their macro. `given` NULL: nothing is copied. */
-static inline bool ftb_options_take(void *to, size_t size, const void *given)
-{
-    size_t has = given ? *(const size_t *)given : size;
-    if (has < sizeof has || has > size)
-        return false;
-    if (given)
-        memcpy(to, given, has);
-    return true;
-}
 
 GrB_Info ftb_optimizer_check(FtB_Optimizer o);
 /* What the learning rates are multiplied by now. */

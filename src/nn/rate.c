@@ -41,9 +41,9 @@ GrB_Info FtB_Optimizer_schedule(FtB_Optimizer o, const FtB_Schedule_options *opt
     if (info != GrB_SUCCESS)
         return info;
     FtB_Schedule_options s = {.size = sizeof s};
-    if (!ftb_options_take(&s, sizeof s, options))
-        return ftb_fail(GrB_INVALID_VALUE,
-                        "FtB_Optimizer_schedule: options were not made by FTB_SCHEDULE_OPTIONS");
+    info = ftb_options_read(&s, sizeof s, options, "FtB_Optimizer_schedule", "FTB_SCHEDULE_OPTIONS");
+    if (info != GrB_SUCCESS)
+        return info;
     if (s.rate < FTB_RATE_CONSTANT || s.rate > FTB_RATE_PLATEAU)
         return ftb_fail(GrB_INVALID_VALUE, "FtB_Optimizer_schedule: rate is %d, which is not an FtB_Rate",
                         (int)s.rate);

@@ -31,13 +31,13 @@ static GrB_Info check_new(const FtB_Parameter *parameters, int64_t count, FtB_St
         return ftb_fail(count < 0 ? GrB_INVALID_VALUE : GrB_NULL_POINTER,
                         "FtB_Stopper_new: expected count parameters; count is %lld%s", (long long)count,
                         count < 0 ? "" : ", parameters NULL");
-    if (!ftb_options_take(taken, sizeof *taken, options))
-        return ftb_fail(GrB_INVALID_VALUE, "FtB_Stopper_new: options were not made by FTB_STOPPER_OPTIONS");
+    GrB_Info info = ftb_options_read(taken, sizeof *taken, options, "FtB_Stopper_new", "FTB_STOPPER_OPTIONS");
+    if (info != GrB_SUCCESS)
+        return info;
     if (taken->patience < 0 || !(taken->threshold >= 0))
         return ftb_fail(GrB_INVALID_VALUE,
                         "FtB_Stopper_new: patience is %lld, threshold %g; expected numbers >= 0",
                         (long long)taken->patience, taken->threshold);
-    GrB_Info info = GrB_SUCCESS;
     for (int64_t k = 0; k < count && info == GrB_SUCCESS; k++)
         info = ftb_parameter_check(parameters[k], "FtB_Stopper_new: a parameter");
     return info;

@@ -4,6 +4,7 @@
  * entries of a step, in each thread. Nothing is stored per entry. */
 #include "ops/attention.h"
 
+#include "core/options.h"
 #include "expr/message_load.h"
 #include "ops/merge.h"
 #include "ops/plan.h"
@@ -15,12 +16,12 @@
 
 static GrB_Info read_options(ftb_attention_call *c, const FtB_Attention_options *options)
 {
-    if (options)
-        memcpy(&c->options, options, ftb_min(options->size, sizeof c->options));
-    if (!(c->options.dropout >= 0 && c->options.dropout < 1))
-        return ftb_fail(GrB_INVALID_VALUE, "options: dropout is %g; expected 0 <= dropout < 1",
+    GrB_Info info =
+        ftb_options_read(&c->options, sizeof c->options, options, "FtB_attention", "FTB_ATTENTION_OPTIONS");
+    if (info == GrB_SUCCESS && !(c->options.dropout >= 0 && c->options.dropout < 1))
+        info = ftb_fail(GrB_INVALID_VALUE, "options: dropout is %g; expected 0 <= dropout < 1",
                         c->options.dropout);
-    return GrB_SUCCESS;
+    return info;
 }
 
 static GrB_Info check_flags(const ftb_flags *flags)

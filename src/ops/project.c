@@ -1,5 +1,6 @@
 /* Projection of a bipartite graph: C(i,j) = epilogue(reduce over k of message(R(k,i), R(k,j))), a product
  * of R' with R (or R with R') with per-vertex figures, filters and top-k fused per row. */
+#include "core/options.h"
 #include "ops/plan.h"
 
 #include <stdlib.h>
@@ -52,12 +53,10 @@ static GrB_Info check_list(const char *name, const int64_t *list, int64_t count,
 
 static GrB_Info read_options(call *c, const FtB_Project_options *options)
 {
-    if (options) {
-        if (options->size == 0 || options->size > sizeof c->options)
-            return ftb_fail(GrB_INVALID_VALUE, "options: size %zu; make them with FTB_PROJECT_OPTIONS(...)",
-                            options->size);
-        memcpy(&c->options, options, options->size);
-    }
+    GrB_Info info =
+        ftb_options_read(&c->options, sizeof c->options, options, "FtB_project", "FTB_PROJECT_OPTIONS");
+    if (info != GrB_SUCCESS)
+        return info;
     const FtB_Project_options *o = &c->options;
     if (o->onto != FTB_COLS && o->onto != FTB_ROWS)
         return ftb_fail(GrB_INVALID_VALUE, "options: onto is %d; expected FTB_COLS or FTB_ROWS",
@@ -73,7 +72,7 @@ static GrB_Info read_options(call *c, const FtB_Project_options *options)
         return ftb_fail(GrB_DIMENSION_MISMATCH, "C: %lld x %lld; expected %lld x %lld, the %s of R squared",
                         (long long)c->C->pattern->nrows, (long long)c->C->pattern->ncols, (long long)n,
                         (long long)n, c->rows ? "rows" : "columns");
-    GrB_Info info = check_list("sources", o->sources, o->nsources, n);
+    info = check_list("sources", o->sources, o->nsources, n);
     return info == GrB_SUCCESS ? check_list("targets", o->targets, o->ntargets, n) : info;
 }
 
