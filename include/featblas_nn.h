@@ -129,7 +129,8 @@ GrB_Info FtB_Parameter_free(FtB_Parameter *p);
 
 /* ------------------------------------------------------------------------------------- leaves */
 
-/** Records the caller's data: it is referenced, not copied, and taken for constant until FtB_Tape_reset.
+/** Records the caller's data: it is referenced, not copied. What depends on such data alone is computed once,
+ * and again after the data have changed (FtB_Block_changed, FtB_Matrix_changed).
  *  @param tape any. @param X slot: FtB_Block of FP32 or FP64, or a sparse FtB_Matrix of features (width <=
  * 1), which stays sparse in products with dense parameters. */
 FtB_Var FtB_input(FtB_Tape tape, FtB_Arg X);

@@ -65,9 +65,10 @@ GrB_Info FtB_Layer_new(FtB_Layer *layer, const char *kind, int64_t in, int64_t o
 
 /** Records a layer. @param layer any. @param A m x n: row i names the neighbours that i hears (of rgcn its
  * values are edge types from 0; of gcn, sgc and appnp weights, if it has values; others do not read them). It
- * is referenced, and taken for constant. @param src features of the n sources. @param dst features
- * of the m targets; the same variable as src where A is square. @param edge features on A's edges, or
- * FTB_NO_VAR. */
+ * is referenced; what is made of it is kept for the next call, until its values change (FtB_Matrix_changed),
+ * after which a tape with an earlier record of the layer refuses to run. @param src features of the n
+ * sources. @param dst features of the m targets; the same variable as src where A is square. @param edge
+ * features on A's edges, or FTB_NO_VAR. */
 FtB_Var FtB_Layer_apply(FtB_Layer layer, FtB_Matrix A, FtB_Var src, FtB_Var dst, FtB_Var edge);
 
 /** @name FtB_gcn(layer, A, x) and its like: FtB_Layer_apply on one set of vertices, for a layer of that kind.

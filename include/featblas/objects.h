@@ -44,8 +44,8 @@ GrB_Info FtB_Matrix_build(FtB_Matrix *A, FtB_Type type, int64_t nrows, int64_t n
                           int64_t *perm);
 
 /** Wraps the caller's CSR arrays. Nothing is copied when columns are strictly ascending in every
- *  row, else a sorted copy is made; a wrapped array must stay valid and unchanged while the matrix
- *  or anything that shares its pattern lives.
+ *  row, else a sorted copy is made; a wrapped array must stay valid while the matrix or anything that shares
+ *  its pattern lives, rowptr and colidx unchanged; who changes values says FtB_Matrix_changed.
  *  @param[out] A the new matrix, NULL on failure. @param type dtype of @p values.
  *  @param nrows,ncols dimensions. @param width values per entry. @param rowptr nrows + 1 positions,
  *  rowptr[0] = 0, not falling. @param colidx rowptr[nrows] columns: int32_t if ncols < 2^31, else
@@ -62,10 +62,18 @@ GrB_Info FtB_Matrix_like(FtB_Matrix *S, FtB_Matrix A, int64_t width, FtB_Type ty
  *  @param A any matrix. @return GrB_NULL_POINTER, GrB_OUT_OF_MEMORY, FTB_LIMIT. */
 GrB_Info FtB_Matrix_dup(FtB_Matrix *B, FtB_Matrix A);
 
-/** A view of the values, nvals x width; writing to it changes @p A. It stays valid after A is freed.
- *  @param[out] V the view, NULL on failure. @param A a matrix of width >= 1.
+/** A view of the values, nvals x width; writing to it changes @p A. It stays valid after A is freed. Who
+ * writes through its pointer says FtB_Matrix_changed. @param[out] V NULL on failure. @param A width >= 1.
  *  @return GrB_NULL_POINTER, GrB_INVALID_VALUE (width 0), GrB_OUT_OF_MEMORY. */
 GrB_Info FtB_Matrix_values(FtB_Block *V, FtB_Matrix A);
+
+/** Says that the values of @p A were written through a pointer: that of FtB_Block_shape or FtB_Matrix_csr, or
+ *  the caller's own memory. Layers and tapes keep what they made of values, and make it again after this
+ * call, as they do after every call of the library that writes values. A build with assertions notices most
+ * calls that were forgotten. @param A any; its views, and other matrices over the same values, are meant,
+ * too.
+ *  @return GrB_NULL_POINTER. */
+GrB_Info FtB_Matrix_changed(FtB_Matrix A);
 
 /** Copies a GraphBLAS matrix of a built-in type, in whatever form it is stored; @p G keeps its
  *  content. Width 1, dtype of G. A caller that shares G between threads materialises it first.
@@ -99,8 +107,8 @@ GrB_Info FtB_Matrix_free(FtB_Matrix *A);
  *  dimensions. @param type dtype. @return GrB_INVALID_VALUE, GrB_OUT_OF_MEMORY, FTB_LIMIT. */
 GrB_Info FtB_Block_new(FtB_Block *X, int64_t nrows, int64_t ncols, FtB_Type type);
 
-/** Wraps the caller's memory without copying; it must outlive the block and its views.
- *  @param[out] X the new block, NULL on failure. @param data nrows rows of ld values.
+/** Wraps the caller's memory without copying; it must outlive the block and its views. Who writes there says
+ *  FtB_Block_changed. @param[out] X the new block, NULL on failure. @param data nrows rows of ld values.
  *  @param nrows,ncols dimensions. @param ld values from one row to the next, >= ncols.
  *  @param type dtype. @return GrB_NULL_POINTER, GrB_INVALID_VALUE, GrB_OUT_OF_MEMORY. */
 GrB_Info FtB_Block_wrap(FtB_Block *X, void *data, int64_t nrows, int64_t ncols, int64_t ld, FtB_Type type);
@@ -111,11 +119,15 @@ GrB_Info FtB_Block_wrap(FtB_Block *X, void *data, int64_t nrows, int64_t ncols, 
 GrB_Info FtB_Block_wrap_const(FtB_Block *X, const void *data, int64_t nrows, int64_t ncols, int64_t ld,
                               FtB_Type type);
 
-/** Shape of a block; any output may be NULL. @param X any. @param[out] nrows,ncols dimensions.
- *  @param[out] ld values from one row to the next. @param[out] type dtype. @param[out] data the memory.
+/** Shape of a block; any output may be NULL. @param X any. @param[out] nrows,ncols dimensions. @param[out] ld
+ * values from row to row. @param[out] type dtype. @param[out] data the memory (FtB_Block_changed).
  *  @return GrB_NULL_POINTER. */
 GrB_Info FtB_Block_shape(FtB_Block X, int64_t *nrows, int64_t *ncols, int64_t *ld, FtB_Type *type,
                          void **data);
+
+/** FtB_Matrix_changed of a block. @param X any; all views of the same memory are meant.
+ *  @return GrB_NULL_POINTER. */
+GrB_Info FtB_Block_changed(FtB_Block X);
 
 /** A view of the same memory whose columns are @p heads heads, ncols / heads columns each. Products work head
  * by head on such views; it stays valid after @p X is freed. @param[out] V the view, NULL on failure.

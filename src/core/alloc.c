@@ -5,7 +5,7 @@
  * and the header in front of the data remembers the raw pointer, the context and the bytes counted.
  * Growing goes through the allocator's realloc, so that the C library moves the pages of a large array
  * (mremap) instead of copying it: a sink's result grows without a second copy ever existing. */
-#include "core/core.h"
+#include "core/watch.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -210,8 +210,17 @@ static ftb_buffer *make_buffer(FtB_Context ctx, void *data, bool owned, bool wri
         return NULL;
     *b = (ftb_buffer){.ctx = ctx ? ctx : ftb_context(), .data = data, .owned = owned, .writable = writable};
     atomic_init(&b->refs, 1);
+    atomic_init(&b->version, 0);
     return b;
 }
+
+bool ftb_buffer_write(ftb_buffer *b)
+{
+    atomic_fetch_add(&b->version, 1);
+    return b->writable;
+}
+
+int64_t ftb_buffer_version(const ftb_buffer *b) { return atomic_load(&b->version); }
 
 ftb_buffer *ftb_buffer_adopt(FtB_Context ctx, void *data)
 {

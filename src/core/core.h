@@ -78,6 +78,7 @@ typedef struct ftb_buffer {
     FtB_Context ctx;
     void *data;
     bool owned, writable;
+    atomic_llong version; /* of what it holds; only ftb_buffer_write changes it (watch.h) */
 } ftb_buffer;
 ftb_buffer *ftb_buffer_new(FtB_Context ctx, int64_t count, size_t size); /* zeroed; NULL on failure */
 ftb_buffer *ftb_buffer_adopt(FtB_Context ctx,

@@ -219,6 +219,7 @@ static FtB_Var fused(call *c)
     }
     a->semiring = c->semiring;
     c->semiring = NULL;
+    ftb_watch_matrix(&n->values, c->A);
     GrB_Info info = ftb_matrix_share(&a->A, c->A);
     return info == GrB_SUCCESS ? ftb_node_var(n) : ftb_var_failed(o->tape, info);
 }

@@ -69,7 +69,7 @@ static GrB_Info check(FtB_Block X, FtB_Init how, const FtB_Init_options *o)
     if (X->type != FTB_FP32 && X->type != FTB_FP64)
         return ftb_fail(GrB_DOMAIN_MISMATCH, "FtB_init: X is %s; expected fp32 or fp64",
                         FtB_Type_name(X->type));
-    if (!X->owner->writable)
+    if (!ftb_buffer_write(X->owner))
         return ftb_fail(GrB_INVALID_VALUE, "FtB_init: X wraps memory that must not be written");
     if (how < FTB_INIT_ZEROS || how > FTB_INIT_KAIMING_NORMAL)
         return ftb_fail(GrB_INVALID_VALUE, "FtB_init: how is %d, which is not an FtB_Init", (int)how);

@@ -204,6 +204,7 @@ FtB_Parameter FtB_Layer_parameter(FtB_Layer layer, int64_t at)
 static void drop_graph(FtB_Layer layer)
 {
     FtB_Matrix_free(&layer->graph);
+    ftb_watch_end(&layer->values);
     FtB_Matrix_free(&layer->derived);
     while (layer->nparts > 0)
         FtB_Matrix_free(&layer->parts[--layer->nparts]);
@@ -280,10 +281,14 @@ static GrB_Info check_features(const ftb_nn_node *x, const char *name, const ftb
     return GrB_SUCCESS;
 }
 
-/* What was made of another graph is forgotten. */
+/* What was made of another graph, or of other values, is forgotten. */
 static GrB_Info look_at_graph(FtB_Layer layer, FtB_Matrix A)
 {
-    if (layer->graph && layer->graph->pattern == A->pattern && layer->graph->values == A->values)
+    bool same = layer->graph && layer->graph->pattern == A->pattern && layer->graph->values == A->values;
+    GrB_Info info = same ? ftb_watch_look(&layer->values, &same, "A") : GrB_SUCCESS;
+    if (info != GrB_SUCCESS)
+        return ftb_wrap_error(info, "%s: ", layer->kind->name);
+    if (same)
         return GrB_SUCCESS;
     drop_graph(layer);
     return ftb_matrix_share(&layer->graph, A);
@@ -318,8 +323,9 @@ FtB_Var FtB_Layer_apply(FtB_Layer layer, FtB_Matrix A, FtB_Var src, FtB_Var dst,
     c.bipartite = src.node != dst.node;
     c.columns = x->ncols;
     FtB_Var result = layer->kind->apply(&c);
-    if (result.node >= 0)
-        result.tape->nodes[result.node]->order = order;
+    if (result.node < 0 || !ftb_tape_made_of(tape, &layer->values))
+        return (FtB_Var){tape, -1};
+    tape->nodes[result.node]->order = order;
     return result;
 }
 

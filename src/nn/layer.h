@@ -3,6 +3,7 @@
 #ifndef FTB_NN_LAYER_H
 #define FTB_NN_LAYER_H
 
+#include "core/watch.h"
 #include "io/number.h"
 #include "nn/nn.h"
 
@@ -20,6 +21,7 @@ struct FtB_Layer_opaque {
     FtB_Parameter parameters[FTB_LAYER_PARAMETERS];
     /* What was made of the last graph seen: kept for the next time. */
     FtB_Matrix graph;   /* whose pattern it was made of */
+    ftb_watch values;   /* graph's, where something was made of them */
     FtB_Matrix derived; /* with self-loops and the like */
     FtB_Matrix *parts;  /* nparts: one per edge type */
     int64_t nparts;

@@ -266,6 +266,8 @@ static FtB_Var record(FtB_Semiring s, FtB_Matrix A, const ftb_nn_operands *o, co
     m->itself = sums_plainly(n, m, s->text, shape);
     memcpy(m->name, o->name, sizeof m->name);
     GrB_Info info = (FtB_Semiring_bind)(&m->semiring, s, NULL, 0);
+    if (m->edge < 0)
+        ftb_watch_matrix(&n->values, A);
     if (info == GrB_SUCCESS)
         info = ftb_matrix_share(&m->A, A);
     if (info == GrB_SUCCESS && on_edges)

@@ -5,7 +5,7 @@
 #ifndef FTB_NN_H
 #define FTB_NN_H
 
-#include "core/core.h"
+#include "core/watch.h"
 #include "featblas_nn.h"
 
 #define FTB_MAGIC_TAPE 0x46544261
@@ -89,10 +89,12 @@ struct ftb_nn_node {
     bool gradient;  /* some trained parameter lies below */
     bool constant;  /* nothing below it changes from run to run */
     bool keep;
-    bool taken;                     /* a leaf that may go once nothing reads it, or made of one */
-    ftb_nn_order order;             /* of a layer's result */
-    FtB_Parameter parameter;        /* of a leaf, retained */
-    void *state;                    /* the operation's, ftb_new()ed */
+    bool taken;              /* a leaf that may go once nothing reads it, or made of one */
+    ftb_nn_order order;      /* of a layer's result */
+    FtB_Parameter parameter; /* of a leaf, retained */
+    void *state;             /* the operation's, ftb_new()ed */
+    ftb_watch values;        /* that it reads and that are no input's: a leaf's own, a product's matrix's */
+    bool derived;            /* a leaf that stands for what a layer has made of its values */
     int64_t extra_rows, extra_cols; /* kept from forward to gradient; 0: nothing */
     FtB_Type extra_type;
     /* where it is, during a run */
@@ -139,6 +141,9 @@ GrB_Info ftb_node_on_edges(ftb_nn_node *n, FtB_Matrix graph);
 /* That n has the heads of x and lies where x does: on edges, or at a sparse input's entries. */
 FtB_Var ftb_node_like(ftb_nn_node *n, const ftb_nn_node *x);
 static inline FtB_Var ftb_node_var(const ftb_nn_node *n) { return (FtB_Var){n->tape, n->number}; }
+/* That the tape holds what was made of these values, which cannot be made again: running refuses once they
+ * have changed. False: no memory, as the tape knows. */
+bool ftb_tape_made_of(FtB_Tape tape, const ftb_watch *values);
 /* Rows and columns as they are stored: of what lies on edges, entries x width; of what is sparse, entries
  * x 1. */
 void ftb_node_stored(const ftb_nn_node *n, int64_t *nrows, int64_t *ncols);

@@ -327,6 +327,7 @@ static void step_one(FtB_Optimizer o, ftb_moments *m, double scale, double facto
                     .eps = p->eps,
                     .nesterov = p->nesterov};
     int64_t pieces = (m->count + PIECE - 1) / PIECE;
+    (void)ftb_buffer_write(m->parameter->value->owner);
 #pragma omp parallel for schedule(static) num_threads(ftb_threads(o->ctx)) if (pieces > 4)
     for (int64_t piece = 0; piece < pieces; piece++)
         update(&u, m, sgd, piece * PIECE, ftb_min(PIECE, m->count - piece * PIECE));

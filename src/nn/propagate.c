@@ -112,8 +112,10 @@ static GrB_Info derive(FtB_Layer layer, FtB_Matrix A, double factor)
     layer->loops_apart = loops_apart(layer, A);
     bool stored = !layer->options.no_self_loops && !layer->loops_apart;
     GrB_Info info = stored ? ftb_pattern_diagonal(q, &q) : GrB_SUCCESS;
-    if (info == GrB_SUCCESS && A->width == 1)
+    if (info == GrB_SUCCESS && A->width == 1) {
+        ftb_watch_matrix(&layer->values, A);
         return weights(&layer->derived, type, q, A, factor);
+    }
     if (info == GrB_SUCCESS && !layer->scale)
         info = degrees(&layer->scale, type, q, layer->loops_apart, factor);
     if (info == GrB_SUCCESS)

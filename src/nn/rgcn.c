@@ -78,6 +78,7 @@ static GrB_Info derive(FtB_Layer layer, FtB_Matrix A)
     GrB_Info info = check(A, relations);
     if (info != GrB_SUCCESS)
         return info;
+    ftb_watch_matrix(&layer->values, A);
     if (!layer->parts && !(layer->parts = ftb_new0(layer->ctx, relations, sizeof *layer->parts)))
         return ftb_nomem();
     while (layer->nparts < relations && info == GrB_SUCCESS) {

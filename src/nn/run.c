@@ -165,6 +165,33 @@ static GrB_Info constants(FtB_Tape tape, const ftb_schedule *s, uint8_t *read)
     return info;
 }
 
+/* Constants that were made of values which have changed are made again. `changed`: scratch, per node of the
+ * tape. */
+static GrB_Info look_at_values(FtB_Tape tape, bool *changed)
+{
+    for (int64_t k = 0; k < tape->count; k++) {
+        ftb_nn_node *n = tape->nodes[k];
+        bool same = true;
+        if (n->constant) {
+            GrB_Info info = ftb_watch_look(&n->values, &same, n->derived ? "a layer's A" : "an input");
+            if (info != GrB_SUCCESS)
+                return info;
+        }
+        if (!same && n->derived)
+            return ftb_fail(GrB_INVALID_VALUE,
+                            "the values of a layer's A have changed since it was recorded; "
+                            "expected FtB_Tape_reset, and another record");
+        changed[k] = !same;
+        for (int j = 0; j < n->nin && n->constant; j++)
+            changed[k] |= changed[n->in[j]];
+        if (changed[k] && n->op && n->ready)
+            constant_drop(n);
+        if (!same)
+            ftb_watch_renew(&n->values);
+    }
+    return GrB_SUCCESS;
+}
+
 /* ---- runs */
 
 static void set_one(FtB_Block X)
@@ -203,9 +230,10 @@ static GrB_Info run(ftb_nn_node *y, bool training)
     GrB_Info info = ftb_schedule_of(&s, tape, y->number, training);
     if (info != GrB_SUCCESS)
         return info;
-    scratch = ftb_new(tape->ctx, s->count, sizeof *scratch);
+    scratch = ftb_new(tape->ctx, tape->count, sizeof *scratch);
     if (!scratch)
         return ftb_nomem();
+    FTB_CHECK(look_at_values(tape, (bool *)scratch));
     FTB_CHECK(constants(tape, s, scratch));
     FTB_CHECK(ftb_schedule_bind(tape, s));
     tape->run += training;

@@ -119,8 +119,10 @@ GrB_Info FtB_Stopper_restore(FtB_Stopper s)
         return info;
     if (s->best_epoch < 0)
         return ftb_fail(GrB_INVALID_VALUE, "FtB_Stopper_restore: no epoch with a metric was seen");
-    for (int64_t k = 0; k < s->count; k++)
+    for (int64_t k = 0; k < s->count; k++) {
+        (void)ftb_buffer_write(s->parameters[k]->value->owner);
         memcpy(s->parameters[k]->value->data, s->values[k], bytes_of(s->parameters[k]));
+    }
     return GrB_SUCCESS;
 }
 

@@ -73,6 +73,7 @@ static void node_delete(ftb_nn_node *n)
         n->op->clear(n);
     ftb_delete(n->state);
     FtB_Parameter_free(&n->parameter);
+    ftb_watch_end(&n->values);
     FtB_Matrix_free(&n->graph);
     FtB_Block_free(&n->value);
     FtB_Block_free(&n->grad);
@@ -183,6 +184,17 @@ FtB_Var ftb_node_like(ftb_nn_node *n, const ftb_nn_node *x)
 
 /* ---- leaves */
 
+bool ftb_tape_made_of(FtB_Tape tape, const ftb_watch *values)
+{
+    ftb_nn_node *n = values->owner ? node_add(tape, NULL, 0, 0, FTB_FP32, 0) : NULL;
+    if (!n)
+        return !values->owner;
+    n->values = *values;
+    ftb_buffer_retain(values->owner);
+    n->derived = n->constant = n->ready = true;
+    return true;
+}
+
 static FtB_Var leaf_block(FtB_Tape tape, FtB_Block X)
 {
     ftb_nn_node *n = X->type == FTB_FP32 || X->type == FTB_FP64
@@ -196,6 +208,7 @@ static FtB_Var leaf_block(FtB_Tape tape, FtB_Block X)
         return (FtB_Var){tape, -1};
     n->heads = X->heads;
     n->constant = n->ready = true;
+    ftb_watch_block(&n->values, X);
     GrB_Info info = FtB_Block_heads(&n->value, X, X->heads);
     return info == GrB_SUCCESS ? ftb_node_var(n) : ftb_var_failed(tape, info);
 }
@@ -210,6 +223,7 @@ static FtB_Var leaf_matrix(FtB_Tape tape, FtB_Matrix A, bool sparse)
         return (FtB_Var){tape, -1};
     n->sparse = sparse;
     n->constant = n->ready = true;
+    ftb_watch_matrix(&n->values, A);
     GrB_Info info = ftb_matrix_share(&n->edges, A);
     if (info == GrB_SUCCESS && A->width > 0)
         info = FtB_Matrix_values(&n->value, A);
@@ -242,8 +256,10 @@ FtB_Var FtB_input_take(FtB_Tape tape, FtB_Block *X)
         return ftb_var_failed(check_tape(tape) == GrB_SUCCESS ? tape : NULL,
                               ftb_fail(GrB_NULL_POINTER, "FtB_input_take: X is NULL"));
     FtB_Var x = (FtB_input)(tape, FTB_ARG(*X));
-    if (x.node >= 0)
+    if (x.node >= 0) {
         tape->nodes[x.node]->taken = true;
+        ftb_watch_end(&tape->nodes[x.node]->values);
+    }
     FtB_Block_free(X);
     return x;
 }

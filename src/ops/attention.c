@@ -5,6 +5,7 @@
 #include "ops/attention.h"
 
 #include "core/options.h"
+#include "core/watch.h"
 #include "expr/message_load.h"
 #include "ops/merge.h"
 #include "ops/plan.h"
@@ -155,7 +156,7 @@ GrB_Info ftb_attention_check_lse(const ftb_attention_call *c, bool output)
     if (lse->type != FTB_FP32 && lse->type != FTB_FP64)
         return ftb_fail(GrB_DOMAIN_MISMATCH, "options: lse has dtype %s; expected fp32 or fp64",
                         FtB_Type_name(lse->type));
-    if (output && !lse->owner->writable)
+    if (output && !ftb_buffer_write(lse->owner))
         return ftb_fail(GrB_INVALID_VALUE, "options: lse is over memory that must not be written");
     return GrB_SUCCESS;
 }

@@ -6,6 +6,7 @@
  * are. */
 #include "ops/block_map.h"
 
+#include "core/watch.h"
 #include "expr/tree.h"
 #include "ops/merge.h"
 
@@ -58,7 +59,7 @@ static GrB_Info unwrap(move_call *c, FtB_Arg Y, FtB_Arg X)
     c->xrow = (size_t)c->ncols * FtB_Type_size(c->X->type);
     c->yrow = (size_t)c->ncols * FtB_Type_size(c->Y->type);
     c->threads = ftb_threads_for(c->ctx, c->count * ftb_max(c->ncols, 1));
-    if (!c->Y->owner->writable)
+    if (!ftb_buffer_write(c->Y->owner))
         return ftb_fail(GrB_INVALID_VALUE, "Y wraps memory that must not be written");
     return GrB_SUCCESS;
 }

@@ -8,6 +8,7 @@
  * also used for is looked at, or copied, before the first piece is written. */
 #include "ops/block_map.h"
 
+#include "core/watch.h"
 #include "ops/merge.h"
 
 #include <omp.h>
@@ -212,7 +213,7 @@ static GrB_Info compile_accum(ftb_block_map **map, FtB_Block C, FtB_Op accum, Ft
 
 static GrB_Info check_output(FtB_Block C, FtB_Block M)
 {
-    if (!C->owner->writable)
+    if (!ftb_buffer_write(C->owner))
         return ftb_fail(GrB_INVALID_VALUE, "the output wraps memory that must not be written");
     return check_mask(M, C->nrows);
 }

@@ -4,6 +4,7 @@
  * and stay as they were on failure. */
 #include "ops/grad.h"
 
+#include "core/watch.h"
 #include "ops/merge.h"
 
 typedef struct target {         /* one gradient that is asked for */
@@ -205,9 +206,12 @@ static GrB_Info read_target(target *t, const ftb_grad *g, const FtB_Gradient *as
                         "gradients: the output of '%s' is %lld x %lld; expected %lld x %lld", t->name,
                         (long long)t->block->nrows, (long long)t->block->ncols, (long long)t->nrows,
                         (long long)t->ncols);
-    if (!ftb_type_float(t->block->type) || !t->block->owner->writable)
+    if (!ftb_buffer_write(t->block->owner))
+        return ftb_fail(GrB_DOMAIN_MISMATCH,
+                        "gradients: the output of '%s' is read-only; expected memory for reals", t->name);
+    if (!ftb_type_float(t->block->type))
         return ftb_fail(GrB_DOMAIN_MISMATCH, "gradients: the output of '%s' is %s; expected memory for reals",
-                        t->name, t->block->owner->writable ? FtB_Type_name(t->block->type) : "read-only");
+                        t->name, FtB_Type_name(t->block->type));
     return GrB_SUCCESS;
 }
 

@@ -5,6 +5,7 @@
  * matrices applies. */
 #include "ops/sddmm.h"
 
+#include "core/watch.h"
 #include "ops/call.h"
 #include "ops/plan.h"
 #include "ops/score.h"
@@ -146,9 +147,9 @@ done:
  * kind. Views of them (FtB_Matrix_values) see that, as they see all that is written there. */
 static bool replaces_values(const sddmm_call *c)
 {
-    const ftb_buffer *values = c->C->values;
+    ftb_buffer *values = c->C->values;
     return c->C->pattern == c->admitted->pattern && !c->accum && c->C->type == c->type.message &&
-           c->C->width == c->message.heads * c->type.width && values && values->writable;
+           c->C->width == c->message.heads * c->type.width && values && ftb_buffer_write(values);
 }
 
 /* T: the messages, as a matrix over the admitted entries. */

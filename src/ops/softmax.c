@@ -4,6 +4,7 @@
  * permutation, normalised, and put back; each column belongs to one thread, so that bits do not depend on how
  * many there are. FP64 where an operand has more than FP32 holds, else FP32. */
 #include "cpu/softmax.h"
+#include "core/watch.h"
 #include "ops/blocks.h"
 #include "ops/merge.h"
 
@@ -139,7 +140,7 @@ static GrB_Info values_as(const char **values, void **copy, FtB_Matrix A, FtB_Ty
 static bool writes_in_place(FtB_Matrix S, FtB_Matrix A, FtB_Type type)
 {
     return S->pattern == A->pattern && S->width == A->width && S->type == type && S->values &&
-           S->values->writable;
+           ftb_buffer_write(S->values);
 }
 
 static GrB_Info normalise_all(FtB_Matrix S, FtB_Matrix A, FtB_Matrix D, FtB_By by)
