@@ -22,14 +22,14 @@ static const option train_options[] = {
      FIELD(hidden),
      .argument = "N",
      .low = 1,
-     .high = 1000000,
+     .high = MODEL_HIDDEN,
      .help = "N columns between layers, per head."},
     {.name = "output-heads",
      .kind = OPTION_INTEGER,
      FIELD(out_heads),
      .argument = "N",
      .low = 1,
-     .high = 1024,
+     .high = MODEL_HEADS,
      .help = "N heads of the last layer, which are averaged. Default: 1."},
     {.name = "dropout",
      .kind = OPTION_REAL,
@@ -50,14 +50,14 @@ static const option train_options[] = {
      FIELD(classes),
      .argument = "N",
      .low = 0,
-     .high = 1000000,
+     .high = MODEL_CLASSES_MOST,
      .help = "There are N classes. Default: as many as the labels name."},
     {.name = "epochs",
      .kind = OPTION_INTEGER,
      FIELD(epochs),
      .argument = "N",
      .low = 0,
-     .high = 100000000,
+     .high = MODEL_EPOCHS,
      .help = "At most N epochs, each over the whole graph."},
     {.name = "lr", .kind = OPTION_REAL, FIELD(lr), .argument = "RATE", .help = "Learning rate."},
     {.name = "weight-decay",
@@ -241,13 +241,13 @@ static train_plan choose_plan(const train *t)
                        .lr = kind->lr,
                        .weight_decay = kind->weight_decay,
                        .decay_first = kind->decay_first,
-                       .epochs = v->epochs >= 0 ? v->epochs : kind->epochs,
                        .patience = kind->patience,
                        .select = kind->attends ? TRAIN_BY_LOSS : TRAIN_BY_SCORE};
     plan.lr = real_or(v->lr, plan.lr);
     plan.weight_decay = real_or(v->weight_decay, plan.weight_decay);
     if (t->resume)
-        train_resumed_plan(&plan, t->resume);
+        plan = t->resumed;
+    plan.epochs = v->epochs >= 0 ? v->epochs : kind->epochs;
     plan.patience = v->patience >= 0 ? v->patience : plan.patience;
     plan.select = !validates ? TRAIN_LAST : v->select >= 0 ? (train_select)v->select : plan.select;
     if (plan.select == TRAIN_LAST)
@@ -318,7 +318,8 @@ static int read_resumed(train *t)
         return app_fail(APP_INPUT,
                         "%s: has no state to resume from (it was saved with --weights-only, or elsewhere)",
                         t->values->resume);
-    return model_describe(&t->model, t->resume, t->values->learn.model ? t->model.kind : NULL, 0);
+    int code = model_describe(&t->model, t->resume, t->values->learn.model ? t->model.kind : NULL, 0);
+    return code == APP_OK ? train_resumed(t) : code;
 }
 
 /* All runs; a signal ends them after the epoch. */
@@ -334,8 +335,7 @@ static int run_all(train *t)
     int64_t done = 0;
     for (; done < t->nruns && code == APP_OK && !(done > 0 && app_signal()); done++) {
         t->runs[done].seed =
-            (t->resume ? train_resumed_seed(t->resume) : (uint64_t)ftb_max(t->values->seed, 0)) +
-            (uint64_t)done;
+            (t->resume ? t->resumed_seed : (uint64_t)ftb_max(t->values->seed, 0)) + (uint64_t)done;
         code = train_once(t, &t->runs[done]);
         app_progress_clear();
         if (code == APP_OK)

@@ -60,7 +60,7 @@ const option learn_options[] = {
      FIELD(heads),
      .argument = "N",
      .low = 1,
-     .high = 1024,
+     .high = MODEL_HEADS,
      .help = "N attention heads, side by side, of all layers but the last. What is saved tells them, but in "
              "state dicts of transformer."},
     {.name = "activation",
@@ -80,7 +80,7 @@ const option learn_options[] = {
      FIELD(hops),
      .argument = "N",
      .low = 1,
-     .high = 1000,
+     .high = MODEL_HOPS,
      .help = "Steps over the graph, of sgc and appnp. Default: 2, of appnp 10."},
     {.name = "teleport",
      .kind = OPTION_REAL,

@@ -179,6 +179,17 @@ void model_free(model *m)
     m->nlayers = m->nparameters = 0;
 }
 
+double model_least_size(const model_options *o)
+{
+    double size = 0;
+    for (int64_t k = 0; k < o->layers; k++) {
+        const bool last = k + 1 == o->layers;
+        const double heads = (double)(!o->kind->attends ? 1 : last ? o->out_heads : o->heads);
+        size += (double)columns_in(o, k) * (double)columns_out(o, k) * heads;
+    }
+    return size;
+}
+
 int64_t model_size(const model *m)
 {
     int64_t size = 0;

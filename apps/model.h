@@ -8,6 +8,12 @@
 
 #define MODEL_LAYERS 64       /* most layers of a stack */
 #define MODEL_PARAMETERS 1024 /* most parameters of a model */
+/* What options allow, and no file exceeds. */
+#define MODEL_HIDDEN 1000000
+#define MODEL_HEADS 1024
+#define MODEL_HOPS 1000
+#define MODEL_CLASSES_MOST 1000000
+#define MODEL_EPOCHS 100000000
 
 typedef enum model_activation { MODEL_RELU = 0, MODEL_ELU, MODEL_LINEAR } model_activation;
 typedef enum model_task { MODEL_CLASSES = 0, MODEL_TARGETS, MODEL_BINARY } model_task;
@@ -69,6 +75,8 @@ int model_make(model *m, const model_options *o);
 void model_free(model *m);
 /* Values that are learned. */
 int64_t model_size(const model *m);
+/* At least so many values a model of these options would have: the inputs times the outputs of its layers. */
+double model_least_size(const model_options *o);
 
 /* Records the model on features x of the graph's vertices: *out has a row of outputs per vertex, *hidden
  * what goes into the last layer that learns (of a single layer: *out). */
@@ -89,6 +97,13 @@ GrB_Info model_put(const model *m, FtB_Tensors t);
  * the kind's default. `kind` NULL: the file tells it; another one is refused. heads: of kinds whose shapes do
  * not tell, 0: the default. Returns an exit code. */
 int model_describe(model_options *o, FtB_Tensors t, const model_kind *kind, int64_t heads);
+/* A number that a text holds, whole or not, from low to high; *value stays as it is where there is no such
+ * text. Returns an exit code after naming file and text. */
+typedef struct model_range {
+    double low, high;
+    bool whole;
+} model_range;
+int model_number(double *value, FtB_Tensors t, const char *key, model_range range);
 /* Takes the parameters' values from tensors. Returns an exit code after naming file and tensor. */
 int model_take(model *m, FtB_Tensors t);
 

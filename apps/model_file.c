@@ -271,7 +271,7 @@ typedef struct number_text {
     const char *key;
     int64_t *whole; /* or: */
     double *real;
-    int64_t low;
+    double low, high; /* high: what the option of the same meaning allows */
 } number_text;
 
 enum { NUMBERS = 10 };
@@ -279,16 +279,16 @@ enum { NUMBERS = 10 };
 static void numbers_of(number_text list[NUMBERS], model_options *o)
 {
     const number_text all[NUMBERS] = {
-        {"featblas.layers", &o->layers, NULL, 1},
-        {"featblas.features", &o->nfeatures, NULL, 1},
-        {"featblas.outputs", &o->noutputs, NULL, 1},
-        {"featblas.hidden", &o->hidden, NULL, 1},
-        {"featblas.heads", &o->heads, NULL, 1},
-        {"featblas.output-heads", &o->out_heads, NULL, 1},
-        {"featblas.hops", &o->hops, NULL, 0},
-        {"featblas.teleport", NULL, &o->teleport, 0},
-        {"featblas.output-hidden", &o->out_inner, NULL, 0},
-        {"featblas.dropout", NULL, &o->dropout, 0},
+        {"featblas.layers", &o->layers, NULL, 1, MODEL_LAYERS - 1},
+        {"featblas.features", &o->nfeatures, NULL, 1, INT32_MAX},
+        {"featblas.outputs", &o->noutputs, NULL, 1, MODEL_CLASSES_MOST},
+        {"featblas.hidden", &o->hidden, NULL, 1, MODEL_HIDDEN},
+        {"featblas.heads", &o->heads, NULL, 1, MODEL_HEADS},
+        {"featblas.output-heads", &o->out_heads, NULL, 1, MODEL_HEADS},
+        {"featblas.hops", &o->hops, NULL, 0, MODEL_HOPS},
+        {"featblas.teleport", NULL, &o->teleport, 0, 1},
+        {"featblas.output-hidden", &o->out_inner, NULL, 0, MODEL_HIDDEN},
+        {"featblas.dropout", NULL, &o->dropout, 0, 1},
     };
     memcpy(list, all, sizeof all);
 }
@@ -330,22 +330,36 @@ static int word_at(const char *text, const char *const *words, int count)
     return -1;
 }
 
+int model_number(double *value, FtB_Tensors t, const char *key, model_range range)
+{
+    const char *text = FtB_Tensors_get_text(t, key);
+    char *end = NULL;
+    if (!text)
+        return APP_OK;
+    const double x = strtod(text, &end);
+    if (end == text || *end || !(x >= range.low && x <= range.high) || (range.whole && x != floor(x)))
+        return app_fail(APP_INPUT, "%s: text %s is '%.40s'; expected a %snumber from %.17g to %.17g",
+                        FtB_Tensors_source(t), key, text, range.whole ? "whole " : "", range.low, range.high);
+    *value = x;
+    return APP_OK;
+}
+
 static int read_numbers(model_options *o, FtB_Tensors t)
 {
     number_text numbers[NUMBERS];
     numbers_of(numbers, o);
     for (int n = 0; n < NUMBERS; n++) {
-        const char *text = FtB_Tensors_get_text(t, numbers[n].key);
-        char *end = NULL;
-        if (!text)
-            continue;
-        double value = strtod(text, &end);
-        if (end == text || *end || !(value >= (double)numbers[n].low && value < 0x1p40))
-            return wrong_text(t, numbers[n].key);
-        if (numbers[n].whole)
-            *numbers[n].whole = (int64_t)value;
+        const number_text *as = &numbers[n];
+        double value = as->whole ? (double)*as->whole : *as->real;
+        if (FtB_Tensors_get_text(t, as->key)) {
+            int code = model_number(&value, t, as->key, (model_range){as->low, as->high, as->whole != NULL});
+            if (code != APP_OK)
+                return code;
+        }
+        if (as->whole)
+            *as->whole = (int64_t)value;
         else
-            *numbers[n].real = value;
+            *as->real = value;
     }
     return APP_OK;
 }
@@ -430,6 +444,25 @@ static int shapes_of(model_options *o, FtB_Tensors t, const struct signature *s,
     return APP_OK;
 }
 
+/* That the model's weights may be in the file, before any are made. */
+static int check_size(const model_options *o, FtB_Tensors t)
+{
+    double values = 0;
+    for (int64_t k = 0; k < FtB_Tensors_count(t); k++) {
+        FtB_Block X;
+        GrB_Info info = FtB_Tensors_get(&X, t, FtB_Tensors_name(t, k), NULL, NULL);
+        if (info != GrB_SUCCESS)
+            return app_library_error(info, APP_INPUT);
+        values += (double)X->nrows * (double)X->ncols;
+        FtB_Block_free(&X);
+    }
+    const double least = model_least_size(o);
+    return least <= values
+               ? APP_OK
+               : app_fail(APP_INPUT, "%s: its texts tell of %.17g weights at least; its tensors have %.17g",
+                          FtB_Tensors_source(t), least, values);
+}
+
 int model_describe(model_options *o, FtB_Tensors t, const model_kind *kind, int64_t heads)
 {
     const char *said = FtB_Tensors_get_text(t, "featblas.model");
@@ -450,15 +483,18 @@ int model_describe(model_options *o, FtB_Tensors t, const model_kind *kind, int6
                         "%s: no tensor has the name of a layer that is known; --model tells the kind",
                         FtB_Tensors_source(t));
     *o = model_defaults(found);
-    if (said)
-        return read_texts(o, t);
+    if (said) {
+        const int code = read_texts(o, t);
+        return code == APP_OK ? check_size(o, t) : code;
+    }
     o->heads = heads > 0 ? heads : o->heads;
     s = signature_of(found->name);
     int count = prefixes(list, t, s);
     if (count == 0)
         return app_fail(APP_INPUT, "%s: no tensor's name ends with %s, as those of a %s do",
                         FtB_Tensors_source(t), s->tensor, found->name);
-    return shapes_of(o, t, s, list, count);
+    const int code = shapes_of(o, t, s, list, count);
+    return code == APP_OK ? check_size(o, t) : code;
 }
 
 /* ---- whole models */

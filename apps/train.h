@@ -76,14 +76,17 @@ typedef struct train {
     train_run *runs;
     int64_t best_run;         /* -1: none yet */
     FtB_Tensors resume, best; /* best: of best_run, to be saved */
+    train_plan resumed;       /* what the state in `resume` says: */
+    uint64_t resumed_seed;
+    int64_t resumed_epoch, resumed_best_epoch;
+    double resumed_best; /* NaN: none */
 } train;
 
 /* Trains with the seed of *run, and fills it in; the weights go to t->best where they are the best so far.
  * Returns an exit code. */
 int train_once(train *t, train_run *run);
-/* What a saved state says; fields that it says nothing of are left as they are. */
-void train_resumed_plan(train_plan *plan, FtB_Tensors t);
-uint64_t train_resumed_seed(FtB_Tensors t);
+/* Reads what the state in t->resume says, into t->resumed and what follows it. Returns an exit code. */
+int train_resumed(train *t);
 
 /* Larger scores are better, but for errors. */
 static inline bool train_maximises(const train *t) { return t->model.task != MODEL_TARGETS; }

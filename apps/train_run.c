@@ -4,6 +4,7 @@
 
 #include "nn/nn.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -171,27 +172,49 @@ static GrB_Info put_number(FtB_Tensors t, const char *key, double value)
     return FtB_Tensors_set_text(t, key, text);
 }
 
-static double get_number(FtB_Tensors t, const char *key, double otherwise)
+int train_resumed(train *t)
 {
-    const char *text = FtB_Tensors_get_text(t, key);
-    char *end = NULL;
-    double value = text ? strtod(text, &end) : otherwise;
-    return text && (end == text || *end) ? otherwise : value;
+    const model_kind *kind = t->model.kind;
+    double rule = FTB_ADAM, select = TRAIN_BY_SCORE, lr = kind->lr, decay = kind->weight_decay,
+           first = kind->decay_first, patience = (double)kind->patience, seed = 0, epoch = 0, best_epoch = 0,
+           best = NAN;
+    const double most = 0x1p53; /* what a text of a number holds */
+    const struct {
+        const char *key;
+        double *to;
+        model_range range;
+    } rows[] = {{STATE "optimizer", &rule, {FTB_SGD, FTB_ADAMW, true}},
+                {STATE "select", &select, {TRAIN_BY_SCORE, TRAIN_LAST, true}},
+                {STATE "lr", &lr, {DBL_MIN, DBL_MAX, false}},
+                {STATE "weight-decay", &decay, {0, DBL_MAX, false}},
+                {STATE "decay-first", &first, {0, 1, true}},
+                {STATE "patience", &patience, {0, most, true}},
+                {STATE "seed", &seed, {0, most, true}},
+                {STATE "epoch", &epoch, {0, MODEL_EPOCHS, true}},
+                {STATE "best-epoch", &best_epoch, {0, MODEL_EPOCHS, true}}};
+    int code = APP_OK;
+    for (size_t r = 0; r < sizeof rows / sizeof *rows && code == APP_OK; r++)
+        code = model_number(rows[r].to, t->resume, rows[r].key, rows[r].range);
+    const char *text = FtB_Tensors_get_text(t->resume, STATE "best");
+    if (code == APP_OK && text && strcmp(text, "nan") != 0 && strcmp(text, "-nan") != 0)
+        code = model_number(&best, t->resume, STATE "best", (model_range){-DBL_MAX, DBL_MAX, false});
+    if (code == APP_OK && best_epoch > epoch)
+        code = app_fail(APP_INPUT, "%s: text " STATE "best-epoch is %.17g, after " STATE "epoch, %.17g",
+                        FtB_Tensors_source(t->resume), best_epoch, epoch);
+    if (code != APP_OK)
+        return code;
+    t->resumed = (train_plan){.rule = (FtB_Update)rule,
+                              .lr = lr,
+                              .weight_decay = decay,
+                              .decay_first = first != 0,
+                              .patience = (int64_t)patience,
+                              .select = (train_select)select};
+    t->resumed_seed = (uint64_t)seed;
+    t->resumed_epoch = (int64_t)epoch;
+    t->resumed_best_epoch = (int64_t)best_epoch;
+    t->resumed_best = best;
+    return APP_OK;
 }
-
-void train_resumed_plan(train_plan *plan, FtB_Tensors t)
-{
-    int rule = (int)get_number(t, STATE "optimizer", plan->rule),
-        select = (int)get_number(t, STATE "select", 0);
-    plan->rule = rule >= FTB_SGD && rule <= FTB_ADAMW ? (FtB_Update)rule : plan->rule;
-    plan->select = select >= TRAIN_BY_SCORE && select <= TRAIN_LAST ? (train_select)select : plan->select;
-    plan->lr = get_number(t, STATE "lr", plan->lr);
-    plan->weight_decay = get_number(t, STATE "weight-decay", plan->weight_decay);
-    plan->decay_first = get_number(t, STATE "decay-first", plan->decay_first) != 0;
-    plan->patience = (int64_t)get_number(t, STATE "patience", (double)plan->patience);
-}
-
-uint64_t train_resumed_seed(FtB_Tensors t) { return (uint64_t)get_number(t, STATE "seed", 0); }
 
 static void state_name(char name[256], FtB_Parameter p)
 {
@@ -258,14 +281,10 @@ static int resume(training *s)
     int code = model_take(&s->m, t);
     if (code != APP_OK)
         return code;
-    const double epoch = get_number(t, STATE "epoch", -1), best = get_number(t, STATE "best-epoch", 0);
-    if (!(epoch >= 0 && epoch < 0x1p40 && best >= 0 && best <= epoch))
-        return app_fail(APP_INPUT, "%s: its texts " STATE "epoch and " STATE "best-epoch are no epochs",
-                        FtB_Tensors_source(t));
-    s->run->count = s->run->first = (int64_t)epoch;
-    s->run->best = (int64_t)best;
+    s->run->count = s->run->first = s->t->resumed_epoch;
+    s->run->best = s->t->resumed_best_epoch;
     s->tape->run = (uint64_t)s->run->first; /* so that dropout draws what it would have drawn */
-    info = FtB_Stopper_see(s->stopper, get_number(t, STATE "best", NAN), NULL);
+    info = FtB_Stopper_see(s->stopper, s->t->resumed_best, NULL);
     for (int64_t e = s->run->best + 1; e < s->run->first && info == GrB_SUCCESS; e++)
         info = FtB_Stopper_see(s->stopper, NAN, NULL);
     if (info == GrB_SUCCESS)

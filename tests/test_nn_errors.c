@@ -408,10 +408,44 @@ static void many_rows(void **state)
     end(&f);
 }
 
+/* ---- records that would not end */
+
+static void recording_ends(void **state)
+{
+    static const char *const kinds[] = {"sgc", "appnp"};
+    FtB_Context ctx;
+    fixture f;
+    (void)state;
+    assert_ok(FtB_Context_new(&ctx));
+    assert_ok(FtB_Context_set_memory_limit(ctx, 16 << 20));
+    assert_ok(FtB_Context_engage(ctx));
+    begin(&f);
+    for (int k = 0; k < 2; k++) {
+        FtB_Layer layer;
+        assert_ok(FtB_Layer_new(&layer, kinds[k], D, D,
+                                FTB_LAYER_OPTIONS(.type = FTB_FP64, .hops = INT64_C(1000000000))));
+        FtB_Var x = FtB_input(f.tape, f.X);
+        assert_int_equal(FtB_Layer_apply(layer, f.A, x, x, FTB_NO_VAR).node, -1);
+        assert_fails(FTB_LIMIT, "", FtB_Tape_status(f.tape));
+        assert_ok(FtB_Tape_reset(f.tape));
+        x = FtB_input(f.tape, f.X);
+        assert_ok(FtB_Context_cancel(ctx));
+        assert_int_equal(FtB_Layer_apply(layer, f.A, x, x, FTB_NO_VAR).node, -1);
+        assert_fails(FTB_CANCELLED, "cancelled", FtB_Tape_status(f.tape));
+        assert_ok(FtB_Tape_reset(f.tape));
+        assert_int_equal(FtB_relu(FtB_input(f.tape, f.X)).node, 1); /* once: what follows is recorded */
+        assert_ok(FtB_Tape_reset(f.tape));
+        FtB_Layer_free(&layer);
+    }
+    end(&f);
+    assert_ok(FtB_Context_engage(NULL));
+    FtB_Context_free(&ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(all_are_here), cmocka_unit_test(any_argument),
-                                       cmocka_unit_test(list_errors), cmocka_unit_test(many_operands),
-                                       cmocka_unit_test(many_rows)};
+                                       cmocka_unit_test(list_errors),  cmocka_unit_test(many_operands),
+                                       cmocka_unit_test(many_rows),    cmocka_unit_test(recording_ends)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

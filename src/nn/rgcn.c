@@ -107,7 +107,7 @@ static FtB_Var apply(const ftb_layer_call *call)
         return ftb_var_failed(call->tape, info);
     bool project_first = ftb_layer_project_first(call, call->src, layer->out, 1);
     FtB_Var weight = ftb_layer_var(call, "weight"), y = of_type(call, weight, 0, project_first);
-    for (int64_t r = 1; r < layer->options.relations; r++)
+    for (int64_t r = 1; r < layer->options.relations && y.node >= 0; r++)
         y = FtB_add(y, of_type(call, weight, r, project_first));
     if (layer->options.no_root)
         return ftb_layer_bias(call, y);

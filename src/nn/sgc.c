@@ -16,7 +16,7 @@ static int64_t hops(const FtB_Layer layer) { return layer->options.hops > 0 ? la
 
 static FtB_Var power(const ftb_layer_call *call, FtB_Var x)
 {
-    for (int64_t k = 0; k < hops(call->layer); k++)
+    for (int64_t k = 0; k < hops(call->layer) && x.node >= 0; k++)
         x = ftb_layer_propagate(call, x, 1);
     return x;
 }

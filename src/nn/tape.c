@@ -98,6 +98,11 @@ static bool node_room(FtB_Tape tape)
 static ftb_nn_node *node_add(FtB_Tape tape, const ftb_nn_op *op, int64_t nrows, int64_t ncols, FtB_Type type,
                              size_t state_size)
 {
+    if (ftb_cancelled(tape->ctx)) {
+        ftb_cancel_clear(tape->ctx);
+        ftb_var_failed(tape, ftb_fail(FTB_CANCELLED, "recording was cancelled"));
+        return NULL;
+    }
     ftb_nn_node *n = node_room(tape) ? ftb_new0(tape->ctx, 1, sizeof *n) : NULL;
     if (n && state_size && !(n->state = ftb_new0(tape->ctx, 1, state_size))) {
         ftb_delete(n);
