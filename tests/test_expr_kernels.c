@@ -60,7 +60,7 @@ static const struct {
                  {"log2(x)", log2}, {"tanh(x)", tanh},     {"sigmoid(x)", sigmoid}, {"elu(x)", elu},
                  {"sqrt(x)", sqrt}, {"lgamma(x)", lgamma}, {"erf(x)", erf}};
 
-/* Distance in units in the last place of FP32, with subnormals. */
+/* Distance in units in the last place of FP32, with subnormals; the zeros are far apart. */
 static double ulps(float got, double want)
 {
     if (isnan(want) || isnan(got))
@@ -68,6 +68,8 @@ static double ulps(float got, double want)
     float nearest = (float)want;
     if (isinf(nearest) || isinf(got))
         return nearest == got ? 0 : HUGE_VAL;
+    if (nearest == 0 && got == 0)
+        return signbit(nearest) == signbit(got) ? 0 : HUGE_VAL;
     float unit = nextafterf(fabsf(nearest), HUGE_VALF) - fabsf(nearest);
     return fabs((double)got - want) / (double)unit;
 }

@@ -100,7 +100,7 @@ static inline float ftb_exp_f32(float x)
     return y * ftb_float_of((uint32_t)(half + 127) << 23) * ftb_float_of((uint32_t)(k - half + 127) << 23);
 }
 /* 2^k q + (2^k - 1); half of 2^k is applied, so that it does not overflow before the result does, and not
- * where k is 0, so that tiny results keep their bits. */
+ * where k is 0, so that tiny results keep their bits. The sign is x's, also of zeros. */
 static inline float ftb_expm1_f32(float x)
 {
     float cut = x < -30 ? -30 : x, shifted;
@@ -108,7 +108,7 @@ static inline float ftb_expm1_f32(float x)
     float q = ftb_exp_part_f32(cut, &shifted);
     float half = ftb_float_of((ftb_bits_f32(shifted) - ftb_bits_f32(FTB_EXP_MAGIC) + 126) << 23);
     float y = 2 * (half * q + (half - 0.5F));
-    return shifted == FTB_EXP_MAGIC ? q : y;
+    return copysignf(shifted == FTB_EXP_MAGIC ? q : y, x);
 }
 static inline float ftb_log_f32(float x) { return (float)ftb_log_all(x); }
 static inline float ftb_log2_f32(float x) { return (float)(ftb_log_all(x) * 0x1.71547652b82fep+0); }
@@ -128,7 +128,7 @@ static inline float ftb_tanh_f32(float x)
     p = p * z + 1.33314422036e-1F;
     p = p * z - 3.33332819422e-1F;
     float near = x + x * (z * p), far = 1 - 2 / (ftb_exp_f32(2 * size) + 1);
-    return size < 0.625F ? near : copysignf(far, x);
+    return copysignf(size < 0.625F ? near : far, x);
 }
 /* exp(-|x|) does not overflow. */
 static inline float ftb_sigmoid_f32(float x)
