@@ -118,6 +118,9 @@ static int read_model(predict *p, model_options *o)
     o->hops = v->learn.hops > 0 ? v->learn.hops : o->hops;
     o->teleport = isnan(v->learn.teleport) ? o->teleport : v->learn.teleport;
     o->made = v->learn.made >= 0 ? (dataset_made)v->learn.made : o->made;
+    code = learn_check_trained(&v->learn, o->made, p->path, v->load);
+    if (code != APP_OK)
+        return code;
     o->undirected = o->undirected || v->learn.undirected;
     o->rows = v->learn.normalize == 1   ? MODEL_ROWS_AS_THEY_ARE
               : v->learn.normalize == 2 ? MODEL_ROWS_NORMALISED

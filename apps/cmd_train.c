@@ -319,6 +319,8 @@ static int read_resumed(train *t)
                         "%s: has no state to resume from (it was saved with --weights-only, or elsewhere)",
                         t->values->resume);
     int code = model_describe(&t->model, t->resume, t->values->learn.model ? t->model.kind : NULL, 0);
+    if (code == APP_OK)
+        code = learn_check_trained(&t->values->learn, t->model.made, t->path, t->values->resume);
     return code == APP_OK ? train_resumed(t) : code;
 }
 

@@ -127,6 +127,16 @@ int learn_check_made(const learn_values *v, const char *path)
     return APP_OK;
 }
 
+int learn_check_trained(const learn_values *v, dataset_made made, const char *path, const char *file)
+{
+    static const char *const kinds[] = {[DATASET_ONE_HOT] = "one-hot", [DATASET_DEGREE] = "degree"};
+    if (made != DATASET_REQUIRED && (v->features || dataset_has_features(path)))
+        return app_fail(APP_INPUT,
+                        "%s: has features; the model in %s was trained on others, --make-features %s",
+                        v->features ? v->features : path, file, kinds[made]);
+    return APP_OK;
+}
+
 int learn_check_kind(const learn_values *v, const model_kind *kind)
 {
     const struct {

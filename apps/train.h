@@ -18,6 +18,8 @@ extern const option learn_options[];
 int learn_begin(const learn_values *v, const char *name);
 /* --make-features of a folder that has some. The checks return exit codes after saying what is wrong. */
 int learn_check_made(const learn_values *v, const char *path);
+/* Features that are there, for a model that was trained on others, made of the graph. file: the model's. */
+int learn_check_trained(const learn_values *v, dataset_made made, const char *path, const char *file);
 /* Options that the kind does not have. */
 int learn_check_kind(const learn_values *v, const model_kind *kind);
 /* --name writes `file`, which is none of the data's at `path`; NULL: it was not given. */

@@ -200,6 +200,17 @@ run 2 train g.mtx --features f.csv --make-features degree
 says "exclude each other"
 run 2 predict data --load a.safetensors --make-features degree
 says "--make-features: data has features"
+# A model of made features takes no others, however many they are; --make-features no says that it shall
+run 0 train data/edges.mtx --labels data/labels.txt --split data/split.txt --make-features degree --epochs 2 -q --save made.safetensors
+run 0 predict data/edges.mtx --load made.safetensors -q -o y.tsv
+run 3 predict data --load made.safetensors
+says "data: has features; the model in made.safetensors was trained on others, --make-features degree"
+run 3 predict data/edges.mtx --features f.csv --load made.safetensors
+says "f.csv: has features"
+run 3 train data --resume made.safetensors --epochs 3
+says "data: has features; the model in made.safetensors"
+run 3 predict data --load made.safetensors --make-features no
+says "6 features; expected 256"
 # Paths that cannot be
 run 3 train nosuch
 says "nosuch: cannot read: No such file or directory"
