@@ -152,6 +152,17 @@ static bool replaces_values(const sddmm_call *c)
            c->C->width == c->message.heads * c->type.width && values && ftb_buffer_write(values);
 }
 
+/* Sums over features are made in 64 bits, which a GraphBLAS domain may not have. */
+static void wrap_messages(const sddmm_call *c, void *values)
+{
+    const FtB_Type type = c->type.message, domain = ftb_semiring_wraps_to(c->semiring, type);
+    int64_t count = c->admitted->pattern->nvals * c->message.heads * c->type.width;
+    if (domain) { /* in place: down, and up again */
+        ftb_cast(values, domain, values, type, count);
+        ftb_cast(values, type, values, domain, count);
+    }
+}
+
 /* T: the messages, as a matrix over the admitted entries. */
 static GrB_Info compute(FtB_Matrix *T, const sddmm_call *c)
 {
@@ -168,6 +179,7 @@ static GrB_Info compute(FtB_Matrix *T, const sddmm_call *c)
         ftb_delete(values);
         return info;
     }
+    wrap_messages(c, values);
     return ftb_matrix_make(T, c->ctx, c->type.message, width, ftb_pattern_retain(p),
                            ftb_buffer_adopt(c->ctx, values));
 }
@@ -192,8 +204,11 @@ GrB_Info ftb_sddmm(FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB_Arg semiring, FtB_Ar
     FTB_CHECK(admit(&c));
     FTB_CHECK(make_message(&c));
     if (replaces_values(&c) &&
-        ftb_sddmm_over(&info, c.C->values->data, &c.message, &c.type, c.admitted->pattern, c.flags.plan))
+        ftb_sddmm_over(&info, c.C->values->data, &c.message, &c.type, c.admitted->pattern, c.flags.plan)) {
+        if (info == GrB_SUCCESS)
+            wrap_messages(&c, c.C->values->data);
         goto done;
+    }
     FTB_CHECK(compute(&T, &c));
     if (c.C->pattern->nvals == 0 || (c.flags.replace && !c.accum))
         info = ftb_matrix_become(c.C, T); /* what M admits, and nothing else, is in T */
