@@ -280,6 +280,17 @@ for limit in 1200K 2M 3M 4M 6M; do
     fi
     cmp -s limited.tsv unlimited.tsv || fail "--memory-limit $limit gives another result"
 done
+# ... which then does, for every kernel and format
+enough=$("$FEATBLAS_COMMAND" project graph.mtx --memory-limit 1M 2>&1 | sed 's/.*for that \([0-9]*[KMG]*\) are enough$/\1/')
+for options in "count --triangle" "cosine --top-k 5" "bm25 --where w>0" "msd" "pearson --min-degree 2"; do
+    for format in tsv npz mtx; do
+        # shellcheck disable=SC2086 # the weight and its options
+        "$FEATBLAS_COMMAND" project -q graph.mtx --memory-limit "$enough" --weight $options -o named.$format 2>err
+        [ $? -eq 4 ] || fail "$options: $enough is enough to read, and to project: $(cat err)"
+        # shellcheck disable=SC2086
+        run 0 project -q graph.mtx --memory-limit "$(sed 's/.* //' err)" --weight $options -o named.$format
+    done
+done
 
 clean
 finish

@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define COPY_BYTES (4 << 20)
+#define COPY_BYTES (1 << 20) /* with a writer's own block within FTB_SINK_RESERVE */
 
 struct ftb_file {
     FtB_Context ctx;

@@ -132,9 +132,8 @@ static bool same_product(const ftb_spgemm_facts *a, const ftb_spgemm_facts *b)
 
 GrB_Info ftb_plan_apply(ftb_product *product, FtB_Plan plan, bool estimate)
 {
-    const int64_t counted = 128; /* more than an allocation counts beside its bytes */
-    if (estimate)                /* for a plan, which will be held while the product runs */
-        product->reserve += (int64_t)sizeof(struct FtB_Plan_opaque) + counted;
+    if (estimate) /* for a plan, which will be held while the product runs */
+        product->reserve += FTB_PLAN_BYTES;
     if (!plan)
         return ftb_product_plan(product, NULL, estimate);
     GrB_Info info = check_kind(plan, FTB_PLAN_SPGEMM);

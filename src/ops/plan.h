@@ -25,6 +25,7 @@ struct FtB_Plan_opaque {
     ftb_sddmm_plan sddmm_plan;
 };
 
+#define FTB_PLAN_BYTES ((int64_t)sizeof(struct FtB_Plan_opaque) + 128) /* counted for one */
 GrB_Info ftb_plan_make(FtB_Plan *plan, const ftb_product *product);
 /* Plans the product, by `plan` where it is not NULL: refused if it was made for another product. */
 GrB_Info ftb_plan_apply(ftb_product *product, FtB_Plan plan, bool estimate);
