@@ -220,8 +220,20 @@ static void texts(void **state)
             fail_msg("text %zu: %g; expected %g", t, sum, rows[t].sum);
         FtB_Block_free(&X);
     }
+    /* A first line of data with a wrong field is an error, and no header. */
+    static const char *const wrong[] = {
+        "1,2,0x10\n1,2,3\n", "1,2,abc\n1,2,3\n", "NA,NA\n2,3\n", "1;2,5\n3;4\n",
+        "x,1\n2,3\n",        "1 2 3,5\n1 2 3\n", "+-1,?\n1,2\n", "-\n7\n"};
+    FtB_Block X;
+    for (size_t t = 0; t < sizeof wrong / sizeof *wrong; t++) {
+        write_string("t.txt", wrong[t]);
+        assert_fails(FTB_FORMAT, "t.txt:1:", FtB_Block_read(&X, temp_path("t.txt"), NULL));
+        FtB_Block_free(&X);
+        X = read_block("t.txt", FTB_BLOCK_READ_OPTIONS(.header = 1));
+        FtB_Block_free(&X);
+    }
     write_string("t.mtx", "%%MatrixMarket matrix array integer skew-symmetric\n3 3\n1\n2\n3\n");
-    FtB_Block X = read_block("t.mtx", NULL);
+    X = read_block("t.mtx", NULL);
     const double whole[] = {0, -1, -2, 1, 0, -3, 2, 3, 0};
     assert_shape(X, 3, 3, FTB_INT64);
     for (int64_t k = 0; k < 9; k++)

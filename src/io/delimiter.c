@@ -1,5 +1,7 @@
-/* What separates the fields of a text, told from its first lines. */
+/* What the first lines of a text tell: what separates its fields, which of them are names. */
 #include "io/input.h"
+
+#include <strings.h>
 
 #define MOST_RECORDS 32 /* that are looked at */
 
@@ -108,4 +110,16 @@ const char *ftb_delimiter_name(char delimiter)
         if (names[n].delimiter == delimiter)
             return names[n].name;
     return "a delimiter";
+}
+
+bool ftb_is_name(const char *text, const char *end)
+{
+    static const char *const missing[] = {"na", "n/a", "#n/a", "null", "none", "nil", "missing", "?", "-"};
+    const size_t length = (size_t)(end - text);
+    if (length == 0 || strchr("0123456789+-.,", *text))
+        return false;
+    for (size_t m = 0; m < sizeof missing / sizeof *missing; m++)
+        if (strlen(missing[m]) == length && strncasecmp(text, missing[m], length) == 0)
+            return false;
+    return true;
 }

@@ -3,7 +3,6 @@
 #include "io/number.h"
 
 #include <stdio.h>
-#include <strings.h>
 
 static bool blank(char c) { return c == ' ' || c == '\t'; }
 
@@ -235,20 +234,6 @@ static GrB_Info parse_columns(ftb_edges_layout *l, const ftb_text *t, const char
     return GrB_SUCCESS;
 }
 
-/* Text that a table has in a header, but not in place of a value: no number that is spelt in a way that we do
- * not read, and not what stands for a value that is missing. */
-static bool is_name(const ftb_field *f)
-{
-    static const char *const missing[] = {"na", "n/a", "#n/a", "null", "none", "nil", "missing", "?", "-"};
-    const size_t length = (size_t)(f->end - f->text);
-    if (length == 0 || strchr("0123456789+-.,", *f->text))
-        return false;
-    for (size_t m = 0; m < sizeof missing / sizeof *missing; m++)
-        if (strlen(missing[m]) == length && strncasecmp(f->text, missing[m], length) == 0)
-            return false;
-    return true;
-}
-
 /* Whether the line looks like names: one where a value is due, unless both ids are integers; or, without
  * values, no integer ids while the next line has some. */
 static bool looks_like_header(const ftb_edges_layout *l, const char *line, const char *next, const char *end)
@@ -265,7 +250,7 @@ static bool looks_like_header(const ftb_edges_layout *l, const char *line, const
     }
     if (l->value >= 0)
         return integers < 2 && nth_field(l, line, end, l->value, &f) != FTB_FIELD_OPEN &&
-               !ftb_field_real(&f, false, &real) && is_name(&f);
+               !ftb_field_real(&f, false, &real) && ftb_is_name(f.text, f.end);
     for (int c = 0; c < 2 && next < end && integers == 0; c++)
         if (nth_field(l, next, end, ids[c], &f) != FTB_FIELD_OPEN && ftb_field_integer(&f, &integer))
             return true;

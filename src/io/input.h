@@ -57,6 +57,9 @@ int64_t ftb_count_lines(const char *first, const char *end);
  * tabs. Line ends and delimiters within quotes do not count. (delimiter.c) */
 char ftb_guess_delimiter(const char *first, const char *end);
 const char *ftb_delimiter_name(char delimiter); /* "commas" */
+/* Text that a header has, but not what is in place of a value: neither a number that is spelt in a way that
+ * we do not read, nor what stands for a value that is missing. */
+bool ftb_is_name(const char *text, const char *end);
 
 /* What a parser found wrong, at a place in the batch. */
 typedef struct ftb_complaint {

@@ -5,29 +5,33 @@
 
 /* ---- tables */
 
-/* Cuts the line at the delimiter: how many fields, and whether all of them are numbers, or empty. */
-static int64_t count_fields(const char *p, char delimiter, bool *numbers)
+/* Cuts the line at the delimiter: how many fields, and whether they are a header: names, with none of the
+ * numbers that a line of data with a wrong field has. Empty fields are neither. */
+static int64_t count_fields(const char *p, char delimiter, bool *header)
 {
     int64_t count = 0;
-    *numbers = true;
-    for (;; count++) {
+    bool names = false, others = false;
+    for (bool more = true; more; count++) {
         double value;
         while (*p == ' ' || (*p == '\t' && delimiter != '\t'))
             p++;
         if (delimiter == ' ' && (*p == '\n' || *p == '\r'))
-            return count;
-        const char *q = ftb_parse_real(p, &value), *stop = q ? q : p;
-        while (*stop == ' ' || (*stop == '\t' && delimiter != '\t'))
-            stop++;
-        const bool ended =
-            *stop == '\n' || *stop == '\r' || *stop == delimiter || (delimiter == ' ' && stop > p);
-        *numbers = *numbers && ended;
+            break;
+        const char *text = p, *end;
         while (*p != '\n' && *p != '\r' && *p != delimiter && !(delimiter == ' ' && *p == '\t'))
             p++;
-        if (delimiter != ' ' && *p != delimiter)
-            return count + 1;
+        for (end = p; end > text && (end[-1] == ' ' || end[-1] == '\t');)
+            end--;
+        if (end > text) {
+            const bool name = ftb_parse_real(text, &value) != end && ftb_is_name(text, end);
+            names = names || name;
+            others = others || !name;
+        }
+        more = delimiter == ' ' || *p == delimiter;
         p += delimiter != ' ';
     }
+    *header = names && !others;
+    return count;
 }
 
 /* Finds the first line that is neither blank nor a comment; *line == *end: there is none. */
@@ -54,7 +58,7 @@ GrB_Info ftb_read_table(ftb_dense *d, ftb_input *in, const FtB_Block_read_option
     ftb_numbers n = {
         .type = options->type ? options->type : FTB_FP64, .finite = options->finite, .limit = -1};
     char *first = NULL, *line = NULL, *end = NULL;
-    bool numbers;
+    bool header;
     GrB_Info info;
     FTB_CHECK(ftb_text_open(&n.text, d->ctx, in));
     FTB_CHECK(first_line(&n.text, &first, &line, &end));
@@ -63,8 +67,8 @@ GrB_Info ftb_read_table(ftb_dense *d, ftb_input *in, const FtB_Block_read_option
         goto done;
     }
     n.delimiter = options->delimiter ? options->delimiter : ftb_guess_delimiter(line, end);
-    n.ncols = count_fields(line, n.delimiter, &numbers);
-    if (options->header == 1 || (options->header == 0 && !numbers))
+    n.ncols = count_fields(line, n.delimiter, &header);
+    if (options->header == 1 || (options->header == 0 && header))
         line = (char *)memchr(line, '\n', (size_t)(end - line)) + 1;
     FTB_CHECK(ftb_numbers_read(&n, first, line, end));
     if (options->found)
