@@ -27,8 +27,9 @@ extern "C" {
  *  width, which must be its own where accum or a mask without replace keeps old entries; a block keeps dtype
  *  and shape. With a sink, accum must be NULL.
  *  @param M slot: mask, or NULL. For a matrix: FtB_Matrix m x n; width 0 is structural, width > 1 needs the
- *  structural flag. For a block: row mask, FtB_Block m x 1. Block x block' needs one that is not
- * complemented; into an empty C, or under replace, a structural mask's pattern becomes C's own, shared.
+ *  structural flag. For a block: row mask, FtB_Block m x 1. The complement of no mask admits nothing, into a
+ * sink neither; a sink takes no other complement. Block x block' needs one that is not complemented; into an
+ * empty C, or under replace, a structural mask's pattern becomes C's own, shared.
  *  @param accum slot: GrB_BinaryOp, FtB_Op over x (old) and y (new), or NULL.
  *  @param semiring slot: FtB_Semiring, GrB_Semiring, or text. Block x block' has one message per entry and
  *  does not reduce. A GraphBLAS semiring reduces its products over each head's features there.

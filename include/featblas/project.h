@@ -39,7 +39,9 @@ typedef struct FtB_Project_options {
 /** Projects a bipartite graph: C(i,j) = epilogue(reducer over k of message(R(k,i), R(k,j))).
  *  @param C slot: FtB_Matrix n x n (its content is replaced), or FtB_Sink. @param R slot: FtB_Matrix of
  *  width <= 1. @param weight slot: FtB_Semiring, GrB_Semiring, semiring text, or the name of a weight
- *  such as "jaccard" (docs/weights.md). @param options NULL for the defaults: full, no diagonal.
+ *  such as "jaccard" (docs/weights.md). A named weight is carried in FP64 where whole numbers might leave
+ * their 64 bits; a text keeps its types, and the plan says that they may wrap. @param options NULL for the
+ * defaults: full, no diagonal.
  *  @return as FtB_mxm. Source: Zhou et al., Phys. Rev. E 76, 046115 (2007); docs/weights.md. */
 GrB_Info FtB_project(FtB_Arg C, FtB_Arg R, FtB_Arg weight, const FtB_Project_options *options);
 
