@@ -220,18 +220,7 @@ static void texts(void **state)
             fail_msg("text %zu: %g; expected %g", t, sum, rows[t].sum);
         FtB_Block_free(&X);
     }
-    /* A first line of data with a wrong field is an error, and no header. */
-    static const char *const wrong[] = {
-        "1,2,0x10\n1,2,3\n", "1,2,abc\n1,2,3\n", "NA,NA\n2,3\n", "1;2,5\n3;4\n",
-        "x,1\n2,3\n",        "1 2 3,5\n1 2 3\n", "+-1,?\n1,2\n", "-\n7\n"};
     FtB_Block X;
-    for (size_t t = 0; t < sizeof wrong / sizeof *wrong; t++) {
-        write_string("t.txt", wrong[t]);
-        assert_fails(FTB_FORMAT, "t.txt:1:", FtB_Block_read(&X, temp_path("t.txt"), NULL));
-        FtB_Block_free(&X);
-        X = read_block("t.txt", FTB_BLOCK_READ_OPTIONS(.header = 1));
-        FtB_Block_free(&X);
-    }
     write_string("t.mtx", "%%MatrixMarket matrix array integer skew-symmetric\n3 3\n1\n2\n3\n");
     X = read_block("t.mtx", NULL);
     const double whole[] = {0, -1, -2, 1, 0, -3, 2, 3, 0};
@@ -248,6 +237,23 @@ static void texts(void **state)
     X = read_block("i.csv", FTB_BLOCK_READ_OPTIONS(.type = FTB_INT64));
     assert_true(((int64_t *)X->data)[0] == INT64_MAX && ((int64_t *)X->data)[1] == INT64_MIN);
     FtB_Block_free(&X);
+}
+
+/* A first line of data with a wrong field is an error, and no header. */
+static void wrong_first_lines(void **state)
+{
+    (void)state;
+    static const char *const wrong[] = {
+        "1,2,0x10\n1,2,3\n", "1,2,abc\n1,2,3\n", "NA,NA\n2,3\n", "1;2,5\n3;4\n",
+        "x,1\n2,3\n",        "1 2 3,5\n1 2 3\n", "+-1,?\n1,2\n", "-\n7\n"};
+    FtB_Block X;
+    for (size_t t = 0; t < sizeof wrong / sizeof *wrong; t++) {
+        write_string("t.txt", wrong[t]);
+        assert_fails(FTB_FORMAT, "t.txt:1:", FtB_Block_read(&X, temp_path("t.txt"), NULL));
+        FtB_Block_free(&X);
+        X = read_block("t.txt", FTB_BLOCK_READ_OPTIONS(.header = 1));
+        FtB_Block_free(&X);
+    }
 }
 
 /* ---- what is refused */
@@ -482,11 +488,17 @@ static void writing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(round_trips),   cmocka_unit_test(large),
-        cmocka_unit_test(numpy),         cmocka_unit_test(texts),
-        cmocka_unit_test(damaged_texts), cmocka_unit_test(damaged_npy),
-        cmocka_unit_test(arguments),     cmocka_unit_test(failing_allocations),
-        cmocka_unit_test(limits),        cmocka_unit_test(writing),
+        cmocka_unit_test(round_trips),
+        cmocka_unit_test(large),
+        cmocka_unit_test(numpy),
+        cmocka_unit_test(texts),
+        cmocka_unit_test(wrong_first_lines),
+        cmocka_unit_test(damaged_texts),
+        cmocka_unit_test(damaged_npy),
+        cmocka_unit_test(arguments),
+        cmocka_unit_test(failing_allocations),
+        cmocka_unit_test(limits),
+        cmocka_unit_test(writing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
