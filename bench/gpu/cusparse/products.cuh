@@ -40,6 +40,19 @@ class Graphs
     std::map<std::string, DeviceGraph> loaded;
 };
 
+/* What a product with a block reads and writes. */
+struct Operands {
+    Operands(const DeviceGraph &g, int d, Type type)
+        : values(type, static_cast<size_t>(g.nvals)),
+          x(type, static_cast<size_t>(g.ncols) * static_cast<size_t>(d)),
+          y(type, static_cast<size_t>(g.nrows) * static_cast<size_t>(d))
+    {
+        values.draw(1);
+        x.draw(2);
+    }
+    Values values, x, y;
+};
+
 /* Runs preprocessing twice and tells the second's seconds: the first also loads code. A library that refuses
  * says so, and the product runs without. */
 struct Preparation {

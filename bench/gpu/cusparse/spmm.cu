@@ -12,18 +12,6 @@ namespace facts::sparse
 namespace
 {
 
-struct Block {
-    Block(const DeviceGraph &g, int d, Type type)
-        : values(type, static_cast<size_t>(g.nvals)),
-          x(type, static_cast<size_t>(g.ncols) * static_cast<size_t>(d)),
-          y(type, static_cast<size_t>(g.nrows) * static_cast<size_t>(d))
-    {
-        values.draw(1);
-        x.draw(2);
-    }
-    Values values, x, y;
-};
-
 class Measurements
 {
   public:
@@ -34,7 +22,7 @@ class Measurements
         const Fields parameters = {{"graph", name}, {"d", d}, {"dtype", name_of(type)}};
         group.attempt(parameters, [&] {
             const DeviceGraph &g = graphs[name];
-            Block b(g, d, type);
+            Operands b(g, d, type);
             for (const auto &algorithm : spmm_algorithms)
                 one(g, d, b, algorithm, true);
             for (const auto &algorithm : spmm_algorithms)
@@ -44,7 +32,7 @@ class Measurements
     }
 
   private:
-    void one(const DeviceGraph &g, int d, Block &b, const Algorithm<cusparseSpMMAlg_t> &algorithm,
+    void one(const DeviceGraph &g, int d, Operands &b, const Algorithm<cusparseSpMMAlg_t> &algorithm,
              bool prepare)
     {
         const Fields parameters = {{"graph", g.name},

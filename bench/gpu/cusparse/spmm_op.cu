@@ -157,18 +157,6 @@ Wrong wrong_on_device(const DeviceGraph &g, const Values &values, const Values &
     return {static_cast<int64_t>(wrong.download()[0]), error};
 }
 
-struct Operands {
-    Operands(const DeviceGraph &g, int d, Type type)
-        : values(type, static_cast<size_t>(g.nvals)),
-          x(type, static_cast<size_t>(g.ncols) * static_cast<size_t>(d)),
-          y(type, static_cast<size_t>(g.nrows) * static_cast<size_t>(d))
-    {
-        values.draw(1);
-        x.draw(2);
-    }
-    Values values, x, y;
-};
-
 /* The counting kernel, tried at toy size: after a copy of the plain result there is nothing wrong, with one
  * output changed there is one. */
 void try_counting(const DeviceGraph &g, const Semiring semiring)
