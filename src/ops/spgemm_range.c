@@ -8,16 +8,17 @@
 
 static ftb_range up_to(double most) { return (ftb_range){0, fmax(most, 0)}; }
 
-static ftb_range values_of(FtB_Matrix A)
+static ftb_range values_of(FtB_Matrix A, int threads)
 {
     return A->width == 0 ? (ftb_range){1, 1}
-                         : ftb_range_of(A->values->data, A->type, A->pattern->nvals * A->width);
+                         : ftb_range_of(A->values->data, A->type, A->pattern->nvals * A->width, threads);
 }
 
 /* Of the names of a message; those of reals do not matter. */
 static void name_ranges(const ftb_product *product, ftb_range *ranges)
 {
     const ftb_sparse_message *m = &product->message;
+    const int threads = ftb_threads(product->ctx);
     const struct {
         int name;
         double most;
@@ -29,16 +30,16 @@ static void name_ranges(const ftb_product *product, ftb_range *ranges)
     for (size_t t = 0; t < sizeof counts / sizeof *counts; t++)
         if (m->index[counts[t].name] >= 0)
             ranges[m->index[counts[t].name]] = up_to(counts[t].most);
-    ftb_range a = m->used[FTB_NAME_A] ? values_of(product->A) : up_to(0);
+    ftb_range a = m->used[FTB_NAME_A] ? values_of(product->A, threads) : up_to(0);
     ranges[m->index[FTB_NAME_A]] = a;
     if (m->used[FTB_NAME_B])
         ranges[m->index[FTB_NAME_B]] =
-            m->used[FTB_NAME_A] && product->A == product->B ? a : values_of(product->B);
+            m->used[FTB_NAME_A] && product->A == product->B ? a : values_of(product->B, threads);
     if (m->used[FTB_NAME_M])
-        ranges[m->index[FTB_NAME_M]] = values_of(product->mask);
+        ranges[m->index[FTB_NAME_M]] = values_of(product->mask, threads);
     for (int n = 0; n < m->count; n++) /* bound scalars */
         if (m->names[n].constant)
-            ranges[n] = ftb_range_of(m->fixed[n].data, FTB_INT64, 1);
+            ranges[n] = ftb_range_of(m->fixed[n].data, FTB_INT64, 1, 1);
 }
 
 /* Of h, from that of one message. */
