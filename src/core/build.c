@@ -10,7 +10,7 @@
  *   close    gaps that merged duplicates left are closed
  *
  * Buckets and the order in them depend on the input alone, so results do not depend on the threads. */
-#include "core/core.h"
+#include "core/duplicates.h"
 
 #include <omp.h>
 
@@ -52,7 +52,7 @@ typedef struct builder {
     uint64_t *big;                      /* 2 x the largest bucket, if that is not small */
     int64_t largest;
     atomic_bool multi; /* rule keep: there are parallel edges */
-    int64_t *twins;    /* rule error: gets two tuples at one position; may be NULL */
+    ftb_clash *clash;  /* or NULL: sums and counts may wrap */
 
     int64_t *rowptr; /* the result */
     void *colidx, *out;
@@ -269,8 +269,9 @@ static void add_to_row(const builder *b, int64_t row, int64_t entries)
     __atomic_fetch_add(&b->rowptr[row + 1], entries, __ATOMIC_RELAXED);
 }
 
-/* The entry of the words first .. last - 1, where that is not just a copy of one value. */
-static void merge_values(const builder *b, const ordered *o, char *out, int64_t first, int64_t last)
+/* The entry of the words first .. last - 1, where that is not just a copy of one value. Returns whether it is
+ * of the type. */
+static bool merge_values(const builder *b, const ordered *o, char *out, int64_t first, int64_t last)
 {
     const char *base = o->records + b->key_size;
     size_t stride = b->stride;
@@ -282,7 +283,8 @@ static void merge_values(const builder *b, const ordered *o, char *out, int64_t 
         stride = b->entry;
         mask = UINT64_MAX;
     }
-    ftb_merge_duplicates(out, b->type, b->width, b->dup, base, stride, o->words + first, mask, last - first);
+    return ftb_merge_entries(out, b->type, b->width, b->dup, base, stride, o->words + first, mask,
+                             last - first);
 }
 
 static void number_entry(const builder *b, const ordered *o, int64_t first, int64_t last, uint64_t entry)
@@ -293,8 +295,8 @@ static void number_entry(const builder *b, const ordered *o, int64_t first, int6
                b->key_size);
 }
 
-/* Sorts, merges and writes one bucket; returns how many entries are left, or, where duplicates are refused
- * and key k is one, -1 - k. `entry` is a constant where this is inlined, or b->entry. */
+/* Sorts, merges and writes one bucket; returns how many entries are left, or, where the duplicates at key k
+ * are refused, -1 - k. `entry` is a constant where this is inlined, or b->entry. */
 static inline __attribute__((always_inline)) int64_t finish(builder *b, int64_t bucket, uint64_t *scratch,
                                                             int64_t room, size_t entry)
 {
@@ -336,8 +338,8 @@ static inline __attribute__((always_inline)) int64_t finish(builder *b, int64_t 
             const char *record = o.records + ordered_idx(&o, first) * b->stride;
             memcpy(out + (size_t)to * entry,
                    carry ? record + b->key_size : b->X + (size_t)record_number(b, record) * entry, entry);
-        } else if (entry) {
-            merge_values(b, &o, out + (size_t)to * entry, first, last);
+        } else if (entry && !merge_values(b, &o, out + (size_t)to * entry, first, last) && b->clash) {
+            return -1 - (int64_t)key;
         }
         to++;
     }
@@ -370,21 +372,25 @@ static void finish_buckets(builder *b)
                 finish_bucket(b, bucket, b->scratch + omp_get_thread_num() * 2 * b->small, b->small);
 }
 
-/* Names two tuples at the position of a key. */
+/* Names two tuples at the position of a key, or the position. */
 static GrB_Info duplicate_error(const builder *b, int64_t bucket, uint64_t key)
 {
     int64_t t, first = -1, i = first_row(b, bucket) + (int64_t)(key >> b->split.key_up);
     int64_t j = first_col(b, bucket) | (int64_t)(key & ones(ftb_min(b->colbits, b->shift)));
+    if (b->dup != FTB_DUP_ERROR) {
+        b->clash->beyond = true;
+        return ftb_fail(GrB_INVALID_VALUE, "the %s of the entries at (%lld, %lld) is beyond %s",
+                        b->dup == FTB_DUP_COUNT ? "number" : "sum", (long long)i, (long long)j,
+                        FtB_Type_name(b->type));
+    }
     for (t = 0; t < b->nvals; t++)
         if (b->I[t] == i && b->J[t] == j) {
             if (first >= 0)
                 break;
             first = t;
         }
-    if (b->twins) {
-        b->twins[0] = first;
-        b->twins[1] = t;
-    }
+    if (b->clash)
+        *b->clash = (ftb_clash){.refused = true, .first = first, .last = t};
     return ftb_fail(GrB_INVALID_VALUE,
                     "tuples %lld and %lld are both at (%lld, %lld); duplicates are refused", (long long)first,
                     (long long)t, (long long)i, (long long)j);
@@ -506,12 +512,12 @@ GrB_Info FtB_Matrix_build(FtB_Matrix *A, FtB_Type type, int64_t nrows, int64_t n
                           int64_t nvals, const int64_t *I, const int64_t *J, const void *X, FtB_Dup dup,
                           int64_t *perm)
 {
-    return ftb_matrix_build(A, type, nrows, ncols, width, nvals, I, J, X, dup, perm, NULL);
+    return ftb_build_strictly(A, type, nrows, ncols, width, nvals, I, J, X, dup, perm, NULL);
 }
 
-GrB_Info ftb_matrix_build(FtB_Matrix *A, FtB_Type type, int64_t nrows, int64_t ncols, int64_t width,
-                          int64_t nvals, const int64_t *I, const int64_t *J, const void *X, FtB_Dup dup,
-                          int64_t *perm, int64_t *twins)
+GrB_Info ftb_build_strictly(FtB_Matrix *A, FtB_Type type, int64_t nrows, int64_t ncols, int64_t width,
+                            int64_t nvals, const int64_t *I, const int64_t *J, const void *X, FtB_Dup dup,
+                            int64_t *perm, ftb_clash *clash)
 {
     if (!A)
         return ftb_fail(GrB_NULL_POINTER, "FtB_Matrix_build: A is NULL");
@@ -527,7 +533,7 @@ GrB_Info ftb_matrix_build(FtB_Matrix *A, FtB_Type type, int64_t nrows, int64_t n
                  .X = width > 0 && dup != FTB_DUP_COUNT ? X : NULL,
                  .dup = dup,
                  .perm = nvals > 0 ? perm : NULL,
-                 .twins = twins,
+                 .clash = clash,
                  .entry = (size_t)width * FtB_Type_size(type)};
     GrB_Info info = check_arguments(&b, X);
     if (info == GrB_SUCCESS && (info = build(&b)) == GrB_SUCCESS && (info = make(A, &b)) == GrB_SUCCESS &&

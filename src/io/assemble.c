@@ -1,4 +1,5 @@
 /* CSR arrays of a file that is not to be trusted, to a matrix. */
+#include "core/duplicates.h"
 #include "io/input.h"
 
 void ftb_arrays_clear(ftb_arrays *a)
@@ -126,8 +127,39 @@ static GrB_Info cast_values(ftb_arrays *a, FtB_Type wanted)
     return ftb_resize(a->ctx, &a->values, count, to) ? GrB_SUCCESS : ftb_nomem();
 }
 
+/* The type of 64 bits that takes what of `type` was too much. */
+static FtB_Type widest(FtB_Type type, FtB_Dup dup)
+{
+    if (ftb_type_float(type))
+        return FTB_FP64;
+    return type >= FTB_UINT8 && type <= FTB_UINT64 && dup == FTB_DUP_SUM ? FTB_UINT64 : FTB_INT64;
+}
+
+GrB_Info ftb_build_merged(FtB_Matrix *A, ftb_arrays *a, const int64_t *I, const int64_t *J,
+                          const FtB_Read_options *options)
+{
+    const FtB_Dup dup = options->duplicates;
+    const FtB_Type wide = widest(a->type, dup);
+    ftb_clash clash = {0};
+    GrB_Info info = cast_values(a, options->type ? options->type : a->type);
+    if (info == GrB_SUCCESS)
+        info = ftb_build_strictly(A, a->type, a->nrows, a->ncols, a->width, a->nvals, I, J, a->values, dup,
+                                  NULL, &clash);
+    if (clash.beyond && !options->type && wide != a->type) {
+        info = dup == FTB_DUP_COUNT ? GrB_SUCCESS : cast_values(a, wide);
+        clash = (ftb_clash){0};
+        if (info == GrB_SUCCESS)
+            info = ftb_build_strictly(A, wide, a->nrows, a->ncols, a->width, a->nvals, I, J, a->values, dup,
+                                      NULL, &clash);
+    }
+    if (clash.refused)
+        return ftb_wrap_error(info, "%s: ", a->name);
+    return clash.beyond || info == GrB_INDEX_OUT_OF_BOUNDS ? ftb_wrap_error(FTB_FORMAT, "%s: ", a->name)
+                                                           : info;
+}
+
 /* By way of tuples: columns in any order, duplicates. */
-static GrB_Info rebuild(FtB_Matrix *A, ftb_arrays *a, FtB_Dup dup)
+static GrB_Info rebuild(FtB_Matrix *A, ftb_arrays *a, const FtB_Read_options *options)
 {
     int64_t *I = ftb_new(a->ctx, a->nvals, sizeof *I), *J = ftb_new(a->ctx, a->nvals, sizeof *J);
     GrB_Info info = I && J ? GrB_SUCCESS : ftb_nomem();
@@ -139,8 +171,7 @@ static GrB_Info rebuild(FtB_Matrix *A, ftb_arrays *a, FtB_Dup dup)
             }
         ftb_delete(a->colidx);
         a->colidx = NULL;
-        info =
-            FtB_Matrix_build(A, a->type, a->nrows, a->ncols, a->width, a->nvals, I, J, a->values, dup, NULL);
+        info = ftb_build_merged(A, a, I, J, options);
     }
     ftb_delete(I);
     ftb_delete(J);
@@ -181,7 +212,7 @@ GrB_Info ftb_arrays_build(FtB_Matrix *A, ftb_arrays *a, const FtB_Read_options *
         FTB_CHECK(fit_columns(a));
         FTB_CHECK(adopt(A, a));
     } else {
-        FTB_CHECK(rebuild(A, a, options->duplicates));
+        FTB_CHECK(rebuild(A, a, options));
     }
 done:
     ftb_arrays_clear(a);

@@ -163,6 +163,11 @@ typedef struct ftb_arrays {
 } ftb_arrays;
 /* Checks the arrays and makes a matrix of them; they are used in place where columns ascend. Empties `a`. */
 GrB_Info ftb_arrays_build(FtB_Matrix *A, ftb_arrays *a, const FtB_Read_options *options);
+/* The same of tuples, with the values of `a`, in any order. Where sums and counts of duplicates are beyond
+ * the type, values become INT64, UINT64 or FP64; an error is that where a type was asked for, or 64 bits are
+ * too few. */
+GrB_Info ftb_build_merged(FtB_Matrix *A, ftb_arrays *a, const int64_t *I, const int64_t *J,
+                          const FtB_Read_options *options);
 void ftb_arrays_clear(ftb_arrays *a);
 /* An array of count x size bytes that comes next in `in`; one that an input of unknown size only claims to
  * have does not make us allocate it. */

@@ -238,31 +238,20 @@ done:
 static GrB_Info read_coo(FtB_Matrix *A, reader *r, const FtB_Read_options *options)
 {
     array row = {.member = "row.npy"}, col = {.member = "col.npy"}, data = {.member = "data.npy"};
-    int64_t nrows, ncols;
-    FtB_Type type;
+    ftb_arrays a = {.ctx = r->ctx, .name = r->name, .width = 1};
     GrB_Info info;
-    FTB_CHECK(read_shape(r, &nrows, &ncols));
+    FTB_CHECK(read_shape(r, &a.nrows, &a.ncols));
     FTB_CHECK(read_integers(r, &row));
     FTB_CHECK(read_integers(r, &col));
-    FTB_CHECK(read_values(r, &data, &type));
+    FTB_CHECK(read_values(r, &data, &a.type));
     FTB_CHECK(check_count(r, &col, row.count));
     FTB_CHECK(check_count(r, &data, row.count));
-    FtB_Type wanted = options->type ? options->type : type;
-    if (wanted != type) {
-        void *cast = ftb_new(r->ctx, data.count, FtB_Type_size(wanted));
-        if (!cast) {
-            info = ftb_nomem();
-            goto done;
-        }
-        ftb_cast(cast, wanted, data.data, type, data.count);
-        ftb_delete(data.data);
-        data.data = cast;
-    }
-    info = FtB_Matrix_build(A, wanted, nrows, ncols, 1, row.count, row.data, col.data, data.data,
-                            options->duplicates, NULL);
-    if (info == GrB_INDEX_OUT_OF_BOUNDS)
-        info = ftb_wrap_error(FTB_FORMAT, "%s: ", r->name);
+    a.nvals = row.count;
+    a.values = data.data;
+    data.data = NULL;
+    info = ftb_build_merged(A, &a, row.data, col.data, options);
 done:
+    ftb_arrays_clear(&a);
     ftb_delete(row.data);
     ftb_delete(col.data);
     ftb_delete(data.data);

@@ -1,4 +1,5 @@
 /* Tuples that a reader collects before they become a matrix. */
+#include "core/duplicates.h"
 #include "io/input.h"
 
 GrB_Info ftb_tuples_start(ftb_tuples *t, FtB_Context ctx, int64_t nrows, int64_t ncols, bool valued, bool csr,
@@ -216,9 +217,9 @@ static GrB_Info compress(ftb_tuples *t)
 }
 
 /* Says which lines have the same position; a mirror image has its entry's line. */
-static GrB_Info refused(const ftb_tuples *t, const int64_t *twins, const char *name)
+static GrB_Info refused(const ftb_tuples *t, const ftb_clash *clash, const char *name)
 {
-    int64_t a = t->line[twins[0]], b = t->line[twins[1]];
+    int64_t a = t->line[clash->first], b = t->line[clash->last];
     return ftb_fail(FTB_FORMAT, "%s:%lld: the same row and column as in line %lld; duplicates are refused",
                     name, (long long)ftb_max(a, b), (long long)ftb_min(a, b));
 }
@@ -227,7 +228,7 @@ GrB_Info ftb_tuples_build(FtB_Matrix *A, ftb_tuples *t, FtB_Type type, const FtB
                           const char *name)
 {
     FtB_Type wanted = options->type ? options->type : type;
-    int64_t twins[2] = {-1, -1};
+    ftb_clash clash = {0};
     GrB_Info info = GrB_SUCCESS;
     if (t->valued) /* in place: no type is wider than 8 bytes */
         ftb_cast(t->X, wanted, t->X, type, t->nvals);
@@ -237,7 +238,9 @@ GrB_Info ftb_tuples_build(FtB_Matrix *A, ftb_tuples *t, FtB_Type type, const FtB
         return info;
     if (t->csr)
         return adopt(A, t, wanted);
-    info = ftb_matrix_build(A, wanted, t->nrows, t->ncols, t->valued, t->nvals, t->I, t->J, t->X,
-                            options->duplicates, NULL, twins);
-    return twins[0] >= 0 && t->lined ? refused(t, twins, name) : info;
+    info = ftb_build_strictly(A, wanted, t->nrows, t->ncols, t->valued, t->nvals, t->I, t->J, t->X,
+                              options->duplicates, NULL, &clash);
+    if (clash.beyond)
+        return ftb_wrap_error(FTB_FORMAT, "%s: ", name);
+    return clash.refused && t->lined ? refused(t, &clash, name) : info;
 }
