@@ -19,16 +19,17 @@ void dataset_free(dataset *set)
 static GrB_Info read_count(int64_t *nvertices, const char *path)
 {
     FtB_Block block = NULL;
-    int64_t graphs;
+    int64_t graphs, numbers;
     void *data;
     GrB_Info info = FtB_Block_read(&block, path, FTB_BLOCK_READ_OPTIONS(.type = FTB_INT64));
     if (info != GrB_SUCCESS)
         return info;
-    FtB_Block_shape(block, &graphs, NULL, NULL, NULL, &data);
-    if (graphs != 1)
-        info = ftb_fail(FTB_FORMAT, "%s: %lld graphs; expected one", path, (long long)graphs);
-    else if (*(const int64_t *)data < 1)
-        info = ftb_fail(FTB_FORMAT, "%s: %lld vertices", path, (long long)*(const int64_t *)data);
+    FtB_Block_shape(block, &graphs, &numbers, NULL, NULL, &data);
+    if (graphs != 1 || numbers != 1)
+        info = ftb_fail(FTB_FORMAT, "%s: %lld graphs; expected one", path, (long long)(graphs * numbers));
+    else if (*(const int64_t *)data < 1 || *(const int64_t *)data > DATASET_VERTICES)
+        info = ftb_fail(FTB_FORMAT, "%s: %lld vertices; expected 1 to 2^40", path,
+                        (long long)*(const int64_t *)data);
     else
         *nvertices = *(const int64_t *)data;
     FtB_Block_free(&block);

@@ -45,7 +45,7 @@ static GrB_Info take_edges(edges *e, FtB_Block table, bool turned)
     e->X = e->valued ? ftb_new(NULL, e->count, sizeof *e->X) : NULL;
     if (!e->I || !e->J || (e->valued && !e->X))
         return ftb_nomem();
-    const double limit = e->nvertices >= 0 ? (double)e->nvertices : 0x1p40;
+    const double limit = e->nvertices >= 0 ? (double)e->nvertices : (double)DATASET_VERTICES;
     for (int64_t t = 0; t < e->count; t++) {
         const double *v = values + t * columns;
         for (int end = 0; end < 2; end++)

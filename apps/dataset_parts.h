@@ -5,7 +5,8 @@
 #include "dataset.h"
 #include "io/input.h"
 
-#define DATASET_PATH 4096 /* room for a path */
+#define DATASET_VERTICES (INT64_C(1) << 40) /* at most, of edges that are tables */
+#define DATASET_PATH 4096                   /* room for a path */
 
 /* Where the files of a data set are; "" for one that is not there. */
 typedef struct dataset_files {

@@ -15,7 +15,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define CASES 300
+#define CASES rng_cases(300)
 
 /* Values in [-1, 1), in memory that is wider than the block now and then. */
 static FtB_Block block(rng *r, FtB_Type type, int64_t nrows, int64_t heads, int64_t width)

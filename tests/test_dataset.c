@@ -292,6 +292,11 @@ static void ogb(void **state)
     refuse(temp_path("ogb"), NULL, GrB_DIMENSION_MISMATCH, "features of 5 vertices; the graph has 4");
     put_gzip("raw/num-node-list.csv.gz", "3\n2\n");
     refuse(temp_path("ogb"), NULL, FTB_FORMAT, "2 graphs; expected one");
+    put_gzip("raw/num-node-list.csv.gz", "3,2\n");
+    refuse(temp_path("ogb"), NULL, FTB_FORMAT, "2 graphs; expected one");
+    put_gzip("raw/num-node-list.csv.gz", "9223372036854775807\n");
+    refuse(temp_path("ogb"), NULL, FTB_FORMAT,
+           "num-node-list.csv.gz: 9223372036854775807 vertices; expected 1 to 2^40");
     put_gzip("raw/num-node-list.csv.gz", "5\n");
     put_gzip("split/time/test.csv.gz", "3\n5\n");
     refuse(temp_path("ogb"), NULL, FTB_FORMAT, "test.csv.gz:2: vertex 5 is outside 0..4");

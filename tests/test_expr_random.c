@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define CASES 4000
+#define CASES rng_cases(4000)
 #define ITEMS FTB_BATCH
 
 static const char *const spelling[NKINDS] = {[ADD] = "+",

@@ -1,11 +1,11 @@
-/* Mutated input files: every one is read to a valid matrix or refused with a clean error, and nothing leaks.
- * The inputs are the same in every run; FEATBLAS_SEED=n tries others. When the library crashes, the input is
- * left behind in the test's folder. */
+/* Mutated input files: every one is read to a valid matrix or refused with a clean error, in little memory
+ * whatever sizes it claims, and nothing leaks. FEATBLAS_SEED=n tries others, FEATBLAS_CASES=n as many of each
+ * format. When the library crashes, the input is left behind in the test's folder. */
 #include "support/check.h"
 #include "support/compare.h"
 #include "support/fail_alloc.h"
 #include "support/files.h"
-#include "support/random.h"
+#include "support/mutate.h"
 
 #include "core/core.h"
 
@@ -14,110 +14,18 @@
 #include <stdlib.h>
 #include <zip.h>
 
-#define CASES 10000 /* of each format */
-#define ROOM 65536
-
-typedef struct input {
-    char bytes[ROOM];
-    size_t size;
-} input;
-
-static uint64_t base_seed(void)
-{
-    const char *text = getenv("FEATBLAS_SEED");
-    return text ? strtoull(text, NULL, 10) : 1;
-}
-
-/* ---- mutations */
-
-static void put_at(input *in, size_t at, size_t removed, const void *bytes, size_t count)
-{
-    if (removed > in->size - at)
-        removed = in->size - at;
-    if (in->size - removed + count > ROOM - 1)
-        return;
-    memmove(in->bytes + at + count, in->bytes + at + removed, in->size - at - removed);
-    memcpy(in->bytes + at, bytes, count);
-    in->size += count - removed;
-}
-
-/* Puts in something that means something. */
-static void put_token(input *in, rng *r, size_t at)
-{
-    static const char *const tokens[] = {"0",          "-1",
-                                         "1e999",      "nan",
-                                         "-inf",       "99999999999999999999",
-                                         "2147483648", "9223372036854775807",
-                                         "\"",         "\"\"",
-                                         "\n",         "\r\n",
-                                         "\t",         ",",
-                                         "%",          "#",
-                                         " ",          "x",
-                                         "4294967296", "1.5",
-                                         "symmetric",  "pattern",
-                                         "integer",    "skew-symmetric",
-                                         "1 1 1\n",    "0x1p3",
-                                         "+",          "\xff",
-                                         "1d5",        ".",
-                                         "\"a,b\nc\"", "\n\n\n"};
-    const char *token = tokens[rng_below(r, sizeof tokens / sizeof *tokens)];
-    put_at(in, at, (size_t)rng_below(r, 4), token, strlen(token));
-}
-
-static void put_number(input *in, rng *r, size_t at)
-{
-    static const char numbers[][8] = {{0},
-                                      {-1, -1, -1, -1, -1, -1, -1, -1},
-                                      {0, 0, 0, 0, 0, 0, 0, -128},
-                                      {-1, -1, -1, 127},
-                                      {1},
-                                      {8},
-                                      {0, 0, 0, 0, 1},
-                                      {100}};
-    size_t count = rng_below(r, 2) ? 8 : 4;
-    put_at(in, at - at % count, count, numbers[rng_below(r, sizeof numbers / sizeof *numbers)], count);
-}
-
-static void repeat(input *in, rng *r, size_t at)
-{
-    char copy[256];
-    size_t from = in->size ? (size_t)rng_below(r, (int64_t)in->size) : 0, count = (size_t)rng_below(r, 200);
-    if (count > in->size - from)
-        count = in->size - from;
-    memcpy(copy, in->bytes + from, count);
-    put_at(in, at, rng_below(r, 2) ? count : 0, copy, count);
-}
-
-static void mutate(input *in, rng *r, bool text)
-{
-    size_t at = in->size ? (size_t)rng_below(r, (int64_t)in->size) : 0;
-    switch (rng_below(r, 8)) {
-    case 0: /* one bit */
-        if (in->size > 0)
-            in->bytes[at] ^= (char)(1 << rng_below(r, 8));
-        break;
-    case 1: /* one byte */
-        if (in->size > 0)
-            in->bytes[at] = (char)rng_bits(r);
-        break;
-    case 2: /* cut off */
-        in->size = rng_below(r, 4) ? in->size : at;
-        break;
-    case 3: /* take out */
-        put_at(in, at, (size_t)rng_below(r, rng_below(r, 2) ? 4 : 200), "", 0);
-        break;
-    case 4:
-    case 5:
-        repeat(in, r, at);
-        break;
-    default:
-        (text ? put_token : put_number)(in, r, at);
-    }
-}
-
+#define CASES rng_cases(10000) /* of each format */
 /* ---- the check */
 
 static int accepted;
+
+/* A message says which file it is about, unless it is about the options or the memory. */
+static bool says_where(GrB_Info info)
+{
+    const char *message = FtB_error();
+    return strstr(message, "fuzz") || (*message && info == FTB_LIMIT) ||
+           (info == GrB_INVALID_VALUE && strncmp(message, "options.", 8) == 0);
+}
 
 static void try_read(const char *name, const FtB_Read_options *options, int number)
 {
@@ -142,9 +50,10 @@ static void try_read(const char *name, const FtB_Read_options *options, int numb
             FtB_Matrix_free(&B);
         }
     } else {
-        if (A || rows || cols || !*FtB_error())
-            fail_msg("case %d: %d, \"%s\", but outputs were set", number, (int)info, FtB_error());
-        if (info != FTB_FORMAT && info != FTB_LIMIT && info != GrB_OUT_OF_MEMORY && info != GrB_INVALID_VALUE)
+        if (A || rows || cols || !says_where(info))
+            fail_msg("case %d: %d, \"%s\", and outputs, or without the file's name", number, (int)info,
+                     FtB_error());
+        if (info != FTB_FORMAT && info != FTB_LIMIT && info != GrB_INVALID_VALUE)
             fail_msg("case %d: %d, \"%s\" is no error of a reader", number, (int)info, FtB_error());
     }
     FtB_Matrix_free(&A);
@@ -158,9 +67,29 @@ static void try_read(const char *name, const FtB_Read_options *options, int numb
 /* At least one case in a hundred must be accepted, else the mutations are too wild to test the reader. */
 static void finish(const char *what)
 {
-    print_message("%s: %d of %d cases were accepted\n", what, accepted, CASES);
-    assert_true(accepted > CASES / 100);
+    const int cases = CASES;
+    print_message("%s: %d of %d cases were accepted\n", what, accepted, cases);
+    assert_true(accepted > cases / 100);
     accepted = 0;
+}
+
+/* "fuzz" holds the input, packed or not; of every fourth packed one the packed bytes are damaged, too. */
+static void write_packed(const input *in, rng *r, bool packed)
+{
+    static input damaged;
+    if (!packed) {
+        write_bytes("fuzz", in->bytes, in->size);
+        return;
+    }
+    write_gzip("fuzz", in->bytes, in->size);
+    if (rng_below(r, 4))
+        return;
+    char *bytes = read_bytes("fuzz", &damaged.size);
+    assert_true(damaged.size < INPUT_ROOM);
+    memcpy(damaged.bytes, bytes, damaged.size);
+    free(bytes);
+    mutate(&damaged, r, false);
+    write_bytes("fuzz", damaged.bytes, damaged.size);
 }
 
 static FtB_Dup some_rule(rng *r)
@@ -174,30 +103,28 @@ static FtB_Dup some_rule(rng *r)
 
 #define BANNER "%%MatrixMarket matrix coordinate "
 
-static void text_files(const char *what, const char *const *seeds, int count, bool edges)
+enum { MTX, EDGES, ADJACENCY };
+
+static void text_files(const char *what, const char *const *seeds, int count, int kind)
 {
     static input in;
     static const char *const columns[] = {NULL,    NULL,        NULL,          "1,2",
                                           "2,1,3", "user,item", "item,user,n", "1,4"};
     static const char delimiters[] = {0, 0, 0, 0, ',', '\t', ' ', ';'};
     for (int number = 0; number < CASES; number++) {
-        rng r = {base_seed() * 1000003 + (uint64_t)number};
+        rng r = rng_case(number);
         const char *seed = seeds[rng_below(&r, count)];
-        in.size = strlen(seed);
-        memcpy(in.bytes, seed, in.size);
+        put_text(&in, seed);
         for (int64_t n = rng_below(&r, 6); n >= 0; n--)
             mutate(&in, &r, true);
-        if (number % 10 == 9)
-            write_gzip("fuzz", in.bytes, in.size);
-        else
-            write_bytes("fuzz", in.bytes, in.size);
+        write_packed(&in, &r, number % 10 == 9);
         FtB_Read_options options = {.size = sizeof options, .duplicates = some_rule(&r)};
-        options.format = edges && rng_below(&r, 2) ? FTB_CSV : FTB_FORMAT_AUTO;
+        options.format = kind != MTX && rng_below(&r, 2) ? FTB_CSV : FTB_FORMAT_AUTO;
         options.columns = columns[rng_below(&r, 8)];
         options.delimiter = delimiters[rng_below(&r, 8)];
         options.header = (int)rng_below(&r, 3) - 1;
         options.type = rng_below(&r, 4) ? 0 : rng_type(&r);
-        options.adjacency = edges && rng_below(&r, 4) == 0;
+        options.adjacency = kind == ADJACENCY;
         if (options.adjacency && rng_below(&r, 8))
             options.columns = NULL;
         try_read("fuzz", &options, number);
@@ -214,7 +141,7 @@ static void matrix_market(void **state)
         BANNER "real skew-symmetric\r\n3 3 2\r\n2 1 4\r\n3 1 0.1\r\n",
         BANNER "pattern general\n5 5 6\n1 1\n5 4\n3 2\n3 3\n2 1\n1 5\n",
         BANNER "pattern symmetric\n3 3 3\n2 1\n3 1\n3 3\n"};
-    text_files("Matrix Market", seeds, 5, false);
+    text_files("Matrix Market", seeds, 5, MTX);
 }
 
 static void edge_lists(void **state)
@@ -224,11 +151,18 @@ static void edge_lists(void **state)
                                         "1 2\n3 4\n1 2\n5 1\n",
                                         "# c\n% d\na\tb\t1\nc\td\t2\na\td\t3\n",
                                         "user,item\n\"a \"\"x\"\", y\",7\nb,\"8\n9\"\n\"\",7\n",
-                                        "ann x y z\nbob y\ncarl\n",
-                                        "7,10,9,8,,\n\"8\n\",10,\"a,\"\"b\",,,\n9,1,,,,\n",
                                         "1;2;3\n4;5;6\n-9223372036854775808;1;1e300\n",
                                         "\xef\xbb\xbfuser,item,n,when\r\nann,1,4.0,99\r\nbob,2,3.5,98\r\n"};
-    text_files("edge lists", seeds, 8, true);
+    text_files("edge lists", seeds, 6, EDGES);
+}
+
+static void adjacency_lists(void **state)
+{
+    (void)state;
+    static const char *const seeds[] = {
+        "ann x y z\nbob y\ncarl\n", "7,10,9,8,,\n\"8\n\",10,\"a,\"\"b\",,,\n9,1,,,,\n",
+        "# c\n1\t2\t3\n2\t3\n\n3\t1\t1\t2\n", "user;items\n1;2;3;2\r\n4;5\r\n"};
+    text_files("adjacency lists", seeds, 4, ADJACENCY);
 }
 
 static void raw_csr(void **state)
@@ -245,17 +179,54 @@ static void raw_csr(void **state)
         FtB_Matrix_free(&A);
     }
     for (int number = 0; number < CASES; number++) {
-        rng r = {base_seed() * 1000003 + (uint64_t)number};
+        rng r = rng_case(number);
         in = seeds[rng_below(&r, 6)];
         for (int64_t n = rng_below(&r, 3); n >= 0; n--)
             mutate(&in, &r, false);
-        if (number % 4 == 3)
-            write_gzip("fuzz", in.bytes, in.size);
-        else
-            write_bytes("fuzz", in.bytes, in.size);
+        write_packed(&in, &r, number % 4 == 3);
         try_read("fuzz", FTB_READ_OPTIONS(.format = FTB_CSR, .duplicates = some_rule(&r)), number);
     }
     finish("raw CSR");
+}
+
+/* Another header of an array: what it may say, or nearly, at the right length, or nearly. */
+static void put_npy_header(input *in, rng *r)
+{
+    static const char *const types[] = {"<f8", "<f4", "<f2", "<i8", "<i4", "<i2", "|i1", "<u8", "<u4", "<u2",
+                                        "|u1", "|b1", ">f8", "<c8", "|O",  "<U3", "|S3", "<i3", "<f16"},
+                             *const sizes[] = {"0",
+                                               "1",
+                                               "2",
+                                               "3",
+                                               "4",
+                                               "5",
+                                               "7",
+                                               "12",
+                                               "108",
+                                               "-1",
+                                               "4294967296",
+                                               "9223372036854775807",
+                                               "99999999999999999999"},
+                             *const orders[] = {"False", "True", "false", "1"};
+    char text[256];
+    const int version = rng_below(r, 4) ? 1 : 2, start = version == 1 ? 10 : 12;
+    if (in->size < 12)
+        return;
+    size_t old = 10 + (uint8_t)in->bytes[8] + 256 * (size_t)(uint8_t)in->bytes[9];
+    if (in->bytes[6] != 1 || old > in->size)
+        return;
+    int count = snprintf(text, sizeof text, "{'descr': '%s', 'fortran_order': %s, 'shape': (",
+                         types[rng_below(r, rng_below(r, 4) ? 12 : 19)],
+                         orders[rng_below(r, rng_below(r, 4) ? 2 : 4)]);
+    for (int64_t d = rng_below(r, 4) ? 1 + rng_below(r, 2) : rng_below(r, 4); d > 0; d--)
+        count += snprintf(text + count, sizeof text - (size_t)count, "%s%s",
+                          sizes[rng_below(r, rng_below(r, 4) ? 9 : 13)], d > 1 ? ", " : ",");
+    count += snprintf(text + count, sizeof text - (size_t)count, "), }\n");
+    const int length = count + (rng_below(r, 8) ? 0 : (int)rng_below(r, 9) - 4);
+    put_at(in, (size_t)start, old - (size_t)ftb_min(start, (int)old), text, (size_t)count);
+    in->bytes[6] = (char)version;
+    for (int b = 8; b < start; b++)
+        in->bytes[b] = (char)(length >> 8 * (b - 8));
 }
 
 /* The archive of a small matrix, and where its members are. */
@@ -286,10 +257,12 @@ static void repack(rng *r, const input *seed)
     int64_t count = zip_get_num_entries(from, 0), changed = rng_below(r, count);
     for (int64_t m = 0; m < count && m < 8; m++) {
         zip_file_t *f = zip_fopen_index(from, (zip_uint64_t)m, 0);
-        member[m].size = (size_t)zip_fread(f, member[m].bytes, ROOM);
+        member[m].size = (size_t)zip_fread(f, member[m].bytes, INPUT_ROOM);
         zip_fclose(f);
-        if (m == changed || rng_below(r, 10) == 0)
+        if ((m == changed || rng_below(r, 10) == 0) && rng_below(r, 3))
             mutate(&member[m], r, member[m].size < 160 && rng_below(r, 2));
+        else if (m == changed)
+            put_npy_header(&member[m], r);
         zip_int64_t at =
             zip_file_add(to, zip_get_name(from, (zip_uint64_t)m, 0),
                          zip_source_buffer(to, member[m].bytes, member[m].size, 0), ZIP_FL_OVERWRITE);
@@ -308,7 +281,7 @@ static void npz(void **state)
     for (int s = 0; s < 4; s++)
         npz_seed(&seeds[s], s);
     for (int number = 0; number < CASES; number++) {
-        rng r = {base_seed() * 1000003 + (uint64_t)number};
+        rng r = rng_case(number);
         const input *seed = &seeds[rng_below(&r, 4)];
         if (number % 2) {
             repack(&r, seed);
@@ -344,9 +317,10 @@ static void try_block(const char *name, const FtB_Block_read_options *options, i
                 fail_msg("case %d: value %lld is %g", number, (long long)k, value);
         }
     } else {
-        if (X || !*FtB_error())
-            fail_msg("case %d: %d, \"%s\", but the output was set", number, (int)info, FtB_error());
-        if (info != FTB_FORMAT && info != FTB_LIMIT && info != GrB_OUT_OF_MEMORY && info != GrB_INVALID_VALUE)
+        if (X || !says_where(info))
+            fail_msg("case %d: %d, \"%s\", and an output, or without the file's name", number, (int)info,
+                     FtB_error());
+        if (info != FTB_FORMAT && info != FTB_LIMIT && info != GrB_INVALID_VALUE)
             fail_msg("case %d: %d, \"%s\" is no error of a reader", number, (int)info, FtB_error());
     }
     FtB_Block_free(&X);
@@ -379,16 +353,12 @@ static void dense_texts(void **state)
                                         ARRAY "real skew-symmetric\n3 3\n1\n2\n3\n",
                                         BANNER "real general\n3 4 4\n1 1 1.5\n2 2 -2e3\n2 4 7\n3 1 0.25\n"};
     for (int number = 0; number < CASES; number++) {
-        rng r = {base_seed() * 1000003 + (uint64_t)number};
+        rng r = rng_case(number);
         const char *seed = seeds[rng_below(&r, 8)];
-        in.size = strlen(seed);
-        memcpy(in.bytes, seed, in.size);
+        put_text(&in, seed);
         for (int64_t n = rng_below(&r, 5); n >= 0; n--)
             mutate(&in, &r, true);
-        if (number % 10 == 9)
-            write_gzip("fuzz", in.bytes, in.size);
-        else
-            write_bytes("fuzz", in.bytes, in.size);
+        write_packed(&in, &r, number % 10 == 9);
         const FtB_Block_read_options options = some_options(&r);
         try_block("fuzz", &options, number);
     }
@@ -418,19 +388,18 @@ static void npy(void **state)
         FtB_Block_free(&X);
     }
     for (int number = 0; number < CASES; number++) {
-        rng r = {base_seed() * 1000003 + (uint64_t)number};
+        rng r = rng_case(number);
         in = seeds[rng_below(&r, 6)];
         for (int64_t n = rng_below(&r, 2); n >= 0; n--) {
             const size_t at = (size_t)rng_below(&r, 128);
-            if (rng_below(&r, 2))
+            if (rng_below(&r, 3) == 0)
+                put_npy_header(&in, &r);
+            else if (rng_below(&r, 2))
                 put_token(&in, &r, at < in.size ? at : in.size);
             else
                 mutate(&in, &r, false);
         }
-        if (number % 4 == 3)
-            write_gzip("fuzz", in.bytes, in.size);
-        else
-            write_bytes("fuzz", in.bytes, in.size);
+        write_packed(&in, &r, number % 4 == 3);
         const FtB_Block_read_options options = some_options(&r);
         try_block("fuzz", &options, number);
     }
@@ -439,9 +408,14 @@ static void npy(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(matrix_market), cmocka_unit_test(edge_lists),
-                                       cmocka_unit_test(raw_csr),       cmocka_unit_test(npz),
-                                       cmocka_unit_test(dense_texts),   cmocka_unit_test(npy)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(matrix_market),
+                                       cmocka_unit_test(edge_lists),
+                                       cmocka_unit_test(adjacency_lists),
+                                       cmocka_unit_test(raw_csr),
+                                       cmocka_unit_test(npz),
+                                       cmocka_unit_test(dense_texts),
+                                       cmocka_unit_test(npy)};
+    limit_memory(1024);
     live_allocations(); /* pairs every allocation with its release */
     FtB_Context_set_memory_limit(NULL, 64 << 20);
     FtB_Context_set_threads(NULL, 2);

@@ -1,24 +1,19 @@
 /* Mutated models and states of training: `predict --load` and `train --resume` end by themselves, in little
- * memory, with a message and an exit code of their own, whatever the file says. FEATBLAS_MODELS=n tries n
+ * memory, with a message and an exit code of their own, whatever the file says. FEATBLAS_CASES=n tries n
  * files in place of a few hundred, FEATBLAS_SEED=n others; the seed is printed, and a file that was not borne
  * is left in /tmp. */
 #include "support/check.h"
+#include "support/command.h"
 #include "support/files.h"
 #include "support/random.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#define CASES 240
+#define CASES rng_cases(240)
 #define ROOM (1 << 16)
-#define SECONDS 120 /* of one command: far more than any needs; what is endless ends there */
-#define BROKEN 99   /* exit code of a sanitizer */
 
 static const char *const kinds[] = {"gcn", "gat",   "gatv2", "transformer", "sage",
                                     "sgc", "appnp", "gin",   "mlp"};
@@ -30,28 +25,6 @@ typedef struct model {
 } model;
 
 static model saved[KINDS];
-
-/* ---- the command */
-
-/* Exit code, or minus the signal; what it says goes to "said". */
-static int run(const char *const *arguments)
-{
-    pid_t child = fork();
-    assert_true(child >= 0);
-    if (child == 0) {
-        int nowhere = open("/dev/null", O_WRONLY),
-            said = open(temp_path("said"), O_WRONLY | O_CREAT | O_TRUNC, 0666);
-        if (nowhere < 0 || said < 0 || dup2(nowhere, 1) < 0 || dup2(said, 2) < 0)
-            _exit(126);
-        alarm(SECONDS);
-        execv(getenv("FEATBLAS_COMMAND"), (char *const *)(uintptr_t)arguments);
-        _exit(127);
-    }
-    int status;
-    while (waitpid(child, &status, 0) < 0)
-        assert_int_equal(errno, EINTR);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
-}
 
 static char folder[4096];
 
@@ -86,7 +59,7 @@ static void save_models(void)
         snprintf(path, sizeof path, "%s", temp_path("saved"));
         const char *const arguments[] = {"featblas", "train", folder, "--model", kinds[k], "--epochs", "2",
                                          "--hidden", "4",     "-q",   "--save",  path,     NULL};
-        int code = run(arguments);
+        int code = command_run(arguments);
         if (code != 0) {
             char *said = read_bytes("said", &size);
             fail_msg("train %s: %d, %s", kinds[k], code, said ? said : "");
@@ -218,7 +191,7 @@ static void mutate(model *m, rng *r)
 
 static void try_model(const model *m, bool resume, int number)
 {
-    char path[4096], kept[64];
+    char path[4096];
     write_bytes("mutated", m->bytes, m->size);
     snprintf(path, sizeof path, "%s", temp_path("mutated"));
     const char *const predict[] = {"featblas",  "predict", folder,           "--load", path, "-q",
@@ -226,22 +199,7 @@ static void try_model(const model *m, bool resume, int number)
                       *const train[] = {
                           "featblas", "train",    folder, "--resume",       path,   "-q", "--threads",
                           "1",        "--epochs", "3",    "--memory-limit", "256M", NULL};
-    const int code = run(resume ? train : predict);
-    size_t size;
-    char *said = read_bytes("said", &size);
-    const bool clean =
-        code >= 0 && code < BROKEN && said && !strstr(said, "runtime error") && !strstr(said, "Sanitizer");
-    if (!clean || (code != 0 && size == 0)) {
-        snprintf(kept, sizeof kept, "/tmp/featblas-model-%d", number);
-        FILE *file = fopen(kept, "w");
-        if (file) {
-            (void)!fwrite(m->bytes, 1, m->size, file);
-            fclose(file);
-        }
-        fail_msg("case %d, %s: %d, %s; the file is %s", number, resume ? "train --resume" : "predict --load",
-                 code, said ? said : "", kept);
-    }
-    free(said);
+    command_bears(resume ? train : predict, "mutated", number);
 }
 
 /* The files as they are, so that mutations are of something that works. */
@@ -262,8 +220,7 @@ static void as_they_are(void **state)
 static void mutated(void **state)
 {
     (void)state;
-    const char *wanted = getenv("FEATBLAS_MODELS");
-    const int cases = wanted ? atoi(wanted) : CASES;
+    const int cases = CASES;
     rng r = rng_new();
     for (int c = 0; c < cases; c++) {
         model m = saved[rng_below(&r, KINDS)];
@@ -302,8 +259,7 @@ static void large_numbers(void **state)
 static int start(void **state)
 {
     (void)state;
-    setenv("ASAN_OPTIONS", "exitcode=99:allocator_may_return_null=1", 1);
-    setenv("UBSAN_OPTIONS", "exitcode=99", 1);
+    command_setup();
     make_data();
     save_models();
     return 0;

@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-#define CASES 1200
+#define CASES rng_cases(1200)
 
 /* The plan's choices that are forced, and how often each was. */
 static const struct {

@@ -14,7 +14,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define CASES 900
+#define CASES rng_cases(900)
 
 /* ---- what is asked */
 

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define CASES 10000
+#define CASES rng_cases(10000)
 #define ROOM 65536
 
 typedef struct bytes {

@@ -15,7 +15,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define CASES 1500
+#define CASES rng_cases(1500)
 
 /* A block of small values with `heads` heads, in memory that is wider than it now and then. */
 static FtB_Block block(rng *r, FtB_Type type, int64_t nrows, int64_t heads, int64_t width)

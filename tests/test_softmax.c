@@ -12,7 +12,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define CASES 400
+#define CASES rng_cases(400)
 
 static double tolerance_of(FtB_Type type)
 {

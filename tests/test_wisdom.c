@@ -307,7 +307,7 @@ static void damaged(void **state)
         assert_int_equal(FtB_Wisdom_load(NULL, path), FTB_FORMAT);
         assert_int_equal(cases_known(), 0);
     }
-    for (int t = 0; t < 2000; t++) {
+    for (int t = 0; t < rng_cases(2000); t++) {
         size_t at = (size_t)rng_below(&r, (int64_t)size), length = size;
         memcpy(bad, text, size);
         if (t % 3 == 0)

@@ -2,13 +2,16 @@
 
 #include "support/check.h"
 
+#include <inttypes.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 
 /* Sanitizers return NULL, too, for allocations that cannot succeed, instead of ending the test. */
 const char *__asan_default_options(void);
 const char *__tsan_default_options(void);
-const char *__asan_default_options(void) { return "allocator_may_return_null=1"; }
+const char *__asan_default_options(void) { return "allocator_may_return_null=1:max_allocation_size_mb=2048"; }
 const char *__tsan_default_options(void) { return "allocator_may_return_null=1"; }
 
 #define MOST_ALLOCATIONS 1000000 /* of one call; more is taken for an endless loop */
@@ -47,6 +50,18 @@ int64_t live_allocations(void)
 {
     FtB_set_allocator(failing_malloc, failing_realloc, counting_free);
     return atomic_load(&live);
+}
+
+void limit_memory(int64_t megabytes)
+{
+    const rlim_t bytes = (rlim_t)megabytes << 20;
+    int64_t pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    const bool known = file && fscanf(file, "%" SCNd64, &pages) == 1;
+    if (file)
+        fclose(file);
+    if (known && pages < INT64_C(1) << 28) /* a sanitizer's shadow takes more: 1 TiB */
+        assert_int_equal(setrlimit(RLIMIT_AS, &(struct rlimit){bytes, bytes}), 0);
 }
 
 /* One run with allocation n failing. Returns whether that one was reached. */

@@ -28,4 +28,8 @@ void fail_every_allocation(GrB_Info (*call)(void *arg), void (*untouched)(void *
 /* Allocations of the library that are live, from the first call of this function on. */
 int64_t live_allocations(void);
 
+/* Allocations of anyone that would make the program larger than so much fail from now on; under a sanitizer
+ * those that are larger on their own. */
+void limit_memory(int64_t megabytes);
+
 #endif

@@ -2,6 +2,7 @@
 
 #include "support/check.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -31,6 +32,21 @@ uint64_t rng_bits(rng *r)
     z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
     z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
     return z ^ z >> 31;
+}
+
+int rng_cases(int usual)
+{
+    const char *text = getenv("FEATBLAS_CASES");
+    const long cases = text ? strtol(text, NULL, 10) : usual;
+    if (cases < 1 || cases > INT_MAX)
+        fail_msg("FEATBLAS_CASES=%s; expected a number of cases", text);
+    return (int)cases;
+}
+
+rng rng_case(int number)
+{
+    rng r = {run_seed() * 1000003 + (uint64_t)number};
+    return r;
 }
 
 rng rng_new(void)

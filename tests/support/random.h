@@ -1,6 +1,6 @@
 /* Random numbers and matrices for tests. The cases are the same in every run, so that a failure is of the
  * change that it shows with; FEATBLAS_SEED=n in the environment tries others, FEATBLAS_SEED=random ever new
- * ones. The seed is printed once. */
+ * ones, FEATBLAS_CASES=n as many. The seed is printed once. */
 #ifndef TESTS_RANDOM_H
 #define TESTS_RANDOM_H
 
@@ -10,6 +10,8 @@ typedef struct rng {
     uint64_t state;
 } rng;
 
+int rng_cases(int usual);             /* how many random cases a test tries: FEATBLAS_CASES, else `usual` */
+rng rng_case(int number);             /* of case `number` alone, from the run's seed */
 rng rng_new(void);                    /* from the run's seed; each call begins another stream */
 uint64_t rng_bits(rng *r);            /* 64 random bits */
 int64_t rng_below(rng *r, int64_t n); /* 0 .. n - 1; n > 0 */
