@@ -210,11 +210,17 @@ static GrB_Info copy_rows(loss *l, FtB_Context ctx, int64_t nrows, const int32_t
 static FtB_Var record(const ftb_nn_node *x, const ftb_nn_node *targets, kind what, const int32_t *labels,
                       const uint8_t *mask)
 {
+    static const char *const calls[] = {"FtB_cross_entropy", "FtB_binary_cross_entropy", "FtB_squared_error"};
     FtB_Tape tape = x->tape;
+    char shape[80];
     const int64_t in[2] = {x->number, targets ? targets->number : -1};
     if (x->graph)
         return ftb_var_failed(
             tape, ftb_fail(GrB_INVALID_VALUE, "loss: x is sparse or lies on edges; expected rows"));
+    if (x->nrows == 0 || x->ncols == 0)
+        return ftb_var_failed(tape,
+                              ftb_fail(GrB_DIMENSION_MISMATCH, "%s: x is %s; there is no mean of nothing",
+                                       calls[what], ftb_node_shape(x, shape, sizeof shape)));
     GrB_Info info = what == CLASSES ? check_labels(x, labels, mask) : GrB_SUCCESS;
     if (info != GrB_SUCCESS)
         return ftb_var_failed(tape, info);

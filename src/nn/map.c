@@ -126,6 +126,8 @@ static GrB_Info check(const ftb_nn_operands *o, int64_t *heads)
         if (x->heads > 1 && *heads > 1 && x->heads != *heads)
             return ftb_fail(GrB_DIMENSION_MISMATCH, "FtB_map: '%s' has %lld heads, others have %lld",
                             o->name[k], (long long)x->heads, (long long)*heads);
+        if (x->ncols == 0)
+            return ftb_fail(GrB_DIMENSION_MISMATCH, "FtB_map: '%s' has no columns", o->name[k]);
         if (!name_is_free(o->name[k]))
             return ftb_fail(GrB_INVALID_VALUE, "FtB_map: no operand can be named '%s': gradients use it",
                             o->name[k]);

@@ -14,6 +14,8 @@ static GrB_Info check(const ftb_nn_node *x, const int64_t *graph, int64_t ngraph
     if (ngraphs < 1)
         return ftb_fail(GrB_INVALID_VALUE, "FtB_pool: ngraphs is %lld; expected 1 or more",
                         (long long)ngraphs);
+    if (x->ncols == 0)
+        return ftb_fail(GrB_DIMENSION_MISMATCH, "FtB_pool: x has no columns");
     if (!graph && x->nrows > 0)
         return ftb_fail(GrB_NULL_POINTER, "FtB_pool: graph is NULL; expected %lld numbers",
                         (long long)x->nrows);

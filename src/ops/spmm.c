@@ -113,14 +113,17 @@ static GrB_Info check_winners(const call *c)
 /* A block without columns, into one without: nothing is computed, whatever the message. */
 static bool without_columns(const call *c) { return c->B->ncols == 0 && c->C->ncols == 0; }
 
-static GrB_Info check_nothing(call *c, FtB_Arg semiring)
+static GrB_Info do_nothing(call *c, FtB_Arg semiring)
 {
+    ftb_spmm_request request = {.p = c->p, .into_type = c->C->type};
     GrB_Info info = ftb_arg_semiring(&c->semiring, semiring, "semiring");
     if (info == GrB_SUCCESS)
         info = ftb_block_write_check(c->C, c->M, &c->flags, c->accum, c->p->nrows, 0, c->C->type);
     if (info == GrB_SUCCESS && c->E)
         info = ftb_block_write_check(c->E, c->M, &c->flags, NULL, c->p->nrows, 0, FTB_INT64);
-    return info;
+    if (info == GrB_SUCCESS && c->flags.plan)
+        info = ftb_plan_spmm(&request.expected, &request.forced, c->flags.plan);
+    return info == GrB_SUCCESS ? ftb_spmm_nothing(&c->result, &request, c->ctx) : info;
 }
 
 /* All that can be refused before anything is computed. */
@@ -295,7 +298,7 @@ GrB_Info ftb_spmm(FtB_Arg C, FtB_Arg E, FtB_Arg M, FtB_Arg accum, FtB_Arg semiri
     GrB_Info info;
     FTB_CHECK(read_slots(&c, C, E, M, accum, A, B, desc));
     if (without_columns(&c)) {
-        info = check_nothing(&c, semiring);
+        info = do_nothing(&c, semiring);
         goto done;
     }
     FTB_CHECK(prepare_call(&c, semiring));
@@ -318,8 +321,12 @@ GrB_Info ftb_spmm_plan_call(FtB_Plan *plan, FtB_Arg C, FtB_Arg M, FtB_Arg accum,
     call c = {0};
     GrB_Info info;
     FTB_CHECK(read_slots(&c, C, (FtB_Arg){0}, M, accum, A, B, desc));
-    FTB_CHECK(prepare_call(&c, semiring));
-    FTB_CHECK(compute(&c, true, effort == FTB_MEASURE));
+    if (without_columns(&c)) {
+        FTB_CHECK(do_nothing(&c, semiring));
+    } else {
+        FTB_CHECK(prepare_call(&c, semiring));
+        FTB_CHECK(compute(&c, true, effort == FTB_MEASURE));
+    }
     info = ftb_plan_make_spmm(plan, c.ctx, &c.result.facts, &c.result.plan);
 done:
     return end_call(&c, info);

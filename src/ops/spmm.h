@@ -69,6 +69,9 @@ typedef struct ftb_spmm_result {
 /* Rows without entries hold anything; so do rows that are not listed, in new memory. On failure nothing is
  * left to delete; `into` is written only by what cannot fail. (spmm_message.c) */
 GrB_Info ftb_spmm_message(ftb_spmm_result *result, const ftb_spmm_request *request);
+/* The plan for a block without columns, of which nothing is computed; no message is asked for.
+ * (spmm_message.c) */
+GrB_Info ftb_spmm_nothing(ftb_spmm_result *result, const ftb_spmm_request *request, FtB_Context ctx);
 /* Seconds of a plain sum of so many features over the entries of p, planned for one thread of a machine, with
  * any memory and as if nothing was built yet: for choices that must not depend on these. (spmm_message.c) */
 double ftb_spmm_predict(ftb_pattern *p, int64_t features, FtB_Type type, const ftb_machine_facts *machine);

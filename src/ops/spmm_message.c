@@ -172,6 +172,27 @@ static GrB_Info check_plan(const ftb_spmm_facts *made, const ftb_spmm_facts *her
                     (long long)here->nvals, (long long)here->features);
 }
 
+GrB_Info ftb_spmm_nothing(ftb_spmm_result *result, const ftb_spmm_request *request, FtB_Context ctx)
+{
+    ftb_pattern *p = request->p;
+    *result = (ftb_spmm_result){.facts = {.nrows = p->nrows,
+                                          .ncols = p->ncols,
+                                          .nvals = p->nvals,
+                                          .listed = p->nrows,
+                                          .entries = p->nvals,
+                                          .value_bytes = (int64_t)FtB_Type_size(request->into_type),
+                                          .stored_bytes = (int64_t)FtB_Type_size(request->into_type),
+                                          .lanes = 1,
+                                          .threads = ftb_threads(ctx),
+                                          .memory_left = ftb_memory_left(ctx),
+                                          .kernel = "nothing"}};
+    result->facts.degrees = *ftb_pattern_degrees(p);
+    if (request->forced)
+        result->plan = *request->forced;
+    ftb_rule_spmm(&result->plan, &result->facts, ftb_machine_here());
+    return request->expected ? check_plan(request->expected, &result->facts) : GrB_SUCCESS;
+}
+
 /* ---- operands in the kernel's type */
 
 /* Rows of `bytes` of listed entries; a constant for short ones, so that nothing is called for each. */
