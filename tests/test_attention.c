@@ -419,6 +419,52 @@ static void accumulators(void **state)
     FtB_Block_free(&C);
 }
 
+/* Scores over a domain of GraphBLAS wrap to it, as those of FtB_mxm do: 308 and 179 in 8 bits are 52 and -77
+ * or 179. */
+static void domains(void **state)
+{
+    const struct {
+        GrB_Semiring semiring;
+        double first, second;
+    } rows[] = {{GrB_PLUS_TIMES_SEMIRING_INT8, 52, -77},
+                {GrB_PLUS_TIMES_SEMIRING_UINT8, 52, 179},
+                {GrB_PLUS_TIMES_SEMIRING_INT16, 308, 179},
+                {GrB_PLUS_TIMES_SEMIRING_FP32, 308, 179}};
+    static const char *const kernels[] = {"fused", "staged"};
+    const int64_t I[] = {0, 0}, J[] = {0, 1};
+    int8_t q[] = {100, 1, 5, 3}, k[] = {3, 0, 1, 1, 0, 20, 30, 3};
+    double v[] = {1, 0, 0, 1}, c[2], l[1];
+    FtB_Matrix A;
+    FtB_Block Q, K, V, C, L;
+    (void)state;
+    assert_ok(FtB_Matrix_build(&A, FTB_INT8, 1, 2, 0, 2, I, J, NULL, FTB_DUP_ERROR, NULL));
+    assert_ok(FtB_Block_wrap(&Q, q, 1, 4, 4, FTB_INT8));
+    assert_ok(FtB_Block_wrap(&K, k, 2, 4, 4, FTB_INT8));
+    assert_ok(FtB_Block_wrap(&V, v, 2, 2, 2, FTB_FP64));
+    assert_ok(FtB_Block_wrap(&C, c, 1, 2, 2, FTB_FP64));
+    assert_ok(FtB_Block_wrap(&L, l, 1, 1, 1, FTB_FP64));
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++)
+        for (int kernel = 0; kernel < 2; kernel++) {
+            FtB_Plan plan;
+            FtB_Descriptor desc;
+            assert_ok(
+                FtB_attention_plan(&plan, C, A, NULL, rows[r].semiring, Q, K, V, NULL, NULL, FTB_ESTIMATE));
+            assert_ok(FtB_Plan_set(plan, "kernel", kernels[kernel]));
+            assert_ok(planned_descriptor(&desc, NULL, plan));
+            assert_ok(
+                FtB_attention(C, A, NULL, rows[r].semiring, Q, K, V, FTB_ATTENTION_OPTIONS(.lse = L), desc));
+            const double most = fmax(rows[r].first, rows[r].second);
+            if (fabs(l[0] - most) > 1e-3 || (c[0] > 0.5) != (rows[r].first == most))
+                fail_msg("row %d, %s: %g %g, log of sums %g", (int)r, kernels[kernel], c[0], c[1], l[0]);
+            FtB_Descriptor_free(&desc);
+            FtB_Plan_free(&plan);
+        }
+    FtB_Block *blocks[] = {&Q, &K, &V, &C, &L};
+    for (int b = 0; b < 5; b++)
+        FtB_Block_free(blocks[b]);
+    FtB_Matrix_free(&A);
+}
+
 static void refusals(void **state)
 {
     (void)state;
@@ -535,11 +581,17 @@ static void failing_allocations(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_cases),        cmocka_unit_test(bits),
-        cmocka_unit_test(four_heads),          cmocka_unit_test(four_special),
-        cmocka_unit_test(finite_differences),  cmocka_unit_test(special_scores),
-        cmocka_unit_test(accumulators),        cmocka_unit_test(refusals),
-        cmocka_unit_test(failing_allocations), cmocka_unit_test(plans_as_objects),
+        cmocka_unit_test(random_cases),
+        cmocka_unit_test(bits),
+        cmocka_unit_test(four_heads),
+        cmocka_unit_test(four_special),
+        cmocka_unit_test(finite_differences),
+        cmocka_unit_test(special_scores),
+        cmocka_unit_test(accumulators),
+        cmocka_unit_test(refusals),
+        cmocka_unit_test(domains),
+        cmocka_unit_test(failing_allocations),
+        cmocka_unit_test(plans_as_objects),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -212,6 +212,7 @@ static void run_program(void *arg, int64_t row, int64_t entry, int64_t count, vo
                                         [FTB_SIDE_EDGE] = {.first = entry + done}};
         const ftb_operand *operands = ftb_loader_run(s->loader, n, places);
         ftb_machine_run(s->machine, n * heads, operands, s->scores);
+        ftb_sddmm_wrap(c->semiring, c->score_type.message, s->scores, n * heads);
         for (int64_t t = 0; t < n * c->heads; t++) /* one score for all heads, or one for each */
             ftb_cast((char *)out + (size_t)(done * c->heads + t) * size, c->type,
                      s->scores +

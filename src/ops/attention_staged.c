@@ -50,6 +50,8 @@ static GrB_Info make_scores(staged *s)
         return ftb_nomem();
     GrB_Info info = ftb_sddmm_run(scores, &c->message, &c->score_type, s->p, NULL);
     if (info == GrB_SUCCESS)
+        ftb_sddmm_wrap(c->semiring, c->score_type.message, scores, s->p->nvals * c->message.heads);
+    if (info == GrB_SUCCESS)
         spread(s, scores);
     ftb_delete(scores);
     return info;

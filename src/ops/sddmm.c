@@ -152,14 +152,12 @@ static bool replaces_values(const sddmm_call *c)
            c->C->width == c->message.heads * c->type.width && values && ftb_buffer_write(values);
 }
 
-/* Sums over features are made in 64 bits, which a GraphBLAS domain may not have. */
-static void wrap_messages(const sddmm_call *c, void *values)
+void ftb_sddmm_wrap(const struct FtB_Semiring_opaque *semiring, FtB_Type type, void *messages, int64_t count)
 {
-    const FtB_Type type = c->type.message, domain = ftb_semiring_wraps_to(c->semiring, type);
-    int64_t count = c->admitted->pattern->nvals * c->message.heads * c->type.width;
+    const FtB_Type domain = ftb_semiring_wraps_to(semiring, type);
     if (domain) { /* in place: down, and up again */
-        ftb_cast(values, domain, values, type, count);
-        ftb_cast(values, type, values, domain, count);
+        ftb_cast(messages, domain, messages, type, count);
+        ftb_cast(messages, type, messages, domain, count);
     }
 }
 
@@ -179,7 +177,7 @@ static GrB_Info compute(FtB_Matrix *T, const sddmm_call *c)
         ftb_delete(values);
         return info;
     }
-    wrap_messages(c, values);
+    ftb_sddmm_wrap(c->semiring, c->type.message, values, count);
     return ftb_matrix_make(T, c->ctx, c->type.message, width, ftb_pattern_retain(p),
                            ftb_buffer_adopt(c->ctx, values));
 }
@@ -206,7 +204,8 @@ GrB_Info ftb_sddmm(FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB_Arg semiring, FtB_Ar
     if (replaces_values(&c) &&
         ftb_sddmm_over(&info, c.C->values->data, &c.message, &c.type, c.admitted->pattern, c.flags.plan)) {
         if (info == GrB_SUCCESS)
-            wrap_messages(&c, c.C->values->data);
+            ftb_sddmm_wrap(c.semiring, c.type.message, c.C->values->data,
+                           c.admitted->pattern->nvals * c.message.heads * c.type.width);
         goto done;
     }
     FTB_CHECK(compute(&T, &c));

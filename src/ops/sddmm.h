@@ -14,6 +14,9 @@ GrB_Info ftb_sddmm_run(void *V, const ftb_message *m, const ftb_message_type *ty
 /* The message as a job of the kernels for sums, all but its outputs; false: it is none. (sddmm_run.c) */
 bool ftb_sddmm_sums(ftb_sums_job *s, const ftb_message *m, const ftb_message_type *type,
                     const ftb_pattern *p);
+/* Messages over a domain of GraphBLAS that is narrower than 64 bits, in which their sums are made, wrap to
+ * it, in place. (sddmm.c) */
+void ftb_sddmm_wrap(const struct FtB_Semiring_opaque *semiring, FtB_Type type, void *messages, int64_t count);
 /* *made: the plan that the above would use, or one found by trial on memory of our own. (sddmm_run.c) */
 GrB_Info ftb_sddmm_make_plan(FtB_Plan *made, const ftb_message *m, const ftb_message_type *type,
                              ftb_pattern *p, FtB_Plan plan, FtB_Effort effort);

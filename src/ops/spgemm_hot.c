@@ -9,6 +9,7 @@
  *     C(h, c)   bits over the few entries of row c, ahead: *cross counts* (or sums), which row h reads;
  *               looked up, messages (b, a) give C(h, c) where C is not symmetric
  *     C(c, c')  scattered: few entries, in lists that hold cold columns alone */
+#include "core/floats.h"
 #include "cpu/spgemm_bits.h"
 #include "ops/spgemm.h"
 
@@ -390,7 +391,11 @@ static GrB_Info make_square(ftb_spgemm_form *form)
         for (int64_t h = 0; h < rows; h++)
             next[h] = p->arow[p->order[h]];
         for (int64_t k0 = 0; k0 < ninner; k0 += BLOCK)
-#pragma omp parallel for num_threads(form->plan.threads) schedule(dynamic, 16)
+#pragma omp parallel num_threads(form->plan.threads)
+        {
+            fenv_t callers;
+            ftb_floats_begin(&callers);
+#pragma omp for schedule(dynamic, 16)
             for (int64_t h = 0; h < rows; h++) {
                 int64_t x0 = next[h], x1 = x0, end = p->arow[p->order[h] + 1];
                 while (x1 < end && k[x1] < k0 + BLOCK)
@@ -398,6 +403,8 @@ static GrB_Info make_square(ftb_spgemm_form *form)
                 ftb_spgemm_form_hot_sums(form, lookup, line, FTB_BITS_LINE, x0, x1, square + h * hot + line);
                 next[h] = x1;
             }
+            ftb_floats_end(&callers);
+        }
     }
     form->square = square;
     ftb_delete(next);
@@ -422,15 +429,21 @@ static GrB_Info make_cross(ftb_spgemm_form *form)
     char *tile = ftb_new(ctx, threads * TILE * hot, 4); /* of each thread */
     GrB_Info info = cross && other && tile ? GrB_SUCCESS : ftb_nomem();
     if (info == GrB_SUCCESS) {
-#pragma omp parallel for num_threads(threads) schedule(dynamic)
-        for (int64_t t = 0; t < tiles; t++) {
+#pragma omp parallel num_threads(threads)
+        {
             char *mine = tile + omp_get_thread_num() * TILE * hot * 4;
-            if (pair)
-                count_tile(form, t, (uint32_t *)(void *)mine, cross);
-            else
-                sum_tile(form, lookup, t, mine, cross);
-            if (other != cross)
-                sum_tile(form, back, t, mine, other);
+            fenv_t callers;
+            ftb_floats_begin(&callers);
+#pragma omp for schedule(dynamic)
+            for (int64_t t = 0; t < tiles; t++) {
+                if (pair)
+                    count_tile(form, t, (uint32_t *)(void *)mine, cross);
+                else
+                    sum_tile(form, lookup, t, mine, cross);
+                if (other != cross)
+                    sum_tile(form, back, t, mine, other);
+            }
+            ftb_floats_end(&callers);
         }
         form->cross = cross;
         form->cross_back = other;

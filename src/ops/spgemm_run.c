@@ -3,6 +3,7 @@
  * A fixed pool of chunk buffers, one more than threads, bounds memory and keeps pages warm. A thread takes
  * a buffer, then the next chunk number, so the chunk that is due always has a buffer and nothing can
  * block. Who finishes the chunk that is due delivers it, and all that follow it ready. */
+#include "core/floats.h"
 #include "ops/spgemm.h"
 
 #include <omp.h>
@@ -187,16 +188,19 @@ static void hand_over(crew *c, slot *done)
 
 static void work(crew *c, ftb_worker *w)
 {
+    fenv_t callers;
+    ftb_floats_begin(&callers);
     for (slot *s = take_chunk(c); s; s = take_chunk(c)) {
         GrB_Info info = fill_chunk(c, s, w);
         if (info != GrB_SUCCESS) {
             pthread_mutex_lock(&c->lock);
             stop_crew(c, info);
             pthread_mutex_unlock(&c->lock);
-            return;
+            break;
         }
         hand_over(c, s);
     }
+    ftb_floats_end(&callers);
 }
 
 static GrB_Info make_crew(crew *c, int threads)
@@ -360,7 +364,9 @@ GrB_Info ftb_product_run(const ftb_product *product, FtB_Sink sink)
 {
     ftb_spgemm_form *form = NULL;
     ftb_schedule schedule = {0};
+    fenv_t callers;
     GrB_Info info;
+    ftb_floats_begin(&callers);
     FTB_CHECK(ftb_spgemm_form_new(&form, product, &product->plan));
     FTB_CHECK(ftb_schedule_make(&schedule, form, form->row_products));
     if (product->finish.two_sided)
@@ -372,5 +378,6 @@ GrB_Info ftb_product_run(const ftb_product *product, FtB_Sink sink)
 done:
     ftb_schedule_free(&schedule);
     ftb_spgemm_form_delete(form);
+    ftb_floats_end(&callers);
     return info;
 }

@@ -1,5 +1,6 @@
 /* From operands and a semiring to a product that the kernels can run: patterns, products per row, the
  * kernel that fits the message, the plan, and then the arrays that the plan asks for. */
+#include "core/floats.h"
 #include "expr/cost.h"
 #include "ops/spgemm.h"
 
@@ -371,7 +372,7 @@ static bool message_symmetric(const ftb_product *product)
            ftb_expr_symmetric(product->semiring->message, pairs);
 }
 
-GrB_Info ftb_product_message(ftb_product *product, const ftb_vertices *rows, const ftb_vertices *cols,
+static GrB_Info make_message(ftb_product *product, const ftb_vertices *rows, const ftb_vertices *cols,
                              const ftb_vertices *inner, bool project)
 {
     ftb_sparse_message *m = &product->message;
@@ -427,6 +428,16 @@ GrB_Info ftb_product_message(ftb_product *product, const ftb_vertices *rows, con
     product->facts.self = product->self;
     if (product->p.message != FTB_MESSAGE_TABLE)
         product->facts.symmetric = info == GrB_SUCCESS && message_symmetric(product);
+    return info;
+}
+
+GrB_Info ftb_product_message(ftb_product *product, const ftb_vertices *rows, const ftb_vertices *cols,
+                             const ftb_vertices *inner, bool project)
+{
+    fenv_t callers;
+    ftb_floats_begin(&callers); /* tables hold no -0.0 */
+    GrB_Info info = make_message(product, rows, cols, inner, project);
+    ftb_floats_end(&callers);
     return info;
 }
 
