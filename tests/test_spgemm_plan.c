@@ -6,6 +6,7 @@
 #include "plan/spgemm.h"
 #include "support/compare.h"
 #include "support/fail_alloc.h"
+#include "support/planned.h"
 #include "support/random.h"
 
 #include <math.h>
@@ -431,6 +432,38 @@ static void keys(void **state)
     assert_non_null(ftb_spgemm_plan_set(&plan, "colour", "1"));
 }
 
+/* Counts have 32 bits while no cell can get 2^32 messages: parallel edges times parallel edges, planned
+ * alone. */
+static void counts_of_32_bits(void **state)
+{
+    static const int64_t sizes[][2] = {{65535, 65537}, {65536, 65536}, {1, 65537}, {70000, 70000}};
+    const FtB_Descriptor descs[] = {NULL, FTB_DESC_T0, FTB_DESC_T1, FTB_DESC_T0T1};
+    int64_t *zeros = calloc(70000, sizeof *zeros);
+    (void)state;
+    assert_non_null(zeros);
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+        for (size_t d = 0; d < sizeof descs / sizeof *descs; d++) {
+            FtB_Matrix A, B, C;
+            FtB_Plan plan;
+            assert_ok(
+                FtB_Matrix_build(&A, FTB_BOOL, 1, 1, 0, sizes[s][0], zeros, zeros, NULL, FTB_DUP_KEEP, NULL));
+            assert_ok(
+                FtB_Matrix_build(&B, FTB_BOOL, 1, 1, 0, sizes[s][1], zeros, zeros, NULL, FTB_DUP_KEEP, NULL));
+            assert_ok(FtB_Matrix_new(&C, FTB_INT64, 1, 1, 1));
+            assert_ok(FtB_mxm_plan(&plan, C, NULL, NULL, "plus : 1", A, B, descs[d], FTB_ESTIMATE));
+            const bool fits = sizes[s][0] * sizes[s][1] <= (int64_t)UINT32_MAX;
+            assert_true(planned_figure(plan, "products") == (double)(sizes[s][0] * sizes[s][1]));
+            if (planned_says(plan, "kernel pair_u32") != fits)
+                fail_msg("%lld messages, descriptor %d: %s in 32 bits",
+                         (long long)(sizes[s][0] * sizes[s][1]), (int)d, fits ? "not" : "counted");
+            FtB_Plan_free(&plan);
+            FtB_Matrix_free(&A);
+            FtB_Matrix_free(&B);
+            FtB_Matrix_free(&C);
+        }
+    free(zeros);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -438,6 +471,7 @@ int main(void)
         cmocka_unit_test(hot_allocations),
         cmocka_unit_test(limits),
         cmocka_unit_test(narrow_domain),
+        cmocka_unit_test(counts_of_32_bits),
         cmocka_unit_test(rule_projection),
         cmocka_unit_test(rule_sparse_rows),
         cmocka_unit_test(rule_hot_columns),
