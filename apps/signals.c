@@ -5,9 +5,12 @@
 #include "io/io.h"
 
 #include <signal.h>
+#include <stdatomic.h>
 #include <unistd.h>
 
-static volatile sig_atomic_t received, held;
+/* A signal goes to any thread, so that what its handler tells the others is atomic. */
+static atomic_int received;
+static atomic_bool held;
 
 static void leave(int signal_number)
 {
@@ -17,12 +20,12 @@ static void leave(int signal_number)
 
 static void on_signal(int signal_number)
 {
+    int none = 0;
     if (signal_number == SIGALRM)
-        leave((int)received);
-    if (received)
+        leave(atomic_load(&received));
+    if (!atomic_compare_exchange_strong(&received, &none, signal_number))
         leave(signal_number);
-    received = signal_number;
-    if (held)
+    if (atomic_load(&held))
         return;
     FtB_Context_cancel(NULL);
     alarm(1);
@@ -40,6 +43,6 @@ void app_signals_catch(void)
     signal(SIGXFSZ, SIG_IGN);                     /* and one past the file size limit with EFBIG */
 }
 
-void app_signals_hold(bool hold) { held = hold; }
+void app_signals_hold(bool hold) { atomic_store(&held, hold); }
 
-int app_signal(void) { return (int)received; }
+int app_signal(void) { return atomic_load(&received); }

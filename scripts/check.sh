@@ -37,9 +37,10 @@ asan() { # all tests under the address and undefined-behaviour sanitizers
     build asan-ubsan
     ctest --test-dir build/asan-ubsan --output-on-failure -j "$jobs"
 }
-tsan() { # compiles everything with clang; runs the tests of parallel code
+tsan() { # compiles everything with clang; runs the tests of parallel code, and the command under signals
     build tsan
     ctest --test-dir build/tsan --output-on-failure -j "$jobs" -LE 'slow|fuzz|cli'
+    FEATBLAS_CASES=10 ctest --test-dir build/tsan --output-on-failure -R '^test_cli_kill$'
 }
 tidy() { # configures only, for the compile commands
     [ -f build/tsan/compile_commands.json ] || build tsan help

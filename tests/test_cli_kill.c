@@ -2,6 +2,7 @@
  * one or a whole new one, no temporary file stays behind after SIGINT and SIGTERM, and the exit code says
  * what happened. The input is generated, so that a run takes long enough to be hit everywhere. */
 #include "support/check.h"
+#include "support/random.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -15,7 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define RUNS 30 /* per signal and format */
+#define RUNS rng_cases(30) /* per signal; FEATBLAS_CASES=n makes n */
+#define LEAST_LIMIT 1024   /* of a file: as large as one that LLVM's OpenMP maps when it starts */
 
 static char folder[] = "/tmp/featblas-kill-XXXXXX";
 static const char *command;
@@ -25,7 +27,7 @@ static double run_seconds;
 
 typedef struct child_setup { /* what the child does before exec */
     int out;                 /* becomes standard output, -1: /dev/null */
-    rlim_t max_file;         /* bytes, 0: no limit */
+    rlim_t max_file;         /* bytes, 0: no limit; the thread sanitizer's own file in TMPDIR would not fit */
 } child_setup;
 
 static double now(void)
@@ -47,7 +49,8 @@ static pid_t start(const child_setup *setup, char *const *arguments)
     int err = open("err", O_WRONLY | O_CREAT | O_TRUNC, 0666);
     struct rlimit limit = {setup->max_file, setup->max_file};
     if (out < 0 || err < 0 || dup2(out, 1) < 0 || dup2(err, 2) < 0 ||
-        (setup->max_file && setrlimit(RLIMIT_FSIZE, &limit) != 0))
+        (setup->max_file &&
+         (setenv("TMPDIR", "/nonexistent", 1) != 0 || setrlimit(RLIMIT_FSIZE, &limit) != 0)))
         _exit(126);
     execv(command, arguments);
     _exit(127);
@@ -140,8 +143,9 @@ static int tear_down(void **state)
 static void kill_runs(int signal_number, int repeat, bool old)
 {
     const child_setup plain = {.out = -1};
+    const int runs = RUNS;
     int interrupted = 0;
-    for (int run = 0; run < RUNS; run++) {
+    for (int run = 0; run < runs; run++) {
         int f = run % 2;
         unlink(outputs[f]);
         if (old) {
@@ -150,7 +154,7 @@ static void kill_runs(int signal_number, int repeat, bool old)
             fputs("old", file);
             fclose(file);
         }
-        double delay = 1.1 * run_seconds * (double)run / RUNS;
+        double delay = 1.1 * run_seconds * (double)run / runs;
         pid_t child = start(&plain, project_to(outputs[f]));
         nanosleep(&(struct timespec){.tv_sec = (time_t)delay,
                                      .tv_nsec = (long)(1e9 * (delay - (double)(time_t)delay))},
@@ -209,7 +213,8 @@ static void test_file_size_limit(void **state)
     (void)state;
     for (int f = 0; f < 2; f++)
         for (int step = 0; step < 8; step++) {
-            const child_setup limited = {.out = -1, .max_file = (rlim_t)(1 + whole_size[f] * step / 8)};
+            const child_setup limited = {
+                .out = -1, .max_file = (rlim_t)(LEAST_LIMIT + (whole_size[f] - LEAST_LIMIT) * step / 8)};
             unlink(outputs[f]);
             int code = finish(start(&limited, project_to(outputs[f])));
             if (code != 5) {
