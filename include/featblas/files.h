@@ -129,8 +129,11 @@ typedef struct FtB_Read_options {
 /** Reads a matrix: Matrix Market, CSV/TSV edge list, npz, raw CSR; gzip is recognised by content.
  *  @param[out] A the new matrix, NULL on failure. @param[out] rows,cols labels of an edge list's ids
  *  (NULL handles for other formats); either may be NULL. @param path "-" is standard input.
- *  @param options NULL for the defaults. @return FTB_IO, FTB_FORMAT (file:line:column in the message),
- *  GrB_INVALID_VALUE, GrB_OUT_OF_MEMORY, FTB_LIMIT. */
+ *  @param options NULL for the defaults. Where a sum or a count of duplicates is beyond the dtype that the
+ * file says, all values become INT64, UINT64 or FP64; FTB_FORMAT where options.type says it, or 64 bits are
+ * too few.
+ *  @return FTB_IO, FTB_FORMAT (file:line:column in the message), GrB_INVALID_VALUE, GrB_OUT_OF_MEMORY,
+ * FTB_LIMIT. */
 GrB_Info FtB_Matrix_read(FtB_Matrix *A, FtB_Labels *rows, FtB_Labels *cols, const char *path,
                          const FtB_Read_options *options);
 

@@ -34,7 +34,8 @@ GrB_Info FtB_Matrix_new(FtB_Matrix *A, FtB_Type type, int64_t nrows, int64_t nco
  *  @param[out] A the new matrix, NULL on failure. @param type dtype of @p X and of the values.
  *  @param nrows,ncols dimensions. @param width values per entry (0, or rule count: @p X may be NULL).
  *  @param nvals number of tuples. @param I,J row and column of each tuple, nvals each.
- *  @param X values, nvals x width, row-major; copied. @param dup rule for equal (row, column).
+ *  @param X values, nvals x width, row-major; copied. @param dup rule for equal (row, column); sums and
+ *  counts are made in @p type, in which integers wrap (readers widen the values, or refuse the file).
  *  @param[out] perm where each input tuple went: perm[t] is the entry (position in CSR order) that
  *  tuple t became part of; nvals long; NULL if not wanted.
  *  @return GrB_INDEX_OUT_OF_BOUNDS (the message names the tuple), GrB_INVALID_VALUE,

@@ -164,11 +164,6 @@ static inline void ftb_fill(void *to, int64_t count, const void *value, size_t s
  * `high` up must be 0). Returns the array, of the two, that holds the result. */
 uint64_t *ftb_sort(uint64_t *a, uint64_t *scratch, int64_t n, int low, int high);
 
-/* Merges the entries at base + (at[t] & mask) * stride, t < count, each of `width` values of `type`, into
- * one, in this order. rule: any but FTB_DUP_ERROR and FTB_DUP_KEEP. (duplicates.c) */
-void ftb_merge_duplicates(void *out, FtB_Type type, int64_t width, FtB_Dup rule, const void *base,
-                          size_t stride, const uint64_t *at, uint64_t mask, int64_t count);
-
 /* ---- objects (matrix.c, block.c, ...). Handles carry a magic number so that a wrong or freed
  * handle gives GrB_UNINITIALIZED_OBJECT most of the time instead of a crash. */
 
@@ -211,10 +206,6 @@ struct FtB_Labels_opaque {
 /* Makes a matrix that adopts one reference of pattern and values (also on failure). */
 GrB_Info ftb_matrix_make(FtB_Matrix *A, FtB_Context ctx, FtB_Type type, int64_t width, ftb_pattern *pattern,
                          ftb_buffer *values);
-/* As FtB_Matrix_build; where it refuses duplicates, twins[0] and [1] (NULL: not wanted) name two of them. */
-GrB_Info ftb_matrix_build(FtB_Matrix *A, FtB_Type type, int64_t nrows, int64_t ncols, int64_t width,
-                          int64_t nvals, const int64_t *I, const int64_t *J, const void *X, FtB_Dup dup,
-                          int64_t *perm, int64_t *twins);
 /* Refuses, naming the call, what no matrix can be. */
 GrB_Info ftb_matrix_check_shape(const char *call, FtB_Type type, int64_t nrows, int64_t ncols, int64_t width);
 /* Makes a block over memory of `owner`, of which it adopts one reference (also on failure). */
