@@ -3,6 +3,7 @@
 #include "support/compare.h"
 #include "support/fail_alloc.h"
 #include "support/files.h"
+#include "support/lists.h"
 #include "support/random.h"
 
 #include <stdio.h>
@@ -18,35 +19,23 @@ static void release(void)
     FtB_Labels_free(&cols);
 }
 
-/* The matrix with its labels, as the CSV writer has it. */
-static void expect(const char *text, const FtB_Read_options *options, const char *csv)
-{
-    write_string("lists", text);
-    assert_ok(FtB_Matrix_read(&A, &rows, &cols, temp_path("lists"), options));
-    assert_valid(A, false);
-    assert_ok(FtB_Matrix_write(A, temp_path("out.csv"), FTB_FORMAT_AUTO, rows, cols, 0));
-    char *content = read_bytes("out.csv", NULL);
-    assert_string_equal(content, csv);
-    free(content);
-    release();
-}
-
 static void layouts(void **state)
 {
     (void)state;
     const char *csv = "ann,x\nann,y\nann,z\nbob,y\n";
-    expect("ann x y z\nbob y\n", FTB_READ_OPTIONS(.adjacency = true), csv);
-    expect("ann\tx\ty\tz\r\nbob\ty\r\n", FTB_READ_OPTIONS(.adjacency = true), csv);
-    expect("ann,x,y,z\n\nbob,y", FTB_READ_OPTIONS(.adjacency = true), csv);
-    expect("ann;\"x\";y;z;;\nbob;y;;;\n", FTB_READ_OPTIONS(.adjacency = true),
-           csv); /* padded by a spreadsheet */
-    expect("carl\nann,x,y,z\nbob,y\n", FTB_READ_OPTIONS(.adjacency = true), csv); /* a row without columns */
-    expect("# users\nuser|items\nann|x|y|z\nbob|y\n",
-           FTB_READ_OPTIONS(.adjacency = true, .header = 1, .delimiter = '|'), csv);
-    expect("3 10 9\n1 9\n", FTB_READ_OPTIONS(.adjacency = true), "1,9\n3,9\n3,10\n");
-    expect("a,b,b\nc,b\na,b\n", FTB_READ_OPTIONS(.adjacency = true), "a,b\nc,b\n");
-    expect("a,b,b\nc,b\na,b\n", FTB_READ_OPTIONS(.adjacency = true, .duplicates = FTB_DUP_COUNT),
-           "a,b,3\nc,b,1\n");
+    expect_read("ann x y z\nbob y\n", FTB_READ_OPTIONS(.adjacency = true), csv, FTB_BOOL);
+    expect_read("ann\tx\ty\tz\r\nbob\ty\r\n", FTB_READ_OPTIONS(.adjacency = true), csv, FTB_BOOL);
+    expect_read("ann,x,y,z\n\nbob,y", FTB_READ_OPTIONS(.adjacency = true), csv, FTB_BOOL);
+    expect_read("ann;\"x\";y;z;;\nbob;y;;;\n", FTB_READ_OPTIONS(.adjacency = true), csv,
+                FTB_BOOL); /* padded by a spreadsheet */
+    expect_read("carl\nann,x,y,z\nbob,y\n", FTB_READ_OPTIONS(.adjacency = true), csv,
+                FTB_BOOL); /* a row without columns */
+    expect_read("# users\nuser|items\nann|x|y|z\nbob|y\n",
+                FTB_READ_OPTIONS(.adjacency = true, .header = 1, .delimiter = '|'), csv, FTB_BOOL);
+    expect_read("3 10 9\n1 9\n", FTB_READ_OPTIONS(.adjacency = true), "1,9\n3,9\n3,10\n", FTB_BOOL);
+    expect_read("a,b,b\nc,b\na,b\n", FTB_READ_OPTIONS(.adjacency = true), "a,b\nc,b\n", FTB_BOOL);
+    expect_read("a,b,b\nc,b\na,b\n", FTB_READ_OPTIONS(.adjacency = true, .duplicates = FTB_DUP_COUNT),
+                "a,b,3\nc,b,1\n", FTB_INT64);
     FtB_Edge_layout l;
     FtB_Format found;
     write_string("lists", "a,b,c,d\ne,f\n");
@@ -62,27 +51,18 @@ static void layouts(void **state)
     release();
 }
 
-static void expect_error(GrB_Info code, const char *message, const char *text,
-                         const FtB_Read_options *options)
-{
-    write_string("lists", text);
-    assert_fails(code, message, FtB_Matrix_read(&A, &rows, &cols, temp_path("lists"), options));
-    assert_null(A);
-    assert_null(rows);
-    assert_null(cols);
-}
-
 static void refused(void **state)
 {
     (void)state;
-    expect_error(GrB_INVALID_VALUE, "options.adjacency and options.columns exclude each other", "1 2\n",
-                 FTB_READ_OPTIONS(.adjacency = true, .columns = "1,2"));
-    expect_error(FTB_FORMAT, "lists: has no entries", "1\n2\n", FTB_READ_OPTIONS(.adjacency = true));
-    expect_error(FTB_FORMAT, ":2:1: the row id is empty", "1,2\n,3,4\n", FTB_READ_OPTIONS(.adjacency = true));
-    expect_error(FTB_FORMAT, ":2:5: this quote is never closed", "1,2\n3,4,\"5\n6\n",
-                 FTB_READ_OPTIONS(.adjacency = true));
-    expect_error(FTB_FORMAT, "lists:2: the same row and column as in line 1", "1,2,3\n1,4,3\n",
-                 FTB_READ_OPTIONS(.adjacency = true, .duplicates = FTB_DUP_ERROR));
+    expect_read_error(GrB_INVALID_VALUE, "options.adjacency and options.columns exclude each other", "1 2\n",
+                      FTB_READ_OPTIONS(.adjacency = true, .columns = "1,2"));
+    expect_read_error(FTB_FORMAT, "list: has no entries", "1\n2\n", FTB_READ_OPTIONS(.adjacency = true));
+    expect_read_error(FTB_FORMAT, ":2:1: the row id is empty", "1,2\n,3,4\n",
+                      FTB_READ_OPTIONS(.adjacency = true));
+    expect_read_error(FTB_FORMAT, ":2:5: this quote is never closed", "1,2\n3,4,\"5\n6\n",
+                      FTB_READ_OPTIONS(.adjacency = true));
+    expect_read_error(FTB_FORMAT, "list:2: the same row and column as in line 1", "1,2,3\n1,4,3\n",
+                      FTB_READ_OPTIONS(.adjacency = true, .duplicates = FTB_DUP_ERROR));
 }
 
 /* Lists of all lengths, some far longer than a batch, in which ids become texts on the way, against the same

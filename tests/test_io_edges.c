@@ -3,6 +3,7 @@
 #include "support/compare.h"
 #include "support/fail_alloc.h"
 #include "support/files.h"
+#include "support/lists.h"
 #include "support/random.h"
 
 #include <stdio.h>
@@ -18,45 +19,20 @@ static void release(void)
     FtB_Labels_free(&cols);
 }
 
-/* The matrix with its labels, as the CSV writer has it. */
-static void expect(const char *text, const FtB_Read_options *options, const char *csv, FtB_Type type)
-{
-    FtB_Type found;
-    write_string("edges", text);
-    assert_ok(FtB_Matrix_read(&A, &rows, &cols, temp_path("edges"), options));
-    assert_valid(A, options && options->duplicates == FTB_DUP_KEEP);
-    assert_ok(FtB_Matrix_shape(A, NULL, NULL, NULL, NULL, &found));
-    assert_int_equal(found, type);
-    assert_ok(FtB_Matrix_write(A, temp_path("out.csv"), FTB_FORMAT_AUTO, rows, cols, 0));
-    char *content = read_bytes("out.csv", NULL);
-    assert_string_equal(content, csv);
-    free(content);
-    release();
-}
-
-static void expect_error(GrB_Info code, const char *message, const char *text,
-                         const FtB_Read_options *options)
-{
-    write_string("edges", text);
-    assert_fails(code, message, FtB_Matrix_read(&A, &rows, &cols, temp_path("edges"), options));
-    assert_null(A);
-    assert_null(rows);
-    assert_null(cols);
-}
-
 static void delimiters(void **state)
 {
     (void)state;
     const char *csv = "1,10,2\n2,20,3\n";
-    expect("1,10,2\n2,20,3\n", NULL, csv, FTB_INT64);
-    expect("1;10;2\n2;20;3", NULL, csv, FTB_INT64);
-    expect("1\t10\t2\r\n2\t20\t3\r\n", NULL, csv, FTB_INT64);
-    expect("  1 10  2 \n2\t20 3\n", NULL, csv, FTB_INT64);
-    expect("1|10|2\n2|20|3\n", FTB_READ_OPTIONS(.delimiter = '|'), csv, FTB_INT64);
-    expect("\xef\xbb\xbf# comment\n%% another, \"quoted\n\n1 , 10,2\n \n2, 20 , 3\n", NULL, csv, FTB_INT64);
-    expect("1 10\n2 20\n", NULL, "1,10\n2,20\n", FTB_BOOL);
-    expect("a b,c d\n", NULL, "a b,c d\n", FTB_BOOL);
-    expect_error(GrB_INVALID_VALUE, "delimiter is 'x'", "1x2\n", FTB_READ_OPTIONS(.delimiter = 'x'));
+    expect_read("1,10,2\n2,20,3\n", NULL, csv, FTB_INT64);
+    expect_read("1;10;2\n2;20;3", NULL, csv, FTB_INT64);
+    expect_read("1\t10\t2\r\n2\t20\t3\r\n", NULL, csv, FTB_INT64);
+    expect_read("  1 10  2 \n2\t20 3\n", NULL, csv, FTB_INT64);
+    expect_read("1|10|2\n2|20|3\n", FTB_READ_OPTIONS(.delimiter = '|'), csv, FTB_INT64);
+    expect_read("\xef\xbb\xbf# comment\n%% another, \"quoted\n\n1 , 10,2\n \n2, 20 , 3\n", NULL, csv,
+                FTB_INT64);
+    expect_read("1 10\n2 20\n", NULL, "1,10\n2,20\n", FTB_BOOL);
+    expect_read("a b,c d\n", NULL, "a b,c d\n", FTB_BOOL);
+    expect_read_error(GrB_INVALID_VALUE, "delimiter is 'x'", "1x2\n", FTB_READ_OPTIONS(.delimiter = 'x'));
 }
 
 /* What is guessed from the first lines, and said. */
@@ -119,132 +95,138 @@ static void varying(void **state)
                                         "1;2;3\n1;2;\"3;4\n5\";6\n",
                                         "x,y\n\n7,8\n7,8,9\n"};
     for (size_t t = 0; t < sizeof texts / sizeof *texts; t++) {
-        expect_error(FTB_FORMAT, "; lists of a row and its columns are read with options.adjacency", texts[t],
-                     NULL);
-        expect_error(FTB_FORMAT, "as in the first line, found ", texts[t],
-                     FTB_READ_OPTIONS(.columns = "1,2"));
+        expect_read_error(FTB_FORMAT, "; lists of a row and its columns are read with options.adjacency",
+                          texts[t], NULL);
+        expect_read_error(FTB_FORMAT, "as in the first line, found ", texts[t],
+                          FTB_READ_OPTIONS(.columns = "1,2"));
     }
-    expect_error(FTB_FORMAT, ":2:1: too few fields between commas: 1", "a,\"b\" c\n1\n",
-                 FTB_READ_OPTIONS(.header = 1, .columns = "1,2"));
-    expect("a,b,c,d\n1,2,3,4\n", NULL, "1,2,3\n", FTB_INT64);
-    expect("1 2 3  \n1 3 4\n", NULL, "1,2,3\n1,3,4\n", FTB_INT64); /* blanks at the end are no field */
+    expect_read_error(FTB_FORMAT, ":2:1: too few fields between commas: 1", "a,\"b\" c\n1\n",
+                      FTB_READ_OPTIONS(.header = 1, .columns = "1,2"));
+    expect_read("a,b,c,d\n1,2,3,4\n", NULL, "1,2,3\n", FTB_INT64);
+    expect_read("1 2 3  \n1 3 4\n", NULL, "1,2,3\n1,3,4\n", FTB_INT64); /* blanks at the end are no field */
 }
 
 static void columns(void **state)
 {
     (void)state;
     const char *list = "user,item,stars,when\nann,7,4.0,99\nbob,8,3.5,98\n";
-    expect(list, NULL, "ann,7,4\nbob,8,3.5\n", FTB_FP64);
-    expect(list, FTB_READ_OPTIONS(.columns = "item,user"), "7,ann\n8,bob\n", FTB_BOOL);
-    expect(list, FTB_READ_OPTIONS(.columns = "item,user,when"), "7,ann,99\n8,bob,98\n", FTB_INT64);
-    expect(list, FTB_READ_OPTIONS(.columns = "4,user,3"), "98,bob,3.5\n99,ann,4\n", FTB_FP64);
-    expect(list, FTB_READ_OPTIONS(.columns = "2,1", .header = -1), "item,user\n7,ann\n8,bob\n", FTB_BOOL);
-    expect(list, FTB_READ_OPTIONS(.type = FTB_FP32), "ann,7,4\nbob,8,3.5\n", FTB_FP32);
-    expect(list, FTB_READ_OPTIONS(.type = FTB_INT8), "ann,7,4\nbob,8,3\n", FTB_INT8);
-    expect("\"the \"\"user\"\"\",item\nann,7\n", FTB_READ_OPTIONS(.columns = "the \"user\",item"), "ann,7\n",
-           FTB_BOOL);
-    expect_error(GrB_INVALID_VALUE, "no column 'movie'; the first line has user, item, stars, when", list,
-                 FTB_READ_OPTIONS(.columns = "user,movie"));
-    expect_error(GrB_INVALID_VALUE, "options.header says that the first line has none", list,
-                 FTB_READ_OPTIONS(.columns = "user,item", .header = -1));
-    expect_error(GrB_INVALID_VALUE, "expected row,column[,value]", list,
-                 FTB_READ_OPTIONS(.columns = "1,2,3,4"));
-    expect_error(GrB_INVALID_VALUE, "expected row,column[,value]", list, FTB_READ_OPTIONS(.columns = "1,,3"));
-    expect_error(GrB_INVALID_VALUE, "two different columns", list, FTB_READ_OPTIONS(.columns = "1"));
-    expect_error(GrB_INVALID_VALUE, "two different columns", list, FTB_READ_OPTIONS(.columns = "1,user"));
-    expect_error(GrB_INVALID_VALUE, "count from 1", list, FTB_READ_OPTIONS(.columns = "0,1"));
-    expect_error(FTB_FORMAT, ":1:1: expected at least 9 fields between commas, found 4", list,
-                 FTB_READ_OPTIONS(.columns = "1,9"));
+    expect_read(list, NULL, "ann,7,4\nbob,8,3.5\n", FTB_FP64);
+    expect_read(list, FTB_READ_OPTIONS(.columns = "item,user"), "7,ann\n8,bob\n", FTB_BOOL);
+    expect_read(list, FTB_READ_OPTIONS(.columns = "item,user,when"), "7,ann,99\n8,bob,98\n", FTB_INT64);
+    expect_read(list, FTB_READ_OPTIONS(.columns = "4,user,3"), "98,bob,3.5\n99,ann,4\n", FTB_FP64);
+    expect_read(list, FTB_READ_OPTIONS(.columns = "2,1", .header = -1), "item,user\n7,ann\n8,bob\n",
+                FTB_BOOL);
+    expect_read(list, FTB_READ_OPTIONS(.type = FTB_FP32), "ann,7,4\nbob,8,3.5\n", FTB_FP32);
+    expect_read(list, FTB_READ_OPTIONS(.type = FTB_INT8), "ann,7,4\nbob,8,3\n", FTB_INT8);
+    expect_read("\"the \"\"user\"\"\",item\nann,7\n", FTB_READ_OPTIONS(.columns = "the \"user\",item"),
+                "ann,7\n", FTB_BOOL);
+    expect_read_error(GrB_INVALID_VALUE, "no column 'movie'; the first line has user, item, stars, when",
+                      list, FTB_READ_OPTIONS(.columns = "user,movie"));
+    expect_read_error(GrB_INVALID_VALUE, "options.header says that the first line has none", list,
+                      FTB_READ_OPTIONS(.columns = "user,item", .header = -1));
+    expect_read_error(GrB_INVALID_VALUE, "expected row,column[,value]", list,
+                      FTB_READ_OPTIONS(.columns = "1,2,3,4"));
+    expect_read_error(GrB_INVALID_VALUE, "expected row,column[,value]", list,
+                      FTB_READ_OPTIONS(.columns = "1,,3"));
+    expect_read_error(GrB_INVALID_VALUE, "two different columns", list, FTB_READ_OPTIONS(.columns = "1"));
+    expect_read_error(GrB_INVALID_VALUE, "two different columns", list,
+                      FTB_READ_OPTIONS(.columns = "1,user"));
+    expect_read_error(GrB_INVALID_VALUE, "count from 1", list, FTB_READ_OPTIONS(.columns = "0,1"));
+    expect_read_error(FTB_FORMAT, ":1:1: expected at least 9 fields between commas, found 4", list,
+                      FTB_READ_OPTIONS(.columns = "1,9"));
 }
 
 static void headers(void **state)
 {
     (void)state;
-    expect("a,b,c\n1,2,3\n", NULL, "1,2,3\n", FTB_INT64); /* no number where a value is due */
-    expect("1,2,3\n4,5,6\n", NULL, "1,2,3\n4,5,6\n", FTB_INT64);
-    expect("a,b\n1,2\n", NULL, "1,2\n", FTB_BOOL); /* integers only from the second line on */
-    expect("a,b\nc,2\n", NULL, "c,2\n", FTB_BOOL);
-    expect("a,b\nc,d\n", NULL, "a,b\nc,d\n", FTB_BOOL); /* cannot be known */
-    expect("a,b\nc,d\n", FTB_READ_OPTIONS(.header = 1), "c,d\n", FTB_BOOL);
-    expect_error(FTB_FORMAT, "1:5: the value 'c' is not a number", "a,b,c\n1,2,3\n",
-                 FTB_READ_OPTIONS(.header = -1));
+    expect_read("a,b,c\n1,2,3\n", NULL, "1,2,3\n", FTB_INT64); /* no number where a value is due */
+    expect_read("1,2,3\n4,5,6\n", NULL, "1,2,3\n4,5,6\n", FTB_INT64);
+    expect_read("a,b\n1,2\n", NULL, "1,2\n", FTB_BOOL); /* integers only from the second line on */
+    expect_read("a,b\nc,2\n", NULL, "c,2\n", FTB_BOOL);
+    expect_read("a,b\nc,d\n", NULL, "a,b\nc,d\n", FTB_BOOL); /* cannot be known */
+    expect_read("a,b\nc,d\n", FTB_READ_OPTIONS(.header = 1), "c,d\n", FTB_BOOL);
+    expect_read_error(FTB_FORMAT, "1:5: the value 'c' is not a number", "a,b,c\n1,2,3\n",
+                      FTB_READ_OPTIONS(.header = -1));
     /* A first line of data must not vanish: what is no name is a value that is wrong. */
     static const char *const wrong[] = {"",  "0x10",   "1.5.2", "-",  "NA", "n/a",  "Null", "#N/A",
                                         "?", "5 star", "+x",    "1e", ".",  "None", "12h",  "3,5"};
     for (size_t w = 0; w < sizeof wrong / sizeof *wrong; w++) {
         char text[64];
         snprintf(text, sizeof text, "a;x;%s\nb;y;2\n", wrong[w]);
-        expect_error(FTB_FORMAT, "if the line names the columns, options.header says so", text, NULL);
-        expect(text, FTB_READ_OPTIONS(.header = 1), "b,y,2\n", FTB_INT64);
+        expect_read_error(FTB_FORMAT, "if the line names the columns, options.header says so", text, NULL);
+        expect_read(text, FTB_READ_OPTIONS(.header = 1), "b,y,2\n", FTB_INT64);
     }
-    expect_error(FTB_FORMAT, ":1:5: the value 'many' is not a number; if the line", "1,2,many\n3,4,5\n",
-                 NULL);
-    expect_error(FTB_FORMAT, ":2:5: the value '3;5' is not a number", "a,b,1\na,c,3;5\n", NULL);
-    expect_error(FTB_FORMAT, ":2:5: the value '3,5' is not a number; decimals have a point",
-                 "a;b;1\na;c;3,5\n", NULL);
-    expect("1,b,many\n3,4,5\n", NULL, "3,4,5\n", FTB_INT64);
-    expect_error(FTB_FORMAT, "no lines of data after the first line, which is taken for a header", "a,b,c\n",
-                 NULL);
-    expect_error(FTB_FORMAT, "no lines of data", "# only\n% comments\n\n", NULL);
+    expect_read_error(FTB_FORMAT, ":1:5: the value 'many' is not a number; if the line", "1,2,many\n3,4,5\n",
+                      NULL);
+    expect_read_error(FTB_FORMAT, ":2:5: the value '3;5' is not a number", "a,b,1\na,c,3;5\n", NULL);
+    expect_read_error(FTB_FORMAT, ":2:5: the value '3,5' is not a number; decimals have a point",
+                      "a;b;1\na;c;3,5\n", NULL);
+    expect_read("1,b,many\n3,4,5\n", NULL, "3,4,5\n", FTB_INT64);
+    expect_read_error(FTB_FORMAT, "no lines of data after the first line, which is taken for a header",
+                      "a,b,c\n", NULL);
+    expect_read_error(FTB_FORMAT, "no lines of data", "# only\n% comments\n\n", NULL);
 }
 
 static void quoted(void **state)
 {
     (void)state;
-    expect("who,what,n\n\"a \"\"q\"\", x\",7,\"1\"\n b ,\"8\n9\",2\n5\" nail,c,3\n", NULL,
-           "\"a \"\"q\"\", x\",7,1\nb,\"8\n9\",2\n\"5\"\" nail\",c,3\n", FTB_INT64);
-    expect("\"x\"\ty\"\n", NULL, "\"\"\"x\"\"\",\"y\"\"\"\n", FTB_BOOL); /* tabs: quotes are characters */
-    expect_error(FTB_FORMAT, ":2:3: this quote is never closed", "1,2\n3,\"4\n5,6\n", NULL);
-    expect_error(FTB_FORMAT, ":2:4: expected the delimiter after the closing quote", "1,2\n\"3\"x,4\n5,6\n",
-                 NULL);
+    expect_read("who,what,n\n\"a \"\"q\"\", x\",7,\"1\"\n b ,\"8\n9\",2\n5\" nail,c,3\n", NULL,
+                "\"a \"\"q\"\", x\",7,1\nb,\"8\n9\",2\n\"5\"\" nail\",c,3\n", FTB_INT64);
+    expect_read("\"x\"\ty\"\n", NULL, "\"\"\"x\"\"\",\"y\"\"\"\n",
+                FTB_BOOL); /* tabs: quotes are characters */
+    expect_read_error(FTB_FORMAT, ":2:3: this quote is never closed", "1,2\n3,\"4\n5,6\n", NULL);
+    expect_read_error(FTB_FORMAT, ":2:4: expected the delimiter after the closing quote",
+                      "1,2\n\"3\"x,4\n5,6\n", NULL);
 }
 
 static void ids(void **state)
 {
     (void)state;
-    expect("10,-5\n9,7\n10,7\n", NULL, "9,7\n10,-5\n10,7\n", FTB_BOOL); /* ascending */
-    expect("10,x\n9,7\nten,7\n", NULL, "10,x\n9,7\nten,7\n", FTB_BOOL); /* first appearance */
-    expect("07,1\n7,1\n", NULL, "07,1\n7,1\n", FTB_BOOL);               /* not the same id */
-    expect("99999999999999999999,1\n7,1\n", NULL, "99999999999999999999,1\n7,1\n", FTB_BOOL);
-    expect("9223372036854775807,1\n-9223372036854775808,1\n0,1\n", NULL,
-           "-9223372036854775808,1\n0,1\n9223372036854775807,1\n", FTB_BOOL);
-    expect("4.0,1\n4,1\n", NULL, "4.0,1\n4,1\n", FTB_BOOL);
+    expect_read("10,-5\n9,7\n10,7\n", NULL, "9,7\n10,-5\n10,7\n", FTB_BOOL); /* ascending */
+    expect_read("10,x\n9,7\nten,7\n", NULL, "10,x\n9,7\nten,7\n", FTB_BOOL); /* first appearance */
+    expect_read("07,1\n7,1\n", NULL, "07,1\n7,1\n", FTB_BOOL);               /* not the same id */
+    expect_read("99999999999999999999,1\n7,1\n", NULL, "99999999999999999999,1\n7,1\n", FTB_BOOL);
+    expect_read("9223372036854775807,1\n-9223372036854775808,1\n0,1\n", NULL,
+                "-9223372036854775808,1\n0,1\n9223372036854775807,1\n", FTB_BOOL);
+    expect_read("4.0,1\n4,1\n", NULL, "4.0,1\n4,1\n", FTB_BOOL);
 }
 
 static void values(void **state)
 {
     (void)state;
-    expect("1,2,9007199254740993\n", NULL, "1,2,9007199254740993\n", FTB_INT64);
-    expect("1,2,3\n1,3,4.0\n", NULL, "1,2,3\n1,3,4\n", FTB_FP64);
-    expect("1,2,3\n1,3,1e2\n2,2,-inf\n", NULL, "1,2,3\n1,3,100\n2,2,-inf\n", FTB_FP64);
+    expect_read("1,2,9007199254740993\n", NULL, "1,2,9007199254740993\n", FTB_INT64);
+    expect_read("1,2,3\n1,3,4.0\n", NULL, "1,2,3\n1,3,4\n", FTB_FP64);
+    expect_read("1,2,3\n1,3,1e2\n2,2,-inf\n", NULL, "1,2,3\n1,3,100\n2,2,-inf\n", FTB_FP64);
     const char *twice = "1,2,3\n1,2,5\n2,2,1\n";
-    expect(twice, NULL, "1,2,8\n2,2,1\n", FTB_INT64);
-    expect(twice, FTB_READ_OPTIONS(.duplicates = FTB_DUP_MAX), "1,2,5\n2,2,1\n", FTB_INT64);
-    expect(twice, FTB_READ_OPTIONS(.duplicates = FTB_DUP_FIRST), "1,2,3\n2,2,1\n", FTB_INT64);
-    expect(twice, FTB_READ_OPTIONS(.duplicates = FTB_DUP_COUNT), "1,2,2\n2,2,1\n", FTB_INT64);
-    expect(twice, FTB_READ_OPTIONS(.duplicates = FTB_DUP_KEEP), "1,2,3\n1,2,5\n2,2,1\n", FTB_INT64);
-    expect("a,b\na,b\nc,b\n", NULL, "a,b\nc,b\n", FTB_BOOL);
-    expect("a,b\na,b\nc,b\n", FTB_READ_OPTIONS(.duplicates = FTB_DUP_COUNT), "a,b,2\nc,b,1\n", FTB_INT64);
-    expect_error(FTB_FORMAT, "edges:2: the same row and column as in line 1; duplicates are refused", twice,
-                 FTB_READ_OPTIONS(.duplicates = FTB_DUP_ERROR));
-    expect_error(FTB_FORMAT, "edges:8: the same row and column as in line 3",
-                 "# about it\na,b\n\"x\ny\",1\n\n1,\"2\n\"\n\"x\ny\",1\n",
-                 FTB_READ_OPTIONS(.duplicates = FTB_DUP_ERROR, .header = 1));
-    expect_error(FTB_FORMAT, ":3:5: the value is empty", "1,2,3\n1,3,4\n1,4,\n", NULL);
+    expect_read(twice, NULL, "1,2,8\n2,2,1\n", FTB_INT64);
+    expect_read(twice, FTB_READ_OPTIONS(.duplicates = FTB_DUP_MAX), "1,2,5\n2,2,1\n", FTB_INT64);
+    expect_read(twice, FTB_READ_OPTIONS(.duplicates = FTB_DUP_FIRST), "1,2,3\n2,2,1\n", FTB_INT64);
+    expect_read(twice, FTB_READ_OPTIONS(.duplicates = FTB_DUP_COUNT), "1,2,2\n2,2,1\n", FTB_INT64);
+    expect_read(twice, FTB_READ_OPTIONS(.duplicates = FTB_DUP_KEEP), "1,2,3\n1,2,5\n2,2,1\n", FTB_INT64);
+    expect_read("a,b\na,b\nc,b\n", NULL, "a,b\nc,b\n", FTB_BOOL);
+    expect_read("a,b\na,b\nc,b\n", FTB_READ_OPTIONS(.duplicates = FTB_DUP_COUNT), "a,b,2\nc,b,1\n",
+                FTB_INT64);
+    expect_read_error(FTB_FORMAT, "list:2: the same row and column as in line 1; duplicates are refused",
+                      twice, FTB_READ_OPTIONS(.duplicates = FTB_DUP_ERROR));
+    expect_read_error(FTB_FORMAT, "list:8: the same row and column as in line 3",
+                      "# about it\na,b\n\"x\ny\",1\n\n1,\"2\n\"\n\"x\ny\",1\n",
+                      FTB_READ_OPTIONS(.duplicates = FTB_DUP_ERROR, .header = 1));
+    expect_read_error(FTB_FORMAT, ":3:5: the value is empty", "1,2,3\n1,3,4\n1,4,\n", NULL);
 }
 
 static void refused(void **state)
 {
     (void)state;
-    expect_error(FTB_FORMAT, ":1:1: expected at least 2 fields between blanks, found 1", "alone\n", NULL);
-    expect_error(FTB_FORMAT, ":2:1: expected 3 fields between commas, as in the first line, found 2",
-                 "1,2,3\n4,5\n", NULL);
-    expect_error(FTB_FORMAT, ":3:5: the value 'x' is not a number", "1 2 3\n\n1 2 x\n",
-                 FTB_READ_OPTIONS(.delimiter = ' '));
-    expect_error(FTB_FORMAT, ":2:3: the column id is empty", "1,2,3\n4,,5\n", NULL);
-    expect_error(FTB_FORMAT, ":2:1: the row id is empty", "1,2,3\n,4,5\n", NULL);
-    expect_error(FTB_FORMAT, ":3:1: comment lines are read before the data only", "1 2 3\n1 3 4\n# # later\n",
-                 NULL);
+    expect_read_error(FTB_FORMAT, ":1:1: expected at least 2 fields between blanks, found 1", "alone\n",
+                      NULL);
+    expect_read_error(FTB_FORMAT, ":2:1: expected 3 fields between commas, as in the first line, found 2",
+                      "1,2,3\n4,5\n", NULL);
+    expect_read_error(FTB_FORMAT, ":3:5: the value 'x' is not a number", "1 2 3\n\n1 2 x\n",
+                      FTB_READ_OPTIONS(.delimiter = ' '));
+    expect_read_error(FTB_FORMAT, ":2:3: the column id is empty", "1,2,3\n4,,5\n", NULL);
+    expect_read_error(FTB_FORMAT, ":2:1: the row id is empty", "1,2,3\n,4,5\n", NULL);
+    expect_read_error(FTB_FORMAT, ":3:1: comment lines are read before the data only",
+                      "1 2 3\n1 3 4\n# # later\n", NULL);
     const char nul[] = "a,b\na\0c,d\n";
     write_bytes("edges", nul, sizeof nul - 1);
     assert_fails(FTB_FORMAT, ":2:2: a NUL byte", FtB_Matrix_read(&A, &rows, &cols, temp_path("edges"), NULL));
