@@ -78,6 +78,11 @@ add_test(NAME test_install COMMAND bash ${PROJECT_SOURCE_DIR}/tests/install/run.
   ${PROJECT_BINARY_DIR} ${CMAKE_C_COMPILER} "${FEATBLAS_SANITIZE}")
 featblas_label(test_install ${PROJECT_SOURCE_DIR}/tests/install/run.sh)
 
+# What the documents show is executed.
+add_test(NAME test_docs COMMAND bash ${PROJECT_SOURCE_DIR}/tests/docs/run.sh
+  ${PROJECT_BINARY_DIR} ${CMAKE_C_COMPILER} "${FEATBLAS_SANITIZE}")
+featblas_label(test_docs ${PROJECT_SOURCE_DIR}/tests/docs/run.sh)
+
 # The public header from C++, where there is a C++ compiler.
 include(CheckLanguage)
 check_language(CXX)

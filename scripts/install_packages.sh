@@ -18,8 +18,8 @@ esac
 as_root=yes
 if command -v apt-get > /dev/null; then
     packages="gcc libc6-dev cmake make ninja-build pkg-config libgraphblas-dev libhwloc-dev zlib1g-dev
-        librandom123-dev libjansson-dev libzip-dev libopenblas-dev libcairo2-dev libgraphviz-dev graphviz libcmocka-dev"
-    [ "$list" = build ] || packages="$packages g++ clang clang-format clang-tidy libomp-dev doxygen git python3
+        librandom123-dev libjansson-dev libzip-dev libopenblas-dev libcairo2-dev libgraphviz-dev graphviz libcmocka-dev python3"
+    [ "$list" = build ] || packages="$packages g++ clang clang-format clang-tidy libomp-dev doxygen git
         python3-networkx python3-scipy"
     have() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2> /dev/null)" = installed ]; }
     refresh="apt-get update -qq"
@@ -27,8 +27,8 @@ if command -v apt-get > /dev/null; then
     export DEBIAN_FRONTEND=noninteractive
 elif command -v dnf > /dev/null; then
     packages="gcc cmake make ninja-build pkgconf-pkg-config suitesparse-devel hwloc-devel zlib-devel
-        Random123-devel jansson-devel libzip-devel openblas-devel cairo-devel graphviz-devel graphviz libcmocka-devel"
-    [ "$list" = build ] || packages="$packages gcc-c++ clang clang-tools-extra libomp-devel doxygen git python3
+        Random123-devel jansson-devel libzip-devel openblas-devel cairo-devel graphviz-devel graphviz libcmocka-devel python3"
+    [ "$list" = build ] || packages="$packages gcc-c++ clang clang-tools-extra libomp-devel doxygen git
         python3-networkx python3-scipy"
     have() { rpm -q --whatprovides "$1" > /dev/null 2>&1; }
     refresh=""

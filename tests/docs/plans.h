@@ -1,0 +1,17 @@
+/* What docs/plans.md's fragments take for granted. */
+#include "common.h"
+
+static FtB_Plan plan;
+static const char *key = "threads";
+static const char *value = "1";
+static double figure;
+
+static void before(void)
+{
+    FtB_Block X, H;
+    OK(FtB_Block_new(&X, 6, 8, FTB_FP32));
+    OK(FtB_Block_new(&H, 6, 8, FTB_FP32));
+    OK(FtB_mxm_plan(&plan, H, NULL, NULL, FTB_PLUS_SRC, ring(6), X, NULL, FTB_ESTIMATE));
+}
+
+static void after(const char *where) { no_error(where, GrB_SUCCESS); }
