@@ -294,13 +294,17 @@ def check_python(block, folder):
 
 
 def check_cmake(block, folder):
-    project = folder / "project"
-    project.mkdir()
-    (project / "CMakeLists.txt").write_text(
-        "cmake_minimum_required(VERSION 3.22)\nproject(mine LANGUAGES C)\nadd_executable(mine ../mine.c)\n" + block.text)
-    done = run(["sh", "-c", "cmake -S project -B project/build && cmake --build project/build && project/build/mine"], cwd=folder)
-    if done.returncode:
-        fail(block.where, done.stdout)
+    """A project for each find_package."""
+    for lines in re.split(r"^(?=find_package)", block.text, flags=re.M)[1:]:
+        project = folder / "project"
+        shutil.rmtree(project, ignore_errors=True)
+        project.mkdir()
+        (project / "CMakeLists.txt").write_text("cmake_minimum_required(VERSION 3.22)\nproject(mine LANGUAGES C)\n"
+                                                "add_executable(mine ../mine.c)\n" + lines)
+        build = "cmake -S project -B project/build && cmake --build project/build && project/build/mine"
+        done = run(["sh", "-c", build], cwd=folder)
+        if done.returncode:
+            fail(block.where, done.stdout)
 
 
 # ---- prose

@@ -23,6 +23,27 @@ for program in consumer consumer_static; do
     echo "find_package: $program runs"
 done
 
+
+# project LANGUAGES COMPONENT: a project of these languages that links the component's library
+project() {
+    rm -rf "$scratch/project" && mkdir "$scratch/project"
+    cp "$here/consumer.c" "$scratch/project/consumer.cpp"
+    cat > "$scratch/project/CMakeLists.txt" <<END
+cmake_minimum_required(VERSION 3.22)
+project(consumer LANGUAGES $1)
+find_package(FeatBLAS 0.1 REQUIRED COMPONENTS $2)
+add_executable(consumer consumer.cpp)
+target_link_libraries(consumer PRIVATE FeatBLAS::featblas_$2)
+END
+    cmake -S "$scratch/project" -B "$scratch/project/build" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_COMPILER="$cc" \
+        > "$scratch/log" 2>&1 && cmake --build "$scratch/project/build" >> "$scratch/log" 2>&1
+}
+if project C shared || ! grep -q "there is no component 'shared'" "$scratch/log"; then
+    cat "$scratch/log"
+    exit 1
+fi
+echo "find_package: an unknown component is refused by name"
+
 export PKG_CONFIG_PATH=$libdir/pkgconfig
 # shellcheck disable=SC2046,SC2086
 "$cc" $flags -std=c11 -Wall -Wextra -Werror "$here/consumer.c" -o "$scratch/c" $(pkg-config --cflags --libs featblas)
@@ -39,6 +60,12 @@ if [ -n "$sanitize" ] || ! command -v c++ > /dev/null; then
     echo "no C++ consumer: it needs c++ and a build without sanitizers"
     exit 0
 fi
+project CXX static || {
+    cat "$scratch/log"
+    exit 1
+}
+"$scratch/project/build/consumer"
+echo "find_package: C++ consumer of the static library runs, without a C compiler"
 # shellcheck disable=SC2046
 c++ -std=c++17 -Wall -Wextra -Werror -x c++ "$here/consumer.c" -o "$scratch/cpp" $(pkg-config --cflags --libs featblas)
 "$scratch/cpp"
