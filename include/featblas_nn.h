@@ -192,7 +192,7 @@ FtB_Var FtB_linear(FtB_Var x, FtB_Parameter w, FtB_Parameter bias);
  *  @param count how many, 1 to 32. */
 FtB_Var FtB_map(const char *text, const FtB_Operand *operands, size_t count);
 
-FtB_Var FtB_relu(FtB_Var x);                     /**< max(x, 0) */
+FtB_Var FtB_relu(FtB_Var x);                     /**< x where x > 0, else 0; NaN stays NaN */
 FtB_Var FtB_leaky_relu(FtB_Var x, double slope); /**< x, or slope x below 0 */
 FtB_Var FtB_elu(FtB_Var x);                      /**< x, or exp(x) - 1 below 0 */
 FtB_Var FtB_sigmoid(FtB_Var x);                  /**< 1 / (1 + exp(-x)) */
@@ -257,12 +257,12 @@ FtB_Var FtB_cross_entropy(FtB_Var x, const int32_t *labels, const uint8_t *mask)
 
 /** The mean over masked rows and columns of the binary cross-entropy of sigmoid(x) and targets. @param x n x
  * d.
- *  @param targets n x d, in [0, 1]. @param mask n bytes or NULL. @return 1 x 1 */
+ *  @param targets n x d, in [0, 1]; may depend on parameters, and has a gradient then. @param mask n bytes or
+ * NULL. @return 1 x 1 */
 FtB_Var FtB_binary_cross_entropy(FtB_Var x, FtB_Var targets, const uint8_t *mask);
 
-/** The mean over masked rows and columns of (x - targets)^2. @param x,targets n x d. @param mask n bytes or
- * NULL.
- *  @return 1 x 1 */
+/** The mean over masked rows and columns of (x - targets)^2. @param x,targets n x d; both may depend on
+ * parameters, as in an autoencoder. @param mask n bytes or NULL. @return 1 x 1 */
 FtB_Var FtB_squared_error(FtB_Var x, FtB_Var targets, const uint8_t *mask);
 
 /* ---------------------------------------------------------------------------- your own operation */

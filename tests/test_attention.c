@@ -485,7 +485,8 @@ static void refusals(void **state)
                  FtB_attention(C, A, NULL, dot, Q, K, V2, FTB_ATTENTION_OPTIONS(.dropout = 1), NULL));
     assert_fails(GrB_DIMENSION_MISMATCH, "lse is 4 x 3",
                  FtB_attention(C, A, NULL, dot, Q, K, V2, FTB_ATTENTION_OPTIONS(.lse = L), NULL));
-    assert_fails(GrB_INVALID_VALUE, "transpose", FtB_attention(C, A, NULL, dot, Q, K, V2, NULL, FTB_DESC_T0));
+    assert_fails(GrB_INVALID_VALUE, "the transposed matrix, FtB_apply(T, NULL, NULL, \"x\", A, FTB_DESC_T0)",
+                 FtB_attention(C, A, NULL, dot, Q, K, V2, NULL, FTB_DESC_T0));
     assert_fails(GrB_NULL_POINTER, "lse is NULL",
                  FtB_attention_grad(Q, NULL, NULL, C, A, dot, Q, K, V2, C, NULL, NULL));
     assert_fails(

@@ -401,6 +401,12 @@ static void bad_matrix_arguments(void **state)
     assert_fails(GrB_INVALID_VALUE, "width is -1", FtB_Matrix_new(&A, FTB_FP32, 1, 1, -1));
     assert_null(A);
     assert_fails(GrB_OUT_OF_MEMORY, "", FtB_Matrix_new(&A, FTB_FP32, INT64_MAX - 1, 1, 1));
+    assert_fails(GrB_INVALID_VALUE, "expected dimensions from 0 to 2^63 - 2",
+                 FtB_Matrix_new(&A, FTB_FP32, 1, INT64_MAX, 1));
+    assert_fails(GrB_INVALID_VALUE, "expected dimensions from 0 to 2^63 - 2",
+                 FtB_Matrix_new(&A, FTB_FP32, INT64_MAX, 1, 1));
+    assert_fails(GrB_INVALID_VALUE, "expected 0 (pattern only) to 2^60 - 1",
+                 FtB_Matrix_new(&A, FTB_FP32, 1, 1, INT64_MAX / 8 + 1));
     assert_null(A);
     assert_fails(GrB_NULL_POINTER, "A is NULL", FtB_Matrix_like(&B, NULL, 1, FTB_FP32));
     assert_fails(GrB_NULL_POINTER, "S is NULL", FtB_Matrix_like(NULL, NULL, 1, FTB_FP32));

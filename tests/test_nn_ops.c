@@ -145,11 +145,26 @@ static FtB_Var use_custom_twice(FtB_Var x, FtB_Var y, FtB_Matrix A)
     return FtB_add(FtB_custom(&op, (const FtB_Var[]){x, x}, 2, N, D, &scaled), y);
 }
 
+/* Losses whose targets are learned, too. */
+static FtB_Var use_squared_error(FtB_Var x, FtB_Var y, FtB_Matrix A)
+{
+    static const uint8_t mask[N] = {1, 0, 1, 1};
+    (void)A;
+    return FtB_add(FtB_squared_error(x, y, mask), FtB_squared_error(FtB_tanh(y), x, NULL));
+}
+static FtB_Var use_binary(FtB_Var x, FtB_Var y, FtB_Matrix A)
+{
+    static const uint8_t mask[N] = {0, 1, 1};
+    (void)A;
+    return FtB_add(FtB_binary_cross_entropy(x, FtB_sigmoid(y), mask), FtB_binary_cross_entropy(y, y, NULL));
+}
+
 static void gradients(void **state)
 {
-    static const operation operations[] = {
-        use_concat,       use_concat_self,     use_columns,       use_rows,   use_mean_heads,
-        use_softmax_rows, use_softmax_columns, use_softmax_twice, use_custom, use_custom_twice};
+    static const operation operations[] = {use_squared_error, use_binary,       use_concat,
+                                           use_concat_self,   use_columns,      use_rows,
+                                           use_mean_heads,    use_softmax_rows, use_softmax_columns,
+                                           use_softmax_twice, use_custom,       use_custom_twice};
     (void)state;
     for (size_t k = 0; k < sizeof operations / sizeof *operations; k++) {
         check_operation(operations[k], false);
@@ -210,6 +225,39 @@ static void moves(void **state)
             check_moves(sizes[a], sizes[b], 1 + (int64_t)(a + b) % 5, FTB_FP32);
             check_moves(sizes[a], sizes[b], 1 + (int64_t)(a * b) % 5, FTB_FP64);
         }
+}
+
+/* A NaN is not lost on the way through an activation: a training that has gone wrong shows it. */
+static void not_a_number(void **state)
+{
+    float values[20];
+    FtB_Tape tape;
+    FtB_Block X, Y;
+    (void)state;
+    for (int k = 0; k < 20; k++)
+        values[k] = k % 3 ? NAN : -0.5f;
+    assert_ok(FtB_Block_wrap(&X, values, 1, 20, 20, FTB_FP32));
+    assert_ok(FtB_Tape_new(&tape, 1));
+    FtB_Var x = FtB_input(tape, X);
+    const FtB_Var results[] = {FtB_relu(x),
+                               FtB_leaky_relu(x, 0.2),
+                               FtB_elu(x),
+                               FtB_sigmoid(x),
+                               FtB_tanh(x),
+                               FtB_gelu(x),
+                               FtB_scale(x, 2),
+                               FtB_map("relu(x)", FTB_OPERAND("x", x)),
+                               FtB_map("leaky_relu(x)", FTB_OPERAND("x", x)),
+                               FtB_map("elu(x)", FTB_OPERAND("x", x))};
+    for (size_t r = 0; r < sizeof results / sizeof *results; r++) {
+        assert_ok(FtB_evaluate(&Y, results[r]));
+        for (int64_t k = 0; k < 20; k++)
+            if (isnan(at(Y, 0, k)) != (k % 3 != 0))
+                fail_msg("activation %zu of %g is %g", r, (double)values[k], at(Y, 0, k));
+        FtB_Block_free(&Y);
+    }
+    FtB_Block_free(&X);
+    FtB_Tape_free(&tape);
 }
 
 /* ---- the same bits for any number of threads */
@@ -477,8 +525,12 @@ static void failing_allocations(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(gradients), cmocka_unit_test(moves),
-                                       cmocka_unit_test(threads),   cmocka_unit_test(custom),
-                                       cmocka_unit_test(errors),    cmocka_unit_test(failing_allocations)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(gradients),
+                                       cmocka_unit_test(moves),
+                                       cmocka_unit_test(not_a_number),
+                                       cmocka_unit_test(threads),
+                                       cmocka_unit_test(custom),
+                                       cmocka_unit_test(errors),
+                                       cmocka_unit_test(failing_allocations)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

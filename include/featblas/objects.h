@@ -26,8 +26,8 @@ typedef enum FtB_Dup {
 
 /** Makes a matrix without entries.
  *  @param[out] A the new matrix, NULL on failure. @param type dtype of the values.
- *  @param nrows,ncols dimensions, >= 0. @param width values per entry; 0: pattern only, every entry
- *  counts as 1. @return GrB_INVALID_VALUE, GrB_OUT_OF_MEMORY, FTB_LIMIT. */
+ *  @param nrows,ncols dimensions, 0 to 2^63 - 2. @param width values per entry, less than 2^60; 0: pattern
+ * only, every entry counts as 1. @return GrB_INVALID_VALUE, GrB_OUT_OF_MEMORY, FTB_LIMIT. */
 GrB_Info FtB_Matrix_new(FtB_Matrix *A, FtB_Type type, int64_t nrows, int64_t ncols, int64_t width);
 
 /** Builds a matrix from tuples in any order. Parallel; bits do not depend on the threads.
@@ -105,7 +105,8 @@ GrB_Info FtB_Matrix_free(FtB_Matrix *A);
 /* -------------------------------------------------------------------------------------- block */
 
 /** Makes a block of zeros. @param[out] X the new block, NULL on failure. @param nrows,ncols
- *  dimensions. @param type dtype. @return GrB_INVALID_VALUE, GrB_OUT_OF_MEMORY, FTB_LIMIT. */
+ *  dimensions, >= 0; nrows ncols (of wrapped memory, nrows ld) is less than 2^60. @param type dtype. @return
+ * GrB_INVALID_VALUE, GrB_OUT_OF_MEMORY, FTB_LIMIT. */
 GrB_Info FtB_Block_new(FtB_Block *X, int64_t nrows, int64_t ncols, FtB_Type type);
 
 /** Wraps the caller's memory without copying; it must outlive the block and its views. Who writes there says

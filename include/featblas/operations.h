@@ -110,7 +110,8 @@ typedef struct FtB_Attention_options {
  *  @param accum slot or NULL. @param semiring slot: the score, such as FTB_PLUS_DOT or
  *  "plus : dot(src, dst) * scale": one value per head (of Q, K, V). @param Q slot: m x (heads * d), `dst`.
  *  @param K slot: FtB_Block n x (heads * d), `src`. @param V slot: FtB_Block n x (heads * dv).
- *  @param options NULL for the defaults. @param desc slot. @return as FtB_mxm.
+ *  @param options NULL for the defaults. @param desc slot; transposes and COMPLEMENT are refused: for A' give
+ * the transposed matrix (FtB_apply of "x" with FTB_DESC_T0). @return as FtB_mxm.
  *  Source: Dao et al., "FlashAttention", NeurIPS 2022. */
 GrB_Info FtB_attention(FtB_Arg C, FtB_Arg A, FtB_Arg accum, FtB_Arg semiring, FtB_Arg Q, FtB_Arg K, FtB_Arg V,
                        const FtB_Attention_options *options, FtB_Arg desc);

@@ -14,12 +14,12 @@ GrB_Info ftb_matrix_check_shape(const char *call, FtB_Type type, int64_t nrows, 
 {
     if (!ftb_type_valid(type))
         return ftb_fail(GrB_INVALID_VALUE, "%s: type is %d, which is not an FtB_Type", call, (int)type);
-    if (nrows < 0 || ncols < 0 || nrows == INT64_MAX)
+    if (nrows < 0 || ncols < 0 || nrows == INT64_MAX || ncols == INT64_MAX)
         return ftb_fail(GrB_INVALID_VALUE,
                         "%s: the shape is %lld x %lld; expected dimensions from 0 to 2^63 - 2", call,
                         (long long)nrows, (long long)ncols);
     if (width < 0 || width > INT64_MAX / 8)
-        return ftb_fail(GrB_INVALID_VALUE, "%s: width is %lld; expected 0 (pattern only) or more", call,
+        return ftb_fail(GrB_INVALID_VALUE, "%s: width is %lld; expected 0 (pattern only) to 2^60 - 1", call,
                         (long long)width);
     return GrB_SUCCESS;
 }

@@ -12,7 +12,7 @@ typedef struct function {
 } function;
 
 static const function
-    relu = {"relu", "max(x, 0)", "y > 0 ? x : 0", false},
+    relu = {"relu", "relu(x)", "y > 0 ? x : 0", false},
     leaky_relu = {"leaky_relu", "x > 0 ? x : c * x", "y > 0 ? x : c * x", false},
     leaky_relu_any = {"leaky_relu", "x > 0 ? x : c * x", "y > 0 ? x : c * x", true},
     elu = {"elu", "x > 0 ? x : expm1(x)", "y > 0 ? x : x * (y + 1)", false},

@@ -107,11 +107,13 @@ static GrB_Info forward(ftb_nn_node *n, const ftb_nn_call *c)
     return GrB_SUCCESS;
 }
 
-/* d loss / d x(i, j) of targets, without the mean */
-static double slope(const loss *l, const ftb_nn_call *c, int64_t i, int64_t j)
+/* d loss / d x(i, j) of targets, or d loss / d targets(i, j), without the mean */
+static double slope(const loss *l, const ftb_nn_call *c, bool of_targets, int64_t i, int64_t j)
 {
     double x = at(c->in[0], i, j), t = at(c->in[1], i, j);
-    return l->kind == BINARY ? 1 / (1 + exp(-x)) - t : 2 * (x - t);
+    if (l->kind == SQUARED)
+        return of_targets ? 2 * (t - x) : 2 * (x - t);
+    return of_targets ? -x : 1 / (1 + exp(-x)) - t;
 }
 
 static void put(FtB_Block X, int64_t i, int64_t j, double value, bool add)
@@ -125,17 +127,17 @@ static void put(FtB_Block X, int64_t i, int64_t j, double value, bool add)
     }
 }
 
-static void row_gradient(const loss *l, const ftb_nn_call *c, int64_t i, double factor, void *room)
+static void row_gradient(const loss *l, const ftb_nn_call *c, int k, int64_t i, double factor, void *room)
 {
-    FtB_Block X = c->in[0], dX = c->din[0];
+    FtB_Block X = c->in[0];
     bool counted = counts(l, i), classes = counted && l->kind == CLASSES;
     if (classes)
         softmax(room, X, i);
     for (int64_t j = 0; j < X->ncols; j++) {
         double value = classes   ? value_of(room, X->type, j) - (j == l->labels[i])
-                       : counted ? slope(l, c, i, j)
+                       : counted ? slope(l, c, k == 1, i, j)
                                  : 0;
-        put(dX, i, j, factor * value, c->add[0]);
+        put(c->din[k], i, j, factor * value, c->add[k]);
     }
 }
 
@@ -150,7 +152,9 @@ static GrB_Info gradient(ftb_nn_node *n, const ftb_nn_call *c)
         return ftb_nomem();
 #pragma omp parallel for schedule(static) num_threads(ftb_threads(c->ctx)) if (X->nrows > 1024)
     for (int64_t i = 0; i < X->nrows; i++)
-        row_gradient(l, c, i, factor, rooms + (size_t)omp_get_thread_num() * room);
+        for (int k = n->nin - 1; k >= 0; k--)
+            if (c->din[k])
+                row_gradient(l, c, k, i, factor, rooms + (size_t)omp_get_thread_num() * room);
     ftb_delete(rooms);
     return GrB_SUCCESS;
 }
@@ -246,10 +250,10 @@ static FtB_Var against(const char *call, FtB_Var x, FtB_Var targets, const uint8
     const ftb_nn_node *a = ftb_var_of(tape, x, call, "x"), *b = ftb_var_of(tape, targets, call, "targets");
     if (!a || !b)
         return (FtB_Var){tape, -1};
-    if (b->graph || b->nrows != a->nrows || b->ncols != a->ncols || b->gradient)
+    if (b->graph || b->nrows != a->nrows || b->ncols != a->ncols)
         return ftb_var_failed(x.tape, ftb_fail(GrB_DIMENSION_MISMATCH,
-                                               "%s: x is %s, targets is %s; expected constants of x's shape",
-                                               call, ftb_node_shape(a, shape[0], sizeof shape[0]),
+                                               "%s: x is %s, targets is %s; expected rows of x's shape", call,
+                                               ftb_node_shape(a, shape[0], sizeof shape[0]),
                                                ftb_node_shape(b, shape[1], sizeof shape[1])));
     return record(a, b, what, NULL, mask);
 }

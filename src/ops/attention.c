@@ -28,9 +28,10 @@ static GrB_Info read_options(ftb_attention_call *c, const FtB_Attention_options 
 static GrB_Info check_flags(const ftb_flags *flags)
 {
     if (flags->transpose0 || flags->transpose1)
-        return ftb_fail(
-            GrB_INVALID_VALUE,
-            "desc: a transpose; attention reads A, Q and K as they are (K's rows are A's columns)");
+        return ftb_fail(GrB_INVALID_VALUE,
+                        "desc: a transpose; attention reads A, Q and K as they are (K's rows are A's "
+                        "columns); for A' give it "
+                        "the transposed matrix, FtB_apply(T, NULL, NULL, \"x\", A, FTB_DESC_T0)");
     if (flags->complement)
         return ftb_fail(GrB_INVALID_VALUE, "desc: COMPLEMENT is not known to attention");
     return GrB_SUCCESS;

@@ -3,8 +3,8 @@
 
 enum { n = 6, count = 4 };
 static float features[n * 64];
-static FtB_Matrix A;
-static FtB_Block X, X8, H, left, bias, scale, s, t, d, Y, V;
+static FtB_Matrix A, T;
+static FtB_Block X, X8, H, left, bias, scale, s, t, d, Y, Q, K, V;
 static FtB_Matrix S;
 static FtB_Descriptor desc;
 static const int64_t rows[count] = {3, 0, 3, 5};
@@ -21,6 +21,10 @@ static void before(void)
     OK(FtB_Block_new(&t, 1, 64, FTB_FP32));
     OK(FtB_Block_new(&d, n, 1, FTB_FP32));
     OK(FtB_Block_new(&Y, count, 64, FTB_FP32));
+    OK(FtB_Block_new(&V, n, 64, FTB_FP32));
+    OK(FtB_Block_new(&Q, n, 16, FTB_FP32));
+    OK(FtB_Block_new(&K, n, 16, FTB_FP32));
+    OK(FtB_Matrix_new(&T, FTB_FP32, n, n, 1));
     OK(FtB_Matrix_new(&S, FTB_FP32, n, n, 8));
     OK(FtB_Descriptor_new(&desc));
 }
