@@ -56,6 +56,12 @@ if(TARGET test_plan_work) # counts what the library allocates and clears
     -Wl,--wrap=malloc,--wrap=calloc,--wrap=memset,--wrap=memcpy,--wrap=memmove)
 endif()
 
+if(TARGET test_threads AND CMAKE_C_COMPILER_ID STREQUAL "GNU") # sees what the OpenMP run-time is asked for
+  foreach(call "" _loop_static _loop_dynamic _loop_guided _loop_nonmonotonic_dynamic _loop_nonmonotonic_guided)
+    target_link_options(test_threads PRIVATE -Wl,--wrap=GOMP_parallel${call})
+  endforeach()
+endif()
+
 file(GLOB scripts CONFIGURE_DEPENDS tests/test_*.sh)
 foreach(source ${scripts})
   get_filename_component(name ${source} NAME_WE)
