@@ -293,17 +293,21 @@ static void scatter(void)
 }
 static void project(void)
 {
+    FtB_Matrix whole;
+    assert_ok(
+        FtB_Matrix_build(&whole, FTB_INT32, N, N, 1, ENTRIES, rows_of, cols_of, values, FTB_DUP_SUM, NULL));
     FtB_Sink sink;
     FtB_Matrix C;
     assert_ok(FtB_Matrix_new(&C, FTB_FP64, N, N, 1));
     assert_ok(FtB_project(C, A, "jaccard", FTB_PROJECT_OPTIONS(.top_k = 3)));
     assert_ok(FtB_project(C, A, "plus : min(a, b)", NULL));
     assert_ok(FtB_Sink_stats(&sink));
-    assert_ok(FtB_project(sink, A, "pearson", NULL));
+    assert_ok(FtB_project(sink, whole, "pearson", NULL));
     FtB_Sink_free(&sink);
     assert_ok(FtB_Sink_file(&sink, temp_path("pairs.tsv"), FTB_FORMAT_AUTO, NULL));
     assert_ok(FtB_project(sink, A, "count", FTB_PROJECT_OPTIONS(.triangle = true)));
     FtB_Sink_free(&sink);
+    FtB_Matrix_free(&whole);
     FtB_Matrix_free(&C);
 }
 static void project_plan(void)
@@ -336,7 +340,7 @@ static void matrix_files(void)
     for (int f = 0; f < 4; f++) {
         FtB_Matrix B;
         assert_ok(FtB_Matrix_write(A, temp_path(names[f]), FTB_FORMAT_AUTO, NULL, NULL, 0));
-        assert_ok(FtB_Matrix_read(&B, NULL, NULL, temp_path(names[f]), NULL));
+        assert_ok(FtB_Matrix_read(&B, NULL, NULL, temp_path(names[f]), FTB_READ_OPTIONS(.finite = true)));
         FtB_Matrix_free(&B);
     }
 }
@@ -388,13 +392,14 @@ static void layers(void)
         FtB_Matrix_free(&types);
     }
 }
-static void evaluate(void)
+static void backward(void)
 {
     FtB_Block Z;
-    assert_ok(FtB_evaluate(&Z, FtB_multiply("plus : src", P, FTB_OPERAND("src", x))));
+    FtB_Var z = FtB_multiply("plus : src", P, FTB_OPERAND("src", x));
+    assert_ok(FtB_evaluate(&Z, z));
     FtB_Block_free(&Z);
+    learn(z);
 }
-static void backward(void) { learn(FtB_multiply("plus : src", P, FTB_OPERAND("src", x))); }
 static void multiply_transposed(void)
 {
     learn(FtB_multiply_transposed("plus : src * edge", A, FTB_OPERAND("src", x)));
@@ -478,7 +483,7 @@ static const struct {
     {"gather", gather}, {"scatter", scatter}, {"project", project}, {"project_plan", project_plan},
     {"mxm_plan", mxm_plan}, {"attention_plan", attention_plan}, {"Matrix_read", matrix_files},
     {"Matrix_write", matrix_files}, {"Block_read", block_files}, {"Block_write", block_files}, {"init", init},
-    {"Optimizer_step", optimizer}, {"Layer_apply", layers}, {"evaluate", evaluate}, {"backward", backward},
+    {"Optimizer_step", optimizer}, {"Layer_apply", layers}, {"evaluate", backward}, {"backward", backward},
     {"multiply", backward}, {"multiply_transposed", multiply_transposed}, {"on_edges", on_edges},
     {"edge_softmax", on_edges}, {"input_edges", input_edges}, {"attend", attend}, {"matmul", linear},
     {"linear", linear}, {"map", map}, {"map", map_rows}, {"dropout", dropout}, {"mean_heads", mean_heads},
