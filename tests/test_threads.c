@@ -81,7 +81,7 @@ static FtB_Parameter W;
 static int64_t rows_of[ENTRIES], cols_of[ENTRIES], picked[N];
 static float values[ENTRIES];
 static int32_t labels[N];
-static FtB_Var x, y, w;
+static FtB_Var x, y;
 
 static FtB_Block drawn(int64_t nrows, int64_t ncols)
 {
@@ -123,7 +123,7 @@ static void setup(void)
     assert_ok(FtB_Parameter_value(&parameter, W));
     assert_ok(FtB_init(parameter, FTB_INIT_GLOROT_UNIFORM, 1, NULL));
     FtB_Block_free(&parameter);
-    w = FtB_parameter(tape, W);
+    const FtB_Var w = FtB_parameter(tape, W);
     x = FtB_matmul(FtB_input(tape, X), w);
     y = FtB_matmul(FtB_input(tape, Y), w);
 }
@@ -591,7 +591,6 @@ static void three_threads(void **state)
     (void)state;
     with_threads(3);
 }
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_call), cmocka_unit_test(one_thread),
