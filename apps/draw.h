@@ -4,6 +4,7 @@
 #ifndef DRAW_H
 #define DRAW_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,6 +17,8 @@ typedef struct draw_matrix {
     const int32_t *colidx;
     const double *values; /* NULL: pattern only */
     const char *const *row_names, *const *col_names;
+    int64_t row_base, col_base; /* id of the first row and column, where ids are consecutive numbers */
+    bool row_texts, col_texts;  /* they are not: axes show positions, from 0 */
 } draw_matrix;
 
 typedef enum draw_kind {

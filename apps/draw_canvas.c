@@ -33,6 +33,41 @@ static void prepare(canvas *c)
     cairo_select_font_face(c->cr, "sans-serif", CAIRO_FONT_SLANT_NORMAL, CAIRO_FONT_WEIGHT_NORMAL);
 }
 
+static void add_words(canvas *c, const char *s)
+{
+    const size_t length = strlen(s);
+    if (c->words_size + length + 1 > c->words_room) {
+        const size_t room = 2 * (c->words_size + length) + 1024;
+        char *words = realloc(c->words, room);
+        c->failed = c->failed || !words;
+        if (!words)
+            return;
+        c->words = words;
+        c->words_room = room;
+    }
+    memcpy(c->words + c->words_size, s, length + 1);
+    c->words_size += length;
+}
+
+/* A text as an element of its own, which readers of the file can search and read aloud. */
+static void say(canvas *c, double x, double y, double size, double radians, align a, const char *s)
+{
+    static const char *const anchors[] = {"start", "middle", "end"};
+    char element[200], turn[80] = "", letter[2] = "";
+    if (!c->words)
+        return;
+    if (radians < 0 || radians > 0)
+        snprintf(turn, sizeof turn, " transform=\"rotate(%g %.1f %.1f)\"", radians * 180 / M_PI, x, y);
+    snprintf(element, sizeof element, "<text x=\"%.1f\" y=\"%.1f\" font-size=\"%g\" text-anchor=\"%s\"%s>", x,
+             y, size, anchors[a], turn);
+    add_words(c, element);
+    for (; *s; s++) {
+        letter[0] = *s;
+        add_words(c, *s == '<' ? "&lt;" : *s == '>' ? "&gt;" : *s == '&' ? "&amp;" : letter);
+    }
+    add_words(c, "</text>\n");
+}
+
 bool canvas_begin(canvas *c, const draw_request *request, double width, double height)
 {
     /* A PNG has two pixels per unit unless asked otherwise: it is looked at on dense screens. */
@@ -45,6 +80,12 @@ bool canvas_begin(canvas *c, const draw_request *request, double width, double h
         c->surface = cairo_svg_surface_create_for_stream(append, c, width * scale, height * scale);
     prepare(c);
     cairo_scale(c->cr, scale, scale);
+    if (!c->png) { /* invisible: what is seen are cairo's glyphs, which are only shapes */
+        char group[120];
+        snprintf(group, sizeof group,
+                 "<g transform=\"scale(%g)\" font-family=\"sans-serif\" fill=\"none\">\n", scale);
+        add_words(c, group);
+    }
     cairo_set_source_rgb(c->cr, 1, 1, 1);
     cairo_paint(c->cr);
     return cairo_status(c->cr) == CAIRO_STATUS_SUCCESS;
@@ -63,7 +104,21 @@ void canvas_discard(canvas *c)
     cairo_destroy(c->cr);
     cairo_surface_destroy(c->surface);
     free(c->bytes);
+    free(c->words);
     *c = (canvas){0};
+}
+
+/* The words go before the file's last line. */
+static bool put_words(canvas *c)
+{
+    static const unsigned char last[] = "</g>\n</svg>\n";
+    if (c->png)
+        return true;
+    if (c->failed || c->size < 7 || memcmp(c->bytes + c->size - 7, "</svg>\n", 7) != 0)
+        return false;
+    c->size -= 7;
+    return append(c, (const unsigned char *)c->words, (unsigned)c->words_size) == CAIRO_STATUS_SUCCESS &&
+           append(c, last, sizeof last - 1) == CAIRO_STATUS_SUCCESS;
 }
 
 bool canvas_end(canvas *c, unsigned char **bytes, size_t *size)
@@ -72,7 +127,7 @@ bool canvas_end(canvas *c, unsigned char **bytes, size_t *size)
     if (c->png)
         good = good && cairo_surface_write_to_png_stream(c->surface, append, c) == CAIRO_STATUS_SUCCESS;
     cairo_surface_finish(c->surface);
-    good = good && cairo_surface_status(c->surface) == CAIRO_STATUS_SUCCESS;
+    good = good && cairo_surface_status(c->surface) == CAIRO_STATUS_SUCCESS && put_words(c);
     if (good) {
         *bytes = c->bytes;
         *size = c->size;
@@ -143,6 +198,7 @@ void text_turned(canvas *c, double x, double y, double size, double radians, ali
     cairo_move_to(c->cr, a == ALIGN_LEFT ? 0 : a == ALIGN_RIGHT ? -width : -width / 2, 0);
     set_colour(c, k, 1);
     cairo_show_text(c->cr, clip(clean, MOST_TEXT, s));
+    say(c, x, y, size, radians, a, clean);
     cairo_restore(c->cr);
     cairo_new_path(c->cr);
 }
@@ -202,6 +258,17 @@ double nice_step(double range, int most)
         step *= digit > 1.5 && digit < 2.5 ? 2.5 : 2;
     }
     return step;
+}
+
+const char *tick_number(char *buffer, double x, double step)
+{
+    if (fabs(x) < step / 4)
+        x = 0;
+    if (x == floor(x) && fabs(x) < 1e15)
+        return with_commas(buffer, (int64_t)x);
+    const double digits = floor(log10(fabs(x)) + 1e-9) - floor(log10(step) + 1e-9) + 1;
+    snprintf(buffer, 32, "%.*g", (int)fmin(fmax(digits, 1), 17), x);
+    return buffer;
 }
 
 const char *short_number(char *buffer, double x)

@@ -20,6 +20,8 @@ typedef struct canvas {
     bool png, failed;
     unsigned char *bytes; /* of the file so far */
     size_t size, room;
+    char *words; /* SVG: what text() wrote, once more, for programs (canvas_end) */
+    size_t words_size, words_room;
 } canvas;
 
 typedef enum align { ALIGN_LEFT, ALIGN_CENTRE, ALIGN_RIGHT } align;
@@ -54,6 +56,8 @@ const char *with_commas(char *buffer, int64_t n);
 double nice_step(double range, int most);
 /* A number as short as it can be shown; buffer of 32. */
 const char *short_number(char *buffer, double x);
+/* A number on an axis, with as many digits as tell it from one `step` away; buffer of 32. */
+const char *tick_number(char *buffer, double x, double step);
 
 /* The pictures: return false after running out of memory. */
 bool draw_pattern(const draw_request *r, unsigned char **bytes, size_t *size);

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 
 #define WIDTH 760.0
-#define HEIGHT 520.0
+#define HEIGHT 566.0
 #define LEFT 74.0
-#define TOP 78.0
+#define TOP 124.0 /* below the heading and the legend */
 #define RIGHT 30.0
 #define BOTTOM 62.0
 enum { BINS = 220 }; /* 9 + 10 a decade: enough for 10^22 */
@@ -151,25 +151,18 @@ static void draw_series(canvas *c, const axes *a, const series *s)
         }
 }
 
+/* Above the plot, where no point is. */
 static void draw_legend(canvas *c, const series *s, int count)
 {
-    char lines[2][160], n[32], most[32], none[32];
-    double width = 0;
+    char line[160], n[32], most[32], none[32];
     for (int k = 0; k < count; k++) {
-        snprintf(lines[k], sizeof lines[k], "%s %s: mean %.3g, largest %s, %s empty",
-                 with_commas(n, s[k].vertices), s[k].name, s[k].mean, with_commas(most, s[k].largest),
-                 with_commas(none, s[k].empty));
-        width = fmax(width, text_width(c, 12, lines[k]));
-    }
-    double x = WIDTH - RIGHT - width - 34, y = TOP + 12;
-    cairo_set_source_rgba(c->cr, 1, 1, 1, 0.88);
-    cairo_rectangle(c->cr, x - 10, y - 4, width + 34, 20.0 * count + 8);
-    cairo_fill(c->cr);
-    for (int k = 0; k < count; k++) {
+        const double y = 76 + 20 * k;
+        snprintf(line, sizeof line, "%s %s: mean %.3g, largest %s, %s empty", with_commas(n, s[k].vertices),
+                 s[k].name, s[k].mean, with_commas(most, s[k].largest), with_commas(none, s[k].empty));
         set_colour(c, s[k].k, 1);
-        cairo_arc(c->cr, x, y + 10 + 20 * k, 4, 0, 2 * M_PI);
+        cairo_arc(c->cr, LEFT + 5, y, 4, 0, 2 * M_PI);
         cairo_fill(c->cr);
-        text(c, x + 12, y + 14 + 20 * k, 12, ALIGN_LEFT, colour_text, lines[k]);
+        text(c, LEFT + 17, y + 4, 12, ALIGN_LEFT, colour_text, line);
     }
 }
 

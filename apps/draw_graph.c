@@ -273,14 +273,15 @@ static box candidate(const graph *g, int v, int place, double width, double size
     return (box){x0, y - size * 0.55, x0 + width, y + size * 0.55};
 }
 
-/* Names in order of degree, each where it covers least; a name that would cover another is left out. */
-static void draw_names(canvas *c, const graph *g)
+/* Names in order of degree, each where it covers least; a name that would cover another is left out. Returns
+ * how many are. */
+static int draw_names(canvas *c, const graph *g)
 {
     const double size = g->n <= 40 ? 12.5 : g->n <= 120 ? 10.5 : 9;
     box *taken = calloc((size_t)(2 * g->n) + 1, sizeof *taken);
-    int ntaken = 0;
+    int ntaken = 0, left_out = 0;
     if (!taken)
-        return;
+        return g->n;
     for (int v = 0; v < g->n; v++)
         taken[ntaken++] = (box){g->x[v] - g->radius[v], g->y[v] - g->radius[v], g->x[v] + g->radius[v],
                                 g->y[v] + g->radius[v]};
@@ -300,8 +301,10 @@ static void draw_names(canvas *c, const graph *g)
                 best = b;
             }
         }
-        if (!name || least > 0.12 * width * size)
+        if (!name || least > 0.12 * width * size) {
+            left_out += name != NULL;
             continue;
+        }
         taken[ntaken++] = best;
         cairo_set_source_rgba(c->cr, 1, 1, 1, 0.85); /* a halo keeps names legible on edges */
         cairo_set_line_width(c->cr, 3.5);
@@ -313,6 +316,7 @@ static void draw_names(canvas *c, const graph *g)
         text(c, best.x0, best.y1 - size * 0.2, size, ALIGN_LEFT, colour_text, name);
     }
     free(taken);
+    return left_out;
 }
 
 /* What the marks mean, along the bottom. */
@@ -350,15 +354,18 @@ static void draw_legend(canvas *c, const graph *g)
         cairo_move_to(c->cr, x, y);
         cairo_line_to(c->cr, x + 30, y);
         cairo_stroke(c->cr);
-        short_number(number, g->low + s * (g->high - g->low));
+        tick_number(number, g->low + s * (g->high - g->low), (g->high - g->low) / 2);
         text(c, x + 38, y + 4, 12, ALIGN_LEFT, colour_text, number);
         x += 38 + text_width(c, 12, number) + 20;
     }
 }
 
-static void subtitle_of(char *out, size_t room, const graph *g)
+static void subtitle_of(char *out, size_t room, const graph *g, int names_left_out)
 {
     const draw_matrix *m = g->m;
+    char names[64] = "";
+    if (names_left_out)
+        snprintf(names, sizeof names, "; names left out: %d", names_left_out);
     char rows[32], cols[32], edges[32], others[32], left_out[96] = "";
     with_commas(cols, m->ncols);
     if (g->left_out)
@@ -366,7 +373,7 @@ static void subtitle_of(char *out, size_t room, const graph *g)
                  g->large ? "; drawn is the largest component, without %s other vertices"
                           : "; %s without edges are left out",
                  with_commas(others, g->left_out));
-    snprintf(out, room, "%s %s%s%s%s%s, %s edges%s", with_commas(rows, m->nrows),
+    snprintf(out, room, "%s %s%s%s%s%s, %s edges%s%s", with_commas(rows, m->nrows),
              m->row_kind    ? m->row_kind
              : g->bipartite ? "rows"
                             : "vertices",
@@ -374,7 +381,7 @@ static void subtitle_of(char *out, size_t room, const graph *g)
              !g->bipartite ? ""
              : m->col_kind ? m->col_kind
                            : "columns",
-             with_commas(edges, g->total_edges), left_out);
+             with_commas(edges, g->total_edges), left_out, names);
 }
 
 bool draw_graph(const draw_request *r, unsigned char **bytes, size_t *size)
@@ -385,12 +392,11 @@ bool draw_graph(const draw_request *r, unsigned char **bytes, size_t *size)
     bool good = prepare(&g, &r->matrix[0]) && canvas_begin(&c, r, WIDTH, HEIGHT);
     if (good) {
         place(&g);
-        subtitle_of(subtitle, sizeof subtitle, &g);
-        heading(&c, 36, 40, r->matrix[0].title, subtitle);
         draw_edges(&c, &g);
         draw_vertices(&c, &g);
-        if (g.n <= LARGE)
-            draw_names(&c, &g);
+        const int left_out = g.n <= LARGE ? draw_names(&c, &g) : name_of(&g, 0) ? g.n : 0;
+        subtitle_of(subtitle, sizeof subtitle, &g, left_out);
+        heading(&c, 36, 40, r->matrix[0].title, subtitle);
         draw_legend(&c, &g);
         good = canvas_end(&c, bytes, size);
     }

@@ -4,10 +4,10 @@
 #include <math.h>
 #include <stdio.h>
 
-#define WIDTH 760.0
+#define WIDTH 920.0
 #define HEIGHT 560.0
-#define LEFT 66.0
-#define RIGHT 30.0
+#define LEFT 80.0
+#define RIGHT 190.0 /* with the legends */
 #define TOP 78.0
 #define PANEL 200.0 /* height of each */
 #define GAP 22.0
@@ -65,8 +65,7 @@ static void draw_axes(canvas *c, const draw_curves *d, const panel *p, int at)
         cairo_move_to(c->cr, LEFT, y);
         cairo_line_to(c->cr, right, y);
         cairo_stroke(c->cr);
-        text(c, LEFT - 8, y + 4, 11, ALIGN_RIGHT, colour_quiet,
-             short_number(label, fabs(v) < step / 4 ? 0 : v));
+        text(c, LEFT - 8, y + 4, 11, ALIGN_RIGHT, colour_quiet, tick_number(label, v, step));
     }
     const double epochs = nice_step(fmax((double)(p->last - p->first), 1), 8), every = fmax(epochs, 1);
     const double first = ceil((double)p->first / every) * every;
@@ -104,20 +103,11 @@ static void draw_line(canvas *c, const panel *p, const draw_numbers *s, int64_t 
     }
 }
 
-/* In the panel's right corner: above for losses, which fall, below for scores, which rise. */
+/* Right of the panel, where no curve is. */
 static void draw_legend(canvas *c, const draw_curves *d, const panel *p, int at)
 {
-    double width = 0;
-    int lines = 0;
-    for (int s = 0; s < d->count; s++)
-        if (d->series[s].panel == at) {
-            width = fmax(width, text_width(c, 12, d->series[s].name));
-            lines++;
-        }
-    double x = WIDTH - RIGHT - width - 46, y = at == 0 ? p->top + 10 : p->top + PANEL - 18.0 * lines - 10;
-    cairo_set_source_rgba(c->cr, 1, 1, 1, 0.88);
-    cairo_rectangle(c->cr, x - 8, y - 3, width + 44, 18.0 * lines + 6);
-    cairo_fill(c->cr);
+    const double x = WIDTH - RIGHT + 14;
+    double y = p->top;
     for (int s = 0; s < d->count; s++) {
         if (d->series[s].panel != at)
             continue;

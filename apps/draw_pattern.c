@@ -21,7 +21,7 @@ typedef struct panel {
     double left, top;     /* room for names or ticks beside and above the plot */
     double width, height; /* of the plot */
     double low, high;     /* of the values, or logarithms of the shares */
-    bool cells, named, bar;
+    bool cells, named, bar, numbers;
     float *share; /* raster: filled part of each point, gridw x gridh */
     int gridw, gridh;
 } panel;
@@ -76,6 +76,16 @@ static void value_range(panel *p)
     p->bar = p->high > p->low;
 }
 
+/* Whether every value can be written into its cell: all are, or none. */
+static bool numbers_fit(canvas *c, const draw_matrix *m, double side)
+{
+    char number[32];
+    bool fit = side >= 18;
+    for (int64_t e = 0; e < m->rowptr[m->nrows] && fit; e++)
+        fit = text_width(c, side * 0.42, short_number(number, m->values[e])) <= side - 4;
+    return fit;
+}
+
 /* Chooses the way of drawing and the sizes. */
 static bool plan(panel *p, canvas *c, const draw_matrix *m)
 {
@@ -87,6 +97,7 @@ static bool plan(panel *p, canvas *c, const draw_matrix *m)
         p->width = side * cols;
         p->height = side * rows;
         value_range(p);
+        p->numbers = p->bar && numbers_fit(c, m, side);
         p->named = m->row_names && m->col_names && rows <= NAMED && cols <= NAMED && side >= 9;
         if (p->named) {
             p->left = columns_room(c, m->row_names, m->nrows, fmin(side * 0.62, 12)) + 8;
@@ -114,12 +125,9 @@ static void draw_cells(canvas *c, const panel *p, double x0, double y0)
             set_colour(c, shade(t), 1);
             cairo_rectangle(c->cr, x + gap / 2, y + gap / 2, side - gap, side - gap);
             cairo_fill(c->cr);
-            if (!p->bar || side < 18)
-                continue;
-            short_number(number, m->values[e]);
-            if (text_width(c, side * 0.42, number) <= side - 4)
+            if (p->numbers)
                 text(c, x + side / 2, y + side * 0.65, side * 0.42, ALIGN_CENTRE,
-                     t > 0.45 ? (colour){1, 1, 1} : colour_text, number);
+                     t > 0.45 ? (colour){1, 1, 1} : colour_text, short_number(number, m->values[e]));
         }
 }
 
@@ -165,37 +173,42 @@ static void draw_names(canvas *c, const panel *p, double x0, double y0)
                     colour_text, clip(name, MOST_NAME, m->col_names[j]));
 }
 
-/* Positions, counted from 0, at round numbers along both axes. */
+/* Ids at round numbers along both axes, counted as in the input; or positions, where ids are no numbers. */
 static void draw_ticks(canvas *c, const panel *p, double x0, double y0)
 {
     char number[32];
     const double rows = (double)p->m->nrows, cols = (double)p->m->ncols;
-    double step = fmax(1, nice_step(fmax(cols, 1), (int)(p->width / 85) + 1));
+    double step = fmax(1, nice_step(fmax(cols, 1), (int)(p->width / 85) + 1)), base = (double)p->m->col_base;
+    double first = ceil(base / step) * step - base;
     cairo_set_line_width(c->cr, 0.8);
     double half = p->cells ? 0.5 : 0; /* a cell's tick points at its middle */
-    for (int t = 0; t * step < cols; t++) {
-        double at = t * step;
+    for (int t = 0; first + t * step < cols; t++) {
+        double at = first + t * step;
         double x = x0 + p->width * (at + half) / cols;
-        text(c, x, y0 - 8, 10.5, ALIGN_CENTRE, colour_quiet, with_commas(number, (int64_t)at));
+        text(c, x, y0 - 8, 10.5, ALIGN_CENTRE, colour_quiet,
+             with_commas(number, p->m->col_base + (int64_t)at));
         cairo_move_to(c->cr, x, y0 - 4);
         cairo_line_to(c->cr, x, y0);
         cairo_stroke(c->cr);
     }
     step = fmax(1, nice_step(fmax(rows, 1), (int)(p->height / 50) + 1));
-    for (int t = 0; t * step < rows; t++) {
-        double at = t * step;
+    base = (double)p->m->row_base;
+    first = ceil(base / step) * step - base;
+    for (int t = 0; first + t * step < rows; t++) {
+        double at = first + t * step;
         double y = y0 + p->height * (at + half) / rows;
-        text(c, x0 - 7, y + 3.5, 10.5, ALIGN_RIGHT, colour_quiet, with_commas(number, (int64_t)at));
+        text(c, x0 - 7, y + 3.5, 10.5, ALIGN_RIGHT, colour_quiet,
+             with_commas(number, p->m->row_base + (int64_t)at));
         cairo_move_to(c->cr, x0 - 4, y);
         cairo_line_to(c->cr, x0, y);
         cairo_stroke(c->cr);
     }
 }
 
-static void tick_label(char *label, size_t room, const panel *p, double at)
+static void tick_label(char *label, size_t room, const panel *p, double at, double step)
 {
     if (p->cells)
-        short_number(label, at);
+        tick_number(label, at, step);
     else
         snprintf(label, room, "%.4g %%", 100 * pow(10, at));
 }
@@ -217,26 +230,29 @@ static void draw_bar(canvas *c, const panel *p, double x, double y0)
     for (int t = 0; first + t * step <= p->high + 1e-9 * range; t++) {
         double at = first + t * step;
         double y = y0 + 22 + height * (1 - (at - p->low) / range);
-        tick_label(label, sizeof label, p, at);
+        tick_label(label, sizeof label, p, at, step);
         text(c, x + 20, y + 3.5, 10.5, ALIGN_LEFT, colour_quiet, label);
     }
 }
 
-static void subtitle_of(char *out, size_t room, const draw_matrix *m)
+static void subtitle_of(char *out, size_t room, const panel *p)
 {
+    const draw_matrix *m = p->m;
+    const bool positions = !p->named && (m->row_texts || m->col_texts);
     char rows[32], cols[32], entries[32];
     double cells = (double)m->nrows * (double)m->ncols;
     double filled = cells > 0 ? 100 * (double)m->rowptr[m->nrows] / cells : 0;
-    snprintf(out, room, "%s %s x %s %s, %s entries, %.3g %% filled", with_commas(rows, m->nrows),
+    snprintf(out, room, "%s %s x %s %s, %s entries, %.3g %% filled%s", with_commas(rows, m->nrows),
              m->row_kind ? m->row_kind : "rows", with_commas(cols, m->ncols),
-             m->col_kind ? m->col_kind : "columns", with_commas(entries, m->rowptr[m->nrows]), filled);
+             m->col_kind ? m->col_kind : "columns", with_commas(entries, m->rowptr[m->nrows]), filled,
+             positions ? "; positions from 0, no room for ids" : "");
 }
 
 static bool draw_panel(canvas *c, const panel *p, double x, double y)
 {
     double x0 = x + p->left, y0 = y + HEADING + p->top;
     char subtitle[200];
-    subtitle_of(subtitle, sizeof subtitle, p->m);
+    subtitle_of(subtitle, sizeof subtitle, p);
     heading(c, x, y + 16, p->m->title, subtitle);
     if (!p->cells && !draw_raster(c, p, x0, y0))
         return false;
@@ -259,7 +275,7 @@ static bool draw_panel(canvas *c, const panel *p, double x, double y)
 static double panel_width(canvas *c, const panel *p)
 {
     char subtitle[200];
-    subtitle_of(subtitle, sizeof subtitle, p->m);
+    subtitle_of(subtitle, sizeof subtitle, p);
     double words = fmax(text_width(c, 12, subtitle), 1.1 * text_width(c, 17, p->m->title));
     return fmax(p->left + p->width + (!p->bar ? 0 : p->cells ? VALUE_BAR : BAR), words);
 }

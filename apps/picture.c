@@ -108,6 +108,27 @@ static const char **names_of(int64_t count, FtB_Labels labels, int64_t base)
     return names;
 }
 
+/* Whether ids are consecutive numbers, as positions in files are, and where they begin. */
+static bool consecutive(int64_t count, FtB_Labels labels, int64_t base, int64_t *first)
+{
+    char want[24];
+    *first = 0;
+    if (!labels) {
+        *first = base > 0 ? base : 0;
+        return true;
+    }
+    if (count == 0 || (sscanf(FtB_Labels_get(labels, 0), "%" SCNd64, first) != 1))
+        return count == 0;
+    for (int64_t v = 0; v < count; v++) {
+        snprintf(want, sizeof want, "%" PRId64, *first + v);
+        if (strcmp(want, FtB_Labels_get(labels, v)) != 0) {
+            *first = 0;
+            return false;
+        }
+    }
+    return true;
+}
+
 int picture_matrix(draw_matrix *m, FtB_Matrix A, FtB_Labels rows, FtB_Labels cols, int64_t base)
 {
     int64_t width, nvals;
@@ -129,6 +150,8 @@ int picture_matrix(draw_matrix *m, FtB_Matrix A, FtB_Labels rows, FtB_Labels col
             copy[e] = ftb_get_real(values, type, e * width);
     }
     m->values = copy;
+    m->row_texts = !consecutive(m->nrows, rows, base, &m->row_base);
+    m->col_texts = !consecutive(m->ncols, cols, base, &m->col_base);
     m->row_names = names_of(m->nrows, rows, base);
     m->col_names = names_of(m->ncols, cols, base);
     return APP_OK;

@@ -160,7 +160,7 @@ int train_report_json(const train *t)
     return app_print_json(root);
 }
 
-/* ---- picture: every run faintly in the same colours */
+/* ---- picture: of several runs their mean */
 
 enum { CURVES = 5 };
 
@@ -185,6 +185,30 @@ static void fill_series(const train *t, int curve, int64_t length, double *value
     }
 }
 
+static bool any_number(const double *values, int64_t count)
+{
+    for (int64_t e = 0; e < count; e++)
+        if (isfinite(values[e]))
+            return true;
+    return false;
+}
+
+/* The score of what is drawn: of one run that of the weights that are kept, of several their mean. */
+static const char *curves_subtitle(char *out, size_t room, const train *t)
+{
+    const dataset_part part = isnan(t->runs[0].kept[DATASET_TEST].score) ? DATASET_TRAIN : DATASET_TEST;
+    char runs[80] = "";
+    double mean, deviation;
+    summarise(t, part, &mean, &deviation);
+    if (t->nruns > 1)
+        snprintf(runs, sizeof runs, " (deviation %.4f); all are means of %lld runs", deviation,
+                 (long long)t->nruns);
+    snprintf(out, room, "%s, %lld parameters; %s %.4f on the %s vertices%s", t->model.kind->name,
+             (long long)t->parameters, train_score_name(t), mean, part == DATASET_TRAIN ? "training" : "test",
+             runs);
+    return out;
+}
+
 int train_draw(const train *t, const char *path)
 {
     static const char *const names[CURVES] = {"training, with dropout", "validation", "training",
@@ -192,7 +216,7 @@ int train_draw(const train *t, const char *path)
     draw_numbers series[CURVES];
     draw_curves curves = {.title = t->path, .panels = {"loss", train_score_name(t)}, .series = series};
     draw_request request = {.kind = DRAW_CURVES, .curves = &curves};
-    char subtitle[160];
+    char subtitle[240];
     int64_t length = 0;
     for (int64_t r = 0; r < t->nruns; r++)
         length = t->runs[r].count - t->runs[r].first > length ? t->runs[r].count - t->runs[r].first : length;
@@ -202,16 +226,12 @@ int train_draw(const train *t, const char *path)
     if (!values)
         return app_fail(APP_MEMORY, "out of memory");
     const train_run *best = &t->runs[t->best_run];
-    snprintf(subtitle, sizeof subtitle, "%s, %lld parameters; %s %.4f on %s vertices", t->model.kind->name,
-             (long long)t->parameters, train_score_name(t),
-             best->kept[isnan(best->kept[DATASET_TEST].score) ? DATASET_TRAIN : DATASET_TEST].score,
-             isnan(best->kept[DATASET_TEST].score) ? "the training" : "the test");
-    curves.subtitle = subtitle;
+    curves.subtitle = curves_subtitle(subtitle, sizeof subtitle, t);
     curves.first = best->first + 1;
     curves.marked = t->nruns == 1 ? best->best + 1 : 0;
     for (int k = 0; k < CURVES; k++) {
         fill_series(t, k, length, values + k * length);
-        if (!isnan(values[k * length]))
+        if (any_number(values + k * length, length))
             series[curves.count++] =
                 (draw_numbers){names[k], k < 2 ? 0 : 1, k < 2 ? k : k - 2, length, values + k * length};
     }

@@ -595,7 +595,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_call), cmocka_unit_test(one_thread),
                                        cmocka_unit_test(three_threads)};
-    GrB_init(GrB_NONBLOCKING);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return GrB_init(GrB_NONBLOCKING) || cmocka_run_group_tests(tests, NULL, NULL);
 }
 #endif
