@@ -144,17 +144,6 @@ char *app_bytes(char *buffer, double bytes)
     return buffer;
 }
 
-char *app_limit(char *buffer, double bytes)
-{
-    static const char units[] = "KMGTP";
-    double size = bytes / 1024;
-    int unit = 0;
-    for (; unit < 4 && (size >= 10240 || (size >= 1024 && fmod(size, 1024) == 0)); unit++)
-        size /= 1024;
-    snprintf(buffer, 32, "%.0f%c", ceil(size), units[unit]);
-    return buffer;
-}
-
 int app_print_json(json_t *root)
 {
     char *text = root ? json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(17)) : NULL;

@@ -64,8 +64,6 @@ struct json_t;
 int app_print_json(struct json_t *root);
 /* x with so many digits as "1.1e8"; buffer of at least 32. Returns buffer. */
 char *app_scientific(char *buffer, double x, int digits);
-/* A limit of bytes as --memory-limit takes it, "57M", rounded up; buffer of at least 32. Returns buffer. */
-char *app_limit(char *buffer, double bytes);
 /* Bytes as "41 MB", "35.6 GB" (powers of 1000); buffer of at least 32. Returns buffer. */
 char *app_bytes(char *buffer, double bytes);
 

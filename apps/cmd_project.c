@@ -2,6 +2,7 @@
 #include "files.h"
 #include "project.h"
 
+#include "core/words.h"
 #include "io/sink.h"
 #include "ops/ops.h"
 
@@ -271,8 +272,8 @@ static int too_small(project *p, FtB_Sink sink)
     double buffers = 2 * (project_figure(p, "threads") + 1) * SINK_BYTES;
     char given[32], enough[32];
     return app_fail(APP_MEMORY, "memory limit: %s are too few; a limit that would do is %s",
-                    app_limit(given, (double)p->values->reader.common.memory_limit),
-                    app_limit(enough, (double)peak + project_figure(p, "least_limit") + buffers));
+                    ftb_bytes_text(given, (double)p->values->reader.common.memory_limit),
+                    ftb_bytes_text(enough, (double)peak + project_figure(p, "least_limit") + buffers));
 }
 
 static bool unforeseen(GrB_Info info) { return info == FTB_LIMIT && !strstr(FtB_error(), "would do"); }

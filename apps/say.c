@@ -97,21 +97,6 @@ static bool reader_gone(void)
     return poll(&p, 1, 0) == 1 && (p.revents & POLLERR);
 }
 
-/* A number of bytes that stands alone in a message of a limit, in units; returns where it ends, behind "
- * bytes". NULL: there is none at p. */
-static const char *size_at(char *buffer, const char *p, const char *message)
-{
-    static const char unit[] = " bytes";
-    char *end;
-    if (!isdigit(*p) || p == message || p[-1] != ' ')
-        return NULL;
-    const long long bytes = strtoll(p, &end, 10);
-    if (bytes < 1024 || !strchr(" ;,", *end))
-        return NULL;
-    app_limit(buffer, (double)bytes);
-    return strncmp(end, unit, strlen(unit)) == 0 ? end + strlen(unit) : end;
-}
-
 /* The length of a name of the library's arguments at p, which is an option's name as well. */
 static size_t argument_at(const char *p)
 {
@@ -123,14 +108,13 @@ static size_t argument_at(const char *p)
 }
 
 /* What the library says of its function's arguments, as one says it of the command's options: without
- * "FtB_Matrix_read: ", "--top-k" for "options.top_k" and "top_k: ", and limits as --memory-limit takes them.
- */
+ * "FtB_Matrix_read: ", "--top-k" for "options.top_k" and "top_k: ". */
 static char *of_options(GrB_Info info, const char *message)
 {
     static const char mark[] = "options.";
-    char *text = malloc(4 * strlen(message) + 1), *out = text, size[32];
+    char *text = malloc(4 * strlen(message) + 1), *out = text;
     const size_t name = strncmp(message, "FtB_", 4) == 0 ? strcspn(message, ":") : 0;
-    const char *p = name > 0 && strncmp(message + name, ": ", 2) == 0 ? message + name + 2 : message, *end;
+    const char *p = name > 0 && strncmp(message + name, ": ", 2) == 0 ? message + name + 2 : message;
     bool named = info != FTB_IO && info != FTB_FORMAT && argument_at(p) > 0;
     while (text && *p) {
         if (strncmp(p, mark, strlen(mark)) == 0 && (p == message || !isalnum(p[-1]))) {
@@ -142,9 +126,6 @@ static char *of_options(GrB_Info info, const char *message)
             for (; islower(*p) || *p == '_'; p++)
                 *out++ = *p == '_' ? '-' : *p;
             named = false;
-        } else if (info == FTB_LIMIT && (end = size_at(size, p, message)) != NULL) {
-            out = stpcpy(out, size);
-            p = end;
         } else {
             *out++ = *p++;
         }

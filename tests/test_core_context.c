@@ -5,6 +5,7 @@
 #include "support/random.h"
 
 #include "core/core.h"
+#include "core/words.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -32,6 +33,38 @@ static void settings(void **state)
     assert_null(ctx->tmpdir);
     assert_ok(FtB_Context_set_tmpdir(ctx, "/tmp"));
     assert_fails(GrB_NULL_POINTER, "ctx is NULL", FtB_Context_new(NULL));
+    FtB_Context_free(&ctx);
+}
+
+/* Messages of limits have sizes as people and --memory-limit write them. */
+static void sizes_in_messages(void **state)
+{
+    static const struct {
+        double bytes;
+        const char *text;
+    } cases[] = {{0, "0 bytes"},
+                 {1023, "1023 bytes"},
+                 {1024, "1K"},
+                 {1025, "2K"},
+                 {10239 * 1024.0, "10239K"},
+                 {57 * 1048576.0, "57M"},
+                 {57 * 1048576.0 + 1, "58M"},
+                 {1536 * 1048576.0, "1536M"},
+                 {0x1p41, "2T"},
+                 {0x1p63, "8192P"}};
+    char buffer[FTB_WORDS];
+    FtB_Context ctx;
+    FtB_Block X;
+    (void)state;
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
+        assert_string_equal(ftb_bytes_text(buffer, cases[c].bytes), cases[c].text);
+    assert_ok(FtB_Context_new(&ctx));
+    assert_ok(FtB_Context_engage(ctx));
+    assert_ok(FtB_Context_set_memory_limit(ctx, 57 << 20));
+    assert_fails(FTB_LIMIT, "memory limit: 81M more would make 81M",
+                 FtB_Block_new(&X, 80 << 10, 1 << 7, FTB_FP64));
+    assert_non_null(strstr(FtB_error(), ", the context's limit is 57M"));
+    assert_ok(FtB_Context_engage(NULL));
     FtB_Context_free(&ctx);
 }
 
@@ -235,6 +268,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(settings),
+        cmocka_unit_test(sizes_in_messages),
         cmocka_unit_test(objects_belong_to_the_engaged_context),
         cmocka_unit_test(progress_is_rare_and_can_cancel),
         cmocka_unit_test(cancel_from_a_signal_handler),

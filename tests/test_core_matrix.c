@@ -438,8 +438,8 @@ static void the_limit_is_kept(void **state)
     assert_ok(FtB_Context_new(&ctx));
     assert_ok(FtB_Context_set_memory_limit(ctx, 100000));
     assert_ok(FtB_Context_engage(ctx));
-    assert_fails(FTB_LIMIT, "100000", FtB_Matrix_new(&A, FTB_FP32, 100000, 1, 1));
-    assert_fails(FTB_LIMIT, "100000", FtB_Block_new(&X, 200, 200, FTB_FP64));
+    assert_fails(FTB_LIMIT, "the context's limit is 98K", FtB_Matrix_new(&A, FTB_FP32, 100000, 1, 1));
+    assert_fails(FTB_LIMIT, "the context's limit is 98K", FtB_Block_new(&X, 200, 200, FTB_FP64));
     assert_null(A);
     assert_null(X);
     assert_ok(FtB_Context_memory(ctx, &now, NULL));

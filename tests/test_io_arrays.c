@@ -162,7 +162,7 @@ static void npz_refused(void **state)
         member bad;
         const char *message;
     } cases[] = {
-        {0, {"indices.npy", HEAD("<i4", "(3,)"), outside, 12, 1}, "entry 1 has column 3, outside 0..2"},
+        {0, {"indices.npy", HEAD("<i4", "(3,)"), outside, 12, 1}, "entry 1 has column 3; expected 0 to 2"},
         {0, {"indices.npy", HEAD("<i4", "(3,)"), negative, 12, 1}, "entry 1 has column -1"},
         {0, {"indices.npy", HEAD("<i4", "(2,)"), indices, 8, 1}, "data.npy: has 3 items; expected 2"},
         {0, {"indices.npy", HEAD("<i4", "(4,)"), indices, 12, 1}, "do not fit"},
@@ -175,6 +175,11 @@ static void npz_refused(void **state)
         {0, {"indices.npy", HEAD("<i4", "(99999999999999999999,)"), indices, 12, 1}, "shape"},
         {0, {"indices.npy", HEAD("<i4", "(1,2,3)"), indices, 12, 1}, "shape"},
         {0, {"indices.npy", HEAD("<i4", "(4611686018427387904,)"), indices, 12, 1}, "do not fit"},
+        {0,
+         {"indices.npy", HEAD("<i4", "(2,)"), indices, 12, 1},
+         "indices.npy: 4 bytes follow its last value"},
+        {2, {"format.npy", HEAD("|S3", "()"), "csr?", 4, 1}, "format.npy: 1 bytes follow its last value"},
+        {4, {"data.npy", HEAD("<f8", "(2,)"), data, 24, 1}, "data.npy: 8 bytes follow its last value"},
         {1, {"indptr.npy", HEAD("<i4", "(3,)"), falling, 12, 1}, "fall from 4 to 3 at row 1"},
         {1, {"indptr.npy", HEAD("<i4", "(3,)"), late, 12, 1}, "go from 1 to 3; expected 0 to 3"},
         {1, {"indptr.npy", HEAD("<i4", "(2,)"), indptr, 8, 1}, "has 2 items; expected 3"},
@@ -198,6 +203,36 @@ static void npz_refused(void **state)
         assert_non_null(strstr(FtB_error(), "bad.npz: "));
         assert_null(A);
     }
+}
+
+/* Bytes behind a zip's end are passed over, as numpy does, which looks for the end in the last 64 KiB and 22
+ * bytes. */
+static void npz_with_a_tail(void **state)
+{
+    static const size_t tails[] = {1, 512, 65536, 100000};
+    const double X[] = {2, 1, 3};
+    FtB_Matrix A;
+    size_t size;
+    (void)state;
+    assert_ok(FtB_Matrix_build(&A, FTB_FP64, 2, 3, 1, 3, (const int64_t[]){0, 1, 1},
+                               (const int64_t[]){1, 0, 2}, X, FTB_DUP_SUM, NULL));
+    assert_ok(FtB_Matrix_write(A, temp_path("good.npz"), FTB_FORMAT_AUTO, NULL, NULL, 0));
+    FtB_Matrix_free(&A);
+    char *bytes = read_bytes("good.npz", &size);
+    for (int t = 0; t < 4; t++)
+        for (int zeros = 0; zeros < 2; zeros++) {
+            char *longer = malloc(size + tails[t]);
+            memcpy(longer, bytes, size);
+            memset(longer + size, zeros ? 0 : 'x', tails[t]);
+            write_bytes("tail.npz", longer, size + tails[t]);
+            free(longer);
+            if (t < 3)
+                expect_small("tail.npz", FTB_FP64);
+            else
+                assert_fails(FTB_FORMAT, "is no npz file: Not a zip archive",
+                             FtB_Matrix_read(&A, NULL, NULL, temp_path("tail.npz"), NULL));
+        }
+    free(bytes);
 }
 
 static void npz_damaged(void **state)
@@ -330,10 +365,10 @@ static void failing_allocations(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(round_trips),     cmocka_unit_test(parallel_edges),
-        cmocka_unit_test(as_scipy_writes), cmocka_unit_test(npz_refused),
-        cmocka_unit_test(npz_damaged),     cmocka_unit_test(csr_refused),
-        cmocka_unit_test(from_a_pipe),     cmocka_unit_test(failing_allocations)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(round_trips),        cmocka_unit_test(parallel_edges),
+                                       cmocka_unit_test(as_scipy_writes),    cmocka_unit_test(npz_refused),
+                                       cmocka_unit_test(npz_with_a_tail),    cmocka_unit_test(npz_damaged),
+                                       cmocka_unit_test(csr_refused),        cmocka_unit_test(from_a_pipe),
+                                       cmocka_unit_test(failing_allocations)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

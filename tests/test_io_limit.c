@@ -1,6 +1,7 @@
 /* A memory limit that is too small for reading is refused with one that is enough, and that does. */
 #include "support/check.h"
 #include "support/files.h"
+#include "support/limits.h"
 #include "support/random.h"
 
 #include <stdio.h>
@@ -70,10 +71,9 @@ static void chase(FtB_Context ctx, int64_t size, FtB_Dup dup, int kind)
         if (info == GrB_SUCCESS)
             break;
         assert_int_equal(info, FTB_LIMIT);
-        const char *named = strstr(FtB_error(), "for that ");
-        if (!named) /* not even the first piece of text fits */
+        const int64_t enough = limit_behind("for that ");
+        if (!enough) /* not even the first piece of text fits */
             continue;
-        int64_t enough = strtoll(named + strlen("for that "), NULL, 10);
         if (enough <= limit || read_within(ctx, enough, dup, kind) != GrB_SUCCESS)
             fail_msg("kind %d, rule %d: of the limit %lld, %lld was said to do: %s", kind, (int)dup,
                      (long long)limit, (long long)enough, FtB_error());

@@ -444,7 +444,7 @@ static FtB_Var bad_custom_count(FtB_Var x, FtB_Var e, FtB_Tape t)
 static const bad refused[] = {
     {GrB_DIMENSION_MISMATCH, "FtB_concat: x is 7 x 6 fp64, y is 11 edges x 6 fp64", bad_concat},
     {GrB_DIMENSION_MISMATCH, "FtB_concat: x is 7 x 6 fp64, y is 1 x 6 fp64", bad_concat_rows},
-    {GrB_INDEX_OUT_OF_BOUNDS, "FtB_columns: 2 columns from 5 on; expected some of x's 0 to 5", bad_columns},
+    {GrB_INDEX_OUT_OF_BOUNDS, "FtB_columns: 2 columns from 5 on; expected some of x's, 0 to 5", bad_columns},
     {GrB_INDEX_OUT_OF_BOUNDS, "FtB_columns: 0 columns", bad_columns_none},
     {GrB_DIMENSION_MISMATCH, "FtB_columns: x is 11 edges x 6 fp64; expected a dense variable",
      bad_columns_edges},

@@ -6,6 +6,7 @@
  * Growing goes through the allocator's realloc, so that the C library moves the pages of a large array
  * (mremap) instead of copying it: a sink's result grows without a second copy ever existing. */
 #include "core/watch.h"
+#include "core/words.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -82,8 +83,9 @@ GrB_Info ftb_nomem(void) { return failure; }
 
 static void out_of_memory(int64_t bytes)
 {
-    failure =
-        ftb_fail(GrB_OUT_OF_MEMORY, "out of memory: %lld bytes could not be allocated", (long long)bytes);
+    char size[FTB_WORDS];
+    failure = ftb_fail(GrB_OUT_OF_MEMORY, "out of memory: %s could not be allocated",
+                       ftb_bytes_text(size, (double)bytes));
 }
 
 bool ftb_count(FtB_Context ctx, int64_t bytes)
@@ -93,9 +95,10 @@ bool ftb_count(FtB_Context ctx, int64_t bytes)
     int64_t now = atomic_fetch_add(&ctx->now, bytes) + bytes;
     if (ctx->limit > 0 && now > ctx->limit) {
         atomic_fetch_sub(&ctx->now, bytes);
-        failure =
-            ftb_fail(FTB_LIMIT, "memory limit: %lld bytes more would make %lld, the context's limit is %lld",
-                     (long long)bytes, (long long)now, (long long)ctx->limit);
+        char more[FTB_WORDS], sum[FTB_WORDS], limit[FTB_WORDS];
+        failure = ftb_fail(FTB_LIMIT, "memory limit: %s more would make %s, the context's limit is %s",
+                           ftb_bytes_text(more, (double)bytes), ftb_bytes_text(sum, (double)now),
+                           ftb_bytes_text(limit, (double)ctx->limit));
         return false;
     }
     int64_t peak = atomic_load(&ctx->peak);

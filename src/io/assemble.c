@@ -1,5 +1,6 @@
 /* CSR arrays of a file that is not to be trusted, to a matrix. */
 #include "core/duplicates.h"
+#include "core/words.h"
 #include "io/input.h"
 
 void ftb_arrays_clear(ftb_arrays *a)
@@ -61,6 +62,7 @@ static GrB_Info check_rowptr(const ftb_arrays *a)
 /* Checks the columns; *ascending: strictly, in each row. */
 static GrB_Info check_columns(const ftb_arrays *a, bool *ascending)
 {
+    char below[FTB_WORDS];
     int64_t wrong = INT64_MAX, falls = 0;
 #pragma omp parallel for schedule(dynamic, 1024) num_threads(ftb_threads(a->ctx)) reduction(min : wrong)               \
     reduction(+ : falls) if (a->nvals > 65536)
@@ -74,8 +76,8 @@ static GrB_Info check_columns(const ftb_arrays *a, bool *ascending)
         }
     *ascending = falls == 0;
     if (wrong < INT64_MAX)
-        return ftb_fail(FTB_FORMAT, "%s: entry %lld has column %lld, outside 0..%lld", a->name,
-                        (long long)wrong, (long long)column(a, wrong), (long long)a->ncols - 1);
+        return ftb_fail(FTB_FORMAT, "%s: entry %lld has column %lld; expected %s", a->name, (long long)wrong,
+                        (long long)column(a, wrong), ftb_below_text(below, a->ncols));
     return GrB_SUCCESS;
 }
 

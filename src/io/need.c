@@ -1,6 +1,7 @@
 /* What reading a text would have taken, once the memory limit was too small for it: a limit that is sure to
  * do, from the number of entries, in any order and of ids that are all different. Entries that come in the
  * order of rows, and few ids, take a third of it. */
+#include "core/words.h"
 #include "io/input.h"
 
 #include <math.h>
@@ -45,8 +46,10 @@ double ftb_build_bytes(FtB_Context ctx, double n, double nrows, double col_size,
 
 GrB_Info ftb_too_large(FtB_Context ctx, int64_t left, double need, const char *name)
 {
-    return ftb_fail(FTB_LIMIT, "memory limit: %lld bytes are too few to read %s; for that %.0f are enough",
-                    (long long)ctx->limit, name, ceil(1.01 * (double)(ctx->limit - left) + need));
+    char limit[FTB_WORDS], enough[FTB_WORDS];
+    return ftb_fail(FTB_LIMIT, "memory limit: %s are too few to read %s; for that %s are enough",
+                    ftb_bytes_text(limit, (double)ctx->limit), name,
+                    ftb_bytes_text(enough, ceil(1.01 * (double)(ctx->limit - left) + need)));
 }
 
 GrB_Info ftb_text_too_large(ftb_text *t, const ftb_need *need)

@@ -78,6 +78,16 @@ static GrB_Info read_bytes(void *arg, void *bytes, int64_t count)
     return GrB_SUCCESS;
 }
 
+/* A member that does not have the `wanted` bytes that its head asks for. */
+static GrB_Info misfit(const reader *r, const array *a, uint64_t wanted, uint64_t size)
+{
+    if (wanted < size)
+        return ftb_fail(FTB_FORMAT, "%s: %s: %llu bytes follow its last value", r->name, a->member,
+                        (unsigned long long)(size - wanted));
+    return ftb_fail(FTB_FORMAT, "%s: %s: shape and dtype do not fit its %llu bytes", r->name, a->member,
+                    (unsigned long long)size);
+}
+
 /* Reads a whole member: a vector, or a scalar text. */
 static GrB_Info read_array(const reader *r, array *a)
 {
@@ -95,10 +105,10 @@ static GrB_Info read_array(const reader *r, array *a)
     bool text = a->npy.kind == 'S' || a->npy.kind == 'U';
     int64_t item = (int64_t)a->npy.size * (text ? a->npy.length : 1);
     /* Deflate packs at most 1032 times, so what claims to be longer is not worth allocating. */
-    if (a->npy.ndim > 1 || __builtin_mul_overflow(a->count, item, &bytes) || bytes / 1040 > r->file_size ||
-        (uint64_t)bytes + (uint64_t)head != st.size)
-        info = ftb_fail(FTB_FORMAT, "%s: %s: shape and dtype do not fit its %lld bytes", r->name, a->member,
-                        (long long)st.size);
+    if (a->npy.ndim > 1 || __builtin_mul_overflow(a->count, item, &bytes) || bytes / 1040 > r->file_size)
+        info = misfit(r, a, st.size, st.size);
+    else if ((uint64_t)bytes + (uint64_t)head != st.size)
+        info = misfit(r, a, (uint64_t)bytes + (uint64_t)head, st.size);
     else if (!(a->data = ftb_new(r->ctx, bytes, 1)))
         info = ftb_nomem();
     if (info != GrB_SUCCESS)

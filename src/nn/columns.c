@@ -1,4 +1,5 @@
 /* Y = X(:, first .. first + count - 1). dX is dY there and 0 elsewhere. */
+#include "core/words.h"
 #include "nn/shape.h"
 
 typedef struct columns {
@@ -30,14 +31,15 @@ static const ftb_nn_op op = {.name = "columns", .forward = forward, .gradient = 
 
 FtB_Var FtB_columns(FtB_Var x, int64_t first, int64_t count)
 {
+    char below[FTB_WORDS];
     const ftb_nn_node *in = ftb_var_dense(x, "FtB_columns", "x");
     if (!in)
         return ftb_var_lost(x);
     if (first < 0 || count < 1 || first > in->ncols - count)
-        return ftb_var_failed(
-            x.tape, ftb_fail(GrB_INDEX_OUT_OF_BOUNDS,
-                             "FtB_columns: %lld columns from %lld on; expected some of x's 0 to %lld",
-                             (long long)count, (long long)first, (long long)in->ncols - 1));
+        return ftb_var_failed(x.tape,
+                              ftb_fail(GrB_INDEX_OUT_OF_BOUNDS,
+                                       "FtB_columns: %lld columns from %lld on; expected some of x's, %s",
+                                       (long long)count, (long long)first, ftb_below_text(below, in->ncols)));
     ftb_nn_node *n = ftb_node_new(x.tape, &op, &x.node, 1, in->nrows, count, sizeof(columns));
     if (!n)
         return ftb_var_lost(x);

@@ -5,6 +5,7 @@
  * greatest x. */
 #include "nn/nn.h"
 
+#include "core/words.h"
 #include "cpu/heads.h"
 #include "cpu/softmax.h"
 
@@ -188,10 +189,11 @@ static GrB_Info check_labels(const ftb_nn_node *x, const int32_t *labels, const 
 {
     if (!labels)
         return ftb_fail(GrB_NULL_POINTER, "FtB_cross_entropy: labels is NULL");
+    char below[FTB_WORDS];
     for (int64_t i = 0; i < x->nrows; i++)
         if ((!mask || mask[i]) && (labels[i] < 0 || labels[i] >= x->ncols))
-            return ftb_fail(GrB_INVALID_VALUE, "FtB_cross_entropy: labels[%lld] is %d; expected 0 to %lld",
-                            (long long)i, (int)labels[i], (long long)x->ncols - 1);
+            return ftb_fail(GrB_INVALID_VALUE, "FtB_cross_entropy: labels[%lld] is %d; expected %s",
+                            (long long)i, (int)labels[i], ftb_below_text(below, x->ncols));
     return GrB_SUCCESS;
 }
 

@@ -3,6 +3,7 @@
  * norm of the gradients is the sum of the squares of fixed pieces in their order: bits do not depend on
  * threads. */
 #include "nn/optimizer.h"
+#include "core/words.h"
 #include "nn/update.h"
 
 #include <math.h>
@@ -127,8 +128,8 @@ static GrB_Info check_add(FtB_Optimizer o, const FtB_Parameter *parameters, int6
         return info;
     if (count < 0 || (count > 0 && !parameters))
         return ftb_fail(count < 0 ? GrB_INVALID_VALUE : GrB_NULL_POINTER,
-                        "FtB_Optimizer_add: expected count parameters; count is %lld%s", (long long)count,
-                        count < 0 ? "" : ", parameters NULL");
+                        "FtB_Optimizer_add: count is %lld%s", (long long)count,
+                        count < 0 ? "; expected 0 or more" : ", parameters NULL");
     info = ftb_options_read(taken, sizeof *taken, options, "FtB_Optimizer_add", "FTB_GROUP_OPTIONS");
     if (info != GrB_SUCCESS)
         return info;
@@ -237,9 +238,11 @@ GrB_Info FtB_Optimizer_set_lr(FtB_Optimizer o, int64_t group, double lr)
     GrB_Info info = ftb_optimizer_check(o);
     if (info != GrB_SUCCESS)
         return info;
+    char below[FTB_WORDS];
     if (group < -1 || group >= o->ngroups)
-        return ftb_fail(GrB_INDEX_OUT_OF_BOUNDS, "FtB_Optimizer_set_lr: group is %lld; expected -1 to %lld",
-                        (long long)group, (long long)o->ngroups - 1);
+        return ftb_fail(GrB_INDEX_OUT_OF_BOUNDS,
+                        "FtB_Optimizer_set_lr: group is %lld; expected %s, or -1 for all", (long long)group,
+                        ftb_below_text(below, o->ngroups));
     if (!(lr >= 0 && isfinite(lr)))
         return ftb_fail(GrB_INVALID_VALUE, "FtB_Optimizer_set_lr: lr is %g; expected a number >= 0", lr);
     for (int64_t g = 0; g < o->ngroups; g++)

@@ -1,4 +1,5 @@
 /* Y(t,:) = X(rows[t],:). dX(i,:) is the sum of dY(t,:) over t with rows[t] = i, in their order. */
+#include "core/words.h"
 #include "nn/shape.h"
 
 typedef struct rows {
@@ -33,10 +34,11 @@ static GrB_Info check(const ftb_nn_node *x, const int64_t *at, int64_t count)
         return ftb_fail(GrB_INVALID_VALUE, "FtB_rows: count is %lld; expected >= 0", (long long)count);
     if (!at && count > 0)
         return ftb_fail(GrB_NULL_POINTER, "FtB_rows: rows is NULL; expected %lld numbers", (long long)count);
+    char below[FTB_WORDS];
     for (int64_t t = 0; t < count; t++)
         if (at[t] < 0 || at[t] >= x->nrows)
-            return ftb_fail(GrB_INDEX_OUT_OF_BOUNDS, "FtB_rows: rows[%lld] is %lld; expected 0 to %lld",
-                            (long long)t, (long long)at[t], (long long)x->nrows - 1);
+            return ftb_fail(GrB_INDEX_OUT_OF_BOUNDS, "FtB_rows: rows[%lld] is %lld; expected %s",
+                            (long long)t, (long long)at[t], ftb_below_text(below, x->nrows));
     return GrB_SUCCESS;
 }
 

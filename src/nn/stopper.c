@@ -28,9 +28,8 @@ static GrB_Info check_new(const FtB_Parameter *parameters, int64_t count, FtB_St
                           const FtB_Stopper_options *options)
 {
     if (count < 0 || (count > 0 && !parameters))
-        return ftb_fail(count < 0 ? GrB_INVALID_VALUE : GrB_NULL_POINTER,
-                        "FtB_Stopper_new: expected count parameters; count is %lld%s", (long long)count,
-                        count < 0 ? "" : ", parameters NULL");
+        return ftb_fail(count < 0 ? GrB_INVALID_VALUE : GrB_NULL_POINTER, "FtB_Stopper_new: count is %lld%s",
+                        (long long)count, count < 0 ? "; expected 0 or more" : ", parameters NULL");
     GrB_Info info = ftb_options_read(taken, sizeof *taken, options, "FtB_Stopper_new", "FTB_STOPPER_OPTIONS");
     if (info != GrB_SUCCESS)
         return info;

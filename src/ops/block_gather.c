@@ -7,6 +7,7 @@
 #include "ops/block_map.h"
 
 #include "core/watch.h"
+#include "core/words.h"
 #include "expr/tree.h"
 #include "ops/merge.h"
 
@@ -88,8 +89,9 @@ static GrB_Info check_rows(const move_call *c)
             bad = ftb_min(bad, t);
     if (bad == c->count)
         return GrB_SUCCESS;
-    return ftb_fail(GrB_INDEX_OUT_OF_BOUNDS, "rows[%lld] is %lld; expected 0 to %lld", (long long)bad,
-                    (long long)c->rows[bad], (long long)c->bound - 1);
+    char below[FTB_WORDS];
+    return ftb_fail(GrB_INDEX_OUT_OF_BOUNDS, "rows[%lld] is %lld; expected %s", (long long)bad,
+                    (long long)c->rows[bad], ftb_below_text(below, c->bound));
 }
 
 /* X and rows are read while Y is written: what lies inside Y is copied. */

@@ -1,6 +1,7 @@
 /* Projection of a bipartite graph: C(i,j) = epilogue(reduce over k of message(R(k,i), R(k,j))), a product
  * of R' with R (or R with R') with per-vertex figures, filters and top-k fused per row. */
 #include "core/options.h"
+#include "core/words.h"
 #include "ops/plan.h"
 
 #include <stdlib.h>
@@ -44,10 +45,11 @@ static GrB_Info check_list(const char *name, const int64_t *list, int64_t count,
     if (count < 0)
         return ftb_fail(GrB_INVALID_VALUE, "options: n%s is %lld; expected 0 or more", name,
                         (long long)count);
+    char below[FTB_WORDS];
     for (int64_t t = 0; t < count; t++)
         if (list[t] < 0 || list[t] >= n)
-            return ftb_fail(GrB_INDEX_OUT_OF_BOUNDS, "options: %s[%lld] is %lld; expected 0..%lld", name,
-                            (long long)t, (long long)list[t], (long long)n - 1);
+            return ftb_fail(GrB_INDEX_OUT_OF_BOUNDS, "options: %s[%lld] is %lld; expected %s", name,
+                            (long long)t, (long long)list[t], ftb_below_text(below, n));
     return GrB_SUCCESS;
 }
 

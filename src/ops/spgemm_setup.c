@@ -1,6 +1,7 @@
 /* From operands and a semiring to a product that the kernels can run: patterns, products per row, the
  * kernel that fits the message, the plan, and then the arrays that the plan asks for. */
 #include "core/floats.h"
+#include "core/words.h"
 #include "expr/cost.h"
 #include "ops/spgemm.h"
 
@@ -534,10 +535,13 @@ GrB_Info ftb_product_plan(ftb_product *product, const ftb_spgemm_plan *forced, b
         return info;
     if (ftb_rule_spgemm(&product->plan, f, ftb_machine_here()))
         return GrB_SUCCESS;
-    long long least = product->plan.least_limit, held = product->ctx->limit - ftb_memory_left(product->ctx);
+    const int64_t least = product->plan.least_limit,
+                  held = product->ctx->limit - ftb_memory_left(product->ctx);
+    char left[FTB_WORDS], needed[FTB_WORDS], limit[FTB_WORDS];
     return ftb_fail(
         FTB_LIMIT,
-        "memory limit: %lld bytes are left and this product needs at least %lld beside its operands; the "
-        "smallest limit that would do is %lld",
-        (long long)f->memory_left, least, held + least + (long long)product->reserve);
+        "memory limit: %s are left and this product needs at least %s beside its operands and result; "
+        "without the result, the smallest limit that would do is %s",
+        ftb_bytes_text(left, (double)f->memory_left), ftb_bytes_text(needed, (double)least),
+        ftb_bytes_text(limit, (double)(held + least) + (double)product->reserve));
 }
