@@ -38,6 +38,16 @@ static int version(void)
 }
 
 /* help | help COMMAND | help --man [COMMAND] | help --completion SHELL | help --commands */
+/* Words that stand for the overview: help itself and version are no commands with options. */
+static bool is_overview(const char *word)
+{
+    static const char *const words[] = {"help", "version", "--help", "-h"};
+    for (size_t w = 0; w < sizeof words / sizeof *words; w++)
+        if (strcmp(word, words[w]) == 0)
+            return true;
+    return false;
+}
+
 static int help(int argc, char **argv)
 {
     bool man = argc > 0 && strcmp(argv[0], "--man") == 0;
@@ -50,6 +60,7 @@ static int help(int argc, char **argv)
     }
     argc -= man;
     argv += man;
+    argc -= argc == 1 && is_overview(argv[0]);
     if (argc > 1 || (argc == 1 && argv[0][0] == '-'))
         return app_fail(APP_USAGE,
                         "usage: featblas help [--man] [COMMAND] | help --completion bash|zsh|fish");

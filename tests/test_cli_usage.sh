@@ -6,6 +6,12 @@ holds out "featblas "
 run 0 version
 run 0 --help
 holds out "project"
+cp out overview
+for words in 'help' 'help --help' 'help -h' 'help help' 'help version'; do
+    # shellcheck disable=SC2086
+    run 0 $words
+    cmp -s out overview || fail "featblas $words does not print the overview"
+done
 run 2
 says "usage: featblas"
 run 2 projet
