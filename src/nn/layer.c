@@ -60,6 +60,13 @@ static GrB_Info copy_text(FtB_Context ctx, const char **text)
     return GrB_SUCCESS;
 }
 
+/* Whether so many columns, times (0: once), can be counted, and a few times as many. */
+static bool addressable(int64_t columns, int64_t times)
+{
+    int64_t product;
+    return !__builtin_mul_overflow(columns, ftb_max(times, 1), &product) && product < INT64_C(1) << 56;
+}
+
 static GrB_Info read_options(FtB_Layer layer, const FtB_Layer_options *options)
 {
     FtB_Layer_options *o = &layer->options;
@@ -84,6 +91,9 @@ static GrB_Info read_options(FtB_Layer layer, const FtB_Layer_options *options)
         o->in_dst < 0)
         return ftb_fail(GrB_INVALID_VALUE,
                         "options: heads, hops, hidden, edge_width, relations and in_dst may not be negative");
+    if (!addressable(layer->in, o->relations) || !addressable(layer->out, o->heads) ||
+        !addressable(o->in_dst, o->relations) || !addressable(o->hidden, 1) || !addressable(o->edge_width, 1))
+        return ftb_fail(GrB_INVALID_VALUE, "a parameter of such sizes cannot be addressed");
     if (!(o->dropout >= 0 && o->dropout < 1))
         return ftb_fail(GrB_INVALID_VALUE, "options: dropout is %g; expected 0 <= p < 1", o->dropout);
     o->name = name;

@@ -49,7 +49,7 @@ static void spread_row(void *to, const void *from, int64_t heads, int64_t width,
 static GrB_Info forward(ftb_nn_node *n, const ftb_nn_call *c)
 {
     FtB_Block X = c->in[0], Y = c->out;
-    int64_t heads = ftb_node_in(n, 0)->heads;
+    int64_t heads = Y->ncols ? ftb_node_in(n, 0)->heads : 1; /* of no columns there may be any number */
     size_t size = FtB_Type_size(Y->type);
 #pragma omp parallel for schedule(static) num_threads(ftb_threads_for(c->ctx, X->nrows * X->ncols))
     for (int64_t i = 0; i < Y->nrows; i++)
@@ -62,7 +62,7 @@ static GrB_Info forward(ftb_nn_node *n, const ftb_nn_call *c)
 static GrB_Info gradient(ftb_nn_node *n, const ftb_nn_call *c)
 {
     FtB_Block dX = c->din[0], dY = c->dout;
-    int64_t heads = ftb_node_in(n, 0)->heads;
+    int64_t heads = dY->ncols ? ftb_node_in(n, 0)->heads : 1;
     size_t size = FtB_Type_size(dY->type);
 #pragma omp parallel for schedule(static) num_threads(ftb_threads_for(c->ctx, dX->nrows * dX->ncols))
     for (int64_t i = 0; i < dY->nrows; i++)

@@ -38,7 +38,8 @@ static int64_t bytes_of(const ftb_nn_node *n, ftb_part part)
     if (part != FTB_PART_EXTRA)
         ftb_node_stored(n, &rows, &cols);
     FtB_Type type = part == FTB_PART_EXTRA ? n->extra_type : n->type;
-    if (__builtin_mul_overflow(rows, cols * (int64_t)FtB_Type_size(type), &count))
+    if (__builtin_mul_overflow(rows, cols, &count) ||
+        __builtin_mul_overflow(count, (int64_t)FtB_Type_size(type), &count))
         return INT64_MAX; /* refused by the allocator */
     return count;
 }
