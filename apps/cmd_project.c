@@ -9,8 +9,6 @@
 #include <math.h>
 #include <string.h>
 
-#define SINK_BYTES 1048576.0 /* that a file's buffers take per thread, at most */
-
 #define FIELD(name) .offset = offsetof(project_values, name)
 
 static const char *const *weight_names(int *count)
@@ -260,20 +258,16 @@ static GrB_Info open_sink(const project *p, FtB_Sink *sink)
  * Plans without the limit, which takes little, to say which limit would do. */
 static int too_small(project *p, FtB_Sink sink)
 {
-    int64_t peak = 0;
     FtB_Plan_free(&p->plan);
     p->options.plan = NULL;
     FtB_Context_set_memory_limit(NULL, 0);
     GrB_Info info = FtB_project_plan(&p->plan, sink, p->R, p->weight, &p->options, FTB_ESTIMATE);
     if (info != GrB_SUCCESS)
         return app_library_error(info, APP_USAGE);
-    FtB_Context_memory(NULL, NULL, &peak);
-    /* Twice the buffers: a plan's chunks take half of what they are left. */
-    double buffers = 2 * (project_figure(p, "threads") + 1) * SINK_BYTES;
     char given[32], enough[32];
     return app_fail(APP_MEMORY, "memory limit: %s are too few; a limit that would do is %s",
                     ftb_bytes_text(given, (double)p->values->reader.common.memory_limit),
-                    ftb_bytes_text(enough, (double)peak + project_figure(p, "least_limit") + buffers));
+                    ftb_bytes_text(enough, project_figure(p, "limit")));
 }
 
 static bool unforeseen(GrB_Info info) { return info == FTB_LIMIT && !strstr(FtB_error(), "would do"); }

@@ -167,8 +167,9 @@ static double text_bytes(const project *p, double entries)
 
 static int dry_run_json(const project *p)
 {
-    static const char *const keys[] = {"products", "entries_bound", "entries_estimate", "entries_error",
-                                       "bytes",    "chunks",        "threads",          "seconds"};
+    static const char *const keys[] = {"products",      "entries_bound", "entries_estimate",
+                                       "entries_error", "bytes",         "limit",
+                                       "chunks",        "threads",       "seconds"};
     json_t *plan = json_object();
     for (size_t k = 0; plan && k < sizeof keys / sizeof *keys; k++) {
         double x = project_figure(p, keys[k]);
@@ -199,9 +200,9 @@ int project_dry_run(const project *p)
     printf(" entries%s; %s in memory\n",
            p->options.where || p->options.use_min_weight ? " before filters over weights" : "",
            app_bytes(c, 12 * entries + 8 * (double)p->vertices));
-    printf("memory           %s, %s chunk%s\n", app_bytes(a, project_figure(p, "bytes")),
+    printf("memory           %s, %s chunk%s; least limit %s\n", app_bytes(a, project_figure(p, "bytes")),
            app_thousands(b, (int64_t)project_figure(p, "chunks")),
-           project_figure(p, "chunks") == 1 ? "" : "s");
+           project_figure(p, "chunks") == 1 ? "" : "s", ftb_bytes_text(c, project_figure(p, "limit")));
     printf("time             about %s on %.0f thread%s", duration(a, seconds), threads,
            threads == 1 ? "" : "s");
     double writing = text_bytes(p, entries) / TEXT_SPEED;

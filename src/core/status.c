@@ -44,7 +44,7 @@ char *ftb_bytes_text(char *buffer, double bytes)
         snprintf(buffer, FTB_WORDS, "%.0f bytes", bytes);
         return buffer;
     }
-    for (; unit < 4 && (size >= 10240 || (size >= 1024 && fmod(size, 1024) == 0)); unit++)
+    for (; unit < 4 && (size >= 102400 || (size >= 1024 && fmod(size, 1024) == 0)); unit++)
         size /= 1024;
     snprintf(buffer, FTB_WORDS, "%.0f%c", ceil(size), units[unit]);
     return buffer;

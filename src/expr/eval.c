@@ -38,6 +38,22 @@ static bool staged(const ftb_program *p, int name)
     return p->names[name].value >= 0 && p->names[name].width == 1;
 }
 
+static int64_t memory_cells(const ftb_program *p)
+{
+    int64_t cells = 0;
+    for (int r = 0; r < p->nregs; r++)
+        cells += p->reg_cells[r] * p->tile;
+    for (int n = 0; n < p->nnames; n++)
+        cells += staged(p, n) ? p->tile : 0;
+    return cells;
+}
+
+int64_t ftb_machine_bytes(const ftb_program *p)
+{
+    return (int64_t)sizeof(ftb_machine) + p->nvalues * (int64_t)sizeof(place) +
+           8 * (p->uniform_cells + p->nregs + memory_cells(p) + p->nnames);
+}
+
 GrB_Info ftb_machine_new(ftb_machine **machine, FtB_Context ctx, const ftb_program *p)
 {
     *machine = NULL;
@@ -47,15 +63,10 @@ GrB_Info ftb_machine_new(ftb_machine **machine, FtB_Context ctx, const ftb_progr
     m->ctx = ftb_context_retain(ctx);
     m->p = p;
     m->kernels = ftb_kernels();
-    int64_t cells = 0;
-    for (int r = 0; r < p->nregs; r++)
-        cells += p->reg_cells[r] * p->tile;
-    for (int n = 0; n < p->nnames; n++)
-        cells += staged(p, n) ? p->tile : 0;
     m->places = ftb_new0(ctx, p->nvalues, sizeof *m->places);
     m->uniform = ftb_new(ctx, p->uniform_cells, sizeof *m->uniform);
     m->regs = ftb_new(ctx, p->nregs, sizeof *m->regs);
-    m->memory = ftb_new(ctx, cells, sizeof *m->memory);
+    m->memory = ftb_new(ctx, memory_cells(p), sizeof *m->memory);
     m->staging = ftb_new0(ctx, p->nnames, sizeof *m->staging);
     if (!m->places || !m->uniform || !m->regs || !m->memory || !m->staging) {
         ftb_machine_delete(m);

@@ -64,6 +64,7 @@ GrB_Info ftb_program_check_rows(const ftb_program *p, const char *index, int64_t
 
 /* A machine runs batches of up to ftb_machine_batch() items. */
 GrB_Info ftb_machine_new(ftb_machine **m, FtB_Context ctx, const ftb_program *p);
+int64_t ftb_machine_bytes(const ftb_program *p); /* that ftb_machine_new asks for */
 void ftb_machine_delete(ftb_machine *m);
 #define FTB_BATCH 1024 /* items: registers of FP64 stay in 8 KB, a few of them in L1 */
 /* out[t] = program(operands at t) for t < count <= FTB_BATCH; out: width values of the result type per

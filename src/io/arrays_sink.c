@@ -4,6 +4,15 @@
 #include <errno.h>
 #include <zlib.h>
 
+#define BLOCK_BYTES (INT64_C(1) << 20)
+#define LEAST_BLOCK_BYTES (INT64_C(1) << 16) /* under a tight memory limit */
+
+int64_t ftb_arrays_least(FtB_Sink sink, const ftb_sink_shape *shape)
+{
+    (void)sink, (void)shape;
+    return LEAST_BLOCK_BYTES;
+}
+
 ftb_file *ftb_arrays_file(ftb_arrays_target *t) { return t->spool ? t->spool : t->target.file; }
 
 GrB_Info ftb_arrays_open(FtB_Sink sink)
@@ -11,7 +20,8 @@ GrB_Info ftb_arrays_open(FtB_Sink sink)
     ftb_arrays_target *t = sink->state;
     FtB_Context ctx = sink->shape.ctx;
     GrB_Info info = GrB_SUCCESS;
-    if (!(t->block = ftb_new(ctx, FTB_BLOCK_BYTES, 1)))
+    t->block_bytes = ftb_max(ftb_min(ftb_sink_room(&sink->shape) / 2, BLOCK_BYTES), LEAST_BLOCK_BYTES);
+    if (!(t->block = ftb_new(ctx, t->block_bytes, 1)))
         return ftb_nomem();
     FTB_CHECK(ftb_target_check_labels(&t->target, &sink->shape));
     FTB_CHECK(ftb_file_create(&t->target.file, ctx, t->target.path));
@@ -53,7 +63,7 @@ static GrB_Info append(ftb_arrays_target *t, FtB_Context ctx, ftb_growing *array
 /* Row pointers of `count` rows from t->next on: where each begins. rowptr NULL: they are empty. */
 static GrB_Info append_rowptr(ftb_arrays_target *t, FtB_Context ctx, const int64_t *rowptr, int64_t count)
 {
-    const int64_t room = FTB_BLOCK_BYTES / 8;
+    const int64_t room = t->block_bytes / 8;
     GrB_Info info = GrB_SUCCESS;
     for (int64_t r = 0; r < count && info == GrB_SUCCESS; r += room) {
         int64_t n = ftb_min(room, count - r);
@@ -75,15 +85,15 @@ static GrB_Info append_values(ftb_arrays_target *t, FtB_Context ctx, const FtB_R
     size_t from = FtB_Type_size(rows->type), to = FtB_Type_size(t->stored);
     GrB_Info info = GrB_SUCCESS;
     if (rows->width == 0 && t->stored == FTB_BOOL && t->checked) { /* npz has no patterns: ones */
-        memset(t->block, 1, FTB_BLOCK_BYTES);
-        for (int64_t e = 0; e < count && info == GrB_SUCCESS; e += FTB_BLOCK_BYTES)
-            info = append(t, ctx, &t->values, t->block, ftb_min(FTB_BLOCK_BYTES, count - e));
+        memset(t->block, 1, (size_t)t->block_bytes);
+        for (int64_t e = 0; e < count && info == GrB_SUCCESS; e += t->block_bytes)
+            info = append(t, ctx, &t->values, t->block, ftb_min(t->block_bytes, count - e));
         return info;
     }
     count *= rows->width;
     if (rows->type == t->stored)
         return append(t, ctx, &t->values, rows->values, count * (int64_t)to);
-    const int64_t room = FTB_BLOCK_BYTES / 8;
+    const int64_t room = t->block_bytes / 8;
     for (int64_t e = 0; e < count && info == GrB_SUCCESS; e += room) {
         int64_t n = ftb_min(room, count - e);
         ftb_cast(t->block, t->stored, (const char *)rows->values + (size_t)e * from, rows->type, n);

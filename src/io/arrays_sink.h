@@ -21,15 +21,15 @@ typedef struct ftb_arrays_target {
     FtB_Type stored;  /* dtype in the file */
     int64_t next;     /* rows below it have their row pointer */
     int64_t nvals;
+    int64_t block_bytes;
     void *block; /* scratch for row pointers and cast values */
 } ftb_arrays_target;
-
-#define FTB_BLOCK_BYTES (1 << 20)
 
 ftb_file *ftb_arrays_file(ftb_arrays_target *t); /* where to write */
 GrB_Info ftb_arrays_open(FtB_Sink sink);         /* creates the file, or the spool, and the scratch */
 /* A methods.rows. */
 GrB_Info ftb_arrays_rows(FtB_Sink sink, const FtB_Rows *rows);
+int64_t ftb_arrays_least(FtB_Sink sink, const ftb_sink_shape *shape); /* a methods.least */
 /* Row pointers of the rows that did not come; then all arrays are in the file. */
 GrB_Info ftb_arrays_last_rows(FtB_Sink sink);
 GrB_Info ftb_arrays_commit(FtB_Sink sink, int64_t size);

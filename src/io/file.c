@@ -15,7 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define COPY_BYTES (1 << 20) /* with a writer's own block within FTB_SINK_RESERVE */
+#define COPY_BYTES (INT64_C(1) << 20)
+#define LEAST_COPY_BYTES (INT64_C(1) << 12) /* under a tight memory limit */
 
 struct ftb_file {
     FtB_Context ctx;
@@ -315,11 +316,12 @@ GrB_Info ftb_file_settle(ftb_file *f, ftb_stream *const *streams, int count)
 static int copy_bytes(ftb_file *to, int64_t offset, ftb_file *from, int64_t at, int64_t count)
 {
     int error = 0;
-    char *buffer = ftb_new(to->ctx, ftb_min(count, COPY_BYTES), 1);
+    const int64_t room = ftb_min(COPY_BYTES, ftb_max(ftb_memory_left(to->ctx) / 2, LEAST_COPY_BYTES));
+    char *buffer = ftb_new(to->ctx, ftb_min(count, room), 1);
     if (!buffer)
         return ENOMEM;
     while (count > 0 && !error) {
-        ssize_t n = pread(from->fd, buffer, (size_t)ftb_min(count, COPY_BYTES), at);
+        ssize_t n = pread(from->fd, buffer, (size_t)ftb_min(count, room), at);
         error = n < 0 ? retry(from, errno) : n == 0 ? EIO : put(to, offset, buffer, n);
         if (n > 0) {
             at += n;

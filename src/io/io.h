@@ -13,6 +13,7 @@ typedef struct ftb_sink_shape {
     int64_t width;
     int64_t base;   /* text formats count ids from here (1; edge lists without labels 0) */
     bool symmetric; /* rows hold one triangle of a symmetric result */
+    int64_t room;   /* bytes for the sink's buffers, if more than its least; 0: an eighth of what is left */
 } ftb_sink_shape;
 
 typedef struct ftb_sink_methods {
@@ -23,6 +24,7 @@ typedef struct ftb_sink_methods {
     GrB_Info (*end)(FtB_Sink sink);         /* commit */
     void (*abort)(FtB_Sink sink);           /* roll back; also after a failed end */
     void (*destroy)(FtB_Sink sink);         /* frees state; begin may never have been called */
+    int64_t (*least)(FtB_Sink sink, const ftb_sink_shape *shape); /* bytes of its buffers; NULL: none */
 } ftb_sink_methods;
 
 /* Statistics of one row; ftb_row_stats_of() makes them, so that they have the same bits everywhere. */
@@ -48,6 +50,8 @@ struct FtB_Sink_opaque {
 
 /* Every producer of rows calls these, which check order, keep the statistics and call the methods. */
 GrB_Info ftb_sink_begin(FtB_Sink sink, const ftb_sink_shape *shape);
+/* Least bytes that an open sink takes beside what it keeps; of a sink that was begun with no more room. */
+int64_t ftb_sink_least(FtB_Sink sink, const ftb_sink_shape *shape);
 GrB_Info ftb_sink_rows(FtB_Sink sink, const FtB_Rows *rows);
 GrB_Info ftb_sink_end(FtB_Sink sink);
 void ftb_sink_abort(FtB_Sink sink);

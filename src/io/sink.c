@@ -132,6 +132,30 @@ GrB_Info ftb_sink_check(FtB_Sink sink)
     return GrB_SUCCESS;
 }
 
+#define OPEN_BYTES 16384 /* of an open file: its names, and what the allocator adds */
+
+static int64_t block_rows(const ftb_sink_shape *shape)
+{
+    return ftb_max(ftb_min(shape->nrows, BLOCK_ROWS), 1);
+}
+
+/* What every kind of sink takes. */
+static int64_t common_bytes(const ftb_sink_shape *shape)
+{
+    return block_rows(shape) * (int64_t)sizeof(ftb_row_stats) + OPEN_BYTES;
+}
+
+int64_t ftb_sink_least(FtB_Sink sink, const ftb_sink_shape *shape)
+{
+    return common_bytes(shape) + (sink->methods->least ? sink->methods->least(sink, shape) : 0);
+}
+
+int64_t ftb_sink_room(const ftb_sink_shape *shape)
+{
+    const int64_t left = ftb_memory_left(shape->ctx);
+    return left == INT64_MAX || shape->room == 0 ? left / 8 : ftb_max(shape->room - common_bytes(shape), 0);
+}
+
 GrB_Info ftb_sink_begin(FtB_Sink sink, const ftb_sink_shape *shape)
 {
     GrB_Info info = ftb_sink_check(sink);
@@ -142,7 +166,7 @@ GrB_Info ftb_sink_begin(FtB_Sink sink, const ftb_sink_shape *shape)
     if (sink->used && sink->single_use)
         return ftb_fail(GrB_INVALID_VALUE, "sink was used before; a %s sink is single-use",
                         sink->methods->name);
-    sink->block = ftb_new(shape->ctx, ftb_max(ftb_min(shape->nrows, BLOCK_ROWS), 1), sizeof *sink->block);
+    sink->block = ftb_new(shape->ctx, block_rows(shape), sizeof *sink->block);
     if (!sink->block)
         return ftb_nomem();
     sink->shape = *shape;

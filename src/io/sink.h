@@ -7,6 +7,7 @@
 /* A sink of the given kind with `state` bytes of zeroed state; *sink is only set on success. */
 GrB_Info ftb_sink_new(FtB_Sink *sink, FtB_Context ctx, const ftb_sink_methods *methods, size_t state);
 GrB_Info ftb_sink_check(FtB_Sink sink);
+int64_t ftb_sink_room(const ftb_sink_shape *shape); /* bytes for buffers */
 
 /* The state of every sink that writes a file begins with this. */
 typedef struct ftb_target {

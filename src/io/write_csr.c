@@ -62,5 +62,6 @@ const ftb_format_kind ftb_csr_kind = {{.name = "raw CSR file",
                                        .rows = ftb_arrays_rows,
                                        .end = csr_end,
                                        .abort = ftb_arrays_abort,
-                                       .destroy = ftb_target_destroy},
+                                       .destroy = ftb_target_destroy,
+                                       .least = ftb_arrays_least},
                                       sizeof(ftb_arrays_target)};

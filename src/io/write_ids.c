@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #define BUFFER_BYTES (256 * 1024)
+#define LEAST_BUFFER_BYTES (16 * 1024) /* under a tight memory limit */
 
 /* ---- labels */
 
@@ -74,7 +75,9 @@ static GrB_Info write_table(ftb_file **file, FtB_Context ctx, const char *path, 
                             FtB_Labels labels, int64_t count, int64_t base)
 {
     static const char head[] = "position,id\n";
-    const int64_t room = ftb_label_room(labels) + FTB_NUMBER_ROOM + 2, size = ftb_max(BUFFER_BYTES, 2 * room);
+    const int64_t room = ftb_label_room(labels) + FTB_NUMBER_ROOM + 2,
+                  size = ftb_max(ftb_min(BUFFER_BYTES, ftb_max(ftb_memory_left(ctx) / 4, LEAST_BUFFER_BYTES)),
+                                 2 * room);
     char *beside = ftb_path_beside(path, what), *buffer = ftb_new(ctx, size, 1), *out = buffer;
     GrB_Info info = beside && buffer ? ftb_file_create(file, ctx, beside) : ftb_nomem();
     if (info == GrB_SUCCESS)

@@ -210,5 +210,6 @@ const ftb_format_kind ftb_npz_kind = {{.name = "npz file",
                                        .rows = ftb_arrays_rows,
                                        .end = npz_end,
                                        .abort = ftb_arrays_abort,
-                                       .destroy = ftb_target_destroy},
+                                       .destroy = ftb_target_destroy,
+                                       .least = ftb_arrays_least},
                                       sizeof(npz_state)};

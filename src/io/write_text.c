@@ -6,8 +6,9 @@
 #include "io/sink.h"
 
 #define PIECE_BYTES (256 * 1024)
-#define PIECES_PER_THREAD 16 /* between two barriers: an interrupted thread holds up less */
-#define COUNT_WIDTH 20       /* room for the number of entries in a Matrix Market size line */
+#define LEAST_PIECE_BYTES (32 * 1024) /* under a tight memory limit */
+#define PIECES_PER_THREAD 16          /* between two barriers: an interrupted thread holds up less */
+#define COUNT_WIDTH 20                /* room for the number of entries in a Matrix Market size line */
 
 typedef struct piece {
     char *text;
@@ -133,6 +134,20 @@ static GrB_Info write_header(text_state *s, const ftb_sink_shape *shape)
     return ftb_file_write(s->target.file, text, n);
 }
 
+/* Bytes that the longest line may take; -1: more than can be counted. */
+static int64_t longest_line(const text_state *s, const ftb_sink_shape *shape)
+{
+    int64_t line, ids = ftb_label_room(s->target.rows) + ftb_label_room(s->target.cols) + 4;
+    bool fits = !__builtin_mul_overflow(shape->width, FTB_NUMBER_ROOM + 1, &line) &&
+                !__builtin_add_overflow(line, ids, &line);
+    return fits ? line : -1;
+}
+
+static int64_t text_least(FtB_Sink sink, const ftb_sink_shape *shape)
+{
+    return ftb_max(longest_line(sink->state, shape), LEAST_PIECE_BYTES);
+}
+
 static GrB_Info text_begin(FtB_Sink sink, const ftb_sink_shape *shape)
 {
     text_state *s = sink->state;
@@ -145,13 +160,14 @@ static GrB_Info text_begin(FtB_Sink sink, const ftb_sink_shape *shape)
         return ftb_fail(GrB_INVALID_VALUE, "%s: a Matrix Market entry has one value; these have %lld",
                         s->target.path, (long long)shape->width);
     FTB_CHECK(ftb_target_check_labels(&s->target, shape));
-    if (__builtin_mul_overflow(shape->width, FTB_NUMBER_ROOM + 1, &s->line))
+    s->line = longest_line(s, shape);
+    if (s->line < 0)
         return ftb_fail(GrB_INVALID_VALUE, "%s: %lld values in a line", s->target.path,
                         (long long)shape->width);
-    s->line += ftb_label_room(s->target.rows) + ftb_label_room(s->target.cols) + 4;
-    s->capacity = ftb_max(PIECE_BYTES, s->line);
+    const int64_t room = ftb_sink_room(shape);
+    s->capacity = ftb_max(ftb_max(ftb_min(room / 4, PIECE_BYTES), LEAST_PIECE_BYTES), s->line);
     int threads = ftb_threads(shape->ctx);
-    int64_t fit = ftb_memory_left(shape->ctx) / 8 / s->capacity; /* fewer under a tight limit */
+    int64_t fit = room / 2 / s->capacity; /* fewer under a tight limit */
     s->npieces = threads == 1 ? 1 : (int)ftb_max(1, ftb_min(PIECES_PER_THREAD * threads, fit));
     s->pieces = ftb_new0(shape->ctx, s->npieces, sizeof *s->pieces);
     for (int p = 0; s->pieces && p < s->npieces; p++)
@@ -293,5 +309,6 @@ const ftb_format_kind ftb_text_kind = {{.name = "text file",
                                         .rows = text_rows,
                                         .end = text_end,
                                         .abort = text_abort,
-                                        .destroy = ftb_target_destroy},
+                                        .destroy = ftb_target_destroy,
+                                        .least = text_least},
                                        sizeof(text_state)};

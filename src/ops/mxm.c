@@ -92,19 +92,21 @@ static GrB_Info prepare_call(call *c, FtB_Arg semiring)
     }
     product->winners = c->winners;
     product->counted = c->sink && ftb_sink_counts(c->sink);
-    product->reserve = c->sink ? FTB_SINK_RESERVE : 0;
     FTB_CHECK(ftb_product_message(product, NULL, NULL, NULL, false));
     product->facts.slot_only = product->mask && (c->sink || product->message.used[FTB_NAME_M]);
     FTB_CHECK(ftb_finish_compile(&product->finish, product, NULL, NULL));
+    if (c->sink) {
+        const ftb_sink_shape shape = ftb_product_shape(product, false);
+        product->reserve = ftb_sink_least(c->sink, &shape);
+    }
 done:
     FtB_Semiring_free(&s);
     return info;
 }
 
-/* Runs the product into a sink, and winners into theirs, all begun here. */
-GrB_Info ftb_product_to_sink(const ftb_product *product, FtB_Sink sink, bool symmetric)
+ftb_sink_shape ftb_product_shape(const ftb_product *product, bool symmetric)
 {
-    ftb_sink_shape shape = {.ctx = product->ctx,
+    return (ftb_sink_shape){.ctx = product->ctx,
                             .nrows = product->p.nrows,
                             .ncols = product->p.ncols,
                             .nvals = -1,
@@ -112,6 +114,15 @@ GrB_Info ftb_product_to_sink(const ftb_product *product, FtB_Sink sink, bool sym
                             .width = product->finish.out_width,
                             .base = 1,
                             .symmetric = symmetric};
+}
+
+/* Runs the product into a sink, and winners into theirs, all begun here. */
+GrB_Info ftb_product_to_sink(const ftb_product *product, FtB_Sink sink, bool symmetric)
+{
+    const int64_t left = ftb_memory_left(product->ctx);
+    ftb_sink_shape shape = ftb_product_shape(product, symmetric);
+    if (left < INT64_MAX)
+        shape.room = ftb_max(left - product->plan.bytes, 1);
     ftb_sink_shape indices = shape;
     indices.type = FTB_INT64;
     GrB_Info info = ftb_sink_begin(sink, &shape);

@@ -202,7 +202,7 @@ GrB_Info FtB_Plan_get(FtB_Plan plan, const char *key, double *value)
     static const char *const known[] = {
         [FTB_PLAN_SPGEMM] =
             ("products, entries_bound, entries_estimate, entries_error, result_bytes, bytes, "
-             "least_limit, seconds, chunks, threads, triangle, mirror, relabel, hot, cross, ids, widened, "
+             "least_limit, limit, seconds, chunks, threads, triangle, mirror, relabel, hot, cross, ids, widened, "
              "wraps"),
         [FTB_PLAN_SPMM] =
             ("segment, segments, tile, tiles, parts, ordered, partitioned, threads, bytes, partition_bytes, "

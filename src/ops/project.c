@@ -347,7 +347,6 @@ static GrB_Info make_product(call *c)
                         (long long)product->right->ncols);
     product->named = c->weight != NULL;
     product->counted = c->sink && ftb_sink_counts(c->sink);
-    product->reserve = c->sink ? FTB_SINK_RESERVE : 0;
     if (c->keep_rows)
         ftb_product_want(product, c->keep_rows);
     info = ftb_product_message(product, &c->vertex, &c->vertex, &c->inner, true);
@@ -366,6 +365,10 @@ static GrB_Info make_product(call *c)
     info = ftb_finish_compile(finish, product, epilogue, o->where);
     bool one_set = !o->sources && !o->targets; /* rows and columns are the same vertices */
     finish->two_sided = info == GrB_SUCCESS && one_set && ftb_topk_two_sided(product, epilogue, o->where);
+    if (c->sink && info == GrB_SUCCESS) {
+        const ftb_sink_shape shape = ftb_product_shape(product, o->triangle);
+        product->reserve = ftb_sink_least(c->sink, &shape);
+    }
     product->facts.heap_bytes = finish->two_sided ? ftb_topk_bytes(product) : 0;
     return info;
 }

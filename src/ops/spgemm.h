@@ -111,7 +111,7 @@ typedef struct ftb_product {
     bool constant;             /* idempotent reducer of a constant: h is the constant */
     char constant_value[8];    /* in sum_type */
     bool counted;              /* the sink takes statistics of rows in place of rows */
-    int64_t reserve;           /* bytes that the plan leaves to the sink */
+    int64_t reserve;           /* bytes that will be held beside the plan's: the least of the sink's */
     bool named;                /* a weight, not a text: FP64 where whole numbers may wrap */
     FtB_Sink winners;          /* also gets the winning k of every entry; borrowed; NULL: not wanted */
     ftb_pattern *left, *right; /* retained; transposed where asked */
@@ -188,8 +188,6 @@ typedef struct ftb_chunk {
     ftb_row_stats *stats; /* of each row, when rows are only counted; then nvals is 0 */
 } ftb_chunk;
 
-#define FTB_SINK_RESERVE (INT64_C(3) << 20) /* a text sink's buffers; measured 0.5 to 3 MiB */
-
 /* -- setup. `project` says that C = R' R and names like si are known; then A == B == R read by descriptor. */
 GrB_Info ftb_product_new(ftb_product **product, FtB_Context ctx, FtB_Semiring *semiring, FtB_Matrix A,
                          bool transpose_a, FtB_Matrix B, bool transpose_b);
@@ -233,6 +231,8 @@ bool ftb_product_plain_counts(const ftb_product *product); /* whose statistics n
 /* Statistics of row i where they can be had without emitting it; false: emit it. */
 bool ftb_worker_count_row(ftb_worker *w, int64_t i, ftb_row_stats *stats);
 
+/* What the product will announce to its sink. */
+ftb_sink_shape ftb_product_shape(const ftb_product *product, bool symmetric);
 /* Begins the sink, runs the product and ends it. */
 GrB_Info ftb_product_to_sink(const ftb_product *product, FtB_Sink sink, bool symmetric);
 /* The same into a new matrix of `type`; 0: h's own. */
@@ -240,6 +240,7 @@ GrB_Info ftb_product_to_matrix(FtB_Matrix *T, const ftb_product *product, FtB_Ty
 GrB_Info ftb_plan_measure(ftb_product *product); /* spgemm_measure.c: FTB_MEASURE */
 
 /* -- batch */
+int64_t ftb_batch_bytes(const ftb_product *product); /* that ftb_batch_new asks for */
 GrB_Info ftb_batch_new(struct ftb_message_batch **b, const ftb_spgemm_form *form);
 void ftb_batch_delete(struct ftb_message_batch *b);
 void ftb_batch_row(struct ftb_message_batch *b, int64_t i, ftb_spgemm_locate locate, ftb_row *row);
@@ -247,6 +248,8 @@ void ftb_batch_row(struct ftb_message_batch *b, int64_t i, ftb_spgemm_locate loc
 /* -- finish */
 GrB_Info ftb_finish_compile(ftb_finish *finish, ftb_product *product, const char *epilogue,
                             const char *where);
+/* What ftb_finisher_new asks for, where the longest row has so many entries. */
+int64_t ftb_finisher_bytes(const ftb_finish *finish, int64_t longest);
 GrB_Info ftb_finisher_new(struct ftb_finisher **f, const ftb_spgemm_form *form);
 void ftb_finisher_delete(struct ftb_finisher *f);
 /* Nanoseconds, about: of an entry, and of a row however short. */

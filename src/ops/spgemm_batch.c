@@ -47,6 +47,14 @@ void ftb_batch_delete(struct ftb_message_batch *b)
     ftb_delete(b);
 }
 
+int64_t ftb_batch_bytes(const ftb_product *product)
+{
+    const ftb_sparse_message *m = &product->message;
+    int64_t values = m->awidth + m->bwidth + ftb_max(product->width, 1) + 7; /* k, j, figures, the mask's */
+    return (int64_t)sizeof(struct ftb_message_batch) + FTB_BATCH * (8 + 8 * values) +
+           8 * ftb_max(m->awidth, m->bwidth) + (m->program ? ftb_machine_bytes(m->program) : 0);
+}
+
 GrB_Info ftb_batch_new(struct ftb_message_batch **out, const ftb_spgemm_form *form)
 {
     const ftb_sparse_message *message = &form->product->message;

@@ -152,6 +152,16 @@ void ftb_finisher_delete(struct ftb_finisher *f)
     ftb_delete(f);
 }
 
+int64_t ftb_finisher_bytes(const ftb_finish *finish, int64_t longest)
+{
+    const ftb_program *const programs[] = {finish->epilogue, finish->where};
+    int64_t bytes =
+        (int64_t)sizeof(struct ftb_finisher) + 8 * FTB_BATCH * (ftb_max(finish->out_width, 1) + 1);
+    for (int t = 0; t < 2; t++)
+        bytes += programs[t] ? ftb_machine_bytes(programs[t]) : 0;
+    return bytes + (finish->use_top_k ? 8 * ftb_min(finish->top_k, longest) : 0);
+}
+
 GrB_Info ftb_finisher_new(struct ftb_finisher **out, const ftb_spgemm_form *form)
 {
     const ftb_finish *finish = &form->product->finish;
@@ -169,7 +179,7 @@ GrB_Info ftb_finisher_new(struct ftb_finisher **out, const ftb_spgemm_form *form
         FTB_CHECK(ftb_machine_new(&f->where, form->product->ctx, finish->where));
     f->w = ftb_new(form->product->ctx, FTB_BATCH * ftb_max(finish->out_width, 1), 8);
     f->where_z = ftb_new(form->product->ctx, FTB_BATCH, 8);
-    int64_t longest = ftb_min(form->product->facts.longest_row, form->p.ncols);
+    int64_t longest = ftb_min(form->product->facts.longest_row, form->p.nids);
     f->heap = ftb_new(form->product->ctx, finish->use_top_k ? ftb_min(finish->top_k, longest) + 1 : 1,
                       sizeof *f->heap);
     if (!f->w || !f->where_z || !f->heap)

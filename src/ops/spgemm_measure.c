@@ -10,7 +10,7 @@ static GrB_Info time_candidate(const ftb_product *product, const ftb_spgemm_plan
 {
     ftb_spgemm_form *form = NULL;
     ftb_worker *w = NULL;
-    int64_t entries = ftb_min(product->facts.longest_row, product->p.ncols);
+    int64_t entries = ftb_min(product->facts.longest_row, product->p.nids);
     void *cols = ftb_new(product->ctx, entries + FTB_SWEEP_ROOM, 8);
     GrB_Info info = cols ? ftb_spgemm_form_new(&form, product, plan) : ftb_nomem();
     if (info != GrB_SUCCESS)

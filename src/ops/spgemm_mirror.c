@@ -382,7 +382,7 @@ static GrB_Info make_retained(retained *r)
     FtB_Context ctx = form->product->ctx;
     int64_t nrows = form->p.nrows, most = 0;
     for (int64_t i = 0; i < nrows; i++)
-        most += ftb_min(form->row_products[i], form->p.ncols);
+        most += ftb_min(form->row_products[i], form->p.nids);
     r->block_bytes = ftb_min(most, BLOCK_BYTES / (int64_t)(r->value + 4)) * (int64_t)(r->value + 4);
     r->row = ftb_new0(ctx, nrows, sizeof *r->row);
     r->count = ftb_new0(ctx, nrows, sizeof *r->count);

@@ -9,21 +9,6 @@ static size_t cell_size(const ftb_spgemm *p)
     return (size_t)p->cell_width * (p->message == FTB_MESSAGE_PAIR ? 4 : FtB_Type_size(p->cell));
 }
 
-static bool uses_dense(const ftb_spgemm_form *form)
-{
-    const ftb_spgemm_plan *plan = &form->plan;
-    if (plan->accumulator == FTB_ACC_HASH)
-        return false;
-    return plan->accumulator != FTB_ACC_AUTO || !plan->hash_rest ||
-           form->product->facts.longest_row >= plan->dense_from;
-}
-
-static bool uses_hash(const ftb_spgemm_form *form)
-{
-    const ftb_spgemm_plan *plan = &form->plan;
-    return plan->accumulator == FTB_ACC_HASH || (plan->accumulator == FTB_ACC_AUTO && plan->hash_rest);
-}
-
 /* Makes all cells empty. */
 static void clear_cells(const ftb_spgemm *p, void *acc, int64_t ncells)
 {
@@ -70,14 +55,9 @@ static void free_row(ftb_row *row)
 
 static GrB_Info make_hash(ftb_worker *w, int64_t entries)
 {
-    int64_t buckets = 16;
-    int shift = 28;
-    while (buckets < 2 * entries && shift > 1) {
-        buckets *= 2;
-        shift--;
-    }
+    int64_t buckets = ftb_spgemm_buckets(entries);
     w->buckets = buckets;
-    w->hash.hash_shift = shift;
+    w->hash.hash_shift = 32 - __builtin_ctzll((unsigned long long)buckets);
     w->hash.key = ftb_new0(w->form->product->ctx, buckets, sizeof *w->hash.key);
     return w->hash.key ? make_row(&w->hash, w->form, buckets) : ftb_nomem();
 }
@@ -87,12 +67,12 @@ GrB_Info ftb_worker_new(ftb_worker **out, const ftb_spgemm_form *form)
     const ftb_spgemm *p = &form->p;
     GrB_Info info = GrB_SUCCESS;
     FtB_Context ctx = form->product->ctx;
-    int64_t entries = ftb_min(form->product->facts.longest_row, p->ncols);
+    int64_t entries = ftb_min(form->product->facts.longest_row, p->nids);
     ftb_worker *w = ftb_new0(ctx, 1, sizeof *w);
     if (!w)
         return ftb_nomem();
     w->form = form;
-    if (uses_dense(form)) {
+    if (ftb_spgemm_uses_dense(&form->plan, form->product->facts.longest_row)) {
         FTB_CHECK(make_row(&w->dense, form, p->nids + 1));
         w->words = ftb_new0(ctx, 2 * (p->nids / 64 + 2), sizeof *w->words);
         if (form->product->mask)
@@ -102,7 +82,7 @@ GrB_Info ftb_worker_new(ftb_worker **out, const ftb_spgemm_form *form)
             goto done;
         }
     }
-    if (uses_hash(form))
+    if (ftb_spgemm_uses_hash(&form->plan))
         FTB_CHECK(make_hash(w, entries));
     w->cells = ftb_new(ctx, entries + 64, sizeof *w->cells);
     w->sort = ftb_new(ctx, 2 * entries + 64, sizeof *w->sort);

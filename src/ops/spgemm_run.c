@@ -23,25 +23,24 @@ static int64_t row_room(const ftb_spgemm_form *form, const int64_t *row_products
 {
     if (form->product->keep_rows && !form->product->keep_rows[i])
         return 0;
-    return ftb_min(row_products[i], form->p.ncols);
+    return ftb_min(row_products[i], form->p.nids);
 }
 
 GrB_Info ftb_schedule_make(ftb_schedule *s, const ftb_spgemm_form *form, const int64_t *row_products)
 {
     const ftb_spgemm_plan *plan = &form->plan;
     const ftb_spgemm_facts *facts = &form->product->facts;
-    int64_t entry = facts->index_bytes + facts->value_bytes + facts->winner_bytes, nrows = form->p.nrows;
-    int64_t most_rows = plan->chunk_rows > 0 ? plan->chunk_rows : INT64_MAX;
-    int64_t most_entries = ftb_max(plan->chunk_bytes / entry, 1);
+    const int64_t nrows = form->p.nrows, most_rows = ftb_spgemm_chunk_rows(plan);
+    const int64_t most_entries = ftb_max(plan->chunk_bytes / ftb_spgemm_entry_bytes(facts), 1);
     *s = (ftb_schedule){0};
     for (int pass = 0; pass < 2; pass++) { /* count, then fill */
         int64_t rows = 0, entries = 0, count = 0;
         double products = 0, total = 0;
         for (int64_t i = 0; i < nrows; i++) {
             int64_t room = row_room(form, row_products, i);
-            double p = (double)row_products[i];
+            double p = room > 0 ? (double)row_products[i] : 0;
             if (rows > 0 && (rows >= most_rows || entries + room > most_entries ||
-                             products + p > (double)plan->chunk_products || rows * 8 >= plan->chunk_bytes)) {
+                             products + p > (double)plan->chunk_products)) {
                 count++;
                 rows = entries = 0;
                 products = 0;
@@ -209,7 +208,7 @@ static GrB_Info make_crew(crew *c, int threads)
     FtB_Context ctx = line->form->product->ctx;
     size_t index = ftb_index_wide(line->form) ? 8 : 4;
     size_t entry = FtB_Type_size(line->type) * (size_t)ftb_max(line->width, 1);
-    c->nslots = threads == 1 ? 1 : threads + 1;
+    c->nslots = FTB_CHUNKS_IN_FLIGHT(threads);
     c->slots = ftb_new0(ctx, c->nslots, sizeof *c->slots);
     c->worker = ftb_new0(ctx, threads, sizeof *c->worker);
     if (!c->slots || !c->worker)
@@ -218,7 +217,7 @@ static GrB_Info make_crew(crew *c, int threads)
         ftb_chunk *chunk = &c->slots[s].chunk;
         c->slots[s].number = -1;
         /* counted rows are made one over the other */
-        chunk->room = line->counts ? ftb_min(line->form->product->facts.longest_row, line->form->p.ncols)
+        chunk->room = line->counts ? ftb_min(line->form->product->facts.longest_row, line->form->p.nids)
                                    : line->schedule->room;
         chunk->rowptr = ftb_new(ctx, line->schedule->rows + 1, sizeof *chunk->rowptr);
         chunk->cols = ftb_new(ctx, chunk->room + FTB_SWEEP_ROOM, index);

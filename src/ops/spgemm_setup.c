@@ -506,15 +506,19 @@ GrB_Info ftb_product_plan(ftb_product *product, const ftb_spgemm_plan *forced, b
     f->cell_bytes = product->p.cell_width * (int64_t)FtB_Type_size(product->p.cell) +
                     (product->p.message == FTB_MESSAGE_PROGRAM) +
                     8 * (product->winners || product->reducer.mean);
-    f->value_bytes = ftb_max((int64_t)FtB_Type_size(finish->out_type) * finish->out_width,
-                             (int64_t)FtB_Type_size(product->sum_type) * product->width);
+    f->value_bytes = (int64_t)FtB_Type_size(finish->out_type) * ftb_max(finish->out_width, 1);
     f->winner_bytes = product->winners ? 8 : 0;
     f->index_bytes = (int64_t)ftb_col_size(product->p.ncols);
     f->retained_bytes = ftb_mirror_entry_bytes(product);
     f->prepared_bytes = prepared_bytes(product);
+    f->starts_bytes = product->left_from ? 0 : 8 * f->bvals;
+    f->dual = product->dual_table != NULL;
+    f->stats_only = product->counted;
+    f->worker_bytes = ftb_finisher_bytes(finish, ftb_min(f->longest_row, f->ncols)) +
+                      (product->p.message == FTB_MESSAGE_PROGRAM ? ftb_batch_bytes(product) : 0);
+    f->sink_bytes = product->reserve;
     f->memory_left = ftb_memory_left(product->ctx);
-    if (f->memory_left < INT64_MAX)
-        f->memory_left = ftb_max(f->memory_left - product->reserve, 0);
+    FtB_Context_memory(product->ctx, &f->held_bytes, NULL);
     f->threads = ftb_threads(product->ctx);
     f->message_cost = message_cost(&product->message);
     ftb_finish_cost(finish, &f->finish_cost, &f->finish_row_cost);
@@ -525,23 +529,20 @@ GrB_Info ftb_product_plan(ftb_product *product, const ftb_spgemm_plan *forced, b
     f->kept_bound = f->entries_bound;
     if (estimate || (f->symmetric && !f->half_wanted && f->memory_left < INT64_MAX))
         info = ftb_product_estimate(product);
-    if (info != GrB_SUCCESS)
-        return info;
     if (forced)
         product->plan = *forced;
-    if (estimate || forced || f->products >= FTB_HOT_PRODUCTS)
+    if ((info == GrB_SUCCESS || info == FTB_LIMIT) && (estimate || forced || f->products >= FTB_HOT_PRODUCTS))
         info = ftb_product_hot_facts(product);
-    if (info != GrB_SUCCESS)
+    if (info != GrB_SUCCESS && info != FTB_LIMIT) /* what a limit leaves no room to learn is not known */
         return info;
     if (ftb_rule_spgemm(&product->plan, f, ftb_machine_here()))
         return GrB_SUCCESS;
-    const int64_t least = product->plan.least_limit,
-                  held = product->ctx->limit - ftb_memory_left(product->ctx);
     char left[FTB_WORDS], needed[FTB_WORDS], limit[FTB_WORDS];
     return ftb_fail(
         FTB_LIMIT,
         "memory limit: %s are left and this product needs at least %s beside its operands and result; "
         "without the result, the smallest limit that would do is %s",
-        ftb_bytes_text(left, (double)f->memory_left), ftb_bytes_text(needed, (double)least),
-        ftb_bytes_text(limit, (double)(held + least) + (double)product->reserve));
+        ftb_bytes_text(left, (double)f->memory_left),
+        ftb_bytes_text(needed, (double)product->plan.least_limit),
+        ftb_bytes_text(limit, (double)(f->held_bytes + product->plan.least_limit)));
 }

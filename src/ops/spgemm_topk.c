@@ -6,8 +6,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define ROWS_AT_ONCE 4096
-
 typedef struct heaps { /* of one thread; row i's are at i * k, the least one first once there are k */
     double *value;
     int32_t *col;
@@ -150,15 +148,17 @@ static GrB_Info emit(const run *r, FtB_Sink sink)
     const ftb_spgemm_form *form = r->form;
     const ftb_finish *finish = &form->product->finish;
     FtB_Context ctx = form->product->ctx;
-    int64_t room = ROWS_AT_ONCE * r->k;
-    size_t size = FtB_Type_size(finish->out_type);
+    const size_t size = FtB_Type_size(finish->out_type);
+    const int64_t row = r->k * (int64_t)(4 + size) + 8; /* of what a chunk took, which is free by now */
+    const int64_t at_once = ftb_max(ftb_min(form->plan.chunk_bytes / row, form->p.nrows), 1);
+    const int64_t room = at_once * r->k;
     candidate *c = ftb_new(ctx, r->k * form->plan.threads, sizeof *c);
-    int64_t *rowptr = ftb_new(ctx, ROWS_AT_ONCE + 1, sizeof *rowptr);
+    int64_t *rowptr = ftb_new(ctx, at_once + 1, sizeof *rowptr);
     int32_t *cols = ftb_new(ctx, room, sizeof *cols);
     char *values = ftb_new(ctx, room, size);
     GrB_Info info = c && rowptr && cols && values ? GrB_SUCCESS : ftb_nomem();
-    for (int64_t row0 = 0; row0 < form->p.nrows && info == GrB_SUCCESS; row0 += ROWS_AT_ONCE) {
-        int64_t n = 0, rows = ftb_min(ROWS_AT_ONCE, form->p.nrows - row0);
+    for (int64_t row0 = 0; row0 < form->p.nrows && info == GrB_SUCCESS; row0 += at_once) {
+        int64_t n = 0, rows = ftb_min(at_once, form->p.nrows - row0);
         rowptr[0] = 0;
         for (int64_t i = row0; i < row0 + rows; i++) {
             int64_t held = merge_row(r, i, c);
@@ -239,6 +239,5 @@ bool ftb_topk_two_sided(const ftb_product *product, const char *epilogue, const 
                   (finish->out_type == FTB_INT64 && product->p.message == FTB_MESSAGE_PAIR);
     return finish->use_top_k && finish->top_k > 0 && !finish->upper_only && product->facts.symmetric &&
            !product->dual_table && number && symmetric_text(product, epilogue) &&
-           (!where || symmetric_text(product, where)) &&
-           ftb_topk_bytes(product) <= ftb_memory_left(product->ctx) / 4 / ftb_threads(product->ctx);
+           (!where || symmetric_text(product, where));
 }

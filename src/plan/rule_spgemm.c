@@ -35,40 +35,14 @@
 #define NANOSECONDS_RIDER 15.0      /* per product, with a count or a winner beside the cell */
 #define NANOSECONDS_SIFT 5.0        /* per level of a heap of the k largest */
 #define CHUNK_BYTES                                                                                          \
-    (INT64_C(2) << 20) /* in L2 when the sink reads them; 16 MiB: 0.4 s more for 120 M entries */
+    (INT64_C(2) << 20)    /* in L2 when the sink reads them; 16 MiB: 0.4 s more for 120 M entries */
+#define LEAST_CHUNK 16384 /* holds the rows of a few hundred, however short */
 #define RETAINED_BYTES (INT64_C(16) << 20) /* of a mirrored triangle: blocks that get huge pages */
-#define CHUNKS_IN_FLIGHT(threads) ((threads) > 1 ? (threads) + 1 : 1) /* one being handed over */
 
 #define FREE(key) (!(plan->forced & (key)))
 
 #define MIN(a, b) ((a) < (b) ? (a) : (b))
 #define MAX(a, b) ((a) > (b) ? (a) : (b))
-
-static int64_t longest_result_row(const ftb_spgemm_facts *f) { return MIN(f->longest_row, f->ncols); }
-
-/* Accumulator and scratch bytes of one thread. */
-static int64_t thread_bytes(const ftb_spgemm_plan *plan, const ftb_spgemm_facts *f)
-{
-    int64_t entries = longest_result_row(f);
-    int64_t scratch = entries * (16 + f->index_bytes + 8 + 2 * f->value_bytes);
-    bool dense = plan->accumulator != FTB_ACC_HASH && !(plan->hash_rest && plan->dense_from > f->longest_row);
-    bool hash = plan->accumulator == FTB_ACC_HASH || plan->hash_rest;
-    int64_t bytes = scratch + (1 << 16) + f->heap_bytes;
-    if (dense)
-        bytes += f->ncols * (f->cell_bytes + 5) + f->ncols / 4;
-    if (hash)
-        bytes += 4 * entries * (f->cell_bytes + 9);
-    if (f->masked)
-        bytes += f->ncols * 4;
-    return bytes;
-}
-
-static int64_t chunk_entry_bytes(const ftb_spgemm_facts *f)
-{
-    return f->index_bytes + f->value_bytes + f->winner_bytes;
-}
-
-static int64_t longest_kept_row(const ftb_spgemm_facts *f) { return MAX(longest_result_row(f), 1); }
 
 static void choose_accumulator(ftb_spgemm_plan *plan, const ftb_spgemm_facts *f, const ftb_machine_facts *m)
 {
@@ -81,23 +55,11 @@ static void choose_accumulator(ftb_spgemm_plan *plan, const ftb_spgemm_facts *f,
     if (f->slot_only)
         plan->accumulator = FTB_ACC_SLOT;
     /* Dense cells that no row would use, or that do not fit, are not made. */
-    int64_t all = plan->threads * thread_bytes(plan, f);
+    int64_t all = plan->threads * ftb_spgemm_thread_bytes(plan, f);
     if (FREE(FTB_SET_ACCUMULATOR) && !f->masked && all > f->memory_left / 2 && f->longest_row < f->ncols / 8)
         plan->accumulator = FTB_ACC_HASH;
     if (plan->accumulator == FTB_ACC_SLOT)
         plan->relabel = false; /* slots go by the mask's own columns */
-}
-
-static int64_t hot_bytes(const ftb_spgemm_facts *f, int64_t hot, bool cross)
-{
-    if (hot == 0)
-        return 0;
-    int64_t lists = f->bvals * 4 + f->avals * 8 + 8 * f->ninner + (cross ? 4 * f->avals : 0);
-    if (f->hot_form == FTB_HOT_COUNTS)
-        return f->ninner * (hot / 8) + lists + (cross ? 2 * hot * f->ncols : 0);
-    int64_t pair = f->hot_dual ? 8 : 4;
-    return f->ninner * (hot / 2) + lists + f->bvals + 2 * f->avals /* codes and factors */ +
-           (cross ? pair * hot * f->ncols + 4 * hot * hot : 0);
 }
 
 /* Nanoseconds of what the hot columns hold, for `lines` of 512 that rows read in full, `mine` of which are
@@ -130,7 +92,7 @@ static double hot_cost(const ftb_spgemm_facts *f, int c, bool cross, bool half)
     double cold_products = cross ? f->cold_share[c] : 1 - f->hot_share[c];
     return products * cold_products * each + (double)f->avals * cold_entries * NANOSECONDS_LIST +
            hot_work(f, c, cross, lines, half ? lines / 2 : lines) +
-           (double)hot_bytes(f, INT64_C(512) << c, cross) * NANOSECONDS_BYTE;
+           (double)ftb_spgemm_hot_bytes(f, INT64_C(512) << c, cross) * NANOSECONDS_BYTE;
 }
 
 /* Counts and sums of products: how many columns to hold densely. A full product then needs no triangle: what
@@ -149,7 +111,7 @@ static void choose_hot(ftb_spgemm_plan *plan, const ftb_spgemm_facts *f)
             int64_t hot = INT64_C(512) << c;
             if (f->products < FTB_HOT_PRODUCTS || f->hot_share[c] <= 0 || hot > f->ncols ||
                 (t % 2 && !f->self) || (!free && t % 2 != given) ||
-                hot_bytes(f, hot, t % 2) > f->memory_left / 4)
+                ftb_spgemm_hot_bytes(f, hot, t % 2) > f->memory_left / 4)
                 continue;
             double cost = hot_cost(f, c, t % 2, half);
             if (cost < 0.9 * best) {
@@ -243,7 +205,7 @@ static void choose_form(ftb_spgemm_plan *plan, const ftb_spgemm_facts *f, const 
         plan->relabel = !tight && f->products > 16 * (double)f->bvals && f->ncols * f->cell_bytes > m->l1 / 2;
     bool may_halve = !f->masked && (f->half_wanted ? f->self : f->symmetric);
     if (FREE(FTB_SET_TRIANGLE))
-        plan->triangle = f->half_wanted || (!tight && f->products > 1e5);
+        plan->triangle = f->heap_bytes > 0 ? !tight : f->half_wanted || (!tight && f->products > 1e5);
     plan->triangle = plan->triangle && may_halve;
     choose_hot(plan, f);
     if (tight && FREE(FTB_SET_HOT))
@@ -251,55 +213,75 @@ static void choose_form(ftb_spgemm_plan *plan, const ftb_spgemm_facts *f, const 
     choose_accumulator(plan, f, m);
     if (tight && FREE(FTB_SET_ACCUMULATOR) && !f->masked) { /* whichever is smaller */
         plan->accumulator = FTB_ACC_LIST;
-        int64_t list = thread_bytes(plan, f);
+        int64_t list = ftb_spgemm_thread_bytes(plan, f);
         plan->accumulator = FTB_ACC_HASH;
-        if (list < thread_bytes(plan, f))
+        if (list < ftb_spgemm_thread_bytes(plan, f))
             plan->accumulator = FTB_ACC_LIST;
     }
 }
 
-static void choose_memory(ftb_spgemm_plan *plan, const ftb_spgemm_facts *f, int pressure)
+/* Bytes with chunks that hold just the longest row. */
+static int64_t least_bytes(const ftb_spgemm_plan *plan, const ftb_spgemm_facts *f)
+{
+    ftb_spgemm_plan least = *plan;
+    if (FREE(FTB_SET_CHUNK))
+        least.chunk_bytes = MAX(MIN(f->longest_row, f->ncols) * ftb_spgemm_entry_bytes(f), LEAST_CHUNK);
+    return ftb_spgemm_bytes(&least, f);
+}
+
+/* The chunks' room, by halves down to one row: of what is left beyond the least they take half, and the sink
+ * the other. */
+static void choose_chunk(ftb_spgemm_plan *plan, const ftb_spgemm_facts *f, int64_t left)
+{
+    const int64_t row = MAX(MIN(f->longest_row, f->ncols) * ftb_spgemm_entry_bytes(f), LEAST_CHUNK);
+    const int64_t most = left == INT64_MAX ? left : left - MAX(left - plan->least_limit, 0) / 2;
+    if (!FREE(FTB_SET_CHUNK))
+        return;
+    plan->chunk_bytes = MAX(plan->mirror ? RETAINED_BYTES : CHUNK_BYTES, row);
+    while (plan->chunk_bytes > row && ftb_spgemm_bytes(plan, f) > most)
+        plan->chunk_bytes = MAX(plan->chunk_bytes / 2, row);
+}
+
+static void choose_memory(ftb_spgemm_plan *plan, const ftb_spgemm_facts *f, int64_t left, int pressure)
 {
     double entries = f->entries_estimate >= 0 ? f->entries_estimate : f->entries_bound;
     double retained = entries / 2 * (double)f->retained_bytes;
-    int64_t id_bytes = plan->id16 ? 2 : plan->relabel ? 4 : 0;
-    int64_t fixed = plan->threads * thread_bytes(plan, f) + f->bvals * id_bytes + f->prepared_bytes +
-                    16 * (f->nrows + f->ncols) + hot_bytes(f, plan->hot, plan->cross);
-    int64_t row = longest_kept_row(f) * chunk_entry_bytes(f);
-    int in_flight = CHUNKS_IN_FLIGHT(plan->threads);
-    if (FREE(FTB_SET_MIRROR))
-        plan->mirror = pressure != TIGHT &&
-                       (f->memory_left == INT64_MAX ||
-                        retained * 1.25 + (double)(fixed + in_flight * MAX(2 * row, RETAINED_BYTES)) <
-                            (double)f->memory_left);
+    plan->chunk_products = (int64_t)MAX(f->products / (64.0 * plan->threads), 1e5);
+    if (FREE(FTB_SET_MIRROR)) {
+        plan->mirror = plan->triangle && !f->half_wanted && pressure != TIGHT;
+        plan->mirror =
+            plan->mirror &&
+            (f->memory_left == INT64_MAX ||
+             retained * 1.25 + RETAINED_BYTES * plan->threads + (double)least_bytes(plan, f) < (double)left);
+    }
     plan->mirror = plan->mirror && plan->triangle && !f->half_wanted;
     if (plan->triangle && !f->half_wanted && !plan->mirror)
         plan->triangle = false;
-    plan->least_limit = fixed + in_flight * (row + 4096);
-    int64_t most = plan->mirror ? RETAINED_BYTES : CHUNK_BYTES;
-    int64_t room = f->memory_left < INT64_MAX ? (f->memory_left - fixed) / (2 * in_flight) : most;
-    if (FREE(FTB_SET_CHUNK))
-        plan->chunk_bytes = MAX(MIN(room, most), row + 4096);
-    plan->chunk_products = (int64_t)MAX(f->products / (64.0 * plan->threads), 1e5);
-    plan->bytes = fixed + in_flight * plan->chunk_bytes + (plan->mirror ? (int64_t)retained : 0);
+    plan->least_limit = least_bytes(plan, f);
+    choose_chunk(plan, f, left < INT64_MAX && plan->mirror ? left - (int64_t)retained : left);
+    plan->bytes = ftb_spgemm_bytes(plan, f) + (plan->mirror ? (int64_t)retained : 0);
 }
 
 bool ftb_rule_spgemm(ftb_spgemm_plan *plan, const ftb_spgemm_facts *f, const ftb_machine_facts *m)
 {
     const ftb_spgemm_plan given = *plan;
-    int64_t least = INT64_MAX;
+    int64_t least = INT64_MAX, left = f->memory_left;
     bool fits = false;
+    if (left < INT64_MAX)
+        left = MAX(left - f->sink_bytes, 0);
     for (int pressure = ROOMY; pressure < PRESSURES; pressure++) {
         ftb_spgemm_plan form = given;
+        /* the last form may use all that is left, others leave a quarter to the sink */
+        int64_t share = pressure == TIGHT || left == INT64_MAX ? left : left - left / 4;
         choose_form(&form, f, m, pressure);
-        choose_memory(&form, f, pressure);
+        choose_memory(&form, f, share, pressure);
         least = MIN(least, form.least_limit);
         if (fits)
             continue;
-        *plan = form; /* the last form may use all that is left, others leave a quarter to the sink */
-        fits = form.least_limit <= f->memory_left - (pressure == TIGHT ? 0 : f->memory_left / 4);
+        *plan = form;
+        fits = form.least_limit <= share;
     }
-    plan->least_limit = least;
+    plan->least_limit = least + f->sink_bytes;
     plan->seconds = predict_seconds(plan, f, m);
     return fits;
 }

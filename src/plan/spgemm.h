@@ -40,11 +40,19 @@ typedef struct ftb_spgemm_facts {
     bool masked;             /* a mask that is not complemented */
     bool slot_only;          /* the mask is not applied afterwards, or the message reads it */
     bool half_wanted;        /* only one triangle is wanted */
-    int64_t cell_bytes, value_bytes, index_bytes;
+    bool dual;               /* cells of a mirrored triangle hold (i, j) and (j, i) */
+    bool stats_only;         /* chunks carry statistics of rows in place of rows */
+    int64_t cell_bytes;      /* of an accumulator, with its mark and its count or winner */
+    int64_t value_bytes;     /* of an entry of the result */
+    int64_t index_bytes;
     int64_t winner_bytes;   /* of an entry's winning k; 0: not wanted */
     int64_t retained_bytes; /* of an entry of a triangle from which full rows are made */
     int64_t prepared_bytes; /* operands' values as the kernel reads them */
-    int64_t heap_bytes;     /* of one thread: the triangle's entries are offered to both ends */
+    int64_t starts_bytes;   /* for a triangle: where each left entry's columns start */
+    int64_t worker_bytes;   /* of one thread: batches of messages, epilogue and filter */
+    int64_t heap_bytes;     /* of one thread, if the triangle's entries are offered to both ends; 0: never */
+    int64_t sink_bytes;     /* the least that the sink takes, and what else is held with it */
+    int64_t held_bytes;     /* counted in the context when this was planned */
     int64_t memory_left;    /* bytes that the plan may use */
     int threads;
     ftb_hot_form hot_form;
@@ -97,10 +105,26 @@ typedef struct ftb_spgemm_plan {
     int64_t chunk_products;      /* about so many products a chunk */
     int threads;
     int64_t bytes;       /* most bytes held beside the operands */
-    int64_t least_limit; /* smallest bytes that would do */
+    int64_t least_limit; /* smallest memory_left that would do */
     double seconds;      /* predicted */
     unsigned forced;     /* bit per key that was set by hand */
 } ftb_spgemm_plan;
+
+#define FTB_CHUNKS_IN_FLIGHT(threads) ((threads) > 1 ? (threads) + 1 : 1) /* one being handed over */
+
+/* What a plan asks for, for the rule and for those who allocate (spgemm_memory.c). */
+bool ftb_spgemm_uses_dense(const ftb_spgemm_plan *plan, int64_t longest_row);
+bool ftb_spgemm_uses_hash(const ftb_spgemm_plan *plan);
+int64_t ftb_spgemm_buckets(int64_t entries);                            /* of a hash, for a row of so many */
+int64_t ftb_spgemm_chunk_rows(const ftb_spgemm_plan *plan);             /* most rows of a chunk */
+static inline int64_t ftb_spgemm_entry_bytes(const ftb_spgemm_facts *f) /* of a chunk */
+{
+    return f->index_bytes + f->value_bytes + f->winner_bytes;
+}
+int64_t ftb_spgemm_hot_bytes(const ftb_spgemm_facts *facts, int64_t hot, bool cross);
+int64_t ftb_spgemm_thread_bytes(const ftb_spgemm_plan *plan, const ftb_spgemm_facts *facts);
+/* Most bytes beside operands, result and sink, but for a mirrored triangle's entries. */
+int64_t ftb_spgemm_bytes(const ftb_spgemm_plan *plan, const ftb_spgemm_facts *facts);
 
 /* Fills plan; fields that were forced stay. false: memory_left < least_limit. */
 bool ftb_rule_spgemm(ftb_spgemm_plan *plan, const ftb_spgemm_facts *facts, const ftb_machine_facts *machine);
