@@ -2,6 +2,7 @@
 #include "app.h"
 #include "components.h"
 #include "core/core.h"
+#include "plan/machine.h"
 #include "files.h"
 #include "io/io.h"
 #include "model.h"
@@ -300,6 +301,8 @@ static int run_predict(const void *values, int count, char *const *operands)
     model_options o;
     (void)count;
     int code = check_values(values, p.path);
+    if (code == APP_OK && p.values->learn.explain)
+        ftb_machine_measured(); /* what that takes is free again when the data comes */
     if (code == APP_OK)
         code = read_model(&p, &o);
     if (code == APP_OK)

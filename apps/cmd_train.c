@@ -3,6 +3,7 @@
 #include "train.h"
 
 #include "core/core.h"
+#include "plan/machine.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -378,6 +379,8 @@ static int run_train(const void *values, int count, char *const *operands)
     int code = check_values(values, t.path);
     if (code != APP_OK)
         return code;
+    if (t.values->learn.explain)
+        ftb_machine_measured(); /* what that takes is free again when the data comes */
     t.model = choose_model(values);
     code = check_kind(t.values, t.model.kind);
     if (code == APP_OK)

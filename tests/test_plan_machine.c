@@ -10,6 +10,32 @@
 
 #include <cmocka.h>
 
+/* Measuring holds no more than a large array's translation takes, and keeps nothing. */
+static int64_t status_kib(const char *key)
+{
+    char line[256];
+    long long kib = -1;
+    const size_t length = strlen(key);
+    FILE *f = fopen("/proc/self/status", "r");
+    while (f && kib < 0 && fgets(line, sizeof line, f))
+        if (strncmp(line, key, length) == 0)
+            kib = strtoll(line + length, NULL, 10);
+    if (f)
+        fclose(f);
+    return kib;
+}
+
+static void test_peak(void **state)
+{
+    const int64_t peak = status_kib("VmHWM:"), now = status_kib("VmRSS:");
+    (void)state;
+    if (peak < 0)
+        skip();
+    assert_true(ftb_machine_measured()->memory_rate > 0);
+    assert_true(status_kib("VmHWM:") - peak < 80 << 10);
+    assert_true(status_kib("VmRSS:") - now < 8 << 10);
+}
+
 static void test_here(void **state)
 {
     const ftb_machine_facts *here = ftb_machine_here(), *measured = ftb_machine_measured();
@@ -138,8 +164,8 @@ static void test_read_floats(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_here),  cmocka_unit_test(test_force),       cmocka_unit_test(test_read),
-        cmocka_unit_test(test_write), cmocka_unit_test(test_read_floats),
+        cmocka_unit_test(test_peak), cmocka_unit_test(test_here),  cmocka_unit_test(test_force),
+        cmocka_unit_test(test_read), cmocka_unit_test(test_write), cmocka_unit_test(test_read_floats),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
