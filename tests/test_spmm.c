@@ -254,7 +254,7 @@ static void test_hubs(void **state)
 {
     enum { HUB = (1 << 17) + 3, D = 37, ROWS = 5 };
     static const int64_t rowptr[] = {0, HUB, HUB + 2, HUB + 2, 2 * HUB + 2, 2 * HUB + 5};
-    static const char *const texts[] = {"plus : src", "max : edge * src"};
+    static const char *const texts[] = {"plus : src", "max : edge * src", "mean : src"};
     rng r = rng_new();
     int32_t *columns = malloc(sizeof *columns * (2 * HUB + 5));
     float *weights = malloc(sizeof *weights * (2 * HUB + 5));
@@ -276,19 +276,19 @@ static void test_hubs(void **state)
     for (int i = 1; i < ROWS; i++)
         ((bool *)mask->data)[i] = true;
     assert_ok(FtB_Descriptor_new(&desc));
-    for (int t = 0; t < 4; t++) {
+    for (int t = 0; t < 6; t++) {
         float one[ROWS * D] = {0};
         for (int threads = 1; threads <= 4; threads += 3) {
             char text[8];
             FtB_Plan plan = NULL;
             snprintf(text, sizeof text, "%d", threads);
             assert_ok(
-                FtB_mxm_plan(&plan, C, t / 2 ? mask : NULL, NULL, texts[t % 2], A, X, NULL, FTB_ESTIMATE));
+                FtB_mxm_plan(&plan, C, t / 3 ? mask : NULL, NULL, texts[t % 3], A, X, NULL, FTB_ESTIMATE));
             assert_ok(FtB_Plan_set(plan, "kernel", "direct"));
             assert_ok(FtB_Plan_set(plan, "threads", text));
             assert_ok(FtB_Descriptor_set(desc, FTB_PLAN, plan));
             memset(C->data, 0, sizeof one);
-            assert_ok(FtB_mxm(C, t / 2 ? mask : NULL, NULL, texts[t % 2], A, X, desc));
+            assert_ok(FtB_mxm(C, t / 3 ? mask : NULL, NULL, texts[t % 3], A, X, desc));
             if (threads == 1)
                 memcpy(one, C->data, sizeof one);
             FtB_Plan_free(&plan);

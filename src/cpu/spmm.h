@@ -159,5 +159,7 @@ FTB_CELLS(void, ftb_spmm_pack,
 /* Writes the rows of a tile out as values of its type, ldo apart. */
 FTB_CELLS(void, ftb_spmm_unpack,
           (const ftb_spmm_tile *t, const void *tile, void *out, int64_t ldo, int64_t count))
+/* x /= divisor, for n values of FP32 or FP64, which the divisor becomes first. */
+FTB_CELLS(void, ftb_spmm_divide, (FtB_Type type, void *x, int64_t n, int64_t divisor))
 
 #endif

@@ -87,3 +87,18 @@ void FTB_CELL(ftb_spmm_unpack)(const ftb_spmm_tile *t, const void *tile, void *o
     else
         unpack_i64(t, tile, out, ldo, count);
 }
+
+#define DIVIDE(T)                                                                                            \
+    do {                                                                                                     \
+        T *at = x, by = (T)divisor;                                                                          \
+        for (int64_t f = 0; f < n; f++)                                                                      \
+            at[f] /= by;                                                                                     \
+    } while (0)
+
+void FTB_CELL(ftb_spmm_divide)(FtB_Type type, void *x, int64_t n, int64_t divisor)
+{
+    if (type == FTB_FP32)
+        DIVIDE(float);
+    else
+        DIVIDE(double);
+}

@@ -191,6 +191,7 @@ static bool settle(rewriter *t, const ftb_peeled *p, FtB_Type type, int64_t widt
     ftb_work *w = &t->w;
     t->core = ftb_regroup(w, p->core);
     t->post = -1;
+    t->r->mean = false;
     t->r->monoid = p->monoid;
     if (!t->reduce || (p->nsteps == 0 && !p->mean))
         return true;
@@ -199,6 +200,7 @@ static bool settle(rewriter *t, const ftb_peeled *p, FtB_Type type, int64_t widt
     int count = ftb_work_name(w, "count", FTB_SIDE_RESULT, FTB_INT64, 1);
     t->post = h < 0 || count < 0 ? -1 : ftb_peeled_post(w, p, h, count);
     ftb_shape shape = ftb_work_shape(w, t->post);
+    t->r->mean = p->mean && !p->all && p->nsteps == 0 && ftb_work_shape(w, h).type == type;
     return t->post >= 0 && shape.type == type && shape.width == width;
 }
 

@@ -47,6 +47,7 @@ typedef struct ftb_rewritten {
      * reducer.mean. Its type is that of the reduced message (of a mean: FP32, else FP64); of rows without
      * messages it may be anything. */
     ftb_expr *post;
+    bool mean; /* post is h / count and no more, the count in h's type; h is FP32 or FP64 */
     ftb_form form;
     char x[FTB_NAME_LENGTH], y[FTB_NAME_LENGTH]; /* feeds or pres that the form is about, "" if none */
     double value;                                /* FTB_FORM_ONE */

@@ -24,11 +24,14 @@ typedef struct ftb_spmm_product {
     int64_t nlisted;
     void *out; /* row i at out + i * ldo, of kind.type */
     int64_t ldo;
+    bool mean;          /* rows are divided by their number of entries; FP32 or FP64 */
     bool whole;         /* rows without entries get the identity; else they hold anything */
     bool interruptible; /* out is scratch: what was begun may be left */
 } ftb_spmm_product;
 /* DIRECT or PARTITIONED. Allocates all that it needs before anything is written. (spmm_run.c) */
 GrB_Info ftb_spmm_run(const ftb_spmm_product *product, const ftb_spmm_plan *plan);
+/* Features [feature, feature + count) of row i of `out` over its number of entries, if it has any. */
+void ftb_spmm_divide_row(const ftb_spmm_product *product, int64_t i, int64_t feature, int64_t count);
 /* The kernel that takes the place of the direct family's where there is one feature; NULL: none does, and
  * such a product must be planned direct, since the kernel adds in an order of its own. (spmm_run.c) */
 ftb_spmm_row ftb_spmm_vector(const ftb_spmm_product *product);

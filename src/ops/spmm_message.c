@@ -1,5 +1,6 @@
 /* Messages reduced into rows: rewritten, what depends on one vertex computed first, then a kernel for the
  * form that is left, or the message's program, then what was moved behind the reduction. */
+#include "ops/merge.h"
 #include "ops/spmm.h"
 
 #include "expr/hoist.h"
@@ -311,7 +312,8 @@ static GrB_Info reduce_core(work *w, ftb_spmm_result *result)
                                   request->nlisted);
     w->product.out = w->values;
     w->product.ldo = w->ld;
-    w->product.whole = w->hoisted.rewritten.post != NULL;
+    w->product.mean = w->hoisted.rewritten.mean;
+    w->product.whole = w->hoisted.rewritten.post && !w->hoisted.rewritten.mean;
     w->product.interruptible = w->own;
     if (w->hoisted.rewritten.form != FTB_FORM_COPY)
         info = convert_edges(w);
@@ -351,6 +353,18 @@ static GrB_Info run_post(work *w, ftb_spmm_result *result)
     result->ncols = post.heads * width;
     w->ld = result->ncols;
     return info;
+}
+
+/* The same of a mean, where h is. */
+static GrB_Info divide(work *w)
+{
+    const ftb_spmm_product rows = {
+        .p = w->request->p, .kind.type = w->hoisted.type.reduced, .out = w->values, .ldo = w->ld};
+    const int64_t nrows = rows.p->nrows, features = w->hoisted.core.heads * w->hoisted.type.width;
+#pragma omp parallel for schedule(static) num_threads(ftb_threads_for(w->hoisted.core.ctx, nrows *features))
+    for (int64_t i = 0; i < nrows; i++)
+        ftb_spmm_divide_row(&rows, i, 0, features);
+    return GrB_SUCCESS;
 }
 
 static void clear_work(work *w)
@@ -406,11 +420,12 @@ GrB_Info ftb_spmm_message(ftb_spmm_result *result, const ftb_spmm_request *reque
     if (request->plan_only || info != GrB_SUCCESS)
         goto done;
     bool program = w.plan.family == FTB_SPMM_PROGRAM; /* may be cancelled halfway */
-    info = make_room(&w, !program && !w.hoisted.rewritten.post, result);
+    const bool post = w.hoisted.rewritten.post && (program || !w.hoisted.rewritten.mean);
+    info = make_room(&w, !program && !post, result);
     if (info == GrB_SUCCESS)
         info = reduce_core(&w, result);
-    if (info == GrB_SUCCESS && w.hoisted.rewritten.post)
-        info = run_post(&w, result);
+    if (info == GrB_SUCCESS && post)
+        info = w.hoisted.rewritten.mean ? divide(&w) : run_post(&w, result);
     result->values = w.values;
     result->owned = w.own ? w.values : NULL;
     result->ld = w.ld;

@@ -99,6 +99,22 @@ static void fill_empty(const run *r, const tile *t, int64_t first, int64_t last)
                      r->size);
 }
 
+void ftb_spmm_divide_row(const ftb_spmm_product *p, int64_t i, int64_t feature, int64_t count)
+{
+    const int64_t entries = p->p->rowptr[i + 1] - p->p->rowptr[i];
+    if (entries > 1)
+        FTB_PICK(ftb_spmm_divide)
+    (p->kind.type, (char *)p->out + (size_t)(i * p->ldo + feature) * FtB_Type_size(p->kind.type), count,
+     entries);
+}
+
+/* A mean's division, while what is divided is near. */
+static void divide_rows(const run *r, const tile *t, int64_t first, int64_t last)
+{
+    for (int64_t i = first; r->product->mean && i < last; i++)
+        ftb_spmm_divide_row(r->product, i, t->first, t->features);
+}
+
 /* ---- partitioned */
 
 /* A part of the rows, and a thread's memory. */
@@ -184,6 +200,7 @@ static void run_tile(const run *r, const part *of, const tile *t)
         FTB_PICK(ftb_spmm_unpack)
     (&shape, of->result, (char *)p->out + (size_t)(of->row0 * p->ldo + t->first) * r->size, p->ldo,
      of->row1 - of->row0);
+    divide_rows(r, t, of->row0, of->row1);
     fill_empty(r, t, of->row0, of->row1);
 }
 
@@ -305,6 +322,8 @@ static ftb_spmm_rows rows_of(const run *r)
                            .ahead = r->plan->ahead};
 }
 
+static int64_t row_at(const run *r, int64_t at) { return r->product->rows ? r->product->rows[at] : at; }
+
 static void run_range(const run *r, int64_t first, int64_t last)
 {
     ftb_spmm_rows rows = rows_of(r);
@@ -315,6 +334,8 @@ static void run_range(const run *r, int64_t first, int64_t last)
             rows.first = from;
             rows.last = ftb_min(from + near, last);
             run_rows(r, &rows, &t);
+            for (int64_t at = rows.first; at < rows.last; at++)
+                divide_rows(r, &t, row_at(r, at), row_at(r, at) + 1);
             f += t.features;
         }
 }
@@ -349,6 +370,7 @@ static void run_hub(const run *r, int64_t i, int64_t vector)
     rows.first = i;
     rows.last = i + 1;
     run_rows(r, &rows, &t);
+    divide_rows(r, &t, i, i + 1);
 }
 
 static GrB_Info prepare_direct(run *r)
