@@ -160,6 +160,21 @@ int ftb_threads(FtB_Context ctx)
     return threads > 0 ? threads : ftb_max(1, omp_get_max_threads());
 }
 
+/* Waking a thread takes 1 us while it still spins and 9 us once it sleeps, more where cores are busy: each
+ * has some 50 us of work, or there is but one. */
+#define ENTRIES_PER_THREAD 8192
+#define VALUES_OF_ENTRY 4 /* that take as long as one, 6 ns */
+
+int ftb_threads_for(FtB_Context ctx, int64_t entries)
+{
+    return (int)ftb_max(1, ftb_min((int64_t)ftb_threads(ctx), entries / ENTRIES_PER_THREAD));
+}
+
+int ftb_threads_for_values(FtB_Context ctx, int64_t values)
+{
+    return ftb_threads_for(ctx, values / VALUES_OF_ENTRY);
+}
+
 bool ftb_deterministic(FtB_Context ctx) { return chosen(ctx)->deterministic; }
 
 int64_t ftb_memory_left(FtB_Context ctx)

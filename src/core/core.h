@@ -43,7 +43,10 @@ struct FtB_Context_opaque {
 FtB_Context ftb_context(void);                   /* the engaged one, or the default; never NULL */
 FtB_Context ftb_context_retain(FtB_Context ctx); /* returns ctx */
 void ftb_context_release(FtB_Context ctx);
-int ftb_threads(FtB_Context ctx);         /* >= 1; 1 in a forked child */
+int ftb_threads(FtB_Context ctx); /* >= 1; 1 in a forked child */
+/* Threads for a pass over so many entries: what does not pay for waking the others is not split. */
+int ftb_threads_for(FtB_Context ctx, int64_t entries);
+int ftb_threads_for_values(FtB_Context ctx, int64_t values); /* of a block, in its order */
 bool ftb_deterministic(FtB_Context ctx);  /* what bits depend on is decided as on a fixed machine */
 bool ftb_forked(void);                    /* this process is a fork of the one that loaded the library */
 int64_t ftb_memory_left(FtB_Context ctx); /* bytes; INT64_MAX without a limit */

@@ -337,7 +337,7 @@ static void run_compiled(const compiled *f, const task *k, int64_t first, int64_
 static GrB_Info reduce_all(const task *k, const int64_t *before, int64_t nrows)
 {
     FtB_Context ctx = k->m->ctx;
-    int threads = ftb_threads(ctx);
+    int threads = ftb_threads_for(ctx, work_before(k, before, nrows) * k->values);
     worker *workers = NULL;
     compiled f;
     find_compiled(&f, k);
@@ -411,10 +411,11 @@ GrB_Info ftb_message_store(const ftb_message *m, const ftb_pattern *p, void *V)
 {
     task k;
     worker *workers = NULL;
-    int threads = ftb_threads(m->ctx);
+    int threads = 0;
     GrB_Info info = make_task(&k, m, p);
     if (info != GrB_SUCCESS)
         goto done;
+    threads = ftb_threads_for(m->ctx, p->nvals * k.values);
     k.out = V;
     k.stores = true;
     info = new_workers(&workers, &k, threads);
@@ -438,7 +439,7 @@ done:
 GrB_Info ftb_message_vertices(const ftb_message *m, const ftb_expr *expr, ftb_side side, int64_t nrows,
                               void **Y, FtB_Type *type, int64_t *width)
 {
-    int threads = ftb_threads(m->ctx);
+    int threads = 0;
     task k = {.m = m};
     worker *workers = NULL;
     char *out = NULL;
@@ -447,6 +448,7 @@ GrB_Info ftb_message_vertices(const ftb_message *m, const ftb_expr *expr, ftb_si
     if (info != GrB_SUCCESS)
         goto done;
     k.values = m->heads * ftb_program_width(k.program);
+    threads = ftb_threads_for(m->ctx, nrows * k.values);
     k.room = ftb_max(1, ftb_min(FTB_BATCH / m->heads, BATCH_VALUES / ftb_loader_values(m, k.program)));
     k.stores = true;
     *type = ftb_program_type(k.program);

@@ -10,7 +10,8 @@
 #define PIECE_ROWS 128 /* of C: enough to pay for packing B */
 #define PIECE_SUMS 1024
 #define MOST_PIECES 64
-#define MOST_SUMS 16 /* partial results of A' B that are held at once */
+#define MADDS_OF_ENTRY 64 /* in about 6 ns: ftb_threads_for */
+#define MOST_SUMS 16      /* partial results of A' B that are held at once */
 
 /* OpenBLAS's own, where that is the CBLAS in use. */
 extern void openblas_set_num_threads(int) __attribute__((weak));
@@ -147,11 +148,12 @@ GrB_Info ftb_dense_multiply(ftb_dense what, FtB_Block C, FtB_Block A, FtB_Block 
         if (!sums)
             return ftb_nomem();
     }
+    const int threads = ftb_threads_for(ctx, C->nrows * C->ncols / MADDS_OF_ENTRY * inner);
     serial_begin();
     if (what == FTB_ATB)
-        by_sums(C, A, B, add, ftb_threads(ctx), rows, pieces, sums);
+        by_sums(C, A, B, add, threads, rows, pieces, sums);
     else
-        by_rows(what, C, A, B, add, ftb_threads(ctx));
+        by_rows(what, C, A, B, add, threads);
     serial_end();
     ftb_delete(sums);
     return info;

@@ -43,7 +43,7 @@ static void run(FtB_Block Y, FtB_Block X, uint64_t seed, double probability, boo
     const uint32_t threshold = (uint32_t)lrint(probability * 65536);
     const float keep = (float)(1 / (1 - threshold / 65536.0));
     bool flat = Y->ld == Y->ncols && X->ld == X->ncols;
-#pragma omp parallel for schedule(static) num_threads(ftb_threads(Y->ctx)) if (chunks > 16)
+#pragma omp parallel for schedule(static) num_threads(ftb_threads_for_values(Y->ctx, count))
     for (int64_t c = 0; c < chunks; c++) {
         float factor[CHUNK];
         int64_t first = c * CHUNK, end = ftb_min(count, first + CHUNK);

@@ -28,7 +28,8 @@ static void each(void (*kernel)(const ftb_head_dots_job *d, int64_t first, int64
                  const ftb_head_dots_job *d, int64_t nrows, FtB_Context ctx)
 {
     int64_t parts = ftb_norm_count(nrows);
-#pragma omp parallel for schedule(static) num_threads(ftb_threads_for(ctx, nrows * d->heads * d->width))
+#pragma omp parallel for schedule(static)                                                                    \
+    num_threads(ftb_threads_for_values(ctx, nrows * d->heads * d->width))
     for (int64_t p = 0; p < parts; p++)
         kernel(d, ftb_norm_cut(nrows, p), ftb_norm_cut(nrows, p + 1));
 }
@@ -46,7 +47,7 @@ static GrB_Info gradient_of_a(const ftb_nn_node *n, const ftb_nn_call *c, const 
     double *sums = ftb_new0(c->ctx, 2 * parts * values, sizeof *sums); /* and scratch */
     if (!sums)
         return ftb_nomem();
-#pragma omp parallel for schedule(static) num_threads(ftb_threads_for(c->ctx, n->nrows *values))
+#pragma omp parallel for schedule(static) num_threads(ftb_threads_for_values(c->ctx, n->nrows *values))
     for (int64_t p = 0; p < parts; p++)
         FTB_NORM_PICK(ftb_head_dots_da, n->type)
     (d, ftb_norm_cut(n->nrows, p), ftb_norm_cut(n->nrows, p + 1), sums + 2 * p * values,

@@ -44,7 +44,7 @@ static void put(FtB_Block X, int64_t k, double value)
 static void draw(FtB_Block X, uint64_t seed, double scale, bool normal)
 {
     int64_t count = X->nrows * X->ncols, pieces = (count + PIECE - 1) / PIECE;
-#pragma omp parallel for schedule(static) num_threads(ftb_threads(X->ctx)) if (pieces > 4)
+#pragma omp parallel for schedule(static) num_threads(ftb_threads_for_values(X->ctx, X->nrows * X->ncols))
     for (int64_t p = 0; p < pieces; p++)
         for (int64_t k = p * PIECE; k < ftb_min(count, (p + 1) * PIECE); k += 2) {
             double pair[2];

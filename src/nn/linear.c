@@ -7,7 +7,7 @@
 static void fill(FtB_Block Y, FtB_Block bias)
 {
     size_t bytes = (size_t)Y->ncols * FtB_Type_size(Y->type), step = (size_t)Y->ld * FtB_Type_size(Y->type);
-#pragma omp parallel for schedule(static) num_threads(ftb_threads(Y->ctx)) if (Y->nrows > 4096)
+#pragma omp parallel for schedule(static) num_threads(ftb_threads_for_values(Y->ctx, Y->nrows * Y->ncols))
     for (int64_t i = 0; i < Y->nrows; i++)
         memcpy((char *)Y->data + (size_t)i * step, bias->data, bytes);
 }

@@ -62,7 +62,7 @@ WALK(f64, double)
 static GrB_Info forward(ftb_nn_node *n, const ftb_nn_call *c)
 {
     const ftb_pattern *p = ftb_node_in(n, 0)->graph->pattern, *q = n->graph->pattern;
-#pragma omp parallel for schedule(static) num_threads(ftb_threads(c->ctx)) if (q->nvals > 32768)
+#pragma omp parallel for schedule(static) num_threads(ftb_threads_for(c->ctx, q->nvals))
     for (int64_t i = 0; i < q->nrows; i++)
         if (n->type == FTB_FP32)
             spread_f32(c->out->data, c->in[0]->data, n->ncols, p, q, i);
@@ -74,7 +74,7 @@ static GrB_Info forward(ftb_nn_node *n, const ftb_nn_call *c)
 static GrB_Info gradient(ftb_nn_node *n, const ftb_nn_call *c)
 {
     const ftb_pattern *p = ftb_node_in(n, 0)->graph->pattern, *q = n->graph->pattern;
-#pragma omp parallel for schedule(static) num_threads(ftb_threads(c->ctx)) if (q->nvals > 32768)
+#pragma omp parallel for schedule(static) num_threads(ftb_threads_for(c->ctx, q->nvals))
     for (int64_t i = 0; i < q->nrows; i++)
         if (n->type == FTB_FP32)
             gather_f32(c->din[0]->data, c->dout->data, n->ncols, p, q, i, c->add[0]);

@@ -134,7 +134,7 @@ static pass describe(const ftb_message *m, const ftb_program *program, int64_t n
     s.type = ftb_program_type(program);
     s.values = m->heads * ftb_program_width(program);
     s.room = ftb_max(1, ftb_min(FTB_BATCH / m->heads, TILE_VALUES / ftb_loader_values(m, program)));
-    s.threads = ftb_threads_for(m->ctx, nrows * s.values);
+    s.threads = ftb_threads_for_values(m->ctx, nrows * s.values);
     return s;
 }
 

@@ -51,7 +51,7 @@ static GrB_Info forward(ftb_nn_node *n, const ftb_nn_call *c)
     FtB_Block X = c->in[0], Y = c->out;
     int64_t heads = Y->ncols ? ftb_node_in(n, 0)->heads : 1; /* of no columns there may be any number */
     size_t size = FtB_Type_size(Y->type);
-#pragma omp parallel for schedule(static) num_threads(ftb_threads_for(c->ctx, X->nrows * X->ncols))
+#pragma omp parallel for schedule(static) num_threads(ftb_threads_for_values(c->ctx, X->nrows * X->ncols))
     for (int64_t i = 0; i < Y->nrows; i++)
         mean_row((char *)Y->data + (size_t)(i * Y->ld) * size,
                  (const char *)X->data + (size_t)(i * X->ld) * size, heads, Y->ncols, 1 / (double)heads,
@@ -64,7 +64,7 @@ static GrB_Info gradient(ftb_nn_node *n, const ftb_nn_call *c)
     FtB_Block dX = c->din[0], dY = c->dout;
     int64_t heads = dY->ncols ? ftb_node_in(n, 0)->heads : 1;
     size_t size = FtB_Type_size(dY->type);
-#pragma omp parallel for schedule(static) num_threads(ftb_threads_for(c->ctx, dX->nrows * dX->ncols))
+#pragma omp parallel for schedule(static) num_threads(ftb_threads_for_values(c->ctx, dX->nrows * dX->ncols))
     for (int64_t i = 0; i < dY->nrows; i++)
         spread_row((char *)dX->data + (size_t)(i * dX->ld) * size,
                    (const char *)dY->data + (size_t)(i * dY->ld) * size, heads, dY->ncols, 1 / (double)heads,

@@ -10,7 +10,7 @@
 void ftb_norm_each(ftb_norm_rows kernel, const ftb_norm *c, int64_t nrows, FtB_Context ctx)
 {
     int64_t chunks = (nrows + CHUNK - 1) / CHUNK;
-#pragma omp parallel for schedule(static) num_threads(ftb_threads_for(ctx, nrows * c->ncols))
+#pragma omp parallel for schedule(static) num_threads(ftb_threads_for_values(ctx, nrows * c->ncols))
     for (int64_t k = 0; k < chunks; k++)
         kernel(c, k * CHUNK, ftb_min(nrows, (k + 1) * CHUNK));
 }
@@ -30,7 +30,7 @@ GrB_Info ftb_norm_by_part(double **sums, ftb_norm_parts kernel, const ftb_norm *
         ftb_delete(scratch);
         return ftb_nomem();
     }
-#pragma omp parallel for schedule(dynamic, 1) num_threads(ftb_threads_for(ctx, nrows * c->ncols))
+#pragma omp parallel for schedule(dynamic, 1) num_threads(ftb_threads_for_values(ctx, nrows * c->ncols))
     for (int64_t p = 0; p < parts; p++)
         kernel(c, ftb_norm_cut(nrows, p), ftb_norm_cut(nrows, p + 1), *sums + p * room, scratch + p * room);
     ftb_delete(scratch);

@@ -265,7 +265,7 @@ static double sum_squares(FtB_Optimizer o, const ftb_moments *m)
     FtB_Block g = m->parameter->gradient;
     int64_t pieces = (m->count + PIECE - 1) / PIECE;
     double clip = clip_of(o), sum = 0;
-#pragma omp parallel for schedule(static) num_threads(ftb_threads(o->ctx)) if (pieces > 4)
+#pragma omp parallel for schedule(static) num_threads(ftb_threads_for_values(o->ctx, m->count))
     for (int64_t p = 0; p < pieces; p++) {
         int64_t n = ftb_min(PIECE, m->count - p * PIECE);
         if (g->type == FTB_FP32)
@@ -331,7 +331,7 @@ static void step_one(FtB_Optimizer o, ftb_moments *m, double scale, double facto
                     .nesterov = p->nesterov};
     int64_t pieces = (m->count + PIECE - 1) / PIECE;
     (void)ftb_buffer_write(m->parameter->value->owner);
-#pragma omp parallel for schedule(static) num_threads(ftb_threads(o->ctx)) if (pieces > 4)
+#pragma omp parallel for schedule(static) num_threads(ftb_threads_for_values(o->ctx, m->count))
     for (int64_t piece = 0; piece < pieces; piece++)
         update(&u, m, sgd, piece * PIECE, ftb_min(PIECE, m->count - piece * PIECE));
 }

@@ -57,10 +57,10 @@ static GrB_Info weights(FtB_Matrix *B, FtB_Type type, ftb_pattern *q, FtB_Matrix
         info = ftb_nomem();
         goto done;
     }
-#pragma omp parallel for schedule(dynamic, 256) num_threads(ftb_threads(A->ctx)) if (q->nvals > 32768)
+#pragma omp parallel for schedule(dynamic, 256) num_threads(ftb_threads_for(A->ctx, q->nvals))
     for (int64_t i = 0; i < q->nrows; i++)
         root[i] = inverse_root(row_weights(exact, q, A, i));
-#pragma omp parallel for schedule(dynamic, 256) num_threads(ftb_threads(A->ctx)) if (q->nvals > 32768)
+#pragma omp parallel for schedule(dynamic, 256) num_threads(ftb_threads_for(A->ctx, q->nvals))
     for (int64_t i = 0; i < q->nrows; i++)
         for (int64_t e = q->rowptr[i]; e < q->rowptr[i + 1]; e++) {
             double value = factor * root[i] * exact[e] * root[ftb_col(q, e)];

@@ -53,7 +53,7 @@ void ftb_row_add(void *to, const void *from, int64_t count, FtB_Type type)
 void ftb_columns_copy(FtB_Block to, int64_t at, FtB_Block from, int64_t start, int64_t ncols, bool add)
 {
     size_t size = FtB_Type_size(to->type), bytes = (size_t)ncols * size;
-#pragma omp parallel for schedule(static) num_threads(ftb_threads_for(to->ctx, to->nrows *ncols))
+#pragma omp parallel for schedule(static) num_threads(ftb_threads_for_values(to->ctx, to->nrows *ncols))
     for (int64_t i = 0; i < to->nrows; i++) {
         char *y = (char *)to->data + (size_t)(i * to->ld + at) * size;
         const char *x = (const char *)from->data + (size_t)(i * from->ld + start) * size;
@@ -67,7 +67,7 @@ void ftb_columns_copy(FtB_Block to, int64_t at, FtB_Block from, int64_t start, i
 void ftb_block_clear(FtB_Block X)
 {
     size_t size = FtB_Type_size(X->type), bytes = (size_t)X->ncols * size;
-#pragma omp parallel for schedule(static) num_threads(ftb_threads_for(X->ctx, X->nrows * X->ncols))
+#pragma omp parallel for schedule(static) num_threads(ftb_threads_for_values(X->ctx, X->nrows * X->ncols))
     for (int64_t i = 0; i < X->nrows; i++)
         memset((char *)X->data + (size_t)(i * X->ld) * size, 0, bytes);
 }

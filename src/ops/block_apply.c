@@ -105,7 +105,7 @@ static GrB_Info prepare(block_call *c)
 {
     GrB_Info info = GrB_SUCCESS;
     int64_t nrows = c->C->nrows, ncols = c->C->ncols;
-    c->threads = ftb_threads_for(c->ctx, nrows * ncols);
+    c->threads = ftb_threads_for_values(c->ctx, nrows * ncols);
     FTB_CHECK(unalias(c));
     const ftb_rows x = rows_of(c, 0), y = c->operand[1] ? rows_of(c, 1) : x;
     FTB_CHECK(ftb_block_map_new(&c->map, c->ctx, c->op, &x, c->operand[1] ? &y : NULL, c->threads));

@@ -77,7 +77,7 @@ static void cast_rows(char *to, FtB_Type type, int64_t ld, const char *from, FtB
 static void cast_block(char *to, FtB_Type type, FtB_Block X, FtB_Context ctx)
 {
     ftb_pieces pieces = ftb_pieces_of(X->nrows, X->ncols, true);
-    int threads = ftb_threads_for(ctx, X->nrows * X->ncols);
+    int threads = ftb_threads_for_values(ctx, X->nrows * X->ncols);
     size_t size = FtB_Type_size(type), from = FtB_Type_size(X->type);
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int64_t p = 0; p < pieces.count; p++) {
@@ -352,7 +352,7 @@ GrB_Info ftb_block_write(FtB_Block C, FtB_Block M, const ftb_flags *flags, FtB_O
     ftb_block_writer *w = NULL;
     if (C->nrows == 0 || C->ncols == 0)
         return check_output(C, M);
-    int threads = ftb_threads_for(C->ctx, C->nrows * C->ncols);
+    int threads = ftb_threads_for_values(C->ctx, C->nrows * C->ncols);
     GrB_Info info = ftb_block_writer_new(&w, C, M, flags, accum, type, ld, present, threads);
     if (info != GrB_SUCCESS)
         return info;

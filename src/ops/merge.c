@@ -42,14 +42,6 @@ int64_t ftb_rows_sum(int64_t *rowptr, int64_t nrows)
     return rowptr[nrows];
 }
 
-#define ENTRIES_PER_THREAD                                                                                   \
-    8192 /* some 50 us of work; waking a thread costs about 10 us, more where cores are busy */
-
-int ftb_threads_for(FtB_Context ctx, int64_t entries)
-{
-    return (int)ftb_min((int64_t)ftb_threads(ctx), 1 + entries / ENTRIES_PER_THREAD);
-}
-
 /* ---- the mask */
 
 static void read_mask(job *w)

@@ -24,8 +24,6 @@ GrB_Info ftb_merge(FtB_Matrix *out, int *same, FtB_Context ctx, const ftb_merge_
 
 /* counts, at rowptr[1 .. nrows], become row pointers; returns the sum. */
 int64_t ftb_rows_sum(int64_t *rowptr, int64_t nrows);
-/* Threads for a pass over so many entries: few do not pay for waking the others. */
-int ftb_threads_for(FtB_Context ctx, int64_t entries);
 /* FTB_CANCELLED, with its message, if the context was cancelled. */
 GrB_Info ftb_check_cancelled(FtB_Context ctx);
 

@@ -309,7 +309,7 @@ static GrB_Info write_all(grad_call *c)
         widest = ftb_max(widest, c->targets[t].ncols);
         values = ftb_max(values, c->targets[t].nrows * c->targets[t].ncols);
     }
-    int threads = ftb_threads_for(c->g.ctx, values);
+    int threads = ftb_threads_for_values(c->g.ctx, values);
     double *scratch = ftb_new(c->g.ctx, threads * 2 * widest, sizeof *scratch);
     if (!scratch)
         return ftb_nomem();

@@ -180,7 +180,7 @@ static GrB_Info begin(reduce_call *c, FtB_Arg monoid)
     FtB_Type from = c->X ? c->X->type : c->A->width > 0 ? c->A->type : (FtB_Type)0;
     int64_t width = c->X && !c->flags.transpose0 ? 1 : c->ncols;
     int64_t values = c->X ? c->X->nrows * c->X->ncols : c->A->pattern->nvals + c->A->pattern->nrows;
-    return ftb_fold_begin(&c->fold, c->ctx, monoid, from, width, ftb_threads_for(c->ctx, values));
+    return ftb_fold_begin(&c->fold, c->ctx, monoid, from, width, ftb_threads_for_values(c->ctx, values));
 }
 
 static GrB_Info compute(reduce_call *c)

@@ -102,6 +102,18 @@ static int64_t listed_entries(const ftb_spmm_request *request)
     return request->rows ? entries : request->p->nvals;
 }
 
+/* What is too small to be split is not, unless so many threads were asked for. */
+static void spare_threads(work *w)
+{
+    const ftb_spmm_facts *f = &w->facts;
+    const int64_t lanes = f->tuned ? f->lanes : 1, vectors = (f->features + lanes - 1) / lanes;
+    const int threads = ftb_threads_for(w->hoisted.core.ctx, f->entries * vectors + f->listed);
+    if (w->plan.asked.forced & FTB_SPMM_SET_THREADS || threads >= w->plan.threads)
+        return;
+    w->plan.seconds *= (double)w->plan.threads / threads;
+    w->plan.threads = threads;
+}
+
 static void make_plan(work *w, bool tuned)
 {
     const ftb_spmm_request *request = w->request;
@@ -134,6 +146,7 @@ static void make_plan(work *w, bool tuned)
         w->plan = *request->forced;
     if (request->forced || request->measure || !ftb_wisdom_spmm(&w->plan, &w->facts, product->ctx))
         ftb_rule_spmm(&w->plan, &w->facts, ftb_machine_here());
+    spare_threads(w);
 }
 
 double ftb_spmm_predict(ftb_pattern *p, int64_t features, FtB_Type type, const ftb_machine_facts *machine)
@@ -361,7 +374,8 @@ static GrB_Info divide(work *w)
     const ftb_spmm_product rows = {
         .p = w->request->p, .kind.type = w->hoisted.type.reduced, .out = w->values, .ldo = w->ld};
     const int64_t nrows = rows.p->nrows, features = w->hoisted.core.heads * w->hoisted.type.width;
-#pragma omp parallel for schedule(static) num_threads(ftb_threads_for(w->hoisted.core.ctx, nrows *features))
+#pragma omp parallel for schedule(static)                                                                    \
+    num_threads(ftb_threads_for_values(w->hoisted.core.ctx, nrows *features))
     for (int64_t i = 0; i < nrows; i++)
         ftb_spmm_divide_row(&rows, i, 0, features);
     return GrB_SUCCESS;
