@@ -151,7 +151,7 @@ static GrB_Info gradient(ftb_nn_node *n, const ftb_nn_call *c)
     char *rooms = rooms_new(c, &room);
     if (!rooms)
         return ftb_nomem();
-#pragma omp parallel for schedule(static) num_threads(ftb_threads_for(c->ctx, X->nrows * X->ncols))
+#pragma omp parallel for schedule(static) num_threads(ftb_threads_for_values(c->ctx, X->nrows * X->ncols))
     for (int64_t i = 0; i < X->nrows; i++)
         for (int k = n->nin - 1; k >= 0; k--)
             if (c->din[k])

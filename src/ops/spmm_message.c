@@ -106,8 +106,10 @@ static int64_t listed_entries(const ftb_spmm_request *request)
 static void spare_threads(work *w)
 {
     const ftb_spmm_facts *f = &w->facts;
-    const int64_t lanes = f->tuned ? f->lanes : 1, vectors = (f->features + lanes - 1) / lanes;
-    const int threads = ftb_threads_for(w->hoisted.core.ctx, f->entries * vectors + f->listed);
+    const int64_t vectors = (f->features + f->lanes - 1) / f->lanes; /* each takes 1.5 ns where it is near */
+    const int threads = f->tuned
+                            ? ftb_threads_for_values(w->hoisted.core.ctx, f->entries * vectors + f->listed)
+                            : ftb_threads_for(w->hoisted.core.ctx, f->entries * f->features + f->listed);
     if (w->plan.asked.forced & FTB_SPMM_SET_THREADS || threads >= w->plan.threads)
         return;
     w->plan.seconds *= (double)w->plan.threads / threads;
