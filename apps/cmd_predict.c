@@ -2,11 +2,11 @@
 #include "app.h"
 #include "components.h"
 #include "core/core.h"
-#include "plan/machine.h"
 #include "files.h"
 #include "io/io.h"
 #include "model.h"
 #include "picture.h"
+#include "plan/machine.h"
 #include "train.h"
 
 #include <math.h>

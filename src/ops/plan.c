@@ -200,10 +200,10 @@ GrB_Info FtB_Plan_get(FtB_Plan plan, const char *key, double *value)
     if (!key || !value)
         return ftb_fail(GrB_NULL_POINTER, "%s: NULL", key ? "value" : "key");
     static const char *const known[] = {
-        [FTB_PLAN_SPGEMM] =
-            ("products, entries_bound, entries_estimate, entries_error, result_bytes, bytes, "
-             "least_limit, limit, seconds, chunks, threads, triangle, mirror, relabel, hot, cross, ids, widened, "
-             "wraps"),
+        [FTB_PLAN_SPGEMM] = ("products, entries_bound, entries_estimate, entries_error, result_bytes, bytes, "
+                             "least_limit, limit, seconds, chunks, threads, triangle, mirror, relabel, hot, "
+                             "cross, ids, widened, "
+                             "wraps"),
         [FTB_PLAN_SPMM] =
             ("segment, segments, tile, tiles, parts, ordered, partitioned, threads, bytes, partition_bytes, "
              "seconds, direct_seconds, partitioned_seconds"),
