@@ -14,7 +14,7 @@ typedef struct plan_values {
     int op;
     const char *graph, *semiring, *machine, *set, *wisdom;
     int64_t dim, heads;
-    int measure, describe;
+    int measure, describe, calibrate;
 } plan_values;
 
 static const plan_values defaults = {.op = -1, .heads = 1};
@@ -74,6 +74,13 @@ static const option plan_options[] = {
      .offset = FIELD(measure),
      .value = 1,
      .help = "Time the best candidates instead of trusting the cost model."},
+    {.name = "calibrate",
+     .kind = OPTION_SET,
+     .offset = FIELD(calibrate),
+     .value = 1,
+     .help = "Measure the costs that plans are counted with on this machine, in less than a minute, and add "
+             "them to "
+             "the file that --wisdom names."},
     {.name = "wisdom",
      .kind = OPTION_FILE,
      .offset = FIELD(wisdom),
@@ -264,8 +271,19 @@ static int load_wisdom(const char *path)
     return app_library_error(FtB_Wisdom_load(NULL, path), APP_INPUT);
 }
 
+static int calibrate(const plan_values *v)
+{
+    int code = app_library_error(FtB_Wisdom_calibrate(NULL), APP_USAGE);
+    app_progress_clear();
+    return code == APP_OK ? app_library_error(FtB_Wisdom_save(NULL, v->wisdom), APP_OUTPUT) : code;
+}
+
 static int check(const plan_values *v)
 {
+    if (v->calibrate && !v->wisdom)
+        return app_fail(APP_USAGE, "--calibrate wants --wisdom FILE, to which it adds what it finds");
+    if (v->calibrate && v->op < 0 && !v->graph && v->dim == 0)
+        return APP_OK;
     if (v->op < 0)
         return app_fail(APP_USAGE, "--op is missing: spmm, sddmm or attention (featblas plan --help)");
     if (!v->graph)
@@ -298,6 +316,10 @@ static int run_plan(const void *values, int count, char *const *operands)
         code = check(v);
     if (code == APP_OK)
         code = load_wisdom(v->wisdom);
+    if (code == APP_OK && v->calibrate)
+        code = calibrate(v);
+    if (code == APP_OK && !v->graph)
+        goto done;
     if (code == APP_OK)
         code = reader_read(&v->reader, v->graph, &A, NULL, NULL, &found);
     if (code == APP_OK)
@@ -308,6 +330,7 @@ static int run_plan(const void *values, int count, char *const *operands)
         code = v->op == SPMM ? plan_spmm(v, A, nrows, ncols) : plan_entries(v, A, nrows, ncols);
     if (code == APP_OK && v->measure && v->wisdom)
         code = app_library_error(FtB_Wisdom_save(NULL, v->wisdom), APP_OUTPUT);
+done:
     FtB_Matrix_free(&A);
     ftb_machine_force(NULL);
     return code;
@@ -323,6 +346,7 @@ const command command_plan = {
     .examples = "  $ featblas plan --op spmm --graph reddit.mtx --dim 128\n"
                 "  $ featblas plan --op attention --graph cora.tsv --dim 64 --heads 8\n"
                 "  $ featblas plan --op spmm --graph g.npz --dim 64 --measure --wisdom my.wisdom\n"
+                "  $ featblas plan --calibrate --wisdom my.wisdom\n"
                 "  $ featblas plan --describe > here.txt\n"
                 "  $ featblas plan --op spmm --graph g.npz --dim 128 --machine laptop.txt\n",
     .reads = true,

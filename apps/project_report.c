@@ -1,6 +1,7 @@
 /* featblas project: what it says. */
 #include "project.h"
 
+#include "core/words.h"
 #include "ops/ops.h"
 
 #include <inttypes.h>

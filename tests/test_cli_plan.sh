@@ -31,6 +31,7 @@ printf 'cores = 8 # small caches\nl1 = 16K\nl2 = 128K\nl3 = 1M\nmemory = 8G\nl2_
 "$featblas" plan --describe --machine small.txt > again.txt
 grep -q '^l2 = 131072$' again.txt || fail "description of a file: $(cat again.txt)"
 
+refuses 2 '--calibrate wants --wisdom FILE' "$featblas" plan --calibrate
 plan --op spmm --dim 128
 has '3000 x 128'
 has 'GB/s from L2'

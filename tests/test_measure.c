@@ -13,6 +13,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <time.h>
 
 #define ROWS 150
 #define COLS 200
@@ -59,7 +60,7 @@ static void clear(operands *o)
 
 /* ---- what is tried */
 
-#define MOST_TRIALS 64
+#define MOST_TRIALS 512
 
 typedef struct trials {
     ftb_choice ran[MOST_TRIALS];
@@ -143,14 +144,16 @@ static bool tried(const trials *t, int family)
     return false;
 }
 
-/* Every choice twice in a row, and never twice again in turn; what was found is one of them. */
+/* Every choice twice in a row (once where nothing is built and it is far from the best), and never again in
+ * turn; what was found is one of them. */
 static void assert_orderly(const trials *t, const ftb_choice *found)
 {
     bool is_one = false;
-    assert_true(t->count % 2 == 0);
-    for (int n = 0; n < t->count; n += 2) {
-        assert_true(same(&t->ran[n], &t->ran[n + 1]));
-        assert_false(n > 0 && same(&t->ran[n], &t->ran[n - 1]));
+    for (int n = 0, runs; n < t->count; n += runs) {
+        runs = n + 1 < t->count && same(&t->ran[n], &t->ran[n + 1]) ? 2 : 1;
+        if (!(runs == 2 || (runs == 1 && n > 0 && t->ran[n].segment == 0)))
+            fail_msg("run %d of %d: %d times family %d segment %d tile %d parts %d", n, t->count, runs,
+                     t->ran[n].family, (int)t->ran[n].segment, (int)t->ran[n].tile, (int)t->ran[n].parts);
         is_one = is_one || same(&t->ran[n], found);
     }
     assert_true(is_one);
@@ -222,6 +225,39 @@ static void of_entries(void **state)
             assert_true(h != 3 || !segments || t.ran[n].tile == 2 * f.piece_bytes);
         }
     }
+}
+
+/* A number is found that is far from the rule's, over a slope that rises by steps. */
+static GrB_Info sleep_by_segment(void *run, const ftb_spmm_plan *plan)
+{
+    const double steps = plan->segment ? fabs(log2((double)plan->segment / 16384)) : 40;
+    const struct timespec t = {.tv_nsec = (long)(2e6 * (1 + steps))};
+    nanosleep(&t, NULL);
+    return record_spmm(run, plan);
+}
+
+static void finds_the_far(void **state)
+{
+    (void)state;
+    const ftb_spmm_facts f = weighted();
+    ftb_spmm_plan plan = {0};
+    trials t = {0};
+    FtB_Context ctx;
+    assert_ok(FtB_Context_new(&ctx));
+    assert_null(ftb_spmm_plan_set(&plan, "tile", "32"));
+    ftb_rule_spmm(&plan, &f, ftb_machine_here());
+    assert_true(plan.segment > 0 && plan.segment < 12000);
+    ftb_spmm_plan again = plan;
+    assert_ok(ftb_spmm_measure(&plan, &f, sleep_by_segment, &t, ctx));
+    assert_true(plan.segment > 11000 && plan.segment < 24000);
+    /* Within the seconds that are allowed: what is running then is ended, no other begun. */
+    t.count = 0;
+    assert_ok(FtB_Context_set_measure_seconds(ctx, 1e-9));
+    assert_ok(ftb_spmm_measure(&again, &f, sleep_by_segment, &t, ctx));
+    assert_int_equal(t.count, 2);
+    assert_int_equal(FtB_Context_set_measure_seconds(ctx, 0), GrB_INVALID_VALUE);
+    assert_int_equal(FtB_Context_set_measure_seconds(ctx, NAN), GrB_INVALID_VALUE);
+    assert_ok(FtB_Context_free(&ctx));
 }
 
 /* A trial that fails ends the search, and the plan is as it was. */
@@ -403,8 +439,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(of_sparse_and_block), cmocka_unit_test(of_entries),
-        cmocka_unit_test(failing_trials),      cmocka_unit_test(of_two_blocks),
-        cmocka_unit_test(of_two_sparse),       cmocka_unit_test(of_attention),
-        cmocka_unit_test(impossible_steps),    cmocka_unit_test(failing_allocations)};
+        cmocka_unit_test(failing_trials),      cmocka_unit_test(finds_the_far),
+        cmocka_unit_test(of_two_blocks),       cmocka_unit_test(of_two_sparse),
+        cmocka_unit_test(of_attention),        cmocka_unit_test(impossible_steps),
+        cmocka_unit_test(failing_allocations)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -138,7 +138,7 @@ static void test_forced_in_any_order(void **state)
 {
     static const char *const keys[] = {"kernel", "segment", "tile", "parts"};
     (void)state;
-    const ftb_spmm_facts f = even(16384, 16384, 6, 128, 2);
+    const ftb_spmm_facts f = even(100000, 100000, 9, 128, 2);
     for (int first = 0; first < 4; first++)
         for (int step = 1; step < 4; step += 2) {
             ftb_spmm_plan plan;

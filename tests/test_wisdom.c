@@ -136,18 +136,17 @@ static void moves_no_bits(void **state)
     assert_ok(make(&o, &r));
     const size_t bytes = sizeof first[0], scores = (size_t)o.A->pattern->nvals * sizeof(float);
     for (int turn = 0; turn < 4; turn++) {
-        ftb_wisdom_entry *entries;
-        int64_t count;
+        ftb_wisdom_text all;
         if (turn == 1)
             for (int op = 0; op < FTB_WISDOM_OPS; op++) {
                 FtB_Plan plan;
                 assert_ok(plan_of(&plan, &o, (ftb_wisdom_op)op, FTB_MEASURE));
                 FtB_Plan_free(&plan);
             }
-        assert_ok(ftb_wisdom_list(&entries, &count, ftb_context()));
-        assert_int_equal(count, turn ? 3 : 0);
-        for (int t = 0; t < count && turn > 1; t++) { /* choices that nobody would measure */
-            entries[t].choice =
+        assert_ok(ftb_wisdom_list(&all, ftb_context()));
+        assert_int_equal(all.count, turn ? 3 : 0);
+        for (int t = 0; t < all.count && turn > 1; t++) { /* choices that nobody would measure */
+            all.entries[t].choice =
                 (ftb_choice){.family = t == 0 ? (int)FTB_SPMM_PARTITIONED : (int)FTB_SDDMM_SEGMENTS,
                              .segment = 5 * turn,
                              .tile = 1 + 15 * (turn == 2),
@@ -156,9 +155,9 @@ static void moves_no_bits(void **state)
                                                  : 7,
                              .ordered = t == 0 && turn > 2,
                              .nanoseconds = 1};
-            assert_ok(ftb_wisdom_add(ftb_context(), &entries[t], 1));
+            assert_ok(ftb_wisdom_add(ftb_context(), &all.entries[t], 1, NULL));
         }
-        ftb_delete(entries);
+        ftb_delete(all.entries);
         if (turn > 1)
             assert_chosen(&o, 5 * turn, turn > 2 ? FTB_MOST_PARTS : 7);
         assert_ok(FtB_mxm(o.C, NULL, NULL, "plus : src", o.A, o.X, NULL));
@@ -214,33 +213,47 @@ static void write_file(const char *text, size_t size)
     assert_int_equal(fclose(file), 0);
 }
 
+static ftb_costs some_costs(rng *r)
+{
+    ftb_costs costs = ftb_costs_of(ftb_isa());
+    for (int c = 0; c < FTB_NCOSTS; c++)
+        *ftb_cost_at(&costs, c) *= 0.1 + 10 * rng_unit(r);
+    return costs;
+}
+
 static void round_trip(void **state)
 {
     (void)state;
     rng r = rng_new();
     static char text[ROOM], again[ROOM];
     for (int n = 0; n <= 60; n += 12) {
-        ftb_wisdom_entry *before, *after;
-        int64_t count, read;
+        ftb_wisdom_text before, after;
+        ftb_costs costs = some_costs(&r);
         assert_ok(FtB_Wisdom_forget(NULL));
         for (int t = 0; t < n; t++) {
             ftb_wisdom_entry e = some_entry(&r);
-            assert_ok(ftb_wisdom_add(ftb_context(), &e, 1));
+            assert_ok(ftb_wisdom_add(ftb_context(), &e, 1, NULL));
         }
-        assert_ok(ftb_wisdom_list(&before, &count, ftb_context()));
+        if (n % 24)
+            assert_ok(ftb_wisdom_add(ftb_context(), NULL, 0, &costs));
+        assert_ok(ftb_wisdom_list(&before, ftb_context()));
         assert_ok(FtB_Wisdom_save(NULL, path));
         assert_ok(FtB_Wisdom_forget(NULL));
         assert_ok(FtB_Wisdom_load(NULL, path));
         assert_ok(FtB_Wisdom_load(NULL, path)); /* known already */
-        assert_ok(ftb_wisdom_list(&after, &read, ftb_context()));
-        assert_int_equal(read, count);
-        assert_memory_equal(before, after, (size_t)count * sizeof *before);
+        assert_ok(ftb_wisdom_list(&after, ftb_context()));
+        assert_int_equal(after.count, before.count);
+        assert_memory_equal(before.entries, after.entries, (size_t)before.count * sizeof *before.entries);
+        assert_true(before.calibrated == (n % 24 != 0) && after.calibrated == before.calibrated);
+        for (int c = 0; before.calibrated && c < FTB_NCOSTS; c++) /* to a thousandth of a unit */
+            assert_true(fabs(*ftb_cost_at(&before.costs, c) - *ftb_cost_at(&after.costs, c)) <=
+                        0.51e-3 * ftb_cost_unit(c));
         size_t size = read_file(text);
         assert_ok(FtB_Wisdom_save(NULL, path));
         assert_int_equal(read_file(again), size);
         assert_memory_equal(text, again, size);
-        ftb_delete(before);
-        ftb_delete(after);
+        ftb_delete(before.entries);
+        ftb_delete(after.entries);
     }
     assert_ok(FtB_Wisdom_forget(NULL));
 }
@@ -250,17 +263,18 @@ static void is_bounded(void **state)
 {
     (void)state;
     rng r = rng_new();
-    ftb_wisdom_entry *kept, e = some_entry(&r);
-    int64_t count, now;
+    ftb_wisdom_text kept;
+    ftb_wisdom_entry e = some_entry(&r);
+    int64_t now;
     for (int t = 0; t < FTB_WISDOM_MOST + 100; t++) {
         e.when.fact[0] = t;
-        assert_ok(ftb_wisdom_add(ftb_context(), &e, 1));
+        assert_ok(ftb_wisdom_add(ftb_context(), &e, 1, NULL));
     }
-    assert_ok(ftb_wisdom_list(&kept, &count, ftb_context()));
-    assert_int_equal(count, FTB_WISDOM_MOST);
-    assert_int_equal(kept[0].when.fact[0], 100);
-    assert_int_equal(kept[count - 1].when.fact[0], FTB_WISDOM_MOST + 99);
-    ftb_delete(kept);
+    assert_ok(ftb_wisdom_list(&kept, ftb_context()));
+    assert_int_equal(kept.count, FTB_WISDOM_MOST);
+    assert_int_equal(kept.entries[0].when.fact[0], 100);
+    assert_int_equal(kept.entries[kept.count - 1].when.fact[0], FTB_WISDOM_MOST + 99);
+    ftb_delete(kept.entries);
     assert_ok(FtB_Context_memory(NULL, &now, NULL));
     assert_true(now > 0);
     int64_t with = now;
@@ -272,12 +286,15 @@ static void is_bounded(void **state)
     assert_ok(FtB_Wisdom_forget(NULL));
 }
 
-static void some_file(rng *r, char *text, size_t *size)
+static void some_file(rng *r, bool calibrated, char *text, size_t *size)
 {
+    ftb_costs costs = some_costs(r);
     assert_ok(FtB_Wisdom_forget(NULL));
+    if (calibrated)
+        assert_ok(ftb_wisdom_add(ftb_context(), NULL, 0, &costs));
     for (int t = 0; t < 4; t++) {
         ftb_wisdom_entry e = some_entry(r);
-        assert_ok(ftb_wisdom_add(ftb_context(), &e, 1));
+        assert_ok(ftb_wisdom_add(ftb_context(), &e, 1, NULL));
     }
     assert_ok(FtB_Wisdom_save(NULL, path));
     assert_ok(FtB_Wisdom_forget(NULL));
@@ -287,11 +304,10 @@ static void some_file(rng *r, char *text, size_t *size)
 
 static int64_t cases_known(void)
 {
-    ftb_wisdom_entry *entries;
-    int64_t count;
-    assert_ok(ftb_wisdom_list(&entries, &count, ftb_context()));
-    ftb_delete(entries);
-    return count;
+    ftb_wisdom_text all;
+    assert_ok(ftb_wisdom_list(&all, ftb_context()));
+    ftb_delete(all.entries);
+    return all.count + all.calibrated;
 }
 
 /* Bytes changed, lost and added: a file is read whole or changes nothing. */
@@ -301,7 +317,7 @@ static void damaged(void **state)
     rng r = rng_new();
     static char text[ROOM], bad[ROOM];
     size_t size;
-    some_file(&r, text, &size);
+    some_file(&r, true, text, &size);
     for (size_t cut = 0; cut < size; cut += 1 + (size_t)rng_below(&r, 9)) {
         write_file(text, cut);
         assert_int_equal(FtB_Wisdom_load(NULL, path), FTB_FORMAT);
@@ -344,7 +360,7 @@ static void refusals(void **state)
     rng r = rng_new();
     static char text[ROOM];
     size_t size;
-    some_file(&r, text, &size);
+    some_file(&r, false, text, &size);
     refuse(text, "wisdom 1", "wisdom 2", FTB_FORMAT, ":1:1: expected featblas-wisdom 1");
     refuse(text, " cores=", " cores=9", GrB_INVALID_VALUE,
            ":2:1: measured on another machine; this one is 'machine");
@@ -360,6 +376,12 @@ static void refusals(void **state)
     refuse(text, "ordered=", "ordered=9", FTB_FORMAT, "expected a smaller number");
     refuse(text, "degrees=", "degrees=x", FTB_FORMAT, "expected 16 hexadecimal digits");
     refuse(text, "kernel=", "kernel=A", FTB_FORMAT, "expected a kernel's name");
+    some_file(&r, true, text, &size);
+    refuse(text, "costs ", "cost ", FTB_FORMAT, ":3:1: expected spmm, sddmm, attention or end");
+    refuse(text, " visit=", " visits=", FTB_FORMAT, "expected visit");
+    refuse(text, " row=", " row=-", FTB_FORMAT, "expected a whole number");
+    refuse(text, " row=", " row=0 row=", FTB_FORMAT, "expected a cost of 1 or more");
+    refuse(text, " row=", " row=9999999999999", FTB_FORMAT, "expected a smaller number");
     assert_fails(GrB_NULL_POINTER, "path: NULL", FtB_Wisdom_load(NULL, NULL));
     assert_fails(GrB_NULL_POINTER, "path: NULL", FtB_Wisdom_save(NULL, NULL));
     assert_fails(FTB_IO, "/nowhere/x: cannot be read", FtB_Wisdom_load(NULL, "/nowhere/x"));
@@ -374,9 +396,10 @@ static GrB_Info call(void *arg)
     GrB_Info info;
     rng *r = arg;
     ftb_wisdom_entry e = some_entry(r);
+    ftb_costs costs = some_costs(r);
     FTB_CHECK(FtB_Context_new(&ctx));
     FTB_CHECK(FtB_Wisdom_load(ctx, path));
-    FTB_CHECK(ftb_wisdom_add(ctx, &e, 1));
+    FTB_CHECK(ftb_wisdom_add(ctx, &e, 1, &costs));
     info = FtB_Wisdom_save(ctx, path);
 done:
     FtB_Context_free(&ctx);
@@ -389,7 +412,7 @@ static void failing_allocations(void **state)
     rng r = rng_new();
     static char text[ROOM];
     size_t size;
-    some_file(&r, text, &size);
+    some_file(&r, false, text, &size);
     fail_every_allocation(call, NULL, &r);
     FtB_Context ctx;
     assert_ok(FtB_Context_new(&ctx));
@@ -423,7 +446,7 @@ static void from_several_threads(void **state)
     pthread_t threads[4];
     static char text[ROOM];
     size_t size;
-    some_file(&r, text, &size);
+    some_file(&r, false, text, &size);
     assert_ok(make(&o, &r));
     assert_ok(FtB_Context_set_threads(NULL, 1));
     for (int t = 0; t < 4; t++)

@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#define MEASURE_SECONDS 10             /* unless set */
 #define PROGRESS_INTERVAL_NS 100000000 /* the callback runs at most ten times a second */
 
 static struct FtB_Context_opaque default_context = {
@@ -109,6 +110,14 @@ GrB_Info FtB_Context_set_deterministic(FtB_Context ctx, bool on)
     return GrB_SUCCESS;
 }
 
+GrB_Info FtB_Context_set_measure_seconds(FtB_Context ctx, double seconds)
+{
+    if (!(seconds > 0))
+        return ftb_fail(GrB_INVALID_VALUE, "seconds is %g; expected more than 0", seconds);
+    chosen(ctx)->measure_seconds = seconds;
+    return GrB_SUCCESS;
+}
+
 GrB_Info FtB_Context_set_tmpdir(FtB_Context ctx, const char *path)
 {
     char *copy = NULL;
@@ -173,6 +182,12 @@ int ftb_threads_for(FtB_Context ctx, int64_t entries)
 int ftb_threads_for_values(FtB_Context ctx, int64_t values)
 {
     return ftb_threads_for(ctx, values / VALUES_OF_ENTRY);
+}
+
+double ftb_measure_seconds(FtB_Context ctx)
+{
+    const double seconds = chosen(ctx)->measure_seconds;
+    return seconds > 0 ? seconds : MEASURE_SECONDS;
 }
 
 bool ftb_deterministic(FtB_Context ctx) { return chosen(ctx)->deterministic; }

@@ -13,33 +13,34 @@ static GrB_Info check_path(const char *path)
     return path ? GrB_SUCCESS : ftb_fail(GrB_NULL_POINTER, "path: NULL; expected a file's name");
 }
 
-static GrB_Info write_lines(ftb_file *file, const ftb_wisdom_entry *entries, int64_t count)
+static GrB_Info write_lines(ftb_file *file, const ftb_wisdom_text *all)
 {
     char line[FTB_WISDOM_LINE];
     GrB_Info info = ftb_file_write(file, line, ftb_wisdom_print_head(line, sizeof line));
-    for (int64_t t = 0; t < count && info == GrB_SUCCESS; t++)
-        info = ftb_file_write(file, line, ftb_wisdom_print(line, sizeof line, &entries[t]));
+    if (info == GrB_SUCCESS && all->calibrated)
+        info = ftb_file_write(file, line, ftb_wisdom_print_costs(line, sizeof line, &all->costs));
+    for (int64_t t = 0; t < all->count && info == GrB_SUCCESS; t++)
+        info = ftb_file_write(file, line, ftb_wisdom_print(line, sizeof line, &all->entries[t]));
     if (info == GrB_SUCCESS)
-        info = ftb_file_write(file, line, ftb_wisdom_print_tail(line, sizeof line, count));
+        info = ftb_file_write(file, line, ftb_wisdom_print_tail(line, sizeof line, all->count));
     return info;
 }
 
 GrB_Info FtB_Wisdom_save(FtB_Context ctx, const char *path)
 {
-    ftb_wisdom_entry *entries = NULL;
+    ftb_wisdom_text all = {0};
     ftb_file *file = NULL;
-    int64_t count;
     ctx = chosen(ctx);
     GrB_Info info = check_path(path);
     if (info != GrB_SUCCESS)
         return info;
-    FTB_CHECK(ftb_wisdom_list(&entries, &count, ctx));
+    FTB_CHECK(ftb_wisdom_list(&all, ctx));
     FTB_CHECK(ftb_file_create(&file, ctx, path));
-    FTB_CHECK(write_lines(file, entries, count));
+    FTB_CHECK(write_lines(file, &all));
     info = ftb_file_commit(&file);
 done:
     ftb_file_discard(&file);
-    ftb_delete(entries);
+    ftb_delete(all.entries);
     return info;
 }
 
@@ -76,26 +77,27 @@ static GrB_Info complain(const char *path, const ftb_wisdom_fault *fault)
 
 GrB_Info FtB_Wisdom_load(FtB_Context ctx, const char *path)
 {
-    ftb_wisdom_entry *entries = NULL;
+    ftb_wisdom_text all = {0};
     ftb_wisdom_fault fault;
     char *text = NULL;
-    int64_t size = 0, count = 0;
+    int64_t size = 0;
     ctx = chosen(ctx);
     GrB_Info info = check_path(path);
     if (info != GrB_SUCCESS)
         return info;
     text = ftb_new(ctx, MOST_BYTES + 1, 1);
-    entries = ftb_new(ctx, FTB_WISDOM_MOST, sizeof *entries);
-    if (!text || !entries) {
+    all.entries = ftb_new(ctx, FTB_WISDOM_MOST, sizeof *all.entries);
+    if (!text || !all.entries) {
         info = ftb_nomem();
         goto done;
     }
     FTB_CHECK(read_bytes(text, &size, path));
-    info = ftb_wisdom_read(entries, &count, text, size, &fault) ? ftb_wisdom_add(ctx, entries, count)
-                                                                : complain(path, &fault);
+    info = ftb_wisdom_read(&all, text, size, &fault)
+               ? ftb_wisdom_add(ctx, all.entries, all.count, all.calibrated ? &all.costs : NULL)
+               : complain(path, &fault);
 done:
     ftb_delete(text);
-    ftb_delete(entries);
+    ftb_delete(all.entries);
     return info;
 }
 

@@ -20,6 +20,7 @@ GrB_Info ftb_plan_make(FtB_Plan *out, const ftb_product *product)
         return ftb_nomem();
     *plan = (struct FtB_Plan_opaque){.magic = FTB_MAGIC_PLAN,
                                      .ctx = ftb_context_retain(product->ctx),
+                                     .machine = ftb_wisdom_machine(product->ctx),
                                      .facts = product->facts,
                                      .plan = product->plan};
     *out = plan;
@@ -34,6 +35,7 @@ GrB_Info ftb_plan_make_spmm(FtB_Plan *out, FtB_Context ctx, const ftb_spmm_facts
         return ftb_nomem();
     *plan = (struct FtB_Plan_opaque){.magic = FTB_MAGIC_PLAN,
                                      .ctx = ftb_context_retain(ctx),
+                                     .machine = ftb_wisdom_machine(ctx),
                                      .kind = FTB_PLAN_SPMM,
                                      .spmm_facts = *facts,
                                      .spmm_plan = *choices};
@@ -49,6 +51,7 @@ GrB_Info ftb_plan_make_sddmm(FtB_Plan *out, FtB_Context ctx, const ftb_sddmm_fac
         return ftb_nomem();
     *plan = (struct FtB_Plan_opaque){.magic = FTB_MAGIC_PLAN,
                                      .ctx = ftb_context_retain(ctx),
+                                     .machine = ftb_wisdom_machine(ctx),
                                      .kind = facts->attention ? FTB_PLAN_ATTENTION : FTB_PLAN_SDDMM,
                                      .sddmm_facts = *facts,
                                      .sddmm_plan = *choices};
@@ -108,16 +111,21 @@ GrB_Info ftb_plan_sddmm(ftb_sddmm_plan *choices, const ftb_sddmm_facts *facts, F
                 (long long)facts->heads, facts->kernel);
         *choices = plan->sddmm_plan;
     }
-    ftb_rule_sddmm(choices, facts, ftb_machine_here());
+    ftb_rule_sddmm(choices, facts, plan ? &plan->machine : ftb_machine_here());
     return info;
 }
 
 GrB_Info ftb_plan_sddmm_wisely(ftb_sddmm_plan *choices, const ftb_sddmm_facts *facts, FtB_Plan plan,
                                FtB_Context ctx)
 {
+    if (plan)
+        return ftb_plan_sddmm(choices, facts, plan);
     *choices = (ftb_sddmm_plan){0};
-    return !plan && ftb_wisdom_sddmm(choices, facts, ctx) ? GrB_SUCCESS
-                                                          : ftb_plan_sddmm(choices, facts, plan);
+    if (!ftb_wisdom_sddmm(choices, facts, ctx)) {
+        const ftb_machine_facts machine = ftb_wisdom_machine(ctx);
+        ftb_rule_sddmm(choices, facts, &machine);
+    }
+    return GrB_SUCCESS;
 }
 
 /* What must be the same for a plan to be used; values may change. A product whose winners are wanted, too, is
@@ -156,8 +164,7 @@ GrB_Info FtB_Plan_explain(FtB_Plan plan, FILE *file)
         return info;
     if (!file)
         return ftb_fail(GrB_NULL_POINTER, "file: NULL; expected an open FILE");
-    const ftb_machine_facts *machine =
-        plan->sddmm_facts.standard ? ftb_machine_standard() : ftb_machine_here();
+    const ftb_machine_facts *machine = plan->sddmm_facts.standard ? ftb_machine_standard() : &plan->machine;
     locale_t before = ftb_locale_enter();
     if (plan->kind == FTB_PLAN_SPMM)
         ftb_explain_spmm(&plan->spmm_plan, &plan->spmm_facts, machine, file);
@@ -176,7 +183,7 @@ GrB_Info FtB_Plan_set(FtB_Plan plan, const char *key, const char *value)
         return info;
     if (!key || !value)
         return ftb_fail(GrB_NULL_POINTER, "%s: NULL; expected text", key ? "value" : "key");
-    const ftb_machine_facts *machine = ftb_machine_here();
+    const ftb_machine_facts *machine = &plan->machine;
     const char *expected = plan->kind == FTB_PLAN_SPMM ? ftb_spmm_plan_set(&plan->spmm_plan, key, value)
                            : plan->kind == FTB_PLAN_SPGEMM
                                ? ftb_spgemm_plan_set(&plan->plan, key, value)
@@ -204,9 +211,9 @@ GrB_Info FtB_Plan_get(FtB_Plan plan, const char *key, double *value)
                              "least_limit, limit, seconds, chunks, threads, triangle, mirror, relabel, hot, "
                              "cross, ids, widened, "
                              "wraps"),
-        [FTB_PLAN_SPMM] =
-            ("segment, segments, tile, tiles, parts, ordered, partitioned, threads, bytes, partition_bytes, "
-             "seconds, direct_seconds, partitioned_seconds"),
+        [FTB_PLAN_SPMM] = ("segment, segments, tile, tiles, parts, ordered, partitioned, uses, threads, "
+                           "bytes, partition_bytes, "
+                           "seconds, direct_seconds, partitioned_seconds"),
         [FTB_PLAN_SDDMM] = "segment, segments, tile, threads, visits, seconds, direct_seconds",
         [FTB_PLAN_ATTENTION] = "staged, segment, segments, tile, threads, visits, seconds, direct_seconds",
     };

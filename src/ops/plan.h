@@ -16,7 +16,8 @@ typedef enum ftb_plan_kind {
 struct FtB_Plan_opaque {
     uint32_t magic;
     FtB_Context ctx;
-    ftb_plan_kind kind; /* which pair is meant */
+    ftb_plan_kind kind;        /* which pair is meant */
+    ftb_machine_facts machine; /* that it was made for */
     ftb_spgemm_facts facts;
     ftb_spgemm_plan plan;
     ftb_spmm_facts spmm_facts;
@@ -39,7 +40,7 @@ GrB_Info ftb_plan_make_sddmm(FtB_Plan *plan, FtB_Context ctx, const ftb_sddmm_fa
 /* The choices for a product as described: by the plan (refused if it was made for another one), or, if that
  * is NULL, by the rule. */
 GrB_Info ftb_plan_sddmm(ftb_sddmm_plan *choices, const ftb_sddmm_facts *facts, FtB_Plan plan);
-/* The same; without a plan, by the context's wisdom, if it knows the case. */
+/* The same; without a plan, by what the context knows of the machine and of the case. */
 GrB_Info ftb_plan_sddmm_wisely(ftb_sddmm_plan *choices, const ftb_sddmm_facts *facts, FtB_Plan plan,
                                FtB_Context ctx);
 /* FtB_mxm_plan of sparse x block. (spmm.c) */

@@ -144,10 +144,13 @@ static void make_plan(work *w, bool tuned)
         w->facts.kernel = ftb_spmm_kernels(&(int){0})[ftb_spmm_find(&product->kind)].name;
     w->facts.degrees = *ftb_pattern_degrees(p);
     w->facts.cached_segment = ftb_partition_widest(p);
+    if (!request->forced && !request->plan_only) /* as many to come as there were */
+        w->facts.uses = 1 + atomic_fetch_add(&p->products, 1);
     if (request->forced)
         w->plan = *request->forced;
+    const ftb_machine_facts machine = ftb_wisdom_machine(product->ctx);
     if (request->forced || request->measure || !ftb_wisdom_spmm(&w->plan, &w->facts, product->ctx))
-        ftb_rule_spmm(&w->plan, &w->facts, ftb_machine_here());
+        ftb_rule_spmm(&w->plan, &w->facts, &machine);
     spare_threads(w);
 }
 

@@ -24,8 +24,8 @@ ftb_choice ftb_spmm_chosen(const ftb_spmm_plan *plan)
     return choice;
 }
 
-bool ftb_spmm_choose(ftb_spmm_plan *plan, const ftb_spmm_facts *facts, const ftb_choice *choice,
-                     ftb_origin origin)
+bool ftb_spmm_choose(ftb_spmm_plan *plan, const ftb_spmm_facts *facts, const ftb_machine_facts *machine,
+                     const ftb_choice *choice, ftb_origin origin)
 {
     ftb_spmm_plan made = *plan;
     ftb_spmm_asked *asked = &made.asked;
@@ -39,7 +39,7 @@ bool ftb_spmm_choose(ftb_spmm_plan *plan, const ftb_spmm_facts *facts, const ftb
     take(&asked->segment, choice->segment, FTB_MOST_SEGMENT, &asked->forced, FTB_SPMM_SET_SEGMENT);
     take(&asked->tile, choice->tile, INT64_MAX, &asked->forced, FTB_SPMM_SET_TILE);
     take(&asked->parts, choice->parts, FTB_MOST_PARTS, &asked->forced, FTB_SPMM_SET_PARTS);
-    ftb_rule_spmm(&made, facts, ftb_machine_here());
+    ftb_rule_spmm(&made, facts, machine);
     if (made.family != (ftb_spmm_family)choice->family)
         return false;
     made.origin = origin;
@@ -58,8 +58,8 @@ ftb_choice ftb_sddmm_chosen(const ftb_sddmm_plan *plan)
                         .tile = plan->segment ? plan->tile : 0};
 }
 
-bool ftb_sddmm_choose(ftb_sddmm_plan *plan, const ftb_sddmm_facts *facts, const ftb_choice *choice,
-                      ftb_origin origin)
+bool ftb_sddmm_choose(ftb_sddmm_plan *plan, const ftb_sddmm_facts *facts, const ftb_machine_facts *machine,
+                      const ftb_choice *choice, ftb_origin origin)
 {
     ftb_sddmm_plan made = *plan;
     ftb_sddmm_asked *asked = &made.asked;
@@ -68,7 +68,7 @@ bool ftb_sddmm_choose(ftb_sddmm_plan *plan, const ftb_sddmm_facts *facts, const 
     asked->forced |= FTB_SDDMM_SET_KERNEL;
     take(&asked->segment, choice->segment, FTB_MOST_SEGMENT, &asked->forced, FTB_SDDMM_SET_SEGMENT);
     take(&asked->tile, choice->tile, INT64_MAX, &asked->forced, FTB_SDDMM_SET_TILE);
-    ftb_rule_sddmm(&made, facts, ftb_machine_here());
+    ftb_rule_sddmm(&made, facts, machine);
     if (ftb_sddmm_family_of(&made) != (ftb_sddmm_family)choice->family)
         return false;
     asked->family = (ftb_sddmm_family)choice->family; /* where "fused" was asked for */

@@ -2,6 +2,7 @@
  * a small product, so it is asked only where sysconf does not know the caches. */
 #include "plan/machine.h"
 
+#include "core/isa.h"
 #include "plan/bandwidth.h"
 
 #include <hwloc.h>
@@ -87,6 +88,26 @@ const ftb_machine_facts *ftb_machine_standard(void)
     static const ftb_machine_facts standard = {
         .cores = 1, .l1 = 32 << 10, .l2 = 1 << 20, .l3 = 32 << 20, .memory = INT64_C(16) << 30};
     return &standard;
+}
+
+double ftb_machine_l3(const ftb_machine_facts *machine)
+{
+    const double l3 = 0.75 * (double)machine->l3, more = 32.0 * (double)machine->l2;
+    return l3 < more ? l3 : more;
+}
+
+ftb_costs ftb_machine_costs(const ftb_machine_facts *machine)
+{
+    if (machine->calibrated)
+        return machine->costs;
+    ftb_costs costs = ftb_costs_of(ftb_isa());
+    if (machine->l2_rate > 0)
+        costs.l2_read = machine->l2_rate;
+    if (machine->l3_rate > 0)
+        costs.l3_read = machine->l3_rate;
+    if (machine->memory_rate > 0)
+        costs.memory_read = machine->memory_rate;
+    return costs;
 }
 
 void ftb_machine_force(const ftb_machine_facts *f)

@@ -2,6 +2,8 @@
 #ifndef FTB_PLAN_MACHINE_H
 #define FTB_PLAN_MACHINE_H
 
+#include "plan/costs.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -12,7 +14,13 @@ typedef struct ftb_machine_facts {
     int64_t memory;     /* bytes of RAM */
     /* Bytes a second that one core reads from each in order; 0: not measured. */
     double l1_rate, l2_rate, l3_rate, memory_rate;
+    bool calibrated; /* costs: measured; else those of the table for the instruction set in use */
+    ftb_costs costs;
 } ftb_machine_facts;
+
+/* The costs that the rules count with: as calibrated, or else of the table, where rates that were measured
+ * stand for those of reading in order. */
+ftb_costs ftb_machine_costs(const ftb_machine_facts *machine);
 
 /* Read once per process (sysconf, then hwloc where that knows nothing); FEATBLAS_L2=bytes overrides. Without
  * rates. */
@@ -22,6 +30,8 @@ const ftb_machine_facts *ftb_machine_measured(void);
 /* The machine that plans are made for where bits must not depend on this one's caches (its figures are part
  * of the bits): few have less. */
 const ftb_machine_facts *ftb_machine_standard(void);
+/* What of L3 a core gets: a system may say more. */
+double ftb_machine_l3(const ftb_machine_facts *machine);
 /* What the first two functions return from now on; NULL: this machine again. Copied. For tests, and for plans
  * of machines that are not there; not while plans are made. */
 void ftb_machine_force(const ftb_machine_facts *facts);

@@ -15,22 +15,9 @@
 
 #include <math.h>
 
-#define STEP 16                  /* entries */
-#define HEAD_VISIT 80e-9         /* of a head, beside its steps */
-#define HEAD_STEP 36e-9          /* of a step, beside its features */
-#define HEAD_FEATURE 0.9e-9      /* of a feature of a step */
-#define ANY_VISIT 100e-9         /* the same, where all heads are walked together */
-#define ANY_ENTRY 7e-9           /* of an entry and head */
-#define ALONE 0.6                /* of all that, of one head of few features: nothing is in its way */
-#define LONELY 160               /* features */
-#define TOGETHER_VISIT 28e-9     /* of heads that are walked together, where all rows are visited */
-#define TOGETHER_STEP 16e-9      /* of sixteen scores of theirs */
-#define TOGETHER_ROW 90e-9       /* of a row and head: state begun and ended, sources packed */
-#define PROGRAM_ENTRY 12e-9      /* more, where a program makes the score */
-#define STATE_RATE 8e9           /* of rows' state: zeroed, walked, finished */
-#define SOFTMAX_ENTRY 2.2e-9     /* of an entry and head, with the first touch of its memory */
-#define SOFTMAX_ROW 60e-9        /* of a row */
-#define STEPS_PROGRAM_ENTRY 8e-9 /* of an entry and head whose score a program makes in large batches */
+#define STEP 16    /* entries */
+#define ALONE 0.6  /* of all that, of one head of few features: nothing is in its way */
+#define LONELY 160 /* features */
 
 static double rows_with_entries(const ftb_sddmm_facts *f)
 {
@@ -43,39 +30,40 @@ static double rows_with_entries(const ftb_sddmm_facts *f)
 static bool program_scores(const ftb_sddmm_facts *f) { return f->value_features == f->features; }
 
 /* Where heads are walked together. The fewer rows a segment visits, the farther their state lies. */
-static double together_seconds(const ftb_sddmm_plan *plan, const ftb_sddmm_facts *f)
+static double together_seconds(const ftb_sddmm_plan *plan, const ftb_sddmm_facts *f, const ftb_costs *k)
 {
     const double groups = (double)f->heads / (double)f->piece, entries = STEP / (double)f->piece;
     const double segments = ceil((double)f->ncols / (double)plan->segment);
     const double share = fmin(1, plan->visits / (segments * rows_with_entries(f)));
     const double steps = (double)f->nvals / entries + plan->visits * (entries - 1) / (2 * entries);
-    return groups * (plan->visits * TOGETHER_VISIT / sqrt(share) + steps * TOGETHER_STEP) +
-           (double)(f->nrows * f->heads) * TOGETHER_ROW;
+    return groups * (plan->visits * k->together_visit / sqrt(share) + steps * k->together_step) +
+           (double)(f->nrows * f->heads) * k->together_row;
 }
 
-double ftb_attention_fused_seconds(const ftb_sddmm_plan *plan, const ftb_sddmm_facts *f)
+double ftb_attention_fused_seconds(const ftb_sddmm_plan *plan, const ftb_sddmm_facts *f, const ftb_costs *k)
 {
     const double heads = (double)f->heads, entries = (double)f->nvals * heads;
     if (plan->segment && f->piece > 1)
-        return together_seconds(plan, f);
+        return together_seconds(plan, f, k);
     const double visits = heads * (plan->segment ? plan->visits : rows_with_entries(f));
-    double work = visits * ANY_VISIT + entries * (ANY_ENTRY + (program_scores(f) ? PROGRAM_ENTRY : 0));
+    double work =
+        visits * k->any_visit + entries * (k->any_entry + (program_scores(f) ? k->program_score : 0));
     if (f->one_piece)
-        work = visits * HEAD_VISIT +
-               (entries / STEP + visits / 2) * (HEAD_STEP + HEAD_FEATURE * (double)f->features / heads);
-    double moved = plan->seconds + 2 * (double)f->nrows * (double)f->row_bytes / STATE_RATE;
+        work = visits * k->head_visit +
+               (entries / STEP + visits / 2) * (k->head_step + k->head_feature * (double)f->features / heads);
+    double moved = plan->visited + 2 * (double)f->nrows * (double)f->row_bytes / k->state;
     double seconds = fmax(work, moved) + 0.3 * fmin(work, moved);
     return f->one_piece && f->heads == 1 && f->features <= LONELY ? ALONE * seconds : seconds;
 }
 
 /* As if the scores alone were wanted. */
-static double score_seconds(const ftb_sddmm_facts *f, const ftb_machine_facts *machine)
+static double score_seconds(const ftb_sddmm_facts *f, const ftb_machine_facts *machine, const ftb_costs *k)
 {
     const int64_t features = f->features - f->value_features;
     ftb_sddmm_facts scores = *f;
     ftb_sddmm_plan plan = {0};
     if (program_scores(f))
-        return (double)f->nvals * (double)f->heads * STEPS_PROGRAM_ENTRY;
+        return (double)f->nvals * (double)f->heads * k->staged_score;
     scores.attention = scores.can_stage = scores.one_piece = false;
     scores.source_bytes = scores.row_bytes = features * f->value_bytes;
     scores.entry_bytes = f->heads * f->value_bytes;
@@ -112,8 +100,9 @@ static double sum_seconds(const ftb_sddmm_facts *f, const ftb_machine_facts *mac
 
 double ftb_attention_staged_seconds(const ftb_sddmm_facts *f, const ftb_machine_facts *machine)
 {
-    return score_seconds(f, machine) + sum_seconds(f, machine) +
-           (double)f->nvals * (double)f->heads * SOFTMAX_ENTRY + rows_with_entries(f) * SOFTMAX_ROW;
+    const ftb_costs costs = ftb_machine_costs(machine), *k = &costs;
+    return score_seconds(f, machine, k) + sum_seconds(f, machine) +
+           (double)f->nvals * (double)f->heads * k->softmax_entry + rows_with_entries(f) * k->softmax_row;
 }
 
 bool ftb_attention_weights_fit(const ftb_sddmm_facts *f)

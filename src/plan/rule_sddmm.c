@@ -1,27 +1,29 @@
 /* Segments or rows as they lie: by the bytes that each moves, from which cache.
  *
- *     direct     entries x source bytes, from the cache that holds all sources
- *     segments   entries x source bytes from L2, and for each visit (row, segment) the row's bytes and a line
- *                of results from memory
+ *     direct     entries x source bytes, from the caches that hold all sources
+ *     segments   entries x source bytes from those that hold a segment, and for each visit (row, segment) the
+ *                row's bytes and a line of results from memory
  *
- * Visits of a row of degree d among n segments, its columns scattered: n (1 - exp(-d / n)). The rates are
- * those of one Sapphire Rapids core (2 MB L2); on rand-100k with d = 128 the model gives 0.53 and 1.53 s,
- * measured were 0.53 and 1.55. Only ratios matter to the choice. Segments take three quarters of L2, or half
- * where a visit moves more beside them: dot products, d = 128, 2048 rows 0.61 s, 3072 rows 0.55 s. */
+ * Visits of a row of degree d among n segments, its columns scattered: n (1 - exp(-d / n)). Small segments
+ * are read from L2, large ones are visited less often: on a core with 1 MB of L2, rand-100k with d = 128 took
+ * 0.91, 0.78, 0.60, 0.53, 0.57 and 0.65 s with segments of 512, 1024, ... 16384 sources of 512 bytes. */
 #include "plan/sddmm.h"
 
 #include <math.h>
 
-#define L2_RATE 90e9 /* bytes a second */
-#define L3_RATE 16e9 /* scattered rows */
-#define MEMORY_RATE 8e9
-#define ROWS_RATE 12e9 /* rows in order, with gaps */
-#define ENTRY_SECONDS 1e-9
 #define LINE 64.0
 #define SPARSE 0.25      /* visits per row of a segment, below which rows are not read in order any more */
 #define STAGE_MARGIN 0.9 /* steps must be this much faster: they keep weights */
 #define MARGIN 0.8       /* segments must be this much faster: they take time to build */
 #define LEAST_SEGMENT 256
+#define MOST_PACKED 8 /* times L2: bytes of a segment's sources */
+
+/* What is counted with. */
+typedef struct model {
+    const ftb_sddmm_facts *facts;
+    const ftb_machine_facts *machine;
+    ftb_costs costs;
+} model;
 
 void ftb_sddmm_degrees(ftb_sddmm_facts *facts, const int64_t *rowptr, int64_t nrows)
 {
@@ -40,51 +42,55 @@ static double visits_of(const ftb_sddmm_facts *facts, double segments)
 {
     double visits = 0;
     for (int c = 0; c < FTB_DEGREE_CLASSES; c++)
-        visits += facts->rows[c] * segments * (1 - exp(-1.5 * ldexp(1, c) / segments));
+        if (facts->rows[c] > 0)
+            visits += facts->rows[c] * segments * (1 - exp(-1.5 * ldexp(1, c) / segments));
     return visits < (double)facts->nvals ? visits : (double)facts->nvals;
 }
 
-/* Of rows in no order, `bytes` all together. */
-static double scattered_rate(double bytes, const ftb_machine_facts *machine)
+/* Seconds of a row in no order, of rows that take `bytes` all together: what L2 holds of them comes from
+ * there, the rest from the cache that holds all. */
+static double scattered_seconds(const model *m, double row, double bytes)
 {
-    return bytes <= (double)machine->l2 / 2   ? L2_RATE
-           : bytes <= (double)machine->l3 / 2 ? L3_RATE
-                                              : MEMORY_RATE;
+    const ftb_costs *k = &m->costs;
+    const bool walk = m->facts->attention, middle = bytes <= ftb_machine_l3(m->machine);
+    const double near = bytes > 0 ? fmin(1, (double)m->machine->l2 / bytes) : 1;
+    const double rate = middle ? walk ? k->walk_l3 : k->dot_l3 : walk ? k->walk_memory : k->dot_memory;
+    const double far = row / rate + (walk ? 0 : k->dot_far_row);
+    return near * row / (walk ? k->walk_l2 : k->dot_l2) + (1 - near) * far;
 }
 
-static double direct_seconds(const ftb_sddmm_facts *facts, const ftb_machine_facts *machine)
+/* Of an entry beside its bytes; attention counts its heads by itself. */
+static double entry_seconds(const model *m)
 {
-    double rate = scattered_rate((double)facts->ncols * (double)facts->source_bytes, machine);
-    return (double)facts->nvals *
-               ((double)facts->source_bytes / rate + ENTRY_SECONDS + (double)facts->entry_bytes / ROWS_RATE) +
-           (double)facts->nrows * (double)facts->row_bytes / ROWS_RATE;
+    const bool heads = !m->facts->attention && m->facts->heads > 1;
+    return m->costs.dot_entry + (heads ? (double)(m->facts->heads - 1) * m->costs.dot_head : 0);
 }
 
-static double segment_seconds(const ftb_sddmm_facts *facts, const ftb_machine_facts *machine, int64_t segment,
-                              int64_t tile, double *visits)
+static double direct_seconds(const model *m)
 {
-    double passes = ceil((double)facts->source_bytes / (double)tile);
-    double part = (double)tile / (double)facts->source_bytes;
-    double segments = ceil((double)facts->ncols / (double)segment);
-    *visits = visits_of(facts, segments);
-    double scattered = scattered_rate((double)facts->nrows * (double)facts->row_bytes, machine);
-    double rate = *visits > SPARSE * segments * (double)facts->nrows ? ROWS_RATE
-                  : scattered < ROWS_RATE                            ? scattered
-                                                                     : ROWS_RATE;
-    double row = part * (double)facts->row_bytes + 2 * LINE;
-    return passes * ((double)facts->nvals * ((double)tile / L2_RATE + ENTRY_SECONDS) + *visits * row / rate +
-                     2 * (double)facts->nvals * (double)facts->entry_bytes / ROWS_RATE);
+    const ftb_sddmm_facts *f = m->facts;
+    const double row = (double)f->source_bytes, source = scattered_seconds(m, row, (double)f->ncols * row);
+    return (double)f->nvals * (source + entry_seconds(m) + (double)f->entry_bytes / m->costs.far_rows) +
+           (double)f->nrows * (double)f->row_bytes / m->costs.far_rows;
 }
 
-/* The largest power of two of rows that fit, or half as many more; 0 if even the least does not. */
-static int64_t largest_segment(int64_t bytes, int64_t tile, int64_t ncols)
+static double segment_seconds(const model *m, int64_t segment, int64_t tile, double *visits)
 {
-    int64_t segment = FTB_MOST_SEGMENT;
-    while (segment * tile > bytes || segment / 2 >= ncols)
-        if ((segment /= 2) < LEAST_SEGMENT)
-            return 0;
-    int64_t more = segment / 2 * 3;
-    return segment < ncols && more * tile <= bytes && more <= FTB_MOST_SEGMENT ? more : segment;
+    const ftb_sddmm_facts *f = m->facts;
+    const double passes = ceil((double)f->source_bytes / (double)tile);
+    const double part = (double)tile / (double)f->source_bytes;
+    const double segments = ceil((double)f->ncols / (double)segment);
+    const double rows = part * (double)f->nrows * (double)f->row_bytes;
+    /* What goes by between two visits of a row. */
+    const double passing = rows + (double)f->nvals * (double)f->entry_bytes / segments;
+    const double row = part * (double)f->row_bytes + 2 * LINE;
+    *visits = visits_of(f, segments);
+    double visit = row / (passing <= ftb_machine_l3(m->machine) ? m->costs.near_rows : m->costs.far_rows);
+    if (*visits < SPARSE * segments * (double)f->nrows)
+        visit = fmax(visit, scattered_seconds(m, row, rows));
+    const double source = scattered_seconds(m, (double)tile, (double)segment * (double)tile);
+    return passes * ((double)f->nvals * (source + entry_seconds(m)) + *visits * (m->costs.dot_visit + visit) +
+                     2 * (double)f->nvals * (double)f->entry_bytes / m->costs.far_rows);
 }
 
 /* Whether segments were asked for, be they slower. */
@@ -103,43 +109,53 @@ static bool may_segment(const ftb_sddmm_asked *asked, const ftb_sddmm_facts *fac
            !(asked->forced & FTB_SDDMM_SET_KERNEL && asked->family == FTB_SDDMM_ROWS);
 }
 
-/* Segments for the tile, if they are better than what plan has. */
-static void consider(ftb_sddmm_plan *plan, const ftb_sddmm_asked *asked, const ftb_sddmm_facts *facts,
-                     const ftb_machine_facts *machine, int64_t tile)
+/* The segment and tile, if they are better than what plan has. */
+static void consider(ftb_sddmm_plan *plan, const model *m, int64_t segment, int64_t tile)
 {
-    bool must = must_segment(asked);
-    int64_t segment =
-        largest_segment(facts->attention ? machine->l2 / 2 : machine->l2 / 4 * 3, tile, facts->ncols);
-    if (must && segment == 0)
-        segment = LEAST_SEGMENT;
-    if (asked->forced & FTB_SDDMM_SET_SEGMENT)
-        segment = asked->segment;
-    if (segment == 0)
+    const ftb_sddmm_facts *f = m->facts;
+    ftb_sddmm_plan trial = *plan;
+    trial.segment = segment;
+    trial.tile = tile;
+    trial.visited = segment_seconds(m, segment, tile, &trial.visits);
+    trial.seconds = f->attention ? ftb_attention_fused_seconds(&trial, f, &m->costs) : trial.visited;
+    const double packed = fmax((double)m->machine->l2, (double)segment * (double)tile);
+    const double bytes = f->threads * packed + 2.0 * (double)f->nvals + 20 * trial.visits;
+    const double margin = plan->segment > 0 ? 1 : MARGIN;
+    bool must = plan->segment == 0 && must_segment(&plan->asked);
+    if ((must || trial.seconds < margin * plan->seconds) && bytes < (double)f->memory_left)
+        *plan = trial;
+}
+
+/* Segments of many sizes for the tile: powers of two, and half as many more. */
+static void consider_tile(ftb_sddmm_plan *plan, const model *m, int64_t tile)
+{
+    const int64_t ncols = m->facts->ncols, most = MOST_PACKED * m->machine->l2 / tile;
+    if (plan->asked.forced & FTB_SDDMM_SET_SEGMENT) {
+        consider(plan, m, plan->asked.segment, tile);
         return;
-    double visits, seconds = segment_seconds(facts, machine, segment, tile, &visits);
-    double bytes = (double)facts->threads * (double)machine->l2 + 2.0 * (double)facts->nvals;
-    bool better = plan->segment > 0 ? seconds < plan->seconds : must || seconds < MARGIN * plan->direct;
-    if (better && bytes + 20 * visits < (double)facts->memory_left) {
-        plan->segment = segment;
-        plan->tile = tile;
-        plan->visits = visits;
-        plan->seconds = seconds;
+    }
+    for (int64_t segment = LEAST_SEGMENT; segment <= FTB_MOST_SEGMENT; segment *= 2) {
+        if (segment > LEAST_SEGMENT && (segment > most || segment / 2 >= ncols))
+            break;
+        consider(plan, m, segment, tile);
+        if (segment / 2 * 3 <= most && segment < ncols && segment < FTB_MOST_SEGMENT)
+            consider(plan, m, segment / 2 * 3, tile);
     }
 }
 
-static void choose_segments(ftb_sddmm_plan *plan, const ftb_sddmm_asked *asked, const ftb_sddmm_facts *facts,
-                            const ftb_machine_facts *machine)
+static void choose_segments(ftb_sddmm_plan *plan, const model *m)
 {
-    int64_t piece = facts->piece_bytes > 0 ? facts->piece_bytes : facts->source_bytes;
-    if (asked->forced & FTB_SDDMM_SET_TILE) {
-        int64_t tile = (asked->tile + piece - 1) / piece * piece;
-        consider(plan, asked, facts, machine, tile < facts->source_bytes ? tile : facts->source_bytes);
+    const ftb_sddmm_facts *f = m->facts;
+    int64_t piece = f->piece_bytes > 0 ? f->piece_bytes : f->source_bytes;
+    if (plan->asked.forced & FTB_SDDMM_SET_TILE) {
+        int64_t tile = (plan->asked.tile + piece - 1) / piece * piece;
+        consider_tile(plan, m, tile < f->source_bytes ? tile : f->source_bytes);
         return;
     }
     int64_t tile = piece; /* of one piece, two, four, ... and the whole row */
-    for (; tile < facts->source_bytes && !facts->one_piece; tile *= 2)
-        consider(plan, asked, facts, machine, tile);
-    consider(plan, asked, facts, machine, facts->one_piece ? piece : facts->source_bytes);
+    for (; tile < f->source_bytes && !f->one_piece; tile *= 2)
+        consider_tile(plan, m, tile);
+    consider_tile(plan, m, f->one_piece ? piece : f->source_bytes);
 }
 
 /* Whether steps are for the rule to choose. */
@@ -151,17 +167,18 @@ static bool may_stage(const ftb_sddmm_asked *asked, const ftb_sddmm_facts *facts
 }
 
 /* Attention is done in steps where that is asked for, or faster. */
-static void consider_steps(ftb_sddmm_plan *plan, const ftb_sddmm_asked *asked, const ftb_sddmm_facts *facts,
-                           const ftb_machine_facts *machine)
+static void consider_steps(ftb_sddmm_plan *plan, const model *m)
 {
-    bool must = asked->forced & FTB_SDDMM_SET_KERNEL && asked->family == FTB_SDDMM_STAGED && facts->can_stage;
-    plan->seconds = plan->fused = ftb_attention_fused_seconds(plan, facts);
-    plan->in_steps = facts->can_stage ? ftb_attention_staged_seconds(facts, machine) : 0;
-    if (!must && !(may_stage(asked, facts) && plan->in_steps < STAGE_MARGIN * plan->fused))
+    const ftb_sddmm_facts *f = m->facts;
+    const ftb_sddmm_asked *asked = &plan->asked;
+    bool must = asked->forced & FTB_SDDMM_SET_KERNEL && asked->family == FTB_SDDMM_STAGED && f->can_stage;
+    plan->fused = plan->seconds;
+    plan->in_steps = f->can_stage ? ftb_attention_staged_seconds(f, m->machine) : 0;
+    if (!must && !(may_stage(asked, f) && plan->in_steps < STAGE_MARGIN * plan->fused))
         return;
     plan->staged = true;
     plan->segment = 0;
-    plan->tile = facts->source_bytes;
+    plan->tile = f->source_bytes;
     plan->visits = 0;
     plan->seconds = plan->in_steps;
 }
@@ -171,15 +188,18 @@ void ftb_rule_sddmm(ftb_sddmm_plan *plan, const ftb_sddmm_facts *facts, const ft
     const ftb_sddmm_asked asked = plan->asked;
     if (facts->standard)
         machine = ftb_machine_standard();
-    double direct = direct_seconds(facts, machine);
+    const model m = {facts, machine, ftb_machine_costs(machine)};
+    const double direct = direct_seconds(&m);
     *plan = (ftb_sddmm_plan){.tile = facts->source_bytes,
                              .threads = asked.forced & FTB_SDDMM_SET_THREADS ? asked.threads : facts->threads,
                              .seconds = direct,
                              .direct = direct,
+                             .visited = direct,
                              .asked = asked};
-    if (may_segment(&asked, facts))
-        choose_segments(plan, &asked, facts, machine);
-    plan->visited = plan->seconds;
     if (facts->attention)
-        consider_steps(plan, &asked, facts, machine);
+        plan->seconds = ftb_attention_fused_seconds(plan, facts, &m.costs);
+    if (may_segment(&asked, facts))
+        choose_segments(plan, &m);
+    if (facts->attention)
+        consider_steps(plan, &m);
 }

@@ -18,32 +18,12 @@
 
 #include <math.h>
 
-/* Where rates were not measured, in bytes a second. */
-#define L2_RATE 120e9
-#define L3_RATE 25e9
-#define MEMORY_RATE 12e9
-
-#define L2_GATHER 0.65         /* of the rate in order: rows of a tile from anywhere in L2 */
-#define FAR_GATHER 0.65        /* the same, of L3, with prefetch */
-#define FAR_ROW 220            /* bytes that a row from memory costs beside its own */
-#define LONG_ROW 1024          /* bytes */
-#define MARGIN 0.9             /* partitions must be this much faster: no model is better than that */
-#define CHAIN_SECONDS 1.15e-9  /* of an addition that waits for the one before */
-#define LOOP_SECONDS 0.2e-9    /* of an entry of a visit beside its bytes */
-#define ENTRY_SECONDS 0.6e-9   /* of a direct entry beside its bytes */
-#define VECTOR_SECONDS 0.4e-9  /* of an entry of a sum over one feature */
-#define ROW_SECONDS 6e-9       /* of a direct row: its end is not foreseen */
-#define VISIT_SECONDS 2.5e-9   /* of a visit, beside the tile's row */
-#define STRIDE_SECONDS 8e-9    /* of a part of a row, where a tile takes no whole rows */
-#define VISIT_OVERLAP 6        /* rows of the tile come while others are worked on, if most are visited */
-#define LINE_SECONDS 8e-9      /* of a line of edge values that the visits before it do not lead to */
-#define FAR_LINE_SECONDS 25e-9 /* the same, where the part's rows come from memory, too */
-#define ORDER_SECONDS 15e-9    /* the same, while nothing but copying goes on */
+#define FAR_ROW 220      /* bytes that a row from memory costs beside its own */
+#define PACKED_SHARE 0.6 /* of L2: bytes of a segment that stay in it */
+#define LONG_ROW 1024    /* bytes */
+#define MARGIN 0.75      /* partitions must be this much faster: no model is better than that */
+#define VISIT_OVERLAP 6  /* rows of the tile come while others are worked on, if most are visited */
 #define ORDERED_BYTES (INT64_C(1) << 28)  /* of a part's values */
-#define BUILD_SECONDS 4e-9                /* of an entry that is partitioned */
-#define BUILD_VISIT_SECONDS 20e-9         /* of a visit that is written down */
-#define BUILD_USES 8                      /* products that share the price of a partition */
-#define PROGRAM_SECONDS 0.5e-9            /* of a value of a message without kernel */
 #define RESULT_BYTES (INT64_C(256) << 20) /* of tiles of the result, of all threads */
 #define PACK_ENTRIES 64                   /* entries a source, for every time that it is packed */
 #define SMALL_SECONDS 250e-6              /* of a direct product: a partition is not worth looking for */
@@ -54,21 +34,10 @@
 
 typedef struct model {
     const ftb_spmm_facts *facts;
-    double l2_rate, l3_rate, memory_rate;
+    ftb_costs costs;
     int64_t l2, l3;
+    double l3_bytes, l3_share; /* what one core gets of it; a thread, where all read segments from it */
 } model;
-
-static model model_of(const ftb_spmm_facts *facts, const ftb_machine_facts *machine)
-{
-    model m = {facts, machine->l2_rate, machine->l3_rate, machine->memory_rate, machine->l2, machine->l3};
-    m.l2_rate = m.l2_rate > 0 ? m.l2_rate : L2_RATE;
-    m.l3_rate = m.l3_rate > 0 ? m.l3_rate : L3_RATE;
-    m.memory_rate = m.memory_rate > 0 ? m.memory_rate : MEMORY_RATE;
-    return m;
-}
-
-/* What of L3 a core gets: a system may say more. */
-static double l3_bytes(const model *m) { return fmin(0.75 * (double)m->l3, 32 * (double)m->l2); }
 
 /* Bytes a second of rows of `row` bytes that are read from anywhere in `bytes`. Where these are few times L2,
  * rows of many lines come as fast as if they were in order: 2000 sources, 13706 entries, 256 features 49 GB/s
@@ -78,12 +47,20 @@ static double l3_bytes(const model *m) { return fmin(0.75 * (double)m->l3, 32 * 
 static double gather_rate(const model *m, double bytes, double row)
 {
     if (bytes <= 0.5 * (double)m->l2)
-        return L2_GATHER * m->l2_rate;
+        return m->costs.near_gather * m->costs.l2_read;
     bool streams = row >= LONG_ROW && bytes <= 8 * (double)m->l2;
-    double far = bytes <= l3_bytes(m) ? (streams ? 1 : FAR_GATHER) * m->l3_rate
-                                      : row / (row + FAR_ROW) * m->memory_rate;
+    double far = bytes <= m->l3_bytes ? (streams ? 1 : m->costs.far_gather) * m->costs.l3_read
+                                      : row / (row + FAR_ROW) * m->costs.memory_read;
     double near = fmin(1, (streams ? 0.85 : 0.5) * (double)m->l2 / bytes); /* what stays in L2 of itself */
-    return 1 / (near / (L2_GATHER * m->l2_rate) + (1 - near) / far);
+    return 1 / (near / (m->costs.near_gather * m->costs.l2_read) + (1 - near) / far);
+}
+
+/* Seconds of a row of a segment, which was packed: segments share L2 with what streams past. */
+static double packed_seconds(const model *m, double row, double packed)
+{
+    const double near = fmin(1, PACKED_SHARE * (double)m->l2 / packed);
+    return near * row / (m->costs.near_gather * m->costs.l2_read) +
+           (1 - near) * (row / (m->costs.far_gather * m->costs.l3_read) + m->costs.far_row);
 }
 
 /* Share of the entries that lie less than so many columns from the diagonal. */
@@ -98,8 +75,9 @@ static double direct_seconds(const model *m)
 {
     const ftb_spmm_facts *f = m->facts;
     if (f->vector)
-        return (double)f->entries * (VECTOR_SECONDS + (4 + (double)f->edge_bytes) / m->memory_rate) +
-               (double)f->listed * ROW_SECONDS;
+        return (double)f->entries *
+                   (m->costs.vector_entry + (4 + (double)f->edge_bytes) / m->costs.memory_read) +
+               (double)f->listed * m->costs.row;
     double row = (double)(f->features * f->value_bytes), entries = (double)f->entries;
     double chunks = ceil((double)f->features / (double)(FTB_SPMM_VECTORS * f->lanes));
     double lines = ceil(row / 64) * 64; /* of a narrow row, a line is read */
@@ -108,12 +86,12 @@ static double direct_seconds(const model *m)
         near_diagonal(f, 0.25 * (double)m->l2 / lines); /* sources that stay in L2 from row to row */
     double far = lines * ((1 - near) / gather_rate(m, whole, row) +
                           near / gather_rate(m, fmin(whole, 0.5 * (double)m->l2), row));
-    double gather = fmax(far, CHAIN_SECONDS * chunks);
-    double own = (4 + (double)f->edge_bytes) / m->memory_rate + ENTRY_SECONDS * chunks;
+    double gather = fmax(far, m->costs.chain * chunks);
+    double own = (4 + (double)f->edge_bytes) / m->costs.memory_read + m->costs.entry * chunks;
     bool kept = row * (double)(f->listed + f->ncols) <= 8 * (double)m->l2; /* the result stays near, too */
-    double result = 2 * row / (kept ? m->l3_rate : m->memory_rate);
-    return entries * (gather + own) + (double)f->listed * (result + ROW_SECONDS * chunks) +
-           (f->stored_bytes == f->value_bytes ? 0 : 2 * row * (double)f->ncols / m->memory_rate);
+    double result = 2 * row / (kept ? m->costs.l3_read : m->costs.memory_read);
+    return entries * (gather + own) + (double)f->listed * (result + m->costs.row * chunks) +
+           (f->stored_bytes == f->value_bytes ? 0 : 2 * row * (double)f->ncols / m->costs.memory_read);
 }
 
 /* Pairs (row, segment) that hold entries, about: those near the diagonal are in one segment. */
@@ -149,8 +127,8 @@ static double edge_seconds(const model *m, const ftb_spmm_plan *plan, double vis
     if (m->facts->edge_bytes == 0)
         return 0;
     return plan->ordered
-               ? lines * ORDER_SECONDS + (double)(plan->ntiles + 1) * bytes / m->memory_rate
-               : (double)plan->ntiles * lines * (LINE_SECONDS + far * (FAR_LINE_SECONDS - LINE_SECONDS));
+               ? lines * m->costs.order_line + (double)(plan->ntiles + 1) * bytes / m->costs.memory_read
+               : (double)plan->ntiles * lines * (m->costs.line + far * (m->costs.far_line - m->costs.line));
 }
 
 static int64_t ceil_div(int64_t x, int64_t y) { return (x + y - 1) / y; }
@@ -176,23 +154,21 @@ static double partitioned_seconds(const model *m, const ftb_spmm_plan *plan, dou
     double bytes = (double)(tile * f->value_bytes), packed = bytes * (double)segment;
     double segments = ceil((double)f->ncols / (double)segment), entries = (double)f->entries;
     double block = (double)(f->ncols * f->features), result = (double)(f->listed * f->features);
-    double rate = gather_rate(m, 2.0 / 3.0 * packed, bytes); /* alone in L2, but for what streams past */
-    double gather = fmax(bytes / rate, CHAIN_SECONDS) + 2 / m->memory_rate + LOOP_SECONDS;
-    if (packed > 0.4 * (double)m->l2)
-        gather *= 0.9 + packed / (4 * (double)m->l2); /* some of it is driven out */
+    double gather = fmax(packed_seconds(m, bytes, packed), m->costs.chain) + 2 / m->costs.memory_read +
+                    m->costs.visit_entry;
     double far = distance(m, plan), packs = (double)plan->parts;
     double visited = fmin(1, visits / (segments * fmax(1, (double)f->listed)));
-    double visit = VISIT_SECONDS + 20 / m->memory_rate +
+    double visit = m->costs.visit + 20 / m->costs.memory_read +
                    2 * bytes / (1 + (VISIT_OVERLAP - 1) * visited * visited) *
-                       ((1 - far) / m->l3_rate + far / m->memory_rate);
+                       ((1 - far) / m->costs.l3_read + far / m->costs.memory_read);
     double tiles = padded_features(f, plan->ntiles) / (double)tile; /* of the longest */
     double seconds = tiles * (entries * gather + visits * visit) + edge_seconds(m, plan, visits, far) +
-                     packs * block * (double)(f->stored_bytes + f->value_bytes) / m->memory_rate +
-                     3 * result * (double)f->value_bytes / m->l3_rate;
+                     packs * block * (double)(f->stored_bytes + f->value_bytes) / m->costs.memory_read +
+                     3 * result * (double)f->value_bytes / m->costs.l3_read;
     if (plan->ntiles > 1) /* a part of a row is another page, or soon is */
-        seconds += (double)plan->ntiles * (packs * (double)f->ncols + (double)f->listed) * STRIDE_SECONDS;
-    double build = entries * BUILD_SECONDS + visits * BUILD_VISIT_SECONDS;
-    return seconds + (f->cached_segment == segment ? 0 : build / BUILD_USES);
+        seconds += (double)plan->ntiles * (packs * (double)f->ncols + (double)f->listed) * m->costs.stride;
+    double build = entries * m->costs.build_entry + visits * m->costs.build_visit;
+    return seconds + (f->cached_segment == segment ? 0 : build / (double)plan->uses);
 }
 
 /* Sources whose tile takes so much. */
@@ -268,7 +244,7 @@ static void choose_partition(ftb_spmm_plan *plan, const model *m)
 {
 #define ENTRY(first, vectors) vectors,
     static const int vectors[] = {FTB_SPMM_COUNTS(ENTRY, 0)};
-    static const double shares[] = {0.25, 0.375, 0.5};
+    static const double shares[] = {0.25, 0.375, 0.5, 0.75, 1, 1.5, 2, 3, 4, 6, 8}; /* of L2 */
     const ftb_spmm_facts *f = m->facts;
     const ftb_spmm_asked *asked = &plan->asked;
     int64_t all = ceil_div(f->features, f->lanes);
@@ -276,13 +252,17 @@ static void choose_partition(ftb_spmm_plan *plan, const model *m)
     int64_t segment = asked->forced & FTB_SPMM_SET_SEGMENT ? asked->segment : 0;
     ftb_spmm_plan trial = *plan;
     plan->partitioned_seconds = INFINITY;
-    for (size_t v = 0; v < sizeof vectors / sizeof *vectors; v++)
+    for (size_t v = 0; v < (forced > 0 ? 1 : sizeof vectors / sizeof *vectors); v++)
         for (size_t s = 0; s < sizeof shares / sizeof *shares; s++) {
             int64_t most = forced > 0 ? (forced > FTB_SPMM_VECTORS ? FTB_SPMM_VECTORS : forced) : vectors[v];
             trial.ntiles = ceil_div(all, most);
             trial.tile = ceil_div(all, trial.ntiles) * f->lanes;
+            const int64_t before = trial.segment;
             trial.segment =
                 segment > 0 ? segment : segment_for(f, padded(f, trial.tile), shares[s] * (double)m->l2);
+            if (s > 0 &&
+                (trial.segment == before || (shares[s] > 0.5 && shares[s] * (double)m->l2 > m->l3_share)))
+                break;
             double near = near_diagonal(f, 0.5 * (double)trial.segment);
             double visits = visits_of(f, ceil((double)f->ncols / (double)trial.segment), near);
             for (int ordered = 0; ordered <= (f->edge_bytes > 0); ordered++)
@@ -322,14 +302,19 @@ static void use_direct(ftb_spmm_plan *plan, const model *m)
 
 void ftb_rule_spmm(ftb_spmm_plan *plan, const ftb_spmm_facts *facts, const ftb_machine_facts *machine)
 {
-    model m = model_of(facts, machine);
+    model m = {facts, ftb_machine_costs(machine), machine->l2, machine->l3, ftb_machine_l3(machine), 0};
+
     const ftb_spmm_asked *asked = &plan->asked;
     ftb_spmm_plan out = {.asked = *asked, .threads = facts->threads, .partitioned_seconds = INFINITY};
     ftb_spmm_family wanted = asked->forced & FTB_SPMM_SET_KERNEL ? asked->family : FTB_SPMM_AUTO;
+    out.uses = asked->forced & FTB_SPMM_SET_USES ? asked->uses
+               : facts->uses > 0                 ? facts->uses
+                                                 : FTB_SPMM_USES;
     out.tile = asked->forced & FTB_SPMM_SET_TILE ? asked->tile : 0;
     out.ahead = asked->forced & FTB_SPMM_SET_AHEAD ? asked->ahead : 0;
     if (asked->forced & FTB_SPMM_SET_THREADS)
         out.threads = asked->threads;
+    m.l3_share = fmin(m.l3_bytes, 0.5 * (double)machine->l3 / out.threads);
     out.direct_seconds = direct_seconds(&m);
     bool can = facts->tuned && facts->partitioned && facts->ncols > 0 && facts->features > 0;
     bool small = out.direct_seconds < SMALL_SECONDS && wanted != FTB_SPMM_PARTITIONED;
@@ -347,8 +332,8 @@ void ftb_rule_spmm(ftb_spmm_plan *plan, const ftb_spmm_facts *facts, const ftb_m
         use_direct(&out, &m);
     if (!facts->tuned || wanted == FTB_SPMM_PROGRAM) {
         out.family = FTB_SPMM_PROGRAM;
-        out.seconds =
-            fmax(out.direct_seconds, PROGRAM_SECONDS * (double)facts->entries * (double)facts->features);
+        out.seconds = fmax(out.direct_seconds,
+                           m.costs.program_value * (double)facts->entries * (double)facts->features);
     }
     out.seconds /= out.threads;
     *plan = out;

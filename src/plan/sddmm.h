@@ -67,8 +67,8 @@ typedef struct ftb_sddmm_plan {
     int threads;
     double visits;          /* estimated pairs (row, segment) */
     double seconds;         /* predicted, one thread */
-    double direct;          /* predicted without segments */
-    double visited;         /* predicted of moving bytes, with them: what `direct` was compared with */
+    double direct;          /* predicted of moving bytes without segments */
+    double visited;         /* the same as planned */
     double fused, in_steps; /* attention: what was compared */
     ftb_sddmm_asked asked;
     ftb_origin origin; /* MODEL after every rule */
@@ -77,7 +77,8 @@ typedef struct ftb_sddmm_plan {
 /* Fills plan; what was asked for is done where it can work. machine: but for facts->standard. */
 void ftb_rule_sddmm(ftb_sddmm_plan *plan, const ftb_sddmm_facts *facts, const ftb_machine_facts *machine);
 /* Seconds of attention on one thread: fused, as the plan says, and in three steps. (rule_attention.c) */
-double ftb_attention_fused_seconds(const ftb_sddmm_plan *plan, const ftb_sddmm_facts *facts);
+double ftb_attention_fused_seconds(const ftb_sddmm_plan *plan, const ftb_sddmm_facts *facts,
+                                   const ftb_costs *costs);
 double ftb_attention_staged_seconds(const ftb_sddmm_facts *facts, const ftb_machine_facts *machine);
 /* Whether the weights of all entries and heads take no more than the operands and the result: steps are for
  * the rule to choose then. A bound that memory limits do not move, since bits depend on the choice. */
@@ -95,8 +96,8 @@ void ftb_explain_sddmm(const ftb_sddmm_plan *plan, const ftb_sddmm_facts *facts,
 /* A plan's choice; and the plan that the rule makes of one, but for what was forced already. False: it cannot
  * be, or not in the memory that is left, and the plan stays as it was. (choice.c) */
 ftb_choice ftb_sddmm_chosen(const ftb_sddmm_plan *plan);
-bool ftb_sddmm_choose(ftb_sddmm_plan *plan, const ftb_sddmm_facts *facts, const ftb_choice *choice,
-                      ftb_origin origin);
+bool ftb_sddmm_choose(ftb_sddmm_plan *plan, const ftb_sddmm_facts *facts, const ftb_machine_facts *machine,
+                      const ftb_choice *choice, ftb_origin origin);
 /* Sets a field by name. NULL if well, else what would have been. (sddmm_keys.c) */
 const char *ftb_sddmm_plan_set(ftb_sddmm_plan *plan, const ftb_sddmm_facts *facts, const char *key,
                                const char *value);

@@ -13,6 +13,9 @@
 /* 2^17 entries and more make a row a hub, whose features the direct form's threads share. */
 #define FTB_SPMM_HUB 17
 
+/* Products that a plan made ahead counts on, if nothing is said. */
+#define FTB_SPMM_USES 8
+
 /* What is known about the operands. */
 typedef struct ftb_spmm_facts {
     int64_t nrows, ncols, nvals; /* of the pattern that is walked */
@@ -27,6 +30,7 @@ typedef struct ftb_spmm_facts {
     int64_t memory_left; /* bytes that the plan may use */
     ftb_degrees degrees;
     int64_t cached_segment; /* of a partition that the pattern has already; 0: none */
+    int64_t uses;           /* products that share the price of a partition; 0: FTB_SPMM_USES */
     bool tuned;             /* a kernel knows the message's form */
     bool vector;            /* and is made for one feature */
     bool partitioned;       /* and can be partitioned: narrow columns, all rows, rows countable in 32 bits */
@@ -48,19 +52,20 @@ enum {
     FTB_SPMM_SET_THREADS = 8,
     FTB_SPMM_SET_ORDERED = 16,
     FTB_SPMM_SET_AHEAD = 32,
-    FTB_SPMM_SET_PARTS = 64
+    FTB_SPMM_SET_PARTS = 64,
+    FTB_SPMM_SET_USES = 128 /* says nothing of how */
 };
 
-/* What was decided. */
 /* Choices by hand, which outlast plans that have no use for them. */
 typedef struct ftb_spmm_asked {
     unsigned forced; /* bit per key that was set; the other fields mean nothing */
     ftb_spmm_family family;
-    int64_t segment, tile, parts, ahead;
+    int64_t segment, tile, parts, ahead, uses;
     bool ordered;
     int threads;
 } ftb_spmm_asked;
 
+/* What was decided. */
 typedef struct ftb_spmm_plan {
     ftb_spmm_family family;
     int64_t segment; /* PARTITIONED: sources of a segment */
@@ -70,6 +75,7 @@ typedef struct ftb_spmm_plan {
     int64_t most;    /* PARTITIONED: rows of a part, at most: threads hold a tile for each; 0: any */
     bool ordered;  /* PARTITIONED: a part's edge values are copied into the order of visits, for all tiles */
     int64_t ahead; /* DIRECT: entries that sources are fetched ahead; 0: not */
+    int64_t uses;  /* products that it counts on */
     int threads;
     double direct_seconds, partitioned_seconds; /* predicted for one thread */
     double seconds;                             /* predicted */
@@ -86,8 +92,8 @@ void ftb_explain_spmm(const ftb_spmm_plan *plan, const ftb_spmm_facts *facts,
 /* A plan's choice; and the plan that the rule makes of one, but for what was forced already. False: it cannot
  * be, or not in the memory that is left, and the plan stays as it was. (choice.c) */
 ftb_choice ftb_spmm_chosen(const ftb_spmm_plan *plan);
-bool ftb_spmm_choose(ftb_spmm_plan *plan, const ftb_spmm_facts *facts, const ftb_choice *choice,
-                     ftb_origin origin);
+bool ftb_spmm_choose(ftb_spmm_plan *plan, const ftb_spmm_facts *facts, const ftb_machine_facts *machine,
+                     const ftb_choice *choice, ftb_origin origin);
 /* Sets a field by name. NULL if well, else what would have been. */
 const char *ftb_spmm_plan_set(ftb_spmm_plan *plan, const char *key, const char *value);
 bool ftb_spmm_plan_get(const ftb_spmm_plan *plan, const ftb_spmm_facts *facts, const char *key,

@@ -33,12 +33,14 @@ const char *ftb_spmm_plan_set(ftb_spmm_plan *plan, const char *key, const char *
         const char *key, *expected;
         int64_t low, high;
         unsigned bit;
-    } numbers[] = {{"segment", "sources of a segment, 1 to 65536", 1, 65536, FTB_SPMM_SET_SEGMENT},
-                   {"tile", "features of a tile, 1 to 128", 1, 128, FTB_SPMM_SET_TILE},
-                   {"threads", "1 to 4096", 1, 4096, FTB_SPMM_SET_THREADS},
-                   {"ordered", "0 or 1", 0, 1, FTB_SPMM_SET_ORDERED},
-                   {"ahead", "entries that sources are fetched ahead, 0 to 64", 0, 64, FTB_SPMM_SET_AHEAD},
-                   {"parts", "parts of the rows, 1 to 65536", 1, 65536, FTB_SPMM_SET_PARTS}};
+    } numbers[] = {
+        {"segment", "sources of a segment, 1 to 65536", 1, 65536, FTB_SPMM_SET_SEGMENT},
+        {"tile", "features of a tile, 1 to 128", 1, 128, FTB_SPMM_SET_TILE},
+        {"threads", "1 to 4096", 1, 4096, FTB_SPMM_SET_THREADS},
+        {"ordered", "0 or 1", 0, 1, FTB_SPMM_SET_ORDERED},
+        {"ahead", "entries that sources are fetched ahead, 0 to 64", 0, 64, FTB_SPMM_SET_AHEAD},
+        {"parts", "parts of the rows, 1 to 65536", 1, 65536, FTB_SPMM_SET_PARTS},
+        {"uses", "products that it is made for, 1 to 1000000000", 1, 1000000000, FTB_SPMM_SET_USES}};
     for (size_t n = 0; n < sizeof numbers / sizeof *numbers; n++) {
         if (strcmp(key, numbers[n].key) != 0)
             continue;
@@ -55,12 +57,14 @@ const char *ftb_spmm_plan_set(ftb_spmm_plan *plan, const char *key, const char *
             plan->asked.ordered = x > 0;
         else if (n == 4)
             plan->asked.ahead = x;
-        else
+        else if (n == 5)
             plan->asked.parts = x;
+        else
+            plan->asked.uses = x;
         plan->asked.forced |= numbers[n].bit;
         return NULL;
     }
-    return "a key of sparse x block: kernel, segment, tile, threads, ordered, ahead, parts";
+    return "a key of sparse x block: kernel, segment, tile, threads, ordered, ahead, parts, uses";
 }
 
 bool ftb_spmm_plan_get(const ftb_spmm_plan *plan, const ftb_spmm_facts *facts, const char *key, double *value)
@@ -74,6 +78,7 @@ bool ftb_spmm_plan_get(const ftb_spmm_plan *plan, const ftb_spmm_facts *facts, c
         {"tile", (double)plan->tile},
         {"tiles", (double)plan->ntiles},
         {"parts", (double)plan->parts},
+        {"uses", (double)plan->uses},
         {"ordered", plan->ordered},
         {"threads", plan->threads},
         {"bytes", (double)plan->bytes},
@@ -107,10 +112,11 @@ static void explain_choice(const ftb_spmm_plan *plan, const ftb_spmm_facts *f, F
                 plan->family == FTB_SPMM_PARTITIONED ? mark : "");
     fprintf(file, "\n");
     if (plan->family == FTB_SPMM_PARTITIONED)
-        fprintf(file,
-                "because          mean degree %.0f; sources are packed once a tile, and their %.0f KiB "
-                "segments stay in L2\n",
-                degree, (double)(plan->segment * plan->tile * f->value_bytes) / 1024);
+        fprintf(
+            file,
+            "because          mean degree %.0f; sources are packed once a tile, and read from segments of "
+            "%.0f KiB\n",
+            degree, (double)(plan->segment * plan->tile * f->value_bytes) / 1024);
     else
         fprintf(file, "because          mean degree %.1f, the block takes %.1f MiB\n", degree, block);
 }
@@ -137,9 +143,10 @@ void ftb_explain_spmm(const ftb_spmm_plan *plan, const ftb_spmm_facts *f, const 
     if (plan->family == FTB_SPMM_PARTITIONED)
         fprintf(file,
                 "partition        %lld segments of %lld sources, %lld tiles of %lld features, 16-bit local "
-                "columns, built once (%.0f MB)\n",
+                "columns, built once (%.0f MB) for %lld products\n",
                 (long long)((f->ncols - 1) / plan->segment + 1), (long long)plan->segment,
-                (long long)plan->ntiles, (long long)plan->tile, (double)plan->partition_bytes / 1e6);
+                (long long)plan->ntiles, (long long)plan->tile, (double)plan->partition_bytes / 1e6,
+                (long long)plan->uses);
     if (plan->family == FTB_SPMM_PARTITIONED && plan->parts > 1)
         fprintf(file, "rows             in %lld parts, each through all segments before the next\n",
                 (long long)plan->parts);

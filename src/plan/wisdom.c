@@ -6,6 +6,8 @@
 
 /* Lives in memory that holds no reference to the context, which owns it. */
 struct ftb_wisdom {
+    bool calibrated; /* costs: this machine's */
+    ftb_costs costs;
     int64_t count, room, next; /* next: the oldest, once all are taken */
     ftb_wisdom_entry entry[];
 };
@@ -95,7 +97,7 @@ static GrB_Info make_room(FtB_Context ctx, int64_t count)
     struct ftb_wisdom *old = ctx->wisdom;
     int64_t have = old ? old->count : 0, room = old ? old->room : 0;
     int64_t want = ftb_min(have + count, FTB_WISDOM_MOST);
-    if (want <= room)
+    if (old && want <= room)
         return GrB_SUCCESS;
     room = ftb_min(ftb_max(want, ftb_max(16, 2 * room)), FTB_WISDOM_MOST);
     if (!ftb_count(ctx, (int64_t)bytes_for(room)))
@@ -105,8 +107,10 @@ static GrB_Info make_room(FtB_Context ctx, int64_t count)
         ftb_uncount(ctx, (int64_t)bytes_for(room));
         return ftb_fail(GrB_OUT_OF_MEMORY, "out of memory for %lld cases of wisdom", (long long)room);
     }
-    *w = (struct ftb_wisdom){.count = have, .room = room};
+    *w = (struct ftb_wisdom){.room = room};
     if (old) {
+        *w = *old;
+        w->room = room;
         memcpy(w->entry, old->entry, (size_t)have * sizeof *w->entry);
         ftb_uncount(ctx, (int64_t)bytes_for(old->room));
         ftb_raw_delete(old);
@@ -128,14 +132,19 @@ static void put(struct ftb_wisdom *w, const ftb_wisdom_entry *entry)
 }
 
 /* Grows before anything is put, so that all are added or none. */
-GrB_Info ftb_wisdom_add(FtB_Context ctx, const ftb_wisdom_entry *entries, int64_t count)
+GrB_Info ftb_wisdom_add(FtB_Context ctx, const ftb_wisdom_entry *entries, int64_t count,
+                        const ftb_costs *costs)
 {
-    if (count == 0)
+    if (count == 0 && !costs)
         return GrB_SUCCESS;
     pthread_mutex_lock(&ctx->wisdom_lock);
     GrB_Info info = make_room(ctx, count);
     for (int64_t t = 0; info == GrB_SUCCESS && t < count; t++)
         put(ctx->wisdom, &entries[t]);
+    if (info == GrB_SUCCESS && costs) {
+        ctx->wisdom->calibrated = true;
+        ctx->wisdom->costs = *costs;
+    }
     pthread_mutex_unlock(&ctx->wisdom_lock);
     return info;
 }
@@ -145,20 +154,23 @@ static bool same_machine(const ftb_wisdom_case *a, const ftb_wisdom_case *b)
     return a->isa == b->isa && memcmp(a->machine, b->machine, sizeof a->machine) == 0;
 }
 
-GrB_Info ftb_wisdom_list(ftb_wisdom_entry **entries, int64_t *count, FtB_Context ctx)
+GrB_Info ftb_wisdom_list(ftb_wisdom_text *all, FtB_Context ctx)
 {
     ftb_wisdom_case here;
     ftb_wisdom_here(&here, FTB_WISDOM_SPMM);
-    *count = 0;
-    *entries = ftb_new(ctx, FTB_WISDOM_MOST, sizeof **entries);
-    if (!*entries)
+    *all = (ftb_wisdom_text){.entries = ftb_new(ctx, FTB_WISDOM_MOST, sizeof *all->entries)};
+    if (!all->entries)
         return ftb_nomem();
     pthread_mutex_lock(&ctx->wisdom_lock);
     const struct ftb_wisdom *w = ctx->wisdom;
     for (int64_t t = 0; w && t < w->count; t++) {
         const ftb_wisdom_entry *entry = &w->entry[(w->next + t) % w->count];
         if (same_machine(&entry->when, &here))
-            (*entries)[(*count)++] = *entry;
+            all->entries[all->count++] = *entry;
+    }
+    if (w && w->calibrated) {
+        all->calibrated = true;
+        all->costs = w->costs;
     }
     pthread_mutex_unlock(&ctx->wisdom_lock);
     return GrB_SUCCESS;
@@ -175,6 +187,18 @@ void ftb_wisdom_forget(FtB_Context ctx)
 }
 
 /* ---- plans */
+
+ftb_machine_facts ftb_wisdom_machine(FtB_Context ctx)
+{
+    ftb_machine_facts machine = *ftb_machine_here();
+    pthread_mutex_lock(&ctx->wisdom_lock);
+    if (ctx->wisdom && ctx->wisdom->calibrated) {
+        machine.calibrated = true;
+        machine.costs = ctx->wisdom->costs;
+    }
+    pthread_mutex_unlock(&ctx->wisdom_lock);
+    return machine;
+}
 
 /* Whether there is anything to look up: describing a case takes longer than a small product. */
 static bool is_wise(FtB_Context ctx)
@@ -202,7 +226,10 @@ bool ftb_wisdom_spmm(ftb_spmm_plan *plan, const ftb_spmm_facts *facts, FtB_Conte
     if (!facts->tuned || !is_wise(ctx)) /* nothing to measure, or nothing was */
         return false;
     ftb_wisdom_of_spmm(&when, facts);
-    return look_up(&choice, ctx, &when) && ftb_spmm_choose(plan, facts, &choice, FTB_ORIGIN_WISDOM);
+    if (!look_up(&choice, ctx, &when))
+        return false;
+    const ftb_machine_facts machine = ftb_wisdom_machine(ctx);
+    return ftb_spmm_choose(plan, facts, &machine, &choice, FTB_ORIGIN_WISDOM);
 }
 
 bool ftb_wisdom_sddmm(ftb_sddmm_plan *plan, const ftb_sddmm_facts *facts, FtB_Context ctx)
@@ -212,5 +239,8 @@ bool ftb_wisdom_sddmm(ftb_sddmm_plan *plan, const ftb_sddmm_facts *facts, FtB_Co
     if (!is_wise(ctx))
         return false;
     ftb_wisdom_of_sddmm(&when, facts);
-    return look_up(&choice, ctx, &when) && ftb_sddmm_choose(plan, facts, &choice, FTB_ORIGIN_WISDOM);
+    if (!look_up(&choice, ctx, &when))
+        return false;
+    const ftb_machine_facts machine = ftb_wisdom_machine(ctx);
+    return ftb_sddmm_choose(plan, facts, &machine, &choice, FTB_ORIGIN_WISDOM);
 }

@@ -1,6 +1,6 @@
-/* What FTB_MEASURE found, remembered in the context: for each case the fastest choice. A case is an operation
- * with all numbers that its plan depends on, on one machine; memory limits are none of them, since what does
- * not fit is not chosen. */
+/* What was measured, remembered in the context: the costs that FtB_Wisdom_calibrate found, and what
+ * FTB_MEASURE found, for each case the fastest choice. A case is an operation with all numbers that its plan
+ * depends on, on one machine; memory limits are none of them, since what does not fit is not chosen. */
 #ifndef FTB_PLAN_WISDOM_H
 #define FTB_PLAN_WISDOM_H
 
@@ -51,22 +51,35 @@ void ftb_wisdom_of_sddmm(ftb_wisdom_case *when, const ftb_sddmm_facts *facts);
 bool ftb_wisdom_spmm(ftb_spmm_plan *plan, const ftb_spmm_facts *facts, FtB_Context ctx);
 bool ftb_wisdom_sddmm(ftb_sddmm_plan *plan, const ftb_sddmm_facts *facts, FtB_Context ctx);
 
+/* This machine, with the costs that the context has of it. */
+ftb_machine_facts ftb_wisdom_machine(FtB_Context ctx);
+
 /* ---- all of it (wisdom.c) */
 
-/* Adds `count` cases, or none: GrB_OUT_OF_MEMORY or FTB_LIMIT. The same case again takes the place of what
- * was known of it. */
-GrB_Info ftb_wisdom_add(FtB_Context ctx, const ftb_wisdom_entry *entries, int64_t count);
-/* A copy of this machine's cases, oldest first, to be ftb_delete()d. */
-GrB_Info ftb_wisdom_list(ftb_wisdom_entry **entries, int64_t *count, FtB_Context ctx);
+/* All of it, as listed and as text. */
+typedef struct ftb_wisdom_text {
+    ftb_wisdom_entry *entries; /* reading: room for FTB_WISDOM_MOST */
+    int64_t count;
+    bool calibrated;
+    ftb_costs costs;
+} ftb_wisdom_text;
+/* Adds `count` cases and, unless NULL, the costs, or nothing: GrB_OUT_OF_MEMORY or FTB_LIMIT. The same case
+ * again takes the place of what was known of it. */
+GrB_Info ftb_wisdom_add(FtB_Context ctx, const ftb_wisdom_entry *entries, int64_t count,
+                        const ftb_costs *costs);
+/* A copy of this machine's cases, oldest first, and of its costs; entries to be ftb_delete()d. */
+GrB_Info ftb_wisdom_list(ftb_wisdom_text *all, FtB_Context ctx);
 void ftb_wisdom_forget(FtB_Context ctx);
 /* op, isa and machine of a case here. */
 void ftb_wisdom_here(ftb_wisdom_case *when, ftb_wisdom_op op);
 
 /* ---- as text (wisdom_text.c) */
 
-#define FTB_WISDOM_LINE 640 /* bytes of a line, at most */
-/* The header's two lines, one case, the last line: bytes written, without the final NUL. */
+#define FTB_WISDOM_LINE 1536 /* bytes of a line, at most */
+/* The header's two lines, the line of costs, one case, the last line: bytes written, without the final NUL.
+ */
 int ftb_wisdom_print_head(char *to, size_t room);
+int ftb_wisdom_print_costs(char *to, size_t room, const ftb_costs *costs);
 int ftb_wisdom_print(char *to, size_t room, const ftb_wisdom_entry *entry);
 int ftb_wisdom_print_tail(char *to, size_t room, int64_t count);
 /* Where a text is wrong. */
@@ -74,8 +87,7 @@ typedef struct ftb_wisdom_fault {
     int64_t line, column; /* from 1 */
     const char *expected; /* NULL: another machine's */
 } ftb_wisdom_fault;
-/* Reads a whole text of `size` bytes. entries: room for FTB_WISDOM_MOST. False: see fault. */
-bool ftb_wisdom_read(ftb_wisdom_entry *entries, int64_t *count, const char *text, int64_t size,
-                     ftb_wisdom_fault *fault);
+/* Reads a whole text of `size` bytes. False: see fault. */
+bool ftb_wisdom_read(ftb_wisdom_text *read, const char *text, int64_t size, ftb_wisdom_fault *fault);
 
 #endif

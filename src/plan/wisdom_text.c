@@ -2,17 +2,21 @@
  *
  *     featblas-wisdom 1
  *     machine isa=avx512 cores=2 l1=49152 l2=2097152 l3=503316480
+ *     costs l2_read=117000 ... visit=2310 ...
  *     spmm kernel=plus_copy_f32 nrows=100000 ... degrees=8c03cf2c61a9e2b7 -> partitioned segment=4096 ...
  *     end 1
  *
- * Read strictly: a single space between words, every name in its place, nothing behind the end. */
+ * Costs, which are there if they were calibrated, are in thousandths of the units of plan/costs.h. Read
+ * strictly: a single space between words, every name in its place, nothing behind the end. */
 #include "plan/wisdom.h"
 
 #include "core/isa.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 #define LARGEST_TILE (INT64_C(1) << 40)
+#define LARGEST_COST (INT64_C(1) << 40)
 
 static const char *const ops[FTB_WISDOM_OPS] = {"spmm", "sddmm", "attention"};
 static const char *const machine_names[FTB_WISDOM_MACHINE] = {"cores", "l1", "l2", "l3"};
@@ -34,6 +38,16 @@ int ftb_wisdom_print_head(char *to, size_t room)
         to, room,
         "featblas-wisdom 1\nmachine isa=%s cores=%" PRId64 " l1=%" PRId64 " l2=%" PRId64 " l3=%" PRId64 "\n",
         ftb_isa_name(here.isa), here.machine[0], here.machine[1], here.machine[2], here.machine[3]);
+}
+
+int ftb_wisdom_print_costs(char *to, size_t room, const ftb_costs *costs)
+{
+    ftb_costs copy = *costs;
+    int at = snprintf(to, room, "costs");
+    for (int c = 0; c < FTB_NCOSTS; c++)
+        at += snprintf(to + at, room - (size_t)at, " %s=%" PRId64, ftb_cost_name(c),
+                       (int64_t)llround(1000 * *ftb_cost_at(&copy, c) / ftb_cost_unit(c)));
+    return at + snprintf(to + at, room - (size_t)at, "\n");
 }
 
 int ftb_wisdom_print(char *to, size_t room, const ftb_wisdom_entry *entry)
@@ -216,14 +230,31 @@ static bool head(reader *r)
     return same || wrong(r, machine, NULL);
 }
 
-bool ftb_wisdom_read(ftb_wisdom_entry *entries, int64_t *count, const char *text, int64_t size,
-                     ftb_wisdom_fault *fault)
+/* The costs, after their line's name. */
+static bool costs_of(reader *r, ftb_costs *costs)
+{
+    for (int c = 0; c < FTB_NCOSTS; c++) {
+        const char *begin = r->at;
+        int64_t x = 0;
+        if (!named(r, ftb_cost_name(c), &x, LARGEST_COST))
+            return false;
+        if (x == 0)
+            return wrong(r, begin, "a cost of 1 or more");
+        *ftb_cost_at(costs, c) = 1e-3 * ftb_cost_unit(c) * (double)x;
+    }
+    return new_line(r);
+}
+
+bool ftb_wisdom_read(ftb_wisdom_text *read, const char *text, int64_t size, ftb_wisdom_fault *fault)
 {
     reader r = {text, text + size, text, fault};
     int64_t said = 0;
-    *count = 0;
+    read->count = 0;
     *fault = (ftb_wisdom_fault){.line = 1};
     if (!head(&r))
+        return false;
+    read->calibrated = skip(&r, "costs");
+    if (read->calibrated && !costs_of(&r, &read->costs))
         return false;
     while (!skip(&r, "end ")) {
         int op = 0;
@@ -231,16 +262,16 @@ bool ftb_wisdom_read(ftb_wisdom_entry *entries, int64_t *count, const char *text
             op++;
         if (op == FTB_WISDOM_OPS)
             return wrong(&r, r.at, "spmm, sddmm, attention or end");
-        if (*count == FTB_WISDOM_MOST)
+        if (read->count == FTB_WISDOM_MOST)
             return wrong(&r, r.line, "no more than 1024 cases");
-        if (!entry_of(&r, &entries[*count], op))
+        if (!entry_of(&r, &read->entries[read->count], op))
             return false;
-        ++*count;
+        read->count++;
     }
     const char *begin = r.at;
     if (!number(&r, &said, INT64_MAX))
         return false;
-    if (said != *count)
+    if (said != read->count)
         return wrong(&r, begin, "the number of cases above");
     return new_line(&r) && (r.at == r.end || wrong(&r, r.at, "nothing after the end"));
 }

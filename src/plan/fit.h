@@ -1,0 +1,26 @@
+/* Costs from measured times: the constants under which the rules predict what was measured. */
+#ifndef FTB_PLAN_FIT_H
+#define FTB_PLAN_FIT_H
+
+#include "plan/wisdom.h"
+
+/* One plan of one product, on one thread. */
+typedef struct ftb_sample {
+    ftb_wisdom_op op;
+    union {
+        ftb_spmm_facts spmm;
+        ftb_sddmm_facts sddmm;
+    } facts;
+    ftb_choice choice;
+    double seconds; /* measured */
+    double weight;  /* of its error: the faster the plan beside others, the more it matters */
+} ftb_sample;
+
+/* Seconds that the rules predict of a sample under the machine's costs; 0: the choice cannot be. */
+double ftb_sample_predict(const ftb_sample *sample, const ftb_machine_facts *machine);
+/* Moves the machine's costs, which become calibrated, to where the weighted squares of log(predicted /
+ * measured) are least. A cost that no sample depends on stays; none moves further than a factor of 16.
+ * Returns the mean error, a factor: 1.1 is ten percent. */
+double ftb_fit_costs(ftb_machine_facts *machine, const ftb_sample *samples, int64_t count);
+
+#endif
