@@ -62,7 +62,7 @@ static void sizes_in_messages(void **state)
     assert_ok(FtB_Context_new(&ctx));
     assert_ok(FtB_Context_engage(ctx));
     assert_ok(FtB_Context_set_memory_limit(ctx, 57 << 20));
-    assert_fails(FTB_LIMIT, "memory limit: 81M more would make 81M",
+    assert_fails(FTB_LIMIT, "memory limit: 81921K more would make 81921K",
                  FtB_Block_new(&X, 80 << 10, 1 << 7, FTB_FP64));
     assert_non_null(strstr(FtB_error(), ", the context's limit is 57M"));
     assert_ok(FtB_Context_engage(NULL));

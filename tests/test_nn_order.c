@@ -64,7 +64,7 @@ static const spec specs[] = {
     /* Of features without a gradient a wide sum is one sum, a narrow one two: forward and back. */
     {"gcn", 2000, 2000, 20, 48, 32, DROPPED, false, &machine, AFTER},
     {"gcn", 2000, 2000, 20, 48, 32, DROPPED, true, &machine, FIRST},
-    {"gcn", 2000, 2000, 20, 64, 16, DROPPED, false, &machine, FIRST},
+    {"gcn", 2000, 2000, 200, 64, 8, DROPPED, false, &machine, FIRST},
     /* Ten sources for each target: ten times the dense product, but where sums are what takes time. */
     {"sage", 500, 5000, 10, 64, 32, LEARNED, false, &machine, AFTER},
     {"sage", 500, 5000, 10, 64, 32, LEARNED, false, &slow, FIRST},

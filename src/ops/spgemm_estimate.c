@@ -73,15 +73,17 @@ static int64_t count_masked(const ftb_product *product, int64_t i, const uint64_
     return count;
 }
 
-/* Row i's distinct columns and, of them, those that are delivered. `seen` is clear before and after. */
+/* Row i's distinct columns and, of them, those that are delivered; a row that has all columns is looked at no
+ * further. `seen` is clear before and after. */
 static void count_row(const ftb_product *product, int64_t i, uint64_t *seen, int64_t *distinct, int64_t *kept)
 {
     const ftb_spgemm *p = &product->p;
     const ftb_finish *finish = &product->finish;
     const int32_t *col = product->right->colidx;
+    int64_t end = p->arow[i];
     *distinct = *kept = 0;
-    for (int64_t x = p->arow[i]; x < p->arow[i + 1]; x++)
-        for (int64_t e = ftb_spgemm_first(p, x); e < ftb_spgemm_last(p, x); e++) {
+    for (; end < p->arow[i + 1] && *distinct < p->ncols; end++)
+        for (int64_t e = ftb_spgemm_first(p, end); e < ftb_spgemm_last(p, end); e++) {
             uint64_t bit = UINT64_C(1) << (col[e] % 64), *word = &seen[col[e] / 64];
             if (*word & bit)
                 continue;
@@ -93,7 +95,7 @@ static void count_row(const ftb_product *product, int64_t i, uint64_t *seen, int
         *kept = count_masked(product, i, seen);
     if (finish->use_top_k)
         *kept = ftb_min(*kept, finish->top_k);
-    for (int64_t x = p->arow[i]; x < p->arow[i + 1]; x++)
+    for (int64_t x = p->arow[i]; x < end; x++)
         for (int64_t e = ftb_spgemm_first(p, x); e < ftb_spgemm_last(p, x); e++)
             seen[col[e] / 64] = 0;
 }

@@ -148,7 +148,7 @@ static void make_plan(work *w, bool tuned)
         w->facts.uses = 1 + atomic_fetch_add(&p->products, 1);
     if (request->forced)
         w->plan = *request->forced;
-    const ftb_machine_facts machine = ftb_wisdom_machine(product->ctx);
+    const ftb_machine_facts machine = ftb_wisdom_machine(w->hoisted.core.ctx);
     if (request->forced || request->measure || !ftb_wisdom_spmm(&w->plan, &w->facts, product->ctx))
         ftb_rule_spmm(&w->plan, &w->facts, &machine);
     spare_threads(w);

@@ -191,6 +191,7 @@ void ftb_wisdom_forget(FtB_Context ctx)
 ftb_machine_facts ftb_wisdom_machine(FtB_Context ctx)
 {
     ftb_machine_facts machine = *ftb_machine_here();
+    ctx = ctx ? ctx : ftb_context();
     pthread_mutex_lock(&ctx->wisdom_lock);
     if (ctx->wisdom && ctx->wisdom->calibrated) {
         machine.calibrated = true;

@@ -51,7 +51,7 @@ void ftb_wisdom_of_sddmm(ftb_wisdom_case *when, const ftb_sddmm_facts *facts);
 bool ftb_wisdom_spmm(ftb_spmm_plan *plan, const ftb_spmm_facts *facts, FtB_Context ctx);
 bool ftb_wisdom_sddmm(ftb_sddmm_plan *plan, const ftb_sddmm_facts *facts, FtB_Context ctx);
 
-/* This machine, with the costs that the context has of it. */
+/* This machine, with the costs that the context has of it (NULL: the engaged one). */
 ftb_machine_facts ftb_wisdom_machine(FtB_Context ctx);
 
 /* ---- all of it (wisdom.c) */

@@ -71,6 +71,8 @@ NOT_RUN = {
     ("README.md", "make demo"): "builds; the demo itself is run",
     ("README.md", "make test"): "is what runs this",
     ("help demo", "featblas demo"): "run for README.md",
+    ("docs/plans.md", "featblas plan --calibrate"): "takes most of a minute; test_calibrate runs the call",
+    ("help plan", "featblas plan --calibrate"): "takes most of a minute; test_calibrate runs the call",
     ("docs/kernels.md", "build/release/bench_ladder"): "a benchmark of minutes, whose graph takes 4 GB",
     ("docs/formats.md", "import pandas"): "pandas is not among the packages of scripts/install_packages.sh",
 }
