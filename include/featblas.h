@@ -161,8 +161,8 @@ GrB_Info FtB_Context_set_seed(FtB_Context ctx, uint64_t seed);
 GrB_Info FtB_Context_set_deterministic(FtB_Context ctx, bool on);
 
 /** Sets how long FTB_MEASURE may try plans of one product; what was found by then is used. One trial is ended
- *  before it stops, so it may take longer. @param ctx NULL for the engaged one. @param seconds more than 0; 10 in a
- *  new context. @return GrB_INVALID_VALUE. */
+ *  before it stops, so it may take longer. @param ctx NULL for the engaged one. @param seconds more than 0;
+ * 10 in a new context. @return GrB_INVALID_VALUE. */
 GrB_Info FtB_Context_set_measure_seconds(FtB_Context ctx, double seconds);
 
 /** Sets the folder for temporary files (default: beside the output, else TMPDIR, else /tmp).

@@ -30,7 +30,7 @@ struct FtB_Context_opaque {
     uint64_t seed;
     bool deterministic;
     double measure_seconds; /* 0: the default */
-    char *tmpdir; /* NULL: default */
+    char *tmpdir;           /* NULL: default */
     FtB_Progress_function progress;
     void *progress_arg;
     _Atomic int64_t now, peak; /* counted bytes */
@@ -55,9 +55,9 @@ int64_t ftb_memory_left(FtB_Context ctx); /* bytes; INT64_MAX without a limit */
  * from one thread. total 0: unknown. */
 GrB_Info ftb_progress(FtB_Context ctx, double done, double total, const char *what);
 double ftb_measure_seconds(FtB_Context ctx); /* of trials of FTB_MEASURE, in all */
-double ftb_seconds(void);               /* of a clock that only runs forward */
-bool ftb_cancelled(FtB_Context ctx);    /* cheap; for use inside parallel loops */
-void ftb_cancel_clear(FtB_Context ctx); /* by the public call that returns FTB_CANCELLED */
+double ftb_seconds(void);                    /* of a clock that only runs forward */
+bool ftb_cancelled(FtB_Context ctx);         /* cheap; for use inside parallel loops */
+void ftb_cancel_clear(FtB_Context ctx);      /* by the public call that returns FTB_CANCELLED */
 
 /* ---- memory (alloc.c): counted in a context (NULL: the engaged one), which every allocation keeps
  * alive; 64-byte aligned; NULL on failure with the thread's message set; ftb_nomem() then returns
@@ -123,8 +123,9 @@ typedef struct ftb_pattern {
     struct ftb_partition *partitions; /* source partitions, one per width (partition.h) */
     struct ftb_pattern *diagonal;     /* with every (i, i); holds no reference back */
     ftb_degrees degrees;
-    bool counted;          /* degrees are known */
-    atomic_llong products; /* with blocks, that were planned for one use: what a partition may save is learned */
+    bool counted; /* degrees are known */
+    atomic_llong
+        products; /* with blocks, that were planned for one use: what a partition may save is learned */
 } ftb_pattern;
 
 /* Adopts the buffers (also on failure: then they are released). */
