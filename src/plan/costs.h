@@ -42,7 +42,7 @@
     COST(far_rows,       RATE,  12,   12,   14)    /* the same, from memory */ \
     COST(dot_entry,      TIME,  1.6,  2.7,  1.6)   /* an entry beside its bytes */ \
     COST(dot_head,       TIME,  0.47, 0.22, 0.38)  /* a further head of an entry */ \
-    COST(dot_visit,      TIME,  3.3,  20,   15)    /* a visit beside its bytes */ \
+    COST(dot_visit,      TIME,  3.3,  36,   15)    /* a visit beside its bytes */ \
     /* attention: the same, and what it costs beside */ \
     COST(walk_l2,        RATE,  82,   75,   88)    \
     COST(walk_l3,        RATE,  18,   20,   16)    \

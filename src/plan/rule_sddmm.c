@@ -16,7 +16,7 @@
 #define STAGE_MARGIN 0.9 /* steps must be this much faster: they keep weights */
 #define MARGIN 0.8       /* segments must be this much faster: they take time to build */
 #define LEAST_SEGMENT 256
-#define MOST_PACKED 8 /* times L2: bytes of a segment's sources */
+#define MOST_PACKED 4 /* times L2: bytes of a segment's sources */
 
 /* What is counted with. */
 typedef struct model {
