@@ -363,7 +363,7 @@ GrB_Info FtB_Wisdom_calibrate(FtB_Context ctx)
     GrB_Info info;
     FTB_CHECK(FtB_Context_new(&own));
     FTB_CHECK(FtB_Context_set_threads(own, 1));
-    FTB_CHECK(FtB_Context_set_memory_limit(own, left < INT64_MAX ? left : 0));
+    FTB_CHECK(FtB_Context_set_memory_limit(own, left < INT64_MAX ? ftb_max(left, 1) : 0));
     b.ctx = own;
     FTB_CHECK(FtB_Context_engage(own));
     info = take_samples(&b);
