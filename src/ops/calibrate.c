@@ -294,8 +294,8 @@ done:
 static GrB_Info take_segments(bench *b, int graph, const form *f, setting s, double source_bytes)
 {
     GrB_Info info = GrB_SUCCESS;
-    for (double share = 0.125; share <= 8; share *= s.tile < f->dim ? 4 : 2) {
-        s.segment = (int64_t)(share * (double)b->machine->l2 / source_bytes);
+    for (int eighths = 1; eighths <= 64; eighths *= s.tile < f->dim ? 4 : 2) {
+        s.segment = (int64_t)(eighths * (double)b->machine->l2 / (8 * source_bytes));
         if (s.segment >= 64 && s.segment <= FTB_MOST_SEGMENT && s.segment < b->graph[graph]->pattern->ncols)
             FTB_CHECK(take_sample(b, graph, f, &s));
     }
