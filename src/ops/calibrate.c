@@ -5,10 +5,10 @@
 #include "core/core.h"
 #include "cpu/spmm.h"
 #include "ops/plan.h"
+#include "plan/bandwidth.h"
 #include "plan/fit.h"
 
 #include <math.h>
-#include <time.h>
 
 #define MOST_ENTRIES 3000000
 #define MOST_SOURCES 400000
@@ -224,13 +224,6 @@ static GrB_Info force(FtB_Plan plan, const char *key, int64_t value)
     return value > 0 ? FtB_Plan_set(plan, key, text) : GrB_SUCCESS;
 }
 
-static double thread_seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static void note(bench *b, const product *p, double seconds)
 {
     const struct FtB_Plan_opaque *plan = p->plan;
@@ -254,9 +247,9 @@ static GrB_Info time_product(bench *b, product *p)
 {
     double seconds[2];
     for (int run = 0; run < 2; run++) {
-        const double start = thread_seconds();
+        const double start = ftb_thread_seconds();
         GrB_Info info = run_product(p);
-        seconds[run] = thread_seconds() - start;
+        seconds[run] = ftb_thread_seconds() - start;
         b->spent += seconds[run];
         if (info != GrB_SUCCESS)
             return info;

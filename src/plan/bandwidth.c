@@ -27,7 +27,7 @@ enum { CAN_FLUSH = 0 };
 static void flush_lines(const float *x, int64_t n) { (void)x, (void)n; }
 #endif
 
-static double now(void)
+double ftb_thread_seconds(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
@@ -42,9 +42,9 @@ static double read_rounds(const float *x, int64_t n, int64_t rounds, bool flushe
     for (int64_t round = 0; round < rounds; round += at_once) {
         if (flushed)
             flush_lines(x, n);
-        double start = now();
+        double start = ftb_thread_seconds();
         *sink = FTB_PICK(ftb_read_floats)(x, n, at_once);
-        seconds += now() - start;
+        seconds += ftb_thread_seconds() - start;
     }
     return seconds;
 }

@@ -51,7 +51,7 @@ static void because(const ftb_sddmm_plan *plan, const ftb_sddmm_facts *f, const 
     else if (plan->segment)
         fprintf(
             file,
-            "because          %.3g entries a row; the sources take %.1f MiB, segments of %lld KiB stay in L2 "
+            "because          %.3g entries a row; the sources take %.1f MiB, read from segments of %lld KiB "
             "while all rows visit them\n",
             degree, sources / 1048576, (long long)(plan->segment * plan->tile >> 10));
     else if (sources <= (double)m->l2 / 2)

@@ -11,7 +11,7 @@
  * 16 weights, in 1, 4, 8 and 16 parts: 0.98, 0.68, 0.61 and 0.66 s.
  *
  * A row of degree g meets segments x (1 - exp(-g / segments)) of them, if columns are spread evenly.
- * Constants were fitted on a Sapphire Rapids core, 48 M entries, widths 16 to 512. */
+ * What each costs stands in costs.h. */
 #include "plan/spmm.h"
 
 #include "cpu/spmm.h"
