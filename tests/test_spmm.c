@@ -14,17 +14,6 @@
 
 enum { MOST_ROWS = 40, MOST_COLUMNS = 48, ROUNDS = 400 };
 
-static FtB_Block random_block(rng *r, int64_t nrows, int64_t ncols, FtB_Type type)
-{
-    FtB_Block whole = NULL, view = NULL;
-    int64_t gap = rng_below(r, 2) * 3;
-    assert_ok(FtB_Block_new(&whole, nrows, ncols + gap, type));
-    rng_values(r, whole->data, type, nrows * (ncols + gap));
-    assert_ok(FtB_Block_columns(&view, whole, gap / 3, ncols)); /* with a leading dimension */
-    FtB_Block_free(&whole);
-    return view;
-}
-
 static FtB_Block with_heads(FtB_Block X, int64_t heads)
 {
     FtB_Block V = NULL;
@@ -95,15 +84,15 @@ static void make_trial(trial *t, rng *r)
     t->transpose = rng_below(r, 3) == 0;
     t->A = rng_matrix(r, pick_type(r), t->transpose ? ncols : nrows, t->transpose ? nrows : ncols,
                       edges[rng_below(r, 4)], rng_unit(r));
-    t->X = with_heads(random_block(r, ncols, heads * width, pick_type(r)), heads);
-    t->D = with_heads(random_block(r, nrows, heads * width, pick_type(r)), heads);
-    t->C = random_block(r, nrows, heads * width, rng_below(r, 4) ? FTB_FP64 : FTB_FP32);
+    t->X = with_heads(rng_block(r, ncols, heads * width, pick_type(r)), heads);
+    t->D = with_heads(rng_block(r, nrows, heads * width, pick_type(r)), heads);
+    t->C = rng_block(r, nrows, heads * width, rng_below(r, 4) ? FTB_FP64 : FTB_FP32);
     assert_ok(FtB_Block_new(&t->E, nrows, heads * width, FTB_INT64));
     t->semiring = bound_semiring(t->c->text, t->D);
     t->write =
         (ref_spmm_write){.structural = rng_below(r, 2), .replace = rng_below(r, 2), .add = rng_below(r, 2)};
     if (rng_below(r, 2)) {
-        t->write.mask = random_block(r, nrows, 1, FTB_INT8);
+        t->write.mask = rng_block(r, nrows, 1, FTB_INT8);
         t->write.complement = rng_below(r, 2);
     }
     assert_ok(FtB_Descriptor_new(&t->desc));
@@ -312,8 +301,8 @@ static void test_measured(void **state)
     static const char *const texts[] = {"plus : src", "mean : (src + dst) @ W", "max : edge * src",
                                         "plus : tanh(src)"};
     FtB_Matrix A = rng_matrix(&r, FTB_FP32, 200, 300, 1, 0.1);
-    FtB_Block X = random_block(&r, 300, 40, FTB_BF16), Y = random_block(&r, 200, 40, FTB_FP32);
-    FtB_Block W = random_block(&r, 40, 40, FTB_FP32), C = NULL, D = NULL;
+    FtB_Block X = rng_block(&r, 300, 40, FTB_BF16), Y = rng_block(&r, 200, 40, FTB_FP32);
+    FtB_Block W = rng_block(&r, 40, 40, FTB_FP32), C = NULL, D = NULL;
     FtB_Descriptor desc = NULL;
     assert_ok(FtB_Block_new(&C, 200, 40, FTB_FP32));
     assert_ok(FtB_Block_new(&D, 200, 40, FTB_FP32));
@@ -513,7 +502,7 @@ static void test_graphblas_positions(void **state)
     rng r = rng_new();
     for (int64_t d = 1; d <= 5; d += 2) {
         FtB_Matrix A = rng_matrix(&r, FTB_INT64, 20, 30, 1, 0.2);
-        FtB_Block X = random_block(&r, 30, d, FTB_INT64), C = NULL, E = NULL;
+        FtB_Block X = rng_block(&r, 30, d, FTB_INT64), C = NULL, E = NULL;
         const struct {
             GrB_Semiring semiring;
             const char *name;

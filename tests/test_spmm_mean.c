@@ -6,23 +6,12 @@
 
 #include <string.h>
 
-static FtB_Block random_block(rng *r, int64_t nrows, int64_t ncols, FtB_Type type)
-{
-    FtB_Block whole = NULL, view = NULL;
-    int64_t gap = rng_below(r, 2) * 3;
-    assert_ok(FtB_Block_new(&whole, nrows, ncols + gap, type));
-    rng_values(r, whole->data, type, nrows * (ncols + gap));
-    assert_ok(FtB_Block_columns(&view, whole, gap / 3, ncols)); /* with a leading dimension */
-    FtB_Block_free(&whole);
-    return view;
-}
-
 /* Under a limit that has no room for another block of the result. */
 static void mean_in_place(rng *r, FtB_Type type, int64_t heads, bool masked)
 {
     enum { N = 400, D = 96 };
     FtB_Matrix A = rng_matrix(r, FTB_FP32, N, N, 1, 0.05);
-    FtB_Block X = random_block(r, N, D, type), sum = NULL, mean = NULL, mask = NULL, V[3] = {NULL};
+    FtB_Block X = rng_block(r, N, D, type), sum = NULL, mean = NULL, mask = NULL, V[3] = {NULL};
     int64_t held;
     assert_ok(FtB_Block_new(&sum, N, D, type));
     assert_ok(FtB_Block_new(&mean, N, D, type));

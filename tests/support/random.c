@@ -1,5 +1,6 @@
 #include "support/random.h"
 
+#include "core/core.h"
 #include "support/check.h"
 
 #include <limits.h>
@@ -129,4 +130,15 @@ FtB_Matrix rng_matrix(rng *r, FtB_Type type, int64_t nrows, int64_t ncols, int64
     free(J);
     free(X);
     return A;
+}
+
+FtB_Block rng_block(rng *r, int64_t nrows, int64_t ncols, FtB_Type type)
+{
+    FtB_Block whole = NULL, view = NULL;
+    int64_t gap = rng_below(r, 2) * 3;
+    assert_ok(FtB_Block_new(&whole, nrows, ncols + gap, type));
+    rng_values(r, whole->data, type, nrows * (ncols + gap));
+    assert_ok(FtB_Block_columns(&view, whole, gap / 3, ncols));
+    FtB_Block_free(&whole);
+    return view;
 }

@@ -24,5 +24,7 @@ void rng_values(rng *r, void *values, FtB_Type type, int64_t count);
 void rng_any_values(rng *r, void *values, FtB_Type type, int64_t count);
 /* A matrix with about density * nrows * ncols distinct entries (some rows stay empty) and small values. */
 FtB_Matrix rng_matrix(rng *r, FtB_Type type, int64_t nrows, int64_t ncols, int64_t width, double density);
+/* A block of small values; every other one with a leading dimension. */
+FtB_Block rng_block(rng *r, int64_t nrows, int64_t ncols, FtB_Type type);
 
 #endif
