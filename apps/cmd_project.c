@@ -3,7 +3,7 @@
 #include "project.h"
 
 #include "core/words.h"
-#include "io/sink.h"
+#include "io/target.h"
 #include "ops/ops.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
  * as \x1b and the like. */
 #include "app.h"
 
-#include "ops/ops.h"
+#include "core/words.h"
 
 #include <ctype.h>
 #include <poll.h>

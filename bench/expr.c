@@ -7,6 +7,7 @@
  * memory. Times are medians of alternating runs. */
 #include "expr/expr.h"
 #include "core/isa.h"
+#include "expr/interpreter.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -86,7 +87,7 @@ static int by_value(const void *x, const void *y)
     return (a > b) - (a < b);
 }
 
-static void run_program(ftb_machine *m, const bench_case *c, const data *d, int64_t width, void *out)
+static void run_program(ftb_interpreter *m, const bench_case *c, const data *d, int64_t width, void *out)
 {
     size_t size = FtB_Type_size(c->type);
     const char *a = c->type == FTB_FP32   ? (char *)d->a32
@@ -97,12 +98,12 @@ static void run_program(ftb_machine *m, const bench_case *c, const data *d, int6
                                           : (char *)d->b_int;
     for (size_t t = 0; t < ITEMS; t += FTB_BATCH) {
         const ftb_operand operands[2] = {{a + t * size, 1}, {b + t * size, 1}};
-        ftb_machine_run(m, FTB_BATCH, operands, (char *)out + t * size * (size_t)width);
+        ftb_interpreter_run(m, FTB_BATCH, operands, (char *)out + t * size * (size_t)width);
     }
 }
 
 /* Medians of both, in seconds per ITEMS. */
-static void measure(ftb_machine *m, const bench_case *c, const data *d, int64_t width, void *out,
+static void measure(ftb_interpreter *m, const bench_case *c, const data *d, int64_t width, void *out,
                     double budget, double *program, double *loop)
 {
     enum { ROUNDS = 9 };
@@ -131,7 +132,7 @@ static int run_case(const bench_case *c, const data *d, double budget)
 {
     ftb_expr *e = NULL;
     ftb_program *p = NULL;
-    ftb_machine *m = NULL;
+    ftb_interpreter *m = NULL;
     void *out = NULL;
     FtB_Context ctx = ftb_context();
     const ftb_name names[2] = {{.name = "a", .type = c->type, .width = 1},
@@ -139,7 +140,7 @@ static int run_case(const bench_case *c, const data *d, double budget)
     GrB_Info info;
     FTB_CHECK(ftb_expr_parse(&e, ctx, c->text, "bench", 0));
     FTB_CHECK(ftb_program_new(&p, ctx, e, 2, names, false));
-    FTB_CHECK(ftb_machine_new(&m, ctx, p));
+    FTB_CHECK(ftb_interpreter_new(&m, ctx, p));
     out = ftb_new(ctx, ITEMS * ftb_program_width(p), 8);
     FTB_CHECK(out ? GrB_SUCCESS : ftb_nomem());
     double program, loop;
@@ -153,7 +154,7 @@ done:
     if (info != GrB_SUCCESS)
         fprintf(stderr, "%s: %s\n", c->text, FtB_error());
     ftb_delete(out);
-    ftb_machine_delete(m);
+    ftb_interpreter_delete(m);
     ftb_program_delete(p);
     ftb_expr_release(e);
     return info != GrB_SUCCESS;

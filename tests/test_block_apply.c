@@ -120,7 +120,7 @@ static void random_elementwise(void **state)
         random_ewise(&r, ref_block_dimension(&r), 1 + ref_block_dimension(&r) % 400);
     }
     for (int t = 0; t < 20; t++) /* rows of more than a piece */
-        random_ewise(&r, 1 + rng_below(&r, 4), 1000 + rng_below(&r, 2 * FTB_PIECE));
+        random_ewise(&r, 1 + rng_below(&r, 4), 1000 + rng_below(&r, 2 * FTB_BLOCK_PIECE));
     ftb_isa_force(-1);
     assert_ok(FtB_Context_set_threads(NULL, 0));
 }

@@ -63,7 +63,7 @@ static void random_cases(void **state)
         random_case(&r, ref_block_dimension(&r), ref_block_dimension(&r));
     }
     for (int t = 0; t < 20; t++) /* rows of more than a piece */
-        random_case(&r, 1 + rng_below(&r, 5), FTB_PIECE - 1 + rng_below(&r, 2 * FTB_PIECE));
+        random_case(&r, 1 + rng_below(&r, 5), FTB_BLOCK_PIECE - 1 + rng_below(&r, 2 * FTB_BLOCK_PIECE));
     assert_ok(FtB_Context_set_threads(NULL, 0));
 }
 
@@ -71,7 +71,7 @@ static void random_cases(void **state)
 static void accumulators_of_rows(void **state)
 {
     (void)state;
-    const int64_t lengths[] = {1, 3, 300, FTB_PIECE + 1};
+    const int64_t lengths[] = {1, 3, 300, FTB_BLOCK_PIECE + 1};
     for (int n = 0; n < 4; n++) {
         int64_t ncols = lengths[n];
         FtB_Block C, T;

@@ -2,6 +2,7 @@
 #include "support/check.h"
 
 #include "expr/expr.h"
+#include "expr/interpreter.h"
 #include "support/fail_alloc.h"
 
 #include <math.h>
@@ -71,22 +72,22 @@ static GrB_Info run(bench *b, const char *text, bool wide, FtB_Type *type, int64
 {
     ftb_expr *e = NULL;
     ftb_program *p = NULL;
-    ftb_machine *m = NULL;
+    ftb_interpreter *m = NULL;
     uint64_t out[ITEMS * 8];
     FtB_Context ctx = ftb_context();
     GrB_Info info;
     FTB_CHECK(ftb_expr_parse(&e, ctx, text, "test", 0));
     FTB_CHECK(ftb_program_new(&p, ctx, e, NNAMES, b->names, wide));
-    FTB_CHECK(ftb_machine_new(&m, ctx, p));
+    FTB_CHECK(ftb_interpreter_new(&m, ctx, p));
     *type = ftb_program_type(p);
     *width = ftb_program_width(p);
-    ftb_machine_run(m, ITEMS, b->operands, out);
+    ftb_interpreter_run(m, ITEMS, b->operands, out);
     for (int64_t v = 0; v < ITEMS * *width; v++) {
         real[v] = ftb_get_real(out, *type, v);
         integer[v] = ftb_get_integer(out, *type, v);
     }
 done:
-    ftb_machine_delete(m);
+    ftb_interpreter_delete(m);
     ftb_program_delete(p);
     ftb_expr_release(e);
     return info;

@@ -4,6 +4,7 @@
 #include "support/check.h"
 
 #include "expr/expr.h"
+#include "expr/interpreter.h"
 #include "support/fail_alloc.h"
 #include "support/random.h"
 
@@ -71,15 +72,15 @@ static bool run_program(const FtB_Semiring s, const ftb_name *names, const ftb_o
 {
     static double out[4 * 4096];
     ftb_program *p;
-    ftb_machine *m;
+    ftb_interpreter *m;
     if (ftb_program_new(&p, ftb_context(), s->message, count, names, true) != GrB_SUCCESS) {
         assert_true(strstr(FtB_error(), "at column") != NULL);
         return false;
     }
     assert_true(ftb_program_width(p) <= 4096);
-    assert_ok(ftb_machine_new(&m, ftb_context(), p));
-    ftb_machine_run(m, 4, operands, out);
-    ftb_machine_delete(m);
+    assert_ok(ftb_interpreter_new(&m, ftb_context(), p));
+    ftb_interpreter_run(m, 4, operands, out);
+    ftb_interpreter_delete(m);
     ftb_program_delete(p);
     return true;
 }

@@ -5,6 +5,7 @@
 
 #include "core/isa.h"
 #include "expr/expr.h"
+#include "expr/interpreter.h"
 #include "support/random.h"
 
 #include <math.h>
@@ -13,7 +14,7 @@
 
 typedef struct compiled {
     ftb_program *p;
-    ftb_machine *m;
+    ftb_interpreter *m;
 } compiled;
 
 static compiled compile(const char *text, int count, const ftb_name *names)
@@ -22,14 +23,14 @@ static compiled compile(const char *text, int count, const ftb_name *names)
     ftb_expr *e;
     assert_ok(ftb_expr_parse(&e, ftb_context(), text, "test", 0));
     assert_ok(ftb_program_new(&c.p, ftb_context(), e, count, names, false));
-    assert_ok(ftb_machine_new(&c.m, ftb_context(), c.p));
+    assert_ok(ftb_interpreter_new(&c.m, ftb_context(), c.p));
     ftb_expr_release(e);
     return c;
 }
 
 static void release(compiled *c)
 {
-    ftb_machine_delete(c->m);
+    ftb_interpreter_delete(c->m);
     ftb_program_delete(c->p);
 }
 
@@ -42,7 +43,7 @@ static bool run_for(int isa, const char *text, int count, const ftb_name *names,
         return false;
     }
     compiled c = compile(text, count, names);
-    ftb_machine_run(c.m, items, operands, out);
+    ftb_interpreter_run(c.m, items, operands, out);
     release(&c);
     ftb_isa_force(-1);
     return true;
@@ -250,15 +251,15 @@ static void test_batches(void **state)
     compiled c = compile(text, 3, names);
     assert_int_equal(ftb_program_width(c.p), 12);
     const ftb_operand operands[] = {{a, 1}, {x, 5}, {k, 1}};
-    ftb_machine_run(c.m, FTB_BATCH, operands, whole);
+    ftb_interpreter_run(c.m, FTB_BATCH, operands, whole);
     for (int64_t t = 0, count; t < FTB_BATCH; t += count) {
         count = 1 + rng_below(&r, 300);
         count = ftb_min(count, FTB_BATCH - t);
         const ftb_operand part[] = {{a + t, 1}, {x + 5 * t, 5}, {k + t, 1}};
-        ftb_machine_run(c.m, count, part, parts + 12 * t);
+        ftb_interpreter_run(c.m, count, part, parts + 12 * t);
     }
     assert_memory_equal(whole, parts, sizeof whole);
-    ftb_machine_run(c.m, 0, operands, NULL);
+    ftb_interpreter_run(c.m, 0, operands, NULL);
     release(&c);
 }
 

@@ -5,6 +5,7 @@
 
 #include "core/isa.h"
 #include "expr/expr.h"
+#include "expr/interpreter.h"
 #include "oracle/ref_expr.h"
 #include "support/random.h"
 
@@ -286,11 +287,11 @@ static bool run_case(const world *w, const node *root, const char *text, rng *r,
     for (int isa = FTB_ISA_BASELINE; isa <= FTB_ISA_AVX512; isa++) {
         if (ftb_isa_force(isa) != isa)
             continue;
-        ftb_machine *m = NULL;
-        assert_ok(ftb_machine_new(&m, ctx, p));
+        ftb_interpreter *m = NULL;
+        assert_ok(ftb_interpreter_new(&m, ctx, p));
         for (int twice = 0; twice < 2; twice++) /* nothing of a run may show in the next */
-            ftb_machine_run(m, count, w->operands, out[isa != FTB_ISA_BASELINE]);
-        ftb_machine_delete(m);
+            ftb_interpreter_run(m, count, w->operands, out[isa != FTB_ISA_BASELINE]);
+        ftb_interpreter_delete(m);
         if (isa != FTB_ISA_BASELINE)
             assert_same_bits(ftb_program_type(p), out[0], out[1], count * ftb_program_width(p), text, isa);
     }

@@ -1,6 +1,7 @@
 /* Gradients of messages, each against finite differences in FP64. */
 #include "support/check.h"
 
+#include "expr/message_run.h"
 #include "expr/rewrite.h"
 #include "expr/tree.h"
 #include "support/fail_alloc.h"

@@ -4,6 +4,7 @@
 
 #include "core/isa.h"
 #include "expr/jit.h"
+#include "expr/message_run.h"
 #include "support/files.h"
 #include "support/random.h"
 

@@ -1,6 +1,7 @@
 /* What becomes of a message's text: by its parts, and by its values. */
 #include "support/check.h"
 
+#include "expr/message_run.h"
 #include "expr/rewrite.h"
 #include "support/fail_alloc.h"
 #include "support/random.h"

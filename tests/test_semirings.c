@@ -5,6 +5,8 @@
 
 #include "core/isa.h"
 #include "expr/expr.h"
+#include "expr/interpreter.h"
+#include "expr/reduce.h"
 #include "expr/tree.h"
 #include "support/fail_alloc.h"
 #include "support/random.h"
@@ -175,7 +177,7 @@ static double value_of(FtB_Type domain, const char *text, const char *first, con
 {
     ftb_expr *e;
     ftb_program *p;
-    ftb_machine *m;
+    ftb_interpreter *m;
     uint64_t cells[2], out;
     int64_t zero = 0;
     ftb_cast(&cells[0], ftb_type_compute(type), x, type, 1);
@@ -188,15 +190,15 @@ static double value_of(FtB_Type domain, const char *text, const char *first, con
     const ftb_operand operands[] = {{&cells[0], 1}, {&cells[1], 1}, {&zero, 1}, {&zero, 1}, {&zero, 1}};
     assert_ok(ftb_expr_parse(&e, ftb_context(), text, "test", 0));
     assert_ok(ftb_program_new(&p, ftb_context(), e, 5, names, false));
-    assert_ok(ftb_machine_new(&m, ftb_context(), p));
-    ftb_machine_run(m, 1, operands, &out);
+    assert_ok(ftb_interpreter_new(&m, ftb_context(), p));
+    ftb_interpreter_run(m, 1, operands, &out);
     FtB_Type got = ftb_program_type(p);
     if (domain && got != FTB_BOOL) {
         ftb_cast(&out, domain, &out, got, 1);
         got = domain;
     }
     double z = ftb_get_real(&out, got, 0);
-    ftb_machine_delete(m);
+    ftb_interpreter_delete(m);
     ftb_program_delete(p);
     ftb_expr_release(e);
     return z;

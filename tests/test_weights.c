@@ -3,6 +3,7 @@
 #include "support/check.h"
 
 #include "core/core.h"
+#include "core/words.h"
 #include "ops/ops.h"
 #include "oracle/ref_dense.h"
 #include "oracle/ref_project.h"

@@ -203,6 +203,11 @@ bool ftb_cancelled(FtB_Context ctx)
     return atomic_load_explicit(&chosen(ctx)->cancelled, memory_order_relaxed);
 }
 
+GrB_Info ftb_check_cancelled(FtB_Context ctx)
+{
+    return ftb_cancelled(ctx) ? ftb_progress(ctx, 0, 0, "rows") : GrB_SUCCESS;
+}
+
 void ftb_cancel_clear(FtB_Context ctx) { atomic_store(&chosen(ctx)->cancelled, 0); }
 
 double ftb_seconds(void)

@@ -57,7 +57,9 @@ GrB_Info ftb_progress(FtB_Context ctx, double done, double total, const char *wh
 double ftb_measure_seconds(FtB_Context ctx); /* of trials of FTB_MEASURE, in all */
 double ftb_seconds(void);                    /* of a clock that only runs forward */
 bool ftb_cancelled(FtB_Context ctx);         /* cheap; for use inside parallel loops */
-void ftb_cancel_clear(FtB_Context ctx);      /* by the public call that returns FTB_CANCELLED */
+/* FTB_CANCELLED, with its message, if the context was cancelled. */
+GrB_Info ftb_check_cancelled(FtB_Context ctx);
+void ftb_cancel_clear(FtB_Context ctx); /* by the public call that returns FTB_CANCELLED */
 
 /* ---- memory (alloc.c): counted in a context (NULL: the engaged one), which every allocation keeps
  * alive; 64-byte aligned; NULL on failure with the thread's message set; ftb_nomem() then returns

@@ -1,9 +1,7 @@
 /* Messages of failed calls: one per thread. */
 #include "core/core.h"
 #include "core/locale.h"
-#include "core/words.h"
 
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -33,27 +31,6 @@ GrB_Info ftb_wrap_error(GrB_Info info, const char *format, ...)
     if (length >= 0 && length < MESSAGE_SIZE)
         snprintf(message + length, sizeof message - (size_t)length, "%s", cause);
     return info;
-}
-
-char *ftb_bytes_text(char *buffer, double bytes)
-{
-    static const char units[] = "KMGTP";
-    double size = bytes / 1024;
-    int unit = 0;
-    if (bytes < 1024) {
-        snprintf(buffer, FTB_WORDS, "%.0f bytes", bytes);
-        return buffer;
-    }
-    for (; unit < 4 && (size >= 102400 || (size >= 1024 && fmod(size, 1024) == 0)); unit++)
-        size /= 1024;
-    snprintf(buffer, FTB_WORDS, "%.0f%c", ceil(size), units[unit]);
-    return buffer;
-}
-
-char *ftb_below_text(char *buffer, int64_t n)
-{
-    snprintf(buffer, FTB_WORDS, n > 0 ? "0 to %lld" : "none", (long long)n - 1);
-    return buffer;
 }
 
 const char *FtB_error(void) { return message; }

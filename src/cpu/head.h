@@ -66,7 +66,7 @@ FTB_INLINE lanes head_dots(const void *x_, int64_t xld, int64_t groups, const vo
     else
         for (int k = 0; k < FTB_LANES; k++)
             s.x[k] = x + lanes_column(column, size, at + (k < n ? k : n - 1)) * xld;
-    return groups <= FTB_PIECE ? sixteen_totals(&s) : sixteen_quads(&s, n);
+    return groups <= FTB_LANES_PIECE ? sixteen_totals(&s) : sixteen_quads(&s, n);
 }
 
 /* y + x(j), one value each. */

@@ -154,15 +154,16 @@ FTB_INLINE quad lanes_totals(lanes a, lanes b, lanes c, lanes d)
 }
 #endif
 
-#define FTB_PIECE (256 / FTB_LANES) /* groups of lanes that are summed at once; pieces are added in order */
+#define FTB_LANES_PIECE                                                                                      \
+    (256 / FTB_LANES) /* groups of lanes that are summed at once; pieces are added in order */
 
 /* Four dot products of `groups` x 16 values, a constant where the caller is compiled for one width; added to
  * `total` if that is not the first piece. */
 FTB_INLINE quad lanes_dots_add(quad total, bool add, const real *const x[4], const real *const y[4],
                                int64_t groups)
 {
-    for (int64_t begin = 0; begin < groups; begin += FTB_PIECE) {
-        int64_t end = groups - begin < FTB_PIECE ? groups : begin + FTB_PIECE;
+    for (int64_t begin = 0; begin < groups; begin += FTB_LANES_PIECE) {
+        int64_t end = groups - begin < FTB_LANES_PIECE ? groups : begin + FTB_LANES_PIECE;
         lanes sum[4];
         for (int k = 0; k < 4; k++)
             sum[k] = lanes_mul(lanes_load(x[k] + begin * FTB_LANES), lanes_load(y[k] + begin * FTB_LANES));

@@ -13,7 +13,7 @@ typedef struct sixteen {
     int64_t groups;
 } sixteen;
 
-/* The sums of lanes of product k, of at most FTB_PIECE groups. */
+/* The sums of lanes of product k, of at most FTB_LANES_PIECE groups. */
 FTB_INLINE lanes sixteen_lanes(const sixteen *s, int k)
 {
     lanes sum = lanes_mul(lanes_load(s->x[k]), lanes_load(s->y[k]));

@@ -17,8 +17,7 @@
 #include "core/isa.h"
 #include "core/partition.h"
 #include "expr/rewrite.h"
-
-#define FTB_SPMM_VECTORS 8 /* most vectors of a tile */
+#include "plan/spmm_tiles.h"
 
 /* What edges bring along. */
 typedef enum ftb_spmm_edge {
@@ -115,15 +114,6 @@ typedef void (*ftb_spmm_row)(const ftb_spmm_rows *r);
     X(best_any_i64_edge, i64, FTB_INT64, true, FTB_FORM_ANY, FTB_EDGE_ONE)                                   \
     X(best_any_i64_lanes, i64, FTB_INT64, true, FTB_FORM_ANY, FTB_EDGE_LANES)
 
-/* Numbers of vectors that there are kernels for: Y(arguments..., vectors). */
-#define FTB_SPMM_COUNTS(Y, ...)                                                                              \
-    Y(__VA_ARGS__, 1)                                                                                        \
-    Y(__VA_ARGS__, 2)                                                                                        \
-    Y(__VA_ARGS__, 3)                                                                                        \
-    Y(__VA_ARGS__, 4)                                                                                        \
-    Y(__VA_ARGS__, 6)                                                                                        \
-    Y(__VA_ARGS__, 8)
-
 /* A registered kernel: visit[v] and row[v] are those for v vectors, NULL where there is none. */
 typedef struct ftb_spmm_kernel {
     const char *name;
@@ -134,8 +124,6 @@ const ftb_spmm_kernel *ftb_spmm_kernels(int *count);
 /* The number of the kernel for a kind, forms but COPY and MUL being ANY's; -1: there is none. (spmm_table.c)
  */
 int ftb_spmm_find(const ftb_spmm_kind *kind);
-/* The least number of vectors, from `vectors` up, that there are kernels for. (spmm_table.c) */
-int ftb_spmm_round_vectors(int64_t vectors);
 
 /* Kernel number `which` for so many vectors. */
 FTB_CELLS(ftb_spmm_visit, ftb_spmm_partitioned, (int which, int vectors))

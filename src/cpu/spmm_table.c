@@ -26,13 +26,3 @@ int ftb_spmm_find(const ftb_spmm_kind *kind)
     }
     return kind->type == FTB_INT64 && kind->form == FTB_FORM_DIV ? -1 : any;
 }
-
-int ftb_spmm_round_vectors(int64_t vectors)
-{
-#define ENTRY(first, vectors) vectors,
-    static const int counts[] = {FTB_SPMM_COUNTS(ENTRY, 0)};
-    for (size_t c = 0; c < sizeof counts / sizeof *counts; c++)
-        if (counts[c] >= vectors)
-            return counts[c];
-    return FTB_SPMM_VECTORS;
-}

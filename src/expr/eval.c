@@ -1,4 +1,6 @@
 /* Running programs: values that are the same for all items first, once; then the others, tile by tile. */
+#include "expr/interpreter.h"
+#include "expr/kernels.h"
 #include "expr/program.h"
 
 typedef struct place { /* where a value is during a run */
@@ -6,7 +8,7 @@ typedef struct place { /* where a value is during a run */
     bool uniform;
 } place;
 
-struct ftb_machine {
+struct ftb_interpreter {
     FtB_Context ctx;
     const ftb_program *p;
     const ftb_kernel_set *kernels;
@@ -19,7 +21,7 @@ struct ftb_machine {
 
 static size_t size_of(FtB_Type t) { return t == FTB_BOOL ? 1 : t == FTB_FP32 ? 4 : 8; }
 
-void ftb_machine_delete(ftb_machine *m)
+void ftb_interpreter_delete(ftb_interpreter *m)
 {
     if (!m)
         return;
@@ -48,28 +50,28 @@ static int64_t memory_cells(const ftb_program *p)
     return cells;
 }
 
-int64_t ftb_machine_bytes(const ftb_program *p)
+int64_t ftb_interpreter_bytes(const ftb_program *p)
 {
-    return (int64_t)sizeof(ftb_machine) + p->nvalues * (int64_t)sizeof(place) +
+    return (int64_t)sizeof(ftb_interpreter) + p->nvalues * (int64_t)sizeof(place) +
            8 * (p->uniform_cells + p->nregs + memory_cells(p) + p->nnames);
 }
 
-GrB_Info ftb_machine_new(ftb_machine **machine, FtB_Context ctx, const ftb_program *p)
+GrB_Info ftb_interpreter_new(ftb_interpreter **machine, FtB_Context ctx, const ftb_program *p)
 {
     *machine = NULL;
-    ftb_machine *m = ftb_new0(ctx, 1, sizeof *m);
+    ftb_interpreter *m = ftb_new0(ctx, 1, sizeof *m);
     if (!m)
         return ftb_nomem();
     m->ctx = ftb_context_retain(ctx);
     m->p = p;
-    m->kernels = ftb_kernels();
+    m->kernels = FTB_PICK(ftb_kernel_sets);
     m->places = ftb_new0(ctx, p->nvalues, sizeof *m->places);
     m->uniform = ftb_new(ctx, p->uniform_cells, sizeof *m->uniform);
     m->regs = ftb_new(ctx, p->nregs, sizeof *m->regs);
     m->memory = ftb_new(ctx, memory_cells(p), sizeof *m->memory);
     m->staging = ftb_new0(ctx, p->nnames, sizeof *m->staging);
     if (!m->places || !m->uniform || !m->regs || !m->memory || !m->staging) {
-        ftb_machine_delete(m);
+        ftb_interpreter_delete(m);
         return ftb_nomem();
     }
     uint64_t *next = m->memory;
@@ -100,6 +102,24 @@ static bool collapse(int64_t width, int count, ftb_view *views)
         views[a].feature = packed;
     }
     return true;
+}
+
+/* The kernel of an elementwise or feature code. */
+static ftb_kernel kernel_of(const ftb_kernel_set *set, const ftb_program *p, const ftb_code *code)
+{
+    const ftb_value *values = p->values;
+    int out = ftb_class(values[code->out].type), in = ftb_class(values[p->args[code->first]].type);
+    switch (code->kind) {
+    case FTB_CODE_ELEMENT:
+    case FTB_CODE_FEATURE:
+        return set->op[code->op][in];
+    case FTB_CODE_CAST:
+        return set->cast[out][in];
+    case FTB_CODE_SELECT:
+        return set->select[out];
+    default:
+        return set->copy[out];
+    }
 }
 
 static void run_element(ftb_kernel kernel, int64_t items, int64_t width, void *out, int count,
@@ -218,7 +238,7 @@ static void run_gather(const ftb_program *p, const ftb_code *code, int64_t items
     ftb_cast(out, v->type, out, h->type, items * h->ncols);
 }
 
-static void run_code(const ftb_machine *m, const ftb_code *code, int64_t items, void *out)
+static void run_code(const ftb_interpreter *m, const ftb_code *code, int64_t items, void *out)
 {
     const ftb_program *p = m->p;
     const ftb_value *v = &p->values[code->out];
@@ -245,17 +265,17 @@ static void run_code(const ftb_machine *m, const ftb_code *code, int64_t items, 
         int64_t width = 1;
         for (int a = 0; a < code->count; a++)
             width = ftb_max(width, p->values[p->args[code->first + a]].width);
-        ftb_code_kernel(m->kernels, p, code)(items, width, out, views);
+        kernel_of(m->kernels, p, code)(items, width, out, views);
         break;
     }
     default:
-        run_element(ftb_code_kernel(m->kernels, p, code), items, v->width, out, code->count, views);
+        run_element(kernel_of(m->kernels, p, code), items, v->width, out, code->count, views);
     }
 }
 
 /* ---- runs */
 
-static bool all_uniform(const ftb_machine *m, const ftb_code *code)
+static bool all_uniform(const ftb_interpreter *m, const ftb_code *code)
 {
     for (int a = 0; a < code->count; a++)
         if (!m->places[m->p->args[code->first + a]].uniform)
@@ -263,7 +283,7 @@ static bool all_uniform(const ftb_machine *m, const ftb_code *code)
     return true;
 }
 
-static void run_uniform(ftb_machine *m, const ftb_operand *operands)
+static void run_uniform(ftb_interpreter *m, const ftb_operand *operands)
 {
     const ftb_program *p = m->p;
     for (int n = 0; n < p->nnames; n++)
@@ -285,7 +305,7 @@ static void run_uniform(ftb_machine *m, const ftb_operand *operands)
 
 /* Operands' places for the tile from item t0 on; width-1 operands that are not packed are brought together.
  */
-static void place_operands(ftb_machine *m, const ftb_operand *operands, int64_t t0, int64_t items)
+static void place_operands(ftb_interpreter *m, const ftb_operand *operands, int64_t t0, int64_t items)
 {
     const ftb_program *p = m->p;
     for (int n = 0; n < p->nnames; n++) {
@@ -303,7 +323,7 @@ static void place_operands(ftb_machine *m, const ftb_operand *operands, int64_t 
     }
 }
 
-void ftb_machine_run(ftb_machine *m, int64_t count, const ftb_operand *operands, void *out)
+void ftb_interpreter_run(ftb_interpreter *m, int64_t count, const ftb_operand *operands, void *out)
 {
     const ftb_program *p = m->p;
     const ftb_value *root = &p->values[p->root];

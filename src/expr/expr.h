@@ -1,4 +1,4 @@
-/* Expressions: text -> tree (parse.c) -> typed program (check.c) -> values (eval.c).
+/* Expressions: text -> tree (parse.c) -> typed program (check.c) -> values (cpu/interpreter.c).
  *
  * A tree knows names but no types. A program is a tree compiled for given operand dtypes and widths:
  * a list of typed instructions over registers, run on batches of items. Arithmetic is done in BOOL
@@ -10,7 +10,6 @@
 
 typedef struct ftb_expr ftb_expr;       /* parsed text; immutable, reference-counted */
 typedef struct ftb_program ftb_program; /* compiled; immutable */
-typedef struct ftb_machine ftb_machine; /* registers for running one program in one thread */
 
 /* A name that a program may use. */
 typedef struct ftb_name {
@@ -62,14 +61,8 @@ bool ftb_program_elementwise(const ftb_program *p);
  * rows. To be called for each index before running: a machine does not look. */
 GrB_Info ftb_program_check_rows(const ftb_program *p, const char *index, int64_t extent);
 
-/* A machine runs batches of up to ftb_machine_batch() items. */
-GrB_Info ftb_machine_new(ftb_machine **m, FtB_Context ctx, const ftb_program *p);
-int64_t ftb_machine_bytes(const ftb_program *p); /* that ftb_machine_new asks for */
-void ftb_machine_delete(ftb_machine *m);
-#define FTB_BATCH 1024 /* items: registers of FP64 stay in 8 KB, a few of them in L1 */
-/* out[t] = program(operands at t) for t < count <= FTB_BATCH; out: width values of the result type per
- * item. i, j, k are the int64 index operands by name like all others. */
-void ftb_machine_run(ftb_machine *m, int64_t count, const ftb_operand *operands, void *out);
+/* Most items of a batch that a program is run on: registers of FP64 stay in 8 KB, a few of them in L1. */
+#define FTB_BATCH 1024
 
 /* P(X >= x), X hypergeometric: marked among n drawn of N of which K are marked; NaN for impossible
  * arguments. In texts: hypergeom_sf([x, N, K, n]). (hypergeometric.c) */
@@ -104,8 +97,6 @@ void ftb_monoid_identity(ftb_monoid m, FtB_Type t, void *value);
 /* The value that nothing changes any more; false if there is none. */
 bool ftb_monoid_terminal(ftb_monoid m, FtB_Type t, void *value);
 bool ftb_monoid_idempotent(ftb_monoid m);
-/* x[f] = m(x[f], y[f]) for f < count; t is a compute type. min and max: NaN loses to every number. */
-void ftb_monoid_apply(ftb_monoid m, FtB_Type t, void *x, const void *y, int64_t count);
 /* GraphBLAS's built-in monoids; GrB_DOMAIN_MISMATCH for others. type: the one it works in. */
 GrB_Info ftb_monoid_from_grb(ftb_monoid *m, FtB_Type *type, GrB_Monoid monoid);
 /* Slot: text or GrB_Monoid. *type 0: whatever the operand's gives. */

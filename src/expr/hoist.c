@@ -1,38 +1,7 @@
 /* Hoists what depends on one endpoint out of a message (hoist.h). */
 #include "expr/hoist.h"
 
-#include <stdio.h>
-
-GrB_Info ftb_message_adopt(ftb_message *m, const char *name, ftb_side side, void *data, FtB_Type type,
-                           int64_t width, int64_t nrows)
-{
-    if (m->nfeeds == FTB_MAX_FEEDS) {
-        ftb_delete(data);
-        return ftb_fail(GrB_INVALID_VALUE, "semiring: more than %d names in one text", FTB_MAX_FEEDS);
-    }
-    ftb_buffer *owner = ftb_buffer_adopt(m->ctx, data);
-    if (!owner)
-        return ftb_nomem();
-    ftb_feed *feed = &m->feeds[m->nfeeds++];
-    *feed = (ftb_feed){.side = side,
-                       .type = type,
-                       .data = data,
-                       .nrows = nrows,
-                       .ld = m->heads * width,
-                       .heads = m->heads,
-                       .width = width,
-                       .owner = owner};
-    snprintf(feed->name, sizeof feed->name, "%s", name);
-    return GrB_SUCCESS;
-}
-
-GrB_Info ftb_message_types(ftb_message_type *type, const ftb_message *m)
-{
-    ftb_program *program = NULL;
-    GrB_Info info = ftb_message_compile(type, &program, m);
-    ftb_program_delete(program);
-    return info;
-}
+#include "expr/message_run.h"
 
 static GrB_Info add_part(ftb_hoisted *h, const ftb_message *m, const ftb_pre *pre, int64_t nrows)
 {

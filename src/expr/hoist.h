@@ -17,10 +17,4 @@ typedef struct ftb_hoisted {
 GrB_Info ftb_hoist(ftb_hoisted *h, const ftb_message *m, const ftb_pattern *p, bool reduce, bool arg,
                    bool types_only);
 void ftb_hoist_clear(ftb_hoisted *h);
-/* A feed over memory that is now its own (adopted, also on failure): nrows x (heads * width) values. */
-GrB_Info ftb_message_adopt(ftb_message *m, const char *name, ftb_side side, void *data, FtB_Type type,
-                           int64_t width, int64_t nrows);
-/* What ftb_message_compile says of the types. */
-GrB_Info ftb_message_types(ftb_message_type *type, const ftb_message *m);
-
 #endif

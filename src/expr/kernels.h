@@ -3,8 +3,7 @@
 #define FTB_KERNELS_H
 
 #include "core/isa.h"
-#include "expr/scalar.h"
-#include "expr/tree.h"
+#include "expr/program.h"
 
 /* How a kernel sees an argument: value f of item t is at data[t * item + f * feature]. */
 typedef struct ftb_view {
@@ -17,8 +16,6 @@ typedef void (*ftb_kernel)(int64_t items, int64_t width, void *restrict out, con
 /* out[t, :] = x[t, 0 .. depth) W, W packed by ftb_pack: panels of FTB_PANEL columns. */
 typedef void (*ftb_matmul)(int64_t items, int64_t depth, int64_t width, void *restrict out, const ftb_view *x,
                            const void *restrict panels);
-
-#define FTB_PANEL 16 /* columns: one AVX-512 register of FP32, the same for all so that bits are */
 
 typedef struct ftb_kernel_set {
     ftb_kernel op[FTB_NOPERATORS][FTB_NCLASSES]; /* by the operands' class; NULL where there is none */

@@ -1,5 +1,5 @@
 /* Messages: a semiring's text and the arrays that its names stand for (message.h). */
-#include "expr/message_call.h"
+#include "expr/message.h"
 #include "expr/message_text.h"
 #include "expr/tree.h"
 
@@ -409,6 +409,25 @@ static GrB_Info check_rows(const ftb_message *m, const ftb_pattern *p)
     return GrB_SUCCESS;
 }
 
+/* That the operands of a C function have one width, or 1: it is told one for all. */
+static GrB_Info check_function(const ftb_message *m)
+{
+    static const char *const names[] = {"src", "dst", "edge"};
+    const ftb_feed *wide = NULL;
+    for (int o = 0; o < 3; o++) {
+        const ftb_feed *feed = ftb_message_find(m, names[o]);
+        if (!feed || feed->width == 1)
+            continue;
+        if (wide && feed->width != wide->width)
+            return ftb_fail(GrB_DIMENSION_MISMATCH,
+                            "semiring: '%s' has %lld values per head and '%s' %lld; a C function is told one "
+                            "width: expected the same, or 1",
+                            wide->name, (long long)wide->width, feed->name, (long long)feed->width);
+        wide = feed;
+    }
+    return GrB_SUCCESS;
+}
+
 GrB_Info ftb_message_indices(ftb_message *m, ftb_pattern *p, bool transposed, const int64_t *at)
 {
     ftb_expr *plain = NULL;
@@ -427,7 +446,7 @@ GrB_Info ftb_message_indices(ftb_message *m, ftb_pattern *p, bool transposed, co
     if (info == GrB_SUCCESS)
         info = check_rows(m, p);
     if (info == GrB_SUCCESS)
-        info = m->expr ? ftb_message_plain(&plain, m) : ftb_caller_check(m);
+        info = m->expr ? ftb_message_plain(&plain, m) : check_function(m);
     if (info == GrB_SUCCESS && plain) {
         ftb_expr_release(m->expr);
         m->expr = plain;
@@ -468,4 +487,35 @@ GrB_Info ftb_message_program(ftb_program **program, const ftb_message *m, const 
                               .constant = feed->constant};
     }
     return ftb_program_new(program, m->ctx, expr, m->nfeeds, names, m->wide);
+}
+
+GrB_Info ftb_message_adopt(ftb_message *m, const char *name, ftb_side side, void *data, FtB_Type type,
+                           int64_t width, int64_t nrows)
+{
+    if (m->nfeeds == FTB_MAX_FEEDS) {
+        ftb_delete(data);
+        return ftb_fail(GrB_INVALID_VALUE, "semiring: more than %d names in one text", FTB_MAX_FEEDS);
+    }
+    ftb_buffer *owner = ftb_buffer_adopt(m->ctx, data);
+    if (!owner)
+        return ftb_nomem();
+    ftb_feed *feed = &m->feeds[m->nfeeds++];
+    *feed = (ftb_feed){.side = side,
+                       .type = type,
+                       .data = data,
+                       .nrows = nrows,
+                       .ld = m->heads * width,
+                       .heads = m->heads,
+                       .width = width,
+                       .owner = owner};
+    snprintf(feed->name, sizeof feed->name, "%s", name);
+    return GrB_SUCCESS;
+}
+
+GrB_Info ftb_message_types(ftb_message_type *type, const ftb_message *m)
+{
+    ftb_program *program = NULL;
+    GrB_Info info = ftb_message_compile(type, &program, m);
+    ftb_program_delete(program);
+    return info;
 }

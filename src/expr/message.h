@@ -91,20 +91,10 @@ GrB_Info ftb_message_compile(ftb_message_type *type, ftb_program **program, cons
 /* The program of any expression over a message's feeds, in their order. */
 GrB_Info ftb_message_program(ftb_program **program, const ftb_message *m, const ftb_expr *expr);
 
-/* Where a message's results go. Loops over edges in batches that stay in L1; the program runs on (edge, head)
- * pairs. Any message; the slow way, beside kernels that know a form. Parallel; bits do not depend on threads.
- * (message_run.c) */
-/* T(i,:) = reduce over the entries of row i, in order: heads x width values of type.reduced, ld of T. Rows
- * without entries get the identity. rows: only these (count of them; the other rows of T stay), NULL: all.
- * arg (or NULL): p->nrows x ldarg, the winning entry of p, -1 for none; min and max only. No finish (mean).
- */
-GrB_Info ftb_message_reduce(const ftb_message *m, const ftb_pattern *p, void *T, int64_t ld, int64_t *arg,
-                            int64_t ldarg, const int64_t *rows, int64_t nrows);
-/* V(e,:) = message: nvals x (heads * width) of type.message. */
-GrB_Info ftb_message_store(const ftb_message *m, const ftb_pattern *p, void *V);
-/* Y(r,:) = expr for r < nrows, over feeds of `side` and NONE only: what is hoisted out of an edge loop, and
- * what is done to its result. Y: nrows x (heads * width) of its own compute type, allocated with ftb_new. */
-GrB_Info ftb_message_vertices(const ftb_message *m, const ftb_expr *expr, ftb_side side, int64_t nrows,
-                              void **Y, FtB_Type *type, int64_t *width);
+/* A feed over memory that is now its own (adopted, also on failure): nrows x (heads * width) values. */
+GrB_Info ftb_message_adopt(ftb_message *m, const char *name, ftb_side side, void *data, FtB_Type type,
+                           int64_t width, int64_t nrows);
+/* What ftb_message_compile says of the types. */
+GrB_Info ftb_message_types(ftb_message_type *type, const ftb_message *m);
 
 #endif

@@ -27,23 +27,6 @@ bool ftb_caller_compares(const ftb_feed *feed)
     return strcmp(feed->name, "e'") == 0 || strcmp(feed->name, "saved") == 0;
 }
 
-GrB_Info ftb_caller_check(const ftb_message *m)
-{
-    const ftb_feed *wide = NULL;
-    for (int o = 0; o < OPERANDS; o++) {
-        const ftb_feed *feed = ftb_message_find(m, names[o]);
-        if (!feed || feed->width == 1)
-            continue;
-        if (wide && feed->width != wide->width)
-            return ftb_fail(GrB_DIMENSION_MISMATCH,
-                            "semiring: '%s' has %lld values per head and '%s' %lld; a C function is told one "
-                            "width: expected the same, or 1",
-                            wide->name, (long long)wide->width, feed->name, (long long)feed->width);
-        wide = feed;
-    }
-    return GrB_SUCCESS;
-}
-
 void ftb_caller_delete(ftb_caller *c)
 {
     if (!c)

@@ -13,7 +13,4 @@ void ftb_caller_delete(ftb_caller *c); /* NULL is allowed */
 void ftb_caller_run(ftb_caller *c, int64_t items, const ftb_operand *operands, float *out);
 /* Whether a feed is one of the entries' numbers by which min and max know their winners. */
 bool ftb_caller_compares(const ftb_feed *feed);
-/* That the operands have one width, or 1: a function is told one for all. */
-GrB_Info ftb_caller_check(const ftb_message *m);
-
 #endif

@@ -4,6 +4,8 @@
  * A batch holds whole short rows, or a piece of a long one: then what the row gives is the same for all of
  * the batch. Every row is reduced by one thread in the order of its entries, so bits depend neither on
  * threads nor on batches. */
+#include "expr/message_run.h"
+#include "expr/interpreter.h"
 #include "expr/jit.h"
 #include "expr/message_call.h"
 #include "expr/message_load.h"
@@ -39,8 +41,8 @@ typedef struct segment { /* entries of one row, in a batch */
 typedef struct worker { /* one thread's */
     const task *task;
     ftb_loader *loader;
-    ftb_machine *machine; /* of a program */
-    ftb_caller *caller;   /* of a C function */
+    ftb_interpreter *machine; /* of a program */
+    ftb_caller *caller;       /* of a C function */
     char *messages;
     int64_t *row, *col, *entry;
     segment *segments;
@@ -56,7 +58,7 @@ static void evaluate(worker *w, int64_t count, char *out)
     const ftb_operand *operands = ftb_loader_run(w->loader, count, w->places);
     int64_t items = count * k->m->heads;
     if (k->program)
-        ftb_machine_run(w->machine, items, operands, out);
+        ftb_interpreter_run(w->machine, items, operands, out);
     else
         ftb_caller_run(w->caller, items, operands, (float *)(void *)out);
 }
@@ -170,7 +172,7 @@ static void delete_workers(worker *workers, int count)
     for (int t = 0; workers && t < count; t++) {
         worker *w = &workers[t];
         ftb_loader_delete(w->loader);
-        ftb_machine_delete(w->machine);
+        ftb_interpreter_delete(w->machine);
         ftb_caller_delete(w->caller);
         void *arrays[] = {w->messages, w->row, w->col, w->entry, w->segments};
         for (size_t a = 0; a < sizeof arrays / sizeof *arrays; a++)
@@ -195,7 +197,8 @@ static GrB_Info fill_worker(worker *w, const task *k)
     w->places[FTB_SIDE_COL].index = w->col;
     GrB_Info info = ftb_loader_new(&w->loader, k->m, k->program, room);
     if (info == GrB_SUCCESS)
-        info = k->program ? ftb_machine_new(&w->machine, ctx, k->program) : ftb_caller_new(&w->caller, k->m);
+        info =
+            k->program ? ftb_interpreter_new(&w->machine, ctx, k->program) : ftb_caller_new(&w->caller, k->m);
     return info;
 }
 

@@ -1,15 +1,8 @@
 /* Monoids and reducers, by name and by type (semirings/monoids.def). */
-#include "core/isa.h"
 #include "expr/grb.h"
 #include "expr/scalar.h"
 
 #include <math.h>
-
-extern const ftb_combine ftb_combines_baseline[FTB_NMONOIDS][FTB_NCLASSES];
-#ifdef FTB_X86_CELLS
-extern const ftb_combine ftb_combines_avx2[FTB_NMONOIDS][FTB_NCLASSES];
-extern const ftb_combine ftb_combines_avx512[FTB_NMONOIDS][FTB_NCLASSES];
-#endif
 
 typedef enum value_kind { NONE, ZERO, ONE, LEAST, MOST } value_kind;
 typedef enum domain { WRAP, ORDER, LOGIC } domain;
@@ -104,13 +97,6 @@ void ftb_monoid_identity(ftb_monoid m, FtB_Type t, void *value) { set_kind(rows[
 bool ftb_monoid_terminal(ftb_monoid m, FtB_Type t, void *value)
 {
     return set_kind(rows[m].terminal, t, value);
-}
-
-void ftb_monoid_apply(ftb_monoid m, FtB_Type t, void *x, const void *y, int64_t count)
-{
-    ftb_combine combine = FTB_PICK(ftb_combines)[m][ftb_class(t)];
-    if (combine && count > 0)
-        combine(x, y, count);
 }
 
 GrB_Info ftb_arg_monoid(ftb_monoid *m, FtB_Type *type, FtB_Arg arg, const char *name)

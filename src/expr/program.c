@@ -81,39 +81,19 @@ int ftb_program_operand(ftb_program *p, int name)
     return k->value;
 }
 
-ftb_kernel ftb_code_kernel(const ftb_kernel_set *set, const ftb_program *p, const ftb_code *code)
-{
-    const ftb_value *values = p->values;
-    int out = ftb_class(values[code->out].type), in = ftb_class(values[p->args[code->first]].type);
-    switch (code->kind) {
-    case FTB_CODE_ELEMENT:
-    case FTB_CODE_FEATURE:
-        return set->op[code->op][in];
-    case FTB_CODE_CAST:
-        return set->cast[out][in];
-    case FTB_CODE_SELECT:
-        return set->select[out];
-    default:
-        return set->copy[out];
-    }
-}
-
 /* Runs a code whose arguments are all constants of one value. */
 static int fold(ftb_program *p, const ftb_code *code, FtB_Type type, const int *args)
 {
-    ftb_view views[3];
+    const void *values[3];
     uint64_t cell = 0;
     bool weak = true;
     for (int a = 0; a < code->count; a++) {
         const ftb_value *v = &p->values[args[a]];
-        views[a] = (ftb_view){&p->constants[v->index], 0, 0};
+        values[a] = &p->constants[v->index];
         weak = weak && v->weak;
     }
-    int out = ftb_program_constant(p, type, 0); /* first, since the kernel is picked by it */
-    ftb_code made = *code;
-    made.out = out;
-    ftb_code_kernel(ftb_kernels(), p, &made)(1, 1, &cell, views);
-    p->constants[p->values[out].index] = cell;
+    ftb_fold(&cell, code, type, p->values[args[0]].type, values);
+    int out = ftb_program_constant(p, type, cell);
     p->values[out].weak = weak;
     return out;
 }

@@ -1,4 +1,4 @@
-/* Programs: what check.c writes, eval.c runs.
+/* Programs: what check.c writes and the backends run.
  *
  * A program is a list of instructions ("codes") over values. A value is a constant, an operand or what a
  * code computes; codes stand in an order in which every argument comes before its use. Which values are the
@@ -6,7 +6,8 @@
 #ifndef FTB_PROGRAM_H
 #define FTB_PROGRAM_H
 
-#include "expr/kernels.h"
+#include "expr/scalar.h"
+#include "expr/tree.h"
 
 #define FTB_MAX_CELLS (1 << 26) /* width of all values of a program together */
 
@@ -45,6 +46,10 @@ typedef struct ftb_code {
     int64_t component;
     int block; /* GATHER, MATMUL: in blocks[] */
 } ftb_code;
+
+/* Columns of a panel, in which blocks right of @ are packed: one AVX-512 register of FP32, the same for all
+ * so that bits are. */
+#define FTB_PANEL 16
 
 typedef struct ftb_held { /* a bound block in use */
     int name;             /* in names[] */
@@ -92,8 +97,8 @@ int ftb_program_cast(ftb_program *p, int value, FtB_Type type);
 /* Drops what the root does not need and assigns registers. */
 GrB_Info ftb_program_finish(ftb_program *p, int root);
 
-static inline const ftb_kernel_set *ftb_kernels(void) { return FTB_PICK(ftb_kernel_sets); }
-/* The kernel of an elementwise or feature code. */
-ftb_kernel ftb_code_kernel(const ftb_kernel_set *set, const ftb_program *p, const ftb_code *code);
+/* *cell = a code of constants, each one value at values[]; `type` and `in`: compute types of the result and
+ * of the first argument. As kernels of the CPU compute it, bit for bit. (fold.c) */
+void ftb_fold(uint64_t *cell, const ftb_code *code, FtB_Type type, FtB_Type in, const void *const *values);
 
 #endif

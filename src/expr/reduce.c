@@ -1,4 +1,5 @@
-/* Which kernel reduces messages (reduce_kernels.c), and the rarer reduction that notes the winners. */
+/* Which kernels reduce values (monoid_kernels.c) and messages (reduce_kernels.c), and the rarer reduction
+ * that notes the winners. */
 #include "expr/reduce.h"
 
 #include "core/isa.h"
@@ -9,6 +10,19 @@ extern const ftb_segment ftb_segments_baseline[FTB_NMONOIDS][FTB_NCLASSES];
 extern const ftb_segment ftb_segments_avx2[FTB_NMONOIDS][FTB_NCLASSES];
 extern const ftb_segment ftb_segments_avx512[FTB_NMONOIDS][FTB_NCLASSES];
 #endif
+
+extern const ftb_combine ftb_combines_baseline[FTB_NMONOIDS][FTB_NCLASSES];
+#ifdef FTB_X86_CELLS
+extern const ftb_combine ftb_combines_avx2[FTB_NMONOIDS][FTB_NCLASSES];
+extern const ftb_combine ftb_combines_avx512[FTB_NMONOIDS][FTB_NCLASSES];
+#endif
+
+void ftb_monoid_apply(ftb_monoid m, FtB_Type t, void *x, const void *y, int64_t count)
+{
+    ftb_combine combine = FTB_PICK(ftb_combines)[m][ftb_class(t)];
+    if (combine && count > 0)
+        combine(x, y, count);
+}
 
 ftb_segment ftb_segment_of(ftb_monoid m, FtB_Type reduced)
 {

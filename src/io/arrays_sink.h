@@ -3,7 +3,7 @@
 #ifndef FTB_ARRAYS_SINK_H
 #define FTB_ARRAYS_SINK_H
 
-#include "io/sink.h"
+#include "io/target.h"
 
 typedef struct ftb_growing { /* an array in the file */
     int64_t at, bytes;

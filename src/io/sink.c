@@ -3,7 +3,7 @@
  * The statistics have the same bits however the rows are cut into chunks and by how many threads they are
  * looked at: a row is summed in eight interleaved lanes, and rows are added in order with Neumaier's
  * compensation. */
-#include "io/sink.h"
+#include "core/sink.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* Sinks that write files, and FtB_Matrix_write, which drives one with the rows of a matrix. */
-#include "io/sink.h"
+#include "io/target.h"
 
 #include <strings.h>
 

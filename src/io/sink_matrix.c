@@ -1,6 +1,6 @@
 /* The sink that collects a matrix. The arrays grow in place (a large realloc moves pages, not bytes), so
  * the peak is the result plus the producer's chunk. */
-#include "io/sink.h"
+#include "io/target.h"
 
 typedef struct matrix_state {
     FtB_Context ctx;

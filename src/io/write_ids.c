@@ -1,7 +1,7 @@
 /* Ids of rows and columns: in texts in place of positions, and for formats that have positions only as tables
  * beside the file, of which all appear or none. */
 #include "io/number.h"
-#include "io/sink.h"
+#include "io/target.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -64,7 +64,7 @@ static int64_t piece_rows(int64_t nrows, int64_t least, int64_t most)
     return (rows + 15) / 16 * 16;
 }
 
-static void by_rows(ftb_dense what, FtB_Block C, FtB_Block A, FtB_Block B, bool add, int threads)
+static void by_rows(ftb_dense_form what, FtB_Block C, FtB_Block A, FtB_Block B, bool add, int threads)
 {
     int64_t rows = piece_rows(C->nrows, PIECE_ROWS, MOST_PIECES), pieces = (C->nrows + rows - 1) / rows;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (threads > 1 && pieces > 1)
@@ -111,7 +111,7 @@ static void clear(FtB_Block C)
         memset(row(C, i), 0, (size_t)C->ncols * FtB_Type_size(C->type));
 }
 
-static GrB_Info check(ftb_dense what, FtB_Block C, FtB_Block A, FtB_Block B)
+static GrB_Info check(ftb_dense_form what, FtB_Block C, FtB_Block A, FtB_Block B)
 {
     bool ta = what == FTB_ATB, tb = what == FTB_ABT;
     int64_t m = ta ? A->ncols : A->nrows, k = ta ? A->nrows : A->ncols, n = tb ? B->nrows : B->ncols,
@@ -129,7 +129,8 @@ static GrB_Info check(ftb_dense what, FtB_Block C, FtB_Block A, FtB_Block B)
     return GrB_SUCCESS;
 }
 
-GrB_Info ftb_dense_multiply(ftb_dense what, FtB_Block C, FtB_Block A, FtB_Block B, bool add, FtB_Context ctx)
+GrB_Info ftb_dense_multiply(ftb_dense_form what, FtB_Block C, FtB_Block A, FtB_Block B, bool add,
+                            FtB_Context ctx)
 {
     GrB_Info info = check(what, C, A, B);
     void *sums = NULL;

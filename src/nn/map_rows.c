@@ -1,6 +1,7 @@
 /* An expression over the rows of its feeds, tile after tile (map.h). */
 #include "nn/map.h"
 
+#include "expr/interpreter.h"
 #include "expr/message_load.h"
 #include "nn/norm.h"
 #include "ops/merge.h"
@@ -11,7 +12,7 @@
 
 typedef struct worker { /* one thread's */
     ftb_loader *loader;
-    ftb_machine *machine;
+    ftb_interpreter *machine;
     void *tile;
 } worker;
 
@@ -32,7 +33,7 @@ static void workers_delete(pass *s)
 {
     for (int t = 0; s->workers && t < s->threads; t++) {
         ftb_loader_delete(s->workers[t].loader);
-        ftb_machine_delete(s->workers[t].machine);
+        ftb_interpreter_delete(s->workers[t].machine);
         ftb_delete(s->workers[t].tile);
     }
     ftb_delete(s->workers);
@@ -50,7 +51,7 @@ static GrB_Info workers_new(pass *s)
         w->tile = ftb_new(ctx, s->room * s->values, sizeof(double));
         info = w->tile ? ftb_loader_new(&w->loader, s->m, s->program, s->room) : ftb_nomem();
         if (info == GrB_SUCCESS)
-            info = ftb_machine_new(&w->machine, ctx, s->program);
+            info = ftb_interpreter_new(&w->machine, ctx, s->program);
     }
     return info;
 }
@@ -90,7 +91,7 @@ static void run_tile(const pass *s, const worker *w, int64_t first, int64_t coun
     FtB_Type type = sums ? FTB_FP64 : s->Y->type;
     size_t size = FtB_Type_size(type);
     void *out = s->direct ? (char *)s->Y->data + (size_t)(first * s->Y->ld) * size : w->tile;
-    ftb_machine_run(w->machine, count * s->m->heads, operands, out);
+    ftb_interpreter_run(w->machine, count * s->m->heads, operands, out);
     if (s->direct)
         return;
     if (s->type != type)

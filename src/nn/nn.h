@@ -169,9 +169,10 @@ static inline FtB_Arg ftb_plus_if(bool add, FtB_Block to)
 
 /* ---- dense products (dense.c): row-major, FP32 or FP64, all of one type.
  * C = A B, A' B or A B', or C += where add. Bits do not depend on threads. */
-typedef enum ftb_dense { FTB_AB, FTB_ATB, FTB_ABT } ftb_dense;
+typedef enum ftb_dense_form { FTB_AB, FTB_ATB, FTB_ABT } ftb_dense_form;
 double
 ftb_dense_rate(void); /* operations a second of one thread, FP32; measured once, in a few milliseconds */
-GrB_Info ftb_dense_multiply(ftb_dense what, FtB_Block C, FtB_Block A, FtB_Block B, bool add, FtB_Context ctx);
+GrB_Info ftb_dense_multiply(ftb_dense_form what, FtB_Block C, FtB_Block A, FtB_Block B, bool add,
+                            FtB_Context ctx);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "core/options.h"
 #include "core/watch.h"
+#include "expr/interpreter.h"
 #include "expr/message_load.h"
 #include "ops/merge.h"
 #include "ops/plan.h"
@@ -192,7 +193,7 @@ void ftb_attention_describe(ftb_attention_job *job, const ftb_attention_call *c)
 typedef struct scorer {
     const ftb_attention_call *c;
     ftb_loader *loader;
-    ftb_machine *machine;
+    ftb_interpreter *machine;
     int64_t room; /* entries of a batch */
     int64_t column[FTB_ATTENTION_EDGES];
     char *scores; /* of a batch, of the score's type */
@@ -212,7 +213,7 @@ static void run_program(void *arg, int64_t row, int64_t entry, int64_t count, vo
                                         [FTB_SIDE_COL] = {.index = s->column},
                                         [FTB_SIDE_EDGE] = {.first = entry + done}};
         const ftb_operand *operands = ftb_loader_run(s->loader, n, places);
-        ftb_machine_run(s->machine, n * heads, operands, s->scores);
+        ftb_interpreter_run(s->machine, n * heads, operands, s->scores);
         ftb_sddmm_wrap(c->semiring, c->score_type.message, s->scores, n * heads);
         for (int64_t t = 0; t < n * c->heads; t++) /* one score for all heads, or one for each */
             ftb_cast((char *)out + (size_t)(done * c->heads + t) * size, c->type,
@@ -229,7 +230,7 @@ static void delete_scorers(void **args, int count)
         if (!s)
             continue;
         ftb_loader_delete(s->loader);
-        ftb_machine_delete(s->machine);
+        ftb_interpreter_delete(s->machine);
         ftb_delete(s->scores);
         ftb_delete(s);
     }
@@ -251,7 +252,7 @@ static GrB_Info new_scorers(void ***args, const ftb_attention_call *c, int count
         s->scores = ftb_new(c->ctx, s->room * c->message.heads, 8);
         info = s->scores ? ftb_loader_new(&s->loader, &c->message, c->program, s->room) : ftb_nomem();
         if (info == GrB_SUCCESS)
-            info = ftb_machine_new(&s->machine, c->ctx, c->program);
+            info = ftb_interpreter_new(&s->machine, c->ctx, c->program);
     }
     return info;
 }

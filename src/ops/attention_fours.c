@@ -5,8 +5,7 @@
 #include "cpu/attention_fours.h"
 
 #include "core/partition.h"
-#include "ops/attention.h"
-#include "ops/merge.h"
+#include "ops/attention_walk.h"
 
 #define HEADS 4
 #define VISITS 128 /* of a step in parallel */

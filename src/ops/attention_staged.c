@@ -43,12 +43,12 @@ static GrB_Info make_scores(staged *s)
 {
     const ftb_attention_call *c = s->c;
     if (c->score_type.message == c->type && c->message.heads == c->heads)
-        return ftb_sddmm_run(s->weight, &c->message, &c->score_type, s->p, NULL);
+        return ftb_sddmm_message(s->weight, &c->message, &c->score_type, s->p, NULL);
     char *scores =
         ftb_new(c->ctx, s->p->nvals, (size_t)c->message.heads * FtB_Type_size(c->score_type.message));
     if (!scores)
         return ftb_nomem();
-    GrB_Info info = ftb_sddmm_run(scores, &c->message, &c->score_type, s->p, NULL);
+    GrB_Info info = ftb_sddmm_message(scores, &c->message, &c->score_type, s->p, NULL);
     if (info == GrB_SUCCESS)
         ftb_sddmm_wrap(c->semiring, c->score_type.message, scores, s->p->nvals * c->message.heads);
     if (info == GrB_SUCCESS)

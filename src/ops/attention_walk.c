@@ -1,8 +1,7 @@
 /* A walk of an attention kernel over a pattern: rows as they lie, or segments of sources packed to stay in
  * L2, some heads after the others where that makes segments large enough (heads do not meet). */
+#include "ops/attention_walk.h"
 #include "core/partition.h"
-#include "ops/attention.h"
-#include "ops/merge.h"
 
 #include <omp.h>
 

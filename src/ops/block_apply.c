@@ -95,10 +95,10 @@ static GrB_Info unalias(block_call *c)
     return info;
 }
 
-static ftb_rows rows_of(const block_call *c, int which)
+static ftb_block_operand rows_of(const block_call *c, int which)
 {
     const FtB_Block X = c->operand[which];
-    return (ftb_rows){X->data, X->type, X->ncols, X->ld, X->heads, repeats(c, which)};
+    return (ftb_block_operand){X->data, X->type, X->ncols, X->ld, X->heads, repeats(c, which)};
 }
 
 static GrB_Info prepare(block_call *c)
@@ -107,7 +107,7 @@ static GrB_Info prepare(block_call *c)
     int64_t nrows = c->C->nrows, ncols = c->C->ncols;
     c->threads = ftb_threads_for_values(c->ctx, nrows * ncols);
     FTB_CHECK(unalias(c));
-    const ftb_rows x = rows_of(c, 0), y = c->operand[1] ? rows_of(c, 1) : x;
+    const ftb_block_operand x = rows_of(c, 0), y = c->operand[1] ? rows_of(c, 1) : x;
     FTB_CHECK(ftb_block_map_new(&c->map, c->ctx, c->op, &x, c->operand[1] ? &y : NULL, c->threads));
     FTB_CHECK(ftb_block_map_check(c->map, nrows));
     if (ftb_block_map_ncols(c->map) != ncols)
@@ -119,7 +119,7 @@ static GrB_Info prepare(block_call *c)
     c->direct = c->direct && ftb_block_writer_plain(c->writer) && ftb_block_map_direct(c->map) &&
                 type == c->C->type && c->C->ld == ncols;
     if (!c->direct) {
-        int64_t values = ftb_max(FTB_PIECE, ncols);
+        int64_t values = ftb_max(FTB_BLOCK_PIECE, ncols);
         c->room = (size_t)values * 8;
         c->scratch = ftb_new(c->ctx, values > INT64_MAX / c->threads ? INT64_MAX : values * c->threads, 8);
         if (!c->scratch)
@@ -133,11 +133,11 @@ done:
 static void run(const block_call *c)
 {
     bool split = ftb_block_map_splits(c->map) && ftb_block_writer_splits(c->writer);
-    ftb_pieces pieces = ftb_pieces_of(c->C->nrows, c->C->ncols, split);
+    ftb_block_pieces pieces = ftb_pieces_of(c->C->nrows, c->C->ncols, split);
     size_t size = FtB_Type_size(c->C->type);
 #pragma omp parallel for num_threads(c->threads) schedule(static)
     for (int64_t p = 0; p < pieces.count; p++) {
-        ftb_piece at = ftb_piece_at(&pieces, p);
+        ftb_block_piece at = ftb_piece_at(&pieces, p);
         int thread = omp_get_thread_num();
         char *out = c->direct ? (char *)c->C->data + (size_t)(at.row * c->C->ld + at.col) * size
                               : c->scratch + c->room * (size_t)thread;

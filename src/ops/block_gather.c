@@ -6,6 +6,8 @@
  * are. */
 #include "ops/block_map.h"
 
+#include "expr/reduce.h"
+
 #include "core/watch.h"
 #include "core/words.h"
 #include "expr/tree.h"
@@ -222,8 +224,8 @@ static GrB_Info prepare_accum(move_call *c)
     GrB_Info info = ftb_op_unalias(c->accum, c->ctx, c->Y);
     if (info != GrB_SUCCESS)
         return info;
-    const ftb_rows x = {NULL, c->Y->type, c->ncols, c->ncols, 1, false};
-    const ftb_rows y = {NULL, c->X->type, c->ncols, c->ncols, 1, false};
+    const ftb_block_operand x = {NULL, c->Y->type, c->ncols, c->ncols, 1, false};
+    const ftb_block_operand y = {NULL, c->X->type, c->ncols, c->ncols, 1, false};
     info = ftb_accum_error(ftb_block_map_new(&c->map, c->ctx, c->accum, &x, &y, c->threads));
     if (info == GrB_SUCCESS)
         info = ftb_block_map_check(c->map, c->Y->nrows);
@@ -234,7 +236,8 @@ static GrB_Info prepare_accum(move_call *c)
                         (long long)ftb_block_map_ncols(c->map), (long long)c->ncols);
     if ((c->fold = is_monoid(&c->monoid, c)))
         return GrB_SUCCESS;
-    c->batch = ftb_expr_uses(c->accum->body, "i") ? 1 : ftb_max(1, ftb_min(CHUNK, FTB_PIECE / c->ncols));
+    c->batch =
+        ftb_expr_uses(c->accum->body, "i") ? 1 : ftb_max(1, ftb_min(CHUNK, FTB_BLOCK_PIECE / c->ncols));
     c->room = (size_t)(3 * c->batch * c->ncols) * 8;
     int64_t values =
         c->ncols > INT64_MAX / 64 / CHUNK / c->threads ? INT64_MAX : 3 * c->batch * c->ncols * c->threads;
@@ -263,7 +266,7 @@ static void accumulate(const move_call *c, int thread, const int64_t *at, int64_
         memcpy(y + (size_t)t * c->yrow, y_row(c, c->rows[at[t]]), c->yrow);
         memcpy(x + (size_t)t * c->xrow, x_row(c, at[t]), c->xrow);
     }
-    const ftb_piece piece = {c->rows[at[0]], count, 0, c->ncols};
+    const ftb_block_piece piece = {c->rows[at[0]], count, 0, c->ncols};
     ftb_block_map_run(c->map, thread, &piece, y, x, out);
     ftb_cast(out, c->Y->type, out, ftb_block_map_type(c->map), count * c->ncols);
     for (int64_t t = 0; t < count; t++)

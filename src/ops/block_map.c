@@ -6,12 +6,14 @@
  * to item; else they are brought together and cast, a batch at a time. */
 #include "ops/block_map.h"
 
+#include "expr/interpreter.h"
+
 #define LONG 256 /* columns: rows of so many values pay for a run each */
 
 enum { X, Y, I, NAMES };
 
 typedef struct worker {
-    ftb_machine *machine;
+    ftb_interpreter *machine;
     ftb_operand *operands;
     char *raw[2], *cooked[2]; /* operands of a batch: as gathered, and cast */
     int64_t *i;
@@ -19,7 +21,7 @@ typedef struct worker {
 } worker;
 
 typedef struct input {
-    ftb_rows rows;
+    ftb_block_operand rows;
     bool used;
     int64_t width; /* values per item */
     int64_t step;  /* values from one head to the next; 0: the same for all */
@@ -49,21 +51,21 @@ struct ftb_block_map {
 
 /* ---- pieces */
 
-ftb_pieces ftb_pieces_of(int64_t nrows, int64_t ncols, bool split)
+ftb_block_pieces ftb_pieces_of(int64_t nrows, int64_t ncols, bool split)
 {
-    ftb_pieces p = {.nrows = nrows, .ncols = ncols};
-    p.rows = ftb_max(1, FTB_PIECE / ftb_max(ncols, 1));
-    p.cols = split ? ftb_min(ncols, FTB_PIECE) : ncols;
+    ftb_block_pieces p = {.nrows = nrows, .ncols = ncols};
+    p.rows = ftb_max(1, FTB_BLOCK_PIECE / ftb_max(ncols, 1));
+    p.cols = split ? ftb_min(ncols, FTB_BLOCK_PIECE) : ncols;
     p.across = ncols > 0 ? (ncols - 1) / p.cols + 1 : 1;
     p.count = nrows > 0 ? ((nrows - 1) / p.rows + 1) * p.across : 0;
     return p;
 }
 
-ftb_piece ftb_piece_at(const ftb_pieces *pieces, int64_t p)
+ftb_block_piece ftb_piece_at(const ftb_block_pieces *pieces, int64_t p)
 {
     int64_t row = p / pieces->across * pieces->rows, col = p % pieces->across * pieces->cols;
-    return (ftb_piece){row, ftb_min(pieces->rows, pieces->nrows - row), col,
-                       ftb_min(pieces->cols, pieces->ncols - col)};
+    return (ftb_block_piece){row, ftb_min(pieces->rows, pieces->nrows - row), col,
+                             ftb_min(pieces->cols, pieces->ncols - col)};
 }
 
 /* ---- running */
@@ -145,8 +147,8 @@ static void repeat(const ftb_block_map *map, char *out, int64_t items)
 }
 
 /* Rows (with heads: heads of rows) as items. */
-static void run_rows(const ftb_block_map *map, worker *w, const ftb_piece *piece, const char *const *from,
-                     char *out)
+static void run_rows(const ftb_block_map *map, worker *w, const ftb_block_piece *piece,
+                     const char *const *from, char *out)
 {
     int64_t items = piece->nrows * map->heads;
     int64_t given = map->repeats ? 1 : map->width;
@@ -159,7 +161,7 @@ static void run_rows(const ftb_block_map *map, worker *w, const ftb_piece *piece
         if (map->uses_i)
             for (int64_t u = 0; u < count; u++)
                 w->i[u] = piece->row + (t + u) / map->heads;
-        ftb_machine_run(w->machine, count, w->operands, out + (size_t)t * size);
+        ftb_interpreter_run(w->machine, count, w->operands, out + (size_t)t * size);
     }
     finish(map, out, items * given);
     if (map->repeats)
@@ -181,12 +183,12 @@ static void run_values(const ftb_block_map *map, worker *w, int64_t count, const
             w->operands[map->place[which]] =
                 (ftb_operand){cook(map, w, which, values, in->full ? batch : 1), in->full};
         }
-        ftb_machine_run(w->machine, batch, w->operands, out + (size_t)t * size);
+        ftb_interpreter_run(w->machine, batch, w->operands, out + (size_t)t * size);
     }
 }
 
-static void run_flat(const ftb_block_map *map, worker *w, const ftb_piece *piece, const char *const *from,
-                     char *out)
+static void run_flat(const ftb_block_map *map, worker *w, const ftb_block_piece *piece,
+                     const char *const *from, char *out)
 {
     size_t size = FtB_Type_size(ftb_program_type(map->program));
     if (map->contiguous) {
@@ -204,7 +206,7 @@ static void run_flat(const ftb_block_map *map, worker *w, const ftb_piece *piece
     finish(map, out, piece->nrows * piece->ncols);
 }
 
-void ftb_block_map_run(const ftb_block_map *map, int thread, const ftb_piece *piece, const void *x,
+void ftb_block_map_run(const ftb_block_map *map, int thread, const ftb_block_piece *piece, const void *x,
                        const void *y, void *out)
 {
     const char *from[2] = {x, y};
@@ -230,7 +232,7 @@ static GrB_Info share_heads(ftb_block_map *map)
     input *in = map->input;
     int64_t heads = ftb_max(in[X].rows.heads, in[Y].rows.heads), columns = -1;
     for (int which = X; which <= Y; which++) {
-        const ftb_rows *r = &in[which].rows;
+        const ftb_block_operand *r = &in[which].rows;
         if (r->heads != heads && r->heads > 1)
             return ftb_fail(GrB_DIMENSION_MISMATCH,
                             "A has %lld heads and B %lld; expected equal numbers, or 1",
@@ -239,7 +241,7 @@ static GrB_Info share_heads(ftb_block_map *map)
             columns = ftb_max(columns, r->ncols);
     }
     for (int which = X; which <= Y; which++) {
-        const ftb_rows *r = &in[which].rows;
+        const ftb_block_operand *r = &in[which].rows;
         bool by_head = r->heads == heads || (r->ncols > 1 && (r->ncols == columns || r->ncols == heads));
         in[which].width = by_head ? r->ncols / heads : r->ncols;
         in[which].step = by_head ? in[which].width : 0;
@@ -293,7 +295,7 @@ static void choose_items(ftb_block_map *map)
     map->contiguous = contiguous;
     map->flat = flat && (contiguous || ncols >= LONG);
     int64_t widest = ftb_max(ftb_max(map->input[X].width, map->input[Y].width), map->width);
-    map->batch = map->flat ? FTB_BATCH : ftb_max(1, ftb_min(FTB_BATCH, FTB_PIECE / widest));
+    map->batch = map->flat ? FTB_BATCH : ftb_max(1, ftb_min(FTB_BATCH, FTB_BLOCK_PIECE / widest));
 }
 
 static GrB_Info make_worker(worker *w, const ftb_block_map *map)
@@ -312,12 +314,12 @@ static GrB_Info make_worker(worker *w, const ftb_block_map *map)
         w->cooked[which] = w->raw[which] + cells * (int64_t)sizeof(int64_t);
     }
     w->operands[map->place[I]].data = w->i;
-    return ftb_machine_new(&w->machine, map->ctx, map->program);
+    return ftb_interpreter_new(&w->machine, map->ctx, map->program);
 }
 
-static void describe_inputs(ftb_block_map *map, const ftb_rows *x, const ftb_rows *y)
+static void describe_inputs(ftb_block_map *map, const ftb_block_operand *x, const ftb_block_operand *y)
 {
-    const ftb_rows none = {.type = FTB_FP32, .heads = 1};
+    const ftb_block_operand none = {.type = FTB_FP32, .heads = 1};
     map->input[X].rows = x ? *x : none;
     map->input[Y].rows = y ? *y : none;
     for (int which = X; which <= Y; which++) {
@@ -328,8 +330,8 @@ static void describe_inputs(ftb_block_map *map, const ftb_rows *x, const ftb_row
     }
 }
 
-GrB_Info ftb_block_map_new(ftb_block_map **result, FtB_Context ctx, FtB_Op op, const ftb_rows *x,
-                           const ftb_rows *y, int threads)
+GrB_Info ftb_block_map_new(ftb_block_map **result, FtB_Context ctx, FtB_Op op, const ftb_block_operand *x,
+                           const ftb_block_operand *y, int threads)
 {
     const bool known[NAMES] = {x != NULL, y != NULL, true};
     ftb_block_map *map = ftb_new0(ctx, 1, sizeof *map);
@@ -373,7 +375,7 @@ void ftb_block_map_delete(ftb_block_map *map)
     if (!map)
         return;
     for (int t = 0; t < map->nworkers; t++) {
-        ftb_machine_delete(map->workers[t].machine);
+        ftb_interpreter_delete(map->workers[t].machine);
         ftb_delete(map->workers[t].operands);
         ftb_delete(map->workers[t].memory);
     }

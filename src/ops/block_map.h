@@ -5,40 +5,42 @@
 
 #include "ops/blocks.h"
 
-#define FTB_PIECE 4096 /* values of a piece: three arrays of FP32 fill the L1 cache, FP64 a part of L2 */
+#define FTB_BLOCK_PIECE                                                                                      \
+    4096 /* values of a piece: three arrays of FP32 fill the L1 cache, FP64 a part of L2 */
 
 /* Rows `row` .. `row + nrows`, columns `col` .. `col + ncols` of a block. */
-typedef struct ftb_piece {
+typedef struct ftb_block_piece {
     int64_t row, nrows, col, ncols;
-} ftb_piece;
+} ftb_block_piece;
 
-/* How an nrows x ncols block is cut: rows of more than FTB_PIECE values only where `split` allows it. */
-typedef struct ftb_pieces {
+/* How an nrows x ncols block is cut: rows of more than FTB_BLOCK_PIECE values only where `split` allows it.
+ */
+typedef struct ftb_block_pieces {
     int64_t nrows, ncols;
     int64_t rows, cols; /* of a piece */
     int64_t across;     /* pieces in a row */
     int64_t count;
-} ftb_pieces;
+} ftb_block_pieces;
 
-ftb_pieces ftb_pieces_of(int64_t nrows, int64_t ncols, bool split);
-ftb_piece ftb_piece_at(const ftb_pieces *pieces, int64_t p);
+ftb_block_pieces ftb_pieces_of(int64_t nrows, int64_t ncols, bool split);
+ftb_block_piece ftb_piece_at(const ftb_block_pieces *pieces, int64_t p);
 
 /* An operand. Row i is at data + i * ld values, or every row is row 0 (one_row). */
-typedef struct ftb_rows {
+typedef struct ftb_block_operand {
     const char *data;
     FtB_Type type;
     int64_t ncols, ld;
     int64_t heads; /* 1, or as many as the other operand has */
     bool one_row;
-} ftb_rows;
+} ftb_block_operand;
 
 typedef struct ftb_block_map ftb_block_map;
 
 /* Compiles op over x and y (NULL: unknown to the text) and i; with heads the text is about one of them.
  * Operands without heads beside one with heads: one value, one per head, or one per column of the other;
  * else the same values for every head. */
-GrB_Info ftb_block_map_new(ftb_block_map **map, FtB_Context ctx, FtB_Op op, const ftb_rows *x,
-                           const ftb_rows *y, int threads);
+GrB_Info ftb_block_map_new(ftb_block_map **map, FtB_Context ctx, FtB_Op op, const ftb_block_operand *x,
+                           const ftb_block_operand *y, int threads);
 void ftb_block_map_delete(ftb_block_map *map);         /* NULL is allowed */
 int64_t ftb_block_map_ncols(const ftb_block_map *map); /* of the result */
 FtB_Type ftb_block_map_type(const ftb_block_map *map);
@@ -51,7 +53,7 @@ GrB_Info ftb_block_map_check(const ftb_block_map *map, int64_t nrows);
 /* out = op on the rows of a piece, packed, of the map's type; room for 8 bytes per value. x and y: the
  * piece's first values, where they are not at the place given to ftb_block_map_new, else NULL. out may not
  * be an operand's memory. */
-void ftb_block_map_run(const ftb_block_map *map, int thread, const ftb_piece *piece, const void *x,
+void ftb_block_map_run(const ftb_block_map *map, int thread, const ftb_block_piece *piece, const void *x,
                        const void *y, void *out);
 
 typedef struct ftb_block_writer ftb_block_writer;
@@ -65,7 +67,8 @@ bool ftb_block_writer_splits(const ftb_block_writer *writer);
 /* Whether all rows of T go to C as they are. */
 bool ftb_block_writer_plain(const ftb_block_writer *writer);
 /* T: the piece's first value. */
-void ftb_block_writer_run(const ftb_block_writer *writer, int thread, const ftb_piece *piece, const void *T);
+void ftb_block_writer_run(const ftb_block_writer *writer, int thread, const ftb_block_piece *piece,
+                          const void *T);
 
 /* How memory that is read relates to a block that is written. */
 typedef enum ftb_alias {

@@ -76,12 +76,12 @@ static void cast_rows(char *to, FtB_Type type, int64_t ld, const char *from, FtB
 /* All of X, cast to packed rows. */
 static void cast_block(char *to, FtB_Type type, FtB_Block X, FtB_Context ctx)
 {
-    ftb_pieces pieces = ftb_pieces_of(X->nrows, X->ncols, true);
+    ftb_block_pieces pieces = ftb_pieces_of(X->nrows, X->ncols, true);
     int threads = ftb_threads_for_values(ctx, X->nrows * X->ncols);
     size_t size = FtB_Type_size(type), from = FtB_Type_size(X->type);
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int64_t p = 0; p < pieces.count; p++) {
-        ftb_piece at = ftb_piece_at(&pieces, p);
+        ftb_block_piece at = ftb_piece_at(&pieces, p);
         cast_rows(to + (size_t)(at.row * X->ncols + at.col) * size, type, X->ncols,
                   (const char *)X->data + (size_t)(at.row * X->ld + at.col) * from, X->type, X->ld, at.nrows,
                   at.ncols);
@@ -156,8 +156,8 @@ static void read_mask(uint8_t *admitted, FtB_Block M, const ftb_flags *flags, Ft
     size_t size = FtB_Type_size(M->type);
     int threads = ftb_threads_for(ctx, M->nrows);
 #pragma omp parallel for num_threads(threads) schedule(static)
-    for (int64_t first = 0; first < M->nrows; first += FTB_PIECE) {
-        int64_t count = ftb_min(FTB_PIECE, M->nrows - first);
+    for (int64_t first = 0; first < M->nrows; first += FTB_BLOCK_PIECE) {
+        int64_t count = ftb_min(FTB_BLOCK_PIECE, M->nrows - first);
         cast_rows((char *)admitted + first, FTB_BOOL, 1,
                   (const char *)M->data + (size_t)(first * M->ld) * size, M->type, M->ld, count, 1);
         for (int64_t i = first; i < first + count; i++)
@@ -202,8 +202,8 @@ GrB_Info ftb_block_rows(int64_t **rows, int64_t *count, FtB_Block M, const ftb_f
 static GrB_Info compile_accum(ftb_block_map **map, FtB_Block C, FtB_Op accum, FtB_Type type, int64_t ld,
                               int threads)
 {
-    const ftb_rows x = {C->data, C->type, C->ncols, C->ld, 1, false};
-    const ftb_rows y = {NULL, type, C->ncols, ld, 1, false};
+    const ftb_block_operand x = {C->data, C->type, C->ncols, C->ld, 1, false};
+    const ftb_block_operand y = {NULL, type, C->ncols, ld, 1, false};
     GrB_Info info = ftb_accum_error(ftb_block_map_new(map, C->ctx, accum, &x, &y, threads));
     if (info == GrB_SUCCESS && ftb_block_map_ncols(*map) != C->ncols)
         info = ftb_fail(GrB_DIMENSION_MISMATCH, "accum: makes %lld values of rows of %lld",
@@ -264,7 +264,7 @@ GrB_Info ftb_block_writer_new(ftb_block_writer **writer, FtB_Block C, FtB_Block 
     if (accum) {
         FTB_CHECK(ftb_op_unalias(accum, C->ctx, C));
         FTB_CHECK(compile_accum(&w->accum, C, accum, type, ld, threads));
-        int64_t values = ftb_max(FTB_PIECE, C->ncols);
+        int64_t values = ftb_max(FTB_BLOCK_PIECE, C->ncols);
         w->room = (size_t)values * 8;
         w->scratch = values > INT64_MAX / 8 / threads ? ftb_new(C->ctx, INT64_MAX, 8)
                                                       : ftb_new(C->ctx, values * threads, 8);
@@ -307,14 +307,15 @@ static row_state state_of(const ftb_block_writer *w, int64_t i)
     return w->accumulates ? ROW_KEEPS : ROW_FILLS;
 }
 
-static void fill_rows(const ftb_block_writer *w, const ftb_piece *rows, char *to)
+static void fill_rows(const ftb_block_writer *w, const ftb_block_piece *rows, char *to)
 {
     size_t size = FtB_Type_size(w->C->type);
     for (int64_t r = 0; r < rows->nrows; r++, to += (size_t)w->C->ld * size)
         ftb_fill(to, rows->ncols, &w->fill, size);
 }
 
-static void get_rows(const ftb_block_writer *w, int thread, const ftb_piece *rows, char *to, const char *T)
+static void get_rows(const ftb_block_writer *w, int thread, const ftb_block_piece *rows, char *to,
+                     const char *T)
 {
     FtB_Type type = w->type;
     int64_t ld = rows->nrows > 1 ? w->ld : rows->ncols, to_ld = rows->nrows > 1 ? w->C->ld : rows->ncols;
@@ -329,7 +330,7 @@ static void get_rows(const ftb_block_writer *w, int thread, const ftb_piece *row
         cast_rows(to, w->C->type, to_ld, T, type, ld, rows->nrows, rows->ncols);
 }
 
-void ftb_block_writer_run(const ftb_block_writer *w, int thread, const ftb_piece *piece, const void *T)
+void ftb_block_writer_run(const ftb_block_writer *w, int thread, const ftb_block_piece *piece, const void *T)
 {
     size_t size = FtB_Type_size(w->C->type), from = FtB_Type_size(w->type);
     for (int64_t first = 0, end; first < piece->nrows; first = end) {
@@ -337,7 +338,7 @@ void ftb_block_writer_run(const ftb_block_writer *w, int thread, const ftb_piece
         end = first + 1;
         while (end < piece->nrows && state_of(w, piece->row + end) == state)
             end++;
-        const ftb_piece rows = {piece->row + first, end - first, piece->col, piece->ncols};
+        const ftb_block_piece rows = {piece->row + first, end - first, piece->col, piece->ncols};
         char *to = (char *)w->C->data + (size_t)(rows.row * w->C->ld + rows.col) * size;
         if (state == ROW_GETS)
             get_rows(w, thread, &rows, to, (const char *)T + (size_t)(first * w->ld) * from);
@@ -356,12 +357,12 @@ GrB_Info ftb_block_write(FtB_Block C, FtB_Block M, const ftb_flags *flags, FtB_O
     GrB_Info info = ftb_block_writer_new(&w, C, M, flags, accum, type, ld, present, threads);
     if (info != GrB_SUCCESS)
         return info;
-    ftb_pieces pieces = ftb_pieces_of(C->nrows, C->ncols, ftb_block_writer_splits(w));
+    ftb_block_pieces pieces = ftb_pieces_of(C->nrows, C->ncols, ftb_block_writer_splits(w));
     size_t size = FtB_Type_size(type);
     if (T != C->data || !ftb_block_writer_plain(w)) {
 #pragma omp parallel for num_threads(threads) schedule(static)
         for (int64_t p = 0; p < pieces.count; p++) {
-            ftb_piece at = ftb_piece_at(&pieces, p);
+            ftb_block_piece at = ftb_piece_at(&pieces, p);
             ftb_block_writer_run(w, omp_get_thread_num(), &at,
                                  (const char *)T + (size_t)(at.row * ld + at.col) * size);
         }

@@ -2,6 +2,8 @@
  * scratch memory that stays in L1, short rows together, long ones part by part. */
 #include "ops/fold.h"
 
+#include "expr/reduce.h"
+
 #define ROOM 4096 /* values that are cast together */
 
 typedef struct scratch {

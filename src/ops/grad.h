@@ -6,11 +6,11 @@
 #include "ops/blocks.h"
 
 /* Dense rows: of a sum, heads x width values each. */
-typedef struct ftb_rows {
+typedef struct ftb_grad_rows {
     void *data; /* ftb_new()ed, packed */
     FtB_Type type;
     int64_t nrows, width;
-} ftb_rows;
+} ftb_grad_rows;
 
 /* A forward product as messages over its pattern and over the transpose, with what gradients read beside the
  * text's own names: grad, saved, e, di, and W' for whole blocks W. */
@@ -33,8 +33,8 @@ typedef struct ftb_grad {
     ftb_message_type type;          /* of forward */
     FtB_Block whole[FTB_MAX_FEEDS]; /* W transposed, of the feed W of that number; ours */
     struct ftb_winners *winners;    /* NULL: edges are compared with the winners, if there are any */
-    void *slopes;    /* of scores src + dst: the gradient of each entry's sum; NULL: not made */
-    ftb_rows by_row; /* with them: summed by row, until it was asked for */
+    void *slopes;         /* of scores src + dst: the gradient of each entry's sum; NULL: not made */
+    ftb_grad_rows by_row; /* with them: summed by row, until it was asked for */
 } ftb_grad;
 
 /* Fills forward, nfeeds, type and whole from what stands above them (dC, dE and saved apart). On failure too,
@@ -46,30 +46,31 @@ GrB_Info ftb_grad_need_back(ftb_grad *g);
 void ftb_grad_end(ftb_grad *g);
 
 /* The message `expr` of m summed into the rows of p; zeros in rows without entries. (grad_rows.c) */
-GrB_Info ftb_grad_sum(ftb_rows *T, const ftb_message *m, ftb_pattern *p, ftb_expr *expr);
+GrB_Info ftb_grad_sum(ftb_grad_rows *T, const ftb_message *m, ftb_pattern *p, ftb_expr *expr);
 /* `expr` for each entry of p. */
-GrB_Info ftb_grad_store(ftb_rows *V, const ftb_message *m, ftb_pattern *p, ftb_expr *expr);
+GrB_Info ftb_grad_store(ftb_grad_rows *V, const ftb_message *m, ftb_pattern *p, ftb_expr *expr);
 /* `expr`, over feeds of one side and NONE, for each row of that side. */
-GrB_Info ftb_grad_vertices(ftb_rows *Y, const ftb_message *m, ftb_side side, int64_t nrows, ftb_expr *expr);
+GrB_Info ftb_grad_vertices(ftb_grad_rows *Y, const ftb_message *m, ftb_side side, int64_t nrows,
+                           ftb_expr *expr);
 
 /* The gradient with respect to feed f of forward, in the feed's shape; of a scalar and of one row for all
  * one row, of a whole block its own shape. (grad_feed.c) */
-GrB_Info ftb_grad_feed(ftb_rows *T, ftb_grad *g, int f);
+GrB_Info ftb_grad_feed(ftb_grad_rows *T, ftb_grad *g, int f);
 /* The same for scores leaky_relu(src + dst) on edges, where they fit: once for either feed. (grad_sums.c) */
 bool ftb_grad_sums_fit(const ftb_grad *g);
-GrB_Info ftb_grad_sums(ftb_rows *T, ftb_grad *g, const ftb_feed *feed);
+GrB_Info ftb_grad_sums(ftb_grad_rows *T, ftb_grad *g, const ftb_feed *feed);
 /* Sum of left' right over the edges, for all pairs: nrows x ncols of FP64. (grad_whole.c) */
-GrB_Info ftb_grad_whole(ftb_rows *T, ftb_grad *g, const ftb_derivative *d, int64_t nrows, int64_t ncols);
+GrB_Info ftb_grad_whole(ftb_grad_rows *T, ftb_grad *g, const ftb_derivative *d, int64_t nrows, int64_t ncols);
 /* sum += L' R over rows and heads; sum: a x b, which are the widths of one head. */
-GrB_Info ftb_grad_outer(double *sum, FtB_Context ctx, const ftb_rows *L, const ftb_rows *R, int64_t a,
-                        int64_t b);
+GrB_Info ftb_grad_outer(double *sum, FtB_Context ctx, const ftb_grad_rows *L, const ftb_grad_rows *R,
+                        int64_t a, int64_t b);
 /* The sum of the rows of T, in FP64. (grad_feed.c) */
-GrB_Info ftb_grad_total(ftb_rows *T, const ftb_grad *g);
+GrB_Info ftb_grad_total(ftb_grad_rows *T, const ftb_grad *g);
 
 /* What min and max of sources need, once for all feeds; *winners NULL where the message is none of these.
  * (grad_winners.c) */
 GrB_Info ftb_winners_new(struct ftb_winners **winners, const ftb_grad *g);
-GrB_Info ftb_winners_feed(ftb_rows *T, ftb_grad *g, struct ftb_winners *winners, int f);
+GrB_Info ftb_winners_feed(ftb_grad_rows *T, ftb_grad *g, struct ftb_winners *winners, int f);
 void ftb_winners_delete(struct ftb_winners *winners); /* NULL is allowed */
 
 #endif

@@ -10,7 +10,7 @@
 #include "ops/merge.h"
 
 /* The heads of each row become one, as the feed has one for all. */
-static void fold_heads(ftb_rows *T, int64_t heads)
+static void fold_heads(ftb_grad_rows *T, int64_t heads)
 {
     int64_t width = T->width / heads;
     for (int64_t r = 0; r < T->nrows; r++)
@@ -27,7 +27,7 @@ static void fold_heads(ftb_rows *T, int64_t heads)
 }
 
 /* sum[v] = value v of rows first .. last - 1; row: room for one. */
-static void sum_rows(double *sum, double *row, const ftb_rows *T, int64_t first, int64_t last)
+static void sum_rows(double *sum, double *row, const ftb_grad_rows *T, int64_t first, int64_t last)
 {
     size_t bytes = (size_t)T->width * FtB_Type_size(T->type);
     for (int64_t r = first; r < last; r++) {
@@ -38,7 +38,7 @@ static void sum_rows(double *sum, double *row, const ftb_rows *T, int64_t first,
 }
 
 /* Parts do not depend on the number of threads, and so the bits do not. */
-GrB_Info ftb_grad_total(ftb_rows *T, const ftb_grad *g)
+GrB_Info ftb_grad_total(ftb_grad_rows *T, const ftb_grad *g)
 {
     int64_t width = T->width, parts = ftb_max(1, ftb_min(64, T->nrows / 256)),
             each = (T->nrows + parts - 1) / parts;
@@ -53,18 +53,18 @@ GrB_Info ftb_grad_total(ftb_rows *T, const ftb_grad *g)
         for (int64_t v = 0; v < width; v++)
             sums[v] += sums[2 * part * width + v];
     ftb_delete(T->data);
-    *T = (ftb_rows){sums, FTB_FP64, 1, width};
+    *T = (ftb_grad_rows){sums, FTB_FP64, 1, width};
     return GrB_SUCCESS;
 }
 
-static GrB_Info sum_whole(ftb_rows *T, const ftb_grad *g, ftb_expr *expr)
+static GrB_Info sum_whole(ftb_grad_rows *T, const ftb_grad *g, ftb_expr *expr)
 {
     GrB_Info info = ftb_grad_sum(T, &g->forward, g->p, expr);
     return info == GrB_SUCCESS ? ftb_grad_total(T, g) : info;
 }
 
 /* Entry x of p is row at[x] of the feed. */
-static GrB_Info reorder(ftb_rows *T, FtB_Context ctx, const int64_t *at)
+static GrB_Info reorder(ftb_grad_rows *T, FtB_Context ctx, const int64_t *at)
 {
     size_t bytes = (size_t)T->width * FtB_Type_size(T->type);
     char *to = ftb_new(ctx, T->nrows, bytes);
@@ -77,7 +77,7 @@ static GrB_Info reorder(ftb_rows *T, FtB_Context ctx, const int64_t *at)
     return GrB_SUCCESS;
 }
 
-static GrB_Info sum_side(ftb_rows *T, ftb_grad *g, const ftb_feed *feed, ftb_expr *expr)
+static GrB_Info sum_side(ftb_grad_rows *T, ftb_grad *g, const ftb_feed *feed, ftb_expr *expr)
 {
     GrB_Info info;
     switch (feed->side) {
@@ -94,7 +94,7 @@ static GrB_Info sum_side(ftb_rows *T, ftb_grad *g, const ftb_feed *feed, ftb_exp
     }
 }
 
-static GrB_Info differentiate(ftb_rows *T, ftb_grad *g, const ftb_feed *feed)
+static GrB_Info differentiate(ftb_grad_rows *T, ftb_grad *g, const ftb_feed *feed)
 {
     ftb_derivative d;
     GrB_Info info = g->on_edges ? ftb_gradient(&d, &g->forward, feed->name)
@@ -110,7 +110,7 @@ static GrB_Info differentiate(ftb_rows *T, ftb_grad *g, const ftb_feed *feed)
 }
 
 /* What the gradient that came with a C function gives, as a message. */
-static GrB_Info call_gradient(ftb_rows *T, ftb_grad *g, const ftb_feed *feed)
+static GrB_Info call_gradient(ftb_grad_rows *T, ftb_grad *g, const ftb_feed *feed)
 {
     bool columns = feed->side == FTB_SIDE_COL;
     ftb_monoid monoid = g->forward.reducer.monoid;
@@ -136,10 +136,10 @@ static GrB_Info call_gradient(ftb_rows *T, ftb_grad *g, const ftb_feed *feed)
     return info == GrB_SUCCESS && feed->at ? reorder(T, g->ctx, feed->at) : info;
 }
 
-GrB_Info ftb_grad_feed(ftb_rows *T, ftb_grad *g, int f)
+GrB_Info ftb_grad_feed(ftb_grad_rows *T, ftb_grad *g, int f)
 {
     const ftb_feed *feed = &g->forward.feeds[f];
-    *T = (ftb_rows){0};
+    *T = (ftb_grad_rows){0};
     GrB_Info info = g->winners            ? ftb_winners_feed(T, g, g->winners, f)
                     : g->forward.function ? call_gradient(T, g, feed)
                     : feed->side != FTB_SIDE_NONE && ftb_grad_sums_fit(g) ? ftb_grad_sums(T, g, feed)

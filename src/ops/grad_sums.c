@@ -16,7 +16,7 @@ static GrB_Info make_slopes(ftb_grad *g, ftb_sums_job *s)
         count = INT64_MAX; /* refused by the allocator, with its message */
     g->slopes = ftb_new(g->ctx, count, FtB_Type_size(type));
     g->by_row =
-        (ftb_rows){ftb_new(g->ctx, g->p->nrows * heads, FtB_Type_size(type)), type, g->p->nrows, heads};
+        (ftb_grad_rows){ftb_new(g->ctx, g->p->nrows * heads, FtB_Type_size(type)), type, g->p->nrows, heads};
     if (!g->slopes || !g->by_row.data)
         return ftb_nomem();
     s->grad = g->dE->values->data;
@@ -36,7 +36,7 @@ static GrB_Info make_slopes(ftb_grad *g, ftb_sums_job *s)
 }
 
 /* src's: sums over the rows of the transpose. */
-static GrB_Info sum_columns(ftb_rows *T, ftb_grad *g, ftb_sums_job *s)
+static GrB_Info sum_columns(ftb_grad_rows *T, ftb_grad *g, ftb_sums_job *s)
 {
     FtB_Type type = g->type.message;
     ftb_pattern *q;
@@ -44,7 +44,7 @@ static GrB_Info sum_columns(ftb_rows *T, ftb_grad *g, ftb_sums_job *s)
     GrB_Info info = ftb_pattern_transpose(g->p, &q, &from);
     if (info != GrB_SUCCESS)
         return info;
-    *T = (ftb_rows){ftb_new(g->ctx, q->nrows * s->heads, FtB_Type_size(type)), type, q->nrows, s->heads};
+    *T = (ftb_grad_rows){ftb_new(g->ctx, q->nrows * s->heads, FtB_Type_size(type)), type, q->nrows, s->heads};
     if (!T->data)
         return ftb_nomem();
     s->rowptr = q->rowptr;
@@ -69,7 +69,7 @@ bool ftb_grad_sums_fit(const ftb_grad *g)
     return g->on_edges && g->dE->type == g->type.message && ftb_sddmm_sums(&s, &g->forward, &g->type, g->p);
 }
 
-GrB_Info ftb_grad_sums(ftb_rows *T, ftb_grad *g, const ftb_feed *feed)
+GrB_Info ftb_grad_sums(ftb_grad_rows *T, ftb_grad *g, const ftb_feed *feed)
 {
     ftb_sums_job s;
     ftb_sddmm_sums(&s, &g->forward, &g->type, g->p);

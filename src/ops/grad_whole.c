@@ -10,8 +10,8 @@
 #define BATCH 32 /* items that are multiplied together: both sides of them stay in L1 */
 
 /* sum += L' R over items first .. last - 1, skipping those of rows without entries. */
-static void add_outer(double *sum, const ftb_rows *L, const ftb_rows *R, int64_t a, int64_t b, int64_t first,
-                      int64_t last, double *scratch)
+static void add_outer(double *sum, const ftb_grad_rows *L, const ftb_grad_rows *R, int64_t a, int64_t b,
+                      int64_t first, int64_t last, double *scratch)
 {
     size_t lsize = FtB_Type_size(L->type), rsize = FtB_Type_size(R->type);
     for (int64_t t = first; t < last; t += BATCH) {
@@ -29,8 +29,8 @@ static void add_outer(double *sum, const ftb_rows *L, const ftb_rows *R, int64_t
 }
 
 /* Parts do not depend on the number of threads, and so the bits do not. */
-GrB_Info ftb_grad_outer(double *sum, FtB_Context ctx, const ftb_rows *L, const ftb_rows *R, int64_t a,
-                        int64_t b)
+GrB_Info ftb_grad_outer(double *sum, FtB_Context ctx, const ftb_grad_rows *L, const ftb_grad_rows *R,
+                        int64_t a, int64_t b)
 {
     int64_t items = L->nrows * (L->width / a), cells, parts = a * b > 65536 ? 4 : 16;
     if (__builtin_mul_overflow(a + BATCH, b + BATCH, &cells))
@@ -53,7 +53,7 @@ GrB_Info ftb_grad_outer(double *sum, FtB_Context ctx, const ftb_rows *L, const f
 }
 
 /* What a row without entries has on its own side does not count; it may be NaN (a gradient divided by 0). */
-static void clear_idle(const ftb_rows *Y, const ftb_pattern *p)
+static void clear_idle(const ftb_grad_rows *Y, const ftb_pattern *p)
 {
     size_t bytes = (size_t)Y->width * FtB_Type_size(Y->type);
     for (int64_t i = 0; i < p->nrows; i++)
@@ -85,7 +85,7 @@ static way choose(const ftb_message *m, const ftb_expr *left, const ftb_expr *ri
 
 static GrB_Info add_pair(double *sum, ftb_grad *g, ftb_expr *left, ftb_expr *right, int64_t a, int64_t b)
 {
-    ftb_rows L = {0}, R = {0};
+    ftb_grad_rows L = {0}, R = {0};
     way w = choose(&g->forward, left, right, a, b);
     bool columns = w == LEFT_AT_COLUMNS || w == RIGHT_AT_COLUMNS,
          left_still = w == LEFT_AT_ROWS || w == LEFT_AT_COLUMNS;
@@ -97,7 +97,7 @@ static GrB_Info add_pair(double *sum, ftb_grad *g, ftb_expr *left, ftb_expr *rig
         if (info == GrB_SUCCESS)
             info = ftb_grad_store(&R, m, p, right);
     } else if (info == GrB_SUCCESS) {
-        ftb_rows *still = left_still ? &L : &R, *summed = left_still ? &R : &L;
+        ftb_grad_rows *still = left_still ? &L : &R, *summed = left_still ? &R : &L;
         info = ftb_grad_vertices(still, m, FTB_SIDE_ROW, p->nrows, left_still ? left : right);
         if (info == GrB_SUCCESS)
             info = ftb_grad_sum(summed, m, p, left_still ? right : left);
@@ -111,7 +111,7 @@ static GrB_Info add_pair(double *sum, ftb_grad *g, ftb_expr *left, ftb_expr *rig
     return info;
 }
 
-GrB_Info ftb_grad_whole(ftb_rows *T, ftb_grad *g, const ftb_derivative *d, int64_t nrows, int64_t ncols)
+GrB_Info ftb_grad_whole(ftb_grad_rows *T, ftb_grad *g, const ftb_derivative *d, int64_t nrows, int64_t ncols)
 {
     double *sum = ftb_new0(g->ctx, nrows * ncols, sizeof *sum);
     GrB_Info info = sum ? GrB_SUCCESS : ftb_nomem();
@@ -121,6 +121,6 @@ GrB_Info ftb_grad_whole(ftb_rows *T, ftb_grad *g, const ftb_derivative *d, int64
         ftb_delete(sum);
         return info;
     }
-    *T = (ftb_rows){sum, FTB_FP64, nrows, ncols};
+    *T = (ftb_grad_rows){sum, FTB_FP64, nrows, ncols};
     return GrB_SUCCESS;
 }

@@ -14,7 +14,7 @@
 struct ftb_winners {
     ftb_rewritten r;
     ftb_message post; /* of g->forward, over h, count and what is computed once per row; shallow */
-    ftb_rows pre[FTB_MAX_PRE], h, dh, du;
+    ftb_grad_rows pre[FTB_MAX_PRE], h, dh, du;
     uint8_t *won; /* of each source: whether it won anything */
 };
 
@@ -34,7 +34,7 @@ void ftb_winners_delete(struct ftb_winners *w)
 
 /* ---- h */
 
-static ftb_feed feed_of(const ftb_message *m, ftb_side side, const ftb_rows *rows)
+static ftb_feed feed_of(const ftb_message *m, ftb_side side, const ftb_grad_rows *rows)
 {
     return (ftb_feed){.side = side,
                       .type = rows->type,
@@ -50,7 +50,7 @@ static GrB_Info gather(struct ftb_winners *w, const ftb_grad *g, const ftb_feed 
 {
     int64_t values = g->forward.heads * x->width, *k = NULL;
     size_t size = FtB_Type_size(x->type);
-    w->h = (ftb_rows){.type = x->type, .nrows = g->p->nrows, .width = values};
+    w->h = (ftb_grad_rows){.type = x->type, .nrows = g->p->nrows, .width = values};
     w->h.data = ftb_new0(g->ctx, g->p->nrows * values, size);
     if (!w->h.data)
         return ftb_nomem();
@@ -105,7 +105,7 @@ static GrB_Info fill_post(struct ftb_winners *w, const ftb_grad *g, const ftb_fe
 /* ---- dh and du */
 
 /* The gradient of m's expression with respect to a name, for each vertex of one side. */
-static GrB_Info differentiate(ftb_rows *Y, const ftb_message *m, const char *name, ftb_side side,
+static GrB_Info differentiate(ftb_grad_rows *Y, const ftb_message *m, const char *name, ftb_side side,
                               int64_t nrows)
 {
     ftb_derivative d;
@@ -161,7 +161,7 @@ static void mark_winners(struct ftb_winners *w, const ftb_grad *g)
 static GrB_Info find_du(struct ftb_winners *w, const ftb_grad *g)
 {
     int64_t values = w->dh.width;
-    w->du = (ftb_rows){.type = w->dh.type, .nrows = g->p->ncols, .width = values};
+    w->du = (ftb_grad_rows){.type = w->dh.type, .nrows = g->p->ncols, .width = values};
     w->du.data = ftb_new0(g->ctx, g->p->ncols * values, FtB_Type_size(w->dh.type));
     w->won = ftb_new0(g->ctx, g->p->ncols, 1);
     if (!w->du.data || !w->won)
@@ -222,7 +222,7 @@ GrB_Info ftb_winners_new(struct ftb_winners **out, const ftb_grad *g)
 /* ---- the gradient of a feed */
 
 /* Zeros in rows that do not take part: those without entries, and sources that won nothing. */
-static void clear_idle(ftb_rows *Y, const struct ftb_winners *w, const ftb_pattern *p, ftb_side side)
+static void clear_idle(ftb_grad_rows *Y, const struct ftb_winners *w, const ftb_pattern *p, ftb_side side)
 {
     size_t bytes = (size_t)Y->width * FtB_Type_size(Y->type);
     for (int64_t r = 0; r < Y->nrows; r++)
@@ -234,10 +234,10 @@ typedef struct adder { /* what the parts of a message give for one feed */
     ftb_grad *g;
     struct ftb_winners *w;
     const ftb_feed *feed;
-    ftb_rows sum;
+    ftb_grad_rows sum;
 } adder;
 
-static GrB_Info add_rows(adder *a, ftb_rows *Y)
+static GrB_Info add_rows(adder *a, ftb_grad_rows *Y)
 {
     if (!a->sum.data) {
         a->sum = *Y;
@@ -263,13 +263,13 @@ static GrB_Info add_whole(adder *a, const ftb_message *m, ftb_side side, int64_t
     const FtB_Block W = a->feed->whole;
     GrB_Info info = GrB_SUCCESS;
     if (!a->sum.data) {
-        a->sum = (ftb_rows){ftb_new0(a->g->ctx, W->nrows * W->ncols, sizeof(double)), FTB_FP64, W->nrows,
-                            W->ncols};
+        a->sum = (ftb_grad_rows){ftb_new0(a->g->ctx, W->nrows * W->ncols, sizeof(double)), FTB_FP64, W->nrows,
+                                 W->ncols};
         if (!a->sum.data)
             return ftb_nomem();
     }
     for (int pair = 0; pair < d->nouter && info == GrB_SUCCESS; pair++) {
-        ftb_rows L = {0}, R = {0};
+        ftb_grad_rows L = {0}, R = {0};
         info = ftb_grad_vertices(&L, m, side, nrows, d->left[pair]);
         if (info == GrB_SUCCESS)
             info = ftb_grad_vertices(&R, m, side, nrows, d->right[pair]);
@@ -288,7 +288,7 @@ static GrB_Info add_whole(adder *a, const ftb_message *m, ftb_side side, int64_t
 static GrB_Info add_part(adder *a, const ftb_message *m, ftb_side side)
 {
     ftb_derivative d;
-    ftb_rows Y = {0};
+    ftb_grad_rows Y = {0};
     int64_t nrows = side == FTB_SIDE_ROW ? a->g->p->nrows : a->g->p->ncols;
     if (!ftb_expr_uses(m->expr, a->feed->name))
         return GrB_SUCCESS;
@@ -310,7 +310,7 @@ static GrB_Info add_part(adder *a, const ftb_message *m, ftb_side side)
 }
 
 /* The same with another gradient to start from. */
-static GrB_Info add_part_from(adder *a, ftb_expr *expr, ftb_side side, const ftb_rows *grad)
+static GrB_Info add_part_from(adder *a, ftb_expr *expr, ftb_side side, const ftb_grad_rows *grad)
 {
     ftb_message m = a->g->forward;
     m.expr = expr;
@@ -324,7 +324,7 @@ static GrB_Info add_part_from(adder *a, ftb_expr *expr, ftb_side side, const ftb
 
 static GrB_Info copy_du(adder *a)
 {
-    ftb_rows Y = a->w->du;
+    ftb_grad_rows Y = a->w->du;
     size_t bytes = (size_t)(Y.nrows * Y.width) * FtB_Type_size(Y.type);
     Y.data = ftb_new(a->g->ctx, (int64_t)bytes, 1);
     if (!Y.data)
@@ -335,7 +335,7 @@ static GrB_Info copy_du(adder *a)
     return info;
 }
 
-GrB_Info ftb_winners_feed(ftb_rows *T, ftb_grad *g, struct ftb_winners *w, int f)
+GrB_Info ftb_winners_feed(ftb_grad_rows *T, ftb_grad *g, struct ftb_winners *w, int f)
 {
     adder a = {.g = g, .w = w, .feed = &g->forward.feeds[f]};
     GrB_Info info = strcmp(w->r.x, a.feed->name) == 0 ? copy_du(&a) : GrB_SUCCESS;
@@ -343,7 +343,7 @@ GrB_Info ftb_winners_feed(ftb_rows *T, ftb_grad *g, struct ftb_winners *w, int f
         info = add_part(&a, &w->post, FTB_SIDE_ROW);
     for (int n = 0; n < w->r.npre && info == GrB_SUCCESS; n++) {
         const ftb_pre *pre = &w->r.pre[n];
-        ftb_rows dv = {0};
+        ftb_grad_rows dv = {0};
         if (!ftb_expr_uses(pre->expr, a.feed->name))
             continue;
         if (pre->side == FTB_SIDE_ROW && w->r.post)

@@ -5,6 +5,8 @@
  * and scatters the results. Operands keep their own dtype: the one cast is the result's. */
 #include "ops/map.h"
 
+#include "expr/interpreter.h"
+
 ftb_map_input ftb_map_entries(FtB_Matrix A)
 {
     ftb_map_input input = {NULL, FTB_INT8, 1, 1}; /* whatever A's dtype: 1 is an integer */
@@ -116,7 +118,7 @@ void ftb_batch_flush(ftb_batch *b)
         if (map->uses[which] && map->input[which].values)
             b->operands[map->place[which]].data = gather(b, which);
     fill_degrees(b);
-    ftb_machine_run(b->machine, count, b->operands, b->result[0]);
+    ftb_interpreter_run(b->machine, count, b->operands, b->result[0]);
     const char *result = b->result[0];
     FtB_Type type = ftb_program_type(map->program);
     if (map->type != type) {
@@ -238,7 +240,7 @@ static GrB_Info make_batch(ftb_batch *b, const ftb_map *map)
     for (int n = FTB_MAP_I; n < FTB_MAP_NAMES; n++)
         if (map->uses[n])
             b->operands[map->place[n]].data = at[n - FTB_MAP_I];
-    return ftb_machine_new(&b->machine, map->ctx, map->program);
+    return ftb_interpreter_new(&b->machine, map->ctx, map->program);
 }
 
 GrB_Info ftb_map_new(ftb_map **result, FtB_Context ctx, FtB_Op op, const ftb_map_input *x,
@@ -281,7 +283,7 @@ void ftb_map_delete(ftb_map *map)
     if (!map)
         return;
     for (int t = 0; t < map->nbatches; t++) {
-        ftb_machine_delete(map->batches[t].machine);
+        ftb_interpreter_delete(map->batches[t].machine);
         ftb_delete(map->batches[t].operands);
         ftb_delete(map->batches[t].memory);
     }

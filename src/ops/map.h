@@ -3,6 +3,7 @@
 #ifndef FTB_MAP_H
 #define FTB_MAP_H
 
+#include "expr/interpreter.h"
 #include "ops/ops.h"
 
 /* Where an operand's values are: entry e has `width` values from values + e * ld. */
@@ -17,7 +18,7 @@ enum { FTB_MAP_X, FTB_MAP_Y, FTB_MAP_I, FTB_MAP_J, FTB_MAP_DI, FTB_MAP_DJ, FTB_M
 /* One thread's pending items and scratch memory. */
 typedef struct ftb_batch {
     const struct ftb_map *map;
-    ftb_machine *machine;
+    ftb_interpreter *machine;
     ftb_operand *operands;
     int64_t count;
     bool places;          /* i and j are wanted */

@@ -6,6 +6,8 @@
  * written once, so that threads cannot show. */
 #include "ops/merge.h"
 
+#include "core/mask.h"
+
 #include <omp.h>
 
 #define PARTS_PER_THREAD 16
@@ -13,9 +15,7 @@
 typedef struct job {
     const ftb_merge_rule *rule;
     const ftb_pattern *left, *right, *mask;
-    const char *mask_values; /* NULL: every entry admits */
-    size_t mask_size;
-    uint64_t mask_bits; /* an entry admits unless these bits are all 0: less the sign of a float */
+    ftb_mask admits; /* with a mask */
     ftb_map *map;
     FtB_Matrix sides[2];
     bool word[2]; /* entries of the side are copied as they are, 8 bytes */
@@ -40,52 +40,6 @@ int64_t ftb_rows_sum(int64_t *rowptr, int64_t nrows)
     for (int64_t i = 0; i < nrows; i++)
         rowptr[i + 1] += rowptr[i];
     return rowptr[nrows];
-}
-
-/* ---- the mask */
-
-static void read_mask(job *w)
-{
-    FtB_Matrix M = w->rule->mask;
-    if (!M)
-        return;
-    w->mask = M->pattern;
-    if (w->rule->structural || M->width == 0)
-        return;
-    int bits = 8 * (int)FtB_Type_size(M->type);
-    w->mask_values = M->values->data;
-    w->mask_size = FtB_Type_size(M->type);
-    w->mask_bits = UINT64_MAX >> (ftb_type_float(M->type) ? 65 - bits : 64 - bits);
-}
-
-static inline bool mask_entry(const job *w, int64_t e)
-{
-    if (!w->mask_values)
-        return true;
-    uint64_t value = 0;
-    const char *from = w->mask_values + (size_t)e * w->mask_size;
-    switch (w->mask_size) {
-    case 1:
-        value = *(const uint8_t *)from;
-        break;
-    case 2:
-        value = *(const uint16_t *)from;
-        break;
-    case 4:
-        value = *(const uint32_t *)from;
-        break;
-    default:
-        value = *(const uint64_t *)from;
-    }
-    return (value & w->mask_bits) != 0;
-}
-
-bool ftb_mask_admits(FtB_Matrix M, const ftb_flags *flags, int64_t e)
-{
-    ftb_merge_rule rule = {.mask = M, .structural = flags->structural};
-    job w = {.rule = &rule};
-    read_mask(&w);
-    return mask_entry(&w, e);
 }
 
 /* ---- copying */
@@ -153,7 +107,7 @@ static inline bool admits(const job *w, bool wide, int64_t *m, int64_t end, int6
         while (*m < end && column(w->mask->colidx, wide, *m) < j)
             ++*m;
         for (int64_t e = *m; e < end && !yes && column(w->mask->colidx, wide, e) == j; e++)
-            yes = mask_entry(w, e);
+            yes = ftb_mask_admits(&w->admits, e);
     }
     return yes != w->rule->complement;
 }
@@ -264,11 +218,6 @@ static void fill_rows(const job *w, int64_t first, int64_t end, ftb_batch *batch
 
 /* ---- all rows */
 
-GrB_Info ftb_check_cancelled(FtB_Context ctx)
-{
-    return ftb_cancelled(ctx) ? ftb_progress(ctx, 0, 0, "rows") : GrB_SUCCESS;
-}
-
 static GrB_Info count_all(const job *w, FtB_Context ctx, int threads, int64_t *taken)
 {
     int64_t nrows = w->left->nrows, parts = ftb_min((int64_t)threads * PARTS_PER_THREAD, ftb_max(nrows, 1));
@@ -308,7 +257,10 @@ static GrB_Info prepare(job *w, FtB_Context ctx, const ftb_merge_rule *rule, int
     w->right = rule->right->pattern;
     w->sides[0] = rule->left;
     w->sides[1] = rule->right;
-    read_mask(w);
+    if (rule->mask) {
+        w->mask = rule->mask->pattern;
+        w->admits = ftb_mask_of(rule->mask, rule->structural);
+    }
     if (rule->combine && rule->op)
         info = ftb_map_new(&w->map, ctx, rule->op, &x, &y, NULL, threads);
     if (info == GrB_SUCCESS && w->map)

@@ -24,9 +24,6 @@ GrB_Info ftb_merge(FtB_Matrix *out, int *same, FtB_Context ctx, const ftb_merge_
 
 /* counts, at rowptr[1 .. nrows], become row pointers; returns the sum. */
 int64_t ftb_rows_sum(int64_t *rowptr, int64_t nrows);
-/* FTB_CANCELLED, with its message, if the context was cancelled. */
-GrB_Info ftb_check_cancelled(FtB_Context ctx);
-
 /* What compiling an accumulator gave: its messages name the argument. */
 GrB_Info ftb_accum_error(GrB_Info info);
 

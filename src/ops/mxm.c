@@ -84,7 +84,7 @@ static GrB_Info prepare_call(call *c, FtB_Arg semiring)
         FTB_CHECK(want_nothing(product));
     if (c->M && !c->flags.complement && !product->right->wide) {
         product->mask = c->M;
-        product->mask_flags = &c->flags;
+        product->admits = ftb_mask_of(product->mask, c->flags.structural);
     }
     if (c->M && c->sink && !product->mask) {
         info = ftb_fail(GrB_INVALID_VALUE, "M: a sink takes masks over fewer than 2^31 columns");
@@ -227,7 +227,7 @@ GrB_Info(FtB_mxm_plan)(FtB_Plan *plan, FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB_
     FTB_CHECK(prepare_call(&c, semiring));
     FTB_CHECK(ftb_plan_apply(c.product, c.flags.plan, true));
     if (effort == FTB_MEASURE)
-        FTB_CHECK(ftb_plan_measure(c.product));
+        FTB_CHECK(ftb_spgemm_measure(c.product));
     info = ftb_plan_make(plan, c.product);
 done:
     return end_call(&c, info);

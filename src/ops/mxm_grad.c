@@ -13,7 +13,7 @@ typedef struct target {         /* one gradient that is asked for */
     FtB_Block view;             /* ours */
     bool accumulate, by_entry;  /* by_entry: of a matrix's values */
     int64_t nrows, ncols;       /* expected */
-    ftb_rows sum;               /* data NULL: zeros */
+    ftb_grad_rows sum;          /* data NULL: zeros */
 } target;
 
 typedef struct grad_call {
@@ -226,7 +226,7 @@ static bool is_feed_of(const ftb_feed *feed, const char *name)
 }
 
 /* One block can be read by rows, by columns and by entries: what each gives is added up. */
-static GrB_Info join(target *t, FtB_Context ctx, ftb_rows *more)
+static GrB_Info join(target *t, FtB_Context ctx, ftb_grad_rows *more)
 {
     if (!t->sum.data) {
         t->sum = *more;
@@ -237,12 +237,12 @@ static GrB_Info join(target *t, FtB_Context ctx, ftb_rows *more)
     double *all = ftb_new0(ctx, nrows * width, sizeof *all);
     if (!all)
         return ftb_nomem();
-    const ftb_rows *both[2] = {&t->sum, more};
+    const ftb_grad_rows *both[2] = {&t->sum, more};
     for (int b = 0; b < 2; b++)
         for (int64_t v = 0; v < both[b]->nrows * width; v++)
             all[v] += ftb_get_real(both[b]->data, both[b]->type, v);
     ftb_delete(t->sum.data);
-    t->sum = (ftb_rows){all, FTB_FP64, nrows, width};
+    t->sum = (ftb_grad_rows){all, FTB_FP64, nrows, width};
     return GrB_SUCCESS;
 }
 
@@ -250,7 +250,7 @@ static GrB_Info compute(target *t, ftb_grad *g)
 {
     GrB_Info info = GrB_SUCCESS;
     for (int f = 0; f < g->nfeeds && info == GrB_SUCCESS; f++) {
-        ftb_rows T = {0};
+        ftb_grad_rows T = {0};
         if (!is_feed_of(&g->forward.feeds[f], t->name))
             continue;
         info = ftb_grad_feed(&T, g, f);

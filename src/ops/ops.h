@@ -15,8 +15,6 @@ GrB_Info ftb_write_check(FtB_Matrix C, FtB_Matrix M, const ftb_flags *flags, FtB
                          int64_t width);
 /* Shape and width rules of a mask, shared by all operations. `shape` as m x n of C. */
 GrB_Info ftb_mask_check(FtB_Matrix M, const ftb_flags *flags, int64_t nrows, int64_t ncols);
-/* Whether mask entry e admits its position (before complement). */
-bool ftb_mask_admits(FtB_Matrix M, const ftb_flags *flags, int64_t e);
 
 /* A named weight of FtB_project: a row of semirings/weights.def (weights.c). */
 typedef struct ftb_weight {
@@ -33,7 +31,5 @@ typedef struct ftb_weight {
 } ftb_weight;
 const ftb_weight *ftb_weights(int *count);
 const ftb_weight *ftb_weight_find(const char *name); /* NULL if unknown */
-const char *ftb_closest(const char *word, int count,
-                        const char *const *words); /* did you mean; NULL if none */
 
 #endif

@@ -2,6 +2,7 @@
  * of R' with R (or R with R') with per-vertex figures, filters and top-k fused per row. */
 #include "core/options.h"
 #include "core/words.h"
+#include "expr/interpreter.h"
 #include "ops/plan.h"
 
 #include <stdlib.h>
@@ -173,7 +174,7 @@ static GrB_Info drop_values(call *c)
 enum { X, I, J, DI, DJ, SI, SJ, QI, QJ, NROWS, NCOLS, TOTAL, NAMES };
 
 typedef struct preparation {
-    ftb_machine *machine;
+    ftb_interpreter *machine;
     ftb_operand operands[NAMES];
     FtB_Type x_type, z_type;
     double x[FTB_BATCH];
@@ -199,7 +200,7 @@ static void prepare_batch(const call *c, preparation *p, int64_t e, int64_t n, c
         p->sum_j[t] = c->vertex.sum[j];
         p->square_j[t] = c->vertex.square[j];
     }
-    ftb_machine_run(p->machine, n, p->operands, out);
+    ftb_interpreter_run(p->machine, n, p->operands, out);
 }
 
 static void run_preparation(const call *c, preparation *p, char *out)
@@ -263,7 +264,7 @@ static GrB_Info compile_preparation(const call *c, preparation *p, ftb_program *
         {total, 0},
     };
     memcpy(p->operands, operands, sizeof operands);
-    return ftb_machine_new(&p->machine, c->ctx, *program);
+    return ftb_interpreter_new(&p->machine, c->ctx, *program);
 }
 
 /* Replaces R's values by what the weight's `prepare` makes of them. */
@@ -300,7 +301,7 @@ static GrB_Info prepare_values(call *c)
     c->weighted = prepared;
 done:
     ftb_delete(out);
-    ftb_machine_delete(p->machine);
+    ftb_interpreter_delete(p->machine);
     ftb_program_delete(program);
     ftb_delete(p);
     return info;
@@ -444,7 +445,7 @@ GrB_Info(FtB_project_plan)(FtB_Plan *plan, FtB_Arg C, FtB_Arg R, FtB_Arg weight,
     *plan = NULL;
     FTB_CHECK(begin_call(&c, C, R, weight, options, true));
     if (effort == FTB_MEASURE)
-        FTB_CHECK(ftb_plan_measure(c.product));
+        FTB_CHECK(ftb_spgemm_measure(c.product));
     info = ftb_plan_make(plan, c.product);
 done:
     return end_call(&c, info);

@@ -130,14 +130,14 @@ static void fold_block(const reduce_call *c)
     const FtB_Block X = c->X;
     int64_t heads = X->heads, width = X->ncols / heads;
     bool steady = heads == 1 || X->ld == X->ncols; /* all heads of all rows are one step apart */
-    ftb_pieces pieces = ftb_pieces_of(X->nrows, X->ncols, false);
+    ftb_block_pieces pieces = ftb_pieces_of(X->nrows, X->ncols, false);
     if (!steady) {
         pieces.rows = 1;
         pieces.count = X->nrows;
     }
 #pragma omp parallel for num_threads(c->fold.threads) schedule(static)
     for (int64_t p = 0; p < pieces.count; p++) {
-        ftb_piece at = ftb_piece_at(&pieces, p);
+        ftb_block_piece at = ftb_piece_at(&pieces, p);
         const ftb_segments rows = {.x = (const char *)X->data +
                                         (size_t)(at.row * X->ld) * FtB_Type_size(X->type),
                                    .nrows = at.nrows * heads,

@@ -5,6 +5,7 @@
  * matrices applies. */
 #include "ops/sddmm.h"
 
+#include "core/mask.h"
 #include "core/watch.h"
 #include "ops/call.h"
 #include "ops/plan.h"
@@ -79,12 +80,13 @@ static GrB_Info admit(sddmm_call *c)
     c->admitted = c->M;
     if (c->flags.structural || c->M->width == 0)
         return GrB_SUCCESS;
+    ftb_mask mask = ftb_mask_of(c->M, false);
     uint8_t *keep = ftb_new(c->ctx, nvals, 1);
     if (!keep)
         return ftb_nomem();
 #pragma omp parallel for num_threads(ftb_threads_for(c->ctx, nvals)) reduction(+ : count)
     for (int64_t e = 0; e < nvals; e++)
-        count += keep[e] = ftb_mask_admits(c->M, &c->flags, e);
+        count += keep[e] = ftb_mask_admits(&mask, e);
     GrB_Info info = GrB_SUCCESS;
     if (count < nvals) {
         info = ftb_keep(&c->filtered, c->ctx, c->M, keep);
@@ -172,7 +174,7 @@ static GrB_Info compute(FtB_Matrix *T, const sddmm_call *c)
     void *values = ftb_new(c->ctx, count, FtB_Type_size(c->type.message));
     if (!values)
         return ftb_nomem();
-    GrB_Info info = ftb_sddmm_run(values, &c->message, &c->type, p, c->flags.plan);
+    GrB_Info info = ftb_sddmm_message(values, &c->message, &c->type, p, c->flags.plan);
     if (info != GrB_SUCCESS) {
         ftb_delete(values);
         return info;

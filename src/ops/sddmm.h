@@ -2,22 +2,21 @@
 #ifndef FTB_OPS_SDDMM_H
 #define FTB_OPS_SDDMM_H
 
-#include "cpu/sddmm_sum.h"
 #include "ops/blocks.h"
 #include "ops/score.h"
-#include "plan/sddmm.h"
+#include "ops/sddmm_run.h"
 
 /* V(e,:) = message for the entries of p: by a kernel that knows the form, else by the program. V: nvals x
- * (heads * type->width) of type->message. plan: how, or NULL. (sddmm_run.c) */
-GrB_Info ftb_sddmm_run(void *V, const ftb_message *m, const ftb_message_type *type, ftb_pattern *p,
-                       FtB_Plan plan);
-/* The message as a job of the kernels for sums, all but its outputs; false: it is none. (sddmm_run.c) */
+ * (heads * type->width) of type->message. plan: how, or NULL. (sddmm_message.c) */
+GrB_Info ftb_sddmm_message(void *V, const ftb_message *m, const ftb_message_type *type, ftb_pattern *p,
+                           FtB_Plan plan);
+/* The message as a job of the kernels for sums, all but its outputs; false: it is none. (sddmm_message.c) */
 bool ftb_sddmm_sums(ftb_sums_job *s, const ftb_message *m, const ftb_message_type *type,
                     const ftb_pattern *p);
 /* Messages over a domain of GraphBLAS that is narrower than 64 bits, in which their sums are made, wrap to
  * it, in place. (sddmm.c) */
 void ftb_sddmm_wrap(const struct FtB_Semiring_opaque *semiring, FtB_Type type, void *messages, int64_t count);
-/* *made: the plan that the above would use, or one found by trial on memory of our own. (sddmm_run.c) */
+/* *made: the plan that the above would use, or one found by trial on memory of our own. (sddmm_message.c) */
 GrB_Info ftb_sddmm_make_plan(FtB_Plan *made, const ftb_message *m, const ftb_message_type *type,
                              ftb_pattern *p, FtB_Plan plan, FtB_Effort effort);
 /* The same over the values of a result that all go, if that leaves them as they are on failure: by a kernel

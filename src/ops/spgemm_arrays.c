@@ -1,6 +1,6 @@
 /* The arrays that the plan asks for: ids of the right operand's columns, values in their compute types,
  * and, for a triangle, where in the right operand each left entry starts. */
-#include "ops/spgemm.h"
+#include "ops/spgemm_run.h"
 
 #include <stdlib.h>
 
@@ -11,6 +11,18 @@ static int compare_columns(const void *x, const void *y)
 }
 
 /* 64-bit columns: dense numbers for those that occur. Called before planning, which needs their number. */
+void ftb_row_products(const ftb_spgemm *p, int64_t *counts)
+{
+#pragma omp parallel for schedule(dynamic, 256)                                                              \
+    num_threads(ftb_threads(p->ctx)) if (p->arow[p->nrows] > 65536)
+    for (int64_t i = 0; i < p->nrows; i++) {
+        int64_t n = 0;
+        for (int64_t x = p->arow[i]; x < p->arow[i + 1]; x++)
+            n += ftb_spgemm_last(p, x) - ftb_spgemm_first(p, x);
+        counts[i] = n;
+    }
+}
+
 GrB_Info ftb_product_compact(ftb_product *product)
 {
     ftb_spgemm *p = &product->p;

@@ -1,15 +1,16 @@
 /* Rows of products whose message is a program or a C function: operands are laid side by side for up to
  * FTB_BATCH products, the message is evaluated for all of them, and the results are reduced into cells.
  * Long lists are not copied: the program reads them where they are. */
+#include "expr/interpreter.h"
 #include "expr/reduce.h"
 #include "expr/scalar.h"
-#include "ops/spgemm.h"
+#include "ops/spgemm_run.h"
 
 #define DIRECT 192 /* products of one left entry from which copying costs more than another call */
 
 struct ftb_message_batch {
     const ftb_spgemm_form *form;
-    ftb_machine *machine;
+    ftb_interpreter *machine;
     ftb_operand operands[FTB_MESSAGE_NAMES + FTB_BOUND_ROOM];
     int64_t count;
     uint32_t *id;   /* of each product */
@@ -39,7 +40,7 @@ void ftb_batch_delete(struct ftb_message_batch *b)
 {
     if (!b)
         return;
-    ftb_machine_delete(b->machine);
+    ftb_interpreter_delete(b->machine);
     void *arrays[] = {b->id,    b->k,     b->j, b->a, b->b,          b->degree_j,   b->degree_k,
                       b->sum_j, b->sum_k, b->m, b->z, b->function_a, b->function_b, b->cell};
     for (size_t t = 0; t < sizeof arrays / sizeof arrays[0]; t++)
@@ -52,7 +53,7 @@ int64_t ftb_batch_bytes(const ftb_product *product)
     const ftb_sparse_message *m = &product->message;
     int64_t values = m->awidth + m->bwidth + ftb_max(product->width, 1) + 7; /* k, j, figures, the mask's */
     return (int64_t)sizeof(struct ftb_message_batch) + FTB_BATCH * (8 + 8 * values) +
-           8 * ftb_max(m->awidth, m->bwidth) + (m->program ? ftb_machine_bytes(m->program) : 0);
+           8 * ftb_max(m->awidth, m->bwidth) + (m->program ? ftb_interpreter_bytes(m->program) : 0);
 }
 
 GrB_Info ftb_batch_new(struct ftb_message_batch **out, const ftb_spgemm_form *form)
@@ -69,7 +70,7 @@ GrB_Info ftb_batch_new(struct ftb_message_batch **out, const ftb_spgemm_form *fo
     b->ncols = form->product->finish.ncols;
     int64_t n = FTB_BATCH, wide = ftb_max(message->awidth, message->bwidth);
     if (message->program)
-        FTB_CHECK(ftb_machine_new(&b->machine, ctx, message->program));
+        FTB_CHECK(ftb_interpreter_new(&b->machine, ctx, message->program));
     b->id = ftb_new(ctx, n, sizeof *b->id);
     b->cell = ftb_new(ctx, n, sizeof *b->cell);
     b->k = ftb_new(ctx, n, sizeof *b->k);
@@ -244,7 +245,7 @@ static void run(struct ftb_message_batch *b, ftb_spgemm_locate locate, ftb_row *
     set_operand(b, FTB_NAME_SJ, b->sum_j, 1);
     set_operand(b, FTB_NAME_M, b->m, 1);
     if (form->product->message.program)
-        ftb_machine_run(b->machine, n, b->operands, b->z);
+        ftb_interpreter_run(b->machine, n, b->operands, b->z);
     else
         call_function(b, n);
     FtB_Type type =

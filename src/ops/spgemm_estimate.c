@@ -68,7 +68,7 @@ static int64_t count_masked(const ftb_product *product, int64_t i, const uint64_
     int64_t count = 0;
     for (int64_t e = mask->rowptr[i]; e < mask->rowptr[i + 1]; e++) {
         int64_t j = ftb_col(mask, e);
-        count += seen[j / 64] >> (j % 64) & 1 && ftb_mask_admits(product->mask, product->mask_flags, e);
+        count += seen[j / 64] >> (j % 64) & 1 && ftb_mask_admits(&product->admits, e);
     }
     return count;
 }

@@ -1,14 +1,15 @@
 /* What happens to a row of a product before it is stored: w = epilogue(h, i, j, ...), then the filters
  * (diagonal, columns, w >= least, expression over w), then the k largest. Works in place, in batches. */
 #include "expr/cost.h"
-#include "ops/spgemm.h"
+#include "expr/interpreter.h"
+#include "ops/spgemm_run.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 struct ftb_finisher {
     const ftb_spgemm_form *form;
-    ftb_machine *epilogue, *where;
+    ftb_interpreter *epilogue, *where;
     ftb_operand operands[FTB_ROW_NAMES];
     int64_t j[FTB_BATCH], degree_j[FTB_BATCH];
     double sum_j[FTB_BATCH], square_j[FTB_BATCH];
@@ -144,8 +145,8 @@ void ftb_finisher_delete(struct ftb_finisher *f)
 {
     if (!f)
         return;
-    ftb_machine_delete(f->epilogue);
-    ftb_machine_delete(f->where);
+    ftb_interpreter_delete(f->epilogue);
+    ftb_interpreter_delete(f->where);
     ftb_delete(f->w);
     ftb_delete(f->where_z);
     ftb_delete(f->heap);
@@ -158,7 +159,7 @@ int64_t ftb_finisher_bytes(const ftb_finish *finish, int64_t longest)
     int64_t bytes =
         (int64_t)sizeof(struct ftb_finisher) + 8 * FTB_BATCH * (ftb_max(finish->out_width, 1) + 1);
     for (int t = 0; t < 2; t++)
-        bytes += programs[t] ? ftb_machine_bytes(programs[t]) : 0;
+        bytes += programs[t] ? ftb_interpreter_bytes(programs[t]) : 0;
     return bytes + (finish->use_top_k ? 8 * ftb_min(finish->top_k, longest) : 0);
 }
 
@@ -174,9 +175,9 @@ GrB_Info ftb_finisher_new(struct ftb_finisher **out, const ftb_spgemm_form *form
     f->nrows = finish->nrows;
     f->ncols = finish->ncols;
     if (finish->epilogue)
-        FTB_CHECK(ftb_machine_new(&f->epilogue, form->product->ctx, finish->epilogue));
+        FTB_CHECK(ftb_interpreter_new(&f->epilogue, form->product->ctx, finish->epilogue));
     if (finish->where)
-        FTB_CHECK(ftb_machine_new(&f->where, form->product->ctx, finish->where));
+        FTB_CHECK(ftb_interpreter_new(&f->where, form->product->ctx, finish->where));
     f->w = ftb_new(form->product->ctx, FTB_BATCH * ftb_max(finish->out_width, 1), 8);
     f->where_z = ftb_new(form->product->ctx, FTB_BATCH, 8);
     int64_t longest = ftb_min(form->product->facts.longest_row, form->p.nids);
@@ -402,12 +403,12 @@ int64_t ftb_finish_row(struct ftb_finisher *f, int64_t i, int64_t n, void *cols,
         const char *hs = (const char *)h + (size_t)t0 * in, *w = hs;
         if (f->epilogue) {
             load(f, finish->used[0], false, batch, cols, t0, hs, NULL);
-            ftb_machine_run(f->epilogue, batch, f->operands, f->w);
+            ftb_interpreter_run(f->epilogue, batch, f->operands, f->w);
             w = f->w;
         }
         if (f->where) {
             load(f, finish->used[1], true, batch, cols, t0, hs, w);
-            ftb_machine_run(f->where, batch, f->operands, f->where_z);
+            ftb_interpreter_run(f->where, batch, f->operands, f->where_z);
         }
         count = keep_entries(f, batch, cols, t0, w, values, count);
     }

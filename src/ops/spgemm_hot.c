@@ -11,7 +11,7 @@
  *     C(c, c')  scattered: few entries, in lists that hold cold columns alone */
 #include "core/floats.h"
 #include "cpu/spgemm_bits.h"
-#include "ops/spgemm.h"
+#include "ops/spgemm_run.h"
 
 #include <omp.h>
 

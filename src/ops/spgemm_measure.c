@@ -30,7 +30,7 @@ done:
     return info;
 }
 
-GrB_Info ftb_plan_measure(ftb_product *product)
+GrB_Info ftb_spgemm_measure(ftb_product *product)
 {
     static const struct {
         const char *key, *value;

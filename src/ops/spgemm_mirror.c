@@ -6,7 +6,7 @@
  * their entries in earlier rows through one cursor per earlier row and thread, which only moves forward
  * because a thread's chunks ascend. If the triangle outgrows the memory limit, the caller starts again with
  * full rows; nothing has been delivered by then. */
-#include "ops/spgemm.h"
+#include "ops/spgemm_run.h"
 
 #define BLOCK_BYTES (INT64_C(16) << 20)
 #define AHEAD 8 /* earlier rows whose entries are fetched: a run of some dozens in each */
@@ -44,7 +44,7 @@ typedef struct retained {
     char **row;          /* columns, then from the next multiple of 8 bytes values */
     int64_t *count;
     int64_t *lower; /* entries (j, i) with j < i of each row */
-    const ftb_schedule *schedule;
+    const ftb_spgemm_chunks *schedule;
     pool *pool;         /* per thread */
     gatherer *gatherer; /* per thread */
 } retained;
@@ -118,7 +118,7 @@ static GrB_Info check_pool(void *state, ftb_worker *w, const ftb_chunk *chunk)
 
 /* ---- second half: gather, finish, deliver */
 
-static GrB_Info make_gatherer(gatherer *g, const retained *r, const ftb_schedule *schedule)
+static GrB_Info make_gatherer(gatherer *g, const retained *r, const ftb_spgemm_chunks *schedule)
 {
     FtB_Context ctx = r->form->product->ctx;
     g->rows_room = schedule->rows;
@@ -313,7 +313,7 @@ static GrB_Info deliver_full(void *state, const ftb_chunk *chunk)
 }
 
 /* Now that full rows are known, chunks are cut by their entries. */
-static GrB_Info schedule_full(ftb_schedule *s, const retained *r)
+static GrB_Info schedule_full(ftb_spgemm_chunks *s, const retained *r)
 {
     int64_t nrows = r->form->p.nrows;
     int64_t *full = ftb_new(r->form->product->ctx, nrows, sizeof *full);
@@ -321,7 +321,7 @@ static GrB_Info schedule_full(ftb_schedule *s, const retained *r)
         return ftb_nomem();
     for (int64_t i = 0; i < nrows; i++)
         full[i] = r->lower[i] + r->count[i];
-    GrB_Info info = ftb_schedule_make(s, r->form, full);
+    GrB_Info info = ftb_spgemm_chunks_make(s, r->form, full);
     ftb_delete(full);
     return info;
 }
@@ -330,7 +330,7 @@ static GrB_Info emit_full(retained *r)
 {
     const ftb_spgemm_form *form = r->form;
     int threads = form->plan.threads;
-    ftb_schedule schedule = {0};
+    ftb_spgemm_chunks schedule = {0};
     GrB_Info info = schedule_full(&schedule, r);
     if (info != GrB_SUCCESS)
         return info;
@@ -356,7 +356,7 @@ done:
     ftb_delete(r->gatherer);
     r->gatherer = NULL;
     r->schedule = NULL;
-    ftb_schedule_free(&schedule);
+    ftb_spgemm_chunks_free(&schedule);
     return info;
 }
 
@@ -413,8 +413,8 @@ int64_t ftb_mirror_entry_bytes(const ftb_product *product)
            (retains_counts(product) ? 4 : (int64_t)FtB_Type_size(product->sum_type) * values);
 }
 
-GrB_Info ftb_spgemm_form_run_mirror(const ftb_spgemm_form *form, const ftb_schedule *schedule, FtB_Sink sink,
-                                    bool *delivered)
+GrB_Info ftb_spgemm_form_run_mirror(const ftb_spgemm_form *form, const ftb_spgemm_chunks *schedule,
+                                    FtB_Sink sink, bool *delivered)
 {
     retained r = {.form = form,
                   .sink = sink,

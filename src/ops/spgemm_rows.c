@@ -1,6 +1,6 @@
 /* One row of a product: pick an accumulator by the row's products, add, emit in ascending columns. */
 #include "cpu/spgemm_bits.h"
-#include "ops/spgemm.h"
+#include "ops/spgemm_run.h"
 
 #include <stdlib.h>
 
@@ -263,7 +263,7 @@ static int64_t emit_slots(ftb_worker *w, int64_t i, void *cols)
     if (p->message != FTB_MESSAGE_PROGRAM)
         FTB_PICK(ftb_spgemm_presence)(p, w->dense.acc, most, present);
     for (int64_t e = mask->rowptr[i]; e < mask->rowptr[i + 1]; e++) {
-        if (!ftb_mask_admits(form->product->mask, form->product->mask_flags, e))
+        if (!ftb_mask_admits(&form->product->admits, e))
             continue;
         int64_t cell = e - mask->rowptr[i] + 1;
         bool has =
@@ -379,7 +379,7 @@ static void fill_slots(ftb_worker *w, int64_t i)
     const ftb_spgemm_form *form = w->form;
     const ftb_pattern *mask = form->product->mask->pattern;
     for (int64_t e = mask->rowptr[i]; e < mask->rowptr[i + 1]; e++)
-        if (ftb_mask_admits(form->product->mask, form->product->mask_flags, e))
+        if (ftb_mask_admits(&form->product->admits, e))
             w->dense.slot[ftb_col(mask, e)] = (uint32_t)(e - mask->rowptr[i] + 1);
 }
 

@@ -3,14 +3,14 @@
  * A fixed pool of chunk buffers, one more than threads, bounds memory and keeps pages warm. A thread takes
  * a buffer, then the next chunk number, so the chunk that is due always has a buffer and nothing can
  * block. Who finishes the chunk that is due delivers it, and all that follow it ready. */
+#include "ops/spgemm_run.h"
 #include "core/floats.h"
-#include "ops/spgemm.h"
 
 #include <omp.h>
 
 /* ---- schedule */
 
-void ftb_schedule_free(ftb_schedule *s)
+void ftb_spgemm_chunks_free(ftb_spgemm_chunks *s)
 {
     ftb_delete(s->row);
     ftb_delete(s->before);
@@ -26,13 +26,14 @@ static int64_t row_room(const ftb_spgemm_form *form, const int64_t *row_products
     return ftb_min(row_products[i], form->p.nids);
 }
 
-GrB_Info ftb_schedule_make(ftb_schedule *s, const ftb_spgemm_form *form, const int64_t *row_products)
+GrB_Info ftb_spgemm_chunks_make(ftb_spgemm_chunks *s, const ftb_spgemm_form *form,
+                                const int64_t *row_products)
 {
     const ftb_spgemm_plan *plan = &form->plan;
     const ftb_spgemm_facts *facts = &form->product->facts;
     const int64_t nrows = form->p.nrows, most_rows = ftb_spgemm_chunk_rows(plan);
     const int64_t most_entries = ftb_max(plan->chunk_bytes / ftb_spgemm_entry_bytes(facts), 1);
-    *s = (ftb_schedule){0};
+    *s = (ftb_spgemm_chunks){0};
     for (int pass = 0; pass < 2; pass++) { /* count, then fill */
         int64_t rows = 0, entries = 0, count = 0;
         double products = 0, total = 0;
@@ -61,7 +62,7 @@ GrB_Info ftb_schedule_make(ftb_schedule *s, const ftb_spgemm_form *form, const i
             s->row = ftb_new(form->product->ctx, s->count + 1, sizeof *s->row);
             s->before = ftb_new(form->product->ctx, s->count + 1, sizeof *s->before);
             if (!s->row || !s->before) {
-                ftb_schedule_free(s);
+                ftb_spgemm_chunks_free(s);
                 return ftb_nomem();
             }
         } else {
@@ -150,7 +151,7 @@ static GrB_Info fill_chunk(crew *c, slot *s, ftb_worker *w)
 static GrB_Info deliver_one(crew *c, const slot *s)
 {
     const ftb_pipeline *line = c->line;
-    const ftb_schedule *schedule = line->schedule;
+    const ftb_spgemm_chunks *schedule = line->schedule;
     GrB_Info info = ftb_progress(line->form->product->ctx, schedule->before[s->number + 1],
                                  schedule->before[schedule->count], "products");
     if (info == GrB_SUCCESS && line->deliver)
@@ -328,7 +329,7 @@ static GrB_Info deliver_rows(void *state, const ftb_chunk *chunk)
     return ftb_sink_rows(run->form->product->winners, &rows);
 }
 
-static GrB_Info run_plain(const ftb_spgemm_form *form, const ftb_schedule *schedule, FtB_Sink sink)
+static GrB_Info run_plain(const ftb_spgemm_form *form, const ftb_spgemm_chunks *schedule, FtB_Sink sink)
 {
     plain run = {form, sink};
     bool counts = ftb_sink_counts(sink);
@@ -344,30 +345,30 @@ static GrB_Info run_plain(const ftb_spgemm_form *form, const ftb_schedule *sched
 }
 
 /* A triangle that outgrows the memory makes way for full rows: nothing has been delivered by then. */
-static GrB_Info run_mirror(ftb_spgemm_form *form, const ftb_schedule *half, FtB_Sink sink)
+static GrB_Info run_mirror(ftb_spgemm_form *form, const ftb_spgemm_chunks *half, FtB_Sink sink)
 {
     bool delivered = false;
-    ftb_schedule schedule = {0};
+    ftb_spgemm_chunks schedule = {0};
     GrB_Info info = ftb_spgemm_form_run_mirror(form, half, sink, &delivered);
     if (info != FTB_LIMIT || delivered)
         return info;
     ftb_spgemm_form_unhalve(form);
-    info = ftb_schedule_make(&schedule, form, form->row_products);
+    info = ftb_spgemm_chunks_make(&schedule, form, form->row_products);
     if (info == GrB_SUCCESS)
         info = run_plain(form, &schedule, sink);
-    ftb_schedule_free(&schedule);
+    ftb_spgemm_chunks_free(&schedule);
     return info;
 }
 
 GrB_Info ftb_product_run(const ftb_product *product, FtB_Sink sink)
 {
     ftb_spgemm_form *form = NULL;
-    ftb_schedule schedule = {0};
+    ftb_spgemm_chunks schedule = {0};
     fenv_t callers;
     GrB_Info info;
     ftb_floats_begin(&callers);
     FTB_CHECK(ftb_spgemm_form_new(&form, product, &product->plan));
-    FTB_CHECK(ftb_schedule_make(&schedule, form, form->row_products));
+    FTB_CHECK(ftb_spgemm_chunks_make(&schedule, form, form->row_products));
     if (product->finish.two_sided)
         info = ftb_spgemm_form_run_topk(form, &schedule, sink);
     else if (form->plan.mirror)
@@ -375,7 +376,7 @@ GrB_Info ftb_product_run(const ftb_product *product, FtB_Sink sink)
     else
         info = run_plain(form, &schedule, sink);
 done:
-    ftb_schedule_free(&schedule);
+    ftb_spgemm_chunks_free(&schedule);
     ftb_spgemm_form_delete(form);
     ftb_floats_end(&callers);
     return info;

@@ -3,6 +3,7 @@
 #include "core/floats.h"
 #include "core/words.h"
 #include "expr/cost.h"
+#include "expr/interpreter.h"
 #include "ops/spgemm.h"
 
 #include <math.h>
@@ -36,18 +37,6 @@ static GrB_Info read_operand(ftb_pattern **pattern, const int64_t **from, FtB_Ma
     if (info == GrB_SUCCESS)
         *pattern = ftb_pattern_retain(t);
     return info;
-}
-
-void ftb_row_products(const ftb_spgemm *p, int64_t *counts)
-{
-#pragma omp parallel for schedule(dynamic, 256)                                                              \
-    num_threads(ftb_threads(p->ctx)) if (p->arow[p->nrows] > 65536)
-    for (int64_t i = 0; i < p->nrows; i++) {
-        int64_t n = 0;
-        for (int64_t x = p->arow[i]; x < p->arow[i + 1]; x++)
-            n += ftb_spgemm_last(p, x) - ftb_spgemm_first(p, x);
-        counts[i] = n;
-    }
 }
 
 void ftb_product_want(ftb_product *product, const uint8_t *rows)
@@ -186,7 +175,7 @@ static bool uses_only(const ftb_product *product, bool values)
 static GrB_Info evaluate_constant(ftb_product *product, char value[8])
 {
     ftb_sparse_message *m = &product->message;
-    ftb_machine *machine = NULL;
+    ftb_interpreter *machine = NULL;
     ftb_operand operands[FTB_MESSAGE_NAMES + FTB_BOUND_ROOM];
     int64_t one = 1, nrows = product->finish.nrows, ncols = product->finish.ncols;
     memcpy(operands, m->fixed, sizeof operands);
@@ -196,10 +185,10 @@ static GrB_Info evaluate_constant(ftb_product *product, char value[8])
                                                   : n == FTB_NAME_NROWS ? &nrows
                                                                         : &one,
                                                   0};
-    GrB_Info info = ftb_machine_new(&machine, product->ctx, m->program);
+    GrB_Info info = ftb_interpreter_new(&machine, product->ctx, m->program);
     if (info == GrB_SUCCESS)
-        ftb_machine_run(machine, 1, operands, value);
-    ftb_machine_delete(machine);
+        ftb_interpreter_run(machine, 1, operands, value);
+    ftb_interpreter_delete(machine);
     return info;
 }
 

@@ -2,6 +2,7 @@
  * and any expression costs one look-up per product. The table holds what the program gives, bit for bit.
  */
 #include "cpu/spgemm_bits.h"
+#include "expr/interpreter.h"
 #include "ops/spgemm.h"
 
 #include <float.h>
@@ -97,9 +98,9 @@ static GrB_Info evaluate_pairs(ftb_product *product, const dictionary *da, const
     FtB_Type type = ftb_program_type(m->program);
     int64_t width = product->width, nrows = product->finish.nrows, ncols = product->finish.ncols, one = 1;
     ftb_operand operands[FTB_MESSAGE_NAMES + FTB_BOUND_ROOM];
-    ftb_machine *machine = NULL;
+    ftb_interpreter *machine = NULL;
     char a[8], b[8 * FTB_MOST_CODES];
-    GrB_Info info = ftb_machine_new(&machine, product->ctx, m->program);
+    GrB_Info info = ftb_interpreter_new(&machine, product->ctx, m->program);
     if (info != GrB_SUCCESS)
         return info;
     memcpy(operands, m->fixed, sizeof operands);
@@ -115,12 +116,12 @@ static GrB_Info evaluate_pairs(ftb_product *product, const dictionary *da, const
         ftb_cast(a, m->atype, &da->value[ca], FTB_FP64, 1);
         operands[m->index[FTB_NAME_A]] = (ftb_operand){a, 0};
         operands[m->index[FTB_NAME_B]] = (ftb_operand){b, 1};
-        ftb_machine_run(machine, db->count, operands, row);
+        ftb_interpreter_run(machine, db->count, operands, row);
         ftb_cast(row, FTB_FP64, row, type, db->count * width); /* in place: grows backwards */
         for (int64_t t = 0; t < db->count * width; t++)
             row[t] += 0.0;
     }
-    ftb_machine_delete(machine);
+    ftb_interpreter_delete(machine);
     return GrB_SUCCESS;
 }
 

@@ -1,7 +1,7 @@
 /* The k largest of each row of a symmetric product, from one triangle and without retaining it: entry
  * (i, j) is offered to the heaps of row i and of row j. Threads keep heaps of their own, merged at the end;
  * the rule (larger value, then smaller column) is a total order, so the result does not depend on them. */
-#include "ops/spgemm.h"
+#include "ops/spgemm_run.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -185,7 +185,8 @@ static GrB_Info emit(const run *r, FtB_Sink sink)
     return info;
 }
 
-GrB_Info ftb_spgemm_form_run_topk(const ftb_spgemm_form *form, const ftb_schedule *schedule, FtB_Sink sink)
+GrB_Info ftb_spgemm_form_run_topk(const ftb_spgemm_form *form, const ftb_spgemm_chunks *schedule,
+                                  FtB_Sink sink)
 {
     int threads = form->plan.threads;
     run r = {.form = form, .k = form->product->finish.top_k};

@@ -235,10 +235,10 @@ static GrB_Info compute(call *c, bool plan_only, bool measure)
 static void write_pieces(const ftb_block_writer *writer, FtB_Block C, const void *T, FtB_Type type,
                          int64_t ld, int threads)
 {
-    ftb_pieces pieces = ftb_pieces_of(C->nrows, C->ncols, ftb_block_writer_splits(writer));
+    ftb_block_pieces pieces = ftb_pieces_of(C->nrows, C->ncols, ftb_block_writer_splits(writer));
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int64_t p = 0; p < pieces.count; p++) {
-        ftb_piece at = ftb_piece_at(&pieces, p);
+        ftb_block_piece at = ftb_piece_at(&pieces, p);
         ftb_block_writer_run(writer, omp_get_thread_num(), &at,
                              (const char *)T + (size_t)(at.row * ld + at.col) * FtB_Type_size(type));
     }

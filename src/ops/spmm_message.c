@@ -1,5 +1,6 @@
 /* Messages reduced into rows: rewritten, what depends on one vertex computed first, then a kernel for the
  * form that is left, or the message's program, then what was moved behind the reduction. */
+#include "expr/message_run.h"
 #include "ops/merge.h"
 #include "ops/spmm.h"
 

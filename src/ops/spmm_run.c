@@ -12,7 +12,7 @@
  *
  * Direct: blocks of rows of about equal entries + rows. A hub is left out of its block; when the blocks are
  * done, threads share its features, so that its entries are still added in their order. */
-#include "ops/spmm.h"
+#include "ops/spmm_run.h"
 
 #include <omp.h>
 #include <stdatomic.h>

@@ -14,7 +14,7 @@
  * What each costs stands in costs.h. */
 #include "plan/spmm.h"
 
-#include "cpu/spmm.h"
+#include "plan/spmm_tiles.h"
 
 #include <math.h>
 
@@ -38,6 +38,16 @@ typedef struct model {
     int64_t l2, l3;
     double l3_bytes, l3_share; /* what one core gets of it; a thread, where all read segments from it */
 } model;
+
+int ftb_spmm_round_vectors(int64_t vectors)
+{
+#define ENTRY(first, vectors) vectors,
+    static const int counts[] = {FTB_SPMM_COUNTS(ENTRY, 0)};
+    for (size_t c = 0; c < sizeof counts / sizeof *counts; c++)
+        if (counts[c] >= vectors)
+            return counts[c];
+    return FTB_SPMM_VECTORS;
+}
 
 /* Bytes a second of rows of `row` bytes that are read from anywhere in `bytes`. Where these are few times L2,
  * rows of many lines come as fast as if they were in order: 2000 sources, 13706 entries, 256 features 49 GB/s

@@ -1,0 +1,177 @@
+/* Messages stored for the entries of a pattern: rewritten, planned, and run by kernels for dot products and
+ * sums, or as programs. */
+#include "expr/hoist.h"
+#include "expr/message_run.h"
+#include "ops/plan.h"
+#include "ops/sddmm.h"
+
+/* How: by the plan that is given, or NULL; *made, if made is not NULL, becomes the plan instead of a result.
+ */
+typedef struct planning {
+    FtB_Plan given, *made;
+    FtB_Effort effort;
+} planning;
+
+static GrB_Info run_trial(void *product, const ftb_sddmm_plan *plan) { return ftb_sddmm_run(product, plan); }
+
+/* The plan by trial, on a result of our own. */
+static GrB_Info measure_dot(ftb_sddmm_product *r, ftb_sddmm_plan *plan, const ftb_sddmm_facts *facts)
+{
+    int64_t count;
+    if (__builtin_mul_overflow(r->p->nvals, r->x.heads, &count))
+        count = INT64_MAX; /* refused by the allocator, with its message */
+    r->out = ftb_new(r->ctx, count, FtB_Type_size(r->x.type));
+    GrB_Info info = r->out ? ftb_sddmm_measure(plan, facts, run_trial, r, r->ctx) : ftb_nomem();
+    ftb_delete(r->out);
+    return info;
+}
+
+static GrB_Info run_dot(void *V, const ftb_score *score, const ftb_message *m, FtB_Type type, ftb_pattern *p,
+                        const planning *how, bool interruptible)
+{
+    ftb_sddmm_product r = {.ctx = m->ctx,
+                           .p = p,
+                           .x = ftb_padded_of(score->x, m->heads, type),
+                           .y = ftb_padded_of(score->y, m->heads, type),
+                           .scale = score->scale,
+                           .out = V,
+                           .threads =
+                               ftb_threads_for(m->ctx, p->nvals * (score->x->width * m->heads / 64 + 1)),
+                           .interruptible = interruptible};
+    ftb_sddmm_facts facts = ftb_sddmm_facts_of(&r);
+    ftb_sddmm_plan plan;
+    GrB_Info info = how->effort == FTB_MEASURE ? ftb_plan_sddmm(&plan, &facts, how->given)
+                                               : ftb_plan_sddmm_wisely(&plan, &facts, how->given, m->ctx);
+    if (info != GrB_SUCCESS)
+        return info;
+    if (how->made && how->effort != FTB_MEASURE)
+        return ftb_plan_make_sddmm(how->made, m->ctx, &facts, &plan);
+    info = how->made ? measure_dot(&r, &plan, &facts) : ftb_sddmm_run(&r, &plan);
+    if (info == GrB_SUCCESS && how->made)
+        info = ftb_plan_make_sddmm(how->made, m->ctx, &facts, &plan);
+    ftb_padded_clear(&r.y);
+    return info;
+}
+
+/* ---- sums */
+
+bool ftb_sddmm_sums(ftb_sums_job *s, const ftb_message *m, const ftb_message_type *type, const ftb_pattern *p)
+{
+    ftb_score score = ftb_score_of(m, type);
+    const ftb_feed *x = score.x, *y = score.y;
+    if (score.kind != FTB_SCORE_ADD || x->type != type->message || y->type != type->message ||
+        x->heads != m->heads || y->heads != m->heads)
+        return false;
+    *s = (ftb_sums_job){.rowptr = p->rowptr,
+                        .column = p->colidx,
+                        .column_size = p->wide ? 8 : 4,
+                        .heads = m->heads,
+                        .x = x->data,
+                        .y = y->data,
+                        .xld = x->ld,
+                        .yld = y->ld,
+                        .slope = score.slope};
+    return true;
+}
+
+/* ---- any message */
+
+static GrB_Info run_program(void *V, const ftb_message *m, const ftb_message_type *type, ftb_pattern *p,
+                            const planning *how)
+{
+    ftb_sums_job sums;
+    bool known = ftb_sddmm_sums(&sums, m, type, p);
+    ftb_sddmm_facts facts = {.nrows = p->nrows,
+                             .ncols = p->ncols,
+                             .nvals = p->nvals,
+                             .entry_bytes = m->heads * type->width * (int64_t)FtB_Type_size(type->message),
+                             .memory_left = ftb_memory_left(m->ctx),
+                             .heads = m->heads,
+                             .threads = ftb_threads(m->ctx),
+                             .program = true,
+                             .kernel = !known                      ? "program"
+                                       : type->message == FTB_FP32 ? "sum_f32"
+                                                                   : "sum_f64"};
+    ftb_sddmm_plan plan;
+    for (int f = 0; f < m->nfeeds; f++)
+        if (m->feeds[f].side == FTB_SIDE_COL && m->feeds[f].data) {
+            int64_t features = m->feeds[f].heads * m->feeds[f].width;
+            facts.features += features;
+            facts.source_bytes += features * (int64_t)FtB_Type_size(m->feeds[f].type);
+        }
+    ftb_sddmm_degrees(&facts, p->rowptr, p->nrows);
+    GrB_Info info = ftb_plan_sddmm(&plan, &facts, how->given);
+    if (info == GrB_SUCCESS && how->made)
+        return ftb_plan_make_sddmm(how->made, m->ctx, &facts, &plan);
+    if (info != GrB_SUCCESS)
+        return info;
+    return known ? ftb_sddmm_run_sums(V, &sums, type->message, p, m->ctx, true) : ftb_message_store(m, p, V);
+}
+
+static GrB_Info run_any(void *V, const ftb_message *m, const ftb_message_type *type, ftb_pattern *p,
+                        const planning *how)
+{
+    ftb_hoisted h = {0};
+    if (m->function || m->nfeeds + FTB_MAX_PRE > FTB_MAX_FEEDS)
+        return run_program(V, m, type, p, how);
+    GrB_Info info = ftb_hoist(&h, m, p, false, false, how->made && how->effort != FTB_MEASURE);
+    if (info == GrB_SUCCESS) {
+        bool same = h.type.message == type->message && h.type.width == type->width;
+        ftb_score score = ftb_score_of(&h.core, type);
+        if (same && score.kind == FTB_SCORE_DOT)
+            info = run_dot(V, &score, &h.core, type->message, p, how, true);
+        else
+            info = run_program(V, same ? &h.core : m, type, p, how);
+    }
+    ftb_hoist_clear(&h);
+    return info;
+}
+
+static GrB_Info run_message(void *V, const ftb_message *m, const ftb_message_type *type, ftb_pattern *p,
+                            const planning *how)
+{
+    ftb_score score = ftb_score_of(m, type);
+    if (score.kind == FTB_SCORE_DOT)
+        return run_dot(V, &score, m, type->message, p, how, true);
+    if (score.kind == FTB_SCORE_ADD)
+        return run_program(V, m, type, p, how);
+    return run_any(V, m, type, p, how);
+}
+
+GrB_Info ftb_sddmm_message(void *V, const ftb_message *m, const ftb_message_type *type, ftb_pattern *p,
+                           FtB_Plan plan)
+{
+    return run_message(V, m, type, p, &(planning){.given = plan});
+}
+
+GrB_Info ftb_sddmm_make_plan(FtB_Plan *made, const ftb_message *m, const ftb_message_type *type,
+                             ftb_pattern *p, FtB_Plan plan, FtB_Effort effort)
+{
+    return run_message(NULL, m, type, p, &(planning){plan, made, effort});
+}
+
+/* ---- where the result is */
+
+static bool overlaps(const void *V, size_t bytes, const ftb_feed *feed)
+{
+    int64_t values = feed->nrows > 0 ? (feed->nrows - 1) * feed->ld + feed->heads * feed->width : 0;
+    const char *begin = V, *data = feed->data;
+    return data < begin + bytes && begin < data + (size_t)values * FtB_Type_size(feed->type);
+}
+
+bool ftb_sddmm_over(GrB_Info *info, void *V, const ftb_message *m, const ftb_message_type *type,
+                    ftb_pattern *p, FtB_Plan plan)
+{
+    ftb_score score = ftb_score_of(m, type);
+    size_t bytes = (size_t)(p->nvals * m->heads) * FtB_Type_size(type->message);
+    ftb_sums_job sums;
+    if (score.kind == FTB_SCORE_ANY || overlaps(V, bytes, score.x) || overlaps(V, bytes, score.y))
+        return false;
+    if (score.kind == FTB_SCORE_ADD && (plan || !ftb_sddmm_sums(&sums, m, type, p)))
+        return false;
+    if (score.kind == FTB_SCORE_ADD)
+        *info = ftb_sddmm_run_sums(V, &sums, type->message, p, m->ctx, false);
+    else
+        *info = run_dot(V, &score, m, type->message, p, &(planning){.given = plan}, false);
+    return true;
+}
