@@ -2,8 +2,8 @@
 #ifndef APP_H
 #define APP_H
 
+#include "command_options.h"
 #include "featblas.h"
-#include "options.h"
 
 /* Exit codes; docs/command-line.md lists them. */
 enum {

@@ -1,9 +1,9 @@
 /* featblas demo: two bipartite networks projected with several weights, a table, a graph neural network, and
  * pictures. */
 #include "app.h"
-#include "davis.h"
 #include "demo.h"
-#include "gen.h"
+#include "gen/davis.h"
+#include "gen/gen.h"
 #include "picture.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* featblas draw: pictures of a matrix: its pattern, its degrees, its graph, or its projection. */
 #include "app.h"
-#include "files.h"
+#include "file_names.h"
 #include "picture.h"
 #include "reader.h"
 

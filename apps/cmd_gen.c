@@ -1,7 +1,7 @@
 /* featblas gen: benchmark graphs from a seed. */
 #include "app.h"
-#include "gen.h"
-#include "labelled.h"
+#include "gen/gen.h"
+#include "learn/labelled.h"
 
 #include <math.h>
 #include <omp.h>

@@ -2,12 +2,12 @@
 #include "app.h"
 #include "components.h"
 #include "core/core.h"
-#include "files.h"
+#include "file_names.h"
 #include "io/io.h"
-#include "model.h"
+#include "learn/model.h"
+#include "learn/train.h"
 #include "picture.h"
 #include "plan/machine.h"
-#include "train.h"
 
 #include <math.h>
 #include <stdlib.h>

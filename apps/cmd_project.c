@@ -1,6 +1,6 @@
 /* featblas project: reads a bipartite graph, projects it onto one side, writes the pairs. */
-#include "files.h"
-#include "project.h"
+#include "file_names.h"
+#include "project_parts.h"
 
 #include "core/words.h"
 #include "io/target.h"

@@ -1,6 +1,6 @@
 /* featblas train: reads a graph with features and labels, trains a graph neural network, saves it. */
-#include "files.h"
-#include "train.h"
+#include "file_names.h"
+#include "learn/train.h"
 
 #include "core/core.h"
 #include "plan/machine.h"

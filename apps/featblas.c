@@ -1,6 +1,6 @@
 /* The command: finds the subcommand, parses its options by its table, runs it. */
 #include "app.h"
-#include "files.h"
+#include "file_names.h"
 #include "ops/ops.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* Parsing of options by a command's table, in GNU style: --name VALUE, --name=VALUE, -n VALUE, -nVALUE,
  * -qv, options and operands in any order, -- ends the options. The last of repeated options wins.
  * Abbreviations are not accepted: a script that uses one would break when an option is added. */
-#include "options.h"
+#include "command_options.h"
 
 #include "app.h"
 #include "ops/ops.h"

@@ -1,5 +1,5 @@
 /* The options that subcommands share, and the walk over all of a subcommand's. */
-#include "options.h"
+#include "command_options.h"
 
 #define READER(name) .offset = offsetof(reader_values, name)
 

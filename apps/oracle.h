@@ -8,7 +8,7 @@
 
 #include "expr/tree.h"
 #include "ops/ops.h"
-#include "project.h"
+#include "project_parts.h"
 
 #define ORACLE_WIDTH 16 /* most values of a message */
 

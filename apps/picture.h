@@ -2,7 +2,7 @@
 #ifndef APP_PICTURE_H
 #define APP_PICTURE_H
 
-#include "draw.h"
+#include "draw/draw.h"
 #include "featblas.h"
 
 /* Draws into a file, whole or not at all; its ending, .svg or .png, tells the format. An exit code, after

@@ -1,5 +1,5 @@
 /* featblas project: the matrix, the side, the labels, the lists of vertices. */
-#include "project.h"
+#include "project_parts.h"
 #include "text.h"
 
 #include <inttypes.h>

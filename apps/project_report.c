@@ -1,5 +1,5 @@
 /* featblas project: what it says. */
-#include "project.h"
+#include "project_parts.h"
 
 #include "core/words.h"
 #include "ops/ops.h"

@@ -7,7 +7,7 @@
  * memory. Times are medians of alternating runs. */
 #include "expr/expr.h"
 #include "core/isa.h"
-#include "expr/interpreter.h"
+#include "cpu/interpreter.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
  *
  * Each run of ours starts from a matrix that has no derived form yet (no transpose, no relabelling). */
 #include "featblas.h"
-#include "gen.h"
+#include "gen/gen.h"
 #include "support/bench.h"
 
 #include <stdio.h>

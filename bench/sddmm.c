@@ -2,7 +2,7 @@
  * loop, GraphBLAS and DGL. bench/blocks.sh runs it. */
 #include "featblas.h"
 #include "plain/plain.h"
-#include "support/grb.h"
+#include "support/peer_grb.h"
 #include "support/stage.h"
 
 #include <stdio.h>

@@ -6,8 +6,8 @@
 #include "core/isa.h"
 #include "featblas.h"
 #include "plain/plain.h"
-#include "support/grb.h"
 #include "support/mkl.h"
+#include "support/peer_grb.h"
 #include "support/stage.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 # ftb_jit_prelude(<header>...): the headers' text as a C array, ftb_jit_prelude, which code that is compiled at run
-# time begins with (src/expr/codegen.c). Call it between the list of sources and add_library.
+# time begins with (src/cpu/jit_loop.c). Call it between the list of sources and add_library.
 function(ftb_jit_prelude)
   set(bytes "")
   foreach(header ${ARGN})
@@ -10,7 +10,7 @@ function(ftb_jit_prelude)
   endforeach()
   set(made ${CMAKE_BINARY_DIR}/cells/jit_prelude.c)
   file(CONFIGURE OUTPUT ${made} CONTENT
-    "#include \"expr/jit.h\"\n\nconst char ftb_jit_prelude[] = {${bytes} 0};\n")
+    "#include \"cpu/jit.h\"\n\nconst char ftb_jit_prelude[] = {${bytes} 0};\n")
   list(APPEND FEATBLAS_SOURCES ${made})
   set(FEATBLAS_SOURCES ${FEATBLAS_SOURCES} PARENT_SCOPE)
 endfunction()

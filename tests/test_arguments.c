@@ -1,7 +1,7 @@
 /* What messages say of arguments: operands in the wrong order, accumulators, dtypes that are not read. */
 #include "support/check.h"
-#include "support/files.h"
-#include "support/random.h"
+#include "support/rng.h"
+#include "support/temporary.h"
 
 static void swapped_operands(void **state)
 {

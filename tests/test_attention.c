@@ -5,12 +5,12 @@
 
 #include "core/core.h"
 #include "core/isa.h"
-#include "cpu/heads.h"
+#include "cpu/kernels/heads.h"
 #include "oracle/ref_attention.h"
 #include "oracle/ref_sddmm.h"
 #include "support/fail_alloc.h"
 #include "support/planned.h"
-#include "support/random.h"
+#include "support/rng.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include "support/check.h"
 
 #include "core/isa.h"
-#include "ops/block_map.h"
+#include "ops/block/block_map.h"
 #include "oracle/ref_block.h"
 #include "support/fail_alloc.h"
 

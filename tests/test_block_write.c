@@ -1,7 +1,7 @@
 /* The write rule on blocks, row masks, casts of whole blocks, and what shares memory with what. */
 #include "support/check.h"
 
-#include "ops/block_map.h"
+#include "ops/block/block_map.h"
 #include "oracle/ref_block.h"
 #include "support/fail_alloc.h"
 

@@ -2,7 +2,7 @@
  * one or a whole new one, no temporary file stays behind after SIGINT and SIGTERM, and the exit code says
  * what happened. The input is generated, so that a run takes long enough to be hit everywhere. */
 #include "support/check.h"
-#include "support/random.h"
+#include "support/rng.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -2,7 +2,7 @@
  * structure, and what similaripy makes of their columns, the six largest of each; its values are FP32. */
 #include "support/check.h"
 #include "support/command.h"
-#include "support/files.h"
+#include "support/temporary.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
  * lose it under replace, and a sink gets no entry. */
 #include "support/check.h"
 #include "support/compare.h"
-#include "support/random.h"
+#include "support/rng.h"
 
 #include <stdio.h>
 #include <unistd.h>

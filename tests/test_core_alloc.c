@@ -1,7 +1,7 @@
 /* Counted memory: alignment, accounting, the limit, growing, failing. */
 #include "support/check.h"
 #include "support/fail_alloc.h"
-#include "support/random.h"
+#include "support/rng.h"
 
 #include "core/core.h"
 

@@ -2,7 +2,7 @@
 #include "support/check.h"
 #include "support/compare.h"
 #include "support/fail_alloc.h"
-#include "support/random.h"
+#include "support/rng.h"
 
 #include "core/core.h"
 #include "core/words.h"

@@ -4,7 +4,7 @@
 
 #include "core/partition.h"
 #include "support/fail_alloc.h"
-#include "support/random.h"
+#include "support/rng.h"
 
 #include <stdlib.h>
 

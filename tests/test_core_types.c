@@ -1,6 +1,6 @@
 /* Dtypes, and casts between all pairs of them against slow, exact rules. */
 #include "support/check.h"
-#include "support/random.h"
+#include "support/rng.h"
 
 #include "core/core.h"
 #include "core/isa.h"

@@ -2,10 +2,10 @@
  * is loaded where FEATBLAS_DATA names the folder with it. */
 #include "support/check.h"
 #include "support/fail_alloc.h"
-#include "support/files.h"
+#include "support/temporary.h"
 
 #include "core/core.h"
-#include "dataset.h"
+#include "data/dataset.h"
 
 #include <math.h>
 #include <stdio.h>

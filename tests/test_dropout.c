@@ -4,9 +4,9 @@
 
 #include "core/core.h"
 #include "core/isa.h"
-#include "cpu/dropout.h"
+#include "cpu/kernels/dropout.h"
 #include "featblas_nn.h"
-#include "nn/random.h"
+#include "nn/draws.h"
 
 #include <stdlib.h>
 

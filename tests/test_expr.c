@@ -1,8 +1,8 @@
 /* The language: values, types, widths and messages of single expressions. */
 #include "support/check.h"
 
+#include "cpu/interpreter.h"
 #include "expr/expr.h"
-#include "expr/interpreter.h"
 #include "support/fail_alloc.h"
 
 #include <math.h>

@@ -3,10 +3,10 @@
  * Labels: fuzz */
 #include "support/check.h"
 
+#include "cpu/interpreter.h"
 #include "expr/expr.h"
-#include "expr/interpreter.h"
 #include "support/fail_alloc.h"
-#include "support/random.h"
+#include "support/rng.h"
 
 #include <stdio.h>
 

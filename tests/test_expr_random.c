@@ -4,10 +4,10 @@
 #include "support/check.h"
 
 #include "core/isa.h"
+#include "cpu/interpreter.h"
 #include "expr/expr.h"
-#include "expr/interpreter.h"
 #include "oracle/ref_expr.h"
-#include "support/random.h"
+#include "support/rng.h"
 
 #include <math.h>
 #include <stdio.h>

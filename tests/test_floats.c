@@ -2,7 +2,7 @@
  * it is, the bits are those of the usual one, and it is left as it was. */
 #include "support/check.h"
 #include "support/compare.h"
-#include "support/random.h"
+#include "support/rng.h"
 
 #include <fenv.h>
 #include <stdlib.h>

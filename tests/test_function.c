@@ -3,7 +3,7 @@
 #include "support/check.h"
 
 #include "support/fail_alloc.h"
-#include "support/random.h"
+#include "support/rng.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,10 +4,10 @@
 #include "support/check.h"
 #include "support/compare.h"
 #include "support/fail_alloc.h"
-#include "support/files.h"
 #include "support/mutate.h"
+#include "support/temporary.h"
 
-#include "dataset.h"
+#include "data/dataset.h"
 
 #include <stdio.h>
 #include <stdlib.h>

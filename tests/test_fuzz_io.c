@@ -4,8 +4,8 @@
 #include "support/check.h"
 #include "support/compare.h"
 #include "support/fail_alloc.h"
-#include "support/files.h"
 #include "support/mutate.h"
+#include "support/temporary.h"
 
 #include "core/core.h"
 

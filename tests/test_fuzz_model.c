@@ -4,8 +4,8 @@
  * is left in /tmp. */
 #include "support/check.h"
 #include "support/command.h"
-#include "support/files.h"
-#include "support/random.h"
+#include "support/rng.h"
+#include "support/temporary.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * products in FP64 say. FEATBLAS_CASES=n tries n texts, FEATBLAS_SEED=n others. */
 #include "support/check.h"
 #include "support/fail_alloc.h"
-#include "support/random.h"
+#include "support/rng.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,8 +3,8 @@
  * FEATBLAS_CASES=n tries n of each, FEATBLAS_SEED=n others; a file that was not borne is left in /tmp. */
 #include "support/check.h"
 #include "support/command.h"
-#include "support/files.h"
 #include "support/mutate.h"
+#include "support/temporary.h"
 
 #include <stdio.h>
 #include <stdlib.h>

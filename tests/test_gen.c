@@ -1,6 +1,6 @@
 /* Generators: the same bits for any number of threads and on every machine, valid CSR, exact degrees. */
-#include "gen.h"
-#include "gen_random.h"
+#include "gen/gen.h"
+#include "gen/gen_random.h"
 
 #include <math.h>
 #include <omp.h>

@@ -2,7 +2,7 @@
  * bits for any number of threads. */
 #include "support/check.h"
 
-#include "gen.h"
+#include "gen/gen.h"
 
 #include <math.h>
 #include <omp.h>

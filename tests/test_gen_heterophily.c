@@ -5,7 +5,7 @@
 #include "support/check.h"
 
 #include "featblas_nn.h"
-#include "gen.h"
+#include "gen/gen.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* The benchmark graph movielens-20m, seed 1: its products and the entries of its projection are those that
  * docs/generators.md states. Labels: slow */
-#include "gen.h"
+#include "gen/gen.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,11 +1,11 @@
 /* Gradients of messages, each against finite differences in FP64. */
 #include "support/check.h"
 
-#include "expr/message_run.h"
+#include "cpu/message_run.h"
 #include "expr/rewrite.h"
 #include "expr/tree.h"
 #include "support/fail_alloc.h"
-#include "support/random.h"
+#include "support/rng.h"
 
 #include <math.h>
 #include <stdio.h>

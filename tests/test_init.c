@@ -1,6 +1,6 @@
 /* Initial values: bounds, moments, and the same numbers for any threads, layout and dtype. */
 #include "support/check.h"
-#include "support/random.h"
+#include "support/rng.h"
 
 #include "featblas_nn.h"
 

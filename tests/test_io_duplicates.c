@@ -3,8 +3,8 @@
  */
 #include "support/check.h"
 #include "support/compare.h"
-#include "support/files.h"
 #include "support/npz.h"
+#include "support/temporary.h"
 
 #include "core/core.h"
 

@@ -2,9 +2,9 @@
 #include "support/check.h"
 #include "support/compare.h"
 #include "support/fail_alloc.h"
-#include "support/files.h"
 #include "support/lists.h"
-#include "support/random.h"
+#include "support/rng.h"
+#include "support/temporary.h"
 
 #include <stdio.h>
 #include <stdlib.h>

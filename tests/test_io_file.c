@@ -1,7 +1,7 @@
 /* Output files that appear whole or not at all. */
 #include "support/check.h"
-#include "support/files.h"
-#include "support/random.h"
+#include "support/rng.h"
+#include "support/temporary.h"
 
 #include "io/io.h"
 

@@ -1,7 +1,7 @@
 /* Gzipped files: several members, padding, and damage wherever it is, in every format that is read. */
 #include "support/check.h"
-#include "support/files.h"
-#include "support/random.h"
+#include "support/rng.h"
+#include "support/temporary.h"
 
 #include <stdlib.h>
 #include <zlib.h>

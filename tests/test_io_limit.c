@@ -1,8 +1,8 @@
 /* A memory limit that is too small for reading is refused with one that is enough, and that does. */
 #include "support/check.h"
-#include "support/files.h"
 #include "support/limits.h"
-#include "support/random.h"
+#include "support/rng.h"
+#include "support/temporary.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
 #include "support/check.h"
 #include "support/compare.h"
 #include "support/fail_alloc.h"
-#include "support/files.h"
-#include "support/random.h"
+#include "support/rng.h"
+#include "support/temporary.h"
 
 #include <math.h>
 #include <stdio.h>

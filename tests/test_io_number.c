@@ -1,8 +1,8 @@
 /* Numbers to text and back, against the C library. */
 #include "support/check.h"
-#include "support/random.h"
+#include "support/rng.h"
 
-#include "io/number.h"
+#include "core/number.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,10 +3,10 @@
 #include "support/check.h"
 
 #include "core/isa.h"
-#include "expr/jit.h"
-#include "expr/message_run.h"
-#include "support/files.h"
-#include "support/random.h"
+#include "cpu/jit.h"
+#include "cpu/message_run.h"
+#include "support/rng.h"
+#include "support/temporary.h"
 
 #include <dirent.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* Numbers in texts have a point where the program's locale has a comma. */
 #include "support/check.h"
-#include "support/files.h"
-#include "support/random.h"
+#include "support/rng.h"
+#include "support/temporary.h"
 
 #include "plan/machine.h"
 

@@ -2,7 +2,7 @@
 #include "support/check.h"
 
 #include "core/isa.h"
-#include "expr/message_run.h"
+#include "cpu/message_run.h"
 #include "support/fail_alloc.h"
 #include "support/messages.h"
 

@@ -1,7 +1,7 @@
 /* Messages: patterns walked transposed, GraphBLAS's semirings, vertices, and what is refused. */
 #include "support/check.h"
 
-#include "expr/message_run.h"
+#include "cpu/message_run.h"
 #include "support/messages.h"
 
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 /* Gradients of products with blocks, against finite differences of the product's messages in FP64. */
 #include "support/check.h"
 
+#include "cpu/message_run.h"
 #include "expr/message.h"
-#include "expr/message_run.h"
 #include "support/fail_alloc.h"
-#include "support/random.h"
+#include "support/rng.h"
 
 #include <math.h>
 #include <stdio.h>

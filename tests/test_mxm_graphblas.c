@@ -9,7 +9,7 @@
 #include "core/core.h"
 #include "expr/grb.h"
 #include "support/compare.h"
-#include "support/random.h"
+#include "support/rng.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,11 +4,11 @@
 #include "support/check.h"
 
 #include "core/core.h"
-#include "nn/layer.h"
+#include "nn/layers/layer.h"
 #include "oracle/ref_layers.h"
 #include "support/fail_alloc.h"
 #include "support/gradients.h"
-#include "support/random.h"
+#include "support/rng.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* Two graph convolutions learn two communities from a few labels: layers, tape, optimiser and stopper
  * together. The weights have the same bits for any threads, and after going on from files. */
 #include "support/check.h"
-#include "support/files.h"
-#include "support/random.h"
+#include "support/rng.h"
+#include "support/temporary.h"
 
 #include "featblas_nn.h"
 

@@ -6,7 +6,7 @@
 #include "featblas_nn.h"
 #include "support/fail_alloc.h"
 #include "support/gradients.h"
-#include "support/random.h"
+#include "support/rng.h"
 #include "support/tapes.h"
 
 #include <math.h>

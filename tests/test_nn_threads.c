@@ -3,7 +3,7 @@
  * caches. */
 #include "support/check.h"
 #include "support/planned.h"
-#include "support/random.h"
+#include "support/rng.h"
 
 #include "core/isa.h"
 #include "featblas_nn.h"

@@ -2,8 +2,8 @@
  * any threads and instruction set; schedules, early stopping, saved states, failing allocations. */
 #include "support/check.h"
 #include "support/fail_alloc.h"
-#include "support/files.h"
-#include "support/random.h"
+#include "support/rng.h"
+#include "support/temporary.h"
 
 #include "core/isa.h"
 #include "featblas_nn.h"

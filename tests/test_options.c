@@ -3,8 +3,8 @@
 #include "support/check.h"
 
 #include "featblas_nn.h"
-#include "support/files.h"
 #include "support/tapes.h"
+#include "support/temporary.h"
 
 #include <stdio.h>
 #include <stdlib.h>

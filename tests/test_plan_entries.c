@@ -3,7 +3,7 @@
  * below it. */
 #include "support/check.h"
 #include "support/compare.h"
-#include "support/random.h"
+#include "support/rng.h"
 
 #include <math.h>
 #include <stdio.h>

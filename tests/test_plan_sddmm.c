@@ -1,5 +1,5 @@
 /* The rule for products over the entries of a pattern, on machines that are not there, and what it says. */
-#include "plan/sddmm.h"
+#include "plan/sddmm_plan.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

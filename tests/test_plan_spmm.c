@@ -1,6 +1,6 @@
 /* The rule for sparse x block, on machines and graphs that are not there: how much it holds beside operands
  * and result. */
-#include "plan/spmm.h"
+#include "plan/spmm_plan.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

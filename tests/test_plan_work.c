@@ -6,7 +6,7 @@
  * Labels: unit, slow */
 #include "support/check.h"
 
-#include "support/random.h"
+#include "support/rng.h"
 
 #include <stdatomic.h>
 #include <stdio.h>

@@ -4,12 +4,12 @@
 #include "support/check.h"
 
 #include "core/core.h"
-#include "ops/plan.h"
+#include "ops/plan_object.h"
 #include "oracle/ref_dense.h"
 #include "oracle/ref_mxm.h"
 #include "support/compare.h"
 #include "support/fail_alloc.h"
-#include "support/random.h"
+#include "support/rng.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 /* What becomes of a message's text: by its parts, and by its values. */
 #include "support/check.h"
 
-#include "expr/message_run.h"
+#include "cpu/message_run.h"
 #include "expr/rewrite.h"
 #include "support/fail_alloc.h"
-#include "support/random.h"
+#include "support/rng.h"
 
 #include <math.h>
 #include <stdio.h>

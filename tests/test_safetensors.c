@@ -2,8 +2,8 @@
  * allocations. */
 #include "support/check.h"
 #include "support/fail_alloc.h"
-#include "support/files.h"
-#include "support/random.h"
+#include "support/rng.h"
+#include "support/temporary.h"
 
 #include "featblas/nn_tensors.h"
 

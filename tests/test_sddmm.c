@@ -7,7 +7,7 @@
 #include "core/isa.h"
 #include "oracle/ref_case.h"
 #include "oracle/ref_sddmm.h"
-#include "plan/sddmm.h"
+#include "plan/sddmm_plan.h"
 #include "support/compare.h"
 #include "support/fail_alloc.h"
 #include "support/planned.h"

@@ -4,12 +4,12 @@
 #include "support/check.h"
 
 #include "core/isa.h"
+#include "cpu/interpreter.h"
+#include "cpu/reduce.h"
 #include "expr/expr.h"
-#include "expr/interpreter.h"
-#include "expr/reduce.h"
 #include "expr/tree.h"
 #include "support/fail_alloc.h"
-#include "support/random.h"
+#include "support/rng.h"
 
 #include <math.h>
 #include <stdio.h>

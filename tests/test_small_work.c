@@ -3,7 +3,7 @@
 
 #include "core/core.h"
 #include "support/planned.h"
-#include "support/random.h"
+#include "support/rng.h"
 
 static void rule(void **state)
 {

@@ -4,11 +4,11 @@
 #include "support/check.h"
 
 #include "core/core.h"
-#include "ops/plan.h"
+#include "ops/plan_object.h"
 #include "support/compare.h"
 #include "support/fail_alloc.h"
 #include "support/planned.h"
-#include "support/random.h"
+#include "support/rng.h"
 
 #include <stdlib.h>
 

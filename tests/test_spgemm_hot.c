@@ -2,9 +2,9 @@
 #include "support/check.h"
 
 #include "core/core.h"
-#include "ops/plan.h"
+#include "ops/plan_object.h"
 #include "support/compare.h"
-#include "support/random.h"
+#include "support/rng.h"
 
 #include <stdlib.h>
 

@@ -2,9 +2,9 @@
  * loop over products; and the counts and sums of hot columns. */
 #include "support/check.h"
 
-#include "cpu/spgemm.h"
-#include "cpu/spgemm_bits.h"
-#include "support/random.h"
+#include "cpu/kernels/spgemm_bits.h"
+#include "cpu/kernels/spgemm_kernels.h"
+#include "support/rng.h"
 
 #include <math.h>
 

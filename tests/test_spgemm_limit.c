@@ -4,8 +4,8 @@
 #include "support/check.h"
 
 #include "core/core.h"
-#include "support/files.h"
-#include "support/random.h"
+#include "support/rng.h"
+#include "support/temporary.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,11 +3,11 @@
 #include "support/check.h"
 
 #include "core/core.h"
-#include "plan/spgemm.h"
+#include "plan/spgemm_plan.h"
 #include "support/compare.h"
 #include "support/fail_alloc.h"
 #include "support/planned.h"
-#include "support/random.h"
+#include "support/rng.h"
 
 #include <math.h>
 #include <stdlib.h>

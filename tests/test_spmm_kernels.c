@@ -4,7 +4,7 @@
 #include "support/check.h"
 
 #include "ops/spmm.h"
-#include "support/random.h"
+#include "support/rng.h"
 
 #include <math.h>
 #include <stdlib.h>

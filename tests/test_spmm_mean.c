@@ -2,7 +2,7 @@
 #include "support/check.h"
 
 #include "core/core.h"
-#include "support/random.h"
+#include "support/rng.h"
 
 #include <string.h>
 

@@ -7,7 +7,7 @@
 #include "core/partition.h"
 #include "plan/machine.h"
 #include "support/planned.h"
-#include "support/random.h"
+#include "support/rng.h"
 
 #define ROWS 2000
 #define FEATURES 128

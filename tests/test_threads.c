@@ -7,9 +7,9 @@
  * NULL where a function does nothing that could run in parallel. With three threads, a runner must be seen to
  * use them. */
 #include "support/check.h"
-#include "support/files.h"
 #include "support/headers.h"
-#include "support/random.h"
+#include "support/rng.h"
+#include "support/temporary.h"
 
 #include "featblas_nn.h"
 

@@ -8,7 +8,7 @@
 #include "oracle/ref_dense.h"
 #include "oracle/ref_project.h"
 #include "support/compare.h"
-#include "support/random.h"
+#include "support/rng.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 #include "plan/wisdom.h"
 #include "support/fail_alloc.h"
 #include "support/planned.h"
-#include "support/random.h"
+#include "support/rng.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #include "gnn.h"
 
 #include "core/core.h"
-#include "dataset.h"
+#include "data/dataset.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SuiteSparse:GraphBLAS at its best: full matrices packed without a copy by it, a pattern of one value
  * ("iso"). */
-#include "grb.h"
+#include "peer_grb.h"
 
 #include <stdio.h>
 #include <stdlib.h>

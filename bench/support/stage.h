@@ -3,7 +3,7 @@
 #ifndef BENCH_STAGE_H
 #define BENCH_STAGE_H
 
-#include "gen.h"
+#include "gen/gen.h"
 #include "suite.h"
 
 typedef struct bench_stage {

@@ -1,6 +1,6 @@
 /* Lines of an edge list: fields, and what the first lines tell of the rest. */
+#include "core/number.h"
 #include "io/edges.h"
-#include "io/number.h"
 
 #include <stdio.h>
 

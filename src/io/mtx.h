@@ -2,8 +2,8 @@
 #ifndef FTB_MTX_H
 #define FTB_MTX_H
 
+#include "core/number.h"
 #include "io/input.h"
-#include "io/number.h"
 
 /* In this order: the real ones last. MTX_UNSIGNED, MTX_SINGLE: where such values are asked for. */
 typedef enum ftb_mtx_field { MTX_PATTERN, MTX_INTEGER, MTX_UNSIGNED, MTX_REAL, MTX_SINGLE } ftb_mtx_field;

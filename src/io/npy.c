@@ -1,6 +1,6 @@
 /* Headers of .npy arrays: a Python dictionary of three known keys, parsed as such. */
 #include "io/npy.h"
-#include "io/number.h"
+#include "core/number.h"
 
 #include <stdio.h>
 #include <stdlib.h>

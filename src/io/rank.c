@@ -1,7 +1,7 @@
 /* Integer ids to their ranks. Ids that are dense enough, which they mostly are, go through a bit per
  * possible id; others through a hash table and a sort of the distinct ones. */
+#include "core/number.h"
 #include "io/intern.h"
-#include "io/number.h"
 
 static GrB_Info integer_labels(FtB_Labels *labels, FtB_Context ctx, const int64_t *distinct, int64_t count)
 {

@@ -4,9 +4,9 @@
  * A column of ids is taken for integers, and values too, until a line shows otherwise; what was read before
  * is then converted, and the round of pieces is parsed again. Integer ids become their ranks at the end;
  * texts are numbered as they come, rows by one thread and columns by another. */
+#include "core/number.h"
 #include "io/edges.h"
 #include "io/intern.h"
-#include "io/number.h"
 
 typedef enum event {
     NOTHING,

@@ -2,9 +2,9 @@
  *
  * Texts are made line by line in pieces that surely fit their buffers; the threads format the pieces of a
  * round, which are then appended in order. */
+#include "core/number.h"
 #include "io/io.h"
 #include "io/npy.h"
-#include "io/number.h"
 
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /* Ids of rows and columns: in texts in place of positions, and for formats that have positions only as tables
  * beside the file, of which all appear or none. */
-#include "io/number.h"
+#include "core/number.h"
 #include "io/target.h"
 
 #include <stdio.h>

@@ -2,7 +2,7 @@
  *
  * The entries of a chunk are cut into pieces that surely fit their buffers; the threads format pieces, and
  * one of them writes those that are ready. The text of a row's number or label is made once per row. */
-#include "io/number.h"
+#include "core/number.h"
 #include "io/target.h"
 
 #define PIECE_BYTES (256 * 1024)

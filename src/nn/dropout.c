@@ -3,7 +3,7 @@
  * JMLR 2014. */
 #include "nn/nn.h"
 
-#include "cpu/dropout.h"
+#include "cpu/kernels/dropout.h"
 
 #include <math.h>
 

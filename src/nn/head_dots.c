@@ -4,8 +4,8 @@
  *
  * The sum goes over parts of the rows that depend on their number alone, so that bits do not depend on
  * threads. */
-#include "cpu/head_dots.h"
-#include "nn/layer.h"
+#include "cpu/kernels/head_dots.h"
+#include "nn/layers/layer.h"
 #include "nn/norm.h"
 #include "ops/merge.h"
 

@@ -4,8 +4,8 @@
  *     normal:  a sqrt(-2 ln u) cos(2 pi v), and sin for the second of a pair: Box and Muller, 1958
  *
  * Draw k / 2 has four words, two for each of its two values. All is computed in FP64 and rounded once. */
-#include "nn/optimizer.h"
-#include "nn/random.h"
+#include "nn/draws.h"
+#include "nn/training/optimizer.h"
 
 #include <math.h>
 

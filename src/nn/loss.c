@@ -6,8 +6,8 @@
 #include "nn/nn.h"
 
 #include "core/words.h"
-#include "cpu/heads.h"
-#include "cpu/softmax.h"
+#include "cpu/kernels/heads.h"
+#include "cpu/kernels/softmax.h"
 
 #include <math.h>
 #include <omp.h>

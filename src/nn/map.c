@@ -3,7 +3,7 @@
  * Rows go through the expression in tiles that stay in L1. The gradient of an operand of one row is summed
  * over rows, that of one head for all over heads: in FP64, in parts that depend on the number of rows alone.
  */
-#include "nn/map.h"
+#include "nn/map_rows.h"
 
 #include "expr/rewrite.h"
 #include "nn/multiply.h"

@@ -1,8 +1,8 @@
 /* An expression over the rows of its feeds, tile after tile (map.h). */
-#include "nn/map.h"
+#include "nn/map_rows.h"
 
-#include "expr/interpreter.h"
-#include "expr/message_load.h"
+#include "cpu/interpreter.h"
+#include "cpu/message_load.h"
 #include "nn/norm.h"
 #include "ops/merge.h"
 

@@ -1,8 +1,8 @@
-/* What layer_norm.c and batch_norm.c share: passes over rows by the kernels of cpu/norm.h. */
+/* What layer_norm.c and batch_norm.c share: passes over rows by the kernels of cpu/kernels/norm_kernels.h. */
 #ifndef FTB_NN_NORM_H
 #define FTB_NN_NORM_H
 
-#include "cpu/norm.h"
+#include "cpu/kernels/norm_kernels.h"
 #include "nn/shape.h"
 
 typedef void (*ftb_norm_rows)(const ftb_norm *c, int64_t first, int64_t last);

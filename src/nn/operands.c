@@ -2,7 +2,7 @@
 #include "nn/multiply.h"
 
 #include "expr/rewrite.h"
-#include "ops/score.h"
+#include "expr/score.h"
 #include "ops/spmm.h"
 
 static int find(const ftb_nn_operands *o, const char *name)

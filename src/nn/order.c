@@ -7,7 +7,7 @@
  * in training W's gradient and X's are a dense product each. Of constant features the second sum is computed
  * once. Bits depend on the order, so that it is chosen by the machine's caches and the shapes alone, for one
  * thread. */
-#include "nn/layer.h"
+#include "nn/layers/layer.h"
 
 #include "core/isa.h"
 #include "ops/spmm.h"

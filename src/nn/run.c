@@ -1,7 +1,7 @@
 /* Runs a record: constants once, then forward, then gradients in reverse. */
 #include "nn/schedule.h"
 
-#include "nn/random.h"
+#include "nn/draws.h"
 
 /* ---- one operation */
 

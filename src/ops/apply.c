@@ -1,7 +1,7 @@
 /* C<M> = accum(C, f(A)): every entry becomes what an expression makes of it; the pattern is shared. */
 #include "ops/call.h"
 
-#include "ops/block_map.h"
+#include "ops/block/block_map.h"
 
 #include <omp.h>
 

@@ -1,15 +1,15 @@
 /* C = accum(C, softmax by row of the scores of A's entries, times V): arguments, state, walk, finish.
  *
- * Scores that kernels know (ops/score.h) are made from packed rows; any other text runs as a program on the
+ * Scores that kernels know (expr/score.h) are made from packed rows; any other text runs as a program on the
  * entries of a step, in each thread. Nothing is stored per entry. */
 #include "ops/attention.h"
 
 #include "core/options.h"
 #include "core/watch.h"
-#include "expr/interpreter.h"
-#include "expr/message_load.h"
+#include "cpu/interpreter.h"
+#include "cpu/message_load.h"
 #include "ops/merge.h"
-#include "ops/plan.h"
+#include "ops/plan_object.h"
 #include "ops/sddmm.h"
 
 #include <math.h>

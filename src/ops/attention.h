@@ -2,9 +2,9 @@
 #ifndef FTB_OPS_ATTENTION_H
 #define FTB_OPS_ATTENTION_H
 
-#include "ops/attention_walk.h"
-#include "ops/blocks.h"
-#include "ops/score.h"
+#include "cpu/attention_walk.h"
+#include "expr/score.h"
+#include "ops/block/blocks.h"
 #include "ops/spmm.h"
 
 /* The slots that both directions read. */

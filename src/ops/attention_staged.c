@@ -4,7 +4,7 @@
  * times. In return each step has its own plan: segments of the scores' operand alone, then of the values'
  * alone, and tuned kernels for a program's messages in batches. The order of every sum is that of the
  * entries, so the bits depend on nothing of the steps' plans. */
-#include "cpu/softmax.h"
+#include "cpu/kernels/softmax.h"
 #include "ops/attention.h"
 #include "ops/merge.h"
 #include "ops/sddmm.h"

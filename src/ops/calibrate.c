@@ -3,8 +3,8 @@
  * are then fitted to the times (plan/fit.c). Times are those of the thread, which other programs slow but do
  * not count in. */
 #include "core/core.h"
-#include "cpu/spmm.h"
-#include "ops/plan.h"
+#include "cpu/kernels/spmm_kernels.h"
+#include "ops/plan_object.h"
 #include "plan/bandwidth.h"
 #include "plan/fit.h"
 

@@ -4,7 +4,7 @@
  * the dtype that op gives; where op makes vectors of scalars it is repeated. */
 #include "ops/call.h"
 
-#include "ops/block_map.h"
+#include "ops/block/block_map.h"
 
 static GrB_Info check_operands(const ftb_call *call)
 {

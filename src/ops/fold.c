@@ -2,7 +2,7 @@
  * scratch memory that stays in L1, short rows together, long ones part by part. */
 #include "ops/fold.h"
 
-#include "expr/reduce.h"
+#include "cpu/reduce.h"
 
 #define ROOM 4096 /* values that are cast together */
 

@@ -3,7 +3,7 @@
 #ifndef FTB_FOLD_H
 #define FTB_FOLD_H
 
-#include "cpu/reduce_rows.h"
+#include "cpu/kernels/reduce_rows.h"
 #include "ops/ops.h"
 
 typedef struct ftb_fold {

@@ -2,7 +2,7 @@
 #ifndef FTB_MERGE_H
 #define FTB_MERGE_H
 
-#include "ops/map.h"
+#include "ops/entry_map.h"
 
 /* What becomes of a position, by who has an entry there and whether the mask admits it. */
 typedef struct ftb_merge_rule {

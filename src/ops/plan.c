@@ -1,6 +1,6 @@
 /* FtB_Plan: printing, forcing and reading what the planner decided. */
-#include "ops/plan.h"
 #include "core/locale.h"
+#include "ops/plan_object.h"
 
 #include "plan/wisdom.h"
 

@@ -3,7 +3,7 @@
  * A row belongs to one thread, and slices of what is reduced as a whole have a fixed size, so that threads
  * cannot show. Results go straight to y where nothing else is to be done to it, else through the write rule.
  */
-#include "ops/block_map.h"
+#include "ops/block/block_map.h"
 #include "ops/fold.h"
 #include "ops/merge.h"
 

@@ -7,9 +7,9 @@
 
 #include "core/mask.h"
 #include "core/watch.h"
+#include "expr/score.h"
 #include "ops/call.h"
-#include "ops/plan.h"
-#include "ops/score.h"
+#include "ops/plan_object.h"
 
 typedef struct sddmm_call {
     FtB_Context ctx; /* C's */

@@ -2,9 +2,9 @@
 #ifndef FTB_OPS_SDDMM_H
 #define FTB_OPS_SDDMM_H
 
-#include "ops/blocks.h"
-#include "ops/score.h"
-#include "ops/sddmm_run.h"
+#include "cpu/sddmm_run.h"
+#include "expr/score.h"
+#include "ops/block/blocks.h"
 
 /* V(e,:) = message for the entries of p: by a kernel that knows the form, else by the program. V: nvals x
  * (heads * type->width) of type->message. plan: how, or NULL. (sddmm_message.c) */

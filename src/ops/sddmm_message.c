@@ -1,8 +1,8 @@
 /* Messages stored for the entries of a pattern: rewritten, planned, and run by kernels for dot products and
  * sums, or as programs. */
-#include "expr/hoist.h"
-#include "expr/message_run.h"
-#include "ops/plan.h"
+#include "cpu/hoist.h"
+#include "cpu/message_run.h"
+#include "ops/plan_object.h"
 #include "ops/sddmm.h"
 
 /* How: by the plan that is given, or NULL; *made, if made is not NULL, becomes the plan instead of a result.

@@ -3,9 +3,9 @@
  * A row's entries lie together: it is normalised where it lies. A column's are gathered by the transpose's
  * permutation, normalised, and put back; each column belongs to one thread, so that bits do not depend on how
  * many there are. FP64 where an operand has more than FP32 holds, else FP32. */
-#include "cpu/softmax.h"
+#include "cpu/kernels/softmax.h"
 #include "core/watch.h"
-#include "ops/blocks.h"
+#include "ops/block/blocks.h"
 #include "ops/merge.h"
 
 #include <omp.h>

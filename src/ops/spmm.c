@@ -1,8 +1,8 @@
 /* C<M> = accum(C, A (x) B), A sparse, B and C feature blocks: arguments, plan, run, write rule. */
 #include "ops/spmm.h"
-#include "ops/block_map.h"
+#include "ops/block/block_map.h"
 #include "ops/merge.h"
-#include "ops/plan.h"
+#include "ops/plan_object.h"
 
 #include <omp.h>
 

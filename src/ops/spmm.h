@@ -2,8 +2,8 @@
 #ifndef FTB_OPS_SPMM_H
 #define FTB_OPS_SPMM_H
 
+#include "cpu/spmm_run.h"
 #include "expr/message.h"
-#include "ops/spmm_run.h"
 
 /* FTB_MEASURE: times *plan and those next to it by trial(run, plan), which writes where nobody looks, and
  * puts the fastest in its place, forced. What was forced already stays; where nothing was, ctx remembers it.

@@ -1,10 +1,10 @@
 /* Messages reduced into rows: rewritten, what depends on one vertex computed first, then a kernel for the
  * form that is left, or the message's program, then what was moved behind the reduction. */
-#include "expr/message_run.h"
+#include "cpu/message_run.h"
 #include "ops/merge.h"
 #include "ops/spmm.h"
 
-#include "expr/hoist.h"
+#include "cpu/hoist.h"
 #include "plan/wisdom.h"
 
 typedef struct work {

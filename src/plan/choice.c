@@ -1,6 +1,6 @@
 /* From choices to plans and back, for both kinds of products with feature blocks. */
-#include "plan/sddmm.h"
-#include "plan/spmm.h"
+#include "plan/sddmm_plan.h"
+#include "plan/spmm_plan.h"
 
 /* A number of a plan, unless it was set by hand or the choice leaves it to the rule. */
 static void take(int64_t *number, int64_t chosen, int64_t most, unsigned *forced, unsigned bit)

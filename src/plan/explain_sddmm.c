@@ -1,5 +1,5 @@
 /* Prints a plan over the entries of a pattern, and its reasons. */
-#include "plan/sddmm.h"
+#include "plan/sddmm_plan.h"
 
 /* Whether it was asked for by hand. */
 static bool asked(const ftb_sddmm_plan *plan)

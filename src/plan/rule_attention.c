@@ -10,8 +10,8 @@
  * costs stands in costs.h. On a Sapphire Rapids core, 20 thousand to 10 million entries; 8 heads of 16, four
  * of them together in the walk, fused / steps, ms: 20,000 vertices of degree 20, 28 / 26, of degree 100, 47 /
  * 96, of degree 400, 112 / 273; 200,000 of degree 4, 363 / 190. */
-#include "plan/sddmm.h"
-#include "plan/spmm.h"
+#include "plan/sddmm_plan.h"
+#include "plan/spmm_plan.h"
 
 #include <math.h>
 

@@ -7,7 +7,7 @@
  * Visits of a row of degree d among n segments, its columns scattered: n (1 - exp(-d / n)). Small segments
  * are read from L2, large ones are visited less often: on a core with 1 MB of L2, rand-100k with d = 128 took
  * 0.91, 0.78, 0.60, 0.53, 0.57 and 0.65 s with segments of 512, 1024, ... 16384 sources of 512 bytes. */
-#include "plan/sddmm.h"
+#include "plan/sddmm_plan.h"
 
 #include <math.h>
 

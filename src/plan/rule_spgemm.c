@@ -5,7 +5,7 @@
  * sorting. So: triangle when symmetric (half the products); renaming by degree when products outnumber
  * entries (hot cells then share cache lines); dense rows from ncols / 32 products up; hash only where the
  * dense cells would leave L2. */
-#include "plan/spgemm.h"
+#include "plan/spgemm_plan.h"
 
 #include <math.h>
 #include <string.h>

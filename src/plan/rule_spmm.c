@@ -12,7 +12,7 @@
  *
  * A row of degree g meets segments x (1 - exp(-g / segments)) of them, if columns are spread evenly.
  * What each costs stands in costs.h. */
-#include "plan/spmm.h"
+#include "plan/spmm_plan.h"
 
 #include "plan/spmm_tiles.h"
 

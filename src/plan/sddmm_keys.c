@@ -1,5 +1,5 @@
 /* Plans over the entries of a pattern, for people: set and read by name. */
-#include "plan/sddmm.h"
+#include "plan/sddmm_plan.h"
 
 #include <stdlib.h>
 #include <string.h>

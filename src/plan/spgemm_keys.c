@@ -1,5 +1,5 @@
 /* The plan of a sparse x sparse product by name: forcing a choice, reading a figure, printing. */
-#include "plan/spgemm.h"
+#include "plan/spgemm_plan.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Bytes that a sparse x sparse product holds beside its operands and its result, array by array as they are
- * made: the form's in ops/spgemm_arrays.c and spgemm_hot.c, a thread's in spgemm_rows.c, the chunks' and
+ * made: the form's in cpu/spgemm_arrays.c and spgemm_hot.c, a thread's in spgemm_rows.c, the chunks' and
  * their schedule in spgemm_run.c, heaps in spgemm_topk.c, a retained triangle's tables in spgemm_mirror.c. */
-#include "plan/spgemm.h"
+#include "plan/spgemm_plan.h"
 
 #define MIN(a, b) ((a) < (b) ? (a) : (b))
 #define MAX(a, b) ((a) > (b) ? (a) : (b))

@@ -1,5 +1,5 @@
 /* Plans of sparse x block, for people: printed, set and read by name. */
-#include "plan/spmm.h"
+#include "plan/spmm_plan.h"
 
 #include <math.h>
 #include <stdlib.h>

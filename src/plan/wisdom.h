@@ -5,8 +5,8 @@
 #define FTB_PLAN_WISDOM_H
 
 #include "core/core.h"
-#include "plan/sddmm.h"
-#include "plan/spmm.h"
+#include "plan/sddmm_plan.h"
+#include "plan/spmm_plan.h"
 
 #define FTB_WISDOM_FACTS 12
 #define FTB_WISDOM_MACHINE 4

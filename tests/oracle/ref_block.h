@@ -3,7 +3,7 @@
 #define TESTS_REF_BLOCK_H
 
 #include "oracle/ref_dense.h"
-#include "support/random.h"
+#include "support/rng.h"
 
 typedef struct ref_block {
     FtB_Type type;

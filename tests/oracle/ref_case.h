@@ -3,7 +3,7 @@
 #define TESTS_REF_CASE_H
 
 #include "oracle/ref_dense.h"
-#include "support/random.h"
+#include "support/rng.h"
 
 typedef struct ref_case {
     FtB_Matrix C, M; /* M: NULL, or C itself, or another */

@@ -1,7 +1,7 @@
 #include "support/command.h"
 
 #include "support/check.h"
-#include "support/files.h"
+#include "support/temporary.h"
 
 #include <errno.h>
 #include <fcntl.h>

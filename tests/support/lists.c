@@ -2,7 +2,7 @@
 
 #include "support/check.h"
 #include "support/compare.h"
-#include "support/files.h"
+#include "support/temporary.h"
 
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
 #define TESTS_MESSAGES_H
 
 #include "expr/message.h"
-#include "support/random.h"
+#include "support/rng.h"
 
 typedef struct message_fixture {
     FtB_Matrix A;

@@ -2,7 +2,7 @@
 #ifndef TESTS_MUTATE_H
 #define TESTS_MUTATE_H
 
-#include "support/random.h"
+#include "support/rng.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 #include "support/npz.h"
 
 #include "support/check.h"
-#include "support/files.h"
+#include "support/temporary.h"
 
 #include <stdlib.h>
 #include <zip.h>

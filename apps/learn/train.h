@@ -1,0 +1,112 @@
+/* What the parts of featblas train share. */
+#ifndef APP_TRAIN_H
+#define APP_TRAIN_H
+
+#include "app.h"
+#include "learn/model.h"
+
+/* What train and predict are both told: data, and what a model is. Their values begin with it. */
+typedef struct learn_values {
+    common_values common;
+    const char *features, *labels, *split, *model, *plot;
+    int made, undirected, normalize, activation, aggregate, explain, deterministic;
+    int64_t heads, hops;
+    double teleport;
+} learn_values;
+extern const option learn_options[];
+/* Checks them, and does as --deterministic says. name: of the subcommand. Returns an exit code. */
+int learn_begin(const learn_values *v, const char *name);
+/* --make-features of a folder that has some. The checks return exit codes after saying what is wrong. */
+int learn_check_made(const learn_values *v, const char *path);
+/* Features that are there, for a model that was trained on others, made of the graph. file: the model's. */
+int learn_check_trained(const learn_values *v, dataset_made made, const char *path, const char *file);
+/* Options that the kind does not have. */
+int learn_check_kind(const learn_values *v, const model_kind *kind);
+/* --name writes `file`, which is none of the data's at `path`; NULL: it was not given. */
+int learn_check_data(const learn_values *v, const char *path, const char *name, const char *file);
+
+typedef struct train_values {
+    learn_values learn;
+    const char *save, *resume;
+    int task, optimizer, select, metrics, weights_only;
+    int64_t classes, layers, hidden, out_heads, epochs, patience, seed, repeat;
+    double dropout, lr, weight_decay;
+} train_values;
+
+/* Which epoch's weights are kept: that of the largest score or the smallest loss of the validation part, or
+ * the last one. */
+typedef enum train_select { TRAIN_BY_SCORE = 0, TRAIN_BY_LOSS, TRAIN_LAST } train_select;
+
+/* How it is trained, with every default filled in. */
+typedef struct train_plan {
+    FtB_Update rule;
+    double lr, weight_decay;
+    bool decay_first; /* weight decay of the first layer alone */
+    int64_t epochs, patience;
+    train_select select;
+} train_plan;
+
+/* How well a part is predicted, without dropout. */
+typedef struct train_score {
+    double loss;
+    double score; /* accuracy; of targets the root of the mean squared error. NaN: the part is empty */
+} train_score;
+
+typedef struct train_epoch {
+    double loss; /* of the training part, with dropout */
+    train_score part[DATASET_PARTS];
+} train_epoch;
+
+/* One run: one seed. */
+typedef struct train_run {
+    uint64_t seed;
+    int64_t first;                   /* epochs that a resumed run had done before */
+    int64_t count, best;             /* epochs done, and the one whose weights are kept; from 0 */
+    train_epoch *epochs;             /* those of this run: count - first */
+    train_score kept[DATASET_PARTS]; /* with the weights that are kept */
+    double seconds;                  /* of all epochs */
+} train_run;
+
+typedef struct train {
+    const train_values *values;
+    const char *path;
+    dataset set;
+    model_options model;
+    train_plan plan;
+    int64_t parameters; /* values that are learned */
+    int64_t nruns;
+    train_run *runs;
+    int64_t best_run;         /* -1: none yet */
+    FtB_Tensors resume, best; /* best: of best_run, to be saved */
+    train_plan resumed;       /* what the state in `resume` says: */
+    uint64_t resumed_seed;
+    int64_t resumed_epoch, resumed_best_epoch;
+    double resumed_best; /* NaN: none */
+} train;
+
+/* Trains with the seed of *run, and fills it in; the weights go to t->best where they are the best so far.
+ * Returns an exit code. */
+int train_once(train *t, train_run *run);
+/* Reads what the state in t->resume says, into t->resumed and what follows it. Returns an exit code. */
+int train_resumed(train *t);
+
+/* Larger scores are better, but for errors. */
+static inline bool train_maximises(const train *t) { return t->model.task != MODEL_TARGETS; }
+static inline const char *train_score_name(const train *t)
+{
+    return t->model.task == MODEL_TARGETS ? "error" : "accuracy";
+}
+
+/* Scores of outputs Y, a row per vertex (train_score.c). `losses`: bit p, part p's loss is wanted too. */
+void train_scores(train_score scores[DATASET_PARTS], FtB_Block Y, const dataset *set, model_task task,
+                  unsigned losses);
+
+/* ---- reports (train_report.c) */
+
+void train_announce(const train *t);
+void train_report_run(const train *t, const train_run *run);
+void train_report(const train *t);     /* mean and deviation over runs */
+int train_report_json(const train *t); /* everything, as one JSON object */
+int train_draw(const train *t, const char *path);
+
+#endif

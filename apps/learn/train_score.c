@@ -1,0 +1,60 @@
+/* Losses and scores of a model's outputs: cross-entropy and accuracy of classes, mean squared error and its
+ * root of targets, binary cross-entropy and accuracy of binary targets. Vertices without a label are passed
+ * over. */
+#include "learn/train.h"
+
+#include "core/core.h"
+
+#include <math.h>
+
+typedef struct sums {
+    double loss, score, count;
+} sums;
+
+static void add_class(sums *s, const float *y, int64_t n, int32_t label, bool loss)
+{
+    int64_t largest = 0;
+    double sum = 0;
+    for (int64_t c = 1; c < n; c++)
+        if (y[c] > y[largest])
+            largest = c;
+    for (int64_t c = 0; c < n && loss; c++)
+        sum += exp((double)y[c] - (double)y[largest]);
+    s->loss += loss ? log(sum) + (double)y[largest] - (double)y[label] : 0;
+    s->score += largest == label;
+    s->count++;
+}
+
+static void add_targets(sums *s, const float *y, const float *targets, int64_t n, bool binary)
+{
+    for (int64_t c = 0; c < n; c++) {
+        double x = (double)y[c], t = (double)targets[c];
+        if (isnan(t))
+            continue;
+        s->loss += binary ? log1p(exp(-fabs(x))) + fmax(x, 0) - x * t : (x - t) * (x - t);
+        s->score += binary ? (x > 0) == (t > 0.5) : (x - t) * (x - t);
+        s->count++;
+    }
+}
+
+void train_scores(train_score scores[DATASET_PARTS], FtB_Block Y, const dataset *set, model_task task,
+                  unsigned losses)
+{
+    sums s[DATASET_PARTS] = {{0}};
+    for (int64_t i = 0; i < Y->nrows; i++)
+        for (int p = 0; p < DATASET_PARTS; p++) {
+            const float *y = (const float *)Y->data + i * Y->ld;
+            if (!set->part[p] || !set->part[p][i])
+                continue;
+            if (task != MODEL_CLASSES)
+                add_targets(&s[p], y, (const float *)set->targets->data + i * set->targets->ld, Y->ncols,
+                            task == MODEL_BINARY);
+            else if (set->labels[i] >= 0)
+                add_class(&s[p], y, Y->ncols, set->labels[i], losses >> p & 1);
+        }
+    for (int p = 0; p < DATASET_PARTS; p++) {
+        double mean = s[p].score / s[p].count; /* NaN: of nothing */
+        scores[p].loss = losses >> p & 1 ? s[p].loss / s[p].count : NAN;
+        scores[p].score = task == MODEL_TARGETS ? sqrt(mean) : mean;
+    }
+}

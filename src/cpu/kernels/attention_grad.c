@@ -1,0 +1,210 @@
+/* The gradient of attention, visit by visit, from the log-sum-exp of each row and head:
+ *
+ *     p = exp(score - lse(i)),  ds = p (kept * dot(dC(i), V(j)) - delta(i)),  delta(i) = dot(dC(i), C(i))
+ *     dQ(i) += scale ds K(j),   dK(j) += scale ds Q(i),   dV(j) += kept p dC(i)
+ *
+ * Over the pattern, y is Q and y_values dC, x is K and x_values V, and grad is dQ. Over its transpose the
+ * roles change: y is K, y_values V, x is Q, x_values dC, grad is dK and acc dV; lse and delta are of the
+ * sources. Scores are computed again from both rows, as in Dao et al., "FlashAttention", 2022, section 3. */
+#include "cpu/kernels/attention_kernels.h"
+
+#include "cpu/kernels/head.h"
+
+#define AHEAD 4
+#define EDGES (FTB_ATTENTION_EDGES / 2) /* the sources' rows are read twice: they must stay in L1 */
+
+typedef struct step {
+    real *score, *slope, *weight, *dot, *lse, *one;
+} step;
+
+FTB_INLINE real lse_of(const ftb_attention_job *a, const void *of, int size, int64_t row, int64_t at,
+                       int64_t h)
+{
+    int64_t i = a->by_source ? lanes_column(a->visits.column, size, at) : row;
+    return ((const real *)of)[i * a->lse_ld + h];
+}
+
+/* score becomes p, then ds; weight: what is kept of p. */
+FTB_INLINE void grad_scores(const ftb_attention_job *a, int size, const step *w, int64_t row, int64_t at,
+                            int64_t entry, int64_t n)
+{
+    int64_t heads = a->heads, values = n * heads;
+    for (int64_t e = 0; e < n; e++)
+        for (int64_t h = 0; h < heads; h++)
+            w->lse[e * heads + h] = lse_of(a, a->lse, size, row, at + e, h);
+    for (int64_t t = values; t < values + FTB_LANES; t++)
+        w->score[t] = w->lse[t] = 0;
+    for (int64_t t = 0; t < values; t++) /* a row of nothing but -infinity has no weights */
+        w->score[t] = w->lse[t] == -INFINITY ? -INFINITY : w->score[t] - w->lse[t];
+    for (int64_t t = 0; t < values; t += FTB_LANES)
+        lanes_store(w->score + t, lanes_exp(lanes_load(w->score + t)));
+    for (int64_t t = 0; t < values; t++)
+        w->weight[t] = 1;
+    if (a->drop)
+        attend_drop(a, entry, n, w->weight);
+    for (int64_t e = 0; e < n; e++)
+        for (int64_t h = 0; h < heads; h++)
+            w->lse[e * heads + h] = lse_of(a, a->delta, size, row, at + e, h);
+    for (int64_t t = 0; t < values; t++) {
+        real p = w->score[t];
+        w->score[t] = p * (w->dot[t] * w->weight[t] - w->lse[t]) * w->slope[t];
+        w->weight[t] *= p;
+    }
+}
+
+FTB_INLINE void grad_step(const ftb_attention_job *a, int size, const step *w, int64_t row, int64_t at,
+                          int64_t entry, int64_t n)
+{
+    const real *y = (const real *)a->y + row * a->yld;
+    const real *y_values = (const real *)a->y_values + row * a->y_values_ld;
+    real *grad = (real *)a->grad + row * a->grad_ld;
+    if (a->add) {
+        attend_sums(a, size, at, n, y, w->score, w->slope);
+    } else {
+        attend_dots(a, size, a->x, a->xld, a->width, a->scale, at, n, y, w->score);
+        for (int64_t t = 0; t < n * a->heads; t++)
+            w->slope[t] = (real)a->scale;
+    }
+    attend_dots(a, size, a->x_values, a->x_values_ld, a->value_width, 1, at, n, y_values, w->dot);
+    grad_scores(a, size, w, row, at, entry, n);
+    if (a->acc)
+        attend_weigh(a, size, (real *)a->acc + row * a->acc_ld, w->one, w->weight, a->x_values,
+                     a->x_values_ld, a->value_width, at, n);
+    if (!a->add) {
+        attend_weigh(a, size, grad, w->one, w->score, a->x, a->xld, a->width, at, n);
+        return;
+    }
+    for (int64_t e = 0; e < n; e++)
+        for (int64_t h = 0; h < a->heads; h++)
+            grad[h] += w->score[e * a->heads + h];
+}
+
+FTB_INLINE void attend_grad(const ftb_attention_job *a, int size, int64_t first, int64_t last, real *scratch)
+{
+    const ftb_visits *v = &a->visits;
+    int64_t room = EDGES * a->heads + FTB_LANES;
+    step w = {.score = scratch,
+              .slope = scratch + room,
+              .weight = scratch + 2 * room,
+              .dot = scratch + 3 * room,
+              .lse = scratch + 4 * room,
+              .one = scratch + 5 * room};
+    for (int64_t h = 0; h < a->heads; h++)
+        w.one[h] = 1;
+    for (int64_t visit = first; visit < last; visit++) {
+        int64_t at = v->start[visit], end = v->start[visit + 1], entry = ftb_visit_entry(v, visit) - at;
+        if (visit + AHEAD < last) {
+            int64_t next_row = ftb_visit_row(v, visit + AHEAD);
+            attend_prefetch((const real *)a->y + next_row * a->yld, a->heads * a->width);
+            attend_prefetch((const real *)a->y_values + next_row * a->y_values_ld, a->heads * a->value_width);
+            attend_prefetch((const real *)a->grad + next_row * a->grad_ld, a->heads * a->width);
+        }
+        for (; at < end; at += EDGES)
+            grad_step(a, size, &w, ftb_visit_row(v, visit), at, entry + at,
+                      end - at < EDGES ? end - at : EDGES);
+    }
+}
+
+/* ---- one head */
+
+/* lse or delta of n entries. */
+FTB_INLINE lanes head_of(const ftb_attention_job *a, const void *of_, int size, int64_t row, int64_t at,
+                         int64_t n)
+{
+    const real *of = of_;
+    real some[FTB_LANES] = {0};
+    if (!a->by_source)
+        return lanes_all(of[row * a->lse_ld]);
+    for (int64_t k = 0; k < n; k++)
+        some[k] = of[lanes_column(a->visits.column, size, at + k) * a->lse_ld];
+    return lanes_load(some);
+}
+
+/* exp(score - lse), and nothing where lse is -infinity. */
+FTB_INLINE lanes head_weights(lanes score, lanes lse)
+{
+    for (int p = 0; p < FTB_PARTS; p++) {
+        part least = (part){0} - (real)INFINITY;
+        score.at[p] = part_choose((words)(lse.at[p] > least), score.at[p] - lse.at[p], least);
+    }
+    return lanes_exp(score);
+}
+
+FTB_INLINE lanes head_kept(const ftb_attention_job *a, int64_t entry, int64_t n)
+{
+    real keep[FTB_LANES];
+    lanes_store(keep, lanes_all(1));
+    if (a->drop)
+        attend_drop(a, entry, n, keep);
+    return lanes_load(keep);
+}
+
+FTB_INLINE void head_grad_step(const ftb_attention_job *a, int size, const head_form *form, int64_t limit,
+                               int64_t row, int64_t at, int64_t entry, int64_t n)
+{
+    const real *y = (const real *)a->y + row * a->yld;
+    const real *y_values = (const real *)a->y_values + row * a->y_values_ld;
+    const void *column = a->visits.column;
+    real *grad = (real *)a->grad + row * a->grad_ld, weight[FTB_LANES];
+    lanes slope = lanes_all((real)a->scale), score;
+    if (a->add) {
+        score = head_sums(a, size, at, n, y);
+        slope = head_slope(score, (real)a->slope);
+    } else {
+        score = head_dots(a->x, form->xld, form->groups, column, size, at, n, limit, y);
+    }
+    lanes p = head_weights(lanes_mul(score, slope), head_of(a, a->lse, size, row, at, n));
+    lanes kept = head_kept(a, entry, n);
+    lanes d =
+        head_dots(a->x_values, form->values_ld, form->value_groups, column, size, at, n, limit, y_values);
+    d = lanes_subtract(lanes_mul(d, kept), head_of(a, a->delta, size, row, at, n));
+    d = lanes_mul(lanes_mul(p, d), slope);
+    if (a->acc) {
+        lanes_store(weight, lanes_mul(kept, p));
+        head_weigh(form->value_groups, (real *)a->acc + row * a->acc_ld, 1, weight, a->x_values,
+                   form->values_ld, column, size, at, n);
+    }
+    if (a->add) {
+        *grad += lanes_total(head_cut(d, n, 0));
+        return;
+    }
+    lanes_store(weight, d);
+    head_weigh(form->groups, grad, 1, weight, a->x, form->xld, column, size, at, n);
+}
+
+FTB_INLINE void attend_head_grad(const ftb_attention_job *a, int size, const head_form *form, int64_t first,
+                                 int64_t last)
+{
+    const ftb_visits *v = &a->visits;
+    for (int64_t visit = first; visit < last; visit++) {
+        int64_t at = v->start[visit], end = v->start[visit + 1], entry = ftb_visit_entry(v, visit) - at;
+        if (visit + AHEAD < last) {
+            int64_t next_row = ftb_visit_row(v, visit + AHEAD);
+            attend_prefetch((const real *)a->y + next_row * a->yld, a->width);
+            attend_prefetch((const real *)a->y_values + next_row * a->y_values_ld, a->value_width);
+            attend_prefetch((const real *)a->grad + next_row * a->grad_ld, a->width);
+            if (a->acc)
+                attend_prefetch((const real *)a->acc + next_row * a->acc_ld, a->value_width);
+        }
+        for (; at < end; at += FTB_LANES)
+            head_grad_step(a, size, form, v->start[last], ftb_visit_row(v, visit), at, entry + at,
+                           end - at < FTB_LANES ? end - at : FTB_LANES);
+    }
+}
+
+void FTB_REAL_CELL(ftb_attention_grad)(const ftb_attention_job *a, int64_t first, int64_t last, void *scratch,
+                                       void *arg)
+{
+    (void)arg;
+    const head_form any = head_form_of(a);
+    if (head_fits(a) && head_is_narrow(a))
+        attend_head_grad(a, 2, &head_narrow, first, last);
+    else if (head_fits(a) && a->visits.column_size == 2)
+        attend_head_grad(a, 2, &any, first, last);
+    else if (head_fits(a))
+        attend_head_grad(a, a->visits.column_size, &any, first, last);
+    else if (a->visits.column_size == 2)
+        attend_grad(a, 2, first, last, scratch);
+    else
+        attend_grad(a, a->visits.column_size, first, last, scratch);
+}

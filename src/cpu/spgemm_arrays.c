@@ -1,0 +1,248 @@
+/* The arrays that the plan asks for: ids of the right operand's columns, values in their compute types,
+ * and, for a triangle, where in the right operand each left entry starts. */
+#include "cpu/spgemm_run.h"
+
+#include <stdlib.h>
+
+static int compare_columns(const void *x, const void *y)
+{
+    int64_t a = *(const int64_t *)x, b = *(const int64_t *)y;
+    return (a > b) - (a < b);
+}
+
+/* 64-bit columns: dense numbers for those that occur. Called before planning, which needs their number. */
+void ftb_row_products(const ftb_spgemm *p, int64_t *counts)
+{
+#pragma omp parallel for schedule(dynamic, 256)                                                              \
+    num_threads(ftb_threads(p->ctx)) if (p->arow[p->nrows] > 65536)
+    for (int64_t i = 0; i < p->nrows; i++) {
+        int64_t n = 0;
+        for (int64_t x = p->arow[i]; x < p->arow[i + 1]; x++)
+            n += ftb_spgemm_last(p, x) - ftb_spgemm_first(p, x);
+        counts[i] = n;
+    }
+}
+
+GrB_Info ftb_product_compact(ftb_product *product)
+{
+    ftb_spgemm *p = &product->p;
+    const ftb_pattern *right = product->right;
+    if (!right->wide)
+        return GrB_SUCCESS;
+    int64_t *column = ftb_arena_new(&product->arena, right->nvals, sizeof *column);
+    uint32_t *id = ftb_arena_new(&product->arena, right->nvals, sizeof *id);
+    if (!column || !id)
+        return ftb_nomem();
+    memcpy(column, right->colidx, (size_t)right->nvals * sizeof *column);
+    qsort(column, (size_t)right->nvals, sizeof *column, compare_columns);
+    int64_t n = 0;
+    for (int64_t e = 0; e < right->nvals; e++)
+        if (e == 0 || column[e] != column[n - 1])
+            column[n++] = column[e];
+    for (int64_t e = 0; e < right->nvals; e++) {
+        const int64_t *at =
+            bsearch((const int64_t *)right->colidx + e, column, (size_t)n, sizeof *column, compare_columns);
+        id[e] = (uint32_t)(at - column);
+    }
+    p->column = column;
+    p->bid = id;
+    p->nids = n;
+    return GrB_SUCCESS;
+}
+
+static GrB_Info make_ids(ftb_spgemm_form *form)
+{
+    ftb_spgemm *p = &form->p;
+    const ftb_pattern *right = form->product->right;
+    int64_t nvals = right->nvals;
+    if (p->column)
+        return GrB_SUCCESS; /* compact: made already */
+    if (form->plan.relabel) {
+        GrB_Info info = ftb_spgemm_form_name_columns(form);
+        if (info != GrB_SUCCESS)
+            return info;
+    }
+    const int32_t *col = right->colidx;
+    const uint32_t *rank = p->rank;
+    p->id16 = form->plan.id16;
+    if (!p->id16 && !rank) {
+        p->bid = right->colidx;
+        return GrB_SUCCESS;
+    }
+    void *ids = ftb_arena_new(&form->arena, nvals, p->id16 ? 2 : 4);
+    if (!ids)
+        return ftb_nomem();
+#pragma omp parallel for num_threads(form->plan.threads)
+    for (int64_t e = 0; e < nvals; e++) {
+        uint32_t id = rank ? rank[col[e]] : (uint32_t)col[e];
+        if (p->id16)
+            ((uint16_t *)ids)[e] = (uint16_t)id;
+        else
+            ((uint32_t *)ids)[e] = id;
+    }
+    p->bid = ids;
+    return GrB_SUCCESS;
+}
+
+/* Values of an operand as `type`, after the semiring's domain; entry t comes from from[t]. */
+static GrB_Info make_values(const void **out, ftb_spgemm_form *form, FtB_Matrix A, const int64_t *from,
+                            FtB_Type type)
+{
+    FtB_Type domain = form->product->semiring->domain ? form->product->semiring->domain : A->type;
+    int64_t width = A->width, n = A->pattern->nvals;
+    size_t size = FtB_Type_size(type);
+    *out = NULL;
+    if (width == 0)
+        return GrB_SUCCESS;
+    const char *values = A->values->data;
+    if (domain != A->type || type != A->type) {
+        char *cast = ftb_arena_new(&form->arena, n * width, 8);
+        if (!cast)
+            return ftb_nomem();
+        ftb_cast(cast, domain, values, A->type, n * width);
+        ftb_cast(cast, type, cast, domain, n * width);
+        values = cast;
+    }
+    if (from) {
+        size_t entry = size * (size_t)width;
+        char *moved = ftb_arena_new(&form->arena, n, entry);
+        if (!moved)
+            return ftb_nomem();
+#pragma omp parallel for num_threads(form->plan.threads)
+        for (int64_t e = 0; e < n; e++)
+            memcpy(moved + (size_t)e * entry, values + (size_t)from[e] * entry, entry);
+        values = moved;
+    }
+    *out = values;
+    return GrB_SUCCESS;
+}
+
+/* Left entry x of row i is entry bstart[x] of the right operand, in column i: columns from i up follow. */
+static GrB_Info make_starts(ftb_spgemm_form *form)
+{
+    ftb_spgemm *p = &form->p;
+    if (form->product->left_from) {
+        p->bstart = form->product->left_from;
+    } else {
+        int64_t n = form->product->right->nvals;
+        int64_t *start = ftb_arena_new(&form->arena, n, sizeof *start);
+        if (!start)
+            return ftb_nomem();
+        for (int64_t e = 0; e < n; e++)
+            start[form->product->right_from[e]] = e;
+        p->bstart = start;
+    }
+    p->skip = form->product->finish.drop_diagonal;
+    return GrB_SUCCESS;
+}
+
+/* Codes are in the operands' order: the right ones in that of the right entries. */
+static GrB_Info make_codes(ftb_spgemm_form *form)
+{
+    ftb_spgemm *p = &form->p;
+    if (!form->product->right_from)
+        return GrB_SUCCESS;
+    uint8_t *codes = ftb_arena_new(&form->arena, form->product->right->nvals, 1);
+    if (!codes)
+        return ftb_nomem();
+#pragma omp parallel for num_threads(form->plan.threads)
+    for (int64_t e = 0; e < form->product->right->nvals; e++)
+        codes[e] = ((const uint8_t *)p->bval)[form->product->right_from[e]];
+    p->bval = codes;
+    return GrB_SUCCESS;
+}
+
+/* Cells of pairs (i, j), (j, i), from which a mirrored triangle is read. */
+static void take_both(ftb_spgemm_form *form)
+{
+    form->dual = true;
+    form->p.table = form->product->dual_table;
+    form->p.table_row = form->product->dual_row;
+    form->p.cell_width = 2;
+}
+
+static GrB_Info count_triangle(ftb_spgemm_form *form)
+{
+    int64_t *counts = ftb_arena_new(&form->arena, form->p.nrows, sizeof *counts);
+    if (!counts)
+        return ftb_nomem();
+    ftb_row_products(&form->p, counts);
+    form->row_products = counts;
+    return GrB_SUCCESS;
+}
+
+/* Operands in the message's types. */
+static GrB_Info make_operands(ftb_spgemm_form *form)
+{
+    const ftb_product *product = form->product;
+    ftb_spgemm *p = &form->p;
+    bool times = p->message == FTB_MESSAGE_TIMES;
+    GrB_Info info = make_values(&p->aval, form, product->A, NULL, times ? p->cell : product->message.atype);
+    if (info == GrB_SUCCESS && product->A == product->B && !product->right_from)
+        p->bval = p->aval;
+    else if (info == GrB_SUCCESS)
+        info = make_values(&p->bval, form, product->B, product->right_from,
+                           times ? p->cell : product->message.btype);
+    return info;
+}
+
+static GrB_Info fill(ftb_spgemm_form *form)
+{
+    const ftb_spgemm_kind message = form->p.message;
+    GrB_Info info;
+    FTB_CHECK(make_ids(form));
+    if (message == FTB_MESSAGE_TABLE)
+        FTB_CHECK(make_codes(form));
+    if (form->plan.triangle) {
+        FTB_CHECK(make_starts(form));
+        FTB_CHECK(count_triangle(form));
+    }
+    if (form->plan.hot > 0)
+        FTB_CHECK(ftb_spgemm_form_hot(form));
+    if (message != FTB_MESSAGE_PAIR && form->plan.mirror && form->product->dual_table)
+        take_both(form);
+    if (message != FTB_MESSAGE_PAIR && message != FTB_MESSAGE_TABLE)
+        info = make_operands(form);
+done:
+    return info;
+}
+
+GrB_Info ftb_spgemm_form_new(ftb_spgemm_form **out, const ftb_product *product, const ftb_spgemm_plan *plan)
+{
+    *out = NULL;
+    ftb_spgemm_form *form = ftb_new0(product->ctx, 1, sizeof *form);
+    if (!form)
+        return ftb_nomem();
+    *form = (ftb_spgemm_form){.product = product,
+                              .plan = *plan,
+                              .arena = {.ctx = product->ctx},
+                              .p = product->p,
+                              .row_products = product->row_products};
+    GrB_Info info = fill(form);
+    if (info != GrB_SUCCESS) {
+        ftb_spgemm_form_delete(form);
+        return info;
+    }
+    *out = form;
+    return GrB_SUCCESS;
+}
+
+void ftb_spgemm_form_delete(ftb_spgemm_form *form)
+{
+    if (!form)
+        return;
+    ftb_arena_free(&form->arena);
+    ftb_delete(form);
+}
+
+void ftb_spgemm_form_unhalve(ftb_spgemm_form *form)
+{
+    const ftb_spgemm *whole = &form->product->p;
+    form->plan.triangle = form->plan.mirror = form->dual = false;
+    form->plan.hot = 0; /* the cold part is a triangle's, too */
+    form->p.bstart = NULL;
+    form->p.table = whole->table;
+    form->p.table_row = whole->table_row;
+    form->p.cell_width = whole->cell_width;
+    form->row_products = form->product->row_products;
+}

@@ -1,0 +1,138 @@
+/* Sums over neighbours as GCN, SGC and APPNP normalise them: Y = factor D^-1/2 (A + I) D^-1/2 X, D the row
+ * sums of A + I, for rows and columns alike (also of directed graphs, as PyG's gcn_norm). An entry (i, i) of
+ * A keeps its weight; weights are A's values, or 1 where it has none.
+ *
+ * Without weights the factors stand beside the sum, and no entry has a value; where rows are long, so do the
+ * self-loops, and A + I is not stored. With weights the normalised
+ * values are stored once per layer and graph. */
+#include "nn/layers/layer.h"
+
+#include <math.h>
+
+/* What layer->scale and layer->derived hold of the graph that the layer looks at. */
+
+static double weight(const FtB_Matrix A, int64_t e) { return ftb_get_real(A->values->data, A->type, e); }
+
+static double inverse_root(double degree) { return degree > 0 ? 1 / sqrt(degree) : 0; }
+
+/* own: 1 where self-loops count that p does not have. */
+static GrB_Info degrees(FtB_Block *scale, FtB_Type type, const ftb_pattern *p, int64_t own, double factor)
+{
+    GrB_Info info = FtB_Block_new(scale, p->nrows, 1, type);
+    for (int64_t i = 0; info == GrB_SUCCESS && i < p->nrows; i++) {
+        double value = sqrt(factor) * inverse_root((double)(p->rowptr[i + 1] - p->rowptr[i] + own));
+        ftb_cast((char *)(*scale)->data + (size_t)i * FtB_Type_size(type), type, &value, FTB_FP64, 1);
+    }
+    return info;
+}
+
+/* Weights of row i of q, whose diagonal A may lack: 1 there. Returns their sum. */
+static double row_weights(double *to, const ftb_pattern *q, FtB_Matrix A, int64_t i)
+{
+    const ftb_pattern *p = A->pattern;
+    double sum = 0;
+    int64_t from = p->rowptr[i];
+    for (int64_t e = q->rowptr[i]; e < q->rowptr[i + 1]; e++) {
+        int64_t j = ftb_col(q, e);
+        bool there = from < p->rowptr[i + 1] && ftb_col(p, from) == j;
+        to[e] = there ? weight(A, from++) : 1;
+        if (q != p) /* of several entries (i, i) the last counts */
+            while (j == i && there && from < p->rowptr[i + 1] && ftb_col(p, from) == i)
+                to[e] = weight(A, from++);
+        sum += to[e];
+    }
+    return sum;
+}
+
+/* A's weights, normalised, on the pattern q. */
+static GrB_Info weights(FtB_Matrix *B, FtB_Type type, ftb_pattern *q, FtB_Matrix A, double factor)
+{
+    ftb_buffer *values = NULL;
+    double *exact = ftb_new(A->ctx, q->nvals, sizeof *exact),
+           *root = exact ? ftb_new(A->ctx, q->nrows, sizeof *root) : NULL;
+    GrB_Info info = GrB_SUCCESS;
+    if (root)
+        values = ftb_buffer_adopt(A->ctx, ftb_new(A->ctx, q->nvals, FtB_Type_size(type)));
+    if (!values) {
+        info = ftb_nomem();
+        goto done;
+    }
+#pragma omp parallel for schedule(dynamic, 256) num_threads(ftb_threads_for(A->ctx, q->nvals))
+    for (int64_t i = 0; i < q->nrows; i++)
+        root[i] = inverse_root(row_weights(exact, q, A, i));
+#pragma omp parallel for schedule(dynamic, 256) num_threads(ftb_threads_for(A->ctx, q->nvals))
+    for (int64_t i = 0; i < q->nrows; i++)
+        for (int64_t e = q->rowptr[i]; e < q->rowptr[i + 1]; e++) {
+            double value = factor * root[i] * exact[e] * root[ftb_col(q, e)];
+            ftb_cast((char *)values->data + (size_t)e * FtB_Type_size(type), type, &value, FTB_FP64, 1);
+        }
+    info = ftb_matrix_make(B, A->ctx, type, 1, ftb_pattern_retain(q), values);
+done:
+    ftb_delete(exact);
+    ftb_delete(root);
+    return info;
+}
+
+#define LONG_ROWS 64 /* entries, on average: a pass over the features costs little beside the sum then */
+
+/* Whether A + I need not be stored, since A has long rows and no diagonal: A X + X then. */
+static bool loops_apart(const FtB_Layer layer, const FtB_Matrix A)
+{
+    const ftb_pattern *p = A->pattern;
+    if (layer->options.no_self_loops || A->width > 0 || p->nvals < LONG_ROWS * p->nrows)
+        return false;
+    for (int64_t i = 0; i < p->nrows; i++) {
+        int64_t low = p->rowptr[i], high = p->rowptr[i + 1];
+        while (low < high) { /* the first column >= i */
+            int64_t middle = low + (high - low) / 2;
+            if (ftb_col(p, middle) < i)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        if (low < p->rowptr[i + 1] && ftb_col(p, low) == i)
+            return false;
+    }
+    return true;
+}
+
+static GrB_Info derive(FtB_Layer layer, FtB_Matrix A, double factor)
+{
+    ftb_pattern *q = A->pattern;
+    FtB_Type type = layer->options.type;
+    if (q->nrows != q->ncols)
+        return ftb_fail(GrB_DIMENSION_MISMATCH,
+                        "A is %lld x %lld; expected a square matrix, whose degrees normalise both ends",
+                        (long long)q->nrows, (long long)q->ncols);
+    if (A->width > 1)
+        return ftb_fail(GrB_DIMENSION_MISMATCH, "A has %lld values per entry; expected one weight or none",
+                        (long long)A->width);
+    if (layer->derived)
+        return GrB_SUCCESS;
+    layer->loops_apart = loops_apart(layer, A);
+    bool stored = !layer->options.no_self_loops && !layer->loops_apart;
+    GrB_Info info = stored ? ftb_pattern_diagonal(q, &q) : GrB_SUCCESS;
+    if (info == GrB_SUCCESS && A->width == 1) {
+        ftb_watch_matrix(&layer->values, A);
+        return weights(&layer->derived, type, q, A, factor);
+    }
+    if (info == GrB_SUCCESS && !layer->scale)
+        info = degrees(&layer->scale, type, q, layer->loops_apart, factor);
+    if (info == GrB_SUCCESS)
+        info = ftb_matrix_make(&layer->derived, A->ctx, type, 0, ftb_pattern_retain(q), NULL);
+    return info;
+}
+
+FtB_Var ftb_layer_propagate(const ftb_layer_call *call, FtB_Var x, double factor)
+{
+    FtB_Layer layer = call->layer;
+    GrB_Info info = derive(layer, call->A, factor);
+    if (info != GrB_SUCCESS)
+        return ftb_var_failed(call->tape, ftb_wrap_error(info, "%s: ", layer->kind->name));
+    if (layer->derived->width == 1)
+        return FtB_multiply("plus : edge * src", layer->derived, FTB_OPERAND("src", x));
+    /* The factors as operations of their own: they work in place, where a product would need new memory. */
+    FtB_Var r = FtB_input(call->tape, layer->scale), own = FtB_times(x, r);
+    FtB_Var sum = FtB_multiply("plus : src", layer->derived, FTB_OPERAND("src", own));
+    return FtB_times(layer->loops_apart ? FtB_add(sum, own) : sum, r);
+}

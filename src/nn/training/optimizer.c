@@ -1,0 +1,352 @@
+/* Optimisers: SGD, Adam and AdamW, as PyTorch defines them. All that a step needs is allocated when
+ * parameters are added, so that a step cannot fail halfway. Updates are independent value by value, and the
+ * norm of the gradients is the sum of the squares of fixed pieces in their order: bits do not depend on
+ * threads. */
+#include "nn/training/optimizer.h"
+#include "core/words.h"
+#include "cpu/kernels/update.h"
+
+#include <math.h>
+
+#define PIECE 16384 /* values; part of the bits of a norm */
+
+GrB_Info ftb_optimizer_check(FtB_Optimizer o)
+{
+    if (!o)
+        return ftb_fail(GrB_NULL_POINTER, "o is NULL; expected an FtB_Optimizer");
+    if (o->magic != FTB_MAGIC_OPTIMIZER)
+        return ftb_fail(GrB_UNINITIALIZED_OBJECT, "o is not an FtB_Optimizer, or was freed");
+    return GrB_SUCCESS;
+}
+
+/* ---- making */
+
+static GrB_Info check_range(const char *name, double value, bool ok, const char *expected)
+{
+    return ok ? GrB_SUCCESS
+              : ftb_fail(GrB_INVALID_VALUE, "FtB_Optimizer_new: %s is %g; expected %s", name, value,
+                         expected);
+}
+
+static const ftb_option fields[] = {
+    FTB_OPTION(FtB_Optimizer_options, lr),       FTB_OPTION(FtB_Optimizer_options, weight_decay),
+    FTB_OPTION(FtB_Optimizer_options, momentum), FTB_OPTION(FtB_Optimizer_options, nesterov),
+    FTB_OPTION(FtB_Optimizer_options, beta1),    FTB_OPTION(FtB_Optimizer_options, beta2),
+    FTB_OPTION(FtB_Optimizer_options, eps),      FTB_OPTION(FtB_Optimizer_options, clip_value),
+    FTB_OPTION(FtB_Optimizer_options, clip_norm)};
+#define OF_ALL "lr, weight_decay, clip_value, clip_norm"
+static const char *const names[] =
+    {[FTB_SGD] = "FTB_SGD", [FTB_ADAM] = "FTB_ADAM", [FTB_ADAMW] = "FTB_ADAMW"},
+                         *const reads[] = {[FTB_SGD] = OF_ALL ", momentum, nesterov",
+                                           [FTB_ADAM] = OF_ALL ", beta1, beta2, eps",
+                                           [FTB_ADAMW] = OF_ALL ", beta1, beta2, eps"};
+
+static GrB_Info fill_in(FtB_Optimizer_options *o, FtB_Update rule, const FtB_Optimizer_options *given)
+{
+    GrB_Info info;
+    *o = (FtB_Optimizer_options){.size = sizeof *o};
+    if (rule < FTB_SGD || rule > FTB_ADAMW)
+        return ftb_fail(GrB_INVALID_VALUE, "FtB_Optimizer_new: rule is %d, which is not an FtB_Update",
+                        (int)rule);
+    FTB_CHECK(ftb_options_read(o, sizeof *o, given, "FtB_Optimizer_new", "FTB_OPTIMIZER_OPTIONS"));
+    info = ftb_options_check_read(o, fields, sizeof fields / sizeof *fields, reads[rule], names[rule]);
+    if (info != GrB_SUCCESS)
+        return ftb_wrap_error(info, "FtB_Optimizer_new: ");
+    o->lr = o->lr != 0 ? o->lr : 0.01;
+    o->beta1 = o->beta1 != 0 ? o->beta1 : 0.9;
+    o->beta2 = o->beta2 != 0 ? o->beta2 : 0.999;
+    o->eps = o->eps != 0 ? o->eps : 1e-8;
+    if (o->weight_decay == 0 && rule == FTB_ADAMW)
+        o->weight_decay = 0.01;
+    FTB_CHECK(check_range("lr", o->lr, o->lr > 0 && isfinite(o->lr), "a number > 0"));
+    FTB_CHECK(check_range("weight_decay", o->weight_decay, isfinite(o->weight_decay), "a number"));
+    FTB_CHECK(check_range("momentum", o->momentum, o->momentum >= 0 && o->momentum < 1, "0 <= momentum < 1"));
+    FTB_CHECK(check_range("beta1", o->beta1, o->beta1 > 0 && o->beta1 < 1, "0 < beta1 < 1"));
+    FTB_CHECK(check_range("beta2", o->beta2, o->beta2 > 0 && o->beta2 < 1, "0 < beta2 < 1"));
+    FTB_CHECK(check_range("eps", o->eps, o->eps > 0 && isfinite(o->eps), "a number > 0"));
+    FTB_CHECK(check_range("clip_value", o->clip_value, o->clip_value >= 0, "a number > 0, or 0 for none"));
+    FTB_CHECK(check_range("clip_norm", o->clip_norm, o->clip_norm >= 0, "a number > 0, or 0 for none"));
+    if (o->nesterov && o->momentum == 0)
+        info = ftb_fail(GrB_INVALID_VALUE, "FtB_Optimizer_new: nesterov is for FTB_SGD with momentum");
+done:
+    return info;
+}
+
+GrB_Info FtB_Optimizer_new(FtB_Optimizer *o, FtB_Update rule, const FtB_Optimizer_options *options)
+{
+    FtB_Optimizer_options filled;
+    if (!o)
+        return ftb_fail(GrB_NULL_POINTER, "FtB_Optimizer_new: o is NULL");
+    *o = NULL;
+    GrB_Info info = fill_in(&filled, rule, options);
+    if (info != GrB_SUCCESS)
+        return info;
+    FtB_Optimizer made = ftb_new0(NULL, 1, sizeof *made);
+    if (!made)
+        return ftb_nomem();
+    made->magic = FTB_MAGIC_OPTIMIZER;
+    made->ctx = ftb_context();
+    made->rule = rule;
+    made->options = filled;
+    *o = made;
+    return FtB_Optimizer_schedule(made, NULL);
+}
+
+static void clear(ftb_moments *m)
+{
+    FtB_Parameter_free(&m->parameter);
+    ftb_delete(m->first);
+    ftb_delete(m->second);
+}
+
+GrB_Info FtB_Optimizer_free(FtB_Optimizer *handle)
+{
+    if (!handle || !*handle)
+        return GrB_SUCCESS;
+    FtB_Optimizer o = *handle;
+    GrB_Info info = ftb_optimizer_check(o);
+    if (info != GrB_SUCCESS)
+        return info;
+    for (int64_t k = 0; k < o->count; k++)
+        clear(&o->moments[k]);
+    ftb_delete(o->moments);
+    ftb_delete(o->groups);
+    ftb_delete(o->partial);
+    o->magic = 0;
+    ftb_delete(o);
+    *handle = NULL;
+    return GrB_SUCCESS;
+}
+
+/* ---- parameters */
+
+static GrB_Info check_add(FtB_Optimizer o, const FtB_Parameter *parameters, int64_t count,
+                          FtB_Group_options *taken, const FtB_Group_options *options)
+{
+    GrB_Info info = ftb_optimizer_check(o);
+    if (info != GrB_SUCCESS)
+        return info;
+    if (count < 0 || (count > 0 && !parameters))
+        return ftb_fail(count < 0 ? GrB_INVALID_VALUE : GrB_NULL_POINTER,
+                        "FtB_Optimizer_add: count is %lld%s", (long long)count,
+                        count < 0 ? "; expected 0 or more" : ", parameters NULL");
+    info = ftb_options_read(taken, sizeof *taken, options, "FtB_Optimizer_add", "FTB_GROUP_OPTIONS");
+    if (info != GrB_SUCCESS)
+        return info;
+    if (!(taken->lr >= 0 && isfinite(taken->lr) && isfinite(taken->weight_decay)))
+        return ftb_fail(GrB_INVALID_VALUE,
+                        "FtB_Optimizer_add: lr is %g, weight_decay %g; expected numbers, lr >= 0", taken->lr,
+                        taken->weight_decay);
+    for (int64_t k = 0; k < count; k++) {
+        info = ftb_parameter_check(parameters[k], "FtB_Optimizer_add: a parameter");
+        if (info != GrB_SUCCESS)
+            return info;
+        bool twice = false;
+        for (int64_t b = 0; b < o->count; b++)
+            twice |= o->moments[b].parameter == parameters[k];
+        for (int64_t b = 0; b < k; b++)
+            twice |= parameters[b] == parameters[k];
+        if (twice)
+            return ftb_fail(GrB_INVALID_VALUE,
+                            "FtB_Optimizer_add: parameter '%s' is in the optimiser already",
+                            FtB_Parameter_name(parameters[k]));
+    }
+    return GrB_SUCCESS;
+}
+
+/* Moments of a parameter, and room for the pieces of its norm. */
+static GrB_Info add_one(FtB_Optimizer o, FtB_Parameter p)
+{
+    ftb_moments *m = &o->moments[o->count];
+    int64_t values = p->value->nrows * p->value->ncols, pieces = (values + PIECE - 1) / PIECE;
+    size_t size = FtB_Type_size(p->value->type);
+    bool first = o->rule != FTB_SGD || o->options.momentum > 0, second = o->rule != FTB_SGD, ok = true;
+    void *partial = o->partial;
+    if (pieces > o->partial_room) {
+        ok = ftb_resize(o->ctx, &partial, pieces, sizeof *o->partial);
+        o->partial = partial;
+        o->partial_room = ok ? pieces : o->partial_room;
+    }
+    *m = (ftb_moments){.group = o->ngroups, .count = values};
+    m->first = ok && first ? ftb_new0(o->ctx, values, size) : NULL;
+    ok = ok && (!first || m->first);
+    m->second = ok && second ? ftb_new0(o->ctx, values, size) : NULL;
+    ok = ok && (!second || m->second);
+    if (!ok) {
+        clear(m);
+        return ftb_nomem();
+    }
+    m->parameter = ftb_parameter_retain(p);
+    o->count++;
+    return GrB_SUCCESS;
+}
+
+GrB_Info FtB_Optimizer_add(FtB_Optimizer o, const FtB_Parameter *parameters, int64_t count,
+                           const FtB_Group_options *options)
+{
+    FtB_Group_options own = {.size = sizeof own};
+    GrB_Info info = check_add(o, parameters, count, &own, options);
+    if (info != GrB_SUCCESS)
+        return info;
+    void *groups = o->groups, *moments = o->moments;
+    bool ok = ftb_resize(o->ctx, &groups, o->ngroups + 1, sizeof *o->groups) &&
+              ftb_resize(o->ctx, &moments, o->count + count, sizeof *o->moments);
+    o->groups = groups;
+    o->moments = moments;
+    if (!ok)
+        return ftb_nomem();
+    int64_t before = o->count;
+    for (int64_t k = 0; k < count && info == GrB_SUCCESS; k++)
+        info = add_one(o, parameters[k]);
+    if (info != GrB_SUCCESS) {
+        while (o->count > before)
+            clear(&o->moments[--o->count]);
+        return info;
+    }
+    double decay = own.weight_decay != 0 ? own.weight_decay : o->options.weight_decay;
+    o->groups[o->ngroups++] =
+        (ftb_group){.lr = own.lr > 0 ? own.lr : o->options.lr, .decay = decay > 0 ? decay : 0};
+    return GrB_SUCCESS;
+}
+
+GrB_Info FtB_Optimizer_add_layer(FtB_Optimizer o, FtB_Layer layer, const FtB_Group_options *options)
+{
+    int64_t count = FtB_Layer_count(layer);
+    if (!layer)
+        return ftb_fail(GrB_NULL_POINTER, "FtB_Optimizer_add_layer: layer is NULL");
+    FtB_Parameter *parameters = ftb_new(NULL, count, sizeof *parameters);
+    if (!parameters)
+        return ftb_nomem();
+    for (int64_t k = 0; k < count; k++)
+        parameters[k] = FtB_Layer_parameter(layer, k);
+    GrB_Info info = FtB_Optimizer_add(o, parameters, count, options);
+    ftb_delete(parameters);
+    return info;
+}
+
+/* ---- learning rates of groups */
+
+double FtB_Optimizer_lr(FtB_Optimizer o, int64_t group)
+{
+    if (ftb_optimizer_check(o) != GrB_SUCCESS || group < 0 || group >= o->ngroups)
+        return NAN;
+    return o->groups[group].lr * ftb_schedule_factor(&o->schedule, &o->at);
+}
+
+GrB_Info FtB_Optimizer_set_lr(FtB_Optimizer o, int64_t group, double lr)
+{
+    GrB_Info info = ftb_optimizer_check(o);
+    if (info != GrB_SUCCESS)
+        return info;
+    char below[FTB_WORDS];
+    if (group < -1 || group >= o->ngroups)
+        return ftb_fail(GrB_INDEX_OUT_OF_BOUNDS,
+                        "FtB_Optimizer_set_lr: group is %lld; expected %s, or -1 for all", (long long)group,
+                        ftb_below_text(below, o->ngroups));
+    if (!(lr >= 0 && isfinite(lr)))
+        return ftb_fail(GrB_INVALID_VALUE, "FtB_Optimizer_set_lr: lr is %g; expected a number >= 0", lr);
+    for (int64_t g = 0; g < o->ngroups; g++)
+        if (group == -1 || group == g)
+            o->groups[g].lr = lr;
+    return GrB_SUCCESS;
+}
+
+/* ---- steps */
+
+static bool takes_part(const ftb_moments *m) { return m->parameter->trained && m->parameter->gradient; }
+
+static double clip_of(FtB_Optimizer o)
+{
+    return o->options.clip_value > 0 ? o->options.clip_value : INFINITY;
+}
+
+static double sum_squares(FtB_Optimizer o, const ftb_moments *m)
+{
+    FtB_Block g = m->parameter->gradient;
+    int64_t pieces = (m->count + PIECE - 1) / PIECE;
+    double clip = clip_of(o), sum = 0;
+#pragma omp parallel for schedule(static) num_threads(ftb_threads_for_values(o->ctx, m->count))
+    for (int64_t p = 0; p < pieces; p++) {
+        int64_t n = ftb_min(PIECE, m->count - p * PIECE);
+        if (g->type == FTB_FP32)
+            o->partial[p] = FTB_PICK(ftb_sum_squares_f32)((const float *)g->data + p * PIECE, n, clip);
+        else
+            o->partial[p] = FTB_PICK(ftb_sum_squares_f64)((const double *)g->data + p * PIECE, n, clip);
+    }
+    for (int64_t p = 0; p < pieces; p++)
+        sum += o->partial[p];
+    return sum;
+}
+
+/* What gradients are multiplied by so that their norm is at most clip_norm: as
+ * torch.nn.utils.clip_grad_norm_. */
+static GrB_Info find_scale(FtB_Optimizer o, double *scale)
+{
+    double sum = 0;
+    *scale = 1;
+    if (o->options.clip_norm == 0)
+        return GrB_SUCCESS;
+    for (int64_t k = 0; k < o->count; k++)
+        if (takes_part(&o->moments[k]))
+            sum += sum_squares(o, &o->moments[k]);
+    if (!isfinite(sum))
+        return ftb_fail(GrB_INVALID_VALUE,
+                        "FtB_Optimizer_step: the norm of the gradients is %g; expected a finite one",
+                        sqrt(sum));
+    *scale = fmin(1, o->options.clip_norm / (sqrt(sum) + 1e-6));
+    return GrB_SUCCESS;
+}
+
+static void update(const ftb_update *u, const ftb_moments *m, bool sgd, int64_t begin, int64_t count)
+{
+    FtB_Block w = m->parameter->value, g = m->parameter->gradient;
+    size_t at = (size_t)begin * FtB_Type_size(w->type);
+    void *first = m->first ? (char *)m->first + at : NULL, *values = (char *)w->data + at;
+    const void *gradient = (const char *)g->data + at;
+    if (sgd && w->type == FTB_FP32)
+        FTB_PICK(ftb_update_sgd_f32)(u, values, gradient, first, count);
+    else if (sgd)
+        FTB_PICK(ftb_update_sgd_f64)(u, values, gradient, first, count);
+    else if (w->type == FTB_FP32)
+        FTB_PICK(ftb_update_adam_f32)(u, values, gradient, first, (char *)m->second + at, count);
+    else
+        FTB_PICK(ftb_update_adam_f64)(u, values, gradient, first, (char *)m->second + at, count);
+}
+
+static void step_one(FtB_Optimizer o, ftb_moments *m, double scale, double factor)
+{
+    const FtB_Optimizer_options *p = &o->options;
+    const ftb_group *g = &o->groups[m->group];
+    double t = (double)++m->steps, lr = g->lr * factor;
+    bool sgd = o->rule == FTB_SGD, coupled = o->rule != FTB_ADAMW;
+    ftb_update u = {.rate = sgd ? lr : lr / (1 - pow(p->beta1, t)),
+                    .decay = coupled ? g->decay : 0,
+                    .keep = coupled ? 1 : 1 - lr * g->decay,
+                    .clip = clip_of(o),
+                    .scale = scale,
+                    .beta1 = sgd ? p->momentum : p->beta1,
+                    .beta2 = p->beta2,
+                    .root = 1 / sqrt(1 - pow(p->beta2, t)),
+                    .eps = p->eps,
+                    .nesterov = p->nesterov};
+    int64_t pieces = (m->count + PIECE - 1) / PIECE;
+    (void)ftb_buffer_write(m->parameter->value->owner);
+#pragma omp parallel for schedule(static) num_threads(ftb_threads_for_values(o->ctx, m->count))
+    for (int64_t piece = 0; piece < pieces; piece++)
+        update(&u, m, sgd, piece * PIECE, ftb_min(PIECE, m->count - piece * PIECE));
+}
+
+GrB_Info FtB_Optimizer_step(FtB_Optimizer o)
+{
+    double scale;
+    GrB_Info info = ftb_optimizer_check(o);
+    if (info == GrB_SUCCESS)
+        info = find_scale(o, &scale);
+    if (info != GrB_SUCCESS)
+        return info;
+    double factor = ftb_schedule_factor(&o->schedule, &o->at);
+    for (int64_t k = 0; k < o->count; k++)
+        if (takes_part(&o->moments[k]))
+            step_one(o, &o->moments[k], scale, factor);
+    return GrB_SUCCESS;
+}

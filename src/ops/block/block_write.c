@@ -1,0 +1,372 @@
+/* C<M> = accum(C, T) on blocks, the write rule of GraphBLAS read for rows that are all there:
+ *
+ *     row i of C =  C's own               where M does not admit i (the fill value under replace)
+ *                   accum(C, T)'s, T's    where T has the row
+ *                   C's own, fill value   where T lacks it: with, without accum
+ *
+ * It goes piece by piece, so that a caller that computes T in pieces never stores it. Whatever C's memory is
+ * also used for is looked at, or copied, before the first piece is written. */
+#include "ops/block/block_map.h"
+
+#include "core/watch.h"
+#include "ops/merge.h"
+
+#include <omp.h>
+
+typedef enum row_state { ROW_KEEPS, ROW_GETS, ROW_FILLS } row_state;
+
+struct ftb_block_writer {
+    FtB_Block C;
+    bool admits_all, replace, accumulates;
+    uint8_t *admitted; /* of each row; NULL: all or none */
+    const int64_t *present;
+    FtB_Type type;
+    int64_t ld;  /* of T */
+    double fill; /* bytes of C's type */
+    ftb_block_map *accum;
+    char *scratch; /* per thread: what accum gives for a piece */
+    size_t room;   /* bytes of scratch per thread */
+};
+
+/* ---- what shares memory */
+
+static size_t bytes_of(FtB_Block X)
+{
+    if (X->nrows == 0 || X->ncols == 0)
+        return 0;
+    return (size_t)((X->nrows - 1) * X->ld + X->ncols) * FtB_Type_size(X->type);
+}
+
+bool ftb_block_overlaps(FtB_Block output, const void *data, size_t bytes)
+{
+    uintptr_t first = (uintptr_t)output->data, other = (uintptr_t)data;
+    size_t own = bytes_of(output);
+    return own > 0 && bytes > 0 && first < other + bytes && other < first + own;
+}
+
+ftb_alias ftb_block_alias(FtB_Block C, FtB_Block X)
+{
+    if (!ftb_block_overlaps(C, X->data, bytes_of(X)))
+        return FTB_ALIAS_NONE;
+    size_t cs = FtB_Type_size(C->type), xs = FtB_Type_size(X->type), pitch = (size_t)C->ld * cs;
+    if ((size_t)X->ld * xs != pitch)
+        return FTB_ALIAS_OTHER;
+    uintptr_t c = (uintptr_t)C->data, x = (uintptr_t)X->data;
+    size_t offset = x >= c ? (x - c) % pitch : (pitch - (c - x) % pitch) % pitch;
+    if (offset >= (size_t)C->ncols * cs && offset + (size_t)X->ncols * xs <= pitch)
+        return FTB_ALIAS_NONE; /* other columns of the same rows */
+    return c == x && cs == xs && C->nrows == X->nrows && C->ncols == X->ncols ? FTB_ALIAS_SAME
+                                                                              : FTB_ALIAS_OTHER;
+}
+
+/* nrows x ncols values, cast, from rows that are `from_ld` apart to rows that are `ld` apart. */
+static void cast_rows(char *to, FtB_Type type, int64_t ld, const char *from, FtB_Type from_type,
+                      int64_t from_ld, int64_t nrows, int64_t ncols)
+{
+    size_t size = FtB_Type_size(type), from_size = FtB_Type_size(from_type);
+    if (ld == ncols && from_ld == ncols) {
+        ftb_cast(to, type, from, from_type, nrows * ncols);
+        return;
+    }
+    for (int64_t r = 0; r < nrows; r++)
+        ftb_cast(to + (size_t)(r * ld) * size, type, from + (size_t)(r * from_ld) * from_size, from_type,
+                 ncols);
+}
+
+/* All of X, cast to packed rows. */
+static void cast_block(char *to, FtB_Type type, FtB_Block X, FtB_Context ctx)
+{
+    ftb_block_pieces pieces = ftb_pieces_of(X->nrows, X->ncols, true);
+    int threads = ftb_threads_for_values(ctx, X->nrows * X->ncols);
+    size_t size = FtB_Type_size(type), from = FtB_Type_size(X->type);
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int64_t p = 0; p < pieces.count; p++) {
+        ftb_block_piece at = ftb_piece_at(&pieces, p);
+        cast_rows(to + (size_t)(at.row * X->ncols + at.col) * size, type, X->ncols,
+                  (const char *)X->data + (size_t)(at.row * X->ld + at.col) * from, X->type, X->ld, at.nrows,
+                  at.ncols);
+    }
+}
+
+GrB_Info ftb_block_as(const void **data, int64_t *ld, void **copy, FtB_Block X, FtB_Type type)
+{
+    *copy = NULL;
+    *data = X->data;
+    *ld = X->ld;
+    if (X->type == type && type != FTB_BOOL) /* bytes of the caller's may be true in other ways than 1 */
+        return GrB_SUCCESS;
+    *copy = ftb_new(ftb_context(), X->nrows * X->ncols, FtB_Type_size(type));
+    if (!*copy)
+        return ftb_nomem();
+    cast_block(*copy, type, X, ftb_context());
+    *data = *copy;
+    *ld = X->ncols;
+    return GrB_SUCCESS;
+}
+
+GrB_Info ftb_block_copy(FtB_Block *copy, FtB_Context ctx, FtB_Block X)
+{
+    void *values = ftb_new(ctx, X->nrows * X->ncols, FtB_Type_size(X->type));
+    *copy = NULL;
+    if (!values)
+        return ftb_nomem();
+    cast_block(values, X->type, X, ctx);
+    GrB_Info info =
+        ftb_block_view(copy, ctx, X->type, X->nrows, X->ncols, X->ncols, ftb_buffer_adopt(ctx, values));
+    if (info == GrB_SUCCESS)
+        (*copy)->heads = X->heads;
+    return info;
+}
+
+GrB_Info ftb_op_unalias(FtB_Op op, FtB_Context ctx, FtB_Block C)
+{
+    for (int b = 0; op && b < op->nbound; b++) {
+        FtB_Block *bound = &op->bound[b].block, copy;
+        if (!*bound || ftb_block_alias(C, *bound) == FTB_ALIAS_NONE)
+            continue;
+        GrB_Info info = ftb_block_copy(&copy, ctx, *bound);
+        if (info != GrB_SUCCESS)
+            return info;
+        FtB_Block_free(bound);
+        *bound = copy;
+    }
+    return GrB_SUCCESS;
+}
+
+/* ---- masks */
+
+static GrB_Info check_mask(FtB_Block M, int64_t nrows)
+{
+    if (!M || (M->nrows == nrows && M->ncols == 1))
+        return GrB_SUCCESS;
+    return ftb_fail(GrB_DIMENSION_MISMATCH, "M is %lld x %lld; expected %lld x 1", (long long)M->nrows,
+                    (long long)M->ncols, (long long)nrows);
+}
+
+/* Whether M says the same of every row: *all is what. */
+static bool uniform_mask(FtB_Block M, const ftb_flags *flags, bool *all)
+{
+    *all = !flags->complement;
+    return !M || flags->structural;
+}
+
+/* admitted[i]: 1 where M admits row i, else 0. */
+static void read_mask(uint8_t *admitted, FtB_Block M, const ftb_flags *flags, FtB_Context ctx)
+{
+    size_t size = FtB_Type_size(M->type);
+    int threads = ftb_threads_for(ctx, M->nrows);
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int64_t first = 0; first < M->nrows; first += FTB_BLOCK_PIECE) {
+        int64_t count = ftb_min(FTB_BLOCK_PIECE, M->nrows - first);
+        cast_rows((char *)admitted + first, FTB_BOOL, 1,
+                  (const char *)M->data + (size_t)(first * M->ld) * size, M->type, M->ld, count, 1);
+        for (int64_t i = first; i < first + count; i++)
+            admitted[i] = admitted[i] != flags->complement;
+    }
+}
+
+GrB_Info ftb_block_rows(int64_t **rows, int64_t *count, FtB_Block M, const ftb_flags *flags, int64_t nrows)
+{
+    FtB_Context ctx = ftb_context();
+    uint8_t *admitted = NULL;
+    bool all;
+    *rows = NULL;
+    *count = nrows;
+    GrB_Info info = check_mask(M, nrows);
+    if (info != GrB_SUCCESS || (uniform_mask(M, flags, &all) && all))
+        return info;
+    if (M && !flags->structural) {
+        admitted = ftb_new(ctx, nrows, 1);
+        if (!admitted)
+            return ftb_nomem();
+        read_mask(admitted, M, flags, ctx);
+    }
+    int64_t kept = 0;
+    for (int64_t i = 0; admitted && i < nrows; i++)
+        kept += admitted[i];
+    *rows = ftb_new(ctx, kept, sizeof **rows);
+    if (*rows) {
+        *count = kept;
+        for (int64_t i = 0, at = 0; admitted && i < nrows; i++)
+            if (admitted[i])
+                (*rows)[at++] = i;
+    } else {
+        info = ftb_nomem();
+    }
+    ftb_delete(admitted);
+    return info;
+}
+
+/* ---- checks */
+
+static GrB_Info compile_accum(ftb_block_map **map, FtB_Block C, FtB_Op accum, FtB_Type type, int64_t ld,
+                              int threads)
+{
+    const ftb_block_operand x = {C->data, C->type, C->ncols, C->ld, 1, false};
+    const ftb_block_operand y = {NULL, type, C->ncols, ld, 1, false};
+    GrB_Info info = ftb_accum_error(ftb_block_map_new(map, C->ctx, accum, &x, &y, threads));
+    if (info == GrB_SUCCESS && ftb_block_map_ncols(*map) != C->ncols)
+        info = ftb_fail(GrB_DIMENSION_MISMATCH, "accum: makes %lld values of rows of %lld",
+                        (long long)ftb_block_map_ncols(*map), (long long)C->ncols);
+    return info == GrB_SUCCESS ? ftb_block_map_check(*map, C->nrows) : info;
+}
+
+static GrB_Info check_output(FtB_Block C, FtB_Block M)
+{
+    if (!ftb_buffer_write(C->owner))
+        return ftb_fail(GrB_INVALID_VALUE, "the output wraps memory that must not be written");
+    return check_mask(M, C->nrows);
+}
+
+GrB_Info ftb_block_write_check(FtB_Block C, FtB_Block M, const ftb_flags *flags, FtB_Op accum, int64_t nrows,
+                               int64_t ncols, FtB_Type type)
+{
+    (void)flags;
+    GrB_Info info = check_output(C, M);
+    if (info != GrB_SUCCESS)
+        return info;
+    if (C->nrows != nrows || C->ncols != ncols)
+        return ftb_fail(GrB_DIMENSION_MISMATCH, "the output is %lld x %lld; expected %lld x %lld",
+                        (long long)C->nrows, (long long)C->ncols, (long long)nrows, (long long)ncols);
+    if (!accum || ncols == 0) /* programs know no values of width 0 */
+        return GrB_SUCCESS;
+    ftb_block_map *map = NULL;
+    info = compile_accum(&map, C, accum, type, ncols, 0);
+    ftb_block_map_delete(map);
+    return info;
+}
+
+/* ---- writing */
+
+GrB_Info ftb_block_writer_new(ftb_block_writer **writer, FtB_Block C, FtB_Block M, const ftb_flags *flags,
+                              FtB_Op accum, FtB_Type type, int64_t ld, const int64_t *present, int threads)
+{
+    *writer = NULL;
+    GrB_Info info = check_output(C, M);
+    if (info != GrB_SUCCESS)
+        return info;
+    ftb_block_writer *w = ftb_new0(C->ctx, 1, sizeof *w);
+    if (!w)
+        return ftb_nomem();
+    w->C = C;
+    w->replace = flags->replace;
+    w->accumulates = accum != NULL;
+    w->present = present;
+    w->type = type;
+    w->ld = ld;
+    ftb_cast(&w->fill, C->type, &flags->fill, FTB_FP64, 1);
+    if (!uniform_mask(M, flags, &w->admits_all)) {
+        w->admitted = ftb_new(C->ctx, C->nrows, 1);
+        if (!w->admitted)
+            FTB_CHECK(ftb_nomem());
+        read_mask(w->admitted, M, flags, C->ctx);
+    }
+    if (accum) {
+        FTB_CHECK(ftb_op_unalias(accum, C->ctx, C));
+        FTB_CHECK(compile_accum(&w->accum, C, accum, type, ld, threads));
+        int64_t values = ftb_max(FTB_BLOCK_PIECE, C->ncols);
+        w->room = (size_t)values * 8;
+        w->scratch = values > INT64_MAX / 8 / threads ? ftb_new(C->ctx, INT64_MAX, 8)
+                                                      : ftb_new(C->ctx, values * threads, 8);
+        if (!w->scratch)
+            FTB_CHECK(ftb_nomem());
+    }
+    *writer = w;
+    w = NULL;
+done:
+    ftb_block_writer_delete(w);
+    return info;
+}
+
+void ftb_block_writer_delete(ftb_block_writer *w)
+{
+    if (!w)
+        return;
+    ftb_block_map_delete(w->accum);
+    ftb_delete(w->scratch);
+    ftb_delete(w->admitted);
+    ftb_delete(w);
+}
+
+bool ftb_block_writer_splits(const ftb_block_writer *w)
+{
+    return !w->accum || ftb_block_map_splits(w->accum);
+}
+
+bool ftb_block_writer_plain(const ftb_block_writer *w)
+{
+    return !w->accumulates && !w->admitted && w->admits_all && !w->present;
+}
+
+static row_state state_of(const ftb_block_writer *w, int64_t i)
+{
+    if (!(w->admitted ? w->admitted[i] : w->admits_all))
+        return w->replace ? ROW_FILLS : ROW_KEEPS;
+    if (!w->present || w->present[i] < w->present[i + 1])
+        return ROW_GETS;
+    return w->accumulates ? ROW_KEEPS : ROW_FILLS;
+}
+
+static void fill_rows(const ftb_block_writer *w, const ftb_block_piece *rows, char *to)
+{
+    size_t size = FtB_Type_size(w->C->type);
+    for (int64_t r = 0; r < rows->nrows; r++, to += (size_t)w->C->ld * size)
+        ftb_fill(to, rows->ncols, &w->fill, size);
+}
+
+static void get_rows(const ftb_block_writer *w, int thread, const ftb_block_piece *rows, char *to,
+                     const char *T)
+{
+    FtB_Type type = w->type;
+    int64_t ld = rows->nrows > 1 ? w->ld : rows->ncols, to_ld = rows->nrows > 1 ? w->C->ld : rows->ncols;
+    if (w->accum) {
+        char *result = w->scratch + w->room * (size_t)thread;
+        ftb_block_map_run(w->accum, thread, rows, NULL, T, result);
+        T = result;
+        type = ftb_block_map_type(w->accum);
+        ld = rows->ncols;
+    }
+    if (T != to || type != w->C->type)
+        cast_rows(to, w->C->type, to_ld, T, type, ld, rows->nrows, rows->ncols);
+}
+
+void ftb_block_writer_run(const ftb_block_writer *w, int thread, const ftb_block_piece *piece, const void *T)
+{
+    size_t size = FtB_Type_size(w->C->type), from = FtB_Type_size(w->type);
+    for (int64_t first = 0, end; first < piece->nrows; first = end) {
+        row_state state = state_of(w, piece->row + first);
+        end = first + 1;
+        while (end < piece->nrows && state_of(w, piece->row + end) == state)
+            end++;
+        const ftb_block_piece rows = {piece->row + first, end - first, piece->col, piece->ncols};
+        char *to = (char *)w->C->data + (size_t)(rows.row * w->C->ld + rows.col) * size;
+        if (state == ROW_GETS)
+            get_rows(w, thread, &rows, to, (const char *)T + (size_t)(first * w->ld) * from);
+        else if (state == ROW_FILLS)
+            fill_rows(w, &rows, to);
+    }
+}
+
+GrB_Info ftb_block_write(FtB_Block C, FtB_Block M, const ftb_flags *flags, FtB_Op accum, void *T,
+                         FtB_Type type, int64_t ld, const int64_t *present)
+{
+    ftb_block_writer *w = NULL;
+    if (C->nrows == 0 || C->ncols == 0)
+        return check_output(C, M);
+    int threads = ftb_threads_for_values(C->ctx, C->nrows * C->ncols);
+    GrB_Info info = ftb_block_writer_new(&w, C, M, flags, accum, type, ld, present, threads);
+    if (info != GrB_SUCCESS)
+        return info;
+    ftb_block_pieces pieces = ftb_pieces_of(C->nrows, C->ncols, ftb_block_writer_splits(w));
+    size_t size = FtB_Type_size(type);
+    if (T != C->data || !ftb_block_writer_plain(w)) {
+#pragma omp parallel for num_threads(threads) schedule(static)
+        for (int64_t p = 0; p < pieces.count; p++) {
+            ftb_block_piece at = ftb_piece_at(&pieces, p);
+            ftb_block_writer_run(w, omp_get_thread_num(), &at,
+                                 (const char *)T + (size_t)(at.row * ld + at.col) * size);
+        }
+    }
+    ftb_block_writer_delete(w);
+    return GrB_SUCCESS;
+}

@@ -1,0 +1,76 @@
+/* Gradients of products with blocks: what FtB_mxm_grad is made of. */
+#ifndef FTB_OPS_GRAD_H
+#define FTB_OPS_GRAD_H
+
+#include "expr/rewrite.h"
+#include "ops/block/blocks.h"
+
+/* Dense rows: of a sum, heads x width values each. */
+typedef struct ftb_grad_rows {
+    void *data; /* ftb_new()ed, packed */
+    FtB_Type type;
+    int64_t nrows, width;
+} ftb_grad_rows;
+
+/* A forward product as messages over its pattern and over the transpose, with what gradients read beside the
+ * text's own names: grad, saved, e, di, and W' for whole blocks W. */
+typedef struct ftb_grad {
+    FtB_Context ctx;
+    FtB_Semiring semiring;
+    bool on_edges;      /* block x block': one message per entry, nothing is reduced */
+    FtB_Matrix A;       /* the sparse operand, or the mask */
+    FtB_Block src, dst; /* dst: NULL for sparse x block, where it is bound */
+    FtB_Block dC, saved;
+    FtB_Matrix dE;       /* dC of block x block' */
+    ftb_pattern *p, *q;  /* the product's, and its transpose */
+    const int64_t *at;   /* entry x of p is entry at[x] of A; NULL: the same */
+    const int64_t *from; /* entry x of q is entry from[x] of p; NULL where nothing is read by entry */
+    int64_t *composed;   /* at[from[x]], ours; NULL without at */
+    ftb_message forward; /* over p */
+    ftb_message back;    /* over q: rows and columns have changed places */
+    bool has_back;
+    int nfeeds;                     /* of forward, without what gradients read */
+    ftb_message_type type;          /* of forward */
+    FtB_Block whole[FTB_MAX_FEEDS]; /* W transposed, of the feed W of that number; ours */
+    struct ftb_winners *winners;    /* NULL: edges are compared with the winners, if there are any */
+    void *slopes;         /* of scores src + dst: the gradient of each entry's sum; NULL: not made */
+    ftb_grad_rows by_row; /* with them: summed by row, until it was asked for */
+} ftb_grad;
+
+/* Fills forward, nfeeds, type and whole from what stands above them (dC, dE and saved apart). On failure too,
+ * ftb_grad_end must follow. (grad_messages.c) */
+GrB_Info ftb_grad_begin(ftb_grad *g);
+/* Adds what gradients read, when dC, dE and saved are known to fit. */
+GrB_Info ftb_grad_extras(ftb_grad *g);
+GrB_Info ftb_grad_need_back(ftb_grad *g);
+void ftb_grad_end(ftb_grad *g);
+
+/* The message `expr` of m summed into the rows of p; zeros in rows without entries. (grad_rows.c) */
+GrB_Info ftb_grad_sum(ftb_grad_rows *T, const ftb_message *m, ftb_pattern *p, ftb_expr *expr);
+/* `expr` for each entry of p. */
+GrB_Info ftb_grad_store(ftb_grad_rows *V, const ftb_message *m, ftb_pattern *p, ftb_expr *expr);
+/* `expr`, over feeds of one side and NONE, for each row of that side. */
+GrB_Info ftb_grad_vertices(ftb_grad_rows *Y, const ftb_message *m, ftb_side side, int64_t nrows,
+                           ftb_expr *expr);
+
+/* The gradient with respect to feed f of forward, in the feed's shape; of a scalar and of one row for all
+ * one row, of a whole block its own shape. (grad_feed.c) */
+GrB_Info ftb_grad_feed(ftb_grad_rows *T, ftb_grad *g, int f);
+/* The same for scores leaky_relu(src + dst) on edges, where they fit: once for either feed. (grad_sums.c) */
+bool ftb_grad_sums_fit(const ftb_grad *g);
+GrB_Info ftb_grad_sums(ftb_grad_rows *T, ftb_grad *g, const ftb_feed *feed);
+/* Sum of left' right over the edges, for all pairs: nrows x ncols of FP64. (grad_whole.c) */
+GrB_Info ftb_grad_whole(ftb_grad_rows *T, ftb_grad *g, const ftb_derivative *d, int64_t nrows, int64_t ncols);
+/* sum += L' R over rows and heads; sum: a x b, which are the widths of one head. */
+GrB_Info ftb_grad_outer(double *sum, FtB_Context ctx, const ftb_grad_rows *L, const ftb_grad_rows *R,
+                        int64_t a, int64_t b);
+/* The sum of the rows of T, in FP64. (grad_feed.c) */
+GrB_Info ftb_grad_total(ftb_grad_rows *T, const ftb_grad *g);
+
+/* What min and max of sources need, once for all feeds; *winners NULL where the message is none of these.
+ * (grad_winners.c) */
+GrB_Info ftb_winners_new(struct ftb_winners **winners, const ftb_grad *g);
+GrB_Info ftb_winners_feed(ftb_grad_rows *T, ftb_grad *g, struct ftb_winners *winners, int f);
+void ftb_winners_delete(struct ftb_winners *winners); /* NULL is allowed */
+
+#endif

@@ -1,0 +1,168 @@
+/* The messages of a product's gradients: those of the product itself, over its pattern and its transpose, and
+ * what gradients read beside them. */
+#include "ops/grad/grad.h"
+
+static GrB_Info make_message(ftb_message *m, const ftb_grad *g, bool transposed)
+{
+    static const char *const sparse[] = {"a", "edge", "b", "src", NULL}, *const dense[] = {"a", "dst", "b",
+                                                                                           "src", NULL};
+    GrB_Info info = ftb_message_new(m, g->ctx, g->semiring, g->on_edges ? dense : sparse);
+    if (info == GrB_SUCCESS && g->on_edges && g->semiring->domain)
+        info = ftb_message_over_features(m);
+    if (info == GrB_SUCCESS)
+        info = ftb_message_block(m, "src", transposed ? FTB_SIDE_ROW : FTB_SIDE_COL, g->src, g->src->heads);
+    if (info == GrB_SUCCESS && g->dst)
+        info = ftb_message_block(m, "dst", transposed ? FTB_SIDE_COL : FTB_SIDE_ROW, g->dst, g->dst->heads);
+    if (info == GrB_SUCCESS)
+        info = ftb_message_values(m, "edge", g->A, !transposed ? g->at : g->composed ? g->composed : g->from);
+    if (info == GrB_SUCCESS)
+        info = ftb_message_indices(m, transposed ? g->q : g->p, transposed,
+                                   !transposed   ? g->at
+                                   : g->composed ? g->composed
+                                                 : g->from);
+    return info;
+}
+
+/* ---- what gradients read */
+
+static GrB_Info push(ftb_message *m, const char *name, const ftb_feed *feed)
+{
+    if (ftb_message_find(m, name))
+        return GrB_SUCCESS;
+    if (m->nfeeds == FTB_MAX_FEEDS)
+        return ftb_fail(GrB_INVALID_VALUE, "semiring: more than %d names in one gradient", FTB_MAX_FEEDS);
+    m->feeds[m->nfeeds] = *feed;
+    snprintf(m->feeds[m->nfeeds++].name, FTB_NAME_LENGTH, "%s", name);
+    return GrB_SUCCESS;
+}
+
+/* The gradient of the result, by row or by entry. */
+static ftb_feed grad_feed(const ftb_grad *g, bool transposed)
+{
+    ftb_feed feed = {
+        .side = transposed ? FTB_SIDE_COL : FTB_SIDE_ROW, .heads = g->forward.heads, .width = g->type.width};
+    if (g->on_edges) {
+        feed.side = FTB_SIDE_EDGE;
+        feed.type = g->dE->type;
+        feed.data = g->dE->values->data;
+        feed.nrows = g->p->nvals;
+        feed.ld = g->dE->width;
+        feed.at = transposed ? g->from : NULL;
+        return feed;
+    }
+    feed.type = g->dC->type;
+    feed.data = g->dC->data;
+    feed.nrows = g->dC->nrows;
+    feed.ld = g->dC->ld;
+    return feed;
+}
+
+static GrB_Info push_all(ftb_message *m, const ftb_grad *g, bool transposed)
+{
+    ftb_side row = transposed ? FTB_SIDE_COL : FTB_SIDE_ROW;
+    ftb_feed grad = grad_feed(g, transposed),
+             e = {.side = FTB_SIDE_EDGE, .type = FTB_INT64, .heads = 1, .width = 1};
+    ftb_feed di = {.side = row, .type = FTB_INT64, .nrows = g->p->nrows, .heads = 1, .width = 1};
+    GrB_Info info = push(m, "grad", &grad);
+    di.ld = e.ld = 1;
+    di.degree = g->p->rowptr;
+    e.nrows = g->p->nvals;
+    e.at = transposed ? g->from : NULL;
+    if (info == GrB_SUCCESS && m->reducer.mean && !g->on_edges)
+        info = push(m, "di", &di);
+    if (info == GrB_SUCCESS && g->saved) {
+        ftb_feed saved = grad;
+        saved.type = FTB_INT64;
+        saved.data = g->saved->data;
+        saved.ld = g->saved->ld;
+        info = push(m, "e'", &e);
+        if (info == GrB_SUCCESS)
+            info = push(m, "saved", &saved);
+    }
+    for (int f = 0; f < g->nfeeds && info == GrB_SUCCESS; f++)
+        if (g->whole[f]) {
+            char name[FTB_NAME_LENGTH];
+            ftb_feed whole = {
+                .heads = 1, .type = g->whole[f]->type, .width = g->whole[f]->ncols, .whole = g->whole[f]};
+            snprintf(name, sizeof name, "%.*s'", FTB_NAME_MAX, g->forward.feeds[f].name);
+            info = push(m, name, &whole);
+        }
+    return info;
+}
+
+static GrB_Info transpose_block(FtB_Block *T, FtB_Context ctx, FtB_Block W)
+{
+    size_t size = FtB_Type_size(W->type);
+    GrB_Info info = ftb_block_view(T, ctx, W->type, W->ncols, W->nrows, W->nrows,
+                                   ftb_buffer_new(ctx, W->nrows * W->ncols, size));
+    for (int64_t i = 0; info == GrB_SUCCESS && i < W->nrows; i++)
+        for (int64_t j = 0; j < W->ncols; j++)
+            memcpy((char *)(*T)->data + (size_t)(j * W->nrows + i) * size,
+                   (const char *)W->data + (size_t)(i * W->ld + j) * size, size);
+    return info;
+}
+
+/* ---- both directions */
+
+GrB_Info ftb_grad_begin(ftb_grad *g)
+{
+    ftb_program *program = NULL;
+    GrB_Info info = make_message(&g->forward, g, false);
+    g->nfeeds = g->forward.nfeeds;
+    if (info == GrB_SUCCESS)
+        info = ftb_message_compile(&g->type, &program, &g->forward);
+    ftb_program_delete(program);
+    for (int f = 0; f < g->nfeeds && info == GrB_SUCCESS; f++)
+        if (g->forward.feeds[f].whole)
+            info = transpose_block(&g->whole[f], g->ctx, g->forward.feeds[f].whole);
+    return info;
+}
+
+GrB_Info ftb_grad_extras(ftb_grad *g)
+{
+    GrB_Info info = push_all(&g->forward, g, false);
+    return info == GrB_SUCCESS ? ftb_winners_new(&g->winners, g) : info;
+}
+
+/* Whether the messages read something by entry, whose places over the transpose take 8 bytes each. */
+static bool reads_entries(const ftb_grad *g)
+{
+    if (g->on_edges || g->saved || g->at)
+        return true;
+    for (int f = 0; f < g->nfeeds; f++)
+        if (g->forward.feeds[f].side == FTB_SIDE_EDGE)
+            return true;
+    return false;
+}
+
+GrB_Info ftb_grad_need_back(ftb_grad *g)
+{
+    if (g->has_back)
+        return GrB_SUCCESS;
+    GrB_Info info = ftb_pattern_transpose(g->p, &g->q, reads_entries(g) ? &g->from : NULL);
+    if (info == GrB_SUCCESS && g->at) {
+        g->composed = ftb_new(g->ctx, g->p->nvals, sizeof *g->composed);
+        if (!g->composed)
+            return ftb_nomem();
+        for (int64_t x = 0; x < g->p->nvals; x++)
+            g->composed[x] = g->at[g->from[x]];
+    }
+    if (info == GrB_SUCCESS)
+        info = make_message(&g->back, g, true);
+    if (info == GrB_SUCCESS)
+        info = push_all(&g->back, g, true);
+    g->has_back = info == GrB_SUCCESS;
+    return info;
+}
+
+void ftb_grad_end(ftb_grad *g)
+{
+    ftb_winners_delete(g->winners);
+    ftb_message_clear(&g->forward);
+    ftb_message_clear(&g->back);
+    ftb_delete(g->composed);
+    ftb_delete(g->slopes);
+    ftb_delete(g->by_row.data);
+    for (int f = 0; f < FTB_MAX_FEEDS; f++)
+        FtB_Block_free(&g->whole[f]);
+}

@@ -1,0 +1,411 @@
+/* Gradients of products with blocks: arguments, one gradient after the other, and their outputs at the end.
+ *
+ * Everything that is asked for is computed before the first output is written, so that outputs may be inputs
+ * and stay as they were on failure. */
+#include "ops/grad/grad.h"
+
+#include "core/watch.h"
+#include "ops/merge.h"
+
+typedef struct target {         /* one gradient that is asked for */
+    char name[FTB_NAME_LENGTH]; /* as the message has it */
+    FtB_Block block;            /* the output, or a view of a matrix's values */
+    FtB_Block view;             /* ours */
+    bool accumulate, by_entry;  /* by_entry: of a matrix's values */
+    int64_t nrows, ncols;       /* expected */
+    ftb_grad_rows sum;          /* data NULL: zeros */
+} target;
+
+typedef struct grad_call {
+    ftb_grad g;
+    ftb_flags flags;
+    int count;
+    target *targets;
+} grad_call;
+
+/* ---- the product's arguments */
+
+static GrB_Info read_sparse(grad_call *c, FtB_Arg A, FtB_Arg B, FtB_Arg M)
+{
+    ftb_grad *g = &c->g;
+    GrB_Info info = ftb_arg_matrix(&g->A, A, "A", false);
+    if (info == GrB_SUCCESS)
+        info = ftb_arg_block(&g->src, B, "B", false);
+    if (info != GrB_SUCCESS)
+        return info;
+    if (M.kind != FTB_KIND_NONE)
+        return ftb_fail(GrB_INVALID_VALUE,
+                        "M: gradients of sparse x block are of products without a mask; expected NULL");
+    if (c->flags.transpose1)
+        return ftb_fail(GrB_INVALID_VALUE, "desc: TRANSPOSE1 of a block that is multiplied by a matrix");
+    g->p = g->A->pattern;
+    if (c->flags.transpose0)
+        info = ftb_pattern_transpose(g->A->pattern, &g->p, &g->at);
+    if (info == GrB_SUCCESS && g->src->nrows != g->p->ncols)
+        return ftb_fail(GrB_DIMENSION_MISMATCH, "B: %lld rows; expected %lld, the columns of A",
+                        (long long)g->src->nrows, (long long)g->p->ncols);
+    return info;
+}
+
+static GrB_Info read_dense(grad_call *c, FtB_Arg A, FtB_Arg B, FtB_Arg M)
+{
+    ftb_grad *g = &c->g;
+    g->on_edges = true;
+    GrB_Info info = ftb_arg_block(&g->dst, A, "A", false);
+    if (info == GrB_SUCCESS)
+        info = ftb_arg_block(&g->src, B, "B", false);
+    if (info == GrB_SUCCESS)
+        info = ftb_arg_matrix(&g->A, M, "M", false);
+    if (info != GrB_SUCCESS)
+        return info;
+    if (c->flags.transpose0 || !c->flags.transpose1)
+        return ftb_fail(GrB_INVALID_VALUE,
+                        "desc: a product of two blocks reads B transposed; expected TRANSPOSE1 "
+                        "alone, as in FTB_DESC_T1 or FTB_DESC_ST1");
+    if (c->flags.complement)
+        return ftb_fail(GrB_INVALID_VALUE,
+                        "M: complemented; a product of two blocks is computed where M has entries");
+    g->p = g->A->pattern;
+    if (g->dst->nrows != g->p->nrows || g->src->nrows != g->p->ncols)
+        return ftb_fail(GrB_DIMENSION_MISMATCH,
+                        "M: %lld x %lld; expected %lld x %lld, the rows of A and of B",
+                        (long long)g->p->nrows, (long long)g->p->ncols, (long long)g->dst->nrows,
+                        (long long)g->src->nrows);
+    return GrB_SUCCESS;
+}
+
+static bool same_pattern(const ftb_pattern *p, const ftb_pattern *q)
+{
+    if (p == q)
+        return true;
+    return p->nrows == q->nrows && p->ncols == q->ncols && p->nvals == q->nvals && p->wide == q->wide &&
+           memcmp(p->rowptr, q->rowptr, (size_t)(p->nrows + 1) * sizeof *p->rowptr) == 0 &&
+           memcmp(p->colidx, q->colidx, (size_t)p->nvals * ftb_col_size(p->ncols)) == 0;
+}
+
+/* dC and saved, when the shape of the result is known. */
+static GrB_Info read_result(grad_call *c, FtB_Arg dC, FtB_Arg saved)
+{
+    ftb_grad *g = &c->g;
+    int64_t width = g->forward.heads * g->type.width;
+    bool wants_saved =
+        !g->on_edges && (g->forward.reducer.monoid == FTB_MIN || g->forward.reducer.monoid == FTB_MAX);
+    GrB_Info info =
+        g->on_edges ? ftb_arg_matrix(&g->dE, dC, "dC", false) : ftb_arg_block(&g->dC, dC, "dC", false);
+    if (info == GrB_SUCCESS)
+        info = ftb_arg_block(&g->saved, saved, "saved", true);
+    if (info != GrB_SUCCESS)
+        return info;
+    int64_t nrows = g->on_edges ? g->dE->pattern->nrows : g->dC->nrows,
+            ncols = g->on_edges ? g->dE->width : g->dC->ncols;
+    if (g->on_edges && !same_pattern(g->dE->pattern, g->p))
+        return ftb_fail(GrB_DIMENSION_MISMATCH, "dC: its pattern is not that of M");
+    if (nrows != g->p->nrows || ncols != width)
+        return ftb_fail(GrB_DIMENSION_MISMATCH,
+                        "dC: %lld rows of %lld values; expected %lld rows of %lld, as the product",
+                        (long long)nrows, (long long)ncols, (long long)g->p->nrows, (long long)width);
+    if (!ftb_type_float(g->on_edges ? g->dE->type : g->dC->type))
+        return ftb_fail(GrB_DOMAIN_MISMATCH, "dC: dtype %s; gradients are real",
+                        FtB_Type_name(g->on_edges ? g->dE->type : g->dC->type));
+    if (!wants_saved) {
+        g->saved = NULL;
+        return GrB_SUCCESS;
+    }
+    if (!g->saved)
+        return ftb_fail(GrB_NULL_POINTER,
+                        "saved is NULL; the reducer %s needs the winners that FtB_mxm_arg wrote to E",
+                        ftb_monoid_name(g->forward.reducer.monoid));
+    if (g->saved->type != FTB_INT64 || g->saved->nrows != nrows || g->saved->ncols != ncols)
+        return ftb_fail(GrB_DIMENSION_MISMATCH,
+                        "saved: %lld x %lld of %s; expected %lld x %lld of int64, as FtB_mxm_arg's E",
+                        (long long)g->saved->nrows, (long long)g->saved->ncols, FtB_Type_name(g->saved->type),
+                        (long long)nrows, (long long)ncols);
+    return GrB_SUCCESS;
+}
+
+/* ---- what is asked for */
+
+/* The name that the message has for one of the text's. */
+static const char *renamed(const ftb_grad *g, const char *name)
+{
+    if (strcmp(name, "a") == 0)
+        return g->on_edges ? "dst" : "edge";
+    return strcmp(name, "b") == 0 ? "src" : name;
+}
+
+static const ftb_bound *find_bound(const ftb_grad *g, const char *name)
+{
+    for (int b = 0; b < g->semiring->nbound; b++)
+        if (strcmp(g->semiring->bound[b].name, name) == 0)
+            return &g->semiring->bound[b];
+    return NULL;
+}
+
+/* The operand's shape and dtype. */
+static GrB_Info operand_of(target *t, const ftb_grad *g, FtB_Type *type)
+{
+    const ftb_bound *bound = find_bound(g, t->name);
+    FtB_Block X = strcmp(t->name, "src") == 0 ? g->src : strcmp(t->name, "dst") == 0 ? g->dst : NULL;
+    if (!X && bound)
+        X = bound->block;
+    if (X) {
+        *type = X->type;
+        t->nrows = X->nrows;
+        t->ncols = X->ncols;
+        return GrB_SUCCESS;
+    }
+    *type = FTB_FP64;
+    t->nrows = t->ncols = 1;
+    if (bound)
+        return GrB_SUCCESS;
+    if (strcmp(t->name, "edge") != 0)
+        return ftb_fail(GrB_INVALID_VALUE, "gradients: '%s' is neither src, dst, edge nor a bound name",
+                        t->name);
+    if (g->A->width == 0)
+        return ftb_fail(GrB_INVALID_VALUE, "gradients: '%s': the matrix has no values", t->name);
+    *type = g->A->type;
+    t->nrows = g->A->pattern->nvals;
+    t->ncols = g->A->width;
+    t->by_entry = true;
+    return GrB_SUCCESS;
+}
+
+static GrB_Info read_output(target *t, const ftb_grad *g, FtB_Arg output)
+{
+    if (!t->by_entry || output.kind != FTB_KIND_MATRIX)
+        return ftb_arg_block(&t->block, output, t->name, false);
+    FtB_Matrix E;
+    GrB_Info info = ftb_arg_matrix(&E, output, t->name, false);
+    if (info == GrB_SUCCESS && !same_pattern(E->pattern, g->A->pattern))
+        info = ftb_fail(GrB_DIMENSION_MISMATCH, "its pattern is not that of the operand");
+    if (info == GrB_SUCCESS)
+        info = FtB_Matrix_values(&t->view, E);
+    t->block = t->view;
+    return info;
+}
+
+static GrB_Info read_target(target *t, const ftb_grad *g, const FtB_Gradient *asked)
+{
+    FtB_Type type = FTB_FP64;
+    if (!asked->name)
+        return ftb_fail(GrB_NULL_POINTER, "gradients: a name is NULL");
+    snprintf(t->name, sizeof t->name, "%s", renamed(g, asked->name));
+    t->accumulate = asked->accumulate;
+    GrB_Info info = operand_of(t, g, &type);
+    if (info != GrB_SUCCESS)
+        return info;
+    if (!ftb_type_float(type))
+        return ftb_fail(GrB_DOMAIN_MISMATCH,
+                        "gradients: '%s' is of dtype %s; only real operands have gradients", t->name,
+                        FtB_Type_name(type));
+    info = read_output(t, g, asked->output);
+    if (info != GrB_SUCCESS)
+        return ftb_wrap_error(info, "gradients: the output of '%s': ", t->name);
+    if (t->block->nrows != t->nrows || t->block->ncols != t->ncols)
+        return ftb_fail(GrB_DIMENSION_MISMATCH,
+                        "gradients: the output of '%s' is %lld x %lld; expected %lld x %lld", t->name,
+                        (long long)t->block->nrows, (long long)t->block->ncols, (long long)t->nrows,
+                        (long long)t->ncols);
+    if (!ftb_buffer_write(t->block->owner))
+        return ftb_fail(GrB_DOMAIN_MISMATCH,
+                        "gradients: the output of '%s' is read-only; expected memory for reals", t->name);
+    if (!ftb_type_float(t->block->type))
+        return ftb_fail(GrB_DOMAIN_MISMATCH, "gradients: the output of '%s' is %s; expected memory for reals",
+                        t->name, FtB_Type_name(t->block->type));
+    return GrB_SUCCESS;
+}
+
+/* ---- computing */
+
+/* norm of norm[i]. */
+static bool is_feed_of(const ftb_feed *feed, const char *name)
+{
+    size_t length = strlen(name);
+    return strncmp(feed->name, name, length) == 0 &&
+           (feed->name[length] == '\0' || feed->name[length] == '[');
+}
+
+/* One block can be read by rows, by columns and by entries: what each gives is added up. */
+static GrB_Info join(target *t, FtB_Context ctx, ftb_grad_rows *more)
+{
+    if (!t->sum.data) {
+        t->sum = *more;
+        more->data = NULL;
+        return GrB_SUCCESS;
+    }
+    int64_t nrows = ftb_max(t->sum.nrows, more->nrows), width = t->sum.width;
+    double *all = ftb_new0(ctx, nrows * width, sizeof *all);
+    if (!all)
+        return ftb_nomem();
+    const ftb_grad_rows *both[2] = {&t->sum, more};
+    for (int b = 0; b < 2; b++)
+        for (int64_t v = 0; v < both[b]->nrows * width; v++)
+            all[v] += ftb_get_real(both[b]->data, both[b]->type, v);
+    ftb_delete(t->sum.data);
+    t->sum = (ftb_grad_rows){all, FTB_FP64, nrows, width};
+    return GrB_SUCCESS;
+}
+
+static GrB_Info compute(target *t, ftb_grad *g)
+{
+    GrB_Info info = GrB_SUCCESS;
+    for (int f = 0; f < g->nfeeds && info == GrB_SUCCESS; f++) {
+        ftb_grad_rows T = {0};
+        if (!is_feed_of(&g->forward.feeds[f], t->name))
+            continue;
+        info = ftb_grad_feed(&T, g, f);
+        if (info == GrB_SUCCESS && T.data)
+            info = join(t, g->ctx, &T);
+        ftb_delete(T.data);
+    }
+    return info;
+}
+
+/* ---- writing: nothing fails here */
+
+/* Rows that lie as they are wanted; false: they do not. */
+static bool write_rows(const target *t, int64_t first, int64_t last)
+{
+    FtB_Block X = t->block;
+    int64_t begin = first * t->ncols, count = (last - first) * t->ncols;
+    if (!t->sum.data || t->sum.nrows != t->nrows || t->sum.type != X->type || X->type != FTB_FP32 ||
+        X->ld != t->ncols)
+        return false;
+    float *to = (float *)X->data + begin;
+    const float *from = (const float *)t->sum.data + begin;
+    if (!t->accumulate)
+        memcpy(to, from, (size_t)count * sizeof *to);
+    for (int64_t k = 0; t->accumulate && k < count; k++)
+        to[k] += from[k];
+    return true;
+}
+
+static void write_row(const target *t, int64_t r, double *scratch)
+{
+    FtB_Block X = t->block;
+    char *row = (char *)X->data + (size_t)(r * X->ld) * FtB_Type_size(X->type);
+    bool present = t->sum.data && r < t->sum.nrows;
+    const char *from =
+        present ? (const char *)t->sum.data + (size_t)(r * t->ncols) * FtB_Type_size(t->sum.type) : NULL;
+    if (!t->accumulate) {
+        if (present)
+            ftb_cast(row, X->type, from, t->sum.type, t->ncols);
+        else
+            memset(row, 0, (size_t)t->ncols * FtB_Type_size(X->type));
+    } else if (present) {
+        double *added = scratch + t->ncols;
+        ftb_cast(scratch, FTB_FP64, row, X->type, t->ncols);
+        ftb_cast(added, FTB_FP64, from, t->sum.type, t->ncols);
+        for (int64_t f = 0; f < t->ncols; f++)
+            scratch[f] += added[f];
+        ftb_cast(row, X->type, scratch, FTB_FP64, t->ncols);
+    }
+}
+
+static GrB_Info write_all(grad_call *c)
+{
+    int64_t widest = 1, values = 0;
+    for (int t = 0; t < c->count; t++) {
+        widest = ftb_max(widest, c->targets[t].ncols);
+        values = ftb_max(values, c->targets[t].nrows * c->targets[t].ncols);
+    }
+    int threads = ftb_threads_for_values(c->g.ctx, values);
+    double *scratch = ftb_new(c->g.ctx, threads * 2 * widest, sizeof *scratch);
+    if (!scratch)
+        return ftb_nomem();
+    for (int t = 0; t < c->count; t++) {
+        const target *x = &c->targets[t];
+#pragma omp parallel for num_threads(threads)
+        for (int part = 0; part < threads; part++) {
+            int64_t r = x->nrows * part / threads, end = x->nrows * (part + 1) / threads;
+            for (bool done = write_rows(x, r, end); r < end && !done; r++)
+                write_row(x, r, scratch + part * 2 * widest);
+        }
+    }
+    ftb_delete(scratch);
+    return GrB_SUCCESS;
+}
+
+/* ---- the call */
+
+/* A product without columns: every gradient is 0. Whether this is one, by its shapes. */
+static bool without_columns(const grad_call *c, FtB_Arg dC)
+{
+    FtB_Block X = NULL;
+    return !c->g.on_edges && c->g.src->ncols == 0 && dC.kind == FTB_KIND_BLOCK &&
+           ftb_arg_block(&X, dC, "dC", false) == GrB_SUCCESS && X->ncols == 0 && X->nrows == c->g.p->nrows;
+}
+
+static GrB_Info read_targets(grad_call *c, const FtB_Gradient *gradients, size_t count)
+{
+    GrB_Info info = GrB_SUCCESS;
+    c->targets = ftb_new0(c->g.ctx, (int64_t)count, sizeof *c->targets);
+    if (!c->targets)
+        return ftb_nomem();
+    for (; c->count < (int)count; c->count++) {
+        info = read_target(&c->targets[c->count], &c->g, &gradients[c->count]);
+        if (info != GrB_SUCCESS) {
+            FtB_Block_free(&c->targets[c->count].view);
+            break;
+        }
+    }
+    return info;
+}
+
+static FtB_Context context_of(const FtB_Gradient *gradients, size_t count)
+{
+    for (size_t n = 0; n < count; n++) {
+        const FtB_Arg out = gradients[n].output;
+        FtB_Block X = NULL;
+        if (out.kind == FTB_KIND_BLOCK && ftb_arg_block(&X, out, "output", false) == GrB_SUCCESS)
+            return X->ctx;
+    }
+    return ftb_context();
+}
+
+static GrB_Info read_all(grad_call *c, FtB_Arg dC, FtB_Arg semiring, FtB_Arg A, FtB_Arg B, FtB_Arg M,
+                         FtB_Arg saved, const FtB_Gradient *gradients, size_t count, FtB_Arg desc)
+{
+    GrB_Info info;
+    FTB_CHECK(ftb_arg_descriptor(&c->flags, desc));
+    FTB_CHECK(ftb_arg_semiring(&c->g.semiring, semiring, "semiring"));
+    FTB_CHECK(A.kind == FTB_KIND_BLOCK ? read_dense(c, A, B, M) : read_sparse(c, A, B, M));
+    if (without_columns(c, dC)) {
+        info = read_targets(c, gradients, count);
+        goto done;
+    }
+    FTB_CHECK(ftb_grad_begin(&c->g));
+    FTB_CHECK(read_result(c, dC, saved));
+    FTB_CHECK(read_targets(c, gradients, count));
+    info = ftb_grad_extras(&c->g);
+done:
+    return info;
+}
+
+GrB_Info(FtB_mxm_grad)(FtB_Arg dC, FtB_Arg semiring, FtB_Arg A, FtB_Arg B, FtB_Arg M, FtB_Arg saved,
+                       const FtB_Gradient *gradients, size_t count, FtB_Arg desc)
+{
+    if ((!gradients && count > 0) || count > INT32_MAX)
+        return ftb_fail(GrB_NULL_POINTER, "gradients: NULL; expected what is asked for");
+    FtB_Context ctx = context_of(gradients, count);
+    grad_call *c = ftb_new0(ctx, 1, sizeof *c);
+    if (!c)
+        return ftb_nomem();
+    c->g.ctx = ctx;
+    GrB_Info info = read_all(c, dC, semiring, A, B, M, saved, gradients, count, desc);
+    for (int t = 0; t < c->count && info == GrB_SUCCESS; t++)
+        info = compute(&c->targets[t], &c->g);
+    if (info == GrB_SUCCESS)
+        info = write_all(c);
+    for (int t = 0; t < c->count; t++) {
+        FtB_Block_free(&c->targets[t].view);
+        ftb_delete(c->targets[t].sum.data);
+    }
+    ftb_delete(c->targets);
+    ftb_grad_end(&c->g);
+    FtB_Semiring_free(&c->g.semiring);
+    ftb_delete(c);
+    if (info == FTB_CANCELLED)
+        ftb_cancel_clear(ctx);
+    return info;
+}

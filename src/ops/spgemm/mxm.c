@@ -1,0 +1,299 @@
+/* C<M> = accum(C, A (x) B), two sparse matrices over a semiring: arguments, plan, run, write rule. */
+#include "ops/block/blocks.h"
+#include "ops/plan_object.h"
+
+typedef struct call {
+    FtB_Matrix C; /* NULL: sink */
+    FtB_Sink sink;
+    FtB_Matrix M, A, B;
+    FtB_Matrix E;     /* of FtB_mxm_arg */
+    FtB_Sink winners; /* ours: collects E */
+    FtB_Op accum;
+    ftb_flags flags;
+    FtB_Context ctx;
+    ftb_product *product;
+} call;
+
+static GrB_Info read_output(call *c, FtB_Arg C, FtB_Arg M, FtB_Arg accum)
+{
+    if (C.kind != FTB_KIND_SINK) {
+        GrB_Info info = ftb_arg_matrix(&c->C, C, "C", false);
+        if (info == GrB_SUCCESS)
+            c->ctx = c->C->ctx;
+        return info;
+    }
+    c->sink = (FtB_Sink)(uintptr_t)C.handle;
+    if (c->sink->magic != FTB_MAGIC_SINK)
+        return ftb_fail(GrB_UNINITIALIZED_OBJECT, "C: not an FtB_Sink, or already freed");
+    if (accum.kind != FTB_KIND_NONE)
+        return ftb_fail(GrB_INVALID_VALUE, "accum: a sink has no old entries to accumulate; expected NULL");
+    if (M.kind != FTB_KIND_NONE && c->flags.complement)
+        return ftb_fail(GrB_INVALID_VALUE, "M: complemented masks need a matrix as C");
+    c->ctx = c->sink->ctx;
+    return GrB_SUCCESS;
+}
+
+static GrB_Info read_slots(call *c, FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB_Arg A, FtB_Arg B, FtB_Arg desc)
+{
+    GrB_Info info;
+    FTB_CHECK(ftb_arg_descriptor(&c->flags, desc));
+    FTB_CHECK(read_output(c, C, M, accum));
+    FTB_CHECK(ftb_arg_matrix(&c->M, M, "M", true));
+    FTB_CHECK(ftb_arg_matrix(&c->A, A, "A", false));
+    FTB_CHECK(ftb_arg_matrix(&c->B, B, "B", false));
+    FTB_CHECK(ftb_arg_op(&c->accum, accum, "accum", true));
+    if (c->A->width > 1 && c->B->width > 1 && c->A->width != c->B->width)
+        info = ftb_fail(GrB_DIMENSION_MISMATCH, "B: width %lld; expected 0, 1 or A's width, %lld",
+                        (long long)c->B->width, (long long)c->A->width);
+done:
+    return info;
+}
+
+static GrB_Info check_shape(FtB_Matrix C, const char *name, const ftb_spgemm *p)
+{
+    if (!C || (C->pattern->nrows == p->nrows && C->pattern->ncols == p->ncols))
+        return GrB_SUCCESS;
+    return ftb_fail(GrB_DIMENSION_MISMATCH, "%s: %lld x %lld; expected %lld x %lld, the shape of A x B", name,
+                    (long long)C->pattern->nrows, (long long)C->pattern->ncols, (long long)p->nrows,
+                    (long long)p->ncols);
+}
+
+/* The complement of no mask admits no entry. */
+static GrB_Info want_nothing(ftb_product *product)
+{
+    const uint8_t *none = ftb_arena_new0(&product->arena, product->p.nrows, 1);
+    if (!none)
+        return ftb_nomem();
+    ftb_product_want(product, none);
+    return GrB_SUCCESS;
+}
+
+/* Everything up to the plan. */
+static GrB_Info prepare_call(call *c, FtB_Arg semiring)
+{
+    GrB_Info info;
+    FtB_Semiring s = NULL;
+    FTB_CHECK(ftb_arg_semiring(&s, semiring, "semiring"));
+    FTB_CHECK(ftb_product_new(&c->product, c->ctx, &s, c->A, c->flags.transpose0, c->B, c->flags.transpose1));
+    ftb_product *product = c->product;
+    FTB_CHECK(check_shape(c->C, "C", &product->p));
+    FTB_CHECK(check_shape(c->E, "E", &product->p));
+    if (c->M)
+        FTB_CHECK(ftb_mask_check(c->M, &c->flags, product->p.nrows, product->p.ncols));
+    if (!c->M && c->flags.complement)
+        FTB_CHECK(want_nothing(product));
+    if (c->M && !c->flags.complement && !product->right->wide) {
+        product->mask = c->M;
+        product->admits = ftb_mask_of(product->mask, c->flags.structural);
+    }
+    if (c->M && c->sink && !product->mask) {
+        info = ftb_fail(GrB_INVALID_VALUE, "M: a sink takes masks over fewer than 2^31 columns");
+        goto done;
+    }
+    product->winners = c->winners;
+    product->counted = c->sink && ftb_sink_counts(c->sink);
+    FTB_CHECK(ftb_product_message(product, NULL, NULL, NULL, false));
+    product->facts.slot_only = product->mask && (c->sink || product->message.used[FTB_NAME_M]);
+    FTB_CHECK(ftb_finish_compile(&product->finish, product, NULL, NULL));
+    if (c->sink) {
+        const ftb_sink_shape shape = ftb_product_shape(product, false);
+        product->reserve = ftb_sink_least(c->sink, &shape);
+    }
+done:
+    FtB_Semiring_free(&s);
+    return info;
+}
+
+ftb_sink_shape ftb_product_shape(const ftb_product *product, bool symmetric)
+{
+    return (ftb_sink_shape){.ctx = product->ctx,
+                            .nrows = product->p.nrows,
+                            .ncols = product->p.ncols,
+                            .nvals = -1,
+                            .type = product->finish.out_type,
+                            .width = product->finish.out_width,
+                            .base = 1,
+                            .symmetric = symmetric};
+}
+
+/* Runs the product into a sink, and winners into theirs, all begun here. */
+GrB_Info ftb_product_to_sink(const ftb_product *product, FtB_Sink sink, bool symmetric)
+{
+    const int64_t left = ftb_memory_left(product->ctx);
+    ftb_sink_shape shape = ftb_product_shape(product, symmetric);
+    if (left < INT64_MAX)
+        shape.room = ftb_max(left - product->plan.bytes, 1);
+    ftb_sink_shape indices = shape;
+    indices.type = FTB_INT64;
+    GrB_Info info = ftb_sink_begin(sink, &shape);
+    if (info != GrB_SUCCESS)
+        return info;
+    if (product->winners)
+        FTB_CHECK(ftb_sink_begin(product->winners, &indices));
+    FTB_CHECK(ftb_product_run(product, sink));
+    if (product->winners)
+        FTB_CHECK(ftb_sink_end(product->winners));
+    info = ftb_sink_end(sink);
+done:
+    if (info != GrB_SUCCESS) {
+        ftb_sink_abort(sink);
+        ftb_sink_abort(product->winners);
+    }
+    return info;
+}
+
+/* Runs the product into a new matrix of `type` (0: h's own). */
+GrB_Info ftb_product_to_matrix(FtB_Matrix *T, const ftb_product *product, FtB_Type type)
+{
+    FtB_Sink sink = NULL;
+    *T = NULL;
+    GrB_Info info = ftb_sink_matrix(&sink, product->ctx, T, type);
+    if (info == GrB_SUCCESS)
+        info = ftb_product_to_sink(product, sink, false);
+    FtB_Sink_free(&sink);
+    return info;
+}
+
+static GrB_Info run_call(call *c)
+{
+    FtB_Matrix T = NULL;
+    GrB_Info info;
+    FTB_CHECK(ftb_plan_apply(c->product, c->flags.plan, false));
+    if (c->sink) {
+        info = ftb_product_to_sink(c->product, c->sink, false);
+        goto done;
+    }
+    FTB_CHECK(ftb_product_to_matrix(&T, c->product, c->accum ? (FtB_Type)0 : c->C->type));
+    FTB_CHECK(ftb_write(c->C, c->M, &c->flags, c->accum, T));
+    T = NULL;
+done:
+    FtB_Matrix_free(&T);
+    return info;
+}
+
+static GrB_Info end_call(call *c, GrB_Info info)
+{
+    if (info == FTB_CANCELLED)
+        ftb_cancel_clear(c->ctx);
+    ftb_product_delete(c->product);
+    FtB_Sink_free(&c->winners);
+    FtB_Op_free(&c->accum);
+    return info;
+}
+
+/* What decides which kind of product it is; one with features has the graph first. */
+static GrB_Info check_operands(FtB_Arg A, FtB_Arg B)
+{
+    if (A.kind == FTB_KIND_NONE || B.kind == FTB_KIND_NONE)
+        return ftb_fail(GrB_NULL_POINTER, "%s is NULL; expected an FtB_Matrix or an FtB_Block",
+                        A.kind == FTB_KIND_NONE ? "A" : "B");
+    if (A.kind == FTB_KIND_BLOCK && B.kind == FTB_KIND_MATRIX)
+        return ftb_fail(
+            GrB_INVALID_VALUE,
+            "A is an FtB_Block and B is an FtB_Matrix; expected them the other way round, or two blocks");
+    return GrB_SUCCESS;
+}
+
+GrB_Info(FtB_mxm)(FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB_Arg semiring, FtB_Arg A, FtB_Arg B, FtB_Arg desc)
+{
+    call c = {0};
+    GrB_Info info;
+    FTB_CHECK(check_operands(A, B));
+    if (A.kind == FTB_KIND_BLOCK)
+        return ftb_sddmm(C, M, accum, semiring, A, B, desc);
+    if (B.kind == FTB_KIND_BLOCK)
+        return ftb_spmm(C, (FtB_Arg){0}, M, accum, semiring, A, B, desc);
+    FTB_CHECK(read_slots(&c, C, M, accum, A, B, desc));
+    FTB_CHECK(prepare_call(&c, semiring));
+    info = run_call(&c);
+done:
+    return end_call(&c, info);
+}
+
+GrB_Info(FtB_mxm_plan)(FtB_Plan *plan, FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB_Arg semiring, FtB_Arg A,
+                       FtB_Arg B, FtB_Arg desc, FtB_Effort effort)
+{
+    call c = {0};
+    GrB_Info info;
+    if (!plan)
+        return ftb_fail(GrB_NULL_POINTER, "plan: NULL; expected where to put the plan");
+    *plan = NULL;
+    FTB_CHECK(check_operands(A, B));
+    if (A.kind == FTB_KIND_BLOCK)
+        return ftb_sddmm_plan_call(plan, C, M, accum, semiring, A, B, desc, effort);
+    if (B.kind == FTB_KIND_BLOCK)
+        return ftb_spmm_plan_call(plan, C, M, accum, semiring, A, B, desc, effort);
+    FTB_CHECK(read_slots(&c, C, M, accum, A, B, desc));
+    FTB_CHECK(prepare_call(&c, semiring));
+    FTB_CHECK(ftb_plan_apply(c.product, c.flags.plan, true));
+    if (effort == FTB_MEASURE)
+        FTB_CHECK(ftb_spgemm_measure(c.product));
+    info = ftb_plan_make(plan, c.product);
+done:
+    return end_call(&c, info);
+}
+
+/* Replaces T by the part of it that the mask admits. */
+static GrB_Info through_mask(FtB_Matrix *T, FtB_Matrix M, const ftb_flags *flags)
+{
+    FtB_Matrix empty = NULL;
+    ftb_pattern *pattern = ftb_pattern_empty((*T)->ctx, (*T)->pattern->nrows, (*T)->pattern->ncols);
+    ftb_buffer *values = ftb_buffer_new((*T)->ctx, 0, 1);
+    if (!pattern || !values) {
+        ftb_pattern_release(pattern);
+        ftb_buffer_release(values);
+        return ftb_nomem();
+    }
+    GrB_Info info = ftb_matrix_make(&empty, (*T)->ctx, (*T)->type, (*T)->width, pattern, values);
+    if (info == GrB_SUCCESS)
+        info = ftb_write(empty, M, flags, NULL, *T);
+    if (info != GrB_SUCCESS) {
+        FtB_Matrix_free(&empty);
+        return info;
+    }
+    *T = empty;
+    return GrB_SUCCESS;
+}
+
+static GrB_Info read_winners(call *c, FtB_Arg E)
+{
+    GrB_Info info = ftb_arg_matrix(&c->E, E, "E", false);
+    if (info != GrB_SUCCESS)
+        return info;
+    if (!c->C)
+        return ftb_fail(GrB_DOMAIN_MISMATCH, "C: a sink; expected an FtB_Matrix");
+    if (c->E->type != FTB_INT64 || c->E == c->C)
+        return ftb_fail(GrB_DOMAIN_MISMATCH, "E: dtype %s; expected an INT64 matrix other than C",
+                        FtB_Type_name(c->E->type));
+    return GrB_SUCCESS;
+}
+
+GrB_Info(FtB_mxm_arg)(FtB_Arg C, FtB_Arg E, FtB_Arg M, FtB_Arg semiring, FtB_Arg A, FtB_Arg B, FtB_Arg desc)
+{
+    call c = {0};
+    FtB_Matrix T = NULL, W = NULL;
+    FtB_Arg none = {0};
+    GrB_Info info;
+    FTB_CHECK(check_operands(A, B));
+    if (A.kind != FTB_KIND_BLOCK && B.kind == FTB_KIND_BLOCK)
+        return ftb_spmm(C, E, M, none, semiring, A, B, desc);
+    FTB_CHECK(read_slots(&c, C, M, none, A, B, desc));
+    FTB_CHECK(read_winners(&c, E));
+    c.flags.replace = true;
+    FTB_CHECK(ftb_sink_matrix(&c.winners, c.E->ctx, &W, FTB_INT64));
+    FTB_CHECK(prepare_call(&c, semiring));
+    FTB_CHECK(ftb_plan_apply(c.product, c.flags.plan, false));
+    FTB_CHECK(ftb_product_to_matrix(&T, c.product, c.C->type));
+    if (c.M || c.flags.complement) { /* both through the mask before either output changes */
+        FTB_CHECK(through_mask(&T, c.M, &c.flags));
+        FTB_CHECK(through_mask(&W, c.M, &c.flags));
+    }
+    FTB_CHECK(ftb_matrix_become(c.C, T));
+    T = NULL;
+    FTB_CHECK(ftb_matrix_become(c.E, W));
+    W = NULL;
+done:
+    FtB_Matrix_free(&T);
+    FtB_Matrix_free(&W);
+    return end_call(&c, info);
+}
