@@ -1,6 +1,9 @@
 /* Descriptors: how an operation reads its arguments. The constants are immortal. */
 #include "core/core.h"
 
+/* The slots' macros are for callers: these are the functions. */
+#undef FtB_Descriptor_set
+
 struct FtB_Descriptor_opaque {
     uint32_t magic;
     bool constant;
@@ -55,7 +58,7 @@ static GrB_Info set_plan(ftb_flags *flags, FtB_Arg value)
     return GrB_SUCCESS;
 }
 
-GrB_Info(FtB_Descriptor_set)(FtB_Descriptor d, FtB_Field field, FtB_Arg value)
+GrB_Info FtB_Descriptor_set(FtB_Descriptor d, FtB_Field field, FtB_Arg value)
 {
     GrB_Info info = check_descriptor(d);
     if (info != GrB_SUCCESS)

@@ -3,7 +3,9 @@
  * FP16's exponent, which counts from 15 where FP32's counts from 127, is moved by shifting and adding;
  * subnormal numbers are normalised, and made, by one addition of floats, which rounds as wanted. Everywhere
  * else rounding adds half of the last place less one, plus that place's own bit, so that ties go to even.
- * After F. Giesen, "Float->half variants" (2012). */
+ * After F. Giesen, "Float->half variants" (2012).
+ *
+ * Cells: instruction sets */
 #include "core/half.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Instruction sets. CMake compiles a kernel file once per cell (ftb_isa_cells in cmake/IsaCells.cmake)
+/* Instruction sets. CMake compiles a kernel file once per cell (cmake/Cells.cmake)
  * with FTB_ISA set; cells define the same names with a suffix, and callers pick one at run time:
  *
  *     void FTB_CELL(ftb_sum)(...) {...}              in the kernel file

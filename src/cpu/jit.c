@@ -44,7 +44,7 @@ static const char *compiler(void)
     return strcmp(text, "cc") == 0 && cc && *cc ? cc : text;
 }
 
-/* The instruction set that kernels run on (cmake/IsaCells.cmake). */
+/* The instruction set that kernels run on (cmake/Cells.cmake). */
 static const char *flags(void)
 {
 #ifdef FTB_X86_CELLS

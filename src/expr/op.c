@@ -2,6 +2,9 @@
 #include "expr/bound.h"
 #include "expr/grb.h"
 
+/* The slots' macros are for callers: these are the functions. */
+#undef FtB_Op_bind
+
 static GrB_Info check(FtB_Op op, const char *name)
 {
     if (!op)
@@ -68,7 +71,7 @@ done:
     return info;
 }
 
-GrB_Info(FtB_Op_bind)(FtB_Op *bound, FtB_Op op, const FtB_Binding *bindings, size_t count)
+GrB_Info FtB_Op_bind(FtB_Op *bound, FtB_Op op, const FtB_Binding *bindings, size_t count)
 {
     if (!bound)
         return ftb_fail(GrB_NULL_POINTER, "FtB_Op_bind: bound is NULL");

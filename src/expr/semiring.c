@@ -2,6 +2,9 @@
 #include "expr/bound.h"
 #include "expr/grb.h"
 
+/* The slots' macros are for callers: these are the functions. */
+#undef FtB_Semiring_bind
+
 #define FTB_SEMIRING(id, line)                                                                               \
     static struct FtB_Semiring_opaque immortal_##id = {                                                      \
         .magic = FTB_MAGIC_SEMIRING, .name = #id, .text = line};                                             \
@@ -161,7 +164,7 @@ done:
     return info;
 }
 
-GrB_Info(FtB_Semiring_bind)(FtB_Semiring *bound, FtB_Semiring s, const FtB_Binding *bindings, size_t count)
+GrB_Info FtB_Semiring_bind(FtB_Semiring *bound, FtB_Semiring s, const FtB_Binding *bindings, size_t count)
 {
     static const char call[] = "FtB_Semiring_bind";
     if (!bound)

@@ -6,6 +6,9 @@
  * product. Velickovic et al., "Graph attention networks", ICLR 2018. */
 #include "nn/multiply.h"
 
+/* The slots' macros are for callers: these are the functions. */
+#undef FtB_attend
+
 static const char call_name[] = "FtB_attend";
 
 typedef struct attend {
@@ -236,7 +239,7 @@ static FtB_Var staged(const call *c)
                         FTB_OPERAND("src", ftb_node_var(c->values)));
 }
 
-FtB_Var(FtB_attend)(FtB_Arg score, FtB_Matrix A, double dropout, const FtB_Operand *operands, size_t count)
+FtB_Var FtB_attend(FtB_Arg score, FtB_Matrix A, double dropout, const FtB_Operand *operands, size_t count)
 {
     call c = {.A = A, .dropout = dropout};
     if (!ftb_nn_operands_read(&c.scores, call_name, operands, count))

@@ -9,6 +9,9 @@
 #include "nn/multiply.h"
 #include "nn/shape.h"
 
+/* The slots' macros are for callers: these are the functions. */
+#undef FtB_map
+
 typedef struct map {
     char name[FTB_NN_INPUTS][FTB_NAME_LENGTH]; /* of the inputs */
     ftb_expr *expr;
@@ -174,7 +177,7 @@ static GrB_Info compile(ftb_nn_node *n, const char *text)
     return info;
 }
 
-FtB_Var(FtB_map)(const char *text, const FtB_Operand *operands, size_t count)
+FtB_Var FtB_map(const char *text, const FtB_Operand *operands, size_t count)
 {
     ftb_nn_operands o;
     int64_t heads = 1;

@@ -4,6 +4,11 @@
  * semiring before each run in which their memory has moved. */
 #include "nn/multiply.h"
 
+/* The slots' macros are for callers: these are the functions. */
+#undef FtB_multiply
+#undef FtB_multiply_transposed
+#undef FtB_on_edges
+
 typedef struct multiply {
     FtB_Semiring semiring, bound; /* bound: to the blocks below */
     FtB_Matrix A;
@@ -302,17 +307,17 @@ static FtB_Var multiply_any(const char *call, FtB_Arg semiring, FtB_Matrix A, co
     return y;
 }
 
-FtB_Var(FtB_multiply)(FtB_Arg semiring, FtB_Matrix A, const FtB_Operand *operands, size_t count)
+FtB_Var FtB_multiply(FtB_Arg semiring, FtB_Matrix A, const FtB_Operand *operands, size_t count)
 {
     return multiply_any("FtB_multiply", semiring, A, operands, count, false, false);
 }
 
-FtB_Var(FtB_multiply_transposed)(FtB_Arg semiring, FtB_Matrix A, const FtB_Operand *operands, size_t count)
+FtB_Var FtB_multiply_transposed(FtB_Arg semiring, FtB_Matrix A, const FtB_Operand *operands, size_t count)
 {
     return multiply_any("FtB_multiply_transposed", semiring, A, operands, count, true, false);
 }
 
-FtB_Var(FtB_on_edges)(FtB_Arg semiring, FtB_Matrix A, const FtB_Operand *operands, size_t count)
+FtB_Var FtB_on_edges(FtB_Arg semiring, FtB_Matrix A, const FtB_Operand *operands, size_t count)
 {
     return multiply_any("FtB_on_edges", semiring, A, operands, count, false, true);
 }

@@ -5,6 +5,9 @@
 
 #include <stdio.h>
 
+/* The slots' macros are for callers: these are the functions. */
+#undef FtB_input
+
 /* ---- errors */
 
 FtB_Var ftb_var_failed(FtB_Tape tape, GrB_Info info)
@@ -235,7 +238,7 @@ static FtB_Var leaf_matrix(FtB_Tape tape, FtB_Matrix A, bool sparse)
     return info == GrB_SUCCESS ? ftb_node_var(n) : ftb_var_failed(tape, info);
 }
 
-FtB_Var(FtB_input)(FtB_Tape tape, FtB_Arg X)
+FtB_Var FtB_input(FtB_Tape tape, FtB_Arg X)
 {
     FtB_Block block = NULL;
     FtB_Matrix A = NULL;
@@ -260,7 +263,7 @@ FtB_Var FtB_input_take(FtB_Tape tape, FtB_Block *X)
     if (!X)
         return ftb_var_failed(check_tape(tape) == GrB_SUCCESS ? tape : NULL,
                               ftb_fail(GrB_NULL_POINTER, "FtB_input_take: X is NULL"));
-    FtB_Var x = (FtB_input)(tape, FTB_ARG(*X));
+    FtB_Var x = FtB_input(tape, FTB_ARG(*X));
     if (x.node >= 0) {
         tape->nodes[x.node]->taken = true;
         ftb_watch_end(&tape->nodes[x.node]->values);

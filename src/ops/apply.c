@@ -5,6 +5,9 @@
 
 #include <omp.h>
 
+/* The slots' macros are for callers: these are the functions. */
+#undef FtB_apply
+
 #define PARTS_PER_THREAD 16
 
 GrB_Info ftb_map_run(ftb_map *map, FtB_Matrix A, int threads)
@@ -26,7 +29,7 @@ GrB_Info ftb_map_run(ftb_map *map, FtB_Matrix A, int threads)
     return ftb_check_cancelled(map->ctx);
 }
 
-GrB_Info(FtB_apply)(FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB_Arg op, FtB_Arg A, FtB_Arg desc)
+GrB_Info FtB_apply(FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB_Arg op, FtB_Arg A, FtB_Arg desc)
 {
     ftb_call call;
     ftb_map *map = NULL;

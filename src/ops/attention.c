@@ -14,6 +14,10 @@
 
 #include <math.h>
 
+/* The slots' macros are for callers: these are the functions. */
+#undef FtB_attention
+#undef FtB_attention_plan
+
 /* ---- arguments */
 
 static GrB_Info read_options(ftb_attention_call *c, const FtB_Attention_options *options)
@@ -420,8 +424,8 @@ static GrB_Info try_plan(void *run, const ftb_sddmm_plan *plan)
     return info;
 }
 
-GrB_Info(FtB_attention)(FtB_Arg C, FtB_Arg A, FtB_Arg accum, FtB_Arg semiring, FtB_Arg Q, FtB_Arg K,
-                        FtB_Arg V, const FtB_Attention_options *options, FtB_Arg desc)
+GrB_Info FtB_attention(FtB_Arg C, FtB_Arg A, FtB_Arg accum, FtB_Arg semiring, FtB_Arg Q, FtB_Arg K, FtB_Arg V,
+                       const FtB_Attention_options *options, FtB_Arg desc)
 {
     forward f = {0};
     ftb_attention_call *c = &f.c;
@@ -437,9 +441,9 @@ done:
     return ftb_attention_end(c, info);
 }
 
-GrB_Info(FtB_attention_plan)(FtB_Plan *plan, FtB_Arg C, FtB_Arg A, FtB_Arg accum, FtB_Arg semiring, FtB_Arg Q,
-                             FtB_Arg K, FtB_Arg V, const FtB_Attention_options *options, FtB_Arg desc,
-                             FtB_Effort effort)
+GrB_Info FtB_attention_plan(FtB_Plan *plan, FtB_Arg C, FtB_Arg A, FtB_Arg accum, FtB_Arg semiring, FtB_Arg Q,
+                            FtB_Arg K, FtB_Arg V, const FtB_Attention_options *options, FtB_Arg desc,
+                            FtB_Effort effort)
 {
     forward f = {0};
     if (!plan)

@@ -2,6 +2,9 @@
 #include "ops/attention.h"
 #include "ops/merge.h"
 
+/* The slots' macros are for callers: these are the functions. */
+#undef FtB_attention_grad
+
 typedef struct backward {
     ftb_attention_call c;
     FtB_Block dQ, dK, dV, dC, C;
@@ -232,9 +235,9 @@ static GrB_Info prepare(backward *b)
     return make_delta(b);
 }
 
-GrB_Info(FtB_attention_grad)(FtB_Arg dQ, FtB_Arg dK, FtB_Arg dV, FtB_Arg dC, FtB_Arg A, FtB_Arg semiring,
-                             FtB_Arg Q, FtB_Arg K, FtB_Arg V, FtB_Arg C, const FtB_Attention_options *options,
-                             FtB_Arg desc)
+GrB_Info FtB_attention_grad(FtB_Arg dQ, FtB_Arg dK, FtB_Arg dV, FtB_Arg dC, FtB_Arg A, FtB_Arg semiring,
+                            FtB_Arg Q, FtB_Arg K, FtB_Arg V, FtB_Arg C, const FtB_Attention_options *options,
+                            FtB_Arg desc)
 {
     backward b = {0};
     GrB_Info info;

@@ -6,6 +6,10 @@
 
 #include "ops/block/block_map.h"
 
+/* The slots' macros are for callers: these are the functions. */
+#undef FtB_eWiseAdd
+#undef FtB_eWiseMult
+
 static GrB_Info check_operands(const ftb_call *call)
 {
     if (call->A->pattern->multi || call->B->pattern->multi)
@@ -58,13 +62,13 @@ done:
     return ftb_call_end(&call, info);
 }
 
-GrB_Info(FtB_eWiseAdd)(FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB_Arg op, FtB_Arg A, FtB_Arg B, FtB_Arg desc)
+GrB_Info FtB_eWiseAdd(FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB_Arg op, FtB_Arg A, FtB_Arg B, FtB_Arg desc)
 {
     const ftb_slots slots = {C, M, accum, op, A, B, desc, .has_op = true, .has_B = true};
     return ewise(&slots, true);
 }
 
-GrB_Info(FtB_eWiseMult)(FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB_Arg op, FtB_Arg A, FtB_Arg B, FtB_Arg desc)
+GrB_Info FtB_eWiseMult(FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB_Arg op, FtB_Arg A, FtB_Arg B, FtB_Arg desc)
 {
     const ftb_slots slots = {C, M, accum, op, A, B, desc, .has_op = true, .has_B = true};
     return ewise(&slots, false);

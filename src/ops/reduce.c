@@ -9,6 +9,10 @@
 
 #include <omp.h>
 
+/* The slots' macros are for callers: these are the functions. */
+#undef FtB_reduce
+#undef FtB_reduce_scalar
+
 #define PARTS_PER_THREAD 16
 #define SLICE (INT64_C(1) << 16) /* values, in reductions to one entry */
 #define SLICE_ROWS 64            /* of a block at least: partial results then are few beside what is read */
@@ -199,7 +203,7 @@ static GrB_Info compute(reduce_call *c)
     return c->own ? ftb_check_cancelled(c->ctx) : GrB_SUCCESS;
 }
 
-GrB_Info(FtB_reduce)(FtB_Arg y, FtB_Arg M, FtB_Arg accum, FtB_Arg monoid, FtB_Arg A, FtB_Arg desc)
+GrB_Info FtB_reduce(FtB_Arg y, FtB_Arg M, FtB_Arg accum, FtB_Arg monoid, FtB_Arg A, FtB_Arg desc)
 {
     reduce_call c = {0};
     GrB_Info info = unwrap(&c, y, M, accum, A, desc);
@@ -229,7 +233,7 @@ done:
 
 /* ---- everything to one entry */
 
-GrB_Info(FtB_reduce_scalar)(void *s, FtB_Type type, FtB_Arg monoid, FtB_Arg A)
+GrB_Info FtB_reduce_scalar(void *s, FtB_Type type, FtB_Arg monoid, FtB_Arg A)
 {
     ftb_fold f = {0};
     FtB_Matrix matrix = NULL;

@@ -7,6 +7,10 @@
 
 #include <omp.h>
 
+/* The slots' macros are for callers: these are the functions. */
+#undef FtB_select
+#undef FtB_select_topk
+
 /* ---- keeping entries */
 
 #define ROWS_PER_PART 256
@@ -78,7 +82,7 @@ done:
 
 /* ---- select by expression */
 
-GrB_Info(FtB_select)(FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB_Arg op, FtB_Arg A, FtB_Arg desc)
+GrB_Info FtB_select(FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB_Arg op, FtB_Arg A, FtB_Arg desc)
 {
     ftb_call call;
     ftb_map *map = NULL;
@@ -228,7 +232,7 @@ static GrB_Info choose_all(FtB_Context ctx, FtB_Matrix A, int64_t k, uint8_t *ke
     return info;
 }
 
-GrB_Info(FtB_select_topk)(FtB_Arg C, FtB_Arg M, FtB_Arg accum, int64_t k, FtB_Arg A, FtB_Arg desc)
+GrB_Info FtB_select_topk(FtB_Arg C, FtB_Arg M, FtB_Arg accum, int64_t k, FtB_Arg A, FtB_Arg desc)
 {
     ftb_call call;
     FtB_Matrix T = NULL;

@@ -10,6 +10,10 @@
 
 #include <omp.h>
 
+/* The slots' macros are for callers: these are the functions. */
+#undef FtB_softmax
+#undef FtB_softmax_grad
+
 #define PARTS_PER_THREAD 32
 
 typedef struct softmax {
@@ -191,7 +195,7 @@ static GrB_Info check_by(FtB_By by)
     return GrB_SUCCESS;
 }
 
-GrB_Info(FtB_softmax)(FtB_Arg S, FtB_Arg A, FtB_By by)
+GrB_Info FtB_softmax(FtB_Arg S, FtB_Arg A, FtB_By by)
 {
     FtB_Matrix out, in;
     GrB_Info info;
@@ -205,7 +209,7 @@ done:
     return info;
 }
 
-GrB_Info(FtB_softmax_grad)(FtB_Arg dA, FtB_Arg S, FtB_Arg dS, FtB_By by)
+GrB_Info FtB_softmax_grad(FtB_Arg dA, FtB_Arg S, FtB_Arg dS, FtB_By by)
 {
     FtB_Matrix out, in, d;
     GrB_Info info;

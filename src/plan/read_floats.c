@@ -1,5 +1,7 @@
 /* Reads memory as fast as it comes: eight accumulators of the widest vector hide the latency of
- * adding. */
+ * adding.
+ *
+ * Cells: instruction sets */
 #include "plan/bandwidth.h"
 
 #include <string.h>

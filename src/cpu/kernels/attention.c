@@ -7,7 +7,9 @@
  * the entries; where sums are rescaled depends on the segments, which are a part of the plan. One head at a
  * time, scores are vectors of sixteen entries (cpu/kernels/head.h), two of which are computed together.
  * Milakov and Gimelshein, "Online normalizer calculation for softmax", 2018; Dao et al., "FlashAttention",
- * 2022. */
+ * 2022.
+ *
+ * Cells: f32, f64 */
 #include "cpu/kernels/attention_kernels.h"
 
 #include "cpu/kernels/head.h"

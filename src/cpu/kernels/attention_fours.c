@@ -10,7 +10,9 @@
  * when one does, which is seldom, and exact in the end since the same factor divides out. Scores are in units
  * of ln 2, so that their exponentials are those of 2: rows are scaled by that ahead. Additions are fused
  * where there are such. Milakov and Gimelshein, "Online normalizer calculation for softmax", 2018; Dao et
- * al., "FlashAttention", 2022. */
+ * al., "FlashAttention", 2022.
+ *
+ * Cells: instruction sets */
 #include "cpu/kernels/attention_fours.h"
 
 #include "cpu/kernels/exp.h"

@@ -5,7 +5,9 @@
  *
  * Over the pattern, y is Q and y_values dC, x is K and x_values V, and grad is dQ. Over its transpose the
  * roles change: y is K, y_values V, x is Q, x_values dC, grad is dK and acc dV; lse and delta are of the
- * sources. Scores are computed again from both rows, as in Dao et al., "FlashAttention", 2022, section 3. */
+ * sources. Scores are computed again from both rows, as in Dao et al., "FlashAttention", 2022, section 3.
+ *
+ * Cells: f32, f64 */
 #include "cpu/kernels/attention_kernels.h"
 
 #include "cpu/kernels/head.h"

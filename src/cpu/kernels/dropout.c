@@ -1,4 +1,6 @@
-/* Factors of dropout, sixteen counters at a time: 128 draws of 16 bits from one run of Philox over them. */
+/* Factors of dropout, sixteen counters at a time: 128 draws of 16 bits from one run of Philox over them.
+ *
+ * Cells: instruction sets */
 #include "cpu/kernels/dropout.h"
 
 #include "cpu/kernels/philox.h"

@@ -1,5 +1,7 @@
 /* Elementwise instructions: one loop per row of semirings/operators.def and class of operands, compiled once
- * per instruction set. Loops are plain, over restrict pointers, for the compiler to vectorise. */
+ * per instruction set. Loops are plain, over restrict pointers, for the compiler to vectorise.
+ *
+ * Cells: instruction sets */
 #include "cpu/kernels/eval_kernels.h"
 
 #define SIGNATURE (int64_t items, int64_t width, void *restrict out_, const ftb_view *v)

@@ -2,7 +2,9 @@
  *
  * A sum of w values is taken in LANES interleaved parts, which are then added in pairs; a shorter one in
  * order. Both depend on w alone, so the bits are the same for every instruction set. The lanes are a
- * vector type, so no reassociation is asked of the compiler. */
+ * vector type, so no reassociation is asked of the compiler.
+ *
+ * Cells: instruction sets */
 #include "cpu/kernels/eval_kernels.h"
 
 #define LANES 16

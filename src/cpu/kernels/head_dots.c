@@ -1,7 +1,8 @@
 /* y(i, h) = dot(x(i, h, :), a(h, :)) and its gradients. Heads of few values are the rule, so that a row holds
  * many: eight heads of 8 are one step. Sums over rows are kept in the rows' dtype for ROWS rows and then join
  * sums of FP64.
- */
+ *
+ * Cells: f32, f64 */
 #include "cpu/kernels/head_dots.h"
 
 #include "cpu/kernels/lanes.h"

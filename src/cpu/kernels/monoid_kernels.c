@@ -1,5 +1,7 @@
 /* x = x (monoid) y, element by element; compiled once per instruction set. The loops are left to the
- * compiler's vectoriser: element-wise, so every instruction set gives the same bits. */
+ * compiler's vectoriser: element-wise, so every instruction set gives the same bits.
+ *
+ * Cells: instruction sets */
 #include "core/isa.h"
 #include "expr/scalar.h"
 

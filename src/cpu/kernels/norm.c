@@ -3,7 +3,9 @@
  * A row is summed in sixteen lanes, then in halves, so that bits are the same for every instruction set; its
  * second and third visit find it in L1. Sums over rows are kept in the rows' dtype for FTB_NORM_ROWS rows and
  * then join sums of FP64: as fast as the former, as exact as the latter. Moments of pieces are merged by
- * Chan, Golub, LeVeque, "Updating formulae and a pairwise algorithm for computing sample variances", 1979. */
+ * Chan, Golub, LeVeque, "Updating formulae and a pairwise algorithm for computing sample variances", 1979.
+ *
+ * Cells: f32, f64 */
 #include "cpu/kernels/norm_kernels.h"
 
 #include "cpu/kernels/lanes.h"

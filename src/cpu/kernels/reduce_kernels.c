@@ -1,6 +1,8 @@
 /* Reductions of consecutive messages into one row, one per row of semirings/monoids.def and class of values;
  * compiled once per instruction set. Every value is reduced in the order of the messages, so bits do not
- * depend on the instruction set. */
+ * depend on the instruction set.
+ *
+ * Cells: instruction sets */
 #include "core/isa.h"
 #include "cpu/reduce.h"
 #include "expr/scalar.h"

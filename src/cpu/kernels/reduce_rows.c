@@ -4,7 +4,9 @@
  * value l % width; the lanes are then folded in halves. Other widths go in chunks of 64, 16, 8, 4, 2 and 1
  * values, each with a chain of its own. After BATCH steps the accumulators are folded into a total, so that
  * sums of long rows round in two levels. Lanes and chunks are the same for every instruction set, and so are
- * bits. */
+ * bits.
+ *
+ * Cells: instruction sets */
 #include "cpu/kernels/reduce_rows.h"
 
 #define LANES 16

@@ -5,7 +5,9 @@
  * dot products are summed side by side and reduced by one transposed reduction; results are consecutive,
  * since a visit's entries are. What limits it is L2's read bandwidth: at d = 128 a product reads 512 bytes
  * and takes 16 vector operations. Method: Hu et al., "FeatGraph", SC 2020 (partitioned SDDMM); DESIGN.md, CPU
- * kernels. */
+ * kernels.
+ *
+ * Cells: f32, f64 */
 #include "cpu/kernels/dots.h"
 
 #define AHEAD 8 /* visits: their destination rows come from memory, in jumps */

@@ -6,7 +6,9 @@
  * Eight heads at a time, or four, or one, so that a row's half of the score and its sum stay in registers. d
  * is stored for dx, which gathers it by the transpose's permutation: every sum belongs to one thread and has
  * the order of its entries, in parts of 64, so that errors do not grow with hubs. (Velickovic et al., "Graph
- * attention networks", ICLR 2018.) */
+ * attention networks", ICLR 2018.)
+ *
+ * Cells: f32, f64 */
 #include "cpu/kernels/sddmm_sum.h"
 
 #include "cpu/kernels/exp.h"

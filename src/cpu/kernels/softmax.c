@@ -7,7 +7,9 @@
  * Short rows are taken together: exponentials of all their values at once, as one array, with a maximum and a
  * sum for each head of a row before and after, entry by entry (2708 rows of 5 entries: of one head 0.12 ms,
  * 0.35 row by row; of eight 0.15 and 0.25). The order of a sum depends on the row's length and the heads
- * alone. */
+ * alone.
+ *
+ * Cells: f32, f64 */
 #include "cpu/kernels/softmax.h"
 
 #include "cpu/kernels/exp.h"

@@ -3,7 +3,9 @@
  * Sixteen rows at a time go through a tree of carry-save adders (Harley and Seal; Mula, Kurz, Lemire,
  * "Faster population counts using AVX2 instructions", Computer Journal 2018) whose carries ripple into
  * bit-sliced counters. 512 columns cost about two cycles per row, where scattering costs 1.4 cycles per
- * entry: it wins where a row holds more than a few of the hottest 512 columns. */
+ * entry: it wins where a row holds more than a few of the hottest 512 columns.
+ *
+ * Cells: instruction sets */
 #include "cpu/kernels/spgemm_bits.h"
 
 #ifdef __AVX512F__

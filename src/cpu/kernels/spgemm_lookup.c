@@ -5,7 +5,9 @@
  * permutation looks up for a whole vector of columns: about a tenth of a cycle per column, where scattering
  * costs 3.5 per entry. It wins where a row holds more than a tenth of the hottest 512 columns (AVX2: a
  * quarter; there is no such instruction below). Cells get the same sums in the same order as scattered ones:
- * a column that the row lacks adds -0.0, which changes nothing. */
+ * a column that the row lacks adds -0.0, which changes nothing.
+ *
+ * Cells: instruction sets */
 #include "cpu/kernels/spgemm_bits.h"
 
 #if defined(__AVX512F__) || defined(__AVX2__)

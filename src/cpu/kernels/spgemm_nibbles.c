@@ -3,7 +3,9 @@
  * Ratings and their like are a unit times a whole number up to 15, so the products of 512 columns are summed
  * together in 16-bit lanes, which hold 291 terms before they go to 32-bit sums. 512 columns cost a few dozen
  * cycles and 256 bytes per row, where scattering costs 2.5 cycles and three bytes per entry: it wins where a
- * row holds more than a tenth of the hottest 512 columns. Half bytes, since memory is what limits it. */
+ * row holds more than a tenth of the hottest 512 columns. Half bytes, since memory is what limits it.
+ *
+ * Cells: instruction sets */
 #include "cpu/kernels/spgemm_bits.h"
 
 #if defined(__AVX512BW__)

@@ -2,7 +2,9 @@
  *
  * Looking every column up costs a fraction of a nanosecond where 16 are gathered and packed at once, and one
  * without; noting the cells that hold a value in a bitmap by columns, and walking it, costs about five per
- * entry. So this wins where rows are filled by more than a tenth. */
+ * entry. So this wins where rows are filled by more than a tenth.
+ *
+ * Cells: instruction sets */
 #include "cpu/kernels/spgemm_kernels.h"
 
 #ifdef __AVX512F__

@@ -1,7 +1,9 @@
 /* h(c) = unit(c) * field c of the cell's words, for cells whose several sums are packed
  * (cpu/kernels/spgemm_kernels.h).
  *
- * Cells are gathered in batches, so that the fields come from L1, one after the other over the batch. */
+ * Cells are gathered in batches, so that the fields come from L1, one after the other over the batch.
+ *
+ * Cells: instruction sets */
 #include "cpu/kernels/spgemm_kernels.h"
 
 #define BATCH 256

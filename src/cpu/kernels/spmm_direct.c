@@ -3,7 +3,9 @@
  * Accumulators stay in registers; the sources of later entries, of later rows too, are fetched early, which
  * is what hides the memory's latency: columns of consecutive rows are consecutive in CSR. Wins for patterns
  * with few entries a row, where a partition's visits would hold about one, for blocks that fit L2 anyway, and
- * for lists of rows. */
+ * for lists of rows.
+ *
+ * Cells: instruction sets */
 #include "cpu/kernels/spmm_lanes.h"
 
 #pragma GCC diagnostic ignored "-Wpsabi" /* vectors are passed between inlined functions only */

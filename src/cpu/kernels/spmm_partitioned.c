@@ -4,7 +4,9 @@
  * edges' values in order. Rows of the tile are fetched AHEAD visits early, since their distance depends on
  * the pattern. Wins over the direct kernels when a source is used several times while its segment is in L2.
  * The idea is cache blocking by sources, as in Beamer, Asanovic, Patterson, "Reducing PageRank communication
- * via propagation blocking", IPDPS 2017, for rows of features instead of numbers. */
+ * via propagation blocking", IPDPS 2017, for rows of features instead of numbers.
+ *
+ * Cells: instruction sets */
 #include "cpu/kernels/spmm_lanes.h"
 
 #define AHEAD 8         /* visits; 4 to 12 measure the same within noise, 2 is slower */

@@ -1,5 +1,7 @@
 /* Tiles of features in contiguous, aligned memory: packed before the visits of a segment, unpacked after
- * those of the last. Sources of other dtypes are converted here, so that the kernels know three types. */
+ * those of the last. Sources of other dtypes are converted here, so that the kernels know three types.
+ *
+ * Cells: instruction sets */
 #include "cpu/kernels/spmm_lanes.h"
 
 #pragma GCC diagnostic ignored "-Wpsabi" /* vectors are passed between inlined functions only */

@@ -3,7 +3,9 @@
  * One feature leaves a vector's other lanes idle, so lanes take entries instead: 4 vectors of them at a time,
  * each with a sum of its own, X gathered by columns. Limits: columns (and values) stream from memory, and a
  * gather takes about half a cycle an entry from L2. Sums are taken in another order than by the kernels of
- * more features, the same for any threads. */
+ * more features, the same for any threads.
+ *
+ * Cells: instruction sets */
 #include "cpu/kernels/spmm_lanes.h"
 
 #pragma GCC diagnostic ignored "-Wpsabi" /* vectors are passed between inlined functions only */

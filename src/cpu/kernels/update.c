@@ -1,5 +1,7 @@
 /* Steps of SGD and Adam (nn_train.h has the equations): w, g and the moments are read once, w and the moments
- * written once, which is all that a step costs. Without momentum m is NULL. */
+ * written once, which is all that a step costs. Without momentum m is NULL.
+ *
+ * Cells: f32, f64 */
 #include "cpu/kernels/update.h"
 
 #include "cpu/kernels/lanes.h"

@@ -15,6 +15,10 @@
 
 #include <omp.h>
 
+/* The slots' macros are for callers: these are the functions. */
+#undef FtB_gather
+#undef FtB_scatter
+
 #define AHEAD 12             /* rows between a prefetch and its use: some 100 ns at 16 to 64 bytes a row */
 #define PREFETCHED 512       /* bytes of a row; longer ones are left to the machine */
 #define CHUNK 1024           /* positions that a thread takes at a time, and that are accumulated together */
@@ -170,7 +174,7 @@ static inline void put_row(const move_call *c, char *to, const char *from)
         ftb_cast(to, c->Y->type, from, c->X->type, c->ncols);
 }
 
-GrB_Info(FtB_gather)(FtB_Arg Y, FtB_Arg X, const int64_t *rows, int64_t count)
+GrB_Info FtB_gather(FtB_Arg Y, FtB_Arg X, const int64_t *rows, int64_t count)
 {
     move_call c = {.rows = rows, .count = count};
     GrB_Info info = unwrap(&c, Y, X);
@@ -351,7 +355,7 @@ static GrB_Info deal(move_call *c)
     return GrB_SUCCESS;
 }
 
-GrB_Info(FtB_scatter)(FtB_Arg Y, FtB_Arg accum, FtB_Arg X, const int64_t *rows, int64_t count)
+GrB_Info FtB_scatter(FtB_Arg Y, FtB_Arg accum, FtB_Arg X, const int64_t *rows, int64_t count)
 {
     move_call c = {.rows = rows, .count = count};
     GrB_Info info = unwrap(&c, Y, X);

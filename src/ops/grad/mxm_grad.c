@@ -7,6 +7,9 @@
 #include "core/watch.h"
 #include "ops/merge.h"
 
+/* The slots' macros are for callers: these are the functions. */
+#undef FtB_mxm_grad
+
 typedef struct target {         /* one gradient that is asked for */
     char name[FTB_NAME_LENGTH]; /* as the message has it */
     FtB_Block block;            /* the output, or a view of a matrix's values */
@@ -382,8 +385,8 @@ done:
     return info;
 }
 
-GrB_Info(FtB_mxm_grad)(FtB_Arg dC, FtB_Arg semiring, FtB_Arg A, FtB_Arg B, FtB_Arg M, FtB_Arg saved,
-                       const FtB_Gradient *gradients, size_t count, FtB_Arg desc)
+GrB_Info FtB_mxm_grad(FtB_Arg dC, FtB_Arg semiring, FtB_Arg A, FtB_Arg B, FtB_Arg M, FtB_Arg saved,
+                      const FtB_Gradient *gradients, size_t count, FtB_Arg desc)
 {
     if ((!gradients && count > 0) || count > INT32_MAX)
         return ftb_fail(GrB_NULL_POINTER, "gradients: NULL; expected what is asked for");

@@ -2,6 +2,11 @@
 #include "ops/block/blocks.h"
 #include "ops/plan_object.h"
 
+/* The slots' macros are for callers: these are the functions. */
+#undef FtB_mxm
+#undef FtB_mxm_plan
+#undef FtB_mxm_arg
+
 typedef struct call {
     FtB_Matrix C; /* NULL: sink */
     FtB_Sink sink;
@@ -194,7 +199,7 @@ static GrB_Info check_operands(FtB_Arg A, FtB_Arg B)
     return GrB_SUCCESS;
 }
 
-GrB_Info(FtB_mxm)(FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB_Arg semiring, FtB_Arg A, FtB_Arg B, FtB_Arg desc)
+GrB_Info FtB_mxm(FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB_Arg semiring, FtB_Arg A, FtB_Arg B, FtB_Arg desc)
 {
     call c = {0};
     GrB_Info info;
@@ -210,8 +215,8 @@ done:
     return end_call(&c, info);
 }
 
-GrB_Info(FtB_mxm_plan)(FtB_Plan *plan, FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB_Arg semiring, FtB_Arg A,
-                       FtB_Arg B, FtB_Arg desc, FtB_Effort effort)
+GrB_Info FtB_mxm_plan(FtB_Plan *plan, FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB_Arg semiring, FtB_Arg A,
+                      FtB_Arg B, FtB_Arg desc, FtB_Effort effort)
 {
     call c = {0};
     GrB_Info info;
@@ -268,7 +273,7 @@ static GrB_Info read_winners(call *c, FtB_Arg E)
     return GrB_SUCCESS;
 }
 
-GrB_Info(FtB_mxm_arg)(FtB_Arg C, FtB_Arg E, FtB_Arg M, FtB_Arg semiring, FtB_Arg A, FtB_Arg B, FtB_Arg desc)
+GrB_Info FtB_mxm_arg(FtB_Arg C, FtB_Arg E, FtB_Arg M, FtB_Arg semiring, FtB_Arg A, FtB_Arg B, FtB_Arg desc)
 {
     call c = {0};
     FtB_Matrix T = NULL, W = NULL;

@@ -7,6 +7,10 @@
 
 #include <stdlib.h>
 
+/* The slots' macros are for callers: these are the functions. */
+#undef FtB_project
+#undef FtB_project_plan
+
 typedef struct call {
     FtB_Matrix C; /* NULL: sink */
     FtB_Sink sink;
@@ -417,7 +421,7 @@ static GrB_Info end_call(call *c, GrB_Info info)
     return info;
 }
 
-GrB_Info(FtB_project)(FtB_Arg C, FtB_Arg R, FtB_Arg weight, const FtB_Project_options *options)
+GrB_Info FtB_project(FtB_Arg C, FtB_Arg R, FtB_Arg weight, const FtB_Project_options *options)
 {
     call c = {0};
     FtB_Matrix T = NULL;
@@ -435,8 +439,8 @@ done:
     return end_call(&c, info);
 }
 
-GrB_Info(FtB_project_plan)(FtB_Plan *plan, FtB_Arg C, FtB_Arg R, FtB_Arg weight,
-                           const FtB_Project_options *options, FtB_Effort effort)
+GrB_Info FtB_project_plan(FtB_Plan *plan, FtB_Arg C, FtB_Arg R, FtB_Arg weight,
+                          const FtB_Project_options *options, FtB_Effort effort)
 {
     call c = {0};
     GrB_Info info;

@@ -1,3 +1,0 @@
-/* The FP64 cell of norm.c. */
-#define FTB_REAL64
-#include "cpu/kernels/norm.c"
