@@ -75,7 +75,9 @@ static ftb_sample of_dots(int64_t n, int64_t degree, int64_t features, int64_t s
                                       .features = features,
                                       .threads = 1,
                                       .kernel = "dot_f32"};
-    s.facts.sddmm.rows[63 - __builtin_clzll((unsigned long long)degree)] = (double)n;
+    const int bucket = 63 - __builtin_clzll((unsigned long long)degree);
+    s.facts.sddmm.degrees.rows[bucket] = n;
+    s.facts.sddmm.degrees.entries[bucket] = n * degree;
     return s;
 }
 

@@ -126,7 +126,8 @@ static ftb_sddmm_facts attending(void)
                          .attention = true,
                          .can_stage = true,
                          .kernel = "some"};
-    f.rows[8] = 100000;
+    f.degrees.rows[8] = f.nrows;
+    f.degrees.entries[8] = f.nvals;
     return f;
 }
 

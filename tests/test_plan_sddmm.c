@@ -24,12 +24,11 @@ static ftb_sddmm_facts even(int64_t n, int64_t degree, int64_t features)
                          .features = features,
                          .kernel = "dot_f32",
                          .memory_left = INT64_MAX};
-    int64_t *rowptr = malloc(((size_t)n + 1) * sizeof *rowptr);
-    assert_non_null(rowptr);
-    for (int64_t i = 0; i <= n; i++)
-        rowptr[i] = i * degree;
-    ftb_sddmm_degrees(&f, rowptr, n);
-    free(rowptr);
+    if (degree > 0) {
+        int b = 63 - __builtin_clzll((unsigned long long)degree);
+        f.degrees.rows[b] = n;
+        f.degrees.entries[b] = n * degree;
+    }
     return f;
 }
 

@@ -486,8 +486,10 @@ static ftb_sddmm_facts large(int64_t bytes)
                          .entry_bytes = 4,
                          .piece_bytes = bytes > 1024 ? 1024 : 0,
                          .memory_left = INT64_MAX};
-    f.rows[10] = 20000;
-    f.rows[6] = 80000;
+    f.degrees.rows[10] = 20000;
+    f.degrees.entries[10] = 40000000;
+    f.degrees.rows[6] = 80000;
+    f.degrees.entries[6] = 8000000;
     return f;
 }
 
@@ -514,8 +516,9 @@ static void rule(void **state)
     assert_true(p.segment >= 256 && p.tile % 1024 == 0 && p.segment * p.tile <= 16 << 20);
     f = large(512); /* roads: sources would be packed for less than one visit each */
     f.nrows = f.ncols = 24000000;
-    memset(f.rows, 0, sizeof f.rows);
-    f.rows[1] = 24000000;
+    f.degrees = (ftb_degrees){0};
+    f.degrees.rows[1] = 24000000;
+    f.degrees.entries[1] = f.nvals;
     ftb_rule_sddmm(&p, &f, &rapids);
     assert_int_equal(p.segment, 0);
     f = (ftb_sddmm_facts){.nrows = 10, .ncols = 10, .memory_left = INT64_MAX, .source_bytes = 64};

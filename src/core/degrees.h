@@ -2,6 +2,7 @@
 #ifndef FTB_DEGREES_H
 #define FTB_DEGREES_H
 
+#include <math.h>
 #include <stdint.h>
 
 #define FTB_DEGREES 48
@@ -13,5 +14,12 @@ typedef struct ftb_degrees {
     int64_t reach[FTB_DEGREES]; /* those of them less than 2^b columns from the diagonal, stretched to the
                                    shape */
 } ftb_degrees;
+
+/* Share of the entries that lie less than so many columns from the diagonal. */
+static inline double ftb_degrees_near(const ftb_degrees *d, double columns)
+{
+    const int b = columns >= 1 ? (int)fmin(FTB_DEGREES - 1, log2(columns)) : 0;
+    return d->sampled > 0 ? (double)d->reach[b] / (double)d->sampled : 0;
+}
 
 #endif

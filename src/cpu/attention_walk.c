@@ -27,8 +27,7 @@ static bool head_by_head(const ftb_attention_job *a)
 }
 
 /* The segments are a part of what the bits depend on: they must not depend on the memory that is left. */
-ftb_sddmm_facts ftb_attention_facts(const ftb_pattern *p, const ftb_attention_job *job, FtB_Type type,
-                                    int threads)
+ftb_sddmm_facts ftb_attention_facts(ftb_pattern *p, const ftb_attention_job *job, FtB_Type type, int threads)
 {
     static const char *const names[2][3] = {
         {"attention_program_f32", "attention_dot_f32", "attention_add_f32"},
@@ -51,7 +50,7 @@ ftb_sddmm_facts ftb_attention_facts(const ftb_pattern *p, const ftb_attention_jo
                              .kernel = names[type == FTB_FP64][job->width == 0 ? 0
                                                                : job->add      ? 2
                                                                                : 1]};
-    ftb_sddmm_degrees(&facts, p->rowptr, p->nrows);
+    facts.degrees = *ftb_pattern_degrees(p);
     return facts;
 }
 

@@ -19,8 +19,7 @@ typedef struct ftb_attention_walk {
 } ftb_attention_walk;
 
 /* What the planner wants to know of a walk over p. (attention_walk.c) */
-ftb_sddmm_facts ftb_attention_facts(const ftb_pattern *p, const ftb_attention_job *job, FtB_Type type,
-                                    int threads);
+ftb_sddmm_facts ftb_attention_facts(ftb_pattern *p, const ftb_attention_job *job, FtB_Type type, int threads);
 /* Heads that kernels take together where sources come in segments: four, or one. (attention_walk_fours.c) */
 int64_t ftb_attention_together(const ftb_attention_job *job, FtB_Type type);
 /* The job, or sources, of heads first .. first + count - 1. (attention_walk.c) */

@@ -43,7 +43,7 @@ ftb_sddmm_facts ftb_sddmm_facts_of(const ftb_sddmm_product *r)
                              .features = r->x.heads * r->x.feed.width,
                              .threads = r->threads,
                              .kernel = r->x.type == FTB_FP32 ? "dot_f32" : "dot_f64"};
-    ftb_sddmm_degrees(&facts, r->p->rowptr, r->p->nrows);
+    facts.degrees = *ftb_pattern_degrees(r->p);
     return facts;
 }
 

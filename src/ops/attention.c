@@ -103,7 +103,7 @@ static GrB_Info agree_on_heads(ftb_attention_call *c)
 
 static GrB_Info make_plan(ftb_attention_call *c)
 {
-    const ftb_pattern *p = c->A->pattern;
+    ftb_pattern *p = c->A->pattern;
     ftb_attention_job job = {0};
     ftb_attention_describe(&job, c);
     c->facts = ftb_attention_facts(p, &job, c->type,

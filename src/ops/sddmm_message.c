@@ -99,7 +99,7 @@ static GrB_Info run_program(void *V, const ftb_message *m, const ftb_message_typ
             facts.features += features;
             facts.source_bytes += features * (int64_t)FtB_Type_size(m->feeds[f].type);
         }
-    ftb_sddmm_degrees(&facts, p->rowptr, p->nrows);
+    facts.degrees = *ftb_pattern_degrees(p);
     GrB_Info info = ftb_plan_sddmm(&plan, &facts, how->given);
     if (info == GrB_SUCCESS && how->made)
         return ftb_plan_make_sddmm(how->made, m->ctx, &facts, &plan);

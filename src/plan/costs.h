@@ -45,7 +45,7 @@
     COST(dot_visit,      TIME,  3.3,  36,   15)    /* a visit beside its bytes */ \
     /* attention: the same, and what it costs beside */ \
     COST(walk_l2,        RATE,  82,   75,   88)    \
-    COST(walk_l3,        RATE,  18,   20,   16)    \
+    COST(walk_l3,        RATE,  18,   28,   28)    \
     COST(walk_memory,    RATE,  8.6,  9.1,  8.6)   \
     COST(head_visit,     TIME,  39,   19,   70)    /* a visit of one head, beside its steps of sixteen entries */ \
     COST(head_step,      TIME,  31,   26,   44)    /* such a step, beside its features */ \

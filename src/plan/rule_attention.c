@@ -15,16 +15,17 @@
 
 #include <math.h>
 
-#define STEP 16    /* entries */
-#define ALONE 0.6  /* of all that, of one head of few features: nothing is in its way */
-#define LONELY 160 /* features */
+#define STEP 16      /* entries */
+#define ALONE 0.68   /* of all that, of one head of few features: nothing is in its way */
+#define LONELY 160   /* features */
+#define LONE_ROW 0.3 /* of a row of softmax, of one head: short rows go together */
 
 static double rows_with_entries(const ftb_sddmm_facts *f)
 {
-    double rows = 0;
-    for (int c = 0; c < FTB_DEGREE_CLASSES; c++)
-        rows += f->rows[c];
-    return rows;
+    int64_t rows = 0;
+    for (int c = 0; c < FTB_DEGREES; c++)
+        rows += f->degrees.rows[c];
+    return (double)rows;
 }
 
 static bool program_scores(const ftb_sddmm_facts *f) { return f->value_features == f->features; }
@@ -86,14 +87,11 @@ static double sum_seconds(const ftb_sddmm_facts *f, const ftb_machine_facts *mac
                           .stored_bytes = f->value_bytes,
                           .edge_bytes = f->heads * f->value_bytes,
                           .lanes = f->lanes,
+                          .degrees = f->degrees,
                           .threads = 1,
                           .memory_left = INT64_MAX,
                           .tuned = true,
                           .partitioned = true};
-    for (int c = 0; c < FTB_DEGREES; c++) {
-        sum.degrees.rows[c] = (int64_t)f->rows[c];
-        sum.degrees.entries[c] = (int64_t)(1.5 * ldexp(f->rows[c], c));
-    }
     ftb_rule_spmm(&plan, &sum, machine);
     return plan.seconds;
 }
@@ -102,7 +100,8 @@ double ftb_attention_staged_seconds(const ftb_sddmm_facts *f, const ftb_machine_
 {
     const ftb_costs costs = ftb_machine_costs(machine), *k = &costs;
     return score_seconds(f, machine, k) + sum_seconds(f, machine) +
-           (double)f->nvals * (double)f->heads * k->softmax_entry + rows_with_entries(f) * k->softmax_row;
+           (double)f->nvals * (double)f->heads * k->softmax_entry +
+           rows_with_entries(f) * k->softmax_row * (f->heads == 1 ? LONE_ROW : 1);
 }
 
 bool ftb_attention_weights_fit(const ftb_sddmm_facts *f)

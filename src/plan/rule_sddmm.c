@@ -25,26 +25,15 @@ typedef struct model {
     ftb_costs costs;
 } model;
 
-void ftb_sddmm_degrees(ftb_sddmm_facts *facts, const int64_t *rowptr, int64_t nrows)
-{
-    for (int c = 0; c < FTB_DEGREE_CLASSES; c++)
-        facts->rows[c] = 0;
-    for (int64_t i = 0; i < nrows; i++) {
-        int64_t degree = rowptr[i + 1] - rowptr[i];
-        if (degree > 0) {
-            int c = 63 - __builtin_clzll((unsigned long long)degree);
-            facts->rows[c < FTB_DEGREE_CLASSES ? c : FTB_DEGREE_CLASSES - 1]++;
-        }
-    }
-}
-
-static double visits_of(const ftb_sddmm_facts *facts, double segments)
+static double visits_of(const ftb_sddmm_facts *f, double segments, double near)
 {
     double visits = 0;
-    for (int c = 0; c < FTB_DEGREE_CLASSES; c++)
-        if (facts->rows[c] > 0)
-            visits += facts->rows[c] * segments * (1 - exp(-1.5 * ldexp(1, c) / segments));
-    return visits < (double)facts->nvals ? visits : (double)facts->nvals;
+    for (int c = 0; c < FTB_DEGREES; c++)
+        if (f->degrees.rows[c] > 0) {
+            const double rows = (double)f->degrees.rows[c], degree = (double)f->degrees.entries[c] / rows;
+            visits += rows * (near + segments * -expm1(-(1 - near) * degree / segments));
+        }
+    return visits < (double)f->nvals ? visits : (double)f->nvals;
 }
 
 /* Seconds of a row in no order, of rows that take `bytes` all together: what L2 holds of them comes from
@@ -69,7 +58,11 @@ static double entry_seconds(const model *m)
 static double direct_seconds(const model *m)
 {
     const ftb_sddmm_facts *f = m->facts;
-    const double row = (double)f->source_bytes, source = scattered_seconds(m, row, (double)f->ncols * row);
+    const double row = (double)f->source_bytes, all = (double)f->ncols * row,
+                 close = 0.5 * (double)m->machine->l2;
+    const double near = row > 0 ? ftb_degrees_near(&f->degrees, 0.5 * close / row) : 0;
+    const double source =
+        (1 - near) * scattered_seconds(m, row, all) + near * scattered_seconds(m, row, fmin(all, close));
     return (double)f->nvals * (source + entry_seconds(m) + (double)f->entry_bytes / m->costs.far_rows) +
            (double)f->nrows * (double)f->row_bytes / m->costs.far_rows;
 }
@@ -84,7 +77,7 @@ static double segment_seconds(const model *m, int64_t segment, int64_t tile, dou
     /* What goes by between two visits of a row. */
     const double passing = rows + (double)f->nvals * (double)f->entry_bytes / segments;
     const double row = part * (double)f->row_bytes + 2 * LINE;
-    *visits = visits_of(f, segments);
+    *visits = visits_of(f, segments, ftb_degrees_near(&f->degrees, 0.5 * (double)segment));
     double visit = row / (passing <= ftb_machine_l3(m->machine) ? m->costs.near_rows : m->costs.far_rows);
     if (*visits < SPARSE * segments * (double)f->nrows)
         visit = fmax(visit, scattered_seconds(m, row, rows));

@@ -73,14 +73,6 @@ static double packed_seconds(const model *m, double row, double packed)
            (1 - near) * (row / (m->costs.far_gather * m->costs.l3_read) + m->costs.far_row);
 }
 
-/* Share of the entries that lie less than so many columns from the diagonal. */
-static double near_diagonal(const ftb_spmm_facts *f, double columns)
-{
-    const ftb_degrees *d = &f->degrees;
-    const int b = columns >= 1 ? (int)fmin(FTB_DEGREES - 1, log2(columns)) : 0;
-    return d->sampled > 0 ? (double)d->reach[b] / (double)d->sampled : 0;
-}
-
 static double direct_seconds(const model *m)
 {
     const ftb_spmm_facts *f = m->facts;
@@ -92,8 +84,8 @@ static double direct_seconds(const model *m)
     double chunks = ceil((double)f->features / (double)(FTB_SPMM_VECTORS * f->lanes));
     double lines = ceil(row / 64) * 64; /* of a narrow row, a line is read */
     double whole = row * (double)f->ncols;
-    double near =
-        near_diagonal(f, 0.25 * (double)m->l2 / lines); /* sources that stay in L2 from row to row */
+    double near = ftb_degrees_near(&f->degrees, 0.25 * (double)m->l2 /
+                                                    lines); /* sources that stay in L2 from row to row */
     double far = lines * ((1 - near) / gather_rate(m, whole, row) +
                           near / gather_rate(m, fmin(whole, 0.5 * (double)m->l2), row));
     double gather = fmax(far, m->costs.chain * chunks);
@@ -273,7 +265,7 @@ static void choose_partition(ftb_spmm_plan *plan, const model *m)
             if (s > 0 &&
                 (trial.segment == before || (shares[s] > 0.5 && shares[s] * (double)m->l2 > m->l3_share)))
                 break;
-            double near = near_diagonal(f, 0.5 * (double)trial.segment);
+            double near = ftb_degrees_near(&f->degrees, 0.5 * (double)trial.segment);
             double visits = visits_of(f, ceil((double)f->ncols / (double)trial.segment), near);
             for (int ordered = 0; ordered <= (f->edge_bytes > 0); ordered++)
                 if (!(asked->forced & FTB_SPMM_SET_ORDERED) || f->edge_bytes == 0 ||

@@ -3,6 +3,7 @@
 #ifndef FTB_PLAN_SDDMM_H
 #define FTB_PLAN_SDDMM_H
 
+#include "core/degrees.h"
 #include "plan/choice.h"
 #include "plan/machine.h"
 
@@ -10,19 +11,17 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define FTB_DEGREE_CLASSES 48
-
 /* What is known about the operands. */
 typedef struct ftb_sddmm_facts {
     int64_t nrows, ncols, nvals;
-    double rows[FTB_DEGREE_CLASSES]; /* rows with 2^c to 2^(c+1) - 1 entries */
-    int64_t source_bytes;            /* of what an entry reads of its source's row */
-    int64_t row_bytes;               /* of what a visit reads and writes for its row */
-    int64_t entry_bytes;             /* of an entry's result */
-    int64_t piece_bytes;             /* of source_bytes; a tile is a multiple. 0: rows are not cut */
-    int64_t piece;                   /* what a piece is for people: so many features, or heads */
-    int64_t memory_left;             /* bytes that the plan may use */
-    int64_t heads, features;         /* of a source, all heads */
+    ftb_degrees degrees;
+    int64_t source_bytes;    /* of what an entry reads of its source's row */
+    int64_t row_bytes;       /* of what a visit reads and writes for its row */
+    int64_t entry_bytes;     /* of an entry's result */
+    int64_t piece_bytes;     /* of source_bytes; a tile is a multiple. 0: rows are not cut */
+    int64_t piece;           /* what a piece is for people: so many features, or heads */
+    int64_t memory_left;     /* bytes that the plan may use */
+    int64_t heads, features; /* of a source, all heads */
     int threads;
     bool attention; /* else block x block' */
     bool one_piece; /* kernels are best at one piece at a time */
@@ -88,8 +87,6 @@ static inline ftb_sddmm_family ftb_sddmm_family_of(const ftb_sddmm_plan *plan)
 {
     return plan->staged ? FTB_SDDMM_STAGED : plan->segment ? FTB_SDDMM_SEGMENTS : FTB_SDDMM_ROWS;
 }
-/* Fills facts->rows from row pointers. */
-void ftb_sddmm_degrees(ftb_sddmm_facts *facts, const int64_t *rowptr, int64_t nrows);
 /* What was decided, and why, as lines for people. (explain_sddmm.c) */
 void ftb_explain_sddmm(const ftb_sddmm_plan *plan, const ftb_sddmm_facts *facts,
                        const ftb_machine_facts *machine, FILE *file);

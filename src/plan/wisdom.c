@@ -77,8 +77,8 @@ void ftb_wisdom_of_sddmm(ftb_wisdom_case *when, const ftb_sddmm_facts *f)
                              f->features,    f->value_features, f->source_bytes, f->row_bytes,
                              f->entry_bytes, f->one_piece,      f->can_stage,    f->threads};
     begin_case(when, f->attention ? FTB_WISDOM_ATTENTION : FTB_WISDOM_SDDMM, f->kernel, facts, sizeof facts);
-    for (int c = 0; c < FTB_DEGREE_CLASSES; c++)
-        when->degrees = hash(when->degrees, (int64_t)f->rows[c]);
+    for (int c = 0; c < FTB_DEGREES; c++)
+        when->degrees = hash(hash(when->degrees, f->degrees.rows[c]), f->degrees.entries[c]);
 }
 
 /* ---- the array */
