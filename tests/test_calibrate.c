@@ -4,6 +4,7 @@
 #include "support/check.h"
 
 #include "core/core.h"
+#include "core/isa.h"
 #include "ops/plan_object.h"
 #include "plan/fit.h"
 #include "support/fail_alloc.h"
@@ -31,7 +32,7 @@ static const ftb_machine_facts small = {.cores = 2,
 static ftb_sample of_spmm(int64_t n, int64_t degree, int64_t features, int64_t edge_bytes, int64_t segment,
                           int64_t tile)
 {
-    ftb_sample s = {.op = FTB_WISDOM_SPMM,
+    ftb_sample s = {.kind = FTB_PLAN_SPMM,
                     .choice = {.family = segment ? FTB_SPMM_PARTITIONED : FTB_SPMM_DIRECT,
                                .segment = segment,
                                .tile = tile,
@@ -60,7 +61,7 @@ static ftb_sample of_spmm(int64_t n, int64_t degree, int64_t features, int64_t e
 
 static ftb_sample of_dots(int64_t n, int64_t degree, int64_t features, int64_t segment)
 {
-    ftb_sample s = {.op = FTB_WISDOM_SDDMM,
+    ftb_sample s = {.kind = FTB_PLAN_SDDMM,
                     .choice = {.family = segment ? FTB_SDDMM_SEGMENTS : FTB_SDDMM_ROWS,
                                .segment = segment,
                                .tile = segment ? 4 * features : 0}};

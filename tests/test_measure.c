@@ -4,8 +4,7 @@
 #include "support/check.h"
 
 #include "core/core.h"
-#include "ops/sddmm.h"
-#include "ops/spmm.h"
+#include "ops/plan_object.h"
 #include "support/compare.h"
 #include "support/fail_alloc.h"
 #include "support/planned.h"
@@ -74,14 +73,34 @@ static GrB_Info record(trials *t, ftb_choice choice)
     return t->count == t->fails ? FTB_CANCELLED : GrB_SUCCESS;
 }
 
-static GrB_Info record_spmm(void *run, const ftb_spmm_plan *plan)
+static GrB_Info record_spmm(void *run, const ftb_any_plan *plan, double *seconds)
 {
-    return record(run, ftb_spmm_chosen(plan));
+    (void)seconds;
+    return record(run, ftb_spmm_chosen(&plan->spmm));
 }
 
-static GrB_Info record_sddmm(void *run, const ftb_sddmm_plan *plan)
+static GrB_Info record_sddmm(void *run, const ftb_any_plan *plan, double *seconds)
 {
-    return record(run, ftb_sddmm_chosen(plan));
+    (void)seconds;
+    return record(run, ftb_sddmm_chosen(&plan->sddmm));
+}
+
+static GrB_Info measure_spmm(ftb_spmm_plan *plan, const ftb_spmm_facts *facts, ftb_trial trial, trials *t,
+                             FtB_Context ctx)
+{
+    ftb_any_plan any = {.spmm = *plan};
+    GrB_Info info = ftb_plan_measure(&any, FTB_PLAN_SPMM, &(ftb_any_facts){.spmm = *facts}, trial, t, ctx);
+    *plan = any.spmm;
+    return info;
+}
+
+static GrB_Info measure_attention(ftb_sddmm_plan *plan, const ftb_sddmm_facts *facts, trials *t)
+{
+    ftb_any_plan any = {.sddmm = *plan};
+    GrB_Info info = ftb_plan_measure(&any, FTB_PLAN_ATTENTION, &(ftb_any_facts){.sddmm = *facts},
+                                     record_sddmm, t, ftb_context());
+    *plan = any.sddmm;
+    return info;
 }
 
 static ftb_spmm_facts weighted(void)
@@ -183,7 +202,7 @@ static void of_sparse_and_block(void **state)
         assert_null(ftb_spmm_plan_set(&plan, by_hand[h][0], by_hand[h][1]));
         const unsigned forced = plan.asked.forced;
         ftb_rule_spmm(&plan, &f, ftb_machine_here());
-        assert_ok(ftb_spmm_measure(&plan, &f, record_spmm, &t, ftb_context()));
+        assert_ok(measure_spmm(&plan, &f, record_spmm, &t, ftb_context()));
         const ftb_choice found = ftb_spmm_chosen(&plan);
         assert_orderly(&t, &found);
         assert_true(plan.origin == FTB_ORIGIN_TRIAL && (plan.asked.forced & forced) == forced);
@@ -213,7 +232,7 @@ static void of_entries(void **state)
         assert_null(ftb_sddmm_plan_set(&plan, &f, by_hand[h][0], by_hand[h][1]));
         const unsigned forced = plan.asked.forced;
         ftb_rule_sddmm(&plan, &f, ftb_machine_here());
-        assert_ok(ftb_sddmm_measure(&plan, &f, record_sddmm, &t, ftb_context()));
+        assert_ok(measure_attention(&plan, &f, &t));
         const ftb_choice found = ftb_sddmm_chosen(&plan);
         assert_orderly(&t, &found);
         assert_true(plan.origin == FTB_ORIGIN_TRIAL && (plan.asked.forced & forced) == forced);
@@ -229,12 +248,13 @@ static void of_entries(void **state)
 }
 
 /* A number is found that is far from the rule's, over a slope that rises by steps. */
-static GrB_Info sleep_by_segment(void *run, const ftb_spmm_plan *plan)
+static GrB_Info sleep_by_segment(void *run, const ftb_any_plan *plan, double *seconds)
 {
-    const double steps = plan->segment ? fabs(log2((double)plan->segment / 16384)) : 40;
+    const int64_t segment = plan->spmm.segment;
+    const double steps = segment ? fabs(log2((double)segment / 16384)) : 40;
     const struct timespec t = {.tv_nsec = (long)(2e6 * (1 + steps))};
     nanosleep(&t, NULL);
-    return record_spmm(run, plan);
+    return record_spmm(run, plan, seconds);
 }
 
 static void finds_the_far(void **state)
@@ -249,12 +269,12 @@ static void finds_the_far(void **state)
     ftb_rule_spmm(&plan, &f, ftb_machine_here());
     assert_true(plan.segment > 0 && plan.segment < 12000);
     ftb_spmm_plan again = plan;
-    assert_ok(ftb_spmm_measure(&plan, &f, sleep_by_segment, &t, ctx));
+    assert_ok(measure_spmm(&plan, &f, sleep_by_segment, &t, ctx));
     assert_true(plan.segment > 11000 && plan.segment < 24000);
     /* Within the seconds that are allowed: what is running then is ended, no other begun. */
     t.count = 0;
     assert_ok(FtB_Context_set_measure_seconds(ctx, 1e-9));
-    assert_ok(ftb_spmm_measure(&again, &f, sleep_by_segment, &t, ctx));
+    assert_ok(measure_spmm(&again, &f, sleep_by_segment, &t, ctx));
     assert_int_equal(t.count, 2);
     assert_int_equal(FtB_Context_set_measure_seconds(ctx, 0), GrB_INVALID_VALUE);
     assert_int_equal(FtB_Context_set_measure_seconds(ctx, NAN), GrB_INVALID_VALUE);
@@ -271,7 +291,7 @@ static void failing_trials(void **state)
     for (int n = 1; n <= 3; n++) {
         ftb_spmm_plan plan = first;
         trials t = {.fails = n};
-        assert_int_equal(ftb_spmm_measure(&plan, &f, record_spmm, &t, ftb_context()), FTB_CANCELLED);
+        assert_int_equal(measure_spmm(&plan, &f, record_spmm, &t, ftb_context()), FTB_CANCELLED);
         assert_int_equal(t.count, n);
         assert_memory_equal(&plan, &first, sizeof plan);
     }

@@ -5,6 +5,7 @@
 
 #include "core/core.h"
 #include "ops/plan_object.h"
+#include "ops/spgemm/spgemm.h"
 #include "oracle/ref_dense.h"
 #include "oracle/ref_mxm.h"
 #include "support/compare.h"
@@ -277,9 +278,9 @@ static int ran[KERNELS][4], switched[CHOICES][4];
 static int kernel_of(FtB_Plan plan)
 {
     for (int n = 0; n < KERNELS; n++)
-        if (strcmp(kernels[n], plan->facts.kernel) == 0)
+        if (strcmp(kernels[n], plan->facts.spgemm.kernel) == 0)
             return n;
-    fail_msg("kernel %s is not known here", plan->facts.kernel);
+    fail_msg("kernel %s is not known here", plan->facts.spgemm.kernel);
     return -1;
 }
 

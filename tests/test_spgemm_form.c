@@ -5,6 +5,7 @@
 
 #include "core/core.h"
 #include "ops/plan_object.h"
+#include "ops/spgemm/spgemm.h"
 #include "support/compare.h"
 #include "support/fail_alloc.h"
 #include "support/planned.h"

@@ -52,9 +52,9 @@ static void hot_columns(void **state)
         assert_ok((FtB_project)(FTB_ARG(goal), ratings, message, &options));
         assert_ok(FtB_Plan_set(plan, "hot", sets[t % 4][0]));
         assert_ok(FtB_Plan_set(plan, "cross", t % 8 < 4 ? "0" : "1"));
-        assert_int_equal(plan->plan.hot, atoi(sets[t % 4][0]));
-        assert_int_equal(plan->facts.hot_form, messages[m].form);
-        assert_int_equal(plan->plan.cross, t % 8 >= 4);
+        assert_int_equal(plan->plan.spgemm.hot, atoi(sets[t % 4][0]));
+        assert_int_equal(plan->facts.spgemm.hot_form, messages[m].form);
+        assert_int_equal(plan->plan.spgemm.cross, t % 8 >= 4);
         assert_ok((FtB_project)(FTB_ARG(C), ratings, message, &options));
         assert_same(C, goal);
         FtB_Plan_free(&plan);

@@ -61,20 +61,23 @@ static void clear(operands *o)
 }
 
 /* A plan of one of the operations. */
-static GrB_Info plan_of(FtB_Plan *plan, const operands *o, ftb_wisdom_op op, FtB_Effort effort)
+static GrB_Info plan_of(FtB_Plan *plan, const operands *o, ftb_plan_kind op, FtB_Effort effort)
 {
-    if (op == FTB_WISDOM_SPMM)
+    if (op == FTB_PLAN_SPGEMM)
+        return FtB_mxm_plan(plan, o->S, NULL, NULL, FTB_PLUS_TIMES, o->A, o->A, NULL, effort);
+    if (op == FTB_PLAN_SPMM)
         return FtB_mxm_plan(plan, o->C, NULL, NULL, "plus : src", o->A, o->X, NULL, effort);
-    if (op == FTB_WISDOM_SDDMM)
+    if (op == FTB_PLAN_SDDMM)
         return FtB_mxm_plan(plan, o->S, o->A, NULL, FTB_PLUS_DOT, o->X, o->X, FTB_DESC_RST1, effort);
     return FtB_attention_plan(plan, o->C, o->A, NULL, FTB_PLUS_DOT, o->X, o->X, o->X, NULL, NULL, effort);
 }
 
-static bool from_wisdom(const operands *o, ftb_wisdom_op op)
+static bool from_wisdom(const operands *o, ftb_plan_kind op)
 {
     FtB_Plan plan;
     assert_ok(plan_of(&plan, o, op, FTB_ESTIMATE));
-    bool found = planned_says(plan, "<- measured, from wisdom") && planned_says(plan, "measured   ");
+    bool found = planned_says(plan, "<- measured, from wisdom") &&
+                 (op == FTB_PLAN_SPGEMM || planned_says(plan, "measured   "));
     FtB_Plan_free(&plan);
     return found;
 }
@@ -86,30 +89,33 @@ static void is_used(void **state)
     operands o, other;
     assert_ok(make(&o, &r));
     assert_ok(make(&other, &r));
-    for (int op = 0; op < FTB_WISDOM_OPS; op++) {
+    for (ftb_plan_kind op = 0; op < FTB_PLAN_KINDS; op++) {
         FtB_Plan found, used;
-        assert_false(from_wisdom(&o, (ftb_wisdom_op)op));
-        assert_ok(plan_of(&found, &o, (ftb_wisdom_op)op, FTB_MEASURE));
+        assert_false(from_wisdom(&o, op));
+        assert_ok(plan_of(&found, &o, op, FTB_MEASURE));
         assert_false(planned_says(found, "from wisdom"));
-        assert_true(from_wisdom(&o, (ftb_wisdom_op)op));
-        assert_false(from_wisdom(&other, (ftb_wisdom_op)op)); /* other entries */
-        assert_ok(plan_of(&used, &o, (ftb_wisdom_op)op, FTB_ESTIMATE));
-        assert_true(planned_figure(found, "segment") == planned_figure(used, "segment"));
-        assert_true(planned_figure(found, "tile") == planned_figure(used, "tile"));
-        assert_true(op != FTB_WISDOM_SPMM || planned_figure(found, "parts") == planned_figure(used, "parts"));
+        assert_true(from_wisdom(&o, op));
+        assert_false(from_wisdom(&other, op)); /* other entries */
+        assert_ok(plan_of(&used, &o, op, FTB_ESTIMATE));
+        for (int n = 0; n < 2; n++) {
+            static const char *const names[][2] = {{"relabel", "hot"}, {"segment", "tile"}};
+            const char *name = names[op != FTB_PLAN_SPGEMM][n];
+            assert_true(planned_figure(found, name) == planned_figure(used, name));
+        }
+        assert_true(op != FTB_PLAN_SPMM || planned_figure(found, "parts") == planned_figure(used, "parts"));
         assert_ok(FtB_Plan_set(used, "threads", "1"));
         assert_false(planned_says(used, "from wisdom")); /* by hand now */
         FtB_Plan_free(&found);
         FtB_Plan_free(&used);
         ftb_isa_force(FTB_ISA_BASELINE);
-        assert_true(from_wisdom(&o, (ftb_wisdom_op)op) == (ftb_isa_force(-1) == FTB_ISA_BASELINE));
+        assert_true(from_wisdom(&o, op) == (ftb_isa_force(-1) == FTB_ISA_BASELINE));
         assert_ok(FtB_Context_set_threads(NULL, 3));
-        assert_true(op != FTB_WISDOM_SPMM || !from_wisdom(&o, FTB_WISDOM_SPMM));
+        assert_true(op != FTB_PLAN_SPMM || !from_wisdom(&o, FTB_PLAN_SPMM));
         assert_ok(FtB_Context_set_threads(NULL, 0));
     }
     assert_ok(FtB_Wisdom_forget(NULL));
-    for (int op = 0; op < FTB_WISDOM_OPS; op++)
-        assert_false(from_wisdom(&o, (ftb_wisdom_op)op));
+    for (ftb_plan_kind op = 0; op < FTB_PLAN_KINDS; op++)
+        assert_false(from_wisdom(&o, op));
     clear(&o);
     clear(&other);
 }
@@ -118,11 +124,26 @@ static void is_used(void **state)
 static void assert_chosen(const operands *o, int64_t segment, int64_t parts)
 {
     FtB_Plan plan;
-    assert_ok(plan_of(&plan, o, FTB_WISDOM_SPMM, FTB_ESTIMATE));
+    assert_ok(plan_of(&plan, o, FTB_PLAN_SPMM, FTB_ESTIMATE));
     assert_true(planned_figure(plan, "partitioned") > 0);
     assert_true(planned_figure(plan, "segment") == (double)segment);
     assert_true(planned_figure(plan, "parts") == (double)parts);
     FtB_Plan_free(&plan);
+}
+
+static ftb_choice unlikely(ftb_plan_kind kind, int turn)
+{
+    if (kind == FTB_PLAN_SPGEMM)
+        return (ftb_choice){.family = turn > 2 ? FTB_SPGEMM_HASH : FTB_SPGEMM_HASH | FTB_SPGEMM_RENAMED};
+    const bool spmm = kind == FTB_PLAN_SPMM;
+    return (ftb_choice){.family = spmm ? (int)FTB_SPMM_PARTITIONED : (int)FTB_SDDMM_SEGMENTS,
+                        .segment = 5 * turn,
+                        .tile = 1 + 15 * (turn == 2),
+                        .parts = !spmm      ? 0
+                                 : turn > 2 ? FTB_MOST_PARTS
+                                            : 7,
+                        .ordered = spmm && turn > 2,
+                        .nanoseconds = 1};
 }
 
 /* Whatever wisdom says, calls without a plan have the same bits: attention does not read it, and what the
@@ -133,30 +154,23 @@ static void moves_no_bits(void **state)
     rng r = rng_new();
     operands o;
     float first[3][ROWS * FEATURES];
+    float product[ROWS * ROWS];
     assert_ok(make(&o, &r));
     const size_t bytes = sizeof first[0], scores = (size_t)o.A->pattern->nvals * sizeof(float);
     for (int turn = 0; turn < 4; turn++) {
         ftb_wisdom_text all;
         if (turn == 1)
-            for (int op = 0; op < FTB_WISDOM_OPS; op++) {
+            for (ftb_plan_kind op = 0; op < FTB_PLAN_KINDS; op++) {
                 FtB_Plan plan;
-                assert_ok(plan_of(&plan, &o, (ftb_wisdom_op)op, FTB_MEASURE));
+                assert_ok(plan_of(&plan, &o, op, FTB_MEASURE));
                 FtB_Plan_free(&plan);
             }
         assert_ok(ftb_wisdom_list(&all, ftb_context()));
-        assert_int_equal(all.count, turn ? 3 : 0);
-        for (int t = 0; t < all.count && turn > 1; t++) { /* choices that nobody would measure */
-            all.entries[t].choice =
-                (ftb_choice){.family = t == 0 ? (int)FTB_SPMM_PARTITIONED : (int)FTB_SDDMM_SEGMENTS,
-                             .segment = 5 * turn,
-                             .tile = 1 + 15 * (turn == 2),
-                             .parts = t > 0      ? 0
-                                      : turn > 2 ? FTB_MOST_PARTS
-                                                 : 7,
-                             .ordered = t == 0 && turn > 2,
-                             .nanoseconds = 1};
+        assert_int_equal(all.count, turn ? FTB_PLAN_KINDS : 0);
+        for (int t = 0; t < all.count && turn > 1; t++) /* choices that nobody would measure */
+            all.entries[t].choice = unlikely((ftb_plan_kind)all.entries[t].when.kind, turn);
+        for (int t = 0; t < all.count && turn > 1; t++)
             assert_ok(ftb_wisdom_add(ftb_context(), &all.entries[t], 1, NULL));
-        }
         ftb_delete(all.entries);
         if (turn > 1)
             assert_chosen(&o, 5 * turn, turn > 2 ? FTB_MOST_PARTS : 7);
@@ -167,6 +181,12 @@ static void moves_no_bits(void **state)
              : (void)memcpy(first[1], o.S->values->data, scores);
         assert_ok(FtB_attention(o.C, o.A, NULL, FTB_PLUS_DOT, o.X, o.X, o.X, NULL, NULL));
         turn ? assert_memory_equal(o.C->data, first[2], bytes) : (void)memcpy(first[2], o.C->data, bytes);
+        assert_ok(FtB_mxm(o.S, NULL, NULL, FTB_PLUS_TIMES, o.A, o.A, NULL));
+        const size_t sums = (size_t)o.S->pattern->nvals * sizeof(float);
+        turn ? assert_memory_equal(o.S->values->data, product, sums)
+             : (void)memcpy(product, o.S->values->data, sums);
+        FtB_Matrix_free(&o.S);
+        assert_ok(FtB_Matrix_new(&o.S, FTB_FP32, ROWS, ROWS, 1));
     }
     assert_ok(FtB_Wisdom_forget(NULL));
     clear(&o);
@@ -177,18 +197,20 @@ static void moves_no_bits(void **state)
 static ftb_wisdom_entry some_entry(rng *r)
 {
     ftb_wisdom_entry e = {0};
-    ftb_wisdom_here(&e.when, (ftb_wisdom_op)rng_below(r, FTB_WISDOM_OPS));
+    ftb_wisdom_here(&e.when, (ftb_plan_kind)rng_below(r, FTB_PLAN_KINDS));
     snprintf(e.when.kernel, sizeof e.when.kernel, "kernel_%d", (int)rng_below(r, 1000));
-    for (int f = 0; f < (e.when.op == FTB_WISDOM_SPMM ? 10 : FTB_WISDOM_FACTS); f++)
+    const ftb_plan_row *row = &ftb_plan_rows[e.when.kind];
+    for (int f = 0; f < FTB_CASE_FACTS && row->case_names[f]; f++)
         e.when.fact[f] = (int64_t)(rng_bits(r) >> (1 + rng_below(r, 63)));
     e.when.degrees = rng_bits(r);
-    bool segments = rng_below(r, 2);
-    e.choice.family = e.when.op == FTB_WISDOM_SPMM ? (segments ? FTB_SPMM_PARTITIONED : FTB_SPMM_DIRECT)
-                      : segments                   ? FTB_SDDMM_SEGMENTS
-                                                   : FTB_SDDMM_ROWS;
-    e.choice.segment = segments ? 1 + rng_below(r, FTB_MOST_SEGMENT) : 0;
+    int ways = 0;
+    while (row->ways[ways].name)
+        ways++;
+    const ftb_way *way = &row->ways[rng_below(r, ways)];
+    e.choice.family = way->family;
+    e.choice.segment = way->segments ? 1 + rng_below(r, FTB_MOST_SEGMENT) : 0;
     e.choice.tile = 1 + rng_below(r, 4096);
-    if (segments && e.when.op == FTB_WISDOM_SPMM) {
+    if (way->parts) {
         e.choice.parts = rng_below(r, FTB_MOST_PARTS + 1);
         e.choice.ordered = (int32_t)rng_below(r, 2);
     }
@@ -367,7 +389,7 @@ static void refusals(void **state)
     refuse(text, "isa=", "isa=other_", GrB_INVALID_VALUE, "another machine");
     refuse(text, "end 4", "end 5", FTB_FORMAT, ":7:5: expected the number of cases above");
     refuse(text, "end 4\n", "end 4\n\n", FTB_FORMAT, ":8:1: expected nothing after the end");
-    refuse(text, "end 4\n", "sum 4\n", FTB_FORMAT, ":7:1: expected spmm, sddmm, attention or end");
+    refuse(text, "end 4\n", "sum 4\n", FTB_FORMAT, ":7:1: expected spgemm, spmm, sddmm, attention or end");
     refuse(text, " -> ", " => ", FTB_FORMAT, "expected -> ");
     refuse(text, "nrows=", "rows=", FTB_FORMAT, "expected nrows");
     refuse(text, "nrows=", "nrows=-", FTB_FORMAT, "expected a whole number");
@@ -377,7 +399,7 @@ static void refusals(void **state)
     refuse(text, "degrees=", "degrees=x", FTB_FORMAT, "expected 16 hexadecimal digits");
     refuse(text, "kernel=", "kernel=A", FTB_FORMAT, "expected a kernel's name");
     some_file(&r, true, text, &size);
-    refuse(text, "costs ", "cost ", FTB_FORMAT, ":3:1: expected spmm, sddmm, attention or end");
+    refuse(text, "costs ", "cost ", FTB_FORMAT, ":3:1: expected spgemm, spmm, sddmm, attention or end");
     refuse(text, " visit=", " visits=", FTB_FORMAT, "expected visit");
     refuse(text, " row=", " row=-", FTB_FORMAT, "expected a whole number");
     refuse(text, " row=", " row=0 row=", FTB_FORMAT, "expected a cost of 1 or more");
@@ -426,7 +448,7 @@ static void *work(void *arg)
     operands *o = arg;
     for (int t = 0; t < 30; t++) {
         FtB_Plan plan = NULL;
-        GrB_Info info = plan_of(&plan, o, FTB_WISDOM_SDDMM, t % 5 == 0 ? FTB_MEASURE : FTB_ESTIMATE);
+        GrB_Info info = plan_of(&plan, o, FTB_PLAN_SDDMM, t % 5 == 0 ? FTB_MEASURE : FTB_ESTIMATE);
         FtB_Plan_free(&plan);
         if (info == GrB_SUCCESS && t % 7 == 0)
             info = FtB_Wisdom_load(NULL, path);

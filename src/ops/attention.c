@@ -113,7 +113,11 @@ static GrB_Info make_plan(ftb_attention_call *c)
     c->facts.value_features = c->heads * job.value_width;
     c->facts.value_bytes = (int64_t)FtB_Type_size(c->type);
     c->facts.lanes = FTB_PICK(ftb_spmm_lanes)(c->type);
-    return ftb_plan_sddmm(&c->plan, &c->facts, c->flags.plan);
+    ftb_any_plan plan;
+    GrB_Info info =
+        ftb_plan_choose(&plan, FTB_PLAN_ATTENTION, &(ftb_any_facts){.sddmm = c->facts}, c->flags.plan, NULL);
+    c->plan = plan.sddmm;
+    return info;
 }
 
 GrB_Info ftb_attention_begin(ftb_attention_call *c, FtB_Context ctx, FtB_Arg A, FtB_Arg semiring, FtB_Arg Q,
@@ -415,11 +419,12 @@ static void clear_state(forward *f)
 }
 
 /* Runs the forward pass for its time alone. */
-static GrB_Info try_plan(void *run, const ftb_sddmm_plan *plan)
+static GrB_Info try_plan(void *run, const ftb_any_plan *plan, double *seconds)
 {
     forward *f = run;
-    f->c.plan = *plan;
-    GrB_Info info = plan->staged ? run_staged(f) : run_fused(f);
+    (void)seconds;
+    f->c.plan = plan->sddmm;
+    GrB_Info info = f->c.plan.staged ? run_staged(f) : run_fused(f);
     clear_state(f);
     return info;
 }
@@ -450,14 +455,15 @@ GrB_Info FtB_attention_plan(FtB_Plan *plan, FtB_Arg C, FtB_Arg A, FtB_Arg accum,
         return ftb_fail(GrB_NULL_POINTER, "plan: NULL; expected where to put the plan");
     *plan = NULL;
     GrB_Info info = begin(&f, C, A, accum, semiring, Q, K, V, options, desc);
-    ftb_sddmm_plan made = f.c.plan;
+    const ftb_any_facts facts = {.sddmm = f.c.facts};
+    ftb_any_plan made = {.sddmm = f.c.plan};
     bool learns = info == GrB_SUCCESS && !f.c.facts.standard;
     if (learns && effort == FTB_MEASURE)
-        info = ftb_sddmm_measure(&made, &f.c.facts, try_plan, &f, f.c.ctx);
+        info = ftb_plan_measure(&made, FTB_PLAN_ATTENTION, &facts, try_plan, &f, f.c.ctx);
     else if (learns) /* not for calls without a plan: bits depend on it */
-        info = ftb_plan_sddmm_wisely(&made, &f.c.facts, f.c.flags.plan, f.c.ctx);
+        info = ftb_plan_choose(&made, FTB_PLAN_ATTENTION, &facts, f.c.flags.plan, f.c.ctx);
     if (info == GrB_SUCCESS)
-        info = ftb_plan_make_sddmm(plan, f.c.ctx, &f.c.facts, &made);
+        info = ftb_plan_new(plan, f.c.ctx, FTB_PLAN_ATTENTION, &facts, &made);
     FtB_Op_free(&f.accum);
     return ftb_attention_end(&f.c, info);
 }

@@ -230,16 +230,10 @@ static void note(bench *b, const product *p, double seconds)
     if (b->count == MOST_SAMPLES)
         return;
     ftb_sample *s = &b->samples[b->count++];
-    *s = (ftb_sample){.seconds = seconds};
-    if (plan->kind == FTB_PLAN_SPMM) {
-        s->op = FTB_WISDOM_SPMM;
-        s->facts.spmm = plan->spmm_facts;
-        s->choice = ftb_spmm_chosen(&plan->spmm_plan);
-    } else {
-        s->op = plan->kind == FTB_PLAN_ATTENTION ? FTB_WISDOM_ATTENTION : FTB_WISDOM_SDDMM;
-        s->facts.sddmm = plan->sddmm_facts;
-        s->choice = ftb_sddmm_chosen(&plan->sddmm_plan);
-    }
+    *s = (ftb_sample){.kind = plan->kind,
+                      .facts = plan->facts,
+                      .choice = ftb_plan_rows[plan->kind].chosen(&plan->plan),
+                      .seconds = seconds};
 }
 
 /* The product under one setting: the first run, with what it built, and the second. */
@@ -254,11 +248,11 @@ static GrB_Info time_product(bench *b, product *p)
         if (info != GrB_SUCCESS)
             return info;
     }
-    ftb_spmm_facts *facts = &p->plan->spmm_facts;
-    if (p->plan->kind == FTB_PLAN_SPMM && p->plan->spmm_plan.segment > 0) {
+    ftb_spmm_facts *facts = &p->plan->facts.spmm;
+    if (p->plan->kind == FTB_PLAN_SPMM && p->plan->plan.spmm.segment > 0) {
         facts->uses = 1;
         note(b, p, seconds[0]);
-        facts->cached_segment = p->plan->spmm_plan.segment;
+        facts->cached_segment = p->plan->plan.spmm.segment;
     }
     note(b, p, seconds[1]);
     return GrB_SUCCESS;

@@ -1,7 +1,7 @@
 /* FtB_Plan: printing, forcing and reading what the planner decided. */
-#include "core/locale.h"
 #include "ops/plan_object.h"
 
+#include "core/locale.h"
 #include "plan/wisdom.h"
 
 static GrB_Info check_plan(FtB_Plan plan)
@@ -13,148 +13,61 @@ static GrB_Info check_plan(FtB_Plan plan)
     return GrB_SUCCESS;
 }
 
-GrB_Info ftb_plan_make(FtB_Plan *out, const ftb_product *product)
-{
-    FtB_Plan plan = ftb_new(product->ctx, 1, sizeof *plan);
-    if (!plan)
-        return ftb_nomem();
-    *plan = (struct FtB_Plan_opaque){.magic = FTB_MAGIC_PLAN,
-                                     .ctx = ftb_context_retain(product->ctx),
-                                     .machine = ftb_wisdom_machine(product->ctx),
-                                     .facts = product->facts,
-                                     .plan = product->plan};
-    *out = plan;
-    return GrB_SUCCESS;
-}
-
-GrB_Info ftb_plan_make_spmm(FtB_Plan *out, FtB_Context ctx, const ftb_spmm_facts *facts,
-                            const ftb_spmm_plan *choices)
+GrB_Info ftb_plan_new(FtB_Plan *out, FtB_Context ctx, ftb_plan_kind kind, const ftb_any_facts *facts,
+                      const ftb_any_plan *choices)
 {
     FtB_Plan plan = ftb_new(ctx, 1, sizeof *plan);
     if (!plan)
         return ftb_nomem();
     *plan = (struct FtB_Plan_opaque){.magic = FTB_MAGIC_PLAN,
                                      .ctx = ftb_context_retain(ctx),
+                                     .kind = kind,
                                      .machine = ftb_wisdom_machine(ctx),
-                                     .kind = FTB_PLAN_SPMM,
-                                     .spmm_facts = *facts,
-                                     .spmm_plan = *choices};
+                                     .facts = *facts,
+                                     .plan = *choices};
     *out = plan;
     return GrB_SUCCESS;
 }
 
-GrB_Info ftb_plan_make_sddmm(FtB_Plan *out, FtB_Context ctx, const ftb_sddmm_facts *facts,
-                             const ftb_sddmm_plan *choices)
+GrB_Info ftb_plan_check_kind(FtB_Plan plan, ftb_plan_kind kind)
 {
-    FtB_Plan plan = ftb_new(ctx, 1, sizeof *plan);
-    if (!plan)
-        return ftb_nomem();
-    *plan = (struct FtB_Plan_opaque){.magic = FTB_MAGIC_PLAN,
-                                     .ctx = ftb_context_retain(ctx),
-                                     .machine = ftb_wisdom_machine(ctx),
-                                     .kind = facts->attention ? FTB_PLAN_ATTENTION : FTB_PLAN_SDDMM,
-                                     .sddmm_facts = *facts,
-                                     .sddmm_plan = *choices};
-    *out = plan;
-    return GrB_SUCCESS;
-}
-
-static GrB_Info check_kind(FtB_Plan plan, ftb_plan_kind kind)
-{
-    static const char *const names[] = {
-        [FTB_PLAN_SPGEMM] = "two sparse matrices",
-        [FTB_PLAN_SPMM] = "sparse x block",
-        [FTB_PLAN_SDDMM] = "block x block'",
-        [FTB_PLAN_ATTENTION] = "attention",
-    };
     GrB_Info info = check_plan(plan);
     if (info == GrB_SUCCESS && plan->kind != kind)
-        info = ftb_fail(GrB_INVALID_VALUE, "plan: made for %s; this is %s", names[plan->kind], names[kind]);
+        info = ftb_fail(GrB_INVALID_VALUE, "plan: made for %s; this is %s", ftb_plan_rows[plan->kind].name,
+                        ftb_plan_rows[kind].name);
     return info;
 }
 
-GrB_Info ftb_plan_spmm(const ftb_spmm_facts **facts, const ftb_spmm_plan **choices, FtB_Plan plan)
+GrB_Info ftb_plan_check_same(ftb_plan_kind kind, const ftb_any_facts *made, const ftb_any_facts *here)
 {
-    GrB_Info info = check_kind(plan, FTB_PLAN_SPMM);
-    if (info != GrB_SUCCESS)
-        return info;
-    *facts = &plan->spmm_facts;
-    *choices = &plan->spmm_plan;
-    return GrB_SUCCESS;
+    const ftb_plan_row *row = &ftb_plan_rows[kind];
+    char other[256], this[256];
+    if (row->same(made, here))
+        return GrB_SUCCESS;
+    row->describe(other, sizeof other, made, false);
+    row->describe(this, sizeof this, here, true);
+    return ftb_fail(GrB_INVALID_VALUE, "plan: made for another product (%s); this one is %s", other, this);
 }
 
-static bool same_entries(const ftb_sddmm_facts *a, const ftb_sddmm_facts *b)
+GrB_Info ftb_plan_choose(ftb_any_plan *choices, ftb_plan_kind kind, const ftb_any_facts *facts, FtB_Plan plan,
+                         FtB_Context wise)
 {
-    return a->nrows == b->nrows && a->ncols == b->ncols && a->nvals == b->nvals && a->heads == b->heads &&
-           a->features == b->features && a->source_bytes == b->source_bytes &&
-           a->entry_bytes == b->entry_bytes && a->program == b->program;
-}
-
-GrB_Info ftb_plan_sddmm(ftb_sddmm_plan *choices, const ftb_sddmm_facts *facts, FtB_Plan plan)
-{
-    GrB_Info info = GrB_SUCCESS;
-    *choices = (ftb_sddmm_plan){0};
+    memset(choices, 0, sizeof *choices);
     if (plan) {
-        info = check_kind(plan, facts->attention ? FTB_PLAN_ATTENTION : FTB_PLAN_SDDMM);
+        GrB_Info info = ftb_plan_check_kind(plan, kind);
+        if (info == GrB_SUCCESS)
+            info = ftb_plan_check_same(kind, &plan->facts, facts);
         if (info != GrB_SUCCESS)
             return info;
-        const ftb_sddmm_facts *made = &plan->sddmm_facts;
-        if (!same_entries(made, facts))
-            return ftb_fail(
-                GrB_INVALID_VALUE,
-                "plan: made for another product (%lld x %lld, %lld entries, %lld features in %lld "
-                "heads, %s); this one is %lld x %lld with %lld entries, %lld features in %lld "
-                "heads, %s",
-                (long long)made->nrows, (long long)made->ncols, (long long)made->nvals,
-                (long long)made->features, (long long)made->heads, made->kernel, (long long)facts->nrows,
-                (long long)facts->ncols, (long long)facts->nvals, (long long)facts->features,
-                (long long)facts->heads, facts->kernel);
-        *choices = plan->sddmm_plan;
-    }
-    ftb_rule_sddmm(choices, facts, plan ? &plan->machine : ftb_machine_here());
-    return info;
-}
-
-GrB_Info ftb_plan_sddmm_wisely(ftb_sddmm_plan *choices, const ftb_sddmm_facts *facts, FtB_Plan plan,
-                               FtB_Context ctx)
-{
-    if (plan)
-        return ftb_plan_sddmm(choices, facts, plan);
-    *choices = (ftb_sddmm_plan){0};
-    if (!ftb_wisdom_sddmm(choices, facts, ctx)) {
-        const ftb_machine_facts machine = ftb_wisdom_machine(ctx);
-        ftb_rule_sddmm(choices, facts, &machine);
+        *choices = plan->plan;
+        ftb_plan_rows[kind].rule(choices, facts, &plan->machine);
+    } else if (!wise) {
+        ftb_plan_rows[kind].rule(choices, facts, ftb_machine_here());
+    } else if (!ftb_wisdom_plan(choices, kind, facts, wise)) {
+        const ftb_machine_facts machine = ftb_wisdom_machine(wise);
+        ftb_plan_rows[kind].rule(choices, facts, &machine);
     }
     return GrB_SUCCESS;
-}
-
-/* What must be the same for a plan to be used; values may change. A product whose winners are wanted, too, is
- * not mirrored, and takes the plan that was made without. */
-static bool same_product(const ftb_spgemm_facts *a, const ftb_spgemm_facts *b)
-{
-    return a->nrows == b->nrows && a->ncols == b->ncols && a->ninner == b->ninner && a->avals == b->avals &&
-           a->bvals == b->bvals && a->products <= b->products && a->products >= b->products &&
-           a->longest_row == b->longest_row && (a->symmetric == b->symmetric || b->winner_bytes > 0) &&
-           a->masked == b->masked && a->half_wanted == b->half_wanted && a->value_bytes == b->value_bytes;
-}
-
-GrB_Info ftb_plan_apply(ftb_product *product, FtB_Plan plan, bool estimate)
-{
-    if (estimate) /* for a plan, which will be held while the product runs */
-        product->reserve += FTB_PLAN_BYTES;
-    if (!plan)
-        return ftb_product_plan(product, NULL, estimate);
-    GrB_Info info = check_kind(plan, FTB_PLAN_SPGEMM);
-    if (info == GrB_SUCCESS)
-        info = ftb_product_plan(product, &plan->plan, estimate);
-    if (info == GrB_SUCCESS && !same_product(&plan->facts, &product->facts))
-        return ftb_fail(GrB_INVALID_VALUE,
-                        "plan: made for another product (%lld x %lld, %.0f products); this one is "
-                        "%lld x %lld with %.0f products",
-                        (long long)plan->facts.nrows, (long long)plan->facts.ncols, plan->facts.products,
-                        (long long)product->facts.nrows, (long long)product->facts.ncols,
-                        product->facts.products);
-    return info;
 }
 
 GrB_Info FtB_Plan_explain(FtB_Plan plan, FILE *file)
@@ -164,14 +77,8 @@ GrB_Info FtB_Plan_explain(FtB_Plan plan, FILE *file)
         return info;
     if (!file)
         return ftb_fail(GrB_NULL_POINTER, "file: NULL; expected an open FILE");
-    const ftb_machine_facts *machine = plan->sddmm_facts.standard ? ftb_machine_standard() : &plan->machine;
     locale_t before = ftb_locale_enter();
-    if (plan->kind == FTB_PLAN_SPMM)
-        ftb_explain_spmm(&plan->spmm_plan, &plan->spmm_facts, machine, file);
-    else if (plan->kind == FTB_PLAN_SPGEMM)
-        ftb_explain_spgemm(&plan->plan, &plan->facts, machine, file);
-    else
-        ftb_explain_sddmm(&plan->sddmm_plan, &plan->sddmm_facts, machine, file);
+    ftb_plan_rows[plan->kind].explain(&plan->plan, &plan->facts, &plan->machine, file);
     ftb_locale_leave(before);
     return ferror(file) ? ftb_fail(FTB_IO, "file: writing the plan failed") : GrB_SUCCESS;
 }
@@ -183,19 +90,11 @@ GrB_Info FtB_Plan_set(FtB_Plan plan, const char *key, const char *value)
         return info;
     if (!key || !value)
         return ftb_fail(GrB_NULL_POINTER, "%s: NULL; expected text", key ? "value" : "key");
-    const ftb_machine_facts *machine = &plan->machine;
-    const char *expected = plan->kind == FTB_PLAN_SPMM ? ftb_spmm_plan_set(&plan->spmm_plan, key, value)
-                           : plan->kind == FTB_PLAN_SPGEMM
-                               ? ftb_spgemm_plan_set(&plan->plan, key, value)
-                               : ftb_sddmm_plan_set(&plan->sddmm_plan, &plan->sddmm_facts, key, value);
+    const ftb_plan_row *row = &ftb_plan_rows[plan->kind];
+    const char *expected = row->set(&plan->plan, &plan->facts, key, value);
     if (expected)
         return ftb_fail(GrB_INVALID_VALUE, "plan: %s = '%s'; expected %s", key, value, expected);
-    if (plan->kind == FTB_PLAN_SPMM)
-        ftb_rule_spmm(&plan->spmm_plan, &plan->spmm_facts, machine);
-    else if (plan->kind == FTB_PLAN_SPGEMM)
-        ftb_rule_spgemm(&plan->plan, &plan->facts, machine);
-    else
-        ftb_rule_sddmm(&plan->sddmm_plan, &plan->sddmm_facts, machine);
+    row->rule(&plan->plan, &plan->facts, &plan->machine);
     return GrB_SUCCESS;
 }
 
@@ -206,24 +105,10 @@ GrB_Info FtB_Plan_get(FtB_Plan plan, const char *key, double *value)
         return info;
     if (!key || !value)
         return ftb_fail(GrB_NULL_POINTER, "%s: NULL", key ? "value" : "key");
-    static const char *const known[] = {
-        [FTB_PLAN_SPGEMM] = ("products, entries_bound, entries_estimate, entries_error, result_bytes, bytes, "
-                             "least_limit, limit, seconds, chunks, threads, triangle, mirror, relabel, hot, "
-                             "cross, ids, widened, "
-                             "wraps"),
-        [FTB_PLAN_SPMM] = ("segment, segments, tile, tiles, parts, ordered, partitioned, uses, threads, "
-                           "bytes, partition_bytes, "
-                           "seconds, direct_seconds, partitioned_seconds"),
-        [FTB_PLAN_SDDMM] = "segment, segments, tile, threads, visits, seconds, direct_seconds",
-        [FTB_PLAN_ATTENTION] = "staged, segment, segments, tile, threads, visits, seconds, direct_seconds",
-    };
-    bool found = plan->kind == FTB_PLAN_SPMM
-                     ? ftb_spmm_plan_get(&plan->spmm_plan, &plan->spmm_facts, key, value)
-                 : plan->kind == FTB_PLAN_SPGEMM
-                     ? ftb_spgemm_plan_get(&plan->plan, &plan->facts, key, value)
-                     : ftb_sddmm_plan_get(&plan->sddmm_plan, &plan->sddmm_facts, key, value);
+    const ftb_plan_row *row = &ftb_plan_rows[plan->kind];
+    bool found = row->get(&plan->plan, &plan->facts, key, value);
     if (!found)
-        return ftb_fail(GrB_INVALID_VALUE, "plan: unknown figure '%s'; known are %s", key, known[plan->kind]);
+        return ftb_fail(GrB_INVALID_VALUE, "plan: unknown figure '%s'; known are %s", key, row->figures);
     return GrB_SUCCESS;
 }
 

@@ -24,9 +24,4 @@ GrB_Info ftb_sddmm_make_plan(FtB_Plan *made, const ftb_message *m, const ftb_mes
 bool ftb_sddmm_over(GrB_Info *info, void *V, const ftb_message *m, const ftb_message_type *type,
                     ftb_pattern *p, FtB_Plan plan);
 
-/* FTB_MEASURE over the entries of a pattern: as ftb_spmm_measure. (measure.c) */
-typedef GrB_Info (*ftb_sddmm_trial)(void *run, const ftb_sddmm_plan *plan);
-GrB_Info ftb_sddmm_measure(ftb_sddmm_plan *plan, const ftb_sddmm_facts *facts, ftb_sddmm_trial trial,
-                           void *run, FtB_Context ctx);
-
 #endif

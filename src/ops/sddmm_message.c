@@ -12,16 +12,21 @@ typedef struct planning {
     FtB_Effort effort;
 } planning;
 
-static GrB_Info run_trial(void *product, const ftb_sddmm_plan *plan) { return ftb_sddmm_run(product, plan); }
+static GrB_Info run_trial(void *product, const ftb_any_plan *plan, double *seconds)
+{
+    (void)seconds;
+    return ftb_sddmm_run(product, &plan->sddmm);
+}
 
 /* The plan by trial, on a result of our own. */
-static GrB_Info measure_dot(ftb_sddmm_product *r, ftb_sddmm_plan *plan, const ftb_sddmm_facts *facts)
+static GrB_Info measure_dot(ftb_sddmm_product *r, ftb_any_plan *plan, const ftb_any_facts *facts)
 {
     int64_t count;
     if (__builtin_mul_overflow(r->p->nvals, r->x.heads, &count))
         count = INT64_MAX; /* refused by the allocator, with its message */
     r->out = ftb_new(r->ctx, count, FtB_Type_size(r->x.type));
-    GrB_Info info = r->out ? ftb_sddmm_measure(plan, facts, run_trial, r, r->ctx) : ftb_nomem();
+    GrB_Info info =
+        r->out ? ftb_plan_measure(plan, FTB_PLAN_SDDMM, facts, run_trial, r, r->ctx) : ftb_nomem();
     ftb_delete(r->out);
     return info;
 }
@@ -38,17 +43,17 @@ static GrB_Info run_dot(void *V, const ftb_score *score, const ftb_message *m, F
                            .threads =
                                ftb_threads_for(m->ctx, p->nvals * (score->x->width * m->heads / 64 + 1)),
                            .interruptible = interruptible};
-    ftb_sddmm_facts facts = ftb_sddmm_facts_of(&r);
-    ftb_sddmm_plan plan;
-    GrB_Info info = how->effort == FTB_MEASURE ? ftb_plan_sddmm(&plan, &facts, how->given)
-                                               : ftb_plan_sddmm_wisely(&plan, &facts, how->given, m->ctx);
+    const ftb_any_facts facts = {.sddmm = ftb_sddmm_facts_of(&r)};
+    ftb_any_plan plan;
+    GrB_Info info = ftb_plan_choose(&plan, FTB_PLAN_SDDMM, &facts, how->given,
+                                    how->effort == FTB_MEASURE ? NULL : m->ctx);
     if (info != GrB_SUCCESS)
         return info;
     if (how->made && how->effort != FTB_MEASURE)
-        return ftb_plan_make_sddmm(how->made, m->ctx, &facts, &plan);
-    info = how->made ? measure_dot(&r, &plan, &facts) : ftb_sddmm_run(&r, &plan);
+        return ftb_plan_new(how->made, m->ctx, FTB_PLAN_SDDMM, &facts, &plan);
+    info = how->made ? measure_dot(&r, &plan, &facts) : ftb_sddmm_run(&r, &plan.sddmm);
     if (info == GrB_SUCCESS && how->made)
-        info = ftb_plan_make_sddmm(how->made, m->ctx, &facts, &plan);
+        info = ftb_plan_new(how->made, m->ctx, FTB_PLAN_SDDMM, &facts, &plan);
     ftb_padded_clear(&r.y);
     return info;
 }
@@ -92,7 +97,7 @@ static GrB_Info run_program(void *V, const ftb_message *m, const ftb_message_typ
                              .kernel = !known                      ? "program"
                                        : type->message == FTB_FP32 ? "sum_f32"
                                                                    : "sum_f64"};
-    ftb_sddmm_plan plan;
+    ftb_any_plan plan;
     for (int f = 0; f < m->nfeeds; f++)
         if (m->feeds[f].side == FTB_SIDE_COL && m->feeds[f].data) {
             int64_t features = m->feeds[f].heads * m->feeds[f].width;
@@ -100,9 +105,10 @@ static GrB_Info run_program(void *V, const ftb_message *m, const ftb_message_typ
             facts.source_bytes += features * (int64_t)FtB_Type_size(m->feeds[f].type);
         }
     facts.degrees = *ftb_pattern_degrees(p);
-    GrB_Info info = ftb_plan_sddmm(&plan, &facts, how->given);
+    const ftb_any_facts any = {.sddmm = facts};
+    GrB_Info info = ftb_plan_choose(&plan, FTB_PLAN_SDDMM, &any, how->given, NULL);
     if (info == GrB_SUCCESS && how->made)
-        return ftb_plan_make_sddmm(how->made, m->ctx, &facts, &plan);
+        return ftb_plan_new(how->made, m->ctx, FTB_PLAN_SDDMM, &any, &plan);
     if (info != GrB_SUCCESS)
         return info;
     return known ? ftb_sddmm_run_sums(V, &sums, type->message, p, m->ctx, true) : ftb_message_store(m, p, V);

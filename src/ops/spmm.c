@@ -113,6 +113,16 @@ static GrB_Info check_winners(const call *c)
 /* A block without columns, into one without: nothing is computed, whatever the message. */
 static bool without_columns(const call *c) { return c->B->ncols == 0 && c->C->ncols == 0; }
 
+static GrB_Info take_plan(ftb_spmm_request *request, FtB_Plan plan)
+{
+    GrB_Info info = ftb_plan_check_kind(plan, FTB_PLAN_SPMM);
+    if (info != GrB_SUCCESS)
+        return info;
+    request->expected = &plan->facts.spmm;
+    request->forced = &plan->plan.spmm;
+    return GrB_SUCCESS;
+}
+
 static GrB_Info do_nothing(call *c, FtB_Arg semiring)
 {
     ftb_spmm_request request = {.p = c->p, .into_type = c->C->type};
@@ -122,7 +132,7 @@ static GrB_Info do_nothing(call *c, FtB_Arg semiring)
     if (info == GrB_SUCCESS && c->E)
         info = ftb_block_write_check(c->E, c->M, &c->flags, NULL, c->p->nrows, 0, FTB_INT64);
     if (info == GrB_SUCCESS && c->flags.plan)
-        info = ftb_plan_spmm(&request.expected, &request.forced, c->flags.plan);
+        info = take_plan(&request, c->flags.plan);
     return info == GrB_SUCCESS ? ftb_spmm_nothing(&c->result, &request, c->ctx) : info;
 }
 
@@ -221,7 +231,7 @@ static GrB_Info compute(call *c, bool plan_only, bool measure)
     if (may_use_output(c))
         request.into = c->C->data;
     if (c->flags.plan) {
-        GrB_Info info = ftb_plan_spmm(&request.expected, &request.forced, c->flags.plan);
+        GrB_Info info = take_plan(&request, c->flags.plan);
         if (info != GrB_SUCCESS)
             return info;
     }
@@ -327,7 +337,8 @@ GrB_Info ftb_spmm_plan_call(FtB_Plan *plan, FtB_Arg C, FtB_Arg M, FtB_Arg accum,
         FTB_CHECK(prepare_call(&c, semiring));
         FTB_CHECK(compute(&c, true, effort == FTB_MEASURE));
     }
-    info = ftb_plan_make_spmm(plan, c.ctx, &c.result.facts, &c.result.plan);
+    info = ftb_plan_new(plan, c.ctx, FTB_PLAN_SPMM, &(ftb_any_facts){.spmm = c.result.facts},
+                        &(ftb_any_plan){.spmm = c.result.plan});
 done:
     return end_call(&c, info);
 }

@@ -5,13 +5,6 @@
 #include "cpu/spmm_run.h"
 #include "expr/message.h"
 
-/* FTB_MEASURE: times *plan and those next to it by trial(run, plan), which writes where nobody looks, and
- * puts the fastest in its place, forced. What was forced already stays; where nothing was, ctx remembers it.
- * (measure.c) */
-typedef GrB_Info (*ftb_spmm_trial)(void *run, const ftb_spmm_plan *plan);
-GrB_Info ftb_spmm_measure(ftb_spmm_plan *plan, const ftb_spmm_facts *facts, ftb_spmm_trial trial, void *run,
-                          FtB_Context ctx);
-
 /* A message reduced into the rows of a pattern, the best way there is: rewritten, then by a kernel or by
  * ftb_message_reduce, then finished (mean, and what was moved behind the reduction). */
 typedef struct ftb_spmm_request {

@@ -5,6 +5,7 @@
 #include "ops/spmm.h"
 
 #include "cpu/hoist.h"
+#include "ops/plan_object.h"
 #include "plan/wisdom.h"
 
 typedef struct work {
@@ -117,6 +118,16 @@ static void spare_threads(work *w)
     w->plan.threads = threads;
 }
 
+/* The plan, if wisdom has it. */
+static bool is_known(work *w)
+{
+    const ftb_any_facts facts = {.spmm = w->facts};
+    ftb_any_plan plan = {.spmm = w->plan};
+    bool known = w->facts.tuned && ftb_wisdom_plan(&plan, FTB_PLAN_SPMM, &facts, w->hoisted.core.ctx);
+    w->plan = plan.spmm;
+    return known;
+}
+
 static void make_plan(work *w, bool tuned)
 {
     const ftb_spmm_request *request = w->request;
@@ -150,7 +161,7 @@ static void make_plan(work *w, bool tuned)
     if (request->forced)
         w->plan = *request->forced;
     const ftb_machine_facts machine = ftb_wisdom_machine(w->hoisted.core.ctx);
-    if (request->forced || request->measure || !ftb_wisdom_spmm(&w->plan, &w->facts, product->ctx))
+    if (request->forced || request->measure || !is_known(w))
         ftb_rule_spmm(&w->plan, &w->facts, &machine);
     spare_threads(w);
 }
@@ -177,19 +188,10 @@ double ftb_spmm_predict(ftb_pattern *p, int64_t features, FtB_Type type, const f
     return plan.seconds;
 }
 
-/* What must be the same for a plan to be used; values may change. */
 static GrB_Info check_plan(const ftb_spmm_facts *made, const ftb_spmm_facts *here)
 {
-    if (made->nrows == here->nrows && made->ncols == here->ncols && made->nvals == here->nvals &&
-        made->features == here->features && made->listed == here->listed && made->tuned == here->tuned &&
-        made->value_bytes == here->value_bytes)
-        return GrB_SUCCESS;
-    return ftb_fail(GrB_INVALID_VALUE,
-                    "plan: made for another product (%lld x %lld, %lld entries, %lld features); this one is "
-                    "%lld x %lld with %lld entries, %lld features",
-                    (long long)made->nrows, (long long)made->ncols, (long long)made->nvals,
-                    (long long)made->features, (long long)here->nrows, (long long)here->ncols,
-                    (long long)here->nvals, (long long)here->features);
+    return ftb_plan_check_same(FTB_PLAN_SPMM, &(ftb_any_facts){.spmm = *made},
+                               &(ftb_any_facts){.spmm = *here});
 }
 
 GrB_Info ftb_spmm_nothing(ftb_spmm_result *result, const ftb_spmm_request *request, FtB_Context ctx)
@@ -394,14 +396,19 @@ static void clear_work(work *w)
     ftb_delete(w->block);
 }
 
-static GrB_Info run_planned(void *run, const ftb_spmm_plan *plan) { return ftb_spmm_run(run, plan); }
+static GrB_Info run_planned(void *run, const ftb_any_plan *plan, double *seconds)
+{
+    (void)seconds;
+    return ftb_spmm_run(run, &plan->spmm);
+}
 
 /* The plan by trial, where there is a choice. */
 static GrB_Info measure(work *w, ftb_spmm_result *result)
 {
-    ftb_spmm_plan plan = w->plan;
+    const ftb_any_facts facts = {.spmm = w->facts};
+    ftb_any_plan plan = {.spmm = w->plan};
     GrB_Info info = GrB_SUCCESS;
-    if (plan.family == FTB_SPMM_PROGRAM)
+    if (w->plan.family == FTB_SPMM_PROGRAM)
         return info;
     FTB_CHECK(make_room(w, false, result));
     if (w->hoisted.rewritten.form != FTB_FORM_COPY)
@@ -411,8 +418,8 @@ static GrB_Info measure(work *w, ftb_spmm_result *result)
     w->product.out = w->values;
     w->product.ldo = w->ld;
     w->product.interruptible = true;
-    FTB_CHECK(ftb_spmm_measure(&plan, &w->facts, run_planned, &w->product, w->product.ctx));
-    result->plan = plan;
+    FTB_CHECK(ftb_plan_measure(&plan, FTB_PLAN_SPMM, &facts, run_planned, &w->product, w->product.ctx));
+    result->plan = plan.spmm;
 done:
     ftb_delete(w->values);
     w->values = NULL;

@@ -1,5 +1,6 @@
-/* From choices to plans and back, for both kinds of products with feature blocks. */
+/* From choices to plans and back. */
 #include "plan/sddmm_plan.h"
+#include "plan/spgemm_plan.h"
 #include "plan/spmm_plan.h"
 
 /* A number of a plan, unless it was set by hand or the choice leaves it to the rule. */
@@ -9,6 +10,35 @@ static void take(int64_t *number, int64_t chosen, int64_t most, unsigned *forced
         return;
     *number = chosen < most ? chosen : most;
     *forced |= bit;
+}
+
+/* ---- sparse x sparse */
+
+ftb_choice ftb_spgemm_chosen(const ftb_spgemm_plan *plan)
+{
+    return (ftb_choice){.family = (plan->relabel ? FTB_SPGEMM_RENAMED : 0) |
+                                  (plan->accumulator == FTB_ACC_HASH ? FTB_SPGEMM_HASH : 0)};
+}
+
+bool ftb_spgemm_choose(ftb_spgemm_plan *plan, const ftb_spgemm_facts *facts, const ftb_machine_facts *machine,
+                       const ftb_choice *choice, ftb_origin origin)
+{
+    ftb_spgemm_plan made = *plan;
+    if (made.forced & FTB_SET_HOT && made.hot > 0 && !(choice->family & FTB_SPGEMM_RENAMED))
+        return false; /* hot columns are named anew */
+    if (!(made.forced & FTB_SET_RELABEL)) {
+        made.relabel = choice->family & FTB_SPGEMM_RENAMED;
+        made.forced |= FTB_SET_RELABEL;
+    }
+    if (!(made.forced & FTB_SET_ACCUMULATOR) && choice->family & FTB_SPGEMM_HASH) {
+        made.accumulator = FTB_ACC_HASH;
+        made.forced |= FTB_SET_ACCUMULATOR;
+    }
+    if (!ftb_rule_spgemm(&made, facts, machine) || ftb_spgemm_chosen(&made).family != choice->family)
+        return false;
+    made.origin = origin;
+    *plan = made;
+    return true;
 }
 
 /* ---- sparse x block */

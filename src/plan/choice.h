@@ -1,4 +1,4 @@
-/* What trials vary of a product with feature blocks and wisdom remembers, and where a plan's choices come
+/* What trials vary of a product and wisdom remembers, and where a plan's choices come
  * from.
  */
 #ifndef FTB_PLAN_CHOICE_H

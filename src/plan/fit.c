@@ -4,6 +4,7 @@
 #include "plan/fit.h"
 
 #include <math.h>
+#include <string.h>
 
 #define PULL 0.01     /* of log(cost / begin)^2, beside a sample's error */
 #define FURTHEST 16.0 /* factor from the begin */
@@ -11,16 +12,13 @@
 
 double ftb_sample_predict(const ftb_sample *sample, const ftb_machine_facts *machine)
 {
-    if (sample->op == FTB_WISDOM_SPMM) {
-        ftb_spmm_plan plan = {0};
-        return ftb_spmm_choose(&plan, &sample->facts.spmm, machine, &sample->choice, FTB_ORIGIN_MODEL)
-                   ? plan.seconds
-                   : 0;
-    }
-    ftb_sddmm_plan plan = {0};
-    return ftb_sddmm_choose(&plan, &sample->facts.sddmm, machine, &sample->choice, FTB_ORIGIN_MODEL)
-               ? plan.seconds
-               : 0;
+    const ftb_plan_row *row = &ftb_plan_rows[sample->kind];
+    ftb_any_plan plan;
+    double seconds = 0;
+    memset(&plan, 0, sizeof plan);
+    if (row->choose(&plan, &sample->facts, machine, &sample->choice, FTB_ORIGIN_MODEL))
+        row->get(&plan, &sample->facts, "seconds", &seconds);
+    return seconds;
 }
 
 /* Of the samples that can be predicted. */

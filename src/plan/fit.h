@@ -6,11 +6,8 @@
 
 /* One plan of one product, on one thread. */
 typedef struct ftb_sample {
-    ftb_wisdom_op op;
-    union {
-        ftb_spmm_facts spmm;
-        ftb_sddmm_facts sddmm;
-    } facts;
+    ftb_plan_kind kind;
+    ftb_any_facts facts;
     ftb_choice choice;
     double seconds; /* measured */
     double weight;  /* of its error: the faster the plan beside others, the more it matters */

@@ -283,5 +283,6 @@ bool ftb_rule_spgemm(ftb_spgemm_plan *plan, const ftb_spgemm_facts *f, const ftb
     }
     plan->least_limit = least + f->sink_bytes;
     plan->seconds = predict_seconds(plan, f, m);
+    plan->origin = FTB_ORIGIN_MODEL;
     return fits;
 }

@@ -173,10 +173,12 @@ void ftb_explain_spgemm(const ftb_spgemm_plan *plan, const ftb_spgemm_facts *f, 
                 100 * f->kept_error);
     if (f->kept_estimate >= 0 && f->kept_estimate < 0.99 * f->entries_estimate)
         fprintf(file, " of %.3g computed", f->entries_estimate);
-    fprintf(file, "\nwork             %s%s%s, %d-bit ids\n",
+    fprintf(file, "\nwork             %s%s%s, %d-bit ids%s%s\n",
             plan->triangle ? "triangle (the product is symmetric)" : "all rows in full",
             plan->mirror ? ", retained and mirrored" : "",
-            plan->relabel ? ", columns renamed by falling degree" : "", plan->id16 ? 16 : 32);
+            plan->relabel ? ", columns renamed by falling degree" : "", plan->id16 ? 16 : 32,
+            plan->origin == FTB_ORIGIN_MODEL ? "" : "  <- ",
+            plan->origin == FTB_ORIGIN_MODEL ? "" : ftb_origin_mark(plan->origin, false));
     if (f->widened)
         fprintf(file, "numbers          carried as fp64: whole numbers might leave their 64 bits\n");
     if (f->wraps)

@@ -2,6 +2,7 @@
 #ifndef FTB_PLAN_SPGEMM_H
 #define FTB_PLAN_SPGEMM_H
 
+#include "plan/choice.h"
 #include "plan/machine.h"
 
 #include <stdbool.h>
@@ -108,6 +109,7 @@ typedef struct ftb_spgemm_plan {
     int64_t least_limit; /* smallest memory_left that would do */
     double seconds;      /* predicted */
     unsigned forced;     /* bit per key that was set by hand */
+    ftb_origin origin;   /* of accumulator and relabel; MODEL after every rule */
 } ftb_spgemm_plan;
 
 #define FTB_CHUNKS_IN_FLIGHT(threads) ((threads) > 1 ? (threads) + 1 : 1) /* one being handed over */
@@ -134,6 +136,15 @@ void ftb_explain_spgemm(const ftb_spgemm_plan *plan, const ftb_spgemm_facts *fac
 const char *ftb_spgemm_plan_set(ftb_spgemm_plan *plan, const char *key, const char *value);
 bool ftb_spgemm_plan_get(const ftb_spgemm_plan *plan, const ftb_spgemm_facts *facts, const char *key,
                          double *value);
+/* What trials vary: families of choices are sums of these. */
+enum {
+    FTB_SPGEMM_RENAMED = 1, /* relabel */
+    FTB_SPGEMM_HASH = 2     /* accumulator = hash; else auto */
+};
+/* As ftb_spmm_chosen and ftb_spmm_choose. (choice.c) */
+ftb_choice ftb_spgemm_chosen(const ftb_spgemm_plan *plan);
+bool ftb_spgemm_choose(ftb_spgemm_plan *plan, const ftb_spgemm_facts *facts, const ftb_machine_facts *machine,
+                       const ftb_choice *choice, ftb_origin origin);
 const char *ftb_accumulator_name(ftb_accumulator accumulator);
 
 #endif

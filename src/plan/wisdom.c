@@ -19,17 +19,10 @@ static size_t bytes_for(int64_t room)
 
 /* ---- cases */
 
-_Static_assert(sizeof(ftb_wisdom_case) == 8 + 8 * FTB_WISDOM_MACHINE + 32 + 8 * FTB_WISDOM_FACTS + 8,
+_Static_assert(sizeof(ftb_wisdom_case) == 8 + 8 * FTB_WISDOM_MACHINE + 32 + 8 * FTB_CASE_FACTS + 8,
                "cases are compared as bytes");
 
 _Static_assert(sizeof(ftb_choice) == 40, "choices are compared as bytes");
-
-const ftb_way ftb_ways[FTB_WISDOM_OPS][4] = {
-    [FTB_WISDOM_SPMM] = {{"direct", FTB_SPMM_DIRECT, false}, {"partitioned", FTB_SPMM_PARTITIONED, true}},
-    [FTB_WISDOM_SDDMM] = {{"rows", FTB_SDDMM_ROWS, false}, {"segments", FTB_SDDMM_SEGMENTS, true}},
-    [FTB_WISDOM_ATTENTION] = {{"rows", FTB_SDDMM_ROWS, false},
-                              {"segments", FTB_SDDMM_SEGMENTS, true},
-                              {"staged", FTB_SDDMM_STAGED, false}}};
 
 /* FNV-1a over the numbers. */
 static uint64_t hash(uint64_t h, int64_t x)
@@ -40,11 +33,11 @@ static uint64_t hash(uint64_t h, int64_t x)
 }
 #define HASH_BEGIN UINT64_C(0xcbf29ce484222325)
 
-void ftb_wisdom_here(ftb_wisdom_case *when, ftb_wisdom_op op)
+void ftb_wisdom_here(ftb_wisdom_case *when, ftb_plan_kind kind)
 {
     const ftb_machine_facts *machine = ftb_machine_here();
     memset(when, 0, sizeof *when);
-    when->op = (int32_t)op;
+    when->kind = (int32_t)kind;
     when->isa = ftb_isa();
     when->machine[0] = machine->cores;
     when->machine[1] = machine->l1;
@@ -52,33 +45,15 @@ void ftb_wisdom_here(ftb_wisdom_case *when, ftb_wisdom_op op)
     when->machine[3] = machine->l3;
 }
 
-/* facts: in the order of the names in wisdom_text.c. */
-static void begin_case(ftb_wisdom_case *when, ftb_wisdom_op op, const char *kernel, const int64_t *facts,
-                       size_t bytes)
+void ftb_wisdom_of(ftb_wisdom_case *when, ftb_plan_kind kind, const ftb_any_facts *facts)
 {
-    ftb_wisdom_here(when, op);
-    snprintf(when->kernel, sizeof when->kernel, "%s", kernel);
-    memcpy(when->fact, facts, bytes);
+    const ftb_plan_case here = ftb_plan_rows[kind].describe_case(facts);
+    ftb_wisdom_here(when, kind);
+    snprintf(when->kernel, sizeof when->kernel, "%s", here.kernel);
+    memcpy(when->fact, here.fact, sizeof when->fact);
     when->degrees = HASH_BEGIN;
-}
-
-void ftb_wisdom_of_spmm(ftb_wisdom_case *when, const ftb_spmm_facts *f)
-{
-    const int64_t facts[] = {f->nrows,    f->ncols,       f->nvals,        f->listed,     f->entries,
-                             f->features, f->value_bytes, f->stored_bytes, f->edge_bytes, f->threads};
-    begin_case(when, FTB_WISDOM_SPMM, f->kernel, facts, sizeof facts);
-    for (int b = 0; b < FTB_DEGREES; b++)
-        when->degrees = hash(hash(when->degrees, f->degrees.rows[b]), f->degrees.entries[b]);
-}
-
-void ftb_wisdom_of_sddmm(ftb_wisdom_case *when, const ftb_sddmm_facts *f)
-{
-    const int64_t facts[] = {f->nrows,       f->ncols,          f->nvals,        f->heads,
-                             f->features,    f->value_features, f->source_bytes, f->row_bytes,
-                             f->entry_bytes, f->one_piece,      f->can_stage,    f->threads};
-    begin_case(when, f->attention ? FTB_WISDOM_ATTENTION : FTB_WISDOM_SDDMM, f->kernel, facts, sizeof facts);
-    for (int c = 0; c < FTB_DEGREES; c++)
-        when->degrees = hash(hash(when->degrees, f->degrees.rows[c]), f->degrees.entries[c]);
+    for (int b = 0; here.degrees && b < FTB_DEGREES; b++)
+        when->degrees = hash(hash(when->degrees, here.degrees->rows[b]), here.degrees->entries[b]);
 }
 
 /* ---- the array */
@@ -157,7 +132,7 @@ static bool same_machine(const ftb_wisdom_case *a, const ftb_wisdom_case *b)
 GrB_Info ftb_wisdom_list(ftb_wisdom_text *all, FtB_Context ctx)
 {
     ftb_wisdom_case here;
-    ftb_wisdom_here(&here, FTB_WISDOM_SPMM);
+    ftb_wisdom_here(&here, FTB_PLAN_SPMM);
     *all = (ftb_wisdom_text){.entries = ftb_new(ctx, FTB_WISDOM_MOST, sizeof *all->entries)};
     if (!all->entries)
         return ftb_nomem();
@@ -220,28 +195,15 @@ static bool look_up(ftb_choice *choice, FtB_Context ctx, const ftb_wisdom_case *
     return entry != NULL;
 }
 
-bool ftb_wisdom_spmm(ftb_spmm_plan *plan, const ftb_spmm_facts *facts, FtB_Context ctx)
-{
-    ftb_wisdom_case when;
-    ftb_choice choice;
-    if (!facts->tuned || !is_wise(ctx)) /* nothing to measure, or nothing was */
-        return false;
-    ftb_wisdom_of_spmm(&when, facts);
-    if (!look_up(&choice, ctx, &when))
-        return false;
-    const ftb_machine_facts machine = ftb_wisdom_machine(ctx);
-    return ftb_spmm_choose(plan, facts, &machine, &choice, FTB_ORIGIN_WISDOM);
-}
-
-bool ftb_wisdom_sddmm(ftb_sddmm_plan *plan, const ftb_sddmm_facts *facts, FtB_Context ctx)
+bool ftb_wisdom_plan(ftb_any_plan *plan, ftb_plan_kind kind, const ftb_any_facts *facts, FtB_Context ctx)
 {
     ftb_wisdom_case when;
     ftb_choice choice;
     if (!is_wise(ctx))
         return false;
-    ftb_wisdom_of_sddmm(&when, facts);
+    ftb_wisdom_of(&when, kind, facts);
     if (!look_up(&choice, ctx, &when))
         return false;
     const ftb_machine_facts machine = ftb_wisdom_machine(ctx);
-    return ftb_sddmm_choose(plan, facts, &machine, &choice, FTB_ORIGIN_WISDOM);
+    return ftb_plan_rows[kind].choose(plan, facts, &machine, &choice, FTB_ORIGIN_WISDOM);
 }

@@ -5,35 +5,18 @@
 #define FTB_PLAN_WISDOM_H
 
 #include "core/core.h"
-#include "plan/sddmm_plan.h"
-#include "plan/spmm_plan.h"
+#include "plan/kinds.h"
 
-#define FTB_WISDOM_FACTS 12
 #define FTB_WISDOM_MACHINE 4
 #define FTB_WISDOM_MOST 1024 /* cases of a context; then the oldest are forgotten */
 
-typedef enum ftb_wisdom_op {
-    FTB_WISDOM_SPMM,
-    FTB_WISDOM_SDDMM,
-    FTB_WISDOM_ATTENTION,
-    FTB_WISDOM_OPS
-} ftb_wisdom_op;
-
-/* The ways that an operation can be done and trials compare; behind the last, one without name. */
-typedef struct ftb_way {
-    const char *name;
-    int32_t family; /* of the operation's plan */
-    bool segments;  /* a choice has some */
-} ftb_way;
-extern const ftb_way ftb_ways[FTB_WISDOM_OPS][4];
-
 /* Compared as bytes: without padding, and zeros where an operation has fewer facts. */
 typedef struct ftb_wisdom_case {
-    int32_t op, isa;
+    int32_t kind, isa;                   /* kind: ftb_plan_kind */
     int64_t machine[FTB_WISDOM_MACHINE]; /* cores, l1, l2, l3 */
     char kernel[32];
-    int64_t fact[FTB_WISDOM_FACTS]; /* named in wisdom_text.c */
-    uint64_t degrees;               /* a hash of the degrees' histogram */
+    int64_t fact[FTB_CASE_FACTS]; /* named in the kind's row */
+    uint64_t degrees;             /* a hash of the degrees' histogram */
 } ftb_wisdom_case;
 
 typedef struct ftb_wisdom_entry {
@@ -44,12 +27,10 @@ typedef struct ftb_wisdom_entry {
 /* ---- plans (wisdom.c) */
 
 /* The case of a product, here. */
-void ftb_wisdom_of_spmm(ftb_wisdom_case *when, const ftb_spmm_facts *facts);
-void ftb_wisdom_of_sddmm(ftb_wisdom_case *when, const ftb_sddmm_facts *facts);
+void ftb_wisdom_of(ftb_wisdom_case *when, ftb_plan_kind kind, const ftb_any_facts *facts);
 /* Makes a plan of which nothing is forced by the case's choice. False: it is not known, or does not fit the
  * memory that is left, and nothing was done. */
-bool ftb_wisdom_spmm(ftb_spmm_plan *plan, const ftb_spmm_facts *facts, FtB_Context ctx);
-bool ftb_wisdom_sddmm(ftb_sddmm_plan *plan, const ftb_sddmm_facts *facts, FtB_Context ctx);
+bool ftb_wisdom_plan(ftb_any_plan *plan, ftb_plan_kind kind, const ftb_any_facts *facts, FtB_Context ctx);
 
 /* This machine, with the costs that the context has of it (NULL: the engaged one). */
 ftb_machine_facts ftb_wisdom_machine(FtB_Context ctx);
@@ -70,8 +51,8 @@ GrB_Info ftb_wisdom_add(FtB_Context ctx, const ftb_wisdom_entry *entries, int64_
 /* A copy of this machine's cases, oldest first, and of its costs; entries to be ftb_delete()d. */
 GrB_Info ftb_wisdom_list(ftb_wisdom_text *all, FtB_Context ctx);
 void ftb_wisdom_forget(FtB_Context ctx);
-/* op, isa and machine of a case here. */
-void ftb_wisdom_here(ftb_wisdom_case *when, ftb_wisdom_op op);
+/* kind, isa and machine of a case here. */
+void ftb_wisdom_here(ftb_wisdom_case *when, ftb_plan_kind kind);
 
 /* ---- as text (wisdom_text.c) */
 

@@ -18,22 +18,13 @@
 #define LARGEST_TILE (INT64_C(1) << 40)
 #define LARGEST_COST (INT64_C(1) << 40)
 
-static const char *const ops[FTB_WISDOM_OPS] = {"spmm", "sddmm", "attention"};
 static const char *const machine_names[FTB_WISDOM_MACHINE] = {"cores", "l1", "l2", "l3"};
-static const char *const spmm_names[FTB_WISDOM_FACTS] = {"nrows",    "ncols", "nvals",  "listed", "entries",
-                                                         "features", "value", "stored", "edge",   "threads"};
-static const char *const sddmm_names[FTB_WISDOM_FACTS] = {"nrows",    "ncols",  "nvals",  "heads",
-                                                          "features", "values", "source", "row",
-                                                          "entry",    "pieces", "steps",  "threads"};
-
-static const char *const *names_of(int op) { return op == FTB_WISDOM_SPMM ? spmm_names : sddmm_names; }
-
 /* ---- writing */
 
 int ftb_wisdom_print_head(char *to, size_t room)
 {
     ftb_wisdom_case here;
-    ftb_wisdom_here(&here, FTB_WISDOM_SPMM);
+    ftb_wisdom_here(&here, FTB_PLAN_SPMM);
     return snprintf(
         to, room,
         "featblas-wisdom 1\nmachine isa=%s cores=%" PRId64 " l1=%" PRId64 " l2=%" PRId64 " l3=%" PRId64 "\n",
@@ -54,13 +45,13 @@ int ftb_wisdom_print(char *to, size_t room, const ftb_wisdom_entry *entry)
 {
     const ftb_wisdom_case *when = &entry->when;
     const ftb_choice *choice = &entry->choice;
-    const char *const *names = names_of(when->op);
-    const ftb_way *way = ftb_ways[when->op];
+    const ftb_plan_row *row = &ftb_plan_rows[when->kind];
+    const ftb_way *way = row->ways;
     while (way->family != choice->family)
         way++;
-    int at = snprintf(to, room, "%s kernel=%s", ops[when->op], when->kernel);
-    for (int f = 0; f < FTB_WISDOM_FACTS && names[f]; f++)
-        at += snprintf(to + at, room - (size_t)at, " %s=%" PRId64, names[f], when->fact[f]);
+    int at = snprintf(to, room, "%s kernel=%s", row->op, when->kernel);
+    for (int f = 0; f < FTB_CASE_FACTS && row->case_names[f]; f++)
+        at += snprintf(to + at, room - (size_t)at, " %s=%" PRId64, row->case_names[f], when->fact[f]);
     at += snprintf(to + at, room - (size_t)at, " degrees=%016" PRIx64, when->degrees);
     return at + snprintf(to + at, room - (size_t)at,
                          " -> %s segment=%" PRId64 " tile=%" PRId64 " parts=%" PRId64 " ordered=%" PRId32
@@ -163,16 +154,15 @@ static bool kernel(reader *r, char *name, size_t room)
     return n > 0 || wrong(r, begin, "a kernel's name");
 }
 
-static bool choice(reader *r, ftb_choice *c, int op)
+static bool choice(reader *r, ftb_choice *c, const ftb_plan_row *row)
 {
     int64_t ordered = 0;
-    const ftb_way *way = ftb_ways[op];
+    const ftb_way *way = row->ways;
     while (way->name && !skip(r, way->name))
         way++;
     const char *begin = r->at;
     if (!way->name)
         return wrong(r, begin, "a way that the operation has");
-    const bool parts = way->segments && op == FTB_WISDOM_SPMM;
     c->family = way->family;
     if (!named(r, "segment", &c->segment, FTB_MOST_SEGMENT))
         return false;
@@ -183,25 +173,26 @@ static bool choice(reader *r, ftb_choice *c, int op)
         return false;
     if (way->segments && c->tile == 0)
         return wrong(r, begin, "a tile of 1 or more");
-    if (!named(r, "parts", &c->parts, parts ? FTB_MOST_PARTS : 0) || !named(r, "ordered", &ordered, parts))
+    if (!named(r, "parts", &c->parts, way->parts ? FTB_MOST_PARTS : 0) ||
+        !named(r, "ordered", &ordered, way->parts))
         return false;
     c->ordered = (int32_t)ordered;
     return named(r, "nanoseconds", &c->nanoseconds, INT64_MAX);
 }
 
 /* A case, after the operation's name. */
-static bool entry_of(reader *r, ftb_wisdom_entry *entry, int op)
+static bool entry_of(reader *r, ftb_wisdom_entry *entry, ftb_plan_kind kind)
 {
-    const char *const *names = names_of(op);
+    const ftb_plan_row *row = &ftb_plan_rows[kind];
     memset(entry, 0, sizeof *entry);
-    ftb_wisdom_here(&entry->when, (ftb_wisdom_op)op);
+    ftb_wisdom_here(&entry->when, kind);
     if (!word(r, " kernel=") || !kernel(r, entry->when.kernel, sizeof entry->when.kernel))
         return false;
-    for (int f = 0; f < FTB_WISDOM_FACTS && names[f]; f++)
-        if (!named(r, names[f], &entry->when.fact[f], INT64_MAX))
+    for (int f = 0; f < FTB_CASE_FACTS && row->case_names[f]; f++)
+        if (!named(r, row->case_names[f], &entry->when.fact[f], INT64_MAX))
             return false;
     return word(r, " degrees=") && hexadecimal(r, &entry->when.degrees) && word(r, " -> ") &&
-           choice(r, &entry->choice, op) && new_line(r);
+           choice(r, &entry->choice, row) && new_line(r);
 }
 
 /* The head; a text of another machine is not read any further. */
@@ -209,7 +200,7 @@ static bool head(reader *r)
 {
     ftb_wisdom_case here;
     bool same = true;
-    ftb_wisdom_here(&here, FTB_WISDOM_SPMM);
+    ftb_wisdom_here(&here, FTB_PLAN_SPMM);
     if (!word(r, "featblas-wisdom 1") || !new_line(r) || !word(r, "machine isa="))
         return false;
     char isa[32] = "";
@@ -257,14 +248,14 @@ bool ftb_wisdom_read(ftb_wisdom_text *read, const char *text, int64_t size, ftb_
     if (read->calibrated && !costs_of(&r, &read->costs))
         return false;
     while (!skip(&r, "end ")) {
-        int op = 0;
-        while (op < FTB_WISDOM_OPS && !skip(&r, ops[op]))
-            op++;
-        if (op == FTB_WISDOM_OPS)
-            return wrong(&r, r.at, "spmm, sddmm, attention or end");
+        ftb_plan_kind kind = 0;
+        while (kind < FTB_PLAN_KINDS && !skip(&r, ftb_plan_rows[kind].op))
+            kind++;
+        if (kind == FTB_PLAN_KINDS)
+            return wrong(&r, r.at, "spgemm, spmm, sddmm, attention or end");
         if (read->count == FTB_WISDOM_MOST)
             return wrong(&r, r.line, "no more than 1024 cases");
-        if (!entry_of(&r, &read->entries[read->count], op))
+        if (!entry_of(&r, &read->entries[read->count], kind))
             return false;
         read->count++;
     }

@@ -1,6 +1,7 @@
 /* C<M> = accum(C, A (x) B), two sparse matrices over a semiring: arguments, plan, run, write rule. */
 #include "ops/block/blocks.h"
 #include "ops/plan_object.h"
+#include "ops/spgemm/spgemm.h"
 
 /* The slots' macros are for callers: these are the functions. */
 #undef FtB_mxm
@@ -163,7 +164,7 @@ static GrB_Info run_call(call *c)
 {
     FtB_Matrix T = NULL;
     GrB_Info info;
-    FTB_CHECK(ftb_plan_apply(c->product, c->flags.plan, false));
+    FTB_CHECK(ftb_spgemm_plan_take(c->product, c->flags.plan, false));
     if (c->sink) {
         info = ftb_product_to_sink(c->product, c->sink, false);
         goto done;
@@ -230,10 +231,10 @@ GrB_Info FtB_mxm_plan(FtB_Plan *plan, FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB_A
         return ftb_spmm_plan_call(plan, C, M, accum, semiring, A, B, desc, effort);
     FTB_CHECK(read_slots(&c, C, M, accum, A, B, desc));
     FTB_CHECK(prepare_call(&c, semiring));
-    FTB_CHECK(ftb_plan_apply(c.product, c.flags.plan, true));
+    FTB_CHECK(ftb_spgemm_plan_take(c.product, c.flags.plan, true));
     if (effort == FTB_MEASURE)
         FTB_CHECK(ftb_spgemm_measure(c.product));
-    info = ftb_plan_make(plan, c.product);
+    info = ftb_spgemm_plan_make(plan, c.product);
 done:
     return end_call(&c, info);
 }
@@ -287,7 +288,7 @@ GrB_Info FtB_mxm_arg(FtB_Arg C, FtB_Arg E, FtB_Arg M, FtB_Arg semiring, FtB_Arg 
     c.flags.replace = true;
     FTB_CHECK(ftb_sink_matrix(&c.winners, c.E->ctx, &W, FTB_INT64));
     FTB_CHECK(prepare_call(&c, semiring));
-    FTB_CHECK(ftb_plan_apply(c.product, c.flags.plan, false));
+    FTB_CHECK(ftb_spgemm_plan_take(c.product, c.flags.plan, false));
     FTB_CHECK(ftb_product_to_matrix(&T, c.product, c.C->type));
     if (c.M || c.flags.complement) { /* both through the mask before either output changes */
         FTB_CHECK(through_mask(&T, c.M, &c.flags));

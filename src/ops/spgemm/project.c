@@ -4,6 +4,7 @@
 #include "core/words.h"
 #include "cpu/interpreter.h"
 #include "ops/plan_object.h"
+#include "ops/spgemm/spgemm.h"
 
 #include <stdlib.h>
 
@@ -400,7 +401,7 @@ static GrB_Info begin_call(call *c, FtB_Arg C, FtB_Arg R, FtB_Arg weight, const 
     }
     FTB_CHECK(choose_vertices(c));
     FTB_CHECK(make_product(c));
-    info = ftb_plan_apply(c->product, c->options.plan, estimate);
+    info = ftb_spgemm_plan_take(c->product, c->options.plan, estimate);
     if (info == GrB_SUCCESS)
         c->product->finish.two_sided = c->product->finish.two_sided && c->product->plan.triangle;
 done:
@@ -450,7 +451,7 @@ GrB_Info FtB_project_plan(FtB_Plan *plan, FtB_Arg C, FtB_Arg R, FtB_Arg weight,
     FTB_CHECK(begin_call(&c, C, R, weight, options, true));
     if (effort == FTB_MEASURE)
         FTB_CHECK(ftb_spgemm_measure(c.product));
-    info = ftb_plan_make(plan, c.product);
+    info = ftb_spgemm_plan_make(plan, c.product);
 done:
     return end_call(&c, info);
 }

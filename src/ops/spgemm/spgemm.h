@@ -37,6 +37,10 @@ ftb_sink_shape ftb_product_shape(const ftb_product *product, bool symmetric);
 GrB_Info ftb_product_to_sink(const ftb_product *product, FtB_Sink sink, bool symmetric);
 /* The same into a new matrix of `type`; 0: h's own. */
 GrB_Info ftb_product_to_matrix(FtB_Matrix *T, const ftb_product *product, FtB_Type type);
-GrB_Info ftb_spgemm_measure(ftb_product *product); /* spgemm_measure.c: FTB_MEASURE */
+/* Plans the product, by `plan` where it is not NULL (refused if it was made for another product), else by
+ * wisdom or the rule. (spgemm_measure.c) */
+GrB_Info ftb_spgemm_plan_take(ftb_product *product, FtB_Plan plan, bool estimate);
+GrB_Info ftb_spgemm_plan_make(FtB_Plan *plan, const ftb_product *product);
+GrB_Info ftb_spgemm_measure(ftb_product *product); /* FTB_MEASURE */
 
 #endif

@@ -1,28 +1,57 @@
-/* FTB_MEASURE for sparse x sparse products: the choices that the cost model is least sure of (renaming,
- * accumulator of short rows) are timed on sampled rows, on scratch memory, and the best is kept. What was
- * forced stays. */
+/* Plans of sparse x sparse products: made into objects, taken from them, and found by trial. What trials vary
+ * is what the cost model is least sure of (renaming, accumulator of short rows); they run sampled rows, on
+ * scratch memory. */
+#include "ops/plan_object.h"
 #include "ops/spgemm/spgemm.h"
+#include "plan/wisdom.h"
 
 #define SAMPLED_PRODUCTS 2e7 /* about 30 ms a candidate */
 
-/* Seconds for the sampled rows under a plan, in a form of its own. */
-static GrB_Info time_candidate(const ftb_product *product, const ftb_spgemm_plan *plan, double *best)
+/* Whether there is anything that wisdom and trials could choose: names that are taken already, and slots,
+ * leave nothing. */
+static bool has_choice(const ftb_product *product) { return !product->p.column && !product->mask; }
+
+GrB_Info ftb_spgemm_plan_take(ftb_product *product, FtB_Plan plan, bool estimate)
 {
+    if (estimate) /* for a plan, which will be held while the product runs */
+        product->reserve += FTB_PLAN_BYTES;
+    GrB_Info info = plan ? ftb_plan_check_kind(plan, FTB_PLAN_SPGEMM) : GrB_SUCCESS;
+    if (info == GrB_SUCCESS)
+        info = ftb_product_plan(product, plan ? &plan->plan.spgemm : NULL, estimate);
+    if (info != GrB_SUCCESS)
+        return info;
+    const ftb_any_facts facts = {.spgemm = product->facts};
+    if (plan)
+        return ftb_plan_check_same(FTB_PLAN_SPGEMM, &plan->facts, &facts);
+    ftb_any_plan wise = {.spgemm = {0}};
+    if (has_choice(product) && ftb_wisdom_plan(&wise, FTB_PLAN_SPGEMM, &facts, product->ctx))
+        product->plan = wise.spgemm;
+    return GrB_SUCCESS;
+}
+
+GrB_Info ftb_spgemm_plan_make(FtB_Plan *plan, const ftb_product *product)
+{
+    return ftb_plan_new(plan, product->ctx, FTB_PLAN_SPGEMM, &(ftb_any_facts){.spgemm = product->facts},
+                        &(ftb_any_plan){.spgemm = product->plan});
+}
+
+/* Seconds for the sampled rows under a plan, in a form of its own. */
+static GrB_Info run_sample(void *run, const ftb_any_plan *plan, double *seconds)
+{
+    const ftb_product *product = run;
     ftb_spgemm_form *form = NULL;
     ftb_worker *w = NULL;
     int64_t entries = ftb_min(product->facts.longest_row, product->p.nids);
     void *cols = ftb_new(product->ctx, entries + FTB_SWEEP_ROOM, 8);
-    GrB_Info info = cols ? ftb_spgemm_form_new(&form, product, plan) : ftb_nomem();
+    GrB_Info info = cols ? ftb_spgemm_form_new(&form, product, &plan->spgemm) : ftb_nomem();
     if (info != GrB_SUCCESS)
         goto done;
     FTB_CHECK(ftb_worker_new(&w, form));
     int64_t step = ftb_max((int64_t)(product->facts.products / SAMPLED_PRODUCTS), 1) | 1;
-    for (int repeat = 0; repeat < 2; repeat++) { /* the first warms caches and pages */
-        double start = ftb_seconds();
-        for (int64_t i = step / 2; i < product->p.nrows; i += step)
-            ftb_worker_row(w, i, cols, w->h);
-        *best = ftb_seconds() - start;
-    }
+    double start = ftb_seconds();
+    for (int64_t i = step / 2; i < product->p.nrows; i += step)
+        ftb_worker_row(w, i, cols, w->h);
+    *seconds = ftb_seconds() - start;
 done:
     ftb_worker_delete(w);
     ftb_spgemm_form_delete(form);
@@ -32,29 +61,12 @@ done:
 
 GrB_Info ftb_spgemm_measure(ftb_product *product)
 {
-    static const struct {
-        const char *key, *value;
-        unsigned bit;
-    } candidates[] = {{"relabel", "0", FTB_SET_RELABEL},
-                      {"relabel", "1", FTB_SET_RELABEL},
-                      {"accumulator", "hash", FTB_SET_ACCUMULATOR}};
-    const ftb_spgemm_plan given = product->plan;
-    double least = 0;
-    if (product->p.column || product->mask) /* renamed already, or slots: nothing to choose */
+    const ftb_any_facts facts = {.spgemm = product->facts};
+    ftb_any_plan plan = {.spgemm = product->plan};
+    if (!has_choice(product))
         return GrB_SUCCESS;
-    GrB_Info info = time_candidate(product, &given, &least);
-    for (size_t c = 0; c < sizeof candidates / sizeof candidates[0] && info == GrB_SUCCESS; c++) {
-        ftb_spgemm_plan plan = given;
-        double time = 0;
-        if (given.forced & candidates[c].bit ||
-            ftb_spgemm_plan_set(&plan, candidates[c].key, candidates[c].value) ||
-            !ftb_rule_spgemm(&plan, &product->facts, ftb_machine_here()))
-            continue;
-        info = time_candidate(product, &plan, &time);
-        if (info == GrB_SUCCESS && time < 0.97 * least) {
-            least = time;
-            product->plan = plan;
-        }
-    }
+    GrB_Info info = ftb_plan_measure(&plan, FTB_PLAN_SPGEMM, &facts, run_sample, product, product->ctx);
+    if (info == GrB_SUCCESS)
+        product->plan = plan.spgemm;
     return info;
 }

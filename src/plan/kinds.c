@@ -1,0 +1,281 @@
+/* The rows: from unions to each kind's own functions. */
+#include "plan/kinds.h"
+
+/* ---- sparse x sparse */
+
+static bool spgemm_rule(ftb_any_plan *plan, const ftb_any_facts *facts, const ftb_machine_facts *machine)
+{
+    return ftb_rule_spgemm(&plan->spgemm, &facts->spgemm, machine);
+}
+
+static const char *spgemm_set(ftb_any_plan *plan, const ftb_any_facts *facts, const char *key,
+                              const char *value)
+{
+    (void)facts;
+    return ftb_spgemm_plan_set(&plan->spgemm, key, value);
+}
+
+static bool spgemm_get(const ftb_any_plan *plan, const ftb_any_facts *facts, const char *key, double *value)
+{
+    return ftb_spgemm_plan_get(&plan->spgemm, &facts->spgemm, key, value);
+}
+
+static void spgemm_explain(const ftb_any_plan *plan, const ftb_any_facts *facts,
+                           const ftb_machine_facts *machine, FILE *file)
+{
+    ftb_explain_spgemm(&plan->spgemm, &facts->spgemm, machine, file);
+}
+
+/* A product whose winners are wanted, too, is not mirrored, and takes the plan that was made without. */
+static bool spgemm_same(const ftb_any_facts *made, const ftb_any_facts *here)
+{
+    const ftb_spgemm_facts *a = &made->spgemm, *b = &here->spgemm;
+    return a->nrows == b->nrows && a->ncols == b->ncols && a->ninner == b->ninner && a->avals == b->avals &&
+           a->bvals == b->bvals && a->products <= b->products && a->products >= b->products &&
+           a->longest_row == b->longest_row && (a->symmetric == b->symmetric || b->winner_bytes > 0) &&
+           a->masked == b->masked && a->half_wanted == b->half_wanted && a->value_bytes == b->value_bytes;
+}
+
+static void spgemm_describe(char *text, size_t size, const ftb_any_facts *facts, bool here)
+{
+    const ftb_spgemm_facts *f = &facts->spgemm;
+    snprintf(text, size, "%lld x %lld%s %.0f products", (long long)f->nrows, (long long)f->ncols,
+             here ? " with" : ",", f->products);
+}
+
+static ftb_plan_case spgemm_case(const ftb_any_facts *facts)
+{
+    const ftb_spgemm_facts *f = &facts->spgemm;
+    const bool flags[] = {f->self,       f->symmetric, f->masked,  f->half_wanted,
+                          f->stats_only, f->counted,   f->widened, f->winner_bytes > 0};
+    int64_t bits = 0;
+    for (int b = 0; b < (int)(sizeof flags / sizeof *flags); b++)
+        bits |= (int64_t)flags[b] << b;
+    return (ftb_plan_case){.kernel = f->kernel,
+                           .fact = {f->nrows, f->ncols, f->ninner, f->avals, f->bvals, (int64_t)f->products,
+                                    f->longest_row, f->width, f->cell_bytes, f->value_bytes, bits,
+                                    f->threads}};
+}
+
+static ftb_choice spgemm_chosen(const ftb_any_plan *plan) { return ftb_spgemm_chosen(&plan->spgemm); }
+
+static bool spgemm_choose(ftb_any_plan *plan, const ftb_any_facts *facts, const ftb_machine_facts *machine,
+                          const ftb_choice *choice, ftb_origin origin)
+{
+    return ftb_spgemm_choose(&plan->spgemm, &facts->spgemm, machine, choice, origin);
+}
+
+static unsigned spgemm_forced(const ftb_any_plan *plan) { return plan->spgemm.forced; }
+
+static int64_t spgemm_most(const ftb_any_facts *facts, ftb_choice_number number)
+{
+    (void)facts;
+    (void)number;
+    return 0;
+}
+
+/* ---- sparse x block */
+
+static bool spmm_rule(ftb_any_plan *plan, const ftb_any_facts *facts, const ftb_machine_facts *machine)
+{
+    ftb_rule_spmm(&plan->spmm, &facts->spmm, machine);
+    return true;
+}
+
+static const char *spmm_set(ftb_any_plan *plan, const ftb_any_facts *facts, const char *key,
+                            const char *value)
+{
+    (void)facts;
+    return ftb_spmm_plan_set(&plan->spmm, key, value);
+}
+
+static bool spmm_get(const ftb_any_plan *plan, const ftb_any_facts *facts, const char *key, double *value)
+{
+    return ftb_spmm_plan_get(&plan->spmm, &facts->spmm, key, value);
+}
+
+static void spmm_explain(const ftb_any_plan *plan, const ftb_any_facts *facts,
+                         const ftb_machine_facts *machine, FILE *file)
+{
+    ftb_explain_spmm(&plan->spmm, &facts->spmm, machine, file);
+}
+
+static bool spmm_same(const ftb_any_facts *made, const ftb_any_facts *here)
+{
+    const ftb_spmm_facts *a = &made->spmm, *b = &here->spmm;
+    return a->nrows == b->nrows && a->ncols == b->ncols && a->nvals == b->nvals &&
+           a->features == b->features && a->listed == b->listed && a->tuned == b->tuned &&
+           a->value_bytes == b->value_bytes;
+}
+
+static void spmm_describe(char *text, size_t size, const ftb_any_facts *facts, bool here)
+{
+    const ftb_spmm_facts *f = &facts->spmm;
+    snprintf(text, size, "%lld x %lld%s %lld entries, %lld features", (long long)f->nrows,
+             (long long)f->ncols, here ? " with" : ",", (long long)f->nvals, (long long)f->features);
+}
+
+static ftb_plan_case spmm_case(const ftb_any_facts *facts)
+{
+    const ftb_spmm_facts *f = &facts->spmm;
+    return (ftb_plan_case){.kernel = f->kernel,
+                           .fact = {f->nrows, f->ncols, f->nvals, f->listed, f->entries, f->features,
+                                    f->value_bytes, f->stored_bytes, f->edge_bytes, f->threads},
+                           .degrees = &f->degrees};
+}
+
+static ftb_choice spmm_chosen(const ftb_any_plan *plan) { return ftb_spmm_chosen(&plan->spmm); }
+
+static bool spmm_choose(ftb_any_plan *plan, const ftb_any_facts *facts, const ftb_machine_facts *machine,
+                        const ftb_choice *choice, ftb_origin origin)
+{
+    return ftb_spmm_choose(&plan->spmm, &facts->spmm, machine, choice, origin);
+}
+
+static unsigned spmm_forced(const ftb_any_plan *plan)
+{
+    return plan->spmm.asked.forced & ~(unsigned)FTB_SPMM_SET_USES;
+}
+
+static int64_t spmm_most(const ftb_any_facts *facts, ftb_choice_number number)
+{
+    const ftb_spmm_facts *f = &facts->spmm;
+    const int64_t parts = f->nrows < FTB_MOST_PARTS ? f->nrows : FTB_MOST_PARTS;
+    return number == FTB_SEGMENT ? FTB_MOST_SEGMENT : number == FTB_TILE ? f->features : parts;
+}
+
+/* ---- over the entries of a pattern */
+
+static bool sddmm_rule(ftb_any_plan *plan, const ftb_any_facts *facts, const ftb_machine_facts *machine)
+{
+    ftb_rule_sddmm(&plan->sddmm, &facts->sddmm, machine);
+    return true;
+}
+
+static const char *sddmm_set(ftb_any_plan *plan, const ftb_any_facts *facts, const char *key,
+                             const char *value)
+{
+    return ftb_sddmm_plan_set(&plan->sddmm, &facts->sddmm, key, value);
+}
+
+static bool sddmm_get(const ftb_any_plan *plan, const ftb_any_facts *facts, const char *key, double *value)
+{
+    return ftb_sddmm_plan_get(&plan->sddmm, &facts->sddmm, key, value);
+}
+
+static void sddmm_explain(const ftb_any_plan *plan, const ftb_any_facts *facts,
+                          const ftb_machine_facts *machine, FILE *file)
+{
+    ftb_explain_sddmm(&plan->sddmm, &facts->sddmm, facts->sddmm.standard ? ftb_machine_standard() : machine,
+                      file);
+}
+
+static bool sddmm_same(const ftb_any_facts *made, const ftb_any_facts *here)
+{
+    const ftb_sddmm_facts *a = &made->sddmm, *b = &here->sddmm;
+    return a->nrows == b->nrows && a->ncols == b->ncols && a->nvals == b->nvals && a->heads == b->heads &&
+           a->features == b->features && a->source_bytes == b->source_bytes &&
+           a->entry_bytes == b->entry_bytes && a->program == b->program;
+}
+
+static void sddmm_describe(char *text, size_t size, const ftb_any_facts *facts, bool here)
+{
+    const ftb_sddmm_facts *f = &facts->sddmm;
+    snprintf(text, size, "%lld x %lld%s %lld entries, %lld features in %lld heads, %s", (long long)f->nrows,
+             (long long)f->ncols, here ? " with" : ",", (long long)f->nvals, (long long)f->features,
+             (long long)f->heads, f->kernel);
+}
+
+static ftb_plan_case sddmm_case(const ftb_any_facts *facts)
+{
+    const ftb_sddmm_facts *f = &facts->sddmm;
+    return (ftb_plan_case){.kernel = f->kernel,
+                           .fact = {f->nrows, f->ncols, f->nvals, f->heads, f->features, f->value_features,
+                                    f->source_bytes, f->row_bytes, f->entry_bytes, f->one_piece, f->can_stage,
+                                    f->threads},
+                           .degrees = &f->degrees};
+}
+
+static ftb_choice sddmm_chosen(const ftb_any_plan *plan) { return ftb_sddmm_chosen(&plan->sddmm); }
+
+static bool sddmm_choose(ftb_any_plan *plan, const ftb_any_facts *facts, const ftb_machine_facts *machine,
+                         const ftb_choice *choice, ftb_origin origin)
+{
+    return ftb_sddmm_choose(&plan->sddmm, &facts->sddmm, machine, choice, origin);
+}
+
+static unsigned sddmm_forced(const ftb_any_plan *plan) { return plan->sddmm.asked.forced; }
+
+static int64_t sddmm_most(const ftb_any_facts *facts, ftb_choice_number number)
+{
+    return number == FTB_SEGMENT ? FTB_MOST_SEGMENT : number == FTB_TILE ? facts->sddmm.source_bytes : 0;
+}
+
+/* ---- the table */
+
+#define OVER_ENTRIES                                                                                         \
+    .case_names = {"nrows",  "ncols", "nvals", "heads",  "features", "values",                               \
+                   "source", "row",   "entry", "pieces", "steps",    "threads"},                             \
+    .rule = sddmm_rule, .set = sddmm_set, .get = sddmm_get, .explain = sddmm_explain, .same = sddmm_same,    \
+    .describe = sddmm_describe, .describe_case = sddmm_case, .chosen = sddmm_chosen, .choose = sddmm_choose, \
+    .forced = sddmm_forced, .most = sddmm_most
+
+const ftb_plan_row ftb_plan_rows[FTB_PLAN_KINDS] = {
+    [FTB_PLAN_SPGEMM] = {.name = "two sparse matrices",
+                         .op = "spgemm",
+                         .figures =
+                             "products, entries_bound, entries_estimate, entries_error, result_bytes, bytes, "
+                             "least_limit, limit, seconds, chunks, threads, triangle, mirror, relabel, hot, "
+                             "cross, ids, widened, wraps",
+                         .case_names = {"nrows", "ncols", "ninner", "avals", "bvals", "products", "longest",
+                                        "width", "cell", "value", "flags", "threads"},
+                         .ways = {{"renamed_hash", FTB_SPGEMM_RENAMED | FTB_SPGEMM_HASH, false, false},
+                                  {"renamed", FTB_SPGEMM_RENAMED, false, false},
+                                  {"named_hash", FTB_SPGEMM_HASH, false, false},
+                                  {"named", 0, false, false}},
+                         .rule = spgemm_rule,
+                         .set = spgemm_set,
+                         .get = spgemm_get,
+                         .explain = spgemm_explain,
+                         .same = spgemm_same,
+                         .describe = spgemm_describe,
+                         .describe_case = spgemm_case,
+                         .chosen = spgemm_chosen,
+                         .choose = spgemm_choose,
+                         .forced = spgemm_forced,
+                         .most = spgemm_most},
+    [FTB_PLAN_SPMM] =
+        {.name = "sparse x block",
+         .op = "spmm",
+         .figures = "segment, segments, tile, tiles, parts, ordered, partitioned, uses, threads, bytes, "
+                    "partition_bytes, seconds, direct_seconds, partitioned_seconds",
+         .case_names = {"nrows", "ncols", "nvals", "listed", "entries", "features", "value", "stored", "edge",
+                        "threads"},
+         .ways = {{"direct", FTB_SPMM_DIRECT, false, false},
+                  {"partitioned", FTB_SPMM_PARTITIONED, true, true}},
+         .rule = spmm_rule,
+         .set = spmm_set,
+         .get = spmm_get,
+         .explain = spmm_explain,
+         .same = spmm_same,
+         .describe = spmm_describe,
+         .describe_case = spmm_case,
+         .chosen = spmm_chosen,
+         .choose = spmm_choose,
+         .forced = spmm_forced,
+         .most = spmm_most},
+    [FTB_PLAN_SDDMM] = {.name = "block x block'",
+                        .op = "sddmm",
+                        .figures = "segment, segments, tile, threads, visits, seconds, direct_seconds",
+                        .ways = {{"rows", FTB_SDDMM_ROWS, false, false},
+                                 {"segments", FTB_SDDMM_SEGMENTS, true, false}},
+                        OVER_ENTRIES},
+    [FTB_PLAN_ATTENTION] = {.name = "attention",
+                            .op = "attention",
+                            .figures =
+                                "staged, segment, segments, tile, threads, visits, seconds, direct_seconds",
+                            .ways = {{"rows", FTB_SDDMM_ROWS, false, false},
+                                     {"segments", FTB_SDDMM_SEGMENTS, true, false},
+                                     {"staged", FTB_SDDMM_STAGED, false, false}},
+                            OVER_ENTRIES},
+};
