@@ -17,7 +17,7 @@ bool ftb_jit_wanted(void);
  * is none, for whatever reason; never an error. (jit.c) */
 ftb_jit_rows ftb_jit_compile(const char *source);
 /* A source that reduces the message's program over a pattern, ftb_new()ed; NULL if it has none: what works
- * over features or whole blocks, 16-bit floats, few values, no memory. (codegen.c) */
+ * over features or whole blocks, 16-bit floats, few values, no memory. (jit_loop.c) */
 char *ftb_codegen(const ftb_message *m, const ftb_program *p, const ftb_message_type *type,
                   bool wide_columns);
 

@@ -4,7 +4,7 @@
 #ifndef FTB_SCALAR_H
 #define FTB_SCALAR_H
 
-#ifndef FTB_STANDALONE /* in code that is compiled at run time (codegen.c) */
+#ifndef FTB_STANDALONE /* in code that is compiled at run time (jit_loop.c) */
 #include "expr/expr.h"
 
 /* The classes of compute types, as indices of kernel tables. */

@@ -1,4 +1,4 @@
-/* An expression over the rows of its feeds, tile after tile (map.h). */
+/* An expression over the rows of its feeds, tile after tile (map_rows.h). */
 #include "nn/map_rows.h"
 
 #include "cpu/interpreter.h"

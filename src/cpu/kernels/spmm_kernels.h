@@ -114,7 +114,7 @@ typedef void (*ftb_spmm_row)(const ftb_spmm_rows *r);
     X(best_any_i64_edge, i64, FTB_INT64, true, FTB_FORM_ANY, FTB_EDGE_ONE)                                   \
     X(best_any_i64_lanes, i64, FTB_INT64, true, FTB_FORM_ANY, FTB_EDGE_LANES)
 
-/* A registered kernel: visit[v] and row[v] are those for v vectors, NULL where there is none. */
+/* A registered kernel: a row of the table above. */
 typedef struct ftb_spmm_kernel {
     const char *name;
     ftb_spmm_kind kind;
