@@ -10,40 +10,32 @@
 #ifdef __cplusplus
 /* Options leave fields out, which are zero then; g++ -Wextra would warn of each of them at the caller's. */
 #pragma GCC system_header
-/* Lists are arguments of functions here, so that what they name is recorded once. */
+/* Lists are arguments of functions, so that what they name is recorded once. */
 typedef std::initializer_list<FtB_Operand> FtB_Operands;
-static inline FtB_Var FtB_multiply_all(FtB_Arg semiring, FtB_Matrix A, FtB_Operands operands)
+static inline FtB_Var FtB_multiply(FtB_Arg semiring, FtB_Matrix A, FtB_Operands operands)
 {
     return FtB_multiply(semiring, A, operands.begin(), operands.size());
 }
-static inline FtB_Var FtB_multiply_transposed_all(FtB_Arg semiring, FtB_Matrix A, FtB_Operands operands)
+static inline FtB_Var FtB_multiply_transposed(FtB_Arg semiring, FtB_Matrix A, FtB_Operands operands)
 {
     return FtB_multiply_transposed(semiring, A, operands.begin(), operands.size());
 }
-static inline FtB_Var FtB_on_edges_all(FtB_Arg semiring, FtB_Matrix A, FtB_Operands operands)
+static inline FtB_Var FtB_on_edges(FtB_Arg semiring, FtB_Matrix A, FtB_Operands operands)
 {
     return FtB_on_edges(semiring, A, operands.begin(), operands.size());
 }
-static inline FtB_Var FtB_map_all(const char *text, FtB_Operands operands)
+static inline FtB_Var FtB_map(const char *text, FtB_Operands operands)
 {
     return FtB_map(text, operands.begin(), operands.size());
 }
-static inline FtB_Var FtB_attend_all(FtB_Arg score, FtB_Matrix A, double dropout, FtB_Operands operands)
+static inline FtB_Var FtB_attend(FtB_Arg score, FtB_Matrix A, double dropout, FtB_Operands operands)
 {
     return FtB_attend(score, A, dropout, operands.begin(), operands.size());
 }
-#define FtB_multiply(semiring, A, ...) FtB_multiply_all(FTB_SLOT(semiring), A, {__VA_ARGS__})
-#define FtB_multiply_transposed(semiring, A, ...)                                                            \
-    FtB_multiply_transposed_all(FTB_SLOT(semiring), A, {__VA_ARGS__})
-#define FtB_on_edges(semiring, A, ...) FtB_on_edges_all(FTB_SLOT(semiring), A, {__VA_ARGS__})
-#define FtB_attend(score, A, dropout, ...) FtB_attend_all(FTB_SLOT(score), A, dropout, {__VA_ARGS__})
-#define FtB_map(text, ...) FtB_map_all(text, {__VA_ARGS__})
-#define FTB_LAYER_OPTIONS(...)                                                                               \
-    FtB_options(__extension__ FtB_Layer_options{.size = sizeof(FtB_Layer_options), __VA_ARGS__})
-#else
-#define FTB_OPERANDS(...)                                                                                    \
-    (const FtB_Operand[]){__VA_ARGS__}, sizeof((const FtB_Operand[]){__VA_ARGS__}) / sizeof(FtB_Operand)
-#define FTB_LAYER_OPTIONS(...) (&(FtB_Layer_options){.size = sizeof(FtB_Layer_options), __VA_ARGS__})
+#endif
+
+#define FTB_OPERANDS(...) FTB_LIST(FtB_Operand, __VA_ARGS__)
+#define FTB_LAYER_OPTIONS(...) FTB_OPTIONS_OF(FtB_Layer_options, __VA_ARGS__)
 #define FtB_multiply(semiring, A, ...) (FtB_multiply)(FTB_SLOT(semiring), A, FTB_OPERANDS(__VA_ARGS__))
 #define FtB_multiply_transposed(semiring, A, ...)                                                            \
     (FtB_multiply_transposed)(FTB_SLOT(semiring), A, FTB_OPERANDS(__VA_ARGS__))
@@ -51,7 +43,6 @@ static inline FtB_Var FtB_attend_all(FtB_Arg score, FtB_Matrix A, double dropout
 #define FtB_attend(score, A, dropout, ...)                                                                   \
     (FtB_attend)(FTB_SLOT(score), A, dropout, FTB_OPERANDS(__VA_ARGS__))
 #define FtB_map(text, ...) (FtB_map)(text, FTB_OPERANDS(__VA_ARGS__))
-#endif
 
 #define FtB_input(tape, X) (FtB_input)(tape, FTB_SLOT(X))
 

@@ -192,25 +192,12 @@ GrB_Info FtB_Stopper_free(FtB_Stopper *s);
 }
 /* Options leave fields out, which are zero then; g++ -Wextra would warn of each of them at the caller's. */
 #pragma GCC system_header
-#define FTB_INIT_OPTIONS(...)                                                                                \
-    FtB_options(__extension__ FtB_Init_options{.size = sizeof(FtB_Init_options), __VA_ARGS__})
-#define FTB_OPTIMIZER_OPTIONS(...)                                                                           \
-    FtB_options(__extension__ FtB_Optimizer_options{.size = sizeof(FtB_Optimizer_options), __VA_ARGS__})
-#define FTB_GROUP_OPTIONS(...)                                                                               \
-    FtB_options(__extension__ FtB_Group_options{.size = sizeof(FtB_Group_options), __VA_ARGS__})
-#define FTB_SCHEDULE_OPTIONS(...)                                                                            \
-    FtB_options(__extension__ FtB_Schedule_options{.size = sizeof(FtB_Schedule_options), __VA_ARGS__})
-#define FTB_STOPPER_OPTIONS(...)                                                                             \
-    FtB_options(__extension__ FtB_Stopper_options{.size = sizeof(FtB_Stopper_options), __VA_ARGS__})
-#else
-#define FTB_INIT_OPTIONS(...) (&(const FtB_Init_options){.size = sizeof(FtB_Init_options), __VA_ARGS__})
-#define FTB_OPTIMIZER_OPTIONS(...)                                                                           \
-    (&(const FtB_Optimizer_options){.size = sizeof(FtB_Optimizer_options), __VA_ARGS__})
-#define FTB_GROUP_OPTIONS(...) (&(const FtB_Group_options){.size = sizeof(FtB_Group_options), __VA_ARGS__})
-#define FTB_SCHEDULE_OPTIONS(...)                                                                            \
-    (&(const FtB_Schedule_options){.size = sizeof(FtB_Schedule_options), __VA_ARGS__})
-#define FTB_STOPPER_OPTIONS(...)                                                                             \
-    (&(const FtB_Stopper_options){.size = sizeof(FtB_Stopper_options), __VA_ARGS__})
 #endif
+
+#define FTB_INIT_OPTIONS(...) FTB_OPTIONS_OF(FtB_Init_options, __VA_ARGS__)
+#define FTB_OPTIMIZER_OPTIONS(...) FTB_OPTIONS_OF(FtB_Optimizer_options, __VA_ARGS__)
+#define FTB_GROUP_OPTIONS(...) FTB_OPTIONS_OF(FtB_Group_options, __VA_ARGS__)
+#define FTB_SCHEDULE_OPTIONS(...) FTB_OPTIONS_OF(FtB_Schedule_options, __VA_ARGS__)
+#define FTB_STOPPER_OPTIONS(...) FTB_OPTIONS_OF(FtB_Stopper_options, __VA_ARGS__)
 
 #endif

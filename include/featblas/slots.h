@@ -99,51 +99,42 @@ FTB_SLOT_OBJECTS(FTB_SLOT_WRAP)
     {                                                                                                        \
         name, FTB_ARG(x)                                                                                     \
     }
+/* FTB_LIST(type, ...): a list as functions take it, FTB_OPTIONS_OF(type, ...): options with their size. In
+ * C++ a function that takes a list has an overload for one. */
 #ifdef __cplusplus
-static inline GrB_Info FtB_Semiring_bind_all(FtB_Semiring *bound, FtB_Semiring s,
-                                             std::initializer_list<FtB_Binding> bindings)
+#define FTB_LIST(type, ...)                                                                                  \
+    {                                                                                                        \
+        __VA_ARGS__                                                                                          \
+    }
+static inline GrB_Info FtB_Semiring_bind(FtB_Semiring *bound, FtB_Semiring s,
+                                         std::initializer_list<FtB_Binding> bindings)
 {
     return FtB_Semiring_bind(bound, s, bindings.begin(), bindings.size());
 }
-static inline GrB_Info FtB_Op_bind_all(FtB_Op *bound, FtB_Op op, std::initializer_list<FtB_Binding> bindings)
+static inline GrB_Info FtB_Op_bind(FtB_Op *bound, FtB_Op op, std::initializer_list<FtB_Binding> bindings)
 {
     return FtB_Op_bind(bound, op, bindings.begin(), bindings.size());
+}
+static inline GrB_Info FtB_mxm_grad(FtB_Arg dC, FtB_Arg semiring, FtB_Arg A, FtB_Arg B, FtB_Arg M,
+                                    FtB_Arg saved, std::initializer_list<FtB_Gradient> gradients,
+                                    FtB_Arg desc)
+{
+    return FtB_mxm_grad(dC, semiring, A, B, M, saved, gradients.begin(), gradients.size(), desc);
 }
 /* Options name their fields, which C++ has from C++20 on, and compilers before: __extension__ tells
  * -pedantic. */
 template <typename T> static inline const T *FtB_options(const T &options) { return &options; }
-#define FtB_Semiring_bind(bound, s, ...) FtB_Semiring_bind_all(bound, s, {__VA_ARGS__})
-#define FtB_Op_bind(bound, op, ...) FtB_Op_bind_all(bound, op, {__VA_ARGS__})
-#define FTB_PROJECT_OPTIONS(...)                                                                             \
-    FtB_options(__extension__ FtB_Project_options{.size = sizeof(FtB_Project_options), __VA_ARGS__})
-#define FTB_READ_OPTIONS(...)                                                                                \
-    FtB_options(__extension__ FtB_Read_options{.size = sizeof(FtB_Read_options), __VA_ARGS__})
-#define FTB_BLOCK_READ_OPTIONS(...)                                                                          \
-    FtB_options(__extension__ FtB_Block_read_options{.size = sizeof(FtB_Block_read_options), __VA_ARGS__})
-#define FTB_ATTENTION_OPTIONS(...)                                                                           \
-    FtB_options(__extension__ FtB_Attention_options{.size = sizeof(FtB_Attention_options), __VA_ARGS__})
-static inline GrB_Info FtB_mxm_grad_all(FtB_Arg dC, FtB_Arg semiring, FtB_Arg A, FtB_Arg B, FtB_Arg M,
-                                        FtB_Arg saved, FtB_Arg desc,
-                                        std::initializer_list<FtB_Gradient> gradients)
-{
-    return FtB_mxm_grad(dC, semiring, A, B, M, saved, gradients.begin(), gradients.size(), desc);
-}
+#define FTB_OPTIONS_OF(type, ...) FtB_options(__extension__ type{.size = sizeof(type), __VA_ARGS__})
 #else
-#define FTB_BINDINGS(...)                                                                                    \
-    ((const FtB_Binding[]){__VA_ARGS__}), (sizeof((const FtB_Binding[]){__VA_ARGS__}) / sizeof(FtB_Binding))
-#define FtB_Semiring_bind(bound, s, ...) (FtB_Semiring_bind)(bound, s, FTB_BINDINGS(__VA_ARGS__))
-#define FtB_Op_bind(bound, op, ...) (FtB_Op_bind)(bound, op, FTB_BINDINGS(__VA_ARGS__))
-#define FTB_PROJECT_OPTIONS(...)                                                                             \
-    (&(const FtB_Project_options){.size = sizeof(FtB_Project_options), __VA_ARGS__})
-#define FTB_READ_OPTIONS(...) (&(const FtB_Read_options){.size = sizeof(FtB_Read_options), __VA_ARGS__})
-#define FTB_BLOCK_READ_OPTIONS(...)                                                                          \
-    (&(const FtB_Block_read_options){.size = sizeof(FtB_Block_read_options), __VA_ARGS__})
-#define FTB_ATTENTION_OPTIONS(...)                                                                           \
-    (&(const FtB_Attention_options){.size = sizeof(FtB_Attention_options), __VA_ARGS__})
-#define FTB_GRADIENTS(...)                                                                                   \
-    ((const FtB_Gradient[]){__VA_ARGS__}),                                                                   \
-        (sizeof((const FtB_Gradient[]){__VA_ARGS__}) / sizeof(FtB_Gradient))
+#define FTB_LIST(type, ...)                                                                                  \
+    ((const type[]){__VA_ARGS__}), (sizeof((const type[]){__VA_ARGS__}) / sizeof(type))
+#define FTB_OPTIONS_OF(type, ...) (&(const type){.size = sizeof(type), __VA_ARGS__})
 #endif
+
+#define FTB_PROJECT_OPTIONS(...) FTB_OPTIONS_OF(FtB_Project_options, __VA_ARGS__)
+#define FTB_READ_OPTIONS(...) FTB_OPTIONS_OF(FtB_Read_options, __VA_ARGS__)
+#define FTB_BLOCK_READ_OPTIONS(...) FTB_OPTIONS_OF(FtB_Block_read_options, __VA_ARGS__)
+#define FTB_ATTENTION_OPTIONS(...) FTB_OPTIONS_OF(FtB_Attention_options, __VA_ARGS__)
 
 #define FTB_GRAD(name, output)                                                                               \
     {                                                                                                        \
@@ -154,6 +145,8 @@ static inline GrB_Info FtB_mxm_grad_all(FtB_Arg dC, FtB_Arg semiring, FtB_Arg A,
         name, FTB_ARG(output), true                                                                          \
     }
 
+#define FtB_Semiring_bind(bound, s, ...) (FtB_Semiring_bind)(bound, s, FTB_LIST(FtB_Binding, __VA_ARGS__))
+#define FtB_Op_bind(bound, op, ...) (FtB_Op_bind)(bound, op, FTB_LIST(FtB_Binding, __VA_ARGS__))
 #define FtB_Descriptor_set(d, field, value) (FtB_Descriptor_set)(d, field, FTB_ARG(value))
 #define FtB_mxm(C, M, accum, semiring, A, B, desc)                                                           \
     (FtB_mxm)(FTB_SLOT(C), FTB_SLOT(M), FTB_SLOT(accum), FTB_SLOT(semiring), FTB_SLOT(A), FTB_SLOT(B),       \
@@ -178,15 +171,9 @@ static inline GrB_Info FtB_mxm_grad_all(FtB_Arg dC, FtB_Arg semiring, FtB_Arg A,
                     FTB_SLOT(desc))
 #define FtB_reduce(y, M, accum, monoid, A, desc)                                                             \
     (FtB_reduce)(FTB_SLOT(y), FTB_SLOT(M), FTB_SLOT(accum), FTB_SLOT(monoid), FTB_SLOT(A), FTB_SLOT(desc))
-#ifdef __cplusplus
-#define FtB_mxm_grad(dC, semiring, A, B, M, saved, desc, ...)                                                \
-    FtB_mxm_grad_all(FTB_SLOT(dC), FTB_SLOT(semiring), FTB_SLOT(A), FTB_SLOT(B), FTB_SLOT(M),                \
-                     FTB_SLOT(saved), FTB_SLOT(desc), {__VA_ARGS__})
-#else
 #define FtB_mxm_grad(dC, semiring, A, B, M, saved, desc, ...)                                                \
     (FtB_mxm_grad)(FTB_SLOT(dC), FTB_SLOT(semiring), FTB_SLOT(A), FTB_SLOT(B), FTB_SLOT(M), FTB_SLOT(saved), \
-                   FTB_GRADIENTS(__VA_ARGS__), FTB_SLOT(desc))
-#endif
+                   FTB_LIST(FtB_Gradient, __VA_ARGS__), FTB_SLOT(desc))
 #define FtB_softmax(S, A, by) (FtB_softmax)(FTB_SLOT(S), FTB_SLOT(A), by)
 #define FtB_softmax_grad(dA, S, dS, by) (FtB_softmax_grad)(FTB_SLOT(dA), FTB_SLOT(S), FTB_SLOT(dS), by)
 #define FtB_attention(C, A, accum, semiring, Q, K, V, options, desc)                                         \
