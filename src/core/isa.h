@@ -45,5 +45,7 @@ int ftb_isa_force(int isa);
 #define FTB_CELLS(type, name, arguments) type name##_baseline arguments;
 #define FTB_PICK(name) (name##_baseline)
 #endif
+/* Of kernels for two types, name_f32 and name_f64. */
+#define FTB_PICK_REAL(name, type) ((type) == FTB_FP32 ? FTB_PICK(name##_f32) : FTB_PICK(name##_f64))
 
 #endif

@@ -40,7 +40,7 @@ static GrB_Info observe(double **stats, const batch_norm *b, const ftb_norm *d, 
     int64_t ncols = d->ncols;
     if (nrows == 1)
         return ftb_fail(GrB_INVALID_VALUE, "x has one row, which has no variance; training needs two");
-    GrB_Info info = ftb_norm_by_part(stats, FTB_NORM_PICK(ftb_moments, type), d, nrows, c->ctx);
+    GrB_Info info = ftb_norm_by_part(stats, FTB_PICK_REAL(ftb_moments, type), d, nrows, c->ctx);
     if (info != GrB_SUCCESS || nrows == 0)
         return info;
     merge_parts(*stats, nrows, ncols);
@@ -105,7 +105,7 @@ static GrB_Info forward(ftb_nn_node *n, const ftb_nn_call *c)
         }
     }
     if (info == GrB_SUCCESS)
-        ftb_norm_each(FTB_NORM_PICK(ftb_batch_norm, n->type), &d, n->nrows, c->ctx);
+        ftb_norm_each(FTB_PICK_REAL(ftb_batch_norm, n->type), &d, n->nrows, c->ctx);
     ftb_delete(columns);
     ftb_delete(stats);
     return info;
@@ -143,7 +143,7 @@ static GrB_Info gradient(ftb_nn_node *n, const ftb_nn_call *c)
                   .scale = columns + ncols,
                   .slope = columns + 2 * ncols,
                   .offset = columns + 3 * ncols};
-    GrB_Info info = ftb_norm_total(&sums, FTB_NORM_PICK(ftb_batch_norm_sums, n->type), &d, n->nrows, c->ctx);
+    GrB_Info info = ftb_norm_total(&sums, FTB_PICK_REAL(ftb_batch_norm_sums, n->type), &d, n->nrows, c->ctx);
     if (info != GrB_SUCCESS)
         goto done;
     fill_columns(columns, n, c, sums);
@@ -156,7 +156,7 @@ static GrB_Info gradient(ftb_nn_node *n, const ftb_nn_call *c)
     if (c->din[0]) {
         d.out = c->din[0]->data;
         d.ldout = c->din[0]->ld;
-        ftb_norm_each(FTB_NORM_PICK(ftb_batch_norm_grad, n->type), &d, n->nrows, c->ctx);
+        ftb_norm_each(FTB_PICK_REAL(ftb_batch_norm_grad, n->type), &d, n->nrows, c->ctx);
     }
 done:
     ftb_delete(sums);

@@ -3,6 +3,7 @@
  * Pieces depend on the shapes alone, so bits do not depend on threads: rows of C for A B and A B', rows of A
  * and B for A' B, whose partial sums are added in order. CBLAS runs each piece on the thread that calls it.
  */
+#include "cpu/kernels/rows.h"
 #include "nn/nn.h"
 
 #include <cblas.h>
@@ -77,14 +78,9 @@ static void by_rows(ftb_dense_form what, FtB_Block C, FtB_Block A, FtB_Block B, 
 
 static void add_into(FtB_Block C, const void *sum, int64_t first, int64_t last)
 {
-    for (int64_t i = first; i < last; i++) {
-        void *to = row(C, i);
-        for (int64_t j = 0; j < C->ncols; j++)
-            if (C->type == FTB_FP32)
-                ((float *)to)[j] += ((const float *)sum)[i * C->ncols + j];
-            else
-                ((double *)to)[j] += ((const double *)sum)[i * C->ncols + j];
-    }
+    const size_t bytes = (size_t)C->ncols * FtB_Type_size(C->type);
+    for (int64_t i = first; i < last; i++)
+        FTB_PICK_REAL(ftb_row_add, C->type)(row(C, i), (const char *)sum + (size_t)i * bytes, C->ncols);
 }
 
 /* C = A' B by sums over pieces of rows; sums: room for all but the first. */

@@ -4,6 +4,7 @@
 #include "nn/nn.h"
 
 #include "cpu/kernels/dropout.h"
+#include "cpu/kernels/rows.h"
 
 #include <math.h>
 
@@ -12,28 +13,6 @@
 typedef struct dropout {
     double probability;
 } dropout;
-
-/* to[k] = from[k] * factor[k], or that added. */
-#define SCALE(name, real)                                                                                    \
-    static void name(real *to, const real *from, const float *factor, int64_t count, bool add)               \
-    {                                                                                                        \
-        if (add)                                                                                             \
-            for (int64_t k = 0; k < count; k++)                                                              \
-                to[k] += from[k] * (real)factor[k];                                                          \
-        else                                                                                                 \
-            for (int64_t k = 0; k < count; k++)                                                              \
-                to[k] = from[k] * (real)factor[k];                                                           \
-    }
-SCALE(scale_f32, float)
-SCALE(scale_f64, double)
-
-static void scale(void *to, const void *from, const float *factor, int64_t count, FtB_Type type, bool add)
-{
-    if (type == FTB_FP32)
-        scale_f32(to, from, factor, count, add);
-    else
-        scale_f64(to, from, factor, count, add);
-}
 
 /* Y's values in row-major order, numbered through; leading dimensions may differ. */
 static void run(FtB_Block Y, FtB_Block X, uint64_t seed, double probability, bool add)
@@ -52,9 +31,9 @@ static void run(FtB_Block Y, FtB_Block X, uint64_t seed, double probability, boo
         (factor + (k - first), seed, (uint64_t)(k / FTB_DROPOUT_BLOCK), threshold, keep);
         for (int64_t k = first; k < end;) {
             int64_t i = k / Y->ncols, j = k % Y->ncols, run = flat ? end - k : ftb_min(end - k, Y->ncols - j);
-            scale((char *)Y->data + (size_t)(i * Y->ld + j) * size,
-                  (const char *)X->data + (size_t)(i * X->ld + j) * size, factor + (k - first), run, Y->type,
-                  add);
+            FTB_PICK_REAL(ftb_row_scale, Y->type)
+            ((char *)Y->data + (size_t)(i * Y->ld + j) * size,
+             (const char *)X->data + (size_t)(i * X->ld + j) * size, factor + (k - first), run, add);
             k += run;
         }
     }

@@ -37,7 +37,7 @@ static void each(void (*kernel)(const ftb_head_dots_job *d, int64_t first, int64
 static GrB_Info forward(ftb_nn_node *n, const ftb_nn_call *c)
 {
     const ftb_head_dots_job d = dots_of(n, c, c->out);
-    each(FTB_NORM_PICK(ftb_head_dots, n->type), &d, n->nrows, c->ctx);
+    each(FTB_PICK_REAL(ftb_head_dots, n->type), &d, n->nrows, c->ctx);
     return GrB_SUCCESS;
 }
 
@@ -49,7 +49,7 @@ static GrB_Info gradient_of_a(const ftb_nn_node *n, const ftb_nn_call *c, const 
         return ftb_nomem();
 #pragma omp parallel for schedule(static) num_threads(ftb_threads_for_values(c->ctx, n->nrows *values))
     for (int64_t p = 0; p < parts; p++)
-        FTB_NORM_PICK(ftb_head_dots_da, n->type)
+        FTB_PICK_REAL(ftb_head_dots_da, n->type)
     (d, ftb_norm_cut(n->nrows, p), ftb_norm_cut(n->nrows, p + 1), sums + 2 * p * values,
      sums + (2 * p + 1) * values);
     for (int64_t p = 1; p < parts; p++)
@@ -65,7 +65,7 @@ static GrB_Info gradient(ftb_nn_node *n, const ftb_nn_call *c)
     const ftb_head_dots_job d = dots_of(n, c, c->dout);
     GrB_Info info = c->din[1] ? gradient_of_a(n, c, &d) : GrB_SUCCESS;
     if (info == GrB_SUCCESS && c->din[0])
-        each(FTB_NORM_PICK(ftb_head_dots_dx, n->type), &d, n->nrows, c->ctx);
+        each(FTB_PICK_REAL(ftb_head_dots_dx, n->type), &d, n->nrows, c->ctx);
     return info;
 }
 

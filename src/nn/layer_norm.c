@@ -26,7 +26,7 @@ static GrB_Info forward(ftb_nn_node *n, const ftb_nn_call *c)
     d.shift = l->shift < 0 ? NULL : c->in[l->shift]->data;
     d.out = c->out->data;
     d.ldout = c->out->ld;
-    ftb_norm_each(FTB_NORM_PICK(ftb_layer_norm, n->type), &d, n->nrows, c->ctx);
+    ftb_norm_each(FTB_PICK_REAL(ftb_layer_norm, n->type), &d, n->nrows, c->ctx);
     return GrB_SUCCESS;
 }
 
@@ -42,7 +42,7 @@ static GrB_Info gradient(ftb_nn_node *n, const ftb_nn_call *c)
         d.out = c->din[0]->data;
         d.ldout = c->din[0]->ld;
     }
-    GrB_Info info = ftb_norm_total(&sums, FTB_NORM_PICK(ftb_layer_norm_grad, n->type), &d, n->nrows, c->ctx);
+    GrB_Info info = ftb_norm_total(&sums, FTB_PICK_REAL(ftb_layer_norm_grad, n->type), &d, n->nrows, c->ctx);
     if (info != GrB_SUCCESS)
         return info;
     if (l->shift > 0 && c->din[l->shift])

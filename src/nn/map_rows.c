@@ -2,6 +2,7 @@
 #include "nn/map_rows.h"
 
 #include "cpu/interpreter.h"
+#include "cpu/kernels/rows.h"
 #include "cpu/message_load.h"
 #include "nn/norm.h"
 #include "ops/merge.h"
@@ -75,9 +76,9 @@ static void put(const pass *s, const char *tile, FtB_Type type, int64_t first, i
         const char *row = tile + (size_t)(t * s->values) * size;
         char *to = (char *)s->Y->data + (size_t)((first + t) * s->Y->ld) * size;
         if (sums)
-            ftb_row_add(sums, row, s->Y->ncols, FTB_FP64);
+            FTB_PICK_REAL(ftb_row_add, FTB_FP64)(sums, row, s->Y->ncols);
         else if (s->add)
-            ftb_row_add(to, row, s->Y->ncols, type);
+            FTB_PICK_REAL(ftb_row_add, type)(to, row, s->Y->ncols);
         else
             memcpy(to, row, bytes);
     }
@@ -157,7 +158,7 @@ GrB_Info ftb_nn_map_sum(const ftb_message *m, const ftb_program *program, int64_
         return ftb_nomem();
     GrB_Info info = run(&s);
     for (int64_t p = 1; p < parts; p++)
-        ftb_row_add(s.sums, s.sums + p * n, n, FTB_FP64);
+        FTB_PICK_REAL(ftb_row_add, FTB_FP64)(s.sums, s.sums + p * n, n);
     if (info == GrB_SUCCESS)
         ftb_norm_put(Y, s.sums, add);
     ftb_delete(s.sums);

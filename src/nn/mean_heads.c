@@ -1,50 +1,6 @@
 /* Y(i,f) = mean over heads h of X(i,h,f). dX(i,h,f) = dY(i,f) / heads. */
+#include "cpu/kernels/rows.h"
 #include "nn/shape.h"
-
-#include "ops/merge.h"
-
-/* y = sum over heads of x, times factor */
-static void mean_row(void *to, const void *from, int64_t heads, int64_t width, double factor, FtB_Type type)
-{
-    if (type == FTB_FP32) {
-        float *restrict y = to;
-        const float *restrict x = from;
-        memcpy(y, x, (size_t)width * sizeof *y);
-        for (int64_t h = 1; h < heads; h++)
-            for (int64_t f = 0; f < width; f++)
-                y[f] += x[h * width + f];
-        for (int64_t f = 0; f < width; f++)
-            y[f] *= (float)factor;
-    } else {
-        double *restrict y = to;
-        const double *restrict x = from;
-        memcpy(y, x, (size_t)width * sizeof *y);
-        for (int64_t h = 1; h < heads; h++)
-            for (int64_t f = 0; f < width; f++)
-                y[f] += x[h * width + f];
-        for (int64_t f = 0; f < width; f++)
-            y[f] *= factor;
-    }
-}
-
-/* x = y times factor, or that added, in every head */
-static void spread_row(void *to, const void *from, int64_t heads, int64_t width, double factor, FtB_Type type,
-                       bool add)
-{
-    if (type == FTB_FP32) {
-        float *restrict x = to;
-        const float *restrict y = from;
-        for (int64_t h = 0; h < heads; h++, x += width)
-            for (int64_t f = 0; f < width; f++)
-                x[f] = (float)factor * y[f] + (add ? x[f] : 0);
-    } else {
-        double *restrict x = to;
-        const double *restrict y = from;
-        for (int64_t h = 0; h < heads; h++, x += width)
-            for (int64_t f = 0; f < width; f++)
-                x[f] = factor * y[f] + (add ? x[f] : 0);
-    }
-}
 
 static GrB_Info forward(ftb_nn_node *n, const ftb_nn_call *c)
 {
@@ -53,9 +9,9 @@ static GrB_Info forward(ftb_nn_node *n, const ftb_nn_call *c)
     size_t size = FtB_Type_size(Y->type);
 #pragma omp parallel for schedule(static) num_threads(ftb_threads_for_values(c->ctx, X->nrows * X->ncols))
     for (int64_t i = 0; i < Y->nrows; i++)
-        mean_row((char *)Y->data + (size_t)(i * Y->ld) * size,
-                 (const char *)X->data + (size_t)(i * X->ld) * size, heads, Y->ncols, 1 / (double)heads,
-                 Y->type);
+        FTB_PICK_REAL(ftb_heads_sum, Y->type)
+    ((char *)Y->data + (size_t)(i * Y->ld) * size, (const char *)X->data + (size_t)(i * X->ld) * size, heads,
+     Y->ncols, 1 / (double)heads);
     return GrB_SUCCESS;
 }
 
@@ -66,9 +22,9 @@ static GrB_Info gradient(ftb_nn_node *n, const ftb_nn_call *c)
     size_t size = FtB_Type_size(dY->type);
 #pragma omp parallel for schedule(static) num_threads(ftb_threads_for_values(c->ctx, dX->nrows * dX->ncols))
     for (int64_t i = 0; i < dY->nrows; i++)
-        spread_row((char *)dX->data + (size_t)(i * dX->ld) * size,
-                   (const char *)dY->data + (size_t)(i * dY->ld) * size, heads, dY->ncols, 1 / (double)heads,
-                   dY->type, c->add[0]);
+        FTB_PICK_REAL(ftb_heads_spread, dY->type)
+    ((char *)dX->data + (size_t)(i * dX->ld) * size, (const char *)dY->data + (size_t)(i * dY->ld) * size,
+     heads, dY->ncols, 1 / (double)heads, c->add[0]);
     return GrB_SUCCESS;
 }
 

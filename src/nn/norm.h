@@ -8,8 +8,6 @@
 typedef void (*ftb_norm_rows)(const ftb_norm *c, int64_t first, int64_t last);
 typedef void (*ftb_norm_parts)(const ftb_norm *c, int64_t first, int64_t last, double *sums, void *scratch);
 
-#define FTB_NORM_PICK(name, type) ((type) == FTB_FP32 ? FTB_PICK(name##_f32) : FTB_PICK(name##_f64))
-
 void ftb_norm_each(ftb_norm_rows kernel, const ftb_norm *c, int64_t nrows, FtB_Context ctx);
 /* The rows in parts that depend on their number alone: kernel(part) into sums + 2 ncols part. */
 int64_t ftb_norm_count(int64_t nrows);

@@ -1,6 +1,7 @@
 /* Arguments that are dense, and pieces of rows that move (shape.h). */
 #include "nn/shape.h"
 
+#include "cpu/kernels/rows.h"
 #include "ops/merge.h"
 
 ftb_nn_node *ftb_var_dense(FtB_Var x, const char *call, const char *name)
@@ -35,21 +36,6 @@ bool ftb_var_row(int64_t *at, const ftb_nn_node *x, FtB_Parameter p, const char 
     return true;
 }
 
-void ftb_row_add(void *to, const void *from, int64_t count, FtB_Type type)
-{
-    if (type == FTB_FP32) {
-        float *restrict y = to;
-        const float *restrict x = from;
-        for (int64_t f = 0; f < count; f++)
-            y[f] += x[f];
-    } else {
-        double *restrict y = to;
-        const double *restrict x = from;
-        for (int64_t f = 0; f < count; f++)
-            y[f] += x[f];
-    }
-}
-
 void ftb_columns_copy(FtB_Block to, int64_t at, FtB_Block from, int64_t start, int64_t ncols, bool add)
 {
     size_t size = FtB_Type_size(to->type), bytes = (size_t)ncols * size;
@@ -58,7 +44,7 @@ void ftb_columns_copy(FtB_Block to, int64_t at, FtB_Block from, int64_t start, i
         char *y = (char *)to->data + (size_t)(i * to->ld + at) * size;
         const char *x = (const char *)from->data + (size_t)(i * from->ld + start) * size;
         if (add)
-            ftb_row_add(y, x, ncols, to->type);
+            FTB_PICK_REAL(ftb_row_add, to->type)(y, x, ncols);
         else
             memcpy(y, x, bytes);
     }

@@ -11,8 +11,6 @@ ftb_nn_node *ftb_var_dense(FtB_Var x, const char *call, const char *name);
 bool ftb_var_row(int64_t *at, const ftb_nn_node *x, FtB_Parameter p, const char *call, const char *name);
 /* to(:, at + f) = from(:, start + f), or that added, for f < ncols; of one dtype and number of rows. */
 void ftb_columns_copy(FtB_Block to, int64_t at, FtB_Block from, int64_t start, int64_t ncols, bool add);
-/* to += from, count values of FP32 or FP64 */
-void ftb_row_add(void *to, const void *from, int64_t count, FtB_Type type);
 /* X = 0 */
 void ftb_block_clear(FtB_Block X);
 
