@@ -24,18 +24,19 @@ typedef struct step {
 } step;
 
 /* Entries at `at`, n of them, of one row. */
-FTB_INLINE void attend_step(const ftb_attention_job *a, int size, const step *w, int64_t row, int64_t at,
-                            int64_t entry, int64_t n, void *arg)
+FTB_INLINE void attend_step(const ftb_attention_job *a, const step *w, int64_t row, int64_t at, int64_t entry,
+                            int64_t n, void *arg)
 {
-    int64_t heads = a->heads, values = n * heads;
+    int64_t heads = a->heads, values = n * heads, column[FTB_ATTENTION_EDGES];
     real *most = (real *)a->most + row * a->state_ld, *sum = (real *)a->sum + row * a->state_ld;
     const real *y = (const real *)a->y + row * a->yld;
+    attend_columns(&a->visits, at, n, column);
     if (a->scores)
         a->scores(arg, row, entry, n, w->score);
     else if (a->add)
-        attend_sums(a, size, at, n, y, w->score, NULL);
+        attend_sums(a, column, n, y, w->score, NULL);
     else
-        attend_dots(a, size, a->x, a->xld, a->width, a->scale, at, n, y, w->score);
+        FTB_REAL_CELL(ftb_attend_dots)(heads, a->x, a->xld, a->width, a->scale, column, n, y, w->score);
     for (int64_t l = 0; l < w->lanes_count; l++)
         w->most[l] = l < heads ? most[l] : -INFINITY;
     row_greatest(w->score, values, w->most, w->period);
@@ -54,9 +55,10 @@ FTB_INLINE void attend_step(const ftb_attention_job *a, int size, const step *w,
     for (int64_t h = 0; h < heads; h++)
         sum[h] = sum[h] * w->factor[h] + w->sum[h];
     if (a->drop)
-        attend_drop(a, entry, n, w->score);
-    attend_weigh(a, size, (real *)a->acc + row * a->acc_ld, w->factor, w->score, a->x_values, a->x_values_ld,
-                 a->value_width, at, n);
+        FTB_REAL_CELL(ftb_attention_drop)(a, entry, n, w->score);
+    FTB_REAL_CELL(ftb_attend_weigh)
+    (heads, (real *)a->acc + row * a->acc_ld, w->factor, w->score, a->x_values, a->x_values_ld,
+     a->value_width, column, n);
 }
 
 /* ---- one head */
@@ -64,30 +66,33 @@ FTB_INLINE void attend_step(const ftb_attention_job *a, int size, const step *w,
 /* Entries whose scores are computed together: two vectors, so that one's steps fill the other's waits. */
 #define TOGETHER (2 * FTB_LANES)
 
-FTB_INLINE lanes head_scores(const ftb_attention_job *a, int size, const head_form *form, int64_t limit,
-                             const real *y, int64_t at, int64_t n)
+FTB_INLINE lanes head_scores(const ftb_attention_job *a, const head_form *form, const void *column,
+                             const real *y, int64_t n)
 {
     lanes score;
-    if (a->add) {
-        score = head_sums(a, size, at, n, y);
+    if (a->add && !form->narrow) {
+        score = head_sums(a, column, n, y);
         score = lanes_mul(score, head_slope(score, (real)a->slope));
     } else {
-        score = lanes_mul(head_dots(a->x, form->xld, form->groups, a->visits.column, size, at, n, limit, y),
+        score = lanes_mul(head_dots(form, form->groups, a->x, form->xld, column, n, y),
                           lanes_all((real)a->scale));
     }
     return n < FTB_LANES ? head_cut(score, n, -INFINITY) : score;
 }
 
 /* n <= 16 vectors entries at `at` of one row; vectors is 1 or 2, a constant; `sum` has sixteen lanes. */
-FTB_INLINE void head_step(const ftb_attention_job *a, int size, const head_form *form, int64_t limit,
-                          int vectors, int64_t row, int64_t at, int64_t entry, int64_t n, lanes *sum)
+FTB_INLINE void head_step(const ftb_attention_job *a, const head_form *form, int64_t limit, int vectors,
+                          int64_t row, int64_t at, int64_t entry, int64_t n, lanes *sum)
 {
     real *most = (real *)a->most + row * a->state_ld, weight[TOGETHER], factor = 1;
     const real *y = (const real *)a->y + row * a->yld;
+    head_room room;
     lanes score[2];
-    for (int v = 0; v < vectors; v++)
-        score[v] = head_scores(a, size, form, limit, y, at + v * FTB_LANES,
-                               v == vectors - 1 ? n - v * FTB_LANES : FTB_LANES);
+    for (int v = 0; v < vectors; v++) {
+        int64_t first = v * FTB_LANES, some = v == vectors - 1 ? n - first : FTB_LANES;
+        const void *column = head_columns(form, &a->visits, at + first, some, limit, &room, first);
+        score[v] = head_scores(a, form, column, y, some);
+    }
     lanes above = vectors == 2 ? lanes_greater(score[0], score[1]) : score[0];
     if (lanes_any_above(above, *most)) {
         real greatest = lanes_greatest(above, *most);
@@ -102,13 +107,12 @@ FTB_INLINE void head_step(const ftb_attention_job *a, int size, const head_form 
         lanes_store(weight + v * FTB_LANES, score[v]);
     }
     if (a->drop)
-        attend_drop(a, entry, n, weight);
-    head_weigh(form->value_groups, (real *)a->acc + row * a->acc_ld, factor, weight, a->x_values,
-               form->values_ld, a->visits.column, size, at, n);
+        FTB_REAL_CELL(ftb_attention_drop)(a, entry, n, weight);
+    head_weigh(form, form->value_groups, (real *)a->acc + row * a->acc_ld, factor, weight, a->x_values,
+               form->values_ld, head_begin(form, &a->visits, at, &room), n);
 }
 
-FTB_INLINE void attend_head(const ftb_attention_job *a, int size, const head_form *form, int64_t first,
-                            int64_t last)
+FTB_INLINE void attend_head(const ftb_attention_job *a, const head_form *form, int64_t first, int64_t last)
 {
     const ftb_visits *v = &a->visits;
     for (int64_t visit = first; visit < last; visit++) {
@@ -124,16 +128,15 @@ FTB_INLINE void attend_head(const ftb_attention_job *a, int size, const head_for
         }
         lanes sum = head_cut(lanes_all(*total), 1, 0);
         for (; end - at > FTB_LANES; at += TOGETHER)
-            head_step(a, size, form, v->start[last], 2, row, at, entry + at,
+            head_step(a, form, v->start[last], 2, row, at, entry + at,
                       end - at < TOGETHER ? end - at : TOGETHER, &sum);
         if (at < end)
-            head_step(a, size, form, v->start[last], 1, row, at, entry + at, end - at, &sum);
+            head_step(a, form, v->start[last], 1, row, at, entry + at, end - at, &sum);
         *total = lanes_total(sum);
     }
 }
 
-FTB_INLINE void attend(const ftb_attention_job *a, int size, int64_t first, int64_t last, real *scratch,
-                       void *arg)
+static void attend(const ftb_attention_job *a, int64_t first, int64_t last, real *scratch, void *arg)
 {
     const ftb_visits *v = &a->visits;
     step w = {.period = ftb_softmax_period(a->heads)};
@@ -151,14 +154,9 @@ FTB_INLINE void attend(const ftb_attention_job *a, int size, int64_t first, int6
         }
         for (; at < end; at += FTB_ATTENTION_EDGES) {
             int64_t n = end - at < FTB_ATTENTION_EDGES ? end - at : FTB_ATTENTION_EDGES;
-            attend_step(a, size, &w, ftb_visit_row(v, visit), at, entry + at, n, arg);
+            attend_step(a, &w, ftb_visit_row(v, visit), at, entry + at, n, arg);
         }
     }
-}
-
-void FTB_REAL_CELL(ftb_attention_drop)(const ftb_attention_job *a, int64_t entry, int64_t count, void *keep)
-{
-    attend_drop(a, entry, count, keep);
 }
 
 void FTB_REAL_CELL(ftb_attention)(const ftb_attention_job *a, int64_t first, int64_t last, void *scratch,
@@ -166,13 +164,9 @@ void FTB_REAL_CELL(ftb_attention)(const ftb_attention_job *a, int64_t first, int
 {
     const head_form any = head_form_of(a);
     if (head_fits(a) && head_is_narrow(a))
-        attend_head(a, 2, &head_narrow, first, last);
-    else if (head_fits(a) && a->visits.column_size == 2)
-        attend_head(a, 2, &any, first, last);
+        attend_head(a, &head_narrow, first, last);
     else if (head_fits(a))
-        attend_head(a, a->visits.column_size, &any, first, last);
-    else if (a->visits.column_size == 2)
-        attend(a, 2, first, last, scratch, arg);
+        attend_head(a, &any, first, last);
     else
-        attend(a, a->visits.column_size, first, last, scratch, arg);
+        attend(a, first, last, scratch, arg);
 }

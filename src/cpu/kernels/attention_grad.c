@@ -19,21 +19,20 @@ typedef struct step {
     real *score, *slope, *weight, *dot, *lse, *one;
 } step;
 
-FTB_INLINE real lse_of(const ftb_attention_job *a, const void *of, int size, int64_t row, int64_t at,
-                       int64_t h)
+FTB_INLINE real lse_of(const ftb_attention_job *a, const void *of, int64_t row, int64_t column, int64_t h)
 {
-    int64_t i = a->by_source ? lanes_column(a->visits.column, size, at) : row;
+    int64_t i = a->by_source ? column : row;
     return ((const real *)of)[i * a->lse_ld + h];
 }
 
 /* score becomes p, then ds; weight: what is kept of p. */
-FTB_INLINE void grad_scores(const ftb_attention_job *a, int size, const step *w, int64_t row, int64_t at,
+FTB_INLINE void grad_scores(const ftb_attention_job *a, const step *w, int64_t row, const int64_t *column,
                             int64_t entry, int64_t n)
 {
     int64_t heads = a->heads, values = n * heads;
     for (int64_t e = 0; e < n; e++)
         for (int64_t h = 0; h < heads; h++)
-            w->lse[e * heads + h] = lse_of(a, a->lse, size, row, at + e, h);
+            w->lse[e * heads + h] = lse_of(a, a->lse, row, column[e], h);
     for (int64_t t = values; t < values + FTB_LANES; t++)
         w->score[t] = w->lse[t] = 0;
     for (int64_t t = 0; t < values; t++) /* a row of nothing but -infinity has no weights */
@@ -43,10 +42,10 @@ FTB_INLINE void grad_scores(const ftb_attention_job *a, int size, const step *w,
     for (int64_t t = 0; t < values; t++)
         w->weight[t] = 1;
     if (a->drop)
-        attend_drop(a, entry, n, w->weight);
+        FTB_REAL_CELL(ftb_attention_drop)(a, entry, n, w->weight);
     for (int64_t e = 0; e < n; e++)
         for (int64_t h = 0; h < heads; h++)
-            w->lse[e * heads + h] = lse_of(a, a->delta, size, row, at + e, h);
+            w->lse[e * heads + h] = lse_of(a, a->delta, row, column[e], h);
     for (int64_t t = 0; t < values; t++) {
         real p = w->score[t];
         w->score[t] = p * (w->dot[t] * w->weight[t] - w->lse[t]) * w->slope[t];
@@ -54,26 +53,31 @@ FTB_INLINE void grad_scores(const ftb_attention_job *a, int size, const step *w,
     }
 }
 
-FTB_INLINE void grad_step(const ftb_attention_job *a, int size, const step *w, int64_t row, int64_t at,
-                          int64_t entry, int64_t n)
+FTB_INLINE void grad_step(const ftb_attention_job *a, const step *w, int64_t row, int64_t at, int64_t entry,
+                          int64_t n)
 {
+    const int64_t heads = a->heads;
     const real *y = (const real *)a->y + row * a->yld;
     const real *y_values = (const real *)a->y_values + row * a->y_values_ld;
     real *grad = (real *)a->grad + row * a->grad_ld;
+    int64_t column[EDGES];
+    attend_columns(&a->visits, at, n, column);
     if (a->add) {
-        attend_sums(a, size, at, n, y, w->score, w->slope);
+        attend_sums(a, column, n, y, w->score, w->slope);
     } else {
-        attend_dots(a, size, a->x, a->xld, a->width, a->scale, at, n, y, w->score);
-        for (int64_t t = 0; t < n * a->heads; t++)
+        FTB_REAL_CELL(ftb_attend_dots)(heads, a->x, a->xld, a->width, a->scale, column, n, y, w->score);
+        for (int64_t t = 0; t < n * heads; t++)
             w->slope[t] = (real)a->scale;
     }
-    attend_dots(a, size, a->x_values, a->x_values_ld, a->value_width, 1, at, n, y_values, w->dot);
-    grad_scores(a, size, w, row, at, entry, n);
+    FTB_REAL_CELL(ftb_attend_dots)
+    (heads, a->x_values, a->x_values_ld, a->value_width, 1, column, n, y_values, w->dot);
+    grad_scores(a, w, row, column, entry, n);
     if (a->acc)
-        attend_weigh(a, size, (real *)a->acc + row * a->acc_ld, w->one, w->weight, a->x_values,
-                     a->x_values_ld, a->value_width, at, n);
+        FTB_REAL_CELL(ftb_attend_weigh)
+    (heads, (real *)a->acc + row * a->acc_ld, w->one, w->weight, a->x_values, a->x_values_ld, a->value_width,
+     column, n);
     if (!a->add) {
-        attend_weigh(a, size, grad, w->one, w->score, a->x, a->xld, a->width, at, n);
+        FTB_REAL_CELL(ftb_attend_weigh)(heads, grad, w->one, w->score, a->x, a->xld, a->width, column, n);
         return;
     }
     for (int64_t e = 0; e < n; e++)
@@ -81,7 +85,7 @@ FTB_INLINE void grad_step(const ftb_attention_job *a, int size, const step *w, i
             grad[h] += w->score[e * a->heads + h];
 }
 
-FTB_INLINE void attend_grad(const ftb_attention_job *a, int size, int64_t first, int64_t last, real *scratch)
+static void attend_grad(const ftb_attention_job *a, int64_t first, int64_t last, real *scratch)
 {
     const ftb_visits *v = &a->visits;
     int64_t room = EDGES * a->heads + FTB_LANES;
@@ -102,23 +106,22 @@ FTB_INLINE void attend_grad(const ftb_attention_job *a, int size, int64_t first,
             attend_prefetch((const real *)a->grad + next_row * a->grad_ld, a->heads * a->width);
         }
         for (; at < end; at += EDGES)
-            grad_step(a, size, &w, ftb_visit_row(v, visit), at, entry + at,
-                      end - at < EDGES ? end - at : EDGES);
+            grad_step(a, &w, ftb_visit_row(v, visit), at, entry + at, end - at < EDGES ? end - at : EDGES);
     }
 }
 
 /* ---- one head */
 
 /* lse or delta of n entries. */
-FTB_INLINE lanes head_of(const ftb_attention_job *a, const void *of_, int size, int64_t row, int64_t at,
-                         int64_t n)
+FTB_INLINE lanes head_of(const ftb_attention_job *a, const head_form *form, const void *of_, int64_t row,
+                         const void *column, int64_t n)
 {
     const real *of = of_;
     real some[FTB_LANES] = {0};
     if (!a->by_source)
         return lanes_all(of[row * a->lse_ld]);
     for (int64_t k = 0; k < n; k++)
-        some[k] = of[lanes_column(a->visits.column, size, at + k) * a->lse_ld];
+        some[k] = *attend_source(of, head_column(form, column, k), a->lse_ld);
     return lanes_load(some);
 }
 
@@ -137,44 +140,44 @@ FTB_INLINE lanes head_kept(const ftb_attention_job *a, int64_t entry, int64_t n)
     real keep[FTB_LANES];
     lanes_store(keep, lanes_all(1));
     if (a->drop)
-        attend_drop(a, entry, n, keep);
+        FTB_REAL_CELL(ftb_attention_drop)(a, entry, n, keep);
     return lanes_load(keep);
 }
 
-FTB_INLINE void head_grad_step(const ftb_attention_job *a, int size, const head_form *form, int64_t limit,
-                               int64_t row, int64_t at, int64_t entry, int64_t n)
+FTB_INLINE void head_grad_step(const ftb_attention_job *a, const head_form *form, int64_t limit, int64_t row,
+                               int64_t at, int64_t entry, int64_t n)
 {
     const real *y = (const real *)a->y + row * a->yld;
     const real *y_values = (const real *)a->y_values + row * a->y_values_ld;
-    const void *column = a->visits.column;
     real *grad = (real *)a->grad + row * a->grad_ld, weight[FTB_LANES];
     lanes slope = lanes_all((real)a->scale), score;
-    if (a->add) {
-        score = head_sums(a, size, at, n, y);
+    head_room room;
+    const void *column = head_columns(form, &a->visits, at, n, limit, &room, 0);
+    if (a->add && !form->narrow) {
+        score = head_sums(a, column, n, y);
         slope = head_slope(score, (real)a->slope);
     } else {
-        score = head_dots(a->x, form->xld, form->groups, column, size, at, n, limit, y);
+        score = head_dots(form, form->groups, a->x, form->xld, column, n, y);
     }
-    lanes p = head_weights(lanes_mul(score, slope), head_of(a, a->lse, size, row, at, n));
+    lanes p = head_weights(lanes_mul(score, slope), head_of(a, form, a->lse, row, column, n));
     lanes kept = head_kept(a, entry, n);
-    lanes d =
-        head_dots(a->x_values, form->values_ld, form->value_groups, column, size, at, n, limit, y_values);
-    d = lanes_subtract(lanes_mul(d, kept), head_of(a, a->delta, size, row, at, n));
+    lanes d = head_dots(form, form->value_groups, a->x_values, form->values_ld, column, n, y_values);
+    d = lanes_subtract(lanes_mul(d, kept), head_of(a, form, a->delta, row, column, n));
     d = lanes_mul(lanes_mul(p, d), slope);
     if (a->acc) {
         lanes_store(weight, lanes_mul(kept, p));
-        head_weigh(form->value_groups, (real *)a->acc + row * a->acc_ld, 1, weight, a->x_values,
-                   form->values_ld, column, size, at, n);
+        head_weigh(form, form->value_groups, (real *)a->acc + row * a->acc_ld, 1, weight, a->x_values,
+                   form->values_ld, column, n);
     }
-    if (a->add) {
+    if (a->add && !form->narrow) {
         *grad += lanes_total(head_cut(d, n, 0));
         return;
     }
     lanes_store(weight, d);
-    head_weigh(form->groups, grad, 1, weight, a->x, form->xld, column, size, at, n);
+    head_weigh(form, form->groups, grad, 1, weight, a->x, form->xld, column, n);
 }
 
-FTB_INLINE void attend_head_grad(const ftb_attention_job *a, int size, const head_form *form, int64_t first,
+FTB_INLINE void attend_head_grad(const ftb_attention_job *a, const head_form *form, int64_t first,
                                  int64_t last)
 {
     const ftb_visits *v = &a->visits;
@@ -189,7 +192,7 @@ FTB_INLINE void attend_head_grad(const ftb_attention_job *a, int size, const hea
                 attend_prefetch((const real *)a->acc + next_row * a->acc_ld, a->value_width);
         }
         for (; at < end; at += FTB_LANES)
-            head_grad_step(a, size, form, v->start[last], ftb_visit_row(v, visit), at, entry + at,
+            head_grad_step(a, form, v->start[last], ftb_visit_row(v, visit), at, entry + at,
                            end - at < FTB_LANES ? end - at : FTB_LANES);
     }
 }
@@ -200,13 +203,9 @@ void FTB_REAL_CELL(ftb_attention_grad)(const ftb_attention_job *a, int64_t first
     (void)arg;
     const head_form any = head_form_of(a);
     if (head_fits(a) && head_is_narrow(a))
-        attend_head_grad(a, 2, &head_narrow, first, last);
-    else if (head_fits(a) && a->visits.column_size == 2)
-        attend_head_grad(a, 2, &any, first, last);
+        attend_head_grad(a, &head_narrow, first, last);
     else if (head_fits(a))
-        attend_head_grad(a, a->visits.column_size, &any, first, last);
-    else if (a->visits.column_size == 2)
-        attend_grad(a, 2, first, last, scratch);
+        attend_head_grad(a, &any, first, last);
     else
-        attend_grad(a, a->visits.column_size, first, last, scratch);
+        attend_grad(a, first, last, scratch);
 }

@@ -54,7 +54,7 @@ FTB_CELLS(void, ftb_attention_f32,
           (const ftb_attention_job *a, int64_t first, int64_t last, void *scratch, void *arg))
 FTB_CELLS(void, ftb_attention_f64,
           (const ftb_attention_job *a, int64_t first, int64_t last, void *scratch, void *arg))
-/* keep(e, h) times 1 / (1 - probability), or 0, for `count` entries from `entry` on. (attention.c) */
+/* keep(e, h) times 1 / (1 - probability), or 0, for `count` entries from `entry` on. (attend.c) */
 FTB_CELLS(void, ftb_attention_drop_f32,
           (const ftb_attention_job *a, int64_t entry, int64_t count, void *keep))
 FTB_CELLS(void, ftb_attention_drop_f64,

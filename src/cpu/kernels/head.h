@@ -15,19 +15,20 @@ FTB_INLINE bool head_fits(const ftb_attention_job *a)
            (a->add || a->width % FTB_LANES == 0);
 }
 
-/* What the loops over a row's values need to know. */
+/* What the loops over a row's values need to know. `narrow` is a constant: packed heads of sixteen, which
+ * have a kernel that knows it. */
 typedef struct head_form {
+    bool narrow;
     int64_t groups, value_groups; /* sixteens of a source's row and of its values */
     int64_t xld, values_ld;
 } head_form;
 
 FTB_INLINE head_form head_form_of(const ftb_attention_job *a)
 {
-    return (head_form){a->width / FTB_LANES, a->value_width / FTB_LANES, a->xld, a->x_values_ld};
+    return (head_form){false, a->width / FTB_LANES, a->value_width / FTB_LANES, a->xld, a->x_values_ld};
 }
 
-/* The form of packed heads of sixteen, which has a kernel that knows it. */
-static const head_form head_narrow = {1, 1, FTB_LANES, FTB_LANES};
+static const head_form head_narrow = {true, 1, 1, FTB_LANES, FTB_LANES};
 
 FTB_INLINE bool head_is_narrow(const ftb_attention_job *a)
 {
@@ -50,31 +51,67 @@ FTB_INLINE lanes head_cut(lanes v, int64_t n, real rest)
     return v;
 }
 
-/* dot(y, x(j)) of the entries from `at` on, of which n <= 16 have a meaning. The columns of others are read
- * as well where they are below `limit`: those of the next visits, whose sources that brings to L1. */
-FTB_INLINE lanes head_dots(const void *x_, int64_t xld, int64_t groups, const void *column, int size,
-                           int64_t at, int64_t n, int64_t limit, const real *y)
+/* The source rows of entries: of type uint16_t where a form is narrow, else int64_t. */
+typedef union head_room {
+    uint16_t narrow[FTB_LANES];
+    int64_t any[2 * FTB_LANES];
+} head_room;
+
+FTB_INLINE int64_t head_column(const head_form *form, const void *column, int64_t e)
 {
-    const real *x = x_;
+    return form->narrow ? ((const uint16_t *)column)[e] : ((const int64_t *)column)[e];
+}
+
+/* Those of sixteen entries from `at` on, of which n have a meaning; `room` may come to hold them, from
+ * `first` on. The columns of others are those of the next visits where they are below `limit`, whose sources
+ * that brings to L1. */
+FTB_INLINE const void *head_columns(const head_form *form, const ftb_visits *v, int64_t at, int64_t n,
+                                    int64_t limit, head_room *room, int64_t first)
+{
     const bool all = at + FTB_LANES <= limit;
+    const uint16_t *narrow = (const uint16_t *)v->column + at;
+    int64_t *any = room->any + first;
+    if (form->narrow && all)
+        return narrow;
+    for (int64_t k = 0; form->narrow && k < FTB_LANES; k++)
+        room->narrow[k] = narrow[k < n ? k : n - 1];
+    if (form->narrow)
+        return room->narrow;
+    if (all) {
+        attend_columns(v, at, FTB_LANES, any);
+        return any;
+    }
+    attend_columns(v, at, n, any);
+    for (int64_t k = n; k < FTB_LANES; k++)
+        any[k] = any[n - 1];
+    return any;
+}
+
+/* Those of all entries from `at` on that `room` holds, or none where it need not. */
+FTB_INLINE const void *head_begin(const head_form *form, const ftb_visits *v, int64_t at,
+                                  const head_room *room)
+{
+    return form->narrow ? (const void *)((const uint16_t *)v->column + at) : room->any;
+}
+
+/* dot(y, x(j)) of sixteen entries. */
+FTB_INLINE lanes head_products(const head_form *form, int64_t groups, const void *x, int64_t xld,
+                               const void *column, const real *y)
+{
     sixteen s = {.groups = groups};
-    for (int k = 0; k < FTB_LANES; k++)
+    for (int k = 0; k < FTB_LANES; k++) {
         s.y[k] = y;
-    if (all)
-        for (int k = 0; k < FTB_LANES; k++)
-            s.x[k] = x + lanes_column(column, size, at + k) * xld;
-    else
-        for (int k = 0; k < FTB_LANES; k++)
-            s.x[k] = x + lanes_column(column, size, at + (k < n ? k : n - 1)) * xld;
-    return groups <= FTB_LANES_PIECE ? sixteen_totals(&s) : sixteen_quads(&s, n);
+        s.x[k] = attend_source(x, head_column(form, column, k), xld);
+    }
+    return sixteen_totals(&s);
 }
 
 /* y + x(j), one value each. */
-FTB_INLINE lanes head_sums(const ftb_attention_job *a, int size, int64_t at, int64_t n, const real *y)
+FTB_INLINE lanes head_sums(const ftb_attention_job *a, const int64_t *column, int64_t n, const real *y)
 {
     real sum[FTB_LANES] = {0};
     for (int64_t k = 0; k < n; k++)
-        sum[k] = *y + ((const real *)a->x)[lanes_column(a->visits.column, size, at + k) * a->xld];
+        sum[k] = *y + *attend_source(a->x, column[k], a->xld);
     return lanes_load(sum);
 }
 
@@ -120,7 +157,7 @@ FTB_INLINE real lanes_total(lanes x) { return lanes_totals(x, x, x, x)[0]; }
 /* acc(g) = factor acc(g) + sum over n entries of weight(e) x(j)(g), for `groups` sixteens: a constant of up
  * to eight. Where they are one or two, four sums side by side hide the latency of additions. */
 FTB_INLINE void head_weigh_tile(int64_t groups, real *acc, real factor, const real *weight, const real *x,
-                                int64_t xld, const void *column, int size, int64_t at, int64_t n)
+                                int64_t xld, const head_form *form, const void *column, int64_t n)
 {
     const int64_t ways = groups <= 2 ? 4 : 1;
     lanes sum[8];
@@ -131,14 +168,14 @@ FTB_INLINE void head_weigh_tile(int64_t groups, real *acc, real factor, const re
     int64_t e = 0;
     for (; e + ways <= n; e += ways)
         for (int64_t w = 0; w < ways; w++) {
-            const real *row = x + lanes_column(column, size, at + e + w) * xld;
+            const real *row = x + head_column(form, column, e + w) * xld;
             lanes all = lanes_all(weight[e + w]);
             for (int64_t g = 0; g < groups; g++)
                 sum[w * groups + g] =
                     lanes_add(sum[w * groups + g], lanes_mul(lanes_load(row + g * FTB_LANES), all));
         }
     for (; e < n; e++) {
-        const real *row = x + lanes_column(column, size, at + e) * xld;
+        const real *row = x + head_column(form, column, e) * xld;
         lanes all = lanes_all(weight[e]);
         for (int64_t g = 0; g < groups; g++)
             sum[g] = lanes_add(sum[g], lanes_mul(lanes_load(row + g * FTB_LANES), all));
@@ -152,25 +189,28 @@ FTB_INLINE void head_weigh_tile(int64_t groups, real *acc, real factor, const re
     }
 }
 
-/* The same for any number of groups. */
-FTB_INLINE void head_weigh(int64_t groups, real *acc, real factor, const real *weight, const void *x_,
-                           int64_t xld, const void *column, int size, int64_t at, int64_t n)
+/* Both, of a form: what is of more than sixteen values is called (cpu/kernels/attend.c). */
+FTB_INLINE lanes head_dots(const head_form *form, int64_t groups, const void *x, int64_t xld,
+                           const void *column, int64_t n, const real *y)
 {
-    const real *x = x_;
-    while (groups > 0) {
-        int64_t tile = groups >= 8 ? 8 : groups >= 4 ? 4 : groups >= 2 ? 2 : 1;
-        if (tile == 8)
-            head_weigh_tile(8, acc, factor, weight, x, xld, column, size, at, n);
-        else if (tile == 4)
-            head_weigh_tile(4, acc, factor, weight, x, xld, column, size, at, n);
-        else if (tile == 2)
-            head_weigh_tile(2, acc, factor, weight, x, xld, column, size, at, n);
-        else
-            head_weigh_tile(1, acc, factor, weight, x, xld, column, size, at, n);
-        groups -= tile;
-        acc += tile * FTB_LANES;
-        x += tile * FTB_LANES;
-    }
+    real all[FTB_LANES];
+    if (form->narrow)
+        return head_products(form, 1, x, FTB_LANES, column, y);
+    if (groups == 1)
+        return head_products(form, 1, x, xld, column, y);
+    FTB_REAL_CELL(ftb_attend_head_dots)(groups, x, xld, column, n, y, all);
+    return lanes_load(all);
+}
+
+FTB_INLINE void head_weigh(const head_form *form, int64_t groups, real *acc, real factor, const real *weight,
+                           const void *x, int64_t xld, const void *column, int64_t n)
+{
+    if (form->narrow)
+        head_weigh_tile(1, acc, factor, weight, x, FTB_LANES, form, column, n);
+    else if (groups == 1)
+        head_weigh_tile(1, acc, factor, weight, x, xld, form, column, n);
+    else
+        FTB_REAL_CELL(ftb_attend_head_weigh)(groups, acc, (double)factor, weight, x, xld, column, n);
 }
 
 #endif
