@@ -140,9 +140,9 @@ FTB_INLINE void dot_visit(const ftb_sddmm_job *s, int size, bool one, int64_t gr
         dot_visit_narrow(s, size, narrow, at, n, y, out);
     else if (one)
         dot_visit_one(s, size, groups ? groups : s->width / FTB_LANES, at, n, y, out, limit);
-    else if (groups == 1 && s->heads == 8 && !s->add)
+    else if (SIXTEEN_FOLDS && groups == 1 && s->heads == 8 && !s->add)
         dot_visit_sixteens(s, size, 8, at, n, y, out, limit);
-    else if (groups == 1 && s->heads == 4 && !s->add)
+    else if (SIXTEEN_FOLDS && groups == 1 && s->heads == 4 && !s->add)
         dot_visit_sixteens(s, size, 4, at, n, y, out, limit);
     else if (s->heads % 4 == 0)
         dot_visit_fours(s, size, groups ? groups : s->width / FTB_LANES, at, n, y, out);

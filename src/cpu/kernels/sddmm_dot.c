@@ -46,13 +46,18 @@ FTB_INLINE void dot_visits(const ftb_sddmm_job *s, int64_t first, int64_t last, 
     }
 #define DEFINE(name, one, groups, narrow)                                                                    \
     ONE(name, one, groups, narrow, 2)                                                                        \
-    ONE(name, one, groups, narrow, 4)                                                                        \
-    ONE(name, one, groups, narrow, 8)
+    ONE(name, one, groups, narrow, 4)
 FTB_SDDMM_KERNELS(DEFINE)
+
+/* Of any heads: columns of eight bytes are those of patterns with more than 2^31, which are few. */
+static void dot_wide(const ftb_sddmm_job *s, int64_t first, int64_t last)
+{
+    dot_visits(s, first, last, 8, s->heads == 1, 0, s->width < FTB_LANES ? s->width : 0);
+}
 
 ftb_sddmm_kernel FTB_REAL_CELL(ftb_sddmm_pick)(int64_t heads, int64_t width, int column_size)
 {
-#define ROW(name, one, groups, narrow) {one, groups, narrow, {name##_2, name##_4, name##_8}},
+#define ROW(name, one, groups, narrow) {one, groups, narrow, {name##_2, name##_4, dot_wide}},
     static const struct {
         bool one;
         int64_t groups, narrow;
