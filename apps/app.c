@@ -21,6 +21,8 @@ int app_start(const common_values *common)
         info = FtB_Context_set_memory_limit(NULL, common->memory_limit);
     if (info == GrB_SUCCESS && common->tmpdir)
         info = FtB_Context_set_tmpdir(NULL, common->tmpdir);
+    if (info == GrB_SUCCESS)
+        info = FtB_Context_set_sync(NULL, !common->no_sync);
     if (info != GrB_SUCCESS)
         return app_library_error(info, APP_FAILURE);
     app_signals_catch();

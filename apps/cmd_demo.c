@@ -311,5 +311,6 @@ const command command_demo = {
         "by default featblas-demo.",
     .examples = "  $ featblas demo\n  $ featblas demo pictures\n",
     .options = demo_options,
+    .writes = true,
     .size = sizeof(demo_values),
     .run = run_demo};

@@ -167,6 +167,7 @@ const command command_draw = {
                 "  $ featblas draw ratings.csv --kind projection --weight jaccard -o before-after.png\n",
     .reads = true,
     .options = draw_options,
+    .writes = true,
     .size = sizeof(draw_values),
     .defaults = &defaults,
     .run = run_draw};

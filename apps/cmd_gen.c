@@ -420,6 +420,7 @@ const command command_gen = {
         "  $ featblas gen sbm --vertices 60 --blocks 3 --edge-factor 4 --symmetric | featblas info -\n"
         "  $ featblas gen csbm --vertices 5000 --homophily 0.8 --features 32 --mu 1 -o csbm\n",
     .options = gen_options,
+    .writes = true,
     .size = sizeof(generator_values),
     .defaults = &defaults,
     .run = run_gen};

@@ -351,6 +351,7 @@ const command command_plan = {
                 "  $ featblas plan --op spmm --graph g.npz --dim 128 --machine laptop.txt\n",
     .reads = true,
     .options = plan_options,
+    .writes = true,
     .size = sizeof(plan_values),
     .defaults = &defaults,
     .run = run_plan};

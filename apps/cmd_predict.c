@@ -343,6 +343,7 @@ const command command_predict = {
                 "  $ featblas predict cora/ --load gat-by-pyg.safetensors --normalize row --plot cora.svg\n",
     .shared = learn_options,
     .options = predict_options,
+    .writes = true,
     .size = sizeof(predict_values),
     .defaults = &predict_defaults,
     .run = run_predict,

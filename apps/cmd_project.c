@@ -366,6 +366,7 @@ const command command_project = {
         "  $ zcat graph.mtx.gz | featblas project - --stats json\n",
     .reads = true,
     .options = project_options,
+    .writes = true,
     .size = sizeof(project_values),
     .defaults = &project_defaults,
     .run = run_project,

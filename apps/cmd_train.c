@@ -423,6 +423,7 @@ const command command_train = {
         "  $ featblas train cora/ --resume cora.safetensors --epochs 400 --save cora.safetensors\n",
     .shared = learn_options,
     .options = train_options,
+    .writes = true,
     .size = sizeof(train_values),
     .defaults = &train_defaults,
     .run = run_train,

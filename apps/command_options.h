@@ -63,7 +63,7 @@ typedef struct option {
 /* The options that every subcommand has; the first member of each values struct. */
 typedef struct common_values {
     int help;
-    int quiet, verbose;
+    int quiet, verbose, no_sync;
     int64_t threads;      /* 0: all cores */
     int64_t memory_limit; /* bytes, 0: none */
     const char *tmpdir;
@@ -85,6 +85,7 @@ typedef struct command {
     const char *description;        /* paragraphs, separated by an empty line */
     const char *examples;           /* lines as typed, each "$ ..." or indented output */
     bool reads;                     /* has the input options; values begin with reader_values */
+    bool writes;                    /* files: has --no-sync */
     const option *shared;           /* rows that come before, of several commands; NULL: none */
     const option *options;          /* ends with a row without heading and name */
     size_t size;                    /* of the values struct */
@@ -92,8 +93,8 @@ typedef struct command {
     int (*run)(const void *values, int count, char *const *operands); /* returns an exit code */
 } command;
 
-/* Walks over a command's rows, headings included: input options, shared ones, its own, common ones. NULL
- * starts, and ends. */
+/* Walks over a command's rows, headings included: input options, shared ones, its own, --no-sync where it
+ * writes, common ones. NULL starts, and ends. */
 const option *options_next(const command *c, const option *previous);
 
 /* Parses what follows the subcommand's name. Operands are gathered, in order, at the front of argv.

@@ -53,6 +53,18 @@ static const option reader_options[] = {
     {.name = NULL},
 };
 
+static const option writer_options[] = {
+    {.heading = "Files"},
+    {.name = "no-sync",
+     .kind = OPTION_SET,
+     .offset = offsetof(common_values, no_sync),
+     .value = 1,
+     .help =
+         "Do not wait until what is written is on the disk: faster, but a file may be lost, the old one as "
+         "well, if the power fails within the next minute or so."},
+    {.name = NULL},
+};
+
 static const option common_options[] = {
     {.heading = "Resources"},
     {.name = "threads",
@@ -106,7 +118,8 @@ static const option *end_of(const option *table)
 /* A table whose end is reached gives way to the next that has rows. */
 const option *options_next(const command *c, const option *previous)
 {
-    const option *const tables[] = {c->reads ? reader_options : NULL, c->shared, c->options, common_options};
+    const option *const tables[] = {c->reads ? reader_options : NULL, c->shared, c->options,
+                                    c->writes ? writer_options : NULL, common_options};
     const option *o = previous ? previous + 1 : NULL;
     for (size_t t = 0; t < sizeof tables / sizeof *tables; t++) {
         if (!tables[t] || (o && o != end_of(tables[t])))

@@ -170,6 +170,14 @@ GrB_Info FtB_Context_set_measure_seconds(FtB_Context ctx, double seconds);
  *  @return GrB_OUT_OF_MEMORY. */
 GrB_Info FtB_Context_set_tmpdir(FtB_Context ctx, const char *path);
 
+/** Sets whether files outlive a loss of power: with it, what any call of this context writes under a name
+ *  (matrices, blocks, tables of ids, sinks, tensors, wisdom) is on the disk before the file takes its name,
+ * and the name is before the call returns, so that the file is the old one or the whole new one, whatever
+ * happens. Without, that is so only while the machine runs, and the call does not wait for the disk. A folder
+ * that cannot be read, or that its file system does not sync, is not waited for. @param ctx NULL for the
+ * engaged one. @param on whether; true in a new context. @return GrB_SUCCESS. */
+GrB_Info FtB_Context_set_sync(FtB_Context ctx, bool on);
+
 /** Sets the progress callback. @param ctx NULL for the engaged one. @param f NULL for none.
  *  @param arg handed to @p f. @return GrB_SUCCESS. */
 GrB_Info FtB_Context_progress(FtB_Context ctx, FtB_Progress_function f, void *arg);

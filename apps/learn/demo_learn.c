@@ -136,7 +136,6 @@ static int draw(const learner *l, const char *path)
 int demo_learn(const char *picture)
 {
     learner l = {0};
-    FtB_Context ctx = NULL;
     int right = 0, wrong = -1;
     printf(
         "3. Zachary's karate club: 34 members, 78 friendships (Zachary 1977)\n\n"
@@ -145,11 +144,7 @@ int demo_learn(const char *picture)
         "   epoch     correct      loss\n",
         REST);
     /* One thread: so small a graph is done before a second one has woken up. */
-    GrB_Info info = FtB_Context_new(&ctx);
-    if (info == GrB_SUCCESS)
-        info = FtB_Context_set_threads(ctx, 1);
-    if (info == GrB_SUCCESS)
-        info = FtB_Context_engage(ctx);
+    GrB_Info info = FtB_Context_set_threads(NULL, 1);
     if (info == GrB_SUCCESS)
         info = make_data(&l);
     if (info == GrB_SUCCESS)
@@ -173,6 +168,5 @@ int demo_learn(const char *picture)
     FtB_Layer_free(&l.layers[1]);
     FtB_Matrix_free(&l.features);
     FtB_Matrix_free(&l.graph);
-    FtB_Context_free(&ctx);
     return code;
 }

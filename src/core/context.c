@@ -118,6 +118,12 @@ GrB_Info FtB_Context_set_measure_seconds(FtB_Context ctx, double seconds)
     return GrB_SUCCESS;
 }
 
+GrB_Info FtB_Context_set_sync(FtB_Context ctx, bool on)
+{
+    chosen(ctx)->no_sync = !on;
+    return GrB_SUCCESS;
+}
+
 GrB_Info FtB_Context_set_tmpdir(FtB_Context ctx, const char *path)
 {
     char *copy = NULL;

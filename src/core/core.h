@@ -29,6 +29,7 @@ struct FtB_Context_opaque {
     int64_t limit; /* bytes, 0: none */
     uint64_t seed;
     bool deterministic;
+    bool no_sync;           /* files are renamed before they are on the disk */
     double measure_seconds; /* 0: the default */
     char *tmpdir;           /* NULL: default */
     FtB_Progress_function progress;

@@ -1,7 +1,8 @@
 /* Output files that appear whole or not at all.
  *
  * A file is written under a hidden temporary name in the folder of its target, because only a rename
- * within one file system is atomic, and renamed by ftb_file_commit. Standard output, pipes and devices
+ * within one file system is atomic, and renamed by ftb_file_commit, when its bytes are on the disk: file
+ * systems may else keep the new name and lose the bytes with the power. Standard output, pipes and devices
  * are written as they are. What must be written out of order for those is spooled in a nameless file of
  * the temporary directory, which no kill can leave behind. */
 #include "io/io.h"
@@ -16,6 +17,7 @@
 #include <unistd.h>
 
 #define COPY_BYTES (INT64_C(1) << 20)
+#define SYNC_BYTES (INT64_C(1) << 26)       /* between two looks at the cancel flag */
 #define LEAST_COPY_BYTES (INT64_C(1) << 12) /* under a tight memory limit */
 
 struct ftb_file {
@@ -26,6 +28,7 @@ struct ftb_file {
     int64_t at;   /* bytes written by ftb_file_write */
     char *name;   /* for messages */
     char *target; /* renamed to; NULL: nothing to rename */
+    bool synced;
     int64_t appended;
     ftb_writer *writer; /* of a large file; NULL: none */
     bool cached;        /* by the page cache, however large */
@@ -385,19 +388,73 @@ GrB_Info ftb_file_close_gap(ftb_file *f, int64_t end, int64_t *tail, int64_t tai
 
 /* ---- ends */
 
+/* In pieces, since a single fsync of a large file would keep a signal waiting. */
+static int sync_bytes(ftb_file *f)
+{
+    int error = 0;
+#ifdef SYNC_FILE_RANGE_WRITE
+    struct stat st;
+    const int64_t size = fstat(f->fd, &st) == 0 ? st.st_size : 0;
+    for (int64_t at = 0; at + SYNC_BYTES < size && !error; at += SYNC_BYTES) { /* errors: fsync has them */
+        sync_file_range(f->fd, at, SYNC_BYTES,
+                        SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER);
+        error = ftb_cancelled(f->ctx) ? ECANCELED : 0;
+    }
+#endif
+    while (!error && fsync(f->fd) != 0)
+        error = retry(f, errno);
+    return error;
+}
+
+GrB_Info ftb_file_sync(ftb_file *f)
+{
+    if (!f->target || f->ctx->no_sync || f->synced)
+        return GrB_SUCCESS;
+    const int error = sync_bytes(f);
+    f->synced = !error;
+    return error ? ftb_file_failed(f, error) : GrB_SUCCESS;
+}
+
+/* The target's folder, to be synced; *fd -1: it need not, or cannot. Returns an errno, or 0. */
+static int open_folder(int *fd, const ftb_file *f)
+{
+    char folder[PATH_MAX];
+    *fd = -1;
+    if (f->ctx->no_sync)
+        return 0;
+    const int length = (int)(strrchr(f->target, '/') + 1 - f->target); /* shorter than the temporary's name */
+    snprintf(folder, sizeof folder, "%.*s", length, f->target);
+    *fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return *fd >= 0 || errno == EACCES ? 0 : errno;
+}
+
+static int sync_folder(int fd)
+{
+    while (fd >= 0 && fsync(fd) != 0)
+        if (errno != EINTR)
+            return errno == EINVAL || errno == ENOTSUP ? 0 : errno; /* file systems that sync no folders */
+    return 0;
+}
+
 GrB_Info ftb_file_commit(ftb_file **file)
 {
     ftb_file *f = *file;
-    GrB_Info info = GrB_SUCCESS;
-    if (f->target) {
-        int error = close(f->fd) == 0 || errno == EINTR ? 0 : errno;
+    GrB_Info info = ftb_file_sync(f);
+    if (info == GrB_SUCCESS && f->target) {
+        int folder = -1, error = close(f->fd) == 0 || errno == EINTR ? 0 : errno;
         f->fd = -1;
+        if (!error)
+            error = open_folder(&folder, f);
         if (!error && rename(live[f->slot].path, f->target) != 0)
             error = errno;
+        if (!error) {
+            atomic_store(&live[f->slot].state, TAKEN); /* nothing left to remove */
+            error = sync_folder(folder);
+        }
+        if (folder >= 0)
+            close(folder);
         if (error)
             info = ftb_file_failed(f, error);
-        else
-            atomic_store(&live[f->slot].state, TAKEN); /* nothing left to remove */
     }
     ftb_file_discard(file);
     return info;

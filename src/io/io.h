@@ -52,7 +52,10 @@ GrB_Info ftb_file_send(ftb_file *to, ftb_file *spool, int64_t count);
 GrB_Info ftb_file_close_gap(ftb_file *f, int64_t end, int64_t *tail, int64_t tail_bytes);
 /* A place for the second array, at or below `want` and as high as the file system allows. */
 GrB_Info ftb_file_reserve(ftb_file *f, int64_t want, int64_t *tail);
-GrB_Info ftb_file_commit(ftb_file **f); /* flush, fsync-free rename */
+/* What was written is on the disk, unless the context does not care; ftb_file_commit does it, too. Files that
+ * belong together are all synced before the first is committed. */
+GrB_Info ftb_file_sync(ftb_file *f);
+GrB_Info ftb_file_commit(ftb_file **f); /* sync, rename, sync of the folder */
 void ftb_file_discard(ftb_file **f);
 void ftb_file_remove_temporaries(void);
 

@@ -113,7 +113,10 @@ GrB_Info ftb_target_write_ids(ftb_target *t, const ftb_sink_shape *shape, int64_
 
 GrB_Info ftb_target_commit(ftb_target *t)
 {
-    GrB_Info info = GrB_SUCCESS;
+    GrB_Info info = ftb_file_sync(t->file);
+    for (int side = 0; side < 2 && info == GrB_SUCCESS; side++)
+        if (t->beside[side])
+            info = ftb_file_sync(t->beside[side]);
     for (int side = 0; side < 2 && info == GrB_SUCCESS; side++)
         if (t->beside[side])
             info = ftb_file_commit(&t->beside[side]);
