@@ -1,6 +1,7 @@
 /* featblas draw: pictures of a matrix: its pattern, its degrees, its graph, or its projection. */
 #include "app.h"
 #include "file_names.h"
+#include "io/io.h"
 #include "picture.h"
 #include "reader.h"
 
@@ -87,7 +88,8 @@ static int read(source *s, const draw_values *v, const char *path, const char *t
     const char *name = title ? title : strcmp(path, "-") == 0 ? "standard input" : slash ? slash + 1 : path;
     snprintf(s->title, sizeof s->title, "%s", name);
     int code = reader_read(&v->reader, path, &s->A, &s->rows, &s->cols, &found);
-    s->base = found.format == FTB_MTX;
+    if (code == APP_OK)
+        s->base = ftb_format_base(ftb_format_of(found.format));
     return code;
 }
 

@@ -1,5 +1,6 @@
 /* featblas gen: benchmark graphs from a seed. */
 #include "app.h"
+#include "format_words.h"
 #include "gen/gen.h"
 #include "learn/labelled.h"
 
@@ -68,14 +69,16 @@ static const option gen_options[] = {
      .offset = FIELD(output),
      .written = true,
      .argument = "FILE",
-     .help = "Write to FILE; its ending tells the format: .mtx, .tsv, .csv, .npz, .csr. Default: Matrix "
-             "Market on standard output. csbm: the folder to make."},
+     .list = formats_written_endings,
+     .help = "Write to FILE; its ending tells the format: {}. Default: Matrix Market on standard output. "
+             "csbm: the folder to make."},
     {.name = "format",
      .kind = OPTION_CHOICE,
      .offset = FIELD(format),
      .argument = "FORMAT",
-     .choices = "auto|mtx|tsv|csv|npz|csr",
-     .help = "Write this format, whatever the file's ending."},
+     .words = formats_written,
+     .list = formats_written_list,
+     .help = "Write this format, {}, whatever the file's ending."},
     {.name = "seed",
      .kind = OPTION_INTEGER,
      .offset = FIELD(seed),
@@ -322,8 +325,8 @@ static int check_memory(const generator_values *v, int kind, const char *name)
 
 static int save(const generator_values *v, const gen_graph *g, const char *name)
 {
-    static const FtB_Format formats[] = {FTB_FORMAT_AUTO, FTB_MTX, FTB_TSV, FTB_CSV, FTB_NPZ, FTB_CSR};
-    const FtB_Format format = v->format == 0 && strcmp(v->output, "-") == 0 ? FTB_MTX : formats[v->format];
+    const FtB_Format format =
+        v->format == 0 && strcmp(v->output, "-") == 0 ? FTB_MTX : format_of_word(formats_written, v->format);
     char rows[32], cols[32], entries[32];
     double made = app_seconds();
     FtB_Matrix A;

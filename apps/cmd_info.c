@@ -1,6 +1,7 @@
 /* featblas info: what a file holds. One pass over the entries, the degrees of both sides, and the exact
  * number of products of both projections. */
 #include "core/core.h"
+#include "io/io.h"
 #include "reader.h"
 
 #include <inttypes.h>
@@ -233,8 +234,6 @@ static int print_json(const matrix_facts *f)
 
 static int run_info(const void *values, int count, char *const *operands)
 {
-    static const char *const names[] = {"unknown",         "Matrix Market", "edge list (TSV)",
-                                        "edge list (CSV)", "npz",           "raw CSR"};
     const info_values *v = values;
     matrix_facts f = {.path = strcmp(operands[0], "-") == 0 ? "standard input" : operands[0]};
     FtB_Matrix A = NULL;
@@ -243,10 +242,11 @@ static int run_info(const void *values, int count, char *const *operands)
     (void)count;
     reader.common.quiet = true; /* what is found is printed below */
     int code = reader_read(&reader, operands[0], &A, NULL, NULL, &found);
-    f.format = found.layout.adjacency ? "adjacency lists" : names[found.format];
-    f.layout = found.layout;
-    if (code == APP_OK)
+    if (code == APP_OK) {
+        f.format = found.layout.adjacency ? "adjacency lists" : ftb_format_of(found.format)->title;
+        f.layout = found.layout;
         code = gather(&f, A);
+    }
     app_progress_clear();
     if (code == APP_OK && v->json)
         code = print_json(&f);

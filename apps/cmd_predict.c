@@ -3,6 +3,7 @@
 #include "components.h"
 #include "core/core.h"
 #include "file_names.h"
+#include "format_words.h"
 #include "io/io.h"
 #include "learn/model.h"
 #include "learn/train.h"
@@ -36,9 +37,9 @@ static const option predict_options[] = {
      FIELD(output),
      .written = true,
      .argument = "FILE|-",
-     .help = "Write to FILE, which appears whole or not at all; the name's ending, .npy, .tsv, .csv or .mtx, "
-             "tells "
-             "the format. Default: -, standard output, as tsv; with --plot none."},
+     .list = formats_block_endings,
+     .help = "Write to FILE, which appears whole or not at all; the name's ending, {}, tells the format. "
+             "Default: -, standard output, as tsv; with --plot none."},
     {.name = "write",
      .letter = 'w',
      .kind = OPTION_CHOICE,
@@ -75,8 +76,8 @@ typedef struct predict {
 
 static bool block_format(const char *path)
 {
-    const FtB_Format format = ftb_format_by_ending(path);
-    return format == FTB_NPY || format == FTB_TSV || format == FTB_CSV || format == FTB_MTX;
+    const ftb_format *f = ftb_format_of(format_of_output(path));
+    return f && ftb_format_can(f, FTB_WRITE_BLOCK);
 }
 
 static int check_values(const predict_values *v, const char *path)
@@ -87,9 +88,8 @@ static int check_values(const predict_values *v, const char *path)
     int code = learn_begin(&v->learn, "predict");
     if (code == APP_OK)
         code = files_check_output("output", v->output);
-    if (code == APP_OK && written && strchr(v->output, '.') && !block_format(v->output))
-        code = app_fail(APP_USAGE, "%s: the name's ending is none of .npy, .tsv, .txt, .csv and .mtx",
-                        v->output);
+    if (code == APP_OK && written && !block_format(v->output))
+        code = app_fail(APP_USAGE, "%s: the name's ending is none of %s", v->output, formats_block_endings());
     if (code == APP_OK)
         code = files_check_output("plot", v->learn.plot);
     if (code == APP_OK)
@@ -291,7 +291,7 @@ static int write_result(predict *p)
     app_progress_yield(path);
     GrB_Info info = make_result(p);
     if (info == GrB_SUCCESS)
-        info = FtB_Block_write(p->result, path, strchr(path, '.') ? FTB_FORMAT_AUTO : FTB_TSV, 0);
+        info = FtB_Block_write(p->result, path, format_of_output(path), 0);
     return app_library_error(info, APP_OUTPUT);
 }
 

@@ -1,5 +1,6 @@
 /* featblas project: reads a bipartite graph, projects it onto one side, writes the pairs. */
 #include "file_names.h"
+#include "format_words.h"
 #include "project_parts.h"
 
 #include "core/words.h"
@@ -140,8 +141,9 @@ static const option project_options[] = {
      .kind = OPTION_CHOICE,
      FIELD(format),
      .argument = "FORMAT",
-     .choices = "auto|mtx|tsv|csv|npz|csr",
-     .help = "mtx, tsv, csv, npz or csr. Default: by the name's ending, else tsv."},
+     .words = formats_written,
+     .list = formats_written_list,
+     .help = "Write this format: {}. Default: by the name's ending, else tsv."},
     {.name = "precision",
      .kind = OPTION_INTEGER,
      FIELD(precision),
@@ -196,18 +198,14 @@ static bool to_stdout(const char *path) { return strcmp(path, "-") == 0; }
 
 static FtB_Format output_format(const project_values *v)
 {
-    const char *path = v->output ? v->output : "-", *slash = strrchr(path, '/');
-    if (v->format != FTB_FORMAT_AUTO)
-        return (FtB_Format)v->format;
-    if (!strchr(slash ? slash : path, '.')) /* "-", "/dev/stdout", "pairs" */
-        return FTB_TSV;
-    return ftb_format_by_ending(path);
+    const FtB_Format format = format_of_word(formats_written, v->format);
+    return format != FTB_FORMAT_AUTO ? format : format_of_output(v->output ? v->output : "-");
 }
 
 bool project_has_positions(const project_values *v)
 {
-    const FtB_Format format = output_format(v);
-    return format == FTB_MTX || format == FTB_NPZ || format == FTB_CSR;
+    const ftb_format *f = ftb_format_of(output_format(v));
+    return f && !ftb_format_has_ids(f);
 }
 
 /* Formats of positions come with a table of ids. */

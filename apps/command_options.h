@@ -37,7 +37,7 @@ typedef enum option_kind {
     OPTION_INTEGER,   /* int64_t within low..high */
     OPTION_REAL,      /* double, not NaN (so that NaN can be the default that says "not given") */
     OPTION_SIZE,      /* int64_t: bytes such as 2G, 512M (powers of 1024), or 50% of this machine's memory */
-    OPTION_CHOICE,    /* int: position in `choices` */
+    OPTION_CHOICE,    /* int: position in `choices`, or in `words` */
     OPTION_TEXT,      /* const char *; `choices` are offered by completion only */
     OPTION_FILE,      /* const char *; files.h looks at those that are read or `written` */
     OPTION_TABLE,     /* const char *: FILE:COLUMN,COLUMN, a file that is read */
@@ -54,10 +54,11 @@ typedef struct option {
     int value;                               /* OPTION_SET: what the field becomes */
     int64_t low, high;                       /* OPTION_INTEGER; high 0: none */
     const char *choices;                     /* "text|json" */
-    const char *const *(*words)(int *count); /* or a list made at run time, for completion */
+    const char *const *(*words)(int *count); /* or a list made at run time */
     bool written;                            /* OPTION_FILE: the file is written, or may be */
     const char *rewrites; /* written: the option whose file it may be, which is read before; NULL: none */
-    const char *help;     /* sentences */
+    const char *help;     /* sentences; {} stands for what `list` says */
+    const char *(*list)(void); /* NULL: none */
 } option;
 
 /* The options that every subcommand has; the first member of each values struct. */
@@ -106,6 +107,10 @@ int64_t options_parse_size(const char *text);
 /* Calls visit for each word of "a|b|c"; returns how many there are. */
 int options_split(const char *choices, void (*visit)(const char *word, size_t length, int at, void *arg),
                   void *arg);
+
+/* The option's help, with its list in place. */
+#define OPTION_HELP 2048
+const char *options_help(char buffer[OPTION_HELP], const option *o);
 
 void help_print(FILE *out, const command *c);                  /* --help */
 void help_overview(FILE *out, const command *const *commands); /* featblas --help */

@@ -107,6 +107,7 @@ static void bash(FILE *out, const command *const *commands)
 
 static void zsh_option(FILE *out, const option *o)
 {
+    char help[OPTION_HELP];
     for (int form = o->letter ? 0 : 1; form < 2; form++) {
         fputs("        '", out);
         if (form == 0)
@@ -114,7 +115,7 @@ static void zsh_option(FILE *out, const option *o)
         else
             fprintf(out, "--%s%s", o->name, o->kind == OPTION_SET ? "" : "=");
         fputc('[', out);
-        put_brief(out, o->help);
+        put_brief(out, options_help(help, o));
         fputc(']', out);
         if (o->kind != OPTION_SET)
             fputs(":argument:", out);
@@ -159,6 +160,7 @@ static void zsh(FILE *out, const command *const *commands)
 
 static void fish_option(FILE *out, const command *c, const option *o)
 {
+    char help[OPTION_HELP];
     fprintf(out, "complete -c featblas -n '__fish_seen_subcommand_from %s' -l %s", c->name, o->name);
     if (o->letter)
         fprintf(out, " -s %c", o->letter);
@@ -173,7 +175,7 @@ static void fish_option(FILE *out, const command *c, const option *o)
     } else if (o->kind != OPTION_SET)
         fputs(" -x", out);
     fputs(" -d '", out);
-    put_brief(out, o->help);
+    put_brief(out, options_help(help, o));
     fputs("'\n", out);
 }
 

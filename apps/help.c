@@ -33,7 +33,7 @@ static void wrap(FILE *out, const char *text, int column, int indent)
 
 static void print_option(FILE *out, const option *o)
 {
-    char left[96];
+    char left[96], help[OPTION_HELP];
     int n = o->letter ? snprintf(left, sizeof left, "  -%c, --%s", o->letter, o->name)
                       : snprintf(left, sizeof left, "      --%s", o->name);
     if (o->argument)
@@ -43,7 +43,7 @@ static void print_option(FILE *out, const option *o)
         fprintf(out, "\n%*s", INDENT, "");
     else
         fprintf(out, "%*s", INDENT - n, "");
-    wrap(out, o->help, INDENT, INDENT);
+    wrap(out, options_help(help, o), INDENT, INDENT);
 }
 
 void help_print(FILE *out, const command *c)

@@ -45,6 +45,7 @@ static void paragraphs(FILE *out, const char *text)
 
 static void print_option(FILE *out, const option *o)
 {
+    char help[OPTION_HELP];
     fputs(".TP\n", out);
     if (o->letter)
         fprintf(out, "\\fB\\-%c\\fR, ", o->letter);
@@ -57,7 +58,7 @@ static void print_option(FILE *out, const option *o)
         fputs("\\fR", out);
     }
     fputc('\n', out);
-    paragraphs(out, o->help);
+    paragraphs(out, options_help(help, o));
 }
 
 static void title(FILE *out, const char *name)

@@ -60,6 +60,15 @@ static void gather(const char *word, size_t length, int at, void *arg)
         list->count = at + 1;
 }
 
+static void gather_all(word_list *list, const option *o)
+{
+    int count = 0;
+    const char *const *words = o->words ? o->words(&count) : NULL;
+    options_split(o->choices, gather, list);
+    for (int w = 0; w < count; w++)
+        gather(words[w], strlen(words[w]), w, list);
+}
+
 static void forget(word_list *list)
 {
     for (int w = 0; w < list->count; w++)
@@ -69,7 +78,7 @@ static void forget(word_list *list)
 static int set_choice(const option *o, int *field, const char *text)
 {
     word_list list = {0};
-    options_split(o->choices, gather, &list);
+    gather_all(&list, o);
     int found = -1;
     for (int w = 0; w < list.count; w++)
         if (strcmp(list.words[w], text) == 0)
@@ -77,9 +86,12 @@ static int set_choice(const option *o, int *field, const char *text)
     if (found >= 0)
         *field = found;
     else {
-        char what[64], hint[256];
+        char what[64], hint[256] = "known: ";
         snprintf(what, sizeof what, "value of --%s", o->name);
-        snprintf(hint, sizeof hint, "known: %s", o->choices);
+        for (int w = 0; w < list.count; w++) {
+            const size_t at = strlen(hint);
+            snprintf(hint + at, sizeof hint - at, "%s%s", w > 0 ? "|" : "", list.words[w]);
+        }
         app_unknown(what, text, list.count, (const char *const *)list.words, hint);
     }
     forget(&list);

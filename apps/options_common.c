@@ -1,6 +1,10 @@
 /* The options that subcommands share, and the walk over all of a subcommand's. */
 #include "command_options.h"
 
+#include "format_words.h"
+
+#include <string.h>
+
 #define READER(name) .offset = offsetof(reader_values, name)
 
 static const option reader_options[] = {
@@ -46,10 +50,10 @@ static const option reader_options[] = {
      .kind = OPTION_CHOICE,
      READER(format),
      .argument = "FORMAT",
-     .choices = "auto|mtx|tsv|csv|npz|csr",
-     .help =
-         "mtx (Matrix Market), tsv or csv (edge list), npz (scipy.sparse), csr (raw CSR). Default: auto, by "
-         "content; gzip is always found by content."},
+     .words = formats_read,
+     .list = formats_read_list,
+     .help = "What the input is: {}; tsv and csv are edge lists. Default: auto, by content; gzip is always "
+             "found by content."},
     {.name = NULL},
 };
 
@@ -129,4 +133,13 @@ const option *options_next(const command *c, const option *previous)
             o = NULL;
     }
     return o;
+}
+
+const char *options_help(char buffer[OPTION_HELP], const option *o)
+{
+    const char *place = o->list ? strstr(o->help, "{}") : NULL;
+    if (!place)
+        return o->help;
+    snprintf(buffer, OPTION_HELP, "%.*s%s%s", (int)(place - o->help), o->help, o->list(), place + 2);
+    return buffer;
 }

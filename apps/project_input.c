@@ -83,7 +83,7 @@ static int choose_side(project *p)
 
 FtB_Labels project_ids(const project *p) { return p->options.onto == FTB_COLS ? p->cols : p->rows; }
 
-int64_t project_base(const project *p) { return p->found.format == FTB_MTX ? 1 : 0; }
+int64_t project_base(const project *p) { return ftb_format_base(ftb_format_of(p->found.format)); }
 
 static const char *label_at(const void *labels, int64_t at)
 {

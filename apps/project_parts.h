@@ -3,6 +3,7 @@
 #define APP_PROJECT_H
 
 #include "app.h"
+#include "io/io.h"
 #include "reader.h"
 
 typedef struct project_values { /* the options */

@@ -1,5 +1,6 @@
 /* Reading the input of a subcommand by the input options. */
 #include "reader.h"
+#include "format_words.h"
 #include "io/input.h"
 #include "text.h"
 
@@ -92,8 +93,8 @@ int reader_read(const reader_values *v, const char *path, FtB_Matrix *R, FtB_Lab
         return code;
     GrB_Info info = FtB_Matrix_read(
         R, rows, cols, path,
-        FTB_READ_OPTIONS(.format = (FtB_Format)v->format, .columns = v->columns, .delimiter = delimiter,
-                         .header = v->header, .duplicates = (FtB_Dup)v->duplicates,
+        FTB_READ_OPTIONS(.format = format_of_word(formats_read, v->format), .columns = v->columns,
+                         .delimiter = delimiter, .header = v->header, .duplicates = (FtB_Dup)v->duplicates,
                          .adjacency = v->adjacency != 0, .found = &found->format, .layout = &found->layout));
     if (info != GrB_SUCCESS)
         return failed(v, path, info);

@@ -11,7 +11,7 @@ static GrB_Info check_columns(const dataset *set, const char *path, const datase
 
 GrB_Info dataset_read_features(dataset *set, const char *path, const dataset_options *options)
 {
-    FtB_Format format;
+    const ftb_format *format;
     bool dense;
     int64_t width = 1;
     GrB_Info info = dataset_probe(path, &format, &dense);

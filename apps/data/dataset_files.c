@@ -1,6 +1,6 @@
 /* Where the files of a data set are, by their names and contents. */
 #include "data/dataset_parts.h"
-#include "io/mtx.h"
+#include "io/format.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -33,33 +33,46 @@ GrB_Info dataset_join(char *path, const char *folder, const char *name)
                     DATASET_PATH - 1);
 }
 
-bool dataset_find_file(char *path, const char *folder, const char *stem)
+/* folder/stem with an ending of the format, packed or not. */
+static bool find_as(char *path, const char *folder, const char *stem, const ftb_format *f)
 {
-    static const char *const endings[] = {".mtx", ".npz", ".npy", ".csr", ".csv", ".tsv", ".txt"};
     char name[256];
-    for (size_t e = 0; e < sizeof endings / sizeof *endings; e++)
+    size_t length = 0;
+    for (const char *e = ftb_ending_next(f, NULL, &length); e; e = ftb_ending_next(f, e, &length))
         for (int packed = 0; packed < 2; packed++) {
-            snprintf(name, sizeof name, "%s%s%s", stem, endings[e], packed ? ".gz" : "");
+            snprintf(name, sizeof name, "%s%.*s%s", stem, (int)length, e, packed ? ".gz" : "");
             if (dataset_join(path, folder, name) == GrB_SUCCESS && is_file(path))
                 return true;
         }
+    return false;
+}
+
+bool dataset_find_file(char *path, const char *folder, const char *stem)
+{
+    int rank = -1;
+    for (;;) { /* formats in the order of their ranks */
+        const ftb_format *least = NULL;
+        for (const ftb_format *f = ftb_format_next(NULL); f; f = ftb_format_next(f))
+            if (ftb_format_rank(f) > rank && (!least || ftb_format_rank(f) < ftb_format_rank(least)))
+                least = f;
+        if (!least)
+            break;
+        if (find_as(path, folder, stem, least))
+            return true;
+        rank = ftb_format_rank(least);
+    }
     path[0] = '\0';
     return false;
 }
 
-GrB_Info dataset_probe(const char *path, FtB_Format *format, bool *dense)
+GrB_Info dataset_probe(const char *path, const ftb_format **format, bool *dense)
 {
     ftb_input *in = NULL;
-    int64_t count = 0;
-    GrB_Info info = ftb_input_open(&in, ftb_context(), path);
-    if (info != GrB_SUCCESS)
-        return info;
-    const char *bytes = ftb_input_peek(in, &count);
-    *format = ftb_guess_format(in);
-    *dense =
-        *format == FTB_CSV || *format == FTB_NPY || (*format == FTB_MTX && ftb_mtx_is_array(bytes, count));
+    GrB_Info info = ftb_format_open(&in, format, ftb_context(), path, FTB_FORMAT_AUTO);
+    if (info == GrB_SUCCESS)
+        *dense = ftb_format_is_block(*format, in);
     ftb_input_close(&in);
-    return GrB_SUCCESS;
+    return info;
 }
 
 /* The only folder in split/; its name says how the vertices were split. */
@@ -136,10 +149,9 @@ GrB_Info dataset_find(dataset_files *files, const char *path, const dataset_opti
         if (!files->ogb) {
             if (!dataset_find_file(files->graph, path, "edges") &&
                 !dataset_find_file(files->graph, path, "graph")) {
-                info = ftb_fail(
-                    FTB_IO,
-                    "%s: holds no graph; expected edges.mtx (or .npz, .csr, .csv, .tsv), or raw/edge.csv",
-                    path);
+                char list[FTB_FORMAT_LIST];
+                info = ftb_fail(FTB_IO, "%s: holds no graph; expected edges%s, or raw/edge.csv", path,
+                                ftb_format_list(list, FTB_READ_MATRIX, true, " or "));
                 goto done;
             }
             dataset_find_file(files->features, path, "features");

@@ -134,13 +134,13 @@ GrB_Info dataset_read_graph(dataset *set, const dataset_files *files, int64_t nv
                             const dataset_options *options)
 {
     const char *path = files->graph;
-    FtB_Format format;
+    const ftb_format *format;
     bool dense;
     int64_t nrows, ncols, width;
     FtB_Matrix A = NULL;
     GrB_Info info;
     FTB_CHECK(dataset_probe(path, &format, &dense));
-    if (dense && format != FTB_MTX)
+    if (dense && format->value != FTB_MTX)
         info = read_edges(&A, path, nvertices, files->ogb);
     else
         info = FtB_Matrix_read(&A, NULL, NULL, path, FTB_READ_OPTIONS(.type = FTB_FP32, .finite = true));

@@ -59,11 +59,11 @@ char *dataset_where(char buffer[DATASET_PATH + 64], const char *path, int64_t ro
 {
     /* In tables and arrays the rows are the last lines: before them come a header, or a size line. */
     dataset_lines l;
-    FtB_Format format;
+    const ftb_format *format;
     bool dense;
     const char *word;
     int64_t length, lines = 0, found = -1;
-    bool text = dataset_probe(path, &format, &dense) == GrB_SUCCESS && dense && format != FTB_NPY;
+    bool text = dataset_probe(path, &format, &dense) == GrB_SUCCESS && dense && ftb_format_text(format);
     if (text && dataset_lines_open(&l, path) == GrB_SUCCESS) {
         while (dataset_lines_next(&l, &word, &length) == GrB_SUCCESS && word)
             lines++;

@@ -20,8 +20,8 @@ typedef struct dataset_files {
 GrB_Info dataset_find(dataset_files *files, const char *path, const dataset_options *options);
 bool dataset_is_folder(const char *path);
 /* *format: of the content; *dense: numbers at every position, of a table or an array. */
-GrB_Info dataset_probe(const char *path, FtB_Format *format, bool *dense);
-/* folder/stem with one of the known endings, of which the first that there is; false: none. */
+GrB_Info dataset_probe(const char *path, const ftb_format **format, bool *dense);
+/* folder/stem with an ending of a format, of the first one in the order of ranks; false: none. */
 bool dataset_find_file(char *path, const char *folder, const char *stem);
 extern const char *const dataset_split_stems[DATASET_PARTS]; /* of OGB's files in a split's folder */
 GrB_Info dataset_join(char *path, const char *folder, const char *name);

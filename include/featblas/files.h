@@ -12,16 +12,26 @@ extern "C" {
 
 /* --------------------------------------------------------------------------------------- sinks */
 
-/** File formats. */
+/** The file formats: X(constant, name in options, endings of files' names, what it is). TSV and CSV are edge
+ * lists, a row, a column and a value a line, of matrices, and tables of numbers of blocks; Matrix Market is
+ * coordinates of matrices and an array of blocks; npy holds blocks only. docs/formats.md has them all. */
+/* clang-format off */
+#define FTB_FORMATS(X)                                                                                       \
+    X(FTB_MTX, mtx, ".mtx", "Matrix Market")                                                                 \
+    X(FTB_TSV, tsv, ".tsv .txt", "edge list (TSV)")                                                          \
+    X(FTB_CSV, csv, ".csv", "edge list (CSV)")                                                               \
+    X(FTB_NPZ, npz, ".npz", "npz")                                                                           \
+    X(FTB_CSR, csr, ".csr", "raw CSR")                                                                       \
+    X(FTB_NPY, npy, ".npy", "npy")
+/* clang-format on */
+
+/** A file format: a row of FTB_FORMATS, which are counted from 1. */
+#define FTB_FORMAT_VALUE(constant, name, endings, title) constant, /**< a row of FTB_FORMATS */
 typedef enum FtB_Format {
     FTB_FORMAT_AUTO = 0, /**< by the name's ending; when reading, by content */
-    FTB_MTX,             /**< Matrix Market coordinate, counts from 1 */
-    FTB_TSV,             /**< row, column, value; labels where given */
-    FTB_CSV,             /**< the same with commas, quoted where needed */
-    FTB_NPZ,             /**< scipy.sparse.save_npz */
-    FTB_CSR,             /**< raw CSR, docs/formats.md */
-    FTB_NPY              /**< numpy.save: blocks only */
+    FTB_FORMATS(FTB_FORMAT_VALUE)
 } FtB_Format;
+#undef FTB_FORMAT_VALUE
 
 /** Consecutive rows of a result, as a callback sees them. Pointers are valid during the call. */
 typedef struct FtB_Rows {

@@ -13,7 +13,7 @@ typedef struct ftb_dense {
     void *data;     /* nrows x ncols, ftb_new()ed */
 } ftb_dense;
 
-GrB_Info ftb_read_npy(ftb_dense *d, ftb_input *in, const FtB_Block_read_options *options);
+/* options->found is there. */
 GrB_Info ftb_read_mtx_array(ftb_dense *d, ftb_input *in, const FtB_Block_read_options *options);
 GrB_Info ftb_read_table(ftb_dense *d, ftb_input *in, const FtB_Block_read_options *options);
 

@@ -193,15 +193,7 @@ typedef struct ftb_csr_head {
 } ftb_csr_head;
 _Static_assert(sizeof(ftb_csr_head) == 64, "the head of a raw CSR file");
 
-/* By content alone: names lie, and a pipe has none. */
-FtB_Format ftb_guess_format(const ftb_input *in);
 /* Place of a value of a floating type that is NaN or infinite; -1: none. (read_block.c) */
 int64_t ftb_find_not_finite(FtB_Context ctx, const void *values, FtB_Type type, int64_t count);
-
-GrB_Info ftb_read_mtx(FtB_Matrix *A, FtB_Context ctx, ftb_input *in, const FtB_Read_options *options);
-GrB_Info ftb_read_edges(FtB_Matrix *A, FtB_Labels *rows, FtB_Labels *cols, FtB_Context ctx, ftb_input *in,
-                        const FtB_Read_options *options);
-GrB_Info ftb_read_npz(FtB_Matrix *A, FtB_Context ctx, ftb_input *in, const FtB_Read_options *options);
-GrB_Info ftb_read_csr(FtB_Matrix *A, FtB_Context ctx, ftb_input *in, const FtB_Read_options *options);
 
 #endif

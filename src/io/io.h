@@ -8,8 +8,40 @@
  * in place (one realloc of each array), so the peak is the result plus one chunk. */
 GrB_Info ftb_sink_matrix(FtB_Sink *sink, FtB_Context ctx, FtB_Matrix *A, FtB_Type type);
 
-/* The format that a name's ending says; FTB_FORMAT_AUTO: none. "-": TSV. (sink_file.c) */
+/* ---- formats (formats.c): rows of FTB_FORMATS, and what reads and writes them (format.h) */
+
+typedef struct ftb_codec ftb_codec;
+typedef struct ftb_format {
+    FtB_Format value;
+    const char *name, *endings, *title; /* "tsv", ".tsv .txt", "edge list (TSV)" */
+    const ftb_codec *codec;
+} ftb_format;
+typedef enum ftb_format_use {
+    FTB_READ_MATRIX,
+    FTB_WRITE_MATRIX,
+    FTB_READ_BLOCK,
+    FTB_WRITE_BLOCK
+} ftb_format_use;
+const ftb_format *ftb_format_next(const ftb_format *f); /* NULL starts, and ends */
+const ftb_format *ftb_format_of(FtB_Format format);     /* NULL: none, FTB_FORMAT_AUTO too */
+bool ftb_format_can(const ftb_format *f, ftb_format_use use);
+bool ftb_format_has_ids(const ftb_format *f); /* in place of positions */
+int ftb_format_base(const ftb_format *f);     /* where positions count from */
+int ftb_format_rank(const ftb_format *f);     /* ftb_codec.rank */
+bool ftb_format_text(const ftb_format *f);
+/* The format that a name's ending says; FTB_FORMAT_AUTO: none. "-": TSV. */
 FtB_Format ftb_format_by_ending(const char *path);
+/* The same, NULL for none, and how long the ending is. */
+size_t ftb_format_ending(const ftb_format **f, const char *path);
+/* The endings of a format, with their points, one after another; NULL starts, and ends. */
+const char *ftb_ending_next(const ftb_format *f, const char *ending, size_t *length);
+/* Names of all formats that can do that, or their endings: "mtx, tsv or csv", the last behind `conjunction`.
+ * Returns the text. */
+#define FTB_FORMAT_LIST 256
+char *ftb_format_list(char text[FTB_FORMAT_LIST], ftb_format_use use, bool endings, const char *conjunction);
+
+/* ---- files and values */
+
 /* Writes a value as text and returns its end, at most FTB_NUMBER_ROOM on; digits as FtB_Sink_set_precision.
  * (write_text.c) */
 char *ftb_format_value(char *out, const void *values, FtB_Type type, int64_t at, int digits);

@@ -1,7 +1,6 @@
 /* FtB_Block_read: which reader a file is for, and what becomes of its values. */
 #include "core/options.h"
-#include "io/dense.h"
-#include "io/mtx.h"
+#include "io/format.h"
 
 #include <math.h>
 
@@ -9,17 +8,11 @@ static GrB_Info read_options(FtB_Block_read_options *o, const FtB_Block_read_opt
 {
     *o = (FtB_Block_read_options){.size = sizeof *o};
     GrB_Info info = ftb_options_read(o, sizeof *o, given, "FtB_Block_read", "FTB_BLOCK_READ_OPTIONS");
-    if (info != GrB_SUCCESS)
-        return info;
-    if (o->format < FTB_FORMAT_AUTO || o->format > FTB_NPY)
-        return ftb_fail(GrB_INVALID_VALUE, "FtB_Block_read: options.format is %d, which is no FtB_Format",
-                        (int)o->format);
-    if (o->type != 0 && !ftb_type_valid(o->type))
-        return ftb_fail(GrB_INVALID_VALUE, "FtB_Block_read: options.type is %d, which is no FtB_Type",
-                        (int)o->type);
-    if (o->delimiter == '"' || o->delimiter == '\n' || o->delimiter == '\r')
-        return ftb_fail(GrB_INVALID_VALUE, "FtB_Block_read: options.delimiter is a quote or a line end");
-    return GrB_SUCCESS;
+    if (info == GrB_SUCCESS)
+        info = ftb_format_check("FtB_Block_read", o->format, FTB_READ_BLOCK, o->type);
+    if (info == GrB_SUCCESS && (o->delimiter == '"' || o->delimiter == '\n' || o->delimiter == '\r'))
+        info = ftb_fail(GrB_INVALID_VALUE, "FtB_Block_read: options.delimiter is a quote or a line end");
+    return info;
 }
 
 /* ---- sparse files, as dense */
@@ -51,30 +44,20 @@ static GrB_Info scatter(ftb_dense *d, FtB_Matrix A, FtB_Type type, const char *n
     return GrB_SUCCESS;
 }
 
-static GrB_Info read_sparse(ftb_dense *d, FtB_Format format, ftb_input *in, const FtB_Block_read_options *o)
+static GrB_Info read_sparse(ftb_dense *d, const ftb_format *f, ftb_input *in, const FtB_Block_read_options *o)
 {
-    const FtB_Read_options sparse = {.size = sizeof sparse, .finite = o->finite};
+    FtB_Edge_layout layout;
+    const FtB_Read_options sparse = {
+        .size = sizeof sparse, .finite = o->finite, .found = o->found, .layout = &layout};
     FtB_Matrix A = NULL;
-    GrB_Info info = format == FTB_MTX   ? ftb_read_mtx(&A, d->ctx, in, &sparse)
-                    : format == FTB_NPZ ? ftb_read_npz(&A, d->ctx, in, &sparse)
-                                        : ftb_read_csr(&A, d->ctx, in, &sparse);
+    FtB_Labels labels[2] = {NULL, NULL};
+    GrB_Info info = f->codec->matrix(&A, labels, d->ctx, in, &sparse);
     if (info == GrB_SUCCESS)
         info = scatter(d, A, o->type, ftb_input_name(in));
+    FtB_Labels_free(&labels[0]);
+    FtB_Labels_free(&labels[1]);
     FtB_Matrix_free(&A);
     return info;
-}
-
-static GrB_Info read_as(ftb_dense *d, FtB_Format format, ftb_input *in, const FtB_Block_read_options *o)
-{
-    int64_t count;
-    const char *bytes = ftb_input_peek(in, &count);
-    if (format == FTB_NPY)
-        return ftb_read_npy(d, in, o);
-    if (format == FTB_MTX && ftb_mtx_is_array(bytes, count))
-        return ftb_read_mtx_array(d, in, o);
-    if (format == FTB_MTX || format == FTB_NPZ || format == FTB_CSR)
-        return read_sparse(d, format, in, o);
-    return ftb_read_table(d, in, o);
 }
 
 /* ---- what becomes of the values */
@@ -157,31 +140,25 @@ GrB_Info FtB_Block_read(FtB_Block *X, const char *path, const FtB_Block_read_opt
         return ftb_fail(GrB_NULL_POINTER, "FtB_Block_read: %s is NULL", X ? "path" : "X");
     FtB_Context ctx = ftb_context();
     FtB_Block_read_options o;
-    FtB_Format table = FTB_FORMAT_AUTO;
+    FtB_Format found = FTB_FORMAT_AUTO;
+    const ftb_format *f;
     ftb_dense d = {.ctx = ctx};
     ftb_input *in = NULL;
-    int64_t count;
     GrB_Info info;
     *X = NULL;
     FTB_CHECK(read_options(&o, options));
-    FTB_CHECK(ftb_input_open(&in, ctx, path));
-    ftb_input_peek(in, &count);
-    if (count == 0) {
-        info = ftb_fail(FTB_FORMAT, "%s: is empty", ftb_input_name(in));
-        goto done;
-    }
-    const FtB_Format format = o.format ? o.format : ftb_guess_format(in);
-    FtB_Format *found = o.found;
-    o.found = &table;
-    FTB_CHECK(read_as(&d, format, in, &o));
+    FTB_CHECK(ftb_format_open(&in, &f, ctx, path, o.format));
+    FtB_Format *told = o.found;
+    o.found = &found;
+    FTB_CHECK(ftb_format_is_block(f, in) ? f->codec->block(&d, in, &o) : read_sparse(&d, f, in, &o));
     if (o.finite)
         FTB_CHECK(check_finite(&d, ftb_input_name(in)));
     FTB_CHECK(to_rows(&d));
     ftb_buffer *owner = ftb_buffer_adopt(ctx, d.data);
     d.data = NULL;
     FTB_CHECK(ftb_block_view(X, ctx, d.type, d.nrows, d.ncols, d.ncols, owner));
-    if (found)
-        *found = table ? table : format;
+    if (told)
+        *told = found ? found : f->value;
 done:
     if (info == FTB_CANCELLED)
         ftb_cancel_clear(ctx);

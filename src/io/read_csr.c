@@ -1,5 +1,5 @@
 /* Raw CSR files: our own, the fastest to read. */
-#include "io/input.h"
+#include "io/format.h"
 
 static GrB_Info check_head(const ftb_csr_head *h, ftb_input *in)
 {
@@ -49,8 +49,10 @@ static double array_bytes(const ftb_csr_head *h, FtB_Context ctx, bool anew)
     return anew ? bytes + 16 * n + n * values + ftb_build_bytes(ctx, n, (double)h->nrows, 8, values) : bytes;
 }
 
-GrB_Info ftb_read_csr(FtB_Matrix *A, FtB_Context ctx, ftb_input *in, const FtB_Read_options *options)
+static GrB_Info read_csr(FtB_Matrix *A, FtB_Labels labels[2], FtB_Context ctx, ftb_input *in,
+                         const FtB_Read_options *options)
 {
+    (void)labels;
     ftb_csr_head h;
     ftb_arrays a = {.ctx = ctx, .name = ftb_input_name(in)};
     void *rowptr = NULL;
@@ -82,3 +84,6 @@ done:
     ftb_arrays_clear(&a);
     return info;
 }
+
+const ftb_codec ftb_codec_csr = {
+    .magic = {FTB_CSR_MAGIC}, .rank = 4, .matrix = read_csr, .sink = &ftb_csr_kind};

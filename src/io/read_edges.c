@@ -6,6 +6,7 @@
  * texts are numbered as they come, rows by one thread and columns by another. */
 #include "core/number.h"
 #include "io/edges.h"
+#include "io/format.h"
 #include "io/intern.h"
 
 typedef enum event {
@@ -396,8 +397,8 @@ static GrB_Info count_ones(reader *r)
     return GrB_SUCCESS;
 }
 
-GrB_Info ftb_read_edges(FtB_Matrix *A, FtB_Labels *rows, FtB_Labels *cols, FtB_Context ctx, ftb_input *in,
-                        const FtB_Read_options *options)
+static GrB_Info read_edges(FtB_Matrix *A, FtB_Labels labels[2], FtB_Context ctx, ftb_input *in,
+                           const FtB_Read_options *options)
 {
     reader r = {.layout.delimiter = options->delimiter,
                 .rounds.tuples.ctx = ctx,
@@ -417,23 +418,21 @@ GrB_Info ftb_read_edges(FtB_Matrix *A, FtB_Labels *rows, FtB_Labels *cols, FtB_C
                            r.layout.header ? " after the first line, which is taken for a header" : ""));
     ftb_rounds_stop(rounds);
     FTB_CHECK(ftb_tuples_reserve(t, t->nvals)); /* give back what is too much */
-    FTB_CHECK(number_side(&r, 0, rows));
-    FTB_CHECK(number_side(&r, 1, cols));
+    FTB_CHECK(number_side(&r, 0, &labels[0]));
+    FTB_CHECK(number_side(&r, 1, &labels[1]));
     if (!t->valued && options->duplicates == FTB_DUP_COUNT) {
         FTB_CHECK(count_ones(&r));
         r.real = false;
     }
     FtB_Type type = !t->valued ? FTB_BOOL : r.real ? FTB_FP64 : FTB_INT64;
     FTB_CHECK(ftb_tuples_build(A, t, type, options, ftb_input_name(in)));
-    if (options->found)
-        *options->found = r.layout.quotes ? FTB_CSV : FTB_TSV;
-    if (options->layout)
-        *options->layout = (FtB_Edge_layout){.delimiter = r.layout.delimiter,
-                                             .header = r.layout.header,
-                                             .adjacency = r.layout.lists,
-                                             .row = r.layout.row + 1,
-                                             .col = r.layout.col + 1,
-                                             .value = r.layout.value + 1};
+    *options->found = r.layout.quotes ? FTB_CSV : FTB_TSV;
+    *options->layout = (FtB_Edge_layout){.delimiter = r.layout.delimiter,
+                                         .header = r.layout.header,
+                                         .adjacency = r.layout.lists,
+                                         .row = r.layout.row + 1,
+                                         .col = r.layout.col + 1,
+                                         .value = r.layout.value + 1};
 done:
     if (info == FTB_LIMIT && rounds->text.in)
         info = ftb_text_too_large(
@@ -454,3 +453,18 @@ done:
     ftb_intern_clear(&r.intern[1]);
     return info;
 }
+
+const ftb_codec ftb_codec_csv = {.text = true,
+                                 .ids = true,
+                                 .rank = 5,
+                                 .matrix = read_edges,
+                                 .sink = &ftb_text_kind,
+                                 .block = ftb_read_table,
+                                 .write_block = ftb_write_block_text};
+const ftb_codec ftb_codec_tsv = {.text = true,
+                                 .ids = true,
+                                 .rank = 6,
+                                 .matrix = read_edges,
+                                 .sink = &ftb_text_kind,
+                                 .block = ftb_read_table,
+                                 .write_block = ftb_write_block_text};

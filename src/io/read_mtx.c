@@ -4,6 +4,7 @@
  * then copied behind what is there so far. As long as entries come in row order that is the CSR form itself
  * (half of the time goes into touching new memory, so tuples cost as much as parsing); else tuples, which
  * are sorted at the end. Symmetric files are mirrored when their diagonal has been counted. */
+#include "io/format.h"
 #include "io/mtx.h"
 
 /* What one thread found in its piece. */
@@ -249,8 +250,10 @@ done:
     return info;
 }
 
-GrB_Info ftb_read_mtx(FtB_Matrix *A, FtB_Context ctx, ftb_input *in, const FtB_Read_options *options)
+static GrB_Info read_mtx(FtB_Matrix *A, FtB_Labels labels[2], FtB_Context ctx, ftb_input *in,
+                         const FtB_Read_options *options)
 {
+    (void)labels;
     static const FtB_Type types[] = {FTB_BOOL, FTB_INT64, FTB_UINT64, FTB_FP64, FTB_FP64};
     reader r = {.rounds.tuples.ctx = ctx};
     ftb_rounds *rounds = &r.rounds;
@@ -281,3 +284,13 @@ done:
     ftb_tuples_clear(&rounds->tuples);
     return info;
 }
+
+const ftb_codec ftb_codec_mtx = {.magic = {"%%Matrix", "%%matrix"},
+                                 .text = true,
+                                 .base = 1,
+                                 .rank = 1,
+                                 .matrix = read_mtx,
+                                 .sink = &ftb_text_kind,
+                                 .block = ftb_read_mtx_array,
+                                 .is_block = ftb_mtx_is_array,
+                                 .write_block = ftb_write_block_text};

@@ -1,5 +1,5 @@
 /* .npy files of numpy.save: header and values, in either byte order, by rows or by columns. */
-#include "io/dense.h"
+#include "io/format.h"
 #include "io/npy.h"
 
 #define CHUNK_BYTES (16 << 20) /* read at a time: enough to be split between threads */
@@ -73,7 +73,7 @@ static GrB_Info read_values(ftb_dense *d, ftb_input *in, const ftb_npy *h, int64
     return info;
 }
 
-GrB_Info ftb_read_npy(ftb_dense *d, ftb_input *in, const FtB_Block_read_options *options)
+static GrB_Info read_npy(ftb_dense *d, ftb_input *in, const FtB_Block_read_options *options)
 {
     ftb_npy h;
     char what[64];
@@ -86,3 +86,6 @@ GrB_Info ftb_read_npy(ftb_dense *d, ftb_input *in, const FtB_Block_read_options 
 done:
     return info;
 }
+
+const ftb_codec ftb_codec_npy = {
+    .magic = {"\x93NUMPY"}, .rank = 3, .block = read_npy, .write_block = ftb_write_block_npy};

@@ -1,5 +1,5 @@
 /* npz files of scipy.sparse.save_npz: csr, csc and coo, stored or deflated. */
-#include "io/input.h"
+#include "io/format.h"
 #include "io/npy.h"
 
 #include <zip.h>
@@ -268,8 +268,10 @@ done:
     return info;
 }
 
-GrB_Info ftb_read_npz(FtB_Matrix *A, FtB_Context ctx, ftb_input *in, const FtB_Read_options *options)
+static GrB_Info read_npz(FtB_Matrix *A, FtB_Labels labels[2], FtB_Context ctx, ftb_input *in,
+                         const FtB_Read_options *options)
 {
+    (void)labels;
     reader r = {.ctx = ctx, .name = ftb_input_name(in)};
     char format[4];
     GrB_Info info;
@@ -293,3 +295,6 @@ done:
     ftb_delete(r.bytes);
     return info;
 }
+
+const ftb_codec ftb_codec_npz = {
+    .magic = {"PK\x03\x04"}, .rank = 2, .matrix = read_npz, .sink = &ftb_npz_kind};

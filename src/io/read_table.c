@@ -71,8 +71,7 @@ GrB_Info ftb_read_table(ftb_dense *d, ftb_input *in, const FtB_Block_read_option
     if (options->header == 1 || (options->header == 0 && header))
         line = (char *)memchr(line, '\n', (size_t)(end - line)) + 1;
     FTB_CHECK(ftb_numbers_read(&n, first, line, end));
-    if (options->found)
-        *options->found = n.delimiter == '\t' || n.delimiter == ' ' ? FTB_TSV : FTB_CSV;
+    *options->found = n.delimiter == '\t' || n.delimiter == ' ' ? FTB_TSV : FTB_CSV;
     d->type = n.type;
     d->nrows = n.nrows;
     d->ncols = n.ncols;

@@ -1,41 +1,5 @@
 /* Sinks that write files, and FtB_Matrix_write, which drives one with the rows of a matrix. */
-#include "io/target.h"
-
-#include <strings.h>
-
-/* ---- which format */
-
-FtB_Format ftb_format_by_ending(const char *path)
-{
-    static const struct {
-        const char *ending;
-        FtB_Format format;
-    } known[] = {{".mtx", FTB_MTX}, {".tsv", FTB_TSV}, {".txt", FTB_TSV}, {".csv", FTB_CSV},
-                 {".npz", FTB_NPZ}, {".csr", FTB_CSR}, {".npy", FTB_NPY}};
-    size_t length = strlen(path);
-    if (strcmp(path, "-") == 0)
-        return FTB_TSV;
-    for (size_t k = 0; k < sizeof known / sizeof *known; k++)
-        if (length > 4 && strcasecmp(path + length - 4, known[k].ending) == 0)
-            return known[k].format;
-    return FTB_FORMAT_AUTO;
-}
-
-static const ftb_format_kind *kind_of(FtB_Format format)
-{
-    switch (format) {
-    case FTB_MTX:
-    case FTB_TSV:
-    case FTB_CSV:
-        return &ftb_text_kind;
-    case FTB_CSR:
-        return &ftb_csr_kind;
-    case FTB_NPZ:
-        return &ftb_npz_kind;
-    default:
-        return NULL;
-    }
-}
+#include "io/format.h"
 
 /* ---- sinks */
 
@@ -53,24 +17,17 @@ GrB_Info ftb_sink_file(FtB_Sink *sink, FtB_Context ctx, const char *path, FtB_Fo
     if (!sink || !path)
         return ftb_fail(GrB_NULL_POINTER, "FtB_Sink_file: %s is NULL", sink ? "path" : "sink");
     *sink = NULL;
-    if (format == FTB_FORMAT_AUTO && (format = ftb_format_by_ending(path)) == FTB_FORMAT_AUTO)
-        return ftb_fail(GrB_INVALID_VALUE,
-                        "path '%s' does not say its format: expected .mtx, .tsv, .txt, .csv, .npz or .csr",
-                        path);
-    const ftb_format_kind *kind = kind_of(format);
-    if (format == FTB_NPY)
-        return ftb_fail(GrB_INVALID_VALUE,
-                        "path '%s': npy holds dense blocks; expected .mtx, .tsv, .txt, .csv, .npz or .csr",
-                        path);
-    if (!kind)
-        return ftb_fail(GrB_INVALID_VALUE, "format is %d, which is no FtB_Format", (int)format);
+    const ftb_format *f;
+    GrB_Info info = ftb_format_choose(&f, path, format, FTB_WRITE_MATRIX, "matrices");
+    if (info != GrB_SUCCESS)
+        return info;
     FtB_Sink made = NULL;
-    GrB_Info info = ftb_sink_new(&made, ctx, &kind->methods, kind->state);
+    info = ftb_sink_new(&made, ctx, &f->codec->sink->methods, f->codec->sink->state);
     if (info != GrB_SUCCESS)
         return info;
     ftb_target *t = made->state;
     made->single_use = true;
-    t->format = format;
+    t->format = f->value;
     t->rows = ftb_labels_retain(rows);
     t->cols = ftb_labels_retain(cols);
     t->path = ftb_strdup(ctx, path);

@@ -3,7 +3,7 @@
  * Texts are made line by line in pieces that surely fit their buffers; the threads format the pieces of a
  * round, which are then appended in order. */
 #include "core/number.h"
-#include "io/io.h"
+#include "io/format.h"
 #include "io/npy.h"
 
 #include <stdio.h>
@@ -12,15 +12,7 @@
 #define PIECES_PER_THREAD 4
 #define ROWS_BYTES (4 << 20) /* of a .npy file, between two looks at the cancel flag */
 
-typedef struct writer {
-    FtB_Block X;
-    ftb_file *file;
-    ftb_stream stream;
-    FtB_Format format;
-    int digits;
-} writer;
-
-static GrB_Info append(writer *w, const void *bytes, int64_t count)
+static GrB_Info append(ftb_block_writer *w, const void *bytes, int64_t count)
 {
     const int error = ftb_file_append(w->file, &w->stream, bytes, count);
     return error ? ftb_file_failed(w->file, error) : GrB_SUCCESS;
@@ -33,7 +25,7 @@ static const void *row_of(const struct FtB_Block_opaque *X, int64_t i)
 
 /* ---- .npy */
 
-static GrB_Info write_npy(writer *w, FtB_Context ctx)
+GrB_Info ftb_write_block_npy(ftb_block_writer *w, FtB_Context ctx)
 {
     const struct FtB_Block_opaque *X = w->X;
     const FtB_Type type = X->type == FTB_BF16 ? FTB_FP32 : X->type;
@@ -63,7 +55,7 @@ done:
 /* ---- texts */
 
 /* Lines first to end - 1: rows, or the values of an array, which come column by column. Returns the end. */
-static char *format_lines(const writer *w, char *out, int64_t first, int64_t end)
+static char *format_lines(const ftb_block_writer *w, char *out, int64_t first, int64_t end)
 {
     const struct FtB_Block_opaque *X = w->X;
     const char separator = w->format == FTB_CSV ? ',' : '\t';
@@ -82,7 +74,7 @@ static char *format_lines(const writer *w, char *out, int64_t first, int64_t end
     return out;
 }
 
-static GrB_Info write_text(writer *w, FtB_Context ctx)
+GrB_Info ftb_write_block_text(ftb_block_writer *w, FtB_Context ctx)
 {
     const struct FtB_Block_opaque *X = w->X;
     const bool array = w->format == FTB_MTX;
@@ -117,7 +109,7 @@ static GrB_Info write_text(writer *w, FtB_Context ctx)
 
 /* ---- the whole */
 
-static GrB_Info check(FtB_Block X, const char *path, FtB_Format *format, int digits)
+static GrB_Info check(FtB_Block X, const char *path, int digits)
 {
     if (!X || !path)
         return ftb_fail(GrB_NULL_POINTER, "FtB_Block_write: %s is NULL", X ? "path" : "X");
@@ -125,14 +117,6 @@ static GrB_Info check(FtB_Block X, const char *path, FtB_Format *format, int dig
         return ftb_fail(GrB_UNINITIALIZED_OBJECT, "FtB_Block_write: X is not an FtB_Block, or was freed");
     if (digits < 0 || digits > 17)
         return ftb_fail(GrB_INVALID_VALUE, "FtB_Block_write: %d digits; expected 0 to 17", digits);
-    if (*format == FTB_FORMAT_AUTO)
-        *format = ftb_format_by_ending(path);
-    if (*format == FTB_FORMAT_AUTO)
-        return ftb_fail(GrB_INVALID_VALUE,
-                        "path '%s' does not say its format: expected .npy, .mtx, .tsv, .txt or .csv", path);
-    if (*format != FTB_NPY && *format != FTB_MTX && *format != FTB_TSV && *format != FTB_CSV)
-        return ftb_fail(GrB_INVALID_VALUE, "path '%s': a block is written as .npy, .mtx, .tsv, .txt or .csv",
-                        path);
     if (X->ncols > INT64_MAX / 64 || (X->ncols > 0 && X->nrows > INT64_MAX / 64 / X->ncols))
         return ftb_fail(GrB_INVALID_VALUE, "FtB_Block_write: %lld x %lld values are too many",
                         (long long)X->nrows, (long long)X->ncols);
@@ -141,13 +125,15 @@ static GrB_Info check(FtB_Block X, const char *path, FtB_Format *format, int dig
 
 GrB_Info FtB_Block_write(FtB_Block X, const char *path, FtB_Format format, int digits)
 {
-    writer w = {.X = X, .digits = digits};
+    ftb_block_writer w = {.X = X, .digits = digits};
+    const ftb_format *f;
     ftb_stream *const streams[] = {&w.stream};
     GrB_Info info;
-    FTB_CHECK(check(X, path, &format, digits));
-    w.format = format;
+    FTB_CHECK(check(X, path, digits));
+    FTB_CHECK(ftb_format_choose(&f, path, format, FTB_WRITE_BLOCK, "blocks"));
+    w.format = f->value;
     FTB_CHECK(ftb_file_create(&w.file, X->ctx, path));
-    info = format == FTB_NPY ? write_npy(&w, X->ctx) : write_text(&w, X->ctx);
+    info = f->codec->write_block(&w, X->ctx);
     if (info == GrB_SUCCESS)
         info = ftb_file_settle(w.file, streams, 1);
     if (info == GrB_SUCCESS)

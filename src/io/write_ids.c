@@ -66,7 +66,8 @@ GrB_Info ftb_target_check_labels(const ftb_target *t, const ftb_sink_shape *shap
 
 char *ftb_path_beside(const char *path, const char *what)
 {
-    const size_t length = strlen(path), ending = ftb_format_by_ending(path) != FTB_FORMAT_AUTO ? 4 : 0;
+    const ftb_format *f;
+    const size_t length = strlen(path), ending = ftb_format_ending(&f, path);
     char *beside = NULL;
     return asprintf(&beside, "%.*s.%s.csv", (int)(length - ending), path, what) < 0 ? NULL : beside;
 }
