@@ -101,7 +101,6 @@ static int check_values(const predict_values *v, const char *path)
 
 static int read_model(predict *p, model_options *o)
 {
-    static const char *const aggregates[] = {"mean", "max", "pool", "sum"};
     const predict_values *v = p->values;
     GrB_Info info = FtB_Tensors_read(&p->tensors, v->load);
     if (info != GrB_SUCCESS)
@@ -115,7 +114,7 @@ static int read_model(predict *p, model_options *o)
     if (code != APP_OK)
         return code;
     o->activation = v->learn.activation >= 0 ? (model_activation)v->learn.activation : o->activation;
-    o->aggregate = v->learn.aggregate >= 0 ? aggregates[v->learn.aggregate] : o->aggregate;
+    o->aggregate = v->learn.aggregate >= 0 ? model_aggregates[v->learn.aggregate] : o->aggregate;
     o->hops = v->learn.hops > 0 ? v->learn.hops : o->hops;
     o->teleport = isnan(v->learn.teleport) ? o->teleport : v->learn.teleport;
     o->made = v->learn.made >= 0 ? (dataset_made)v->learn.made : o->made;

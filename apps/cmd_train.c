@@ -17,7 +17,8 @@ static const option train_options[] = {
      .argument = "N",
      .low = 1,
      .high = MODEL_LAYERS - 1,
-     .help = "N layers. Default: 2, of sgc 1."},
+     .list = model_shallow_list,
+     .help = "N layers. Default: 2, of {} 1."},
     {.name = "hidden",
      .kind = OPTION_INTEGER,
      FIELD(hidden),
@@ -65,8 +66,8 @@ static const option train_options[] = {
      .kind = OPTION_REAL,
      FIELD(weight_decay),
      .argument = "W",
-     .help = "W times the squared weights are added to the loss; of gcn, mlp and appnp those of the first "
-             "layer."},
+     .list = model_decay_list,
+     .help = "W times the squared weights are added to the loss; of {} those of the first layer."},
     {.name = "optimizer",
      .kind = OPTION_CHOICE,
      FIELD(optimizer),
@@ -216,7 +217,6 @@ static double real_or(double given, double otherwise) { return isnan(given) ? ot
 /* Options of the command line replace the kind's own. */
 static model_options choose_model(const train_values *v)
 {
-    static const char *const aggregates[] = {"mean", "max", "pool", "sum"};
     model_options o = model_defaults(model_find(v->learn.model ? v->learn.model : "gcn"));
     o.layers = whole_or(v->layers, o.layers);
     o.hidden = whole_or(v->hidden, o.hidden);
@@ -226,7 +226,7 @@ static model_options choose_model(const train_values *v)
     o.teleport = real_or(v->learn.teleport, o.teleport);
     o.dropout = real_or(v->dropout, o.dropout);
     o.activation = v->learn.activation >= 0 ? (model_activation)v->learn.activation : o.activation;
-    o.aggregate = v->learn.aggregate >= 0 ? aggregates[v->learn.aggregate] : NULL;
+    o.aggregate = v->learn.aggregate >= 0 ? model_aggregates[v->learn.aggregate] : NULL;
     o.made = v->learn.made > 0 ? (dataset_made)v->learn.made : DATASET_REQUIRED;
     o.undirected = v->learn.undirected;
     return o;
@@ -279,10 +279,8 @@ static int read_data(train *t)
 
 static int check_kind(const train_values *v, const model_kind *kind)
 {
-    if (v->out_heads > 0 && !kind->attends)
-        return app_fail(APP_USAGE, "--output-heads: no option of %s, but of gat, gatv2 and transformer",
-                        kind->name);
-    return learn_check_kind(&v->learn, kind);
+    const int code = learn_check_has("output-heads", v->out_heads > 0, kind, model_has_heads);
+    return code == APP_OK ? learn_check_kind(&v->learn, kind) : code;
 }
 
 /* What the data says of the model. A resumed model must fit it. */

@@ -1,6 +1,7 @@
 /* The command: finds the subcommand, parses its options by its table, runs it. */
 #include "app.h"
 #include "file_names.h"
+#include "learn/model.h"
 #include "ops/ops.h"
 
 #include <errno.h>
@@ -37,7 +38,8 @@ static int version(void)
     return APP_OK;
 }
 
-/* help | help COMMAND | help --man [COMMAND] | help --completion SHELL | help --commands */
+/* help | help COMMAND | help --man [COMMAND] | help --completion SHELL | help --commands |
+ * help --models */
 /* Words that stand for the overview: help itself and version are no commands with options. */
 static bool is_overview(const char *word)
 {
@@ -56,6 +58,10 @@ static int help(int argc, char **argv)
     if (argc == 1 && strcmp(argv[0], "--commands") == 0) { /* for scripts, one name a line */
         for (const command *const *c = commands; *c; c++)
             puts((*c)->name);
+        return APP_OK;
+    }
+    if (argc == 1 && strcmp(argv[0], "--models") == 0) { /* for docs/nn.md, and for scripts */
+        model_table(stdout);
         return APP_OK;
     }
     argc -= man;

@@ -54,7 +54,18 @@ mlp=$(sed -n 's/^test *accuracy //p' out)
 [ "$(awk -v a="$mlp" -v b="$test" 'BEGIN { print (a < b) }')" = 1 ] || fail "mlp: accuracy $mlp, gcn $test"
 
 # Every kind is saved and served
-for kind in gcn gat gatv2 transformer sage sgc appnp gin mlp; do
+"$FEATBLAS_COMMAND" help --models >models
+kinds=$(sed -n 's/^| `\([a-z0-9]*\)`.*/\1/p' models)
+[ "$(echo "$kinds" | wc -l)" -ge 9 ] || fail "help --models lists $kinds"
+run 0 train --help
+tr -s ' \n' '  ' <out >help
+holds help "Kind of the model: $(echo "$kinds" | tr '\n' ' ' | sed 's/ $//; s/ /, /g; s/, \([a-z0-9]*\)$/ or \1/')."
+run 0 help --completion bash
+holds out "--model) COMPREPLY=(\$(compgen -W '$(echo "$kinds" | tr '\n' ' ' | sed 's/ $//')'"
+sed -n '/^| `--model` |/,/^$/p' "$FEATBLAS_SOURCE_DIR/docs/nn.md" | sed '1,2d; /^$/d' >page
+cmp -s models page || fail "docs/nn.md has other rows than featblas help --models: $(diff page models)"
+for kind in $kinds; do
+    grep -q "^|.*\`$kind\`.*<k>" "$FEATBLAS_SOURCE_DIR/docs/nn.md" || fail "docs/nn.md: no tensors of $kind"
     run 0 train data --model "$kind" --epochs 5 -q --weights-only --save m.safetensors
     one=$(sed -n 's/^test *accuracy //p' out)
     run 0 predict data --load m.safetensors -o y.tsv

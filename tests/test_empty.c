@@ -425,8 +425,9 @@ static void losses(void **state)
 /* On no entries and no vertices at all; columns, layers must have. */
 static void layers(void **state)
 {
-    static const char *const kinds[] = {"gcn",   "sgc",         "appnp",    "sage", "gin",  "gat",
-                                        "gatv2", "transformer", "edgeconv", "pna",  "rgcn", "mlp"};
+#define KIND(name, options, formula) #name,
+    static const char *const kinds[] = {FTB_LAYERS(KIND)};
+#undef KIND
     (void)state;
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
         for (int64_t n = 0; n < 5; n += 4) {

@@ -52,7 +52,8 @@ const option learn_options[] = {
      FIELD(model),
      .argument = "NAME",
      .words = model_names,
-     .help = "Kind of the model: gcn, gat, gatv2, transformer, sage, sgc, appnp, gin or mlp. Default: gcn; "
+     .list = model_all_list,
+     .help = "Kind of the model: {}. Default: gcn; "
              "of a saved model what its file says, or the names of its tensors tell. The hyper-parameters of "
              "the kind's paper are the defaults below; of a saved model, its shapes."},
     {.name = "heads",
@@ -67,26 +68,29 @@ const option learn_options[] = {
      .kind = OPTION_CHOICE,
      FIELD(activation),
      .argument = "NAME",
-     .choices = "relu|elu|none",
+     .words = model_activation_words,
      .help = "Function between layers. Default: the kind's."},
     {.name = "aggregate",
      .kind = OPTION_CHOICE,
      FIELD(aggregate),
      .argument = "NAME",
-     .choices = "mean|max|pool|sum",
-     .help = "How sage gathers its neighbours. Default: mean."},
+     .words = model_aggregate_words,
+     .list = model_aggregate_list,
+     .help = "How {} gathers its neighbours. Default: mean."},
     {.name = "hops",
      .kind = OPTION_INTEGER,
      FIELD(hops),
      .argument = "N",
      .low = 1,
      .high = MODEL_HOPS,
-     .help = "Steps over the graph, of sgc and appnp. Default: 2, of appnp 10."},
+     .list = model_hops_list,
+     .help = "Steps over the graph, of {}. Default: the kind's."},
     {.name = "teleport",
      .kind = OPTION_REAL,
      FIELD(teleport),
      .argument = "P",
-     .help = "Share of its own outputs that a vertex keeps in each step of appnp. Default: 0.1."},
+     .list = model_teleport_list,
+     .help = "Share of its own outputs that a vertex keeps in each step of {}. Default: 0.1."},
     {.name = "explain",
      .kind = OPTION_SET,
      FIELD(explain),
@@ -137,23 +141,31 @@ int learn_check_trained(const learn_values *v, dataset_made made, const char *pa
     return APP_OK;
 }
 
+int learn_check_has(const char *name, bool given, const model_kind *kind, bool (*has)(const model_kind *kind))
+{
+    char list[MODEL_LIST];
+    if (!given || has(kind))
+        return APP_OK;
+    return app_fail(APP_USAGE, "--%s: no option of %s, but of %s", name, kind->name,
+                    model_list(list, has, " and "));
+}
+
 int learn_check_kind(const learn_values *v, const model_kind *kind)
 {
     const struct {
         const char *option;
-        bool given, known;
-        const char *of;
+        bool given;
+        bool (*has)(const model_kind *kind);
     } rows[] = {
-        {"aggregate", v->aggregate >= 0, strcmp(kind->name, "sage") == 0, "sage"},
-        {"hops", v->hops > 0, kind->hops > 0, "sgc and appnp"},
-        {"teleport", !isnan(v->teleport), strcmp(kind->name, "appnp") == 0, "appnp"},
-        {"heads", v->heads > 0, kind->attends, "gat, gatv2 and transformer"},
+        {"aggregate", v->aggregate >= 0, model_has_aggregate},
+        {"hops", v->hops > 0, model_has_hops},
+        {"teleport", !isnan(v->teleport), model_has_teleport},
+        {"heads", v->heads > 0, model_has_heads},
     };
-    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++)
-        if (rows[r].given && !rows[r].known)
-            return app_fail(APP_USAGE, "--%s: no option of %s, but of %s", rows[r].option, kind->name,
-                            rows[r].of);
-    return APP_OK;
+    int code = APP_OK;
+    for (size_t r = 0; r < sizeof rows / sizeof *rows && code == APP_OK; r++)
+        code = learn_check_has(rows[r].option, rows[r].given, kind, rows[r].has);
+    return code;
 }
 
 int learn_check_data(const learn_values *v, const char *path, const char *name, const char *file)

@@ -1,4 +1,4 @@
-/* Kinds of models, and stacks of layers made and recorded. */
+/* Stacks of layers made and recorded. */
 #include "learn/model.h"
 
 #include "app.h"
@@ -7,50 +7,12 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Hyper-parameters: GCN, Kipf and Welling 2017; GraphSAGE, Hamilton et al. 2017, widths as of GCN; GAT,
- * Velickovic et al. 2018; GATv2, Brody et al. 2022, widths as of GAT; SGC, Wu et al. 2019; APPNP, Gasteiger
- * et al. 2019; GIN, Xu et al. 2019, widths as of GCN; transformer, Shi et al.
- * 2021, as GAT. */
-/* clang-format off */
-const model_kind model_kinds[] = {
-    /* name, layer, prefix, perceptron, attends, activation, layers, hidden, heads, hops, teleport, dropout, lr,
-     * weight_decay, decay_first, epochs, patience, dense */
-    {"gcn", "gcn", "conv", false, false, MODEL_RELU, 2, 16, 1, 0, 0, 0.5, 0.01, 5e-4, true, 200, 0, false},
-    {"gat", "gat", "conv", false, true, MODEL_ELU, 2, 8, 8, 0, 0, 0.6, 0.005, 5e-4, false, 500, 100, false},
-    {"gatv2", "gatv2", "conv", false, true, MODEL_ELU, 2, 8, 8, 0, 0, 0.6, 0.005, 5e-4, false, 500, 100, false},
-    {"transformer", "transformer", "conv", false, true, MODEL_RELU, 2, 8, 8, 0, 0, 0.6, 0.005, 5e-4, false, 500, 100, false},
-    {"sage", "sage", "conv", false, false, MODEL_RELU, 2, 64, 1, 0, 0, 0.5, 0.01, 5e-4, false, 200, 0, false},
-    {"sgc", "sgc", "conv", false, false, MODEL_RELU, 1, 16, 1, 2, 0, 0, 0.2, 1e-4, false, 100, 0, false},
-    {"appnp", "appnp", "lin", true, false, MODEL_RELU, 2, 64, 1, 10, 0.1, 0.5, 0.01, 5e-3, true, 500, 100, false},
-    {"gin", "gin", "conv", false, false, MODEL_RELU, 2, 32, 1, 0, 0, 0.5, 0.01, 5e-4, false, 200, 0, false},
-    {"mlp", NULL, "lin", true, false, MODEL_RELU, 2, 16, 1, 0, 0, 0.5, 0.01, 5e-4, true, 200, 0, false},
-};
-/* clang-format on */
-const int model_nkinds = sizeof model_kinds / sizeof *model_kinds;
-
-const char *const *model_names(int *count)
-{
-    static const char *names[sizeof model_kinds / sizeof *model_kinds];
-    for (int k = 0; k < model_nkinds; k++)
-        names[k] = model_kinds[k].name;
-    *count = model_nkinds;
-    return names;
-}
-
-const model_kind *model_find(const char *name)
-{
-    for (int k = 0; k < model_nkinds; k++)
-        if (strcmp(model_kinds[k].name, name) == 0)
-            return &model_kinds[k];
-    return NULL;
-}
-
 model_options model_defaults(const model_kind *kind)
 {
     return (model_options){.kind = kind,
                            .layers = kind->layers,
                            .hidden = kind->hidden,
-                           .heads = kind->heads,
+                           .heads = kind->attends ? kind->heads : 1,
                            .out_heads = 1,
                            .hops = kind->hops,
                            .teleport = kind->teleport,
@@ -125,14 +87,14 @@ static GrB_Info make_layer(model *m, int64_t k)
     const bool last = k + 1 == o->layers;
     char name[64];
     snprintf(name, sizeof name, "%s%lld", o->kind->prefix, (long long)k + 1);
-    const bool attends = o->kind->attends, inner = strcmp(o->kind->layer, "gin") == 0;
+    const bool attends = o->kind->attends;
     const int64_t heads = last ? o->out_heads : o->heads,
                   hidden = last && o->out_inner > 0 ? o->out_inner : o->hidden;
     return add_layer(m, columns_in(o, k), columns_out(o, k),
                      FTB_LAYER_OPTIONS(.name = name, .seed = o->seed, .heads = attends ? heads : 0,
                                        .average = attends && last && !o->out_beside,
                                        .aggregate = o->aggregate, .dropout = attends ? o->dropout : 0,
-                                       .hops = o->hops, .hidden = inner ? hidden : 0));
+                                       .hops = o->hops, .hidden = o->kind->inner ? hidden : 0));
 }
 
 /* The layer that spreads what a perceptron says over the graph. */

@@ -6,6 +6,8 @@
 #include "data/dataset.h"
 #include "featblas_nn.h"
 
+#include <stdio.h>
+
 #define MODEL_LAYERS 64       /* most layers of a stack */
 #define MODEL_PARAMETERS 1024 /* most parameters of a model */
 /* What options allow, and no file exceeds. */
@@ -19,19 +21,30 @@ typedef enum model_activation { MODEL_RELU = 0, MODEL_ELU, MODEL_LINEAR } model_
 typedef enum model_task { MODEL_CLASSES = 0, MODEL_TARGETS, MODEL_BINARY } model_task;
 typedef enum model_rows { MODEL_ROWS_AS_THEY_ARE = 0, MODEL_ROWS_NORMALISED } model_rows;
 
-/* What a kind of model is, and the hyper-parameters that its paper gives for Cora. */
+/* What a kind of model is: a row of model_kinds (model_kinds.c). */
 typedef struct model_kind {
     const char *name;
+    const char *about;  /* what it is, for docs/nn.md */
     const char *layer;  /* kind of its layers, of FtB_Layer_new; NULL: none look at the graph */
     const char *prefix; /* of its layers' names: "conv" gives "conv1", "conv2" */
     bool perceptron;    /* linear layers in front; `layer`, if any, comes once, last, and learns nothing */
     bool attends;       /* its layers have heads, and dropout of attention weights */
+    bool aggregates;    /* its layers have the option aggregate, */
+    bool inner;         /* or columns inside, FtB_Layer_options.hidden */
+    /* The hyper-parameters that its paper gives for Cora. */
     model_activation activation;
-    int64_t layers, hidden, heads, hops;
+    int64_t layers, hidden, heads, hops; /* hops 0, teleport 0: it has no such option */
     double teleport, dropout, lr, weight_decay;
     bool decay_first; /* weight decay of the first layer alone */
     int64_t epochs, patience;
-    bool dense; /* takes no sparse features */
+    /* Its tensors in files, under PyG's names without the layer's. */
+    const char *tensor;   /* that every layer has */
+    const char *in, *out; /* whose columns and rows are the layer's */
+    int told; /* files without texts are of the kind with the least number whose `tensor` they have; 0: others
+                 have it, too, and the kind must be told */
+    struct {
+        const char *own, *other; /* what others call a tensor, where its own name is missing */
+    } aliases[4];
 } model_kind;
 
 /* All kinds, in the order in which help lists them. */
@@ -40,6 +53,27 @@ extern const int model_nkinds;
 /* Their names, for options. */
 const char *const *model_names(int *count);
 const model_kind *model_find(const char *name); /* NULL: none */
+/* The kinds that have something, "sgc and appnp". Returns the text. */
+#define MODEL_LIST 256
+const char *model_list(char text[MODEL_LIST], bool (*has)(const model_kind *kind), const char *conjunction);
+bool model_any(const model_kind *kind);
+bool model_has_heads(const model_kind *kind);
+bool model_has_hops(const model_kind *kind);
+bool model_has_teleport(const model_kind *kind);
+bool model_has_aggregate(const model_kind *kind);
+/* The same for help: all, those with hops, ... with weight decay of the first layer alone, with one layer. */
+const char *model_all_list(void);
+const char *model_hops_list(void);
+const char *model_teleport_list(void);
+const char *model_aggregate_list(void);
+const char *model_decay_list(void);
+const char *model_shallow_list(void);
+/* The rows of docs/nn.md's table. */
+void model_table(FILE *out);
+/* Words of options and files; NULL ends them. */
+extern const char *const model_aggregates[], *const model_activations[]; /* as model_activation counts */
+const char *const *model_aggregate_words(int *count);
+const char *const *model_activation_words(int *count);
 
 typedef struct model_options {
     const model_kind *kind;

@@ -123,18 +123,14 @@ static int take(const model *m, int at, FtB_Tensors t, const char *name)
 
 /* ---- names */
 
-/* What others call a tensor, where its own name is missing. */
-static const struct alias {
-    const char *layer, *own, *other;
-} aliases[] = {
-    {"gat", "lin.weight", "lin_src.weight"},
-    {"gatv2", "lin_r.weight", "lin_l.weight"}, /* share_weights: of two names safetensors keeps the first */
-    {"gatv2", "lin_r.bias", "lin_l.bias"},
-    {"gin", "nn.0.weight", "nn.lins.0.weight"},
-    {"gin", "nn.0.bias", "nn.lins.0.bias"},
-    {"gin", "nn.2.weight", "nn.lins.1.weight"},
-    {"gin", "nn.2.bias", "nn.lins.1.bias"},
-};
+/* What others call a tensor of the kind; NULL: the same. */
+static const char *other_name(const model_kind *kind, const char *own)
+{
+    for (size_t a = 0; a < sizeof kind->aliases / sizeof *kind->aliases && kind->aliases[a].own; a++)
+        if (strcmp(own, kind->aliases[a].own) == 0)
+            return kind->aliases[a].other;
+    return NULL;
+}
 
 /* Where a tensor of that name is; -1: there is none. */
 static int64_t position(FtB_Tensors t, const char *name)
@@ -157,39 +153,14 @@ static bool find(char *name, FtB_Tensors t, const model_kind *kind, const char *
     snprintf(name, NAME_ROOM, "%s%s", prefix, own);
     if (position(t, name) >= 0)
         return true;
-    for (size_t a = 0; kind->layer && a < sizeof aliases / sizeof *aliases; a++) {
-        if (strcmp(kind->layer, aliases[a].layer) != 0 || strcmp(own, aliases[a].own) != 0)
-            continue;
-        snprintf(name, NAME_ROOM, "%s%s", prefix, aliases[a].other);
+    const char *other = other_name(kind, own);
+    if (other) {
+        snprintf(name, NAME_ROOM, "%s%s", prefix, other);
         if (position(t, name) >= 0)
             return true;
     }
     snprintf(name, NAME_ROOM, "%s%s", prefix, own);
     return false;
-}
-
-/* The tensor that every layer of a kind has, and its name elsewhere. */
-static const struct signature {
-    const char *kind, *tensor, *other;
-    bool tells; /* no other kind has it */
-} signatures[] = {
-    {"gat", "att_src", NULL, true},
-    {"gatv2", "att", NULL, true},
-    {"gin", "nn.0.weight", "nn.lins.0.weight", true},
-    {"transformer", "lin_key.weight", NULL, true},
-    {"sage", "lin_l.weight", NULL, true},
-    {"gcn", "lin.weight", NULL, true},
-    {"sgc", "lin.weight", NULL, false},
-    {"appnp", "weight", NULL, false},
-    {"mlp", "weight", NULL, false},
-};
-
-static const struct signature *signature_of(const char *kind)
-{
-    for (size_t s = 0; s < sizeof signatures / sizeof *signatures; s++)
-        if (strcmp(signatures[s].kind, kind) == 0)
-            return &signatures[s];
-    return NULL;
 }
 
 static bool state(const char *name)
@@ -225,17 +196,18 @@ static prefix prefix_of(const char *name, const char *end)
 }
 
 /* The layers' prefixes in their order; returns how many there are, at most MODEL_LAYERS. */
-static int prefixes(prefix *list, FtB_Tensors t, const struct signature *s)
+static int prefixes(prefix *list, FtB_Tensors t, const model_kind *kind)
 {
+    const char *other = other_name(kind, kind->tensor);
     int count = 0;
     for (int64_t k = 0; k < FtB_Tensors_count(t) && count < MODEL_LAYERS; k++) {
         const char *name = FtB_Tensors_name(t, k);
         if (state(name))
             continue;
-        if (ends_with(name, s->tensor))
-            list[count++] = prefix_of(name, s->tensor);
-        else if (s->other && ends_with(name, s->other))
-            list[count++] = prefix_of(name, s->other);
+        if (ends_with(name, kind->tensor))
+            list[count++] = prefix_of(name, kind->tensor);
+        else if (other && ends_with(name, other))
+            list[count++] = prefix_of(name, other);
     }
     qsort(list, (size_t)count, sizeof *list, compare);
     return count;
@@ -243,11 +215,8 @@ static int prefixes(prefix *list, FtB_Tensors t, const struct signature *s)
 
 /* ---- texts */
 
-static const char *const activations[] = {"relu", "elu", "none"},
-                         *const tasks[] = {"classes", "targets", "binary"},
-                         *const row_rules[] = {"none", "row"}, *const made[] = {"file", "one-hot", "degree"},
-                         *const switches[] = {"no", "yes"},
-                         *const aggregates[] = {"mean", "max", "pool", "sum"};
+static const char *const tasks[] = {"classes", "targets", "binary"}, *const row_rules[] = {"none", "row"},
+                         *const made[] = {"file", "one-hot", "degree"}, *const switches[] = {"no", "yes"};
 
 typedef struct word_text {
     const char *key;
@@ -259,7 +228,7 @@ enum { ACTIVATION, TASK, ROWS, MADE, UNDIRECTED, BESIDE, WORDS };
 
 static void words_of(word_text list[WORDS], const model_options *o)
 {
-    list[ACTIVATION] = (word_text){"featblas.activation", activations, 3, (int)o->activation};
+    list[ACTIVATION] = (word_text){"featblas.activation", model_activations, 3, (int)o->activation};
     list[TASK] = (word_text){"featblas.task", tasks, 3, (int)o->task};
     list[ROWS] = (word_text){"featblas.normalize", row_rules, 2, (int)o->rows};
     list[MADE] = (word_text){"featblas.made-features", made, 3, (int)o->made};
@@ -380,10 +349,12 @@ static int read_texts(model_options *o, FtB_Tensors t)
     o->undirected = words[UNDIRECTED].value;
     o->out_beside = words[BESIDE].value;
     const char *text = FtB_Tensors_get_text(t, "featblas.aggregate");
-    int at = text ? word_at(text, aggregates, 4) : 0;
+    int aggregates;
+    model_aggregate_words(&aggregates);
+    int at = text ? word_at(text, model_aggregates, aggregates) : 0;
     if (at < 0)
         return wrong_text(t, "featblas.aggregate");
-    o->aggregate = text ? aggregates[at] : NULL;
+    o->aggregate = text ? model_aggregates[at] : NULL;
     return read_numbers(o, t);
 }
 
@@ -403,32 +374,18 @@ static int64_t dimension(FtB_Tensors t, const model_kind *kind, const char *befo
     return found == rank ? shape[d] : 0;
 }
 
-static int shapes_of(model_options *o, FtB_Tensors t, const struct signature *s, const prefix *list,
-                     int count)
+static int shapes_of(model_options *o, FtB_Tensors t, const prefix *list, int count)
 {
-    static const struct widths {
-        const char *kind, *in, *out; /* tensors whose columns and rows they are */
-    } all[] = {{"gcn", "lin.weight", "lin.weight"},
-               {"sgc", "lin.weight", "lin.weight"},
-               {"sage", "lin_l.weight", "lin_l.weight"},
-               {"gat", "lin.weight", "lin.weight"},
-               {"gatv2", "lin_l.weight", "lin_l.weight"},
-               {"transformer", "lin_key.weight", "lin_key.weight"},
-               {"gin", "nn.0.weight", "nn.2.weight"},
-               {"appnp", "weight", "weight"},
-               {"mlp", "weight", "weight"}};
     const char *first = list[0].text, *last = list[count - 1].text;
-    const struct widths *w = all;
-    while (strcmp(w->kind, o->kind->name) != 0)
-        w++;
+    const model_kind *kind = o->kind;
     o->layers = count;
-    o->nfeatures = dimension(t, o->kind, first, w->in, 2, 1);
-    const int64_t wide = dimension(t, o->kind, first, w->out, 2, 0),
-                  out = dimension(t, o->kind, last, w->out, 2, 0);
+    o->nfeatures = dimension(t, kind, first, kind->in, 2, 1);
+    const int64_t wide = dimension(t, kind, first, kind->out, 2, 0),
+                  out = dimension(t, kind, last, kind->out, 2, 0);
     int64_t bias = dimension(t, o->kind, last, "bias", 1, 0);
-    if (strncmp(s->tensor, "att", 3) == 0) {
-        o->heads = dimension(t, o->kind, first, s->tensor, 3, 1);
-        o->out_heads = dimension(t, o->kind, last, s->tensor, 3, 1);
+    if (strncmp(kind->tensor, "att", 3) == 0) {
+        o->heads = dimension(t, o->kind, first, kind->tensor, 3, 1);
+        o->out_heads = dimension(t, o->kind, last, kind->tensor, 3, 1);
     }
     if (o->heads < 1 || o->out_heads < 1 || o->nfeatures < 1 || out < 1)
         return app_fail(APP_INPUT, "%s: the tensors of '%s' do not have the shapes of a %s layer",
@@ -437,8 +394,8 @@ static int shapes_of(model_options *o, FtB_Tensors t, const struct signature *s,
     o->hidden = count > 1 ? wide / o->heads : o->hidden;
     o->out_beside = o->kind->attends && o->out_heads > 1 && bias == out;
     o->noutputs = o->kind->attends ? out / o->out_heads : out;
-    if (strcmp(o->kind->name, "gin") == 0)
-        o->out_inner = dimension(t, o->kind, last, "nn.0.weight", 2, 0);
+    if (kind->inner)
+        o->out_inner = dimension(t, kind, last, kind->in, 2, 0);
     if (count == 1)
         o->heads = o->out_heads;
     return APP_OK;
@@ -463,10 +420,19 @@ static int check_size(const model_options *o, FtB_Tensors t)
                           FtB_Tensors_source(t), least, values);
 }
 
+/* The kind that the names of tensors tell; NULL: none. */
+static const model_kind *told_kind(FtB_Tensors t, prefix *list)
+{
+    const model_kind *found = NULL;
+    for (const model_kind *k = model_kinds; k < model_kinds + model_nkinds; k++)
+        if (k->told > 0 && (!found || k->told < found->told) && prefixes(list, t, k) > 0)
+            found = k;
+    return found;
+}
+
 int model_describe(model_options *o, FtB_Tensors t, const model_kind *kind, int64_t heads)
 {
     const char *said = FtB_Tensors_get_text(t, "featblas.model");
-    const struct signature *s = NULL;
     const model_kind *found = said ? model_find(said) : NULL;
     prefix list[MODEL_LAYERS];
     if (said && !found)
@@ -474,10 +440,8 @@ int model_describe(model_options *o, FtB_Tensors t, const model_kind *kind, int6
     if (said && kind && kind != found)
         return app_fail(APP_INPUT, "%s: holds a model of kind %s; expected %s", FtB_Tensors_source(t), said,
                         kind->name);
-    for (size_t k = 0; !found && !kind && !s && k < sizeof signatures / sizeof *signatures; k++)
-        if (signatures[k].tells && prefixes(list, t, &signatures[k]) > 0)
-            s = &signatures[k];
-    found = found ? found : kind ? kind : s ? model_find(s->kind) : NULL;
+    if (!found)
+        found = kind ? kind : told_kind(t, list);
     if (!found)
         return app_fail(APP_INPUT,
                         "%s: no tensor has the name of a layer that is known; --model tells the kind",
@@ -488,12 +452,11 @@ int model_describe(model_options *o, FtB_Tensors t, const model_kind *kind, int6
         return code == APP_OK ? check_size(o, t) : code;
     }
     o->heads = heads > 0 ? heads : o->heads;
-    s = signature_of(found->name);
-    int count = prefixes(list, t, s);
+    const int count = prefixes(list, t, found);
     if (count == 0)
         return app_fail(APP_INPUT, "%s: no tensor's name ends with %s, as those of a %s do",
-                        FtB_Tensors_source(t), s->tensor, found->name);
-    const int code = shapes_of(o, t, s, list, count);
+                        FtB_Tensors_source(t), found->tensor, found->name);
+    const int code = shapes_of(o, t, list, count);
     return code == APP_OK ? check_size(o, t) : code;
 }
 
@@ -536,9 +499,8 @@ static bool harmless(FtB_Tensors t, const char *name)
 int model_take(model *m, FtB_Tensors t)
 {
     const bool said = FtB_Tensors_get_text(t, "featblas.model") != NULL;
-    const struct signature *s = signature_of(m->o.kind->name);
     prefix list[MODEL_LAYERS];
-    const int count = prefixes(list, t, s);
+    const int count = prefixes(list, t, m->o.kind);
     bool *taken = calloc((size_t)FtB_Tensors_count(t) + 1, sizeof *taken);
     int code = taken ? APP_OK : app_fail(APP_MEMORY, "out of memory");
     if (code == APP_OK && !said && count != m->o.layers)

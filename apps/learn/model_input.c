@@ -100,7 +100,7 @@ GrB_Info model_prepare(dataset *set, const model_options *o)
         normalise(row, row, X->ncols);
     }
     const bool largest = o->aggregate && strcmp(o->aggregate, "max") == 0;
-    if (info == GrB_SUCCESS && !X && (largest || o->kind->dense))
+    if (info == GrB_SUCCESS && !X && largest)
         info = make_dense(set);
     return info;
 }

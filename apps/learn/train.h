@@ -20,7 +20,9 @@ int learn_begin(const learn_values *v, const char *name);
 int learn_check_made(const learn_values *v, const char *path);
 /* Features that are there, for a model that was trained on others, made of the graph. file: the model's. */
 int learn_check_trained(const learn_values *v, dataset_made made, const char *path, const char *file);
-/* Options that the kind does not have. */
+/* Options that the kind does not have; one of them, of those kinds that have it. */
+int learn_check_has(const char *name, bool given, const model_kind *kind,
+                    bool (*has)(const model_kind *kind));
 int learn_check_kind(const learn_values *v, const model_kind *kind);
 /* --name writes `file`, which is none of the data's at `path`; NULL: it was not given. */
 int learn_check_data(const learn_values *v, const char *path, const char *name, const char *file);
