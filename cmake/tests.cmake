@@ -33,14 +33,35 @@ function(featblas_label name source)
   set_tests_properties(${name} PROPERTIES ENVIRONMENT "${environment}")
 endfunction()
 
+# A source that includes <GraphBLAS.h>, or stands beside it in a benchmark, makes objects of GraphBLAS: a build without it leaves the source out.
+set(FEATBLAS_LEFT_OUT "")
+function(featblas_with_graphblas list)
+  if(FEATBLAS_GRAPHBLAS)
+    return()
+  endif()
+  foreach(source ${${list}})
+    file(STRINGS ${source} line REGEX "^#include (<GraphBLAS.h>|\"support/peer_grb.h\")" LIMIT_COUNT 1)
+    if(line)
+      list(REMOVE_ITEM ${list} ${source})
+      get_filename_component(name ${source} NAME_WE)
+      list(APPEND FEATBLAS_LEFT_OUT ${name})
+    endif()
+  endforeach()
+  set(${list} "${${list}}" PARENT_SCOPE)
+  set(FEATBLAS_LEFT_OUT "${FEATBLAS_LEFT_OUT}" PARENT_SCOPE)
+endfunction()
+
 file(GLOB support CONFIGURE_DEPENDS tests/support/*.c tests/oracle/*.c)
+featblas_with_graphblas(support)
 if(support)
   add_library(featblas_test_support STATIC ${support})
   target_include_directories(featblas_test_support PUBLIC tests)
   target_link_libraries(featblas_test_support PUBLIC featblas_static featblas_internals PkgConfig::CMOCKA)
+  target_compile_definitions(featblas_test_support PUBLIC $<$<BOOL:${FEATBLAS_GRAPHBLAS}>:FTB_GRAPHBLAS_ORACLE>)
 endif()
 
 file(GLOB sources CONFIGURE_DEPENDS tests/test_*.c)
+featblas_with_graphblas(sources)
 foreach(source ${sources})
   get_filename_component(name ${source} NAME_WE)
   add_executable(${name} ${source})
@@ -50,6 +71,10 @@ foreach(source ${sources})
   add_test(NAME ${name} COMMAND ${name})
   featblas_label(${name} ${source})
 endforeach()
+
+if(TARGET test_graphblas_handles) # compares the library's names with the header's
+  target_compile_definitions(test_graphblas_handles PRIVATE FTB_GRAPHBLAS_HEADER="${GraphBLAS_INCLUDE_DIR}/GraphBLAS.h")
+endif()
 
 if(TARGET test_plan_work) # counts what the library allocates and clears
   target_link_options(test_plan_work PRIVATE
@@ -71,6 +96,7 @@ endforeach()
 
 # Examples see the public header and the shared library only.
 file(GLOB examples CONFIGURE_DEPENDS examples/*.c)
+featblas_with_graphblas(examples)
 foreach(source ${examples})
   get_filename_component(name ${source} NAME_WE)
   add_executable(example_${name} ${source})
@@ -84,10 +110,14 @@ add_test(NAME test_install COMMAND bash ${PROJECT_SOURCE_DIR}/tests/install/run.
   ${PROJECT_BINARY_DIR} ${CMAKE_C_COMPILER} "${FEATBLAS_SANITIZE}")
 featblas_label(test_install ${PROJECT_SOURCE_DIR}/tests/install/run.sh)
 
-# What the documents show is executed.
-add_test(NAME test_docs COMMAND bash ${PROJECT_SOURCE_DIR}/tests/docs/run.sh
-  ${PROJECT_BINARY_DIR} ${CMAKE_C_COMPILER} "${FEATBLAS_SANITIZE}")
-featblas_label(test_docs ${PROJECT_SOURCE_DIR}/tests/docs/run.sh)
+# What the documents show is executed; some of it has objects of GraphBLAS.
+if(FEATBLAS_GRAPHBLAS)
+  add_test(NAME test_docs COMMAND bash ${PROJECT_SOURCE_DIR}/tests/docs/run.sh
+    ${PROJECT_BINARY_DIR} ${CMAKE_C_COMPILER} "${FEATBLAS_SANITIZE}")
+  featblas_label(test_docs ${PROJECT_SOURCE_DIR}/tests/docs/run.sh)
+else()
+  list(APPEND FEATBLAS_LEFT_OUT test_docs)
+endif()
 
 # The public header from C++, where there is a C++ compiler.
 include(CheckLanguage)
@@ -117,13 +147,20 @@ file(GLOB plain CONFIGURE_DEPENDS bench/plain/*.c)
 set_source_files_properties(${plain} PROPERTIES COMPILE_OPTIONS
   "-O3;-ffast-math;-ffp-contract=fast$<$<BOOL:${FEATBLAS_MARCH_NATIVE}>:;-march=native>")
 file(GLOB support CONFIGURE_DEPENDS bench/support/*.c)
+featblas_with_graphblas(support)
 add_library(featblas_bench STATIC ${support} ${plain})
 target_include_directories(featblas_bench PUBLIC bench)
 target_link_libraries(featblas_bench PUBLIC featblas_gen featblas_dataset featblas_static featblas_internals
   PkgConfig::JANSSON ${CMAKE_DL_LIBS} m)
 file(GLOB benchmarks CONFIGURE_DEPENDS bench/*.c)
+featblas_with_graphblas(benchmarks)
 foreach(source ${benchmarks})
   get_filename_component(name ${source} NAME_WE)
   add_executable(bench_${name} ${source})
   target_link_libraries(bench_${name} PRIVATE featblas_bench)
 endforeach()
+
+if(FEATBLAS_LEFT_OUT)
+  list(JOIN FEATBLAS_LEFT_OUT " " left_out)
+  message(STATUS "Without GraphBLAS these are not built: ${left_out}")
+endif()

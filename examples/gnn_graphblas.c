@@ -1,5 +1,7 @@
 /* A graph neural network on a GrB_Matrix, which is graph and features: GraphSAGE learns from four labels who
  * went where when the karate club split; GraphBLAS counts the friendships that were cut. */
+#include <GraphBLAS.h>
+
 #include "example.h"
 #include "karate.h"
 

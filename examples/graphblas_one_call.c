@@ -1,5 +1,7 @@
 /* A GraphBLAS program that gains one FeatBLAS call: it builds a graph, finds the vertices within two steps of
  * a source with GraphBLAS, and then averages 16 features per vertex over their neighbours. */
+#include <GraphBLAS.h>
+
 #include "example.h"
 
 #include <math.h>

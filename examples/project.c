@@ -1,6 +1,8 @@
 /* Projects a bipartite GrB_Matrix onto its columns: for each film, the films most like it.
  *
  *   cc project.c $(pkg-config --cflags --libs featblas) -o project */
+#include <GraphBLAS.h>
+
 #include "example.h"
 
 enum { PEOPLE = 5, FILMS = 4 };

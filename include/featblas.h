@@ -16,11 +16,20 @@
 #ifndef FEATBLAS_H
 #define FEATBLAS_H
 
-#include <GraphBLAS.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+
+/* GrB_Info and the handles: GraphBLAS's own, where this FeatBLAS was built with it. */
+#ifndef FEATBLAS_NO_GRAPHBLAS
+#include "featblas/config.h"
+#endif
+#if defined(FEATBLAS_NO_GRAPHBLAS) && !defined(GRB_VERSION)
+#include "featblas/graphblas_types.h"
+#else
+#include <GraphBLAS.h>
+#endif
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,4 +1,6 @@
 /* FtB_apply against the dense oracle. */
+#include <GraphBLAS.h>
+
 #include "support/check.h"
 
 #include "core/core.h"

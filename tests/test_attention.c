@@ -1,6 +1,8 @@
 /* FtB_attention and FtB_attention_grad against a loop in double precision: forms, heads, widths, dtypes,
  * dropout, plans and instruction sets at random; the gradient against finite differences; rows without
  * entries and without weights; the same bits for any number of threads. */
+#include <GraphBLAS.h>
+
 #include "support/check.h"
 
 #include "core/core.h"

@@ -60,7 +60,7 @@ static write_case write_case_new(rng *r, int64_t nrows, int64_t ncols)
     w.desc = ref_block_descriptor(&w.flags, w.fill);
     w.C = ref_block_random(r, rng_type(r), nrows, ncols);
     w.M = rng_below(r, 2) ? ref_block_random(r, rng_type(r), nrows, 1) : NULL;
-    w.accum = rng_below(r, 2) ? ref_op_of((int)rng_below(r, REF_OPS)) : NULL;
+    w.accum = rng_below(r, 2) ? ref_op_of((int)rng_below(r, ref_ops())) : NULL;
     w.old = ref_block_read(w.C);
     w.mask = ref_block_read(w.M);
     w.before = ref_block_snapshot(w.C);
@@ -92,7 +92,7 @@ static void random_ewise(rng *r, int64_t nrows, int64_t width)
         b = swap;
     }
     write_case w = write_case_new(r, nrows, heads * width);
-    const ref_op *op = ref_op_of((int)rng_below(r, REF_OPS));
+    const ref_op *op = ref_op_of((int)rng_below(r, ref_ops()));
     ref_block *T = ref_block_new(FTB_FP64, nrows, heads * width);
     for (int64_t i = 0; i < nrows; i++)
         for (int64_t f = 0; f < heads * width; f++)

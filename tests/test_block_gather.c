@@ -43,7 +43,7 @@ static void random_scatter(rng *r, int64_t n, int64_t count, int64_t ncols)
     ref_block *x = ref_block_read(X), *T = ref_block_read(Y);
     int64_t *rows = random_rows(r, count, n);
     void *before = ref_block_snapshot(Y);
-    const ref_op *accum = rng_below(r, 3) ? ref_op_of((int)rng_below(r, REF_OPS)) : NULL;
+    const ref_op *accum = rng_below(r, 3) ? ref_op_of((int)rng_below(r, ref_ops())) : NULL;
     for (int64_t t = 0; t < count; t++)
         for (int64_t f = 0; f < ncols; f++) {
             ref_number *y = ref_block_at(T, rows[t], f), new = *ref_block_at(x, t, f);

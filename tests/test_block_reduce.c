@@ -61,7 +61,7 @@ static void random_block(rng *r, const shape *s)
     y = ref_block_random(r, rng_type(r), T->nrows, T->ncols);
     if (rng_below(r, 2))
         M = ref_block_random(r, rng_type(r), T->nrows, 1);
-    const ref_op *accum = rng_below(r, 2) ? ref_op_of((int)rng_below(r, REF_OPS)) : NULL;
+    const ref_op *accum = rng_below(r, 2) ? ref_op_of((int)rng_below(r, ref_ops())) : NULL;
     FtB_Descriptor desc = ref_block_descriptor(&flags, fill);
     ref_block *old = ref_block_read(y), *mask = ref_block_read(M);
     void *before = ref_block_snapshot(y);

@@ -22,7 +22,7 @@ static void random_case(rng *r, int64_t nrows, int64_t ncols)
     FtB_Block T = ref_block_random(r, rng_type(r), nrows, ncols);
     if (rng_below(r, 2))
         M = ref_block_random(r, rng_type(r), nrows, 1);
-    const ref_op *op = rng_below(r, 2) ? ref_op_of((int)rng_below(r, REF_OPS)) : NULL;
+    const ref_op *op = rng_below(r, 2) ? ref_op_of((int)rng_below(r, ref_ops())) : NULL;
     FtB_Op accum = NULL;
     assert_ok(ftb_arg_op(&accum, ref_op_arg(op), "accum", true));
     int64_t *rowptr = calloc((size_t)nrows + 1, sizeof *rowptr);

@@ -5,6 +5,7 @@
 #include "support/rng.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 typedef GrB_Info (*operation)(FtB_Arg C, FtB_Matrix A, FtB_Block X, FtB_Descriptor desc);

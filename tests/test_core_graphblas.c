@@ -1,5 +1,7 @@
 /* Import from and export to GraphBLAS: every storage form and built-in type. GxB_* calls only force
  * storage forms; the library uses the standard alone. */
+#include <GraphBLAS.h>
+
 #include "support/check.h"
 #include "support/compare.h"
 #include "support/fail_alloc.h"

@@ -1,4 +1,6 @@
 /* Matrices, blocks, labels, descriptors and slots: making, wrapping, sharing, transposing, refusing. */
+#include <GraphBLAS.h>
+
 #include "support/check.h"
 #include "support/compare.h"
 #include "support/fail_alloc.h"

@@ -1,4 +1,6 @@
 /* FtB_eWiseAdd and FtB_eWiseMult against the dense oracle and GraphBLAS. */
+#include <GraphBLAS.h>
+
 #include "support/check.h"
 
 #include "core/core.h"
@@ -70,7 +72,7 @@ static FtB_Matrix operand(rng *r, const ref_case *c, bool turned, int64_t width)
 static void random_case(rng *r)
 {
     static const int64_t widths[][2] = {{1, 1}, {1, 1}, {1, 1}, {3, 3}, {0, 0}, {0, 1}, {1, 3}, {3, 0}};
-    const ref_op *op = ref_op_of((int)rng_below(r, REF_OPS));
+    const ref_op *op = ref_op_of((int)rng_below(r, ref_ops()));
     bool add = rng_below(r, 2), one_sided = op->grb == GrB_FIRST_INT8 || op->grb == GrB_SECOND_FP32;
     const int64_t *width = widths[rng_below(r, one_sided ? 4 : 8)]; /* one side alone would give its width */
     ref_case c = ref_case_new(r, ref_dimension(r), ref_dimension(r), widest(width[0], width[1]), 2);

@@ -1,4 +1,6 @@
 /* Messages: patterns walked transposed, GraphBLAS's semirings, vertices, and what is refused. */
+#include <GraphBLAS.h>
+
 #include "support/check.h"
 
 #include "cpu/message_run.h"

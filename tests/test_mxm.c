@@ -1,5 +1,7 @@
 /* FtB_mxm against three loops and against GraphBLAS: shapes, widths, masks, accumulators, transposes,
  * dtypes, semirings, aliasing, threads and forced plans, at random. */
+#include <GraphBLAS.h>
+
 #include "support/check.h"
 
 #include "core/core.h"

@@ -1,4 +1,6 @@
 /* Blocks without columns: products with them have no values, dot products are 0, gradients are 0. */
+#include <GraphBLAS.h>
+
 #include "support/check.h"
 #include "support/fail_alloc.h"
 

@@ -1,4 +1,6 @@
 /* FtB_reduce and FtB_reduce_scalar against the dense oracle and GraphBLAS. */
+#include <GraphBLAS.h>
+
 #include "support/check.h"
 
 #include "core/core.h"
@@ -125,7 +127,7 @@ static void random_case(rng *r)
     if (rng_below(r, 2))
         fill_block(r, &c.M, NULL, rng_type(r), c.dense->nrows, 1, 1 + rng_below(r, 2));
     if (rng_below(r, 2))
-        c.accum = ref_op_of((int)rng_below(r, REF_OPS));
+        c.accum = ref_op_of((int)rng_below(r, ref_ops()));
     FtB_Arg accum = ref_op_arg(c.accum);
     assert_ok(FtB_reduce(c.y, c.M, accum, monoids[c.which].name, c.A, desc));
     check(&c);

@@ -1,6 +1,8 @@
 /* FtB_mxm of two blocks under a mask: forms, masks, accumulators, heads, widths and dtypes at random against
  * a loop over entries and against GraphBLAS; the same bits from every plan, instruction set and number of
  * threads; the planner's rule for machines that are not there. */
+#include <GraphBLAS.h>
+
 #include "support/check.h"
 
 #include "core/core.h"

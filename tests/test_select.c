@@ -1,4 +1,6 @@
 /* FtB_select and FtB_select_topk against the dense oracle. */
+#include <GraphBLAS.h>
+
 #include "support/check.h"
 
 #include "core/core.h"

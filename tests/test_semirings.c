@@ -1,6 +1,8 @@
 /* Monoids, reducers and gradients as the tables in semirings/ claim them; semirings and operators as
  * objects; GraphBLAS's built-in ones against GraphBLAS itself.
  * Labels: property */
+#include <GraphBLAS.h>
+
 #include "support/check.h"
 
 #include "core/isa.h"

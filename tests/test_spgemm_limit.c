@@ -1,6 +1,8 @@
 /* The least memory limit that a product names: under it the product runs, with the same rows, and under one
  * that is a twentieth less it does not, and says so; for every alternative of the planner, into every kind of
  * sink, on one thread and on two. */
+#include <GraphBLAS.h>
+
 #include "support/check.h"
 
 #include "core/core.h"

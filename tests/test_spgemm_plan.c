@@ -1,5 +1,7 @@
 /* Sparse x sparse products under every alternative of the planner: the same bits from all of them, and the
  * right ones. Then the rule itself, on machines that are not there. */
+#include <GraphBLAS.h>
+
 #include "support/check.h"
 
 #include "core/core.h"

@@ -1,5 +1,7 @@
 /* FtB_mxm of a sparse matrix and a feature block, through the public interface: messages, dtypes, views,
  * heads, masks, accumulators, transposes, plans, winners, aliasing, failing allocations. */
+#include <GraphBLAS.h>
+
 #include "support/check.h"
 
 #include "core/core.h"

@@ -6,6 +6,8 @@
  * `calls` has a row for every function of the headers, and the test looks there for new ones: a runner, or
  * NULL where a function does nothing that could run in parallel. With three threads, a runner must be seen to
  * use them. */
+#include <GraphBLAS.h>
+
 #include "support/check.h"
 #include "support/headers.h"
 #include "support/rng.h"

@@ -1,4 +1,6 @@
 /* The write rule C<M> = accum(C, T) against the dense oracle and against GraphBLAS. */
+#include <GraphBLAS.h>
+
 #include "support/check.h"
 
 #include "core/mask.h"

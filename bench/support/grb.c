@@ -1,5 +1,7 @@
 /* SuiteSparse:GraphBLAS at its best: full matrices packed without a copy by it, a pattern of one value
  * ("iso"). */
+#include <GraphBLAS.h>
+
 #include "peer_grb.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* Descriptors: how an operation reads its arguments. The constants are immortal. */
-#include "core/core.h"
+#include "core/graphblas/bridge.h"
 
 /* The slots' macros are for callers: these are the functions. */
 #undef FtB_Descriptor_set
@@ -98,13 +98,20 @@ GrB_Info FtB_Descriptor_free(FtB_Descriptor *d)
 }
 
 /* The standard cannot read a GrB_Descriptor, but the predefined ones are known by their handles. */
-static const ftb_flags *predefined(const void *handle)
+static GrB_Info predefined(const ftb_flags **flags, const void *handle)
 {
-#define FTB_DESC_MATCH(name, r, s, c, t0, t1)                                                                \
-    if (handle == (const void *)GrB_DESC_##name)                                                             \
-        return &constant_##name.flags;
-    FTB_DESCRIPTORS(FTB_DESC_MATCH)
-    return NULL;
+#define FTB_DESC_FLAGS(name, r, s, c, t0, t1) &constant_##name.flags,
+    static const ftb_flags *const constants[] = {FTB_DESCRIPTORS(FTB_DESC_FLAGS)};
+    const ftb_grb_table *table;
+    GrB_Info info = ftb_grb_table_of(&table, FTB_KIND_GRB_DESCRIPTOR);
+    if (info != GrB_SUCCESS)
+        return ftb_wrap_error(info, "desc is a GrB_Descriptor: ");
+    int64_t row = ftb_grb_find(table, handle);
+    if (row < 0)
+        return ftb_fail(GrB_INVALID_VALUE, "desc is a GrB_Descriptor of the user's, which cannot be read; "
+                                           "expected one of GrB_DESC_*, or an FtB_Descriptor");
+    *flags = constants[row];
+    return GrB_SUCCESS;
 }
 
 GrB_Info ftb_arg_descriptor(ftb_flags *flags, FtB_Arg arg)
@@ -115,11 +122,9 @@ GrB_Info ftb_arg_descriptor(ftb_flags *flags, FtB_Arg arg)
         return GrB_SUCCESS;
     }
     if (arg.kind == FTB_KIND_GRB_DESCRIPTOR) {
-        found = predefined(arg.handle);
-        if (!found)
-            return ftb_fail(GrB_INVALID_VALUE,
-                            "desc is a GrB_Descriptor of the user's, which cannot be read; "
-                            "expected one of GrB_DESC_*, or an FtB_Descriptor");
+        GrB_Info info = predefined(&found, arg.handle);
+        if (info != GrB_SUCCESS)
+            return info;
     } else if (arg.kind == FTB_KIND_DESCRIPTOR) {
         FtB_Descriptor d = (FtB_Descriptor)(uintptr_t)arg.handle;
         GrB_Info info = check_descriptor(d);

@@ -3,6 +3,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdarg.h>
 
 typedef struct compiler {
     ftb_program *p;

@@ -132,12 +132,14 @@ struct FtB_Semiring_opaque {
 
 struct FtB_Op_opaque {
     uint32_t magic;
-    FtB_Context ctx;
+    FtB_Context ctx;  /* NULL: immortal; its text is parsed at each use */
+    const char *text; /* of immortal ones, else NULL */
     ftb_expr *body;
     FtB_Type domain; /* 0, or the type that inputs are cast to (GraphBLAS built-ins) */
     int nbound;
     ftb_bound *bound;
 };
+extern struct FtB_Op_opaque ftb_plus_fp32, ftb_plus_fp64; /* immortal: x + y, as GraphBLAS's of the type */
 
 /* Slots, resolved to a handle that the caller owns and frees with FtB_Semiring_free / FtB_Op_free:
  * FtB_Semiring (also immortal), GrB_Semiring built-in, text. */

@@ -9,8 +9,6 @@
 /* "plus : a * b" for a built-in semiring, over a, b, i, j and k; *domain: what its inputs are cast to first.
  * GrB_DOMAIN_MISMATCH for others; `name` names the argument. */
 GrB_Info ftb_semiring_from_grb(char *text, FtB_Type *domain, GrB_Semiring semiring, const char *name);
-/* The built-in semirings that are known, at = 0, 1, ...; NULL behind the last. */
-GrB_Semiring ftb_grb_semiring(int64_t at);
 /* "x + y" for a built-in binary operator, over x and y. */
 GrB_Info ftb_op_from_grb(char *text, FtB_Type *domain, GrB_BinaryOp op, const char *name);
 

@@ -5,6 +5,9 @@
 /* The slots' macros are for callers: these are the functions. */
 #undef FtB_Op_bind
 
+struct FtB_Op_opaque ftb_plus_fp32 = {.magic = FTB_MAGIC_OP, .text = "x + y", .domain = FTB_FP32},
+                     ftb_plus_fp64 = {.magic = FTB_MAGIC_OP, .text = "x + y", .domain = FTB_FP64};
+
 static GrB_Info check(FtB_Op op, const char *name)
 {
     if (!op)
@@ -41,6 +44,15 @@ done:
     return info;
 }
 
+/* The operator of a text that casts its inputs to `domain`. */
+static GrB_Info make_over(FtB_Op *op, const char *text, FtB_Type domain)
+{
+    GrB_Info info = make_text(op, text);
+    if (info == GrB_SUCCESS)
+        (*op)->domain = domain;
+    return info;
+}
+
 GrB_Info FtB_Op_new(FtB_Op *op, const char *text)
 {
     if (!op)
@@ -53,6 +65,8 @@ GrB_Info FtB_Op_new(FtB_Op *op, const char *text)
 
 static GrB_Info copy(FtB_Op *out, FtB_Op op, const char *call, const FtB_Binding *bindings, size_t count)
 {
+    if (!op->ctx)
+        return make_over(out, op->text, op->domain);
     FtB_Context ctx = ftb_context();
     GrB_Info info;
     FtB_Op made = ftb_new0(ctx, 1, sizeof *made);
@@ -111,11 +125,7 @@ GrB_Info ftb_arg_op(FtB_Op *op, FtB_Arg arg, const char *name, bool optional)
         return info == GrB_INVALID_VALUE ? ftb_wrap_error(info, "%s: ", name) : info;
     case FTB_KIND_GRB_BINARY:
         info = ftb_op_from_grb(text, &domain, (GrB_BinaryOp)(uintptr_t)arg.handle, name);
-        if (info == GrB_SUCCESS)
-            info = make_text(op, text);
-        if (info == GrB_SUCCESS)
-            (*op)->domain = domain;
-        return info;
+        return info != GrB_SUCCESS ? info : make_over(op, text, domain);
     case FTB_KIND_NONE:
         if (optional)
             return GrB_SUCCESS;

@@ -6,6 +6,7 @@
 #define FTB_NN_H
 
 #include "core/watch.h"
+#include "expr/expr.h"
 #include "featblas_nn.h"
 
 #define FTB_MAGIC_TAPE 0x46544261
@@ -163,8 +164,8 @@ GrB_Info ftb_matrix_over(FtB_Matrix *A, ftb_pattern *p, FtB_Block values);
 /* accum slot of an output that may be added to. */
 static inline FtB_Arg ftb_plus_if(bool add, FtB_Block to)
 {
-    GrB_BinaryOp plus = to->type == FTB_FP32 ? GrB_PLUS_FP32 : GrB_PLUS_FP64;
-    return add ? FtB_Arg_make(FTB_KIND_GRB_BINARY, plus, 0, 0) : FtB_Arg_none();
+    FtB_Op plus = to->type == FTB_FP32 ? &ftb_plus_fp32 : &ftb_plus_fp64;
+    return add ? FtB_Arg_make(FTB_KIND_OP, plus, 0, 0) : FtB_Arg_none();
 }
 
 /* ---- dense products (dense.c): row-major, FP32 or FP64, all of one type.

@@ -1,6 +1,7 @@
 /* Lives of values and gradients, and the slots that they share (schedule.h). */
 #include "nn/schedule.h"
 
+#include <stdlib.h>
 #include <sys/mman.h>
 
 #define NEVER INT64_MAX

@@ -1,3 +1,5 @@
+#include <GraphBLAS.h>
+
 #include "oracle/ref_case.h"
 
 #include "support/check.h"
@@ -49,7 +51,7 @@ ref_case ref_case_new(rng *r, int64_t nrows, int64_t ncols, int64_t width, int t
     static const int flags[] = {8, 16, 32};
     ref_case c = {.flags = ref_flags_of((int)rng_below(r, flags[transposes]))};
     if (rng_below(r, 2))
-        c.accum = ref_op_of((int)rng_below(r, REF_OPS));
+        c.accum = ref_op_of((int)rng_below(r, ref_ops()));
     c.C = rng_matrix(r, rng_type(r), nrows, ncols, width, rng_unit(r));
     c.old = ref_read(c.C, false);
     choose_mask(&c, r, nrows, ncols);

@@ -1,4 +1,6 @@
 /* Dense arrays with presence flags: the oracles' matrices, numbers and write rule. */
+#include "oracle/ref_handles.h"
+
 #include "support/check.h"
 
 #include "oracle/ref_dense.h"
@@ -246,7 +248,7 @@ ref_flags ref_flags_of(int which)
 #define MATCH(name, r, s, c, t0, t1)                                                                         \
     if (which == (r) + 2 * (s) + 4 * (c) + 8 * (t0) + 16 * (t1)) {                                           \
         flags.descriptor = FTB_DESC_##name;                                                                  \
-        flags.grb = GrB_DESC_##name;                                                                         \
+        flags.grb = REF_HANDLE(GrB_DESC_##name);                                                             \
     }
     FTB_DESCRIPTORS(MATCH)
 #undef MATCH
@@ -260,19 +262,23 @@ static ref_number either(ref_number x, ref_number y) { return ref_integer(ref_tr
 static ref_number twice(ref_number x, ref_number y) { return ref_add(ref_multiply(x, ref_integer(2)), y); }
 static ref_number halves(ref_number x, ref_number y) { return ref_divide(ref_add(x, y), ref_integer(2)); }
 
+enum { TEXTS = 4, OPS = 10 };
+
+int ref_ops(void) { return REF_HANDLE(GrB_LOR) ? OPS : TEXTS; }
+
 const ref_op *ref_op_of(int which)
 {
-    static ref_op ops[REF_OPS];
+    static ref_op ops[OPS];
     ops[0] = (ref_op){"x + y", NULL, 0, ref_add};
     ops[1] = (ref_op){"x * 2 + y", NULL, 0, twice};
     ops[2] = (ref_op){"max(x, y)", NULL, 0, ref_greatest};
     ops[3] = (ref_op){"(x + y) / 2", NULL, 0, halves};
-    ops[4] = (ref_op){NULL, GrB_PLUS_FP64, FTB_FP64, ref_add};
-    ops[5] = (ref_op){NULL, GrB_MIN_INT32, FTB_INT32, ref_least};
-    ops[6] = (ref_op){NULL, GrB_FIRST_INT8, FTB_INT8, first};
-    ops[7] = (ref_op){NULL, GrB_SECOND_FP32, FTB_FP32, second};
-    ops[8] = (ref_op){NULL, GrB_LT_INT64, FTB_INT64, less};
-    ops[9] = (ref_op){NULL, GrB_LOR, FTB_BOOL, either};
+    ops[4] = (ref_op){NULL, REF_HANDLE(GrB_PLUS_FP64), FTB_FP64, ref_add};
+    ops[5] = (ref_op){NULL, REF_HANDLE(GrB_MIN_INT32), FTB_INT32, ref_least};
+    ops[6] = (ref_op){NULL, REF_HANDLE(GrB_FIRST_INT8), FTB_INT8, first};
+    ops[7] = (ref_op){NULL, REF_HANDLE(GrB_SECOND_FP32), FTB_FP32, second};
+    ops[8] = (ref_op){NULL, REF_HANDLE(GrB_LT_INT64), FTB_INT64, less};
+    ops[9] = (ref_op){NULL, REF_HANDLE(GrB_LOR), FTB_BOOL, either};
     return &ops[which];
 }
 

@@ -67,8 +67,8 @@ typedef struct ref_op {
 } ref_op;
 FtB_Arg ref_op_arg(const ref_op *op); /* NULL: the empty slot */
 ref_number ref_op_apply(const ref_op *op, ref_number x, ref_number y);
-#define REF_OPS 10
-const ref_op *ref_op_of(int which); /* 0 .. REF_OPS - 1 */
+int ref_ops(void); /* how many there are; the first ones are texts, and all of them without GraphBLAS */
+const ref_op *ref_op_of(int which);
 
 bool ref_mask(const ref_matrix *M, const ref_flags *flags, int64_t i, int64_t j); /* M may be NULL */
 /* C<M> = accum(C, T); accum may be NULL. The new C. */

@@ -39,7 +39,7 @@ typedef struct ref_semiring {
     void (*message)(ref_number *z, const ref_pair *p, int64_t width);
 } ref_semiring;
 
-int ref_semirings(void); /* how many there are */
+int ref_semirings(void); /* how many there are; without GraphBLAS the texts */
 int ref_texts(void);     /* how many of them, the first ones, are texts */
 ref_semiring ref_semiring_of(int which);
 FtB_Arg ref_semiring_arg(const ref_semiring *s);

@@ -1,16 +1,14 @@
-/* GraphBLAS matrices in and out, through calls of the GraphBLAS C API 2.0 alone.
+/* GraphBLAS matrices in and out, through functions of the GraphBLAS C API 2.0 alone, which are found by name.
  *
  * In: the standard has no call that tells a matrix's type, but GrB_Matrix_export_T refuses every type but
  * the matrix's own before it does anything else; so each built-in type is tried on no room. Then the rows
  * are exported as CSR, whatever form they are stored in, or, where most rows are empty (hypersparse), as
  * tuples. Out: GrB_Matrix_import_T, which copies. GraphBLAS's own memory is not counted. */
-#include "core/core.h"
+#include "core/graphblas/bridge.h"
 
 #include <omp.h>
 
-#define SPARSE_ROWS                                                                                          \
-    8 /* rows per entry; from here on, tuples: GraphBLAS would make row pointers of its own                  \
-       */
+#define SPARSE_ROWS 8 /* rows per entry; from here on, tuples: GraphBLAS would make row pointers of its own */
 
 /* X(dtype, GraphBLAS's suffix, C type) */
 #define BUILT_IN(X)                                                                                          \
@@ -26,12 +24,68 @@
     X(FTB_FP32, FP32, float)                                                                                 \
     X(FTB_FP64, FP64, double)
 
-static pthread_once_t start_once = PTHREAD_ONCE_INIT;
+/* GraphBLAS's functions and types. Its enumerations are integers here. */
+static struct {
+    GrB_Info (*init)(int mode);
+    GrB_Info (*nrows)(GrB_Index *, GrB_Matrix);
+    GrB_Info (*ncols)(GrB_Index *, GrB_Matrix);
+    GrB_Info (*nvals)(GrB_Index *, GrB_Matrix);
+#define MEMBERS(dtype, suffix, ctype)                                                                        \
+    GrB_Info (*export_##suffix)(GrB_Index * p, GrB_Index * i, ctype * x, GrB_Index * np, GrB_Index * ni,     \
+                                GrB_Index * nx, int format, GrB_Matrix);                                     \
+    GrB_Info (*extract_##suffix)(GrB_Index * i, GrB_Index * j, ctype * x, GrB_Index * nvals, GrB_Matrix);    \
+    GrB_Info (*import_##suffix)(GrB_Matrix *, void *type, GrB_Index nrows, GrB_Index ncols,                  \
+                                const GrB_Index *p, const GrB_Index *i, const ctype *x, GrB_Index np,        \
+                                GrB_Index ni, GrB_Index nx, int format);                                     \
+    void *const *type_##suffix;
+    BUILT_IN(MEMBERS)
+#undef MEMBERS
+} grb;
+
+static const struct {
+    const char *name;
+    void *member;
+} symbols[] = {
+    {"GrB_init", &grb.init},
+    {"GrB_Matrix_nrows", &grb.nrows},
+    {"GrB_Matrix_ncols", &grb.ncols},
+    {"GrB_Matrix_nvals", &grb.nvals},
+#define SYMBOLS(dtype, suffix, ctype)                                                                        \
+    {"GrB_Matrix_export_" #suffix, &grb.export_##suffix},                                                    \
+        {"GrB_Matrix_extractTuples_" #suffix, &grb.extract_##suffix},                                        \
+        {"GrB_Matrix_import_" #suffix, &grb.import_##suffix}, {"GrB_" #suffix, &grb.type_##suffix},
+    BUILT_IN(SYMBOLS)
+#undef SYMBOLS
+};
+
+static pthread_once_t functions_once = PTHREAD_ONCE_INIT, start_once = PTHREAD_ONCE_INIT;
+static const char *missing; /* a symbol that this GraphBLAS lacks */
 static GrB_Info start_info;
+
+static void find_functions(void)
+{
+    for (size_t s = 0; s < sizeof symbols / sizeof *symbols; s++) {
+        void *symbol = ftb_grb_symbol(symbols[s].name);
+        if (!symbol)
+            missing = symbols[s].name;
+        memcpy(symbols[s].member, &symbol, sizeof symbol);
+    }
+}
+
+/* Makes `grb` ready for a call. */
+static GrB_Info functions(const char *call)
+{
+    GrB_Info info = ftb_grb_open();
+    if (info != GrB_SUCCESS)
+        return ftb_wrap_error(info, "%s: ", call);
+    pthread_once(&functions_once, find_functions);
+    return missing ? ftb_fail(GrB_NOT_IMPLEMENTED, "%s: this GraphBLAS has no %s", call, missing)
+                   : GrB_SUCCESS;
+}
 
 static void start(void)
 {
-    start_info = GrB_init(GrB_NONBLOCKING);
+    start_info = grb.init(FTB_GRB_NONBLOCKING);
     if (start_info == GrB_INVALID_VALUE) /* the caller was first, which is as good */
         start_info = GrB_SUCCESS;
 }
@@ -62,12 +116,12 @@ typedef struct exported { /* a matrix on its way in */
 } exported;
 
 static GrB_Info export_as(FtB_Type type, GrB_Index *p, GrB_Index *i, void *x, GrB_Index *np, GrB_Index *ni,
-                          GrB_Index *nx, GrB_Format format, GrB_Matrix G)
+                          GrB_Index *nx, int format, GrB_Matrix G)
 {
     switch (type) {
 #define EXPORT(dtype, suffix, ctype)                                                                         \
     case dtype:                                                                                              \
-        return GrB_Matrix_export_##suffix(p, i, (ctype *)x, np, ni, nx, format, G);
+        return grb.export_##suffix(p, i, (ctype *)x, np, ni, nx, format, G);
         BUILT_IN(EXPORT)
 #undef EXPORT
     default:
@@ -80,7 +134,7 @@ static GrB_Info find_type(exported *e)
     for (int type = FTB_BOOL; type <= FTB_FP64; type++) {
         GrB_Index p = 0, i = 0, np = 0, ni = 0, nx = 0;
         double x = 0;
-        GrB_Info info = export_as((FtB_Type)type, &p, &i, &x, &np, &ni, &nx, GrB_COO_FORMAT, e->G);
+        GrB_Info info = export_as((FtB_Type)type, &p, &i, &x, &np, &ni, &nx, FTB_GRB_COO, e->G);
         if (info == GrB_DOMAIN_MISMATCH)
             continue;
         if (info != GrB_SUCCESS && info != GrB_INSUFFICIENT_SPACE)
@@ -98,9 +152,9 @@ static GrB_Info look_at(exported *e)
 {
     GrB_Index nrows, ncols, nvals;
     GrB_Info info;
-    if ((info = GrB_Matrix_nrows(&nrows, e->G)) != GrB_SUCCESS ||
-        (info = GrB_Matrix_ncols(&ncols, e->G)) != GrB_SUCCESS ||
-        (info = GrB_Matrix_nvals(&nvals, e->G)) != GrB_SUCCESS)
+    if ((info = grb.nrows(&nrows, e->G)) != GrB_SUCCESS ||
+        (info = grb.ncols(&ncols, e->G)) != GrB_SUCCESS ||
+        (info = grb.nvals(&nvals, e->G)) != GrB_SUCCESS)
         return graphblas_error(info, "FtB_Matrix_import");
     e->nrows = (int64_t)nrows;
     e->ncols = (int64_t)ncols;
@@ -122,7 +176,7 @@ static GrB_Info import_tuples(FtB_Matrix *A, const exported *e)
     switch (e->type) {
 #define EXTRACT(dtype, suffix, ctype)                                                                        \
     case dtype:                                                                                              \
-        info = GrB_Matrix_extractTuples_##suffix(I, J, (ctype *)X, &nvals, e->G);                            \
+        info = grb.extract_##suffix(I, J, (ctype *)X, &nvals, e->G);                            \
         break;
         BUILT_IN(EXTRACT)
 #undef EXTRACT
@@ -164,7 +218,7 @@ static GrB_Info import_rows(FtB_Matrix *A, const exported *e)
         info = ftb_nomem();
         goto done;
     }
-    info = export_as(e->type, (GrB_Index *)rowptr, colidx, values, &np, &ni, &nx, GrB_CSR_FORMAT, e->G);
+    info = export_as(e->type, (GrB_Index *)rowptr, colidx, values, &np, &ni, &nx, FTB_GRB_CSR, e->G);
     if (info != GrB_SUCCESS) {
         info = graphblas_error(info, "FtB_Matrix_import");
         goto done;
@@ -200,8 +254,11 @@ GrB_Info FtB_Matrix_import(FtB_Matrix *A, GrB_Matrix G)
     if (!G)
         return ftb_fail(GrB_NULL_POINTER, "FtB_Matrix_import: G is NULL; expected a GrB_Matrix");
     exported e = {.ctx = ftb_context(), .G = G};
+    GrB_Info info = functions("FtB_Matrix_import");
+    if (info != GrB_SUCCESS)
+        return info;
     int levels = enter(e.ctx);
-    GrB_Info info = look_at(&e);
+    info = look_at(&e);
     if (info == GrB_SUCCESS)
         info = e.nvals <= e.nrows / SPARSE_ROWS ? import_tuples(A, &e) : import_rows(A, &e);
     leave(levels);
@@ -234,9 +291,9 @@ static GrB_Info make_graphblas(GrB_Matrix *G, const ftb_pattern *p, FtB_Type typ
     switch (type) {
 #define IMPORT(dtype, suffix, ctype)                                                                         \
     case dtype:                                                                                              \
-        return GrB_Matrix_import_##suffix(G, GrB_##suffix, nrows, ncols, (const GrB_Index *)p->rowptr,       \
+        return grb.import_##suffix(G, *grb.type_##suffix, nrows, ncols, (const GrB_Index *)p->rowptr,       \
                                           colidx, (const ctype *)values, nrows + 1, nvals, nvals,            \
-                                          GrB_CSR_FORMAT);
+                                          FTB_GRB_CSR);
         BUILT_IN(IMPORT)
 #undef IMPORT
     default:
@@ -254,6 +311,9 @@ static GrB_Info check_export(FtB_Matrix A, int64_t plane)
                         "FtB_Matrix_export: A (%lld x %lld) has parallel edges, which a GrB_Matrix "
                         "cannot hold",
                         (long long)A->pattern->nrows, (long long)A->pattern->ncols);
+    GrB_Info info = functions("FtB_Matrix_export");
+    if (info != GrB_SUCCESS)
+        return info;
     pthread_once(&start_once, start);
     return start_info == GrB_SUCCESS ? GrB_SUCCESS : graphblas_error(start_info, "GrB_init");
 }
