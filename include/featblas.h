@@ -10,6 +10,9 @@
  * This file has the conventions, types and contexts; it includes featblas/objects.h, operations.h, project.h,
  * plan.h and files.h, which document the rest.
  *
+ * GrB_Info and GraphBLAS's handles come from <GraphBLAS.h>, or, where this FeatBLAS was built without it,
+ * from featblas/graphblas_types.h; objects of GraphBLAS are refused with GrB_NOT_IMPLEMENTED then.
+ *
  * Dimensions, indices and counts are int64_t and start at 0. A matrix is m x n, its entry (i, j)
  * holds `width` values of one dtype.
  */

@@ -26,6 +26,23 @@ symbols() {
     build release featblas_shared
     scripts/check_symbols build/release
 }
+graphblas() { # a build without GraphBLAS, whose header nothing may read: the library, the command, some tests of each layer
+    local folder=build/no-graphblas type=Debug generator=()
+    [ -z "${CMAKE_C_COMPILER_LAUNCHER:-}" ] || type=Release # whose objects are those of build/release, all but one
+    [ -f $folder/CMakeCache.txt ] || ! command -v ninja > /dev/null || generator=(-G Ninja)
+    mkdir -p $folder/decoy
+    echo '#error "a build without GraphBLAS includes its header"' > $folder/decoy/GraphBLAS.h
+    local tests=(test_graphblas_absent test_core_build test_expr test_spmm_kernels test_project test_block_apply
+        test_block_write test_weights test_nn_ops test_cxx_header example_mxm example_gnn_train)
+    { cmake -S . -B $folder "${generator[@]}" -DFEATBLAS_GRAPHBLAS=OFF -DCMAKE_BUILD_TYPE=$type \
+        -DCMAKE_C_FLAGS="-I$PWD/$folder/decoy" -DCMAKE_CXX_FLAGS="-I$PWD/$folder/decoy" -DCMAKE_C_FLAGS_DEBUG=-O0 &&
+        cmake --build $folder -j "$jobs" --target featblas_shared featblas_command "${tests[@]}"; } > $folder/build.log ||
+        { tail -60 $folder/build.log; return 1; }
+    grep -o 'Without GraphBLAS.*' $folder/build.log
+    ! grep -rlE 'lgraphblas|libgraphblas' $folder --include=build.ninja --include=link.txt
+    ctest --test-dir $folder --output-on-failure -j "$jobs" --no-tests=error \
+        -R "^($(IFS='|' && echo "${tests[*]}")|test_install|test_cli_project)\$"
+}
 gpu() { # the program that measures a GPU: its kernels on the CPU, its graphs beside ours; all compiled where nvcc is
     build release featblas_command
     bench/gpu/run.sh emulate
@@ -55,7 +72,7 @@ if [ $# = 1 ]; then
     exit
 fi
 failed=""
-for check in ${*:-format links includes tables docs symbols gpu asan tsan tidy}; do
+for check in ${*:-format links includes tables docs symbols graphblas gpu asan tsan tidy}; do
     "$0" "$check" || failed="$failed $check"
 done
 [ -z "$failed" ] || { echo "== failed:$failed"; exit 1; }

@@ -2,7 +2,7 @@
 # install_packages.sh build|check: installs the distribution packages that are missing, and only those.
 #
 # build: what the library, the command and the tests need. check: also what scripts/check.sh needs.
-# Does nothing, and asks for nothing, when all is there. Where it may not install (neither root nor
+# FEATBLAS_GRAPHBLAS=OFF, as the CMake option of that name: without GraphBLAS. Does nothing, and asks for nothing, when all is there. Where it may not install (neither root nor
 # password-less sudo) it says what it would install and how, and fails.
 set -euo pipefail
 
@@ -47,6 +47,9 @@ fi
 
 missing=""
 for package in $packages; do
+    case $package in
+    libgraphblas-dev | suitesparse-devel | suite-sparse) [ "${FEATBLAS_GRAPHBLAS:-ON}" != OFF ] || continue ;;
+    esac
     have "$package" || missing="$missing $package"
 done
 [ -n "$missing" ] || exit 0

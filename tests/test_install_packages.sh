@@ -28,6 +28,13 @@ run build
 expect root 'installing: libzip-dev$'
 expect root 'apt-get install -y .* libzip-dev$'
 
+stand_in dpkg-query '[ "${@: -1}" = libgraphblas-dev ] || echo -n installed'
+run build
+expect GraphBLAS 'installing: libgraphblas-dev$'
+FEATBLAS_GRAPHBLAS=OFF run build
+[ ! -s "$scratch/out" ] || { echo "without GraphBLAS all is there, but it said:"; cat "$scratch/out"; exit 1; }
+stand_in dpkg-query '[ "${@: -1}" = libzip-dev ] || echo -n installed'
+
 stand_in id 'echo 1000'
 ! run build
 expect user 'missing, and this user may not install them: libzip-dev$'
@@ -39,4 +46,4 @@ expect sudo 'apt-get install -y .* libzip-dev$'
 
 ! run everything
 expect usage 'usage: .*build|check'
-echo "install_packages.sh: 5 situations"
+echo "install_packages.sh: 7 situations"

@@ -79,13 +79,15 @@ GrB_Info FtB_Matrix_changed(FtB_Matrix A);
 /** Copies a GraphBLAS matrix of a built-in type, in whatever form it is stored; @p G keeps its
  *  content. Width 1, dtype of G. A caller that shares G between threads materialises it first.
  *  @param[out] A the new matrix, NULL on failure. @param G any. @return GrB_NULL_POINTER,
- *  GrB_DOMAIN_MISMATCH (user-defined type), GrB_OUT_OF_MEMORY, FTB_LIMIT (row pointers), GraphBLAS's own. */
+ *  GrB_DOMAIN_MISMATCH (user-defined type), GrB_NOT_IMPLEMENTED (built without GraphBLAS, or it is not
+ *  installed), GrB_OUT_OF_MEMORY, FTB_LIMIT (row pointers), GraphBLAS's own. */
 GrB_Info FtB_Matrix_import(FtB_Matrix *A, GrB_Matrix G);
 
 /** Copies a matrix to a new GraphBLAS matrix: width 0 as BOOL true, FP16 and BF16 as FP32.
  *  @param[out] G the new matrix, NULL on failure. @param A any without parallel edges.
  *  @param plane which of the width values of an entry, 0 for width <= 1.
- *  @return GrB_NULL_POINTER, GrB_INVALID_VALUE, GrB_OUT_OF_MEMORY, GraphBLAS's own. */
+ *  @return GrB_NULL_POINTER, GrB_INVALID_VALUE, GrB_NOT_IMPLEMENTED (as FtB_Matrix_import),
+ *  GrB_OUT_OF_MEMORY, GraphBLAS's own. */
 GrB_Info FtB_Matrix_export(GrB_Matrix *G, FtB_Matrix A, int64_t plane);
 
 /** Shape of a matrix; any output may be NULL. @param A any. @param[out] nrows,ncols dimensions.

@@ -13,6 +13,16 @@ cmake --install "$build" --prefix "$prefix" > /dev/null
 libdir=$(dirname "$(find "$prefix" -name 'libfeatblas.so' -o -name 'libfeatblas.dylib' | head -1)")
 export LD_LIBRARY_PATH=$libdir${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 
+# A build without GraphBLAS asks nobody for it; no build loads it by itself.
+if grep -q '^#define FEATBLAS_NO_GRAPHBLAS' "$prefix/include/featblas/config.h"; then
+    ! grep -rE 'lgraphblas|GraphBLAS::' "$libdir/pkgconfig" "$libdir/cmake" || exit 1
+    echo "the installed package does not ask for GraphBLAS"
+fi
+if command -v readelf > /dev/null; then
+    ! readelf -d "$libdir/libfeatblas.so" | grep graphblas || exit 1
+    echo "the library loads no GraphBLAS"
+fi
+
 { cmake -S "$here" -B "$scratch/build" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_COMPILER="$cc" \
     -DCMAKE_C_FLAGS="$flags" && cmake --build "$scratch/build"; } > "$scratch/log" 2>&1 || {
     cat "$scratch/log"
