@@ -36,12 +36,12 @@ graphblas() { # a build without GraphBLAS, whose header nothing may read: the li
         test_block_write test_weights test_nn_ops test_cxx_header example_mxm example_gnn_train)
     { cmake -S . -B $folder "${generator[@]}" -DFEATBLAS_GRAPHBLAS=OFF -DCMAKE_BUILD_TYPE=$type \
         -DCMAKE_C_FLAGS="-I$PWD/$folder/decoy" -DCMAKE_CXX_FLAGS="-I$PWD/$folder/decoy" -DCMAKE_C_FLAGS_DEBUG=-O0 &&
-        cmake --build $folder -j "$jobs" --target featblas_shared featblas_command "${tests[@]}"; } > $folder/build.log ||
+        cmake --build $folder -j "$jobs" --target featblas_shared featblas_command manuals "${tests[@]}"; } > $folder/build.log ||
         { tail -60 $folder/build.log; return 1; }
     grep -o 'Without GraphBLAS.*' $folder/build.log
     ! grep -rlE 'lgraphblas|libgraphblas' $folder --include=build.ninja --include=link.txt
     ctest --test-dir $folder --output-on-failure -j "$jobs" --no-tests=error \
-        -R "^($(IFS='|' && echo "${tests[*]}")|test_install|test_cli_project)\$"
+        -R "^($(IFS='|' && echo "${tests[*]}")|test_install|test_cli_(edges|files|formats))\$"
 }
 gpu() { # the program that measures a GPU: its kernels on the CPU, its graphs beside ours; all compiled where nvcc is
     build release featblas_command

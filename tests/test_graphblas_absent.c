@@ -38,7 +38,7 @@ static FtB_Matrix graph(void)
     return A;
 }
 
-/* A gradient that two products add to: it is accumulated. */
+/* A gradient that two operations add to: it is accumulated. */
 static void train(FtB_Matrix A)
 {
     FtB_Tape tape;
@@ -51,9 +51,9 @@ static void train(FtB_Matrix A)
     assert_ok(FtB_init(W, FTB_INIT_ONES, 0, NULL));
     assert_ok(FtB_Tape_new(&tape, 1));
     FtB_Var v = FtB_parameter(tape, w);
-    FtB_Var once = FtB_multiply("plus : src * edge", A, FTB_OPERAND("src", v));
-    FtB_Var twice = FtB_multiply("plus : src * edge", A, FTB_OPERAND("src", FtB_add(once, v)));
-    assert_ok(FtB_backward(FtB_squared_error(FtB_add(once, twice), FtB_input(tape, X), NULL)));
+    FtB_Var sum =
+        FtB_multiply("plus : src * edge", A, FTB_OPERAND("src", FtB_add(FtB_tanh(v), FtB_sigmoid(v))));
+    assert_ok(FtB_backward(FtB_squared_error(sum, FtB_input(tape, X), NULL)));
     FtB_Tape_free(&tape);
     FtB_Block_free(&W);
     FtB_Parameter_free(&w);
