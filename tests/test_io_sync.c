@@ -230,5 +230,5 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(order),        cmocka_unit_test(not_wanted),
                                        cmocka_unit_test(refused),      cmocka_unit_test(nameless),
                                        cmocka_unit_test(blind_folder), cmocka_unit_test(cancelled)};
-    return GrB_init(GrB_NONBLOCKING) || cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, setup, teardown);
 }

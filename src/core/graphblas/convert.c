@@ -8,7 +8,7 @@
 
 #include <omp.h>
 
-#define SPARSE_ROWS 8 /* rows per entry; from here on, tuples: GraphBLAS would make row pointers of its own */
+#define SPARSE_ROWS 8 /* rows per entry; from here on, tuples: GraphBLAS would make row pointers */
 
 /* X(dtype, GraphBLAS's suffix, C type) */
 #define BUILT_IN(X)                                                                                          \
@@ -45,16 +45,15 @@ static struct {
 static const struct {
     const char *name;
     void *member;
-} symbols[] = {
-    {"GrB_init", &grb.init},
-    {"GrB_Matrix_nrows", &grb.nrows},
-    {"GrB_Matrix_ncols", &grb.ncols},
-    {"GrB_Matrix_nvals", &grb.nvals},
+} symbols[] = {{"GrB_init", &grb.init},
+               {"GrB_Matrix_nrows", &grb.nrows},
+               {"GrB_Matrix_ncols", &grb.ncols},
+               {"GrB_Matrix_nvals", &grb.nvals},
 #define SYMBOLS(dtype, suffix, ctype)                                                                        \
     {"GrB_Matrix_export_" #suffix, &grb.export_##suffix},                                                    \
         {"GrB_Matrix_extractTuples_" #suffix, &grb.extract_##suffix},                                        \
         {"GrB_Matrix_import_" #suffix, &grb.import_##suffix}, {"GrB_" #suffix, &grb.type_##suffix},
-    BUILT_IN(SYMBOLS)
+               BUILT_IN(SYMBOLS)
 #undef SYMBOLS
 };
 
@@ -152,8 +151,7 @@ static GrB_Info look_at(exported *e)
 {
     GrB_Index nrows, ncols, nvals;
     GrB_Info info;
-    if ((info = grb.nrows(&nrows, e->G)) != GrB_SUCCESS ||
-        (info = grb.ncols(&ncols, e->G)) != GrB_SUCCESS ||
+    if ((info = grb.nrows(&nrows, e->G)) != GrB_SUCCESS || (info = grb.ncols(&ncols, e->G)) != GrB_SUCCESS ||
         (info = grb.nvals(&nvals, e->G)) != GrB_SUCCESS)
         return graphblas_error(info, "FtB_Matrix_import");
     e->nrows = (int64_t)nrows;
@@ -176,7 +174,7 @@ static GrB_Info import_tuples(FtB_Matrix *A, const exported *e)
     switch (e->type) {
 #define EXTRACT(dtype, suffix, ctype)                                                                        \
     case dtype:                                                                                              \
-        info = grb.extract_##suffix(I, J, (ctype *)X, &nvals, e->G);                            \
+        info = grb.extract_##suffix(I, J, (ctype *)X, &nvals, e->G);                                         \
         break;
         BUILT_IN(EXTRACT)
 #undef EXTRACT
@@ -291,9 +289,8 @@ static GrB_Info make_graphblas(GrB_Matrix *G, const ftb_pattern *p, FtB_Type typ
     switch (type) {
 #define IMPORT(dtype, suffix, ctype)                                                                         \
     case dtype:                                                                                              \
-        return grb.import_##suffix(G, *grb.type_##suffix, nrows, ncols, (const GrB_Index *)p->rowptr,       \
-                                          colidx, (const ctype *)values, nrows + 1, nvals, nvals,            \
-                                          FTB_GRB_CSR);
+        return grb.import_##suffix(G, *grb.type_##suffix, nrows, ncols, (const GrB_Index *)p->rowptr,        \
+                                   colidx, (const ctype *)values, nrows + 1, nvals, nvals, FTB_GRB_CSR);
         BUILT_IN(IMPORT)
 #undef IMPORT
     default:
