@@ -57,33 +57,34 @@ static draw_function *open_module(void)
     return draw;
 }
 
-static int save(const char *path, const unsigned char *bytes, size_t size)
+static bool ends_with(const char *path, const char *ending)
 {
-    ftb_file *file = NULL;
-    GrB_Info info = ftb_file_create(&file, ftb_context(), path);
-    if (info == GrB_SUCCESS)
-        info = ftb_file_write(file, bytes, (int64_t)size);
-    if (info == GrB_SUCCESS)
-        info = ftb_file_commit(&file);
-    ftb_file_discard(&file);
-    return app_library_error(info, APP_OUTPUT);
+    const size_t length = strlen(path), end = strlen(ending);
+    return length > end && strcmp(path + length - end, ending) == 0;
+}
+
+int picture_check_name(const char *path)
+{
+    if (!path || ends_with(path, ".svg") || ends_with(path, ".png"))
+        return APP_OK;
+    return app_fail(APP_USAGE, "%s: a picture's name ends with .svg or .png", path);
 }
 
 int picture_write(draw_request *request, const char *path)
 {
     unsigned char *bytes = NULL;
-    size_t size = 0, length = strlen(path);
+    size_t size = 0;
     char message[512];
-    const char *ending = length > 4 ? path + length - 4 : "";
-    request->png = strcmp(ending, ".png") == 0;
-    if (!request->png && strcmp(ending, ".svg") != 0)
-        return app_fail(APP_USAGE, "%s: a picture's name ends with .svg or .png", path);
+    int code = picture_check_name(path);
+    if (code != APP_OK)
+        return code;
+    request->png = ends_with(path, ".png");
     draw_function *draw = open_module();
     if (!draw)
         return app_fail(APP_FAILURE, "the drawing module " MODULE " cannot be opened: %s", dlerror());
     if (draw(request, &bytes, &size, message, sizeof message) != 0)
         return app_fail(APP_FAILURE, "%s", message);
-    int code = save(path, bytes, size);
+    code = app_library_error(ftb_file_put(ftb_context(), path, bytes, (int64_t)size), APP_OUTPUT);
     free(bytes);
     return code;
 }

@@ -5,6 +5,8 @@
 #include "draw/draw.h"
 #include "featblas.h"
 
+/* Whether the name of a picture, NULL for none, ends with .svg or .png. Returns an exit code. */
+int picture_check_name(const char *path);
 /* Draws into a file, whole or not at all; its ending, .svg or .png, tells the format. An exit code, after
  * saying what is wrong. */
 int picture_write(draw_request *request, const char *path);

@@ -373,7 +373,7 @@ static void arguments(void **state)
     assert_fails(GrB_NULL_POINTER, "X is NULL", FtB_Block_write(NULL, "x", FTB_NPY, 0));
     assert_fails(GrB_NULL_POINTER, "path is NULL", FtB_Block_write(X, NULL, FTB_NPY, 0));
     assert_fails(GrB_INVALID_VALUE, "does not say its format", FtB_Block_write(X, temp_path("x.y"), 0, 0));
-    assert_fails(GrB_INVALID_VALUE, "blocks are not written as npz; expected .mtx, .tsv, .txt, .csv or .npy",
+    assert_fails(GrB_INVALID_VALUE, "blocks are not written as npz; expected .mtx, ",
                  FtB_Block_write(X, temp_path("x.npz"), 0, 0));
     assert_fails(GrB_INVALID_VALUE, "18 digits", FtB_Block_write(X, temp_path("x.npy"), 0, 18));
     assert_fails(FTB_IO, "cannot write", FtB_Block_write(X, temp_path("no/x.npy"), 0, 0));

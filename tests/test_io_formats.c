@@ -155,7 +155,7 @@ static void refused(void **state)
                 GrB_INVALID_VALUE, "no FtB_Format",
                 FtB_Matrix_read(&B, NULL, NULL, temp_path("x"), FTB_READ_OPTIONS(.format = f->value)));
     }
-    assert_fails(GrB_INVALID_VALUE, "expected .mtx, .tsv, .txt, .csv, .npz or .csr",
+    assert_fails(GrB_INVALID_VALUE, ftb_format_list(list, FTB_WRITE_MATRIX, true, " or "),
                  FtB_Matrix_write(A, temp_path("y.dat"), FTB_FORMAT_AUTO, NULL, NULL, 0));
     FtB_Matrix_free(&A);
     FtB_Block_free(&X);

@@ -61,18 +61,12 @@ static GrB_Info save_split(const char *path, const gen_labelled *s)
     static const char *const words[] = {"train\n", "val\n", "test\n"};
     const int64_t n = s->graph.nrows;
     FtB_Context ctx = ftb_context();
-    ftb_file *file = NULL;
     char *text = ftb_new(ctx, n, 6), *end = text;
     GrB_Info info = text ? GrB_SUCCESS : ftb_nomem();
     for (int64_t v = 0; text && v < n; v++)
         end = stpcpy(end, words[s->part[0][v] ? 0 : s->part[1][v] ? 1 : 2]);
     if (info == GrB_SUCCESS)
-        info = ftb_file_create(&file, ctx, path);
-    if (info == GrB_SUCCESS)
-        info = ftb_file_write(file, text, end - text);
-    if (info == GrB_SUCCESS)
-        info = ftb_file_commit(&file);
-    ftb_file_discard(&file);
+        info = ftb_file_put(ctx, path, text, end - text);
     ftb_delete(text);
     return info;
 }

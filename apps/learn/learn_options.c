@@ -1,5 +1,6 @@
 /* The options that train and predict share: data, and what a model is. */
 #include "learn/train.h"
+#include "picture.h"
 
 #include <math.h>
 #include <string.h>
@@ -108,7 +109,6 @@ const option learn_options[] = {
 int learn_begin(const learn_values *v, const char *name)
 {
     char hint[64];
-    const char *ending = v->plot ? strrchr(v->plot, '.') : NULL;
     if (v->model && !model_find(v->model)) {
         int count = 0;
         const char *const *names = model_names(&count);
@@ -117,8 +117,8 @@ int learn_begin(const learn_values *v, const char *name)
     }
     if (v->teleport < 0 || v->teleport > 1)
         return app_fail(APP_USAGE, "--teleport: %g is outside 0..1", v->teleport);
-    if (v->plot && (!ending || (strcmp(ending, ".svg") != 0 && strcmp(ending, ".png") != 0)))
-        return app_fail(APP_USAGE, "%s: a picture's name ends with .svg or .png", v->plot);
+    if (picture_check_name(v->plot) != APP_OK)
+        return APP_USAGE;
     if (v->made > 0 && v->features)
         return app_fail(APP_USAGE, "--make-features and --features exclude each other");
     return app_library_error(FtB_Context_set_deterministic(NULL, v->deterministic), APP_FAILURE);

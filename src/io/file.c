@@ -480,3 +480,15 @@ void ftb_file_discard(ftb_file **file)
     ftb_context_release(ctx);
     *file = NULL;
 }
+
+GrB_Info ftb_file_put(FtB_Context ctx, const char *path, const void *bytes, int64_t count)
+{
+    ftb_file *f = NULL;
+    GrB_Info info = ftb_file_create(&f, ctx, path);
+    if (info == GrB_SUCCESS)
+        info = ftb_file_write(f, bytes, count);
+    if (info == GrB_SUCCESS)
+        info = ftb_file_commit(&f);
+    ftb_file_discard(&f);
+    return info;
+}

@@ -89,6 +89,8 @@ GrB_Info ftb_file_reserve(ftb_file *f, int64_t want, int64_t *tail);
 GrB_Info ftb_file_sync(ftb_file *f);
 GrB_Info ftb_file_commit(ftb_file **f); /* sync, rename, sync of the folder */
 void ftb_file_discard(ftb_file **f);
+/* A whole file of so many bytes. */
+GrB_Info ftb_file_put(FtB_Context ctx, const char *path, const void *bytes, int64_t count);
 void ftb_file_remove_temporaries(void);
 
 #endif

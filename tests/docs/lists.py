@@ -106,4 +106,5 @@ OPTIONS = {
     "--man": "featblas help",
     "--completion": "featblas help",
     "--commands": "featblas help",
+    "--models": "featblas help",
 }
