@@ -101,7 +101,8 @@ FTB_INLINE lanes head_products(const head_form *form, int64_t groups, const void
     sixteen s = {.groups = groups};
     for (int k = 0; k < FTB_LANES; k++) {
         s.y[k] = y;
-        s.x[k] = attend_source(x, head_column(form, column, k), xld);
+        s.x[k] = form->narrow ? (const real *)x + head_column(form, column, k) * xld
+                              : attend_source(x, head_column(form, column, k), xld);
     }
     return sixteen_totals(&s);
 }
