@@ -1,3 +1,4 @@
+/* Women and the events that they went to: Davis, Gardner, Gardner, "Deep South", 1941 (davis.h). */
 #include "gen/davis.h"
 
 /* First names: no two are alike. */

@@ -1,3 +1,5 @@
+/* A club and its split: Zachary, "An information flow model for conflict and fission in small groups", 1977
+ * (karate_club.h). */
 #include "gen/karate_club.h"
 
 const int64_t karate_rowptr[KARATE_MEMBERS + 1] = {0,  16,  25,  35,  41,  44,  48,  52,  56,  61,  63, 66,

@@ -1,3 +1,4 @@
+/* Structs of options, read whole or refused (options.h). */
 #include "core/options.h"
 
 GrB_Info ftb_options_read(void *to, size_t room, const void *given, const char *call, const char *macro)

@@ -30,9 +30,6 @@ typedef struct ftb_operand {
 /* Parses text. `what` names it in messages ("semiring", "epilogue"); positions in messages count from
  * column `column0` + 1. */
 GrB_Info ftb_expr_parse(ftb_expr **e, FtB_Context ctx, const char *text, const char *what, int column0);
-/* A copy in which each of `names` is replaced by the expression beside it (for rewrites and weights). */
-GrB_Info ftb_expr_substitute(ftb_expr **out, const ftb_expr *e, int count, const char *const *names,
-                             const ftb_expr *const *by);
 ftb_expr *ftb_expr_retain(ftb_expr *e);
 void ftb_expr_release(ftb_expr *e);
 const char *ftb_expr_text(const ftb_expr *e);

@@ -57,9 +57,9 @@ typedef struct ftb_message {
 } ftb_message;
 
 /* The message of a semiring: its text, with norm[i] and its like made names of their own, and the bound
- * scalars and blocks as feeds. The caller then adds src, dst, edge, ... with ftb_message_feed, and ends with
- * ftb_message_indices. rename: what a, b (GraphBLAS's operands) and bound names stand for, pairs, NULL-ended,
- * e.g.
+ * scalars and blocks as feeds. The caller then adds src, dst, edge, ... with ftb_message_block and _values,
+ * and ends with ftb_message_indices. rename: what a, b (GraphBLAS's operands) and bound names stand for,
+ * pairs, NULL-ended, e.g.
  * {"a", "edge", "b", "src", NULL}; NULL for none. A block bound as "dst" or "src" that the text names without
  * an index becomes the feed of that name. On failure m is as cleared. (message.c) */
 GrB_Info ftb_message_new(ftb_message *m, FtB_Context ctx, FtB_Semiring s, const char *const *rename);

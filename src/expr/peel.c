@@ -1,7 +1,10 @@
 /* What can be done after a reduction instead of before it, taken off a message from the outside in.
  *
- *     sum_k r * x_k = r * sum_k x_k        sum_k (r + x_k) = n * r + sum_k x_k       sum_k x_k @ W = (sum_k
- * x_k) @ W max_k f(x_k) = f(max_k x_k), f rising;            max_k f(x_k) = f(min_k x_k), f falling
+ *     sum_k r * x_k = r * sum_k x_k
+ *     sum_k (r + x_k) = n * r + sum_k x_k
+ *     sum_k x_k @ W = (sum_k x_k) @ W
+ *     max_k f(x_k) = f(max_k x_k), f rising
+ *     max_k f(x_k) = f(min_k x_k), f falling
  *
  * r: what depends on the row alone. Sums keep their type, so that neither the precision nor the wrapping of
  * whole numbers changes; reals are rounded at other places. Functions that make NaN of a number or a number

@@ -3,8 +3,8 @@
  * Cost model: a product is one read-modify-write of a cell, 1.4 cycles while cells are in L1 or L2 and
  * more where they are not; a dense row is found again by scanning ncols / 16 words, a listed one by
  * sorting. So: triangle when symmetric (half the products); renaming by degree when products outnumber
- * entries (hot cells then share cache lines); dense rows from ncols / 32 products up; hash only where the
- * dense cells would leave L2. */
+ * entries (hot cells then share cache lines); dense rows from ncols / 32 products up; hash where the
+ * dense cells would leave L2 or the memory that is left. */
 #include "plan/spgemm_plan.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* The generators of docs/generators.md, written once more for a program that has nothing but a C++ compiler;
- * tests/test_gpu_facts.sh holds them to the same entries as `featblas gen`. */
+ * scripts/check.sh gpu holds them to the same entries as `featblas gen`. */
 #include "graphs.cuh"
 #include "philox.cuh"
 

@@ -13,7 +13,7 @@ typedef struct ftb_view {
 
 /* out[t * width + f] from the arguments' values; for those over features, out[t]. */
 typedef void (*ftb_kernel)(int64_t items, int64_t width, void *restrict out, const ftb_view *x);
-/* out[t, :] = x[t, 0 .. depth) W, W packed by ftb_pack: panels of FTB_PANEL columns. */
+/* out[t, :] = x[t, 0 .. depth) W, W packed in panels of FTB_PANEL columns. */
 typedef void (*ftb_matmul)(int64_t items, int64_t depth, int64_t width, void *restrict out, const ftb_view *x,
                            const void *restrict panels);
 

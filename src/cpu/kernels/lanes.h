@@ -1,7 +1,7 @@
 /* Sums of products in sixteen lanes, and vectors of values as wide as the instruction set's.
  *
- *     dot(x, y) = the lanes' sums, added in halves (l + 8, l + 4, l + 2, l + 1);  lane l: x(f) y(f), f = l
- * mod 16
+ *     dot(x, y) = the lanes' sums, added in halves (l + 8, l + 4, l + 2, l + 1)
+ *     lane l    = the sum of x(f) y(f) over f = l mod 16
  *
  * as in cpu/kernels/feature_kernels.c. The order is the same for every instruction set, nothing is fused, so
  * bits are too. Heads are padded with zeros to the lanes they need (ftb_lanes_width), which changes no sum.

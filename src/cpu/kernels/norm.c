@@ -1,4 +1,4 @@
-/* Rows and columns brought to mean 0 and variance 1, and the gradients (norm.h).
+/* Rows and columns brought to mean 0 and variance 1, and the gradients (norm_kernels.h).
  *
  * A row is summed in sixteen lanes, then in halves, so that bits are the same for every instruction set; its
  * second and third visit find it in L1. Sums over rows are kept in the rows' dtype for FTB_NORM_ROWS rows and

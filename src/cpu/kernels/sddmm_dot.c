@@ -4,8 +4,8 @@
  * The destination's row stays in L1 or registers, source rows come from L2 if they are a packed segment. Four
  * dot products are summed side by side and reduced by one transposed reduction; results are consecutive,
  * since a visit's entries are. What limits it is L2's read bandwidth: at d = 128 a product reads 512 bytes
- * and takes 16 vector operations. Method: Hu et al., "FeatGraph", SC 2020 (partitioned SDDMM); DESIGN.md, CPU
- * kernels.
+ * and takes 16 vector operations. Method: Hu et al., "FeatGraph", SC 2020 (partitioned SDDMM);
+ * docs/kernels.md.
  *
  * Cells: f32, f64 */
 #include "cpu/kernels/dots.h"

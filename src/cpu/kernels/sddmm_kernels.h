@@ -24,7 +24,8 @@ typedef struct ftb_sddmm_job {
 typedef void (*ftb_sddmm_kernel)(const ftb_sddmm_job *s, int64_t first, int64_t last);
 
 /* The registry: X(name, heads are one, groups of 16 lanes in a head, lanes in a narrow head); 0 is any. The
- * first row that fits is taken. Each is compiled for both floating types and the sizes of columns. */
+ * first row that fits is taken. Each is compiled for both floating types and columns of 2 and 4 bytes; wider
+ * columns share one body. */
 #define FTB_SDDMM_KERNELS(X)                                                                                 \
     X(dot_1x64, true, 4, 0)                                                                                  \
     X(dot_1x128, true, 8, 0)                                                                                 \

@@ -1,7 +1,7 @@
 /* Scores leaky_relu(x(j, h) + y(i, h)) on the entries (i, j) of a pattern, and their gradients:
  *
- *     d(e, h) = grad(e, h) (x + y > 0 ? 1 : slope),   dy(i, h) = sum over row i of d,   dx(j, h) = over
- * column j
+ *     d(e, h)  = grad(e, h) (x + y > 0 ? 1 : slope)
+ *     dy(i, h) = sum over row i of d,   dx(j, h) = sum over column j of d
  *
  * Eight heads at a time, or four, or one, so that a row's half of the score and its sum stay in registers. d
  * is stored for dx, which gathers it by the transpose's permutation: every sum belongs to one thread and has

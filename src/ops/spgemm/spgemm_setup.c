@@ -1,5 +1,5 @@
 /* From operands and a semiring to a product that the kernels can run: patterns, products per row, the
- * kernel that fits the message, the plan, and then the arrays that the plan asks for. */
+ * kernel that fits the message, and the plan. */
 #include "core/floats.h"
 #include "core/words.h"
 #include "cpu/interpreter.h"
@@ -462,7 +462,7 @@ static int64_t copied_bytes(FtB_Matrix A, FtB_Type type, FtB_Type domain, bool f
     return n * (8 * cast + (int64_t)FtB_Type_size(type) * from);
 }
 
-/* What ftb_product_prepare allocates for values. */
+/* What a form allocates for values. */
 static int64_t prepared_bytes(const ftb_product *product)
 {
     const ftb_spgemm *p = &product->p;
