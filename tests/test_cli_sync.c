@@ -101,6 +101,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_writer), cmocka_unit_test(not_a_writer)};
     command_setup();
+    setenv("ASAN_OPTIONS", "exitcode=99:allocator_may_return_null=1:detect_leaks=0", 1); /* fontconfig's */
     temp_path(""); /* the folder is this program's */
     if (!getenv("FEATBLAS_COMMAND") || !break_fsync()) {
         puts("skipped: needs the command, and a system that filters its calls");
