@@ -5,9 +5,14 @@ if [ -z "${FEATBLAS_DATA:-}" ] || [ ! -e "$FEATBLAS_DATA/cora" ]; then
     exit 77
 fi
 
-# reaches KIND LEAST SEEDS: the mean over so many seeds
+# reaches KIND LEAST SEEDS: the mean over so many seeds. A sanitizer's build, which takes twenty times as long, looks for
+# wrong accesses alone: a few epochs have them all.
 reaches() {
     kind=$1 least=$2
+    if [ -n "${ASAN_OPTIONS:-}" ]; then
+        run 0 train "$FEATBLAS_DATA/cora" --model "$kind" --epochs 5 -q --threads 1 --save "$kind.safetensors"
+        return
+    fi
     run 0 train "$FEATBLAS_DATA/cora" --model "$kind" --repeat "$3" -q --threads 1 --save "$kind.safetensors"
     mean=$(sed -n 's/^test *accuracy \([0-9.]*\).*/\1/p' out)
     echo "$kind: $(tail -1 out)"
