@@ -192,6 +192,35 @@ static void moves_no_bits(void **state)
     clear(&o);
 }
 
+/* FTB_MEASURE looks again where something is known, and remembers what it finds now. */
+static void measured_again(void **state)
+{
+    (void)state;
+    rng r = rng_new();
+    operands o;
+    assert_ok(make(&o, &r));
+    for (ftb_plan_kind op = 0; op < FTB_PLAN_KINDS; op++) {
+        FtB_Plan plan;
+        ftb_wisdom_text all;
+        assert_ok(plan_of(&plan, &o, op, FTB_MEASURE));
+        FtB_Plan_free(&plan);
+        assert_ok(ftb_wisdom_list(&all, ftb_context()));
+        assert_int_equal(all.count, 1);
+        all.entries[0].choice = unlikely(op, 2);
+        all.entries[0].choice.nanoseconds = INT64_MAX;
+        assert_ok(ftb_wisdom_add(ftb_context(), all.entries, 1, NULL));
+        ftb_delete(all.entries);
+        assert_ok(plan_of(&plan, &o, op, FTB_MEASURE));
+        FtB_Plan_free(&plan);
+        assert_ok(ftb_wisdom_list(&all, ftb_context()));
+        assert_int_equal(all.count, 1);
+        assert_true(all.entries[0].choice.nanoseconds < INT64_MAX);
+        ftb_delete(all.entries);
+        assert_ok(FtB_Wisdom_forget(NULL));
+    }
+    clear(&o);
+}
+
 /* ---- files */
 
 static ftb_wisdom_entry some_entry(rng *r)
@@ -488,6 +517,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(is_used),
         cmocka_unit_test(moves_no_bits),
+        cmocka_unit_test(measured_again),
         cmocka_unit_test(round_trip),
         cmocka_unit_test(is_bounded),
         cmocka_unit_test(damaged),

@@ -121,9 +121,11 @@ static void spare_threads(work *w)
 /* The plan, if wisdom has it. */
 static bool is_known(work *w)
 {
+    if (!w->facts.tuned || !ftb_wisdom_any(w->hoisted.core.ctx))
+        return false;
     const ftb_any_facts facts = {.spmm = w->facts};
     ftb_any_plan plan = {.spmm = w->plan};
-    bool known = w->facts.tuned && ftb_wisdom_plan(&plan, FTB_PLAN_SPMM, &facts, w->hoisted.core.ctx);
+    bool known = ftb_wisdom_plan(&plan, FTB_PLAN_SPMM, &facts, w->hoisted.core.ctx);
     w->plan = plan.spmm;
     return known;
 }

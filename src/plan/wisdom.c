@@ -176,8 +176,7 @@ ftb_machine_facts ftb_wisdom_machine(FtB_Context ctx)
     return machine;
 }
 
-/* Whether there is anything to look up: describing a case takes longer than a small product. */
-static bool is_wise(FtB_Context ctx)
+bool ftb_wisdom_any(FtB_Context ctx)
 {
     pthread_mutex_lock(&ctx->wisdom_lock);
     bool wise = ctx->wisdom && ctx->wisdom->count > 0;
@@ -199,7 +198,7 @@ bool ftb_wisdom_plan(ftb_any_plan *plan, ftb_plan_kind kind, const ftb_any_facts
 {
     ftb_wisdom_case when;
     ftb_choice choice;
-    if (!is_wise(ctx))
+    if (!ftb_wisdom_any(ctx))
         return false;
     ftb_wisdom_of(&when, kind, facts);
     if (!look_up(&choice, ctx, &when))

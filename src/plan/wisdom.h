@@ -28,6 +28,8 @@ typedef struct ftb_wisdom_entry {
 
 /* The case of a product, here. */
 void ftb_wisdom_of(ftb_wisdom_case *when, ftb_plan_kind kind, const ftb_any_facts *facts);
+/* Whether there is anything to look up: describing a case takes longer than a small product. */
+bool ftb_wisdom_any(FtB_Context ctx);
 /* Makes a plan of which nothing is forced by the case's choice. False: it is not known, or does not fit the
  * memory that is left, and nothing was done. */
 bool ftb_wisdom_plan(ftb_any_plan *plan, ftb_plan_kind kind, const ftb_any_facts *facts, FtB_Context ctx);

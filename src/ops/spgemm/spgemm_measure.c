@@ -18,7 +18,7 @@ GrB_Info ftb_spgemm_plan_take(ftb_product *product, FtB_Plan plan, bool estimate
     GrB_Info info = plan ? ftb_plan_check_kind(plan, FTB_PLAN_SPGEMM) : GrB_SUCCESS;
     if (info == GrB_SUCCESS)
         info = ftb_product_plan(product, plan ? &plan->plan.spgemm : NULL, estimate);
-    if (info != GrB_SUCCESS)
+    if (info != GrB_SUCCESS || (!plan && !ftb_wisdom_any(product->ctx)))
         return info;
     const ftb_any_facts facts = {.spgemm = product->facts};
     if (plan)
@@ -65,6 +65,10 @@ GrB_Info ftb_spgemm_measure(ftb_product *product)
     ftb_any_plan plan = {.spgemm = product->plan};
     if (!has_choice(product))
         return GrB_SUCCESS;
+    if (plan.spgemm.origin == FTB_ORIGIN_WISDOM) { /* which is not what was forced by hand */
+        plan.spgemm = (ftb_spgemm_plan){0};
+        ftb_rule_spgemm(&plan.spgemm, &facts.spgemm, ftb_machine_here());
+    }
     GrB_Info info = ftb_plan_measure(&plan, FTB_PLAN_SPGEMM, &facts, run_sample, product, product->ctx);
     if (info == GrB_SUCCESS)
         product->plan = plan.spgemm;
