@@ -1,4 +1,5 @@
-/* Gradients of products with blocks, against finite differences of the product's messages in FP64. */
+/* Gradients of products with blocks, against finite differences of the product's messages in FP64.
+ * Labels: unit, serial */
 #include "support/check.h"
 
 #include "cpu/message_run.h"

@@ -3,7 +3,7 @@
  * (-1, 1), infinities and NaN; rows are longer than any vector. Values are the same, to the last bit, where
  * one product makes an entry, and where several do in whole numbers. Rows of a block in place of B's give
  * the same, and so do two blocks.
- * Labels: property */
+ * Labels: property, serial */
 #include <GraphBLAS.h>
 
 #include "support/check.h"

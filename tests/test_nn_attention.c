@@ -1,6 +1,7 @@
 /* Attention layers: values against loops over vertices, heads and neighbours; gradients against finite
  * differences in FP64; dropout by its statistics. On graphs with an isolated vertex, a self-loop and a hub,
- * without edges, and between two sets of vertices. */
+ * without edges, and between two sets of vertices.
+ * Labels: unit, serial */
 #include "support/check.h"
 
 #include "core/core.h"

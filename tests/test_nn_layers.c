@@ -1,6 +1,7 @@
 /* Layers: forward values against loops over edges, gradients against finite differences in FP64, on graphs
  * with isolated vertices, self-loops, hubs and no edges at all, square and bipartite; errors; failing
- * allocation. */
+ * allocation.
+ * Labels: unit, serial */
 #include "support/check.h"
 
 #include "core/core.h"
