@@ -208,9 +208,9 @@ static GrB_Info make_result(predict *p)
     GrB_Info info = FtB_Block_new(&p->result, n, classes && task == MODEL_CLASSES ? 1 : k,
                                   classes ? FTB_INT32 : FTB_FP32);
     for (int64_t i = 0; i < n && info == GrB_SUCCESS; i++) {
-        const float *y = (const float *)p->scores->data + i * p->scores->ld;
-        int32_t *label = (int32_t *)p->result->data + i * p->result->ld;
-        float *to = (float *)p->result->data + i * p->result->ld;
+        const float *y = (const float *)ftb_block_data(p->scores) + i * p->scores->ld;
+        int32_t *label = (int32_t *)ftb_block_data(p->result) + i * p->result->ld;
+        float *to = (float *)ftb_block_data(p->result) + i * p->result->ld;
         if (classes && task == MODEL_CLASSES)
             *label = (int32_t)likeliest(y, k);
         else if (task == MODEL_CLASSES)
@@ -263,9 +263,9 @@ static int draw(predict *p)
     if (code == APP_OK)
         code = app_library_error(components(x, x + n, &share, p->hidden), APP_OUTPUT);
     for (int64_t i = 0; i < n && code == APP_OK; i++)
-        classes[i] =
-            known ? p->set.labels[i]
-                  : (int32_t)likeliest((const float *)p->scores->data + i * p->scores->ld, p->scores->ncols);
+        classes[i] = known ? p->set.labels[i]
+                           : (int32_t)likeliest((const float *)ftb_block_data(p->scores) + i * p->scores->ld,
+                                                p->scores->ncols);
     if (p->m.o.task == MODEL_CLASSES) {
         points.classes = classes;
         points.nclasses = p->m.o.noutputs;

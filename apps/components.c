@@ -15,7 +15,7 @@ typedef struct work {
     double *mean, *v, *next; /* d; 2 x d each */
 } work;
 
-static const float *row(FtB_Block X, int64_t i) { return (const float *)X->data + i * X->ld; }
+static const float *row(FtB_Block X, int64_t i) { return (const float *)ftb_block_data(X) + i * X->ld; }
 
 static double along(const work *w, const float *x, const double *v)
 {

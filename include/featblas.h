@@ -190,6 +190,25 @@ GrB_Info FtB_Context_set_tmpdir(FtB_Context ctx, const char *path);
  * engaged one. @param on whether; true in a new context. @return GrB_SUCCESS. */
 GrB_Info FtB_Context_set_sync(FtB_Context ctx, bool on);
 
+/** Chooses the device that operands of this context's calls are placed on. What a call needs elsewhere is
+ * moved, and what moved is counted (FtB_Context_moved). Memory whose address the caller has (FtB_Block_wrap,
+ * FtB_Block_shape, FtB_Matrix_csr) holds the results when a call returns, wherever that ran. @param ctx NULL
+ * for the engaged one.
+ *  @param device a name that FtB_Device_describe gives, such as "cpu"; NULL: the host.
+ *  @return FTB_NO_DEVICE if there is no such device. */
+GrB_Info FtB_Context_set_device(FtB_Context ctx, const char *device);
+
+/** What is known of a device. @param n from 0, which is the host. @param[out] name as FtB_Context_set_device
+ * takes it. @param[out] about what it is. @param[out] memory its bytes; 0: the host's. Any may be NULL; texts
+ * are static.
+ *  @return GrB_NO_VALUE behind the last. */
+GrB_Info FtB_Device_describe(int n, const char **name, const char **about, int64_t *memory);
+
+/** Bytes that were moved between host and devices since the context was made. @param ctx NULL for the engaged
+ * one.
+ *  @param[out] to_host may be NULL. @param[out] to_device may be NULL. @return GrB_SUCCESS. */
+GrB_Info FtB_Context_moved(FtB_Context ctx, int64_t *to_host, int64_t *to_device);
+
 /** Sets the progress callback. @param ctx NULL for the engaged one. @param f NULL for none.
  *  @param arg handed to @p f. @return GrB_SUCCESS. */
 GrB_Info FtB_Context_progress(FtB_Context ctx, FtB_Progress_function f, void *arg);

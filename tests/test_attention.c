@@ -27,7 +27,7 @@ static FtB_Block block(rng *r, FtB_Type type, int64_t nrows, int64_t heads, int6
     assert_ok(FtB_Block_new(&whole, nrows, first + heads * width + rng_below(r, 2), type));
     for (int64_t t = 0; t < nrows * whole->ncols; t++) {
         double x = 2 * rng_unit(r) - 1;
-        ftb_cast((char *)whole->data + (size_t)t * FtB_Type_size(type), type, &x, FTB_FP64, 1);
+        ftb_cast((char *)block_values(whole) + (size_t)t * FtB_Type_size(type), type, &x, FTB_FP64, 1);
     }
     assert_ok(FtB_Block_columns(&view, whole, first, heads * width));
     assert_ok(FtB_Block_heads(&X, view, heads));
@@ -334,7 +334,7 @@ static void differences(attention_case *c, rng *r, FtB_Block X, const double *an
 {
     for (int t = 0; t < 6 && X->nrows > 0; t++) {
         int64_t i = rng_below(r, X->nrows), f = rng_below(r, X->ncols);
-        double *x = (double *)X->data + i * X->ld + f, old = *x, side[2];
+        double *x = (double *)block_values(X) + i * X->ld + f, old = *x, side[2];
         for (int s = 0; s < 2; s++) {
             *x = old + (s ? 1e-6 : -1e-6);
             side[s] = loss(c);

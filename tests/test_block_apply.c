@@ -212,7 +212,7 @@ static void aliases(void **state)
     FtB_Op text, op;
     for (int way = 0; way < 6; way++) {
         assert_ok(FtB_Block_new(&X, ROWS + 1, COLS, FTB_FP32));
-        x = X->data;
+        x = block_values(X);
         for (int64_t e = 0; e < (ROWS + 1) * COLS; e++)
             x[e] = (float)(e % 11);
         assert_ok(FtB_Block_wrap(&head, x, ROWS, COLS, COLS, FTB_FP32));
@@ -265,7 +265,7 @@ static void halves(void **state)
     assert_ok(FtB_Block_wrap(&y, &small, 1, 1, 1, FTB_FP32));
     assert_ok(FtB_Block_new(&z, 1, 1, FTB_BF16));
     assert_ok(FtB_eWiseAdd(z, NULL, NULL, "x + y + y", x, y, NULL));
-    assert_true(ftb_get_real(z->data, FTB_BF16, 0) == 1 + 0x1p-7);
+    assert_true(ftb_get_real(block_values(z), FTB_BF16, 0) == 1 + 0x1p-7);
     assert_ok(FtB_apply(z, NULL, "x + y", "x", y, NULL)); /* accum in FP32 too */
     assert_ok(FtB_Block_new(&h, 1, 1, FTB_FP16));
     values[0] = big;
@@ -273,10 +273,10 @@ static void halves(void **state)
     assert_ok(FtB_Block_wrap(&x, values, 1, 1, 1, FTB_FP32));
     assert_ok(FtB_apply(h, NULL, NULL, "x", x, NULL));
     assert_ok(FtB_eWiseMult(h, NULL, NULL, "x * y / 4", h, h, NULL)); /* beyond FP16 in between, and after */
-    assert_true(isinf(ftb_get_real(h->data, FTB_FP16, 0)));
+    assert_true(isinf(ftb_get_real(block_values(h), FTB_FP16, 0)));
     assert_ok(FtB_apply(h, NULL, NULL, "x", x, NULL));
     assert_ok(FtB_eWiseMult(h, NULL, NULL, "x * y / 60000", h, h, NULL));
-    assert_true(ftb_get_real(h->data, FTB_FP16, 0) == 60000);
+    assert_true(ftb_get_real(block_values(h), FTB_FP16, 0) == 60000);
     FtB_Block *const all[] = {&x, &y, &z, &h};
     for (int b = 0; b < 4; b++)
         FtB_Block_free(all[b]);
@@ -404,7 +404,7 @@ static void views(void **state)
     const float values[] = {1, 2, 3, 4};
     assert_ok(FtB_Block_new(&X, 3, 6, FTB_FP32));
     for (int e = 0; e < 18; e++)
-        ((float *)X->data)[e] = (float)e;
+        ((float *)block_values(X))[e] = (float)e;
     assert_ok(FtB_Block_heads(&heads, X, 3));
     assert_ok(FtB_Block_columns(&columns, heads, 2, 3));
     assert_ok(FtB_Block_columns(&of_view, columns, 1, 2));
@@ -432,10 +432,10 @@ static void views(void **state)
     assert_ok(FtB_Matrix_values(&V, A));
     assert_ok(FtB_Block_heads(&heads, V, 2));
     assert_ok(FtB_eWiseMult(V, NULL, NULL, "x * y", V, heads, NULL));
-    assert_true(((const float *)A->values->data)[3] == 16);
+    assert_true(((const float *)matrix_values(A))[3] == 16);
     FtB_Matrix_free(&A);
     assert_ok(FtB_apply(heads, NULL, NULL, "x - sum(x)", heads, NULL));
-    assert_true(((float *)V->data)[3] == 0);
+    assert_true(((float *)block_values(V))[3] == 0);
     FtB_Block_free(&V);
     FtB_Block_free(&heads);
 }
@@ -485,11 +485,11 @@ static GrB_Info call(void *arg)
     if ((info = FtB_Block_new(&A, 3, 4, FTB_INT32)) == GrB_SUCCESS &&
         (info = FtB_Block_new(&B, 3, 2, FTB_FP64)) == GrB_SUCCESS &&
         (info = FtB_Block_heads(&H, A, 2)) == GrB_SUCCESS) {
-        ((int32_t *)A->data)[0] = 1;
+        ((int32_t *)block_values(A))[0] = 1;
         info = FtB_eWiseAdd(C, NULL, "x + y", "x + y", H, B, NULL);
     }
     if (info == GrB_SUCCESS) {
-        ((double *)C->data)[0] = 0;
+        ((double *)block_values(C))[0] = 0;
         info = FtB_eWiseAdd(C, NULL, NULL, "x * 0 + y * 0", C, C, NULL);
     }
     FtB_Block_free(&A);
@@ -502,7 +502,7 @@ static void untouched(void *arg)
 {
     FtB_Block C = arg;
     for (int e = 0; e < 12; e++)
-        assert_true(((double *)C->data)[e] == 0);
+        assert_true(((double *)block_values(C))[e] == 0);
 }
 
 static void failing_allocations(void **state)

@@ -96,7 +96,7 @@ static void threads_do_not_show(void **state)
     assert_ok(FtB_Block_new(&X, COUNT, COLS, FTB_FP32));
     assert_ok(FtB_Block_new(&Y, ROWS, COLS, FTB_FP32));
     assert_ok(FtB_Block_new(&Z, ROWS, COLS, FTB_FP32));
-    float *x = X->data, *y = Y->data, *z = Z->data;
+    float *x = block_values(X), *y = block_values(Y), *z = block_values(Z);
     for (int e = 0; e < COUNT * COLS; e++)
         x[e] = (float)rng_unit(&r);
     for (int a = 0; a < 5; a++) {
@@ -186,11 +186,11 @@ static GrB_Info call(void *arg)
     int64_t *rows = calloc(COUNT, sizeof *rows);
     GrB_Info info = FtB_Block_new(&X, COUNT, 4, FTB_INT32);
     if (info == GrB_SUCCESS) {
-        ((int32_t *)X->data)[0] = 1;
+        ((int32_t *)block_values(X))[0] = 1;
         info = FtB_scatter(Y, "x + y", X, rows, COUNT);
     }
     if (info == GrB_SUCCESS) {
-        memset(Y->data, 0, 3 * 4 * sizeof(float));
+        memset(block_values(Y), 0, 3 * 4 * sizeof(float));
         info = FtB_gather(Y, Y, rows, 3);
     }
     FtB_Block_free(&X);
@@ -202,7 +202,7 @@ static void untouched(void *arg)
 {
     FtB_Block Y = arg;
     for (int e = 0; e < 12; e++)
-        assert_true(((float *)Y->data)[e] == 0);
+        assert_true(((float *)block_values(Y))[e] == 0);
 }
 
 static void failing_allocations(void **state)

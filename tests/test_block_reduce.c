@@ -130,10 +130,10 @@ static void segments(FtB_Type type, int64_t width, const int64_t *lengths, int n
         assert_ok(FtB_Context_set_threads(NULL, 3));
         assert_ok(FtB_reduce(again, NULL, NULL, monoids[which].name, A, NULL));
         assert_ok(FtB_Context_set_threads(NULL, 1));
-        assert_memory_equal(y->data, again->data, (size_t)(nrows * width) * sizeof(double));
+        assert_memory_equal(block_values(y), block_values(again), (size_t)(nrows * width) * sizeof(double));
         for (int i = 0; i < nrows; i++)
             for (int64_t f = 0; f < width; f++) {
-                double found = ((double *)y->data)[i * width + f];
+                double found = ((double *)block_values(y))[i * width + f];
                 double goal = lengths[i] > 0
                                   ? ref_double(reduced(which, x, rowptr[i] * width + f, lengths[i], width))
                                   : 0;
@@ -208,7 +208,7 @@ static void aliases(void **state)
     enum { ROWS = 5000 };
     FtB_Block X, y;
     assert_ok(FtB_Block_new(&X, ROWS, 3, FTB_FP64));
-    double *x = X->data;
+    double *x = block_values(X);
     for (int e = 0; e < 3 * ROWS; e++)
         x[e] = e;
     assert_ok(FtB_Block_wrap(&y, x, ROWS, 1, 1, FTB_FP64));
@@ -242,15 +242,15 @@ static GrB_Info call(void *arg)
     FtB_Block X = NULL, y = arg;
     GrB_Info info = FtB_Block_new(&X, 3, 4, FTB_INT16);
     if (info == GrB_SUCCESS) {
-        ((int16_t *)X->data)[0] = 1;
+        ((int16_t *)block_values(X))[0] = 1;
         info = FtB_reduce(y, NULL, "x + y", "plus", X, NULL);
     }
     if (info == GrB_SUCCESS) {
-        ((double *)y->data)[0] = 0;
+        ((double *)block_values(y))[0] = 0;
         FtB_Block_free(&X);
         if ((info = FtB_Block_new(&X, 5, 3, FTB_FP32)) == GrB_SUCCESS) {
             FtB_Block row = NULL;
-            if ((info = FtB_Block_wrap(&row, y->data, 1, 3, 3, FTB_FP64)) == GrB_SUCCESS)
+            if ((info = FtB_Block_wrap(&row, block_values(y), 1, 3, 3, FTB_FP64)) == GrB_SUCCESS)
                 info = FtB_reduce(row, NULL, NULL, "max", X, FTB_DESC_T0);
             FtB_Block_free(&row);
         }
@@ -263,7 +263,7 @@ static void untouched(void *arg)
 {
     FtB_Block y = arg;
     for (int e = 0; e < 3; e++)
-        assert_true(((double *)y->data)[e] == 0);
+        assert_true(((double *)block_values(y))[e] == 0);
 }
 
 static void failing_allocations(void **state)

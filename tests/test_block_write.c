@@ -79,7 +79,7 @@ static void accumulators_of_rows(void **state)
         const ftb_flags flags = {0};
         assert_ok(FtB_Block_new(&C, 3, ncols, FTB_FP64));
         assert_ok(FtB_Block_new(&T, 3, ncols, FTB_FP64));
-        double *c = C->data, *t = T->data;
+        double *c = block_values(C), *t = block_values(T);
         for (int64_t e = 0; e < 3 * ncols; e++) {
             c[e] = 1;
             t[e] = (double)(e / ncols + 1);
@@ -146,7 +146,7 @@ static void aliases(void **state)
     assert_ok(FtB_Block_columns(&left, X, 0, 4));
     assert_ok(FtB_Block_columns(&right, X, 4, 4));
     assert_ok(FtB_Block_columns(&middle, X, 2, 4));
-    assert_ok(FtB_Block_wrap(&top, X->data, 3, 8, 8, FTB_FP32));
+    assert_ok(FtB_Block_wrap(&top, block_values(X), 3, 8, 8, FTB_FP32));
     assert_ok(FtB_Block_heads(&heads, X, 2));
     assert_int_equal(ftb_block_alias(left, right), FTB_ALIAS_NONE);
     assert_int_equal(ftb_block_alias(right, left), FTB_ALIAS_NONE);
@@ -156,9 +156,9 @@ static void aliases(void **state)
     assert_int_equal(ftb_block_alias(X, heads), FTB_ALIAS_SAME);
     assert_int_equal(ftb_block_alias(X, left), FTB_ALIAS_OTHER);
     assert_int_equal(ftb_block_alias(X, top), FTB_ALIAS_OTHER);
-    assert_true(ftb_block_overlaps(X, (char *)X->data + 191, 1));
-    assert_false(ftb_block_overlaps(X, (char *)X->data + 192, 1));
-    assert_false(ftb_block_overlaps(X, X->data, 0));
+    assert_true(ftb_block_overlaps(X, (char *)block_values(X) + 191, 1));
+    assert_false(ftb_block_overlaps(X, (char *)block_values(X) + 192, 1));
+    assert_false(ftb_block_overlaps(X, block_values(X), 0));
     FtB_Block *const all[] = {&X, &left, &right, &middle, &top, &heads};
     for (int b = 0; b < 6; b++)
         FtB_Block_free(all[b]);
@@ -174,7 +174,7 @@ static void bound_output(void **state)
     const ftb_flags flags = {0};
     assert_ok(FtB_Block_new(&C, ROWS, 2, FTB_FP32));
     assert_ok(FtB_Block_new(&T, ROWS, 2, FTB_FP32));
-    float *c = C->data, *t = T->data;
+    float *c = block_values(C), *t = block_values(T);
     for (int e = 0; e < 2 * ROWS; e++) {
         c[e] = (float)(e % 7);
         t[e] = (float)(e % 5);
@@ -245,7 +245,7 @@ static void untouched(void *arg)
 {
     FtB_Block C = arg;
     for (int e = 0; e < 6; e++)
-        assert_true(ftb_get_real(C->data, C->type, e) == 0);
+        assert_true(ftb_get_real(block_values(C), C->type, e) == 0);
 }
 
 static void failing_allocations(void **state)

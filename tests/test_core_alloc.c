@@ -123,15 +123,15 @@ static void buffers_are_shared(void **state)
     int64_t before = held(NULL);
     ftb_buffer *b = ftb_buffer_new(NULL, 10, 8);
     assert_true(b->owned && b->writable);
-    assert_int_equal(((int64_t *)b->data)[9], 0);
+    assert_int_equal(((int64_t *)ftb_buffer_data(b))[9], 0);
     assert_ptr_equal(ftb_buffer_retain(b), b);
     ftb_buffer_release(b);
-    ((int64_t *)b->data)[9] = 1;
+    ((int64_t *)ftb_buffer_data(b))[9] = 1;
     ftb_buffer_release(b);
     const int data[] = {1, 2};
-    b = ftb_buffer_wrap(NULL, data, false);
+    b = ftb_buffer_wrap(NULL, data, sizeof data, false);
     assert_false(b->owned || b->writable);
-    assert_ptr_equal(b->data, data);
+    assert_ptr_equal(ftb_buffer_data(b), data);
     ftb_buffer_release(b);
     assert_null(ftb_buffer_adopt(NULL, NULL));
     assert_null(ftb_buffer_retain(NULL));
@@ -145,7 +145,7 @@ static GrB_Info allocate_all_ways(void *arg)
     GrB_Info info = GrB_SUCCESS;
     void *p = ftb_new(NULL, 10, 8), *q = ftb_new0(NULL, 10, 8);
     char *s = ftb_strdup(NULL, "text");
-    ftb_buffer *b = ftb_buffer_new(NULL, 3, 4), *w = ftb_buffer_wrap(NULL, "x", false);
+    ftb_buffer *b = ftb_buffer_new(NULL, 3, 4), *w = ftb_buffer_wrap(NULL, "x", 2, false);
     if (!p || !q || !s || !b || !w || !ftb_resize(NULL, &p, 1000, 8))
         info = ftb_nomem();
     ftb_delete(p);

@@ -102,7 +102,7 @@ static void check_build(const tuples *t, FtB_Dup rule)
         for (int64_t f = 0; f < t->width; f++) {
             uint64_t value = 0;
             expected_value(t, rule, e, f, &value);
-            char *got = (char *)A->values->data + (size_t)(e * t->width + f) * FtB_Type_size(t->type);
+            char *got = (char *)matrix_values(A) + (size_t)(e * t->width + f) * FtB_Type_size(t->type);
             if (!same_value(t->type, got, &value))
                 fail_msg("%s, rule %d, entry %lld plane %lld: %g, expected %g", FtB_Type_name(t->type),
                          (int)rule, (long long)e, (long long)f, ftb_get_real(got, t->type, 0),
@@ -167,8 +167,8 @@ static void check_sums(const tuples *t)
         sums[e] += ftb_get_real(t->X, t->type, s);
     }
     for (int64_t e = 0; e < A->pattern->nvals; e++)
-        if (ftb_get_real(A->values->data, A->type, e) != sums[e])
-            fail_msg("entry %lld: %g, expected %g", (long long)e, ftb_get_real(A->values->data, A->type, e),
+        if (ftb_get_real(matrix_values(A), A->type, e) != sums[e])
+            fail_msg("entry %lld: %g, expected %g", (long long)e, ftb_get_real(matrix_values(A), A->type, e),
                      sums[e]);
     free(sums);
     FtB_Matrix_free(&A);
@@ -240,7 +240,7 @@ static void sorted_and_reversed(void **state)
         assert_int_equal(A->pattern->nvals, 20000);
         for (int64_t s = 0; s < t.nvals; s++) {
             assert_int_equal(t.perm[s], reversed ? t.nvals - 1 - s : s);
-            assert_int_equal(memcmp((float *)A->values->data + t.perm[s], (float *)t.X + s, 4), 0);
+            assert_int_equal(memcmp((float *)matrix_values(A) + t.perm[s], (float *)t.X + s, 4), 0);
         }
         FtB_Matrix_free(&A);
         free_tuples(&t);

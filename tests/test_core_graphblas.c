@@ -185,7 +185,7 @@ static void hypersparse_beyond_the_limit(void **state)
     assert_valid(A, false);
     assert_int_equal(A->pattern->nvals, 2);
     assert_true(ftb_col(A->pattern, 1) == (int64_t)1 << 39);
-    assert_int_equal(ftb_get_integer(A->values->data, A->type, 1), 7);
+    assert_int_equal(ftb_get_integer(matrix_values(A), A->type, 1), 7);
     GrB_Matrix back;
     assert_ok(FtB_Matrix_export(&back, A, 0));
     assert_true(element(back, 99999, (int64_t)1 << 39, 0) == 7);
@@ -268,7 +268,7 @@ static void what_graphblas_refuses(void **state)
     FtB_Matrix_free(&A);
     FtB_Block X; /* anything but a GrB_Matrix */
     assert_ok(FtB_Block_new(&X, 100, 100, FTB_FP32));
-    info = FtB_Matrix_import(&A, (GrB_Matrix)X->data);
+    info = FtB_Matrix_import(&A, (GrB_Matrix)block_values(X));
     assert_true(info < GrB_SUCCESS);
     assert_non_null(strstr(FtB_error(), "FtB_Matrix_import: GraphBLAS returned"));
     assert_null(A);

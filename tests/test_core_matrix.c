@@ -41,7 +41,7 @@ static void like_and_dup_share_the_pattern(void **state)
     assert_ptr_equal(B->pattern, A->pattern);
     assert_same(A, B);
     for (int64_t t = 0; t < 3 * A->pattern->nvals; t++)
-        assert_true(((double *)S->values->data)[t] == 0);
+        assert_true(((double *)matrix_values(S))[t] == 0);
     FtB_Matrix_free(&A);
     assert_valid(S, false);
     assert_valid(B, false);
@@ -61,14 +61,14 @@ static void values_are_a_view(void **state)
     assert_ok(FtB_Matrix_values(&V, A));
     assert_ok(FtB_Block_shape(V, &nrows, &ncols, &ld, &type, &data));
     assert_true(nrows == A->pattern->nvals && ncols == 2 && ld == 2 && type == FTB_FP32);
-    assert_ptr_equal(data, A->values->data);
+    assert_ptr_equal(data, matrix_values(A));
     if (nrows > 0)
         ((float *)data)[1] = 42;
     if (nrows > 0)
-        assert_true(ftb_get_real(A->values->data, A->type, 1) == 42);
+        assert_true(ftb_get_real(matrix_values(A), A->type, 1) == 42);
     FtB_Matrix_free(&A);
     if (nrows > 0)
-        assert_true(((float *)V->data)[1] == 42);
+        assert_true(((float *)block_values(V))[1] == 42);
     FtB_Block_free(&V);
     assert_null(V);
     A = rng_matrix(&r, FTB_FP32, 5, 5, 0, 0.6);
@@ -162,8 +162,8 @@ static void check_transpose(FtB_Matrix A)
             if (e > T->pattern->rowptr[j]) /* stable: parallel edges keep their order */
                 assert_true(from[e - 1] < from[e]);
             for (int64_t f = 0; f < A->width; f++)
-                assert_true(ftb_get_real(T->values->data, T->type, e * A->width + f) ==
-                            ftb_get_real(A->values->data, A->type, from[e] * A->width + f));
+                assert_true(ftb_get_real(matrix_values(T), T->type, e * A->width + f) ==
+                            ftb_get_real(matrix_values(A), A->type, from[e] * A->width + f));
         }
     free(row);
     FtB_Matrix_free(&T);
@@ -212,9 +212,9 @@ static void becoming_another(void **state)
         for (int64_t t = 0; t < copy->width * copy->pattern->nvals; t++) {
             uint64_t expected = 0;
             size_t size = FtB_Type_size(type);
-            ftb_cast(&expected, type, (char *)copy->values->data + (size_t)t * FtB_Type_size(copy->type),
+            ftb_cast(&expected, type, (char *)matrix_values(copy) + (size_t)t * FtB_Type_size(copy->type),
                      copy->type, 1);
-            assert_int_equal(memcmp(&expected, (char *)C->values->data + (size_t)t * size, size), 0);
+            assert_int_equal(memcmp(&expected, (char *)matrix_values(C) + (size_t)t * size, size), 0);
         }
         FtB_Matrix_free(&C);
         FtB_Matrix_free(&copy);
@@ -473,7 +473,7 @@ static GrB_Info every_call(void *arg)
     FTB_CHECK(ftb_matrix_become(N, B));
     B = NULL;
     FTB_CHECK(FtB_Block_new(&Y, 3, 3, FTB_FP64));
-    FTB_CHECK(FtB_Block_wrap(&Z, Y->data, 3, 3, 3, FTB_FP64));
+    FTB_CHECK(FtB_Block_wrap(&Z, block_values(Y), 3, 3, 3, FTB_FP64));
     FTB_CHECK(FtB_Labels_new(&L, 2, names));
     FTB_CHECK(FtB_Descriptor_new(&d));
 done:

@@ -160,8 +160,9 @@ static GrB_Info make_and_drop(void *arg)
     ftb_pattern *copy = NULL;
     if (info == GrB_SUCCESS) { /* a pattern of its own, so that what is cached goes with it */
         const ftb_pattern *p = A->pattern;
-        copy = ftb_pattern_new(A->ctx, p->nrows, p->ncols, ftb_buffer_wrap(A->ctx, p->rowptr, false),
-                               ftb_buffer_wrap(A->ctx, p->colidx, false));
+        copy = ftb_pattern_new(
+            A->ctx, p->nrows, p->ncols, ftb_buffer_wrap(A->ctx, p->rowptr, (p->nrows + 1) * 8, false),
+            ftb_buffer_wrap(A->ctx, p->colidx, p->nvals * (int64_t)ftb_col_size(p->ncols), false));
         info = copy ? ftb_partition_get(&s, copy, 30) : ftb_nomem();
     }
     ftb_partition_release(s);

@@ -69,7 +69,7 @@ static void refuse(const char *path, const dataset_options *options, GrB_Info in
 
 static float dense_at(const dataset *set, int64_t v, int64_t f)
 {
-    return ((const float *)set->dense_features->data)[v * set->nfeatures + f];
+    return ((const float *)block_values(set->dense_features))[v * set->nfeatures + f];
 }
 
 /* 1 where the graph has the edge. */
@@ -144,7 +144,8 @@ static void targets(void **state)
     s.labels = "0.5\n-1\n2\nnan\n";
     dataset set = load(make_small(&s), NULL);
     assert_true(set.ntargets == 1 && !set.labels && set.nclasses == 0 && !set.binary);
-    assert_true(((float *)set.targets->data)[1] == -1 && isnan(((float *)set.targets->data)[3]));
+    assert_true(((float *)block_values(set.targets))[1] == -1 &&
+                isnan(((float *)block_values(set.targets))[3]));
     dataset_free(&set);
     s.labels = "0,1,1\n1,0,0\n0,0,1\n,,\n";
     set = load(make_small(&s), NULL);
@@ -152,13 +153,13 @@ static void targets(void **state)
     dataset_free(&set);
     s.labels = "7\n9\n9\n3\n"; /* whole numbers, but no classes */
     set = load(make_small(&s), OPTIONS(.task = DATASET_TARGETS));
-    assert_true(set.ntargets == 1 && ((float *)set.targets->data)[0] == 7);
+    assert_true(set.ntargets == 1 && ((float *)block_values(set.targets))[0] == 7);
     dataset_free(&set);
     refuse(temp_path("small"), NULL, FTB_FORMAT, "labels.txt:1: class 7 is outside 0..3");
     put("small", "labels.txt", NULL);
     put("small", "targets.csv", "y\n0.25\n1\n2\n3\n");
     set = load(temp_path("small"), NULL);
-    assert_true(set.ntargets == 1 && ((float *)set.targets->data)[0] == 0.25f);
+    assert_true(set.ntargets == 1 && ((float *)block_values(set.targets))[0] == 0.25f);
     dataset_free(&set);
     put("small", "targets.csv", NULL);
 }
@@ -216,7 +217,7 @@ static void edge_tables(void **state)
     write_string("e.tsv", "0\t1\t0.5\n3\t0\t2\n0\t3\t4\n");
     set = load(temp_path("e.tsv"), &both);
     assert_true(set.nvertices == 4 && set.nedges == 4 && set.graph->width == 1);
-    const float *w = set.graph->values->data; /* (0,1) (0,3) (1,0) (3,0): both keep their own */
+    const float *w = matrix_values(set.graph); /* (0,1) (0,3) (1,0) (3,0): both keep their own */
     assert_true(w[0] == 0.5f && w[1] == 4 && w[2] == 0.5f && w[3] == 2);
     dataset_free(&set);
     write_string("e.tsv", "0 1 1\n1 0 1\n"); /* ones are no values */

@@ -51,7 +51,7 @@ static void drop(float *to, int64_t ld, int threads, double probability)
     FtB_Var y = FtB_keep(FtB_dropout(FtB_add(FtB_input(tape, X), FtB_parameter(tape, w)), probability));
     assert_ok(FtB_backward(FtB_squared_error(y, FtB_input(tape, W), NULL)));
     assert_ok(FtB_value(&Y, y));
-    memcpy(to, Y->data, sizeof(float) * N * D);
+    memcpy(to, block_values(Y), sizeof(float) * N * D);
     FtB_Block_free(&X);
     FtB_Block_free(&W);
     FtB_Block_free(&Y);

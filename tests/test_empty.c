@@ -348,7 +348,7 @@ static void run_step(int which, int64_t n, int64_t entries, int64_t width, const
     assert_ok(FtB_Parameter_new(&gain, "gain", 1, width, FTB_FP64));
     assert_ok(FtB_Parameter_value(&Y, bias));
     for (int64_t j = 0; j < 3; j++)
-        ((double *)Y->data)[j] = 0.5;
+        ((double *)block_values(Y))[j] = 0.5;
     FtB_Block_free(&Y);
     FtB_Var y = step(which, A, FtB_parameter(tape, x), w, bias, gain);
     const GrB_Info info = FtB_evaluate(&Y, y);

@@ -35,7 +35,7 @@ static FtB_Block random_block(rng *r, int64_t nrows, int64_t ncols)
 {
     FtB_Block X;
     assert_ok(FtB_Block_new(&X, nrows, ncols, FTB_FP64));
-    fill(r, X->data, nrows * ncols);
+    fill(r, block_values(X), nrows * ncols);
     return X;
 }
 
@@ -47,7 +47,7 @@ static void make(fixture *f, const char *text, int64_t heads, int64_t edge_width
     size_t count = 0;
     *f = (fixture){.heads = heads};
     f->A = rng_matrix(&r, FTB_FP64, N, N, edge_width, 0.4);
-    fill(&r, f->A->values->data, f->A->pattern->nvals * edge_width);
+    fill(&r, matrix_values(f->A), f->A->pattern->nvals * edge_width);
     f->src = random_block(&r, N, heads * WIDTH);
     f->dst = random_block(&r, N, WIDTH);
     f->norm = random_block(&r, N, 1);
@@ -115,8 +115,8 @@ static ftb_message gradient_message(const fixture *f, ftb_expr *expr, FtB_Block 
             assert_ok(FtB_Block_new(&transposed[wholes], W->ncols, W->nrows, FTB_FP64));
             for (int64_t i = 0; i < W->nrows; i++)
                 for (int64_t j = 0; j < W->ncols; j++)
-                    ((double *)transposed[wholes]->data)[j * W->nrows + i] =
-                        ((double *)W->data)[i * W->ld + j];
+                    ((double *)block_values(transposed[wholes]))[j * W->nrows + i] =
+                        ((double *)block_values(W))[i * W->ld + j];
             ftb_feed *feed = push(&g, "", FTB_SIDE_NONE);
             snprintf(feed->name, sizeof feed->name, "%.20s'", f->m.feeds[x].name);
             feed->whole = transposed[wholes++];
@@ -227,7 +227,7 @@ static void check_whole(const char *text, fixture *f, const ftb_feed *feed)
             FtB_Block_free(&transposed[t]);
     }
     for (int64_t x = 0; x < W->nrows * W->ncols; x++)
-        expect(text, feed->name, x, sum[x], slope(f, (double *)W->data + x, sum[x]));
+        expect(text, feed->name, x, sum[x], slope(f, (double *)block_values(W) + x, sum[x]));
     free(left);
     free(right);
     free(sum);

@@ -71,7 +71,7 @@ static int wanted_entries(real to[E][MOST], size_t m, FtB_Matrix A, int width)
         for (int h = 0; h < H; h++) {
             real edge[MOST];
             for (int f = 0; f < each; f++)
-                edge[f] = ((const double *)V->data)[e * width + h * each + f];
+                edge[f] = ((const double *)block_values(V))[e * width + h * each + f];
             messages[m].run(to[e] + h * made, edge, each);
         }
     FtB_Block_free(&V);
@@ -138,14 +138,14 @@ static void sums_and_edges(void **state)
                 assert_ok(
                     FtB_mxm(Y, NULL, NULL, text_of(text, sizeof text, m, variant, false), A, f.X, NULL));
                 for (int k = 0; k < N * ncols; k++)
-                    assert_near(((const double *)Y->data)[k], rows[k / ncols][k % ncols], text);
+                    assert_near(((const double *)block_values(Y))[k], rows[k / ncols][k % ncols], text);
                 assert_ok(FtB_Matrix_new(&C, FTB_FP64, N, N, ncols));
                 assert_ok(FtB_mxm(C, A, NULL, text_of(text, sizeof text, m, variant, true), f.Q, f.X,
                                   FTB_DESC_RST1));
                 assert_ok(FtB_Matrix_values(&V, C));
                 assert_int_equal(V->ncols, ncols);
                 for (int k = 0; k < E * ncols; k++)
-                    assert_near(ftb_get_real(V->data, V->type, k), edges[k / ncols][k % ncols], text);
+                    assert_near(ftb_get_real(block_values(V), V->type, k), edges[k / ncols][k % ncols], text);
                 FtB_Block_free(&V);
                 FtB_Block_free(&Y);
                 FtB_Matrix_free(&C);
@@ -169,7 +169,8 @@ static void of_one_operand(void **state)
                           side ? f.X : f.row, FTB_DESC_RST1));
         assert_ok(FtB_Matrix_values(&V, C));
         for (int k = 0; k < E * ncols; k++)
-            assert_near(((const double *)V->data)[k], edges[k / ncols][k % ncols], side ? "src" : "dst");
+            assert_near(((const double *)block_values(V))[k], edges[k / ncols][k % ncols],
+                        side ? "src" : "dst");
         FtB_Block_free(&V);
         FtB_Matrix_free(&C);
     }
@@ -193,7 +194,7 @@ static void attention_wanted(real to[N][D], FtB_Matrix A, real scores[E][MOST], 
             for (int f = 0; f < D / H; f++)
                 to[i][h * (D / H) + f] = 0;
             for (int64_t e = A->pattern->rowptr[i]; e < A->pattern->rowptr[i + 1]; e++) {
-                const double *v = (const double *)V->data + ftb_col(A->pattern, e) * D + h * (D / H);
+                const double *v = (const double *)block_values(V) + ftb_col(A->pattern, e) * D + h * (D / H);
                 sum += expl(scores[e][h]);
                 for (int f = 0; f < D / H; f++)
                     to[i][h * (D / H) + f] += expl(scores[e][h]) * v[f];
@@ -224,14 +225,14 @@ static void scores(void **state)
                 text_of(text, sizeof text, m, variant, true);
                 assert_ok(FtB_attention(C, A, NULL, (const char *)text, Q, K, f.X, NULL, NULL));
                 for (int k = 0; k < N * D; k++)
-                    assert_near(((const double *)C->data)[k], wanted[k / D][k % D], text);
+                    assert_near(((const double *)block_values(C))[k], wanted[k / D][k % D], text);
                 FtB_Block_free(&C);
                 FtB_Var y = FtB_attend((const char *)text, A, 0, FTB_OPERAND("src", FtB_input(tape, K)),
                                        FTB_OPERAND("dst", FtB_input(tape, Q)),
                                        FTB_OPERAND("values", FtB_input(tape, f.X)));
                 assert_ok(FtB_evaluate(&Y, y));
                 for (int k = 0; k < N * D; k++)
-                    assert_near(((const double *)Y->data)[k], wanted[k / D][k % D], text);
+                    assert_near(((const double *)block_values(Y))[k], wanted[k / D][k % D], text);
                 FtB_Block_free(&Y);
                 assert_ok(FtB_Tape_reset(tape));
             }
@@ -283,8 +284,8 @@ static void tapes(void **state)
             }
             for (int variant = 0; variant < TEXTS; variant++) {
                 for (int64_t k = 0; k < nrows * ncols; k++)
-                    assert_near(((const double *)Y[variant]->data)[k], ((const double *)Y[0]->data)[k],
-                                messages[m].text);
+                    assert_near(((const double *)block_values(Y[variant]))[k],
+                                ((const double *)block_values(Y[0]))[k], messages[m].text);
                 if (variant > 0)
                     FtB_Block_free(&Y[variant]);
             }

@@ -12,7 +12,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static double at(FtB_Block X, int64_t i, int64_t j) { return ftb_get_real(X->data, X->type, i * X->ld + j); }
+static double at(FtB_Block X, int64_t i, int64_t j)
+{
+    return ftb_get_real(block_values(X), X->type, i * X->ld + j);
+}
 
 static FtB_Block read_block(const char *name, const FtB_Block_read_options *options)
 {
@@ -98,7 +101,8 @@ static void large(void **state)
     FtB_Block X, Y;
     assert_ok(FtB_Block_new(&X, m, n, FTB_FP32));
     for (int64_t k = 0; k < m * n; k++)
-        ((float *)X->data)[k] = (float)((rng_unit(&r) - 0.5) * pow(10, (double)rng_below(&r, 20) - 10));
+        ((float *)block_values(X))[k] =
+            (float)((rng_unit(&r) - 0.5) * pow(10, (double)rng_below(&r, 20) - 10));
     static const char *const names[] = {"large.npy", "large.mtx", "large.tsv", "large.csv"};
     for (int f = 0; f < 4; f++) {
         assert_ok(FtB_Block_write(X, temp_path(names[f]), FTB_FORMAT_AUTO, 0));
@@ -106,7 +110,7 @@ static void large(void **state)
             FtB_Context_set_threads(NULL, threads);
             Y = read_block(names[f], FTB_BLOCK_READ_OPTIONS(.type = FTB_FP32, .finite = true));
             assert_shape(Y, m, n, FTB_FP32);
-            assert_memory_equal(X->data, Y->data, (size_t)(m * n) * sizeof(float));
+            assert_memory_equal(block_values(X), block_values(Y), (size_t)(m * n) * sizeof(float));
             FtB_Block_free(&Y);
         }
         FtB_Context_set_threads(NULL, 0);
@@ -116,7 +120,7 @@ static void large(void **state)
         free(bytes);
         Y = read_block("large.gz", FTB_BLOCK_READ_OPTIONS(.type = FTB_FP32));
         assert_shape(Y, m, n, FTB_FP32);
-        assert_memory_equal(X->data, Y->data, (size_t)(m * n) * sizeof(float));
+        assert_memory_equal(block_values(X), block_values(Y), (size_t)(m * n) * sizeof(float));
         FtB_Block_free(&Y);
     }
     FtB_Block_free(&X);
@@ -235,7 +239,7 @@ static void texts(void **state)
     FtB_Block_free(&X);
     write_string("i.csv", "9223372036854775807,-9223372036854775808\n");
     X = read_block("i.csv", FTB_BLOCK_READ_OPTIONS(.type = FTB_INT64));
-    assert_true(((int64_t *)X->data)[0] == INT64_MAX && ((int64_t *)X->data)[1] == INT64_MIN);
+    assert_true(((int64_t *)block_values(X))[0] == INT64_MAX && ((int64_t *)block_values(X))[1] == INT64_MIN);
     FtB_Block_free(&X);
 }
 

@@ -106,7 +106,7 @@ static void block_of(const ftb_format *f, FtB_Type type)
                                  FTB_BLOCK_READ_OPTIONS(.format = told ? f->value : FTB_FORMAT_AUTO,
                                                         .found = &found, .type = type)));
         assert_true(Y->nrows == 3 && Y->ncols == 3 && Y->type == type);
-        assert_memory_equal(X->data, Y->data, NVALS * FtB_Type_size(type));
+        assert_memory_equal(block_values(X), block_values(Y), NVALS * FtB_Type_size(type));
         assert_int_equal(found, f->value);
         FtB_Block_free(&Y);
     }

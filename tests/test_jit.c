@@ -86,9 +86,9 @@ static void make(fixture *x, rng *r, const char *text, FtB_Type type, int64_t he
     assert_ok(FtB_Block_new(&x->src, COLUMNS, heads * width, type));
     assert_ok(FtB_Block_new(&x->dst, ROWS, heads * width, type));
     assert_ok(FtB_Block_new(&x->norm, ROWS, 1, type));
-    rng_values(r, x->src->data, type, COLUMNS * heads * width);
-    rng_values(r, x->dst->data, type, ROWS * heads * width);
-    rng_values(r, x->norm->data, type, ROWS);
+    rng_values(r, block_values(x->src), type, COLUMNS * heads * width);
+    rng_values(r, block_values(x->dst), type, ROWS * heads * width);
+    rng_values(r, block_values(x->norm), type, ROWS);
     assert_ok(FtB_Semiring_new(&s, text));
     if (strstr(text, "norm"))
         assert_ok(FtB_Semiring_bind(&bound, s, FTB_BIND("norm", x->norm), FTB_BIND("scale", 0.75)));

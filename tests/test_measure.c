@@ -28,7 +28,7 @@ static FtB_Block block(rng *r, int64_t nrows, int64_t ncols, int64_t heads)
     FtB_Block whole, X;
     assert_ok(FtB_Block_new(&whole, nrows, ncols, FTB_FP32));
     for (int64_t t = 0; t < nrows * ncols; t++)
-        ((float *)whole->data)[t] = (float)rng_unit(r);
+        ((float *)block_values(whole))[t] = (float)rng_unit(r);
     assert_ok(FtB_Block_heads(&X, whole, heads));
     FtB_Block_free(&whole);
     return X;
@@ -314,7 +314,7 @@ static void of_two_blocks(void **state)
         assert_ok(planned_descriptor(&desc, FTB_DESC_RST1, plan));
         assert_ok(FtB_mxm(o.S, o.A, NULL, FTB_PLUS_DOT, o.Q, o.K, desc));
         assert_ok(FtB_mxm(o.T, o.A, NULL, FTB_PLUS_DOT, o.Q, o.K, FTB_DESC_RST1));
-        assert_memory_equal(o.S->values->data, o.T->values->data,
+        assert_memory_equal(matrix_values(o.S), matrix_values(o.T),
                             (size_t)(o.A->pattern->nvals * heads) * sizeof(float));
         assert_ok(FtB_Plan_set(plan, "segment", "17"));
         assert_ok(FtB_mxm_plan(&again, o.S, o.A, NULL, FTB_PLUS_DOT, o.Q, o.K, desc, FTB_MEASURE));
@@ -387,18 +387,18 @@ static void of_attention(void **state)
         const char *text = texts[t % 2];
         const size_t bytes = ROWS * FEATURES * sizeof(float);
         FtB_Plan plan;
-        memset(o.C->data, 0, bytes);
+        memset(block_values(o.C), 0, bytes);
         assert_ok(FtB_attention_plan(&plan, o.C, o.A, NULL, text, o.Q, o.K, o.K, NULL, NULL, FTB_MEASURE));
         for (int64_t v = 0; v < ROWS * FEATURES; v++)
-            assert_true(((float *)o.C->data)[v] == 0);
+            assert_true(((float *)block_values(o.C))[v] == 0);
         assert_plan_says(plan, "<- measured");
         attend(&o, o.C, text, plan);
         attend(&o, o.D, text, plan);
-        assert_memory_equal(o.C->data, o.D->data, bytes);
+        assert_memory_equal(block_values(o.C), block_values(o.D), bytes);
         assert_ok(FtB_Plan_set(plan, "kernel", planned_figure(plan, "staged") > 0 ? "fused" : "staged"));
         attend(&o, o.D, text, plan);
         for (int64_t v = 0; v < ROWS * FEATURES; v++)
-            assert_true(fabsf(((float *)o.C->data)[v] - ((float *)o.D->data)[v]) < 1e-5f);
+            assert_true(fabsf(((float *)block_values(o.C))[v] - ((float *)block_values(o.D))[v]) < 1e-5f);
         FtB_Plan_free(&plan);
         clear(&o);
     }

@@ -97,7 +97,7 @@ static const struct {
 static void read_row(double *to, FtB_Block X, int64_t row, int64_t first, int64_t count)
 {
     for (int64_t f = 0; f < count; f++)
-        to[f] = ftb_get_real(X->data, X->type, row * X->ld + first + f);
+        to[f] = ftb_get_real(block_values(X), X->type, row * X->ld + first + f);
 }
 
 /* Messages of edge e in all heads; returns the width of one. */
@@ -115,7 +115,7 @@ static int64_t messages_of(double *z, const message_fixture *x, oracle f, int64_
         read_row(src, x->src, j, src_heads == 1 ? 0 : h * x->width, x->width);
         read_row(dst, x->dst, i, x->heads == 1 ? 0 : h * x->width, x->width);
         for (int64_t w = 0; w < own && x->A->width > 0; w++)
-            edge[w] = ftb_get_real(x->A->values->data, x->A->type,
+            edge[w] = ftb_get_real(matrix_values(x->A), x->A->type,
                                    e * edge_width + (edge_width == 1 ? 0 : h * own) + w);
         const edge_view v = {src, dst, edge, norm, x->width, own, i, j, e, p->rowptr[i + 1] - p->rowptr[i],
                              dj};

@@ -87,7 +87,7 @@ static void test_graphblas(void **state)
     FtB_Matrix A = random_graph(&r, 20, 20, FTB_FP32, 1, true);
     FtB_Block src = random_block(&r, 20, 17, FTB_FP32), dst = random_block(&r, 20, 17, FTB_FP32);
     const ftb_pattern *p = A->pattern;
-    float *edge = A->values->data, *x = src->data, *y = dst->data;
+    float *edge = matrix_values(A), *x = block_values(src), *y = block_values(dst);
     edge[0] = 300.7F; /* saturates */
     ftb_message m;
     int64_t *V = malloc((size_t)p->nvals * 17 * 8);
@@ -157,7 +157,7 @@ static void test_vertices(void **state)
         assert_true(type == FTB_FP32 && width == 7);
         for (int64_t i = 0; i < 3000; i++)
             for (int64_t f = 0; f < heads * 7; f++) {
-                float v = ((float *)x.dst->data)[i * x.dst->ld + f];
+                float v = ((float *)block_values(x.dst))[i * x.dst->ld + f];
                 assert_true(((float *)Y)[i * heads * 7 + f] == (v > 0 ? v : 0) * 2 + v);
             }
         ftb_delete(Y);

@@ -211,7 +211,7 @@ static void random_cases(void **state)
 static FtB_Matrix reals(rng *r, int64_t nrows, int64_t ncols)
 {
     FtB_Matrix A = rng_matrix(r, FTB_FP64, nrows, ncols, 1, 0.3);
-    double *x = A->values->data;
+    double *x = matrix_values(A);
     for (int64_t e = 0; e < A->pattern->nvals; e++)
         x[e] = rng_unit(r) - 0.5;
     return A;

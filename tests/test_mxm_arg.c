@@ -26,7 +26,7 @@ static FtB_Matrix operand(rng *r, FtB_Type type, int64_t nrows, int64_t ncols, d
     size_t size = FtB_Type_size(type);
     for (int64_t e = 0; e < A->pattern->nvals && ftb_type_float(type); e++) {
         double x = specials && rng_below(r, 3) == 0 ? special_value(r) : (double)(rng_below(r, 15) - 7) / 8;
-        ftb_cast((char *)A->values->data + (size_t)e * size, type, &x, FTB_FP64, 1);
+        ftb_cast((char *)matrix_values(A) + (size_t)e * size, type, &x, FTB_FP64, 1);
     }
     return A;
 }

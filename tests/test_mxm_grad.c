@@ -47,7 +47,7 @@ static void fill(rng *r, FtB_Block X)
 {
     for (int64_t i = 0; i < X->nrows; i++)
         for (int64_t j = 0; j < X->ncols; j++)
-            ((double *)X->data)[i * X->ld + j] = 0.3 + rng_unit(r);
+            ((double *)block_values(X))[i * X->ld + j] = 0.3 + rng_unit(r);
 }
 
 /* A view with heads of a wider block, so that rows are not packed. */
@@ -73,7 +73,7 @@ static void bind_all(fixture *f)
             continue;
         FtB_Arg value = FTB_ARG(f->blocks[n]);
         if (n == 7)
-            value = FTB_ARG(*(double *)f->blocks[n]->data);
+            value = FTB_ARG(*(double *)block_values(f->blocks[n]));
         bindings[count++] = (FtB_Binding){names[n], value};
     }
     assert_ok((FtB_Semiring_bind)(&f->bound, f->text, bindings, count));
@@ -122,7 +122,7 @@ static double objective(fixture *f, int64_t *winners)
                 continue;
             if (m.reducer.mean && !f->c.on_edges)
                 divisor = (double)(p->rowptr[i + 1] - p->rowptr[i]);
-            const double *weight = f->dE ? f->dE->values->data : f->dC ? f->dC->data : NULL;
+            const double *weight = f->dE ? matrix_values(f->dE) : f->dC ? block_values(f->dC) : NULL;
             sum += weight ? C[i * f->width + x] / divisor * weight[i * f->width + x] : 0;
         }
     free(C);
@@ -170,7 +170,7 @@ static void make(fixture *f, const char *text, const config *c)
     ftb_monoid monoid = f->text->reducer.monoid;
     if (monoid == FTB_MIN || monoid == FTB_MAX) {
         assert_ok(FtB_Block_new(&f->saved, NROWS, f->width, FTB_INT64));
-        objective(f, f->saved->data);
+        objective(f, block_values(f->saved));
     }
 }
 
@@ -243,10 +243,10 @@ static void check(const char *text, const config *c)
             continue;
         for (int64_t i = 0; i < out[n]->nrows; i++)
             for (int64_t j = 0; j < out[n]->ncols; j++) {
-                double got = ((double *)out[n]->data)[i * out[n]->ld + j];
+                double got = ((double *)block_values(out[n]))[i * out[n]->ld + j];
                 if (rng_below(&r, 3)) /* some of them: each takes two products */
                     continue;
-                double *at = (double *)f.blocks[n]->data + i * f.blocks[n]->ld + j,
+                double *at = (double *)block_values(f.blocks[n]) + i * f.blocks[n]->ld + j,
                        want = slope(&f, n, at, 1e-5);
                 if (!near(got, want)) /* another message may win within the step; a shorter one tells */
                     want = slope(&f, n, at, 1e-7);
@@ -350,7 +350,8 @@ static void outputs_of_other_types_and_adding(void **state)
         double most = types[t] == FTB_BF16 ? 0.02 : 1e-6;
         for (int n = 0; n < NAMES; n++)
             for (int64_t v = 0; out[n] && v < out[n]->nrows * out[n]->ncols; v++) {
-                double x = ftb_get_real(out[n]->data, types[t], v), y = 3 * ((double *)want[n]->data)[v];
+                double x = ftb_get_real(block_values(out[n]), types[t], v),
+                       y = 3 * ((double *)block_values(want[n]))[v];
                 if (!(fabs(x - y) <= most * (1 + fabs(y))))
                     fail_msg("%s as %s: %.9g; expected %.9g", names[n], FtB_Type_name(types[t]), x, y);
             }
@@ -380,11 +381,12 @@ static void outputs_that_are_operands(void **state)
                                       FTB_GRAD("src", f.blocks[0])};
         assert_ok(grad(&f, asked, 3));
         size_t bytes = (size_t)f.A->pattern->nvals * 2 * sizeof(double);
-        assert_memory_equal(E->values->data, want[2]->data, bytes);
-        assert_memory_equal(f.A->values->data, want[2]->data, bytes);
+        assert_memory_equal(matrix_values(E), block_values(want[2]), bytes);
+        assert_memory_equal(matrix_values(f.A), block_values(want[2]), bytes);
         for (int64_t i = 0; i < NCOLS; i++)
-            assert_memory_equal((double *)f.blocks[0]->data + i * f.blocks[0]->ld,
-                                (double *)want[0]->data + i * want[0]->ld, 2 * WIDTH * sizeof(double));
+            assert_memory_equal((double *)block_values(f.blocks[0]) + i * f.blocks[0]->ld,
+                                (double *)block_values(want[0]) + i * want[0]->ld,
+                                2 * WIDTH * sizeof(double));
         FtB_Matrix_free(&E);
         for (int n = 0; n < NAMES; n++)
             FtB_Block_free(&want[n]);
@@ -405,7 +407,7 @@ static void same_bits_for_any_threads(void **state)
     assert_ok(FtB_Context_set_threads(NULL, 1));
     for (int n = 0; n < NAMES; n++) {
         if (one[n])
-            assert_memory_equal(one[n]->data, many[n]->data,
+            assert_memory_equal(block_values(one[n]), block_values(many[n]),
                                 (size_t)(one[n]->nrows * one[n]->ncols) * sizeof(double));
         FtB_Block_free(&one[n]);
         FtB_Block_free(&many[n]);
@@ -431,18 +433,18 @@ static void edge_shapes(void **state)
         assert_ok(FtB_Block_new(&dX, n, 3, FTB_FP32));
         assert_ok(FtB_Block_new(&dY, m, 3, FTB_FP32));
         assert_ok(FtB_Block_new(&dW, 3, 2, FTB_FP32));
-        memset(dY->data, 0x7f, (size_t)m * 3 * 4);
-        memset(dW->data, 0x7f, 3 * 2 * 4);
+        memset(block_values(dY), 0x7f, (size_t)m * 3 * 4);
+        memset(block_values(dW), 0x7f, 3 * 2 * 4);
         for (int64_t v = 0; v < m * 2; v++)
-            ((float *)dC->data)[v] = 1;
+            ((float *)block_values(dC))[v] = 1;
         assert_ok(FtB_Semiring_new(&text, "mean : edge * ((src + dst) @ W)"));
         assert_ok(FtB_Semiring_bind(&bound, text, FTB_BIND("dst", Y), FTB_BIND("W", W)));
         assert_ok(FtB_mxm_grad(dC, bound, A, X, NULL, NULL, NULL, FTB_GRAD("src", dX), FTB_GRAD("dst", dY),
                                FTB_GRAD("W", dW)));
         for (int64_t v = 0; v < m * 3; v++)
-            assert_true(((float *)dY->data)[v] == 0);
+            assert_true(((float *)block_values(dY))[v] == 0);
         for (int64_t v = 0; v < 6; v++)
-            assert_true(((float *)dW->data)[v] == 0);
+            assert_true(((float *)block_values(dW))[v] == 0);
         FtB_Block *blocks[] = {&X, &Y, &W, &dC, &dX, &dY, &dW};
         for (size_t b = 0; b < sizeof blocks / sizeof *blocks; b++)
             FtB_Block_free(blocks[b]);
@@ -529,7 +531,7 @@ static void untouched(void *arg)
     const attempt *a = arg;
     for (int n = 0; n < NAMES; n++)
         for (int64_t v = 0; a->out[n] && v < a->out[n]->nrows * a->out[n]->ncols; v++)
-            assert_true(((double *)a->out[n]->data)[v] == 0);
+            assert_true(((double *)block_values(a->out[n]))[v] == 0);
 }
 
 static void failing_allocations(void **state)

@@ -42,7 +42,7 @@ static FtB_Matrix operand(rng *r, FtB_Type type, int64_t nrows, int64_t ncols, d
     FtB_Matrix A = rng_matrix(r, type, nrows, ncols, 1, density);
     size_t size = FtB_Type_size(type);
     for (int64_t e = 0; e < A->pattern->nvals; e++) {
-        char *to = (char *)A->values->data + (size_t)e * size;
+        char *to = (char *)matrix_values(A) + (size_t)e * size;
         double x = any_real(r);
         if (ftb_type_float(type))
             ftb_cast(to, type, &x, FTB_FP64, 1);
@@ -125,7 +125,7 @@ static void compare(const built_in *s, FtB_Matrix A, FtB_Matrix B, FtB_Type type
     assert_valid(C, false);
     same_pattern(s, C, D);
     for (int64_t e = 0; e < C->pattern->nvals && values; e++)
-        same_value(s, A, B, type, C->values->data, D->values->data, e);
+        same_value(s, A, B, type, matrix_values(C), matrix_values(D), e);
     FtB_Matrix_free(&C);
     FtB_Matrix_free(&D);
 }
@@ -145,13 +145,13 @@ static void compare_block(const built_in *s, FtB_Matrix A, FtB_Matrix B, FtB_Typ
     FtB_Matrix D = theirs(s, A, B, type);
     assert_ok(FtB_Block_new(&X, 1, COLS, B->type));
     assert_ok(FtB_Block_new(&C, 1, COLS, type));
-    memcpy(X->data, B->values->data, COLS * FtB_Type_size(B->type));
+    memcpy(block_values(X), matrix_values(B), COLS * FtB_Type_size(B->type));
     if (strchr(strchr(s->text, ':'), 'j'))
         assert_fails(GrB_DOMAIN_MISMATCH, "SECONDJ", FtB_mxm(C, NULL, NULL, s->handle, A, X, NULL));
     else {
         assert_ok(FtB_mxm(C, NULL, NULL, s->handle, A, X, NULL));
         for (int64_t e = 0; e < COLS; e++)
-            same_value(s, A, B, type, C->data, D->values->data, e);
+            same_value(s, A, B, type, block_values(C), matrix_values(D), e);
     }
     FtB_Block_free(&X);
     FtB_Block_free(&C);
@@ -169,13 +169,13 @@ static void compare_blocks(const built_in *s, FtB_Matrix A, FtB_Matrix B, FtB_Ty
     D = theirs(s, A, B, type);
     assert_ok(FtB_Block_new(&X, 1, 1, A->type));
     assert_ok(FtB_Block_new(&Y, COLS, 1, B->type));
-    memcpy(X->data, A->values->data, FtB_Type_size(A->type));
-    memcpy(Y->data, B->values->data, COLS * FtB_Type_size(B->type));
+    memcpy(block_values(X), matrix_values(A), FtB_Type_size(A->type));
+    memcpy(block_values(Y), matrix_values(B), COLS * FtB_Type_size(B->type));
     assert_ok(FtB_Matrix_dup(&M, B));
     assert_ok(FtB_Matrix_new(&C, type, 1, COLS, 1));
     assert_ok(FtB_mxm(C, M, NULL, s->handle, X, Y, FTB_DESC_RST1));
     for (int64_t e = 0; e < COLS; e++)
-        same_value(s, A, B, type, C->values->data, D->values->data, e);
+        same_value(s, A, B, type, matrix_values(C), matrix_values(D), e);
     FtB_Block_free(&X);
     FtB_Block_free(&Y);
     FtB_Matrix_free(&M);

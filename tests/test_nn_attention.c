@@ -54,7 +54,7 @@ static void make(problem *p, graph which)
         j[e] = which == MIXED ? mixed[e][1] : which == FULL ? e % MOST : between[e][1];
         p->has[i[e]][j[e]] = true;
         for (int f = 0; f < EDGE; f++)
-            values[e * EDGE + f] = p->u[i[e]][j[e]][f] = ((double *)U->data)[e * EDGE + f];
+            values[e * EDGE + f] = p->u[i[e]][j[e]][f] = ((double *)block_values(U))[e * EDGE + f];
     }
     FtB_Block_free(&U);
     assert_ok(FtB_Matrix_build(&p->A, FTB_FP64, p->m, p->n, EDGE, count, i, j, values, FTB_DUP_ERROR, NULL));
@@ -103,7 +103,7 @@ static const double *weights(FtB_Layer layer, const char *name)
         if (strcmp(FtB_Parameter_name(p), name) != 0)
             continue;
         assert_ok(FtB_Parameter_value(&X, p));
-        const double *data = X->data;
+        const double *data = block_values(X);
         FtB_Block_free(&X);
         return data;
     }
@@ -127,7 +127,7 @@ static double message(double *z, const use *u, FtB_Layer layer, const problem *p
                       int64_t h)
 {
     int64_t width = u->options.heads * OUT, in = p->X->ncols, targets = p->Y->ncols;
-    const double *x = (double *)p->X->data + j * in, *y = (double *)p->Y->data + i * targets;
+    const double *x = (double *)block_values(p->X) + j * in, *y = (double *)block_values(p->Y) + i * targets;
     double l[WIDE], r[WIDE], v[WIDE], e[WIDE], score = 0;
     linear(e, p->u[i][j], EDGE, u->edge ? weights(layer, "lin_edge.weight") : NULL, NULL, width);
     if (strcmp(u->kind, "gat") == 0) {
@@ -191,11 +191,11 @@ static void check_values(FtB_Block got, const use *u, FtB_Layer layer, const pro
                 else
                     y[h * OUT + c] = z[c];
         }
-        linear(added, (double *)p.Y->data + i * targets, targets,
+        linear(added, (double *)block_values(p.Y) + i * targets, targets,
                weights(layer, transformer ? "lin_skip.weight" : "res.weight"),
                weights(layer, transformer ? "lin_skip.bias" : "bias"), columns);
         for (int64_t c = 0; c < columns; c++) {
-            double value = ((double *)got->data)[i * got->ld + c], want = y[c] + added[c];
+            double value = ((double *)block_values(got))[i * got->ld + c], want = y[c] + added[c];
             if (!(fabs(value - want) <= 1e-12 * (1 + fabs(want))))
                 fail_msg("%s, y(%lld, %lld) = %.12g; expected %.12g", u->kind, (long long)i, (long long)c,
                          value, want);
@@ -239,12 +239,12 @@ static void check(const use *u)
     for (int k = 0; k < 2; k++) {
         FtB_Block X, from = k ? p.Y : p.X;
         assert_ok(FtB_Parameter_value(&X, both[k]));
-        memcpy(X->data, from->data, (size_t)(from->nrows * from->ncols) * sizeof(double));
+        memcpy(block_values(X), block_values(from), (size_t)(from->nrows * from->ncols) * sizeof(double));
         FtB_Block_free(&X);
     }
     FtB_Var x = FtB_parameter(tape, px), y = u->graph == BIPARTITE ? FtB_parameter(tape, py) : x;
     if (u->graph != BIPARTITE)
-        memcpy(p.Y->data, p.X->data, (size_t)(p.n * IN) * sizeof(double));
+        memcpy(block_values(p.Y), block_values(p.X), (size_t)(p.n * IN) * sizeof(double));
     FtB_Var e = u->edge ? FtB_input_edges(tape, p.A) : FTB_NO_VAR;
     FtB_Var out = FtB_Layer_apply(layer, p.A, x, y, e);
     assert_ok(FtB_evaluate(&got, out));
@@ -304,18 +304,18 @@ static void other_features(void **state)
     FtB_Layer layer = new_layer(&u);
     assert_ok(FtB_Matrix_build(&S, FTB_FP64, 7, IN, 1, 7, i, j, values, FTB_DUP_ERROR, NULL));
     assert_ok(FtB_Block_new(&D, 7, IN, FTB_FP64));
-    memset(D->data, 0, 7 * IN * sizeof(double));
+    memset(block_values(D), 0, 7 * IN * sizeof(double));
     for (int e = 0; e < 7; e++)
-        ((double *)D->data)[i[e] * IN + j[e]] = values[e];
+        ((double *)block_values(D))[i[e] * IN + j[e]] = values[e];
     assert_ok(FtB_Tape_new(&tape, 1));
     FtB_Var sparse = FtB_gat(layer, p.A, FtB_input(tape, S)), dense = FtB_gat(layer, p.A, FtB_input(tape, D));
     assert_ok(FtB_evaluate(&want, dense));
     double kept[7 * 3 * OUT];
-    memcpy(kept, want->data, sizeof kept);
+    memcpy(kept, block_values(want), sizeof kept);
     FtB_Block_free(&want);
     assert_ok(FtB_evaluate(&got, sparse));
     for (int v = 0; v < 7 * 3 * OUT; v++)
-        assert_true(fabs(((double *)got->data)[v] - kept[v]) < 1e-12);
+        assert_true(fabs(((double *)block_values(got))[v] - kept[v]) < 1e-12);
     FtB_Block_free(&got);
     FtB_Tape_free(&tape);
     FtB_Layer_free(&layer);
@@ -349,12 +349,12 @@ static void one_variable_thrice(void **state)
         FtB_Var y = FtB_attend(texts[t], p.A, 0, FTB_OPERAND("values", x), FTB_OPERAND("src", x),
                                FTB_OPERAND("dst", x));
         assert_ok(FtB_evaluate(&got, y));
-        memcpy(values[t], got->data, sizeof values[t]);
+        memcpy(values[t], block_values(got), sizeof values[t]);
         FtB_Block_free(&got);
         FtB_Var loss = FtB_squared_error(FtB_heads(y, 1), FtB_input(tape, T), NULL);
         assert_gradients(loss, &px, 1, 1e-7);
         assert_ok(FtB_Parameter_gradient(&X, px));
-        memcpy(grads[t], X->data, sizeof grads[t]);
+        memcpy(grads[t], block_values(X), sizeof grads[t]);
         FtB_Block_free(&X);
         FtB_Block_free(&T);
         FtB_Tape_free(&tape);
@@ -386,9 +386,9 @@ static void dropout(void **state)
     double edges = (double)A->pattern->nvals;
     assert_ok(FtB_Block_new(&zeros, ROWS, 2, FTB_FP32));
     assert_ok(FtB_Block_new(&ones, ROWS, 2, FTB_FP32));
-    memset(zeros->data, 0, 2 * ROWS * sizeof(float));
+    memset(block_values(zeros), 0, 2 * ROWS * sizeof(float));
     for (int v = 0; v < 2 * ROWS; v++)
-        ((float *)ones->data)[v] = 1;
+        ((float *)block_values(ones))[v] = 1;
     for (int t = 0; t < 2; t++) {
         FtB_Tape tape;
         FtB_Block got;
@@ -406,16 +406,16 @@ static void dropout(void **state)
             assert_ok(FtB_backward(loss));
             assert_ok(FtB_value(&got, y));
             for (int k = 0; k < 2 * ROWS; k++)
-                sum += (double)((float *)got->data)[k];
+                sum += (double)((float *)block_values(got))[k];
             /* standard deviation of a mean over edges and heads: sqrt(p / ((1 - p) n)) */
             assert_true(fabs(sum / (2 * ROWS) - 1) < 5 * sqrt(0.6 / 0.4 / (2 * edges)));
-            assert_true(memcmp(first, got->data, sizeof first) != 0); /* drawn anew */
-            memcpy(first, got->data, sizeof first);
+            assert_true(memcmp(first, block_values(got), sizeof first) != 0); /* drawn anew */
+            memcpy(first, block_values(got), sizeof first);
             FtB_Block_free(&got);
         }
         assert_ok(FtB_evaluate(&got, y)); /* nothing is dropped */
         for (int k = 0; k < 2 * ROWS; k++)
-            assert_true(fabsf(((float *)got->data)[k] - 1) < 1e-5F);
+            assert_true(fabsf(((float *)block_values(got))[k] - 1) < 1e-5F);
         FtB_Block_free(&got);
         FtB_Tape_free(&tape);
         FtB_Parameter_free(&w);

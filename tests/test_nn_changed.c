@@ -24,7 +24,7 @@ static void begin(fixture *f)
     assert_ok(FtB_Matrix_like(&f->A, A, 1, FTB_FP64));
     assert_ok(FtB_Matrix_values(&f->V, f->A));
     for (int e = 0; e < E; e++)
-        ((double *)f->V->data)[e] = e % 2;
+        ((double *)block_values(f->V))[e] = e % 2;
     f->X = drawn_block(N, D, FTB_FP64, 1);
     assert_ok(FtB_Tape_new(&f->tape, 1));
     FtB_Matrix_free(&A);
@@ -47,7 +47,7 @@ static FtB_Block others(void)
     FtB_Block B;
     assert_ok(FtB_Block_new(&B, E, 1, FTB_FP64));
     for (int e = 0; e < E; e++)
-        ((double *)B->data)[e] = other(e);
+        ((double *)block_values(B))[e] = other(e);
     return B;
 }
 
@@ -99,7 +99,7 @@ static void by_scatter(const fixture *f)
         at[e] = e;
     assert_ok(FtB_Block_new(&B, E, 1, FTB_FP64));
     for (int e = 0; e < E; e++)
-        ((double *)B->data)[e] = other(e) - e % 2;
+        ((double *)block_values(B))[e] = other(e) - e % 2;
     assert_ok(FtB_scatter(f->V, "x + y", B, at, E));
     FtB_Block_free(&B);
 }
@@ -186,7 +186,7 @@ static void result_of(double y[N * D], FtB_Tape tape, FtB_Layer layer, const fix
     FtB_Block Y;
     FtB_Var x = FtB_input(tape, f->X);
     assert_ok(FtB_evaluate(&Y, FtB_Layer_apply(layer, f->A, x, x, FTB_NO_VAR)));
-    memcpy(y, Y->data, N * D * sizeof *y);
+    memcpy(y, block_values(Y), N * D * sizeof *y);
     FtB_Block_free(&Y);
 }
 
@@ -311,7 +311,8 @@ static void tapes(void **state)
             assert_ok(FtB_evaluate(&Z, FtB_add(once, once)));
             assert_int_equal(Y->nrows * Y->ncols, Z->nrows * Z->ncols);
             bool moved = f.A->values != f.V->owner; /* A has new memory, and the tape keeps the old */
-            if (!moved && memcmp(Y->data, Z->data, (size_t)(Y->nrows * Y->ncols) * sizeof(double)) != 0)
+            if (!moved &&
+                memcmp(block_values(Y), block_values(Z), (size_t)(Y->nrows * Y->ncols) * sizeof(double)) != 0)
                 fail_msg("record %zu, %s", r, ways[w].name);
             FtB_Block_free(&Y);
             FtB_Block_free(&Z);
@@ -346,12 +347,12 @@ static void parameters(void **state)
     assert_ok(FtB_Optimizer_step(sgd));
     assert_ok(FtB_evaluate(&Y, y));
     for (int k = 0; k < N * D; k++)
-        assert_true(((double *)Y->data)[k] == 2 * ((double *)P->data)[k]);
-    assert_memory_not_equal(Y->data, first->data, N * D * sizeof(double));
+        assert_true(((double *)block_values(Y))[k] == 2 * ((double *)block_values(P))[k]);
+    assert_memory_not_equal(block_values(Y), block_values(first), N * D * sizeof(double));
     FtB_Block_free(&Y);
     assert_ok(FtB_Stopper_restore(best));
     assert_ok(FtB_evaluate(&Y, y));
-    assert_memory_equal(Y->data, first->data, N * D * sizeof(double));
+    assert_memory_equal(block_values(Y), block_values(first), N * D * sizeof(double));
     FtB_Block_free(&Y);
     FtB_Block_free(&first);
     FtB_Block_free(&P);
@@ -395,7 +396,7 @@ static void forgotten(void **state)
         FtB_Var once = of_matrix(&f, f.tape);
         assert_ok(FtB_evaluate(&Y, once));
         FtB_Block_free(&Y);
-        ((double *)f.V->data)[E - 1] += 1;
+        ((double *)block_values(f.V))[E - 1] += 1;
         assert_fails(GrB_INVALID_VALUE, "an input was written", FtB_evaluate(&Y, once));
         FtB_Layer_free(&layer);
         end(&f);

@@ -32,7 +32,7 @@ static FtB_Block features(void)
     assert_ok(FtB_Block_new(&X, N, D, FTB_FP64));
     for (int64_t i = 0; i < N; i++)
         for (int64_t j = 0; j < D; j++)
-            ((double *)X->data)[i * D + j] = feature(i, j);
+            ((double *)block_values(X))[i * D + j] = feature(i, j);
     return X;
 }
 
@@ -62,7 +62,7 @@ static void check_values(FtB_Var y)
     assert_ok(FtB_evaluate(&Y, y));
     for (int64_t i = 0; i < N; i++)
         for (int64_t j = 0; j < D; j++)
-            assert_true(((const double *)Y->data)[i * D + j] == expected(i, j));
+            assert_true(((const double *)block_values(Y))[i * D + j] == expected(i, j));
     FtB_Block_free(&Y);
 }
 
@@ -115,7 +115,7 @@ static void only_the_last_stays(void **state)
     assert_ok(FtB_backward(loss));
     check_values(y);
     for (int64_t j = 0; j < D; j++) /* x is the caller's: in place is not for it */
-        assert_true(((double *)X->data)[j] == feature(0, j));
+        assert_true(((double *)block_values(X))[j] == feature(0, j));
     FtB_Block_free(&X);
     finish(&s);
 }
@@ -162,13 +162,13 @@ static void taken_but_needed(void **state)
         check_values(y);
         if (why == 0) {
             assert_ok(FtB_evaluate(&Y, late));
-            assert_true(fabs(((double *)Y->data)[D] - tanh(feature(1, 0))) < 1e-15);
+            assert_true(fabs(((double *)block_values(Y))[D] - tanh(feature(1, 0))) < 1e-15);
         } else {
             if (why == 1)
                 assert_ok(FtB_value(&Y, x));
             else
                 assert_ok(FtB_Block_heads(&Y, other, 1));
-            assert_true(((double *)Y->data)[D] == feature(1, 0));
+            assert_true(((double *)block_values(Y))[D] == feature(1, 0));
         }
         FtB_Block_free(&Y);
         FtB_Block_free(&other);
@@ -204,11 +204,11 @@ static void taken_with_care(void **state)
     (void)state;
     double *mine = malloc((size_t)block_bytes);
     assert_non_null(mine);
-    memcpy(mine, X->data, (size_t)block_bytes);
+    memcpy(mine, block_values(X), (size_t)block_bytes);
     start(&s);
     assert_ok(FtB_Block_wrap(&wrapped, mine, N, D, D, FTB_FP64));
     check_values(smooth(s.A, FtB_input_take(s.tape, &wrapped)));
-    assert_memory_equal(mine, X->data, (size_t)block_bytes);
+    assert_memory_equal(mine, block_values(X), (size_t)block_bytes);
     assert_ok(FtB_Tape_reset(s.tape));
     FtB_Var y = smooth(s.A, FtB_input_take(s.tape, &X));
     FtB_Var loss = loss_of(&s, y);

@@ -365,11 +365,11 @@ static void many_operands(void **state)
 
 static GrB_Info add_all(const FtB_Operation_call *call)
 {
-    double *to = call->out->data;
+    double *to = block_values(call->out);
     for (int64_t t = 0; t < call->out->nrows * call->out->ncols; t++) {
         to[t] = 0;
         for (int k = 0; k < FTB_NN_INPUTS; k++)
-            to[t] += ((const double *)call->in[k]->data)[t];
+            to[t] += ((const double *)block_values(call->in[k]))[t];
     }
     return GrB_SUCCESS;
 }
@@ -398,8 +398,8 @@ static void many_rows(void **state)
         for (int64_t j = 0; j < D; j++) {
             long double sum = 0;
             for (int k = 0; k < FTB_NN_INPUTS; k++)
-                sum += ((const double *)X[k]->data)[i * D + j];
-            const double *row = (const double *)Y[0]->data + i * 2 * D;
+                sum += ((const double *)block_values(X[k]))[i * D + j];
+            const double *row = (const double *)block_values(Y[0]) + i * 2 * D;
             assert_true(fabsl(row[j] - sum) < 1e-12L && fabsl(row[D + j] - sum) < 1e-12L);
         }
     FtB_Block_free(&Y[0]);

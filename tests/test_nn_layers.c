@@ -76,7 +76,7 @@ static const double *weights(FtB_Layer layer, const char *name)
             continue;
         FtB_Block X;
         assert_ok(FtB_Parameter_value(&X, p));
-        data = X->data;
+        data = block_values(X);
         FtB_Block_free(&X);
     }
     return data;
@@ -291,13 +291,13 @@ static input input_new(int64_t n, int64_t columns, uint64_t seed, bool learned)
     FtB_Block P;
     assert_ok(FtB_Block_new(&in.X, n, columns, FTB_FP64));
     fill_random(in.X, seed);
-    memcpy(in.value, in.X->data, (size_t)(n * columns) * sizeof(double));
+    memcpy(in.value, block_values(in.X), (size_t)(n * columns) * sizeof(double));
     if (!learned)
         return in;
     assert_ok(FtB_Parameter_new(&in.p, "P", columns, columns, FTB_FP64));
     assert_ok(FtB_Parameter_value(&P, in.p));
     fill_random(P, seed + 1);
-    ref_linear(in.value, in.X->data, P->data, NULL, n, columns, columns);
+    ref_linear(in.value, block_values(in.X), block_values(P), NULL, n, columns, columns);
     FtB_Block_free(&P);
     return in;
 }
@@ -320,7 +320,7 @@ static void assert_values(FtB_Var y, const double *wanted, const spec *s, const 
     FtB_Block Y;
     assert_ok(FtB_evaluate(&Y, y));
     for (int64_t k = 0; k < Y->nrows * Y->ncols; k++) {
-        double given = ftb_get_real(Y->data, Y->type, k);
+        double given = ftb_get_real(block_values(Y), Y->type, k);
         if (!(fabs(given - wanted[k]) <= tolerance * fmax(1, fabs(wanted[k]))))
             fail_msg("%s %d to %d on %s: value (%d, %d) is %.9g; expected %.9g", s->kind, (int)s->in,
                      (int)s->out, where, (int)(k / Y->ncols), (int)(k % Y->ncols), given, wanted[k]);

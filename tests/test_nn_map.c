@@ -111,7 +111,7 @@ static void check_values(int64_t nrows, int64_t ncols)
     FtB_Var x = FtB_input(tape, X), y = FtB_input(tape, Y);
     FtB_Var z = FtB_map("x * y - x / 3", FTB_OPERAND("x", x), FTB_OPERAND("y", y));
     assert_ok(FtB_evaluate(&Z, z));
-    const float *a = X->data, *b = Y->data, *c = Z->data;
+    const float *a = block_values(X), *b = block_values(Y), *c = block_values(Z);
     for (int64_t i = 0; i < nrows; i++)
         for (int64_t f = 0; f < ncols; f++)
             assert_true(fabsf(c[i * ncols + f] - (a[i * ncols + f] * b[i] - a[i * ncols + f] / 3)) < 1e-6F);
@@ -151,7 +151,7 @@ static float *with_threads(int threads)
                         FTB_OPERAND("b", FtB_parameter(tape, b)));
     assert_ok(FtB_backward(FtB_squared_error(z, FtB_input(tape, T), NULL)));
     assert_ok(FtB_Parameter_gradient(&G, b));
-    float *copy = memcpy(malloc(COLUMNS * sizeof *copy), G->data, COLUMNS * sizeof *copy);
+    float *copy = memcpy(malloc(COLUMNS * sizeof *copy), block_values(G), COLUMNS * sizeof *copy);
     FtB_Block_free(&B);
     FtB_Block_free(&G);
     FtB_Parameter_free(&b);

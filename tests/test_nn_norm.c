@@ -12,7 +12,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-static double at(FtB_Block X, int64_t i, int64_t j) { return ftb_get_real(X->data, X->type, i * X->ld + j); }
+static double at(FtB_Block X, int64_t i, int64_t j)
+{
+    return ftb_get_real(block_values(X), X->type, i * X->ld + j);
+}
 
 /* ---- what is computed in one go */
 
@@ -27,7 +30,7 @@ static void set_all(FtB_Parameter p, double value)
     FtB_Block X;
     assert_ok(FtB_Parameter_value(&X, p));
     for (int64_t f = 0; f < X->ncols; f++)
-        ftb_cast((char *)X->data + (size_t)f * FtB_Type_size(X->type), X->type, &value, FTB_FP64, 1);
+        ftb_cast((char *)block_values(X) + (size_t)f * FtB_Type_size(X->type), X->type, &value, FTB_FP64, 1);
     FtB_Block_free(&X);
 }
 
@@ -92,11 +95,11 @@ static void check_gradient(FtB_Var loss, FtB_Parameter p)
     assert_ok(FtB_Parameter_value(&X, p));
     assert_ok(FtB_Parameter_gradient(&G, p));
     assert_ok(FtB_Block_new(&given, G->nrows, G->ncols, FTB_FP64));
-    memcpy(given->data, G->data, (size_t)(G->nrows * G->ncols) * 8);
+    memcpy(block_values(given), block_values(G), (size_t)(G->nrows * G->ncols) * 8);
     for (int64_t k = 0; k < X->nrows * X->ncols; k++) {
-        double *value = (double *)X->data + k, old = *value;
+        double *value = (double *)block_values(X) + k, old = *value;
         double up = loss_at(loss, value, old + step), down = loss_at(loss, value, old - step);
-        double wanted = (up - down) / (2 * step), is = ((double *)given->data)[k];
+        double wanted = (up - down) / (2 * step), is = ((double *)block_values(given))[k];
         *value = old;
         if (!(fabs(is - wanted) <= 1e-6 * fmax(1, fabs(wanted))))
             fail_msg("%s[%lld]: gradient %.9g; differences say %.9g", FtB_Parameter_name(p), (long long)k, is,
@@ -210,9 +213,9 @@ static void check_batch_norm(int64_t nrows, int64_t ncols, FtB_Type type)
     FtB_Block_free(&Y);
     FtB_Block_free(&M0);
     M0 = drawn_block(1, ncols, type, 1);
-    memcpy(M0->data, M->data, (size_t)ncols * FtB_Type_size(type));
+    memcpy(block_values(M0), block_values(M), (size_t)ncols * FtB_Type_size(type));
     assert_ok(FtB_evaluate(&Y, y));
-    assert_memory_equal(M0->data, M->data, (size_t)ncols * FtB_Type_size(type));
+    assert_memory_equal(block_values(M0), block_values(M), (size_t)ncols * FtB_Type_size(type));
     for (int64_t f = 0; f < ncols; f++)
         for (int64_t i = 0; i < nrows; i++)
             assert_true(fabs(at(Y, i, f) - ((at(s.X, i, f) - at(M, 0, f)) / sqrt(at(V, 0, f) + 1e-3) + 0.5)) <
@@ -309,7 +312,7 @@ static float *everything(int threads, int form, int64_t *count)
     float *all = malloc((COLUMNS * (COLUMNS + 2) + ROWS * COLUMNS) * sizeof *all);
     for (int k = 0; k < 4; k++) {
         int64_t values = parts[k]->nrows * parts[k]->ncols;
-        memcpy(all + *count, parts[k]->data, (size_t)values * sizeof *all);
+        memcpy(all + *count, block_values(parts[k]), (size_t)values * sizeof *all);
         *count += values;
         FtB_Block_free(&parts[k]);
     }
@@ -344,9 +347,9 @@ static void same_bits_of_isas(void **state)
             record(&s, GAIN | SHIFT | CONSTANT | (form ? BATCH : 0), &norm);
             assert_ok(FtB_evaluate(&Y, norm));
             if (first)
-                assert_memory_equal(first, Y->data, bytes);
+                assert_memory_equal(first, block_values(Y), bytes);
             else
-                first = memcpy(malloc(bytes), Y->data, bytes);
+                first = memcpy(malloc(bytes), block_values(Y), bytes);
             FtB_Block_free(&Y);
             end(&s);
         }

@@ -17,7 +17,7 @@ enum { N = SMALL_VERTICES, D = 6 };
 static double at(FtB_Block X, int64_t i, int64_t j)
 {
     assert_true(i < X->nrows && j < X->ncols);
-    return ftb_get_real(X->data, X->type, i * X->ld + j);
+    return ftb_get_real(block_values(X), X->type, i * X->ld + j);
 }
 
 /* ---- gradients */
@@ -113,8 +113,8 @@ static GrB_Info product_forward(const FtB_Operation_call *call)
     const product *p = call->arg;
     ++*p->calls;
     for (int64_t k = 0; k < call->out->nrows * call->out->ncols; k++)
-        ((double *)call->out->data)[k] =
-            ((double *)call->in[0]->data)[k] * ((double *)call->in[1]->data)[k] * p->scale;
+        ((double *)block_values(call->out))[k] =
+            ((double *)block_values(call->in[0]))[k] * ((double *)block_values(call->in[1]))[k] * p->scale;
     return GrB_SUCCESS;
 }
 
@@ -124,8 +124,9 @@ static GrB_Info product_gradient(const FtB_Operation_call *call)
     assert_true(call->training);
     for (int k = 0; k < 2; k++)
         for (int64_t t = 0; call->din[k] && t < call->out->nrows * call->out->ncols; t++)
-            ((double *)call->din[k]->data)[t] =
-                ((double *)call->dout->data)[t] * ((double *)call->in[1 - k]->data)[t] * p->scale;
+            ((double *)block_values(call->din[k]))[t] = ((double *)block_values(call->dout))[t] *
+                                                        ((double *)block_values(call->in[1 - k]))[t] *
+                                                        p->scale;
     return GrB_SUCCESS;
 }
 
@@ -291,7 +292,7 @@ static float *with_threads(int threads, int64_t nrows)
     assert_ok(FtB_backward(FtB_squared_error(z, FtB_input(tape, T), NULL)));
     assert_ok(FtB_Parameter_gradient(&G, w));
     float *copy = malloc(16 * 8 * sizeof *copy);
-    memcpy(copy, G->data, 16 * 8 * sizeof *copy);
+    memcpy(copy, block_values(G), 16 * 8 * sizeof *copy);
     FtB_Block_free(&W);
     FtB_Block_free(&G);
     FtB_Parameter_free(&w);

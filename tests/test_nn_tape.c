@@ -244,9 +244,9 @@ static void long_rows(void **state)
         FtB_Layer_free(&layer);
     }
     for (int k = 0; k < M * 2; k++)
-        assert_true(fabs(((double *)Y[0]->data)[k] - ((double *)Y[1]->data)[k]) < 1e-12);
+        assert_true(fabs(((double *)block_values(Y[0]))[k] - ((double *)block_values(Y[1]))[k]) < 1e-12);
     for (int k = 0; k < D * 3; k++)
-        assert_true(fabs(((double *)G[0]->data)[k] - ((double *)G[1]->data)[k]) < 1e-12);
+        assert_true(fabs(((double *)block_values(G[0]))[k] - ((double *)block_values(G[1]))[k]) < 1e-12);
     FtB_Tape_free(&tape);
     FtB_Parameter_free(&w);
     for (int own = 0; own < 2; own++) {
@@ -273,12 +273,12 @@ static void dropout(void **state)
     double sum = 0, wanted;
     FtB_Block Y;
     assert_ok(FtB_evaluate(&Y, y));
-    wanted = ((double *)Y->data)[0];
+    wanted = ((double *)block_values(Y))[0];
     FtB_Block_free(&Y);
     for (int run = 0; run < 2000; run++) {
         assert_ok(FtB_backward(loss));
         assert_ok(FtB_value(&Y, y));
-        sum += ((double *)Y->data)[0];
+        sum += ((double *)block_values(Y))[0];
         FtB_Block_free(&Y);
     }
     assert_true(fabs(sum / 2000 - wanted) < 0.05);

@@ -65,7 +65,7 @@ static void gradients(void **state)
               dedge = block(ENTRIES, 1, FTB_FP32);
     FtB_Semiring s, bound;
     for (int64_t e = 0; e < ENTRIES; e++)
-        ((float *)dw->data)[e] = ((float *)dedge->data)[e] = (float)(e + 1);
+        ((float *)block_values(dw))[e] = ((float *)block_values(dedge))[e] = (float)(e + 1);
     assert_ok(FtB_Semiring_new(&s, "plus : edge * src * w[e]"));
     assert_ok(FtB_Semiring_bind(&bound, s, FTB_BIND("w", w)));
     const FtB_Gradient wanted[] = {
@@ -73,8 +73,8 @@ static void gradients(void **state)
     assert_ok((FtB_mxm_grad)(FTB_ARG(dY), FTB_ARG(bound), FTB_ARG(A), FTB_ARG(X), FtB_Arg_none(),
                              FtB_Arg_none(), wanted, 3, FtB_Arg_none()));
     for (int64_t e = 0; e < ENTRIES; e++) {
-        assert_true(((float *)dedge->data)[e] == 0);
-        assert_true(((float *)dw->data)[e] == (float)(e + 1));
+        assert_true(((float *)block_values(dedge))[e] == 0);
+        assert_true(((float *)block_values(dw))[e] == (float)(e + 1));
     }
     const FtB_Gradient unknown = {"v", FTB_ARG(dX), false};
     assert_fails(GrB_INVALID_VALUE, "'v' is neither",
@@ -99,7 +99,7 @@ static void block_times_block(void **state)
     assert_ok(FtB_Matrix_values(&V, S));
     assert_int_equal(V->nrows, ENTRIES);
     assert_int_equal(V->ncols, 1);
-    values = V->data;
+    values = block_values(V);
     for (int64_t e = 0; e < ENTRIES; e++)
         assert_true(values[e] == 0);
     FtB_Block_free(&V);

@@ -121,7 +121,7 @@ static void release(fixture *x)
 static void read_row(double *to, FtB_Block X, int64_t row, int64_t first, int64_t count)
 {
     for (int64_t f = 0; f < count; f++)
-        to[f] = ftb_get_real(X->data, X->type, row * X->ld + first + f);
+        to[f] = ftb_get_real(block_values(X), X->type, row * X->ld + first + f);
 }
 
 /* The message of entry e in row i, all heads; returns how many values. */
@@ -138,8 +138,8 @@ static int64_t message(double *z, const fixture *x, oracle f, int64_t i, int64_t
                              dst,
                              p,
                              q,
-                             ftb_get_real(x->n->data, x->n->type, 0),
-                             ftb_get_real(x->A->values->data, x->A->type, e),
+                             ftb_get_real(block_values(x->n), x->n->type, 0),
+                             ftb_get_real(matrix_values(x->A), x->A->type, e),
                              w};
         width = f(z + h * width, &v);
     }
@@ -177,8 +177,8 @@ static void check_reduced(const fixture *x, int t)
             }
         }
         for (int64_t f = 0; f < values; f++)
-            expect(cases[t].text, i, f, ((double *)C->data)[i * values + f], first < last ? sum[f] : 0,
-                   first < last ? size[f] : 0);
+            expect(cases[t].text, i, f, ((double *)block_values(C))[i * values + f],
+                   first < last ? sum[f] : 0, first < last ? size[f] : 0);
     }
     FtB_Block_free(&C);
 }
@@ -193,7 +193,7 @@ static void check_on_edges(fixture *x, int t)
             int64_t values = message(z, x, cases[t].f, i, e);
             assert_int_equal(x->C->width, values);
             for (int64_t f = 0; f < values; f++)
-                expect(cases[t].text, i, f, ftb_get_real(x->C->values->data, x->C->type, e * values + f),
+                expect(cases[t].text, i, f, ftb_get_real(matrix_values(x->C), x->C->type, e * values + f),
                        z[f], fabs(z[f]));
         }
 }

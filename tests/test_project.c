@@ -222,12 +222,12 @@ static void case_new(project_case *c, rng *r)
     if (c->R->width && (type == FTB_FP64 || type == FTB_FP32) && rng_below(r, 3) == 0)
         for (int64_t e = 0; e < c->R->pattern->nvals; e++) { /* more distinct values than a table takes */
             double x = (double)rng_below(r, 4000) / 8;
-            ftb_cast((char *)c->R->values->data + (size_t)e * FtB_Type_size(type), type, &x, FTB_FP64, 1);
+            ftb_cast((char *)matrix_values(c->R) + (size_t)e * FtB_Type_size(type), type, &x, FTB_FP64, 1);
         }
     if (c->R->width && c->s.width == 6 && type != FTB_BOOL && rng_below(r, 2))
         for (int64_t e = 0; e < c->R->pattern->nvals; e++) { /* sums that fit the bits of two words */
             double x = (double)(8 * rng_below(r, 40) + 1) / 8;
-            ftb_cast((char *)c->R->values->data + (size_t)e * FtB_Type_size(type), type, &x, FTB_FP64, 1);
+            ftb_cast((char *)matrix_values(c->R) + (size_t)e * FtB_Type_size(type), type, &x, FTB_FP64, 1);
         }
     c->dense = ref_read(c->R, c->options.onto == FTB_ROWS);
     c->epilogue = &epilogues[c->s.width > 1 ? 5 : rng_below(r, 5)];
@@ -462,7 +462,7 @@ static void callback_error(void **state)
 static FtB_Matrix ratings(rng *r, int64_t nrows, int64_t ncols)
 {
     FtB_Matrix R = rng_matrix(r, FTB_FP64, nrows, ncols, 1, 0.3);
-    double *x = R->values->data;
+    double *x = matrix_values(R);
     for (int64_t e = 0; e < R->pattern->nvals; e++)
         x[e] = rng_unit(r) + 0.1;
     return R;

@@ -45,8 +45,8 @@ static bool reduced(ref_number *total, int which, const ref_matrix *A, int64_t i
 static ref_number block_at(FtB_Block X, int64_t at)
 {
     if (ftb_type_float(X->type))
-        return ref_real(ftb_get_real(X->data, X->type, at));
-    int64_t x = ftb_get_integer(X->data, X->type, at);
+        return ref_real(ftb_get_real(block_values(X), X->type, at));
+    int64_t x = ftb_get_integer(block_values(X), X->type, at);
     return (ref_number){false, X->type == FTB_UINT64 ? (__int128)(uint64_t)x : (__int128)x, 0};
 }
 
@@ -96,12 +96,12 @@ static void fill_block(rng *r, FtB_Block *X, FtB_Block *copy, FtB_Type type, int
     size_t size = (size_t)(nrows * ld) * FtB_Type_size(type);
     FtB_Block whole;
     assert_ok(FtB_Block_new(&whole, nrows, ld, type));
-    rng_values(r, whole->data, type, nrows * ld);
+    rng_values(r, block_values(whole), type, nrows * ld);
     *X = whole;
     if (copy) {
         assert_ok(FtB_Block_new(copy, nrows, ld, type));
         if (size > 0)
-            memcpy((*copy)->data, whole->data, size);
+            memcpy(block_values((*copy)), block_values(whole), size);
         (*copy)->ncols = ncols;
     }
     (*X)->ncols = ncols;
@@ -245,7 +245,7 @@ static void aliasing(void **state)
     assert_ok(FtB_Matrix_build(&A, FTB_FP64, 3, 3, 1, 3, I, J, x, FTB_DUP_ERROR, NULL));
     assert_ok(FtB_Matrix_values(&V, A));
     assert_ok(FtB_reduce(V, NULL, NULL, "plus", A, NULL));
-    const double *y = A->values->data;
+    const double *y = matrix_values(A);
     assert_true(y[0] == 3 && y[1] == 4 && y[2] == 0);
     FtB_Matrix_free(&A);
     FtB_Block_free(&V);
@@ -288,9 +288,9 @@ static GrB_Info call(void *arg)
     (void)arg;
     if ((info = FtB_Matrix_build(&A, FTB_FP32, 3, 3, 1, 3, I, J, x, FTB_DUP_ERROR, NULL)) == GrB_SUCCESS &&
         (info = FtB_Block_new(&y, 3, 1, FTB_FP32)) == GrB_SUCCESS) {
-        ((float *)y->data)[0] = 5;
+        ((float *)block_values(y))[0] = 5;
         info = FtB_reduce(y, NULL, "x + y", "plus", A, FTB_DESC_T0);
-        assert_true(info == GrB_SUCCESS || ((float *)y->data)[0] == 5);
+        assert_true(info == GrB_SUCCESS || ((float *)block_values(y))[0] == 5);
     }
     if (info == GrB_SUCCESS) {
         info = FtB_reduce_scalar(&s, FTB_FP64, "max", A);

@@ -27,7 +27,7 @@ static FtB_Block random_block(rng *r, int64_t nrows, int64_t ncols, FtB_Type typ
 {
     FtB_Block X;
     assert_ok(FtB_Block_new(&X, nrows, ncols, type));
-    rng_values(r, X->data, type, nrows * ncols);
+    rng_values(r, block_values(X), type, nrows * ncols);
     return X;
 }
 
@@ -57,7 +57,7 @@ static void make(fixture *f, const char *text, const config *c)
     f->norm = random_block(&r, NCOLS, 1, FTB_FP32);
     f->w = random_block(&r, f->A->pattern->nvals, 1, FTB_FP32);
     for (int64_t v = 0; v < NCOLS; v++)
-        ((float *)f->norm->data)[v] = 0.5F + (float)v / 8;
+        ((float *)block_values(f->norm))[v] = 0.5F + (float)v / 8;
     assert_ok(FtB_Semiring_new(&s, text));
     const FtB_Binding all[] = {FTB_BIND("narrow", f->narrow), FTB_BIND("wide", f->wide),
                                FTB_BIND("pair", f->pair),     FTB_BIND("three", f->three),
@@ -400,7 +400,7 @@ static void check_values(const char *text, const config *c, bool arg, bool odd_n
     }
     ftb_program_delete(program);
     for (int64_t v = 0; odd_numbers && v < NCOLS * WIDTH * c->heads; v += 7)
-        ((float *)f.src->data)[v] = v % 3 == 0 ? NAN : v % 3 == 1 ? INFINITY : -INFINITY;
+        ((float *)block_values(f.src))[v] = v % 3 == 0 ? NAN : v % 3 == 1 ? INFINITY : -INFINITY;
     assert_ok(ftb_rewrite(&r, &f.m, true, arg));
     values want = run_plain(&f.m, f.A->pattern), got = run_rewritten(&f.m, &r, f.A->pattern);
     compare(text, &want, &got, f.A->pattern);

@@ -25,7 +25,7 @@ static FtB_Block block(rng *r, FtB_Type type, int64_t nrows, int64_t heads, int6
     FtB_Block whole, view, X;
     int64_t ncols = heads * width, first = rng_below(r, 3);
     assert_ok(FtB_Block_new(&whole, nrows, first + ncols + rng_below(r, 2), type));
-    rng_values(r, whole->data, type, nrows * whole->ncols);
+    rng_values(r, block_values(whole), type, nrows * whole->ncols);
     assert_ok(FtB_Block_columns(&view, whole, first, ncols));
     assert_ok(FtB_Block_heads(&X, view, heads));
     FtB_Block_free(&whole);
@@ -176,7 +176,8 @@ static void bits(void **state)
             for (int64_t x = 0; x < 90 * X->ncols; x++) {
                 int64_t at = x / X->ncols * X->ld + x % X->ncols;
                 double value = rng_unit(&r) - 0.5;
-                ftb_cast((char *)X->data + (size_t)at * FtB_Type_size(type), type, &value, FTB_FP64, 1);
+                ftb_cast((char *)block_values(X) + (size_t)at * FtB_Type_size(type), type, &value, FTB_FP64,
+                         1);
             }
             for (int t = 0; t < 3 * 4 * PLANS; t += 5) { /* every plan, set and number of threads */
                 next_plan(t);
@@ -241,7 +242,7 @@ static void not_numbers(void **state)
         next_plan(t);
         assert_ok(FtB_Matrix_new(&C, FTB_FP32, 2, 3, 1));
         assert_ok(planned_mxm(C, M, FTB_ARG(NULL), FTB_ARG(FTB_PLUS_DOT), Y, X, FTB_DESC_T1));
-        const float *c = C->values->data;
+        const float *c = matrix_values(C);
         assert_true(isnan(c[0]) && isinf(c[1]) && isinf(c[2]) && c[3] == 20);
         FtB_Matrix_free(&C);
     }
@@ -440,8 +441,8 @@ static void over_values(void **state)
     assert_ok(FtB_Block_new(&Y, 3, 1, FTB_FP32));
     assert_ok(FtB_Block_new(&X, 4, 1, FTB_FP32));
     for (int i = 0; i < 4; i++) {
-        ((float *)X->data)[i] = m[i];
-        ((float *)Y->data)[i % 3] = 2;
+        ((float *)block_values(X))[i] = m[i];
+        ((float *)block_values(Y))[i % 3] = 2;
     }
     for (int shared = 0; shared < 3; shared++) {
         assert_ok(FtB_Matrix_dup(&C, M));

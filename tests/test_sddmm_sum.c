@@ -32,7 +32,7 @@ static FtB_Block view(rng *r, FtB_Type type, int64_t nrows, int64_t heads)
     assert_ok(FtB_Block_new(&whole, nrows, heads + 3, type));
     for (int64_t k = 0; k < nrows * (heads + 3); k++) {
         double x = rng_unit(r) - 0.5;
-        ftb_cast((char *)whole->data + (size_t)k * FtB_Type_size(type), type, &x, FTB_FP64, 1);
+        ftb_cast((char *)block_values(whole) + (size_t)k * FtB_Type_size(type), type, &x, FTB_FP64, 1);
     }
     assert_ok(FtB_Block_columns(&X, whole, 2, heads));
     assert_ok(FtB_Block_heads(&V, X, heads));
@@ -67,7 +67,7 @@ static fixture make(rng *r, FtB_Type type, int64_t heads, double slope)
     assert_ok(FtB_Matrix_like(&f.D, f.M, heads, type));
     for (int64_t k = 0; k < f.M->pattern->nvals * heads; k++) {
         double x = rng_unit(r) - 0.5;
-        ftb_cast((char *)f.D->values->data + (size_t)k * FtB_Type_size(type), type, &x, FTB_FP64, 1);
+        ftb_cast((char *)matrix_values(f.D) + (size_t)k * FtB_Type_size(type), type, &x, FTB_FP64, 1);
     }
     return f;
 }
@@ -100,7 +100,10 @@ static GrB_Info gradients(const fixture *f, bool accumulate)
                           FTB_ARG(FTB_DESC_RST1));
 }
 
-static double at(FtB_Block X, int64_t i, int64_t h) { return ftb_get_real(X->data, X->type, i * X->ld + h); }
+static double at(FtB_Block X, int64_t i, int64_t h)
+{
+    return ftb_get_real(block_values(X), X->type, i * X->ld + h);
+}
 
 static double sum_of(const fixture *f, int64_t i, int64_t j, int64_t h)
 {
@@ -117,7 +120,7 @@ static void check_scores(const fixture *f)
             for (int64_t h = 0; h < f->heads; h++) {
                 double z = sum_of(f, i, ftb_col(p, e), h);
                 double goal = z > 0 ? z : f->type == FTB_FP32 ? (float)z * (float)f->slope : z * f->slope;
-                double found = ftb_get_real(f->E->values->data, f->type, e * f->heads + h);
+                double found = ftb_get_real(matrix_values(f->E), f->type, e * f->heads + h);
                 if (goal != found && !(isnan(goal) && isnan(found)))
                     fail_msg("entry %lld, head %lld of %lld: %.17g, expected %.17g", (long long)e,
                              (long long)h, (long long)f->heads, found, goal);
@@ -143,7 +146,7 @@ static void check_gradients(const fixture *f, const double *old_x, const double 
     for (int64_t i = 0; i < NROWS; i++)
         for (int64_t e = p->rowptr[i]; e < p->rowptr[i + 1]; e++)
             for (int64_t h = 0; h < f->heads; h++) {
-                double d = ftb_get_real(f->D->values->data, f->type, e * f->heads + h);
+                double d = ftb_get_real(matrix_values(f->D), f->type, e * f->heads + h);
                 d *= sum_of(f, i, ftb_col(p, e), h) > 0 ? 1 : f->slope;
                 dx[ftb_col(p, e) * f->heads + h] += d;
                 dy[i * f->heads + h] += d;
@@ -181,9 +184,9 @@ static void against_loops(void **state)
         assert_ok(gradients(&f, t % 2));
         check_gradients(&f, old_x, old_y);
         double odd[] = {NAN, INFINITY, -INFINITY};
-        ftb_cast(f.X->data, f.type, odd, FTB_FP64, 1);
-        ftb_cast((char *)f.Y->data + (size_t)(3 * f.Y->ld) * FtB_Type_size(f.type), f.type, odd + 1 + t % 2,
-                 FTB_FP64, 1);
+        ftb_cast(block_values(f.X), f.type, odd, FTB_FP64, 1);
+        ftb_cast((char *)block_values(f.Y) + (size_t)(3 * f.Y->ld) * FtB_Type_size(f.type), f.type,
+                 odd + 1 + t % 2, FTB_FP64, 1);
         assert_ok(scores(&f));
         check_scores(&f);
         clear(&f);
@@ -243,12 +246,12 @@ static void slope_and_twice(void **state)
     const ftb_pattern *p = f.M->pattern;
     for (int64_t i = 0; i < NROWS; i++)
         for (int64_t e = p->rowptr[i]; e < p->rowptr[i + 1]; e++)
-            goal += ftb_get_real(f.D->values->data, f.type, e) * fmin(0, sum_of(&f, i, ftb_col(p, e), 0));
+            goal += ftb_get_real(matrix_values(f.D), f.type, e) * fmin(0, sum_of(&f, i, ftb_col(p, e), 0));
     assert_true(fabs(at(dS, 0, 0) - goal) < 1e-4);
     for (int64_t i = 0; i < NROWS; i++) {
         double sum = 0;
         for (int64_t e = p->rowptr[i]; e < p->rowptr[i + 1]; e++)
-            sum += ftb_get_real(f.D->values->data, f.type, e) *
+            sum += ftb_get_real(matrix_values(f.D), f.type, e) *
                    (sum_of(&f, i, ftb_col(p, e), 0) > 0 ? 1 : (double)0.2f);
         assert_true(fabs(at(f.dY, i, 0) - sum) < 1e-4);
         assert_true(at(again, i, 0) == at(f.dY, i, 0));

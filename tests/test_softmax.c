@@ -22,8 +22,8 @@ static double tolerance_of(FtB_Type type)
 static double value(FtB_Matrix A, int64_t e, int64_t f)
 {
     int64_t at = e * A->width + f;
-    return ftb_type_float(A->type) ? ftb_get_real(A->values->data, A->type, at)
-                                   : (double)ftb_get_integer(A->values->data, A->type, at);
+    return ftb_type_float(A->type) ? ftb_get_real(matrix_values(A), A->type, at)
+                                   : (double)ftb_get_integer(matrix_values(A), A->type, at);
 }
 
 static int64_t group_of(const ftb_pattern *p, int64_t i, int64_t e, FtB_By by)
@@ -87,7 +87,7 @@ static void fill_scores(rng *r, FtB_Matrix A)
         double x = scale * (rng_unit(r) - 0.5);
         if (odd && rng_below(r, 6) == 0)
             x = rng_below(r, 4) ? -INFINITY : NAN;
-        ftb_cast((char *)A->values->data + (size_t)t * FtB_Type_size(A->type), A->type, &x, FTB_FP64, 1);
+        ftb_cast((char *)matrix_values(A) + (size_t)t * FtB_Type_size(A->type), A->type, &x, FTB_FP64, 1);
     }
 }
 
@@ -142,7 +142,7 @@ static void in_place_and_bits(void **state)
                     assert_ok(FtB_Matrix_new(&S, type, 40, 70, 1));
                     assert_ok(FtB_softmax(S, A, (FtB_By)by));
                     if (first)
-                        assert_memory_equal(S->values->data, first->values->data,
+                        assert_memory_equal(matrix_values(S), matrix_values(first),
                                             (size_t)(S->pattern->nvals * width) * FtB_Type_size(type));
                     else
                         assert_ok(FtB_Matrix_dup(&first, S));
@@ -150,9 +150,9 @@ static void in_place_and_bits(void **state)
                 }
                 assert_ok(FtB_Matrix_values(&V, A));
                 assert_ok(FtB_softmax(A, A, (FtB_By)by));
-                assert_memory_equal(A->values->data, first->values->data,
+                assert_memory_equal(matrix_values(A), matrix_values(first),
                                     (size_t)(A->pattern->nvals * width) * FtB_Type_size(type));
-                assert_ptr_equal(A->values->data, V->data);
+                assert_ptr_equal(matrix_values(A), block_values(V));
                 FtB_Block_free(&V);
                 FtB_Matrix_free(&A);
                 FtB_Matrix_free(&first);
@@ -171,7 +171,7 @@ static void finite_differences(void **state)
     assert_ok(FtB_Matrix_like(&W, A, 3, FTB_FP64));
     assert_ok(FtB_Matrix_like(&G, A, 3, FTB_FP64));
     int64_t count = A->pattern->nvals * 3;
-    double *a = A->values->data, *w = W->values->data, *s = S->values->data, *g = G->values->data;
+    double *a = matrix_values(A), *w = matrix_values(W), *s = matrix_values(S), *g = matrix_values(G);
     for (int64_t t = 0; t < count; t++) {
         a[t] = rng_unit(&r);
         w[t] = rng_unit(&r);

@@ -22,7 +22,7 @@ static FtB_Matrix ratings(rng *r, FtB_Type type)
     FtB_Matrix R = rng_matrix(r, type, ROWS, COLS, 1, 0.3);
     for (int64_t e = 0; e < R->pattern->nvals; e++) {
         double x = (double)(1 + rng_below(r, 8)) / (ftb_type_float(type) ? 8 : 1);
-        ftb_cast((char *)R->values->data + (size_t)e * FtB_Type_size(type), type, &x, FTB_FP64, 1);
+        ftb_cast((char *)matrix_values(R) + (size_t)e * FtB_Type_size(type), type, &x, FTB_FP64, 1);
     }
     return R;
 }

@@ -14,7 +14,7 @@ static FtB_Matrix fifteen_ratings(rng *r, FtB_Type type)
     FtB_Matrix R = rng_matrix(r, type, 40, 1100, 1, 0.2);
     for (int64_t e = 0; e < R->pattern->nvals; e++) {
         double x = 1 + (double)rng_below(r, 15);
-        ftb_cast((char *)R->values->data + (size_t)e * FtB_Type_size(type), type, &x, FTB_FP64, 1);
+        ftb_cast((char *)matrix_values(R) + (size_t)e * FtB_Type_size(type), type, &x, FTB_FP64, 1);
     }
     return R;
 }

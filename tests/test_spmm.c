@@ -29,7 +29,7 @@ static double *read_block(FtB_Block X)
     double *values = malloc(sizeof *values * (size_t)(X->nrows * X->ncols + 1));
     for (int64_t i = 0; i < X->nrows; i++)
         for (int64_t f = 0; f < X->ncols; f++)
-            values[i * X->ncols + f] = ftb_get_real(X->data, X->type, i * X->ld + f);
+            values[i * X->ncols + f] = ftb_get_real(block_values(X), X->type, i * X->ld + f);
     return values;
 }
 
@@ -37,7 +37,8 @@ static void assert_block(FtB_Block X, const double *want, const char *what)
 {
     for (int64_t i = 0; i < X->nrows; i++)
         for (int64_t f = 0; f < X->ncols; f++) {
-            double got = ftb_get_real(X->data, X->type, i * X->ld + f), expected = want[i * X->ncols + f];
+            double got = ftb_get_real(block_values(X), X->type, i * X->ld + f),
+                   expected = want[i * X->ncols + f];
             if (X->type == FTB_INT64)
                 expected = trunc(expected); /* a mean */
             if (!(fabs(got - expected) <= 1e-5 * fmax(1, fabs(expected))))
@@ -166,7 +167,7 @@ static void test_winners(void **state)
         assert_ok(FtB_mxm_arg(t.C, t.E, t.write.mask, t.semiring, t.A, t.X, t.desc));
         assert_block(t.C, want, t.c->text);
         for (int64_t at = 0; at < t.E->nrows * t.E->ncols; at++)
-            assert_int_equal(((int64_t *)t.E->data)[at], winner[at]);
+            assert_int_equal(((int64_t *)block_values(t.E))[at], winner[at]);
         free(old);
         free(want);
         free(winner);
@@ -192,9 +193,9 @@ static void every_plan(rng *r, int64_t heads)
     assert_ok(FtB_Block_heads(&C, blocks[2], heads));
     assert_ok(FtB_Descriptor_new(&desc));
     for (int64_t t = 0; t < N * D; t++)
-        ((float *)X->data)[t] = (float)(rng_unit(r) - 0.5);
+        ((float *)block_values(X))[t] = (float)(rng_unit(r) - 0.5);
     for (int64_t e = 0; e < heads * A->pattern->nvals; e++)
-        ((float *)A->values->data)[e] = (float)(rng_unit(r) - 0.5);
+        ((float *)matrix_values(A))[e] = (float)(rng_unit(r) - 0.5);
     for (size_t c = 0; c < sizeof texts / sizeof *texts; c++) {
         FtB_Plan plan = NULL;
         assert_ok(FtB_mxm(first, NULL, NULL, texts[c], A, X, NULL));
@@ -208,14 +209,14 @@ static void every_plan(rng *r, int64_t heads)
             assert_ok(FtB_Plan_set(plan, "ordered", t % 3 ? "1" : "0"));
             assert_ok(FtB_Plan_set(plan, "parts", parts[t % 4]));
             assert_true(planned_figure(plan, "partitioned") > 0);
-            memset(C->data, 0, sizeof(float) * N * D);
+            memset(block_values(C), 0, sizeof(float) * N * D);
             assert_ok(FtB_mxm(C, NULL, NULL, texts[c], A, X, desc));
-            assert_memory_equal(C->data, first->data, sizeof(float) * N * D);
+            assert_memory_equal(block_values(C), block_values(first), sizeof(float) * N * D);
         }
         assert_ok(FtB_Plan_set(plan, "kernel", "direct"));
         assert_false(planned_figure(plan, "partitioned") > 0);
         assert_ok(FtB_mxm(C, NULL, NULL, texts[c], A, X, desc));
-        assert_memory_equal(C->data, first->data, sizeof(float) * N * D);
+        assert_memory_equal(block_values(C), block_values(first), sizeof(float) * N * D);
         assert_fails(GrB_INVALID_VALUE, "expected auto, program", FtB_Plan_set(plan, "kernel", "fast"));
         assert_fails(GrB_INVALID_VALUE, "1 to 65536", FtB_Plan_set(plan, "segment", "0"));
         assert_fails(GrB_INVALID_VALUE, "known are segment", FtB_Plan_get(plan, "triangle", &(double){0}));
@@ -263,9 +264,9 @@ static void test_hubs(void **state)
     assert_ok(FtB_Block_new(&C, ROWS, D, FTB_FP32));
     assert_ok(FtB_Block_new(&mask, ROWS, 1, FTB_BOOL));
     for (int64_t t = 0; t < (int64_t)HUB * D; t++)
-        ((float *)X->data)[t] = (float)(rng_unit(&r) - 0.5);
+        ((float *)block_values(X))[t] = (float)(rng_unit(&r) - 0.5);
     for (int i = 1; i < ROWS; i++)
-        ((bool *)mask->data)[i] = true;
+        ((bool *)block_values(mask))[i] = true;
     assert_ok(FtB_Descriptor_new(&desc));
     for (int t = 0; t < 6; t++) {
         float one[ROWS * D] = {0};
@@ -278,13 +279,13 @@ static void test_hubs(void **state)
             assert_ok(FtB_Plan_set(plan, "kernel", "direct"));
             assert_ok(FtB_Plan_set(plan, "threads", text));
             assert_ok(FtB_Descriptor_set(desc, FTB_PLAN, plan));
-            memset(C->data, 0, sizeof one);
+            memset(block_values(C), 0, sizeof one);
             assert_ok(FtB_mxm(C, t / 3 ? mask : NULL, NULL, texts[t % 3], A, X, desc));
             if (threads == 1)
-                memcpy(one, C->data, sizeof one);
+                memcpy(one, block_values(C), sizeof one);
             FtB_Plan_free(&plan);
         }
-        assert_memory_equal(C->data, one, sizeof one);
+        assert_memory_equal(block_values(C), one, sizeof one);
         assert_true(fabsf(one[3 * D + D - 1]) > 0);
     }
     FtB_Descriptor_free(&desc);
@@ -317,14 +318,14 @@ static void test_measured(void **state)
             assert_ok(FtB_Semiring_bind(&s, plain, FTB_BIND("dst", Y), FTB_BIND("W", W)));
         else
             assert_ok(FtB_Semiring_new(&s, texts[t]));
-        memset(C->data, 0, 200 * 40 * sizeof(float));
+        memset(block_values(C), 0, 200 * 40 * sizeof(float));
         assert_ok(FtB_mxm_plan(&plan, C, NULL, NULL, s, A, X, NULL, FTB_MEASURE));
         for (int64_t v = 0; v < 200 * 40; v++)
-            assert_true(fabsf(((float *)C->data)[v]) <= 0);
+            assert_true(fabsf(((float *)block_values(C))[v]) <= 0);
         assert_ok(FtB_Descriptor_set(desc, FTB_PLAN, plan));
         assert_ok(FtB_mxm(C, NULL, NULL, s, A, X, desc));
         assert_ok(FtB_mxm(D, NULL, NULL, s, A, X, NULL));
-        assert_memory_equal(C->data, D->data, 200 * 40 * sizeof(float));
+        assert_memory_equal(block_values(C), block_values(D), 200 * 40 * sizeof(float));
         FtB_Plan_free(&plan);
         FtB_Semiring_free(&s);
         FtB_Semiring_free(&plain);
@@ -350,7 +351,7 @@ static void test_aliases(void **state)
             FtB_Matrix A = rng_matrix(&r, FTB_FP64, N, N, 1, 0.3);
             FtB_Block whole = NULL, X = NULL, dst = NULL, C = NULL;
             assert_ok(FtB_Block_new(&whole, N, 3 * D, FTB_FP64));
-            rng_values(&r, whole->data, FTB_FP64, N * 3 * D);
+            rng_values(&r, block_values(whole), FTB_FP64, N * 3 * D);
             assert_ok(FtB_Block_columns(&X, whole, 0, D));
             assert_ok(FtB_Block_columns(&dst, whole, 2 * D, D));
             assert_ok(FtB_Block_columns(&C, whole, which == 0 ? 0 : which == 1 ? 2 : 2 * D, D));
@@ -422,7 +423,7 @@ static GrB_Info failing_call(void *arg)
     info = in->E ? FtB_mxm_arg(in->C, in->E, NULL, in->text, A, in->X, desc)
                  : FtB_mxm(in->C, NULL, NULL, in->text, A, in->X, desc);
     if (info == GrB_SUCCESS) /* for the next run */
-        memset(in->C->data, 0, 4 * 2 * sizeof(float));
+        memset(block_values(in->C), 0, 4 * 2 * sizeof(float));
 done:
     FtB_Wisdom_forget(NULL);
     FtB_Plan_free(&plan);
@@ -435,7 +436,7 @@ static void untouched(void *arg)
 {
     const inputs *in = arg;
     for (int t = 0; t < 4 * 2; t++)
-        assert_true(fabsf(((float *)in->C->data)[t]) <= 0);
+        assert_true(fabsf(((float *)block_values(in->C))[t]) <= 0);
 }
 
 static void test_failing_allocations(void **state)
@@ -458,7 +459,7 @@ static void test_failing_allocations(void **state)
             if (arg)
                 assert_ok(FtB_Block_new(&in.E, 4, 2, FTB_INT64));
             for (int t = 0; t < 3 * 2; t++)
-                ((float *)in.X->data)[t] = (float)(t + 1);
+                ((float *)block_values(in.X))[t] = (float)(t + 1);
             fail_every_allocation(failing_call, untouched, &in);
             FtB_Block_free(&in.X);
             FtB_Block_free(&in.C);
@@ -479,8 +480,8 @@ static void check_grb(FtB_Matrix A, FtB_Block X, GrB_Semiring semiring, const ch
                      GrB_SUCCESS);
     for (int64_t i = 0; i < X->nrows; i++)
         for (int64_t f = 0; f < X->ncols; f++)
-            GrB_Matrix_setElement_INT64(x, ftb_get_integer(X->data, X->type, i * X->ld + f), (GrB_Index)i,
-                                        (GrB_Index)f);
+            GrB_Matrix_setElement_INT64(x, ftb_get_integer(block_values(X), X->type, i * X->ld + f),
+                                        (GrB_Index)i, (GrB_Index)f);
     assert_int_equal(GrB_mxm(c, NULL, NULL, semiring, a, x, NULL), GrB_SUCCESS);
     assert_ok(FtB_Block_new(&C, A->pattern->nrows, X->ncols, type));
     assert_ok(FtB_mxm(C, NULL, NULL, semiring, A, X, NULL));
@@ -488,7 +489,7 @@ static void check_grb(FtB_Matrix A, FtB_Block X, GrB_Semiring semiring, const ch
         for (int64_t f = 0; f < C->ncols; f++) {
             int64_t want = 0;
             GrB_Matrix_extractElement_INT64(&want, c, (GrB_Index)i, (GrB_Index)f); /* absent: the fill, 0 */
-            if (ftb_get_integer(C->data, type, i * C->ld + f) != want)
+            if (ftb_get_integer(block_values(C), type, i * C->ld + f) != want)
                 fail_msg("%s: row %d, column %d", name, (int)i, (int)f);
         }
     FtB_Block_free(&C);
@@ -523,8 +524,8 @@ static void test_graphblas_positions(void **state)
                      FtB_mxm(C, NULL, NULL, GxB_MIN_SECONDJ_INT64, A, X, NULL));
         assert_ok(FtB_mxm_arg(C, E, NULL, GxB_MAX_FIRSTJ_INT64, A, X, NULL));
         for (int64_t t = 0; t < 20 * d; t++) {
-            int64_t winner = ((int64_t *)E->data)[t];
-            assert_int_equal(((int64_t *)C->data)[t], winner < 0 ? 0 : ftb_col(A->pattern, winner));
+            int64_t winner = ((int64_t *)block_values(E))[t];
+            assert_int_equal(((int64_t *)block_values(C))[t], winner < 0 ? 0 : ftb_col(A->pattern, winner));
         }
         FtB_Block_free(&C);
         FtB_Block_free(&E);
@@ -546,11 +547,11 @@ static void test_empty(void **state)
         assert_ok(FtB_Block_new(&X, shapes[s][1], shapes[s][2], FTB_FP32));
         assert_ok(FtB_Block_new(&C, shapes[s][0], shapes[s][2], FTB_FP32));
         for (int64_t t = 0; t < C->nrows * C->ncols; t++)
-            ((float *)C->data)[t] = 5;
+            ((float *)block_values(C))[t] = 5;
         GrB_Info info = FtB_mxm(C, NULL, NULL, FTB_MAX_SRC, A, X, NULL);
         assert_true(info == GrB_SUCCESS || (shapes[s][2] == 0 && info == GrB_DIMENSION_MISMATCH));
         for (int64_t t = 0; t < C->nrows * C->ncols; t++)
-            assert_true(fabsf(((float *)C->data)[t]) <= 0);
+            assert_true(fabsf(((float *)block_values(C))[t]) <= 0);
         FtB_Matrix_free(&A);
         FtB_Block_free(&X);
         FtB_Block_free(&C);

@@ -17,7 +17,7 @@ static void mean_in_place(rng *r, FtB_Type type, int64_t heads, bool masked)
     assert_ok(FtB_Block_new(&mean, N, D, type));
     assert_ok(FtB_Block_new(&mask, N, 1, FTB_BOOL));
     for (int64_t i = 0; i < N; i++)
-        ((bool *)mask->data)[i] = i % 3 != 0;
+        ((bool *)block_values(mask))[i] = i % 3 != 0;
     assert_ok(FtB_Block_heads(&V[0], sum, heads));
     assert_ok(FtB_Block_heads(&V[1], mean, heads));
     assert_ok(FtB_Block_heads(&V[2], X, heads));
@@ -34,11 +34,11 @@ static void mean_in_place(rng *r, FtB_Type type, int64_t heads, bool masked)
         for (int64_t f = 0; f < D && rowptr[i + 1] > rowptr[i]; f++) {
             const int64_t n = rowptr[i + 1] - rowptr[i], at = i * D + f;
             if (type == FTB_FP32) {
-                float want = ((float *)sum->data)[at] / (float)n;
-                assert_memory_equal((float *)mean->data + at, &want, sizeof want);
+                float want = ((float *)block_values(sum))[at] / (float)n;
+                assert_memory_equal((float *)block_values(mean) + at, &want, sizeof want);
             } else {
-                double want = ((double *)sum->data)[at] / (double)n;
-                assert_memory_equal((double *)mean->data + at, &want, sizeof want);
+                double want = ((double *)block_values(sum))[at] / (double)n;
+                assert_memory_equal((double *)block_values(mean) + at, &want, sizeof want);
             }
         }
     FtB_Block *const blocks[] = {&V[0], &V[1], &V[2], &X, &sum, &mean, &mask};

@@ -108,7 +108,7 @@ static FtB_Matrix bipartite(rng *r, FtB_Type type, int64_t width)
         double x = (double)(1 + rng_below(r, 9));
         if (ftb_type_float(type))
             x /= 2;
-        ftb_cast((char *)A->values->data + (size_t)e * FtB_Type_size(type), type, &x, FTB_FP64, 1);
+        ftb_cast((char *)matrix_values(A) + (size_t)e * FtB_Type_size(type), type, &x, FTB_FP64, 1);
     }
     return A;
 }
@@ -161,7 +161,7 @@ static FtB_Matrix large_values(rng *r, FtB_Type type, bool negative)
     for (int64_t e = 0; e < A->pattern->nvals; e++) {
         uint64_t x = 1 + rng_bits(r) % (bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1);
         x = negative && type <= FTB_INT64 && rng_below(r, 2) ? 0 - x : x;
-        ftb_cast((char *)A->values->data + (size_t)e * FtB_Type_size(type), type, &x, FTB_UINT64, 1);
+        ftb_cast((char *)matrix_values(A) + (size_t)e * FtB_Type_size(type), type, &x, FTB_UINT64, 1);
     }
     return A;
 }

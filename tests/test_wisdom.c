@@ -47,7 +47,7 @@ static GrB_Info make(operands *o, rng *r)
     FTB_CHECK(FtB_Block_new(&o->C, ROWS, FEATURES, FTB_FP32));
     FTB_CHECK(FtB_Block_new(&o->X, ROWS, FEATURES, FTB_FP32));
     for (int64_t t = 0; t < ROWS * FEATURES; t++)
-        ((float *)o->X->data)[t] = (float)rng_unit(r);
+        ((float *)block_values(o->X))[t] = (float)rng_unit(r);
 done:
     return info;
 }
@@ -175,16 +175,18 @@ static void moves_no_bits(void **state)
         if (turn > 1)
             assert_chosen(&o, 5 * turn, turn > 2 ? FTB_MOST_PARTS : 7);
         assert_ok(FtB_mxm(o.C, NULL, NULL, "plus : src", o.A, o.X, NULL));
-        turn ? assert_memory_equal(o.C->data, first[0], bytes) : (void)memcpy(first[0], o.C->data, bytes);
+        turn ? assert_memory_equal(block_values(o.C), first[0], bytes)
+             : (void)memcpy(first[0], block_values(o.C), bytes);
         assert_ok(FtB_mxm(o.S, o.A, NULL, FTB_PLUS_DOT, o.X, o.X, FTB_DESC_RST1));
-        turn ? assert_memory_equal(o.S->values->data, first[1], scores)
-             : (void)memcpy(first[1], o.S->values->data, scores);
+        turn ? assert_memory_equal(matrix_values(o.S), first[1], scores)
+             : (void)memcpy(first[1], matrix_values(o.S), scores);
         assert_ok(FtB_attention(o.C, o.A, NULL, FTB_PLUS_DOT, o.X, o.X, o.X, NULL, NULL));
-        turn ? assert_memory_equal(o.C->data, first[2], bytes) : (void)memcpy(first[2], o.C->data, bytes);
+        turn ? assert_memory_equal(block_values(o.C), first[2], bytes)
+             : (void)memcpy(first[2], block_values(o.C), bytes);
         assert_ok(FtB_mxm(o.S, NULL, NULL, FTB_PLUS_TIMES, o.A, o.A, NULL));
         const size_t sums = (size_t)o.S->pattern->nvals * sizeof(float);
-        turn ? assert_memory_equal(o.S->values->data, product, sums)
-             : (void)memcpy(product, o.S->values->data, sums);
+        turn ? assert_memory_equal(matrix_values(o.S), product, sums)
+             : (void)memcpy(product, matrix_values(o.S), sums);
         FtB_Matrix_free(&o.S);
         assert_ok(FtB_Matrix_new(&o.S, FTB_FP32, ROWS, ROWS, 1));
     }

@@ -50,7 +50,7 @@ static int shape_of(const model *m, int at, int64_t shape[FTB_TENSOR_RANK])
 
 static float *value_at(FtB_Parameter p, int64_t row, int64_t col)
 {
-    return (float *)p->value->data + row * p->value->ld + col;
+    return (float *)ftb_block_data(p->value) + row * p->value->ld + col;
 }
 
 static GrB_Info put(FtB_Tensors t, const char *name, const model *m, int at)
@@ -64,7 +64,7 @@ static GrB_Info put(FtB_Tensors t, const char *name, const model *m, int at)
     GrB_Info info = FtB_Block_new(&X, shape[0], shape[1], FTB_FP32);
     for (int64_t i = 0; info == GrB_SUCCESS && i < shape[0]; i++)
         for (int64_t j = 0; j < shape[1]; j++)
-            ((float *)X->data)[i * X->ld + j] = *value_at(p, j, i);
+            ((float *)ftb_block_data(X))[i * X->ld + j] = *value_at(p, j, i);
     if (info == GrB_SUCCESS)
         info = FtB_Tensors_set(t, name, X, rank, shape);
     FtB_Block_free(&X);
@@ -108,7 +108,7 @@ static int take(const model *m, int at, FtB_Tensors t, const char *name)
         code = app_fail(APP_INPUT, "%s: tensor %s is of %s; expected floating-point weights",
                         FtB_Tensors_source(t), name, FtB_Type_name(X->type));
     for (int64_t e = 0; code == APP_OK && e < X->nrows * X->ncols; e++) {
-        double value = ftb_get_real(X->data, X->type, e / X->ncols * X->ld + e % X->ncols);
+        double value = ftb_get_real(ftb_block_data(X), X->type, e / X->ncols * X->ld + e % X->ncols);
         if (turned(p))
             *value_at(p, e % X->ncols, e / X->ncols) = (float)value;
         else
@@ -483,8 +483,8 @@ static bool stored_twice(FtB_Tensors t, const char *name)
                 X->ncols == Y->ncols && X->type == Y->type;
     for (int64_t i = 0; same && i < X->nrows; i++)
         for (int64_t j = 0; same && j < X->ncols; j++)
-            same = ftb_get_real(X->data, X->type, i * X->ld + j) ==
-                   ftb_get_real(Y->data, Y->type, i * Y->ld + j);
+            same = ftb_get_real(ftb_block_data(X), X->type, i * X->ld + j) ==
+                   ftb_get_real(ftb_block_data(Y), Y->type, i * Y->ld + j);
     FtB_Block_free(&X);
     FtB_Block_free(&Y);
     return same;

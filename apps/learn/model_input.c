@@ -15,7 +15,7 @@ bool model_counts(const dataset *set)
         FtB_Block X = set->dense_features;
         for (int64_t i = 0; i < X->nrows; i++)
             for (int64_t j = 0; j < X->ncols; j++)
-                if (!whole(((const float *)X->data)[i * X->ld + j]))
+                if (!whole(((const float *)ftb_block_data(X))[i * X->ld + j]))
                     return false;
         return true;
     }
@@ -54,8 +54,8 @@ static GrB_Info normalise_sparse(FtB_Matrix *X)
         info = FtB_Matrix_shape(*X, &nrows, NULL, NULL, &width, NULL);
     if (info == GrB_SUCCESS) {
         for (int64_t i = 0; i < nrows; i++)
-            normalise((float *)V->data + rowptr[i], width > 0 ? (const float *)values + rowptr[i] : NULL,
-                      rowptr[i + 1] - rowptr[i]);
+            normalise((float *)ftb_block_data(V) + rowptr[i],
+                      width > 0 ? (const float *)values + rowptr[i] : NULL, rowptr[i + 1] - rowptr[i]);
         FtB_Matrix old = *X;
         *X = scaled;
         scaled = old;
@@ -82,7 +82,7 @@ static GrB_Info make_dense(dataset *set)
     for (int64_t i = 0; i < set->nvertices; i++)
         for (int64_t e = rowptr[i]; e < rowptr[i + 1]; e++) {
             int64_t j = wide ? ((const int64_t *)cols)[e] : ((const int32_t *)cols)[e];
-            ((float *)X->data)[i * X->ld + j] = width > 0 ? ((const float *)values)[e] : 1;
+            ((float *)ftb_block_data(X))[i * X->ld + j] = width > 0 ? ((const float *)values)[e] : 1;
         }
     FtB_Matrix_free(&set->sparse_features);
     set->dense_features = X;
@@ -96,7 +96,7 @@ GrB_Info model_prepare(dataset *set, const model_options *o)
     if (o->rows == MODEL_ROWS_NORMALISED && !X)
         info = normalise_sparse(&set->sparse_features);
     for (int64_t i = 0; X && o->rows == MODEL_ROWS_NORMALISED && i < X->nrows; i++) {
-        float *row = (float *)X->data + i * X->ld;
+        float *row = (float *)ftb_block_data(X) + i * X->ld;
         normalise(row, row, X->ncols);
     }
     const bool largest = o->aggregate && strcmp(o->aggregate, "max") == 0;

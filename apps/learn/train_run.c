@@ -61,7 +61,8 @@ static GrB_Info make_mask(training *s)
         if (s->t->model.task == MODEL_CLASSES)
             counted = counted && set->labels[i] >= 0;
         for (int64_t c = 0; s->t->model.task != MODEL_CLASSES && c < set->ntargets; c++)
-            counted = counted && !isnan(((const float *)set->targets->data)[i * set->targets->ld + c]);
+            counted =
+                counted && !isnan(((const float *)ftb_block_data(set->targets))[i * set->targets->ld + c]);
         s->mask[i] = counted;
     }
     return GrB_SUCCESS;
@@ -267,8 +268,8 @@ static int take_state(FtB_Parameter p, FtB_Tensors t)
                         FtB_Tensors_source(t), name, (long long)X->nrows, (long long)X->ncols,
                         (long long)p->value->nrows, (long long)p->value->ncols);
     for (int64_t i = 0; i < X->nrows && code == APP_OK; i++)
-        memcpy((float *)p->value->data + i * p->value->ld, (const float *)X->data + i * X->ld,
-               (size_t)X->ncols * sizeof(float));
+        memcpy((float *)ftb_block_data(p->value) + i * p->value->ld,
+               (const float *)ftb_block_data(X) + i * X->ld, (size_t)X->ncols * sizeof(float));
     FtB_Block_free(&X);
     return code;
 }

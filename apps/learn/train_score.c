@@ -43,12 +43,12 @@ void train_scores(train_score scores[DATASET_PARTS], FtB_Block Y, const dataset 
     sums s[DATASET_PARTS] = {{0}};
     for (int64_t i = 0; i < Y->nrows; i++)
         for (int p = 0; p < DATASET_PARTS; p++) {
-            const float *y = (const float *)Y->data + i * Y->ld;
+            const float *y = (const float *)ftb_block_data(Y) + i * Y->ld;
             if (!set->part[p] || !set->part[p][i])
                 continue;
             if (task != MODEL_CLASSES)
-                add_targets(&s[p], y, (const float *)set->targets->data + i * set->targets->ld, Y->ncols,
-                            task == MODEL_BINARY);
+                add_targets(&s[p], y, (const float *)ftb_block_data(set->targets) + i * set->targets->ld,
+                            Y->ncols, task == MODEL_BINARY);
             else if (set->labels[i] >= 0)
                 add_class(&s[p], y, Y->ncols, set->labels[i], losses >> p & 1);
         }

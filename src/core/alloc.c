@@ -5,7 +5,7 @@
  * and the header in front of the data remembers the raw pointer, the context and the bytes counted.
  * Growing goes through the allocator's realloc, so that the C library moves the pages of a large array
  * (mremap) instead of copying it: a sink's result grows without a second copy ever existing. */
-#include "core/watch.h"
+#include "core/core.h"
 #include "core/words.h"
 
 #include <stdlib.h>
@@ -206,57 +206,4 @@ char *ftb_strdup(FtB_Context ctx, const char *s)
     return copy ? memcpy(copy, s, size) : NULL;
 }
 
-static ftb_buffer *make_buffer(FtB_Context ctx, void *data, bool owned, bool writable)
-{
-    ftb_buffer *b = ftb_new(ctx, 1, sizeof *b);
-    if (!b)
-        return NULL;
-    *b = (ftb_buffer){.ctx = ctx ? ctx : ftb_context(), .data = data, .owned = owned, .writable = writable};
-    atomic_init(&b->refs, 1);
-    atomic_init(&b->version, 0);
-    return b;
-}
-
-bool ftb_buffer_write(ftb_buffer *b)
-{
-    atomic_fetch_add(&b->version, 1);
-    return b->writable;
-}
-
-int64_t ftb_buffer_version(const ftb_buffer *b) { return atomic_load(&b->version); }
-
-ftb_buffer *ftb_buffer_adopt(FtB_Context ctx, void *data)
-{
-    if (!data)
-        return NULL;
-    ftb_buffer *b = make_buffer(ctx, data, true, true);
-    if (!b)
-        ftb_delete(data);
-    return b;
-}
-
-ftb_buffer *ftb_buffer_new(FtB_Context ctx, int64_t count, size_t size)
-{
-    return ftb_buffer_adopt(ctx, ftb_new0(ctx, count, size));
-}
-
-ftb_buffer *ftb_buffer_wrap(FtB_Context ctx, const void *data, bool writable)
-{
-    return make_buffer(ctx, (void *)(uintptr_t)data, false, writable);
-}
-
-ftb_buffer *ftb_buffer_retain(ftb_buffer *b)
-{
-    if (b)
-        atomic_fetch_add(&b->refs, 1);
-    return b;
-}
-
-void ftb_buffer_release(ftb_buffer *b)
-{
-    if (!b || atomic_fetch_sub(&b->refs, 1) > 1)
-        return;
-    if (b->owned)
-        ftb_delete(b->data);
-    ftb_delete(b);
-}
+int64_t ftb_size_of(const void *p) { return header_of((void *)(uintptr_t)p)->size; }

@@ -43,7 +43,7 @@ static GrB_Info object_of(const void **object, FtB_Arg arg, FtB_Kind kind, uint3
     return GrB_SUCCESS;
 }
 
-GrB_Info ftb_arg_matrix(FtB_Matrix *A, FtB_Arg arg, const char *name, bool optional)
+GrB_Info ftb_arg_matrix_anywhere(FtB_Matrix *A, FtB_Arg arg, const char *name, bool optional)
 {
     const void *object;
     GrB_Info info = object_of(&object, arg, FTB_KIND_MATRIX, FTB_MAGIC_MATRIX, name, optional);
@@ -51,10 +51,22 @@ GrB_Info ftb_arg_matrix(FtB_Matrix *A, FtB_Arg arg, const char *name, bool optio
     return info;
 }
 
-GrB_Info ftb_arg_block(FtB_Block *X, FtB_Arg arg, const char *name, bool optional)
+GrB_Info ftb_arg_block_anywhere(FtB_Block *X, FtB_Arg arg, const char *name, bool optional)
 {
     const void *object;
     GrB_Info info = object_of(&object, arg, FTB_KIND_BLOCK, FTB_MAGIC_BLOCK, name, optional);
     *X = (FtB_Block)(uintptr_t)object;
     return info;
+}
+
+GrB_Info ftb_arg_matrix(FtB_Matrix *A, FtB_Arg arg, const char *name, bool optional)
+{
+    GrB_Info info = ftb_arg_matrix_anywhere(A, arg, name, optional);
+    return info == GrB_SUCCESS && *A ? ftb_buffer_ask((*A)->values, FTB_READ) : info;
+}
+
+GrB_Info ftb_arg_block(FtB_Block *X, FtB_Arg arg, const char *name, bool optional)
+{
+    GrB_Info info = ftb_arg_block_anywhere(X, arg, name, optional);
+    return info == GrB_SUCCESS && *X ? ftb_buffer_ask((*X)->owner, FTB_READ) : info;
 }

@@ -34,8 +34,7 @@ GrB_Info ftb_block_view(FtB_Block *X, FtB_Context ctx, FtB_Type type, int64_t nr
                                       .ncols = ncols,
                                       .ld = ld,
                                       .heads = 1,
-                                      .owner = owner,
-                                      .data = owner->data};
+                                      .owner = owner};
     *X = made;
     return GrB_SUCCESS;
 }
@@ -66,7 +65,9 @@ static GrB_Info wrap(FtB_Block *X, const char *call, const void *data, bool writ
         return ftb_fail(GrB_NULL_POINTER, "%s: data is NULL; expected %lld x %lld values", call,
                         (long long)nrows, (long long)ncols);
     FtB_Context ctx = ftb_context();
-    return ftb_block_view(X, ctx, type, nrows, ncols, ld, ftb_buffer_wrap(ctx, data, writable));
+    const int64_t values = nrows > 0 ? (nrows - 1) * ld + ncols : 0;
+    return ftb_block_view(X, ctx, type, nrows, ncols, ld,
+                          ftb_buffer_wrap(ctx, data, values * (int64_t)FtB_Type_size(type), writable));
 }
 
 GrB_Info FtB_Block_wrap(FtB_Block *X, void *data, int64_t nrows, int64_t ncols, int64_t ld, FtB_Type type)
@@ -103,9 +104,11 @@ GrB_Info FtB_Block_shape(FtB_Block X, int64_t *nrows, int64_t *ncols, int64_t *l
         *ld = X->ld;
     if (type)
         *type = X->type;
-    if (data)
-        *data = X->data;
-    return GrB_SUCCESS;
+    if (data) {
+        info = ftb_buffer_lend(X->owner);
+        *data = info == GrB_SUCCESS ? ftb_block_data(X) : NULL;
+    }
+    return info;
 }
 
 static GrB_Info view(FtB_Block *V, FtB_Block X, int64_t first, int64_t ncols, int64_t heads)
@@ -113,7 +116,7 @@ static GrB_Info view(FtB_Block *V, FtB_Block X, int64_t first, int64_t ncols, in
     GrB_Info info = ftb_block_view(V, X->ctx, X->type, X->nrows, ncols, X->ld, ftb_buffer_retain(X->owner));
     if (info == GrB_SUCCESS) {
         (*V)->heads = heads;
-        (*V)->data = first > 0 ? (char *)X->data + (size_t)first * FtB_Type_size(X->type) : X->data;
+        (*V)->offset = X->offset + first * (int64_t)FtB_Type_size(X->type);
     }
     return info;
 }

@@ -1,6 +1,6 @@
 /* Contexts: threads, memory limit, seed, progress and cancellation. Reference-counted: every counted
  * allocation holds one reference, so a context outlives what was made in it. */
-#include "core/core.h"
+#include "core/backend.h"
 
 #include <omp.h>
 #include <time.h>
@@ -153,6 +153,13 @@ GrB_Info FtB_Context_cancel(FtB_Context ctx)
 {
     atomic_store(&(ctx ? ctx : &default_context)->cancelled, 1);
     return GrB_SUCCESS;
+}
+
+const ftb_backend *ftb_device(FtB_Context ctx) { return chosen(ctx)->device; }
+
+void ftb_moved(FtB_Context ctx, ftb_direction direction, int64_t bytes)
+{
+    atomic_fetch_add(&chosen(ctx)->moved[direction], bytes);
 }
 
 GrB_Info FtB_Context_memory(FtB_Context ctx, int64_t *now, int64_t *peak)

@@ -2,6 +2,7 @@
 #ifndef FTB_CORE_H
 #define FTB_CORE_H
 
+#include "core/buffer.h"
 #include "core/degrees.h"
 #include "featblas.h"
 
@@ -39,7 +40,9 @@ struct FtB_Context_opaque {
     _Atomic int64_t progress_ns; /* when progress was last called */
     atomic_flag reporting;       /* held by the thread that is inside the callback */
     pthread_mutex_t wisdom_lock;
-    struct ftb_wisdom *wisdom; /* plan/wisdom.h; raw memory, counted; NULL: none */
+    struct ftb_wisdom *wisdom;        /* plan/wisdom.h; raw memory, counted; NULL: none */
+    const struct ftb_backend *device; /* that work is placed on; NULL: the host */
+    _Atomic int64_t moved[2];         /* bytes, by ftb_direction */
 };
 
 FtB_Context ftb_context(void);                   /* the engaged one, or the default; never NULL */
@@ -70,7 +73,8 @@ void *ftb_new(FtB_Context ctx, int64_t count, size_t size);  /* uninitialised */
 void *ftb_new0(FtB_Context ctx, int64_t count, size_t size); /* zeroed */
 /* Grows or shrinks in place of *p, which is only changed on success. false: failed, *p still valid. */
 bool ftb_resize(FtB_Context ctx, void **p, int64_t count, size_t size);
-void ftb_delete(void *p); /* NULL is allowed */
+void ftb_delete(void *p);           /* NULL is allowed */
+int64_t ftb_size_of(const void *p); /* bytes that were asked for */
 char *ftb_strdup(FtB_Context ctx, const char *s);
 GrB_Info ftb_nomem(void);
 /* Uncounted memory from the allocator in use, for what a context itself is made of. */
@@ -79,21 +83,6 @@ void ftb_raw_delete(void *p);
 /* Counts bytes that others hold for us (mapped files and the like). false: over the limit. */
 bool ftb_count(FtB_Context ctx, int64_t bytes);
 void ftb_uncount(FtB_Context ctx, int64_t bytes);
-
-/* A shared piece of memory: counted (owned) or the caller's. */
-typedef struct ftb_buffer {
-    atomic_llong refs;
-    FtB_Context ctx;
-    void *data;
-    bool owned, writable;
-    atomic_llong version; /* of what it holds; only ftb_buffer_write changes it (watch.h) */
-} ftb_buffer;
-ftb_buffer *ftb_buffer_new(FtB_Context ctx, int64_t count, size_t size); /* zeroed; NULL on failure */
-ftb_buffer *ftb_buffer_adopt(FtB_Context ctx,
-                             void *data); /* owns an ftb_new()ed array, also on failure (deleted) */
-ftb_buffer *ftb_buffer_wrap(FtB_Context ctx, const void *data, bool writable);
-ftb_buffer *ftb_buffer_retain(ftb_buffer *b); /* NULL is allowed */
-void ftb_buffer_release(ftb_buffer *b);       /* NULL is allowed */
 
 /* ---- types (type.c) */
 
@@ -201,7 +190,7 @@ struct FtB_Block_opaque {
     FtB_Type type;
     int64_t nrows, ncols, ld, heads; /* heads: 1 unless a head view */
     ftb_buffer *owner;
-    void *data; /* inside owner->data */
+    int64_t offset; /* bytes, of the first value in the owner's memory */
 };
 
 struct FtB_Labels_opaque {
@@ -212,6 +201,18 @@ struct FtB_Labels_opaque {
     const int64_t *offset; /* count + 1, into bytes; every label ends with a NUL inside its range */
     const char *bytes;
 };
+
+/* Where X's first value is, or will be, on the host: to be read once asked for. */
+static inline void *ftb_block_address(const struct FtB_Block_opaque *X)
+{
+    return (char *)X->owner->host + X->offset;
+}
+/* X's first value on the host, once asked for; ftb_values: A's, NULL where the width is 0. */
+static inline void *ftb_block_data(const struct FtB_Block_opaque *X)
+{
+    return (char *)ftb_buffer_data(X->owner) + X->offset;
+}
+static inline void *ftb_values(FtB_Matrix A) { return A->values ? ftb_buffer_data(A->values) : NULL; }
 
 /* Makes a matrix that adopts one reference of pattern and values (also on failure). */
 GrB_Info ftb_matrix_make(FtB_Matrix *A, FtB_Context ctx, FtB_Type type, int64_t width, ftb_pattern *pattern,
@@ -241,6 +242,9 @@ FtB_Labels ftb_labels_retain(FtB_Labels labels); /* NULL is allowed */
  * give NULL for an empty slot. */
 
 const char *ftb_kind_name(FtB_Kind kind); /* "an FtB_Matrix", "text", ... */
+GrB_Info ftb_arg_matrix_anywhere(FtB_Matrix *A, FtB_Arg arg, const char *name, bool optional);
+GrB_Info ftb_arg_block_anywhere(FtB_Block *X, FtB_Arg arg, const char *name, bool optional);
+/* The same, and the values are asked for on the host, for reading. */
 GrB_Info ftb_arg_matrix(FtB_Matrix *A, FtB_Arg arg, const char *name, bool optional);
 GrB_Info ftb_arg_block(FtB_Block *X, FtB_Arg arg, const char *name, bool optional);
 

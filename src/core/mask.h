@@ -17,7 +17,7 @@ static inline ftb_mask ftb_mask_of(FtB_Matrix M, bool structural)
         return (ftb_mask){0};
     size_t size = FtB_Type_size(M->type);
     int unused = 64 - 8 * (int)size + (ftb_type_float(M->type) ? 1 : 0);
-    return (ftb_mask){.values = M->values->data, .size = size, .bits = UINT64_MAX >> unused};
+    return (ftb_mask){.values = ftb_values(M), .size = size, .bits = UINT64_MAX >> unused};
 }
 
 /* Whether entry e admits its position (before complement). */

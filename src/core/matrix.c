@@ -106,7 +106,7 @@ static ftb_buffer *copy_values(FtB_Context ctx, FtB_Matrix A, FtB_Type type)
     int64_t count = value_count(A);
     void *copy = ftb_new(ctx, count, FtB_Type_size(type));
     if (copy)
-        cast_all(ctx, copy, type, A->values->data, A->type, count);
+        cast_all(ctx, copy, type, ftb_values(A), A->type, count);
     return ftb_buffer_adopt(ctx, copy);
 }
 
@@ -116,6 +116,8 @@ GrB_Info FtB_Matrix_dup(FtB_Matrix *B, FtB_Matrix A)
         return ftb_fail(GrB_NULL_POINTER, "FtB_Matrix_dup: B is NULL");
     *B = NULL;
     GrB_Info info = check_matrix(A, "A");
+    if (info == GrB_SUCCESS)
+        info = ftb_buffer_ask(A->values, FTB_READ);
     if (info != GrB_SUCCESS)
         return info;
     FtB_Context ctx = ftb_context();
@@ -153,9 +155,11 @@ GrB_Info FtB_Matrix_csr(FtB_Matrix A, const int64_t **rowptr, const void **colid
         *rowptr = A->pattern->rowptr;
     if (colidx)
         *colidx = A->pattern->colidx;
+    if (values && A->values)
+        info = ftb_buffer_lend(A->values);
     if (values)
-        *values = A->values ? A->values->data : NULL;
-    return GrB_SUCCESS;
+        *values = info == GrB_SUCCESS ? ftb_values(A) : NULL;
+    return info;
 }
 
 GrB_Info FtB_Matrix_values(FtB_Block *V, FtB_Matrix A)
@@ -200,6 +204,9 @@ GrB_Info FtB_Matrix_free(FtB_Matrix *A)
 GrB_Info ftb_matrix_become(FtB_Matrix C, FtB_Matrix T)
 {
     ftb_buffer *cast = NULL;
+    GrB_Info info = ftb_buffer_ask(T->values, FTB_READ);
+    if (info != GrB_SUCCESS)
+        return info;
     if (T->values && T->type != C->type && !(cast = copy_values(C->ctx, T, C->type)))
         return ftb_nomem();
     release_content(C);
@@ -215,6 +222,8 @@ GrB_Info ftb_matrix_transpose(FtB_Matrix *T, FtB_Matrix A)
     const int64_t *from;
     *T = NULL;
     GrB_Info info = ftb_pattern_transpose(A->pattern, &pattern, &from);
+    if (info == GrB_SUCCESS)
+        info = ftb_buffer_ask(A->values, FTB_READ);
     if (info != GrB_SUCCESS)
         return info;
     ftb_buffer *values = NULL;
@@ -224,7 +233,7 @@ GrB_Info ftb_matrix_transpose(FtB_Matrix *T, FtB_Matrix A)
         char *moved = ftb_new(A->ctx, value_count(A), FtB_Type_size(A->type));
         if (!moved)
             return ftb_nomem();
-        const char *old = A->values->data;
+        const char *old = ftb_values(A);
 #pragma omp parallel for schedule(static) num_threads(nvals > SLICE ? ftb_threads(A->ctx) : 1)
         for (int64_t e = 0; e < nvals; e++)
             memcpy(moved + (size_t)e * entry, old + (size_t)from[e] * entry, entry);

@@ -20,8 +20,8 @@ ftb_pattern *ftb_pattern_new(FtB_Context ctx, int64_t nrows, int64_t ncols, ftb_
     p->ncols = ncols;
     p->rowptr_owner = rowptr;
     p->colidx_owner = colidx;
-    p->rowptr = rowptr->data;
-    p->colidx = colidx->data;
+    p->rowptr = ftb_buffer_data(rowptr);
+    p->colidx = ftb_buffer_data(colidx);
     p->nvals = p->rowptr[nrows];
     p->wide = ftb_col_size(ncols) == 8;
     pthread_mutex_init(&p->lock, NULL);

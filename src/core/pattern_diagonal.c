@@ -67,17 +67,17 @@ static GrB_Info build_diagonal(ftb_pattern *p, ftb_pattern **with)
     if (!rowptr)
         return ftb_nomem();
     *with = p;
-    if (count(rowptr->data, p)) {
+    if (count(ftb_buffer_data(rowptr), p)) {
         ftb_buffer_release(rowptr);
         return GrB_SUCCESS;
     }
-    const int64_t *ends = rowptr->data;
+    const int64_t *ends = ftb_buffer_data(rowptr);
     ftb_buffer *colidx = ftb_buffer_adopt(p->ctx, ftb_new(p->ctx, ends[p->nrows], ftb_col_size(p->ncols)));
     if (!colidx) {
         ftb_buffer_release(rowptr);
         return ftb_nomem();
     }
-    fill(colidx->data, ends, p);
+    fill(ftb_buffer_data(colidx), ends, p);
     ftb_pattern *made = ftb_pattern_new(p->ctx, p->nrows, p->ncols, rowptr, colidx);
     if (!made)
         return ftb_nomem();

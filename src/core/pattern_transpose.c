@@ -156,14 +156,14 @@ static GrB_Info build_transpose(ftb_pattern *p)
     if (s.start)
         rowptr = ftb_buffer_adopt(p->ctx, ftb_new(p->ctx, p->ncols + 1, sizeof(int64_t)));
     if (rowptr) {
-        s.rowptr = rowptr->data;
+        s.rowptr = ftb_buffer_data(rowptr);
         if (is_symmetric(&s))
             transpose = p;
         else
             colidx = ftb_buffer_adopt(p->ctx, ftb_new(p->ctx, p->nvals, ftb_col_size(p->nrows)));
     }
     if (colidx) {
-        s.colidx = colidx->data;
+        s.colidx = ftb_buffer_data(colidx);
         sort_entries(&s);
         transpose = ftb_pattern_new(p->ctx, p->ncols, p->nrows, rowptr, colidx);
         rowptr = colidx = NULL; /* adopted */

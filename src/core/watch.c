@@ -42,13 +42,13 @@ static void begin(ftb_watch *w, ftb_buffer *owner, const void *data, int64_t nro
 void ftb_watch_matrix(ftb_watch *w, FtB_Matrix A)
 {
     const size_t bytes = (size_t)A->width * FtB_Type_size(A->type);
-    begin(w, A->values, A->values ? A->values->data : NULL, A->pattern->nvals, bytes, bytes);
+    begin(w, A->values, ftb_values(A), A->pattern->nvals, bytes, bytes);
 }
 
 void ftb_watch_block(ftb_watch *w, FtB_Block X)
 {
     const size_t size = FtB_Type_size(X->type);
-    begin(w, X->owner, X->data, X->nrows, (size_t)X->ncols * size, (size_t)X->ld * size);
+    begin(w, X->owner, ftb_block_data(X), X->nrows, (size_t)X->ncols * size, (size_t)X->ld * size);
 }
 
 void ftb_watch_end(ftb_watch *w)

@@ -6,7 +6,8 @@
 
 #include "core/core.h"
 
-/* To be asked before a buffer's data are written: whether they may be. The version rises. (alloc.c) */
+/* To be asked before the host writes a buffer's data, of which it has a valid copy: whether they may be
+ * written. The version rises, and a device's copy is no longer valid. (buffer.c) */
 bool ftb_buffer_write(ftb_buffer *b);
 int64_t ftb_buffer_version(const ftb_buffer *b);
 

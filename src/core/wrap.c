@@ -114,7 +114,10 @@ GrB_Info FtB_Matrix_wrap_csr(FtB_Matrix *A, FtB_Type type, int64_t nrows, int64_
         info = ftb_csr_sorted(A, type, nrows, ncols, width, rowptr, colidx, wide, values);
         return info == GrB_INVALID_VALUE ? ftb_wrap_error(info, "%s: ", call) : info;
     }
-    ftb_pattern *pattern = ftb_pattern_new(ctx, nrows, ncols, ftb_buffer_wrap(ctx, rowptr, false),
-                                           ftb_buffer_wrap(ctx, colidx, false));
-    return ftb_matrix_make(A, ctx, type, width, pattern, width ? ftb_buffer_wrap(ctx, values, false) : NULL);
+    const int64_t nvals = rowptr[nrows], value = width * (int64_t)FtB_Type_size(type);
+    ftb_pattern *pattern =
+        ftb_pattern_new(ctx, nrows, ncols, ftb_buffer_wrap(ctx, rowptr, (nrows + 1) * 8, false),
+                        ftb_buffer_wrap(ctx, colidx, nvals * (int64_t)ftb_col_size(ncols), false));
+    return ftb_matrix_make(A, ctx, type, width, pattern,
+                           width ? ftb_buffer_wrap(ctx, values, nvals * value, false) : NULL);
 }

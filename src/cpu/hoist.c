@@ -28,6 +28,8 @@ GrB_Info ftb_hoist(ftb_hoisted *h, const ftb_message *m, const ftb_pattern *p, b
     h->core.reducer = (ftb_reducer){.monoid = r->monoid};
     if (r->core)
         h->core.expr = r->core;
+    if (r->npre > 0 && !types_only)
+        info = ftb_message_ask(m);
     for (int t = 0; t < r->npre && info == GrB_SUCCESS; t++) {
         int64_t nrows = r->pre[t].side == FTB_SIDE_ROW ? p->nrows : p->ncols;
         info = add_part(h, m, &r->pre[t], types_only ? 0 : nrows);

@@ -94,7 +94,7 @@ static GrB_Info make_values(const void **out, ftb_spgemm_form *form, FtB_Matrix 
     *out = NULL;
     if (width == 0)
         return GrB_SUCCESS;
-    const char *values = A->values->data;
+    const char *values = ftb_values(A);
     if (domain != A->type || type != A->type) {
         char *cast = ftb_arena_new(&form->arena, n * width, 8);
         if (!cast)

@@ -217,7 +217,7 @@ static void load_mask(struct ftb_message_batch *b, const ftb_row *row, int64_t n
             continue;
         int64_t entry = mask->pattern->rowptr[b->i] + row->slot[id[t]] - 1;
         ftb_cast(b->m + (size_t)t * to, compute,
-                 (const char *)mask->values->data + (size_t)(entry * mask->width) * size, mask->type, 1);
+                 (const char *)ftb_values(mask) + (size_t)(entry * mask->width) * size, mask->type, 1);
     }
 }
 

@@ -284,7 +284,7 @@ static int hold(compiler *c, int name, int index)
     p->blocks[p->nblocks] = (ftb_held){.name = name,
                                        .index = index,
                                        .type = rows->type,
-                                       .data = rows->data,
+                                       .data = ftb_block_data(rows),
                                        .nrows = rows->nrows,
                                        .ncols = rows->ncols,
                                        .ld = rows->ld,

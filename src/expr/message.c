@@ -70,11 +70,12 @@ GrB_Info ftb_message_block(ftb_message *m, const char *name, ftb_side side, FtB_
                         (long long)X->ncols, (long long)heads);
     ftb_feed feed = {.side = side,
                      .type = X->type,
-                     .data = X->data,
+                     .data = ftb_block_address(X),
                      .nrows = X->nrows,
                      .ld = X->ld,
                      .heads = heads,
                      .width = X->ncols / heads,
+                     .offset = X->offset,
                      .owner = ftb_buffer_retain(X->owner)};
     snprintf(feed.name, sizeof feed.name, "%s", name);
     return add_feed(m, &feed);
@@ -91,7 +92,7 @@ GrB_Info ftb_message_values(ftb_message *m, const char *name, FtB_Matrix A, cons
     if (A->width > 0)
         feed = (ftb_feed){.side = FTB_SIDE_EDGE,
                           .type = A->type,
-                          .data = A->values->data,
+                          .data = A->values->host,
                           .nrows = A->pattern->nvals,
                           .ld = A->width,
                           .heads = A->width == 1,
@@ -100,6 +101,18 @@ GrB_Info ftb_message_values(ftb_message *m, const char *name, FtB_Matrix A, cons
                           .owner = ftb_buffer_retain(A->values)};
     snprintf(feed.name, sizeof feed.name, "%s", name);
     return add_feed(m, &feed);
+}
+
+GrB_Info ftb_message_ask(const ftb_message *m)
+{
+    GrB_Info info = GrB_SUCCESS;
+    for (int f = 0; f < m->nfeeds && info == GrB_SUCCESS; f++) {
+        const ftb_feed *feed = &m->feeds[f];
+        info = ftb_buffer_ask(feed->owner, FTB_READ);
+        if (info == GrB_SUCCESS && feed->whole && feed->whole->owner)
+            info = ftb_buffer_ask(feed->whole->owner, FTB_READ);
+    }
+    return info;
 }
 
 /* ---- bindings */
@@ -114,7 +127,7 @@ static GrB_Info add_scalar(ftb_message *m, const char *name, const ftb_bound *b)
                      .type = real    ? FTB_FP64
                              : small ? FTB_INT16
                                      : FTB_INT64,
-                     .data = value->data,
+                     .data = ftb_buffer_data(value),
                      .nrows = 1,
                      .ld = 1,
                      .heads = 1,
@@ -122,9 +135,9 @@ static GrB_Info add_scalar(ftb_message *m, const char *name, const ftb_bound *b)
                      .constant = true,
                      .owner = value};
     if (real)
-        memcpy(value->data, &b->real, sizeof b->real);
+        memcpy(ftb_buffer_data(value), &b->real, sizeof b->real);
     else
-        ftb_cast(value->data, feed.type, &b->integer, FTB_INT64, 1);
+        ftb_cast(ftb_buffer_data(value), feed.type, &b->integer, FTB_INT64, 1);
     snprintf(feed.name, sizeof feed.name, "%s", name);
     return add_feed(m, &feed);
 }

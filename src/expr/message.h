@@ -33,6 +33,7 @@ typedef struct ftb_feed {
     const int64_t *degree; /* degrees: row pointers to subtract, r + 1 less r; NULL otherwise */
     bool constant;         /* a bound scalar or literal: takes the precision of what it meets */
     FtB_Block whole;       /* right of @; not owned */
+    int64_t offset;        /* of data in the owner's memory, bytes */
     ftb_buffer *owner;     /* of data, retained; NULL: the caller's, which outlives the message */
 } ftb_feed;
 
@@ -78,6 +79,9 @@ GrB_Info ftb_message_values(ftb_message *m, const char *name, FtB_Matrix A, cons
 GrB_Info ftb_message_indices(ftb_message *m, ftb_pattern *p, bool transposed, const int64_t *at);
 /* Heads of a further operand of the call, which no text can read. Before ftb_message_indices. */
 GrB_Info ftb_message_heads(ftb_message *m, const char *name, int64_t heads);
+/* Asks for what the feeds are over on the host, for reading: before anything runs over them there, unless the
+ * operands were asked for. */
+GrB_Info ftb_message_ask(const ftb_message *m);
 void ftb_message_clear(ftb_message *m);
 const ftb_feed *ftb_message_find(const ftb_message *m, const char *name); /* NULL if not used */
 bool ftb_message_reads(const ftb_message *m, const char *name);           /* whether the text names it */

@@ -19,7 +19,7 @@ static GrB_Info check_finite(FtB_Matrix A, const char *name)
 {
     if (!A->values || !ftb_type_float(A->type))
         return GrB_SUCCESS;
-    int64_t row = 0, at = ftb_find_not_finite(A->ctx, A->values->data, A->type, A->pattern->nvals * A->width);
+    int64_t row = 0, at = ftb_find_not_finite(A->ctx, ftb_values(A), A->type, A->pattern->nvals * A->width);
     if (at < 0)
         return GrB_SUCCESS;
     const int64_t e = at / A->width;
@@ -27,7 +27,7 @@ static GrB_Info check_finite(FtB_Matrix A, const char *name)
         row++;
     return ftb_fail(FTB_FORMAT, "%s: the value of entry (%lld, %lld) is %g; expected a finite number", name,
                     (long long)row, (long long)ftb_col(A->pattern, e),
-                    ftb_get_real(A->values->data, A->type, at));
+                    ftb_get_real(ftb_values(A), A->type, at));
 }
 
 GrB_Info FtB_Matrix_read(FtB_Matrix *A, FtB_Labels *rows, FtB_Labels *cols, const char *path,

@@ -34,7 +34,7 @@ static GrB_Info scatter(ftb_dense *d, FtB_Matrix A, FtB_Type type, const char *n
     const int64_t size = (int64_t)FtB_Type_size(d->type), from = (int64_t)FtB_Type_size(A->type);
     if (!(d->data = ftb_new0(d->ctx, cells, (size_t)size)))
         return ftb_nomem();
-    const char *values = A->values ? A->values->data : NULL;
+    const char *values = ftb_values(A);
     char *data = d->data;
 #pragma omp parallel for schedule(dynamic, 256) num_threads(ftb_threads(d->ctx)) if (p->nvals > 65536)
     for (int64_t i = 0; i < p->nrows; i++)

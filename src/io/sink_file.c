@@ -70,7 +70,7 @@ static GrB_Info write_rows(FtB_Sink sink, FtB_Matrix A)
                          .type = A->type,
                          .width = A->width};
         if (A->values)
-            rows.values = (const char *)A->values->data + (size_t)first * value;
+            rows.values = (const char *)ftb_values(A) + (size_t)first * value;
         info = ftb_sink_rows(sink, &rows);
         i += n;
         if (info == GrB_SUCCESS)
@@ -96,6 +96,7 @@ GrB_Info FtB_Matrix_write(FtB_Matrix A, const char *path, FtB_Format format, FtB
                             .width = A->width};
     FtB_Sink sink = NULL;
     GrB_Info info;
+    FTB_CHECK(ftb_buffer_ask(A->values, FTB_READ));
     FTB_CHECK(ftb_sink_file(&sink, A->ctx, path, format, rows, cols));
     FTB_CHECK(FtB_Sink_set_precision(sink, digits));
     FTB_CHECK(ftb_sink_begin(sink, &shape));

@@ -20,7 +20,7 @@ static GrB_Info append(ftb_block_writer *w, const void *bytes, int64_t count)
 
 static const void *row_of(const struct FtB_Block_opaque *X, int64_t i)
 {
-    return (const char *)X->data + (size_t)(i * X->ld) * FtB_Type_size(X->type);
+    return (const char *)ftb_block_data(X) + (size_t)(i * X->ld) * FtB_Type_size(X->type);
 }
 
 /* ---- .npy */
@@ -120,7 +120,7 @@ static GrB_Info check(FtB_Block X, const char *path, int digits)
     if (X->ncols > INT64_MAX / 64 || (X->ncols > 0 && X->nrows > INT64_MAX / 64 / X->ncols))
         return ftb_fail(GrB_INVALID_VALUE, "FtB_Block_write: %lld x %lld values are too many",
                         (long long)X->nrows, (long long)X->ncols);
-    return GrB_SUCCESS;
+    return ftb_buffer_ask(X->owner, FTB_READ);
 }
 
 GrB_Info FtB_Block_write(FtB_Block X, const char *path, FtB_Format format, int digits)

@@ -14,7 +14,7 @@ typedef struct batch_norm {
     double momentum, eps;
 } batch_norm;
 
-static double at(FtB_Block X, int64_t f) { return ftb_get_real(X->data, X->type, f); }
+static double at(FtB_Block X, int64_t f) { return ftb_get_real(ftb_block_data(X), X->type, f); }
 
 /* The moments of all rows from those of the parts, into the first one's place: means and sums of squares. */
 static void merge_parts(double *moments, int64_t nrows, int64_t ncols)
@@ -50,8 +50,8 @@ static GrB_Info observe(double **stats, const batch_norm *b, const ftb_norm *d, 
         double mean = keep * at(running[0], f) + b->momentum * (*stats)[f],
                unbiased = keep * at(running[1], f) + b->momentum * variance[f] / (double)(nrows - 1);
         size_t place = (size_t)f * FtB_Type_size(type);
-        ftb_cast((char *)running[0]->data + place, type, &mean, FTB_FP64, 1);
-        ftb_cast((char *)running[1]->data + place, type, &unbiased, FTB_FP64, 1);
+        ftb_cast((char *)ftb_block_data(running[0]) + place, type, &mean, FTB_FP64, 1);
+        ftb_cast((char *)ftb_block_data(running[1]) + place, type, &unbiased, FTB_FP64, 1);
         variance[f] /= (double)nrows;
     }
     return info;
@@ -85,9 +85,9 @@ static GrB_Info forward(ftb_nn_node *n, const ftb_nn_call *c)
     if (!columns)
         return ftb_nomem();
     ftb_norm d = {.ncols = ncols,
-                  .x = c->in[0]->data,
+                  .x = ftb_block_data(c->in[0]),
                   .ldx = c->in[0]->ld,
-                  .out = c->out->data,
+                  .out = ftb_block_data(c->out),
                   .ldout = c->out->ld,
                   .mean = columns,
                   .scale = columns + ncols,
@@ -100,8 +100,8 @@ static GrB_Info forward(ftb_nn_node *n, const ftb_nn_call *c)
         set(columns + ncols, n->type, f, scale * gain_of(b, c, f));
         set(columns + 2 * ncols, n->type, f, b->shift < 0 ? 0 : at(c->in[b->shift], f));
         if (c->extra) {
-            ((double *)c->extra->data)[f] = stats[f];
-            ((double *)c->extra->data)[ncols + f] = scale;
+            ((double *)ftb_block_data(c->extra))[f] = stats[f];
+            ((double *)ftb_block_data(c->extra))[ncols + f] = scale;
         }
     }
     if (info == GrB_SUCCESS)
@@ -114,7 +114,7 @@ static GrB_Info forward(ftb_nn_node *n, const ftb_nn_call *c)
 /* The coefficients of dX by column, from what dY (X - mean) and dY sum to. */
 static void fill_columns(double *columns, const ftb_nn_node *n, const ftb_nn_call *c, const double *sums)
 {
-    const double *scale = (const double *)c->extra->data + n->ncols;
+    const double *scale = (const double *)ftb_block_data(c->extra) + n->ncols;
     int64_t ncols = n->ncols;
     for (int64_t f = 0; f < ncols; f++) {
         double factor = gain_of(n->state, c, f) * scale[f], each = factor / (double)n->nrows;
@@ -129,14 +129,14 @@ static GrB_Info gradient(ftb_nn_node *n, const ftb_nn_call *c)
     const batch_norm *b = n->state;
     int64_t ncols = n->ncols;
     double *sums = NULL, *columns = ftb_new(c->ctx, 4 * ncols, sizeof *columns);
-    const double *stats = c->extra->data;
+    const double *stats = ftb_block_data(c->extra);
     if (!columns)
         return ftb_nomem();
     ftb_cast(columns, n->type, stats, FTB_FP64, ncols);
     ftb_norm d = {.ncols = ncols,
-                  .x = c->in[0]->data,
+                  .x = ftb_block_data(c->in[0]),
                   .ldx = c->in[0]->ld,
-                  .dy = c->dout->data,
+                  .dy = ftb_block_data(c->dout),
                   .lddy = c->dout->ld,
                   .add = c->add[0],
                   .mean = columns,
@@ -154,7 +154,7 @@ static GrB_Info gradient(ftb_nn_node *n, const ftb_nn_call *c)
     if (b->gain > 0 && c->din[b->gain])
         ftb_norm_put(c->din[b->gain], sums, c->add[b->gain]);
     if (c->din[0]) {
-        d.out = c->din[0]->data;
+        d.out = ftb_block_data(c->din[0]);
         d.ldout = c->din[0]->ld;
         ftb_norm_each(FTB_PICK_REAL(ftb_batch_norm_grad, n->type), &d, n->nrows, c->ctx);
     }

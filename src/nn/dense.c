@@ -56,7 +56,7 @@ static void multiply(bool ta, bool tb, int64_t m, int64_t n, int64_t k, FtB_Type
 
 static char *row(FtB_Block X, int64_t i)
 {
-    return (char *)X->data + (size_t)(i * X->ld) * FtB_Type_size(X->type);
+    return (char *)ftb_block_data(X) + (size_t)(i * X->ld) * FtB_Type_size(X->type);
 }
 
 static int64_t piece_rows(int64_t nrows, int64_t least, int64_t most)
@@ -71,8 +71,8 @@ static void by_rows(ftb_dense_form what, FtB_Block C, FtB_Block A, FtB_Block B, 
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (threads > 1 && pieces > 1)
     for (int64_t p = 0; p < pieces; p++) {
         int64_t first = p * rows, count = ftb_min(rows, C->nrows - first);
-        multiply(false, what == FTB_ABT, count, C->ncols, A->ncols, C->type, row(A, first), A->ld, B->data,
-                 B->ld, add, row(C, first), C->ld);
+        multiply(false, what == FTB_ABT, count, C->ncols, A->ncols, C->type, row(A, first), A->ld,
+                 ftb_block_data(B), B->ld, add, row(C, first), C->ld);
     }
 }
 
@@ -91,7 +91,7 @@ static void by_sums(FtB_Block C, FtB_Block A, FtB_Block B, bool add, int threads
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (threads > 1 && pieces > 1)
     for (int64_t p = 0; p < pieces; p++) {
         int64_t first = p * rows, count = ftb_min(rows, A->nrows - first);
-        void *to = p ? (char *)sums + (size_t)(p - 1) * bytes : C->data;
+        void *to = p ? (char *)sums + (size_t)(p - 1) * bytes : ftb_block_data(C);
         multiply(true, false, C->nrows, C->ncols, count, C->type, row(A, first), A->ld, row(B, first), B->ld,
                  p ? false : add, to, p ? C->ncols : C->ld);
     }

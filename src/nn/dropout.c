@@ -32,8 +32,9 @@ static void run(FtB_Block Y, FtB_Block X, uint64_t seed, double probability, boo
         for (int64_t k = first; k < end;) {
             int64_t i = k / Y->ncols, j = k % Y->ncols, run = flat ? end - k : ftb_min(end - k, Y->ncols - j);
             FTB_PICK_REAL(ftb_row_scale, Y->type)
-            ((char *)Y->data + (size_t)(i * Y->ld + j) * size,
-             (const char *)X->data + (size_t)(i * X->ld + j) * size, factor + (k - first), run, add);
+            ((char *)ftb_block_data(Y) + (size_t)(i * Y->ld + j) * size,
+             (const char *)ftb_block_data(X) + (size_t)(i * X->ld + j) * size, factor + (k - first), run,
+             add);
             k += run;
         }
     }
@@ -52,13 +53,13 @@ static GrB_Info forward(ftb_nn_node *n, const ftb_nn_call *c)
     if (!x) { /* entries without values count as 1 */
         const double one = 1;
         for (int64_t e = 0; e < c->out->nrows; e++)
-            ftb_cast((char *)c->out->data + (size_t)e * FtB_Type_size(c->out->type), c->out->type, &one,
-                     FTB_FP64, 1);
+            ftb_cast((char *)ftb_block_data(c->out) + (size_t)e * FtB_Type_size(c->out->type), c->out->type,
+                     &one, FTB_FP64, 1);
         x = c->out;
     }
     if (c->training)
         run(c->out, x, c->seed, d->probability, false);
-    else if (x->data != c->out->data)
+    else if (ftb_block_data(x) != ftb_block_data(c->out))
         info = copy(c->out, x, false);
     return info;
 }

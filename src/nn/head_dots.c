@@ -14,12 +14,12 @@ static ftb_head_dots_job dots_of(const ftb_nn_node *n, const ftb_nn_call *c, FtB
     const FtB_Block x = c->in[0];
     return (ftb_head_dots_job){.heads = n->ncols,
                                .width = ftb_node_in(n, 0)->ncols / n->ncols,
-                               .x = x ? x->data : NULL,
+                               .x = x ? ftb_block_data(x) : NULL,
                                .ldx = x ? x->ld : 0,
-                               .a = c->in[1] ? c->in[1]->data : NULL,
-                               .y = y->data,
+                               .a = c->in[1] ? ftb_block_data(c->in[1]) : NULL,
+                               .y = ftb_block_data(y),
                                .ldy = y->ld,
-                               .dx = c->din[0] ? c->din[0]->data : NULL,
+                               .dx = c->din[0] ? ftb_block_data(c->din[0]) : NULL,
                                .lddx = c->din[0] ? c->din[0]->ld : 0,
                                .add = c->add[0]};
 }

@@ -36,9 +36,9 @@ static void put(FtB_Block X, int64_t k, double value)
 {
     int64_t at = k / X->ncols * X->ld + k % X->ncols;
     if (X->type == FTB_FP32)
-        ((float *)X->data)[at] = (float)value;
+        ((float *)ftb_block_data(X))[at] = (float)value;
     else
-        ((double *)X->data)[at] = value;
+        ((double *)ftb_block_data(X))[at] = value;
 }
 
 static void draw(FtB_Block X, uint64_t seed, double scale, bool normal)
@@ -77,7 +77,7 @@ static GrB_Info check(FtB_Block X, FtB_Init how, const FtB_Init_options *o)
         return ftb_fail(GrB_INVALID_VALUE,
                         "FtB_init: fan_in %lld, fan_out %lld, gain %g; expected numbers >= 0",
                         (long long)o->fan_in, (long long)o->fan_out, o->gain);
-    return GrB_SUCCESS;
+    return ftb_buffer_ask(X->owner, FTB_UPDATE);
 }
 
 GrB_Info FtB_init(FtB_Block X, FtB_Init how, uint64_t seed, const FtB_Init_options *options)

@@ -12,10 +12,10 @@ static ftb_norm describe(const ftb_nn_node *n, const ftb_nn_call *c)
 {
     const layer_norm *l = n->state;
     return (ftb_norm){.ncols = n->ncols,
-                      .x = c->in[0]->data,
+                      .x = ftb_block_data(c->in[0]),
                       .ldx = c->in[0]->ld,
-                      .gain = l->gain < 0 ? NULL : c->in[l->gain]->data,
-                      .stats = c->extra ? c->extra->data : NULL,
+                      .gain = l->gain < 0 ? NULL : ftb_block_data(c->in[l->gain]),
+                      .stats = c->extra ? ftb_block_data(c->extra) : NULL,
                       .eps = l->eps};
 }
 
@@ -23,8 +23,8 @@ static GrB_Info forward(ftb_nn_node *n, const ftb_nn_call *c)
 {
     const layer_norm *l = n->state;
     ftb_norm d = describe(n, c);
-    d.shift = l->shift < 0 ? NULL : c->in[l->shift]->data;
-    d.out = c->out->data;
+    d.shift = l->shift < 0 ? NULL : ftb_block_data(c->in[l->shift]);
+    d.out = ftb_block_data(c->out);
     d.ldout = c->out->ld;
     ftb_norm_each(FTB_PICK_REAL(ftb_layer_norm, n->type), &d, n->nrows, c->ctx);
     return GrB_SUCCESS;
@@ -35,11 +35,11 @@ static GrB_Info gradient(ftb_nn_node *n, const ftb_nn_call *c)
     const layer_norm *l = n->state;
     double *sums = NULL;
     ftb_norm d = describe(n, c);
-    d.dy = c->dout->data;
+    d.dy = ftb_block_data(c->dout);
     d.lddy = c->dout->ld;
     d.add = c->add[0];
     if (c->din[0]) { /* with the sums: a row's gradient is read before it may be written over */
-        d.out = c->din[0]->data;
+        d.out = ftb_block_data(c->din[0]);
         d.ldout = c->din[0]->ld;
     }
     GrB_Info info = ftb_norm_total(&sums, FTB_PICK_REAL(ftb_layer_norm_grad, n->type), &d, n->nrows, c->ctx);

@@ -9,7 +9,7 @@ static void fill(FtB_Block Y, FtB_Block bias)
     size_t bytes = (size_t)Y->ncols * FtB_Type_size(Y->type), step = (size_t)Y->ld * FtB_Type_size(Y->type);
 #pragma omp parallel for schedule(static) num_threads(ftb_threads_for_values(Y->ctx, Y->nrows * Y->ncols))
     for (int64_t i = 0; i < Y->nrows; i++)
-        memcpy((char *)Y->data + (size_t)i * step, bias->data, bytes);
+        memcpy((char *)ftb_block_data(Y) + (size_t)i * step, ftb_block_data(bias), bytes);
 }
 
 static GrB_Info forward(ftb_nn_node *n, const ftb_nn_call *c)

@@ -28,13 +28,16 @@ static double value_of(const void *values, FtB_Type type, int64_t k)
     return type == FTB_FP32 ? (double)((const float *)values)[k] : ((const double *)values)[k];
 }
 
-static double at(FtB_Block X, int64_t i, int64_t j) { return value_of(X->data, X->type, i * X->ld + j); }
+static double at(FtB_Block X, int64_t i, int64_t j)
+{
+    return value_of(ftb_block_data(X), X->type, i * X->ld + j);
+}
 
 /* Row i's softmax, X->ncols values of X's type. */
 static void softmax(void *to, FtB_Block X, int64_t i)
 {
     double scratch[2 * FTB_LANES]; /* of one head: a maximum and a sum per lane */
-    const char *from = (const char *)X->data + (size_t)(i * X->ld) * FtB_Type_size(X->type);
+    const char *from = (const char *)ftb_block_data(X) + (size_t)(i * X->ld) * FtB_Type_size(X->type);
     const int64_t row[] = {0, X->ncols};
     if (X->type == FTB_FP32)
         FTB_PICK(ftb_softmax_rows_f32)(to, from, row, 1, 1, scratch);
@@ -102,7 +105,7 @@ static GrB_Info forward(ftb_nn_node *n, const ftb_nn_call *c)
     for (int64_t p = 0; p < parts; p++)
         total += sums[p];
     total /= terms(l, X);
-    ftb_cast(c->out->data, c->out->type, &total, FTB_FP64, 1);
+    ftb_cast(ftb_block_data(c->out), c->out->type, &total, FTB_FP64, 1);
     ftb_delete(sums);
     ftb_delete(rooms);
     return GrB_SUCCESS;
@@ -120,10 +123,10 @@ static double slope(const loss *l, const ftb_nn_call *c, bool of_targets, int64_
 static void put(FtB_Block X, int64_t i, int64_t j, double value, bool add)
 {
     if (X->type == FTB_FP32) {
-        float *to = (float *)X->data + i * X->ld + j;
+        float *to = (float *)ftb_block_data(X) + i * X->ld + j;
         *to = (float)value + (add ? *to : 0);
     } else {
-        double *to = (double *)X->data + i * X->ld + j;
+        double *to = (double *)ftb_block_data(X) + i * X->ld + j;
         *to = value + (add ? *to : 0);
     }
 }

@@ -26,7 +26,7 @@ static void add_feed(ftb_message *m, const char *name, ftb_side side, const ftb_
     ftb_feed *feed = &m->feeds[m->nfeeds++];
     *feed = (ftb_feed){.side = side,
                        .type = x->type,
-                       .data = X ? X->data : NULL,
+                       .data = X ? ftb_block_data(X) : NULL,
                        .nrows = x->nrows,
                        .ld = X ? X->ld : x->ncols,
                        .heads = x->heads,

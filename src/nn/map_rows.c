@@ -74,7 +74,7 @@ static void put(const pass *s, const char *tile, FtB_Type type, int64_t first, i
     size_t size = FtB_Type_size(type), bytes = (size_t)s->Y->ncols * size;
     for (int64_t t = 0; t < count; t++) {
         const char *row = tile + (size_t)(t * s->values) * size;
-        char *to = (char *)s->Y->data + (size_t)((first + t) * s->Y->ld) * size;
+        char *to = (char *)ftb_block_data(s->Y) + (size_t)((first + t) * s->Y->ld) * size;
         if (sums)
             FTB_PICK_REAL(ftb_row_add, FTB_FP64)(sums, row, s->Y->ncols);
         else if (s->add)
@@ -91,7 +91,7 @@ static void run_tile(const pass *s, const worker *w, int64_t first, int64_t coun
     const ftb_operand *operands = ftb_loader_run(w->loader, count, places);
     FtB_Type type = sums ? FTB_FP64 : s->Y->type;
     size_t size = FtB_Type_size(type);
-    void *out = s->direct ? (char *)s->Y->data + (size_t)(first * s->Y->ld) * size : w->tile;
+    void *out = s->direct ? (char *)ftb_block_data(s->Y) + (size_t)(first * s->Y->ld) * size : w->tile;
     ftb_interpreter_run(w->machine, count * s->m->heads, operands, out);
     if (s->direct)
         return;
@@ -124,7 +124,7 @@ done:
 static bool apart(const ftb_message *m, FtB_Block Y)
 {
     for (int f = 0; f < m->nfeeds; f++)
-        if (m->feeds[f].data == Y->data)
+        if (m->feeds[f].data == ftb_block_data(Y))
             return false;
     return true;
 }

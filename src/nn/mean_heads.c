@@ -10,8 +10,8 @@ static GrB_Info forward(ftb_nn_node *n, const ftb_nn_call *c)
 #pragma omp parallel for schedule(static) num_threads(ftb_threads_for_values(c->ctx, X->nrows * X->ncols))
     for (int64_t i = 0; i < Y->nrows; i++)
         FTB_PICK_REAL(ftb_heads_sum, Y->type)
-    ((char *)Y->data + (size_t)(i * Y->ld) * size, (const char *)X->data + (size_t)(i * X->ld) * size, heads,
-     Y->ncols, 1 / (double)heads);
+    ((char *)ftb_block_data(Y) + (size_t)(i * Y->ld) * size,
+     (const char *)ftb_block_data(X) + (size_t)(i * X->ld) * size, heads, Y->ncols, 1 / (double)heads);
     return GrB_SUCCESS;
 }
 
@@ -23,8 +23,9 @@ static GrB_Info gradient(ftb_nn_node *n, const ftb_nn_call *c)
 #pragma omp parallel for schedule(static) num_threads(ftb_threads_for_values(c->ctx, dX->nrows * dX->ncols))
     for (int64_t i = 0; i < dY->nrows; i++)
         FTB_PICK_REAL(ftb_heads_spread, dY->type)
-    ((char *)dX->data + (size_t)(i * dX->ld) * size, (const char *)dY->data + (size_t)(i * dY->ld) * size,
-     heads, dY->ncols, 1 / (double)heads, c->add[0]);
+    ((char *)ftb_block_data(dX) + (size_t)(i * dX->ld) * size,
+     (const char *)ftb_block_data(dY) + (size_t)(i * dY->ld) * size, heads, dY->ncols, 1 / (double)heads,
+     c->add[0]);
     return GrB_SUCCESS;
 }
 

@@ -31,8 +31,8 @@ static GrB_Info bind(multiply *m, const ftb_nn_node *n, const ftb_nn_call *c)
     for (int k = 0; k < n->nin; k++) {
         if (!is_free(m, k) && (k != m->dst || m->on_edges))
             continue;
-        moved |= m->memory[k] != c->in[k]->data;
-        m->memory[k] = c->in[k]->data;
+        moved |= m->memory[k] != ftb_block_data(c->in[k]);
+        m->memory[k] = ftb_block_data(c->in[k]);
         bindings[count++] = (FtB_Binding){m->name[k], FTB_ARG(c->in[k])};
     }
     if (count == 0 || !moved)
@@ -50,9 +50,9 @@ static FtB_Matrix matrix_of(const multiply *m, const ftb_nn_call *c)
  * belongs. */
 static GrB_Info settle(GrB_Info info, FtB_Matrix edges, FtB_Block values)
 {
-    if (info != GrB_SUCCESS || edges->values->data == values->data)
+    if (info != GrB_SUCCESS || ftb_values(edges) == ftb_block_data(values))
         return info;
-    memcpy(values->data, edges->values->data,
+    memcpy(ftb_block_data(values), ftb_values(edges),
            (size_t)(values->nrows * values->ncols) * FtB_Type_size(values->type));
     ftb_buffer_release(edges->values);
     edges->values = ftb_buffer_retain(values->owner);

@@ -52,7 +52,8 @@ void ftb_norm_put(FtB_Block X, const double *values, bool add)
 {
     for (int64_t f = 0; f < X->ncols; f++)
         if (X->type == FTB_FP32)
-            ((float *)X->data)[f] = (float)(values[f] + (add ? (double)((float *)X->data)[f] : 0));
+            ((float *)ftb_block_data(X))[f] =
+                (float)(values[f] + (add ? (double)((float *)ftb_block_data(X))[f] : 0));
         else
-            ((double *)X->data)[f] = values[f] + (add ? ((double *)X->data)[f] : 0);
+            ((double *)ftb_block_data(X))[f] = values[f] + (add ? ((double *)ftb_block_data(X))[f] : 0);
 }

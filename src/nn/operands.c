@@ -74,7 +74,7 @@ GrB_Info ftb_nn_stand_in(FtB_Block *X, const ftb_nn_node *n, bool bound)
         info = FtB_Block_new(X, n->nrows, n->ncols, n->type);
     else
         info = ftb_block_view(X, n->tape->ctx, n->type, n->nrows, n->ncols, n->ncols,
-                              ftb_buffer_wrap(n->tape->ctx, nothing, true));
+                              ftb_buffer_wrap(n->tape->ctx, nothing, sizeof nothing, true));
     if (info == GrB_SUCCESS)
         (*X)->heads = n->heads;
     return info;

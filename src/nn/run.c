@@ -32,14 +32,37 @@ static GrB_Info check_inputs(const ftb_nn_node *n)
     return GrB_SUCCESS;
 }
 
+static GrB_Info ask(FtB_Block X, FtB_Matrix edges, ftb_access access)
+{
+    GrB_Info info = X ? ftb_buffer_ask(X->owner, access) : GrB_SUCCESS;
+    return info == GrB_SUCCESS && edges ? ftb_buffer_ask(edges->values, access) : info;
+}
+
+/* Operations work on the host's memory. */
+static GrB_Info ask_all(const ftb_nn_call *c, const ftb_nn_node *n)
+{
+    GrB_Info info = GrB_SUCCESS;
+    for (int k = 0; k < n->nin; k++)
+        FTB_CHECK(ask(c->in[k], c->in_edges[k], FTB_READ));
+    FTB_CHECK(ask(c->out, c->out_edges, c->dout || c->dout_edges ? FTB_READ : FTB_UPDATE));
+    FTB_CHECK(ask(c->extra, NULL, FTB_UPDATE));
+    FTB_CHECK(ask(c->dout, c->dout_edges, FTB_READ));
+    for (int k = 0; k < n->nin; k++)
+        FTB_CHECK(ask(c->din[k], c->din_edges[k], FTB_UPDATE));
+done:
+    return info;
+}
+
 static GrB_Info forward(ftb_nn_node *n, bool training)
 {
     ftb_nn_call c;
     GrB_Info info = check_inputs(n);
     if (info == GrB_SUCCESS) {
         prepare(&c, n, training);
-        info = n->op->forward(n, &c);
+        info = ask_all(&c, n);
     }
+    if (info == GrB_SUCCESS)
+        info = n->op->forward(n, &c);
     return info == GrB_SUCCESS ? info : ftb_wrap_error(info, "%s: ", n->op->name);
 }
 
@@ -59,7 +82,9 @@ static GrB_Info gradient(ftb_nn_node *n, bool *written)
         c.add[k] = written[input->root];
         written[input->root] = true;
     }
-    GrB_Info info = n->op->gradient(n, &c);
+    GrB_Info info = ask_all(&c, n);
+    if (info == GrB_SUCCESS)
+        info = n->op->gradient(n, &c);
     return info == GrB_SUCCESS ? info : ftb_wrap_error(info, "%s, gradient: ", n->op->name);
 }
 
@@ -197,7 +222,7 @@ static GrB_Info look_at_values(FtB_Tape tape, bool *changed)
 static void set_one(FtB_Block X)
 {
     const double one = 1;
-    ftb_cast(X->data, X->type, &one, FTB_FP64, 1);
+    ftb_cast(ftb_block_data(X), X->type, &one, FTB_FP64, 1);
 }
 
 static GrB_Info gradients(FtB_Tape tape, const ftb_schedule *s, bool *written)
@@ -217,7 +242,7 @@ static GrB_Info gradients(FtB_Tape tape, const ftb_schedule *s, bool *written)
     for (int64_t k = 0; k < s->count && info == GrB_SUCCESS; k++) { /* reached by no gradient */
         FtB_Block G = tape->nodes[k]->parameter && s->needed[k] && !written[k] ? tape->nodes[k]->grad : NULL;
         if (G)
-            memset(G->data, 0, (size_t)(G->nrows * G->ld) * FtB_Type_size(G->type));
+            memset(ftb_block_data(G), 0, (size_t)(G->nrows * G->ld) * FtB_Type_size(G->type));
     }
     return info;
 }
@@ -322,7 +347,7 @@ GrB_Info FtB_scalar(double *value, FtB_Var x)
     if (info != GrB_SUCCESS)
         return info;
     if (X->nrows == 1 && X->ncols == 1)
-        *value = ftb_get_real(X->data, X->type, 0);
+        *value = ftb_get_real(ftb_block_data(X), X->type, 0);
     else
         info = ftb_fail(GrB_DIMENSION_MISMATCH, "FtB_scalar: x is %lld x %lld; expected 1 x 1",
                         (long long)X->nrows, (long long)X->ncols);

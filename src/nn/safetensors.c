@@ -278,15 +278,15 @@ static GrB_Info hand_out(const reader *r, ftb_buffer *data)
     FtB_Tensors t = r->t;
     for (int64_t k = 0; k < t->count; k++) {
         ftb_tensor *x = &t->tensors[k];
-        const char *from = (const char *)data->data + x->at;
+        const char *from = (const char *)ftb_buffer_data(data) + x->at;
         if (x->at % (int64_t)FtB_Type_size(x->type) == 0) {
             x->owner = ftb_buffer_retain(data);
-            x->data = (char *)data->data + x->at;
+            x->data = (char *)ftb_buffer_data(data) + x->at;
         } else {
             x->owner = ftb_buffer_adopt(t->ctx, ftb_new(t->ctx, x->bytes, 1));
             if (!x->owner)
                 return ftb_nomem();
-            x->data = memcpy(x->owner->data, from, (size_t)x->bytes);
+            x->data = memcpy(ftb_buffer_data(x->owner), from, (size_t)x->bytes);
         }
         if (x->type == FTB_BOOL) /* only 0 and 1 are values of the C type */
             for (int64_t v = 0; v < x->bytes; v++)

@@ -41,8 +41,8 @@ void ftb_columns_copy(FtB_Block to, int64_t at, FtB_Block from, int64_t start, i
     size_t size = FtB_Type_size(to->type), bytes = (size_t)ncols * size;
 #pragma omp parallel for schedule(static) num_threads(ftb_threads_for_values(to->ctx, to->nrows *ncols))
     for (int64_t i = 0; i < to->nrows; i++) {
-        char *y = (char *)to->data + (size_t)(i * to->ld + at) * size;
-        const char *x = (const char *)from->data + (size_t)(i * from->ld + start) * size;
+        char *y = (char *)ftb_block_data(to) + (size_t)(i * to->ld + at) * size;
+        const char *x = (const char *)ftb_block_data(from) + (size_t)(i * from->ld + start) * size;
         if (add)
             FTB_PICK_REAL(ftb_row_add, to->type)(y, x, ncols);
         else
@@ -55,5 +55,5 @@ void ftb_block_clear(FtB_Block X)
     size_t size = FtB_Type_size(X->type), bytes = (size_t)X->ncols * size;
 #pragma omp parallel for schedule(static) num_threads(ftb_threads_for_values(X->ctx, X->nrows * X->ncols))
     for (int64_t i = 0; i < X->nrows; i++)
-        memset((char *)X->data + (size_t)(i * X->ld) * size, 0, bytes);
+        memset((char *)ftb_block_data(X) + (size_t)(i * X->ld) * size, 0, bytes);
 }

@@ -169,7 +169,7 @@ GrB_Info FtB_Tensors_get(FtB_Block *X, FtB_Tensors t, const char *name, int *ran
     info = ftb_block_view(X, t->ctx, tensor->type, rows, last, last, ftb_buffer_retain(tensor->owner));
     if (info != GrB_SUCCESS)
         return info;
-    (*X)->data = tensor->data;
+    (*X)->offset = (const char *)tensor->data - (const char *)ftb_buffer_data(tensor->owner);
     if (rank)
         *rank = tensor->rank;
     if (shape)
@@ -206,7 +206,7 @@ static GrB_Info check_set(FtB_Tensors t, const char *name, FtB_Block X, int rank
             GrB_INVALID_VALUE,
             "FtB_Tensors_set: '%s': shape has %lld values; expected those of X, which is %lld x %lld", name,
             (long long)values, (long long)X->nrows, (long long)X->ncols);
-    return GrB_SUCCESS;
+    return ftb_buffer_ask(X->owner, FTB_READ);
 }
 
 /* A buffer with a copy of X's values, without gaps. */
@@ -215,7 +215,8 @@ static ftb_buffer *pack(FtB_Context ctx, FtB_Block X)
     size_t size = FtB_Type_size(X->type), row = (size_t)X->ncols * size;
     ftb_buffer *b = ftb_buffer_adopt(ctx, ftb_new(ctx, X->nrows * X->ncols, size));
     for (int64_t i = 0; b && row > 0 && i < X->nrows; i++)
-        memcpy((char *)b->data + (size_t)i * row, (const char *)X->data + (size_t)(i * X->ld) * size, row);
+        memcpy((char *)ftb_buffer_data(b) + (size_t)i * row,
+               (const char *)ftb_block_data(X) + (size_t)(i * X->ld) * size, row);
     return b;
 }
 
@@ -238,7 +239,7 @@ GrB_Info FtB_Tensors_set(FtB_Tensors t, const char *name, FtB_Block X, int rank,
         clear_tensor(&made);
         return ftb_nomem();
     }
-    made.data = made.owner->data;
+    made.data = ftb_buffer_data(made.owner);
     int64_t at = place_of(t->tensors, t->count, sizeof *t->tensors, name, &found);
     if (found)
         clear_tensor(&t->tensors[at]);

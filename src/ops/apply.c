@@ -51,7 +51,7 @@ GrB_Info FtB_apply(FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB_Arg op, FtB_Arg A, F
     values = ftb_values_new(call.ctx, pattern->nvals, map->width, type);
     if (!values)
         FTB_CHECK(ftb_nomem());
-    ftb_map_output(map, values->data, type);
+    ftb_map_output(map, ftb_buffer_data(values), type);
     FTB_CHECK(ftb_map_run(map, call.A, threads));
     info = ftb_matrix_make(&T, call.ctx, type, map->width, ftb_pattern_retain(pattern), values);
     values = NULL;

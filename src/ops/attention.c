@@ -168,14 +168,14 @@ GrB_Info ftb_attention_check_lse(const ftb_attention_call *c, bool output)
                         FtB_Type_name(lse->type));
     if (output && !ftb_buffer_write(lse->owner))
         return ftb_fail(GrB_INVALID_VALUE, "options: lse is over memory that must not be written");
-    return GrB_SUCCESS;
+    return ftb_buffer_ask(lse->owner, output ? FTB_UPDATE : FTB_READ);
 }
 
 ftb_feed ftb_attention_feed(FtB_Block X, int64_t heads, ftb_side side)
 {
     return (ftb_feed){.side = side,
                       .type = X->type,
-                      .data = X->data,
+                      .data = ftb_block_data(X),
                       .nrows = X->nrows,
                       .ld = X->ld,
                       .heads = heads,
@@ -355,7 +355,7 @@ static void write_lse(const forward *f)
     FtB_Block lse = f->c.options.lse;
     size_t size = FtB_Type_size(f->c.type);
     for (int64_t i = 0; lse && i < lse->nrows; i++)
-        ftb_cast((char *)lse->data + (size_t)(i * lse->ld) * FtB_Type_size(lse->type), lse->type,
+        ftb_cast((char *)ftb_block_data(lse) + (size_t)(i * lse->ld) * FtB_Type_size(lse->type), lse->type,
                  (char *)f->most + (size_t)(i * f->c.heads) * size, f->c.type, f->c.heads);
 }
 

@@ -225,7 +225,7 @@ static GrB_Info prepare(backward *b)
             return ftb_nomem();
         for (int64_t i = 0; i < c->options.lse->nrows; i++)
             ftb_cast(packed + (size_t)(i * c->heads) * FtB_Type_size(c->type), c->type,
-                     (const char *)c->options.lse->data +
+                     (const char *)ftb_block_data(c->options.lse) +
                          (size_t)(i * c->options.lse->ld) * FtB_Type_size(type),
                      type, c->heads);
         ftb_delete(b->lse_copy);

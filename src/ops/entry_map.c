@@ -11,7 +11,7 @@ ftb_map_input ftb_map_entries(FtB_Matrix A)
 {
     ftb_map_input input = {NULL, FTB_INT8, 1, 1}; /* whatever A's dtype: 1 is an integer */
     if (A->width > 0)
-        input = (ftb_map_input){A->values->data, A->type, A->width, A->width};
+        input = (ftb_map_input){ftb_values(A), A->type, A->width, A->width};
     return input;
 }
 

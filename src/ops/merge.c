@@ -54,8 +54,8 @@ static void broadcast(const job *w, FtB_Matrix side, const filler *f)
             ftb_cast(to, w->type, &one, FTB_UINT8, 1);
         else
             ftb_cast(to, w->type,
-                     (char *)side->values->data + (size_t)(f->from + t) * FtB_Type_size(side->type),
-                     side->type, 1);
+                     (char *)ftb_values(side) + (size_t)(f->from + t) * FtB_Type_size(side->type), side->type,
+                     1);
         for (int64_t v = 1; v < w->width; v++)
             memcpy(to + (size_t)v * size, to, size);
     }
@@ -71,10 +71,10 @@ static void copy_run(filler *f)
     FtB_Matrix side = w->sides[f->side];
     size_t step = (size_t)w->width;
     if (w->word[f->side] && f->count == 1) /* most runs of a union are short */
-        ((uint64_t *)(void *)w->values)[f->to] = ((const uint64_t *)side->values->data)[f->from];
+        ((uint64_t *)(void *)w->values)[f->to] = ((const uint64_t *)ftb_values(side))[f->from];
     else if (side->width == w->width)
         ftb_cast(w->values + (size_t)f->to * step * FtB_Type_size(w->type), w->type,
-                 (char *)side->values->data + (size_t)f->from * step * FtB_Type_size(side->type), side->type,
+                 (char *)ftb_values(side) + (size_t)f->from * step * FtB_Type_size(side->type), side->type,
                  f->count * w->width);
     else
         broadcast(w, side, f);
@@ -291,7 +291,7 @@ GrB_Info ftb_merge(FtB_Matrix *out, int *same, FtB_Context ctx, const ftb_merge_
     rowptr = ftb_buffer_new(ctx, nrows + 1, sizeof(int64_t));
     if (!rowptr)
         FTB_CHECK(ftb_nomem());
-    w.rowptr = rowptr->data;
+    w.rowptr = ftb_buffer_data(rowptr);
     FTB_CHECK(count_all(&w, ctx, threads, taken));
     int64_t nvals = ftb_rows_sum(w.rowptr, nrows);
     if (same && taken[0] == nvals && w.left->nvals == nvals && rule->left->width == w.width)
@@ -303,8 +303,8 @@ GrB_Info ftb_merge(FtB_Matrix *out, int *same, FtB_Context ctx, const ftb_merge_
     colidx = ftb_buffer_new(ctx, nvals, ftb_col_size(ncols));
     if (!colidx || (w.width > 0 && !(values = ftb_values_new(ctx, nvals, w.width, w.type))))
         FTB_CHECK(ftb_nomem());
-    w.colidx = colidx->data;
-    w.values = values ? values->data : NULL;
+    w.colidx = ftb_buffer_data(colidx);
+    w.values = values ? ftb_buffer_data(values) : NULL;
     if (w.map)
         ftb_map_output(w.map, w.values, w.type);
     FTB_CHECK(fill_all(&w, ctx, threads));

@@ -88,10 +88,10 @@ static GrB_Info place_totals(reduce_call *c)
     if (c->X)
         direct = direct && ftb_block_alias(y, c->X) == FTB_ALIAS_NONE;
     else if (c->A->width > 0)
-        direct = direct && !ftb_block_overlaps(y, c->A->values->data,
+        direct = direct && !ftb_block_overlaps(y, ftb_values(c->A),
                                                (size_t)(c->A->pattern->nvals * c->A->width) *
                                                    FtB_Type_size(c->A->type));
-    c->totals = y->data;
+    c->totals = ftb_block_data(y);
     if (direct)
         return GrB_SUCCESS;
     c->totals = c->own = ftb_new(c->ctx, c->nrows * c->ncols, FtB_Type_size(c->fold.result));
@@ -112,7 +112,7 @@ static void fold_matrix(const reduce_call *c)
 {
     const ftb_pattern *p = c->A->pattern;
     size_t item = (size_t)c->A->width * FtB_Type_size(c->A->type);
-    const char *values = c->A->width > 0 ? c->A->values->data : NULL;
+    const char *values = ftb_values(c->A);
     int64_t parts = ftb_min((int64_t)c->fold.threads * PARTS_PER_THREAD, ftb_max(p->nrows, 1));
 #pragma omp parallel for num_threads(c->fold.threads) schedule(dynamic)
     for (int64_t part = 0; part < parts; part++) {
@@ -142,7 +142,7 @@ static void fold_block(const reduce_call *c)
 #pragma omp parallel for num_threads(c->fold.threads) schedule(static)
     for (int64_t p = 0; p < pieces.count; p++) {
         ftb_block_piece at = ftb_piece_at(&pieces, p);
-        const ftb_segments rows = {.x = (const char *)X->data +
+        const ftb_segments rows = {.x = (const char *)ftb_block_data(X) +
                                         (size_t)(at.row * X->ld) * FtB_Type_size(X->type),
                                    .nrows = at.nrows * heads,
                                    .count = width,
@@ -197,7 +197,7 @@ static GrB_Info compute(reduce_call *c)
     else if (c->absent)
         return GrB_SUCCESS;
     else if (c->flags.transpose0)
-        return fold_slices(&c->fold, c->X->data, c->X->nrows, c->X->ld, c->totals);
+        return fold_slices(&c->fold, ftb_block_data(c->X), c->X->nrows, c->X->ld, c->totals);
     else
         fold_block(c);
     return c->own ? ftb_check_cancelled(c->ctx) : GrB_SUCCESS;
@@ -250,7 +250,7 @@ GrB_Info FtB_reduce_scalar(void *s, FtB_Type type, FtB_Arg monoid, FtB_Arg A)
     result = ftb_new(f.ctx, width, 8);
     if (!result)
         FTB_CHECK(ftb_nomem());
-    FTB_CHECK(fold_slices(&f, matrix->width > 0 ? matrix->values->data : NULL, nvals, width, result));
+    FTB_CHECK(fold_slices(&f, ftb_values(matrix), nvals, width, result));
     ftb_cast(s, type, result, f.result, width);
 done:
     ftb_delete(result);

@@ -204,9 +204,9 @@ GrB_Info ftb_sddmm(FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB_Arg semiring, FtB_Ar
     FTB_CHECK(admit(&c));
     FTB_CHECK(make_message(&c));
     if (replaces_values(&c) &&
-        ftb_sddmm_over(&info, c.C->values->data, &c.message, &c.type, c.admitted->pattern, c.flags.plan)) {
+        ftb_sddmm_over(&info, ftb_values(c.C), &c.message, &c.type, c.admitted->pattern, c.flags.plan)) {
         if (info == GrB_SUCCESS)
-            ftb_sddmm_wrap(c.semiring, c.type.message, c.C->values->data,
+            ftb_sddmm_wrap(c.semiring, c.type.message, ftb_values(c.C),
                            c.admitted->pattern->nvals * c.message.heads * c.type.width);
         goto done;
     }

@@ -46,7 +46,7 @@ GrB_Info ftb_keep(FtB_Matrix *T, FtB_Context ctx, FtB_Matrix A, const uint8_t *k
     *T = NULL;
     if (!rowptr)
         return ftb_nomem();
-    keeper w = {.p = p, .keep = keep, .rowptr = rowptr->data, .column = ftb_col_size(p->ncols)};
+    keeper w = {.p = p, .keep = keep, .rowptr = ftb_buffer_data(rowptr), .column = ftb_col_size(p->ncols)};
 #pragma omp parallel for num_threads(threads) schedule(dynamic, ROWS_PER_PART)
     for (int64_t i = 0; i < p->nrows; i++) {
         int64_t count = 0;
@@ -58,10 +58,10 @@ GrB_Info ftb_keep(FtB_Matrix *T, FtB_Context ctx, FtB_Matrix A, const uint8_t *k
     colidx = ftb_buffer_new(ctx, nvals, w.column);
     if (!colidx || (A->width > 0 && !(values = ftb_values_new(ctx, nvals, A->width, A->type))))
         FTB_CHECK(ftb_nomem());
-    w.colidx = colidx->data;
+    w.colidx = ftb_buffer_data(colidx);
     if (values) {
-        w.values = values->data;
-        w.old_values = A->values->data;
+        w.values = ftb_buffer_data(values);
+        w.old_values = ftb_values(A);
         w.entry = (size_t)A->width * FtB_Type_size(A->type);
     }
 #pragma omp parallel for num_threads(threads) schedule(dynamic, ROWS_PER_PART)
@@ -131,7 +131,7 @@ typedef struct chooser {
 /* Keys of values, ordered as they are; equal values have equal keys; 0: NaN, or nothing less exists. */
 static void make_keys(chooser *c, FtB_Matrix A, int64_t first, int64_t count)
 {
-    const char *from = A->values->data;
+    const char *from = ftb_values(A);
     const int64_t *integers = (const int64_t *)(const void *)c->values;
     FtB_Type to = c->compute == FTB_FP32 ? FTB_FP64 : c->compute == FTB_BOOL ? FTB_UINT64 : c->compute;
     ftb_cast(c->values, to, from + (size_t)first * FtB_Type_size(A->type), A->type, count);

@@ -128,7 +128,7 @@ static GrB_Info values_as(const char **values, void **copy, FtB_Matrix A, FtB_Ty
     int64_t ld;
     *copy = NULL;
     if (A->type == type) {
-        *values = A->values->data;
+        *values = ftb_values(A);
         return GrB_SUCCESS;
     }
     GrB_Info info = FtB_Matrix_values(&V, A);
@@ -165,7 +165,7 @@ static GrB_Info normalise_all(FtB_Matrix S, FtB_Matrix A, FtB_Matrix D, FtB_By b
     if (D)
         FTB_CHECK(values_as(&w.d, &copy_d, D, w.type));
     if (writes_in_place(S, A, w.type)) {
-        w.out = S->values->data;
+        w.out = ftb_values(S);
         info = run(&w);
         goto done;
     }

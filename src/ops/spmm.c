@@ -22,21 +22,38 @@ typedef struct call {
     bool repeated; /* a GraphBLAS semiring whose products do not read B: every column is the same */
     int64_t *rows; /* that M admits; NULL: all */
     int64_t nlisted;
+    const ftb_backend *device; /* that may do it; NULL: the host does */
     ftb_spmm_result result;
 } call;
+
+/* The device that may do this call, as far as the slots tell; without one, operands are the host's. */
+static GrB_Info place(call *c)
+{
+    const ftb_backend *device = ftb_device(c->ctx);
+    if (device && device->verbs->spmm && !c->M && !c->accum && !c->E && !c->flags.complement &&
+        c->flags.fill == 0) {
+        c->device = device;
+        return GrB_SUCCESS;
+    }
+    GrB_Info info = ftb_buffer_ask(c->A->values, FTB_READ);
+    if (info == GrB_SUCCESS)
+        info = ftb_buffer_ask(c->B->owner, FTB_READ);
+    return info == GrB_SUCCESS ? ftb_buffer_ask(c->C->owner, FTB_UPDATE) : info;
+}
 
 static GrB_Info read_slots(call *c, FtB_Arg C, FtB_Arg E, FtB_Arg M, FtB_Arg accum, FtB_Arg A, FtB_Arg B,
                            FtB_Arg desc)
 {
     GrB_Info info;
     FTB_CHECK(ftb_arg_descriptor(&c->flags, desc));
-    FTB_CHECK(ftb_arg_block(&c->C, C, "C", false));
+    FTB_CHECK(ftb_arg_block_anywhere(&c->C, C, "C", false));
     FTB_CHECK(ftb_arg_block(&c->E, E, "E", true));
     FTB_CHECK(ftb_arg_block(&c->M, M, "M", true));
-    FTB_CHECK(ftb_arg_matrix(&c->A, A, "A", false));
-    FTB_CHECK(ftb_arg_block(&c->B, B, "B", false));
+    FTB_CHECK(ftb_arg_matrix_anywhere(&c->A, A, "A", false));
+    FTB_CHECK(ftb_arg_block_anywhere(&c->B, B, "B", false));
     FTB_CHECK(ftb_arg_op(&c->accum, accum, "accum", true));
     c->ctx = c->C->ctx;
+    FTB_CHECK(place(c));
     c->p = c->A->pattern;
     if (c->flags.transpose1) {
         info = ftb_fail(GrB_INVALID_VALUE, "B: sparse x block does not read B transposed");
@@ -228,15 +245,18 @@ static GrB_Info compute(call *c, bool plan_only, bool measure)
                                 .ldinto = c->C->ld,
                                 .plan_only = plan_only,
                                 .measure = measure};
-    if (may_use_output(c))
-        request.into = c->C->data;
+    if (may_use_output(c)) {
+        request.into = ftb_block_address(c->C);
+        request.block = c->C;
+        request.device = c->device;
+    }
     if (c->flags.plan) {
         GrB_Info info = take_plan(&request, c->flags.plan);
         if (info != GrB_SUCCESS)
             return info;
     }
     GrB_Info info = ftb_spmm_message(&c->result, &request);
-    if (info != GrB_SUCCESS || plan_only)
+    if (info != GrB_SUCCESS || plan_only || c->result.there)
         return info;
     wrap_result(c);
     return c->repeated ? repeat_columns(c) : GrB_SUCCESS;
@@ -285,7 +305,7 @@ static void fill_absent(const call *c)
 #pragma omp parallel for schedule(static) num_threads(ftb_threads_for(c->ctx, c->C->nrows))
     for (int64_t i = 0; i < c->C->nrows; i++)
         if (rowptr[i] == rowptr[i + 1])
-            ftb_fill((char *)c->C->data + (size_t)(i * c->C->ld) * size, c->C->ncols, &fill, size);
+            ftb_fill((char *)ftb_block_data(c->C) + (size_t)(i * c->C->ld) * size, c->C->ncols, &fill, size);
 }
 
 static GrB_Info end_call(call *c, GrB_Info info)
@@ -313,10 +333,13 @@ GrB_Info ftb_spmm(FtB_Arg C, FtB_Arg E, FtB_Arg M, FtB_Arg accum, FtB_Arg semiri
     }
     FTB_CHECK(prepare_call(&c, semiring));
     FTB_CHECK(compute(&c, false, false));
+    if (c.result.there)
+        goto done;
+    FTB_CHECK(ftb_buffer_ask(c.C->owner, FTB_UPDATE));
     bool empty = c.C->nrows == 0 || c.C->ncols == 0;
     if (c.E && !empty)
         info = write_both(&c);
-    else if (!empty && c.result.values == c.C->data)
+    else if (!empty && c.result.values == ftb_block_address(c.C))
         fill_absent(&c);
     else if (!c.E)
         info = ftb_block_write(c.C, c.M, &c.flags, c.accum, c.result.values, c.result.type, c.result.ld,

@@ -2,6 +2,7 @@
 #ifndef FTB_OPS_SPMM_H
 #define FTB_OPS_SPMM_H
 
+#include "core/backend.h"
 #include "cpu/spmm_run.h"
 #include "expr/message.h"
 
@@ -16,7 +17,10 @@ typedef struct ftb_spmm_request {
     void *into; /* memory for the result, if it comes in this type; NULL: none */
     FtB_Type into_type;
     int64_t ldinto;
-    const ftb_spmm_plan *forced;    /* a plan whose choices are used; NULL: none */
+    FtB_Block block; /* whose memory `into` is, as a whole; not asked for yet */
+    const struct ftb_backend
+        *device;                 /* may write the result there, if all of C is written; NULL: the host does */
+    const ftb_spmm_plan *forced; /* a plan whose choices are used; NULL: none */
     const ftb_spmm_facts *expected; /* what it was made for */
     bool plan_only;                 /* nothing is computed but facts and plan */
     bool measure;                   /* with plan_only: the plan is found by trial, on scratch memory */
@@ -27,6 +31,7 @@ typedef struct ftb_spmm_result {
     void *owned;  /* values, if new: ftb_delete() it */
     FtB_Type type;
     int64_t ncols, ld; /* heads x width */
+    bool there;        /* into, on the device: rows without entries are 0, nothing is left to do */
     int64_t *arg;      /* p->nrows x ncols, to be ftb_delete()d: winning entry of p, -1 for none */
     ftb_spmm_facts facts;
     ftb_spmm_plan plan;

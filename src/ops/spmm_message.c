@@ -347,6 +347,60 @@ static GrB_Info reduce_core(work *w, ftb_spmm_result *result)
     return info;
 }
 
+/* ---- on a device */
+
+/* Whether the device takes the product as it is: nothing is computed before it, converted for it, or left to
+ * do behind it. */
+static bool fits_device(const work *w)
+{
+    const ftb_spmm_request *request = w->request;
+    const ftb_hoisted *h = &w->hoisted;
+    const ftb_feed *x = ftb_message_find(&h->core, h->rewritten.x),
+                   *y = ftb_message_find(&h->core, h->rewritten.y);
+    if (!request->device || w->plan.family == FTB_SPMM_PROGRAM || !request->into || request->rows ||
+        h->npre > 0 || (h->rewritten.post && !h->rewritten.mean) || h->rewritten.monoid != FTB_PLUS ||
+        request->into_type != h->type.reduced || w->product.kind.type != h->type.reduced ||
+        w->product.stored != h->type.reduced || !x->owner)
+        return false;
+    const int64_t row = w->product.yheads * w->product.ywidth;
+    return h->rewritten.form == FTB_FORM_COPY ||
+           (!y->at && y->type == h->type.reduced && y->ld == row && y->owner);
+}
+
+static GrB_Info ask_feed(const void **at, const ftb_feed *feed, const ftb_backend *device)
+{
+    void *data;
+    GrB_Info info = ftb_buffer_ask_at(feed->owner, device, FTB_READ, &data);
+    *at = (const char *)data + feed->offset;
+    return info;
+}
+
+static GrB_Info run_on_device(work *w, ftb_spmm_result *result)
+{
+    const ftb_backend *device = w->request->device;
+    const ftb_hoisted *h = &w->hoisted;
+    const FtB_Block C = w->request->block;
+    ftb_spmm_product *product = &w->product;
+    const bool all = C->offset == 0 &&
+                     C->ld * C->nrows * (int64_t)FtB_Type_size(C->type) == C->owner->bytes &&
+                     C->ld == C->ncols;
+    void *out;
+    GrB_Info info;
+    FTB_CHECK(ask_feed(&product->x, ftb_message_find(&h->core, h->rewritten.x), device));
+    if (h->rewritten.form != FTB_FORM_COPY)
+        FTB_CHECK(ask_feed(&product->y, ftb_message_find(&h->core, h->rewritten.y), device));
+    FTB_CHECK(ftb_buffer_ask_at(C->owner, device, all ? FTB_WRITE : FTB_UPDATE, &out));
+    product->out = (char *)out + C->offset;
+    product->ldo = C->ld;
+    product->mean = h->rewritten.mean;
+    product->whole = true;
+    FTB_CHECK(device->verbs->spmm(product, &w->plan));
+    FTB_CHECK(ftb_buffer_written(C->owner));
+    result->there = true;
+done:
+    return info;
+}
+
 /* What was moved behind the reduction: over h, count and what belongs to rows. */
 static GrB_Info run_post(work *w, ftb_spmm_result *result)
 {
@@ -445,8 +499,20 @@ GrB_Info ftb_spmm_message(ftb_spmm_result *result, const ftb_spmm_request *reque
     if (request->expected)
         info = check_plan(request->expected, &w.facts);
     if (info == GrB_SUCCESS && request->measure)
+        info = ftb_message_ask(&w.hoisted.core);
+    if (info == GrB_SUCCESS && request->measure)
         info = measure(&w, result);
     if (request->plan_only || info != GrB_SUCCESS)
+        goto done;
+    if (fits_device(&w)) {
+        info = run_on_device(&w, result);
+        goto done;
+    }
+    if (request->device)
+        info = ftb_message_ask(&w.hoisted.core);
+    if (info == GrB_SUCCESS && request->block)
+        info = ftb_buffer_ask(request->block->owner, FTB_UPDATE);
+    if (info != GrB_SUCCESS)
         goto done;
     bool program = w.plan.family == FTB_SPMM_PROGRAM; /* may be cancelled halfway */
     const bool post = w.hoisted.rewritten.post && (program || !w.hoisted.rewritten.mean);

@@ -1,3 +1,5 @@
+#include "support/check.h"
+
 #include "oracle/ref_attention.h"
 
 #include "core/core.h"
@@ -28,7 +30,7 @@ static double score(const ref_attention *r, int64_t i, int64_t e, int64_t h, dou
     }
     for (int64_t f = 0; f < r->width; f++)
         dot += q[f] * k[f];
-    return dot * r->scale + (r->form == REF_EDGE ? ftb_get_real(r->A->values->data, r->A->type, e) : 0);
+    return dot * r->scale + (r->form == REF_EDGE ? ftb_get_real(matrix_values(r->A), r->A->type, e) : 0);
 }
 
 /* Row i, head h: values forward, then gradients. */

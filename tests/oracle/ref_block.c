@@ -28,7 +28,7 @@ ref_block *ref_block_read(FtB_Block X)
     ref_block *R = ref_block_new(X->type, X->nrows, X->ncols);
     for (int64_t i = 0; i < X->nrows; i++)
         for (int64_t f = 0; f < X->ncols; f++)
-            *ref_block_at(R, i, f) = number_at(X->data, X->type, i * X->ld + f);
+            *ref_block_at(R, i, f) = number_at(block_values(X), X->type, i * X->ld + f);
     return R;
 }
 
@@ -44,7 +44,7 @@ FtB_Block ref_block_random(rng *r, FtB_Type type, int64_t nrows, int64_t ncols)
     FtB_Block whole, X;
     int64_t before = rng_below(r, 2) * rng_below(r, 4), after = rng_below(r, 2) * rng_below(r, 4);
     assert_ok(FtB_Block_new(&whole, nrows, before + ncols + after, type));
-    rng_values(r, whole->data, type, nrows * whole->ncols);
+    rng_values(r, block_values(whole), type, nrows * whole->ncols);
     assert_ok(FtB_Block_columns(&X, whole, before, ncols));
     FtB_Block_free(&whole);
     return X;
@@ -55,15 +55,16 @@ static size_t bytes_around(FtB_Block X) { return (size_t)(X->nrows * X->ld) * Ft
 void *ref_block_snapshot(FtB_Block X)
 {
     char *bytes = malloc(bytes_around(X) + 1);
-    memcpy(bytes, X->owner->data, bytes_around(X));
+    memcpy(bytes, ftb_buffer_data(X->owner), bytes_around(X));
     return bytes;
 }
 
 /* Bytes of the owner's that are not X's are as they were. */
 static void check_around(FtB_Block X, const char *before, const char *what)
 {
-    size_t size = FtB_Type_size(X->type), first = (size_t)((char *)X->data - (char *)X->owner->data);
-    const char *now = X->owner->data;
+    size_t size = FtB_Type_size(X->type),
+           first = (size_t)((char *)block_values(X) - (char *)ftb_buffer_data(X->owner));
+    const char *now = ftb_buffer_data(X->owner);
     for (size_t b = 0; b < bytes_around(X); b++) {
         size_t column = (b + (size_t)X->ld * size - first) % ((size_t)X->ld * size);
         if (column >= (size_t)X->ncols * size && now[b] != before[b])
@@ -77,7 +78,7 @@ void ref_block_check(FtB_Block X, ref_block *R, void *before, double tolerance, 
     assert_int_equal(X->ncols, R->ncols);
     for (int64_t i = 0; i < X->nrows; i++)
         for (int64_t f = 0; f < X->ncols; f++) {
-            double x = ref_double(number_at(X->data, X->type, i * X->ld + f));
+            double x = ref_double(number_at(block_values(X), X->type, i * X->ld + f));
             double y = ref_double(ref_cast(*ref_block_at(R, i, f), X->type));
             bool same = x == y || (isnan(x) && isnan(y)) || fabs(x - y) <= tolerance * fmax(1, fabs(y));
             if (!same)

@@ -210,7 +210,7 @@ FtB_Matrix ref_build(const ref_matrix *R)
 
 static void check_value(FtB_Matrix A, int64_t e, ref_number expected, double tolerance, const char *what)
 {
-    ref_number found = stored(A->values->data, A->type, e);
+    ref_number found = stored(matrix_values(A), A->type, e);
     double x = ref_double(found), y = ref_double(expected);
     bool same = found.real ? x == y || (isnan(x) && isnan(y)) || fabs(x - y) <= tolerance * fmax(1, fabs(y))
                            : found.integer == expected.integer;

@@ -1,3 +1,5 @@
+#include "support/check.h"
+
 #include "oracle/ref_sddmm.h"
 
 #include "core/core.h"
@@ -63,9 +65,10 @@ double *ref_block(FtB_Block X)
     double *x = malloc(sizeof *x * (size_t)(X->nrows * X->ncols + 1));
     for (int64_t i = 0; i < X->nrows; i++)
         for (int64_t f = 0; f < X->ncols; f++)
-            x[i * X->ncols + f] = ref_double(
-                ftb_type_float(X->type) ? ref_real(ftb_get_real(X->data, X->type, i * X->ld + f))
-                                        : ref_integer(ftb_get_integer(X->data, X->type, i * X->ld + f)));
+            x[i * X->ncols + f] =
+                ref_double(ftb_type_float(X->type)
+                               ? ref_real(ftb_get_real(block_values(X), X->type, i * X->ld + f))
+                               : ref_integer(ftb_get_integer(block_values(X), X->type, i * X->ld + f)));
     return x;
 }
 

@@ -73,13 +73,13 @@ const int ref_spmm_count = sizeof ref_spmm_cases / sizeof *ref_spmm_cases;
 
 static double block_at(FtB_Block X, int64_t i, int64_t f)
 {
-    return ftb_get_real(X->data, X->type, i * X->ld + f);
+    return ftb_get_real(block_values(X), X->type, i * X->ld + f);
 }
 
 static double edge_at(FtB_Matrix A, int64_t e, int64_t head, int64_t inside, int64_t heads, int64_t width)
 {
     int64_t f = A->width == heads * width ? head * width + inside : A->width == heads ? head : 0;
-    return A->width == 0 ? 1 : ftb_get_real(A->values->data, A->type, e * A->width + f);
+    return A->width == 0 ? 1 : ftb_get_real(matrix_values(A), A->type, e * A->width + f);
 }
 
 /* Whether messages are real: whole numbers know no -0. */

@@ -12,6 +12,18 @@
 
 #include "featblas.h"
 
+/* The first value of a block, or of a matrix (NULL: it has none), as any caller gets it. */
+static inline void *block_values(FtB_Block X)
+{
+    void *values = NULL;
+    return FtB_Block_shape(X, NULL, NULL, NULL, NULL, &values) == GrB_SUCCESS ? values : NULL;
+}
+static inline void *matrix_values(FtB_Matrix A)
+{
+    const void *values = NULL;
+    return FtB_Matrix_csr(A, NULL, NULL, &values) == GrB_SUCCESS ? (void *)(uintptr_t)values : NULL;
+}
+
 /* The call must succeed; else the test fails with the library's message. */
 #define assert_ok(call)                                                                                      \
     do {                                                                                                     \

@@ -51,10 +51,10 @@ void assert_same(FtB_Matrix A, FtB_Matrix B)
     size_t size = FtB_Type_size(A->type);
     int64_t count = A->pattern->nvals * A->width;
     for (int64_t t = 0; t < count; t++)
-        if (memcmp((char *)A->values->data + (size_t)t * size, (char *)B->values->data + (size_t)t * size,
+        if (memcmp((char *)matrix_values(A) + (size_t)t * size, (char *)matrix_values(B) + (size_t)t * size,
                    size) != 0)
-            fail_msg("value %lld: %.17g and %.17g", (long long)t, ftb_get_real(A->values->data, A->type, t),
-                     ftb_get_real(B->values->data, B->type, t));
+            fail_msg("value %lld: %.17g and %.17g", (long long)t, ftb_get_real(matrix_values(A), A->type, t),
+                     ftb_get_real(matrix_values(B), B->type, t));
 }
 
 void assert_close(FtB_Matrix A, FtB_Matrix B, double tolerance)
@@ -62,7 +62,7 @@ void assert_close(FtB_Matrix A, FtB_Matrix B, double tolerance)
     assert_same_pattern(A, B);
     int64_t count = A->pattern->nvals * A->width;
     for (int64_t t = 0; t < count; t++) {
-        double a = ftb_get_real(A->values->data, A->type, t), b = ftb_get_real(B->values->data, B->type, t);
+        double a = ftb_get_real(matrix_values(A), A->type, t), b = ftb_get_real(matrix_values(B), B->type, t);
         bool equal = a == b || (isnan(a) && isnan(b));
         if (!equal && !(fabs(a - b) <= tolerance * fmax(1, fmax(fabs(a), fabs(b)))))
             fail_msg("value %lld: %.17g and %.17g", (long long)t, a, b);
@@ -74,6 +74,6 @@ double value_at(FtB_Matrix A, int64_t i, int64_t j, int64_t f, double absent)
     const ftb_pattern *p = A->pattern;
     for (int64_t e = p->rowptr[i]; e < p->rowptr[i + 1]; e++)
         if (ftb_col(p, e) == j)
-            return A->width ? ftb_get_real(A->values->data, A->type, e * A->width + f) : 1;
+            return A->width ? ftb_get_real(matrix_values(A), A->type, e * A->width + f) : 1;
     return absent;
 }

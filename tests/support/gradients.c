@@ -14,8 +14,8 @@ void fill_random(FtB_Block X, uint64_t seed)
         for (int64_t j = 0; j < X->ncols; j++) {
             seed = seed * 6364136223846793005u + 1442695040888963407u;
             double value = (double)(seed >> 33) / 2147483648.0 - 0.5;
-            ftb_cast((char *)X->data + (size_t)(i * X->ld + j) * FtB_Type_size(X->type), X->type, &value,
-                     FTB_FP64, 1);
+            ftb_cast((char *)block_values(X) + (size_t)(i * X->ld + j) * FtB_Type_size(X->type), X->type,
+                     &value, FTB_FP64, 1);
         }
 }
 
@@ -24,7 +24,7 @@ static double loss_at(FtB_Var loss, double *value, double at)
     FtB_Block L;
     *value = at;
     assert_ok(FtB_evaluate(&L, loss));
-    double result = *(double *)L->data;
+    double result = *(double *)block_values(L);
     FtB_Block_free(&L);
     return result;
 }
@@ -38,7 +38,8 @@ void assert_gradients(FtB_Var loss, const FtB_Parameter *parameters, int64_t cou
         assert_ok(FtB_Parameter_gradient(&G, parameters[p]));
         assert_int_equal(X->type, FTB_FP64);
         for (int64_t k = 0; k < X->nrows * X->ncols; k++) {
-            double *value = (double *)X->data + k, old = *value, given = ((double *)G->data)[k];
+            double *value = (double *)block_values(X) + k, old = *value,
+                   given = ((double *)block_values(G))[k];
             double up = loss_at(loss, value, old + STEP), down = loss_at(loss, value, old - STEP);
             double wanted = (up - down) / (2 * STEP);
             *value = old;

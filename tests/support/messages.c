@@ -31,9 +31,9 @@ FtB_Block random_block(rng *r, int64_t rows, int64_t columns, FtB_Type type)
 {
     FtB_Block X;
     assert_ok(FtB_Block_new(&X, rows, columns + 3, type));
-    rng_values(r, X->data, type, rows * (columns + 3));
+    rng_values(r, block_values(X), type, rows * (columns + 3));
     X->ncols = columns; /* rows that are not packed */
-    X->data = (char *)X->data + FtB_Type_size(type);
+    X->offset = (int64_t)FtB_Type_size(type);
     return X;
 }
 

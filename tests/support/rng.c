@@ -137,7 +137,7 @@ FtB_Block rng_block(rng *r, int64_t nrows, int64_t ncols, FtB_Type type)
     FtB_Block whole = NULL, view = NULL;
     int64_t gap = rng_below(r, 2) * 3;
     assert_ok(FtB_Block_new(&whole, nrows, ncols + gap, type));
-    rng_values(r, whole->data, type, nrows * (ncols + gap));
+    rng_values(r, block_values(whole), type, nrows * (ncols + gap));
     assert_ok(FtB_Block_columns(&view, whole, gap / 3, ncols));
     FtB_Block_free(&whole);
     return view;

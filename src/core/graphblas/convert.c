@@ -273,11 +273,11 @@ static void *plane_values(FtB_Matrix A, int64_t plane, FtB_Type type)
     if (A->width == 0)
         memset(values, 1, (size_t)nvals);
     else if (A->width == 1)
-        ftb_cast(values, type, A->values->data, A->type, nvals);
+        ftb_cast(values, type, ftb_values(A), A->type, nvals);
     else
         for (int64_t e = 0; e < nvals; e++)
             ftb_cast(values + (size_t)e * FtB_Type_size(type), type,
-                     (const char *)A->values->data + (size_t)(e * A->width + plane) * FtB_Type_size(A->type),
+                     (const char *)ftb_values(A) + (size_t)(e * A->width + plane) * FtB_Type_size(A->type),
                      A->type, 1);
     return values;
 }
@@ -327,7 +327,7 @@ GrB_Info FtB_Matrix_export(GrB_Matrix *G, FtB_Matrix A, int64_t plane)
         return info;
     const ftb_pattern *p = A->pattern;
     FtB_Type type = A->width == 0 ? FTB_BOOL : A->type >= FTB_FP16 ? FTB_FP32 : A->type;
-    const void *values = A->width == 1 && type == A->type ? A->values->data : NULL,
+    const void *values = A->width == 1 && type == A->type ? ftb_values(A) : NULL,
                *colidx = p->wide ? p->colidx : NULL;
     void *own_values = NULL, *own_colidx = NULL;
     if ((!values && !(values = own_values = plane_values(A, plane, type))) ||

@@ -12,7 +12,7 @@ GrB_Info ftb_layer_add_heads(FtB_Layer layer, const char *name)
     FtB_Block X = ftb_layer_find(layer, name)->value;
     double scale = sqrt((double)(1 + heads * out) / (double)(heads + out)); /* of Glorot's bounds */
     for (int64_t k = 0; k < X->ncols; k++) {
-        char *at = (char *)X->data + (size_t)k * FtB_Type_size(X->type);
+        char *at = (char *)ftb_block_data(X) + (size_t)k * FtB_Type_size(X->type);
         double value = scale * ftb_get_real(at, X->type, 0);
         ftb_cast(at, X->type, &value, FTB_FP64, 1);
     }

@@ -29,7 +29,7 @@ static GrB_Info make(FtB_Layer layer)
     if (info == GrB_SUCCESS)
         info = FtB_Parameter_set_trained(ftb_layer_find(layer, "eps"), o->train_eps);
     if (info == GrB_SUCCESS)
-        ftb_cast(ftb_layer_find(layer, "eps")->value->data, o->type, &o->eps, FTB_FP64, 1);
+        ftb_cast(ftb_block_data(ftb_layer_find(layer, "eps")->value), o->type, &o->eps, FTB_FP64, 1);
     if (info == GrB_SUCCESS)
         info = ftb_layer_add(layer, "nn.0.weight", layer->in, hidden, FTB_START_GLOROT);
     if (info == GrB_SUCCESS && !o->no_bias)

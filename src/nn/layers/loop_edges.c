@@ -65,9 +65,9 @@ static GrB_Info forward(ftb_nn_node *n, const ftb_nn_call *c)
 #pragma omp parallel for schedule(static) num_threads(ftb_threads_for(c->ctx, q->nvals))
     for (int64_t i = 0; i < q->nrows; i++)
         if (n->type == FTB_FP32)
-            spread_f32(c->out->data, c->in[0]->data, n->ncols, p, q, i);
+            spread_f32(ftb_block_data(c->out), ftb_block_data(c->in[0]), n->ncols, p, q, i);
         else
-            spread_f64(c->out->data, c->in[0]->data, n->ncols, p, q, i);
+            spread_f64(ftb_block_data(c->out), ftb_block_data(c->in[0]), n->ncols, p, q, i);
     return GrB_SUCCESS;
 }
 
@@ -77,9 +77,9 @@ static GrB_Info gradient(ftb_nn_node *n, const ftb_nn_call *c)
 #pragma omp parallel for schedule(static) num_threads(ftb_threads_for(c->ctx, q->nvals))
     for (int64_t i = 0; i < q->nrows; i++)
         if (n->type == FTB_FP32)
-            gather_f32(c->din[0]->data, c->dout->data, n->ncols, p, q, i, c->add[0]);
+            gather_f32(ftb_block_data(c->din[0]), ftb_block_data(c->dout), n->ncols, p, q, i, c->add[0]);
         else
-            gather_f64(c->din[0]->data, c->dout->data, n->ncols, p, q, i, c->add[0]);
+            gather_f64(ftb_block_data(c->din[0]), ftb_block_data(c->dout), n->ncols, p, q, i, c->add[0]);
     return GrB_SUCCESS;
 }
 

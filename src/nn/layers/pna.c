@@ -52,8 +52,8 @@ static GrB_Info derive(FtB_Layer layer, const ftb_pattern *p)
     for (int64_t i = 0; info == GrB_SUCCESS && i < p->nrows; i++) {
         double degree = (double)(p->rowptr[i + 1] - p->rowptr[i]);
         const double row[SCALERS] = {degree > 0, log(degree + 1) / mean, mean / log(fmax(degree, 1) + 1)};
-        ftb_cast((char *)layer->scale->data + (size_t)(i * layer->scale->ld) * FtB_Type_size(type), type, row,
-                 FTB_FP64, SCALERS);
+        ftb_cast((char *)ftb_block_data(layer->scale) + (size_t)(i * layer->scale->ld) * FtB_Type_size(type),
+                 type, row, FTB_FP64, SCALERS);
     }
     return info;
 }

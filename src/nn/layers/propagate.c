@@ -11,7 +11,7 @@
 
 /* What layer->scale and layer->derived hold of the graph that the layer looks at. */
 
-static double weight(const FtB_Matrix A, int64_t e) { return ftb_get_real(A->values->data, A->type, e); }
+static double weight(const FtB_Matrix A, int64_t e) { return ftb_get_real(ftb_values(A), A->type, e); }
 
 static double inverse_root(double degree) { return degree > 0 ? 1 / sqrt(degree) : 0; }
 
@@ -21,7 +21,7 @@ static GrB_Info degrees(FtB_Block *scale, FtB_Type type, const ftb_pattern *p, i
     GrB_Info info = FtB_Block_new(scale, p->nrows, 1, type);
     for (int64_t i = 0; info == GrB_SUCCESS && i < p->nrows; i++) {
         double value = sqrt(factor) * inverse_root((double)(p->rowptr[i + 1] - p->rowptr[i] + own));
-        ftb_cast((char *)(*scale)->data + (size_t)i * FtB_Type_size(type), type, &value, FTB_FP64, 1);
+        ftb_cast((char *)ftb_block_data(*scale) + (size_t)i * FtB_Type_size(type), type, &value, FTB_FP64, 1);
     }
     return info;
 }
@@ -64,7 +64,8 @@ static GrB_Info weights(FtB_Matrix *B, FtB_Type type, ftb_pattern *q, FtB_Matrix
     for (int64_t i = 0; i < q->nrows; i++)
         for (int64_t e = q->rowptr[i]; e < q->rowptr[i + 1]; e++) {
             double value = factor * root[i] * exact[e] * root[ftb_col(q, e)];
-            ftb_cast((char *)values->data + (size_t)e * FtB_Type_size(type), type, &value, FTB_FP64, 1);
+            ftb_cast((char *)ftb_buffer_data(values) + (size_t)e * FtB_Type_size(type), type, &value,
+                     FTB_FP64, 1);
         }
     info = ftb_matrix_make(B, A->ctx, type, 1, ftb_pattern_retain(q), values);
 done:

@@ -24,7 +24,7 @@ static GrB_Info make(FtB_Layer layer)
 /* ---- one pattern per type */
 
 /* The type of entry e, checked. */
-static int64_t type_of(FtB_Matrix A, int64_t e) { return (int64_t)ftb_get_real(A->values->data, A->type, e); }
+static int64_t type_of(FtB_Matrix A, int64_t e) { return (int64_t)ftb_get_real(ftb_values(A), A->type, e); }
 
 static GrB_Info check(FtB_Matrix A, int64_t relations)
 {
@@ -34,7 +34,7 @@ static GrB_Info check(FtB_Matrix A, int64_t relations)
                         "rgcn: A has %lld values per entry; expected one, an edge type", (long long)A->width);
     for (int64_t i = 0; i < p->nrows; i++)
         for (int64_t e = p->rowptr[i]; e < p->rowptr[i + 1]; e++) {
-            double r = ftb_get_real(A->values->data, A->type, e);
+            double r = ftb_get_real(ftb_values(A), A->type, e);
             if (!(r >= 0 && r < (double)relations) || (double)(int64_t)r != r)
                 return ftb_fail(GrB_INVALID_VALUE,
                                 "rgcn: A(%lld, %lld) is %g; expected an edge type, 0 to %lld", (long long)i,

@@ -269,9 +269,11 @@ static double sum_squares(FtB_Optimizer o, const ftb_moments *m)
     for (int64_t p = 0; p < pieces; p++) {
         int64_t n = ftb_min(PIECE, m->count - p * PIECE);
         if (g->type == FTB_FP32)
-            o->partial[p] = FTB_PICK(ftb_sum_squares_f32)((const float *)g->data + p * PIECE, n, clip);
+            o->partial[p] =
+                FTB_PICK(ftb_sum_squares_f32)((const float *)ftb_block_data(g) + p * PIECE, n, clip);
         else
-            o->partial[p] = FTB_PICK(ftb_sum_squares_f64)((const double *)g->data + p * PIECE, n, clip);
+            o->partial[p] =
+                FTB_PICK(ftb_sum_squares_f64)((const double *)ftb_block_data(g) + p * PIECE, n, clip);
     }
     for (int64_t p = 0; p < pieces; p++)
         sum += o->partial[p];
@@ -301,8 +303,8 @@ static void update(const ftb_update *u, const ftb_moments *m, bool sgd, int64_t 
 {
     FtB_Block w = m->parameter->value, g = m->parameter->gradient;
     size_t at = (size_t)begin * FtB_Type_size(w->type);
-    void *first = m->first ? (char *)m->first + at : NULL, *values = (char *)w->data + at;
-    const void *gradient = (const char *)g->data + at;
+    void *first = m->first ? (char *)m->first + at : NULL, *values = (char *)ftb_block_data(w) + at;
+    const void *gradient = (const char *)ftb_block_data(g) + at;
     if (sgd && w->type == FTB_FP32)
         FTB_PICK(ftb_update_sgd_f32)(u, values, gradient, first, count);
     else if (sgd)
@@ -336,10 +338,20 @@ static void step_one(FtB_Optimizer o, ftb_moments *m, double scale, double facto
         update(&u, m, sgd, piece * PIECE, ftb_min(PIECE, m->count - piece * PIECE));
 }
 
+static GrB_Info ask(const ftb_moments *m)
+{
+    if (!takes_part(m))
+        return GrB_SUCCESS;
+    GrB_Info info = ftb_buffer_ask(m->parameter->gradient->owner, FTB_READ);
+    return info == GrB_SUCCESS ? ftb_buffer_ask(m->parameter->value->owner, FTB_UPDATE) : info;
+}
+
 GrB_Info FtB_Optimizer_step(FtB_Optimizer o)
 {
     double scale;
     GrB_Info info = ftb_optimizer_check(o);
+    for (int64_t k = 0; info == GrB_SUCCESS && k < o->count; k++)
+        info = ask(&o->moments[k]);
     if (info == GrB_SUCCESS)
         info = find_scale(o, &scale);
     if (info != GrB_SUCCESS)

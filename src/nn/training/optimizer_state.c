@@ -114,8 +114,8 @@ static GrB_Info find_moments(found *f, FtB_Optimizer o, FtB_Tensors t)
 
 static GrB_Info check_found(const found *f, FtB_Optimizer o, FtB_Tensors t)
 {
-    const int64_t *steps = f->steps->data;
-    const double *lr = f->lr->data, *at = f->schedule->data;
+    const int64_t *steps = ftb_block_data(f->steps);
+    const double *lr = ftb_block_data(f->lr), *at = ftb_block_data(f->schedule);
     bool ok = at[0] >= 0 && at[0] < 0x1p53 && at[1] >= 0 && at[1] < 0x1p53 && at[3] >= 0 && at[3] <= 1;
     for (int64_t k = 0; k < o->count; k++)
         ok &= steps[k] >= 0;
@@ -129,18 +129,18 @@ static GrB_Info check_found(const found *f, FtB_Optimizer o, FtB_Tensors t)
 
 static void take(FtB_Optimizer o, const found *f)
 {
-    const double *at = f->schedule->data;
+    const double *at = ftb_block_data(f->schedule);
     for (int64_t k = 0; k < o->count; k++) {
         ftb_moments *m = &o->moments[k];
         size_t bytes = (size_t)m->count * FtB_Type_size(m->parameter->value->type);
-        m->steps = ((const int64_t *)f->steps->data)[k];
+        m->steps = ((const int64_t *)ftb_block_data(f->steps))[k];
         if (m->first)
-            memcpy(m->first, f->moments[2 * k]->data, bytes);
+            memcpy(m->first, ftb_block_data(f->moments[2 * k]), bytes);
         if (m->second)
-            memcpy(m->second, f->moments[2 * k + 1]->data, bytes);
+            memcpy(m->second, ftb_block_data(f->moments[2 * k + 1]), bytes);
     }
     for (int64_t g = 0; g < o->ngroups; g++)
-        o->groups[g].lr = ((const double *)f->lr->data)[g];
+        o->groups[g].lr = ((const double *)ftb_block_data(f->lr))[g];
     o->at = (ftb_schedule_state){(int64_t)at[0], (int64_t)at[1], at[2], at[3]};
 }
 

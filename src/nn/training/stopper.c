@@ -90,13 +90,15 @@ GrB_Info FtB_Stopper_see(FtB_Stopper s, double metric, bool *stop)
     if (ftb_metric_improves(metric, s->best, s->options.threshold, s->options.maximise)) {
         s->best = metric;
         s->best_epoch = s->epoch;
-        for (int64_t k = 0; k < s->count; k++)
-            memcpy(s->values[k], s->parameters[k]->value->data, bytes_of(s->parameters[k]));
+        for (int64_t k = 0; k < s->count && info == GrB_SUCCESS; k++)
+            info = ftb_buffer_ask(s->parameters[k]->value->owner, FTB_READ);
+        for (int64_t k = 0; k < s->count && info == GrB_SUCCESS; k++)
+            memcpy(s->values[k], ftb_block_data(s->parameters[k]->value), bytes_of(s->parameters[k]));
     }
     if (stop)
         *stop = s->options.patience > 0 && s->epoch - s->best_epoch >= s->options.patience;
     s->epoch++;
-    return GrB_SUCCESS;
+    return info;
 }
 
 GrB_Info FtB_Stopper_best(FtB_Stopper s, double *metric, int64_t *epoch)
@@ -118,11 +120,13 @@ GrB_Info FtB_Stopper_restore(FtB_Stopper s)
         return info;
     if (s->best_epoch < 0)
         return ftb_fail(GrB_INVALID_VALUE, "FtB_Stopper_restore: no epoch with a metric was seen");
-    for (int64_t k = 0; k < s->count; k++) {
+    for (int64_t k = 0; k < s->count && info == GrB_SUCCESS; k++)
+        info = ftb_buffer_ask(s->parameters[k]->value->owner, FTB_WRITE);
+    for (int64_t k = 0; k < s->count && info == GrB_SUCCESS; k++) {
         (void)ftb_buffer_write(s->parameters[k]->value->owner);
-        memcpy(s->parameters[k]->value->data, s->values[k], bytes_of(s->parameters[k]));
+        memcpy(ftb_block_data(s->parameters[k]->value), s->values[k], bytes_of(s->parameters[k]));
     }
-    return GrB_SUCCESS;
+    return info;
 }
 
 GrB_Info FtB_Stopper_free(FtB_Stopper *handle)

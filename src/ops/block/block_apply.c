@@ -98,7 +98,7 @@ static GrB_Info unalias(block_call *c)
 static ftb_block_operand rows_of(const block_call *c, int which)
 {
     const FtB_Block X = c->operand[which];
-    return (ftb_block_operand){X->data, X->type, X->ncols, X->ld, X->heads, repeats(c, which)};
+    return (ftb_block_operand){ftb_block_data(X), X->type, X->ncols, X->ld, X->heads, repeats(c, which)};
 }
 
 static GrB_Info prepare(block_call *c)
@@ -139,7 +139,7 @@ static void run(const block_call *c)
     for (int64_t p = 0; p < pieces.count; p++) {
         ftb_block_piece at = ftb_piece_at(&pieces, p);
         int thread = omp_get_thread_num();
-        char *out = c->direct ? (char *)c->C->data + (size_t)(at.row * c->C->ld + at.col) * size
+        char *out = c->direct ? (char *)ftb_block_data(c->C) + (size_t)(at.row * c->C->ld + at.col) * size
                               : c->scratch + c->room * (size_t)thread;
         ftb_block_map_run(c->map, thread, &at, NULL, NULL, out);
         if (!c->direct)

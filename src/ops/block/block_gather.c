@@ -116,8 +116,8 @@ static GrB_Info unalias(move_call *c)
             return info;
         c->X = c->copy;
     }
-    c->xdata = c->X->data;
-    c->ydata = c->Y->data;
+    c->xdata = ftb_block_data(c->X);
+    c->ydata = ftb_block_data(c->Y);
     c->xstep = (size_t)c->X->ld * FtB_Type_size(c->X->type);
     c->ystep = (size_t)c->Y->ld * FtB_Type_size(c->Y->type);
     return GrB_SUCCESS;

@@ -39,19 +39,19 @@ static size_t bytes_of(FtB_Block X)
 
 bool ftb_block_overlaps(FtB_Block output, const void *data, size_t bytes)
 {
-    uintptr_t first = (uintptr_t)output->data, other = (uintptr_t)data;
+    uintptr_t first = (uintptr_t)ftb_block_data(output), other = (uintptr_t)data;
     size_t own = bytes_of(output);
     return own > 0 && bytes > 0 && first < other + bytes && other < first + own;
 }
 
 ftb_alias ftb_block_alias(FtB_Block C, FtB_Block X)
 {
-    if (!ftb_block_overlaps(C, X->data, bytes_of(X)))
+    if (!ftb_block_overlaps(C, ftb_block_data(X), bytes_of(X)))
         return FTB_ALIAS_NONE;
     size_t cs = FtB_Type_size(C->type), xs = FtB_Type_size(X->type), pitch = (size_t)C->ld * cs;
     if ((size_t)X->ld * xs != pitch)
         return FTB_ALIAS_OTHER;
-    uintptr_t c = (uintptr_t)C->data, x = (uintptr_t)X->data;
+    uintptr_t c = (uintptr_t)ftb_block_data(C), x = (uintptr_t)ftb_block_data(X);
     size_t offset = x >= c ? (x - c) % pitch : (pitch - (c - x) % pitch) % pitch;
     if (offset >= (size_t)C->ncols * cs && offset + (size_t)X->ncols * xs <= pitch)
         return FTB_ALIAS_NONE; /* other columns of the same rows */
@@ -83,15 +83,15 @@ static void cast_block(char *to, FtB_Type type, FtB_Block X, FtB_Context ctx)
     for (int64_t p = 0; p < pieces.count; p++) {
         ftb_block_piece at = ftb_piece_at(&pieces, p);
         cast_rows(to + (size_t)(at.row * X->ncols + at.col) * size, type, X->ncols,
-                  (const char *)X->data + (size_t)(at.row * X->ld + at.col) * from, X->type, X->ld, at.nrows,
-                  at.ncols);
+                  (const char *)ftb_block_data(X) + (size_t)(at.row * X->ld + at.col) * from, X->type, X->ld,
+                  at.nrows, at.ncols);
     }
 }
 
 GrB_Info ftb_block_as(const void **data, int64_t *ld, void **copy, FtB_Block X, FtB_Type type)
 {
     *copy = NULL;
-    *data = X->data;
+    *data = ftb_block_data(X);
     *ld = X->ld;
     if (X->type == type && type != FTB_BOOL) /* bytes of the caller's may be true in other ways than 1 */
         return GrB_SUCCESS;
@@ -159,7 +159,7 @@ static void read_mask(uint8_t *admitted, FtB_Block M, const ftb_flags *flags, Ft
     for (int64_t first = 0; first < M->nrows; first += FTB_BLOCK_PIECE) {
         int64_t count = ftb_min(FTB_BLOCK_PIECE, M->nrows - first);
         cast_rows((char *)admitted + first, FTB_BOOL, 1,
-                  (const char *)M->data + (size_t)(first * M->ld) * size, M->type, M->ld, count, 1);
+                  (const char *)ftb_block_data(M) + (size_t)(first * M->ld) * size, M->type, M->ld, count, 1);
         for (int64_t i = first; i < first + count; i++)
             admitted[i] = admitted[i] != flags->complement;
     }
@@ -202,7 +202,7 @@ GrB_Info ftb_block_rows(int64_t **rows, int64_t *count, FtB_Block M, const ftb_f
 static GrB_Info compile_accum(ftb_block_map **map, FtB_Block C, FtB_Op accum, FtB_Type type, int64_t ld,
                               int threads)
 {
-    const ftb_block_operand x = {C->data, C->type, C->ncols, C->ld, 1, false};
+    const ftb_block_operand x = {ftb_block_data(C), C->type, C->ncols, C->ld, 1, false};
     const ftb_block_operand y = {NULL, type, C->ncols, ld, 1, false};
     GrB_Info info = ftb_accum_error(ftb_block_map_new(map, C->ctx, accum, &x, &y, threads));
     if (info == GrB_SUCCESS && ftb_block_map_ncols(*map) != C->ncols)
@@ -339,7 +339,7 @@ void ftb_block_writer_run(const ftb_block_writer *w, int thread, const ftb_block
         while (end < piece->nrows && state_of(w, piece->row + end) == state)
             end++;
         const ftb_block_piece rows = {piece->row + first, end - first, piece->col, piece->ncols};
-        char *to = (char *)w->C->data + (size_t)(rows.row * w->C->ld + rows.col) * size;
+        char *to = (char *)ftb_block_data(w->C) + (size_t)(rows.row * w->C->ld + rows.col) * size;
         if (state == ROW_GETS)
             get_rows(w, thread, &rows, to, (const char *)T + (size_t)(first * w->ld) * from);
         else if (state == ROW_FILLS)
@@ -359,7 +359,7 @@ GrB_Info ftb_block_write(FtB_Block C, FtB_Block M, const ftb_flags *flags, FtB_O
         return info;
     ftb_block_pieces pieces = ftb_pieces_of(C->nrows, C->ncols, ftb_block_writer_splits(w));
     size_t size = FtB_Type_size(type);
-    if (T != C->data || !ftb_block_writer_plain(w)) {
+    if (T != ftb_block_data(C) || !ftb_block_writer_plain(w)) {
 #pragma omp parallel for num_threads(threads) schedule(static)
         for (int64_t p = 0; p < pieces.count; p++) {
             ftb_block_piece at = ftb_piece_at(&pieces, p);

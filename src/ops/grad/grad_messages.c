@@ -44,14 +44,14 @@ static ftb_feed grad_feed(const ftb_grad *g, bool transposed)
     if (g->on_edges) {
         feed.side = FTB_SIDE_EDGE;
         feed.type = g->dE->type;
-        feed.data = g->dE->values->data;
+        feed.data = ftb_values(g->dE);
         feed.nrows = g->p->nvals;
         feed.ld = g->dE->width;
         feed.at = transposed ? g->from : NULL;
         return feed;
     }
     feed.type = g->dC->type;
-    feed.data = g->dC->data;
+    feed.data = ftb_block_data(g->dC);
     feed.nrows = g->dC->nrows;
     feed.ld = g->dC->ld;
     return feed;
@@ -73,7 +73,7 @@ static GrB_Info push_all(ftb_message *m, const ftb_grad *g, bool transposed)
     if (info == GrB_SUCCESS && g->saved) {
         ftb_feed saved = grad;
         saved.type = FTB_INT64;
-        saved.data = g->saved->data;
+        saved.data = ftb_block_data(g->saved);
         saved.ld = g->saved->ld;
         info = push(m, "e'", &e);
         if (info == GrB_SUCCESS)
@@ -97,8 +97,8 @@ static GrB_Info transpose_block(FtB_Block *T, FtB_Context ctx, FtB_Block W)
                                    ftb_buffer_new(ctx, W->nrows * W->ncols, size));
     for (int64_t i = 0; info == GrB_SUCCESS && i < W->nrows; i++)
         for (int64_t j = 0; j < W->ncols; j++)
-            memcpy((char *)(*T)->data + (size_t)(j * W->nrows + i) * size,
-                   (const char *)W->data + (size_t)(i * W->ld + j) * size, size);
+            memcpy((char *)ftb_block_data(*T) + (size_t)(j * W->nrows + i) * size,
+                   (const char *)ftb_block_data(W) + (size_t)(i * W->ld + j) * size, size);
     return info;
 }
 

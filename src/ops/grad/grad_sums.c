@@ -19,7 +19,7 @@ static GrB_Info make_slopes(ftb_grad *g, ftb_sums_job *s)
         (ftb_grad_rows){ftb_new(g->ctx, g->p->nrows * heads, FtB_Type_size(type)), type, g->p->nrows, heads};
     if (!g->slopes || !g->by_row.data)
         return ftb_nomem();
-    s->grad = g->dE->values->data;
+    s->grad = ftb_values(g->dE);
     s->out = g->slopes;
     s->sum = g->by_row.data;
     int threads = ftb_threads_for(g->ctx, count);

@@ -56,7 +56,7 @@ static GrB_Info gather(struct ftb_winners *w, const ftb_grad *g, const ftb_feed 
         return ftb_nomem();
 #pragma omp parallel for private(k) num_threads(ftb_threads_for(g->ctx, g->p->nrows *values))
     for (int64_t i = 0; i < g->p->nrows; i++) {
-        k = (int64_t *)g->saved->data + i * g->saved->ld;
+        k = (int64_t *)ftb_block_data(g->saved) + i * g->saved->ld;
         for (int64_t f = 0; f < values; f++)
             if (k[f] >= 0 && k[f] < g->p->nvals)
                 memcpy((char *)w->h.data + (size_t)(i * values + f) * size,
@@ -133,7 +133,7 @@ static void scatter_features(struct ftb_winners *w, const ftb_grad *g, int64_t f
 {
     int64_t values = w->du.width, nvals = g->p->nvals;
     for (int64_t i = 0; i < g->p->nrows; i++) {
-        const int64_t *e = (const int64_t *)g->saved->data + i * g->saved->ld;
+        const int64_t *e = (const int64_t *)ftb_block_data(g->saved) + i * g->saved->ld;
         for (int64_t f = first; f < last; f++) {
             if (e[f] < 0 || e[f] >= nvals)
                 continue;
@@ -150,7 +150,7 @@ static void mark_winners(struct ftb_winners *w, const ftb_grad *g)
 {
     for (int64_t i = 0; i < g->p->nrows; i++)
         for (int64_t f = 0; f < w->du.width; f++) {
-            int64_t e = ((const int64_t *)g->saved->data)[i * g->saved->ld + f];
+            int64_t e = ((const int64_t *)ftb_block_data(g->saved))[i * g->saved->ld + f];
             if (e >= 0 && e < g->p->nvals)
                 w->won[ftb_col(g->p, e)] = 1;
         }

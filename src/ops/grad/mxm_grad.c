@@ -274,7 +274,7 @@ static bool write_rows(const target *t, int64_t first, int64_t last)
     if (!t->sum.data || t->sum.nrows != t->nrows || t->sum.type != X->type || X->type != FTB_FP32 ||
         X->ld != t->ncols)
         return false;
-    float *to = (float *)X->data + begin;
+    float *to = (float *)ftb_block_data(X) + begin;
     const float *from = (const float *)t->sum.data + begin;
     if (!t->accumulate)
         memcpy(to, from, (size_t)count * sizeof *to);
@@ -286,7 +286,7 @@ static bool write_rows(const target *t, int64_t first, int64_t last)
 static void write_row(const target *t, int64_t r, double *scratch)
 {
     FtB_Block X = t->block;
-    char *row = (char *)X->data + (size_t)(r * X->ld) * FtB_Type_size(X->type);
+    char *row = (char *)ftb_block_data(X) + (size_t)(r * X->ld) * FtB_Type_size(X->type);
     bool present = t->sum.data && r < t->sum.nrows;
     const char *from =
         present ? (const char *)t->sum.data + (size_t)(r * t->ncols) * FtB_Type_size(t->sum.type) : NULL;

@@ -130,7 +130,7 @@ static GrB_Info sum_entries(call *c, FtB_Matrix R, bool rows, double **sum, doub
     for (int64_t i = 0; i < p->nrows; i++)
         for (int64_t e = p->rowptr[i]; e < p->rowptr[i + 1]; e++) {
             int64_t v = rows ? i : ftb_col(p, e);
-            double x = R->width ? ftb_get_real(R->values->data, R->type, e) : 1;
+            double x = R->width ? ftb_get_real(ftb_values(R), R->type, e) : 1;
             (*sum)[v] += x;
             (*square)[v] += x * x;
         }
@@ -192,7 +192,7 @@ static void prepare_batch(const call *c, preparation *p, int64_t e, int64_t n, c
 {
     FtB_Matrix R = c->weighted ? c->weighted : c->R;
     if (R->width)
-        ftb_cast(p->x, p->x_type, (const char *)R->values->data + (size_t)e * FtB_Type_size(R->type), R->type,
+        ftb_cast(p->x, p->x_type, (const char *)ftb_values(R) + (size_t)e * FtB_Type_size(R->type), R->type,
                  n);
     for (int64_t t = 0; t < n; t++) {
         int64_t col = ftb_col(R->pattern, e + t), i = c->rows ? col : row[t], j = c->rows ? row[t] : col;

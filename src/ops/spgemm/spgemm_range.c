@@ -11,7 +11,7 @@ static ftb_range up_to(double most) { return (ftb_range){0, fmax(most, 0)}; }
 static ftb_range values_of(FtB_Matrix A, int threads)
 {
     return A->width == 0 ? (ftb_range){1, 1}
-                         : ftb_range_of(A->values->data, A->type, A->pattern->nvals * A->width, threads);
+                         : ftb_range_of(ftb_values(A), A->type, A->pattern->nvals * A->width, threads);
 }
 
 /* Of the names of a message; those of reals do not matter. */

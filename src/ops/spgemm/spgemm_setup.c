@@ -230,7 +230,7 @@ static double magnitude(const ftb_product *product, FtB_Matrix A)
         return 1;
     double most = 0;
     int64_t n = A->pattern->nvals;
-    const void *values = A->values->data;
+    const void *values = ftb_values(A);
 #pragma omp parallel for reduction(max : most) num_threads(ftb_threads(product->ctx))
     for (int64_t e = 0; e < n; e++)
         most = fmax(most, fabs(ftb_get_real(values, A->type, e)));

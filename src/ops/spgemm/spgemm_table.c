@@ -39,8 +39,8 @@ static int bucket_of(const dictionary *d, uint64_t bits)
 static double value_of(FtB_Matrix A, int64_t e)
 {
     if (A->type == FTB_FP32)
-        return (double)((const float *)A->values->data)[e];
-    return ftb_get_real(A->values->data, A->type, e);
+        return (double)((const float *)ftb_values(A))[e];
+    return ftb_get_real(ftb_values(A), A->type, e);
 }
 
 /* Numbers the values in ascending order. */

@@ -1,0 +1,61 @@
+/* Backends: who holds data, and who runs a verb. A backend is a row of a table: a name, what is known of the
+ * device, how its memory is reached, and what it can do. Operands are placed on the device of the engaged
+ * context; what that device cannot do is done on the host, and what is needed there is moved. Rows are listed
+ * in ops/backends.c; tests add their own. */
+#ifndef FTB_BACKEND_H
+#define FTB_BACKEND_H
+
+#include "core/core.h"
+
+typedef struct ftb_backend ftb_backend;
+
+/* Memory of a device. What is done for one context is done in order; `put` may return before it is done, and
+ * then reads the host's memory later: wait before that is written. */
+typedef struct ftb_memory {
+    GrB_Info (*alloc)(const ftb_backend *b, FtB_Context ctx, void **device, int64_t bytes);
+    void (*free)(const ftb_backend *b, void *device, int64_t bytes);
+    GrB_Info (*put)(const ftb_backend *b, FtB_Context ctx, void *device, const void *host, int64_t bytes);
+    GrB_Info (*get)(const ftb_backend *b, FtB_Context ctx, void *host, const void *device, int64_t bytes);
+    GrB_Info (*wait)(const ftb_backend *b, FtB_Context ctx); /* until all that was asked for is done */
+    /* Told of host memory that is not valid any more; NULL: nobody wants to know. */
+    void (*spoil)(void *host, int64_t bytes);
+} ftb_memory;
+
+typedef struct ftb_device_facts {
+    int units;        /* that run at once: cores, multiprocessors */
+    int64_t memory;   /* bytes; 0: the host's */
+    double bandwidth; /* of that memory, bytes a second; 0: not known */
+    double link;      /* between host and device, bytes a second; 0: there is none */
+} ftb_device_facts;
+
+/* What a device can do: functions of a plain product, whose operands' addresses are the device's (its pattern
+ * is the host's), and of a plan; nothing is left to ask back. NULL: it is done on the host. */
+struct ftb_spmm_product; /* cpu/spmm_run.h */
+struct ftb_spmm_plan;    /* plan/spmm_plan.h */
+typedef struct ftb_verbs {
+    GrB_Info (*spmm)(const struct ftb_spmm_product *product, const struct ftb_spmm_plan *plan);
+} ftb_verbs;
+
+struct ftb_backend {
+    const char *name;         /* as FtB_Context_set_device takes it */
+    const char *about;        /* for people: "the processor's cores" */
+    const ftb_memory *memory; /* NULL: the host's own */
+    const ftb_verbs *verbs;
+    GrB_Info (*facts)(const ftb_backend *b, ftb_device_facts *found);
+};
+
+extern const ftb_backend ftb_cpu; /* cpu/backend.c */
+
+/* The table (ops/backends.c): row n, NULL behind the last; and a row of tests, which stays until it is taken
+ * out again. */
+const ftb_backend *ftb_backend_at(int n);
+void ftb_backend_add(const ftb_backend *b);
+void ftb_backend_remove(const ftb_backend *b);
+
+/* Counts what is moved for a context (context.c). */
+typedef enum ftb_direction { FTB_TO_HOST, FTB_TO_DEVICE } ftb_direction;
+void ftb_moved(FtB_Context ctx, ftb_direction direction, int64_t bytes);
+/* The device that operands are placed on; NULL: the host. (context.c) */
+const ftb_backend *ftb_device(FtB_Context ctx);
+
+#endif

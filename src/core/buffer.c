@@ -1,0 +1,177 @@
+/* Buffers: counted memory that objects share, with a copy on the host, on a device, or on both (buffer.h). */
+#include "core/backend.h"
+#include "core/watch.h"
+
+static pthread_mutex_t moving = PTHREAD_MUTEX_INITIALIZER; /* held while a copy is made or moved */
+
+static ftb_buffer *make_buffer(FtB_Context ctx, void *data, int64_t bytes, bool owned, bool writable)
+{
+    ftb_buffer *b = ftb_new0(ctx, 1, sizeof *b);
+    if (!b)
+        return NULL;
+    b->ctx = ctx ? ctx : ftb_context();
+    b->host = data;
+    b->bytes = bytes;
+    b->owned = owned;
+    b->writable = writable;
+    atomic_init(&b->refs, 1);
+    atomic_init(&b->version, 0);
+    atomic_init(&b->valid, FTB_VALID_HOST);
+    atomic_init(&b->lent, !owned);
+    return b;
+}
+
+ftb_buffer *ftb_buffer_adopt(FtB_Context ctx, void *data)
+{
+    if (!data)
+        return NULL;
+    ftb_buffer *b = make_buffer(ctx, data, ftb_size_of(data), true, true);
+    if (!b)
+        ftb_delete(data);
+    return b;
+}
+
+ftb_buffer *ftb_buffer_new(FtB_Context ctx, int64_t count, size_t size)
+{
+    return ftb_buffer_adopt(ctx, ftb_new0(ctx, count, size));
+}
+
+ftb_buffer *ftb_buffer_wrap(FtB_Context ctx, const void *data, int64_t bytes, bool writable)
+{
+    return make_buffer(ctx, (void *)(uintptr_t)data, bytes, false, writable);
+}
+
+ftb_buffer *ftb_buffer_retain(ftb_buffer *b)
+{
+    if (b)
+        atomic_fetch_add(&b->refs, 1);
+    return b;
+}
+
+static void drop_device(ftb_buffer *b)
+{
+    if (b->where)
+        b->where->memory->free(b->where, b->device, b->bytes);
+    b->where = NULL;
+    b->device = NULL;
+}
+
+void ftb_buffer_release(ftb_buffer *b)
+{
+    if (!b || atomic_fetch_sub(&b->refs, 1) > 1)
+        return;
+    drop_device(b);
+    if (b->owned)
+        ftb_delete(b->host);
+    ftb_delete(b);
+}
+
+bool ftb_buffer_write(ftb_buffer *b)
+{
+    int both = FTB_VALID_HOST | FTB_VALID_DEVICE;
+    atomic_fetch_add(&b->version, 1);
+    atomic_compare_exchange_strong(&b->valid, &both, FTB_VALID_HOST);
+    return b->writable;
+}
+
+int64_t ftb_buffer_version(const ftb_buffer *b) { return atomic_load(&b->version); }
+
+/* ---- asking; the lock is held */
+
+static GrB_Info bring_home(ftb_buffer *b, ftb_access access)
+{
+    if (!(b->valid & FTB_VALID_HOST)) {
+        if (!b->host) {
+            if (!(b->host = ftb_new(b->ctx, b->bytes, 1)))
+                return ftb_nomem();
+            b->owned = true;
+        }
+        if (access != FTB_WRITE) {
+            GrB_Info info = b->where->memory->get(b->where, b->ctx, b->host, b->device, b->bytes);
+            if (info != GrB_SUCCESS)
+                return info;
+            ftb_moved(b->ctx, FTB_TO_HOST, b->bytes);
+        }
+        b->valid |= FTB_VALID_HOST;
+    }
+    if (access == FTB_READ)
+        return GrB_SUCCESS;
+    b->valid = FTB_VALID_HOST;
+    return b->where ? b->where->memory->wait(b->where, b->ctx) : GrB_SUCCESS; /* for what still reads it */
+}
+
+/* So that who reads the host's copy without asking finds out. */
+static GrB_Info spoil(ftb_buffer *b)
+{
+    GrB_Info info = b->where->memory->wait(b->where, b->ctx);
+    if (info == GrB_SUCCESS)
+        b->where->memory->spoil(b->host, b->bytes);
+    return info;
+}
+
+static GrB_Info send(ftb_buffer *b, const ftb_backend *where, ftb_access access)
+{
+    GrB_Info info = GrB_SUCCESS;
+    if (b->where != where) {
+        void *device = NULL;
+        FTB_CHECK(bring_home(b, FTB_READ));
+        FTB_CHECK(where->memory->alloc(where, b->ctx, &device, b->bytes));
+        drop_device(b);
+        b->valid = FTB_VALID_HOST;
+        b->where = where;
+        b->device = device;
+    }
+    if (!(b->valid & FTB_VALID_DEVICE)) {
+        if (access != FTB_WRITE) {
+            FTB_CHECK(where->memory->put(where, b->ctx, b->device, b->host, b->bytes));
+            ftb_moved(b->ctx, FTB_TO_DEVICE, b->bytes);
+        }
+        b->valid |= FTB_VALID_DEVICE;
+    }
+    if (access != FTB_READ) {
+        b->valid = FTB_VALID_DEVICE;
+        if (where->memory->spoil && b->host && b->owned)
+            FTB_CHECK(spoil(b));
+    }
+done:
+    return info;
+}
+
+GrB_Info ftb_buffer_ask(ftb_buffer *b, ftb_access access)
+{
+    if (!b)
+        return GrB_SUCCESS;
+    const int valid = atomic_load(&b->valid);
+    if (valid == FTB_VALID_HOST || (access == FTB_READ && (valid & FTB_VALID_HOST)))
+        return GrB_SUCCESS;
+    pthread_mutex_lock(&moving);
+    GrB_Info info = bring_home(b, access);
+    pthread_mutex_unlock(&moving);
+    return info;
+}
+
+GrB_Info ftb_buffer_ask_at(ftb_buffer *b, const ftb_backend *where, ftb_access access, void **data)
+{
+    GrB_Info info;
+    if (!where || !where->memory) {
+        info = ftb_buffer_ask(b, access);
+        *data = b->host;
+        return info;
+    }
+    pthread_mutex_lock(&moving);
+    info = send(b, where, access);
+    pthread_mutex_unlock(&moving);
+    *data = b->device;
+    return info;
+}
+
+GrB_Info ftb_buffer_written(ftb_buffer *b)
+{
+    return atomic_load(&b->lent) ? ftb_buffer_ask(b, FTB_READ) : GrB_SUCCESS;
+}
+
+GrB_Info ftb_buffer_lend(ftb_buffer *b)
+{
+    atomic_store(&b->lent, true);
+    return ftb_buffer_ask(b, FTB_READ);
+}

@@ -1,0 +1,65 @@
+/* Memory that objects share, and where it lives.
+ *
+ * A buffer has a copy on the host, one on a device, or both; `valid` says which of them hold its values. Its
+ * memory is reached by asking, for reading or for writing, on the host or on a device: asking moves what must
+ * be moved, and what is asked for writing is valid there alone. Once asked, the address is at hand without an
+ * error to look at (ftb_buffer_data, ftb_block_data): builds with assertions check that somebody asked.
+ *
+ * Addresses that left the library (wrapped memory, FtB_Block_shape, FtB_Matrix_csr) stay good: a buffer that
+ * was lent is brought back to the host when a device has written it (ftb_buffer_written). */
+#ifndef FTB_BUFFER_H
+#define FTB_BUFFER_H
+
+#include "featblas.h"
+
+#include <assert.h>
+#include <stdatomic.h>
+
+struct ftb_backend; /* core/backend.h */
+
+enum { FTB_VALID_HOST = 1, FTB_VALID_DEVICE = 2 };
+
+typedef enum ftb_access {
+    FTB_READ,
+    FTB_UPDATE, /* read and written, or written in part */
+    FTB_WRITE   /* written as a whole: nothing of it is moved */
+} ftb_access;
+
+typedef struct ftb_buffer {
+    atomic_llong refs;
+    FtB_Context ctx;
+    int64_t bytes;
+    void *host; /* NULL: there is none yet */
+    bool owned, writable;
+    atomic_bool lent;
+    atomic_int valid;
+    const struct ftb_backend *where; /* whose device has a copy; NULL: none */
+    void *device;                    /* that copy's address, as verbs of `where` take it */
+    atomic_llong version;            /* of what it holds; only ftb_buffer_write changes it (watch.h) */
+} ftb_buffer;
+
+ftb_buffer *ftb_buffer_new(FtB_Context ctx, int64_t count, size_t size); /* zeroed; NULL on failure */
+ftb_buffer *ftb_buffer_adopt(FtB_Context ctx,
+                             void *data); /* owns an ftb_new()ed array, also on failure (deleted) */
+ftb_buffer *ftb_buffer_wrap(FtB_Context ctx, const void *data, int64_t bytes, bool writable);
+ftb_buffer *ftb_buffer_retain(ftb_buffer *b); /* NULL is allowed */
+void ftb_buffer_release(ftb_buffer *b);       /* NULL is allowed */
+
+/* Makes the host's copy valid; for writing, the only valid one. NULL is allowed. */
+GrB_Info ftb_buffer_ask(ftb_buffer *b, ftb_access access);
+/* The same of the device of `where`, whose verbs take the address *data; where NULL, or the host's backend:
+ * ftb_buffer_ask. The buffer may have a copy on one device only: another one's is brought home first. */
+GrB_Info ftb_buffer_ask_at(ftb_buffer *b, const struct ftb_backend *where, ftb_access access, void **data);
+/* After the verb that wrote it: memory that was lent is made valid on the host, too. */
+GrB_Info ftb_buffer_written(ftb_buffer *b);
+/* The host's address leaves the library. */
+GrB_Info ftb_buffer_lend(ftb_buffer *b);
+
+/* Of the host, once asked for. */
+static inline void *ftb_buffer_data(const ftb_buffer *b)
+{
+    assert(atomic_load_explicit(&b->valid, memory_order_relaxed) & FTB_VALID_HOST);
+    return b->host;
+}
+
+#endif
