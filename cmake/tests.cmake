@@ -59,6 +59,8 @@ if(support)
   target_include_directories(featblas_test_support PUBLIC tests)
   target_link_libraries(featblas_test_support PUBLIC featblas_static featblas_internals PkgConfig::CMOCKA)
   target_compile_definitions(featblas_test_support PUBLIC $<$<BOOL:${FEATBLAS_GRAPHBLAS}>:FTB_GRAPHBLAS_ORACLE>)
+  # Every test can be placed on a device that does not exist (tests/support/pretend.h).
+  target_link_options(featblas_test_support INTERFACE LINKER:-u,pretend_by_environment)
 endif()
 
 file(GLOB sources CONFIGURE_DEPENDS tests/test_*.c)

@@ -1,0 +1,191 @@
+#include "support/pretend.h"
+
+#include "cpu/spmm_run.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define PAGE 4096
+#define MOST_LATE 64
+#define SPOILT 0xcb
+
+/* Memory of one buffer. */
+typedef struct piece {
+    struct piece *next;
+    char *given, *own; /* the same pages: unreadable, and readable */
+    size_t bytes;
+} piece;
+
+typedef struct copy {
+    void *to;
+    const void *from;
+    size_t bytes;
+} copy;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static piece *pieces;
+static copy late[MOST_LATE];
+static int nlate;
+static uint64_t state;
+static int64_t products;
+
+static uint64_t draw(void) /* xorshift64* */
+{
+    state ^= state >> 12;
+    state ^= state << 25;
+    state ^= state >> 27;
+    return state * UINT64_C(0x2545f4914f6cdd1d);
+}
+
+static char *own_of(const void *device)
+{
+    for (const piece *p = pieces; p; p = p->next)
+        if ((const char *)device >= p->given && (const char *)device < p->given + p->bytes)
+            return p->own + ((const char *)device - p->given);
+    fprintf(stderr, "pretend: %p is not memory of this device\n", device);
+    abort();
+}
+
+static void do_copies(int count)
+{
+    for (int n = 0; n < count; n++)
+        memcpy(late[n].to, late[n].from, late[n].bytes);
+    memmove(late, late + count, (size_t)(nlate - count) * sizeof *late);
+    nlate -= count;
+}
+
+static GrB_Info alloc(const ftb_backend *b, FtB_Context ctx, void **device, int64_t bytes)
+{
+    (void)b, (void)ctx;
+    piece *made = malloc(sizeof *made);
+    const size_t room = ((size_t)bytes / PAGE + 1) * PAGE;
+    const int file = memfd_create("pretend", 0);
+    if (!made || file < 0 || ftruncate(file, (off_t)room) != 0)
+        abort();
+    made->bytes = room;
+    made->given = mmap(NULL, room, PROT_NONE, MAP_SHARED, file, 0);
+    made->own = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    close(file);
+    if (made->given == MAP_FAILED || made->own == MAP_FAILED)
+        abort();
+    memset(made->own, SPOILT, room);
+    pthread_mutex_lock(&lock);
+    made->next = pieces;
+    pieces = made;
+    pthread_mutex_unlock(&lock);
+    *device = made->given;
+    return GrB_SUCCESS;
+}
+
+static void release(const ftb_backend *b, void *device, int64_t bytes)
+{
+    (void)b, (void)bytes;
+    pthread_mutex_lock(&lock);
+    do_copies(nlate);
+    piece **at = &pieces;
+    while (*at && (*at)->given != device)
+        at = &(*at)->next;
+    piece *gone = *at;
+    if (!gone)
+        abort();
+    *at = gone->next;
+    pthread_mutex_unlock(&lock);
+    munmap(gone->given, gone->bytes);
+    munmap(gone->own, gone->bytes);
+    free(gone);
+}
+
+static GrB_Info put(const ftb_backend *b, FtB_Context ctx, void *device, const void *host, int64_t bytes)
+{
+    (void)b, (void)ctx;
+    pthread_mutex_lock(&lock);
+    if (nlate == MOST_LATE)
+        do_copies(nlate);
+    if (bytes > 0)
+        late[nlate++] = (copy){own_of(device), host, (size_t)bytes};
+    do_copies((int)(draw() % (uint64_t)(nlate + 1)) * (draw() % 4 == 0));
+    pthread_mutex_unlock(&lock);
+    return GrB_SUCCESS;
+}
+
+static GrB_Info get(const ftb_backend *b, FtB_Context ctx, void *host, const void *device, int64_t bytes)
+{
+    (void)b, (void)ctx;
+    pthread_mutex_lock(&lock);
+    do_copies(nlate);
+    if (bytes > 0)
+        memcpy(host, own_of(device), (size_t)bytes);
+    pthread_mutex_unlock(&lock);
+    return GrB_SUCCESS;
+}
+
+static GrB_Info finish(const ftb_backend *b, FtB_Context ctx)
+{
+    (void)b, (void)ctx;
+    pthread_mutex_lock(&lock);
+    do_copies(nlate);
+    pthread_mutex_unlock(&lock);
+    return GrB_SUCCESS;
+}
+
+static void spoil(void *host, int64_t bytes) { memset(host, SPOILT, (size_t)bytes); }
+
+static GrB_Info spmm(const ftb_spmm_product *product, const ftb_spmm_plan *plan)
+{
+    ftb_spmm_product here = *product;
+    pthread_mutex_lock(&lock);
+    do_copies(nlate);
+    here.x = own_of(product->x);
+    here.y = product->y ? own_of(product->y) : NULL;
+    here.out = own_of(product->out);
+    products++;
+    pthread_mutex_unlock(&lock);
+    return ftb_spmm_run(&here, plan);
+}
+
+static GrB_Info facts(const ftb_backend *b, ftb_device_facts *found)
+{
+    (void)b;
+    *found = (ftb_device_facts){.units = 1, .memory = INT64_C(1) << 30, .bandwidth = 1e10, .link = 1e9};
+    return GrB_SUCCESS;
+}
+
+static const ftb_memory memory = {alloc, release, put, get, finish, spoil};
+static const ftb_verbs verbs = {.spmm = spmm};
+const ftb_backend pretend_device = {.name = "pretend",
+                                    .about = "a device that does not exist",
+                                    .memory = &memory,
+                                    .verbs = &verbs,
+                                    .facts = facts};
+
+void pretend_begin(uint64_t seed)
+{
+    state = seed * UINT64_C(0x9e3779b97f4a7c15) | 1;
+    ftb_backend_add(&pretend_device);
+    if (FtB_Context_set_device(NULL, "pretend") != GrB_SUCCESS)
+        abort();
+}
+
+void pretend_end(void)
+{
+    if (FtB_Context_set_device(NULL, NULL) != GrB_SUCCESS)
+        abort();
+    ftb_backend_remove(&pretend_device);
+}
+
+const void *pretend_memory(const void *device) { return own_of(device); }
+int64_t pretend_pending(void) { return nlate; }
+int64_t pretend_products(void) { return products; }
+
+/* Linked into every test (cmake/tests.cmake). */
+void pretend_by_environment(void);
+__attribute__((constructor)) void pretend_by_environment(void)
+{
+    const char *seed = getenv("FEATBLAS_PRETEND");
+    if (!seed)
+        return;
+    fprintf(stderr, "FEATBLAS_PRETEND=%s\n", seed);
+    pretend_begin(strtoull(seed, NULL, 10));
+}

@@ -1,0 +1,22 @@
+/* A device that does not exist: its memory is mapped twice, at a public address that nothing can read, which
+ * is what the library is given, and at one that only its verbs know, which run the host's own kernels there.
+ * Copies to it are late: they are done when somebody waits, or now and then (of a seed). Memory of the host
+ * that is no longer valid is spoiled. So every bit is the host's, and who reads a device's memory as if it
+ * were the host's, does not ask, or does not say what it changed, is found out.
+ *
+ * FEATBLAS_PRETEND=seed in the environment places the work of any test on it. */
+#ifndef TESTS_PRETEND_H
+#define TESTS_PRETEND_H
+
+#include "core/backend.h"
+
+extern const ftb_backend pretend_device;
+
+void pretend_begin(uint64_t seed); /* adds it to the table, and places the default context's work on it */
+void pretend_end(void);
+/* What the device holds where the library knows it as `device`. */
+const void *pretend_memory(const void *device);
+int64_t pretend_pending(void);  /* copies that are not done yet */
+int64_t pretend_products(void); /* verbs that it ran */
+
+#endif
