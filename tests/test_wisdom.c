@@ -223,6 +223,39 @@ static void measured_again(void **state)
     clear(&o);
 }
 
+/* What is set by hand overrules what wisdom or a trial chose, as it does what the rule chose. */
+static void overruled(void **state)
+{
+    (void)state;
+    rng r = rng_new();
+    FtB_Matrix A = rng_matrix(&r, FTB_FP32, 300, 600, 1, 0.1), S;
+    assert_ok(FtB_Matrix_new(&S, FTB_FP32, 600, 600, 1));
+    for (int turn = 0; turn < 4; turn++) {
+        const FtB_Effort effort = turn % 2 ? FTB_MEASURE : FTB_ESTIMATE;
+        const bool renamed = turn / 2;
+        FtB_Plan plan;
+        ftb_wisdom_text all;
+        assert_ok(FtB_mxm_plan(&plan, S, NULL, NULL, FTB_PLUS_PAIR, A, A, FTB_DESC_T0, FTB_MEASURE));
+        FtB_Plan_free(&plan);
+        assert_ok(ftb_wisdom_list(&all, ftb_context()));
+        all.entries[0].choice.family = renamed ? FTB_SPGEMM_RENAMED : 0;
+        assert_ok(ftb_wisdom_add(ftb_context(), all.entries, 1, NULL));
+        ftb_delete(all.entries);
+        assert_ok(FtB_mxm_plan(&plan, S, NULL, NULL, FTB_PLUS_PAIR, A, A, FTB_DESC_T0, effort));
+        assert_true(effort == FTB_MEASURE || planned_figure(plan, "relabel") == renamed);
+        assert_ok(FtB_Plan_set(plan, "hot", "512"));
+        assert_true(planned_figure(plan, "hot") == 512 && planned_figure(plan, "relabel") == 1);
+        assert_fails(GrB_INVALID_VALUE, "expected 1, since", FtB_Plan_set(plan, "relabel", "0"));
+        assert_ok(FtB_Plan_set(plan, "hot", "0"));
+        assert_ok(FtB_Plan_set(plan, "relabel", "0"));
+        assert_fails(GrB_INVALID_VALUE, "expected 0, since", FtB_Plan_set(plan, "hot", "512"));
+        FtB_Plan_free(&plan);
+        assert_ok(FtB_Wisdom_forget(NULL));
+    }
+    FtB_Matrix_free(&A);
+    FtB_Matrix_free(&S);
+}
+
 /* ---- files */
 
 static ftb_wisdom_entry some_entry(rng *r)
@@ -518,8 +551,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(is_used),
+        cmocka_unit_test(overruled),
         cmocka_unit_test(moves_no_bits),
         cmocka_unit_test(measured_again),
+        cmocka_unit_test(overruled),
         cmocka_unit_test(round_trip),
         cmocka_unit_test(is_bounded),
         cmocka_unit_test(damaged),

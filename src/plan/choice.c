@@ -24,16 +24,19 @@ bool ftb_spgemm_choose(ftb_spgemm_plan *plan, const ftb_spgemm_facts *facts, con
                        const ftb_choice *choice, ftb_origin origin)
 {
     ftb_spgemm_plan made = *plan;
+    made.forced &= ~made.chosen; /* by an earlier trial */
+    made.chosen = 0;
     if (made.forced & FTB_SET_HOT && made.hot > 0 && !(choice->family & FTB_SPGEMM_RENAMED))
         return false; /* hot columns are named anew */
     if (!(made.forced & FTB_SET_RELABEL)) {
         made.relabel = choice->family & FTB_SPGEMM_RENAMED;
-        made.forced |= FTB_SET_RELABEL;
+        made.chosen |= FTB_SET_RELABEL;
     }
     if (!(made.forced & FTB_SET_ACCUMULATOR) && choice->family & FTB_SPGEMM_HASH) {
         made.accumulator = FTB_ACC_HASH;
-        made.forced |= FTB_SET_ACCUMULATOR;
+        made.chosen |= FTB_SET_ACCUMULATOR;
     }
+    made.forced |= made.chosen;
     if (!ftb_rule_spgemm(&made, facts, machine) || ftb_spgemm_chosen(&made).family != choice->family)
         return false;
     made.origin = origin;

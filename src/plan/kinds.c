@@ -65,7 +65,7 @@ static bool spgemm_choose(ftb_any_plan *plan, const ftb_any_facts *facts, const 
     return ftb_spgemm_choose(&plan->spgemm, &facts->spgemm, machine, choice, origin);
 }
 
-static unsigned spgemm_forced(const ftb_any_plan *plan) { return plan->spgemm.forced; }
+static unsigned spgemm_forced(const ftb_any_plan *plan) { return plan->spgemm.forced & ~plan->spgemm.chosen; }
 
 static int64_t spgemm_most(const ftb_any_facts *facts, ftb_choice_number number)
 {

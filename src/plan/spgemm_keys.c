@@ -17,13 +17,20 @@ static bool whole(const char *value, int64_t least, int64_t most, int64_t *numbe
     return end != value && *end == 0 && x >= least && x <= most;
 }
 
+/* The choice is made by hand; or, `free`, it is the rule's again. */
+static void force(ftb_spgemm_plan *plan, unsigned bit, bool free)
+{
+    plan->chosen &= ~bit;
+    plan->forced = free ? plan->forced & ~bit : plan->forced | bit;
+}
+
 static const char *set_flag(ftb_spgemm_plan *plan, bool *field, unsigned bit, const char *value)
 {
     int64_t x;
     if (!whole(value, 0, 1, &x))
         return "0 or 1";
     *field = x != 0;
-    plan->forced |= bit;
+    force(plan, bit, false);
     return NULL;
 }
 
@@ -32,8 +39,7 @@ static const char *set_accumulator(ftb_spgemm_plan *plan, const char *value)
     for (int a = 0; a < (int)(sizeof accumulators / sizeof accumulators[0]); a++)
         if (strcmp(value, accumulators[a]) == 0) {
             plan->accumulator = (ftb_accumulator)a;
-            plan->forced =
-                a == 0 ? plan->forced & ~(unsigned)FTB_SET_ACCUMULATOR : plan->forced | FTB_SET_ACCUMULATOR;
+            force(plan, FTB_SET_ACCUMULATOR, a == 0);
             return NULL;
         }
     return "auto, dense, list, hash or slot";
@@ -56,7 +62,7 @@ const char *ftb_spgemm_plan_set(ftb_spgemm_plan *plan, const char *key, const ch
         if (!whole(value, 16, 32, &x) || (x != 16 && x != 32))
             return "16 or 32";
         plan->id16 = x == 16;
-        plan->forced |= FTB_SET_ID16;
+        force(plan, FTB_SET_ID16, false);
         return NULL;
     }
     if (strcmp(key, "accumulator") == 0)
@@ -64,31 +70,33 @@ const char *ftb_spgemm_plan_set(ftb_spgemm_plan *plan, const char *key, const ch
     if (strcmp(key, "hot") == 0) {
         if (!whole(value, 0, 65536, &x) || x % 512 != 0)
             return "a multiple of 512 up to 65536";
-        if (x > 0 && plan->forced & FTB_SET_RELABEL && !plan->relabel)
+        if (x > 0 && plan->forced & ~plan->chosen & FTB_SET_RELABEL && !plan->relabel)
             return "0, since hot columns are named anew and relabel = 0 was set";
+        if (x > 0 && plan->chosen & FTB_SET_RELABEL)
+            force(plan, FTB_SET_RELABEL, true);
         plan->hot = x;
-        plan->forced |= FTB_SET_HOT;
+        force(plan, FTB_SET_HOT, false);
         return NULL;
     }
     if (strcmp(key, "chunk_rows") == 0) {
         if (!whole(value, 1, INT64_MAX, &x))
             return "a number of rows from 1";
         plan->chunk_rows = x;
-        plan->forced |= FTB_SET_CHUNK_ROWS;
+        force(plan, FTB_SET_CHUNK_ROWS, false);
         return NULL;
     }
     if (strcmp(key, "chunk_bytes") == 0) {
         if (!whole(value, 1, INT64_MAX / 4, &x))
             return "a number of bytes from 1";
         plan->chunk_bytes = x;
-        plan->forced |= FTB_SET_CHUNK;
+        force(plan, FTB_SET_CHUNK, false);
         return NULL;
     }
     if (strcmp(key, "threads") == 0) {
         if (!whole(value, 1, 4096, &x))
             return "1 to 4096";
         plan->threads = (int)x;
-        plan->forced |= FTB_SET_THREADS;
+        force(plan, FTB_SET_THREADS, false);
         return NULL;
     }
     return "one of the keys accumulator, chunk_bytes, chunk_rows, cross, hot, ids, mirror, relabel, threads, "

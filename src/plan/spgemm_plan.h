@@ -75,7 +75,7 @@ typedef enum ftb_accumulator {
     FTB_ACC_SLOT
 } ftb_accumulator;
 
-/* Choices that can be set by hand: bits of ftb_spgemm_plan.forced. */
+/* Choices that can be set by hand: bits of ftb_spgemm_plan.forced and chosen. */
 enum {
     FTB_SET_RELABEL = 1,
     FTB_SET_ID16 = 2,
@@ -108,7 +108,8 @@ typedef struct ftb_spgemm_plan {
     int64_t bytes;       /* most bytes held beside the operands */
     int64_t least_limit; /* smallest memory_left that would do */
     double seconds;      /* predicted */
-    unsigned forced;     /* bit per key that was set by hand */
+    unsigned forced;     /* bit per key that is not the rule's to choose */
+    unsigned chosen;     /* those of them that wisdom or a trial chose: what is set by hand overrules them */
     ftb_origin origin;   /* of accumulator and relabel; MODEL after every rule */
 } ftb_spgemm_plan;
 
