@@ -22,20 +22,13 @@ typedef struct call {
 
 static GrB_Info read_output(call *c, FtB_Arg C, FtB_Arg M, FtB_Arg accum)
 {
-    if (C.kind != FTB_KIND_SINK) {
-        GrB_Info info = ftb_arg_matrix(&c->C, C, "C", false);
-        if (info == GrB_SUCCESS)
-            c->ctx = c->C->ctx;
+    GrB_Info info = ftb_product_output(&c->C, &c->sink, &c->ctx, C);
+    if (info != GrB_SUCCESS || !c->sink)
         return info;
-    }
-    c->sink = (FtB_Sink)(uintptr_t)C.handle;
-    if (c->sink->magic != FTB_MAGIC_SINK)
-        return ftb_fail(GrB_UNINITIALIZED_OBJECT, "C: not an FtB_Sink, or already freed");
     if (accum.kind != FTB_KIND_NONE)
         return ftb_fail(GrB_INVALID_VALUE, "accum: a sink has no old entries to accumulate; expected NULL");
     if (M.kind != FTB_KIND_NONE && c->flags.complement)
         return ftb_fail(GrB_INVALID_VALUE, "M: complemented masks need a matrix as C");
-    c->ctx = c->sink->ctx;
     return GrB_SUCCESS;
 }
 
@@ -101,62 +94,9 @@ static GrB_Info prepare_call(call *c, FtB_Arg semiring)
     FTB_CHECK(ftb_product_message(product, NULL, NULL, NULL, false));
     product->facts.slot_only = product->mask && (c->sink || product->message.used[FTB_NAME_M]);
     FTB_CHECK(ftb_finish_compile(&product->finish, product, NULL, NULL));
-    if (c->sink) {
-        const ftb_sink_shape shape = ftb_product_shape(product, false);
-        product->reserve = ftb_sink_least(c->sink, &shape);
-    }
+    ftb_product_reserve(product, c->sink, false);
 done:
     FtB_Semiring_free(&s);
-    return info;
-}
-
-ftb_sink_shape ftb_product_shape(const ftb_product *product, bool symmetric)
-{
-    return (ftb_sink_shape){.ctx = product->ctx,
-                            .nrows = product->p.nrows,
-                            .ncols = product->p.ncols,
-                            .nvals = -1,
-                            .type = product->finish.out_type,
-                            .width = product->finish.out_width,
-                            .base = 1,
-                            .symmetric = symmetric};
-}
-
-/* Runs the product into a sink, and winners into theirs, all begun here. */
-GrB_Info ftb_product_to_sink(const ftb_product *product, FtB_Sink sink, bool symmetric)
-{
-    const int64_t left = ftb_memory_left(product->ctx);
-    ftb_sink_shape shape = ftb_product_shape(product, symmetric);
-    if (left < INT64_MAX)
-        shape.room = ftb_max(left - product->plan.bytes, 1);
-    ftb_sink_shape indices = shape;
-    indices.type = FTB_INT64;
-    GrB_Info info = ftb_sink_begin(sink, &shape);
-    if (info != GrB_SUCCESS)
-        return info;
-    if (product->winners)
-        FTB_CHECK(ftb_sink_begin(product->winners, &indices));
-    FTB_CHECK(ftb_product_run(product, sink));
-    if (product->winners)
-        FTB_CHECK(ftb_sink_end(product->winners));
-    info = ftb_sink_end(sink);
-done:
-    if (info != GrB_SUCCESS) {
-        ftb_sink_abort(sink);
-        ftb_sink_abort(product->winners);
-    }
-    return info;
-}
-
-/* Runs the product into a new matrix of `type` (0: h's own). */
-GrB_Info ftb_product_to_matrix(FtB_Matrix *T, const ftb_product *product, FtB_Type type)
-{
-    FtB_Sink sink = NULL;
-    *T = NULL;
-    GrB_Info info = ftb_sink_matrix(&sink, product->ctx, T, type);
-    if (info == GrB_SUCCESS)
-        info = ftb_product_to_sink(product, sink, false);
-    FtB_Sink_free(&sink);
     return info;
 }
 
@@ -179,12 +119,9 @@ done:
 
 static GrB_Info end_call(call *c, GrB_Info info)
 {
-    if (info == FTB_CANCELLED)
-        ftb_cancel_clear(c->ctx);
-    ftb_product_delete(c->product);
     FtB_Sink_free(&c->winners);
     FtB_Op_free(&c->accum);
-    return info;
+    return ftb_product_end(c->product, c->ctx, info);
 }
 
 /* What decides which kind of product it is; one with features has the graph first. */
@@ -232,9 +169,7 @@ GrB_Info FtB_mxm_plan(FtB_Plan *plan, FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB_A
     FTB_CHECK(read_slots(&c, C, M, accum, A, B, desc));
     FTB_CHECK(prepare_call(&c, semiring));
     FTB_CHECK(ftb_spgemm_plan_take(c.product, c.flags.plan, true));
-    if (effort == FTB_MEASURE)
-        FTB_CHECK(ftb_spgemm_measure(c.product));
-    info = ftb_spgemm_plan_make(plan, c.product);
+    info = ftb_spgemm_plan_make(plan, c.product, effort);
 done:
     return end_call(&c, info);
 }

@@ -29,21 +29,6 @@ typedef struct call {
 
 /* ---- arguments */
 
-static GrB_Info read_output(call *c, FtB_Arg C)
-{
-    if (C.kind != FTB_KIND_SINK) {
-        GrB_Info info = ftb_arg_matrix(&c->C, C, "C", false);
-        if (info == GrB_SUCCESS)
-            c->ctx = c->C->ctx;
-        return info;
-    }
-    c->sink = (FtB_Sink)(uintptr_t)C.handle;
-    if (c->sink->magic != FTB_MAGIC_SINK)
-        return ftb_fail(GrB_UNINITIALIZED_OBJECT, "C: not an FtB_Sink, or already freed");
-    c->ctx = c->sink->ctx;
-    return GrB_SUCCESS;
-}
-
 static GrB_Info check_list(const char *name, const int64_t *list, int64_t count, int64_t n)
 {
     if (!list)
@@ -371,10 +356,8 @@ static GrB_Info make_product(call *c)
     info = ftb_finish_compile(finish, product, epilogue, o->where);
     bool one_set = !o->sources && !o->targets; /* rows and columns are the same vertices */
     finish->two_sided = info == GrB_SUCCESS && one_set && ftb_topk_two_sided(product, epilogue, o->where);
-    if (c->sink && info == GrB_SUCCESS) {
-        const ftb_sink_shape shape = ftb_product_shape(product, o->triangle);
-        product->reserve = ftb_sink_least(c->sink, &shape);
-    }
+    if (info == GrB_SUCCESS)
+        ftb_product_reserve(product, c->sink, o->triangle);
     product->facts.heap_bytes = finish->two_sided ? ftb_topk_bytes(product) : 0;
     return info;
 }
@@ -384,7 +367,7 @@ static GrB_Info begin_call(call *c, FtB_Arg C, FtB_Arg R, FtB_Arg weight, const 
                            bool estimate)
 {
     GrB_Info info;
-    FTB_CHECK(read_output(c, C));
+    FTB_CHECK(ftb_product_output(&c->C, &c->sink, &c->ctx, C));
     FTB_CHECK(ftb_arg_matrix(&c->R, R, "R", false));
     FTB_CHECK(read_options(c, options));
     if (c->R->width > 1) {
@@ -410,16 +393,13 @@ done:
 
 static GrB_Info end_call(call *c, GrB_Info info)
 {
-    if (info == FTB_CANCELLED)
-        ftb_cancel_clear(c->ctx);
-    ftb_product_delete(c->product);
     FtB_Semiring_free(&c->semiring);
     FtB_Matrix_free(&c->weighted);
     void *arrays[] = {c->keep_rows,     c->keep_cols,    c->vertex.degree, c->vertex.sum,
                       c->vertex.square, c->inner.degree, c->inner.sum,     c->inner.square};
     for (size_t t = 0; t < sizeof arrays / sizeof arrays[0]; t++)
         ftb_delete(arrays[t]);
-    return info;
+    return ftb_product_end(c->product, c->ctx, info);
 }
 
 GrB_Info FtB_project(FtB_Arg C, FtB_Arg R, FtB_Arg weight, const FtB_Project_options *options)
@@ -449,9 +429,7 @@ GrB_Info FtB_project_plan(FtB_Plan *plan, FtB_Arg C, FtB_Arg R, FtB_Arg weight,
         return ftb_fail(GrB_NULL_POINTER, "plan: NULL; expected where to put the plan");
     *plan = NULL;
     FTB_CHECK(begin_call(&c, C, R, weight, options, true));
-    if (effort == FTB_MEASURE)
-        FTB_CHECK(ftb_spgemm_measure(c.product));
-    info = ftb_spgemm_plan_make(plan, c.product);
+    info = ftb_spgemm_plan_make(plan, c.product, effort);
 done:
     return end_call(&c, info);
 }

@@ -4,7 +4,8 @@
  *     range (spgemm_range.c)       whether whole numbers may leave their 64 bits
  *     table (spgemm_table.c)       messages of few distinct operands, tabulated
  *     estimate (spgemm_estimate.c) entries, from sampled rows
- *     measure (spgemm_measure.c)   choices by trial */
+ *     measure (spgemm_measure.c)   choices by trial
+ *     call (spgemm_call.c)         what the two calls do alike around it */
 #ifndef FTB_OPS_SPGEMM_H
 #define FTB_OPS_SPGEMM_H
 
@@ -31,16 +32,21 @@ bool ftb_product_exact_in_fp64(const ftb_product *product, double largest_messag
 /* Only these rows are wanted (NULL: all), and facts are theirs; `rows` outlives the product. */
 void ftb_product_want(ftb_product *product, const uint8_t *rows);
 
-/* What the product will announce to its sink. */
-ftb_sink_shape ftb_product_shape(const ftb_product *product, bool symmetric);
-/* Begins the sink, runs the product and ends it. */
+/* -- around a product (spgemm_call.c). The slot of the result: *C, or *sink, and its context. */
+GrB_Info ftb_product_output(FtB_Matrix *C, FtB_Sink *sink, FtB_Context *ctx, FtB_Arg slot);
+/* Counts on what the sink will take, if there is one; symmetric: one triangle comes, for both. */
+void ftb_product_reserve(ftb_product *product, FtB_Sink sink, bool symmetric);
+/* Begins the sink, and that of the winners, runs the product and ends them. */
 GrB_Info ftb_product_to_sink(const ftb_product *product, FtB_Sink sink, bool symmetric);
 /* The same into a new matrix of `type`; 0: h's own. */
 GrB_Info ftb_product_to_matrix(FtB_Matrix *T, const ftb_product *product, FtB_Type type);
+/* Ends a call: the product, which may be NULL, is deleted; FTB_CANCELLED clears the flag. Returns `info`. */
+GrB_Info ftb_product_end(ftb_product *product, FtB_Context ctx, GrB_Info info);
+
 /* Plans the product, by `plan` where it is not NULL (refused if it was made for another product), else by
  * wisdom or the rule. (spgemm_measure.c) */
 GrB_Info ftb_spgemm_plan_take(ftb_product *product, FtB_Plan plan, bool estimate);
-GrB_Info ftb_spgemm_plan_make(FtB_Plan *plan, const ftb_product *product);
-GrB_Info ftb_spgemm_measure(ftb_product *product); /* FTB_MEASURE */
+/* Its plan as an object; with FTB_MEASURE after trials. */
+GrB_Info ftb_spgemm_plan_make(FtB_Plan *plan, ftb_product *product, FtB_Effort effort);
 
 #endif

@@ -29,12 +29,6 @@ GrB_Info ftb_spgemm_plan_take(ftb_product *product, FtB_Plan plan, bool estimate
     return GrB_SUCCESS;
 }
 
-GrB_Info ftb_spgemm_plan_make(FtB_Plan *plan, const ftb_product *product)
-{
-    return ftb_plan_new(plan, product->ctx, FTB_PLAN_SPGEMM, &(ftb_any_facts){.spgemm = product->facts},
-                        &(ftb_any_plan){.spgemm = product->plan});
-}
-
 /* Seconds for the sampled rows under a plan, in a form of its own. */
 static GrB_Info run_sample(void *run, const ftb_any_plan *plan, double *seconds)
 {
@@ -59,18 +53,24 @@ done:
     return info;
 }
 
-GrB_Info ftb_spgemm_measure(ftb_product *product)
+/* FTB_MEASURE */
+static GrB_Info measure(ftb_product *product)
 {
     const ftb_any_facts facts = {.spgemm = product->facts};
     ftb_any_plan plan = {.spgemm = product->plan};
     if (!has_choice(product))
         return GrB_SUCCESS;
-    if (plan.spgemm.origin == FTB_ORIGIN_WISDOM) { /* which is not what was forced by hand */
-        plan.spgemm = (ftb_spgemm_plan){0};
-        ftb_rule_spgemm(&plan.spgemm, &facts.spgemm, ftb_machine_here());
-    }
     GrB_Info info = ftb_plan_measure(&plan, FTB_PLAN_SPGEMM, &facts, run_sample, product, product->ctx);
     if (info == GrB_SUCCESS)
         product->plan = plan.spgemm;
     return info;
+}
+
+GrB_Info ftb_spgemm_plan_make(FtB_Plan *plan, ftb_product *product, FtB_Effort effort)
+{
+    GrB_Info info = effort == FTB_MEASURE ? measure(product) : GrB_SUCCESS;
+    if (info != GrB_SUCCESS)
+        return info;
+    return ftb_plan_new(plan, product->ctx, FTB_PLAN_SPGEMM, &(ftb_any_facts){.spgemm = product->facts},
+                        &(ftb_any_plan){.spgemm = product->plan});
 }

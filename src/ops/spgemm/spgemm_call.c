@@ -1,0 +1,81 @@
+/* What FtB_mxm and FtB_project do alike around a product: the slot of the result, the sink, the end. */
+#include "ops/spgemm/spgemm.h"
+
+GrB_Info ftb_product_output(FtB_Matrix *C, FtB_Sink *sink, FtB_Context *ctx, FtB_Arg slot)
+{
+    if (slot.kind != FTB_KIND_SINK) {
+        GrB_Info info = ftb_arg_matrix(C, slot, "C", false);
+        if (info == GrB_SUCCESS)
+            *ctx = (*C)->ctx;
+        return info;
+    }
+    *sink = (FtB_Sink)(uintptr_t)slot.handle;
+    if ((*sink)->magic != FTB_MAGIC_SINK)
+        return ftb_fail(GrB_UNINITIALIZED_OBJECT, "C: not an FtB_Sink, or already freed");
+    *ctx = (*sink)->ctx;
+    return GrB_SUCCESS;
+}
+
+/* What the product will announce to its sink. */
+static ftb_sink_shape shape_of(const ftb_product *product, bool symmetric)
+{
+    return (ftb_sink_shape){.ctx = product->ctx,
+                            .nrows = product->p.nrows,
+                            .ncols = product->p.ncols,
+                            .nvals = -1,
+                            .type = product->finish.out_type,
+                            .width = product->finish.out_width,
+                            .base = 1,
+                            .symmetric = symmetric};
+}
+
+void ftb_product_reserve(ftb_product *product, FtB_Sink sink, bool symmetric)
+{
+    const ftb_sink_shape shape = shape_of(product, symmetric);
+    if (sink)
+        product->reserve = ftb_sink_least(sink, &shape);
+}
+
+GrB_Info ftb_product_to_sink(const ftb_product *product, FtB_Sink sink, bool symmetric)
+{
+    const int64_t left = ftb_memory_left(product->ctx);
+    ftb_sink_shape shape = shape_of(product, symmetric);
+    if (left < INT64_MAX)
+        shape.room = ftb_max(left - product->plan.bytes, 1);
+    ftb_sink_shape indices = shape;
+    indices.type = FTB_INT64;
+    GrB_Info info = ftb_sink_begin(sink, &shape);
+    if (info != GrB_SUCCESS)
+        return info;
+    if (product->winners)
+        FTB_CHECK(ftb_sink_begin(product->winners, &indices));
+    FTB_CHECK(ftb_product_run(product, sink));
+    if (product->winners)
+        FTB_CHECK(ftb_sink_end(product->winners));
+    info = ftb_sink_end(sink);
+done:
+    if (info != GrB_SUCCESS) {
+        ftb_sink_abort(sink);
+        ftb_sink_abort(product->winners);
+    }
+    return info;
+}
+
+GrB_Info ftb_product_to_matrix(FtB_Matrix *T, const ftb_product *product, FtB_Type type)
+{
+    FtB_Sink sink = NULL;
+    *T = NULL;
+    GrB_Info info = ftb_sink_matrix(&sink, product->ctx, T, type);
+    if (info == GrB_SUCCESS)
+        info = ftb_product_to_sink(product, sink, false);
+    FtB_Sink_free(&sink);
+    return info;
+}
+
+GrB_Info ftb_product_end(ftb_product *product, FtB_Context ctx, GrB_Info info)
+{
+    if (info == FTB_CANCELLED)
+        ftb_cancel_clear(ctx);
+    ftb_product_delete(product);
+    return info;
+}
