@@ -250,21 +250,6 @@ int64_t ftb_partition_parts(const ftb_partition *partition, const ftb_pattern *p
     return ftb_max(1, ftb_min(p->nrows * row_bytes / part_bytes + 1, most));
 }
 
-int64_t ftb_partition_bytes(ftb_pattern *p, int64_t width)
-{
-    pthread_mutex_lock(&p->lock);
-    bool cached = find_partition(p, width) != NULL;
-    pthread_mutex_unlock(&p->lock);
-    if (cached || p->ncols == 0)
-        return 0;
-    int64_t visits, most = p->nvals;
-    if (!__builtin_mul_overflow(p->nrows, count_segments(p, width), &visits))
-        most = ftb_min(most, visits);
-    const ftb_partition *sizes = NULL;
-    return p->nvals * (int64_t)sizeof *sizes->column +
-           most * (int64_t)(sizeof *sizes->row + sizeof *sizes->start + sizeof *sizes->entry);
-}
-
 int64_t ftb_partition_widest(ftb_pattern *p)
 {
     int64_t widest = 0;

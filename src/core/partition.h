@@ -32,8 +32,6 @@ int64_t ftb_partition_visit(const ftb_partition *partition, int64_t segment, int
  * part packs all sources again, which visits must outweigh. */
 int64_t ftb_partition_parts(const ftb_partition *partition, const ftb_pattern *p, int64_t row_bytes,
                             int64_t part_bytes);
-/* Bytes that one would take, beside what is cached; 0 if it is cached. */
-int64_t ftb_partition_bytes(ftb_pattern *p, int64_t width);
 /* The widest segments among the partitions that are cached; 0: none is. */
 int64_t ftb_partition_widest(ftb_pattern *p);
 

@@ -14,7 +14,7 @@
 static const struct {
     const char *combine;
 } monoids[FTB_NMONOIDS] = {
-#define FTB_MONOID(id, name, identity, terminal, idempotent, rule, combine, summary) [FTB_##id] = {#combine},
+#define FTB_MONOID(id, name, identity, idempotent, rule, combine, summary) [FTB_##id] = {#combine},
 #include "monoids.def"
 #undef FTB_MONOID
 };

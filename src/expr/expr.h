@@ -91,9 +91,7 @@ const char *ftb_monoid_name(ftb_monoid m);
 /* The type that sums of messages of compute type `t` are kept in (plus over BOOL -> INT64, or -> BOOL). */
 FtB_Type ftb_monoid_type(ftb_monoid m, FtB_Type t);
 void ftb_monoid_identity(ftb_monoid m, FtB_Type t, void *value);
-/* The value that nothing changes any more; false if there is none. */
-bool ftb_monoid_terminal(ftb_monoid m, FtB_Type t, void *value);
-bool ftb_monoid_idempotent(ftb_monoid m);
+bool ftb_monoid_idempotent(ftb_monoid m); /* x and x give x */
 /* GraphBLAS's built-in monoids; GrB_DOMAIN_MISMATCH for others. type: the one it works in. */
 GrB_Info ftb_monoid_from_grb(ftb_monoid *m, FtB_Type *type, GrB_Monoid monoid);
 /* Slot: text or GrB_Monoid. *type 0: whatever the operand's gives. */

@@ -4,17 +4,17 @@
 
 #include <math.h>
 
-typedef enum value_kind { NONE, ZERO, ONE, LEAST, MOST } value_kind;
+typedef enum value_kind { ZERO, ONE, LEAST, MOST } value_kind;
 typedef enum domain { WRAP, ORDER, LOGIC } domain;
 
 static const struct {
     const char *name;
-    value_kind identity, terminal;
+    value_kind identity;
     domain domain;
     bool idempotent;
 } rows[FTB_NMONOIDS] = {
-#define FTB_MONOID(id, name, identity, terminal, idempotent, rule, combine, summary)                         \
-    [FTB_##id] = {name, identity, terminal, rule, idempotent},
+#define FTB_MONOID(id, name, identity, idempotent, rule, combine, summary)                                   \
+    [FTB_##id] = {name, identity, rule, idempotent},
 #include "monoids.def"
 #undef FTB_MONOID
 };
@@ -77,11 +77,9 @@ static void set_real(FtB_Type t, double real, void *value)
         *(double *)value = real;
 }
 
-/* Stores a kind of value of compute type t; false for NONE. */
-static bool set_kind(value_kind kind, FtB_Type t, void *value)
+void ftb_monoid_identity(ftb_monoid m, FtB_Type t, void *value)
 {
-    if (kind == NONE)
-        return false;
+    const value_kind kind = rows[m].identity;
     bool real = t == FTB_FP32 || t == FTB_FP64;
     int64_t least = t == FTB_INT64 ? INT64_MIN : 0;
     int64_t most = t == FTB_INT64 ? INT64_MAX : t == FTB_BOOL ? 1 : -1; /* -1: all bits of a UINT64 */
@@ -89,14 +87,6 @@ static bool set_kind(value_kind kind, FtB_Type t, void *value)
         set_real(t, kind == LEAST ? -HUGE_VAL : kind == MOST ? HUGE_VAL : kind == ONE, value);
     else
         set_integer(t, kind == LEAST ? least : kind == MOST ? most : kind == ONE, value);
-    return true;
-}
-
-void ftb_monoid_identity(ftb_monoid m, FtB_Type t, void *value) { set_kind(rows[m].identity, t, value); }
-
-bool ftb_monoid_terminal(ftb_monoid m, FtB_Type t, void *value)
-{
-    return set_kind(rows[m].terminal, t, value);
 }
 
 GrB_Info ftb_arg_monoid(ftb_monoid *m, FtB_Type *type, FtB_Arg arg, const char *name)

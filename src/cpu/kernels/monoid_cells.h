@@ -17,8 +17,7 @@
     KERNEL(id, id##_i64, int64_t, combine)                                                                   \
     KERNELS_WRAP(id, combine)
 #define KERNELS_LOGIC(id, combine) KERNEL(id, id##_u8, uint8_t, combine)
-#define FTB_MONOID(id, name, identity, terminal, idempotent, rule, combine, summary)                         \
-    KERNELS_##rule(id, combine)
+#define FTB_MONOID(id, name, identity, idempotent, rule, combine, summary) KERNELS_##rule(id, combine)
 #include "monoids.def"
 #undef FTB_MONOID
 
@@ -27,6 +26,6 @@
 #define ROW_ORDER(id) {id##_u8, id##_i64, id##_u64, id##_f32, id##_f64},
 #define ROW_LOGIC(id) {id##_u8, NULL, NULL, NULL, NULL},
 /* clang-format on */
-#define FTB_MONOID(id, name, identity, terminal, idempotent, rule, combine, summary) ROW_##rule(id)
+#define FTB_MONOID(id, name, identity, idempotent, rule, combine, summary) ROW_##rule(id)
 
 #endif

@@ -192,11 +192,6 @@ static GrB_Info evaluate_constant(ftb_product *product, char value[8])
     return info;
 }
 
-static bool idempotent(ftb_monoid m)
-{
-    return m == FTB_MIN || m == FTB_MAX || m == FTB_ANY || m == FTB_OR || m == FTB_AND;
-}
-
 /* Counting, or a constant, when messages are all alike. */
 static GrB_Info try_pair(ftb_product *product, bool *done)
 {
@@ -210,7 +205,7 @@ static GrB_Info try_pair(ftb_product *product, bool *done)
     if (info != GrB_SUCCESS)
         return info;
     bool one = type != FTB_FP32 && type != FTB_FP64 && ftb_get_integer(value, type, 0) == 1;
-    if (idempotent(product->reducer.monoid)) {
+    if (ftb_monoid_idempotent(product->reducer.monoid)) {
         product->constant = true;
         ftb_cast(product->constant_value, product->sum_type, value, type, 1);
     } else if (product->reducer.monoid != FTB_PLUS || !one || product->sum_type != FTB_INT64) {
