@@ -14,8 +14,8 @@ typedef void (*attention_kernel)(const ftb_attention_job *a, int64_t first, int6
 static attention_kernel pick(const ftb_attention_walk *w)
 {
     if (w->job.backward)
-        return w->type == FTB_FP32 ? FTB_PICK(ftb_attention_grad_f32) : FTB_PICK(ftb_attention_grad_f64);
-    return w->type == FTB_FP32 ? FTB_PICK(ftb_attention_f32) : FTB_PICK(ftb_attention_f64);
+        return FTB_PICK_REAL(ftb_attention_grad, w->type);
+    return FTB_PICK_REAL(ftb_attention, w->type);
 }
 
 /* Whether the kernels take heads one after the other, sixteen entries at a time (cpu/kernels/head.h). With

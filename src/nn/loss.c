@@ -39,10 +39,7 @@ static void softmax(void *to, FtB_Block X, int64_t i)
     double scratch[2 * FTB_LANES]; /* of one head: a maximum and a sum per lane */
     const char *from = (const char *)ftb_block_data(X) + (size_t)(i * X->ld) * FtB_Type_size(X->type);
     const int64_t row[] = {0, X->ncols};
-    if (X->type == FTB_FP32)
-        FTB_PICK(ftb_softmax_rows_f32)(to, from, row, 1, 1, scratch);
-    else
-        FTB_PICK(ftb_softmax_rows_f64)(to, from, row, 1, 1, scratch);
+    FTB_PICK_REAL(ftb_softmax_rows, X->type)(to, from, row, 1, 1, scratch);
 }
 
 /* log(sum exp x_i) - x_i[label]; p: room for a row. */

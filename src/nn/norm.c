@@ -50,10 +50,8 @@ GrB_Info ftb_norm_total(double **sums, ftb_norm_parts kernel, const ftb_norm *c,
 
 void ftb_norm_put(FtB_Block X, const double *values, bool add)
 {
-    for (int64_t f = 0; f < X->ncols; f++)
-        if (X->type == FTB_FP32)
-            ((float *)ftb_block_data(X))[f] =
-                (float)(values[f] + (add ? (double)((float *)ftb_block_data(X))[f] : 0));
-        else
-            ((double *)ftb_block_data(X))[f] = values[f] + (add ? ((double *)ftb_block_data(X))[f] : 0);
+    for (int64_t f = 0; f < X->ncols; f++) {
+        const double sum = values[f] + (add ? ftb_get_real(ftb_block_data(X), X->type, f) : 0);
+        ftb_cast((char *)ftb_block_data(X) + (size_t)f * FtB_Type_size(X->type), X->type, &sum, FTB_FP64, 1);
+    }
 }

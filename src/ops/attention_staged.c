@@ -80,18 +80,12 @@ static int64_t greatest(const staged *s, int64_t first, int64_t last, int64_t he
 
 static void normalise(const staged *s, char *at, int64_t i, char *scratch)
 {
-    if (s->c->type == FTB_FP32)
-        FTB_PICK(ftb_softmax_rows_f32)(at, at, s->p->rowptr + i, 1, s->c->heads, scratch);
-    else
-        FTB_PICK(ftb_softmax_rows_f64)(at, at, s->p->rowptr + i, 1, s->c->heads, scratch);
+    FTB_PICK_REAL(ftb_softmax_rows, s->c->type)(at, at, s->p->rowptr + i, 1, s->c->heads, scratch);
 }
 
 static void drop(const staged *s, int64_t first, int64_t count, char *at)
 {
-    if (s->c->type == FTB_FP32)
-        FTB_PICK(ftb_attention_drop_f32)(s->job, first, count, at);
-    else
-        FTB_PICK(ftb_attention_drop_f64)(s->job, first, count, at);
+    FTB_PICK_REAL(ftb_attention_drop, s->c->type)(s->job, first, count, at);
 }
 
 /* A row's greatest scores, by head, and where they are. */

@@ -35,14 +35,10 @@ typedef struct softmax {
 static void normalise(const softmax *w, void *out, const void *in, const void *d, const int64_t *start,
                       int64_t nrows, void *scratch)
 {
-    if (!d && w->type == FTB_FP32)
-        FTB_PICK(ftb_softmax_rows_f32)(out, in, start, nrows, w->heads, scratch);
-    else if (!d)
-        FTB_PICK(ftb_softmax_rows_f64)(out, in, start, nrows, w->heads, scratch);
-    else if (w->type == FTB_FP32)
-        FTB_PICK(ftb_softmax_grad_rows_f32)(out, in, d, start, nrows, w->heads, scratch);
+    if (d)
+        FTB_PICK_REAL(ftb_softmax_grad_rows, w->type)(out, in, d, start, nrows, w->heads, scratch);
     else
-        FTB_PICK(ftb_softmax_grad_rows_f64)(out, in, d, start, nrows, w->heads, scratch);
+        FTB_PICK_REAL(ftb_softmax_rows, w->type)(out, in, start, nrows, w->heads, scratch);
 }
 
 static void gather(const softmax *w, char *to, const char *values, int64_t first, int64_t count)

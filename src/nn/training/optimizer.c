@@ -268,12 +268,8 @@ static double sum_squares(FtB_Optimizer o, const ftb_moments *m)
 #pragma omp parallel for schedule(static) num_threads(ftb_threads_for_values(o->ctx, m->count))
     for (int64_t p = 0; p < pieces; p++) {
         int64_t n = ftb_min(PIECE, m->count - p * PIECE);
-        if (g->type == FTB_FP32)
-            o->partial[p] =
-                FTB_PICK(ftb_sum_squares_f32)((const float *)ftb_block_data(g) + p * PIECE, n, clip);
-        else
-            o->partial[p] =
-                FTB_PICK(ftb_sum_squares_f64)((const double *)ftb_block_data(g) + p * PIECE, n, clip);
+        const char *from = (const char *)ftb_block_data(g) + (size_t)(p * PIECE) * FtB_Type_size(g->type);
+        o->partial[p] = FTB_PICK_REAL(ftb_sum_squares, g->type)(from, n, clip);
     }
     for (int64_t p = 0; p < pieces; p++)
         sum += o->partial[p];
@@ -305,14 +301,10 @@ static void update(const ftb_update *u, const ftb_moments *m, bool sgd, int64_t 
     size_t at = (size_t)begin * FtB_Type_size(w->type);
     void *first = m->first ? (char *)m->first + at : NULL, *values = (char *)ftb_block_data(w) + at;
     const void *gradient = (const char *)ftb_block_data(g) + at;
-    if (sgd && w->type == FTB_FP32)
-        FTB_PICK(ftb_update_sgd_f32)(u, values, gradient, first, count);
-    else if (sgd)
-        FTB_PICK(ftb_update_sgd_f64)(u, values, gradient, first, count);
-    else if (w->type == FTB_FP32)
-        FTB_PICK(ftb_update_adam_f32)(u, values, gradient, first, (char *)m->second + at, count);
+    if (sgd)
+        FTB_PICK_REAL(ftb_update_sgd, w->type)(u, values, gradient, first, count);
     else
-        FTB_PICK(ftb_update_adam_f64)(u, values, gradient, first, (char *)m->second + at, count);
+        FTB_PICK_REAL(ftb_update_adam, w->type)(u, values, gradient, first, (char *)m->second + at, count);
 }
 
 static void step_one(FtB_Optimizer o, ftb_moments *m, double scale, double factor)

@@ -27,10 +27,7 @@ static GrB_Info make_slopes(ftb_grad *g, ftb_sums_job *s)
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
     for (int64_t part = 0; part < parts; part++) {
         int64_t first = ftb_pattern_cut(g->p, part, parts), last = ftb_pattern_cut(g->p, part + 1, parts);
-        if (type == FTB_FP32)
-            FTB_PICK(ftb_sums_grad_f32)(s, first, last);
-        else
-            FTB_PICK(ftb_sums_grad_f64)(s, first, last);
+        FTB_PICK_REAL(ftb_sums_grad, type)(s, first, last);
     }
     return GrB_SUCCESS;
 }
@@ -55,10 +52,7 @@ static GrB_Info sum_columns(ftb_grad_rows *T, ftb_grad *g, ftb_sums_job *s)
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
     for (int64_t part = 0; part < parts; part++) {
         int64_t first = ftb_pattern_cut(q, part, parts), last = ftb_pattern_cut(q, part + 1, parts);
-        if (type == FTB_FP32)
-            FTB_PICK(ftb_sums_listed_f32)(s, from, first, last);
-        else
-            FTB_PICK(ftb_sums_listed_f64)(s, from, first, last);
+        FTB_PICK_REAL(ftb_sums_listed, type)(s, from, first, last);
     }
     return GrB_SUCCESS;
 }
