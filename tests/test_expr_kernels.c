@@ -6,6 +6,7 @@
 #include "core/isa.h"
 #include "cpu/interpreter.h"
 #include "expr/expr.h"
+#include "expr/tree.h"
 #include "support/rng.h"
 
 #include <math.h>
@@ -126,6 +127,47 @@ static void test_functions(void **state)
     free(x);
     for (int isa = 0; isa < 3; isa++)
         free(z[isa]);
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* What operators.def says rises: f(x) <= f(y) for x <= y, but for rounding, and NaN for NaN alone. */
+static void test_rising(void **state)
+{
+    (void)state;
+    enum { COUNT = 4 * FTB_BATCH };
+    rng r = rng_new();
+    double x[COUNT], z[COUNT];
+    int rising = 0;
+    for (int64_t t = 0; t < COUNT; t++)
+        x[t] = ldexp(2 * rng_unit(&r) - 1, (int)rng_below(&r, 40) - 30);
+    x[0] = -INFINITY;
+    x[1] = INFINITY;
+    qsort(x, COUNT, sizeof *x, by_value);
+    for (ftb_operator op = 0; op < FTB_NOPERATORS; op++) {
+        const ftb_name name = {.name = "x", .type = FTB_FP64, .width = 1};
+        const double nan = NAN;
+        char text[64];
+        if (!ftb_operators[op].rises)
+            continue;
+        rising++;
+        assert_int_equal(ftb_operators[op].arity, 1);
+        snprintf(text, sizeof text, "%s(x)", ftb_operators[op].spelling);
+        for (int64_t t = 0; t < COUNT; t += FTB_BATCH)
+            assert_true(
+                run_for(FTB_ISA_BASELINE, text, 1, &name, FTB_BATCH, &(ftb_operand){x + t, 1}, z + t));
+        for (int64_t t = 0; t < COUNT; t++)
+            if (isnan(z[t]) || (t > 0 && z[t] < z[t - 1] - 1e-15 * fabs(z[t])))
+                fail_msg("%s of %.17g: %.17g, of %.17g: %.17g", text, x[t], z[t], x[t > 0 ? t - 1 : 0],
+                         z[t > 0 ? t - 1 : 0]);
+        assert_true(run_for(FTB_ISA_BASELINE, text, 1, &name, 1, &(ftb_operand){&nan, 1}, z));
+        assert_true(isnan(z[0]));
+    }
+    assert_true(rising >= 7);
 }
 
 /* ---- features and products */
@@ -265,7 +307,8 @@ static void test_batches(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_functions), cmocka_unit_test(test_features),
-                                       cmocka_unit_test(test_blocks), cmocka_unit_test(test_batches)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_functions), cmocka_unit_test(test_rising),
+                                       cmocka_unit_test(test_features), cmocka_unit_test(test_blocks),
+                                       cmocka_unit_test(test_batches)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

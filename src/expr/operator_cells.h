@@ -31,7 +31,7 @@
 #define KERNELS_FEATURE(id, arity, integer, real)
 #define KERNELS_FORM(id, arity, integer, real)
 
-#define FTB_OPERATOR(id, spelling, arity, fallback, rule, commutes, integer, real, dx, dy, summary)          \
+#define FTB_OPERATOR(id, spelling, arity, fallback, rule, commutes, rises, integer, real, dx, dy, summary)   \
     KERNELS_##rule(id, arity, integer, real)
 #include "operators.def"
 #undef FTB_OPERATOR
@@ -75,7 +75,7 @@ SELECT(select_64, uint64_t)
 #define ROW_CONVERT(id) {NULL, id##_u64, id##_u64, NULL, id##_f64},
 #define ROW_FEATURE(id) FEATURE_##id,
 #define ROW_FORM(id) {NULL},
-#define FTB_OPERATOR(id, spelling, arity, fallback, rule, commutes, integer, real, dx, dy, summary) ROW_##rule(id)
+#define FTB_OPERATOR(id, spelling, arity, fallback, rule, commutes, rises, integer, real, dx, dy, summary) ROW_##rule(id)
 
 #define FTB_CASTS /* to, from */                                                                             \
     {{copy_8, bool_i64, bool_i64, bool_f32, bool_f64},                                                       \

@@ -5,8 +5,8 @@
 #include <math.h>
 
 const ftb_operator_row ftb_operators[FTB_NOPERATORS] = {
-#define FTB_OPERATOR(id, spelling, arity, fallback, rule, commutes, integer, real, dx, dy, summary)          \
-    {spelling, arity, fallback, FTB_RULE_##rule, commutes, dx, dy, summary},
+#define FTB_OPERATOR(id, spelling, arity, fallback, rule, commutes, rises, integer, real, dx, dy, summary)   \
+    {spelling, arity, fallback, FTB_RULE_##rule, commutes, rises, dx, dy, summary},
 #include "operators.def"
 #undef FTB_OPERATOR
 };

@@ -227,14 +227,6 @@ static bool peel_extreme(ftb_work *w, const ftb_message *m, ftb_peeled *p)
     case FTB_OP_ADD:
     case FTB_OP_SUB:
         return peel_sum(w, m, p);
-    case FTB_OP_RELU:
-    case FTB_OP_FLOOR:
-    case FTB_OP_CEIL:
-    case FTB_OP_EXP:
-    case FTB_OP_EXPM1:
-    case FTB_OP_TANH:
-    case FTB_OP_SIGMOID:
-        return take(p, x, (ftb_step){.op = n.op, .other = -1});
     case FTB_OP_LEAKY_RELU:
     case FTB_OP_ELU: {
         double slope = constant(w, m, y);
@@ -253,7 +245,8 @@ static bool peel_extreme(ftb_work *w, const ftb_message *m, ftb_peeled *p)
         p->core = x >= 0 ? x : p->core;
         return x >= 0;
     default:
-        return false;
+        return n.op < FTB_NOPERATORS && ftb_operators[n.op].rises &&
+               take(p, x, (ftb_step){.op = n.op, .other = -1});
     }
 }
 

@@ -21,7 +21,7 @@ void ftb_print(ftb_printer *w, const char *format, ...)
 static const struct {
     const char *integer, *real;
 } forms[FTB_NOPERATORS] = {
-#define FTB_OPERATOR(id, spelling, arity, fallback, rule, commutes, integer, real, dx, dy, summary)          \
+#define FTB_OPERATOR(id, spelling, arity, fallback, rule, commutes, rises, integer, real, dx, dy, summary)   \
     {#integer, #real},
 #include "operators.def"
 #undef FTB_OPERATOR

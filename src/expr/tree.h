@@ -24,7 +24,7 @@ typedef enum ftb_rule {
 } ftb_rule;
 
 typedef enum ftb_operator {
-#define FTB_OPERATOR(id, spelling, arity, fallback, rule, commutes, integer, real, dx, dy, summary)          \
+#define FTB_OPERATOR(id, spelling, arity, fallback, rule, commutes, rises, integer, real, dx, dy, summary)   \
     FTB_OP_##id,
 #include "operators.def"
 #undef FTB_OPERATOR
@@ -41,7 +41,7 @@ typedef struct ftb_operator_row { /* semirings/operators.def */
     int arity;
     double fallback;
     ftb_rule rule;
-    bool commutes;
+    bool commutes, rises;
     const char *dx, *dy, *summary;
 } ftb_operator_row;
 extern const ftb_operator_row ftb_operators[FTB_NOPERATORS];
