@@ -32,6 +32,7 @@ void formula_free(formula *f);
 /* out: width values; returns whether they are reals. */
 bool formula_values(const formula *f, const oracle_number *named, long double *out);
 long double formula_value(const formula *f, const oracle_number *named); /* the first of them */
+bool formula_narrows(const formula *f); /* to FP32, as fp32(x) does: the library rounds there */
 
 typedef struct oracle {
     const project *p;

@@ -288,6 +288,14 @@ long double formula_value(const formula *f, const oracle_number *named)
     return out[0];
 }
 
+bool formula_narrows(const formula *f)
+{
+    for (int node = 0; f->expr && node < f->expr->nnodes; node++)
+        if (f->expr->nodes[node].op == FTB_OP_FP32)
+            return true;
+    return false;
+}
+
 /* ---- making */
 
 /* The width of each node's value, by a run on ones; 0 if one is wider than is held. */

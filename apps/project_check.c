@@ -92,7 +92,9 @@ int project_check(const project *p)
                                    : app_fail(APP_MEMORY, "--check: out of memory");
         goto done;
     }
-    c.tolerance = FtB_Type_size(type) < 4 || type == FTB_FP32 ? 1e-4 : 1e-9; /* FP32 sums */
+    bool single = FtB_Type_size(type) < 4 || type == FTB_FP32 || formula_narrows(&c.o.message) ||
+                  formula_narrows(&c.o.epilogue) || formula_narrows(&c.o.where);
+    c.tolerance = single ? 1e-4 : 1e-9; /* FP32 sums */
     for (int64_t i = 0; code == APP_OK && i < p->vertices; i++)
         code = app_signal() ? APP_SIGNAL + app_signal() : compare_row(&c, i);
     if (code == APP_OK && !p->values->reader.common.quiet)
