@@ -112,8 +112,10 @@ static long double function(ftb_operator op, long double x, long double y)
         return erfl(x);
     case FTB_OP_LEAKY_RELU:
         return x > 0 ? x : x * y;
-    default: /* elu */
+    case FTB_OP_ELU:
         return x > 0 ? x : y * expm1l(x);
+    default: /* a new one, which agrees with nothing */
+        return NAN;
     }
 }
 

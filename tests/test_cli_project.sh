@@ -230,7 +230,17 @@ run 0 project -q large.csv --check --semiring 'plus : fp64(a) * b' -o large.tsv
 silent
 run 0 project -q ratings.csv --check --semiring 'plus : fp32(a / 9)' -o all.tsv # sums of FP32
 run 0 project -q ratings.csv --check --semiring 'plus : a * b' --epilogue 'fp32(h) / 3' -o all.tsv
-# every operator and function, by both
+# every function by itself, by both: a new row of operators.def is one of apps/oracle_value.c, too
+awk -F', ' '/^FTB_OPERATOR\(/ && $2 ~ /^"[a-z]/ && $5 ~ /^(ORDER|REAL|CONVERT)$/ {
+    gsub("\"", "", $2)
+    print $2 ($3 == 1 ? "(a / 9)" : "(a / 9, b)")
+}' "$FEATBLAS_SOURCE_DIR/semirings/operators.def" >functions
+[ "$(grep -c . functions)" -ge 30 ] || fail "functions of operators.def: $(cat functions)"
+while read -r function; do
+    run 0 project ratings.csv --check -o all.tsv --semiring "plus : $function" </dev/null
+    says "check: the result agrees"
+done <functions
+# every operator and function, together
 run 0 project ratings.csv --check -o all.tsv --semiring 'plus : [min(a, b) - max(a, 2) + idiv(a, b), abs(a - b) * exp(-a), bitand(a, b) + (a < b ? 1 : step(b - 2)), log1p(a) / sqrt(b), tanh(a) + sigmoid(b) + erf(a / 9) + relu(a - 3), pow(a, 0.5) + floor(a / 2) + ceil(b / 2) + log2(b), int8(a * 100) + uint16(-b), leaky_relu(a - b) + elu(a - b) + expm1(a / 5) + lgamma(b)]' --epilogue 'h0 * h1 + dot([h2, h3], [h4, h5]) + sum([h6, di, dj]) + mean([h7, si]) + hypergeom_sf([1, nrows, di, dj])'
 says "check: the result agrees"
 run 0 info ratings.csv --json
