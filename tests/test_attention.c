@@ -19,23 +19,6 @@
 
 #define CASES rng_cases(300)
 
-/* Values in [-1, 1), in memory that is wider than the block now and then. */
-static FtB_Block block(rng *r, FtB_Type type, int64_t nrows, int64_t heads, int64_t width)
-{
-    FtB_Block whole, view, X;
-    int64_t first = rng_below(r, 2);
-    assert_ok(FtB_Block_new(&whole, nrows, first + heads * width + rng_below(r, 2), type));
-    for (int64_t t = 0; t < nrows * whole->ncols; t++) {
-        double x = 2 * rng_unit(r) - 1;
-        ftb_cast((char *)block_values(whole) + (size_t)t * FtB_Type_size(type), type, &x, FTB_FP64, 1);
-    }
-    assert_ok(FtB_Block_columns(&view, whole, first, heads * width));
-    assert_ok(FtB_Block_heads(&X, view, heads));
-    FtB_Block_free(&whole);
-    FtB_Block_free(&view);
-    return X;
-}
-
 static void assert_values(FtB_Block X, const double *goal, double tolerance, const char *what)
 {
     double *x = ref_block(X);
@@ -95,16 +78,16 @@ static attention_case case_of(rng *r, const ref_attention *of, FtB_Type type, in
     ref->seed = rng_bits(r);
     ref->fill = (double)rng_below(r, 2);
     ref->A = rng_matrix(r, FTB_FP32, m, n, 1, rng_unit(r));
-    c.Q = block(r, type, m, ref->heads, ref->width);
-    c.K = block(r, type, n, ref->heads, ref->width);
-    c.V = block(r, type, n, ref->heads, ref->value_width);
-    c.D = block(r, type, m, ref->heads, ref->value_width);
+    c.Q = rng_heads(r, type, m, ref->heads, ref->width, rng_reals);
+    c.K = rng_heads(r, type, n, ref->heads, ref->width, rng_reals);
+    c.V = rng_heads(r, type, n, ref->heads, ref->value_width, rng_reals);
+    c.D = rng_heads(r, type, m, ref->heads, ref->value_width, rng_reals);
     FtB_Type single = type == FTB_FP64 ? FTB_FP64 : FTB_FP32;
     assert_ok(FtB_Block_new(&c.C, m, ref->heads * ref->value_width, single));
-    c.lse = block(r, single, m, 1, ref->heads);
-    c.dQ = block(r, single, m, ref->heads, ref->width);
-    c.dK = block(r, single, n, ref->heads, ref->width);
-    c.dV = block(r, single, n, ref->heads, ref->value_width);
+    c.lse = rng_heads(r, single, m, 1, ref->heads, rng_reals);
+    c.dQ = rng_heads(r, single, m, ref->heads, ref->width, rng_reals);
+    c.dK = rng_heads(r, single, n, ref->heads, ref->width, rng_reals);
+    c.dV = rng_heads(r, single, n, ref->heads, ref->value_width, rng_reals);
     FtB_Semiring plain;
     assert_ok(FtB_Semiring_new(&plain, texts[ref->form]));
     assert_ok(FtB_Semiring_bind(&c.s, plain, FTB_BIND("scale", ref->scale)));
@@ -472,8 +455,9 @@ static void refusals(void **state)
     (void)state;
     rng r = rng_new();
     FtB_Matrix A = rng_matrix(&r, FTB_FP32, 4, 6, 1, 0.9);
-    FtB_Block Q = block(&r, FTB_FP32, 4, 2, 6), K = block(&r, FTB_FP32, 6, 2, 6),
-              V = block(&r, FTB_FP32, 6, 3, 2);
+    FtB_Block Q = rng_heads(&r, FTB_FP32, 4, 2, 6, rng_reals),
+              K = rng_heads(&r, FTB_FP32, 6, 2, 6, rng_reals),
+              V = rng_heads(&r, FTB_FP32, 6, 3, 2, rng_reals);
     FtB_Block V2, C, L;
     FtB_Semiring dot = FTB_PLUS_DOT;
     assert_ok(FtB_Block_heads(&V2, V, 2));
@@ -508,7 +492,8 @@ static void plans_as_objects(void **state)
     (void)state;
     rng r = rng_new();
     FtB_Matrix A = rng_matrix(&r, FTB_FP32, 30, 50, 1, 0.4), B = rng_matrix(&r, FTB_FP32, 30, 50, 1, 0.2);
-    FtB_Block Q = block(&r, FTB_FP32, 30, 4, 3), K = block(&r, FTB_FP32, 50, 4, 3), C;
+    FtB_Block Q = rng_heads(&r, FTB_FP32, 30, 4, 3, rng_reals),
+              K = rng_heads(&r, FTB_FP32, 50, 4, 3, rng_reals), C;
     FtB_Plan plan;
     FtB_Descriptor desc;
     FtB_Semiring dot = FTB_PLUS_DOT;

@@ -56,20 +56,6 @@ typedef struct fixture {
     FtB_Block out[2][OUTPUTS];   /* of text, of function */
 } fixture;
 
-static FtB_Block block_of(rng *r, int64_t nrows, int64_t ncols, int64_t heads)
-{
-    FtB_Block whole, X, V;
-    float *data;
-    assert_ok(FtB_Block_new(&whole, nrows, ncols + 1, FTB_FP32));
-    assert_ok(FtB_Block_shape(whole, NULL, NULL, NULL, NULL, (void **)&data));
-    rng_values(r, data, FTB_FP32, nrows * (ncols + 1));
-    assert_ok(FtB_Block_columns(&X, whole, 1, ncols));
-    assert_ok(FtB_Block_heads(&V, X, heads));
-    FtB_Block_free(&whole);
-    FtB_Block_free(&X);
-    return V;
-}
-
 static FtB_Semiring bind_dst(FtB_Semiring s, const fixture *f)
 {
     FtB_Semiring bound = NULL;
@@ -88,10 +74,10 @@ static void make(fixture *f, const config *c)
     *f = (fixture){.c = *c};
     f->A = rng_matrix(&r, FTB_FP32, c->transposed ? NCOLS : NROWS, c->transposed ? NROWS : NCOLS,
                       c->edge_width, 0.4);
-    f->src = block_of(&r, NCOLS, c->heads * c->width, c->heads);
-    f->dst = block_of(&r, NROWS, (c->shared_dst ? 1 : c->heads) * c->width, c->shared_dst ? 1 : c->heads);
-    f->C = block_of(&r, NROWS, c->heads * c->width, c->heads);
-    f->dC = block_of(&r, NROWS, c->heads * c->width, 1);
+    f->src = rng_heads(&r, FTB_FP32, NCOLS, c->heads, c->width, rng_values);
+    f->dst = rng_heads(&r, FTB_FP32, NROWS, c->shared_dst ? 1 : c->heads, c->width, rng_values);
+    f->C = rng_heads(&r, FTB_FP32, NROWS, c->heads, c->width, rng_values);
+    f->dC = rng_heads(&r, FTB_FP32, NROWS, 1, c->heads * c->width, rng_values);
     assert_ok(FtB_Block_new(&f->E, NROWS, c->heads * c->width, FTB_INT64));
     for (int way = 0; way < 2; way++) {
         FtB_Block operands[OUTPUTS] = {f->src, f->dst, NULL};
@@ -101,7 +87,7 @@ static void make(fixture *f, const config *c)
                 FtB_Block_shape(operands[o], &nrows, &ncols, NULL, NULL, NULL);
             else
                 FtB_Matrix_shape(f->A, NULL, NULL, &nrows, NULL, NULL);
-            f->out[way][o] = block_of(&r, nrows, ncols, 1);
+            f->out[way][o] = rng_heads(&r, FTB_FP32, nrows, 1, ncols, rng_values);
         }
     }
     snprintf(text, sizeof text, "%s : src * edge + 2 * dst * src", c->reducer);

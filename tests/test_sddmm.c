@@ -19,20 +19,6 @@
 
 #define CASES rng_cases(1500)
 
-/* A block of small values with `heads` heads, in memory that is wider than it now and then. */
-static FtB_Block block(rng *r, FtB_Type type, int64_t nrows, int64_t heads, int64_t width)
-{
-    FtB_Block whole, view, X;
-    int64_t ncols = heads * width, first = rng_below(r, 3);
-    assert_ok(FtB_Block_new(&whole, nrows, first + ncols + rng_below(r, 2), type));
-    rng_values(r, block_values(whole), type, nrows * whole->ncols);
-    assert_ok(FtB_Block_columns(&view, whole, first, ncols));
-    assert_ok(FtB_Block_heads(&X, view, heads));
-    FtB_Block_free(&whole);
-    FtB_Block_free(&view);
-    return X;
-}
-
 /* Rows as they lie, segments, segments and tiles, the rule's. */
 static const planned plans[] = {{"rows", NULL, NULL},      {"segments", "1", NULL},
                                 {"segments", "3", "256"},  {"segments", "16", "512"},
@@ -126,8 +112,8 @@ static bool random_case(rng *r, int *compared)
     }
     bool lone = heads > 1 && rng_below(r, 4) == 0 && strcmp(s->text, "dst") != 0;
     FtB_Type type = types[rng_below(r, 6)];
-    FtB_Block Y = block(r, rng_below(r, 4) ? type : FTB_FP32, nrows, lone ? 1 : heads, width);
-    FtB_Block X = block(r, type, ncols, heads, width);
+    FtB_Block Y = rng_heads(r, rng_below(r, 4) ? type : FTB_FP32, nrows, lone ? 1 : heads, width, rng_values);
+    FtB_Block X = rng_heads(r, type, ncols, heads, width, rng_values);
     size_t length = strlen(c.what);
     snprintf(c.what + length, sizeof c.what - length, ", %s of %s and %s, %d x %d", s->text,
              FtB_Type_name(Y->type), FtB_Type_name(X->type), (int)heads, (int)width);
@@ -172,7 +158,8 @@ static void bits(void **state)
         for (FtB_Type type = FTB_FP32; type <= FTB_FP64; type++) {
             int64_t heads = shapes[k][0], width = shapes[k][1];
             FtB_Matrix M = rng_matrix(&r, FTB_BOOL, 40, 90, 0, 0.3), first = NULL, C;
-            FtB_Block Y = block(&r, type, 40, heads, width), X = block(&r, type, 90, heads, width);
+            FtB_Block Y = rng_heads(&r, type, 40, heads, width, rng_values),
+                      X = rng_heads(&r, type, 90, heads, width, rng_values);
             for (int64_t x = 0; x < 90 * X->ncols; x++) {
                 int64_t at = x / X->ncols * X->ld + x % X->ncols;
                 double value = rng_unit(&r) - 0.5;
@@ -206,7 +193,8 @@ static void rows_in_parts(void **state)
     const int64_t nrows = 140000, ncols = 40, width = 64; /* 36 MB: three parts */
     rng r = rng_new();
     FtB_Matrix M = rng_matrix(&r, FTB_BOOL, nrows, ncols, 0, 0.1), expected, C;
-    FtB_Block Y = block(&r, FTB_FP32, nrows, 1, width), X = block(&r, FTB_FP32, ncols, 1, width);
+    FtB_Block Y = rng_heads(&r, FTB_FP32, nrows, 1, width, rng_values),
+              X = rng_heads(&r, FTB_FP32, ncols, 1, width, rng_values);
     assert_ok(FtB_Matrix_new(&expected, FTB_FP32, nrows, ncols, 1));
     assert_ok(FtB_Matrix_new(&C, FTB_FP32, nrows, ncols, 1));
     current = &by_rows;
@@ -257,7 +245,8 @@ static void graphblas_semirings(void **state)
     (void)state;
     rng r = rng_new();
     FtB_Matrix M = rng_matrix(&r, FTB_BOOL, 12, 9, 0, 0.5), C, D;
-    FtB_Block Y = block(&r, FTB_FP64, 12, 1, 5), X = block(&r, FTB_FP64, 9, 1, 5);
+    FtB_Block Y = rng_heads(&r, FTB_FP64, 12, 1, 5, rng_values),
+              X = rng_heads(&r, FTB_FP64, 9, 1, 5, rng_values);
     assert_ok(FtB_Matrix_new(&C, FTB_FP64, 12, 9, 1));
     assert_ok(FtB_Matrix_new(&D, FTB_FP64, 12, 9, 1));
     assert_ok(FtB_mxm(C, M, NULL, GrB_PLUS_TIMES_SEMIRING_FP64, Y, X, FTB_DESC_ST1));
@@ -289,7 +278,8 @@ static void refusals(void **state)
     (void)state;
     rng r = rng_new();
     FtB_Matrix M = rng_matrix(&r, FTB_FP32, 4, 6, 1, 0.5), C, W;
-    FtB_Block Y = block(&r, FTB_FP32, 4, 1, 6), X = block(&r, FTB_FP32, 6, 1, 6), Y2, X3;
+    FtB_Block Y = rng_heads(&r, FTB_FP32, 4, 1, 6, rng_values),
+              X = rng_heads(&r, FTB_FP32, 6, 1, 6, rng_values), Y2, X3;
     assert_ok(FtB_Matrix_new(&C, FTB_FP32, 4, 6, 1));
     assert_ok(FtB_Matrix_like(&W, M, 2, FTB_FP32));
     assert_ok(FtB_Block_heads(&Y2, Y, 2));
@@ -342,7 +332,8 @@ static void plans_as_objects(void **state)
     rng r = rng_new();
     FtB_Matrix M = rng_matrix(&r, FTB_FP32, 40, 60, 1, 0.3), N = rng_matrix(&r, FTB_FP32, 40, 60, 1, 0.2), C,
                S;
-    FtB_Block Y = block(&r, FTB_FP32, 40, 1, 600), X = block(&r, FTB_FP32, 60, 1, 600);
+    FtB_Block Y = rng_heads(&r, FTB_FP32, 40, 1, 600, rng_values),
+              X = rng_heads(&r, FTB_FP32, 60, 1, 600, rng_values);
     FtB_Plan plan, other;
     FtB_Descriptor desc;
     FtB_Semiring dot = FTB_PLUS_DOT;

@@ -25,22 +25,6 @@ typedef struct fixture {
     FtB_Type type;
 } fixture;
 
-/* Columns of a wider block, so that rows are not packed. */
-static FtB_Block view(rng *r, FtB_Type type, int64_t nrows, int64_t heads)
-{
-    FtB_Block whole, X, V;
-    assert_ok(FtB_Block_new(&whole, nrows, heads + 3, type));
-    for (int64_t k = 0; k < nrows * (heads + 3); k++) {
-        double x = rng_unit(r) - 0.5;
-        ftb_cast((char *)block_values(whole) + (size_t)k * FtB_Type_size(type), type, &x, FTB_FP64, 1);
-    }
-    assert_ok(FtB_Block_columns(&X, whole, 2, heads));
-    assert_ok(FtB_Block_heads(&V, X, heads));
-    FtB_Block_free(&X);
-    FtB_Block_free(&whole);
-    return V;
-}
-
 /* Row 3 has all columns, row 5 none; column 7 none but of the hub. */
 static FtB_Matrix pattern(rng *r)
 {
@@ -59,16 +43,13 @@ static FtB_Matrix pattern(rng *r)
 static fixture make(rng *r, FtB_Type type, int64_t heads, double slope)
 {
     fixture f = {.M = pattern(r), .slope = slope, .heads = heads, .type = type};
-    f.X = view(r, type, NCOLS, heads);
-    f.Y = view(r, type, NROWS, heads);
-    f.dX = view(r, type, NCOLS, heads);
-    f.dY = view(r, type, NROWS, heads);
+    f.X = rng_heads(r, type, NCOLS, heads, 1, rng_reals);
+    f.Y = rng_heads(r, type, NROWS, heads, 1, rng_reals);
+    f.dX = rng_heads(r, type, NCOLS, heads, 1, rng_reals);
+    f.dY = rng_heads(r, type, NROWS, heads, 1, rng_reals);
     assert_ok(FtB_Matrix_like(&f.E, f.M, heads, type));
     assert_ok(FtB_Matrix_like(&f.D, f.M, heads, type));
-    for (int64_t k = 0; k < f.M->pattern->nvals * heads; k++) {
-        double x = rng_unit(r) - 0.5;
-        ftb_cast((char *)matrix_values(f.D) + (size_t)k * FtB_Type_size(type), type, &x, FTB_FP64, 1);
-    }
+    rng_reals(r, matrix_values(f.D), type, f.M->pattern->nvals * heads);
     return f;
 }
 

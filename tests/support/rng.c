@@ -110,6 +110,14 @@ void rng_any_values(rng *r, void *values, FtB_Type type, int64_t count)
     }
 }
 
+void rng_reals(rng *r, void *values, FtB_Type type, int64_t count)
+{
+    for (int64_t t = 0; t < count; t++) {
+        const double x = 2 * rng_unit(r) - 1;
+        ftb_cast((char *)values + (size_t)t * FtB_Type_size(type), type, &x, FTB_FP64, 1);
+    }
+}
+
 FtB_Matrix rng_matrix(rng *r, FtB_Type type, int64_t nrows, int64_t ncols, int64_t width, double density)
 {
     int64_t count = 0, room = nrows * ncols;
@@ -141,4 +149,17 @@ FtB_Block rng_block(rng *r, int64_t nrows, int64_t ncols, FtB_Type type)
     assert_ok(FtB_Block_columns(&view, whole, gap / 3, ncols));
     FtB_Block_free(&whole);
     return view;
+}
+
+FtB_Block rng_heads(rng *r, FtB_Type type, int64_t nrows, int64_t heads, int64_t width, rng_fill fill)
+{
+    FtB_Block whole, view, X;
+    const int64_t ncols = heads * width, first = rng_below(r, 3), all = first + ncols + rng_below(r, 2);
+    assert_ok(FtB_Block_new(&whole, nrows, all, type));
+    fill(r, block_values(whole), type, nrows * all);
+    assert_ok(FtB_Block_columns(&view, whole, first, ncols));
+    assert_ok(FtB_Block_heads(&X, view, heads));
+    FtB_Block_free(&whole);
+    FtB_Block_free(&view);
+    return X;
 }

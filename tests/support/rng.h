@@ -22,9 +22,14 @@ FtB_Type rng_type(rng *r);            /* one of the 13 */
 void rng_values(rng *r, void *values, FtB_Type type, int64_t count);
 /* count arbitrary values: any bits, also NaN and infinities; BOOL is 0 or 1. */
 void rng_any_values(rng *r, void *values, FtB_Type type, int64_t count);
+/* count reals in [-1, 1), rounded to the type. */
+void rng_reals(rng *r, void *values, FtB_Type type, int64_t count);
 /* A matrix with about density * nrows * ncols distinct entries (some rows stay empty) and small values. */
 FtB_Matrix rng_matrix(rng *r, FtB_Type type, int64_t nrows, int64_t ncols, int64_t width, double density);
 /* A block of small values; every other one with a leading dimension. */
 FtB_Block rng_block(rng *r, int64_t nrows, int64_t ncols, FtB_Type type);
+/* A block with heads, filled by one of the above; most lie in memory that is wider. */
+typedef void (*rng_fill)(rng *r, void *values, FtB_Type type, int64_t count);
+FtB_Block rng_heads(rng *r, FtB_Type type, int64_t nrows, int64_t heads, int64_t width, rng_fill fill);
 
 #endif
