@@ -16,6 +16,18 @@
 #define SIMD _Pragma("omp simd")
 #define INLINE static inline __attribute__((always_inline))
 
+/* Of ANY: each row's first entry, of values of so many bytes. */
+static void first_entries(char *restrict out, const ftb_segments *s, size_t size)
+{
+    const size_t bytes = (size_t)s->width * size;
+    for (int64_t r = 0; r < s->nrows; r++, out += bytes) {
+        const int64_t count = s->start ? s->start[r + 1] - s->start[r] : s->count;
+        const int64_t at = s->start ? (s->start[r] - s->start[0]) * s->ld : r * s->step;
+        if (count > 0)
+            memcpy(out, (const char *)s->x + (size_t)at * size, bytes);
+    }
+}
+
 /* The kernel of one monoid and type. `combine` is over x and y. */
 #define KERNEL(id, name, type, combine)                                                                      \
     INLINE type name##_join(type x, type y)                                                                  \
@@ -124,6 +136,10 @@
     {                                                                                                        \
         type *restrict out = out_;                                                                           \
         int64_t width = s->width;                                                                            \
+        if (FTB_##id == FTB_ANY) {                                                                           \
+            first_entries(out_, s, sizeof(type));                                                            \
+            return;                                                                                          \
+        }                                                                                                    \
         switch (s->ld == width ? width : 0) {                                                                \
         case 1:                                                                                              \
             name##_streams(out, s, 1);                                                                       \
