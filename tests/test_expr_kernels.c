@@ -129,6 +129,23 @@ static void test_functions(void **state)
         free(z[isa]);
 }
 
+/* None of operators.def is missing above. */
+static void test_all_functions(void **state)
+{
+    (void)state;
+    for (ftb_operator op = 0; op < FTB_NOPERATORS; op++) {
+        char text[64];
+        size_t f = 0;
+        snprintf(text, sizeof text, "%s(x)", ftb_operators[op].spelling);
+        if (ftb_operators[op].rule != FTB_RULE_REAL || ftb_operators[op].arity != 1)
+            continue;
+        while (f < sizeof functions / sizeof *functions && strcmp(functions[f].text, text) != 0)
+            f++;
+        if (f == sizeof functions / sizeof *functions)
+            fail_msg("%s is not compared with the C library: give `functions` a row", text);
+    }
+}
+
 static int by_value(const void *a, const void *b)
 {
     const double x = *(const double *)a, y = *(const double *)b;
@@ -307,8 +324,8 @@ static void test_batches(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_functions), cmocka_unit_test(test_rising),
-                                       cmocka_unit_test(test_features), cmocka_unit_test(test_blocks),
-                                       cmocka_unit_test(test_batches)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_functions), cmocka_unit_test(test_all_functions),
+                                       cmocka_unit_test(test_rising),    cmocka_unit_test(test_features),
+                                       cmocka_unit_test(test_blocks),    cmocka_unit_test(test_batches)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,8 +14,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* ---- graphs */
-
 typedef struct graph {
     FtB_Matrix A;
     ref_graph ref;
@@ -250,6 +248,20 @@ static const spec specs[] = {
     {"rgcn", 3, 4, {.relations = 3, .no_bias = true, .in_dst = 2}, rgcn, TYPED, false, false},
 };
 enum { SPECS = sizeof specs / sizeof *specs };
+
+/* No kind of FTB_LAYERS is missing above, but for those of test_nn_attention.c. */
+static void all_kinds(void **state)
+{
+#define KIND(name, options, formula) #name,
+    static const char *const kinds[] = {FTB_LAYERS(KIND)}, *const elsewhere = " gat gatv2 transformer ";
+    (void)state;
+    for (size_t n = 0, k; n < sizeof kinds / sizeof *kinds; n++) {
+        for (k = 0; k < SPECS && strcmp(specs[k].kind, kinds[n]) != 0; k++)
+            ;
+        if (k == SPECS && !strstr(elsewhere, kinds[n]))
+            fail_msg("%s has no row of specs", kinds[n]);
+    }
+}
 
 static FtB_Layer layer_of(const spec *s, FtB_Type type)
 {
@@ -575,6 +587,7 @@ static void failing_allocation(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_kinds),
         cmocka_unit_test(values_and_gradients),
         cmocka_unit_test(wide_and_sparse),
         cmocka_unit_test(options_that_are_refused),
