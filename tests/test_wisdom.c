@@ -194,6 +194,17 @@ static void moves_no_bits(void **state)
     clear(&o);
 }
 
+/* What the context knows of its only case becomes this. */
+static void know(ftb_choice choice)
+{
+    ftb_wisdom_text all;
+    assert_ok(ftb_wisdom_list(&all, ftb_context()));
+    assert_int_equal(all.count, 1);
+    all.entries[0].choice = choice;
+    assert_ok(ftb_wisdom_add(ftb_context(), all.entries, 1, NULL));
+    ftb_delete(all.entries);
+}
+
 /* FTB_MEASURE looks again where something is known, and remembers what it finds now. */
 static void measured_again(void **state)
 {
@@ -206,12 +217,9 @@ static void measured_again(void **state)
         ftb_wisdom_text all;
         assert_ok(plan_of(&plan, &o, op, FTB_MEASURE));
         FtB_Plan_free(&plan);
-        assert_ok(ftb_wisdom_list(&all, ftb_context()));
-        assert_int_equal(all.count, 1);
-        all.entries[0].choice = unlikely(op, 2);
-        all.entries[0].choice.nanoseconds = INT64_MAX;
-        assert_ok(ftb_wisdom_add(ftb_context(), all.entries, 1, NULL));
-        ftb_delete(all.entries);
+        ftb_choice slow = unlikely(op, 2);
+        slow.nanoseconds = INT64_MAX;
+        know(slow);
         assert_ok(plan_of(&plan, &o, op, FTB_MEASURE));
         FtB_Plan_free(&plan);
         assert_ok(ftb_wisdom_list(&all, ftb_context()));
@@ -232,17 +240,12 @@ static void overruled(void **state)
     assert_ok(FtB_Matrix_new(&S, FTB_FP32, 600, 600, 1));
     for (int turn = 0; turn < 4; turn++) {
         const FtB_Effort effort = turn % 2 ? FTB_MEASURE : FTB_ESTIMATE;
-        const bool renamed = turn / 2;
         FtB_Plan plan;
-        ftb_wisdom_text all;
         assert_ok(FtB_mxm_plan(&plan, S, NULL, NULL, FTB_PLUS_PAIR, A, A, FTB_DESC_T0, FTB_MEASURE));
         FtB_Plan_free(&plan);
-        assert_ok(ftb_wisdom_list(&all, ftb_context()));
-        all.entries[0].choice.family = renamed ? FTB_SPGEMM_RENAMED : 0;
-        assert_ok(ftb_wisdom_add(ftb_context(), all.entries, 1, NULL));
-        ftb_delete(all.entries);
+        know((ftb_choice){.family = turn / 2 ? FTB_SPGEMM_RENAMED : 0});
         assert_ok(FtB_mxm_plan(&plan, S, NULL, NULL, FTB_PLUS_PAIR, A, A, FTB_DESC_T0, effort));
-        assert_true(effort == FTB_MEASURE || planned_figure(plan, "relabel") == renamed);
+        assert_true(effort == FTB_MEASURE || planned_figure(plan, "relabel") == turn / 2);
         assert_ok(FtB_Plan_set(plan, "hot", "512"));
         assert_true(planned_figure(plan, "hot") == 512 && planned_figure(plan, "relabel") == 1);
         assert_fails(GrB_INVALID_VALUE, "expected 1, since", FtB_Plan_set(plan, "relabel", "0"));
@@ -254,6 +257,37 @@ static void overruled(void **state)
     }
     FtB_Matrix_free(&A);
     FtB_Matrix_free(&S);
+}
+
+/* Of a plan of wisdom another kernel is set, or segments where rows are best: it is what it would be without.
+ */
+static void released(void **state)
+{
+    (void)state;
+    static const char *const kernels[][FTB_PLAN_KINDS] = {{NULL, "direct", "rows", "rows"},
+                                                          {NULL, "partitioned", "segments", "segments"}};
+    const ftb_choice rows[] = {{0}, {.family = FTB_SPMM_DIRECT}, {.family = FTB_SDDMM_ROWS}};
+    rng r = rng_new();
+    operands o;
+    assert_ok(make(&o, &r));
+    for (int turn = 0; turn < 9; turn++) {
+        const ftb_plan_kind op = (ftb_plan_kind)(FTB_PLAN_SPMM + turn % 3);
+        FtB_Plan plan[2];
+        assert_ok(plan_of(&plan[0], &o, op, FTB_ESTIMATE));
+        assert_ok(plan_of(&plan[1], &o, op, FTB_MEASURE));
+        FtB_Plan_free(&plan[1]);
+        know(turn < 6 ? unlikely(op, 1) : rows[ftb_min(op, FTB_PLAN_SDDMM)]);
+        assert_ok(plan_of(&plan[1], &o, op, FTB_ESTIMATE));
+        for (int n = 0; n < 2; n++)
+            assert_ok(turn < 6 ? FtB_Plan_set(plan[n], "kernel", kernels[turn / 3][op])
+                               : FtB_Plan_set(plan[n], "segment", "16"));
+        assert_true(planned_figure(plan[0], "segment") == planned_figure(plan[1], "segment"));
+        assert_true(planned_figure(plan[0], "tile") == planned_figure(plan[1], "tile"));
+        FtB_Plan_free(&plan[0]);
+        FtB_Plan_free(&plan[1]);
+        assert_ok(FtB_Wisdom_forget(NULL));
+    }
+    clear(&o);
 }
 
 /* ---- files */
@@ -552,6 +586,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(is_used),
         cmocka_unit_test(overruled),
+        cmocka_unit_test(released),
         cmocka_unit_test(moves_no_bits),
         cmocka_unit_test(measured_again),
         cmocka_unit_test(overruled),

@@ -62,6 +62,7 @@ bool ftb_spmm_choose(ftb_spmm_plan *plan, const ftb_spmm_facts *facts, const ftb
 {
     ftb_spmm_plan made = *plan;
     ftb_spmm_asked *asked = &made.asked;
+    const unsigned by_hand = asked->forced &= ~asked->chosen;
     if (!(asked->forced & FTB_SPMM_SET_KERNEL))
         asked->family = (ftb_spmm_family)choice->family;
     if (!(asked->forced & FTB_SPMM_SET_ORDERED) && choice->parts > 0) {
@@ -72,6 +73,7 @@ bool ftb_spmm_choose(ftb_spmm_plan *plan, const ftb_spmm_facts *facts, const ftb
     take(&asked->segment, choice->segment, FTB_MOST_SEGMENT, &asked->forced, FTB_SPMM_SET_SEGMENT);
     take(&asked->tile, choice->tile, INT64_MAX, &asked->forced, FTB_SPMM_SET_TILE);
     take(&asked->parts, choice->parts, FTB_MOST_PARTS, &asked->forced, FTB_SPMM_SET_PARTS);
+    asked->chosen = asked->forced & ~by_hand;
     ftb_rule_spmm(&made, facts, machine);
     if (made.family != (ftb_spmm_family)choice->family)
         return false;
@@ -96,11 +98,13 @@ bool ftb_sddmm_choose(ftb_sddmm_plan *plan, const ftb_sddmm_facts *facts, const 
 {
     ftb_sddmm_plan made = *plan;
     ftb_sddmm_asked *asked = &made.asked;
+    const unsigned by_hand = asked->forced &= ~asked->chosen;
     if (!(asked->forced & FTB_SDDMM_SET_KERNEL))
         asked->family = (ftb_sddmm_family)choice->family;
     asked->forced |= FTB_SDDMM_SET_KERNEL;
     take(&asked->segment, choice->segment, FTB_MOST_SEGMENT, &asked->forced, FTB_SDDMM_SET_SEGMENT);
     take(&asked->tile, choice->tile, INT64_MAX, &asked->forced, FTB_SDDMM_SET_TILE);
+    asked->chosen = asked->forced & ~by_hand;
     ftb_rule_sddmm(&made, facts, machine);
     if (ftb_sddmm_family_of(&made) != (ftb_sddmm_family)choice->family)
         return false;

@@ -134,7 +134,7 @@ static bool spmm_choose(ftb_any_plan *plan, const ftb_any_facts *facts, const ft
 
 static unsigned spmm_forced(const ftb_any_plan *plan)
 {
-    return plan->spmm.asked.forced & ~(unsigned)FTB_SPMM_SET_USES;
+    return plan->spmm.asked.forced & ~(plan->spmm.asked.chosen | FTB_SPMM_SET_USES);
 }
 
 static int64_t spmm_most(const ftb_any_facts *facts, ftb_choice_number number)
@@ -204,7 +204,10 @@ static bool sddmm_choose(ftb_any_plan *plan, const ftb_any_facts *facts, const f
     return ftb_sddmm_choose(&plan->sddmm, &facts->sddmm, machine, choice, origin);
 }
 
-static unsigned sddmm_forced(const ftb_any_plan *plan) { return plan->sddmm.asked.forced; }
+static unsigned sddmm_forced(const ftb_any_plan *plan)
+{
+    return plan->sddmm.asked.forced & ~plan->sddmm.asked.chosen;
+}
 
 static int64_t sddmm_most(const ftb_any_facts *facts, ftb_choice_number number)
 {

@@ -22,6 +22,20 @@ static int64_t tile_bytes(const ftb_sddmm_facts *facts, int64_t x)
     return facts->piece_bytes > 0 ? pieces * facts->piece_bytes : facts->source_bytes;
 }
 
+/* What is set by hand outlasts what was chosen: another kernel, or segments where none were chosen, leave the
+ * rest of the choice to the rule again. */
+static void force(ftb_sddmm_asked *asked, unsigned bit)
+{
+    if (bit == FTB_SDDMM_SET_KERNEL ||
+        (bit == FTB_SDDMM_SET_SEGMENT && asked->chosen & FTB_SDDMM_SET_KERNEL &&
+         asked->family != FTB_SDDMM_SEGMENTS)) {
+        asked->forced &= ~asked->chosen;
+        asked->chosen = 0;
+    }
+    asked->forced |= bit;
+    asked->chosen &= ~bit;
+}
+
 const char *ftb_sddmm_plan_set(ftb_sddmm_plan *plan, const ftb_sddmm_facts *facts, const char *key,
                                const char *value)
 {
@@ -29,8 +43,8 @@ const char *ftb_sddmm_plan_set(ftb_sddmm_plan *plan, const ftb_sddmm_facts *fact
     if (strcmp(key, "kernel") == 0) {
         for (int f = 0; f < (facts->attention ? FAMILIES : FAMILIES - 2); f++)
             if (strcmp(value, families[f]) == 0) {
+                force(&plan->asked, FTB_SDDMM_SET_KERNEL);
                 plan->asked.family = (ftb_sddmm_family)f;
-                plan->asked.forced |= FTB_SDDMM_SET_KERNEL;
                 return NULL;
             }
         return facts->attention ? "auto, fused, staged, rows or segments" : "auto, rows or segments";
@@ -39,21 +53,21 @@ const char *ftb_sddmm_plan_set(ftb_sddmm_plan *plan, const ftb_sddmm_facts *fact
         if (!(x = number_to(value, 65536)))
             return "sources of a segment, 1 to 65536";
         plan->asked.segment = x;
-        plan->asked.forced |= FTB_SDDMM_SET_SEGMENT;
+        force(&plan->asked, FTB_SDDMM_SET_SEGMENT);
         return NULL;
     }
     if (strcmp(key, "tile") == 0) {
         if (!(x = number_to(value, INT32_MAX)))
             return facts->attention ? "heads of a tile, 1 or more" : "features of a tile, 1 or more";
         plan->asked.tile = tile_bytes(facts, x);
-        plan->asked.forced |= FTB_SDDMM_SET_TILE;
+        force(&plan->asked, FTB_SDDMM_SET_TILE);
         return NULL;
     }
     if (strcmp(key, "threads") == 0) {
         if (!(x = number_to(value, 4096)))
             return "1 to 4096";
         plan->asked.threads = (int)x;
-        plan->asked.forced |= FTB_SDDMM_SET_THREADS;
+        force(&plan->asked, FTB_SDDMM_SET_THREADS);
         return NULL;
     }
     return "a key of products over entries: kernel, segment, tile, threads";

@@ -54,6 +54,7 @@ enum {
 /* Choices by hand, which outlast plans that have no use for them. */
 typedef struct ftb_sddmm_asked {
     unsigned forced; /* bit per key that was set; the other fields mean nothing */
+    unsigned chosen; /* those of them that wisdom or a trial set, not a hand */
     ftb_sddmm_family family;
     int64_t segment, tile;
     int threads;

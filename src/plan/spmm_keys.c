@@ -18,13 +18,27 @@ static int64_t number_in(const char *text, int64_t low, int64_t high)
     return *text && !*end && x >= low && x <= high ? x : -1;
 }
 
+/* What is set by hand outlasts what was chosen: another kernel, or segments where none were chosen, leave the
+ * rest of the choice to the rule again. */
+static void force(ftb_spmm_asked *asked, unsigned bit)
+{
+    const unsigned parted = FTB_SPMM_SET_SEGMENT | FTB_SPMM_SET_PARTS | FTB_SPMM_SET_ORDERED;
+    if (bit == FTB_SPMM_SET_KERNEL ||
+        (bit & parted && asked->chosen & FTB_SPMM_SET_KERNEL && asked->family != FTB_SPMM_PARTITIONED)) {
+        asked->forced &= ~asked->chosen;
+        asked->chosen = 0;
+    }
+    asked->forced |= bit;
+    asked->chosen &= ~bit;
+}
+
 const char *ftb_spmm_plan_set(ftb_spmm_plan *plan, const char *key, const char *value)
 {
     if (strcmp(key, "kernel") == 0) {
         for (int f = 0; f < FAMILIES; f++)
             if (strcmp(value, families[f]) == 0) {
+                force(&plan->asked, FTB_SPMM_SET_KERNEL);
                 plan->asked.family = (ftb_spmm_family)f;
-                plan->asked.forced |= FTB_SPMM_SET_KERNEL;
                 return NULL;
             }
         return "auto, program, direct or partitioned";
@@ -61,7 +75,7 @@ const char *ftb_spmm_plan_set(ftb_spmm_plan *plan, const char *key, const char *
             plan->asked.parts = x;
         else
             plan->asked.uses = x;
-        plan->asked.forced |= numbers[n].bit;
+        force(&plan->asked, numbers[n].bit);
         return NULL;
     }
     return "a key of sparse x block: kernel, segment, tile, threads, ordered, ahead, parts, uses";

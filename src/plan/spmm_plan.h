@@ -59,6 +59,7 @@ enum {
 /* Choices by hand, which outlast plans that have no use for them. */
 typedef struct ftb_spmm_asked {
     unsigned forced; /* bit per key that was set; the other fields mean nothing */
+    unsigned chosen; /* those of them that wisdom or a trial set, not a hand */
     ftb_spmm_family family;
     int64_t segment, tile, parts, ahead, uses;
     bool ordered;
