@@ -75,6 +75,22 @@ foreach(source ${sources})
   featblas_label(${name} ${source})
 endforeach()
 
+# The same tests on a device that does not exist: some always, the rest with `ctest -C pretend -L pretend`.
+set(FEATBLAS_PRETEND_ALWAYS test_spmm test_spmm_mean test_heads test_block_write test_block_gather test_mxm_grad test_nn_tape
+  test_nn_ops test_nn_layers test_optimizer)
+foreach(source ${sources})
+  get_filename_component(name ${source} NAME_WE)
+  string(REPLACE test_ pretend_ pretend ${name})
+  if(name IN_LIST FEATBLAS_PRETEND_ALWAYS)
+    add_test(NAME ${pretend} COMMAND ${name})
+  else()
+    add_test(NAME ${pretend} COMMAND ${name} CONFIGURATIONS pretend)
+  endif()
+  featblas_label(${pretend} ${source})
+  set_property(TEST ${pretend} APPEND PROPERTY ENVIRONMENT FEATBLAS_PRETEND=1)
+  set_property(TEST ${pretend} APPEND PROPERTY LABELS pretend)
+endforeach()
+
 if(TARGET test_graphblas_handles) # compares the library's names with the header's
   target_compile_definitions(test_graphblas_handles PRIVATE FTB_GRAPHBLAS_HEADER="${GraphBLAS_INCLUDE_DIR}/GraphBLAS.h")
 endif()

@@ -422,8 +422,10 @@ static GrB_Info failing_call(void *arg)
     }
     info = in->E ? FtB_mxm_arg(in->C, in->E, NULL, in->text, A, in->X, desc)
                  : FtB_mxm(in->C, NULL, NULL, in->text, A, in->X, desc);
-    if (info == GrB_SUCCESS) /* for the next run */
+    if (info == GrB_SUCCESS) { /* for the next run */
         memset(block_values(in->C), 0, 4 * 2 * sizeof(float));
+        FTB_CHECK(FtB_Block_changed(in->C));
+    }
 done:
     FtB_Wisdom_forget(NULL);
     FtB_Plan_free(&plan);

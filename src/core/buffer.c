@@ -100,15 +100,6 @@ static GrB_Info bring_home(ftb_buffer *b, ftb_access access)
     return b->where ? b->where->memory->wait(b->where, b->ctx) : GrB_SUCCESS; /* for what still reads it */
 }
 
-/* So that who reads the host's copy without asking finds out. */
-static GrB_Info spoil(ftb_buffer *b)
-{
-    GrB_Info info = b->where->memory->wait(b->where, b->ctx);
-    if (info == GrB_SUCCESS)
-        b->where->memory->spoil(b->host, b->bytes);
-    return info;
-}
-
 static GrB_Info send(ftb_buffer *b, const ftb_backend *where, ftb_access access)
 {
     GrB_Info info = GrB_SUCCESS;
@@ -121,17 +112,10 @@ static GrB_Info send(ftb_buffer *b, const ftb_backend *where, ftb_access access)
         b->where = where;
         b->device = device;
     }
-    if (!(b->valid & FTB_VALID_DEVICE)) {
-        if (access != FTB_WRITE) {
-            FTB_CHECK(where->memory->put(where, b->ctx, b->device, b->host, b->bytes));
-            ftb_moved(b->ctx, FTB_TO_DEVICE, b->bytes);
-        }
+    if (!(b->valid & FTB_VALID_DEVICE) && access != FTB_WRITE) {
+        FTB_CHECK(where->memory->put(where, b->ctx, b->device, b->host, b->bytes));
+        ftb_moved(b->ctx, FTB_TO_DEVICE, b->bytes);
         b->valid |= FTB_VALID_DEVICE;
-    }
-    if (access != FTB_READ) {
-        b->valid = FTB_VALID_DEVICE;
-        if (where->memory->spoil && b->host && b->owned)
-            FTB_CHECK(spoil(b));
     }
 done:
     return info;
@@ -152,14 +136,8 @@ GrB_Info ftb_buffer_ask(ftb_buffer *b, ftb_access access)
 
 GrB_Info ftb_buffer_ask_at(ftb_buffer *b, const ftb_backend *where, ftb_access access, void **data)
 {
-    GrB_Info info;
-    if (!where || !where->memory) {
-        info = ftb_buffer_ask(b, access);
-        *data = b->host;
-        return info;
-    }
     pthread_mutex_lock(&moving);
-    info = send(b, where, access);
+    GrB_Info info = send(b, where, access);
     pthread_mutex_unlock(&moving);
     *data = b->device;
     return info;
@@ -167,7 +145,16 @@ GrB_Info ftb_buffer_ask_at(ftb_buffer *b, const ftb_backend *where, ftb_access a
 
 GrB_Info ftb_buffer_written(ftb_buffer *b)
 {
-    return atomic_load(&b->lent) ? ftb_buffer_ask(b, FTB_READ) : GrB_SUCCESS;
+    const ftb_memory *memory = b->where->memory;
+    pthread_mutex_lock(&moving);
+    b->valid = FTB_VALID_DEVICE;
+    GrB_Info info = memory->spoil && b->host && b->owned ? memory->wait(b->where, b->ctx) : GrB_SUCCESS;
+    if (info == GrB_SUCCESS && memory->spoil && b->host && b->owned)
+        memory->spoil(b->host, b->bytes); /* so that who reads it without asking finds out */
+    if (info == GrB_SUCCESS && atomic_load(&b->lent))
+        info = bring_home(b, FTB_READ);
+    pthread_mutex_unlock(&moving);
+    return info;
 }
 
 GrB_Info ftb_buffer_lend(ftb_buffer *b)

@@ -2,7 +2,7 @@
  *
  * A buffer has a copy on the host, one on a device, or both; `valid` says which of them hold its values. Its
  * memory is reached by asking, for reading or for writing, on the host or on a device: asking moves what must
- * be moved, and what is asked for writing is valid there alone. Once asked, the address is at hand without an
+ * be moved. Once asked, the address is at hand without an
  * error to look at (ftb_buffer_data, ftb_block_data): builds with assertions check that somebody asked.
  *
  * Addresses that left the library (wrapped memory, FtB_Block_shape, FtB_Matrix_csr) stay good: a buffer that
@@ -47,10 +47,12 @@ void ftb_buffer_release(ftb_buffer *b);       /* NULL is allowed */
 
 /* Makes the host's copy valid; for writing, the only valid one. NULL is allowed. */
 GrB_Info ftb_buffer_ask(ftb_buffer *b, ftb_access access);
-/* The same of the device of `where`, whose verbs take the address *data; where NULL, or the host's backend:
- * ftb_buffer_ask. The buffer may have a copy on one device only: another one's is brought home first. */
+/* The same of the device of `where`, whose verbs take the address *data. What is asked for writing is not
+ * valid there before ftb_buffer_written says so: a verb that fails has written nothing. A buffer has a copy
+ * on one device at a time: another one's is brought home first. */
 GrB_Info ftb_buffer_ask_at(ftb_buffer *b, const struct ftb_backend *where, ftb_access access, void **data);
-/* After the verb that wrote it: memory that was lent is made valid on the host, too. */
+/* After a device's verb wrote it: its copy is the valid one; memory that was lent is made valid on the host,
+ * too. */
 GrB_Info ftb_buffer_written(ftb_buffer *b);
 /* The host's address leaves the library. */
 GrB_Info ftb_buffer_lend(ftb_buffer *b);

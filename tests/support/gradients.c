@@ -17,12 +17,14 @@ void fill_random(FtB_Block X, uint64_t seed)
             ftb_cast((char *)block_values(X) + (size_t)(i * X->ld + j) * FtB_Type_size(X->type), X->type,
                      &value, FTB_FP64, 1);
         }
+    assert_ok(FtB_Block_changed(X));
 }
 
-static double loss_at(FtB_Var loss, double *value, double at)
+static double loss_at(FtB_Var loss, FtB_Block X, double *value, double at)
 {
     FtB_Block L;
     *value = at;
+    assert_ok(FtB_Block_changed(X));
     assert_ok(FtB_evaluate(&L, loss));
     double result = *(double *)block_values(L);
     FtB_Block_free(&L);
@@ -40,9 +42,10 @@ void assert_gradients(FtB_Var loss, const FtB_Parameter *parameters, int64_t cou
         for (int64_t k = 0; k < X->nrows * X->ncols; k++) {
             double *value = (double *)block_values(X) + k, old = *value,
                    given = ((double *)block_values(G))[k];
-            double up = loss_at(loss, value, old + STEP), down = loss_at(loss, value, old - STEP);
+            double up = loss_at(loss, X, value, old + STEP), down = loss_at(loss, X, value, old - STEP);
             double wanted = (up - down) / (2 * STEP);
             *value = old;
+            assert_ok(FtB_Block_changed(X));
             if (!(fabs(given - wanted) <= tolerance * fmax(1, fabs(wanted))))
                 fail_msg("%s[%lld]: gradient %.9g; differences say %.9g", FtB_Parameter_name(parameters[p]),
                          (long long)k, given, wanted);

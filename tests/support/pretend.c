@@ -163,6 +163,7 @@ const ftb_backend pretend_device = {.name = "pretend",
 void pretend_begin(uint64_t seed)
 {
     state = seed * UINT64_C(0x9e3779b97f4a7c15) | 1;
+    ftb_backend_remove(&pretend_device);
     ftb_backend_add(&pretend_device);
     if (FtB_Context_set_device(NULL, "pretend") != GrB_SUCCESS)
         abort();
