@@ -16,6 +16,8 @@ int app_start(const common_values *common)
 {
     if (common->tmpdir && access(common->tmpdir, W_OK | X_OK) != 0)
         return app_fail(APP_USAGE, "--tmpdir: %s is not a folder that can be written to", common->tmpdir);
+    if (common->device && FtB_Context_set_device(NULL, common->device) != GrB_SUCCESS)
+        return app_fail(APP_USAGE, "--%s", FtB_error());
     GrB_Info info = FtB_Context_set_threads(NULL, (int)common->threads);
     if (info == GrB_SUCCESS)
         info = FtB_Context_set_memory_limit(NULL, common->memory_limit);

@@ -37,7 +37,8 @@ int app_unknown(const char *what, const char *word, int count, const char *const
  * output has gone. */
 int app_library_error(GrB_Info info, int stage);
 
-/* Applies --threads, --memory-limit, --tmpdir, --no-sync; catches signals; shows progress where it may. */
+/* Applies --threads, --memory-limit, --tmpdir, --device, --no-sync; catches signals; shows progress where it
+ * may. */
 int app_start(const common_values *common);
 void app_end(void); /* clears the progress line; call before printing anything */
 

@@ -12,7 +12,7 @@
 
 typedef struct info_values {
     reader_values reader;
-    int json;
+    int json, devices;
 } info_values;
 
 static const option info_options[] = {
@@ -22,6 +22,11 @@ static const option info_options[] = {
      .offset = offsetof(info_values, json),
      .value = 1,
      .help = "Print JSON."},
+    {.name = "devices",
+     .kind = OPTION_SET,
+     .offset = offsetof(info_values, devices),
+     .value = 1,
+     .help = "Read no file: list the devices that --device takes."},
     {.name = NULL},
 };
 
@@ -232,14 +237,41 @@ static int print_json(const matrix_facts *f)
     return app_print_json(root);
 }
 
+/* The host comes first. */
+static int print_devices(bool json)
+{
+    const char *name, *about;
+    int64_t memory;
+    json_t *list = json_array();
+    int n = 0;
+    for (; FtB_Device_describe(n, &name, &about, &memory) == GrB_SUCCESS; n++) {
+        if (json)
+            json_array_append_new(list, json_pack("{s:s, s:s, s:I}", "name", name, "about", about, "memory",
+                                                  (json_int_t)memory));
+        else
+            printf("%-8s %s\n", name, about);
+    }
+    if (json)
+        json_dumpf(list, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
+    if (json || n == 1)
+        puts(json ? "" : "There is no GPU that this build can use: work runs on the processor.");
+    json_decref(list);
+    return APP_OK;
+}
+
 static int run_info(const void *values, int count, char *const *operands)
 {
     const info_values *v = values;
+    if (v->devices && count > 0)
+        return app_fail(APP_USAGE, "--devices reads no file; unexpected operand '%s'", operands[0]);
+    if (v->devices)
+        return print_devices(v->json);
+    if (count == 0)
+        return app_fail(APP_USAGE, "info needs FILE|- (featblas info --help)");
     matrix_facts f = {.path = strcmp(operands[0], "-") == 0 ? "standard input" : operands[0]};
     FtB_Matrix A = NULL;
     reader_values reader = v->reader;
     reader_found found;
-    (void)count;
     reader.common.quiet = true; /* what is found is printed below */
     int code = reader_read(&reader, operands[0], &A, NULL, NULL, &found);
     if (code == APP_OK) {
@@ -259,14 +291,16 @@ static int run_info(const void *values, int count, char *const *operands)
 const command command_info = {
     .name = "info",
     .operands = "FILE|-",
-    .min_operands = 1,
     .max_operands = 1,
     .summary = "describe a matrix or graph file",
     .description =
         "Prints format, dimensions, entries, values, degrees of rows and columns with a histogram in powers "
-        "of two, whether the matrix is symmetric, and how many products its projections take.",
+        "of two, whether the matrix is symmetric, and how many products its projections take. With "
+        "--devices, "
+        "what work can be placed on.",
     .examples = "  $ featblas info graph.mtx\n"
-                "  $ featblas info ratings.csv --columns userId,movieId,rating --json\n",
+                "  $ featblas info ratings.csv --columns userId,movieId,rating --json\n"
+                "  $ featblas info --devices\n",
     .reads = true,
     .options = info_options,
     .size = sizeof(info_values),

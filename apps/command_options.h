@@ -68,6 +68,7 @@ typedef struct common_values {
     int64_t threads;      /* 0: all cores */
     int64_t memory_limit; /* bytes, 0: none */
     const char *tmpdir;
+    const char *device; /* NULL: the host */
 } common_values;
 
 /* The options of a subcommand that reads a matrix (`reads`): then this comes first. */

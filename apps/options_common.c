@@ -90,6 +90,13 @@ static const option common_options[] = {
      .offset = offsetof(common_values, tmpdir),
      .argument = "DIR",
      .help = "Keep temporary files in DIR. Default: beside the output, else $TMPDIR, else /tmp."},
+    {.name = "device",
+     .kind = OPTION_TEXT,
+     .offset = offsetof(common_values, device),
+     .argument = "NAME",
+     .help = "Place the work on the device NAME, which \"featblas info --devices\" lists. What the device "
+             "cannot do "
+             "is done on the processor. Default: cpu."},
     {.heading = "Messages"},
     {.name = "quiet",
      .letter = 'q',

@@ -589,7 +589,6 @@ int main(void)
         cmocka_unit_test(released),
         cmocka_unit_test(moves_no_bits),
         cmocka_unit_test(measured_again),
-        cmocka_unit_test(overruled),
         cmocka_unit_test(round_trip),
         cmocka_unit_test(is_bounded),
         cmocka_unit_test(damaged),

@@ -44,14 +44,6 @@ struct ftb_backend {
     GrB_Info (*facts)(const ftb_backend *b, ftb_device_facts *found);
 };
 
-extern const ftb_backend ftb_cpu; /* cpu/backend.c */
-
-/* The table (ops/backends.c): row n, NULL behind the last; and a row of tests, which stays until it is taken
- * out again. */
-const ftb_backend *ftb_backend_at(int n);
-void ftb_backend_add(const ftb_backend *b);
-void ftb_backend_remove(const ftb_backend *b);
-
 /* Counts what is moved for a context (context.c). */
 typedef enum ftb_direction { FTB_TO_HOST, FTB_TO_DEVICE } ftb_direction;
 void ftb_moved(FtB_Context ctx, ftb_direction direction, int64_t bytes);

@@ -1,5 +1,7 @@
 /* The table of backends: one row each. */
-#include "core/backend.h"
+#include "ops/backends.h"
+
+#include "cpu/cpu_backend.h"
 
 #include <stdio.h>
 

@@ -1,6 +1,7 @@
 #include "support/pretend.h"
 
 #include "cpu/spmm_run.h"
+#include "ops/backends.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* The host's row in the table of backends: its memory needs no asking, and drivers are its verbs. */
-#include "core/backend.h"
+#include "cpu/cpu_backend.h"
 
 static GrB_Info facts(const ftb_backend *b, ftb_device_facts *found)
 {
