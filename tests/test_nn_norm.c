@@ -77,10 +77,11 @@ static FtB_Var record(const setup *s, int form, FtB_Var *norm)
     return FtB_squared_error(form & AGAIN ? FtB_add(FtB_times(y, y), x) : y, FtB_input(s->tape, s->T), NULL);
 }
 
-static double loss_at(FtB_Var loss, double *value, double x)
+static double loss_at(FtB_Var loss, FtB_Block X, double *value, double x)
 {
     double result;
     *value = x;
+    assert_ok(FtB_Block_changed(X));
     assert_ok(FtB_backward(loss));
     assert_ok(FtB_scalar(&result, loss));
     return result;
@@ -98,9 +99,10 @@ static void check_gradient(FtB_Var loss, FtB_Parameter p)
     memcpy(block_values(given), block_values(G), (size_t)(G->nrows * G->ncols) * 8);
     for (int64_t k = 0; k < X->nrows * X->ncols; k++) {
         double *value = (double *)block_values(X) + k, old = *value;
-        double up = loss_at(loss, value, old + step), down = loss_at(loss, value, old - step);
+        double up = loss_at(loss, X, value, old + step), down = loss_at(loss, X, value, old - step);
         double wanted = (up - down) / (2 * step), is = ((double *)block_values(given))[k];
         *value = old;
+        assert_ok(FtB_Block_changed(X));
         if (!(fabs(is - wanted) <= 1e-6 * fmax(1, fabs(wanted))))
             fail_msg("%s[%lld]: gradient %.9g; differences say %.9g", FtB_Parameter_name(p), (long long)k, is,
                      wanted);

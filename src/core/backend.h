@@ -30,10 +30,12 @@ typedef struct ftb_device_facts {
 
 /* What a device can do: functions of a plain product, whose operands' addresses are the device's (its pattern
  * is the host's), and of a plan; nothing is left to ask back. NULL: it is done on the host. */
-struct ftb_spmm_product; /* cpu/spmm_run.h */
-struct ftb_spmm_plan;    /* plan/spmm_plan.h */
+struct ftb_spmm_product;  /* cpu/spmm_run.h */
+struct ftb_spmm_plan;     /* plan/spmm_plan.h */
+struct ftb_dense_product; /* cpu/dense_run.h */
 typedef struct ftb_verbs {
     GrB_Info (*spmm)(const struct ftb_spmm_product *product, const struct ftb_spmm_plan *plan);
+    GrB_Info (*dense)(const struct ftb_dense_product *product);
 } ftb_verbs;
 
 struct ftb_backend {

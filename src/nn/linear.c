@@ -15,6 +15,11 @@ static void fill(FtB_Block Y, FtB_Block bias)
 static GrB_Info forward(ftb_nn_node *n, const ftb_nn_call *c)
 {
     bool add = n->nin > 2, sparse = ftb_node_in(n, 0)->sparse;
+    GrB_Info info = add ? ftb_buffer_ask(c->in[2]->owner, FTB_READ) : GrB_SUCCESS;
+    if (info == GrB_SUCCESS && add)
+        info = ftb_buffer_ask(c->out->owner, FTB_UPDATE);
+    if (info != GrB_SUCCESS)
+        return info;
     if (add)
         fill(c->out, c->in[2]);
     if (sparse)
@@ -58,7 +63,7 @@ static double operations(const ftb_nn_node *n)
 }
 
 static const ftb_nn_op op = {.name = "linear",
-                             .flags = FTB_NN_NEEDS_IN,
+                             .flags = FTB_NN_NEEDS_IN | FTB_NN_ASKS,
                              .forward = forward,
                              .gradient = gradient,
                              .needs = needs,

@@ -31,8 +31,8 @@ static GrB_Info bind(multiply *m, const ftb_nn_node *n, const ftb_nn_call *c)
     for (int k = 0; k < n->nin; k++) {
         if (!is_free(m, k) && (k != m->dst || m->on_edges))
             continue;
-        moved |= m->memory[k] != ftb_block_data(c->in[k]);
-        m->memory[k] = ftb_block_data(c->in[k]);
+        moved |= m->memory[k] != ftb_block_address(c->in[k]);
+        m->memory[k] = ftb_block_address(c->in[k]);
         bindings[count++] = (FtB_Binding){m->name[k], FTB_ARG(c->in[k])};
     }
     if (count == 0 || !moved)
@@ -206,7 +206,7 @@ static GrB_Info plan(FtB_Plan *made, const ftb_nn_node *n)
 }
 
 static const ftb_nn_op op = {.name = "multiply",
-                             .flags = FTB_NN_NEEDS_IN,
+                             .flags = FTB_NN_NEEDS_IN | FTB_NN_ASKS,
                              .forward = forward,
                              .gradient = gradient,
                              .needs = needs,

@@ -6,6 +6,7 @@
 #define FTB_NN_H
 
 #include "core/watch.h"
+#include "cpu/dense_run.h"
 #include "expr/expr.h"
 #include "featblas_nn.h"
 
@@ -50,7 +51,8 @@ enum {
     FTB_NN_NEEDS_IN = 2,      /* the gradient reads the inputs; needs() says which, if it is there */
     FTB_NN_IN_PLACE = 4,      /* out may be in[0]'s memory */
     FTB_NN_GRAD_IN_PLACE = 8, /* din[0] may be dout's memory (never with add) */
-    FTB_NN_RANDOM = 16        /* differs from run to run in training */
+    FTB_NN_RANDOM = 16,       /* differs from run to run in training */
+    FTB_NN_ASKS = 32          /* asks for what it reads and writes itself, on a device or on the host */
 };
 
 typedef struct ftb_nn_op {
@@ -169,10 +171,8 @@ static inline FtB_Arg ftb_plus_if(bool add, FtB_Block to)
 }
 
 /* ---- dense products (dense.c): row-major, FP32 or FP64, all of one type.
- * C = A B, A' B or A B', or C += where add. Bits do not depend on threads. */
-typedef enum ftb_dense_form { FTB_AB, FTB_ATB, FTB_ABT } ftb_dense_form;
-double
-ftb_dense_rate(void); /* operations a second of one thread, FP32; measured once, in a few milliseconds */
+ * C = A B, A' B or A B', or C += where add, on the device or the host; blocks are asked for. Bits do not
+ * depend on threads. */
 GrB_Info ftb_dense_multiply(ftb_dense_form what, FtB_Block C, FtB_Block A, FtB_Block B, bool add,
                             FtB_Context ctx);
 

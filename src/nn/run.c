@@ -38,10 +38,12 @@ static GrB_Info ask(FtB_Block X, FtB_Matrix edges, ftb_access access)
     return info == GrB_SUCCESS && edges ? ftb_buffer_ask(edges->values, access) : info;
 }
 
-/* Operations work on the host's memory. */
+/* Operations work on the host's memory, unless they ask themselves. */
 static GrB_Info ask_all(const ftb_nn_call *c, const ftb_nn_node *n)
 {
     GrB_Info info = GrB_SUCCESS;
+    if (n->op->flags & FTB_NN_ASKS)
+        return info;
     for (int k = 0; k < n->nin; k++)
         FTB_CHECK(ask(c->in[k], c->in_edges[k], FTB_READ));
     FTB_CHECK(ask(c->out, c->out_edges, c->dout || c->dout_edges ? FTB_READ : FTB_UPDATE));
@@ -219,10 +221,13 @@ static GrB_Info look_at_values(FtB_Tape tape, bool *changed)
 
 /* ---- runs */
 
-static void set_one(FtB_Block X)
+static GrB_Info set_one(FtB_Block X)
 {
     const double one = 1;
-    ftb_cast(ftb_block_data(X), X->type, &one, FTB_FP64, 1);
+    GrB_Info info = ftb_buffer_ask(X->owner, FTB_UPDATE);
+    if (info == GrB_SUCCESS)
+        ftb_cast(ftb_block_data(X), X->type, &one, FTB_FP64, 1);
+    return info;
 }
 
 static GrB_Info gradients(FtB_Tape tape, const ftb_schedule *s, bool *written)
@@ -231,9 +236,8 @@ static GrB_Info gradients(FtB_Tape tape, const ftb_schedule *s, bool *written)
     memset(written, 0, (size_t)s->count * sizeof *written);
     if (!target->gradient || !target->op)
         return ftb_fail(GrB_INVALID_VALUE, "FtB_backward: loss depends on no parameter that is trained");
-    set_one(target->grad);
+    GrB_Info info = set_one(target->grad);
     written[target->number] = true;
-    GrB_Info info = GrB_SUCCESS;
     for (int64_t k = s->count - 1; k >= 0 && info == GrB_SUCCESS; k--) {
         ftb_nn_node *n = tape->nodes[k];
         if (s->needed[k] && n->op && n->root == k && n->gradient && written[k])
@@ -241,7 +245,7 @@ static GrB_Info gradients(FtB_Tape tape, const ftb_schedule *s, bool *written)
     }
     for (int64_t k = 0; k < s->count && info == GrB_SUCCESS; k++) { /* reached by no gradient */
         FtB_Block G = tape->nodes[k]->parameter && s->needed[k] && !written[k] ? tape->nodes[k]->grad : NULL;
-        if (G)
+        if (G && (info = ftb_buffer_ask(G->owner, FTB_UPDATE)) == GrB_SUCCESS)
             memset(ftb_block_data(G), 0, (size_t)(G->nrows * G->ld) * FtB_Type_size(G->type));
     }
     return info;
@@ -346,9 +350,10 @@ GrB_Info FtB_scalar(double *value, FtB_Var x)
     GrB_Info info = FtB_value(&X, x);
     if (info != GrB_SUCCESS)
         return info;
-    if (X->nrows == 1 && X->ncols == 1)
+    info = ftb_buffer_ask(X->owner, FTB_READ);
+    if (info == GrB_SUCCESS && X->nrows == 1 && X->ncols == 1)
         *value = ftb_get_real(ftb_block_data(X), X->type, 0);
-    else
+    else if (info == GrB_SUCCESS)
         info = ftb_fail(GrB_DIMENSION_MISMATCH, "FtB_scalar: x is %lld x %lld; expected 1 x 1",
                         (long long)X->nrows, (long long)X->ncols);
     FtB_Block_free(&X);

@@ -381,16 +381,11 @@ static GrB_Info run_on_device(work *w, ftb_spmm_result *result)
     const ftb_hoisted *h = &w->hoisted;
     const FtB_Block C = w->request->block;
     ftb_spmm_product *product = &w->product;
-    const bool all = C->offset == 0 &&
-                     C->ld * C->nrows * (int64_t)FtB_Type_size(C->type) == C->owner->bytes &&
-                     C->ld == C->ncols;
-    void *out;
     GrB_Info info;
     FTB_CHECK(ask_feed(&product->x, ftb_message_find(&h->core, h->rewritten.x), device));
     if (h->rewritten.form != FTB_FORM_COPY)
         FTB_CHECK(ask_feed(&product->y, ftb_message_find(&h->core, h->rewritten.y), device));
-    FTB_CHECK(ftb_buffer_ask_at(C->owner, device, all ? FTB_WRITE : FTB_UPDATE, &out));
-    product->out = (char *)out + C->offset;
+    FTB_CHECK(ftb_block_ask_at(C, device, ftb_block_whole(C) ? FTB_WRITE : FTB_UPDATE, &product->out));
     product->ldo = C->ld;
     product->mean = h->rewritten.mean;
     product->whole = true;

@@ -1,5 +1,6 @@
 #include "support/pretend.h"
 
+#include "cpu/dense_run.h"
 #include "cpu/spmm_run.h"
 #include "ops/backends.h"
 
@@ -146,6 +147,19 @@ static GrB_Info spmm(const ftb_spmm_product *product, const ftb_spmm_plan *plan)
     return ftb_spmm_run(&here, plan);
 }
 
+static GrB_Info dense(const ftb_dense_product *product)
+{
+    ftb_dense_product here = *product;
+    pthread_mutex_lock(&lock);
+    do_copies(nlate);
+    here.a = own_of(product->a);
+    here.b = own_of(product->b);
+    here.c = own_of(product->c);
+    products++;
+    pthread_mutex_unlock(&lock);
+    return ftb_dense_run(&here);
+}
+
 static GrB_Info facts(const ftb_backend *b, ftb_device_facts *found)
 {
     (void)b;
@@ -154,7 +168,7 @@ static GrB_Info facts(const ftb_backend *b, ftb_device_facts *found)
 }
 
 static const ftb_memory memory = {alloc, release, put, get, finish, spoil};
-static const ftb_verbs verbs = {.spmm = spmm};
+static const ftb_verbs verbs = {.spmm = spmm, .dense = dense};
 const ftb_backend pretend_device = {.name = "pretend",
                                     .about = "a device that does not exist",
                                     .memory = &memory,
