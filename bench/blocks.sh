@@ -5,7 +5,7 @@
 #
 #   bench/blocks.sh                                 everything, three times: hours on two cores; 16 GB of memory
 #   bench/blocks.sh --repeats 1 --only rand-100k    one graph, once
-#   FEATBLAS_BLOCKS=spmm bench/blocks.sh            one of the three; plans: the planner beside all forced plans
+#   FEATBLAS_BLOCKS=spmm bench/blocks.sh            one of the three; plans: the planner beside forced plans
 #   FEATBLAS_ISA=avx2 bench/blocks.sh               as on a machine without AVX-512 (ours; MKL: set its own variable)
 #   FEATBLAS_PEERS=none bench/blocks.sh             without MKL, DGL and scipy
 #   FEATBLAS_MKL=/path/libmkl_rt.so bench/blocks.sh  an MKL that is there

@@ -1,20 +1,39 @@
 /* Whether plans are right: over operations, graphs and widths, the time of the estimated plan beside that of
- * every plan that can be forced: the direct kernel, and segments of many sizes and tiles. A good planner
+ * plans that can be forced: the direct kernel, and segments of many sizes and tiles. A good planner
  * stays within 1.25 of the best and never falls under 0.95 of the direct kernel. CPU time of one thread.
+ *
+ * A large graph takes seconds a product, so that not everything is waited for:
+ *  - segments of every size, 256 to 65536 sources, whose features take from an eighth of L2 to eight times
+ *    L2, make a grid with the tiles. Every third size of each tile is tried, then the neighbours of all that
+ *    come within NEAR of the best, until there are none left to try;
+ *  - a trial that takes GIVE_UP times the best so far is cancelled (of the direct kernel, "> " is printed);
+ *    what comes within NEAR of the best is run again, and the best of all in turn with the estimated plan;
+ *  - partitions are built outside the clock, and kept from trial to trial while memory lasts. Plans are made
+ *    as if there were none.
  *
  *   FEATBLAS_BLOCKS=plans bench/blocks.sh --only "rand-100k, d = 128"
  *   FEATBLAS_BLOCKS=plans bench/blocks.sh --only "dot rand-100k"
  *
  * FEATBLAS_PLANS="reddit-like@10000 road-like@100000": other graphs. FEATBLAS_WISDOM=my.wisdom: with what was
  * calibrated or measured. FEATBLAS_TRIALS=1: every trial, too, with the seconds that were predicted of it. */
+#include "core/partition.h"
 #include "featblas.h"
 #include "plan/machine.h"
 #include "support/stage.h"
 
 #include <jansson.h>
+#include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
+
+#define GIVE_UP 1.5      /* times the best so far */
+#define NEAR 1.1         /* of the best: neighbours are looked at */
+#define SHORT 0.05       /* seconds: shorter runs are repeated for a mean, and not given up */
+#define KEPT_SHARE 0.4   /* of memory: matrices and partitions */
+#define BLOCKS_SHARE 0.4 /* of memory: feature blocks and values on edges */
 
 static const char *const graphs[] = {"arxiv-like@2000", "arxiv-like",    "rand-100k",        "proteins-like",
                                      "reddit-like",     "products-like", "road-like@4000000"};
@@ -50,6 +69,7 @@ typedef struct trial {
     const char *kernel; /* NULL: as planned */
     int segment, tile;  /* 0: the planner's */
     double seconds, predicted;
+    bool cut; /* cancelled: it takes longer */
 } trial;
 
 typedef struct call {
@@ -66,21 +86,22 @@ static bool say(GrB_Info info)
     return info == GrB_SUCCESS;
 }
 
-static bool run(void *state)
+static GrB_Info compute(call *c)
 {
-    call *c = state;
     switch (c->shape->op) {
     case SUM:
-        return say(FtB_mxm(c->C, NULL, NULL, FTB_PLUS_SRC, c->A, c->X, c->desc));
+        return FtB_mxm(c->C, NULL, NULL, FTB_PLUS_SRC, c->A, c->X, c->desc);
     case WEIGHTED:
-        return say(FtB_mxm(c->C, NULL, NULL, FTB_PLUS_MUL, c->A, c->X, c->desc));
+        return FtB_mxm(c->C, NULL, NULL, FTB_PLUS_MUL, c->A, c->X, c->desc);
     case DOT:
-        return say(FtB_mxm(c->S, c->A, NULL, FTB_PLUS_DOT, c->Y, c->X, c->desc));
+        return FtB_mxm(c->S, c->A, NULL, FTB_PLUS_DOT, c->Y, c->X, c->desc);
     case ATTENTION:
         break;
     }
-    return say(FtB_attention(c->C, c->A, NULL, FTB_PLUS_DOT, c->Y, c->X, c->X, NULL, c->desc));
+    return FtB_attention(c->C, c->A, NULL, FTB_PLUS_DOT, c->Y, c->X, c->X, NULL, c->desc);
 }
+
+static bool run(void *state) { return say(compute(state)); }
 
 static GrB_Info plan_of(FtB_Plan *plan, const call *c)
 {
@@ -113,27 +134,103 @@ static bool describe_dot(FtB_Descriptor desc)
            say(FtB_Descriptor_set(desc, FTB_REPLACE, true));
 }
 
-/* The least of a few times, since others only ever slow it down. */
-static bool time_trial(call *c, trial *t, int repeats)
+/* ---- one trial */
+
+static void drop_partitions(ftb_pattern *p)
+{
+    while (p->partitions) {
+        ftb_partition *next = p->partitions->next;
+        ftb_partition_release(p->partitions);
+        p->partitions = next;
+    }
+}
+
+/* At most, of one partition: columns, and visits. */
+static double partition_bytes(const ftb_pattern *p, double segment)
+{
+    const double visits = (double)p->nrows * ceil((double)p->ncols / segment);
+    return 2.0 * (double)p->nvals + 20 * fmin((double)p->nvals, visits);
+}
+
+/* The partition that the plan wants, ahead of the clock. */
+static bool build_partition(ftb_pattern *p, FtB_Plan plan)
+{
+    double segment;
+    int64_t now;
+    ftb_partition *partition = NULL;
+    if (!say(FtB_Plan_get(plan, "segment", &segment)) || segment == 0)
+        return segment == 0;
+    FtB_Context_memory(NULL, &now, NULL);
+    if ((double)now + partition_bytes(p, segment) > KEPT_SHARE * (double)ftb_machine_here()->memory)
+        drop_partitions(p);
+    bool ok = say(ftb_partition_get(&partition, p, (int64_t)segment));
+    ftb_partition_release(partition);
+    return ok;
+}
+
+/* A plan of the trial; what partitions there are does not sway it. */
+static bool make_plan(FtB_Plan *plan, const call *c, trial *t)
+{
+    ftb_pattern *p = c->A->pattern;
+    ftb_partition *kept = p->partitions;
+    p->partitions = NULL;
+    bool ok = say(plan_of(plan, c)) && (!t->kernel || say(FtB_Plan_set(*plan, "kernel", t->kernel))) &&
+              set(*plan, "segment", t->segment) && set(*plan, "tile", t->tile) &&
+              say(FtB_Plan_get(*plan, "seconds", &t->predicted));
+    p->partitions = kept;
+    return ok;
+}
+
+static void give_up(int signal)
+{
+    (void)signal;
+    FtB_Context_cancel(NULL);
+}
+
+/* Cancels what runs then; 0: nothing. In seconds of this process's own. */
+static void give_up_after(double seconds)
+{
+    const double whole = floor(fmin(seconds, 1e6));
+    const struct itimerval t = {
+        .it_value = {(time_t)whole, (suseconds_t)(1e6 * fmin(seconds - whole, 0.999))}};
+    signal(SIGPROF, give_up);
+    setitimer(ITIMER_PROF, &t, NULL);
+}
+
+/* Runs it once, or as often as takes a fifth of a second. */
+static bool run_trial(call *c, trial *t, double limit)
+{
+    bench_result result = {.cpu = INFINITY};
+    const double start = bench_cpu();
+    give_up_after(limit < SHORT ? 0 : limit);
+    const GrB_Info info = compute(c);
+    give_up_after(0);
+    const double seconds = bench_cpu() - start;
+    t->cut = info == FTB_CANCELLED;
+    if (!t->cut && (!say(info) || (seconds < SHORT && !bench_time_cold(run, c, &result))))
+        return false;
+    t->seconds = fmin(t->seconds, fmin(seconds, result.cpu));
+    return true;
+}
+
+/* The least of its times so far, since others only ever slow it down. */
+static bool time_trial(call *c, trial *t, double limit)
 {
     FtB_Plan plan = NULL;
-    bench_result result;
     bool ok = say(FtB_Descriptor_new(&c->desc)) && (c->shape->op != DOT || describe_dot(c->desc)) &&
-              say(plan_of(&plan, c)) && (!t->kernel || say(FtB_Plan_set(plan, "kernel", t->kernel))) &&
-              set(plan, "segment", t->segment) && set(plan, "tile", t->tile) &&
-              say(FtB_Plan_get(plan, "seconds", &t->predicted)) &&
-              say(FtB_Descriptor_set(c->desc, FTB_PLAN, FTB_ARG(plan)));
-    t->seconds = 1e30;
-    for (int r = 0; ok && r < repeats; r++) {
-        ok = r ? bench_time_cold(run, c, &result) : bench_time(run, c, &result);
-        t->seconds = ok && result.cpu < t->seconds ? result.cpu : t->seconds;
+              make_plan(&plan, c, t) && say(FtB_Descriptor_set(c->desc, FTB_PLAN, FTB_ARG(plan))) &&
+              build_partition(c->A->pattern, plan) && run_trial(c, t, limit);
+    if (ok && getenv("FEATBLAS_TRIALS")) {
+        double segment = 0, tile = 0;
+        FtB_Plan_get(plan, "segment", &segment);
+        FtB_Plan_get(plan, "tile", &tile);
+        printf("    %-12s segment %6.0f tile %4.0f %10.3f ms%s, predicted %10.3f, %5.2f\n",
+               t->kernel ? t->kernel : "as planned", segment, tile, 1e3 * t->seconds, t->cut ? " cut" : "",
+               1e3 * t->predicted, t->predicted / t->seconds);
+        fflush(stdout);
     }
     FtB_Descriptor_free(&c->desc);
     FtB_Plan_free(&plan);
-    if (ok && getenv("FEATBLAS_TRIALS"))
-        printf("    %-12s segment %6d tile %4d %10.3f ms, predicted %10.3f, %5.2f\n",
-               t->kernel ? t->kernel : "as planned", t->segment, t->tile, 1e3 * t->seconds,
-               1e3 * t->predicted, t->predicted / t->seconds);
     return ok;
 }
 
@@ -145,50 +242,120 @@ static void describe(char *text, size_t size, const trial *t)
         snprintf(text, size, "%s", t->kernel ? t->kernel : "as planned");
 }
 
-static bool keep_better(call *c, trial t, int repeats, trial *best)
+/* Runs the trial, twice where it may be the best. */
+static bool keep_better(call *c, trial *t, trial *best)
 {
-    if (!time_trial(c, &t, repeats))
+    t->seconds = INFINITY;
+    if (!time_trial(c, t, GIVE_UP * best->seconds))
         return false;
-    if (t.seconds < best->seconds)
-        *best = t;
+    if (!t->cut && t->seconds < NEAR * best->seconds && !time_trial(c, t, GIVE_UP * best->seconds))
+        return false;
+    if (!t->cut && t->seconds < best->seconds)
+        *best = *t;
     return true;
 }
 
-/* Segments of every size whose features take from an eighth of L2 to eight times L2. */
-static bool try_segments(call *c, const char *kernel, int tile, double source_bytes, int repeats, trial *best)
+/* ---- many */
+
+enum { LEAST_SEGMENT = 256, SEGMENTS = 9, TILES = 4, STEP = 3 };
+
+/* Segments LEAST_SEGMENT << s, tiles tile[t]. */
+typedef struct grid {
+    call *c;
+    const char *kernel;
+    trial *best;
+    int ntiles, tile[TILES];
+    double source_bytes[TILES]; /* of a tile */
+    trial tried[SEGMENTS][TILES];
+    bool ok;
+} grid;
+
+/* Whether the place is on the grid, worth trying, and not tried yet. */
+static bool is_open(const grid *g, int s, int t)
 {
     const double l2 = (double)ftb_machine_here()->l2;
-    for (int segment = 256; segment <= 65536; segment *= 2) {
-        const double bytes = segment * source_bytes;
-        if (bytes <= 8 * l2 && (bytes >= l2 / 8 || segment == 65536) &&
-            !keep_better(c, (trial){kernel, segment, tile, 0, 0}, repeats, best))
-            return false;
-    }
+    if (s < 0 || s >= SEGMENTS || t < 0 || t >= g->ntiles || g->tried[s][t].kernel)
+        return false;
+    const double bytes = (double)(LEAST_SEGMENT << s) * g->source_bytes[t];
+    return bytes <= 8 * l2 && (bytes >= l2 / 8 || s == SEGMENTS - 1);
+}
+
+static bool try_place(grid *g, int s, int t)
+{
+    if (!g->ok || !is_open(g, s, t))
+        return false;
+    g->tried[s][t] = (trial){.kernel = g->kernel, .segment = LEAST_SEGMENT << s, .tile = g->tile[t]};
+    g->ok = keep_better(g->c, &g->tried[s][t], g->best);
     return true;
 }
 
-/* The best of all; *direct gets the direct kernel's. */
-static bool best_of_all(call *c, int repeats, trial *best, trial *direct)
+static bool try_neighbours(grid *g, int s, int t)
+{
+    const trial *here = &g->tried[s][t];
+    if (!here->kernel || here->cut || here->seconds > NEAR * g->best->seconds)
+        return false;
+    bool any = try_place(g, s - 1, t);
+    any = try_place(g, s + 1, t) || any;
+    any = try_place(g, s, t - 1) || any;
+    return try_place(g, s, t + 1) || any;
+}
+
+static bool try_grid(grid *g)
+{
+    g->ok = true;
+    for (int t = 0; t < g->ntiles; t++)
+        for (int s = t % STEP; s < SEGMENTS; s += STEP)
+            try_place(g, s, t);
+    for (bool more = true; more;) {
+        more = false;
+        for (int t = 0; t < g->ntiles; t++)
+            for (int s = 0; s < SEGMENTS; s++)
+                more = try_neighbours(g, s, t) || more;
+    }
+    return g->ok;
+}
+
+static void add_tile(grid *g, int tile, double source_bytes)
+{
+    g->tile[g->ntiles] = tile;
+    g->source_bytes[g->ntiles++] = source_bytes;
+}
+
+static bool is_spmm(const shape *s) { return s->op == SUM || s->op == WEIGHTED; }
+
+static bool try_segments(call *c, trial *best)
 {
     const shape *s = c->shape;
-    const bool spmm = s->op == SUM || s->op == WEIGHTED;
-    *direct = (trial){.kernel = spmm ? "direct" : "rows"};
-    if (!time_trial(c, direct, repeats))
-        return false;
-    *best = *direct;
-    if (s->op == ATTENTION && !keep_better(c, (trial){.kernel = "staged"}, repeats, best))
-        return false;
+    grid g = {.c = c, .kernel = is_spmm(s) ? "partitioned" : "segments", .best = best};
     if (s->op == DOT)
-        return try_segments(c, "segments", 0, 4.0 * s->dim, repeats, best);
-    if (s->op == ATTENTION) { /* tiles are heads; sources are keys and values */
-        for (int tile = 1; tile <= s->heads; tile *= 4)
-            if (!try_segments(c, "segments", tile, 8.0 * s->dim / s->heads * tile, repeats, best))
-                return false;
-        return true;
-    }
-    for (int tile = 16; tile <= 128 && (tile == 16 || tile / 2 < s->dim); tile *= 2)
-        if (!try_segments(c, "partitioned", tile, 4.0 * (s->dim < tile ? s->dim : tile), repeats, best))
+        add_tile(&g, 0, 4.0 * s->dim);
+    for (int tile = 1; s->op == ATTENTION && tile <= s->heads; tile *= 4) /* heads: of keys and values */
+        add_tile(&g, tile, 8.0 * s->dim / s->heads * tile);
+    for (int tile = 16; is_spmm(s) && tile <= 128 && (tile == 16 || tile / 2 < s->dim); tile *= 2)
+        add_tile(&g, tile, 4.0 * (s->dim < tile ? s->dim : tile));
+    return try_grid(&g);
+}
+
+/* The estimated plan; the best of all, which may be that; the direct kernel's. */
+typedef struct outcome {
+    trial planned, best, direct;
+} outcome;
+
+static bool try_all(call *c, int repeats, outcome *o)
+{
+    trial staged = {.kernel = "staged"};
+    *o = (outcome){.planned.seconds = INFINITY, .direct.kernel = is_spmm(c->shape) ? "direct" : "rows"};
+    if (!time_trial(c, &o->planned, 0) || !time_trial(c, &o->planned, 0))
+        return false;
+    o->best = o->planned;
+    if (!keep_better(c, &o->direct, &o->best) ||
+        (c->shape->op == ATTENTION && !keep_better(c, &staged, &o->best)) || !try_segments(c, &o->best))
+        return false;
+    for (int r = 1; r < repeats && o->planned.seconds > NEAR * o->best.seconds; r++)
+        if (!time_trial(c, &o->planned, 0) || !time_trial(c, &o->best, 0))
             return false;
+    if (o->planned.seconds < o->best.seconds)
+        o->best = o->planned;
     return true;
 }
 
@@ -224,50 +391,54 @@ static bool make_operands(call *c, bench_stage *stage)
            (s->op != DOT || say(FtB_Matrix_like(&c->S, c->A, s->heads, FTB_FP32)));
 }
 
+static bool report(const shape *of, const char *name, const outcome *o, json_t *rows, worst *w)
+{
+    const double planned = o->planned.seconds, best = o->best.seconds, direct = o->direct.seconds;
+    const bool ok = planned <= 1.25 * best && planned <= direct / 0.95;
+    char which[64];
+    describe(which, sizeof which, &o->best);
+    note(w, name, of->dim, planned / best, planned / direct, ok);
+    printf("%-36s %6d %10.3f %2s%10.3f %10.3f %7.2f %2s%7.2f  %-36s %s\n", name, of->dim, 1e3 * planned,
+           o->direct.cut ? ">" : "", 1e3 * direct, 1e3 * best, planned / best, o->direct.cut ? ">" : "",
+           direct / planned, which, ok ? "" : "missed");
+    fflush(stdout);
+    json_array_append_new(rows, json_pack("{s:s, s:i, s:f, s:f, s:b, s:f, s:s, s:b}", "graph", name, "width",
+                                          of->dim, "planned", planned, "direct", direct, "direct_cut",
+                                          o->direct.cut, "best", best, "best_plan", which, "met", ok));
+    return true;
+}
+
 /* One line of the table. False if it cannot be measured. */
 static bool row(const bench_settings *s, const char *graph, const shape *of, json_t *rows, worst *w)
 {
     const bench_measure m = {.input = graph, .argument = bench_text("sum:%d:%d", of->dim, of->heads)};
     const char *name = bench_text("%s%s", of->name, graph);
-    char which[64];
     call c = {.shape = of};
-    trial planned = {0}, best, direct;
+    outcome o;
     bench_stage *stage = bench_stage_get(&m);
     if (of->op == WEIGHTED)
         bench_stage_edges(stage, of->heads);
     if (of->op >= DOT)
         bench_stage_targets(stage);
-    bool ok = make_operands(&c, stage) && time_trial(&c, &planned, s->repeats) &&
-              best_of_all(&c, s->repeats, &best, &direct);
+    bool ok = make_operands(&c, stage) && try_all(&c, s->repeats, &o);
     FtB_Block_free(&c.X);
     FtB_Block_free(&c.Y);
     FtB_Block_free(&c.C);
     FtB_Matrix_free(&c.S);
-    if (!ok)
-        return false;
-    if (planned.seconds < best.seconds)
-        best = planned;
-    describe(which, sizeof which, &best);
-    ok = planned.seconds <= 1.25 * best.seconds && planned.seconds <= direct.seconds / 0.95;
-    note(w, name, of->dim, planned.seconds / best.seconds, planned.seconds / direct.seconds, ok);
-    printf("%-36s %6d %10.3f %10.3f %10.3f %7.2f %7.2f  %-36s %s\n", name, of->dim, 1e3 * planned.seconds,
-           1e3 * direct.seconds, 1e3 * best.seconds, planned.seconds / best.seconds,
-           direct.seconds / planned.seconds, which, ok ? "" : "missed");
-    fflush(stdout);
-    json_array_append_new(rows, json_pack("{s:s, s:i, s:f, s:f, s:f, s:s, s:b}", "graph", name, "width",
-                                          of->dim, "planned", planned.seconds, "direct", direct.seconds,
-                                          "best", best.seconds, "best_plan", which, "met", ok));
-    return true;
+    return ok && report(of, name, &o, rows, w);
 }
 
 /* What X, Y, C and values on edges take; wide blocks of large graphs are left out. */
 static bool fits(const char *graph, const shape *s)
 {
     const char *scaled = strchr(graph, '@');
-    const double vertices = scaled                               ? strtod(scaled + 1, NULL)
-                            : strncmp(graph, "products", 8) == 0 ? 2.4e6
-                                                                 : 3e5;
-    return (s->op < DOT ? 8.0 : 12.0) * vertices * s->dim < 0.4 * (double)ftb_machine_here()->memory;
+    int64_t vertices = 100000; /* of rand-100k */
+    double entries = 48e6;
+    gen_like_size(bench_text("%.*s", (int)strcspn(graph, "@"), graph),
+                  scaled ? strtol(scaled + 1, NULL, 10) : 0, &vertices, &entries);
+    const double features = (s->op < DOT ? 8.0 : 12.0) * (double)vertices * s->dim;
+    const double edges = (s->op == WEIGHTED ? 8.0 : s->op == SUM ? 0 : 4.0) * entries * s->heads;
+    return features + edges < BLOCKS_SHARE * (double)ftb_machine_here()->memory;
 }
 
 static bool all_widths(const bench_settings *s, const char *graph, json_t *rows, worst *w)
@@ -292,7 +463,7 @@ int main(int argc, char **argv)
     if (getenv("FEATBLAS_WISDOM") && !say(FtB_Wisdom_load(NULL, getenv("FEATBLAS_WISDOM"))))
         return 1;
     json_t *rows = json_array();
-    printf("%-36s %6s %10s %10s %10s %7s %7s\n", "graph", "width", "planned ms", "direct ms", "best ms",
+    printf("%-36s %6s %10s %12s %10s %7s %9s\n", "graph", "width", "planned ms", "direct ms", "best ms",
            "/ best", "direct /");
     for (int length = 0; wanted && sscanf(wanted, " %63s%n", name, &length) == 1; wanted += length)
         ok = all_widths(&s, name, rows, &w) && ok;
