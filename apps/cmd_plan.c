@@ -102,6 +102,7 @@ static int use_machine(const char *path)
     FILE *file = fopen(path, "r");
     if (!file)
         return app_fail(APP_INPUT, "%s: %s", path, strerror(errno));
+    facts.near_l3 = 0;
     facts.l1_rate = facts.l2_rate = facts.l3_rate = facts.memory_rate = 0;
     bool ok = ftb_machine_read(&facts, file, &line, &wrong);
     fclose(file);

@@ -205,6 +205,7 @@ static bool run_trial(call *c, trial *t, double limit)
     give_up_after(limit < SHORT ? 0 : limit);
     const GrB_Info info = compute(c);
     give_up_after(0);
+    ftb_cancel_clear(NULL); /* it may have come when the call was done */
     const double seconds = bench_cpu() - start;
     t->cut = info == FTB_CANCELLED;
     if (!t->cut && (!say(info) || (seconds < SHORT && !bench_time_cold(run, c, &result))))

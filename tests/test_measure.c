@@ -266,7 +266,7 @@ static void finds_the_far(void **state)
     FtB_Context ctx;
     assert_ok(FtB_Context_new(&ctx));
     assert_null(ftb_spmm_plan_set(&plan, "tile", "32"));
-    ftb_rule_spmm(&plan, &f, ftb_machine_here());
+    ftb_rule_spmm(&plan, &f, ftb_machine_standard());
     assert_true(plan.segment > 0 && plan.segment < 12000);
     ftb_spmm_plan again = plan;
     assert_ok(measure_spmm(&plan, &f, sleep_by_segment, &t, ctx));

@@ -41,7 +41,8 @@ static void test_here(void **state)
     const ftb_machine_facts *here = ftb_machine_here(), *measured = ftb_machine_measured();
     (void)state;
     assert_true(here->cores >= 1 && here->l1 >= 1024 && here->l2 >= here->l1 && here->memory > here->l2);
-    assert_true(measured->cores == here->cores && measured->l2 == here->l2);
+    assert_true(measured->cores == here->cores && measured->l2 == here->l2 &&
+                measured->near_l3 == here->near_l3);
     assert_true(measured->l1_rate > 0 && measured->l2_rate > 0 && measured->memory_rate > 0);
     assert_ptr_equal(measured, ftb_machine_measured());
 }
@@ -61,8 +62,8 @@ static void test_force(void **state)
 static bool same(const ftb_machine_facts *a, const ftb_machine_facts *b)
 {
     return a->cores == b->cores && a->l1 == b->l1 && a->l2 == b->l2 && a->l3 == b->l3 &&
-           a->memory == b->memory && a->l1_rate == b->l1_rate && a->l2_rate == b->l2_rate &&
-           a->l3_rate == b->l3_rate && a->memory_rate == b->memory_rate;
+           a->near_l3 == b->near_l3 && a->memory == b->memory && a->l1_rate == b->l1_rate &&
+           a->l2_rate == b->l2_rate && a->l3_rate == b->l3_rate && a->memory_rate == b->memory_rate;
 }
 
 /* Reads a description over `facts`; the line that is wrong, 0 for the whole, -1 if none. */
@@ -85,30 +86,20 @@ static void test_read(void **state)
     ftb_machine_facts m = {.cores = 1, .l1 = 32768, .l2 = 1 << 20, .memory = INT64_C(1) << 33};
     (void)state;
     assert_int_equal(read_text(&m, "# a laptop\ncores = 4\n\nl1=48K\n l2 = 2.5 M # shared\r\nmemory = 16G\n"
-                                   "l2_rate = 87.5\n"),
+                                   "near_l3 = 1\nl2_rate = 87.5\n"),
                      -1);
-    assert_true(m.cores == 4 && m.l1 == 48 << 10 && m.l2 == 5 << 19 && m.l3 == 0 &&
+    assert_true(m.cores == 4 && m.l1 == 48 << 10 && m.l2 == 5 << 19 && m.l3 == 0 && m.near_l3 == 1 &&
                 m.memory == INT64_C(16) << 30 && m.l2_rate == 87.5e9 && m.l1_rate == 0);
     const ftb_machine_facts kept = m;
     const struct {
         const char *text;
         int line;
-    } wrong[] = {{"cores = 0", 1},
-                 {"cores = 1.5", 1},
-                 {"\nl2 = much", 2},
-                 {"l2 = 1K", 0},
-                 {"l2 = -5", 1},
-                 {"l2", 1},
-                 {"size = 5", 1},
-                 {"l2 = 1M 2", 1},
-                 {"l3 = 64K", 0},
-                 {"memory = 1M", 0},
-                 {"l2 = 1e300", 1},
-                 {"l2 =", 1},
-                 {"cores = 2\nl2 = 1T", 2},
-                 {"memory_rate = 5G", 1},
-                 {"l2 = nan", 1},
-                 {"= 5", 1}};
+    } wrong[] = {{"cores = 0", 1},        {"cores = 1.5", 1}, {"near_l3 = 2", 1},
+                 {"near_l3 = 0.5", 1},    {"\nl2 = much", 2}, {"l2 = 1K", 0},
+                 {"l2 = -5", 1},          {"l2", 1},          {"size = 5", 1},
+                 {"l2 = 1M 2", 1},        {"l3 = 64K", 0},    {"memory = 1M", 0},
+                 {"l2 = 1e300", 1},       {"l2 =", 1},        {"cores = 2\nl2 = 1T", 2},
+                 {"memory_rate = 5G", 1}, {"l2 = nan", 1},    {"= 5", 1}};
     for (size_t w = 0; w < sizeof wrong / sizeof *wrong; w++) {
         if (read_text(&m, wrong[w].text) != wrong[w].line)
             fail_msg("'%s' is not refused at line %d", wrong[w].text, wrong[w].line);
@@ -122,6 +113,7 @@ static void test_write(void **state)
                            .l1 = 49152,
                            .l2 = 2 << 20,
                            .l3 = 105 << 20,
+                           .near_l3 = 1,
                            .memory = INT64_C(1) << 39,
                            .l2_rate = 1.5e11},
                       back = {0};

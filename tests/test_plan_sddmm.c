@@ -40,6 +40,25 @@ static void explained(char *text, size_t size, const ftb_sddmm_plan *plan, const
     fclose(file);
 }
 
+/* Where rows come from L3 nearly as fast as from L2, longer segments spare visits. */
+static void test_near_l3(void **state)
+{
+    const ftb_machine_facts mesh = {
+        .cores = 8, .l1 = 48 << 10, .l2 = 1 << 20, .l3 = 32 << 20, .memory = INT64_C(1) << 36};
+    ftb_machine_facts near = mesh;
+    (void)state;
+    near.near_l3 = 1;
+    for (int64_t features = 32; features <= 256; features *= 2) {
+        ftb_sddmm_plan far_plan = {0}, near_plan = {0};
+        const ftb_sddmm_facts f = even(200000, 500, features);
+        ftb_rule_sddmm(&far_plan, &f, &mesh);
+        ftb_rule_sddmm(&near_plan, &f, &near);
+        assert_true(far_plan.segment > 0);
+        assert_true(near_plan.segment * near_plan.tile >= far_plan.segment * far_plan.tile);
+        assert_true(near_plan.seconds < far_plan.seconds);
+    }
+}
+
 static void test_choice(void **state)
 {
     char text[2048];
@@ -143,8 +162,8 @@ static void test_forced_in_any_order(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_choice), cmocka_unit_test(test_limits),
-                                       cmocka_unit_test(test_steps),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_choice), cmocka_unit_test(test_near_l3),
+                                       cmocka_unit_test(test_limits), cmocka_unit_test(test_steps),
                                        cmocka_unit_test(test_forced_in_any_order)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -80,6 +80,27 @@ static void test_values_need_parts(void **state)
     assert_true(valued.seconds > plain.seconds);
 }
 
+/* Where rows come from L3 nearly as fast as from L2, longer segments spare visits. */
+static void test_near_l3(void **state)
+{
+    const ftb_machine_facts mesh = {
+        .cores = 8, .l1 = 48 << 10, .l2 = 1 << 20, .l3 = 32 << 20, .memory = INT64_C(1) << 36};
+    ftb_machine_facts near = mesh;
+    (void)state;
+    near.near_l3 = 1;
+    for (int64_t features = 32; features <= 256; features *= 2) {
+        ftb_spmm_plan far_plan = {0}, near_plan = {0};
+        ftb_spmm_facts f = even(200000, 200000, 9, features, 1);
+        ftb_rule_spmm(&far_plan, &f, &mesh);
+        ftb_rule_spmm(&near_plan, &f, &near);
+        assert_int_equal(near_plan.family, FTB_SPMM_PARTITIONED);
+        assert_true(far_plan.segment * far_plan.tile * 4 <= mesh.l2);
+        assert_true(near_plan.segment * near_plan.tile >= far_plan.segment * far_plan.tile);
+        assert_true(features > 32 || near_plan.segment > far_plan.segment);
+        assert_true(near_plan.seconds < far_plan.seconds);
+    }
+}
+
 /* Short rows of many features: rows of a segment lie apart, and every tile would visit them again. */
 static void test_short_rows(void **state)
 {
@@ -162,6 +183,6 @@ int main(void)
         cmocka_unit_test(test_values_need_parts),   cmocka_unit_test(test_forced_parts),
         cmocka_unit_test(test_forced_in_any_order), cmocka_unit_test(test_short_rows),
         cmocka_unit_test(test_many_rows),           cmocka_unit_test(test_few_entries),
-        cmocka_unit_test(test_near_the_diagonal)};
+        cmocka_unit_test(test_near_the_diagonal),   cmocka_unit_test(test_near_l3)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

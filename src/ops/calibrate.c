@@ -83,7 +83,7 @@ static int64_t sources_of(const ftb_machine_facts *machine, int graph)
     const double row = MOST_DIM * sizeof(float), l2 = (double)machine->l2, l3 = ftb_machine_l3(machine);
     const double bytes = graph == NEAR     ? l2 / 2
                          : graph == MIDDLE ? fmin(8 * l2, fmax(0.7 * l3, 2 * l2))
-                                           : fmax(2 * l3, 8 * l2);
+                                           : fmax((machine->near_l3 ? 8 : 2) * l3, 8 * l2);
     return ftb_min(ftb_max((int64_t)(bytes / row), 256), MOST_SOURCES);
 }
 

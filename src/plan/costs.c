@@ -1,4 +1,4 @@
-/* The table of costs, by place. */
+/* The tables of costs, by place. */
 #include "plan/costs.h"
 
 #include "core/isa.h"
@@ -13,6 +13,13 @@ typedef struct cost {
      FTB_COST_##unit,                                                                                        \
      {[FTB_ISA_BASELINE] = (baseline), [FTB_ISA_AVX2] = (avx2), [FTB_ISA_AVX512] = (avx512)}},
 static const cost table[] = {FTB_COSTS(ROW)};
+
+void ftb_costs_near_l3(ftb_costs *costs)
+{
+#define NEAR(name, unit, value) costs->name = FTB_COST_##unit * (value);
+    FTB_NEAR_L3_COSTS(NEAR)
+#undef NEAR
+}
 
 _Static_assert(sizeof(ftb_costs) == sizeof table / sizeof *table * sizeof(double), "costs have places");
 

@@ -1,6 +1,7 @@
 /* The constants of the cost models: what an entry, a visit, a row and a byte from each cache cost one thread,
- * in one table per instruction set. rule_spmm.c, rule_sddmm.c and rule_attention.c read them;
- * FtB_Wisdom_calibrate fits them to the machine at hand, and wisdom keeps what it finds. */
+ * in one table per instruction set, and one for reading where L3 is near. rule_spmm.c, rule_sddmm.c and
+ * rule_attention.c read them; FtB_Wisdom_calibrate fits them to the machine at hand, and wisdom keeps what it
+ * finds. */
 #ifndef FTB_PLAN_COSTS_H
 #define FTB_PLAN_COSTS_H
 
@@ -19,6 +20,7 @@
     /* sparse x block */ \
     COST(near_gather,    PLAIN, 1.1,  1.7,  0.9)   /* of L2's rate in order: rows from anywhere in it */ \
     COST(far_gather,     PLAIN, 0.53, 0.43, 0.54)  /* the same of L3, with prefetch */ \
+    COST(far_bytes,      PLAIN, 220,  220,  220)   /* bytes that a row from memory costs beside its own */ \
     COST(far_row,        TIME,  4,    4,    4)     /* a row of a segment that is not in L2, beside its bytes */ \
     COST(chain,          TIME,  0.59, 0.31, 0.76)  /* an addition that waits for the one before */ \
     COST(entry,          TIME,  0.85, 1.2,  0.79)  /* a direct entry beside its bytes */ \
@@ -60,6 +62,25 @@
     COST(softmax_entry,  TIME,  1.9,  1.6,  1.6)   /* in steps: an entry and head */ \
     COST(softmax_row,    TIME,  120,  220,  150)   \
     COST(staged_score,   TIME,  8,    8,    8)     /* in steps: a score that a program makes in large batches */
+
+/* COST(name, unit, any): reading, where L3 is near: rows come from it nearly as fast as from L2. Fitted on Zen 5, 1 MB of
+   L2, alike under AVX2 and AVX-512; the table above is of processors with one L3 for a socket. */
+#define FTB_NEAR_L3_COSTS(COST) \
+    COST(l2_read,        RATE,  165)  \
+    COST(near_gather,    PLAIN, 0.92) \
+    COST(l3_read,        RATE,  110)  \
+    COST(far_gather,     PLAIN, 0.84) \
+    COST(far_bytes,      PLAIN, 80)   \
+    COST(far_row,        TIME,  0.35) \
+    COST(memory_read,    RATE,  38)   \
+    COST(line,           TIME,  4.5)  \
+    COST(far_line,       TIME,  5.5)  \
+    COST(dot_l3,         RATE,  105)  \
+    COST(dot_far_row,    TIME,  0.2)  \
+    COST(dot_memory,     RATE,  32)   \
+    COST(near_rows,      RATE,  95)   \
+    COST(far_rows,       RATE,  27)   \
+    COST(walk_memory,    RATE,  15)
 /* clang-format on */
 
 typedef struct ftb_costs {
@@ -72,6 +93,8 @@ typedef struct ftb_costs {
 
 /* Of the table; isa: FTB_ISA_BASELINE ... */
 ftb_costs ftb_costs_of(int isa);
+/* What a near L3 changes of them. */
+void ftb_costs_near_l3(ftb_costs *costs);
 /* By place, 0 .. FTB_NCOSTS - 1: the cost itself, its name, and what its number in a text is times. */
 double *ftb_cost_at(ftb_costs *costs, int place);
 const char *ftb_cost_name(int place);

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#define COMPLEX_L3 (32 << 20) /* of a core complex: sysconf adds up those of a socket */
+
 static ftb_machine_facts facts, measured, forced;
 static pthread_once_t once = PTHREAD_ONCE_INIT, once_measured = PTHREAD_ONCE_INIT;
 static bool is_forced;
@@ -33,8 +35,20 @@ static void ask_hwloc(void)
     hwloc_topology_destroy(topology);
 }
 
+/* Of AMD's processors since Zen, the cores of a complex share an L3 of their own. */
+static int has_near_l3(void)
+{
+#ifdef FTB_X86_CELLS
+    __builtin_cpu_init();
+    return __builtin_cpu_is("amd") && __builtin_cpu_supports("avx2");
+#else
+    return 0;
+#endif
+}
+
 static void read_facts(void)
 {
+    facts.near_l3 = has_near_l3();
     facts.cores = (int)sysconf(_SC_NPROCESSORS_ONLN);
     facts.memory = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
 #ifdef _SC_LEVEL2_CACHE_SIZE
@@ -44,6 +58,8 @@ static void read_facts(void)
 #endif
     if (facts.l1 <= 0 || facts.l2 <= 0)
         ask_hwloc();
+    if (facts.near_l3 && facts.l3 > COMPLEX_L3)
+        facts.l3 = COMPLEX_L3;
     if (facts.l1 <= 0)
         facts.l1 = 32 << 10;
     if (facts.l2 <= 0)
@@ -92,7 +108,9 @@ const ftb_machine_facts *ftb_machine_standard(void)
 
 double ftb_machine_l3(const ftb_machine_facts *machine)
 {
-    const double l3 = 0.75 * (double)machine->l3, more = 32.0 * (double)machine->l2;
+    /* The other cores of a complex use it, too, and whatever passes goes through it. */
+    const double l3 = (machine->near_l3 ? 0.25 : 0.75) * (double)machine->l3,
+                 more = 32.0 * (double)machine->l2;
     return l3 < more ? l3 : more;
 }
 
@@ -101,6 +119,8 @@ ftb_costs ftb_machine_costs(const ftb_machine_facts *machine)
     if (machine->calibrated)
         return machine->costs;
     ftb_costs costs = ftb_costs_of(ftb_isa());
+    if (machine->near_l3)
+        ftb_costs_near_l3(&costs);
     if (machine->l2_rate > 0)
         costs.l2_read = machine->l2_rate;
     if (machine->l3_rate > 0)

@@ -12,13 +12,14 @@ typedef struct ftb_machine_facts {
     int cores;
     int64_t l1, l2, l3; /* data cache bytes that one core can use */
     int64_t memory;     /* bytes of RAM */
+    int near_l3;        /* 1: L3 is of a few cores, and runs with them; 0: of a whole socket, or not known */
     /* Bytes a second that one core reads from each in order; 0: not measured. */
     double l1_rate, l2_rate, l3_rate, memory_rate;
     bool calibrated; /* costs: measured; else those of the table for the instruction set in use */
     ftb_costs costs;
 } ftb_machine_facts;
 
-/* The costs that the rules count with: as calibrated, or else of the table, where rates that were measured
+/* The costs that the rules count with: as calibrated, or else of the tables, where rates that were measured
  * stand for those of reading in order. */
 ftb_costs ftb_machine_costs(const ftb_machine_facts *machine);
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef enum unit { COUNT, SIZE, RATE } unit;
+typedef enum unit { COUNT, FLAG, SIZE, RATE } unit;
 
 /* Where a name's number goes; NULL: no such name. */
 typedef struct field {
@@ -17,19 +17,16 @@ typedef struct field {
     double *rate;
 } field;
 
-enum { NFIELDS = 9 };
+enum { NFIELDS = 10 };
 
 static void list(field fields[NFIELDS], ftb_machine_facts *m)
 {
-    const field all[NFIELDS] = {{"cores", COUNT, &m->cores, NULL, NULL},
-                                {"l1", SIZE, NULL, &m->l1, NULL},
-                                {"l2", SIZE, NULL, &m->l2, NULL},
-                                {"l3", SIZE, NULL, &m->l3, NULL},
-                                {"memory", SIZE, NULL, &m->memory, NULL},
-                                {"l1_rate", RATE, NULL, NULL, &m->l1_rate},
-                                {"l2_rate", RATE, NULL, NULL, &m->l2_rate},
-                                {"l3_rate", RATE, NULL, NULL, &m->l3_rate},
-                                {"memory_rate", RATE, NULL, NULL, &m->memory_rate}};
+    const field all[NFIELDS] = {
+        {"cores", COUNT, &m->cores, NULL, NULL},    {"l1", SIZE, NULL, &m->l1, NULL},
+        {"l2", SIZE, NULL, &m->l2, NULL},           {"l3", SIZE, NULL, &m->l3, NULL},
+        {"near_l3", FLAG, &m->near_l3, NULL, NULL}, {"memory", SIZE, NULL, &m->memory, NULL},
+        {"l1_rate", RATE, NULL, NULL, &m->l1_rate}, {"l2_rate", RATE, NULL, NULL, &m->l2_rate},
+        {"l3_rate", RATE, NULL, NULL, &m->l3_rate}, {"memory_rate", RATE, NULL, NULL, &m->memory_rate}};
     memcpy(fields, all, sizeof all);
 }
 
@@ -48,6 +45,10 @@ static const char *set(const field *f, const char *text)
     if (f->unit == COUNT) {
         if (x < 1 || x > 65536 || x != floor(x))
             return "expected 1 to 65536 cores";
+        *f->count = (int)x;
+    } else if (f->unit == FLAG) {
+        if (x != 0 && x != 1)
+            return "expected 0 or 1";
         *f->count = (int)x;
     } else if (f->unit == SIZE) {
         *f->size = (int64_t)x;
@@ -68,7 +69,8 @@ static const char *read_line(field fields[NFIELDS], char *text)
     for (int f = 0; f < NFIELDS; f++)
         if (strcmp(fields[f].name, name) == 0)
             return set(&fields[f], value + 1);
-    return "unknown name; known are cores, l1, l2, l3, memory, l1_rate, l2_rate, l3_rate, memory_rate";
+    return "unknown name; known are cores, l1, l2, l3, near_l3, memory, l1_rate, l2_rate, l3_rate, "
+           "memory_rate";
 }
 
 bool ftb_machine_read(ftb_machine_facts *facts, FILE *file, int *line, const char **wrong)
@@ -102,7 +104,7 @@ void ftb_machine_write(const ftb_machine_facts *facts, FILE *file)
     locale_t before = ftb_locale_enter();
     list(fields, &m);
     for (int f = 0; f < NFIELDS; f++)
-        if (fields[f].unit == COUNT)
+        if (fields[f].count)
             fprintf(file, "%s = %d\n", fields[f].name, *fields[f].count);
         else if (fields[f].unit == SIZE)
             fprintf(file, "%s = %lld\n", fields[f].name, (long long)*fields[f].size);

@@ -17,6 +17,7 @@
 #define MARGIN 0.8       /* segments must be this much faster: they take time to build */
 #define LEAST_SEGMENT 256
 #define MOST_PACKED 4 /* times L2: bytes of a segment's sources */
+#define MOST_NEAR 8   /* the same, where L3 is near */
 
 /* What is counted with. */
 typedef struct model {
@@ -122,7 +123,8 @@ static void consider(ftb_sddmm_plan *plan, const model *m, int64_t segment, int6
 /* Segments of many sizes for the tile: powers of two, and half as many more. */
 static void consider_tile(ftb_sddmm_plan *plan, const model *m, int64_t tile)
 {
-    const int64_t ncols = m->facts->ncols, most = MOST_PACKED * m->machine->l2 / tile;
+    const int64_t ncols = m->facts->ncols;
+    const int64_t most = (m->machine->near_l3 ? MOST_NEAR : MOST_PACKED) * m->machine->l2 / tile;
     if (plan->asked.forced & FTB_SDDMM_SET_SEGMENT) {
         consider(plan, m, plan->asked.segment, tile);
         return;

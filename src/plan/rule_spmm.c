@@ -18,7 +18,6 @@
 
 #include <math.h>
 
-#define FAR_ROW 220      /* bytes that a row from memory costs beside its own */
 #define PACKED_SHARE 0.6 /* of L2: bytes of a segment that stay in it */
 #define LONG_ROW 1024    /* bytes */
 #define MARGIN 0.75      /* partitions must be this much faster: no model is better than that */
@@ -36,6 +35,7 @@ typedef struct model {
     const ftb_spmm_facts *facts;
     ftb_costs costs;
     int64_t l2, l3;
+    bool near_l3;
     double l3_bytes, l3_share; /* what one core gets of it; a thread, where all read segments from it */
 } model;
 
@@ -52,15 +52,17 @@ int ftb_spmm_round_vectors(int64_t vectors)
 /* Bytes a second of rows of `row` bytes that are read from anywhere in `bytes`. Where these are few times L2,
  * rows of many lines come as fast as if they were in order: 2000 sources, 13706 entries, 256 features 49 GB/s
  * and 602 features 32 GB/s. From memory, in pages of 4 KiB, rows of 128, 512 and 2408 bytes came at 0.38,
- * 0.85 and 1 of its rate.
+ * 0.85 and 1 of its rate. A near L3 keeps a share of what is larger than it: it takes what L2 drops.
  */
 static double gather_rate(const model *m, double bytes, double row)
 {
     if (bytes <= 0.5 * (double)m->l2)
         return m->costs.near_gather * m->costs.l2_read;
     bool streams = row >= LONG_ROW && bytes <= 8 * (double)m->l2;
-    double far = bytes <= m->l3_bytes ? (streams ? 1 : m->costs.far_gather) * m->costs.l3_read
-                                      : row / (row + FAR_ROW) * m->costs.memory_read;
+    double middle = (streams ? 1 : m->costs.far_gather) * m->costs.l3_read;
+    double memory = row / (row + m->costs.far_bytes) * m->costs.memory_read;
+    double kept = bytes <= m->l3_bytes ? 1 : m->near_l3 ? m->l3_bytes / bytes : 0;
+    double far = 1 / (kept / middle + (1 - kept) / memory);
     double near = fmin(1, (streams ? 0.85 : 0.5) * (double)m->l2 / bytes); /* what stays in L2 of itself */
     return 1 / (near / (m->costs.near_gather * m->costs.l2_read) + (1 - near) / far);
 }
@@ -304,8 +306,12 @@ static void use_direct(ftb_spmm_plan *plan, const model *m)
 
 void ftb_rule_spmm(ftb_spmm_plan *plan, const ftb_spmm_facts *facts, const ftb_machine_facts *machine)
 {
-    model m = {facts, ftb_machine_costs(machine), machine->l2, machine->l3, ftb_machine_l3(machine), 0};
-
+    model m = {.facts = facts,
+               .costs = ftb_machine_costs(machine),
+               .l2 = machine->l2,
+               .l3 = machine->l3,
+               .near_l3 = machine->near_l3,
+               .l3_bytes = ftb_machine_l3(machine)};
     const ftb_spmm_asked *asked = &plan->asked;
     ftb_spmm_plan out = {.asked = *asked, .threads = facts->threads, .partitioned_seconds = INFINITY};
     ftb_spmm_family wanted = asked->forced & FTB_SPMM_SET_KERNEL ? asked->family : FTB_SPMM_AUTO;
