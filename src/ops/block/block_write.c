@@ -39,19 +39,19 @@ static size_t bytes_of(FtB_Block X)
 
 bool ftb_block_overlaps(FtB_Block output, const void *data, size_t bytes)
 {
-    uintptr_t first = (uintptr_t)ftb_block_data(output), other = (uintptr_t)data;
+    uintptr_t first = (uintptr_t)ftb_block_address(output), other = (uintptr_t)data;
     size_t own = bytes_of(output);
     return own > 0 && bytes > 0 && first < other + bytes && other < first + own;
 }
 
 ftb_alias ftb_block_alias(FtB_Block C, FtB_Block X)
 {
-    if (!ftb_block_overlaps(C, ftb_block_data(X), bytes_of(X)))
+    if (!ftb_block_overlaps(C, ftb_block_address(X), bytes_of(X)))
         return FTB_ALIAS_NONE;
     size_t cs = FtB_Type_size(C->type), xs = FtB_Type_size(X->type), pitch = (size_t)C->ld * cs;
     if ((size_t)X->ld * xs != pitch)
         return FTB_ALIAS_OTHER;
-    uintptr_t c = (uintptr_t)ftb_block_data(C), x = (uintptr_t)ftb_block_data(X);
+    uintptr_t c = (uintptr_t)ftb_block_address(C), x = (uintptr_t)ftb_block_address(X);
     size_t offset = x >= c ? (x - c) % pitch : (pitch - (c - x) % pitch) % pitch;
     if (offset >= (size_t)C->ncols * cs && offset + (size_t)X->ncols * xs <= pitch)
         return FTB_ALIAS_NONE; /* other columns of the same rows */
