@@ -117,7 +117,8 @@ static void columns(void **state)
     expect_read(list, FTB_READ_OPTIONS(.columns = "2,1", .header = -1), "item,user\n7,ann\n8,bob\n",
                 FTB_BOOL);
     expect_read(list, FTB_READ_OPTIONS(.type = FTB_FP32), "ann,7,4\nbob,8,3.5\n", FTB_FP32);
-    expect_read(list, FTB_READ_OPTIONS(.type = FTB_INT8), "ann,7,4\nbob,8,3\n", FTB_INT8);
+    expect_read("user,item,stars\nann,7,4\nbob,8,-3\n", FTB_READ_OPTIONS(.type = FTB_INT8),
+                "ann,7,4\nbob,8,-3\n", FTB_INT8);
     expect_read("\"the \"\"user\"\"\",item\nann,7\n", FTB_READ_OPTIONS(.columns = "the \"user\",item"),
                 "ann,7\n", FTB_BOOL);
     expect_read_error(GrB_INVALID_VALUE, "no column 'movie'; the first line has user, item, stars, when",

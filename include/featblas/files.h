@@ -124,7 +124,7 @@ typedef struct FtB_Edge_layout {
 typedef struct FtB_Read_options {
     size_t size;         /**< set by the macro */
     FtB_Format format;   /**< FTB_FORMAT_AUTO: by content */
-    FtB_Type type;       /**< dtype of the values; 0: as the file says */
+    FtB_Type type;       /**< dtype of the values, FTB_FORMAT where it cannot hold one; 0: as the file says */
     const char *columns; /**< edge lists: "row,column[,value]" by name or by number from 1; NULL: 1,2,3 */
     char delimiter;      /**< edge lists; 0: guessed from tab, comma, semicolon, blank */
     int header;          /**< edge lists; 0: guessed (adjacency: no), 1: yes, -1: no */
@@ -160,7 +160,8 @@ GrB_Info FtB_Matrix_write(FtB_Matrix A, const char *path, FtB_Format format, FtB
 typedef struct FtB_Block_read_options {
     size_t size;       /**< set by the macro */
     FtB_Format format; /**< FTB_FORMAT_AUTO: by content; FTB_TSV and FTB_CSV: a table of numbers */
-    FtB_Type type;     /**< dtype of the block; 0: as the file says, FP64 for tables */
+    FtB_Type type; /**< dtype of the block, FTB_FORMAT where it cannot hold a value; 0: as the file says, FP64
+                      for tables */
     char delimiter;    /**< tables; 0: guessed from tab, comma, semicolon, blank */
     int header;        /**< tables; 0: guessed, 1: yes, -1: no */
     bool finite;       /**< refuse NaN and infinities */

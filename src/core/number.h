@@ -22,7 +22,8 @@ static inline int ftb_log10_pow2(int k) { return (k * 1262611) >> 22; } /* floor
 
 /* Reads a decimal number at `p`; returns what follows it, or NULL if there is no number. The text must
  * end with a character that no number contains, such as a newline. Accepts nan, inf, infinity, and D for
- * the exponent's E (Fortran). ftb_parse_float: rounded once, to a float's value. */
+ * the exponent's E (Fortran). ftb_parse_float: rounded once, to a float's value, or
+ * to a double's where that would be infinite. */
 const char *ftb_parse_real(const char *p, double *value);
 const char *ftb_parse_float(const char *p, double *value);
 

@@ -180,4 +180,8 @@ static const char *parse(const char *p, bool single, double *value)
 
 const char *ftb_parse_real(const char *p, double *value) { return parse(p, false, value); }
 
-const char *ftb_parse_float(const char *p, double *value) { return parse(p, true, value); }
+const char *ftb_parse_float(const char *p, double *value)
+{
+    const char *end = parse(p, true, value);
+    return end && isinf(*value) ? parse(p, false, value) : end;
+}

@@ -3,6 +3,7 @@
  * writers cover all 169 pairs. Both halves are plain loops that compilers vectorise. */
 #include "core/core.h"
 #include "core/half.h"
+#include "core/words.h"
 
 #include <math.h>
 
@@ -273,6 +274,55 @@ void ftb_cast(void *dst, FtB_Type dt, const void *src, FtB_Type st, int64_t coun
         else
             write_from_integer(target, dt, &b, st >= FTB_INT8 && st <= FTB_INT64, size);
     }
+}
+
+/* Powers of two that bound what the integers hold: from -low up to below high. */
+static bool integer_holds(FtB_Type to, double value)
+{
+    const bool is_signed = to <= FTB_INT64;
+    const int bits = (int)(8 * types[to].size) - is_signed;
+    return value == trunc(value) && value >= (is_signed ? -ldexp(1, bits) : 0) && value < ldexp(1, bits);
+}
+
+static bool holds(FtB_Type to, const void *values, FtB_Type from, int64_t at)
+{
+    const bool real = ftb_type_float(from);
+    if (ftb_type_float(to)) { /* the largest finite value, and half of what is between it and the next */
+        static const double end[] = {
+            [FTB_FP32] = 0x1.ffffffp127, [FTB_FP64] = INFINITY, [FTB_FP16] = 65520, [FTB_BF16] = 0x1.ffp127};
+        const double value = from == FTB_FP64 ? ((const double *)values)[at] : ftb_get_real(values, from, at);
+        return !isfinite(value) || fabs(value) < end[to];
+    }
+    if (real)
+        return integer_holds(to, ftb_get_real(values, from, at));
+    const int64_t value =
+        from == FTB_INT64 ? ((const int64_t *)values)[at] : ftb_get_integer(values, from, at);
+    if (from == FTB_UINT64 && value < 0) /* 2^63 and more */
+        return to == FTB_UINT64;
+    if (to == FTB_INT64 || to == FTB_UINT64)
+        return to == FTB_INT64 || value >= 0;
+    return integer_holds(to, (double)value); /* what rounds is beyond 32 bits either way */
+}
+
+int64_t ftb_find_unfit(FtB_Type to, const void *values, FtB_Type from, int64_t count)
+{
+    if (to == from || to == FTB_BOOL || to == FTB_FP64)
+        return -1;
+    for (int64_t at = 0; at < count; at++)
+        if (!holds(to, values, from, at))
+            return at;
+    return -1;
+}
+
+char *ftb_value_text(char *text, const void *values, FtB_Type type, int64_t at)
+{
+    if (ftb_type_float(type))
+        snprintf(text, FTB_WORDS, "%.*g", type == FTB_FP64 ? 15 : 7, ftb_get_real(values, type, at));
+    else if (type == FTB_UINT64)
+        snprintf(text, FTB_WORDS, "%llu", (unsigned long long)ftb_get_integer(values, type, at));
+    else
+        snprintf(text, FTB_WORDS, "%lld", (long long)ftb_get_integer(values, type, at));
+    return text;
 }
 
 double ftb_get_real(const void *values, FtB_Type type, int64_t at)

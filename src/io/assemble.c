@@ -117,6 +117,13 @@ static GrB_Info cast_values(ftb_arrays *a, FtB_Type wanted)
         a->type = wanted;
         return GrB_SUCCESS;
     }
+    const int64_t bad = ftb_find_unfit(wanted, a->values, a->type, count);
+    if (bad >= 0) {
+        char value[FTB_WORDS];
+        return ftb_fail(FTB_FORMAT, "%s: value %lld, from 0, is %s, which %s cannot hold", a->name,
+                        (long long)bad, ftb_value_text(value, a->values, a->type, bad),
+                        FtB_Type_name(wanted));
+    }
     void *values = to > from ? ftb_new(a->ctx, count, to) : a->values;
     if (!values)
         return ftb_nomem();

@@ -91,6 +91,10 @@ static bool parse_line(const ftb_numbers *n, const char *line, char *out, ftb_co
             bad_number(n, c, p, line);
             return false;
         }
+        if (ftb_find_unfit(n->type, &word[held], words, 1) == 0) {
+            ftb_complain(c, p, line, "%s cannot hold this number", FtB_Type_name(n->type));
+            return false;
+        }
         const char *after = skip_spaces(n, q);
         const bool last = f + 1 == n->ncols;
         if (*after != '\n' && *after != '\r' && *after != n->delimiter &&

@@ -1,5 +1,6 @@
 /* FtB_Block_read: which reader a file is for, and what becomes of its values. */
 #include "core/options.h"
+#include "core/words.h"
 #include "io/format.h"
 
 #include <math.h>
@@ -16,6 +17,18 @@ static GrB_Info read_options(FtB_Block_read_options *o, const FtB_Block_read_opt
 }
 
 /* ---- sparse files, as dense */
+
+/* Value e of A, which `type` cannot hold. */
+static GrB_Info unfit(FtB_Matrix A, int64_t e, FtB_Type type, const char *name)
+{
+    char value[FTB_WORDS];
+    int64_t row = 0;
+    while (A->pattern->rowptr[row + 1] <= e)
+        row++;
+    return ftb_fail(FTB_FORMAT, "%s: the value of entry (%lld, %lld) is %s, which %s cannot hold", name,
+                    (long long)row, (long long)ftb_col(A->pattern, e),
+                    ftb_value_text(value, ftb_values(A), A->type, e), FtB_Type_name(type));
+}
 
 static GrB_Info scatter(ftb_dense *d, FtB_Matrix A, FtB_Type type, const char *name)
 {
@@ -35,6 +48,9 @@ static GrB_Info scatter(ftb_dense *d, FtB_Matrix A, FtB_Type type, const char *n
     if (!(d->data = ftb_new0(d->ctx, cells, (size_t)size)))
         return ftb_nomem();
     const char *values = ftb_values(A);
+    const int64_t bad = values ? ftb_find_unfit(d->type, values, A->type, p->nvals) : -1;
+    if (bad >= 0)
+        return unfit(A, bad, d->type, name);
     char *data = d->data;
 #pragma omp parallel for schedule(dynamic, 256) num_threads(ftb_threads(d->ctx)) if (p->nvals > 65536)
     for (int64_t i = 0; i < p->nrows; i++)

@@ -1,4 +1,5 @@
 /* .npy files of numpy.save: header and values, in either byte order, by rows or by columns. */
+#include "core/words.h"
 #include "io/format.h"
 #include "io/npy.h"
 
@@ -63,6 +64,13 @@ static GrB_Info read_values(ftb_dense *d, ftb_input *in, const ftb_npy *h, int64
         if (info == GrB_SUCCESS && stored == FTB_BOOL) /* only 0 and 1 are values of the C type */
             for (int64_t k = 0; k < n; k++)
                 ((uint8_t *)to)[k] = ((uint8_t *)to)[k] != 0;
+        const int64_t bad = info == GrB_SUCCESS && !same ? ftb_find_unfit(d->type, raw, stored, n) : -1;
+        if (bad >= 0) {
+            char value[FTB_WORDS];
+            info = ftb_fail(FTB_FORMAT, "%s: value %lld, from 0, is %s, which %s cannot hold",
+                            ftb_input_name(in), (long long)(done + bad),
+                            ftb_value_text(value, raw, stored, bad), FtB_Type_name(d->type));
+        }
         if (info == GrB_SUCCESS && !same)
             ftb_cast(out, d->type, raw, stored, n);
         done += n;

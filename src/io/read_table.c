@@ -85,7 +85,7 @@ done:
 
 /* The whole of a symmetric array, of whose columns the part from the diagonal down (below it, if skew) is
  * there. */
-static GrB_Info unfold(ftb_dense *d, const ftb_mtx_head *h)
+static GrB_Info unfold(ftb_dense *d, const ftb_mtx_head *h, const char *name)
 {
     const int64_t n = h->nrows, size = (int64_t)FtB_Type_size(d->type), skip = h->symmetry == MTX_SKEW;
     const char *from = d->data;
@@ -102,6 +102,13 @@ static GrB_Info unfold(ftb_dense *d, const ftb_mtx_head *h)
             double value = -ftb_get_real(from, d->type, 0);
             int64_t integer = (int64_t)(0 - (uint64_t)ftb_get_integer(from, d->type, 0));
             const bool real = ftb_type_float(d->type);
+            if (!real &&
+                ftb_find_unfit(d->type, &integer, FTB_INT64, 1) == 0) { /* the other end of the range */
+                ftb_delete(whole);
+                return ftb_fail(FTB_FORMAT,
+                                "%s: the value of entry (%lld, %lld) is %lld, which %s cannot hold", name,
+                                (long long)j, (long long)i, (long long)integer, FtB_Type_name(d->type));
+            }
             ftb_cast(above, d->type, real ? (const void *)&value : &integer, real ? FTB_FP64 : FTB_INT64, 1);
         }
     ftb_delete(d->data);
@@ -138,7 +145,7 @@ GrB_Info ftb_read_mtx_array(ftb_dense *d, ftb_input *in, const FtB_Block_read_op
     d->by_column = true;
     ftb_numbers_stop(&n, &d->data);
     if (h.symmetry != MTX_GENERAL)
-        info = unfold(d, &h);
+        info = unfold(d, &h, ftb_input_name(in));
     d->by_column = h.symmetry != MTX_SYMMETRIC;
 done:
     ftb_numbers_stop(&n, NULL);
