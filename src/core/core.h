@@ -95,8 +95,9 @@ FtB_Type ftb_type_compute(FtB_Type type);
 /* dst[i] = (dt) src[i], by GraphBLAS's rules: to BOOL is != 0, float to integer truncates and
  * saturates (NaN gives 0), integers wrap, to FP16/BF16 rounds to nearest even. dst may be src. */
 void ftb_cast(void *dst, FtB_Type dt, const void *src, FtB_Type st, int64_t count);
-/* The first of `count` values that `to` cannot hold, -1: it holds them all. Of integers that is what is not whole or
- * beyond their range, of reals what is finite and would become infinite; reals round, and BOOL holds everything. */
+/* The first of `count` values that `to` cannot hold, -1: it holds them all. Of integers that is what is not
+ * whole or beyond their range, of reals what is finite and would become infinite; reals round, and BOOL holds
+ * everything. */
 int64_t ftb_find_unfit(FtB_Type to, const void *values, FtB_Type from, int64_t count);
 /* A value as messages show it: "300", "1e+300". Returns text, of FTB_WORDS bytes (words.h). */
 char *ftb_value_text(char *text, const void *values, FtB_Type type, int64_t at);
