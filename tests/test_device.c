@@ -168,6 +168,31 @@ static void products(void **state)
     FtB_Matrix_free(&A);
 }
 
+/* What a device cannot write, since the output is read as well or needs another value where rows are empty,
+ * is done on the host, from values that are on the device alone. */
+static void back_on_the_host(void **state)
+{
+    (void)state;
+    FtB_Matrix A = ring(50);
+    FtB_Block X = features(50, 12), C, wanted;
+    for (int on = 0; on < 2; on++) {
+        assert_ok(FtB_Context_set_device(NULL, on ? "pretend" : "cpu"));
+        assert_ok(FtB_Block_new(on ? &C : &wanted, 50, 12, FTB_FP32));
+        const FtB_Block to = on ? C : wanted;
+        assert_ok(FtB_mxm(to, NULL, NULL, FTB_PLUS_SRC, A, X, NULL));
+        if (on)
+            assert_int_equal(atomic_load(&to->owner->valid), FTB_VALID_DEVICE);
+        assert_ok(FtB_mxm(to, NULL, NULL, FTB_PLUS_MUL, A, to, NULL));
+        assert_ok(FtB_mxm(to, NULL, NULL, FTB_PLUS_SRC, A, to, FTB_DESC_T0));
+        assert_ok(FtB_mxm(to, NULL, NULL, FTB_MAX_SRC, A, to, NULL));
+    }
+    assert_memory_equal(block_values(C), block_values(wanted), 50 * 12 * sizeof(float));
+    FtB_Block_free(&C);
+    FtB_Block_free(&wanted);
+    FtB_Block_free(&X);
+    FtB_Matrix_free(&A);
+}
+
 /* Columns of a wider block: what lies beside them stays. */
 static void part_of_a_block(void **state)
 {
@@ -296,6 +321,7 @@ int main(void)
                                        cmocka_unit_test_setup_teardown(writing, begin, end),
                                        cmocka_unit_test_setup_teardown(late_copies, begin, end),
                                        cmocka_unit_test_setup_teardown(products, begin, end),
+                                       cmocka_unit_test_setup_teardown(back_on_the_host, begin, end),
                                        cmocka_unit_test_setup_teardown(part_of_a_block, begin, end),
                                        cmocka_unit_test_setup_teardown(changed, begin, end),
                                        cmocka_unit_test_setup_teardown(host_reads_device, begin, end),

@@ -139,7 +139,8 @@ GrB_Info ftb_buffer_ask_at(ftb_buffer *b, const ftb_backend *where, ftb_access a
     pthread_mutex_lock(&moving);
     GrB_Info info = send(b, where, access);
     pthread_mutex_unlock(&moving);
-    *data = b->device;
+    if (info == GrB_SUCCESS)
+        *data = b->device;
     return info;
 }
 

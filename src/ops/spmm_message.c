@@ -371,7 +371,8 @@ static GrB_Info ask_feed(const void **at, const ftb_feed *feed, const ftb_backen
 {
     void *data;
     GrB_Info info = ftb_buffer_ask_at(feed->owner, device, FTB_READ, &data);
-    *at = (const char *)data + feed->offset;
+    if (info == GrB_SUCCESS)
+        *at = (const char *)data + feed->offset;
     return info;
 }
 
@@ -503,8 +504,7 @@ GrB_Info ftb_spmm_message(ftb_spmm_result *result, const ftb_spmm_request *reque
         info = run_on_device(&w, result);
         goto done;
     }
-    if (request->device)
-        info = ftb_message_ask(&w.hoisted.core);
+    info = ftb_message_ask(&w.hoisted.core);
     if (info == GrB_SUCCESS && request->block)
         info = ftb_buffer_ask(request->block->owner, FTB_UPDATE);
     if (info != GrB_SUCCESS)
