@@ -47,9 +47,9 @@ void ftb_buffer_release(ftb_buffer *b);       /* NULL is allowed */
 
 /* Makes the host's copy valid; for writing, the only valid one. NULL is allowed. */
 GrB_Info ftb_buffer_ask(ftb_buffer *b, ftb_access access);
-/* The same of the device of `where`, whose verbs take the address *data (as it was on failure). What is asked for writing is not
- * valid there before ftb_buffer_written says so: a verb that fails has written nothing. A buffer has a copy
- * on one device at a time: another one's is brought home first. */
+/* The same of the device of `where`, whose verbs take the address *data (as it was on failure). What is asked
+ * for writing is not valid there before ftb_buffer_written says so: a verb that fails has written nothing. A
+ * buffer has a copy on one device at a time: another one's is brought home first. */
 GrB_Info ftb_buffer_ask_at(ftb_buffer *b, const struct ftb_backend *where, ftb_access access, void **data);
 /* After a device's verb wrote it: its copy is the valid one; memory that was lent is made valid on the host,
  * too. */
