@@ -251,10 +251,12 @@ static int print_devices(bool json)
         else
             printf("%-8s %s\n", name, about);
     }
-    if (json)
-        json_dumpf(list, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
-    if (json || n == 1)
-        puts(json ? "" : "There is no GPU that this build can use: work runs on the processor.");
+    if (json) {
+        json_dumpf(list, stdout, JSON_INDENT(2));
+        putchar('\n');
+    } else if (n == 1) {
+        puts("There is no GPU that this build can use: work runs on the processor.");
+    }
     json_decref(list);
     return APP_OK;
 }
@@ -295,9 +297,8 @@ const command command_info = {
     .summary = "describe a matrix or graph file",
     .description =
         "Prints format, dimensions, entries, values, degrees of rows and columns with a histogram in powers "
-        "of two, whether the matrix is symmetric, and how many products its projections take. With "
-        "--devices, "
-        "what work can be placed on.",
+        "of two, whether the matrix is symmetric, and how many products its projections take. "
+        "With --devices, what work can be placed on.",
     .examples = "  $ featblas info graph.mtx\n"
                 "  $ featblas info ratings.csv --columns userId,movieId,rating --json\n"
                 "  $ featblas info --devices\n",

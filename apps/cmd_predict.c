@@ -169,6 +169,8 @@ static int run_model(predict *p)
         info = FtB_Tape_explain(out, stderr);
     if (info == GrB_SUCCESS)
         info = FtB_evaluate(&p->scores, out);
+    if (info == GrB_SUCCESS)
+        info = ftb_buffer_ask(p->scores->owner, FTB_READ);
     if (info == GrB_SUCCESS && (p->values->write == EMBEDDINGS || p->values->learn.plot))
         info = FtB_value(&p->hidden, hidden);
     return app_library_error(info, APP_OUTPUT);

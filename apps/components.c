@@ -102,8 +102,10 @@ static void iterate(work *w)
 GrB_Info components(double *x, double *y, double *share, FtB_Block X)
 {
     work w = {.X = X, .d = X->ncols};
-    GrB_Info info = GrB_SUCCESS;
+    GrB_Info info = ftb_buffer_ask(X->owner, FTB_READ);
     double whole = 0, held = 0;
+    if (info != GrB_SUCCESS)
+        return info;
     w.mean = ftb_new0(NULL, w.d, sizeof *w.mean);
     w.v = ftb_new0(NULL, 2 * w.d, sizeof *w.v);
     w.next = ftb_new0(NULL, 2 * w.d, sizeof *w.next);

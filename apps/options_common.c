@@ -94,9 +94,8 @@ static const option common_options[] = {
      .kind = OPTION_TEXT,
      .offset = offsetof(common_values, device),
      .argument = "NAME",
-     .help = "Place the work on the device NAME, which \"featblas info --devices\" lists. What the device "
-             "cannot do "
-             "is done on the processor. Default: cpu."},
+     .help = "Place the work on the device NAME, which \"featblas info --devices\" lists. "
+             "What the device cannot do is done on the processor. Default: cpu."},
     {.heading = "Messages"},
     {.name = "quiet",
      .letter = 'q',

@@ -93,6 +93,8 @@ static GrB_Info score(training *s, train_score scores[DATASET_PARTS], unsigned l
     FtB_Block Y;
     GrB_Info info = FtB_evaluate(&Y, s->out);
     if (info == GrB_SUCCESS)
+        info = ftb_buffer_ask(Y->owner, FTB_READ);
+    if (info == GrB_SUCCESS)
         train_scores(scores, Y, &s->t->set, s->t->model.task, losses);
     FtB_Block_free(&Y);
     return info;
