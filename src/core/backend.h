@@ -1,5 +1,5 @@
-/* Backends: who holds data, and who runs a verb. A backend is a row of a table: a name, what is known of the
- * device, how its memory is reached, and what it can do. Operands are placed on the device of the engaged
+/* Backends: who holds data, and who runs a verb. A backend is a row of a table: a name, how its memory is
+ * reached, and what it can do. Operands are placed on the device of the engaged
  * context; what that device cannot do is done on the host, and what is needed there is moved. Rows are listed
  * in ops/backends.c; tests add their own. */
 #ifndef FTB_BACKEND_H
@@ -12,6 +12,7 @@ typedef struct ftb_backend ftb_backend;
 /* Memory of a device. What is done for one context is done in order; `put` may return before it is done, and
  * then reads the host's memory later: wait before that is written. */
 typedef struct ftb_memory {
+    int64_t (*size)(const ftb_backend *b); /* bytes in all */
     GrB_Info (*alloc)(const ftb_backend *b, FtB_Context ctx, void **device, int64_t bytes);
     void (*free)(const ftb_backend *b, void *device, int64_t bytes);
     GrB_Info (*put)(const ftb_backend *b, FtB_Context ctx, void *device, const void *host, int64_t bytes);
@@ -20,13 +21,6 @@ typedef struct ftb_memory {
     /* Told of host memory that is not valid any more; NULL: nobody wants to know. */
     void (*spoil)(void *host, int64_t bytes);
 } ftb_memory;
-
-typedef struct ftb_device_facts {
-    int units;        /* that run at once: cores, multiprocessors */
-    int64_t memory;   /* bytes; 0: the host's */
-    double bandwidth; /* of that memory, bytes a second; 0: not known */
-    double link;      /* between host and device, bytes a second; 0: there is none */
-} ftb_device_facts;
 
 /* What a device can do: functions of a plain product, whose operands' addresses are the device's (its pattern
  * is the host's), and of a plan; nothing is left to ask back. NULL: it is done on the host. */
@@ -42,8 +36,7 @@ struct ftb_backend {
     const char *name;         /* as FtB_Context_set_device takes it */
     const char *about;        /* for people: "the processor's cores" */
     const ftb_memory *memory; /* NULL: the host's own */
-    const ftb_verbs *verbs;
-    GrB_Info (*facts)(const ftb_backend *b, ftb_device_facts *found);
+    const ftb_verbs *verbs;   /* of a backend with memory of its own */
 };
 
 /* Counts what is moved for a context (context.c). */

@@ -160,20 +160,16 @@ static GrB_Info dense(const ftb_dense_product *product)
     return ftb_dense_run(&here);
 }
 
-static GrB_Info facts(const ftb_backend *b, ftb_device_facts *found)
+static int64_t size(const ftb_backend *b)
 {
     (void)b;
-    *found = (ftb_device_facts){.units = 1, .memory = INT64_C(1) << 30, .bandwidth = 1e10, .link = 1e9};
-    return GrB_SUCCESS;
+    return INT64_C(1) << 30;
 }
 
-static const ftb_memory memory = {alloc, release, put, get, finish, spoil};
+static const ftb_memory memory = {size, alloc, release, put, get, finish, spoil};
 static const ftb_verbs verbs = {.spmm = spmm, .dense = dense};
-const ftb_backend pretend_device = {.name = "pretend",
-                                    .about = "a device that does not exist",
-                                    .memory = &memory,
-                                    .verbs = &verbs,
-                                    .facts = facts};
+const ftb_backend pretend_device = {
+    .name = "pretend", .about = "a device that does not exist", .memory = &memory, .verbs = &verbs};
 
 void pretend_begin(uint64_t seed)
 {
