@@ -1,7 +1,7 @@
 /* Backends: who holds data, and who runs a verb. A backend is a row of a table: a name, how its memory is
- * reached, and what it can do. Operands are placed on the device of the engaged
- * context; what that device cannot do is done on the host, and what is needed there is moved. Rows are listed
- * in ops/backends.c; tests add their own. */
+ * reached, and what it can do. Operands are placed on the device of the engaged context; what that device
+ * cannot do is done on the host, and what is needed there is moved. Rows are listed in ops/backends.c; tests
+ * add their own. */
 #ifndef FTB_BACKEND_H
 #define FTB_BACKEND_H
 
@@ -22,21 +22,13 @@ typedef struct ftb_memory {
     void (*spoil)(void *host, int64_t bytes);
 } ftb_memory;
 
-/* What a device can do: functions of a plain product, whose operands' addresses are the device's (its pattern
- * is the host's), and of a plan; nothing is left to ask back. NULL: it is done on the host. */
-struct ftb_spmm_product;  /* cpu/spmm_run.h */
-struct ftb_spmm_plan;     /* plan/spmm_plan.h */
-struct ftb_dense_product; /* cpu/dense_run.h */
-typedef struct ftb_verbs {
-    GrB_Info (*spmm)(const struct ftb_spmm_product *product, const struct ftb_spmm_plan *plan);
-    GrB_Info (*dense)(const struct ftb_dense_product *product);
-} ftb_verbs;
+struct ftb_verbs; /* verbs/verbs.h */
 
 struct ftb_backend {
     const char *name;         /* as FtB_Context_set_device takes it */
     const char *about;        /* for people: "the processor's cores" */
     const ftb_memory *memory; /* NULL: the host's own */
-    const ftb_verbs *verbs;   /* of a backend with memory of its own */
+    const struct ftb_verbs *verbs;
 };
 
 /* Counts what is moved for a context (context.c). */

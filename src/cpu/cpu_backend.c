@@ -1,4 +1,10 @@
 /* The host's row in the table of backends: its memory needs no asking, and drivers are its verbs. */
 #include "cpu/cpu_backend.h"
 
-const ftb_backend ftb_cpu = {.name = "cpu", .about = "the processor's cores"};
+#include "cpu/dense_run.h"
+#include "cpu/spmm_run.h"
+#include "verbs/verbs.h"
+
+static const ftb_verbs verbs = {.spmm = ftb_spmm_run, .dense = ftb_dense_run};
+
+const ftb_backend ftb_cpu = {.name = "cpu", .about = "the processor's cores", .verbs = &verbs};

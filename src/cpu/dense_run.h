@@ -1,22 +1,9 @@
-/* Dense products on plain memory: row-major, FP32 or FP64, all of one type. */
+/* Dense products on the host. */
 #ifndef FTB_DENSE_RUN_H
 #define FTB_DENSE_RUN_H
 
-#include "core/core.h"
+#include "verbs/dense_product.h"
 
-typedef enum ftb_dense_form { FTB_AB, FTB_ATB, FTB_ABT } ftb_dense_form;
-
-/* C = A B, A' B or A B', or C += where `add`. */
-typedef struct ftb_dense_product {
-    FtB_Context ctx;
-    ftb_dense_form what;
-    FtB_Type type;
-    int64_t nrows, ncols, inner; /* of C, and what is summed over */
-    const void *a, *b;
-    void *c;
-    int64_t lda, ldb, ldc; /* values from one row to the next, as stored */
-    bool add;
-} ftb_dense_product;
 /* Bits do not depend on threads. Allocates all that it needs before anything is written. */
 GrB_Info ftb_dense_run(const ftb_dense_product *p);
 /* Operations a second of one thread, FP32; measured once, in a few milliseconds. */

@@ -1,6 +1,6 @@
 /* C = A B, A' B or A B' for dense blocks: checked, placed, and run there. */
-#include "core/backend.h"
 #include "nn/nn.h"
+#include "ops/backends.h"
 
 static GrB_Info check(ftb_dense_form what, FtB_Block C, FtB_Block A, FtB_Block B)
 {
@@ -20,26 +20,9 @@ static GrB_Info check(ftb_dense_form what, FtB_Block C, FtB_Block A, FtB_Block B
     return GrB_SUCCESS;
 }
 
-/* The blocks' addresses on the device, or on the host. */
-static GrB_Info ask(ftb_dense_product *p, FtB_Block C, FtB_Block A, FtB_Block B, const ftb_backend *device)
-{
-    GrB_Info info;
-    void *a, *b, *c;
-    const bool all = ftb_block_whole(C) && !p->add;
-    FTB_CHECK(ftb_block_ask_at(A, device, FTB_READ, &a));
-    FTB_CHECK(ftb_block_ask_at(B, device, FTB_READ, &b));
-    FTB_CHECK(ftb_block_ask_at(C, device, all ? FTB_WRITE : FTB_UPDATE, &c));
-    p->a = a;
-    p->b = b;
-    p->c = c;
-done:
-    return info;
-}
-
 GrB_Info ftb_dense_multiply(ftb_dense_form what, FtB_Block C, FtB_Block A, FtB_Block B, bool add,
                             FtB_Context ctx)
 {
-    const ftb_backend *device = ftb_device(ctx);
     GrB_Info info = check(what, C, A, B);
     if (info != GrB_SUCCESS || C->nrows == 0 || C->ncols == 0)
         return info;
@@ -53,13 +36,9 @@ GrB_Info ftb_dense_multiply(ftb_dense_form what, FtB_Block C, FtB_Block A, FtB_B
                            .ldb = B->ld,
                            .ldc = C->ld,
                            .add = add};
-    if (device && !device->verbs->dense)
-        device = NULL;
-    FTB_CHECK(ask(&p, C, A, B, device));
-    if (!device)
-        return ftb_dense_run(&p);
-    FTB_CHECK(device->verbs->dense(&p));
-    info = ftb_buffer_written(C->owner);
-done:
+    const ftb_place places[] = {
+        {.X = A, .read = &p.a}, {.X = B, .read = &p.b}, {.X = C, .write = &p.c, .whole = !add}};
+    const ftb_backend *who = FTB_WHO(ctx, dense);
+    FTB_RUN(info, who, dense, places, &p);
     return info;
 }

@@ -1,5 +1,6 @@
 /* FtB_Tape_explain: a record as the products that it is, before anything runs. */
 #include "core/locale.h"
+#include "cpu/dense_run.h"
 #include "nn/schedule.h"
 
 #include "plan/machine.h"

@@ -6,9 +6,9 @@
 #define FTB_NN_H
 
 #include "core/watch.h"
-#include "cpu/dense_run.h"
 #include "expr/expr.h"
 #include "featblas_nn.h"
+#include "verbs/dense_product.h"
 
 #define FTB_MAGIC_TAPE 0x46544261
 #define FTB_MAGIC_PARAMETER 0x46544270

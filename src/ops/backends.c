@@ -1,7 +1,5 @@
-/* The table of backends: one row each. */
+/* The table of backends, one row each, and where operands of their verbs are. */
 #include "ops/backends.h"
-
-#include "cpu/cpu_backend.h"
 
 #include <stdio.h>
 
@@ -29,6 +27,58 @@ void ftb_backend_remove(const ftb_backend *b)
     while (kept < MOST)
         rows[kept++] = NULL;
 }
+
+/* ---- operands */
+
+/* The host writes into a copy that is valid, so that a verb that fails has lost nothing. */
+static ftb_access access_of(const ftb_backend *who, const ftb_place *place)
+{
+    if (!place->write)
+        return FTB_READ;
+    return place->whole && who->memory && (!place->X || ftb_block_whole(place->X)) ? FTB_WRITE : FTB_UPDATE;
+}
+
+static GrB_Info ask(const ftb_backend *who, const ftb_place *place)
+{
+    ftb_buffer *b = place->X ? place->X->owner : place->values;
+    const ftb_access access = access_of(who, place);
+    void *at = NULL;
+    GrB_Info info = GrB_SUCCESS;
+    if (b)
+        info = who->memory ? ftb_buffer_ask_at(b, who, access, &at) : ftb_buffer_ask(b, access);
+    if (info != GrB_SUCCESS)
+        return info;
+    if (b && !who->memory)
+        at = b->host;
+    if (at && place->X)
+        at = (char *)at + place->X->offset;
+    if (place->write)
+        *place->write = at;
+    else
+        *place->read = at;
+    return info;
+}
+
+GrB_Info ftb_places_ask(const ftb_backend *who, const ftb_place *places, int count)
+{
+    GrB_Info info = GrB_SUCCESS;
+    for (int n = 0; n < count && info == GrB_SUCCESS; n++)
+        info = ask(who, &places[n]);
+    return info;
+}
+
+GrB_Info ftb_places_written(const ftb_backend *who, const ftb_place *places, int count)
+{
+    GrB_Info info = GrB_SUCCESS;
+    for (int n = 0; n < count && who->memory && info == GrB_SUCCESS; n++) {
+        ftb_buffer *b = places[n].X ? places[n].X->owner : places[n].values;
+        if (b && places[n].write)
+            info = ftb_buffer_written(b);
+    }
+    return info;
+}
+
+/* ---- for callers */
 
 GrB_Info FtB_Context_set_device(FtB_Context ctx, const char *device)
 {

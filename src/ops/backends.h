@@ -1,13 +1,44 @@
-/* The table of backends. */
+/* The table of backends, and how an operation has one run a verb: who does it, where its operands are, and
+ * what was written. */
 #ifndef FTB_BACKENDS_H
 #define FTB_BACKENDS_H
 
 #include "core/backend.h"
+#include "cpu/cpu_backend.h"
+#include "verbs/verbs.h"
 
 /* Row n, the host's first; NULL behind the last. */
 const ftb_backend *ftb_backend_at(int n);
 /* A row of tests, which stays until it is taken out again. */
 void ftb_backend_add(const ftb_backend *b);
 void ftb_backend_remove(const ftb_backend *b);
+
+/* Who runs a verb for a context: its device if that can, else the host. */
+#define FTB_WHO(ctx, verb) (ftb_device(ctx) && ftb_device(ctx)->verbs->verb ? ftb_device(ctx) : &ftb_cpu)
+
+/* An operand of a verb: a block or a matrix's values, of which there may be neither, and where its product
+ * has the address: `read` of what is only read, `write` of what is written. */
+typedef struct ftb_place {
+    FtB_Block X;
+    ftb_buffer *values;
+    const void **read;
+    void **write;
+    bool whole; /* written without being read, every value of it */
+} ftb_place;
+/* Asks for operands where `who` can reach them, and fills in their addresses; NULL for those that are not
+ * there. */
+GrB_Info ftb_places_ask(const ftb_backend *who, const ftb_place *places, int count);
+/* After the verb: what it wrote is the valid copy. */
+GrB_Info ftb_places_written(const ftb_backend *who, const ftb_place *places, int count);
+/* All three: asks, runs, tells. `places` is an array; what follows it are the verb's arguments. */
+#define FTB_RUN(info, who, verb, places, ...)                                                                \
+    do {                                                                                                     \
+        const int count_ = (int)(sizeof(places) / sizeof *(places));                                         \
+        (info) = ftb_places_ask(who, places, count_);                                                        \
+        if ((info) == GrB_SUCCESS)                                                                           \
+            (info) = (who)->verbs->verb(__VA_ARGS__);                                                        \
+        if ((info) == GrB_SUCCESS)                                                                           \
+            (info) = ftb_places_written(who, places, count_);                                                \
+    } while (0)
 
 #endif

@@ -2,9 +2,9 @@
 #ifndef FTB_OPS_SPMM_H
 #define FTB_OPS_SPMM_H
 
-#include "core/backend.h"
 #include "cpu/spmm_run.h"
 #include "expr/message.h"
+#include "ops/backends.h"
 
 /* A message reduced into the rows of a pattern, the best way there is: rewritten, then by a kernel or by
  * ftb_message_reduce, then finished (mean, and what was moved behind the reduction). */

@@ -41,8 +41,10 @@ static uint64_t draw(void) /* xorshift64* */
     return state * UINT64_C(0x2545f4914f6cdd1d);
 }
 
-static char *own_of(const void *device)
+static void *own_of(const void *device)
 {
+    if (!device)
+        return NULL;
     for (const piece *p = pieces; p; p = p->next)
         if ((const char *)device >= p->given && (const char *)device < p->given + p->bytes)
             return p->own + ((const char *)device - p->given);
@@ -134,31 +136,41 @@ static GrB_Info finish(const ftb_backend *b, FtB_Context ctx)
 
 static void spoil(void *host, int64_t bytes) { memset(host, SPOILT, (size_t)bytes); }
 
-static GrB_Info spmm(const ftb_spmm_product *product, const ftb_spmm_plan *plan)
+/* ---- verbs: the host's own, on the memory that can be read */
+
+static void enter(void)
 {
-    ftb_spmm_product here = *product;
     pthread_mutex_lock(&lock);
     do_copies(nlate);
-    here.x = own_of(product->x);
-    here.y = product->y ? own_of(product->y) : NULL;
-    here.out = own_of(product->out);
     products++;
-    pthread_mutex_unlock(&lock);
-    return ftb_spmm_run(&here, plan);
+}
+static void leave(void) { pthread_mutex_unlock(&lock); }
+/* A field of a product: its address here. */
+#define HERE(field) ((field) = own_of(field))
+
+static GrB_Info spmm(const ftb_spmm_product *product, const ftb_spmm_plan *plan)
+{
+    ftb_spmm_product p = *product;
+    enter();
+    HERE(p.x);
+    HERE(p.y);
+    HERE(p.out);
+    leave();
+    return ftb_spmm_run(&p, plan);
 }
 
 static GrB_Info dense(const ftb_dense_product *product)
 {
-    ftb_dense_product here = *product;
-    pthread_mutex_lock(&lock);
-    do_copies(nlate);
-    here.a = own_of(product->a);
-    here.b = own_of(product->b);
-    here.c = own_of(product->c);
-    products++;
-    pthread_mutex_unlock(&lock);
-    return ftb_dense_run(&here);
+    ftb_dense_product p = *product;
+    enter();
+    HERE(p.a);
+    HERE(p.b);
+    HERE(p.c);
+    leave();
+    return ftb_dense_run(&p);
 }
+
+static const ftb_verbs verbs = {.spmm = spmm, .dense = dense};
 
 static int64_t size(const ftb_backend *b)
 {
@@ -167,7 +179,6 @@ static int64_t size(const ftb_backend *b)
 }
 
 static const ftb_memory memory = {size, alloc, release, put, get, finish, spoil};
-static const ftb_verbs verbs = {.spmm = spmm, .dense = dense};
 const ftb_backend pretend_device = {
     .name = "pretend", .about = "a device that does not exist", .memory = &memory, .verbs = &verbs};
 

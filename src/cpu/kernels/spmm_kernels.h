@@ -18,14 +18,7 @@
 #include "core/partition.h"
 #include "expr/rewrite.h"
 #include "plan/spmm_tiles.h"
-
-/* What edges bring along. */
-typedef enum ftb_spmm_edge {
-    FTB_EDGE_NONE,
-    FTB_EDGE_ONE,   /* one value, for all features */
-    FTB_EDGE_HEADS, /* one per head, whose features fill whole vectors: see ftb_spmm_window, `first` alone */
-    FTB_EDGE_LANES  /* one per head or per feature: see ftb_spmm_window */
-} ftb_spmm_edge;
+#include "verbs/spmm_product.h"
 
 /* How the lanes of a vector find their values among an edge's: lane l has y[first + lane[l]], lane[l] < count
  * <= lanes of a vector. */
@@ -34,14 +27,6 @@ typedef struct ftb_spmm_window {
     int32_t count;
     int32_t lane[16];
 } ftb_spmm_window;
-
-/* Which kernel. form: COPY, MUL, or ANY: one of MUL, ADD, SUB, RSUB, DIV that is looked at while running. */
-typedef struct ftb_spmm_kind {
-    FtB_Type type; /* FP32, FP64, INT64 */
-    bool best;     /* min or max; else plus */
-    ftb_form form;
-    ftb_spmm_edge edge;
-} ftb_spmm_kind;
 
 /* What both families are told. */
 typedef struct ftb_spmm_terms {
