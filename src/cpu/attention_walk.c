@@ -20,38 +20,10 @@ static attention_kernel pick(const ftb_attention_walk *w)
 
 /* Whether the kernels take heads one after the other, sixteen entries at a time (cpu/kernels/head.h). With
  * dropout they do not: four heads share a draw. */
-static bool head_by_head(const ftb_attention_job *a)
+bool ftb_attention_head_by_head(const ftb_attention_job *a)
 {
     return (a->add || a->width > 0) && !a->scores && !a->drop && a->value_width % FTB_LANES == 0 &&
            (a->add || a->width % FTB_LANES == 0);
-}
-
-/* The segments are a part of what the bits depend on: they must not depend on the memory that is left. */
-ftb_sddmm_facts ftb_attention_facts(ftb_pattern *p, const ftb_attention_job *job, FtB_Type type, int threads)
-{
-    static const char *const names[2][3] = {
-        {"attention_program_f32", "attention_dot_f32", "attention_add_f32"},
-        {"attention_program_f64", "attention_dot_f64", "attention_add_f64"}};
-    int64_t size = (int64_t)FtB_Type_size(type), heads = job->heads;
-    int64_t one = job->width + job->value_width, together = ftb_attention_together(job, type);
-    ftb_sddmm_facts facts = {.nrows = p->nrows,
-                             .ncols = p->ncols,
-                             .nvals = p->nvals,
-                             .source_bytes = one * heads * size,
-                             .row_bytes = (2 * one + 4) * heads * size,
-                             .piece_bytes = heads > 1 && job->width > 0 ? one * together * size : 0,
-                             .piece = together,
-                             .memory_left = INT64_MAX,
-                             .heads = heads,
-                             .features = one * heads,
-                             .threads = threads,
-                             .attention = true,
-                             .one_piece = together > 1 || head_by_head(job),
-                             .kernel = names[type == FTB_FP64][job->width == 0 ? 0
-                                                               : job->add      ? 2
-                                                                               : 1]};
-    facts.degrees = *ftb_pattern_degrees(p);
-    return facts;
 }
 
 static const void *shift(const void *p, int64_t values, FtB_Type type)
@@ -128,7 +100,7 @@ static GrB_Info run_rows(ftb_attention_walk *w, char *scratch, size_t room)
     const ftb_machine_facts *machine =
         ftb_deterministic(w->ctx) ? ftb_machine_standard() : ftb_machine_here();
     bool small = p->ncols * row * (int64_t)FtB_Type_size(w->type) <= machine->l2;
-    int64_t tile = small && head_by_head(&w->job) ? 1 : heads;
+    int64_t tile = small && ftb_attention_head_by_head(&w->job) ? 1 : heads;
     for (int64_t first = 0; first < heads; first += tile)
         run_some_heads(w, first, tile, scratch, room);
     return ftb_check_cancelled(w->ctx);
@@ -208,7 +180,7 @@ static GrB_Info run_segments(ftb_attention_walk *w, const ftb_sddmm_plan *plan, 
     return info;
 }
 
-GrB_Info ftb_attention_run(ftb_attention_walk *w, const ftb_sddmm_plan *plan)
+GrB_Info ftb_attention_walk_run(ftb_attention_walk *w, const ftb_sddmm_plan *plan)
 {
     size_t room = (size_t)ftb_attention_scratch(w->job.heads) * FtB_Type_size(w->type);
     room = (room + 63) / 64 * 64;
@@ -222,19 +194,4 @@ GrB_Info ftb_attention_run(ftb_attention_walk *w, const ftb_sddmm_plan *plan)
     ftb_padded_clear(&w->x);
     ftb_padded_clear(&w->x_values);
     return info;
-}
-
-void ftb_attention_compact(void *T, FtB_Type type, int64_t rows, int64_t ld, int64_t heads, int64_t padded,
-                           int64_t width, int threads)
-{
-    size_t size = FtB_Type_size(type);
-    if (padded == width)
-        return;
-#pragma omp parallel for schedule(static) num_threads(threads)
-    for (int64_t i = 0; i < rows; i++) {
-        char *row = (char *)T + (size_t)(i * ld) * size;
-        for (int64_t h = 1; h < heads; h++)
-            memmove(row + (size_t)(h * width) * size, row + (size_t)(h * padded) * size,
-                    (size_t)width * size);
-    }
 }

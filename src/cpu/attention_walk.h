@@ -18,20 +18,16 @@ typedef struct ftb_attention_walk {
     bool fours; /* four heads together, which leaves acc and most as they will be, of all rows */
 } ftb_attention_walk;
 
-/* What the planner wants to know of a walk over p. (attention_walk.c) */
-ftb_sddmm_facts ftb_attention_facts(ftb_pattern *p, const ftb_attention_job *job, FtB_Type type, int threads);
 /* Heads that kernels take together where sources come in segments: four, or one. (attention_walk_fours.c) */
 int64_t ftb_attention_together(const ftb_attention_job *job, FtB_Type type);
+/* Whether kernels take heads one after the other, sixteen entries at a time. (attention_walk.c) */
+bool ftb_attention_head_by_head(const ftb_attention_job *job);
 /* The job, or sources, of heads first .. first + count - 1. (attention_walk.c) */
 ftb_attention_job ftb_attention_job_of(const ftb_attention_walk *w, int64_t first, int64_t count);
 ftb_padded ftb_attention_heads_of(const ftb_padded *p, int64_t first, int64_t count);
 /* The walk over segments, four heads together. (attention_walk_fours.c) */
 GrB_Info ftb_attention_run_fours(ftb_attention_walk *w, const ftb_sddmm_plan *plan);
 /* Runs the kernel over all entries. (attention_walk.c) */
-GrB_Info ftb_attention_run(ftb_attention_walk *w, const ftb_sddmm_plan *plan);
-
-/* Heads that are `padded` values wide move together to `width`, row by row; rows stay ld values apart. */
-void ftb_attention_compact(void *T, FtB_Type type, int64_t rows, int64_t ld, int64_t heads, int64_t padded,
-                           int64_t width, int threads);
+GrB_Info ftb_attention_walk_run(ftb_attention_walk *w, const ftb_sddmm_plan *plan);
 
 #endif

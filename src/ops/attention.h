@@ -2,7 +2,7 @@
 #ifndef FTB_OPS_ATTENTION_H
 #define FTB_OPS_ATTENTION_H
 
-#include "cpu/attention_walk.h"
+#include "cpu/attention_run.h"
 #include "expr/score.h"
 #include "ops/block/blocks.h"
 #include "ops/spmm.h"
@@ -19,24 +19,25 @@ typedef struct ftb_attention_call {
     ftb_message_type score_type;
     ftb_program *program;
     ftb_score score;
-    int64_t heads, width, value_width; /* as given, per head; width: of what scores are made of */
-    FtB_Type type;                     /* in which all is computed */
-    ftb_sddmm_facts facts;             /* of the forward walk */
+    int64_t heads, value_width; /* as given */
+    FtB_Type type;              /* in which all is computed */
+    ftb_sddmm_facts facts;      /* of the forward walk */
     ftb_sddmm_plan plan;
 } ftb_attention_call;
 
 GrB_Info ftb_attention_begin(ftb_attention_call *c, FtB_Context ctx, FtB_Arg A, FtB_Arg semiring, FtB_Arg Q,
                              FtB_Arg K, FtB_Arg V, const FtB_Attention_options *options, FtB_Arg desc);
 GrB_Info ftb_attention_end(ftb_attention_call *c, GrB_Info info);
-/* The options and form, for a kernel. */
-void ftb_attention_describe(ftb_attention_job *job, const ftb_attention_call *c);
-/* lse, if any: m x heads, floating; `output`: it must be writable. */
+/* The product, without what it writes; operands are the host's, and not asked for. */
+ftb_attention_product ftb_attention_describe_call(const ftb_attention_call *c);
+/* Asks for the operands on the host. */
+GrB_Info ftb_attention_ask(const ftb_attention_call *c);
+/* lse, if any: m x heads, floating; `output`: it must be writable. Not asked for. */
 GrB_Info ftb_attention_check_lse(const ftb_attention_call *c, bool output);
-/* A block as a feed. */
+/* A block as a feed, which does not retain it. */
 ftb_feed ftb_attention_feed(FtB_Block X, int64_t heads, ftb_side side);
 /* Attention in three steps. result: rows x heads x value_width; lse: rows x heads of c->type, or NULL. Needs
  * c->facts.can_stage. (attention_staged.c) */
-GrB_Info ftb_attention_staged(ftb_spmm_result *result, const ftb_attention_call *c,
-                              const ftb_attention_job *job, void *lse);
+GrB_Info ftb_attention_staged(ftb_spmm_result *result, const ftb_attention_call *c, void *lse);
 
 #endif

@@ -1,19 +1,24 @@
-/* Gradients of attention: dQ by a walk over A's rows, dK and dV by one over those of its transpose. */
+/* Gradients of attention: arguments, plans of the two walks, run, write rule. */
 #include "ops/attention.h"
+#include "ops/block/block_map.h"
 #include "ops/merge.h"
 
 /* The slots' macros are for callers: these are the functions. */
 #undef FtB_attention_grad
 
+/* A gradient: where it goes, and on its way there memory of the type that all is computed in. */
+typedef struct output {
+    FtB_Block X;
+    void *made;
+} output;
+
 typedef struct backward {
     ftb_attention_call c;
-    FtB_Block dQ, dK, dV, dC, C;
-    ftb_feed q, k, v, d; /* Q, K, V, dC */
-    const void *lse;     /* in the type that all is computed in */
-    int64_t lse_ld;
-    void *lse_copy, *delta;
-    void *of_q, *of_k, *of_v; /* gradients, heads padded */
-    int threads;
+    FtB_Block dC, C;
+    output q, k, v;
+    ftb_attention_grad_product product;
+    ftb_attention_grad_plan plan;
+    void *lse, *t, *d; /* copies, or NULL */
 } backward;
 
 /* ---- arguments */
@@ -72,167 +77,152 @@ static GrB_Info check(backward *b)
     FTB_CHECK(check_result(b, b->C, "C"));
     if (b->dC->type == FTB_FP64 || b->C->type == FTB_FP64)
         c->type = FTB_FP64;
-    FTB_CHECK(check_output(b->dQ, "dQ", c->Q, c->type));
-    FTB_CHECK(check_output(b->dK, "dK", c->K, c->type));
-    info = check_output(b->dV, "dV", c->V, c->type);
+    FTB_CHECK(check_output(b->q.X, "dQ", c->Q, c->type));
+    FTB_CHECK(check_output(b->k.X, "dK", c->K, c->type));
+    info = check_output(b->v.X, "dV", c->V, c->type);
 done:
     return info;
 }
 
-/* ---- delta(i, h) = dot(dC(i, h), C(i, h)) */
-
-static double dot_of(const void *x, const void *y, FtB_Type type, int64_t count)
-{
-    double sum = 0;
-    if (type == FTB_FP32)
-        for (int64_t v = 0; v < count; v++)
-            sum += (double)((const float *)x)[v] * (double)((const float *)y)[v];
-    else
-        for (int64_t v = 0; v < count; v++)
-            sum += ((const double *)x)[v] * ((const double *)y)[v];
-    return sum;
-}
-
-static GrB_Info make_delta(backward *b)
+/* What was forced of a plan holds for both walks. */
+static void make_plans(backward *b)
 {
     const ftb_attention_call *c = &b->c;
-    int64_t rows = b->C->nrows, heads = c->heads, width = c->value_width, ld, ld_d;
-    const void *values, *grads;
-    void *copy = NULL, *copy_d = NULL;
-    GrB_Info info = ftb_block_as(&values, &ld, &copy, b->C, c->type);
-    if (info == GrB_SUCCESS)
-        info = ftb_block_as(&grads, &ld_d, &copy_d, b->dC, c->type);
-    if (info == GrB_SUCCESS && !(b->delta = ftb_new(c->ctx, rows * heads, FtB_Type_size(c->type))))
-        info = ftb_nomem();
-    if (info != GrB_SUCCESS)
-        goto done;
-#pragma omp parallel for schedule(static) num_threads(b->threads)
-    for (int64_t i = 0; i < rows; i++)
-        for (int64_t h = 0; h < heads; h++) {
-            size_t size = FtB_Type_size(c->type);
-            double sum = dot_of((const char *)values + (size_t)(i * ld + h * width) * size,
-                                (const char *)grads + (size_t)(i * ld_d + h * width) * size, c->type, width);
-            ftb_cast((char *)b->delta + (size_t)(i * heads + h) * size, c->type, &sum, FTB_FP64, 1);
-        }
-done:
-    ftb_delete(copy);
-    ftb_delete(copy_d);
-    return info;
-}
-
-/* ---- walks */
-
-/* Zeros for the gradient of a block, in padded rows; nothing if it is not wanted. */
-static GrB_Info new_gradient(void **to, const backward *b, bool wanted, int64_t rows, int64_t row)
-{
-    int64_t count;
-    if (!wanted)
-        return GrB_SUCCESS;
-    if (__builtin_mul_overflow(rows, row, &count))
-        count = INT64_MAX; /* refused by the allocator, with its message */
-    *to = ftb_new0(b->c.ctx, count, FtB_Type_size(b->c.type));
-    return *to ? GrB_SUCCESS : ftb_nomem();
-}
-
-/* One walk: rows of y and y_values meet sources x and x_values; of p, or by_source of its transpose, whose
- * entries come `from` those of p (NULL: nothing asks). */
-static GrB_Info walk(backward *b, ftb_pattern *p, bool by_source, const int64_t *from, const ftb_feed *y,
-                     const ftb_feed *y_values, const ftb_feed *x, const ftb_feed *x_values, void *grad,
-                     void *acc)
-{
-    const ftb_attention_call *c = &b->c;
-    ftb_padded rows = ftb_padded_of(y, c->heads, c->type);
-    ftb_padded values = ftb_padded_of(y_values, c->heads, c->type);
-    ftb_attention_walk w = {.ctx = c->ctx, .p = p, .type = c->type, .threads = b->threads};
-    ftb_sddmm_plan plan = c->plan; /* what was forced of it holds here, too */
-    GrB_Info info;
-    ftb_attention_describe(&w.job, c);
-    w.job.backward = true;
-    ftb_sddmm_facts facts = ftb_attention_facts(p, &w.job, c->type, b->threads);
-    facts.standard = c->facts.standard;
-    ftb_rule_sddmm(&plan, &facts, ftb_machine_here());
-    FTB_CHECK(ftb_padded_all(&rows, c->ctx, p->nrows, b->threads));
-    FTB_CHECK(ftb_padded_all(&values, c->ctx, p->nrows, b->threads));
-    w.x = ftb_padded_of(x, c->heads, c->type);
-    w.x_values = ftb_padded_of(x_values, c->heads, c->type);
-    w.job.y = rows.data;
-    w.job.yld = rows.ld;
-    w.job.y_values = values.data;
-    w.job.y_values_ld = values.ld;
-    w.job.lse = b->lse;
-    w.job.lse_ld = b->lse_ld;
-    w.job.delta = b->delta;
-    w.job.by_source = by_source;
-    w.job.entry_of = from;
-    w.job.grad = grad;
-    w.job.grad_ld = c->heads * w.job.width;
-    w.job.acc = acc;
-    w.job.acc_ld = c->heads * w.job.value_width;
-    info = ftb_attention_run(&w, &plan);
-done:
-    ftb_padded_clear(&rows);
-    ftb_padded_clear(&values);
-    return info;
-}
-
-static GrB_Info run(backward *b)
-{
-    ftb_attention_call *c = &b->c;
-    ftb_pattern *p = c->A->pattern, *transpose;
-    const int64_t *from = NULL; /* only draws ask for entries */
-    int64_t width = c->heads * ftb_lanes_width(c->width), values = c->heads * ftb_lanes_width(c->value_width);
-    bool sources = b->dK || b->dV;
-    GrB_Info info;
-    FTB_CHECK(new_gradient(&b->of_q, b, b->dQ != NULL, p->nrows, width));
-    FTB_CHECK(new_gradient(&b->of_k, b, sources, p->ncols, width));
-    FTB_CHECK(new_gradient(&b->of_v, b, b->dV != NULL, p->ncols, values));
-    if (b->dQ)
-        FTB_CHECK(walk(b, p, false, NULL, &b->q, &b->d, &b->k, &b->v, b->of_q, NULL));
-    if (sources) {
-        FTB_CHECK(ftb_pattern_transpose(p, &transpose, c->options.dropout > 0 ? &from : NULL));
-        FTB_CHECK(walk(b, transpose, true, from, &b->k, &b->v, &b->q, &b->d, b->of_k, b->of_v));
+    const int threads = c->plan.threads;
+    ftb_attention_product by_source = b->product.of;
+    by_source.p = b->product.transpose ? b->product.transpose : by_source.p;
+    ftb_sddmm_facts facts[] = {ftb_attention_facts(&b->product.of, true, threads),
+                               ftb_attention_facts(&by_source, true, threads)};
+    ftb_sddmm_plan *plans[] = {&b->plan.rows, &b->plan.sources};
+    for (int n = 0; n < 2; n++) {
+        facts[n].standard = c->facts.standard;
+        *plans[n] = c->plan;
+        ftb_rule_sddmm(plans[n], &facts[n], ftb_machine_here());
     }
-    info = GrB_SUCCESS;
-done:
-    return info;
-}
-
-static GrB_Info write_gradient(const backward *b, FtB_Block X, void *T, int64_t width)
-{
-    const ftb_flags none = {0};
-    int64_t padded = ftb_lanes_width(width);
-    if (!X)
-        return GrB_SUCCESS;
-    ftb_attention_compact(T, b->c.type, X->nrows, b->c.heads * padded, b->c.heads, padded, width, b->threads);
-    return ftb_block_write(X, NULL, &none, NULL, T, b->c.type, b->c.heads * padded, NULL);
 }
 
 static GrB_Info prepare(backward *b)
 {
-    ftb_attention_call *c = &b->c;
-    b->threads = c->plan.threads;
-    b->q = ftb_attention_feed(c->Q, c->heads, FTB_SIDE_ROW);
-    b->k = ftb_attention_feed(c->K, c->heads, FTB_SIDE_COL);
-    b->v = ftb_attention_feed(c->V, c->heads, FTB_SIDE_COL);
-    b->d = ftb_attention_feed(b->dC, c->heads, FTB_SIDE_ROW);
-    GrB_Info info = ftb_block_as(&b->lse, &b->lse_ld, &b->lse_copy, c->options.lse, c->type);
-    if (info != GrB_SUCCESS)
-        return info;
-    if (b->lse_ld != c->heads) { /* lse and delta are read with one distance of rows */
-        FtB_Type type = c->options.lse->type;
-        char *packed = ftb_new(c->ctx, c->options.lse->nrows * c->heads, FtB_Type_size(c->type));
-        if (!packed)
-            return ftb_nomem();
-        for (int64_t i = 0; i < c->options.lse->nrows; i++)
-            ftb_cast(packed + (size_t)(i * c->heads) * FtB_Type_size(c->type), c->type,
-                     (const char *)ftb_block_data(c->options.lse) +
-                         (size_t)(i * c->options.lse->ld) * FtB_Type_size(type),
-                     type, c->heads);
-        ftb_delete(b->lse_copy);
-        b->lse = b->lse_copy = packed;
-        b->lse_ld = c->heads;
-    }
-    return make_delta(b);
+    ftb_attention_grad_product *g = &b->product;
+    GrB_Info info = GrB_SUCCESS;
+    g->of = ftb_attention_describe_call(&b->c);
+    if (b->k.X || b->v.X) /* only draws ask for entries */
+        info = ftb_pattern_transpose(g->of.p, &g->transpose, b->c.options.dropout > 0 ? &g->from : NULL);
+    if (info == GrB_SUCCESS)
+        make_plans(b);
+    return info;
+}
+
+/* ---- operands as they are */
+
+static bool fits_output(const backward *b, const output *o)
+{
+    const FtB_Block read[] = {b->c.Q, b->c.K, b->c.V, b->C, b->dC, b->c.options.lse};
+    for (int n = 0; o->X && n < 6; n++)
+        if (ftb_block_alias(o->X, read[n]) != FTB_ALIAS_NONE)
+            return false;
+    return !o->X || o->X->type == b->c.type;
+}
+
+static bool is_direct(const backward *b)
+{
+    const FtB_Block lse = b->c.options.lse;
+    const FtB_Type type = b->c.type;
+    return b->C->type == type && b->dC->type == type && lse->type == type && lse->ld == b->c.heads &&
+           fits_output(b, &b->q) && fits_output(b, &b->k) && fits_output(b, &b->v);
+}
+
+static GrB_Info run_directly(backward *b, const ftb_backend *who)
+{
+    ftb_attention_grad_product *g = &b->product;
+    const ftb_place places[] = {{.feed = &g->of.x},
+                                {.feed = &g->of.y},
+                                {.feed = &g->of.v},
+                                {.X = b->c.options.lse, .read = &g->lse},
+                                {.X = b->C, .read = &g->t},
+                                {.X = b->dC, .read = &g->d},
+                                {.X = b->q.X, .write = &g->q, .whole = true},
+                                {.X = b->k.X, .write = &g->k, .whole = true},
+                                {.X = b->v.X, .write = &g->v, .whole = true}};
+    GrB_Info info;
+    g->ldt = b->C->ld;
+    g->ldd = b->dC->ld;
+    g->ldq = b->q.X ? b->q.X->ld : 0;
+    g->ldk = b->k.X ? b->k.X->ld : 0;
+    g->ldv = b->v.X ? b->v.X->ld : 0;
+    FTB_RUN(info, who, attention_grad, places, g, &b->plan);
+    return info;
+}
+
+/* ---- copies of them, on the host */
+
+static GrB_Info ask(const backward *b)
+{
+    const FtB_Block read[] = {b->C, b->dC, b->c.options.lse}, written[] = {b->q.X, b->k.X, b->v.X};
+    GrB_Info info = ftb_attention_ask(&b->c);
+    for (int n = 0; n < 3 && info == GrB_SUCCESS; n++)
+        info = ftb_buffer_ask(read[n]->owner, FTB_READ);
+    for (int n = 0; n < 3 && info == GrB_SUCCESS; n++)
+        info = written[n] ? ftb_buffer_ask(written[n]->owner, FTB_UPDATE) : info;
+    return info;
+}
+
+/* lse in the type that all is computed in, its rows one after the other. */
+static GrB_Info take_lse(backward *b)
+{
+    const FtB_Block lse = b->c.options.lse;
+    const int64_t heads = b->c.heads;
+    const FtB_Type type = b->c.type;
+    b->product.lse = ftb_block_data(lse);
+    if (lse->type == type && lse->ld == heads)
+        return GrB_SUCCESS;
+    if (!(b->lse = ftb_new(b->c.ctx, lse->nrows * heads, FtB_Type_size(type))))
+        return ftb_nomem();
+    for (int64_t i = 0; i < lse->nrows; i++)
+        ftb_cast((char *)b->lse + (size_t)(i * heads) * FtB_Type_size(type), type,
+                 (const char *)ftb_block_data(lse) + (size_t)(i * lse->ld) * FtB_Type_size(lse->type),
+                 lse->type, heads);
+    b->product.lse = b->lse;
+    return GrB_SUCCESS;
+}
+
+static GrB_Info new_output(output *o, void **to, int64_t *ld, FtB_Type type, FtB_Context ctx)
+{
+    int64_t count;
+    if (!o->X)
+        return GrB_SUCCESS;
+    if (__builtin_mul_overflow(o->X->nrows, o->X->ncols, &count))
+        count = INT64_MAX; /* refused by the allocator, with its message */
+    *ld = o->X->ncols;
+    *to = o->made = ftb_new(ctx, count, FtB_Type_size(type));
+    return o->made ? GrB_SUCCESS : ftb_nomem();
+}
+
+static GrB_Info put(const output *o, FtB_Type type)
+{
+    const ftb_flags none = {0};
+    return o->X ? ftb_block_write(o->X, NULL, &none, NULL, o->made, type, o->X->ncols, NULL) : GrB_SUCCESS;
+}
+
+static GrB_Info run_aside(backward *b)
+{
+    ftb_attention_grad_product *g = &b->product;
+    const FtB_Type type = b->c.type;
+    const FtB_Context ctx = b->c.ctx;
+    GrB_Info info;
+    FTB_CHECK(ask(b));
+    FTB_CHECK(take_lse(b));
+    FTB_CHECK(ftb_block_as(&g->t, &g->ldt, &b->t, b->C, type));
+    FTB_CHECK(ftb_block_as(&g->d, &g->ldd, &b->d, b->dC, type));
+    FTB_CHECK(new_output(&b->q, &g->q, &g->ldq, type, ctx));
+    FTB_CHECK(new_output(&b->k, &g->k, &g->ldk, type, ctx));
+    FTB_CHECK(new_output(&b->v, &g->v, &g->ldv, type, ctx));
+    FTB_CHECK(ftb_attention_grad_run(g, &b->plan));
+    FTB_CHECK(put(&b->q, type));
+    FTB_CHECK(put(&b->k, type));
+    info = put(&b->v, type);
+done:
+    return info;
 }
 
 GrB_Info FtB_attention_grad(FtB_Arg dQ, FtB_Arg dK, FtB_Arg dV, FtB_Arg dC, FtB_Arg A, FtB_Arg semiring,
@@ -241,26 +231,24 @@ GrB_Info FtB_attention_grad(FtB_Arg dQ, FtB_Arg dK, FtB_Arg dV, FtB_Arg dC, FtB_
 {
     backward b = {0};
     GrB_Info info;
-    FTB_CHECK(ftb_arg_block(&b.dQ, dQ, "dQ", true));
-    FTB_CHECK(ftb_arg_block(&b.dK, dK, "dK", true));
-    FTB_CHECK(ftb_arg_block(&b.dV, dV, "dV", true));
-    FTB_CHECK(ftb_arg_block(&b.dC, dC, "dC", false));
-    FTB_CHECK(ftb_arg_block(&b.C, C, "C", false));
-    FtB_Block output = b.dQ ? b.dQ : b.dK ? b.dK : b.dV;
-    if (!output)
+    FTB_CHECK(ftb_arg_block_anywhere(&b.q.X, dQ, "dQ", true));
+    FTB_CHECK(ftb_arg_block_anywhere(&b.k.X, dK, "dK", true));
+    FTB_CHECK(ftb_arg_block_anywhere(&b.v.X, dV, "dV", true));
+    FTB_CHECK(ftb_arg_block_anywhere(&b.dC, dC, "dC", false));
+    FTB_CHECK(ftb_arg_block_anywhere(&b.C, C, "C", false));
+    const FtB_Block first = b.q.X ? b.q.X : b.k.X ? b.k.X : b.v.X;
+    if (!first)
         return GrB_SUCCESS;
-    FTB_CHECK(ftb_attention_begin(&b.c, output->ctx, A, semiring, Q, K, V, options, desc));
+    FTB_CHECK(ftb_attention_begin(&b.c, first->ctx, A, semiring, Q, K, V, options, desc));
     FTB_CHECK(check(&b));
     FTB_CHECK(prepare(&b));
-    FTB_CHECK(run(&b));
-    FTB_CHECK(write_gradient(&b, b.dQ, b.of_q, b.c.width));
-    FTB_CHECK(write_gradient(&b, b.dK, b.of_k, b.c.width));
-    info = write_gradient(&b, b.dV, b.of_v, b.c.value_width);
+    info = is_direct(&b) ? run_directly(&b, FTB_WHO(b.c.ctx, attention_grad)) : run_aside(&b);
 done:
-    ftb_delete(b.lse_copy);
-    ftb_delete(b.delta);
-    ftb_delete(b.of_q);
-    ftb_delete(b.of_k);
-    ftb_delete(b.of_v);
+    ftb_delete(b.lse);
+    ftb_delete(b.t);
+    ftb_delete(b.d);
+    ftb_delete(b.q.made);
+    ftb_delete(b.k.made);
+    ftb_delete(b.v.made);
     return ftb_attention_end(&b.c, info);
 }

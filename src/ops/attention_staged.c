@@ -16,7 +16,7 @@
 
 typedef struct staged {
     const ftb_attention_call *c;
-    const ftb_attention_job *job; /* dropout */
+    ftb_attention_job job; /* dropout */
     ftb_pattern *p;
     char *weight; /* nvals x heads of c->type */
     void *lse;    /* rows x heads of c->type; NULL: not wanted */
@@ -85,7 +85,7 @@ static void normalise(const staged *s, char *at, int64_t i, char *scratch)
 
 static void drop(const staged *s, int64_t first, int64_t count, char *at)
 {
-    FTB_PICK_REAL(ftb_attention_drop, s->c->type)(s->job, first, count, at);
+    FTB_PICK_REAL(ftb_attention_drop, s->c->type)(&s->job, first, count, at);
 }
 
 /* A row's greatest scores, by head, and where they are. */
@@ -125,7 +125,7 @@ static void one_row(const staged *s, int64_t i, char *scratch)
         normalise(s, at, i, scratch + (size_t)s->c->heads * sizeof *peaks);
     if (s->lse)
         keep_lse(s, i, peaks);
-    if (s->job->drop && first < last)
+    if (s->job.drop && first < last)
         drop(s, first, last - first, at);
 }
 
@@ -165,11 +165,12 @@ done:
     return info;
 }
 
-GrB_Info ftb_attention_staged(ftb_spmm_result *result, const ftb_attention_call *c,
-                              const ftb_attention_job *job, void *lse)
+GrB_Info ftb_attention_staged(ftb_spmm_result *result, const ftb_attention_call *c, void *lse)
 {
     ftb_pattern *p = c->A->pattern;
-    staged s = {.c = c, .job = job, .p = p, .lse = lse, .size = FtB_Type_size(c->type)};
+    const ftb_attention_product product = ftb_attention_describe_call(c);
+    staged s = {
+        .c = c, .job = ftb_attention_describe(&product), .p = p, .lse = lse, .size = FtB_Type_size(c->type)};
     FtB_Matrix weights = NULL;
     int64_t count;
     GrB_Info info;

@@ -38,21 +38,28 @@ static ftb_access access_of(const ftb_backend *who, const ftb_place *place)
     return place->whole && who->memory && (!place->X || ftb_block_whole(place->X)) ? FTB_WRITE : FTB_UPDATE;
 }
 
+static ftb_buffer *buffer_of(const ftb_place *place)
+{
+    return place->X ? place->X->owner : place->feed ? place->feed->owner : place->values;
+}
+
 static GrB_Info ask(const ftb_backend *who, const ftb_place *place)
 {
-    ftb_buffer *b = place->X ? place->X->owner : place->values;
+    ftb_buffer *b = buffer_of(place);
     const ftb_access access = access_of(who, place);
     void *at = NULL;
     GrB_Info info = GrB_SUCCESS;
     if (b)
         info = who->memory ? ftb_buffer_ask_at(b, who, access, &at) : ftb_buffer_ask(b, access);
-    if (info != GrB_SUCCESS)
+    if (info != GrB_SUCCESS || (place->feed && !b))
         return info;
     if (b && !who->memory)
         at = b->host;
-    if (at && place->X)
-        at = (char *)at + place->X->offset;
-    if (place->write)
+    if (at && (place->X || place->feed))
+        at = (char *)at + (place->X ? place->X->offset : place->feed->offset);
+    if (place->feed)
+        place->feed->data = at;
+    else if (place->write)
         *place->write = at;
     else
         *place->read = at;
@@ -71,7 +78,7 @@ GrB_Info ftb_places_written(const ftb_backend *who, const ftb_place *places, int
 {
     GrB_Info info = GrB_SUCCESS;
     for (int n = 0; n < count && who->memory && info == GrB_SUCCESS; n++) {
-        ftb_buffer *b = places[n].X ? places[n].X->owner : places[n].values;
+        ftb_buffer *b = buffer_of(&places[n]);
         if (b && places[n].write)
             info = ftb_buffer_written(b);
     }

@@ -5,6 +5,7 @@
 
 #include "core/backend.h"
 #include "cpu/cpu_backend.h"
+#include "expr/message.h"
 #include "verbs/verbs.h"
 
 /* Row n, the host's first; NULL behind the last. */
@@ -17,10 +18,12 @@ void ftb_backend_remove(const ftb_backend *b);
 #define FTB_WHO(ctx, verb) (ftb_device(ctx) && ftb_device(ctx)->verbs->verb ? ftb_device(ctx) : &ftb_cpu)
 
 /* An operand of a verb: a block or a matrix's values, of which there may be neither, and where its product
- * has the address: `read` of what is only read, `write` of what is written. */
+ * has the address: `read` of what is only read, `write` of what is written. Or a feed of the product's own,
+ * whose data are only read; one without an owner stays as it is. */
 typedef struct ftb_place {
     FtB_Block X;
     ftb_buffer *values;
+    ftb_feed *feed;
     const void **read;
     void **write;
     bool whole; /* written without being read, every value of it */

@@ -1,5 +1,6 @@
 #include "support/pretend.h"
 
+#include "cpu/attention_run.h"
 #include "cpu/dense_run.h"
 #include "cpu/spmm_run.h"
 #include "ops/backends.h"
@@ -170,7 +171,42 @@ static GrB_Info dense(const ftb_dense_product *product)
     return ftb_dense_run(&p);
 }
 
-static const ftb_verbs verbs = {.spmm = spmm, .dense = dense};
+static GrB_Info attention(const ftb_attention_product *product, const ftb_sddmm_plan *plan)
+{
+    ftb_attention_product p = *product;
+    enter();
+    HERE(p.x.data);
+    HERE(p.y.data);
+    HERE(p.v.data);
+    HERE(p.out);
+    HERE(p.lse);
+    leave();
+    return ftb_attention_run(&p, plan);
+}
+
+static GrB_Info attention_grad(const ftb_attention_grad_product *product, const ftb_attention_grad_plan *plan)
+{
+    ftb_attention_grad_product p = *product;
+    enter();
+    HERE(p.of.x.data);
+    HERE(p.of.y.data);
+    HERE(p.of.v.data);
+    HERE(p.lse);
+    HERE(p.t);
+    HERE(p.d);
+    HERE(p.q);
+    HERE(p.k);
+    HERE(p.v);
+    leave();
+    return ftb_attention_grad_run(&p, plan);
+}
+
+static const ftb_verbs verbs = {
+    .spmm = spmm,
+    .dense = dense,
+    .attention = attention,
+    .attention_grad = attention_grad,
+};
 
 static int64_t size(const ftb_backend *b)
 {
@@ -196,6 +232,14 @@ void pretend_end(void)
     if (FtB_Context_set_device(NULL, NULL) != GrB_SUCCESS)
         abort();
     ftb_backend_remove(&pretend_device);
+}
+
+void pretend_send(ftb_buffer *b)
+{
+    void *device;
+    if (b && (ftb_buffer_ask_at(b, &pretend_device, FTB_UPDATE, &device) != GrB_SUCCESS ||
+              ftb_buffer_written(b) != GrB_SUCCESS))
+        abort();
 }
 
 const void *pretend_memory(const void *device) { return own_of(device); }

@@ -14,6 +14,8 @@ extern const ftb_backend pretend_device;
 
 void pretend_begin(uint64_t seed); /* adds it to the table, and places the default context's work on it */
 void pretend_end(void);
+/* Makes the device's copy of b the only valid one. NULL is allowed. */
+void pretend_send(ftb_buffer *b);
 /* What the device holds where the library knows it as `device`. */
 const void *pretend_memory(const void *device);
 int64_t pretend_pending(void);  /* copies that are not done yet */
