@@ -1,5 +1,7 @@
 /* Verbs on a device that does not exist (support/pretend.h): operands that are valid there alone stay there,
  * and the bits are the host's; what a verb's product does not say is done on the host, and is as right. */
+#include <GraphBLAS.h>
+
 #include "support/check.h"
 
 #include "core/core.h"
@@ -98,10 +100,128 @@ static void both(operands *o, GrB_Info (*call)(const operands *o, const FtB_Bloc
     assert_ok(FtB_Context_moved(NULL, &home[0], &away[0]));
     assert_ok(call(o, o->X[1]));
     assert_ok(FtB_Context_moved(NULL, &home[1], &away[1]));
-    assert_int_equal(pretend_products() - ran, verbs);
-    if (verbs)
-        assert_true(home[0] == home[1] && away[0] == away[1]);
+    if (pretend_products() - ran != verbs || (verbs && (home[0] != home[1] || away[0] != away[1])))
+        fail_msg("%s: %d verbs, expected %d; moved %lld home, %lld there", what,
+                 (int)(pretend_products() - ran), verbs, (long long)(home[1] - home[0]),
+                 (long long)(away[1] - away[0]));
     assert_same(o, what);
+}
+
+/* ---- sums and messages */
+
+enum { C, B, D };
+
+typedef struct product {
+    const char *text;
+    bool transposed; /* A is, and its entries then lie in another order */
+    int heads;       /* of the edges' values; 0: there are none */
+    int verbs;       /* that a device is asked for, of a result that is replaced */
+} product;
+static const product *called;
+static FtB_Arg accum;
+
+static GrB_Info multiply(const operands *o, const FtB_Block *X)
+{
+    FtB_Semiring s = NULL;
+    GrB_Info info;
+    FTB_CHECK(FtB_Semiring_new(&s, called->text));
+    if (strstr(called->text, "near")) {
+        FtB_Semiring bound;
+        FTB_CHECK(FtB_Semiring_bind(&bound, s, FTB_BIND("near", X[D])));
+        FtB_Semiring_free(&s);
+        s = bound;
+    }
+    info = FtB_mxm(X[C], NULL, accum, s, o->A, X[B], called->transposed ? FTB_DESC_T0 : NULL);
+done:
+    FtB_Semiring_free(&s);
+    return info;
+}
+
+/* Every text is done there or on the host as its row says, replaced and added to, and has the host's bits. */
+static void products(void **state)
+{
+    (void)state;
+    static const product list[] = {{"plus : src", false, 0, 1},
+                                   {"plus : src", true, 0, 1},
+                                   {"mean : src", false, 0, 1},
+                                   {"max : src", false, 0, 1},
+                                   {"plus : edge * src", false, 1, 1},
+                                   {"plus : edge * src", true, 1, 1},
+                                   {"plus : edge * src", false, HEADS, 1},
+                                   {"plus : edge * src", true, HEADS, 1},
+                                   {"min : edge + src", true, HEADS, 1},
+                                   {"plus : tanh(src * edge)", false, 1, 1},
+                                   {"plus : tanh(src * edge)", true, HEADS, 1},
+                                   {"max : abs(src * edge)", false, 1, 1},
+                                   {"plus : abs(src - near[i])", false, 0, 1},
+                                   {"mean : tanh(src * edge)", false, 1, 0},
+                                   {"plus : tanh(src)", false, 0, 0}};
+    rng r = rng_new();
+    for (size_t n = 0; n < sizeof list / sizeof *list; n++) {
+        called = &list[n];
+        const int64_t rows = called->transposed ? COLS : ROWS, sources = called->transposed ? ROWS : COLS;
+        const bool sums = strncmp(called->text, "plus", 4) == 0 || strncmp(called->text, "mean", 4) == 0;
+        operands o = {.A = rng_matrix(&r, FTB_FP32, ROWS, COLS, called->heads, 0.05)};
+        add(&o, &r, rows, HEADS, WIDTH);
+        add(&o, &r, sources, HEADS, WIDTH);
+        add(&o, &r, rows, HEADS, WIDTH);
+        pretend_send(o.A->values);
+        both(&o, multiply, called->verbs, called->text);
+        accum = FTB_ARG("x + y");
+        both(&o, multiply, sums ? called->verbs : 0, called->text);
+        accum = FTB_ARG("x * y");
+        both(&o, multiply, 0, called->text);
+        accum = FtB_Arg_none();
+        free_operands(&o);
+    }
+}
+
+/* Sums of a domain of fewer bits wrap to it, wherever they are made. */
+static void wraps(void **state)
+{
+    (void)state;
+    const int64_t I[] = {0, 0}, J[] = {0, 1};
+    FtB_Matrix A;
+    FtB_Block X, sum;
+    assert_ok(FtB_Matrix_build(&A, FTB_INT64, 1, 2, 0, 2, I, J, NULL, FTB_DUP_SUM, NULL));
+    assert_ok(FtB_Block_new(&X, 2, 1, FTB_INT32));
+    assert_ok(FtB_Block_new(&sum, 1, 1, FTB_INT64));
+    ((int32_t *)block_values(X))[0] = ((int32_t *)block_values(X))[1] = INT32_MAX;
+    assert_ok(FtB_Block_changed(X));
+    assert_ok(FtB_mxm(sum, NULL, NULL, GxB_PLUS_SECOND_INT32, A, X, NULL));
+    assert_int_equal(((const int64_t *)block_values(sum))[0], -2);
+    FtB_Matrix_free(&A);
+    FtB_Block_free(&X);
+    FtB_Block_free(&sum);
+}
+
+/* A device writes what an operator or a semiring is bound to, after it was bound. */
+static void bound_before(void **state)
+{
+    (void)state;
+    rng r = rng_new();
+    FtB_Op add_w, applied;
+    FtB_Semiring plain, weighed;
+    operands o = {.A = rng_matrix(&r, FTB_FP32, ROWS, ROWS, 0, 0.1)};
+    for (int n = 0; n < 4; n++)
+        add(&o, &r, ROWS, 1, WIDTH);
+    assert_ok(FtB_Op_new(&add_w, "x + w[i]"));
+    assert_ok(FtB_Semiring_new(&plain, "plus : src * w[i]"));
+    for (int on = 0; on < 2; on++) {
+        const FtB_Block *X = o.X[on];
+        assert_ok(FtB_Context_set_device(NULL, on ? "pretend" : "cpu"));
+        assert_ok(FtB_Op_bind(&applied, add_w, FTB_BIND("w", X[0])));
+        assert_ok(FtB_Semiring_bind(&weighed, plain, FTB_BIND("w", X[0])));
+        assert_ok(FtB_mxm(X[0], NULL, NULL, FTB_PLUS_SRC, o.A, X[1], NULL));
+        assert_ok(FtB_apply(X[2], NULL, NULL, applied, X[1], NULL));
+        assert_ok(FtB_mxm(X[3], NULL, NULL, weighed, o.A, X[1], NULL));
+        FtB_Op_free(&applied);
+        FtB_Semiring_free(&weighed);
+    }
+    assert_same(&o, "bound before it was written");
+    FtB_Op_free(&add_w);
+    FtB_Semiring_free(&plain);
+    free_operands(&o);
 }
 
 /* ---- attention */
@@ -114,7 +234,6 @@ typedef struct scored {
 } scored;
 static const scored *score;
 static double dropout;
-static FtB_Arg accum;
 static FtB_Descriptor fused;
 static FtB_Plan plan;
 
@@ -184,6 +303,9 @@ static void attention(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(attention, begin, end)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(products, begin, end),
+                                       cmocka_unit_test_setup_teardown(wraps, begin, end),
+                                       cmocka_unit_test_setup_teardown(bound_before, begin, end),
+                                       cmocka_unit_test_setup_teardown(attention, begin, end)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -141,7 +141,7 @@ static void run_plan(product *t, ftb_spmm_family family, int64_t segment, int64_
     size_t bytes = (size_t)(ROWS * (t->features + gap)) * FtB_Type_size(t->p.kind.type);
     t->p.ldo = t->features + gap;
     t->p.out = t->out;
-    t->p.whole = true;
+    t->p.empty = FTB_EMPTY_IDENTITY;
     memset(t->out, 0x5a, bytes);
     assert_ok(ftb_spmm_run(&t->p, &plan));
     check(t, &plan, name);
@@ -192,12 +192,14 @@ static void check_shape(product *t, rng *r, const ftb_spmm_kernel *kernel, ftb_f
                               .stored = type,
                               .ldx = heads * width + (full ? GAP : 0),
                               .y = edges ? t->y : NULL,
+                              .ystored = type,
                               .yheads = !edges  ? 0
                                         : lanes ? heads
                                                 : 1,
                               .ywidth = !edges          ? 0
                                         : lanes && full ? width
                                                         : 1};
+    t->p.ldy = t->p.yheads * t->p.ywidth;
     for (int least = 0; least <= (kernel->kind.best ? 1 : 0); least++) {
         t->p.least = least;
         fill(r, (char *)t->x + FtB_Type_size(type), type, COLUMNS * t->p.ldx, false, !full);

@@ -25,10 +25,10 @@ typedef struct ftb_memory {
 struct ftb_verbs; /* verbs/verbs.h */
 
 struct ftb_backend {
-    const char *name;         /* as FtB_Context_set_device takes it */
-    const char *about;        /* for people: "the processor's cores" */
-    const ftb_memory *memory; /* NULL: the host's own */
-    const struct ftb_verbs *verbs;
+    const char *name;              /* as FtB_Context_set_device takes it */
+    const char *about;             /* for people: "the processor's cores" */
+    const ftb_memory *memory;      /* NULL: the host's own */
+    const struct ftb_verbs *verbs; /* of a backend with memory of its own */
 };
 
 /* Counts what is moved for a context (context.c). */

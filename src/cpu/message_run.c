@@ -10,6 +10,7 @@
 #include "cpu/message_call.h"
 #include "cpu/message_load.h"
 #include "cpu/reduce.h"
+#include "cpu/spmm_run.h"
 
 #include <omp.h>
 
@@ -389,6 +390,40 @@ GrB_Info ftb_message_reduce(const ftb_message *m, const ftb_pattern *p, void *T,
 done:
     ftb_program_delete(k.program);
     ftb_delete(before);
+    return info;
+}
+
+/* Rows without entries, which hold the identity. */
+static void clear_empty(const ftb_pattern *p, void *out, int64_t ld, int64_t values, size_t size)
+{
+    for (int64_t i = 0; i < p->nrows; i++)
+        if (p->rowptr[i] == p->rowptr[i + 1])
+            memset((char *)out + (size_t)(i * ld) * size, 0, (size_t)values * size);
+}
+
+GrB_Info ftb_reduce_run(const ftb_reduce_product *product)
+{
+    const ftb_pattern *p = product->p;
+    ftb_message_type type;
+    GrB_Info info = ftb_message_types(&type, product->m);
+    if (info != GrB_SUCCESS)
+        return info;
+    const int64_t values = product->m->heads * type.width;
+    const size_t size = FtB_Type_size(type.reduced);
+    void *aside = ftb_new(product->m->ctx, p->nrows, (size_t)values * size);
+    if (!aside)
+        return ftb_nomem();
+    info = ftb_message_reduce(product->m, p, aside, values, NULL, 0, NULL, 0);
+    if (info == GrB_SUCCESS && product->add) {
+        ftb_add_rows(p, product->out, product->ldo, aside, values, type.reduced,
+                     ftb_threads_for_values(product->m->ctx, p->nrows * values));
+    } else if (info == GrB_SUCCESS) {
+        clear_empty(p, aside, values, values, size);
+        for (int64_t i = 0; i < p->nrows; i++)
+            memcpy((char *)product->out + (size_t)(i * product->ldo) * size,
+                   (char *)aside + (size_t)(i * values) * size, (size_t)values * size);
+    }
+    ftb_delete(aside);
     return info;
 }
 

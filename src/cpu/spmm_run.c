@@ -14,6 +14,9 @@
  * done, threads share its features, so that its entries are still added in their order. */
 #include "cpu/spmm_run.h"
 
+#include "cpu/reduce.h"
+#include "cpu/spmm_operands.h"
+
 #include <omp.h>
 #include <stdatomic.h>
 
@@ -91,11 +94,12 @@ static void fill_empty(const run *r, const tile *t, int64_t first, int64_t last)
 {
     const ftb_spmm_product *p = r->product;
     const int64_t *rowptr = p->p->rowptr;
-    uint64_t identity = 0;
-    ftb_monoid_identity(!p->kind.best ? FTB_PLUS : p->least ? FTB_MIN : FTB_MAX, p->kind.type, &identity);
-    for (int64_t i = first; p->whole && i < last; i++)
+    uint64_t value = 0;
+    if (p->empty == FTB_EMPTY_IDENTITY)
+        ftb_monoid_identity(!p->kind.best ? FTB_PLUS : p->least ? FTB_MIN : FTB_MAX, p->kind.type, &value);
+    for (int64_t i = first; p->empty != FTB_EMPTY_ANYTHING && i < last; i++)
         if (rowptr[i] == rowptr[i + 1])
-            ftb_fill((char *)p->out + (size_t)(i * p->ldo + t->first) * r->size, t->features, &identity,
+            ftb_fill((char *)p->out + (size_t)(i * p->ldo + t->first) * r->size, t->features, &value,
                      r->size);
 }
 
@@ -423,7 +427,7 @@ static GrB_Info run_direct(run *r)
     return GrB_SUCCESS;
 }
 
-GrB_Info ftb_spmm_run(const ftb_spmm_product *product, const ftb_spmm_plan *plan)
+static GrB_Info run_kernels(const ftb_spmm_product *product, const ftb_spmm_plan *plan)
 {
     run r = {.product = product,
              .plan = plan,
@@ -431,10 +435,45 @@ GrB_Info ftb_spmm_run(const ftb_spmm_product *product, const ftb_spmm_plan *plan
              .lanes = FTB_PICK(ftb_spmm_lanes)(product->kind.type),
              .size = FtB_Type_size(product->kind.type),
              .features = product->heads * product->width};
-    if (r.features == 0 || product->p->nrows == 0)
-        return GrB_SUCCESS;
     GrB_Info info = plan->family == FTB_SPMM_PARTITIONED ? run_partitioned(&r) : run_direct(&r);
     if (info == GrB_SUCCESS && stopped(&r))
         info = ftb_fail(FTB_CANCELLED, "cancelled");
+    return info;
+}
+
+void ftb_add_rows(const ftb_pattern *p, void *out, int64_t ldo, const void *more, int64_t count,
+                  FtB_Type type, int threads)
+{
+    const size_t size = FtB_Type_size(type);
+#pragma omp parallel for schedule(static) num_threads(threads)
+    for (int64_t i = 0; i < p->nrows; i++)
+        if (p->rowptr[i] < p->rowptr[i + 1])
+            ftb_monoid_apply(FTB_PLUS, type, (char *)out + (size_t)(i * ldo) * size,
+                             (const char *)more + (size_t)(i * count) * size, count);
+}
+
+GrB_Info ftb_spmm_run(const ftb_spmm_product *product, const ftb_spmm_plan *plan)
+{
+    const int64_t features = product->heads * product->width;
+    ftb_spmm_operands o;
+    void *aside = NULL;
+    if (features == 0 || product->p->nrows == 0)
+        return GrB_SUCCESS;
+    GrB_Info info = ftb_spmm_operands_take(&o, product, plan);
+    if (info == GrB_SUCCESS && product->add) {
+        aside =
+            ftb_new(product->ctx, product->p->nrows, (size_t)features * FtB_Type_size(product->kind.type));
+        o.product.out = aside;
+        o.product.ldo = features;
+        o.product.empty = FTB_EMPTY_ANYTHING;
+        info = aside ? info : ftb_nomem();
+    }
+    if (info == GrB_SUCCESS)
+        info = run_kernels(&o.product, plan);
+    if (info == GrB_SUCCESS && product->add)
+        ftb_add_rows(product->p, product->out, product->ldo, aside, features, product->kind.type,
+                     plan->threads);
+    ftb_delete(aside);
+    ftb_spmm_operands_clear(&o);
     return info;
 }

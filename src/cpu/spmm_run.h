@@ -8,6 +8,10 @@
 
 /* DIRECT or PARTITIONED. Allocates all that it needs before anything is written. (spmm_run.c) */
 GrB_Info ftb_spmm_run(const ftb_spmm_product *product, const ftb_spmm_plan *plan);
+/* Rows of `out`, ldo apart, that have entries in p, += those of `more`, `count` apart and long. (spmm_run.c)
+ */
+void ftb_add_rows(const ftb_pattern *p, void *out, int64_t ldo, const void *more, int64_t count,
+                  FtB_Type type, int threads);
 /* Features [feature, feature + count) of row i of `out` over its number of entries, if it has any. */
 void ftb_spmm_divide_row(const ftb_spmm_product *product, int64_t i, int64_t feature, int64_t count);
 /* The kernel that takes the place of the direct family's where there is one feature; NULL: none does, and

@@ -61,7 +61,7 @@ static GrB_Info set_value(ftb_bound *b, FtB_Context ctx, const char *call, const
         return GrB_SUCCESS;
     }
     FtB_Block block;
-    GrB_Info info = ftb_arg_block(&block, value, binding->name, false);
+    GrB_Info info = ftb_arg_block_anywhere(&block, value, binding->name, false);
     if (info != GrB_SUCCESS)
         return ftb_wrap_error(info, "%s: ", call);
     b->type = block->type;
@@ -116,6 +116,15 @@ done:
         *list = NULL;
         *count = 0;
     }
+    return info;
+}
+
+GrB_Info ftb_bound_ask(int nbound, const ftb_bound *bound)
+{
+    GrB_Info info = GrB_SUCCESS;
+    for (int b = 0; b < nbound && info == GrB_SUCCESS; b++)
+        if (bound[b].block)
+            info = ftb_buffer_ask(bound[b].block->owner, FTB_READ);
     return info;
 }
 

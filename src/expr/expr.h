@@ -134,6 +134,8 @@ struct FtB_Op_opaque {
     int nbound;
     ftb_bound *bound;
 };
+/* Whether op is x + y of two values of `type`, in that type. (op.c) */
+bool ftb_op_adds(const struct FtB_Op_opaque *op, FtB_Type type);
 extern struct FtB_Op_opaque ftb_plus_fp32, ftb_plus_fp64; /* immortal: x + y, as GraphBLAS's of the type */
 
 /* Slots, resolved to a handle that the caller owns and frees with FtB_Semiring_free / FtB_Op_free:
@@ -142,8 +144,10 @@ GrB_Info ftb_arg_semiring(FtB_Semiring *s, FtB_Arg arg, const char *name);
 /* What results of a semiring over a GraphBLAS domain, computed in `type`, wrap to: a domain of fewer bits
  * where both are integers (comparisons of integers give truths); 0: they do not. */
 FtB_Type ftb_semiring_wraps_to(const struct FtB_Semiring_opaque *s, FtB_Type type);
-/* FtB_Op, GrB_BinaryOp built-in, text; optional: NULL for an empty slot. */
+/* FtB_Op, GrB_BinaryOp built-in, text; optional: NULL for an empty slot. Bound blocks are asked for. */
 GrB_Info ftb_arg_op(FtB_Op *op, FtB_Arg arg, const char *name, bool optional);
+/* Asks for bound blocks on the host, which a device may have written since they were bound. */
+GrB_Info ftb_bound_ask(int nbound, const ftb_bound *bound);
 /* Appends the bound names to names[] (room for `room`), and their constant operands (scalars: stride 0,
  * data inside bound[]); returns the new count, or -1 if there is no room. */
 int ftb_bound_names(int nbound, const ftb_bound *bound, ftb_name *names, ftb_operand *operands, int count,

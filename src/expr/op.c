@@ -1,6 +1,7 @@
 /* FtB_Op: an elementwise expression over x, y and indices, with bound names. */
 #include "expr/bound.h"
 #include "expr/grb.h"
+#include "expr/tree.h"
 
 /* The slots' macros are for callers: these are the functions. */
 #undef FtB_Op_bind
@@ -15,6 +16,14 @@ static GrB_Info check(FtB_Op op, const char *name)
     if (op->magic != FTB_MAGIC_OP)
         return ftb_fail(GrB_UNINITIALIZED_OBJECT, "%s is not an FtB_Op, or was freed", name);
     return GrB_SUCCESS;
+}
+
+bool ftb_op_adds(const struct FtB_Op_opaque *op, FtB_Type type)
+{
+    const ftb_expr *e = op->body;
+    return type != FTB_BOOL && ftb_type_compute(type) == type && (!op->domain || op->domain == type) &&
+           e->nodes[e->root].op == FTB_OP_ADD && ftb_tree_is_name(e, ftb_tree_arg(e, e->root, 0), "x") &&
+           ftb_tree_is_name(e, ftb_tree_arg(e, e->root, 1), "y");
 }
 
 static void destroy(FtB_Op op)
@@ -119,6 +128,9 @@ GrB_Info ftb_arg_op(FtB_Op *op, FtB_Arg arg, const char *name, bool optional)
     switch (arg.kind) {
     case FTB_KIND_OP:
         info = check((FtB_Op)(uintptr_t)arg.handle, name);
+        if (info == GrB_SUCCESS)
+            info = ftb_bound_ask(((FtB_Op)(uintptr_t)arg.handle)->nbound,
+                                 ((FtB_Op)(uintptr_t)arg.handle)->bound);
         return info != GrB_SUCCESS ? info : copy(op, (FtB_Op)(uintptr_t)arg.handle, name, NULL, 0);
     case FTB_KIND_TEXT:
         info = make_text(op, arg.handle);

@@ -1,4 +1,5 @@
 /* C = A B, A' B or A B' for dense blocks: checked, placed, and run there. */
+#include "cpu/dense_run.h"
 #include "nn/nn.h"
 #include "ops/backends.h"
 

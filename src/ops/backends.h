@@ -4,7 +4,6 @@
 #define FTB_BACKENDS_H
 
 #include "core/backend.h"
-#include "cpu/cpu_backend.h"
 #include "expr/message.h"
 #include "verbs/verbs.h"
 
@@ -14,8 +13,8 @@ const ftb_backend *ftb_backend_at(int n);
 void ftb_backend_add(const ftb_backend *b);
 void ftb_backend_remove(const ftb_backend *b);
 
-/* Who runs a verb for a context: its device if that can, else the host. */
-#define FTB_WHO(ctx, verb) (ftb_device(ctx) && ftb_device(ctx)->verbs->verb ? ftb_device(ctx) : &ftb_cpu)
+/* The device that runs a verb for a context; NULL: the host does, whose function is ftb_<verb>_run. */
+#define FTB_WHO(ctx, verb) (ftb_device(ctx) && ftb_device(ctx)->verbs->verb ? ftb_device(ctx) : NULL)
 
 /* An operand of a verb: a block or a matrix's values, of which there may be neither, and where its product
  * has the address: `read` of what is only read, `write` of what is written. Or a feed of the product's own,
@@ -33,13 +32,15 @@ typedef struct ftb_place {
 GrB_Info ftb_places_ask(const ftb_backend *who, const ftb_place *places, int count);
 /* After the verb: what it wrote is the valid copy. */
 GrB_Info ftb_places_written(const ftb_backend *who, const ftb_place *places, int count);
-/* All three: asks, runs, tells. `places` is an array; what follows it are the verb's arguments. */
+/* All three: asks, runs, tells. `places` is an array; what follows it are the verb's arguments. The host's
+ * function is called by its name, so that a program that is linked statically has no more of them than it
+ * calls. */
 #define FTB_RUN(info, who, verb, places, ...)                                                                \
     do {                                                                                                     \
         const int count_ = (int)(sizeof(places) / sizeof *(places));                                         \
         (info) = ftb_places_ask(who, places, count_);                                                        \
         if ((info) == GrB_SUCCESS)                                                                           \
-            (info) = (who)->verbs->verb(__VA_ARGS__);                                                        \
+            (info) = (who) ? (who)->verbs->verb(__VA_ARGS__) : ftb_##verb##_run(__VA_ARGS__);                \
         if ((info) == GrB_SUCCESS)                                                                           \
             (info) = ftb_places_written(who, places, count_);                                                \
     } while (0)

@@ -136,6 +136,7 @@ static GrB_Info make_message(sddmm_call *c)
     FTB_CHECK(add_operand(c, "src", FTB_SIDE_COL, c->B));
     FTB_CHECK(ftb_message_values(m, "edge", c->admitted, NULL));
     FTB_CHECK(ftb_message_indices(m, c->admitted->pattern, false, NULL));
+    FTB_CHECK(ftb_message_ask(m));
     FTB_CHECK(ftb_message_compile(&c->type, &program, m));
     FTB_CHECK(check_columns(c));
     if (c->C->pattern->nvals > 0)

@@ -30,8 +30,8 @@ typedef struct call {
 static GrB_Info place(call *c)
 {
     const ftb_backend *device = ftb_device(c->ctx);
-    if (device && device->verbs->spmm && !c->M && !c->accum && !c->E && !c->flags.complement &&
-        c->flags.fill == 0) {
+    if (device && !c->M && !c->E && !c->flags.complement &&
+        (c->accum ? ftb_op_adds(c->accum, c->C->type) : c->flags.fill == 0)) {
         c->device = device;
         return GrB_SUCCESS;
     }
@@ -174,11 +174,9 @@ done:
     return info;
 }
 
-/* Whether the result may be computed where C is: nothing of C is kept, and nothing that is read is there. */
-static bool may_use_output(const call *c)
+/* Whether nothing that is read is where C is. */
+static bool reads_apart(const call *c)
 {
-    if (c->M || c->accum || c->E || c->flags.complement || c->repeated)
-        return false;
     for (int f = 0; f < c->message.nfeeds; f++) {
         const ftb_feed *feed = &c->message.feeds[f];
         size_t size = FtB_Type_size(feed->type);
@@ -188,6 +186,19 @@ static bool may_use_output(const call *c)
             return false;
     }
     return true;
+}
+
+/* Where the result may be computed: in C, if nothing of C is kept, and nothing that is read is there. */
+static void offer_output(ftb_spmm_request *request, const call *c)
+{
+    const bool kept = c->M || c->accum || c->flags.complement;
+    const ftb_backend *device = ftb_semiring_wraps_to(c->semiring, c->type) ? NULL : c->device;
+    if (c->E || c->repeated || (kept && !device) || !reads_apart(c))
+        return;
+    request->block = c->C;
+    request->device = device;
+    request->add = c->accum != NULL;
+    request->into = kept ? NULL : ftb_block_address(c->C);
 }
 
 /* nrows x 1 becomes nrows x ncols. */
@@ -245,11 +256,7 @@ static GrB_Info compute(call *c, bool plan_only, bool measure)
                                 .ldinto = c->C->ld,
                                 .plan_only = plan_only,
                                 .measure = measure};
-    if (may_use_output(c)) {
-        request.into = ftb_block_address(c->C);
-        request.block = c->C;
-        request.device = c->device;
-    }
+    offer_output(&request, c);
     if (c->flags.plan) {
         GrB_Info info = take_plan(&request, c->flags.plan);
         if (info != GrB_SUCCESS)

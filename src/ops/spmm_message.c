@@ -12,7 +12,6 @@ typedef struct work {
     const ftb_spmm_request *request;
     ftb_hoisted hoisted;
     ftb_spmm_product product;
-    void *edges, *block; /* copies in the kernel's type */
     ftb_spmm_facts facts;
     ftb_spmm_plan plan;
     void *values; /* the reduced core */
@@ -81,8 +80,12 @@ static bool find_kernel(work *w)
                                   .x = x->data,
                                   .stored = x->type,
                                   .ldx = x->ld,
+                                  .y = edges ? y->data : NULL,
+                                  .ystored = edges ? y->type : (FtB_Type)0,
+                                  .ldy = edges ? y->ld : 0,
                                   .yheads = edges ? y->heads : 0,
                                   .ywidth = edges ? y->width : 0,
+                                  .at = edges ? y->at : NULL,
                                   .rows = w->request->rows,
                                   .nlisted = w->request->nlisted};
     if (edges)
@@ -217,91 +220,6 @@ GrB_Info ftb_spmm_nothing(ftb_spmm_result *result, const ftb_spmm_request *reque
     return request->expected ? check_plan(request->expected, &result->facts) : GrB_SUCCESS;
 }
 
-/* ---- operands in the kernel's type */
-
-/* Rows of `bytes` of listed entries; a constant for short ones, so that nothing is called for each. */
-static inline __attribute__((always_inline)) void gather_rows(char *restrict to, const char *restrict from,
-                                                              const int64_t *at, int64_t count, size_t step,
-                                                              size_t bytes)
-{
-    for (int64_t e = 0; e < count; e++)
-        memcpy(to + (size_t)e * bytes, from + (size_t)at[e] * step, bytes);
-}
-
-static void gather(char *to, const char *from, const int64_t *at, int64_t count, size_t step, size_t bytes)
-{
-    switch (bytes) {
-    case 4:
-        gather_rows(to, from, at, count, step, 4);
-        break;
-    case 8:
-        gather_rows(to, from, at, count, step, 8);
-        break;
-    case 16:
-        gather_rows(to, from, at, count, step, 16);
-        break;
-    case 32:
-        gather_rows(to, from, at, count, step, 32);
-        break;
-    default:
-        gather_rows(to, from, at, count, step, bytes);
-    }
-}
-
-/* The edges' values in the order of p, packed. */
-static GrB_Info convert_edges(work *w)
-{
-    ftb_spmm_product *product = &w->product;
-    const ftb_feed *y = ftb_message_find(&w->hoisted.core, w->hoisted.rewritten.y);
-    int64_t row = product->yheads * product->ywidth, nvals = product->p->nvals;
-    size_t from = FtB_Type_size(y->type), to = FtB_Type_size(product->kind.type);
-    product->y = y->data;
-    if (y->type == product->kind.type && !y->at && y->ld == row)
-        return GrB_SUCCESS;
-    char *copy = w->edges = ftb_new(product->ctx, nvals, (size_t)row * to);
-    if (!copy)
-        return ftb_nomem();
-    enum { PIECE = 4096 };
-#pragma omp parallel for schedule(static) num_threads(w->plan.threads)
-    for (int64_t first = 0; first < nvals; first += PIECE) {
-        int64_t last = ftb_min(first + PIECE, nvals);
-        if (!y->at && y->ld == row)
-            ftb_cast(copy + (size_t)(first * row) * to, product->kind.type,
-                     (const char *)y->data + (size_t)(first * row) * from, y->type, (last - first) * row);
-        else if (y->at && y->type == product->kind.type)
-            gather(copy + (size_t)(first * row) * to, y->data, y->at + first, last - first,
-                   (size_t)y->ld * from, (size_t)row * from);
-        else
-            for (int64_t e = first; e < last; e++)
-                ftb_cast(copy + (size_t)(e * row) * to, product->kind.type,
-                         (const char *)y->data + (size_t)((y->at ? y->at[e] : e) * y->ld) * from, y->type,
-                         row);
-    }
-    product->y = copy;
-    return GrB_SUCCESS;
-}
-
-/* The whole block: for the direct kernels, which do not pack. */
-static GrB_Info convert_block(work *w)
-{
-    ftb_spmm_product *product = &w->product;
-    int64_t row = product->heads * product->width, nrows = product->p->ncols;
-    size_t from = FtB_Type_size(product->stored), to = FtB_Type_size(product->kind.type);
-    if (product->stored == product->kind.type || w->plan.family == FTB_SPMM_PARTITIONED)
-        return GrB_SUCCESS;
-    char *copy = w->block = ftb_new(product->ctx, nrows, (size_t)row * to);
-    if (!copy)
-        return ftb_nomem();
-#pragma omp parallel for schedule(static) num_threads(w->plan.threads)
-    for (int64_t k = 0; k < nrows; k++)
-        ftb_cast(copy + (size_t)(k * row) * to, product->kind.type,
-                 (const char *)product->x + (size_t)(k * product->ldx) * from, product->stored, row);
-    product->x = copy;
-    product->stored = product->kind.type;
-    product->ldx = row;
-    return GrB_SUCCESS;
-}
-
 /* ---- running */
 
 static GrB_Info make_room(work *w, bool may_use_into, ftb_spmm_result *result)
@@ -328,7 +246,6 @@ static GrB_Info make_room(work *w, bool may_use_into, ftb_spmm_result *result)
 static GrB_Info reduce_core(work *w, ftb_spmm_result *result)
 {
     const ftb_spmm_request *request = w->request;
-    GrB_Info info = GrB_SUCCESS;
     if (w->plan.family == FTB_SPMM_PROGRAM)
         return ftb_message_reduce(&w->hoisted.core, request->p, w->values, w->ld, result->arg,
                                   w->hoisted.core.heads * w->hoisted.type.width, request->rows,
@@ -336,64 +253,86 @@ static GrB_Info reduce_core(work *w, ftb_spmm_result *result)
     w->product.out = w->values;
     w->product.ldo = w->ld;
     w->product.mean = w->hoisted.rewritten.mean;
-    w->product.whole = w->hoisted.rewritten.post && !w->hoisted.rewritten.mean;
+    if (w->hoisted.rewritten.post && !w->hoisted.rewritten.mean)
+        w->product.empty = FTB_EMPTY_IDENTITY;
     w->product.interruptible = w->own;
-    if (w->hoisted.rewritten.form != FTB_FORM_COPY)
-        info = convert_edges(w);
-    if (info == GrB_SUCCESS)
-        info = convert_block(w);
-    if (info == GrB_SUCCESS)
-        info = ftb_spmm_run(&w->product, &w->plan);
-    return info;
+    return ftb_spmm_run(&w->product, &w->plan);
 }
 
 /* ---- on a device */
 
-/* Whether the device takes the product as it is: nothing is computed before it, converted for it, or left to
- * do behind it. */
+/* Whether every name of the message is something that a device can be given. */
+static bool can_place(const ftb_message *m)
+{
+    for (int f = 0; f < m->nfeeds; f++)
+        if (m->feeds[f].whole ||
+            (m->feeds[f].data && !m->feeds[f].owner && m->feeds[f].side != FTB_SIDE_NONE))
+            return false;
+    return !m->function;
+}
+
+/* Whether the device writes the block from what is given: nothing is computed before, or left to do behind.
+ */
 static bool fits_device(const work *w)
 {
     const ftb_spmm_request *request = w->request;
     const ftb_hoisted *h = &w->hoisted;
-    const ftb_feed *x = ftb_message_find(&h->core, h->rewritten.x),
-                   *y = ftb_message_find(&h->core, h->rewritten.y);
-    if (!request->device || w->plan.family == FTB_SPMM_PROGRAM || !request->into || request->rows ||
-        h->npre > 0 || (h->rewritten.post && !h->rewritten.mean) || h->rewritten.monoid != FTB_PLUS ||
-        request->into_type != h->type.reduced || w->product.kind.type != h->type.reduced ||
-        w->product.stored != h->type.reduced || !x->owner)
+    const bool program = w->plan.family == FTB_SPMM_PROGRAM;
+    if (!request->device || !request->block || request->rows || request->arg || h->npre > 0 ||
+        (h->rewritten.post && (program || !h->rewritten.mean)) || request->block->type != h->type.reduced ||
+        !can_place(&h->core) || (request->add && h->rewritten.monoid != FTB_PLUS))
         return false;
-    const int64_t row = w->product.yheads * w->product.ywidth;
-    return h->rewritten.form == FTB_FORM_COPY ||
-           (!y->at && y->type == h->type.reduced && y->ld == row && y->owner);
+    return program ? request->device->verbs->reduce != NULL
+                   : request->device->verbs->spmm && w->product.kind.type == h->type.reduced;
 }
 
-static GrB_Info ask_feed(const void **at, const ftb_feed *feed, const ftb_backend *device)
+static GrB_Info run_product(work *w)
 {
-    void *data;
-    GrB_Info info = ftb_buffer_ask_at(feed->owner, device, FTB_READ, &data);
-    if (info == GrB_SUCCESS)
-        *at = (const char *)data + feed->offset;
+    const ftb_backend *who = w->request->device;
+    const FtB_Block C = w->request->block;
+    const ftb_message *m = &w->hoisted.core;
+    ftb_spmm_product *product = &w->product;
+    ftb_feed x = *ftb_message_find(m, w->hoisted.rewritten.x), y = {.data = NULL};
+    if (w->hoisted.rewritten.form != FTB_FORM_COPY)
+        y = *ftb_message_find(m, w->hoisted.rewritten.y);
+    const ftb_place places[] = {
+        {.feed = &x}, {.feed = &y}, {.X = C, .write = &product->out, .whole = !w->request->add}};
+    GrB_Info info;
+    FTB_CHECK(ftb_places_ask(who, places, 3));
+    product->x = x.data;
+    product->y = y.data;
+    product->ldo = C->ld;
+    product->mean = w->hoisted.rewritten.mean;
+    product->add = w->request->add;
+    product->empty = FTB_EMPTY_ZERO;
+    FTB_CHECK(who->verbs->spmm(product, &w->plan));
+    info = ftb_places_written(who, places, 3);
+done:
+    return info;
+}
+
+static GrB_Info run_program(work *w)
+{
+    const ftb_backend *who = w->request->device;
+    const FtB_Block C = w->request->block;
+    ftb_message m = w->hoisted.core;
+    ftb_place places[FTB_MAX_FEEDS + 1];
+    ftb_reduce_product product = {.m = &m, .p = w->request->p, .ldo = C->ld, .add = w->request->add};
+    for (int f = 0; f < m.nfeeds; f++)
+        places[f] = (ftb_place){.feed = &m.feeds[f]};
+    places[m.nfeeds] = (ftb_place){.X = C, .write = &product.out, .whole = !w->request->add};
+    GrB_Info info;
+    FTB_CHECK(ftb_places_ask(who, places, m.nfeeds + 1));
+    FTB_CHECK(who->verbs->reduce(&product));
+    info = ftb_places_written(who, places, m.nfeeds + 1);
+done:
     return info;
 }
 
 static GrB_Info run_on_device(work *w, ftb_spmm_result *result)
 {
-    const ftb_backend *device = w->request->device;
-    const ftb_hoisted *h = &w->hoisted;
-    const FtB_Block C = w->request->block;
-    ftb_spmm_product *product = &w->product;
-    GrB_Info info;
-    FTB_CHECK(ask_feed(&product->x, ftb_message_find(&h->core, h->rewritten.x), device));
-    if (h->rewritten.form != FTB_FORM_COPY)
-        FTB_CHECK(ask_feed(&product->y, ftb_message_find(&h->core, h->rewritten.y), device));
-    FTB_CHECK(ftb_block_ask_at(C, device, ftb_block_whole(C) ? FTB_WRITE : FTB_UPDATE, &product->out));
-    product->ldo = C->ld;
-    product->mean = h->rewritten.mean;
-    product->whole = true;
-    FTB_CHECK(device->verbs->spmm(product, &w->plan));
-    FTB_CHECK(ftb_buffer_written(C->owner));
-    result->there = true;
-done:
+    GrB_Info info = w->plan.family == FTB_SPMM_PROGRAM ? run_program(w) : run_product(w);
+    result->there = info == GrB_SUCCESS;
     return info;
 }
 
@@ -441,12 +380,7 @@ static GrB_Info divide(work *w)
     return GrB_SUCCESS;
 }
 
-static void clear_work(work *w)
-{
-    ftb_hoist_clear(&w->hoisted);
-    ftb_delete(w->edges);
-    ftb_delete(w->block);
-}
+static void clear_work(work *w) { ftb_hoist_clear(&w->hoisted); }
 
 static GrB_Info run_planned(void *run, const ftb_any_plan *plan, double *seconds)
 {
@@ -463,10 +397,6 @@ static GrB_Info measure(work *w, ftb_spmm_result *result)
     if (w->plan.family == FTB_SPMM_PROGRAM)
         return info;
     FTB_CHECK(make_room(w, false, result));
-    if (w->hoisted.rewritten.form != FTB_FORM_COPY)
-        FTB_CHECK(convert_edges(w));
-    w->plan.family = FTB_SPMM_DIRECT; /* which wants the whole block in its own type */
-    FTB_CHECK(convert_block(w));
     w->product.out = w->values;
     w->product.ldo = w->ld;
     w->product.interruptible = true;

@@ -21,6 +21,9 @@ typedef struct ftb_spmm_kind {
     ftb_spmm_edge edge;
 } ftb_spmm_kind;
 
+/* What rows without entries become. */
+typedef enum ftb_empty_rows { FTB_EMPTY_ANYTHING, FTB_EMPTY_IDENTITY, FTB_EMPTY_ZERO } ftb_empty_rows;
+
 /* T(i,:) = reduce over the entries e = (i, k) of p of message(X(k,:), Y(e,:)), for which there is a kernel.
  */
 typedef struct ftb_spmm_product {
@@ -30,18 +33,22 @@ typedef struct ftb_spmm_product {
     ftb_form form;        /* COPY .. DIV */
     bool least;           /* min */
     int64_t heads, width; /* of T: heads x width features */
-    const void *x;        /* row k at x + k * ldx values of `stored` */
-    FtB_Type stored;      /* PARTITIONED: any; DIRECT: kind.type */
+    const void *x;        /* row k at x + k * ldx values of `stored`; computed with in kind.type */
+    FtB_Type stored;
     int64_t ldx;
-    const void *y;          /* entry e's at y + e * yheads * ywidth values of kind.type; NULL: none */
-    int64_t yheads, ywidth; /* 1 or heads, 1 or width */
-    const int64_t *rows;    /* DIRECT: only these, the others of T are not written; NULL: all */
+    const void
+        *y; /* entry e's yheads * ywidth at y + (at ? at[e] : e) * ldy values of `ystored`; NULL: none */
+    FtB_Type ystored;
+    int64_t ldy, yheads, ywidth; /* 1 or heads, 1 or width */
+    const int64_t *at;           /* the host's; NULL: as they are */
+    const int64_t *rows;         /* DIRECT: only these, the others of T are not written; NULL: all */
     int64_t nlisted;
     void *out; /* row i at out + i * ldo, of kind.type */
     int64_t ldo;
-    bool mean;          /* rows are divided by their number of entries; FP32 or FP64 */
-    bool whole;         /* rows without entries get the identity; else they hold anything */
-    bool interruptible; /* out is scratch: what was begun may be left */
+    bool mean;            /* rows are divided by their number of entries; FP32 or FP64 */
+    bool add;             /* rows with entries are added to out, the others stay; all rows */
+    ftb_empty_rows empty; /* without add */
+    bool interruptible;   /* out is scratch: what was begun may be left */
 } ftb_spmm_product;
 
 #endif

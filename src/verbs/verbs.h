@@ -1,22 +1,23 @@
-/* The table of verbs: what a backend can do.
+/* The table of verbs: what a device can do.
  *
  * A verb is a function of a plain product, whose operands' addresses are the device's (its pattern is the
  * host's), and where there is a choice of a plan; nothing is left to ask back. It allocates all that it needs
  * before anything is written, so that one that fails has written nothing. It knows of no rows but those its
  * product names: a part of them is a product whose addresses begin later.
  *
- * The host has them all (cpu/cpu_backend.c). What is NULL elsewhere is done on the host: docs/design.md, "A
- * device". */
+ * The host's function of a verb is ftb_<verb>_run. What is NULL is done by it: docs/design.md, "A device". */
 #ifndef FTB_VERBS_H
 #define FTB_VERBS_H
 
 #include "plan/spmm_plan.h"
 #include "verbs/attention_product.h"
 #include "verbs/dense_product.h"
+#include "verbs/reduce_product.h"
 #include "verbs/spmm_product.h"
 
 typedef struct ftb_verbs {
     GrB_Info (*spmm)(const ftb_spmm_product *product, const ftb_spmm_plan *plan);
+    GrB_Info (*reduce)(const ftb_reduce_product *product);
     GrB_Info (*dense)(const ftb_dense_product *product);
     GrB_Info (*attention)(const ftb_attention_product *product, const ftb_sddmm_plan *plan);
     GrB_Info (*attention_grad)(const ftb_attention_grad_product *product,

@@ -2,6 +2,7 @@
 
 #include "cpu/attention_run.h"
 #include "cpu/dense_run.h"
+#include "cpu/message_run.h"
 #include "cpu/spmm_run.h"
 #include "ops/backends.h"
 
@@ -160,6 +161,20 @@ static GrB_Info spmm(const ftb_spmm_product *product, const ftb_spmm_plan *plan)
     return ftb_spmm_run(&p, plan);
 }
 
+static GrB_Info reduce(const ftb_reduce_product *product)
+{
+    ftb_message m = *product->m;
+    ftb_reduce_product p = *product;
+    enter();
+    for (int f = 0; f < m.nfeeds; f++)
+        if (m.feeds[f].owner)
+            HERE(m.feeds[f].data);
+    p.m = &m;
+    HERE(p.out);
+    leave();
+    return ftb_reduce_run(&p);
+}
+
 static GrB_Info dense(const ftb_dense_product *product)
 {
     ftb_dense_product p = *product;
@@ -203,6 +218,7 @@ static GrB_Info attention_grad(const ftb_attention_grad_product *product, const 
 
 static const ftb_verbs verbs = {
     .spmm = spmm,
+    .reduce = reduce,
     .dense = dense,
     .attention = attention,
     .attention_grad = attention_grad,

@@ -20,7 +20,7 @@ static GrB_Info make_message(ftb_message *m, const ftb_grad *g, bool transposed)
                                    !transposed   ? g->at
                                    : g->composed ? g->composed
                                                  : g->from);
-    return info;
+    return info == GrB_SUCCESS ? ftb_message_ask(m) : info;
 }
 
 /* ---- what gradients read */

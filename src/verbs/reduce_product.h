@@ -1,0 +1,19 @@
+/* Messages of any text, reduced into rows: what the verb `reduce` computes. */
+#ifndef FTB_REDUCE_PRODUCT_H
+#define FTB_REDUCE_PRODUCT_H
+
+#include "expr/message.h"
+
+/* T(i,:) = reduce over the entries of row i of p of m: heads x width values. What its feeds are indexed by
+ * (at, degrees) is the host's, as are the data of those without an owner, one value for all; it is no C
+ * function, and reads no whole blocks. Rows without entries become 0.
+ */
+typedef struct ftb_reduce_product {
+    const ftb_message *m;
+    ftb_pattern *p;
+    void *out; /* row i at out + i * ldo, of the type that m reduces to */
+    int64_t ldo;
+    bool add; /* rows with entries are added to out, the others stay; m is a sum */
+} ftb_reduce_product;
+
+#endif
