@@ -186,11 +186,13 @@ static void finite_differences(void **state)
             double old = a[t], loss[2] = {0, 0};
             for (int side = 0; side < 2; side++) {
                 a[t] = old + (side ? 1e-5 : -1e-5);
+                assert_ok(FtB_Matrix_changed(A));
                 assert_ok(FtB_softmax(S, A, (FtB_By)by));
                 for (int64_t u = 0; u < count; u++)
                     loss[side] += w[u] * s[u];
             }
             a[t] = old;
+            assert_ok(FtB_Matrix_changed(A));
             assert_true(fabs((loss[1] - loss[0]) / 2e-5 - analytic[t]) < 1e-8);
         }
     }

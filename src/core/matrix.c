@@ -204,11 +204,13 @@ GrB_Info FtB_Matrix_free(FtB_Matrix *A)
 GrB_Info ftb_matrix_become(FtB_Matrix C, FtB_Matrix T)
 {
     ftb_buffer *cast = NULL;
-    GrB_Info info = ftb_buffer_ask(T->values, FTB_READ);
-    if (info != GrB_SUCCESS)
-        return info;
-    if (T->values && T->type != C->type && !(cast = copy_values(C->ctx, T, C->type)))
-        return ftb_nomem();
+    if (T->values && T->type != C->type) {
+        GrB_Info info = ftb_buffer_ask(T->values, FTB_READ);
+        if (info != GrB_SUCCESS)
+            return info;
+        if (!(cast = copy_values(C->ctx, T, C->type)))
+            return ftb_nomem();
+    }
     release_content(C);
     C->width = T->width;
     C->pattern = ftb_pattern_retain(T->pattern);

@@ -401,7 +401,7 @@ static void clear_empty(const ftb_pattern *p, void *out, int64_t ld, int64_t val
             memset((char *)out + (size_t)(i * ld) * size, 0, (size_t)values * size);
 }
 
-GrB_Info ftb_reduce_run(const ftb_reduce_product *product)
+GrB_Info ftb_aggregate_run(const ftb_aggregate_product *product)
 {
     const ftb_pattern *p = product->p;
     ftb_message_type type;

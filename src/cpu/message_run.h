@@ -2,7 +2,7 @@
 #ifndef FTB_MESSAGE_RUN_H
 #define FTB_MESSAGE_RUN_H
 
-#include "verbs/reduce_product.h"
+#include "verbs/aggregate_product.h"
 
 /* Where a message's results go. Loops over edges in batches that stay in L1; the program runs on (edge, head)
  * pairs. Any message; the slow way, beside kernels that know a form. Parallel; bits do not depend on threads.
@@ -13,8 +13,8 @@
  */
 GrB_Info ftb_message_reduce(const ftb_message *m, const ftb_pattern *p, void *T, int64_t ld, int64_t *arg,
                             int64_t ldarg, const int64_t *rows, int64_t nrows);
-/* The verb `reduce`. Allocates all that it needs, and computes what is added, before out is written. */
-GrB_Info ftb_reduce_run(const ftb_reduce_product *product);
+/* The verb `aggregate`. Allocates all that it needs, and computes what is added, before out is written. */
+GrB_Info ftb_aggregate_run(const ftb_aggregate_product *product);
 /* V(e,:) = message: nvals x (heads * width) of type.message. */
 GrB_Info ftb_message_store(const ftb_message *m, const ftb_pattern *p, void *V);
 /* Y(r,:) = expr for r < nrows, over feeds of `side` and NONE only: what is hoisted out of an edge loop, and

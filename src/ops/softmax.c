@@ -1,94 +1,15 @@
-/* S = softmax of A's entries over rows or columns, and its gradient.
+/* S = softmax of A's entries over rows or columns, and its gradient: arguments, and where it is run.
  *
- * A row's entries lie together: it is normalised where it lies. A column's are gathered by the transpose's
- * permutation, normalised, and put back; each column belongs to one thread, so that bits do not depend on how
- * many there are. FP64 where an operand has more than FP32 holds, else FP32. */
-#include "cpu/kernels/softmax.h"
+ * FP64 where an operand has more than FP32 holds, else FP32; what has another type is cast on the host. */
 #include "core/watch.h"
+#include "cpu/softmax_run.h"
+#include "ops/backends.h"
 #include "ops/block/blocks.h"
 #include "ops/merge.h"
-
-#include <omp.h>
 
 /* The slots' macros are for callers: these are the functions. */
 #undef FtB_softmax
 #undef FtB_softmax_grad
-
-#define PARTS_PER_THREAD 32
-
-typedef struct softmax {
-    FtB_Context ctx;
-    ftb_pattern *p; /* rows of it are normalised: the transpose for columns */
-    const int64_t *from;
-    int64_t heads;
-    FtB_Type type;
-    size_t entry; /* bytes of an entry in `type` */
-    char *out;
-    const char *in, *d; /* d: NULL, or a gradient follows */
-    int threads;
-    int64_t longest; /* entries of a row */
-    char *scratch;   /* per thread */
-    size_t room;
-} softmax;
-
-/* Rows that lie at in (and d), to out. */
-static void normalise(const softmax *w, void *out, const void *in, const void *d, const int64_t *start,
-                      int64_t nrows, void *scratch)
-{
-    if (d)
-        FTB_PICK_REAL(ftb_softmax_grad_rows, w->type)(out, in, d, start, nrows, w->heads, scratch);
-    else
-        FTB_PICK_REAL(ftb_softmax_rows, w->type)(out, in, start, nrows, w->heads, scratch);
-}
-
-static void gather(const softmax *w, char *to, const char *values, int64_t first, int64_t count)
-{
-    for (int64_t t = 0; t < count; t++)
-        memcpy(to + (size_t)t * w->entry, values + (size_t)w->from[first + t] * w->entry, w->entry);
-}
-
-/* Row i, whose entries lie apart. */
-static void one_row(const softmax *w, int64_t i, char *scratch)
-{
-    int64_t first = w->p->rowptr[i], count = w->p->rowptr[i + 1] - first;
-    size_t column = (size_t)w->longest * w->entry;
-    char *in = scratch + w->room - 2 * column, *d = in + column;
-    gather(w, in, w->in, first, count);
-    if (w->d)
-        gather(w, d, w->d, first, count);
-    normalise(w, in, in, w->d ? d : NULL, w->p->rowptr + i, 1, scratch);
-    for (int64_t t = 0; t < count; t++)
-        memcpy(w->out + (size_t)w->from[first + t] * w->entry, in + (size_t)t * w->entry, w->entry);
-}
-
-static void run_part(const softmax *w, int64_t row, int64_t last, char *scratch)
-{
-    size_t at = (size_t)w->p->rowptr[row] * w->entry;
-    if (!w->from)
-        normalise(w, w->out + at, w->in + at, w->d ? w->d + at : NULL, w->p->rowptr + row, last - row,
-                  scratch);
-    for (int64_t i = row; w->from && i < last; i++)
-        one_row(w, i, scratch);
-}
-
-static GrB_Info run(softmax *w)
-{
-    const ftb_pattern *p = w->p;
-    for (int64_t i = 0; w->from && i < p->nrows; i++)
-        w->longest = ftb_max(w->longest, p->rowptr[i + 1] - p->rowptr[i]);
-    w->room = (size_t)ftb_softmax_scratch(w->heads) * 8 + 2 * (size_t)w->longest * w->entry;
-    w->scratch = ftb_new(w->ctx, w->threads, w->room);
-    if (!w->scratch)
-        return ftb_nomem();
-    int64_t parts = (int64_t)w->threads * PARTS_PER_THREAD;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(w->threads)
-    for (int64_t part = 0; part < parts; part++) {
-        char *scratch = w->scratch + (size_t)omp_get_thread_num() * w->room;
-        run_part(w, ftb_pattern_cut(p, part, parts), ftb_pattern_cut(p, part + 1, parts), scratch);
-    }
-    ftb_delete(w->scratch);
-    return GrB_SUCCESS;
-}
 
 /* ---- arguments */
 
@@ -116,22 +37,25 @@ static bool needs_fp64(FtB_Type type)
     return type == FTB_FP64 || (ftb_type_integer(type) && FtB_Type_size(type) > 2);
 }
 
-/* A's values in `type`: its own, or a copy. */
-static GrB_Info values_as(const char **values, void **copy, FtB_Matrix A, FtB_Type type)
+/* *values: A's in `type`, its own, or a copy. */
+static GrB_Info values_as(ftb_buffer **values, FtB_Matrix A, FtB_Type type)
 {
     FtB_Block V = NULL;
-    const void *data = NULL;
+    const void *data;
+    void *copy = NULL;
     int64_t ld;
-    *copy = NULL;
     if (A->type == type) {
-        *values = ftb_values(A);
+        *values = ftb_buffer_retain(A->values);
         return GrB_SUCCESS;
     }
-    GrB_Info info = FtB_Matrix_values(&V, A);
+    GrB_Info info = ftb_buffer_ask(A->values, FTB_READ);
     if (info == GrB_SUCCESS)
-        info = ftb_block_as(&data, &ld, copy, V, type);
+        info = FtB_Matrix_values(&V, A);
+    if (info == GrB_SUCCESS)
+        info = ftb_block_as(&data, &ld, &copy, V, type);
     FtB_Block_free(&V);
-    *values = data;
+    if (info == GrB_SUCCESS && !(*values = ftb_buffer_adopt(A->ctx, copy)))
+        info = ftb_nomem();
     return info;
 }
 
@@ -143,44 +67,57 @@ static bool writes_in_place(FtB_Matrix S, FtB_Matrix A, FtB_Type type)
            ftb_buffer_write(S->values);
 }
 
+static ftb_buffer *output(FtB_Matrix S, FtB_Matrix A, FtB_Type type)
+{
+    if (writes_in_place(S, A, type))
+        return ftb_buffer_retain(S->values);
+    return ftb_buffer_adopt(S->ctx,
+                            ftb_new(S->ctx, A->pattern->nvals, (size_t)A->width * FtB_Type_size(type)));
+}
+
+/* A device is asked for what needs no cast. */
+static const ftb_backend *who_runs(FtB_Matrix S, FtB_Matrix A, FtB_Matrix D, FtB_Type type)
+{
+    bool as_is = S->type == type && A->type == type && (!D || D->type == type);
+    return as_is ? FTB_WHO(S->ctx, softmax) : NULL;
+}
+
 static GrB_Info normalise_all(FtB_Matrix S, FtB_Matrix A, FtB_Matrix D, FtB_By by)
 {
     GrB_Info info;
     FtB_Matrix T = NULL;
-    void *copy = NULL, *copy_d = NULL, *made = NULL;
+    ftb_buffer *in = NULL, *d = NULL, *out = NULL;
     bool wide = needs_fp64(S->type) || needs_fp64(A->type) || (D && needs_fp64(D->type));
-    softmax w = {.ctx = S->ctx,
-                 .p = A->pattern,
-                 .heads = A->width,
-                 .type = wide ? FTB_FP64 : FTB_FP32,
-                 .entry = (size_t)A->width * (wide ? 8 : 4)};
-    w.threads = ftb_threads_for(w.ctx, w.p->nvals * A->width);
+    ftb_softmax_product s = {.ctx = S->ctx,
+                             .p = A->pattern,
+                             .heads = A->width,
+                             .type = wide ? FTB_FP64 : FTB_FP32,
+                             .gradient = D != NULL};
+    const ftb_backend *who = who_runs(S, A, D, s.type);
     if (by == FTB_BY_COLUMN)
-        FTB_CHECK(ftb_pattern_transpose(A->pattern, &w.p, &w.from));
-    FTB_CHECK(values_as(&w.in, &copy, A, w.type));
+        FTB_CHECK(ftb_pattern_transpose(A->pattern, &s.p, &s.from));
+    FTB_CHECK(values_as(&in, A, s.type));
     if (D)
-        FTB_CHECK(values_as(&w.d, &copy_d, D, w.type));
-    if (writes_in_place(S, A, w.type)) {
-        w.out = ftb_values(S);
-        info = run(&w);
-        goto done;
-    }
-    made = ftb_new(w.ctx, A->pattern->nvals, w.entry);
-    if (!made) {
+        FTB_CHECK(values_as(&d, D, s.type));
+    if (!(out = output(S, A, s.type))) {
         info = ftb_nomem();
         goto done;
     }
-    w.out = made;
-    FTB_CHECK(run(&w));
-    info = ftb_matrix_make(&T, w.ctx, w.type, A->width, ftb_pattern_retain(A->pattern),
-                           ftb_buffer_adopt(w.ctx, made));
-    made = NULL;
+    const int64_t bytes = A->pattern->nvals * A->width * (int64_t)FtB_Type_size(s.type);
+    const ftb_place places[] = {{.values = in, .read = &s.in},
+                                {.values = d, .read = &s.d},
+                                {.values = out, .write = &s.out, .whole = out->bytes == bytes}};
+    FTB_RUN(info, who, softmax, places, &s);
+    if (info != GrB_SUCCESS || out == S->values)
+        goto done;
+    info = ftb_matrix_make(&T, s.ctx, s.type, A->width, ftb_pattern_retain(A->pattern), out);
+    out = NULL;
     if (info == GrB_SUCCESS && (info = ftb_matrix_become(S, T)) != GrB_SUCCESS)
         FtB_Matrix_free(&T);
 done:
-    ftb_delete(copy);
-    ftb_delete(copy_d);
-    ftb_delete(made);
+    ftb_buffer_release(in);
+    ftb_buffer_release(d);
+    ftb_buffer_release(out);
     return info;
 }
 
@@ -195,8 +132,8 @@ GrB_Info FtB_softmax(FtB_Arg S, FtB_Arg A, FtB_By by)
 {
     FtB_Matrix out, in;
     GrB_Info info;
-    FTB_CHECK(ftb_arg_matrix(&out, S, "S", false));
-    FTB_CHECK(ftb_arg_matrix(&in, A, "A", false));
+    FTB_CHECK(ftb_arg_matrix_anywhere(&out, S, "S", false));
+    FTB_CHECK(ftb_arg_matrix_anywhere(&in, A, "A", false));
     FTB_CHECK(check_operand(in, "A"));
     FTB_CHECK(check_output(out, "S", in));
     FTB_CHECK(check_by(by));
@@ -209,9 +146,9 @@ GrB_Info FtB_softmax_grad(FtB_Arg dA, FtB_Arg S, FtB_Arg dS, FtB_By by)
 {
     FtB_Matrix out, in, d;
     GrB_Info info;
-    FTB_CHECK(ftb_arg_matrix(&out, dA, "dA", false));
-    FTB_CHECK(ftb_arg_matrix(&in, S, "S", false));
-    FTB_CHECK(ftb_arg_matrix(&d, dS, "dS", false));
+    FTB_CHECK(ftb_arg_matrix_anywhere(&out, dA, "dA", false));
+    FTB_CHECK(ftb_arg_matrix_anywhere(&in, S, "S", false));
+    FTB_CHECK(ftb_arg_matrix_anywhere(&d, dS, "dS", false));
     FTB_CHECK(check_operand(in, "S"));
     FTB_CHECK(check_output(out, "dA", in));
     FTB_CHECK(check_by(by));

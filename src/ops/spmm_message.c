@@ -282,7 +282,7 @@ static bool fits_device(const work *w)
         (h->rewritten.post && (program || !h->rewritten.mean)) || request->block->type != h->type.reduced ||
         !can_place(&h->core) || (request->add && h->rewritten.monoid != FTB_PLUS))
         return false;
-    return program ? request->device->verbs->reduce != NULL
+    return program ? request->device->verbs->aggregate != NULL
                    : request->device->verbs->spmm && w->product.kind.type == h->type.reduced;
 }
 
@@ -317,13 +317,13 @@ static GrB_Info run_program(work *w)
     const FtB_Block C = w->request->block;
     ftb_message m = w->hoisted.core;
     ftb_place places[FTB_MAX_FEEDS + 1];
-    ftb_reduce_product product = {.m = &m, .p = w->request->p, .ldo = C->ld, .add = w->request->add};
+    ftb_aggregate_product product = {.m = &m, .p = w->request->p, .ldo = C->ld, .add = w->request->add};
     for (int f = 0; f < m.nfeeds; f++)
         places[f] = (ftb_place){.feed = &m.feeds[f]};
     places[m.nfeeds] = (ftb_place){.X = C, .write = &product.out, .whole = !w->request->add};
     GrB_Info info;
     FTB_CHECK(ftb_places_ask(who, places, m.nfeeds + 1));
-    FTB_CHECK(who->verbs->reduce(&product));
+    FTB_CHECK(who->verbs->aggregate(&product));
     info = ftb_places_written(who, places, m.nfeeds + 1);
 done:
     return info;

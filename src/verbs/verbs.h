@@ -10,18 +10,20 @@
 #define FTB_VERBS_H
 
 #include "plan/spmm_plan.h"
+#include "verbs/aggregate_product.h"
 #include "verbs/attention_product.h"
 #include "verbs/dense_product.h"
-#include "verbs/reduce_product.h"
+#include "verbs/softmax_product.h"
 #include "verbs/spmm_product.h"
 
 typedef struct ftb_verbs {
     GrB_Info (*spmm)(const ftb_spmm_product *product, const ftb_spmm_plan *plan);
-    GrB_Info (*reduce)(const ftb_reduce_product *product);
+    GrB_Info (*aggregate)(const ftb_aggregate_product *product);
     GrB_Info (*dense)(const ftb_dense_product *product);
     GrB_Info (*attention)(const ftb_attention_product *product, const ftb_sddmm_plan *plan);
     GrB_Info (*attention_grad)(const ftb_attention_grad_product *product,
                                const ftb_attention_grad_plan *plan);
+    GrB_Info (*softmax)(const ftb_softmax_product *product);
 } ftb_verbs;
 
 #endif

@@ -3,6 +3,7 @@
 #include "cpu/attention_run.h"
 #include "cpu/dense_run.h"
 #include "cpu/message_run.h"
+#include "cpu/softmax_run.h"
 #include "cpu/spmm_run.h"
 #include "ops/backends.h"
 
@@ -161,10 +162,10 @@ static GrB_Info spmm(const ftb_spmm_product *product, const ftb_spmm_plan *plan)
     return ftb_spmm_run(&p, plan);
 }
 
-static GrB_Info reduce(const ftb_reduce_product *product)
+static GrB_Info aggregate(const ftb_aggregate_product *product)
 {
     ftb_message m = *product->m;
-    ftb_reduce_product p = *product;
+    ftb_aggregate_product p = *product;
     enter();
     for (int f = 0; f < m.nfeeds; f++)
         if (m.feeds[f].owner)
@@ -172,7 +173,7 @@ static GrB_Info reduce(const ftb_reduce_product *product)
     p.m = &m;
     HERE(p.out);
     leave();
-    return ftb_reduce_run(&p);
+    return ftb_aggregate_run(&p);
 }
 
 static GrB_Info dense(const ftb_dense_product *product)
@@ -216,12 +217,24 @@ static GrB_Info attention_grad(const ftb_attention_grad_product *product, const 
     return ftb_attention_grad_run(&p, plan);
 }
 
+static GrB_Info softmax(const ftb_softmax_product *product)
+{
+    ftb_softmax_product p = *product;
+    enter();
+    HERE(p.in);
+    HERE(p.d);
+    HERE(p.out);
+    leave();
+    return ftb_softmax_run(&p);
+}
+
 static const ftb_verbs verbs = {
     .spmm = spmm,
-    .reduce = reduce,
+    .aggregate = aggregate,
     .dense = dense,
     .attention = attention,
     .attention_grad = attention_grad,
+    .softmax = softmax,
 };
 
 static int64_t size(const ftb_backend *b)

@@ -1,6 +1,6 @@
-/* Messages of any text, reduced into rows: what the verb `reduce` computes. */
-#ifndef FTB_REDUCE_PRODUCT_H
-#define FTB_REDUCE_PRODUCT_H
+/* Messages of any text, reduced into rows: what the verb `aggregate` computes. */
+#ifndef FTB_AGGREGATE_PRODUCT_H
+#define FTB_AGGREGATE_PRODUCT_H
 
 #include "expr/message.h"
 
@@ -8,12 +8,12 @@
  * (at, degrees) is the host's, as are the data of those without an owner, one value for all; it is no C
  * function, and reads no whole blocks. Rows without entries become 0.
  */
-typedef struct ftb_reduce_product {
+typedef struct ftb_aggregate_product {
     const ftb_message *m;
     ftb_pattern *p;
     void *out; /* row i at out + i * ldo, of the type that m reduces to */
     int64_t ldo;
     bool add; /* rows with entries are added to out, the others stay; m is a sum */
-} ftb_reduce_product;
+} ftb_aggregate_product;
 
 #endif

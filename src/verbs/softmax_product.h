@@ -1,0 +1,21 @@
+/* Softmax of entries over rows: what the verb `softmax` computes. */
+#ifndef FTB_SOFTMAX_PRODUCT_H
+#define FTB_SOFTMAX_PRODUCT_H
+
+#include "core/core.h"
+
+/* out(e, h) = exp(in(e, h)) / sum over the entries of e's row of p; or, with the softmax s and the gradient d
+ * of it, its gradient s (d - sum over the row of s d). */
+typedef struct ftb_softmax_product {
+    FtB_Context ctx;
+    ftb_pattern *p;
+    const int64_t *from; /* the host's: where in the arrays an entry of p is; NULL: where it is in p */
+    int64_t heads;       /* values of an entry */
+    FtB_Type type;       /* of all: FP32 or FP64 */
+    bool gradient;
+    const void *in; /* scores; for the gradient, s */
+    const void *d;  /* for the gradient alone */
+    void *out;      /* may be in or d */
+} ftb_softmax_product;
+
+#endif

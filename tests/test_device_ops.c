@@ -1,0 +1,144 @@
+/* Operations on a device that does not exist (support/pretend.h): operands that are valid there alone stay
+ * there, and the bits are the host's; a call that the verb's product does not say is done on the host, and is
+ * as right. */
+#include "support/check.h"
+
+#include "core/core.h"
+#include "support/pretend.h"
+#include "support/rng.h"
+
+enum { ROWS = 70, COLS = 45, MOST = 6 };
+
+/* What a call reads and writes, twice: for the host, and for the device. */
+typedef struct operands {
+    FtB_Block X[MOST];
+    FtB_Matrix A[MOST];
+} operands;
+
+static int begin(void **state)
+{
+    (void)state;
+    pretend_begin(7);
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    pretend_end();
+    return 0;
+}
+
+static void fill(rng *r, void *values, FtB_Type type, int64_t count)
+{
+    (ftb_type_float(type) ? rng_reals : rng_values)(r, values, type, count);
+}
+
+static FtB_Matrix matrix(uint64_t seed, FtB_Type type, int64_t width)
+{
+    rng r = {seed};
+    return rng_matrix(&r, type, ROWS, COLS, width, 0.2);
+}
+
+/* As many values of A's pattern as of another. */
+static FtB_Matrix like(uint64_t seed, FtB_Matrix A, FtB_Type type, int64_t width)
+{
+    FtB_Matrix S;
+    rng r = {seed};
+    assert_ok(FtB_Matrix_like(&S, A, width, type));
+    fill(&r, ftb_values(S), type, A->pattern->nvals * width);
+    return S;
+}
+
+static void free_operands(operands *o)
+{
+    for (int n = 0; n < MOST; n++) {
+        FtB_Block_free(&o->X[n]);
+        FtB_Matrix_free(&o->A[n]);
+    }
+}
+
+static void assert_same(ftb_buffer *a, ftb_buffer *b, const char *what, int n)
+{
+    if (!a || !b)
+        return;
+    assert_ok(ftb_buffer_ask(a, FTB_READ));
+    assert_ok(ftb_buffer_ask(b, FTB_READ));
+    assert_int_equal(a->bytes, b->bytes);
+    if (memcmp(a->host, b->host, (size_t)a->bytes) != 0)
+        fail_msg("%s: operand %d differs from the host's", what, n);
+}
+
+/* Runs a call on the host and, on operands that are valid there alone, on the device. `verbs`: how many that
+ * runs; where it is any, nothing moves. */
+static void both(operands (*make)(void), GrB_Info (*call)(const operands *o), int verbs, const char *what)
+{
+    int64_t home[2], away[2];
+    operands o[2];
+    assert_ok(FtB_Context_set_device(NULL, "cpu"));
+    o[0] = make();
+    assert_ok(call(&o[0]));
+    assert_ok(FtB_Context_set_device(NULL, "pretend"));
+    o[1] = make();
+    for (int n = 0; n < MOST; n++) {
+        pretend_send(o[1].X[n] ? o[1].X[n]->owner : NULL);
+        pretend_send(o[1].A[n] ? o[1].A[n]->values : NULL);
+    }
+    const int64_t ran = pretend_products();
+    assert_ok(FtB_Context_moved(NULL, &home[0], &away[0]));
+    assert_ok(call(&o[1]));
+    assert_ok(FtB_Context_moved(NULL, &home[1], &away[1]));
+    if (pretend_products() - ran != verbs)
+        fail_msg("%s: %d verbs ran, not %d", what, (int)(pretend_products() - ran), verbs);
+    if (verbs && (home[0] != home[1] || away[0] != away[1]))
+        fail_msg("%s: %d bytes came home, %d left", what, (int)(home[1] - home[0]), (int)(away[1] - away[0]));
+    for (int n = 0; n < MOST; n++) {
+        if (o[0].X[n])
+            assert_same(o[0].X[n]->owner, o[1].X[n]->owner, what, n);
+        if (o[0].A[n])
+            assert_same(o[0].A[n]->values, o[1].A[n]->values, what, n);
+    }
+    free_operands(&o[0]);
+    free_operands(&o[1]);
+}
+
+/* ---- softmax */
+
+static FtB_Type dtype, result;
+static FtB_By by;
+
+static operands entries(void)
+{
+    operands o = {.A = {NULL, NULL, NULL, matrix(1, dtype, 3)}};
+    o.A[0] = like(2, o.A[3], dtype, 3);
+    o.A[1] = like(3, o.A[3], dtype, 3);
+    o.A[2] = like(4, o.A[3], result, 3);
+    assert_ok(FtB_Matrix_new(&o.A[4], result, ROWS, COLS, 3));
+    return o;
+}
+
+static GrB_Info normalise(const operands *o) { return FtB_softmax(o->A[2], o->A[0], by); }
+static GrB_Info normalise_anew(const operands *o) { return FtB_softmax(o->A[4], o->A[0], by); }
+static GrB_Info normalise_grad(const operands *o) { return FtB_softmax_grad(o->A[2], o->A[0], o->A[1], by); }
+
+static void softmax(void **state)
+{
+    (void)state;
+    for (int t = 0; t < 4; t++) {
+        dtype = t & 1 ? FTB_FP64 : FTB_FP32;
+        by = t & 2 ? FTB_BY_COLUMN : FTB_BY_ROW;
+        result = dtype;
+        both(entries, normalise, 1, "softmax");
+        both(entries, normalise_anew, 1, "softmax into new memory");
+        both(entries, normalise_grad, 1, "its gradient");
+        result = FTB_FP16;
+        both(entries, normalise, 0, "softmax, cast");
+        both(entries, normalise_grad, 0, "its gradient, cast");
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(softmax, begin, end)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
