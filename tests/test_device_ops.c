@@ -34,6 +34,15 @@ static void fill(rng *r, void *values, FtB_Type type, int64_t count)
     (ftb_type_float(type) ? rng_reals : rng_values)(r, values, type, count);
 }
 
+static FtB_Block block(uint64_t seed, FtB_Type type, int64_t nrows, int64_t ncols)
+{
+    FtB_Block X;
+    rng r = {seed};
+    assert_ok(FtB_Block_new(&X, nrows, ncols, type));
+    fill(&r, ftb_block_data(X), type, nrows * ncols);
+    return X;
+}
+
 static FtB_Matrix matrix(uint64_t seed, FtB_Type type, int64_t width)
 {
     rng r = {seed};
@@ -137,8 +146,66 @@ static void softmax(void **state)
     }
 }
 
+/* ---- picking and spreading rows */
+
+static const int64_t picked[] = {3, 69, 0, 3, 17, 44, 3, 21, 22, 69};
+enum { PICKED = sizeof picked / sizeof *picked };
+static FtB_Arg accum;
+
+static operands rows(void)
+{
+    return (operands){.X = {block(1, dtype, ROWS, 9), block(2, result, PICKED, 9)}};
+}
+
+static GrB_Info gather(const operands *o) { return FtB_gather(o->X[1], o->X[0], picked, PICKED); }
+static GrB_Info scatter(const operands *o) { return FtB_scatter(o->X[0], accum, o->X[1], picked, PICKED); }
+static GrB_Info scatter_columns(const operands *o)
+{
+    FtB_Block Y = NULL, X = NULL;
+    GrB_Info info = FtB_Block_columns(&Y, o->X[0], 2, 4);
+    if (info == GrB_SUCCESS)
+        info = FtB_Block_columns(&X, o->X[1], 5, 4);
+    if (info == GrB_SUCCESS)
+        info = FtB_scatter(Y, accum, X, picked, PICKED);
+    FtB_Block_free(&Y);
+    FtB_Block_free(&X);
+    return info;
+}
+static GrB_Info gather_own(const operands *o)
+{
+    int64_t all[ROWS];
+    for (int64_t t = 0; t < ROWS; t++)
+        all[t] = (t * 11 + 5) % ROWS;
+    return FtB_gather(o->X[0], o->X[0], all, ROWS);
+}
+
+static void moving_rows(void **state)
+{
+    (void)state;
+    for (int t = 0; t < 2; t++) {
+        dtype = result = t ? FTB_FP64 : FTB_FP32;
+        both(rows, gather, 1, "gather");
+        both(rows, gather_own, 0, "gather from what it writes");
+        accum = FtB_Arg_none();
+        both(rows, scatter, 1, "scatter");
+        accum = FTB_ARG("x + y");
+        both(rows, scatter, 1, "scatter, added");
+        both(rows, scatter_columns, 1, "scatter, columns added");
+        accum = FTB_ARG("max(x, y)");
+        both(rows, scatter, 0, "scatter, maximum");
+        accum = FTB_ARG("x - 2 * y");
+        both(rows, scatter, 0, "scatter, text");
+        result = FTB_FP16;
+        both(rows, gather, 0, "gather, cast");
+        accum = FTB_ARG("x + y");
+        both(rows, scatter, 0, "scatter, cast");
+    }
+    accum = FtB_Arg_none();
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(softmax, begin, end)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(moving_rows, begin, end),
+                                       cmocka_unit_test_setup_teardown(softmax, begin, end)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -134,8 +134,6 @@ struct FtB_Op_opaque {
     int nbound;
     ftb_bound *bound;
 };
-/* Whether op is x + y of two values of `type`, in that type. (op.c) */
-bool ftb_op_adds(const struct FtB_Op_opaque *op, FtB_Type type);
 extern struct FtB_Op_opaque ftb_plus_fp32, ftb_plus_fp64; /* immortal: x + y, as GraphBLAS's of the type */
 
 /* Slots, resolved to a handle that the caller owns and frees with FtB_Semiring_free / FtB_Op_free:
@@ -148,6 +146,8 @@ FtB_Type ftb_semiring_wraps_to(const struct FtB_Semiring_opaque *s, FtB_Type typ
 GrB_Info ftb_arg_op(FtB_Op *op, FtB_Arg arg, const char *name, bool optional);
 /* Asks for bound blocks on the host, which a device may have written since they were bound. */
 GrB_Info ftb_bound_ask(int nbound, const ftb_bound *bound);
+/* Whether op is x + y and its like on values of `type`, which is one that monoids work in: then *m. */
+bool ftb_op_is_monoid(ftb_monoid *m, const struct FtB_Op_opaque *op, FtB_Type type);
 /* Appends the bound names to names[] (room for `room`), and their constant operands (scalars: stride 0,
  * data inside bound[]); returns the new count, or -1 if there is no room. */
 int ftb_bound_names(int nbound, const ftb_bound *bound, ftb_name *names, ftb_operand *operands, int count,

@@ -18,14 +18,6 @@ static GrB_Info check(FtB_Op op, const char *name)
     return GrB_SUCCESS;
 }
 
-bool ftb_op_adds(const struct FtB_Op_opaque *op, FtB_Type type)
-{
-    const ftb_expr *e = op->body;
-    return type != FTB_BOOL && ftb_type_compute(type) == type && (!op->domain || op->domain == type) &&
-           e->nodes[e->root].op == FTB_OP_ADD && ftb_tree_is_name(e, ftb_tree_arg(e, e->root, 0), "x") &&
-           ftb_tree_is_name(e, ftb_tree_arg(e, e->root, 1), "y");
-}
-
 static void destroy(FtB_Op op)
 {
     if (!op)
@@ -146,4 +138,24 @@ GrB_Info ftb_arg_op(FtB_Op *op, FtB_Arg arg, const char *name, bool optional)
         return ftb_fail(GrB_INVALID_VALUE, "%s is %s; expected an FtB_Op, a GrB_BinaryOp or text%s", name,
                         ftb_kind_name(arg.kind), optional ? ", or NULL" : "");
     }
+}
+
+bool ftb_op_is_monoid(ftb_monoid *m, const struct FtB_Op_opaque *op, FtB_Type type)
+{
+    static const struct {
+        ftb_operator op;
+        ftb_monoid monoid;
+    } known[] = {
+        {FTB_OP_ADD, FTB_PLUS}, {FTB_OP_MUL, FTB_TIMES}, {FTB_OP_MIN, FTB_MIN}, {FTB_OP_MAX, FTB_MAX}};
+    const ftb_expr *e = op->body;
+    const ftb_node *root = &e->nodes[e->root];
+    if (ftb_type_compute(type) != type || type == FTB_BOOL || (op->domain && op->domain != type))
+        return false;
+    for (size_t k = 0; k < sizeof known / sizeof *known; k++)
+        if (root->op == known[k].op && ftb_tree_is_name(e, ftb_tree_arg(e, e->root, 0), "x") &&
+            ftb_tree_is_name(e, ftb_tree_arg(e, e->root, 1), "y")) {
+            *m = known[k].monoid;
+            return true;
+        }
+    return false;
 }

@@ -29,9 +29,11 @@ typedef struct call {
 /* The device that may do this call, as far as the slots tell; without one, operands are the host's. */
 static GrB_Info place(call *c)
 {
+    ftb_monoid monoid;
     const ftb_backend *device = ftb_device(c->ctx);
     if (device && !c->M && !c->E && !c->flags.complement &&
-        (c->accum ? ftb_op_adds(c->accum, c->C->type) : c->flags.fill == 0)) {
+        (c->accum ? ftb_op_is_monoid(&monoid, c->accum, c->C->type) && monoid == FTB_PLUS
+                  : c->flags.fill == 0)) {
         c->device = device;
         return GrB_SUCCESS;
     }

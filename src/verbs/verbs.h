@@ -13,6 +13,7 @@
 #include "verbs/aggregate_product.h"
 #include "verbs/attention_product.h"
 #include "verbs/dense_product.h"
+#include "verbs/gather_product.h"
 #include "verbs/softmax_product.h"
 #include "verbs/spmm_product.h"
 
@@ -24,6 +25,8 @@ typedef struct ftb_verbs {
     GrB_Info (*attention_grad)(const ftb_attention_grad_product *product,
                                const ftb_attention_grad_plan *plan);
     GrB_Info (*softmax)(const ftb_softmax_product *product);
+    GrB_Info (*gather)(const ftb_gather_product *product);
+    GrB_Info (*scatter)(const ftb_scatter_product *product);
 } ftb_verbs;
 
 #endif

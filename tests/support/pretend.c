@@ -1,6 +1,7 @@
 #include "support/pretend.h"
 
 #include "cpu/attention_run.h"
+#include "cpu/block/gather_run.h"
 #include "cpu/dense_run.h"
 #include "cpu/message_run.h"
 #include "cpu/softmax_run.h"
@@ -228,6 +229,26 @@ static GrB_Info softmax(const ftb_softmax_product *product)
     return ftb_softmax_run(&p);
 }
 
+static GrB_Info gather(const ftb_gather_product *product)
+{
+    ftb_gather_product p = *product;
+    enter();
+    HERE(p.x);
+    HERE(p.y);
+    leave();
+    return ftb_gather_run(&p);
+}
+
+static GrB_Info scatter(const ftb_scatter_product *product)
+{
+    ftb_scatter_product p = *product;
+    enter();
+    HERE(p.x);
+    HERE(p.y);
+    leave();
+    return ftb_scatter_run(&p);
+}
+
 static const ftb_verbs verbs = {
     .spmm = spmm,
     .aggregate = aggregate,
@@ -235,6 +256,8 @@ static const ftb_verbs verbs = {
     .attention = attention,
     .attention_grad = attention_grad,
     .softmax = softmax,
+    .gather = gather,
+    .scatter = scatter,
 };
 
 static int64_t size(const ftb_backend *b)

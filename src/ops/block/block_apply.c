@@ -1,9 +1,9 @@
 /* C<M> = accum(C, f(A)) and C<M> = accum(C, f(A, B)) on blocks: a pass over memory.
  *
- * Rows are read, computed and written piece by piece (block_map.c, block_write.c), so that nothing of C's
- * size is stored in between and every value crosses the memory bus once each way. An operand that shares
- * bytes with C in another place than its own is copied first. All that can fail is done before the first
- * piece; from there on the call cannot be cancelled. */
+ * Rows are read, computed and written piece by piece (src/cpu/block/apply_run.c, block_write.c), so that
+ * nothing of C's size is stored in between and every value crosses the memory bus once each way. An operand
+ * that shares bytes with C in another place than its own is copied first. All that can fail is done before
+ * the first piece; from there on the call cannot be cancelled. */
 #include "ops/block/block_map.h"
 
 #include "ops/call.h"

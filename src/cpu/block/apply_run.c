@@ -4,7 +4,7 @@
  * whole row or one value, a single value: then kernels run over long contiguous stretches, also across rows.
  * Operands are read in place where their dtype is one that programs compute in and a stride leads from item
  * to item; else they are brought together and cast, a batch at a time. */
-#include "ops/block/block_map.h"
+#include "cpu/block/apply_run.h"
 
 #include "cpu/interpreter.h"
 
@@ -386,8 +386,10 @@ void ftb_block_map_delete(ftb_block_map *map)
     ftb_delete(map);
 }
 
+int ftb_block_map_threads(const ftb_block_map *map) { return map->nworkers; }
 int64_t ftb_block_map_ncols(const ftb_block_map *map) { return map->heads * map->width; }
 FtB_Type ftb_block_map_type(const ftb_block_map *map) { return map->type; }
+bool ftb_block_map_uses_i(const ftb_block_map *map) { return map->uses_i; }
 bool ftb_block_map_splits(const ftb_block_map *map) { return map->flat; }
 bool ftb_block_map_direct(const ftb_block_map *map) { return map->type == ftb_program_type(map->program); }
 
