@@ -185,6 +185,7 @@ static void nan_loses(void **state)
     assert_true(isnan(y[0]) && isnan(y[1]));
     for (int f = 0; f < 40; f++)
         x[f] = NAN;
+    assert_ok(FtB_Block_changed(X));
     assert_ok(FtB_reduce(Y, NULL, NULL, "max", X, NULL));
     assert_true(isnan(y[0]));
     FtB_Block_free(&X);

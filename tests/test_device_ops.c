@@ -203,9 +203,103 @@ static void moving_rows(void **state)
     accum = FtB_Arg_none();
 }
 
+/* ---- reductions */
+
+static const char *monoid;
+
+static operands reduced(void)
+{
+    FtB_Matrix A = matrix(9, dtype, 3);
+    operands o = {.X = {block(1, dtype, ROWS, 9), block(2, result, ROWS, 1), block(3, result, 1, 9),
+                        block(4, result, ROWS, 3), block(5, FTB_BOOL, ROWS, 1)},
+                  .A = {like(6, A, dtype, 3)}};
+    FtB_Matrix_free(&A);
+    return o;
+}
+
+static GrB_Info reduce_rows(const operands *o)
+{
+    return FtB_reduce(o->X[1], NULL, accum, monoid, o->X[0], NULL);
+}
+static GrB_Info reduce_columns(const operands *o)
+{
+    return FtB_reduce(o->X[2], NULL, accum, monoid, o->X[0], FTB_DESC_T0);
+}
+static GrB_Info reduce_entries(const operands *o)
+{
+    return FtB_reduce(o->X[3], NULL, accum, monoid, o->A[0], NULL);
+}
+static GrB_Info reduce_heads(const operands *o)
+{
+    FtB_Block heads = NULL;
+    GrB_Info info = FtB_Block_heads(&heads, o->X[0], 3);
+    if (info == GrB_SUCCESS)
+        info = FtB_reduce(o->X[3], NULL, accum, monoid, heads, NULL);
+    FtB_Block_free(&heads);
+    return info;
+}
+static GrB_Info reduce_masked(const operands *o)
+{
+    return FtB_reduce(o->X[1], o->X[4], accum, monoid, o->X[0], NULL);
+}
+static GrB_Info reduce_transposed(const operands *o)
+{
+    FtB_Block y = NULL;
+    GrB_Info info = FtB_Block_new(&y, COLS, 3, result);
+    if (info == GrB_SUCCESS)
+        info = FtB_reduce(y, NULL, accum, monoid, o->A[0], FTB_DESC_T0);
+    FtB_Block_free(&y);
+    return info;
+}
+
+static void reductions(void **state)
+{
+    (void)state;
+    static const char *const monoids[] = {"plus", "max"};
+    for (int t = 0; t < 8; t++) {
+        dtype = t & 1 ? FTB_FP64 : FTB_FP32;
+        monoid = monoids[t >> 1 & 1];
+        accum = t & 4 ? FTB_ARG("x + y") : FtB_Arg_none();
+        result = dtype;
+        both(reduced, reduce_rows, 1, "rows");
+        both(reduced, reduce_columns, 1, "columns");
+        both(reduced, reduce_entries, 1, "entries of rows");
+        both(reduced, reduce_heads, 1, "heads of rows");
+        both(reduced, reduce_masked, 0, "rows, masked");
+        both(reduced, reduce_transposed, 0, "entries of columns");
+        result = FTB_INT32;
+        both(reduced, reduce_columns, 0, "columns, cast");
+        both(reduced, reduce_entries, 0, "entries of rows, cast");
+    }
+    accum = FtB_Arg_none();
+}
+
+/* What is reduced to one entry is told to the caller, and nothing else moves. */
+static void reduction_of_all(void **state)
+{
+    (void)state;
+    dtype = result = FTB_FP32;
+    operands o = reduced();
+    double sums[3], wanted[3];
+    int64_t home[2], away[2];
+    assert_ok(FtB_reduce_scalar(wanted, FTB_FP64, "plus", o.A[0]));
+    pretend_send(o.A[0]->values);
+    const int64_t ran = pretend_products();
+    assert_ok(FtB_Context_moved(NULL, &home[0], &away[0]));
+    assert_ok(FtB_reduce_scalar(sums, FTB_FP64, "plus", o.A[0]));
+    assert_ok(FtB_Context_moved(NULL, &home[1], &away[1]));
+    assert_int_equal(pretend_products(), ran + 1);
+    assert_int_equal(home[1] - home[0], 3 * 8);
+    assert_int_equal(away[1] - away[0], 0);
+    assert_memory_equal(sums, wanted, sizeof sums);
+    free_operands(&o);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(moving_rows, begin, end),
+    const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(reductions, begin, end),
+                                       cmocka_unit_test_setup_teardown(reduction_of_all, begin, end),
+                                       cmocka_unit_test_setup_teardown(moving_rows, begin, end),
                                        cmocka_unit_test_setup_teardown(softmax, begin, end)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

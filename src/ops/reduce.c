@@ -1,21 +1,15 @@
-/* y<M> = accum(y, rows of A reduced by a monoid), and all of A reduced to one entry.
+/* y<M> = accum(y, rows of A reduced by a monoid), and all of A reduced to one entry: arguments, and where it
+ * is run.
  *
- * A row belongs to one thread, and slices of what is reduced as a whole have a fixed size, so that threads
- * cannot show. Results go straight to y where nothing else is to be done to it, else through the write rule.
- */
+ * Results go straight to y where nothing else is to be done to it but to add, else through the write rule. */
+#include "cpu/reduce_run.h"
+#include "ops/backends.h"
 #include "ops/block/block_map.h"
-#include "ops/fold.h"
 #include "ops/merge.h"
-
-#include <omp.h>
 
 /* The slots' macros are for callers: these are the functions. */
 #undef FtB_reduce
 #undef FtB_reduce_scalar
-
-#define PARTS_PER_THREAD 16
-#define SLICE (INT64_C(1) << 16) /* values, in reductions to one entry */
-#define SLICE_ROWS 64            /* of a block at least: partial results then are few beside what is read */
 
 typedef struct reduce_call {
     FtB_Context ctx; /* y's */
@@ -24,12 +18,10 @@ typedef struct reduce_call {
     FtB_Block X; /* instead of A */
     ftb_flags flags;
     FtB_Op accum;
-    ftb_fold fold;
+    ftb_reduce_product r;
     int64_t nrows, ncols; /* of the result */
     const int64_t *present;
     int64_t *absent; /* row pointers of rows that are all empty */
-    void *totals;    /* nrows x ncols of fold.result: y's memory, or */
-    void *own;       /* ours */
 } reduce_call;
 
 /* ---- arguments */
@@ -37,11 +29,11 @@ typedef struct reduce_call {
 static GrB_Info unwrap(reduce_call *c, FtB_Arg y, FtB_Arg M, FtB_Arg accum, FtB_Arg A, FtB_Arg desc)
 {
     GrB_Info info = GrB_SUCCESS;
-    FTB_CHECK(ftb_arg_block(&c->y, y, "y", false));
+    FTB_CHECK(ftb_arg_block_anywhere(&c->y, y, "y", false));
     c->ctx = c->y->ctx;
     FTB_CHECK(ftb_arg_block(&c->M, M, "M", true));
-    info =
-        A.kind == FTB_KIND_BLOCK ? ftb_arg_block(&c->X, A, "A", false) : ftb_arg_matrix(&c->A, A, "A", false);
+    info = A.kind == FTB_KIND_BLOCK ? ftb_arg_block_anywhere(&c->X, A, "A", false)
+                                    : ftb_arg_matrix_anywhere(&c->A, A, "A", false);
     if (info != GrB_SUCCESS)
         goto done;
     FTB_CHECK(ftb_arg_descriptor(&c->flags, desc));
@@ -79,128 +71,96 @@ static GrB_Info find_absent(reduce_call *c)
     return c->absent ? GrB_SUCCESS : ftb_nomem();
 }
 
-/* Where results go: into y itself if that is all, and nobody reads there. */
-static GrB_Info place_totals(reduce_call *c)
+/* The monoid, in the types that entries `from` a dtype (0: they are 1) have. */
+static GrB_Info describe_monoid(ftb_reduce_product *r, FtB_Arg monoid, FtB_Type from)
 {
-    const FtB_Block y = c->y;
-    bool direct =
-        !c->M && !c->flags.complement && !c->accum && y->type == c->fold.result && y->ld == c->ncols;
-    if (c->X)
-        direct = direct && ftb_block_alias(y, c->X) == FTB_ALIAS_NONE;
-    else if (c->A->width > 0)
-        direct = direct && !ftb_block_overlaps(y, ftb_values(c->A),
-                                               (size_t)(c->A->pattern->nvals * c->A->width) *
-                                                   FtB_Type_size(c->A->type));
-    c->totals = ftb_block_data(y);
-    if (direct)
-        return GrB_SUCCESS;
-    c->totals = c->own = ftb_new(c->ctx, c->nrows * c->ncols, FtB_Type_size(c->fold.result));
-    return c->own ? GrB_SUCCESS : ftb_nomem();
-}
-
-/* ---- rows */
-
-/* Whether to stop: not once results go to y. */
-static bool stops(const reduce_call *c) { return c->own && ftb_cancelled(c->ctx); }
-
-static void *total(const reduce_call *c, int64_t i)
-{
-    return (char *)c->totals + (size_t)(i * c->ncols) * FtB_Type_size(c->fold.result);
-}
-
-static void fold_matrix(const reduce_call *c)
-{
-    const ftb_pattern *p = c->A->pattern;
-    size_t item = (size_t)c->A->width * FtB_Type_size(c->A->type);
-    const char *values = ftb_values(c->A);
-    int64_t parts = ftb_min((int64_t)c->fold.threads * PARTS_PER_THREAD, ftb_max(p->nrows, 1));
-#pragma omp parallel for num_threads(c->fold.threads) schedule(dynamic)
-    for (int64_t part = 0; part < parts; part++) {
-        int64_t first = ftb_pattern_cut(p, part, parts);
-        int64_t end = ftb_pattern_cut(p, part + 1, parts);
-        const ftb_segments rows = {.x = values ? values + (size_t)p->rowptr[first] * item : NULL,
-                                   .start = p->rowptr + first,
-                                   .nrows = end - first,
-                                   .width = c->ncols,
-                                   .ld = c->ncols};
-        if (first < end && !stops(c))
-            ftb_fold_rows(&c->fold, omp_get_thread_num(), &rows, total(c, first));
-    }
-}
-
-/* Rows (with heads: heads of rows) of a block. */
-static void fold_block(const reduce_call *c)
-{
-    const FtB_Block X = c->X;
-    int64_t heads = X->heads, width = X->ncols / heads;
-    bool steady = heads == 1 || X->ld == X->ncols; /* all heads of all rows are one step apart */
-    ftb_block_pieces pieces = ftb_pieces_of(X->nrows, X->ncols, false);
-    if (!steady) {
-        pieces.rows = 1;
-        pieces.count = X->nrows;
-    }
-#pragma omp parallel for num_threads(c->fold.threads) schedule(static)
-    for (int64_t p = 0; p < pieces.count; p++) {
-        ftb_block_piece at = ftb_piece_at(&pieces, p);
-        const ftb_segments rows = {.x = (const char *)ftb_block_data(X) +
-                                        (size_t)(at.row * X->ld) * FtB_Type_size(X->type),
-                                   .nrows = at.nrows * heads,
-                                   .count = width,
-                                   .step = heads == 1 ? X->ld : width,
-                                   .width = 1,
-                                   .ld = 1};
-        if (!stops(c))
-            ftb_fold_rows(&c->fold, omp_get_thread_num(), &rows, total(c, at.row));
-    }
-}
-
-/* out = count entries of `width` values, ld apart, reduced slice by slice. */
-static GrB_Info fold_slices(const ftb_fold *f, const char *x, int64_t count, int64_t ld, char *out)
-{
-    int64_t slice = ftb_max(SLICE_ROWS, SLICE / ftb_max(f->width, 1)), slices = (count + slice - 1) / slice;
-    size_t size = f->from ? FtB_Type_size(f->from) : 0, item = (size_t)f->width * FtB_Type_size(f->result);
-    char *partial = ftb_new(f->ctx, slices * f->width, FtB_Type_size(f->result));
-    if (!partial)
-        return ftb_nomem();
-#pragma omp parallel for num_threads(f->threads) schedule(dynamic)
-    for (int64_t s = 0; s < slices; s++) {
-        const ftb_segments one = {.x = size ? x + (size_t)(s * slice * ld) * size : NULL,
-                                  .nrows = 1,
-                                  .count = ftb_min(slice, count - s * slice),
-                                  .width = f->width,
-                                  .ld = ld};
-        if (!ftb_cancelled(f->ctx))
-            ftb_fold_rows(f, omp_get_thread_num(), &one, partial + (size_t)s * item);
-    }
-    GrB_Info info = ftb_check_cancelled(f->ctx);
-    if (info == GrB_SUCCESS)
-        ftb_fold_partial(f, partial, slices, out);
-    ftb_delete(partial);
+    FtB_Type given = 0;
+    GrB_Info info = ftb_arg_monoid(&r->monoid, &given, monoid, "monoid");
+    if (info != GrB_SUCCESS)
+        return info;
+    r->from = from;
+    r->domain = given ? given : from ? from : FTB_INT8; /* entries of a pattern are counted exactly */
+    r->type = ftb_monoid_type(r->monoid, ftb_type_compute(r->domain));
+    r->result = given ? given : r->type;
     return info;
 }
 
-static GrB_Info begin(reduce_call *c, FtB_Arg monoid)
+static bool no_cast(const ftb_reduce_product *r)
 {
-    FtB_Type from = c->X ? c->X->type : c->A->width > 0 ? c->A->type : (FtB_Type)0;
-    int64_t width = c->X && !c->flags.transpose0 ? 1 : c->ncols;
-    int64_t values = c->X ? c->X->nrows * c->X->ncols : c->A->pattern->nvals + c->A->pattern->nrows;
-    return ftb_fold_begin(&c->fold, c->ctx, monoid, from, width, ftb_threads_for_values(c->ctx, values));
+    return r->from == r->type && r->domain == r->type && r->result == r->type && r->type != FTB_BOOL;
 }
 
-static GrB_Info compute(reduce_call *c)
+static GrB_Info describe(reduce_call *c, FtB_Arg monoid)
 {
-    GrB_Info info = ftb_check_cancelled(c->ctx);
+    ftb_reduce_product *r = &c->r;
+    r->ctx = c->ctx;
+    r->heads = 1;
+    if (c->X) {
+        r->what = c->flags.transpose0 ? FTB_REDUCE_COLUMNS : FTB_REDUCE_ROWS;
+        r->nrows = c->X->nrows;
+        r->heads = c->flags.transpose0 ? 1 : c->X->heads;
+        r->width = c->X->ncols / r->heads;
+        r->ld = c->X->ld;
+        return describe_monoid(r, monoid, c->X->type);
+    }
+    r->what = FTB_REDUCE_PATTERN;
+    r->nrows = c->A->pattern->nvals;
+    r->width = r->ld = c->ncols;
+    return describe_monoid(r, monoid, c->A->width > 0 ? c->A->type : (FtB_Type)0);
+}
+
+/* Whether results may go into y itself: that is all, or they are added, and nobody reads there. */
+static bool is_direct(reduce_call *c)
+{
+    const FtB_Block y = c->y;
+    ftb_monoid sum = FTB_PLUS;
+    if (c->absent || c->M || c->flags.complement || y->type != c->r.result || y->ld != c->ncols)
+        return false;
+    if (c->accum && !(no_cast(&c->r) && ftb_op_is_monoid(&sum, c->accum, y->type) && sum == FTB_PLUS))
+        return false;
+    if (c->X)
+        return ftb_block_alias(y, c->X) == FTB_ALIAS_NONE;
+    return !c->A->values || !ftb_block_overlaps(y, c->A->values->host, (size_t)c->A->values->bytes);
+}
+
+/* ---- computing */
+
+static ftb_place input(const reduce_call *c, const void **read)
+{
+    return (ftb_place){.X = c->X, .values = c->X ? NULL : c->A->values, .read = read};
+}
+
+static GrB_Info run_directly(reduce_call *c)
+{
+    ftb_reduce_product *r = &c->r;
+    GrB_Info info;
+    r->add = c->accum != NULL;
+    r->fills = true;
+    r->fill = c->flags.fill;
+    const ftb_place places[] = {input(c, &r->x), {.X = c->y, .write = &r->out, .whole = !r->add}};
+    const ftb_backend *who = no_cast(r) && !c->transposed ? FTB_WHO(c->ctx, reduce) : NULL;
+    FTB_RUN(info, who, reduce, places, r);
+    return info;
+}
+
+/* On the host, aside from y, and by the write rule. */
+static GrB_Info run_aside(reduce_call *c)
+{
+    ftb_reduce_product *r = &c->r;
+    const ftb_place places[] = {input(c, &r->x), {.X = c->y, .write = &r->out}};
+    GrB_Info info = ftb_places_ask(NULL, places, 2);
     if (info != GrB_SUCCESS)
         return info;
-    if (c->A)
-        fold_matrix(c);
-    else if (c->absent)
-        return GrB_SUCCESS;
-    else if (c->flags.transpose0)
-        return fold_slices(&c->fold, ftb_block_data(c->X), c->X->nrows, c->X->ld, c->totals);
-    else
-        fold_block(c);
-    return c->own ? ftb_check_cancelled(c->ctx) : GrB_SUCCESS;
+    r->interruptible = true;
+    r->out = ftb_new(c->ctx, c->nrows * c->ncols, FtB_Type_size(r->result));
+    if (!r->out)
+        return ftb_nomem();
+    if (!c->absent)
+        info = ftb_reduce_run(r);
+    if (info == GrB_SUCCESS)
+        info = ftb_block_write(c->y, c->M, &c->flags, c->accum, r->out, r->result, c->ncols, c->present);
+    ftb_delete(r->out);
+    return info;
 }
 
 GrB_Info FtB_reduce(FtB_Arg y, FtB_Arg M, FtB_Arg accum, FtB_Arg monoid, FtB_Arg A, FtB_Arg desc)
@@ -210,19 +170,17 @@ GrB_Info FtB_reduce(FtB_Arg y, FtB_Arg M, FtB_Arg accum, FtB_Arg monoid, FtB_Arg
     if (info != GrB_SUCCESS)
         goto done;
     FTB_CHECK(check_shape(&c));
-    FTB_CHECK(begin(&c, monoid));
-    FTB_CHECK(ftb_block_write_check(c.y, c.M, &c.flags, c.accum, c.nrows, c.ncols, c.fold.result));
+    FTB_CHECK(describe(&c, monoid));
+    FTB_CHECK(ftb_block_write_check(c.y, c.M, &c.flags, c.accum, c.nrows, c.ncols, c.r.result));
     if (c.A && c.flags.transpose0) {
         FTB_CHECK(ftb_matrix_transpose(&c.transposed, c.A));
         c.A = c.transposed;
     }
+    c.r.p = c.A ? c.A->pattern : NULL;
     FTB_CHECK(find_absent(&c));
-    FTB_CHECK(place_totals(&c));
-    FTB_CHECK(compute(&c));
-    FTB_CHECK(ftb_block_write(c.y, c.M, &c.flags, c.accum, c.totals, c.fold.result, c.ncols, c.present));
+    FTB_CHECK(ftb_check_cancelled(c.ctx));
+    info = is_direct(&c) ? run_directly(&c) : run_aside(&c);
 done:
-    ftb_fold_end(&c.fold);
-    ftb_delete(c.own);
     ftb_delete(c.absent);
     FtB_Matrix_free(&c.transposed);
     FtB_Op_free(&c.accum);
@@ -233,29 +191,39 @@ done:
 
 /* ---- everything to one entry */
 
+/* result: room for the entry, which the device that reduced may write. */
+static GrB_Info reduce_all(ftb_reduce_product *r, FtB_Matrix A, ftb_buffer *result)
+{
+    const ftb_place places[] = {{.values = A->values, .read = &r->x},
+                                {.values = result, .write = &r->out, .whole = true}};
+    const ftb_backend *who = no_cast(r) ? FTB_WHO(r->ctx, reduce) : NULL;
+    GrB_Info info;
+    FTB_RUN(info, who, reduce, places, r);
+    return info == GrB_SUCCESS ? ftb_buffer_ask(result, FTB_READ) : info;
+}
+
 GrB_Info FtB_reduce_scalar(void *s, FtB_Type type, FtB_Arg monoid, FtB_Arg A)
 {
-    ftb_fold f = {0};
     FtB_Matrix matrix = NULL;
-    char *result = NULL;
+    ftb_buffer *result = NULL;
+    ftb_reduce_product r = {.what = FTB_REDUCE_ALL, .heads = 1};
     GrB_Info info = GrB_SUCCESS;
     if (!s)
         return ftb_fail(GrB_NULL_POINTER, "s is NULL; expected room for the result");
     if (!ftb_type_valid(type))
         return ftb_fail(GrB_INVALID_VALUE, "type is %d, which is not an FtB_Type", (int)type);
-    FTB_CHECK(ftb_arg_matrix(&matrix, A, "A", false));
-    int64_t nvals = matrix->pattern->nvals, width = ftb_max(matrix->width, 1);
-    FTB_CHECK(ftb_fold_begin(&f, matrix->ctx, monoid, matrix->width > 0 ? matrix->type : (FtB_Type)0, width,
-                             ftb_threads_for(matrix->ctx, nvals)));
-    result = ftb_new(f.ctx, width, 8);
-    if (!result)
+    FTB_CHECK(ftb_arg_matrix_anywhere(&matrix, A, "A", false));
+    r.ctx = matrix->ctx;
+    r.nrows = matrix->pattern->nvals;
+    r.width = r.ld = ftb_max(matrix->width, 1);
+    FTB_CHECK(describe_monoid(&r, monoid, matrix->width > 0 ? matrix->type : (FtB_Type)0));
+    if (!(result = ftb_buffer_adopt(r.ctx, ftb_new(r.ctx, r.width, 8))))
         FTB_CHECK(ftb_nomem());
-    FTB_CHECK(fold_slices(&f, ftb_values(matrix), nvals, width, result));
-    ftb_cast(s, type, result, f.result, width);
+    FTB_CHECK(reduce_all(&r, matrix, result));
+    ftb_cast(s, type, ftb_buffer_data(result), r.result, r.width);
 done:
-    ftb_delete(result);
-    ftb_fold_end(&f);
+    ftb_buffer_release(result);
     if (info == FTB_CANCELLED)
-        ftb_cancel_clear(f.ctx);
+        ftb_cancel_clear(r.ctx);
     return info;
 }

@@ -14,6 +14,7 @@
 #include "verbs/attention_product.h"
 #include "verbs/dense_product.h"
 #include "verbs/gather_product.h"
+#include "verbs/reduce_product.h"
 #include "verbs/softmax_product.h"
 #include "verbs/spmm_product.h"
 
@@ -27,6 +28,7 @@ typedef struct ftb_verbs {
     GrB_Info (*softmax)(const ftb_softmax_product *product);
     GrB_Info (*gather)(const ftb_gather_product *product);
     GrB_Info (*scatter)(const ftb_scatter_product *product);
+    GrB_Info (*reduce)(const ftb_reduce_product *product);
 } ftb_verbs;
 
 #endif

@@ -4,6 +4,7 @@
 #include "cpu/block/gather_run.h"
 #include "cpu/dense_run.h"
 #include "cpu/message_run.h"
+#include "cpu/reduce_run.h"
 #include "cpu/softmax_run.h"
 #include "cpu/spmm_run.h"
 #include "ops/backends.h"
@@ -249,6 +250,16 @@ static GrB_Info scatter(const ftb_scatter_product *product)
     return ftb_scatter_run(&p);
 }
 
+static GrB_Info reduce(const ftb_reduce_product *product)
+{
+    ftb_reduce_product p = *product;
+    enter();
+    HERE(p.x);
+    HERE(p.out);
+    leave();
+    return ftb_reduce_run(&p);
+}
+
 static const ftb_verbs verbs = {
     .spmm = spmm,
     .aggregate = aggregate,
@@ -258,6 +269,7 @@ static const ftb_verbs verbs = {
     .softmax = softmax,
     .gather = gather,
     .scatter = scatter,
+    .reduce = reduce,
 };
 
 static int64_t size(const ftb_backend *b)

@@ -202,7 +202,7 @@ GrB_Info ftb_block_rows(int64_t **rows, int64_t *count, FtB_Block M, const ftb_f
 static GrB_Info compile_accum(ftb_block_map **map, FtB_Block C, FtB_Op accum, FtB_Type type, int64_t ld,
                               int threads)
 {
-    const ftb_block_operand x = {ftb_block_data(C), C->type, C->ncols, C->ld, 1, false};
+    const ftb_block_operand x = {ftb_block_address(C), C->type, C->ncols, C->ld, 1, false};
     const ftb_block_operand y = {NULL, type, C->ncols, ld, 1, false};
     GrB_Info info = ftb_accum_error(ftb_block_map_new(map, C->ctx, accum, &x, &y, threads));
     if (info == GrB_SUCCESS && ftb_block_map_ncols(*map) != C->ncols)

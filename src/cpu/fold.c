@@ -1,6 +1,6 @@
 /* Reductions of segments: kernels where the dtype is one that monoids work in; else entries are cast into
  * scratch memory that stays in L1, short rows together, long ones part by part. */
-#include "ops/fold.h"
+#include "cpu/fold.h"
 
 #include "cpu/reduce.h"
 
@@ -11,17 +11,16 @@ typedef struct scratch {
     int64_t *start;
 } scratch;
 
-GrB_Info ftb_fold_begin(ftb_fold *f, FtB_Context ctx, FtB_Arg monoid, FtB_Type from, int64_t width,
-                        int threads)
+GrB_Info ftb_fold_begin(ftb_fold *f, const ftb_reduce_product *product, int64_t width, int threads)
 {
-    FtB_Type type = 0;
-    *f = (ftb_fold){.ctx = ctx, .from = from, .width = width, .threads = threads};
-    GrB_Info info = ftb_arg_monoid(&f->monoid, &type, monoid, "monoid");
-    if (info != GrB_SUCCESS)
-        return info;
-    f->domain = type ? type : from ? from : FTB_INT8; /* entries of a pattern are counted exactly */
-    f->type = ftb_monoid_type(f->monoid, ftb_type_compute(f->domain));
-    f->result = type ? type : f->type;
+    *f = (ftb_fold){.ctx = product->ctx,
+                    .monoid = product->monoid,
+                    .from = product->from,
+                    .domain = product->domain,
+                    .type = product->type,
+                    .result = product->result,
+                    .width = width,
+                    .threads = threads};
     f->in_place = f->from == f->type && f->domain == f->type && f->result == f->type && f->type != FTB_BOOL;
     if (f->in_place)
         return GrB_SUCCESS;
@@ -30,7 +29,7 @@ GrB_Info ftb_fold_begin(ftb_fold *f, FtB_Context ctx, FtB_Arg monoid, FtB_Type f
         return ftb_fail(GrB_OUT_OF_MEMORY, "a width of %lld is too large", (long long)width);
     int64_t cells = 3 * f->room * width + f->room + 1;
     f->bytes = (size_t)cells * 8;
-    f->scratch = ftb_new0(ctx, cells * threads, 8);
+    f->scratch = ftb_new0(f->ctx, cells * threads, 8);
     return f->scratch ? GrB_SUCCESS : ftb_nomem();
 }
 

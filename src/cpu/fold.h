@@ -4,7 +4,7 @@
 #define FTB_FOLD_H
 
 #include "cpu/kernels/reduce_rows.h"
-#include "ops/ops.h"
+#include "verbs/reduce_product.h"
 
 typedef struct ftb_fold {
     FtB_Context ctx;
@@ -21,9 +21,8 @@ typedef struct ftb_fold {
     size_t bytes;  /* per thread */
 } ftb_fold;
 
-/* from: 0 for entries that are 1. */
-GrB_Info ftb_fold_begin(ftb_fold *f, FtB_Context ctx, FtB_Arg monoid, FtB_Type from, int64_t width,
-                        int threads);
+/* Of entries of `width` values, for the product's monoid and types. */
+GrB_Info ftb_fold_begin(ftb_fold *f, const ftb_reduce_product *product, int64_t width, int threads);
 void ftb_fold_end(ftb_fold *f);
 /* out: of f->result, packed; rows without entries hold nothing of meaning. s->x: of f->from. */
 void ftb_fold_rows(const ftb_fold *f, int thread, const ftb_segments *s, void *out);
