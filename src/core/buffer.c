@@ -78,6 +78,21 @@ int64_t ftb_buffer_version(const ftb_buffer *b) { return atomic_load(&b->version
 
 /* ---- asking; the lock is held */
 
+/* Both copies are valid, and the host's address may be known outside. */
+static void note(ftb_buffer *b)
+{
+    if (atomic_load(&b->lent) && b->valid == (FTB_VALID_HOST | FTB_VALID_DEVICE))
+        b->sum = ftb_watch_sum(b->host, 1, (size_t)b->bytes, 0);
+}
+
+/* Whether who has the host's address wrote there, and did not say so: the device's copy is not what it seems.
+ */
+static bool missed(const ftb_buffer *b)
+{
+    return atomic_load(&b->lent) && b->valid == (FTB_VALID_HOST | FTB_VALID_DEVICE) &&
+           b->sum != ftb_watch_sum(b->host, 1, (size_t)b->bytes, 0);
+}
+
 static GrB_Info bring_home(ftb_buffer *b, ftb_access access)
 {
     if (!(b->valid & FTB_VALID_HOST)) {
@@ -93,6 +108,7 @@ static GrB_Info bring_home(ftb_buffer *b, ftb_access access)
             ftb_moved(b->ctx, FTB_TO_HOST, b->bytes);
         }
         b->valid |= FTB_VALID_HOST;
+        note(b);
     }
     if (access == FTB_READ)
         return GrB_SUCCESS;
@@ -103,6 +119,8 @@ static GrB_Info bring_home(ftb_buffer *b, ftb_access access)
 static GrB_Info send(ftb_buffer *b, const ftb_backend *where, ftb_access access)
 {
     GrB_Info info = GrB_SUCCESS;
+    if (b->where == where && access != FTB_WRITE && missed(b))
+        return ftb_watch_missed("an operand");
     if (b->where != where) {
         void *device = NULL;
         FTB_CHECK(bring_home(b, FTB_READ));
@@ -116,6 +134,7 @@ static GrB_Info send(ftb_buffer *b, const ftb_backend *where, ftb_access access)
         FTB_CHECK(where->memory->put(where, b->ctx, b->device, b->host, b->bytes));
         ftb_moved(b->ctx, FTB_TO_DEVICE, b->bytes);
         b->valid |= FTB_VALID_DEVICE;
+        note(b);
     }
 done:
     return info;
@@ -160,6 +179,11 @@ GrB_Info ftb_buffer_written(ftb_buffer *b)
 
 GrB_Info ftb_buffer_lend(ftb_buffer *b)
 {
-    atomic_store(&b->lent, true);
-    return ftb_buffer_ask(b, FTB_READ);
+    GrB_Info info = ftb_buffer_ask(b, FTB_READ);
+    pthread_mutex_lock(&moving);
+    const bool first = !atomic_exchange(&b->lent, true);
+    if (first)
+        note(b);
+    pthread_mutex_unlock(&moving);
+    return info;
 }

@@ -36,6 +36,7 @@ typedef struct ftb_buffer {
     const struct ftb_backend *where; /* whose device has a copy; NULL: none */
     void *device;                    /* that copy's address, as verbs of `where` take it */
     atomic_llong version;            /* of what it holds; only ftb_buffer_write changes it (watch.h) */
+    uint64_t sum;                    /* of the host's copy when both became valid (watch.h) */
 } ftb_buffer;
 
 ftb_buffer *ftb_buffer_new(FtB_Context ctx, int64_t count, size_t size); /* zeroed; NULL on failure */

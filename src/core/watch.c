@@ -4,29 +4,39 @@
 #ifndef NDEBUG
 #define WORDS 65536 /* of eight bytes, at even distances: a rewritten array shows in any */
 
-static uint64_t sum_of(const ftb_watch *w)
+uint64_t ftb_watch_sum(const void *data, int64_t nrows, size_t bytes, size_t pitch)
 {
     const uint64_t odd = 0x9e3779b97f4a7c15;
     const size_t step =
-        ftb_max((size_t)1, (size_t)w->nrows * w->bytes / (WORDS * sizeof(uint64_t))) * sizeof(uint64_t);
+        ftb_max((size_t)1, (size_t)nrows * bytes / (WORDS * sizeof(uint64_t))) * sizeof(uint64_t);
     uint64_t sum = 0;
     size_t at = 0; /* of the bytes of all rows, packed */
-    for (int64_t r = 0; r < w->nrows; r++, at -= ftb_min(at, w->bytes))
-        for (; at < w->bytes; at += step) {
+    for (int64_t r = 0; r < nrows; r++, at -= ftb_min(at, bytes))
+        for (; at < bytes; at += step) {
             uint64_t word = 0;
-            memcpy(&word, w->data + (size_t)r * w->pitch + at, ftb_min(sizeof word, w->bytes - at));
+            memcpy(&word, (const char *)data + (size_t)r * pitch + at, ftb_min(sizeof word, bytes - at));
             sum = (sum ^ word) * odd;
             sum ^= sum >> 29;
         }
     return sum;
 }
 #else
-static uint64_t sum_of(const ftb_watch *w)
+uint64_t ftb_watch_sum(const void *data, int64_t nrows, size_t bytes, size_t pitch)
 {
-    (void)w;
+    (void)data, (void)nrows, (void)bytes, (void)pitch;
     return 0;
 }
 #endif
+
+static uint64_t sum_of(const ftb_watch *w) { return ftb_watch_sum(w->data, w->nrows, w->bytes, w->pitch); }
+
+GrB_Info ftb_watch_missed(const char *name)
+{
+    return ftb_fail(GrB_INVALID_VALUE,
+                    "%s was written since it was last read, and nobody said so; expected a call of "
+                    "FtB_Matrix_changed or FtB_Block_changed",
+                    name);
+}
 
 static void begin(ftb_watch *w, ftb_buffer *owner, const void *data, int64_t nrows, size_t bytes,
                   size_t pitch)
@@ -67,10 +77,7 @@ GrB_Info ftb_watch_look(const ftb_watch *w, bool *same, const char *name)
 {
     *same = !w->owner || ftb_buffer_version(w->owner) == w->version;
     if (*same && sum_of(w) != w->sum)
-        return ftb_fail(GrB_INVALID_VALUE,
-                        "%s was written since it was last read, and nobody said so; expected a call of "
-                        "FtB_Matrix_changed or FtB_Block_changed",
-                        name);
+        return ftb_watch_missed(name);
     return GrB_SUCCESS;
 }
 

@@ -30,4 +30,8 @@ void ftb_watch_renew(ftb_watch *w);
  * written, and nobody said so; `name` is that of the values in the message. */
 GrB_Info ftb_watch_look(const ftb_watch *w, bool *same, const char *name);
 
+/* The sum, which is 0 in builds without assertions; the error. */
+uint64_t ftb_watch_sum(const void *data, int64_t nrows, size_t bytes, size_t pitch);
+GrB_Info ftb_watch_missed(const char *name);
+
 #endif
