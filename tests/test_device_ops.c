@@ -295,9 +295,46 @@ static void reduction_of_all(void **state)
     free_operands(&o);
 }
 
+/* ---- texts */
+
+/* Blocks that a text is bound to are read on the host, wherever they were written. */
+static void bound_blocks(void **state)
+{
+    (void)state;
+    dtype = result = FTB_FP32;
+    FtB_Matrix A = matrix(1, FTB_FP32, 1), wanted, got;
+    FtB_Block N = block(2, FTB_FP32, ROWS, 1), X = block(3, FTB_FP32, ROWS, 5), Y[2];
+    FtB_Op text, op;
+    assert_ok(FtB_Matrix_new(&wanted, FTB_FP32, ROWS, COLS, 1));
+    assert_ok(FtB_Matrix_new(&got, FTB_FP32, ROWS, COLS, 1));
+    assert_ok(FtB_Op_new(&text, "x + n[i]"));
+    assert_ok(FtB_Op_bind(&op, text, FTB_BIND("n", N)));
+    for (int sent = 0; sent < 2; sent++) {
+        if (sent)
+            pretend_send(N->owner);
+        assert_ok(FtB_apply(sent ? got : wanted, NULL, NULL, op, A, NULL));
+        if (sent)
+            pretend_send(N->owner);
+        assert_ok(FtB_Block_new(&Y[sent], ROWS, 5, FTB_FP32));
+        assert_ok(FtB_apply(Y[sent], NULL, NULL, op, X, NULL));
+    }
+    assert_same(wanted->values, got->values, "entries", 0);
+    assert_same(Y[0]->owner, Y[1]->owner, "rows", 0);
+    FtB_Op_free(&text);
+    FtB_Op_free(&op);
+    FtB_Block_free(&N);
+    FtB_Block_free(&X);
+    FtB_Block_free(&Y[0]);
+    FtB_Block_free(&Y[1]);
+    FtB_Matrix_free(&A);
+    FtB_Matrix_free(&wanted);
+    FtB_Matrix_free(&got);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(reductions, begin, end),
+    const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(bound_blocks, begin, end),
+                                       cmocka_unit_test_setup_teardown(reductions, begin, end),
                                        cmocka_unit_test_setup_teardown(reduction_of_all, begin, end),
                                        cmocka_unit_test_setup_teardown(moving_rows, begin, end),
                                        cmocka_unit_test_setup_teardown(softmax, begin, end)};

@@ -119,15 +119,6 @@ done:
     return info;
 }
 
-GrB_Info ftb_bound_ask(int nbound, const ftb_bound *bound)
-{
-    GrB_Info info = GrB_SUCCESS;
-    for (int b = 0; b < nbound && info == GrB_SUCCESS; b++)
-        if (bound[b].block)
-            info = ftb_buffer_ask(bound[b].block->owner, FTB_READ);
-    return info;
-}
-
 int ftb_bound_names(int nbound, const ftb_bound *bound, ftb_name *names, ftb_operand *operands, int count,
                     int room)
 {

@@ -494,6 +494,9 @@ static GrB_Info begin(compiler *c, FtB_Context ctx, const ftb_expr *e, int count
     c->p = ftb_program_make(ctx, e, count, names, room, 2 * room + e->nargs);
     c->value = ftb_new(ctx, e->nnodes, sizeof *c->value);
     c->info = c->p && c->value ? GrB_SUCCESS : ftb_nomem();
+    for (int n = 0; n < count && c->info == GrB_SUCCESS; n++)
+        if (names[n].block) /* a device may have written it since it was bound */
+            c->info = ftb_buffer_ask(names[n].rows->owner, FTB_READ);
     for (int node = 0; node < e->nnodes && c->info == GrB_SUCCESS; node++)
         c->value[node] = compile(c, node);
     return c->info;

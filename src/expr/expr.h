@@ -142,10 +142,8 @@ GrB_Info ftb_arg_semiring(FtB_Semiring *s, FtB_Arg arg, const char *name);
 /* What results of a semiring over a GraphBLAS domain, computed in `type`, wrap to: a domain of fewer bits
  * where both are integers (comparisons of integers give truths); 0: they do not. */
 FtB_Type ftb_semiring_wraps_to(const struct FtB_Semiring_opaque *s, FtB_Type type);
-/* FtB_Op, GrB_BinaryOp built-in, text; optional: NULL for an empty slot. Bound blocks are asked for. */
+/* FtB_Op, GrB_BinaryOp built-in, text; optional: NULL for an empty slot. */
 GrB_Info ftb_arg_op(FtB_Op *op, FtB_Arg arg, const char *name, bool optional);
-/* Asks for bound blocks on the host, which a device may have written since they were bound. */
-GrB_Info ftb_bound_ask(int nbound, const ftb_bound *bound);
 /* Whether op is x + y and its like on values of `type`, which is one that monoids work in: then *m. */
 bool ftb_op_is_monoid(ftb_monoid *m, const struct FtB_Op_opaque *op, FtB_Type type);
 /* Appends the bound names to names[] (room for `room`), and their constant operands (scalars: stride 0,

@@ -120,9 +120,6 @@ GrB_Info ftb_arg_op(FtB_Op *op, FtB_Arg arg, const char *name, bool optional)
     switch (arg.kind) {
     case FTB_KIND_OP:
         info = check((FtB_Op)(uintptr_t)arg.handle, name);
-        if (info == GrB_SUCCESS)
-            info = ftb_bound_ask(((FtB_Op)(uintptr_t)arg.handle)->nbound,
-                                 ((FtB_Op)(uintptr_t)arg.handle)->bound);
         return info != GrB_SUCCESS ? info : copy(op, (FtB_Op)(uintptr_t)arg.handle, name, NULL, 0);
     case FTB_KIND_TEXT:
         info = make_text(op, arg.handle);

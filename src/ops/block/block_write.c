@@ -124,7 +124,9 @@ GrB_Info ftb_op_unalias(FtB_Op op, FtB_Context ctx, FtB_Block C)
         FtB_Block *bound = &op->bound[b].block, copy;
         if (!*bound || ftb_block_alias(C, *bound) == FTB_ALIAS_NONE)
             continue;
-        GrB_Info info = ftb_block_copy(&copy, ctx, *bound);
+        GrB_Info info = ftb_buffer_ask((*bound)->owner, FTB_READ);
+        if (info == GrB_SUCCESS)
+            info = ftb_block_copy(&copy, ctx, *bound);
         if (info != GrB_SUCCESS)
             return info;
         FtB_Block_free(bound);

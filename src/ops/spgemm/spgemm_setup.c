@@ -287,9 +287,7 @@ static GrB_Info compile_message(ftb_product *product, bool project)
         return ftb_fail(GrB_INVALID_VALUE, "semiring: %d bindings; at most %d are taken here", s->nbound,
                         FTB_BOUND_ROOM);
     bool sums = product->reducer.monoid == FTB_PLUS || product->reducer.monoid == FTB_TIMES;
-    GrB_Info info = ftb_bound_ask(s->nbound, s->bound);
-    if (info == GrB_SUCCESS)
-        info = ftb_program_new(&m->program, product->ctx, s->message, m->count, m->names, sums);
+    GrB_Info info = ftb_program_new(&m->program, product->ctx, s->message, m->count, m->names, sums);
     if (info == GrB_SUCCESS)
         info = ftb_program_check_rows(m->program, "i", product->left->nrows);
     if (info == GrB_SUCCESS)
