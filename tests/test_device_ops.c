@@ -297,6 +297,82 @@ static void reduction_of_all(void **state)
 
 /* ---- texts */
 
+static const char *text;
+static int shared; /* how y stands to x: a block like it, one row, one column, one value */
+
+static operands blocks(void)
+{
+    const int64_t nrows = shared & 1 ? 1 : ROWS, ncols = shared & 2 ? 1 : 9;
+    return (operands){.X = {block(1, dtype, ROWS, 9), block(2, dtype, nrows, ncols),
+                            block(3, result, ROWS, 9), block(4, FTB_BOOL, ROWS, 1)}};
+}
+
+static GrB_Info apply(const operands *o) { return FtB_apply(o->X[2], NULL, accum, text, o->X[0], NULL); }
+static GrB_Info apply_in_place(const operands *o)
+{
+    return FtB_apply(o->X[0], NULL, accum, text, o->X[0], NULL);
+}
+static GrB_Info apply_masked(const operands *o)
+{
+    return FtB_apply(o->X[2], o->X[3], accum, text, o->X[0], NULL);
+}
+static GrB_Info ewise(const operands *o)
+{
+    return FtB_eWiseMult(o->X[2], NULL, accum, text, o->X[0], o->X[1], NULL);
+}
+static GrB_Info ewise_heads(const operands *o)
+{
+    FtB_Block x = NULL, out = NULL;
+    GrB_Info info = FtB_Block_heads(&x, o->X[0], 3);
+    if (info == GrB_SUCCESS)
+        info = FtB_Block_columns(&out, o->X[2], 0, 9);
+    if (info == GrB_SUCCESS)
+        info = FtB_eWiseAdd(out, NULL, accum, text, x, o->X[1], NULL);
+    FtB_Block_free(&x);
+    FtB_Block_free(&out);
+    return info;
+}
+static GrB_Info ewise_columns(const operands *o)
+{
+    FtB_Block x = NULL, out = NULL;
+    GrB_Info info = FtB_Block_columns(&x, o->X[0], 1, 4);
+    if (info == GrB_SUCCESS)
+        info = FtB_Block_columns(&out, o->X[0], 5, 4);
+    if (info == GrB_SUCCESS)
+        info = FtB_eWiseAdd(out, NULL, accum, text, x, x, NULL);
+    FtB_Block_free(&x);
+    FtB_Block_free(&out);
+    return info;
+}
+
+static void texts(void **state)
+{
+    (void)state;
+    for (int t = 0; t < 4; t++) {
+        dtype = result = t & 1 ? FTB_FP64 : FTB_FP32;
+        accum = t & 2 ? FTB_ARG("x + y") : FtB_Arg_none();
+        text = "x > 0 ? x : 0.2 * x";
+        both(blocks, apply, 1, "apply");
+        both(blocks, apply_in_place, 1, "apply in place");
+        both(blocks, apply_masked, 0, "apply, masked");
+        text = "x - sum(x)";
+        both(blocks, apply, 0, "apply, rows as a whole");
+        text = dtype == FTB_FP64 ? "x * y + i" : "x * y"; /* of FP32 and an index are reals of FP64 */
+        for (shared = 0; shared < 4; shared++) {
+            both(blocks, ewise, 1, "two blocks");
+            both(blocks, ewise_heads, 1, "two blocks, heads");
+        }
+        shared = 0;
+        both(blocks, ewise_columns, 1, "columns of a block to others");
+        result = FTB_FP16;
+        both(blocks, ewise, 0, "two blocks, cast");
+        result = dtype;
+        accum = FTB_ARG("x * y");
+        both(blocks, ewise, 0, "two blocks, multiplied into a third");
+    }
+    accum = FtB_Arg_none();
+}
+
 /* Blocks that a text is bound to are read on the host, wherever they were written. */
 static void bound_blocks(void **state)
 {
@@ -304,11 +380,11 @@ static void bound_blocks(void **state)
     dtype = result = FTB_FP32;
     FtB_Matrix A = matrix(1, FTB_FP32, 1), wanted, got;
     FtB_Block N = block(2, FTB_FP32, ROWS, 1), X = block(3, FTB_FP32, ROWS, 5), Y[2];
-    FtB_Op text, op;
+    FtB_Op plain, op;
     assert_ok(FtB_Matrix_new(&wanted, FTB_FP32, ROWS, COLS, 1));
     assert_ok(FtB_Matrix_new(&got, FTB_FP32, ROWS, COLS, 1));
-    assert_ok(FtB_Op_new(&text, "x + n[i]"));
-    assert_ok(FtB_Op_bind(&op, text, FTB_BIND("n", N)));
+    assert_ok(FtB_Op_new(&plain, "x + n[i]"));
+    assert_ok(FtB_Op_bind(&op, plain, FTB_BIND("n", N)));
     for (int sent = 0; sent < 2; sent++) {
         if (sent)
             pretend_send(N->owner);
@@ -320,7 +396,7 @@ static void bound_blocks(void **state)
     }
     assert_same(wanted->values, got->values, "entries", 0);
     assert_same(Y[0]->owner, Y[1]->owner, "rows", 0);
-    FtB_Op_free(&text);
+    FtB_Op_free(&plain);
     FtB_Op_free(&op);
     FtB_Block_free(&N);
     FtB_Block_free(&X);
@@ -333,7 +409,8 @@ static void bound_blocks(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(bound_blocks, begin, end),
+    const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(texts, begin, end),
+                                       cmocka_unit_test_setup_teardown(bound_blocks, begin, end),
                                        cmocka_unit_test_setup_teardown(reductions, begin, end),
                                        cmocka_unit_test_setup_teardown(reduction_of_all, begin, end),
                                        cmocka_unit_test_setup_teardown(moving_rows, begin, end),

@@ -34,7 +34,7 @@ static GrB_Info fold(FtB_Block to, bool add, FtB_Block whole)
 static GrB_Info share(FtB_Block to, bool add, const char *text, FtB_Block dout, FtB_Block other)
 {
     FtB_Block whole = NULL;
-    if (!add && ftb_block_data(to) == ftb_block_data(dout) && strcmp(text, "x") == 0)
+    if (!add && ftb_block_address(to) == ftb_block_address(dout) && strcmp(text, "x") == 0)
         return GrB_SUCCESS; /* it lies where it should */
     if (to->nrows == dout->nrows && to->ncols == dout->ncols)
         return FtB_eWiseMult(to, NULL, ftb_plus_if(add, to), text, dout, other, NULL);
@@ -74,7 +74,7 @@ static void print(const ftb_nn_node *n, FILE *file)
 }
 
 static const ftb_nn_op op = {.name = "binary",
-                             .flags = FTB_NN_NEEDS_IN | FTB_NN_IN_PLACE | FTB_NN_GRAD_IN_PLACE,
+                             .flags = FTB_NN_NEEDS_IN | FTB_NN_IN_PLACE | FTB_NN_GRAD_IN_PLACE | FTB_NN_ASKS,
                              .forward = forward,
                              .gradient = gradient,
                              .needs = needs,

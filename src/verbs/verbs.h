@@ -11,6 +11,7 @@
 
 #include "plan/spmm_plan.h"
 #include "verbs/aggregate_product.h"
+#include "verbs/apply_product.h"
 #include "verbs/attention_product.h"
 #include "verbs/dense_product.h"
 #include "verbs/gather_product.h"
@@ -29,6 +30,7 @@ typedef struct ftb_verbs {
     GrB_Info (*gather)(const ftb_gather_product *product);
     GrB_Info (*scatter)(const ftb_scatter_product *product);
     GrB_Info (*reduce)(const ftb_reduce_product *product);
+    GrB_Info (*apply)(const ftb_apply_product *product);
 } ftb_verbs;
 
 #endif

@@ -1,6 +1,7 @@
 #include "support/pretend.h"
 
 #include "cpu/attention_run.h"
+#include "cpu/block/apply_run.h"
 #include "cpu/block/gather_run.h"
 #include "cpu/dense_run.h"
 #include "cpu/message_run.h"
@@ -260,6 +261,17 @@ static GrB_Info reduce(const ftb_reduce_product *product)
     return ftb_reduce_run(&p);
 }
 
+static GrB_Info apply(const ftb_apply_product *product)
+{
+    ftb_apply_product p = *product;
+    enter();
+    HERE(p.x.data);
+    HERE(p.y.data);
+    HERE(p.out);
+    leave();
+    return ftb_apply_run(&p);
+}
+
 static const ftb_verbs verbs = {
     .spmm = spmm,
     .aggregate = aggregate,
@@ -270,6 +282,7 @@ static const ftb_verbs verbs = {
     .gather = gather,
     .scatter = scatter,
     .reduce = reduce,
+    .apply = apply,
 };
 
 static int64_t size(const ftb_backend *b)

@@ -7,6 +7,9 @@
 #include "cpu/block/apply_run.h"
 
 #include "cpu/interpreter.h"
+#include "cpu/reduce.h"
+
+#include <omp.h>
 
 #define LONG 256 /* columns: rows of so many values pay for a run each */
 
@@ -216,7 +219,7 @@ void ftb_block_map_run(const ftb_block_map *map, int thread, const ftb_block_pie
         const input *in = &map->input[which];
         int64_t at = (in->rows.one_row ? 0 : piece->row * in->rows.ld) + (in->full ? piece->col : 0);
         if (in->used && !from[which])
-            from[which] = in->rows.data + (size_t)at * FtB_Type_size(in->rows.type);
+            from[which] = (const char *)in->rows.data + (size_t)at * FtB_Type_size(in->rows.type);
     }
     if (map->flat)
         run_flat(map, &map->workers[thread], piece, from, out);
@@ -389,6 +392,7 @@ void ftb_block_map_delete(ftb_block_map *map)
 int ftb_block_map_threads(const ftb_block_map *map) { return map->nworkers; }
 int64_t ftb_block_map_ncols(const ftb_block_map *map) { return map->heads * map->width; }
 FtB_Type ftb_block_map_type(const ftb_block_map *map) { return map->type; }
+bool ftb_block_map_elementwise(const ftb_block_map *map) { return ftb_program_elementwise(map->program); }
 bool ftb_block_map_uses_i(const ftb_block_map *map) { return map->uses_i; }
 bool ftb_block_map_splits(const ftb_block_map *map) { return map->flat; }
 bool ftb_block_map_direct(const ftb_block_map *map) { return map->type == ftb_program_type(map->program); }
@@ -396,4 +400,73 @@ bool ftb_block_map_direct(const ftb_block_map *map) { return map->type == ftb_pr
 GrB_Info ftb_block_map_check(const ftb_block_map *map, int64_t nrows)
 {
     return ftb_program_check_rows(map->program, "i", nrows);
+}
+
+/* ---- all of a block */
+
+typedef struct whole {
+    const ftb_apply_product *product;
+    ftb_block_map *map;
+    bool direct;   /* results are computed where they stay */
+    char *scratch; /* per thread: a piece of results */
+    size_t room;   /* bytes of scratch per thread */
+} whole;
+
+/* A piece of results, packed, to where they stay. */
+static void put(const whole *w, const ftb_block_piece *at, const char *results, char *to)
+{
+    const ftb_apply_product *a = w->product;
+    const size_t size = FtB_Type_size(a->type);
+    const bool packed = a->ldo == at->ncols;
+    const int64_t rows = packed ? 1 : at->nrows, count = packed ? at->nrows * at->ncols : at->ncols;
+    for (int64_t r = 0; r < rows; r++) {
+        char *row = to + (size_t)(r * a->ldo) * size;
+        if (a->add)
+            ftb_monoid_apply(FTB_PLUS, a->type, row, results + (size_t)(r * count) * size, count);
+        else
+            memcpy(row, results + (size_t)(r * count) * size, (size_t)count * size);
+    }
+}
+
+static void run_pieces(const whole *w)
+{
+    const ftb_apply_product *a = w->product;
+    const ftb_block_pieces pieces = ftb_pieces_of(a->nrows, a->ncols, ftb_block_map_splits(w->map));
+#pragma omp parallel for num_threads(w->map->nworkers) schedule(static)
+    for (int64_t p = 0; p < pieces.count; p++) {
+        const ftb_block_piece at = ftb_piece_at(&pieces, p);
+        const int thread = omp_get_thread_num();
+        char *to = (char *)a->out + (size_t)(at.row * a->ldo + at.col) * FtB_Type_size(a->type);
+        char *out = w->direct ? to : w->scratch + w->room * (size_t)thread;
+        ftb_block_map_run(w->map, thread, &at, NULL, NULL, out);
+        if (!w->direct)
+            put(w, &at, out, to);
+    }
+}
+
+GrB_Info ftb_apply_run(const ftb_apply_product *a)
+{
+    ftb_block_map *made = NULL;
+    whole w = {.product = a, .map = a->map};
+    GrB_Info info = GrB_SUCCESS;
+    if (!w.map) {
+        const int threads = ftb_threads_for_values(a->ctx, a->nrows * a->ncols);
+        FTB_CHECK(ftb_block_map_new(&made, a->ctx, a->op, &a->x, a->binary ? &a->y : NULL, threads));
+        w.map = made;
+    }
+    w.direct = !a->add && ftb_block_map_direct(w.map) && a->ldo == a->ncols && a->out != a->x.data &&
+               !(a->binary && a->out == a->y.data);
+    if (!w.direct) {
+        const int64_t values = ftb_max(FTB_BLOCK_PIECE, a->ncols);
+        w.room = (size_t)values * 8;
+        w.scratch = values > INT64_MAX / w.map->nworkers ? ftb_new(a->ctx, INT64_MAX, 8)
+                                                         : ftb_new(a->ctx, values * w.map->nworkers, 8);
+        if (!w.scratch)
+            FTB_CHECK(ftb_nomem());
+    }
+    run_pieces(&w);
+done:
+    ftb_delete(w.scratch);
+    ftb_block_map_delete(made);
+    return info;
 }

@@ -3,8 +3,7 @@
 #ifndef FTB_APPLY_RUN_H
 #define FTB_APPLY_RUN_H
 
-#include "core/core.h"
-#include "expr/expr.h"
+#include "verbs/apply_product.h"
 
 #define FTB_BLOCK_PIECE                                                                                      \
     4096 /* values of a piece: three arrays of FP32 fill the L1 cache, FP64 a part of L2 */
@@ -26,16 +25,11 @@ typedef struct ftb_block_pieces {
 ftb_block_pieces ftb_pieces_of(int64_t nrows, int64_t ncols, bool split);
 ftb_block_piece ftb_piece_at(const ftb_block_pieces *pieces, int64_t p);
 
-/* An operand. Row i is at data + i * ld values, or every row is row 0 (one_row). */
-typedef struct ftb_block_operand {
-    const char *data;
-    FtB_Type type;
-    int64_t ncols, ld;
-    int64_t heads; /* 1, or as many as the other operand has */
-    bool one_row;
-} ftb_block_operand;
-
 typedef struct ftb_block_map ftb_block_map;
+
+/* Compiles the product's op, unless it was, and runs it. Allocates all that it needs before anything is
+ * written; what starts then is not cancelled. */
+GrB_Info ftb_apply_run(const ftb_apply_product *product);
 
 /* Compiles op over x and y (NULL: unknown to the text) and i; with heads the text is about one of them.
  * Operands without heads beside one with heads: one value, one per head, or one per column of the other;
@@ -46,6 +40,8 @@ void ftb_block_map_delete(ftb_block_map *map); /* NULL is allowed */
 int ftb_block_map_threads(const ftb_block_map *map);
 int64_t ftb_block_map_ncols(const ftb_block_map *map); /* of the result */
 FtB_Type ftb_block_map_type(const ftb_block_map *map);
+/* Whether each value is of the operands' in its place alone. */
+bool ftb_block_map_elementwise(const ftb_block_map *map);
 bool ftb_block_map_uses_i(const ftb_block_map *map);
 /* Whether pieces may hold a part of a row's columns. */
 bool ftb_block_map_splits(const ftb_block_map *map);

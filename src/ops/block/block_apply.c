@@ -1,9 +1,12 @@
-/* C<M> = accum(C, f(A)) and C<M> = accum(C, f(A, B)) on blocks: a pass over memory.
+/* C<M> = accum(C, f(A)) and C<M> = accum(C, f(A, B)) on blocks: arguments, and where they are run.
  *
- * Rows are read, computed and written piece by piece (src/cpu/block/apply_run.c, block_write.c), so that
- * nothing of C's size is stored in between and every value crosses the memory bus once each way. An operand
- * that shares bytes with C in another place than its own is copied first. All that can fail is done before
- * the first piece; from there on the call cannot be cancelled. */
+ * What is only put or added is the verb's. Else rows are computed and written piece by piece on the host
+ * (src/cpu/block/apply_run.c, block_write.c), so that nothing of C's size is stored in between and every
+ * value crosses the memory bus once each way. An operand that shares bytes with C in another place than its
+ * own is copied first. All that can fail is done before the first piece; from there on the call cannot be
+ * cancelled.
+ */
+#include "ops/backends.h"
 #include "ops/block/block_map.h"
 
 #include "ops/call.h"
@@ -16,10 +19,10 @@ typedef struct block_call {
     ftb_flags flags;
     FtB_Op accum, op;
     FtB_Block copy[2]; /* of operands; ours */
+    bool plain;        /* all of C is written as it is computed, or added to */
     ftb_block_map *map;
     ftb_block_writer *writer;
     int threads;
-    bool direct;   /* results are computed in C itself */
     char *scratch; /* per thread: a piece of results */
     size_t room;   /* bytes of scratch per thread */
 } block_call;
@@ -27,12 +30,12 @@ typedef struct block_call {
 static GrB_Info unwrap(block_call *c, const ftb_slots *s)
 {
     GrB_Info info = GrB_SUCCESS;
-    FTB_CHECK(ftb_arg_block(&c->C, s->C, "C", false));
+    FTB_CHECK(ftb_arg_block_anywhere(&c->C, s->C, "C", false));
     c->ctx = c->C->ctx;
     FTB_CHECK(ftb_arg_block(&c->M, s->M, "M", true));
-    FTB_CHECK(ftb_arg_block(&c->operand[0], s->A, "A", false));
+    FTB_CHECK(ftb_arg_block_anywhere(&c->operand[0], s->A, "A", false));
     if (s->has_B)
-        FTB_CHECK(ftb_arg_block(&c->operand[1], s->B, "B", false));
+        FTB_CHECK(ftb_arg_block_anywhere(&c->operand[1], s->B, "B", false));
     FTB_CHECK(ftb_arg_descriptor(&c->flags, s->desc));
     if (c->flags.transpose0 || c->flags.transpose1)
         return ftb_fail(GrB_INVALID_VALUE,
@@ -81,15 +84,13 @@ static GrB_Info check_columns(const block_call *c, bool *empty)
 static GrB_Info unalias(block_call *c)
 {
     GrB_Info info = ftb_op_unalias(c->op, c->ctx, c->C);
-    c->direct = true;
     for (int which = 0; which < 2 && info == GrB_SUCCESS; which++) {
         FtB_Block X = c->operand[which];
-        ftb_alias alias = X ? ftb_block_alias(c->C, X) : FTB_ALIAS_NONE;
-        if (alias == FTB_ALIAS_SAME)
-            c->direct = false;
-        if (alias != FTB_ALIAS_OTHER)
+        if (!X || ftb_block_alias(c->C, X) != FTB_ALIAS_OTHER)
             continue;
-        info = ftb_block_copy(&c->copy[which], c->ctx, X);
+        info = ftb_buffer_ask(X->owner, FTB_READ);
+        if (info == GrB_SUCCESS)
+            info = ftb_block_copy(&c->copy[which], c->ctx, X);
         c->operand[which] = c->copy[which];
     }
     return info;
@@ -98,59 +99,135 @@ static GrB_Info unalias(block_call *c)
 static ftb_block_operand rows_of(const block_call *c, int which)
 {
     const FtB_Block X = c->operand[which];
-    return (ftb_block_operand){ftb_block_data(X), X->type, X->ncols, X->ld, X->heads, repeats(c, which)};
+    if (!X)
+        return (ftb_block_operand){0};
+    return (ftb_block_operand){ftb_block_address(X), X->type, X->ncols, X->ld, X->heads, repeats(c, which)};
 }
 
-static GrB_Info prepare(block_call *c)
+static bool is_plain(const block_call *c)
 {
-    GrB_Info info = GrB_SUCCESS;
-    int64_t nrows = c->C->nrows, ncols = c->C->ncols;
-    c->threads = ftb_threads_for_values(c->ctx, nrows * ncols);
-    FTB_CHECK(unalias(c));
-    const ftb_block_operand x = rows_of(c, 0), y = c->operand[1] ? rows_of(c, 1) : x;
-    FTB_CHECK(ftb_block_map_new(&c->map, c->ctx, c->op, &x, c->operand[1] ? &y : NULL, c->threads));
-    FTB_CHECK(ftb_block_map_check(c->map, nrows));
-    if (ftb_block_map_ncols(c->map) != ncols)
-        return ftb_fail(GrB_DIMENSION_MISMATCH, "op makes %lld values of a row, but C has %lld columns",
-                        (long long)ftb_block_map_ncols(c->map), (long long)ncols);
-    FtB_Type type = ftb_block_map_type(c->map);
-    FTB_CHECK(
-        ftb_block_writer_new(&c->writer, c->C, c->M, &c->flags, c->accum, type, ncols, NULL, c->threads));
-    c->direct = c->direct && ftb_block_writer_plain(c->writer) && ftb_block_map_direct(c->map) &&
-                type == c->C->type && c->C->ld == ncols;
-    if (!c->direct) {
-        int64_t values = ftb_max(FTB_BLOCK_PIECE, ncols);
-        c->room = (size_t)values * 8;
-        c->scratch = ftb_new(c->ctx, values > INT64_MAX / c->threads ? INT64_MAX : values * c->threads, 8);
-        if (!c->scratch)
-            info = ftb_nomem();
-    }
-done:
+    ftb_monoid sum = FTB_PLUS;
+    if (c->M || c->flags.complement)
+        return false;
+    return !c->accum || (ftb_op_is_monoid(&sum, c->accum, c->C->type) && sum == FTB_PLUS);
+}
+
+/* threads: 0 where only what it gives is asked for. */
+static GrB_Info compile(block_call *c, int threads)
+{
+    const ftb_block_operand x = rows_of(c, 0), y = rows_of(c, 1);
+    ftb_block_map_delete(c->map);
+    GrB_Info info = ftb_block_map_new(&c->map, c->ctx, c->op, &x, c->operand[1] ? &y : NULL, threads);
+    if (info == GrB_SUCCESS)
+        info = ftb_block_map_check(c->map, c->C->nrows);
+    if (info == GrB_SUCCESS && ftb_block_map_ncols(c->map) != c->C->ncols)
+        info = ftb_fail(GrB_DIMENSION_MISMATCH, "op makes %lld values of a row, but C has %lld columns",
+                        (long long)ftb_block_map_ncols(c->map), (long long)c->C->ncols);
     return info;
 }
 
+/* ---- as it is computed */
+
+static GrB_Info run_plain(block_call *c, const ftb_backend *who)
+{
+    ftb_apply_product p = {.ctx = c->ctx,
+                           .op = c->op,
+                           .map = who ? NULL : c->map,
+                           .x = rows_of(c, 0),
+                           .y = rows_of(c, 1),
+                           .binary = c->operand[1] != NULL,
+                           .nrows = c->C->nrows,
+                           .ncols = c->C->ncols,
+                           .type = c->C->type,
+                           .ldo = c->C->ld,
+                           .add = c->accum != NULL};
+    const ftb_place places[] = {{.X = c->operand[0], .read = &p.x.data},
+                                {.X = c->operand[1], .read = &p.y.data},
+                                {.X = c->C, .write = &p.out, .whole = !p.add}};
+    GrB_Info info;
+    FTB_RUN(info, who, apply, places, &p);
+    return info;
+}
+
+/* Whether the types and names are those that a device is asked for, as far as is known before compiling. */
+static bool may_leave(const block_call *c)
+{
+    const FtB_Type type = c->C->type;
+    if (!c->plain || !FTB_WHO(c->ctx, apply) || (type != FTB_FP32 && type != FTB_FP64) ||
+        (c->op->domain && c->op->domain != type))
+        return false;
+    for (int which = 0; which < 2; which++)
+        if (c->copy[which] || (c->operand[which] && c->operand[which]->type != type))
+            return false;
+    for (int b = 0; b < c->op->nbound; b++)
+        if (c->op->bound[b].block)
+            return false;
+    return true;
+}
+
+/* On the device, if that may do it: *done. */
+static GrB_Info run_away(block_call *c, bool *done)
+{
+    *done = false;
+    GrB_Info info = may_leave(c) ? compile(c, 0) : GrB_SUCCESS;
+    if (info != GrB_SUCCESS || !c->map)
+        return info;
+    *done = ftb_block_map_elementwise(c->map) && ftb_block_map_type(c->map) == c->C->type;
+    return *done ? run_plain(c, FTB_WHO(c->ctx, apply)) : GrB_SUCCESS;
+}
+
+/* ---- by the write rule */
+
+static GrB_Info prepare_write(block_call *c)
+{
+    int64_t ncols = c->C->ncols, values = ftb_max(FTB_BLOCK_PIECE, ncols);
+    GrB_Info info = ftb_block_writer_new(&c->writer, c->C, c->M, &c->flags, c->accum,
+                                         ftb_block_map_type(c->map), ncols, NULL, c->threads);
+    if (info != GrB_SUCCESS)
+        return info;
+    c->room = (size_t)values * 8;
+    c->scratch = ftb_new(c->ctx, values > INT64_MAX / c->threads ? INT64_MAX : values * c->threads, 8);
+    return c->scratch ? GrB_SUCCESS : ftb_nomem();
+}
+
 /* Cannot fail. */
-static void run(const block_call *c)
+static void run_write(const block_call *c)
 {
     bool split = ftb_block_map_splits(c->map) && ftb_block_writer_splits(c->writer);
     ftb_block_pieces pieces = ftb_pieces_of(c->C->nrows, c->C->ncols, split);
-    size_t size = FtB_Type_size(c->C->type);
 #pragma omp parallel for num_threads(c->threads) schedule(static)
     for (int64_t p = 0; p < pieces.count; p++) {
         ftb_block_piece at = ftb_piece_at(&pieces, p);
         int thread = omp_get_thread_num();
-        char *out = c->direct ? (char *)ftb_block_data(c->C) + (size_t)(at.row * c->C->ld + at.col) * size
-                              : c->scratch + c->room * (size_t)thread;
+        char *out = c->scratch + c->room * (size_t)thread;
         ftb_block_map_run(c->map, thread, &at, NULL, NULL, out);
-        if (!c->direct)
-            ftb_block_writer_run(c->writer, thread, &at, out);
+        ftb_block_writer_run(c->writer, thread, &at, out);
     }
+}
+
+static GrB_Info run_here(block_call *c)
+{
+    GrB_Info info = ftb_buffer_ask(c->C->owner, FTB_UPDATE);
+    for (int which = 0; which < 2 && info == GrB_SUCCESS; which++)
+        if (c->operand[which])
+            info = ftb_buffer_ask(c->operand[which]->owner, FTB_READ);
+    c->threads = ftb_threads_for_values(c->ctx, c->C->nrows * c->C->ncols);
+    if (info == GrB_SUCCESS)
+        info = compile(c, c->threads);
+    if (info != GrB_SUCCESS)
+        return info;
+    if (c->plain && ftb_block_map_type(c->map) == c->C->type)
+        return run_plain(c, NULL);
+    info = prepare_write(c);
+    if (info == GrB_SUCCESS)
+        run_write(c);
+    return info;
 }
 
 GrB_Info ftb_block_elementwise(const ftb_slots *slots)
 {
     block_call c = {0};
-    bool empty = false;
+    bool empty = false, done = false;
     GrB_Info info = unwrap(&c, slots);
     if (info != GrB_SUCCESS)
         goto done;
@@ -160,8 +237,11 @@ GrB_Info ftb_block_elementwise(const ftb_slots *slots)
     FTB_CHECK(ftb_check_cancelled(c.ctx));
     if (empty)
         goto done;
-    FTB_CHECK(prepare(&c));
-    run(&c);
+    FTB_CHECK(unalias(&c));
+    c.plain = is_plain(&c);
+    FTB_CHECK(run_away(&c, &done));
+    if (!done)
+        info = run_here(&c);
 done:
     ftb_delete(c.scratch);
     ftb_block_writer_delete(c.writer);
