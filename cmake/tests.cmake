@@ -75,20 +75,28 @@ foreach(source ${sources})
   featblas_label(${name} ${source})
 endforeach()
 
-# The same tests on a device that does not exist: some always, the rest with `ctest -C pretend -L pretend`.
+# The same tests on devices that do not exist: some always, the rest with `ctest -C pretend -L 'pretend|oracle'`.
 set(FEATBLAS_PRETEND_ALWAYS test_spmm test_spmm_mean test_heads test_block_write test_block_gather test_mxm_grad test_nn_tape
   test_nn_ops test_nn_layers test_optimizer)
+set(FEATBLAS_ORACLE_ALWAYS test_spmm test_attention test_softmax test_block_apply test_block_gather test_block_reduce
+  test_nn_ops test_nn_layers test_optimizer)
+set(FEATBLAS_ORACLE_NEVER test_device test_spmm_uses) # of the pretend device, and of what the host keeps for later products
 foreach(source ${sources})
   get_filename_component(name ${source} NAME_WE)
-  string(REPLACE test_ pretend_ pretend ${name})
-  if(name IN_LIST FEATBLAS_PRETEND_ALWAYS)
-    add_test(NAME ${pretend} COMMAND ${name})
-  else()
-    add_test(NAME ${pretend} COMMAND ${name} CONFIGURATIONS pretend)
-  endif()
-  featblas_label(${pretend} ${source})
-  set_property(TEST ${pretend} APPEND PROPERTY ENVIRONMENT FEATBLAS_PRETEND=1)
-  set_property(TEST ${pretend} APPEND PROPERTY LABELS pretend)
+  foreach(device IN ITEMS pretend oracle)
+    string(TOUPPER ${device} upper)
+    string(REPLACE test_ ${device}_ there ${name})
+    if(name IN_LIST FEATBLAS_${upper}_ALWAYS)
+      add_test(NAME ${there} COMMAND ${name})
+    elseif(NOT name IN_LIST FEATBLAS_${upper}_NEVER)
+      add_test(NAME ${there} COMMAND ${name} CONFIGURATIONS pretend)
+    else()
+      continue()
+    endif()
+    featblas_label(${there} ${source})
+    set_property(TEST ${there} APPEND PROPERTY ENVIRONMENT FEATBLAS_PRETEND=$<IF:$<STREQUAL:${device},oracle>,oracle,1>)
+    set_property(TEST ${there} APPEND PROPERTY LABELS ${device})
+  endforeach()
 endforeach()
 
 if(TARGET test_graphblas_handles) # compares the library's names with the header's

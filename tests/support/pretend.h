@@ -4,7 +4,8 @@
  * that is no longer valid is spoiled. So every bit is the host's, and who reads a device's memory as if it
  * were the host's, does not ask, or does not say what it changed, is found out.
  *
- * FEATBLAS_PRETEND=seed in the environment places the work of any test on it. */
+ * FEATBLAS_PRETEND=seed in the environment places the work of any test on it; FEATBLAS_PRETEND=oracle on
+ * another one (oracle/ref_device.h). */
 #ifndef TESTS_PRETEND_H
 #define TESTS_PRETEND_H
 
