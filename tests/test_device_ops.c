@@ -289,7 +289,7 @@ static void reduction_of_all(void **state)
     assert_ok(FtB_reduce_scalar(sums, FTB_FP64, "plus", o.A[0]));
     assert_ok(FtB_Context_moved(NULL, &home[1], &away[1]));
     assert_int_equal(pretend_products(), ran + 1);
-    assert_int_equal(home[1] - home[0], 3 * 8);
+    assert_int_equal(home[1] - home[0], 3 * (int64_t)sizeof(float));
     assert_int_equal(away[1] - away[0], 0);
     assert_memory_equal(sums, wanted, sizeof sums);
     free_operands(&o);

@@ -191,21 +191,39 @@ done:
 
 /* ---- everything to one entry */
 
-/* result: room for the entry, which the device that reduced may write. */
-static GrB_Info reduce_all(ftb_reduce_product *r, FtB_Matrix A, ftb_buffer *result)
+/* On a device: the entry is brought home. */
+static GrB_Info reduce_away(ftb_reduce_product *r, FtB_Matrix A, const ftb_backend *who, void *entry)
 {
+    const int64_t bytes = r->width * (int64_t)FtB_Type_size(r->result);
+    ftb_buffer *result = ftb_buffer_new(r->ctx, bytes, 1);
+    if (!result)
+        return ftb_nomem();
     const ftb_place places[] = {{.values = A->values, .read = &r->x},
                                 {.values = result, .write = &r->out, .whole = true}};
-    const ftb_backend *who = no_cast(r) ? FTB_WHO(r->ctx, reduce) : NULL;
     GrB_Info info;
     FTB_RUN(info, who, reduce, places, r);
-    return info == GrB_SUCCESS ? ftb_buffer_ask(result, FTB_READ) : info;
+    if (info == GrB_SUCCESS)
+        info = ftb_buffer_ask(result, FTB_READ);
+    if (info == GrB_SUCCESS)
+        memcpy(entry, ftb_buffer_data(result), (size_t)bytes);
+    ftb_buffer_release(result);
+    return info;
+}
+
+static GrB_Info reduce_here(ftb_reduce_product *r, FtB_Matrix A, void *entry)
+{
+    GrB_Info info = ftb_buffer_ask(A->values, FTB_READ);
+    if (info != GrB_SUCCESS)
+        return info;
+    r->x = ftb_values(A);
+    r->out = entry;
+    return ftb_reduce_run(r);
 }
 
 GrB_Info FtB_reduce_scalar(void *s, FtB_Type type, FtB_Arg monoid, FtB_Arg A)
 {
     FtB_Matrix matrix = NULL;
-    ftb_buffer *result = NULL;
+    void *entry = NULL;
     ftb_reduce_product r = {.what = FTB_REDUCE_ALL, .heads = 1};
     GrB_Info info = GrB_SUCCESS;
     if (!s)
@@ -217,12 +235,13 @@ GrB_Info FtB_reduce_scalar(void *s, FtB_Type type, FtB_Arg monoid, FtB_Arg A)
     r.nrows = matrix->pattern->nvals;
     r.width = r.ld = ftb_max(matrix->width, 1);
     FTB_CHECK(describe_monoid(&r, monoid, matrix->width > 0 ? matrix->type : (FtB_Type)0));
-    if (!(result = ftb_buffer_adopt(r.ctx, ftb_new(r.ctx, r.width, 8))))
+    if (!(entry = ftb_new(r.ctx, r.width, 8)))
         FTB_CHECK(ftb_nomem());
-    FTB_CHECK(reduce_all(&r, matrix, result));
-    ftb_cast(s, type, ftb_buffer_data(result), r.result, r.width);
+    const ftb_backend *who = no_cast(&r) ? FTB_WHO(r.ctx, reduce) : NULL;
+    FTB_CHECK(who ? reduce_away(&r, matrix, who, entry) : reduce_here(&r, matrix, entry));
+    ftb_cast(s, type, entry, r.result, r.width);
 done:
-    ftb_buffer_release(result);
+    ftb_delete(entry);
     if (info == FTB_CANCELLED)
         ftb_cancel_clear(r.ctx);
     return info;
