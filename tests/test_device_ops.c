@@ -407,9 +407,70 @@ static void bound_blocks(void **state)
     FtB_Matrix_free(&got);
 }
 
+/* ---- values of entries */
+
+enum { DOTS = 3 }; /* heads */
+static FtB_Type mask_type;
+
+static FtB_Block with_heads(uint64_t seed, FtB_Type of, int64_t nrows, int64_t width)
+{
+    FtB_Block whole = block(seed, of, nrows, DOTS * width), X;
+    assert_ok(FtB_Block_heads(&X, whole, DOTS));
+    FtB_Block_free(&whole);
+    return X;
+}
+
+static operands scores(void)
+{
+    const int64_t width = strstr(text, "dot") ? 5 : 1;
+    operands o = {.X = {with_heads(1, dtype, ROWS, width), with_heads(2, result, COLS, width)},
+                  .A = {matrix(3, mask_type, 1)}};
+    o.A[1] = like(4, o.A[0], dtype, DOTS);
+    assert_ok(FtB_Matrix_new(&o.A[2], dtype, ROWS, COLS, DOTS));
+    return o;
+}
+
+static GrB_Info score(const operands *o)
+{
+    return FtB_mxm(o->A[1], o->A[0], accum, text, o->X[0], o->X[1], FTB_DESC_RST1);
+}
+static GrB_Info score_anew(const operands *o)
+{
+    return FtB_mxm(o->A[2], o->A[0], accum, text, o->X[0], o->X[1], FTB_DESC_ST1);
+}
+static GrB_Info score_admitted(const operands *o)
+{
+    return FtB_mxm(o->A[1], o->A[0], accum, text, o->X[0], o->X[1], FTB_DESC_T1);
+}
+
+static void scores_of_entries(void **state)
+{
+    (void)state;
+    static const char *const known[] = {"plus : dot(src, dst) * 0.25", "plus : leaky_relu(src + dst, 0.2)"};
+    for (int t = 0; t < 4; t++) {
+        dtype = result = t & 1 ? FTB_FP64 : FTB_FP32;
+        mask_type = FTB_FP32;
+        text = known[t >> 1];
+        accum = FtB_Arg_none();
+        both(scores, score, 1, text);
+        both(scores, score_anew, 1, "into new memory");
+        accum = FTB_ARG("x + y");
+        both(scores, score, 0, "accumulated");
+        accum = FtB_Arg_none();
+        mask_type = FTB_BOOL;
+        both(scores, score_admitted, 0, "where the mask's values admit");
+        result = FTB_FP16;
+        both(scores, score, 0, "of two types");
+        result = dtype;
+        text = t >> 1 ? "plus : src * dst" : "plus : dot(src, dst) + edge";
+        both(scores, score, 0, "of another text");
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(texts, begin, end),
+    const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(scores_of_entries, begin, end),
+                                       cmocka_unit_test_setup_teardown(texts, begin, end),
                                        cmocka_unit_test_setup_teardown(bound_blocks, begin, end),
                                        cmocka_unit_test_setup_teardown(reductions, begin, end),
                                        cmocka_unit_test_setup_teardown(reduction_of_all, begin, end),

@@ -168,6 +168,8 @@ static void against_loops(void **state)
         ftb_cast(block_values(f.X), f.type, odd, FTB_FP64, 1);
         ftb_cast((char *)block_values(f.Y) + (size_t)(3 * f.Y->ld) * FtB_Type_size(f.type), f.type,
                  odd + 1 + t % 2, FTB_FP64, 1);
+        assert_ok(FtB_Block_changed(f.X));
+        assert_ok(FtB_Block_changed(f.Y));
         assert_ok(scores(&f));
         check_scores(&f);
         clear(&f);

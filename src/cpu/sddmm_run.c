@@ -1,13 +1,15 @@
-/* Dot products on the entries of a pattern: lay out rows, run kernels.
+/* Dot products and sums on the entries of a pattern: lay out rows, run kernels.
  *
  * With segments, a thread takes a part of the rows and walks through all segments of sources, which it packs
  * into memory of its own that stays in its L2; parts are so short that their rows come from L3 (rand-100k, d
  * = 128: 0.41 s, from memory 0.49 s), and a tile of features comes after the other where rows are long. The
  * bits of a result are those of the kernel's fixed order, whatever the segments, tiles, parts and threads. */
-
 #include "cpu/sddmm_run.h"
 
 #include "core/partition.h"
+#include "cpu/kernels/sddmm_kernels.h"
+#include "cpu/kernels/sddmm_sum.h"
+#include "cpu/padded.h"
 
 #include <omp.h>
 #include <stdatomic.h>
@@ -16,39 +18,62 @@
 #define PARTS_PER_THREAD 32
 #define PART_BYTES (16 << 20) /* of rows: a core of a shared machine had 64 of 480 MB of L3 */
 
-static bool stopped(const ftb_sddmm_product *r) { return r->interruptible && ftb_cancelled(r->ctx); }
+/* Dot products: the rows, laid out as kernels want them. */
+typedef struct dots {
+    FtB_Context ctx;
+    ftb_pattern *p;
+    ftb_padded x, y; /* of one floating type and as many heads */
+    double scale;
+    void *out;
+    int threads;
+    bool interruptible;
+} dots;
 
-static size_t size_of(const ftb_sddmm_product *r) { return FtB_Type_size(r->x.type); }
+static dots dots_of(const ftb_sddmm_product *s, int threads)
+{
+    return (dots){.ctx = s->ctx,
+                  .p = s->p,
+                  .x = ftb_padded_of(&s->x, s->heads, s->type),
+                  .y = ftb_padded_of(&s->y, s->heads, s->type),
+                  .scale = s->scale,
+                  .out = s->out,
+                  .threads = threads,
+                  .interruptible = s->interruptible};
+}
 
-static ftb_sddmm_kernel pick(const ftb_sddmm_product *r, int64_t width, int column_size)
+static bool stopped(const dots *r) { return r->interruptible && ftb_cancelled(r->ctx); }
+
+static size_t size_of(const dots *r) { return FtB_Type_size(r->x.type); }
+
+static ftb_sddmm_kernel pick(const dots *r, int64_t width, int column_size)
 {
     return r->x.type == FTB_FP32 ? FTB_PICK(ftb_sddmm_pick_f32)(r->x.heads, width, column_size)
                                  : FTB_PICK(ftb_sddmm_pick_f64)(r->x.heads, width, column_size);
 }
 
-ftb_sddmm_facts ftb_sddmm_facts_of(const ftb_sddmm_product *r)
+ftb_sddmm_facts ftb_sddmm_facts_of(const ftb_sddmm_product *s, int threads)
 {
-    int64_t values = ftb_padded_row(&r->x), bytes = values * (int64_t)size_of(r);
-    ftb_sddmm_facts facts = {.nrows = r->p->nrows,
-                             .ncols = r->p->ncols,
-                             .nvals = r->p->nvals,
-                             .source_bytes = bytes,
-                             .row_bytes = bytes,
-                             .entry_bytes = r->x.heads * (int64_t)size_of(r),
-                             .piece_bytes =
-                                 r->x.heads == 1 && values > PIECE ? PIECE * (int64_t)size_of(r) : 0,
+    const ftb_padded x = ftb_padded_of(&s->x, s->heads, s->type);
+    const int64_t size = (int64_t)FtB_Type_size(s->type), values = ftb_padded_row(&x);
+    ftb_sddmm_facts facts = {.nrows = s->p->nrows,
+                             .ncols = s->p->ncols,
+                             .nvals = s->p->nvals,
+                             .source_bytes = values * size,
+                             .row_bytes = values * size,
+                             .entry_bytes = s->heads * size,
+                             .piece_bytes = s->heads == 1 && values > PIECE ? PIECE * size : 0,
                              .piece = PIECE,
-                             .memory_left = ftb_memory_left(r->ctx),
-                             .heads = r->x.heads,
-                             .features = r->x.heads * r->x.feed.width,
-                             .threads = r->threads,
-                             .kernel = r->x.type == FTB_FP32 ? "dot_f32" : "dot_f64"};
-    facts.degrees = *ftb_pattern_degrees(r->p);
+                             .memory_left = ftb_memory_left(s->ctx),
+                             .heads = s->heads,
+                             .features = s->heads * s->x.width,
+                             .threads = threads,
+                             .kernel = s->type == FTB_FP32 ? "dot_f32" : "dot_f64"};
+    facts.degrees = *ftb_pattern_degrees(s->p);
     return facts;
 }
 
 /* What kernels are told, all but visits and sources, of heads that are `width` wide. */
-static ftb_sddmm_job job_of(const ftb_sddmm_product *r, int64_t width)
+static ftb_sddmm_job job_of(const dots *r, int64_t width)
 {
     return (ftb_sddmm_job){.heads = r->x.heads,
                            .width = width,
@@ -59,7 +84,7 @@ static ftb_sddmm_job job_of(const ftb_sddmm_product *r, int64_t width)
 }
 
 /* Row after row, sources as they lie. */
-static GrB_Info run_rows(ftb_sddmm_product *r)
+static GrB_Info run_rows(dots *r)
 {
     const ftb_pattern *p = r->p;
     int64_t parts = (int64_t)r->threads * PARTS_PER_THREAD;
@@ -80,7 +105,7 @@ static GrB_Info run_rows(ftb_sddmm_product *r)
 
 /* A walk through segments: threads take parts of the rows. */
 typedef struct walk {
-    const ftb_sddmm_product *run;
+    const dots *run;
     const ftb_partition *partition;
     int64_t tile, parts;
     char *packed; /* of every thread, pack_bytes apart: the segment it is at */
@@ -92,7 +117,7 @@ typedef struct walk {
 static void run_visits(walk *w, int64_t segment, char *packed, int64_t row0, int64_t row1, int64_t first,
                        int64_t count)
 {
-    const ftb_sddmm_product *r = w->run;
+    const dots *r = w->run;
     const ftb_partition *q = w->partition;
     int64_t begin = segment * q->width, visit = ftb_partition_visit(q, segment, row0),
             last = ftb_partition_visit(q, segment, row1);
@@ -114,7 +139,7 @@ static void run_visits(walk *w, int64_t segment, char *packed, int64_t row0, int
 /* All tiles and segments of part n, one after the other. The calling thread's team reports from thread 0. */
 static void run_part(walk *w, int64_t n)
 {
-    const ftb_sddmm_product *r = w->run;
+    const dots *r = w->run;
     const int thread = omp_get_thread_num();
     const int64_t row = ftb_padded_row(&r->x), tiles = (row + w->tile - 1) / w->tile;
     const int64_t row0 = ftb_pattern_cut(r->p, n, w->parts), row1 = ftb_pattern_cut(r->p, n + 1, w->parts);
@@ -127,7 +152,7 @@ static void run_part(walk *w, int64_t n)
         }
 }
 
-static GrB_Info run_segments(ftb_sddmm_product *r, const ftb_sddmm_plan *plan)
+static GrB_Info run_segments(dots *r, const ftb_sddmm_plan *plan)
 {
     ftb_partition *q = NULL;
     GrB_Info info = ftb_partition_get(&q, r->p, plan->segment);
@@ -152,33 +177,48 @@ static GrB_Info run_segments(ftb_sddmm_product *r, const ftb_sddmm_plan *plan)
     return info;
 }
 
-GrB_Info ftb_sddmm_run(ftb_sddmm_product *r, const ftb_sddmm_plan *plan)
+static GrB_Info run_dots(const ftb_sddmm_product *s, const ftb_sddmm_plan *plan)
 {
-    r->threads = plan->threads;
-    GrB_Info info = r->y.data ? GrB_SUCCESS : ftb_padded_all(&r->y, r->ctx, r->p->nrows, r->threads);
+    dots r = dots_of(s, plan->threads);
+    GrB_Info info = ftb_padded_all(&r.y, r.ctx, r.p->nrows, r.threads);
     if (info == GrB_SUCCESS)
-        info = plan->segment ? run_segments(r, plan) : run_rows(r);
-    ftb_padded_clear(&r->x);
+        info = plan->segment ? run_segments(&r, plan) : run_rows(&r);
+    ftb_padded_clear(&r.x);
+    ftb_padded_clear(&r.y);
     return info;
 }
 
 /* ---- sums */
 
-GrB_Info ftb_sddmm_run_sums(void *V, ftb_sums_job *s, FtB_Type type, const ftb_pattern *p, FtB_Context ctx,
-                            bool interruptible)
+static GrB_Info run_sums(const ftb_sddmm_product *r)
 {
-    int threads = ftb_threads_for(ctx, p->nvals * s->heads);
+    const ftb_pattern *p = r->p;
+    int threads = ftb_threads_for(r->ctx, p->nvals * r->heads);
     int64_t parts = (int64_t)threads * PARTS_PER_THREAD;
-    s->out = V;
+    const ftb_sums_job s = {.rowptr = p->rowptr,
+                            .column = p->colidx,
+                            .column_size = p->wide ? 8 : 4,
+                            .heads = r->heads,
+                            .x = r->x.data,
+                            .y = r->y.data,
+                            .xld = r->x.ld,
+                            .yld = r->y.ld,
+                            .slope = r->slope,
+                            .out = r->out};
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
     for (int64_t part = 0; part < parts; part++) {
         int64_t first = ftb_pattern_cut(p, part, parts), last = ftb_pattern_cut(p, part + 1, parts);
-        if (interruptible && ftb_cancelled(ctx))
+        if (r->interruptible && ftb_cancelled(r->ctx))
             continue;
-        if (type == FTB_FP32)
-            FTB_PICK(ftb_sums_f32)(s, first, last);
+        if (r->type == FTB_FP32)
+            FTB_PICK(ftb_sums_f32)(&s, first, last);
         else
-            FTB_PICK(ftb_sums_f64)(s, first, last);
+            FTB_PICK(ftb_sums_f64)(&s, first, last);
     }
-    return interruptible ? ftb_check_cancelled(ctx) : GrB_SUCCESS;
+    return r->interruptible ? ftb_check_cancelled(r->ctx) : GrB_SUCCESS;
+}
+
+GrB_Info ftb_sddmm_run(const ftb_sddmm_product *product, const ftb_sddmm_plan *plan)
+{
+    return product->kind == FTB_SCORE_DOT ? run_dots(product, plan) : run_sums(product);
 }

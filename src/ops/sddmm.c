@@ -59,11 +59,11 @@ static GrB_Info read_slots(sddmm_call *c, FtB_Arg C, FtB_Arg M, FtB_Arg accum, F
         return ftb_fail(GrB_NULL_POINTER,
                         "M is NULL; a product of two blocks is computed where a mask has entries: expected "
                         "an FtB_Matrix");
-    FTB_CHECK(ftb_arg_matrix(&c->C, C, "C", false));
+    FTB_CHECK(ftb_arg_matrix_anywhere(&c->C, C, "C", false));
     c->ctx = c->C->ctx;
-    FTB_CHECK(ftb_arg_matrix(&c->M, M, "M", false));
-    FTB_CHECK(ftb_arg_block(&c->A, A, "A", false));
-    FTB_CHECK(ftb_arg_block(&c->B, B, "B", false));
+    FTB_CHECK(ftb_arg_matrix_anywhere(&c->M, M, "M", false));
+    FTB_CHECK(ftb_arg_block_anywhere(&c->A, A, "A", false));
+    FTB_CHECK(ftb_arg_block_anywhere(&c->B, B, "B", false));
     FTB_CHECK(ftb_arg_descriptor(&c->flags, desc));
     FTB_CHECK(check_flags(c));
     FTB_CHECK(check_shapes(c));
@@ -80,6 +80,9 @@ static GrB_Info admit(sddmm_call *c)
     c->admitted = c->M;
     if (c->flags.structural || c->M->width == 0)
         return GrB_SUCCESS;
+    GrB_Info info = ftb_buffer_ask(c->M->values, FTB_READ);
+    if (info != GrB_SUCCESS)
+        return info;
     ftb_mask mask = ftb_mask_of(c->M, false);
     uint8_t *keep = ftb_new(c->ctx, nvals, 1);
     if (!keep)
@@ -87,7 +90,6 @@ static GrB_Info admit(sddmm_call *c)
 #pragma omp parallel for num_threads(ftb_threads_for(c->ctx, nvals)) reduction(+ : count)
     for (int64_t e = 0; e < nvals; e++)
         count += keep[e] = ftb_mask_admits(&mask, e);
-    GrB_Info info = GrB_SUCCESS;
     if (count < nvals) {
         info = ftb_keep(&c->filtered, c->ctx, c->M, keep);
         c->admitted = c->filtered;
@@ -136,7 +138,6 @@ static GrB_Info make_message(sddmm_call *c)
     FTB_CHECK(add_operand(c, "src", FTB_SIDE_COL, c->B));
     FTB_CHECK(ftb_message_values(m, "edge", c->admitted, NULL));
     FTB_CHECK(ftb_message_indices(m, c->admitted->pattern, false, NULL));
-    FTB_CHECK(ftb_message_ask(m));
     FTB_CHECK(ftb_message_compile(&c->type, &program, m));
     FTB_CHECK(check_columns(c));
     if (c->C->pattern->nvals > 0)
@@ -164,6 +165,19 @@ void ftb_sddmm_wrap(const struct FtB_Semiring_opaque *semiring, FtB_Type type, v
     }
 }
 
+/* Whether C becomes what is computed: what M admits, and nothing else. */
+static bool becomes(const sddmm_call *c)
+{
+    return c->C->pattern->nvals == 0 || (c->flags.replace && !c->accum);
+}
+
+/* All that is read, on the host, where C is merged with the result. */
+static GrB_Info ask(const sddmm_call *c)
+{
+    GrB_Info info = ftb_message_ask(&c->message);
+    return info == GrB_SUCCESS ? ftb_buffer_ask(c->C->values, FTB_READ) : info;
+}
+
 /* T: the messages, as a matrix over the admitted entries. */
 static GrB_Info compute(FtB_Matrix *T, const sddmm_call *c)
 {
@@ -175,14 +189,23 @@ static GrB_Info compute(FtB_Matrix *T, const sddmm_call *c)
     void *values = ftb_new(c->ctx, count, FtB_Type_size(c->type.message));
     if (!values)
         return ftb_nomem();
-    GrB_Info info = ftb_sddmm_message(values, &c->message, &c->type, p, c->flags.plan);
+    ftb_buffer *made = ftb_buffer_adopt(c->ctx, values);
+    if (!made)
+        return ftb_nomem();
+    GrB_Info info = GrB_SUCCESS;
+    if (!becomes(c) || !ftb_sddmm_leaves(&c->message, &c->type) ||
+        !ftb_sddmm_over(&info, made, &c->message, &c->type, p, c->flags.plan)) {
+        info = ask(c);
+        if (info == GrB_SUCCESS)
+            info = ftb_sddmm_message(values, &c->message, &c->type, p, c->flags.plan);
+        if (info == GrB_SUCCESS)
+            ftb_sddmm_wrap(c->semiring, c->type.message, values, count);
+    }
     if (info != GrB_SUCCESS) {
-        ftb_delete(values);
+        ftb_buffer_release(made);
         return info;
     }
-    ftb_sddmm_wrap(c->semiring, c->type.message, values, count);
-    return ftb_matrix_make(T, c->ctx, c->type.message, width, ftb_pattern_retain(p),
-                           ftb_buffer_adopt(c->ctx, values));
+    return ftb_matrix_make(T, c->ctx, c->type.message, width, ftb_pattern_retain(p), made);
 }
 
 static GrB_Info end_call(sddmm_call *c, GrB_Info info)
@@ -205,15 +228,11 @@ GrB_Info ftb_sddmm(FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB_Arg semiring, FtB_Ar
     FTB_CHECK(admit(&c));
     FTB_CHECK(make_message(&c));
     if (replaces_values(&c) &&
-        ftb_sddmm_over(&info, ftb_values(c.C), &c.message, &c.type, c.admitted->pattern, c.flags.plan)) {
-        if (info == GrB_SUCCESS)
-            ftb_sddmm_wrap(c.semiring, c.type.message, ftb_values(c.C),
-                           c.admitted->pattern->nvals * c.message.heads * c.type.width);
-        goto done;
-    }
+        ftb_sddmm_over(&info, c.C->values, &c.message, &c.type, c.admitted->pattern, c.flags.plan))
+        goto done; /* reals, which do not wrap */
     FTB_CHECK(compute(&T, &c));
-    if (c.C->pattern->nvals == 0 || (c.flags.replace && !c.accum))
-        info = ftb_matrix_become(c.C, T); /* what M admits, and nothing else, is in T */
+    if (becomes(&c))
+        info = ftb_matrix_become(c.C, T);
     else
         info = ftb_write(c.C, c.M, &c.flags, c.accum, T);
     if (info == GrB_SUCCESS)
@@ -231,6 +250,8 @@ GrB_Info ftb_sddmm_plan_call(FtB_Plan *plan, FtB_Arg C, FtB_Arg M, FtB_Arg accum
     FTB_CHECK(read_slots(&c, C, M, accum, semiring, A, B, desc));
     FTB_CHECK(admit(&c));
     FTB_CHECK(make_message(&c));
+    if (effort == FTB_MEASURE)
+        FTB_CHECK(ask(&c));
     info = ftb_sddmm_make_plan(plan, &c.message, &c.type, c.admitted->pattern, c.flags.plan, effort);
 done:
     return end_call(&c, info);

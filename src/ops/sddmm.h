@@ -2,6 +2,7 @@
 #ifndef FTB_OPS_SDDMM_H
 #define FTB_OPS_SDDMM_H
 
+#include "cpu/kernels/sddmm_sum.h"
 #include "cpu/sddmm_run.h"
 #include "expr/score.h"
 #include "ops/block/blocks.h"
@@ -21,7 +22,9 @@ GrB_Info ftb_sddmm_make_plan(FtB_Plan *made, const ftb_message *m, const ftb_mes
                              ftb_pattern *p, FtB_Plan plan, FtB_Effort effort);
 /* The same over the values of a result that all go, if that leaves them as they are on failure: by a kernel
  * that reads nothing there, is not cancelled, and starts when all memory is at hand. False: it cannot. */
-bool ftb_sddmm_over(GrB_Info *info, void *V, const ftb_message *m, const ftb_message_type *type,
+bool ftb_sddmm_over(GrB_Info *info, ftb_buffer *V, const ftb_message *m, const ftb_message_type *type,
                     ftb_pattern *p, FtB_Plan plan);
+/* Whether a device runs it then. */
+bool ftb_sddmm_leaves(const ftb_message *m, const ftb_message_type *type);
 
 #endif

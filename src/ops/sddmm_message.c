@@ -2,6 +2,7 @@
  * sums, or as programs. */
 #include "cpu/hoist.h"
 #include "cpu/message_run.h"
+#include "ops/backends.h"
 #include "ops/plan_object.h"
 #include "ops/sddmm.h"
 
@@ -11,6 +12,22 @@ typedef struct planning {
     FtB_Plan given, *made;
     FtB_Effort effort;
 } planning;
+
+/* The message as a product, all but its output. score: of m, DOT or ADD. */
+static ftb_sddmm_product describe(const ftb_score *score, const ftb_message *m, FtB_Type type, ftb_pattern *p)
+{
+    return (ftb_sddmm_product){.ctx = m->ctx,
+                               .p = p,
+                               .kind = score->kind,
+                               .type = type,
+                               .heads = m->heads,
+                               .x = *score->x,
+                               .y = *score->y,
+                               .scale = score->scale,
+                               .slope = score->slope};
+}
+
+/* ---- dot products */
 
 static GrB_Info run_trial(void *product, const ftb_any_plan *plan, double *seconds)
 {
@@ -22,50 +39,58 @@ static GrB_Info run_trial(void *product, const ftb_any_plan *plan, double *secon
 static GrB_Info measure_dot(ftb_sddmm_product *r, ftb_any_plan *plan, const ftb_any_facts *facts)
 {
     int64_t count;
-    if (__builtin_mul_overflow(r->p->nvals, r->x.heads, &count))
+    if (__builtin_mul_overflow(r->p->nvals, r->heads, &count))
         count = INT64_MAX; /* refused by the allocator, with its message */
-    r->out = ftb_new(r->ctx, count, FtB_Type_size(r->x.type));
+    r->out = ftb_new(r->ctx, count, FtB_Type_size(r->type));
     GrB_Info info =
         r->out ? ftb_plan_measure(plan, FTB_PLAN_SDDMM, facts, run_trial, r, r->ctx) : ftb_nomem();
     ftb_delete(r->out);
     return info;
 }
 
-static GrB_Info run_dot(void *V, const ftb_score *score, const ftb_message *m, FtB_Type type, ftb_pattern *p,
-                        const planning *how, bool interruptible)
+static GrB_Info plan_dot(ftb_any_plan *plan, ftb_any_facts *facts, const ftb_sddmm_product *r,
+                         const planning *how)
 {
-    ftb_sddmm_product r = {.ctx = m->ctx,
-                           .p = p,
-                           .x = ftb_padded_of(score->x, m->heads, type),
-                           .y = ftb_padded_of(score->y, m->heads, type),
-                           .scale = score->scale,
-                           .out = V,
-                           .threads =
-                               ftb_threads_for(m->ctx, p->nvals * (score->x->width * m->heads / 64 + 1)),
-                           .interruptible = interruptible};
-    const ftb_any_facts facts = {.sddmm = ftb_sddmm_facts_of(&r)};
+    const int threads = ftb_threads_for(r->ctx, r->p->nvals * (r->x.width * r->heads / 64 + 1));
+    facts->sddmm = ftb_sddmm_facts_of(r, threads);
+    return ftb_plan_choose(plan, FTB_PLAN_SDDMM, facts, how->given,
+                           how->effort == FTB_MEASURE ? NULL : r->ctx);
+}
+
+static GrB_Info run_dot(void *V, const ftb_score *score, const ftb_message *m, FtB_Type type, ftb_pattern *p,
+                        const planning *how)
+{
+    ftb_sddmm_product r = describe(score, m, type, p);
+    ftb_any_facts facts = {0};
     ftb_any_plan plan;
-    GrB_Info info = ftb_plan_choose(&plan, FTB_PLAN_SDDMM, &facts, how->given,
-                                    how->effort == FTB_MEASURE ? NULL : m->ctx);
+    GrB_Info info = plan_dot(&plan, &facts, &r, how);
     if (info != GrB_SUCCESS)
         return info;
-    if (how->made && how->effort != FTB_MEASURE)
-        return ftb_plan_new(how->made, m->ctx, FTB_PLAN_SDDMM, &facts, &plan);
-    info = how->made ? measure_dot(&r, &plan, &facts) : ftb_sddmm_run(&r, &plan.sddmm);
-    if (info == GrB_SUCCESS && how->made)
-        info = ftb_plan_new(how->made, m->ctx, FTB_PLAN_SDDMM, &facts, &plan);
-    ftb_padded_clear(&r.y);
-    return info;
+    r.out = V;
+    r.interruptible = true;
+    if (!how->made)
+        return ftb_sddmm_run(&r, &plan.sddmm);
+    if (how->effort == FTB_MEASURE)
+        info = measure_dot(&r, &plan, &facts);
+    return info == GrB_SUCCESS ? ftb_plan_new(how->made, m->ctx, FTB_PLAN_SDDMM, &facts, &plan) : info;
 }
 
 /* ---- sums */
+
+/* Whether kernels read the feeds of a sum as they lie. */
+static bool is_sum(const ftb_message *m, const ftb_message_type *type)
+{
+    ftb_score score = ftb_score_of(m, type);
+    const ftb_feed *x = score.x, *y = score.y;
+    return score.kind == FTB_SCORE_ADD && x->type == type->message && y->type == type->message &&
+           x->heads == m->heads && y->heads == m->heads;
+}
 
 bool ftb_sddmm_sums(ftb_sums_job *s, const ftb_message *m, const ftb_message_type *type, const ftb_pattern *p)
 {
     ftb_score score = ftb_score_of(m, type);
     const ftb_feed *x = score.x, *y = score.y;
-    if (score.kind != FTB_SCORE_ADD || x->type != type->message || y->type != type->message ||
-        x->heads != m->heads || y->heads != m->heads)
+    if (!is_sum(m, type))
         return false;
     *s = (ftb_sums_job){.rowptr = p->rowptr,
                         .column = p->colidx,
@@ -79,13 +104,21 @@ bool ftb_sddmm_sums(ftb_sums_job *s, const ftb_message *m, const ftb_message_typ
     return true;
 }
 
+static GrB_Info run_sum(void *V, const ftb_message *m, const ftb_message_type *type, ftb_pattern *p)
+{
+    const ftb_score score = ftb_score_of(m, type);
+    ftb_sddmm_product r = describe(&score, m, type->message, p);
+    r.out = V;
+    r.interruptible = true;
+    return ftb_sddmm_run(&r, NULL);
+}
+
 /* ---- any message */
 
 static GrB_Info run_program(void *V, const ftb_message *m, const ftb_message_type *type, ftb_pattern *p,
                             const planning *how)
 {
-    ftb_sums_job sums;
-    bool known = ftb_sddmm_sums(&sums, m, type, p);
+    bool known = is_sum(m, type);
     ftb_sddmm_facts facts = {.nrows = p->nrows,
                              .ncols = p->ncols,
                              .nvals = p->nvals,
@@ -111,7 +144,7 @@ static GrB_Info run_program(void *V, const ftb_message *m, const ftb_message_typ
         return ftb_plan_new(how->made, m->ctx, FTB_PLAN_SDDMM, &any, &plan);
     if (info != GrB_SUCCESS)
         return info;
-    return known ? ftb_sddmm_run_sums(V, &sums, type->message, p, m->ctx, true) : ftb_message_store(m, p, V);
+    return known ? run_sum(V, m, type, p) : ftb_message_store(m, p, V);
 }
 
 static GrB_Info run_any(void *V, const ftb_message *m, const ftb_message_type *type, ftb_pattern *p,
@@ -125,7 +158,7 @@ static GrB_Info run_any(void *V, const ftb_message *m, const ftb_message_type *t
         bool same = h.type.message == type->message && h.type.width == type->width;
         ftb_score score = ftb_score_of(&h.core, type);
         if (same && score.kind == FTB_SCORE_DOT)
-            info = run_dot(V, &score, &h.core, type->message, p, how, true);
+            info = run_dot(V, &score, &h.core, type->message, p, how);
         else
             info = run_program(V, same ? &h.core : m, type, p, how);
     }
@@ -138,7 +171,7 @@ static GrB_Info run_message(void *V, const ftb_message *m, const ftb_message_typ
 {
     ftb_score score = ftb_score_of(m, type);
     if (score.kind == FTB_SCORE_DOT)
-        return run_dot(V, &score, m, type->message, p, how, true);
+        return run_dot(V, &score, m, type->message, p, how);
     if (score.kind == FTB_SCORE_ADD)
         return run_program(V, m, type, p, how);
     return run_any(V, m, type, p, how);
@@ -165,19 +198,31 @@ static bool overlaps(const void *V, size_t bytes, const ftb_feed *feed)
     return data < begin + bytes && begin < data + (size_t)values * FtB_Type_size(feed->type);
 }
 
-bool ftb_sddmm_over(GrB_Info *info, void *V, const ftb_message *m, const ftb_message_type *type,
+bool ftb_sddmm_leaves(const ftb_message *m, const ftb_message_type *type)
+{
+    const ftb_score score = ftb_score_of(m, type);
+    return FTB_WHO(m->ctx, sddmm) && score.kind != FTB_SCORE_ANY && score.x->type == type->message &&
+           score.y->type == type->message && score.x->owner && score.y->owner;
+}
+
+bool ftb_sddmm_over(GrB_Info *info, ftb_buffer *V, const ftb_message *m, const ftb_message_type *type,
                     ftb_pattern *p, FtB_Plan plan)
 {
     ftb_score score = ftb_score_of(m, type);
     size_t bytes = (size_t)(p->nvals * m->heads) * FtB_Type_size(type->message);
-    ftb_sums_job sums;
-    if (score.kind == FTB_SCORE_ANY || overlaps(V, bytes, score.x) || overlaps(V, bytes, score.y))
+    ftb_any_facts facts = {0};
+    ftb_any_plan chosen = {0};
+    if (score.kind == FTB_SCORE_ANY || overlaps(V->host, bytes, score.x) || overlaps(V->host, bytes, score.y))
         return false;
-    if (score.kind == FTB_SCORE_ADD && (plan || !ftb_sddmm_sums(&sums, m, type, p)))
+    if (score.kind == FTB_SCORE_ADD && (plan || !is_sum(m, type)))
         return false;
-    if (score.kind == FTB_SCORE_ADD)
-        *info = ftb_sddmm_run_sums(V, &sums, type->message, p, m->ctx, false);
-    else
-        *info = run_dot(V, &score, m, type->message, p, &(planning){.given = plan}, false);
+    ftb_sddmm_product r = describe(&score, m, type->message, p);
+    const ftb_place places[] = {
+        {.feed = &r.x}, {.feed = &r.y}, {.values = V, .write = &r.out, .whole = V->bytes == (int64_t)bytes}};
+    const ftb_backend *who = ftb_sddmm_leaves(m, type) ? FTB_WHO(m->ctx, sddmm) : NULL;
+    *info =
+        score.kind == FTB_SCORE_DOT ? plan_dot(&chosen, &facts, &r, &(planning){.given = plan}) : GrB_SUCCESS;
+    if (*info == GrB_SUCCESS)
+        FTB_RUN(*info, who, sddmm, places, &r, &chosen.sddmm);
     return true;
 }

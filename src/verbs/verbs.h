@@ -16,6 +16,7 @@
 #include "verbs/dense_product.h"
 #include "verbs/gather_product.h"
 #include "verbs/reduce_product.h"
+#include "verbs/sddmm_product.h"
 #include "verbs/softmax_product.h"
 #include "verbs/spmm_product.h"
 
@@ -31,6 +32,7 @@ typedef struct ftb_verbs {
     GrB_Info (*scatter)(const ftb_scatter_product *product);
     GrB_Info (*reduce)(const ftb_reduce_product *product);
     GrB_Info (*apply)(const ftb_apply_product *product);
+    GrB_Info (*sddmm)(const ftb_sddmm_product *product, const ftb_sddmm_plan *plan);
 } ftb_verbs;
 
 #endif

@@ -264,7 +264,20 @@ static GrB_Info attention_grad(const ftb_attention_grad_product *g, const ftb_at
     return GrB_SUCCESS;
 }
 
-/* ---- entries of rows */
+/* ---- entries */
+
+static GrB_Info sddmm(const ftb_sddmm_product *p, const ftb_sddmm_plan *plan)
+{
+    (void)plan;
+    const ftb_attention_product scored = {
+        .kind = p->kind, .x = p->x, .y = p->y, .scale = p->scale, .slope = p->slope};
+    double slope;
+    for (int64_t i = 0; i < p->p->nrows; i++)
+        for (int64_t e = p->p->rowptr[i]; e < p->p->rowptr[i + 1]; e++)
+            for (int64_t head = 0; head < p->heads; head++)
+                put(p->out, p->type, e * p->heads + head, score(&scored, i, ftb_col(p->p, e), head, &slope));
+    return GrB_SUCCESS;
+}
 
 static void softmax_row(const ftb_softmax_product *s, int64_t i, int64_t head, double *row)
 {
@@ -392,6 +405,7 @@ const ftb_verbs ref_verbs = {
     .dense = dense,
     .attention = attention,
     .attention_grad = attention_grad,
+    .sddmm = sddmm,
     .softmax = softmax,
     .gather = gather,
     .scatter = scatter,

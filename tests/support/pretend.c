@@ -6,6 +6,7 @@
 #include "cpu/dense_run.h"
 #include "cpu/message_run.h"
 #include "cpu/reduce_run.h"
+#include "cpu/sddmm_run.h"
 #include "cpu/softmax_run.h"
 #include "cpu/spmm_run.h"
 #include "ops/backends.h"
@@ -273,6 +274,17 @@ static GrB_Info apply(const ftb_apply_product *product)
     return ftb_apply_run(&p);
 }
 
+static GrB_Info sddmm(const ftb_sddmm_product *product, const ftb_sddmm_plan *plan)
+{
+    ftb_sddmm_product p = *product;
+    enter();
+    HERE(p.x.data);
+    HERE(p.y.data);
+    HERE(p.out);
+    leave();
+    return ftb_sddmm_run(&p, plan);
+}
+
 static const ftb_verbs verbs = {
     .spmm = spmm,
     .aggregate = aggregate,
@@ -284,6 +296,7 @@ static const ftb_verbs verbs = {
     .scatter = scatter,
     .reduce = reduce,
     .apply = apply,
+    .sddmm = sddmm,
 };
 
 static int64_t size(const ftb_backend *b)
