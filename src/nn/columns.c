@@ -8,16 +8,15 @@ typedef struct columns {
 
 static GrB_Info forward(ftb_nn_node *n, const ftb_nn_call *c)
 {
-    ftb_columns_copy(c->out, 0, c->in[0], ((const columns *)n->state)->first, n->ncols, false);
-    return GrB_SUCCESS;
+    return ftb_columns_copy(c->out, 0, c->in[0], ((const columns *)n->state)->first, n->ncols, false);
 }
 
 static GrB_Info gradient(ftb_nn_node *n, const ftb_nn_call *c)
 {
-    if (!c->add[0])
-        ftb_block_clear(c->din[0]);
-    ftb_columns_copy(c->din[0], ((const columns *)n->state)->first, c->dout, 0, n->ncols, c->add[0]);
-    return GrB_SUCCESS;
+    GrB_Info info = c->add[0] ? GrB_SUCCESS : ftb_block_fill(c->din[0], 0);
+    return info == GrB_SUCCESS ? ftb_columns_copy(c->din[0], ((const columns *)n->state)->first, c->dout, 0,
+                                                  n->ncols, c->add[0])
+                               : info;
 }
 
 static void print(const ftb_nn_node *n, FILE *file)
@@ -27,7 +26,8 @@ static void print(const ftb_nn_node *n, FILE *file)
             (long long)ftb_node_in(n, 0)->ncols);
 }
 
-static const ftb_nn_op op = {.name = "columns", .forward = forward, .gradient = gradient, .print = print};
+static const ftb_nn_op op = {
+    .name = "columns", .flags = FTB_NN_ASKS, .forward = forward, .gradient = gradient, .print = print};
 
 FtB_Var FtB_columns(FtB_Var x, int64_t first, int64_t count)
 {

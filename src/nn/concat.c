@@ -4,20 +4,22 @@
 static GrB_Info forward(ftb_nn_node *n, const ftb_nn_call *c)
 {
     int64_t at = 0;
-    for (int k = 0; k < n->nin; at += ftb_node_in(n, k++)->ncols)
-        ftb_columns_copy(c->out, at, c->in[k], 0, ftb_node_in(n, k)->ncols, false);
-    return GrB_SUCCESS;
+    GrB_Info info = GrB_SUCCESS;
+    for (int k = 0; k < n->nin && info == GrB_SUCCESS; at += ftb_node_in(n, k++)->ncols)
+        info = ftb_columns_copy(c->out, at, c->in[k], 0, ftb_node_in(n, k)->ncols, false);
+    return info;
 }
 
 static GrB_Info gradient(ftb_nn_node *n, const ftb_nn_call *c)
 {
     int64_t at = n->ncols;
-    for (int k = n->nin - 1; k >= 0; k--) {
+    GrB_Info info = GrB_SUCCESS;
+    for (int k = n->nin - 1; k >= 0 && info == GrB_SUCCESS; k--) {
         at -= ftb_node_in(n, k)->ncols;
         if (c->din[k])
-            ftb_columns_copy(c->din[k], 0, c->dout, at, ftb_node_in(n, k)->ncols, c->add[k]);
+            info = ftb_columns_copy(c->din[k], 0, c->dout, at, ftb_node_in(n, k)->ncols, c->add[k]);
     }
-    return GrB_SUCCESS;
+    return info;
 }
 
 static void print(const ftb_nn_node *n, FILE *file)
@@ -26,7 +28,8 @@ static void print(const ftb_nn_node *n, FILE *file)
             (long long)ftb_node_in(n, 1)->ncols);
 }
 
-static const ftb_nn_op op = {.name = "concat", .forward = forward, .gradient = gradient, .print = print};
+static const ftb_nn_op op = {
+    .name = "concat", .flags = FTB_NN_ASKS, .forward = forward, .gradient = gradient, .print = print};
 
 FtB_Var FtB_concat(FtB_Var x, FtB_Var y)
 {

@@ -2,26 +2,14 @@
  * lies there.
  *
  * dX = dY W', dW = X' dY, dbias = sum of dY's rows. */
-#include "nn/nn.h"
-
-static void fill(FtB_Block Y, FtB_Block bias)
-{
-    size_t bytes = (size_t)Y->ncols * FtB_Type_size(Y->type), step = (size_t)Y->ld * FtB_Type_size(Y->type);
-#pragma omp parallel for schedule(static) num_threads(ftb_threads_for_values(Y->ctx, Y->nrows * Y->ncols))
-    for (int64_t i = 0; i < Y->nrows; i++)
-        memcpy((char *)ftb_block_data(Y) + (size_t)i * step, ftb_block_data(bias), bytes);
-}
+#include "nn/shape.h"
 
 static GrB_Info forward(ftb_nn_node *n, const ftb_nn_call *c)
 {
     bool add = n->nin > 2, sparse = ftb_node_in(n, 0)->sparse;
-    GrB_Info info = add ? ftb_buffer_ask(c->in[2]->owner, FTB_READ) : GrB_SUCCESS;
-    if (info == GrB_SUCCESS && add)
-        info = ftb_buffer_ask(c->out->owner, FTB_UPDATE);
+    GrB_Info info = add ? ftb_rows_repeat(c->out, c->in[2]) : GrB_SUCCESS;
     if (info != GrB_SUCCESS)
         return info;
-    if (add)
-        fill(c->out, c->in[2]);
     if (sparse)
         return FtB_mxm(c->out, NULL, ftb_plus_if(add, c->out), FTB_PLUS_MUL, c->in_edges[0], c->in[1], NULL);
     return ftb_dense_multiply(FTB_AB, c->out, c->in[0], c->in[1], add, c->ctx);

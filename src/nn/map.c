@@ -70,7 +70,7 @@ static GrB_Info gradient(ftb_nn_node *n, const ftb_nn_call *c)
             continue;
         if (!a->gradient[k]) { /* the text does not use it */
             if (!c->add[k])
-                ftb_block_clear(c->din[k]);
+                info = ftb_block_fill(c->din[k], 0);
         } else if (x->nrows == n->nrows) {
             info = ftb_nn_map_rows(&m, a->gradient[k], n->nrows, c->din[k], c->add[k], fold);
         } else {

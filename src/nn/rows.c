@@ -13,9 +13,10 @@ static GrB_Info forward(ftb_nn_node *n, const ftb_nn_call *c)
 
 static GrB_Info gradient(ftb_nn_node *n, const ftb_nn_call *c)
 {
-    if (!c->add[0])
-        ftb_block_clear(c->din[0]);
-    return FtB_scatter(c->din[0], "x + y", c->dout, ((const rows *)n->state)->at, n->nrows);
+    GrB_Info info = c->add[0] ? GrB_SUCCESS : ftb_block_fill(c->din[0], 0);
+    return info == GrB_SUCCESS
+               ? FtB_scatter(c->din[0], "x + y", c->dout, ((const rows *)n->state)->at, n->nrows)
+               : info;
 }
 
 static void clear(ftb_nn_node *n) { ftb_delete(((rows *)n->state)->at); }
@@ -25,8 +26,12 @@ static void print(const ftb_nn_node *n, FILE *file)
     fprintf(file, "%lld of %lld rows", (long long)n->nrows, (long long)ftb_node_in(n, 0)->nrows);
 }
 
-static const ftb_nn_op op = {
-    .name = "rows", .forward = forward, .gradient = gradient, .print = print, .clear = clear};
+static const ftb_nn_op op = {.name = "rows",
+                             .flags = FTB_NN_ASKS,
+                             .forward = forward,
+                             .gradient = gradient,
+                             .print = print,
+                             .clear = clear};
 
 static GrB_Info check(const ftb_nn_node *x, const int64_t *at, int64_t count)
 {

@@ -2,6 +2,7 @@
 #include "nn/schedule.h"
 
 #include "nn/draws.h"
+#include "nn/shape.h"
 
 /* ---- one operation */
 
@@ -221,22 +222,13 @@ static GrB_Info look_at_values(FtB_Tape tape, bool *changed)
 
 /* ---- runs */
 
-static GrB_Info set_one(FtB_Block X)
-{
-    const double one = 1;
-    GrB_Info info = ftb_buffer_ask(X->owner, FTB_UPDATE);
-    if (info == GrB_SUCCESS)
-        ftb_cast(ftb_block_data(X), X->type, &one, FTB_FP64, 1);
-    return info;
-}
-
 static GrB_Info gradients(FtB_Tape tape, const ftb_schedule *s, bool *written)
 {
     ftb_nn_node *target = tape->nodes[tape->nodes[s->target]->root];
     memset(written, 0, (size_t)s->count * sizeof *written);
     if (!target->gradient || !target->op)
         return ftb_fail(GrB_INVALID_VALUE, "FtB_backward: loss depends on no parameter that is trained");
-    GrB_Info info = set_one(target->grad);
+    GrB_Info info = ftb_block_fill(target->grad, 1);
     written[target->number] = true;
     for (int64_t k = s->count - 1; k >= 0 && info == GrB_SUCCESS; k--) {
         ftb_nn_node *n = tape->nodes[k];
@@ -245,8 +237,8 @@ static GrB_Info gradients(FtB_Tape tape, const ftb_schedule *s, bool *written)
     }
     for (int64_t k = 0; k < s->count && info == GrB_SUCCESS; k++) { /* reached by no gradient */
         FtB_Block G = tape->nodes[k]->parameter && s->needed[k] && !written[k] ? tape->nodes[k]->grad : NULL;
-        if (G && (info = ftb_buffer_ask(G->owner, FTB_UPDATE)) == GrB_SUCCESS)
-            memset(ftb_block_data(G), 0, (size_t)(G->nrows * G->ld) * FtB_Type_size(G->type));
+        if (G)
+            info = ftb_block_fill(G, 0);
     }
     return info;
 }

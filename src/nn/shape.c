@@ -1,8 +1,8 @@
-/* Arguments that are dense, and pieces of rows that move (shape.h). */
+/* Arguments that are dense, and rows that are put elsewhere (shape.h). */
 #include "nn/shape.h"
 
-#include "cpu/kernels/rows.h"
-#include "ops/merge.h"
+#include "cpu/nn/copy_run.h"
+#include "ops/backends.h"
 
 ftb_nn_node *ftb_var_dense(FtB_Var x, const char *call, const char *name)
 {
@@ -36,24 +36,38 @@ bool ftb_var_row(int64_t *at, const ftb_nn_node *x, FtB_Parameter p, const char 
     return true;
 }
 
-void ftb_columns_copy(FtB_Block to, int64_t at, FtB_Block from, int64_t start, int64_t ncols, bool add)
+/* Columns first .. first + ncols - 1 of X, for places. */
+static struct FtB_Block_opaque columns_of(FtB_Block X, int64_t first, int64_t ncols)
 {
-    size_t size = FtB_Type_size(to->type), bytes = (size_t)ncols * size;
-#pragma omp parallel for schedule(static) num_threads(ftb_threads_for_values(to->ctx, to->nrows *ncols))
-    for (int64_t i = 0; i < to->nrows; i++) {
-        char *y = (char *)ftb_block_data(to) + (size_t)(i * to->ld + at) * size;
-        const char *x = (const char *)ftb_block_data(from) + (size_t)(i * from->ld + start) * size;
-        if (add)
-            FTB_PICK_REAL(ftb_row_add, to->type)(y, x, ncols);
-        else
-            memcpy(y, x, bytes);
-    }
+    struct FtB_Block_opaque part = *X;
+    part.offset += first * (int64_t)FtB_Type_size(X->type);
+    part.ncols = ncols;
+    return part;
 }
 
-void ftb_block_clear(FtB_Block X)
+static GrB_Info copy(ftb_copy_product *p, FtB_Block y, FtB_Block x)
 {
-    size_t size = FtB_Type_size(X->type), bytes = (size_t)X->ncols * size;
-#pragma omp parallel for schedule(static) num_threads(ftb_threads_for_values(X->ctx, X->nrows * X->ncols))
-    for (int64_t i = 0; i < X->nrows; i++)
-        memset((char *)ftb_block_data(X) + (size_t)(i * X->ld) * size, 0, bytes);
+    const ftb_backend *who = FTB_WHO(y->ctx, copy);
+    const ftb_place places[] = {{.X = x, .read = &p->x}, {.X = y, .write = &p->y, .whole = !p->add}};
+    GrB_Info info;
+    p->ctx = y->ctx;
+    p->type = y->type;
+    p->nrows = y->nrows;
+    p->ncols = y->ncols;
+    p->ldy = y->ld;
+    FTB_RUN(info, who, copy, places, p);
+    return info;
+}
+
+GrB_Info ftb_columns_copy(FtB_Block to, int64_t at, FtB_Block from, int64_t start, int64_t ncols, bool add)
+{
+    struct FtB_Block_opaque y = columns_of(to, at, ncols), x = columns_of(from, start, ncols);
+    return copy(&(ftb_copy_product){.ldx = x.ld, .add = add}, &y, &x);
+}
+
+GrB_Info ftb_rows_repeat(FtB_Block to, FtB_Block row) { return copy(&(ftb_copy_product){.ldx = 0}, to, row); }
+
+GrB_Info ftb_block_fill(FtB_Block X, double value)
+{
+    return copy(&(ftb_copy_product){.value = value}, X, NULL);
 }

@@ -13,6 +13,7 @@
 #include "verbs/aggregate_product.h"
 #include "verbs/apply_product.h"
 #include "verbs/attention_product.h"
+#include "verbs/copy_product.h"
 #include "verbs/dense_product.h"
 #include "verbs/gather_product.h"
 #include "verbs/reduce_product.h"
@@ -33,6 +34,7 @@ typedef struct ftb_verbs {
     GrB_Info (*reduce)(const ftb_reduce_product *product);
     GrB_Info (*apply)(const ftb_apply_product *product);
     GrB_Info (*sddmm)(const ftb_sddmm_product *product, const ftb_sddmm_plan *plan);
+    GrB_Info (*copy)(const ftb_copy_product *product);
 } ftb_verbs;
 
 #endif

@@ -5,6 +5,7 @@
 #include "cpu/block/gather_run.h"
 #include "cpu/dense_run.h"
 #include "cpu/message_run.h"
+#include "cpu/nn/copy_run.h"
 #include "cpu/reduce_run.h"
 #include "cpu/sddmm_run.h"
 #include "cpu/softmax_run.h"
@@ -285,6 +286,16 @@ static GrB_Info sddmm(const ftb_sddmm_product *product, const ftb_sddmm_plan *pl
     return ftb_sddmm_run(&p, plan);
 }
 
+static GrB_Info copy_rows(const ftb_copy_product *product)
+{
+    ftb_copy_product p = *product;
+    enter();
+    HERE(p.x);
+    HERE(p.y);
+    leave();
+    return ftb_copy_run(&p);
+}
+
 static const ftb_verbs verbs = {
     .spmm = spmm,
     .aggregate = aggregate,
@@ -297,6 +308,7 @@ static const ftb_verbs verbs = {
     .reduce = reduce,
     .apply = apply,
     .sddmm = sddmm,
+    .copy = copy_rows,
 };
 
 static int64_t size(const ftb_backend *b)
