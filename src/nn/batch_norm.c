@@ -19,10 +19,10 @@ static double at(FtB_Block X, int64_t f) { return ftb_get_real(ftb_block_data(X)
 /* The moments of all rows from those of the parts, into the first one's place: means and sums of squares. */
 static void merge_parts(double *moments, int64_t nrows, int64_t ncols)
 {
-    int64_t before = ftb_norm_cut(nrows, 1);
-    for (int64_t p = 1; p < ftb_norm_count(nrows); p++) {
+    int64_t before = ftb_parts_cut(nrows, 1);
+    for (int64_t p = 1; p < ftb_parts(nrows); p++) {
         const double *part = moments + 2 * ncols * p;
-        int64_t count = ftb_norm_cut(nrows, p + 1) - ftb_norm_cut(nrows, p);
+        int64_t count = ftb_parts_cut(nrows, p + 1) - ftb_parts_cut(nrows, p);
         double share = (double)count / (double)(before + count);
         for (int64_t f = 0; f < ncols; f++) {
             double d = part[f] - moments[f];
@@ -148,11 +148,13 @@ static GrB_Info gradient(ftb_nn_node *n, const ftb_nn_call *c)
         goto done;
     fill_columns(columns, n, c, sums);
     if (b->shift > 0 && c->din[b->shift])
-        ftb_norm_put(c->din[b->shift], sums + ncols, c->add[b->shift]);
+        ftb_parts_put(ftb_block_data(c->din[b->shift]), c->din[b->shift]->type, sums + ncols,
+                      c->din[b->shift]->ncols, c->add[b->shift]);
     for (int64_t f = 0; f < ncols; f++)
         sums[f] *= stats[ncols + f];
     if (b->gain > 0 && c->din[b->gain])
-        ftb_norm_put(c->din[b->gain], sums, c->add[b->gain]);
+        ftb_parts_put(ftb_block_data(c->din[b->gain]), c->din[b->gain]->type, sums, c->din[b->gain]->ncols,
+                      c->add[b->gain]);
     if (c->din[0]) {
         d.out = ftb_block_data(c->din[0]);
         d.ldout = c->din[0]->ld;

@@ -1,71 +1,50 @@
 /* y(i, h) = dot(x(i, h, :), a(h, :)): half of an attention score for each row and head.
  *
  *     dx(i, h, :) = dy(i, h) a(h, :),   da(h, :) = sum over i of dy(i, h) x(i, h, :)
- *
- * The sum goes over parts of the rows that depend on their number alone, so that bits do not depend on
- * threads. */
-#include "cpu/kernels/head_dots.h"
+ */
+#include "cpu/nn/head_dots_run.h"
 #include "nn/layers/layer.h"
-#include "nn/norm.h"
-#include "ops/merge.h"
+#include "ops/backends.h"
 
-static ftb_head_dots_job dots_of(const ftb_nn_node *n, const ftb_nn_call *c, FtB_Block y)
+static ftb_head_dots_product product_of(const ftb_nn_node *n, const ftb_nn_call *c)
 {
-    const FtB_Block x = c->in[0];
-    return (ftb_head_dots_job){.heads = n->ncols,
-                               .width = ftb_node_in(n, 0)->ncols / n->ncols,
-                               .x = x ? ftb_block_data(x) : NULL,
-                               .ldx = x ? x->ld : 0,
-                               .a = c->in[1] ? ftb_block_data(c->in[1]) : NULL,
-                               .y = ftb_block_data(y),
-                               .ldy = y->ld,
-                               .dx = c->din[0] ? ftb_block_data(c->din[0]) : NULL,
-                               .lddx = c->din[0] ? c->din[0]->ld : 0,
-                               .add = c->add[0]};
-}
-
-static void each(void (*kernel)(const ftb_head_dots_job *d, int64_t first, int64_t last),
-                 const ftb_head_dots_job *d, int64_t nrows, FtB_Context ctx)
-{
-    int64_t parts = ftb_norm_count(nrows);
-#pragma omp parallel for schedule(static)                                                                    \
-    num_threads(ftb_threads_for_values(ctx, nrows * d->heads * d->width))
-    for (int64_t p = 0; p < parts; p++)
-        kernel(d, ftb_norm_cut(nrows, p), ftb_norm_cut(nrows, p + 1));
+    return (ftb_head_dots_product){.ctx = c->ctx,
+                                   .type = n->type,
+                                   .nrows = n->nrows,
+                                   .heads = n->ncols,
+                                   .width = ftb_node_in(n, 0)->ncols / n->ncols,
+                                   .ldx = c->in[0] ? c->in[0]->ld : 0};
 }
 
 static GrB_Info forward(ftb_nn_node *n, const ftb_nn_call *c)
 {
-    const ftb_head_dots_job d = dots_of(n, c, c->out);
-    each(FTB_PICK_REAL(ftb_head_dots, n->type), &d, n->nrows, c->ctx);
-    return GrB_SUCCESS;
-}
-
-static GrB_Info gradient_of_a(const ftb_nn_node *n, const ftb_nn_call *c, const ftb_head_dots_job *d)
-{
-    int64_t parts = ftb_norm_count(n->nrows), values = d->heads * d->width;
-    double *sums = ftb_new0(c->ctx, 2 * parts * values, sizeof *sums); /* and scratch */
-    if (!sums)
-        return ftb_nomem();
-#pragma omp parallel for schedule(static) num_threads(ftb_threads_for_values(c->ctx, n->nrows *values))
-    for (int64_t p = 0; p < parts; p++)
-        FTB_PICK_REAL(ftb_head_dots_da, n->type)
-    (d, ftb_norm_cut(n->nrows, p), ftb_norm_cut(n->nrows, p + 1), sums + 2 * p * values,
-     sums + (2 * p + 1) * values);
-    for (int64_t p = 1; p < parts; p++)
-        for (int64_t k = 0; k < values; k++)
-            sums[k] += sums[2 * p * values + k];
-    ftb_norm_put(c->din[1], sums, c->add[1]);
-    ftb_delete(sums);
-    return GrB_SUCCESS;
+    ftb_head_dots_product p = product_of(n, c);
+    p.ldy = c->out->ld;
+    const ftb_place places[] = {{.X = c->in[0], .read = &p.x},
+                                {.X = c->in[1], .read = &p.a},
+                                {.X = c->out, .write = &p.y, .whole = true}};
+    const ftb_backend *who = FTB_WHO(c->ctx, head_dots);
+    GrB_Info info;
+    FTB_RUN(info, who, head_dots, places, &p);
+    return info;
 }
 
 static GrB_Info gradient(ftb_nn_node *n, const ftb_nn_call *c)
 {
-    const ftb_head_dots_job d = dots_of(n, c, c->dout);
-    GrB_Info info = c->din[1] ? gradient_of_a(n, c, &d) : GrB_SUCCESS;
-    if (info == GrB_SUCCESS && c->din[0])
-        each(FTB_PICK_REAL(ftb_head_dots_dx, n->type), &d, n->nrows, c->ctx);
+    ftb_head_dots_product p = product_of(n, c);
+    const FtB_Block dx = c->din[0], da = c->din[1];
+    p.lddy = c->dout->ld;
+    p.lddx = dx ? dx->ld : 0;
+    p.add_dx = c->add[0];
+    p.add_da = c->add[1];
+    const ftb_place places[] = {{.X = da ? c->in[0] : NULL, .read = &p.x},
+                                {.X = dx ? c->in[1] : NULL, .read = &p.a},
+                                {.X = c->dout, .read = &p.dy},
+                                {.X = dx, .write = &p.dx, .whole = !p.add_dx},
+                                {.X = da, .write = &p.da, .whole = !p.add_da}};
+    const ftb_backend *who = FTB_WHO(c->ctx, head_dots_grad);
+    GrB_Info info;
+    FTB_RUN(info, who, head_dots_grad, places, &p);
     return info;
 }
 
@@ -77,7 +56,7 @@ static void print(const ftb_nn_node *n, FILE *file)
 }
 
 static const ftb_nn_op op = {.name = "head_dots",
-                             .flags = FTB_NN_NEEDS_IN,
+                             .flags = FTB_NN_NEEDS_IN | FTB_NN_ASKS,
                              .forward = forward,
                              .gradient = gradient,
                              .needs = needs,

@@ -46,9 +46,11 @@ static GrB_Info gradient(ftb_nn_node *n, const ftb_nn_call *c)
     if (info != GrB_SUCCESS)
         return info;
     if (l->shift > 0 && c->din[l->shift])
-        ftb_norm_put(c->din[l->shift], sums + n->ncols, c->add[l->shift]);
+        ftb_parts_put(ftb_block_data(c->din[l->shift]), c->din[l->shift]->type, sums + n->ncols,
+                      c->din[l->shift]->ncols, c->add[l->shift]);
     if (l->gain > 0 && c->din[l->gain])
-        ftb_norm_put(c->din[l->gain], sums, c->add[l->gain]);
+        ftb_parts_put(ftb_block_data(c->din[l->gain]), c->din[l->gain]->type, sums, c->din[l->gain]->ncols,
+                      c->add[l->gain]);
     ftb_delete(sums);
     return GrB_SUCCESS;
 }

@@ -104,15 +104,15 @@ static void run_tile(const pass *s, const worker *w, int64_t first, int64_t coun
 
 static GrB_Info run(pass *s)
 {
-    int64_t parts = ftb_norm_count(s->nrows);
+    int64_t parts = ftb_parts(s->nrows);
     GrB_Info info = workers_new(s);
     if (info != GrB_SUCCESS)
         goto done;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(s->threads)
     for (int64_t p = 0; p < parts; p++) {
         const worker *w = &s->workers[omp_get_thread_num()];
-        int64_t last = ftb_norm_cut(s->nrows, p + 1);
-        for (int64_t i = ftb_norm_cut(s->nrows, p); i < last; i += s->room)
+        int64_t last = ftb_parts_cut(s->nrows, p + 1);
+        for (int64_t i = ftb_parts_cut(s->nrows, p); i < last; i += s->room)
             run_tile(s, w, i, ftb_min(s->room, last - i), s->sums ? s->sums + p * s->Y->ncols : NULL);
     }
 done:
@@ -152,7 +152,7 @@ GrB_Info ftb_nn_map_sum(const ftb_message *m, const ftb_program *program, int64_
                         bool add, int64_t fold)
 {
     pass s = describe(m, program, nrows, Y, add, fold);
-    int64_t parts = ftb_norm_count(nrows), n = Y->ncols;
+    int64_t parts = ftb_parts(nrows), n = Y->ncols;
     s.sums = ftb_new0(m->ctx, parts * n, sizeof *s.sums);
     if (!s.sums)
         return ftb_nomem();
@@ -160,7 +160,7 @@ GrB_Info ftb_nn_map_sum(const ftb_message *m, const ftb_program *program, int64_
     for (int64_t p = 1; p < parts; p++)
         FTB_PICK_REAL(ftb_row_add, FTB_FP64)(s.sums, s.sums + p * n, n);
     if (info == GrB_SUCCESS)
-        ftb_norm_put(Y, s.sums, add);
+        ftb_parts_put(ftb_block_data(Y), Y->type, s.sums, Y->ncols, add);
     ftb_delete(s.sums);
     return info;
 }

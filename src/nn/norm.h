@@ -3,24 +3,17 @@
 #define FTB_NN_NORM_H
 
 #include "cpu/kernels/norm_kernels.h"
+#include "cpu/nn/parts.h"
 #include "nn/shape.h"
 
 typedef void (*ftb_norm_rows)(const ftb_norm *c, int64_t first, int64_t last);
 typedef void (*ftb_norm_parts)(const ftb_norm *c, int64_t first, int64_t last, double *sums, void *scratch);
 
 void ftb_norm_each(ftb_norm_rows kernel, const ftb_norm *c, int64_t nrows, FtB_Context ctx);
-/* The rows in parts that depend on their number alone: kernel(part) into sums + 2 ncols part. */
-int64_t ftb_norm_count(int64_t nrows);
-static inline int64_t ftb_norm_cut(int64_t nrows, int64_t part)
-{
-    return nrows * part / ftb_norm_count(nrows);
-}
+/* The rows in parts: kernel(part) into sums + 2 ncols part. */
 GrB_Info ftb_norm_by_part(double **sums, ftb_norm_parts kernel, const ftb_norm *c, int64_t nrows,
                           FtB_Context ctx);
 /* The same, and the sum over the parts, in the first one's place. */
 GrB_Info ftb_norm_total(double **sums, ftb_norm_parts kernel, const ftb_norm *c, int64_t nrows,
                         FtB_Context ctx);
-/* X, of one row, becomes values, or has them added. */
-void ftb_norm_put(FtB_Block X, const double *values, bool add);
-
 #endif

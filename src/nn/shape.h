@@ -9,6 +9,12 @@ ftb_nn_node *ftb_var_dense(FtB_Var x, const char *call, const char *name);
 /* An optional parameter as an input, 1 x ncols of x's dtype: its node in *at, -1 for NULL. false: the tape
  * knows. */
 bool ftb_var_row(int64_t *at, const ftb_nn_node *x, FtB_Parameter p, const char *call, const char *name);
+/* Whether X and Y begin at one place. */
+static inline bool ftb_block_same(FtB_Block X, FtB_Block Y)
+{
+    return X->owner == Y->owner && X->offset == Y->offset;
+}
+
 /* ---- rows put into rows (verbs/copy_product.h), on the device or the host; of FP32 or FP64 */
 
 /* to(:, at + f) = from(:, start + f), or that added, for f < ncols; of one dtype and number of rows. */

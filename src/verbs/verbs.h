@@ -15,7 +15,9 @@
 #include "verbs/attention_product.h"
 #include "verbs/copy_product.h"
 #include "verbs/dense_product.h"
+#include "verbs/dropout_product.h"
 #include "verbs/gather_product.h"
+#include "verbs/head_dots_product.h"
 #include "verbs/reduce_product.h"
 #include "verbs/sddmm_product.h"
 #include "verbs/softmax_product.h"
@@ -35,6 +37,9 @@ typedef struct ftb_verbs {
     GrB_Info (*apply)(const ftb_apply_product *product);
     GrB_Info (*sddmm)(const ftb_sddmm_product *product, const ftb_sddmm_plan *plan);
     GrB_Info (*copy)(const ftb_copy_product *product);
+    GrB_Info (*dropout)(const ftb_dropout_product *product);
+    GrB_Info (*head_dots)(const ftb_head_dots_product *product);
+    GrB_Info (*head_dots_grad)(const ftb_head_dots_product *product);
 } ftb_verbs;
 
 #endif

@@ -6,6 +6,8 @@
 #include "cpu/dense_run.h"
 #include "cpu/message_run.h"
 #include "cpu/nn/copy_run.h"
+#include "cpu/nn/dropout_run.h"
+#include "cpu/nn/head_dots_run.h"
 #include "cpu/reduce_run.h"
 #include "cpu/sddmm_run.h"
 #include "cpu/softmax_run.h"
@@ -296,6 +298,42 @@ static GrB_Info copy_rows(const ftb_copy_product *product)
     return ftb_copy_run(&p);
 }
 
+static GrB_Info dropout(const ftb_dropout_product *product)
+{
+    ftb_dropout_product p = *product;
+    enter();
+    HERE(p.x);
+    HERE(p.y);
+    leave();
+    return ftb_dropout_run(&p);
+}
+
+static ftb_head_dots_product head_dots_here(const ftb_head_dots_product *product)
+{
+    ftb_head_dots_product p = *product;
+    enter();
+    HERE(p.x);
+    HERE(p.a);
+    HERE(p.y);
+    HERE(p.dy);
+    HERE(p.dx);
+    HERE(p.da);
+    leave();
+    return p;
+}
+
+static GrB_Info head_dots(const ftb_head_dots_product *product)
+{
+    const ftb_head_dots_product p = head_dots_here(product);
+    return ftb_head_dots_run(&p);
+}
+
+static GrB_Info head_dots_grad(const ftb_head_dots_product *product)
+{
+    const ftb_head_dots_product p = head_dots_here(product);
+    return ftb_head_dots_grad_run(&p);
+}
+
 static const ftb_verbs verbs = {
     .spmm = spmm,
     .aggregate = aggregate,
@@ -309,6 +347,9 @@ static const ftb_verbs verbs = {
     .apply = apply,
     .sddmm = sddmm,
     .copy = copy_rows,
+    .dropout = dropout,
+    .head_dots = head_dots,
+    .head_dots_grad = head_dots_grad,
 };
 
 static int64_t size(const ftb_backend *b)

@@ -1,4 +1,4 @@
-/* Which values dropout keeps: kernels of nn/dropout.c. */
+/* Which values dropout keeps: kernels of cpu/nn/dropout_run.c. */
 #ifndef FTB_CPU_DROPOUT_H
 #define FTB_CPU_DROPOUT_H
 
