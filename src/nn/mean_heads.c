@@ -1,32 +1,40 @@
 /* Y(i,f) = mean over heads h of X(i,h,f). dX(i,h,f) = dY(i,f) / heads. */
-#include "cpu/kernels/rows.h"
+#include "cpu/nn/mean_heads_run.h"
 #include "nn/shape.h"
+#include "ops/backends.h"
+
+static ftb_mean_heads_product product_of(const ftb_nn_node *n, FtB_Block y, FtB_Block x)
+{
+    return (ftb_mean_heads_product){.ctx = n->tape->ctx,
+                                    .type = n->type,
+                                    .nrows = n->nrows,
+                                    .heads = n->ncols ? ftb_node_in(n, 0)->heads
+                                                      : 1, /* of no columns there may be any number */
+                                    .width = n->ncols,
+                                    .ldx = x->ld,
+                                    .ldy = y->ld};
+}
 
 static GrB_Info forward(ftb_nn_node *n, const ftb_nn_call *c)
 {
-    FtB_Block X = c->in[0], Y = c->out;
-    int64_t heads = Y->ncols ? ftb_node_in(n, 0)->heads : 1; /* of no columns there may be any number */
-    size_t size = FtB_Type_size(Y->type);
-#pragma omp parallel for schedule(static) num_threads(ftb_threads_for_values(c->ctx, X->nrows * X->ncols))
-    for (int64_t i = 0; i < Y->nrows; i++)
-        FTB_PICK_REAL(ftb_heads_sum, Y->type)
-    ((char *)ftb_block_data(Y) + (size_t)(i * Y->ld) * size,
-     (const char *)ftb_block_data(X) + (size_t)(i * X->ld) * size, heads, Y->ncols, 1 / (double)heads);
-    return GrB_SUCCESS;
+    ftb_mean_heads_product p = product_of(n, c->out, c->in[0]);
+    const ftb_place places[] = {{.X = c->in[0], .read = &p.x}, {.X = c->out, .write = &p.y, .whole = true}};
+    const ftb_backend *who = FTB_WHO(c->ctx, mean_heads);
+    GrB_Info info;
+    FTB_RUN(info, who, mean_heads, places, &p);
+    return info;
 }
 
 static GrB_Info gradient(ftb_nn_node *n, const ftb_nn_call *c)
 {
-    FtB_Block dX = c->din[0], dY = c->dout;
-    int64_t heads = dY->ncols ? ftb_node_in(n, 0)->heads : 1;
-    size_t size = FtB_Type_size(dY->type);
-#pragma omp parallel for schedule(static) num_threads(ftb_threads_for_values(c->ctx, dX->nrows * dX->ncols))
-    for (int64_t i = 0; i < dY->nrows; i++)
-        FTB_PICK_REAL(ftb_heads_spread, dY->type)
-    ((char *)ftb_block_data(dX) + (size_t)(i * dX->ld) * size,
-     (const char *)ftb_block_data(dY) + (size_t)(i * dY->ld) * size, heads, dY->ncols, 1 / (double)heads,
-     c->add[0]);
-    return GrB_SUCCESS;
+    ftb_mean_heads_product p = product_of(n, c->din[0], c->dout);
+    p.add = c->add[0];
+    const ftb_place places[] = {{.X = c->dout, .read = &p.x},
+                                {.X = c->din[0], .write = &p.y, .whole = !p.add}};
+    const ftb_backend *who = FTB_WHO(c->ctx, mean_heads_grad);
+    GrB_Info info;
+    FTB_RUN(info, who, mean_heads_grad, places, &p);
+    return info;
 }
 
 static void print(const ftb_nn_node *n, FILE *file)
@@ -35,7 +43,8 @@ static void print(const ftb_nn_node *n, FILE *file)
             (long long)n->ncols);
 }
 
-static const ftb_nn_op op = {.name = "mean_heads", .forward = forward, .gradient = gradient, .print = print};
+static const ftb_nn_op op = {
+    .name = "mean_heads", .flags = FTB_NN_ASKS, .forward = forward, .gradient = gradient, .print = print};
 
 FtB_Var FtB_mean_heads(FtB_Var x)
 {

@@ -18,6 +18,7 @@
 #include "verbs/dropout_product.h"
 #include "verbs/gather_product.h"
 #include "verbs/head_dots_product.h"
+#include "verbs/mean_heads_product.h"
 #include "verbs/reduce_product.h"
 #include "verbs/sddmm_product.h"
 #include "verbs/softmax_product.h"
@@ -40,6 +41,8 @@ typedef struct ftb_verbs {
     GrB_Info (*dropout)(const ftb_dropout_product *product);
     GrB_Info (*head_dots)(const ftb_head_dots_product *product);
     GrB_Info (*head_dots_grad)(const ftb_head_dots_product *product);
+    GrB_Info (*mean_heads)(const ftb_mean_heads_product *product);
+    GrB_Info (*mean_heads_grad)(const ftb_mean_heads_product *product);
 } ftb_verbs;
 
 #endif

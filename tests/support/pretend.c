@@ -8,6 +8,7 @@
 #include "cpu/nn/copy_run.h"
 #include "cpu/nn/dropout_run.h"
 #include "cpu/nn/head_dots_run.h"
+#include "cpu/nn/mean_heads_run.h"
 #include "cpu/reduce_run.h"
 #include "cpu/sddmm_run.h"
 #include "cpu/softmax_run.h"
@@ -334,6 +335,28 @@ static GrB_Info head_dots_grad(const ftb_head_dots_product *product)
     return ftb_head_dots_grad_run(&p);
 }
 
+static ftb_mean_heads_product mean_heads_here(const ftb_mean_heads_product *product)
+{
+    ftb_mean_heads_product p = *product;
+    enter();
+    HERE(p.x);
+    HERE(p.y);
+    leave();
+    return p;
+}
+
+static GrB_Info mean_heads(const ftb_mean_heads_product *product)
+{
+    const ftb_mean_heads_product p = mean_heads_here(product);
+    return ftb_mean_heads_run(&p);
+}
+
+static GrB_Info mean_heads_grad(const ftb_mean_heads_product *product)
+{
+    const ftb_mean_heads_product p = mean_heads_here(product);
+    return ftb_mean_heads_grad_run(&p);
+}
+
 static const ftb_verbs verbs = {
     .spmm = spmm,
     .aggregate = aggregate,
@@ -350,6 +373,8 @@ static const ftb_verbs verbs = {
     .dropout = dropout,
     .head_dots = head_dots,
     .head_dots_grad = head_dots_grad,
+    .mean_heads = mean_heads,
+    .mean_heads_grad = mean_heads_grad,
 };
 
 static int64_t size(const ftb_backend *b)
