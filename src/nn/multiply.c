@@ -50,12 +50,15 @@ static FtB_Matrix matrix_of(const multiply *m, const ftb_nn_call *c)
  * belongs. */
 static GrB_Info settle(GrB_Info info, FtB_Matrix edges, FtB_Block values)
 {
-    if (info != GrB_SUCCESS || ftb_values(edges) == ftb_block_data(values))
+    if (info != GrB_SUCCESS || edges->values == values->owner)
         return info;
+    FTB_CHECK(ftb_buffer_ask(edges->values, FTB_READ));
+    FTB_CHECK(ftb_buffer_ask(values->owner, FTB_UPDATE));
     memcpy(ftb_block_data(values), ftb_values(edges),
            (size_t)(values->nrows * values->ncols) * FtB_Type_size(values->type));
     ftb_buffer_release(edges->values);
     edges->values = ftb_buffer_retain(values->owner);
+done:
     return info;
 }
 
