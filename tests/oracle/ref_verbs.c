@@ -4,17 +4,11 @@
 #include "cpu/block/apply_run.h"
 #include "cpu/message_run.h"
 #include "cpu/reduce.h"
+#include "oracle/ref_nn_verbs.h"
 
 #include <Random123/philox.h>
 #include <math.h>
 #include <stdlib.h>
-
-static double at(const void *x, FtB_Type type, int64_t k) { return ftb_get_real(x, type, k); }
-
-static void put(void *x, FtB_Type type, int64_t k, double value)
-{
-    ftb_cast((char *)x + (size_t)k * FtB_Type_size(type), type, &value, FTB_FP64, 1);
-}
 
 static void *zeros(int64_t count, size_t size)
 {
@@ -84,9 +78,9 @@ static double sum_of(const ftb_spmm_product *p, int64_t i, int64_t f)
     const int64_t value = (p->yheads > 1 ? head : 0) * p->ywidth + (p->ywidth > 1 ? inside : 0);
     double all = 0;
     for (int64_t e = p->p->rowptr[i]; e < p->p->rowptr[i + 1]; e++) {
-        double x = at(p->x, p->stored, ftb_col(p->p, e) * p->ldx + f);
-        double m =
-            message(p->form, x, p->y ? at(p->y, p->ystored, (p->at ? p->at[e] : e) * p->ldy + value) : 0);
+        double x = ref_get(p->x, p->stored, ftb_col(p->p, e) * p->ldx + f);
+        double m = message(p->form, x,
+                           p->y ? ref_get(p->y, p->ystored, (p->at ? p->at[e] : e) * p->ldy + value) : 0);
         if (!p->kind.best)
             all += m;
         else if (e == p->p->rowptr[i] || goes_first(p->least, m, all))
@@ -126,7 +120,8 @@ static GrB_Info spmm(const ftb_spmm_product *p, const ftb_spmm_plan *plan)
                 ((int64_t *)p->out)[to] = (int64_t)((uint64_t)whole_sum_of(p, i, f) +
                                                     (uint64_t)(p->add ? ((int64_t *)p->out)[to] : 0));
             else
-                put(p->out, p->kind.type, to, sum_of(p, i, f) + (p->add ? at(p->out, p->kind.type, to) : 0));
+                ref_put(p->out, p->kind.type, to,
+                        sum_of(p, i, f) + (p->add ? ref_get(p->out, p->kind.type, to) : 0));
         }
     return GrB_SUCCESS;
 }
@@ -137,11 +132,11 @@ static GrB_Info dense(const ftb_dense_product *p)
 {
     for (int64_t i = 0; i < p->nrows; i++)
         for (int64_t j = 0; j < p->ncols; j++) {
-            double sum = p->add ? at(p->c, p->type, i * p->ldc + j) : 0;
+            double sum = p->add ? ref_get(p->c, p->type, i * p->ldc + j) : 0;
             for (int64_t k = 0; k < p->inner; k++)
-                sum += at(p->a, p->type, p->what == FTB_ATB ? k * p->lda + i : i * p->lda + k) *
-                       at(p->b, p->type, p->what == FTB_ABT ? j * p->ldb + k : k * p->ldb + j);
-            put(p->c, p->type, i * p->ldc + j, sum);
+                sum += ref_get(p->a, p->type, p->what == FTB_ATB ? k * p->lda + i : i * p->lda + k) *
+                       ref_get(p->b, p->type, p->what == FTB_ABT ? j * p->ldb + k : k * p->ldb + j);
+            ref_put(p->c, p->type, i * p->ldc + j, sum);
         }
     return GrB_SUCCESS;
 }
@@ -150,7 +145,7 @@ static GrB_Info dense(const ftb_dense_product *p)
 
 static double feed_at(const ftb_feed *x, int64_t row, int64_t head, int64_t k)
 {
-    return at(x->data, x->type, row * x->ld + (x->heads > 1 ? head : 0) * x->width + k);
+    return ref_get(x->data, x->type, row * x->ld + (x->heads > 1 ? head : 0) * x->width + k);
 }
 
 static double kept(const ftb_attention_product *p, int64_t e, int64_t head)
@@ -190,10 +185,10 @@ static void attend(const ftb_attention_product *p, int64_t i, int64_t head)
         for (int64_t e = first; e < last && sum > 0; e++)
             all += exp(score(p, i, ftb_col(p->p, e), head, &slope) - most) / sum * kept(p, e, head) *
                    feed_at(&p->v, ftb_col(p->p, e), head, v);
-        put(p->out, p->type, i * p->ldo + head * p->value_width + v, all);
+        ref_put(p->out, p->type, i * p->ldo + head * p->value_width + v, all);
     }
     if (p->lse)
-        put(p->lse, p->type, i * p->heads + head, sum > 0 ? most + log(sum) : -INFINITY);
+        ref_put(p->lse, p->type, i * p->heads + head, sum > 0 ? most + log(sum) : -INFINITY);
 }
 
 static GrB_Info attention(const ftb_attention_product *p, const ftb_sddmm_plan *plan)
@@ -215,17 +210,17 @@ static void attend_grad(const ftb_attention_grad_product *g, int64_t i, int64_t 
 {
     const ftb_attention_product *p = &g->of;
     const int64_t vw = p->value_width, w = p->x.width, here = i * p->heads + head;
-    const double lse = at(g->lse, p->type, here);
+    const double lse = ref_get(g->lse, p->type, here);
     double delta = 0, slope;
     for (int64_t v = 0; v < vw; v++)
-        delta +=
-            at(g->d, p->type, i * g->ldd + head * vw + v) * at(g->t, p->type, i * g->ldt + head * vw + v);
+        delta += ref_get(g->d, p->type, i * g->ldd + head * vw + v) *
+                 ref_get(g->t, p->type, i * g->ldt + head * vw + v);
     for (int64_t e = p->p->rowptr[i]; e < p->p->rowptr[i + 1] && lse > -INFINITY; e++) {
         const int64_t j = ftb_col(p->p, e), there = j * p->heads + head;
         const double weight = exp(score(p, i, j, head, &slope) - lse), keep = kept(p, e, head);
         double dot = 0;
         for (int64_t v = 0; v < vw; v++) {
-            const double d = at(g->d, p->type, i * g->ldd + head * vw + v);
+            const double d = ref_get(g->d, p->type, i * g->ldd + head * vw + v);
             dot += d * feed_at(&p->v, j, head, v);
             to->v[there * vw + v] += weight * keep * d;
         }
@@ -242,7 +237,7 @@ static void put_rows(void *out, FtB_Type type, int64_t ld, const double *from, i
 {
     for (int64_t i = 0; out && i < rows; i++)
         for (int64_t k = 0; k < count; k++)
-            put(out, type, i * ld + k, from[i * count + k]);
+            ref_put(out, type, i * ld + k, from[i * count + k]);
 }
 
 static GrB_Info attention_grad(const ftb_attention_grad_product *g, const ftb_attention_grad_plan *plan)
@@ -275,7 +270,8 @@ static GrB_Info sddmm(const ftb_sddmm_product *p, const ftb_sddmm_plan *plan)
     for (int64_t i = 0; i < p->p->nrows; i++)
         for (int64_t e = p->p->rowptr[i]; e < p->p->rowptr[i + 1]; e++)
             for (int64_t head = 0; head < p->heads; head++)
-                put(p->out, p->type, e * p->heads + head, score(&scored, i, ftb_col(p->p, e), head, &slope));
+                ref_put(p->out, p->type, e * p->heads + head,
+                        score(&scored, i, ftb_col(p->p, e), head, &slope));
     return GrB_SUCCESS;
 }
 
@@ -285,18 +281,18 @@ static void softmax_row(const ftb_softmax_product *s, int64_t i, int64_t head, d
     double most = -INFINITY, sum = 0;
     for (int64_t t = 0; t < count; t++) {
         const int64_t k = (s->from ? s->from[first + t] : first + t) * s->heads + head;
-        row[t] = at(s->in, s->type, k);
+        row[t] = ref_get(s->in, s->type, k);
         most = isnan(most) || row[t] < most ? most : row[t]; /* one that is NaN is greatest */
-        sum += s->gradient ? row[t] * at(s->d, s->type, k) : 0;
+        sum += s->gradient ? row[t] * ref_get(s->d, s->type, k) : 0;
     }
     for (int64_t t = 0; !s->gradient && t < count; t++)
         sum += row[t] = most == -INFINITY ? 0 : exp(row[t] - most);
     for (int64_t t = 0; t < count; t++) {
         const int64_t k = (s->from ? s->from[first + t] : first + t) * s->heads + head;
-        put(s->out, s->type, k,
-            s->gradient ? row[t] * (at(s->d, s->type, k) - sum)
-            : sum == 0  ? 0
-                        : row[t] / sum);
+        ref_put(s->out, s->type, k,
+                s->gradient ? row[t] * (ref_get(s->d, s->type, k) - sum)
+                : sum == 0  ? 0
+                            : row[t] / sum);
     }
 }
 
@@ -339,7 +335,7 @@ static GrB_Info scatter(const ftb_scatter_product *s)
                                               (uint64_t)whole_at(s->x, s->xtype, from));
                 ftb_cast((char *)s->y + (size_t)to * size, s->ytype, &sum, FTB_INT64, 1);
             } else {
-                put(s->y, s->ytype, to, at(s->y, s->ytype, to) + at(s->x, s->xtype, from));
+                ref_put(s->y, s->ytype, to, ref_get(s->y, s->ytype, to) + ref_get(s->x, s->xtype, from));
             }
         }
     return GrB_SUCCESS;
@@ -353,18 +349,18 @@ static void fold(const ftb_reduce_product *r, int64_t to, int64_t from, int64_t 
     const size_t size = FtB_Type_size(r->result);
     char *out = (char *)r->out + (size_t)to * size, all[8];
     const bool sums = ftb_type_float(r->type) && r->monoid == FTB_PLUS;
-    double sum = r->add && sums ? at(r->out, r->result, to) : 0;
+    double sum = r->add && sums ? ref_get(r->out, r->result, to) : 0;
     ftb_monoid_identity(r->monoid, r->type, all);
     for (int64_t t = 0; t < count; t++)
         if (sums)
-            sum += at(r->x, r->type, from + t * step);
+            sum += ref_get(r->x, r->type, from + t * step);
         else if (t == 0)
             memcpy(all, (const char *)r->x + (size_t)from * size, size);
         else
             ftb_monoid_apply(r->monoid, r->type, all, (const char *)r->x + (size_t)(from + t * step) * size,
                              1);
     if (sums)
-        put(r->out, r->result, to, sum);
+        ref_put(r->out, r->result, to, sum);
     else if (r->add)
         ftb_monoid_apply(FTB_PLUS, r->type, out, all, 1);
     else
@@ -378,7 +374,7 @@ static void fold_entries(const ftb_reduce_product *r, int64_t i)
         if (count)
             fold(r, i * r->width + f, first * r->ld + f, count, r->ld);
         else if (r->fills && !r->add)
-            put(r->out, r->result, i * r->width + f, r->fill);
+            ref_put(r->out, r->result, i * r->width + f, r->fill);
 }
 
 static GrB_Info reduce(const ftb_reduce_product *r)
@@ -411,4 +407,10 @@ const ftb_verbs ref_verbs = {
     .scatter = scatter,
     .reduce = reduce,
     .apply = apply,
+    .copy = ref_copy,
+    .dropout = ref_dropout,
+    .head_dots = ref_head_dots,
+    .head_dots_grad = ref_head_dots_grad,
+    .mean_heads = ref_mean_heads,
+    .mean_heads_grad = ref_mean_heads_grad,
 };
