@@ -1,58 +1,63 @@
 /* Y(i,:) = (X(i,:) - mean) / sqrt(variance + eps) gain + shift, over the columns of each row. Means and
  * deviations are kept for the gradient, which is one pass over X and dY for all of dX, dgain and dshift. Ba,
  * Kiros, Hinton, "Layer normalization", 2016. */
-#include "nn/norm.h"
+#include "cpu/nn/norm_run.h"
+#include "nn/shape.h"
+#include "ops/backends.h"
 
 typedef struct layer_norm {
     int gain, shift; /* inputs; -1: none */
     double eps;
 } layer_norm;
 
-static ftb_norm describe(const ftb_nn_node *n, const ftb_nn_call *c)
+static ftb_norm_product product_of(const ftb_nn_node *n, const ftb_nn_call *c)
 {
-    const layer_norm *l = n->state;
-    return (ftb_norm){.ncols = n->ncols,
-                      .x = ftb_block_data(c->in[0]),
-                      .ldx = c->in[0]->ld,
-                      .gain = l->gain < 0 ? NULL : ftb_block_data(c->in[l->gain]),
-                      .stats = c->extra ? ftb_block_data(c->extra) : NULL,
-                      .eps = l->eps};
+    return (ftb_norm_product){.ctx = c->ctx,
+                              .type = n->type,
+                              .nrows = n->nrows,
+                              .ncols = n->ncols,
+                              .ldx = c->in[0]->ld,
+                              .eps = ((const layer_norm *)n->state)->eps};
 }
 
 static GrB_Info forward(ftb_nn_node *n, const ftb_nn_call *c)
 {
     const layer_norm *l = n->state;
-    ftb_norm d = describe(n, c);
-    d.shift = l->shift < 0 ? NULL : ftb_block_data(c->in[l->shift]);
-    d.out = ftb_block_data(c->out);
-    d.ldout = c->out->ld;
-    ftb_norm_each(FTB_PICK_REAL(ftb_layer_norm, n->type), &d, n->nrows, c->ctx);
-    return GrB_SUCCESS;
+    ftb_norm_product p = product_of(n, c);
+    p.ldy = c->out->ld;
+    const ftb_place places[] = {{.X = c->in[0], .read = &p.x},
+                                {.X = ftb_input_or_none(c->in, l->gain), .read = &p.gain},
+                                {.X = ftb_input_or_none(c->in, l->shift), .read = &p.shift},
+                                {.X = c->extra, .write = &p.keep, .whole = true},
+                                {.X = c->out, .write = &p.y, .whole = true}};
+    const ftb_backend *who = FTB_WHO(c->ctx, layer_norm);
+    GrB_Info info;
+    FTB_RUN(info, who, layer_norm, places, &p);
+    return info;
 }
 
 static GrB_Info gradient(ftb_nn_node *n, const ftb_nn_call *c)
 {
     const layer_norm *l = n->state;
-    double *sums = NULL;
-    ftb_norm d = describe(n, c);
-    d.dy = ftb_block_data(c->dout);
-    d.lddy = c->dout->ld;
-    d.add = c->add[0];
-    if (c->din[0]) { /* with the sums: a row's gradient is read before it may be written over */
-        d.out = ftb_block_data(c->din[0]);
-        d.ldout = c->din[0]->ld;
-    }
-    GrB_Info info = ftb_norm_total(&sums, FTB_PICK_REAL(ftb_layer_norm_grad, n->type), &d, n->nrows, c->ctx);
-    if (info != GrB_SUCCESS)
-        return info;
-    if (l->shift > 0 && c->din[l->shift])
-        ftb_parts_put(ftb_block_data(c->din[l->shift]), c->din[l->shift]->type, sums + n->ncols,
-                      c->din[l->shift]->ncols, c->add[l->shift]);
-    if (l->gain > 0 && c->din[l->gain])
-        ftb_parts_put(ftb_block_data(c->din[l->gain]), c->din[l->gain]->type, sums, c->din[l->gain]->ncols,
-                      c->add[l->gain]);
-    ftb_delete(sums);
-    return GrB_SUCCESS;
+    const FtB_Block dx = c->din[0], dgain = ftb_input_or_none(c->din, l->gain),
+                    dshift = ftb_input_or_none(c->din, l->shift);
+    ftb_norm_product p = product_of(n, c);
+    p.lddy = c->dout->ld;
+    p.lddx = dx ? dx->ld : 0;
+    p.add_dx = c->add[0];
+    p.add_dgain = dgain && c->add[l->gain];
+    p.add_dshift = dshift && c->add[l->shift];
+    const ftb_place places[] = {{.X = c->in[0], .read = &p.x},
+                                {.X = ftb_input_or_none(c->in, l->gain), .read = &p.gain},
+                                {.X = c->extra, .read = &p.kept},
+                                {.X = c->dout, .read = &p.dy},
+                                {.X = dx, .write = &p.dx, .whole = !p.add_dx},
+                                {.X = dgain, .write = &p.dgain, .whole = !p.add_dgain},
+                                {.X = dshift, .write = &p.dshift, .whole = !p.add_dshift}};
+    const ftb_backend *who = FTB_WHO(c->ctx, layer_norm_grad);
+    GrB_Info info;
+    FTB_RUN(info, who, layer_norm_grad, places, &p);
+    return info;
 }
 
 static bool needs(const ftb_nn_node *n, int k) { return k == 0 || k == ((const layer_norm *)n->state)->gain; }
@@ -64,7 +69,7 @@ static void print(const ftb_nn_node *n, FILE *file)
 }
 
 static const ftb_nn_op op = {.name = "layer_norm",
-                             .flags = FTB_NN_NEEDS_IN | FTB_NN_IN_PLACE | FTB_NN_GRAD_IN_PLACE,
+                             .flags = FTB_NN_NEEDS_IN | FTB_NN_IN_PLACE | FTB_NN_GRAD_IN_PLACE | FTB_NN_ASKS,
                              .forward = forward,
                              .gradient = gradient,
                              .needs = needs,

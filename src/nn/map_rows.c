@@ -4,7 +4,7 @@
 #include "cpu/interpreter.h"
 #include "cpu/kernels/rows.h"
 #include "cpu/message_load.h"
-#include "nn/norm.h"
+#include "cpu/nn/parts.h"
 #include "ops/merge.h"
 
 #include <omp.h>

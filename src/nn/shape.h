@@ -15,6 +15,9 @@ static inline bool ftb_block_same(FtB_Block X, FtB_Block Y)
     return X->owner == Y->owner && X->offset == Y->offset;
 }
 
+/* Of blocks by input: that of input k; NULL where k is -1, which is none. */
+static inline FtB_Block ftb_input_or_none(FtB_Block const *blocks, int k) { return k < 0 ? NULL : blocks[k]; }
+
 /* ---- rows put into rows (verbs/copy_product.h), on the device or the host; of FP32 or FP64 */
 
 /* to(:, at + f) = from(:, start + f), or that added, for f < ncols; of one dtype and number of rows. */

@@ -19,6 +19,7 @@
 #include "verbs/gather_product.h"
 #include "verbs/head_dots_product.h"
 #include "verbs/mean_heads_product.h"
+#include "verbs/norm_product.h"
 #include "verbs/reduce_product.h"
 #include "verbs/sddmm_product.h"
 #include "verbs/softmax_product.h"
@@ -43,6 +44,10 @@ typedef struct ftb_verbs {
     GrB_Info (*head_dots_grad)(const ftb_head_dots_product *product);
     GrB_Info (*mean_heads)(const ftb_mean_heads_product *product);
     GrB_Info (*mean_heads_grad)(const ftb_mean_heads_product *product);
+    GrB_Info (*layer_norm)(const ftb_norm_product *product);
+    GrB_Info (*layer_norm_grad)(const ftb_norm_product *product);
+    GrB_Info (*batch_norm)(const ftb_norm_product *product);
+    GrB_Info (*batch_norm_grad)(const ftb_norm_product *product);
 } ftb_verbs;
 
 #endif

@@ -9,6 +9,7 @@
 #include "cpu/nn/dropout_run.h"
 #include "cpu/nn/head_dots_run.h"
 #include "cpu/nn/mean_heads_run.h"
+#include "cpu/nn/norm_run.h"
 #include "cpu/reduce_run.h"
 #include "cpu/sddmm_run.h"
 #include "cpu/softmax_run.h"
@@ -357,6 +358,52 @@ static GrB_Info mean_heads_grad(const ftb_mean_heads_product *product)
     return ftb_mean_heads_grad_run(&p);
 }
 
+static ftb_norm_product norm_here(const ftb_norm_product *product)
+{
+    ftb_norm_product p = *product;
+    enter();
+    HERE(p.x);
+    HERE(p.gain);
+    HERE(p.shift);
+    HERE(p.y);
+    HERE(p.keep);
+    HERE(p.kept);
+    HERE(p.mean);
+    HERE(p.variance);
+    HERE(p.running_mean);
+    HERE(p.running_variance);
+    HERE(p.dy);
+    HERE(p.dx);
+    HERE(p.dgain);
+    HERE(p.dshift);
+    leave();
+    return p;
+}
+
+static GrB_Info layer_norm(const ftb_norm_product *product)
+{
+    const ftb_norm_product p = norm_here(product);
+    return ftb_layer_norm_run(&p);
+}
+
+static GrB_Info layer_norm_grad(const ftb_norm_product *product)
+{
+    const ftb_norm_product p = norm_here(product);
+    return ftb_layer_norm_grad_run(&p);
+}
+
+static GrB_Info batch_norm(const ftb_norm_product *product)
+{
+    const ftb_norm_product p = norm_here(product);
+    return ftb_batch_norm_run(&p);
+}
+
+static GrB_Info batch_norm_grad(const ftb_norm_product *product)
+{
+    const ftb_norm_product p = norm_here(product);
+    return ftb_batch_norm_grad_run(&p);
+}
+
 static const ftb_verbs verbs = {
     .spmm = spmm,
     .aggregate = aggregate,
@@ -375,6 +422,10 @@ static const ftb_verbs verbs = {
     .head_dots_grad = head_dots_grad,
     .mean_heads = mean_heads,
     .mean_heads_grad = mean_heads_grad,
+    .layer_norm = layer_norm,
+    .layer_norm_grad = layer_norm_grad,
+    .batch_norm = batch_norm,
+    .batch_norm_grad = batch_norm_grad,
 };
 
 static int64_t size(const ftb_backend *b)
