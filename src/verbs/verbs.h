@@ -18,6 +18,7 @@
 #include "verbs/dropout_product.h"
 #include "verbs/gather_product.h"
 #include "verbs/head_dots_product.h"
+#include "verbs/loss_product.h"
 #include "verbs/mean_heads_product.h"
 #include "verbs/norm_product.h"
 #include "verbs/reduce_product.h"
@@ -48,6 +49,8 @@ typedef struct ftb_verbs {
     GrB_Info (*layer_norm_grad)(const ftb_norm_product *product);
     GrB_Info (*batch_norm)(const ftb_norm_product *product);
     GrB_Info (*batch_norm_grad)(const ftb_norm_product *product);
+    GrB_Info (*loss)(const ftb_loss_product *product);
+    GrB_Info (*loss_grad)(const ftb_loss_product *product);
 } ftb_verbs;
 
 #endif

@@ -8,6 +8,7 @@
 #include "cpu/nn/copy_run.h"
 #include "cpu/nn/dropout_run.h"
 #include "cpu/nn/head_dots_run.h"
+#include "cpu/nn/loss_run.h"
 #include "cpu/nn/mean_heads_run.h"
 #include "cpu/nn/norm_run.h"
 #include "cpu/reduce_run.h"
@@ -404,6 +405,34 @@ static GrB_Info batch_norm_grad(const ftb_norm_product *product)
     return ftb_batch_norm_grad_run(&p);
 }
 
+static ftb_loss_product loss_here(const ftb_loss_product *product)
+{
+    ftb_loss_product p = *product;
+    enter();
+    HERE(p.x);
+    HERE(p.t);
+    HERE(p.labels);
+    HERE(p.mask);
+    HERE(p.out);
+    HERE(p.dout);
+    HERE(p.dx);
+    HERE(p.dt);
+    leave();
+    return p;
+}
+
+static GrB_Info loss(const ftb_loss_product *product)
+{
+    const ftb_loss_product p = loss_here(product);
+    return ftb_loss_run(&p);
+}
+
+static GrB_Info loss_grad(const ftb_loss_product *product)
+{
+    const ftb_loss_product p = loss_here(product);
+    return ftb_loss_grad_run(&p);
+}
+
 static const ftb_verbs verbs = {
     .spmm = spmm,
     .aggregate = aggregate,
@@ -426,6 +455,8 @@ static const ftb_verbs verbs = {
     .layer_norm_grad = layer_norm_grad,
     .batch_norm = batch_norm,
     .batch_norm_grad = batch_norm_grad,
+    .loss = loss,
+    .loss_grad = loss_grad,
 };
 
 static int64_t size(const ftb_backend *b)
