@@ -116,6 +116,15 @@ static problem some_problem(rng *r)
     return p;
 }
 
+/* Who writes a gradient through its pointer says so. */
+static void wrote_gradient(FtB_Parameter p)
+{
+    FtB_Block G;
+    assert_ok(FtB_Parameter_gradient(&G, p));
+    assert_ok(FtB_Block_changed(G));
+    FtB_Block_free(&G);
+}
+
 static double some_gradient(rng *r) { return 2 * rng_unit(r) - 0.8; }
 
 /* Runs a problem by the library; returns the values, one after the other. */
@@ -142,6 +151,8 @@ static void *run(const problem *p)
                 if (g)
                     put(g, p->type, i, value);
             }
+            if (g)
+                wrote_gradient(x[k]);
         }
         assert_ok(FtB_Optimizer_step(o));
     }
@@ -297,6 +308,7 @@ static void as_pytorch(void **state)
         for (int t = 1; t <= 5; t++) {
             for (int i = 0; i < 3; i++)
                 g[i] = 0.1 * (i + 1) * t - 0.25;
+            wrote_gradient(p);
             assert_ok(FtB_Optimizer_step(o));
             assert_true(g[0] == 0.1 * t - 0.25); /* as it was, also where it is clipped */
             assert_ok(FtB_Optimizer_advance(o, NAN));
@@ -446,6 +458,10 @@ static void resumed(void **state)
                     put(gradient_of(p[k]), k ? FTB_FP32 : FTB_FP64, i, sin((double)(i + 7 * step)));
                     put(gradient_of(q[k]), k ? FTB_FP32 : FTB_FP64, i, sin((double)(i + 7 * step)));
                 }
+            for (int k = 0; k < 2; k++) {
+                wrote_gradient(p[k]);
+                wrote_gradient(q[k]);
+            }
             for (int k = step < 4 ? 0 : 1; k >= 0; k--) {
                 assert_ok(FtB_Optimizer_step(o[k]));
                 assert_ok(FtB_Optimizer_advance(o[k], 1));
@@ -540,6 +556,7 @@ static void refused(void **state)
     assert_true(*(double *)values_of(p) == 0);
     /* neither does a gradient of what is not trained */
     *(double *)gradient_of(p) = 1;
+    wrote_gradient(p);
     assert_ok(FtB_Parameter_set_trained(p, false));
     assert_ok(FtB_Optimizer_step(o));
     assert_true(*(double *)values_of(p) == 0);

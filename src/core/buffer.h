@@ -35,7 +35,7 @@ typedef struct ftb_buffer {
     atomic_int valid;
     const struct ftb_backend *where; /* whose device has a copy; NULL: none */
     void *device;                    /* that copy's address, as verbs of `where` take it */
-    atomic_llong version;            /* of what it holds; only ftb_buffer_write changes it (watch.h) */
+    atomic_llong version;            /* of what it holds: ftb_buffer_write (watch.h) and _written raise it */
     uint64_t sum;                    /* of the host's copy when both became valid (watch.h) */
 } ftb_buffer;
 

@@ -25,6 +25,7 @@
 #include "verbs/sddmm_product.h"
 #include "verbs/softmax_product.h"
 #include "verbs/spmm_product.h"
+#include "verbs/update_product.h"
 
 typedef struct ftb_verbs {
     GrB_Info (*spmm)(const ftb_spmm_product *product, const ftb_spmm_plan *plan);
@@ -51,6 +52,8 @@ typedef struct ftb_verbs {
     GrB_Info (*batch_norm_grad)(const ftb_norm_product *product);
     GrB_Info (*loss)(const ftb_loss_product *product);
     GrB_Info (*loss_grad)(const ftb_loss_product *product);
+    GrB_Info (*update)(const ftb_update_product *product);
+    GrB_Info (*sum_squares)(const ftb_sum_squares_product *product);
 } ftb_verbs;
 
 #endif

@@ -11,6 +11,7 @@
 #include "cpu/nn/loss_run.h"
 #include "cpu/nn/mean_heads_run.h"
 #include "cpu/nn/norm_run.h"
+#include "cpu/nn/update_run.h"
 #include "cpu/reduce_run.h"
 #include "cpu/sddmm_run.h"
 #include "cpu/softmax_run.h"
@@ -433,6 +434,28 @@ static GrB_Info loss_grad(const ftb_loss_product *product)
     return ftb_loss_grad_run(&p);
 }
 
+static GrB_Info update(const ftb_update_product *product)
+{
+    ftb_update_product p = *product;
+    enter();
+    HERE(p.gradient);
+    HERE(p.values);
+    HERE(p.first);
+    HERE(p.second);
+    leave();
+    return ftb_update_run(&p);
+}
+
+static GrB_Info sum_squares(const ftb_sum_squares_product *product)
+{
+    ftb_sum_squares_product p = *product;
+    enter();
+    HERE(p.gradient);
+    HERE(p.sum);
+    leave();
+    return ftb_sum_squares_run(&p);
+}
+
 static const ftb_verbs verbs = {
     .spmm = spmm,
     .aggregate = aggregate,
@@ -457,6 +480,8 @@ static const ftb_verbs verbs = {
     .batch_norm_grad = batch_norm_grad,
     .loss = loss,
     .loss_grad = loss_grad,
+    .update = update,
+    .sum_squares = sum_squares,
 };
 
 static int64_t size(const ftb_backend *b)

@@ -4,22 +4,7 @@
 #define FTB_NN_UPDATE_H
 
 #include "core/isa.h"
-
-#include <stdbool.h>
-#include <stdint.h>
-
-/* What a step does to each value w with gradient g. */
-typedef struct ftb_update {
-    double rate;         /* learning rate; of Adam lr / (1 - beta1^t) */
-    double decay;        /* g += decay w */
-    double keep;         /* w *= keep first: decoupled weight decay */
-    double clip;         /* |g| at most; INFINITY: any */
-    double scale;        /* of g, after that */
-    double beta1, beta2; /* of the moments; SGD: beta1 is momentum */
-    double root;         /* 1 / sqrt(1 - beta2^t) */
-    double eps;
-    bool nesterov;
-} ftb_update;
+#include "verbs/update_product.h"
 
 /* clang-format off */
 FTB_CELLS(void, ftb_update_sgd_f32, (const ftb_update *u, void *w, const void *g, void *m, int64_t count))

@@ -1,14 +1,13 @@
-/* Optimisers: SGD, Adam and AdamW, as PyTorch defines them. All that a step needs is allocated when
- * parameters are added, so that a step cannot fail halfway. Updates are independent value by value, and the
- * norm of the gradients is the sum of the squares of fixed pieces in their order: bits do not depend on
- * threads. */
+/* Optimisers: SGD, Adam and AdamW, as PyTorch defines them. All that a step writes is allocated when
+ * parameters are added, and all of it is asked for before any is written, so that a step does not fail
+ * halfway.
+ */
 #include "nn/training/optimizer.h"
 #include "core/words.h"
-#include "cpu/kernels/update.h"
+#include "cpu/nn/update_run.h"
+#include "ops/backends.h"
 
 #include <math.h>
-
-#define PIECE 16384 /* values; part of the bits of a norm */
 
 GrB_Info ftb_optimizer_check(FtB_Optimizer o)
 {
@@ -95,8 +94,8 @@ GrB_Info FtB_Optimizer_new(FtB_Optimizer *o, FtB_Update rule, const FtB_Optimize
 static void clear(ftb_moments *m)
 {
     FtB_Parameter_free(&m->parameter);
-    ftb_delete(m->first);
-    ftb_delete(m->second);
+    ftb_buffer_release(m->first);
+    ftb_buffer_release(m->second);
 }
 
 GrB_Info FtB_Optimizer_free(FtB_Optimizer *handle)
@@ -111,7 +110,7 @@ GrB_Info FtB_Optimizer_free(FtB_Optimizer *handle)
         clear(&o->moments[k]);
     ftb_delete(o->moments);
     ftb_delete(o->groups);
-    ftb_delete(o->partial);
+    ftb_buffer_release(o->sums);
     o->magic = 0;
     ftb_delete(o);
     *handle = NULL;
@@ -154,25 +153,17 @@ static GrB_Info check_add(FtB_Optimizer o, const FtB_Parameter *parameters, int6
     return GrB_SUCCESS;
 }
 
-/* Moments of a parameter, and room for the pieces of its norm. */
+/* Moments of a parameter. */
 static GrB_Info add_one(FtB_Optimizer o, FtB_Parameter p)
 {
     ftb_moments *m = &o->moments[o->count];
-    int64_t values = p->value->nrows * p->value->ncols, pieces = (values + PIECE - 1) / PIECE;
+    int64_t values = p->value->nrows * p->value->ncols;
     size_t size = FtB_Type_size(p->value->type);
-    bool first = o->rule != FTB_SGD || o->options.momentum > 0, second = o->rule != FTB_SGD, ok = true;
-    void *partial = o->partial;
-    if (pieces > o->partial_room) {
-        ok = ftb_resize(o->ctx, &partial, pieces, sizeof *o->partial);
-        o->partial = partial;
-        o->partial_room = ok ? pieces : o->partial_room;
-    }
+    bool first = o->rule != FTB_SGD || o->options.momentum > 0, second = o->rule != FTB_SGD;
     *m = (ftb_moments){.group = o->ngroups, .count = values};
-    m->first = ok && first ? ftb_new0(o->ctx, values, size) : NULL;
-    ok = ok && (!first || m->first);
-    m->second = ok && second ? ftb_new0(o->ctx, values, size) : NULL;
-    ok = ok && (!second || m->second);
-    if (!ok) {
+    m->first = first ? ftb_buffer_new(o->ctx, values, size) : NULL;
+    m->second = second ? ftb_buffer_new(o->ctx, values, size) : NULL;
+    if ((first && !m->first) || (second && !m->second)) {
         clear(m);
         return ftb_nomem();
     }
@@ -193,8 +184,11 @@ GrB_Info FtB_Optimizer_add(FtB_Optimizer o, const FtB_Parameter *parameters, int
               ftb_resize(o->ctx, &moments, o->count + count, sizeof *o->moments);
     o->groups = groups;
     o->moments = moments;
-    if (!ok)
+    ftb_buffer *sums = ok ? ftb_buffer_new(o->ctx, o->count + count, sizeof(double)) : NULL;
+    if (!sums)
         return ftb_nomem();
+    ftb_buffer_release(o->sums);
+    o->sums = sums;
     int64_t before = o->count;
     for (int64_t k = 0; k < count && info == GrB_SUCCESS; k++)
         info = add_one(o, parameters[k]);
@@ -260,20 +254,24 @@ static double clip_of(FtB_Optimizer o)
     return o->options.clip_value > 0 ? o->options.clip_value : INFINITY;
 }
 
-static double sum_squares(FtB_Optimizer o, const ftb_moments *m)
+/* Into o->sums: of parameter k. */
+static GrB_Info sum_squares(FtB_Optimizer o, int64_t k)
 {
+    const ftb_moments *m = &o->moments[k];
     FtB_Block g = m->parameter->gradient;
-    int64_t pieces = (m->count + PIECE - 1) / PIECE;
-    double clip = clip_of(o), sum = 0;
-#pragma omp parallel for schedule(static) num_threads(ftb_threads_for_values(o->ctx, m->count))
-    for (int64_t p = 0; p < pieces; p++) {
-        int64_t n = ftb_min(PIECE, m->count - p * PIECE);
-        const char *from = (const char *)ftb_block_data(g) + (size_t)(p * PIECE) * FtB_Type_size(g->type);
-        o->partial[p] = FTB_PICK_REAL(ftb_sum_squares, g->type)(from, n, clip);
-    }
-    for (int64_t p = 0; p < pieces; p++)
-        sum += o->partial[p];
-    return sum;
+    ftb_sum_squares_product p = {.ctx = o->ctx, .type = g->type, .count = m->count, .clip = clip_of(o)};
+    struct FtB_Block_opaque sum = {.type = FTB_FP64,
+                                   .nrows = 1,
+                                   .ncols = 1,
+                                   .ld = 1,
+                                   .heads = 1,
+                                   .owner = o->sums,
+                                   .offset = k * (int64_t)sizeof(double)};
+    const ftb_place places[] = {{.X = g, .read = &p.gradient}, {.X = &sum, .write = &p.sum, .whole = true}};
+    const ftb_backend *who = FTB_WHO(o->ctx, sum_squares);
+    GrB_Info info;
+    FTB_RUN(info, who, sum_squares, places, &p);
+    return info;
 }
 
 /* What gradients are multiplied by so that their norm is at most clip_norm: as
@@ -281,12 +279,20 @@ static double sum_squares(FtB_Optimizer o, const ftb_moments *m)
 static GrB_Info find_scale(FtB_Optimizer o, double *scale)
 {
     double sum = 0;
+    GrB_Info info = GrB_SUCCESS;
     *scale = 1;
-    if (o->options.clip_norm == 0)
+    if (o->options.clip_norm == 0 || o->count == 0)
         return GrB_SUCCESS;
+    for (int64_t k = 0; k < o->count && info == GrB_SUCCESS; k++)
+        if (takes_part(&o->moments[k]))
+            info = sum_squares(o, k);
+    if (info == GrB_SUCCESS)
+        info = ftb_buffer_ask(o->sums, FTB_READ);
+    if (info != GrB_SUCCESS)
+        return info;
     for (int64_t k = 0; k < o->count; k++)
         if (takes_part(&o->moments[k]))
-            sum += sum_squares(o, &o->moments[k]);
+            sum += ((const double *)ftb_buffer_data(o->sums))[k];
     if (!isfinite(sum))
         return ftb_fail(GrB_INVALID_VALUE,
                         "FtB_Optimizer_step: the norm of the gradients is %g; expected a finite one",
@@ -295,47 +301,60 @@ static GrB_Info find_scale(FtB_Optimizer o, double *scale)
     return GrB_SUCCESS;
 }
 
-static void update(const ftb_update *u, const ftb_moments *m, bool sgd, int64_t begin, int64_t count)
-{
-    FtB_Block w = m->parameter->value, g = m->parameter->gradient;
-    size_t at = (size_t)begin * FtB_Type_size(w->type);
-    void *first = m->first ? (char *)m->first + at : NULL, *values = (char *)ftb_block_data(w) + at;
-    const void *gradient = (const char *)ftb_block_data(g) + at;
-    if (sgd)
-        FTB_PICK_REAL(ftb_update_sgd, w->type)(u, values, gradient, first, count);
-    else
-        FTB_PICK_REAL(ftb_update_adam, w->type)(u, values, gradient, first, (char *)m->second + at, count);
-}
-
-static void step_one(FtB_Optimizer o, ftb_moments *m, double scale, double factor)
+static ftb_update rule_of(FtB_Optimizer o, const ftb_moments *m, double scale, double factor)
 {
     const FtB_Optimizer_options *p = &o->options;
     const ftb_group *g = &o->groups[m->group];
-    double t = (double)++m->steps, lr = g->lr * factor;
+    double t = (double)(m->steps + 1), lr = g->lr * factor;
     bool sgd = o->rule == FTB_SGD, coupled = o->rule != FTB_ADAMW;
-    ftb_update u = {.rate = sgd ? lr : lr / (1 - pow(p->beta1, t)),
-                    .decay = coupled ? g->decay : 0,
-                    .keep = coupled ? 1 : 1 - lr * g->decay,
-                    .clip = clip_of(o),
-                    .scale = scale,
-                    .beta1 = sgd ? p->momentum : p->beta1,
-                    .beta2 = p->beta2,
-                    .root = 1 / sqrt(1 - pow(p->beta2, t)),
-                    .eps = p->eps,
-                    .nesterov = p->nesterov};
-    int64_t pieces = (m->count + PIECE - 1) / PIECE;
-    (void)ftb_buffer_write(m->parameter->value->owner);
-#pragma omp parallel for schedule(static) num_threads(ftb_threads_for_values(o->ctx, m->count))
-    for (int64_t piece = 0; piece < pieces; piece++)
-        update(&u, m, sgd, piece * PIECE, ftb_min(PIECE, m->count - piece * PIECE));
+    return (ftb_update){.rate = sgd ? lr : lr / (1 - pow(p->beta1, t)),
+                        .decay = coupled ? g->decay : 0,
+                        .keep = coupled ? 1 : 1 - lr * g->decay,
+                        .clip = clip_of(o),
+                        .scale = scale,
+                        .beta1 = sgd ? p->momentum : p->beta1,
+                        .beta2 = p->beta2,
+                        .root = 1 / sqrt(1 - pow(p->beta2, t)),
+                        .eps = p->eps,
+                        .nesterov = p->nesterov};
 }
 
-static GrB_Info ask(const ftb_moments *m)
+enum { PLACES = 4 };
+
+static void find_places(ftb_place places[PLACES], ftb_update_product *p, const ftb_moments *m)
 {
+    places[0] = (ftb_place){.X = m->parameter->gradient, .read = &p->gradient};
+    places[1] = (ftb_place){.X = m->parameter->value, .write = &p->values};
+    places[2] = (ftb_place){.values = m->first, .write = &p->first};
+    places[3] = (ftb_place){.values = m->second, .write = &p->second};
+}
+
+static GrB_Info ask(FtB_Optimizer o, const ftb_moments *m)
+{
+    ftb_update_product p;
+    ftb_place places[PLACES];
     if (!takes_part(m))
         return GrB_SUCCESS;
-    GrB_Info info = ftb_buffer_ask(m->parameter->gradient->owner, FTB_READ);
-    return info == GrB_SUCCESS ? ftb_buffer_ask(m->parameter->value->owner, FTB_UPDATE) : info;
+    find_places(places, &p, m);
+    return ftb_places_ask(FTB_WHO(o->ctx, update), places, PLACES);
+}
+
+static GrB_Info step_one(FtB_Optimizer o, ftb_moments *m, double scale, double factor)
+{
+    ftb_update_product p = {.ctx = o->ctx,
+                            .type = m->parameter->value->type,
+                            .count = m->count,
+                            .adam = o->rule != FTB_SGD,
+                            .how = rule_of(o, m, scale, factor)};
+    ftb_place places[PLACES];
+    const ftb_backend *who = FTB_WHO(o->ctx, update);
+    GrB_Info info;
+    find_places(places, &p, m);
+    if (!who)
+        (void)ftb_buffer_write(m->parameter->value->owner);
+    FTB_RUN(info, who, update, places, &p);
+    m->steps += info == GrB_SUCCESS;
+    return info;
 }
 
 GrB_Info FtB_Optimizer_step(FtB_Optimizer o)
@@ -343,14 +362,14 @@ GrB_Info FtB_Optimizer_step(FtB_Optimizer o)
     double scale;
     GrB_Info info = ftb_optimizer_check(o);
     for (int64_t k = 0; info == GrB_SUCCESS && k < o->count; k++)
-        info = ask(&o->moments[k]);
+        info = ask(o, &o->moments[k]);
     if (info == GrB_SUCCESS)
         info = find_scale(o, &scale);
     if (info != GrB_SUCCESS)
         return info;
     double factor = ftb_schedule_factor(&o->schedule, &o->at);
-    for (int64_t k = 0; k < o->count; k++)
+    for (int64_t k = 0; k < o->count && info == GrB_SUCCESS; k++)
         if (takes_part(&o->moments[k]))
-            step_one(o, &o->moments[k], scale, factor);
-    return GrB_SUCCESS;
+            info = step_one(o, &o->moments[k], scale, factor);
+    return info;
 }

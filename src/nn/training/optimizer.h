@@ -12,10 +12,10 @@ typedef struct ftb_group {
 } ftb_group;
 
 typedef struct ftb_moments {
-    FtB_Parameter parameter; /* retained */
-    int64_t group, count;    /* count: values */
-    int64_t steps;           /* that it took: it takes part where it has a gradient */
-    void *first, *second;    /* of its dtype; NULL where the rule needs none */
+    FtB_Parameter parameter;    /* retained */
+    int64_t group, count;       /* count: values */
+    int64_t steps;              /* that it took: it takes part where it has a gradient */
+    ftb_buffer *first, *second; /* of its dtype; NULL where the rule needs none */
 } ftb_moments;
 
 /* Where a schedule is. (rate.c) */
@@ -35,8 +35,7 @@ struct FtB_Optimizer_opaque {
     ftb_group *groups;
     int64_t count;
     ftb_moments *moments;
-    double *partial; /* sums of pieces of one gradient, as many as the largest has */
-    int64_t partial_room;
+    ftb_buffer *sums;              /* of the squares of each gradient, FP64 */
     FtB_Schedule_options schedule; /* defaults filled in */
     ftb_schedule_state at;
 };

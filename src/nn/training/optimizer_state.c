@@ -35,12 +35,16 @@ static GrB_Info save_array(FtB_Tensors t, const char *name, const void *values, 
     return info;
 }
 
-static GrB_Info save_moment(FtB_Optimizer o, FtB_Tensors t, int64_t k, const void *values, const char *moment)
+static GrB_Info save_moment(FtB_Optimizer o, FtB_Tensors t, int64_t k, ftb_buffer *values, const char *moment)
 {
     char name[NAME_ROOM];
     FtB_Block w = o->moments[k].parameter->value;
+    if (!values)
+        return GrB_SUCCESS;
     name_of(name, o, k, moment);
-    return values ? save_array(t, name, values, w->type, w->nrows, w->ncols) : GrB_SUCCESS;
+    GrB_Info info = ftb_buffer_ask(values, FTB_READ);
+    return info == GrB_SUCCESS ? save_array(t, name, ftb_buffer_data(values), w->type, w->nrows, w->ncols)
+                               : info;
 }
 
 GrB_Info FtB_Optimizer_save(FtB_Optimizer o, FtB_Tensors t)
@@ -106,7 +110,9 @@ static GrB_Info find_moments(found *f, FtB_Optimizer o, FtB_Tensors t)
         const ftb_moments *m = &o->moments[k / 2];
         FtB_Block w = m->parameter->value;
         name_of(name, o, k / 2, k % 2 ? "second" : "first");
-        if (k % 2 ? m->second : m->first)
+        ftb_buffer *moment = k % 2 ? m->second : m->first;
+        info = ftb_buffer_ask(moment, FTB_UPDATE);
+        if (info == GrB_SUCCESS && moment)
             info = find(&f->moments[k], t, name, w->type, w->nrows, w->ncols);
     }
     return info;
@@ -135,9 +141,9 @@ static void take(FtB_Optimizer o, const found *f)
         size_t bytes = (size_t)m->count * FtB_Type_size(m->parameter->value->type);
         m->steps = ((const int64_t *)ftb_block_data(f->steps))[k];
         if (m->first)
-            memcpy(m->first, ftb_block_data(f->moments[2 * k]), bytes);
+            memcpy(ftb_buffer_data(m->first), ftb_block_data(f->moments[2 * k]), bytes);
         if (m->second)
-            memcpy(m->second, ftb_block_data(f->moments[2 * k + 1]), bytes);
+            memcpy(ftb_buffer_data(m->second), ftb_block_data(f->moments[2 * k + 1]), bytes);
     }
     for (int64_t g = 0; g < o->ngroups; g++)
         o->groups[g].lr = ((const double *)ftb_block_data(f->lr))[g];
