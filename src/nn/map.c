@@ -3,11 +3,11 @@
  * Rows go through the expression in tiles that stay in L1. The gradient of an operand of one row is summed
  * over rows, that of one head for all over heads: in FP64, in parts that depend on the number of rows alone.
  */
-#include "nn/map_rows.h"
-
+#include "cpu/nn/map_rows_run.h"
 #include "expr/rewrite.h"
 #include "nn/multiply.h"
 #include "nn/shape.h"
+#include "ops/backends.h"
 
 /* The slots' macros are for callers: these are the functions. */
 #undef FtB_map
@@ -26,11 +26,12 @@ static void add_feed(ftb_message *m, const char *name, ftb_side side, const ftb_
     ftb_feed *feed = &m->feeds[m->nfeeds++];
     *feed = (ftb_feed){.side = side,
                        .type = x->type,
-                       .data = X ? ftb_block_data(X) : NULL,
                        .nrows = x->nrows,
                        .ld = X ? X->ld : x->ncols,
                        .heads = x->heads,
-                       .width = x->ncols / x->heads};
+                       .width = x->ncols / x->heads,
+                       .offset = X ? X->offset : 0,
+                       .owner = X ? X->owner : NULL};
     snprintf(feed->name, sizeof feed->name, "%s", name);
 }
 
@@ -49,12 +50,37 @@ static void describe(ftb_message *m, const ftb_nn_node *n, const ftb_nn_call *c,
 
 /* ---- running */
 
+/* Y = program over the rows of m's feeds; summed, where Y has one row for them all. */
+static GrB_Info run(ftb_message *m, const ftb_program *program, int64_t nrows, FtB_Block Y, bool add,
+                    int64_t fold)
+{
+    ftb_map_rows_product p = {.m = m,
+                              .program = program,
+                              .nrows = nrows,
+                              .fold = fold,
+                              .sum = Y->nrows != nrows,
+                              .type = Y->type,
+                              .ncols = Y->ncols,
+                              .ldy = Y->ld,
+                              .add = add};
+    const void *none;
+    ftb_place places[FTB_NN_INPUTS + 2]; /* Y, the inputs, dY */
+    for (int f = 0; f < FTB_NN_INPUTS + 1; f++)
+        places[f] = f < m->nfeeds && ftb_program_uses(program, f) ? (ftb_place){.feed = &m->feeds[f]}
+                                                                  : (ftb_place){.read = &none};
+    places[FTB_NN_INPUTS + 1] = (ftb_place){.X = Y, .write = &p.y, .whole = !add};
+    const ftb_backend *who = FTB_WHO(m->ctx, map_rows);
+    GrB_Info info;
+    FTB_RUN(info, who, map_rows, places, &p);
+    return info;
+}
+
 static GrB_Info forward(ftb_nn_node *n, const ftb_nn_call *c)
 {
     const map *a = n->state;
     ftb_message m;
     describe(&m, n, c, false);
-    return ftb_nn_map_rows(&m, a->forward, n->nrows, c->out, false, 1);
+    return run(&m, a->forward, n->nrows, c->out, false, 1);
 }
 
 static GrB_Info gradient(ftb_nn_node *n, const ftb_nn_call *c)
@@ -71,10 +97,8 @@ static GrB_Info gradient(ftb_nn_node *n, const ftb_nn_call *c)
         if (!a->gradient[k]) { /* the text does not use it */
             if (!c->add[k])
                 info = ftb_block_fill(c->din[k], 0);
-        } else if (x->nrows == n->nrows) {
-            info = ftb_nn_map_rows(&m, a->gradient[k], n->nrows, c->din[k], c->add[k], fold);
         } else {
-            info = ftb_nn_map_sum(&m, a->gradient[k], n->nrows, c->din[k], c->add[k], fold);
+            info = run(&m, a->gradient[k], n->nrows, c->din[k], c->add[k], fold);
         }
     }
     return info;
@@ -97,7 +121,7 @@ static void print(const ftb_nn_node *n, FILE *file)
 }
 
 static const ftb_nn_op op = {.name = "map",
-                             .flags = FTB_NN_NEEDS_IN | FTB_NN_IN_PLACE,
+                             .flags = FTB_NN_NEEDS_IN | FTB_NN_IN_PLACE | FTB_NN_ASKS,
                              .forward = forward,
                              .gradient = gradient,
                              .needs = needs,

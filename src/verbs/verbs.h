@@ -19,6 +19,7 @@
 #include "verbs/gather_product.h"
 #include "verbs/head_dots_product.h"
 #include "verbs/loss_product.h"
+#include "verbs/map_rows_product.h"
 #include "verbs/mean_heads_product.h"
 #include "verbs/norm_product.h"
 #include "verbs/reduce_product.h"
@@ -52,6 +53,7 @@ typedef struct ftb_verbs {
     GrB_Info (*batch_norm_grad)(const ftb_norm_product *product);
     GrB_Info (*loss)(const ftb_loss_product *product);
     GrB_Info (*loss_grad)(const ftb_loss_product *product);
+    GrB_Info (*map_rows)(const ftb_map_rows_product *product);
     GrB_Info (*update)(const ftb_update_product *product);
     GrB_Info (*sum_squares)(const ftb_sum_squares_product *product);
 } ftb_verbs;

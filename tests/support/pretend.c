@@ -9,6 +9,7 @@
 #include "cpu/nn/dropout_run.h"
 #include "cpu/nn/head_dots_run.h"
 #include "cpu/nn/loss_run.h"
+#include "cpu/nn/map_rows_run.h"
 #include "cpu/nn/mean_heads_run.h"
 #include "cpu/nn/norm_run.h"
 #include "cpu/nn/update_run.h"
@@ -434,6 +435,19 @@ static GrB_Info loss_grad(const ftb_loss_product *product)
     return ftb_loss_grad_run(&p);
 }
 
+static GrB_Info map_rows(const ftb_map_rows_product *product)
+{
+    ftb_message m = *product->m;
+    ftb_map_rows_product p = *product;
+    enter();
+    for (int f = 0; f < m.nfeeds; f++)
+        HERE(m.feeds[f].data);
+    p.m = &m;
+    HERE(p.y);
+    leave();
+    return ftb_map_rows_run(&p);
+}
+
 static GrB_Info update(const ftb_update_product *product)
 {
     ftb_update_product p = *product;
@@ -480,6 +494,7 @@ static const ftb_verbs verbs = {
     .batch_norm_grad = batch_norm_grad,
     .loss = loss,
     .loss_grad = loss_grad,
+    .map_rows = map_rows,
     .update = update,
     .sum_squares = sum_squares,
 };
