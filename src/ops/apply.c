@@ -3,31 +3,8 @@
 
 #include "ops/block/block_map.h"
 
-#include <omp.h>
-
 /* The slots' macros are for callers: these are the functions. */
 #undef FtB_apply
-
-#define PARTS_PER_THREAD 16
-
-GrB_Info ftb_map_run(ftb_map *map, FtB_Matrix A, int threads)
-{
-    const ftb_pattern *p = A->pattern;
-    int64_t parts = ftb_max(1, ftb_min((int64_t)threads * PARTS_PER_THREAD, p->nvals / FTB_BATCH));
-#pragma omp parallel for num_threads(threads) schedule(dynamic)
-    for (int64_t part = 0; part < parts; part++) {
-        ftb_batch *batch = &map->batches[omp_get_thread_num()];
-        int64_t first = ftb_pattern_cut(p, part, parts);
-        int64_t end = ftb_pattern_cut(p, part + 1, parts);
-        if (ftb_cancelled(map->ctx))
-            continue;
-        for (int64_t i = first; i < end; i++)
-            for (int64_t e = p->rowptr[i]; e < p->rowptr[i + 1]; e++)
-                ftb_batch_push(batch, e, e, e, i, ftb_col(p, e));
-        ftb_batch_flush(batch);
-    }
-    return ftb_check_cancelled(map->ctx);
-}
 
 GrB_Info FtB_apply(FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB_Arg op, FtB_Arg A, FtB_Arg desc)
 {
@@ -52,7 +29,7 @@ GrB_Info FtB_apply(FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB_Arg op, FtB_Arg A, F
     if (!values)
         FTB_CHECK(ftb_nomem());
     ftb_map_output(map, ftb_buffer_data(values), type);
-    FTB_CHECK(ftb_map_run(map, call.A, threads));
+    FTB_CHECK(ftb_map_run(map, call.A->pattern));
     info = ftb_matrix_make(&T, call.ctx, type, map->width, ftb_pattern_retain(pattern), values);
     values = NULL;
     if (info == GrB_SUCCESS)

@@ -60,3 +60,19 @@ GrB_Info ftb_call_end(ftb_call *call, GrB_Info info)
         ftb_cancel_clear(call->ctx);
     return info;
 }
+
+ftb_map_input ftb_map_entries(FtB_Matrix A)
+{
+    ftb_map_input input = {NULL, FTB_INT8, 1, 1}; /* whatever A's dtype: 1 is an integer */
+    if (A->width > 0)
+        input = (ftb_map_input){ftb_values(A), A->type, A->width, A->width};
+    return input;
+}
+
+ftb_buffer *ftb_values_new(FtB_Context ctx, int64_t nvals, int64_t width, FtB_Type type)
+{
+    int64_t count;
+    if (__builtin_mul_overflow(nvals, width, &count))
+        count = INT64_MAX;
+    return ftb_buffer_new(ctx, count, FtB_Type_size(type));
+}

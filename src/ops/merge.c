@@ -6,7 +6,7 @@
  * written once, so that threads cannot show. */
 #include "ops/merge.h"
 
-#include "core/mask.h"
+#include "cpu/entries/keep_run.h"
 
 #include <omp.h>
 
@@ -33,14 +33,6 @@ typedef struct filler {
     int side;                /* of the run: 0 left, 1 right */
     int64_t from, to, count; /* entries from .. of that side go to positions to .. */
 } filler;
-
-int64_t ftb_rows_sum(int64_t *rowptr, int64_t nrows)
-{
-    rowptr[0] = 0;
-    for (int64_t i = 0; i < nrows; i++)
-        rowptr[i + 1] += rowptr[i];
-    return rowptr[nrows];
-}
 
 /* ---- copying */
 

@@ -2,7 +2,8 @@
 #ifndef FTB_MERGE_H
 #define FTB_MERGE_H
 
-#include "ops/entry_map.h"
+#include "cpu/entries/entry_map.h"
+#include "ops/ops.h"
 
 /* What becomes of a position, by who has an entry there and whether the mask admits it. */
 typedef struct ftb_merge_rule {
@@ -22,8 +23,10 @@ typedef struct ftb_merge_rule {
 /* same: NULL where a copy is wanted in any case. */
 GrB_Info ftb_merge(FtB_Matrix *out, int *same, FtB_Context ctx, const ftb_merge_rule *rule);
 
-/* counts, at rowptr[1 .. nrows], become row pointers; returns the sum. */
-int64_t ftb_rows_sum(int64_t *rowptr, int64_t nrows);
+/* The inputs of a matrix's entries. (call.c) */
+ftb_map_input ftb_map_entries(FtB_Matrix A);
+/* nvals x width values of `type`, zeroed; NULL on failure, also when their number overflows. (call.c) */
+ftb_buffer *ftb_values_new(FtB_Context ctx, int64_t nvals, int64_t width, FtB_Type type);
 /* What compiling an accumulator gave: its messages name the argument. */
 GrB_Info ftb_accum_error(GrB_Info info);
 

@@ -5,8 +5,8 @@
  * matrices applies. */
 #include "ops/sddmm.h"
 
-#include "core/mask.h"
 #include "core/watch.h"
+#include "cpu/entries/keep_run.h"
 #include "expr/score.h"
 #include "ops/call.h"
 #include "ops/plan_object.h"
@@ -76,7 +76,7 @@ done:
 /* The entries of M that admit, as a matrix: M itself, if all do. */
 static GrB_Info admit(sddmm_call *c)
 {
-    int64_t count = 0, nvals = c->M->pattern->nvals;
+    int64_t nvals = c->M->pattern->nvals;
     c->admitted = c->M;
     if (c->flags.structural || c->M->width == 0)
         return GrB_SUCCESS;
@@ -87,9 +87,7 @@ static GrB_Info admit(sddmm_call *c)
     uint8_t *keep = ftb_new(c->ctx, nvals, 1);
     if (!keep)
         return ftb_nomem();
-#pragma omp parallel for num_threads(ftb_threads_for(c->ctx, nvals)) reduction(+ : count)
-    for (int64_t e = 0; e < nvals; e++)
-        count += keep[e] = ftb_mask_admits(&mask, e);
+    int64_t count = ftb_keep_admitted(c->ctx, keep, &mask, nvals);
     if (count < nvals) {
         info = ftb_keep(&c->filtered, c->ctx, c->M, keep);
         c->admitted = c->filtered;

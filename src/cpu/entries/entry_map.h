@@ -3,8 +3,8 @@
 #ifndef FTB_MAP_H
 #define FTB_MAP_H
 
+#include "core/core.h"
 #include "cpu/interpreter.h"
-#include "ops/ops.h"
 
 /* Where an operand's values are: entry e has `width` values from values + e * ld. */
 typedef struct ftb_map_input {
@@ -67,9 +67,6 @@ static inline void ftb_map_output(ftb_map *map, void *out, FtB_Type type)
     map->out = out;
     map->out_type = type;
 }
-/* The inputs of a matrix's entries. */
-ftb_map_input ftb_map_entries(FtB_Matrix A);
-
 /* Runs what is pending. */
 void ftb_batch_flush(ftb_batch *b);
 /* out[out] = op(x's entry x, y's entry y) at (i, j); runs when the batch is full. */
@@ -87,10 +84,7 @@ static inline void ftb_batch_push(ftb_batch *b, int64_t x, int64_t y, int64_t ou
         ftb_batch_flush(b);
 }
 
-/* out's entry e = op(A's entry e), for all of A's entries; x reads A, and y stays unused. (apply.c) */
-GrB_Info ftb_map_run(ftb_map *map, FtB_Matrix A, int threads);
-
-/* nvals x width values of `type`, zeroed; NULL on failure, also when their number overflows. */
-ftb_buffer *ftb_values_new(FtB_Context ctx, int64_t nvals, int64_t width, FtB_Type type);
+/* out's entry e = op(x's entry e), for all entries of p; y stays unused. */
+GrB_Info ftb_map_run(ftb_map *map, const ftb_pattern *p);
 
 #endif

@@ -3,25 +3,11 @@
  * Items are collected up to FTB_BATCH; a batch gathers the operands' values (in place where the
  * entries are consecutive), casts them to the operator's domain and compute type, runs the program
  * and scatters the results. Operands keep their own dtype: the one cast is the result's. */
-#include "ops/entry_map.h"
+#include "cpu/entries/entry_map.h"
 
-#include "cpu/interpreter.h"
+#include <omp.h>
 
-ftb_map_input ftb_map_entries(FtB_Matrix A)
-{
-    ftb_map_input input = {NULL, FTB_INT8, 1, 1}; /* whatever A's dtype: 1 is an integer */
-    if (A->width > 0)
-        input = (ftb_map_input){ftb_values(A), A->type, A->width, A->width};
-    return input;
-}
-
-ftb_buffer *ftb_values_new(FtB_Context ctx, int64_t nvals, int64_t width, FtB_Type type)
-{
-    int64_t count;
-    if (__builtin_mul_overflow(nvals, width, &count))
-        count = INT64_MAX;
-    return ftb_buffer_new(ctx, count, FtB_Type_size(type));
-}
+#define PARTS_PER_THREAD 16
 
 /* ---- running */
 
@@ -136,6 +122,25 @@ void ftb_batch_flush(ftb_batch *b)
         scatter_items(map->out, to, b->out, count, item);
     }
     b->count = 0;
+}
+
+GrB_Info ftb_map_run(ftb_map *map, const ftb_pattern *p)
+{
+    const int threads = map->nbatches;
+    int64_t parts = ftb_max(1, ftb_min((int64_t)threads * PARTS_PER_THREAD, p->nvals / FTB_BATCH));
+#pragma omp parallel for num_threads(threads) schedule(dynamic)
+    for (int64_t part = 0; part < parts; part++) {
+        ftb_batch *batch = &map->batches[omp_get_thread_num()];
+        int64_t first = ftb_pattern_cut(p, part, parts);
+        int64_t end = ftb_pattern_cut(p, part + 1, parts);
+        if (ftb_cancelled(map->ctx))
+            continue;
+        for (int64_t i = first; i < end; i++)
+            for (int64_t e = p->rowptr[i]; e < p->rowptr[i + 1]; e++)
+                ftb_batch_push(batch, e, e, e, i, ftb_col(p, e));
+        ftb_batch_flush(batch);
+    }
+    return ftb_check_cancelled(map->ctx);
 }
 
 /* ---- making */
