@@ -1,7 +1,7 @@
 /* C<M> = accum(C, f(A)) and C<M> = accum(C, f(A, B)) on blocks: arguments, and where they are run.
  *
  * What is only put or added is the verb's. Else rows are computed and written piece by piece on the host
- * (src/cpu/block/apply_run.c, block_write.c), so that nothing of C's size is stored in between and every
+ * (src/cpu/block/write_run.c), so that nothing of C's size is stored in between and every
  * value crosses the memory bus once each way. An operand that shares bytes with C in another place than its
  * own is copied first. All that can fail is done before the first piece; from there on the call cannot be
  * cancelled.
@@ -10,8 +10,6 @@
 #include "ops/block/block_map.h"
 
 #include "ops/call.h"
-
-#include <omp.h>
 
 typedef struct block_call {
     FtB_Context ctx; /* C's */
@@ -190,21 +188,6 @@ static GrB_Info prepare_write(block_call *c)
     return c->scratch ? GrB_SUCCESS : ftb_nomem();
 }
 
-/* Cannot fail. */
-static void run_write(const block_call *c)
-{
-    bool split = ftb_block_map_splits(c->map) && ftb_block_writer_splits(c->writer);
-    ftb_block_pieces pieces = ftb_pieces_of(c->C->nrows, c->C->ncols, split);
-#pragma omp parallel for num_threads(c->threads) schedule(static)
-    for (int64_t p = 0; p < pieces.count; p++) {
-        ftb_block_piece at = ftb_piece_at(&pieces, p);
-        int thread = omp_get_thread_num();
-        char *out = c->scratch + c->room * (size_t)thread;
-        ftb_block_map_run(c->map, thread, &at, NULL, NULL, out);
-        ftb_block_writer_run(c->writer, thread, &at, out);
-    }
-}
-
 static GrB_Info run_here(block_call *c)
 {
     GrB_Info info = ftb_buffer_ask(c->C->owner, FTB_UPDATE);
@@ -220,7 +203,7 @@ static GrB_Info run_here(block_call *c)
         return run_plain(c, NULL);
     info = prepare_write(c);
     if (info == GrB_SUCCESS)
-        run_write(c);
+        ftb_block_writer_map(c->writer, c->map, c->scratch, c->room);
     return info;
 }
 

@@ -2,22 +2,13 @@
 #ifndef FTB_BLOCK_MAP_H
 #define FTB_BLOCK_MAP_H
 
-#include "cpu/block/apply_run.h"
+#include "cpu/block/write_run.h"
 #include "ops/block/blocks.h"
-
-typedef struct ftb_block_writer ftb_block_writer;
 
 /* The write rule of ftb_block_write, to be fed piece by piece: all that can fail has then been done. ld: of
  * T's rows in a piece (of its own columns where pieces are packed). */
 GrB_Info ftb_block_writer_new(ftb_block_writer **writer, FtB_Block C, FtB_Block M, const ftb_flags *flags,
                               FtB_Op accum, FtB_Type type, int64_t ld, const int64_t *present, int threads);
-void ftb_block_writer_delete(ftb_block_writer *writer); /* NULL is allowed */
-bool ftb_block_writer_splits(const ftb_block_writer *writer);
-/* Whether all rows of T go to C as they are. */
-bool ftb_block_writer_plain(const ftb_block_writer *writer);
-/* T: the piece's first value. */
-void ftb_block_writer_run(const ftb_block_writer *writer, int thread, const ftb_block_piece *piece,
-                          const void *T);
 
 /* How memory that is read relates to a block that is written. */
 typedef enum ftb_alias {

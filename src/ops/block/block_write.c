@@ -11,23 +11,6 @@
 #include "core/watch.h"
 #include "ops/merge.h"
 
-#include <omp.h>
-
-typedef enum row_state { ROW_KEEPS, ROW_GETS, ROW_FILLS } row_state;
-
-struct ftb_block_writer {
-    FtB_Block C;
-    bool admits_all, replace, accumulates;
-    uint8_t *admitted; /* of each row; NULL: all or none */
-    const int64_t *present;
-    FtB_Type type;
-    int64_t ld;  /* of T */
-    double fill; /* bytes of C's type */
-    ftb_block_map *accum;
-    char *scratch; /* per thread: what accum gives for a piece */
-    size_t room;   /* bytes of scratch per thread */
-};
-
 /* ---- what shares memory */
 
 static size_t bytes_of(FtB_Block X)
@@ -59,33 +42,10 @@ ftb_alias ftb_block_alias(FtB_Block C, FtB_Block X)
                                                                               : FTB_ALIAS_OTHER;
 }
 
-/* nrows x ncols values, cast, from rows that are `from_ld` apart to rows that are `ld` apart. */
-static void cast_rows(char *to, FtB_Type type, int64_t ld, const char *from, FtB_Type from_type,
-                      int64_t from_ld, int64_t nrows, int64_t ncols)
+/* On the host, where they were asked for. */
+static ftb_plain_rows rows_of(FtB_Block X)
 {
-    size_t size = FtB_Type_size(type), from_size = FtB_Type_size(from_type);
-    if (ld == ncols && from_ld == ncols) {
-        ftb_cast(to, type, from, from_type, nrows * ncols);
-        return;
-    }
-    for (int64_t r = 0; r < nrows; r++)
-        ftb_cast(to + (size_t)(r * ld) * size, type, from + (size_t)(r * from_ld) * from_size, from_type,
-                 ncols);
-}
-
-/* All of X, cast to packed rows. */
-static void cast_block(char *to, FtB_Type type, FtB_Block X, FtB_Context ctx)
-{
-    ftb_block_pieces pieces = ftb_pieces_of(X->nrows, X->ncols, true);
-    int threads = ftb_threads_for_values(ctx, X->nrows * X->ncols);
-    size_t size = FtB_Type_size(type), from = FtB_Type_size(X->type);
-#pragma omp parallel for num_threads(threads) schedule(static)
-    for (int64_t p = 0; p < pieces.count; p++) {
-        ftb_block_piece at = ftb_piece_at(&pieces, p);
-        cast_rows(to + (size_t)(at.row * X->ncols + at.col) * size, type, X->ncols,
-                  (const char *)ftb_block_data(X) + (size_t)(at.row * X->ld + at.col) * from, X->type, X->ld,
-                  at.nrows, at.ncols);
-    }
+    return (ftb_plain_rows){ftb_block_data(X), X->type, X->nrows, X->ncols, X->ld};
 }
 
 GrB_Info ftb_block_as(const void **data, int64_t *ld, void **copy, FtB_Block X, FtB_Type type)
@@ -98,7 +58,8 @@ GrB_Info ftb_block_as(const void **data, int64_t *ld, void **copy, FtB_Block X, 
     *copy = ftb_new(ftb_context(), X->nrows * X->ncols, FtB_Type_size(type));
     if (!*copy)
         return ftb_nomem();
-    cast_block(*copy, type, X, ftb_context());
+    const ftb_plain_rows x = rows_of(X);
+    ftb_rows_cast(ftb_context(), *copy, type, &x);
     *data = *copy;
     *ld = X->ncols;
     return GrB_SUCCESS;
@@ -110,7 +71,8 @@ GrB_Info ftb_block_copy(FtB_Block *copy, FtB_Context ctx, FtB_Block X)
     *copy = NULL;
     if (!values)
         return ftb_nomem();
-    cast_block(values, X->type, X, ctx);
+    const ftb_plain_rows x = rows_of(X);
+    ftb_rows_cast(ctx, values, X->type, &x);
     GrB_Info info =
         ftb_block_view(copy, ctx, X->type, X->nrows, X->ncols, X->ncols, ftb_buffer_adopt(ctx, values));
     if (info == GrB_SUCCESS)
@@ -152,21 +114,6 @@ static bool uniform_mask(FtB_Block M, const ftb_flags *flags, bool *all)
     return !M || flags->structural;
 }
 
-/* admitted[i]: 1 where M admits row i, else 0. */
-static void read_mask(uint8_t *admitted, FtB_Block M, const ftb_flags *flags, FtB_Context ctx)
-{
-    size_t size = FtB_Type_size(M->type);
-    int threads = ftb_threads_for(ctx, M->nrows);
-#pragma omp parallel for num_threads(threads) schedule(static)
-    for (int64_t first = 0; first < M->nrows; first += FTB_BLOCK_PIECE) {
-        int64_t count = ftb_min(FTB_BLOCK_PIECE, M->nrows - first);
-        cast_rows((char *)admitted + first, FTB_BOOL, 1,
-                  (const char *)ftb_block_data(M) + (size_t)(first * M->ld) * size, M->type, M->ld, count, 1);
-        for (int64_t i = first; i < first + count; i++)
-            admitted[i] = admitted[i] != flags->complement;
-    }
-}
-
 GrB_Info ftb_block_rows(int64_t **rows, int64_t *count, FtB_Block M, const ftb_flags *flags, int64_t nrows)
 {
     FtB_Context ctx = ftb_context();
@@ -181,7 +128,8 @@ GrB_Info ftb_block_rows(int64_t **rows, int64_t *count, FtB_Block M, const ftb_f
         admitted = ftb_new(ctx, nrows, 1);
         if (!admitted)
             return ftb_nomem();
-        read_mask(admitted, M, flags, ctx);
+        const ftb_plain_rows mask = rows_of(M);
+        ftb_rows_admitted(ctx, admitted, &mask, flags->complement);
     }
     int64_t kept = 0;
     for (int64_t i = 0; admitted && i < nrows; i++)
@@ -250,7 +198,7 @@ GrB_Info ftb_block_writer_new(ftb_block_writer **writer, FtB_Block C, FtB_Block 
     ftb_block_writer *w = ftb_new0(C->ctx, 1, sizeof *w);
     if (!w)
         return ftb_nomem();
-    w->C = C;
+    w->to = rows_of(C);
     w->replace = flags->replace;
     w->accumulates = accum != NULL;
     w->present = present;
@@ -261,7 +209,8 @@ GrB_Info ftb_block_writer_new(ftb_block_writer **writer, FtB_Block C, FtB_Block 
         w->admitted = ftb_new(C->ctx, C->nrows, 1);
         if (!w->admitted)
             FTB_CHECK(ftb_nomem());
-        read_mask(w->admitted, M, flags, C->ctx);
+        const ftb_plain_rows mask = rows_of(M);
+        ftb_rows_admitted(C->ctx, w->admitted, &mask, flags->complement);
     }
     if (accum) {
         FTB_CHECK(ftb_op_unalias(accum, C->ctx, C));
@@ -280,75 +229,6 @@ done:
     return info;
 }
 
-void ftb_block_writer_delete(ftb_block_writer *w)
-{
-    if (!w)
-        return;
-    ftb_block_map_delete(w->accum);
-    ftb_delete(w->scratch);
-    ftb_delete(w->admitted);
-    ftb_delete(w);
-}
-
-bool ftb_block_writer_splits(const ftb_block_writer *w)
-{
-    return !w->accum || ftb_block_map_splits(w->accum);
-}
-
-bool ftb_block_writer_plain(const ftb_block_writer *w)
-{
-    return !w->accumulates && !w->admitted && w->admits_all && !w->present;
-}
-
-static row_state state_of(const ftb_block_writer *w, int64_t i)
-{
-    if (!(w->admitted ? w->admitted[i] : w->admits_all))
-        return w->replace ? ROW_FILLS : ROW_KEEPS;
-    if (!w->present || w->present[i] < w->present[i + 1])
-        return ROW_GETS;
-    return w->accumulates ? ROW_KEEPS : ROW_FILLS;
-}
-
-static void fill_rows(const ftb_block_writer *w, const ftb_block_piece *rows, char *to)
-{
-    size_t size = FtB_Type_size(w->C->type);
-    for (int64_t r = 0; r < rows->nrows; r++, to += (size_t)w->C->ld * size)
-        ftb_fill(to, rows->ncols, &w->fill, size);
-}
-
-static void get_rows(const ftb_block_writer *w, int thread, const ftb_block_piece *rows, char *to,
-                     const char *T)
-{
-    FtB_Type type = w->type;
-    int64_t ld = rows->nrows > 1 ? w->ld : rows->ncols, to_ld = rows->nrows > 1 ? w->C->ld : rows->ncols;
-    if (w->accum) {
-        char *result = w->scratch + w->room * (size_t)thread;
-        ftb_block_map_run(w->accum, thread, rows, NULL, T, result);
-        T = result;
-        type = ftb_block_map_type(w->accum);
-        ld = rows->ncols;
-    }
-    if (T != to || type != w->C->type)
-        cast_rows(to, w->C->type, to_ld, T, type, ld, rows->nrows, rows->ncols);
-}
-
-void ftb_block_writer_run(const ftb_block_writer *w, int thread, const ftb_block_piece *piece, const void *T)
-{
-    size_t size = FtB_Type_size(w->C->type), from = FtB_Type_size(w->type);
-    for (int64_t first = 0, end; first < piece->nrows; first = end) {
-        row_state state = state_of(w, piece->row + first);
-        end = first + 1;
-        while (end < piece->nrows && state_of(w, piece->row + end) == state)
-            end++;
-        const ftb_block_piece rows = {piece->row + first, end - first, piece->col, piece->ncols};
-        char *to = (char *)ftb_block_data(w->C) + (size_t)(rows.row * w->C->ld + rows.col) * size;
-        if (state == ROW_GETS)
-            get_rows(w, thread, &rows, to, (const char *)T + (size_t)(first * w->ld) * from);
-        else if (state == ROW_FILLS)
-            fill_rows(w, &rows, to);
-    }
-}
-
 GrB_Info ftb_block_write(FtB_Block C, FtB_Block M, const ftb_flags *flags, FtB_Op accum, void *T,
                          FtB_Type type, int64_t ld, const int64_t *present)
 {
@@ -359,16 +239,8 @@ GrB_Info ftb_block_write(FtB_Block C, FtB_Block M, const ftb_flags *flags, FtB_O
     GrB_Info info = ftb_block_writer_new(&w, C, M, flags, accum, type, ld, present, threads);
     if (info != GrB_SUCCESS)
         return info;
-    ftb_block_pieces pieces = ftb_pieces_of(C->nrows, C->ncols, ftb_block_writer_splits(w));
-    size_t size = FtB_Type_size(type);
-    if (T != ftb_block_data(C) || !ftb_block_writer_plain(w)) {
-#pragma omp parallel for num_threads(threads) schedule(static)
-        for (int64_t p = 0; p < pieces.count; p++) {
-            ftb_block_piece at = ftb_piece_at(&pieces, p);
-            ftb_block_writer_run(w, omp_get_thread_num(), &at,
-                                 (const char *)T + (size_t)(at.row * ld + at.col) * size);
-        }
-    }
+    if (T != ftb_block_data(C) || !ftb_block_writer_plain(w))
+        ftb_block_writer_all(w, T, threads);
     ftb_block_writer_delete(w);
     return GrB_SUCCESS;
 }
