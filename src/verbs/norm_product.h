@@ -17,8 +17,8 @@ typedef struct ftb_norm_product {
     double eps;
     void *y; /* may be x */
     int64_t ldy;
-    /* What a gradient needs again. Layer norm: mean and s of each row. Batch norm, FP64: means and s, two
-     * rows. keep: written by the norms, unless NULL; kept: read by the gradients. */
+    /* What a gradient needs again. Layer norm: mean and s of each row, side by side. Batch norm, FP64: means
+     * and s, two rows. keep: written by the norms, unless NULL; kept: read by the gradients. */
     void *keep;
     const void *kept;
     /* Batch norm. Without running_*, moments are those given. With it they are those of x, of two rows or

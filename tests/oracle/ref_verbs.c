@@ -3,6 +3,7 @@
 
 #include "cpu/block/apply_run.h"
 #include "cpu/message_run.h"
+#include "cpu/nn/map_rows_run.h"
 #include "cpu/reduce.h"
 #include "oracle/ref_nn_verbs.h"
 
@@ -394,6 +395,7 @@ static GrB_Info reduce(const ftb_reduce_product *r)
 /* The library's interpreter, in which texts have an oracle of their own. */
 static GrB_Info aggregate(const ftb_aggregate_product *product) { return ftb_aggregate_run(product); }
 static GrB_Info apply(const ftb_apply_product *product) { return ftb_apply_run(product); }
+static GrB_Info map_rows(const ftb_map_rows_product *product) { return ftb_map_rows_run(product); }
 
 const ftb_verbs ref_verbs = {
     .spmm = spmm,
@@ -413,4 +415,13 @@ const ftb_verbs ref_verbs = {
     .head_dots_grad = ref_head_dots_grad,
     .mean_heads = ref_mean_heads,
     .mean_heads_grad = ref_mean_heads_grad,
+    .layer_norm = ref_layer_norm,
+    .layer_norm_grad = ref_layer_norm_grad,
+    .batch_norm = ref_batch_norm,
+    .batch_norm_grad = ref_batch_norm_grad,
+    .loss = ref_loss,
+    .loss_grad = ref_loss_grad,
+    .update = ref_update,
+    .sum_squares = ref_sum_squares,
+    .map_rows = map_rows,
 };
