@@ -3,6 +3,7 @@
  * Operands are inputs in the order of the caller's list; those that are not src, dst or edge are bound to the
  * semiring before each run in which their memory has moved. */
 #include "nn/multiply.h"
+#include "nn/shape.h"
 
 /* The slots' macros are for callers: these are the functions. */
 #undef FtB_multiply
@@ -52,13 +53,14 @@ static GrB_Info settle(GrB_Info info, FtB_Matrix edges, FtB_Block values)
 {
     if (info != GrB_SUCCESS || edges->values == values->owner)
         return info;
-    FTB_CHECK(ftb_buffer_ask(edges->values, FTB_READ));
-    FTB_CHECK(ftb_buffer_ask(values->owner, FTB_UPDATE));
-    memcpy(ftb_block_data(values), ftb_values(edges),
-           (size_t)(values->nrows * values->ncols) * FtB_Type_size(values->type));
+    struct FtB_Block_opaque own = *values;
+    own.owner = edges->values;
+    own.offset = 0;
+    info = ftb_columns_copy(values, 0, &own, 0, values->ncols, false);
+    if (info != GrB_SUCCESS)
+        return info;
     ftb_buffer_release(edges->values);
     edges->values = ftb_buffer_retain(values->owner);
-done:
     return info;
 }
 
@@ -209,7 +211,7 @@ static GrB_Info plan(FtB_Plan *made, const ftb_nn_node *n)
 }
 
 static const ftb_nn_op op = {.name = "multiply",
-                             .flags = FTB_NN_NEEDS_IN | FTB_NN_ASKS,
+                             .flags = FTB_NN_NEEDS_IN,
                              .forward = forward,
                              .gradient = gradient,
                              .needs = needs,
