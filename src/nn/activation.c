@@ -64,14 +64,13 @@ static void print(const ftb_nn_node *n, FILE *file)
 }
 
 static const ftb_nn_op from_output = {.name = "activation",
-                                      .flags = FTB_NN_NEEDS_OUT | FTB_NN_IN_PLACE | FTB_NN_GRAD_IN_PLACE |
-                                               FTB_NN_ASKS,
+                                      .flags = FTB_NN_NEEDS_OUT | FTB_NN_IN_PLACE | FTB_NN_GRAD_IN_PLACE,
                                       .forward = forward,
                                       .gradient = gradient,
                                       .print = print,
                                       .clear = clear},
                        from_input = {.name = "activation",
-                                     .flags = FTB_NN_NEEDS_IN | FTB_NN_GRAD_IN_PLACE | FTB_NN_ASKS,
+                                     .flags = FTB_NN_NEEDS_IN | FTB_NN_GRAD_IN_PLACE,
                                      .forward = forward,
                                      .gradient = gradient,
                                      .needs = needs,

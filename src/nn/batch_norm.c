@@ -82,7 +82,7 @@ static void print(const ftb_nn_node *n, FILE *file)
 }
 
 static const ftb_nn_op op = {.name = "batch_norm",
-                             .flags = FTB_NN_NEEDS_IN | FTB_NN_IN_PLACE | FTB_NN_GRAD_IN_PLACE | FTB_NN_ASKS,
+                             .flags = FTB_NN_NEEDS_IN | FTB_NN_IN_PLACE | FTB_NN_GRAD_IN_PLACE,
                              .forward = forward,
                              .gradient = gradient,
                              .needs = needs,

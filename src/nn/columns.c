@@ -26,8 +26,7 @@ static void print(const ftb_nn_node *n, FILE *file)
             (long long)ftb_node_in(n, 0)->ncols);
 }
 
-static const ftb_nn_op op = {
-    .name = "columns", .flags = FTB_NN_ASKS, .forward = forward, .gradient = gradient, .print = print};
+static const ftb_nn_op op = {.name = "columns", .forward = forward, .gradient = gradient, .print = print};
 
 FtB_Var FtB_columns(FtB_Var x, int64_t first, int64_t count)
 {

@@ -28,8 +28,7 @@ static void print(const ftb_nn_node *n, FILE *file)
             (long long)ftb_node_in(n, 1)->ncols);
 }
 
-static const ftb_nn_op op = {
-    .name = "concat", .flags = FTB_NN_ASKS, .forward = forward, .gradient = gradient, .print = print};
+static const ftb_nn_op op = {.name = "concat", .forward = forward, .gradient = gradient, .print = print};
 
 FtB_Var FtB_concat(FtB_Var x, FtB_Var y)
 {

@@ -54,7 +54,7 @@ static void print(const ftb_nn_node *n, FILE *file)
 }
 
 static const ftb_nn_op op = {.name = "dropout",
-                             .flags = FTB_NN_IN_PLACE | FTB_NN_GRAD_IN_PLACE | FTB_NN_RANDOM | FTB_NN_ASKS,
+                             .flags = FTB_NN_IN_PLACE | FTB_NN_GRAD_IN_PLACE | FTB_NN_RANDOM,
                              .forward = forward,
                              .gradient = gradient,
                              .print = print};

@@ -38,7 +38,7 @@ static void print(const ftb_nn_node *n, FILE *file)
 }
 
 static const ftb_nn_op op = {.name = "edge_softmax",
-                             .flags = FTB_NN_NEEDS_OUT | FTB_NN_IN_PLACE | FTB_NN_GRAD_IN_PLACE | FTB_NN_ASKS,
+                             .flags = FTB_NN_NEEDS_OUT | FTB_NN_IN_PLACE | FTB_NN_GRAD_IN_PLACE,
                              .forward = forward,
                              .gradient = gradient,
                              .print = print};

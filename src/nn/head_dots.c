@@ -56,7 +56,7 @@ static void print(const ftb_nn_node *n, FILE *file)
 }
 
 static const ftb_nn_op op = {.name = "head_dots",
-                             .flags = FTB_NN_NEEDS_IN | FTB_NN_ASKS,
+                             .flags = FTB_NN_NEEDS_IN,
                              .forward = forward,
                              .gradient = gradient,
                              .needs = needs,

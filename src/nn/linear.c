@@ -51,7 +51,7 @@ static double operations(const ftb_nn_node *n)
 }
 
 static const ftb_nn_op op = {.name = "linear",
-                             .flags = FTB_NN_NEEDS_IN | FTB_NN_ASKS,
+                             .flags = FTB_NN_NEEDS_IN,
                              .forward = forward,
                              .gradient = gradient,
                              .needs = needs,

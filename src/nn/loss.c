@@ -82,7 +82,7 @@ static void print(const ftb_nn_node *n, FILE *file)
 }
 
 static const ftb_nn_op op = {.name = "loss",
-                             .flags = FTB_NN_NEEDS_IN | FTB_NN_ASKS,
+                             .flags = FTB_NN_NEEDS_IN,
                              .forward = forward,
                              .gradient = gradient,
                              .print = print,

@@ -121,7 +121,7 @@ static void print(const ftb_nn_node *n, FILE *file)
 }
 
 static const ftb_nn_op op = {.name = "map",
-                             .flags = FTB_NN_NEEDS_IN | FTB_NN_IN_PLACE | FTB_NN_ASKS,
+                             .flags = FTB_NN_NEEDS_IN | FTB_NN_IN_PLACE,
                              .forward = forward,
                              .gradient = gradient,
                              .needs = needs,

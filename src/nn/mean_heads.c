@@ -43,8 +43,7 @@ static void print(const ftb_nn_node *n, FILE *file)
             (long long)n->ncols);
 }
 
-static const ftb_nn_op op = {
-    .name = "mean_heads", .flags = FTB_NN_ASKS, .forward = forward, .gradient = gradient, .print = print};
+static const ftb_nn_op op = {.name = "mean_heads", .forward = forward, .gradient = gradient, .print = print};
 
 FtB_Var FtB_mean_heads(FtB_Var x)
 {

@@ -51,13 +51,14 @@ enum {
     FTB_NN_NEEDS_IN = 2,      /* the gradient reads the inputs; needs() says which, if it is there */
     FTB_NN_IN_PLACE = 4,      /* out may be in[0]'s memory */
     FTB_NN_GRAD_IN_PLACE = 8, /* din[0] may be dout's memory (never with add) */
-    FTB_NN_RANDOM = 16,       /* differs from run to run in training */
-    FTB_NN_ASKS = 32          /* asks for what it reads and writes itself, on a device or on the host */
+    FTB_NN_RANDOM = 16        /* differs from run to run in training */
 };
 
 typedef struct ftb_nn_op {
     const char *name;
     unsigned flags;
+    /* They ask for what they read and write (core/buffer.h): most have a verb run (ops/backends.h), or call a
+     * function of the library; others begin with ftb_nn_ask_host. */
     GrB_Info (*forward)(ftb_nn_node *n, const ftb_nn_call *c);
     GrB_Info (*gradient)(ftb_nn_node *n, const ftb_nn_call *c);
     /* Whether the gradient of n reads input k; NULL: all, if FTB_NN_NEEDS_IN. */
@@ -122,6 +123,9 @@ struct FtB_Tape_opaque {
     int64_t nslots;
     struct ftb_slot *slots; /* memory that values share */
 };
+
+/* Asks for all that a call reads and writes on the host. (run.c) */
+GrB_Info ftb_nn_ask_host(const ftb_nn_node *n, const ftb_nn_call *c);
 
 /* ---- recording (tape.c) */
 

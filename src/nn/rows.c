@@ -26,12 +26,8 @@ static void print(const ftb_nn_node *n, FILE *file)
     fprintf(file, "%lld of %lld rows", (long long)n->nrows, (long long)ftb_node_in(n, 0)->nrows);
 }
 
-static const ftb_nn_op op = {.name = "rows",
-                             .flags = FTB_NN_ASKS,
-                             .forward = forward,
-                             .gradient = gradient,
-                             .print = print,
-                             .clear = clear};
+static const ftb_nn_op op = {
+    .name = "rows", .forward = forward, .gradient = gradient, .print = print, .clear = clear};
 
 static GrB_Info check(const ftb_nn_node *x, const int64_t *at, int64_t count)
 {

@@ -39,12 +39,9 @@ static GrB_Info ask(FtB_Block X, FtB_Matrix edges, ftb_access access)
     return info == GrB_SUCCESS && edges ? ftb_buffer_ask(edges->values, access) : info;
 }
 
-/* Operations work on the host's memory, unless they ask themselves. */
-static GrB_Info ask_all(const ftb_nn_call *c, const ftb_nn_node *n)
+GrB_Info ftb_nn_ask_host(const ftb_nn_node *n, const ftb_nn_call *c)
 {
     GrB_Info info = GrB_SUCCESS;
-    if (n->op->flags & FTB_NN_ASKS)
-        return info;
     for (int k = 0; k < n->nin; k++)
         FTB_CHECK(ask(c->in[k], c->in_edges[k], FTB_READ));
     FTB_CHECK(ask(c->out, c->out_edges, c->dout || c->dout_edges ? FTB_READ : FTB_UPDATE));
@@ -62,10 +59,8 @@ static GrB_Info forward(ftb_nn_node *n, bool training)
     GrB_Info info = check_inputs(n);
     if (info == GrB_SUCCESS) {
         prepare(&c, n, training);
-        info = ask_all(&c, n);
-    }
-    if (info == GrB_SUCCESS)
         info = n->op->forward(n, &c);
+    }
     return info == GrB_SUCCESS ? info : ftb_wrap_error(info, "%s: ", n->op->name);
 }
 
@@ -85,9 +80,7 @@ static GrB_Info gradient(ftb_nn_node *n, bool *written)
         c.add[k] = written[input->root];
         written[input->root] = true;
     }
-    GrB_Info info = ask_all(&c, n);
-    if (info == GrB_SUCCESS)
-        info = n->op->gradient(n, &c);
+    GrB_Info info = n->op->gradient(n, &c);
     return info == GrB_SUCCESS ? info : ftb_wrap_error(info, "%s, gradient: ", n->op->name);
 }
 

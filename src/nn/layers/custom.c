@@ -21,14 +21,15 @@ static GrB_Info forward(ftb_nn_node *n, const ftb_nn_call *c)
 {
     const custom *u = n->state;
     const FtB_Operation_call call = {.out = c->out, .in = c->in, .training = c->training, .arg = u->arg};
-    return call_out(u, u->operation.forward, &call);
+    GrB_Info info = ftb_nn_ask_host(n, c);
+    return info == GrB_SUCCESS ? call_out(u, u->operation.forward, &call) : info;
 }
 
 static GrB_Info gradient(ftb_nn_node *n, const ftb_nn_call *c)
 {
     const custom *u = n->state;
     FtB_Block own[FTB_NN_INPUTS] = {NULL}, din[FTB_NN_INPUTS];
-    GrB_Info info = GrB_SUCCESS;
+    GrB_Info info = ftb_nn_ask_host(n, c);
     memcpy(din, c->din, sizeof din);
     for (int k = 0; k < n->nin && info == GrB_SUCCESS; k++) {
         const FtB_Block d = c->din[k];

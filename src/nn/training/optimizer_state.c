@@ -91,7 +91,7 @@ static GrB_Info find(FtB_Block *X, FtB_Tensors t, const char *name, FtB_Type typ
         return ftb_fail(GrB_INVALID_VALUE, "%s: tensor '%s' is %lld x %lld %s; expected %lld x %lld %s",
                         FtB_Tensors_source(t), name, (long long)(*X)->nrows, (long long)(*X)->ncols,
                         FtB_Type_name((*X)->type), (long long)nrows, (long long)ncols, FtB_Type_name(type));
-    return GrB_SUCCESS;
+    return ftb_buffer_ask((*X)->owner, FTB_READ);
 }
 
 typedef struct found {
