@@ -345,6 +345,47 @@ static GrB_Info ewise_columns(const operands *o)
     return info;
 }
 
+static operands values(void)
+{
+    operands o = entries();
+    accum = FtB_Arg_none();
+    return o;
+}
+static GrB_Info apply_entries(const operands *o)
+{
+    return FtB_apply(o->A[2], NULL, NULL, text, o->A[0], NULL);
+}
+static GrB_Info apply_entries_masked(const operands *o)
+{
+    return FtB_apply(o->A[2], o->A[1], NULL, text, o->A[0], FTB_DESC_S);
+}
+static GrB_Info apply_transposed(const operands *o)
+{
+    FtB_Matrix T = NULL;
+    GrB_Info info = FtB_Matrix_new(&T, result, COLS, ROWS, 3);
+    if (info == GrB_SUCCESS)
+        info = FtB_apply(T, NULL, NULL, "x + i", o->A[0], FTB_DESC_T0);
+    FtB_Matrix_free(&T);
+    return info;
+}
+
+static void texts_of_entries(void **state)
+{
+    (void)state;
+    for (int t = 0; t < 2; t++) {
+        dtype = result = t ? FTB_FP64 : FTB_FP32;
+        text = "x > 0 ? x : 0.2 * x";
+        both(values, apply_entries, 1, "apply to entries");
+        both(values, apply_entries_masked, 0, "apply to entries, masked");
+        both(values, apply_transposed, 0, "apply to entries, transposed");
+        text = "x + di";
+        both(values, apply_entries, 0, "apply to entries, with their row's degree");
+        result = FTB_FP16;
+        text = "2 * x";
+        both(values, apply_entries, 0, "apply to entries, cast");
+    }
+}
+
 static void texts(void **state)
 {
     (void)state;
@@ -469,7 +510,8 @@ static void scores_of_entries(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(scores_of_entries, begin, end),
+    const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(texts_of_entries, begin, end),
+                                       cmocka_unit_test_setup_teardown(scores_of_entries, begin, end),
                                        cmocka_unit_test_setup_teardown(texts, begin, end),
                                        cmocka_unit_test_setup_teardown(bound_blocks, begin, end),
                                        cmocka_unit_test_setup_teardown(reductions, begin, end),

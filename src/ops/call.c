@@ -1,14 +1,26 @@
 /* What operations on sparse matrices do before and after their own work. */
 #include "ops/call.h"
 
+GrB_Info ftb_call_ask(const ftb_call *call)
+{
+    const FtB_Matrix all[] = {call->C, call->M, call->A, call->B};
+    GrB_Info info = GrB_SUCCESS;
+    for (int n = 0; n < 4 && info == GrB_SUCCESS; n++)
+        if (all[n])
+            info = ftb_buffer_ask(all[n]->values, FTB_READ);
+    return info;
+}
+
 static GrB_Info unwrap(ftb_call *call, const ftb_slots *s)
 {
     GrB_Info info = GrB_SUCCESS;
-    FTB_CHECK(ftb_arg_matrix(&call->C, s->C, "C", false));
-    FTB_CHECK(ftb_arg_matrix(&call->M, s->M, "M", true));
-    FTB_CHECK(ftb_arg_matrix(&call->A, s->A, "A", false));
+    FTB_CHECK(ftb_arg_matrix_anywhere(&call->C, s->C, "C", false));
+    FTB_CHECK(ftb_arg_matrix_anywhere(&call->M, s->M, "M", true));
+    FTB_CHECK(ftb_arg_matrix_anywhere(&call->A, s->A, "A", false));
     if (s->has_B)
-        FTB_CHECK(ftb_arg_matrix(&call->B, s->B, "B", false));
+        FTB_CHECK(ftb_arg_matrix_anywhere(&call->B, s->B, "B", false));
+    if (!s->anywhere)
+        FTB_CHECK(ftb_call_ask(call));
     FTB_CHECK(ftb_arg_descriptor(&call->flags, s->desc));
     FTB_CHECK(ftb_arg_op(&call->accum, s->accum, "accum", true));
     if (s->has_op)

@@ -13,14 +13,17 @@ typedef struct ftb_call {
     FtB_Matrix transposed[2]; /* ours */
 } ftb_call;
 
-/* Slots of one call; an operation without op or B says so in `has`. */
+/* Slots of one call; an operation without op or B says so in `has`. anywhere: values are not asked for on the
+ * host; ftb_call_ask does. */
 typedef struct ftb_slots {
     FtB_Arg C, M, accum, op, A, B, desc;
-    bool has_op, has_B;
+    bool has_op, has_B, anywhere;
 } ftb_slots;
 
 /* Unwraps and checks, then transposes. On failure too, ftb_call_end must follow. */
 GrB_Info ftb_call_begin(ftb_call *call, const ftb_slots *slots);
+/* Asks for all that was unwrapped on the host, for reading. */
+GrB_Info ftb_call_ask(const ftb_call *call);
 /* Releases; `info` is what the call returns, FTB_CANCELLED clears the flag. */
 GrB_Info ftb_call_end(ftb_call *call, GrB_Info info);
 
