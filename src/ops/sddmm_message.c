@@ -200,9 +200,11 @@ static bool overlaps(const void *V, size_t bytes, const ftb_feed *feed)
 
 bool ftb_sddmm_leaves(const ftb_message *m, const ftb_message_type *type)
 {
+    if (!FTB_WHO(m->ctx, sddmm))
+        return false;
     const ftb_score score = ftb_score_of(m, type);
-    return FTB_WHO(m->ctx, sddmm) && score.kind != FTB_SCORE_ANY && score.x->type == type->message &&
-           score.y->type == type->message && score.x->owner && score.y->owner;
+    return score.kind != FTB_SCORE_ANY && score.x->type == type->message && score.y->type == type->message &&
+           score.x->owner && score.y->owner;
 }
 
 bool ftb_sddmm_over(GrB_Info *info, ftb_buffer *V, const ftb_message *m, const ftb_message_type *type,
