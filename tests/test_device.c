@@ -5,6 +5,7 @@
 
 #include "core/core.h"
 #include "core/watch.h"
+#include "featblas_nn.h"
 #include "support/fail_alloc.h"
 #include "support/pretend.h"
 #include "support/rng.h"
@@ -296,6 +297,124 @@ static void names(void **state)
     assert_ok(FtB_Context_moved(NULL, NULL, NULL));
 }
 
+/* ---- networks */
+
+enum { VERTICES = 60, COLUMNS = 12, CLASSES = 4, EPOCHS = 5 };
+
+static FtB_Parameter parameter(const char *name, int64_t nrows, int64_t ncols, bool trained)
+{
+    FtB_Parameter p;
+    FtB_Block X;
+    assert_ok(FtB_Parameter_new(&p, name, nrows, ncols, FTB_FP32));
+    assert_ok(FtB_Parameter_set_trained(p, trained));
+    assert_ok(FtB_Parameter_value(&X, p));
+    assert_ok(FtB_init(X, FTB_INIT_UNIFORM, 7, NULL));
+    FtB_Block_free(&X);
+    return p;
+}
+
+static FtB_Layer layer_of(const char *kind, FtB_Optimizer o)
+{
+    FtB_Layer layer;
+    assert_ok(FtB_Layer_new(&layer, kind, COLUMNS, CLASSES, FTB_LAYER_OPTIONS(.seed = 3)));
+    assert_ok(FtB_Optimizer_add_layer(o, layer, NULL));
+    return layer;
+}
+
+static FtB_Var gcn(FtB_Var x, FtB_Matrix A, FtB_Optimizer o)
+{
+    FtB_Layer layer = layer_of("gcn", o);
+    FtB_Var y = FtB_gcn(layer, A, FtB_dropout(x, 0.5));
+    FtB_Layer_free(&layer);
+    return y;
+}
+
+static FtB_Var gat(FtB_Var x, FtB_Matrix A, FtB_Optimizer o)
+{
+    FtB_Layer layer = layer_of("gat", o);
+    FtB_Var y = FtB_gat(layer, A, FtB_elu(x));
+    FtB_Layer_free(&layer);
+    return y;
+}
+
+/* Without a graph: what a network has beside its products with one. */
+static FtB_Var rest(FtB_Var x, FtB_Matrix A, FtB_Optimizer o)
+{
+    FtB_Parameter p[] = {parameter("w", COLUMNS, COLUMNS, true), parameter("bias", 1, COLUMNS, true),
+                         parameter("gain", 1, COLUMNS, true),    parameter("a", 1, CLASSES, true),
+                         parameter("mean", 1, COLUMNS, false),   parameter("variance", 1, COLUMNS, false)};
+    static const int64_t again[VERTICES] = {5, 5, 7};
+    (void)A;
+    assert_ok(FtB_Optimizer_add(o, p, 4, NULL));
+    FtB_Var y = FtB_dropout(FtB_linear(x, p[0], p[1]), 0.3), row = FtB_parameter(x.tape, p[3]);
+    y = FtB_batch_norm(FtB_layer_norm(y, p[2], NULL, 1e-5), NULL, p[1], p[4], p[5], 0.1, 1e-5);
+    y = FtB_concat(FtB_columns(y, 0, 4), FtB_columns(y, 2, 8));
+    y = FtB_mean_heads(FtB_map("x * x - a", FTB_OPERAND("x", FtB_heads(y, 3)), FTB_OPERAND("a", row)));
+    for (int k = 0; k < 6; k++)
+        FtB_Parameter_free(&p[k]);
+    return FtB_rows(y, again, VERTICES);
+}
+
+/* The loss of each epoch. Between epochs the host asks for nothing: what moves in them is what an operation
+ * moves. */
+static void train(FtB_Var (*model)(FtB_Var, FtB_Matrix, FtB_Optimizer), double losses[EPOCHS], int64_t *bytes)
+{
+    int32_t labels[VERTICES];
+    uint8_t mask[VERTICES];
+    int64_t home[2], away[2];
+    FtB_Tape tape;
+    FtB_Optimizer o;
+    FtB_Matrix A = ring(VERTICES);
+    FtB_Block X;
+    assert_ok(FtB_Block_new(&X, VERTICES, COLUMNS, FTB_FP32));
+    assert_ok(FtB_init(X, FTB_INIT_UNIFORM, 4, NULL));
+    for (int i = 0; i < VERTICES; i++) {
+        labels[i] = i % CLASSES;
+        mask[i] = i % 3 != 0;
+    }
+    assert_ok(FtB_Tape_new(&tape, 5));
+    assert_ok(FtB_Optimizer_new(&o, FTB_ADAM, NULL));
+    FtB_Var loss = FtB_cross_entropy(model(FtB_input(tape, X), A, o), labels, mask);
+    *bytes = 0;
+    for (int epoch = 0; epoch < EPOCHS; epoch++) {
+        moved(&home[0], &away[0]);
+        assert_ok(FtB_backward(loss));
+        assert_ok(FtB_Optimizer_step(o));
+        moved(&home[1], &away[1]);
+        *bytes += epoch > 0 ? home[1] - home[0] + away[1] - away[0] : 0;
+        assert_ok(FtB_scalar(&losses[epoch], loss));
+    }
+    FtB_Optimizer_free(&o);
+    FtB_Tape_free(&tape);
+    FtB_Block_free(&X);
+    FtB_Matrix_free(&A);
+}
+
+/* Training on a device has the host's bits, and after the first epoch, which sends what it was given, it
+ * moves nothing; but for gradients of scores of edges, which the host computes (src/ops/grad/). */
+static void networks(void **state)
+{
+    (void)state;
+    static const struct {
+        FtB_Var (*model)(FtB_Var, FtB_Matrix, FtB_Optimizer);
+        bool stays;
+    } models[] = {{gcn, true}, {gat, false}, {rest, true}};
+    for (size_t k = 0; k < sizeof models / sizeof *models; k++) {
+        double here[EPOCHS], there[EPOCHS];
+        int64_t bytes, ran = pretend_products();
+        assert_ok(FtB_Context_set_device(NULL, "cpu"));
+        train(models[k].model, here, &bytes);
+        assert_int_equal(bytes, 0);
+        assert_int_equal(pretend_products(), ran);
+        assert_ok(FtB_Context_set_device(NULL, "pretend"));
+        train(models[k].model, there, &bytes);
+        assert_true(pretend_products() >= ran + 10 * EPOCHS);
+        assert_memory_equal(here, there, sizeof here);
+        if (bytes && models[k].stays)
+            fail_msg("model %zu: %lld bytes moved", k, (long long)bytes);
+    }
+}
+
 static GrB_Info product(void *arg)
 {
     (void)arg;
@@ -332,6 +451,7 @@ int main(void)
                                        cmocka_unit_test_setup_teardown(changed, begin, end),
                                        cmocka_unit_test_setup_teardown(host_reads_device, begin, end),
                                        cmocka_unit_test_setup_teardown(host_does_not_wait, begin, end),
+                                       cmocka_unit_test_setup_teardown(networks, begin, end),
                                        cmocka_unit_test_setup_teardown(names, begin, end),
                                        cmocka_unit_test_setup_teardown(failing_allocations, begin, end)};
     return cmocka_run_group_tests(tests, NULL, NULL);
