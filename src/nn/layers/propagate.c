@@ -5,72 +5,41 @@
  * Without weights the factors stand beside the sum, and no entry has a value; where rows are long, so do the
  * self-loops, and A + I is not stored. With weights the normalised
  * values are stored once per layer and graph. */
+#include "cpu/nn/gcn_weights.h"
 #include "nn/layers/layer.h"
 
 #include <math.h>
 
 /* What layer->scale and layer->derived hold of the graph that the layer looks at. */
 
-static double weight(const FtB_Matrix A, int64_t e) { return ftb_get_real(ftb_values(A), A->type, e); }
-
-static double inverse_root(double degree) { return degree > 0 ? 1 / sqrt(degree) : 0; }
-
 /* own: 1 where self-loops count that p does not have. */
 static GrB_Info degrees(FtB_Block *scale, FtB_Type type, const ftb_pattern *p, int64_t own, double factor)
 {
     GrB_Info info = FtB_Block_new(scale, p->nrows, 1, type);
     for (int64_t i = 0; info == GrB_SUCCESS && i < p->nrows; i++) {
-        double value = sqrt(factor) * inverse_root((double)(p->rowptr[i + 1] - p->rowptr[i] + own));
+        double value = sqrt(factor) * ftb_inverse_root((double)(p->rowptr[i + 1] - p->rowptr[i] + own));
         ftb_cast((char *)ftb_block_data(*scale) + (size_t)i * FtB_Type_size(type), type, &value, FTB_FP64, 1);
     }
     return info;
 }
 
-/* Weights of row i of q, whose diagonal A may lack: 1 there. Returns their sum. */
-static double row_weights(double *to, const ftb_pattern *q, FtB_Matrix A, int64_t i)
-{
-    const ftb_pattern *p = A->pattern;
-    double sum = 0;
-    int64_t from = p->rowptr[i];
-    for (int64_t e = q->rowptr[i]; e < q->rowptr[i + 1]; e++) {
-        int64_t j = ftb_col(q, e);
-        bool there = from < p->rowptr[i + 1] && ftb_col(p, from) == j;
-        to[e] = there ? weight(A, from++) : 1;
-        if (q != p) /* of several entries (i, i) the last counts */
-            while (j == i && there && from < p->rowptr[i + 1] && ftb_col(p, from) == i)
-                to[e] = weight(A, from++);
-        sum += to[e];
-    }
-    return sum;
-}
-
 /* A's weights, normalised, on the pattern q. */
 static GrB_Info weights(FtB_Matrix *B, FtB_Type type, ftb_pattern *q, FtB_Matrix A, double factor)
 {
-    ftb_buffer *values = NULL;
-    double *exact = ftb_new(A->ctx, q->nvals, sizeof *exact),
-           *root = exact ? ftb_new(A->ctx, q->nrows, sizeof *root) : NULL;
-    GrB_Info info = GrB_SUCCESS;
-    if (root)
-        values = ftb_buffer_adopt(A->ctx, ftb_new(A->ctx, q->nvals, FtB_Type_size(type)));
-    if (!values) {
-        info = ftb_nomem();
-        goto done;
-    }
-#pragma omp parallel for schedule(dynamic, 256) num_threads(ftb_threads_for(A->ctx, q->nvals))
-    for (int64_t i = 0; i < q->nrows; i++)
-        root[i] = inverse_root(row_weights(exact, q, A, i));
-#pragma omp parallel for schedule(dynamic, 256) num_threads(ftb_threads_for(A->ctx, q->nvals))
-    for (int64_t i = 0; i < q->nrows; i++)
-        for (int64_t e = q->rowptr[i]; e < q->rowptr[i + 1]; e++) {
-            double value = factor * root[i] * exact[e] * root[ftb_col(q, e)];
-            ftb_cast((char *)ftb_buffer_data(values) + (size_t)e * FtB_Type_size(type), type, &value,
-                     FTB_FP64, 1);
-        }
-    info = ftb_matrix_make(B, A->ctx, type, 1, ftb_pattern_retain(q), values);
-done:
-    ftb_delete(exact);
-    ftb_delete(root);
+    ftb_buffer *values = ftb_buffer_adopt(A->ctx, ftb_new(A->ctx, q->nvals, FtB_Type_size(type)));
+    GrB_Info info = values ? ftb_buffer_ask(A->values, FTB_READ) : ftb_nomem();
+    if (info == GrB_SUCCESS)
+        info = ftb_gcn_weights_run(&(ftb_gcn_weights){.ctx = A->ctx,
+                                                      .p = A->pattern,
+                                                      .q = q,
+                                                      .stored = A->type,
+                                                      .type = type,
+                                                      .weights = ftb_values(A),
+                                                      .factor = factor},
+                                   ftb_buffer_data(values));
+    if (info == GrB_SUCCESS)
+        return ftb_matrix_make(B, A->ctx, type, 1, ftb_pattern_retain(q), values);
+    ftb_buffer_release(values);
     return info;
 }
 
