@@ -3,10 +3,10 @@
 #include "support/check.h"
 
 #include "core/core.h"
+#include "core/draws.h"
 #include "core/isa.h"
 #include "cpu/kernels/dropout.h"
 #include "featblas_nn.h"
-#include "nn/draws.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* Runs a record: constants once, then forward, then gradients in reverse. */
 #include "nn/schedule.h"
 
-#include "nn/draws.h"
+#include "core/draws.h"
 #include "nn/shape.h"
 
 /* ---- one operation */

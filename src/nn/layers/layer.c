@@ -1,8 +1,8 @@
 /* Layers: made, applied, released; what their files share. */
 #include "nn/layers/layer.h"
 
+#include "core/draws.h"
 #include "core/options.h"
-#include "nn/draws.h"
 
 #include <stdio.h>
 

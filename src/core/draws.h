@@ -1,7 +1,7 @@
 /* Random numbers by counter: a draw depends on seed and place alone, not on order or threads. Source: Salmon
  * et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011. */
-#ifndef FTB_NN_RANDOM_H
-#define FTB_NN_RANDOM_H
+#ifndef FTB_DRAWS_H
+#define FTB_DRAWS_H
 
 #include <Random123/philox.h>
 #include <stdint.h>
