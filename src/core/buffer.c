@@ -167,6 +167,7 @@ GrB_Info ftb_buffer_written(ftb_buffer *b)
 {
     const ftb_memory *memory = b->where->memory;
     pthread_mutex_lock(&moving);
+    atomic_fetch_add(&b->version, 1);
     b->valid = FTB_VALID_DEVICE;
     GrB_Info info = memory->spoil && b->host && b->owned ? memory->wait(b->where, b->ctx) : GrB_SUCCESS;
     if (info == GrB_SUCCESS && memory->spoil && b->host && b->owned)

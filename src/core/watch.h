@@ -1,6 +1,7 @@
 /* What was made of values is good while they are the same: each buffer has a version, which every call that
- * writes it raises (ftb_buffer_write), and FtB_Matrix_changed and FtB_Block_changed for those who write
- * through pointers. Where assertions are on, a sum of the values finds writes that nobody told. */
+ * writes it raises (ftb_buffer_write; ftb_buffer_written, of a device), and FtB_Matrix_changed and
+ * FtB_Block_changed for those who write through pointers. Where assertions are on, a sum of the values finds
+ * writes that nobody told. */
 #ifndef FTB_WATCH_H
 #define FTB_WATCH_H
 
