@@ -146,7 +146,7 @@ static void integers(void **state)
     FtB_Matrix A = NULL;
     FtB_Read_options o = {.size = sizeof o, .type = FTB_UINT64};
     write_text("i.tsv", "0\t1\t9007199254740993\n1\t0\t-1\n", 0, 0);
-    assert_fails(FTB_FORMAT, "i.tsv: the value of entry (1, 0) is -1, which uint64 cannot hold",
+    assert_fails(FTB_FORMAT, "i.tsv:2:5: the value is -1, which uint64 cannot hold",
                  FtB_Matrix_read(&A, NULL, NULL, temp_path("i.tsv"), &o));
     o.type = FTB_INT64;
     assert_ok(FtB_Matrix_read(&A, NULL, NULL, temp_path("i.tsv"), &o));
@@ -154,11 +154,88 @@ static void integers(void **state)
     FtB_Matrix_free(&A);
     o.type = FTB_INT8;
     write_text("i.tsv", "0\t1\t300\n", 0, 0);
-    assert_fails(FTB_FORMAT, "is 300, which int8 cannot hold",
+    assert_fails(FTB_FORMAT, "i.tsv:1:5: the value is 300, which int8 cannot hold",
                  FtB_Matrix_read(&A, NULL, NULL, temp_path("i.tsv"), &o));
+    assert_null(strstr(FtB_error(), "header")); /* it is no name of a column */
+    write_text("i.mtx",
+               "%%%%MatrixMarket matrix coordinate integer general\n%% a comment\n3 3 3\n1 1 5\n\n2  2 -129 "
+               "\n3 3 1\n",
+               0, 0);
+    assert_fails(FTB_FORMAT, "i.mtx:6:6: the value is -129, which int8 cannot hold",
+                 FtB_Matrix_read(&A, NULL, NULL, temp_path("i.mtx"), &o));
     write_text("s.mtx", "%%%%MatrixMarket matrix coordinate integer skew-symmetric\n2 2 1\n2 1 -128\n", 0, 0);
-    assert_fails(FTB_FORMAT, "is 128, which int8 cannot hold",
+    assert_fails(FTB_FORMAT,
+                 "s.mtx:3:5: the value is -128, and its negative across the diagonal, which int8 cannot hold",
                  FtB_Matrix_read(&A, NULL, NULL, temp_path("s.mtx"), &o));
+    o.type = FTB_UINT64; /* which has no negative */
+    assert_fails(FTB_FORMAT, "s.mtx:3:5: ", FtB_Matrix_read(&A, NULL, NULL, temp_path("s.mtx"), &o));
+    write_text("u.mtx", "%%%%MatrixMarket matrix coordinate integer skew-symmetric\n2 2 1\n2 1 7\n", 0, 0);
+    assert_fails(FTB_FORMAT,
+                 "u.mtx:3:5: the value is 7, and its negative across the diagonal, which uint64 cannot hold",
+                 FtB_Matrix_read(&A, NULL, NULL, temp_path("u.mtx"), &o));
+    o.type = FTB_INT8;
+    assert_ok(FtB_Matrix_read(&A, NULL, NULL, temp_path("u.mtx"), &o));
+    assert_int_equal(((const int8_t *)matrix_values(A))[0], -7);
+    FtB_Matrix_free(&A);
+}
+
+/* The bytes of v as `type`, and v as that type has it; false: it does not. */
+static bool as(FtB_Type type, long double *v, void *word)
+{
+    const double wide = (double)*v;
+    const float narrow = (float)*v;
+    if (type == FTB_UINT64 && *v >= 0 && *v < 0x1p64L)
+        memcpy(word, &(uint64_t){(uint64_t)*v}, 8);
+    else if (type == FTB_INT64 && *v >= -0x1p63L && *v < 0x1p63L)
+        memcpy(word, &(int64_t){(int64_t)*v}, 8);
+    else if (type == FTB_INT16 && *v >= -32768 && *v <= 32767)
+        memcpy(word, &(int16_t){(int16_t)*v}, 2);
+    else if (type == FTB_FP64)
+        memcpy(word, &wide, 8);
+    else if (type == FTB_FP32)
+        memcpy(word, &narrow, 4);
+    else
+        return false;
+    *v = type == FTB_FP64 ? (long double)wide : type == FTB_FP32 ? (long double)narrow : *v;
+    return true;
+}
+
+static bool within(FtB_Type type, long double v)
+{
+    static const long double end[] = {
+        [FTB_FP32] = 0x1.ffffffp127L, [FTB_FP64] = INFINITY, [FTB_FP16] = 65520, [FTB_BF16] = 0x1.ffp127L};
+    const bool is_signed = type <= FTB_INT64;
+    const long double high =
+        ftb_type_float(type) ? end[type] : ldexpl(1, 8 * (int)FtB_Type_size(type) - is_signed);
+    return v < high && (ftb_type_float(type) ? v > -high : v >= (is_signed ? -high : 0));
+}
+
+/* Every pair of types, around every power of two, beside arithmetic that all of them fit in. */
+static void bounds(void **state)
+{
+    (void)state;
+    static const FtB_Type from[] = {FTB_INT64, FTB_UINT64, FTB_FP64, FTB_FP32, FTB_INT16};
+    for (size_t f = 0; f < sizeof from / sizeof *from; f++)
+        for (FtB_Type to = FTB_INT8; ftb_type_valid(to); to++)
+            for (int k = 0; k < 65 * 6; k++) {
+                uint64_t word = 0;
+                long double v = ldexpl(k % 2 ? 1 : -1, k / 6) + k / 2 % 3 - 1;
+                if (as(from[f], &v, &word) && (ftb_find_unfit(to, &word, from[f], 1) < 0) != within(to, v))
+                    fail_msg("%s as %s: %.21Lg", FtB_Type_name(from[f]), FtB_Type_name(to), v);
+            }
+}
+
+/* The first of many that does not fit, wherever it is. */
+static void places(void **state)
+{
+    (void)state;
+    double x[3000] = {0};
+    for (int64_t at = 0; at < 3000; at += 37) {
+        x[at] = 300;
+        x[2999] = 0.5;
+        assert_int_equal(ftb_find_unfit(FTB_INT8, x, FTB_FP64, 3000), at);
+        x[at] = 1;
+    }
 }
 
 /* What is no number, or no finite one, is nobody's to refuse here. */
@@ -183,6 +260,7 @@ static void not_finite(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_format), cmocka_unit_test(integers),
+                                       cmocka_unit_test(bounds), cmocka_unit_test(places),
                                        cmocka_unit_test(not_finite)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

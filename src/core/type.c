@@ -276,41 +276,85 @@ void ftb_cast(void *dst, FtB_Type dt, const void *src, FtB_Type st, int64_t coun
     }
 }
 
-/* Powers of two that bound what the integers hold: from -low up to below high. */
-static bool integer_holds(FtB_Type to, double value)
+/* What a type holds of numbers of other types. */
+typedef struct bounds {
+    bool whole;       /* of reals only whole ones */
+    double low, high; /* of reals: from low to below high; floats: and what is not finite */
+    int64_t least;    /* of signed integers */
+    uint64_t most;    /* of any */
+} bounds;
+
+static bounds bounds_of(FtB_Type to)
 {
+    /* The largest finite value, and half of what is between it and the next. */
+    static const double end[] = {
+        [FTB_FP32] = 0x1.ffffffp127, [FTB_FP64] = INFINITY, [FTB_FP16] = 65520, [FTB_BF16] = 0x1.ffp127};
+    if (ftb_type_float(to))
+        return (bounds){.low = -end[to],
+                        .high = end[to],
+                        .least = to == FTB_FP16 ? -65519 : INT64_MIN,
+                        .most = to == FTB_FP16 ? 65519 : UINT64_MAX};
     const bool is_signed = to <= FTB_INT64;
     const int bits = (int)(8 * types[to].size) - is_signed;
-    return value == trunc(value) && value >= (is_signed ? -ldexp(1, bits) : 0) && value < ldexp(1, bits);
+    return (bounds){.whole = true,
+                    .low = is_signed ? -ldexp(1, bits) : 0,
+                    .high = ldexp(1, bits),
+                    .least = is_signed ? -1 - (int64_t)((UINT64_C(1) << bits) - 1) : 0,
+                    .most = bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1};
 }
 
-static bool holds(FtB_Type to, const void *values, FtB_Type from, int64_t at)
+static bool holds_real(const bounds *b, double x)
 {
-    const bool real = ftb_type_float(from);
-    if (ftb_type_float(to)) { /* the largest finite value, and half of what is between it and the next */
-        static const double end[] = {
-            [FTB_FP32] = 0x1.ffffffp127, [FTB_FP64] = INFINITY, [FTB_FP16] = 65520, [FTB_BF16] = 0x1.ffp127};
-        const double value = from == FTB_FP64 ? ((const double *)values)[at] : ftb_get_real(values, from, at);
-        return !isfinite(value) || fabs(value) < end[to];
-    }
-    if (real)
-        return integer_holds(to, ftb_get_real(values, from, at));
-    const int64_t value =
-        from == FTB_INT64 ? ((const int64_t *)values)[at] : ftb_get_integer(values, from, at);
-    if (from == FTB_UINT64 && value < 0) /* 2^63 and more */
-        return to == FTB_UINT64;
-    if (to == FTB_INT64 || to == FTB_UINT64)
-        return to == FTB_INT64 || value >= 0;
-    return integer_holds(to, (double)value); /* what rounds is beyond 32 bits either way */
+    return b->whole ? x >= b->low && x < b->high && x == trunc(x)
+                    : (x > b->low && x < b->high) || !isfinite(x);
 }
+static bool holds_signed(const bounds *b, int64_t x)
+{
+    return x >= b->least && (x < 0 || (uint64_t)x <= b->most);
+}
+
+/* Whole pieces are looked at without a way out, so that many values are at a time. */
+#define FIND(type, fits)                                                                                     \
+    static int64_t find_##type(const bounds *b, const type *x, int64_t count)                                \
+    {                                                                                                        \
+        enum { PIECE = 1024 };                                                                               \
+        for (int64_t first = 0; first < count; first += PIECE) {                                             \
+            const int64_t end = ftb_min(first + PIECE, count);                                               \
+            bool all = true;                                                                                 \
+            for (int64_t k = first; k < end; k++)                                                            \
+                all &= fits;                                                                                 \
+            for (int64_t k = first; !all && k < end; k++)                                                    \
+                if (!(fits))                                                                                 \
+                    return k;                                                                                \
+        }                                                                                                    \
+        return -1;                                                                                           \
+    }
+FIND(double, holds_real(b, x[k]))
+FIND(float, holds_real(b, (double)x[k]))
+FIND(int64_t, holds_signed(b, x[k]))
+FIND(uint64_t, x[k] <= b->most)
 
 int64_t ftb_find_unfit(FtB_Type to, const void *values, FtB_Type from, int64_t count)
 {
     if (to == from || to == FTB_BOOL || to == FTB_FP64)
         return -1;
-    for (int64_t at = 0; at < count; at++)
-        if (!holds(to, values, from, at))
-            return at;
+    const bounds b = bounds_of(to);
+    switch (from) {
+    case FTB_FP64:
+        return find_double(&b, values, count);
+    case FTB_FP32:
+        return find_float(&b, values, count);
+    case FTB_INT64:
+        return find_int64_t(&b, values, count);
+    case FTB_UINT64:
+        return find_uint64_t(&b, values, count);
+    default:
+        break;
+    }
+    for (int64_t k = 0; k < count; k++)
+        if (ftb_type_float(from) ? !holds_real(&b, ftb_get_real(values, from, k))
+                                 : !holds_signed(&b, ftb_get_integer(values, from, k)))
+            return k;
     return -1;
 }
 

@@ -10,8 +10,9 @@ typedef enum ftb_mtx_field { MTX_PATTERN, MTX_INTEGER, MTX_UNSIGNED, MTX_REAL, M
 typedef enum ftb_mtx_symmetry { MTX_GENERAL, MTX_SYMMETRIC, MTX_SKEW } ftb_mtx_symmetry;
 
 typedef struct ftb_mtx_head {
-    bool array;  /* the dense format, which must be asked for; else coordinates */
-    bool finite; /* NaN and infinities are refused */
+    bool array;      /* the dense format, which must be asked for; else coordinates */
+    bool finite;     /* NaN and infinities are refused */
+    FtB_Type wanted; /* the dtype that was asked for; 0: none was */
     ftb_mtx_field field;
     ftb_mtx_symmetry symmetry;
     int64_t nrows, ncols, nvals; /* nvals: values that follow; of an array, those that it stores */

@@ -34,6 +34,7 @@ typedef struct reader {
     ftb_intern intern[2]; /* rows, columns */
     bool texts[2];        /* the side's ids are not all integers */
     bool real, single;    /* values */
+    FtB_Type wanted;      /* the dtype that was asked for; 0: none was */
     worker *workers;
 } reader;
 
@@ -67,6 +68,18 @@ static bool take_id(const reader *r, const char *first, const char *line, const 
     return true;
 }
 
+/* Whether the value is one that the dtype which was asked for holds. */
+static bool fits(const reader *r, const char *line, const ftb_field *f, const uint64_t *word, FtB_Type type,
+                 worker *w)
+{
+    if (!r->wanted || ftb_find_unfit(r->wanted, word, type, 1) < 0)
+        return true;
+    w->event = WRONG;
+    ftb_complain(&w->wrong, f->text, line, "the value is %.*s, which %s cannot hold",
+                 (int)ftb_min(f->end - f->text, 40), f->text, FtB_Type_name(r->wanted));
+    return false;
+}
+
 static bool take_value(const reader *r, const char *line, const ftb_field *f, worker *w)
 {
     uint64_t *word = &w->out->X[w->out->count];
@@ -74,12 +87,12 @@ static bool take_value(const reader *r, const char *line, const ftb_field *f, wo
     double real;
     if (!r->real && ftb_field_integer(f, &integer)) {
         memcpy(word, &integer, 8);
-        return true;
+        return fits(r, line, f, word, FTB_INT64, w);
     }
     if (ftb_field_real(f, r->single, &real)) {
         memcpy(word, &real, 8);
         w->event = r->real ? NOTHING : REAL_VALUE;
-        return r->real;
+        return r->real && fits(r, line, f, word, FTB_FP64, w);
     }
     const int64_t length = f->end - f->text;
     w->event = WRONG_VALUE;
@@ -330,6 +343,7 @@ static GrB_Info start(reader *r, FtB_Context ctx, const FtB_Read_options *option
     ftb_rounds *rounds = &r->rounds;
     r->real = options->type != 0 && ftb_type_float(options->type);
     r->single = options->type == FTB_FP32;
+    r->wanted = options->type;
     GrB_Info info = ftb_tuples_start(&rounds->tuples, ctx, 0, 0, r->layout.value >= 0, false,
                                      options->duplicates == FTB_DUP_ERROR);
     if (info == GrB_SUCCESS)

@@ -55,6 +55,12 @@ static inline bool parse_value(ftb_mtx_field f, const char **p, uint64_t *word)
     return true;
 }
 
+/* Across the diagonal of a skew-symmetric matrix. */
+static inline uint64_t mirrored(ftb_mtx_field f, uint64_t word)
+{
+    return f == MTX_REAL || f == MTX_SINGLE ? word ^ (uint64_t)1 << 63 : 0 - word;
+}
+
 /* Parses one entry line from its first character that is not blank; false: w->wrong says why. */
 static inline bool parse_entry(const ftb_mtx_head *h, const char **text, const char *line, worker *w)
 {
@@ -106,24 +112,67 @@ static inline bool parse_entry(const ftb_mtx_head *h, const char **text, const c
     return true;
 }
 
-/* Complains of the first value of the piece at `first` that is NaN or infinite. Looked for when the lines are
- * parsed, since looking at each as it is parsed costs a twentieth of the time; and so does this, inlined. */
-__attribute__((noinline)) static void check_finite(const char *first, worker *w)
+/* The value of the n-th line with an entry, from the line at `first` on. */
+static const char *value_at(const char *first, int64_t n, const char **line)
 {
-    int64_t n = 0;
-    const char *line = first, *p;
-    while (n < w->out->count && ftb_finite_word(w->out->X[n]))
-        n++;
-    if (n == w->out->count)
-        return;
-    for (;; line = strchr(line, '\n') + 1) { /* the n-th line with an entry */
-        p = ftb_skip_blanks(line);
+    const char *p;
+    for (*line = first;; *line = strchr(*line, '\n') + 1) {
+        p = ftb_skip_blanks(*line);
         if (*p != '%' && !ftb_line_end(p) && n-- == 0)
             break;
     }
     for (int field = 0; field < 2; field++)
         p = ftb_skip_blanks(p + strcspn(p, " \t"));
-    ftb_complain(&w->wrong, p, line, "expected a finite number");
+    return p;
+}
+
+/* Complains of the first value of the piece at `first` that is NaN or infinite. Looked for when the lines are
+ * parsed, since looking at each as it is parsed costs a twentieth of the time; and so does this, inlined. */
+__attribute__((noinline)) static void check_finite(const char *first, worker *w)
+{
+    int64_t n = 0;
+    const char *line;
+    while (n < w->out->count && ftb_finite_word(w->out->X[n]))
+        n++;
+    if (n == w->out->count)
+        return;
+    const char *value = value_at(first, n, &line);
+    ftb_complain(&w->wrong, value, line, "expected a finite number");
+}
+
+/* The dtype of values as they are parsed. */
+static FtB_Type parsed_type(ftb_mtx_field f)
+{
+    static const FtB_Type types[] = {FTB_BOOL, FTB_INT64, FTB_UINT64, FTB_FP64, FTB_FP64};
+    return types[f];
+}
+
+/* Whether `wanted` holds what lies across the diagonal of a skew-symmetric matrix. */
+static bool mirror_fits(ftb_mtx_field f, FtB_Type wanted, uint64_t word)
+{
+    const uint64_t image = mirrored(f, word);
+    if (f == MTX_UNSIGNED || (f == MTX_INTEGER && word == (uint64_t)1 << 63)) /* which has no negative */
+        return word == 0;
+    return ftb_find_unfit(wanted, &image, parsed_type(f), 1) < 0;
+}
+
+/* Complains of the first value that its dtype cannot hold; of a skew-symmetric file also of its negative. */
+__attribute__((noinline)) static void check_fits(const ftb_mtx_head *h, const char *first, worker *w)
+{
+    const FtB_Type type = parsed_type(h->field), wanted = h->wanted ? h->wanted : type;
+    const bool skew = h->symmetry == MTX_SKEW;
+    const uint64_t *X = w->out->X;
+    int64_t n = skew ? 0 : ftb_find_unfit(wanted, X, type, w->out->count);
+    while (skew && n < w->out->count && ftb_find_unfit(wanted, &X[n], type, 1) < 0 &&
+           mirror_fits(h->field, wanted, X[n]))
+        n++;
+    if (n < 0 || n == w->out->count)
+        return;
+    const char *line, *value = value_at(first, n, &line);
+    const bool fits = ftb_find_unfit(wanted, &X[n], type, 1) < 0;
+    ftb_complain(&w->wrong, value, line, "the value is %.*s%s, which %s cannot hold",
+                 (int)ftb_min(strcspn(value, " \t\r\n"), 40), value,
+                 fits ? ", and its negative across the diagonal" : "", FtB_Type_name(wanted));
 }
 
 /* Parses the lines of [first, end). */
@@ -149,6 +198,8 @@ static void parse_piece(const ftb_mtx_head *h, const char *first, const char *en
     }
     if (h->finite && h->field >= MTX_REAL)
         check_finite(first, w);
+    if ((h->wanted || h->symmetry == MTX_SKEW) && h->field != MTX_PATTERN && !w->wrong.at)
+        check_fits(h, first, w);
 }
 
 /* ---- the whole */
@@ -214,12 +265,8 @@ static GrB_Info mirror(const ftb_mtx_head *h, ftb_tuples *t, int64_t diagonal)
             X[to] = X[e];
         if (t->lined)
             t->line[to] = t->line[e];
-        if (h->symmetry == MTX_SKEW) {
-            if (h->field == MTX_REAL || h->field == MTX_SINGLE)
-                X[to] ^= (uint64_t)1 << 63;
-            else
-                X[to] = 0 - X[to];
-        }
+        if (h->symmetry == MTX_SKEW)
+            X[to] = mirrored(h->field, X[to]);
         to++;
     }
     t->nvals = to;
@@ -254,7 +301,6 @@ static GrB_Info read_mtx(FtB_Matrix *A, FtB_Labels labels[2], FtB_Context ctx, f
                          const FtB_Read_options *options)
 {
     (void)labels;
-    static const FtB_Type types[] = {FTB_BOOL, FTB_INT64, FTB_UINT64, FTB_FP64, FTB_FP64};
     reader r = {.rounds.tuples.ctx = ctx};
     ftb_rounds *rounds = &r.rounds;
     char *first = NULL, *rest = NULL, *end = NULL;
@@ -263,13 +309,14 @@ static GrB_Info read_mtx(FtB_Matrix *A, FtB_Labels labels[2], FtB_Context ctx, f
     FTB_CHECK(ftb_text_open(&rounds->text, ctx, in));
     FTB_CHECK(ftb_mtx_head_read(&r.h, &rounds->text, &first, &rest, &end));
     r.h.finite = options->finite;
+    r.h.wanted = options->type;
     FTB_CHECK(start(&r, ctx, options));
     FTB_CHECK(ftb_rounds_run(rounds, first, rest, end, take_round, &r));
     FTB_CHECK(check_count(&r));
     ftb_rounds_stop(rounds);
     if (r.h.symmetry != MTX_GENERAL)
         FTB_CHECK(mirror(&r.h, &rounds->tuples, r.diagonal));
-    FTB_CHECK(ftb_tuples_build(A, &rounds->tuples, types[r.h.field], options, ftb_input_name(in)));
+    FTB_CHECK(ftb_tuples_build(A, &rounds->tuples, parsed_type(r.h.field), options, ftb_input_name(in)));
 done:
     if (info == FTB_LIMIT && r.h.nvals > 0)
         info = ftb_text_too_large(&rounds->text, &(ftb_need){.left = left,

@@ -225,31 +225,12 @@ static GrB_Info refused(const ftb_tuples *t, const ftb_clash *clash, const char 
                     name, (long long)ftb_max(a, b), (long long)ftb_min(a, b));
 }
 
-/* A value that the type which was asked for cannot hold. */
-static GrB_Info unfit(const ftb_tuples *t, FtB_Type type, FtB_Type wanted, int64_t e, const char *name)
-{
-    char value[FTB_WORDS];
-    int64_t row = 0, col = t->csr && ftb_col_size(t->ncols) == 4 ? ((const int32_t *)t->J)[e]
-                                                                 : ((const int64_t *)t->J)[e];
-    ftb_value_text(value, t->X, type, e);
-    if (t->lined)
-        return ftb_fail(FTB_FORMAT, "%s:%lld: the value is %s, which %s cannot hold", name,
-                        (long long)t->line[e], value, FtB_Type_name(wanted));
-    while (t->csr && row < t->last_i && t->rowptr[row + 1] <= e)
-        row++;
-    return ftb_fail(FTB_FORMAT, "%s: the value of entry (%lld, %lld) is %s, which %s cannot hold", name,
-                    (long long)(t->csr ? row : t->I[e]), (long long)col, value, FtB_Type_name(wanted));
-}
-
 GrB_Info ftb_tuples_build(FtB_Matrix *A, ftb_tuples *t, FtB_Type type, const FtB_Read_options *options,
                           const char *name)
 {
     FtB_Type wanted = options->type ? options->type : type;
     ftb_clash clash = {0};
     GrB_Info info = GrB_SUCCESS;
-    const int64_t bad = t->valued ? ftb_find_unfit(wanted, t->X, type, t->nvals) : -1;
-    if (bad >= 0)
-        return unfit(t, type, wanted, bad, name);
     if (t->valued) /* in place: no type is wider than 8 bytes */
         ftb_cast(t->X, wanted, t->X, type, t->nvals);
     if (!t->csr && options->duplicates != FTB_DUP_COUNT && ascending(t))
