@@ -38,10 +38,12 @@ uint64_t rng_bits(rng *r)
 int rng_cases(int usual)
 {
     const char *text = getenv("FEATBLAS_CASES");
-    const long cases = text ? strtol(text, NULL, 10) : usual;
-    if (cases < 1 || cases > INT_MAX)
-        fail_msg("FEATBLAS_CASES=%s; expected a number of cases", text);
-    return (int)cases;
+    char *end = NULL;
+    const long given = text ? strtol(text, &end, 10) : usual;
+    if (given < 1 || given > INT_MAX)
+        fail_msg("FEATBLAS_CASES=%s; expected a number of cases, or of hundredths of the usual ones, as 20%%",
+                 text);
+    return end && *end == '%' ? (int)((usual * given + 99) / 100) : (int)given;
 }
 
 rng rng_case(int number)
