@@ -1,5 +1,6 @@
 /* Messages: a semiring's text and the arrays that its names stand for (message.h). */
 #include "expr/message.h"
+#include "core/words.h"
 #include "expr/message_text.h"
 #include "expr/tree.h"
 
@@ -16,7 +17,8 @@ static bool message_uses(const ftb_message *m, const char *name)
 static void offer(ftb_message *m, const char *name)
 {
     size_t used = strlen(m->known);
-    snprintf(m->known + used, sizeof m->known - used, "%s%s", used ? ", " : "", name);
+    used += ftb_put_word(m->known + used, sizeof m->known - used, used ? ", " : "");
+    ftb_put_word(m->known + used, sizeof m->known - used, name);
 }
 
 const ftb_feed *ftb_message_find(const ftb_message *m, const char *name)
@@ -77,7 +79,7 @@ GrB_Info ftb_message_block(ftb_message *m, const char *name, ftb_side side, FtB_
                      .width = X->ncols / heads,
                      .offset = X->offset,
                      .owner = ftb_buffer_retain(X->owner)};
-    snprintf(feed.name, sizeof feed.name, "%s", name);
+    ftb_put_word(feed.name, sizeof feed.name, name);
     return add_feed(m, &feed);
 }
 
@@ -99,7 +101,7 @@ GrB_Info ftb_message_values(ftb_message *m, const char *name, FtB_Matrix A, cons
                           .width = A->width,
                           .at = at,
                           .owner = ftb_buffer_retain(A->values)};
-    snprintf(feed.name, sizeof feed.name, "%s", name);
+    ftb_put_word(feed.name, sizeof feed.name, name);
     return add_feed(m, &feed);
 }
 
@@ -138,7 +140,7 @@ static GrB_Info add_scalar(ftb_message *m, const char *name, const ftb_bound *b)
         memcpy(ftb_buffer_data(value), &b->real, sizeof b->real);
     else
         ftb_cast(ftb_buffer_data(value), feed.type, &b->integer, FTB_INT64, 1);
-    snprintf(feed.name, sizeof feed.name, "%s", name);
+    ftb_put_word(feed.name, sizeof feed.name, name);
     return add_feed(m, &feed);
 }
 
@@ -176,7 +178,7 @@ static GrB_Info add_block(ftb_message *m, const char *name, const ftb_bound *b)
     offer(m, name);
     ftb_feed feed = {
         .side = FTB_SIDE_NONE, .type = b->type, .heads = 1, .width = b->block->ncols, .whole = b->block};
-    snprintf(feed.name, sizeof feed.name, "%s", name);
+    ftb_put_word(feed.name, sizeof feed.name, name);
     return add_feed(m, &feed);
 }
 
@@ -341,7 +343,7 @@ static GrB_Info add_index(ftb_message *m, const char *name, ftb_side side, int64
                      .width = 1,
                      .at = at,
                      .degree = degree};
-    snprintf(feed.name, sizeof feed.name, "%s", name);
+    ftb_put_word(feed.name, sizeof feed.name, name);
     return add_feed(m, &feed);
 }
 
@@ -521,7 +523,7 @@ GrB_Info ftb_message_adopt(ftb_message *m, const char *name, ftb_side side, void
                        .heads = m->heads,
                        .width = width,
                        .owner = owner};
-    snprintf(feed->name, sizeof feed->name, "%s", name);
+    ftb_put_word(feed->name, sizeof feed->name, name);
     return GrB_SUCCESS;
 }
 

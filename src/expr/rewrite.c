@@ -5,6 +5,8 @@
  * message stays as it was before it. */
 #include "expr/work.h"
 
+#include "core/words.h"
+
 typedef struct rewriter {
     ftb_work w;
     const ftb_message *m;
@@ -38,8 +40,8 @@ static bool is_taken(const ftb_message *m, const char *name)
  */
 static void choose_names(rewriter *t, const char **list)
 {
-    snprintf(t->names[0], FTB_NAME_LENGTH, "h");
-    snprintf(t->names[1], FTB_NAME_LENGTH, "count");
+    ftb_put_word(t->names[0], FTB_NAME_LENGTH, "h");
+    ftb_put_word(t->names[1], FTB_NAME_LENGTH, "count");
     for (int side = 0; side < 2; side++)
         for (int p = 0, number = 1; p < FTB_MAX_PRE; p++) {
             char *name = t->names[2 + side * FTB_MAX_PRE + p];
@@ -74,7 +76,7 @@ static int pre_of(rewriter *t, int node)
     int made = ftb_work_name(&t->w, name, pre->side, shape.type, shape.width);
     if (made < 0)
         return -1;
-    snprintf(pre->name, sizeof pre->name, "%s", name);
+    ftb_put_word(pre->name, sizeof pre->name, name);
     t->node[r->npre] = node;
     t->name[r->npre++] = made;
     return made;
@@ -230,7 +232,7 @@ static double value_of(const ftb_node *n) { return n->op == FTB_OP_REAL ? n->rea
 static void name_of(const ftb_work *w, int node, char *name)
 {
     int at = node >= 0 ? ftb_work_find(w, node) : -1;
-    snprintf(name, FTB_NAME_LENGTH, "%s", at >= 0 ? w->names[at].name : "");
+    ftb_put_word(name, FTB_NAME_LENGTH, at >= 0 ? w->names[at].name : "");
 }
 
 /* The pres, and the form that they leave. */

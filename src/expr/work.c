@@ -1,6 +1,8 @@
 /* Trees being rewritten: nodes, sides, shapes, and trees of their own made from them. */
 #include "expr/work.h"
 
+#include "core/words.h"
+
 /* The message's text and the names that may be added, blanks between them. */
 static char *pool_text(FtB_Context ctx, const char *text, int nextra, const char *const *extra)
 {
@@ -10,9 +12,11 @@ static char *pool_text(FtB_Context ctx, const char *text, int nextra, const char
     char *pool = ftb_new(ctx, (int64_t)bytes, 1);
     if (!pool)
         return NULL;
-    char *at = pool + snprintf(pool, bytes, "%s", text);
-    for (int x = 0; x < nextra; x++)
-        at += snprintf(at, bytes - (size_t)(at - pool), " %s", extra[x]);
+    size_t used = ftb_put_word(pool, bytes, text);
+    for (int x = 0; x < nextra; x++) {
+        used += ftb_put_word(pool + used, bytes - used, " ");
+        used += ftb_put_word(pool + used, bytes - used, extra[x]);
+    }
     return pool;
 }
 
@@ -133,7 +137,7 @@ static int add_name(ftb_work *w, const char *name, ftb_side side, const ftb_name
         return -1;
     int slot = w->count - w->nadded + at;
     if (at == w->nadded) {
-        snprintf(w->added[at], sizeof w->added[at], "%s", name);
+        ftb_put_word(w->added[at], sizeof w->added[at], name);
         w->nadded++;
         w->count++;
     }
