@@ -39,16 +39,6 @@ GrB_Info ftb_block_view(FtB_Block *X, FtB_Context ctx, FtB_Type type, int64_t nr
     return GrB_SUCCESS;
 }
 
-GrB_Info ftb_block_ask_at(FtB_Block X, const struct ftb_backend *where, ftb_access access, void **data)
-{
-    void *first = NULL;
-    GrB_Info info =
-        where ? ftb_buffer_ask_at(X->owner, where, access, &first) : ftb_buffer_ask(X->owner, access);
-    if (info == GrB_SUCCESS)
-        *data = where ? (char *)first + X->offset : ftb_block_address(X);
-    return info;
-}
-
 GrB_Info FtB_Block_new(FtB_Block *X, int64_t nrows, int64_t ncols, FtB_Type type)
 {
     if (!X)

@@ -226,8 +226,6 @@ static inline bool ftb_block_whole(FtB_Block X)
     return X->offset == 0 && X->ld == X->ncols &&
            X->nrows * X->ncols * (int64_t)FtB_Type_size(X->type) == X->owner->bytes;
 }
-/* X's first value on a device, or on the host where that is NULL; see ftb_buffer_ask_at. (block.c) */
-GrB_Info ftb_block_ask_at(FtB_Block X, const struct ftb_backend *where, ftb_access access, void **data);
 
 /* Makes a matrix that adopts one reference of pattern and values (also on failure). */
 GrB_Info ftb_matrix_make(FtB_Matrix *A, FtB_Context ctx, FtB_Type type, int64_t width, ftb_pattern *pattern,

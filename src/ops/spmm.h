@@ -17,10 +17,9 @@ typedef struct ftb_spmm_request {
     void *into; /* memory for the result, if it comes in this type; NULL: none */
     FtB_Type into_type;
     int64_t ldinto;
-    FtB_Block block; /* whose memory `into` is, and which a device may write; not asked for yet */
-    bool add;        /* a device adds to it, all others compute aside */
-    const struct ftb_backend
-        *device;                 /* may write the result there, if all of C is written; NULL: the host does */
+    FtB_Block block;             /* whose memory `into` is, and which a device may write; not asked for yet */
+    bool add;                    /* a device adds to it, all others compute aside */
+    const ftb_backend *device;   /* may write the block, or add to it; NULL: the host does */
     const ftb_spmm_plan *forced; /* a plan whose choices are used; NULL: none */
     const ftb_spmm_facts *expected; /* what it was made for */
     bool plan_only;                 /* nothing is computed but facts and plan */

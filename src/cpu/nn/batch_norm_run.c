@@ -131,12 +131,9 @@ GrB_Info ftb_batch_norm_grad_run(const ftb_norm_product *p)
     if (info != GrB_SUCCESS)
         goto done;
     fill_columns(columns, p, sums);
-    if (p->dshift)
-        ftb_parts_put(p->dshift, p->type, sums + ncols, ncols, p->add_dshift);
     for (int64_t f = 0; f < ncols; f++)
         sums[f] *= kept[ncols + f];
-    if (p->dgain)
-        ftb_parts_put(p->dgain, p->type, sums, ncols, p->add_dgain);
+    ftb_norm_give(p, sums);
     if (p->dx)
         ftb_norm_each(FTB_PICK_REAL(ftb_batch_norm_grad, p->type), &d, p);
 done:

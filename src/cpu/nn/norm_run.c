@@ -57,6 +57,14 @@ GrB_Info ftb_layer_norm_run(const ftb_norm_product *p)
     return GrB_SUCCESS;
 }
 
+void ftb_norm_give(const ftb_norm_product *p, const double *sums)
+{
+    if (p->dshift)
+        ftb_parts_put(p->dshift, p->type, sums + p->ncols, p->ncols, p->add_dshift);
+    if (p->dgain)
+        ftb_parts_put(p->dgain, p->type, sums, p->ncols, p->add_dgain);
+}
+
 /* dx comes with the sums: a row's gradient is read before it may be written over. */
 GrB_Info ftb_layer_norm_grad_run(const ftb_norm_product *p)
 {
@@ -73,10 +81,8 @@ GrB_Info ftb_layer_norm_grad_run(const ftb_norm_product *p)
                         .eps = p->eps};
     double *sums = NULL;
     GrB_Info info = ftb_norm_total(&sums, FTB_PICK_REAL(ftb_layer_norm_grad, p->type), &d, p);
-    if (info == GrB_SUCCESS && p->dshift)
-        ftb_parts_put(p->dshift, p->type, sums + p->ncols, p->ncols, p->add_dshift);
-    if (info == GrB_SUCCESS && p->dgain)
-        ftb_parts_put(p->dgain, p->type, sums, p->ncols, p->add_dgain);
+    if (info == GrB_SUCCESS)
+        ftb_norm_give(p, sums);
     ftb_delete(sums);
     return info;
 }

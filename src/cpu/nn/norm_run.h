@@ -20,5 +20,7 @@ void ftb_norm_each(ftb_norm_rows kernel, const ftb_norm *c, const ftb_norm_produ
 GrB_Info ftb_norm_by_part(double **sums, ftb_norm_parts kernel, const ftb_norm *c, const ftb_norm_product *p);
 /* The same, and the sum over the parts, in the first one's place. */
 GrB_Info ftb_norm_total(double **sums, ftb_norm_parts kernel, const ftb_norm *c, const ftb_norm_product *p);
+/* Sums to where the product wants them: along the normalised rows dgain, plain ones, ncols behind, dshift. */
+void ftb_norm_give(const ftb_norm_product *p, const double *sums);
 
 #endif
