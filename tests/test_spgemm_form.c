@@ -55,9 +55,9 @@ static const char *const choices[][6] = {
 
 /* ---- forms of one product */
 
-static ftb_product *product_of(FtB_Matrix R, const char *text)
+static ftb_spgemm_product *product_of(FtB_Matrix R, const char *text)
 {
-    ftb_product *product;
+    ftb_spgemm_product *product;
     FtB_Semiring s;
     assert_ok(ftb_arg_semiring(&s, FTB_ARG(text), "semiring"));
     assert_ok(ftb_product_new(&product, ftb_context(), &s, R, true, R, false));
@@ -74,7 +74,7 @@ typedef struct result {
     char values[COLS * COLS * 32];
 } result;
 
-static void run_form(result *out, const ftb_product *product, const ftb_spgemm_plan *plan)
+static void run_form(result *out, const ftb_spgemm_product *product, const ftb_spgemm_plan *plan)
 {
     static int32_t cols[COLS + FTB_SWEEP_ROOM];
     ftb_spgemm_form *form;
@@ -106,7 +106,7 @@ static void forms_leave_no_trace(void **state)
     for (int t = 0; t < 2; t++) {
         FtB_Matrix R = ratings(&r, t ? FTB_FP32 : FTB_INT32);
         for (int w = 0; w < WEIGHTS; w++) {
-            ftb_product *product = product_of(R, weights[w]), before;
+            ftb_spgemm_product *product = product_of(R, weights[w]), before;
             size_t bytes = FtB_Type_size(product->sum_type) * (size_t)product->width;
             memcpy(&before, product, sizeof before);
             run_form(first, product, &product->plan);

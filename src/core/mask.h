@@ -5,7 +5,7 @@
 #include "core/core.h"
 
 typedef struct ftb_mask {
-    const char *values; /* NULL: every entry admits its position */
+    const void *values; /* NULL: every entry admits its position */
     size_t size;        /* of a value */
     uint64_t bits;      /* an entry admits unless these bits are all 0: less the sign of a float */
 } ftb_mask;
@@ -26,7 +26,7 @@ static inline bool ftb_mask_admits(const ftb_mask *mask, int64_t e)
     if (!mask->values)
         return true;
     uint64_t value = 0;
-    const char *from = mask->values + (size_t)e * mask->size;
+    const char *from = (const char *)mask->values + (size_t)e * mask->size;
     switch (mask->size) {
     case 1:
         value = *(const uint8_t *)from;

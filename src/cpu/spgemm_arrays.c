@@ -23,7 +23,7 @@ void ftb_row_products(const ftb_spgemm *p, int64_t *counts)
     }
 }
 
-GrB_Info ftb_product_compact(ftb_product *product)
+GrB_Info ftb_product_compact(ftb_spgemm_product *product)
 {
     ftb_spgemm *p = &product->p;
     const ftb_pattern *right = product->right;
@@ -84,9 +84,9 @@ static GrB_Info make_ids(ftb_spgemm_form *form)
     return GrB_SUCCESS;
 }
 
-/* Values of an operand as `type`, after the semiring's domain; entry t comes from from[t]. */
-static GrB_Info make_values(const void **out, ftb_spgemm_form *form, FtB_Matrix A, const int64_t *from,
-                            FtB_Type type)
+/* Values of operand A as `type`, after the semiring's domain; entry t comes from from[t]. */
+static GrB_Info make_values(const void **out, ftb_spgemm_form *form, FtB_Matrix A, const char *values,
+                            const int64_t *from, FtB_Type type)
 {
     FtB_Type domain = form->product->semiring->domain ? form->product->semiring->domain : A->type;
     int64_t width = A->width, n = A->pattern->nvals;
@@ -94,7 +94,6 @@ static GrB_Info make_values(const void **out, ftb_spgemm_form *form, FtB_Matrix 
     *out = NULL;
     if (width == 0)
         return GrB_SUCCESS;
-    const char *values = ftb_values(A);
     if (domain != A->type || type != A->type) {
         char *cast = ftb_arena_new(&form->arena, n * width, 8);
         if (!cast)
@@ -174,14 +173,15 @@ static GrB_Info count_triangle(ftb_spgemm_form *form)
 /* Operands in the message's types. */
 static GrB_Info make_operands(ftb_spgemm_form *form)
 {
-    const ftb_product *product = form->product;
+    const ftb_spgemm_product *product = form->product;
     ftb_spgemm *p = &form->p;
     bool times = p->message == FTB_MESSAGE_TIMES;
-    GrB_Info info = make_values(&p->aval, form, product->A, NULL, times ? p->cell : product->message.atype);
+    GrB_Info info =
+        make_values(&p->aval, form, product->A, product->a, NULL, times ? p->cell : product->message.atype);
     if (info == GrB_SUCCESS && product->A == product->B && !product->right_from)
         p->bval = p->aval;
     else if (info == GrB_SUCCESS)
-        info = make_values(&p->bval, form, product->B, product->right_from,
+        info = make_values(&p->bval, form, product->B, product->b, product->right_from,
                            times ? p->cell : product->message.btype);
     return info;
 }
@@ -207,7 +207,8 @@ done:
     return info;
 }
 
-GrB_Info ftb_spgemm_form_new(ftb_spgemm_form **out, const ftb_product *product, const ftb_spgemm_plan *plan)
+GrB_Info ftb_spgemm_form_new(ftb_spgemm_form **out, const ftb_spgemm_product *product,
+                             const ftb_spgemm_plan *plan)
 {
     *out = NULL;
     ftb_spgemm_form *form = ftb_new0(product->ctx, 1, sizeof *form);

@@ -48,7 +48,7 @@ void ftb_batch_delete(struct ftb_message_batch *b)
     ftb_delete(b);
 }
 
-int64_t ftb_batch_bytes(const ftb_product *product)
+int64_t ftb_batch_bytes(const ftb_spgemm_product *product)
 {
     const ftb_sparse_message *m = &product->message;
     int64_t values = m->awidth + m->bwidth + ftb_max(product->width, 1) + 7; /* k, j, figures, the mask's */
@@ -209,7 +209,7 @@ static void call_function(struct ftb_message_batch *b, int64_t n)
 /* The mask's entry at (i, j): slots are numbered along the mask's row. */
 static void load_mask(struct ftb_message_batch *b, const ftb_row *row, int64_t n, const uint32_t *id)
 {
-    FtB_Matrix mask = b->form->product->mask;
+    const FtB_Matrix mask = b->form->product->mask;
     FtB_Type compute = ftb_type_compute(mask->type);
     size_t size = FtB_Type_size(mask->type), to = FtB_Type_size(compute);
     for (int64_t t = 0; t < n; t++) {
@@ -217,7 +217,7 @@ static void load_mask(struct ftb_message_batch *b, const ftb_row *row, int64_t n
             continue;
         int64_t entry = mask->pattern->rowptr[b->i] + row->slot[id[t]] - 1;
         ftb_cast(b->m + (size_t)t * to, compute,
-                 (const char *)ftb_values(mask) + (size_t)(entry * mask->width) * size, mask->type, 1);
+                 (const char *)b->form->product->m + (size_t)(entry * mask->width) * size, mask->type, 1);
     }
 }
 

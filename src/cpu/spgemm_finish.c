@@ -59,7 +59,7 @@ static int list_names(const ftb_finish *f, bool with_w, FtB_Type w_type, int64_t
 }
 
 /* Bounds of what an expression gives, to *w; notes where whole numbers may wrap. */
-static GrB_Info bound(ftb_product *product, const ftb_program *program, int count, const int *place,
+static GrB_Info bound(ftb_spgemm_product *product, const ftb_program *program, int count, const int *place,
                       const char *what, ftb_range *w)
 {
     const ftb_finish *f = &product->finish;
@@ -74,7 +74,7 @@ static GrB_Info bound(ftb_product *product, const ftb_program *program, int coun
     return info;
 }
 
-static GrB_Info compile(ftb_program **program, bool *used, ftb_product *product, const char *text,
+static GrB_Info compile(ftb_program **program, bool *used, ftb_spgemm_product *product, const char *text,
                         const char *what, bool with_w, ftb_range *w)
 {
     const ftb_finish *f = &product->finish;
@@ -92,7 +92,8 @@ static GrB_Info compile(ftb_program **program, bool *used, ftb_product *product,
     return info == GrB_SUCCESS ? bound(product, *program, count, place, what, w) : info;
 }
 
-GrB_Info ftb_finish_compile(ftb_finish *f, ftb_product *product, const char *epilogue, const char *where)
+GrB_Info ftb_finish_compile(ftb_finish *f, ftb_spgemm_product *product, const char *epilogue,
+                            const char *where)
 {
     f->in_type = f->out_type = product->sum_type;
     f->in_width = f->out_width = product->width;

@@ -20,7 +20,7 @@
 
 /* order[id] = column (NULL: not wanted) and rank[column] = id, by falling number of entries; equal ones by
  * column. */
-static GrB_Info rank_columns(const ftb_product *product, uint32_t *order, uint32_t *rank)
+static GrB_Info rank_columns(const ftb_spgemm_product *product, uint32_t *order, uint32_t *rank)
 {
     const ftb_pattern *right = product->right;
     FtB_Context ctx = product->ctx;
@@ -53,7 +53,7 @@ done:
 }
 
 /* Shares of products, weighing row k of the right operand, which is met about as often as it has entries. */
-static void count_shares(ftb_product *product, const uint32_t *rank)
+static void count_shares(ftb_spgemm_product *product, const uint32_t *rank)
 {
     const ftb_pattern *right = product->right;
     ftb_spgemm_facts *f = &product->facts;
@@ -84,7 +84,7 @@ static void count_shares(ftb_product *product, const uint32_t *rank)
     }
 }
 
-GrB_Info ftb_product_hot_facts(ftb_product *product)
+GrB_Info ftb_product_hot_facts(ftb_spgemm_product *product)
 {
     static const double lookups[] = {250, 45, 20}; /* nanoseconds of 512 columns, by instruction set */
     const ftb_pattern *right = product->right;

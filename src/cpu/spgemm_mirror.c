@@ -399,14 +399,14 @@ static GrB_Info make_retained(retained *r)
 }
 
 /* Counts keep 32 bits. */
-static bool retains_counts(const ftb_product *product)
+static bool retains_counts(const ftb_spgemm_product *product)
 {
     return product->p.message == FTB_MESSAGE_PAIR && !product->constant;
 }
 
-static bool retains_id16(const ftb_product *product) { return product->p.ncols <= 65536; }
+static bool retains_id16(const ftb_spgemm_product *product) { return product->p.ncols <= 65536; }
 
-int64_t ftb_mirror_entry_bytes(const ftb_product *product)
+int64_t ftb_mirror_entry_bytes(const ftb_spgemm_product *product)
 {
     int64_t values = product->dual_table ? 2 : product->width;
     return (retains_id16(product) ? 2 : 4) +

@@ -513,7 +513,7 @@ int64_t ftb_worker_row(ftb_worker *w, int64_t i, void *cols, void *h)
     return n;
 }
 
-bool ftb_product_plain_counts(const ftb_product *product)
+bool ftb_product_plain_counts(const ftb_spgemm_product *product)
 {
     const ftb_finish *finish = &product->finish;
     return product->p.message == FTB_MESSAGE_PAIR && !product->constant && !finish->epilogue &&

@@ -360,14 +360,14 @@ static GrB_Info run_mirror(ftb_spgemm_form *form, const ftb_spgemm_chunks *half,
     return info;
 }
 
-GrB_Info ftb_product_run(const ftb_product *product, FtB_Sink sink)
+GrB_Info ftb_spgemm_run(const ftb_spgemm_product *product, const ftb_spgemm_plan *plan, FtB_Sink sink)
 {
     ftb_spgemm_form *form = NULL;
     ftb_spgemm_chunks schedule = {0};
     fenv_t callers;
     GrB_Info info;
     ftb_floats_begin(&callers);
-    FTB_CHECK(ftb_spgemm_form_new(&form, product, &product->plan));
+    FTB_CHECK(ftb_spgemm_form_new(&form, product, plan));
     FTB_CHECK(ftb_spgemm_chunks_make(&schedule, form, form->row_products));
     if (product->finish.two_sided)
         info = ftb_spgemm_form_run_topk(form, &schedule, sink);

@@ -19,7 +19,7 @@ typedef struct run {
     heaps *of; /* per thread */
 } run;
 
-int64_t ftb_topk_bytes(const ftb_product *product)
+int64_t ftb_topk_bytes(const ftb_spgemm_product *product)
 {
     return product->p.nrows * (12 * product->finish.top_k + 12);
 }
@@ -212,7 +212,7 @@ done:
 }
 
 /* Whether an expression over rows is the same for (i, j) and (j, i). */
-static bool symmetric_text(const ftb_product *product, const char *text)
+static bool symmetric_text(const ftb_spgemm_product *product, const char *text)
 {
     static const char *const h[] = {"h0", "h1", "h2", "h3", "h4", "h5", "h6", "h7"};
     const char *pairs[2 * 12 + 1] = {"i", "j", "di", "dj", "si", "sj", "qi", "qj"};
@@ -233,7 +233,7 @@ static bool symmetric_text(const ftb_product *product, const char *text)
     return symmetric;
 }
 
-bool ftb_topk_two_sided(const ftb_product *product, const char *epilogue, const char *where)
+bool ftb_topk_two_sided(const ftb_spgemm_product *product, const char *epilogue, const char *where)
 {
     const ftb_finish *finish = &product->finish;
     bool number = finish->out_type == FTB_FP64 || finish->out_type == FTB_FP32 ||

@@ -25,11 +25,13 @@
 #include "verbs/reduce_product.h"
 #include "verbs/sddmm_product.h"
 #include "verbs/softmax_product.h"
+#include "verbs/spgemm_product.h"
 #include "verbs/spmm_product.h"
 #include "verbs/update_product.h"
 
 typedef struct ftb_verbs {
     GrB_Info (*spmm)(const ftb_spmm_product *product, const ftb_spmm_plan *plan);
+    GrB_Info (*spgemm)(const ftb_spgemm_product *product, const ftb_spgemm_plan *plan, FtB_Sink sink);
     GrB_Info (*aggregate)(const ftb_aggregate_product *product);
     GrB_Info (*dense)(const ftb_dense_product *product);
     GrB_Info (*attention)(const ftb_attention_product *product, const ftb_sddmm_plan *plan);

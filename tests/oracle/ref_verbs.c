@@ -6,6 +6,7 @@
 #include "cpu/nn/map_rows_run.h"
 #include "cpu/reduce.h"
 #include "oracle/ref_nn_verbs.h"
+#include "oracle/ref_spgemm.h"
 
 #include <Random123/philox.h>
 #include <math.h>
@@ -399,6 +400,7 @@ static GrB_Info map_rows(const ftb_map_rows_product *product) { return ftb_map_r
 
 const ftb_verbs ref_verbs = {
     .spmm = spmm,
+    .spgemm = ref_spgemm,
     .aggregate = aggregate,
     .dense = dense,
     .attention = attention,

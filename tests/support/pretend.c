@@ -16,6 +16,7 @@
 #include "cpu/reduce_run.h"
 #include "cpu/sddmm_run.h"
 #include "cpu/softmax_run.h"
+#include "cpu/spgemm_run.h"
 #include "cpu/spmm_run.h"
 #include "ops/backends.h"
 #include "oracle/ref_device.h"
@@ -173,6 +174,18 @@ static GrB_Info spmm(const ftb_spmm_product *product, const ftb_spmm_plan *plan)
     HERE(p.out);
     leave();
     return ftb_spmm_run(&p, plan);
+}
+
+static GrB_Info spgemm(const ftb_spgemm_product *product, const ftb_spgemm_plan *plan, FtB_Sink sink)
+{
+    ftb_spgemm_product p = *product;
+    enter();
+    HERE(p.a);
+    HERE(p.b);
+    HERE(p.m);
+    HERE(p.admits.values);
+    leave();
+    return ftb_spgemm_run(&p, plan, sink);
 }
 
 static GrB_Info aggregate(const ftb_aggregate_product *product)
@@ -472,6 +485,7 @@ static GrB_Info sum_squares(const ftb_sum_squares_product *product)
 
 static const ftb_verbs verbs = {
     .spmm = spmm,
+    .spgemm = spgemm,
     .aggregate = aggregate,
     .dense = dense,
     .attention = attention,

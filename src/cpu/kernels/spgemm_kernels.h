@@ -10,16 +10,8 @@
 #ifndef FTB_CPU_SPGEMM_H
 #define FTB_CPU_SPGEMM_H
 
-#include "core/core.h"
 #include "core/isa.h"
-
-/* What the message is, as far as kernels are concerned. */
-typedef enum ftb_spgemm_kind {
-    FTB_MESSAGE_PAIR,   /* 1: cells are uint32_t counts */
-    FTB_MESSAGE_TIMES,  /* a * b, cells FP32 or FP64 */
-    FTB_MESSAGE_TABLE,  /* table[code of a][code of b], `cell_width` FP32, FP64 or UINT64 */
-    FTB_MESSAGE_PROGRAM /* any: an expression or a C function, run on batches (cpu/spgemm_batch.c) */
-} ftb_spgemm_kind;
+#include "verbs/spgemm_product.h"
 
 /* Where the cell of an id is. */
 typedef enum ftb_spgemm_locate {
@@ -29,47 +21,6 @@ typedef enum ftb_spgemm_locate {
     FTB_LOCATE_SLOT,  /* acc[slot[id]]: only the mask's columns; slot 0 is a bin for the others */
     FTB_NLOCATE
 } ftb_spgemm_locate;
-
-/* A product, laid out for the kernels. Entry x of the left operand, in row i, meets right entries
- * [first, last) of row k = acol[x]. */
-typedef struct ftb_spgemm {
-    FtB_Context ctx;
-    int64_t nrows, ncols; /* of the product */
-    /* left operand */
-    const int64_t *arow;  /* nrows + 1 */
-    const void *acol;     /* k of each entry */
-    bool awide;           /* acol is int64_t, else int32_t */
-    const int64_t *aperm; /* where entry x's value (and code) is; NULL: at x */
-    const void *aval;     /* values or codes; NULL: every entry is 1 */
-    /* right operand */
-    const int64_t *brow;
-    const int64_t *bstart; /* triangle: right entry from which row x starts, less `skip`; NULL: brow[k] */
-    int64_t skip;
-    const void *bid; /* ids, uint16_t if id16, else uint32_t */
-    bool id16;
-    const void *bval;      /* values or codes; NULL: every entry is 1 */
-    int64_t nids;          /* ids are below this */
-    const uint32_t *order; /* id -> dense column; NULL: the same */
-    const uint32_t *rank;  /* dense column -> id; NULL: the same */
-    const int64_t *column; /* dense column -> column of the product; NULL: the same */
-    /* message and cells */
-    ftb_spgemm_kind message;
-    FtB_Type cell;      /* UINT32, FP32, FP64, UINT64 (see ftb_packed); PROGRAM: the reducer's type */
-    int64_t cell_width; /* values per cell; TABLE: 1, 2, 4 or 8 */
-    const void *table;  /* TABLE: [code a][code b][cell_width] */
-    int64_t table_row;  /* values from one code of a to the next */
-} ftb_spgemm;
-
-/* Several sums in the bit fields of one or two words: whole numbers of units, from 0 up, of which no field
- * can overflow. Six sums take half of the accumulator that they would as FP32, and every add moves half the
- * bytes. Word 0 of a cell that holds a value is not 0. */
-typedef struct ftb_packed {
-    int words, width; /* of a cell; values that it holds */
-    struct {
-        uint8_t word, shift, bits;
-        double unit; /* a power of two */
-    } field[8];
-} ftb_packed;
 
 /* One thread's accumulator. Cells rest at "empty": 0 for counts and packed sums, -0.0 for floats (a sum of
  * messages, which starts from +0.0, never gives it); PROGRAM cells are marked instead. */

@@ -17,7 +17,7 @@ typedef struct call {
     FtB_Op accum;
     ftb_flags flags;
     FtB_Context ctx;
-    ftb_product *product;
+    ftb_spgemm_product *product;
 } call;
 
 static GrB_Info read_output(call *c, FtB_Arg C, FtB_Arg M, FtB_Arg accum)
@@ -58,7 +58,7 @@ static GrB_Info check_shape(FtB_Matrix C, const char *name, const ftb_spgemm *p)
 }
 
 /* The complement of no mask admits no entry. */
-static GrB_Info want_nothing(ftb_product *product)
+static GrB_Info want_nothing(ftb_spgemm_product *product)
 {
     const uint8_t *none = ftb_arena_new0(&product->arena, product->p.nrows, 1);
     if (!none)
@@ -74,7 +74,7 @@ static GrB_Info prepare_call(call *c, FtB_Arg semiring)
     FtB_Semiring s = NULL;
     FTB_CHECK(ftb_arg_semiring(&s, semiring, "semiring"));
     FTB_CHECK(ftb_product_new(&c->product, c->ctx, &s, c->A, c->flags.transpose0, c->B, c->flags.transpose1));
-    ftb_product *product = c->product;
+    ftb_spgemm_product *product = c->product;
     FTB_CHECK(check_shape(c->C, "C", &product->p));
     FTB_CHECK(check_shape(c->E, "E", &product->p));
     if (c->M)
@@ -83,6 +83,7 @@ static GrB_Info prepare_call(call *c, FtB_Arg semiring)
         FTB_CHECK(want_nothing(product));
     if (c->M && !c->flags.complement && !product->right->wide) {
         product->mask = c->M;
+        product->m = ftb_values(c->M);
         product->admits = ftb_mask_of(product->mask, c->flags.structural);
     }
     if (c->M && c->sink && !product->mask) {

@@ -22,7 +22,7 @@ typedef struct call {
     const ftb_weight *weight;
     FtB_Semiring semiring;
     bool rows; /* project onto the rows of R */
-    ftb_product *product;
+    ftb_spgemm_product *product;
     uint8_t *keep_rows, *keep_cols;
     ftb_vertices vertex, inner;
 } call;
@@ -331,7 +331,7 @@ static GrB_Info make_product(call *c)
     GrB_Info info = ftb_product_new(&c->product, c->ctx, &c->semiring, R, !c->rows, R, c->rows);
     if (info != GrB_SUCCESS)
         return info;
-    ftb_product *product = c->product;
+    ftb_spgemm_product *product = c->product;
     ftb_finish *finish = &product->finish;
     if (product->right->wide)
         return ftb_fail(GrB_INVALID_VALUE, "R: %lld vertices to project onto; expected fewer than 2^31",

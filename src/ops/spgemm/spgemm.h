@@ -13,40 +13,40 @@
 #include "ops/ops.h"
 
 /* -- setup. `project` says that C = R' R and names like si are known; then A == B == R read by descriptor. */
-GrB_Info ftb_product_new(ftb_product **product, FtB_Context ctx, FtB_Semiring *semiring, FtB_Matrix A,
+GrB_Info ftb_product_new(ftb_spgemm_product **product, FtB_Context ctx, FtB_Semiring *semiring, FtB_Matrix A,
                          bool transpose_a, FtB_Matrix B, bool transpose_b);
-GrB_Info ftb_product_message(ftb_product *product, const ftb_vertices *rows, const ftb_vertices *cols,
+GrB_Info ftb_product_message(ftb_spgemm_product *product, const ftb_vertices *rows, const ftb_vertices *cols,
                              const ftb_vertices *inner, bool project); /* picks kernel and types */
-GrB_Info ftb_product_plan(ftb_product *product, const ftb_spgemm_plan *forced, bool estimate);
-void ftb_product_delete(ftb_product *product);
-GrB_Info ftb_product_table(ftb_product *product, bool *done); /* spgemm_table.c: TABLE if it pays */
-GrB_Info ftb_product_range(ftb_product *product);             /* spgemm_range.c: h, and facts.wraps */
-GrB_Info ftb_product_estimate(ftb_product *product);          /* spgemm_estimate.c: facts about entries */
+GrB_Info ftb_product_plan(ftb_spgemm_product *product, const ftb_spgemm_plan *forced, bool estimate);
+void ftb_product_delete(ftb_spgemm_product *product);
+GrB_Info ftb_product_table(ftb_spgemm_product *product, bool *done); /* spgemm_table.c: TABLE if it pays */
+GrB_Info ftb_product_range(ftb_spgemm_product *product);             /* spgemm_range.c: h, and facts.wraps */
+GrB_Info ftb_product_estimate(ftb_spgemm_product *product); /* spgemm_estimate.c: facts about entries */
 /* Whether messages depend on a and b alone (and on figures that are the same for all). */
-bool ftb_product_uses_only_values(const ftb_product *product);
+bool ftb_product_uses_only_values(const ftb_spgemm_product *product);
 /* Most messages that one result can sum. */
-double ftb_product_most_messages(const ftb_product *product);
+double ftb_product_most_messages(const ftb_spgemm_product *product);
 /* Whether sums of whole-numbered messages of at most this magnitude are exact in FP64. */
-bool ftb_product_exact_in_fp64(const ftb_product *product, double largest_message);
+bool ftb_product_exact_in_fp64(const ftb_spgemm_product *product, double largest_message);
 
 /* Only these rows are wanted (NULL: all), and facts are theirs; `rows` outlives the product. */
-void ftb_product_want(ftb_product *product, const uint8_t *rows);
+void ftb_product_want(ftb_spgemm_product *product, const uint8_t *rows);
 
 /* -- around a product (spgemm_call.c). The slot of the result: *C, or *sink, and its context. */
 GrB_Info ftb_product_output(FtB_Matrix *C, FtB_Sink *sink, FtB_Context *ctx, FtB_Arg slot);
 /* Counts on what the sink will take, if there is one; symmetric: one triangle comes, for both. */
-void ftb_product_reserve(ftb_product *product, FtB_Sink sink, bool symmetric);
+void ftb_product_reserve(ftb_spgemm_product *product, FtB_Sink sink, bool symmetric);
 /* Begins the sink, and that of the winners, runs the product and ends them. */
-GrB_Info ftb_product_to_sink(const ftb_product *product, FtB_Sink sink, bool symmetric);
+GrB_Info ftb_product_to_sink(ftb_spgemm_product *product, FtB_Sink sink, bool symmetric);
 /* The same into a new matrix of `type`; 0: h's own. */
-GrB_Info ftb_product_to_matrix(FtB_Matrix *T, const ftb_product *product, FtB_Type type);
+GrB_Info ftb_product_to_matrix(FtB_Matrix *T, ftb_spgemm_product *product, FtB_Type type);
 /* Ends a call: the product, which may be NULL, is deleted; FTB_CANCELLED clears the flag. Returns `info`. */
-GrB_Info ftb_product_end(ftb_product *product, FtB_Context ctx, GrB_Info info);
+GrB_Info ftb_product_end(ftb_spgemm_product *product, FtB_Context ctx, GrB_Info info);
 
 /* Plans the product, by `plan` where it is not NULL (refused if it was made for another product), else by
  * wisdom or the rule. (spgemm_measure.c) */
-GrB_Info ftb_spgemm_plan_take(ftb_product *product, FtB_Plan plan, bool estimate);
+GrB_Info ftb_spgemm_plan_take(ftb_spgemm_product *product, FtB_Plan plan, bool estimate);
 /* Its plan as an object; with FTB_MEASURE after trials. */
-GrB_Info ftb_spgemm_plan_make(FtB_Plan *plan, ftb_product *product, FtB_Effort effort);
+GrB_Info ftb_spgemm_plan_make(FtB_Plan *plan, ftb_spgemm_product *product, FtB_Effort effort);
 
 #endif

@@ -1,4 +1,5 @@
 /* What FtB_mxm and FtB_project do alike around a product: the slot of the result, the sink, the end. */
+#include "ops/backends.h"
 #include "ops/spgemm/spgemm.h"
 
 GrB_Info ftb_product_output(FtB_Matrix *C, FtB_Sink *sink, FtB_Context *ctx, FtB_Arg slot)
@@ -17,7 +18,7 @@ GrB_Info ftb_product_output(FtB_Matrix *C, FtB_Sink *sink, FtB_Context *ctx, FtB
 }
 
 /* What the product will announce to its sink. */
-static ftb_sink_shape shape_of(const ftb_product *product, bool symmetric)
+static ftb_sink_shape shape_of(const ftb_spgemm_product *product, bool symmetric)
 {
     return (ftb_sink_shape){.ctx = product->ctx,
                             .nrows = product->p.nrows,
@@ -29,14 +30,29 @@ static ftb_sink_shape shape_of(const ftb_product *product, bool symmetric)
                             .symmetric = symmetric};
 }
 
-void ftb_product_reserve(ftb_product *product, FtB_Sink sink, bool symmetric)
+void ftb_product_reserve(ftb_spgemm_product *product, FtB_Sink sink, bool symmetric)
 {
     const ftb_sink_shape shape = shape_of(product, symmetric);
     if (sink)
         product->reserve = ftb_sink_least(sink, &shape);
 }
 
-GrB_Info ftb_product_to_sink(const ftb_product *product, FtB_Sink sink, bool symmetric)
+/* By the device, unless messages are a C function. */
+static GrB_Info run(ftb_spgemm_product *product, FtB_Sink sink)
+{
+    const ftb_backend *who = product->semiring->function ? NULL : FTB_WHO(product->ctx, spgemm);
+    const FtB_Matrix mask = product->mask;
+    const ftb_place places[] = {
+        {.values = product->A->values, .read = &product->a},
+        {.values = product->B->values, .read = &product->b},
+        {.values = mask ? mask->values : NULL, .read = &product->m},
+        {.values = product->admits.values ? mask->values : NULL, .read = &product->admits.values}};
+    GrB_Info info;
+    FTB_RUN(info, who, spgemm, places, product, &product->plan, sink);
+    return info;
+}
+
+GrB_Info ftb_product_to_sink(ftb_spgemm_product *product, FtB_Sink sink, bool symmetric)
 {
     const int64_t left = ftb_memory_left(product->ctx);
     ftb_sink_shape shape = shape_of(product, symmetric);
@@ -49,7 +65,7 @@ GrB_Info ftb_product_to_sink(const ftb_product *product, FtB_Sink sink, bool sym
         return info;
     if (product->winners)
         FTB_CHECK(ftb_sink_begin(product->winners, &indices));
-    FTB_CHECK(ftb_product_run(product, sink));
+    FTB_CHECK(run(product, sink));
     if (product->winners)
         FTB_CHECK(ftb_sink_end(product->winners));
     info = ftb_sink_end(sink);
@@ -61,7 +77,7 @@ done:
     return info;
 }
 
-GrB_Info ftb_product_to_matrix(FtB_Matrix *T, const ftb_product *product, FtB_Type type)
+GrB_Info ftb_product_to_matrix(FtB_Matrix *T, ftb_spgemm_product *product, FtB_Type type)
 {
     FtB_Sink sink = NULL;
     *T = NULL;
@@ -72,7 +88,7 @@ GrB_Info ftb_product_to_matrix(FtB_Matrix *T, const ftb_product *product, FtB_Ty
     return info;
 }
 
-GrB_Info ftb_product_end(ftb_product *product, FtB_Context ctx, GrB_Info info)
+GrB_Info ftb_product_end(ftb_spgemm_product *product, FtB_Context ctx, GrB_Info info)
 {
     if (info == FTB_CANCELLED)
         ftb_cancel_clear(ctx);

@@ -32,18 +32,18 @@ static double error_of(const ratio *r)
     return r->y > 0 ? sqrt(fmax(r->yy - 2 * q * r->xy + q * q * r->xx, 0)) / r->y : 0;
 }
 
-static bool wanted(const ftb_product *product, int64_t i)
+static bool wanted(const ftb_spgemm_product *product, int64_t i)
 {
     return !product->keep_rows || product->keep_rows[i];
 }
 
-static int64_t most_computed(const ftb_product *product, int64_t i)
+static int64_t most_computed(const ftb_spgemm_product *product, int64_t i)
 {
     return ftb_min(product->row_products[i], product->p.ncols);
 }
 
 /* Most entries of row i that are delivered; `columns`: how many may be. */
-static int64_t most_kept(const ftb_product *product, int64_t i, int64_t columns)
+static int64_t most_kept(const ftb_spgemm_product *product, int64_t i, int64_t columns)
 {
     const ftb_finish *finish = &product->finish;
     bool own = finish->drop_diagonal && (!finish->keep || finish->keep[i]);
@@ -62,7 +62,7 @@ static bool keeps(const ftb_finish *finish, int64_t i, int64_t j)
 }
 
 /* Entries of the mask's row i whose bits are set. */
-static int64_t count_masked(const ftb_product *product, int64_t i, const uint64_t *seen)
+static int64_t count_masked(const ftb_spgemm_product *product, int64_t i, const uint64_t *seen)
 {
     const ftb_pattern *mask = product->mask->pattern;
     int64_t count = 0;
@@ -75,7 +75,8 @@ static int64_t count_masked(const ftb_product *product, int64_t i, const uint64_
 
 /* Row i's distinct columns and, of them, those that are delivered; a row that has all columns is looked at no
  * further. `seen` is clear before and after. */
-static void count_row(const ftb_product *product, int64_t i, uint64_t *seen, int64_t *distinct, int64_t *kept)
+static void count_row(const ftb_spgemm_product *product, int64_t i, uint64_t *seen, int64_t *distinct,
+                      int64_t *kept)
 {
     const ftb_spgemm *p = &product->p;
     const ftb_finish *finish = &product->finish;
@@ -100,7 +101,7 @@ static void count_row(const ftb_product *product, int64_t i, uint64_t *seen, int
             seen[col[e] / 64] = 0;
 }
 
-static int64_t columns_kept(const ftb_product *product)
+static int64_t columns_kept(const ftb_spgemm_product *product)
 {
     const uint8_t *keep = product->finish.keep;
     int64_t count = 0;
@@ -109,7 +110,7 @@ static int64_t columns_kept(const ftb_product *product)
     return keep ? count : product->p.ncols;
 }
 
-GrB_Info ftb_product_estimate(ftb_product *product)
+GrB_Info ftb_product_estimate(ftb_spgemm_product *product)
 {
     const ftb_spgemm *p = &product->p;
     ftb_spgemm_facts *f = &product->facts;

@@ -9,9 +9,9 @@
 
 /* Whether there is anything that wisdom and trials could choose: names that are taken already, and slots,
  * leave nothing. */
-static bool has_choice(const ftb_product *product) { return !product->p.column && !product->mask; }
+static bool has_choice(const ftb_spgemm_product *product) { return !product->p.column && !product->mask; }
 
-GrB_Info ftb_spgemm_plan_take(ftb_product *product, FtB_Plan plan, bool estimate)
+GrB_Info ftb_spgemm_plan_take(ftb_spgemm_product *product, FtB_Plan plan, bool estimate)
 {
     if (estimate) /* for a plan, which will be held while the product runs */
         product->reserve += FTB_PLAN_BYTES;
@@ -32,7 +32,7 @@ GrB_Info ftb_spgemm_plan_take(ftb_product *product, FtB_Plan plan, bool estimate
 /* Seconds for the sampled rows under a plan, in a form of its own. */
 static GrB_Info run_sample(void *run, const ftb_any_plan *plan, double *seconds)
 {
-    const ftb_product *product = run;
+    const ftb_spgemm_product *product = run;
     ftb_spgemm_form *form = NULL;
     ftb_worker *w = NULL;
     int64_t entries = ftb_min(product->facts.longest_row, product->p.nids);
@@ -54,7 +54,7 @@ done:
 }
 
 /* FTB_MEASURE */
-static GrB_Info measure(ftb_product *product)
+static GrB_Info measure(ftb_spgemm_product *product)
 {
     const ftb_any_facts facts = {.spgemm = product->facts};
     ftb_any_plan plan = {.spgemm = product->plan};
@@ -66,7 +66,7 @@ static GrB_Info measure(ftb_product *product)
     return info;
 }
 
-GrB_Info ftb_spgemm_plan_make(FtB_Plan *plan, ftb_product *product, FtB_Effort effort)
+GrB_Info ftb_spgemm_plan_make(FtB_Plan *plan, ftb_spgemm_product *product, FtB_Effort effort)
 {
     GrB_Info info = effort == FTB_MEASURE ? measure(product) : GrB_SUCCESS;
     if (info != GrB_SUCCESS)

@@ -15,7 +15,7 @@ static ftb_range values_of(FtB_Matrix A, int threads)
 }
 
 /* Of the names of a message; those of reals do not matter. */
-static void name_ranges(const ftb_product *product, ftb_range *ranges)
+static void name_ranges(const ftb_spgemm_product *product, ftb_range *ranges)
 {
     const ftb_sparse_message *m = &product->message;
     const int threads = ftb_threads(product->ctx);
@@ -43,7 +43,7 @@ static void name_ranges(const ftb_product *product, ftb_range *ranges)
 }
 
 /* Of h, from that of one message. */
-static ftb_range reduced(const ftb_product *product, ftb_range x)
+static ftb_range reduced(const ftb_spgemm_product *product, ftb_range x)
 {
     double most = ftb_product_most_messages(product), magnitude = fmax(fabs(x.least), fabs(x.most));
     if (product->reducer.monoid == FTB_PLUS)
@@ -54,7 +54,7 @@ static ftb_range reduced(const ftb_product *product, ftb_range x)
     return (ftb_range){x.least < 0 ? -magnitude : 0, magnitude};
 }
 
-GrB_Info ftb_product_range(ftb_product *product)
+GrB_Info ftb_product_range(ftb_spgemm_product *product)
 {
     ftb_sparse_message *m = &product->message;
     ftb_range names[FTB_MESSAGE_NAMES + FTB_BOUND_ROOM];

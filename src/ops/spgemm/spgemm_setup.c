@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-void ftb_product_delete(ftb_product *product)
+void ftb_product_delete(ftb_spgemm_product *product)
 {
     if (!product)
         return;
@@ -39,7 +39,7 @@ static GrB_Info read_operand(ftb_pattern **pattern, const int64_t **from, FtB_Ma
     return info;
 }
 
-void ftb_product_want(ftb_product *product, const uint8_t *rows)
+void ftb_product_want(ftb_spgemm_product *product, const uint8_t *rows)
 {
     const int64_t nrows = product->p.nrows, *counts = product->row_products;
     double total = 0, bound = 0, wanted = 0;
@@ -59,17 +59,19 @@ void ftb_product_want(ftb_product *product, const uint8_t *rows)
     product->facts.longest_row = longest;
 }
 
-GrB_Info ftb_product_new(ftb_product **out, FtB_Context ctx, FtB_Semiring *semiring, FtB_Matrix A,
+GrB_Info ftb_product_new(ftb_spgemm_product **out, FtB_Context ctx, FtB_Semiring *semiring, FtB_Matrix A,
                          bool transpose_a, FtB_Matrix B, bool transpose_b)
 {
     GrB_Info info = GrB_SUCCESS;
     *out = NULL;
-    ftb_product *product = ftb_new0(ctx, 1, sizeof *product);
+    ftb_spgemm_product *product = ftb_new0(ctx, 1, sizeof *product);
     if (!product)
         return ftb_nomem();
     product->ctx = product->arena.ctx = ftb_context_retain(ctx);
     product->A = A;
     product->B = B;
+    product->a = ftb_values(A);
+    product->b = ftb_values(B);
     FTB_CHECK(read_operand(&product->left, &product->left_from, A, transpose_a));
     FTB_CHECK(read_operand(&product->right, &product->right_from, B, transpose_b));
     ftb_pattern *left = product->left, *right = product->right;
@@ -121,7 +123,7 @@ static const char *const message_names[FTB_MESSAGE_NAMES] = {"a",  "b",  "m",  "
 
 /* The type that an operand's values are read as; every entry of a pattern counts as 1, which is unsigned
  * where it meets an unsigned domain. */
-static FtB_Type operand_type(const ftb_product *product, FtB_Matrix A)
+static FtB_Type operand_type(const ftb_spgemm_product *product, FtB_Matrix A)
 {
     FtB_Type domain = product->semiring->domain;
     if (product->facts.widened && A->width > 0 && ftb_type_integer(A->type))
@@ -131,7 +133,7 @@ static FtB_Type operand_type(const ftb_product *product, FtB_Matrix A)
     return domain ? domain : A->type;
 }
 
-static void list_message_names(ftb_product *product, bool project)
+static void list_message_names(ftb_spgemm_product *product, bool project)
 {
     ftb_sparse_message *m = &product->message;
     m->count = 0;
@@ -158,7 +160,7 @@ static void list_message_names(ftb_product *product, bool project)
 }
 
 /* Whether the program uses nothing that differs from one product to the next, but a and b if `values`. */
-static bool uses_only(const ftb_product *product, bool values)
+static bool uses_only(const ftb_spgemm_product *product, bool values)
 {
     const ftb_sparse_message *m = &product->message;
     for (int n = 0; n < FTB_MESSAGE_NAMES; n++) {
@@ -172,7 +174,7 @@ static bool uses_only(const ftb_product *product, bool values)
 }
 
 /* The message when it is the same for all products. */
-static GrB_Info evaluate_constant(ftb_product *product, char value[8])
+static GrB_Info evaluate_constant(ftb_spgemm_product *product, char value[8])
 {
     ftb_sparse_message *m = &product->message;
     ftb_interpreter *machine = NULL;
@@ -193,7 +195,7 @@ static GrB_Info evaluate_constant(ftb_product *product, char value[8])
 }
 
 /* Counting, or a constant, when messages are all alike. */
-static GrB_Info try_pair(ftb_product *product, bool *done)
+static GrB_Info try_pair(ftb_spgemm_product *product, bool *done)
 {
     char value[8] = {0};
     FtB_Type type = ftb_program_type(product->message.program);
@@ -219,7 +221,7 @@ static GrB_Info try_pair(ftb_product *product, bool *done)
 }
 
 /* The largest magnitude among an operand's values, as FP64. */
-static double magnitude(const ftb_product *product, FtB_Matrix A)
+static double magnitude(const ftb_spgemm_product *product, FtB_Matrix A)
 {
     if (A->width == 0)
         return 1;
@@ -233,7 +235,7 @@ static double magnitude(const ftb_product *product, FtB_Matrix A)
 }
 
 /* Most messages that one result can sum. */
-double ftb_product_most_messages(const ftb_product *product)
+double ftb_product_most_messages(const ftb_spgemm_product *product)
 {
     int64_t most = 0;
     for (int64_t i = 0; i < product->p.nrows; i++)
@@ -241,13 +243,13 @@ double ftb_product_most_messages(const ftb_product *product)
     return (double)(product->right->multi ? product->facts.longest_row : most);
 }
 
-bool ftb_product_exact_in_fp64(const ftb_product *product, double largest_message)
+bool ftb_product_exact_in_fp64(const ftb_spgemm_product *product, double largest_message)
 {
     return largest_message * ftb_product_most_messages(product) < 9007199254740992.0; /* 2^53 */
 }
 
 /* plus : a * b on plain values. */
-static void try_times(ftb_product *product, bool *done)
+static void try_times(ftb_spgemm_product *product, bool *done)
 {
     const ftb_sparse_message *m = &product->message;
     FtB_Type type = ftb_program_type(m->program);
@@ -275,7 +277,7 @@ static bool reads_times(const char *text)
     return strcmp(packed, "a*b") == 0 || strcmp(packed, "b*a") == 0;
 }
 
-static GrB_Info compile_message(ftb_product *product, bool project)
+static GrB_Info compile_message(ftb_spgemm_product *product, bool project)
 {
     ftb_sparse_message *m = &product->message;
     const struct FtB_Semiring_opaque *s = product->semiring;
@@ -307,7 +309,7 @@ static GrB_Info compile_message(ftb_product *product, bool project)
 }
 
 /* The same; of a named weight with FP64 in place of whole numbers that may wrap. */
-static GrB_Info compile_wide_enough(ftb_product *product, bool project)
+static GrB_Info compile_wide_enough(ftb_spgemm_product *product, bool project)
 {
     GrB_Info info = compile_message(product, project);
     if (info != GrB_SUCCESS || !product->facts.wraps || !product->named)
@@ -319,7 +321,7 @@ static GrB_Info compile_wide_enough(ftb_product *product, bool project)
 }
 
 /* Degrees that the message asks for: entries in row i of A, in column j of B, in row k of B. */
-static GrB_Info count_degrees(ftb_product *product)
+static GrB_Info count_degrees(ftb_spgemm_product *product)
 {
     const struct {
         int name;
@@ -347,7 +349,7 @@ static GrB_Info count_degrees(ftb_product *product)
 }
 
 /* Symmetric if exchanging a and b, and i and j, changes no bit. (Tables are checked value by value.) */
-static bool message_symmetric(const ftb_product *product)
+static bool message_symmetric(const ftb_spgemm_product *product)
 {
     /* i, j exchange with their figures, which are the same vertex's only when both sides are one. */
     static const char *const pairs[] = {"a", "b", "i", "j", "di", "dj", "si", "sj", NULL};
@@ -357,7 +359,7 @@ static bool message_symmetric(const ftb_product *product)
            ftb_expr_symmetric(product->semiring->message, pairs);
 }
 
-static GrB_Info make_message(ftb_product *product, const ftb_vertices *rows, const ftb_vertices *cols,
+static GrB_Info make_message(ftb_spgemm_product *product, const ftb_vertices *rows, const ftb_vertices *cols,
                              const ftb_vertices *inner, bool project)
 {
     ftb_sparse_message *m = &product->message;
@@ -416,7 +418,7 @@ static GrB_Info make_message(ftb_product *product, const ftb_vertices *rows, con
     return info;
 }
 
-GrB_Info ftb_product_message(ftb_product *product, const ftb_vertices *rows, const ftb_vertices *cols,
+GrB_Info ftb_product_message(ftb_spgemm_product *product, const ftb_vertices *rows, const ftb_vertices *cols,
                              const ftb_vertices *inner, bool project)
 {
     fenv_t callers;
@@ -426,7 +428,7 @@ GrB_Info ftb_product_message(ftb_product *product, const ftb_vertices *rows, con
     return info;
 }
 
-bool ftb_product_uses_only_values(const ftb_product *product) { return uses_only(product, true); }
+bool ftb_product_uses_only_values(const ftb_spgemm_product *product) { return uses_only(product, true); }
 
 /* ---- plan */
 
@@ -458,7 +460,7 @@ static int64_t copied_bytes(FtB_Matrix A, FtB_Type type, FtB_Type domain, bool f
 }
 
 /* What a form allocates for values. */
-static int64_t prepared_bytes(const ftb_product *product)
+static int64_t prepared_bytes(const ftb_spgemm_product *product)
 {
     const ftb_spgemm *p = &product->p;
     FtB_Type domain = product->semiring->domain;
@@ -474,7 +476,7 @@ static int64_t prepared_bytes(const ftb_product *product)
                                 product->right_from != NULL));
 }
 
-GrB_Info ftb_product_plan(ftb_product *product, const ftb_spgemm_plan *forced, bool estimate)
+GrB_Info ftb_product_plan(ftb_spgemm_product *product, const ftb_spgemm_plan *forced, bool estimate)
 {
     ftb_spgemm_facts *f = &product->facts;
     const ftb_finish *finish = &product->finish;

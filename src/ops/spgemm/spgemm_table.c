@@ -78,7 +78,7 @@ static bool collect(dictionary *d, FtB_Matrix A)
 }
 
 /* The code of each entry, in the operand's own order. */
-static uint8_t *encode(ftb_product *product, const dictionary *d, FtB_Matrix A)
+static uint8_t *encode(ftb_spgemm_product *product, const dictionary *d, FtB_Matrix A)
 {
     int64_t n = A->pattern->nvals;
     uint8_t *codes =
@@ -92,7 +92,8 @@ static uint8_t *encode(ftb_product *product, const dictionary *d, FtB_Matrix A)
 }
 
 /* Runs the program on all pairs: z[code a][code b][width], of which none is -0.0, see ftb_row. */
-static GrB_Info evaluate_pairs(ftb_product *product, const dictionary *da, const dictionary *db, double *z)
+static GrB_Info evaluate_pairs(ftb_spgemm_product *product, const dictionary *da, const dictionary *db,
+                               double *z)
 {
     ftb_sparse_message *m = &product->message;
     FtB_Type type = ftb_program_type(m->program);
@@ -150,7 +151,7 @@ static figures measure(const double *z, int64_t n)
 }
 
 /* swap[c]: the component of message (b, a) that equals component c of (a, b), for all a and b. */
-static bool find_swap(ftb_product *product, int codes, const double *z)
+static bool find_swap(ftb_spgemm_product *product, int codes, const double *z)
 {
     int64_t width = product->width;
     for (int64_t c = 0; c < width; c++) {
@@ -170,7 +171,7 @@ static bool find_swap(ftb_product *product, int codes, const double *z)
 }
 
 /* z as a table of cells; with `dual`, of pairs of cells (a, b), (b, a). */
-static const void *make_table(ftb_product *product, const dictionary *da, const dictionary *db,
+static const void *make_table(ftb_spgemm_product *product, const dictionary *da, const dictionary *db,
                               const double *z, bool dual)
 {
     FtB_Type cell = product->p.cell;
@@ -190,7 +191,7 @@ static const void *make_table(ftb_product *product, const dictionary *da, const 
 }
 
 /* The type of cells in which sums have the bits that they should: 0 if there is none. */
-static FtB_Type cell_type(const ftb_product *product, figures f)
+static FtB_Type cell_type(const ftb_spgemm_product *product, figures f)
 {
     FtB_Type type = ftb_program_type(product->message.program), sum = product->sum_type;
     const double most = ftb_product_most_messages(product);
@@ -230,8 +231,8 @@ static int64_t reduce(const int64_t *x, int64_t n, uint8_t *factor)
 }
 
 /* z as products of small positive factors, whose sums are exact, and zero only where there are none. */
-static void find_factors(ftb_product *product, const dictionary *da, const dictionary *db, const double *z,
-                         figures f)
+static void find_factors(ftb_spgemm_product *product, const dictionary *da, const dictionary *db,
+                         const double *z, figures f)
 {
     int64_t x[FTB_MOST_CODES];
     uint8_t *left = product->factors.left, *right = product->factors.right;
@@ -254,7 +255,8 @@ static void find_factors(ftb_product *product, const dictionary *da, const dicti
 }
 
 /* Any z of few right values, to be looked up. */
-static GrB_Info find_lookup(ftb_product *product, const dictionary *da, const dictionary *db, const double *z)
+static GrB_Info find_lookup(ftb_spgemm_product *product, const dictionary *da, const dictionary *db,
+                            const double *z)
 {
     if (product->width != 1 || product->p.cell != FTB_FP32 || db->count > FTB_NIBBLE)
         return GrB_SUCCESS;
@@ -279,7 +281,7 @@ static GrB_Info find_lookup(ftb_product *product, const dictionary *da, const di
     return GrB_SUCCESS;
 }
 
-static bool worth_a_table(const ftb_product *product)
+static bool worth_a_table(const ftb_spgemm_product *product)
 {
     double entries = (double)(product->left->nvals + product->right->nvals);
     return product->reducer.monoid == FTB_PLUS && !product->reducer.mean && !product->winners &&
@@ -292,7 +294,8 @@ static bool worth_a_table(const ftb_product *product)
 }
 
 /* Bits of the sums of component c of z in units of its own quantum; 0 if they may not be exact in FP32. */
-static int field_bits(const ftb_product *product, int64_t pairs, const double *z, int64_t c, double *unit)
+static int field_bits(const ftb_spgemm_product *product, int64_t pairs, const double *z, int64_t c,
+                      double *unit)
 {
     double column[FTB_MOST_CODES * FTB_MOST_CODES];
     for (int64_t t = 0; t < pairs; t++) {
@@ -325,7 +328,7 @@ static bool word_marks(const ftb_packed *packed, int word, int64_t pairs, const 
 
 /* Bit fields for the sums of several components, longest first into the first word that has room; false if
  * two words do not hold them, or nothing is saved. */
-static bool find_fields(ftb_packed *packed, const ftb_product *product, int64_t pairs, const double *z)
+static bool find_fields(ftb_packed *packed, const ftb_spgemm_product *product, int64_t pairs, const double *z)
 {
     int used[2] = {0, 0}, width = (int)product->width;
     bool placed[8] = {false};
@@ -360,7 +363,7 @@ static bool find_fields(ftb_packed *packed, const ftb_product *product, int64_t 
 }
 
 /* z as a table of packed cells. */
-static const void *pack_table(ftb_product *product, int64_t pairs, const double *z)
+static const void *pack_table(ftb_spgemm_product *product, int64_t pairs, const double *z)
 {
     const ftb_packed *packed = &product->packed;
     uint64_t *table = ftb_arena_new0(&product->arena, pairs * packed->words, sizeof *table);
@@ -371,7 +374,7 @@ static const void *pack_table(ftb_product *product, int64_t pairs, const double 
     return table;
 }
 
-static GrB_Info fill_product(ftb_product *product, const dictionary *da, const dictionary *db,
+static GrB_Info fill_product(ftb_spgemm_product *product, const dictionary *da, const dictionary *db,
                              const double *z)
 {
     bool dual = product->self && product->width == 1;
@@ -401,7 +404,7 @@ static GrB_Info fill_product(ftb_product *product, const dictionary *da, const d
     return GrB_SUCCESS;
 }
 
-GrB_Info ftb_product_table(ftb_product *product, bool *done)
+GrB_Info ftb_product_table(ftb_spgemm_product *product, bool *done)
 {
     dictionary da, db;
     if (!worth_a_table(product) || !collect(&da, product->A) || !collect(&db, product->B))
