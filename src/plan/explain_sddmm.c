@@ -38,7 +38,9 @@ static void considered_steps(const ftb_sddmm_plan *plan, const ftb_sddmm_facts *
         fprintf(file, "considered       fused 1.00%s%s   staged %.2f%s%s%s\n", plan->staged ? "" : "  <- ",
                 plan->staged ? "" : mark(plan), plan->fused > 0 ? plan->in_steps / plan->fused : 1,
                 plan->staged ? "  <- " : "", plan->staged ? mark(plan) : "",
-                plan->staged || ftb_attention_weights_fit(f) ? "" : " (weights would outgrow the operands)");
+                plan->staged || ftb_attention_weights_fit(f)
+                    ? ""
+                    : " (weights would outgrow operands and pattern)");
 }
 
 static void because(const ftb_sddmm_plan *plan, const ftb_sddmm_facts *f, const ftb_machine_facts *m,

@@ -18,6 +18,8 @@
 #define STEP 16      /* entries */
 #define ALONE 0.68   /* of all that, of one head of few features: nothing is in its way */
 #define LONELY 160   /* features */
+#define INDEX 4      /* bytes of an entry's column */
+#define START 8      /* of where a row begins */
 #define LONE_ROW 0.3 /* of a row of softmax, of one head: short rows go together */
 
 static double rows_with_entries(const ftb_sddmm_facts *f)
@@ -104,9 +106,11 @@ double ftb_attention_staged_seconds(const ftb_sddmm_facts *f, const ftb_machine_
            rows_with_entries(f) * k->softmax_row * (f->heads == 1 ? LONE_ROW : 1);
 }
 
+/* Within what the operands and the pattern take: of one head, always; of eight, where rows are short. */
 bool ftb_attention_weights_fit(const ftb_sddmm_facts *f)
 {
     double weights = (double)f->nvals * (double)(f->heads * f->value_bytes);
     double operands = (double)(f->nrows + f->ncols) * (double)(f->features * f->value_bytes);
-    return weights <= operands;
+    double pattern = (double)f->nvals * INDEX + (double)f->nrows * START;
+    return weights <= operands + pattern;
 }

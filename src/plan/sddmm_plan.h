@@ -80,8 +80,9 @@ void ftb_rule_sddmm(ftb_sddmm_plan *plan, const ftb_sddmm_facts *facts, const ft
 double ftb_attention_fused_seconds(const ftb_sddmm_plan *plan, const ftb_sddmm_facts *facts,
                                    const ftb_costs *costs);
 double ftb_attention_staged_seconds(const ftb_sddmm_facts *facts, const ftb_machine_facts *machine);
-/* Whether the weights of all entries and heads take no more than the operands and the result: steps are for
- * the rule to choose then. A bound that memory limits do not move, since bits depend on the choice. */
+/* Whether the weights of all entries and heads take no more than the operands, the result and the pattern:
+ * steps are for the rule to choose then. A bound that memory limits do not move, since bits depend on the
+ * choice. */
 bool ftb_attention_weights_fit(const ftb_sddmm_facts *facts);
 /* What a plan does: ROWS, SEGMENTS or STAGED. */
 static inline ftb_sddmm_family ftb_sddmm_family_of(const ftb_sddmm_plan *plan)
