@@ -112,7 +112,7 @@ static void forms_leave_no_trace(void **state)
             run_form(first, product, &product->plan);
             int64_t memory, now;
             assert_ok(FtB_Context_memory(NULL, &memory, NULL));
-            for (int n = 0; n < FORMS; n++) {
+            for (int n = 0; n < rng_cases(FORMS); n++) {
                 const char *const *choice = choices[rng_below(&r, CHOICES)];
                 ftb_spgemm_plan plan = product->plan;
                 for (int c = 0; c < 6 && choice[c]; c += 2)

@@ -36,7 +36,7 @@ static void hot_columns(void **state)
     static const char *const sets[][2] = {{"512", "0"}, {"512", "1"}, {"1024", "0"}, {"1024", "1"}};
     rng r = rng_new();
     FtB_Matrix R[2] = {fifteen_ratings(&r, FTB_INT32), fifteen_ratings(&r, FTB_FP32)}, C, goal;
-    for (int t = 0; t < 96; t++) {
+    for (int t = 0; t < rng_cases(96); t++) {
         int m = t / 16;
         FtB_Arg message = FTB_ARG(messages[m].text), ratings = FTB_ARG(R[messages[m].type == FTB_FP32]);
         FtB_Project_options options = {.size = sizeof options, .triangle = t % 2, .self_loops = t % 3 == 0};
