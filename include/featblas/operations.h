@@ -103,7 +103,7 @@ typedef struct FtB_Attention_options {
 } FtB_Attention_options;
 
 /** C = accum(C, softmax by row of S<A> = Q (x) K', times V), head by head: in one pass that stores nothing
- * per entry, or, where that is faster and weights take no more than the operands and C, in three steps
+ * per entry, or, where that is faster and weights take no more than operands, C and pattern, in three steps
  * (FtB_attention_plan; kernel = fused or staged). Rows without entries get the fill value. @param C slot:
  * FtB_Block m x (heads * dv), not an input.
  *  @param A slot: FtB_Matrix m x n, whose entries attend; its values are `edge` in the semiring's text.

@@ -78,6 +78,29 @@ static int64_t greatest(const staged *s, int64_t first, int64_t last, int64_t he
     return best;
 }
 
+/* The same of FP32 scores of one head: lanes side by side, which the compiler vectorises, find which score it
+ * is, and the first entry that has it is looked up. Of a row with NaN any entry will do: all weights are NaN.
+ */
+static int64_t greatest_f32(const float *x, int64_t first, int64_t last)
+{
+    enum { LANES = 32 };
+    float most[LANES], best = x[first];
+    int64_t e = first;
+    for (int l = 0; l < LANES; l++)
+        most[l] = x[first];
+    for (; e + LANES <= last; e += LANES)
+        for (int l = 0; l < LANES; l++)
+            most[l] = x[e + l] > most[l] ? x[e + l] : most[l];
+    for (int l = 0; e < last; e++, l++)
+        most[l] = x[e] > most[l] ? x[e] : most[l];
+    for (int l = 0; l < LANES; l++)
+        best = most[l] > best ? most[l] : best;
+    for (e = first; e < last; e++)
+        if (x[e] >= best)
+            return e;
+    return first;
+}
+
 static void normalise(const staged *s, char *at, int64_t i, char *scratch)
 {
     FTB_PICK_REAL(ftb_softmax_rows, s->c->type)(at, at, s->p->rowptr + i, 1, s->c->heads, scratch);
@@ -97,7 +120,9 @@ typedef struct peak {
 static void find_peaks(const staged *s, int64_t first, int64_t last, peak *peaks)
 {
     for (int64_t h = 0; h < s->c->heads; h++) {
-        int64_t e = greatest(s, first, last, h);
+        const bool lanes = s->c->heads == 1 && s->c->type == FTB_FP32;
+        int64_t e = lanes ? greatest_f32((const float *)(const void *)s->weight, first, last)
+                          : greatest(s, first, last, h);
         peaks[h] = (peak){value_of(s, e * s->c->heads + h), e};
     }
 }
