@@ -59,48 +59,6 @@ static GrB_Info make_scores(staged *s)
 
 /* ---- softmax */
 
-static double value_of(const staged *s, int64_t at)
-{
-    return s->c->type == FTB_FP32 ? (double)((const float *)s->weight)[at] : ((const double *)s->weight)[at];
-}
-
-/* The entry of [first, last) with the greatest score of a head; one that is NaN, if there is one. */
-static int64_t greatest(const staged *s, int64_t first, int64_t last, int64_t head)
-{
-    int64_t heads = s->c->heads, best = first;
-    for (int64_t e = first; e < last; e++) {
-        double x = value_of(s, e * heads + head);
-        if (isnan(x))
-            return e;
-        if (x > value_of(s, best * heads + head))
-            best = e;
-    }
-    return best;
-}
-
-/* The same of FP32 scores of one head: lanes side by side, which the compiler vectorises, find which score it
- * is, and the first entry that has it is looked up. Of a row with NaN any entry will do: all weights are NaN.
- */
-static int64_t greatest_f32(const float *x, int64_t first, int64_t last)
-{
-    enum { LANES = 32 };
-    float most[LANES], best = x[first];
-    int64_t e = first;
-    for (int l = 0; l < LANES; l++)
-        most[l] = x[first];
-    for (; e + LANES <= last; e += LANES)
-        for (int l = 0; l < LANES; l++)
-            most[l] = x[e + l] > most[l] ? x[e + l] : most[l];
-    for (int l = 0; e < last; e++, l++)
-        most[l] = x[e] > most[l] ? x[e] : most[l];
-    for (int l = 0; l < LANES; l++)
-        best = most[l] > best ? most[l] : best;
-    for (e = first; e < last; e++)
-        if (x[e] >= best)
-            return e;
-    return first;
-}
-
 static void normalise(const staged *s, char *at, int64_t i, char *scratch)
 {
     FTB_PICK_REAL(ftb_softmax_rows, s->c->type)(at, at, s->p->rowptr + i, 1, s->c->heads, scratch);
@@ -111,54 +69,49 @@ static void drop(const staged *s, int64_t first, int64_t count, char *at)
     FTB_PICK_REAL(ftb_attention_drop, s->c->type)(&s->job, first, count, at);
 }
 
-/* A row's greatest scores, by head, and where they are. */
-typedef struct peak {
-    double most;
-    int64_t entry;
-} peak;
-
-static void find_peaks(const staged *s, int64_t first, int64_t last, peak *peaks)
+/* Of each head, over `count` entries that begin at `values`. */
+static void greatest(const staged *s, void *most, const char *values, int64_t count, void *scratch)
 {
-    for (int64_t h = 0; h < s->c->heads; h++) {
-        const bool lanes = s->c->heads == 1 && s->c->type == FTB_FP32;
-        int64_t e = lanes ? greatest_f32((const float *)(const void *)s->weight, first, last)
-                          : greatest(s, first, last, h);
-        peaks[h] = (peak){value_of(s, e * s->c->heads + h), e};
-    }
+    FTB_PICK_REAL(ftb_softmax_greatest, s->c->type)(most, values, count, s->c->heads, scratch);
 }
 
-/* log(sum of exponentials) = the greatest score - log(its weight). */
-static void keep_lse(const staged *s, int64_t i, const peak *peaks)
+/* log(sum of exponentials) = the greatest score - log(the greatest weight), which is 0 where all scores are
+ * -infinity. Of scores with NaN all weights are: their greatest is -infinity, and its log NaN. */
+static void keep_lse(const staged *s, int64_t i, const void *score, const void *weight)
 {
-    const int64_t heads = s->c->heads;
-    for (int64_t h = 0; h < heads; h++) {
+    for (int64_t h = 0; h < s->c->heads; h++) {
+        const bool any = s->p->rowptr[i] < s->p->rowptr[i + 1];
+        const double w = any ? ftb_get_real(weight, s->c->type, h) : 0;
         double lse = -INFINITY;
-        if (s->p->rowptr[i] < s->p->rowptr[i + 1] && peaks[h].most != -INFINITY)
-            lse = peaks[h].most - log(value_of(s, peaks[h].entry * heads + h));
-        ftb_cast((char *)s->lse + (size_t)(i * heads + h) * s->size, s->c->type, &lse, FTB_FP64, 1);
+        if (w != 0)
+            lse = ftb_get_real(score, s->c->type, h) - log(w);
+        ftb_cast((char *)s->lse + (size_t)(i * s->c->heads + h) * s->size, s->c->type, &lse, FTB_FP64, 1);
     }
 }
 
 static void one_row(const staged *s, int64_t i, char *scratch)
 {
-    const int64_t first = s->p->rowptr[i], last = s->p->rowptr[i + 1];
+    const int64_t first = s->p->rowptr[i], count = s->p->rowptr[i + 1] - first;
     char *at = s->weight + (size_t)(first * s->c->heads) * s->size;
-    peak *peaks = (peak *)(void *)scratch;
-    if (s->lse && first < last)
-        find_peaks(s, first, last, peaks);
-    if (first < last)
-        normalise(s, at, i, scratch + (size_t)s->c->heads * sizeof *peaks);
+    void *score = scratch, *weight = scratch + 8 * s->c->heads;
+    scratch += 16 * s->c->heads;
+    if (s->lse && count > 0)
+        greatest(s, score, at, count, scratch);
+    if (count > 0)
+        normalise(s, at, i, scratch);
+    if (s->lse && count > 0)
+        greatest(s, weight, at, count, scratch);
     if (s->lse)
-        keep_lse(s, i, peaks);
-    if (s->job.drop && first < last)
-        drop(s, first, last - first, at);
+        keep_lse(s, i, score, weight);
+    if (s->job.drop && count > 0)
+        drop(s, first, count, at);
 }
 
 static GrB_Info normalise_rows(staged *s)
 {
     const int threads = s->c->plan.threads;
     const int64_t parts = (int64_t)threads * PARTS_PER_THREAD;
-    const size_t room = (size_t)s->c->heads * sizeof(peak) + (size_t)ftb_softmax_scratch(s->c->heads) * 8;
+    const size_t room = 8 * (size_t)(2 * s->c->heads + ftb_softmax_scratch(s->c->heads));
     char *scratch = ftb_new(s->c->ctx, threads, room);
     if (!scratch)
         return ftb_nomem();

@@ -207,6 +207,16 @@ void FTB_REAL_CELL(ftb_softmax_rows)(void *out_, const void *in_, const int64_t 
     }
 }
 
+void FTB_REAL_CELL(ftb_softmax_greatest)(void *most, const void *x, int64_t count, int64_t heads,
+                                         void *scratch)
+{
+    int64_t period = ftb_softmax_period(heads), n = period * FTB_LANES;
+    fill(scratch, n, -INFINITY);
+    row_greatest(x, count * heads, scratch, period);
+    combine(scratch, n, heads, true);
+    memcpy(most, scratch, (size_t)heads * sizeof(real));
+}
+
 /* ---- gradient */
 
 FTB_INLINE void long_grad_row(real *to, const real *s, const real *d, int64_t count, int64_t heads, real *sum)

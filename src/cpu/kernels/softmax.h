@@ -28,6 +28,12 @@ FTB_CELLS(void, ftb_softmax_rows_f32,
           (void *out, const void *in, const int64_t *start, int64_t nrows, int64_t heads, void *scratch))
 FTB_CELLS(void, ftb_softmax_rows_f64,
           (void *out, const void *in, const int64_t *start, int64_t nrows, int64_t heads, void *scratch))
+/* most(h) = the greatest of x(e, h) of `count` entries; NaN is passed over, and -infinity where there is no
+ * other. */
+FTB_CELLS(void, ftb_softmax_greatest_f32,
+          (void *most, const void *x, int64_t count, int64_t heads, void *scratch))
+FTB_CELLS(void, ftb_softmax_greatest_f64,
+          (void *most, const void *x, int64_t count, int64_t heads, void *scratch))
 /* out = s (d - sum over the row's entries of s d); out may be s or d. */
 FTB_CELLS(void, ftb_softmax_grad_rows_f32,
           (void *out, const void *s, const void *d, const int64_t *start, int64_t nrows, int64_t heads,
