@@ -56,14 +56,19 @@ FTB_INLINE void long_row(real *out, const real *in, int64_t count, int64_t heads
     row_scale(out, values, sum, period);
 }
 
-/* out = in - max of each head; most: room for a row. */
-FTB_INLINE void short_less(real *out, const real *in, int64_t count, int64_t heads, real *most)
+FTB_INLINE void short_greatest(real *most, const real *in, int64_t count, int64_t heads)
 {
     for (int64_t h = 0; h < heads; h++)
         most[h] = -INFINITY;
     for (int64_t e = 0; e < count; e++)
         for (int64_t h = 0; h < heads; h++)
             most[h] = in[e * heads + h] > most[h] ? in[e * heads + h] : most[h];
+}
+
+/* out = in - max of each head; most: room for a row. */
+FTB_INLINE void short_less(real *out, const real *in, int64_t count, int64_t heads, real *most)
+{
+    short_greatest(most, in, count, heads);
     for (int64_t h = 0; h < heads; h++)
         most[h] = most[h] == -INFINITY ? 0 : most[h];
     for (int64_t e = 0; e < count; e++)
@@ -210,6 +215,10 @@ void FTB_REAL_CELL(ftb_softmax_rows)(void *out_, const void *in_, const int64_t 
 void FTB_REAL_CELL(ftb_softmax_greatest)(void *most, const void *x, int64_t count, int64_t heads,
                                          void *scratch)
 {
+    if (count <= SHORT) {
+        short_greatest(most, x, count, heads);
+        return;
+    }
     int64_t period = ftb_softmax_period(heads), n = period * FTB_LANES;
     fill(scratch, n, -INFINITY);
     row_greatest(x, count * heads, scratch, period);
