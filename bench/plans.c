@@ -38,8 +38,9 @@
 static const char *const graphs[] = {"arxiv-like@2000", "arxiv-like",    "rand-100k",        "proteins-like",
                                      "reddit-like",     "products-like", "road-like@4000000"};
 
-/* Sums of sources; of sources times a weight of each edge and head; dot products on edges; attention. */
-typedef enum operation { SUM, WEIGHTED, DOT, ATTENTION } operation;
+/* Sums of sources; of sources times a weight of each edge and head; dot products on edges; attention, also
+ * with the logs of sums, as training wants them. */
+typedef enum operation { SUM, WEIGHTED, DOT, ATTENTION, ATTENTION_LSE } operation;
 typedef struct shape {
     operation op;
     const char *name; /* before the graph's */
@@ -61,6 +62,7 @@ static const shape shapes[] = {{SUM, "", 1, 1},
                                {DOT, "dot ", 256, 1},
                                {DOT, "dot 8 heads ", 128, 8},
                                {ATTENTION, "attention ", 64, 1},
+                               {ATTENTION_LSE, "attention with lse ", 64, 1},
                                {ATTENTION, "attention 8 heads ", 128, 8},
                                {ATTENTION, "attention 4 heads ", 256, 4}};
 
@@ -74,8 +76,8 @@ typedef struct trial {
 
 typedef struct call {
     const shape *shape;
-    FtB_Block C, X, Y;
-    FtB_Matrix A, S; /* S: values on edges */
+    FtB_Block C, X, Y, lse; /* lse: NULL where it is not wanted */
+    FtB_Matrix A, S;        /* S: values on edges */
     FtB_Descriptor desc;
 } call;
 
@@ -96,9 +98,11 @@ static GrB_Info compute(call *c)
     case DOT:
         return FtB_mxm(c->S, c->A, NULL, FTB_PLUS_DOT, c->Y, c->X, c->desc);
     case ATTENTION:
+    case ATTENTION_LSE:
         break;
     }
-    return FtB_attention(c->C, c->A, NULL, FTB_PLUS_DOT, c->Y, c->X, c->X, NULL, c->desc);
+    return FtB_attention(c->C, c->A, NULL, FTB_PLUS_DOT, c->Y, c->X, c->X,
+                         FTB_ATTENTION_OPTIONS(.lse = c->lse), c->desc);
 }
 
 static bool run(void *state) { return say(compute(state)); }
@@ -113,6 +117,7 @@ static GrB_Info plan_of(FtB_Plan *plan, const call *c)
     case DOT:
         return FtB_mxm_plan(plan, c->S, c->A, NULL, FTB_PLUS_DOT, c->Y, c->X, FTB_DESC_RST1, FTB_ESTIMATE);
     case ATTENTION:
+    case ATTENTION_LSE:
         break;
     }
     return FtB_attention_plan(plan, c->C, c->A, NULL, FTB_PLUS_DOT, c->Y, c->X, c->X, NULL, NULL,
@@ -330,7 +335,7 @@ static bool try_segments(call *c, trial *best)
     grid g = {.c = c, .kernel = is_spmm(s) ? "partitioned" : "segments", .best = best};
     if (s->op == DOT)
         add_tile(&g, 0, 4.0 * s->dim);
-    for (int tile = 1; s->op == ATTENTION && tile <= s->heads; tile *= 4) /* heads: of keys and values */
+    for (int tile = 1; s->op >= ATTENTION && tile <= s->heads; tile *= 4) /* heads: of keys and values */
         add_tile(&g, tile, 8.0 * s->dim / s->heads * tile);
     for (int tile = 16; is_spmm(s) && tile <= 128 && (tile == 16 || tile / 2 < s->dim); tile *= 2)
         add_tile(&g, tile, 4.0 * (s->dim < tile ? s->dim : tile));
@@ -350,7 +355,7 @@ static bool try_all(call *c, int repeats, outcome *o)
         return false;
     o->best = o->planned;
     if (!keep_better(c, &o->direct, &o->best) ||
-        (c->shape->op == ATTENTION && !keep_better(c, &staged, &o->best)) || !try_segments(c, &o->best))
+        (c->shape->op >= ATTENTION && !keep_better(c, &staged, &o->best)) || !try_segments(c, &o->best))
         return false;
     for (int r = 1; r < repeats && o->planned.seconds > NEAR * o->best.seconds; r++)
         if (!time_trial(c, &o->planned, 0) || !time_trial(c, &o->best, 0))
@@ -389,6 +394,7 @@ static bool make_operands(call *c, bench_stage *stage)
     return bench_block(&c->X, stage->X, g->ncols, s->dim, s->heads) &&
            (s->op == DOT || bench_block(&c->C, stage->C, g->nrows, s->dim, s->heads)) &&
            (s->op < DOT || bench_block(&c->Y, stage->Y, g->nrows, s->dim, s->heads)) &&
+           (s->op != ATTENTION_LSE || say(FtB_Block_new(&c->lse, g->nrows, s->heads, FTB_FP32))) &&
            (s->op != DOT || say(FtB_Matrix_like(&c->S, c->A, s->heads, FTB_FP32)));
 }
 
@@ -424,6 +430,7 @@ static bool row(const bench_settings *s, const char *graph, const shape *of, jso
     bool ok = make_operands(&c, stage) && try_all(&c, s->repeats, &o);
     FtB_Block_free(&c.X);
     FtB_Block_free(&c.Y);
+    FtB_Block_free(&c.lse);
     FtB_Block_free(&c.C);
     FtB_Matrix_free(&c.S);
     return ok && report(of, name, &o, rows, w);
