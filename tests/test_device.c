@@ -18,20 +18,6 @@
 
 #define N 1000
 
-static int begin(void **state)
-{
-    (void)state;
-    pretend_begin(3);
-    return 0;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    pretend_end();
-    return 0;
-}
-
 static ftb_buffer *numbers(void)
 {
     ftb_buffer *b = ftb_buffer_new(NULL, N, sizeof(int64_t));
@@ -442,17 +428,18 @@ static void failing_allocations(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(asking_moves, begin, end),
-                                       cmocka_unit_test_setup_teardown(writing, begin, end),
-                                       cmocka_unit_test_setup_teardown(late_copies, begin, end),
-                                       cmocka_unit_test_setup_teardown(products, begin, end),
-                                       cmocka_unit_test_setup_teardown(back_on_the_host, begin, end),
-                                       cmocka_unit_test_setup_teardown(part_of_a_block, begin, end),
-                                       cmocka_unit_test_setup_teardown(changed, begin, end),
-                                       cmocka_unit_test_setup_teardown(host_reads_device, begin, end),
-                                       cmocka_unit_test_setup_teardown(host_does_not_wait, begin, end),
-                                       cmocka_unit_test_setup_teardown(networks, begin, end),
-                                       cmocka_unit_test_setup_teardown(names, begin, end),
-                                       cmocka_unit_test_setup_teardown(failing_allocations, begin, end)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(asking_moves, pretend_setup, pretend_teardown),
+        cmocka_unit_test_setup_teardown(writing, pretend_setup, pretend_teardown),
+        cmocka_unit_test_setup_teardown(late_copies, pretend_setup, pretend_teardown),
+        cmocka_unit_test_setup_teardown(products, pretend_setup, pretend_teardown),
+        cmocka_unit_test_setup_teardown(back_on_the_host, pretend_setup, pretend_teardown),
+        cmocka_unit_test_setup_teardown(part_of_a_block, pretend_setup, pretend_teardown),
+        cmocka_unit_test_setup_teardown(changed, pretend_setup, pretend_teardown),
+        cmocka_unit_test_setup_teardown(host_reads_device, pretend_setup, pretend_teardown),
+        cmocka_unit_test_setup_teardown(host_does_not_wait, pretend_setup, pretend_teardown),
+        cmocka_unit_test_setup_teardown(networks, pretend_setup, pretend_teardown),
+        cmocka_unit_test_setup_teardown(names, pretend_setup, pretend_teardown),
+        cmocka_unit_test_setup_teardown(failing_allocations, pretend_setup, pretend_teardown)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,20 +15,6 @@ typedef struct operands {
     FtB_Matrix A[MOST];
 } operands;
 
-static int begin(void **state)
-{
-    (void)state;
-    pretend_begin(7);
-    return 0;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    pretend_end();
-    return 0;
-}
-
 static void fill(rng *r, void *values, FtB_Type type, int64_t count)
 {
     (ftb_type_float(type) ? rng_reals : rng_values)(r, values, type, count);
@@ -510,13 +496,14 @@ static void scores_of_entries(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(texts_of_entries, begin, end),
-                                       cmocka_unit_test_setup_teardown(scores_of_entries, begin, end),
-                                       cmocka_unit_test_setup_teardown(texts, begin, end),
-                                       cmocka_unit_test_setup_teardown(bound_blocks, begin, end),
-                                       cmocka_unit_test_setup_teardown(reductions, begin, end),
-                                       cmocka_unit_test_setup_teardown(reduction_of_all, begin, end),
-                                       cmocka_unit_test_setup_teardown(moving_rows, begin, end),
-                                       cmocka_unit_test_setup_teardown(softmax, begin, end)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(texts_of_entries, pretend_setup, pretend_teardown),
+        cmocka_unit_test_setup_teardown(scores_of_entries, pretend_setup, pretend_teardown),
+        cmocka_unit_test_setup_teardown(texts, pretend_setup, pretend_teardown),
+        cmocka_unit_test_setup_teardown(bound_blocks, pretend_setup, pretend_teardown),
+        cmocka_unit_test_setup_teardown(reductions, pretend_setup, pretend_teardown),
+        cmocka_unit_test_setup_teardown(reduction_of_all, pretend_setup, pretend_teardown),
+        cmocka_unit_test_setup_teardown(moving_rows, pretend_setup, pretend_teardown),
+        cmocka_unit_test_setup_teardown(softmax, pretend_setup, pretend_teardown)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,20 +13,6 @@
 
 enum { ROWS = 60, COLS = 45, HEADS = 4, WIDTH = 16, MOST = 9 };
 
-static int begin(void **state)
-{
-    (void)state;
-    pretend_begin(5);
-    return 0;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    pretend_end();
-    return 0;
-}
-
 /* What a call reads and writes, twice: for the host, and for the device. */
 typedef struct operands {
     FtB_Matrix A;
@@ -303,9 +289,10 @@ static void attention(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(products, begin, end),
-                                       cmocka_unit_test_setup_teardown(wraps, begin, end),
-                                       cmocka_unit_test_setup_teardown(bound_before, begin, end),
-                                       cmocka_unit_test_setup_teardown(attention, begin, end)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(products, pretend_setup, pretend_teardown),
+        cmocka_unit_test_setup_teardown(wraps, pretend_setup, pretend_teardown),
+        cmocka_unit_test_setup_teardown(bound_before, pretend_setup, pretend_teardown),
+        cmocka_unit_test_setup_teardown(attention, pretend_setup, pretend_teardown)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

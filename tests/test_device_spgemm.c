@@ -9,20 +9,6 @@
 
 enum { ROWS = 60, COLS = 45 };
 
-static int begin(void **state)
-{
-    (void)state;
-    pretend_begin(11);
-    return 0;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    pretend_end();
-    return 0;
-}
-
 typedef GrB_Info operation(FtB_Matrix C, FtB_Arg text, FtB_Matrix M, FtB_Matrix A);
 
 static GrB_Info multiply(FtB_Matrix C, FtB_Arg text, FtB_Matrix M, FtB_Matrix A)
@@ -122,6 +108,7 @@ static void device_does_as_the_host(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(device_does_as_the_host, begin, end)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(device_does_as_the_host, pretend_setup, pretend_teardown)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

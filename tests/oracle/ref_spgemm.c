@@ -222,7 +222,7 @@ static void finish(run *r)
     const ftb_finish *f = &r->p->finish;
     const size_t size = FtB_Type_size(f->out_type) * (size_t)f->out_width;
     char *h = r->h + 8 * r->j * r->p->width, *w = r->w + (size_t)r->kept * size;
-    number verdict = {0}, kept;
+    number verdict = {0};
     if ((f->drop_diagonal && r->i == r->j) || (f->upper_only && r->j < r->i) || (f->keep && !f->keep[r->j]))
         return;
     settle(r, h);
@@ -234,27 +234,26 @@ static void finish(run *r)
         return;
     if (f->where) {
         evaluate(r, r->where, f->where, h, w, verdict.values);
-        kept.real = ftb_get_real(verdict.values, ftb_program_type(f->where), 0);
-        if (kept.real == 0)
+        if (ftb_get_real(verdict.values, ftb_program_type(f->where), 0) == 0)
             return;
     }
     r->cols[r->kept] = r->j;
     r->winners[r->kept++] = r->winner[r->j];
 }
 
+/* Entry x of the row, exactly. */
+static long double weight(const run *r, int64_t x)
+{
+    const FtB_Type type = r->p->finish.out_type;
+    return ftb_type_float(type) ? (long double)ref_get(r->w, type, x)
+           : type == FTB_UINT64 ? (long double)((const uint64_t *)(const void *)r->w)[x]
+                                : (long double)ftb_get_integer(r->w, type, x);
+}
+
 /* Whether entry x of the row comes before y among the largest. */
 static bool larger(const run *r, int64_t x, int64_t y)
 {
-    const FtB_Type type = r->p->finish.out_type;
-    const long double a = ftb_type_float(type)
-                              ? (long double)ref_get(r->w, type, x)
-                              : (type == FTB_UINT64 ? (long double)((const uint64_t *)r->w)[x]
-                                                    : (long double)ftb_get_integer(r->w, type, x));
-    const long double b = ftb_type_float(type)
-                              ? (long double)ref_get(r->w, type, y)
-                              : (type == FTB_UINT64 ? (long double)((const uint64_t *)r->w)[y]
-                                                    : (long double)ftb_get_integer(r->w, type, y));
-    return a > b || (a == b && x < y);
+    return weight(r, x) > weight(r, y) || (weight(r, x) == weight(r, y) && x < y);
 }
 
 /* An entry stays if fewer than k come before it; one that is NaN never does. */

@@ -539,6 +539,20 @@ void pretend_end(void)
     ftb_backend_remove(&pretend_device);
 }
 
+int pretend_setup(void **nothing)
+{
+    (void)nothing;
+    pretend_begin(7);
+    return 0;
+}
+
+int pretend_teardown(void **nothing)
+{
+    (void)nothing;
+    pretend_end();
+    return 0;
+}
+
 void pretend_send(ftb_buffer *b)
 {
     void *device;

@@ -15,6 +15,9 @@ extern const ftb_backend pretend_device;
 
 void pretend_begin(uint64_t seed); /* adds it to the table, and places the default context's work on it */
 void pretend_end(void);
+/* The same around a test of cmocka. */
+int pretend_setup(void **nothing);
+int pretend_teardown(void **nothing);
 /* Makes the device's copy of b the only valid one. NULL is allowed. */
 void pretend_send(ftb_buffer *b);
 /* What the device holds where the library knows it as `device`. */
