@@ -106,7 +106,7 @@ double ftb_attention_staged_seconds(const ftb_sddmm_facts *f, const ftb_machine_
            rows_with_entries(f) * k->softmax_row * (f->heads == 1 ? LONE_ROW : 1);
 }
 
-/* Within what the operands and the pattern take: of one head, always; of eight, where rows are short. */
+/* Of one head in FP32 they are as large as the columns of the pattern, and always fit. */
 bool ftb_attention_weights_fit(const ftb_sddmm_facts *f)
 {
     double weights = (double)f->nvals * (double)(f->heads * f->value_bytes);
