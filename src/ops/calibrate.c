@@ -49,6 +49,7 @@ typedef struct bench {
     float *x, *y, *c, *weights; /* weights: an entry's, of each head */
     ftb_sample *samples;
     int64_t count;
+    int product; /* of the samples that are taken now */
     double spent;
 } bench;
 
@@ -230,7 +231,8 @@ static void note(bench *b, const product *p, double seconds)
     if (b->count == MOST_SAMPLES)
         return;
     ftb_sample *s = &b->samples[b->count++];
-    *s = (ftb_sample){.kind = plan->kind,
+    *s = (ftb_sample){.product = b->product,
+                      .kind = plan->kind,
                       .facts = plan->facts,
                       .choice = ftb_plan_rows[plan->kind].chosen(&plan->plan),
                       .seconds = seconds};
@@ -334,6 +336,7 @@ static GrB_Info take_samples(bench *b)
             const int64_t first = b->count;
             FTB_CHECK(take_form(b, g, &forms[f]));
             weigh(b, first);
+            b->product++;
         }
 done:
     return info;
