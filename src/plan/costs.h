@@ -31,6 +31,7 @@
     COST(stride,         TIME,  15,   29,   11)    /* a part of a row, where a tile takes no whole rows */ \
     COST(line,           TIME,  7.8,  7.7,  8.2)   /* a line of edge values that the visits before do not lead to */ \
     COST(far_line,       TIME,  65,   170,  31)    /* the same, where the part's rows come from memory, too */ \
+    COST(first_line,     TIME,  7.8,  7.7,  8.2)   /* a line of them that comes from memory, for the first time */ \
     COST(order_line,     TIME,  18,   21,   20)    /* the same, while nothing but copying goes on */ \
     COST(build_entry,    TIME,  1.3,  0.44, 1.5)   /* an entry that is partitioned */ \
     COST(build_visit,    TIME,  21,   23,   19)    /* a visit that is written down */ \
@@ -74,7 +75,8 @@
     COST(far_row,        TIME,  0.35) \
     COST(memory_read,    RATE,  38)   \
     COST(line,           TIME,  4.5)  \
-    COST(far_line,       TIME,  5.5)  \
+    COST(far_line,       TIME,  19)   \
+    COST(first_line,     TIME,  24)   \
     COST(dot_l3,         RATE,  105)  \
     COST(dot_far_row,    TIME,  0.2)  \
     COST(dot_memory,     RATE,  32)   \
