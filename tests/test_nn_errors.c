@@ -1,10 +1,13 @@
 /* Errors of recording: a tape learns of every mistake in any argument, whatever call it is. The calls that
- * take variables are read from the header; lists of operands may be as long as they are said to be. */
+ * take variables are read from the header; lists of operands may be as long as they are said to be. What
+ * layers refuse: options, and graphs and features that do not fit. */
 #include "support/check.h"
 
+#include "core/core.h"
 #include "featblas_nn.h"
 #include "nn/nn.h"
 #include "support/gradients.h"
+#include "support/rng.h"
 #include "support/tapes.h"
 
 #include <ctype.h>
@@ -442,10 +445,102 @@ static void recording_ends(void **state)
     FtB_Context_free(&ctx);
 }
 
+/* ---- layers */
+
+static void options_that_are_refused(void **state)
+{
+    FtB_Layer layer;
+    (void)state;
+    assert_fails(GrB_INVALID_VALUE, "sage: options: aggregate is 'median'",
+                 FtB_Layer_new(&layer, "sage", 3, 3, FTB_LAYER_OPTIONS(.aggregate = "median")));
+    assert_null(layer);
+    assert_fails(GrB_INVALID_VALUE, "mlp: options: aggregate is 'pool'",
+                 FtB_Layer_new(&layer, "mlp", 3, 3, FTB_LAYER_OPTIONS(.aggregate = "pool")));
+    assert_fails(GrB_DIMENSION_MISMATCH, "appnp: 3 to 4 columns", FtB_Layer_new(&layer, "appnp", 3, 4, NULL));
+    assert_fails(GrB_INVALID_VALUE, "teleport is 2",
+                 FtB_Layer_new(&layer, "appnp", 3, 3, FTB_LAYER_OPTIONS(.teleport = 2)));
+    assert_fails(GrB_INVALID_VALUE, "rgcn: options: relations is 0",
+                 FtB_Layer_new(&layer, "rgcn", 3, 3, NULL));
+    assert_fails(GrB_INVALID_VALUE, "pna: options: log_degree is -1",
+                 FtB_Layer_new(&layer, "pna", 3, 3, FTB_LAYER_OPTIONS(.log_degree = -1)));
+    assert_fails(GrB_INVALID_VALUE, "edgeconv: options: aggregate is 'min'",
+                 FtB_Layer_new(&layer, "edgeconv", 3, 3, FTB_LAYER_OPTIONS(.aggregate = "min")));
+    assert_fails(GrB_INVALID_VALUE, "unknown kind 'gnc'; known: appnp, ",
+                 FtB_Layer_new(&layer, "gnc", 3, 3, NULL));
+    assert_fails(GrB_INVALID_VALUE, "in_dst",
+                 FtB_Layer_new(&layer, "sage", 3, 3, FTB_LAYER_OPTIONS(.in_dst = -1)));
+}
+
+/* Applying the layer to a graph and features that do not fit. */
+static void refuse_graph(const char *kind, FtB_Matrix A, int64_t columns, GrB_Info code, const char *text)
+{
+    FtB_Tape tape;
+    FtB_Layer layer;
+    FtB_Block X, Y;
+    assert_ok(
+        FtB_Layer_new(&layer, kind, 3, 3,
+                      FTB_LAYER_OPTIONS(.type = FTB_FP64, .relations = strcmp(kind, "rgcn") == 0 ? 2 : 0)));
+    assert_ok(FtB_Block_new(&X, A->pattern->ncols, columns, FTB_FP64));
+    assert_ok(FtB_Block_new(&Y, A->pattern->nrows, columns, FTB_FP64));
+    assert_ok(FtB_Tape_new(&tape, 1));
+    FtB_Layer_apply(layer, A, FtB_input(tape, X), FtB_input(tape, Y), FTB_NO_VAR);
+    assert_fails(code, text, FtB_Tape_status(tape));
+    FtB_Tape_free(&tape);
+    FtB_Block_free(&X);
+    FtB_Block_free(&Y);
+    FtB_Layer_free(&layer);
+}
+
+static void two_tapes(void **state)
+{
+    rng r = rng_new();
+    FtB_Matrix A = rng_matrix(&r, FTB_FP64, 7, 7, 0, 0.3);
+    FtB_Tape tapes[2];
+    FtB_Layer layer;
+    FtB_Block X;
+    (void)state;
+    assert_ok(FtB_Block_new(&X, 7, 3, FTB_FP32));
+    assert_ok(FtB_Layer_new(&layer, "sage", 3, 3, NULL));
+    assert_ok(FtB_Tape_new(&tapes[0], 1));
+    assert_ok(FtB_Tape_new(&tapes[1], 1));
+    FtB_Layer_apply(layer, A, FtB_input(tapes[0], X), FtB_input(tapes[1], X), FTB_NO_VAR);
+    assert_fails(GrB_INVALID_VALUE, "FtB_Layer_apply: dst is a variable of another tape",
+                 FtB_Tape_status(tapes[0]));
+    FtB_Tape_free(&tapes[0]);
+    FtB_Tape_free(&tapes[1]);
+    FtB_Layer_free(&layer);
+    FtB_Block_free(&X);
+    FtB_Matrix_free(&A);
+}
+
+static void graphs_that_are_refused(void **state)
+{
+    rng r = rng_new();
+    FtB_Matrix A = rng_matrix(&r, FTB_FP64, 5, 8, 0, 0.3);
+    (void)state;
+    refuse_graph("gcn", A, 3, GrB_DIMENSION_MISMATCH, "gcn: A is 5 x 8; expected a square matrix");
+    refuse_graph("sgc", A, 3, GrB_DIMENSION_MISMATCH, "sgc: A is 5 x 8; expected a square matrix");
+    refuse_graph("appnp", A, 3, GrB_DIMENSION_MISMATCH, "appnp: A is 5 x 8; expected a square matrix");
+    refuse_graph("sage", A, 4, GrB_DIMENSION_MISMATCH, "sage, src: 8 x 4 fp64; expected 8 x 3");
+    refuse_graph("rgcn", A, 3, GrB_DIMENSION_MISMATCH,
+                 "A has 0 values per entry; expected one, an edge type");
+    FtB_Matrix_free(&A);
+    assert_ok(FtB_Matrix_build(&A, FTB_FP64, 7, 7, 1, 1, (int64_t[]){4}, (int64_t[]){2}, (double[]){2},
+                               FTB_DUP_ERROR, NULL));
+    refuse_graph("rgcn", A, 3, GrB_INVALID_VALUE, "rgcn: A(4, 2) is 2; expected an edge type, 0 to 1");
+    FtB_Matrix_free(&A);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(all_are_here), cmocka_unit_test(any_argument),
-                                       cmocka_unit_test(list_errors),  cmocka_unit_test(many_operands),
-                                       cmocka_unit_test(many_rows),    cmocka_unit_test(recording_ends)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(all_are_here),
+                                       cmocka_unit_test(any_argument),
+                                       cmocka_unit_test(list_errors),
+                                       cmocka_unit_test(many_operands),
+                                       cmocka_unit_test(many_rows),
+                                       cmocka_unit_test(recording_ends),
+                                       cmocka_unit_test(options_that_are_refused),
+                                       cmocka_unit_test(graphs_that_are_refused),
+                                       cmocka_unit_test(two_tapes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* Layers: forward values against loops over edges, gradients against finite differences in FP64, on graphs
- * with isolated vertices, self-loops, hubs and no edges at all, square and bipartite; errors; failing
- * allocation.
+ * with isolated vertices, self-loops, hubs and no edges at all, square and bipartite; failing allocation.
+ * (What layers refuse: test_nn_errors.c.)
  * Labels: unit, serial */
 #include "support/check.h"
 
@@ -445,93 +445,6 @@ static void wide_and_sparse(void **state)
     }
 }
 
-/* ---- errors */
-
-static void options_that_are_refused(void **state)
-{
-    FtB_Layer layer;
-    (void)state;
-    assert_fails(GrB_INVALID_VALUE, "sage: options: aggregate is 'median'",
-                 FtB_Layer_new(&layer, "sage", 3, 3, FTB_LAYER_OPTIONS(.aggregate = "median")));
-    assert_null(layer);
-    assert_fails(GrB_INVALID_VALUE, "mlp: options: aggregate is 'pool'",
-                 FtB_Layer_new(&layer, "mlp", 3, 3, FTB_LAYER_OPTIONS(.aggregate = "pool")));
-    assert_fails(GrB_DIMENSION_MISMATCH, "appnp: 3 to 4 columns", FtB_Layer_new(&layer, "appnp", 3, 4, NULL));
-    assert_fails(GrB_INVALID_VALUE, "teleport is 2",
-                 FtB_Layer_new(&layer, "appnp", 3, 3, FTB_LAYER_OPTIONS(.teleport = 2)));
-    assert_fails(GrB_INVALID_VALUE, "rgcn: options: relations is 0",
-                 FtB_Layer_new(&layer, "rgcn", 3, 3, NULL));
-    assert_fails(GrB_INVALID_VALUE, "pna: options: log_degree is -1",
-                 FtB_Layer_new(&layer, "pna", 3, 3, FTB_LAYER_OPTIONS(.log_degree = -1)));
-    assert_fails(GrB_INVALID_VALUE, "edgeconv: options: aggregate is 'min'",
-                 FtB_Layer_new(&layer, "edgeconv", 3, 3, FTB_LAYER_OPTIONS(.aggregate = "min")));
-    assert_fails(GrB_INVALID_VALUE, "unknown kind 'gnc'; known: appnp, ",
-                 FtB_Layer_new(&layer, "gnc", 3, 3, NULL));
-    assert_fails(GrB_INVALID_VALUE, "in_dst",
-                 FtB_Layer_new(&layer, "sage", 3, 3, FTB_LAYER_OPTIONS(.in_dst = -1)));
-}
-
-/* Applying the layer to a graph and features that do not fit. */
-static void refuse(const char *kind, const graph *g, int64_t columns, GrB_Info code, const char *text)
-{
-    FtB_Tape tape;
-    FtB_Layer layer;
-    FtB_Block X, D;
-    assert_ok(
-        FtB_Layer_new(&layer, kind, 3, 3,
-                      FTB_LAYER_OPTIONS(.type = FTB_FP64, .relations = strcmp(kind, "rgcn") == 0 ? 2 : 0)));
-    assert_ok(FtB_Block_new(&X, g->ref.n, columns, FTB_FP64));
-    assert_ok(FtB_Block_new(&D, g->ref.m, columns, FTB_FP64));
-    assert_ok(FtB_Tape_new(&tape, 1));
-    FtB_Layer_apply(layer, g->A, FtB_input(tape, X), FtB_input(tape, D), FTB_NO_VAR);
-    assert_fails(code, text, FtB_Tape_status(tape));
-    FtB_Tape_free(&tape);
-    FtB_Block_free(&X);
-    FtB_Block_free(&D);
-    FtB_Layer_free(&layer);
-}
-
-static void two_tapes(void **state)
-{
-    graph g;
-    FtB_Tape tapes[2];
-    FtB_Layer layer;
-    FtB_Block X;
-    (void)state;
-    graph_new(&g, HUB, PLAIN);
-    assert_ok(FtB_Block_new(&X, 7, 3, FTB_FP32));
-    assert_ok(FtB_Layer_new(&layer, "sage", 3, 3, NULL));
-    assert_ok(FtB_Tape_new(&tapes[0], 1));
-    assert_ok(FtB_Tape_new(&tapes[1], 1));
-    FtB_Layer_apply(layer, g.A, FtB_input(tapes[0], X), FtB_input(tapes[1], X), FTB_NO_VAR);
-    assert_fails(GrB_INVALID_VALUE, "FtB_Layer_apply: dst is a variable of another tape",
-                 FtB_Tape_status(tapes[0]));
-    FtB_Tape_free(&tapes[0]);
-    FtB_Tape_free(&tapes[1]);
-    FtB_Layer_free(&layer);
-    FtB_Block_free(&X);
-    FtB_Matrix_free(&g.A);
-}
-
-static void graphs_that_are_refused(void **state)
-{
-    graph g;
-    (void)state;
-    graph_new(&g, BIPARTITE, PLAIN);
-    refuse("gcn", &g, 3, GrB_DIMENSION_MISMATCH, "gcn: A is 5 x 8; expected a square matrix");
-    refuse("sgc", &g, 3, GrB_DIMENSION_MISMATCH, "sgc: A is 5 x 8; expected a square matrix");
-    refuse("appnp", &g, 3, GrB_DIMENSION_MISMATCH, "appnp: A is 5 x 8; expected a square matrix");
-    refuse("sage", &g, 4, GrB_DIMENSION_MISMATCH, "sage, src: 8 x 4 fp64; expected 8 x 3");
-    refuse("rgcn", &g, 3, GrB_DIMENSION_MISMATCH, "A has 0 values per entry; expected one, an edge type");
-    FtB_Matrix_free(&g.A);
-    graph_new(&g, HUB, TYPED);
-    FtB_Matrix_free(&g.A);
-    assert_ok(FtB_Matrix_build(&g.A, FTB_FP64, 7, 7, 1, 1, (int64_t[]){4}, (int64_t[]){2}, (double[]){2},
-                               FTB_DUP_ERROR, NULL));
-    refuse("rgcn", &g, 3, GrB_INVALID_VALUE, "rgcn: A(4, 2) is 2; expected an edge type, 0 to 1");
-    FtB_Matrix_free(&g.A);
-}
-
 /* ---- failing allocation */
 
 static GrB_Info train_once(void *arg)
@@ -590,9 +503,6 @@ int main(void)
         cmocka_unit_test(all_kinds),
         cmocka_unit_test(values_and_gradients),
         cmocka_unit_test(wide_and_sparse),
-        cmocka_unit_test(options_that_are_refused),
-        cmocka_unit_test(graphs_that_are_refused),
-        cmocka_unit_test(two_tapes),
         cmocka_unit_test(failing_allocation),
     };
     FtB_Context_set_threads(NULL, 1); /* thousands of runs of microseconds */

@@ -21,7 +21,7 @@ struct ftb_codec {
     bool text;            /* a byte-order mark may come before that */
     bool ids;             /* of rows and columns are in its files; else positions, */
     int base;             /* which count from this */
-    int rank;             /* of files of one name, a data set reads the one of the least rank */
+    int rank;             /* a format's own: of files of one name, a data set reads the one of the least */
     /* Matrices. labels: of rows and columns, where the file has ids. options.found and options.layout are for
      * formats whose reader finds out more than the format's name; both are there. */
     GrB_Info (*matrix)(FtB_Matrix *A, FtB_Labels labels[2], FtB_Context ctx, ftb_input *in,

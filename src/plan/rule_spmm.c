@@ -89,7 +89,7 @@ static double direct_seconds(const model *m)
     double whole = row * (double)f->ncols;
     double near = ftb_degrees_near(&f->degrees, 0.25 * (double)m->l2 /
                                                     lines); /* sources that stay in L2 from row to row */
-    const double piece = row / chunks; /* of a row, read at once */
+    const double piece = row / chunks;                      /* of a row, read at once */
     double far = lines * ((1 - near) / gather_rate(m, whole, piece) +
                           near / gather_rate(m, fmin(whole, 0.5 * (double)m->l2), piece));
     double gather = fmax(far, m->costs.chain * chunks);

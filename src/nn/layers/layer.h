@@ -65,7 +65,7 @@ FtB_Var ftb_layer_bias(const ftb_layer_call *call, FtB_Var y);
 /* Rows first to first + count - 1 of a parameter. */
 FtB_Var ftb_layer_rows(FtB_Var w, int64_t first, int64_t count);
 /* Whether x should be multiplied by weights with `out` columns before it is summed over A, so many times,
- * rather than after. (order.c) */
+ * rather than after. (nn/order.c) */
 bool ftb_layer_project_first(const ftb_layer_call *call, FtB_Var x, int64_t out, int64_t times);
 /* A number for a message's text: the shortest that reads back as the same, with a point in every locale. */
 typedef struct ftb_number_text {
@@ -91,7 +91,7 @@ bool ftb_layer_attention_graph(const ftb_layer_call *call, bool loops, FtB_Matri
 FtB_Var ftb_layer_attention_result(const ftb_layer_call *call, FtB_Var y);
 /* x on the edges of A as a variable on those of B, A's pattern with the diagonal. (loop_edges.c) */
 FtB_Var ftb_loop_edges(FtB_Var x, FtB_Matrix B);
-/* n x heads: dot(x(i, h, :), a(h, :)), of x: n x (heads width) and a: 1 x (heads width). (head_dots.c) */
+/* n x heads: dot(x(i, h, :), a(h, :)), of x: n x (heads width) and a: 1 x (heads width). (nn/head_dots.c) */
 FtB_Var ftb_head_dots(FtB_Var x, FtB_Var a, int64_t heads);
 /* *B, borrowed from the layer: the pattern of A with the diagonal (square A), made once per graph. */
 GrB_Info ftb_layer_self_loops(FtB_Matrix *B, FtB_Layer layer, FtB_Matrix A);
