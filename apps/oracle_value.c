@@ -170,8 +170,10 @@ static long double arithmetic(ftb_operator op, long double x, long double y, boo
         return floorl(x);
     case FTB_OP_CEIL:
         return ceill(x);
-    default: /* idiv */
+    case FTB_OP_IDIV:
         return !real && y == 0 ? 0 : truncl(x / y);
+    default: /* a new one, which agrees with nothing */
+        return NAN;
     }
 }
 

@@ -263,6 +263,8 @@ static void texts_are_told(void **state)
         {"plus : [1, a, b]", "h1 * h2", 1, 0},
         {"any : bitxor(a, b)", NULL, 0, 0},
         {"plus : abs(-a)", NULL, 0, 0},
+        {"plus : relu(a) * 2", NULL, 0, 0},
+        {"plus : ceil(-a) * relu(b)", NULL, 1, 0},
     };
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         if (figure(R, cases[c].weight, cases[c].epilogue, "wraps") != cases[c].wraps ||

@@ -5,6 +5,7 @@
 #include "expr/program.h"
 
 #include <math.h>
+#include <string.h>
 
 #define REALS ((ftb_range){-HUGE_VAL, HUGE_VAL})
 
@@ -68,6 +69,19 @@ static ftb_range block_range(const ftb_held *h)
 
 static ftb_range times(ftb_range x, double count) { return (ftb_range){x.least * count, x.most * count}; }
 
+/* Of an operator of one argument that rises: the values of the ends. */
+static ftb_range ends(ftb_operator op, ftb_range x)
+{
+    const ftb_code code = {.kind = FTB_CODE_ELEMENT, .op = op};
+    ftb_range to;
+    uint64_t cell;
+    ftb_fold(&cell, &code, FTB_FP64, FTB_FP64, (const void *[]){&x.least});
+    memcpy(&to.least, &cell, sizeof cell);
+    ftb_fold(&cell, &code, FTB_FP64, FTB_FP64, (const void *[]){&x.most});
+    memcpy(&to.most, &cell, sizeof cell);
+    return to;
+}
+
 /* Of a whole-numbered op before it is cut to its type. */
 static ftb_range operate(ftb_operator op, ftb_range x, ftb_range y, FtB_Type type)
 {
@@ -87,8 +101,6 @@ static ftb_range operate(ftb_operator op, ftb_range x, ftb_range y, FtB_Type typ
         return (ftb_range){fmax(x.least, y.least), fmax(x.most, y.most)};
     case FTB_OP_ABS:
         return (ftb_range){0, magnitude(x)};
-    case FTB_OP_RELU:
-        return (ftb_range){fmax(x.least, 0), fmax(x.most, 0)};
     case FTB_OP_STEP:
         return (ftb_range){0, 1};
     case FTB_OP_IDIV:
@@ -99,7 +111,7 @@ static ftb_range operate(ftb_operator op, ftb_range x, ftb_range y, FtB_Type typ
     case FTB_OP_BITXOR:
         return natural ? (ftb_range){0, x.most + y.most} : type_range(type);
     default:
-        return type_range(type);
+        return ftb_operators[op].rises ? ends(op, x) : type_range(type);
     }
 }
 
