@@ -14,7 +14,7 @@ build() { # preset, targets...
         { tail -60 "build/$preset/build.log"; return 1; }
 }
 
-format() { git ls-files '*.c' '*.h' '*.cu' '*.cuh' 'bench/*.cpp' | xargs clang-format --dry-run -Werror; }
+format() { git ls-files '*.c' '*.h' '*.cu' '*.cuh' 'bench/*.cpp' 'tests/support/*.cpp' | xargs clang-format --dry-run -Werror; }
 links() { scripts/check_links; }
 includes() { scripts/check_includes; }
 tables() { scripts/check_tables; }
@@ -48,7 +48,12 @@ gpu() { # the program that measures a GPU: its kernels on the CPU, its graphs be
     bench/gpu/run.sh emulate
     bench/gpu/run.sh graphs build/release/featblas
     bench/gpu/report --check
-    if command -v nvcc > /dev/null; then ARCHS=90 bench/gpu/run.sh compile; else echo "gpu: nvcc is not there; not compiled for a GPU"; fi
+    if ! command -v nvcc > /dev/null; then echo "gpu: nvcc is not there; not compiled for a GPU"; return; fi
+    ARCHS=90 bench/gpu/run.sh compile
+    local kernels # what the emulator runs is CUDA
+    for kernels in tests/cases/simt/*.cu; do
+        nvcc -std=c++17 -arch=sm_90 -Werror all-warnings -I. --cubin -o build/gpu/emulated.cubin "$kernels"
+    done
 }
 asan() { # all tests under the address and undefined-behaviour sanitizers; what docs show is run by `make test` alone, and so is the
          # device that is an oracle. Of tests on the pretend device those that tsan leaves out, whose build asserts the same

@@ -1,0 +1,23 @@
+# The emulator of a GPU (tests/support/simt/), kernels compiled for it, and the tests that run them: test_simt*.
+set(FEATBLAS_CXX_FLAGS -Wall -Wextra -Wshadow -Wconversion $<$<BOOL:${FEATBLAS_WERROR}>:-Werror>)
+
+# Always optimised: what it does at every access of a kernel is most of what these tests take.
+file(GLOB emulator CONFIGURE_DEPENDS tests/support/simt/*.cpp)
+add_library(featblas_simt OBJECT ${emulator})
+target_compile_options(featblas_simt PRIVATE ${FEATBLAS_CXX_FLAGS} -O2)
+
+file(GLOB kernels CONFIGURE_DEPENDS tests/cases/simt/*.cu)
+set_source_files_properties(${kernels} PROPERTIES LANGUAGE CXX)
+add_library(featblas_simt_kernels OBJECT ${kernels})
+target_include_directories(featblas_simt_kernels PRIVATE . tests/support/simt)
+target_compile_options(featblas_simt_kernels PRIVATE ${FEATBLAS_CXX_FLAGS} -Wno-unknown-pragmas -O1
+  -ffp-contract=off -fno-exceptions -fno-rtti "SHELL:-include simt_cuda.h")
+set_target_properties(featblas_simt featblas_simt_kernels PROPERTIES CXX_STANDARD 17 CXX_EXTENSIONS ON)
+
+file(GLOB sources CONFIGURE_DEPENDS tests/test_simt*.c)
+foreach(source ${sources})
+  get_filename_component(name ${source} NAME_WE)
+  target_compile_definitions(${name} PRIVATE FTB_SIMT)
+  target_link_libraries(${name} PRIVATE featblas_simt featblas_simt_kernels)
+  set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX)
+endforeach()

@@ -1,0 +1,53 @@
+/* What kernels stand on. They are CUDA C++ that nvcc and NVRTC compile for a device, and a C++ compiler
+ * against the emulator (tests/support/simt/simt_cuda.h, included before, defines FTB_EMULATED). They include
+ * this and no other header of CUDA or of C++: NVRTC has none. PTX stands here, beside what the emulator has
+ * for it, and nowhere else. */
+#ifndef FTB_KERNEL_CUH
+#define FTB_KERNEL_CUH
+
+#define FTB_FULL_WARP 0xffffffffu
+
+#ifndef FTB_EMULATED
+
+/* At the end of a source: a line for each kernel, an extern "C" function, that the host launches by name. */
+#define FTB_KERNEL(name) static_assert(true, #name)
+/* Dynamic shared memory of a block, as an array of `type` called `name`, aligned to 128 bytes. */
+#define FTB_DYNAMIC_SHARED(type, name)                                                                       \
+    extern __shared__ __align__(128) unsigned char ftb_dynamic_shared[];                                     \
+    type *const name = reinterpret_cast<type *>(ftb_dynamic_shared)
+
+/* 16-bit reals are their bits. Rounded to nearest, ties to even; NaN is 0x7fff. */
+static __device__ __forceinline__ float ftb_half_to_float(unsigned short bits)
+{
+    float value;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(bits));
+    return value;
+}
+static __device__ __forceinline__ unsigned short ftb_float_to_half(float value)
+{
+    unsigned short bits;
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(value));
+    return bits;
+}
+static __device__ __forceinline__ float ftb_bfloat16_to_float(unsigned short bits)
+{
+    return __uint_as_float(static_cast<unsigned>(bits) << 16);
+}
+static __device__ __forceinline__ unsigned short ftb_float_to_bfloat16(float value)
+{
+    unsigned short bits;
+    asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(bits) : "f"(value));
+    return bits;
+}
+
+#else
+
+#define FTB_DYNAMIC_SHARED(type, name) type *const name = static_cast<type *>(simt_dynamic_shared())
+#define ftb_half_to_float simt_half_to_float
+#define ftb_float_to_half simt_float_to_half
+#define ftb_bfloat16_to_float(bits) __uint_as_float(static_cast<unsigned>(bits) << 16)
+#define ftb_float_to_bfloat16 simt_float_to_bfloat16
+
+#endif
+
+#endif

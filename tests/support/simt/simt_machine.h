@@ -1,0 +1,120 @@
+/* What a launch consists of while it runs: blocks, warps, lanes (a lane is a thread, seen from its warp), and
+ * the one that is running. Shared by the files of this folder; kernels see simt_cuda.h only. */
+#ifndef SIMT_MACHINE_H
+#define SIMT_MACHINE_H
+
+#include "fiber.h"
+#include "simt.h"
+#include "simt_calls.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace simt
+{
+
+constexpr unsigned WARP = 32;
+
+enum class State : uint8_t { READY, AT_BARRIER, AT_WARP, LEFT };
+
+struct Block;
+struct Warp;
+
+/* What a lane brings to an operation of its warp, or to a barrier, and what it takes away. */
+struct Call {
+    simt_call kind;
+    unsigned mask;
+    uint64_t value;
+    int argument, width;
+    simt_site site;
+    uint64_t result;
+};
+
+struct Lane {
+    void *at; /* where it was left */
+    char *stack;
+    Block *block;
+    Warp *warp;
+    unsigned thread, lane; /* in the block, in the warp */
+    int id;                /* in the grid */
+    State state;
+    size_t place; /* in the block's list of those that are ready */
+    uint3 index;
+    Call call;
+};
+
+struct Warp {
+    std::vector<Lane *> lanes; /* the last of a block may have fewer than 32 */
+    unsigned waiting;          /* lanes at an operation */
+    unsigned present;          /* lanes that have not left */
+};
+
+struct Block {
+    int id;
+    size_t slot; /* its place among those side by side, and its lanes' among the stacks */
+    uint3 index;
+    unsigned left, at_barrier;
+    std::vector<Lane> lanes;
+    std::vector<Warp> warps;
+    std::vector<Lane *> ready;
+    std::unique_ptr<unsigned char[]> shared;       /* dynamic */
+    unsigned char *shared_start;                   /* aligned as CUDA does */
+    std::vector<std::vector<unsigned char>> aside; /* shared variables, while another block runs */
+};
+
+/* A variable that kernels declare __shared__. */
+struct SharedVariable {
+    unsigned char *start;
+    size_t offset, size; /* in the program's memory for a thread */
+    std::string name;
+};
+
+struct Launch {
+    const simt_kernel *kernel;
+    void **arguments;
+    uint3 grid, threads;
+    unsigned block_size;
+    size_t shared;
+    simt_options options;
+    simt_report *report;
+    uint64_t random;
+    int64_t steps;
+    std::vector<std::unique_ptr<Block>> resident;
+    std::vector<SharedVariable> shared_variables;
+    Block *block;  /* the one that is running, or ran last */
+    Lane *running; /* NULL: the launch itself */
+    void *at;      /* where the launch itself was left */
+    bool abandoned;
+};
+
+extern Launch now;
+
+/* launch.cpp: who runs */
+uint64_t random_bits();
+inline bool one_in(unsigned n) { return n <= 1 || random_bits() % n == 0; }
+void give_way();             /* lets any lane run that is ready, which may be the same */
+void rest(State state);      /* the running lane is not ready, from when it gives way until `wake` */
+void wake(Lane &lane);       /* is ready */
+[[noreturn]] void abandon(); /* what the running lane would do next means nothing */
+void step();                 /* counted; abandons a launch that is endless */
+
+/* barrier.cpp, warp.cpp: what a lane that has left lets others do */
+void block_without(Lane &gone);
+void warp_without(Lane &gone);
+
+/* shared.cpp */
+std::vector<SharedVariable> shared_variables(); /* of the calling thread, by address */
+void put_aside(Block &b);                       /* the block's variables, for another's to take their place */
+void bring_back(const Block &b);
+
+/* report.cpp */
+void fault(simt_kind kind, const char *format, ...) __attribute__((format(printf, 2, 3)));
+std::string place_of(const Lane &lane);      /* "block (1, 0, 0), thread (31, 0, 0)" */
+std::string place_of(const simt_site &site); /* "spmm.cu:31" */
+const char *name_of(simt_call kind);         /* "__shfl_sync" */
+
+} // namespace simt
+
+#endif
