@@ -24,6 +24,9 @@ static void run(const char *name, simt_dim grid, simt_dim block, size_t shared, 
     }
 }
 
+/* Kernels may reach it. */
+#define KNOWN(array) simt_memory_add((array), sizeof(array), #array)
+
 static simt_dim line(unsigned count) { return (simt_dim){count, 1, 1}; }
 
 /* The lane whose value a shuffle gives `lane`. */
@@ -55,6 +58,10 @@ static void test_shuffles(void **state)
                 wide[l] = rng_unit(&r) - 0.5;
                 narrow[l] = (int)rng_below(&r, 1000) - 500;
             }
+            KNOWN(wide);
+            KNOWN(narrow);
+            KNOWN(wide_results);
+            KNOWN(narrow_results);
             const double *w = wide;
             const int *n = narrow;
             double *wr = wide_results;
@@ -109,6 +116,9 @@ static void test_votes(void **state)
             values[l] = (int)(unsigned)rng_bits(&r);
             kinds[l] = (int)rng_below(&r, nkinds);
         }
+        KNOWN(values);
+        KNOWN(kinds);
+        KNOWN(results);
         const int *v = values, *k = kinds;
         unsigned *to = results;
         run("votes", line(1), line(LANES), 0, (void *[]){&v, &k, &to}, (simt_options){.seed = rng_bits(&r)});
@@ -124,18 +134,21 @@ static void test_leaving(void **state)
     rng r = rng_new();
     for (int threads = 1; threads <= 100; threads += 3)
         for (int stay = 0; stay <= threads; stay += 7) {
-            int values[100], sum = 0, expected = 0;
+            int values[100], sum[1] = {0}, expected = 0;
             unsigned there[4] = {0};
+            KNOWN(values);
+            KNOWN(sum);
+            KNOWN(there);
             for (int t = 0; t < threads; t++) {
                 values[t] = (int)rng_below(&r, 100);
                 expected += t < stay ? values[t] : 0;
             }
             const int *v = values;
-            int *s = &sum;
+            int *s = sum;
             unsigned *to = there;
             run("leaving", line(1), line((unsigned)threads), 0, (void *[]){&v, &stay, &s, &to},
                 (simt_options){.seed = rng_bits(&r)});
-            assert_int_equal(sum, expected);
+            assert_int_equal(sum[0], expected);
             for (int w = 0; w < (stay + 31) / 32; w++)
                 assert_int_equal(there[w], stay - 32 * w >= 32 ? UINT32_MAX : (1u << (stay - 32 * w)) - 1);
         }
@@ -148,14 +161,17 @@ static void test_barriers(void **state)
     enum { MOST = 3000, BLOCKS = 5 };
     static int in[MOST];
     for (int seed = 0; seed < SEEDS; seed++) {
-        int sum = 0, positive[3 * BLOCKS], expected = 0, n = (int)rng_below(&r, MOST);
+        int sum[1] = {0}, positive[3 * BLOCKS], expected = 0, n = (int)rng_below(&r, MOST);
+        KNOWN(in);
+        KNOWN(sum);
+        KNOWN(positive);
         for (int k = 0; k < n; k++)
             expected += in[k] = (int)rng_below(&r, 5) - 2;
         const int *from = in;
-        int *s = &sum, *p = positive;
+        int *s = sum, *p = positive;
         run("sum_block", line(BLOCKS), line(128), 0, (void *[]){&n, &from, &s, &p},
             (simt_options){.seed = rng_bits(&r), .resident = seed % 7});
-        assert_int_equal(sum, expected);
+        assert_int_equal(sum[0], expected);
         for (int b = 0; b < BLOCKS; b++) {
             int count = 0;
             for (int t = 0; t < 128; t++) {
@@ -184,10 +200,12 @@ static void test_places(void **state)
         const size_t threads = (size_t)block.x * block.y * block.z, all = threads * grid.x * grid.y * grid.z;
         int *count = calloc(all, sizeof *count);
         assert_non_null(count);
+        simt_memory_add(count, all * sizeof *count, "count");
         run("places", grid, block, threads * sizeof(unsigned), (void *[]){&count},
             (simt_options){.seed = rng_bits(&r), .resident = (int)rng_below(&r, 5)});
         for (size_t k = 0; k < all; k++)
             assert_int_equal(count[k], 1);
+        simt_memory_remove(count);
         free(count);
     }
 }
@@ -198,13 +216,15 @@ static void test_queue(void **state)
     rng r = rng_new();
     enum { DEPTH = 6, TASKS = (1 << DEPTH) - 1 };
     for (int seed = 0; seed < SEEDS; seed++) {
-        int tasks[TASKS] = {DEPTH}, head = 0, tail = 1, pending = 1, done = 0;
-        int *t = tasks, *at[] = {&head, &tail, &pending, &done};
+        int tasks[TASKS] = {DEPTH}, counts[4] = {0, 1, 1, 0}; /* head, tail, pending, done */
+        KNOWN(tasks);
+        KNOWN(counts);
+        int *t = tasks, *at[] = {counts, counts + 1, counts + 2, counts + 3};
         const int blocks = 1 + seed % 5;
         run("queue", line((unsigned)blocks), line(LANES), 0, (void *[]){&t, &at[0], &at[1], &at[2], &at[3]},
             (simt_options){.seed = rng_bits(&r), .resident = blocks});
-        assert_int_equal(done, TASKS);
-        assert_int_equal(pending, 0);
+        assert_int_equal(counts[3], TASKS);
+        assert_int_equal(counts[2], 0);
     }
 }
 
@@ -216,8 +236,13 @@ static void test_atomics(void **state)
         int i[4] = {5, 5, 5, 5}, *pi = i;
         unsigned u[5] = {UINT32_MAX, 0, UINT32_MAX, 0, 0}, *pu = u, odd = 0;
         unsigned long long w[3] = {0}, *pw = w;
-        float f = 1, *pf = &f;
-        double d = 1, *pd = &d;
+        float f[1] = {1}, *pf = f;
+        double d[1] = {1}, *pd = d;
+        KNOWN(i);
+        KNOWN(u);
+        KNOWN(w);
+        KNOWN(f);
+        KNOWN(d);
         run("atomics", line(3), line(64), 0, (void *[]){&pi, &pu, &pw, &pf, &pd},
             (simt_options){.seed = seed, .resident = (int)(seed % 4)});
         const int sum = THREADS * (THREADS - 1) / 2;
@@ -228,7 +253,7 @@ static void test_atomics(void **state)
                     u[4] == odd);
         assert_true(w[0] == 0x100000000ull * THREADS + (unsigned)sum && w[1] == 0x100000000ull + THREADS - 1);
         assert_true(w[2] == 3 * THREADS);
-        assert_true(f == 1 + 0.5F * (float)sum && d == 1 + 0.25 * sum);
+        assert_true(f[0] == 1 + 0.5F * (float)sum && d[0] == 1 + 0.25 * sum);
     }
 }
 
@@ -240,13 +265,18 @@ static void test_halves(void **state)
     enum { ALL = 1 << 16, EACH = 3 };
     float *in = malloc((size_t)EACH * ALL * sizeof *in),
           *back = malloc((size_t)EACH * ALL * 2 * sizeof *back);
-    unsigned short *halves = malloc((size_t)EACH * ALL * 2), *bfloats = malloc((size_t)EACH * ALL * 2);
+    unsigned short *halves = malloc((size_t)EACH * ALL * sizeof *halves),
+                   *bfloats = malloc((size_t)EACH * ALL * sizeof *bfloats);
     assert_true(in && back && halves && bfloats);
     for (uint32_t k = 0; k < ALL; k++) {
         const uint32_t bits[EACH] = {k << 16, k << 16 | 0x8000, k << 13};
         memcpy(in + (size_t)EACH * k, bits, sizeof bits);
     }
     int n = EACH * ALL;
+    simt_memory_add(in, (size_t)n * sizeof *in, "in");
+    simt_memory_add(back, (size_t)n * 2 * sizeof *back, "back");
+    simt_memory_add(halves, (size_t)n * sizeof *halves, "halves");
+    simt_memory_add(bfloats, (size_t)n * sizeof *bfloats, "bfloats");
     run("convert", line(1), line(64), 0, (void *[]){&n, &in, &halves, &bfloats, &back}, (simt_options){0});
     for (int k = 0; k < n; k++) {
         const double x = in[k], h = back[2 * k], b = back[2 * k + 1];
@@ -267,10 +297,118 @@ static void test_halves(void **state)
             assert_int_equal(bfloats[k] & 1, 0);
         assert_true(!signbit(h) == !signbit(x) && !signbit(b) == !signbit(x));
     }
-    free(in);
-    free(back);
-    free(halves);
-    free(bfloats);
+    void *all[] = {in, back, halves, bfloats};
+    for (size_t k = 0; k < 4; k++) {
+        simt_memory_remove(all[k]);
+        free(all[k]);
+    }
+}
+
+/* Bytes and half-words are one lane's each, in shared memory that begins anywhere. */
+static void test_narrow(void **state)
+{
+    (void)state;
+    enum { THREADS = 64 };
+    static unsigned char bytes[THREADS + 1];
+    static unsigned short shorts[THREADS + 1];
+    int out[THREADS];
+    KNOWN(bytes);
+    KNOWN(shorts);
+    KNOWN(out);
+    for (int seed = 0; seed < SEEDS; seed++) {
+        unsigned char *b = bytes + seed % 2;
+        unsigned short *s = shorts + seed % 2;
+        int *o = out;
+        run("narrow", line(1), line(THREADS), THREADS + 1, (void *[]){&b, &s, &o},
+            (simt_options){.seed = (uint64_t)seed});
+        for (int t = 0; t < THREADS; t++)
+            assert_int_equal(out[t], 5 * (THREADS - 1 - t) + 1 + 2 + 3 + 4 + 5);
+    }
+}
+
+static void test_hand_over(void **state)
+{
+    (void)state;
+    int in[LANES], out[LANES];
+    float scaled[LANES];
+    KNOWN(in);
+    KNOWN(out);
+    KNOWN(scaled);
+    for (int l = 0; l < LANES; l++)
+        in[l] = l * l;
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        int *i = in, *o = out;
+        float *s = scaled;
+        run("halves_of_warp", line(1), line(LANES), 0, (void *[]){&i, &o}, (simt_options){.seed = seed});
+        run("own_arrays", line(1), line(LANES), 0, (void *[]){&i, &s}, (simt_options){.seed = seed});
+        for (int l = 0; l < LANES; l++) {
+            const int other = l ^ 16;
+            assert_int_equal(out[l], in[other] + in[other ^ 8]);
+            assert_true(scaled[l] == (float)(in[(l + (in[l] & 7)) % LANES] * (1 << (in[l] & 3))));
+        }
+    }
+}
+
+static void test_spmm(void **state)
+{
+    (void)state;
+    rng r = rng_new();
+    enum { ROWS = 21, ENTRIES = ROWS * 60, WIDTH = 128 };
+    static int rowptr[ROWS + 1], colidx[ENTRIES];
+    static float values[ENTRIES], y[ROWS * WIDTH] __attribute__((aligned(16))),
+        x[ROWS * WIDTH] __attribute__((aligned(16)));
+    for (int i = 0; i < ROWS; i++)
+        rowptr[i + 1] = rowptr[i] + (int)rng_below(&r, 60);
+    for (int e = 0; e < rowptr[ROWS]; e++) {
+        colidx[e] = (int)rng_below(&r, ROWS);
+        values[e] = (float)(rng_below(&r, 9) - 4);
+    }
+    for (int k = 0; k < ROWS * WIDTH; k++)
+        x[k] = (float)(rng_below(&r, 9) - 4);
+    KNOWN(rowptr);
+    simt_memory_add(colidx, (size_t)rowptr[ROWS] * sizeof *colidx, "colidx");
+    simt_memory_add(values, (size_t)rowptr[ROWS] * sizeof *values, "values");
+    KNOWN(x);
+    KNOWN(y);
+    int rows = ROWS, *p = rowptr, *c = colidx;
+    float *v = values, *in = x, *out = y;
+    for (int seed = 0; seed < SEEDS / 10; seed++) {
+        memset(y, 0xff, sizeof y);
+        run("spmm", line((ROWS + 3) / 4), line(128), 0, (void *[]){&rows, &p, &c, &v, &in, &out},
+            (simt_options){.seed = rng_bits(&r), .resident = seed % 4});
+        for (int i = 0; i < ROWS; i++)
+            for (int f = 0; f < WIDTH; f++) {
+                float sum = 0;
+                for (int e = rowptr[i]; e < rowptr[i + 1]; e++)
+                    sum += values[e] * x[colidx[e] * WIDTH + f];
+                assert_true(y[i * WIDTH + f] == sum);
+            }
+    }
+}
+
+static void test_count_keys(void **state)
+{
+    (void)state;
+    rng r = rng_new();
+    enum { MOST = 200, SLOTS = 64 };
+    int keys[MOST], found[SLOTS], counts[SLOTS], nfound[1];
+    KNOWN(keys);
+    KNOWN(found);
+    KNOWN(counts);
+    KNOWN(nfound);
+    for (int seed = 0; seed < SEEDS; seed++) {
+        int n = (int)rng_below(&r, MOST), slots = SLOTS, expected[50] = {0}, distinct = 0;
+        for (int i = 0; i < n; i++) {
+            keys[i] = (int)rng_below(&r, 50);
+            distinct += expected[keys[i]]++ == 0;
+        }
+        int *k = keys, *f = found, *c = counts, *nf = nfound;
+        run("count_keys", line(1), line(96), 2 * SLOTS * sizeof(int), (void *[]){&n, &k, &slots, &f, &c, &nf},
+            (simt_options){.seed = rng_bits(&r)});
+        assert_int_equal(nfound[0], distinct);
+        for (int i = 0; i < distinct; i++)
+            assert_int_equal(counts[i], expected[found[i]]);
+    }
 }
 
 /* The same seed makes the same run; others make others. */
@@ -280,6 +418,8 @@ static void test_seeds(void **state)
     int64_t switches[2];
     for (int k = 0; k < 2; k++) {
         int tasks[31] = {5}, counts[4] = {0, 1, 1, 0};
+        KNOWN(tasks);
+        KNOWN(counts);
         int *t = tasks, *at[] = {counts, counts + 1, counts + 2, counts + 3};
         simt_report report;
         simt_options options = {.seed = 7, .resident = 3};
@@ -295,9 +435,11 @@ static void test_seeds(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shuffles), cmocka_unit_test(test_votes),  cmocka_unit_test(test_leaving),
-        cmocka_unit_test(test_barriers), cmocka_unit_test(test_places), cmocka_unit_test(test_queue),
-        cmocka_unit_test(test_atomics),  cmocka_unit_test(test_halves), cmocka_unit_test(test_seeds),
+        cmocka_unit_test(test_shuffles),   cmocka_unit_test(test_votes),     cmocka_unit_test(test_leaving),
+        cmocka_unit_test(test_barriers),   cmocka_unit_test(test_places),    cmocka_unit_test(test_queue),
+        cmocka_unit_test(test_atomics),    cmocka_unit_test(test_halves),    cmocka_unit_test(test_seeds),
+        cmocka_unit_test(test_narrow),     cmocka_unit_test(test_hand_over), cmocka_unit_test(test_spmm),
+        cmocka_unit_test(test_count_keys),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,5 @@
 /* Atomic operations: one step that no other lane comes between, since lanes change places only where they
- * give way. They give way before, more often than plain accesses do: what goes wrong between two of them is
- * what tests look for. */
+ * give way (hooks.cpp), which is before. */
 #include "simt_machine.h"
 
 #include <algorithm>
@@ -62,11 +61,10 @@ template <class T> uint64_t apply(simt_change change, void *at, uint64_t bits, u
 using namespace simt;
 
 extern "C" uint64_t simt_atomic(simt_change change, simt_type type, void *at, uint64_t value,
-                                uint64_t compare, simt_site)
+                                uint64_t compare)
 {
-    step();
-    if (one_in(2))
-        give_way();
+    access_word(at, type == SIMT_INT || type == SIMT_UINT || type == SIMT_FLOAT ? 4 : 8,
+                READS | WRITES | STRONG, __builtin_return_address(0));
     switch (type) {
     case SIMT_INT:
         return apply<int>(change, at, value, compare);

@@ -22,6 +22,7 @@ void release(Block &b)
     if (b.at_barrier == 0 || b.at_barrier + b.left < now.block_size)
         return;
     b.at_barrier = 0;
+    order_block(b);
     int count = 0;
     for (const Lane &l : b.lanes)
         count += l.state == State::AT_BARRIER && l.call.value;

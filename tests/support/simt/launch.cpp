@@ -4,21 +4,23 @@
 
 #include <algorithm>
 #include <cstring>
-#include <mutex>
 #include <numeric>
 
 namespace simt
 {
 
 Launch now;
+std::mutex one_at_a_time;
 
 namespace
 {
 
 constexpr int64_t USUAL_STEPS = 100000000;
+/* How often an access lets other lanes run, in launches of different seeds: some mistakes show only where
+ * lanes run far ahead of others, some only where they take turns. */
+constexpr unsigned PREEMPT[] = {0, 4, 32, 256};
 constexpr size_t ALIGNED = 128, MOST_SHARED = 227 * 1024; /* of dynamic shared memory; on an H100 */
 
-std::mutex one_at_a_time;
 Stacks stacks;
 
 void to_launch()
@@ -58,11 +60,6 @@ void lane_main()
     __builtin_unreachable();
 }
 
-uint3 index_of(unsigned number, const uint3 &size)
-{
-    return {number % size.x, number / size.x % size.y, number / size.x / size.y};
-}
-
 bool begin_block(Block &b, int id, size_t slot)
 {
     b.id = id;
@@ -72,10 +69,14 @@ bool begin_block(Block &b, int id, size_t slot)
     b.ready.clear();
     b.lanes.assign(now.block_size, Lane());
     b.warps.assign((now.block_size + WARP - 1) / WARP, Warp());
-    b.aside.clear();
+    b.variables.clear();
+    b.variables.resize(now.shared_variables.size());
+    b.epoch = 1;
     b.shared = std::make_unique<unsigned char[]>(now.shared + ALIGNED);
-    b.shared_start = b.shared.get() + (ALIGNED - reinterpret_cast<uintptr_t>(b.shared.get()) % ALIGNED);
-    std::memset(b.shared_start, 0xa5, now.shared); /* what was never written is nonsense */
+    unsigned char *const start =
+        b.shared.get() + (ALIGNED - reinterpret_cast<uintptr_t>(b.shared.get()) % ALIGNED);
+    std::memset(start, 0xa5, now.shared); /* what was never written is nonsense */
+    b.dynamic = Region(start, now.shared, "dynamic shared memory", Space::SHARED);
     for (unsigned t = 0; t < now.block_size; t++) {
         Lane &l = b.lanes[t];
         const size_t number = slot * now.block_size + t;
@@ -91,6 +92,7 @@ bool begin_block(Block &b, int id, size_t slot)
         l.lane = t % WARP;
         l.id = id * static_cast<int>(now.block_size) + static_cast<int>(t);
         l.index = index_of(t, now.threads);
+        l.clock[l.lane] = 1;
         l.warp->lanes.push_back(&l);
         l.warp->present |= 1u << l.lane;
         wake(l);
@@ -295,9 +297,12 @@ extern "C" int64_t simt_launch(const simt_kernel *kernel, simt_dim grid, simt_di
     if (may_run(kernel, grid, block, shared)) {
         now.block_size = block.x * block.y * block.z;
         now.shared_variables = shared_variables();
+        now.preempt = PREEMPT[random_bits() % (sizeof PREEMPT / sizeof *PREEMPT)];
+        forget_accesses();
         run_blocks(grid.x * grid.y * grid.z);
     }
     now.resident.clear();
+    now.running = nullptr;
     return now.report->faults;
 }
 
@@ -306,7 +311,7 @@ extern "C" uint3 simt_block_index(void) { return now.running->block->index; }
 extern "C" uint3 simt_block_size(void) { return now.threads; }
 extern "C" uint3 simt_grid_size(void) { return now.grid; }
 extern "C" unsigned simt_lane(void) { return now.running->lane; }
-extern "C" void *simt_dynamic_shared(void) { return now.running->block->shared_start; }
+extern "C" void *simt_dynamic_shared(void) { return now.running->block->dynamic.start; }
 extern "C" void simt_give_way(void)
 {
     step();

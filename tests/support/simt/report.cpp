@@ -1,8 +1,11 @@
 /* What a launch says of itself, and the kernels that there are. */
 #include "simt_machine.h"
 
+#include <climits>
 #include <cstdarg>
 #include <cstring>
+#include <link.h>
+#include <unistd.h>
 
 namespace simt
 {
@@ -22,27 +25,86 @@ std::string text_of(const uint3 &index)
            ")";
 }
 
-} // namespace
+/* The same address in the program's file, of the instruction before a call returns. */
+uintptr_t in_file(const void *code)
+{
+    uintptr_t base = 0;
+    dl_iterate_phdr(
+        [](dl_phdr_info *program, size_t, void *found) {
+            *static_cast<uintptr_t *>(found) = program->dlpi_addr;
+            return 1; /* the program comes first */
+        },
+        &base);
+    return reinterpret_cast<uintptr_t>(code) - base - 1;
+}
 
-void fault(simt_kind kind, const char *format, ...)
+void note(simt_kind kind, const void *code, const char *format, va_list values)
 {
     simt_report &r = *now.report;
     r.faults++;
     r.of_kind[kind]++;
+    const uintptr_t place = code ? in_file(code) : 0;
+    /* One place in the source often has many: the first says enough. */
+    for (int k = 0; k < r.nfirst && place; k++)
+        if (r.first[k].code == place && r.first[k].kind == kind)
+            return;
     if (r.nfirst == SIMT_TEXTS)
         return;
     simt_fault &f = r.first[r.nfirst++];
     f.kind = kind;
+    f.code = place;
+    std::vsnprintf(f.text, sizeof f.text, format, values);
+}
+
+/* "spmm.cu:31", or nothing. */
+std::string source_line(uintptr_t code)
+{
+    char program[PATH_MAX], command[PATH_MAX + 100], line[PATH_MAX] = "";
+    const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    if (length <= 0)
+        return "";
+    program[length] = 0;
+    std::snprintf(command, sizeof command, "addr2line -s -e '%s' 0x%llx 2> /dev/null", program,
+                  static_cast<unsigned long long>(code));
+    FILE *const answer = popen(command, "r");
+    if (!answer)
+        return "";
+    if (!std::fgets(line, sizeof line, answer))
+        line[0] = 0;
+    pclose(answer);
+    line[std::strcspn(line, "\n ")] = 0;
+    return line;
+}
+
+} // namespace
+
+void fault(simt_kind kind, const char *format, ...)
+{
     va_list values;
     va_start(values, format);
-    std::vsnprintf(f.text, sizeof f.text, format, values);
+    note(kind, nullptr, format, values);
     va_end(values);
 }
 
-std::string place_of(const Lane &lane)
+void fault_at(const void *code, simt_kind kind, const char *format, ...)
 {
-    return "block " + text_of(lane.block->index) + ", thread " + text_of(lane.index);
+    va_list values;
+    va_start(values, format);
+    note(kind, code, format, values);
+    va_end(values);
 }
+
+uint3 index_of(unsigned number, const uint3 &size)
+{
+    return {number % size.x, number / size.x % size.y, number / size.x / size.y};
+}
+
+std::string place_of(const uint3 &block, const uint3 &thread)
+{
+    return "block " + text_of(block) + ", thread " + text_of(thread);
+}
+
+std::string place_of(const Lane &lane) { return place_of(lane.block->index, lane.index); }
 
 std::string place_of(const simt_site &site)
 {
@@ -80,8 +142,9 @@ extern "C" const simt_kernel *simt_kernel_find(const char *name)
 
 extern "C" const char *simt_kind_name(simt_kind kind)
 {
-    static const char *const names[SIMT_NKINDS] = {"launch",  "barrier", "deadlock",
-                                                   "endless", "mask",    "shuffle"};
+    static const char *const names[SIMT_NKINDS] = {"launch", "barrier",  "deadlock",  "endless",
+                                                   "mask",   "shuffle",  "alignment", "bounds",
+                                                   "race",   "unwritten"};
     return kind < SIMT_NKINDS ? names[kind] : "?";
 }
 
@@ -89,6 +152,9 @@ extern "C" void simt_print(const simt_report *report, FILE *to)
 {
     std::fprintf(to, "simt: seed %llu, %lld faults\n", static_cast<unsigned long long>(report->seed),
                  static_cast<long long>(report->faults));
-    for (int k = 0; k < report->nfirst; k++)
-        std::fprintf(to, "  %s: %s\n", simt_kind_name(report->first[k].kind), report->first[k].text);
+    for (int k = 0; k < report->nfirst; k++) {
+        const simt_fault &f = report->first[k];
+        const std::string line = f.code ? simt::source_line(f.code) + ": " : "";
+        std::fprintf(to, "  %s: %s%s\n", simt_kind_name(f.kind), line.c_str(), f.text);
+    }
 }

@@ -19,18 +19,23 @@ typedef struct simt_dim {
 
 /* What can be wrong with a launch. */
 typedef enum simt_kind {
-    SIMT_LAUNCH,   /* no such kernel, or a grid that no device takes; nothing ran */
-    SIMT_BARRIER,  /* threads of a block at different __syncthreads, which wait for each other */
-    SIMT_DEADLOCK, /* no thread can go on */
-    SIMT_ENDLESS,  /* more steps than options allow: threads that wait in a loop, for instance */
-    SIMT_MASK,     /* a warp operation whose mask is not that of the lanes that take part */
-    SIMT_SHUFFLE,  /* a shuffle from a lane that does not take part */
+    SIMT_LAUNCH,    /* no such kernel, or a grid that no device takes; nothing ran */
+    SIMT_BARRIER,   /* threads of a block at different __syncthreads, which wait for each other */
+    SIMT_DEADLOCK,  /* no thread can go on */
+    SIMT_ENDLESS,   /* more steps than options allow: threads that wait in a loop, for instance */
+    SIMT_MASK,      /* a warp operation whose mask is not that of the lanes that take part */
+    SIMT_SHUFFLE,   /* a shuffle from a lane that does not take part */
+    SIMT_ALIGNMENT, /* an address that is no multiple of what is read or written there */
+    SIMT_BOUNDS,    /* an access outside the memory that the kernel was given, or outside an array */
+    SIMT_RACE,      /* two accesses of the same bytes, one of them a write, which nothing orders */
+    SIMT_UNWRITTEN, /* shared memory is read where the block has written nothing */
     SIMT_NKINDS
 } simt_kind;
 
 typedef struct simt_fault {
     simt_kind kind;
-    char text[256];
+    char text[320];
+    uintptr_t code; /* in the program's file, for addr2line; 0: the text says where */
 } simt_fault;
 
 enum { SIMT_TEXTS = 8 };
@@ -42,6 +47,7 @@ typedef struct simt_report {
     int nfirst;                   /* the first ones have texts */
     simt_fault first[SIMT_TEXTS];
     int64_t switches; /* from one thread to another */
+    int64_t accesses; /* of memory that threads share */
 } simt_report;
 
 /* Zeros are the usual values. */
@@ -51,6 +57,11 @@ typedef struct simt_options {
                      grid */
     int64_t steps; /* after which a launch is endless; 0: 100 million */
 } simt_options;
+
+/* Memory that kernels may reach from here on; of what overlaps it, nothing else is. The name is for messages.
+ * Removed by where it starts. */
+void simt_memory_add(void *start, size_t bytes, const char *name);
+void simt_memory_remove(void *start);
 
 /* A kernel that a source registered with FTB_KERNEL(name); NULL: no source did. */
 typedef struct simt_kernel simt_kernel;
@@ -62,7 +73,8 @@ int64_t simt_launch(const simt_kernel *kernel, simt_dim grid, simt_dim block, si
                     const simt_options *options, simt_report *report);
 
 const char *simt_kind_name(simt_kind kind);
-/* The seed, and the faults that have texts, a line each. */
+/* The seed, and the faults that have texts, a line each; with the line of the source where addr2line is
+ * there. */
 void simt_print(const simt_report *report, FILE *to);
 
 #ifdef __cplusplus

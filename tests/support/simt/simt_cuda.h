@@ -22,7 +22,7 @@
 #define __grid_constant__
 #define __align__(n) alignas(n)
 /* A variable of a function: one that a block finds again where another left its own. Its name says whose it
- * is (shared.cpp). */
+ * is (program.cpp). */
 #define __shared__ thread_local
 
 #define threadIdx (simt_thread_index())
@@ -130,9 +130,9 @@ template <class T> struct simt_same {
     typedef T type;
 };
 #define SIMT_ATOMIC(name, change)                                                                            \
-    template <class T> inline T name(T *at, typename simt_same<T>::type v, SIMT_HERE)                        \
+    template <class T> inline T name(T *at, typename simt_same<T>::type v)                                   \
     {                                                                                                        \
-        return simt_value<T>(simt_atomic(change, simt_type_of<T>(), at, simt_bits(v), 0, here));             \
+        return simt_value<T>(simt_atomic(change, simt_type_of<T>(), at, simt_bits(v), 0));                   \
     }
 SIMT_ATOMIC(atomicAdd, SIMT_ATOMIC_ADD)
 SIMT_ATOMIC(atomicMin, SIMT_ATOMIC_MIN)
@@ -142,16 +142,16 @@ SIMT_ATOMIC(atomicOr, SIMT_ATOMIC_OR)
 SIMT_ATOMIC(atomicXor, SIMT_ATOMIC_XOR)
 SIMT_ATOMIC(atomicExch, SIMT_ATOMIC_EXCH)
 #undef SIMT_ATOMIC
-template <class T> inline T atomicSub(T *at, typename simt_same<T>::type v, SIMT_HERE)
+template <class T> inline T atomicSub(T *at, typename simt_same<T>::type v)
 {
     const T minus = static_cast<T>(T{} - v);
-    return simt_value<T>(simt_atomic(SIMT_ATOMIC_ADD, simt_type_of<T>(), at, simt_bits(minus), 0, here));
+    return simt_value<T>(simt_atomic(SIMT_ATOMIC_ADD, simt_type_of<T>(), at, simt_bits(minus), 0));
 }
 template <class T>
-inline T atomicCAS(T *at, typename simt_same<T>::type expected, typename simt_same<T>::type v, SIMT_HERE)
+inline T atomicCAS(T *at, typename simt_same<T>::type expected, typename simt_same<T>::type v)
 {
     return simt_value<T>(
-        simt_atomic(SIMT_ATOMIC_CAS, simt_type_of<T>(), at, simt_bits(v), simt_bits(expected), here));
+        simt_atomic(SIMT_ATOMIC_CAS, simt_type_of<T>(), at, simt_bits(v), simt_bits(expected)));
 }
 inline void __nanosleep(unsigned) { simt_give_way(); }
 template <class T> inline T __ldg(const T *p) { return *p; }

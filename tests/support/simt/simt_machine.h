@@ -6,9 +6,11 @@
 #include "fiber.h"
 #include "simt.h"
 #include "simt_calls.h"
+#include "simt_memory.h"
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -43,12 +45,26 @@ struct Lane {
     size_t place; /* in the block's list of those that are ready */
     uint3 index;
     Call call;
+    uint32_t clock[WARP]; /* its own, and what it knows of its warp's others */
 };
 
 struct Warp {
     std::vector<Lane *> lanes; /* the last of a block may have fewer than 32 */
     unsigned waiting;          /* lanes at an operation */
     unsigned present;          /* lanes that have not left */
+};
+
+/* A variable that kernels declare __shared__. */
+struct SharedVariable {
+    unsigned char *start;
+    size_t offset, size; /* in the program's memory for a thread */
+    std::string name;
+};
+
+/* What a block has of one. */
+struct SharedCopy {
+    Region region;
+    std::vector<unsigned char> aside; /* its bytes, while another block runs */
 };
 
 struct Block {
@@ -59,16 +75,10 @@ struct Block {
     std::vector<Lane> lanes;
     std::vector<Warp> warps;
     std::vector<Lane *> ready;
-    std::unique_ptr<unsigned char[]> shared;       /* dynamic */
-    unsigned char *shared_start;                   /* aligned as CUDA does */
-    std::vector<std::vector<unsigned char>> aside; /* shared variables, while another block runs */
-};
-
-/* A variable that kernels declare __shared__. */
-struct SharedVariable {
-    unsigned char *start;
-    size_t offset, size; /* in the program's memory for a thread */
-    std::string name;
+    std::unique_ptr<unsigned char[]> shared; /* dynamic */
+    Region dynamic{nullptr, 0, "dynamic shared memory", Space::SHARED};
+    std::vector<std::unique_ptr<SharedCopy>> variables; /* NULL: not touched yet */
+    uint32_t epoch;                                     /* barriers so far, and one */
 };
 
 struct Launch {
@@ -83,13 +93,16 @@ struct Launch {
     int64_t steps;
     std::vector<std::unique_ptr<Block>> resident;
     std::vector<SharedVariable> shared_variables;
-    Block *block;  /* the one that is running, or ran last */
-    Lane *running; /* NULL: the launch itself */
-    void *at;      /* where the launch itself was left */
+    Block *block;     /* the one that is running, or ran last */
+    Lane *running;    /* NULL: the launch itself */
+    unsigned preempt; /* one in so many accesses lets others run; 0: none does */
+    Region *last;     /* global memory that was accessed last: the next access is likely there, too */
+    void *at;         /* where the launch itself was left */
     bool abandoned;
 };
 
 extern Launch now;
+extern std::mutex one_at_a_time; /* launches, and changes of what memory there is */
 
 /* launch.cpp: who runs */
 uint64_t random_bits();
@@ -104,13 +117,27 @@ void step();                 /* counted; abandons a launch that is endless */
 void block_without(Lane &gone);
 void warp_without(Lane &gone);
 
-/* shared.cpp */
+/* order.cpp */
+bool comes_after(const Lane &lane, const Access &other); /* what the lane does now */
+void order_warp(Warp &w, unsigned mask);
+void order_block(Block &b);
+
+/* hooks.cpp */
+void forget_accesses(); /* of all launches before */
+
+/* program.cpp */
+bool is_constant(const void *at, size_t size); /* of the program: what kernels may read, and not write */
+Region &shared_region(Block &b, size_t variable);
 std::vector<SharedVariable> shared_variables(); /* of the calling thread, by address */
 void put_aside(Block &b);                       /* the block's variables, for another's to take their place */
-void bring_back(const Block &b);
+void bring_back(Block &b);
 
 /* report.cpp */
 void fault(simt_kind kind, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void fault_at(const void *code, simt_kind kind, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+uint3 index_of(unsigned number, const uint3 &size);
+std::string place_of(const uint3 &block, const uint3 &thread);
 std::string place_of(const Lane &lane);      /* "block (1, 0, 0), thread (31, 0, 0)" */
 std::string place_of(const simt_site &site); /* "spmm.cu:31" */
 const char *name_of(simt_call kind);         /* "__shfl_sync" */

@@ -112,6 +112,8 @@ void meet(Warp &w, unsigned mask, simt_call kind)
         shuffle(w, mask);
     else
         combine(w, takers, kind);
+    if (kind == SIMT_SYNCWARP)
+        order_warp(w, takers);
     w.waiting &= ~takers;
     for (Lane *l : w.lanes)
         if (named(takers, l->lane))

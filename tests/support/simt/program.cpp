@@ -1,6 +1,6 @@
-/* Shared variables of kernels. `__shared__` is thread_local to the C++ compiler: so the symbols of the
- * program say where each variable is and where it ends. The bytes there are those of the block that runs; the
- * others' are kept aside. */
+/* What the program says of itself: where shared variables of kernels are, and constants. `__shared__` is
+ * thread_local to the C++ compiler: so the symbols of the program say where each variable is and where it
+ * ends. The bytes there are those of the block that runs; the others' are kept aside. */
 #include "simt_machine.h"
 
 #include <algorithm>
@@ -83,7 +83,38 @@ int thread_memory(dl_phdr_info *program, size_t, void *start)
     return 1;
 }
 
+struct Range {
+    uintptr_t from, to;
+};
+
+/* Parts of the program that are not written: constants, and code. */
+int add_constants(dl_phdr_info *program, size_t, void *list)
+{
+    for (int k = 0; k < program->dlpi_phnum; k++) {
+        const ElfW(Phdr) &part = program->dlpi_phdr[k];
+        const uintptr_t from = program->dlpi_addr + part.p_vaddr;
+        if (part.p_type == PT_LOAD && !(part.p_flags & PF_W))
+            static_cast<std::vector<Range> *>(list)->push_back({from, from + part.p_memsz});
+    }
+    return 1; /* the program comes first */
+}
+
+std::vector<Range> read_constants()
+{
+    std::vector<Range> found;
+    dl_iterate_phdr(add_constants, &found);
+    return found;
+}
+
 } // namespace
+
+bool is_constant(const void *at, size_t size)
+{
+    static const std::vector<Range> all = read_constants();
+    const uintptr_t from = reinterpret_cast<uintptr_t>(at);
+    return std::any_of(all.begin(), all.end(),
+                       [=](const Range &r) { return r.from <= from && from + size <= r.to; });
+}
 
 std::vector<SharedVariable> shared_variables()
 {
@@ -96,24 +127,29 @@ std::vector<SharedVariable> shared_variables()
     return here;
 }
 
-void put_aside(Block &b)
+Region &shared_region(Block &b, size_t variable)
 {
-    b.aside.resize(now.shared_variables.size());
-    for (size_t k = 0; k < b.aside.size(); k++) {
-        const SharedVariable &v = now.shared_variables[k];
-        b.aside[k].assign(v.start, v.start + v.size);
+    std::unique_ptr<SharedCopy> &copy = b.variables[variable];
+    const SharedVariable &v = now.shared_variables[variable];
+    if (!copy) {
+        copy = std::make_unique<SharedCopy>(SharedCopy{Region(v.start, v.size, v.name, Space::SHARED), {}});
+        std::memset(v.start, 0xa5, v.size); /* what was never written is nonsense */
     }
+    return copy->region;
 }
 
-void bring_back(const Block &b)
+void put_aside(Block &b)
 {
-    for (size_t k = 0; k < now.shared_variables.size(); k++) {
-        const SharedVariable &v = now.shared_variables[k];
-        if (b.aside.empty())
-            std::memset(v.start, 0xa5, v.size); /* a block that has not run yet */
-        else
-            std::memcpy(v.start, b.aside[k].data(), v.size);
-    }
+    for (const std::unique_ptr<SharedCopy> &copy : b.variables)
+        if (copy)
+            copy->aside.assign(copy->region.start, copy->region.start + copy->region.bytes);
+}
+
+void bring_back(Block &b)
+{
+    for (const std::unique_ptr<SharedCopy> &copy : b.variables)
+        if (copy)
+            std::memcpy(copy->region.start, copy->aside.data(), copy->region.bytes);
 }
 
 } // namespace simt
