@@ -40,6 +40,19 @@ static __device__ __forceinline__ unsigned short ftb_float_to_bfloat16(float val
     return bits;
 }
 
+/* A word through which threads of any block hand over what they wrote: all that came before the store is seen
+ * after a load that finds its value. */
+static __device__ __forceinline__ int ftb_load_acquire(const int *at)
+{
+    int value;
+    asm volatile("ld.acquire.gpu.b32 %0, [%1];" : "=r"(value) : "l"(at) : "memory");
+    return value;
+}
+static __device__ __forceinline__ void ftb_store_release(int *at, int value)
+{
+    asm volatile("st.release.gpu.b32 [%0], %1;" : : "l"(at), "r"(value) : "memory");
+}
+
 #else
 
 #define FTB_DYNAMIC_SHARED(type, name) type *const name = static_cast<type *>(simt_dynamic_shared())
@@ -47,6 +60,8 @@ static __device__ __forceinline__ unsigned short ftb_float_to_bfloat16(float val
 #define ftb_float_to_half simt_float_to_half
 #define ftb_bfloat16_to_float(bits) __uint_as_float(static_cast<unsigned>(bits) << 16)
 #define ftb_float_to_bfloat16 simt_float_to_bfloat16
+#define ftb_load_acquire simt_load_acquire
+#define ftb_store_release simt_store_release
 
 #endif
 

@@ -50,6 +50,7 @@ extern "C" int simt_barrier(simt_call kind, int value, simt_site site)
 {
     step();
     Lane &me = *now.running;
+    land_stores(me);
     Block &b = *me.block;
     for (const Lane &l : b.lanes)
         if (l.state == State::AT_BARRIER) {

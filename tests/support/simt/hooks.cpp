@@ -105,7 +105,7 @@ void access(const void *at, size_t size, unsigned how, const void *code)
     /* What goes wrong between two atomic operations is looked for more than the rest; and who waits in a loop
      * lets others on. */
     if (how & STRONG ? one_in(2) : now.preempt > 0 && one_in(now.preempt))
-        give_way();
+        pause_lane(*me);
     Region *region = now.last;
     if (!region || !region->holds(at, size)) {
         region = find_global(at, size);
@@ -113,10 +113,16 @@ void access(const void *at, size_t size, unsigned how, const void *code)
         if (!region)
             region = find_shared(at, size);
     }
-    if (region)
-        region->check(*me, at, size, how, code);
-    else if ((how & WRITES) || !is_constant(at, size))
-        out_of_bounds(*me, at, size, how, code);
+    if (!region) {
+        if ((how & WRITES) || !is_constant(at, size))
+            out_of_bounds(*me, at, size, how, code);
+        return;
+    }
+    region->check(*me, at, size, how, code);
+    if (how & STRONG)
+        watch(*me, region->flag(at), how);
+    if ((how & WRITES) && !(how & READS))
+        note_store(*me, const_cast<void *>(at), size);
 }
 
 } // namespace simt

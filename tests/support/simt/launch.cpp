@@ -34,8 +34,9 @@ void next_lane()
 {
     const std::vector<Lane *> &ready = now.block->ready;
     Lane *const me = now.running;
-    /* Now and then the launch chooses, so that blocks side by side take turns. */
-    if (ready.empty() || (now.resident.size() > 1 && one_in(16))) {
+    /* Now and then the launch chooses, so that blocks side by side take turns; more often where there is no
+     * choice here. */
+    if (ready.empty() || (now.resident.size() > 1 && one_in(ready.size() == 1 ? 2 : 16))) {
         to_launch();
         return;
     }
@@ -51,6 +52,7 @@ void lane_main()
 {
     now.kernel->run(now.arguments);
     Lane &me = *now.running;
+    land_stores(me);
     me.block->left++;
     me.warp->present &= ~(1u << me.lane);
     rest(State::LEFT);
@@ -142,12 +144,11 @@ struct Waiting {
     std::vector<int> ids;
 };
 
-/* Some block that has a lane to run, the current one rather than another; NULL: none has. */
+/* Some block that has a lane to run, which `current` is the number of then; NULL: none has. */
 Block *choose_block(size_t &current)
 {
     const size_t count = now.resident.size();
-    if (one_in(2))
-        current = random_bits() % count;
+    current = random_bits() % count;
     for (size_t k = 0; k < count; k++) {
         Block *const b = now.resident[(current + k) % count].get();
         if (!b->ready.empty()) {
@@ -298,6 +299,7 @@ extern "C" int64_t simt_launch(const simt_kernel *kernel, simt_dim grid, simt_di
         now.block_size = block.x * block.y * block.z;
         now.shared_variables = shared_variables();
         now.preempt = PREEMPT[random_bits() % (sizeof PREEMPT / sizeof *PREEMPT)];
+        now.delays = one_in(2);
         forget_accesses();
         run_blocks(grid.x * grid.y * grid.z);
     }
@@ -315,5 +317,6 @@ extern "C" void *simt_dynamic_shared(void) { return now.running->block->dynamic.
 extern "C" void simt_give_way(void)
 {
     step();
+    land_stores(*now.running);
     give_way();
 }

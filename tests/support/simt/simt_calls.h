@@ -75,6 +75,9 @@ int simt_barrier(simt_call kind, int value, simt_site site);
 /* Changes the value at `at` and returns the old one, both as their bits; `compare` is of SIMT_ATOMIC_CAS
  * alone. */
 uint64_t simt_atomic(simt_change change, simt_type type, void *at, uint64_t value, uint64_t compare);
+void simt_fence(bool of_block);
+int simt_load_acquire(const int *at);
+void simt_store_release(int *at, int value);
 void simt_give_way(void);
 
 bool simt_register(simt_kernel *kernel);

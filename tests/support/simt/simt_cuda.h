@@ -153,6 +153,9 @@ inline T atomicCAS(T *at, typename simt_same<T>::type expected, typename simt_sa
     return simt_value<T>(
         simt_atomic(SIMT_ATOMIC_CAS, simt_type_of<T>(), at, simt_bits(v), simt_bits(expected)));
 }
+inline void __threadfence() { simt_fence(false); }
+inline void __threadfence_block() { simt_fence(true); }
+inline void __threadfence_system() { simt_fence(false); }
 inline void __nanosleep(unsigned) { simt_give_way(); }
 template <class T> inline T __ldg(const T *p) { return *p; }
 template <class T> inline T __ldcs(const T *p) { return *p; }

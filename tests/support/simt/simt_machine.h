@@ -7,6 +7,7 @@
 #include "simt.h"
 #include "simt_calls.h"
 #include "simt_memory.h"
+#include "simt_order.h"
 
 #include <cstdint>
 #include <memory>
@@ -34,6 +35,13 @@ struct Call {
     uint64_t result;
 };
 
+/* A store that others may not see yet. */
+struct Store {
+    void *at;
+    size_t size;
+    unsigned char before[16], value[16]; /* of which `size` are there; the value, while it is taken away */
+};
+
 struct Lane {
     void *at; /* where it was left */
     char *stack;
@@ -45,7 +53,11 @@ struct Lane {
     size_t place; /* in the block's list of those that are ready */
     uint3 index;
     Call call;
-    uint32_t clock[WARP]; /* its own, and what it knows of its warp's others */
+    uint32_t clock[WARP];              /* its own, and what it knows of its warp's others */
+    Known known;                       /* of other warps and blocks */
+    Known seen;                        /* in words that it read; known after a fence */
+    Known released, released_to_block; /* at its last fence; goes with what it writes for others to watch */
+    std::vector<Store> stores;
 };
 
 struct Warp {
@@ -96,6 +108,7 @@ struct Launch {
     Block *block;     /* the one that is running, or ran last */
     Lane *running;    /* NULL: the launch itself */
     unsigned preempt; /* one in so many accesses lets others run; 0: none does */
+    bool delays;      /* stores may land late */
     Region *last;     /* global memory that was accessed last: the next access is likely there, too */
     void *at;         /* where the launch itself was left */
     bool abandoned;
@@ -121,6 +134,12 @@ void warp_without(Lane &gone);
 bool comes_after(const Lane &lane, const Access &other); /* what the lane does now */
 void order_warp(Warp &w, unsigned mask);
 void order_block(Block &b);
+void watch(Lane &lane, Flag &flag, unsigned how);
+
+/* stores.cpp */
+void note_store(Lane &lane, void *at, size_t size); /* before it is made */
+void land_stores(Lane &lane);
+void pause_lane(Lane &lane); /* gives way, with stores that others do not see until it goes on */
 
 /* hooks.cpp */
 void forget_accesses(); /* of all launches before */

@@ -2,10 +2,13 @@
 #ifndef SIMT_MEMORY_H
 #define SIMT_MEMORY_H
 
+#include "simt_order.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace simt
@@ -44,7 +47,15 @@ class Region
     Region(void *start, size_t bytes, const std::string &name, Space space);
     bool holds(const void *at, size_t size) const;
     void check(const Lane &lane, const void *at, size_t size, unsigned how, const void *code);
-    void forget() { pages.clear(); }
+    Flag &flag(const void *at)
+    {
+        return flags[reinterpret_cast<uintptr_t>(at) - reinterpret_cast<uintptr_t>(start)];
+    }
+    void forget()
+    {
+        pages.clear();
+        flags.clear();
+    }
 
     unsigned char *start;
     size_t bytes;
@@ -72,6 +83,7 @@ class Region
 
     uintptr_t first; /* `start`, down to a whole word */
     std::vector<std::unique_ptr<Page>> pages;
+    std::unordered_map<size_t, Flag> flags; /* words that lanes watch, by where they begin */
 };
 
 /* hooks.cpp: the running lane is about to access memory. Others may run before it does. */

@@ -170,6 +170,7 @@ extern "C" uint64_t simt_warp(simt_call kind, unsigned mask, uint64_t value, int
 {
     step();
     Lane &me = *now.running;
+    land_stores(me);
     me.call = {kind, mask, value, argument, width, site, 0};
     check_own(me);
     agree(me);
