@@ -12,9 +12,8 @@
 /* At the end of a source: a line for each kernel, an extern "C" function, that the host launches by name. */
 #define FTB_KERNEL(name) static_assert(true, #name)
 /* Dynamic shared memory of a block, as an array of `type` called `name`, aligned to 128 bytes. */
-#define FTB_DYNAMIC_SHARED(type, name)                                                                       \
-    extern __shared__ __align__(128) unsigned char ftb_dynamic_shared[];                                     \
-    type *const name = reinterpret_cast<type *>(ftb_dynamic_shared)
+extern __shared__ __align__(128) unsigned char ftb_dynamic_shared[];
+#define FTB_DYNAMIC_SHARED(type, name) type *const name = reinterpret_cast<type *>(ftb_dynamic_shared)
 
 /* 16-bit reals are their bits. Rounded to nearest, ties to even; NaN is 0x7fff. */
 static __device__ __forceinline__ float ftb_half_to_float(unsigned short bits)
@@ -53,6 +52,26 @@ static __device__ __forceinline__ void ftb_store_release(int *at, int value)
     asm volatile("st.release.gpu.b32 [%0], %1;" : : "l"(at), "r"(value) : "memory");
 }
 
+/* Copies SIZE bytes (4, 8 or 16, of which both addresses are multiples) from global to shared memory while
+ * the thread goes on. Copies up to a commit are a group; a wait is for all groups of the thread but the last
+ * BUT. What the thread has waited for is as if it had written it: others need a barrier. */
+template <int SIZE> static __device__ __forceinline__ void ftb_copy_async(void *to, const void *from)
+{
+    const unsigned shared = static_cast<unsigned>(__cvta_generic_to_shared(to));
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;"
+                 :
+                 : "r"(shared), "l"(from), "n"(SIZE)
+                 : "memory");
+}
+static __device__ __forceinline__ void ftb_copy_commit()
+{
+    asm volatile("cp.async.commit_group;" : : : "memory");
+}
+template <int BUT> static __device__ __forceinline__ void ftb_copy_wait()
+{
+    asm volatile("cp.async.wait_group %0;" : : "n"(BUT) : "memory");
+}
+
 #else
 
 #define FTB_DYNAMIC_SHARED(type, name) type *const name = static_cast<type *>(simt_dynamic_shared())
@@ -62,6 +81,9 @@ static __device__ __forceinline__ void ftb_store_release(int *at, int value)
 #define ftb_float_to_bfloat16 simt_float_to_bfloat16
 #define ftb_load_acquire simt_load_acquire
 #define ftb_store_release simt_store_release
+#define ftb_copy_async simt_copy_async_of
+#define ftb_copy_commit simt_copy_commit
+template <int BUT> inline void ftb_copy_wait() { simt_copy_wait(BUT); }
 
 #endif
 

@@ -21,34 +21,7 @@ std::map<uintptr_t, Region> &known_memory()
 
 uintptr_t number(const void *at) { return reinterpret_cast<uintptr_t>(at); }
 
-/* Of the running block, or NULL. */
-Region *find_shared(const void *at, size_t size)
-{
-    Block &b = *now.block;
-    if (b.dynamic.holds(at, size))
-        return &b.dynamic;
-    const std::vector<SharedVariable> &all = now.shared_variables;
-    const auto after =
-        std::upper_bound(all.begin(), all.end(), static_cast<const unsigned char *>(at),
-                         [](const unsigned char *p, const SharedVariable &v) { return p < v.start; });
-    if (after == all.begin())
-        return nullptr;
-    const size_t which = static_cast<size_t>(after - all.begin()) - 1;
-    Region &region = shared_region(b, which);
-    return region.holds(at, size) ? &region : nullptr;
-}
-
-Region *find_global(const void *at, size_t size)
-{
-    std::map<uintptr_t, Region> &all = known_memory();
-    const auto after = all.upper_bound(number(at));
-    if (after == all.begin())
-        return nullptr;
-    Region &region = std::prev(after)->second;
-    return region.holds(at, size) ? &region : nullptr;
-}
-
-/* "behind x, which has 400 bytes, by 4": the nearest memory that ends before, for a message. */
+/* "at byte 400 of x, which has 400": by the nearest memory that begins before. */
 std::string nearest(const void *at)
 {
     const Region *best = nullptr;
@@ -77,6 +50,32 @@ std::string nearest(const void *at)
 }
 
 } // namespace
+
+Region *find_shared(const void *at, size_t size)
+{
+    Block &b = *now.block;
+    if (b.dynamic.holds(at, size))
+        return &b.dynamic;
+    const std::vector<SharedVariable> &all = now.shared_variables;
+    const auto after =
+        std::upper_bound(all.begin(), all.end(), static_cast<const unsigned char *>(at),
+                         [](const unsigned char *p, const SharedVariable &v) { return p < v.start; });
+    if (after == all.begin())
+        return nullptr;
+    const size_t which = static_cast<size_t>(after - all.begin()) - 1;
+    Region &region = shared_region(b, which);
+    return region.holds(at, size) ? &region : nullptr;
+}
+
+Region *find_global(const void *at, size_t size)
+{
+    std::map<uintptr_t, Region> &all = known_memory();
+    const auto after = all.upper_bound(number(at));
+    if (after == all.begin())
+        return nullptr;
+    Region &region = std::prev(after)->second;
+    return region.holds(at, size) ? &region : nullptr;
+}
 
 void forget_accesses()
 {
@@ -118,6 +117,8 @@ void access(const void *at, size_t size, unsigned how, const void *code)
             out_of_bounds(*me, at, size, how, code);
         return;
     }
+    if (!region->flights.empty())
+        check_flights(*region, *me, at, size, how, code);
     region->check(*me, at, size, how, code);
     if (how & STRONG)
         watch(*me, region->flag(at), how);

@@ -56,7 +56,8 @@ void note(simt_kind kind, const void *code, const char *format, va_list values)
     std::vsnprintf(f.text, sizeof f.text, format, values);
 }
 
-/* "spmm.cu:31", or nothing. */
+/* "spmm.cu:31", or nothing: of functions that are part of others, the innermost that is not the emulator's
+ * own. */
 std::string source_line(uintptr_t code)
 {
     char program[PATH_MAX], command[PATH_MAX + 100], line[PATH_MAX] = "";
@@ -64,12 +65,12 @@ std::string source_line(uintptr_t code)
     if (length <= 0)
         return "";
     program[length] = 0;
-    std::snprintf(command, sizeof command, "addr2line -s -e '%s' 0x%llx 2> /dev/null", program,
+    std::snprintf(command, sizeof command, "addr2line -i -s -e '%s' 0x%llx 2> /dev/null", program,
                   static_cast<unsigned long long>(code));
     FILE *const answer = popen(command, "r");
     if (!answer)
         return "";
-    if (!std::fgets(line, sizeof line, answer))
+    while (std::fgets(line, sizeof line, answer) && std::strncmp(line, "simt_", 5) == 0)
         line[0] = 0;
     pclose(answer);
     line[std::strcspn(line, "\n ")] = 0;
@@ -142,9 +143,9 @@ extern "C" const simt_kernel *simt_kernel_find(const char *name)
 
 extern "C" const char *simt_kind_name(simt_kind kind)
 {
-    static const char *const names[SIMT_NKINDS] = {"launch", "barrier",  "deadlock",  "endless",
-                                                   "mask",   "shuffle",  "alignment", "bounds",
-                                                   "race",   "unwritten"};
+    static const char *const names[SIMT_NKINDS] = {"launch", "barrier",   "deadlock",  "endless",
+                                                   "mask",   "shuffle",   "alignment", "bounds",
+                                                   "race",   "unwritten", "copy"};
     return kind < SIMT_NKINDS ? names[kind] : "?";
 }
 

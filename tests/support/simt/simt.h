@@ -29,6 +29,7 @@ typedef enum simt_kind {
     SIMT_BOUNDS,    /* an access outside the memory that the kernel was given, or outside an array */
     SIMT_RACE,      /* two accesses of the same bytes, one of them a write, which nothing orders */
     SIMT_UNWRITTEN, /* shared memory is read where the block has written nothing */
+    SIMT_COPY,      /* bytes of an asynchronous copy that nobody has waited for */
     SIMT_NKINDS
 } simt_kind;
 

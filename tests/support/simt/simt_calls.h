@@ -78,6 +78,9 @@ uint64_t simt_atomic(simt_change change, simt_type type, void *at, uint64_t valu
 void simt_fence(bool of_block);
 int simt_load_acquire(const int *at);
 void simt_store_release(int *at, int value);
+void simt_copy_async(void *to, const void *from, size_t size, simt_site site);
+void simt_copy_commit(void);
+void simt_copy_wait(int but); /* for all groups but the last so many */
 void simt_give_way(void);
 
 bool simt_register(simt_kernel *kernel);

@@ -157,6 +157,11 @@ inline void __threadfence() { simt_fence(false); }
 inline void __threadfence_block() { simt_fence(true); }
 inline void __threadfence_system() { simt_fence(false); }
 inline void __nanosleep(unsigned) { simt_give_way(); }
+template <int SIZE> inline void simt_copy_async_of(void *to, const void *from, SIMT_HERE)
+{
+    static_assert(SIZE == 4 || SIZE == 8 || SIZE == 16, "copies of 4, 8 or 16 bytes");
+    simt_copy_async(to, from, SIZE, here);
+}
 template <class T> inline T __ldg(const T *p) { return *p; }
 template <class T> inline T __ldcs(const T *p) { return *p; }
 template <class T> inline T __ldcg(const T *p) { return *p; }

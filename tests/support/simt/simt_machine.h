@@ -42,6 +42,18 @@ struct Store {
     unsigned char before[16], value[16]; /* of which `size` are there; the value, while it is taken away */
 };
 
+/* An asynchronous copy. */
+struct Copy {
+    unsigned char *to;
+    const unsigned char *from;
+    size_t size;
+    int group;  /* those committed before it */
+    bool early; /* `bytes` were read at once */
+    unsigned char bytes[16];
+    Region *to_region, *from_region;
+    const void *code;
+};
+
 struct Lane {
     void *at; /* where it was left */
     char *stack;
@@ -58,6 +70,8 @@ struct Lane {
     Known seen;                        /* in words that it read; known after a fence */
     Known released, released_to_block; /* at its last fence; goes with what it writes for others to watch */
     std::vector<Store> stores;
+    std::vector<Copy> copies; /* that it has not waited for */
+    int committed;            /* groups of copies */
 };
 
 struct Warp {
@@ -140,6 +154,10 @@ void watch(Lane &lane, Flag &flag, unsigned how);
 void note_store(Lane &lane, void *at, size_t size); /* before it is made */
 void land_stores(Lane &lane);
 void pause_lane(Lane &lane); /* gives way, with stores that others do not see until it goes on */
+
+/* copies.cpp */
+void check_flights(const Region &region, const Lane &lane, const void *at, size_t size, unsigned how,
+                   const void *code);
 
 /* hooks.cpp */
 void forget_accesses(); /* of all launches before */

@@ -2,6 +2,7 @@
 #ifndef SIMT_MEMORY_H
 #define SIMT_MEMORY_H
 
+#include "simt_calls.h"
 #include "simt_order.h"
 
 #include <cstddef>
@@ -15,6 +16,15 @@ namespace simt
 {
 
 struct Lane;
+
+/* An end of an asynchronous copy that its thread has not waited for. */
+struct Flight {
+    const unsigned char *at;
+    size_t size;
+    int thread;
+    simt_site site;
+    bool source;
+};
 
 /* An access of the past: by which thread, and when on the clocks that order.cpp compares. */
 struct Access {
@@ -55,12 +65,14 @@ class Region
     {
         pages.clear();
         flags.clear();
+        flights.clear();
     }
 
     unsigned char *start;
     size_t bytes;
     std::string name;
     Space space;
+    std::vector<Flight> flights;
 
   private:
     static constexpr size_t PAGE = 1024;
@@ -89,6 +101,10 @@ class Region
 /* hooks.cpp: the running lane is about to access memory. Others may run before it does. */
 void access_word(const void *at, size_t size, unsigned how, const void *code); /* at a multiple of its size */
 void access(const void *at, size_t size, unsigned how, const void *code);
+
+/* In the running block's memory, or in memory that was given; NULL: not there. */
+Region *find_shared(const void *at, size_t size);
+Region *find_global(const void *at, size_t size);
 
 } // namespace simt
 
