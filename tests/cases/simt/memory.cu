@@ -36,7 +36,11 @@ extern "C" __global__ void halves_of_warp(const int *in, int *out)
     out[t] = sums[t ^ 16];
 }
 
-/* y = a x, a warp for a row of 128 features, 16 bytes for a lane. */
+/* y = a x, a warp for a row of 128 features, 16 bytes for a lane. Of n entries in r rows it reads
+ *
+ *     16 n + 2 n / 8 + 18 r
+ *
+ * sectors at least: features; columns and values, eight in a sector; two ends and a result for each row. */
 extern "C" __global__ void __launch_bounds__(128)
     spmm(int nrows, const int *rowptr, const int *colidx, const float *values, const float4 *x, float4 *y)
 {

@@ -23,6 +23,9 @@ void release(Block &b)
         return;
     b.at_barrier = 0;
     order_block(b);
+    if (now.options.count)
+        for (Warp &w : b.warps)
+            count_met(w);
     int count = 0;
     for (const Lane &l : b.lanes)
         count += l.state == State::AT_BARRIER && l.call.value;

@@ -120,6 +120,8 @@ void access(const void *at, size_t size, unsigned how, const void *code)
     if (!region->flights.empty())
         check_flights(*region, *me, at, size, how, code);
     region->check(*me, at, size, how, code);
+    if (now.options.count)
+        count(*me, region->space, at, size, code);
     if (how & STRONG)
         watch(*me, region->flag(at), how);
     if ((how & WRITES) && !(how & READS))

@@ -55,6 +55,8 @@ void lane_main()
     land_stores(me);
     me.block->left++;
     me.warp->present &= ~(1u << me.lane);
+    if (now.options.count && me.warp->present == 0)
+        count_met(*me.warp);
     rest(State::LEFT);
     warp_without(me);
     block_without(me);

@@ -49,6 +49,9 @@ typedef struct simt_report {
     simt_fault first[SIMT_TEXTS];
     int64_t switches; /* from one thread to another */
     int64_t accesses; /* of memory that threads share */
+    /* With `count`: instructions of warps, the 32-byte sectors that they touch, and passes over shared
+     * memory's banks. */
+    int64_t global_requests, global_sectors, shared_requests, shared_passes;
 } simt_report;
 
 /* Zeros are the usual values. */
@@ -57,6 +60,7 @@ typedef struct simt_options {
     int resident; /* blocks that run side by side: 0 and 1, one after the other. A persistent kernel needs its
                      grid */
     int64_t steps; /* after which a launch is endless; 0: 100 million */
+    int count;     /* not 0: requests are counted */
 } simt_options;
 
 /* Memory that kernels may reach from here on; of what overlaps it, nothing else is. The name is for messages.

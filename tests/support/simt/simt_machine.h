@@ -9,7 +9,9 @@
 #include "simt_memory.h"
 #include "simt_order.h"
 
+#include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -74,10 +76,21 @@ struct Lane {
     int committed;            /* groups of copies */
 };
 
+/* What a lane's access is, for counting. */
+struct Touch {
+    const void *code;
+    uint32_t occurrence; /* there, by this lane */
+    Space space;
+    unsigned phase;
+    uintptr_t unit; /* sector of global memory, word of shared memory */
+};
+
 struct Warp {
-    std::vector<Lane *> lanes; /* the last of a block may have fewer than 32 */
-    unsigned waiting;          /* lanes at an operation */
-    unsigned present;          /* lanes that have not left */
+    std::vector<Lane *> lanes;  /* the last of a block may have fewer than 32 */
+    unsigned waiting;           /* lanes at an operation */
+    unsigned present;           /* lanes that have not left */
+    std::vector<Touch> touches; /* since all lanes of the warp met, where they are counted */
+    std::map<const void *, std::array<uint32_t, WARP>> occurrences;
 };
 
 /* A variable that kernels declare __shared__. */
@@ -154,6 +167,10 @@ void watch(Lane &lane, Flag &flag, unsigned how);
 void note_store(Lane &lane, void *at, size_t size); /* before it is made */
 void land_stores(Lane &lane);
 void pause_lane(Lane &lane); /* gives way, with stores that others do not see until it goes on */
+
+/* counters.cpp */
+void count(const Lane &lane, Space space, const void *at, size_t size, const void *code);
+void count_met(Warp &w); /* all lanes that are there have come to one place */
 
 /* copies.cpp */
 void check_flights(const Region &region, const Lane &lane, const void *at, size_t size, unsigned how,

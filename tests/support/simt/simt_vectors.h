@@ -1,5 +1,6 @@
 /* CUDA's vector types. A copy goes through one register of their size, so that it is one access of 8 or 16
- * bytes, as it is for the device. */
+ * bytes, as it is for the device. All are zeros at first: a compiler would guard shared variables of a type
+ * that begins without values. */
 #ifndef SIMT_VECTORS_H
 #define SIMT_VECTORS_H
 
@@ -12,7 +13,7 @@ struct dim3 {
 
 #define SIMT_INLINE __attribute__((always_inline)) inline
 #define SIMT_COPIES(name)                                                                                    \
-    name() = default;                                                                                        \
+    constexpr name() : whole() {}                                                                            \
     SIMT_INLINE name(const name &other) : whole(other.whole) {}                                              \
     SIMT_INLINE name &operator=(const name &other)                                                           \
     {                                                                                                        \

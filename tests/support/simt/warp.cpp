@@ -114,6 +114,8 @@ void meet(Warp &w, unsigned mask, simt_call kind)
         combine(w, takers, kind);
     if (kind == SIMT_SYNCWARP)
         order_warp(w, takers);
+    if (now.options.count && takers == w.present)
+        count_met(w);
     w.waiting &= ~takers;
     for (Lane *l : w.lanes)
         if (named(takers, l->lane))
