@@ -240,8 +240,8 @@ template <int LANES> __device__ Task take(const Queue &q, const Group32<LANES> &
         if (ticket < q.nseeds) {
             task = task_of(q.seeds[ticket], 0, ticket);
         } else if (ticket - q.nseeds < q.capacity) {
-            Task *word = q.tasks + (ticket - q.nseeds);
-            task = *const_cast<volatile Task *>(word);
+            volatile Task *const word = q.tasks + (ticket - q.nseeds);
+            task = *word;
             if (task != NO_TASK)
                 *word = NO_TASK;
         }
