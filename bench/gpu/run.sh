@@ -6,7 +6,7 @@
 #   run.sh part N...        parts 1 to 6, each at most 8 minutes, into RESULTS (bench/gpu/results)
 #   run.sh compile          all for sm_80, sm_90 and sm_100 (or ARCHS="90") without warnings; registers and spills
 #   run.sh graphs COMMAND   graphs made here against those of `COMMAND gen`: the same columns
-#   run.sh emulate          kernels of ours on the CPU, at toy size; needs a C++ compiler only
+#   run.sh emulate          kernels of ours on the CPU, in the tests' emulator, at toy size; needs g++ only
 #
 # JOBS: compilers at once. GRAPHS: where generated graphs are kept (1.8 GB). BUDGET: seconds for a part.
 set -euo pipefail
@@ -20,7 +20,8 @@ architectures=${ARCHS:-80 90 100}
 command -v nvcc > /dev/null || PATH=$PATH:/usr/local/cuda/bin
 sources=$(cd "$here" && ls facts.cu support/*.cu machine/*.cu cusparse/*.cu prototypes/*.cu)
 # What runs without CUDA: everything but the groups that measure CUDA itself.
-emulated="facts.cu $(cd "$here" && ls support/*.cu support/emulate.cpp machine/{read,gather,shared,atomics,words}.cu prototypes/*.cu)"
+simt=$here/../../tests/support/simt
+emulated=$(ls "$here"/{facts.cu,support/*.cu,support/emulate.cpp,machine/{read,gather,shared,atomics,words}.cu,prototypes/*.cu} "$simt"/*.cpp)
 warnings="-Wall -Wextra -Wshadow"
 
 object() { echo "$build/$1/$(echo "$2" | tr / -).o"; }
@@ -33,9 +34,16 @@ compile_one() { # architectures, folder, source
         -Xptxas -v $1 -I"$here" -c "$here/$3" -o "$o" > "$o.log" 2>&1 || { cat "$o.log"; return 1; }
 }
 
+# Kernels are compiled for the emulator of the tests as those of the tests are (cmake/simt.cmake).
 emulate_one() { # source
-    g++ -std=c++17 -O0 -g1 $warnings -Wno-unknown-pragmas -Werror -ffp-contract=off -fsanitize=address,undefined \
-        -fno-sanitize-recover=all -I"$here" -x c++ -c "$here/$1" -o "$(object emulated "$1")"
+    local flags="-O2"
+    case $1 in
+    *.cu) flags="-O1 -g1 -fno-tree-vectorize -fno-unroll-loops -Wno-unknown-pragmas -fsanitize=thread -fsanitize=bounds
+        --param tsan-distinguish-volatile=1 --param tsan-instrument-func-entry-exit=0" ;;
+    esac
+    # shellcheck disable=SC2086
+    g++ -std=c++17 $flags $warnings -Werror -ffp-contract=off -D_GLIBCXX_ASSERTIONS -I"$here" -I"$simt" \
+        -x c++ -c "$1" -o "$(object emulated "$1")"
 }
 
 architecture() {
@@ -111,11 +119,12 @@ compile_all() {
 }
 
 emulate() {
+    rm -rf "$build/emulated" # objects of sources that are no longer there
     mkdir -p "$build/emulated"
     echo "$emulated" | tr ' ' '\n' | xargs -P "$jobs" -I{} "$here/run.sh" emulate_one {}
     local objects=()
     for s in $emulated; do objects+=("$(object emulated "$s")"); done
-    g++ -fsanitize=address,undefined "${objects[@]}" -o "$build/facts-emulated"
+    g++ "${objects[@]}" -o "$build/facts-emulated"
     for n in 1 4 5; do
         "$build/facts-emulated" --part "$n" --out "$build/emulated/part$n.json" 2> "$build/emulated/part$n.log" ||
             { cat "$build/emulated/part$n.log"; return 1; }

@@ -1,16 +1,11 @@
 /* Asynchronous copies from global into shared memory: by each lane (since compute capability 8.0), and of a
  * whole run by the copy engine of a multiprocessor, completing on a barrier in shared memory (since 9.0).
  *
- * In the emulation a copy is made as late as it may be, when it is waited for: what is read too early is not
- * there. */
+ * In the emulation a lane's copies land late (tests/support/simt/copies.cpp). The engine's are made by the
+ * lane that asks for them, at once; but nothing orders them before the others' reads but the barrier. */
 #pragma once
 
 #include "ptx.cuh"
-
-#if EMULATED
-#include <deque>
-#include <map>
-#endif
 
 namespace facts
 {
@@ -19,77 +14,28 @@ constexpr int WAIT_TURNS = 1 << 18; /* each some tens of nanoseconds at least: t
 
 #if EMULATED
 
-struct LateCopy {
-    void *to;
-    const void *from;
-    size_t bytes;
-};
-using LateCopies = std::vector<LateCopy>;
-
-inline void make_copies(LateCopies &copies)
-{
-    for (const LateCopy &c : copies)
-        std::memcpy(c.to, c.from, c.bytes);
-    copies.clear();
-}
-
-struct LaneCopies {
-    LateCopies open;
-    std::deque<LateCopies> groups;
-};
-
-inline LaneCopies &copies_of_lane()
-{
-    static std::map<unsigned, LaneCopies> lanes;
-    return lanes[threadIdx.x];
-}
-
-inline void copy_async(void *to, const void *from) { copies_of_lane().open.push_back({to, from, 16}); }
-inline void end_group()
-{
-    LaneCopies &mine = copies_of_lane();
-    mine.groups.push_back(std::move(mine.open));
-    mine.open.clear();
-}
-template <int LEFT> void wait_groups()
-{
-    LaneCopies &mine = copies_of_lane();
-    for (; mine.groups.size() > LEFT; mine.groups.pop_front())
-        make_copies(mine.groups.front());
-    emulate::give_way();
-}
+inline void copy_async(void *to, const void *from) { simt_copy_async_of<16>(to, from); }
+inline void end_group() { simt_copy_commit(); }
+template <int LEFT> void wait_groups() { simt_copy_wait(LEFT); }
 
 /* Here a barrier is bytes that are awaited, and the phase as bit 63. */
-inline std::map<uint64_t *, LateCopies> &copies_of_barriers()
-{
-    static std::map<uint64_t *, LateCopies> copies;
-    return copies;
-}
-inline void barrier_begin(uint64_t *barrier)
-{
-    *barrier = 0;
-    copies_of_barriers()[barrier].clear();
-}
-inline void barrier_expect(uint64_t *barrier, unsigned bytes) { *barrier += bytes; }
+inline void barrier_begin(uint64_t *barrier) { *barrier = 0; }
+inline void barrier_expect(uint64_t *barrier, unsigned bytes) { atomicAdd(barrier, bytes); }
 inline void copy_bulk(void *to, const void *from, unsigned bytes, uint64_t *barrier)
 {
-    copies_of_barriers()[barrier].push_back({to, from, bytes});
+    for (unsigned k = 0; k < bytes / sizeof(uint4); k++)
+        static_cast<uint4 *>(to)[k] = static_cast<const uint4 *>(from)[k];
+    __threadfence_block();
+    if ((atomicSub(barrier, bytes) & 0xffffffffu) == bytes)
+        atomicXor(barrier, uint64_t{1} << 63);
 }
 inline bool barrier_wait(uint64_t *barrier, unsigned phase)
 {
-    for (int turn = 0; turn < 1000; turn++) {
-        if (*barrier >> 63 != phase)
+    for (int turn = 0; turn < WAIT_TURNS; turn++)
+        if (atomicOr(barrier, 0) >> 63 != phase) {
+            __threadfence_block();
             return true;
-        LateCopies &copies = copies_of_barriers()[barrier];
-        uint64_t bytes = 0;
-        for (const LateCopy &c : copies)
-            bytes += c.bytes;
-        if (bytes > 0 && bytes == *barrier << 1 >> 1) {
-            make_copies(copies);
-            *barrier = (phase ^ 1ull) << 63;
         }
-        emulate::give_way();
-    }
     return false;
 }
 

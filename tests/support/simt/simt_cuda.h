@@ -17,7 +17,7 @@
 #define __host__
 #define __constant__ const
 #define __forceinline__ inline __attribute__((always_inline))
-#define __noinline__ __attribute__((noinline))
+#define __noinline__ /* nothing: headers of C++ say __attribute__((__noinline__)) */
 #define __launch_bounds__(...)
 #define __grid_constant__
 #define __align__(n) alignas(n)
