@@ -8,5 +8,7 @@
 ftb_sddmm_facts ftb_sddmm_facts_of(const ftb_sddmm_product *product, int threads);
 /* Allocates all that it needs before anything is written. plan: of DOT alone. */
 GrB_Info ftb_sddmm_run(const ftb_sddmm_product *product, const ftb_sddmm_plan *plan);
+/* The same of the gradients of sums. (sddmm_grad_run.c) */
+GrB_Info ftb_sddmm_grad_run(const ftb_sddmm_grad_product *product);
 
 #endif

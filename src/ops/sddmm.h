@@ -2,7 +2,6 @@
 #ifndef FTB_OPS_SDDMM_H
 #define FTB_OPS_SDDMM_H
 
-#include "cpu/kernels/sddmm_sum.h"
 #include "cpu/sddmm_run.h"
 #include "expr/score.h"
 #include "ops/block/blocks.h"
@@ -11,9 +10,8 @@
  * (heads * type->width) of type->message. plan: how, or NULL. (sddmm_message.c) */
 GrB_Info ftb_sddmm_message(void *V, const ftb_message *m, const ftb_message_type *type, ftb_pattern *p,
                            FtB_Plan plan);
-/* The message as a job of the kernels for sums, all but its outputs; false: it is none. (sddmm_message.c) */
-bool ftb_sddmm_sums(ftb_sums_job *s, const ftb_message *m, const ftb_message_type *type,
-                    const ftb_pattern *p);
+/* Whether kernels for sums read the message's feeds as they lie. (sddmm_message.c) */
+bool ftb_sddmm_is_sum(const ftb_message *m, const ftb_message_type *type);
 /* Messages over a domain of GraphBLAS that is narrower than 64 bits, in which their sums are made, wrap to
  * it, in place. (sddmm.c) */
 void ftb_sddmm_wrap(const struct FtB_Semiring_opaque *semiring, FtB_Type type, void *messages, int64_t count);

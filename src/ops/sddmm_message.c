@@ -77,31 +77,12 @@ static GrB_Info run_dot(void *V, const ftb_score *score, const ftb_message *m, F
 
 /* ---- sums */
 
-/* Whether kernels read the feeds of a sum as they lie. */
-static bool is_sum(const ftb_message *m, const ftb_message_type *type)
+bool ftb_sddmm_is_sum(const ftb_message *m, const ftb_message_type *type)
 {
     ftb_score score = ftb_score_of(m, type);
     const ftb_feed *x = score.x, *y = score.y;
     return score.kind == FTB_SCORE_ADD && x->type == type->message && y->type == type->message &&
            x->heads == m->heads && y->heads == m->heads;
-}
-
-bool ftb_sddmm_sums(ftb_sums_job *s, const ftb_message *m, const ftb_message_type *type, const ftb_pattern *p)
-{
-    ftb_score score = ftb_score_of(m, type);
-    const ftb_feed *x = score.x, *y = score.y;
-    if (!is_sum(m, type))
-        return false;
-    *s = (ftb_sums_job){.rowptr = p->rowptr,
-                        .column = p->colidx,
-                        .column_size = p->wide ? 8 : 4,
-                        .heads = m->heads,
-                        .x = x->data,
-                        .y = y->data,
-                        .xld = x->ld,
-                        .yld = y->ld,
-                        .slope = score.slope};
-    return true;
 }
 
 static GrB_Info run_sum(void *V, const ftb_message *m, const ftb_message_type *type, ftb_pattern *p)
@@ -118,7 +99,7 @@ static GrB_Info run_sum(void *V, const ftb_message *m, const ftb_message_type *t
 static GrB_Info run_program(void *V, const ftb_message *m, const ftb_message_type *type, ftb_pattern *p,
                             const planning *how)
 {
-    bool known = is_sum(m, type);
+    bool known = ftb_sddmm_is_sum(m, type);
     ftb_sddmm_facts facts = {.nrows = p->nrows,
                              .ncols = p->ncols,
                              .nvals = p->nvals,
@@ -216,7 +197,7 @@ bool ftb_sddmm_over(GrB_Info *info, ftb_buffer *V, const ftb_message *m, const f
     ftb_any_plan chosen = {0};
     if (score.kind == FTB_SCORE_ANY || overlaps(V->host, bytes, score.x) || overlaps(V->host, bytes, score.y))
         return false;
-    if (score.kind == FTB_SCORE_ADD && (plan || !is_sum(m, type)))
+    if (score.kind == FTB_SCORE_ADD && (plan || !ftb_sddmm_is_sum(m, type)))
         return false;
     ftb_sddmm_product r = describe(&score, m, type->message, p);
     const ftb_place places[] = {

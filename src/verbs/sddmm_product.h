@@ -21,4 +21,21 @@ typedef struct ftb_sddmm_product {
     bool interruptible; /* out is scratch: what was begun may be left */
 } ftb_sddmm_product;
 
+/* The gradients of the sums with respect to x and y, given that of out: with
+ *
+ *     d(e, h) = grad(e, h) (x(j, h) + y(i, h) > 0 ? 1 : slope),
+ *
+ * dx(j, h) is the sum of d over column j of p, dy(i, h) over row i. A device is asked in any case. */
+typedef struct ftb_sddmm_grad_product {
+    FtB_Context ctx;
+    ftb_pattern *p, *q;  /* q: p's transpose, */
+    const int64_t *from; /* whose entry t is entry from[t] of p; both NULL without dx */
+    FtB_Type type;       /* of all: FP32 or FP64 */
+    int64_t heads;
+    ftb_feed x, y; /* of all heads */
+    double slope;
+    const void *grad; /* nvals x heads */
+    void *dx, *dy;    /* ncols x heads and nrows x heads, packed; NULL: not wanted */
+} ftb_sddmm_grad_product;
+
 #endif

@@ -43,6 +43,7 @@ typedef struct ftb_verbs {
     GrB_Info (*reduce)(const ftb_reduce_product *product);
     GrB_Info (*apply)(const ftb_apply_product *product);
     GrB_Info (*sddmm)(const ftb_sddmm_product *product, const ftb_sddmm_plan *plan);
+    GrB_Info (*sddmm_grad)(const ftb_sddmm_grad_product *product);
     GrB_Info (*copy)(const ftb_copy_product *product);
     GrB_Info (*dropout)(const ftb_dropout_product *product);
     GrB_Info (*head_dots)(const ftb_head_dots_product *product);

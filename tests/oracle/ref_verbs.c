@@ -277,6 +277,26 @@ static GrB_Info sddmm(const ftb_sddmm_product *p, const ftb_sddmm_plan *plan)
     return GrB_SUCCESS;
 }
 
+static GrB_Info sddmm_grad(const ftb_sddmm_grad_product *p)
+{
+    const int64_t m = p->p->nrows, n = p->p->ncols, heads = p->heads;
+    double *dx = zeros(n * heads, sizeof(double)), *dy = zeros(m * heads, sizeof(double));
+    for (int64_t i = 0; i < m; i++)
+        for (int64_t e = p->p->rowptr[i]; e < p->p->rowptr[i + 1]; e++)
+            for (int64_t head = 0; head < heads; head++) {
+                const int64_t j = ftb_col(p->p, e);
+                const bool above = feed_at(&p->x, j, head, 0) + feed_at(&p->y, i, head, 0) > 0;
+                const double d = ref_get(p->grad, p->type, e * heads + head) * (above ? 1 : p->slope);
+                dx[j * heads + head] += d;
+                dy[i * heads + head] += d;
+            }
+    put_rows(p->dx, p->type, heads, dx, n, heads);
+    put_rows(p->dy, p->type, heads, dy, m, heads);
+    free(dx);
+    free(dy);
+    return GrB_SUCCESS;
+}
+
 static void softmax_row(const ftb_softmax_product *s, int64_t i, int64_t head, double *row)
 {
     const int64_t first = s->p->rowptr[i], count = s->p->rowptr[i + 1] - first;
@@ -406,6 +426,7 @@ const ftb_verbs ref_verbs = {
     .attention = attention,
     .attention_grad = attention_grad,
     .sddmm = sddmm,
+    .sddmm_grad = sddmm_grad,
     .softmax = softmax,
     .gather = gather,
     .scatter = scatter,

@@ -306,6 +306,19 @@ static GrB_Info sddmm(const ftb_sddmm_product *product, const ftb_sddmm_plan *pl
     return ftb_sddmm_run(&p, plan);
 }
 
+static GrB_Info sddmm_grad(const ftb_sddmm_grad_product *product)
+{
+    ftb_sddmm_grad_product p = *product;
+    enter();
+    HERE(p.x.data);
+    HERE(p.y.data);
+    HERE(p.grad);
+    HERE(p.dx);
+    HERE(p.dy);
+    leave();
+    return ftb_sddmm_grad_run(&p);
+}
+
 static GrB_Info copy_rows(const ftb_copy_product *product)
 {
     ftb_copy_product p = *product;
@@ -496,6 +509,7 @@ static const ftb_verbs verbs = {
     .reduce = reduce,
     .apply = apply,
     .sddmm = sddmm,
+    .sddmm_grad = sddmm_grad,
     .copy = copy_rows,
     .dropout = dropout,
     .head_dots = head_dots,

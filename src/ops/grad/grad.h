@@ -33,15 +33,17 @@ typedef struct ftb_grad {
     ftb_message_type type;          /* of forward */
     FtB_Block whole[FTB_MAX_FEEDS]; /* W transposed, of the feed W of that number; ours */
     struct ftb_winners *winners;    /* NULL: edges are compared with the winners, if there are any */
-    void *slopes;         /* of scores src + dst: the gradient of each entry's sum; NULL: not made */
-    ftb_grad_rows by_row; /* with them: summed by row, until it was asked for */
+    bool complete;                  /* forward has what gradients read, and is on the host */
+    bool wants_columns, wants_rows; /* of scores src + dst: which gradients are asked for, */
+    FtB_Block by_column, by_row;    /* and these, until they are handed out */
 } ftb_grad;
 
-/* Fills forward, nfeeds, type and whole from what stands above them (dC, dE and saved apart). On failure too,
+/* Fills forward, nfeeds and type from what stands above them (dC, dE and saved apart). On failure too,
  * ftb_grad_end must follow. (grad_messages.c) */
 GrB_Info ftb_grad_begin(ftb_grad *g);
-/* Adds what gradients read, when dC, dE and saved are known to fit. */
-GrB_Info ftb_grad_extras(ftb_grad *g);
+/* Brings what forward reads to the host, makes whole, and adds what gradients read, once: when dC, dE and
+ * saved are known to fit. */
+GrB_Info ftb_grad_complete(ftb_grad *g);
 GrB_Info ftb_grad_need_back(ftb_grad *g);
 void ftb_grad_end(ftb_grad *g);
 
@@ -53,12 +55,13 @@ GrB_Info ftb_grad_store(ftb_grad_rows *V, const ftb_message *m, ftb_pattern *p, 
 GrB_Info ftb_grad_vertices(ftb_grad_rows *Y, const ftb_message *m, ftb_side side, int64_t nrows,
                            ftb_expr *expr);
 
-/* The gradient with respect to feed f of forward, in the feed's shape; of a scalar and of one row for all
- * one row, of a whole block its own shape. (grad_feed.c) */
-GrB_Info ftb_grad_feed(ftb_grad_rows *T, ftb_grad *g, int f);
-/* The same for scores leaky_relu(src + dst) on edges, where they fit: once for either feed. (grad_sums.c) */
+/* The gradient with respect to feed f of forward, in the feed's shape, packed; of a scalar and of one row for
+ * all one row, of a whole block its own shape. *T NULL: zeros. (grad_feed.c) */
+GrB_Info ftb_grad_feed(FtB_Block *T, ftb_grad *g, int f);
+/* The same for scores leaky_relu(src + dst) on edges, where they fit: both feeds at once, also on a device.
+ * (grad_sums.c) */
 bool ftb_grad_sums_fit(const ftb_grad *g);
-GrB_Info ftb_grad_sums(ftb_grad_rows *T, ftb_grad *g, const ftb_feed *feed);
+GrB_Info ftb_grad_sums(FtB_Block *T, ftb_grad *g, const ftb_feed *feed);
 /* Sum of left' right over the edges, for all pairs: nrows x ncols of FP64. (grad_whole.c) */
 GrB_Info ftb_grad_whole(ftb_grad_rows *T, ftb_grad *g, const ftb_derivative *d, int64_t nrows, int64_t ncols);
 /* sum += L' R over rows and heads; sum: a x b, which are the widths of one head. */

@@ -136,19 +136,31 @@ static GrB_Info call_gradient(ftb_grad_rows *T, ftb_grad *g, const ftb_feed *fee
     return info == GrB_SUCCESS && feed->at ? reorder(T, g->ctx, feed->at) : info;
 }
 
-GrB_Info ftb_grad_feed(ftb_grad_rows *T, ftb_grad *g, int f)
+/* Rows as a block, which owns them; NULL of none. */
+static GrB_Info as_block(FtB_Block *T, FtB_Context ctx, const ftb_grad_rows *rows)
+{
+    return rows->data ? ftb_block_view(T, ctx, rows->type, rows->nrows, rows->width, rows->width,
+                                       ftb_buffer_adopt(ctx, rows->data))
+                      : GrB_SUCCESS;
+}
+
+GrB_Info ftb_grad_feed(FtB_Block *T, ftb_grad *g, int f)
 {
     const ftb_feed *feed = &g->forward.feeds[f];
-    *T = (ftb_grad_rows){0};
-    GrB_Info info = g->winners            ? ftb_winners_feed(T, g, g->winners, f)
-                    : g->forward.function ? call_gradient(T, g, feed)
-                    : feed->side != FTB_SIDE_NONE && ftb_grad_sums_fit(g) ? ftb_grad_sums(T, g, feed)
-                                                                          : differentiate(T, g, feed);
+    ftb_grad_rows rows = {0};
+    *T = NULL;
+    if (feed->side != FTB_SIDE_NONE && ftb_grad_sums_fit(g))
+        return ftb_grad_sums(T, g, feed);
+    GrB_Info info = ftb_grad_complete(g);
+    if (info == GrB_SUCCESS)
+        info = g->winners            ? ftb_winners_feed(&rows, g, g->winners, f)
+               : g->forward.function ? call_gradient(&rows, g, feed)
+                                     : differentiate(&rows, g, feed);
     if (info != GrB_SUCCESS) {
-        ftb_delete(T->data);
-        T->data = NULL;
-    } else if (T->data && !feed->whole && feed->heads == 1 && g->forward.heads > 1) {
-        fold_heads(T, g->forward.heads);
+        ftb_delete(rows.data);
+        return info;
     }
-    return info;
+    if (rows.data && !feed->whole && feed->heads == 1 && g->forward.heads > 1)
+        fold_heads(&rows, g->forward.heads);
+    return as_block(T, g->ctx, &rows);
 }

@@ -20,7 +20,7 @@ static GrB_Info make_message(ftb_message *m, const ftb_grad *g, bool transposed)
                                    !transposed   ? g->at
                                    : g->composed ? g->composed
                                                  : g->from);
-    return info == GrB_SUCCESS ? ftb_message_ask(m) : info;
+    return info;
 }
 
 /* ---- what gradients read */
@@ -112,16 +112,30 @@ GrB_Info ftb_grad_begin(ftb_grad *g)
     if (info == GrB_SUCCESS)
         info = ftb_message_compile(&g->type, &program, &g->forward);
     ftb_program_delete(program);
-    for (int f = 0; f < g->nfeeds && info == GrB_SUCCESS; f++)
-        if (g->forward.feeds[f].whole)
-            info = transpose_block(&g->whole[f], g->ctx, g->forward.feeds[f].whole);
     return info;
 }
 
-GrB_Info ftb_grad_extras(ftb_grad *g)
+/* Where the host reads the operands and the result's gradient. */
+static GrB_Info ask_all(ftb_message *m, const ftb_grad *g)
 {
-    GrB_Info info = push_all(&g->forward, g, false);
-    return info == GrB_SUCCESS ? ftb_winners_new(&g->winners, g) : info;
+    GrB_Info info = g->dE ? ftb_buffer_ask(g->dE->values, FTB_READ) : GrB_SUCCESS;
+    return info == GrB_SUCCESS ? ftb_message_ask(m) : info;
+}
+
+GrB_Info ftb_grad_complete(ftb_grad *g)
+{
+    if (g->complete)
+        return GrB_SUCCESS;
+    GrB_Info info = ask_all(&g->forward, g);
+    for (int f = 0; f < g->nfeeds && info == GrB_SUCCESS; f++)
+        if (g->forward.feeds[f].whole)
+            info = transpose_block(&g->whole[f], g->ctx, g->forward.feeds[f].whole);
+    if (info == GrB_SUCCESS)
+        info = push_all(&g->forward, g, false);
+    if (info == GrB_SUCCESS)
+        info = ftb_winners_new(&g->winners, g);
+    g->complete = info == GrB_SUCCESS;
+    return info;
 }
 
 /* Whether the messages read something by entry, whose places over the transpose take 8 bytes each. */
@@ -150,6 +164,8 @@ GrB_Info ftb_grad_need_back(ftb_grad *g)
     if (info == GrB_SUCCESS)
         info = make_message(&g->back, g, true);
     if (info == GrB_SUCCESS)
+        info = ask_all(&g->back, g);
+    if (info == GrB_SUCCESS)
         info = push_all(&g->back, g, true);
     g->has_back = info == GrB_SUCCESS;
     return info;
@@ -161,8 +177,8 @@ void ftb_grad_end(ftb_grad *g)
     ftb_message_clear(&g->forward);
     ftb_message_clear(&g->back);
     ftb_delete(g->composed);
-    ftb_delete(g->slopes);
-    ftb_delete(g->by_row.data);
+    FtB_Block_free(&g->by_column);
+    FtB_Block_free(&g->by_row);
     for (int f = 0; f < FTB_MAX_FEEDS; f++)
         FtB_Block_free(&g->whole[f]);
 }

@@ -5,6 +5,8 @@
 #include "ops/grad/grad.h"
 
 #include "core/watch.h"
+#include "cpu/nn/copy_run.h"
+#include "ops/backends.h"
 #include "ops/merge.h"
 
 /* The slots' macros are for callers: these are the functions. */
@@ -16,7 +18,8 @@ typedef struct target {         /* one gradient that is asked for */
     FtB_Block view;             /* ours */
     bool accumulate, by_entry;  /* by_entry: of a matrix's values */
     int64_t nrows, ncols;       /* expected */
-    ftb_grad_rows sum;          /* data NULL: zeros */
+    FtB_Block sum;              /* NULL: zeros */
+    ftb_copy_product copy;      /* which puts it there, or adds it; ctx NULL: the host does, row by row */
 } target;
 
 typedef struct grad_call {
@@ -54,11 +57,11 @@ static GrB_Info read_dense(grad_call *c, FtB_Arg A, FtB_Arg B, FtB_Arg M)
 {
     ftb_grad *g = &c->g;
     g->on_edges = true;
-    GrB_Info info = ftb_arg_block(&g->dst, A, "A", false);
+    GrB_Info info = ftb_arg_block_anywhere(&g->dst, A, "A", false);
     if (info == GrB_SUCCESS)
-        info = ftb_arg_block(&g->src, B, "B", false);
+        info = ftb_arg_block_anywhere(&g->src, B, "B", false);
     if (info == GrB_SUCCESS)
-        info = ftb_arg_matrix(&g->A, M, "M", false);
+        info = ftb_arg_matrix_anywhere(&g->A, M, "M", false);
     if (info != GrB_SUCCESS)
         return info;
     if (c->flags.transpose0 || !c->flags.transpose1)
@@ -93,8 +96,8 @@ static GrB_Info read_result(grad_call *c, FtB_Arg dC, FtB_Arg saved)
     int64_t width = g->forward.heads * g->type.width;
     bool wants_saved =
         !g->on_edges && (g->forward.reducer.monoid == FTB_MIN || g->forward.reducer.monoid == FTB_MAX);
-    GrB_Info info =
-        g->on_edges ? ftb_arg_matrix(&g->dE, dC, "dC", false) : ftb_arg_block(&g->dC, dC, "dC", false);
+    GrB_Info info = g->on_edges ? ftb_arg_matrix_anywhere(&g->dE, dC, "dC", false)
+                                : ftb_arg_block(&g->dC, dC, "dC", false);
     if (info == GrB_SUCCESS)
         info = ftb_arg_block(&g->saved, saved, "saved", true);
     if (info != GrB_SUCCESS)
@@ -176,9 +179,9 @@ static GrB_Info operand_of(target *t, const ftb_grad *g, FtB_Type *type)
 static GrB_Info read_output(target *t, const ftb_grad *g, FtB_Arg output)
 {
     if (!t->by_entry || output.kind != FTB_KIND_MATRIX)
-        return ftb_arg_block(&t->block, output, t->name, false);
+        return ftb_arg_block_anywhere(&t->block, output, t->name, false);
     FtB_Matrix E;
-    GrB_Info info = ftb_arg_matrix(&E, output, t->name, false);
+    GrB_Info info = ftb_arg_matrix_anywhere(&E, output, t->name, false);
     if (info == GrB_SUCCESS && !same_pattern(E->pattern, g->A->pattern))
         info = ftb_fail(GrB_DIMENSION_MISMATCH, "its pattern is not that of the operand");
     if (info == GrB_SUCCESS)
@@ -209,7 +212,7 @@ static GrB_Info read_target(target *t, const ftb_grad *g, const FtB_Gradient *as
                         "gradients: the output of '%s' is %lld x %lld; expected %lld x %lld", t->name,
                         (long long)t->block->nrows, (long long)t->block->ncols, (long long)t->nrows,
                         (long long)t->ncols);
-    if (!ftb_buffer_write(t->block->owner))
+    if (!t->block->owner->writable)
         return ftb_fail(GrB_DOMAIN_MISMATCH,
                         "gradients: the output of '%s' is read-only; expected memory for reals", t->name);
     if (!ftb_type_float(t->block->type))
@@ -229,23 +232,24 @@ static bool is_feed_of(const ftb_feed *feed, const char *name)
 }
 
 /* One block can be read by rows, by columns and by entries: what each gives is added up. */
-static GrB_Info join(target *t, FtB_Context ctx, ftb_grad_rows *more)
+static GrB_Info join(target *t, FtB_Context ctx, FtB_Block more)
 {
-    if (!t->sum.data) {
-        t->sum = *more;
-        more->data = NULL;
-        return GrB_SUCCESS;
+    const int64_t nrows = ftb_max(t->sum->nrows, more->nrows), width = t->sum->ncols;
+    const FtB_Block both[2] = {t->sum, more};
+    FtB_Block all = NULL;
+    GrB_Info info = ftb_block_view(&all, ctx, FTB_FP64, nrows, width, width,
+                                   ftb_buffer_new(ctx, nrows * width, sizeof(double)));
+    for (int b = 0; b < 2 && info == GrB_SUCCESS; b++) {
+        info = ftb_buffer_ask(both[b]->owner, FTB_READ);
+        for (int64_t v = 0; v < both[b]->nrows * width && info == GrB_SUCCESS; v++)
+            ((double *)ftb_block_data(all))[v] += ftb_get_real(ftb_block_data(both[b]), both[b]->type, v);
     }
-    int64_t nrows = ftb_max(t->sum.nrows, more->nrows), width = t->sum.width;
-    double *all = ftb_new0(ctx, nrows * width, sizeof *all);
-    if (!all)
-        return ftb_nomem();
-    const ftb_grad_rows *both[2] = {&t->sum, more};
-    for (int b = 0; b < 2; b++)
-        for (int64_t v = 0; v < both[b]->nrows * width; v++)
-            all[v] += ftb_get_real(both[b]->data, both[b]->type, v);
-    ftb_delete(t->sum.data);
-    t->sum = (ftb_grad_rows){all, FTB_FP64, nrows, width};
+    if (info != GrB_SUCCESS) {
+        FtB_Block_free(&all);
+        return info;
+    }
+    FtB_Block_free(&t->sum);
+    t->sum = all;
     return GrB_SUCCESS;
 }
 
@@ -253,80 +257,129 @@ static GrB_Info compute(target *t, ftb_grad *g)
 {
     GrB_Info info = GrB_SUCCESS;
     for (int f = 0; f < g->nfeeds && info == GrB_SUCCESS; f++) {
-        ftb_grad_rows T = {0};
+        FtB_Block more = NULL;
         if (!is_feed_of(&g->forward.feeds[f], t->name))
             continue;
-        info = ftb_grad_feed(&T, g, f);
-        if (info == GrB_SUCCESS && T.data)
-            info = join(t, g->ctx, &T);
-        ftb_delete(T.data);
+        info = ftb_grad_feed(&more, g, f);
+        if (info == GrB_SUCCESS && !t->sum) {
+            t->sum = more;
+            more = NULL;
+        }
+        if (more)
+            info = join(t, g->ctx, more);
+        FtB_Block_free(&more);
     }
     return info;
 }
 
-/* ---- writing: nothing fails here */
-
-/* Rows that lie as they are wanted; false: they do not. */
-static bool write_rows(const target *t, int64_t first, int64_t last)
+/* Scores src + dst have both gradients at once: which will be asked for. */
+static void foresee(grad_call *c)
 {
-    FtB_Block X = t->block;
-    int64_t begin = first * t->ncols, count = (last - first) * t->ncols;
-    if (!t->sum.data || t->sum.nrows != t->nrows || t->sum.type != X->type || X->type != FTB_FP32 ||
-        X->ld != t->ncols)
-        return false;
-    float *to = (float *)ftb_block_data(X) + begin;
-    const float *from = (const float *)t->sum.data + begin;
-    if (!t->accumulate)
-        memcpy(to, from, (size_t)count * sizeof *to);
-    for (int64_t k = 0; t->accumulate && k < count; k++)
-        to[k] += from[k];
-    return true;
+    for (int f = 0; f < c->g.nfeeds; f++)
+        for (int t = 0; t < c->count; t++)
+            if (is_feed_of(&c->g.forward.feeds[f], c->targets[t].name)) {
+                c->g.wants_columns |= c->g.forward.feeds[f].side == FTB_SIDE_COL;
+                c->g.wants_rows |= c->g.forward.feeds[f].side == FTB_SIDE_ROW;
+            }
+}
+
+/* ---- writing */
+
+/* Rows that become what they are, or are added to their like: whoever has them does that. */
+static bool is_copy(const target *t)
+{
+    const FtB_Block X = t->block;
+    return (X->type == FTB_FP32 || X->type == FTB_FP64) &&
+           (t->sum ? t->sum->type == X->type && t->sum->nrows == t->nrows : !t->accumulate);
+}
+
+enum { PLACES = 2 };
+static void places_of(ftb_place places[PLACES], target *t)
+{
+    places[0] = (ftb_place){.X = t->sum, .read = &t->copy.x};
+    places[1] = (ftb_place){.X = t->block, .write = &t->copy.y, .whole = !t->accumulate};
+}
+
+/* All that can fail. */
+static GrB_Info ask_target(target *t, FtB_Context ctx)
+{
+    const FtB_Block X = t->block;
+    if (is_copy(t)) {
+        ftb_place places[PLACES];
+        t->copy = (ftb_copy_product){.ctx = ctx,
+                                     .type = X->type,
+                                     .nrows = t->nrows,
+                                     .ncols = t->ncols,
+                                     .ldx = t->ncols,
+                                     .ldy = X->ld,
+                                     .add = t->accumulate};
+        places_of(places, t);
+        return ftb_places_ask(FTB_WHO(ctx, copy), places, PLACES);
+    }
+    GrB_Info info = t->sum ? ftb_buffer_ask(t->sum->owner, FTB_READ) : GrB_SUCCESS;
+    return info == GrB_SUCCESS ? ftb_buffer_ask(X->owner, FTB_UPDATE) : info;
 }
 
 static void write_row(const target *t, int64_t r, double *scratch)
 {
     FtB_Block X = t->block;
     char *row = (char *)ftb_block_data(X) + (size_t)(r * X->ld) * FtB_Type_size(X->type);
-    bool present = t->sum.data && r < t->sum.nrows;
+    const bool present = t->sum && r < t->sum->nrows;
     const char *from =
-        present ? (const char *)t->sum.data + (size_t)(r * t->ncols) * FtB_Type_size(t->sum.type) : NULL;
+        present ? (const char *)ftb_block_data(t->sum) + (size_t)(r * t->ncols) * FtB_Type_size(t->sum->type)
+                : NULL;
     if (!t->accumulate) {
         if (present)
-            ftb_cast(row, X->type, from, t->sum.type, t->ncols);
+            ftb_cast(row, X->type, from, t->sum->type, t->ncols);
         else
             memset(row, 0, (size_t)t->ncols * FtB_Type_size(X->type));
     } else if (present) {
         double *added = scratch + t->ncols;
         ftb_cast(scratch, FTB_FP64, row, X->type, t->ncols);
-        ftb_cast(added, FTB_FP64, from, t->sum.type, t->ncols);
+        ftb_cast(added, FTB_FP64, from, t->sum->type, t->ncols);
         for (int64_t f = 0; f < t->ncols; f++)
             scratch[f] += added[f];
         ftb_cast(row, X->type, scratch, FTB_FP64, t->ncols);
     }
 }
 
+static GrB_Info write_target(target *t, FtB_Context ctx, double *scratch, int threads, int64_t widest)
+{
+    const ftb_backend *who = t->copy.ctx ? FTB_WHO(ctx, copy) : NULL;
+    if (!who)
+        ftb_buffer_write(t->block->owner);
+    if (t->copy.ctx) {
+        ftb_place places[PLACES];
+        places_of(places, t);
+        GrB_Info info = who ? who->verbs->copy(&t->copy) : ftb_copy_run(&t->copy);
+        return info == GrB_SUCCESS ? ftb_places_written(who, places, PLACES) : info;
+    }
+#pragma omp parallel for num_threads(threads)
+    for (int part = 0; part < threads; part++) {
+        const int64_t first = t->nrows * part / threads, end = t->nrows * (part + 1) / threads;
+        for (int64_t r = first; r < end; r++)
+            write_row(t, r, scratch + part * 2 * widest);
+    }
+    return GrB_SUCCESS;
+}
+
 static GrB_Info write_all(grad_call *c)
 {
     int64_t widest = 1, values = 0;
-    for (int t = 0; t < c->count; t++) {
+    GrB_Info info = GrB_SUCCESS;
+    for (int t = 0; t < c->count && info == GrB_SUCCESS; t++) {
         widest = ftb_max(widest, c->targets[t].ncols);
         values = ftb_max(values, c->targets[t].nrows * c->targets[t].ncols);
+        info = ask_target(&c->targets[t], c->g.ctx);
     }
     int threads = ftb_threads_for_values(c->g.ctx, values);
     double *scratch = ftb_new(c->g.ctx, threads * 2 * widest, sizeof *scratch);
-    if (!scratch)
-        return ftb_nomem();
-    for (int t = 0; t < c->count; t++) {
-        const target *x = &c->targets[t];
-#pragma omp parallel for num_threads(threads)
-        for (int part = 0; part < threads; part++) {
-            int64_t r = x->nrows * part / threads, end = x->nrows * (part + 1) / threads;
-            for (bool done = write_rows(x, r, end); r < end && !done; r++)
-                write_row(x, r, scratch + part * 2 * widest);
-        }
-    }
+    if (info == GrB_SUCCESS && !scratch)
+        info = ftb_nomem();
+    for (int t = 0; t < c->count && info == GrB_SUCCESS; t++)
+        info = write_target(&c->targets[t], c->g.ctx, scratch, threads, widest);
     ftb_delete(scratch);
-    return GrB_SUCCESS;
+    return info;
 }
 
 /* ---- the call */
@@ -336,7 +389,8 @@ static bool without_columns(const grad_call *c, FtB_Arg dC)
 {
     FtB_Block X = NULL;
     return !c->g.on_edges && c->g.src->ncols == 0 && dC.kind == FTB_KIND_BLOCK &&
-           ftb_arg_block(&X, dC, "dC", false) == GrB_SUCCESS && X->ncols == 0 && X->nrows == c->g.p->nrows;
+           ftb_arg_block_anywhere(&X, dC, "dC", false) == GrB_SUCCESS && X->ncols == 0 &&
+           X->nrows == c->g.p->nrows;
 }
 
 static GrB_Info read_targets(grad_call *c, const FtB_Gradient *gradients, size_t count)
@@ -360,7 +414,7 @@ static FtB_Context context_of(const FtB_Gradient *gradients, size_t count)
     for (size_t n = 0; n < count; n++) {
         const FtB_Arg out = gradients[n].output;
         FtB_Block X = NULL;
-        if (out.kind == FTB_KIND_BLOCK && ftb_arg_block(&X, out, "output", false) == GrB_SUCCESS)
+        if (out.kind == FTB_KIND_BLOCK && ftb_arg_block_anywhere(&X, out, "output", false) == GrB_SUCCESS)
             return X->ctx;
     }
     return ftb_context();
@@ -379,8 +433,7 @@ static GrB_Info read_all(grad_call *c, FtB_Arg dC, FtB_Arg semiring, FtB_Arg A, 
     }
     FTB_CHECK(ftb_grad_begin(&c->g));
     FTB_CHECK(read_result(c, dC, saved));
-    FTB_CHECK(read_targets(c, gradients, count));
-    info = ftb_grad_extras(&c->g);
+    info = read_targets(c, gradients, count);
 done:
     return info;
 }
@@ -396,13 +449,14 @@ GrB_Info FtB_mxm_grad(FtB_Arg dC, FtB_Arg semiring, FtB_Arg A, FtB_Arg B, FtB_Ar
         return ftb_nomem();
     c->g.ctx = ctx;
     GrB_Info info = read_all(c, dC, semiring, A, B, M, saved, gradients, count, desc);
+    foresee(c);
     for (int t = 0; t < c->count && info == GrB_SUCCESS; t++)
         info = compute(&c->targets[t], &c->g);
     if (info == GrB_SUCCESS)
         info = write_all(c);
     for (int t = 0; t < c->count; t++) {
         FtB_Block_free(&c->targets[t].view);
-        ftb_delete(c->targets[t].sum.data);
+        FtB_Block_free(&c->targets[t].sum);
     }
     ftb_delete(c->targets);
     ftb_grad_end(&c->g);
