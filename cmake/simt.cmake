@@ -8,13 +8,14 @@ target_compile_options(featblas_simt PRIVATE ${FEATBLAS_CXX_FLAGS} -O2)
 
 # Every access calls a hook of the emulator's: the thread sanitizer's calls, without its run-time (nothing is said to the
 # linker). Loops stay as they are written, so that one access of the source is one call.
-file(GLOB kernels CONFIGURE_DEPENDS tests/cases/simt/*.cu)
+file(GLOB kernels CONFIGURE_DEPENDS gpu/kernels/*.cu tests/cases/simt/*.cu)
 set_source_files_properties(${kernels} PROPERTIES LANGUAGE CXX)
 add_library(featblas_simt_kernels OBJECT ${kernels})
 target_include_directories(featblas_simt_kernels PRIVATE . tests/support/simt)
 target_compile_options(featblas_simt_kernels PRIVATE ${FEATBLAS_CXX_FLAGS} -Wno-unknown-pragmas -O1
   -ffp-contract=off -fno-exceptions -fno-rtti -g1 -fno-tree-vectorize -fno-unroll-loops
-  -fsanitize=thread -fsanitize=bounds "SHELL:--param tsan-distinguish-volatile=1" "SHELL:--param tsan-instrument-func-entry-exit=0" "SHELL:-include simt_cuda.h")
+  -fsanitize=thread -fsanitize=bounds "SHELL:--param tsan-distinguish-volatile=1"
+  "SHELL:--param tsan-instrument-func-entry-exit=0" "SHELL:-include simt_cuda.h")
 set_target_properties(featblas_simt featblas_simt_kernels PROPERTIES CXX_STANDARD 17 CXX_EXTENSIONS ON)
 
 file(GLOB sources CONFIGURE_DEPENDS tests/test_simt*.c)

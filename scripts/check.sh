@@ -51,7 +51,7 @@ gpu() { # the program that measures a GPU: its kernels on the CPU, its graphs be
     if ! command -v nvcc > /dev/null; then echo "gpu: nvcc is not there; not compiled for a GPU"; return; fi
     ARCHS=90 bench/gpu/run.sh compile
     local kernels # what the emulator runs is CUDA
-    for kernels in tests/cases/simt/*.cu; do
+    for kernels in $(git ls-files 'gpu/kernels/*.cu' 'tests/cases/simt/*.cu'); do
         nvcc -std=c++17 -arch=sm_90 -Werror all-warnings -I. --cubin -o build/gpu/emulated.cubin "$kernels"
     done
 }
