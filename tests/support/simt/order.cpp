@@ -51,10 +51,10 @@ Known snapshot(Lane &lane)
     return joined(lane.known, std::make_shared<const Knowledge>(std::move(own)));
 }
 
-bool known_of_others(const Lane &lane, const Access &other, int block, unsigned thread)
+bool known_of_others(const Lane &lane, const Access &other)
 {
-    if (!lane.known)
-        return false;
+    const int size = static_cast<int>(now.block_size), block = other.thread / size;
+    const unsigned thread = static_cast<unsigned>(other.thread % size);
     const auto blocks = lane.known->blocks.find(block);
     if (blocks != lane.known->blocks.end() && other.epoch < blocks->second)
         return true;
@@ -68,13 +68,12 @@ bool comes_after(const Lane &lane, const Access &other)
 {
     if (other.thread < 0 || other.thread == lane.id)
         return true;
-    const int size = static_cast<int>(now.block_size), block = other.thread / size;
-    const unsigned thread = static_cast<unsigned>(other.thread % size);
-    if (block == lane.block->id &&
+    const unsigned thread = static_cast<unsigned>(other.thread - (lane.id - static_cast<int>(lane.thread)));
+    if (thread < now.block_size && /* of the same block */
         (other.epoch < lane.block->epoch ||
          (thread / WARP == lane.thread / WARP && other.clock <= lane.clock[thread % WARP])))
         return true;
-    return known_of_others(lane, other, block, thread);
+    return lane.known && known_of_others(lane, other);
 }
 
 /* After __syncwarp all lanes of `mask` know what any of them knew, and what they do from here on is new. */

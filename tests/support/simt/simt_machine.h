@@ -85,9 +85,16 @@ struct Touch {
     uintptr_t unit; /* sector of global memory, word of shared memory */
 };
 
+/* Lanes that wait for others in one operation. */
+struct Meeting {
+    unsigned mask;
+    simt_call kind;
+    unsigned lanes; /* that have come */
+};
+
 struct Warp {
-    std::vector<Lane *> lanes;  /* the last of a block may have fewer than 32 */
-    unsigned waiting;           /* lanes at an operation */
+    std::vector<Lane *> lanes; /* the last of a block may have fewer than 32 */
+    std::vector<Meeting> meetings;
     unsigned present;           /* lanes that have not left */
     std::vector<Touch> touches; /* since all lanes of the warp met, where they are counted */
     std::map<const void *, std::array<uint32_t, WARP>> occurrences;

@@ -99,42 +99,50 @@ void combine(Warp &w, unsigned takers, simt_call kind)
     }
 }
 
-/* Lets the lanes of a mask go on, once all of them that have not left have come. */
-void meet(Warp &w, unsigned mask, simt_call kind)
+/* Lets the lanes of a meeting go on, once all that it waits for have come. */
+void meet(Warp &w, size_t number)
 {
-    const unsigned takers = mask & w.present;
-    if ((w.waiting & takers) != takers)
+    const Meeting m = w.meetings[number];
+    const unsigned takers = m.mask & w.present;
+    if ((m.lanes & takers) != takers)
         return;
-    for (const Lane *l : w.lanes) /* some may be busy with others, and come here later */
-        if (named(takers, l->lane) && (l->call.mask != mask || l->call.kind != kind))
-            return;
-    if (is_shuffle(kind))
-        shuffle(w, mask);
+    w.meetings.erase(w.meetings.begin() + static_cast<std::ptrdiff_t>(number));
+    if (is_shuffle(m.kind))
+        shuffle(w, m.mask);
     else
-        combine(w, takers, kind);
-    if (kind == SIMT_SYNCWARP)
+        combine(w, takers, m.kind);
+    if (m.kind == SIMT_SYNCWARP)
         order_warp(w, takers);
     if (now.options.count && takers == w.present)
         count_met(w);
-    w.waiting &= ~takers;
     for (Lane *l : w.lanes)
         if (named(takers, l->lane))
             wake(*l);
 }
 
-/* Two lanes that wait for each other must do so in the same way. */
-void agree(const Lane &me)
+/* The meeting that a lane joins. Two lanes that wait for each other must do so in the same way. */
+size_t join(Lane &me)
 {
-    for (const Lane *l : me.warp->lanes) {
-        const Call &a = me.call, &b = l->call;
-        if (l == &me || l->state != State::AT_WARP || !named(a.mask, l->lane) || !named(b.mask, me.lane) ||
-            (a.mask == b.mask && a.kind == b.kind))
-            continue;
-        fault(SIMT_MASK, "%s: %s with mask %08x at %s, while lane %u waits for it in %s with mask %08x at %s",
-              place_of(me).c_str(), name_of(a.kind), a.mask, place_of(a.site).c_str(), l->lane,
-              name_of(b.kind), b.mask, place_of(b.site).c_str());
-        abandon();
+    std::vector<Meeting> &all = me.warp->meetings;
+    const Call &a = me.call;
+    size_t mine = all.size();
+    for (size_t k = 0; k < all.size(); k++) {
+        const Meeting &m = all[k];
+        if (m.mask == a.mask && m.kind == a.kind) {
+            mine = k;
+        } else if (const unsigned both = m.lanes & a.mask; both != 0 && named(m.mask, me.lane)) {
+            const Lane &other = *me.warp->lanes[static_cast<size_t>(__builtin_ctz(both))];
+            fault(SIMT_MASK,
+                  "%s: %s with mask %08x at %s, while lane %u waits for it in %s with mask %08x at %s",
+                  place_of(me).c_str(), name_of(a.kind), a.mask, place_of(a.site).c_str(), other.lane,
+                  name_of(m.kind), m.mask, place_of(other.call.site).c_str());
+            abandon();
+        }
     }
+    if (mine == all.size())
+        all.push_back({a.mask, a.kind, 0});
+    all[mine].lanes |= 1u << me.lane;
+    return mine;
 }
 
 void check_own(const Lane &me)
@@ -156,11 +164,9 @@ void check_own(const Lane &me)
 void warp_without(Lane &gone)
 {
     Warp &w = *gone.warp;
-    for (size_t k = 0; k < w.lanes.size(); k++) {
-        const Lane &l = *w.lanes[k];
-        if (l.state == State::AT_WARP && named(l.call.mask, gone.lane))
-            meet(w, l.call.mask, l.call.kind);
-    }
+    for (size_t k = w.meetings.size(); k > 0; k--) /* from the last: those that end are taken out */
+        if (named(w.meetings[k - 1].mask, gone.lane))
+            meet(w, k - 1);
 }
 
 } // namespace simt
@@ -175,10 +181,9 @@ extern "C" uint64_t simt_warp(simt_call kind, unsigned mask, uint64_t value, int
     land_stores(me);
     me.call = {kind, mask, value, argument, width, site, 0};
     check_own(me);
-    agree(me);
-    me.warp->waiting |= 1u << me.lane;
+    const size_t meeting = join(me);
     rest(State::AT_WARP);
-    meet(*me.warp, mask, kind);
+    meet(*me.warp, meeting);
     give_way();
     return me.call.result;
 }
