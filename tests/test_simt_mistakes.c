@@ -108,6 +108,20 @@ static void test_barriers(void **state)
            "10000 steps");
 }
 
+/* Nothing counts the steps of a loop that touches no memory. */
+static void test_plain_word(void **state)
+{
+    (void)state;
+    static int words[1];
+    int *out = words;
+    KNOWN(words);
+    simt_report report;
+    assert_int_equal(simt_launch(simt_kernel_find("waits_for_plain_word"), line(1), line(64), 0,
+                                 (void *[]){&out}, &(simt_options){.steps = 1000000}, &report),
+                     1);
+    assert_int_equal(report.of_kind[SIMT_ENDLESS], 1);
+}
+
 static void test_lane_that_left(void **state)
 {
     (void)state;
@@ -203,6 +217,7 @@ int main(void)
         cmocka_unit_test(test_each),           cmocka_unit_test(test_barriers),
         cmocka_unit_test(test_lane_that_left), cmocka_unit_test(test_lost_tasks),
         cmocka_unit_test(test_launches),       cmocka_unit_test(test_print),
+        cmocka_unit_test(test_plain_word),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,6 +18,15 @@ extern "C" __global__ void waits_for_ever(int *out)
     __syncthreads();
 }
 
+/* For a plain word, which a compiler reads once. */
+extern "C" __global__ void waits_for_plain_word(const int *out)
+{
+    if (threadIdx.x == 0)
+        while (out[0] == 0) {
+        }
+    __syncthreads();
+}
+
 extern "C" __global__ void waits_for_other_warp(int *out)
 {
     if (threadIdx.x < 16)
@@ -87,6 +96,7 @@ extern "C" __global__ void loses_tasks(int *tasks, int *head, int *tail, int *do
 
 FTB_KERNEL(barrier_in_branch);
 FTB_KERNEL(waits_for_ever);
+FTB_KERNEL(waits_for_plain_word);
 FTB_KERNEL(waits_for_other_warp);
 FTB_KERNEL(mask_without_itself);
 FTB_KERNEL(masks_differ);

@@ -303,6 +303,7 @@ extern "C" int64_t simt_launch(const simt_kernel *kernel, simt_dim grid, simt_di
         now.preempt = PREEMPT[random_bits() % (sizeof PREEMPT / sizeof *PREEMPT)];
         now.delays = one_in(2);
         forget_accesses();
+        const Watch watch;
         run_blocks(grid.x * grid.y * grid.z);
     }
     now.resident.clear();

@@ -10,7 +10,9 @@
 #include "simt_order.h"
 
 #include <array>
+#include <csignal>
 #include <cstdint>
+#include <ctime>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -185,6 +187,20 @@ void check_flights(const Region &region, const Lane &lane, const void *at, size_
 
 /* hooks.cpp */
 void forget_accesses(); /* of all launches before */
+
+/* watch.cpp: abandons a launch in which nothing happens, as long as this lives */
+class Watch
+{
+  public:
+    Watch();
+    Watch(const Watch &) = delete;
+    ~Watch();
+
+  private:
+    struct sigaction before;
+    timer_t timer;
+    bool running;
+};
 
 /* program.cpp */
 bool is_constant(const void *at, size_t size); /* of the program: what kernels may read, and not write */
