@@ -64,7 +64,7 @@ asan() { # all tests under the address and undefined-behaviour sanitizers; what 
 }
 tsan() { # compiles everything with clang; runs the tests of parallel code, of a quarter of the cases, and the command under signals
     build tsan
-    FEATBLAS_CASES=25% ctest --test-dir build/tsan --output-on-failure -j "$jobs" -LE 'slow|fuzz|serial|oracle' -E '^test_cli_[^k]'
+    FEATBLAS_CASES=25% ctest --test-dir build/tsan --output-on-failure -j "$jobs" -LE 'slow|fuzz|serial|oracle' -E '^test_(cli_[^k]|docs)'
 }
 tidy() { # configures only, for the compile commands. What follows paths through a function gives up after 30,000 steps: small
          # functions are seen whole, and the longest no longer take ten seconds
