@@ -320,9 +320,11 @@ static void differences(attention_case *c, rng *r, FtB_Block X, const double *an
         double *x = (double *)block_values(X) + i * X->ld + f, old = *x, side[2];
         for (int s = 0; s < 2; s++) {
             *x = old + (s ? 1e-6 : -1e-6);
+            assert_ok(FtB_Block_changed(X));
             side[s] = loss(c);
         }
         *x = old;
+        assert_ok(FtB_Block_changed(X));
         double found = (side[1] - side[0]) / 2e-6, goal = analytic[i * X->ncols + f];
         if (fabs(found - goal) > 1e-6 * fmax(1, fabs(goal)))
             fail_msg("%s: differences %g, gradient %g", c->what, found, goal);

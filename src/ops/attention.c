@@ -6,6 +6,7 @@
 
 #include "core/options.h"
 #include "core/watch.h"
+#include "cpu/nn/copy_run.h"
 #include "ops/block/block_map.h"
 #include "ops/merge.h"
 #include "ops/plan_object.h"
@@ -218,7 +219,7 @@ typedef struct forward {
     ftb_spmm_result result; /* rows x heads x value_width */
 } forward;
 
-/* Whether the verb writes C and lse as they are, from what is neither. */
+/* Whether C and lse can be written as they are, from what is neither. */
 static bool is_direct(const forward *f)
 {
     const ftb_attention_call *c = &f->c;
@@ -227,12 +228,19 @@ static bool is_direct(const forward *f)
         if (ftb_block_alias(f->C, read[n]) != FTB_ALIAS_NONE ||
             (lse && ftb_block_alias(lse, read[n]) != FTB_ALIAS_NONE))
             return false;
-    return !c->plan.staged && c->score.kind != FTB_SCORE_ANY && c->score.x->owner && c->score.y->owner &&
-           !f->accum && c->flags.fill == 0 && f->C->type == c->type &&
+    return !f->accum && c->flags.fill == 0 && f->C->type == c->type &&
            (!lse || (lse->type == c->type && lse->ld == c->heads));
 }
 
-static GrB_Info run_directly(forward *f, const ftb_backend *who)
+/* And by the verb. */
+static bool is_verb(const forward *f)
+{
+    const ftb_score *score = &f->c.score;
+    return is_direct(f) && !f->c.plan.staged && score->kind != FTB_SCORE_ANY && score->x->owner &&
+           score->y->owner;
+}
+
+static GrB_Info run_verb(forward *f, const ftb_backend *who)
 {
     ftb_attention_product p = ftb_attention_describe_call(&f->c);
     const ftb_place places[] = {{.feed = &p.x},
@@ -253,6 +261,31 @@ static void write_lse(const forward *f)
     for (int64_t i = 0; lse && i < lse->nrows; i++)
         ftb_cast((char *)ftb_block_data(lse) + (size_t)(i * lse->ld) * FtB_Type_size(lse->type), lse->type,
                  (char *)f->lse + (size_t)(i * f->c.heads) * size, f->c.type, f->c.heads);
+}
+
+/* In steps. lse is written when nothing can fail any more. */
+static GrB_Info run_steps(forward *f)
+{
+    const ftb_attention_call *c = &f->c;
+    const FtB_Block lse = c->options.lse;
+    const int64_t rows = c->A->pattern->nrows;
+    ftb_copy_product copy = {
+        .ctx = c->ctx, .type = c->type, .nrows = rows, .ncols = c->heads, .ldx = c->heads};
+    FtB_Block aside = NULL;
+    GrB_Info info;
+    if (lse)
+        FTB_CHECK(ftb_block_view(&aside, c->ctx, c->type, rows, c->heads, c->heads,
+                                 ftb_buffer_new(c->ctx, rows * c->heads, FtB_Type_size(c->type))));
+    FTB_CHECK(ftb_attention_staged(c, f->C, aside));
+    if (lse) {
+        const ftb_place places[] = {{.X = aside, .read = &copy.x},
+                                    {.X = lse, .write = &copy.y, .whole = true}};
+        copy.ldy = lse->ld;
+        FTB_RUN(info, FTB_WHO(c->ctx, copy), copy, places, &copy);
+    }
+done:
+    FtB_Block_free(&aside);
+    return info;
 }
 
 /* All that can be refused. */
@@ -287,6 +320,40 @@ static GrB_Info run_fused(forward *f)
     return p.out ? ftb_attention_run(&p, &c->plan) : ftb_nomem();
 }
 
+/* *X: rows of `ncols` values over our memory at `data`. */
+static GrB_Info over(FtB_Block *X, const ftb_attention_call *c, void *data, int64_t ncols)
+{
+    const int64_t rows = c->A->pattern->nrows;
+    return ftb_block_view(
+        X, c->ctx, c->type, rows, ncols, ncols,
+        ftb_buffer_wrap(c->ctx, data, rows * ncols * (int64_t)FtB_Type_size(c->type), true));
+}
+
+static GrB_Info run_staged(forward *f)
+{
+    const ftb_attention_call *c = &f->c;
+    const int64_t ncols = c->heads * c->value_width;
+    FtB_Block T = NULL, lse = NULL;
+    int64_t values;
+    GrB_Info info;
+    if (__builtin_mul_overflow(c->A->pattern->nrows, ncols, &values))
+        values = INT64_MAX; /* refused by the allocator, with its message */
+    void *out = ftb_new(c->ctx, values, FtB_Type_size(c->type));
+    f->result = (ftb_spmm_result){.values = out, .owned = out, .type = c->type, .ld = ncols};
+    if (!out)
+        return ftb_nomem();
+    FTB_CHECK(over(&T, c, out, ncols));
+    if (f->lse)
+        FTB_CHECK(over(&lse, c, f->lse, c->heads));
+    FTB_CHECK(ftb_attention_staged(c, T, lse));
+    FTB_CHECK(ftb_buffer_ask(T->owner, FTB_READ));
+    info = lse ? ftb_buffer_ask(lse->owner, FTB_READ) : GrB_SUCCESS;
+done:
+    FtB_Block_free(&T);
+    FtB_Block_free(&lse);
+    return info;
+}
+
 static GrB_Info run(forward *f)
 {
     const ftb_attention_call *c = &f->c;
@@ -295,7 +362,7 @@ static GrB_Info run(forward *f)
         states = INT64_MAX; /* refused by the allocator, with its message */
     if (c->options.lse && !(f->lse = ftb_new(c->ctx, states, FtB_Type_size(c->type))))
         return ftb_nomem();
-    return c->plan.staged ? ftb_attention_staged(&f->result, c, f->lse) : run_fused(f);
+    return c->plan.staged ? run_staged(f) : run_fused(f);
 }
 
 static void clear_state(forward *f)
@@ -341,7 +408,9 @@ GrB_Info FtB_attention(FtB_Arg C, FtB_Arg A, FtB_Arg accum, FtB_Arg semiring, Ft
     ftb_attention_call *c = &f.c;
     GrB_Info info;
     FTB_CHECK(begin(&f, C, A, accum, semiring, Q, K, V, options, desc));
-    info = is_direct(&f) ? run_directly(&f, FTB_WHO(c->ctx, attention)) : run_aside(&f);
+    info = is_verb(&f)                       ? run_verb(&f, FTB_WHO(c->ctx, attention))
+           : c->plan.staged && is_direct(&f) ? run_steps(&f)
+                                             : run_aside(&f);
 done:
     clear_state(&f);
     FtB_Op_free(&f.accum);

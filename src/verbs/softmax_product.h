@@ -16,6 +16,11 @@ typedef struct ftb_softmax_product {
     const void *in; /* scores; for the gradient, s */
     const void *d;  /* for the gradient alone */
     void *out;      /* may be in or d */
+    /* Of scores alone, without from: */
+    void *lse;          /* rows x heads: the log of the sum of a row's exponentials; NULL: not wanted */
+    double dropout;     /* probability that an entry of out is dropped from a head, as attention does */
+    uint64_t seed;      /* of the draws */
+    bool interruptible; /* out is scratch: what was begun may be left */
 } ftb_softmax_product;
 
 #endif

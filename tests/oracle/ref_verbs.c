@@ -300,6 +300,7 @@ static GrB_Info sddmm_grad(const ftb_sddmm_grad_product *p)
 static void softmax_row(const ftb_softmax_product *s, int64_t i, int64_t head, double *row)
 {
     const int64_t first = s->p->rowptr[i], count = s->p->rowptr[i + 1] - first;
+    const ftb_attention_product drops = {.dropout = s->dropout, .seed = s->seed};
     double most = -INFINITY, sum = 0;
     for (int64_t t = 0; t < count; t++) {
         const int64_t k = (s->from ? s->from[first + t] : first + t) * s->heads + head;
@@ -314,8 +315,10 @@ static void softmax_row(const ftb_softmax_product *s, int64_t i, int64_t head, d
         ref_put(s->out, s->type, k,
                 s->gradient ? row[t] * (ref_get(s->d, s->type, k) - sum)
                 : sum == 0  ? 0
-                            : row[t] / sum);
+                            : row[t] / sum * kept(&drops, k / s->heads, head));
     }
+    if (s->lse)
+        ref_put(s->lse, s->type, i * s->heads + head, sum == 0 ? -INFINITY : most + log(sum));
 }
 
 static GrB_Info softmax(const ftb_softmax_product *s)

@@ -250,6 +250,7 @@ static GrB_Info softmax(const ftb_softmax_product *product)
     HERE(p.in);
     HERE(p.d);
     HERE(p.out);
+    HERE(p.lse);
     leave();
     return ftb_softmax_run(&p);
 }
