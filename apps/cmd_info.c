@@ -1,6 +1,7 @@
 /* featblas info: what a file holds. One pass over the entries, the degrees of both sides, and the exact
  * number of products of both projections. */
 #include "core/core.h"
+#include "gpu/driver.h"
 #include "io/io.h"
 #include "reader.h"
 
@@ -26,7 +27,7 @@ static const option info_options[] = {
      .kind = OPTION_SET,
      .offset = offsetof(info_values, devices),
      .value = 1,
-     .help = "Read no file: list the devices that --device takes."},
+     .help = "Read no file: list the devices that --device takes, and the GPUs that are found."},
     {.name = NULL},
 };
 
@@ -237,7 +238,7 @@ static int print_json(const matrix_facts *f)
     return app_print_json(root);
 }
 
-/* The host comes first. */
+/* The host comes first, then GPUs. */
 static int print_devices(bool json)
 {
     const char *name, *about;
@@ -254,8 +255,8 @@ static int print_devices(bool json)
     if (json) {
         json_dumpf(list, stdout, JSON_INDENT(2));
         putchar('\n');
-    } else if (n == 1) {
-        puts("There is no GPU that this build can use: work runs on the processor.");
+    } else if (ftb_driver_here()->count == 0) {
+        app_print(stdout, "There is no GPU to use: %s.\n", ftb_driver_here()->why);
     }
     json_decref(list);
     return APP_OK;
@@ -298,7 +299,7 @@ const command command_info = {
     .description =
         "Prints format, dimensions, entries, values, degrees of rows and columns with a histogram in powers "
         "of two, whether the matrix is symmetric, and how many products its projections take. "
-        "With --devices, what work can be placed on.",
+        "With --devices, what work can be placed on, and the GPUs that are found, or why there is none.",
     .examples = "  $ featblas info graph.mtx\n"
                 "  $ featblas info ratings.csv --columns userId,movieId,rating --json\n"
                 "  $ featblas info --devices\n",

@@ -38,6 +38,9 @@ function(featblas_label name source)
   if(TARGET featblas_command)
     list(APPEND environment FEATBLAS_COMMAND=$<TARGET_FILE:featblas_command>)
   endif()
+  if(name MATCHES "(gpu|devices)") # those who ask for drivers that do not exist
+    list(APPEND environment FEATBLAS_FAKE_DRIVERS=${FEATBLAS_FAKE_DRIVERS})
+  endif()
   set_tests_properties(${name} PROPERTIES ENVIRONMENT "${environment}")
 endfunction()
 
@@ -75,6 +78,16 @@ if(support)
   # Every test can be placed on a device that does not exist (tests/support/pretend.h).
   target_link_options(featblas_test_support INTERFACE LINKER:-u,pretend_by_environment)
 endif()
+
+# A driver of GPUs that do not exist, and one that lacks a function: modules that the library opens by their paths.
+set(FEATBLAS_FAKE_DRIVERS ${PROJECT_BINARY_DIR}/fake_drivers)
+foreach(driver fake_cuda fake_cuda_lacks)
+  add_library(${driver} MODULE tests/support/fake_cuda/fake_cuda.c)
+  set_target_properties(${driver} PROPERTIES PREFIX "" SUFFIX ".so" LIBRARY_OUTPUT_DIRECTORY ${FEATBLAS_FAKE_DRIVERS})
+  target_include_directories(${driver} PRIVATE .)
+  target_link_libraries(${driver} PRIVATE featblas_flags)
+endforeach()
+target_compile_definitions(fake_cuda_lacks PRIVATE FAKE_CUDA_LACKS)
 
 file(GLOB sources CONFIGURE_DEPENDS tests/test_*.c)
 featblas_with_graphblas(sources)
@@ -121,6 +134,8 @@ foreach(source ${sources})
     set_property(TEST ${there} APPEND PROPERTY LABELS ${device})
   endforeach()
 endforeach()
+
+add_dependencies(test_gpu_driver fake_cuda fake_cuda_lacks)
 
 if(TARGET test_graphblas_handles) # compares the library's names with the header's
   target_compile_definitions(test_graphblas_handles PRIVATE FTB_GRAPHBLAS_HEADER="${GraphBLAS_INCLUDE_DIR}/GraphBLAS.h")

@@ -50,6 +50,7 @@ gpu() { # the program that measures a GPU: its kernels on the CPU, its graphs be
     bench/gpu/report --check
     if ! command -v nvcc > /dev/null; then echo "gpu: nvcc is not there; not compiled for a GPU"; return; fi
     ARCHS=90 bench/gpu/run.sh compile
+    nvcc -I. -c -o build/gpu/signatures.o tests/support/fake_cuda/signatures.c # what gpu/ declares of the driver is so
     local kernels # what the emulator runs is CUDA
     for kernels in $(git ls-files 'gpu/kernels/*.cu' 'tests/cases/simt/*.cu'); do
         nvcc -std=c++17 -arch=sm_90 -Werror all-warnings -I. --cubin -o build/gpu/emulated.cubin "$kernels"
@@ -70,7 +71,7 @@ tidy() { # configures only, for the compile commands. What follows paths through
          # functions are seen whole, and the longest no longer take ten seconds
     [ -f build/tsan/compile_commands.json ] || build tsan help
     local steps=(-Xclang -analyzer-config -Xclang max-nodes=30000)
-    git ls-files 'src/*.c' 'apps/*.c' |
+    git ls-files 'src/*.c' 'gpu/*.c' 'apps/*.c' |
         xargs -P "$jobs" -n 4 clang-tidy --quiet -p build/tsan "${steps[@]/#/--extra-arg=}" 2> build/tidy.log ||
         { grep -E 'error:' build/tidy.log; return 1; }
 }

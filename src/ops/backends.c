@@ -1,6 +1,8 @@
 /* The table of backends, one row each, and where operands of their verbs are. */
 #include "ops/backends.h"
 
+#include "gpu/driver.h"
+
 #include <stdio.h>
 
 #define MOST 8 /* rows, with those of tests */
@@ -104,20 +106,37 @@ GrB_Info FtB_Context_set_device(FtB_Context ctx, const char *device)
         }
         used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", n ? ", " : "", b->name);
     }
-    return ftb_fail(FTB_NO_DEVICE, "device: there is no '%.64s' here; expected %s", device, names);
+    const char *why;
+    const ftb_gpu *gpu = ftb_gpu_named(device, &why);
+    if (gpu)
+        return ftb_fail(FTB_NO_DEVICE, "device: no work runs on '%s' yet, %s; expected %s", gpu->label,
+                        gpu->name, names);
+    return ftb_fail(FTB_NO_DEVICE, "device: there is no '%.64s' here; expected %s%s%s", device, names,
+                    why ? "; no GPU: " : "", why ? why : "");
+}
+
+/* GPUs that the driver finds come behind the rows. */
+static const ftb_gpu *gpu_at(const ftb_driver *d, int n)
+{
+    for (int row = 0; ftb_backend_at(row); row++)
+        n--;
+    return n < d->count ? &d->gpu[n] : NULL;
 }
 
 GrB_Info FtB_Device_describe(int n, const char **name, const char **about, int64_t *memory)
 {
     const ftb_backend *b = ftb_backend_at(n);
-    if (!b)
-        return ftb_fail(GrB_NO_VALUE, "FtB_Device_describe: there is no device %d", n);
+    const ftb_driver *driver = b || n < 0 ? NULL : ftb_driver_here();
+    const ftb_gpu *gpu = driver ? gpu_at(driver, n) : NULL;
+    if (!b && !gpu)
+        return ftb_fail(GrB_NO_VALUE, "FtB_Device_describe: there is no device %d%s%s", n,
+                        driver && !driver->count ? "; no GPU: " : "", driver ? driver->why : "");
     if (name)
-        *name = b->name;
+        *name = b ? b->name : gpu->label;
     if (about)
-        *about = b->about;
+        *about = b ? b->about : gpu->about;
     if (memory)
-        *memory = b->memory ? b->memory->size(b) : 0;
+        *memory = !b ? gpu->memory : b->memory ? b->memory->size(b) : 0;
     return GrB_SUCCESS;
 }
 

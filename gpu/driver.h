@@ -1,0 +1,77 @@
+/* The driver of NVIDIA's GPUs: libcuda, found by its name when somebody first asks, never when the library is
+ * loaded. Neither its header nor its library is needed to build: what is called is declared here. */
+#ifndef FTB_GPU_DRIVER_H
+#define FTB_GPU_DRIVER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* A row per function that is called: its name, and its arguments. All return a CUresult, 0 for success.
+ * CUresult and CUdevice_attribute are enumerations without negative values: as unsigned they are the same. */
+#define FTB_CUDA_CALLS(CALL)                                                                                 \
+    CALL(cuInit, (unsigned flags))                                                                           \
+    CALL(cuDriverGetVersion, (int *version))                                                                 \
+    CALL(cuGetErrorName, (unsigned error, const char **name))                                                \
+    CALL(cuGetErrorString, (unsigned error, const char **text))                                              \
+    CALL(cuDeviceGetCount, (int *count))                                                                     \
+    CALL(cuDeviceGet, (int *device, int n))                                                                  \
+    CALL(cuDeviceGetName, (char *name, int size, int device))                                                \
+    CALL(cuDeviceTotalMem_v2, (size_t * bytes, int device))                                                  \
+    CALL(cuDeviceGetAttribute, (int *value, unsigned attribute, int device))
+
+typedef struct ftb_cuda {
+#define FTB_CUDA_MEMBER(name, arguments) unsigned(*name) arguments;
+    FTB_CUDA_CALLS(FTB_CUDA_MEMBER)
+#undef FTB_CUDA_MEMBER
+} ftb_cuda;
+
+/* Attributes of a device, by the driver's numbers. */
+enum {
+    FTB_CUDA_CLOCK = 13,
+    FTB_CUDA_MULTIPROCESSORS = 16,
+    FTB_CUDA_BUS = 33,
+    FTB_CUDA_SLOT = 34,
+    FTB_CUDA_MEMORY_CLOCK = 36,
+    FTB_CUDA_MEMORY_WIDTH = 37,
+    FTB_CUDA_L2 = 38,
+    FTB_CUDA_DOMAIN = 50,
+    FTB_CUDA_MAJOR = 75,
+    FTB_CUDA_MINOR = 76,
+    FTB_CUDA_SHARED_OPTIN = 97,
+};
+
+/* Of what the driver does not tell, the number is 0. */
+typedef struct ftb_gpu {
+    char label[16];  /* "gpu:0" */
+    char name[128];  /* printable ASCII, whatever the driver says */
+    char about[512]; /* all of this, for people */
+    int64_t memory;  /* bytes */
+    int major, minor, multiprocessors;
+    int clock, memory_clock; /* kHz */
+    int memory_width;        /* bits */
+    int l2, shared;          /* bytes; shared memory that one block may ask for */
+    int domain, bus, slot;   /* where it is plugged in */
+} ftb_gpu;
+
+enum { FTB_GPUS = 32 }; /* more are not looked at */
+
+typedef struct ftb_driver {
+    ftb_cuda call;
+    int version;   /* 1000 major + 10 minor of the CUDA that it is made for */
+    int count;     /* of GPUs */
+    char why[512]; /* there are none: half a sentence */
+    ftb_gpu gpu[FTB_GPUS];
+} ftb_driver;
+
+/* Opens a driver by its name or path, "" for none, and asks for its devices. What was found, or why there is
+ * nothing, is in *d. The library is never closed: a driver has threads and handlers of its own. */
+void ftb_driver_open(ftb_driver *d, const char *library);
+
+/* This process's, opened by the first who asks: libcuda, or what FEATBLAS_CUDA_DRIVER names. */
+const ftb_driver *ftb_driver_here(void);
+
+/* The GPU of a name, "gpu" or "gpu:1"; NULL: there is none, and *why says why there are none at all, or is
+ * NULL. Opens the driver for such names only. */
+const ftb_gpu *ftb_gpu_named(const char *name, const char **why);
+
+#endif

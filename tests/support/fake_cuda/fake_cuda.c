@@ -1,0 +1,157 @@
+/* A driver of GPUs that do not exist, built as a library of its own. The environment says what it is:
+ *
+ *     FAKE_CUDA_DEVICES   how many GPUs (1)
+ *     FAKE_CUDA_VERSION   of its CUDA (12040)
+ *     FAKE_CUDA_NAME      of each GPU ("Fake GPU"); it fills its room, and no NUL follows, where it is longer
+ *     FAKE_CUDA_INIT      the error of cuInit (0)
+ *     FAKE_CUDA_FAILS     a call that fails with CUDA_ERROR_UNKNOWN
+ *     FAKE_CUDA_QUIET     attributes beside the compute capability are errors
+ *
+ * Compiled with FAKE_CUDA_LACKS it has no cuDeviceTotalMem_v2. Called before cuInit, it fails as the driver
+ * does. */
+#include "gpu/driver.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DECLARE(name, arguments) unsigned name arguments;
+FTB_CUDA_CALLS(DECLARE)
+#undef DECLARE
+
+enum { OK = 0, INVALID_VALUE = 1, NOT_INITIALIZED = 3, NO_DEVICE = 100, INVALID_DEVICE = 101, UNKNOWN = 999 };
+
+int fake_cuda_inits(void); /* calls of cuInit so far */
+
+static atomic_int inits;
+
+int fake_cuda_inits(void) { return atomic_load(&inits); }
+
+static int number(const char *name, int without)
+{
+    const char *text = getenv(name);
+    return text ? atoi(text) : without;
+}
+
+static unsigned begin(const char *call)
+{
+    const char *fails = getenv("FAKE_CUDA_FAILS");
+    return fails && strcmp(fails, call) == 0 ? UNKNOWN : OK;
+}
+
+static unsigned begin_ready(const char *call)
+{
+    return atomic_load(&inits) == 0 ? NOT_INITIALIZED : begin(call);
+}
+
+unsigned cuInit(unsigned flags)
+{
+    atomic_fetch_add(&inits, 1);
+    return flags ? INVALID_VALUE : (unsigned)number("FAKE_CUDA_INIT", OK);
+}
+
+unsigned cuDriverGetVersion(int *version)
+{
+    *version = number("FAKE_CUDA_VERSION", 12040);
+    return begin("cuDriverGetVersion");
+}
+
+static const struct {
+    unsigned error;
+    const char *name, *text;
+} errors[] = {
+    {INVALID_VALUE, "CUDA_ERROR_INVALID_VALUE", "invalid argument"},
+    {NOT_INITIALIZED, "CUDA_ERROR_NOT_INITIALIZED", "initialization error"},
+    {NO_DEVICE, "CUDA_ERROR_NO_DEVICE", "no CUDA-capable device is detected"},
+    {INVALID_DEVICE, "CUDA_ERROR_INVALID_DEVICE", "invalid device ordinal"},
+    {UNKNOWN, "CUDA_ERROR_UNKNOWN", "unknown error"},
+};
+
+/* The row of an error; -1: there is no such error. */
+static int row_of(unsigned error)
+{
+    for (int n = 0; n < (int)(sizeof errors / sizeof *errors); n++)
+        if (errors[n].error == error)
+            return n;
+    return -1;
+}
+
+unsigned cuGetErrorName(unsigned error, const char **name)
+{
+    const int row = row_of(error);
+    *name = row < 0 ? NULL : errors[row].name;
+    return row < 0 ? INVALID_VALUE : begin("cuGetErrorName");
+}
+
+unsigned cuGetErrorString(unsigned error, const char **text)
+{
+    const int row = row_of(error);
+    *text = row < 0 ? NULL : errors[row].text;
+    return row < 0 ? INVALID_VALUE : begin("cuGetErrorString");
+}
+
+unsigned cuDeviceGetCount(int *count)
+{
+    *count = number("FAKE_CUDA_DEVICES", 1);
+    return begin_ready("cuDeviceGetCount");
+}
+
+/* Handles are no ordinals here. */
+unsigned cuDeviceGet(int *device, int n)
+{
+    if (n < 0 || n >= number("FAKE_CUDA_DEVICES", 1))
+        return INVALID_DEVICE;
+    *device = 1000 + n;
+    return begin_ready("cuDeviceGet");
+}
+
+static unsigned begin_device(const char *call, int device)
+{
+    return device < 1000 ? INVALID_DEVICE : begin_ready(call);
+}
+
+unsigned cuDeviceGetName(char *name, int size, int device)
+{
+    const char *text = getenv("FAKE_CUDA_NAME");
+    if (!text)
+        text = "Fake GPU";
+    const size_t room = (size_t)size, length = strlen(text) + 1;
+    memcpy(name, text, length < room ? length : room);
+    return begin_device("cuDeviceGetName", device);
+}
+
+#ifndef FAKE_CUDA_LACKS
+unsigned cuDeviceTotalMem_v2(size_t *bytes, int device)
+{
+    *bytes = (size_t)(device - 1000 + 1) * ((size_t)3 << 29); /* 1.5 GiB, 3 GiB ... */
+    return begin_device("cuDeviceTotalMem_v2", device);
+}
+#endif
+
+unsigned cuDeviceGetAttribute(int *value, unsigned attribute, int device)
+{
+    static const struct {
+        unsigned attribute;
+        int value;
+    } known[] = {
+        {FTB_CUDA_MAJOR, 9},
+        {FTB_CUDA_MINOR, 1},
+        {FTB_CUDA_MULTIPROCESSORS, 14},
+        {FTB_CUDA_CLOCK, 1750000},
+        {FTB_CUDA_MEMORY_CLOCK, 2619000},
+        {FTB_CUDA_MEMORY_WIDTH, 5120},
+        {FTB_CUDA_L2, 50 << 20},
+        {FTB_CUDA_SHARED_OPTIN, 227 << 10},
+        {FTB_CUDA_BUS, 0x1b},
+        {FTB_CUDA_SLOT, 2},
+        {FTB_CUDA_DOMAIN, 0},
+    };
+    if (getenv("FAKE_CUDA_QUIET") && attribute != FTB_CUDA_MAJOR && attribute != FTB_CUDA_MINOR)
+        return INVALID_VALUE;
+    for (size_t n = 0; n < sizeof known / sizeof *known; n++)
+        if (known[n].attribute == attribute) {
+            *value = known[n].value;
+            return begin_device("cuDeviceGetAttribute", device);
+        }
+    return INVALID_VALUE;
+}

@@ -1,0 +1,54 @@
+# What the command says of devices, with drivers of GPUs that do not exist (tests/support/fake_cuda).
+. "${FEATBLAS_SOURCE_DIR:?}/tests/support/cli.sh" || exit 1
+: "${FEATBLAS_FAKE_DRIVERS:?their folder}"
+printf '%%%%MatrixMarket matrix coordinate pattern general\n2 2 2\n1 1\n1 2\n' >g.mtx
+
+export FEATBLAS_CUDA_DRIVER=
+run 0 info --devices
+holds out "the processor's cores"
+holds out "There is no GPU to use: FEATBLAS_CUDA_DRIVER is empty, so that no driver is looked for."
+silent
+run 0 info --devices --json
+holds out '"name": "cpu"'
+run 0 info g.mtx --device cpu
+run 2 info g.mtx --device gpu
+says "--device: there is no 'gpu' here; expected cpu; no GPU: FEATBLAS_CUDA_DRIVER is empty"
+
+# Reasons
+FEATBLAS_CUDA_DRIVER=$folder/nowhere.so
+run 0 info --devices
+holds out "There is no GPU to use: the driver cannot be opened: "
+holds out "nowhere.so"
+[ "$(wc -l <out)" -eq 2 ] || fail "the reason is no line: $(cat out)"
+escape=$(printf '\033')
+FEATBLAS_CUDA_DRIVER="$folder/a${escape}b.so"
+run 0 info --devices
+holds out 'a\x1bb.so'
+FEATBLAS_CUDA_DRIVER=$folder/g.mtx
+run 0 info --devices
+holds out "There is no GPU to use: the driver cannot be opened: $folder/g.mtx"
+FEATBLAS_CUDA_DRIVER=$FEATBLAS_FAKE_DRIVERS/fake_cuda_lacks.so
+run 0 info --devices
+holds out "fake_cuda_lacks.so has no function cuDeviceTotalMem_v2."
+FEATBLAS_CUDA_DRIVER=$FEATBLAS_FAKE_DRIVERS/fake_cuda.so
+export FAKE_CUDA_INIT=999
+run 0 info --devices
+holds out "There is no GPU to use: cuInit fails with CUDA_ERROR_UNKNOWN, unknown error."
+unset FAKE_CUDA_INIT
+
+# Two of them
+export FAKE_CUDA_DEVICES=2 FAKE_CUDA_NAME="Fake$escape[31m\"GPU"
+run 0 info --devices
+[ "$(wc -l <out)" -eq 3 ] || fail "not a line per device: $(cat out)"
+holds out 'gpu:0    Fake?[31m"GPU, compute capability 9.1, 1.5 GiB at 2619 MHz x 5120 bits, 14 multiprocessors'
+holds out "gpu:1 "
+[ "$(grep -c 'driver for CUDA 12.4; no work runs there yet$' out)" -eq 2 ] || fail "not said of both: $(cat out)"
+run 0 info --devices --json
+holds out '"name": "gpu:1"'
+holds out '"memory": 3221225472'
+run 2 info g.mtx --device gpu:1
+says "--device: no work runs on 'gpu:1' yet, Fake?[31m\"GPU; expected cpu"
+run 2 info g.mtx --device gpu:2
+says "--device: there is no 'gpu:2' here; expected cpu"
+
+finish
