@@ -1,0 +1,248 @@
+/* Sparse x block on a GPU, direct: every variant of the table in the emulator, against slow loops in double.
+ */
+#include "support/check.h"
+
+#include "gpu/kernels/spmm_direct.h"
+#include "support/rng.h"
+#include "support/simt/simt.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#ifdef FTB_SIMT
+
+enum { COPY, EDGE, HEADS };
+typedef struct variant {
+    const char *name;
+    int edge, lanes, values;
+} variant;
+#define ROW(edge, lanes, values) {"spmm_direct_f32_" #edge "_" #lanes "x" #values, edge, lanes, values},
+static const variant variants[] = {FTB_SPMM_DIRECT(ROW)};
+enum { VARIANTS = sizeof variants / sizeof *variants };
+
+typedef struct problem {
+    int64_t nrows, ncols, npieces, ncuts;
+    int64_t *rowptr;
+    ftb_spmm_piece *pieces;
+    ftb_spmm_cut *cuts;
+    int *colidx;
+    float *x, *w, *y, *partial, *old;
+    ftb_spmm_direct_arguments a;
+} problem;
+
+/* Known to kernels, to the byte, and aligned as a device's memory is. */
+static void *memory(int64_t count, size_t size, const char *name)
+{
+    void *made = aligned_alloc(256, ((size_t)count * size / 256 + 1) * 256);
+    assert_non_null(made);
+    simt_memory_add(made, (size_t)count * size, name);
+    return made;
+}
+
+static void forget(void *made)
+{
+    simt_memory_remove(made);
+    free(made);
+}
+
+/* Pieces in the order of rows. */
+static void cut_rows(problem *p, int64_t bound)
+{
+    const int64_t n = p->rowptr[p->nrows];
+    p->pieces = memory(p->nrows + n / bound, sizeof *p->pieces, "pieces");
+    p->cuts = memory(n / bound + 1, sizeof *p->cuts, "cuts");
+    int slot = 0;
+    for (int64_t i = 0; i < p->nrows; i++) {
+        const int64_t begin = p->rowptr[i], end = p->rowptr[i + 1];
+        if (end - begin <= bound) {
+            p->pieces[p->npieces++] = (ftb_spmm_piece){begin, end, (int)i, -1};
+            continue;
+        }
+        ftb_spmm_cut *cut = &p->cuts[p->ncuts++];
+        *cut = (ftb_spmm_cut){(int)i, slot, 0};
+        for (int64_t e = begin; e < end; e += bound, cut->count++)
+            p->pieces[p->npieces++] = (ftb_spmm_piece){e, e + bound < end ? e + bound : end, (int)i, slot++};
+    }
+    p->a.npieces = p->npieces;
+    p->partial = memory((int64_t)slot * p->a.ldp, sizeof(float), "partial");
+}
+
+static float value_of(rng *r, bool whole)
+{
+    return whole ? (float)(rng_below(r, 9) - 4) : (float)(2 * rng_unit(r) - 1);
+}
+
+/* rowptr is there; gaps between rows hold NaN, which must not come into sums. */
+static void fill(problem *p, rng *r, const variant *v, int heads, int width, int pad, bool whole)
+{
+    const int64_t n = p->rowptr[p->nrows];
+    const int d = heads * width, ldw = v->edge == HEADS ? heads + pad : 1 + pad;
+    const int ld = d + pad * v->values;
+    p->a = (ftb_spmm_direct_arguments){.ldx = ld, .ldw = ldw, .ldy = ld, .ldp = ld, .d = d, .width = width};
+    p->colidx = memory(n, sizeof *p->colidx, "colidx");
+    p->x = memory(p->ncols * ld, sizeof(float), "x");
+    p->w = memory(n * ldw, sizeof(float), "w");
+    p->y = memory(p->nrows * ld, sizeof(float), "y");
+    p->old = malloc((size_t)(p->nrows * ld + 1) * sizeof(float));
+    assert_non_null(p->old);
+    for (int64_t e = 0; e < n; e++)
+        p->colidx[e] = (int)rng_below(r, p->ncols);
+    for (int64_t k = 0; k < p->ncols * ld; k++)
+        p->x[k] = k % ld < d ? value_of(r, whole) : NAN;
+    for (int64_t k = 0; k < n * ldw; k++)
+        p->w[k] = k % ldw < ldw - pad ? value_of(r, whole) : NAN;
+    for (int64_t k = 0; k < p->nrows * ld; k++)
+        p->old[k] = value_of(r, whole);
+}
+
+static void release(problem *p)
+{
+    void *all[] = {p->pieces, p->cuts, p->colidx, p->x, p->w, p->y, p->partial};
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++)
+        forget(all[k]);
+    free(p->rowptr);
+    free(p->old);
+}
+
+static void launch(const char *name, simt_dim grid, void **arguments, const simt_options *o, simt_report *to)
+{
+    const simt_kernel *kernel = simt_kernel_find(name);
+    assert_non_null(kernel);
+    if (simt_launch(kernel, grid, (simt_dim){FTB_SPMM_DIRECT_BLOCK, 1, 1}, 0, arguments, o, to) != 0) {
+        simt_print(to, stdout);
+        fail_msg("%s: faults", name);
+    }
+}
+
+static simt_report run(problem *p, const variant *v, simt_options o)
+{
+    simt_report report, merge;
+    ftb_spmm_direct_arguments a = p->a;
+    a.pieces = p->pieces;
+    a.colidx = p->colidx;
+    a.x = p->x;
+    a.w = v->edge == COPY ? NULL : p->w;
+    a.y = p->y;
+    a.partial = p->partial;
+    memcpy(p->y, p->old, (size_t)(p->nrows * a.ldy) * sizeof(float));
+    const int groups = FTB_SPMM_DIRECT_BLOCK / v->lanes, tile = v->lanes * v->values;
+    launch(v->name,
+           (simt_dim){(unsigned)((p->npieces + groups - 1) / groups), (unsigned)((a.d + tile - 1) / tile), 1},
+           (void *[]){&a}, &o, &report);
+    const ftb_spmm_cut *cuts = p->cuts;
+    if (p->ncuts > 0)
+        launch("spmm_direct_f32_merge",
+               (simt_dim){(unsigned)((a.d + FTB_SPMM_DIRECT_BLOCK - 1) / FTB_SPMM_DIRECT_BLOCK),
+                          (unsigned)p->ncuts, 1},
+               (void *[]){&a, &cuts}, &o, &merge);
+    return report;
+}
+
+static void check(const problem *p, const variant *v, bool whole)
+{
+    const int64_t ld = p->a.ldy;
+    for (int64_t i = 0; i < p->nrows; i++)
+        for (int64_t f = 0; f < ld; f++) {
+            const double old = p->old[i * ld + f], got = p->y[i * ld + f];
+            if (f >= p->a.d) {
+                assert_true(got == old); /* gaps stay */
+                continue;
+            }
+            double sum = p->a.add ? old : 0, size = fabs(sum);
+            for (int64_t e = p->rowptr[i]; e < p->rowptr[i + 1]; e++) {
+                const float *w = p->w + e * p->a.ldw;
+                const double by = v->edge == COPY ? 1 : v->edge == EDGE ? w[0] : w[f / p->a.width];
+                const double term = by * p->x[p->colidx[e] * p->a.ldx + f];
+                sum += term;
+                size += fabs(term);
+            }
+            const double terms = (double)(p->rowptr[i + 1] - p->rowptr[i] + 3);
+            if (!(fabs(got - sum) <= (whole ? 0 : terms * 0x1p-24 * size)))
+                fail_msg("%s: y(%d, %d) is %g, not %g", v->name, (int)i, (int)f, got, sum);
+        }
+}
+
+/* Rows that are empty, short, and now and then longer than any bound. */
+static int64_t *random_rows(rng *r, int64_t nrows, bool hubs)
+{
+    int64_t *rowptr = calloc((size_t)nrows + 1, sizeof *rowptr);
+    assert_non_null(rowptr);
+    for (int64_t i = 0; i < nrows; i++) {
+        const int64_t kind = rng_below(r, 8);
+        rowptr[i + 1] = rowptr[i] + (!hubs || kind < 2 ? 0
+                                     : kind < 7        ? rng_below(r, 12)
+                                                       : 60 + rng_below(r, 90));
+    }
+    return rowptr;
+}
+
+static void try_one(rng *r, const variant *v, int round)
+{
+    static const int64_t rows[] = {1, 9, 30};
+    const bool whole = round % 2;
+    const int heads = v->edge == HEADS ? 1 + (int)rng_below(r, 8) : 1;
+    const int most = 300 / heads / v->values,
+              width = v->values * (1 + (int)rng_below(r, round % 3 ? 12 : most));
+    problem p = {.nrows = rows[round % 3], .ncols = 1 + rng_below(r, 50)};
+    p.rowptr = random_rows(r, p.nrows, round != 4);
+    fill(&p, r, v, heads, width, round % 3, whole);
+    p.a.add = round / 2 % 2;
+    cut_rows(&p, 40);
+    float *first = malloc((size_t)(p.nrows * p.a.ldy + 1) * sizeof *first);
+    assert_non_null(first);
+    for (int again = 0; again < 2; again++) {
+        run(&p, v, (simt_options){.seed = rng_bits(r), .resident = again * 3});
+        check(&p, v, whole);
+        if (again)
+            assert_memory_equal(p.y, first, (size_t)(p.nrows * p.a.ldy) * sizeof *first);
+        memcpy(first, p.y, (size_t)(p.nrows * p.a.ldy) * sizeof *first);
+    }
+    free(first);
+    release(&p);
+}
+
+static void test_variants(void **state)
+{
+    (void)state;
+    rng r = rng_new();
+    for (int k = 0; k < VARIANTS; k++)
+        for (int round = 0; round < 6; round++)
+            try_one(&r, &variants[k], round);
+}
+
+/* The formula in the head comment: a fifth of the rows has most entries. */
+static void test_sectors(void **state)
+{
+    (void)state;
+    rng r = rng_new();
+    enum { ROWS = 1000, WIDTH = 128 };
+    problem p = {.nrows = ROWS, .ncols = ROWS, .rowptr = calloc(ROWS + 1, sizeof(int64_t))};
+    assert_non_null(p.rowptr);
+    for (int64_t i = 0; i < ROWS; i++)
+        p.rowptr[i + 1] = p.rowptr[i] + (i % 5 ? 5 : 100);
+    fill(&p, &r, &variants[0], 1, WIDTH, 0, true);
+    cut_rows(&p, 1024);
+    const simt_report report = run(&p, &variants[0], (simt_options){.seed = rng_bits(&r), .count = 1});
+    check(&p, &variants[0], true);
+    const double n = (double)p.rowptr[ROWS], formula = n * WIDTH / 8 + n / 8 + ROWS * (WIDTH / 8 + 4);
+    if (!((double)report.global_sectors >= n * WIDTH / 8 && (double)report.global_sectors <= 1.05 * formula))
+        fail_msg("%lld sectors, not %g", (long long)report.global_sectors, formula);
+    release(&p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_variants), cmocka_unit_test(test_sectors)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+#else
+
+int main(void)
+{
+    puts("skipped: the emulator needs g++ and an x86-64 processor, and no sanitizer beside it");
+    return 77;
+}
+
+#endif
