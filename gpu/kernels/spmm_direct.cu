@@ -122,7 +122,7 @@ extern "C" __global__ void __launch_bounds__(FTB_SPMM_DIRECT_BLOCK)
 FTB_KERNEL(spmm_direct_f32_merge);
 
 #define VARIANT(edge, lanes, values)                                                                         \
-    extern "C" __global__ void __launch_bounds__(FTB_SPMM_DIRECT_BLOCK)                                      \
+    extern "C" __global__ void __launch_bounds__(FTB_SPMM_DIRECT_BLOCK, FTB_SPMM_DIRECT_BLOCKS)              \
         spmm_direct_f32_##edge##_##lanes##x##values(ftb_spmm_direct_arguments a)                             \
     {                                                                                                        \
         spmm_direct<edge, lanes, values>(a);                                                                 \
