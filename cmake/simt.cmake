@@ -21,7 +21,6 @@ set_target_properties(featblas_simt featblas_simt_kernels PROPERTIES CXX_STANDAR
 file(GLOB sources CONFIGURE_DEPENDS tests/test_simt*.c)
 foreach(source ${sources})
   get_filename_component(name ${source} NAME_WE)
-  target_compile_definitions(${name} PRIVATE FTB_SIMT)
   target_include_directories(${name} PRIVATE .)
   target_link_libraries(${name} PRIVATE featblas_simt featblas_simt_kernels)
   set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX)

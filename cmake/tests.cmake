@@ -204,11 +204,17 @@ if(CMAKE_CXX_COMPILER AND (NOT FEATBLAS_SANITIZE OR CMAKE_CXX_COMPILER_ID STREQU
   featblas_label(test_cxx_header ${PROJECT_SOURCE_DIR}/tests/cxx_header.cpp)
 endif()
 
-# Kernels of a GPU on the CPU: an emulator, and sources in CUDA that it runs. Only tests that use it have them, and are
-# skipped, and say so, where it is not: it is written for g++, and sanitizers' run-times do not mix with its own.
+# Kernels of a GPU on the CPU: an emulator, and sources in CUDA that it runs. Only tests that use it have them, and one
+# that says so stands in their place where it is not: it is written for g++, and sanitizers' run-times do not mix with its own.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64" AND UNIX AND NOT APPLE
    AND NOT FEATBLAS_SANITIZE)
   include(cmake/simt.cmake)
+else()
+  file(GLOB sources CONFIGURE_DEPENDS tests/test_simt*.c)
+  foreach(source ${sources})
+    get_filename_component(name ${source} NAME_WE)
+    set_target_properties(${name} PROPERTIES SOURCES ${PROJECT_SOURCE_DIR}/tests/support/simt/skipped.c)
+  endforeach()
 endif()
 
 # Benchmarks are built with the rest, so that they keep compiling; only people run them, not under a sanitizer. The plain

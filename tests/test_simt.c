@@ -9,8 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#ifdef FTB_SIMT
-
 enum { LANES = 32, SEEDS = 100 };
 
 /* Runs a kernel, which must have no fault. */
@@ -25,9 +23,6 @@ static void run(const char *name, simt_dim grid, simt_dim block, size_t shared, 
 }
 
 /* Kernels may reach it. */
-#define KNOWN(array) simt_memory_add((array), sizeof(array), #array)
-
-static simt_dim line(unsigned count) { return (simt_dim){count, 1, 1}; }
 
 /* The lane whose value a shuffle gives `lane`. */
 static int source(int operation, int lane, int by, int width)
@@ -58,15 +53,15 @@ static void test_shuffles(void **state)
                 wide[l] = rng_unit(&r) - 0.5;
                 narrow[l] = (int)rng_below(&r, 1000) - 500;
             }
-            KNOWN(wide);
-            KNOWN(narrow);
-            KNOWN(wide_results);
-            KNOWN(narrow_results);
+            SIMT_MEMORY_ADD(wide);
+            SIMT_MEMORY_ADD(narrow);
+            SIMT_MEMORY_ADD(wide_results);
+            SIMT_MEMORY_ADD(narrow_results);
             const double *w = wide;
             const int *n = narrow;
             double *wr = wide_results;
             int *nr = narrow_results;
-            run("shuffles", line(1), line(LANES), 0, (void *[]){&w, &n, &by, &width, &wr, &nr},
+            run("shuffles", simt_line(1), simt_line(LANES), 0, (void *[]){&w, &n, &by, &width, &wr, &nr},
                 (simt_options){.seed = rng_bits(&r)});
             for (int k = 0; k < 4 * LANES; k++) {
                 const int from = source(k / LANES, k % LANES, by, width);
@@ -116,12 +111,13 @@ static void test_votes(void **state)
             values[l] = (int)(unsigned)rng_bits(&r);
             kinds[l] = (int)rng_below(&r, nkinds);
         }
-        KNOWN(values);
-        KNOWN(kinds);
-        KNOWN(results);
+        SIMT_MEMORY_ADD(values);
+        SIMT_MEMORY_ADD(kinds);
+        SIMT_MEMORY_ADD(results);
         const int *v = values, *k = kinds;
         unsigned *to = results;
-        run("votes", line(1), line(LANES), 0, (void *[]){&v, &k, &to}, (simt_options){.seed = rng_bits(&r)});
+        run("votes", simt_line(1), simt_line(LANES), 0, (void *[]){&v, &k, &to},
+            (simt_options){.seed = rng_bits(&r)});
         for (int i = 0; i < 12 * LANES; i++)
             assert_int_equal(results[i], vote(i / LANES, i % LANES, values, kinds));
     }
@@ -136,9 +132,9 @@ static void test_leaving(void **state)
         for (int stay = 0; stay <= threads; stay += 7) {
             int values[100], sum[1] = {0}, expected = 0;
             unsigned there[4] = {0};
-            KNOWN(values);
-            KNOWN(sum);
-            KNOWN(there);
+            SIMT_MEMORY_ADD(values);
+            SIMT_MEMORY_ADD(sum);
+            SIMT_MEMORY_ADD(there);
             for (int t = 0; t < threads; t++) {
                 values[t] = (int)rng_below(&r, 100);
                 expected += t < stay ? values[t] : 0;
@@ -146,7 +142,7 @@ static void test_leaving(void **state)
             const int *v = values;
             int *s = sum;
             unsigned *to = there;
-            run("leaving", line(1), line((unsigned)threads), 0, (void *[]){&v, &stay, &s, &to},
+            run("leaving", simt_line(1), simt_line((unsigned)threads), 0, (void *[]){&v, &stay, &s, &to},
                 (simt_options){.seed = rng_bits(&r)});
             assert_int_equal(sum[0], expected);
             for (int w = 0; w < (stay + 31) / 32; w++)
@@ -162,14 +158,14 @@ static void test_barriers(void **state)
     static int in[MOST];
     for (int seed = 0; seed < SEEDS; seed++) {
         int sum[1] = {0}, positive[3 * BLOCKS], expected = 0, n = (int)rng_below(&r, MOST);
-        KNOWN(in);
-        KNOWN(sum);
-        KNOWN(positive);
+        SIMT_MEMORY_ADD(in);
+        SIMT_MEMORY_ADD(sum);
+        SIMT_MEMORY_ADD(positive);
         for (int k = 0; k < n; k++)
             expected += in[k] = (int)rng_below(&r, 5) - 2;
         const int *from = in;
         int *s = sum, *p = positive;
-        run("sum_block", line(BLOCKS), line(128), 0, (void *[]){&n, &from, &s, &p},
+        run("sum_block", simt_line(BLOCKS), simt_line(128), 0, (void *[]){&n, &from, &s, &p},
             (simt_options){.seed = rng_bits(&r), .resident = seed % 7});
         assert_int_equal(sum[0], expected);
         for (int b = 0; b < BLOCKS; b++) {
@@ -217,11 +213,12 @@ static void test_queue(void **state)
     enum { DEPTH = 6, TASKS = (1 << DEPTH) - 1 };
     for (int seed = 0; seed < SEEDS; seed++) {
         int tasks[TASKS] = {DEPTH}, counts[4] = {0, 1, 1, 0}; /* head, tail, pending, done */
-        KNOWN(tasks);
-        KNOWN(counts);
+        SIMT_MEMORY_ADD(tasks);
+        SIMT_MEMORY_ADD(counts);
         int *t = tasks, *at[] = {counts, counts + 1, counts + 2, counts + 3};
         const int blocks = 1 + seed % 5;
-        run("queue", line((unsigned)blocks), line(LANES), 0, (void *[]){&t, &at[0], &at[1], &at[2], &at[3]},
+        run("queue", simt_line((unsigned)blocks), simt_line(LANES), 0,
+            (void *[]){&t, &at[0], &at[1], &at[2], &at[3]},
             (simt_options){.seed = rng_bits(&r), .resident = blocks});
         assert_int_equal(counts[3], TASKS);
         assert_int_equal(counts[2], 0);
@@ -238,12 +235,12 @@ static void test_atomics(void **state)
         unsigned long long w[3] = {0}, *pw = w;
         float f[1] = {1}, *pf = f;
         double d[1] = {1}, *pd = d;
-        KNOWN(i);
-        KNOWN(u);
-        KNOWN(w);
-        KNOWN(f);
-        KNOWN(d);
-        run("atomics", line(3), line(64), 0, (void *[]){&pi, &pu, &pw, &pf, &pd},
+        SIMT_MEMORY_ADD(i);
+        SIMT_MEMORY_ADD(u);
+        SIMT_MEMORY_ADD(w);
+        SIMT_MEMORY_ADD(f);
+        SIMT_MEMORY_ADD(d);
+        run("atomics", simt_line(3), simt_line(64), 0, (void *[]){&pi, &pu, &pw, &pf, &pd},
             (simt_options){.seed = seed, .resident = (int)(seed % 4)});
         const int sum = THREADS * (THREADS - 1) / 2;
         for (unsigned t = 0; t < THREADS; t++)
@@ -277,7 +274,8 @@ static void test_halves(void **state)
     simt_memory_add(back, (size_t)n * 2 * sizeof *back, "back");
     simt_memory_add(halves, (size_t)n * sizeof *halves, "halves");
     simt_memory_add(bfloats, (size_t)n * sizeof *bfloats, "bfloats");
-    run("convert", line(1), line(64), 0, (void *[]){&n, &in, &halves, &bfloats, &back}, (simt_options){0});
+    run("convert", simt_line(1), simt_line(64), 0, (void *[]){&n, &in, &halves, &bfloats, &back},
+        (simt_options){0});
     for (int k = 0; k < n; k++) {
         const double x = in[k], h = back[2 * k], b = back[2 * k + 1];
         if (isnan(x)) {
@@ -312,14 +310,14 @@ static void test_narrow(void **state)
     static unsigned char bytes[THREADS + 1];
     static unsigned short shorts[THREADS + 1];
     int out[THREADS];
-    KNOWN(bytes);
-    KNOWN(shorts);
-    KNOWN(out);
+    SIMT_MEMORY_ADD(bytes);
+    SIMT_MEMORY_ADD(shorts);
+    SIMT_MEMORY_ADD(out);
     for (int seed = 0; seed < SEEDS; seed++) {
         unsigned char *b = bytes + seed % 2;
         unsigned short *s = shorts + seed % 2;
         int *o = out;
-        run("narrow", line(1), line(THREADS), THREADS + 1, (void *[]){&b, &s, &o},
+        run("narrow", simt_line(1), simt_line(THREADS), THREADS + 1, (void *[]){&b, &s, &o},
             (simt_options){.seed = (uint64_t)seed});
         for (int t = 0; t < THREADS; t++)
             assert_int_equal(out[t], 5 * (THREADS - 1 - t) + 1 + 2 + 3 + 4 + 5);
@@ -331,16 +329,18 @@ static void test_hand_over(void **state)
     (void)state;
     int in[LANES], out[LANES];
     float scaled[LANES];
-    KNOWN(in);
-    KNOWN(out);
-    KNOWN(scaled);
+    SIMT_MEMORY_ADD(in);
+    SIMT_MEMORY_ADD(out);
+    SIMT_MEMORY_ADD(scaled);
     for (int l = 0; l < LANES; l++)
         in[l] = l * l;
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
         int *i = in, *o = out;
         float *s = scaled;
-        run("halves_of_warp", line(1), line(LANES), 0, (void *[]){&i, &o}, (simt_options){.seed = seed});
-        run("own_arrays", line(1), line(LANES), 0, (void *[]){&i, &s}, (simt_options){.seed = seed});
+        run("halves_of_warp", simt_line(1), simt_line(LANES), 0, (void *[]){&i, &o},
+            (simt_options){.seed = seed});
+        run("own_arrays", simt_line(1), simt_line(LANES), 0, (void *[]){&i, &s},
+            (simt_options){.seed = seed});
         for (int l = 0; l < LANES; l++) {
             const int other = l ^ 16;
             assert_int_equal(out[l], in[other] + in[other ^ 8]);
@@ -365,16 +365,16 @@ static void test_spmm(void **state)
     }
     for (int k = 0; k < ROWS * WIDTH; k++)
         x[k] = (float)(rng_below(&r, 9) - 4);
-    KNOWN(rowptr);
+    SIMT_MEMORY_ADD(rowptr);
     simt_memory_add(colidx, (size_t)rowptr[ROWS] * sizeof *colidx, "colidx");
     simt_memory_add(values, (size_t)rowptr[ROWS] * sizeof *values, "values");
-    KNOWN(x);
-    KNOWN(y);
+    SIMT_MEMORY_ADD(x);
+    SIMT_MEMORY_ADD(y);
     int rows = ROWS, *p = rowptr, *c = colidx;
     float *v = values, *in = x, *out = y;
     for (int seed = 0; seed < SEEDS / 10; seed++) {
         memset(y, 0xff, sizeof y);
-        run("spmm", line((ROWS + 3) / 4), line(128), 0, (void *[]){&rows, &p, &c, &v, &in, &out},
+        run("spmm", simt_line((ROWS + 3) / 4), simt_line(128), 0, (void *[]){&rows, &p, &c, &v, &in, &out},
             (simt_options){.seed = rng_bits(&r), .resident = seed % 4});
         for (int i = 0; i < ROWS; i++)
             for (int f = 0; f < WIDTH; f++) {
@@ -392,10 +392,10 @@ static void test_count_keys(void **state)
     rng r = rng_new();
     enum { MOST = 200, SLOTS = 64 };
     int keys[MOST], found[SLOTS], counts[SLOTS], nfound[1];
-    KNOWN(keys);
-    KNOWN(found);
-    KNOWN(counts);
-    KNOWN(nfound);
+    SIMT_MEMORY_ADD(keys);
+    SIMT_MEMORY_ADD(found);
+    SIMT_MEMORY_ADD(counts);
+    SIMT_MEMORY_ADD(nfound);
     for (int seed = 0; seed < SEEDS; seed++) {
         int n = (int)rng_below(&r, MOST), slots = SLOTS, expected[50] = {0}, distinct = 0;
         for (int i = 0; i < n; i++) {
@@ -403,8 +403,8 @@ static void test_count_keys(void **state)
             distinct += expected[keys[i]]++ == 0;
         }
         int *k = keys, *f = found, *c = counts, *nf = nfound;
-        run("count_keys", line(1), line(96), 2 * SLOTS * sizeof(int), (void *[]){&n, &k, &slots, &f, &c, &nf},
-            (simt_options){.seed = rng_bits(&r)});
+        run("count_keys", simt_line(1), simt_line(96), 2 * SLOTS * sizeof(int),
+            (void *[]){&n, &k, &slots, &f, &c, &nf}, (simt_options){.seed = rng_bits(&r)});
         assert_int_equal(nfound[0], distinct);
         for (int i = 0; i < distinct; i++)
             assert_int_equal(counts[i], expected[found[i]]);
@@ -418,12 +418,12 @@ static void test_seeds(void **state)
     int64_t switches[2];
     for (int k = 0; k < 2; k++) {
         int tasks[31] = {5}, counts[4] = {0, 1, 1, 0};
-        KNOWN(tasks);
-        KNOWN(counts);
+        SIMT_MEMORY_ADD(tasks);
+        SIMT_MEMORY_ADD(counts);
         int *t = tasks, *at[] = {counts, counts + 1, counts + 2, counts + 3};
         simt_report report;
         simt_options options = {.seed = 7, .resident = 3};
-        assert_int_equal(simt_launch(simt_kernel_find("queue"), line(3), line(LANES), 0,
+        assert_int_equal(simt_launch(simt_kernel_find("queue"), simt_line(3), simt_line(LANES), 0,
                                      (void *[]){&t, &at[0], &at[1], &at[2], &at[3]}, &options, &report),
                          0);
         switches[k] = report.switches;
@@ -443,13 +443,3 @@ int main(void)
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
-
-#else
-
-int main(void)
-{
-    puts("skipped: the emulator needs g++ and an x86-64 processor, and no sanitizer beside it");
-    return 77;
-}
-
-#endif

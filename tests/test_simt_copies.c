@@ -7,8 +7,6 @@
 
 #include <stdio.h>
 
-#ifdef FTB_SIMT
-
 enum { SEEDS = 50, THREADS = 64, TILES = 5 };
 
 static float in[TILES * THREADS * 4] __attribute__((aligned(16))), out[THREADS];
@@ -97,13 +95,3 @@ int main(void)
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
-
-#else
-
-int main(void)
-{
-    puts("skipped: the emulator needs g++ and an x86-64 processor, and no sanitizer beside it");
-    return 77;
-}
-
-#endif

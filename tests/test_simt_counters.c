@@ -8,17 +8,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#ifdef FTB_SIMT
-
 enum { LANES = 32, ROWS = 1000, WIDTH = 128 };
-
-static simt_dim line(unsigned count) { return (simt_dim){count, 1, 1}; }
 
 static simt_report counted(const char *name, unsigned blocks, unsigned threads, void **arguments,
                            uint64_t seed)
 {
     simt_report report;
-    if (simt_launch(simt_kernel_find(name), line(blocks), line(threads), 0, arguments,
+    if (simt_launch(simt_kernel_find(name), simt_line(blocks), simt_line(threads), 0, arguments,
                     &(simt_options){.seed = seed, .count = 1}, &report) != 0) {
         simt_print(&report, stdout);
         fail_msg("%s: faults", name);
@@ -143,13 +139,3 @@ int main(void)
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
-
-#else
-
-int main(void)
-{
-    puts("skipped: the emulator needs g++ and an x86-64 processor, and no sanitizer beside it");
-    return 77;
-}
-
-#endif

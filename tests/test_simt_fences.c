@@ -7,13 +7,9 @@
 
 #include <stdio.h>
 
-#ifdef FTB_SIMT
-
 enum { SEEDS = 100, BLOCKS = 4, THREADS = 40 };
 
 static int data[BLOCKS * THREADS], flags[BLOCKS], out[THREADS];
-
-static simt_dim line(unsigned count) { return (simt_dim){count, 1, 1}; }
 
 /* Runs a kernel of (data, flags, out), from zeros; returns the number of faults. */
 static int64_t run(const char *name, int blocks, int threads, uint64_t seed, simt_report *report)
@@ -25,7 +21,7 @@ static int64_t run(const char *name, int blocks, int threads, uint64_t seed, sim
     simt_memory_add(flags, sizeof flags, "flags");
     simt_memory_add(out, sizeof out, "out");
     int *d = data, *f = flags, *o = out;
-    return simt_launch(simt_kernel_find(name), line((unsigned)blocks), line((unsigned)threads), 0,
+    return simt_launch(simt_kernel_find(name), simt_line((unsigned)blocks), simt_line((unsigned)threads), 0,
                        (void *[]){&d, &f, &o}, &(simt_options){.seed = seed, .resident = blocks}, report);
 }
 
@@ -65,7 +61,7 @@ static void test_between_warps(void **state)
         simt_report report;
         int *o = out;
         simt_memory_add(out, sizeof out, "out");
-        if (simt_launch(simt_kernel_find("between_warps"), line(1), line(64), 0, (void *[]){&o},
+        if (simt_launch(simt_kernel_find("between_warps"), simt_line(1), simt_line(64), 0, (void *[]){&o},
                         &(simt_options){.seed = seed}, &report) != 0) {
             simt_print(&report, stdout);
             fail_msg("between_warps: faults");
@@ -121,13 +117,3 @@ int main(void)
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
-
-#else
-
-int main(void)
-{
-    puts("skipped: the emulator needs g++ and an x86-64 processor, and no sanitizer beside it");
-    return 77;
-}
-
-#endif

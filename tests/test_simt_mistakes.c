@@ -9,8 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#ifdef FTB_SIMT
-
 enum { SEEDS = 20 };
 
 /* Kernels that take (in, out), both of 128 words; in[k] = k. */
@@ -54,9 +52,6 @@ static const struct {
 };
 
 /* Kernels may reach it. */
-#define KNOWN(array) simt_memory_add((array), sizeof(array), #array)
-
-static simt_dim line(unsigned count) { return (simt_dim){count, 1, 1}; }
 
 /* Launches with every seed; each must report the kind, with the text in its first line. */
 static void expect(const char *name, unsigned blocks, unsigned threads, size_t shared, void **arguments,
@@ -65,8 +60,8 @@ static void expect(const char *name, unsigned blocks, unsigned threads, size_t s
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
         simt_report report;
         options.seed = seed;
-        const int64_t faults = simt_launch(simt_kernel_find(name), line(blocks), line(threads), shared,
-                                           arguments, &options, &report);
+        const int64_t faults = simt_launch(simt_kernel_find(name), simt_line(blocks), simt_line(threads),
+                                           shared, arguments, &options, &report);
         assert_int_equal(faults, report.faults);
         if (report.of_kind[kind] == 0 || !strstr(report.first[0].text, text)) {
             simt_print(&report, stdout);
@@ -99,7 +94,7 @@ static void test_barriers(void **state)
     (void)state;
     static int words[128];
     int *out = words;
-    KNOWN(words);
+    SIMT_MEMORY_ADD(words);
     expect("barrier_in_branch", 1, 64, 0, (void *[]){&out}, (simt_options){0}, SIMT_BARRIER,
            "waits at mistakes.cu:");
     expect("waits_for_other_warp", 1, 32, 0, (void *[]){&out}, (simt_options){0}, SIMT_DEADLOCK,
@@ -114,9 +109,9 @@ static void test_plain_word(void **state)
     (void)state;
     static int words[1];
     int *out = words;
-    KNOWN(words);
+    SIMT_MEMORY_ADD(words);
     simt_report report;
-    assert_int_equal(simt_launch(simt_kernel_find("waits_for_plain_word"), line(1), line(64), 0,
+    assert_int_equal(simt_launch(simt_kernel_find("waits_for_plain_word"), simt_line(1), simt_line(64), 0,
                                  (void *[]){&out}, &(simt_options){.steps = 1000000}, &report),
                      1);
     assert_int_equal(report.of_kind[SIMT_ENDLESS], 1);
@@ -126,12 +121,12 @@ static void test_lane_that_left(void **state)
 {
     (void)state;
     static int words[2][32];
-    KNOWN(words);
+    SIMT_MEMORY_ADD(words);
     int *in = words[0], *out = words[1], n = 20;
     expect("reads_lane_that_left", 1, 32, 0, (void *[]){&n, &in, &out}, (simt_options){0}, SIMT_SHUFFLE,
            "which has left or is not there");
     n = 32;
-    assert_int_equal(simt_launch(simt_kernel_find("reads_lane_that_left"), line(1), line(32), 0,
+    assert_int_equal(simt_launch(simt_kernel_find("reads_lane_that_left"), simt_line(1), simt_line(32), 0,
                                  (void *[]){&n, &in, &out}, NULL, NULL),
                      0);
 }
@@ -144,11 +139,11 @@ static void test_lost_tasks(void **state)
     int wrong = 0;
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
         int tasks[TASKS + 8] = {DEPTH}, counts[3] = {0, 1, 0}; /* head, tail, done */
-        KNOWN(tasks);
-        KNOWN(counts);
+        SIMT_MEMORY_ADD(tasks);
+        SIMT_MEMORY_ADD(counts);
         int *t = tasks, *at[] = {counts, counts + 1, counts + 2};
         simt_options options = {.seed = seed, .resident = 4, .steps = 100000};
-        simt_launch(simt_kernel_find("loses_tasks"), line(4), line(1), 0,
+        simt_launch(simt_kernel_find("loses_tasks"), simt_line(4), simt_line(1), 0,
                     (void *[]){&t, &at[0], &at[1], &at[2]}, &options, NULL);
         wrong += counts[2] != TASKS;
     }
@@ -181,7 +176,7 @@ static void test_launches(void **state)
         assert_non_null(strstr(report.first[0].text, launches[k].text));
     }
     assert_null(simt_kernel_find("no such kernel"));
-    assert_int_equal(simt_launch(NULL, line(1), line(1), 0, NULL, NULL, &report), 1);
+    assert_int_equal(simt_launch(NULL, simt_line(1), simt_line(1), 0, NULL, NULL, &report), 1);
     assert_string_equal(report.first[0].text, "there is no such kernel");
 }
 
@@ -190,10 +185,10 @@ static void test_print(void **state)
 {
     (void)state;
     int in[32] = {0}, out[32], *i = in, *o = out;
-    KNOWN(in);
-    KNOWN(out);
+    SIMT_MEMORY_ADD(in);
+    SIMT_MEMORY_ADD(out);
     simt_report report;
-    simt_launch(simt_kernel_find("no_syncwarp"), line(1), line(32), 0, (void *[]){&i, &o},
+    simt_launch(simt_kernel_find("no_syncwarp"), simt_line(1), simt_line(32), 0, (void *[]){&i, &o},
                 &(simt_options){.seed = 5}, &report);
     assert_true(report.faults >= 8 && report.of_kind[SIMT_RACE] > 0);
     assert_true(report.nfirst >= 1 && report.nfirst <= 3 && report.accesses > 0);
@@ -221,13 +216,3 @@ int main(void)
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
-
-#else
-
-int main(void)
-{
-    puts("skipped: the emulator needs g++ and an x86-64 processor, and no sanitizer beside it");
-    return 77;
-}
-
-#endif

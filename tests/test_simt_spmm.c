@@ -10,8 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#ifdef FTB_SIMT
-
 enum { COPY, EDGE, HEADS };
 typedef struct variant {
     const char *name;
@@ -236,13 +234,3 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_variants), cmocka_unit_test(test_sectors)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
-
-#else
-
-int main(void)
-{
-    puts("skipped: the emulator needs g++ and an x86-64 processor, and no sanitizer beside it");
-    return 77;
-}
-
-#endif

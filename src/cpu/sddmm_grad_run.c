@@ -5,25 +5,18 @@
 
 #define PARTS_PER_THREAD 8
 
-static void by_row(const ftb_sddmm_grad_product *g, const ftb_sums_job *s, int threads)
+/* By the rows of the pattern, or by its columns: the transpose's rows. */
+static void run(const ftb_sddmm_grad_product *g, const ftb_sums_job *s, bool columns, int threads)
 {
+    const ftb_pattern *p = columns ? g->q : g->p;
     const int64_t parts = (int64_t)threads * PARTS_PER_THREAD;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
     for (int64_t part = 0; part < parts; part++) {
-        const int64_t first = ftb_pattern_cut(g->p, part, parts),
-                      last = ftb_pattern_cut(g->p, part + 1, parts);
-        FTB_PICK_REAL(ftb_sums_grad, g->type)(s, first, last);
-    }
-}
-
-static void by_column(const ftb_sddmm_grad_product *g, const ftb_sums_job *s, int threads)
-{
-    const int64_t parts = (int64_t)threads * PARTS_PER_THREAD;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
-    for (int64_t part = 0; part < parts; part++) {
-        const int64_t first = ftb_pattern_cut(g->q, part, parts),
-                      last = ftb_pattern_cut(g->q, part + 1, parts);
-        FTB_PICK_REAL(ftb_sums_listed, g->type)(s, g->from, first, last);
+        const int64_t first = ftb_pattern_cut(p, part, parts), last = ftb_pattern_cut(p, part + 1, parts);
+        if (columns)
+            FTB_PICK_REAL(ftb_sums_listed, g->type)(s, g->from, first, last);
+        else
+            FTB_PICK_REAL(ftb_sums_grad, g->type)(s, first, last);
     }
 }
 
@@ -54,11 +47,11 @@ GrB_Info ftb_sddmm_grad_run(const ftb_sddmm_grad_product *g)
                       .grad = g->grad,
                       .out = slopes,
                       .sum = g->dy ? g->dy : aside};
-    by_row(g, &s, threads);
+    run(g, &s, false, threads);
     if (g->dx) {
         s.rowptr = g->q->rowptr;
         s.sum = g->dx;
-        by_column(g, &s, threads);
+        run(g, &s, true, threads);
     }
     ftb_delete(slopes);
     ftb_delete(aside);

@@ -1,8 +1,7 @@
 /* Arguments that are dense, and rows that are put elsewhere (shape.h). */
 #include "nn/shape.h"
 
-#include "cpu/nn/copy_run.h"
-#include "ops/backends.h"
+#include "ops/block/blocks.h"
 
 ftb_nn_node *ftb_var_dense(FtB_Var x, const char *call, const char *name)
 {
@@ -45,29 +44,18 @@ static struct FtB_Block_opaque columns_of(FtB_Block X, int64_t first, int64_t nc
     return part;
 }
 
-static GrB_Info copy(ftb_copy_product *p, FtB_Block y, FtB_Block x)
-{
-    const ftb_backend *who = FTB_WHO(y->ctx, copy);
-    const ftb_place places[] = {{.X = x, .read = &p->x}, {.X = y, .write = &p->y, .whole = !p->add}};
-    GrB_Info info;
-    p->ctx = y->ctx;
-    p->type = y->type;
-    p->nrows = y->nrows;
-    p->ncols = y->ncols;
-    p->ldy = y->ld;
-    FTB_RUN(info, who, copy, places, p);
-    return info;
-}
-
 GrB_Info ftb_columns_copy(FtB_Block to, int64_t at, FtB_Block from, int64_t start, int64_t ncols, bool add)
 {
     struct FtB_Block_opaque y = columns_of(to, at, ncols), x = columns_of(from, start, ncols);
-    return copy(&(ftb_copy_product){.ldx = x.ld, .add = add}, &y, &x);
+    return ftb_block_put(&(ftb_copy_product){.ldx = x.ld, .add = add}, &y, &x);
 }
 
-GrB_Info ftb_rows_repeat(FtB_Block to, FtB_Block row) { return copy(&(ftb_copy_product){.ldx = 0}, to, row); }
+GrB_Info ftb_rows_repeat(FtB_Block to, FtB_Block row)
+{
+    return ftb_block_put(&(ftb_copy_product){.ldx = 0}, to, row);
+}
 
 GrB_Info ftb_block_fill(FtB_Block X, double value)
 {
-    return copy(&(ftb_copy_product){.value = value}, X, NULL);
+    return ftb_block_put(&(ftb_copy_product){.value = value}, X, NULL);
 }

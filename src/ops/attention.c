@@ -6,7 +6,6 @@
 
 #include "core/options.h"
 #include "core/watch.h"
-#include "cpu/nn/copy_run.h"
 #include "ops/block/block_map.h"
 #include "ops/merge.h"
 #include "ops/plan_object.h"
@@ -269,20 +268,14 @@ static GrB_Info run_steps(forward *f)
     const ftb_attention_call *c = &f->c;
     const FtB_Block lse = c->options.lse;
     const int64_t rows = c->A->pattern->nrows;
-    ftb_copy_product copy = {
-        .ctx = c->ctx, .type = c->type, .nrows = rows, .ncols = c->heads, .ldx = c->heads};
     FtB_Block aside = NULL;
     GrB_Info info;
     if (lse)
         FTB_CHECK(ftb_block_view(&aside, c->ctx, c->type, rows, c->heads, c->heads,
                                  ftb_buffer_new(c->ctx, rows * c->heads, FtB_Type_size(c->type))));
     FTB_CHECK(ftb_attention_staged(c, f->C, aside));
-    if (lse) {
-        const ftb_place places[] = {{.X = aside, .read = &copy.x},
-                                    {.X = lse, .write = &copy.y, .whole = true}};
-        copy.ldy = lse->ld;
-        FTB_RUN(info, FTB_WHO(c->ctx, copy), copy, places, &copy);
-    }
+    if (lse)
+        info = ftb_block_put(&(ftb_copy_product){.ldx = c->heads}, lse, aside);
 done:
     FtB_Block_free(&aside);
     return info;

@@ -114,11 +114,18 @@ static bool is_measured(const ftb_machine_facts *machine, const double *cost)
            (cost == &k->memory_read && machine->memory_rate > 0);
 }
 
-/* Returns the mean square of log(predicted / measured). */
+/* Of log(predicted / measured). */
+static double mean_square(const fit *f)
+{
+    double counted;
+    const double sum = errors(f->machine, f->samples, f->count, &counted);
+    return counted > 0 ? sum / counted : 0;
+}
+
+/* Returns the mean square that is left. */
 static double fit_under(fit *f, double pull)
 {
     static const double factors[] = {2, 1.4, 1.2, 1.1, 1.05};
-    double counted;
     f->pull = pull;
     f->machine->costs = f->begin;
     f->least = strain(f);
@@ -131,8 +138,7 @@ static double fit_under(fit *f, double pull)
                     moved = move(f, c, factors[k]) || moved;
         }
     }
-    const double sum = errors(f->machine, f->samples, f->count, &counted);
-    return counted > 0 ? sum / counted : 0;
+    return mean_square(f);
 }
 
 double ftb_fit_costs(ftb_machine_facts *machine, const ftb_sample *samples, int64_t count)
@@ -145,10 +151,8 @@ double ftb_fit_costs(ftb_machine_facts *machine, const ftb_sample *samples, int6
     if (pull > LEAST_PULL)
         square = fit_under(&f, pull);
     if (ftb_samples_regret(samples, count, machine) > before) {
-        double counted;
         machine->costs = f.begin;
-        const double sum = errors(machine, samples, count, &counted);
-        square = counted > 0 ? sum / counted : 0;
+        square = mean_square(&f);
     }
     return exp(sqrt(square));
 }

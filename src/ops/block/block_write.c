@@ -9,6 +9,8 @@
 #include "ops/block/block_map.h"
 
 #include "core/watch.h"
+#include "cpu/nn/copy_run.h"
+#include "ops/backends.h"
 #include "ops/merge.h"
 
 /* ---- what shares memory */
@@ -243,4 +245,20 @@ GrB_Info ftb_block_write(FtB_Block C, FtB_Block M, const ftb_flags *flags, FtB_O
         ftb_block_writer_all(w, T, threads);
     ftb_block_writer_delete(w);
     return GrB_SUCCESS;
+}
+
+/* ---- rows as they are */
+
+GrB_Info ftb_block_put(ftb_copy_product *p, FtB_Block y, FtB_Block x)
+{
+    const ftb_backend *who = FTB_WHO(y->ctx, copy);
+    const ftb_place places[] = {{.X = x, .read = &p->x}, {.X = y, .write = &p->y, .whole = !p->add}};
+    GrB_Info info;
+    p->ctx = y->ctx;
+    p->type = y->type;
+    p->nrows = y->nrows;
+    p->ncols = y->ncols;
+    p->ldy = y->ld;
+    FTB_RUN(info, who, copy, places, p);
+    return info;
 }

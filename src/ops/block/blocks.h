@@ -4,6 +4,7 @@
 
 #include "expr/message.h"
 #include "ops/ops.h"
+#include "verbs/copy_product.h"
 
 /* C<M> = accum(C, T), the write rule on blocks: M admits rows (NULL: all; flags as for matrices). T: C->nrows
  * rows of C->ncols values of `type`, ld apart; it may be C's own memory if there is neither M nor accum and
@@ -17,6 +18,10 @@ GrB_Info ftb_block_write_check(FtB_Block C, FtB_Block M, const ftb_flags *flags,
                                int64_t ncols, FtB_Type type);
 /* The rows that M admits, ascending, ftb_new()ed; *count: how many. M NULL: *rows NULL and count all. */
 GrB_Info ftb_block_rows(int64_t **rows, int64_t *count, FtB_Block M, const ftb_flags *flags, int64_t nrows);
+/* y = x, or with p->add y + x, by the verb `copy`, wherever they are: all of y's rows, of FP32 or FP64 both;
+ * x NULL: p->value. Of *p, ldx, value and add are the caller's, and so is y's version on the host (watch.h).
+ * (block_write.c) */
+GrB_Info ftb_block_put(ftb_copy_product *p, FtB_Block y, FtB_Block x);
 /* Whether an output's memory and an input's share bytes. */
 bool ftb_block_overlaps(FtB_Block output, const void *data, size_t bytes);
 /* X's values as `type` (a compute type), nrows x ncols, packed (ld = ncols): *copy is ftb_new()ed, or NULL

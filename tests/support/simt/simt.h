@@ -16,6 +16,11 @@ extern "C" {
 typedef struct simt_dim {
     unsigned x, y, z;
 } simt_dim;
+static inline simt_dim simt_line(unsigned count)
+{
+    const simt_dim line = {count, 1, 1};
+    return line;
+}
 
 /* What can be wrong with a launch. */
 typedef enum simt_kind {
@@ -67,6 +72,7 @@ typedef struct simt_options {
  * Removed by where it starts. */
 void simt_memory_add(void *start, size_t bytes, const char *name);
 void simt_memory_remove(void *start);
+#define SIMT_MEMORY_ADD(array) simt_memory_add((array), sizeof(array), #array)
 
 /* A kernel that a source registered with FTB_KERNEL(name); NULL: no source did. */
 typedef struct simt_kernel simt_kernel;
