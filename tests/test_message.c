@@ -3,6 +3,7 @@
 
 #include "core/isa.h"
 #include "cpu/message_run.h"
+#include "ops/vertices.h"
 #include "support/fail_alloc.h"
 #include "support/messages.h"
 
@@ -370,9 +371,7 @@ static GrB_Info whole(void *arg)
     const message_fixture *x = arg;
     ftb_message m = {0};
     float T[20 * 3];
-    void *Y = NULL;
-    FtB_Type type;
-    int64_t width;
+    FtB_Block Y = NULL;
     const int64_t rows[] = {1, 10, 11};
     GrB_Info info = ftb_message_new(&m, ftb_context(), x->bound, NULL);
     if (info == GrB_SUCCESS)
@@ -388,8 +387,10 @@ static GrB_Info whole(void *arg)
         info = ftb_message_store(&m, x->A->pattern, V);
     free(V);
     if (info == GrB_SUCCESS)
-        info = ftb_message_vertices(&m, x->semiring->message, FTB_SIDE_ROW, 20, &Y, &type, &width);
-    ftb_delete(Y);
+        info = ftb_vertex_values_new(
+            &Y, NULL,
+            &(ftb_vertex_values){.m = &m, .expr = x->semiring->message, .side = FTB_SIDE_ROW, .nrows = 20});
+    FtB_Block_free(&Y);
     ftb_message_clear(&m);
     return info;
 }

@@ -4,6 +4,7 @@
 #include "support/check.h"
 
 #include "cpu/message_run.h"
+#include "ops/vertices.h"
 #include "support/messages.h"
 
 #include <stdlib.h>
@@ -147,20 +148,19 @@ static void test_vertices(void **state)
     rng r = rng_new();
     for (int64_t heads = 1; heads < 4; heads++) {
         message_fixture x;
-        void *Y;
-        FtB_Type type;
-        int64_t width;
+        FtB_Block Y;
         ftb_expr *e;
         make_message(&x, &r, "plus", "norm[i] * dst + src", FTB_FP32, 3000, 10, heads, heads, 7, 0, false);
         assert_ok(ftb_expr_parse(&e, ftb_context(), "relu(dst) * 2 + dst", "test", 0));
-        assert_ok(ftb_message_vertices(&x.m, e, FTB_SIDE_ROW, 3000, &Y, &type, &width));
-        assert_true(type == FTB_FP32 && width == 7);
+        assert_ok(ftb_vertex_values_new(
+            &Y, NULL, &(ftb_vertex_values){.m = &x.m, .expr = e, .side = FTB_SIDE_ROW, .nrows = 3000}));
+        assert_true(Y->type == FTB_FP32 && Y->ncols == heads * 7);
         for (int64_t i = 0; i < 3000; i++)
             for (int64_t f = 0; f < heads * 7; f++) {
                 float v = ((float *)block_values(x.dst))[i * x.dst->ld + f];
-                assert_true(((float *)Y)[i * heads * 7 + f] == (v > 0 ? v : 0) * 2 + v);
+                assert_true(((const float *)ftb_block_data(Y))[i * heads * 7 + f] == (v > 0 ? v : 0) * 2 + v);
             }
-        ftb_delete(Y);
+        FtB_Block_free(&Y);
         ftb_expr_release(e);
         release_message(&x);
     }

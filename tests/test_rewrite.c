@@ -3,6 +3,7 @@
 
 #include "cpu/message_run.h"
 #include "expr/rewrite.h"
+#include "ops/vertices.h"
 #include "support/fail_alloc.h"
 #include "support/rng.h"
 
@@ -340,32 +341,37 @@ static values run_plain(const ftb_message *m, const ftb_pattern *p)
 static values run_rewritten(const ftb_message *m, const ftb_rewritten *r, const ftb_pattern *p)
 {
     ftb_message core = with_expr(m, r->core);
-    void *made[FTB_MAX_PRE];
+    FtB_Block made[FTB_MAX_PRE];
     for (int x = 0; x < r->npre; x++) {
         const ftb_pre *pre = &r->pre[x];
-        int64_t nrows = pre->side == FTB_SIDE_ROW ? p->nrows : p->ncols, width;
-        FtB_Type type;
-        assert_ok(ftb_message_vertices(m, pre->expr, pre->side, nrows, &made[x], &type, &width));
-        add_feed(&core, pre->name, pre->side, type, made[x], nrows, m->heads, width);
+        int64_t nrows = pre->side == FTB_SIDE_ROW ? p->nrows : p->ncols;
+        assert_ok(ftb_vertex_values_new(
+            &made[x], NULL,
+            &(ftb_vertex_values){.m = m, .expr = pre->expr, .side = pre->side, .nrows = nrows}));
+        add_feed(&core, pre->name, pre->side, made[x]->type, ftb_block_data(made[x]), nrows, m->heads,
+                 made[x]->ncols / m->heads);
     }
     core.reducer.monoid = r->monoid;
     values h = reduce(&core, p);
     if (r->post) {
-        int64_t count[NROWS], width;
-        void *done;
+        int64_t count[NROWS];
+        FtB_Block done;
         for (int64_t i = 0; i < p->nrows; i++)
             count[i] = p->rowptr[i + 1] - p->rowptr[i];
         ftb_message post = with_expr(&core, r->post);
         add_feed(&post, "h", FTB_SIDE_ROW, h.type, h.data, p->nrows, m->heads, h.width / m->heads);
         add_feed(&post, "count", FTB_SIDE_ROW, FTB_INT64, count, p->nrows, 1, 1);
-        assert_ok(ftb_message_vertices(&post, r->post, FTB_SIDE_ROW, p->nrows, &done, &h.type, &width));
-        h.width = width * m->heads;
-        memcpy(h.data = realloc(h.data, (size_t)(p->nrows * h.width + 1) * 8), done,
+        assert_ok(ftb_vertex_values_new(
+            &done, NULL,
+            &(ftb_vertex_values){.m = &post, .expr = r->post, .side = FTB_SIDE_ROW, .nrows = p->nrows}));
+        h.type = done->type;
+        h.width = done->ncols;
+        memcpy(h.data = realloc(h.data, (size_t)(p->nrows * h.width + 1) * 8), ftb_block_data(done),
                (size_t)(p->nrows * h.width) * FtB_Type_size(h.type));
-        ftb_delete(done);
+        FtB_Block_free(&done);
     }
     for (int x = 0; x < r->npre; x++)
-        ftb_delete(made[x]);
+        FtB_Block_free(&made[x]);
     return h;
 }
 

@@ -66,6 +66,12 @@ void ftb_buffer_release(ftb_buffer *b)
     ftb_delete(b);
 }
 
+void *ftb_buffer_take(ftb_buffer *b)
+{
+    b->owned = false;
+    return b->host;
+}
+
 bool ftb_buffer_write(ftb_buffer *b)
 {
     int both = FTB_VALID_HOST | FTB_VALID_DEVICE;

@@ -45,6 +45,8 @@ ftb_buffer *ftb_buffer_adopt(FtB_Context ctx,
 ftb_buffer *ftb_buffer_wrap(FtB_Context ctx, const void *data, int64_t bytes, bool writable);
 ftb_buffer *ftb_buffer_retain(ftb_buffer *b); /* NULL is allowed */
 void ftb_buffer_release(ftb_buffer *b);       /* NULL is allowed */
+/* The host's copy, valid and of no one else's, becomes the caller's; b is of no use but to be released. */
+void *ftb_buffer_take(ftb_buffer *b);
 
 /* Makes the host's copy valid; for writing, the only valid one. NULL is allowed. */
 GrB_Info ftb_buffer_ask(ftb_buffer *b, ftb_access access);

@@ -17,9 +17,5 @@ GrB_Info ftb_message_reduce(const ftb_message *m, const ftb_pattern *p, void *T,
 GrB_Info ftb_aggregate_run(const ftb_aggregate_product *product);
 /* V(e,:) = message: nvals x (heads * width) of type.message. */
 GrB_Info ftb_message_store(const ftb_message *m, const ftb_pattern *p, void *V);
-/* Y(r,:) = expr for r < nrows, over feeds of `side` and NONE only: what is hoisted out of an edge loop, and
- * what is done to its result. Y: nrows x (heads * width) of its own compute type, allocated with ftb_new. */
-GrB_Info ftb_message_vertices(const ftb_message *m, const ftb_expr *expr, ftb_side side, int64_t nrows,
-                              void **Y, FtB_Type *type, int64_t *width);
 
 #endif

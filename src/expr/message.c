@@ -504,26 +504,24 @@ GrB_Info ftb_message_program(ftb_program **program, const ftb_message *m, const 
     return ftb_program_new(program, m->ctx, expr, m->nfeeds, names, m->wide);
 }
 
-GrB_Info ftb_message_adopt(ftb_message *m, const char *name, ftb_side side, void *data, FtB_Type type,
-                           int64_t width, int64_t nrows)
+GrB_Info ftb_message_adopt(ftb_message *m, const char *name, ftb_side side, FtB_Block X)
 {
     if (m->nfeeds == FTB_MAX_FEEDS) {
-        ftb_delete(data);
+        FtB_Block_free(&X);
         return ftb_fail(GrB_INVALID_VALUE, "semiring: more than %d names in one text", FTB_MAX_FEEDS);
     }
-    ftb_buffer *owner = ftb_buffer_adopt(m->ctx, data);
-    if (!owner)
-        return ftb_nomem();
     ftb_feed *feed = &m->feeds[m->nfeeds++];
     *feed = (ftb_feed){.side = side,
-                       .type = type,
-                       .data = data,
-                       .nrows = nrows,
-                       .ld = m->heads * width,
+                       .type = X->type,
+                       .data = ftb_block_address(X),
+                       .nrows = X->nrows,
+                       .ld = X->ld,
                        .heads = m->heads,
-                       .width = width,
-                       .owner = owner};
+                       .width = X->ncols / m->heads,
+                       .offset = X->offset,
+                       .owner = ftb_buffer_retain(X->owner)};
     ftb_put_word(feed->name, sizeof feed->name, name);
+    FtB_Block_free(&X);
     return GrB_SUCCESS;
 }
 

@@ -95,9 +95,8 @@ GrB_Info ftb_message_compile(ftb_message_type *type, ftb_program **program, cons
 /* The program of any expression over a message's feeds, in their order. */
 GrB_Info ftb_message_program(ftb_program **program, const ftb_message *m, const ftb_expr *expr);
 
-/* A feed over memory that is now its own (adopted, also on failure): nrows x (heads * width) values. */
-GrB_Info ftb_message_adopt(ftb_message *m, const char *name, ftb_side side, void *data, FtB_Type type,
-                           int64_t width, int64_t nrows);
+/* A feed over the rows of a block of the message's heads, which it frees, also on failure. */
+GrB_Info ftb_message_adopt(ftb_message *m, const char *name, ftb_side side, FtB_Block X);
 /* What ftb_message_compile says of the types. */
 GrB_Info ftb_message_types(ftb_message_type *type, const ftb_message *m);
 

@@ -28,7 +28,7 @@ typedef enum ftb_form {
 } ftb_form;
 
 #define FTB_MAX_PRE 16
-/* Computed once per vertex, by ftb_message_vertices(m, expr, side, ...); a feed `name` of the message's
+/* Computed once per vertex, by ftb_vertex_values_new (ops/vertices.h); a feed `name` of the message's
  * heads, of the type and width that it gave, of the core or of post. */
 typedef struct ftb_pre {
     char name[FTB_NAME_LENGTH];

@@ -3,11 +3,10 @@
  * Rows go through the expression in tiles that stay in L1. The gradient of an operand of one row is summed
  * over rows, that of one head for all over heads: in FP64, in parts that depend on the number of rows alone.
  */
-#include "cpu/nn/map_rows_run.h"
 #include "expr/rewrite.h"
 #include "nn/multiply.h"
 #include "nn/shape.h"
-#include "ops/backends.h"
+#include "ops/vertices.h"
 
 /* The slots' macros are for callers: these are the functions. */
 #undef FtB_map
@@ -54,25 +53,13 @@ static void describe(ftb_message *m, const ftb_nn_node *n, const ftb_nn_call *c,
 static GrB_Info run(ftb_message *m, const ftb_program *program, int64_t nrows, FtB_Block Y, bool add,
                     int64_t fold)
 {
-    ftb_map_rows_product p = {.m = m,
-                              .program = program,
-                              .nrows = nrows,
-                              .fold = fold,
-                              .sum = Y->nrows != nrows,
-                              .type = Y->type,
-                              .ncols = Y->ncols,
-                              .ldy = Y->ld,
-                              .add = add};
-    const void *none;
-    ftb_place places[FTB_NN_INPUTS + 2]; /* Y, the inputs, dY */
-    for (int f = 0; f < FTB_NN_INPUTS + 1; f++)
-        places[f] = f < m->nfeeds && ftb_program_uses(program, f) ? (ftb_place){.feed = &m->feeds[f]}
-                                                                  : (ftb_place){.read = &none};
-    places[FTB_NN_INPUTS + 1] = (ftb_place){.X = Y, .write = &p.y, .whole = !add};
-    const ftb_backend *who = FTB_WHO(m->ctx, map_rows);
-    GrB_Info info;
-    FTB_RUN(info, who, map_rows, places, &p);
-    return info;
+    const ftb_map_rows_product p = {.program = program,
+                                    .side = FTB_SIDE_ROW,
+                                    .nrows = nrows,
+                                    .fold = fold,
+                                    .sum = Y->nrows != nrows,
+                                    .add = add};
+    return ftb_map_rows(Y, FTB_WHO(m->ctx, map_rows), m, &p);
 }
 
 static GrB_Info forward(ftb_nn_node *n, const ftb_nn_call *c)

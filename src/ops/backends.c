@@ -66,7 +66,7 @@ static GrB_Info ask(const ftb_backend *who, const ftb_place *place)
         place->feed->data = at;
     else if (place->write)
         *place->write = at;
-    else
+    else if (place->read)
         *place->read = at;
     return info;
 }
@@ -88,6 +88,42 @@ GrB_Info ftb_places_written(const ftb_backend *who, const ftb_place *places, int
             info = ftb_buffer_written(b);
     }
     return info;
+}
+
+static bool uses(const ftb_message *m, const ftb_program *program, int f)
+{
+    return program ? ftb_program_uses(program, f) : !m->expr || ftb_expr_uses(m->expr, m->feeds[f].name);
+}
+
+bool ftb_feeds_fit(const ftb_message *m, const ftb_program *program)
+{
+    for (int f = 0; f < m->nfeeds; f++) {
+        const ftb_feed *feed = &m->feeds[f];
+        const bool ours = feed->data && !feed->owner && feed->side != FTB_SIDE_NONE;
+        if ((feed->whole || ours) && uses(m, program, f))
+            return false;
+    }
+    return !m->function;
+}
+
+void ftb_places_feeds(ftb_place places[FTB_MAX_FEEDS], ftb_message *m, const ftb_program *program)
+{
+    for (int f = 0; f < m->nfeeds; f++) {
+        ftb_feed *feed = &m->feeds[f];
+        places[f] = (ftb_place){0};
+        if (feed->constant && feed->owner) {
+            feed->data = feed->owner->host;
+            feed->owner = NULL;
+        }
+        if (!uses(m, program, f))
+            feed->data = feed->owner ? NULL : feed->data;
+        else if (feed->whole)
+            places[f].X = feed->whole;
+        else
+            places[f].feed = feed;
+    }
+    for (int f = m->nfeeds; f < FTB_MAX_FEEDS; f++)
+        places[f] = (ftb_place){0};
 }
 
 /* ---- for callers */

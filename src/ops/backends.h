@@ -18,7 +18,7 @@ void ftb_backend_remove(const ftb_backend *b);
 
 /* An operand of a verb: a block or a matrix's values, of which there may be neither, and where its product
  * has the address: `read` of what is only read, `write` of what is written. Or a feed of the product's own,
- * whose data are only read; one without an owner stays as it is. */
+ * whose data are only read; one without an owner stays as it is. One with none of these is only asked for. */
 typedef struct ftb_place {
     FtB_Block X;
     ftb_buffer *values;
@@ -27,6 +27,12 @@ typedef struct ftb_place {
     void **write;
     bool whole; /* written without being read, every value of it */
 } ftb_place;
+/* Places of what a product's own message reads, one for each of its feeds, with blocks right of @: of what
+ * the program uses; NULL: of what m's text does. Scalars stay the host's, and feeds that are not used have no
+ * address. The message is the product's, and is not cleared after that. */
+void ftb_places_feeds(ftb_place places[FTB_MAX_FEEDS], ftb_message *m, const ftb_program *program);
+/* Whether a device can be given all that these are. */
+bool ftb_feeds_fit(const ftb_message *m, const ftb_program *program);
 /* Asks for operands where `who` can reach them, and fills in their addresses; NULL for those that are not
  * there. */
 GrB_Info ftb_places_ask(const ftb_backend *who, const ftb_place *places, int count);

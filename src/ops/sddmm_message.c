@@ -1,8 +1,8 @@
 /* Messages stored for the entries of a pattern: rewritten, planned, and run by kernels for dot products and
  * sums, or as programs. */
-#include "cpu/hoist.h"
 #include "cpu/message_run.h"
 #include "ops/backends.h"
+#include "ops/hoist.h"
 #include "ops/plan_object.h"
 #include "ops/sddmm.h"
 
@@ -134,7 +134,7 @@ static GrB_Info run_any(void *V, const ftb_message *m, const ftb_message_type *t
     ftb_hoisted h = {0};
     if (m->function || m->nfeeds + FTB_MAX_PRE > FTB_MAX_FEEDS)
         return run_program(V, m, type, p, how);
-    GrB_Info info = ftb_hoist(&h, m, p, false, false, how->made && how->effort != FTB_MEASURE);
+    GrB_Info info = ftb_hoist(&h, m, p, false, false, how->made && how->effort != FTB_MEASURE, NULL);
     if (info == GrB_SUCCESS) {
         bool same = h.type.message == type->message && h.type.width == type->width;
         ftb_score score = ftb_score_of(&h.core, type);

@@ -1,11 +1,11 @@
 /* Messages reduced into rows: rewritten, what depends on one vertex computed first, then a kernel for the
  * form that is left, or the message's program, then what was moved behind the reduction. */
 #include "cpu/message_run.h"
+#include "ops/hoist.h"
 #include "ops/merge.h"
-#include "ops/spmm.h"
-
-#include "cpu/hoist.h"
 #include "ops/plan_object.h"
+#include "ops/spmm.h"
+#include "ops/vertices.h"
 #include "plan/wisdom.h"
 
 typedef struct work {
@@ -259,51 +259,101 @@ static GrB_Info reduce_core(work *w, ftb_spmm_result *result)
     return ftb_spmm_run(&w->product, &w->plan);
 }
 
-/* ---- on a device */
+/* ---- behind the reduction */
 
-/* Whether every name of the message is something that a device can be given. */
-static bool can_place(const ftb_message *m)
+/* Whether something is left to do there; kernels divide what is a mean. */
+static bool has_post(const work *w)
 {
-    for (int f = 0; f < m->nfeeds; f++)
-        if (m->feeds[f].whole ||
-            (m->feeds[f].data && !m->feeds[f].owner && m->feeds[f].side != FTB_SIDE_NONE))
-            return false;
-    return !m->function;
+    const ftb_rewritten *r = &w->hoisted.rewritten;
+    return r->post && (w->plan.family == FTB_SPMM_PROGRAM || !r->mean);
 }
 
-/* Whether the device writes the block from what is given: nothing is computed before, or left to do behind.
- */
+/* The message of what is left: over h, which is adopted, count and what belongs to rows. */
+static GrB_Info make_post(ftb_message *post, const work *w, FtB_Block h)
+{
+    *post = w->hoisted.core;
+    post->expr = w->hoisted.rewritten.post;
+    GrB_Info info = ftb_message_adopt(post, "h", FTB_SIDE_ROW, h);
+    if (info != GrB_SUCCESS)
+        return info;
+    ftb_buffer *owner = post->feeds[post->nfeeds - 1].owner;
+    if (post->nfeeds == FTB_MAX_FEEDS) {
+        ftb_buffer_release(owner);
+        return ftb_fail(GrB_INVALID_VALUE, "semiring: more than %d names in one text", FTB_MAX_FEEDS);
+    }
+    post->feeds[post->nfeeds++] = (ftb_feed){.name = "count",
+                                             .side = FTB_SIDE_ROW,
+                                             .type = FTB_INT64,
+                                             .nrows = w->request->p->nrows,
+                                             .ld = 1,
+                                             .heads = 1,
+                                             .width = 1,
+                                             .degree = w->request->p->rowptr};
+    return GrB_SUCCESS;
+}
+
+/* Room for the reduced core: nrows x its values. */
+static GrB_Info new_core(FtB_Block *h, const work *w, int64_t nrows)
+{
+    const ftb_hoisted *of = &w->hoisted;
+    const int64_t row = of->core.heads * of->type.width;
+    return ftb_block_view(
+        h, of->core.ctx, of->type.reduced, nrows, row, row,
+        ftb_buffer_adopt(of->core.ctx,
+                         ftb_new(of->core.ctx, nrows, (size_t)row * FtB_Type_size(of->type.reduced))));
+}
+
+/* ---- on a device */
+
+/* Whether what is left behind the reduction, too, is done there, and what it gives is of the block's type. */
+static bool post_fits(const work *w)
+{
+    const FtB_Block C = w->request->block;
+    ftb_program *program = NULL;
+    FtB_Block h = NULL;
+    ftb_message post;
+    if (!w->request->device->verbs->map_rows || new_core(&h, w, 0) != GrB_SUCCESS ||
+        make_post(&post, w, h) != GrB_SUCCESS)
+        return false;
+    const bool fits = ftb_message_program(&program, &post, post.expr) == GrB_SUCCESS &&
+                      ftb_program_type(program) == C->type && (C->type == FTB_FP32 || C->type == FTB_FP64) &&
+                      ftb_feeds_fit(&post, program);
+    ftb_program_delete(program);
+    ftb_buffer_release(post.feeds[post.nfeeds - 2].owner);
+    return fits;
+}
+
+/* Whether the device writes the block from what is given. */
 static bool fits_device(const work *w)
 {
     const ftb_spmm_request *request = w->request;
     const ftb_hoisted *h = &w->hoisted;
     const bool program = w->plan.family == FTB_SPMM_PROGRAM;
-    if (!request->device || !request->block || request->rows || request->arg || h->npre > 0 ||
-        (h->rewritten.post && (program || !h->rewritten.mean)) || request->block->type != h->type.reduced ||
-        !can_place(&h->core) || (request->add && h->rewritten.monoid != FTB_PLUS))
+    if (!request->device || !request->block || request->rows || request->arg ||
+        !ftb_feeds_fit(&h->core, NULL) ||
+        (has_post(w) ? !post_fits(w) : request->block->type != h->type.reduced) ||
+        (request->add && !has_post(w) && h->rewritten.monoid != FTB_PLUS))
         return false;
     return program ? request->device->verbs->aggregate != NULL
                    : request->device->verbs->spmm && w->product.kind.type == h->type.reduced;
 }
 
-static GrB_Info run_product(work *w)
+static GrB_Info run_product(work *w, FtB_Block C, bool add)
 {
     const ftb_backend *who = w->request->device;
-    const FtB_Block C = w->request->block;
     const ftb_message *m = &w->hoisted.core;
     ftb_spmm_product *product = &w->product;
     ftb_feed x = *ftb_message_find(m, w->hoisted.rewritten.x), y = {.data = NULL};
     if (w->hoisted.rewritten.form != FTB_FORM_COPY)
         y = *ftb_message_find(m, w->hoisted.rewritten.y);
-    const ftb_place places[] = {
-        {.feed = &x}, {.feed = &y}, {.X = C, .write = &product->out, .whole = !w->request->add}};
+    const ftb_place places[] = {{.feed = &x}, {.feed = &y}, {.X = C, .write = &product->out, .whole = !add}};
     GrB_Info info;
     FTB_CHECK(ftb_places_ask(who, places, 3));
     product->x = x.data;
     product->y = y.data;
     product->ldo = C->ld;
     product->mean = w->hoisted.rewritten.mean;
-    product->add = w->request->add;
+    product->add = add;
     product->empty = FTB_EMPTY_ZERO;
     FTB_CHECK(who->verbs->spmm(product, &w->plan));
     info = ftb_places_written(who, places, 3);
@@ -311,59 +361,86 @@ done:
     return info;
 }
 
-static GrB_Info run_program(work *w)
+static GrB_Info run_program(work *w, FtB_Block C, bool add)
 {
     const ftb_backend *who = w->request->device;
-    const FtB_Block C = w->request->block;
     ftb_message m = w->hoisted.core;
     ftb_place places[FTB_MAX_FEEDS + 1];
-    ftb_aggregate_product product = {.m = &m, .p = w->request->p, .ldo = C->ld, .add = w->request->add};
-    for (int f = 0; f < m.nfeeds; f++)
-        places[f] = (ftb_place){.feed = &m.feeds[f]};
-    places[m.nfeeds] = (ftb_place){.X = C, .write = &product.out, .whole = !w->request->add};
+    ftb_aggregate_product product = {.m = &m, .p = w->request->p, .ldo = C->ld, .add = add};
     GrB_Info info;
-    FTB_CHECK(ftb_places_ask(who, places, m.nfeeds + 1));
-    FTB_CHECK(who->verbs->aggregate(&product));
-    info = ftb_places_written(who, places, m.nfeeds + 1);
+    ftb_places_feeds(places, &m, NULL);
+    places[FTB_MAX_FEEDS] = (ftb_place){.X = C, .write = &product.out, .whole = !add};
+    FTB_RUN(info, who, aggregate, places, &product);
+    return info;
+}
+
+static GrB_Info run_post_there(work *w, FtB_Block h)
+{
+    const ftb_spmm_request *request = w->request;
+    ftb_program *program = NULL;
+    ftb_message post;
+    GrB_Info info = make_post(&post, w, h);
+    if (info != GrB_SUCCESS)
+        return info;
+    ftb_buffer *owner = post.feeds[post.nfeeds - 2].owner;
+    FTB_CHECK(ftb_message_program(&program, &post, post.expr));
+    info = ftb_map_rows(request->block, request->device, &post,
+                        &(ftb_map_rows_product){.program = program,
+                                                .side = FTB_SIDE_ROW,
+                                                .nrows = request->p->nrows,
+                                                .fold = 1,
+                                                .add = request->add,
+                                                .present = request->p->rowptr});
 done:
+    ftb_program_delete(program);
+    ftb_buffer_release(owner);
     return info;
 }
 
 static GrB_Info run_on_device(work *w, ftb_spmm_result *result)
 {
-    GrB_Info info = w->plan.family == FTB_SPMM_PROGRAM ? run_program(w) : run_product(w);
+    const ftb_spmm_request *request = w->request;
+    const bool post = has_post(w), add = request->add && !post;
+    FtB_Block h = NULL;
+    GrB_Info info = post ? new_core(&h, w, request->p->nrows) : GrB_SUCCESS;
+    if (info != GrB_SUCCESS)
+        return info;
+    info = w->plan.family == FTB_SPMM_PROGRAM ? run_program(w, post ? h : request->block, add)
+                                              : run_product(w, post ? h : request->block, add);
+    if (info == GrB_SUCCESS && post) {
+        info = run_post_there(w, h);
+        h = NULL; /* adopted */
+    }
+    FtB_Block_free(&h);
     result->there = info == GrB_SUCCESS;
     return info;
 }
 
-/* What was moved behind the reduction: over h, count and what belongs to rows. */
+/* ---- on the host */
+
+/* What was moved behind the reduction. */
 static GrB_Info run_post(work *w, ftb_spmm_result *result)
 {
-    ftb_message post = w->hoisted.core;
-    ftb_feed *count = &post.feeds[post.nfeeds];
-    int64_t width;
-    void *values = w->values;
-    if (post.nfeeds + 2 > FTB_MAX_FEEDS)
-        return ftb_fail(GrB_INVALID_VALUE, "semiring: more than %d names in one text", FTB_MAX_FEEDS);
-    *count = (ftb_feed){.name = "count",
-                        .side = FTB_SIDE_ROW,
-                        .type = FTB_INT64,
-                        .nrows = w->request->p->nrows,
-                        .ld = 1,
-                        .heads = 1,
-                        .width = 1,
-                        .degree = w->request->p->rowptr};
-    post.nfeeds++;
+    const int64_t nrows = w->request->p->nrows;
+    FtB_Block h = NULL, Y = NULL;
+    ftb_message post;
+    GrB_Info info = ftb_block_view(&h, w->hoisted.core.ctx, w->hoisted.type.reduced, nrows, w->ld, w->ld,
+                                   ftb_buffer_adopt(w->hoisted.core.ctx, w->values));
     w->values = NULL; /* adopted */
-    GrB_Info info = ftb_message_adopt(&post, "h", FTB_SIDE_ROW, values, w->hoisted.type.reduced,
-                                      w->hoisted.type.width, w->request->p->nrows);
+    if (info == GrB_SUCCESS)
+        info = make_post(&post, w, h);
     if (info != GrB_SUCCESS)
         return info;
-    info = ftb_message_vertices(&post, w->hoisted.rewritten.post, FTB_SIDE_ROW, w->request->p->nrows,
-                                &w->values, &result->type, &width);
-    ftb_buffer_release(post.feeds[post.nfeeds - 1].owner);
-    result->ncols = post.heads * width;
-    w->ld = result->ncols;
+    ftb_buffer *owner = post.feeds[post.nfeeds - 2].owner;
+    info = ftb_vertex_values_new(
+        &Y, NULL, &(ftb_vertex_values){.m = &post, .expr = post.expr, .side = FTB_SIDE_ROW, .nrows = nrows});
+    ftb_buffer_release(owner);
+    if (info != GrB_SUCCESS)
+        return info;
+    w->values = ftb_buffer_take(Y->owner);
+    result->type = Y->type;
+    result->ncols = w->ld = Y->ncols;
+    FtB_Block_free(&Y);
     return info;
 }
 
@@ -413,8 +490,9 @@ GrB_Info ftb_spmm_message(ftb_spmm_result *result, const ftb_spmm_request *reque
 {
     work w = {.request = request};
     *result = (ftb_spmm_result){0};
-    GrB_Info info = ftb_hoist(&w.hoisted, request->message, request->p, true, request->arg,
-                              request->plan_only && !request->measure);
+    GrB_Info info =
+        ftb_hoist(&w.hoisted, request->message, request->p, true, request->arg,
+                  request->plan_only && !request->measure, request->plan_only ? NULL : request->device);
     if (info != GrB_SUCCESS)
         goto done;
     make_plan(&w, find_kernel(&w));
@@ -440,7 +518,7 @@ GrB_Info ftb_spmm_message(ftb_spmm_result *result, const ftb_spmm_request *reque
     if (info != GrB_SUCCESS)
         goto done;
     bool program = w.plan.family == FTB_SPMM_PROGRAM; /* may be cancelled halfway */
-    const bool post = w.hoisted.rewritten.post && (program || !w.hoisted.rewritten.mean);
+    const bool post = has_post(&w);
     info = make_room(&w, !program && !post, result);
     if (info == GrB_SUCCESS)
         info = reduce_core(&w, result);

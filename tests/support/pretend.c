@@ -188,14 +188,21 @@ static GrB_Info spgemm(const ftb_spgemm_product *product, const ftb_spgemm_plan 
     return ftb_spgemm_run(&p, plan, sink);
 }
 
-static GrB_Info aggregate(const ftb_aggregate_product *product)
+/* A copy of a product's message, its feeds here. Within enter and leave. */
+static ftb_message message_here(const ftb_message *of)
 {
-    ftb_message m = *product->m;
-    ftb_aggregate_product p = *product;
-    enter();
+    ftb_message m = *of;
     for (int f = 0; f < m.nfeeds; f++)
         if (m.feeds[f].owner)
             HERE(m.feeds[f].data);
+    return m;
+}
+
+static GrB_Info aggregate(const ftb_aggregate_product *product)
+{
+    ftb_aggregate_product p = *product;
+    enter();
+    const ftb_message m = message_here(product->m);
     p.m = &m;
     HERE(p.out);
     leave();
@@ -464,11 +471,9 @@ static GrB_Info loss_grad(const ftb_loss_product *product)
 
 static GrB_Info map_rows(const ftb_map_rows_product *product)
 {
-    ftb_message m = *product->m;
     ftb_map_rows_product p = *product;
     enter();
-    for (int f = 0; f < m.nfeeds; f++)
-        HERE(m.feeds[f].data);
+    const ftb_message m = message_here(product->m);
     p.m = &m;
     HERE(p.y);
     leave();

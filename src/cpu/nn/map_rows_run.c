@@ -64,6 +64,11 @@ static void fold_row(void *row, FtB_Type type, int64_t heads, int64_t width)
                 ((double *)row)[f] += ((double *)row)[h * width + f];
 }
 
+static bool is_absent(const ftb_map_rows_product *p, int64_t i)
+{
+    return p->present && p->present[i] == p->present[i + 1];
+}
+
 /* A tile's results, as `type`, go to rows first, first + 1, ... of y, or to sums. */
 static void put(const pass *s, const char *tile, FtB_Type type, int64_t first, int64_t count, double *sums)
 {
@@ -74,9 +79,11 @@ static void put(const pass *s, const char *tile, FtB_Type type, int64_t first, i
         char *to = (char *)p->y + (size_t)((first + t) * p->ldy) * size;
         if (sums)
             FTB_PICK_REAL(ftb_row_add, FTB_FP64)(sums, row, p->ncols);
-        else if (p->add)
+        else if (p->add && !is_absent(p, first + t))
             FTB_PICK_REAL(ftb_row_add, type)(to, row, p->ncols);
-        else
+        else if (!p->add && is_absent(p, first + t))
+            memset(to, 0, bytes);
+        else if (!p->add)
             memcpy(to, row, bytes);
     }
 }
@@ -85,12 +92,15 @@ static void run_tile(const pass *s, const worker *w, int64_t first, int64_t coun
 {
     const ftb_map_rows_product *p = s->p;
     ftb_places places[FTB_SIDES] = {{0}};
-    places[FTB_SIDE_ROW].first = first;
+    places[p->side].first = first;
     const ftb_operand *operands = ftb_loader_run(w->loader, count, places);
     FtB_Type type = sums ? FTB_FP64 : p->type;
     size_t size = FtB_Type_size(type);
     void *out = s->direct ? (char *)p->y + (size_t)(first * p->ldy) * size : w->tile;
     ftb_interpreter_run(w->machine, count * p->m->heads, operands, out);
+    for (int64_t t = 0; s->direct && p->present && t < count; t++)
+        if (is_absent(p, first + t))
+            memset((char *)out + (size_t)(t * s->values) * size, 0, (size_t)s->values * size);
     if (s->direct)
         return;
     if (s->type != type)

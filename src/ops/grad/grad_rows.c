@@ -4,6 +4,7 @@
 #include "cpu/message_run.h"
 #include "ops/sddmm.h"
 #include "ops/spmm.h"
+#include "ops/vertices.h"
 
 static ftb_message with_expr(const ftb_message *m, ftb_expr *expr)
 {
@@ -17,11 +18,15 @@ static ftb_message with_expr(const ftb_message *m, ftb_expr *expr)
 GrB_Info ftb_grad_vertices(ftb_grad_rows *Y, const ftb_message *m, ftb_side side, int64_t nrows,
                            ftb_expr *expr)
 {
-    ftb_message v = with_expr(m, expr);
-    int64_t width = 0;
+    const ftb_message of = with_expr(m, expr);
+    FtB_Block made = NULL;
     *Y = (ftb_grad_rows){.nrows = nrows};
-    GrB_Info info = ftb_message_vertices(&v, expr, side, nrows, &Y->data, &Y->type, &width);
-    Y->width = m->heads * width;
+    GrB_Info info = ftb_vertex_values_new(
+        &made, NULL, &(ftb_vertex_values){.m = &of, .expr = expr, .side = side, .nrows = nrows});
+    if (info != GrB_SUCCESS)
+        return info;
+    *Y = (ftb_grad_rows){ftb_buffer_take(made->owner), made->type, nrows, made->ncols};
+    FtB_Block_free(&made);
     return info;
 }
 
