@@ -490,7 +490,10 @@ static void scores_of_entries(void **state)
         both(scores, score, 0, "of two types");
         result = dtype;
         text = t >> 1 ? "plus : src * dst" : "plus : dot(src, dst) + edge";
-        both(scores, score, 0, "of another text");
+        both(scores, score, 1, "of another text");
+        text = "plus : relu(src) - exp(dst * dst)"; /* of which two parts depend on a vertex each */
+        both(scores, score, 3, text);
+        both(scores, score_anew, 3, "into new memory");
     }
 }
 

@@ -130,7 +130,7 @@ static double objective(const fixture *f)
 {
     int64_t values = f->A->pattern->nvals * f->m.heads * f->type.width;
     double sum = 0, *V = malloc((size_t)(values + 1) * 8);
-    assert_ok(ftb_message_store(&f->m, f->A->pattern, V));
+    assert_ok(ftb_messages_run(&(ftb_messages_product){.m = &f->m, .p = f->A->pattern, .out = V}));
     for (int64_t v = 0; v < values; v++)
         sum += V[v] * ((const double *)f->grad)[v];
     free(V);
@@ -168,7 +168,7 @@ static void check_feed(const char *text, fixture *f, const ftb_feed *feed)
 {
     ftb_derivative d;
     FtB_Block transposed[4] = {NULL};
-    const ftb_pattern *p = f->A->pattern;
+    ftb_pattern *p = f->A->pattern;
     assert_ok(ftb_gradient(&d, &f->m, feed->name));
     assert_non_null(d.expr);
     ftb_message g = gradient_message(f, d.expr, transposed);
@@ -182,7 +182,7 @@ static void check_feed(const char *text, fixture *f, const ftb_feed *feed)
     int64_t own = feed->heads * feed->width;
     double *V = malloc((size_t)(p->nvals * g.heads * type.width + 1) * 8);
     double *sum = calloc((size_t)(feed->nrows * own + 1), 8);
-    assert_ok(ftb_message_store(&g, p, V));
+    assert_ok(ftb_messages_run(&(ftb_messages_product){.m = &g, .p = p, .out = V}));
     for (int64_t i = 0; i < p->nrows; i++)
         for (int64_t e = p->rowptr[i]; e < p->rowptr[i + 1]; e++)
             for (int64_t x = 0; x < g.heads * type.width; x++) {
@@ -216,9 +216,9 @@ static void check_whole(const char *text, fixture *f, const ftb_feed *feed)
     assert_true(d.nouter > 0);
     for (int o = 0; o < d.nouter; o++) {
         ftb_message g = gradient_message(f, d.left[o], transposed);
-        assert_ok(ftb_message_store(&g, f->A->pattern, left));
+        assert_ok(ftb_messages_run(&(ftb_messages_product){.m = &g, .p = f->A->pattern, .out = left}));
         g.expr = d.right[o];
-        assert_ok(ftb_message_store(&g, f->A->pattern, right));
+        assert_ok(ftb_messages_run(&(ftb_messages_product){.m = &g, .p = f->A->pattern, .out = right}));
         for (int64_t t = 0; t < items; t++)
             for (int64_t a = 0; a < W->nrows; a++)
                 for (int64_t b = 0; b < W->ncols; b++)

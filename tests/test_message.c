@@ -214,14 +214,14 @@ static void check_reduce(message_fixture *x, const char *text, oracle f, bool ap
 
 static void check_store(message_fixture *x, const char *text, oracle f, bool approximate)
 {
-    const ftb_pattern *p = x->A->pattern;
+    ftb_pattern *p = x->A->pattern;
     ftb_message_type type;
     ftb_program *program;
     assert_ok(ftb_message_compile(&type, &program, &x->m));
     ftb_program_delete(program);
     int64_t values = type.width * x->m.heads;
     char *V = malloc((size_t)(p->nvals * values + 1) * FtB_Type_size(type.message));
-    assert_ok(ftb_message_store(&x->m, p, V));
+    assert_ok(ftb_messages_run(&(ftb_messages_product){.m = &x->m, .p = p, .out = V}));
     for (int64_t i = 0; i < p->nrows; i++)
         for (int64_t e = p->rowptr[i]; e < p->rowptr[i + 1]; e++) {
             double z[MOST];
@@ -384,7 +384,7 @@ static GrB_Info whole(void *arg)
         info = ftb_message_reduce(&m, x->A->pattern, T, 3, NULL, 0, rows, 3);
     float *V = info == GrB_SUCCESS ? malloc((size_t)x->A->pattern->nvals * 12) : NULL;
     if (info == GrB_SUCCESS)
-        info = ftb_message_store(&m, x->A->pattern, V);
+        info = ftb_messages_run(&(ftb_messages_product){.m = &m, .p = x->A->pattern, .out = V});
     free(V);
     if (info == GrB_SUCCESS)
         info = ftb_vertex_values_new(

@@ -42,7 +42,7 @@ static void test_transposed(void **state)
         assert_ok(ftb_message_values(&m, "edge", A, way ? from : NULL));
         assert_ok(ftb_message_indices(&m, way ? t : p, way, way ? from : NULL));
         V[way] = malloc((size_t)nvals * 40);
-        assert_ok(ftb_message_store(&m, way ? t : p, V[way]));
+        assert_ok(ftb_messages_run(&(ftb_messages_product){.m = &m, .p = way ? t : p, .out = V[way]}));
         ftb_message_clear(&m);
         FtB_Semiring_free(&bound);
     }
@@ -87,13 +87,13 @@ static void test_graphblas(void **state)
     rng r = rng_new();
     FtB_Matrix A = random_graph(&r, 20, 20, FTB_FP32, 1, true);
     FtB_Block src = random_block(&r, 20, 17, FTB_FP32), dst = random_block(&r, 20, 17, FTB_FP32);
-    const ftb_pattern *p = A->pattern;
+    ftb_pattern *p = A->pattern;
     float *edge = matrix_values(A), *x = block_values(src), *y = block_values(dst);
     edge[0] = 300.7F; /* saturates */
     ftb_message m;
     int64_t *V = malloc((size_t)p->nvals * 17 * 8);
     graphblas_message(&m, GrB_PLUS_TIMES_SEMIRING_INT8, A, src, NULL);
-    assert_ok(ftb_message_store(&m, p, V));
+    assert_ok(ftb_messages_run(&(ftb_messages_product){.m = &m, .p = p, .out = V}));
     ftb_message_clear(&m);
     for (int64_t e = 0; e < p->nvals; e++)
         for (int64_t f = 0; f < 17; f++)
@@ -108,7 +108,7 @@ static void test_graphblas(void **state)
                                   GrB_LXNOR_LOR_SEMIRING_BOOL};
     for (int k = 0; k < 5; k++) {
         graphblas_message(&m, known[k], A, src, dst);
-        assert_ok(ftb_message_store(&m, p, V));
+        assert_ok(ftb_messages_run(&(ftb_messages_product){.m = &m, .p = p, .out = V}));
         ftb_message_clear(&m);
         for (int64_t i = 0; i < p->nrows; i++)
             for (int64_t e = p->rowptr[i]; e < p->rowptr[i + 1]; e++) {

@@ -34,7 +34,7 @@ typedef struct fixture {
     int64_t width; /* of the result's rows */
 } fixture;
 
-static const ftb_pattern *pattern_of(const fixture *f)
+static ftb_pattern *pattern_of(const fixture *f)
 {
     ftb_pattern *p = f->A->pattern;
     const int64_t *from;
@@ -102,7 +102,7 @@ static double objective(fixture *f, int64_t *winners)
     ftb_message m;
     ftb_message_type type;
     ftb_program *program;
-    const ftb_pattern *p = pattern_of(f);
+    ftb_pattern *p = pattern_of(f);
     double sum = 0;
     message_of(&m, f);
     assert_ok(ftb_message_compile(&type, &program, &m));
@@ -112,7 +112,7 @@ static double objective(fixture *f, int64_t *winners)
     int64_t nrows = f->c.on_edges ? p->nvals : p->nrows;
     double *C = calloc((size_t)(nrows * f->width + 1), 8);
     if (f->c.on_edges)
-        assert_ok(ftb_message_store(&m, p, C));
+        assert_ok(ftb_messages_run(&(ftb_messages_product){.m = &m, .p = p, .out = C}));
     else
         assert_ok(ftb_message_reduce(&m, p, C, f->width, winners, f->width, NULL, 0));
     for (int64_t i = 0; i < nrows; i++)

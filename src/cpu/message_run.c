@@ -445,8 +445,10 @@ static void store_piece(worker *w, int64_t first, int64_t last)
     flush(w);
 }
 
-GrB_Info ftb_message_store(const ftb_message *m, const ftb_pattern *p, void *V)
+GrB_Info ftb_messages_run(const ftb_messages_product *product)
 {
+    const ftb_message *m = product->m;
+    const ftb_pattern *p = product->p;
     task k;
     worker *workers = NULL;
     int threads = 0;
@@ -454,7 +456,7 @@ GrB_Info ftb_message_store(const ftb_message *m, const ftb_pattern *p, void *V)
     if (info != GrB_SUCCESS)
         goto done;
     threads = ftb_threads_for(m->ctx, p->nvals * k.values);
-    k.out = V;
+    k.out = product->out;
     k.stores = true;
     info = new_workers(&workers, &k, threads);
     if (info != GrB_SUCCESS)
@@ -462,9 +464,9 @@ GrB_Info ftb_message_store(const ftb_message *m, const ftb_pattern *p, void *V)
     int64_t pieces = piece_count(p->nvals, threads), each = p->nvals / pieces + 1;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
     for (int64_t piece = 0; piece < pieces; piece++)
-        if (!ftb_cancelled(m->ctx) && piece * each < p->nvals)
+        if (!(product->interruptible && ftb_cancelled(m->ctx)) && piece * each < p->nvals)
             store_piece(&workers[omp_get_thread_num()], piece * each, ftb_min((piece + 1) * each, p->nvals));
-    if (ftb_cancelled(m->ctx))
+    if (product->interruptible && ftb_cancelled(m->ctx))
         info = ftb_progress(m->ctx, 0, 0, "entries");
 done:
     delete_workers(workers, threads);

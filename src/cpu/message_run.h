@@ -3,6 +3,7 @@
 #define FTB_MESSAGE_RUN_H
 
 #include "verbs/aggregate_product.h"
+#include "verbs/messages_product.h"
 
 /* Where a message's results go. Loops over edges in batches that stay in L1; the program runs on (edge, head)
  * pairs. Any message; the slow way, beside kernels that know a form. Parallel; bits do not depend on threads.
@@ -15,7 +16,6 @@ GrB_Info ftb_message_reduce(const ftb_message *m, const ftb_pattern *p, void *T,
                             int64_t ldarg, const int64_t *rows, int64_t nrows);
 /* The verb `aggregate`. Allocates all that it needs, and computes what is added, before out is written. */
 GrB_Info ftb_aggregate_run(const ftb_aggregate_product *product);
-/* V(e,:) = message: nvals x (heads * width) of type.message. */
-GrB_Info ftb_message_store(const ftb_message *m, const ftb_pattern *p, void *V);
+GrB_Info ftb_messages_run(const ftb_messages_product *product);
 
 #endif

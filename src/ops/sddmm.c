@@ -163,6 +163,8 @@ void ftb_sddmm_wrap(const struct FtB_Semiring_opaque *semiring, FtB_Type type, v
     }
 }
 
+static bool wraps(const sddmm_call *c) { return ftb_semiring_wraps_to(c->semiring, c->type.message) != 0; }
+
 /* Whether C becomes what is computed: what M admits, and nothing else. */
 static bool becomes(const sddmm_call *c)
 {
@@ -191,7 +193,7 @@ static GrB_Info compute(FtB_Matrix *T, const sddmm_call *c)
     if (!made)
         return ftb_nomem();
     GrB_Info info = GrB_SUCCESS;
-    if (!becomes(c) || !ftb_sddmm_leaves(&c->message, &c->type) ||
+    if (!becomes(c) || wraps(c) || !ftb_sddmm_leaves(&c->message, &c->type) ||
         !ftb_sddmm_over(&info, made, &c->message, &c->type, p, c->flags.plan)) {
         info = ask(c);
         if (info == GrB_SUCCESS)
@@ -225,9 +227,9 @@ GrB_Info ftb_sddmm(FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB_Arg semiring, FtB_Ar
     FTB_CHECK(read_slots(&c, C, M, accum, semiring, A, B, desc));
     FTB_CHECK(admit(&c));
     FTB_CHECK(make_message(&c));
-    if (replaces_values(&c) &&
+    if (replaces_values(&c) && !wraps(&c) &&
         ftb_sddmm_over(&info, c.C->values, &c.message, &c.type, c.admitted->pattern, c.flags.plan))
-        goto done; /* reals, which do not wrap */
+        goto done;
     FTB_CHECK(compute(&T, &c));
     if (becomes(&c))
         info = ftb_matrix_become(c.C, T);

@@ -18,8 +18,9 @@ void ftb_sddmm_wrap(const struct FtB_Semiring_opaque *semiring, FtB_Type type, v
 /* *made: the plan that the above would use, or one found by trial on memory of our own. (sddmm_message.c) */
 GrB_Info ftb_sddmm_make_plan(FtB_Plan *made, const ftb_message *m, const ftb_message_type *type,
                              ftb_pattern *p, FtB_Plan plan, FtB_Effort effort);
-/* The same over the values of a result that all go, if that leaves them as they are on failure: by a kernel
- * that reads nothing there, is not cancelled, and starts when all memory is at hand. False: it cannot. */
+/* The same over the values of a result that all go, if that leaves them as they are on failure: by a kernel,
+ * or a device, that reads nothing there, is not cancelled, and starts when all memory is at hand. False: it
+ * cannot. */
 bool ftb_sddmm_over(GrB_Info *info, ftb_buffer *V, const ftb_message *m, const ftb_message_type *type,
                     ftb_pattern *p, FtB_Plan plan);
 /* Whether a device runs it then. */

@@ -96,10 +96,10 @@ static GrB_Info run_sum(void *V, const ftb_message *m, const ftb_message_type *t
 
 /* ---- any message */
 
-static GrB_Info run_program(void *V, const ftb_message *m, const ftb_message_type *type, ftb_pattern *p,
-                            const planning *how)
+/* The plan of a message that is no dot product, of which there is one: it takes none other. */
+static GrB_Info plan_program(ftb_any_plan *plan, ftb_any_facts *any, const ftb_message *m,
+                             const ftb_message_type *type, ftb_pattern *p, const planning *how)
 {
-    bool known = ftb_sddmm_is_sum(m, type);
     ftb_sddmm_facts facts = {.nrows = p->nrows,
                              .ncols = p->ncols,
                              .nvals = p->nvals,
@@ -108,10 +108,9 @@ static GrB_Info run_program(void *V, const ftb_message *m, const ftb_message_typ
                              .heads = m->heads,
                              .threads = ftb_threads(m->ctx),
                              .program = true,
-                             .kernel = !known                      ? "program"
+                             .kernel = !ftb_sddmm_is_sum(m, type)  ? "program"
                                        : type->message == FTB_FP32 ? "sum_f32"
                                                                    : "sum_f64"};
-    ftb_any_plan plan;
     for (int f = 0; f < m->nfeeds; f++)
         if (m->feeds[f].side == FTB_SIDE_COL && m->feeds[f].data) {
             int64_t features = m->feeds[f].heads * m->feeds[f].width;
@@ -119,13 +118,23 @@ static GrB_Info run_program(void *V, const ftb_message *m, const ftb_message_typ
             facts.source_bytes += features * (int64_t)FtB_Type_size(m->feeds[f].type);
         }
     facts.degrees = *ftb_pattern_degrees(p);
-    const ftb_any_facts any = {.sddmm = facts};
-    GrB_Info info = ftb_plan_choose(&plan, FTB_PLAN_SDDMM, &any, how->given, NULL);
+    any->sddmm = facts;
+    return ftb_plan_choose(plan, FTB_PLAN_SDDMM, any, how->given, NULL);
+}
+
+static GrB_Info run_program(void *V, const ftb_message *m, const ftb_message_type *type, ftb_pattern *p,
+                            const planning *how)
+{
+    ftb_any_facts facts = {0};
+    ftb_any_plan plan;
+    GrB_Info info = plan_program(&plan, &facts, m, type, p, how);
     if (info == GrB_SUCCESS && how->made)
-        return ftb_plan_new(how->made, m->ctx, FTB_PLAN_SDDMM, &any, &plan);
+        return ftb_plan_new(how->made, m->ctx, FTB_PLAN_SDDMM, &facts, &plan);
     if (info != GrB_SUCCESS)
         return info;
-    return known ? run_sum(V, m, type, p) : ftb_message_store(m, p, V);
+    return ftb_sddmm_is_sum(m, type)
+               ? run_sum(V, m, type, p)
+               : ftb_messages_run(&(ftb_messages_product){.m = m, .p = p, .out = V, .interruptible = true});
 }
 
 static GrB_Info run_any(void *V, const ftb_message *m, const ftb_message_type *type, ftb_pattern *p,
@@ -176,36 +185,88 @@ static bool overlaps(const void *V, size_t bytes, const ftb_feed *feed)
 {
     int64_t values = feed->nrows > 0 ? (feed->nrows - 1) * feed->ld + feed->heads * feed->width : 0;
     const char *begin = V, *data = feed->data;
-    return data < begin + bytes && begin < data + (size_t)values * FtB_Type_size(feed->type);
+    return data && data < begin + bytes && begin < data + (size_t)values * FtB_Type_size(feed->type);
+}
+
+/* Whether a device has dot products and sums of what is over buffers and of one type. */
+static bool score_leaves(const ftb_score *score, const ftb_message *m, const ftb_message_type *type)
+{
+    return FTB_WHO(m->ctx, sddmm) && score->kind != FTB_SCORE_ANY && score->x->type == type->message &&
+           score->y->type == type->message && score->x->owner && score->y->owner;
 }
 
 bool ftb_sddmm_leaves(const ftb_message *m, const ftb_message_type *type)
 {
-    if (!FTB_WHO(m->ctx, sddmm))
-        return false;
     const ftb_score score = ftb_score_of(m, type);
-    return score.kind != FTB_SCORE_ANY && score.x->type == type->message && score.y->type == type->message &&
-           score.x->owner && score.y->owner;
+    return score.kind != FTB_SCORE_ANY ? score_leaves(&score, m, type)
+                                       : FTB_WHO(m->ctx, messages) && ftb_feeds_fit(m, NULL) &&
+                                             m->nfeeds + FTB_MAX_PRE <= FTB_MAX_FEEDS;
+}
+
+static GrB_Info score_over(ftb_buffer *V, const ftb_score *score, const ftb_message *m,
+                           const ftb_message_type *type, ftb_pattern *p, FtB_Plan plan)
+{
+    const int64_t bytes = p->nvals * m->heads * (int64_t)FtB_Type_size(type->message);
+    ftb_any_facts facts = {0};
+    ftb_any_plan chosen = {0};
+    ftb_sddmm_product r = describe(score, m, type->message, p);
+    const ftb_place places[] = {
+        {.feed = &r.x}, {.feed = &r.y}, {.values = V, .write = &r.out, .whole = V->bytes == bytes}};
+    const ftb_backend *who = score_leaves(score, m, type) ? FTB_WHO(m->ctx, sddmm) : NULL;
+    GrB_Info info = score->kind == FTB_SCORE_DOT ? plan_dot(&chosen, &facts, &r, &(planning){.given = plan})
+                                                 : GrB_SUCCESS;
+    if (info == GrB_SUCCESS)
+        FTB_RUN(info, who, sddmm, places, &r, &chosen.sddmm);
+    return info;
+}
+
+/* On a device: what depends on one vertex, then what is left. */
+static GrB_Info any_over(ftb_buffer *V, const ftb_message *m, const ftb_message_type *type, ftb_pattern *p,
+                         FtB_Plan plan)
+{
+    const ftb_backend *who = FTB_WHO(m->ctx, messages);
+    ftb_any_facts facts = {0};
+    ftb_any_plan chosen;
+    ftb_hoisted h = {0};
+    GrB_Info info;
+    FTB_CHECK(ftb_hoist(&h, m, p, false, false, false, who));
+    const bool same = h.type.message == type->message && h.type.width == type->width;
+    ftb_message left = same ? h.core : *m;
+    const ftb_score score = ftb_score_of(&left, type);
+    if (score.kind == FTB_SCORE_DOT) {
+        info = score_over(V, &score, &left, type, p, plan);
+        goto done;
+    }
+    FTB_CHECK(plan_program(&chosen, &facts, &left, type, p, &(planning){.given = plan}));
+    if (ftb_sddmm_is_sum(&left, type)) {
+        info = score_over(V, &score, &left, type, p, NULL);
+        goto done;
+    }
+    ftb_place places[FTB_MAX_FEEDS + 1];
+    ftb_messages_product product = {.m = &left, .p = p};
+    ftb_places_feeds(places, &left, NULL);
+    places[FTB_MAX_FEEDS] = (ftb_place){.values = V,
+                                        .write = &product.out,
+                                        .whole = V->bytes == p->nvals * m->heads * type->width *
+                                                                 (int64_t)FtB_Type_size(type->message)};
+    FTB_RUN(info, who, messages, places, &product);
+done:
+    ftb_hoist_clear(&h);
+    return info;
 }
 
 bool ftb_sddmm_over(GrB_Info *info, ftb_buffer *V, const ftb_message *m, const ftb_message_type *type,
                     ftb_pattern *p, FtB_Plan plan)
 {
-    ftb_score score = ftb_score_of(m, type);
-    size_t bytes = (size_t)(p->nvals * m->heads) * FtB_Type_size(type->message);
-    ftb_any_facts facts = {0};
-    ftb_any_plan chosen = {0};
-    if (score.kind == FTB_SCORE_ANY || overlaps(V->host, bytes, score.x) || overlaps(V->host, bytes, score.y))
+    const ftb_score score = ftb_score_of(m, type);
+    const size_t bytes = (size_t)(p->nvals * m->heads * type->width) * FtB_Type_size(type->message);
+    for (int f = 0; f < m->nfeeds; f++)
+        if (overlaps(V->host, bytes, &m->feeds[f]))
+            return false;
+    if (score.kind == FTB_SCORE_ANY ? !ftb_sddmm_leaves(m, type)
+                                    : score.kind == FTB_SCORE_ADD && (plan || !ftb_sddmm_is_sum(m, type)))
         return false;
-    if (score.kind == FTB_SCORE_ADD && (plan || !ftb_sddmm_is_sum(m, type)))
-        return false;
-    ftb_sddmm_product r = describe(&score, m, type->message, p);
-    const ftb_place places[] = {
-        {.feed = &r.x}, {.feed = &r.y}, {.values = V, .write = &r.out, .whole = V->bytes == (int64_t)bytes}};
-    const ftb_backend *who = ftb_sddmm_leaves(m, type) ? FTB_WHO(m->ctx, sddmm) : NULL;
     *info =
-        score.kind == FTB_SCORE_DOT ? plan_dot(&chosen, &facts, &r, &(planning){.given = plan}) : GrB_SUCCESS;
-    if (*info == GrB_SUCCESS)
-        FTB_RUN(*info, who, sddmm, places, &r, &chosen.sddmm);
+        score.kind == FTB_SCORE_ANY ? any_over(V, m, type, p, plan) : score_over(V, &score, m, type, p, plan);
     return true;
 }

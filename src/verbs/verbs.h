@@ -21,6 +21,7 @@
 #include "verbs/loss_product.h"
 #include "verbs/map_rows_product.h"
 #include "verbs/mean_heads_product.h"
+#include "verbs/messages_product.h"
 #include "verbs/norm_product.h"
 #include "verbs/reduce_product.h"
 #include "verbs/sddmm_product.h"
@@ -33,6 +34,7 @@ typedef struct ftb_verbs {
     GrB_Info (*spmm)(const ftb_spmm_product *product, const ftb_spmm_plan *plan);
     GrB_Info (*spgemm)(const ftb_spgemm_product *product, const ftb_spgemm_plan *plan, FtB_Sink sink);
     GrB_Info (*aggregate)(const ftb_aggregate_product *product);
+    GrB_Info (*messages)(const ftb_messages_product *product);
     GrB_Info (*dense)(const ftb_dense_product *product);
     GrB_Info (*attention)(const ftb_attention_product *product, const ftb_sddmm_plan *plan);
     GrB_Info (*attention_grad)(const ftb_attention_grad_product *product,

@@ -418,6 +418,7 @@ static GrB_Info reduce(const ftb_reduce_product *r)
 
 /* The library's interpreter, in which texts have an oracle of their own. */
 static GrB_Info aggregate(const ftb_aggregate_product *product) { return ftb_aggregate_run(product); }
+static GrB_Info messages(const ftb_messages_product *product) { return ftb_messages_run(product); }
 static GrB_Info apply(const ftb_apply_product *product) { return ftb_apply_run(product); }
 static GrB_Info map_rows(const ftb_map_rows_product *product) { return ftb_map_rows_run(product); }
 
@@ -425,6 +426,7 @@ const ftb_verbs ref_verbs = {
     .spmm = spmm,
     .spgemm = ref_spgemm,
     .aggregate = aggregate,
+    .messages = messages,
     .dense = dense,
     .attention = attention,
     .attention_grad = attention_grad,

@@ -25,4 +25,11 @@ const void *pretend_memory(const void *device);
 int64_t pretend_pending(void);  /* copies that are not done yet */
 int64_t pretend_products(void); /* verbs that it ran */
 
+/* For its verbs: late copies are done, and nothing moves until pretend_leave. */
+void pretend_enter(void);
+void pretend_leave(void);
+/* The memory that can be read, of what the library knows as `device`; NULL is allowed. Between the two. */
+void *pretend_own(const void *device);
+extern const struct ftb_verbs pretend_verbs;
+
 #endif
