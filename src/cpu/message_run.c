@@ -393,8 +393,7 @@ done:
     return info;
 }
 
-/* Rows without entries, which hold the identity. */
-static void clear_empty(const ftb_pattern *p, void *out, int64_t ld, int64_t values, size_t size)
+void ftb_clear_empty(const ftb_pattern *p, void *out, int64_t ld, int64_t values, size_t size)
 {
     for (int64_t i = 0; i < p->nrows; i++)
         if (p->rowptr[i] == p->rowptr[i + 1])
@@ -418,7 +417,7 @@ GrB_Info ftb_aggregate_run(const ftb_aggregate_product *product)
         ftb_add_rows(p, product->out, product->ldo, aside, values, type.reduced,
                      ftb_threads_for_values(product->m->ctx, p->nrows * values));
     } else if (info == GrB_SUCCESS) {
-        clear_empty(p, aside, values, values, size);
+        ftb_clear_empty(p, aside, values, values, size);
         for (int64_t i = 0; i < p->nrows; i++)
             memcpy((char *)product->out + (size_t)(i * product->ldo) * size,
                    (char *)aside + (size_t)(i * values) * size, (size_t)values * size);

@@ -61,6 +61,19 @@ static GrB_Info add_feed(ftb_message *m, const ftb_feed *feed)
     return GrB_SUCCESS;
 }
 
+ftb_feed ftb_block_feed(FtB_Block X, int64_t heads, ftb_side side)
+{
+    return (ftb_feed){.side = side,
+                      .type = X->type,
+                      .data = ftb_block_address(X),
+                      .nrows = X->nrows,
+                      .ld = X->ld,
+                      .heads = heads,
+                      .width = X->ncols / heads,
+                      .offset = X->offset,
+                      .owner = X->owner};
+}
+
 GrB_Info ftb_message_block(ftb_message *m, const char *name, ftb_side side, FtB_Block X, int64_t heads)
 {
     offer(m, name);
@@ -70,15 +83,8 @@ GrB_Info ftb_message_block(ftb_message *m, const char *name, ftb_side side, FtB_
         return ftb_fail(GrB_DIMENSION_MISMATCH,
                         "semiring: '%s' has %lld columns; expected a multiple of %lld heads", name,
                         (long long)X->ncols, (long long)heads);
-    ftb_feed feed = {.side = side,
-                     .type = X->type,
-                     .data = ftb_block_address(X),
-                     .nrows = X->nrows,
-                     .ld = X->ld,
-                     .heads = heads,
-                     .width = X->ncols / heads,
-                     .offset = X->offset,
-                     .owner = ftb_buffer_retain(X->owner)};
+    ftb_feed feed = ftb_block_feed(X, heads, side);
+    ftb_buffer_retain(feed.owner);
     ftb_put_word(feed.name, sizeof feed.name, name);
     return add_feed(m, &feed);
 }
@@ -511,15 +517,8 @@ GrB_Info ftb_message_adopt(ftb_message *m, const char *name, ftb_side side, FtB_
         return ftb_fail(GrB_INVALID_VALUE, "semiring: more than %d names in one text", FTB_MAX_FEEDS);
     }
     ftb_feed *feed = &m->feeds[m->nfeeds++];
-    *feed = (ftb_feed){.side = side,
-                       .type = X->type,
-                       .data = ftb_block_address(X),
-                       .nrows = X->nrows,
-                       .ld = X->ld,
-                       .heads = m->heads,
-                       .width = X->ncols / m->heads,
-                       .offset = X->offset,
-                       .owner = ftb_buffer_retain(X->owner)};
+    *feed = ftb_block_feed(X, m->heads, side);
+    ftb_buffer_retain(feed->owner);
     ftb_put_word(feed->name, sizeof feed->name, name);
     FtB_Block_free(&X);
     return GrB_SUCCESS;

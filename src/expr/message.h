@@ -37,6 +37,9 @@ typedef struct ftb_feed {
     ftb_buffer *owner;     /* of data, retained; NULL: the caller's, which outlives the message */
 } ftb_feed;
 
+/* A block's rows as a feed, which does not own them and has no name yet. (message.c) */
+ftb_feed ftb_block_feed(FtB_Block X, int64_t heads, ftb_side side);
+
 #define FTB_MAX_FEEDS 64
 
 typedef struct ftb_message {

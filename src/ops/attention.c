@@ -106,7 +106,7 @@ ftb_attention_product ftb_attention_describe_call(const ftb_attention_call *c)
                                      .kind = c->score.kind,
                                      .scale = c->score.scale,
                                      .slope = c->score.slope,
-                                     .v = ftb_attention_feed(c->V, c->V->heads, FTB_SIDE_COL),
+                                     .v = ftb_block_feed(c->V, c->V->heads, FTB_SIDE_COL),
                                      .message = &c->message,
                                      .program = c->program,
                                      .score_type = c->score_type.message,
@@ -187,19 +187,6 @@ GrB_Info ftb_attention_check_lse(const ftb_attention_call *c, bool output)
     if (output && !ftb_buffer_write(lse->owner))
         return ftb_fail(GrB_INVALID_VALUE, "options: lse is over memory that must not be written");
     return GrB_SUCCESS;
-}
-
-ftb_feed ftb_attention_feed(FtB_Block X, int64_t heads, ftb_side side)
-{
-    return (ftb_feed){.side = side,
-                      .type = X->type,
-                      .data = ftb_block_address(X),
-                      .nrows = X->nrows,
-                      .ld = X->ld,
-                      .heads = heads,
-                      .width = X->ncols / heads,
-                      .offset = X->offset,
-                      .owner = X->owner};
 }
 
 GrB_Info ftb_attention_ask(const ftb_attention_call *c)

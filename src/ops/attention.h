@@ -34,8 +34,6 @@ ftb_attention_product ftb_attention_describe_call(const ftb_attention_call *c);
 GrB_Info ftb_attention_ask(const ftb_attention_call *c);
 /* lse, if any: m x heads, floating; `output`: it must be writable. Not asked for. */
 GrB_Info ftb_attention_check_lse(const ftb_attention_call *c, bool output);
-/* A block as a feed, which does not retain it. */
-ftb_feed ftb_attention_feed(FtB_Block X, int64_t heads, ftb_side side);
 /* Attention in three steps, wherever the operands are, to C and lse, which are no operands: rows x heads
  * value_width of c->type, and rows x heads of it, packed; lse NULL: not wanted. It may be written although C
  * is not, on failure. Needs c->facts.can_stage. (attention_staged.c) */

@@ -23,6 +23,7 @@
 #include "verbs/mean_heads_product.h"
 #include "verbs/messages_product.h"
 #include "verbs/norm_product.h"
+#include "verbs/outer_product.h"
 #include "verbs/reduce_product.h"
 #include "verbs/sddmm_product.h"
 #include "verbs/softmax_product.h"
@@ -46,6 +47,7 @@ typedef struct ftb_verbs {
     GrB_Info (*apply)(const ftb_apply_product *product);
     GrB_Info (*sddmm)(const ftb_sddmm_product *product, const ftb_sddmm_plan *plan);
     GrB_Info (*sddmm_grad)(const ftb_sddmm_grad_product *product);
+    GrB_Info (*outer)(const ftb_outer_product *product);
     GrB_Info (*copy)(const ftb_copy_product *product);
     GrB_Info (*dropout)(const ftb_dropout_product *product);
     GrB_Info (*head_dots)(const ftb_head_dots_product *product);

@@ -297,6 +297,20 @@ static GrB_Info sddmm_grad(const ftb_sddmm_grad_product *p)
     return GrB_SUCCESS;
 }
 
+static GrB_Info outer(const ftb_outer_product *p)
+{
+    for (int64_t x = 0; x < p->a; x++)
+        for (int64_t y = 0; y < p->b; y++) {
+            long double sum = 0; /* both sides may be FP64 */
+            for (int64_t t = 0; t < p->items; t++)
+                sum += (p->l ? (long double)ref_get(p->l, p->ltype, t * p->a + x) : 1) *
+                       (long double)ref_get(p->r, p->rtype, t * p->b + y);
+            double *to = (double *)p->sum + x * p->b + y;
+            *to = (double)(sum + (p->add ? *to : 0));
+        }
+    return GrB_SUCCESS;
+}
+
 static void softmax_row(const ftb_softmax_product *s, int64_t i, int64_t head, double *row)
 {
     const int64_t first = s->p->rowptr[i], count = s->p->rowptr[i + 1] - first;
@@ -432,6 +446,7 @@ const ftb_verbs ref_verbs = {
     .attention_grad = attention_grad,
     .sddmm = sddmm,
     .sddmm_grad = sddmm_grad,
+    .outer = outer,
     .softmax = softmax,
     .gather = gather,
     .scatter = scatter,

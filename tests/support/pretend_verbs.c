@@ -14,6 +14,7 @@
 #include "cpu/nn/mean_heads_run.h"
 #include "cpu/nn/norm_run.h"
 #include "cpu/nn/update_run.h"
+#include "cpu/outer_run.h"
 #include "cpu/reduce_run.h"
 #include "cpu/sddmm_run.h"
 #include "cpu/softmax_run.h"
@@ -195,6 +196,17 @@ static GrB_Info sddmm_grad(const ftb_sddmm_grad_product *product)
     HERE(p.dy);
     pretend_leave();
     return ftb_sddmm_grad_run(&p);
+}
+
+static GrB_Info outer(const ftb_outer_product *product)
+{
+    ftb_outer_product p = *product;
+    pretend_enter();
+    HERE(p.l);
+    HERE(p.r);
+    HERE(p.sum);
+    pretend_leave();
+    return ftb_outer_run(&p);
 }
 
 static GrB_Info copy_rows(const ftb_copy_product *product)
@@ -387,6 +399,7 @@ const ftb_verbs pretend_verbs = {
     .apply = apply,
     .sddmm = sddmm,
     .sddmm_grad = sddmm_grad,
+    .outer = outer,
     .copy = copy_rows,
     .dropout = dropout,
     .head_dots = head_dots,

@@ -4,13 +4,7 @@
 
 #include "expr/rewrite.h"
 #include "ops/block/blocks.h"
-
-/* Dense rows: of a sum, heads x width values each. */
-typedef struct ftb_grad_rows {
-    void *data; /* ftb_new()ed, packed */
-    FtB_Type type;
-    int64_t nrows, width;
-} ftb_grad_rows;
+#include "ops/vertices.h"
 
 /* A forward product as messages over its pattern and over the transpose, with what gradients read beside the
  * text's own names: grad, saved, e, di, and W' for whole blocks W. */
@@ -33,7 +27,7 @@ typedef struct ftb_grad {
     ftb_message_type type;          /* of forward */
     FtB_Block whole[FTB_MAX_FEEDS]; /* W transposed, of the feed W of that number; ours */
     struct ftb_winners *winners;    /* NULL: edges are compared with the winners, if there are any */
-    bool complete;                  /* forward has what gradients read, and is on the host */
+    bool complete;                  /* forward has what gradients read */
     bool wants_columns, wants_rows; /* of scores src + dst: which gradients are asked for, */
     FtB_Block by_column, by_row;    /* and these, until they are handed out */
 } ftb_grad;
@@ -41,39 +35,42 @@ typedef struct ftb_grad {
 /* Fills forward, nfeeds and type from what stands above them (dC, dE and saved apart). On failure too,
  * ftb_grad_end must follow. (grad_messages.c) */
 GrB_Info ftb_grad_begin(ftb_grad *g);
-/* Brings what forward reads to the host, makes whole, and adds what gradients read, once: when dC, dE and
- * saved are known to fit. */
+/* Makes whole, and adds what gradients read, once: when dC, dE and saved are known to fit. */
 GrB_Info ftb_grad_complete(ftb_grad *g);
 GrB_Info ftb_grad_need_back(ftb_grad *g);
 void ftb_grad_end(ftb_grad *g);
 
-/* The message `expr` of m summed into the rows of p; zeros in rows without entries. (grad_rows.c) */
-GrB_Info ftb_grad_sum(ftb_grad_rows *T, const ftb_message *m, ftb_pattern *p, ftb_expr *expr);
+/* Blocks of ours, wherever the operands are. (grad_rows.c) */
+/* The message `expr` of m summed into the rows of p; zeros in rows without entries. */
+GrB_Info ftb_grad_sum(FtB_Block *T, const ftb_message *m, ftb_pattern *p, ftb_expr *expr);
 /* `expr` for each entry of p. */
-GrB_Info ftb_grad_store(ftb_grad_rows *V, const ftb_message *m, ftb_pattern *p, ftb_expr *expr);
-/* `expr`, over feeds of one side and NONE, for each row of that side. */
-GrB_Info ftb_grad_vertices(ftb_grad_rows *Y, const ftb_message *m, ftb_side side, int64_t nrows,
-                           ftb_expr *expr);
+GrB_Info ftb_grad_store(FtB_Block *V, const ftb_message *m, ftb_pattern *p, ftb_expr *expr);
+/* What v says, over m, for each row of its side. */
+GrB_Info ftb_grad_vertices(FtB_Block *Y, const ftb_message *m, const ftb_vertex_values *v);
+/* A text of x and y (NULL is allowed), row by row, as `type`, FP32 or FP64; `fold` heads of each are summed
+ * in it. */
+GrB_Info ftb_grad_text(FtB_Block *Y, FtB_Type type, const char *text, FtB_Block x, FtB_Block y, int64_t fold);
+/* Y += X, of which it has as many rows. */
+GrB_Info ftb_grad_add(FtB_Block Y, FtB_Block X);
+/* sum += L' R over rows and heads; sum: a x b, which are the widths of one head, of FP64; *sum NULL: it is
+ * made. Without L, the rows of R are summed. */
+GrB_Info ftb_grad_outer(FtB_Block *sum, FtB_Context ctx, FtB_Block L, FtB_Block R, int64_t a, int64_t b);
+/* *T, which is freed, becomes the sum of its rows, in FP64. (grad_feed.c) */
+GrB_Info ftb_grad_total(FtB_Block *T);
 
 /* The gradient with respect to feed f of forward, in the feed's shape, packed; of a scalar and of one row for
  * all one row, of a whole block its own shape. *T NULL: zeros. (grad_feed.c) */
 GrB_Info ftb_grad_feed(FtB_Block *T, ftb_grad *g, int f);
-/* The same for scores leaky_relu(src + dst) on edges, where they fit: both feeds at once, also on a device.
- * (grad_sums.c) */
+/* The same for scores leaky_relu(src + dst) on edges, where they fit: both feeds at once. (grad_sums.c) */
 bool ftb_grad_sums_fit(const ftb_grad *g);
 GrB_Info ftb_grad_sums(FtB_Block *T, ftb_grad *g, const ftb_feed *feed);
 /* Sum of left' right over the edges, for all pairs: nrows x ncols of FP64. (grad_whole.c) */
-GrB_Info ftb_grad_whole(ftb_grad_rows *T, ftb_grad *g, const ftb_derivative *d, int64_t nrows, int64_t ncols);
-/* sum += L' R over rows and heads; sum: a x b, which are the widths of one head. */
-GrB_Info ftb_grad_outer(double *sum, FtB_Context ctx, const ftb_grad_rows *L, const ftb_grad_rows *R,
-                        int64_t a, int64_t b);
-/* The sum of the rows of T, in FP64. (grad_feed.c) */
-GrB_Info ftb_grad_total(ftb_grad_rows *T, const ftb_grad *g);
+GrB_Info ftb_grad_whole(FtB_Block *T, ftb_grad *g, const ftb_derivative *d, int64_t nrows, int64_t ncols);
 
 /* What min and max of sources need, once for all feeds; *winners NULL where the message is none of these.
  * (grad_winners.c) */
 GrB_Info ftb_winners_new(struct ftb_winners **winners, const ftb_grad *g);
-GrB_Info ftb_winners_feed(ftb_grad_rows *T, ftb_grad *g, struct ftb_winners *winners, int f);
+GrB_Info ftb_winners_feed(FtB_Block *T, ftb_grad *g, struct ftb_winners *winners, int f);
 void ftb_winners_delete(struct ftb_winners *winners); /* NULL is allowed */
 
 #endif

@@ -7,77 +7,73 @@
  *     of W in x @ W            sum of x' grad (grad_whole.c) */
 #include "ops/grad/grad.h"
 
-#include "ops/merge.h"
+#include "cpu/block/gather_run.h"
 
-/* The heads of each row become one, as the feed has one for all. */
-static void fold_heads(ftb_grad_rows *T, int64_t heads)
+/* The heads of each row become one, as the feed has one for all: summed in FP64, from 0 on. */
+static GrB_Info fold_heads(FtB_Block *T, int64_t heads)
 {
-    int64_t width = T->width / heads;
-    for (int64_t r = 0; r < T->nrows; r++)
-        for (int64_t f = 0; f < width; f++) {
-            double sum = 0;
-            for (int64_t h = 0; h < heads; h++)
-                sum += ftb_get_real(T->data, T->type, (r * heads + h) * width + f);
-            if (T->type == FTB_FP32)
-                ((float *)T->data)[r * width + f] = (float)sum;
-            else
-                ((double *)T->data)[r * width + f] = sum;
-        }
-    T->width = width;
-}
-
-/* sum[v] = value v of rows first .. last - 1; row: room for one. */
-static void sum_rows(double *sum, double *row, const ftb_grad_rows *T, int64_t first, int64_t last)
-{
-    size_t bytes = (size_t)T->width * FtB_Type_size(T->type);
-    for (int64_t r = first; r < last; r++) {
-        ftb_cast(row, FTB_FP64, (const char *)T->data + (size_t)r * bytes, T->type, T->width);
-        for (int64_t v = 0; v < T->width; v++)
-            sum[v] += row[v];
+    const FtB_Type type = (*T)->type;
+    FtB_Block sum = NULL, rounded = NULL;
+    GrB_Info info = ftb_grad_text(&sum, FTB_FP64, "x + 0", *T, NULL, heads);
+    if (info == GrB_SUCCESS && type == FTB_FP32)
+        info = ftb_grad_text(&rounded, type, "x", sum, NULL, 1);
+    if (info == GrB_SUCCESS) {
+        FtB_Block_free(T);
+        *T = rounded ? rounded : sum;
+        sum = rounded ? sum : NULL;
     }
+    FtB_Block_free(&sum);
+    return info;
 }
 
-/* Parts do not depend on the number of threads, and so the bits do not. */
-GrB_Info ftb_grad_total(ftb_grad_rows *T, const ftb_grad *g)
+GrB_Info ftb_grad_total(FtB_Block *T)
 {
-    int64_t width = T->width, parts = ftb_max(1, ftb_min(64, T->nrows / 256)),
-            each = (T->nrows + parts - 1) / parts;
-    double *sums = ftb_new0(g->ctx, 2 * parts * width, sizeof *sums);
-    if (!sums)
-        return ftb_nomem();
-#pragma omp parallel for schedule(dynamic, 1) num_threads(ftb_threads_for(g->ctx, T->nrows *width))
-    for (int64_t part = 0; part < parts; part++)
-        sum_rows(sums + 2 * part * width, sums + (2 * part + 1) * width, T, part * each,
-                 ftb_min((part + 1) * each, T->nrows));
-    for (int64_t part = 1; part < parts; part++)
-        for (int64_t v = 0; v < width; v++)
-            sums[v] += sums[2 * part * width + v];
-    ftb_delete(T->data);
-    *T = (ftb_grad_rows){sums, FTB_FP64, 1, width};
-    return GrB_SUCCESS;
+    FtB_Block sum = NULL;
+    GrB_Info info = ftb_grad_outer(&sum, (*T)->ctx, NULL, *T, 1, (*T)->ncols);
+    if (info == GrB_SUCCESS) {
+        FtB_Block_free(T);
+        *T = sum;
+    }
+    return info;
 }
 
-static GrB_Info sum_whole(ftb_grad_rows *T, const ftb_grad *g, ftb_expr *expr)
+static GrB_Info sum_whole(FtB_Block *T, const ftb_grad *g, ftb_expr *expr)
 {
     GrB_Info info = ftb_grad_sum(T, &g->forward, g->p, expr);
-    return info == GrB_SUCCESS ? ftb_grad_total(T, g) : info;
+    return info == GrB_SUCCESS ? ftb_grad_total(T) : info;
 }
 
 /* Entry x of p is row at[x] of the feed. */
-static GrB_Info reorder(ftb_grad_rows *T, FtB_Context ctx, const int64_t *at)
+static GrB_Info reorder(FtB_Block *T, const int64_t *at)
 {
-    size_t bytes = (size_t)T->width * FtB_Type_size(T->type);
-    char *to = ftb_new(ctx, T->nrows, bytes);
-    if (!to)
-        return ftb_nomem();
-    for (int64_t x = 0; x < T->nrows; x++)
-        memcpy(to + (size_t)at[x] * bytes, (const char *)T->data + (size_t)x * bytes, bytes);
-    ftb_delete(T->data);
-    T->data = to;
-    return GrB_SUCCESS;
+    const FtB_Block X = *T;
+    FtB_Block Y = NULL;
+    ftb_scatter_product p = {.ctx = X->ctx,
+                             .rows = at,
+                             .count = X->nrows,
+                             .ncols = X->ncols,
+                             .nrows = X->nrows,
+                             .ldx = X->ld,
+                             .ldy = X->ncols,
+                             .xtype = X->type,
+                             .ytype = X->type,
+                             .how = FTB_SCATTER_REPLACE};
+    GrB_Info info = ftb_block_view(
+        &Y, X->ctx, X->type, X->nrows, X->ncols, X->ncols,
+        ftb_buffer_adopt(X->ctx, ftb_new(X->ctx, X->nrows * X->ncols, FtB_Type_size(X->type))));
+    const ftb_place places[] = {{.X = X, .read = &p.x}, {.X = Y, .write = &p.y, .whole = true}};
+    if (info == GrB_SUCCESS)
+        FTB_RUN(info, FTB_WHO(X->ctx, scatter), scatter, places, &p);
+    if (info == GrB_SUCCESS) {
+        FtB_Block_free(T);
+        *T = Y;
+        Y = NULL;
+    }
+    FtB_Block_free(&Y);
+    return info;
 }
 
-static GrB_Info sum_side(ftb_grad_rows *T, ftb_grad *g, const ftb_feed *feed, ftb_expr *expr)
+static GrB_Info sum_side(FtB_Block *T, ftb_grad *g, const ftb_feed *feed, ftb_expr *expr)
 {
     GrB_Info info;
     switch (feed->side) {
@@ -87,14 +83,14 @@ static GrB_Info sum_side(ftb_grad_rows *T, ftb_grad *g, const ftb_feed *feed, ft
         return ftb_grad_sum(T, &g->forward, g->p, expr);
     case FTB_SIDE_EDGE:
         info = ftb_grad_store(T, &g->forward, g->p, expr);
-        return info == GrB_SUCCESS && feed->at ? reorder(T, g->ctx, feed->at) : info;
+        return info == GrB_SUCCESS && feed->at ? reorder(T, feed->at) : info;
     default:
         info = ftb_grad_need_back(g);
         return info == GrB_SUCCESS ? ftb_grad_sum(T, &g->back, g->q, expr) : info;
     }
 }
 
-static GrB_Info differentiate(ftb_grad_rows *T, ftb_grad *g, const ftb_feed *feed)
+static GrB_Info differentiate(FtB_Block *T, ftb_grad *g, const ftb_feed *feed)
 {
     ftb_derivative d;
     GrB_Info info = g->on_edges ? ftb_gradient(&d, &g->forward, feed->name)
@@ -110,7 +106,7 @@ static GrB_Info differentiate(ftb_grad_rows *T, ftb_grad *g, const ftb_feed *fee
 }
 
 /* What the gradient that came with a C function gives, as a message. */
-static GrB_Info call_gradient(ftb_grad_rows *T, ftb_grad *g, const ftb_feed *feed)
+static GrB_Info call_gradient(FtB_Block *T, ftb_grad *g, const ftb_feed *feed)
 {
     bool columns = feed->side == FTB_SIDE_COL;
     ftb_monoid monoid = g->forward.reducer.monoid;
@@ -130,37 +126,26 @@ static GrB_Info call_gradient(ftb_grad_rows *T, ftb_grad *g, const ftb_feed *fee
     m.function_width = feed->width;
     if (feed->side != FTB_SIDE_EDGE) {
         info = ftb_grad_sum(T, &m, columns ? g->q : g->p, NULL);
-        return info == GrB_SUCCESS && feed->side == FTB_SIDE_NONE ? ftb_grad_total(T, g) : info;
+        return info == GrB_SUCCESS && feed->side == FTB_SIDE_NONE ? ftb_grad_total(T) : info;
     }
     info = ftb_grad_store(T, &m, g->p, NULL);
-    return info == GrB_SUCCESS && feed->at ? reorder(T, g->ctx, feed->at) : info;
-}
-
-/* Rows as a block, which owns them; NULL of none. */
-static GrB_Info as_block(FtB_Block *T, FtB_Context ctx, const ftb_grad_rows *rows)
-{
-    return rows->data ? ftb_block_view(T, ctx, rows->type, rows->nrows, rows->width, rows->width,
-                                       ftb_buffer_adopt(ctx, rows->data))
-                      : GrB_SUCCESS;
+    return info == GrB_SUCCESS && feed->at ? reorder(T, feed->at) : info;
 }
 
 GrB_Info ftb_grad_feed(FtB_Block *T, ftb_grad *g, int f)
 {
     const ftb_feed *feed = &g->forward.feeds[f];
-    ftb_grad_rows rows = {0};
     *T = NULL;
     if (feed->side != FTB_SIDE_NONE && ftb_grad_sums_fit(g))
         return ftb_grad_sums(T, g, feed);
     GrB_Info info = ftb_grad_complete(g);
     if (info == GrB_SUCCESS)
-        info = g->winners            ? ftb_winners_feed(&rows, g, g->winners, f)
-               : g->forward.function ? call_gradient(&rows, g, feed)
-                                     : differentiate(&rows, g, feed);
-    if (info != GrB_SUCCESS) {
-        ftb_delete(rows.data);
-        return info;
-    }
-    if (rows.data && !feed->whole && feed->heads == 1 && g->forward.heads > 1)
-        fold_heads(&rows, g->forward.heads);
-    return as_block(T, g->ctx, &rows);
+        info = g->winners            ? ftb_winners_feed(T, g, g->winners, f)
+               : g->forward.function ? call_gradient(T, g, feed)
+                                     : differentiate(T, g, feed);
+    if (info == GrB_SUCCESS && *T && !feed->whole && feed->heads == 1 && g->forward.heads > 1)
+        info = fold_heads(T, g->forward.heads);
+    if (info != GrB_SUCCESS)
+        FtB_Block_free(T);
+    return info;
 }

@@ -32,8 +32,17 @@ static GrB_Info push(ftb_message *m, const char *name, const ftb_feed *feed)
     if (m->nfeeds == FTB_MAX_FEEDS)
         return ftb_fail(GrB_INVALID_VALUE, "semiring: more than %d names in one gradient", FTB_MAX_FEEDS);
     m->feeds[m->nfeeds] = *feed;
+    ftb_buffer_retain(feed->owner);
     snprintf(m->feeds[m->nfeeds++].name, FTB_NAME_LENGTH, "%s", name);
     return GrB_SUCCESS;
+}
+
+/* The feed, of a side, heads and a width, over X; the caller's operands outlive what is made here. */
+static ftb_feed over_block(FtB_Block X, const ftb_feed *shape)
+{
+    ftb_feed feed = ftb_block_feed(X, shape->heads, shape->side);
+    feed.width = shape->width;
+    return feed;
 }
 
 /* The gradient of the result, by row or by entry. */
@@ -44,17 +53,14 @@ static ftb_feed grad_feed(const ftb_grad *g, bool transposed)
     if (g->on_edges) {
         feed.side = FTB_SIDE_EDGE;
         feed.type = g->dE->type;
-        feed.data = ftb_values(g->dE);
+        feed.data = g->dE->values ? g->dE->values->host : NULL;
+        feed.owner = g->dE->values;
         feed.nrows = g->p->nvals;
         feed.ld = g->dE->width;
         feed.at = transposed ? g->from : NULL;
         return feed;
     }
-    feed.type = g->dC->type;
-    feed.data = ftb_block_data(g->dC);
-    feed.nrows = g->dC->nrows;
-    feed.ld = g->dC->ld;
-    return feed;
+    return over_block(g->dC, &feed);
 }
 
 static GrB_Info push_all(ftb_message *m, const ftb_grad *g, bool transposed)
@@ -71,10 +77,7 @@ static GrB_Info push_all(ftb_message *m, const ftb_grad *g, bool transposed)
     if (info == GrB_SUCCESS && m->reducer.mean && !g->on_edges)
         info = push(m, "di", &di);
     if (info == GrB_SUCCESS && g->saved) {
-        ftb_feed saved = grad;
-        saved.type = FTB_INT64;
-        saved.data = ftb_block_data(g->saved);
-        saved.ld = g->saved->ld;
+        const ftb_feed saved = over_block(g->saved, &grad);
         info = push(m, "e'", &e);
         if (info == GrB_SUCCESS)
             info = push(m, "saved", &saved);
@@ -93,8 +96,10 @@ static GrB_Info push_all(ftb_message *m, const ftb_grad *g, bool transposed)
 static GrB_Info transpose_block(FtB_Block *T, FtB_Context ctx, FtB_Block W)
 {
     size_t size = FtB_Type_size(W->type);
-    GrB_Info info = ftb_block_view(T, ctx, W->type, W->ncols, W->nrows, W->nrows,
-                                   ftb_buffer_new(ctx, W->nrows * W->ncols, size));
+    GrB_Info info = ftb_buffer_ask(W->owner, FTB_READ);
+    if (info == GrB_SUCCESS)
+        info = ftb_block_view(T, ctx, W->type, W->ncols, W->nrows, W->nrows,
+                              ftb_buffer_new(ctx, W->nrows * W->ncols, size));
     for (int64_t i = 0; info == GrB_SUCCESS && i < W->nrows; i++)
         for (int64_t j = 0; j < W->ncols; j++)
             memcpy((char *)ftb_block_data(*T) + (size_t)(j * W->nrows + i) * size,
@@ -115,18 +120,11 @@ GrB_Info ftb_grad_begin(ftb_grad *g)
     return info;
 }
 
-/* Where the host reads the operands and the result's gradient. */
-static GrB_Info ask_all(ftb_message *m, const ftb_grad *g)
-{
-    GrB_Info info = g->dE ? ftb_buffer_ask(g->dE->values, FTB_READ) : GrB_SUCCESS;
-    return info == GrB_SUCCESS ? ftb_message_ask(m) : info;
-}
-
 GrB_Info ftb_grad_complete(ftb_grad *g)
 {
     if (g->complete)
         return GrB_SUCCESS;
-    GrB_Info info = ask_all(&g->forward, g);
+    GrB_Info info = GrB_SUCCESS;
     for (int f = 0; f < g->nfeeds && info == GrB_SUCCESS; f++)
         if (g->forward.feeds[f].whole)
             info = transpose_block(&g->whole[f], g->ctx, g->forward.feeds[f].whole);
@@ -163,8 +161,6 @@ GrB_Info ftb_grad_need_back(ftb_grad *g)
     }
     if (info == GrB_SUCCESS)
         info = make_message(&g->back, g, true);
-    if (info == GrB_SUCCESS)
-        info = ask_all(&g->back, g);
     if (info == GrB_SUCCESS)
         info = push_all(&g->back, g, true);
     g->has_back = info == GrB_SUCCESS;

@@ -9,13 +9,11 @@
  */
 #include "ops/grad/grad.h"
 
-#include "ops/merge.h"
-
 struct ftb_winners {
     ftb_rewritten r;
     ftb_message post; /* of g->forward, over h, count and what is computed once per row; shallow */
-    ftb_grad_rows pre[FTB_MAX_PRE], h, dh, du;
-    uint8_t *won; /* of each source: whether it won anything */
+    FtB_Block pre[FTB_MAX_PRE], h, dh, du;
+    FtB_Block won; /* of each source: whether it won anything, as BOOL */
 };
 
 void ftb_winners_delete(struct ftb_winners *w)
@@ -23,43 +21,37 @@ void ftb_winners_delete(struct ftb_winners *w)
     if (!w)
         return;
     for (int x = 0; x < w->r.npre; x++)
-        ftb_delete(w->pre[x].data);
-    ftb_delete(w->h.data);
-    ftb_delete(w->dh.data);
-    ftb_delete(w->du.data);
-    ftb_delete(w->won);
+        FtB_Block_free(&w->pre[x]);
+    FtB_Block_free(&w->h);
+    FtB_Block_free(&w->dh);
+    FtB_Block_free(&w->du);
+    FtB_Block_free(&w->won);
     ftb_rewritten_clear(&w->r);
     ftb_delete(w);
 }
 
 /* ---- h */
 
-static ftb_feed feed_of(const ftb_message *m, ftb_side side, const ftb_grad_rows *rows)
-{
-    return (ftb_feed){.side = side,
-                      .type = rows->type,
-                      .data = rows->data,
-                      .nrows = rows->nrows,
-                      .ld = rows->width,
-                      .heads = m->heads,
-                      .width = rows->width / m->heads};
-}
-
 /* h(i,f) = x(k*(i,f), f). */
 static GrB_Info gather(struct ftb_winners *w, const ftb_grad *g, const ftb_feed *x)
 {
     int64_t values = g->forward.heads * x->width, *k = NULL;
     size_t size = FtB_Type_size(x->type);
-    w->h = (ftb_grad_rows){.type = x->type, .nrows = g->p->nrows, .width = values};
-    w->h.data = ftb_new0(g->ctx, g->p->nrows * values, size);
-    if (!w->h.data)
-        return ftb_nomem();
+    GrB_Info info = ftb_block_view(&w->h, g->ctx, x->type, g->p->nrows, values, values,
+                                   ftb_buffer_new(g->ctx, g->p->nrows * values, size));
+    if (info == GrB_SUCCESS)
+        info = ftb_buffer_ask(x->owner, FTB_READ);
+    if (info == GrB_SUCCESS)
+        info = ftb_buffer_ask(g->saved->owner, FTB_READ);
+    if (info != GrB_SUCCESS)
+        return info;
+    char *h = ftb_block_data(w->h);
 #pragma omp parallel for private(k) num_threads(ftb_threads_for(g->ctx, g->p->nrows *values))
     for (int64_t i = 0; i < g->p->nrows; i++) {
         k = (int64_t *)ftb_block_data(g->saved) + i * g->saved->ld;
         for (int64_t f = 0; f < values; f++)
             if (k[f] >= 0 && k[f] < g->p->nvals)
-                memcpy((char *)w->h.data + (size_t)(i * values + f) * size,
+                memcpy(h + (size_t)(i * values + f) * size,
                        (const char *)x->data +
                            (size_t)(ftb_col(g->p, k[f]) * x->ld + (x->heads == 1 ? f % x->width : f)) * size,
                        size);
@@ -76,11 +68,16 @@ static GrB_Info push(ftb_message *m, const char *name, const ftb_feed *feed)
     return GrB_SUCCESS;
 }
 
+static GrB_Info push_rows(ftb_message *m, const char *name, ftb_side side, FtB_Block X)
+{
+    const ftb_feed feed = ftb_block_feed(X, m->heads, side);
+    return push(m, name, &feed);
+}
+
 /* Everything that post reads. */
 static GrB_Info fill_post(struct ftb_winners *w, const ftb_grad *g, const ftb_feed *x)
 {
     GrB_Info info = gather(w, g, x);
-    ftb_feed h = feed_of(&g->forward, FTB_SIDE_ROW, &w->h);
     ftb_feed count = {.side = FTB_SIDE_ROW,
                       .type = FTB_INT64,
                       .nrows = g->p->nrows,
@@ -91,27 +88,25 @@ static GrB_Info fill_post(struct ftb_winners *w, const ftb_grad *g, const ftb_fe
     w->post = g->forward;
     w->post.expr = w->r.post;
     if (info == GrB_SUCCESS)
-        info = push(&w->post, "h", &h);
+        info = push_rows(&w->post, "h", FTB_SIDE_ROW, w->h);
     if (info == GrB_SUCCESS)
         info = push(&w->post, "count", &count);
     for (int n = 0; n < w->r.npre && info == GrB_SUCCESS; n++)
-        if (w->r.pre[n].side == FTB_SIDE_ROW) {
-            ftb_feed pre = feed_of(&g->forward, FTB_SIDE_ROW, &w->pre[n]);
-            info = push(&w->post, w->r.pre[n].name, &pre);
-        }
+        if (w->r.pre[n].side == FTB_SIDE_ROW)
+            info = push_rows(&w->post, w->r.pre[n].name, FTB_SIDE_ROW, w->pre[n]);
     return info;
 }
 
 /* ---- dh and du */
 
 /* The gradient of m's expression with respect to a name, for each vertex of one side. */
-static GrB_Info differentiate(ftb_grad_rows *Y, const ftb_message *m, const char *name, ftb_side side,
+static GrB_Info differentiate(FtB_Block *Y, const ftb_message *m, const char *name, ftb_side side,
                               int64_t nrows)
 {
     ftb_derivative d;
     GrB_Info info = ftb_gradient(&d, m, name);
     if (info == GrB_SUCCESS && d.expr)
-        info = ftb_grad_vertices(Y, m, side, nrows, d.expr);
+        info = ftb_grad_vertices(Y, m, &(ftb_vertex_values){.expr = d.expr, .side = side, .nrows = nrows});
     ftb_derivative_clear(&d);
     return info;
 }
@@ -123,7 +118,9 @@ static GrB_Info find_dh(struct ftb_winners *w, const ftb_grad *g)
         return differentiate(&w->dh, &w->post, "h", FTB_SIDE_ROW, g->p->nrows);
     GrB_Info info = ftb_expr_parse(&grad, g->ctx, "grad", "gradient", 0);
     if (info == GrB_SUCCESS)
-        info = ftb_grad_vertices(&w->dh, &g->forward, FTB_SIDE_ROW, g->p->nrows, grad);
+        info =
+            ftb_grad_vertices(&w->dh, &g->forward,
+                              &(ftb_vertex_values){.expr = grad, .side = FTB_SIDE_ROW, .nrows = g->p->nrows});
     ftb_expr_release(grad);
     return info;
 }
@@ -131,17 +128,19 @@ static GrB_Info find_dh(struct ftb_winners *w, const ftb_grad *g)
 /* Features first .. last - 1 of all rows, in their order, by one thread. */
 static void scatter_features(struct ftb_winners *w, const ftb_grad *g, int64_t first, int64_t last)
 {
-    int64_t values = w->du.width, nvals = g->p->nvals;
+    int64_t values = w->du->ncols, nvals = g->p->nvals;
+    void *du = ftb_block_data(w->du);
+    const void *dh = ftb_block_data(w->dh);
     for (int64_t i = 0; i < g->p->nrows; i++) {
         const int64_t *e = (const int64_t *)ftb_block_data(g->saved) + i * g->saved->ld;
         for (int64_t f = first; f < last; f++) {
             if (e[f] < 0 || e[f] >= nvals)
                 continue;
             int64_t to = ftb_col(g->p, e[f]) * values + f, from = i * values + f;
-            if (w->du.type == FTB_FP32)
-                ((float *)w->du.data)[to] += ((const float *)w->dh.data)[from];
+            if (w->du->type == FTB_FP32)
+                ((float *)du)[to] += ((const float *)dh)[from];
             else
-                ((double *)w->du.data)[to] += ((const double *)w->dh.data)[from];
+                ((double *)du)[to] += ((const double *)dh)[from];
         }
     }
 }
@@ -149,10 +148,10 @@ static void scatter_features(struct ftb_winners *w, const ftb_grad *g, int64_t f
 static void mark_winners(struct ftb_winners *w, const ftb_grad *g)
 {
     for (int64_t i = 0; i < g->p->nrows; i++)
-        for (int64_t f = 0; f < w->du.width; f++) {
+        for (int64_t f = 0; f < w->du->ncols; f++) {
             int64_t e = ((const int64_t *)ftb_block_data(g->saved))[i * g->saved->ld + f];
             if (e >= 0 && e < g->p->nvals)
-                w->won[ftb_col(g->p, e)] = 1;
+                ((uint8_t *)ftb_block_data(w->won))[ftb_col(g->p, e)] = 1;
         }
 }
 
@@ -160,12 +159,19 @@ static void mark_winners(struct ftb_winners *w, const ftb_grad *g)
 
 static GrB_Info find_du(struct ftb_winners *w, const ftb_grad *g)
 {
-    int64_t values = w->dh.width;
-    w->du = (ftb_grad_rows){.type = w->dh.type, .nrows = g->p->ncols, .width = values};
-    w->du.data = ftb_new0(g->ctx, g->p->ncols * values, FtB_Type_size(w->dh.type));
-    w->won = ftb_new0(g->ctx, g->p->ncols, 1);
-    if (!w->du.data || !w->won)
-        return ftb_nomem();
+    int64_t values = w->dh->ncols;
+    const FtB_Type type = w->dh->type;
+    GrB_Info info = ftb_block_view(&w->du, g->ctx, type, g->p->ncols, values, values,
+                                   ftb_buffer_new(g->ctx, g->p->ncols * values, FtB_Type_size(type)));
+    if (info == GrB_SUCCESS)
+        info = ftb_block_view(&w->won, g->ctx, FTB_BOOL, g->p->ncols, 1, 1,
+                              ftb_buffer_new(g->ctx, g->p->ncols, 1));
+    if (info == GrB_SUCCESS)
+        info = ftb_buffer_ask(w->dh->owner, FTB_READ);
+    if (info == GrB_SUCCESS)
+        info = ftb_buffer_ask(g->saved->owner, FTB_READ);
+    if (info != GrB_SUCCESS)
+        return info;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(ftb_threads_for(g->ctx, g->p->nrows *values))
     for (int64_t first = 0; first < values; first += FEATURES)
         scatter_features(w, g, first, ftb_min(first + FEATURES, values));
@@ -187,9 +193,10 @@ static GrB_Info prepare(struct ftb_winners *w, const ftb_grad *g, bool *usable)
     for (int n = 0; n < w->r.npre && *usable && info == GrB_SUCCESS; n++) {
         const ftb_pre *pre = &w->r.pre[n];
         int64_t nrows = pre->side == FTB_SIDE_ROW ? g->p->nrows : g->p->ncols;
-        info = ftb_grad_vertices(&w->pre[n], &g->forward, pre->side, nrows, pre->expr);
-        if (strcmp(pre->name, w->r.x) == 0)
-            x = feed_of(&g->forward, FTB_SIDE_COL, &w->pre[n]);
+        info = ftb_grad_vertices(&w->pre[n], &g->forward,
+                                 &(ftb_vertex_values){.expr = pre->expr, .side = pre->side, .nrows = nrows});
+        if (info == GrB_SUCCESS && strcmp(pre->name, w->r.x) == 0)
+            x = ftb_block_feed(w->pre[n], g->forward.heads, FTB_SIDE_COL);
     }
     *usable = *usable && x.data && !x.at && x.width == g->type.width;
     if (!*usable || info != GrB_SUCCESS)
@@ -198,7 +205,8 @@ static GrB_Info prepare(struct ftb_winners *w, const ftb_grad *g, bool *usable)
         info = fill_post(w, g, &x);
     if (info == GrB_SUCCESS)
         info = find_dh(w, g);
-    *usable = w->dh.width == g->forward.heads * x.width && (w->dh.type == FTB_FP32 || w->dh.type == FTB_FP64);
+    *usable = info == GrB_SUCCESS && w->dh && w->dh->ncols == g->forward.heads * x.width &&
+              (w->dh->type == FTB_FP32 || w->dh->type == FTB_FP64);
     return info == GrB_SUCCESS && *usable ? find_du(w, g) : info;
 }
 
@@ -221,65 +229,70 @@ GrB_Info ftb_winners_new(struct ftb_winners **out, const ftb_grad *g)
 
 /* ---- the gradient of a feed */
 
-/* Zeros in rows that do not take part: those without entries, and sources that won nothing. */
-static void clear_idle(ftb_grad_rows *Y, const struct ftb_winners *w, const ftb_pattern *p, ftb_side side)
+/* Zeros where sources won nothing. */
+static GrB_Info clear_losers(FtB_Block Y, const struct ftb_winners *w)
 {
-    size_t bytes = (size_t)Y->width * FtB_Type_size(Y->type);
-    for (int64_t r = 0; r < Y->nrows; r++)
-        if (side == FTB_SIDE_ROW ? p->rowptr[r] == p->rowptr[r + 1] : !w->won[r])
-            memset((char *)Y->data + (size_t)r * bytes, 0, bytes);
+    const size_t bytes = (size_t)Y->ncols * FtB_Type_size(Y->type);
+    GrB_Info info = ftb_buffer_ask(Y->owner, FTB_UPDATE);
+    for (int64_t r = 0; info == GrB_SUCCESS && r < Y->nrows; r++)
+        if (!((const uint8_t *)ftb_block_data(w->won))[r])
+            memset((char *)ftb_block_data(Y) + (size_t)r * bytes, 0, bytes);
+    return info;
+}
+
+/* An expression for each vertex of one side; zeros in rows that do not take part: those without entries, and
+ * sources that won nothing. */
+static GrB_Info find_part(FtB_Block *Y, const struct ftb_winners *w, const ftb_grad *g, const ftb_message *m,
+                          ftb_side side, const ftb_expr *expr)
+{
+    const bool rows = side == FTB_SIDE_ROW;
+    GrB_Info info = ftb_grad_vertices(Y, m,
+                                      &(ftb_vertex_values){.expr = expr,
+                                                           .side = side,
+                                                           .nrows = rows ? g->p->nrows : g->p->ncols,
+                                                           .present = rows ? g->p->rowptr : NULL});
+    return info == GrB_SUCCESS && !rows ? clear_losers(*Y, w) : info;
 }
 
 typedef struct adder { /* what the parts of a message give for one feed */
     ftb_grad *g;
     struct ftb_winners *w;
     const ftb_feed *feed;
-    ftb_grad_rows sum;
+    FtB_Block sum; /* NULL: nothing yet */
 } adder;
 
-static GrB_Info add_rows(adder *a, ftb_grad_rows *Y)
+/* *Y is added: the first one is taken as it is, sums are made in FP64. */
+static GrB_Info add_rows(adder *a, FtB_Block *Y)
 {
-    if (!a->sum.data) {
+    FtB_Block all = NULL;
+    if (!a->sum) {
         a->sum = *Y;
-        Y->data = NULL;
+        *Y = NULL;
         return GrB_SUCCESS;
     }
-    int64_t count = a->sum.nrows * a->sum.width;
-    double *all = ftb_new(a->g->ctx, count, sizeof *all);
-    if (!all)
-        return ftb_nomem();
-    for (int64_t v = 0; v < count; v++)
-        all[v] = ftb_get_real(a->sum.data, a->sum.type, v) + ftb_get_real(Y->data, Y->type, v);
-    ftb_delete(a->sum.data);
-    a->sum.data = all;
-    a->sum.type = FTB_FP64;
-    return GrB_SUCCESS;
+    GrB_Info info = ftb_grad_text(&all, FTB_FP64, "x", a->sum, NULL, 1);
+    if (info == GrB_SUCCESS)
+        info = ftb_grad_add(all, *Y);
+    FtB_Block_free(info == GrB_SUCCESS ? &a->sum : &all);
+    if (info == GrB_SUCCESS)
+        a->sum = all;
+    return info;
 }
 
 /* W's part in an expression of vertices. */
-static GrB_Info add_whole(adder *a, const ftb_message *m, ftb_side side, int64_t nrows,
-                          const ftb_derivative *d)
+static GrB_Info add_whole(adder *a, const ftb_message *m, ftb_side side, const ftb_derivative *d)
 {
     const FtB_Block W = a->feed->whole;
     GrB_Info info = GrB_SUCCESS;
-    if (!a->sum.data) {
-        a->sum = (ftb_grad_rows){ftb_new0(a->g->ctx, W->nrows * W->ncols, sizeof(double)), FTB_FP64, W->nrows,
-                                 W->ncols};
-        if (!a->sum.data)
-            return ftb_nomem();
-    }
     for (int pair = 0; pair < d->nouter && info == GrB_SUCCESS; pair++) {
-        ftb_grad_rows L = {0}, R = {0};
-        info = ftb_grad_vertices(&L, m, side, nrows, d->left[pair]);
+        FtB_Block L = NULL, R = NULL;
+        info = find_part(&L, a->w, a->g, m, side, d->left[pair]);
         if (info == GrB_SUCCESS)
-            info = ftb_grad_vertices(&R, m, side, nrows, d->right[pair]);
-        if (info == GrB_SUCCESS) {
-            clear_idle(&L, a->w, a->g->p, side);
-            clear_idle(&R, a->w, a->g->p, side);
-            info = ftb_grad_outer(a->sum.data, a->g->ctx, &L, &R, W->nrows, W->ncols);
-        }
-        ftb_delete(L.data);
-        ftb_delete(R.data);
+            info = find_part(&R, a->w, a->g, m, side, d->right[pair]);
+        if (info == GrB_SUCCESS)
+            info = ftb_grad_outer(&a->sum, a->g->ctx, L, R, W->nrows, W->ncols);
+        FtB_Block_free(&L);
+        FtB_Block_free(&R);
     }
     return info;
 }
@@ -288,73 +301,64 @@ static GrB_Info add_whole(adder *a, const ftb_message *m, ftb_side side, int64_t
 static GrB_Info add_part(adder *a, const ftb_message *m, ftb_side side)
 {
     ftb_derivative d;
-    ftb_grad_rows Y = {0};
-    int64_t nrows = side == FTB_SIDE_ROW ? a->g->p->nrows : a->g->p->ncols;
+    FtB_Block Y = NULL;
     if (!ftb_expr_uses(m->expr, a->feed->name))
         return GrB_SUCCESS;
     GrB_Info info = ftb_gradient(&d, m, a->feed->name);
     if (info == GrB_SUCCESS && a->feed->whole) {
-        info = add_whole(a, m, side, nrows, &d);
+        info = add_whole(a, m, side, &d);
     } else if (info == GrB_SUCCESS && d.expr) {
-        info = ftb_grad_vertices(&Y, m, side, nrows, d.expr);
-        if (info == GrB_SUCCESS) {
-            clear_idle(&Y, a->w, a->g->p, side);
-            info = a->feed->side == FTB_SIDE_NONE ? ftb_grad_total(&Y, a->g) : GrB_SUCCESS;
-        }
+        info = find_part(&Y, a->w, a->g, m, side, d.expr);
+        if (info == GrB_SUCCESS && a->feed->side == FTB_SIDE_NONE)
+            info = ftb_grad_total(&Y);
         if (info == GrB_SUCCESS)
             info = add_rows(a, &Y);
     }
-    ftb_delete(Y.data);
+    FtB_Block_free(&Y);
     ftb_derivative_clear(&d);
     return info;
 }
 
 /* The same with another gradient to start from. */
-static GrB_Info add_part_from(adder *a, ftb_expr *expr, ftb_side side, const ftb_grad_rows *grad)
+static GrB_Info add_part_from(adder *a, ftb_expr *expr, ftb_side side, FtB_Block grad)
 {
     ftb_message m = a->g->forward;
     m.expr = expr;
     for (int f = 0; f < m.nfeeds; f++)
         if (strcmp(m.feeds[f].name, "grad") == 0) {
-            m.feeds[f] = feed_of(&m, side, grad);
+            m.feeds[f] = ftb_block_feed(grad, m.heads, side);
             snprintf(m.feeds[f].name, FTB_NAME_LENGTH, "grad");
         }
     return add_part(a, &m, side);
 }
 
-static GrB_Info copy_du(adder *a)
+/* The sources' own: a view, which sums leave as it is. */
+static GrB_Info share_du(adder *a)
 {
-    ftb_grad_rows Y = a->w->du;
-    size_t bytes = (size_t)(Y.nrows * Y.width) * FtB_Type_size(Y.type);
-    Y.data = ftb_new(a->g->ctx, (int64_t)bytes, 1);
-    if (!Y.data)
-        return ftb_nomem();
-    memcpy(Y.data, a->w->du.data, bytes);
-    GrB_Info info = add_rows(a, &Y);
-    ftb_delete(Y.data);
-    return info;
+    const FtB_Block du = a->w->du;
+    return ftb_block_view(&a->sum, du->ctx, du->type, du->nrows, du->ncols, du->ld,
+                          ftb_buffer_retain(du->owner));
 }
 
-GrB_Info ftb_winners_feed(ftb_grad_rows *T, ftb_grad *g, struct ftb_winners *w, int f)
+GrB_Info ftb_winners_feed(FtB_Block *T, ftb_grad *g, struct ftb_winners *w, int f)
 {
     adder a = {.g = g, .w = w, .feed = &g->forward.feeds[f]};
-    GrB_Info info = strcmp(w->r.x, a.feed->name) == 0 ? copy_du(&a) : GrB_SUCCESS;
+    GrB_Info info = strcmp(w->r.x, a.feed->name) == 0 ? share_du(&a) : GrB_SUCCESS;
     if (info == GrB_SUCCESS && w->r.post)
         info = add_part(&a, &w->post, FTB_SIDE_ROW);
     for (int n = 0; n < w->r.npre && info == GrB_SUCCESS; n++) {
         const ftb_pre *pre = &w->r.pre[n];
-        ftb_grad_rows dv = {0};
+        FtB_Block dv = NULL;
         if (!ftb_expr_uses(pre->expr, a.feed->name))
             continue;
         if (pre->side == FTB_SIDE_ROW && w->r.post)
             info = differentiate(&dv, &w->post, pre->name, FTB_SIDE_ROW, g->p->nrows);
-        if (info == GrB_SUCCESS && (pre->side == FTB_SIDE_COL || dv.data))
-            info = add_part_from(&a, pre->expr, pre->side, dv.data ? &dv : &w->du);
-        ftb_delete(dv.data);
+        if (info == GrB_SUCCESS && (pre->side == FTB_SIDE_COL || dv))
+            info = add_part_from(&a, pre->expr, pre->side, dv ? dv : w->du);
+        FtB_Block_free(&dv);
     }
-    if (info == GrB_SUCCESS)
-        *T = a.sum;
-    else
-        ftb_delete(a.sum.data);
+    if (info != GrB_SUCCESS)
+        FtB_Block_free(&a.sum);
+    *T = a.sum;
     return info;
 }

@@ -7,19 +7,23 @@
 #include "core/watch.h"
 #include "cpu/nn/copy_run.h"
 #include "ops/backends.h"
+#include "ops/block/block_map.h"
 #include "ops/merge.h"
 
 /* The slots' macros are for callers: these are the functions. */
 #undef FtB_mxm_grad
 
-typedef struct target {         /* one gradient that is asked for */
-    char name[FTB_NAME_LENGTH]; /* as the message has it */
-    FtB_Block block;            /* the output, or a view of a matrix's values */
-    FtB_Block view;             /* ours */
-    bool accumulate, by_entry;  /* by_entry: of a matrix's values */
-    int64_t nrows, ncols;       /* expected */
-    FtB_Block sum;              /* NULL: zeros */
-    ftb_copy_product copy;      /* which puts it there, or adds it; ctx NULL: the host does, row by row */
+typedef struct target {              /* one gradient that is asked for */
+    char name[FTB_NAME_LENGTH];      /* as the message has it */
+    FtB_Block block;                 /* the output, or a view of a matrix's values */
+    FtB_Block view;                  /* ours */
+    bool accumulate, by_entry;       /* by_entry: of a matrix's values */
+    int64_t nrows, ncols;            /* expected */
+    FtB_Block sum;                   /* NULL: zeros */
+    bool added;                      /* sum is of the output, too: it is put */
+    bool copied;                     /* by the verb, as below; else the host does, row by row */
+    struct FtB_Block_opaque rows[2]; /* of the output: those that sum has, and those that become 0 */
+    ftb_copy_product copy[2];
 } target;
 
 typedef struct grad_call {
@@ -34,9 +38,9 @@ typedef struct grad_call {
 static GrB_Info read_sparse(grad_call *c, FtB_Arg A, FtB_Arg B, FtB_Arg M)
 {
     ftb_grad *g = &c->g;
-    GrB_Info info = ftb_arg_matrix(&g->A, A, "A", false);
+    GrB_Info info = ftb_arg_matrix_anywhere(&g->A, A, "A", false);
     if (info == GrB_SUCCESS)
-        info = ftb_arg_block(&g->src, B, "B", false);
+        info = ftb_arg_block_anywhere(&g->src, B, "B", false);
     if (info != GrB_SUCCESS)
         return info;
     if (M.kind != FTB_KIND_NONE)
@@ -97,9 +101,9 @@ static GrB_Info read_result(grad_call *c, FtB_Arg dC, FtB_Arg saved)
     bool wants_saved =
         !g->on_edges && (g->forward.reducer.monoid == FTB_MIN || g->forward.reducer.monoid == FTB_MAX);
     GrB_Info info = g->on_edges ? ftb_arg_matrix_anywhere(&g->dE, dC, "dC", false)
-                                : ftb_arg_block(&g->dC, dC, "dC", false);
+                                : ftb_arg_block_anywhere(&g->dC, dC, "dC", false);
     if (info == GrB_SUCCESS)
-        info = ftb_arg_block(&g->saved, saved, "saved", true);
+        info = ftb_arg_block_anywhere(&g->saved, saved, "saved", true);
     if (info != GrB_SUCCESS)
         return info;
     int64_t nrows = g->on_edges ? g->dE->pattern->nrows : g->dC->nrows,
@@ -231,26 +235,23 @@ static bool is_feed_of(const ftb_feed *feed, const char *name)
            (feed->name[length] == '\0' || feed->name[length] == '[');
 }
 
-/* One block can be read by rows, by columns and by entries: what each gives is added up. */
-static GrB_Info join(target *t, FtB_Context ctx, FtB_Block more)
+/* *sum, which is freed, becomes what it is and, on its first rows, more than that, in FP64, from 0 on: one
+ * block can be read by rows, by columns and by entries. */
+static GrB_Info join(FtB_Block *sum, FtB_Block more)
 {
-    const int64_t nrows = ftb_max(t->sum->nrows, more->nrows), width = t->sum->ncols;
-    const FtB_Block both[2] = {t->sum, more};
+    const bool longer = more->nrows > (*sum)->nrows;
+    const FtB_Block x = longer ? more : *sum, y = longer ? *sum : more;
     FtB_Block all = NULL;
-    GrB_Info info = ftb_block_view(&all, ctx, FTB_FP64, nrows, width, width,
-                                   ftb_buffer_new(ctx, nrows * width, sizeof(double)));
-    for (int b = 0; b < 2 && info == GrB_SUCCESS; b++) {
-        info = ftb_buffer_ask(both[b]->owner, FTB_READ);
-        for (int64_t v = 0; v < both[b]->nrows * width && info == GrB_SUCCESS; v++)
-            ((double *)ftb_block_data(all))[v] += ftb_get_real(ftb_block_data(both[b]), both[b]->type, v);
-    }
-    if (info != GrB_SUCCESS) {
-        FtB_Block_free(&all);
+    GrB_Info info = ftb_grad_text(&all, FTB_FP64, "x + 0", x, NULL, 1);
+    if (info != GrB_SUCCESS)
         return info;
-    }
-    FtB_Block_free(&t->sum);
-    t->sum = all;
-    return GrB_SUCCESS;
+    struct FtB_Block_opaque first = *all;
+    first.nrows = y->nrows;
+    info = ftb_grad_add(&first, y);
+    FtB_Block_free(info == GrB_SUCCESS ? sum : &all);
+    if (info == GrB_SUCCESS)
+        *sum = all;
+    return info;
 }
 
 static GrB_Info compute(target *t, ftb_grad *g)
@@ -266,7 +267,7 @@ static GrB_Info compute(target *t, ftb_grad *g)
             more = NULL;
         }
         if (more)
-            info = join(t, g->ctx, more);
+            info = join(&t->sum, more);
         FtB_Block_free(&more);
     }
     return info;
@@ -285,39 +286,75 @@ static void foresee(grad_call *c)
 
 /* ---- writing */
 
-/* Rows that become what they are, or are added to their like: whoever has them does that. */
-static bool is_copy(const target *t)
+static bool is_plain(const target *t) { return t->block->type == FTB_FP32 || t->block->type == FTB_FP64; }
+
+/* Whether another output shares memory with t's. */
+static bool is_shared(const grad_call *c, const target *t)
 {
-    const FtB_Block X = t->block;
-    return (X->type == FTB_FP32 || X->type == FTB_FP64) &&
-           (t->sum ? t->sum->type == X->type && t->sum->nrows == t->nrows : !t->accumulate);
+    for (int n = 0; n < c->count; n++)
+        if (&c->targets[n] != t && ftb_block_alias(c->targets[n].block, t->block) != FTB_ALIAS_NONE)
+            return true;
+    return false;
 }
 
-enum { PLACES = 2 };
+/* The sum as of the output's type, on a device, which only copies when outputs change. */
+static GrB_Info convert(target *t, const grad_call *c)
+{
+    const FtB_Block X = t->block;
+    FtB_Block made = NULL;
+    if (!t->sum || t->sum->type == X->type || !is_plain(t) || !FTB_WHO(c->g.ctx, map_rows) ||
+        !FTB_WHO(c->g.ctx, copy) || (t->accumulate && is_shared(c, t)))
+        return GrB_SUCCESS;
+    struct FtB_Block_opaque first = *X;
+    first.nrows = t->sum->nrows;
+    GrB_Info info = t->accumulate ? ftb_grad_text(&made, X->type, "fp64(x) + fp64(y)", t->sum, &first, 1)
+                                  : ftb_grad_text(&made, X->type, "x", t->sum, NULL, 1);
+    if (info != GrB_SUCCESS)
+        return info;
+    FtB_Block_free(&t->sum);
+    t->sum = made;
+    t->added = t->accumulate;
+    return info;
+}
+
+enum { PLACES = 3 };
 static void places_of(ftb_place places[PLACES], target *t)
 {
-    places[0] = (ftb_place){.X = t->sum, .read = &t->copy.x};
-    places[1] = (ftb_place){.X = t->block, .write = &t->copy.y, .whole = !t->accumulate};
+    places[0] = (ftb_place){.X = t->sum, .read = &t->copy[0].x};
+    for (int n = 0; n < 2; n++)
+        places[1 + n] = (ftb_place){
+            .X = t->copy[n].nrows > 0 ? &t->rows[n] : NULL, .write = &t->copy[n].y, .whole = !t->copy[n].add};
+}
+
+/* Rows that are put, or added to their like, and zeros behind them, unless all is added. */
+static void describe_copy(target *t, FtB_Context ctx)
+{
+    const FtB_Block X = t->block;
+    const int64_t present = t->sum ? t->sum->nrows : 0;
+    for (int n = 0; n < 2; n++) {
+        t->rows[n] = *X;
+        t->copy[n] = (ftb_copy_product){
+            .ctx = ctx, .type = X->type, .nrows = present, .ncols = t->ncols, .ldx = t->ncols, .ldy = X->ld};
+    }
+    t->copy[0].add = t->accumulate && !t->added;
+    t->copy[1].nrows = t->accumulate ? 0 : t->nrows - present;
+    t->rows[0].nrows = present;
+    t->rows[1].nrows = t->copy[1].nrows;
+    t->rows[1].offset += present * X->ld * (int64_t)FtB_Type_size(X->type);
 }
 
 /* All that can fail. */
 static GrB_Info ask_target(target *t, FtB_Context ctx)
 {
-    const FtB_Block X = t->block;
-    if (is_copy(t)) {
+    t->copied = is_plain(t) && (!t->sum || t->sum->type == t->block->type);
+    if (t->copied) {
         ftb_place places[PLACES];
-        t->copy = (ftb_copy_product){.ctx = ctx,
-                                     .type = X->type,
-                                     .nrows = t->nrows,
-                                     .ncols = t->ncols,
-                                     .ldx = t->ncols,
-                                     .ldy = X->ld,
-                                     .add = t->accumulate};
+        describe_copy(t, ctx);
         places_of(places, t);
         return ftb_places_ask(FTB_WHO(ctx, copy), places, PLACES);
     }
     GrB_Info info = t->sum ? ftb_buffer_ask(t->sum->owner, FTB_READ) : GrB_SUCCESS;
-    return info == GrB_SUCCESS ? ftb_buffer_ask(X->owner, FTB_UPDATE) : info;
+    return info == GrB_SUCCESS ? ftb_buffer_ask(t->block->owner, FTB_UPDATE) : info;
 }
 
 static void write_row(const target *t, int64_t r, double *scratch)
@@ -343,17 +380,25 @@ static void write_row(const target *t, int64_t r, double *scratch)
     }
 }
 
-static GrB_Info write_target(target *t, FtB_Context ctx, double *scratch, int threads, int64_t widest)
+static GrB_Info copy_target(target *t, FtB_Context ctx)
 {
-    const ftb_backend *who = t->copy.ctx ? FTB_WHO(ctx, copy) : NULL;
+    const ftb_backend *who = FTB_WHO(ctx, copy);
+    ftb_place places[PLACES];
+    GrB_Info info = GrB_SUCCESS;
     if (!who)
         ftb_buffer_write(t->block->owner);
-    if (t->copy.ctx) {
-        ftb_place places[PLACES];
-        places_of(places, t);
-        GrB_Info info = who ? who->verbs->copy(&t->copy) : ftb_copy_run(&t->copy);
-        return info == GrB_SUCCESS ? ftb_places_written(who, places, PLACES) : info;
-    }
+    for (int n = 0; n < 2 && info == GrB_SUCCESS; n++)
+        if (t->copy[n].nrows > 0)
+            info = who ? who->verbs->copy(&t->copy[n]) : ftb_copy_run(&t->copy[n]);
+    places_of(places, t);
+    return info == GrB_SUCCESS ? ftb_places_written(who, places, PLACES) : info;
+}
+
+static GrB_Info write_target(target *t, FtB_Context ctx, double *scratch, int threads, int64_t widest)
+{
+    if (t->copied)
+        return copy_target(t, ctx);
+    ftb_buffer_write(t->block->owner);
 #pragma omp parallel for num_threads(threads)
     for (int part = 0; part < threads; part++) {
         const int64_t first = t->nrows * part / threads, end = t->nrows * (part + 1) / threads;
@@ -367,6 +412,8 @@ static GrB_Info write_all(grad_call *c)
 {
     int64_t widest = 1, values = 0;
     GrB_Info info = GrB_SUCCESS;
+    for (int t = 0; t < c->count && info == GrB_SUCCESS; t++)
+        info = convert(&c->targets[t], c);
     for (int t = 0; t < c->count && info == GrB_SUCCESS; t++) {
         widest = ftb_max(widest, c->targets[t].ncols);
         values = ftb_max(values, c->targets[t].nrows * c->targets[t].ncols);
