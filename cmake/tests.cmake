@@ -6,7 +6,8 @@ pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
 # Tests ask for more memory than there is. Archer tells the thread sanitizer what OpenMP synchronises;
 # libraries that are not ours are not instrumented.
 if(FEATBLAS_SANITIZE MATCHES "address")
-  set(FEATBLAS_SANITIZER_ENVIRONMENT ASAN_OPTIONS=allocator_may_return_null=1)
+  set(FEATBLAS_SANITIZER_ENVIRONMENT 
+    ASAN_OPTIONS=allocator_may_return_null=1:quarantine_size_mb=32:malloc_context_size=8)
 elseif(FEATBLAS_SANITIZE MATCHES "thread")
   file(GLOB archer /usr/lib/llvm-*/lib/libarcher.so /usr/lib64/libarcher.so)
   list(GET archer -1 archer)
@@ -131,6 +132,9 @@ foreach(source ${sources})
     endif()
     featblas_label(${there} ${source})
     set_property(TEST ${there} APPEND PROPERTY ENVIRONMENT FEATBLAS_PRETEND=$<IF:$<STREQUAL:${device},oracle>,oracle,1>)
+    if(FEATBLAS_SANITIZE) # all cases are the release build's: here it is the assertions that look
+      set_property(TEST ${there} APPEND PROPERTY ENVIRONMENT FEATBLAS_CASES=25%)
+    endif()
     set_property(TEST ${there} APPEND PROPERTY LABELS ${device})
   endforeach()
 endforeach()

@@ -2,6 +2,9 @@
 
 #include "support/check.h"
 
+#include "core/core.h"
+#include "support/rng.h"
+
 #include <inttypes.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -94,8 +97,11 @@ static bool run_failing(GrB_Info (*call)(void *), void (*untouched)(void *), voi
 
 void fail_every_allocation(GrB_Info (*call)(void *arg), void (*untouched)(void *arg), void *arg)
 {
+    const int64_t each = 100 / rng_cases(100); /* of a share of the cases that share fails, others by seed */
+    rng r = rng_case(1);
     FtB_set_allocator(failing_malloc, failing_realloc, counting_free);
-    for (int64_t n = 0; run_failing(call, untouched, arg, n); n++)
+    for (int64_t n = each > 1 ? rng_below(&r, each) : 0; run_failing(call, untouched, arg, n);
+         n += ftb_max(1, each))
         if (n >= MOST_ALLOCATIONS)
             fail_msg("more than %d allocations", MOST_ALLOCATIONS);
     FtB_set_allocator(NULL, NULL, NULL);

@@ -4,10 +4,11 @@
 
 #include "featblas.h"
 
-/* Runs call(arg) with the library's first allocation failing, then the second, and so on until a run in
- * which none was left to fail; that run must succeed. A run in which one failed must return
- * GrB_OUT_OF_MEMORY with a message (or GrB_SUCCESS, if the library did without), and must leave as many
- * live allocations and counted bytes as before; then untouched(arg), if not NULL, looks at the outputs.
+/* Runs call(arg) with the library's first allocation failing, then the second, and so on (with
+ * FEATBLAS_CASES=25% every fourth) until a run in which none was left to fail; that run must succeed. A run
+ * in which one failed must return GrB_OUT_OF_MEMORY with a message (or GrB_SUCCESS, if the library did
+ * without), and must leave as many live allocations and counted bytes as before; then untouched(arg), if not
+ * NULL, looks at the outputs.
  *
  * call releases on success what it made. Where an operation hangs caches on its inputs (a transpose on a
  * pattern), make the inputs inside call, else the caches count as leaks.
