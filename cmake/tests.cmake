@@ -1,6 +1,6 @@
 # Tests, examples and benchmarks. A test's labels follow its name (test_fuzz_*, test_cli_*, test_property_*;
-# unit otherwise); a line "Labels: property, slow" in its head comment overrides them. serial: nothing in it is large
-# enough to be split among threads, so that the thread sanitizer leaves it out.
+# unit otherwise); a line "Labels: property, slow" in its head comment overrides them. serial: the thread sanitizer
+# leaves it out, since nothing in it is large enough to be split among threads, or others split the same.
 pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
 
 # Tests ask for more memory than there is. Archer tells the thread sanitizer what OpenMP synchronises;

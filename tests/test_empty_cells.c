@@ -1,7 +1,7 @@
 /* No value of a message stands for "no message": patterns and values of sums whose messages are 0, -0,
  * infinite, NaN, or beyond the range of FP32, against plain loops, from every accumulator, with hot columns
  * and without, mirrored and in full.
- * Labels: property */
+ * Labels: property, serial */
 #include "support/check.h"
 
 #include "core/core.h"

@@ -1,5 +1,6 @@
 /* The caller's floating-point environment: sums that cancel, or nearly, lose no pair of a product, whatever
- * it is, the bits are those of the usual one, and it is left as it was. */
+ * it is, the bits are those of the usual one, and it is left as it was.
+ * Labels: unit, serial */
 #include "support/check.h"
 #include "support/compare.h"
 #include "support/rng.h"

@@ -1,7 +1,8 @@
 /* Models that are trained where edges join unequal classes (h < 0), on contextual block models whose bounds
  * are known: of two classes, features alone tell at most Phi(|mu| / sigma). A model that weighs a vertex and
  * its neighbours apart (GraphSAGE) gets past that; with shuffled edges it cannot; and where a vertex and its
- * neighbours cancel out, 1 + h d = 0, one that gives both the same weight (GCN) forgets what it knew. */
+ * neighbours cancel out, 1 + h d = 0, one that gives both the same weight (GCN) forgets what it knew.
+ * Labels: unit, serial */
 #include "support/check.h"
 
 #include "featblas_nn.h"
