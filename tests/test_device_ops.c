@@ -80,9 +80,9 @@ static void both(operands (*make)(void), GrB_Info (*call)(const operands *o), in
         pretend_send(o[1].A[n] ? o[1].A[n]->values : NULL);
     }
     const int64_t ran = pretend_products();
-    assert_ok(FtB_Context_moved(NULL, &home[0], &away[0]));
+    pretend_moved(&home[0], &away[0]);
     assert_ok(call(&o[1]));
-    assert_ok(FtB_Context_moved(NULL, &home[1], &away[1]));
+    pretend_moved(&home[1], &away[1]);
     if (pretend_products() - ran != verbs)
         fail_msg("%s: %d verbs ran, not %d", what, (int)(pretend_products() - ran), verbs);
     if (verbs && (home[0] != home[1] || away[0] != away[1]))
@@ -271,9 +271,9 @@ static void reduction_of_all(void **state)
     assert_ok(FtB_reduce_scalar(wanted, FTB_FP64, "plus", o.A[0]));
     pretend_send(o.A[0]->values);
     const int64_t ran = pretend_products();
-    assert_ok(FtB_Context_moved(NULL, &home[0], &away[0]));
+    pretend_moved(&home[0], &away[0]);
     assert_ok(FtB_reduce_scalar(sums, FTB_FP64, "plus", o.A[0]));
-    assert_ok(FtB_Context_moved(NULL, &home[1], &away[1]));
+    pretend_moved(&home[1], &away[1]);
     assert_int_equal(pretend_products(), ran + 1);
     assert_int_equal(home[1] - home[0], 3 * (int64_t)sizeof(float));
     assert_int_equal(away[1] - away[0], 0);

@@ -132,6 +132,10 @@ ftb_pattern *ftb_pattern_new(FtB_Context ctx, int64_t nrows, int64_t ncols, ftb_
 ftb_pattern *ftb_pattern_empty(FtB_Context ctx, int64_t nrows, int64_t ncols);
 ftb_pattern *ftb_pattern_retain(ftb_pattern *p);
 void ftb_pattern_release(ftb_pattern *p); /* NULL is allowed */
+struct ftb_backend;
+/* Its arrays on a device, as verbs of `where` read them; they go there once. */
+GrB_Info ftb_pattern_ask_at(ftb_pattern *p, const struct ftb_backend *where, const int64_t **rowptr,
+                            const void **colidx);
 /* The transpose (borrowed from p, built on first use, parallel; p itself if that is symmetric), and where its
  * entries came from (NULL: not wanted, which saves 8 bytes an entry). */
 GrB_Info ftb_pattern_transpose(ftb_pattern *p, ftb_pattern **transpose, const int64_t **from);

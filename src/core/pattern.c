@@ -60,6 +60,20 @@ void ftb_pattern_release(ftb_pattern *p)
     ftb_delete(p);
 }
 
+GrB_Info ftb_pattern_ask_at(ftb_pattern *p, const struct ftb_backend *where, const int64_t **rowptr,
+                            const void **colidx)
+{
+    void *rows, *cols;
+    GrB_Info info = ftb_buffer_ask_at(p->rowptr_owner, where, FTB_READ, &rows);
+    if (info == GrB_SUCCESS)
+        info = ftb_buffer_ask_at(p->colidx_owner, where, FTB_READ, &cols);
+    if (info != GrB_SUCCESS)
+        return info;
+    *rowptr = rows;
+    *colidx = cols;
+    return GrB_SUCCESS;
+}
+
 /* Of rows spread over the pattern, the first, the middle and the last entry. */
 static void sample_reach(ftb_degrees *d, const ftb_pattern *p)
 {

@@ -10,6 +10,7 @@
 
 #define PAGE 4096
 #define MOST_LATE 64
+#define MOST_SPARE 64
 #define SPOILT 0xcb
 
 /* Memory of one buffer. */
@@ -26,11 +27,13 @@ typedef struct copy {
 } copy;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static piece *pieces;
+static piece *pieces, *spare; /* spare: freed, for the next of their size; mapping takes longest */
+static int nspare;
 static copy late[MOST_LATE];
 static int nlate;
 static uint64_t state;
 static int64_t products;
+static atomic_llong patterns;
 
 static uint64_t draw(void) /* xorshift64* */
 {
@@ -59,11 +62,9 @@ static void do_copies(int count)
     nlate -= count;
 }
 
-static GrB_Info alloc(const ftb_backend *b, FtB_Context ctx, void **device, int64_t bytes)
+static piece *map_piece(size_t room)
 {
-    (void)b, (void)ctx;
     piece *made = malloc(sizeof *made);
-    const size_t room = ((size_t)bytes / PAGE + 1) * PAGE;
     const int file = memfd_create("pretend", 0);
     if (!made || file < 0 || ftruncate(file, (off_t)room) != 0)
         abort();
@@ -73,8 +74,37 @@ static GrB_Info alloc(const ftb_backend *b, FtB_Context ctx, void **device, int6
     close(file);
     if (made->given == MAP_FAILED || made->own == MAP_FAILED)
         abort();
-    memset(made->own, SPOILT, room);
+    return made;
+}
+
+static piece *take_spare(size_t room)
+{
+    for (piece **at = &spare; *at; at = &(*at)->next)
+        if ((*at)->bytes == room) {
+            piece *taken = *at;
+            *at = taken->next;
+            nspare--;
+            return taken;
+        }
+    return NULL;
+}
+
+static void unmap_piece(piece *gone)
+{
+    munmap(gone->given, gone->bytes);
+    munmap(gone->own, gone->bytes);
+    free(gone);
+}
+
+static GrB_Info alloc(const ftb_backend *b, FtB_Context ctx, void **device, int64_t bytes)
+{
+    (void)b, (void)ctx;
+    const size_t room = ((size_t)bytes / PAGE + 1) * PAGE;
     pthread_mutex_lock(&lock);
+    piece *made = take_spare(room);
+    if (!made)
+        made = map_piece(room);
+    memset(made->own, SPOILT, room);
     made->next = pieces;
     pieces = made;
     pthread_mutex_unlock(&lock);
@@ -94,10 +124,15 @@ static void release(const ftb_backend *b, void *device, int64_t bytes)
     if (!gone)
         abort();
     *at = gone->next;
+    const bool keep = nspare < MOST_SPARE && gone->bytes <= 16 * PAGE;
+    if (keep) {
+        gone->next = spare;
+        spare = gone;
+        nspare++;
+    }
     pthread_mutex_unlock(&lock);
-    munmap(gone->given, gone->bytes);
-    munmap(gone->own, gone->bytes);
-    free(gone);
+    if (!keep)
+        unmap_piece(gone);
 }
 
 static GrB_Info put(const ftb_backend *b, FtB_Context ctx, void *device, const void *host, int64_t bytes)
@@ -145,6 +180,29 @@ void pretend_enter(void)
 }
 
 void pretend_leave(void) { pthread_mutex_unlock(&lock); }
+
+ftb_pattern *pretend_pattern(ftb_pattern *p)
+{
+    const int64_t *rowptr;
+    const void *colidx;
+    for (int n = 0; p && n < 2; n++) {
+        const ftb_buffer *b = n ? p->colidx_owner : p->rowptr_owner;
+        atomic_fetch_add(&patterns, atomic_load(&b->valid) & FTB_VALID_DEVICE ? 0 : b->bytes);
+    }
+    if (!p || ftb_pattern_ask_at(p, &pretend_device, &rowptr, &colidx) != GrB_SUCCESS)
+        return NULL;
+    pthread_mutex_lock(&lock);
+    do_copies(nlate);
+    rowptr = pretend_own(rowptr);
+    colidx = pretend_own(colidx);
+    pthread_mutex_unlock(&lock);
+    ftb_pattern *twin = ftb_pattern_new(p->ctx, p->nrows, p->ncols,
+                                        ftb_buffer_wrap(p->ctx, rowptr, p->rowptr_owner->bytes, false),
+                                        ftb_buffer_wrap(p->ctx, colidx, p->colidx_owner->bytes, false));
+    if (twin)
+        twin->multi = p->multi;
+    return twin;
+}
 
 static int64_t size(const ftb_backend *b)
 {
@@ -197,6 +255,12 @@ void pretend_send(ftb_buffer *b)
 const void *pretend_memory(const void *device) { return pretend_own(device); }
 int64_t pretend_pending(void) { return nlate; }
 int64_t pretend_products(void) { return products; }
+void pretend_moved(int64_t *home, int64_t *away)
+{
+    if (FtB_Context_moved(NULL, home, away) != GrB_SUCCESS)
+        abort();
+    *away -= atomic_load(&patterns);
+}
 
 /* Linked into every test (cmake/tests.cmake). */
 void pretend_by_environment(void);

@@ -20,10 +20,14 @@ int pretend_setup(void **nothing);
 int pretend_teardown(void **nothing);
 /* Makes the device's copy of b the only valid one. NULL is allowed. */
 void pretend_send(ftb_buffer *b);
+/* A pattern as it is on the device, for its verbs: to be released; NULL on failure, and of NULL. */
+ftb_pattern *pretend_pattern(ftb_pattern *p);
 /* What the device holds where the library knows it as `device`. */
 const void *pretend_memory(const void *device);
 int64_t pretend_pending(void);  /* copies that are not done yet */
 int64_t pretend_products(void); /* verbs that it ran */
+/* What FtB_Context_moved says of the default context, without the patterns, which go there once each. */
+void pretend_moved(int64_t *home, int64_t *away);
 
 /* For its verbs: late copies are done, and nothing moves until pretend_leave. */
 void pretend_enter(void);

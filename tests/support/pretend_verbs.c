@@ -25,27 +25,63 @@
 /* A field of a product: its address here. */
 #define HERE(field) ((field) = pretend_own(field))
 
+/* The patterns of a product: as they are on the device, until the verb is done. NULL is none. */
+typedef struct twins {
+    ftb_pattern *first, *second;
+} twins;
+
+static GrB_Info twins_new(twins *t, ftb_pattern *first, ftb_pattern *second)
+{
+    t->first = pretend_pattern(first);
+    t->second = second == first ? t->first : pretend_pattern(second);
+    if ((!first || t->first) && (!second || t->second))
+        return GrB_SUCCESS;
+    ftb_pattern_release(t->first);
+    if (t->second != t->first)
+        ftb_pattern_release(t->second);
+    return ftb_nomem();
+}
+
+static GrB_Info twins_end(twins *t, GrB_Info info)
+{
+    ftb_pattern_release(t->first);
+    if (t->second != t->first)
+        ftb_pattern_release(t->second);
+    return info;
+}
+
 static GrB_Info spmm(const ftb_spmm_product *product, const ftb_spmm_plan *plan)
 {
     ftb_spmm_product p = *product;
+    twins t;
+    GrB_Info info = twins_new(&t, product->p, NULL);
+    if (info != GrB_SUCCESS)
+        return info;
     pretend_enter();
     HERE(p.x);
     HERE(p.y);
     HERE(p.out);
+    p.p = t.first;
     pretend_leave();
-    return ftb_spmm_run(&p, plan);
+    return twins_end(&t, ftb_spmm_run(&p, plan));
 }
 
 static GrB_Info spgemm(const ftb_spgemm_product *product, const ftb_spgemm_plan *plan, FtB_Sink sink)
 {
     ftb_spgemm_product p = *product;
+    twins t;
+    GrB_Info info = twins_new(&t, product->left, product->right);
+    if (info != GrB_SUCCESS)
+        return info;
     pretend_enter();
     HERE(p.a);
     HERE(p.b);
     HERE(p.m);
     HERE(p.admits.values);
+    p.left = t.first;
+    p.right = t.second;
     pretend_leave();
-    return ftb_spgemm_run(&p, plan, sink);
+    return twins_end(&t, ftb_spgemm_run(&p, plan, sink));
 }
 
 /* A copy of a product's message, its feeds here. Between pretend_enter and _leave. */
@@ -61,23 +97,33 @@ static ftb_message message_here(const ftb_message *of)
 static GrB_Info aggregate(const ftb_aggregate_product *product)
 {
     ftb_aggregate_product p = *product;
+    twins t;
+    GrB_Info info = twins_new(&t, product->p, NULL);
+    if (info != GrB_SUCCESS)
+        return info;
     pretend_enter();
     const ftb_message m = message_here(product->m);
     p.m = &m;
     HERE(p.out);
+    p.p = t.first;
     pretend_leave();
-    return ftb_aggregate_run(&p);
+    return twins_end(&t, ftb_aggregate_run(&p));
 }
 
 static GrB_Info messages(const ftb_messages_product *product)
 {
     ftb_messages_product p = *product;
+    twins t;
+    GrB_Info info = twins_new(&t, product->p, NULL);
+    if (info != GrB_SUCCESS)
+        return info;
     pretend_enter();
     const ftb_message m = message_here(product->m);
     p.m = &m;
     HERE(p.out);
+    p.p = t.first;
     pretend_leave();
-    return ftb_messages_run(&p);
+    return twins_end(&t, ftb_messages_run(&p));
 }
 
 static GrB_Info dense(const ftb_dense_product *product)
@@ -94,19 +140,28 @@ static GrB_Info dense(const ftb_dense_product *product)
 static GrB_Info attention(const ftb_attention_product *product, const ftb_sddmm_plan *plan)
 {
     ftb_attention_product p = *product;
+    twins t;
+    GrB_Info info = twins_new(&t, product->p, NULL);
+    if (info != GrB_SUCCESS)
+        return info;
     pretend_enter();
     HERE(p.x.data);
     HERE(p.y.data);
     HERE(p.v.data);
     HERE(p.out);
     HERE(p.lse);
+    p.p = t.first;
     pretend_leave();
-    return ftb_attention_run(&p, plan);
+    return twins_end(&t, ftb_attention_run(&p, plan));
 }
 
 static GrB_Info attention_grad(const ftb_attention_grad_product *product, const ftb_attention_grad_plan *plan)
 {
     ftb_attention_grad_product p = *product;
+    twins t;
+    GrB_Info info = twins_new(&t, product->of.p, product->transpose);
+    if (info != GrB_SUCCESS)
+        return info;
     pretend_enter();
     HERE(p.of.x.data);
     HERE(p.of.y.data);
@@ -117,20 +172,27 @@ static GrB_Info attention_grad(const ftb_attention_grad_product *product, const 
     HERE(p.q);
     HERE(p.k);
     HERE(p.v);
+    p.of.p = t.first;
+    p.transpose = t.second;
     pretend_leave();
-    return ftb_attention_grad_run(&p, plan);
+    return twins_end(&t, ftb_attention_grad_run(&p, plan));
 }
 
 static GrB_Info softmax(const ftb_softmax_product *product)
 {
     ftb_softmax_product p = *product;
+    twins t;
+    GrB_Info info = twins_new(&t, product->p, NULL);
+    if (info != GrB_SUCCESS)
+        return info;
     pretend_enter();
     HERE(p.in);
     HERE(p.d);
     HERE(p.out);
     HERE(p.lse);
+    p.p = t.first;
     pretend_leave();
-    return ftb_softmax_run(&p);
+    return twins_end(&t, ftb_softmax_run(&p));
 }
 
 static GrB_Info gather(const ftb_gather_product *product)
@@ -156,11 +218,16 @@ static GrB_Info scatter(const ftb_scatter_product *product)
 static GrB_Info reduce(const ftb_reduce_product *product)
 {
     ftb_reduce_product p = *product;
+    twins t;
+    GrB_Info info = twins_new(&t, (ftb_pattern *)(uintptr_t)product->p, NULL);
+    if (info != GrB_SUCCESS)
+        return info;
     pretend_enter();
     HERE(p.x);
     HERE(p.out);
+    p.p = t.first;
     pretend_leave();
-    return ftb_reduce_run(&p);
+    return twins_end(&t, ftb_reduce_run(&p));
 }
 
 static GrB_Info apply(const ftb_apply_product *product)
@@ -177,25 +244,36 @@ static GrB_Info apply(const ftb_apply_product *product)
 static GrB_Info sddmm(const ftb_sddmm_product *product, const ftb_sddmm_plan *plan)
 {
     ftb_sddmm_product p = *product;
+    twins t;
+    GrB_Info info = twins_new(&t, product->p, NULL);
+    if (info != GrB_SUCCESS)
+        return info;
     pretend_enter();
     HERE(p.x.data);
     HERE(p.y.data);
     HERE(p.out);
+    p.p = t.first;
     pretend_leave();
-    return ftb_sddmm_run(&p, plan);
+    return twins_end(&t, ftb_sddmm_run(&p, plan));
 }
 
 static GrB_Info sddmm_grad(const ftb_sddmm_grad_product *product)
 {
     ftb_sddmm_grad_product p = *product;
+    twins t;
+    GrB_Info info = twins_new(&t, product->p, product->q);
+    if (info != GrB_SUCCESS)
+        return info;
     pretend_enter();
     HERE(p.x.data);
     HERE(p.y.data);
     HERE(p.grad);
     HERE(p.dx);
     HERE(p.dy);
+    p.p = t.first;
+    p.q = t.second;
     pretend_leave();
-    return ftb_sddmm_grad_run(&p);
+    return twins_end(&t, ftb_sddmm_grad_run(&p));
 }
 
 static GrB_Info outer(const ftb_outer_product *product)
