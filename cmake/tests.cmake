@@ -83,7 +83,7 @@ endif()
 # A driver of GPUs that do not exist, and one that lacks a function: modules that the library opens by their paths.
 set(FEATBLAS_FAKE_DRIVERS ${PROJECT_BINARY_DIR}/fake_drivers)
 foreach(driver fake_cuda fake_cuda_lacks)
-  add_library(${driver} MODULE tests/support/fake_cuda/fake_cuda.c)
+  add_library(${driver} MODULE tests/support/fake_cuda/fake_cuda.c tests/support/fake_cuda/fake_memory.c)
   set_target_properties(${driver} PROPERTIES PREFIX "" SUFFIX ".so" LIBRARY_OUTPUT_DIRECTORY ${FEATBLAS_FAKE_DRIVERS})
   target_include_directories(${driver} PRIVATE .)
   target_link_libraries(${driver} PRIVATE featblas_flags)
@@ -140,6 +140,7 @@ foreach(source ${sources})
 endforeach()
 
 add_dependencies(test_gpu_driver fake_cuda fake_cuda_lacks)
+add_dependencies(test_gpu_memory fake_cuda)
 
 if(TARGET test_graphblas_handles) # compares the library's names with the header's
   target_compile_definitions(test_graphblas_handles PRIVATE FTB_GRAPHBLAS_HEADER="${GraphBLAS_INCLUDE_DIR}/GraphBLAS.h")

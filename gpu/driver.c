@@ -115,7 +115,8 @@ static void describe(const ftb_driver *d, ftb_gpu *g)
         add(g, ", shared memory %d KiB a block", g->shared >> 10);
     if (g->domain || g->bus || g->slot)
         add(g, ", bus %04x:%02x:%02x", (unsigned)g->domain, (unsigned)g->bus, (unsigned)g->slot);
-    add(g, ", driver for CUDA %d.%d; no work runs there yet", d->version / 1000, d->version % 1000 / 10);
+    add(g, ", driver for CUDA %d.%d; %s", d->version / 1000, d->version % 1000 / 10,
+        "values can be kept there, work runs on the host");
 }
 
 static bool look_at(ftb_driver *d, int n)
@@ -140,6 +141,7 @@ static bool look_at(ftb_driver *d, int n)
         return failed(d, "cuDeviceGetAttribute", error);
     make_printable(g->name, sizeof g->name);
     snprintf(g->label, sizeof g->label, "gpu:%d", n);
+    g->handle = device;
     g->memory = (int64_t)bytes;
     g->multiprocessors = attribute(d, device, FTB_CUDA_MULTIPROCESSORS);
     g->clock = attribute(d, device, FTB_CUDA_CLOCK);

@@ -17,7 +17,27 @@
     CALL(cuDeviceGet, (int *device, int n))                                                                  \
     CALL(cuDeviceGetName, (char *name, int size, int device))                                                \
     CALL(cuDeviceTotalMem_v2, (size_t * bytes, int device))                                                  \
-    CALL(cuDeviceGetAttribute, (int *value, unsigned attribute, int device))
+    CALL(cuDeviceGetAttribute, (int *value, unsigned attribute, int device))                                 \
+    CALL(cuDevicePrimaryCtxRetain, (struct CUctx_st * *context, int device))                                 \
+    CALL(cuCtxPushCurrent_v2, (struct CUctx_st * context))                                                   \
+    CALL(cuCtxPopCurrent_v2, (struct CUctx_st * *context))                                                   \
+    CALL(cuMemAlloc_v2, (unsigned long long *device, size_t bytes))                                          \
+    CALL(cuMemFree_v2, (unsigned long long device))                                                          \
+    CALL(cuMemHostAlloc, (void **host, size_t bytes, unsigned flags))                                        \
+    CALL(cuMemFreeHost, (void *host))                                                                        \
+    CALL(cuMemcpyHtoDAsync_v2,                                                                               \
+         (unsigned long long to, const void *from, size_t bytes, struct CUstream_st *stream))                \
+    CALL(cuMemcpyDtoHAsync_v2,                                                                               \
+         (void *to, unsigned long long from, size_t bytes, struct CUstream_st *stream))                      \
+    CALL(cuStreamCreate, (struct CUstream_st * *stream, unsigned flags))                                     \
+    CALL(cuStreamSynchronize, (struct CUstream_st * stream))                                                 \
+    CALL(cuEventCreate, (struct CUevent_st * *event, unsigned flags))                                        \
+    CALL(cuEventRecord, (struct CUevent_st * event, struct CUstream_st * stream))                            \
+    CALL(cuEventSynchronize, (struct CUevent_st * event))
+
+struct CUctx_st;
+struct CUstream_st;
+struct CUevent_st;
 
 typedef struct ftb_cuda {
 #define FTB_CUDA_MEMBER(name, arguments) unsigned(*name) arguments;
@@ -51,6 +71,7 @@ typedef struct ftb_gpu {
     int memory_width;        /* bits */
     int l2, shared;          /* bytes; shared memory that one block may ask for */
     int domain, bus, slot;   /* where it is plugged in */
+    int handle;              /* the driver's */
 } ftb_gpu;
 
 enum { FTB_GPUS = 32 }; /* more are not looked at */

@@ -195,11 +195,11 @@ GrB_Info FtB_Context_set_sync(FtB_Context ctx, bool on);
  * FtB_Block_shape, FtB_Matrix_csr) holds the results when a call returns, wherever that ran. @param ctx NULL
  * for the engaged one.
  *  @param device a name that FtB_Device_describe gives, such as "cpu"; NULL: the host.
- *  @return FTB_NO_DEVICE if there is no such device, or no work runs there. */
+ *  @return FTB_NO_DEVICE if there is no such device. */
 GrB_Info FtB_Context_set_device(FtB_Context ctx, const char *device);
 
-/** What is known of a device. GPUs that the driver finds come last, as "gpu:0" and so on, though no work runs
- * there yet: FtB_Context_set_device refuses them. The first call that asks for one opens the driver,
+/** What is known of a device. GPUs that the driver finds come last, as "gpu:0" and so on; values can be kept
+ * there (FtB_Block_to_device), no work runs there yet. The first call that asks for one opens the driver,
  * libcuda.so.1, or the library that the environment variable FEATBLAS_CUDA_DRIVER names ("" for none), for as
  * long as the process runs. @param n from 0, which is the host. @param[out] name as FtB_Context_set_device
  * takes it. @param[out] about what it is. @param[out] memory its bytes; 0: the host's. Any may be NULL; texts

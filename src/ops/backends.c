@@ -1,7 +1,7 @@
 /* The table of backends, one row each, and where operands of their verbs are. */
 #include "ops/backends.h"
 
-#include "gpu/driver.h"
+#include "gpu/device.h"
 
 #include <stdio.h>
 
@@ -144,9 +144,10 @@ GrB_Info FtB_Context_set_device(FtB_Context ctx, const char *device)
     }
     const char *why;
     const ftb_gpu *gpu = ftb_gpu_named(device, &why);
-    if (gpu)
-        return ftb_fail(FTB_NO_DEVICE, "device: no work runs on '%s' yet, %s; expected %s", gpu->label,
-                        gpu->name, names);
+    if (gpu) {
+        ctx->device = ftb_gpu_backend(gpu);
+        return GrB_SUCCESS;
+    }
     return ftb_fail(FTB_NO_DEVICE, "device: there is no '%.64s' here; expected %s%s%s", device, names,
                     why ? "; no GPU: " : "", why ? why : "");
 }

@@ -1,59 +1,82 @@
-/* A driver of GPUs that do not exist, built as a library of its own. The environment says what it is:
+/* A driver of GPUs that do not exist, built as a library of its own; fake_memory.c has its memory and
+ * streams. The environment says what it is:
  *
  *     FAKE_CUDA_DEVICES   how many GPUs (1)
  *     FAKE_CUDA_VERSION   of its CUDA (12040)
  *     FAKE_CUDA_NAME      of each GPU ("Fake GPU"); it fills its room, and no NUL follows, where it is longer
  *     FAKE_CUDA_INIT      the error of cuInit (0)
- *     FAKE_CUDA_FAILS     a call that fails with CUDA_ERROR_UNKNOWN
+ *     FAKE_CUDA_FAILS     a call that fails with CUDA_ERROR_UNKNOWN, "name" or "name=700": with that error
+ *     FAKE_CUDA_AT        only the n-th of these calls from then on fails, and the variable goes
  *     FAKE_CUDA_QUIET     attributes beside the compute capability are errors
  *
  * Compiled with FAKE_CUDA_LACKS it has no cuDeviceTotalMem_v2. Called before cuInit, it fails as the driver
  * does. */
-#include "gpu/driver.h"
+#include "fake_cuda.h"
 
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define DECLARE(name, arguments) unsigned name arguments;
-FTB_CUDA_CALLS(DECLARE)
-#undef DECLARE
-
-enum { OK = 0, INVALID_VALUE = 1, NOT_INITIALIZED = 3, NO_DEVICE = 100, INVALID_DEVICE = 101, UNKNOWN = 999 };
-
-int fake_cuda_inits(void); /* calls of cuInit so far */
-
-static atomic_int inits;
+static atomic_int inits, sticky;
 
 int fake_cuda_inits(void) { return atomic_load(&inits); }
 
-static int number(const char *name, int without)
+int fake_number(const char *name, int without)
 {
     const char *text = getenv(name);
     return text ? atoi(text) : without;
 }
 
-static unsigned begin(const char *call)
+/* Whether this is the call that fails: any, or the n-th from now on. */
+static int is_turn(void)
 {
-    const char *fails = getenv("FAKE_CUDA_FAILS");
-    return fails && strcmp(fails, call) == 0 ? UNKNOWN : OK;
+    const int left = fake_number("FAKE_CUDA_AT", 0);
+    char text[16];
+    if (left <= 1) {
+        if (left == 1) {
+            unsetenv("FAKE_CUDA_AT");
+            unsetenv("FAKE_CUDA_FAILS");
+        }
+        return 1;
+    }
+    snprintf(text, sizeof text, "%d", left - 1);
+    setenv("FAKE_CUDA_AT", text, 1);
+    return 0;
 }
 
-static unsigned begin_ready(const char *call)
+unsigned fake_begin(const char *call)
 {
-    return atomic_load(&inits) == 0 ? NOT_INITIALIZED : begin(call);
+    const char *fails = getenv("FAKE_CUDA_FAILS");
+    const size_t length = strlen(call);
+    if (!fails || strncmp(fails, call, length) != 0 || (fails[length] && fails[length] != '='))
+        return OK;
+    const unsigned error = fails[length] ? (unsigned)atoi(fails + length + 1) : UNKNOWN;
+    if (!is_turn())
+        return OK;
+    if (error == ILLEGAL_ADDRESS)
+        atomic_store(&sticky, ILLEGAL_ADDRESS);
+    return error;
 }
+
+unsigned fake_begin_ready(const char *call)
+{
+    const unsigned error = atomic_load(&inits) == 0 ? NOT_INITIALIZED : fake_begin(call);
+    return atomic_load(&sticky) ? (unsigned)atomic_load(&sticky) : error;
+}
+
+void fake_cuda_calm(void) { atomic_store(&sticky, OK); }
 
 unsigned cuInit(unsigned flags)
 {
     atomic_fetch_add(&inits, 1);
-    return flags ? INVALID_VALUE : (unsigned)number("FAKE_CUDA_INIT", OK);
+    return flags ? INVALID_VALUE : (unsigned)fake_number("FAKE_CUDA_INIT", OK);
 }
 
 unsigned cuDriverGetVersion(int *version)
 {
-    *version = number("FAKE_CUDA_VERSION", 12040);
-    return begin("cuDriverGetVersion");
+    *version = fake_number("FAKE_CUDA_VERSION", 12040);
+    return fake_begin("cuDriverGetVersion");
 }
 
 static const struct {
@@ -64,6 +87,9 @@ static const struct {
     {NOT_INITIALIZED, "CUDA_ERROR_NOT_INITIALIZED", "initialization error"},
     {NO_DEVICE, "CUDA_ERROR_NO_DEVICE", "no CUDA-capable device is detected"},
     {INVALID_DEVICE, "CUDA_ERROR_INVALID_DEVICE", "invalid device ordinal"},
+    {OUT_OF_MEMORY, "CUDA_ERROR_OUT_OF_MEMORY", "out of memory"},
+    {INVALID_CONTEXT, "CUDA_ERROR_INVALID_CONTEXT", "invalid device context"},
+    {ILLEGAL_ADDRESS, "CUDA_ERROR_ILLEGAL_ADDRESS", "an illegal memory access was encountered"},
     {UNKNOWN, "CUDA_ERROR_UNKNOWN", "unknown error"},
 };
 
@@ -80,34 +106,34 @@ unsigned cuGetErrorName(unsigned error, const char **name)
 {
     const int row = row_of(error);
     *name = row < 0 ? NULL : errors[row].name;
-    return row < 0 ? INVALID_VALUE : begin("cuGetErrorName");
+    return row < 0 ? INVALID_VALUE : fake_begin("cuGetErrorName");
 }
 
 unsigned cuGetErrorString(unsigned error, const char **text)
 {
     const int row = row_of(error);
     *text = row < 0 ? NULL : errors[row].text;
-    return row < 0 ? INVALID_VALUE : begin("cuGetErrorString");
+    return row < 0 ? INVALID_VALUE : fake_begin("cuGetErrorString");
 }
 
 unsigned cuDeviceGetCount(int *count)
 {
-    *count = number("FAKE_CUDA_DEVICES", 1);
-    return begin_ready("cuDeviceGetCount");
+    *count = fake_number("FAKE_CUDA_DEVICES", 1);
+    return fake_begin_ready("cuDeviceGetCount");
 }
 
 /* Handles are no ordinals here. */
 unsigned cuDeviceGet(int *device, int n)
 {
-    if (n < 0 || n >= number("FAKE_CUDA_DEVICES", 1))
+    if (n < 0 || n >= fake_number("FAKE_CUDA_DEVICES", 1))
         return INVALID_DEVICE;
-    *device = 1000 + n;
-    return begin_ready("cuDeviceGet");
+    *device = DEVICES + n;
+    return fake_begin_ready("cuDeviceGet");
 }
 
 static unsigned begin_device(const char *call, int device)
 {
-    return device < 1000 ? INVALID_DEVICE : begin_ready(call);
+    return device < DEVICES ? INVALID_DEVICE : fake_begin_ready(call);
 }
 
 unsigned cuDeviceGetName(char *name, int size, int device)
@@ -123,7 +149,7 @@ unsigned cuDeviceGetName(char *name, int size, int device)
 #ifndef FAKE_CUDA_LACKS
 unsigned cuDeviceTotalMem_v2(size_t *bytes, int device)
 {
-    *bytes = (size_t)(device - 1000 + 1) * ((size_t)3 << 29); /* 1.5 GiB, 3 GiB ... */
+    *bytes = (size_t)(device - DEVICES + 1) * ((size_t)3 << 29); /* 1.5 GiB, 3 GiB ... */
     return begin_device("cuDeviceTotalMem_v2", device);
 }
 #endif

@@ -1,0 +1,383 @@
+/* Memory, streams and events of GPUs that do not exist (fake_cuda.h). Device memory is at addresses that
+ * nobody can read while no work of the device runs. Work on a stream is done late: when somebody waits, or
+ * now and then, stream by stream in an order of FAKE_CUDA_SEED. A copy to the device reads pageable memory at
+ * once and pinned memory late; one to pageable memory is done when the call returns. Misuse is written down.
+ */
+#include "fake_cuda.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define PAGE 4096
+
+typedef struct piece { /* device memory, or pinned memory of the host */
+    struct piece *next;
+    char *start;
+    size_t bytes, room;
+    int device; /* -1: pinned */
+} piece;
+
+typedef struct task {
+    struct task *next;
+    struct CUevent_st *event; /* recorded; NULL: a copy */
+    char *to;
+    const char *from;
+    char *kept; /* what a copy from pageable memory has read, in place of `from` */
+    size_t bytes;
+} task;
+
+struct CUctx_st {
+    int device;
+};
+struct CUstream_st {
+    struct CUstream_st *next;
+    int device;
+    task *first, **last;
+};
+struct CUevent_st {
+    struct CUstream_st *stream; /* in which its task is not done yet; NULL: it is */
+    int device;
+};
+
+enum { MOST_DEVICES = 32, DEPTH = 8 };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct CUctx_st contexts[MOST_DEVICES];
+/* initial-exec: leak sanitizers stumble over what threads allocate for a module that is opened late. */
+#define OF_THREAD _Thread_local __attribute__((tls_model("initial-exec")))
+static OF_THREAD struct CUctx_st *stack[DEPTH];
+static OF_THREAD int depth;
+static piece *pieces;
+static struct CUstream_st *streams;
+static int live, pending;
+static char wrong[256];
+static uint64_t state;
+
+static void misuse(const char *call, const char *what)
+{
+    if (!wrong[0])
+        snprintf(wrong, sizeof wrong, "%s: %s", call, what);
+}
+
+static uint64_t draw(void) /* xorshift64* */
+{
+    if (!state)
+        state = (uint64_t)fake_number("FAKE_CUDA_SEED", 1) * UINT64_C(0x9e3779b97f4a7c15) | 1;
+    state ^= state >> 12;
+    state ^= state << 25;
+    state ^= state >> 27;
+    return state * UINT64_C(0x2545f4914f6cdd1d);
+}
+
+/* The piece in which all of these bytes are; NULL: there is none. */
+static piece *find(const void *at, size_t bytes)
+{
+    const char *start = at;
+    for (piece *p = pieces; p; p = p->next)
+        if (start >= p->start && start + bytes <= p->start + p->bytes)
+            return p;
+    return NULL;
+}
+
+/* ---- streams; the lock is held */
+
+static void open_memory(const void *at, size_t bytes, int protection)
+{
+    const piece *p = bytes > 0 ? find(at, bytes) : NULL;
+    if (p && p->device >= 0)
+        mprotect(p->start, p->room, protection);
+}
+
+static void do_task(struct CUstream_st *s)
+{
+    task *t = s->first;
+    s->first = t->next;
+    if (!s->first)
+        s->last = &s->first;
+    if (t->event) {
+        t->event->stream = NULL;
+    } else {
+        const char *from = t->kept ? t->kept : t->from;
+        open_memory(t->to, t->bytes, PROT_READ | PROT_WRITE);
+        open_memory(from, t->bytes, PROT_READ | PROT_WRITE);
+        memcpy(t->to, from, t->bytes);
+        open_memory(t->to, t->bytes, PROT_NONE);
+        open_memory(from, t->bytes, PROT_NONE);
+        pending--;
+    }
+    free(t->kept);
+    free(t);
+}
+
+static void drain(struct CUstream_st *s)
+{
+    while (s->first)
+        do_task(s);
+}
+
+static void drain_all(void)
+{
+    for (struct CUstream_st *s = streams; s; s = s->next)
+        drain(s);
+}
+
+/* Now and then a stream gets on. */
+static void get_on(void)
+{
+    for (struct CUstream_st *s = streams; s; s = s->next)
+        while (s->first && draw() % 8 == 0)
+            do_task(s);
+}
+
+static void append(struct CUstream_st *s, task *t)
+{
+    *s->last = t;
+    s->last = &t->next;
+}
+
+static task *new_task(void)
+{
+    task *t = calloc(1, sizeof *t);
+    if (!t)
+        abort();
+    return t;
+}
+
+/* ---- contexts */
+
+unsigned cuDevicePrimaryCtxRetain(struct CUctx_st **context, int device)
+{
+    const unsigned error = fake_begin_ready("cuDevicePrimaryCtxRetain");
+    if (error || device < DEVICES || device >= DEVICES + MOST_DEVICES)
+        return error ? error : INVALID_DEVICE;
+    *context = &contexts[device - DEVICES];
+    (*context)->device = device - DEVICES;
+    return OK;
+}
+
+unsigned cuCtxPushCurrent_v2(struct CUctx_st *context)
+{
+    const unsigned error = fake_begin_ready("cuCtxPushCurrent");
+    if (error || !context || depth == DEPTH)
+        return error ? error : INVALID_VALUE;
+    stack[depth++] = context;
+    return OK;
+}
+
+unsigned cuCtxPopCurrent_v2(struct CUctx_st **context)
+{
+    if (depth == 0)
+        return INVALID_CONTEXT;
+    *context = stack[--depth];
+    return fake_begin_ready("cuCtxPopCurrent");
+}
+
+/* Of a call that needs a context; with OK, the lock is held. */
+static unsigned enter(const char *call)
+{
+    const unsigned error = fake_begin_ready(call);
+    if (error || depth == 0)
+        return error ? error : INVALID_CONTEXT;
+    pthread_mutex_lock(&lock);
+    get_on();
+    return OK;
+}
+
+static unsigned leave(unsigned error)
+{
+    pthread_mutex_unlock(&lock);
+    return error;
+}
+
+/* ---- memory */
+
+static size_t used(int device)
+{
+    size_t bytes = 0;
+    for (const piece *p = pieces; p; p = p->next)
+        bytes += p->device == device ? p->bytes : 0;
+    return bytes;
+}
+
+static unsigned add_piece(void **start, size_t bytes, int device, int protection)
+{
+    const size_t room = (bytes / PAGE + 2) * PAGE; /* a page behind it that nobody has */
+    piece *p = malloc(sizeof *p);
+    char *at = mmap(NULL, room, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (!p || at == MAP_FAILED)
+        abort();
+    mprotect(at + room - PAGE, PAGE, PROT_NONE);
+    *p = (piece){pieces, at, bytes, room - PAGE, device};
+    pieces = p;
+    live += device >= 0;
+    *start = at;
+    return OK;
+}
+
+static unsigned remove_piece(const char *call, const void *start, int device)
+{
+    piece **at = &pieces;
+    while (*at && (*at)->start != start)
+        at = &(*at)->next;
+    if (!*at || ((*at)->device < 0) != (device < 0)) {
+        misuse(call, "not what was allocated, or freed twice");
+        return INVALID_VALUE;
+    }
+    drain_all(); /* as cuMemFree waits */
+    piece *gone = *at;
+    *at = gone->next;
+    live -= device >= 0;
+    munmap(gone->start, gone->room + PAGE);
+    free(gone);
+    return OK;
+}
+
+unsigned cuMemAlloc_v2(unsigned long long *device, size_t bytes)
+{
+    const unsigned error = enter("cuMemAlloc");
+    void *start = NULL;
+    if (error)
+        return error;
+    const int here = stack[depth - 1]->device;
+    if (bytes == 0)
+        return leave(INVALID_VALUE);
+    if (used(here) + bytes > (size_t)fake_number("FAKE_CUDA_MEMORY", 1 << 30))
+        return leave(OUT_OF_MEMORY);
+    const unsigned made = add_piece(&start, bytes, here, PROT_READ | PROT_WRITE);
+    memset(start, 0xcb, bytes);
+    mprotect(start, (bytes / PAGE + 1) * PAGE, PROT_NONE);
+    *device = (unsigned long long)(uintptr_t)start;
+    return leave(made);
+}
+
+unsigned cuMemFree_v2(unsigned long long device)
+{
+    const unsigned error = enter("cuMemFree");
+    return error ? error : leave(remove_piece("cuMemFree", (void *)(uintptr_t)device, 0));
+}
+
+unsigned cuMemHostAlloc(void **host, size_t bytes, unsigned flags)
+{
+    const unsigned error = enter("cuMemHostAlloc");
+    (void)flags;
+    return error ? error : leave(add_piece(host, bytes, -1, PROT_READ | PROT_WRITE));
+}
+
+unsigned cuMemFreeHost(void *host)
+{
+    const unsigned error = enter("cuMemFreeHost");
+    return error ? error : leave(remove_piece("cuMemFreeHost", host, -1));
+}
+
+/* ---- copies */
+
+static unsigned copy(const char *call, char *to, const char *from, size_t bytes, int out,
+                     struct CUstream_st *stream)
+{
+    const piece *there = find(out ? from : to, bytes), *pinned = find(out ? to : from, bytes);
+    if (!stream || !there || there->device != stream->device) {
+        misuse(call, !stream ? "no stream" : "not in one piece of this device's memory");
+        return INVALID_VALUE;
+    }
+    task *t = new_task();
+    *t = (task){.to = to, .from = from, .bytes = bytes};
+    if (!pinned && !out) {
+        t->kept = malloc(bytes + 1);
+        if (!t->kept)
+            abort();
+        memcpy(t->kept, from, bytes);
+    }
+    append(stream, t);
+    pending++;
+    if (!pinned && out)
+        drain(stream);
+    return OK;
+}
+
+unsigned cuMemcpyHtoDAsync_v2(unsigned long long to, const void *from, size_t bytes,
+                              struct CUstream_st *stream)
+{
+    const unsigned error = enter("cuMemcpyHtoDAsync");
+    return error ? error : leave(copy("cuMemcpyHtoDAsync", (char *)(uintptr_t)to, from, bytes, 0, stream));
+}
+
+unsigned cuMemcpyDtoHAsync_v2(void *to, unsigned long long from, size_t bytes, struct CUstream_st *stream)
+{
+    const unsigned error = enter("cuMemcpyDtoHAsync");
+    return error ? error
+                 : leave(copy("cuMemcpyDtoHAsync", to, (const char *)(uintptr_t)from, bytes, 1, stream));
+}
+
+/* ---- streams and events */
+
+unsigned cuStreamCreate(struct CUstream_st **stream, unsigned flags)
+{
+    const unsigned error = enter("cuStreamCreate");
+    (void)flags;
+    if (error)
+        return error;
+    struct CUstream_st *s = calloc(1, sizeof *s);
+    if (!s)
+        abort();
+    s->device = stack[depth - 1]->device;
+    s->last = &s->first;
+    s->next = streams;
+    streams = s;
+    *stream = s;
+    return leave(OK);
+}
+
+unsigned cuStreamSynchronize(struct CUstream_st *stream)
+{
+    const unsigned error = enter("cuStreamSynchronize");
+    if (error)
+        return error;
+    drain(stream);
+    return leave(OK);
+}
+
+unsigned cuEventCreate(struct CUevent_st **event, unsigned flags)
+{
+    const unsigned error = enter("cuEventCreate");
+    (void)flags;
+    if (error)
+        return error;
+    *event = calloc(1, sizeof **event);
+    if (!*event)
+        abort();
+    (*event)->device = stack[depth - 1]->device;
+    return leave(OK);
+}
+
+unsigned cuEventRecord(struct CUevent_st *event, struct CUstream_st *stream)
+{
+    const unsigned error = enter("cuEventRecord");
+    if (error)
+        return error;
+    if (event->stream) /* recorded again: that one does not count any more */
+        drain(event->stream);
+    task *t = new_task();
+    t->event = event;
+    event->stream = stream;
+    append(stream, t);
+    return leave(OK);
+}
+
+unsigned cuEventSynchronize(struct CUevent_st *event)
+{
+    const unsigned error = enter("cuEventSynchronize");
+    if (error)
+        return error;
+    while (event->stream)
+        do_task(event->stream);
+    return leave(OK);
+}
+
+/* ---- for tests */
+
+int fake_cuda_live(void) { return live; }
+int fake_cuda_pending(void) { return pending; }
+const char *fake_cuda_misuse(void) { return wrong[0] ? wrong : NULL; }
