@@ -113,7 +113,7 @@ set(FEATBLAS_ORACLE_ALWAYS test_spmm test_attention test_softmax test_block_gath
   test_nn_ops test_nn_layers test_optimizer)
 # Of the pretend device, of too many pairs for the other, of what the host keeps for later products, of FP32 computed in
 # FP32, and of 4 GiB blocks.
-set(FEATBLAS_ORACLE_NEVER test_device test_device_ops test_device_gradients test_device_products test_device_spgemm
+set(FEATBLAS_ORACLE_NEVER test_device test_device_blocks test_device_ops test_device_gradients test_device_products test_device_spgemm
   test_spgemm_hot test_spmm_uses test_sddmm_sum test_block_apply)
 foreach(source ${sources})
   get_filename_component(name ${source} NAME_WE)

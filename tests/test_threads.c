@@ -505,7 +505,7 @@ static const struct {
 static const char serial[] =
     " error version Type_size Type_name Context_new Context_free Context_engage Context_set_threads"
     " Context_set_memory_limit Context_set_seed Context_set_deterministic Context_set_tmpdir Context_set_sync"
-    " Context_set_device Context_moved Device_describe"
+    " Context_set_device Context_moved Device_describe Block_to_device Block_to_host Block_wrap_device"
     " Context_progress Context_cancel Context_memory set_allocator Matrix_new Matrix_like Matrix_dup"
     " Matrix_values Matrix_changed Matrix_shape Matrix_csr Matrix_free Block_new Block_wrap"
     " Block_wrap_const Block_shape Block_changed Block_heads Block_columns Block_free Semiring_new"

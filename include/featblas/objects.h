@@ -123,13 +123,37 @@ GrB_Info FtB_Block_wrap(FtB_Block *X, void *data, int64_t nrows, int64_t ncols, 
 GrB_Info FtB_Block_wrap_const(FtB_Block *X, const void *data, int64_t nrows, int64_t ncols, int64_t ld,
                               FtB_Type type);
 
+/** Wraps memory of the engaged context's device without copying, such as a tensor of PyTorch or CuPy: of what
+ * DLPack describes, @p data is data + byte_offset, and "gpu:" with device_id names the device. It must
+ * outlive the block and its views. What a call of that context's device writes is there; what was computed on
+ * the host is brought there by FtB_Block_to_device, and who writes there says FtB_Block_changed. The address
+ * that FtB_Block_shape gives is that of a copy on the host, to be read. @param[out] X the new block, NULL on
+ * failure. @param data nrows rows of ld values, on the device. @param nrows,ncols dimensions. @param ld
+ * values from one row to the next, >= ncols. @param type dtype. @return FTB_NO_DEVICE if the context works on
+ * the host; as FtB_Block_wrap; FTB_LIMIT, since room for a copy on the host is counted, though nothing
+ * touches it before it is needed. */
+GrB_Info FtB_Block_wrap_device(FtB_Block *X, void *data, int64_t nrows, int64_t ncols, int64_t ld,
+                               FtB_Type type);
+
+/** Sends the values of @p X to its context's device, if they are not there; without one, to the host. The
+ * host's copy stays valid. Of FtB_Block_wrap_device's memory they go to where that is, and are there when the
+ * call returns. @param X any; all views of the same memory are meant.
+ *  @return GrB_NULL_POINTER, GrB_OUT_OF_MEMORY, FTB_NO_DEVICE (the device was lost). */
+GrB_Info FtB_Block_to_device(FtB_Block X);
+
+/** Brings the values of @p X to the host, and gives the device's memory back unless that is the caller's.
+ *  @param X any; all views of the same memory are meant.
+ *  @return as FtB_Block_to_device. */
+GrB_Info FtB_Block_to_host(FtB_Block X);
+
 /** Shape of a block; any output may be NULL. @param X any. @param[out] nrows,ncols dimensions. @param[out] ld
  * values from row to row. @param[out] type dtype. @param[out] data the memory (FtB_Block_changed).
  *  @return GrB_NULL_POINTER. */
 GrB_Info FtB_Block_shape(FtB_Block X, int64_t *nrows, int64_t *ncols, int64_t *ld, FtB_Type *type,
                          void **data);
 
-/** FtB_Matrix_changed of a block. @param X any; all views of the same memory are meant.
+/** FtB_Matrix_changed of a block; of FtB_Block_wrap_device's memory, it was written on its device. @param X
+ * any; all views of the same memory are meant.
  *  @return GrB_NULL_POINTER. */
 GrB_Info FtB_Block_changed(FtB_Block X);
 

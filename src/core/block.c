@@ -1,5 +1,6 @@
-/* Dense blocks: rows x cols, row-major, over memory of their own, of a matrix or of the caller. */
-#include "core/core.h"
+/* Dense blocks: rows x cols, row-major, over memory of their own, of a matrix or of the caller, on the host
+ * or on a device. */
+#include "core/backend.h"
 
 static GrB_Info check_shape(const char *call, int64_t nrows, int64_t ncols, int64_t ld, FtB_Type type)
 {
@@ -52,9 +53,17 @@ GrB_Info FtB_Block_new(FtB_Block *X, int64_t nrows, int64_t ncols, FtB_Type type
                           ftb_buffer_new(ctx, nrows * ncols, FtB_Type_size(type)));
 }
 
-static GrB_Info wrap(FtB_Block *X, const char *call, const void *data, bool writable, int64_t nrows,
-                     int64_t ncols, int64_t ld, FtB_Type type)
+/* What a caller's memory is to be. `where`: of a device. */
+typedef struct wrapping {
+    const char *call;
+    bool writable;
+    const ftb_backend *where;
+} wrapping;
+
+static GrB_Info wrap(FtB_Block *X, const wrapping *how, const void *data, int64_t nrows, int64_t ncols,
+                     int64_t ld, FtB_Type type)
 {
+    const char *call = how->call;
     if (!X)
         return ftb_fail(GrB_NULL_POINTER, "%s: X is NULL", call);
     *X = NULL;
@@ -66,19 +75,33 @@ static GrB_Info wrap(FtB_Block *X, const char *call, const void *data, bool writ
                         (long long)nrows, (long long)ncols);
     FtB_Context ctx = ftb_context();
     const int64_t values = nrows > 0 ? (nrows - 1) * ld + ncols : 0;
+    const int64_t bytes = values * (int64_t)FtB_Type_size(type);
     return ftb_block_view(X, ctx, type, nrows, ncols, ld,
-                          ftb_buffer_wrap(ctx, data, values * (int64_t)FtB_Type_size(type), writable));
+                          how->where ? ftb_buffer_wrap_device(ctx, how->where, (void *)(uintptr_t)data, bytes)
+                                     : ftb_buffer_wrap(ctx, data, bytes, how->writable));
 }
 
 GrB_Info FtB_Block_wrap(FtB_Block *X, void *data, int64_t nrows, int64_t ncols, int64_t ld, FtB_Type type)
 {
-    return wrap(X, "FtB_Block_wrap", data, true, nrows, ncols, ld, type);
+    return wrap(X, &(wrapping){"FtB_Block_wrap", true, NULL}, data, nrows, ncols, ld, type);
 }
 
 GrB_Info FtB_Block_wrap_const(FtB_Block *X, const void *data, int64_t nrows, int64_t ncols, int64_t ld,
                               FtB_Type type)
 {
-    return wrap(X, "FtB_Block_wrap_const", data, false, nrows, ncols, ld, type);
+    return wrap(X, &(wrapping){"FtB_Block_wrap_const", false, NULL}, data, nrows, ncols, ld, type);
+}
+
+GrB_Info FtB_Block_wrap_device(FtB_Block *X, void *data, int64_t nrows, int64_t ncols, int64_t ld,
+                               FtB_Type type)
+{
+    const ftb_backend *where = ftb_device(NULL);
+    if (X && !where) {
+        *X = NULL;
+        return ftb_fail(FTB_NO_DEVICE, "FtB_Block_wrap_device: the engaged context works on the host; "
+                                       "expected FtB_Context_set_device before");
+    }
+    return wrap(X, &(wrapping){"FtB_Block_wrap_device", true, where}, data, nrows, ncols, ld, type);
 }
 
 static GrB_Info check_block(FtB_Block X)
@@ -88,6 +111,28 @@ static GrB_Info check_block(FtB_Block X)
     if (X->magic != FTB_MAGIC_BLOCK)
         return ftb_fail(GrB_UNINITIALIZED_OBJECT, "X is not an FtB_Block, or was freed");
     return GrB_SUCCESS;
+}
+
+GrB_Info FtB_Block_to_device(FtB_Block X)
+{
+    void *device;
+    GrB_Info info = check_block(X);
+    if (info != GrB_SUCCESS)
+        return info;
+    ftb_buffer *b = X->owner;
+    const ftb_backend *where = b->foreign ? b->where : ftb_device(b->ctx);
+    if (!where)
+        return ftb_buffer_home(b);
+    info = ftb_buffer_ask_at(b, where, FTB_READ, &device);
+    if (info == GrB_SUCCESS && b->foreign) /* who owns it knows nothing of our order */
+        info = where->memory->wait(where, b->ctx);
+    return info;
+}
+
+GrB_Info FtB_Block_to_host(FtB_Block X)
+{
+    GrB_Info info = check_block(X);
+    return info == GrB_SUCCESS ? ftb_buffer_home(X->owner) : info;
 }
 
 GrB_Info FtB_Block_shape(FtB_Block X, int64_t *nrows, int64_t *ncols, int64_t *ld, FtB_Type *type,

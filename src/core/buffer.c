@@ -41,6 +41,18 @@ ftb_buffer *ftb_buffer_wrap(FtB_Context ctx, const void *data, int64_t bytes, bo
     return make_buffer(ctx, (void *)(uintptr_t)data, bytes, false, writable);
 }
 
+ftb_buffer *ftb_buffer_wrap_device(FtB_Context ctx, const ftb_backend *where, void *device, int64_t bytes)
+{
+    ftb_buffer *b = ftb_buffer_adopt(ctx, ftb_new(ctx, bytes, 1));
+    if (b) {
+        b->foreign = true;
+        b->where = where;
+        b->device = device;
+        atomic_store(&b->valid, FTB_VALID_DEVICE);
+    }
+    return b;
+}
+
 ftb_buffer *ftb_buffer_retain(ftb_buffer *b)
 {
     if (b)
@@ -50,7 +62,7 @@ ftb_buffer *ftb_buffer_retain(ftb_buffer *b)
 
 static void drop_device(ftb_buffer *b)
 {
-    if (b->where)
+    if (b->where && !b->foreign)
         b->where->memory->free(b->where, b->device, b->bytes);
     b->where = NULL;
     b->device = NULL;
@@ -127,6 +139,9 @@ static GrB_Info send(ftb_buffer *b, const ftb_backend *where, ftb_access access)
     GrB_Info info = GrB_SUCCESS;
     if (b->where == where && access != FTB_WRITE && missed(b))
         return ftb_watch_missed("an operand");
+    if (b->foreign && b->where != where)
+        return ftb_fail(FTB_NO_DEVICE, "an operand is memory of '%s', where '%s' cannot reach it",
+                        b->where->name, where->name);
     if (b->where != where) {
         void *device = NULL;
         FTB_CHECK(bring_home(b, FTB_READ));
@@ -182,6 +197,31 @@ GrB_Info ftb_buffer_written(ftb_buffer *b)
         info = bring_home(b, FTB_READ);
     pthread_mutex_unlock(&moving);
     return info;
+}
+
+GrB_Info ftb_buffer_home(ftb_buffer *b)
+{
+    pthread_mutex_lock(&moving);
+    GrB_Info info = bring_home(b, FTB_READ);
+    if (info == GrB_SUCCESS && !b->foreign) {
+        b->valid = FTB_VALID_HOST;
+        drop_device(b);
+    }
+    pthread_mutex_unlock(&moving);
+    return info;
+}
+
+GrB_Info ftb_buffer_changed(ftb_buffer *b)
+{
+    if (!b)
+        return GrB_SUCCESS;
+    GrB_Info info = b->foreign ? GrB_SUCCESS : ftb_buffer_ask(b, FTB_READ);
+    if (info != GrB_SUCCESS)
+        return info;
+    (void)ftb_buffer_write(b);
+    if (b->foreign)
+        atomic_store(&b->valid, FTB_VALID_DEVICE);
+    return GrB_SUCCESS;
 }
 
 GrB_Info ftb_buffer_lend(ftb_buffer *b)

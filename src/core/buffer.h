@@ -6,7 +6,8 @@
  * error to look at (ftb_buffer_data, ftb_block_data): builds with assertions check that somebody asked.
  *
  * Addresses that left the library (wrapped memory, FtB_Block_shape, FtB_Matrix_csr) stay good: a buffer that
- * was lent is brought back to the host when a device has written it (ftb_buffer_written). */
+ * was lent is brought back to the host when a device has written it (ftb_buffer_written). Memory of a device
+ * that is the caller's stays where it is; what the host writes of it goes there when the caller asks. */
 #ifndef FTB_BUFFER_H
 #define FTB_BUFFER_H
 
@@ -31,6 +32,7 @@ typedef struct ftb_buffer {
     int64_t bytes;
     void *host; /* NULL: there is none yet */
     bool owned, writable;
+    bool foreign; /* `device` is the caller's, on `where`, and neither changes */
     atomic_bool lent;
     atomic_int valid;
     const struct ftb_backend *where; /* whose device has a copy; NULL: none */
@@ -43,6 +45,9 @@ ftb_buffer *ftb_buffer_new(FtB_Context ctx, int64_t count, size_t size); /* zero
 ftb_buffer *ftb_buffer_adopt(FtB_Context ctx,
                              void *data); /* owns an ftb_new()ed array, also on failure (deleted) */
 ftb_buffer *ftb_buffer_wrap(FtB_Context ctx, const void *data, int64_t bytes, bool writable);
+/* Of a device, with room for a copy on the host, which nothing touches before it is asked for. */
+ftb_buffer *ftb_buffer_wrap_device(FtB_Context ctx, const struct ftb_backend *where, void *device,
+                                   int64_t bytes);
 ftb_buffer *ftb_buffer_retain(ftb_buffer *b); /* NULL is allowed */
 void ftb_buffer_release(ftb_buffer *b);       /* NULL is allowed */
 /* The host's copy, valid and of no one else's, becomes the caller's; b is of no use but to be released. */
@@ -57,6 +62,10 @@ GrB_Info ftb_buffer_ask_at(ftb_buffer *b, const struct ftb_backend *where, ftb_a
 /* After a device's verb wrote it: its copy is the valid one; memory that was lent is made valid on the host,
  * too. */
 GrB_Info ftb_buffer_written(ftb_buffer *b);
+/* The values are on the host, and the device's memory is given back unless it is the caller's. */
+GrB_Info ftb_buffer_home(ftb_buffer *b);
+/* Who has the address wrote there: the caller's memory on a device, the host's else. NULL is allowed. */
+GrB_Info ftb_buffer_changed(ftb_buffer *b);
 /* The host's address leaves the library. */
 GrB_Info ftb_buffer_lend(ftb_buffer *b);
 

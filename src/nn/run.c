@@ -101,7 +101,7 @@ static GrB_Info constant_memory(ftb_nn_node *n, bool in_place)
     const ftb_nn_node *input = in_place ? ftb_node_in(n, 0) : NULL;
     const FtB_Block X = input ? input->value : NULL;
     bool fits = X && X->nrows == rows && X->ncols == cols && X->ld == cols && X->type == n->type &&
-                X->owner->owned && X->owner->writable &&
+                X->owner->owned && X->owner->writable && !X->owner->foreign &&
                 atomic_load(&X->owner->refs) == (input->edges ? 2 : 1);
     GrB_Info info =
         fits ? ftb_block_view(&n->value, X->ctx, n->type, rows, cols, cols, ftb_buffer_retain(X->owner))
