@@ -209,13 +209,13 @@ static GrB_Info lost(const ftb_backend *b, FtB_Context ctx, void *host, const vo
     return ftb_fail(FTB_NO_DEVICE, "the device is lost");
 }
 
-/* A device that gives nothing back: the block says so, and is as it was. */
+/* A device that gives nothing back: an error names the block, which is as it was. */
 static void lost_device(void **state)
 {
     (void)state;
     ftb_memory memory = *pretend_device.memory;
     ftb_backend gone = pretend_device;
-    FtB_Block X = features(10);
+    FtB_Block X = features(10), C = features(13);
     void *device;
     memory.get = lost;
     gone.memory = &memory;
@@ -223,8 +223,11 @@ static void lost_device(void **state)
     assert_ok(ftb_buffer_written(X->owner));
     assert_fails(FTB_NO_DEVICE, "the device is lost", FtB_Block_to_host(X));
     assert_fails(FTB_NO_DEVICE, "the device is lost", FtB_Block_to_host(X));
+    assert_fails(FTB_NO_DEVICE, "M is on its device alone: the device is lost",
+                 FtB_apply(C, X, NULL, "2 * x", C, NULL));
     memory.get = pretend_device.memory->get;
     assert_ok(FtB_Block_to_host(X));
+    FtB_Block_free(&C);
     FtB_Block_free(&X);
 }
 
