@@ -139,6 +139,15 @@ foreach(source ${sources})
   endforeach()
 endforeach()
 
+# And on a GPU of the driver that does not exist: what has no verb there is done on the host.
+foreach(name test_spmm test_mxm_grad test_nn_ops)
+  string(REPLACE test_ gpu_ there ${name})
+  add_test(NAME ${there} COMMAND ${name})
+  featblas_label(${there} ${PROJECT_SOURCE_DIR}/tests/${name}.c)
+  set_property(TEST ${there} APPEND PROPERTY ENVIRONMENT FEATBLAS_PRETEND=gpu FEATBLAS_CASES=25%
+    FEATBLAS_CUDA_DRIVER=${FEATBLAS_FAKE_DRIVERS}/fake_cuda.so)
+endforeach()
+
 add_dependencies(test_gpu_driver fake_cuda fake_cuda_lacks)
 add_dependencies(test_gpu_memory fake_cuda)
 

@@ -272,6 +272,9 @@ __attribute__((constructor)) void pretend_by_environment(void)
     fprintf(stderr, "FEATBLAS_PRETEND=%s\n", seed);
     if (strcmp(seed, "oracle") == 0)
         ref_device_begin();
-    else
+    else if (strcmp(seed, "gpu") == 0) {
+        if (FtB_Context_set_device(NULL, "gpu") != GrB_SUCCESS)
+            abort();
+    } else
         pretend_begin(strtoull(seed, NULL, 10));
 }

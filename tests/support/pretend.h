@@ -5,7 +5,7 @@
  * were the host's, does not ask, or does not say what it changed, is found out.
  *
  * FEATBLAS_PRETEND=seed in the environment places the work of any test on it; FEATBLAS_PRETEND=oracle on
- * another one (oracle/ref_device.h). */
+ * another one (oracle/ref_device.h), FEATBLAS_PRETEND=gpu on the driver's first GPU. */
 #ifndef TESTS_PRETEND_H
 #define TESTS_PRETEND_H
 
