@@ -9,8 +9,6 @@
 
 #define LEAST 512 /* bytes: the driver's own grain */
 #define OUT_OF_MEMORY 2
-#define FIRST_LOST 700 /* CUDA_ERROR_ILLEGAL_ADDRESS, and what is like it */
-#define LAST_LOST 720
 #define NON_BLOCKING 1 /* CU_STREAM_NON_BLOCKING */
 #define NO_TIMING 2    /* CU_EVENT_DISABLE_TIMING */
 
@@ -34,10 +32,33 @@ static GrB_Info lost(const ftb_gpu_device *d)
                     d->gpu->label, name);
 }
 
+/* Errors of which the driver says that the process must end to use the GPU again. */
+static bool sticks(unsigned error)
+{
+    static const unsigned all[] = {
+        214, /* ECC_UNCORRECTABLE */
+        220, /* NVLINK_UNCORRECTABLE */
+        700, /* ILLEGAL_ADDRESS */
+        702, /* LAUNCH_TIMEOUT */
+        709, /* CONTEXT_IS_DESTROYED */
+        710, /* ASSERT */
+        714, /* HARDWARE_STACK_ERROR */
+        715, /* ILLEGAL_INSTRUCTION */
+        716, /* MISALIGNED_ADDRESS */
+        717, /* INVALID_ADDRESS_SPACE */
+        718, /* INVALID_PC */
+        719, /* LAUNCH_FAILED */
+    };
+    for (size_t n = 0; n < sizeof all / sizeof *all; n++)
+        if (all[n] == error)
+            return true;
+    return false;
+}
+
 static GrB_Info failed(ftb_gpu_device *d, const char *call, unsigned error)
 {
     const char *name = NULL;
-    if (error >= FIRST_LOST && error <= LAST_LOST) {
+    if (sticks(error)) {
         d->lost = error;
         return lost(d);
     }

@@ -361,6 +361,11 @@ static void lost(void **state)
     assert_ok(ftb_buffer_ask_at(X->owner, gpu, FTB_UPDATE, &there));
     assert_ok(ftb_buffer_written(X->owner));
     assert_ok(ftb_buffer_ask_at(Y->owner, gpu, FTB_READ, &there));
+    setenv("FAKE_CUDA_FAILS", "cuStreamSynchronize=701", 1); /* of one launch alone */
+    setenv("FAKE_CUDA_AT", "1", 1);
+    assert_fails(FTB_NO_DEVICE, "gpu:1: cuStreamSynchronize fails with error 701",
+                 gpu->memory->wait(gpu, NULL));
+    assert_ok(there_and_back());
     setenv("FAKE_CUDA_FAILS", "cuStreamSynchronize=700", 1);
     setenv("FAKE_CUDA_AT", "1", 1);
     assert_fails(FTB_NO_DEVICE, "gpu:1: lost by CUDA_ERROR_ILLEGAL_ADDRESS", gpu->memory->wait(gpu, NULL));
