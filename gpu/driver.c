@@ -2,6 +2,8 @@
  * thing that can be missing has a sentence of its own: most people who read it only want to know which. */
 #include "gpu/driver.h"
 
+#include "core/core.h"
+
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -195,7 +197,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void open_here(void)
 {
-    const char *library = getenv("FEATBLAS_CUDA_DRIVER");
+    const char *library = ftb_getenv_code("FEATBLAS_CUDA_DRIVER");
     ftb_driver_open(&here, library ? library : SONAME);
 }
 

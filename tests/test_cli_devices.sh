@@ -50,4 +50,18 @@ run 0 info g.mtx --device gpu:1
 run 2 info g.mtx --device gpu:2
 says "--device: there is no 'gpu:2' here; expected cpu"
 
+# A program that runs for somebody else takes no code from who calls it. Needs root, and a folder that allows it; a
+# sanitizer's build cannot look for leaks in such a process.
+unset FAKE_CUDA_DEVICES FAKE_CUDA_NAME
+cp "$(command -v id)" who
+chown 65534 who && chmod 4755 who && chmod 755 .
+if [ "$(id -u)" = 0 ] && [ "$(./who -u)" = 65534 ] && [ -z "${ASAN_OPTIONS:-}${TSAN_OPTIONS:-}" ]; then
+    cp "$FEATBLAS_COMMAND" lent
+    chown 65534 lent && chmod 4755 lent
+    FEATBLAS_CUDA_DRIVER='' ./lent info --devices >out
+    grep -q "FEATBLAS_CUDA_DRIVER" out && fail "a set-user-id program heeds FEATBLAS_CUDA_DRIVER: $(cat out)"
+else
+    echo "skipped: programs that run for somebody else"
+fi
+
 finish

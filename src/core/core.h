@@ -77,6 +77,9 @@ void ftb_delete(void *p);           /* NULL is allowed */
 int64_t ftb_size_of(const void *p); /* bytes that were asked for */
 char *ftb_strdup(FtB_Context ctx, const char *s);
 GrB_Info ftb_nomem(void);
+/* A variable of the environment that names code, or where code is: NULL, too, in a program that runs with
+ * more rights than who started it (set-user-id). */
+const char *ftb_getenv_code(const char *name);
 /* Uncounted memory from the allocator in use, for what a context itself is made of. */
 void *ftb_raw_new(size_t bytes);
 void ftb_raw_delete(void *p);

@@ -31,7 +31,7 @@ static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
 
 bool ftb_jit_wanted(void)
 {
-    const char *text = getenv("FEATBLAS_JIT");
+    const char *text = ftb_getenv_code("FEATBLAS_JIT");
     return text && *text && strcmp(text, "0") != 0;
 }
 
@@ -40,7 +40,7 @@ bool ftb_jit_wanted(void)
 /* "cc" is $CC, or cc; anything else is the compiler itself. */
 static const char *compiler(void)
 {
-    const char *text = getenv("FEATBLAS_JIT"), *cc = getenv("CC");
+    const char *text = ftb_getenv_code("FEATBLAS_JIT"), *cc = ftb_getenv_code("CC");
     return strcmp(text, "cc") == 0 && cc && *cc ? cc : text;
 }
 
@@ -105,7 +105,7 @@ static bool run_compiler(const char *source, const char *out)
 /* Makes the cache's folder, and its parent; false where there is no place for it. */
 static bool cache_folder(char folder[PATH_ROOM])
 {
-    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    const char *cache = ftb_getenv_code("XDG_CACHE_HOME"), *home = ftb_getenv_code("HOME");
     size_t length;
     if (cache && *cache == '/')
         length = (size_t)snprintf(folder, PATH_ROOM, "%s", cache);
