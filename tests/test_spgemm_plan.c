@@ -309,7 +309,8 @@ static const ftb_machine_facts machines[] = {
 
 static ftb_spgemm_facts movielens(void)
 {
-    return (ftb_spgemm_facts){.nrows = 26744,
+    return (ftb_spgemm_facts){.passing = 1,
+                              .nrows = 26744,
                               .ncols = 26744,
                               .ninner = 138493,
                               .avals = 20000000,

@@ -1,7 +1,7 @@
 /* The constants of the cost models: what an entry, a visit, a row and a byte from each cache cost one thread,
- * in one table per instruction set, and one for reading where L3 is near. rule_spmm.c, rule_sddmm.c and
- * rule_attention.c read them; FtB_Wisdom_calibrate fits them to the machine at hand, and wisdom keeps what it
- * finds. */
+ * in one table per instruction set, and one for reading where L3 is near. rule_spmm.c, rule_sddmm.c,
+ * rule_attention.c and rule_spgemm.c read them; FtB_Wisdom_calibrate fits them to the machine at hand, and
+ * wisdom keeps what it finds. */
 #ifndef FTB_PLAN_COSTS_H
 #define FTB_PLAN_COSTS_H
 
@@ -62,7 +62,9 @@
     COST(state,          RATE,  7,    6.1,  5.7)   /* rows' state: zeroed, walked, finished */ \
     COST(softmax_entry,  TIME,  1.9,  1.6,  1.6)   /* in steps: an entry and head */ \
     COST(softmax_row,    TIME,  120,  220,  150)   \
-    COST(staged_score,   TIME,  8,    8,    8)     /* in steps: a score that a program makes in large batches */
+    COST(staged_score,   TIME,  8,    8,    8)     /* in steps: a score that a program makes in large batches */ \
+    /* sparse x sparse */ \
+    COST(products,       PLAIN, 1,    1,    1)     /* times the seconds that rule_spgemm.c predicts */
 
 /* COST(name, unit, any): reading, where L3 is near: rows come from it nearly as fast as from L2. Fitted on Zen 5, 1 MB of
    L2, alike under AVX2 and AVX-512; the table above is of processors with one L3 for a socket. */
@@ -82,7 +84,8 @@
     COST(dot_memory,     RATE,  32)   \
     COST(near_rows,      RATE,  95)   \
     COST(far_rows,       RATE,  27)   \
-    COST(walk_memory,    RATE,  15)
+    COST(walk_memory,    RATE,  15)   \
+    COST(products,       PLAIN, 0.6)
 /* clang-format on */
 
 typedef struct ftb_costs {

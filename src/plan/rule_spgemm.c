@@ -172,19 +172,20 @@ static double predict_seconds(const ftb_spgemm_plan *plan, const ftb_spgemm_fact
         if (plan->hot == INT64_C(512) << c)
             work = hot_cost(f, c, plan->cross, plan->triangle);
     double entries = f->entries_estimate >= 0 ? f->entries_estimate : f->entries_bound;
-    double heap = heap_work(f, entries);
+    double heap = heap_work(f, entries * f->passing);
     if (plan->triangle && f->half_wanted)
         entries /= 2;
     double products = (plan->triangle ? f->products / 2 : f->products) / MAX(f->rows_wanted, 1);
     bool scanned = plan->accumulator == FTB_ACC_DENSE ||
                    (plan->accumulator == FTB_ACC_AUTO && products >= (double)plan->dense_from);
     double entry = (scanned ? NANOSECONDS_SCANNED : NANOSECONDS_SORTED) +
-                   (plan->mirror ? NANOSECONDS_MIRRORED : 0) + (f->heap_bytes > 0 ? NANOSECONDS_OFFER : 0) +
+                   (plan->mirror ? NANOSECONDS_MIRRORED : 0) +
+                   (f->heap_bytes > 0 ? NANOSECONDS_OFFER * f->passing : 0) +
                    NANOSECONDS_VALUE * (double)MAX(f->width - 1, 0) + f->finish_cost;
     if (f->counted && scanned && !plan->mirror)
         entry = 0;
     double row = NANOSECONDS_ROW + f->finish_row_cost + (scanned ? NANOSECONDS_CELL * (double)f->ncols : 0);
-    return 1e-9 *
+    return 1e-9 * ftb_machine_costs(m).products *
            (work + entries * entry + heap + f->rows_wanted * row +
             (double)f->nrows * NANOSECONDS_ROW_PASSED) /
            plan->threads;

@@ -32,6 +32,7 @@ typedef struct ftb_spgemm_facts {
     double message_cost;     /* nanoseconds of a message that is a program */
     double finish_cost;      /* of epilogue and filters, for a computed entry */
     double finish_row_cost;  /* and for a row */
+    double passing;          /* share of computed entries that filters over weights let pass: 1, or a guess */
     double rows_wanted;      /* rows that are computed */
     int64_t top_k;           /* 0: all */
     int64_t width;           /* of h */

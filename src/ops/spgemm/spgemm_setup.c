@@ -508,6 +508,7 @@ GrB_Info ftb_product_plan(ftb_spgemm_product *product, const ftb_spgemm_plan *fo
     f->threads = ftb_threads(product->ctx);
     f->message_cost = message_cost(&product->message);
     ftb_finish_cost(finish, &f->finish_cost, &f->finish_row_cost);
+    f->passing = finish->where || finish->use_min ? 0.5 : 1;
     f->top_k = finish->use_top_k ? finish->top_k : 0;
     f->width = product->width;
     f->counted = product->counted && ftb_product_plain_counts(product);
