@@ -302,6 +302,7 @@ static const char *const texts[] = {
     "plus : ((src * own) @ W) * number",
     "mean : src @ U",
     "plus : norm[k] * src * norm[i]",
+    "plus : w[e] * src * w[i]",
 };
 
 static void sparse_times_block(void **state)

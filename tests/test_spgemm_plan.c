@@ -351,6 +351,28 @@ static void rule_projection(void **state)
     }
 }
 
+/* The processor's factor scales what is predicted, and changes nothing else; entries that a filter drops are
+ * offered to no heap. */
+static void rule_seconds(void **state)
+{
+    ftb_machine_facts machine = machines[0];
+    ftb_spgemm_facts f = movielens();
+    ftb_spgemm_plan plans[3] = {{0}};
+    (void)state;
+    f.top_k = 20;
+    machine.calibrated = true;
+    machine.costs = ftb_machine_costs(&machines[0]);
+    for (int n = 0; n < 3; n++) {
+        machine.costs.products = n == 1 ? 0.25 : 1;
+        f.passing = n == 2 ? 0.5 : 1;
+        assert_true(ftb_rule_spgemm(&plans[n], &f, &machine));
+    }
+    assert_true(fabs(plans[1].seconds / plans[0].seconds - 0.25) < 1e-9);
+    assert_true(plans[2].seconds < plans[0].seconds);
+    plans[1].seconds = plans[0].seconds;
+    assert_memory_equal(&plans[1], &plans[0], sizeof plans[0]);
+}
+
 static void rule_sparse_rows(void **state)
 {
     (void)state;
@@ -476,6 +498,7 @@ int main(void)
         cmocka_unit_test(narrow_domain),
         cmocka_unit_test(counts_of_32_bits),
         cmocka_unit_test(rule_projection),
+        cmocka_unit_test(rule_seconds),
         cmocka_unit_test(rule_sparse_rows),
         cmocka_unit_test(rule_hot_columns),
         cmocka_unit_test(keys),

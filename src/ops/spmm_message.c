@@ -292,6 +292,9 @@ static GrB_Info make_post(ftb_message *post, const work *w, FtB_Block h)
     return GrB_SUCCESS;
 }
 
+/* Gives h back: the feed before count. */
+static void end_post(const ftb_message *post) { ftb_buffer_release(post->feeds[post->nfeeds - 2].owner); }
+
 /* Room for the reduced core: nrows x its values. */
 static GrB_Info new_core(FtB_Block *h, const work *w, int64_t nrows)
 {
@@ -319,7 +322,7 @@ static bool post_fits(const work *w)
                       ftb_program_type(program) == C->type && (C->type == FTB_FP32 || C->type == FTB_FP64) &&
                       ftb_feeds_fit(&post, program);
     ftb_program_delete(program);
-    ftb_buffer_release(post.feeds[post.nfeeds - 2].owner);
+    end_post(&post);
     return fits;
 }
 
@@ -382,7 +385,6 @@ static GrB_Info run_post_there(work *w, FtB_Block h)
     GrB_Info info = make_post(&post, w, h);
     if (info != GrB_SUCCESS)
         return info;
-    ftb_buffer *owner = post.feeds[post.nfeeds - 2].owner;
     FTB_CHECK(ftb_message_program(&program, &post, post.expr));
     info = ftb_map_rows(request->block, request->device, &post,
                         &(ftb_map_rows_product){.program = program,
@@ -393,7 +395,7 @@ static GrB_Info run_post_there(work *w, FtB_Block h)
                                                 .present = request->p->rowptr});
 done:
     ftb_program_delete(program);
-    ftb_buffer_release(owner);
+    end_post(&post);
     return info;
 }
 
@@ -431,10 +433,9 @@ static GrB_Info run_post(work *w, ftb_spmm_result *result)
         info = make_post(&post, w, h);
     if (info != GrB_SUCCESS)
         return info;
-    ftb_buffer *owner = post.feeds[post.nfeeds - 2].owner;
     info = ftb_vertex_values_new(
         &Y, NULL, &(ftb_vertex_values){.m = &post, .expr = post.expr, .side = FTB_SIDE_ROW, .nrows = nrows});
-    ftb_buffer_release(owner);
+    end_post(&post);
     if (info != GrB_SUCCESS)
         return info;
     w->values = ftb_buffer_take(Y->owner);
