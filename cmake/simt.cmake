@@ -16,7 +16,15 @@ target_compile_options(featblas_simt_kernels PRIVATE ${FEATBLAS_CXX_FLAGS} -Wno-
   -ffp-contract=off -fno-exceptions -fno-rtti -g1 -fno-tree-vectorize -fno-unroll-loops
   -fsanitize=thread -fsanitize=bounds "SHELL:--param tsan-distinguish-volatile=1"
   "SHELL:--param tsan-instrument-func-entry-exit=0" "SHELL:-include simt_cuda.h")
-set_target_properties(featblas_simt featblas_simt_kernels PROPERTIES CXX_STANDARD 17 CXX_EXTENSIONS ON)
+set_target_properties(featblas_simt featblas_simt_kernels PROPERTIES CXX_STANDARD 17 CXX_EXTENSIONS ON
+  POSITION_INDEPENDENT_CODE ON)
+
+# The driver that does not exist runs kernels there.
+foreach(driver fake_cuda fake_cuda_lacks)
+  target_sources(${driver} PRIVATE tests/support/fake_cuda/fake_kernels.c)
+  target_link_libraries(${driver} PRIVATE featblas_simt featblas_simt_kernels)
+  set_target_properties(${driver} PROPERTIES LINKER_LANGUAGE CXX)
+endforeach()
 
 file(GLOB sources CONFIGURE_DEPENDS tests/test_simt*.c)
 foreach(source ${sources})

@@ -89,6 +89,10 @@ foreach(driver fake_cuda fake_cuda_lacks)
   target_link_libraries(${driver} PRIVATE featblas_flags)
 endforeach()
 target_compile_definitions(fake_cuda_lacks PRIVATE FAKE_CUDA_LACKS)
+add_library(fake_nvrtc MODULE tests/support/fake_cuda/fake_nvrtc.c)
+set_target_properties(fake_nvrtc PROPERTIES PREFIX "" SUFFIX ".so" LIBRARY_OUTPUT_DIRECTORY ${FEATBLAS_FAKE_DRIVERS})
+target_include_directories(fake_nvrtc PRIVATE .)
+target_link_libraries(fake_nvrtc PRIVATE featblas_flags)
 
 file(GLOB sources CONFIGURE_DEPENDS tests/test_*.c)
 featblas_with_graphblas(sources)
@@ -149,11 +153,16 @@ foreach(name ${FEATBLAS_GPU_ALWAYS})
   add_test(NAME ${there} COMMAND ${name})
   featblas_label(${there} ${PROJECT_SOURCE_DIR}/tests/${name}.c)
   set_property(TEST ${there} APPEND PROPERTY ENVIRONMENT FEATBLAS_PRETEND=gpu FEATBLAS_CASES=25%
-    FEATBLAS_CUDA_DRIVER=${FEATBLAS_FAKE_DRIVERS}/fake_cuda.so)
+    FEATBLAS_CUDA_DRIVER=${FEATBLAS_FAKE_DRIVERS}/fake_cuda.so FEATBLAS_NVRTC=${FEATBLAS_FAKE_DRIVERS}/fake_nvrtc.so)
 endforeach()
 
 add_dependencies(test_gpu_driver fake_cuda fake_cuda_lacks)
 add_dependencies(test_gpu_memory fake_cuda)
+add_dependencies(test_gpu_compile fake_nvrtc)
+find_library(NVRTC_LIBRARY NAMES nvrtc HINTS /usr/local/cuda PATH_SUFFIXES lib64 lib)
+mark_as_advanced(NVRTC_LIBRARY)
+set_property(TEST test_gpu_compile APPEND PROPERTY ENVIRONMENT
+  FEATBLAS_TEST_NVRTC=$<$<BOOL:${NVRTC_LIBRARY}>:${NVRTC_LIBRARY}>)
 
 if(TARGET test_graphblas_handles) # compares the library's names with the header's
   target_compile_definitions(test_graphblas_handles PRIVATE FTB_GRAPHBLAS_HEADER="${GraphBLAS_INCLUDE_DIR}/GraphBLAS.h")
@@ -228,6 +237,9 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_
    AND NOT FEATBLAS_SANITIZE)
   include(cmake/simt.cmake)
 else()
+  foreach(driver fake_cuda fake_cuda_lacks)
+    target_sources(${driver} PRIVATE tests/support/fake_cuda/fake_none.c)
+  endforeach()
   file(GLOB sources CONFIGURE_DEPENDS tests/test_simt*.c)
   foreach(source ${sources})
     get_filename_component(name ${source} NAME_WE)

@@ -3,8 +3,9 @@
 #include "gpu/driver.h"
 
 #include "core/core.h"
+#include "gpu/library.h"
+#include "gpu/nvrtc.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -16,13 +17,10 @@
 #define LEAST_VERSION 12000
 #define NO_DEVICE 100 /* CUDA_ERROR_NO_DEVICE */
 
-static const struct {
-    const char *name;
-    size_t offset; /* in ftb_cuda */
-} rows[] = {
-#define ROW(name, arguments) {#name, offsetof(ftb_cuda, name)},
-    FTB_CUDA_CALLS(ROW)
-#undef ROW
+static const ftb_symbol symbols[] = {
+#define SYMBOL(name, arguments) {#name, offsetof(ftb_cuda, name)},
+    FTB_CUDA_CALLS(SYMBOL){NULL, 0}
+#undef SYMBOL
 };
 
 /* ---- reasons */
@@ -51,19 +49,9 @@ static bool failed(ftb_driver *d, const char *call, unsigned error)
 /* A driver that is too old may lack functions because of that, so its version comes first. */
 static bool load(ftb_driver *d, const char *name)
 {
-    const char *missing = NULL;
-    void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-    if (!library) {
-        const char *why = dlerror();
-        return refuse(d, "the driver cannot be opened: %s", why ? why : name);
-    }
-    for (size_t n = 0; n < sizeof rows / sizeof *rows; n++) {
-        void *symbol = dlsym(library, rows[n].name);
-        /* ISO C has no conversion between the two kinds of pointer. */
-        memcpy((char *)&d->call + rows[n].offset, &symbol, sizeof symbol);
-        if (!symbol && !missing)
-            missing = rows[n].name;
-    }
+    const char *why, *missing = ftb_library_open(name, symbols, &d->call, &why);
+    if (why)
+        return refuse(d, "the driver cannot be opened: %s", why);
     const unsigned error = d->call.cuDriverGetVersion ? d->call.cuDriverGetVersion(&d->version) : 0;
     if (d->call.cuDriverGetVersion && !error && d->version < LEAST_VERSION)
         return refuse(d, "the driver is made for CUDA %d.%d; %d.0 or later is needed", d->version / 1000,
@@ -117,8 +105,13 @@ static void describe(const ftb_driver *d, ftb_gpu *g)
         add(g, ", shared memory %d KiB a block", g->shared >> 10);
     if (g->domain || g->bus || g->slot)
         add(g, ", bus %04x:%02x:%02x", (unsigned)g->domain, (unsigned)g->bus, (unsigned)g->slot);
-    add(g, ", driver for CUDA %d.%d; %s", d->version / 1000, d->version % 1000 / 10,
-        "values can be kept there, work runs on the host");
+    add(g, ", driver for CUDA %d.%d", d->version / 1000, d->version % 1000 / 10);
+    const ftb_nvrtc *n = ftb_nvrtc_here();
+    if (n->version)
+        add(g, ", NVRTC %d.%d; sums of FP32 blocks run there, other work runs on the host", n->version / 1000,
+            n->version % 1000 / 10);
+    else
+        add(g, ", no NVRTC; values can be kept there, work runs on the host");
 }
 
 static bool look_at(ftb_driver *d, int n)

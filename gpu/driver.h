@@ -33,11 +33,18 @@
     CALL(cuStreamSynchronize, (struct CUstream_st * stream))                                                 \
     CALL(cuEventCreate, (struct CUevent_st * *event, unsigned flags))                                        \
     CALL(cuEventRecord, (struct CUevent_st * event, struct CUstream_st * stream))                            \
-    CALL(cuEventSynchronize, (struct CUevent_st * event))
+    CALL(cuEventSynchronize, (struct CUevent_st * event))                                                    \
+    CALL(cuModuleLoadData, (struct CUmod_st * *module, const void *image))                                   \
+    CALL(cuModuleGetFunction, (struct CUfunc_st * *function, struct CUmod_st * module, const char *name))    \
+    CALL(cuLaunchKernel, (struct CUfunc_st * function, unsigned grid_x, unsigned grid_y, unsigned grid_z,    \
+                          unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared,             \
+                          struct CUstream_st *stream, void **parameters, void **extra))
 
 struct CUctx_st;
 struct CUstream_st;
 struct CUevent_st;
+struct CUmod_st;
+struct CUfunc_st;
 
 typedef struct ftb_cuda {
 #define FTB_CUDA_MEMBER(name, arguments) unsigned(*name) arguments;

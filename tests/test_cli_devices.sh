@@ -37,12 +37,12 @@ holds out "There is no GPU to use: cuInit fails with CUDA_ERROR_UNKNOWN, unknown
 unset FAKE_CUDA_INIT
 
 # Two of them
-export FAKE_CUDA_DEVICES=2 FAKE_CUDA_NAME="Fake$escape[31m\"GPU"
+export FEATBLAS_NVRTC=$FEATBLAS_FAKE_DRIVERS/fake_nvrtc.so FAKE_CUDA_DEVICES=2 FAKE_CUDA_NAME="Fake$escape[31m\"GPU"
 run 0 info --devices
 [ "$(wc -l <out)" -eq 3 ] || fail "not a line per device: $(cat out)"
 holds out 'gpu:0    Fake?[31m"GPU, compute capability 9.1, 1.5 GiB at 2619 MHz x 5120 bits, 14 multiprocessors'
 holds out "gpu:1 "
-[ "$(grep -c 'driver for CUDA 12.4; values can be kept there, work runs on the host$' out)" -eq 2 ] || fail "not said of both: $(cat out)"
+[ "$(grep -c 'driver for CUDA 12.4, NVRTC 12.4; sums of FP32 blocks run there, other work runs on the host$' out)" -eq 2 ] || fail "not said of both: $(cat out)"
 run 0 info --devices --json
 holds out '"name": "gpu:1"'
 holds out '"memory": 3221225472'

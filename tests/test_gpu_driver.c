@@ -142,10 +142,11 @@ static void two_devices(void **state)
         assert_int_equal(g->bus, 0x1b);
         assert_int_equal(g->slot, 2);
     }
-    assert_string_equal(d.gpu[1].about,
-                        "Fake GPU, compute capability 9.1, 3.0 GiB at 2619 MHz x 5120 bits, 14 "
-                        "multiprocessors at 1750 MHz, L2 51200 KiB, shared memory 227 KiB a block, bus "
-                        "0000:1b:02, driver for CUDA 12.4; values can be kept there, work runs on the host");
+    assert_string_equal(
+        d.gpu[1].about,
+        "Fake GPU, compute capability 9.1, 3.0 GiB at 2619 MHz x 5120 bits, 14 "
+        "multiprocessors at 1750 MHz, L2 51200 KiB, shared memory 227 KiB a block, bus "
+        "0000:1b:02, driver for CUDA 12.4, no NVRTC; values can be kept there, work runs on the host");
     setenv("FAKE_CUDA_DEVICES", "1000", 1);
     ftb_driver_open(&d, fake("fake_cuda"));
     assert_int_equal(d.count, FTB_GPUS);
@@ -162,8 +163,8 @@ static void few_attributes(void **state)
     assert_int_equal(d.count, 1);
     assert_int_equal(d.gpu[0].l2, 0);
     assert_string_equal(d.gpu[0].about,
-                        "Fake GPU, compute capability 9.1, 1.5 GiB, driver for CUDA 12.4; values "
-                        "can be kept there, work runs on the host");
+                        "Fake GPU, compute capability 9.1, 1.5 GiB, driver for CUDA 12.4, no NVRTC; "
+                        "values can be kept there, work runs on the host");
 }
 
 static void odd_names(void **state)
@@ -307,5 +308,6 @@ int main(void)
                                        cmocka_unit_test_teardown(none, forget),
                                        cmocka_unit_test_teardown(opened_once, forget),
                                        cmocka_unit_test_teardown(public_calls, forget)};
+    setenv("FEATBLAS_NVRTC", "", 1);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,7 +8,7 @@
 /* Reduces rows, as ftb_message_reduce does. */
 typedef void (*ftb_jit_rows)(const ftb_jit_call *call);
 
-extern const char ftb_jit_prelude[]; /* what all sources begin with (cmake/JitPrelude.cmake) */
+extern const char ftb_jit_prelude[]; /* what all sources begin with (cmake/Embed.cmake) */
 #define FTB_JIT_ENTRY "ftb_message_rows"
 
 /* FEATBLAS_JIT is set to something. */

@@ -1,5 +1,5 @@
 /* A driver of GPUs that do not exist, built as a library of its own; fake_memory.c has its memory and
- * streams. The environment says what it is:
+ * streams, fake_kernels.c what runs there. The environment says what it is:
  *
  *     FAKE_CUDA_DEVICES   how many GPUs (1)
  *     FAKE_CUDA_VERSION   of its CUDA (12040)
@@ -65,6 +65,8 @@ unsigned fake_begin_ready(const char *call)
     return atomic_load(&sticky) ? (unsigned)atomic_load(&sticky) : error;
 }
 
+void fake_stick(unsigned error) { atomic_store(&sticky, (int)error); }
+
 void fake_cuda_calm(void) { atomic_store(&sticky, OK); }
 
 unsigned cuInit(unsigned flags)
@@ -89,7 +91,10 @@ static const struct {
     {INVALID_DEVICE, "CUDA_ERROR_INVALID_DEVICE", "invalid device ordinal"},
     {OUT_OF_MEMORY, "CUDA_ERROR_OUT_OF_MEMORY", "out of memory"},
     {INVALID_CONTEXT, "CUDA_ERROR_INVALID_CONTEXT", "invalid device context"},
+    {INVALID_IMAGE, "CUDA_ERROR_INVALID_IMAGE", "device kernel image is invalid"},
+    {NOT_FOUND, "CUDA_ERROR_NOT_FOUND", "named symbol not found"},
     {ILLEGAL_ADDRESS, "CUDA_ERROR_ILLEGAL_ADDRESS", "an illegal memory access was encountered"},
+    {LAUNCH_FAILED, "CUDA_ERROR_LAUNCH_FAILED", "unspecified launch failure"},
     {UNKNOWN, "CUDA_ERROR_UNKNOWN", "unknown error"},
 };
 

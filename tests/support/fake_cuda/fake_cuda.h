@@ -16,7 +16,10 @@ enum {
     NO_DEVICE = 100,
     INVALID_DEVICE = 101,
     INVALID_CONTEXT = 201,
+    INVALID_IMAGE = 200,
+    NOT_FOUND = 500,
     ILLEGAL_ADDRESS = 700,
+    LAUNCH_FAILED = 719,
     UNKNOWN = 999
 };
 
@@ -27,10 +30,22 @@ int fake_number(const char *name, int without); /* from the environment */
 unsigned fake_begin(const char *call);
 unsigned fake_begin_ready(const char *call);
 
+/* From now on every call fails with it. */
+void fake_stick(unsigned error);
+
+/* Kernels (fake_kernels.c; fake_none.c where there is no emulator). A launch keeps its parameters' values;
+ * NULL: nothing can be launched so. */
+struct fake_launch *fake_launch_new(const struct CUfunc_st *function, const unsigned grid[3],
+                                    const unsigned block[3], unsigned shared, void **parameters);
+void fake_launch_run(struct fake_launch *launch); /* and deletes it */
+void fake_memory_told(void *start, size_t bytes); /* kernels may reach it; 0: not any more */
+
 /* For tests, which find these by dlsym. */
 int fake_cuda_inits(void);          /* calls of cuInit so far */
 int fake_cuda_live(void);           /* pieces of device memory that are allocated */
-int fake_cuda_pending(void);        /* copies that are not done yet */
+int fake_cuda_pending(void);        /* copies and launches that are not done yet */
+int fake_cuda_launches(void);       /* kernels that ran so far */
+int fake_cuda_emulates(void);       /* whether any can */
 const char *fake_cuda_misuse(void); /* what was done that must not be, the first of it; NULL: nothing */
 void fake_cuda_calm(void);          /* forgets an error that sticks */
 

@@ -22,7 +22,8 @@ typedef struct piece { /* device memory, or pinned memory of the host */
 
 typedef struct task {
     struct task *next;
-    struct CUevent_st *event; /* recorded; NULL: a copy */
+    struct CUevent_st *event; /* recorded; NULL: a copy or a launch */
+    struct fake_launch *launch;
     char *to;
     const char *from;
     char *kept; /* what a copy from pageable memory has read, in place of `from` */
@@ -46,13 +47,17 @@ enum { MOST_DEVICES = 32, DEPTH = 8 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct CUctx_st contexts[MOST_DEVICES];
-/* initial-exec: leak sanitizers stumble over what threads allocate for a module that is opened late. */
-#define OF_THREAD _Thread_local __attribute__((tls_model("initial-exec")))
-static OF_THREAD struct CUctx_st *stack[DEPTH];
-static OF_THREAD int depth;
+/* Current contexts of a thread. Not thread_local: of a module that is opened late, leak sanitizers stumble
+ * over the usual kind, and where kernels' shared memory is such, too, there is no room for the other. */
+typedef struct contexts_of {
+    struct CUctx_st *stack[DEPTH];
+    int depth;
+} contexts_of;
+static pthread_key_t key;
+static pthread_once_t key_once = PTHREAD_ONCE_INIT;
 static piece *pieces;
 static struct CUstream_st *streams;
-static int live, pending;
+static int live, pending, launches;
 static char wrong[256];
 static uint64_t state;
 
@@ -71,6 +76,26 @@ static uint64_t draw(void) /* xorshift64* */
     state ^= state >> 27;
     return state * UINT64_C(0x2545f4914f6cdd1d);
 }
+
+static void make_key(void)
+{
+    if (pthread_key_create(&key, free) != 0)
+        abort();
+}
+
+static contexts_of *mine(void)
+{
+    pthread_once(&key_once, make_key);
+    contexts_of *c = pthread_getspecific(key);
+    if (!c) {
+        c = calloc(1, sizeof *c);
+        if (!c || pthread_setspecific(key, c) != 0)
+            abort();
+    }
+    return c;
+}
+
+static int device_now(void) { return mine()->stack[mine()->depth - 1]->device; }
 
 /* The piece in which all of these bytes are; NULL: there is none. */
 static piece *find(const void *at, size_t bytes)
@@ -91,6 +116,13 @@ static void open_memory(const void *at, size_t bytes, int protection)
         mprotect(p->start, p->room, protection);
 }
 
+static void open_all(int device, int protection)
+{
+    for (const piece *p = pieces; p; p = p->next)
+        if (p->device == device)
+            mprotect(p->start, p->room, protection);
+}
+
 static void do_task(struct CUstream_st *s)
 {
     task *t = s->first;
@@ -99,6 +131,12 @@ static void do_task(struct CUstream_st *s)
         s->last = &s->first;
     if (t->event) {
         t->event->stream = NULL;
+    } else if (t->launch) {
+        open_all(s->device, PROT_READ | PROT_WRITE);
+        fake_launch_run(t->launch);
+        launches++;
+        open_all(s->device, PROT_NONE);
+        pending--;
     } else {
         const char *from = t->kept ? t->kept : t->from;
         open_memory(t->to, t->bytes, PROT_READ | PROT_WRITE);
@@ -161,17 +199,17 @@ unsigned cuDevicePrimaryCtxRetain(struct CUctx_st **context, int device)
 unsigned cuCtxPushCurrent_v2(struct CUctx_st *context)
 {
     const unsigned error = fake_begin_ready("cuCtxPushCurrent");
-    if (error || !context || depth == DEPTH)
+    if (error || !context || mine()->depth == DEPTH)
         return error ? error : INVALID_VALUE;
-    stack[depth++] = context;
+    mine()->stack[mine()->depth++] = context;
     return OK;
 }
 
 unsigned cuCtxPopCurrent_v2(struct CUctx_st **context)
 {
-    if (depth == 0)
+    if (mine()->depth == 0)
         return INVALID_CONTEXT;
-    *context = stack[--depth];
+    *context = mine()->stack[--mine()->depth];
     return fake_begin_ready("cuCtxPopCurrent");
 }
 
@@ -179,7 +217,7 @@ unsigned cuCtxPopCurrent_v2(struct CUctx_st **context)
 static unsigned enter(const char *call)
 {
     const unsigned error = fake_begin_ready(call);
-    if (error || depth == 0)
+    if (error || mine()->depth == 0)
         return error ? error : INVALID_CONTEXT;
     pthread_mutex_lock(&lock);
     get_on();
@@ -230,6 +268,8 @@ static unsigned remove_piece(const char *call, const void *start, int device)
     piece *gone = *at;
     *at = gone->next;
     live -= device >= 0;
+    if (device >= 0)
+        fake_memory_told(gone->start, 0);
     munmap(gone->start, gone->room + PAGE);
     free(gone);
     return OK;
@@ -241,13 +281,14 @@ unsigned cuMemAlloc_v2(unsigned long long *device, size_t bytes)
     void *start = NULL;
     if (error)
         return error;
-    const int here = stack[depth - 1]->device;
+    const int here = device_now();
     if (bytes == 0)
         return leave(INVALID_VALUE);
     if (used(here) + bytes > (size_t)fake_number("FAKE_CUDA_MEMORY", 1 << 30))
         return leave(OUT_OF_MEMORY);
     const unsigned made = add_piece(&start, bytes, here, PROT_READ | PROT_WRITE);
     memset(start, 0xcb, bytes);
+    fake_memory_told(start, bytes);
     mprotect(start, (bytes / PAGE + 1) * PAGE, PROT_NONE);
     *device = (unsigned long long)(uintptr_t)start;
     return leave(made);
@@ -322,7 +363,7 @@ unsigned cuStreamCreate(struct CUstream_st **stream, unsigned flags)
     struct CUstream_st *s = calloc(1, sizeof *s);
     if (!s)
         abort();
-    s->device = stack[depth - 1]->device;
+    s->device = device_now();
     s->last = &s->first;
     s->next = streams;
     streams = s;
@@ -348,7 +389,7 @@ unsigned cuEventCreate(struct CUevent_st **event, unsigned flags)
     *event = calloc(1, sizeof **event);
     if (!*event)
         abort();
-    (*event)->device = stack[depth - 1]->device;
+    (*event)->device = device_now();
     return leave(OK);
 }
 
@@ -376,8 +417,34 @@ unsigned cuEventSynchronize(struct CUevent_st *event)
     return leave(OK);
 }
 
+/* ---- launches */
+
+unsigned cuLaunchKernel(struct CUfunc_st *function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                        unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared,
+                        struct CUstream_st *stream, void **parameters, void **extra)
+{
+    const unsigned grid[] = {grid_x, grid_y, grid_z}, block[] = {block_x, block_y, block_z};
+    const unsigned error = enter("cuLaunchKernel");
+    if (error)
+        return error;
+    if (!function || !stream || !parameters || extra) {
+        misuse("cuLaunchKernel", "no function, no stream or no parameters");
+        return leave(INVALID_VALUE);
+    }
+    task *t = new_task();
+    t->launch = fake_launch_new(function, grid, block, shared, parameters);
+    if (!t->launch) {
+        free(t);
+        return leave(INVALID_VALUE);
+    }
+    append(stream, t);
+    pending++;
+    return leave(OK);
+}
+
 /* ---- for tests */
 
 int fake_cuda_live(void) { return live; }
 int fake_cuda_pending(void) { return pending; }
+int fake_cuda_launches(void) { return launches; }
 const char *fake_cuda_misuse(void) { return wrong[0] ? wrong : NULL; }

@@ -1,12 +1,15 @@
-/* What gpu/driver.h declares of the driver is what the toolkit's header says. Compiled where nvcc is, never
+/* What gpu/driver.h and gpu/nvrtc.h declare is what the toolkit's headers say. Compiled where nvcc is, never
  * run. */
 #include "gpu/driver.h"
+#include "gpu/nvrtc.h"
 
 #include <cuda.h>
+#include <nvrtc.h>
 
 #define SAME(name, arguments)                                                                                \
     _Static_assert(__builtin_types_compatible_p(unsigned(*) arguments, __typeof__(&name)), #name);
 FTB_CUDA_CALLS(SAME)
+FTB_NVRTC_CALLS(SAME)
 #undef SAME
 
 #define IS(ours, theirs) _Static_assert((int)(ours) == (int)CU_DEVICE_ATTRIBUTE_##theirs, #ours)

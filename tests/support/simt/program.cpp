@@ -1,9 +1,11 @@
-/* What the program says of itself: where shared variables of kernels are, and constants. `__shared__` is
- * thread_local to the C++ compiler: so the symbols of the program say where each variable is and where it
- * ends. The bytes there are those of the block that runs; the others' are kept aside. */
+/* What the program, or the library that kernels are in, says of itself: where shared variables of kernels
+ * are, and constants. `__shared__` is thread_local to the C++ compiler: so its symbols say where each
+ * variable is and where it ends. The bytes there are those of the block that runs; the others' are kept
+ * aside. */
 #include "simt_machine.h"
 
 #include <algorithm>
+#include <climits>
 #include <cstdlib>
 #include <cstring>
 #include <cxxabi.h>
@@ -19,6 +21,56 @@ namespace simt
 
 namespace
 {
+
+struct Range {
+    uintptr_t from, to;
+};
+
+/* The program, or the library, that this very function is in: kernels are linked to it. */
+struct Program {
+    std::string file;
+    uintptr_t base = 0;
+    void *thread_memory = nullptr; /* of the calling thread */
+    std::vector<Range> constants;  /* and code: what is not written */
+};
+
+/* A library has no such memory of a thread before the thread comes to it. */
+thread_local volatile char touched;
+
+int look_at(dl_phdr_info *info, size_t, void *found)
+{
+    const uintptr_t here = reinterpret_cast<uintptr_t>(&look_at);
+    Program p;
+    p.file = info->dlpi_name && info->dlpi_name[0] ? info->dlpi_name : "/proc/self/exe";
+    p.base = info->dlpi_addr;
+    p.thread_memory = info->dlpi_tls_data;
+    for (int k = 0; k < info->dlpi_phnum; k++) {
+        const ElfW(Phdr) &part = info->dlpi_phdr[k];
+        const uintptr_t from = info->dlpi_addr + part.p_vaddr;
+        if (part.p_type == PT_LOAD && !(part.p_flags & PF_W))
+            p.constants.push_back({from, from + part.p_memsz});
+    }
+    for (const Range &r : p.constants)
+        if (r.from <= here && here < r.to) {
+            *static_cast<Program *>(found) = p;
+            return 1;
+        }
+    return 0;
+}
+
+Program look()
+{
+    Program p;
+    touched = 1;
+    dl_iterate_phdr(look_at, &p);
+    return p;
+}
+
+const Program &program()
+{
+    static const Program p = look();
+    return p;
+}
 
 /* Variables of C++ functions: "_ZZ", function, "E", name. Those of the C library under test are none. */
 bool is_shared(const Elf64_Sym &symbol, const char *name)
@@ -61,7 +113,7 @@ std::vector<SharedVariable> read_symbols(const char *file, size_t size)
 std::vector<SharedVariable> read_program()
 {
     std::vector<SharedVariable> found;
-    const int file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+    const int file = open(program().file.c_str(), O_RDONLY | O_CLOEXEC);
     struct stat about;
     if (file >= 0 && fstat(file, &about) == 0) {
         const size_t size = static_cast<size_t>(about.st_size);
@@ -76,54 +128,31 @@ std::vector<SharedVariable> read_program()
     return found;
 }
 
-/* The program comes first; what it says of thread_local memory is the calling thread's. */
-int thread_memory(dl_phdr_info *program, size_t, void *start)
-{
-    *static_cast<void **>(start) = program->dlpi_tls_data;
-    return 1;
-}
-
-struct Range {
-    uintptr_t from, to;
-};
-
-/* Parts of the program that are not written: constants, and code. */
-int add_constants(dl_phdr_info *program, size_t, void *list)
-{
-    for (int k = 0; k < program->dlpi_phnum; k++) {
-        const ElfW(Phdr) &part = program->dlpi_phdr[k];
-        const uintptr_t from = program->dlpi_addr + part.p_vaddr;
-        if (part.p_type == PT_LOAD && !(part.p_flags & PF_W))
-            static_cast<std::vector<Range> *>(list)->push_back({from, from + part.p_memsz});
-    }
-    return 1; /* the program comes first */
-}
-
-std::vector<Range> read_constants()
-{
-    std::vector<Range> found;
-    dl_iterate_phdr(add_constants, &found);
-    return found;
-}
-
 } // namespace
+
+uintptr_t in_file(const void *code) { return reinterpret_cast<uintptr_t>(code) - program().base - 1; }
+
+std::string program_file(void)
+{
+    char name[PATH_MAX];
+    const char *const made = realpath(program().file.c_str(), name);
+    return made ? made : "";
+}
 
 bool is_constant(const void *at, size_t size)
 {
-    static const std::vector<Range> all = read_constants();
     const uintptr_t from = reinterpret_cast<uintptr_t>(at);
-    return std::any_of(all.begin(), all.end(),
+    return std::any_of(program().constants.begin(), program().constants.end(),
                        [=](const Range &r) { return r.from <= from && from + size <= r.to; });
 }
 
 std::vector<SharedVariable> shared_variables()
 {
     static const std::vector<SharedVariable> of_program = read_program();
-    void *start = nullptr;
-    dl_iterate_phdr(thread_memory, &start);
+    unsigned char *const start = static_cast<unsigned char *>(look().thread_memory);
     std::vector<SharedVariable> here = of_program;
     for (SharedVariable &v : here)
-        v.start = static_cast<unsigned char *>(start) + v.offset;
+        v.start = start + v.offset;
     return here;
 }
 

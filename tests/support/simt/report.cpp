@@ -4,8 +4,6 @@
 #include <climits>
 #include <cstdarg>
 #include <cstring>
-#include <link.h>
-#include <unistd.h>
 
 namespace simt
 {
@@ -23,19 +21,6 @@ std::string text_of(const uint3 &index)
 {
     return "(" + std::to_string(index.x) + ", " + std::to_string(index.y) + ", " + std::to_string(index.z) +
            ")";
-}
-
-/* The same address in the program's file, of the instruction before a call returns. */
-uintptr_t in_file(const void *code)
-{
-    uintptr_t base = 0;
-    dl_iterate_phdr(
-        [](dl_phdr_info *program, size_t, void *found) {
-            *static_cast<uintptr_t *>(found) = program->dlpi_addr;
-            return 1; /* the program comes first */
-        },
-        &base);
-    return reinterpret_cast<uintptr_t>(code) - base - 1;
 }
 
 void note(simt_kind kind, const void *code, const char *format, va_list values)
@@ -60,13 +45,9 @@ void note(simt_kind kind, const void *code, const char *format, va_list values)
  * own. */
 std::string source_line(uintptr_t code)
 {
-    char program[PATH_MAX], command[PATH_MAX + 100], line[PATH_MAX] = "";
-    const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-    if (length <= 0)
-        return "";
-    program[length] = 0;
-    std::snprintf(command, sizeof command, "addr2line -i -s -e '%s' 0x%llx 2> /dev/null", program,
-                  static_cast<unsigned long long>(code));
+    char command[PATH_MAX + 100], line[PATH_MAX] = "";
+    std::snprintf(command, sizeof command, "addr2line -i -s -e '%s' 0x%llx 2> /dev/null",
+                  program_file().c_str(), static_cast<unsigned long long>(code));
     FILE *const answer = popen(command, "r");
     if (!answer)
         return "";
@@ -140,6 +121,8 @@ extern "C" const simt_kernel *simt_kernel_find(const char *name)
         k = k->next;
     return k;
 }
+
+extern "C" const size_t *simt_kernel_sizes(const simt_kernel *kernel) { return kernel->sizes; }
 
 extern "C" const char *simt_kind_name(simt_kind kind)
 {

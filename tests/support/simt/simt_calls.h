@@ -58,6 +58,7 @@ enum simt_type : int { SIMT_INT, SIMT_UINT, SIMT_INT64, SIMT_UINT64, SIMT_FLOAT,
 struct simt_kernel {
     const char *name;
     void (*run)(void **arguments);
+    const size_t *sizes; /* bytes of each parameter, and 0 */
     const simt_kernel *next;
 };
 

@@ -204,6 +204,7 @@ inline double __longlong_as_double(long long x) { return __builtin_bit_cast(doub
  * it reads is the launch's. */
 template <auto KERNEL> struct simt_entry;
 template <class... P, void (*KERNEL)(P...)> struct simt_entry<KERNEL> {
+    static constexpr size_t sizes[] = {sizeof(P)..., 0};
     __attribute__((no_sanitize("thread"))) static void run(void **arguments)
     {
         call(arguments, std::index_sequence_for<P...>());
@@ -220,7 +221,8 @@ template <class... P, void (*KERNEL)(P...)> struct simt_entry<KERNEL> {
 
 /* A line at the end of a source for each kernel. */
 #define FTB_KERNEL(name)                                                                                     \
-    static simt_kernel simt_kernel_##name = {#name, simt_entry<&name>::run, nullptr};                        \
+    static simt_kernel simt_kernel_##name = {#name, simt_entry<&name>::run, simt_entry<&name>::sizes,        \
+                                             nullptr};                                                       \
     [[maybe_unused]] static const bool simt_registered_##name = simt_register(&simt_kernel_##name)
 
 #endif

@@ -203,6 +203,8 @@ class Watch
 };
 
 /* program.cpp */
+std::string program_file(void);      /* of the program, or of the library that kernels are in */
+uintptr_t in_file(const void *code); /* the same address there, of the instruction before a call returns */
 bool is_constant(const void *at, size_t size); /* of the program: what kernels may read, and not write */
 Region &shared_region(Block &b, size_t variable);
 std::vector<SharedVariable> shared_variables(); /* of the calling thread, by address */

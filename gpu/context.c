@@ -1,0 +1,103 @@
+/* The driver's context of a GPU, its stream, and what the driver's errors become (context.h). */
+#include "gpu/context.h"
+
+#define NON_BLOCKING 1 /* CU_STREAM_NON_BLOCKING */
+#define NO_TIMING 2    /* CU_EVENT_DISABLE_TIMING */
+
+/* ---- errors */
+
+static GrB_Info lost(const ftb_gpu_device *d)
+{
+    const char *name = NULL;
+    if (d->driver->call.cuGetErrorName(d->lost, &name) != 0 || !name)
+        name = "an error of the driver";
+    return ftb_fail(FTB_NO_DEVICE,
+                    "%s: lost by %s; nothing runs there in this process any more, and values that were "
+                    "nowhere else are gone (FtB_Context_set_device(ctx, \"cpu\") goes on without it)",
+                    d->gpu->label, name);
+}
+
+/* Errors of which the driver says that the process must end to use the GPU again. */
+static bool sticks(unsigned error)
+{
+    static const unsigned all[] = {
+        214, /* ECC_UNCORRECTABLE */
+        220, /* NVLINK_UNCORRECTABLE */
+        700, /* ILLEGAL_ADDRESS */
+        702, /* LAUNCH_TIMEOUT */
+        709, /* CONTEXT_IS_DESTROYED */
+        710, /* ASSERT */
+        714, /* HARDWARE_STACK_ERROR */
+        715, /* ILLEGAL_INSTRUCTION */
+        716, /* MISALIGNED_ADDRESS */
+        717, /* INVALID_ADDRESS_SPACE */
+        718, /* INVALID_PC */
+        719, /* LAUNCH_FAILED */
+    };
+    for (size_t n = 0; n < sizeof all / sizeof *all; n++)
+        if (all[n] == error)
+            return true;
+    return false;
+}
+
+GrB_Info ftb_gpu_failed(ftb_gpu_device *d, const char *call, unsigned error)
+{
+    const char *name = NULL;
+    if (sticks(error)) {
+        d->lost = error;
+        return lost(d);
+    }
+    if (d->driver->call.cuGetErrorName(error, &name) != 0 || !name)
+        return ftb_fail(FTB_NO_DEVICE, "%s: %s fails with error %u", d->gpu->label, call, error);
+    return ftb_fail(error == FTB_CUDA_OUT_OF_MEMORY ? GrB_OUT_OF_MEMORY : FTB_NO_DEVICE,
+                    "%s: %s fails with %s", d->gpu->label, call, name);
+}
+
+/* ---- the driver's context */
+
+static GrB_Info begin(ftb_gpu_device *d)
+{
+    GrB_Info info = GrB_SUCCESS;
+    if (!d->stream)
+        FTB_GPU_CALL(d, cuStreamCreate, &d->stream, NON_BLOCKING);
+    for (int n = 0; n < FTB_GPU_STAGES; n++) {
+        if (!d->stage[n].host)
+            FTB_GPU_CALL(d, cuMemHostAlloc, &d->stage[n].host, (size_t)FTB_GPU_STAGE, 0);
+        if (!d->stage[n].done)
+            FTB_GPU_CALL(d, cuEventCreate, &d->stage[n].done, NO_TIMING);
+    }
+    d->begun = true;
+done:
+    return info;
+}
+
+GrB_Info ftb_gpu_enter(ftb_gpu_device *d)
+{
+    GrB_Info info = GrB_SUCCESS;
+    if (ftb_forked())
+        return ftb_fail(FTB_NO_DEVICE, "%s: a forked process cannot use its parent's GPU", d->gpu->label);
+    pthread_mutex_lock(&d->lock);
+    if (d->lost)
+        info = lost(d);
+    if (info == GrB_SUCCESS && !d->context)
+        FTB_GPU_CALL(d, cuDevicePrimaryCtxRetain, &d->context, d->gpu->handle);
+    if (info == GrB_SUCCESS)
+        FTB_GPU_CALL(d, cuCtxPushCurrent_v2, d->context);
+    if (info == GrB_SUCCESS && !d->begun) {
+        info = begin(d);
+        if (info != GrB_SUCCESS)
+            d->driver->call.cuCtxPopCurrent_v2(&(struct CUctx_st *){NULL});
+    }
+done:
+    if (info != GrB_SUCCESS)
+        pthread_mutex_unlock(&d->lock);
+    return info;
+}
+
+GrB_Info ftb_gpu_leave(ftb_gpu_device *d, GrB_Info info)
+{
+    struct CUctx_st *context = NULL;
+    d->driver->call.cuCtxPopCurrent_v2(&context);
+    pthread_mutex_unlock(&d->lock);
+    return info;
+}

@@ -1,0 +1,54 @@
+/* A GPU that the process has: the driver's context of it, what is kept there, and the order of its work. */
+#ifndef FTB_GPU_CONTEXT_H
+#define FTB_GPU_CONTEXT_H
+
+#include "core/backend.h"
+#include "gpu/driver.h"
+
+#include <pthread.h>
+
+#define FTB_CUDA_OUT_OF_MEMORY 2
+
+enum { FTB_GPU_CLASSES = 512, FTB_GPU_STAGES = 2 };
+#define FTB_GPU_STAGE (INT64_C(4) << 20) /* bytes that a copy moves at once */
+
+/* A GPU as a backend. All work of a process goes to one stream of it, in order: memory that was freed may be
+ * given out at once, because what still uses it is done before what comes after. */
+typedef struct ftb_gpu_device {
+    ftb_backend row; /* first: a pointer to one is a pointer to the other */
+    const ftb_driver *driver;
+    const ftb_gpu *gpu;
+    pthread_mutex_t lock; /* of what follows */
+    bool begun;
+    unsigned lost; /* an error after which the driver does nothing any more for this process; 0: none */
+    struct CUctx_st *context;
+    struct CUstream_st *stream;
+    struct ftb_gpu_spare *spare[FTB_GPU_CLASSES]; /* freed, by size */
+    struct {                                      /* memory that the bus reaches, through which copies go */
+        void *host;
+        struct CUevent_st *done;
+    } stage[FTB_GPU_STAGES];
+    int next;                       /* stage */
+    struct ftb_gpu_module *modules; /* what was loaded (launch.c) */
+} ftb_gpu_device;
+
+static inline ftb_gpu_device *ftb_gpu_of(const ftb_backend *b) { return (ftb_gpu_device *)(uintptr_t)b; }
+
+/* Between the two the lock is held and the driver's context is the thread's; what is begun on first use is
+ * there. `leave` returns info. */
+GrB_Info ftb_gpu_enter(ftb_gpu_device *d);
+GrB_Info ftb_gpu_leave(ftb_gpu_device *d, GrB_Info info);
+/* What an error of the driver's becomes; one that sticks loses the GPU. */
+GrB_Info ftb_gpu_failed(ftb_gpu_device *d, const char *call, unsigned error);
+
+/* Calls the driver, and goes to `done` where that fails. */
+#define FTB_GPU_CALL(d, name, ...)                                                                           \
+    do {                                                                                                     \
+        const unsigned error_ = (d)->driver->call.name(__VA_ARGS__);                                         \
+        if (error_) {                                                                                        \
+            info = ftb_gpu_failed((d), #name, error_);                                                       \
+            goto done;                                                                                       \
+        }                                                                                                    \
+    } while (0)
+
+#endif

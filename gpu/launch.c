@@ -1,0 +1,73 @@
+/* Loads kernels and runs them (launch.h). */
+#include "gpu/launch.h"
+
+#include "gpu/compile.h"
+
+#include <limits.h>
+#include <stdio.h>
+
+struct ftb_gpu_module {
+    struct ftb_gpu_module *next;
+    const char *source;
+    struct CUmod_st *module; /* NULL: */
+    char why[512];           /* there is none */
+};
+
+/* The lock is held. One that could not be made is not tried again. */
+static GrB_Info find(const struct ftb_gpu_module **found, ftb_gpu_device *d, const char *source)
+{
+    void *image = NULL;
+    struct ftb_gpu_module *m = d->modules;
+    while (m && strcmp(m->source, source) != 0)
+        m = m->next;
+    *found = m;
+    if (m)
+        return m->module ? GrB_SUCCESS : ftb_fail(FTB_NO_DEVICE, "%s", m->why);
+    m = ftb_raw_new(sizeof *m);
+    if (!m)
+        return ftb_nomem();
+    *m = (struct ftb_gpu_module){.next = d->modules, .source = source};
+    GrB_Info info = ftb_gpu_compile(&image, source, d->gpu);
+    if (info == GrB_SUCCESS)
+        FTB_GPU_CALL(d, cuModuleLoadData, &m->module, image);
+done:
+    ftb_raw_delete(image);
+    if (info == GrB_OUT_OF_MEMORY) { /* which may be otherwise, another time */
+        ftb_raw_delete(m);
+        return info;
+    }
+    snprintf(m->why, sizeof m->why, "%s", info == GrB_SUCCESS ? "" : FtB_error());
+    d->modules = m;
+    *found = m;
+    return info;
+}
+
+GrB_Info ftb_gpu_load(ftb_gpu_device *d, const char *source)
+{
+    const struct ftb_gpu_module *m;
+    GrB_Info info = ftb_gpu_enter(d);
+    return info == GrB_SUCCESS ? ftb_gpu_leave(d, find(&m, d, source)) : info;
+}
+
+GrB_Info ftb_gpu_launch(ftb_gpu_device *d, const char *source, const char *kernel, ftb_gpu_grid grid,
+                        void **parameters)
+{
+    const struct ftb_gpu_module *m;
+    struct CUfunc_st *function = NULL;
+    if (grid.x <= 0 || grid.y <= 0)
+        return GrB_SUCCESS;
+    if (grid.x > INT_MAX || grid.y > FTB_GPU_MOST_Y)
+        return ftb_fail(FTB_NO_DEVICE, "%s: %lld x %lld blocks of %s are more than a launch has",
+                        d->gpu->label, (long long)grid.x, (long long)grid.y, kernel);
+    GrB_Info info = ftb_gpu_enter(d);
+    if (info != GrB_SUCCESS)
+        return info;
+    info = find(&m, d, source);
+    if (info == GrB_SUCCESS) {
+        FTB_GPU_CALL(d, cuModuleGetFunction, &function, m->module, kernel);
+        FTB_GPU_CALL(d, cuLaunchKernel, function, (unsigned)grid.x, (unsigned)grid.y, 1, grid.threads, 1, 1,
+                     grid.shared, d->stream, parameters, NULL);
+    }
+done:
+    return ftb_gpu_leave(d, info);
+}

@@ -1,0 +1,126 @@
+/* Modules and kernels of GPUs that do not exist (fake_cuda.h): the emulator runs them (support/simt). An
+ * image is an ELF file as nvcc and NVRTC make it, of which the kernels are known that it names, or a text
+ * that begins with "//": of "//all" all that the emulator has. A launch with faults is told on stderr, and
+ * sticks.
+ */
+#include "fake_cuda.h"
+
+#include "tests/support/simt/simt.h"
+
+#include <elf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct CUmod_st {
+    char *image;
+    size_t bytes;
+};
+struct fake_launch {
+    const simt_kernel *kernel;
+    simt_dim grid, block;
+    unsigned shared;
+    void *parameters[]; /* values, behind it */
+};
+
+static size_t elf_bytes(const char *image)
+{
+    Elf64_Ehdr header;
+    memcpy(&header, image, sizeof header);
+    size_t end = header.e_phoff + (size_t)header.e_phnum * header.e_phentsize;
+    for (int k = 0; k < header.e_shnum; k++) {
+        Elf64_Shdr section;
+        memcpy(&section, image + header.e_shoff + (size_t)k * header.e_shentsize, sizeof section);
+        const size_t past = section.sh_offset + (section.sh_type == SHT_NOBITS ? 0 : section.sh_size);
+        end = past > end ? past : end;
+    }
+    return end;
+}
+
+unsigned cuModuleLoadData(struct CUmod_st **module, const void *image)
+{
+    const unsigned error = fake_begin_ready("cuModuleLoadData");
+    const int elf = memcmp(image, ELFMAG, 2) == 0;
+    if (error || (!elf && memcmp(image, "//", 2) != 0))
+        return error ? error : INVALID_IMAGE;
+    *module = malloc(sizeof **module);
+    if (!*module)
+        abort();
+    (*module)->bytes = elf ? elf_bytes(image) : strlen(image);
+    (*module)->image = malloc((*module)->bytes);
+    if (!(*module)->image)
+        abort();
+    memcpy((*module)->image, image, (*module)->bytes);
+    return OK;
+}
+
+static int names(const struct CUmod_st *m, const char *name)
+{
+    static const char all[] = "//all";
+    const size_t length = strlen(name);
+    if (m->bytes >= sizeof all - 1 && memcmp(m->image, all, sizeof all - 1) == 0)
+        return 1;
+    for (size_t at = 0; at + length <= m->bytes; at++)
+        if (memcmp(m->image + at, name, length) == 0)
+            return 1;
+    return 0;
+}
+
+unsigned cuModuleGetFunction(struct CUfunc_st **function, struct CUmod_st *module, const char *name)
+{
+    const unsigned error = fake_begin_ready("cuModuleGetFunction");
+    const simt_kernel *kernel = error || !names(module, name) ? NULL : simt_kernel_find(name);
+    *function = (struct CUfunc_st *)(uintptr_t)kernel;
+    return error ? error : kernel ? OK : NOT_FOUND;
+}
+
+struct fake_launch *fake_launch_new(const struct CUfunc_st *function, const unsigned grid[3],
+                                    const unsigned block[3], unsigned shared, void **parameters)
+{
+    const simt_kernel *kernel = (const simt_kernel *)function;
+    const size_t *sizes = simt_kernel_sizes(kernel);
+    const size_t grain = 16;
+    size_t bytes = 0;
+    int count = 0;
+    for (; sizes[count] > 0; count++)
+        bytes += (sizes[count] + grain - 1) / grain * grain;
+    const size_t head =
+        (sizeof(struct fake_launch) + (size_t)count * sizeof(void *) + grain - 1) / grain * grain;
+    struct fake_launch *launch = calloc(1, head + bytes);
+    if (!launch)
+        abort();
+    char *at = (char *)launch + head;
+    for (int n = 0; n < count; n++) {
+        memcpy(at, parameters[n], sizes[n]);
+        launch->parameters[n] = at;
+        at += (sizes[n] + grain - 1) / grain * grain;
+    }
+    launch->kernel = kernel;
+    launch->grid = (simt_dim){grid[0], grid[1], grid[2]};
+    launch->block = (simt_dim){block[0], block[1], block[2]};
+    launch->shared = shared;
+    return launch;
+}
+
+void fake_launch_run(struct fake_launch *launch)
+{
+    static uint64_t launches;
+    simt_report report;
+    const simt_options options = {.seed = (uint64_t)fake_number("FAKE_CUDA_SEED", 1) * 1000003 + launches++};
+    if (simt_launch(launch->kernel, launch->grid, launch->block, launch->shared, launch->parameters, &options,
+                    &report) != 0) {
+        simt_print(&report, stderr);
+        fake_stick(LAUNCH_FAILED);
+    }
+    free(launch);
+}
+
+void fake_memory_told(void *start, size_t bytes)
+{
+    if (bytes > 0)
+        simt_memory_add(start, bytes, "memory of the GPU");
+    else
+        simt_memory_remove(start);
+}
+
+int fake_cuda_emulates(void) { return 1; }

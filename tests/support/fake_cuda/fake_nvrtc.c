@@ -1,0 +1,152 @@
+/* A compiler of kernels that does not exist, built as a library of its own: what it compiles is a text of
+ * which the driver that does not exist says that it has every kernel (fake_kernels.c). The environment says
+ * what it is:
+ *
+ *     FAKE_NVRTC_VERSION  1000 major + 10 minor (12040)
+ *     FAKE_NVRTC_ARCHS    the least and the greatest GPU that it compiles for ("50 90")
+ *     FAKE_NVRTC_FAILS    a call that fails
+ *     FAKE_NVRTC_LOG      what it answers to a source, which it does not compile
+ */
+#include "gpu/nvrtc.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DECLARE(name, arguments) unsigned name arguments;
+FTB_NVRTC_CALLS(DECLARE)
+int fake_nvrtc_compiled(void);        /* how often */
+const char *fake_nvrtc_options(void); /* of the last time, with blanks between */
+
+enum { OK = 0, INVALID_INPUT = 3, COMPILATION = 6, INTERNAL = 11, IMAGE_ROOM = 64 };
+
+struct _nvrtcProgram {
+    int compiled;
+};
+static int compiled;
+static char options_seen[512];
+
+int fake_nvrtc_compiled(void) { return compiled; }
+const char *fake_nvrtc_options(void) { return options_seen; }
+
+static unsigned begin(const char *call)
+{
+    const char *fails = getenv("FAKE_NVRTC_FAILS");
+    return fails && strcmp(fails, call) == 0 ? INTERNAL : OK;
+}
+
+unsigned nvrtcVersion(int *major, int *minor)
+{
+    const char *text = getenv("FAKE_NVRTC_VERSION");
+    const int version = text ? atoi(text) : 12040;
+    *major = version / 1000;
+    *minor = version % 1000 / 10;
+    return begin("nvrtcVersion");
+}
+
+static void range(int *least, int *most)
+{
+    const char *text = getenv("FAKE_NVRTC_ARCHS");
+    if (!text || sscanf(text, "%d %d", least, most) != 2) {
+        *least = 50;
+        *most = 90;
+    }
+}
+
+unsigned nvrtcGetNumSupportedArchs(int *count)
+{
+    int least, most;
+    range(&least, &most);
+    *count = (most - least) / 10 + 1;
+    return begin("nvrtcGetNumSupportedArchs");
+}
+
+unsigned nvrtcGetSupportedArchs(int *archs)
+{
+    int least, most;
+    range(&least, &most);
+    for (int n = 0; n <= (most - least) / 10; n++)
+        archs[n] = least + 10 * n;
+    return begin("nvrtcGetSupportedArchs");
+}
+
+unsigned nvrtcCreateProgram(struct _nvrtcProgram **program, const char *source, const char *name,
+                            int nheaders, const char *const *headers, const char *const *names)
+{
+    if (!source || !*source || !name)
+        return INVALID_INPUT;
+    for (int n = 0; n < nheaders; n++)
+        if (!headers[n] || !*headers[n] || !names[n])
+            return INVALID_INPUT;
+    *program = calloc(1, sizeof **program);
+    return *program ? begin("nvrtcCreateProgram") : INTERNAL;
+}
+
+unsigned nvrtcCompileProgram(struct _nvrtcProgram *program, int noptions, const char *const *options)
+{
+    const unsigned error = begin("nvrtcCompileProgram");
+    compiled++;
+    options_seen[0] = '\0';
+    for (int n = 0; n < noptions; n++) {
+        const size_t used = strlen(options_seen);
+        snprintf(options_seen + used, sizeof options_seen - used, "%s%s", n ? " " : "", options[n]);
+    }
+    if (error || getenv("FAKE_NVRTC_LOG"))
+        return error ? error : COMPILATION;
+    program->compiled = 1;
+    return OK;
+}
+
+static const char *answer(void)
+{
+    const char *log = getenv("FAKE_NVRTC_LOG");
+    return log ? log : "";
+}
+
+unsigned nvrtcGetProgramLogSize(struct _nvrtcProgram *program, size_t *bytes)
+{
+    (void)program;
+    *bytes = strlen(answer()) + 1;
+    return begin("nvrtcGetProgramLogSize");
+}
+
+unsigned nvrtcGetProgramLog(struct _nvrtcProgram *program, char *log)
+{
+    (void)program;
+    memcpy(log, answer(), strlen(answer()) + 1);
+    return begin("nvrtcGetProgramLog");
+}
+
+/* A cubin is asked for where the GPU is one that is compiled for; the text serves for both. */
+static const char image[IMAGE_ROOM] = "//all kernels";
+
+unsigned nvrtcGetCUBINSize(struct _nvrtcProgram *program, size_t *bytes)
+{
+    *bytes = sizeof image;
+    return program->compiled ? begin("nvrtcGetCUBINSize") : INVALID_INPUT;
+}
+
+unsigned nvrtcGetCUBIN(struct _nvrtcProgram *program, char *to)
+{
+    memcpy(to, image, sizeof image);
+    return program->compiled ? begin("nvrtcGetCUBIN") : INVALID_INPUT;
+}
+
+unsigned nvrtcGetPTXSize(struct _nvrtcProgram *program, size_t *bytes)
+{
+    *bytes = sizeof image;
+    return program->compiled ? begin("nvrtcGetPTXSize") : INVALID_INPUT;
+}
+
+unsigned nvrtcGetPTX(struct _nvrtcProgram *program, char *to)
+{
+    memcpy(to, image, sizeof image);
+    return program->compiled ? begin("nvrtcGetPTX") : INVALID_INPUT;
+}
+
+unsigned nvrtcDestroyProgram(struct _nvrtcProgram **program)
+{
+    free(*program);
+    *program = NULL;
+    return begin("nvrtcDestroyProgram");
+}

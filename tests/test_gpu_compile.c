@@ -1,0 +1,202 @@
+/* Kernels from texts: NVRTC that is not there, too old, lacking, or does not answer; what it is told; what
+ * its errors become; and, where a real one is, every source of gpu/kernels/ for GPUs of three generations. */
+#include "support/check.h"
+
+#include "gpu/compile.h"
+#include "gpu/kernels/spmm_direct.h"
+#include "gpu/nvrtc.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static char fake[1024];
+
+static int start(void **state)
+{
+    const char *folder = getenv("FEATBLAS_FAKE_DRIVERS");
+    (void)state;
+    assert_non_null(folder);
+    snprintf(fake, sizeof fake, "%s/fake_nvrtc.so", folder);
+    setenv("FEATBLAS_NVRTC", fake, 1);
+    return 0;
+}
+
+static ftb_nvrtc opened;
+
+/* Opens one, of which there is nothing because of `why`. */
+static void none(const char *library, const char *why)
+{
+    ftb_nvrtc_open(&opened, library);
+    if (opened.version != 0 || !strstr(opened.why, why))
+        fail_msg("%s: version %d, \"%s\"; expected \"...%s...\"", library, opened.version, opened.why, why);
+}
+
+static void missing(void **state)
+{
+    (void)state;
+    none("", "FEATBLAS_NVRTC is empty");
+    none("/nowhere/libnvrtc.so", "the compiler of kernels cannot be opened: /nowhere/libnvrtc.so");
+    none("libm.so.6", "libm.so.6 has no function nvrtcVersion");
+    setenv("FAKE_NVRTC_VERSION", "11080", 1);
+    none(fake, "NVRTC is of CUDA 11.8; 12.0 or later is needed");
+    unsetenv("FAKE_NVRTC_VERSION");
+    static const char *const calls[] = {"nvrtcVersion", "nvrtcGetNumSupportedArchs",
+                                        "nvrtcGetSupportedArchs"};
+    for (size_t n = 0; n < sizeof calls / sizeof *calls; n++) {
+        setenv("FAKE_NVRTC_FAILS", calls[n], 1);
+        none(fake, "does not say which GPUs it compiles for");
+    }
+    unsetenv("FAKE_NVRTC_FAILS");
+    ftb_nvrtc_open(&opened, fake);
+    assert_int_equal(opened.version, 12040);
+    assert_int_equal(opened.narchs, 5);
+    assert_string_equal(opened.why, "");
+}
+
+static ftb_gpu gpu_of(int major, int minor)
+{
+    return (ftb_gpu){.label = "gpu:7", .major = major, .minor = minor};
+}
+
+#define SOURCE "gpu/kernels/spmm_direct.cu"
+
+/* What it is told: the GPU itself where it knows that, else the newest before it. */
+static void options(void **state)
+{
+    static const struct {
+        int major, minor;
+        const char *arch;
+    } list[] = {{9, 0, "sm_90"}, {9, 1, "compute_90"}, {8, 6, "compute_80"}, {12, 0, "compute_90"}};
+    const char *(*told)(void);
+    void *library = dlopen(fake, RTLD_NOW), *symbol = dlsym(library, "fake_nvrtc_options");
+    (void)state;
+    assert_non_null(symbol);
+    memcpy(&told, &symbol, sizeof symbol);
+    for (size_t n = 0; n < sizeof list / sizeof *list; n++) {
+        const ftb_gpu gpu = gpu_of(list[n].major, list[n].minor);
+        char expected[200];
+        void *image;
+        assert_ok(ftb_gpu_compile(&image, SOURCE, &gpu));
+        assert_memory_equal(image, "//all", 5);
+        ftb_raw_delete(image);
+        snprintf(expected, sizeof expected, "--gpu-architecture=%s --std=c++17 --fmad=false", list[n].arch);
+        assert_string_equal(told(), expected);
+    }
+    const ftb_gpu old = gpu_of(3, 5);
+    assert_fails(FTB_NO_DEVICE, "gpu:7: NVRTC 12.4 compiles for no GPU of compute capability 3.5",
+                 ftb_gpu_compile(&(void *){NULL}, SOURCE, &old));
+}
+
+static void errors(void **state)
+{
+    const ftb_gpu gpu = gpu_of(9, 0);
+    void *image;
+    (void)state;
+    setenv("FAKE_NVRTC_LOG", "x.cu(1): warning: much ado\nx.cu(2): error: nothing\nmore", 1);
+    assert_fails(FTB_NO_DEVICE,
+                 "gpu:7: NVRTC 12.4 cannot compile " SOURCE
+                 " with --gpu-architecture=sm_90: x.cu(2): error: nothing",
+                 ftb_gpu_compile(&image, SOURCE, &gpu));
+    assert_null(strstr(FtB_error(), "more"));
+    unsetenv("FAKE_NVRTC_LOG");
+    static const char *const calls[] = {"nvrtcCreateProgram", "nvrtcCompileProgram", "nvrtcGetCUBINSize",
+                                        "nvrtcGetCUBIN"};
+    for (size_t n = 0; n < sizeof calls / sizeof *calls; n++) {
+        setenv("FAKE_NVRTC_FAILS", calls[n], 1);
+        assert_true(ftb_gpu_compile(&image, SOURCE, &gpu) != GrB_SUCCESS);
+    }
+    unsetenv("FAKE_NVRTC_FAILS");
+    assert_ok(ftb_gpu_compile(&image, SOURCE, &gpu));
+    ftb_raw_delete(image);
+}
+
+/* ---- a real one, where it is */
+
+static int64_t bytes_of(const char *image)
+{
+    Elf64_Ehdr header;
+    memcpy(&header, image, sizeof header);
+    assert_memory_equal(header.e_ident, ELFMAG, 4);
+    return (int64_t)(header.e_shoff + (size_t)header.e_shnum * header.e_shentsize);
+}
+
+static void assert_names(const char *image, const char *kernel)
+{
+    const int64_t bytes = bytes_of(image), length = (int64_t)strlen(kernel) + 1;
+    for (int64_t at = 0; at + length <= bytes; at++)
+        if (memcmp(image + at, kernel, (size_t)length) == 0)
+            return;
+    fail_msg("no kernel %s", kernel);
+}
+
+/* In a process of its own, where FEATBLAS_NVRTC is another. */
+static void real(void **state)
+{
+    static const int archs[] = {80, 90, 100};
+    const char *library = getenv("FEATBLAS_TEST_NVRTC");
+    (void)state;
+    if (!library || !*library) {
+        printf("skipped: NVRTC is not there\n");
+        return;
+    }
+    char command[2048];
+    for (size_t n = 0; n < sizeof archs / sizeof *archs; n++) {
+        snprintf(command, sizeof command, "FEATBLAS_NVRTC='%s' TEST_GPU_ARCH=%d '%s' >&2", library, archs[n],
+                 getenv("TEST_GPU_SELF"));
+        if (system(command) != 0)
+            fail_msg("%s", command);
+    }
+}
+
+static int compile_all(int arch)
+{
+    const ftb_gpu gpu = gpu_of(arch / 10, arch % 10);
+    const ftb_nvrtc *n = ftb_nvrtc_here();
+    bool known = false;
+    for (int k = 0; k < n->narchs; k++)
+        known |= n->archs[k] == arch;
+    if (n->version && !known) {
+        printf("skipped: NVRTC %d.%d knows no sm_%d\n", n->version / 1000, n->version % 1000 / 10, arch);
+        return 0;
+    }
+    for (const ftb_gpu_source *s = ftb_gpu_sources; s->name; s++) {
+        void *image;
+        if (strcmp(s->name + strlen(s->name) - 3, ".cu") != 0)
+            continue;
+        if (ftb_gpu_compile(&image, s->name, &gpu) != GrB_SUCCESS) {
+            printf("%s\n", FtB_error());
+            return 1;
+        }
+        if (strcmp(s->name, SOURCE) == 0) {
+#define NAMED(edge, lanes, values) assert_names(image, "spmm_direct_f32_" #edge "_" #lanes "x" #values);
+            FTB_SPMM_DIRECT(NAMED)
+            assert_names(image, "spmm_direct_f32_merge");
+        }
+        ftb_raw_delete(image);
+    }
+    return 0;
+}
+
+static int arch_to_compile;
+static void all(void **state)
+{
+    (void)state;
+    assert_int_equal(compile_all(arch_to_compile), 0);
+}
+
+int main(int argc, char **argv)
+{
+    const char *arch = getenv("TEST_GPU_ARCH");
+    const struct CMUnitTest one[] = {cmocka_unit_test(all)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(missing), cmocka_unit_test(options),
+                                       cmocka_unit_test(errors), cmocka_unit_test(real)};
+    (void)argc;
+    if (arch) {
+        arch_to_compile = atoi(arch);
+        return cmocka_run_group_tests(one, NULL, NULL);
+    }
+    setenv("TEST_GPU_SELF", argv[0], 1);
+    return cmocka_run_group_tests(tests, start, NULL);
+}
