@@ -158,6 +158,7 @@ endforeach()
 
 add_dependencies(test_gpu_driver fake_cuda fake_cuda_lacks)
 add_dependencies(test_gpu_memory fake_cuda)
+add_dependencies(test_gpu_spmm fake_cuda fake_nvrtc)
 add_dependencies(test_gpu_compile fake_nvrtc)
 find_library(NVRTC_LIBRARY NAMES nvrtc HINTS /usr/local/cuda PATH_SUFFIXES lib64 lib)
 mark_as_advanced(NVRTC_LIBRARY)

@@ -1,9 +1,11 @@
 /* The rows of GPUs (device.h), made when somebody first asks for one. */
 #include "gpu/device.h"
 
-#include "verbs/verbs.h"
+#include "gpu/gpu_verbs.h"
 
-static const ftb_verbs none; /* the host does them all */
+/* What is not here is done on the host. */
+static const ftb_verb_limits limits = {.spmm = ftb_gpu_spmm_fits};
+static const ftb_verbs verbs = {.spmm = ftb_gpu_spmm, .limits = &limits};
 static ftb_gpu_device devices[FTB_GPUS];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -15,7 +17,7 @@ static void make_rows(void)
         d->row = (ftb_backend){.name = driver->gpu[n].label,
                                .about = driver->gpu[n].about,
                                .memory = &ftb_gpu_memory,
-                               .verbs = &none};
+                               .verbs = &verbs};
         d->driver = driver;
         d->gpu = &driver->gpu[n];
         pthread_mutex_init(&d->lock, NULL);

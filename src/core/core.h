@@ -109,6 +109,15 @@ int64_t ftb_get_integer(const void *values, FtB_Type type, int64_t at);
 
 /* ---- pattern (pattern.c): immutable, reference-counted, shared by matrices */
 
+/* What a device's verbs have made of a pattern, once, for themselves: a list, freed with it. Who makes it
+ * adds it under the pattern's lock, and then does not change it. */
+typedef struct ftb_derived {
+    struct ftb_derived *next;
+    const void *kind; /* an address of its maker's */
+    int64_t counts[4];
+    ftb_buffer *buffers[2];
+} ftb_derived;
+
 typedef struct ftb_pattern {
     atomic_llong refs;
     FtB_Context ctx;
@@ -122,7 +131,8 @@ typedef struct ftb_pattern {
     struct ftb_pattern *transpose;    /* holds no reference back; the pattern itself if it is symmetric */
     int64_t *transpose_from;          /* nvals: entry of this pattern that became the transpose's entry */
     struct ftb_partition *partitions; /* source partitions, one per width (partition.h) */
-    struct ftb_pattern *diagonal;     /* with every (i, i); holds no reference back */
+    ftb_derived *derived;
+    struct ftb_pattern *diagonal; /* with every (i, i); holds no reference back */
     ftb_degrees degrees;
     bool counted; /* degrees are known */
     atomic_llong

@@ -54,6 +54,13 @@ void ftb_pattern_release(ftb_pattern *p)
         ftb_partition_release(p->partitions);
         p->partitions = next;
     }
+    while (p->derived) {
+        ftb_derived *gone = p->derived;
+        p->derived = gone->next;
+        ftb_buffer_release(gone->buffers[0]);
+        ftb_buffer_release(gone->buffers[1]);
+        ftb_delete(gone);
+    }
     ftb_buffer_release(p->rowptr_owner);
     ftb_buffer_release(p->colidx_owner);
     pthread_mutex_destroy(&p->lock);

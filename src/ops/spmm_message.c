@@ -87,7 +87,8 @@ static bool find_kernel(work *w)
                                   .ywidth = edges ? y->width : 0,
                                   .at = edges ? y->at : NULL,
                                   .rows = w->request->rows,
-                                  .nlisted = w->request->nlisted};
+                                  .nlisted = w->request->nlisted,
+                                  .mean = r->mean};
     if (edges)
         product->kind.edge = edge_kind(product);
     if (edges && y->heads == 1 && y->width > 1 && w->hoisted.core.heads > 1)
@@ -252,7 +253,6 @@ static GrB_Info reduce_core(work *w, ftb_spmm_result *result)
                                   request->nlisted);
     w->product.out = w->values;
     w->product.ldo = w->ld;
-    w->product.mean = w->hoisted.rewritten.mean;
     if (w->hoisted.rewritten.post && !w->hoisted.rewritten.mean)
         w->product.empty = FTB_EMPTY_IDENTITY;
     w->product.interruptible = w->own;
@@ -337,8 +337,10 @@ static bool fits_device(const work *w)
         (has_post(w) ? !post_fits(w) : request->block->type != h->type.reduced) ||
         (request->add && !has_post(w) && h->rewritten.monoid != FTB_PLUS))
         return false;
-    return program ? request->device->verbs->aggregate != NULL
-                   : request->device->verbs->spmm && w->product.kind.type == h->type.reduced;
+    const ftb_verbs *verbs = request->device->verbs;
+    return program ? verbs->aggregate != NULL
+                   : verbs->spmm && w->product.kind.type == h->type.reduced &&
+                         (!verbs->limits || !verbs->limits->spmm || verbs->limits->spmm(&w->product));
 }
 
 static GrB_Info run_product(work *w, FtB_Block C, bool add)
@@ -355,7 +357,6 @@ static GrB_Info run_product(work *w, FtB_Block C, bool add)
     product->x = x.data;
     product->y = y.data;
     product->ldo = C->ld;
-    product->mean = w->hoisted.rewritten.mean;
     product->add = add;
     product->empty = FTB_EMPTY_ZERO;
     FTB_CHECK(who->verbs->spmm(product, &w->plan));

@@ -31,6 +31,12 @@
 #include "verbs/spmm_product.h"
 #include "verbs/update_product.h"
 
+/* Of verbs that a device has for some products only: whether it has it for this one, before operands are
+ * asked for. NULL: for all. */
+typedef struct ftb_verb_limits {
+    bool (*spmm)(const ftb_spmm_product *product);
+} ftb_verb_limits;
+
 typedef struct ftb_verbs {
     GrB_Info (*spmm)(const ftb_spmm_product *product, const ftb_spmm_plan *plan);
     GrB_Info (*spgemm)(const ftb_spgemm_product *product, const ftb_spgemm_plan *plan, FtB_Sink sink);
@@ -63,6 +69,7 @@ typedef struct ftb_verbs {
     GrB_Info (*map_rows)(const ftb_map_rows_product *product);
     GrB_Info (*update)(const ftb_update_product *product);
     GrB_Info (*sum_squares)(const ftb_sum_squares_product *product);
+    const ftb_verb_limits *limits; /* NULL: there are none */
 } ftb_verbs;
 
 #endif

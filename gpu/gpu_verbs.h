@@ -1,0 +1,10 @@
+/* The verbs that GPUs have (verbs/verbs.h), and of which products. */
+#ifndef FTB_GPU_VERBS_H
+#define FTB_GPU_VERBS_H
+
+#include "verbs/verbs.h"
+
+GrB_Info ftb_gpu_spmm(const ftb_spmm_product *product, const ftb_spmm_plan *plan);
+bool ftb_gpu_spmm_fits(const ftb_spmm_product *product);
+
+#endif

@@ -1,0 +1,103 @@
+/* Cuts rows into pieces (pieces.h): counted, then put where their length begins. Serial: a pattern's are made
+ * once, in less time than they take on the bus. */
+#include "gpu/pieces.h"
+
+enum { NPIECES, NEMPTY, NCUTS, NSLOTS };
+
+static const char kind; /* its address names what is made here */
+
+typedef struct counts {
+    int64_t of[FTB_GPU_PIECE + 1]; /* pieces of each length; then where the next of it goes */
+    int64_t pieces, cuts, slots;
+} counts;
+
+static void count(counts *c, const ftb_pattern *p)
+{
+    for (int64_t i = 0; i < p->nrows; i++) {
+        const int64_t length = p->rowptr[i + 1] - p->rowptr[i];
+        const int64_t full = length > FTB_GPU_PIECE ? (length - 1) / FTB_GPU_PIECE : 0;
+        c->of[FTB_GPU_PIECE] += full;
+        c->of[length - full * FTB_GPU_PIECE]++;
+        c->pieces += full + 1;
+        c->cuts += full > 0;
+        c->slots += full > 0 ? full + 1 : 0;
+    }
+}
+
+static void place(counts *c, const ftb_pattern *p, ftb_spmm_piece *pieces, ftb_spmm_cut *cuts)
+{
+    int64_t before = 0, slot = 0, cut = 0;
+    for (int length = FTB_GPU_PIECE; length >= 0; length--) {
+        const int64_t many = c->of[length];
+        c->of[length] = before;
+        before += many;
+    }
+    for (int64_t i = 0; i < p->nrows; i++) {
+        const int64_t begin = p->rowptr[i], end = p->rowptr[i + 1];
+        const bool whole = end - begin <= FTB_GPU_PIECE;
+        if (!whole)
+            cuts[cut++] = (ftb_spmm_cut){(int)i, (int)slot, (int)((end - begin - 1) / FTB_GPU_PIECE + 1)};
+        for (int64_t e = begin; e == begin || e < end; e += FTB_GPU_PIECE) {
+            const int64_t length = ftb_min(end - e, FTB_GPU_PIECE);
+            pieces[c->of[length]++] = (ftb_spmm_piece){e, e + length, (int)i, whole ? -1 : (int)slot++};
+        }
+    }
+}
+
+static GrB_Info make(ftb_derived **made, ftb_pattern *p)
+{
+    counts *c = ftb_new0(p->ctx, 1, sizeof *c);
+    ftb_derived *to = ftb_new0(p->ctx, 1, sizeof *to);
+    if (c && to) {
+        count(c, p);
+        *to = (ftb_derived){.kind = &kind,
+                            .counts = {c->pieces, c->of[0], c->cuts, c->slots},
+                            .buffers = {ftb_buffer_new(p->ctx, c->pieces, sizeof(ftb_spmm_piece)),
+                                        ftb_buffer_new(p->ctx, c->cuts, sizeof(ftb_spmm_cut))}};
+    }
+    const bool well = c && to && to->buffers[0] && to->buffers[1];
+    if (well) {
+        place(c, p, ftb_buffer_data(to->buffers[0]), ftb_buffer_data(to->buffers[1]));
+        *made = to;
+    } else if (to) {
+        ftb_buffer_release(to->buffers[0]);
+        ftb_buffer_release(to->buffers[1]);
+        ftb_delete(to);
+    }
+    ftb_delete(c);
+    return well ? GrB_SUCCESS : ftb_nomem();
+}
+
+static GrB_Info find(const ftb_derived **found, ftb_pattern *p)
+{
+    GrB_Info info = GrB_SUCCESS;
+    pthread_mutex_lock(&p->lock);
+    ftb_derived *of = p->derived;
+    while (of && of->kind != &kind)
+        of = of->next;
+    if (!of) {
+        info = make(&of, p);
+        if (of) {
+            of->next = p->derived;
+            p->derived = of;
+        }
+    }
+    pthread_mutex_unlock(&p->lock);
+    *found = of;
+    return info;
+}
+
+GrB_Info ftb_gpu_pieces_ask(ftb_gpu_pieces *to, ftb_pattern *p, const ftb_gpu_device *d)
+{
+    const ftb_derived *of;
+    void *pieces = NULL, *cuts = NULL;
+    GrB_Info info = find(&of, p);
+    if (info == GrB_SUCCESS)
+        info = ftb_buffer_ask_at(of->buffers[0], &d->row, FTB_READ, &pieces);
+    if (info == GrB_SUCCESS)
+        info = ftb_buffer_ask_at(of->buffers[1], &d->row, FTB_READ, &cuts);
+    if (info == GrB_SUCCESS)
+        *to = (ftb_gpu_pieces){
+            pieces, cuts, of->counts[NPIECES], of->counts[NEMPTY], of->counts[NCUTS], of->counts[NSLOTS]};
+    return info;
+}

@@ -1,0 +1,104 @@
+/* The verb `spmm` on a GPU: the direct kernels (kernels/spmm_direct.cu), which sum FP32 in the order of the
+ * entries, but for rows that are cut (pieces.h). */
+#include "gpu/gpu_verbs.h"
+#include "gpu/launch.h"
+#include "gpu/pieces.h"
+
+#include <limits.h>
+#include <stdio.h>
+
+#define SOURCE "gpu/kernels/spmm_direct.cu"
+
+/* How the features are given to lanes; of one row, tiles of lanes x values. */
+typedef struct shape {
+    int lanes, values;
+} shape;
+
+static const char *edge_of(const ftb_spmm_product *s)
+{
+    return s->form == FTB_FORM_COPY ? "COPY" : s->yheads == 1 ? "EDGE" : "HEADS";
+}
+
+/* The plan is the host's, and has no say here. */
+bool ftb_gpu_spmm_fits(const ftb_spmm_product *s)
+{
+    const bool copy = s->form == FTB_FORM_COPY;
+    if (s->kind.type != FTB_FP32 || s->stored != FTB_FP32 || s->kind.best || s->mean || s->rows ||
+        s->p->wide || s->p->nrows > INT_MAX || s->heads * s->width > INT_MAX)
+        return false;
+    if (!copy && (s->form != FTB_FORM_MUL || s->ystored != FTB_FP32 || s->at || s->ywidth != 1))
+        return false;
+    return ftb_gpu_load(ftb_gpu_of(ftb_device(s->ctx)), SOURCE) == GrB_SUCCESS;
+}
+
+static bool aligned(const void *at, int64_t ld) { return (uintptr_t)at % 16 == 0 && ld % 4 == 0; }
+
+/* Which of two shapes is better for 33 to 64 features rests on no measurement. */
+static shape shape_of(const ftb_spmm_product *s)
+{
+    const int64_t d = s->heads * s->width;
+    if (d % 4 == 0 && s->width % 4 == 0 && aligned(s->x, s->ldx) && aligned(s->out, s->ldo))
+        return d > 32 ? (shape){32, 4} : (shape){8, 4};
+    return d > 4 ? (shape){32, 1} : (shape){4, 1};
+}
+
+static GrB_Info launch(ftb_gpu_device *d, ftb_spmm_direct_arguments *a, const ftb_spmm_product *s,
+                       const ftb_gpu_pieces *p)
+{
+    const shape of = shape_of(s);
+    const int groups = FTB_SPMM_DIRECT_BLOCK / of.lanes, tile = of.lanes * of.values;
+    char name[64];
+    snprintf(name, sizeof name, "spmm_direct_f32_%s_%dx%d", edge_of(s), of.lanes, of.values);
+    GrB_Info info = ftb_gpu_launch(d, SOURCE, name,
+                                   (ftb_gpu_grid){.x = (a->npieces + groups - 1) / groups,
+                                                  .y = (a->d + tile - 1) / tile,
+                                                  .threads = FTB_SPMM_DIRECT_BLOCK},
+                                   (void *[]){a});
+    /* A grid's y is short. */
+    for (int64_t first = 0; first < p->ncuts && info == GrB_SUCCESS; first += FTB_GPU_MOST_Y) {
+        const ftb_spmm_cut *cuts = p->cuts + first;
+        info = ftb_gpu_launch(d, SOURCE, "spmm_direct_f32_merge",
+                              (ftb_gpu_grid){.x = (a->d + FTB_SPMM_DIRECT_BLOCK - 1) / FTB_SPMM_DIRECT_BLOCK,
+                                             .y = ftb_min(p->ncuts - first, FTB_GPU_MOST_Y),
+                                             .threads = FTB_SPMM_DIRECT_BLOCK},
+                              (void *[]){a, &cuts});
+    }
+    return info;
+}
+
+GrB_Info ftb_gpu_spmm(const ftb_spmm_product *s, const ftb_spmm_plan *plan)
+{
+    ftb_gpu_device *d = ftb_gpu_of(ftb_device(s->ctx));
+    const int64_t features = s->heads * s->width;
+    const int64_t *rowptr;
+    const void *colidx;
+    void *partial = NULL;
+    ftb_gpu_pieces p;
+    (void)plan;
+    GrB_Info info = ftb_gpu_pieces_ask(&p, s->p, d);
+    if (info == GrB_SUCCESS)
+        info = ftb_pattern_ask_at(s->p, &d->row, &rowptr, &colidx);
+    const int64_t bytes = p.nslots * features * (int64_t)sizeof(float);
+    if (info == GrB_SUCCESS && bytes > 0)
+        info = d->row.memory->alloc(&d->row, s->ctx, &partial, bytes);
+    if (info != GrB_SUCCESS)
+        return info;
+    ftb_spmm_direct_arguments a = {.npieces = p.npieces - (s->add ? p.nempty : 0),
+                                   .pieces = p.pieces,
+                                   .colidx = colidx,
+                                   .x = s->x,
+                                   .w = s->y,
+                                   .y = s->out,
+                                   .partial = partial,
+                                   .ldx = s->ldx,
+                                   .ldw = s->ldy,
+                                   .ldy = s->ldo,
+                                   .ldp = features,
+                                   .d = (int)features,
+                                   .width = (int)s->width,
+                                   .add = s->add};
+    info = launch(d, &a, s, &p);
+    if (partial)
+        d->row.memory->free(&d->row, partial, bytes);
+    return info;
+}

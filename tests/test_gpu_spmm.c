@@ -1,0 +1,319 @@
+/* Sparse x block on a GPU that does not exist (support/fake_cuda): the library's own calls, through its
+ * driver's calls, to kernels that the emulator runs. Results are those of slow loops in double; what the GPU
+ * has no kernel for is done on the host; operands that are there stay there. Where there is no emulator the
+ * host does all of it. */
+#include "support/check.h"
+
+#include "core/core.h"
+#include "gpu/pieces.h"
+#include "support/rng.h"
+
+#include <dlfcn.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static struct {
+    int (*launches)(void), (*emulates)(void);
+    const char *(*misuse)(void);
+} fake;
+
+static void find(void *library, const char *name, void *to)
+{
+    void *symbol = dlsym(library, name);
+    assert_non_null(symbol);
+    memcpy(to, &symbol, sizeof symbol);
+}
+
+static int start(void **state)
+{
+    const char *folder = getenv("FEATBLAS_FAKE_DRIVERS");
+    char driver[1024], nvrtc[1024];
+    (void)state;
+    assert_non_null(folder);
+    snprintf(driver, sizeof driver, "%s/fake_cuda.so", folder);
+    snprintf(nvrtc, sizeof nvrtc, "%s/fake_nvrtc.so", folder);
+    setenv("FEATBLAS_CUDA_DRIVER", driver, 1);
+    setenv("FEATBLAS_NVRTC", nvrtc, 1);
+    void *library = dlopen(driver, RTLD_NOW | RTLD_LOCAL);
+    assert_non_null(library);
+    find(library, "fake_cuda_launches", &fake.launches);
+    find(library, "fake_cuda_emulates", &fake.emulates);
+    find(library, "fake_cuda_misuse", &fake.misuse);
+    assert_ok(FtB_Context_set_device(NULL, "gpu"));
+    return 0;
+}
+
+static int clean(void **state)
+{
+    (void)state;
+    if (fake.misuse())
+        fail_msg("%s", fake.misuse());
+    return 0;
+}
+
+/* ---- a product, and what it is in double */
+
+typedef struct product {
+    const char *text;
+    int heads;  /* of the edges' values; 0: they have none */
+    bool there; /* the GPU has a kernel */
+    bool mean, best;
+} product;
+
+static const product products[] = {
+    {"plus : src", 0, true, false, false},         {"plus : edge * src", 1, true, false, false},
+    {"plus : edge * src", 3, true, false, false},  {"mean : src", 0, false, true, false},
+    {"plus : edge + src", 1, false, false, false}, {"max : src", 0, false, false, true}};
+
+typedef struct shape {
+    int64_t nrows, ncols, heads, width, gap; /* gap: values between rows of blocks */
+    int64_t hub;                             /* entries of one row */
+} shape;
+
+/* Rows without entries, with few, and one with many, whose columns repeat nothing. */
+static FtB_Matrix matrix(rng *r, const shape *of, int heads)
+{
+    const int64_t most = of->hub + 8 * of->nrows;
+    int64_t *I = malloc((size_t)most * sizeof *I), *J = malloc((size_t)most * sizeof *J), n = 0;
+    for (int64_t i = 0; i < of->nrows; i++) {
+        const int64_t degree = i == of->nrows / 2 ? of->hub : rng_below(r, 7);
+        int64_t step = ftb_max(1, of->ncols / ftb_max(1, degree)), j = rng_below(r, step);
+        for (int64_t k = 0; k < degree && j < of->ncols; k++, j += step, n++) {
+            I[n] = i;
+            J[n] = j;
+        }
+    }
+    const int64_t values = n * ftb_max(1, heads);
+    float *w = malloc((size_t)(values + 1) * sizeof *w);
+    rng_reals(r, w, FTB_FP32, values);
+    FtB_Matrix A;
+    assert_ok(FtB_Matrix_build(&A, FTB_FP32, of->nrows, of->ncols, heads, n, I, J, heads ? w : NULL,
+                               FTB_DUP_ERROR, NULL));
+    free(I);
+    free(J);
+    free(w);
+    return A;
+}
+
+static FtB_Block block(rng *r, const shape *of, int64_t nrows)
+{
+    const int64_t d = of->heads * of->width;
+    FtB_Block all, part, X;
+    assert_ok(FtB_Block_new(&all, nrows, d + of->gap, FTB_FP32));
+    rng_reals(r, ftb_block_data(all), FTB_FP32, nrows * (d + of->gap));
+    assert_ok(FtB_Block_columns(&part, all, 0, d));
+    assert_ok(FtB_Block_heads(&X, part, of->heads));
+    FtB_Block_free(&part);
+    FtB_Block_free(&all);
+    return X;
+}
+
+static double value(const product *p, float w, float x)
+{
+    return strstr(p->text, "edge *") ? (double)w * x : strstr(p->text, "edge +") ? (double)w + x : x;
+}
+
+/* Of one value of the result: what it is, and the size of what was added. */
+static double slow(const product *p, FtB_Matrix A, const float *x, int64_t ldx, const shape *of, int64_t i,
+                   int64_t f, double *size)
+{
+    const ftb_pattern *pattern = A->pattern;
+    const float *w = p->heads ? matrix_values(A) : NULL;
+    double sum = p->best ? -INFINITY : 0;
+    *size = 0;
+    for (int64_t e = pattern->rowptr[i]; e < pattern->rowptr[i + 1]; e++) {
+        const int64_t head = p->heads > 1 ? f / of->width : 0;
+        const double one = value(p, w ? w[e * p->heads + head] : 1, x[ftb_col(pattern, e) * ldx + f]);
+        sum = p->best ? fmax(sum, one) : sum + one;
+        *size += fabs(one);
+    }
+    const int64_t degree = pattern->rowptr[i + 1] - pattern->rowptr[i];
+    if (degree == 0)
+        return 0;
+    return p->mean ? sum / (double)degree : sum;
+}
+
+static void check(const product *p, const shape *of, FtB_Matrix A, const float *x, FtB_Block C,
+                  const float *before)
+{
+    const int64_t d = of->heads * of->width, ld = d + of->gap;
+    const float *c = block_values(C);
+    for (int64_t i = 0; i < of->nrows; i++)
+        for (int64_t f = 0; f < d; f++) {
+            double size, old = before ? before[i * ld + f] : 0;
+            const double wanted = slow(p, A, x, ld, of, i, f, &size) + old, got = c[i * ld + f];
+            if (!(fabs(got - wanted) <= 1e-6 * (size + fabs(old))))
+                fail_msg("%s, %lld x %lld of %lld, d = %lld x %lld: (%lld, %lld) is %.9g, not %.9g", p->text,
+                         (long long)of->nrows, (long long)of->ncols, (long long)A->pattern->nvals,
+                         (long long)of->heads, (long long)of->width, (long long)i, (long long)f, got, wanted);
+        }
+}
+
+static float *copy_of(FtB_Block X, int64_t count)
+{
+    float *kept = malloc((size_t)count * sizeof *kept);
+    memcpy(kept, ftb_block_data(X), (size_t)count * sizeof *kept);
+    return kept;
+}
+
+static void multiply(rng *r, const product *p, const shape *of, bool add)
+{
+    const int64_t ld = of->heads * of->width + of->gap;
+    FtB_Matrix A = matrix(r, of, p->heads);
+    FtB_Block X = block(r, of, of->ncols), C = block(r, of, of->nrows), D = block(r, of, of->nrows);
+    float *x = copy_of(X, of->ncols * ld - of->gap), *before = copy_of(C, of->nrows * ld - of->gap);
+    FtB_Semiring s;
+    int64_t home[2], there[2];
+    assert_ok(FtB_Semiring_new(&s, p->text));
+    assert_ok(FtB_Block_to_device(X));
+    const FtB_Arg accum = add ? FTB_ARG("x + y") : FtB_Arg_none();
+    const int ran = fake.launches();
+    assert_ok(FtB_Context_moved(NULL, &home[0], NULL));
+    assert_ok(FtB_mxm(C, NULL, accum, s, A, X, NULL));
+    if (fake.emulates() && p->there) {
+        /* Again: pattern, pieces and the block are there. */
+        assert_ok(FtB_mxm(D, NULL, NULL, s, A, X, NULL));
+        assert_ok(FtB_Context_moved(NULL, NULL, &there[0]));
+        assert_ok(FtB_mxm(D, NULL, NULL, s, A, X, NULL));
+        assert_ok(FtB_Context_moved(NULL, &home[1], &there[1]));
+        assert_int_equal(there[0], there[1]);
+        assert_int_equal(home[0], home[1]);
+        check(p, of, A, x, D, NULL);
+    }
+    check(p, of, A, x, C, add ? before : NULL);
+    assert_int_equal(fake.launches() > ran, fake.emulates() && p->there); /* late, but now */
+    free(x);
+    free(before);
+    FtB_Semiring_free(&s);
+    FtB_Block_free(&X);
+    FtB_Block_free(&C);
+    FtB_Block_free(&D);
+    FtB_Matrix_free(&A);
+}
+
+/* All products, in shapes that every variant of the kernel takes, and one that is cut into pieces. */
+static void shapes(void **state)
+{
+    static const shape list[] = {{20, 30, 1, 1, 0, 9},    {20, 30, 1, 3, 2, 9}, {17, 40, 3, 4, 0, 30},
+                                 {17, 40, 3, 4, 4, 30},   {9, 25, 3, 3, 0, 20}, {9, 25, 3, 12, 1, 20},
+                                 {7, 20, 3, 24, 0, 12},   {5, 9, 1, 130, 0, 9}, {6, 2100, 1, 8, 0, 2050},
+                                 {6, 3100, 3, 1, 0, 3073}};
+    rng r = rng_new();
+    (void)state;
+    for (size_t n = 0; n < sizeof list / sizeof *list; n++)
+        for (size_t k = 0; k < sizeof products / sizeof *products; k++)
+            if (products[k].heads <= 1 || products[k].heads == list[n].heads)
+                for (int add = 0; add < 2; add++)
+                    multiply(&r, &products[k], &list[n], add);
+}
+
+/* Without rows, columns or entries. */
+static void empty(void **state)
+{
+    static const shape list[] = {{0, 5, 1, 4, 0, 0}, {5, 0, 1, 4, 0, 0}, {4, 6, 1, 4, 0, 0}};
+    rng r = rng_new();
+    (void)state;
+    for (size_t n = 0; n < sizeof list / sizeof *list; n++) {
+        FtB_Matrix A;
+        FtB_Block X = block(&r, &list[n], list[n].ncols), C = block(&r, &list[n], list[n].nrows);
+        assert_ok(FtB_Matrix_build(&A, FTB_FP32, list[n].nrows, list[n].ncols, 0, 0, NULL, NULL, NULL,
+                                   FTB_DUP_SUM, NULL));
+        assert_ok(FtB_mxm(C, NULL, NULL, FTB_PLUS_SRC, A, X, NULL));
+        check(&products[0], &list[n], A, NULL, C, NULL);
+        FtB_Matrix_free(&A);
+        FtB_Block_free(&X);
+        FtB_Block_free(&C);
+    }
+}
+
+/* The pieces of a pattern: each entry once, in order within its row; the longest first; rows without entries
+ * last. */
+static void pieces(void **state)
+{
+    (void)state;
+    const int64_t lengths[] = {
+        0, 1, FTB_GPU_PIECE - 1, FTB_GPU_PIECE, FTB_GPU_PIECE + 1, 0, 5 * FTB_GPU_PIECE, 3};
+    enum { ROWS = sizeof lengths / sizeof *lengths };
+    int64_t n = 0, *I, *J, at = 0;
+    for (int i = 0; i < ROWS; i++)
+        n += lengths[i];
+    I = malloc((size_t)n * sizeof *I);
+    J = malloc((size_t)n * sizeof *J);
+    for (int i = 0; i < ROWS; i++)
+        for (int64_t k = 0; k < lengths[i]; k++, at++) {
+            I[at] = i;
+            J[at] = k;
+        }
+    FtB_Matrix A;
+    FtB_Block X, C;
+    assert_ok(FtB_Matrix_build(&A, FTB_FP32, ROWS, n, 0, n, I, J, NULL, FTB_DUP_ERROR, NULL));
+    assert_ok(FtB_Block_new(&X, n, 1, FTB_FP32));
+    assert_ok(FtB_Block_new(&C, ROWS, 1, FTB_FP32));
+    assert_ok(FtB_mxm(C, NULL, NULL, FTB_PLUS_SRC, A, X, NULL));
+    const ftb_derived *made = A->pattern->derived;
+    if (fake.emulates()) {
+        assert_non_null(made);
+        assert_ok(ftb_buffer_ask(made->buffers[0], FTB_READ));
+        assert_ok(ftb_buffer_ask(made->buffers[1], FTB_READ));
+        const ftb_spmm_piece *p = ftb_buffer_data(made->buffers[0]);
+        const ftb_spmm_cut *cuts = ftb_buffer_data(made->buffers[1]);
+        const int64_t npieces = made->counts[0], ncuts = made->counts[2];
+        int64_t rows_of_slot[8] = {0}, covered[ROWS] = {0};
+        assert_int_equal(npieces, 6 + 2 + 5);
+        assert_int_equal(made->counts[1], 2);
+        assert_int_equal(ncuts, 2);
+        assert_int_equal(made->counts[3], 7);
+        for (int64_t k = 0; k < npieces; k++) {
+            assert_true(k == 0 || p[k - 1].end - p[k - 1].begin >= p[k].end - p[k].begin);
+            assert_true(p[k].begin >= A->pattern->rowptr[p[k].row] &&
+                        p[k].end <= A->pattern->rowptr[p[k].row + 1]);
+            covered[p[k].row] += p[k].end - p[k].begin;
+            assert_true(p[k].end - p[k].begin <= FTB_GPU_PIECE);
+            assert_int_equal(p[k].slot < 0, lengths[p[k].row] <= FTB_GPU_PIECE);
+            if (p[k].slot >= 0)
+                rows_of_slot[p[k].slot] = p[k].row + 1;
+        }
+        for (int i = 0; i < ROWS; i++)
+            assert_int_equal(covered[i], lengths[i]);
+        for (int64_t k = 0; k < ncuts; k++)
+            for (int s = 0; s < cuts[k].count; s++)
+                assert_int_equal(rows_of_slot[cuts[k].slot + s], cuts[k].row + 1);
+    } else {
+        assert_null(made);
+    }
+    FtB_Matrix_free(&A);
+    FtB_Block_free(&X);
+    FtB_Block_free(&C);
+    free(I);
+    free(J);
+}
+
+/* A kernel that cannot be loaded or launched: the host does the first, and the second is said. */
+static void failures(void **state)
+{
+    const shape of = {12, 30, 1, 8, 0, 9};
+    rng r = rng_new();
+    (void)state;
+    if (!fake.emulates())
+        return;
+    FtB_Matrix A = matrix(&r, &of, 0);
+    FtB_Block X = block(&r, &of, of.ncols), C = block(&r, &of, of.nrows);
+    setenv("FAKE_CUDA_FAILS", "cuLaunchKernel", 1);
+    assert_fails(FTB_NO_DEVICE, "cuLaunchKernel fails with CUDA_ERROR_UNKNOWN",
+                 FtB_mxm(C, NULL, NULL, FTB_PLUS_SRC, A, X, NULL));
+    unsetenv("FAKE_CUDA_FAILS");
+    assert_ok(FtB_mxm(C, NULL, NULL, FTB_PLUS_SRC, A, X, NULL));
+    FtB_Matrix_free(&A);
+    FtB_Block_free(&X);
+    FtB_Block_free(&C);
+}
+
+int main(void)
+{
+    setenv("FAKE_CUDA_DEVICES", "2", 1);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(shapes, clean), cmocka_unit_test_teardown(empty, clean),
+        cmocka_unit_test_teardown(pieces, clean), cmocka_unit_test_teardown(failures, clean)};
+    return cmocka_run_group_tests(tests, start, NULL);
+}
