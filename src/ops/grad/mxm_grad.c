@@ -22,6 +22,7 @@ typedef struct target {              /* one gradient that is asked for */
     FtB_Block sum;                   /* NULL: zeros */
     bool added;                      /* sum is of the output, too: it is put */
     bool copied;                     /* by the verb, as below; else the host does, row by row */
+    const ftb_backend *who;          /* has the verb; NULL: the host */
     struct FtB_Block_opaque rows[2]; /* of the output: those that sum has, and those that become 0 */
     ftb_copy_product copy[2];
 } target;
@@ -343,15 +344,25 @@ static void describe_copy(target *t, FtB_Context ctx)
     t->rows[1].offset += present * X->ld * (int64_t)FtB_Type_size(X->type);
 }
 
-/* All that can fail. */
-static GrB_Info ask_target(target *t, FtB_Context ctx)
+/* Outputs may be views of one memory, which is valid in one place when it is written: where the host writes
+ * one of them it writes them all. */
+static const ftb_backend *who_writes(const grad_call *c, const target *t)
 {
-    t->copied = is_plain(t) && (!t->sum || t->sum->type == t->block->type);
+    for (int n = 0; n < c->count; n++)
+        if (c->targets[n].block->owner == t->block->owner && !c->targets[n].copied)
+            return NULL;
+    return FTB_WHO(c->g.ctx, copy);
+}
+
+/* All that can fail. */
+static GrB_Info ask_target(target *t, const grad_call *c)
+{
+    t->who = who_writes(c, t);
     if (t->copied) {
         ftb_place places[PLACES];
-        describe_copy(t, ctx);
+        describe_copy(t, c->g.ctx);
         places_of(places, t);
-        return ftb_places_ask(FTB_WHO(ctx, copy), places, PLACES);
+        return ftb_places_ask(t->who, places, PLACES);
     }
     GrB_Info info = t->sum ? ftb_buffer_ask(t->sum->owner, FTB_READ) : GrB_SUCCESS;
     return info == GrB_SUCCESS ? ftb_buffer_ask(t->block->owner, FTB_UPDATE) : info;
@@ -380,9 +391,9 @@ static void write_row(const target *t, int64_t r, double *scratch)
     }
 }
 
-static GrB_Info copy_target(target *t, FtB_Context ctx)
+static GrB_Info copy_target(target *t)
 {
-    const ftb_backend *who = FTB_WHO(ctx, copy);
+    const ftb_backend *who = t->who;
     ftb_place places[PLACES];
     GrB_Info info = GrB_SUCCESS;
     if (!who)
@@ -394,10 +405,10 @@ static GrB_Info copy_target(target *t, FtB_Context ctx)
     return info == GrB_SUCCESS ? ftb_places_written(who, places, PLACES) : info;
 }
 
-static GrB_Info write_target(target *t, FtB_Context ctx, double *scratch, int threads, int64_t widest)
+static GrB_Info write_target(target *t, double *scratch, int threads, int64_t widest)
 {
     if (t->copied)
-        return copy_target(t, ctx);
+        return copy_target(t);
     ftb_buffer_write(t->block->owner);
 #pragma omp parallel for num_threads(threads)
     for (int part = 0; part < threads; part++) {
@@ -414,17 +425,21 @@ static GrB_Info write_all(grad_call *c)
     GrB_Info info = GrB_SUCCESS;
     for (int t = 0; t < c->count && info == GrB_SUCCESS; t++)
         info = convert(&c->targets[t], c);
+    for (int n = 0; n < c->count; n++) {
+        target *t = &c->targets[n];
+        t->copied = is_plain(t) && (!t->sum || t->sum->type == t->block->type);
+    }
     for (int t = 0; t < c->count && info == GrB_SUCCESS; t++) {
         widest = ftb_max(widest, c->targets[t].ncols);
         values = ftb_max(values, c->targets[t].nrows * c->targets[t].ncols);
-        info = ask_target(&c->targets[t], c->g.ctx);
+        info = ask_target(&c->targets[t], c);
     }
     int threads = ftb_threads_for_values(c->g.ctx, values);
     double *scratch = ftb_new(c->g.ctx, threads * 2 * widest, sizeof *scratch);
     if (info == GrB_SUCCESS && !scratch)
         info = ftb_nomem();
     for (int t = 0; t < c->count && info == GrB_SUCCESS; t++)
-        info = write_target(&c->targets[t], c->g.ctx, scratch, threads, widest);
+        info = write_target(&c->targets[t], scratch, threads, widest);
     ftb_delete(scratch);
     return info;
 }
