@@ -98,7 +98,7 @@ static FtB_Var use_transposed(FtB_Var x, FtB_Var y, FtB_Matrix A)
 static FtB_Var use_select(FtB_Var x, FtB_Var y, FtB_Matrix A)
 {
     FtB_Var e = FtB_on_edges("plus : dot(src, dst)", A, FTB_OPERAND("src", x), FTB_OPERAND("dst", y));
-    e = FtB_map("e > 0.1 ? e : 0", FTB_OPERAND("e", e));
+    e = FtB_map("e > 0 ? e : 0", FTB_OPERAND("e", e));
     return FtB_multiply("plus : edge * src", A, FTB_OPERAND("edge", e), FTB_OPERAND("src", x));
 }
 /* Vectors of both ends times a block, whose rows are shared out between them. */
@@ -110,7 +110,7 @@ static FtB_Var times_rows(const char *text, FtB_Var x, FtB_Var y, FtB_Matrix A)
 }
 static FtB_Var use_difference(FtB_Var x, FtB_Var y, FtB_Matrix A)
 {
-    return times_rows("max : relu([dst, src - dst] @ W)", x, y, A);
+    return times_rows("max : relu([dst, src - dst] @ W + 0.2)", x, y, A);
 }
 static FtB_Var use_both_ends(FtB_Var x, FtB_Var y, FtB_Matrix A)
 {
@@ -131,6 +131,19 @@ static FtB_Var use_heads(FtB_Var x, FtB_Var y, FtB_Matrix A)
     FtB_Var e =
         FtB_on_edges("plus : dot(src, dst)", A, FTB_OPERAND("src", h), FTB_OPERAND("dst", FtB_heads(y, 2)));
     return FtB_heads(FtB_multiply("plus : edge * src", A, FTB_OPERAND("edge", e), FTB_OPERAND("src", h)), 1);
+}
+
+/* Gradients that are all 0 would agree with anything that does not move. */
+static bool moves(FtB_Parameter p)
+{
+    FtB_Block G;
+    bool any = false;
+    assert_ok(FtB_Parameter_gradient(&G, p));
+    const double *values = block_values(G);
+    for (int64_t k = 0; k < G->nrows * G->ncols; k++)
+        any = any || values[k] != 0;
+    FtB_Block_free(&G);
+    return any;
 }
 
 /* loss = cross entropy of op(x W1 + b, x W2) W3: both operands, and what is below them. */
@@ -155,6 +168,7 @@ static void check_operation(unary op)
     FtB_Parameter without[] = {p[0], p[1], p[3]};
     assert_gradients(loss, used ? p : without, used ? 4 : 3, 1e-6);
     assert_gradients(loss, used ? p : without, used ? 4 : 3, 1e-6); /* once more on the same record */
+    assert_true(moves(p[0]));
     for (int k = 0; k < 4; k++)
         FtB_Parameter_free(&p[k]);
     FtB_Tape_free(&tape);
