@@ -117,7 +117,7 @@ set(FEATBLAS_ORACLE_ALWAYS test_spmm test_attention test_softmax test_block_gath
   test_nn_ops test_nn_layers test_optimizer)
 # Of the pretend device, of too many pairs for the other, of what the host keeps for later products, of FP32 computed in
 # FP32, and of 4 GiB blocks.
-set(FEATBLAS_ORACLE_NEVER test_device test_device_blocks test_device_ops test_device_gradients test_device_products test_device_spgemm
+set(FEATBLAS_ORACLE_NEVER test_device test_device_blocks test_device_full test_device_ops test_device_gradients test_device_products test_device_spgemm
   test_spgemm_hot test_spmm_uses test_sddmm_sum test_block_apply)
 foreach(source ${sources})
   get_filename_component(name ${source} NAME_WE)
@@ -142,6 +142,16 @@ foreach(source ${sources})
     set_property(TEST ${there} APPEND PROPERTY LABELS ${device})
   endforeach()
 endforeach()
+
+# And on a device that often has no room, whose work the host takes over. A sanitizer sees nothing new in it.
+if(NOT FEATBLAS_SANITIZE)
+  foreach(name test_spmm test_mxm_grad test_nn_tape)
+    string(REPLACE test_ full_ there ${name})
+    add_test(NAME ${there} COMMAND ${name})
+    featblas_label(${there} ${PROJECT_SOURCE_DIR}/tests/${name}.c)
+    set_property(TEST ${there} APPEND PROPERTY ENVIRONMENT FEATBLAS_PRETEND=7full FEATBLAS_CASES=25%)
+  endforeach()
+endif()
 
 # And on a GPU of the driver that does not exist: what has no verb there is done on the host. A sanitizer sees nothing new in it.
 set(FEATBLAS_GPU_ALWAYS test_spmm test_mxm_grad test_nn_ops)

@@ -49,8 +49,7 @@ GrB_Info ftb_gpu_failed(ftb_gpu_device *d, const char *call, unsigned error)
     }
     if (d->driver->call.cuGetErrorName(error, &name) != 0 || !name)
         return ftb_fail(FTB_NO_DEVICE, "%s: %s fails with error %u", d->gpu->label, call, error);
-    return ftb_fail(error == FTB_CUDA_OUT_OF_MEMORY ? GrB_OUT_OF_MEMORY : FTB_NO_DEVICE,
-                    "%s: %s fails with %s", d->gpu->label, call, name);
+    return ftb_fail(FTB_NO_DEVICE, "%s: %s fails with %s", d->gpu->label, call, name);
 }
 
 /* ---- the driver's context */

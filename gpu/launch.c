@@ -28,11 +28,11 @@ static GrB_Info find(const struct ftb_gpu_module **found, ftb_gpu_device *d, con
         return ftb_nomem();
     *m = (struct ftb_gpu_module){.next = d->modules, .source = source};
     GrB_Info info = ftb_gpu_compile(&image, source, d->gpu);
-    if (info == GrB_SUCCESS)
-        FTB_GPU_CALL(d, cuModuleLoadData, &m->module, image);
-done:
+    const unsigned error = info == GrB_SUCCESS ? d->driver->call.cuModuleLoadData(&m->module, image) : 0;
+    if (error)
+        info = ftb_gpu_failed(d, "cuModuleLoadData", error);
     ftb_raw_delete(image);
-    if (info == GrB_OUT_OF_MEMORY) { /* which may be otherwise, another time */
+    if (error == FTB_CUDA_OUT_OF_MEMORY || info == GrB_OUT_OF_MEMORY) { /* otherwise, perhaps, another time */
         ftb_raw_delete(m);
         return info;
     }

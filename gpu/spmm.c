@@ -62,6 +62,8 @@ static GrB_Info launch(ftb_gpu_device *d, ftb_spmm_direct_arguments *a, const ft
                                              .y = ftb_min(p->ncuts - first, FTB_GPU_MOST_Y),
                                              .threads = FTB_SPMM_DIRECT_BLOCK},
                               (void *[]){a, &cuts});
+        if (info != GrB_SUCCESS) /* which the host cannot do again from what was there */
+            info = ftb_wrap_error(GrB_PANIC, "half of a product was done: ");
     }
     return info;
 }

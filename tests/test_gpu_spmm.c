@@ -299,7 +299,7 @@ static void pieces(void **state)
     free(J);
 }
 
-/* A kernel that cannot be loaded or launched: the host does the first, and the second is said. */
+/* A kernel that cannot be launched: the host does the product, and what the driver said can be read. */
 static void failures(void **state)
 {
     const shape of = {12, 30, 1, 8, 0, 9};
@@ -307,14 +307,28 @@ static void failures(void **state)
     (void)state;
     if (!fake.emulates())
         return;
-    FtB_Matrix A = matrix(&r, &of, 0);
-    FtB_Block X = block(&r, &of, of.ncols), C = block(&r, &of, of.nrows);
+    const shape cut = {3, 3100, 1, 8, 0, 3073};
+    FtB_Matrix A = matrix(&r, &of, 0), B = matrix(&r, &cut, 0);
+    FtB_Block X = block(&r, &of, of.ncols), C = block(&r, &of, of.nrows), Y = block(&r, &cut, cut.ncols),
+              D = block(&r, &cut, cut.nrows);
+    float *x = copy_of(X, of.ncols * of.width);
     setenv("FAKE_CUDA_FAILS", "cuLaunchKernel", 1);
-    assert_fails(FTB_NO_DEVICE, "cuLaunchKernel fails with CUDA_ERROR_UNKNOWN",
-                 FtB_mxm(C, NULL, NULL, FTB_PLUS_SRC, A, X, NULL));
-    unsetenv("FAKE_CUDA_FAILS");
     assert_ok(FtB_mxm(C, NULL, NULL, FTB_PLUS_SRC, A, X, NULL));
+    assert_non_null(strstr(FtB_error(), "cuLaunchKernel fails with CUDA_ERROR_UNKNOWN"));
+    unsetenv("FAKE_CUDA_FAILS");
+    check(&products[0], &of, A, x, C, NULL);
+    assert_ok(FtB_mxm(C, NULL, NULL, FTB_PLUS_SRC, A, X, NULL));
+    check(&products[0], &of, A, x, C, NULL);
+    /* Cut rows were begun, and are not begun again. */
+    setenv("FAKE_CUDA_FAILS", "cuLaunchKernel", 1);
+    setenv("FAKE_CUDA_AT", "2", 1);
+    assert_fails(GrB_PANIC, "half of a product was done: gpu:0: cuLaunchKernel fails with CUDA_ERROR_UNKNOWN",
+                 FtB_mxm(D, NULL, NULL, FTB_PLUS_SRC, B, Y, NULL));
+    free(x);
     FtB_Matrix_free(&A);
+    FtB_Matrix_free(&B);
+    FtB_Block_free(&Y);
+    FtB_Block_free(&D);
     FtB_Block_free(&X);
     FtB_Block_free(&C);
 }

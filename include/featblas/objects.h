@@ -138,7 +138,7 @@ GrB_Info FtB_Block_wrap_device(FtB_Block *X, void *data, int64_t nrows, int64_t 
 /** Sends the values of @p X to its context's device, if they are not there; without one, to the host. The
  * host's copy stays valid. Of FtB_Block_wrap_device's memory they go to where that is, and are there when the
  * call returns. @param X any; all views of the same memory are meant.
- *  @return GrB_NULL_POINTER, GrB_OUT_OF_MEMORY, FTB_NO_DEVICE (the device was lost). */
+ *  @return GrB_NULL_POINTER, GrB_OUT_OF_MEMORY, FTB_NO_DEVICE (the device has no room, or was lost). */
 GrB_Info FtB_Block_to_device(FtB_Block X);
 
 /** Brings the values of @p X to the host, and gives the device's memory back unless that is the caller's.

@@ -62,7 +62,7 @@ GrB_Info ftb_arg_block_anywhere(FtB_Block *X, FtB_Arg arg, const char *name, boo
 static GrB_Info come_home(ftb_buffer *b, const char *name)
 {
     GrB_Info info = ftb_buffer_ask(b, FTB_READ);
-    return info == FTB_NO_DEVICE ? ftb_wrap_error(info, "%s is on its device alone: ", name) : info;
+    return info == FTB_NO_DEVICE ? ftb_wrap_error(info, "%s: ", name) : info;
 }
 
 GrB_Info ftb_arg_matrix(FtB_Matrix *A, FtB_Arg arg, const char *name, bool optional)

@@ -9,7 +9,8 @@
 
 typedef struct ftb_backend ftb_backend;
 
-/* Memory of a device. What is done for one context is done in order; `put` may return before it is done, and
+/* Memory of a device, whose own failures, no room among them, are FTB_NO_DEVICE: GrB_OUT_OF_MEMORY is the
+ * host's. What is done for one context is done in order; `put` may return before it is done, and
  * then reads the host's memory later: wait before that is written. */
 typedef struct ftb_memory {
     int64_t (*size)(const ftb_backend *b); /* bytes in all */

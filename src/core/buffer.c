@@ -122,7 +122,8 @@ static GrB_Info bring_home(ftb_buffer *b, ftb_access access)
         if (access != FTB_WRITE) {
             GrB_Info info = b->where->memory->get(b->where, b->ctx, b->host, b->device, b->bytes);
             if (info != GrB_SUCCESS)
-                return info;
+                return ftb_wrap_error(info, "%lld bytes are on '%s' alone: ", (long long)b->bytes,
+                                      b->where->name);
             ftb_moved(b->ctx, FTB_TO_HOST, b->bytes);
         }
         b->valid |= FTB_VALID_HOST;

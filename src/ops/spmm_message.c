@@ -347,19 +347,19 @@ static GrB_Info run_product(work *w, FtB_Block C, bool add)
 {
     const ftb_backend *who = w->request->device;
     const ftb_message *m = &w->hoisted.core;
-    ftb_spmm_product *product = &w->product;
+    ftb_spmm_product product = w->product; /* the host's is another one, should the device fail */
     ftb_feed x = *ftb_message_find(m, w->hoisted.rewritten.x), y = {.data = NULL};
     if (w->hoisted.rewritten.form != FTB_FORM_COPY)
         y = *ftb_message_find(m, w->hoisted.rewritten.y);
-    const ftb_place places[] = {{.feed = &x}, {.feed = &y}, {.X = C, .write = &product->out, .whole = !add}};
+    const ftb_place places[] = {{.feed = &x}, {.feed = &y}, {.X = C, .write = &product.out, .whole = !add}};
     GrB_Info info;
     FTB_CHECK(ftb_places_ask(who, places, 3));
-    product->x = x.data;
-    product->y = y.data;
-    product->ldo = C->ld;
-    product->add = add;
-    product->empty = FTB_EMPTY_ZERO;
-    FTB_CHECK(who->verbs->spmm(product, &w->plan));
+    product.x = x.data;
+    product.y = y.data;
+    product.ldo = C->ld;
+    product.add = add;
+    product.empty = FTB_EMPTY_ZERO;
+    FTB_CHECK(who->verbs->spmm(&product, &w->plan));
     info = ftb_places_written(who, places, 3);
 done:
     return info;
@@ -512,7 +512,8 @@ GrB_Info ftb_spmm_message(ftb_spmm_result *result, const ftb_spmm_request *reque
         goto done;
     if (fits_device(&w)) {
         info = run_on_device(&w, result);
-        goto done;
+        if (!ftb_device_failed(info))
+            goto done;
     }
     info = ftb_message_ask(&w.hoisted.core);
     if (info == GrB_SUCCESS && request->block)

@@ -33,7 +33,9 @@ static copy late[MOST_LATE];
 static int nlate;
 static uint64_t state;
 static int64_t products;
-static atomic_llong patterns;
+static atomic_llong patterns, refusals;
+static _Thread_local bool pattern_refused;
+static bool full; /* one allocation in three fails */
 
 static uint64_t draw(void) /* xorshift64* */
 {
@@ -101,6 +103,12 @@ static GrB_Info alloc(const ftb_backend *b, FtB_Context ctx, void **device, int6
     (void)b, (void)ctx;
     const size_t room = ((size_t)bytes / PAGE + 1) * PAGE;
     pthread_mutex_lock(&lock);
+    const bool refused = full && draw() % 3 == 0;
+    if (refused) {
+        pthread_mutex_unlock(&lock);
+        refusals++;
+        return ftb_fail(FTB_NO_DEVICE, "pretend: %lld bytes are not left", (long long)bytes);
+    }
     piece *made = take_spare(room);
     if (!made)
         made = map_piece(room);
@@ -189,7 +197,9 @@ ftb_pattern *pretend_pattern(ftb_pattern *p)
         const ftb_buffer *b = n ? p->colidx_owner : p->rowptr_owner;
         atomic_fetch_add(&patterns, atomic_load(&b->valid) & FTB_VALID_DEVICE ? 0 : b->bytes);
     }
-    if (!p || ftb_pattern_ask_at(p, &pretend_device, &rowptr, &colidx) != GrB_SUCCESS)
+    const GrB_Info info = p ? ftb_pattern_ask_at(p, &pretend_device, &rowptr, &colidx) : GrB_SUCCESS;
+    pattern_refused = info == FTB_NO_DEVICE;
+    if (!p || info != GrB_SUCCESS)
         return NULL;
     pthread_mutex_lock(&lock);
     do_copies(nlate);
@@ -253,6 +263,9 @@ void pretend_send(ftb_buffer *b)
 }
 
 const void *pretend_memory(const void *device) { return pretend_own(device); }
+bool pretend_refused(void) { return pattern_refused; }
+int64_t pretend_refusals(void) { return refusals; }
+void pretend_fill(bool on) { full = on; }
 int64_t pretend_pending(void) { return nlate; }
 int64_t pretend_products(void) { return products; }
 void pretend_moved(int64_t *home, int64_t *away)
@@ -277,4 +290,5 @@ __attribute__((constructor)) void pretend_by_environment(void)
             abort();
     } else
         pretend_begin(strtoull(seed, NULL, 10));
+    full = strstr(seed, "full") != NULL;
 }

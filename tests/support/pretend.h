@@ -4,8 +4,9 @@
  * that is no longer valid is spoiled. So every bit is the host's, and who reads a device's memory as if it
  * were the host's, does not ask, or does not say what it changed, is found out.
  *
- * FEATBLAS_PRETEND=seed in the environment places the work of any test on it; FEATBLAS_PRETEND=oracle on
- * another one (oracle/ref_device.h), FEATBLAS_PRETEND=gpu on the driver's first GPU. */
+ * FEATBLAS_PRETEND=seed in the environment places the work of any test on it, 7full on one that often has no
+ * room; FEATBLAS_PRETEND=oracle on another one (oracle/ref_device.h), FEATBLAS_PRETEND=gpu on the driver's
+ * first GPU. */
 #ifndef TESTS_PRETEND_H
 #define TESTS_PRETEND_H
 
@@ -24,6 +25,8 @@ void pretend_send(ftb_buffer *b);
 ftb_pattern *pretend_pattern(ftb_pattern *p);
 /* What the device holds where the library knows it as `device`. */
 const void *pretend_memory(const void *device);
+void pretend_fill(bool on);     /* from now on one allocation in three fails, or none does */
+int64_t pretend_refusals(void); /* those that did */
 int64_t pretend_pending(void);  /* copies that are not done yet */
 int64_t pretend_products(void); /* verbs that it ran */
 /* What FtB_Context_moved says of the default context, without the patterns, which go there once each. */
@@ -34,6 +37,8 @@ void pretend_enter(void);
 void pretend_leave(void);
 /* The memory that can be read, of what the library knows as `device`; NULL is allowed. Between the two. */
 void *pretend_own(const void *device);
+/* Whether the last pattern found no room (this thread). */
+bool pretend_refused(void);
 extern const struct ftb_verbs pretend_verbs;
 
 #endif

@@ -33,13 +33,13 @@ typedef struct twins {
 static GrB_Info twins_new(twins *t, ftb_pattern *first, ftb_pattern *second)
 {
     t->first = pretend_pattern(first);
-    t->second = second == first ? t->first : pretend_pattern(second);
+    t->second = second == first ? t->first : first && !t->first ? NULL : pretend_pattern(second);
     if ((!first || t->first) && (!second || t->second))
         return GrB_SUCCESS;
     ftb_pattern_release(t->first);
     if (t->second != t->first)
         ftb_pattern_release(t->second);
-    return ftb_nomem();
+    return pretend_refused() ? FTB_NO_DEVICE : ftb_nomem();
 }
 
 static GrB_Info twins_end(twins *t, GrB_Info info)

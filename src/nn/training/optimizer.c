@@ -336,7 +336,8 @@ static GrB_Info ask(FtB_Optimizer o, const ftb_moments *m)
     if (!takes_part(m))
         return GrB_SUCCESS;
     find_places(places, &p, m);
-    return ftb_places_ask(FTB_WHO(o->ctx, update), places, PLACES);
+    GrB_Info info = ftb_places_ask(FTB_WHO(o->ctx, update), places, PLACES);
+    return ftb_device_failed(info) ? ftb_places_ask(NULL, places, PLACES) : info;
 }
 
 static GrB_Info step_one(FtB_Optimizer o, ftb_moments *m, double scale, double factor)

@@ -354,10 +354,8 @@ static const ftb_backend *who_writes(const grad_call *c, const target *t)
     return FTB_WHO(c->g.ctx, copy);
 }
 
-/* All that can fail. */
 static GrB_Info ask_target(target *t, const grad_call *c)
 {
-    t->who = who_writes(c, t);
     if (t->copied) {
         ftb_place places[PLACES];
         describe_copy(t, c->g.ctx);
@@ -366,6 +364,17 @@ static GrB_Info ask_target(target *t, const grad_call *c)
     }
     GrB_Info info = t->sum ? ftb_buffer_ask(t->sum->owner, FTB_READ) : GrB_SUCCESS;
     return info == GrB_SUCCESS ? ftb_buffer_ask(t->block->owner, FTB_UPDATE) : info;
+}
+
+/* All that can fail. */
+static GrB_Info ask_targets(grad_call *c, bool by_host)
+{
+    GrB_Info info = GrB_SUCCESS;
+    for (int n = 0; n < c->count && info == GrB_SUCCESS; n++) {
+        c->targets[n].who = by_host ? NULL : who_writes(c, &c->targets[n]);
+        info = ask_target(&c->targets[n], c);
+    }
+    return info;
 }
 
 static void write_row(const target *t, int64_t r, double *scratch)
@@ -429,11 +438,14 @@ static GrB_Info write_all(grad_call *c)
         target *t = &c->targets[n];
         t->copied = is_plain(t) && (!t->sum || t->sum->type == t->block->type);
     }
-    for (int t = 0; t < c->count && info == GrB_SUCCESS; t++) {
-        widest = ftb_max(widest, c->targets[t].ncols);
-        values = ftb_max(values, c->targets[t].nrows * c->targets[t].ncols);
-        info = ask_target(&c->targets[t], c);
+    for (int n = 0; n < c->count; n++) {
+        widest = ftb_max(widest, c->targets[n].ncols);
+        values = ftb_max(values, c->targets[n].nrows * c->targets[n].ncols);
     }
+    if (info == GrB_SUCCESS)
+        info = ask_targets(c, false);
+    if (ftb_device_failed(info))
+        info = ask_targets(c, true);
     int threads = ftb_threads_for_values(c->g.ctx, values);
     double *scratch = ftb_new(c->g.ctx, threads * 2 * widest, sizeof *scratch);
     if (info == GrB_SUCCESS && !scratch)
