@@ -227,8 +227,7 @@ static void lost_device(void **state)
     assert_ok(ftb_buffer_written(X->owner));
     assert_fails(FTB_NO_DEVICE, "the device is lost", FtB_Block_to_host(X));
     assert_fails(FTB_NO_DEVICE, "the device is lost", FtB_Block_to_host(X));
-    assert_fails(FTB_NO_DEVICE, "M: ",
-                 FtB_apply(C, X, NULL, "2 * x", C, NULL));
+    assert_fails(FTB_NO_DEVICE, "M: ", FtB_apply(C, X, NULL, "2 * x", C, NULL));
     memory.get = pretend_device.memory->get;
     assert_ok(FtB_Block_to_host(X));
     FtB_Block_free(&C);
