@@ -53,12 +53,14 @@
     COST(head_visit,     TIME,  39,   19,   70)    /* a visit of one head, beside its steps of sixteen entries */ \
     COST(head_step,      TIME,  31,   26,   44)    /* such a step, beside its features */ \
     COST(head_feature,   TIME,  1.2,  1.6,  0.92)  /* a feature of a step */ \
+    COST(head_moved,     PLAIN, 1,    1,    1)     /* how much of moving bytes is seen beside, of several heads */ \
     COST(any_visit,      TIME,  100,  100,  100)   /* a visit and head where all heads are walked at once */ \
     COST(any_entry,      TIME,  7,    7,    7)     /* an entry and head there */ \
     COST(program_score,  TIME,  12,   12,   12)    /* more, where a program makes the score */ \
     COST(together_visit, TIME,  21,   16,   11)    /* four heads together, where all rows are visited */ \
     COST(together_step,  TIME,  18,   19,   29)    /* sixteen scores of theirs */ \
     COST(together_row,   TIME,  150,  250,  120)   /* a row and head: state begun and ended, sources packed */ \
+    COST(together_moved, PLAIN, 0.001, 0.001, 0.001) /* how much of reading sources is seen beside */ \
     COST(state,          RATE,  7,    6.1,  5.7)   /* rows' state: zeroed, walked, finished */ \
     COST(softmax_entry,  TIME,  1.9,  1.6,  1.6)   /* in steps: an entry and head */ \
     COST(softmax_row,    TIME,  120,  220,  150)   \
@@ -85,6 +87,8 @@
     COST(near_rows,      RATE,  95)   \
     COST(far_rows,       RATE,  27)   \
     COST(walk_memory,    RATE,  15)   \
+    COST(head_moved,     PLAIN, 0.3)  \
+    COST(together_moved, PLAIN, 0.25) \
     COST(products,       PLAIN, 0.6)
 /* clang-format on */
 

@@ -40,7 +40,7 @@ static double together_seconds(const ftb_sddmm_plan *plan, const ftb_sddmm_facts
     const double share = fmin(1, plan->visits / (segments * rows_with_entries(f)));
     const double steps = (double)f->nvals / entries + plan->visits * (entries - 1) / (2 * entries);
     return groups * (plan->visits * k->together_visit / sqrt(share) + steps * k->together_step) +
-           (double)(f->nrows * f->heads) * k->together_row;
+           (double)(f->nrows * f->heads) * k->together_row + k->together_moved * plan->gathered;
 }
 
 double ftb_attention_fused_seconds(const ftb_sddmm_plan *plan, const ftb_sddmm_facts *f, const ftb_costs *k)
@@ -55,6 +55,8 @@ double ftb_attention_fused_seconds(const ftb_sddmm_plan *plan, const ftb_sddmm_f
         work = visits * k->head_visit +
                (entries / STEP + visits / 2) * (k->head_step + k->head_feature * (double)f->features / heads);
     double moved = plan->visited + 2 * (double)f->nrows * (double)f->row_bytes / k->state;
+    if (f->one_piece && f->heads > 1 && plan->segment)
+        moved *= k->head_moved;
     double seconds = fmax(work, moved) + 0.3 * fmin(work, moved);
     return f->one_piece && f->heads == 1 && f->features <= LONELY ? ALONE * seconds : seconds;
 }

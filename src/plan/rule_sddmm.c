@@ -68,22 +68,26 @@ static double direct_seconds(const model *m)
            (double)f->nrows * (double)f->row_bytes / m->costs.far_rows;
 }
 
-static double segment_seconds(const model *m, int64_t segment, int64_t tile, double *visits)
+/* Of the plan's segment and tile; notes what it counts with. */
+static double segment_seconds(const model *m, ftb_sddmm_plan *plan)
 {
     const ftb_sddmm_facts *f = m->facts;
-    const double passes = ceil((double)f->source_bytes / (double)tile);
-    const double part = (double)tile / (double)f->source_bytes;
-    const double segments = ceil((double)f->ncols / (double)segment);
+    const double passes = ceil((double)f->source_bytes / (double)plan->tile);
+    const double part = (double)plan->tile / (double)f->source_bytes;
+    const double segments = ceil((double)f->ncols / (double)plan->segment);
     const double rows = part * (double)f->nrows * (double)f->row_bytes;
     /* What goes by between two visits of a row. */
     const double passing = rows + (double)f->nvals * (double)f->entry_bytes / segments;
     const double row = part * (double)f->row_bytes + 2 * LINE;
-    *visits = visits_of(f, segments, ftb_degrees_near(&f->degrees, 0.5 * (double)segment));
+    plan->visits = visits_of(f, segments, ftb_degrees_near(&f->degrees, 0.5 * (double)plan->segment));
     double visit = row / (passing <= ftb_machine_l3(m->machine) ? m->costs.near_rows : m->costs.far_rows);
-    if (*visits < SPARSE * segments * (double)f->nrows)
+    if (plan->visits < SPARSE * segments * (double)f->nrows)
         visit = fmax(visit, scattered_seconds(m, row, rows));
-    const double source = scattered_seconds(m, (double)tile, (double)segment * (double)tile);
-    return passes * ((double)f->nvals * (source + entry_seconds(m)) + *visits * (m->costs.dot_visit + visit) +
+    const double source =
+        scattered_seconds(m, (double)plan->tile, (double)plan->segment * (double)plan->tile);
+    plan->gathered = passes * (double)f->nvals * source;
+    return plan->gathered +
+           passes * ((double)f->nvals * entry_seconds(m) + plan->visits * (m->costs.dot_visit + visit) +
                      2 * (double)f->nvals * (double)f->entry_bytes / m->costs.far_rows);
 }
 
@@ -110,7 +114,7 @@ static void consider(ftb_sddmm_plan *plan, const model *m, int64_t segment, int6
     ftb_sddmm_plan trial = *plan;
     trial.segment = segment;
     trial.tile = tile;
-    trial.visited = segment_seconds(m, segment, tile, &trial.visits);
+    trial.visited = segment_seconds(m, &trial);
     trial.seconds = f->attention ? ftb_attention_fused_seconds(&trial, f, &m->costs) : trial.visited;
     const double packed = fmax((double)m->machine->l2, (double)segment * (double)tile);
     const double bytes = f->threads * packed + 2.0 * (double)f->nvals + 20 * trial.visits;

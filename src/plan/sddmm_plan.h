@@ -66,6 +66,7 @@ typedef struct ftb_sddmm_plan {
     bool staged;     /* attention: in three steps, each with a plan of its own */
     int threads;
     double visits;          /* estimated pairs (row, segment) */
+    double gathered;        /* predicted seconds of reading sources, within segments */
     double seconds;         /* predicted, one thread */
     double direct;          /* predicted of moving bytes without segments */
     double visited;         /* the same as planned */
