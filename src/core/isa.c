@@ -42,6 +42,13 @@ int ftb_isa(void)
     return isa >= 0 ? isa : ftb_isa_force(-1);
 }
 
+int ftb_isa_for(int64_t bytes)
+{
+    const int64_t avx2 = 32; /* bytes of its vectors */
+    const int isa = ftb_isa();
+    return isa == FTB_ISA_AVX512 && bytes <= avx2 ? FTB_ISA_AVX2 : isa;
+}
+
 int ftb_isa_force(int isa)
 {
     int most = machine_isa();

@@ -10,6 +10,8 @@
 #ifndef FTB_ISA_H
 #define FTB_ISA_H
 
+#include <stdint.h>
+
 #define FTB_ISA_BASELINE 0 /* what the compiler assumes by default */
 #define FTB_ISA_AVX2 1     /* AVX2, FMA, BMI2, POPCNT */
 #define FTB_ISA_AVX512 2   /* the same with AVX-512 F, BW, CD, DQ, VL */
@@ -18,6 +20,9 @@
  * FEATBLAS_ISA (baseline, avx2, avx512) lowers it. Decided once per process. */
 int ftb_isa(void);
 const char *ftb_isa_name(int isa);
+/* The same for rows of so many bytes: of AVX-512, where AVX2's vectors hold them, that. Wider ones would move
+ * and add what is not there. */
+int ftb_isa_for(int64_t bytes);
 /* Lowers (or restores, -1) the choice: for tests, between calls. Returns what ftb_isa() now gives. */
 int ftb_isa_force(int isa);
 
@@ -39,12 +44,13 @@ int ftb_isa_force(int isa);
     type name##_baseline arguments;                                                                          \
     type name##_avx2 arguments;                                                                              \
     type name##_avx512 arguments;
-#define FTB_PICK(name)                                                                                       \
-    (ftb_isa() == FTB_ISA_AVX512 ? name##_avx512 : ftb_isa() == FTB_ISA_AVX2 ? name##_avx2 : name##_baseline)
+#define FTB_PICK_OF(isa, name)                                                                               \
+    ((isa) == FTB_ISA_AVX512 ? name##_avx512 : (isa) == FTB_ISA_AVX2 ? name##_avx2 : name##_baseline)
 #else
 #define FTB_CELLS(type, name, arguments) type name##_baseline arguments;
-#define FTB_PICK(name) (name##_baseline)
+#define FTB_PICK_OF(isa, name) (name##_baseline)
 #endif
+#define FTB_PICK(name) FTB_PICK_OF(ftb_isa(), name)
 /* Of kernels for two types, name_f32 and name_f64. */
 #define FTB_PICK_REAL(name, type) ((type) == FTB_FP32 ? FTB_PICK(name##_f32) : FTB_PICK(name##_f64))
 

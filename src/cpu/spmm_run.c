@@ -29,7 +29,7 @@ typedef struct run {
     const ftb_spmm_product *product;
     const ftb_spmm_plan *plan;
     ftb_partition *partition;
-    int which, lanes;
+    int which, isa, lanes;
     size_t size;      /* of a value */
     int64_t features; /* of T */
     int64_t pitch;    /* of the widest tile */
@@ -179,7 +179,7 @@ static void run_tile(const run *r, const part *of, const tile *t)
                          .row0 = of->row0,
                          .place = s->entry,
                          .message = message_of(r, t)};
-    ftb_spmm_visit visit = FTB_PICK(ftb_spmm_partitioned)(r->which, t->vectors);
+    ftb_spmm_visit visit = FTB_PICK_OF(r->isa, ftb_spmm_partitioned)(r->which, t->vectors);
     const char *x = (const char *)p->x + (size_t)t->first * FtB_Type_size(p->stored);
     int64_t ordered = 0; /* entries of earlier segments */
     if (r->in_place)
@@ -194,14 +194,14 @@ static void run_tile(const run *r, const part *of, const tile *t)
             ordered += s->start[v.last] - s->start[v.first];
         }
         int64_t from = segment * s->width, to = ftb_min(from + s->width, p->p->ncols);
-        FTB_PICK(ftb_spmm_pack)
+        FTB_PICK_OF(r->isa, ftb_spmm_pack)
         (&shape, of->packed, x + (size_t)(from * p->ldx) * FtB_Type_size(p->stored), p->stored, p->ldx,
          to - from);
         visit(&v);
     }
     shape.keys = p->kind.best;
     if (!r->in_place)
-        FTB_PICK(ftb_spmm_unpack)
+        FTB_PICK_OF(r->isa, ftb_spmm_unpack)
     (&shape, of->result, (char *)p->out + (size_t)(of->row0 * p->ldo + t->first) * r->size, p->ldo,
      of->row1 - of->row0);
     divide_rows(r, t, of->row0, of->row1);
@@ -311,7 +311,7 @@ static void run_rows(const run *r, ftb_spmm_rows *rows, const tile *t)
     rows->tail = (int)(t->features - (int64_t)(t->vectors - 1) * r->lanes);
     rows->message = message_of(r, t);
     ftb_spmm_row vector = ftb_spmm_vector(p);
-    (vector ? vector : FTB_PICK(ftb_spmm_direct)(r->which, t->vectors))(rows);
+    (vector ? vector : FTB_PICK_OF(r->isa, ftb_spmm_direct)(r->which, t->vectors))(rows);
 }
 
 static ftb_spmm_rows rows_of(const run *r)
@@ -429,12 +429,15 @@ static GrB_Info run_direct(run *r)
 
 static GrB_Info run_kernels(const ftb_spmm_product *product, const ftb_spmm_plan *plan)
 {
+    const int64_t features = product->heads * product->width;
+    const int isa = ftb_isa_for(features * (int64_t)FtB_Type_size(product->kind.type));
     run r = {.product = product,
              .plan = plan,
              .which = ftb_spmm_find(&product->kind),
-             .lanes = FTB_PICK(ftb_spmm_lanes)(product->kind.type),
+             .isa = isa,
+             .lanes = FTB_PICK_OF(isa, ftb_spmm_lanes)(product->kind.type),
              .size = FtB_Type_size(product->kind.type),
-             .features = product->heads * product->width};
+             .features = features};
     GrB_Info info = plan->family == FTB_SPMM_PARTITIONED ? run_partitioned(&r) : run_direct(&r);
     if (info == GrB_SUCCESS && stopped(&r))
         info = ftb_fail(FTB_CANCELLED, "cancelled");

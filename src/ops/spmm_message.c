@@ -45,13 +45,19 @@ static FtB_Type kernel_type(const work *w)
                : w->hoisted.type.reduced;
 }
 
+static int lanes_of(FtB_Type type, int64_t features)
+{
+    return FTB_PICK_OF(ftb_isa_for(features * (int64_t)FtB_Type_size(type)), ftb_spmm_lanes)(type);
+}
+
 static ftb_spmm_edge edge_kind(const ftb_spmm_product *product)
 {
     ftb_spmm_kind heads = product->kind;
     heads.edge = FTB_EDGE_HEADS;
     if (product->yheads * product->ywidth <= 1)
         return FTB_EDGE_ONE;
-    bool whole = product->ywidth == 1 && product->width % FTB_PICK(ftb_spmm_lanes)(heads.type) == 0;
+    bool whole =
+        product->ywidth == 1 && product->width % lanes_of(heads.type, product->heads * product->width) == 0;
     return whole && ftb_spmm_find(&heads) >= 0 ? FTB_EDGE_HEADS : FTB_EDGE_LANES;
 }
 
@@ -150,7 +156,7 @@ static void make_plan(work *w, bool tuned)
         .value_bytes = (int64_t)FtB_Type_size(type),
         .stored_bytes = (int64_t)FtB_Type_size(tuned ? product->stored : type),
         .edge_bytes = tuned ? product->yheads * product->ywidth * (int64_t)FtB_Type_size(type) : 0,
-        .lanes = FTB_PICK(ftb_spmm_lanes)(type),
+        .lanes = lanes_of(type, w->hoisted.core.heads * w->hoisted.type.width),
         .threads = ftb_threads(w->hoisted.core.ctx),
         .memory_left = ftb_memory_left(w->hoisted.core.ctx),
         .tuned = tuned,
@@ -183,7 +189,7 @@ double ftb_spmm_predict(ftb_pattern *p, int64_t features, FtB_Type type, const f
                             .features = features,
                             .value_bytes = (int64_t)FtB_Type_size(type),
                             .stored_bytes = (int64_t)FtB_Type_size(type),
-                            .lanes = FTB_PICK(ftb_spmm_lanes)(type),
+                            .lanes = lanes_of(type, features),
                             .threads = 1,
                             .memory_left = INT64_MAX,
                             .tuned = !p->wide,

@@ -116,9 +116,14 @@ double ftb_machine_l3(const ftb_machine_facts *machine)
 
 ftb_costs ftb_machine_costs(const ftb_machine_facts *machine)
 {
+    return ftb_machine_costs_of(machine, ftb_isa());
+}
+
+ftb_costs ftb_machine_costs_of(const ftb_machine_facts *machine, int isa)
+{
     if (machine->calibrated)
         return machine->costs;
-    ftb_costs costs = ftb_costs_of(ftb_isa());
+    ftb_costs costs = ftb_costs_of(isa);
     if (machine->near_l3)
         ftb_costs_near_l3(&costs);
     if (machine->l2_rate > 0)

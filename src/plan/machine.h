@@ -22,6 +22,7 @@ typedef struct ftb_machine_facts {
 /* The costs that the rules count with: as calibrated, or else of the tables, where rates that were measured
  * stand for those of reading in order. */
 ftb_costs ftb_machine_costs(const ftb_machine_facts *machine);
+ftb_costs ftb_machine_costs_of(const ftb_machine_facts *machine, int isa); /* of kernels of that */
 
 /* Read once per process (sysconf, then hwloc where that knows nothing); FEATBLAS_L2=bytes overrides. Without
  * rates. */

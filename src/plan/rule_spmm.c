@@ -12,6 +12,7 @@
  *
  * A row of degree g meets segments x (1 - exp(-g / segments)) of them, if columns are spread evenly.
  * What each costs stands in costs.h. */
+#include "core/isa.h"
 #include "plan/spmm_plan.h"
 
 #include "plan/spmm_tiles.h"
@@ -313,8 +314,9 @@ static void use_direct(ftb_spmm_plan *plan, const model *m)
 
 void ftb_rule_spmm(ftb_spmm_plan *plan, const ftb_spmm_facts *facts, const ftb_machine_facts *machine)
 {
+    const int isa = ftb_isa_for(facts->features * facts->value_bytes);
     model m = {.facts = facts,
-               .costs = ftb_machine_costs(machine),
+               .costs = ftb_machine_costs_of(machine, isa),
                .l2 = machine->l2,
                .l3 = machine->l3,
                .near_l3 = machine->near_l3,
