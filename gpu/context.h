@@ -4,6 +4,7 @@
 
 #include "core/backend.h"
 #include "gpu/driver.h"
+#include "plan/machine.h"
 
 #include <pthread.h>
 
@@ -18,6 +19,7 @@ typedef struct ftb_gpu_device {
     ftb_backend row; /* first: a pointer to one is a pointer to the other */
     const ftb_driver *driver;
     const ftb_gpu *gpu;
+    ftb_gpu_facts facts;  /* for plans */
     pthread_mutex_t lock; /* of what follows */
     bool begun;
     unsigned lost; /* an error after which the driver does nothing any more for this process; 0: none */

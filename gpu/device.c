@@ -9,6 +9,18 @@ static const ftb_verbs verbs = {.spmm = ftb_gpu_spmm, .limits = &limits};
 static ftb_gpu_device devices[FTB_GPUS];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
+/* Reads both ways a clock. Of what the driver does not tell, a small GPU's. */
+static ftb_gpu_facts facts_of(const ftb_gpu *g)
+{
+    const double least_rate = 200e9, least_clock = 1e9;
+    const double rate = 1e3 * g->memory_clock * 2 * g->memory_width / 8, clock = 1e3 * g->clock;
+    return (ftb_gpu_facts){.multiprocessors = ftb_max(1, g->multiprocessors),
+                           .l2 = g->l2,
+                           .memory = g->memory,
+                           .clock = clock > 0 ? clock : least_clock,
+                           .memory_rate = rate > 0 ? rate : least_rate};
+}
+
 static void make_rows(void)
 {
     const ftb_driver *driver = ftb_driver_here();
@@ -20,6 +32,7 @@ static void make_rows(void)
                                .verbs = &verbs};
         d->driver = driver;
         d->gpu = &driver->gpu[n];
+        d->facts = facts_of(d->gpu);
         pthread_mutex_init(&d->lock, NULL);
     }
 }

@@ -3,23 +3,19 @@
 #include "gpu/gpu_verbs.h"
 #include "gpu/launch.h"
 #include "gpu/pieces.h"
+#include "plan/gpu_spmm_plan.h"
 
 #include <limits.h>
 #include <stdio.h>
 
 #define SOURCE "gpu/kernels/spmm_direct.cu"
 
-/* How the features are given to lanes; of one row, tiles of lanes x values. */
-typedef struct shape {
-    int lanes, values;
-} shape;
-
 static const char *edge_of(const ftb_spmm_product *s)
 {
     return s->form == FTB_FORM_COPY ? "COPY" : s->yheads == 1 ? "EDGE" : "HEADS";
 }
 
-/* The plan is the host's, and has no say here. */
+/* The plan that comes with a product is the host's, and has no say here. */
 bool ftb_gpu_spmm_fits(const ftb_spmm_product *s)
 {
     const bool copy = s->form == FTB_FORM_COPY;
@@ -33,19 +29,28 @@ bool ftb_gpu_spmm_fits(const ftb_spmm_product *s)
 
 static bool aligned(const void *at, int64_t ld) { return (uintptr_t)at % 16 == 0 && ld % 4 == 0; }
 
-/* Which of two shapes is better for 33 to 64 features rests on no measurement. */
-static shape shape_of(const ftb_spmm_product *s)
+/* For the GPU that a description has, if there is one. */
+static ftb_gpu_spmm_plan plan_of(const ftb_gpu_device *d, const ftb_spmm_product *s)
 {
-    const int64_t d = s->heads * s->width;
-    if (d % 4 == 0 && s->width % 4 == 0 && aligned(s->x, s->ldx) && aligned(s->out, s->ldo))
-        return d > 32 ? (shape){32, 4} : (shape){8, 4};
-    return d > 4 ? (shape){32, 1} : (shape){4, 1};
+    const int64_t value = sizeof(float);
+    const ftb_spmm_facts facts = {.nrows = s->p->nrows,
+                                  .ncols = s->p->ncols,
+                                  .nvals = s->p->nvals,
+                                  .features = s->heads * s->width,
+                                  .value_bytes = value,
+                                  .stored_bytes = value,
+                                  .edge_bytes = s->form == FTB_FORM_COPY ? 0 : s->yheads * value};
+    const bool vectors = s->width % 4 == 0 && aligned(s->x, s->ldx) && aligned(s->out, s->ldo);
+    const ftb_gpu_facts *described = &ftb_machine_here()->gpu;
+    ftb_gpu_spmm_plan plan;
+    ftb_rule_gpu_spmm(&plan, &facts, vectors, described->multiprocessors ? described : &d->facts);
+    return plan;
 }
 
 static GrB_Info launch(ftb_gpu_device *d, ftb_spmm_direct_arguments *a, const ftb_spmm_product *s,
                        const ftb_gpu_pieces *p)
 {
-    const shape of = shape_of(s);
+    const ftb_gpu_spmm_plan of = plan_of(d, s);
     const int groups = FTB_SPMM_DIRECT_BLOCK / of.lanes, tile = of.lanes * of.values;
     char name[64];
     snprintf(name, sizeof name, "spmm_direct_f32_%s_%dx%d", edge_of(s), of.lanes, of.values);

@@ -8,6 +8,14 @@
 #include <stdint.h>
 #include <stdio.h>
 
+/* A GPU, as far as plans depend on it. */
+typedef struct ftb_gpu_facts {
+    int multiprocessors;         /* 0: there is none */
+    int64_t l2, memory;          /* bytes */
+    double clock;                /* of a multiprocessor, a second */
+    double l2_rate, memory_rate; /* bytes a second that all of them read together; L2's 0: not known */
+} ftb_gpu_facts;
+
 typedef struct ftb_machine_facts {
     int cores;
     int64_t l1, l2, l3; /* data cache bytes that one core can use */
@@ -15,7 +23,8 @@ typedef struct ftb_machine_facts {
     int near_l3;        /* 1: L3 is of a few cores, and runs with them; 0: of a whole socket, or not known */
     /* Bytes a second that one core reads from each in order; 0: not measured. */
     double l1_rate, l2_rate, l3_rate, memory_rate;
-    bool calibrated; /* costs: measured; else those of the table for the instruction set in use */
+    ftb_gpu_facts gpu; /* of a description alone: of one that is there its device knows (gpu/device.h) */
+    bool calibrated;   /* costs: measured; else those of the table for the instruction set in use */
     ftb_costs costs;
 } ftb_machine_facts;
 

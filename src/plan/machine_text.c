@@ -17,16 +17,26 @@ typedef struct field {
     double *rate;
 } field;
 
-enum { NFIELDS = 10 };
+enum { NFIELDS = 16 };
 
 static void list(field fields[NFIELDS], ftb_machine_facts *m)
 {
-    const field all[NFIELDS] = {
-        {"cores", COUNT, &m->cores, NULL, NULL},    {"l1", SIZE, NULL, &m->l1, NULL},
-        {"l2", SIZE, NULL, &m->l2, NULL},           {"l3", SIZE, NULL, &m->l3, NULL},
-        {"near_l3", FLAG, &m->near_l3, NULL, NULL}, {"memory", SIZE, NULL, &m->memory, NULL},
-        {"l1_rate", RATE, NULL, NULL, &m->l1_rate}, {"l2_rate", RATE, NULL, NULL, &m->l2_rate},
-        {"l3_rate", RATE, NULL, NULL, &m->l3_rate}, {"memory_rate", RATE, NULL, NULL, &m->memory_rate}};
+    const field all[NFIELDS] = {{"cores", COUNT, &m->cores, NULL, NULL},
+                                {"l1", SIZE, NULL, &m->l1, NULL},
+                                {"l2", SIZE, NULL, &m->l2, NULL},
+                                {"l3", SIZE, NULL, &m->l3, NULL},
+                                {"near_l3", FLAG, &m->near_l3, NULL, NULL},
+                                {"memory", SIZE, NULL, &m->memory, NULL},
+                                {"l1_rate", RATE, NULL, NULL, &m->l1_rate},
+                                {"l2_rate", RATE, NULL, NULL, &m->l2_rate},
+                                {"l3_rate", RATE, NULL, NULL, &m->l3_rate},
+                                {"memory_rate", RATE, NULL, NULL, &m->memory_rate},
+                                {"gpu_multiprocessors", COUNT, &m->gpu.multiprocessors, NULL, NULL},
+                                {"gpu_l2", SIZE, NULL, &m->gpu.l2, NULL},
+                                {"gpu_memory", SIZE, NULL, &m->gpu.memory, NULL},
+                                {"gpu_clock", RATE, NULL, NULL, &m->gpu.clock},
+                                {"gpu_l2_rate", RATE, NULL, NULL, &m->gpu.l2_rate},
+                                {"gpu_memory_rate", RATE, NULL, NULL, &m->gpu.memory_rate}};
     memcpy(fields, all, sizeof all);
 }
 
@@ -44,7 +54,7 @@ static const char *set(const field *f, const char *text)
         return "expected a number, sizes with K, M or G";
     if (f->unit == COUNT) {
         if (x < 1 || x > 65536 || x != floor(x))
-            return "expected 1 to 65536 cores";
+            return "expected 1 to 65536";
         *f->count = (int)x;
     } else if (f->unit == FLAG) {
         if (x != 0 && x != 1)
@@ -70,7 +80,8 @@ static const char *read_line(field fields[NFIELDS], char *text)
         if (strcmp(fields[f].name, name) == 0)
             return set(&fields[f], value + 1);
     return "unknown name; known are cores, l1, l2, l3, near_l3, memory, l1_rate, l2_rate, l3_rate, "
-           "memory_rate";
+           "memory_rate, and gpu_multiprocessors, gpu_l2, gpu_memory, gpu_clock, gpu_l2_rate, "
+           "gpu_memory_rate";
 }
 
 bool ftb_machine_read(ftb_machine_facts *facts, FILE *file, int *line, const char **wrong)
@@ -91,6 +102,8 @@ bool ftb_machine_read(ftb_machine_facts *facts, FILE *file, int *line, const cha
              : read.l3 && read.l3 < read.l2        ? "expected l3 no smaller than l2, or 0"
              : read.memory < 4 * read.l2 || !read.cores
                  ? "expected cores, and memory of at least four times l2"
+             : read.gpu.multiprocessors && (read.gpu.clock <= 0 || read.gpu.memory_rate <= 0)
+                 ? "expected gpu_clock and gpu_memory_rate beside gpu_multiprocessors"
                  : NULL;
     if (!*wrong)
         *facts = read;
@@ -104,7 +117,9 @@ void ftb_machine_write(const ftb_machine_facts *facts, FILE *file)
     locale_t before = ftb_locale_enter();
     list(fields, &m);
     for (int f = 0; f < NFIELDS; f++)
-        if (fields[f].count)
+        if (strncmp(fields[f].name, "gpu_", 4) == 0 && !m.gpu.multiprocessors)
+            break;
+        else if (fields[f].count)
             fprintf(file, "%s = %d\n", fields[f].name, *fields[f].count);
         else if (fields[f].unit == SIZE)
             fprintf(file, "%s = %lld\n", fields[f].name, (long long)*fields[f].size);
@@ -132,4 +147,7 @@ void ftb_machine_print(const ftb_machine_facts *m, FILE *file)
     print_rate(m->l2_rate, "L2", &between, file);
     print_rate(m->l3_rate, "L3", &between, file);
     print_rate(m->memory_rate, "memory", &between, file);
+    if (m->gpu.multiprocessors)
+        fprintf(file, "; a GPU of %d multiprocessors, L2 %lld MiB", m->gpu.multiprocessors,
+                (long long)(m->gpu.l2 >> 20));
 }
