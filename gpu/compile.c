@@ -1,12 +1,15 @@
 /* Compiles kernels with NVRTC (compile.h). */
 #include "gpu/compile.h"
 
+#include "core/code_cache.h"
 #include "gpu/nvrtc.h"
 
 #include <stdio.h>
 
 #define LOG_ROOM 400 /* bytes of a compiler's answer that a message shows */
 #define MOST_SOURCES 64
+#define STANDARD "--std=c++17"
+#define PLAIN_SUMS "--fmad=false"
 
 static const char *text_of(const char *source)
 {
@@ -43,7 +46,8 @@ static void read_log(const ftb_nvrtc *n, struct _nvrtcProgram *program, char log
     ftb_raw_delete(all);
 }
 
-static GrB_Info take_image(void **image, const ftb_nvrtc *n, struct _nvrtcProgram *program, bool cubin)
+static GrB_Info take_image(void **image, int64_t *count, const ftb_nvrtc *n, struct _nvrtcProgram *program,
+                           bool cubin)
 {
     size_t bytes = 0;
     const unsigned error =
@@ -57,39 +61,74 @@ static GrB_Info take_image(void **image, const ftb_nvrtc *n, struct _nvrtcProgra
     }
     made[bytes] = '\0';
     *image = made;
+    *count = (int64_t)bytes;
     return GrB_SUCCESS;
 }
 
-GrB_Info ftb_gpu_compile(void **image, const char *source, const ftb_gpu *gpu)
+/* Compiles with every source as a header beside the one that is named. */
+static GrB_Info compile(void **image, int64_t *bytes, const char *source, const char *arch,
+                        const ftb_gpu *gpu)
 {
     const ftb_nvrtc *n = ftb_nvrtc_here();
     const char *names[MOST_SOURCES], *texts[MOST_SOURCES];
     struct _nvrtcProgram *program = NULL;
-    char arch[40], log[LOG_ROOM];
+    char log[LOG_ROOM];
     int count = 0;
-    if (!n->version)
-        return ftb_fail(FTB_NO_DEVICE, "%s: no kernels: %s", gpu->label, n->why);
-    const int best = arch_for(n, gpu);
-    const bool cubin = best == 10 * gpu->major + gpu->minor;
-    if (!best)
-        return ftb_fail(FTB_NO_DEVICE, "%s: NVRTC %d.%d compiles for no GPU of compute capability %d.%d",
-                        gpu->label, n->version / 1000, n->version % 1000 / 10, gpu->major, gpu->minor);
     for (const ftb_gpu_source *s = ftb_gpu_sources; s->name && count < MOST_SOURCES; s++, count++) {
         names[count] = s->name;
         texts[count] = s->text;
     }
-    snprintf(arch, sizeof arch, "--gpu-architecture=%s_%d", cubin ? "sm" : "compute", best);
-    const char *const options[] = {arch, "--std=c++17", "--fmad=false"};
+    const char *const options[] = {arch, STANDARD, PLAIN_SUMS};
     if (n->call.nvrtcCreateProgram(&program, text_of(source), source, count, texts, names) != 0)
         return ftb_nomem();
     GrB_Info info;
     if (n->call.nvrtcCompileProgram(program, sizeof options / sizeof *options, options) == 0) {
-        info = take_image(image, n, program, cubin);
+        info = take_image(image, bytes, n, program, strstr(arch, "=sm_") != NULL);
     } else {
         read_log(n, program, log);
         info = ftb_fail(FTB_NO_DEVICE, "%s: NVRTC %d.%d cannot compile %s with %s: %s", gpu->label,
                         n->version / 1000, n->version % 1000 / 10, source, arch, log);
     }
     n->call.nvrtcDestroyProgram(&program);
+    return info;
+}
+
+/* Where an image is kept: by all that it is made of. */
+static bool path_of(char path[FTB_CODE_PATH], const char *source, const char *arch)
+{
+    const char *texts[2 * MOST_SOURCES + 5];
+    char version[40];
+    int count = 0;
+    snprintf(version, sizeof version, "NVRTC %d", ftb_nvrtc_here()->version);
+    const char *const with[] = {version, arch, STANDARD, PLAIN_SUMS, source};
+    for (size_t k = 0; k < sizeof with / sizeof *with; k++)
+        texts[count++] = with[k];
+    for (int k = 0; k < MOST_SOURCES && ftb_gpu_sources[k].name; k++) {
+        texts[count++] = ftb_gpu_sources[k].name;
+        texts[count++] = ftb_gpu_sources[k].text;
+    }
+    return ftb_code_path(path, texts, count, ".cubin");
+}
+
+GrB_Info ftb_gpu_compile(void **image, const char *source, const ftb_gpu *gpu)
+{
+    const ftb_nvrtc *n = ftb_nvrtc_here();
+    char arch[40], path[FTB_CODE_PATH];
+    int64_t bytes = 0;
+    if (!n->version)
+        return ftb_fail(FTB_NO_DEVICE, "%s: no kernels: %s", gpu->label, n->why);
+    const int best = arch_for(n, gpu);
+    if (!best)
+        return ftb_fail(FTB_NO_DEVICE, "%s: NVRTC %d.%d compiles for no GPU of compute capability %d.%d",
+                        gpu->label, n->version / 1000, n->version % 1000 / 10, gpu->major, gpu->minor);
+    snprintf(arch, sizeof arch, "--gpu-architecture=%s_%d",
+             best == 10 * gpu->major + gpu->minor ? "sm" : "compute", best);
+    const bool kept = path_of(path, source, arch);
+    *image = kept ? ftb_code_read(path, &bytes) : NULL;
+    if (*image)
+        return GrB_SUCCESS;
+    const GrB_Info info = compile(image, &bytes, source, arch, gpu);
+    if (info == GrB_SUCCESS && kept)
+        ftb_code_write(path, *image, bytes);
     return info;
 }

@@ -5,6 +5,7 @@
 #include "gpu/compile.h"
 #include "gpu/kernels/spmm_direct.h"
 #include "gpu/nvrtc.h"
+#include "support/temporary.h"
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -20,6 +21,7 @@ static int start(void **state)
     assert_non_null(folder);
     snprintf(fake, sizeof fake, "%s/fake_nvrtc.so", folder);
     setenv("FEATBLAS_NVRTC", fake, 1);
+    setenv("FEATBLAS_CACHE", "0", 1);
     return 0;
 }
 
@@ -112,6 +114,43 @@ static void errors(void **state)
     ftb_raw_delete(image);
 }
 
+/* What was compiled is found again by whoever asks with the same; a damaged file is made anew. */
+static void kept(void **state)
+{
+    const ftb_gpu gpu = gpu_of(9, 0), other = gpu_of(8, 0);
+    int (*compiled)(void);
+    void *library = dlopen(fake, RTLD_NOW), *symbol = dlsym(library, "fake_nvrtc_compiled");
+    char home[1024], command[2100];
+    void *image;
+    (void)state;
+    assert_non_null(symbol);
+    memcpy(&compiled, &symbol, sizeof symbol);
+    snprintf(home, sizeof home, "%s", temp_path("cubins"));
+    setenv("XDG_CACHE_HOME", home, 1);
+    unsetenv("FEATBLAS_CACHE");
+    int before = compiled();
+    const ftb_gpu *const asked[] = {&gpu, &gpu, &other, &gpu, &other};
+    static const int expected[] = {1, 1, 2, 2, 2};
+    for (size_t n = 0; n < sizeof asked / sizeof *asked; n++) {
+        assert_ok(ftb_gpu_compile(&image, SOURCE, asked[n]));
+        assert_string_equal(image, "//all kernels");
+        ftb_raw_delete(image);
+        assert_int_equal(compiled() - before, expected[n]);
+    }
+    snprintf(command, sizeof command, "for f in '%s'/featblas/*.cubin; do echo damaged > \"$f\"; done", home);
+    assert_int_equal(system(command), 0);
+    before = compiled();
+    for (int n = 0; n < 2; n++) {
+        assert_ok(ftb_gpu_compile(&image, SOURCE, &gpu));
+        assert_string_equal(image, "//all kernels");
+        ftb_raw_delete(image);
+    }
+    assert_int_equal(compiled() - before, 1);
+    snprintf(command, sizeof command, "rm -r '%s'", home);
+    assert_int_equal(system(command), 0);
+    setenv("FEATBLAS_CACHE", "0", 1);
+}
+
 /* ---- a real one, where it is */
 
 static int64_t bytes_of(const char *image)
@@ -191,7 +230,8 @@ int main(int argc, char **argv)
     const char *arch = getenv("TEST_GPU_ARCH");
     const struct CMUnitTest one[] = {cmocka_unit_test(all)};
     const struct CMUnitTest tests[] = {cmocka_unit_test(missing), cmocka_unit_test(options),
-                                       cmocka_unit_test(errors), cmocka_unit_test(real)};
+                                       cmocka_unit_test(errors), cmocka_unit_test(kept),
+                                       cmocka_unit_test(real)};
     (void)argc;
     if (arch) {
         arch_to_compile = atoi(arch);

@@ -9,6 +9,7 @@
 #include "support/temporary.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -260,15 +261,45 @@ static void test_cache(void **state)
     each_file("cache", damage_file);
     assert_compiled(start_process(x.source));
     assert_int_equal(each_file("cache", NULL), 1);
+    setenv("FEATBLAS_CACHE", "0", 1); /* nothing is kept, and it is compiled as ever */
+    each_file("cache", remove_file);
+    assert_compiled(start_process(x.source));
+    assert_int_equal(each_file("cache", NULL), 0);
+    unsetenv("FEATBLAS_CACHE");
     unsetenv("FEATBLAS_JIT");
     release(&x);
     drop_cache("cache");
 }
 
+/* A compiler whose file changes is another one. */
+static void test_compiler_changes(void **state)
+{
+    (void)state;
+    rng r = rng_new();
+    fixture x;
+    if (!has_compiler)
+        skip();
+    fresh_cache("changes");
+    write_string("compiler", "#!/bin/sh\nexec cc \"$@\"\n");
+    assert_int_equal(chmod(temp_path("compiler"), 0700), 0);
+    setenv("FEATBLAS_JIT", temp_path("compiler"), 1);
+    make(&x, &r, "plus : src * 7 - dst", FTB_FP32, 1, 16, 0);
+    for (int n = 0; n < 4; n++) {
+        const struct timespec times[] = {{1000 + n / 2, 0}, {1000 + n / 2, 0}};
+        assert_int_equal(utimensat(AT_FDCWD, temp_path("compiler"), times, 0), 0);
+        assert_compiled(start_process(x.source));
+        assert_int_equal(each_file("changes", NULL), 1 + n / 2);
+    }
+    unsetenv("FEATBLAS_JIT");
+    release(&x);
+    drop_cache("changes");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_results), cmocka_unit_test(test_deterministic),
-                                       cmocka_unit_test(test_absent), cmocka_unit_test(test_cache)};
+                                       cmocka_unit_test(test_absent), cmocka_unit_test(test_cache),
+                                       cmocka_unit_test(test_compiler_changes)};
     unsetenv("CC");
     unsetenv("FEATBLAS_JIT");
     has_compiler = system("cc --version >/dev/null 2>&1") == 0;

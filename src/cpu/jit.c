@@ -1,10 +1,8 @@
-/* Sources to functions: the process's table, then a folder of compiled files named by their content, then the
- * compiler. Nothing here fails: without a function the interpreter runs.
- *
- * Processes may share the folder: a file is written under a name of its own and then renamed, so that it is
- * whole or not there, and it does not matter who was first. */
+/* Sources to functions: the process's table, then the folder of compiled code (core/code_cache.h), then the
+ * compiler. Nothing here fails: without a function the interpreter runs. */
 #include "cpu/jit.h"
 
+#include "core/code_cache.h"
 #include "core/isa.h"
 
 #include <dlfcn.h>
@@ -102,28 +100,6 @@ static bool run_compiler(const char *source, const char *out)
 
 /* ---- files */
 
-/* Makes the cache's folder, and its parent; false where there is no place for it. */
-static bool cache_folder(char folder[PATH_ROOM])
-{
-    const char *cache = ftb_getenv_code("XDG_CACHE_HOME"), *home = ftb_getenv_code("HOME");
-    size_t length;
-    if (cache && *cache == '/')
-        length = (size_t)snprintf(folder, PATH_ROOM, "%s", cache);
-    else if (home && *home == '/')
-        length = (size_t)snprintf(folder, PATH_ROOM, "%s/.cache", home);
-    else
-        return false;
-    if (length > PATH_ROOM / 2)
-        return false;
-    mkdir(folder, 0700);
-    snprintf(folder + length, PATH_ROOM - length, "/featblas");
-    struct stat info;
-    mkdir(folder, 0700);
-    /* Others must not be able to put code there. */
-    return stat(folder, &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == geteuid() &&
-           !(info.st_mode & 022);
-}
-
 static bool write_source(const char *path, const char *source)
 {
     size_t left = strlen(source);
@@ -142,15 +118,12 @@ static bool write_source(const char *path, const char *source)
     return close(fd) == 0 && left == 0;
 }
 
-/* Compiles to a name of this process's own, then renames. */
-static bool make_file(const char *path, const char *source)
+/* Compiles to `object`, from a source beside it. */
+static bool make_file(const char *object, const char *source)
 {
-    static atomic_int made;
-    char text[PATH_ROOM + 128], object[PATH_ROOM + 128];
-    int number = atomic_fetch_add(&made, 1);
-    snprintf(text, sizeof text, "%s.%ld.%d.c", path, (long)getpid(), number);
-    snprintf(object, sizeof object, "%s.%ld.%d.so", path, (long)getpid(), number);
-    bool done = write_source(text, source) && run_compiler(text, object) && rename(object, path) == 0;
+    char text[FTB_CODE_PATH + 64];
+    snprintf(text, sizeof text, "%s.c", object);
+    const bool done = write_source(text, source) && run_compiler(text, object);
     unlink(text);
     if (!done)
         unlink(object);
@@ -169,37 +142,71 @@ static ftb_jit_rows open_file(const char *path)
 }
 
 /* From the folder, or made anew: also where a file there is damaged. */
-static ftb_jit_rows load(const uint64_t key[2], const char *source)
+static ftb_jit_rows load_kept(const char *path, const char *source)
 {
-    char folder[PATH_ROOM], path[PATH_ROOM + 48];
-    if (!cache_folder(folder))
+    static atomic_int number;
+    char made[FTB_CODE_PATH + 48];
+    ftb_jit_rows rows = ftb_code_usable(path) ? open_file(path) : NULL;
+    if (rows)
+        return rows;
+    snprintf(made, sizeof made, "%s.%ld.%d", path, (long)getpid(), atomic_fetch_add(&number, 1));
+    return make_file(made, source) && ftb_code_keep(made, path) ? open_file(path) : NULL;
+}
+
+/* In a folder of its own, where nothing is to be kept. */
+static ftb_jit_rows load_once(const char *source)
+{
+    const char *temporary = ftb_getenv_code("TMPDIR");
+    char folder[PATH_ROOM], object[PATH_ROOM + 16];
+    const int length =
+        snprintf(folder, sizeof folder, "%s/featblas-XXXXXX", temporary && *temporary ? temporary : "/tmp");
+    if (length >= PATH_ROOM || !mkdtemp(folder))
         return NULL;
-    snprintf(path, sizeof path, "%s/%016llx%016llx.so", folder, (unsigned long long)key[0],
-             (unsigned long long)key[1]);
-    ftb_jit_rows rows = access(path, R_OK) == 0 ? open_file(path) : NULL;
-    return rows || !make_file(path, source) ? rows : open_file(path);
+    snprintf(object, sizeof object, "%s/code.so", folder);
+    ftb_jit_rows rows = make_file(object, source) ? open_file(object) : NULL;
+    unlink(object);
+    rmdir(folder);
+    return rows;
 }
 
 /* ---- the table */
 
-static uint64_t hash(uint64_t h, const char *text)
+/* The compiler's file with its size and time: another version is another one. */
+static void describe_compiler(char text[PATH_ROOM])
 {
-    for (; *text; text++) {
-        h = (h ^ (unsigned char)*text) * UINT64_C(0x9e3779b97f4a7c15);
-        h ^= h >> 32;
+    char name[PATH_ROOM], path[PATH_ROOM];
+    const char *folders = getenv("PATH");
+    struct stat info = {.st_size = 0};
+    snprintf(name, sizeof name, "%s", compiler());
+    name[strcspn(name, " ")] = '\0';
+    bool found = strchr(name, '/') ? stat(name, &info) == 0 : false;
+    while (!found && !strchr(name, '/') && folders && *folders) {
+        const size_t length = strcspn(folders, ":");
+        found = length + strlen(name) + 2 < sizeof path &&
+                snprintf(path, sizeof path, "%.*s/%s", (int)length, folders, name) > 0 &&
+                stat(path, &info) == 0;
+        folders += length + (folders[length] == ':');
     }
-    return h;
+    snprintf(text, PATH_ROOM, "%.512s %lld %lld", compiler(), found ? (long long)info.st_size : -1,
+             found ? (long long)info.st_mtime : -1);
+}
+
+static ftb_jit_rows load(const char *source, const char *with)
+{
+    char path[FTB_CODE_PATH];
+    const char *const texts[] = {source, with, flags()};
+    return ftb_code_path(path, texts, 3, ".so") ? load_kept(path, source) : load_once(source);
 }
 
 ftb_jit_rows ftb_jit_compile(const char *source)
 {
     if (!ftb_jit_wanted())
         return NULL;
-    const char *const parts[] = {source, "|", compiler(), "|", flags()};
-    uint64_t key[2] = {UINT64_C(0x243f6a8885a308d3), UINT64_C(0x13198a2e03707344)};
-    for (int k = 0; k < 2; k++)
-        for (size_t t = 0; t < sizeof parts / sizeof *parts; t++)
-            key[k] = hash(key[k], parts[t]);
+    char with[PATH_ROOM];
+    describe_compiler(with);
+    const char *const texts[] = {source, with, flags()};
+    uint64_t key[2];
+    ftb_code_key(key, texts, 3);
     ftb_jit_rows rows = NULL;
     pthread_mutex_lock(&table_lock);
     int at = 0;
@@ -207,7 +214,7 @@ ftb_jit_rows ftb_jit_compile(const char *source)
         at++;
     if (at == table_used && at < TABLE) {
         memcpy(table[at].key, key, sizeof key);
-        table[at].rows = load(key, source);
+        table[at].rows = load(source, with);
         table_used++;
     }
     if (at < TABLE)
