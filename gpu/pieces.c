@@ -36,7 +36,10 @@ static void place(counts *c, const ftb_pattern *p, ftb_spmm_piece *pieces, ftb_s
         const int64_t begin = p->rowptr[i], end = p->rowptr[i + 1];
         const bool whole = end - begin <= FTB_GPU_PIECE;
         if (!whole)
-            cuts[cut++] = (ftb_spmm_cut){(int)i, (int)slot, (int)((end - begin - 1) / FTB_GPU_PIECE + 1)};
+            cuts[cut++] = (ftb_spmm_cut){.entries = end - begin,
+                                         .row = (int)i,
+                                         .slot = (int)slot,
+                                         .count = (int)((end - begin - 1) / FTB_GPU_PIECE + 1)};
         for (int64_t e = begin; e == begin || e < end; e += FTB_GPU_PIECE) {
             const int64_t length = ftb_min(end - e, FTB_GPU_PIECE);
             pieces[c->of[length]++] = (ftb_spmm_piece){e, e + length, (int)i, whole ? -1 : (int)slot++};

@@ -58,7 +58,7 @@ static void cut_rows(problem *p, int64_t bound)
             continue;
         }
         ftb_spmm_cut *cut = &p->cuts[p->ncuts++];
-        *cut = (ftb_spmm_cut){(int)i, slot, 0};
+        *cut = (ftb_spmm_cut){.entries = end - begin, .row = (int)i, .slot = slot};
         for (int64_t e = begin; e < end; e += bound, cut->count++)
             p->pieces[p->npieces++] = (ftb_spmm_piece){e, e + bound < end ? e + bound : end, (int)i, slot++};
     }
@@ -66,13 +66,20 @@ static void cut_rows(problem *p, int64_t bound)
     p->partial = memory((int64_t)slot * p->a.ldp, sizeof(float), "partial");
 }
 
-static float value_of(rng *r, bool whole)
+/* What values are. WHOLE: small whole numbers, whose sums are exact; REAL: in (-1, 1); ODD: those, but for
+ * one in eight. */
+typedef enum values { WHOLE, REAL, ODD } values;
+
+static float value_of(rng *r, values kind)
 {
-    return whole ? (float)(rng_below(r, 9) - 4) : (float)(2 * rng_unit(r) - 1);
+    static const float odd[] = {NAN, INFINITY, -INFINITY, -0.0F, 0};
+    if (kind == ODD && rng_below(r, 8) == 0)
+        return odd[rng_below(r, sizeof odd / sizeof *odd)];
+    return kind == WHOLE ? (float)(rng_below(r, 9) - 4) : (float)(2 * rng_unit(r) - 1);
 }
 
 /* rowptr is there; gaps between rows hold NaN, which must not come into sums. */
-static void fill(problem *p, rng *r, const variant *v, int heads, int width, int pad, bool whole)
+static void fill(problem *p, rng *r, const variant *v, int heads, int width, int pad, values kind)
 {
     const int64_t n = p->rowptr[p->nrows];
     const int d = heads * width, ldw = v->edge == HEADS ? heads + pad : 1 + pad;
@@ -87,11 +94,11 @@ static void fill(problem *p, rng *r, const variant *v, int heads, int width, int
     for (int64_t e = 0; e < n; e++)
         p->colidx[e] = (int)rng_below(r, p->ncols);
     for (int64_t k = 0; k < p->ncols * ld; k++)
-        p->x[k] = k % ld < d ? value_of(r, whole) : NAN;
+        p->x[k] = k % ld < d ? value_of(r, kind) : NAN;
     for (int64_t k = 0; k < n * ldw; k++)
-        p->w[k] = k % ldw < ldw - pad ? value_of(r, whole) : NAN;
+        p->w[k] = k % ldw < ldw - pad ? value_of(r, kind) : NAN;
     for (int64_t k = 0; k < p->nrows * ld; k++)
-        p->old[k] = value_of(r, whole);
+        p->old[k] = value_of(r, kind == ODD ? REAL : kind);
 }
 
 static void release(problem *p)
@@ -137,28 +144,39 @@ static simt_report run(problem *p, const variant *v, simt_options o)
     return report;
 }
 
-static void check(const problem *p, const variant *v, bool whole)
+static double message(const problem *p, const variant *v, int64_t e, int64_t f)
+{
+    const float *w = p->w + e * p->a.ldw;
+    const double by = v->edge == COPY ? 1 : v->edge == EDGE ? w[0] : w[f / p->a.width];
+    return by * p->x[p->colidx[e] * p->a.ldx + f];
+}
+
+static void check_sum(const problem *p, const variant *v, values kind, int64_t i, int64_t f)
+{
+    const int64_t begin = p->rowptr[i], end = p->rowptr[i + 1], at = i * p->a.ldy + f;
+    const double by = p->a.mean && end > begin ? (double)(end - begin) : 1, old = p->a.add ? p->old[at] : 0;
+    double sum = 0, size = 0;
+    for (int64_t e = begin; e < end; e++) {
+        sum += message(p, v, e, f);
+        size += fabs(message(p, v, e, f));
+    }
+    const float exact = (float)sum / (float)by + (float)old; /* where no sum is rounded */
+    const double expected = kind == WHOLE ? exact : sum / by + old, got = p->y[at];
+    const double bound = kind == WHOLE ? 0 : (double)(end - begin + 3) * 0x1p-24 * (size / by + fabs(old));
+    if (isfinite(expected) ? !(fabs(got - expected) <= bound)
+                           : !(isnan(expected) ? isnan(got) : got == expected))
+        fail_msg("%s: y(%d, %d) is %g, not %g", v->name, (int)i, (int)f, got, expected);
+}
+
+static void check(const problem *p, const variant *v, values kind)
 {
     const int64_t ld = p->a.ldy;
-    for (int64_t i = 0; i < p->nrows; i++)
-        for (int64_t f = 0; f < ld; f++) {
-            const double old = p->old[i * ld + f], got = p->y[i * ld + f];
-            if (f >= p->a.d) {
-                assert_true(got == old); /* gaps stay */
-                continue;
-            }
-            double sum = p->a.add ? old : 0, size = fabs(sum);
-            for (int64_t e = p->rowptr[i]; e < p->rowptr[i + 1]; e++) {
-                const float *w = p->w + e * p->a.ldw;
-                const double by = v->edge == COPY ? 1 : v->edge == EDGE ? w[0] : w[f / p->a.width];
-                const double term = by * p->x[p->colidx[e] * p->a.ldx + f];
-                sum += term;
-                size += fabs(term);
-            }
-            const double terms = (double)(p->rowptr[i + 1] - p->rowptr[i] + 3);
-            if (!(fabs(got - sum) <= (whole ? 0 : terms * 0x1p-24 * size)))
-                fail_msg("%s: y(%d, %d) is %g, not %g", v->name, (int)i, (int)f, got, sum);
-        }
+    for (int64_t i = 0; i < p->nrows; i++) {
+        for (int64_t f = 0; f < p->a.d; f++)
+            check_sum(p, v, kind, i, f);
+        for (int64_t f = p->a.d; f < ld; f++) /* gaps stay */
+            assert_memory_equal(&p->y[i * ld + f], &p->old[i * ld + f], sizeof(float));
+    }
 }
 
 /* Rows that are empty, short, and now and then longer than any bound. */
@@ -177,21 +195,22 @@ static int64_t *random_rows(rng *r, int64_t nrows, bool hubs)
 
 static void try_one(rng *r, const variant *v, int round)
 {
-    static const int64_t rows[] = {1, 9, 30};
-    const bool whole = round % 2;
+    static const int64_t rows[] = {9, 1, 30};
+    const values kind = (values)(round % 3);
     const int heads = v->edge == HEADS ? 1 + (int)rng_below(r, 8) : 1;
     const int most = 300 / heads / v->values,
-              width = v->values * (1 + (int)rng_below(r, round % 3 ? 12 : most));
-    problem p = {.nrows = rows[round % 3], .ncols = 1 + rng_below(r, 50)};
+              width = v->values * (1 + (int)rng_below(r, round / 3 ? 12 : most));
+    problem p = {.nrows = rows[round / 3 % 3], .ncols = 1 + rng_below(r, 50)};
     p.rowptr = random_rows(r, p.nrows, round != 4);
-    fill(&p, r, v, heads, width, round % 3, whole);
+    fill(&p, r, v, heads, width, round % 4, kind);
     p.a.add = round / 2 % 2;
+    p.a.mean = round / 4 % 2;
     cut_rows(&p, 40);
     float *first = malloc((size_t)(p.nrows * p.a.ldy + 1) * sizeof *first);
     assert_non_null(first);
     for (int again = 0; again < 2; again++) {
         run(&p, v, (simt_options){.seed = rng_bits(r), .resident = again * 3});
-        check(&p, v, whole);
+        check(&p, v, kind);
         if (again)
             assert_memory_equal(p.y, first, (size_t)(p.nrows * p.a.ldy) * sizeof *first);
         memcpy(first, p.y, (size_t)(p.nrows * p.a.ldy) * sizeof *first);
@@ -205,7 +224,7 @@ static void test_variants(void **state)
     (void)state;
     rng r = rng_new();
     for (int k = 0; k < VARIANTS; k++)
-        for (int round = 0; round < 6; round++)
+        for (int round = 0; round < 9; round++)
             try_one(&r, &variants[k], round);
 }
 
@@ -219,10 +238,10 @@ static void test_sectors(void **state)
     assert_non_null(p.rowptr);
     for (int64_t i = 0; i < ROWS; i++)
         p.rowptr[i + 1] = p.rowptr[i] + (i % 5 ? 5 : 100);
-    fill(&p, &r, &variants[0], 1, WIDTH, 0, true);
+    fill(&p, &r, &variants[0], 1, WIDTH, 0, WHOLE);
     cut_rows(&p, 1024);
     const simt_report report = run(&p, &variants[0], (simt_options){.seed = rng_bits(&r), .count = 1});
-    check(&p, &variants[0], true);
+    check(&p, &variants[0], WHOLE);
     const double n = (double)p.rowptr[ROWS], formula = n * WIDTH / 8 + n / 8 + ROWS * (WIDTH / 8 + 4);
     if (!((double)report.global_sectors >= n * WIDTH / 8 && (double)report.global_sectors <= 1.05 * formula))
         fail_msg("%lld sectors, not %g", (long long)report.global_sectors, formula);

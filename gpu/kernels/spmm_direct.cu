@@ -1,6 +1,6 @@
 /* Sparse x block, direct, FP32:
  *
- *     y(i, :) = sum over the entries e = (i, k) of w(e, head) x(k, :)      [+ y(i, :)]
+ *     y(i, :) = sum over the entries e = (i, k) of w(e, head) x(k, :)   [/ entries of i]   [+ y(i, :)]
  *
  * A group of lanes takes a piece of a row, and of it a tile of features, 4 a lane (16 bytes) where they are
  * aligned. The group reads column indices together, hands them round by shuffles, and has FLIGHT rows of x on
@@ -8,7 +8,8 @@
  * their pieces gave, in the order of the pieces: so bits depend on the bound and on nothing that runs first.
  * It is a kernel of its own, and not the work of whichever block ends last, for that would need a counter a
  * row, cleared before, and a fence a piece, and there are few such rows. The host lists the pieces by falling
- * length, so that the groups of a warp end together. Small d has several groups in a warp.
+ * length, so that the groups of a warp end together. Small d has several groups in a warp. A mean is the sum
+ * divided, not times a reciprocal, as the host has it.
  *
  * Sectors of 32 bytes, of n entries, r rows, d a multiple of 8 and one tile, where no row is cut:
  *
@@ -99,6 +100,9 @@ static __device__ __forceinline__ void spmm_direct(const ftb_spmm_direct_argumen
         return;
     const int row = p->row, slot = p->slot;
     float *const to = slot < 0 ? a.y + row * a.ldy + f : a.partial + slot * a.ldp + f;
+    if (slot < 0 && a.mean && end - begin > 1)
+        for (int q = 0; q < VALUES; q++)
+            sum[q] /= static_cast<float>(end - begin);
     if (slot < 0 && a.add)
         add_old(sum, to);
     store(to, sum);
@@ -116,6 +120,8 @@ extern "C" __global__ void __launch_bounds__(FTB_SPMM_DIRECT_BLOCK)
     float sum = 0;
     for (int k = 0; k < cut->count; k++)
         sum += from[k * a.ldp];
+    if (a.mean)
+        sum /= static_cast<float>(cut->entries);
     float *const to = a.y + cut->row * a.ldy + f;
     *to = a.add ? sum + *to : sum;
 }

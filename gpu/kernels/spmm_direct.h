@@ -12,6 +12,7 @@ typedef struct ftb_spmm_piece {
 
 /* A row that was cut: its sums are partial[slot .. slot + count - 1], in the order of its entries. */
 typedef struct ftb_spmm_cut {
+    long long entries; /* of the row */
     int row, slot, count;
 } ftb_spmm_cut;
 
@@ -25,7 +26,8 @@ typedef struct ftb_spmm_direct_arguments {
     float *partial; /* slot s at partial + s * ldp */
     long long ldx, ldw, ldy, ldp;
     int d, width; /* features; features of a head */
-    int add;      /* not 0: sums are added to what y has */
+    int mean;     /* not 0: sums are divided by the row's number of entries, if it has any */
+    int add;      /* not 0: then they are added to what y has */
 } ftb_spmm_direct_arguments;
 
 /* Every variant: X(edge, lanes, values). COPY: x; EDGE: one weight an entry times x; HEADS: one a head. A
