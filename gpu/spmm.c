@@ -53,7 +53,7 @@ static GrB_Info launch(ftb_gpu_device *d, ftb_spmm_direct_arguments *a, const ft
     const ftb_gpu_spmm_plan of = plan_of(d, s);
     const int groups = FTB_SPMM_DIRECT_BLOCK / of.lanes, tile = of.lanes * of.values;
     char name[64];
-    snprintf(name, sizeof name, "spmm_direct_f32_%s_%dx%d", edge_of(s), of.lanes, of.values);
+    snprintf(name, sizeof name, "spmm_direct_f32_PLUS_%s_%dx%d", edge_of(s), of.lanes, of.values);
     GrB_Info info = ftb_gpu_launch(d, SOURCE, name,
                                    (ftb_gpu_grid){.x = (a->npieces + groups - 1) / groups,
                                                   .y = (a->d + tile - 1) / tile,
@@ -62,7 +62,7 @@ static GrB_Info launch(ftb_gpu_device *d, ftb_spmm_direct_arguments *a, const ft
     /* A grid's y is short. */
     for (int64_t first = 0; first < p->ncuts && info == GrB_SUCCESS; first += FTB_GPU_MOST_Y) {
         const ftb_spmm_cut *cuts = p->cuts + first;
-        info = ftb_gpu_launch(d, SOURCE, "spmm_direct_f32_merge",
+        info = ftb_gpu_launch(d, SOURCE, "spmm_direct_f32_PLUS_merge",
                               (ftb_gpu_grid){.x = (a->d + FTB_SPMM_DIRECT_BLOCK - 1) / FTB_SPMM_DIRECT_BLOCK,
                                              .y = ftb_min(p->ncuts - first, FTB_GPU_MOST_Y),
                                              .threads = FTB_SPMM_DIRECT_BLOCK},

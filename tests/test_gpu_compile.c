@@ -209,9 +209,11 @@ static int compile_all(int arch)
             return 1;
         }
         if (strcmp(s->name, SOURCE) == 0) {
-#define NAMED(edge, lanes, values) assert_names(image, "spmm_direct_f32_" #edge "_" #lanes "x" #values);
+#define NAMED(reduce, edge, lanes, values)                                                                   \
+    assert_names(image, "spmm_direct_f32_" #reduce "_" #edge "_" #lanes "x" #values);
             FTB_SPMM_DIRECT(NAMED)
-            assert_names(image, "spmm_direct_f32_merge");
+            assert_names(image, "spmm_direct_f32_PLUS_merge");
+            assert_names(image, "spmm_direct_f32_BEST_merge");
         }
         ftb_raw_delete(image);
     }

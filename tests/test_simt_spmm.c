@@ -10,12 +10,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+enum { PLUS, BEST };
 enum { COPY, EDGE, HEADS };
 typedef struct variant {
     const char *name;
-    int edge, lanes, values;
+    int reduce, edge, lanes, values;
 } variant;
-#define ROW(edge, lanes, values) {"spmm_direct_f32_" #edge "_" #lanes "x" #values, edge, lanes, values},
+#define ROW(reduce, edge, lanes, values)                                                                     \
+    {"spmm_direct_f32_" #reduce "_" #edge "_" #lanes "x" #values, reduce, edge, lanes, values},
 static const variant variants[] = {FTB_SPMM_DIRECT(ROW)};
 enum { VARIANTS = sizeof variants / sizeof *variants };
 
@@ -26,6 +28,8 @@ typedef struct problem {
     ftb_spmm_cut *cuts;
     int *colidx;
     float *x, *w, *y, *partial, *old;
+    long long *won, *partial_won;
+    bool wants_winners;
     ftb_spmm_direct_arguments a;
 } problem;
 
@@ -64,6 +68,7 @@ static void cut_rows(problem *p, int64_t bound)
     }
     p->a.npieces = p->npieces;
     p->partial = memory((int64_t)slot * p->a.ldp, sizeof(float), "partial");
+    p->partial_won = memory((int64_t)slot * p->a.ldp, sizeof(long long), "partial_won");
 }
 
 /* What values are. WHOLE: small whole numbers, whose sums are exact; REAL: in (-1, 1); ODD: those, but for
@@ -84,11 +89,13 @@ static void fill(problem *p, rng *r, const variant *v, int heads, int width, int
     const int64_t n = p->rowptr[p->nrows];
     const int d = heads * width, ldw = v->edge == HEADS ? heads + pad : 1 + pad;
     const int ld = d + pad * v->values;
-    p->a = (ftb_spmm_direct_arguments){.ldx = ld, .ldw = ldw, .ldy = ld, .ldp = ld, .d = d, .width = width};
+    p->a = (ftb_spmm_direct_arguments){
+        .ldx = ld, .ldw = ldw, .ldy = ld, .ldp = ld, .ldwon = d, .d = d, .width = width, .empty = -7};
     p->colidx = memory(n, sizeof *p->colidx, "colidx");
     p->x = memory(p->ncols * ld, sizeof(float), "x");
     p->w = memory(n * ldw, sizeof(float), "w");
     p->y = memory(p->nrows * ld, sizeof(float), "y");
+    p->won = memory(p->nrows * d, sizeof *p->won, "won");
     p->old = malloc((size_t)(p->nrows * ld + 1) * sizeof(float));
     assert_non_null(p->old);
     for (int64_t e = 0; e < n; e++)
@@ -103,7 +110,7 @@ static void fill(problem *p, rng *r, const variant *v, int heads, int width, int
 
 static void release(problem *p)
 {
-    void *all[] = {p->pieces, p->cuts, p->colidx, p->x, p->w, p->y, p->partial};
+    void *all[] = {p->pieces, p->cuts, p->colidx, p->x, p->w, p->y, p->partial, p->won, p->partial_won};
     for (size_t k = 0; k < sizeof all / sizeof *all; k++)
         forget(all[k]);
     free(p->rowptr);
@@ -130,6 +137,9 @@ static simt_report run(problem *p, const variant *v, simt_options o)
     a.w = v->edge == COPY ? NULL : p->w;
     a.y = p->y;
     a.partial = p->partial;
+    a.won = p->wants_winners ? p->won : NULL;
+    a.partial_won = p->wants_winners ? p->partial_won : NULL;
+    memset(p->won, 0x55, (size_t)(p->nrows * a.ldwon) * sizeof *p->won);
     memcpy(p->y, p->old, (size_t)(p->nrows * a.ldy) * sizeof(float));
     const int groups = FTB_SPMM_DIRECT_BLOCK / v->lanes, tile = v->lanes * v->values;
     launch(v->name,
@@ -137,7 +147,7 @@ static simt_report run(problem *p, const variant *v, simt_options o)
            (void *[]){&a}, &o, &report);
     const ftb_spmm_cut *cuts = p->cuts;
     if (p->ncuts > 0)
-        launch("spmm_direct_f32_merge",
+        launch(v->reduce == BEST ? "spmm_direct_f32_BEST_merge" : "spmm_direct_f32_PLUS_merge",
                (simt_dim){(unsigned)((a.d + FTB_SPMM_DIRECT_BLOCK - 1) / FTB_SPMM_DIRECT_BLOCK),
                           (unsigned)p->ncuts, 1},
                (void *[]){&a, &cuts}, &o, &merge);
@@ -168,12 +178,45 @@ static void check_sum(const problem *p, const variant *v, values kind, int64_t i
         fail_msg("%s: y(%d, %d) is %g, not %g", v->name, (int)i, (int)f, got, expected);
 }
 
+static bool better(bool least, float x, float y)
+{
+    if (isnan(x) || isnan(y))
+        return !isnan(x) && isnan(y);
+    if (x == y)
+        return signbit(x) != signbit(y) && (bool)signbit(x) == least;
+    return least ? x < y : x > y;
+}
+
+/* To the bit: a product of FP32 in double is exact, and rounds to what FP32 gives. */
+static void check_best(const problem *p, const variant *v, int64_t i, int64_t f)
+{
+    const int64_t begin = p->rowptr[i], end = p->rowptr[i + 1], at = i * p->a.ldy + f;
+    int64_t won = -1;
+    float best = p->a.empty;
+    for (int64_t e = begin; e < end; e++) {
+        const float m = (float)message(p, v, e, f);
+        if (won >= 0 && !better(p->a.least, m, best))
+            continue;
+        best = m;
+        won = e;
+    }
+    const float expected = p->a.add ? best + p->old[at] : best, got = p->y[at];
+    if (isnan(expected) ? !isnan(got) : memcmp(&got, &expected, sizeof got) != 0)
+        fail_msg("%s: y(%d, %d) is %g, not %g", v->name, (int)i, (int)f, got, expected);
+    const int64_t told = p->won[i * p->a.ldwon + f];
+    if (p->wants_winners && told != won)
+        fail_msg("%s: y(%d, %d) won by %d, not %d", v->name, (int)i, (int)f, (int)told, (int)won);
+}
+
 static void check(const problem *p, const variant *v, values kind)
 {
     const int64_t ld = p->a.ldy;
     for (int64_t i = 0; i < p->nrows; i++) {
         for (int64_t f = 0; f < p->a.d; f++)
-            check_sum(p, v, kind, i, f);
+            if (v->reduce == BEST)
+                check_best(p, v, i, f);
+            else
+                check_sum(p, v, kind, i, f);
         for (int64_t f = p->a.d; f < ld; f++) /* gaps stay */
             assert_memory_equal(&p->y[i * ld + f], &p->old[i * ld + f], sizeof(float));
     }
@@ -205,6 +248,8 @@ static void try_one(rng *r, const variant *v, int round)
     fill(&p, r, v, heads, width, round % 4, kind);
     p.a.add = round / 2 % 2;
     p.a.mean = round / 4 % 2;
+    p.a.least = round / 2 % 2;
+    p.wants_winners = round != 1;
     cut_rows(&p, 40);
     float *first = malloc((size_t)(p.nrows * p.a.ldy + 1) * sizeof *first);
     assert_non_null(first);
@@ -229,23 +274,33 @@ static void test_variants(void **state)
 }
 
 /* The formula in the head comment: a fifth of the rows has most entries. */
-static void test_sectors(void **state)
+static void count_sectors(rng *r, const variant *v)
 {
-    (void)state;
-    rng r = rng_new();
     enum { ROWS = 1000, WIDTH = 128 };
     problem p = {.nrows = ROWS, .ncols = ROWS, .rowptr = calloc(ROWS + 1, sizeof(int64_t))};
     assert_non_null(p.rowptr);
     for (int64_t i = 0; i < ROWS; i++)
         p.rowptr[i + 1] = p.rowptr[i] + (i % 5 ? 5 : 100);
-    fill(&p, &r, &variants[0], 1, WIDTH, 0, WHOLE);
+    fill(&p, r, v, 1, WIDTH, 0, WHOLE);
     cut_rows(&p, 1024);
-    const simt_report report = run(&p, &variants[0], (simt_options){.seed = rng_bits(&r), .count = 1});
-    check(&p, &variants[0], WHOLE);
-    const double n = (double)p.rowptr[ROWS], formula = n * WIDTH / 8 + n / 8 + ROWS * (WIDTH / 8 + 4);
-    if (!((double)report.global_sectors >= n * WIDTH / 8 && (double)report.global_sectors <= 1.05 * formula))
-        fail_msg("%lld sectors, not %g", (long long)report.global_sectors, formula);
+    p.wants_winners = v->reduce == BEST;
+    const simt_report report = run(&p, v, (simt_options){.seed = rng_bits(r), .count = 1});
+    check(&p, v, WHOLE);
+    const double n = (double)p.rowptr[ROWS], sources = n * WIDTH / 8;
+    const double formula = sources + n / 8 * (v->edge == EDGE ? 2 : 1) +
+                           ROWS * (WIDTH / 8 + 4 + (v->reduce == BEST ? WIDTH / 2 : 0));
+    if (!((double)report.global_sectors >= sources && (double)report.global_sectors <= 1.05 * formula))
+        fail_msg("%s: %lld sectors, not %g", v->name, (long long)report.global_sectors, formula);
     release(&p);
+}
+
+static void test_sectors(void **state)
+{
+    (void)state;
+    rng r = rng_new();
+    for (int k = 0; k < VARIANTS; k++)
+        if (variants[k].edge != HEADS && variants[k].lanes * variants[k].values == 128)
+            count_sectors(&r, &variants[k]);
 }
 
 int main(void)

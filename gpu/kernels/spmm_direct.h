@@ -10,7 +10,8 @@ typedef struct ftb_spmm_piece {
     int row, slot;
 } ftb_spmm_piece;
 
-/* A row that was cut: its sums are partial[slot .. slot + count - 1], in the order of its entries. */
+/* A row that was cut: what its pieces gave is partial[slot .. slot + count - 1], in the order of its entries.
+ */
 typedef struct ftb_spmm_cut {
     long long entries; /* of the row */
     int row, slot, count;
@@ -24,20 +25,30 @@ typedef struct ftb_spmm_direct_arguments {
     const float *w; /* entry e's values, one or one a head, at w + e * ldw */
     float *y;       /* row i at y + i * ldy */
     float *partial; /* slot s at partial + s * ldp */
-    long long ldx, ldw, ldy, ldp;
+    long long
+        *won; /* BEST: the entry that won; row i at won + i * ldwon, -1 without entries; NULL: not wanted */
+    long long *partial_won; /* of pieces, as partial; not without won */
+    long long ldx, ldw, ldy, ldp, ldwon;
     int d, width; /* features; features of a head */
-    int mean;     /* not 0: sums are divided by the row's number of entries, if it has any */
-    int add;      /* not 0: then they are added to what y has */
+    int mean;     /* PLUS, not 0: sums are divided by the row's number of entries, if it has any */
+    int least;    /* BEST, not 0: min, else max */
+    float empty;  /* BEST: what rows without entries become */
+    int add;      /* not 0: results are added to what y has */
 } ftb_spmm_direct_arguments;
 
-/* Every variant: X(edge, lanes, values). COPY: x; EDGE: one weight an entry times x; HEADS: one a head. A
- * group of `lanes` takes a piece, `values` consecutive features a lane: d, width and all of ldx, ldy and ldp
- * are multiples of `values`, and x, y and partial are aligned to as many. The kernel is called
- * spmm_direct_f32_<edge>_<lanes>x<values>; its grid is (pieces / groups of a block, d / (lanes * values)),
- * rounded up. */
-#define FTB_SPMM_DIRECT_SHAPES(X, edge) X(edge, 32, 4) X(edge, 8, 4) X(edge, 32, 1) X(edge, 4, 1)
-#define FTB_SPMM_DIRECT(X)                                                                                   \
-    FTB_SPMM_DIRECT_SHAPES(X, COPY) FTB_SPMM_DIRECT_SHAPES(X, EDGE) FTB_SPMM_DIRECT_SHAPES(X, HEADS)
+/* Every variant: X(reduce, edge, lanes, values). PLUS: sums and means; BEST: min and max. COPY: x; EDGE: one
+ * weight an entry times x; HEADS: one a head. A group of `lanes` takes a piece, `values` consecutive features
+ * a lane: d, width and all of ldx, ldy, ldp and ldwon are multiples of `values`, and x, y, partial, won and
+ * partial_won are aligned to as many, at most to 16 bytes. The kernel is called
+ * spmm_direct_f32_<reduce>_<edge>_<lanes>x<values>; its grid is (pieces / groups of a block,
+ * d / (lanes * values)), rounded up. That of the rows that were cut is spmm_direct_f32_<reduce>_merge. */
+#define FTB_SPMM_DIRECT_SHAPES(X, reduce, edge)                                                              \
+    X(reduce, edge, 32, 4) X(reduce, edge, 8, 4) X(reduce, edge, 32, 1) X(reduce, edge, 4, 1)
+#define FTB_SPMM_DIRECT_EDGES(X, reduce)                                                                     \
+    FTB_SPMM_DIRECT_SHAPES(X, reduce, COPY)                                                                  \
+    FTB_SPMM_DIRECT_SHAPES(X, reduce, EDGE)                                                                  \
+    FTB_SPMM_DIRECT_SHAPES(X, reduce, HEADS)
+#define FTB_SPMM_DIRECT(X) FTB_SPMM_DIRECT_EDGES(X, PLUS) FTB_SPMM_DIRECT_EDGES(X, BEST)
 /* Threads of a block, and blocks that a multiprocessor is to hold: 64 registers a thread, with which nothing
  * spills on sm_80, sm_90 and sm_100. Left to itself nvcc takes 40 of some variants, and spills. */
 enum { FTB_SPMM_DIRECT_BLOCK = 128, FTB_SPMM_DIRECT_BLOCKS = 8 };
