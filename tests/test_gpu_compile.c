@@ -3,6 +3,7 @@
 #include "support/check.h"
 
 #include "gpu/compile.h"
+#include "gpu/kernels/sddmm_direct.h"
 #include "gpu/kernels/spmm_direct.h"
 #include "gpu/nvrtc.h"
 #include "support/temporary.h"
@@ -189,6 +190,26 @@ static void real(void **state)
     }
 }
 
+/* Every variant of a source's table, by the name that the host has for it. */
+static void assert_has_kernels(const char *source, const char *image)
+{
+    if (strcmp(source, SOURCE) == 0) {
+#define NAMED(reduce, edge, lanes, values)                                                                   \
+    assert_names(image, "spmm_direct_f32_" #reduce "_" #edge "_" #lanes "x" #values);
+        FTB_SPMM_DIRECT(NAMED)
+        assert_names(image, "spmm_direct_f32_PLUS_merge");
+        assert_names(image, "spmm_direct_f32_BEST_merge");
+    } else if (strcmp(source, "gpu/kernels/sddmm_direct.cu") == 0) {
+#define NAMED_DOT(lanes, span, values)                                                                       \
+    assert_names(image, "sddmm_direct_f32_DOT_" #lanes "x" #span "x" #values);
+#define NAMED_ADD(lanes) assert_names(image, "sddmm_direct_f32_ADD_" #lanes);
+        FTB_SDDMM_DIRECT_DOT(NAMED_DOT)
+        FTB_SDDMM_DIRECT_ADD(NAMED_ADD)
+    } else {
+        fail_msg("%s: a source without a table here", source);
+    }
+}
+
 static int compile_all(int arch)
 {
     const ftb_gpu gpu = gpu_of(arch / 10, arch % 10);
@@ -208,13 +229,7 @@ static int compile_all(int arch)
             printf("%s\n", FtB_error());
             return 1;
         }
-        if (strcmp(s->name, SOURCE) == 0) {
-#define NAMED(reduce, edge, lanes, values)                                                                   \
-    assert_names(image, "spmm_direct_f32_" #reduce "_" #edge "_" #lanes "x" #values);
-            FTB_SPMM_DIRECT(NAMED)
-            assert_names(image, "spmm_direct_f32_PLUS_merge");
-            assert_names(image, "spmm_direct_f32_BEST_merge");
-        }
+        assert_has_kernels(s->name, image);
         ftb_raw_delete(image);
     }
     return 0;

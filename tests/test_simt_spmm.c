@@ -1,14 +1,8 @@
 /* Sparse x block on a GPU, direct: every variant of the table in the emulator, against slow loops in double.
  */
-#include "support/check.h"
+#include "support/simt_case.h"
 
 #include "gpu/kernels/spmm_direct.h"
-#include "support/rng.h"
-#include "support/simt/simt.h"
-
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 enum { PLUS, BEST };
 enum { COPY, EDGE, HEADS };
@@ -33,27 +27,12 @@ typedef struct problem {
     ftb_spmm_direct_arguments a;
 } problem;
 
-/* Known to kernels, to the byte, and aligned as a device's memory is. */
-static void *memory(int64_t count, size_t size, const char *name)
-{
-    void *made = aligned_alloc(256, ((size_t)count * size / 256 + 1) * 256);
-    assert_non_null(made);
-    simt_memory_add(made, (size_t)count * size, name);
-    return made;
-}
-
-static void forget(void *made)
-{
-    simt_memory_remove(made);
-    free(made);
-}
-
 /* Pieces in the order of rows. */
 static void cut_rows(problem *p, int64_t bound)
 {
     const int64_t n = p->rowptr[p->nrows];
-    p->pieces = memory(p->nrows + n / bound, sizeof *p->pieces, "pieces");
-    p->cuts = memory(n / bound + 1, sizeof *p->cuts, "cuts");
+    p->pieces = case_memory(p->nrows + n / bound, sizeof *p->pieces, "pieces");
+    p->cuts = case_memory(n / bound + 1, sizeof *p->cuts, "cuts");
     int slot = 0;
     for (int64_t i = 0; i < p->nrows; i++) {
         const int64_t begin = p->rowptr[i], end = p->rowptr[i + 1];
@@ -67,20 +46,8 @@ static void cut_rows(problem *p, int64_t bound)
             p->pieces[p->npieces++] = (ftb_spmm_piece){e, e + bound < end ? e + bound : end, (int)i, slot++};
     }
     p->a.npieces = p->npieces;
-    p->partial = memory((int64_t)slot * p->a.ldp, sizeof(float), "partial");
-    p->partial_won = memory((int64_t)slot * p->a.ldp, sizeof(long long), "partial_won");
-}
-
-/* What values are. WHOLE: small whole numbers, whose sums are exact; REAL: in (-1, 1); ODD: those, but for
- * one in eight. */
-typedef enum values { WHOLE, REAL, ODD } values;
-
-static float value_of(rng *r, values kind)
-{
-    static const float odd[] = {NAN, INFINITY, -INFINITY, -0.0F, 0};
-    if (kind == ODD && rng_below(r, 8) == 0)
-        return odd[rng_below(r, sizeof odd / sizeof *odd)];
-    return kind == WHOLE ? (float)(rng_below(r, 9) - 4) : (float)(2 * rng_unit(r) - 1);
+    p->partial = case_memory((int64_t)slot * p->a.ldp, sizeof(float), "partial");
+    p->partial_won = case_memory((int64_t)slot * p->a.ldp, sizeof(long long), "partial_won");
 }
 
 /* rowptr is there; gaps between rows hold NaN, which must not come into sums. */
@@ -91,40 +58,30 @@ static void fill(problem *p, rng *r, const variant *v, int heads, int width, int
     const int ld = d + pad * v->values;
     p->a = (ftb_spmm_direct_arguments){
         .ldx = ld, .ldw = ldw, .ldy = ld, .ldp = ld, .ldwon = d, .d = d, .width = width, .empty = -7};
-    p->colidx = memory(n, sizeof *p->colidx, "colidx");
-    p->x = memory(p->ncols * ld, sizeof(float), "x");
-    p->w = memory(n * ldw, sizeof(float), "w");
-    p->y = memory(p->nrows * ld, sizeof(float), "y");
-    p->won = memory(p->nrows * d, sizeof *p->won, "won");
+    p->colidx = case_memory(n, sizeof *p->colidx, "colidx");
+    p->x = case_memory(p->ncols * ld, sizeof(float), "x");
+    p->w = case_memory(n * ldw, sizeof(float), "w");
+    p->y = case_memory(p->nrows * ld, sizeof(float), "y");
+    p->won = case_memory(p->nrows * d, sizeof *p->won, "won");
     p->old = malloc((size_t)(p->nrows * ld + 1) * sizeof(float));
     assert_non_null(p->old);
     for (int64_t e = 0; e < n; e++)
         p->colidx[e] = (int)rng_below(r, p->ncols);
     for (int64_t k = 0; k < p->ncols * ld; k++)
-        p->x[k] = k % ld < d ? value_of(r, kind) : NAN;
+        p->x[k] = k % ld < d ? case_value(r, kind) : NAN;
     for (int64_t k = 0; k < n * ldw; k++)
-        p->w[k] = k % ldw < ldw - pad ? value_of(r, kind) : NAN;
+        p->w[k] = k % ldw < ldw - pad ? case_value(r, kind) : NAN;
     for (int64_t k = 0; k < p->nrows * ld; k++)
-        p->old[k] = value_of(r, kind == ODD ? REAL : kind);
+        p->old[k] = case_value(r, kind == ODD ? REAL : kind);
 }
 
 static void release(problem *p)
 {
     void *all[] = {p->pieces, p->cuts, p->colidx, p->x, p->w, p->y, p->partial, p->won, p->partial_won};
     for (size_t k = 0; k < sizeof all / sizeof *all; k++)
-        forget(all[k]);
+        case_forget(all[k]);
     free(p->rowptr);
     free(p->old);
-}
-
-static void launch(const char *name, simt_dim grid, void **arguments, const simt_options *o, simt_report *to)
-{
-    const simt_kernel *kernel = simt_kernel_find(name);
-    assert_non_null(kernel);
-    if (simt_launch(kernel, grid, (simt_dim){FTB_SPMM_DIRECT_BLOCK, 1, 1}, 0, arguments, o, to) != 0) {
-        simt_print(to, stdout);
-        fail_msg("%s: faults", name);
-    }
 }
 
 static simt_report run(problem *p, const variant *v, simt_options o)
@@ -142,15 +99,16 @@ static simt_report run(problem *p, const variant *v, simt_options o)
     memset(p->won, 0x55, (size_t)(p->nrows * a.ldwon) * sizeof *p->won);
     memcpy(p->y, p->old, (size_t)(p->nrows * a.ldy) * sizeof(float));
     const int groups = FTB_SPMM_DIRECT_BLOCK / v->lanes, tile = v->lanes * v->values;
-    launch(v->name,
-           (simt_dim){(unsigned)((p->npieces + groups - 1) / groups), (unsigned)((a.d + tile - 1) / tile), 1},
-           (void *[]){&a}, &o, &report);
+    case_launch(
+        v->name,
+        (simt_dim){(unsigned)((p->npieces + groups - 1) / groups), (unsigned)((a.d + tile - 1) / tile), 1},
+        FTB_SPMM_DIRECT_BLOCK, (void *[]){&a}, &o, &report);
     const ftb_spmm_cut *cuts = p->cuts;
     if (p->ncuts > 0)
-        launch(v->reduce == BEST ? "spmm_direct_f32_BEST_merge" : "spmm_direct_f32_PLUS_merge",
-               (simt_dim){(unsigned)((a.d + FTB_SPMM_DIRECT_BLOCK - 1) / FTB_SPMM_DIRECT_BLOCK),
-                          (unsigned)p->ncuts, 1},
-               (void *[]){&a, &cuts}, &o, &merge);
+        case_launch(v->reduce == BEST ? "spmm_direct_f32_BEST_merge" : "spmm_direct_f32_PLUS_merge",
+                    (simt_dim){(unsigned)((a.d + FTB_SPMM_DIRECT_BLOCK - 1) / FTB_SPMM_DIRECT_BLOCK),
+                               (unsigned)p->ncuts, 1},
+                    FTB_SPMM_DIRECT_BLOCK, (void *[]){&a, &cuts}, &o, &merge);
     return report;
 }
 
@@ -173,8 +131,7 @@ static void check_sum(const problem *p, const variant *v, values kind, int64_t i
     const float exact = (float)sum / (float)by + (float)old; /* where no sum is rounded */
     const double expected = kind == WHOLE ? exact : sum / by + old, got = p->y[at];
     const double bound = kind == WHOLE ? 0 : (double)(end - begin + 3) * 0x1p-24 * (size / by + fabs(old));
-    if (isfinite(expected) ? !(fabs(got - expected) <= bound)
-                           : !(isnan(expected) ? isnan(got) : got == expected))
+    if (!case_near(got, expected, bound))
         fail_msg("%s: y(%d, %d) is %g, not %g", v->name, (int)i, (int)f, got, expected);
 }
 
@@ -222,20 +179,6 @@ static void check(const problem *p, const variant *v, values kind)
     }
 }
 
-/* Rows that are empty, short, and now and then longer than any bound. */
-static int64_t *random_rows(rng *r, int64_t nrows, bool hubs)
-{
-    int64_t *rowptr = calloc((size_t)nrows + 1, sizeof *rowptr);
-    assert_non_null(rowptr);
-    for (int64_t i = 0; i < nrows; i++) {
-        const int64_t kind = rng_below(r, 8);
-        rowptr[i + 1] = rowptr[i] + (!hubs || kind < 2 ? 0
-                                     : kind < 7        ? rng_below(r, 12)
-                                                       : 60 + rng_below(r, 90));
-    }
-    return rowptr;
-}
-
 static void try_one(rng *r, const variant *v, int round)
 {
     static const int64_t rows[] = {9, 1, 30};
@@ -244,7 +187,7 @@ static void try_one(rng *r, const variant *v, int round)
     const int most = 300 / heads / v->values,
               width = v->values * (1 + (int)rng_below(r, round / 3 ? 12 : most));
     problem p = {.nrows = rows[round / 3 % 3], .ncols = 1 + rng_below(r, 50)};
-    p.rowptr = random_rows(r, p.nrows, round != 4);
+    p.rowptr = case_rows(r, p.nrows, round != 4);
     fill(&p, r, v, heads, width, round % 4, kind);
     p.a.add = round / 2 % 2;
     p.a.mean = round / 4 % 2;
@@ -273,14 +216,11 @@ static void test_variants(void **state)
             try_one(&r, &variants[k], round);
 }
 
-/* The formula in the head comment: a fifth of the rows has most entries. */
+/* The formula in the head comment. */
 static void count_sectors(rng *r, const variant *v)
 {
     enum { ROWS = 1000, WIDTH = 128 };
-    problem p = {.nrows = ROWS, .ncols = ROWS, .rowptr = calloc(ROWS + 1, sizeof(int64_t))};
-    assert_non_null(p.rowptr);
-    for (int64_t i = 0; i < ROWS; i++)
-        p.rowptr[i + 1] = p.rowptr[i] + (i % 5 ? 5 : 100);
+    problem p = {.nrows = ROWS, .ncols = ROWS, .rowptr = case_skewed()};
     fill(&p, r, v, 1, WIDTH, 0, WHOLE);
     cut_rows(&p, 1024);
     p.wants_winners = v->reduce == BEST;

@@ -22,26 +22,11 @@
  * The first term is the work; the rest is a twentieth of it at most from d = 128 and degree 32 on. */
 #include "gpu/kernels/kernel.cuh"
 #include "gpu/kernels/spmm_direct.h"
+#include "gpu/kernels/vectors.cuh"
 
 enum Reduce { PLUS, BEST };
 enum Edge { COPY, EDGE, HEADS };
 enum { FLIGHT = 4 };
-
-static __device__ __forceinline__ void load(float (&v)[4], const float *at)
-{
-    const float4 q = __ldg(reinterpret_cast<const float4 *>(at));
-    v[0] = q.x;
-    v[1] = q.y;
-    v[2] = q.z;
-    v[3] = q.w;
-}
-static __device__ __forceinline__ void load(float (&v)[1], const float *at) { v[0] = __ldg(at); }
-
-static __device__ __forceinline__ void store(float *at, const float (&v)[4])
-{
-    *reinterpret_cast<float4 *>(at) = make_float4(v[0], v[1], v[2], v[3]);
-}
-static __device__ __forceinline__ void store(float *at, const float (&v)[1]) { *at = v[0]; }
 
 /* Two at a time: each of their sectors is asked for twice. */
 static __device__ __forceinline__ void store(long long *at, const long long (&v)[4])
