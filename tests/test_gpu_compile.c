@@ -4,6 +4,7 @@
 
 #include "gpu/compile.h"
 #include "gpu/kernels/sddmm_direct.h"
+#include "gpu/kernels/softmax_rows.h"
 #include "gpu/kernels/spmm_direct.h"
 #include "gpu/nvrtc.h"
 #include "support/temporary.h"
@@ -205,6 +206,11 @@ static void assert_has_kernels(const char *source, const char *image)
 #define NAMED_ADD(lanes) assert_names(image, "sddmm_direct_f32_ADD_" #lanes);
         FTB_SDDMM_DIRECT_DOT(NAMED_DOT)
         FTB_SDDMM_DIRECT_ADD(NAMED_ADD)
+    } else if (strcmp(source, "gpu/kernels/softmax.cu") == 0) {
+#define NAMED_SOFTMAX(what, lanes) assert_names(image, "softmax_f32_" #what "_" #lanes);
+#define NAMED_CUT(what) assert_names(image, "softmax_f32_" #what "_cut");
+        FTB_SOFTMAX(NAMED_SOFTMAX)
+        FTB_SOFTMAX_CUT(NAMED_CUT)
     } else {
         fail_msg("%s: a source without a table here", source);
     }
