@@ -1,4 +1,4 @@
-/* What the host and the kernels of sparse x block, direct form (spmm_direct.cu), agree on. Read by C, nvcc
+/* What the host and the kernels of sparse x block, direct form (spmm_direct.cuh), agree on. Read by C, nvcc
  * and NVRTC, which has no headers: hence long long. */
 #ifndef FTB_SPMM_DIRECT_H
 #define FTB_SPMM_DIRECT_H
@@ -21,7 +21,7 @@ typedef struct ftb_spmm_direct_arguments {
     long long npieces;
     const ftb_spmm_piece *pieces; /* rows that none of them names are not written */
     const int *colidx;
-    const float *x; /* row k at x + k * ldx */
+    const void *x;  /* row k at x + k * ldx values */
     const float *w; /* entry e's values, one or one a head, at w + e * ldw */
     float *y;       /* row i at y + i * ldy */
     float *partial; /* slot s at partial + s * ldp */
@@ -36,19 +36,28 @@ typedef struct ftb_spmm_direct_arguments {
     int add;      /* not 0: results are added to what y has */
 } ftb_spmm_direct_arguments;
 
-/* Every variant: X(reduce, edge, lanes, values). PLUS: sums and means; BEST: min and max. COPY: x; EDGE: one
- * weight an entry times x; HEADS: one a head. A group of `lanes` takes a piece, `values` consecutive features
- * a lane: d, width and all of ldx, ldy, ldp and ldwon are multiples of `values`, and x, y, partial, won and
- * partial_won are aligned to as many, at most to 16 bytes. The kernel is called
- * spmm_direct_f32_<reduce>_<edge>_<lanes>x<values>; its grid is (pieces / groups of a block,
- * d / (lanes * values)), rounded up. That of the rows that were cut is spmm_direct_f32_<reduce>_merge. */
-#define FTB_SPMM_DIRECT_SHAPES(X, reduce, edge)                                                              \
-    X(reduce, edge, 32, 4) X(reduce, edge, 8, 4) X(reduce, edge, 32, 1) X(reduce, edge, 4, 1)
-#define FTB_SPMM_DIRECT_EDGES(X, reduce)                                                                     \
-    FTB_SPMM_DIRECT_SHAPES(X, reduce, COPY)                                                                  \
-    FTB_SPMM_DIRECT_SHAPES(X, reduce, EDGE)                                                                  \
-    FTB_SPMM_DIRECT_SHAPES(X, reduce, HEADS)
-#define FTB_SPMM_DIRECT(X) FTB_SPMM_DIRECT_EDGES(X, PLUS) FTB_SPMM_DIRECT_EDGES(X, BEST)
+/* Every variant: X(stored, reduce, edge, lanes, values). f32, f16, bf16: x; all else is FP32. PLUS: sums and
+ * means; BEST: min and max. COPY: x; EDGE: one weight an entry times x; HEADS: one a head. A group of `lanes`
+ * takes a piece, `values` consecutive features a lane: d, width and all of ldx, ldy, ldp and ldwon are
+ * multiples of `values`, and x, y, partial, won and partial_won are aligned to as many, at most to 16 bytes.
+ * The kernel is called spmm_direct_<stored>_<reduce>_<edge>_<lanes>x<values>; its grid is (pieces / groups of
+ * a block, d / (lanes * values)), rounded up. That of the rows that were cut is
+ * spmm_direct_f32_<reduce>_merge. */
+#define FTB_SPMM_DIRECT_SHAPES(X, stored, reduce, edge)                                                      \
+    X(stored, reduce, edge, 32, 4)                                                                           \
+    X(stored, reduce, edge, 8, 4)                                                                            \
+    X(stored, reduce, edge, 32, 1)                                                                           \
+    X(stored, reduce, edge, 4, 1)
+#define FTB_SPMM_DIRECT_EDGES(X, stored, reduce)                                                             \
+    FTB_SPMM_DIRECT_SHAPES(X, stored, reduce, COPY)                                                          \
+    FTB_SPMM_DIRECT_SHAPES(X, stored, reduce, EDGE)                                                          \
+    FTB_SPMM_DIRECT_SHAPES(X, stored, reduce, HEADS)
+#define FTB_SPMM_DIRECT_STORED(X, stored)                                                                    \
+    FTB_SPMM_DIRECT_EDGES(X, stored, PLUS) FTB_SPMM_DIRECT_EDGES(X, stored, BEST)
+/* By source: spmm_direct.cu, spmm_direct_16.cu. */
+#define FTB_SPMM_DIRECT_F32(X) FTB_SPMM_DIRECT_STORED(X, f32)
+#define FTB_SPMM_DIRECT_16(X) FTB_SPMM_DIRECT_STORED(X, f16) FTB_SPMM_DIRECT_STORED(X, bf16)
+#define FTB_SPMM_DIRECT(X) FTB_SPMM_DIRECT_F32(X) FTB_SPMM_DIRECT_16(X)
 /* Threads of a block, and blocks that a multiprocessor is to hold: 64 registers a thread, with which nothing
  * spills on sm_80, sm_90 and sm_100. Left to itself nvcc takes 40 of some variants, and spills. */
 enum { FTB_SPMM_DIRECT_BLOCK = 128, FTB_SPMM_DIRECT_BLOCKS = 8 };
