@@ -108,8 +108,8 @@ static void describe(const ftb_driver *d, ftb_gpu *g)
     add(g, ", driver for CUDA %d.%d", d->version / 1000, d->version % 1000 / 10);
     const ftb_nvrtc *n = ftb_nvrtc_here();
     if (n->version)
-        add(g, ", NVRTC %d.%d; sums of FP32 blocks run there, other work runs on the host", n->version / 1000,
-            n->version % 1000 / 10);
+        add(g, ", NVRTC %d.%d; products with blocks in FP32 run there, other work runs on the host",
+            n->version / 1000, n->version % 1000 / 10);
     else
         add(g, ", no NVRTC; values can be kept there, work runs on the host");
 }

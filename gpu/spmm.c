@@ -1,5 +1,5 @@
-/* The verb `spmm` on a GPU: the direct kernels (kernels/spmm_direct.cu), which sum FP32 in the order of the
- * entries, but for rows that are cut (pieces.h). */
+/* The verb `spmm` on a GPU: the direct kernels (kernels/spmm_direct.cuh), FP32 from sources of FP32 and 16
+ * bits. Sums are in the order of the entries, but for rows that are cut (pieces.h). */
 #include "gpu/gpu_verbs.h"
 #include "gpu/launch.h"
 #include "gpu/pieces.h"
@@ -8,7 +8,15 @@
 #include <limits.h>
 #include <stdio.h>
 
-#define SOURCE "gpu/kernels/spmm_direct.cu"
+#define SOURCE "gpu/kernels/spmm_direct.cu" /* and what joins pieces, however sources are stored */
+#define SOURCE_16 "gpu/kernels/spmm_direct_16.cu"
+
+static const char *source_of(const ftb_spmm_product *s) { return s->stored == FTB_FP32 ? SOURCE : SOURCE_16; }
+
+static const char *stored_of(const ftb_spmm_product *s)
+{
+    return s->stored == FTB_FP32 ? "f32" : s->stored == FTB_FP16 ? "f16" : "bf16";
+}
 
 static const char *edge_of(const ftb_spmm_product *s)
 {
@@ -19,15 +27,20 @@ static const char *edge_of(const ftb_spmm_product *s)
 bool ftb_gpu_spmm_fits(const ftb_spmm_product *s)
 {
     const bool copy = s->form == FTB_FORM_COPY;
-    if (s->kind.type != FTB_FP32 || s->stored != FTB_FP32 || s->kind.best || s->mean || s->rows ||
-        s->p->wide || s->p->nrows > INT_MAX || s->heads * s->width > INT_MAX)
+    const bool stored = s->stored == FTB_FP32 || s->stored == FTB_FP16 || s->stored == FTB_BF16;
+    if (s->kind.type != FTB_FP32 || !stored || s->rows || s->p->wide || s->p->nrows > INT_MAX ||
+        s->heads * s->width > INT_MAX)
         return false;
     if (!copy && (s->form != FTB_FORM_MUL || s->ystored != FTB_FP32 || s->at || s->ywidth != 1))
         return false;
-    return ftb_gpu_load(ftb_gpu_of(ftb_device(s->ctx)), SOURCE) == GrB_SUCCESS;
+    ftb_gpu_device *d = ftb_gpu_of(ftb_device(s->ctx));
+    return ftb_gpu_load(d, SOURCE) == GrB_SUCCESS && ftb_gpu_load(d, source_of(s)) == GrB_SUCCESS;
 }
 
-static bool aligned(const void *at, int64_t ld) { return (uintptr_t)at % 16 == 0 && ld % 4 == 0; }
+static bool aligned(const void *at, int64_t ld, FtB_Type type)
+{
+    return (uintptr_t)at % (4 * FtB_Type_size(type)) == 0 && ld % 4 == 0;
+}
 
 /* For the GPU that a description has, if there is one. */
 static ftb_gpu_spmm_plan plan_of(const ftb_gpu_device *d, const ftb_spmm_product *s)
@@ -38,9 +51,10 @@ static ftb_gpu_spmm_plan plan_of(const ftb_gpu_device *d, const ftb_spmm_product
                                   .nvals = s->p->nvals,
                                   .features = s->heads * s->width,
                                   .value_bytes = value,
-                                  .stored_bytes = value,
+                                  .stored_bytes = (int64_t)FtB_Type_size(s->stored),
                                   .edge_bytes = s->form == FTB_FORM_COPY ? 0 : s->yheads * value};
-    const bool vectors = s->width % 4 == 0 && aligned(s->x, s->ldx) && aligned(s->out, s->ldo);
+    const bool vectors =
+        s->width % 4 == 0 && aligned(s->x, s->ldx, s->stored) && aligned(s->out, s->ldo, FTB_FP32);
     const ftb_gpu_facts *described = &ftb_machine_here()->gpu;
     ftb_gpu_spmm_plan plan;
     ftb_rule_gpu_spmm(&plan, &facts, vectors, described->multiprocessors ? described : &d->facts);
@@ -52,9 +66,12 @@ static GrB_Info launch(ftb_gpu_device *d, ftb_spmm_direct_arguments *a, const ft
 {
     const ftb_gpu_spmm_plan of = plan_of(d, s);
     const int groups = FTB_SPMM_DIRECT_BLOCK / of.lanes, tile = of.lanes * of.values;
-    char name[64];
-    snprintf(name, sizeof name, "spmm_direct_f32_PLUS_%s_%dx%d", edge_of(s), of.lanes, of.values);
-    GrB_Info info = ftb_gpu_launch(d, SOURCE, name,
+    char name[64], merge[64];
+    const char *const reduce = s->kind.best ? "BEST" : "PLUS";
+    snprintf(name, sizeof name, "spmm_direct_%s_%s_%s_%dx%d", stored_of(s), reduce, edge_of(s), of.lanes,
+             of.values);
+    snprintf(merge, sizeof merge, "spmm_direct_f32_%s_merge", reduce);
+    GrB_Info info = ftb_gpu_launch(d, source_of(s), name,
                                    (ftb_gpu_grid){.x = (a->npieces + groups - 1) / groups,
                                                   .y = (a->d + tile - 1) / tile,
                                                   .threads = FTB_SPMM_DIRECT_BLOCK},
@@ -62,7 +79,7 @@ static GrB_Info launch(ftb_gpu_device *d, ftb_spmm_direct_arguments *a, const ft
     /* A grid's y is short. */
     for (int64_t first = 0; first < p->ncuts && info == GrB_SUCCESS; first += FTB_GPU_MOST_Y) {
         const ftb_spmm_cut *cuts = p->cuts + first;
-        info = ftb_gpu_launch(d, SOURCE, "spmm_direct_f32_PLUS_merge",
+        info = ftb_gpu_launch(d, SOURCE, merge,
                               (ftb_gpu_grid){.x = (a->d + FTB_SPMM_DIRECT_BLOCK - 1) / FTB_SPMM_DIRECT_BLOCK,
                                              .y = ftb_min(p->ncuts - first, FTB_GPU_MOST_Y),
                                              .threads = FTB_SPMM_DIRECT_BLOCK},
@@ -103,6 +120,8 @@ GrB_Info ftb_gpu_spmm(const ftb_spmm_product *s, const ftb_spmm_plan *plan)
                                    .ldp = features,
                                    .d = (int)features,
                                    .width = (int)s->width,
+                                   .mean = s->mean,
+                                   .least = s->least,
                                    .add = s->add};
     info = launch(d, &a, s, &p);
     if (partial)

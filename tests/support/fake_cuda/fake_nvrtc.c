@@ -78,8 +78,9 @@ unsigned nvrtcCreateProgram(struct _nvrtcProgram **program, const char *source, 
     for (int n = 0; n < nheaders; n++)
         if (!headers[n] || !*headers[n] || !names[n])
             return INVALID_INPUT;
-    *program = calloc(1, sizeof **program);
-    return *program ? begin("nvrtcCreateProgram") : INTERNAL;
+    const unsigned error = begin("nvrtcCreateProgram");
+    *program = error ? NULL : calloc(1, sizeof **program);
+    return error || !*program ? INTERNAL : OK;
 }
 
 unsigned nvrtcCompileProgram(struct _nvrtcProgram *program, int noptions, const char *const *options)
