@@ -40,7 +40,8 @@ void launch(const char *name, bool together, void (*kernel)(P...), dim3 grid, di
     std::apply(
         [&](auto &...each) {
             void *arguments[] = {&kernel, &each...};
-            launch(simt_kernel{name, Call<P...>::run, nullptr, nullptr}, grid, block, shared, together, arguments);
+            launch(simt_kernel{name, Call<P...>::run, nullptr, nullptr}, grid, block, shared, together,
+                   arguments);
         },
         values);
 }
