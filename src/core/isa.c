@@ -46,7 +46,7 @@ int ftb_isa_for(int64_t bytes)
 {
     const int64_t avx2 = 32; /* bytes of its vectors */
     const int isa = ftb_isa();
-    return isa == FTB_ISA_AVX512 && bytes <= avx2 ? FTB_ISA_AVX2 : isa;
+    return isa == FTB_ISA_AVX512 && bytes == avx2 ? FTB_ISA_AVX2 : isa;
 }
 
 int ftb_isa_force(int isa)

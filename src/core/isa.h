@@ -20,8 +20,8 @@
  * FEATBLAS_ISA (baseline, avx2, avx512) lowers it. Decided once per process. */
 int ftb_isa(void);
 const char *ftb_isa_name(int isa);
-/* The same for rows of so many bytes: of AVX-512, where AVX2's vectors hold them, that. Wider ones would move
- * and add what is not there. */
+/* The same for rows of so many bytes: of AVX-512, where they are one of AVX2's vectors, that. Wider ones
+ * would move and add what is not there; of fewer bytes, AVX2's own tails take longer. */
 int ftb_isa_for(int64_t bytes);
 /* Lowers (or restores, -1) the choice: for tests, between calls. Returns what ftb_isa() now gives. */
 int ftb_isa_force(int isa);
