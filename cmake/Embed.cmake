@@ -9,6 +9,12 @@ function(ftb_bytes_of file bytes)
   set(${bytes} "${hex}" PARENT_SCOPE)
 endfunction()
 
+# A source of the library that is made here; of a function, so that the caller's list grows.
+macro(ftb_made_source name content)
+  file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/cells/${name}.c CONTENT "${content}")
+  set(FEATBLAS_SOURCES ${FEATBLAS_SOURCES} ${CMAKE_BINARY_DIR}/cells/${name}.c PARENT_SCOPE)
+endmacro()
+
 # ftb_jit_prelude(<header>...): the headers' text as a C array, ftb_jit_prelude, which code for the host begins with
 # (src/cpu/jit_loop.c).
 function(ftb_jit_prelude)
@@ -17,11 +23,7 @@ function(ftb_jit_prelude)
     ftb_bytes_of(${header} bytes)
     string(APPEND text "${bytes}")
   endforeach()
-  set(made ${CMAKE_BINARY_DIR}/cells/jit_prelude.c)
-  file(CONFIGURE OUTPUT ${made} CONTENT
-    "#include \"cpu/jit.h\"\n\nconst char ftb_jit_prelude[] = {${text} 0};\n")
-  list(APPEND FEATBLAS_SOURCES ${made})
-  set(FEATBLAS_SOURCES ${FEATBLAS_SOURCES} PARENT_SCOPE)
+  ftb_made_source(jit_prelude "#include \"cpu/jit.h\"\n\nconst char ftb_jit_prelude[] = {${text} 0};\n")
 endfunction()
 
 # ftb_gpu_sources(<file>...): kernels and the headers that they include, as a table, ftb_gpu_sources (gpu/compile.h).
@@ -35,9 +37,6 @@ function(ftb_gpu_sources)
     string(APPEND texts "static const char ${name}[] = {${bytes} 0};\n")
     string(APPEND rows "    {\"${file}\", ${name}},\n")
   endforeach()
-  set(made ${CMAKE_BINARY_DIR}/cells/gpu_sources.c)
-  file(CONFIGURE OUTPUT ${made} CONTENT
+  ftb_made_source(gpu_sources
     "#include \"gpu/compile.h\"\n\n${texts}\nconst ftb_gpu_source ftb_gpu_sources[] = {\n${rows}    {0, 0}};\n")
-  list(APPEND FEATBLAS_SOURCES ${made})
-  set(FEATBLAS_SOURCES ${FEATBLAS_SOURCES} PARENT_SCOPE)
 endfunction()

@@ -13,13 +13,21 @@ struct ftb_gpu_module {
     char why[512];           /* there is none */
 };
 
-/* The lock is held. One that could not be made is not tried again. */
-static GrB_Info find(const struct ftb_gpu_module **found, ftb_gpu_device *d, const char *source)
+/* The lock is held. */
+static struct ftb_gpu_module *known(const ftb_gpu_device *d, const char *source)
 {
-    void *image = NULL;
     struct ftb_gpu_module *m = d->modules;
     while (m && strcmp(m->source, source) != 0)
         m = m->next;
+    return m;
+}
+
+/* The lock is held, and the driver's context is the thread's. One that could not be made is not tried again.
+ */
+static GrB_Info find(const struct ftb_gpu_module **found, ftb_gpu_device *d, const char *source)
+{
+    void *image = NULL;
+    struct ftb_gpu_module *m = known(d, source);
     *found = m;
     if (m)
         return m->module ? GrB_SUCCESS : ftb_fail(FTB_NO_DEVICE, "%s", m->why);
@@ -42,9 +50,15 @@ static GrB_Info find(const struct ftb_gpu_module **found, ftb_gpu_device *d, con
     return info;
 }
 
+/* Asked for every product: what is loaded is known without the driver. */
 GrB_Info ftb_gpu_load(ftb_gpu_device *d, const char *source)
 {
-    const struct ftb_gpu_module *m;
+    pthread_mutex_lock(&d->lock);
+    const struct ftb_gpu_module *m = known(d, source);
+    const bool loaded = m && m->module && !d->lost;
+    pthread_mutex_unlock(&d->lock);
+    if (loaded)
+        return GrB_SUCCESS;
     GrB_Info info = ftb_gpu_enter(d);
     return info == GrB_SUCCESS ? ftb_gpu_leave(d, find(&m, d, source)) : info;
 }

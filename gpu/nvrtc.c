@@ -5,7 +5,6 @@
 #include "gpu/library.h"
 
 #include <pthread.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -20,37 +19,36 @@ static const ftb_symbol symbols[] = {
 /* Of one version each; then whichever a toolkit's own name stands for. */
 static const char *const sonames[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"};
 
-__attribute__((format(printf, 2, 3))) static void refuse(ftb_nvrtc *n, const char *format, ...)
+/* What is wrong with it goes to why. */
+static void look_at(ftb_nvrtc *n, const char *library)
 {
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(n->why, sizeof n->why, format, arguments);
-    va_end(arguments);
-    n->version = 0;
+    const size_t room = sizeof n->why;
+    int major = 0, minor = 0;
+    const char *why, *missing = ftb_library_open(library, symbols, &n->call, &why);
+    const bool asked = n->call.nvrtcVersion && n->call.nvrtcVersion(&major, &minor) == 0;
+    n->version = 1000 * major + 10 * minor;
+    if (why)
+        snprintf(n->why, room, "the compiler of kernels cannot be opened: %s", why);
+    else if (asked && n->version < LEAST_VERSION)
+        snprintf(n->why, room, "NVRTC is of CUDA %d.%d; %d.0 or later is needed", major, minor,
+                 LEAST_VERSION / 1000);
+    else if (missing)
+        snprintf(n->why, room, "%s has no function %s", library, missing);
+    else if (!asked || n->call.nvrtcGetNumSupportedArchs(&n->narchs) != 0 || n->narchs < 1 ||
+             n->narchs > FTB_NVRTC_ARCHS || n->call.nvrtcGetSupportedArchs(n->archs) != 0)
+        snprintf(n->why, room, "NVRTC does not say which GPUs it compiles for");
 }
 
 void ftb_nvrtc_open(ftb_nvrtc *n, const char *library)
 {
-    int major = 0, minor = 0;
     memset(n, 0, sizeof *n);
-    if (!*library) {
-        refuse(n, "FEATBLAS_NVRTC is empty, so that no compiler of kernels is looked for");
-        return;
-    }
-    const char *why, *missing = ftb_library_open(library, symbols, &n->call, &why);
-    if (why) {
-        refuse(n, "the compiler of kernels cannot be opened: %s", why);
-        return;
-    }
-    const unsigned error = n->call.nvrtcVersion ? n->call.nvrtcVersion(&major, &minor) : 0;
-    n->version = 1000 * major + 10 * minor;
-    if (!error && n->call.nvrtcVersion && n->version < LEAST_VERSION)
-        refuse(n, "NVRTC is of CUDA %d.%d; %d.0 or later is needed", major, minor, LEAST_VERSION / 1000);
-    else if (missing)
-        refuse(n, "%s has no function %s", library, missing);
-    else if (error || n->call.nvrtcGetNumSupportedArchs(&n->narchs) != 0 || n->narchs < 1 ||
-             n->narchs > FTB_NVRTC_ARCHS || n->call.nvrtcGetSupportedArchs(n->archs) != 0)
-        refuse(n, "NVRTC does not say which GPUs it compiles for");
+    if (*library)
+        look_at(n, library);
+    else
+        snprintf(n->why, sizeof n->why,
+                 "FEATBLAS_NVRTC is empty, so that no compiler of kernels is looked for");
+    if (n->why[0])
+        n->version = 0;
 }
 
 static ftb_nvrtc here;

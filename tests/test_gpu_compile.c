@@ -7,22 +7,17 @@
 #include "gpu/kernels/softmax_rows.h"
 #include "gpu/kernels/spmm_direct.h"
 #include "gpu/nvrtc.h"
+#include "support/fakes.h"
 #include "support/temporary.h"
 
-#include <dlfcn.h>
 #include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-static char fake[1024];
-
 static int start(void **state)
 {
-    const char *folder = getenv("FEATBLAS_FAKE_DRIVERS");
     (void)state;
-    assert_non_null(folder);
-    snprintf(fake, sizeof fake, "%s/fake_nvrtc.so", folder);
-    setenv("FEATBLAS_NVRTC", fake, 1);
+    setenv("FEATBLAS_NVRTC", fake_path("fake_nvrtc"), 1);
     setenv("FEATBLAS_CACHE", "0", 1);
     return 0;
 }
@@ -44,16 +39,16 @@ static void missing(void **state)
     none("/nowhere/libnvrtc.so", "the compiler of kernels cannot be opened: /nowhere/libnvrtc.so");
     none("libm.so.6", "libm.so.6 has no function nvrtcVersion");
     setenv("FAKE_NVRTC_VERSION", "11080", 1);
-    none(fake, "NVRTC is of CUDA 11.8; 12.0 or later is needed");
+    none(fake_path("fake_nvrtc"), "NVRTC is of CUDA 11.8; 12.0 or later is needed");
     unsetenv("FAKE_NVRTC_VERSION");
     static const char *const calls[] = {"nvrtcVersion", "nvrtcGetNumSupportedArchs",
                                         "nvrtcGetSupportedArchs"};
     for (size_t n = 0; n < sizeof calls / sizeof *calls; n++) {
         setenv("FAKE_NVRTC_FAILS", calls[n], 1);
-        none(fake, "does not say which GPUs it compiles for");
+        none(fake_path("fake_nvrtc"), "does not say which GPUs it compiles for");
     }
     unsetenv("FAKE_NVRTC_FAILS");
-    ftb_nvrtc_open(&opened, fake);
+    ftb_nvrtc_open(&opened, fake_path("fake_nvrtc"));
     assert_int_equal(opened.version, 12040);
     assert_int_equal(opened.narchs, 5);
     assert_string_equal(opened.why, "");
@@ -75,10 +70,8 @@ static void options(void **state)
         const char *arch;
     } list[] = {{9, 0, "sm_90"}, {9, 1, "compute_90"}, {8, 6, "compute_80"}, {12, 0, "compute_90"}};
     const char *(*told)(void);
-    void *library = dlopen(fake, RTLD_NOW), *symbol = dlsym(library, "fake_nvrtc_options");
     (void)state;
-    assert_non_null(symbol);
-    memcpy(&told, &symbol, sizeof symbol);
+    fake_find("fake_nvrtc", "fake_nvrtc_options", &told);
     for (size_t n = 0; n < sizeof list / sizeof *list; n++) {
         const ftb_gpu gpu = gpu_of(list[n].major, list[n].minor);
         char expected[200];
@@ -122,12 +115,10 @@ static void kept(void **state)
 {
     const ftb_gpu gpu = gpu_of(9, 0), other = gpu_of(8, 0);
     int (*compiled)(void);
-    void *library = dlopen(fake, RTLD_NOW), *symbol = dlsym(library, "fake_nvrtc_compiled");
     char home[1024], command[2100];
     void *image;
     (void)state;
-    assert_non_null(symbol);
-    memcpy(&compiled, &symbol, sizeof symbol);
+    fake_find("fake_nvrtc", "fake_nvrtc_compiled", &compiled);
     snprintf(home, sizeof home, "%s", temp_path("cubins"));
     setenv("XDG_CACHE_HOME", home, 1);
     unsetenv("FEATBLAS_CACHE");

@@ -3,9 +3,9 @@
 #include "support/check.h"
 
 #include "gpu/driver.h"
+#include "support/fakes.h"
 #include "support/temporary.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -13,17 +13,6 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-static const char *fake(const char *name)
-{
-    static char path[2][1024];
-    static int next;
-    const char *folder = getenv("FEATBLAS_FAKE_DRIVERS");
-    assert_non_null(folder);
-    char *to = path[next++ % 2];
-    snprintf(to, sizeof path[0], "%s/%s.so", folder, name);
-    return to;
-}
 
 static int forget(void **state)
 {
@@ -64,9 +53,9 @@ static void no_library(void **state)
 static void lacking_functions(void **state)
 {
     (void)state;
-    refuses(fake("fake_cuda_lacks"), "fake_cuda_lacks.so has no function cuDeviceTotalMem_v2");
+    refuses(fake_path("fake_cuda_lacks"), "fake_cuda_lacks.so has no function cuDeviceTotalMem_v2");
     setenv("FAKE_CUDA_VERSION", "10020", 1);
-    refuses(fake("fake_cuda_lacks"), "made for CUDA 10.2; 12.0 or later is needed");
+    refuses(fake_path("fake_cuda_lacks"), "made for CUDA 10.2; 12.0 or later is needed");
 }
 
 static void old_versions(void **state)
@@ -74,11 +63,11 @@ static void old_versions(void **state)
     ftb_driver d;
     (void)state;
     setenv("FAKE_CUDA_VERSION", "11080", 1);
-    refuses(fake("fake_cuda"), "the driver is made for CUDA 11.8; 12.0 or later is needed");
+    refuses(fake_path("fake_cuda"), "the driver is made for CUDA 11.8; 12.0 or later is needed");
     setenv("FAKE_CUDA_VERSION", "0", 1);
-    refuses(fake("fake_cuda"), "made for CUDA 0.0");
+    refuses(fake_path("fake_cuda"), "made for CUDA 0.0");
     setenv("FAKE_CUDA_VERSION", "12000", 1);
-    ftb_driver_open(&d, fake("fake_cuda"));
+    ftb_driver_open(&d, fake_path("fake_cuda"));
     assert_int_equal(d.count, 1);
 }
 
@@ -91,30 +80,30 @@ static void errors(void **state)
     for (size_t n = 0; n < sizeof calls / sizeof *calls; n++) {
         setenv("FAKE_CUDA_FAILS", calls[n], 1);
         snprintf(text, sizeof text, "%s fails with CUDA_ERROR_UNKNOWN, unknown error", calls[n]);
-        refuses(fake("fake_cuda"), text);
+        refuses(fake_path("fake_cuda"), text);
     }
     unsetenv("FAKE_CUDA_FAILS");
     setenv("FAKE_CUDA_INIT", "999", 1);
-    refuses(fake("fake_cuda"), "cuInit fails with CUDA_ERROR_UNKNOWN, unknown error");
+    refuses(fake_path("fake_cuda"), "cuInit fails with CUDA_ERROR_UNKNOWN, unknown error");
     setenv("FAKE_CUDA_FAILS", "cuGetErrorString", 1);
-    refuses(fake("fake_cuda"), "cuInit fails with CUDA_ERROR_UNKNOWN");
+    refuses(fake_path("fake_cuda"), "cuInit fails with CUDA_ERROR_UNKNOWN");
     setenv("FAKE_CUDA_FAILS", "cuGetErrorName", 1);
-    refuses(fake("fake_cuda"), "cuInit fails with error 999");
+    refuses(fake_path("fake_cuda"), "cuInit fails with error 999");
     unsetenv("FAKE_CUDA_FAILS");
     setenv("FAKE_CUDA_INIT", "12345", 1);
-    refuses(fake("fake_cuda"), "cuInit fails with error 12345");
+    refuses(fake_path("fake_cuda"), "cuInit fails with error 12345");
 }
 
 static void no_devices(void **state)
 {
     (void)state;
     setenv("FAKE_CUDA_INIT", "100", 1);
-    refuses(fake("fake_cuda"), "the driver finds none");
+    refuses(fake_path("fake_cuda"), "the driver finds none");
     setenv("FAKE_CUDA_INIT", "0", 1);
     setenv("FAKE_CUDA_DEVICES", "0", 1);
-    refuses(fake("fake_cuda"), "the driver finds none");
+    refuses(fake_path("fake_cuda"), "the driver finds none");
     setenv("FAKE_CUDA_DEVICES", "-1", 1);
-    refuses(fake("fake_cuda"), "the driver finds none");
+    refuses(fake_path("fake_cuda"), "the driver finds none");
 }
 
 static void two_devices(void **state)
@@ -122,7 +111,7 @@ static void two_devices(void **state)
     ftb_driver d;
     (void)state;
     setenv("FAKE_CUDA_DEVICES", "2", 1);
-    ftb_driver_open(&d, fake("fake_cuda"));
+    ftb_driver_open(&d, fake_path("fake_cuda"));
     assert_int_equal(d.count, 2);
     assert_string_equal(d.why, "");
     assert_int_equal(d.version, 12040);
@@ -148,7 +137,7 @@ static void two_devices(void **state)
         "multiprocessors at 1750 MHz, L2 51200 KiB, shared memory 227 KiB a block, bus "
         "0000:1b:02, driver for CUDA 12.4, no NVRTC; values can be kept there, work runs on the host");
     setenv("FAKE_CUDA_DEVICES", "1000", 1);
-    ftb_driver_open(&d, fake("fake_cuda"));
+    ftb_driver_open(&d, fake_path("fake_cuda"));
     assert_int_equal(d.count, FTB_GPUS);
     assert_string_equal(d.gpu[FTB_GPUS - 1].label, "gpu:31");
 }
@@ -159,7 +148,7 @@ static void few_attributes(void **state)
     ftb_driver d;
     (void)state;
     setenv("FAKE_CUDA_QUIET", "1", 1);
-    ftb_driver_open(&d, fake("fake_cuda"));
+    ftb_driver_open(&d, fake_path("fake_cuda"));
     assert_int_equal(d.count, 1);
     assert_int_equal(d.gpu[0].l2, 0);
     assert_string_equal(d.gpu[0].about,
@@ -173,16 +162,16 @@ static void odd_names(void **state)
     char longest[300];
     (void)state;
     setenv("FAKE_CUDA_NAME", "a\x1b[31m\"\xff\n\x7f z", 1);
-    ftb_driver_open(&d, fake("fake_cuda"));
+    ftb_driver_open(&d, fake_path("fake_cuda"));
     assert_string_equal(d.gpu[0].name, "a?[31m\"??? z");
     memset(longest, 'x', sizeof longest);
     longest[sizeof longest - 1] = '\0';
     setenv("FAKE_CUDA_NAME", longest, 1);
-    ftb_driver_open(&d, fake("fake_cuda"));
+    ftb_driver_open(&d, fake_path("fake_cuda"));
     assert_int_equal(strlen(d.gpu[0].name), sizeof d.gpu[0].name - 1);
     assert_non_null(strstr(d.gpu[0].about, "; values can be kept there, work runs on the host"));
     setenv("FAKE_CUDA_NAME", "", 1);
-    ftb_driver_open(&d, fake("fake_cuda"));
+    ftb_driver_open(&d, fake_path("fake_cuda"));
     assert_string_equal(d.gpu[0].name, "");
     assert_int_equal(d.count, 1);
 }
@@ -238,13 +227,8 @@ static void *ask(void *found)
 static int count_inits(void)
 {
     int (*inits)(void) = NULL;
-    void *library = dlopen(fake("fake_cuda"), RTLD_NOW | RTLD_LOCAL);
-    assert_non_null(library);
-    *(void **)&inits = dlsym(library, "fake_cuda_inits");
-    assert_non_null(inits);
-    const int count = inits();
-    dlclose(library);
-    return count;
+    fake_find("fake_cuda", "fake_cuda_inits", &inits);
+    return inits();
 }
 
 static void opened_once(void **state)
@@ -252,7 +236,7 @@ static void opened_once(void **state)
     pthread_t threads[THREADS];
     const ftb_gpu *found[THREADS] = {NULL};
     (void)state;
-    setenv("FEATBLAS_CUDA_DRIVER", fake("fake_cuda"), 1);
+    setenv("FEATBLAS_CUDA_DRIVER", fake_path("fake_cuda"), 1);
     setenv("FAKE_CUDA_DEVICES", "2", 1);
     const int before = count_inits();
     assert_ok(FtB_Context_set_device(NULL, "cpu"));

@@ -5,9 +5,9 @@
 
 #include "core/backend.h"
 #include "gpu/device.h"
+#include "support/fakes.h"
 #include "support/rng.h"
 
-#include <dlfcn.h>
 #include <omp.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -23,29 +23,17 @@ static struct {
 
 static const ftb_backend *gpu;
 
-static void find(void *library, const char *name, void *to)
-{
-    void *symbol = dlsym(library, name);
-    assert_non_null(symbol);
-    memcpy(to, &symbol, sizeof symbol);
-}
-
 static int start(void **state)
 {
-    const char *folder = getenv("FEATBLAS_FAKE_DRIVERS"), *why;
-    char path[1024];
+    const char *why;
     (void)state;
-    assert_non_null(folder);
-    snprintf(path, sizeof path, "%s/fake_cuda.so", folder);
-    setenv("FEATBLAS_CUDA_DRIVER", path, 1);
+    setenv("FEATBLAS_CUDA_DRIVER", fake_path("fake_cuda"), 1);
     setenv("FEATBLAS_NVRTC", "", 1); /* no kernels: the host does the work */
     setenv("FAKE_CUDA_DEVICES", "2", 1);
-    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    assert_non_null(library);
-    find(library, "fake_cuda_live", &fake.live);
-    find(library, "fake_cuda_pending", &fake.pending);
-    find(library, "fake_cuda_misuse", &fake.misuse);
-    find(library, "fake_cuda_calm", &fake.calm);
+    fake_find("fake_cuda", "fake_cuda_live", &fake.live);
+    fake_find("fake_cuda", "fake_cuda_pending", &fake.pending);
+    fake_find("fake_cuda", "fake_cuda_misuse", &fake.misuse);
+    fake_find("fake_cuda", "fake_cuda_calm", &fake.calm);
     const ftb_gpu *found = ftb_gpu_named("gpu:1", &why);
     assert_non_null(found);
     gpu = ftb_gpu_backend(found);

@@ -6,9 +6,9 @@
 
 #include "core/core.h"
 #include "gpu/pieces.h"
+#include "support/fakes.h"
 #include "support/rng.h"
 
-#include <dlfcn.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,32 +18,16 @@ static struct {
     const char *(*misuse)(void);
 } fake;
 
-static void find(void *library, const char *name, void *to)
-{
-    void *symbol = dlsym(library, name);
-    assert_non_null(symbol);
-    memcpy(to, &symbol, sizeof symbol);
-}
-
 static int start(void **state)
 {
-    const char *folder = getenv("FEATBLAS_FAKE_DRIVERS");
-    char driver[1024], nvrtc[1024];
     (void)state;
-    assert_non_null(folder);
-    snprintf(driver, sizeof driver, "%s/fake_cuda.so", folder);
-    snprintf(nvrtc, sizeof nvrtc, "%s/fake_nvrtc.so", folder);
-    setenv("FEATBLAS_CUDA_DRIVER", driver, 1);
-    setenv("FEATBLAS_NVRTC", nvrtc, 1);
+    setenv("FEATBLAS_CUDA_DRIVER", fake_path("fake_cuda"), 1);
+    setenv("FEATBLAS_NVRTC", fake_path("fake_nvrtc"), 1);
     setenv("FEATBLAS_CACHE", "0", 1); /* what another test compiled is not counted on */
-    void *library = dlopen(driver, RTLD_NOW | RTLD_LOCAL);
-    assert_non_null(library);
-    find(library, "fake_cuda_launches", &fake.launches);
-    find(library, "fake_cuda_emulates", &fake.emulates);
-    find(library, "fake_cuda_misuse", &fake.misuse);
-    library = dlopen(nvrtc, RTLD_NOW | RTLD_LOCAL);
-    assert_non_null(library);
-    find(library, "fake_nvrtc_compiled", &fake.compiled);
+    fake_find("fake_cuda", "fake_cuda_launches", &fake.launches);
+    fake_find("fake_cuda", "fake_cuda_emulates", &fake.emulates);
+    fake_find("fake_cuda", "fake_cuda_misuse", &fake.misuse);
+    fake_find("fake_nvrtc", "fake_nvrtc_compiled", &fake.compiled);
     assert_ok(FtB_Context_set_device(NULL, "gpu"));
     return 0;
 }

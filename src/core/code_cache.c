@@ -4,7 +4,6 @@
 #include "core/core.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -100,19 +99,21 @@ bool ftb_code_keep(const char *made, const char *path)
     return true;
 }
 
-static bool write_all(int file, const void *bytes, int64_t count)
+bool ftb_code_put(const char *path, const void *bytes, int64_t count, const void *tail, int64_t more)
 {
-    const char *at = bytes;
-    while (count > 0) {
-        const ssize_t done = write(file, at, (size_t)count);
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done <= 0)
-            return false;
-        at += done;
-        count -= done;
+    const int descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    FILE *file = descriptor < 0 ? NULL : fdopen(descriptor, "wb");
+    if (!file) {
+        if (descriptor >= 0)
+            close(descriptor);
+        return false;
     }
-    return true;
+    const bool written = fwrite(bytes, 1, (size_t)count, file) == (size_t)count &&
+                         (more == 0 || fwrite(tail, 1, (size_t)more, file) == (size_t)more);
+    const bool closed = fclose(file) == 0;
+    if (!written || !closed)
+        unlink(path);
+    return written && closed;
 }
 
 void ftb_code_write(const char *path, const void *bytes, int64_t count)
@@ -121,45 +122,21 @@ void ftb_code_write(const char *path, const void *bytes, int64_t count)
     char made[FTB_CODE_PATH + 48];
     const uint64_t sum = hash((uint64_t)count, bytes, count);
     snprintf(made, sizeof made, "%s.%ld.%d", path, (long)getpid(), atomic_fetch_add(&number, 1));
-    const int file = open(made, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (file < 0)
-        return;
-    const bool written = write_all(file, bytes, count) && write_all(file, &sum, TAIL);
-    if (close(file) != 0 || !written)
-        unlink(made);
-    else
+    if (ftb_code_put(made, bytes, count, &sum, TAIL))
         ftb_code_keep(made, path);
-}
-
-static bool read_all(int file, void *bytes, int64_t count)
-{
-    char *at = bytes;
-    while (count > 0) {
-        const ssize_t done = read(file, at, (size_t)count);
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done <= 0)
-            return false;
-        at += done;
-        count -= done;
-    }
-    return true;
 }
 
 void *ftb_code_read(const char *path, int64_t *count)
 {
     struct stat info;
     uint64_t sum;
-    if (!ftb_code_usable(path))
-        return NULL;
-    const int file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    if (file < 0)
-        return NULL;
+    FILE *file = ftb_code_usable(path) ? fopen(path, "rbe") : NULL;
     char *bytes = NULL;
-    if (fstat(file, &info) == 0 && info.st_size >= TAIL)
+    if (file && fstat(fileno(file), &info) == 0 && info.st_size >= TAIL)
         bytes = ftb_raw_new((size_t)info.st_size);
-    bool well = bytes && read_all(file, bytes, info.st_size);
-    close(file);
+    bool well = bytes && fread(bytes, 1, (size_t)info.st_size, file) == (size_t)info.st_size;
+    if (file)
+        fclose(file);
     if (well) {
         *count = info.st_size - TAIL;
         memcpy(&sum, bytes + *count, TAIL);

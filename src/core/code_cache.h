@@ -23,7 +23,10 @@ bool ftb_code_usable(const char *path);
 /* A file that somebody made beside `path` becomes it. What was used longest ago is dropped where there is too
  * much. */
 bool ftb_code_keep(const char *made, const char *path);
-/* The same of bytes; and such a file's, followed by 0, freed with ftb_raw_delete; NULL: it is not there, not
+/* A file of this user's alone, which is not there yet, of some bytes and some more behind them; false: it is
+ * still not there. */
+bool ftb_code_put(const char *path, const void *bytes, int64_t count, const void *tail, int64_t more);
+/* Keeps bytes; and such a file's, followed by 0, freed with ftb_raw_delete; NULL: it is not there, not
  * usable or damaged. */
 void ftb_code_write(const char *path, const void *bytes, int64_t count);
 void *ftb_code_read(const char *path, int64_t *count);

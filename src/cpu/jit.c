@@ -100,30 +100,13 @@ static bool run_compiler(const char *source, const char *out)
 
 /* ---- files */
 
-static bool write_source(const char *path, const char *source)
-{
-    size_t left = strlen(source);
-    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (fd < 0)
-        return false;
-    while (left > 0) {
-        ssize_t done = write(fd, source, left);
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done <= 0)
-            break;
-        source += done;
-        left -= (size_t)done;
-    }
-    return close(fd) == 0 && left == 0;
-}
-
 /* Compiles to `object`, from a source beside it. */
 static bool make_file(const char *object, const char *source)
 {
     char text[FTB_CODE_PATH + 64];
     snprintf(text, sizeof text, "%s.c", object);
-    const bool done = write_source(text, source) && run_compiler(text, object);
+    const bool done =
+        ftb_code_put(text, source, (int64_t)strlen(source), NULL, 0) && run_compiler(text, object);
     unlink(text);
     if (!done)
         unlink(object);
@@ -191,20 +174,20 @@ static void describe_compiler(char text[PATH_ROOM])
              found ? (long long)info.st_mtime : -1);
 }
 
-static ftb_jit_rows load(const char *source, const char *with)
+static ftb_jit_rows load(const char *source)
 {
-    char path[FTB_CODE_PATH];
+    char path[FTB_CODE_PATH], with[PATH_ROOM];
+    describe_compiler(with);
     const char *const texts[] = {source, with, flags()};
     return ftb_code_path(path, texts, 3, ".so") ? load_kept(path, source) : load_once(source);
 }
 
+/* Called for every product: a compiler that changes while the process runs is the same to it. */
 ftb_jit_rows ftb_jit_compile(const char *source)
 {
     if (!ftb_jit_wanted())
         return NULL;
-    char with[PATH_ROOM];
-    describe_compiler(with);
-    const char *const texts[] = {source, with, flags()};
+    const char *const texts[] = {source, compiler(), flags()};
     uint64_t key[2];
     ftb_code_key(key, texts, 3);
     ftb_jit_rows rows = NULL;
@@ -214,7 +197,7 @@ ftb_jit_rows ftb_jit_compile(const char *source)
         at++;
     if (at == table_used && at < TABLE) {
         memcpy(table[at].key, key, sizeof key);
-        table[at].rows = load(source, with);
+        table[at].rows = load(source);
         table_used++;
     }
     if (at < TABLE)

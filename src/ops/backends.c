@@ -1,7 +1,6 @@
 /* The table of backends, one row each, and where operands of their verbs are. */
 #include "ops/backends.h"
 
-#include "core/watch.h"
 #include "gpu/device.h"
 
 #include <stdio.h>
@@ -92,15 +91,6 @@ GrB_Info ftb_places_written(const ftb_backend *who, const ftb_place *places, int
 }
 
 bool ftb_device_failed(GrB_Info info) { return info == FTB_NO_DEVICE; }
-
-void ftb_places_take_over(const ftb_place *places, int count)
-{
-    for (int n = 0; n < count; n++) {
-        ftb_buffer *b = buffer_of(&places[n]);
-        if (b && places[n].write)
-            (void)ftb_buffer_write(b);
-    }
-}
 
 static bool uses(const ftb_message *m, const ftb_program *program, int f)
 {

@@ -40,8 +40,6 @@ GrB_Info ftb_places_ask(const ftb_backend *who, const ftb_place *places, int cou
 GrB_Info ftb_places_written(const ftb_backend *who, const ftb_place *places, int count);
 /* Whether a device failed, which the host can make good: it has no room, or was lost. */
 bool ftb_device_failed(GrB_Info info);
-/* After that, before the host does it: what is to be written is not as it was. */
-void ftb_places_take_over(const ftb_place *places, int count);
 /* All three: asks, runs, tells; where a device has no room, or was lost, the host does it. `places` is an
  * array; what follows it are the verb's arguments. The host's function is called by its name, so that a
  * program that is linked statically has no more of them than it calls. */
@@ -54,10 +52,8 @@ void ftb_places_take_over(const ftb_place *places, int count);
             if ((info) == GrB_SUCCESS)                                                                       \
                 (info) = who_ ? who_->verbs->verb(__VA_ARGS__) : ftb_##verb##_run(__VA_ARGS__);              \
             again_ = who_ && ftb_device_failed(info);                                                        \
-            if (again_) {                                                                                    \
-                ftb_places_take_over(places, count_);                                                        \
+            if (again_)                                                                                      \
                 who_ = NULL;                                                                                 \
-            }                                                                                                \
         }                                                                                                    \
         if ((info) == GrB_SUCCESS)                                                                           \
             (info) = ftb_places_written(who_, places, count_);                                               \
