@@ -323,6 +323,18 @@ static FtB_Var gat(FtB_Var x, FtB_Matrix A, FtB_Optimizer o)
     return y;
 }
 
+/* The greatest of the neighbours: gradients go to the winners. */
+static FtB_Var sage(FtB_Var x, FtB_Matrix A, FtB_Optimizer o)
+{
+    FtB_Layer layer;
+    assert_ok(
+        FtB_Layer_new(&layer, "sage", COLUMNS, CLASSES, FTB_LAYER_OPTIONS(.seed = 3, .aggregate = "pool")));
+    assert_ok(FtB_Optimizer_add_layer(o, layer, NULL));
+    FtB_Var y = FtB_sage(layer, A, x);
+    FtB_Layer_free(&layer);
+    return y;
+}
+
 /* Without a graph: what a network has beside its products with one. */
 static FtB_Var rest(FtB_Var x, FtB_Matrix A, FtB_Optimizer o)
 {
@@ -381,7 +393,7 @@ static void train(FtB_Var (*model)(FtB_Var, FtB_Matrix, FtB_Optimizer), double l
 static void networks(void **state)
 {
     (void)state;
-    static FtB_Var (*const models[])(FtB_Var, FtB_Matrix, FtB_Optimizer) = {gcn, gat, rest};
+    static FtB_Var (*const models[])(FtB_Var, FtB_Matrix, FtB_Optimizer) = {gcn, gat, sage, rest};
     for (size_t k = 0; k < sizeof models / sizeof *models; k++) {
         double here[EPOCHS], there[EPOCHS];
         int64_t bytes, ran = pretend_products();

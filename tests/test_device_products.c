@@ -19,19 +19,24 @@ typedef struct product {
 static const product *called;
 static FtB_Arg accum;
 
+static GrB_Info make_semiring(FtB_Semiring *s, const FtB_Block *X)
+{
+    FtB_Semiring plain;
+    GrB_Info info = FtB_Semiring_new(s, called->text);
+    if (info != GrB_SUCCESS || !strstr(called->text, "near"))
+        return info;
+    plain = *s;
+    info = FtB_Semiring_bind(s, plain, FTB_BIND("near", X[D]));
+    FtB_Semiring_free(&plain);
+    return info;
+}
+
 static GrB_Info multiply(const operands *o, const FtB_Block *X)
 {
     FtB_Semiring s = NULL;
-    GrB_Info info;
-    FTB_CHECK(FtB_Semiring_new(&s, called->text));
-    if (strstr(called->text, "near")) {
-        FtB_Semiring bound;
-        FTB_CHECK(FtB_Semiring_bind(&bound, s, FTB_BIND("near", X[D])));
-        FtB_Semiring_free(&s);
-        s = bound;
-    }
-    info = FtB_mxm(X[C], NULL, accum, s, o->A, X[B], called->transposed ? FTB_DESC_T0 : NULL);
-done:
+    GrB_Info info = make_semiring(&s, X);
+    if (info == GrB_SUCCESS)
+        info = FtB_mxm(X[C], NULL, accum, s, o->A, X[B], called->transposed ? FTB_DESC_T0 : NULL);
     FtB_Semiring_free(&s);
     return info;
 }
@@ -124,6 +129,93 @@ static void bound_before(void **state)
     FtB_Op_free(&add_w);
     FtB_Semiring_free(&plain);
     twice_free(&o);
+}
+
+/* ---- winners */
+
+enum { FIRST = 3 };               /* column of winners_of's views */
+static FtB_Block winners_of[2];   /* [on the device]: views of wider blocks */
+static FtB_Block winners_mask[2]; /* NULL: none */
+
+static GrB_Info multiply_arg(const operands *o, const FtB_Block *X)
+{
+    const bool on = X == o->X[1];
+    FtB_Semiring s = NULL;
+    GrB_Info info = make_semiring(&s, X);
+    if (info == GrB_SUCCESS)
+        info = FtB_mxm_arg(X[C], winners_of[on], winners_mask[on], s, o->A, X[B],
+                           called->transposed ? FTB_DESC_T0 : NULL);
+    FtB_Semiring_free(&s);
+    return info;
+}
+
+static void new_winners(FtB_Block *E, int64_t nrows)
+{
+    FtB_Block whole;
+    assert_ok(FtB_Block_new(&whole, nrows, HEADS * WIDTH + FIRST + 1, FTB_INT64));
+    for (int64_t t = 0; t < whole->nrows * whole->ncols; t++)
+        ((int64_t *)ftb_block_data(whole))[t] = -7;
+    assert_ok(FtB_Block_changed(whole));
+    assert_ok(FtB_Block_columns(E, whole, FIRST, HEADS * WIDTH));
+    FtB_Block_free(&whole);
+}
+
+/* Winners are the host's, -1 in rows without entries, and nothing beside them is written. */
+static void check_winners(int64_t nrows)
+{
+    const int64_t *won[2];
+    int64_t winning = 0, missing = 0;
+    for (int on = 0; on < 2; on++) {
+        assert_ok(ftb_buffer_ask(winners_of[on]->owner, FTB_READ));
+        won[on] = winners_of[on]->owner->host;
+    }
+    for (int64_t t = 0; t < nrows * winners_of[0]->ld; t++) {
+        const int64_t column = t % winners_of[0]->ld;
+        const bool ours = column >= FIRST && column < FIRST + HEADS * WIDTH;
+        if (won[0][t] != won[1][t] || (!ours && won[1][t] != -7))
+            fail_msg("%s: winner %d is %d, the host's %d", called->text, (int)t, (int)won[1][t],
+                     (int)won[0][t]);
+        winning += ours && won[1][t] >= 0;
+        missing += ours && won[1][t] == -1;
+    }
+    assert_true(winning > 0 && missing > 0);
+}
+
+static void winners(void **state)
+{
+    (void)state;
+    static const product list[] = {{"max : src", false, 0, 1},
+                                   {"min : edge * src", true, HEADS, 1},
+                                   {"max : abs(src - near[i])", false, 0, 1},
+                                   {"max : exp(src * 2)", false, 0, 2},
+                                   {"min : tanh(src) * 2 + near[i]", false, 0, STILL}};
+    rng r = rng_new();
+    for (size_t n = 0; n < sizeof list / sizeof *list; n++) {
+        called = &list[n];
+        const int64_t rows = called->transposed ? COLS : ROWS, sources = called->transposed ? ROWS : COLS;
+        for (int masked = 0; masked < 2; masked++) {
+            operands o = {.A = rng_matrix(&r, FTB_FP32, ROWS, COLS, called->heads, 0.05)};
+            twice_add(&o, &r, rows, HEADS, WIDTH);
+            twice_add(&o, &r, sources, HEADS, WIDTH);
+            twice_add(&o, &r, rows, HEADS, WIDTH);
+            pretend_send(o.A->values);
+            for (int on = 0; on < 2; on++) {
+                new_winners(&winners_of[on], rows);
+                if (masked)
+                    assert_ok(FtB_Block_new(&winners_mask[on], rows, 1, FTB_FP32));
+                for (int64_t i = 0; masked && i < rows; i++)
+                    ((float *)ftb_block_data(winners_mask[on]))[i] = i % 2 != 0;
+            }
+            pretend_send(winners_of[1]->owner);
+            twice_run(&o, multiply_arg, masked ? 0 : called->verbs, called->text);
+            check_winners(rows);
+            for (int on = 0; on < 2; on++) {
+                FtB_Block_free(&winners_of[on]);
+                FtB_Block_free(&winners_mask[on]);
+            }
+            twice_free(&o);
+        }
+    }
 }
 
 /* ---- attention */
@@ -220,6 +312,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(products, pretend_setup, pretend_teardown),
         cmocka_unit_test_setup_teardown(wraps, pretend_setup, pretend_teardown),
+        cmocka_unit_test_setup_teardown(winners, pretend_setup, pretend_teardown),
         cmocka_unit_test_setup_teardown(bound_before, pretend_setup, pretend_teardown),
         cmocka_unit_test_setup_teardown(attention, pretend_setup, pretend_teardown)};
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,6 +5,7 @@
  * the batch. Every row is reduced by one thread in the order of its entries, so bits depend neither on
  * threads nor on batches. */
 #include "cpu/message_run.h"
+#include "cpu/block/write_run.h"
 #include "cpu/interpreter.h"
 #include "cpu/jit.h"
 #include "cpu/message_call.h"
@@ -393,11 +394,11 @@ done:
     return info;
 }
 
-void ftb_clear_empty(const ftb_pattern *p, void *out, int64_t ld, int64_t values, size_t size)
+static void put_rows(void *out, int64_t ld, const void *rows, int64_t nrows, int64_t values, size_t size)
 {
-    for (int64_t i = 0; i < p->nrows; i++)
-        if (p->rowptr[i] == p->rowptr[i + 1])
-            memset((char *)out + (size_t)(i * ld) * size, 0, (size_t)values * size);
+    for (int64_t i = 0; i < nrows; i++)
+        memcpy((char *)out + (size_t)(i * ld) * size, (const char *)rows + (size_t)(i * values) * size,
+               (size_t)values * size);
 }
 
 GrB_Info ftb_aggregate_run(const ftb_aggregate_product *product)
@@ -410,18 +411,21 @@ GrB_Info ftb_aggregate_run(const ftb_aggregate_product *product)
     const int64_t values = product->m->heads * type.width;
     const size_t size = FtB_Type_size(type.reduced);
     void *aside = ftb_new(product->m->ctx, p->nrows, (size_t)values * size);
-    if (!aside)
-        return ftb_nomem();
-    info = ftb_message_reduce(product->m, p, aside, values, NULL, 0, NULL, 0);
+    int64_t *won = product->won ? ftb_new(product->m->ctx, p->nrows, (size_t)values * sizeof(int64_t)) : NULL;
+    info = !aside || (product->won && !won)
+               ? ftb_nomem()
+               : ftb_message_reduce(product->m, p, aside, values, won, values, NULL, 0);
     if (info == GrB_SUCCESS && product->add) {
         ftb_add_rows(p, product->out, product->ldo, aside, values, type.reduced,
                      ftb_threads_for_values(product->m->ctx, p->nrows * values));
     } else if (info == GrB_SUCCESS) {
-        ftb_clear_empty(p, aside, values, values, size);
-        for (int64_t i = 0; i < p->nrows; i++)
-            memcpy((char *)product->out + (size_t)(i * product->ldo) * size,
-                   (char *)aside + (size_t)(i * values) * size, (size_t)values * size);
+        const ftb_plain_rows rows = {aside, type.reduced, p->nrows, values, values};
+        ftb_rows_fill_empty(product->m->ctx, &rows, p->rowptr, 0);
+        put_rows(product->out, product->ldo, aside, p->nrows, values, size);
+        if (won)
+            put_rows(product->won, product->ldwon, won, p->nrows, values, sizeof *won);
     }
+    ftb_delete(won);
     ftb_delete(aside);
     return info;
 }

@@ -16,8 +16,6 @@ GrB_Info ftb_message_reduce(const ftb_message *m, const ftb_pattern *p, void *T,
                             int64_t ldarg, const int64_t *rows, int64_t nrows);
 /* The verb `aggregate`. Allocates all that it needs, and computes what is added, before out is written. */
 GrB_Info ftb_aggregate_run(const ftb_aggregate_product *product);
-/* Rows without entries become 0: `values` each, ld apart, of `size` bytes. */
-void ftb_clear_empty(const ftb_pattern *p, void *out, int64_t ld, int64_t values, size_t size);
 GrB_Info ftb_messages_run(const ftb_messages_product *product);
 
 #endif

@@ -103,7 +103,7 @@ static void fill_empty(const run *r, const tile *t, int64_t first, int64_t last)
                      r->size);
 }
 
-void ftb_spmm_divide_row(const ftb_spmm_product *p, int64_t i, int64_t feature, int64_t count)
+static void divide_row(const ftb_spmm_product *p, int64_t i, int64_t feature, int64_t count)
 {
     const int64_t entries = p->p->rowptr[i + 1] - p->p->rowptr[i];
     if (entries > 1)
@@ -112,11 +112,19 @@ void ftb_spmm_divide_row(const ftb_spmm_product *p, int64_t i, int64_t feature, 
      entries);
 }
 
+void ftb_spmm_divide_rows(const ftb_spmm_product *p)
+{
+    const int64_t nrows = p->p->nrows, features = p->heads * p->width;
+#pragma omp parallel for schedule(static) num_threads(ftb_threads_for_values(p->ctx, nrows *features))
+    for (int64_t i = 0; i < nrows; i++)
+        divide_row(p, i, 0, features);
+}
+
 /* A mean's division, while what is divided is near. */
 static void divide_rows(const run *r, const tile *t, int64_t first, int64_t last)
 {
     for (int64_t i = first; r->product->mean && i < last; i++)
-        ftb_spmm_divide_row(r->product, i, t->first, t->features);
+        divide_row(r->product, i, t->first, t->features);
 }
 
 /* ---- partitioned */

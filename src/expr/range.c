@@ -43,12 +43,11 @@ static bool within(ftb_range x, ftb_range y) { return x.least >= y.least && x.mo
 
 bool ftb_range_fits(ftb_range x, FtB_Type type) { return within(x, type_range(type)); }
 
-ftb_range ftb_range_of(const void *values, FtB_Type type, int64_t count, int threads)
+ftb_range ftb_range_of(const void *values, FtB_Type type, int64_t count)
 {
     if (!ftb_type_integer(type))
         return type_range(type);
     double least = HUGE_VAL, most = -HUGE_VAL;
-#pragma omp parallel for reduction(min : least) reduction(max : most) num_threads(threads) if (count > 65536)
     for (int64_t e = 0; e < count; e++) {
         double x = ftb_get_real(values, type, e);
         least = x < least ? x : least;
@@ -60,10 +59,10 @@ ftb_range ftb_range_of(const void *values, FtB_Type type, int64_t count, int thr
 /* Of a bound block, whatever part of it is met. */
 static ftb_range block_range(const ftb_held *h)
 {
-    ftb_range all = ftb_range_of(h->data, h->type, ftb_min(h->nrows, 1) * h->ncols, 1);
+    ftb_range all = ftb_range_of(h->data, h->type, ftb_min(h->nrows, 1) * h->ncols);
     for (int64_t r = 1; r < h->nrows; r++)
-        all = hull(
-            all, ftb_range_of(h->data + (size_t)(r * h->ld) * FtB_Type_size(h->type), h->type, h->ncols, 1));
+        all = hull(all,
+                   ftb_range_of(h->data + (size_t)(r * h->ld) * FtB_Type_size(h->type), h->type, h->ncols));
     return all;
 }
 
@@ -175,7 +174,7 @@ static void follow(ranger *r, const ftb_range *names)
         if (value->source == FTB_FROM_OPERAND && ftb_type_integer(value->type))
             r->of[v] = names[value->index];
         if (value->source == FTB_FROM_CONSTANT)
-            r->of[v] = ftb_range_of(&p->constants[value->index], value->type, 1, 1);
+            r->of[v] = ftb_range_of(&p->constants[value->index], value->type, 1);
     }
     for (int c = 0; c < p->ncodes; c++) {
         const ftb_code *code = &p->codes[c];

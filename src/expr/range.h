@@ -8,7 +8,7 @@
 typedef struct ftb_range {
     double least, most;
 } ftb_range;
-ftb_range ftb_range_of(const void *values, FtB_Type type, int64_t count, int threads);
+ftb_range ftb_range_of(const void *values, FtB_Type type, int64_t count);
 bool ftb_range_fits(ftb_range x, FtB_Type type);
 /* results[0]: of all values of a result, results[1 + f]: of value f < count, given the ranges of the
  * whole-numbered among the program's names; *wraps: whole numbers on the way may leave their 64 bits. */

@@ -5,24 +5,12 @@
  * times. In return each step has its own plan: segments of the scores' operand alone, then of the values'
  * alone, and tuned kernels for a program's messages in batches. The order of every sum is that of the
  * entries, so the bits depend on nothing of the steps' plans. */
+#include "cpu/block/write_run.h"
 #include "cpu/softmax_run.h"
 #include "ops/attention.h"
 #include "ops/backends.h"
 #include "ops/merge.h"
 #include "ops/sddmm.h"
-
-/* Scores of the message's own type, and of one head for all, as weights. */
-static void spread(const ftb_attention_call *c, char *weight, const char *scores)
-{
-    const FtB_Type from = c->score_type.message;
-    const int64_t heads = c->heads, of = c->message.heads;
-    const size_t wide = FtB_Type_size(from), size = FtB_Type_size(c->type);
-#pragma omp parallel for schedule(static) num_threads(c->plan.threads)
-    for (int64_t e = 0; e < c->A->pattern->nvals; e++)
-        for (int64_t h = 0; h < heads; h++)
-            ftb_cast(weight + (size_t)(e * heads + h) * size, c->type,
-                     scores + (size_t)(e * of + (of == 1 ? 0 : h)) * wide, from, 1);
-}
 
 static GrB_Info make_scores(const ftb_attention_call *c, FtB_Matrix W)
 {
@@ -37,15 +25,18 @@ static GrB_Info make_scores(const ftb_attention_call *c, FtB_Matrix W)
         return info;
     if (as_they_are)
         return ftb_sddmm_message(ftb_values(W), &c->message, &c->score_type, p, NULL);
-    char *scores = ftb_new(c->ctx, p->nvals, (size_t)c->message.heads * FtB_Type_size(c->score_type.message));
-    if (!scores)
+    const FtB_Type from = c->score_type.message;
+    const int64_t of = c->message.heads; /* one for all, or each its own */
+    ftb_plain_rows scores = {ftb_new(c->ctx, p->nvals, (size_t)of * FtB_Type_size(from)), from, p->nvals, of,
+                             of};
+    if (!scores.data)
         return ftb_nomem();
-    info = ftb_sddmm_message(scores, &c->message, &c->score_type, p, NULL);
-    if (info == GrB_SUCCESS)
-        ftb_sddmm_wrap(c->semiring, c->score_type.message, scores, p->nvals * c->message.heads);
-    if (info == GrB_SUCCESS)
-        spread(c, ftb_values(W), scores);
-    ftb_delete(scores);
+    info = ftb_sddmm_message(scores.data, &c->message, &c->score_type, p, NULL);
+    if (info == GrB_SUCCESS) {
+        ftb_sddmm_wrap(c->semiring, from, scores.data, p->nvals * of);
+        ftb_rows_spread(c->ctx, ftb_values(W), c->type, c->heads, &scores);
+    }
+    ftb_delete(scores.data);
     return info;
 }
 

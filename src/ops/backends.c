@@ -64,7 +64,7 @@ static GrB_Info ask(const ftb_backend *who, const ftb_place *place)
         at = (char *)at + (place->X ? place->X->offset : place->feed->offset);
     if (place->feed)
         place->feed->data = at;
-    else if (place->write)
+    if (place->write)
         *place->write = at;
     else if (place->read)
         *place->read = at;

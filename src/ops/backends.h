@@ -18,7 +18,8 @@ void ftb_backend_remove(const ftb_backend *b);
 
 /* An operand of a verb: a block or a matrix's values, of which there may be neither, and where its product
  * has the address: `read` of what is only read, `write` of what is written. Or a feed of the product's own,
- * whose data are only read; one without an owner stays as it is. One with none of these is only asked for. */
+ * whose data are only read (and its address in `read`, if there is one); one without an owner stays as it is.
+ * One with none of these is only asked for. */
 typedef struct ftb_place {
     FtB_Block X;
     ftb_buffer *values;

@@ -4,8 +4,6 @@
 #include "ops/merge.h"
 #include "ops/plan_object.h"
 
-#include <omp.h>
-
 typedef struct call {
     FtB_Block C, E, M; /* E: winning entries, or NULL */
     FtB_Op accum;
@@ -31,7 +29,7 @@ static GrB_Info place(call *c)
 {
     ftb_monoid monoid;
     const ftb_backend *device = ftb_device(c->ctx);
-    if (device && !c->M && !c->E && !c->flags.complement &&
+    if (device && !c->M && !c->flags.complement &&
         (c->accum ? ftb_op_is_monoid(&monoid, c->accum, c->C->type) && monoid == FTB_PLUS
                   : c->flags.fill == 0)) {
         c->device = device;
@@ -40,6 +38,8 @@ static GrB_Info place(call *c)
     GrB_Info info = ftb_buffer_ask(c->A->values, FTB_READ);
     if (info == GrB_SUCCESS)
         info = ftb_buffer_ask(c->B->owner, FTB_READ);
+    if (info == GrB_SUCCESS && c->E)
+        info = ftb_buffer_ask(c->E->owner, FTB_UPDATE);
     return info == GrB_SUCCESS ? ftb_buffer_ask(c->C->owner, FTB_UPDATE) : info;
 }
 
@@ -49,7 +49,7 @@ static GrB_Info read_slots(call *c, FtB_Arg C, FtB_Arg E, FtB_Arg M, FtB_Arg acc
     GrB_Info info;
     FTB_CHECK(ftb_arg_descriptor(&c->flags, desc));
     FTB_CHECK(ftb_arg_block_anywhere(&c->C, C, "C", false));
-    FTB_CHECK(ftb_arg_block(&c->E, E, "E", true));
+    FTB_CHECK(ftb_arg_block_anywhere(&c->E, E, "E", true));
     FTB_CHECK(ftb_arg_block(&c->M, M, "M", true));
     FTB_CHECK(ftb_arg_matrix_anywhere(&c->A, A, "A", false));
     FTB_CHECK(ftb_arg_block_anywhere(&c->B, B, "B", false));
@@ -176,15 +176,15 @@ done:
     return info;
 }
 
-/* Whether nothing that is read is where C is. */
-static bool reads_apart(const call *c)
+/* Whether nothing that is read is where an output is. */
+static bool reads_apart(const call *c, FtB_Block output)
 {
     for (int f = 0; f < c->message.nfeeds; f++) {
         const ftb_feed *feed = &c->message.feeds[f];
         size_t size = FtB_Type_size(feed->type);
-        if (feed->data && ftb_block_overlaps(c->C, feed->data, (size_t)(feed->nrows * feed->ld) * size))
+        if (feed->data && ftb_block_overlaps(output, feed->data, (size_t)(feed->nrows * feed->ld) * size))
             return false;
-        if (feed->whole && ftb_block_alias(c->C, feed->whole) != FTB_ALIAS_NONE)
+        if (feed->whole && ftb_block_alias(output, feed->whole) != FTB_ALIAS_NONE)
             return false;
     }
     return true;
@@ -195,12 +195,14 @@ static void offer_output(ftb_spmm_request *request, const call *c)
 {
     const bool kept = c->M || c->accum || c->flags.complement;
     const ftb_backend *device = ftb_semiring_wraps_to(c->semiring, c->type) ? NULL : c->device;
-    if (c->E || c->repeated || (kept && !device) || !reads_apart(c))
+    if (c->repeated || ((kept || c->E) && !device) || !reads_apart(c, c->C) ||
+        (c->E && !reads_apart(c, c->E)))
         return;
     request->block = c->C;
+    request->winners = c->E;
     request->device = device;
     request->add = c->accum != NULL;
-    request->into = kept ? NULL : ftb_block_address(c->C);
+    request->into = kept || c->E ? NULL : ftb_block_address(c->C);
 }
 
 /* nrows x 1 becomes nrows x ncols. */
@@ -234,17 +236,11 @@ static GrB_Info repeat_columns(call *c)
     return info;
 }
 
-/* Whole numbers were summed in 64 bits, which a GraphBLAS domain may not have. */
-static void wrap_result(const call *c)
+/* What was computed, or where it is in C. */
+static ftb_plain_rows result_rows(const call *c)
 {
     const ftb_spmm_result *t = &c->result;
-    const FtB_Type domain = ftb_semiring_wraps_to(c->semiring, t->type);
-#pragma omp parallel for schedule(static) num_threads(ftb_threads_for(c->ctx, c->p->nrows))
-    for (int64_t i = 0; i < (domain ? c->p->nrows : 0); i++) {
-        char *row = (char *)t->values + (size_t)(i * t->ld) * FtB_Type_size(t->type);
-        ftb_cast(row, domain, row, t->type, t->ncols); /* in place: down, and up again */
-        ftb_cast(row, t->type, row, domain, t->ncols);
-    }
+    return (ftb_plain_rows){t->values, t->type, c->p->nrows, t->ncols, t->ld};
 }
 
 static GrB_Info compute(call *c, bool plan_only, bool measure)
@@ -267,20 +263,9 @@ static GrB_Info compute(call *c, bool plan_only, bool measure)
     GrB_Info info = ftb_spmm_message(&c->result, &request);
     if (info != GrB_SUCCESS || plan_only || c->result.there)
         return info;
-    wrap_result(c);
+    const ftb_plain_rows rows = result_rows(c); /* whole numbers were summed in 64 bits */
+    ftb_rows_wrap(c->ctx, &rows, ftb_semiring_wraps_to(c->semiring, rows.type));
     return c->repeated ? repeat_columns(c) : GrB_SUCCESS;
-}
-
-static void write_pieces(const ftb_block_writer *writer, FtB_Block C, const void *T, FtB_Type type,
-                         int64_t ld, int threads)
-{
-    ftb_block_pieces pieces = ftb_pieces_of(C->nrows, C->ncols, ftb_block_writer_splits(writer));
-#pragma omp parallel for num_threads(threads) schedule(static)
-    for (int64_t p = 0; p < pieces.count; p++) {
-        ftb_block_piece at = ftb_piece_at(&pieces, p);
-        ftb_block_writer_run(writer, omp_get_thread_num(), &at,
-                             (const char *)T + (size_t)(at.row * ld + at.col) * FtB_Type_size(type));
-    }
 }
 
 /* Both outputs: all that can fail is done before either changes. */
@@ -296,25 +281,12 @@ static GrB_Info write_both(call *c)
                                    c->p->rowptr, threads));
     FTB_CHECK(ftb_block_writer_new(&winners, c->E, c->M, &none, NULL, FTB_INT64, c->result.ncols,
                                    c->p->rowptr, threads));
-    write_pieces(values, c->C, c->result.values, c->result.type, c->result.ld, threads);
-    write_pieces(winners, c->E, c->result.arg, FTB_INT64, c->result.ncols, threads);
+    ftb_block_writer_all(values, c->result.values, threads);
+    ftb_block_writer_all(winners, c->result.arg, threads);
 done:
     ftb_block_writer_delete(values);
     ftb_block_writer_delete(winners);
     return info;
-}
-
-/* The result is in C's memory: only rows without entries are missing. */
-static void fill_absent(const call *c)
-{
-    const int64_t *rowptr = c->p->rowptr;
-    size_t size = FtB_Type_size(c->C->type);
-    double fill = 0; /* bytes of C's type */
-    ftb_cast(&fill, c->C->type, &c->flags.fill, FTB_FP64, 1);
-#pragma omp parallel for schedule(static) num_threads(ftb_threads_for(c->ctx, c->C->nrows))
-    for (int64_t i = 0; i < c->C->nrows; i++)
-        if (rowptr[i] == rowptr[i + 1])
-            ftb_fill((char *)ftb_block_data(c->C) + (size_t)(i * c->C->ld) * size, c->C->ncols, &fill, size);
 }
 
 static GrB_Info end_call(call *c, GrB_Info info)
@@ -345,11 +317,14 @@ GrB_Info ftb_spmm(FtB_Arg C, FtB_Arg E, FtB_Arg M, FtB_Arg accum, FtB_Arg semiri
     if (c.result.there)
         goto done;
     FTB_CHECK(ftb_buffer_ask(c.C->owner, FTB_UPDATE));
-    bool empty = c.C->nrows == 0 || c.C->ncols == 0;
+    if (c.E)
+        FTB_CHECK(ftb_buffer_ask(c.E->owner, FTB_UPDATE));
+    const bool empty = c.C->nrows == 0 || c.C->ncols == 0;
+    const ftb_plain_rows rows = result_rows(&c);
     if (c.E && !empty)
         info = write_both(&c);
-    else if (!empty && c.result.values == ftb_block_address(c.C))
-        fill_absent(&c);
+    else if (!empty && rows.data == ftb_block_address(c.C)) /* only rows without entries are missing */
+        ftb_rows_fill_empty(c.ctx, &rows, c.p->rowptr, c.flags.fill);
     else if (!c.E)
         info = ftb_block_write(c.C, c.M, &c.flags, c.accum, c.result.values, c.result.type, c.result.ld,
                                c.p->rowptr);

@@ -18,6 +18,7 @@ typedef struct ftb_spmm_request {
     FtB_Type into_type;
     int64_t ldinto;
     FtB_Block block;             /* whose memory `into` is, and which a device may write; not asked for yet */
+    FtB_Block winners;           /* with `arg`: which the same device writes, too */
     bool add;                    /* a device adds to it, all others compute aside */
     const ftb_backend *device;   /* may write the block, or add to it; NULL: the host does */
     const ftb_spmm_plan *forced; /* a plan whose choices are used; NULL: none */

@@ -338,7 +338,7 @@ static bool fits_device(const work *w)
     const ftb_spmm_request *request = w->request;
     const ftb_hoisted *h = &w->hoisted;
     const bool program = w->plan.family == FTB_SPMM_PROGRAM;
-    if (!request->device || !request->block || request->rows || request->arg ||
+    if (!request->device || !request->block || request->rows || request->arg != (request->winners != NULL) ||
         !ftb_feeds_fit(&h->core, NULL) ||
         (has_post(w) ? !post_fits(w) : request->block->type != h->type.reduced) ||
         (request->add && !has_post(w) && h->rewritten.monoid != FTB_PLUS))
@@ -375,11 +375,14 @@ static GrB_Info run_program(work *w, FtB_Block C, bool add)
 {
     const ftb_backend *who = w->request->device;
     ftb_message m = w->hoisted.core;
-    ftb_place places[FTB_MAX_FEEDS + 1];
-    ftb_aggregate_product product = {.m = &m, .p = w->request->p, .ldo = C->ld, .add = add};
+    const FtB_Block E = w->request->winners;
+    ftb_place places[FTB_MAX_FEEDS + 2];
+    ftb_aggregate_product product = {
+        .m = &m, .p = w->request->p, .ldo = C->ld, .add = add, .ldwon = E ? E->ld : 0};
     GrB_Info info;
     ftb_places_feeds(places, &m, NULL);
     places[FTB_MAX_FEEDS] = (ftb_place){.X = C, .write = &product.out, .whole = !add};
+    places[FTB_MAX_FEEDS + 1] = (ftb_place){.X = E, .write = &product.won, .whole = true};
     FTB_RUN(info, who, aggregate, places, &product);
     return info;
 }
@@ -453,16 +456,16 @@ static GrB_Info run_post(work *w, ftb_spmm_result *result)
 }
 
 /* The same of a mean, where h is. */
-static GrB_Info divide(work *w)
+static void divide(const work *w)
 {
-    const ftb_spmm_product rows = {
-        .p = w->request->p, .kind.type = w->hoisted.type.reduced, .out = w->values, .ldo = w->ld};
-    const int64_t nrows = rows.p->nrows, features = w->hoisted.core.heads * w->hoisted.type.width;
-#pragma omp parallel for schedule(static)                                                                    \
-    num_threads(ftb_threads_for_values(w->hoisted.core.ctx, nrows *features))
-    for (int64_t i = 0; i < nrows; i++)
-        ftb_spmm_divide_row(&rows, i, 0, features);
-    return GrB_SUCCESS;
+    const ftb_spmm_product rows = {.ctx = w->hoisted.core.ctx,
+                                   .p = w->request->p,
+                                   .kind.type = w->hoisted.type.reduced,
+                                   .heads = w->hoisted.core.heads,
+                                   .width = w->hoisted.type.width,
+                                   .out = w->values,
+                                   .ldo = w->ld};
+    ftb_spmm_divide_rows(&rows);
 }
 
 static void clear_work(work *w) { ftb_hoist_clear(&w->hoisted); }
@@ -531,8 +534,10 @@ GrB_Info ftb_spmm_message(ftb_spmm_result *result, const ftb_spmm_request *reque
     info = make_room(&w, !program && !post, result);
     if (info == GrB_SUCCESS)
         info = reduce_core(&w, result);
-    if (info == GrB_SUCCESS && post)
-        info = w.hoisted.rewritten.mean ? divide(&w) : run_post(&w, result);
+    if (info == GrB_SUCCESS && post && w.hoisted.rewritten.mean)
+        divide(&w);
+    else if (info == GrB_SUCCESS && post)
+        info = run_post(&w, result);
     result->values = w.values;
     result->owned = w.own ? w.values : NULL;
     result->ld = w.ld;

@@ -13,7 +13,10 @@ typedef struct ftb_aggregate_product {
     ftb_pattern *p;
     void *out; /* row i at out + i * ldo, of the type that m reduces to */
     int64_t ldo;
-    bool add; /* rows with entries are added to out, the others stay; m is a sum */
+    bool add;  /* rows with entries are added to out, the others stay; m is a sum */
+    void *won; /* INT64, row i at won + i * ldwon: the entries of p that won, -1 for none; m is a least or
+                  greatest. NULL: not wanted */
+    int64_t ldwon;
 } ftb_aggregate_product;
 
 #endif

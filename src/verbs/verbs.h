@@ -30,6 +30,7 @@
 #include "verbs/spgemm_product.h"
 #include "verbs/spmm_product.h"
 #include "verbs/update_product.h"
+#include "verbs/winners_product.h"
 
 /* Of verbs that a device has for some products only: whether it has it for this one, before operands are
  * asked for. NULL: for all. */
@@ -42,6 +43,8 @@ typedef struct ftb_verbs {
     GrB_Info (*spgemm)(const ftb_spgemm_product *product, const ftb_spgemm_plan *plan, FtB_Sink sink);
     GrB_Info (*aggregate)(const ftb_aggregate_product *product);
     GrB_Info (*messages)(const ftb_messages_product *product);
+    GrB_Info (*winners)(const ftb_winners_product *product);
+    GrB_Info (*winners_grad)(const ftb_winners_product *product);
     GrB_Info (*dense)(const ftb_dense_product *product);
     GrB_Info (*attention)(const ftb_attention_product *product, const ftb_sddmm_plan *plan);
     GrB_Info (*attention_grad)(const ftb_attention_grad_product *product,

@@ -345,6 +345,45 @@ static GrB_Info softmax(const ftb_softmax_product *s)
     return GrB_SUCCESS;
 }
 
+/* ---- winning entries */
+
+static int64_t winner(const ftb_winners_product *w, int64_t i, int64_t f)
+{
+    const int64_t e = whole_at(w->won, FTB_INT64, i * w->ldwon + f);
+    return e < 0 || e >= w->p->nvals ? -1 : ftb_col(w->p, e);
+}
+
+static GrB_Info winners(const ftb_winners_product *w)
+{
+    const size_t size = FtB_Type_size(w->type);
+    memset(w->out, 0, (size_t)(w->p->nrows * w->values) * size);
+    for (int64_t t = 0; t < w->p->nrows * w->values; t++) {
+        const int64_t k = winner(w, t / w->values, t % w->values);
+        if (k >= 0)
+            memcpy((char *)w->out + (size_t)t * size,
+                   (const char *)w->x + (size_t)(k * w->ldx + t % w->values % w->xvalues) * size, size);
+    }
+    return GrB_SUCCESS;
+}
+
+/* For every value of every column, all rows. */
+static GrB_Info winners_grad(const ftb_winners_product *w)
+{
+    for (int64_t k = 0; k < w->p->ncols; k++) {
+        ((bool *)w->any)[k] = false;
+        for (int64_t f = 0; f < w->values; f++) {
+            double sum = 0;
+            for (int64_t i = 0; i < w->p->nrows; i++) {
+                const bool wins = winner(w, i, f) == k;
+                sum += wins ? ref_get(w->x, w->type, i * w->ldx + f) : 0;
+                ((bool *)w->any)[k] |= wins;
+            }
+            ref_put(w->out, w->type, k * w->values + f, sum);
+        }
+    }
+    return GrB_SUCCESS;
+}
+
 /* ---- rows of blocks */
 
 static GrB_Info gather(const ftb_gather_product *g)
@@ -441,6 +480,8 @@ const ftb_verbs ref_verbs = {
     .spgemm = ref_spgemm,
     .aggregate = aggregate,
     .messages = messages,
+    .winners = winners,
+    .winners_grad = winners_grad,
     .dense = dense,
     .attention = attention,
     .attention_grad = attention_grad,

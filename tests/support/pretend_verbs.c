@@ -20,6 +20,7 @@
 #include "cpu/softmax_run.h"
 #include "cpu/spgemm_run.h"
 #include "cpu/spmm_run.h"
+#include "cpu/winners_run.h"
 #include "verbs/verbs.h"
 
 /* A field of a product: its address here. */
@@ -105,9 +106,35 @@ static GrB_Info aggregate(const ftb_aggregate_product *product)
     const ftb_message m = message_here(product->m);
     p.m = &m;
     HERE(p.out);
+    HERE(p.won);
     p.p = t.first;
     pretend_leave();
     return twins_end(&t, ftb_aggregate_run(&p));
+}
+
+static GrB_Info run_winners(const ftb_winners_product *product,
+                            GrB_Info (*run)(const ftb_winners_product *product))
+{
+    ftb_winners_product p = *product;
+    twins t;
+    GrB_Info info = twins_new(&t, product->p, NULL);
+    if (info != GrB_SUCCESS)
+        return info;
+    pretend_enter();
+    HERE(p.won);
+    HERE(p.x);
+    HERE(p.out);
+    HERE(p.any);
+    p.p = t.first;
+    pretend_leave();
+    return twins_end(&t, run(&p));
+}
+
+static GrB_Info winners(const ftb_winners_product *product) { return run_winners(product, ftb_winners_run); }
+
+static GrB_Info winners_grad(const ftb_winners_product *product)
+{
+    return run_winners(product, ftb_winners_grad_run);
 }
 
 static GrB_Info messages(const ftb_messages_product *product)
@@ -467,6 +494,8 @@ const ftb_verbs pretend_verbs = {
     .spgemm = spgemm,
     .aggregate = aggregate,
     .messages = messages,
+    .winners = winners,
+    .winners_grad = winners_grad,
     .dense = dense,
     .attention = attention,
     .attention_grad = attention_grad,

@@ -33,6 +33,79 @@ void ftb_rows_cast(FtB_Context ctx, void *to, FtB_Type type, const ftb_plain_row
     }
 }
 
+static char *row_of(const ftb_plain_rows *x, int64_t i)
+{
+    return (char *)x->data + (size_t)(i * x->ld) * FtB_Type_size(x->type);
+}
+
+void ftb_rows_spread(FtB_Context ctx, void *to, FtB_Type type, int64_t ncols, const ftb_plain_rows *x)
+{
+    const size_t size = FtB_Type_size(type);
+    if (x->ncols == ncols) {
+        ftb_rows_cast(ctx, to, type, x);
+        return;
+    }
+#pragma omp parallel for schedule(static) num_threads(ftb_threads_for_values(ctx, x->nrows *ncols))
+    for (int64_t i = 0; i < x->nrows; i++) {
+        uint64_t value;
+        ftb_cast(&value, type, row_of(x, i), x->type, 1);
+        ftb_fill((char *)to + (size_t)(i * ncols) * size, ncols, &value, size);
+    }
+}
+
+void ftb_rows_wrap(FtB_Context ctx, const ftb_plain_rows *x, FtB_Type domain)
+{
+#pragma omp parallel for schedule(static) num_threads(ftb_threads_for_values(ctx, x->nrows * x->ncols))
+    for (int64_t i = 0; i < (domain ? x->nrows : 0); i++) {
+        ftb_cast(row_of(x, i), domain, row_of(x, i), x->type, x->ncols); /* down, and up again */
+        ftb_cast(row_of(x, i), x->type, row_of(x, i), domain, x->ncols);
+    }
+}
+
+void ftb_rows_fill_empty(FtB_Context ctx, const ftb_plain_rows *x, const int64_t *rowptr, double value)
+{
+    const size_t size = FtB_Type_size(x->type);
+    uint64_t cell;
+    ftb_cast(&cell, x->type, &value, FTB_FP64, 1);
+#pragma omp parallel for schedule(static) num_threads(ftb_threads_for(ctx, x->nrows))
+    for (int64_t i = 0; i < x->nrows; i++)
+        if (rowptr[i] == rowptr[i + 1])
+            ftb_fill(row_of(x, i), x->ncols, &cell, size);
+}
+
+enum { PUT = 64 }; /* values that are added at a time */
+
+static void put_row(const ftb_plain_rows *to, const ftb_plain_rows *x, int64_t i, bool add)
+{
+    const size_t size = FtB_Type_size(to->type);
+    double sum[PUT], added[PUT];
+    for (int64_t f = 0, count; f < to->ncols; f += count) {
+        char *at = row_of(to, i) + (size_t)f * size;
+        const char *from = row_of(x, i) + (size_t)f * FtB_Type_size(x->type);
+        count = add ? ftb_min(PUT, to->ncols - f) : to->ncols;
+        if (!add) {
+            ftb_cast(at, to->type, from, x->type, count);
+            continue;
+        }
+        ftb_cast(sum, FTB_FP64, at, to->type, count);
+        ftb_cast(added, FTB_FP64, from, x->type, count);
+        for (int64_t t = 0; t < count; t++)
+            sum[t] += added[t];
+        ftb_cast(at, to->type, sum, FTB_FP64, count);
+    }
+}
+
+void ftb_rows_put(FtB_Context ctx, const ftb_plain_rows *to, const ftb_plain_rows *x, bool add)
+{
+    const size_t bytes = (size_t)to->ncols * FtB_Type_size(to->type);
+#pragma omp parallel for schedule(static) num_threads(ftb_threads_for_values(ctx, to->nrows * to->ncols))
+    for (int64_t i = 0; i < to->nrows; i++)
+        if (i < x->nrows)
+            put_row(to, x, i, add);
+        else if (!add)
+            memset(row_of(to, i), 0, bytes);
+}
+
 void ftb_rows_admitted(FtB_Context ctx, uint8_t *admitted, const ftb_plain_rows *mask, bool complement)
 {
     size_t size = FtB_Type_size(mask->type);

@@ -13,6 +13,14 @@ typedef struct ftb_plain_rows {
 
 /* All of x, cast, to packed rows. */
 void ftb_rows_cast(FtB_Context ctx, void *to, FtB_Type type, const ftb_plain_rows *x);
+/* The same to packed rows of ncols values, all of which are a row's one where x has one column. */
+void ftb_rows_spread(FtB_Context ctx, void *to, FtB_Type type, int64_t ncols, const ftb_plain_rows *x);
+/* Whole numbers become what a domain of fewer bits has of them, in place; domain 0: they stay. */
+void ftb_rows_wrap(FtB_Context ctx, const ftb_plain_rows *x, FtB_Type domain);
+/* Rows without entries become `value`, cast. */
+void ftb_rows_fill_empty(FtB_Context ctx, const ftb_plain_rows *x, const int64_t *rowptr, double value);
+/* x, cast, and zeros in the rows of `to` behind those of x; or `to` with x added to its rows, in FP64. */
+void ftb_rows_put(FtB_Context ctx, const ftb_plain_rows *to, const ftb_plain_rows *x, bool add);
 /* admitted[i]: 1 where a mask of one column admits row i, else 0. */
 void ftb_rows_admitted(FtB_Context ctx, uint8_t *admitted, const ftb_plain_rows *mask, bool complement);
 

@@ -2,6 +2,7 @@
  * kept for the entries, expressions of vertices and of blocks, sums of rows and of their outer products. */
 #include "ops/grad/grad.h"
 
+#include "cpu/block/write_run.h"
 #include "cpu/message_run.h"
 #include "cpu/outer_run.h"
 #include "ops/sddmm.h"
@@ -62,7 +63,9 @@ GrB_Info ftb_grad_sum(FtB_Block *T, const ftb_message *m, ftb_pattern *p, ftb_ex
                                  ftb_buffer_adopt(m->ctx, result.owned)));
     }
     if (!result.there)
-        ftb_clear_empty(p, ftb_block_data(made), made->ld, made->ncols, FtB_Type_size(made->type));
+        ftb_rows_fill_empty(
+            m->ctx, &(ftb_plain_rows){ftb_block_data(made), made->type, p->nrows, made->ncols, made->ld},
+            p->rowptr, 0);
     *T = made;
     made = NULL;
 done:

@@ -9,6 +9,8 @@
  */
 #include "ops/grad/grad.h"
 
+#include "cpu/winners_run.h"
+
 struct ftb_winners {
     ftb_rewritten r;
     ftb_message post; /* of g->forward, over h, count and what is computed once per row; shallow */
@@ -32,31 +34,33 @@ void ftb_winners_delete(struct ftb_winners *w)
 
 /* ---- h */
 
-/* h(i,f) = x(k*(i,f), f). */
-static GrB_Info gather(struct ftb_winners *w, const ftb_grad *g, const ftb_feed *x)
+/* Room for as many rows as there are vertices of a side, which is not cleared. */
+static GrB_Info new_rows(FtB_Block *X, const ftb_grad *g, FtB_Type type, int64_t nrows, int64_t ncols)
 {
-    int64_t values = g->forward.heads * x->width, *k = NULL;
-    size_t size = FtB_Type_size(x->type);
-    GrB_Info info = ftb_block_view(&w->h, g->ctx, x->type, g->p->nrows, values, values,
-                                   ftb_buffer_new(g->ctx, g->p->nrows * values, size));
-    if (info == GrB_SUCCESS)
-        info = ftb_buffer_ask(x->owner, FTB_READ);
-    if (info == GrB_SUCCESS)
-        info = ftb_buffer_ask(g->saved->owner, FTB_READ);
+    return ftb_block_view(X, g->ctx, type, nrows, ncols, ncols,
+                          ftb_buffer_adopt(g->ctx, ftb_new(g->ctx, nrows * ncols, FtB_Type_size(type))));
+}
+
+/* h(i,f) = x(k*(i,f), f). */
+static GrB_Info gather(struct ftb_winners *w, const ftb_grad *g, const ftb_feed *from)
+{
+    ftb_feed x = *from;
+    ftb_winners_product p = {.ctx = g->ctx,
+                             .p = g->p,
+                             .ldwon = g->saved->ld,
+                             .values = g->forward.heads * x.width,
+                             .type = x.type,
+                             .x = x.data,
+                             .ldx = x.ld,
+                             .xvalues = x.heads * x.width};
+    GrB_Info info = new_rows(&w->h, g, x.type, g->p->nrows, p.values);
     if (info != GrB_SUCCESS)
         return info;
-    char *h = ftb_block_data(w->h);
-#pragma omp parallel for private(k) num_threads(ftb_threads_for(g->ctx, g->p->nrows *values))
-    for (int64_t i = 0; i < g->p->nrows; i++) {
-        k = (int64_t *)ftb_block_data(g->saved) + i * g->saved->ld;
-        for (int64_t f = 0; f < values; f++)
-            if (k[f] >= 0 && k[f] < g->p->nvals)
-                memcpy(h + (size_t)(i * values + f) * size,
-                       (const char *)x->data +
-                           (size_t)(ftb_col(g->p, k[f]) * x->ld + (x->heads == 1 ? f % x->width : f)) * size,
-                       size);
-    }
-    return GrB_SUCCESS;
+    const ftb_place places[] = {{.X = g->saved, .read = &p.won},
+                                {.feed = &x, .read = &p.x},
+                                {.X = w->h, .write = &p.out, .whole = true}};
+    FTB_RUN(info, x.owner ? FTB_WHO(g->ctx, winners) : NULL, winners, places, &p);
+    return info;
 }
 
 static GrB_Info push(ftb_message *m, const char *name, const ftb_feed *feed)
@@ -125,58 +129,26 @@ static GrB_Info find_dh(struct ftb_winners *w, const ftb_grad *g)
     return info;
 }
 
-/* Features first .. last - 1 of all rows, in their order, by one thread. */
-static void scatter_features(struct ftb_winners *w, const ftb_grad *g, int64_t first, int64_t last)
-{
-    int64_t values = w->du->ncols, nvals = g->p->nvals;
-    void *du = ftb_block_data(w->du);
-    const void *dh = ftb_block_data(w->dh);
-    for (int64_t i = 0; i < g->p->nrows; i++) {
-        const int64_t *e = (const int64_t *)ftb_block_data(g->saved) + i * g->saved->ld;
-        for (int64_t f = first; f < last; f++) {
-            if (e[f] < 0 || e[f] >= nvals)
-                continue;
-            int64_t to = ftb_col(g->p, e[f]) * values + f, from = i * values + f;
-            if (w->du->type == FTB_FP32)
-                ((float *)du)[to] += ((const float *)dh)[from];
-            else
-                ((double *)du)[to] += ((const double *)dh)[from];
-        }
-    }
-}
-
-static void mark_winners(struct ftb_winners *w, const ftb_grad *g)
-{
-    for (int64_t i = 0; i < g->p->nrows; i++)
-        for (int64_t f = 0; f < w->du->ncols; f++) {
-            int64_t e = ((const int64_t *)ftb_block_data(g->saved))[i * g->saved->ld + f];
-            if (e >= 0 && e < g->p->nvals)
-                ((uint8_t *)ftb_block_data(w->won))[ftb_col(g->p, e)] = 1;
-        }
-}
-
-#define FEATURES 16 /* of a thread's turn: a cache line of FP32 */
-
 static GrB_Info find_du(struct ftb_winners *w, const ftb_grad *g)
 {
-    int64_t values = w->dh->ncols;
-    const FtB_Type type = w->dh->type;
-    GrB_Info info = ftb_block_view(&w->du, g->ctx, type, g->p->ncols, values, values,
-                                   ftb_buffer_new(g->ctx, g->p->ncols * values, FtB_Type_size(type)));
+    ftb_winners_product p = {.ctx = g->ctx,
+                             .p = g->p,
+                             .ldwon = g->saved->ld,
+                             .values = w->dh->ncols,
+                             .type = w->dh->type,
+                             .ldx = w->dh->ld,
+                             .xvalues = w->dh->ncols};
+    GrB_Info info = new_rows(&w->du, g, p.type, g->p->ncols, p.values);
     if (info == GrB_SUCCESS)
-        info = ftb_block_view(&w->won, g->ctx, FTB_BOOL, g->p->ncols, 1, 1,
-                              ftb_buffer_new(g->ctx, g->p->ncols, 1));
-    if (info == GrB_SUCCESS)
-        info = ftb_buffer_ask(w->dh->owner, FTB_READ);
-    if (info == GrB_SUCCESS)
-        info = ftb_buffer_ask(g->saved->owner, FTB_READ);
+        info = new_rows(&w->won, g, FTB_BOOL, g->p->ncols, 1);
     if (info != GrB_SUCCESS)
         return info;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(ftb_threads_for(g->ctx, g->p->nrows *values))
-    for (int64_t first = 0; first < values; first += FEATURES)
-        scatter_features(w, g, first, ftb_min(first + FEATURES, values));
-    mark_winners(w, g);
-    return GrB_SUCCESS;
+    const ftb_place places[] = {{.X = g->saved, .read = &p.won},
+                                {.X = w->dh, .read = &p.x},
+                                {.X = w->du, .write = &p.out, .whole = true},
+                                {.X = w->won, .write = &p.any, .whole = true}};
+    FTB_RUN(info, FTB_WHO(g->ctx, winners_grad), winners_grad, places, &p);
+    return info;
 }
 
 /* ---- whether it can be done, and what is needed for it */
@@ -230,13 +202,14 @@ GrB_Info ftb_winners_new(struct ftb_winners **out, const ftb_grad *g)
 /* ---- the gradient of a feed */
 
 /* Zeros where sources won nothing. */
-static GrB_Info clear_losers(FtB_Block Y, const struct ftb_winners *w)
+static GrB_Info clear_losers(FtB_Block *Y, const struct ftb_winners *w)
 {
-    const size_t bytes = (size_t)Y->ncols * FtB_Type_size(Y->type);
-    GrB_Info info = ftb_buffer_ask(Y->owner, FTB_UPDATE);
-    for (int64_t r = 0; info == GrB_SUCCESS && r < Y->nrows; r++)
-        if (!((const uint8_t *)ftb_block_data(w->won))[r])
-            memset((char *)ftb_block_data(Y) + (size_t)r * bytes, 0, bytes);
+    FtB_Block won = NULL;
+    const GrB_Info info = ftb_grad_text(&won, (*Y)->type, "y ? x : 0", *Y, w->won, 1);
+    if (info == GrB_SUCCESS) {
+        FtB_Block_free(Y);
+        *Y = won;
+    }
     return info;
 }
 
@@ -251,7 +224,7 @@ static GrB_Info find_part(FtB_Block *Y, const struct ftb_winners *w, const ftb_g
                                                            .side = side,
                                                            .nrows = rows ? g->p->nrows : g->p->ncols,
                                                            .present = rows ? g->p->rowptr : NULL});
-    return info == GrB_SUCCESS && !rows ? clear_losers(*Y, w) : info;
+    return info == GrB_SUCCESS && !rows ? clear_losers(Y, w) : info;
 }
 
 typedef struct adder { /* what the parts of a message give for one feed */

@@ -377,29 +377,6 @@ static GrB_Info ask_targets(grad_call *c, bool by_host)
     return info;
 }
 
-static void write_row(const target *t, int64_t r, double *scratch)
-{
-    FtB_Block X = t->block;
-    char *row = (char *)ftb_block_data(X) + (size_t)(r * X->ld) * FtB_Type_size(X->type);
-    const bool present = t->sum && r < t->sum->nrows;
-    const char *from =
-        present ? (const char *)ftb_block_data(t->sum) + (size_t)(r * t->ncols) * FtB_Type_size(t->sum->type)
-                : NULL;
-    if (!t->accumulate) {
-        if (present)
-            ftb_cast(row, X->type, from, t->sum->type, t->ncols);
-        else
-            memset(row, 0, (size_t)t->ncols * FtB_Type_size(X->type));
-    } else if (present) {
-        double *added = scratch + t->ncols;
-        ftb_cast(scratch, FTB_FP64, row, X->type, t->ncols);
-        ftb_cast(added, FTB_FP64, from, t->sum->type, t->ncols);
-        for (int64_t f = 0; f < t->ncols; f++)
-            scratch[f] += added[f];
-        ftb_cast(row, X->type, scratch, FTB_FP64, t->ncols);
-    }
-}
-
 static GrB_Info copy_target(target *t)
 {
     const ftb_backend *who = t->who;
@@ -414,23 +391,25 @@ static GrB_Info copy_target(target *t)
     return info == GrB_SUCCESS ? ftb_places_written(who, places, PLACES) : info;
 }
 
-static GrB_Info write_target(target *t, double *scratch, int threads, int64_t widest)
+static GrB_Info write_target(target *t, FtB_Context ctx)
 {
+    const FtB_Block X = t->block;
     if (t->copied)
         return copy_target(t);
-    ftb_buffer_write(t->block->owner);
-#pragma omp parallel for num_threads(threads)
-    for (int part = 0; part < threads; part++) {
-        const int64_t first = t->nrows * part / threads, end = t->nrows * (part + 1) / threads;
-        for (int64_t r = first; r < end; r++)
-            write_row(t, r, scratch + part * 2 * widest);
+    ftb_buffer_write(X->owner);
+    const ftb_plain_rows to = {ftb_block_data(X), X->type, t->nrows, t->ncols, X->ld};
+    ftb_plain_rows sum = {.ncols = t->ncols, .ld = t->ncols};
+    if (t->sum) {
+        sum.data = ftb_block_data(t->sum);
+        sum.type = t->sum->type;
+        sum.nrows = t->sum->nrows;
     }
+    ftb_rows_put(ctx, &to, &sum, t->accumulate);
     return GrB_SUCCESS;
 }
 
 static GrB_Info write_all(grad_call *c)
 {
-    int64_t widest = 1, values = 0;
     GrB_Info info = GrB_SUCCESS;
     for (int t = 0; t < c->count && info == GrB_SUCCESS; t++)
         info = convert(&c->targets[t], c);
@@ -438,21 +417,12 @@ static GrB_Info write_all(grad_call *c)
         target *t = &c->targets[n];
         t->copied = is_plain(t) && (!t->sum || t->sum->type == t->block->type);
     }
-    for (int n = 0; n < c->count; n++) {
-        widest = ftb_max(widest, c->targets[n].ncols);
-        values = ftb_max(values, c->targets[n].nrows * c->targets[n].ncols);
-    }
     if (info == GrB_SUCCESS)
         info = ask_targets(c, false);
     if (ftb_device_failed(info))
         info = ask_targets(c, true);
-    int threads = ftb_threads_for_values(c->g.ctx, values);
-    double *scratch = ftb_new(c->g.ctx, threads * 2 * widest, sizeof *scratch);
-    if (info == GrB_SUCCESS && !scratch)
-        info = ftb_nomem();
     for (int t = 0; t < c->count && info == GrB_SUCCESS; t++)
-        info = write_target(&c->targets[t], scratch, threads, widest);
-    ftb_delete(scratch);
+        info = write_target(&c->targets[t], c->g.ctx);
     return info;
 }
 

@@ -2,6 +2,7 @@
  * made of them, of sums of as many messages as the longest row can meet, of what epilogue and filter make of
  * these. A named weight is carried in FP64 then; a text keeps the types that it documents, and the plan says
  * so. */
+#include "cpu/scan_run.h"
 #include "ops/spgemm/spgemm.h"
 
 #include <math.h>
@@ -11,7 +12,7 @@ static ftb_range up_to(double most) { return (ftb_range){0, fmax(most, 0)}; }
 static ftb_range values_of(FtB_Matrix A, int threads)
 {
     return A->width == 0 ? (ftb_range){1, 1}
-                         : ftb_range_of(ftb_values(A), A->type, A->pattern->nvals * A->width, threads);
+                         : ftb_scan_range(ftb_values(A), A->type, A->pattern->nvals * A->width, threads);
 }
 
 /* Of the names of a message; those of reals do not matter. */
@@ -39,7 +40,7 @@ static void name_ranges(const ftb_spgemm_product *product, ftb_range *ranges)
         ranges[m->index[FTB_NAME_M]] = values_of(product->mask, threads);
     for (int n = 0; n < m->count; n++) /* bound scalars */
         if (m->names[n].constant)
-            ranges[n] = ftb_range_of(m->fixed[n].data, FTB_INT64, 1, 1);
+            ranges[n] = ftb_range_of(m->fixed[n].data, FTB_INT64, 1);
 }
 
 /* Of h, from that of one message. */

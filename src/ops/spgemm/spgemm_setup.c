@@ -3,6 +3,7 @@
 #include "core/floats.h"
 #include "core/words.h"
 #include "cpu/interpreter.h"
+#include "cpu/scan_run.h"
 #include "expr/cost.h"
 #include "ops/spgemm/spgemm.h"
 
@@ -223,15 +224,9 @@ static GrB_Info try_pair(ftb_spgemm_product *product, bool *done)
 /* The largest magnitude among an operand's values, as FP64. */
 static double magnitude(const ftb_spgemm_product *product, FtB_Matrix A)
 {
-    if (A->width == 0)
-        return 1;
-    double most = 0;
-    int64_t n = A->pattern->nvals;
-    const void *values = ftb_values(A);
-#pragma omp parallel for reduction(max : most) num_threads(ftb_threads(product->ctx))
-    for (int64_t e = 0; e < n; e++)
-        most = fmax(most, fabs(ftb_get_real(values, A->type, e)));
-    return most;
+    return A->width == 0
+               ? 1
+               : ftb_scan_magnitude(ftb_values(A), A->type, A->pattern->nvals, ftb_threads(product->ctx));
 }
 
 /* Most messages that one result can sum. */

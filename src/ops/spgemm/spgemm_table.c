@@ -3,6 +3,7 @@
  */
 #include "cpu/interpreter.h"
 #include "cpu/kernels/spgemm_bits.h"
+#include "cpu/spgemm_codes.h"
 #include "ops/spgemm/spgemm.h"
 
 #include <float.h>
@@ -11,88 +12,20 @@
 
 #define PADDED(width) ((width) <= 2 ? (width) : (width) <= 4 ? 4 : 8)
 
-#define BUCKETS 1024 /* of the hash table that finds codes: mostly empty */
-
-typedef struct dictionary {
-    double value[FTB_MOST_CODES]; /* ascending, whatever the entries' order */
-    int count;
-    uint64_t key[BUCKETS]; /* bits of the value in each bucket */
-    uint8_t code[BUCKETS]; /* its code + 1; 0: free */
-} dictionary;
-
-static uint64_t bits_of(double x)
-{
-    uint64_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
-/* The bucket of a value, or the free one where it would go. */
-static int bucket_of(const dictionary *d, uint64_t bits)
-{
-    int at = (int)((bits * UINT64_C(0x9e3779b97f4a7c15)) >> 54);
-    while (d->code[at] && d->key[at] != bits)
-        at = (at + 1) % BUCKETS;
-    return at;
-}
-
-static double value_of(FtB_Matrix A, int64_t e)
-{
-    if (A->type == FTB_FP32)
-        return (double)((const float *)ftb_values(A))[e];
-    return ftb_get_real(ftb_values(A), A->type, e);
-}
-
-/* Numbers the values in ascending order. */
-static void order_codes(dictionary *d)
-{
-    for (int c = 1; c < d->count; c++)
-        for (int t = c; t > 0 && d->value[t] < d->value[t - 1]; t--) {
-            double swap = d->value[t];
-            d->value[t] = d->value[t - 1];
-            d->value[t - 1] = swap;
-        }
-    for (int c = 0; c < d->count; c++)
-        d->code[bucket_of(d, bits_of(d->value[c]))] = (uint8_t)(c + 1);
-}
-
-/* The distinct values of an operand, or false if there are too many, or a NaN. */
-static bool collect(dictionary *d, FtB_Matrix A)
-{
-    memset(d, 0, sizeof *d);
-    int64_t n = A->width == 0 ? 1 : A->pattern->nvals;
-    for (int64_t e = 0; e < n; e++) {
-        double x = A->width == 0 ? 1 : value_of(A, e);
-        uint64_t bits = bits_of(x);
-        int at = bucket_of(d, bits);
-        if (d->code[at])
-            continue;
-        if (isnan(x) || d->count == FTB_MOST_CODES)
-            return false;
-        d->key[at] = bits;
-        d->value[d->count++] = x;
-        d->code[at] = (uint8_t)d->count;
-    }
-    order_codes(d);
-    return true;
-}
-
 /* The code of each entry, in the operand's own order. */
-static uint8_t *encode(ftb_spgemm_product *product, const dictionary *d, FtB_Matrix A)
+static uint8_t *encode(ftb_spgemm_product *product, const ftb_codes *d, FtB_Matrix A)
 {
     int64_t n = A->pattern->nvals;
     uint8_t *codes =
         A->width == 0 ? ftb_arena_new0(&product->arena, n, 1) : ftb_arena_new(&product->arena, n, 1);
     if (!codes || A->width == 0)
         return codes;
-#pragma omp parallel for num_threads(ftb_threads(product->ctx))
-    for (int64_t e = 0; e < n; e++)
-        codes[e] = (uint8_t)(d->code[bucket_of(d, bits_of(value_of(A, e)))] - 1);
+    ftb_codes_encode(codes, d, A, ftb_threads(product->ctx));
     return codes;
 }
 
 /* Runs the program on all pairs: z[code a][code b][width], of which none is -0.0, see ftb_row. */
-static GrB_Info evaluate_pairs(ftb_spgemm_product *product, const dictionary *da, const dictionary *db,
+static GrB_Info evaluate_pairs(ftb_spgemm_product *product, const ftb_codes *da, const ftb_codes *db,
                                double *z)
 {
     ftb_sparse_message *m = &product->message;
@@ -160,7 +93,8 @@ static bool find_swap(ftb_spgemm_product *product, int codes, const double *z)
             bool same = true;
             for (int x = 0; x < codes && same; x++)
                 for (int y = 0; y < codes && same; y++)
-                    same = bits_of(z[(x * codes + y) * width + c]) == bits_of(z[(y * codes + x) * width + d]);
+                    same = ftb_bits_of(z[(x * codes + y) * width + c]) ==
+                           ftb_bits_of(z[(y * codes + x) * width + d]);
             if (same)
                 product->swap[c] = (int)d;
         }
@@ -171,7 +105,7 @@ static bool find_swap(ftb_spgemm_product *product, int codes, const double *z)
 }
 
 /* z as a table of cells; with `dual`, of pairs of cells (a, b), (b, a). */
-static const void *make_table(ftb_spgemm_product *product, const dictionary *da, const dictionary *db,
+static const void *make_table(ftb_spgemm_product *product, const ftb_codes *da, const ftb_codes *db,
                               const double *z, bool dual)
 {
     FtB_Type cell = product->p.cell;
@@ -231,7 +165,7 @@ static int64_t reduce(const int64_t *x, int64_t n, uint8_t *factor)
 }
 
 /* z as products of small positive factors, whose sums are exact, and zero only where there are none. */
-static void find_factors(ftb_spgemm_product *product, const dictionary *da, const dictionary *db,
+static void find_factors(ftb_spgemm_product *product, const ftb_codes *da, const ftb_codes *db,
                          const double *z, figures f)
 {
     int64_t x[FTB_MOST_CODES];
@@ -255,7 +189,7 @@ static void find_factors(ftb_spgemm_product *product, const dictionary *da, cons
 }
 
 /* Any z of few right values, to be looked up. */
-static GrB_Info find_lookup(ftb_spgemm_product *product, const dictionary *da, const dictionary *db,
+static GrB_Info find_lookup(ftb_spgemm_product *product, const ftb_codes *da, const ftb_codes *db,
                             const double *z)
 {
     if (product->width != 1 || product->p.cell != FTB_FP32 || db->count > FTB_NIBBLE)
@@ -374,7 +308,7 @@ static const void *pack_table(ftb_spgemm_product *product, int64_t pairs, const 
     return table;
 }
 
-static GrB_Info fill_product(ftb_spgemm_product *product, const dictionary *da, const dictionary *db,
+static GrB_Info fill_product(ftb_spgemm_product *product, const ftb_codes *da, const ftb_codes *db,
                              const double *z)
 {
     bool dual = product->self && product->width == 1;
@@ -406,8 +340,8 @@ static GrB_Info fill_product(ftb_spgemm_product *product, const dictionary *da, 
 
 GrB_Info ftb_product_table(ftb_spgemm_product *product, bool *done)
 {
-    dictionary da, db;
-    if (!worth_a_table(product) || !collect(&da, product->A) || !collect(&db, product->B))
+    ftb_codes da, db;
+    if (!worth_a_table(product) || !ftb_codes_collect(&da, product->A) || !ftb_codes_collect(&db, product->B))
         return GrB_SUCCESS;
     int64_t n = (int64_t)da.count * db.count * product->width;
     double *z = ftb_new(product->ctx, n, sizeof *z);
