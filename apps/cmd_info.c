@@ -1,6 +1,7 @@
 /* featblas info: what a file holds. One pass over the entries, the degrees of both sides, and the exact
  * number of products of both projections. */
 #include "core/core.h"
+#include "cpu/dense_run.h"
 #include "gpu/driver.h"
 #include "io/io.h"
 #include "reader.h"
@@ -258,6 +259,8 @@ static int print_devices(bool json)
     } else if (ftb_driver_here()->count == 0) {
         app_print(stdout, "There is no GPU to use: %s.\n", ftb_driver_here()->why);
     }
+    if (!json && ftb_dense_slow())
+        printf("On the processor %s.\n", ftb_dense_slow());
     json_decref(list);
     return APP_OK;
 }

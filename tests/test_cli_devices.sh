@@ -4,6 +4,14 @@
 printf '%%%%MatrixMarket matrix coordinate pattern general\n2 2 2\n1 1\n1 2\n' >g.mtx
 
 export FEATBLAS_CUDA_DRIVER=
+OPENBLAS_CORETYPE=Prescott run 0 info --devices
+case $(OPENBLAS_CORETYPE=Prescott OPENBLAS_VERBOSE=2 "$FEATBLAS_COMMAND" info --devices 2>&1) in
+*"Core: Prescott"*) # an OpenBLAS that has kernels for several processors; and some may have no more
+    [ "${FEATBLAS_ISA:-}" = baseline ] || ! grep -q avx2 /proc/cpuinfo ||
+        holds out "On the processor dense products are slow: OpenBLAS takes this processor for Prescott; OPENBLAS_CORETYPE="
+    ;;
+esac
+export OPENBLAS_CORETYPE=Haswell
 run 0 info --devices
 holds out "the processor's cores"
 holds out "There is no GPU to use: FEATBLAS_CUDA_DRIVER is empty, so that no driver is looked for."

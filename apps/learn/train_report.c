@@ -1,6 +1,7 @@
 /* What train says: lines for people, a JSON object for programs, a picture of the learning curve. */
 #include "learn/train.h"
 
+#include "cpu/dense_run.h"
 #include "picture.h"
 
 #include <jansson.h>
@@ -42,6 +43,8 @@ void train_announce(const train *t)
         fprintf(stderr, ", %lld hops", (long long)o->hops);
     fprintf(stderr, ", dropout %g, learning rate %g, weight decay %g, at most %lld epochs\n", o->dropout,
             t->plan.lr, t->plan.weight_decay, (long long)t->plan.epochs);
+    if (ftb_dense_slow())
+        fprintf(stderr, "%s\n", ftb_dense_slow());
 }
 
 void train_report_run(const train *t, const train_run *run)

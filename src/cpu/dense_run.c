@@ -5,9 +5,12 @@
  */
 #include "cpu/dense_run.h"
 
+#include "core/isa.h"
 #include "cpu/kernels/rows.h"
 
 #include <cblas.h>
+#include <stdio.h>
+#include <strings.h>
 
 #define PIECE_ROWS 128 /* of C: enough to pay for packing B */
 #define PIECE_SUMS 1024
@@ -18,6 +21,7 @@
 /* OpenBLAS's own, where that is the CBLAS in use. */
 extern void openblas_set_num_threads(int) __attribute__((weak));
 extern int openblas_get_num_threads(void) __attribute__((weak));
+extern char *openblas_get_corename(void) __attribute__((weak));
 
 static pthread_mutex_t serial_lock = PTHREAD_MUTEX_INITIALIZER;
 static int serial_users, serial_before;
@@ -174,4 +178,28 @@ double ftb_dense_rate(void)
 {
     pthread_once(&rate_once, measure_rate);
     return rate;
+}
+
+/* ---- which kernels */
+
+static char slow[200];
+
+/* OpenBLAS takes its oldest kernels for a processor that is newer than it is. */
+static void find_slow(void)
+{
+    static const char *const without_avx[] = {"Prescott", "Core2", "Penryn", "Dunnington", "Nehalem", "Atom"};
+    const char *core = openblas_get_corename ? openblas_get_corename() : "";
+    for (size_t n = 0; n < sizeof without_avx / sizeof *without_avx; n++)
+        if (ftb_isa() > FTB_ISA_BASELINE && strcasecmp(core, without_avx[n]) == 0)
+            snprintf(slow, sizeof slow,
+                     "dense products are slow: OpenBLAS takes this processor for %s; "
+                     "OPENBLAS_CORETYPE=%s in the environment mends it",
+                     core, ftb_isa() == FTB_ISA_AVX512 ? "SkylakeX" : "Haswell");
+}
+
+const char *ftb_dense_slow(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, find_slow);
+    return *slow ? slow : NULL;
 }

@@ -8,5 +8,7 @@
 GrB_Info ftb_dense_run(const ftb_dense_product *p);
 /* Operations a second of one thread, FP32; measured once, in a few milliseconds. */
 double ftb_dense_rate(void);
+/* Why dense products take several times longer than they should, and what mends it; NULL: they do not. */
+const char *ftb_dense_slow(void);
 
 #endif
