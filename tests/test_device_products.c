@@ -131,6 +131,83 @@ static void bound_before(void **state)
     twice_free(&o);
 }
 
+/* ---- plans */
+
+static GrB_Info plan_of(FtB_Plan *plan, int kind, const operands *o)
+{
+    const FtB_Block *X = o->X[1];
+    switch (kind) {
+    case 0:
+        return FtB_mxm_plan(plan, X[C], NULL, NULL, "plus : edge * src", o->A, X[B], NULL, FTB_ESTIMATE);
+    case 1:
+        return FtB_mxm_plan(plan, X[C], NULL, "x * y", "plus : src", o->A, X[B], NULL, FTB_ESTIMATE);
+    case 2:
+        return FtB_mxm_plan(plan, o->A, o->A, NULL, "plus : dot(src, dst)", X[C], X[B], FTB_DESC_RST1,
+                            FTB_ESTIMATE);
+    case 3:
+        return FtB_mxm_plan(plan, o->A, NULL, NULL, "plus : a * b", o->A, o->A, NULL, FTB_ESTIMATE);
+    default:
+        return FtB_attention_plan(plan, X[C], o->A, NULL, "plus : dot(src, dst)", X[D], X[B], X[B], NULL,
+                                  NULL, FTB_ESTIMATE);
+    }
+}
+
+static GrB_Info run_it(int kind, const operands *o)
+{
+    const FtB_Block *X = o->X[1];
+    switch (kind) {
+    case 0:
+        return FtB_mxm(X[C], NULL, NULL, "plus : edge * src", o->A, X[B], NULL);
+    case 1:
+        return FtB_mxm(X[C], NULL, "x * y", "plus : src", o->A, X[B], NULL);
+    case 2:
+        return FtB_mxm(o->A, o->A, NULL, "plus : dot(src, dst)", X[C], X[B], FTB_DESC_RST1);
+    case 3:
+        return FtB_mxm(o->A, NULL, NULL, "plus : a * b", o->A, o->A, NULL);
+    default:
+        return FtB_attention(X[C], o->A, NULL, "plus : dot(src, dst)", X[D], X[B], X[B], NULL, NULL);
+    }
+}
+
+/* A plan says who will run the product, and how many bytes move first: as many as do. */
+static void plans(void **state)
+{
+    (void)state;
+    rng r = rng_new();
+    for (int kind = 0; kind < 5; kind++)
+        for (int sent = 0; sent < 2; sent++) {
+            char text[4096] = "";
+            int64_t before, after, home[2];
+            double moves;
+            FtB_Plan plan;
+            operands o = {.A = rng_matrix(&r, FTB_FP32, ROWS, ROWS, 1, 0.05)};
+            for (int n = 0; n < 3; n++) {
+                twice_add(&o, &r, ROWS, 1, WIDTH);
+                if (sent)
+                    pretend_send(o.X[1][n]->owner);
+            }
+            if (sent)
+                pretend_send(o.A->values);
+            assert_ok(FtB_Context_set_device(NULL, "pretend"));
+            FILE *file = fmemopen(text, sizeof text, "w");
+            assert_ok(plan_of(&plan, kind, &o));
+            assert_ok(FtB_Plan_explain(plan, file));
+            fclose(file);
+            assert_ok(FtB_Plan_get(plan, "moved_bytes", &moves));
+            const bool by_device = kind != 1;
+            if (!strstr(text, by_device ? "pretend runs it" : "pretend does not have it"))
+                fail_msg("plan %d: who runs it is not in %s", kind, text);
+            pretend_moved(&home[0], &before);
+            assert_ok(run_it(kind, &o));
+            pretend_moved(&home[1], &after);
+            const int64_t moved = by_device ? after - before : home[1] - home[0];
+            if (moves != (double)moved || (moved == 0) != (sent == by_device))
+                fail_msg("plan %d: %.0f bytes are to move, %lld did", kind, moves, (long long)moved);
+            assert_ok(FtB_Plan_free(&plan));
+            twice_free(&o);
+        }
+}
+
 /* ---- winners */
 
 enum { FIRST = 3 };               /* column of winners_of's views */
@@ -313,6 +390,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(products, pretend_setup, pretend_teardown),
         cmocka_unit_test_setup_teardown(wraps, pretend_setup, pretend_teardown),
         cmocka_unit_test_setup_teardown(winners, pretend_setup, pretend_teardown),
+        cmocka_unit_test_setup_teardown(plans, pretend_setup, pretend_teardown),
         cmocka_unit_test_setup_teardown(bound_before, pretend_setup, pretend_teardown),
         cmocka_unit_test_setup_teardown(attention, pretend_setup, pretend_teardown)};
     return cmocka_run_group_tests(tests, NULL, NULL);

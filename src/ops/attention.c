@@ -417,6 +417,11 @@ GrB_Info FtB_attention_plan(FtB_Plan *plan, FtB_Arg C, FtB_Arg A, FtB_Arg accum,
         info = ftb_plan_choose(&made, FTB_PLAN_ATTENTION, &facts, f.c.flags.plan, f.c.ctx);
     if (info == GrB_SUCCESS)
         info = ftb_plan_new(plan, f.c.ctx, FTB_PLAN_ATTENTION, &facts, &made);
+    if (info == GrB_SUCCESS)
+        ftb_plan_place_message(*plan,
+                               is_verb(&f) ? FTB_WHO(f.c.ctx, attention) != NULL
+                                           : f.c.plan.staged && is_direct(&f) && FTB_WHO(f.c.ctx, softmax),
+                               &f.c.message, f.c.V->owner);
     FtB_Op_free(&f.accum);
     return ftb_attention_end(&f.c, info);
 }

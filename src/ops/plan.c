@@ -29,6 +29,30 @@ GrB_Info ftb_plan_new(FtB_Plan *out, FtB_Context ctx, ftb_plan_kind kind, const 
     return GrB_SUCCESS;
 }
 
+void ftb_plan_place(FtB_Plan plan, bool by_device, ftb_buffer *const *reads, int count)
+{
+    plan->device = ftb_device(plan->ctx);
+    plan->by_device = plan->device && by_device;
+    plan->moves = 0;
+    for (int n = 0; plan->device && n < count; n++) {
+        ftb_buffer *b = reads[n];
+        for (int before = 0; before < n; before++)
+            b = reads[before] == b ? NULL : b;
+        const int valid = b ? atomic_load(&b->valid) : 0;
+        const bool there = (valid & FTB_VALID_DEVICE) && b->where == plan->device;
+        if (b && !(plan->by_device ? there : valid & FTB_VALID_HOST))
+            plan->moves += b->bytes;
+    }
+}
+
+void ftb_plan_place_message(FtB_Plan plan, bool by_device, const ftb_message *m, ftb_buffer *more)
+{
+    ftb_buffer *reads[FTB_MAX_FEEDS + 1] = {more};
+    for (int f = 0; f < m->nfeeds; f++)
+        reads[1 + f] = m->feeds[f].whole ? m->feeds[f].whole->owner : m->feeds[f].owner;
+    ftb_plan_place(plan, by_device, reads, 1 + m->nfeeds);
+}
+
 GrB_Info ftb_plan_check_kind(FtB_Plan plan, ftb_plan_kind kind)
 {
     GrB_Info info = check_plan(plan);
@@ -79,6 +103,10 @@ GrB_Info FtB_Plan_explain(FtB_Plan plan, FILE *file)
         return ftb_fail(GrB_NULL_POINTER, "file: NULL; expected an open FILE");
     locale_t before = ftb_locale_enter();
     ftb_plan_rows[plan->kind].explain(&plan->plan, &plan->facts, &plan->machine, file);
+    if (plan->device)
+        fprintf(file, "device           %s %s; %.1f MB of operands are %s first\n", plan->device->name,
+                plan->by_device ? "runs it" : "does not have it, the host does it",
+                1e-6 * (double)plan->moves, plan->by_device ? "sent" : "brought home");
     ftb_locale_leave(before);
     return ferror(file) ? ftb_fail(FTB_IO, "file: writing the plan failed") : GrB_SUCCESS;
 }
@@ -107,8 +135,13 @@ GrB_Info FtB_Plan_get(FtB_Plan plan, const char *key, double *value)
         return ftb_fail(GrB_NULL_POINTER, "%s: NULL", key ? "value" : "key");
     const ftb_plan_row *row = &ftb_plan_rows[plan->kind];
     bool found = row->get(&plan->plan, &plan->facts, key, value);
+    if (!found && strcmp(key, "moved_bytes") == 0) {
+        *value = (double)plan->moves;
+        found = true;
+    }
     if (!found)
-        return ftb_fail(GrB_INVALID_VALUE, "plan: unknown figure '%s'; known are %s", key, row->figures);
+        return ftb_fail(GrB_INVALID_VALUE, "plan: unknown figure '%s'; known are %s, moved_bytes", key,
+                        row->figures);
     return GrB_SUCCESS;
 }
 

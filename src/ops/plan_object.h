@@ -2,7 +2,8 @@
 #ifndef FTB_OPS_PLAN_H
 #define FTB_OPS_PLAN_H
 
-#include "core/core.h"
+#include "core/backend.h"
+#include "expr/message.h"
 #include "plan/kinds.h"
 
 struct FtB_Plan_opaque {
@@ -12,11 +13,19 @@ struct FtB_Plan_opaque {
     ftb_machine_facts machine; /* that it was made for */
     ftb_any_facts facts;
     ftb_any_plan plan;
+    const ftb_backend *device; /* that was engaged; NULL: none */
+    bool by_device;            /* it runs the product, else the host does */
+    int64_t moves;             /* bytes of operands that are not where it is run */
 };
 
 #define FTB_PLAN_BYTES ((int64_t)sizeof(struct FtB_Plan_opaque) + 128) /* counted for one */
 GrB_Info ftb_plan_new(FtB_Plan *plan, FtB_Context ctx, ftb_plan_kind kind, const ftb_any_facts *facts,
                       const ftb_any_plan *choices);
+/* Says whether the device, if one is engaged, runs the product, and counts what moves first: of these
+ * buffers, each once, those of which another copy is valid. NULLs are passed over. */
+void ftb_plan_place(FtB_Plan plan, bool by_device, ftb_buffer *const *reads, int count);
+/* The same of what a message reads, and of one buffer more. */
+void ftb_plan_place_message(FtB_Plan plan, bool by_device, const ftb_message *m, ftb_buffer *more);
 /* Whether the plan is of this kind, else a message. */
 GrB_Info ftb_plan_check_kind(FtB_Plan plan, ftb_plan_kind kind);
 /* Whether a plan of this kind that was made for one product does for another, else a message. */

@@ -24,23 +24,13 @@ typedef struct call {
     ftb_spmm_result result;
 } call;
 
-/* The device that may do this call, as far as the slots tell; without one, operands are the host's. */
-static GrB_Info place(call *c)
+/* Whether a device may do this call, as far as the slots tell. */
+static bool may_leave(const call *c)
 {
     ftb_monoid monoid;
-    const ftb_backend *device = ftb_device(c->ctx);
-    if (device && !c->M && !c->flags.complement &&
-        (c->accum ? ftb_op_is_monoid(&monoid, c->accum, c->C->type) && monoid == FTB_PLUS
-                  : c->flags.fill == 0)) {
-        c->device = device;
-        return GrB_SUCCESS;
-    }
-    GrB_Info info = ftb_buffer_ask(c->A->values, FTB_READ);
-    if (info == GrB_SUCCESS)
-        info = ftb_buffer_ask(c->B->owner, FTB_READ);
-    if (info == GrB_SUCCESS && c->E)
-        info = ftb_buffer_ask(c->E->owner, FTB_UPDATE);
-    return info == GrB_SUCCESS ? ftb_buffer_ask(c->C->owner, FTB_UPDATE) : info;
+    return !c->M && !c->flags.complement &&
+           (c->accum ? ftb_op_is_monoid(&monoid, c->accum, c->C->type) && monoid == FTB_PLUS
+                     : c->flags.fill == 0);
 }
 
 static GrB_Info read_slots(call *c, FtB_Arg C, FtB_Arg E, FtB_Arg M, FtB_Arg accum, FtB_Arg A, FtB_Arg B,
@@ -55,7 +45,7 @@ static GrB_Info read_slots(call *c, FtB_Arg C, FtB_Arg E, FtB_Arg M, FtB_Arg acc
     FTB_CHECK(ftb_arg_block_anywhere(&c->B, B, "B", false));
     FTB_CHECK(ftb_arg_op(&c->accum, accum, "accum", true));
     c->ctx = c->C->ctx;
-    FTB_CHECK(place(c));
+    c->device = may_leave(c) ? ftb_device(c->ctx) : NULL;
     c->p = c->A->pattern;
     if (c->flags.transpose1) {
         info = ftb_fail(GrB_INVALID_VALUE, "B: sparse x block does not read B transposed");
@@ -346,6 +336,8 @@ GrB_Info ftb_spmm_plan_call(FtB_Plan *plan, FtB_Arg C, FtB_Arg M, FtB_Arg accum,
     }
     info = ftb_plan_new(plan, c.ctx, FTB_PLAN_SPMM, &(ftb_any_facts){.spmm = c.result.facts},
                         &(ftb_any_plan){.spmm = c.result.plan});
+    if (info == GrB_SUCCESS)
+        ftb_plan_place_message(*plan, c.result.fits, &c.message, c.accum ? c.C->owner : NULL);
 done:
     return end_call(&c, info);
 }

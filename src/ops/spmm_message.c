@@ -517,6 +517,7 @@ GrB_Info ftb_spmm_message(ftb_spmm_result *result, const ftb_spmm_request *reque
         info = ftb_message_ask(&w.hoisted.core);
     if (info == GrB_SUCCESS && request->measure)
         info = measure(&w, result);
+    result->fits = request->plan_only && info == GrB_SUCCESS && fits_device(&w);
     if (request->plan_only || info != GrB_SUCCESS)
         goto done;
     if (fits_device(&w)) {

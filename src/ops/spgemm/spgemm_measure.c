@@ -1,6 +1,7 @@
 /* Plans of sparse x sparse products: made into objects, taken from them, and found by trial. What trials vary
  * is what the cost model is least sure of (renaming, accumulator of short rows); they run sampled rows, on
  * scratch memory. */
+#include "ops/backends.h"
 #include "ops/plan_object.h"
 #include "ops/spgemm/spgemm.h"
 #include "plan/wisdom.h"
@@ -71,6 +72,11 @@ GrB_Info ftb_spgemm_plan_make(FtB_Plan *plan, ftb_spgemm_product *product, FtB_E
     GrB_Info info = effort == FTB_MEASURE ? measure(product) : GrB_SUCCESS;
     if (info != GrB_SUCCESS)
         return info;
-    return ftb_plan_new(plan, product->ctx, FTB_PLAN_SPGEMM, &(ftb_any_facts){.spgemm = product->facts},
+    info = ftb_plan_new(plan, product->ctx, FTB_PLAN_SPGEMM, &(ftb_any_facts){.spgemm = product->facts},
                         &(ftb_any_plan){.spgemm = product->plan});
+    ftb_buffer *const reads[] = {product->A->values, product->B->values,
+                                 product->mask ? product->mask->values : NULL};
+    if (info == GrB_SUCCESS)
+        ftb_plan_place(*plan, FTB_WHO(product->ctx, spgemm) && !product->semiring->function, reads, 3);
+    return info;
 }
