@@ -19,6 +19,12 @@ target_compile_options(featblas_simt_kernels PRIVATE ${FEATBLAS_CXX_FLAGS} -Wno-
 set_target_properties(featblas_simt featblas_simt_kernels PROPERTIES CXX_STANDARD 17 CXX_EXTENSIONS ON
   POSITION_INDEPENDENT_CODE ON)
 
+# How the compiler that does not exist makes kernels for it of texts.
+target_compile_definitions(fake_nvrtc PRIVATE "FAKE_NVRTC_CXX=\"${CMAKE_CXX_COMPILER} -std=gnu++17 -w -O1 -fPIC -ffp-contract=off \
+  -fno-exceptions -fno-rtti -fno-tree-vectorize -fno-unroll-loops -fsanitize=thread -fsanitize=bounds \
+  --param tsan-distinguish-volatile=1 --param tsan-instrument-func-entry-exit=0 -include simt_cuda.h \
+  -I${PROJECT_SOURCE_DIR} -I${PROJECT_SOURCE_DIR}/tests/support/simt -nostdlib -lstdc++ -lm -lc\"")
+
 # The driver that does not exist runs kernels there.
 foreach(driver fake_cuda fake_cuda_lacks)
   target_sources(${driver} PRIVATE tests/support/fake_cuda/fake_kernels.c)

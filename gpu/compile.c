@@ -10,10 +10,20 @@
 #define MOST_SOURCES 64
 #define STANDARD "--std=c++17"
 #define PLAIN_SUMS "--fmad=false"
+#define HERE "--device-as-default-execution-space" /* what is the host's, too, says nothing */
+
+static bool is_text(const char *source)
+{
+    return strncmp(source, FTB_GPU_TEXT, sizeof FTB_GPU_TEXT - 1) == 0;
+}
+
+static const char *name_of(const char *source) { return is_text(source) ? "an expression" : source; }
 
 static const char *text_of(const char *source)
 {
     const ftb_gpu_source *s = ftb_gpu_sources;
+    if (is_text(source))
+        return source;
     while (strcmp(s->name, source) != 0)
         s++;
     return s->text;
@@ -78,8 +88,8 @@ static GrB_Info compile(void **image, int64_t *bytes, const char *source, const 
         names[count] = s->name;
         texts[count] = s->text;
     }
-    const char *const options[] = {arch, STANDARD, PLAIN_SUMS};
-    if (n->call.nvrtcCreateProgram(&program, text_of(source), source, count, texts, names) != 0)
+    const char *const options[] = {arch, STANDARD, PLAIN_SUMS, HERE};
+    if (n->call.nvrtcCreateProgram(&program, text_of(source), name_of(source), count, texts, names) != 0)
         return ftb_nomem();
     GrB_Info info;
     if (n->call.nvrtcCompileProgram(program, sizeof options / sizeof *options, options) == 0) {
@@ -87,7 +97,7 @@ static GrB_Info compile(void **image, int64_t *bytes, const char *source, const 
     } else {
         read_log(n, program, log);
         info = ftb_fail(FTB_NO_DEVICE, "%s: NVRTC %d.%d cannot compile %s with %s: %s", gpu->label,
-                        n->version / 1000, n->version % 1000 / 10, source, arch, log);
+                        n->version / 1000, n->version % 1000 / 10, name_of(source), arch, log);
     }
     n->call.nvrtcDestroyProgram(&program);
     return info;
@@ -96,11 +106,11 @@ static GrB_Info compile(void **image, int64_t *bytes, const char *source, const 
 /* Where an image is kept: by all that it is made of. */
 static bool path_of(char path[FTB_CODE_PATH], const char *source, const char *arch)
 {
-    const char *texts[2 * MOST_SOURCES + 5];
+    const char *texts[2 * MOST_SOURCES + 6];
     char version[40];
     int count = 0;
     snprintf(version, sizeof version, "NVRTC %d", ftb_nvrtc_here()->version);
-    const char *const with[] = {version, arch, STANDARD, PLAIN_SUMS, source};
+    const char *const with[] = {version, arch, STANDARD, PLAIN_SUMS, HERE, source};
     for (size_t k = 0; k < sizeof with / sizeof *with; k++)
         texts[count++] = with[k];
     for (int k = 0; k < MOST_SOURCES && ftb_gpu_sources[k].name; k++) {

@@ -11,7 +11,10 @@ typedef struct ftb_gpu_source {
 } ftb_gpu_source;
 extern const ftb_gpu_source ftb_gpu_sources[]; /* the last has no name; made by cmake/Embed.cmake */
 
-/* Compiles one of the sources for a GPU: to a cubin, or, where NVRTC is older than the GPU, to PTX for the
+/* How a source begins that is given as a text, instead of by the name of one of these. */
+#define FTB_GPU_TEXT "//"
+
+/* Compiles a source for a GPU: to a cubin, or, where NVRTC is older than the GPU, to PTX for the
  * newest before it that NVRTC knows. Freed with ftb_raw_delete. Sums are as written: a product and a sum
  * become an fma only where the source says so. */
 GrB_Info ftb_gpu_compile(void **image, const char *source, const ftb_gpu *gpu);

@@ -4,8 +4,15 @@
 #include "gpu/gpu_verbs.h"
 
 /* What is not here is done on the host. */
-static const ftb_verb_limits limits = {.spmm = ftb_gpu_spmm_fits};
-static const ftb_verbs verbs = {.spmm = ftb_gpu_spmm, .limits = &limits};
+static const ftb_verb_limits limits = {.spmm = ftb_gpu_spmm_fits,
+                                       .map_rows = ftb_gpu_map_rows_fits,
+                                       .messages = ftb_gpu_messages_fits,
+                                       .aggregate = ftb_gpu_aggregate_fits};
+static const ftb_verbs verbs = {.spmm = ftb_gpu_spmm,
+                                .map_rows = ftb_gpu_map_rows,
+                                .messages = ftb_gpu_messages,
+                                .aggregate = ftb_gpu_aggregate,
+                                .limits = &limits};
 static ftb_gpu_device devices[FTB_GPUS];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 

@@ -7,4 +7,11 @@
 GrB_Info ftb_gpu_spmm(const ftb_spmm_product *product, const ftb_spmm_plan *plan);
 bool ftb_gpu_spmm_fits(const ftb_spmm_product *product);
 
+GrB_Info ftb_gpu_map_rows(const ftb_map_rows_product *product);
+bool ftb_gpu_map_rows_fits(const ftb_map_rows_product *product);
+GrB_Info ftb_gpu_messages(const ftb_messages_product *product);
+bool ftb_gpu_messages_fits(const ftb_messages_product *product);
+GrB_Info ftb_gpu_aggregate(const ftb_aggregate_product *product);
+bool ftb_gpu_aggregate_fits(const ftb_aggregate_product *product);
+
 #endif

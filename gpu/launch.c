@@ -8,7 +8,7 @@
 
 struct ftb_gpu_module {
     struct ftb_gpu_module *next;
-    const char *source;
+    char *source;
     struct CUmod_st *module; /* NULL: */
     char why[512];           /* there is none */
 };
@@ -34,13 +34,19 @@ static GrB_Info find(const struct ftb_gpu_module **found, ftb_gpu_device *d, con
     m = ftb_raw_new(sizeof *m);
     if (!m)
         return ftb_nomem();
-    *m = (struct ftb_gpu_module){.next = d->modules, .source = source};
+    *m = (struct ftb_gpu_module){.next = d->modules, .source = ftb_raw_new(strlen(source) + 1)};
+    if (!m->source) {
+        ftb_raw_delete(m);
+        return ftb_nomem();
+    }
+    strcpy(m->source, source);
     GrB_Info info = ftb_gpu_compile(&image, source, d->gpu);
     const unsigned error = info == GrB_SUCCESS ? d->driver->call.cuModuleLoadData(&m->module, image) : 0;
     if (error)
         info = ftb_gpu_failed(d, "cuModuleLoadData", error);
     ftb_raw_delete(image);
     if (error == FTB_CUDA_OUT_OF_MEMORY || info == GrB_OUT_OF_MEMORY) { /* otherwise, perhaps, another time */
+        ftb_raw_delete(m->source);
         ftb_raw_delete(m);
         return info;
     }

@@ -3,6 +3,7 @@
 #include "support/check.h"
 
 #include "gpu/compile.h"
+#include "gpu/expression.h"
 #include "gpu/kernels/sddmm_direct.h"
 #include "gpu/kernels/softmax_rows.h"
 #include "gpu/kernels/spmm_direct.h"
@@ -79,7 +80,10 @@ static void options(void **state)
         assert_ok(ftb_gpu_compile(&image, SOURCE, &gpu));
         assert_memory_equal(image, "//all", 5);
         ftb_raw_delete(image);
-        snprintf(expected, sizeof expected, "--gpu-architecture=%s --std=c++17 --fmad=false", list[n].arch);
+        snprintf(expected, sizeof expected,
+                 "--gpu-architecture=%s --std=c++17 --fmad=false "
+                 "--device-as-default-execution-space",
+                 list[n].arch);
         assert_string_equal(told(), expected);
     }
     const ftb_gpu old = gpu_of(3, 5);
@@ -210,6 +214,62 @@ static void assert_has_kernels(const char *source, const char *image)
     }
 }
 
+/* Texts that use every operator, over operands of each class, as sources of kernels. */
+static const char *const texts[] = {
+    "x + y * z - x / y + (x < y) + (x <= z) + (y > 2) + (x >= z) + (x == y) + (x != y) + (x && y) + (x || "
+    "!y)",
+    "min(x, y) + max(x, z) + abs(x) + relu(x) + step(x) + floor(x) + ceil(x) + exp(x) + expm1(x) + log(x)",
+    "log1p(x) + log2(x) + lgamma(x) + sqrt(x) + pow(x, y) + tanh(x) + sigmoid(x) + erf(x) + elu(x, y)",
+    "log1p(y) + log2(y) + lgamma(y) + sqrt(y) + pow(y, z) + tanh(y) + sigmoid(y) + erf(y) + elu(y, z)",
+    "idiv(i, j) + bitand(i, 3) + bitor(i, j) + bitxor(i, j) + int8(x) + uint16(y) + uint64(z) + fp32(i)",
+    "i > 3 ? idiv(x, z) : fp64(j) + bool(x) + min(i, j) + s"};
+
+static ftb_feed feed_of(const char *name, ftb_side side, FtB_Type type, ftb_buffer *owner)
+{
+    ftb_feed feed = {.side = side, .type = type, .nrows = 9, .ld = 6, .heads = 2, .width = 3, .owner = owner};
+    snprintf(feed.name, sizeof feed.name, "%s", name);
+    return feed;
+}
+
+static int compile_text(const char *text, const ftb_gpu *gpu)
+{
+    static const double number = 0.5;
+    ftb_buffer *owner = ftb_buffer_new(ftb_context(), 54, 8);
+    ftb_message m = {.ctx = ftb_context(), .heads = 2, .nfeeds = 6};
+    m.feeds[0] = feed_of("x", FTB_SIDE_COL, FTB_FP32, owner);
+    m.feeds[1] = feed_of("y", FTB_SIDE_ROW, FTB_FP64, owner);
+    m.feeds[2] = feed_of("z", FTB_SIDE_EDGE, FTB_BF16, owner);
+    m.feeds[3] = feed_of("i", FTB_SIDE_ROW, FTB_INT64, NULL);
+    m.feeds[4] = feed_of("j", FTB_SIDE_COL, FTB_INT64, NULL);
+    m.feeds[5] = feed_of("s", FTB_SIDE_NONE, FTB_FP64, NULL);
+    for (int f = 3; f < 6; f++)
+        m.feeds[f].heads = m.feeds[f].width = 1;
+    m.feeds[5].data = &number;
+    ftb_expr *expr = NULL;
+    ftb_program *program = NULL;
+    ftb_gpu_expression e = {.source = NULL};
+    void *image = NULL;
+    assert_ok(ftb_expr_parse(&expr, m.ctx, text, "text", 0));
+    assert_ok(ftb_message_program(&program, &m, expr));
+    assert_true(ftb_gpu_expression_fits(&m, program, 0, NULL));
+    assert_ok(ftb_gpu_expression_new(&e, &m, program, ftb_program_type(program), FTB_PLUS));
+    const GrB_Info info = ftb_gpu_compile(&image, e.source, gpu);
+    static const char *const kernels[] = {"rows", "entries", "reduce", "join"};
+    for (size_t k = 0; info == GrB_SUCCESS && k < sizeof kernels / sizeof *kernels; k++) {
+        char name[80];
+        snprintf(name, sizeof name, "expression_%s%s", kernels[k], e.suffix);
+        assert_names(image, name);
+    }
+    if (info != GrB_SUCCESS)
+        printf("%s: %s\n", text, FtB_error());
+    ftb_raw_delete(image);
+    ftb_gpu_expression_delete(&e);
+    ftb_program_delete(program);
+    ftb_expr_release(expr);
+    ftb_buffer_release(owner);
+    return info != GrB_SUCCESS;
+}
+
 static int compile_all(int arch)
 {
     const ftb_gpu gpu = gpu_of(arch / 10, arch % 10);
@@ -234,7 +294,10 @@ static int compile_all(int arch)
         assert_has_kernels(s->name, image);
         ftb_raw_delete(image);
     }
-    return 0;
+    int failed = 0;
+    for (size_t t = 0; t < sizeof texts / sizeof *texts; t++)
+        failed += compile_text(texts[t], &gpu);
+    return failed;
 }
 
 static int arch_to_compile;

@@ -2,6 +2,7 @@
 #ifndef FTB_JIT_CALL_H
 #define FTB_JIT_CALL_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>

@@ -11,14 +11,6 @@
 #define AHEAD 4       /* entries, of which rows are prefetched */
 #define LEAST_WIDTH 8 /* below, loops over features hardly vectorise: the interpreter's run over entries */
 
-static const struct {
-    const char *combine;
-} monoids[FTB_NMONOIDS] = {
-#define FTB_MONOID(id, name, identity, idempotent, rule, combine, summary) [FTB_##id] = {#combine},
-#include "monoids.def"
-#undef FTB_MONOID
-};
-
 /* ---- what can be written */
 
 static bool can_write(const ftb_message *m, const ftb_program *p)
@@ -114,7 +106,7 @@ static void put_entry(ftb_printer *w, const ftb_message *m, const ftb_program *p
     ftb_print(w, ";\n            R *const t = T + h * %lld + f;\n", (long long)type->width);
     if (!fresh)
         ftb_print(w, "            const R x = *t;\n            *t = (R)(%s);\n",
-                  monoids[m->reducer.monoid].combine);
+                  ftb_print_monoid(m->reducer.monoid));
     else
         ftb_print(w, "            *t = %s;\n", m->reducer.monoid == FTB_PLUS ? "(R)(0 + y)" : "y");
     ftb_print(w, "        }\n        }\n");

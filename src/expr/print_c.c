@@ -27,6 +27,20 @@ static const struct {
 #undef FTB_OPERATOR
 };
 
+static const char *const monoids[FTB_NMONOIDS] = {
+#define FTB_MONOID(id, name, identity, idempotent, rule, combine, summary) [FTB_##id] = #combine,
+#include "monoids.def"
+#undef FTB_MONOID
+};
+
+const char *ftb_print_monoid(ftb_monoid monoid) { return monoids[monoid]; }
+
+void ftb_print_class(ftb_printer *w, FtB_Type t)
+{
+    static const char *const names[] = {"u8", "i64", "u64", "f32", "f64"};
+    ftb_print(w, "#undef FTB_CLASS\n#define FTB_CLASS %s\n", names[ftb_class(t)]);
+}
+
 /* Types of values in the code; truths are as wide as floats, so that loops vectorise. */
 const char *ftb_print_type(FtB_Type t)
 {
@@ -62,6 +76,7 @@ void ftb_print_operators(ftb_printer *w, const ftb_program *p)
         FtB_Type in = p->values[p->args[code->first]].type;
         bool real = in == FTB_FP32 || in == FTB_FP64;
         const char *type = form_type(code->op, in);
+        ftb_print_class(w, in);
         ftb_print(w, "static inline %s op%d(%s x%s%s%s)\n{\n    typedef %s T;\n    return (%s)(%s);\n}\n",
                   ftb_print_type(p->values[code->out].type), c, type, code->count > 1 ? ", " : "",
                   code->count > 1 ? type : "", code->count > 1 ? " y" : "", type,

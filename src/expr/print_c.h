@@ -14,6 +14,10 @@ void ftb_print(ftb_printer *w, const char *format, ...) __attribute__((format(pr
 /* Types of values in the code; truths are as wide as floats, so that loops vectorise. */
 const char *ftb_print_type(FtB_Type t);
 const char *ftb_print_stored_type(FtB_Type t); /* in memory; NULL: there is none in C */
+/* What FTB_LEAST and its like, which C picks by _Generic, are for in C++: values of a compute type. */
+void ftb_print_class(ftb_printer *w, FtB_Type t);
+/* How a monoid combines x and y. */
+const char *ftb_print_monoid(ftb_monoid monoid);
 /* A function op<n> for each elementwise code n. */
 void ftb_print_operators(ftb_printer *w, const ftb_program *p);
 /* const <type> v<value> = ...; of a constant. */

@@ -10,9 +10,8 @@
 
 #ifndef FTB_STANDALONE
 #include "expr/scalar.h"
-#endif
-
 #include <math.h>
+#endif
 
 static inline double ftb_double_of(uint64_t bits)
 {
@@ -171,15 +170,18 @@ static inline float ftb_elu_f32(float x, float y)
 static inline float ftb_pow_f32(float x, float y) { return (float)pow((double)x, (double)y); }
 static inline double ftb_lgamma_f64(double x)
 {
+#ifdef __CUDACC__
+    return lgamma(x);
+#else
     int sign; /* lgamma() would write a global */
     return lgamma_r(x, &sign);
+#endif
 }
 static inline float ftb_lgamma_f32(float x) { return (float)ftb_lgamma_f64(x); }
 
 static inline double ftb_sigmoid_f64(double x) { return 1 / (1 + exp(-x)); }
 static inline double ftb_elu_f64(double x, double y) { return x > 0 ? x : y * expm1(x); }
 
-#define FTB_REAL(f32, f64, x) _Generic((x), float : f32, double : f64)
 #define FTB_REAL_MIN(x, y) FTB_LEAST(x, y)
 #define FTB_REAL_MAX(x, y) FTB_GREATEST(x, y)
 #define FTB_REAL_ABS(x) FTB_REAL(fabsf, fabs, x)(x)

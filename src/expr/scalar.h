@@ -67,6 +67,7 @@ FTB_SCALAR_INTEGER_EXTREMES(u8, uint8_t)
 FTB_SCALAR_INTEGER_EXTREMES(i64, int64_t)
 FTB_SCALAR_INTEGER_EXTREMES(u64, uint64_t)
 
+#ifndef __cplusplus
 #define FTB_SCALAR_GENERIC(name, x)                                                                          \
     _Generic((x), uint8_t                                                                                    \
              : name##_u8, int64_t                                                                            \
@@ -74,6 +75,19 @@ FTB_SCALAR_INTEGER_EXTREMES(u64, uint64_t)
              : name##_u64, float                                                                             \
              : name##_f32, double                                                                            \
              : name##_f64)
+#define FTB_REAL(f32, f64, x) _Generic((x), float : f32, double : f64)
+#define FTB_INTEGER(i64, u64, x) _Generic((x), int64_t : i64, uint64_t : u64)
+#else /* sources of kernels: what they print says for which class */
+#define FTB_PASTED(name, suffix) name##_##suffix
+#define FTB_OF_CLASS(name, suffix) FTB_PASTED(name, suffix)
+#define FTB_SCALAR_GENERIC(name, x) FTB_OF_CLASS(name, FTB_CLASS)
+#define FTB_REAL_f32(f32, f64) f32
+#define FTB_REAL_f64(f32, f64) f64
+#define FTB_REAL(f32, f64, x) FTB_OF_CLASS(FTB_REAL, FTB_CLASS)(f32, f64)
+#define FTB_INTEGER_i64(i64, u64) i64
+#define FTB_INTEGER_u64(i64, u64) u64
+#define FTB_INTEGER(i64, u64, x) FTB_OF_CLASS(FTB_INTEGER, FTB_CLASS)(i64, u64)
+#endif
 #define FTB_LEAST(x, y) FTB_SCALAR_GENERIC(ftb_least, x)(x, y)
 #define FTB_GREATEST(x, y) FTB_SCALAR_GENERIC(ftb_greatest, x)(x, y)
 
@@ -83,7 +97,7 @@ static inline int64_t ftb_idiv_i64(int64_t x, int64_t y)
     return y == 0 ? 0 : y == -1 ? (int64_t)(0 - (uint64_t)x) : x / y;
 }
 static inline uint64_t ftb_idiv_u64(uint64_t x, uint64_t y) { return y == 0 ? 0 : x / y; }
-#define FTB_INTEGER_DIV(x, y) _Generic((x), int64_t : ftb_idiv_i64, uint64_t : ftb_idiv_u64)(x, y)
+#define FTB_INTEGER_DIV(x, y) FTB_INTEGER(ftb_idiv_i64, ftb_idiv_u64, x)(x, y)
 
 /* Conversions as ftb_cast makes them: cut off towards zero, saturate, NaN gives 0. */
 static inline int64_t ftb_int64_of(double x)

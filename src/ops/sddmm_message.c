@@ -249,7 +249,7 @@ static GrB_Info any_over(ftb_buffer *V, const ftb_message *m, const ftb_message_
                                         .write = &product.out,
                                         .whole = V->bytes == p->nvals * m->heads * type->width *
                                                                  (int64_t)FtB_Type_size(type->message)};
-    FTB_RUN(info, who, messages, places, &product);
+    FTB_RUN(info, FTB_WHO_FITS(m->ctx, messages, &product), messages, places, &product);
 done:
     ftb_hoist_clear(&h);
     return info;

@@ -36,7 +36,7 @@ typedef struct ftb_spmm_result {
     int64_t *arg;      /* p->nrows x ncols, to be ftb_delete()d: winning entry of p, -1 for none */
     ftb_spmm_facts facts;
     ftb_spmm_plan plan;
-    bool fits; /* plan_only: the device would do it */
+    bool fits; /* the device may do it */
 } ftb_spmm_result;
 /* Rows without entries hold anything; so do rows that are not listed, in new memory. On failure nothing is
  * left to delete; `into` is written only by what cannot fail. (spmm_message.c) */

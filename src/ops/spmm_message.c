@@ -344,9 +344,19 @@ static bool fits_device(const work *w)
         (request->add && !has_post(w) && h->rewritten.monoid != FTB_PLUS))
         return false;
     const ftb_verbs *verbs = request->device->verbs;
-    return program ? verbs->aggregate != NULL
+    const ftb_aggregate_product reduced = {.m = &h->core, .p = request->p, .ldwon = request->arg};
+    return program ? FTB_WHO_FITS(h->core.ctx, aggregate, &reduced) != NULL
                    : verbs->spmm && w->product.kind.type == h->type.reduced &&
                          (!verbs->limits || !verbs->limits->spmm || verbs->limits->spmm(&w->product));
+}
+
+/* The same by a kernel that knows the form, or else by one for any text. */
+static bool finds_verb(work *w)
+{
+    if (fits_device(w))
+        return true;
+    w->plan.family = FTB_SPMM_PROGRAM;
+    return fits_device(w);
 }
 
 static GrB_Info run_product(work *w, FtB_Block C, bool add)
@@ -517,11 +527,14 @@ GrB_Info ftb_spmm_message(ftb_spmm_result *result, const ftb_spmm_request *reque
         info = ftb_message_ask(&w.hoisted.core);
     if (info == GrB_SUCCESS && request->measure)
         info = measure(&w, result);
-    result->fits = request->plan_only && info == GrB_SUCCESS && fits_device(&w);
-    if (request->plan_only || info != GrB_SUCCESS)
+    if (info != GrB_SUCCESS)
         goto done;
-    if (fits_device(&w)) {
-        info = run_on_device(&w, result);
+    work there = w; /* where another plan may be the one */
+    result->fits = finds_verb(&there);
+    if (request->plan_only)
+        goto done;
+    if (result->fits) {
+        info = run_on_device(&there, result);
         if (!ftb_device_failed(info))
             goto done;
     }

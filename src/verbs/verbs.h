@@ -36,6 +36,9 @@
  * asked for. NULL: for all. */
 typedef struct ftb_verb_limits {
     bool (*spmm)(const ftb_spmm_product *product);
+    bool (*aggregate)(const ftb_aggregate_product *product);
+    bool (*messages)(const ftb_messages_product *product);
+    bool (*map_rows)(const ftb_map_rows_product *product);
 } ftb_verb_limits;
 
 typedef struct ftb_verbs {

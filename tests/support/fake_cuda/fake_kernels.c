@@ -1,16 +1,19 @@
 /* Modules and kernels of GPUs that do not exist (fake_cuda.h): the emulator runs them (support/simt). An
  * image is an ELF file as nvcc and NVRTC make it, of which the kernels are known that it names, or a text
- * that begins with "//": of "//all" all that the emulator has. A launch with faults is told on stderr, and
+ * that begins with "//": of "//all" all that the emulator has. An ELF file of this machine's is a
+ * library with kernels for the emulator. A launch with faults is told on stderr, and
  * sticks.
  */
 #include "fake_cuda.h"
 
 #include "tests/support/simt/simt.h"
 
+#include <dlfcn.h>
 #include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct CUmod_st {
     char *image;
@@ -37,6 +40,29 @@ static size_t elf_bytes(const char *image)
     return end;
 }
 
+static int is_library(const char *image, size_t bytes)
+{
+    Elf64_Ehdr header;
+    if (bytes < sizeof header || memcmp(image, ELFMAG, 4) != 0)
+        return 0;
+    memcpy(&header, image, sizeof header);
+    return header.e_machine == EM_X86_64;
+}
+
+/* Its kernels say themselves that they are there. */
+static unsigned load_library(const char *image, size_t bytes)
+{
+    char path[] = "/tmp/fake_cuda.XXXXXX";
+    const int file = mkstemp(path);
+    const int written = file >= 0 && write(file, image, bytes) == (ssize_t)bytes;
+    const void *library = written ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
+    if (!library)
+        fprintf(stderr, "%s\n", written ? dlerror() : path);
+    close(file);
+    remove(path);
+    return library ? OK : INVALID_IMAGE;
+}
+
 unsigned cuModuleLoadData(struct CUmod_st **module, const void *image)
 {
     const unsigned error = fake_begin_ready("cuModuleLoadData");
@@ -51,7 +77,7 @@ unsigned cuModuleLoadData(struct CUmod_st **module, const void *image)
     if (!(*module)->image)
         abort();
     memcpy((*module)->image, image, (*module)->bytes);
-    return OK;
+    return is_library(image, (*module)->bytes) ? load_library(image, (*module)->bytes) : OK;
 }
 
 static int names(const struct CUmod_st *m, const char *name)
@@ -59,6 +85,8 @@ static int names(const struct CUmod_st *m, const char *name)
     static const char all[] = "//all";
     const size_t length = strlen(name);
     if (m->bytes >= sizeof all - 1 && memcmp(m->image, all, sizeof all - 1) == 0)
+        return 1;
+    if (is_library(m->image, m->bytes))
         return 1;
     for (size_t at = 0; at + length <= m->bytes; at++)
         if (memcmp(m->image + at, name, length) == 0)

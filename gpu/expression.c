@@ -1,0 +1,199 @@
+/* Expressions as sources of kernels (expression.h): a function `message`, whose operators are spelled as
+ * those of the host, and FTB_GPU_TEXT's kernels around it. In FP32 all but pow and lgamma have the host's
+ * bits. */
+#include "gpu/expression.h"
+
+#include "expr/print_c.h"
+#include "gpu/compile.h"
+
+#include <stdio.h>
+
+/* ---- what can be written */
+
+static bool is_read(const ftb_program *p, int f) { return p->names[f].value >= 0; }
+
+static bool is_index(const ftb_feed *feed) { return !feed->data && !feed->owner; }
+
+static bool feed_fits(const ftb_feed *feed, int64_t width, ftb_side side, const int64_t *rowptr)
+{
+    if (feed->at || feed->whole ||
+        (feed->degree && (feed->degree != rowptr || (!side && feed->side != FTB_SIDE_ROW))))
+        return false;
+    return is_index(feed) || feed->width == 1 || feed->width == width;
+}
+
+bool ftb_gpu_expression_fits(const ftb_message *m, const ftb_program *p, ftb_side side, const int64_t *rowptr)
+{
+    const int64_t width = ftb_program_width(p);
+    int feeds = 0;
+    for (int c = 0; c < p->ncodes; c++) {
+        const ftb_code *code = &p->codes[c];
+        if (code->kind > FTB_CODE_SELECT)
+            return false;
+        for (int a = 0; a < code->count; a++)
+            if (p->values[p->args[code->first + a]].width > width)
+                return false;
+    }
+    for (int f = 0; f < m->nfeeds; f++) {
+        if (is_read(p, f) && !feed_fits(&m->feeds[f], width, side, rowptr))
+            return false;
+        feeds += is_read(p, f);
+    }
+    return !m->function && feeds <= FTB_EXPRESSION_FEEDS;
+}
+
+/* ---- the source */
+
+static const char *stored_type(FtB_Type type)
+{
+    return type == FTB_FP16 ? "f16" : type == FTB_BF16 ? "bf16" : ftb_print_stored_type(type);
+}
+
+static const char *place_of(const ftb_feed *feed)
+{
+    return feed->side == FTB_SIDE_ROW    ? "i"
+           : feed->side == FTB_SIDE_COL  ? "j"
+           : feed->side == FTB_SIDE_EDGE ? "e"
+                                         : "0";
+}
+
+/* One for all, which is the host's. */
+static bool is_number(const ftb_feed *feed) { return feed->constant || (feed->data && !feed->owner); }
+
+/* const <type> v<value> = feed f, the slot-th that is read. */
+static void put_feed(ftb_printer *w, const ftb_feed *feed, int slot, int value)
+{
+    const FtB_Type compute = ftb_type_compute(feed->type);
+    const char *type = ftb_print_type(compute), *stored = stored_type(feed->type);
+    ftb_print(w, "    const %s v%d = ", type, value);
+    if (is_number(feed)) {
+        ftb_print(w,
+                  compute == FTB_FP32   ? "ftb_float_of((uint32_t)a.number[%d]);\n"
+                  : compute == FTB_FP64 ? "ftb_double_of(a.number[%d]);\n"
+                                        : "a.number[%d];\n",
+                  slot);
+    } else if (is_index(feed) && feed->degree) {
+        ftb_print(w, "a.rowptr[i + 1] - a.rowptr[i];\n");
+    } else if (is_index(feed)) {
+        ftb_print(w, "%s;\n", place_of(feed));
+    } else {
+        const bool half = feed->type == FTB_FP16 || feed->type == FTB_BF16;
+        ftb_print(w, "%s(static_cast<const %s *>(a.data[%d])[%s * a.ld[%d]", half ? "value_of" : type, stored,
+                  slot, place_of(feed), slot);
+        if (feed->heads > 1)
+            ftb_print(w, " + h * %lld", (long long)feed->width);
+        ftb_print(w, "%s]);\n", feed->width > 1 ? " + f" : "");
+    }
+}
+
+static void put_message(ftb_printer *w, const ftb_message *m, const ftb_program *p, FtB_Type result)
+{
+    char root[16];
+    int slot = 0;
+    ftb_print(w,
+              "static __device__ S message(const ftb_expression_arguments &a, int64_t i, int64_t j, int64_t "
+              "e, int64_t v)\n{\n");
+    ftb_print(w, "    const int64_t h = v / %lld, f = v %% %lld;\n", (long long)ftb_program_width(p),
+              (long long)ftb_program_width(p));
+    ftb_print(w, "    (void)a, (void)i, (void)j, (void)e, (void)h, (void)f;\n");
+    for (int v = 0; v < p->nvalues; v++)
+        if (p->values[v].source == FTB_FROM_CONSTANT)
+            ftb_print_constant(w, p, v);
+    for (int f = 0; f < m->nfeeds; f++)
+        if (is_read(p, f))
+            put_feed(w, &m->feeds[f], slot++, p->names[f].value);
+    for (int c = 0; c < p->ncodes; c++)
+        ftb_print_code(w, p, c);
+    snprintf(root, sizeof root, "v%d", p->root);
+    ftb_print(w, "    return ");
+    if (result == FTB_BOOL)
+        ftb_print(w, "(S)(%s != 0)", root);
+    else
+        ftb_print_cast(w, result, p->values[p->root].type, root);
+    ftb_print(w, ";\n}\n");
+}
+
+static bool reads_rows(const ftb_message *m, const ftb_program *p)
+{
+    for (int f = 0; f < m->nfeeds; f++)
+        if (is_read(p, f) && m->feeds[f].side == FTB_SIDE_ROW)
+            return true;
+    return false;
+}
+
+static void put_body(ftb_printer *w, const ftb_message *m, const ftb_program *p, FtB_Type result,
+                     ftb_monoid monoid)
+{
+    ftb_print(w, "#define FTB_STANDALONE\n#include \"gpu/kernels/c_types.cuh\"\n"
+                 "#include \"src/expr/scalar.h\"\n#include \"src/expr/real.h\"\n"
+                 "#include \"gpu/kernels/vectors.cuh\"\n#include \"gpu/kernels/expression.h\"\n");
+    ftb_print(w, "typedef %s S;\n#define VALUES %lldll\n", ftb_print_stored_type(result),
+              (long long)(m->heads * ftb_program_width(p)));
+    ftb_print(w, "#define READS_ROWS %d\n#define SUMS %d\n", reads_rows(m, p), monoid == FTB_PLUS);
+    ftb_print_operators(w, p);
+    put_message(w, m, p, result);
+    ftb_print_class(w, ftb_type_compute(result));
+    ftb_print(w, "static __device__ S combine(S x, S y) { (void)y; return (S)(%s); }\n",
+              ftb_print_monoid(monoid));
+}
+
+static uint64_t hash_of(const char *text)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
+    while (*text)
+        hash = (hash ^ (unsigned char)*text++) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+GrB_Info ftb_gpu_expression_new(ftb_gpu_expression *e, const ftb_message *m, const ftb_program *p,
+                                FtB_Type result, ftb_monoid monoid)
+{
+    static const char head[] = FTB_GPU_TEXT " an expression\n",
+                      tail[] = "#include \"gpu/kernels/expression.cuh\"\n";
+    enum { NAMED = 100 };
+    ftb_printer w = {NULL, sizeof head - 1};
+    put_body(&w, m, p, result, monoid);
+    *e = (ftb_gpu_expression){.result = result};
+    e->source = ftb_new(m->ctx, (int64_t)(w.used + NAMED + sizeof tail), 1);
+    if (!e->source)
+        return ftb_nomem();
+    memcpy(e->source, head, sizeof head);
+    w = (ftb_printer){e->source, sizeof head - 1};
+    put_body(&w, m, p, result, monoid);
+    e->source[w.used] = '\0';
+    snprintf(e->suffix, sizeof e->suffix, "_%016llx", (unsigned long long)hash_of(e->source));
+    w.used += (size_t)snprintf(e->source + w.used, NAMED, "#define NAMED(kernel) kernel##%s\n", e->suffix);
+    memcpy(e->source + w.used, tail, sizeof tail);
+    return GrB_SUCCESS;
+}
+
+void ftb_gpu_expression_delete(ftb_gpu_expression *e) { ftb_delete(e->source); }
+
+/* ---- running it */
+
+void ftb_gpu_expression_feeds(ftb_expression_arguments *a, const ftb_message *m, const ftb_program *p)
+{
+    int slot = 0;
+    for (int f = 0; f < m->nfeeds; f++) {
+        const ftb_feed *feed = &m->feeds[f];
+        if (!is_read(p, f))
+            continue;
+        if (is_number(feed))
+            ftb_cast(&a->number[slot], ftb_type_compute(feed->type), feed->data, feed->type, 1);
+        else
+            a->data[slot] = feed->data;
+        a->ld[slot++] = feed->ld;
+    }
+}
+
+GrB_Info ftb_gpu_expression_run(ftb_gpu_device *d, const ftb_gpu_expression *e, const char *what,
+                                int64_t count, ftb_expression_arguments *a)
+{
+    char name[80];
+    snprintf(name, sizeof name, "expression_%s%s", what, e->suffix);
+    return ftb_gpu_launch(d, e->source, name,
+                          (ftb_gpu_grid){.x = (count + FTB_EXPRESSION_BLOCK - 1) / FTB_EXPRESSION_BLOCK,
+                                         .y = 1,
+                                         .threads = FTB_EXPRESSION_BLOCK},
+                          (void *[]){a});
+}

@@ -1,0 +1,29 @@
+/* Expressions as sources of kernels (kernels/expression.cuh), made for a program and its operands. */
+#ifndef FTB_GPU_EXPRESSION_H
+#define FTB_GPU_EXPRESSION_H
+
+#include "expr/message.h"
+#include "gpu/kernels/expression.h"
+#include "gpu/launch.h"
+
+/* Whether kernels can be made of a program over a message's feeds, which has features one by one. side: of
+ * the feeds that have rows, 0: by entry; rowptr: the row pointers that degrees may be of. */
+bool ftb_gpu_expression_fits(const ftb_message *m, const ftb_program *p, ftb_side side,
+                             const int64_t *rowptr);
+
+typedef struct ftb_gpu_expression {
+    char *source;    /* as ftb_gpu_launch takes it; ours */
+    char suffix[20]; /* of its kernels' names */
+    FtB_Type result; /* of what they write */
+} ftb_gpu_expression;
+/* monoid: how values are combined. On failure too, ftb_gpu_expression_delete must follow. */
+GrB_Info ftb_gpu_expression_new(ftb_gpu_expression *e, const ftb_message *m, const ftb_program *p,
+                                FtB_Type result, ftb_monoid monoid);
+void ftb_gpu_expression_delete(ftb_gpu_expression *e);
+/* The feeds' addresses, once they are the device's. */
+void ftb_gpu_expression_feeds(ftb_expression_arguments *a, const ftb_message *m, const ftb_program *p);
+/* Runs expression_<what> for `count` values. */
+GrB_Info ftb_gpu_expression_run(ftb_gpu_device *d, const ftb_gpu_expression *e, const char *what,
+                                int64_t count, ftb_expression_arguments *a);
+
+#endif

@@ -1,0 +1,99 @@
+/* Kernels around an expression: an element of a result is a thread's. A generated text (gpu/expression.c)
+ * includes this after
+ *
+ *     S message(const ftb_expression_arguments &a, int64_t i, int64_t j, int64_t e, int64_t v)
+ *
+ * which gives value v of 0 .. VALUES - 1 of entry e = (i, j), as it is stored; S combine(S x, S y) of two
+ * such values; SUMS, whether that is their sum; NAMED(kernel), which makes names that no other text's kernels
+ * have. Neighbouring threads take neighbouring values. */
+#define BLOCK_PLACE (static_cast<long long>(blockIdx.x) * FTB_EXPRESSION_BLOCK + threadIdx.x)
+#define KERNEL(name) FTB_KERNEL(name)
+
+/* out(i, f) = message of row i; VALUES / ncols heads are summed. */
+extern "C" __global__ void __launch_bounds__(FTB_EXPRESSION_BLOCK)
+    NAMED(expression_rows)(ftb_expression_arguments a)
+{
+    const long long i = BLOCK_PLACE / a.ncols, f = BLOCK_PLACE % a.ncols;
+    if (i >= a.nrows)
+        return;
+    const bool absent = a.skips && a.rowptr[i] == a.rowptr[i + 1];
+    S *const to = static_cast<S *>(a.out) + i * a.ldo + f;
+    if (absent && a.add)
+        return;
+    S sum = absent ? S(0) : message(a, i, i, i, f);
+    for (long long v = f + a.ncols; v < VALUES && !absent; v += a.ncols)
+        sum = S(sum + message(a, i, i, i, v));
+    *to = a.add ? S(*to + sum) : sum;
+}
+KERNEL(NAMED(expression_rows));
+
+/* The row of entry e: the last that begins at it or before, of those that have entries. */
+static __device__ __forceinline__ long long row_of(const ftb_expression_arguments &a, long long e)
+{
+    long long low = 0, high = a.nrows - 1;
+    while (low < high) {
+        const long long middle = low + (high - low) / 2;
+        if (a.rowptr[middle + 1] <= e)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* out(e, v) = message of entry e. */
+extern "C" __global__ void __launch_bounds__(FTB_EXPRESSION_BLOCK)
+    NAMED(expression_entries)(ftb_expression_arguments a)
+{
+    const long long e = BLOCK_PLACE / VALUES, v = BLOCK_PLACE % VALUES;
+    if (e >= a.nvals)
+        return;
+    const long long i = READS_ROWS ? row_of(a, e) : 0;
+    static_cast<S *>(a.out)[e * VALUES + v] = message(a, i, a.colidx[e], e, v);
+}
+KERNEL(NAMED(expression_entries));
+
+static __device__ __forceinline__ void put(const ftb_expression_arguments &a, long long row, long long v,
+                                           S sum)
+{
+    S *const to = static_cast<S *>(a.out) + row * a.ldo + v;
+    *to = a.add ? S(*to + sum) : sum;
+}
+
+/* What a piece gives, in the order of its entries, goes to its row or its slot; a row without entries is 0.
+ */
+extern "C" __global__ void __launch_bounds__(FTB_EXPRESSION_BLOCK)
+    NAMED(expression_reduce)(ftb_expression_arguments a)
+{
+    const long long number = BLOCK_PLACE / VALUES, v = BLOCK_PLACE % VALUES;
+    if (number >= a.npieces)
+        return;
+    const ftb_spmm_piece *const p = a.pieces + number;
+    S all = S(0);
+    for (long long e = p->begin; e < p->end; e++) {
+        const S one = message(a, p->row, a.colidx[e], e, v);
+        all = e == p->begin && !SUMS ? one : combine(all, one);
+    }
+    if (p->slot < 0)
+        put(a, p->row, v, all);
+    else
+        static_cast<S *>(a.partial)[p->slot * VALUES + v] = all;
+}
+KERNEL(NAMED(expression_reduce));
+
+/* The rows that were cut. */
+extern "C" __global__ void __launch_bounds__(FTB_EXPRESSION_BLOCK)
+    NAMED(expression_join)(ftb_expression_arguments a)
+{
+    const long long number = BLOCK_PLACE / VALUES, v = BLOCK_PLACE % VALUES;
+    if (number >= a.ncuts)
+        return;
+    const ftb_spmm_cut *const cut = a.cuts + number;
+    const S *const partial =
+        static_cast<const S *>(a.partial) + cut->slot * static_cast<long long>(VALUES) + v;
+    S all = partial[0];
+    for (int k = 1; k < cut->count; k++)
+        all = combine(all, partial[k * static_cast<long long>(VALUES)]);
+    put(a, cut->row, v, all);
+}
+KERNEL(NAMED(expression_join));

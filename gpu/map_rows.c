@@ -1,0 +1,65 @@
+/* The verb `map_rows` on a GPU: expressions that work on features one by one (expression.h), not summed over
+ * rows. */
+#include "gpu/expression.h"
+#include "gpu/gpu_verbs.h"
+
+/* The row pointers that are read: of rows that are left alone, or of degrees. */
+static const int64_t *rowptr_of(const ftb_map_rows_product *p)
+{
+    const int64_t *rowptr = p->present;
+    for (int f = 0; f < p->m->nfeeds && !rowptr; f++)
+        if (ftb_program_uses(p->program, f))
+            rowptr = p->m->feeds[f].degree;
+    return rowptr;
+}
+
+bool ftb_gpu_map_rows_fits(const ftb_map_rows_product *p)
+{
+    const int64_t values = p->m->heads * ftb_program_width(p->program);
+    return !p->sum && p->fold >= 1 && values % p->fold == 0 &&
+           ftb_gpu_expression_fits(p->m, p->program, p->side, rowptr_of(p));
+}
+
+/* A copy of the host's row pointers, for this product alone; NULL where there are none. */
+static GrB_Info send(const int64_t **to, const ftb_map_rows_product *p, ftb_gpu_device *d)
+{
+    const int64_t *rowptr = rowptr_of(p), bytes = (p->nrows + 1) * (int64_t)sizeof *rowptr;
+    void *made = NULL;
+    *to = NULL;
+    if (!rowptr)
+        return GrB_SUCCESS;
+    GrB_Info info = d->row.memory->alloc(&d->row, p->m->ctx, &made, bytes);
+    if (info == GrB_SUCCESS)
+        info = d->row.memory->put(&d->row, p->m->ctx, made, rowptr, bytes);
+    if (info != GrB_SUCCESS && made)
+        d->row.memory->free(&d->row, made, bytes);
+    *to = info == GrB_SUCCESS ? made : NULL;
+    return info;
+}
+
+GrB_Info ftb_gpu_map_rows(const ftb_map_rows_product *p)
+{
+    ftb_gpu_device *d = ftb_gpu_of(ftb_device(p->m->ctx));
+    ftb_expression_arguments a = {.nrows = p->nrows,
+                                  .ncols = p->ncols,
+                                  .out = p->y,
+                                  .ldo = p->ldy,
+                                  .add = p->add,
+                                  .skips = p->present != NULL};
+    ftb_gpu_expression e = {.source = NULL};
+    const int64_t *rowptr;
+    GrB_Info info = ftb_gpu_expression_new(&e, p->m, p->program, p->type, FTB_PLUS);
+    if (info == GrB_SUCCESS)
+        info = ftb_gpu_load(d, e.source);
+    if (info == GrB_SUCCESS)
+        info = send(&rowptr, p, d);
+    if (info == GrB_SUCCESS) {
+        a.rowptr = (const long long *)rowptr;
+        ftb_gpu_expression_feeds(&a, p->m, p->program);
+        info = ftb_gpu_expression_run(d, &e, "rows", p->nrows * p->ncols, &a);
+        if (rowptr)
+            d->row.memory->free(&d->row, (void *)(uintptr_t)rowptr, (p->nrows + 1) * (int64_t)sizeof *rowptr);
+    }
+    ftb_gpu_expression_delete(&e);
+    return info;
+}

@@ -1,0 +1,102 @@
+/* The verbs `messages` and `aggregate` on a GPU: texts that work on features one by one (expression.h), kept
+ * for the entries, or reduced in the entries' order, but for rows that are cut (pieces.h). */
+#include "gpu/expression.h"
+#include "gpu/gpu_verbs.h"
+#include "gpu/pieces.h"
+
+#include <limits.h>
+
+static bool fits(const ftb_message *m, const ftb_pattern *p)
+{
+    ftb_message_type type;
+    ftb_program *program = NULL;
+    if (p->wide || p->nrows > INT_MAX || ftb_message_compile(&type, &program, m) != GrB_SUCCESS)
+        return false;
+    const bool well = program && ftb_gpu_expression_fits(m, program, 0, p->rowptr);
+    ftb_program_delete(program);
+    return well;
+}
+
+bool ftb_gpu_messages_fits(const ftb_messages_product *product) { return fits(product->m, product->p); }
+
+bool ftb_gpu_aggregate_fits(const ftb_aggregate_product *product)
+{
+    return product->ldwon == 0 && fits(product->m, product->p);
+}
+
+/* The text's source, loaded, and all that it reads. */
+static GrB_Info prepare(ftb_gpu_expression *e, ftb_expression_arguments *a, const ftb_message *m,
+                        ftb_pattern *p, bool reduced, ftb_gpu_device *d)
+{
+    ftb_message_type type;
+    ftb_program *program = NULL;
+    const int64_t *rowptr;
+    const void *colidx;
+    GrB_Info info = ftb_message_compile(&type, &program, m);
+    if (info == GrB_SUCCESS)
+        info =
+            ftb_gpu_expression_new(e, m, program, reduced ? type.reduced : type.message, m->reducer.monoid);
+    if (info == GrB_SUCCESS)
+        info = ftb_gpu_load(d, e->source);
+    if (info == GrB_SUCCESS)
+        info = ftb_pattern_ask_at(p, &d->row, &rowptr, &colidx);
+    if (info == GrB_SUCCESS) {
+        a->nrows = p->nrows;
+        a->nvals = p->nvals;
+        a->rowptr = (const long long *)rowptr;
+        a->colidx = colidx;
+        a->ncols = m->heads * type.width;
+        ftb_gpu_expression_feeds(a, m, program);
+    }
+    ftb_program_delete(program);
+    return info;
+}
+
+GrB_Info ftb_gpu_messages(const ftb_messages_product *product)
+{
+    ftb_gpu_device *d = ftb_gpu_of(ftb_device(product->m->ctx));
+    ftb_expression_arguments a = {.out = product->out};
+    ftb_gpu_expression e = {.source = NULL};
+    GrB_Info info = prepare(&e, &a, product->m, product->p, false, d);
+    if (info == GrB_SUCCESS)
+        info = ftb_gpu_expression_run(d, &e, "entries", a.nvals * a.ncols, &a);
+    ftb_gpu_expression_delete(&e);
+    return info;
+}
+
+static GrB_Info reduce(ftb_gpu_device *d, const ftb_gpu_expression *e, ftb_expression_arguments *a,
+                       const ftb_gpu_pieces *p)
+{
+    GrB_Info info = ftb_gpu_expression_run(d, e, "reduce", a->npieces * a->ncols, a);
+    if (info != GrB_SUCCESS || p->ncuts == 0)
+        return info;
+    info = ftb_gpu_expression_run(d, e, "join", a->ncuts * a->ncols, a);
+    return info == GrB_SUCCESS ? info : ftb_wrap_error(GrB_PANIC, "half of a product was done: ");
+}
+
+GrB_Info ftb_gpu_aggregate(const ftb_aggregate_product *product)
+{
+    const ftb_message *m = product->m;
+    ftb_gpu_device *d = ftb_gpu_of(ftb_device(m->ctx));
+    ftb_expression_arguments a = {.out = product->out, .ldo = product->ldo, .add = product->add};
+    ftb_gpu_expression e = {.source = NULL};
+    ftb_gpu_pieces pieces;
+    GrB_Info info = prepare(&e, &a, m, product->p, true, d);
+    if (info == GrB_SUCCESS)
+        info = ftb_gpu_pieces_ask(&pieces, product->p, d);
+    const int64_t bytes =
+        info == GrB_SUCCESS ? pieces.nslots * a.ncols * (int64_t)FtB_Type_size(e.result) : 0;
+    if (bytes > 0)
+        info = d->row.memory->alloc(&d->row, m->ctx, &a.partial, bytes);
+    if (info == GrB_SUCCESS) {
+        a.pieces = pieces.pieces;
+        a.npieces = pieces.npieces - (product->add ? pieces.nempty : 0);
+        a.cuts = pieces.cuts;
+        a.ncuts = pieces.ncuts;
+        info = reduce(d, &e, &a, &pieces);
+    }
+    if (a.partial)
+        d->row.memory->free(&d->row, a.partial, bytes);
+    ftb_gpu_expression_delete(&e);
+    return info;
+}

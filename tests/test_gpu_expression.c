@@ -1,0 +1,213 @@
+/* Texts as kernels of a GPU that does not exist (support/fake_cuda): over rows, kept for entries, reduced
+ * into rows. The bits are the host's, but for sums of rows that are cut, and for pow and lgamma; what has no
+ * kernel is done on the host. Where there is no emulator the host does all of it. */
+#include "support/check.h"
+
+#include "core/core.h"
+#include "support/fakes.h"
+#include "support/rng.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { ROWS = 40, COLS = 30, HUB = 17, HUB_ENTRIES = 1100, MANY = 1500 };
+
+static struct {
+    int (*launches)(void), (*emulates)(void);
+    const char *(*misuse)(void);
+} fake;
+
+static int start(void **state)
+{
+    (void)state;
+    setenv("FEATBLAS_CUDA_DRIVER", fake_path("fake_cuda"), 1);
+    setenv("FEATBLAS_NVRTC", fake_path("fake_nvrtc"), 1);
+    setenv("FEATBLAS_CACHE", "0", 1);
+    fake_find("fake_cuda", "fake_cuda_launches", &fake.launches);
+    fake_find("fake_cuda", "fake_cuda_emulates", &fake.emulates);
+    fake_find("fake_cuda", "fake_cuda_misuse", &fake.misuse);
+    return 0;
+}
+
+static int clean(void **state)
+{
+    (void)state;
+    if (fake.misuse())
+        fail_msg("%s", fake.misuse());
+    return 0;
+}
+
+/* Some rows without entries; of MANY columns a row that is cut. */
+static FtB_Matrix matrix(rng *r, int64_t ncols, int heads)
+{
+    const int64_t most = ROWS * 8 + HUB_ENTRIES;
+    int64_t *I = malloc((size_t)most * sizeof *I), *J = malloc((size_t)most * sizeof *J), n = 0;
+    for (int64_t i = 0; i < ROWS; i++) {
+        const int64_t degree = i == HUB && ncols == MANY ? HUB_ENTRIES : rng_below(r, 7);
+        for (int64_t k = 0; k < degree; k++, n++) {
+            I[n] = i;
+            J[n] = degree == HUB_ENTRIES ? k : (k * 5 + i) % ncols;
+        }
+    }
+    float *w = malloc((size_t)(n * ftb_max(1, heads) + 1) * sizeof *w);
+    rng_reals(r, w, FTB_FP32, n * ftb_max(1, heads));
+    FtB_Matrix A;
+    assert_ok(
+        FtB_Matrix_build(&A, FTB_FP32, ROWS, ncols, heads, n, I, J, heads ? w : NULL, FTB_DUP_ERROR, NULL));
+    free(I);
+    free(J);
+    free(w);
+    return A;
+}
+
+/* `gap` columns of a wider block are not its own. */
+static FtB_Block block(rng *r, FtB_Type type, int64_t nrows, int64_t heads, int64_t width, int64_t gap)
+{
+    const double minus = -0.0;
+    FtB_Block whole, part, X;
+    assert_ok(FtB_Block_new(&whole, nrows, heads * width + gap, type));
+    rng_reals(r, ftb_block_data(whole), type, nrows * (heads * width + gap));
+    for (int64_t k = 0; k < nrows * (heads * width + gap); k += 3)
+        ftb_cast((char *)ftb_block_data(whole) + (size_t)k * FtB_Type_size(type), type, &minus, FTB_FP64, 1);
+    assert_ok(FtB_Block_changed(whole));
+    assert_ok(FtB_Block_columns(&part, whole, 0, heads * width));
+    assert_ok(FtB_Block_heads(&X, part, heads));
+    FtB_Block_free(&part);
+    FtB_Block_free(&whole);
+    return X;
+}
+
+typedef struct text {
+    const char *text;
+    FtB_Type type; /* of the blocks */
+    FtB_Type result;
+    int64_t heads, width;
+    int edge_heads;
+    bool there; /* the GPU has kernels for all of it */
+} text;
+
+static void assert_same(const text *t, const void *here, const void *there, int64_t count, bool close)
+{
+    for (int64_t k = 0; k < count; k++) {
+        const double x = ftb_get_real(here, t->result, k), y = ftb_get_real(there, t->result, k);
+        const size_t size = FtB_Type_size(t->result), at = (size_t)k * size;
+        if (close ? fabs(x - y) > 1e-4 * (1 + fabs(x))
+                  : memcmp((const char *)here + at, (const char *)there + at, size) != 0)
+            fail_msg("%s: value %d is %.9g, on the host %.9g", t->text, (int)k, y, x);
+    }
+}
+
+static FtB_Semiring semiring_of(const text *t, FtB_Block near)
+{
+    FtB_Semiring plain, s;
+    assert_ok(FtB_Semiring_new(&plain, t->text));
+    if (!strstr(t->text, "near") && !strstr(t->text, "slope"))
+        return plain;
+    if (strstr(t->text, "slope"))
+        assert_ok(FtB_Semiring_bind(&s, plain, FTB_BIND("slope", 0.3)));
+    else
+        assert_ok(FtB_Semiring_bind(&s, plain, FTB_BIND("near", near)));
+    FtB_Semiring_free(&plain);
+    return s;
+}
+
+static void assert_launched(const text *t, int before)
+{
+    if (fake.emulates() && (fake.launches() > before) != t->there)
+        fail_msg("%s: %d launches", t->text, fake.launches() - before);
+}
+
+static void reduced(void **state)
+{
+    static const text list[] = {
+        {"plus : tanh(src * edge)", FTB_FP32, FTB_FP32, 2, 3, 1, true},
+        {"plus : tanh(src * edge)", FTB_FP64, FTB_FP64, 2, 3, 2, true},
+        {"max : abs(src * edge - near[i])", FTB_FP32, FTB_FP32, 1, 5, 1, true},
+        {"min : src + edge", FTB_FP16, FTB_FP32, 3, 4, 3, true},
+        {"times : 1 + src * 0.01", FTB_BF16, FTB_FP32, 1, 8, 0, true},
+        {"plus : src + i * j - e", FTB_INT32, FTB_INT64, 1, 3, 0, true},
+        {"max : idiv(min(src, 3), 2)", FTB_INT8, FTB_INT64, 2, 2, 0, true},
+        {"plus : src > 0.5 ? sigmoid(src) : exp(src) / di", FTB_FP32, FTB_FP32, 1, 7, 0, true},
+        {"plus : leaky_relu(src * edge, slope)", FTB_FP32, FTB_FP32, 2, 2, 2, true},
+        {"or : src > 0.9", FTB_FP32, FTB_BOOL, 1, 4, 0, true},
+        {"mean : tanh(src * edge)", FTB_FP32, FTB_FP32, 1, 6, 1, true},
+        {"plus : erf(src) + log1p(abs(src)) * elu(src * edge, 1)", FTB_FP32, FTB_FP32, 1, 2, 1, true},
+        {"plus : dot(src, near[i]) * edge", FTB_FP32, FTB_FP32, 1, 6, 1, false}};
+    const double starts[] = {3, -0.0};
+    (void)state;
+    rng r = rng_new();
+    for (size_t n = 0; n < 2 * sizeof list / sizeof *list; n++) {
+        const text *t = &list[n / 2];
+        const int64_t cols = n % 2 && n < 8 ? MANY : COLS, d = t->heads * t->width;
+        FtB_Matrix A = matrix(&r, cols, t->edge_heads);
+        FtB_Block X = block(&r, t->type, cols, t->heads, t->width, (int64_t)n % 3),
+                  near = block(&r, t->type, ROWS, t->heads, t->width, 0), C[2];
+        FtB_Semiring s = semiring_of(t, near);
+        const bool adds = n % 2 && (strncmp(t->text, "plus", 4) == 0 || strncmp(t->text, "mean", 4) == 0);
+        for (int on = 0; on < 2; on++) {
+            const int64_t width = t->there ? d : 1;
+            assert_ok(FtB_Block_new(&C[on], ROWS, width, t->result));
+            for (int64_t k = 0; k < ROWS * width; k++)
+                ftb_cast((char *)ftb_block_data(C[on]) + (size_t)k * FtB_Type_size(t->result), t->result,
+                         &starts[k % 2], FTB_FP64, 1);
+            assert_ok(FtB_Block_changed(C[on]));
+            assert_ok(FtB_Context_set_device(NULL, on ? "gpu" : "cpu"));
+            const int before = fake.launches();
+            assert_ok(adds ? FtB_mxm(C[on], NULL, "x + y", s, A, X, NULL)
+                           : FtB_mxm(C[on], NULL, NULL, s, A, X, NULL));
+            assert_ok(ftb_buffer_ask(C[on]->owner, FTB_READ));
+            if (on)
+                assert_launched(t, before);
+        }
+        assert_same(t, ftb_block_data(C[0]), ftb_block_data(C[1]), ROWS * C[0]->ncols, cols == MANY);
+        for (int on = 0; on < 2; on++)
+            FtB_Block_free(&C[on]);
+        FtB_Block_free(&X);
+        FtB_Block_free(&near);
+        FtB_Semiring_free(&s);
+        FtB_Matrix_free(&A);
+    }
+}
+
+static void kept(void **state)
+{
+    static const text list[] = {{"plus : tanh(src + dst)", FTB_FP32, FTB_FP32, 2, 1, 0, true},
+                                {"plus : exp(src - dst) * near[i]", FTB_FP32, FTB_FP32, 3, 2, 0, true},
+                                {"plus : src * dst + e", FTB_INT32, FTB_INT64, 1, 4, 0, true},
+                                {"plus : src >= dst", FTB_FP64, FTB_BOOL, 1, 2, 0, true}};
+    (void)state;
+    rng r = rng_new();
+    for (size_t n = 0; n < sizeof list / sizeof *list; n++) {
+        const text *t = &list[n];
+        const int64_t d = t->heads * t->width;
+        FtB_Matrix A = matrix(&r, COLS, 0), C[2];
+        FtB_Block X = block(&r, t->type, COLS, t->heads, t->width, 1),
+                  Y = block(&r, t->type, ROWS, t->heads, t->width, 0),
+                  near = block(&r, t->type, ROWS, t->heads, t->width, 2);
+        FtB_Semiring s = semiring_of(t, near);
+        for (int on = 0; on < 2; on++) {
+            assert_ok(FtB_Matrix_like(&C[on], A, d, t->result));
+            assert_ok(FtB_Context_set_device(NULL, on ? "gpu" : "cpu"));
+            const int before = fake.launches();
+            assert_ok(FtB_mxm(C[on], A, NULL, s, Y, X, FTB_DESC_RST1));
+            assert_ok(ftb_buffer_ask(C[on]->values, FTB_READ));
+            if (on)
+                assert_launched(t, before);
+        }
+        assert_same(t, ftb_values(C[0]), ftb_values(C[1]), A->pattern->nvals * d, false);
+        for (int on = 0; on < 2; on++)
+            FtB_Matrix_free(&C[on]);
+        FtB_Block_free(&X);
+        FtB_Block_free(&Y);
+        FtB_Block_free(&near);
+        FtB_Semiring_free(&s);
+        FtB_Matrix_free(&A);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(reduced, NULL, clean),
+                                       cmocka_unit_test_setup_teardown(kept, NULL, clean)};
+    return cmocka_run_group_tests(tests, start, NULL);
+}
