@@ -6,5 +6,6 @@
 
 GrB_Info ftb_gpu_spmm(const ftb_spmm_product *product, const ftb_spmm_plan *plan);
 bool ftb_gpu_spmm_fits(const ftb_spmm_product *product);
+GrB_Info ftb_gpu_copy(const ftb_copy_product *product);
 
 #endif

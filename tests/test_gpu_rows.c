@@ -1,0 +1,83 @@
+/* Rows of blocks on a GPU that does not exist, beside the host: copied, picked and spread, dropped, means
+ * over heads. Every bit is the host's, and nothing beside the rows is touched. */
+#include "support/beside.h"
+#include "support/check.h"
+
+#include "cpu/nn/copy_run.h"
+#include "gpu/gpu_verbs.h"
+
+#include <stdio.h>
+
+static const FtB_Type reals[] = {FTB_FP32, FTB_FP64};
+
+/* A block in memory: where it begins and how far rows are apart, in values. */
+typedef struct where {
+    int64_t first, ld, count;
+} where;
+
+/* Side by side; apart; apart at multiples of 16 bytes; not beginning at one. */
+static where place(rng *r, int64_t nrows, int64_t ncols)
+{
+    const int64_t kind = rng_below(r, 5), around = 4 * ((ncols + 3) / 4);
+    const int64_t ld = kind == 0 ? ncols : kind == 1 ? around + 4 : kind == 2 ? around : ncols + 1 + kind;
+    const int64_t first = kind == 3 ? 1 : 4 * rng_below(r, 2);
+    return (where){first, ld, first + nrows * ld};
+}
+
+/* Of blocks, and of threads side by side. */
+static int64_t some_rows(rng *r)
+{
+    static const int64_t list[] = {0, 1, 2, 3, 31, 64, 65, 257, 700};
+    return list[rng_below(r, sizeof list / sizeof *list)];
+}
+static int64_t some_columns(rng *r)
+{
+    static const int64_t list[] = {0, 1, 2, 3, 4, 5, 8, 15, 16, 17, 33, 64, 128, 131, 1025, 2050};
+    return list[rng_below(r, sizeof list / sizeof *list)];
+}
+
+/* ---- copy */
+
+static void copy_one(rng *r)
+{
+    const FtB_Type type = reals[rng_below(r, 2)];
+    const int64_t nrows = some_rows(r), ncols = nrows > 100 ? some_columns(r) % 40 : some_columns(r);
+    const int64_t what = rng_below(r, 4); /* put, one row, add, fill */
+    const double value = rng_below(r, 2) ? 0.1 : 0;
+    const where from = place(r, what == 1 ? 1 : nrows, ncols), to = place(r, nrows, ncols);
+    beside x = beside_new(r, type, from.count, beside_odd), y = beside_new(r, type, to.count, beside_odd);
+    const int ran = beside_launches();
+    for (int there = 0; there < 2; there++) {
+        const ftb_copy_product p = {.ctx = ftb_context(),
+                                    .type = type,
+                                    .nrows = nrows,
+                                    .ncols = ncols,
+                                    .x = what < 3 ? beside_at(&x, there, from.first) : NULL,
+                                    .ldx = what == 1 ? 0 : from.ld,
+                                    .value = value,
+                                    .y = beside_at(&y, there, to.first),
+                                    .ldy = to.ld,
+                                    .add = what == 2};
+        assert_ok(there ? ftb_gpu_copy(&p) : ftb_copy_run(&p));
+    }
+    char text[100];
+    snprintf(text, sizeof text, "copy %lld, %lld x %lld", (long long)what, (long long)nrows,
+             (long long)ncols);
+    beside_free(&x);
+    beside_same(&y, text);
+    assert_int_equal(beside_launches() - ran, nrows * ncols > 0);
+}
+
+static void copies(void **state)
+{
+    rng r = rng_new();
+    (void)state;
+    for (int n = 0; beside_runs() && n < rng_cases(300); n++)
+        copy_one(&r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test_teardown(copies, beside_clean)};
+    return cmocka_run_group_tests(tests, beside_start, NULL);
+}
