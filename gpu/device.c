@@ -5,7 +5,12 @@
 
 /* What is not here is done on the host. */
 static const ftb_verb_limits limits = {.spmm = ftb_gpu_spmm_fits};
-static const ftb_verbs verbs = {.spmm = ftb_gpu_spmm, .copy = ftb_gpu_copy, .limits = &limits};
+static const ftb_verbs verbs = {.spmm = ftb_gpu_spmm,
+                                .copy = ftb_gpu_copy,
+                                .dropout = ftb_gpu_dropout,
+                                .mean_heads = ftb_gpu_mean_heads,
+                                .mean_heads_grad = ftb_gpu_mean_heads_grad,
+                                .limits = &limits};
 static ftb_gpu_device devices[FTB_GPUS];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 

@@ -4,6 +4,8 @@
 
 #include "gpu/compile.h"
 #include "gpu/kernels/copy_rows.h"
+#include "gpu/kernels/dropout_draws.h"
+#include "gpu/kernels/mean_heads_rows.h"
 #include "gpu/kernels/sddmm_direct.h"
 #include "gpu/kernels/softmax_rows.h"
 #include "gpu/kernels/spmm_direct.h"
@@ -209,6 +211,12 @@ static void assert_has_kernels(const char *source, const char *image)
     } else if (strcmp(source, "gpu/kernels/copy.cu") == 0) {
 #define NAMED_COPY(type, what, values) assert_names(image, "copy_" #type "_" #what "_" #values);
         FTB_COPY(NAMED_COPY)
+    } else if (strcmp(source, "gpu/kernels/dropout.cu") == 0) {
+#define NAMED_DROPOUT(type, what) assert_names(image, "dropout_" #type "_" #what);
+        FTB_DROPOUT(NAMED_DROPOUT)
+    } else if (strcmp(source, "gpu/kernels/mean_heads.cu") == 0) {
+#define NAMED_MEAN_HEADS(type, what, values) assert_names(image, "mean_heads_" #type "_" #what "_" #values);
+        FTB_MEAN_HEADS(NAMED_MEAN_HEADS)
     } else {
         fail_msg("%s: a source without a table here", source);
     }

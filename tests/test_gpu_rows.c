@@ -4,6 +4,8 @@
 #include "support/check.h"
 
 #include "cpu/nn/copy_run.h"
+#include "cpu/nn/dropout_run.h"
+#include "cpu/nn/mean_heads_run.h"
 #include "gpu/gpu_verbs.h"
 
 #include <stdio.h>
@@ -76,8 +78,96 @@ static void copies(void **state)
         copy_one(&r);
 }
 
+/* ---- dropout */
+
+static void drop_one(rng *r)
+{
+    static const double list[] = {0, 0.25, 0.5, 0.9, 1 - 0x1p-16};
+    const FtB_Type type = reals[rng_below(r, 2)];
+    const int64_t nrows = some_rows(r), ncols = nrows > 100 ? some_columns(r) % 40 : some_columns(r);
+    const uint64_t seed = rng_bits(r);
+    const double probability = list[rng_below(r, sizeof list / sizeof *list)];
+    const bool in_place = rng_below(r, 3) == 0, add = rng_below(r, 2);
+    const where to = place(r, nrows, ncols), from = in_place ? to : place(r, nrows, ncols);
+    beside x = beside_new(r, type, from.count, beside_odd), y = beside_new(r, type, to.count, beside_odd);
+    const int ran = beside_launches();
+    for (int there = 0; there < 2; there++) {
+        const ftb_dropout_product p = {.ctx = ftb_context(),
+                                       .type = type,
+                                       .nrows = nrows,
+                                       .ncols = ncols,
+                                       .x = beside_at(in_place ? &y : &x, there, from.first),
+                                       .ldx = from.ld,
+                                       .y = beside_at(&y, there, to.first),
+                                       .ldy = to.ld,
+                                       .seed = seed,
+                                       .probability = probability,
+                                       .add = add};
+        assert_ok(there ? ftb_gpu_dropout(&p) : ftb_dropout_run(&p));
+    }
+    char text[100];
+    snprintf(text, sizeof text, "dropout %lld x %lld", (long long)nrows, (long long)ncols);
+    beside_free(&x);
+    beside_same(&y, text);
+    assert_int_equal(beside_launches() - ran, nrows * ncols > 0);
+}
+
+static void drops(void **state)
+{
+    rng r = rng_new();
+    (void)state;
+    for (int n = 0; beside_runs() && n < rng_cases(150); n++)
+        drop_one(&r);
+}
+
+/* ---- means over heads */
+
+static void mean_one(rng *r)
+{
+    const FtB_Type type = reals[rng_below(r, 2)];
+    const int64_t nrows = some_rows(r), heads = 1 + rng_below(r, 9),
+                  width = nrows > 100 ? some_columns(r) % 20 : some_columns(r);
+    const bool gradient = rng_below(r, 2), add = gradient && rng_below(r, 2);
+    const where wide = place(r, nrows, heads * width), narrow = place(r, nrows, width),
+                from = gradient ? narrow : wide, to = gradient ? wide : narrow;
+    beside x = beside_new(r, type, from.count, beside_odd), y = beside_new(r, type, to.count, beside_odd);
+    const int ran = beside_launches();
+    for (int there = 0; there < 2; there++) {
+        const ftb_mean_heads_product p = {.ctx = ftb_context(),
+                                          .type = type,
+                                          .nrows = nrows,
+                                          .heads = heads,
+                                          .width = width,
+                                          .x = beside_at(&x, there, from.first),
+                                          .ldx = from.ld,
+                                          .y = beside_at(&y, there, to.first),
+                                          .ldy = to.ld,
+                                          .add = add};
+        if (gradient)
+            assert_ok(there ? ftb_gpu_mean_heads_grad(&p) : ftb_mean_heads_grad_run(&p));
+        else
+            assert_ok(there ? ftb_gpu_mean_heads(&p) : ftb_mean_heads_run(&p));
+    }
+    char text[100];
+    snprintf(text, sizeof text, "mean_heads%s %lld x %lld x %lld", gradient ? "_grad" : "", (long long)nrows,
+             (long long)heads, (long long)width);
+    beside_free(&x);
+    beside_same(&y, text);
+    assert_int_equal(beside_launches() - ran, nrows * width > 0);
+}
+
+static void means(void **state)
+{
+    rng r = rng_new();
+    (void)state;
+    for (int n = 0; beside_runs() && n < rng_cases(200); n++)
+        mean_one(&r);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test_teardown(copies, beside_clean)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test_teardown(copies, beside_clean),
+                                       cmocka_unit_test_teardown(drops, beside_clean),
+                                       cmocka_unit_test_teardown(means, beside_clean)};
     return cmocka_run_group_tests(tests, beside_start, NULL);
 }
