@@ -10,6 +10,8 @@ static const ftb_verbs verbs = {.spmm = ftb_gpu_spmm,
                                 .dropout = ftb_gpu_dropout,
                                 .mean_heads = ftb_gpu_mean_heads,
                                 .mean_heads_grad = ftb_gpu_mean_heads_grad,
+                                .update = ftb_gpu_update,
+                                .sum_squares = ftb_gpu_sum_squares,
                                 .limits = &limits};
 static ftb_gpu_device devices[FTB_GPUS];
 static pthread_once_t once = PTHREAD_ONCE_INIT;

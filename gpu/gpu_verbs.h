@@ -10,5 +10,7 @@ GrB_Info ftb_gpu_copy(const ftb_copy_product *product);
 GrB_Info ftb_gpu_dropout(const ftb_dropout_product *product);
 GrB_Info ftb_gpu_mean_heads(const ftb_mean_heads_product *product);
 GrB_Info ftb_gpu_mean_heads_grad(const ftb_mean_heads_product *product);
+GrB_Info ftb_gpu_update(const ftb_update_product *product);
+GrB_Info ftb_gpu_sum_squares(const ftb_sum_squares_product *product);
 
 #endif

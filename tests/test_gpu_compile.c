@@ -9,6 +9,7 @@
 #include "gpu/kernels/sddmm_direct.h"
 #include "gpu/kernels/softmax_rows.h"
 #include "gpu/kernels/spmm_direct.h"
+#include "gpu/kernels/update_steps.h"
 #include "gpu/nvrtc.h"
 #include "support/fakes.h"
 #include "support/temporary.h"
@@ -217,6 +218,12 @@ static void assert_has_kernels(const char *source, const char *image)
     } else if (strcmp(source, "gpu/kernels/mean_heads.cu") == 0) {
 #define NAMED_MEAN_HEADS(type, what, values) assert_names(image, "mean_heads_" #type "_" #what "_" #values);
         FTB_MEAN_HEADS(NAMED_MEAN_HEADS)
+    } else if (strcmp(source, "gpu/kernels/update.cu") == 0) {
+#define NAMED_UPDATE(type, rule, values) assert_names(image, "update_" #type "_" #rule "_" #values);
+#define NAMED_SQUARES(type) assert_names(image, "sum_squares_" #type);
+        FTB_UPDATE(NAMED_UPDATE)
+        FTB_SUM_SQUARES(NAMED_SQUARES)
+        assert_names(image, "sum_squares_join");
     } else {
         fail_msg("%s: a source without a table here", source);
     }
