@@ -4,8 +4,10 @@
 #include "gpu/gpu_verbs.h"
 
 /* What is not here is done on the host. */
-static const ftb_verb_limits limits = {.spmm = ftb_gpu_spmm_fits};
+static const ftb_verb_limits limits = {.spmm = ftb_gpu_spmm_fits, .scatter = ftb_gpu_scatter_fits};
 static const ftb_verbs verbs = {.spmm = ftb_gpu_spmm,
+                                .gather = ftb_gpu_gather,
+                                .scatter = ftb_gpu_scatter,
                                 .copy = ftb_gpu_copy,
                                 .dropout = ftb_gpu_dropout,
                                 .mean_heads = ftb_gpu_mean_heads,

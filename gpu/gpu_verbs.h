@@ -12,5 +12,8 @@ GrB_Info ftb_gpu_mean_heads(const ftb_mean_heads_product *product);
 GrB_Info ftb_gpu_mean_heads_grad(const ftb_mean_heads_product *product);
 GrB_Info ftb_gpu_update(const ftb_update_product *product);
 GrB_Info ftb_gpu_sum_squares(const ftb_sum_squares_product *product);
+GrB_Info ftb_gpu_gather(const ftb_gather_product *product);
+GrB_Info ftb_gpu_scatter(const ftb_scatter_product *product);
+bool ftb_gpu_scatter_fits(const ftb_scatter_product *product);
 
 #endif

@@ -5,6 +5,7 @@
 #include "gpu/compile.h"
 #include "gpu/kernels/copy_rows.h"
 #include "gpu/kernels/dropout_draws.h"
+#include "gpu/kernels/gather_lists.h"
 #include "gpu/kernels/mean_heads_rows.h"
 #include "gpu/kernels/sddmm_direct.h"
 #include "gpu/kernels/softmax_rows.h"
@@ -224,6 +225,11 @@ static void assert_has_kernels(const char *source, const char *image)
         FTB_UPDATE(NAMED_UPDATE)
         FTB_SUM_SQUARES(NAMED_SQUARES)
         assert_names(image, "sum_squares_join");
+    } else if (strcmp(source, "gpu/kernels/gather.cu") == 0) {
+#define NAMED_GATHER(bytes, type) assert_names(image, "gather_" #bytes);
+#define NAMED_SCATTER(type, values) assert_names(image, "scatter_" #type "_" #values);
+        FTB_GATHER(NAMED_GATHER)
+        FTB_SCATTER(NAMED_SCATTER)
     } else {
         fail_msg("%s: a source without a table here", source);
     }

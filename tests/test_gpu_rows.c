@@ -3,12 +3,14 @@
 #include "support/beside.h"
 #include "support/check.h"
 
+#include "cpu/block/gather_run.h"
 #include "cpu/nn/copy_run.h"
 #include "cpu/nn/dropout_run.h"
 #include "cpu/nn/mean_heads_run.h"
 #include "gpu/gpu_verbs.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 static const FtB_Type reals[] = {FTB_FP32, FTB_FP64};
 
@@ -76,6 +78,146 @@ static void copies(void **state)
     (void)state;
     for (int n = 0; beside_runs() && n < rng_cases(300); n++)
         copy_one(&r);
+}
+
+/* ---- gather and scatter */
+
+static void any(rng *r, void *values, FtB_Type type, int64_t count)
+{
+    if (ftb_type_float(type))
+        beside_odd(r, values, type, count);
+    else
+        rng_any_values(r, values, type, count);
+}
+
+/* Rows that rise, come in any order, or come again and again. */
+static int64_t *some_list(rng *r, int64_t count, int64_t nrows)
+{
+    const int64_t kind = rng_below(r, 3), few = 1 + rng_below(r, nrows);
+    int64_t *rows = malloc((size_t)(count + 1) * sizeof *rows);
+    for (int64_t t = 0; t < count; t++)
+        rows[t] = kind == 0 && count <= nrows ? t + (nrows - count) : rng_below(r, kind == 1 ? nrows : few);
+    return rows;
+}
+
+static void gather_one(rng *r)
+{
+    const FtB_Type type = rng_type(r);
+    const int64_t count = some_rows(r), nrows = 1 + rng_below(r, 300),
+                  ncols = count > 100 ? some_columns(r) % 40 : some_columns(r) % 300;
+    const where from = place(r, nrows, ncols), to = place(r, count, ncols);
+    int64_t *rows = some_list(r, count, nrows);
+    beside x = beside_new(r, type, from.count, any), y = beside_new(r, type, to.count, any);
+    const int ran = beside_launches();
+    for (int there = 0; there < 2; there++) {
+        const ftb_gather_product p = {.ctx = ftb_context(),
+                                      .rows = rows,
+                                      .count = count,
+                                      .ncols = ncols,
+                                      .x = beside_at(&x, there, from.first),
+                                      .y = beside_at(&y, there, to.first),
+                                      .ldx = from.ld,
+                                      .ldy = to.ld,
+                                      .xtype = type,
+                                      .ytype = type};
+        assert_ok(there ? ftb_gpu_gather(&p) : ftb_gather_run(&p));
+    }
+    char text[100];
+    snprintf(text, sizeof text, "gather %lld x %lld of %s", (long long)count, (long long)ncols,
+             FtB_Type_name(type));
+    beside_free(&x);
+    beside_same(&y, text);
+    assert_int_equal(beside_launches() - ran, count * ncols > 0);
+    free(rows);
+}
+
+static void scatter_one(rng *r)
+{
+    const bool add = rng_below(r, 2);
+    const FtB_Type type = add ? reals[rng_below(r, 2)] : rng_type(r);
+    const int64_t count = some_rows(r), nrows = 1 + rng_below(r, 1000),
+                  ncols = count > 100 || nrows > 300 ? some_columns(r) % 40 : some_columns(r) % 300;
+    const where from = place(r, count, ncols), to = place(r, nrows, ncols);
+    int64_t *rows = some_list(r, count, nrows);
+    beside x = beside_new(r, type, from.count, any), y = beside_new(r, type, to.count, any);
+    const int ran = beside_launches();
+    for (int there = 0; there < 2; there++) {
+        const ftb_scatter_product p = {.ctx = ftb_context(),
+                                       .rows = rows,
+                                       .count = count,
+                                       .ncols = ncols,
+                                       .nrows = nrows,
+                                       .x = beside_at(&x, there, from.first),
+                                       .y = beside_at(&y, there, to.first),
+                                       .ldx = from.ld,
+                                       .ldy = to.ld,
+                                       .xtype = type,
+                                       .ytype = type,
+                                       .how = add ? FTB_SCATTER_FOLD : FTB_SCATTER_REPLACE,
+                                       .monoid = FTB_PLUS};
+        assert_true(ftb_gpu_scatter_fits(&p));
+        assert_ok(there ? ftb_gpu_scatter(&p) : ftb_scatter_run(&p));
+    }
+    char text[100];
+    snprintf(text, sizeof text, "scatter %lld x %lld of %s", (long long)count, (long long)ncols,
+             FtB_Type_name(type));
+    beside_free(&x);
+    beside_same(&y, text);
+    assert_int_equal(beside_launches() - ran, count * ncols > 0);
+    free(rows);
+}
+
+static void gathers(void **state)
+{
+    rng r = rng_new();
+    (void)state;
+    for (int n = 0; beside_runs() && n < rng_cases(200); n++)
+        gather_one(&r);
+}
+
+static void scatters(void **state)
+{
+    rng r = rng_new();
+    (void)state;
+    for (int n = 0; beside_runs() && n < rng_cases(300); n++)
+        scatter_one(&r);
+}
+
+/* By the library's own calls: what the GPU adds, and what the host does for it. */
+static void calls(void **state)
+{
+    enum { ROWS = 50, COLUMNS = 12, COUNT = 80 };
+    static const FtB_Type types[] = {FTB_FP32, FTB_FP64, FTB_INT32, FTB_FP16};
+    rng r = rng_new();
+    (void)state;
+    for (int n = 0; n < 4; n++) {
+        FtB_Block X, Y[2], P;
+        int64_t *rows = some_list(&r, COUNT, ROWS), home[2];
+        assert_ok(FtB_Block_new(&X, ROWS, COLUMNS, types[n]));
+        assert_ok(FtB_Block_new(&P, COUNT, COLUMNS, types[n]));
+        rng_values(&r, block_values(X), types[n], ROWS * COLUMNS);
+        assert_ok(FtB_Block_changed(X));
+        for (int there = 0; there < 2; there++) {
+            assert_ok(FtB_Context_set_device(NULL, there ? "gpu" : NULL));
+            assert_ok(FtB_Block_new(&Y[there], ROWS, COLUMNS, types[n]));
+            const int ran = beside_launches();
+            assert_ok(FtB_gather(P, X, rows, COUNT));
+            assert_ok(FtB_Context_moved(NULL, &home[0], NULL));
+            assert_ok(FtB_scatter(Y[there], FTB_ARG("x + y"), P, rows, COUNT));
+            assert_ok(FtB_Context_moved(NULL, &home[1], NULL));
+            assert_true(home[0] == home[1] || !there || !beside_runs() || n > 1);
+            assert_ok(FtB_scatter(Y[there], NULL, P, rows, COUNT));
+            block_values(Y[there]);
+            if (beside_runs())
+                assert_true(there ? beside_launches() - ran >= (n > 1 ? 2 : 3) : beside_launches() == ran);
+        }
+        assert_memory_equal(block_values(Y[0]), block_values(Y[1]), ROWS * COLUMNS * FtB_Type_size(types[n]));
+        FtB_Block_free(&X);
+        FtB_Block_free(&P);
+        FtB_Block_free(&Y[0]);
+        FtB_Block_free(&Y[1]);
+        free(rows);
+    }
 }
 
 /* ---- dropout */
@@ -166,8 +308,9 @@ static void means(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test_teardown(copies, beside_clean),
-                                       cmocka_unit_test_teardown(drops, beside_clean),
-                                       cmocka_unit_test_teardown(means, beside_clean)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(copies, beside_clean),   cmocka_unit_test_teardown(gathers, beside_clean),
+        cmocka_unit_test_teardown(scatters, beside_clean), cmocka_unit_test_teardown(calls, beside_clean),
+        cmocka_unit_test_teardown(drops, beside_clean),    cmocka_unit_test_teardown(means, beside_clean)};
     return cmocka_run_group_tests(tests, beside_start, NULL);
 }

@@ -35,6 +35,7 @@
  * asked for. NULL: for all. */
 typedef struct ftb_verb_limits {
     bool (*spmm)(const ftb_spmm_product *product);
+    bool (*scatter)(const ftb_scatter_product *product); /* of those that add: replacing it has for all */
 } ftb_verb_limits;
 
 typedef struct ftb_verbs {

@@ -151,11 +151,13 @@ static GrB_Info prepare_accum(move_call *c, ftb_scatter_product *s)
     return GrB_SUCCESS;
 }
 
-/* A device replaces and adds. */
+/* A device replaces and adds, of some types at least. */
 static const ftb_backend *who_scatters(const move_call *c, const ftb_scatter_product *s)
 {
     bool known = s->how == FTB_SCATTER_REPLACE || (s->how == FTB_SCATTER_FOLD && s->monoid == FTB_PLUS);
-    return c->direct && known ? FTB_WHO(c->ctx, scatter) : NULL;
+    const ftb_backend *who = c->direct && known ? FTB_WHO(c->ctx, scatter) : NULL;
+    const ftb_verb_limits *limits = who ? who->verbs->limits : NULL;
+    return limits && limits->scatter && !limits->scatter(s) ? NULL : who;
 }
 
 GrB_Info FtB_scatter(FtB_Arg Y, FtB_Arg accum, FtB_Arg X, const int64_t *rows, int64_t count)
