@@ -168,7 +168,7 @@ endforeach()
 
 add_dependencies(test_gpu_driver fake_cuda fake_cuda_lacks)
 add_dependencies(test_gpu_memory fake_cuda)
-foreach(name test_gpu_spmm test_gpu_rows test_gpu_update)
+foreach(name test_gpu_spmm test_gpu_rows test_gpu_update test_gpu_head_dots)
   add_dependencies(${name} fake_cuda fake_nvrtc)
 endforeach()
 add_dependencies(test_gpu_compile fake_nvrtc)

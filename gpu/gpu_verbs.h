@@ -15,5 +15,7 @@ GrB_Info ftb_gpu_sum_squares(const ftb_sum_squares_product *product);
 GrB_Info ftb_gpu_gather(const ftb_gather_product *product);
 GrB_Info ftb_gpu_scatter(const ftb_scatter_product *product);
 bool ftb_gpu_scatter_fits(const ftb_scatter_product *product);
+GrB_Info ftb_gpu_head_dots(const ftb_head_dots_product *product);
+GrB_Info ftb_gpu_head_dots_grad(const ftb_head_dots_product *product);
 
 #endif
