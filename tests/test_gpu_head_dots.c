@@ -100,7 +100,8 @@ static void assert_near_exact(const shape *s, double got, const beside *x, int64
 static void dot(rng *r)
 {
     const shape s = some_shape(r);
-    beside x = beside_new(r, s.type, s.x + s.nrows * s.ldx, rng_reals),
+    const bool odd = rng_below(r, 3) == 0;
+    beside x = beside_new(r, s.type, s.x + s.nrows * s.ldx, odd ? beside_odd : rng_reals),
            a = beside_new(r, s.type, s.a + s.heads * s.width, rng_reals),
            y = beside_new(r, s.type, s.y + s.nrows * s.ldy, rng_reals);
     const int ran = beside_launches();
@@ -119,7 +120,8 @@ static void dot(rng *r)
         for (int64_t h = 0; h < s.heads; h++) {
             const int64_t xat = s.x + i * s.ldx + h * s.width, aat = s.a + h * s.width;
             const double expected = in_order(&s, &x, xat, &a, aat);
-            assert_near_exact(&s, expected, &x, xat, &a, aat);
+            if (!odd)
+                assert_near_exact(&s, expected, &x, xat, &a, aat);
             put(&y, s.y + i * s.ldy + h, expected);
         }
     told(text, sizeof text, "dot products", &s);
