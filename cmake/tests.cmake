@@ -154,7 +154,7 @@ if(NOT FEATBLAS_SANITIZE)
 endif()
 
 # And on a GPU of the driver that does not exist: what has no verb there is done on the host. A sanitizer sees nothing new in it.
-set(FEATBLAS_GPU_ALWAYS test_spmm test_mxm_grad test_nn_ops)
+set(FEATBLAS_GPU_ALWAYS test_spmm test_mxm_grad test_nn_ops test_nn_tape test_block_gather)
 if(FEATBLAS_SANITIZE)
   set(FEATBLAS_GPU_ALWAYS)
 endif()

@@ -11,6 +11,8 @@ typedef struct ftb_gpu_source {
 } ftb_gpu_source;
 extern const ftb_gpu_source ftb_gpu_sources[]; /* the last has no name; made by cmake/Embed.cmake */
 
+/* Whether NVRTC is there and compiles for it. */
+bool ftb_gpu_compiles(const ftb_gpu *gpu);
 /* Compiles one of the sources for a GPU: to a cubin, or, where NVRTC is older than the GPU, to PTX for the
  * newest before it that NVRTC knows. Freed with ftb_raw_delete. Sums are as written: a product and a sum
  * become an fma only where the source says so. */

@@ -1,6 +1,7 @@
 /* The rows of GPUs (device.h), made when somebody first asks for one. */
 #include "gpu/device.h"
 
+#include "gpu/compile.h"
 #include "gpu/gpu_verbs.h"
 
 /* What is not here is done on the host. */
@@ -17,6 +18,8 @@ static const ftb_verbs verbs = {.spmm = ftb_gpu_spmm,
                                 .update = ftb_gpu_update,
                                 .sum_squares = ftb_gpu_sum_squares,
                                 .limits = &limits};
+static const ftb_verbs none = {
+    .limits = NULL}; /* of GPUs that nothing can be compiled for: nothing moves there in vain */
 static ftb_gpu_device devices[FTB_GPUS];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -40,7 +43,7 @@ static void make_rows(void)
         d->row = (ftb_backend){.name = driver->gpu[n].label,
                                .about = driver->gpu[n].about,
                                .memory = &ftb_gpu_memory,
-                               .verbs = &verbs};
+                               .verbs = ftb_gpu_compiles(&driver->gpu[n]) ? &verbs : &none};
         d->driver = driver;
         d->gpu = &driver->gpu[n];
         d->facts = facts_of(d->gpu);

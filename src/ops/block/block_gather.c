@@ -155,9 +155,7 @@ static GrB_Info prepare_accum(move_call *c, ftb_scatter_product *s)
 static const ftb_backend *who_scatters(const move_call *c, const ftb_scatter_product *s)
 {
     bool known = s->how == FTB_SCATTER_REPLACE || (s->how == FTB_SCATTER_FOLD && s->monoid == FTB_PLUS);
-    const ftb_backend *who = c->direct && known ? FTB_WHO(c->ctx, scatter) : NULL;
-    const ftb_verb_limits *limits = who ? who->verbs->limits : NULL;
-    return limits && limits->scatter && !limits->scatter(s) ? NULL : who;
+    return c->direct && known ? FTB_WHO_FITS(c->ctx, scatter, s) : NULL;
 }
 
 GrB_Info FtB_scatter(FtB_Arg Y, FtB_Arg accum, FtB_Arg X, const int64_t *rows, int64_t count)
