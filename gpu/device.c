@@ -18,8 +18,8 @@ static const ftb_verbs verbs = {.spmm = ftb_gpu_spmm,
                                 .update = ftb_gpu_update,
                                 .sum_squares = ftb_gpu_sum_squares,
                                 .limits = &limits};
-static const ftb_verbs none = {
-    .limits = NULL}; /* of GPUs that nothing can be compiled for: nothing moves there in vain */
+/* Of GPUs that nothing can be compiled for: nothing moves there in vain. */
+static const ftb_verbs none = {.limits = NULL};
 static ftb_gpu_device devices[FTB_GPUS];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 

@@ -1,5 +1,6 @@
 #include "support/beside.h"
 
+#include "gpu/memory.h"
 #include "support/check.h"
 #include "support/fakes.h"
 
@@ -7,9 +8,11 @@
 #include <stdlib.h>
 
 static struct {
-    int (*launches)(void), (*emulates)(void);
+    int (*launches)(void), (*emulates)(void), (*live)(void);
     const char *(*misuse)(void);
 } fake;
+
+static const ftb_backend *gpu(void) { return ftb_device(ftb_context()); }
 
 int beside_start(void **state)
 {
@@ -19,6 +22,7 @@ int beside_start(void **state)
     setenv("FEATBLAS_CACHE", "0", 1);
     fake_find("fake_cuda", "fake_cuda_launches", &fake.launches);
     fake_find("fake_cuda", "fake_cuda_emulates", &fake.emulates);
+    fake_find("fake_cuda", "fake_cuda_live", &fake.live);
     fake_find("fake_cuda", "fake_cuda_misuse", &fake.misuse);
     assert_ok(FtB_Context_set_device(NULL, "gpu"));
     return 0;
@@ -29,6 +33,8 @@ int beside_clean(void **state)
     (void)state;
     if (fake.misuse())
         fail_msg("%s", fake.misuse());
+    assert_ok(ftb_gpu_trim(gpu()));
+    assert_int_equal(fake.live(), 0);
     return 0;
 }
 
@@ -36,7 +42,6 @@ bool beside_runs(void) { return fake.emulates(); }
 int beside_launches(void) { return fake.launches(); }
 
 static int64_t bytes_of(const beside *b) { return b->count * (int64_t)FtB_Type_size(b->type); }
-static const ftb_backend *gpu(void) { return ftb_device(ftb_context()); }
 
 beside beside_new(rng *r, FtB_Type type, int64_t count, rng_fill fill)
 {

@@ -14,7 +14,7 @@ typedef struct beside {
 
 /* Setup of a group of tests: opens the driver and places the default context's work there. */
 int beside_start(void **state);
-/* Teardown of a test: the driver saw no misuse. */
+/* Teardown of a test: the driver saw no misuse, and has all its memory again. */
 int beside_clean(void **state);
 /* Whether kernels run: else there is nothing to compare. */
 bool beside_runs(void);
