@@ -39,6 +39,12 @@ static int arch_for(const ftb_nvrtc *n, const ftb_gpu *gpu)
     return best;
 }
 
+bool ftb_gpu_compiles(const ftb_gpu *gpu)
+{
+    const ftb_nvrtc *n = ftb_nvrtc_here();
+    return n->version && arch_for(n, gpu);
+}
+
 /* What the compiler says, from its first error on. */
 static void read_log(const ftb_nvrtc *n, struct _nvrtcProgram *program, char log[LOG_ROOM])
 {

@@ -14,6 +14,8 @@ extern const ftb_gpu_source ftb_gpu_sources[]; /* the last has no name; made by 
 /* How a source begins that is given as a text, instead of by the name of one of these. */
 #define FTB_GPU_TEXT "//"
 
+/* Whether NVRTC is there and compiles for it. */
+bool ftb_gpu_compiles(const ftb_gpu *gpu);
 /* Compiles a source for a GPU: to a cubin, or, where NVRTC is older than the GPU, to PTX for the
  * newest before it that NVRTC knows. Freed with ftb_raw_delete. Sums are as written: a product and a sum
  * become an fma only where the source says so. */

@@ -1,18 +1,32 @@
 /* The rows of GPUs (device.h), made when somebody first asks for one. */
 #include "gpu/device.h"
 
+#include "gpu/compile.h"
 #include "gpu/gpu_verbs.h"
 
 /* What is not here is done on the host. */
 static const ftb_verb_limits limits = {.spmm = ftb_gpu_spmm_fits,
-                                       .map_rows = ftb_gpu_map_rows_fits,
+                                       .aggregate = ftb_gpu_aggregate_fits,
                                        .messages = ftb_gpu_messages_fits,
-                                       .aggregate = ftb_gpu_aggregate_fits};
+                                       .map_rows = ftb_gpu_map_rows_fits,
+                                       .scatter = ftb_gpu_scatter_fits};
 static const ftb_verbs verbs = {.spmm = ftb_gpu_spmm,
-                                .map_rows = ftb_gpu_map_rows,
-                                .messages = ftb_gpu_messages,
                                 .aggregate = ftb_gpu_aggregate,
+                                .messages = ftb_gpu_messages,
+                                .map_rows = ftb_gpu_map_rows,
+                                .gather = ftb_gpu_gather,
+                                .scatter = ftb_gpu_scatter,
+                                .copy = ftb_gpu_copy,
+                                .dropout = ftb_gpu_dropout,
+                                .head_dots = ftb_gpu_head_dots,
+                                .head_dots_grad = ftb_gpu_head_dots_grad,
+                                .mean_heads = ftb_gpu_mean_heads,
+                                .mean_heads_grad = ftb_gpu_mean_heads_grad,
+                                .update = ftb_gpu_update,
+                                .sum_squares = ftb_gpu_sum_squares,
                                 .limits = &limits};
+/* Of GPUs that nothing can be compiled for: nothing moves there in vain. */
+static const ftb_verbs none = {.limits = NULL};
 static ftb_gpu_device devices[FTB_GPUS];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -36,7 +50,7 @@ static void make_rows(void)
         d->row = (ftb_backend){.name = driver->gpu[n].label,
                                .about = driver->gpu[n].about,
                                .memory = &ftb_gpu_memory,
-                               .verbs = &verbs};
+                               .verbs = ftb_gpu_compiles(&driver->gpu[n]) ? &verbs : &none};
         d->driver = driver;
         d->gpu = &driver->gpu[n];
         d->facts = facts_of(d->gpu);

@@ -126,7 +126,7 @@ static void put_body(ftb_printer *w, const ftb_message *m, const ftb_program *p,
 {
     ftb_print(w, "#define FTB_STANDALONE\n#include \"gpu/kernels/c_types.cuh\"\n"
                  "#include \"src/expr/scalar.h\"\n#include \"src/expr/real.h\"\n"
-                 "#include \"gpu/kernels/vectors.cuh\"\n#include \"gpu/kernels/expression.h\"\n");
+                 "#include \"gpu/kernels/vectors.cuh\"\n#include \"gpu/kernels/expression_arguments.h\"\n");
     ftb_print(w, "typedef %s S;\n#define VALUES %lldll\n", ftb_print_stored_type(result),
               (long long)(m->heads * ftb_program_width(p)));
     ftb_print(w, "#define READS_ROWS %d\n#define SUMS %d\n", reads_rows(m, p), monoid == FTB_PLUS);

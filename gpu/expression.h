@@ -3,7 +3,7 @@
 #define FTB_GPU_EXPRESSION_H
 
 #include "expr/message.h"
-#include "gpu/kernels/expression.h"
+#include "gpu/kernels/expression_arguments.h"
 #include "gpu/launch.h"
 
 /* Whether kernels can be made of a program over a message's feeds, which has features one by one. side: of

@@ -6,6 +6,17 @@
 
 GrB_Info ftb_gpu_spmm(const ftb_spmm_product *product, const ftb_spmm_plan *plan);
 bool ftb_gpu_spmm_fits(const ftb_spmm_product *product);
+GrB_Info ftb_gpu_copy(const ftb_copy_product *product);
+GrB_Info ftb_gpu_dropout(const ftb_dropout_product *product);
+GrB_Info ftb_gpu_mean_heads(const ftb_mean_heads_product *product);
+GrB_Info ftb_gpu_mean_heads_grad(const ftb_mean_heads_product *product);
+GrB_Info ftb_gpu_update(const ftb_update_product *product);
+GrB_Info ftb_gpu_sum_squares(const ftb_sum_squares_product *product);
+GrB_Info ftb_gpu_gather(const ftb_gather_product *product);
+GrB_Info ftb_gpu_scatter(const ftb_scatter_product *product);
+bool ftb_gpu_scatter_fits(const ftb_scatter_product *product);
+GrB_Info ftb_gpu_head_dots(const ftb_head_dots_product *product);
+GrB_Info ftb_gpu_head_dots_grad(const ftb_head_dots_product *product);
 
 GrB_Info ftb_gpu_map_rows(const ftb_map_rows_product *product);
 bool ftb_gpu_map_rows_fits(const ftb_map_rows_product *product);

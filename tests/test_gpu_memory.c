@@ -7,6 +7,7 @@
 #include "gpu/device.h"
 #include "support/fakes.h"
 #include "support/rng.h"
+#include "verbs/verbs.h"
 
 #include <omp.h>
 #include <stdlib.h>
@@ -39,6 +40,7 @@ static int start(void **state)
     gpu = ftb_gpu_backend(found);
     assert_ptr_equal(gpu, ftb_gpu_backend(found));
     assert_string_equal(gpu->name, "gpu:1");
+    assert_null(gpu->verbs->copy);
     assert_true(gpu->memory->size(gpu) == INT64_C(3) << 30);
     return 0;
 }

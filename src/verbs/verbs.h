@@ -33,12 +33,13 @@
 #include "verbs/winners_product.h"
 
 /* Of verbs that a device has for some products only: whether it has it for this one, before operands are
- * asked for. NULL: for all. */
+ * asked for (FTB_WHO_FITS). NULL: for all. */
 typedef struct ftb_verb_limits {
     bool (*spmm)(const ftb_spmm_product *product);
     bool (*aggregate)(const ftb_aggregate_product *product);
     bool (*messages)(const ftb_messages_product *product);
     bool (*map_rows)(const ftb_map_rows_product *product);
+    bool (*scatter)(const ftb_scatter_product *product); /* of those that add: replacing it has for all */
 } ftb_verb_limits;
 
 typedef struct ftb_verbs {

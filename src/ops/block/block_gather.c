@@ -151,11 +151,11 @@ static GrB_Info prepare_accum(move_call *c, ftb_scatter_product *s)
     return GrB_SUCCESS;
 }
 
-/* A device replaces and adds. */
+/* A device replaces and adds, of some types at least. */
 static const ftb_backend *who_scatters(const move_call *c, const ftb_scatter_product *s)
 {
     bool known = s->how == FTB_SCATTER_REPLACE || (s->how == FTB_SCATTER_FOLD && s->monoid == FTB_PLUS);
-    return c->direct && known ? FTB_WHO(c->ctx, scatter) : NULL;
+    return c->direct && known ? FTB_WHO_FITS(c->ctx, scatter, s) : NULL;
 }
 
 GrB_Info FtB_scatter(FtB_Arg Y, FtB_Arg accum, FtB_Arg X, const int64_t *rows, int64_t count)

@@ -20,7 +20,7 @@ struct dim3 {
         whole = other.whole;                                                                                 \
         return *this;                                                                                        \
     }
-#define SIMT_VECTORS(T, name)                                                                                \
+#define SIMT_PAIR(T, name)                                                                                   \
     struct alignas(2 * sizeof(T)) name##2                                                                    \
     {                                                                                                        \
         typedef T whole_type __attribute__((vector_size(2 * sizeof(T))));                                    \
@@ -33,7 +33,9 @@ struct dim3 {
         SIMT_INLINE name##2(T x_, T y_) : whole(whole_type{x_, y_}) {}                                       \
         SIMT_COPIES(name##2)                                                                                 \
     };                                                                                                       \
-    SIMT_INLINE name##2 make_##name##2(T x, T y) { return name##2(x, y); }                                   \
+    SIMT_INLINE name##2 make_##name##2(T x, T y) { return name##2(x, y); }
+#define SIMT_VECTORS(T, name)                                                                                \
+    SIMT_PAIR(T, name)                                                                                       \
     struct alignas(4 * sizeof(T)) name##4                                                                    \
     {                                                                                                        \
         typedef T whole_type __attribute__((vector_size(4 * sizeof(T))));                                    \
@@ -51,12 +53,9 @@ SIMT_VECTORS(float, float)
 SIMT_VECTORS(int, int)
 SIMT_VECTORS(unsigned, uint)
 SIMT_VECTORS(unsigned short, ushort)
+SIMT_PAIR(double, double)
 #undef SIMT_VECTORS
+#undef SIMT_PAIR
 #undef SIMT_COPIES
-
-struct alignas(16) double2 {
-    double x, y;
-};
-SIMT_INLINE double2 make_double2(double x, double y) { return {x, y}; }
 
 #endif

@@ -1,6 +1,6 @@
 /* What the host and kernels around an expression (expression.cuh) agree on. Read by C and NVRTC. */
-#ifndef FTB_EXPRESSION_H
-#define FTB_EXPRESSION_H
+#ifndef FTB_EXPRESSION_ARGUMENTS_H
+#define FTB_EXPRESSION_ARGUMENTS_H
 
 #include "gpu/kernels/spmm_direct.h" /* pieces of rows, and those that were cut */
 

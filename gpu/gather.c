@@ -1,0 +1,169 @@
+/* The verbs `gather` and `scatter` on a GPU: every bit is the host's. The lists of rows are the host's and
+ * are sent; where a row comes twice, or they do not rise, what goes to one is brought together there first.
+ */
+#include "gpu/gpu_verbs.h"
+#include "gpu/items.h"
+#include "gpu/kernels/gather_lists.h"
+
+#include <stdio.h>
+
+#define SOURCE "gpu/kernels/gather.cu"
+
+/* Words that are sent as they are. */
+typedef struct list {
+    ftb_gpu_device *d;
+    int64_t bytes;
+    void *at;
+} list;
+
+static GrB_Info send(list *l, FtB_Context ctx, const int64_t *words, int64_t count)
+{
+    const ftb_backend *row = &l->d->row;
+    l->bytes = count * (int64_t)sizeof *words;
+    GrB_Info info = row->memory->alloc(row, ctx, &l->at, l->bytes);
+    return info == GrB_SUCCESS ? row->memory->put(row, ctx, l->at, words, l->bytes) : info;
+}
+
+static void release(const list *l)
+{
+    if (l->at)
+        l->d->row.memory->free(&l->d->row, l->at, l->bytes);
+}
+
+/* Rows of `bytes` bytes as units; addresses and distances, too, are multiples of one. */
+static GrB_Info move(ftb_gpu_device *d, ftb_gather_arguments *a, int64_t count, int64_t bytes, int64_t ldx,
+                     int64_t ldy)
+{
+    const uint64_t all = (uintptr_t)a->x | (uintptr_t)a->y | (uint64_t)(bytes | ldx | ldy);
+    int64_t unit = 16;
+    char name[32];
+    while (all % (uint64_t)unit != 0)
+        unit /= 2;
+    a->ldx = ldx / unit;
+    a->ldy = ldy / unit;
+    const ftb_gpu_grid grid = ftb_gpu_items(&a->items, count, bytes / unit);
+    snprintf(name, sizeof name, "gather_%d", (int)unit);
+    return ftb_gpu_launch(d, SOURCE, name, grid, (void *[]){a});
+}
+
+GrB_Info ftb_gpu_gather(const ftb_gather_product *g)
+{
+    const int64_t size = (int64_t)FtB_Type_size(g->xtype);
+    list from = {.d = ftb_gpu_of(ftb_device(g->ctx))};
+    if (g->count == 0 || g->ncols == 0)
+        return GrB_SUCCESS;
+    GrB_Info info = send(&from, g->ctx, g->rows, g->count);
+    if (info == GrB_SUCCESS)
+        info = move(from.d, &(ftb_gather_arguments){.from = from.at, .x = g->x, .y = g->y}, g->count,
+                    g->ncols * size, g->ldx * size, g->ldy * size);
+    release(&from);
+    return info;
+}
+
+/* ---- scattering */
+
+bool ftb_gpu_scatter_fits(const ftb_scatter_product *s)
+{
+    return s->how == FTB_SCATTER_REPLACE || s->ytype == FTB_FP32 || s->ytype == FTB_FP64;
+}
+
+static bool rise(const ftb_scatter_product *s)
+{
+    int64_t t = 1;
+    while (t < s->count && s->rows[t - 1] < s->rows[t])
+        t++;
+    return t >= s->count;
+}
+
+static int bits_of(int64_t count)
+{
+    int bits = 0;
+    while (bits < 63 && INT64_C(1) << bits < count)
+        bits++;
+    return bits;
+}
+
+/* What goes to each row, in the order of t, behind one another: rows, the cuts between them, and all t. */
+typedef struct groups {
+    int64_t *words, count; /* rows from words[0], cuts from words[room], order from words[2 room + 1] */
+    int64_t room;
+} groups;
+
+static GrB_Info group(groups *g, const ftb_scatter_product *s)
+{
+    const int low = bits_of(s->count), high = low + bits_of(s->nrows);
+    uint64_t *keys = high > 64 ? NULL : ftb_new(s->ctx, s->count, 2 * sizeof *keys);
+    *g = (groups){.room = s->count};
+    g->words = keys ? ftb_new(s->ctx, 3 * s->count + 1, sizeof *g->words) : NULL;
+    if (!g->words) {
+        ftb_delete(keys);
+        return ftb_nomem();
+    }
+    for (int64_t t = 0; t < s->count; t++)
+        keys[t] = (uint64_t)s->rows[t] << low | (uint64_t)t;
+    const uint64_t *sorted = ftb_sort(keys, keys + s->count, s->count, low, high);
+    int64_t *rows = g->words, *cuts = rows + g->room, *order = cuts + g->room + 1;
+    for (int64_t k = 0; k < s->count; k++) {
+        order[k] = (int64_t)(sorted[k] & ((UINT64_C(1) << low) - 1));
+        if (k == 0 || sorted[k] >> low != sorted[k - 1] >> low) {
+            cuts[g->count] = k;
+            rows[g->count++] = s->rows[order[k]];
+        }
+    }
+    cuts[g->count] = s->count;
+    ftb_delete(keys);
+    return GrB_SUCCESS;
+}
+
+/* The last of what goes to a row stays: order[s] becomes it. */
+static void keep_last(const groups *g)
+{
+    const int64_t *cuts = g->words + g->room;
+    int64_t *order = g->words + 2 * g->room + 1;
+    for (int64_t s = 0; s < g->count; s++)
+        order[s] = order[cuts[s + 1] - 1];
+}
+
+/* `sent`: the groups' words, or, without them, the product's rows. */
+static GrB_Info launch(ftb_gpu_device *d, const ftb_scatter_product *s, const int64_t *sent, const groups *g)
+{
+    const long long *rows = (const long long *)sent, *cuts = g->words ? rows + g->room : NULL,
+                    *order = g->words ? cuts + g->room + 1 : NULL;
+    const int64_t count = g->words ? g->count : s->count, size = (int64_t)FtB_Type_size(s->xtype);
+    if (s->how == FTB_SCATTER_REPLACE)
+        return move(d, &(ftb_gather_arguments){.from = order, .to = rows, .x = s->x, .y = s->y}, count,
+                    s->ncols * size, s->ldx * size, s->ldy * size);
+    const bool vectors = ftb_gpu_vectors(s->x, s->ldx, size) && ftb_gpu_vectors(s->y, s->ldy, size);
+    const int values = vectors ? (int)(16 / size) : 1;
+    ftb_scatter_arguments a = {.rows = rows,
+                               .cuts = cuts,
+                               .order = order,
+                               .ncols = s->ncols,
+                               .ldx = s->ldx,
+                               .ldy = s->ldy,
+                               .x = s->x,
+                               .y = s->y};
+    char name[32];
+    const ftb_gpu_grid grid = ftb_gpu_items(&a.items, count, (s->ncols + values - 1) / values);
+    snprintf(name, sizeof name, "scatter_%s_%d", ftb_gpu_real(s->xtype), values);
+    return ftb_gpu_launch(d, SOURCE, name, grid, (void *[]){&a});
+}
+
+GrB_Info ftb_gpu_scatter(const ftb_scatter_product *s)
+{
+    list l = {.d = ftb_gpu_of(ftb_device(s->ctx))};
+    groups g = {.words = NULL};
+    GrB_Info info = GrB_SUCCESS;
+    if (s->count == 0 || s->ncols == 0)
+        return GrB_SUCCESS;
+    if (!rise(s))
+        FTB_CHECK(group(&g, s));
+    if (g.words && s->how == FTB_SCATTER_REPLACE)
+        keep_last(&g);
+    FTB_CHECK(send(&l, s->ctx, g.words ? g.words : s->rows, g.words ? 3 * s->count + 1 : s->count));
+    info = launch(l.d, s, l.at, &g);
+done:
+    release(&l);
+    ftb_delete(g.words);
+    return info;
+}

@@ -1,0 +1,35 @@
+/* Verbs of a GPU that does not exist (support/fake_cuda) beside the host's functions: arrays that are in the
+ * memory of both, which each writes its own copy of. */
+#ifndef TESTS_BESIDE_H
+#define TESTS_BESIDE_H
+
+#include "core/backend.h"
+#include "support/rng.h"
+
+typedef struct beside {
+    FtB_Type type;
+    int64_t count;
+    void *host, *device;
+} beside;
+
+/* Setup of a group of tests: opens the driver and places the default context's work there. */
+int beside_start(void **state);
+/* Teardown of a test: the driver saw no misuse, and has all its memory again. */
+int beside_clean(void **state);
+/* Whether kernels run: else there is nothing to compare. */
+bool beside_runs(void);
+/* Launches so far, of what has been waited for. */
+int beside_launches(void);
+
+beside beside_new(rng *r, FtB_Type type, int64_t count, rng_fill fill);
+void *beside_at(const beside *b, bool there, int64_t value);
+/* What the device has, to be freed. */
+void *beside_fetch(const beside *b);
+/* Both have the same bits everywhere; of NaN any. Frees. */
+void beside_same(beside *b, const char *what);
+/* Frees, without a look. */
+void beside_free(beside *b);
+/* Values as tests of steps want them: reals, with zeros of both signs, infinities and NaN among them. */
+void beside_odd(rng *r, void *values, FtB_Type type, int64_t count);
+
+#endif
