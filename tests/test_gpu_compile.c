@@ -5,6 +5,7 @@
 #include "gpu/compile.h"
 #include "gpu/expression.h"
 #include "gpu/kernels/copy_rows.h"
+#include "gpu/kernels/dense_tiles.h"
 #include "gpu/kernels/dropout_draws.h"
 #include "gpu/kernels/gather_lists.h"
 #include "gpu/kernels/head_dots_rows.h"
@@ -225,6 +226,11 @@ static bool assert_has_row_kernels(const char *source, const char *image)
     assert_names(image, "head_dots_" #type "_JOIN");
         FTB_HEAD_DOTS(NAMED_HEAD_DOTS)
         FTB_HEAD_DOTS_DA(NAMED_HEAD_DOTS_DA)
+    } else if (strcmp(source, "gpu/kernels/dense.cu") == 0) {
+#define NAMED_DENSE(type, form) assert_names(image, "dense_" #type "_" #form);
+#define NAMED_DENSE_JOIN(type) assert_names(image, "dense_" #type "_join");
+        FTB_DENSE(NAMED_DENSE)
+        FTB_DENSE_JOIN(NAMED_DENSE_JOIN)
     } else {
         return false;
     }

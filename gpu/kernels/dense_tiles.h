@@ -1,0 +1,24 @@
+/* What the host and the kernels of dense products (dense.cu) agree on. Read by C, nvcc and NVRTC. */
+#ifndef FTB_DENSE_TILES_H
+#define FTB_DENSE_TILES_H
+
+/* A block computes TILE x TILE values of C over a part of what is summed over: part t of `parts` is steps
+ * t steps / parts .. (t + 1) steps / parts - 1, of STEP terms each. */
+enum { FTB_DENSE_BLOCK = 256, FTB_DENSE_TILE = 64, FTB_DENSE_STEP = 16 };
+
+typedef struct ftb_dense_arguments {
+    long long nrows, ncols, inner; /* of C, and what is summed over */
+    const void *a, *b;
+    void *c;
+    long long lda, ldb, ldc;
+    void *partial; /* of more than one part: part t's nrows x ncols sums; joined by dense_<type>_join */
+    int parts, add;
+    unsigned tiles; /* beside one another in C */
+} ftb_dense_arguments;
+
+/* Every variant, X(type, form): dense_<type>_<form>, whose grid is (tiles of C, parts). That of
+ * dense_<type>_join is a line with a thread for each value of C. */
+#define FTB_DENSE(X) X(f32, AB) X(f32, ATB) X(f32, ABT) X(f64, AB) X(f64, ATB) X(f64, ABT)
+#define FTB_DENSE_JOIN(X) X(f32) X(f64)
+
+#endif

@@ -1,0 +1,126 @@
+/* Dense products on a GPU that does not exist, beside sums in long double: within the rounding of their
+ * terms, the same bits at every run; nothing beside C is written. */
+#include "support/beside.h"
+#include "support/check.h"
+
+#include "gpu/gpu_verbs.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct dense_case {
+    ftb_dense_product p; /* without addresses */
+    int64_t rows[2], cols[2];
+} dense_case;
+
+static int64_t some_size(rng *r)
+{
+    static const int64_t list[] = {1, 2, 15, 16, 17, 63, 64, 65, 100};
+    return list[rng_below(r, sizeof list / sizeof *list)];
+}
+
+static dense_case some_case(rng *r)
+{
+    const int64_t inner = rng_below(r, 3) ? rng_below(r, 70) : 1024 + rng_below(r, 600), m = some_size(r),
+                  n = some_size(r);
+    dense_case c = {.p = {.ctx = ftb_context(),
+                          .what = (ftb_dense_form)rng_below(r, 3),
+                          .type = rng_below(r, 2) ? FTB_FP64 : FTB_FP32,
+                          .nrows = inner > 600 ? ftb_min(m, 5) : m,
+                          .ncols = inner > 600 ? ftb_min(n, 70) : n,
+                          .inner = inner,
+                          .add = rng_below(r, 2)}};
+    if (rng_below(r, 20) == 0)
+        c.p.nrows = 0;
+    const ftb_dense_product *p = &c.p;
+    c.rows[0] = p->what == FTB_ATB ? inner : p->nrows;
+    c.cols[0] = p->what == FTB_ATB ? p->nrows : inner;
+    c.rows[1] = p->what == FTB_ABT ? p->ncols : inner;
+    c.cols[1] = p->what == FTB_ABT ? inner : p->ncols;
+    c.p.lda = c.cols[0] + rng_below(r, 3);
+    c.p.ldb = c.cols[1] + rng_below(r, 3);
+    c.p.ldc = p->ncols + rng_below(r, 3);
+    return c;
+}
+
+static double term(const ftb_dense_product *p, const void *a, const void *b, int64_t i, int64_t j, int64_t t,
+                   double *y)
+{
+    *y = ftb_get_real(b, p->type, p->what == FTB_ABT ? j * p->ldb + t : t * p->ldb + j);
+    return ftb_get_real(a, p->type, p->what == FTB_ATB ? t * p->lda + i : i * p->lda + t);
+}
+
+static void check(const dense_case *c, const void *a, const void *b, const void *before, const void *after,
+                  int64_t count)
+{
+    const ftb_dense_product *p = &c->p;
+    const double unit = p->type == FTB_FP32 ? 0x1p-24 : 0x1p-53;
+    const size_t size = FtB_Type_size(p->type);
+    for (int64_t k = 0; k < count; k++) {
+        const int64_t i = k / p->ldc, j = k % p->ldc;
+        long double sum = 0, most = 0;
+        if (i >= p->nrows || j >= p->ncols) {
+            assert_memory_equal((const char *)after + (size_t)k * size,
+                                (const char *)before + (size_t)k * size, size);
+            continue;
+        }
+        if (p->add)
+            sum = most = ftb_get_real(before, p->type, k);
+        for (int64_t t = 0; t < p->inner; t++) {
+            double y;
+            const long double x = term(p, a, b, i, j, t, &y);
+            sum += x * y;
+            most += fabsl(x * y);
+        }
+        const double found = ftb_get_real(after, p->type, k);
+        if (!(fabsl(found - sum) <= (long double)unit * (long double)(p->inner + 66) * fabsl(most)))
+            fail_msg("form %d, %lld x %lld over %lld%s: (%lld, %lld) is %.9g, expected %.9g", (int)p->what,
+                     (long long)p->nrows, (long long)p->ncols, (long long)p->inner, p->add ? ", added" : "",
+                     (long long)i, (long long)j, found, (double)sum);
+    }
+}
+
+static void products(void **state)
+{
+    (void)state;
+    rng r = rng_new();
+    for (int64_t n = 0; n < rng_cases(16); n++) {
+        const dense_case c = some_case(&r);
+        const int64_t count = (c.p.nrows + 1) * c.p.ldc;
+        beside a = beside_new(&r, c.p.type, c.rows[0] * c.p.lda + 1, rng_reals),
+               b = beside_new(&r, c.p.type, c.rows[1] * c.p.ldb + 1, rng_reals);
+        rng again = r;
+        beside first = beside_new(&r, c.p.type, count, rng_reals),
+               second = beside_new(&again, c.p.type, count, rng_reals);
+        const int ran = beside_launches();
+        for (int k = 0; k < 2; k++) {
+            ftb_dense_product p = c.p;
+            p.a = beside_at(&a, true, 0);
+            p.b = beside_at(&b, true, 0);
+            p.c = beside_at(k ? &second : &first, true, 0);
+            assert_ok(ftb_gpu_dense(&p));
+        }
+        void *here = beside_fetch(&first), *there = beside_fetch(&second);
+        if (beside_runs()) {
+            /* What is long is cut, and joined by another launch. */
+            assert_true(c.p.nrows == 0 || beside_launches() - ran == (c.p.inner >= 1024 ? 4 : 2));
+            check(&c, beside_at(&a, false, 0), beside_at(&b, false, 0), beside_at(&first, false, 0), here,
+                  count);
+            assert_memory_equal(here, there, (size_t)count * FtB_Type_size(c.p.type));
+        }
+        free(here);
+        free(there);
+        beside_free(&a);
+        beside_free(&b);
+        beside_free(&first);
+        beside_free(&second);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test_teardown(products, beside_clean)};
+    return cmocka_run_group_tests(tests, beside_start, NULL);
+}
