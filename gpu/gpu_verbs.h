@@ -19,6 +19,9 @@ GrB_Info ftb_gpu_head_dots(const ftb_head_dots_product *product);
 GrB_Info ftb_gpu_head_dots_grad(const ftb_head_dots_product *product);
 
 GrB_Info ftb_gpu_dense(const ftb_dense_product *product);
+GrB_Info ftb_gpu_loss(const ftb_loss_product *product);
+GrB_Info ftb_gpu_loss_grad(const ftb_loss_product *product);
+bool ftb_gpu_loss_fits(const ftb_loss_product *product); /* and its gradient */
 GrB_Info ftb_gpu_map_rows(const ftb_map_rows_product *product);
 bool ftb_gpu_map_rows_fits(const ftb_map_rows_product *product);
 GrB_Info ftb_gpu_messages(const ftb_messages_product *product);

@@ -9,6 +9,7 @@
 #include "gpu/kernels/dropout_draws.h"
 #include "gpu/kernels/gather_lists.h"
 #include "gpu/kernels/head_dots_rows.h"
+#include "gpu/kernels/loss_rows.h"
 #include "gpu/kernels/mean_heads_rows.h"
 #include "gpu/kernels/sddmm_direct.h"
 #include "gpu/kernels/softmax_rows.h"
@@ -226,6 +227,12 @@ static bool assert_has_row_kernels(const char *source, const char *image)
     assert_names(image, "head_dots_" #type "_JOIN");
         FTB_HEAD_DOTS(NAMED_HEAD_DOTS)
         FTB_HEAD_DOTS_DA(NAMED_HEAD_DOTS_DA)
+    } else if (strcmp(source, "gpu/kernels/loss.cu") == 0) {
+#define NAMED_LOSS(type)                                                                                     \
+    assert_names(image, "loss_" #type "_part");                                                              \
+    assert_names(image, "loss_" #type "_join");                                                              \
+    assert_names(image, "loss_" #type "_grad");
+        FTB_LOSS_KERNELS(NAMED_LOSS)
     } else if (strcmp(source, "gpu/kernels/dense.cu") == 0) {
 #define NAMED_DENSE(type, form) assert_names(image, "dense_" #type "_" #form);
 #define NAMED_DENSE_JOIN(type) assert_names(image, "dense_" #type "_join");

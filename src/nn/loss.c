@@ -37,7 +37,7 @@ static GrB_Info forward(ftb_nn_node *n, const ftb_nn_call *c)
                                 {.values = l->labels, .read = &p.labels},
                                 {.values = l->mask, .read = &p.mask},
                                 {.X = c->out, .write = &p.out, .whole = true}};
-    const ftb_backend *who = FTB_WHO(c->ctx, loss);
+    const ftb_backend *who = FTB_WHO_FITS(c->ctx, loss, &p);
     GrB_Info info;
     FTB_RUN(info, who, loss, places, &p);
     return info;
@@ -59,7 +59,7 @@ static GrB_Info gradient(ftb_nn_node *n, const ftb_nn_call *c)
                                 {.X = c->dout, .read = &p.dout},
                                 {.X = dx, .write = &p.dx, .whole = !p.add_dx},
                                 {.X = dt, .write = &p.dt, .whole = !p.add_dt}};
-    const ftb_backend *who = FTB_WHO(c->ctx, loss_grad);
+    const ftb_backend *who = FTB_WHO_FITS(c->ctx, loss_grad, &p);
     GrB_Info info;
     FTB_RUN(info, who, loss_grad, places, &p);
     return info;
