@@ -16,6 +16,13 @@ void ftb_backend_remove(const ftb_backend *b);
 /* The device that runs a verb for a context; NULL: the host does, whose function is ftb_<verb>_run. */
 #define FTB_WHO(ctx, verb) (ftb_device(ctx) && ftb_device(ctx)->verbs->verb ? ftb_device(ctx) : NULL)
 
+/* The same where a device may have a verb for some products only. */
+#define FTB_WHO_FITS(ctx, verb, product)                                                                     \
+    (FTB_WHO(ctx, verb) && (!ftb_device(ctx)->verbs->limits || !ftb_device(ctx)->verbs->limits->verb ||      \
+                            ftb_device(ctx)->verbs->limits->verb(product))                                   \
+         ? ftb_device(ctx)                                                                                   \
+         : NULL)
+
 /* An operand of a verb: a block or a matrix's values, of which there may be neither, and where its product
  * has the address: `read` of what is only read, `write` of what is written. Or a feed of the product's own,
  * whose data are only read; one without an owner stays as it is. One with none of these is only asked for. */

@@ -35,6 +35,7 @@
  * asked for. NULL: for all. */
 typedef struct ftb_verb_limits {
     bool (*spmm)(const ftb_spmm_product *product);
+    bool (*softmax)(const ftb_softmax_product *product);
 } ftb_verb_limits;
 
 typedef struct ftb_verbs {
