@@ -154,7 +154,8 @@ if(NOT FEATBLAS_SANITIZE)
 endif()
 
 # And on a GPU of the driver that does not exist: what has no verb there is done on the host. A sanitizer sees nothing new in it.
-set(FEATBLAS_GPU_ALWAYS test_spmm test_mxm_grad test_nn_ops test_softmax test_attention)
+set(FEATBLAS_GPU_ALWAYS test_spmm test_mxm_grad test_nn_ops test_softmax test_attention
+  test_sddmm_sum)
 if(FEATBLAS_SANITIZE)
   set(FEATBLAS_GPU_ALWAYS)
 endif()
@@ -170,6 +171,7 @@ add_dependencies(test_gpu_driver fake_cuda fake_cuda_lacks)
 add_dependencies(test_gpu_memory fake_cuda)
 add_dependencies(test_gpu_spmm fake_cuda fake_nvrtc)
 add_dependencies(test_gpu_softmax fake_cuda fake_nvrtc)
+add_dependencies(test_gpu_sddmm fake_cuda fake_nvrtc)
 add_dependencies(test_gpu_compile fake_nvrtc)
 find_library(NVRTC_LIBRARY NAMES nvrtc HINTS /usr/local/cuda PATH_SUFFIXES lib64 lib)
 mark_as_advanced(NVRTC_LIBRARY)

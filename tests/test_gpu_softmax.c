@@ -147,16 +147,6 @@ static void gradient(void **state)
         }
 }
 
-static FtB_Block heads_of(rng *r, int64_t nrows, int64_t heads, int64_t width)
-{
-    FtB_Block flat, X;
-    assert_ok(FtB_Block_new(&flat, nrows, heads * width, FTB_FP32));
-    rng_reals(r, ftb_block_data(flat), FTB_FP32, nrows * heads * width);
-    assert_ok(FtB_Block_heads(&X, flat, heads));
-    FtB_Block_free(&flat);
-    return X;
-}
-
 static void assert_close_blocks(FtB_Block X, FtB_Block wanted, double bound)
 {
     const float *x = block_values(X);
@@ -197,8 +187,9 @@ static void dropout(void **state)
             const shape *of = &list[n];
             const double unit = (double)(of->hub + 40) * 0x1p-24;
             FtB_Matrix A = fake_gpu_matrix(&r, of->nrows, of->ncols, 0, of->hub);
-            FtB_Block Q = heads_of(&r, of->nrows, of->heads, 3), K = heads_of(&r, of->ncols, of->heads, 3),
-                      V = heads_of(&r, of->ncols, of->heads, 4), C, E, lse, wlse;
+            FtB_Block Q = fake_gpu_block(&r, of->nrows, of->heads, 3, 0, 0, false),
+                      K = fake_gpu_block(&r, of->ncols, of->heads, 3, 0, 0, false),
+                      V = fake_gpu_block(&r, of->ncols, of->heads, 4, 0, 0, false), C, E, lse, wlse;
             FtB_Block wide[] = {fake_gpu_wide(Q), fake_gpu_wide(K), fake_gpu_wide(V)};
             assert_ok(FtB_Block_new(&C, of->nrows, of->heads * 4, FTB_FP32));
             assert_ok(FtB_Block_new(&E, of->nrows, of->heads * 4, FTB_FP64));

@@ -57,7 +57,7 @@ FtB_Matrix fake_gpu_matrix(rng *r, int64_t nrows, int64_t ncols, int64_t width, 
     list l = {malloc(most * sizeof *l.I), malloc(most * sizeof *l.J), 0,
               calloc((size_t)(nrows * ncols + 1), sizeof *l.there)};
     FtB_Matrix A;
-    for (int64_t k = 0; k < hub && k < ncols; k++)
+    for (int64_t k = 0; nrows > 0 && k < hub && k < ncols; k++)
         add(&l, ncols, nrows / 2, k);
     for (int64_t k = 0; k < hub && k < nrows; k++)
         add(&l, ncols, k, ncols / 3);
@@ -73,6 +73,23 @@ FtB_Matrix fake_gpu_matrix(rng *r, int64_t nrows, int64_t ncols, int64_t width, 
     free(l.there);
     free(w);
     return A;
+}
+
+FtB_Block fake_gpu_block(rng *r, int64_t nrows, int64_t heads, int64_t width, int64_t offset, int64_t gap,
+                         bool whole)
+{
+    const int64_t d = heads * width, ld = offset + d + gap;
+    FtB_Block all, part, X;
+    assert_ok(FtB_Block_new(&all, nrows, ld, FTB_FP32));
+    if (whole)
+        rng_values(r, ftb_block_data(all), FTB_FP32, nrows * ld);
+    else
+        rng_reals(r, ftb_block_data(all), FTB_FP32, nrows * ld);
+    assert_ok(FtB_Block_columns(&part, all, offset, d));
+    assert_ok(FtB_Block_heads(&X, part, heads));
+    FtB_Block_free(&part);
+    FtB_Block_free(&all);
+    return X;
 }
 
 FtB_Block fake_gpu_wide(FtB_Block X)
