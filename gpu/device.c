@@ -4,10 +4,15 @@
 #include "gpu/gpu_verbs.h"
 
 /* What is not here is done on the host. */
-static const ftb_verb_limits limits = {
-    .spmm = ftb_gpu_spmm_fits, .softmax = ftb_gpu_softmax_fits, .sddmm = ftb_gpu_sddmm_fits};
-static const ftb_verbs verbs = {
-    .spmm = ftb_gpu_spmm, .softmax = ftb_gpu_softmax, .sddmm = ftb_gpu_sddmm, .limits = &limits};
+static const ftb_verb_limits limits = {.spmm = ftb_gpu_spmm_fits,
+                                       .softmax = ftb_gpu_softmax_fits,
+                                       .sddmm = ftb_gpu_sddmm_fits,
+                                       .attention = ftb_gpu_attention_fits};
+static const ftb_verbs verbs = {.spmm = ftb_gpu_spmm,
+                                .softmax = ftb_gpu_softmax,
+                                .sddmm = ftb_gpu_sddmm,
+                                .attention = ftb_gpu_attention,
+                                .limits = &limits};
 static ftb_gpu_device devices[FTB_GPUS];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 

@@ -49,3 +49,16 @@ ftb_edge_dropout ftb_gpu_dropout(double probability, uint64_t seed)
                               .kept = (float)(1 / (1 - probability)),
                               .key = {(unsigned)seed, (unsigned)(seed >> 32)}};
 }
+
+ftb_gpu_spans ftb_gpu_spans_of(int64_t heads, int64_t width, bool vectors)
+{
+    if (!vectors)
+        return width > 8   ? (ftb_gpu_spans){32, 32, 1}
+               : heads > 1 ? (ftb_gpu_spans){32, 4, 1}
+                           : (ftb_gpu_spans){4, 4, 1};
+    if (width > 32)
+        return (ftb_gpu_spans){32, 32, 4};
+    if (heads == 1)
+        return (ftb_gpu_spans){8, 8, 4};
+    return (ftb_gpu_spans){32, width > 16 ? 8 : 4, 4};
+}

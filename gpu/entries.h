@@ -19,4 +19,11 @@ static inline bool ftb_gpu_in_fours(const void *at, int64_t ld)
 /* Values from a head of a row to the next; 0: all heads have the same. */
 static inline int ftb_gpu_head_step(const ftb_feed *x) { return x->heads > 1 ? (int)x->width : 0; }
 
+/* The shape of groups that take a piece of a row: `span` of their lanes cover a head, if they can, `values`
+ * features each, and those that are left over take other heads. The same for all kernels on dots.cuh. */
+typedef struct ftb_gpu_spans {
+    int lanes, span, values;
+} ftb_gpu_spans;
+ftb_gpu_spans ftb_gpu_spans_of(int64_t heads, int64_t width, bool vectors);
+
 #endif

@@ -21,23 +21,11 @@ bool ftb_gpu_sddmm_fits(const ftb_sddmm_product *s)
     return ftb_gpu_load(ftb_gpu_of(ftb_device(s->ctx)), SOURCE) == GrB_SUCCESS;
 }
 
-typedef struct shape {
-    int lanes, span, values;
-} shape;
-
-/* A span covers a head, if it can, and the lanes that are left over take other heads. */
-static shape shape_of(const ftb_sddmm_product *s)
+static ftb_gpu_spans spans_of(const ftb_sddmm_product *s)
 {
-    const int64_t width = s->x.width;
-    const bool vectors =
-        width % 4 == 0 && ftb_gpu_in_fours(s->x.data, s->x.ld) && ftb_gpu_in_fours(s->y.data, s->y.ld);
-    if (!vectors)
-        return width > 8 ? (shape){32, 32, 1} : s->heads > 1 ? (shape){32, 4, 1} : (shape){4, 4, 1};
-    if (width > 32)
-        return (shape){32, 32, 4};
-    if (s->heads == 1)
-        return (shape){8, 8, 4};
-    return (shape){32, width > 16 ? 8 : 4, 4};
+    return ftb_gpu_spans_of(s->heads, s->x.width,
+                            s->x.width % 4 == 0 && ftb_gpu_in_fours(s->x.data, s->x.ld) &&
+                                ftb_gpu_in_fours(s->y.data, s->y.ld));
 }
 
 static GrB_Info launch(ftb_gpu_device *d, ftb_sddmm_direct_arguments *a, const ftb_sddmm_product *s)
@@ -49,7 +37,7 @@ static GrB_Info launch(ftb_gpu_device *d, ftb_sddmm_direct_arguments *a, const f
         lanes = s->p->nvals * s->heads > 16 * s->p->nrows ? 32 : 8;
         snprintf(name, sizeof name, "sddmm_direct_f32_ADD_%d", lanes);
     } else {
-        const shape of = shape_of(s);
+        const ftb_gpu_spans of = spans_of(s);
         lanes = of.lanes;
         grid.y = (s->heads + lanes / of.span - 1) / (lanes / of.span);
         snprintf(name, sizeof name, "sddmm_direct_f32_DOT_%dx%dx%d", lanes, of.span, of.values);

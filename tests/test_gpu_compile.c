@@ -3,6 +3,7 @@
 #include "support/check.h"
 
 #include "gpu/compile.h"
+#include "gpu/kernels/attention_rows.h"
 #include "gpu/kernels/sddmm_direct.h"
 #include "gpu/kernels/softmax_rows.h"
 #include "gpu/kernels/spmm_direct.h"
@@ -205,6 +206,11 @@ static void assert_has_kernels(const char *source, const char *image)
 #define NAMED_CUT(what) assert_names(image, "softmax_f32_" #what "_cut");
         FTB_SOFTMAX(NAMED_SOFTMAX)
         FTB_SOFTMAX_CUT(NAMED_CUT)
+    } else if (strcmp(source, "gpu/kernels/attention.cu") == 0) {
+#define NAMED_ATTENTION(score, lanes, span, values)                                                          \
+    assert_names(image, "attention_f32_" #score "_" #lanes "x" #span "x" #values);
+        FTB_ATTENTION(NAMED_ATTENTION)
+        assert_names(image, "attention_f32_merge");
     } else {
         fail_msg("%s: a source without a table here", source);
     }

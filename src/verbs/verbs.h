@@ -37,6 +37,7 @@ typedef struct ftb_verb_limits {
     bool (*spmm)(const ftb_spmm_product *product);
     bool (*softmax)(const ftb_softmax_product *product);
     bool (*sddmm)(const ftb_sddmm_product *product);
+    bool (*attention)(const ftb_attention_product *product);
 } ftb_verb_limits;
 
 typedef struct ftb_verbs {
