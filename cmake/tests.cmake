@@ -154,7 +154,7 @@ if(NOT FEATBLAS_SANITIZE)
 endif()
 
 # And on a GPU of the driver that does not exist: what has no verb there is done on the host. A sanitizer sees nothing new in it.
-set(FEATBLAS_GPU_ALWAYS test_spmm test_mxm_grad test_nn_ops test_nn_tape test_block_gather)
+set(FEATBLAS_GPU_ALWAYS test_mxm_grad test_nn_ops test_nn_tape test_block_gather test_softmax test_attention test_sddmm_sum)
 if(FEATBLAS_SANITIZE)
   set(FEATBLAS_GPU_ALWAYS)
 endif()
@@ -169,13 +169,11 @@ endforeach()
 
 add_dependencies(test_gpu_driver fake_cuda fake_cuda_lacks)
 add_dependencies(test_gpu_memory fake_cuda)
-foreach(name test_gpu_spmm test_gpu_rows test_gpu_update test_gpu_head_dots)
+foreach(name test_gpu_spmm test_gpu_rows test_gpu_update test_gpu_head_dots test_gpu_softmax test_gpu_sddmm test_gpu_attention
+    test_gpu_loss test_gpu_dense test_gpu_expression)
   add_dependencies(${name} fake_cuda fake_nvrtc)
 endforeach()
 add_dependencies(test_gpu_compile fake_nvrtc)
-add_dependencies(test_gpu_loss fake_cuda fake_nvrtc)
-add_dependencies(test_gpu_dense fake_cuda fake_nvrtc)
-add_dependencies(test_gpu_expression fake_cuda fake_nvrtc)
 find_library(NVRTC_LIBRARY NAMES nvrtc HINTS /usr/local/cuda PATH_SUFFIXES lib64 lib)
 mark_as_advanced(NVRTC_LIBRARY)
 set_property(TEST test_gpu_compile APPEND PROPERTY ENVIRONMENT

@@ -6,6 +6,9 @@
 
 /* What is not here is done on the host. */
 static const ftb_verb_limits limits = {.spmm = ftb_gpu_spmm_fits,
+                                       .softmax = ftb_gpu_softmax_fits,
+                                       .sddmm = ftb_gpu_sddmm_fits,
+                                       .attention = ftb_gpu_attention_fits,
                                        .aggregate = ftb_gpu_aggregate_fits,
                                        .messages = ftb_gpu_messages_fits,
                                        .map_rows = ftb_gpu_map_rows_fits,
@@ -13,6 +16,9 @@ static const ftb_verb_limits limits = {.spmm = ftb_gpu_spmm_fits,
                                        .loss_grad = ftb_gpu_loss_fits,
                                        .scatter = ftb_gpu_scatter_fits};
 static const ftb_verbs verbs = {.spmm = ftb_gpu_spmm,
+                                .softmax = ftb_gpu_softmax,
+                                .sddmm = ftb_gpu_sddmm,
+                                .attention = ftb_gpu_attention,
                                 .aggregate = ftb_gpu_aggregate,
                                 .messages = ftb_gpu_messages,
                                 .map_rows = ftb_gpu_map_rows,

@@ -28,5 +28,11 @@ GrB_Info ftb_gpu_messages(const ftb_messages_product *product);
 bool ftb_gpu_messages_fits(const ftb_messages_product *product);
 GrB_Info ftb_gpu_aggregate(const ftb_aggregate_product *product);
 bool ftb_gpu_aggregate_fits(const ftb_aggregate_product *product);
+GrB_Info ftb_gpu_softmax(const ftb_softmax_product *product);
+bool ftb_gpu_softmax_fits(const ftb_softmax_product *product);
+GrB_Info ftb_gpu_sddmm(const ftb_sddmm_product *product, const ftb_sddmm_plan *plan);
+bool ftb_gpu_sddmm_fits(const ftb_sddmm_product *product);
+GrB_Info ftb_gpu_attention(const ftb_attention_product *product, const ftb_sddmm_plan *plan);
+bool ftb_gpu_attention_fits(const ftb_attention_product *product);
 
 #endif

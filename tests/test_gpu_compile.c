@@ -11,6 +11,7 @@
 #include "gpu/kernels/head_dots_rows.h"
 #include "gpu/kernels/loss_rows.h"
 #include "gpu/kernels/mean_heads_rows.h"
+#include "gpu/kernels/attention_rows.h"
 #include "gpu/kernels/sddmm_direct.h"
 #include "gpu/kernels/softmax_rows.h"
 #include "gpu/kernels/spmm_direct.h"
@@ -266,6 +267,11 @@ static void assert_has_kernels(const char *source, const char *image)
 #define NAMED_CUT(what) assert_names(image, "softmax_f32_" #what "_cut");
         FTB_SOFTMAX(NAMED_SOFTMAX)
         FTB_SOFTMAX_CUT(NAMED_CUT)
+    } else if (strcmp(source, "gpu/kernels/attention.cu") == 0) {
+#define NAMED_ATTENTION(score, lanes, span, values)                                                          \
+    assert_names(image, "attention_f32_" #score "_" #lanes "x" #span "x" #values);
+        FTB_ATTENTION(NAMED_ATTENTION)
+        assert_names(image, "attention_f32_merge");
     } else if (!assert_has_row_kernels(source, image)) {
         fail_msg("%s: a source without a table here", source);
     }

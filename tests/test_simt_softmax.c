@@ -3,6 +3,8 @@
 
 #include "gpu/kernels/softmax_rows.h"
 
+#include <Random123/philox.h>
+
 enum { FORWARD, GRADIENT };
 enum { CUT = 40 }; /* rows that are longer have a block */
 typedef struct variant {
@@ -20,8 +22,10 @@ typedef struct problem {
     long long *rowptr;
     ftb_spmm_piece *pieces;
     ftb_spmm_cut *cuts;
+    long long *from; /* a permutation */
     float *in, *d, *out, *lse;
-    bool in_place, wants_lse;
+    bool in_place, wants_lse, apart;
+    ftb_edge_dropout drop;
     int heads;
 } problem;
 
@@ -58,8 +62,15 @@ static problem make(rng *r, int64_t *rows, int64_t nrows, int heads, values kind
     p.rowptr = case_memory(nrows + 1, sizeof *p.rowptr, "rowptr");
     for (int64_t i = 0; i <= nrows; i++)
         p.rowptr[i] = rows[i];
+    const int64_t rows_end = rows[nrows];
     free(rows);
     cut_rows(&p);
+    p.from = case_memory(rows_end, sizeof *p.from, "from");
+    for (int64_t e = 0; e < rows_end; e++) {
+        const int64_t other = rng_below(r, e + 1);
+        p.from[e] = p.from[other];
+        p.from[other] = e;
+    }
     p.in = case_memory(p.values, sizeof(float), "in");
     p.d = case_memory(p.values, sizeof(float), "d");
     p.out = case_memory(p.values, sizeof(float), "out");
@@ -76,7 +87,7 @@ static problem make(rng *r, int64_t *rows, int64_t nrows, int heads, values kind
 
 static void release(problem *p)
 {
-    void *all[] = {p->rowptr, p->pieces, p->cuts, p->in, p->d, p->out, p->lse};
+    void *all[] = {p->rowptr, p->pieces, p->cuts, p->from, p->in, p->d, p->out, p->lse};
     for (size_t k = 0; k < sizeof all / sizeof *all; k++)
         case_forget(all[k]);
 }
@@ -87,11 +98,13 @@ static simt_report run(problem *p, const variant *v, simt_options o)
     ftb_softmax_arguments a = {.npieces = p->npieces,
                                .pieces = p->pieces,
                                .rowptr = p->rowptr,
+                               .from = p->apart ? p->from : NULL,
                                .in = p->in,
                                .d = v->what == GRADIENT ? p->d : NULL,
                                .out = p->out,
                                .lse = v->what == FORWARD && p->wants_lse ? p->lse : NULL,
-                               .heads = p->heads};
+                               .heads = p->heads,
+                               .drop = p->drop};
     for (int64_t k = 0; k < p->values; k++)
         p->out[k] = p->in_place ? p->in[k] : 1e30F;
     for (int64_t k = 0; k < p->nrows * p->heads; k++)
@@ -114,6 +127,19 @@ static void expect(const variant *v, const char *what, int64_t at, double got, d
         fail_msg("%s: %s %d is %.9g, not %.9g", v->name, what, (int)at, got, expected);
 }
 
+/* Where value h of entry e is. */
+static int64_t place(const problem *p, int64_t e, int h)
+{
+    return (p->apart ? p->from[e] : e) * p->heads + h;
+}
+
+static double kept(const problem *p, int64_t e, int h)
+{
+    const philox4x32_ctr_t counter = {{(uint32_t)e, (uint32_t)(e >> 32), (uint32_t)(h / 4), 0}};
+    const philox4x32_key_t key = {{p->drop.key[0], p->drop.key[1]}};
+    return p->drop.below == 0 ? 1 : philox4x32(counter, key).v[h % 4] < p->drop.below ? 0 : p->drop.kept;
+}
+
 /* Of one row and head. A difference of finite scores is rounded, which the exponential multiplies by as much
  * as it is; sums are rounded as often as they have terms; what is below FP32's least normal numbers may be 0.
  */
@@ -122,18 +148,17 @@ static void check_forward(const problem *p, const variant *v, int64_t i, int h)
     const int64_t begin = p->rowptr[i], end = p->rowptr[i + 1];
     double most = -INFINITY, least = INFINITY, sum = 0;
     for (int64_t e = begin; e < end; e++) {
-        const double z = p->in[e * p->heads + h];
+        const double z = p->in[place(p, e, h)];
         most = fmax(most, z);
         least = isfinite(z) && z < least ? z : least;
     }
     const double base = most == -INFINITY ? 0 : most, spread = isfinite(most - least) ? most - least : 0;
     for (int64_t e = begin; e < end; e++)
-        sum += exp(p->in[e * p->heads + h] - base);
-    const double relative = (double)(end - begin + 12) * 0x1p-24 + 2 * spread * 0x1p-24;
+        sum += exp(p->in[place(p, e, h)] - base);
+    const double relative = (double)(end - begin + 14) * 0x1p-24 + 2 * spread * 0x1p-24;
     for (int64_t e = begin; e < end; e++) {
-        const double expected = sum == 0 ? 0 : exp(p->in[e * p->heads + h] - base) / sum;
-        expect(v, "value", e * p->heads + h, p->out[e * p->heads + h], expected,
-               relative * expected + 0x1p-126);
+        const double expected = sum == 0 ? 0 : exp(p->in[place(p, e, h)] - base) / sum * kept(p, e, h);
+        expect(v, "value", place(p, e, h), p->out[place(p, e, h)], expected, relative * expected + 0x1p-126);
     }
     const double lse = sum == 0 ? -INFINITY : most + log(sum), got = p->lse[i * p->heads + h];
     if (p->wants_lse)
@@ -147,12 +172,12 @@ static void check_gradient(const problem *p, const variant *v, int64_t i, int h)
     const int64_t begin = p->rowptr[i], end = p->rowptr[i + 1];
     double sum = 0, size = 0;
     for (int64_t e = begin; e < end; e++) {
-        const double term = (double)p->in[e * p->heads + h] * p->d[e * p->heads + h];
+        const double term = (double)p->in[place(p, e, h)] * p->d[place(p, e, h)];
         sum += term;
         size += fabs(term);
     }
     for (int64_t e = begin; e < end; e++) {
-        const int64_t k = e * p->heads + h;
+        const int64_t k = place(p, e, h);
         const double bound =
             fabs((double)p->in[k]) * 0x1p-24 * ((double)(end - begin + 3) * size + 3 * fabs((double)p->d[k]));
         expect(v, "gradient", k, p->out[k], p->in[k] * (p->d[k] - sum), bound);
@@ -178,6 +203,9 @@ static void try_one(rng *r, const variant *v, int round)
     problem p = make(r, case_rows(r, nrows, round != 4), nrows, heads, v->what == GRADIENT ? REAL : kind);
     p.in_place = round % 2;
     p.wants_lse = round % 4 != 3;
+    p.apart = round % 3 == 2 || round == 9;
+    if (!p.apart && round % 2 == 0)
+        p.drop = (ftb_edge_dropout){0x60000000, 1.6F, {(unsigned)rng_bits(r), (unsigned)rng_bits(r)}};
     float *first = malloc((size_t)(p.values + 1) * sizeof *first);
     assert_non_null(first);
     for (int again = 0; again < 2; again++) {

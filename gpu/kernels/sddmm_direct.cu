@@ -7,9 +7,7 @@
  * value is one group's, and nothing is merged.
  *
  * DOT: the lanes of a span share a head, and a group has as many heads side by side as spans. The first
- * features of y that a lane has stay in registers. FLIGHT rows of x are on their way at a time, and their
- * sums over the span are made together: while there are several, a lane gives half of them away and keeps the
- * other half, so that FLIGHT sums take FLIGHT - 1 shuffles and log2(span / FLIGHT) more, not log2(span) each.
+ * features of y that a lane has stay in registers (dots.cuh).
  * Sectors of 32 bytes, of n entries in m pieces, one head that is as wide as the span's tile, d = width:
  *
  *     n d / 8  +  n / 8 columns  +  n / 4 of out  +  m (d / 8 of y + 4 for the piece)
@@ -22,14 +20,11 @@
  *     n max(1, heads / 8) of x  +  n heads (1 / 8 of out + 1 / 32 of columns)  +  y, as often  +  4 m
  *
  * In both x is gathered, and the limit is how fast that goes. */
-#include "gpu/kernels/kernel.cuh"
+#include "gpu/kernels/dots.cuh"
 #include "gpu/kernels/sddmm_direct.h"
-#include "gpu/kernels/vectors.cuh"
 
 namespace
 {
-
-enum { FLIGHT = 4 };
 
 /* The group's piece; -1: there is none. */
 template <int LANES> __device__ __forceinline__ long long piece_number(const ftb_sddmm_direct_arguments &a)
@@ -37,44 +32,6 @@ template <int LANES> __device__ __forceinline__ long long piece_number(const ftb
     const long long number = static_cast<long long>(blockIdx.x) * (FTB_SDDMM_DIRECT_BLOCK / LANES) +
                              static_cast<int>(threadIdx.x) / LANES;
     return number < a.npieces ? number : -1;
-}
-
-/* Sums of FLIGHT values over the lanes of a span; lane k of it gets that of value k % FLIGHT. */
-template <int SPAN>
-__device__ __forceinline__ float sum_over(unsigned group, float (&value)[FLIGHT], int part)
-{
-    static_assert(SPAN >= FLIGHT, "a lane keeps one value in the end");
-    for (int half = FLIGHT / 2; half > 0; half /= 2)
-        for (int k = 0; k < half; k++) {
-            const bool upper = (part & half) != 0;
-            const float given = upper ? value[k] : value[k + half];
-            value[k] = (upper ? value[k + half] : value[k]) + __shfl_xor_sync(group, given, half);
-        }
-    float sum = value[0];
-    for (int far = FLIGHT; far < SPAN; far *= 2)
-        sum += __shfl_xor_sync(group, sum, far);
-    return sum;
-}
-
-/* Adds what the lane has of dot products of FLIGHT rows, those of x that are not NULL, with the row y. */
-template <int STEP, int VALUES>
-__device__ __forceinline__ void multiply(float (&sum)[FLIGHT], const float *const (&x)[FLIGHT],
-                                         const float *y, const float (&first)[VALUES], int features)
-{
-    for (int f = 0; f < features; f += STEP) {
-        float v[FLIGHT][VALUES], by[VALUES];
-        for (int q = 0; q < VALUES; q++)
-            by[q] = first[q];
-        if (f > 0)
-            load(by, y + f);
-        for (int u = 0; u < FLIGHT; u++)
-            if (x[u])
-                load(v[u], x[u] + f);
-        for (int u = 0; u < FLIGHT; u++)
-            for (int q = 0; q < VALUES; q++)
-                if (x[u])
-                    sum[u] = fmaf(v[u][q], by[q], sum[u]);
-    }
 }
 
 template <int LANES, int SPAN, int VALUES>

@@ -3,11 +3,12 @@
  *     FORWARD     out(e, h) = exp(in(e, h) - max) / sum of exp(in - max),  lse(i, h) = max + log(sum)
  *     GRADIENT    out(e, h) = in(e, h) (d(e, h) - sum of in d)
  *
- * where max and sums are over the entries of e's row. A row of which all is -infinity, or nothing is there,
- * has a sum of 0, an lse of -infinity, and zeros.
+ * where max and sums are over the entries of e's row, and dropout may then drop values of FORWARD. A row of
+ * which all is -infinity, or nothing is there, has a sum of 0, an lse of -infinity, and zeros.
  *
  * A team takes a row: a group of lanes, or a block where the row is long. Its values are one array, entry by
- * entry, which the team's lanes read side by side: a lane stays with one head. It keeps the first KEEP values
+ * entry, which the team's lanes read side by side: a lane stays with one head. Where entries lie apart, as a
+ * column's do, a list says where each is. It keeps the first KEEP values
  * in registers and reads what is beyond again, three times in all. What the lanes of a head have is joined as
  * a tree of a fixed shape: bits depend on the row's length, the heads and the team's size.
  *
@@ -17,7 +18,9 @@
  *     (2 n + 2 beyond) heads / 8  +  r (4 for the piece + heads / 8 of lse)
  *
  * and half as much more for the gradient. Other numbers of heads begin rows amid a sector: one more for each
- * 32 values. The limit is the memory's bandwidth. */
+ * 32 values. Entries that lie apart have sectors of their own each, and 8 bytes of the list as often as they
+ * are reached. The limit is the memory's bandwidth. */
+#include "gpu/kernels/edge_dropout.cuh"
 #include "gpu/kernels/kernel.cuh"
 #include "gpu/kernels/softmax_rows.h"
 
@@ -49,10 +52,10 @@ template <> struct Team<FTB_SOFTMAX_BLOCK> {
     }
 };
 
-/* A lane's entries, `step` apart, of one head: value e of the row is at `first` + e * heads. Lanes that are
- * left over have none, and take part. */
+/* A lane's entries, `step` apart, of one head, of a row that begins at entry `begin`. Lanes that are left
+ * over have none, and take part. */
 struct Share {
-    long long first, count;
+    long long begin, count;
     int entry, step, width, head;
 };
 template <int LANES>
@@ -64,9 +67,15 @@ __device__ __forceinline__ Share share_of(const Team<LANES> &team, int heads, in
     s.step = LANES / s.width;
     s.entry = team.lane / s.width;
     s.head = head0 + team.lane % s.width;
-    s.first = begin * heads + s.head;
+    s.begin = begin;
     s.count = s.entry < s.step ? count : 0;
     return s;
+}
+
+/* Where value e of the row is. */
+__device__ __forceinline__ long long place_of(const ftb_softmax_arguments &a, const Share &s, long long e)
+{
+    return (a.from ? __ldg(a.from + s.begin + e) : s.begin + e) * a.heads + s.head;
 }
 
 /* The sum, or the greatest, of what the lanes of a head have; NaN is no greatest, but is seen in the sum. */
@@ -82,22 +91,26 @@ __device__ __forceinline__ float joined(const Team<LANES> &team, const Share &s,
     return team.of(value, team.lane % s.width);
 }
 
+__device__ __forceinline__ void put(const ftb_softmax_arguments &a, const Share &s, long long e, float value)
+{
+    a.out[place_of(a, s, e)] = value * keep_of(a.drop, s.begin + e, s.head);
+}
+
 template <int LANES>
 __device__ __forceinline__ void forward(const ftb_softmax_arguments &a, const Team<LANES> &team, int row,
                                         long long begin, long long count, int head0)
 {
     const Share s = share_of(team, a.heads, head0, begin, count);
-    const float *const in = a.in + s.first; /* not through the read-only cache: it may be out */
-    float *const out = a.out + s.first;
+    const float *const in = a.in; /* not through the read-only cache: it may be out */
     const long long beyond = s.entry + static_cast<long long>(KEEP) * s.step;
     float kept[KEEP], most = -infinity(), sum = 0;
     for (int k = 0; k < KEEP; k++) {
         const long long e = s.entry + k * s.step;
-        kept[k] = e < s.count ? in[e * a.heads] : -infinity();
+        kept[k] = e < s.count ? in[place_of(a, s, e)] : -infinity();
         most = fmaxf(most, kept[k]);
     }
     for (long long e = beyond; e < s.count; e += s.step)
-        most = fmaxf(most, in[e * a.heads]);
+        most = fmaxf(most, in[place_of(a, s, e)]);
     most = joined<true>(team, s, most);
     const float base = most == -infinity() ? 0 : most;
     for (int k = 0; k < KEEP; k++) {
@@ -105,14 +118,14 @@ __device__ __forceinline__ void forward(const ftb_softmax_arguments &a, const Te
         sum += s.entry + k * s.step < s.count ? kept[k] : 0;
     }
     for (long long e = beyond; e < s.count; e += s.step)
-        sum += expf(in[e * a.heads] - base);
+        sum += expf(in[place_of(a, s, e)] - base);
     sum = joined<false>(team, s, sum);
     const float by = sum == 0 ? 0 : 1 / sum;
     for (int k = 0; k < KEEP; k++)
         if (s.entry + k * s.step < s.count)
-            out[(s.entry + k * s.step) * a.heads] = kept[k] * by;
+            put(a, s, s.entry + k * s.step, kept[k] * by);
     for (long long e = beyond; e < s.count; e += s.step)
-        out[e * a.heads] = expf(in[e * a.heads] - base) * by;
+        put(a, s, e, expf(in[place_of(a, s, e)] - base) * by);
     if (a.lse && s.entry == 0)
         a.lse[static_cast<long long>(row) * a.heads + s.head] = most + logf(sum);
 }
@@ -122,24 +135,25 @@ __device__ __forceinline__ void gradient(const ftb_softmax_arguments &a, const T
                                          long long begin, long long count, int head0)
 {
     const Share s = share_of(team, a.heads, head0, begin, count);
-    const float *const in = a.in + s.first, *const d = a.d + s.first;
-    float *const out = a.out + s.first;
+    const float *const in = a.in, *const d = a.d;
     const long long beyond = s.entry + static_cast<long long>(KEEP) * s.step;
     float kept[KEEP], with[KEEP], sum = 0;
     for (int k = 0; k < KEEP; k++) {
         const long long e = s.entry + k * s.step;
-        kept[k] = e < s.count ? in[e * a.heads] : 0;
-        with[k] = e < s.count ? d[e * a.heads] : 0;
+        kept[k] = e < s.count ? in[place_of(a, s, e)] : 0;
+        with[k] = e < s.count ? d[place_of(a, s, e)] : 0;
         sum = fmaf(kept[k], with[k], sum);
     }
     for (long long e = beyond; e < s.count; e += s.step)
-        sum = fmaf(in[e * a.heads], d[e * a.heads], sum);
+        sum = fmaf(in[place_of(a, s, e)], d[place_of(a, s, e)], sum);
     sum = joined<false>(team, s, sum);
     for (int k = 0; k < KEEP; k++)
         if (s.entry + k * s.step < s.count)
-            out[(s.entry + k * s.step) * a.heads] = kept[k] * (with[k] - sum);
-    for (long long e = beyond; e < s.count; e += s.step)
-        out[e * a.heads] = in[e * a.heads] * (d[e * a.heads] - sum);
+            a.out[place_of(a, s, s.entry + k * s.step)] = kept[k] * (with[k] - sum);
+    for (long long e = beyond; e < s.count; e += s.step) {
+        const long long at = place_of(a, s, e);
+        a.out[at] = in[at] * (d[at] - sum);
+    }
 }
 
 enum What { FORWARD, GRADIENT };

@@ -17,7 +17,7 @@ ftb_attention_job ftb_attention_describe(const ftb_attention_product *product)
                                .add = product->kind == FTB_SCORE_ADD,
                                .scale = product->scale,
                                .slope = product->slope,
-                               .drop = p > 0 ? (uint32_t)ftb_min(p * 0x1p32 + 0.5, 0x1p32 - 1) : 0,
+                               .drop = ftb_dropped_below(p),
                                .kept = 1 / (1 - p),
                                .seed = product->seed};
 }

@@ -226,7 +226,7 @@ static bool is_verb(const forward *f)
            score->y->owner;
 }
 
-static GrB_Info run_verb(forward *f, const ftb_backend *who)
+static GrB_Info run_verb(forward *f)
 {
     ftb_attention_product p = ftb_attention_describe_call(&f->c);
     const ftb_place places[] = {{.feed = &p.x},
@@ -236,7 +236,7 @@ static GrB_Info run_verb(forward *f, const ftb_backend *who)
                                 {.X = f->C, .write = &p.out, .whole = true}};
     GrB_Info info;
     p.ldo = f->C->ld;
-    FTB_RUN(info, who, attention, places, &p, &f->c.plan);
+    FTB_RUN(info, FTB_WHO_FITS(f->c.ctx, attention, &p), attention, places, &p, &f->c.plan);
     return info;
 }
 
@@ -388,9 +388,7 @@ GrB_Info FtB_attention(FtB_Arg C, FtB_Arg A, FtB_Arg accum, FtB_Arg semiring, Ft
     ftb_attention_call *c = &f.c;
     GrB_Info info;
     FTB_CHECK(begin(&f, C, A, accum, semiring, Q, K, V, options, desc));
-    info = is_verb(&f)                       ? run_verb(&f, FTB_WHO(c->ctx, attention))
-           : c->plan.staged && is_direct(&f) ? run_steps(&f)
-                                             : run_aside(&f);
+    info = is_verb(&f) ? run_verb(&f) : c->plan.staged && is_direct(&f) ? run_steps(&f) : run_aside(&f);
 done:
     clear_state(&f);
     FtB_Op_free(&f.accum);

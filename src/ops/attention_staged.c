@@ -53,7 +53,7 @@ static GrB_Info normalise(const ftb_attention_call *c, FtB_Matrix W, FtB_Block l
                                 {.values = W->values, .write = &s.out},
                                 {.X = lse, .write = &s.lse, .whole = true}};
     GrB_Info info;
-    FTB_RUN(info, FTB_WHO(c->ctx, softmax), softmax, places, &s);
+    FTB_RUN(info, FTB_WHO_FITS(c->ctx, softmax, &s), softmax, places, &s);
     return info;
 }
 

@@ -212,7 +212,7 @@ static GrB_Info score_over(ftb_buffer *V, const ftb_score *score, const ftb_mess
     ftb_sddmm_product r = describe(score, m, type->message, p);
     const ftb_place places[] = {
         {.feed = &r.x}, {.feed = &r.y}, {.values = V, .write = &r.out, .whole = V->bytes == bytes}};
-    const ftb_backend *who = score_leaves(score, m, type) ? FTB_WHO(m->ctx, sddmm) : NULL;
+    const ftb_backend *who = score_leaves(score, m, type) ? FTB_WHO_FITS(m->ctx, sddmm, &r) : NULL;
     GrB_Info info = score->kind == FTB_SCORE_DOT ? plan_dot(&chosen, &facts, &r, &(planning){.given = plan})
                                                  : GrB_SUCCESS;
     if (info == GrB_SUCCESS)

@@ -76,10 +76,10 @@ static ftb_buffer *output(FtB_Matrix S, FtB_Matrix A, FtB_Type type)
 }
 
 /* A device is asked for what needs no cast. */
-static const ftb_backend *who_runs(FtB_Matrix S, FtB_Matrix A, FtB_Matrix D, FtB_Type type)
+static const ftb_backend *who_runs(FtB_Matrix S, FtB_Matrix A, FtB_Matrix D, const ftb_softmax_product *s)
 {
-    bool as_is = S->type == type && A->type == type && (!D || D->type == type);
-    return as_is ? FTB_WHO(S->ctx, softmax) : NULL;
+    bool as_is = S->type == s->type && A->type == s->type && (!D || D->type == s->type);
+    return as_is ? FTB_WHO_FITS(S->ctx, softmax, s) : NULL;
 }
 
 static GrB_Info normalise_all(FtB_Matrix S, FtB_Matrix A, FtB_Matrix D, FtB_By by)
@@ -93,7 +93,6 @@ static GrB_Info normalise_all(FtB_Matrix S, FtB_Matrix A, FtB_Matrix D, FtB_By b
                              .heads = A->width,
                              .type = wide ? FTB_FP64 : FTB_FP32,
                              .gradient = D != NULL};
-    const ftb_backend *who = who_runs(S, A, D, s.type);
     if (by == FTB_BY_COLUMN)
         FTB_CHECK(ftb_pattern_transpose(A->pattern, &s.p, &s.from));
     FTB_CHECK(values_as(&in, A, s.type));
@@ -107,7 +106,7 @@ static GrB_Info normalise_all(FtB_Matrix S, FtB_Matrix A, FtB_Matrix D, FtB_By b
     const ftb_place places[] = {{.values = in, .read = &s.in},
                                 {.values = d, .read = &s.d},
                                 {.values = out, .write = &s.out, .whole = out->bytes == bytes}};
-    FTB_RUN(info, who, softmax, places, &s);
+    FTB_RUN(info, who_runs(S, A, D, &s), softmax, places, &s);
     if (info != GrB_SUCCESS || out == S->values)
         goto done;
     info = ftb_matrix_make(&T, s.ctx, s.type, A->width, ftb_pattern_retain(A->pattern), out);

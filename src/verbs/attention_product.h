@@ -41,6 +41,12 @@ typedef struct ftb_attention_grad_product {
     int64_t ldq, ldk, ldv;
 } ftb_attention_grad_product;
 
+/* Of draws of 32 bits: those below it drop. */
+static inline uint32_t ftb_dropped_below(double probability)
+{
+    return probability > 0 ? (uint32_t)ftb_min(probability * 0x1p32 + 0.5, 0x1p32 - 1) : 0;
+}
+
 /* A plan for each walk: over the entries by row, and by source. */
 typedef struct ftb_attention_grad_plan {
     ftb_sddmm_plan rows, sources;

@@ -42,6 +42,9 @@ typedef struct ftb_verb_limits {
     bool (*loss)(const ftb_loss_product *product);
     bool (*loss_grad)(const ftb_loss_product *product);
     bool (*scatter)(const ftb_scatter_product *product); /* of those that add: replacing it has for all */
+    bool (*softmax)(const ftb_softmax_product *product);
+    bool (*sddmm)(const ftb_sddmm_product *product);
+    bool (*attention)(const ftb_attention_product *product);
 } ftb_verb_limits;
 
 typedef struct ftb_verbs {

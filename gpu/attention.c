@@ -1,0 +1,112 @@
+/* The verb `attention` on a GPU: dot products, and leaky_relu(src + dst), as scores, in FP32, fused
+ * (kernels/attention.cu): what is stored beside the result is what pieces of rows that were cut have come to.
+ * The host's plan has no say here. */
+#include "gpu/entries.h"
+#include "gpu/gpu_verbs.h"
+#include "gpu/kernels/attention_rows.h"
+#include "gpu/launch.h"
+#include "gpu/pieces.h"
+
+#include <limits.h>
+#include <stdio.h>
+
+#define SOURCE "gpu/kernels/attention.cu"
+
+static bool fits_feed(const ftb_feed *x)
+{
+    return x->type == FTB_FP32 && !x->at && x->width > 0 && x->width <= INT_MAX;
+}
+
+bool ftb_gpu_attention_fits(const ftb_attention_product *s)
+{
+    if (s->type != FTB_FP32 || s->kind == FTB_SCORE_ANY || !fits_feed(&s->x) || !fits_feed(&s->y) ||
+        !fits_feed(&s->v) || s->p->wide || s->p->nrows > INT_MAX ||
+        s->heads > FTB_GPU_MOST_Y / (s->value_width / 32 + 1)) /* which are blocks in y of the grid */
+        return false;
+    return ftb_gpu_load(ftb_gpu_of(ftb_device(s->ctx)), SOURCE) == GrB_SUCCESS;
+}
+
+static ftb_gpu_spans spans_of(const ftb_attention_product *s)
+{
+    const bool dot = s->kind == FTB_SCORE_DOT;
+    const bool vectors = s->value_width % 4 == 0 && ftb_gpu_in_fours(s->v.data, s->v.ld) &&
+                         ftb_gpu_in_fours(s->out, s->ldo) &&
+                         (!dot || (s->x.width % 4 == 0 && ftb_gpu_in_fours(s->x.data, s->x.ld) &&
+                                   ftb_gpu_in_fours(s->y.data, s->y.ld)));
+    return ftb_gpu_spans_of(s->heads, dot ? ftb_max(s->x.width, s->value_width) : s->value_width, vectors);
+}
+
+static GrB_Info launch(ftb_gpu_device *d, ftb_attention_arguments *a, const ftb_attention_product *s,
+                       const ftb_gpu_pieces *p)
+{
+    const ftb_gpu_spans of = spans_of(s);
+    const int groups = FTB_ATTENTION_BLOCK / of.lanes, heads = of.lanes / of.span, tile = of.span * of.values;
+    const int64_t tiles = (s->value_width + tile - 1) / tile, features = s->heads * s->value_width;
+    char name[48];
+    snprintf(name, sizeof name, "attention_f32_%s_%dx%dx%d", s->kind == FTB_SCORE_DOT ? "DOT" : "ADD",
+             of.lanes, of.span, of.values);
+    GrB_Info info = ftb_gpu_launch(d, SOURCE, name,
+                                   (ftb_gpu_grid){.x = (a->npieces + groups - 1) / groups,
+                                                  .y = (s->heads + heads - 1) / heads * tiles,
+                                                  .threads = FTB_ATTENTION_BLOCK},
+                                   (void *[]){a});
+    for (int64_t first = 0; first < p->ncuts && info == GrB_SUCCESS; first += FTB_GPU_MOST_Y) {
+        const ftb_spmm_cut *cuts = p->cuts + first;
+        info = ftb_gpu_launch(d, SOURCE, "attention_f32_merge",
+                              (ftb_gpu_grid){.x = (features + FTB_ATTENTION_BLOCK - 1) / FTB_ATTENTION_BLOCK,
+                                             .y = ftb_min(p->ncuts - first, FTB_GPU_MOST_Y),
+                                             .threads = FTB_ATTENTION_BLOCK},
+                              (void *[]){a, &cuts});
+        if (info != GrB_SUCCESS)
+            info = ftb_wrap_error(GrB_PANIC, "half of a product was done: ");
+    }
+    return info;
+}
+
+GrB_Info ftb_gpu_attention(const ftb_attention_product *s, const ftb_sddmm_plan *plan)
+{
+    ftb_gpu_device *d = ftb_gpu_of(ftb_device(s->ctx));
+    const int64_t *rowptr;
+    const void *colidx;
+    void *scratch = NULL;
+    ftb_gpu_pieces p;
+    (void)plan;
+    GrB_Info info = ftb_gpu_pieces_ask(&p, s->p, d);
+    if (info == GrB_SUCCESS)
+        info = ftb_pattern_ask_at(s->p, &d->row, &rowptr, &colidx);
+    if (info != GrB_SUCCESS)
+        return info;
+    const int64_t states = 2 * p.nslots * s->heads, sums = p.nslots * s->heads * s->value_width;
+    const int64_t bytes = (sums + states) * (int64_t)sizeof(float);
+    if (bytes > 0)
+        info = d->row.memory->alloc(&d->row, s->ctx, &scratch, bytes);
+    if (info != GrB_SUCCESS)
+        return info;
+    ftb_attention_arguments a = {.npieces = p.npieces,
+                                 .pieces = p.pieces,
+                                 .colidx = colidx,
+                                 .x = s->x.data,
+                                 .y = s->y.data,
+                                 .v = s->v.data,
+                                 .out = s->out,
+                                 .lse = s->lse,
+                                 .partial = scratch,
+                                 .state = scratch ? (float *)scratch + sums : NULL,
+                                 .ldx = s->x.ld,
+                                 .ldy = s->y.ld,
+                                 .ldv = s->v.ld,
+                                 .ldo = s->ldo,
+                                 .heads = (int)s->heads,
+                                 .width = (int)s->x.width,
+                                 .value_width = (int)s->value_width,
+                                 .headx = ftb_gpu_head_step(&s->x),
+                                 .heady = ftb_gpu_head_step(&s->y),
+                                 .headv = ftb_gpu_head_step(&s->v),
+                                 .scale = (float)s->scale,
+                                 .slope = (float)s->slope,
+                                 .drop = ftb_gpu_edge_dropout(s->dropout, s->seed)};
+    info = launch(d, &a, s, &p);
+    if (scratch)
+        d->row.memory->free(&d->row, scratch, bytes);
+    return info;
+}

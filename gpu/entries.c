@@ -1,0 +1,64 @@
+/* Lists of entries on a GPU, and dropout of entries (entries.h). */
+#include "gpu/entries.h"
+
+#include "verbs/attention_product.h"
+
+static const char kind; /* its address names what is made here */
+
+/* The lock is held. A pattern has one such list, that of whose transpose it is. */
+static GrB_Info find(ftb_derived **found, ftb_pattern *p, const int64_t *from)
+{
+    ftb_derived *of = p->derived;
+    while (of && !(of->kind == &kind && of->counts[0] == (int64_t)(intptr_t)from))
+        of = of->next;
+    *found = of;
+    if (of)
+        return GrB_SUCCESS;
+    of = ftb_new0(p->ctx, 1, sizeof *of);
+    if (!of)
+        return ftb_nomem();
+    *of = (ftb_derived){.next = p->derived,
+                        .kind = &kind,
+                        .counts = {(int64_t)(intptr_t)from},
+                        .buffers = {ftb_buffer_wrap(p->ctx, from, p->nvals * (int64_t)sizeof *from, false)}};
+    if (!of->buffers[0]) {
+        ftb_delete(of);
+        return ftb_nomem();
+    }
+    *found = p->derived = of;
+    return GrB_SUCCESS;
+}
+
+GrB_Info ftb_gpu_from_ask(const long long **to, ftb_pattern *transpose, const int64_t *from,
+                          const ftb_gpu_device *d)
+{
+    ftb_derived *of;
+    void *data = NULL;
+    pthread_mutex_lock(&transpose->lock);
+    GrB_Info info = find(&of, transpose, from);
+    pthread_mutex_unlock(&transpose->lock);
+    if (info == GrB_SUCCESS)
+        info = ftb_buffer_ask_at(of->buffers[0], &d->row, FTB_READ, &data);
+    *to = data;
+    return info;
+}
+
+ftb_edge_dropout ftb_gpu_edge_dropout(double probability, uint64_t seed)
+{
+    return (ftb_edge_dropout){.below = ftb_dropped_below(probability),
+                              .kept = (float)(1 / (1 - probability)),
+                              .key = {(unsigned)seed, (unsigned)(seed >> 32)}};
+}
+
+ftb_gpu_spans ftb_gpu_spans_of(int64_t heads, int64_t width, bool vectors)
+{
+    if (!vectors)
+        return width > 8   ? (ftb_gpu_spans){32, 32, 1}
+               : heads > 1 ? (ftb_gpu_spans){32, 4, 1}
+                           : (ftb_gpu_spans){4, 4, 1};
+    if (width > 32)
+        return (ftb_gpu_spans){32, 32, 4};
+    if (heads == 1)
+        return (ftb_gpu_spans){8, 8, 4};
+    return (ftb_gpu_spans){32, width > 16 ? 8 : 4, 4};
+}

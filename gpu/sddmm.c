@@ -1,0 +1,77 @@
+/* The verb `sddmm` on a GPU: dot products, and leaky_relu(src + dst), of FP32 (kernels/sddmm_direct.cu). The
+ * host's plan has no say here; a dot product's bits depend on the width, and on whether rows can be read four
+ * values at a time. */
+#include "gpu/entries.h"
+#include "gpu/gpu_verbs.h"
+#include "gpu/kernels/sddmm_direct.h"
+#include "gpu/launch.h"
+#include "gpu/pieces.h"
+
+#include <limits.h>
+#include <stdio.h>
+
+#define SOURCE "gpu/kernels/sddmm_direct.cu"
+#define MOST_HEADS FTB_GPU_MOST_Y /* each may be a block in y of the grid */
+
+bool ftb_gpu_sddmm_fits(const ftb_sddmm_product *s)
+{
+    if (s->type != FTB_FP32 || s->x.type != FTB_FP32 || s->y.type != FTB_FP32 || s->x.at || s->y.at ||
+        s->p->wide || s->p->nrows > INT_MAX || s->heads > MOST_HEADS || s->x.width > INT_MAX)
+        return false;
+    return ftb_gpu_load(ftb_gpu_of(ftb_device(s->ctx)), SOURCE) == GrB_SUCCESS;
+}
+
+static ftb_gpu_spans spans_of(const ftb_sddmm_product *s)
+{
+    return ftb_gpu_spans_of(s->heads, s->x.width,
+                            s->x.width % 4 == 0 && ftb_gpu_in_fours(s->x.data, s->x.ld) &&
+                                ftb_gpu_in_fours(s->y.data, s->y.ld));
+}
+
+static GrB_Info launch(ftb_gpu_device *d, ftb_sddmm_direct_arguments *a, const ftb_sddmm_product *s)
+{
+    char name[48];
+    ftb_gpu_grid grid = {.y = 1, .threads = FTB_SDDMM_DIRECT_BLOCK};
+    int lanes;
+    if (s->kind == FTB_SCORE_ADD) {
+        lanes = s->p->nvals * s->heads > 16 * s->p->nrows ? 32 : 8;
+        snprintf(name, sizeof name, "sddmm_direct_f32_ADD_%d", lanes);
+    } else {
+        const ftb_gpu_spans of = spans_of(s);
+        lanes = of.lanes;
+        grid.y = (s->heads + lanes / of.span - 1) / (lanes / of.span);
+        snprintf(name, sizeof name, "sddmm_direct_f32_DOT_%dx%dx%d", lanes, of.span, of.values);
+    }
+    const int groups = FTB_SDDMM_DIRECT_BLOCK / lanes;
+    grid.x = (a->npieces + groups - 1) / groups;
+    return ftb_gpu_launch(d, SOURCE, name, grid, (void *[]){a});
+}
+
+GrB_Info ftb_gpu_sddmm(const ftb_sddmm_product *s, const ftb_sddmm_plan *plan)
+{
+    ftb_gpu_device *d = ftb_gpu_of(ftb_device(s->ctx));
+    const int64_t *rowptr;
+    const void *colidx;
+    ftb_gpu_pieces p;
+    (void)plan;
+    GrB_Info info = ftb_gpu_pieces_ask(&p, s->p, d);
+    if (info == GrB_SUCCESS)
+        info = ftb_pattern_ask_at(s->p, &d->row, &rowptr, &colidx);
+    if (info != GrB_SUCCESS)
+        return info;
+    ftb_sddmm_direct_arguments a = {.npieces = p.npieces - p.nempty,
+                                    .pieces = p.pieces,
+                                    .colidx = colidx,
+                                    .x = s->x.data,
+                                    .y = s->y.data,
+                                    .out = s->out,
+                                    .ldx = s->x.ld,
+                                    .ldy = s->y.ld,
+                                    .heads = (int)s->heads,
+                                    .width = (int)s->x.width,
+                                    .headx = ftb_gpu_head_step(&s->x),
+                                    .heady = ftb_gpu_head_step(&s->y),
+                                    .scale = (float)s->scale,
+                                    .slope = (float)s->slope};
+    return launch(d, &a, s);
+}
