@@ -154,17 +154,25 @@ if(NOT FEATBLAS_SANITIZE)
 endif()
 
 # And on a GPU of the driver that does not exist: what has no verb there is done on the host. A sanitizer sees nothing new in it.
-set(FEATBLAS_GPU_ALWAYS test_mxm_grad test_nn_ops test_nn_tape test_block_gather test_softmax test_attention test_sddmm_sum)
+set(FEATBLAS_GPU_ALWAYS test_mxm_grad test_block_gather test_softmax test_attention test_sddmm_sum)
+set(FEATBLAS_GPU_SLOW test_spmm test_sddmm test_nn_ops test_nn_tape test_nn_layers test_nn_map test_optimizer) # -C pretend -L pretend
 if(FEATBLAS_SANITIZE)
   set(FEATBLAS_GPU_ALWAYS)
 endif()
-foreach(name ${FEATBLAS_GPU_ALWAYS})
+foreach(name ${FEATBLAS_GPU_ALWAYS} ${FEATBLAS_GPU_SLOW})
   string(REPLACE test_ gpu_ there ${name})
-  add_test(NAME ${there} COMMAND ${name})
+  if(name IN_LIST FEATBLAS_GPU_SLOW)
+    add_test(NAME ${there} COMMAND ${name} CONFIGURATIONS pretend)
+  else()
+    add_test(NAME ${there} COMMAND ${name})
+  endif()
   featblas_label(${there} ${PROJECT_SOURCE_DIR}/tests/${name}.c)
   set_property(TEST ${there} APPEND PROPERTY ENVIRONMENT FEATBLAS_PRETEND=gpu FEATBLAS_CASES=25%
-    $<$<NOT:$<STREQUAL:${name},test_nn_ops>>:FAKE_NVRTC_TEXTS=0> FEATBLAS_CACHE=0 # of the others each has a hundred texts to compile
+    $<$<NOT:$<IN_LIST:${name},${FEATBLAS_GPU_SLOW}>>:FAKE_NVRTC_TEXTS=0> FEATBLAS_CACHE=0 # each has a hundred texts to compile
     FEATBLAS_CUDA_DRIVER=${FEATBLAS_FAKE_DRIVERS}/fake_cuda.so FEATBLAS_NVRTC=${FEATBLAS_FAKE_DRIVERS}/fake_nvrtc.so)
+  if(name IN_LIST FEATBLAS_GPU_SLOW)
+    set_property(TEST ${there} APPEND PROPERTY LABELS pretend)
+  endif()
 endforeach()
 
 add_dependencies(test_gpu_driver fake_cuda fake_cuda_lacks)

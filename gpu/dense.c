@@ -18,13 +18,17 @@ static int parts_of(const ftb_dense_product *p, int64_t tiles)
     return (int)ftb_max(1, ftb_min(room, p->inner / PART));
 }
 
+/* Values of a thread along a side of so many. */
+static int64_t each_of(int64_t side) { return side <= FTB_DENSE_SIDE ? 1 : 4; }
+
 GrB_Info ftb_gpu_dense(const ftb_dense_product *p)
 {
     static const char *const forms[] = {[FTB_AB] = "AB", [FTB_ATB] = "ATB", [FTB_ABT] = "ABT"};
     ftb_gpu_device *d = ftb_gpu_of(ftb_device(p->ctx));
     const char *type = ftb_gpu_real(p->type);
-    const int64_t down = (p->nrows + FTB_DENSE_TILE - 1) / FTB_DENSE_TILE,
-                  across = (p->ncols + FTB_DENSE_TILE - 1) / FTB_DENSE_TILE;
+    const int64_t r = each_of(p->nrows), s = each_of(p->ncols), high = r * FTB_DENSE_SIDE,
+                  wide = s * FTB_DENSE_SIDE;
+    const int64_t down = (p->nrows + high - 1) / high, across = (p->ncols + wide - 1) / wide;
     const bool many = across > INT_MAX || down > INT_MAX; /* refused by the launch */
     ftb_dense_arguments g = {.nrows = p->nrows,
                              .ncols = p->ncols,
@@ -43,7 +47,7 @@ GrB_Info ftb_gpu_dense(const ftb_dense_product *p)
     GrB_Info info = bytes > 0 ? d->row.memory->alloc(&d->row, p->ctx, &g.partial, bytes) : GrB_SUCCESS;
     if (info != GrB_SUCCESS)
         return info;
-    snprintf(name, sizeof name, "dense_%s_%s", type, forms[p->what]);
+    snprintf(name, sizeof name, "dense_%s_%s_%dx%d", type, forms[p->what], (int)r, (int)s);
     info = ftb_gpu_launch(
         d, SOURCE, name,
         (ftb_gpu_grid){.x = many ? INT64_MAX : down * across, .y = g.parts, .threads = FTB_DENSE_BLOCK},

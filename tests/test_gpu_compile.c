@@ -4,6 +4,7 @@
 
 #include "gpu/compile.h"
 #include "gpu/expression.h"
+#include "gpu/kernels/attention_rows.h"
 #include "gpu/kernels/copy_rows.h"
 #include "gpu/kernels/dense_tiles.h"
 #include "gpu/kernels/dropout_draws.h"
@@ -11,7 +12,6 @@
 #include "gpu/kernels/head_dots_rows.h"
 #include "gpu/kernels/loss_rows.h"
 #include "gpu/kernels/mean_heads_rows.h"
-#include "gpu/kernels/attention_rows.h"
 #include "gpu/kernels/sddmm_direct.h"
 #include "gpu/kernels/softmax_rows.h"
 #include "gpu/kernels/spmm_direct.h"
@@ -235,7 +235,7 @@ static bool assert_has_row_kernels(const char *source, const char *image)
     assert_names(image, "loss_" #type "_grad");
         FTB_LOSS_KERNELS(NAMED_LOSS)
     } else if (strcmp(source, "gpu/kernels/dense.cu") == 0) {
-#define NAMED_DENSE(type, form) assert_names(image, "dense_" #type "_" #form);
+#define NAMED_DENSE(type, form, r, s) assert_names(image, "dense_" #type "_" #form "_" #r "x" #s);
 #define NAMED_DENSE_JOIN(type) assert_names(image, "dense_" #type "_join");
         FTB_DENSE(NAMED_DENSE)
         FTB_DENSE_JOIN(NAMED_DENSE_JOIN)
