@@ -118,7 +118,8 @@ set(FEATBLAS_ORACLE_ALWAYS test_spmm test_attention test_softmax test_block_gath
 # Of the pretend device, of too many pairs for the other, of what the host keeps for later products, of FP32 computed in
 # FP32, of sums that cancel, and of 4 GiB blocks.
 set(FEATBLAS_ORACLE_NEVER test_device test_device_blocks test_device_full test_device_ops test_device_gradients test_device_products test_device_spgemm
-  test_spgemm_hot test_spmm_uses test_sddmm_sum test_block_apply test_floats test_gen_movielens)
+  test_spgemm_hot test_spmm_uses test_sddmm_sum test_block_apply test_floats test_gen_movielens test_plan_work)
+set(FEATBLAS_PRETEND_NEVER test_spmm_uses)
 foreach(source ${sources})
   get_filename_component(name ${source} NAME_WE)
   if(name MATCHES "^test_(simt|gpu)") # of kernels, and of devices of their own

@@ -94,6 +94,8 @@ static GrB_Info compile(void **image, int64_t *bytes, const char *source, const 
         names[count] = s->name;
         texts[count] = s->text;
     }
+    if (ftb_gpu_sources[count].name)
+        return ftb_fail(GrB_PANIC, "kernels have more sources than %d", MOST_SOURCES);
     const char *const options[] = {arch, STANDARD, PLAIN_SUMS, HERE};
     if (n->call.nvrtcCreateProgram(&program, text_of(source), name_of(source), count, texts, names) != 0)
         return ftb_nomem();

@@ -94,7 +94,7 @@ static void products(void **state)
         rng again = r;
         beside first = beside_new(&r, c.p.type, count, rng_reals),
                second = beside_new(&again, c.p.type, count, rng_reals);
-        const int ran = beside_launches();
+        const int ran = fake_gpu_launches();
         for (int k = 0; k < 2; k++) {
             ftb_dense_product p = c.p;
             p.a = beside_at(&a, true, 0);
@@ -103,9 +103,9 @@ static void products(void **state)
             assert_ok(ftb_gpu_dense(&p));
         }
         void *here = beside_fetch(&first), *there = beside_fetch(&second);
-        if (beside_runs()) {
+        if (fake_gpu_emulates()) {
             /* What is long is cut, and joined by another launch. */
-            assert_true(c.p.nrows == 0 || beside_launches() - ran == (c.p.inner >= 1024 ? 4 : 2));
+            assert_true(c.p.nrows == 0 || fake_gpu_launches() - ran == (c.p.inner >= 1024 ? 4 : 2));
             check(&c, beside_at(&a, false, 0), beside_at(&b, false, 0), beside_at(&first, false, 0), here,
                   count);
             assert_memory_equal(here, there, (size_t)count * FtB_Type_size(c.p.type));
@@ -122,5 +122,5 @@ static void products(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test_teardown(products, beside_clean)};
-    return cmocka_run_group_tests(tests, beside_start, NULL);
+    return cmocka_run_group_tests(tests, fake_gpu_start, NULL);
 }

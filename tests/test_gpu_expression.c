@@ -4,38 +4,13 @@
 #include "support/check.h"
 
 #include "core/core.h"
-#include "support/fakes.h"
+#include "support/fake_gpu.h"
 #include "support/rng.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 enum { ROWS = 40, COLS = 30, HUB = 17, HUB_ENTRIES = 1100, MANY = 1500 };
-
-static struct {
-    int (*launches)(void), (*emulates)(void);
-    const char *(*misuse)(void);
-} fake;
-
-static int start(void **state)
-{
-    (void)state;
-    setenv("FEATBLAS_CUDA_DRIVER", fake_path("fake_cuda"), 1);
-    setenv("FEATBLAS_NVRTC", fake_path("fake_nvrtc"), 1);
-    setenv("FEATBLAS_CACHE", "0", 1);
-    fake_find("fake_cuda", "fake_cuda_launches", &fake.launches);
-    fake_find("fake_cuda", "fake_cuda_emulates", &fake.emulates);
-    fake_find("fake_cuda", "fake_cuda_misuse", &fake.misuse);
-    return 0;
-}
-
-static int clean(void **state)
-{
-    (void)state;
-    if (fake.misuse())
-        fail_msg("%s", fake.misuse());
-    return 0;
-}
 
 /* Some rows without entries; of MANY columns a row that is cut. */
 static FtB_Matrix matrix(rng *r, int64_t ncols, int heads)
@@ -113,8 +88,8 @@ static FtB_Semiring semiring_of(const text *t, FtB_Block near)
 
 static void assert_launched(const text *t, int before)
 {
-    if (fake.emulates() && (fake.launches() > before) != t->there)
-        fail_msg("%s: %d launches", t->text, fake.launches() - before);
+    if (fake_gpu_emulates() && (fake_gpu_launches() > before) != t->there)
+        fail_msg("%s: %d launches", t->text, fake_gpu_launches() - before);
 }
 
 static void reduced(void **state)
@@ -152,7 +127,7 @@ static void reduced(void **state)
                          &starts[k % 2], FTB_FP64, 1);
             assert_ok(FtB_Block_changed(C[on]));
             assert_ok(FtB_Context_set_device(NULL, on ? "gpu" : "cpu"));
-            const int before = fake.launches();
+            const int before = fake_gpu_launches();
             assert_ok(adds ? FtB_mxm(C[on], NULL, "x + y", s, A, X, NULL)
                            : FtB_mxm(C[on], NULL, NULL, s, A, X, NULL));
             assert_ok(ftb_buffer_ask(C[on]->owner, FTB_READ));
@@ -188,7 +163,7 @@ static void kept(void **state)
         for (int on = 0; on < 2; on++) {
             assert_ok(FtB_Matrix_like(&C[on], A, d, t->result));
             assert_ok(FtB_Context_set_device(NULL, on ? "gpu" : "cpu"));
-            const int before = fake.launches();
+            const int before = fake_gpu_launches();
             assert_ok(FtB_mxm(C[on], A, NULL, s, Y, X, FTB_DESC_RST1));
             assert_ok(ftb_buffer_ask(C[on]->values, FTB_READ));
             if (on)
@@ -207,7 +182,7 @@ static void kept(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(reduced, NULL, clean),
-                                       cmocka_unit_test_setup_teardown(kept, NULL, clean)};
-    return cmocka_run_group_tests(tests, start, NULL);
+    const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(reduced, NULL, fake_gpu_clean),
+                                       cmocka_unit_test_setup_teardown(kept, NULL, fake_gpu_clean)};
+    return cmocka_run_group_tests(tests, fake_gpu_start, NULL);
 }

@@ -104,7 +104,7 @@ static void dot(rng *r)
     beside x = beside_new(r, s.type, s.x + s.nrows * s.ldx, odd ? beside_odd : rng_reals),
            a = beside_new(r, s.type, s.a + s.heads * s.width, rng_reals),
            y = beside_new(r, s.type, s.y + s.nrows * s.ldy, rng_reals);
-    const int ran = beside_launches();
+    const int ran = fake_gpu_launches();
     char text[100];
     assert_ok(ftb_gpu_head_dots(&(ftb_head_dots_product){.ctx = ftb_context(),
                                                          .type = s.type,
@@ -126,7 +126,7 @@ static void dot(rng *r)
         }
     told(text, sizeof text, "dot products", &s);
     beside_same(&y, text);
-    assert_int_equal(beside_launches() - ran, s.nrows > 0);
+    assert_int_equal(fake_gpu_launches() - ran, s.nrows > 0);
     beside_free(&x);
     beside_free(&a);
 }
@@ -135,7 +135,7 @@ static void dots(void **state)
 {
     rng r = rng_new();
     (void)state;
-    for (int n = 0; beside_runs() && n < rng_cases(200); n++)
+    for (int n = 0; fake_gpu_emulates() && n < rng_cases(200); n++)
         dot(&r);
 }
 
@@ -226,7 +226,7 @@ static void gradient(rng *r)
 {
     operands o = some_operands(r);
     const ftb_head_dots_product p = product_of(&o);
-    const int ran = beside_launches();
+    const int ran = fake_gpu_launches();
     char text[100];
     assert_ok(ftb_gpu_head_dots_grad(&p));
     if (o.wants_dx)
@@ -236,7 +236,7 @@ static void gradient(rng *r)
     told(text, sizeof text, "gradients", &o.s);
     beside_same(&o.dx, text);
     beside_same(&o.da, text);
-    assert_int_equal(beside_launches() - ran,
+    assert_int_equal(fake_gpu_launches() - ran,
                      o.s.width == 0 ? 0 : 2 * o.wants_da + (o.wants_dx && o.s.nrows > 0));
     beside_free(&o.x);
     beside_free(&o.a);
@@ -247,7 +247,7 @@ static void gradients(void **state)
 {
     rng r = rng_new();
     (void)state;
-    for (int n = 0; beside_runs() && n < rng_cases(200); n++)
+    for (int n = 0; fake_gpu_emulates() && n < rng_cases(200); n++)
         gradient(&r);
 }
 
@@ -257,7 +257,7 @@ static void failures(void **state)
 {
     rng r = rng_new();
     (void)state;
-    for (int n = 0; beside_runs() && n < 40;) {
+    for (int n = 0; fake_gpu_emulates() && n < 40;) {
         operands o = some_operands(&r);
         const ftb_head_dots_product p = product_of(&o);
         if (o.wants_dx && o.wants_da && o.s.nrows > 0 && o.s.width > 0) {
@@ -335,9 +335,9 @@ static void networks(void **state)
     (void)state;
     for (int dots = 0; dots < 2; dots++) {
         learn(here, NULL, dots);
-        const int ran = beside_launches();
+        const int ran = fake_gpu_launches();
         learn(there, "gpu", dots);
-        assert_true(!beside_runs() || beside_launches() - ran >= 4);
+        assert_true(!fake_gpu_emulates() || fake_gpu_launches() - ran >= 4);
         for (int k = 0; k < (ROWS + 1) * VALUES; k++)
             if (!(fabsf(here[k] - there[k]) <= (dots ? 1e-5F : 0) * (1 + fabsf(here[k]))))
                 fail_msg("gradient %d of kind %d: %.9g, on the host %.9g", k, dots, (double)there[k],
@@ -350,5 +350,5 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(dots, beside_clean), cmocka_unit_test_teardown(gradients, beside_clean),
         cmocka_unit_test_teardown(failures, beside_clean), cmocka_unit_test_teardown(networks, beside_clean)};
-    return cmocka_run_group_tests(tests, beside_start, NULL);
+    return cmocka_run_group_tests(tests, fake_gpu_start, NULL);
 }

@@ -42,7 +42,7 @@ static void compare(beside *b, void *before, double bound, const char *what)
 {
     const size_t bytes = (size_t)b->count * FtB_Type_size(b->type);
     void *there = beside_fetch(b);
-    if (beside_runs())
+    if (fake_gpu_emulates())
         for (int64_t k = 0; k < b->count; k++) {
             const double x = ftb_get_real(there, b->type, k), y = ftb_get_real(b->host, b->type, k);
             if (!(fabs(x - y) <= bound * (1 + fabs(y))))
@@ -81,7 +81,7 @@ static void losses(void **state)
             int64_t counted = 0;
             for (int64_t i = 0; i < nrows; i++)
                 counted += !masked || ((const uint8_t *)mask.host)[i];
-            const int ran = beside_launches();
+            const int ran = fake_gpu_launches();
             for (int there = 0; there < 2; there++) {
                 const ftb_loss_product p = {.ctx = ftb_context(),
                                             .what = (ftb_loss_form)what,
@@ -111,8 +111,8 @@ static void losses(void **state)
             compare(&dx, before[0], bound, names[what]);
             compare(&dt, before[1], bound, names[what]);
             compare(&out, before[2], bound * 10, names[what]);
-            if (beside_runs())
-                assert_int_equal(beside_launches() - ran, 3);
+            if (fake_gpu_emulates())
+                assert_int_equal(fake_gpu_launches() - ran, 3);
             beside_free(&x);
             beside_free(&t);
             beside_free(&of);
@@ -127,5 +127,5 @@ static void losses(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test_teardown(losses, beside_clean)};
-    return cmocka_run_group_tests(tests, beside_start, NULL);
+    return cmocka_run_group_tests(tests, fake_gpu_start, NULL);
 }

@@ -50,7 +50,7 @@ static void copy_one(rng *r)
     const double value = rng_below(r, 2) ? 0.1 : 0;
     const where from = place(r, what == 1 ? 1 : nrows, ncols), to = place(r, nrows, ncols);
     beside x = beside_new(r, type, from.count, beside_odd), y = beside_new(r, type, to.count, beside_odd);
-    const int ran = beside_launches();
+    const int ran = fake_gpu_launches();
     for (int there = 0; there < 2; there++) {
         const ftb_copy_product p = {.ctx = ftb_context(),
                                     .type = type,
@@ -69,14 +69,14 @@ static void copy_one(rng *r)
              (long long)ncols);
     beside_free(&x);
     beside_same(&y, text);
-    assert_int_equal(beside_launches() - ran, nrows * ncols > 0);
+    assert_int_equal(fake_gpu_launches() - ran, nrows * ncols > 0);
 }
 
 static void copies(void **state)
 {
     rng r = rng_new();
     (void)state;
-    for (int n = 0; beside_runs() && n < rng_cases(300); n++)
+    for (int n = 0; fake_gpu_emulates() && n < rng_cases(300); n++)
         copy_one(&r);
 }
 
@@ -108,7 +108,7 @@ static void gather_one(rng *r)
     const where from = place(r, nrows, ncols), to = place(r, count, ncols);
     int64_t *rows = some_list(r, count, nrows);
     beside x = beside_new(r, type, from.count, any), y = beside_new(r, type, to.count, any);
-    const int ran = beside_launches();
+    const int ran = fake_gpu_launches();
     for (int there = 0; there < 2; there++) {
         const ftb_gather_product p = {.ctx = ftb_context(),
                                       .rows = rows,
@@ -127,7 +127,7 @@ static void gather_one(rng *r)
              FtB_Type_name(type));
     beside_free(&x);
     beside_same(&y, text);
-    assert_int_equal(beside_launches() - ran, count * ncols > 0);
+    assert_int_equal(fake_gpu_launches() - ran, count * ncols > 0);
     free(rows);
 }
 
@@ -140,7 +140,7 @@ static void scatter_one(rng *r)
     const where from = place(r, count, ncols), to = place(r, nrows, ncols);
     int64_t *rows = some_list(r, count, nrows);
     beside x = beside_new(r, type, from.count, any), y = beside_new(r, type, to.count, any);
-    const int ran = beside_launches();
+    const int ran = fake_gpu_launches();
     for (int there = 0; there < 2; there++) {
         const ftb_scatter_product p = {.ctx = ftb_context(),
                                        .rows = rows,
@@ -163,7 +163,7 @@ static void scatter_one(rng *r)
              FtB_Type_name(type));
     beside_free(&x);
     beside_same(&y, text);
-    assert_int_equal(beside_launches() - ran, count * ncols > 0);
+    assert_int_equal(fake_gpu_launches() - ran, count * ncols > 0);
     free(rows);
 }
 
@@ -171,7 +171,7 @@ static void gathers(void **state)
 {
     rng r = rng_new();
     (void)state;
-    for (int n = 0; beside_runs() && n < rng_cases(200); n++)
+    for (int n = 0; fake_gpu_emulates() && n < rng_cases(200); n++)
         gather_one(&r);
 }
 
@@ -179,7 +179,7 @@ static void scatters(void **state)
 {
     rng r = rng_new();
     (void)state;
-    for (int n = 0; beside_runs() && n < rng_cases(300); n++)
+    for (int n = 0; fake_gpu_emulates() && n < rng_cases(300); n++)
         scatter_one(&r);
 }
 
@@ -201,17 +201,18 @@ static void calls(void **state)
         for (int there = 0; there < 2; there++) {
             assert_ok(FtB_Context_set_device(NULL, there ? "gpu" : NULL));
             assert_ok(FtB_Block_new(&Y[there], ROWS, COLUMNS, types[n]));
-            const int ran = beside_launches();
+            const int ran = fake_gpu_launches();
             assert_ok(FtB_gather(P, X, rows, COUNT));
             assert_ok(FtB_Context_moved(NULL, &home[0], NULL));
             assert_ok(FtB_scatter(Y[there], FTB_ARG("x + y"), P, rows, COUNT));
             assert_ok(FtB_Context_moved(NULL, &home[1], NULL));
-            assert_true(home[0] == home[1] || !there || !beside_runs() || n > 1);
+            assert_true(home[0] == home[1] || !there || !fake_gpu_emulates() || n > 1);
             assert_ok(FtB_gather(Q, X, rows, FEW));
             assert_ok(FtB_scatter(Y[there], NULL, Q, rows, FEW));
             block_values(Y[there]);
-            if (beside_runs())
-                assert_true(there ? beside_launches() - ran >= (n > 1 ? 3 : 4) : beside_launches() == ran);
+            if (fake_gpu_emulates())
+                assert_true(there ? fake_gpu_launches() - ran >= (n > 1 ? 3 : 4)
+                                  : fake_gpu_launches() == ran);
         }
         assert_memory_equal(block_values(Y[0]), block_values(Y[1]), ROWS * COLUMNS * FtB_Type_size(types[n]));
         FtB_Block_free(&X);
@@ -235,7 +236,7 @@ static void drop_one(rng *r)
     const bool in_place = rng_below(r, 3) == 0, add = rng_below(r, 2);
     const where to = place(r, nrows, ncols), from = in_place ? to : place(r, nrows, ncols);
     beside x = beside_new(r, type, from.count, beside_odd), y = beside_new(r, type, to.count, beside_odd);
-    const int ran = beside_launches();
+    const int ran = fake_gpu_launches();
     for (int there = 0; there < 2; there++) {
         const ftb_dropout_product p = {.ctx = ftb_context(),
                                        .type = type,
@@ -254,14 +255,14 @@ static void drop_one(rng *r)
     snprintf(text, sizeof text, "dropout %lld x %lld", (long long)nrows, (long long)ncols);
     beside_free(&x);
     beside_same(&y, text);
-    assert_int_equal(beside_launches() - ran, nrows * ncols > 0);
+    assert_int_equal(fake_gpu_launches() - ran, nrows * ncols > 0);
 }
 
 static void drops(void **state)
 {
     rng r = rng_new();
     (void)state;
-    for (int n = 0; beside_runs() && n < rng_cases(150); n++)
+    for (int n = 0; fake_gpu_emulates() && n < rng_cases(150); n++)
         drop_one(&r);
 }
 
@@ -276,7 +277,7 @@ static void mean_one(rng *r)
     const where wide = place(r, nrows, heads * width), narrow = place(r, nrows, width),
                 from = gradient ? narrow : wide, to = gradient ? wide : narrow;
     beside x = beside_new(r, type, from.count, beside_odd), y = beside_new(r, type, to.count, beside_odd);
-    const int ran = beside_launches();
+    const int ran = fake_gpu_launches();
     for (int there = 0; there < 2; there++) {
         const ftb_mean_heads_product p = {.ctx = ftb_context(),
                                           .type = type,
@@ -298,14 +299,14 @@ static void mean_one(rng *r)
              (long long)heads, (long long)width);
     beside_free(&x);
     beside_same(&y, text);
-    assert_int_equal(beside_launches() - ran, nrows * width > 0);
+    assert_int_equal(fake_gpu_launches() - ran, nrows * width > 0);
 }
 
 static void means(void **state)
 {
     rng r = rng_new();
     (void)state;
-    for (int n = 0; beside_runs() && n < rng_cases(200); n++)
+    for (int n = 0; fake_gpu_emulates() && n < rng_cases(200); n++)
         mean_one(&r);
 }
 
@@ -315,5 +316,5 @@ int main(void)
         cmocka_unit_test_teardown(copies, beside_clean),   cmocka_unit_test_teardown(gathers, beside_clean),
         cmocka_unit_test_teardown(scatters, beside_clean), cmocka_unit_test_teardown(calls, beside_clean),
         cmocka_unit_test_teardown(drops, beside_clean),    cmocka_unit_test_teardown(means, beside_clean)};
-    return cmocka_run_group_tests(tests, beside_start, NULL);
+    return cmocka_run_group_tests(tests, fake_gpu_start, NULL);
 }

@@ -57,7 +57,7 @@ static void step(rng *r)
     beside of[4];
     for (int k = 0; k < 4; k++)
         of[k] = beside_new(r, type, count + 9, k == 3 ? squares : beside_odd);
-    const int ran = beside_launches();
+    const int ran = fake_gpu_launches();
     for (int there = 0; there < 2; there++) {
         void *at[4];
         for (int k = 0; k < 4; k++)
@@ -79,14 +79,14 @@ static void step(rng *r)
         snprintf(text, sizeof text, "%s of kind %d, %lld values", names[k], (int)kind, (long long)count);
         beside_same(&of[k], text);
     }
-    assert_int_equal(beside_launches() - ran, count > 0);
+    assert_int_equal(fake_gpu_launches() - ran, count > 0);
 }
 
 static void steps(void **state)
 {
     rng r = rng_new();
     (void)state;
-    for (int n = 0; beside_runs() && n < rng_cases(300); n++)
+    for (int n = 0; fake_gpu_emulates() && n < rng_cases(300); n++)
         step(&r);
 }
 
@@ -125,12 +125,12 @@ static void sum(rng *r, int64_t count)
            s = beside_new(r, FTB_FP64, 2, rng_reals);
     const ftb_sum_squares_product p = product_of(&g, &s, clip);
     double *got[2];
-    const int ran = beside_launches();
+    const int ran = fake_gpu_launches();
     for (int n = 0; n < 2; n++) {
         assert_ok(ftb_gpu_sum_squares(&p));
         got[n] = beside_fetch(&s);
     }
-    assert_int_equal(beside_launches() - ran, 4);
+    assert_int_equal(fake_gpu_launches() - ran, 4);
     assert_memory_equal(got[0], got[1], sizeof(double)); /* blocks came in another order */
     assert_memory_equal(&got[0][1], beside_at(&s, false, 1), sizeof(double));
     /* A square, what a thread adds of its part, two trees, and the exact sum's own. */
@@ -149,9 +149,9 @@ static void sums(void **state)
 {
     rng r = rng_new();
     (void)state;
-    for (int n = 0; beside_runs() && n < rng_cases(60); n++)
+    for (int n = 0; fake_gpu_emulates() && n < rng_cases(60); n++)
         sum(&r, some_count(&r));
-    if (beside_runs())
+    if (fake_gpu_emulates())
         sum(&r, 300000); /* parts of more rows */
 }
 
@@ -160,7 +160,7 @@ static void odd_sums(void **state)
 {
     rng r = rng_new();
     (void)state;
-    for (int n = 0; beside_runs() && n < rng_cases(40); n++) {
+    for (int n = 0; fake_gpu_emulates() && n < rng_cases(40); n++) {
         beside g = beside_new(&r, reals[n % 2], 203, beside_odd), s = beside_new(&r, FTB_FP64, 1, rng_reals);
         ftb_sum_squares_product p = product_of(&g, &s, n % 3 ? INFINITY : 2);
         assert_ok(ftb_gpu_sum_squares(&p));
@@ -184,7 +184,7 @@ static void failures(void **state)
     static const char *const calls[] = {"cuLaunchKernel", "cuLaunchKernel", "cuMemAlloc"};
     rng r = rng_new();
     (void)state;
-    for (int n = 0; beside_runs() && n < 3; n++) {
+    for (int n = 0; fake_gpu_emulates() && n < 3; n++) {
         beside g = beside_new(&r, FTB_FP32, 70000 * (n + 1), rng_reals),
                s = beside_new(&r, FTB_FP64, 1, rng_reals);
         const ftb_sum_squares_product p = product_of(&g, &s, INFINITY);
@@ -237,10 +237,10 @@ static void optimizers(void **state)
     (void)state;
     for (int n = 0; n < 3; n++) {
         train(here, COUNT, NULL, rules[n]);
-        const int ran = beside_launches();
+        const int ran = fake_gpu_launches();
         train(there, COUNT, "gpu", rules[n]);
         assert_memory_equal(here, there, sizeof here);
-        assert_true(!beside_runs() || beside_launches() - ran >= 3 * 3); /* two passes and a step */
+        assert_true(!fake_gpu_emulates() || fake_gpu_launches() - ran >= 3 * 3); /* two passes and a step */
     }
 }
 
@@ -250,5 +250,5 @@ int main(void)
         cmocka_unit_test_teardown(steps, beside_clean), cmocka_unit_test_teardown(sums, beside_clean),
         cmocka_unit_test_teardown(odd_sums, beside_clean), cmocka_unit_test_teardown(failures, beside_clean),
         cmocka_unit_test_teardown(optimizers, beside_clean)};
-    return cmocka_run_group_tests(tests, beside_start, NULL);
+    return cmocka_run_group_tests(tests, fake_gpu_start, NULL);
 }

@@ -7,39 +7,16 @@
 #include <math.h>
 #include <stdlib.h>
 
-static struct {
-    int (*launches)(void), (*emulates)(void), (*live)(void);
-    const char *(*misuse)(void);
-} fake;
-
 static const ftb_backend *gpu(void) { return ftb_device(ftb_context()); }
-
-int beside_start(void **state)
-{
-    (void)state;
-    setenv("FEATBLAS_CUDA_DRIVER", fake_path("fake_cuda"), 1);
-    setenv("FEATBLAS_NVRTC", fake_path("fake_nvrtc"), 1);
-    setenv("FEATBLAS_CACHE", "0", 1);
-    fake_find("fake_cuda", "fake_cuda_launches", &fake.launches);
-    fake_find("fake_cuda", "fake_cuda_emulates", &fake.emulates);
-    fake_find("fake_cuda", "fake_cuda_live", &fake.live);
-    fake_find("fake_cuda", "fake_cuda_misuse", &fake.misuse);
-    assert_ok(FtB_Context_set_device(NULL, "gpu"));
-    return 0;
-}
 
 int beside_clean(void **state)
 {
-    (void)state;
-    if (fake.misuse())
-        fail_msg("%s", fake.misuse());
+    int (*live)(void);
+    fake_find("fake_cuda", "fake_cuda_live", &live);
     assert_ok(ftb_gpu_trim(gpu()));
-    assert_int_equal(fake.live(), 0);
-    return 0;
+    assert_int_equal(live(), 0);
+    return fake_gpu_clean(state);
 }
-
-bool beside_runs(void) { return fake.emulates(); }
-int beside_launches(void) { return fake.launches(); }
 
 static int64_t bytes_of(const beside *b) { return b->count * (int64_t)FtB_Type_size(b->type); }
 

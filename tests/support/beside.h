@@ -4,6 +4,7 @@
 #define TESTS_BESIDE_H
 
 #include "core/backend.h"
+#include "support/fake_gpu.h"
 #include "support/rng.h"
 
 typedef struct beside {
@@ -12,14 +13,8 @@ typedef struct beside {
     void *host, *device;
 } beside;
 
-/* Setup of a group of tests: opens the driver and places the default context's work there. */
-int beside_start(void **state);
-/* Teardown of a test: the driver saw no misuse, and has all its memory again. */
+/* fake_gpu_clean, and the driver has all its memory again. */
 int beside_clean(void **state);
-/* Whether kernels run: else there is nothing to compare. */
-bool beside_runs(void);
-/* Launches so far, of what has been waited for. */
-int beside_launches(void);
 
 beside beside_new(rng *r, FtB_Type type, int64_t count, rng_fill fill);
 void *beside_at(const beside *b, bool there, int64_t value);
