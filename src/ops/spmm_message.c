@@ -438,6 +438,17 @@ static GrB_Info run_on_device(work *w, ftb_spmm_result *result)
     return info;
 }
 
+/* Whether that is all: the device did it, or a failure is no device's. */
+static bool leave(GrB_Info *info, const work *w, ftb_spmm_result *result)
+{
+    work there = *w; /* where another plan may be the one */
+    result->fits = finds_verb(&there);
+    if (!result->fits || w->request->plan_only)
+        return false;
+    *info = run_on_device(&there, result);
+    return !ftb_device_failed(*info);
+}
+
 /* ---- on the host */
 
 /* What was moved behind the reduction. */
@@ -527,17 +538,8 @@ GrB_Info ftb_spmm_message(ftb_spmm_result *result, const ftb_spmm_request *reque
         info = ftb_message_ask(&w.hoisted.core);
     if (info == GrB_SUCCESS && request->measure)
         info = measure(&w, result);
-    if (info != GrB_SUCCESS)
+    if (info != GrB_SUCCESS || (request->device && leave(&info, &w, result)) || request->plan_only)
         goto done;
-    work there = w; /* where another plan may be the one */
-    result->fits = finds_verb(&there);
-    if (request->plan_only)
-        goto done;
-    if (result->fits) {
-        info = run_on_device(&there, result);
-        if (!ftb_device_failed(info))
-            goto done;
-    }
     info = ftb_message_ask(&w.hoisted.core);
     if (info == GrB_SUCCESS && request->block)
         info = ftb_buffer_ask(request->block->owner, FTB_UPDATE);
