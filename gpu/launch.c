@@ -39,7 +39,7 @@ static GrB_Info find(const struct ftb_gpu_module **found, ftb_gpu_device *d, con
         ftb_raw_delete(m);
         return ftb_nomem();
     }
-    strcpy(m->source, source);
+    memcpy(m->source, source, strlen(source) + 1);
     GrB_Info info = ftb_gpu_compile(&image, source, d->gpu);
     const unsigned error = info == GrB_SUCCESS ? d->driver->call.cuModuleLoadData(&m->module, image) : 0;
     if (error)
