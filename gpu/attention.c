@@ -3,6 +3,7 @@
  * The host's plan has no say here. */
 #include "gpu/entries.h"
 #include "gpu/gpu_verbs.h"
+#include "gpu/items.h"
 #include "gpu/kernels/attention_rows.h"
 #include "gpu/launch.h"
 #include "gpu/pieces.h"
@@ -29,10 +30,11 @@ bool ftb_gpu_attention_fits(const ftb_attention_product *s)
 static ftb_gpu_spans spans_of(const ftb_attention_product *s)
 {
     const bool dot = s->kind == FTB_SCORE_DOT;
-    const bool vectors = s->value_width % 4 == 0 && ftb_gpu_in_fours(s->v.data, s->v.ld) &&
-                         ftb_gpu_in_fours(s->out, s->ldo) &&
-                         (!dot || (s->x.width % 4 == 0 && ftb_gpu_in_fours(s->x.data, s->x.ld) &&
-                                   ftb_gpu_in_fours(s->y.data, s->y.ld)));
+    const bool vectors =
+        s->value_width % 4 == 0 && ftb_gpu_vectors(s->v.data, s->v.ld, sizeof(float)) &&
+        ftb_gpu_vectors(s->out, s->ldo, sizeof(float)) &&
+        (!dot || (s->x.width % 4 == 0 && ftb_gpu_vectors(s->x.data, s->x.ld, sizeof(float)) &&
+                  ftb_gpu_vectors(s->y.data, s->y.ld, sizeof(float))));
     return ftb_gpu_spans_of(s->heads, dot ? ftb_max(s->x.width, s->value_width) : s->value_width, vectors);
 }
 
@@ -50,30 +52,23 @@ static GrB_Info launch(ftb_gpu_device *d, ftb_attention_arguments *a, const ftb_
                                                   .y = (s->heads + heads - 1) / heads * tiles,
                                                   .threads = FTB_ATTENTION_BLOCK},
                                    (void *[]){a});
-    for (int64_t first = 0; first < p->ncuts && info == GrB_SUCCESS; first += FTB_GPU_MOST_Y) {
-        const ftb_spmm_cut *cuts = p->cuts + first;
-        info = ftb_gpu_launch(d, SOURCE, "attention_f32_merge",
+    if (info == GrB_SUCCESS)
+        info =
+            ftb_gpu_join_cuts(d, p, SOURCE, "attention_f32_merge",
                               (ftb_gpu_grid){.x = (features + FTB_ATTENTION_BLOCK - 1) / FTB_ATTENTION_BLOCK,
-                                             .y = ftb_min(p->ncuts - first, FTB_GPU_MOST_Y),
                                              .threads = FTB_ATTENTION_BLOCK},
-                              (void *[]){a, &cuts});
-        if (info != GrB_SUCCESS)
-            info = ftb_wrap_error(GrB_PANIC, "half of a product was done: ");
-    }
+                              a);
     return info;
 }
 
 GrB_Info ftb_gpu_attention(const ftb_attention_product *s, const ftb_sddmm_plan *plan)
 {
     ftb_gpu_device *d = ftb_gpu_of(ftb_device(s->ctx));
-    const int64_t *rowptr;
-    const void *colidx;
+    const int *colidx;
     void *scratch = NULL;
     ftb_gpu_pieces p;
     (void)plan;
-    GrB_Info info = ftb_gpu_pieces_ask(&p, s->p, d);
-    if (info == GrB_SUCCESS)
-        info = ftb_pattern_ask_at(s->p, &d->row, &rowptr, &colidx);
+    GrB_Info info = ftb_gpu_rows_ask(&p, &colidx, s->p, d);
     if (info != GrB_SUCCESS)
         return info;
     const int64_t states = 2 * p.nslots * s->heads, sums = p.nslots * s->heads * s->value_width;

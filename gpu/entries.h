@@ -11,11 +11,6 @@ GrB_Info ftb_gpu_from_ask(const long long **to, ftb_pattern *transpose, const in
                           const ftb_gpu_device *d);
 ftb_edge_dropout ftb_gpu_edge_dropout(double probability, uint64_t seed);
 
-/* Whether rows of FP32 can be read four values at a time, if they are as wide. */
-static inline bool ftb_gpu_in_fours(const void *at, int64_t ld)
-{
-    return (uintptr_t)at % 16 == 0 && ld % 4 == 0;
-}
 /* Values from a head of a row to the next; 0: all heads have the same. */
 static inline int ftb_gpu_head_step(const ftb_feed *x) { return x->heads > 1 ? (int)x->width : 0; }
 

@@ -14,12 +14,15 @@ static bool is_read(const ftb_program *p, int f) { return p->names[f].value >= 0
 
 static bool is_index(const ftb_feed *feed) { return !feed->data && !feed->owner; }
 
+/* One for all, which is the host's. */
+static bool is_number(const ftb_feed *feed) { return feed->constant || (feed->data && !feed->owner); }
+
 static bool feed_fits(const ftb_feed *feed, int64_t width, ftb_side side, const int64_t *rowptr)
 {
     if (feed->at || feed->whole ||
         (feed->degree && (feed->degree != rowptr || (!side && feed->side != FTB_SIDE_ROW))))
         return false;
-    return is_index(feed) || feed->width == 1 || feed->width == width;
+    return is_index(feed) || feed->width == 1 || (!is_number(feed) && feed->width == width);
 }
 
 bool ftb_gpu_expression_fits(const ftb_message *m, const ftb_program *p, ftb_side side, const int64_t *rowptr)
@@ -56,9 +59,6 @@ static const char *place_of(const ftb_feed *feed)
            : feed->side == FTB_SIDE_EDGE ? "e"
                                          : "0";
 }
-
-/* One for all, which is the host's. */
-static bool is_number(const ftb_feed *feed) { return feed->constant || (feed->data && !feed->owner); }
 
 /* const <type> v<value> = feed f, the slot-th that is read. */
 static void put_feed(ftb_printer *w, const ftb_feed *feed, int slot, int value)

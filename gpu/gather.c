@@ -4,31 +4,11 @@
 #include "gpu/gpu_verbs.h"
 #include "gpu/items.h"
 #include "gpu/kernels/gather_lists.h"
+#include "gpu/memory.h"
 
 #include <stdio.h>
 
 #define SOURCE "gpu/kernels/gather.cu"
-
-/* Words that are sent as they are. */
-typedef struct list {
-    ftb_gpu_device *d;
-    int64_t bytes;
-    void *at;
-} list;
-
-static GrB_Info send(list *l, FtB_Context ctx, const int64_t *words, int64_t count)
-{
-    const ftb_backend *row = &l->d->row;
-    l->bytes = count * (int64_t)sizeof *words;
-    GrB_Info info = row->memory->alloc(row, ctx, &l->at, l->bytes);
-    return info == GrB_SUCCESS ? row->memory->put(row, ctx, l->at, words, l->bytes) : info;
-}
-
-static void release(const list *l)
-{
-    if (l->at)
-        l->d->row.memory->free(&l->d->row, l->at, l->bytes);
-}
 
 /* Rows of `bytes` bytes as units; addresses and distances, too, are multiples of one. */
 static GrB_Info move(ftb_gpu_device *d, ftb_gather_arguments *a, int64_t count, int64_t bytes, int64_t ldx,
@@ -49,14 +29,15 @@ static GrB_Info move(ftb_gpu_device *d, ftb_gather_arguments *a, int64_t count, 
 GrB_Info ftb_gpu_gather(const ftb_gather_product *g)
 {
     const int64_t size = (int64_t)FtB_Type_size(g->xtype);
-    list from = {.d = ftb_gpu_of(ftb_device(g->ctx))};
+    ftb_gpu_device *d = ftb_gpu_of(ftb_device(g->ctx));
+    ftb_gpu_sent from;
     if (g->count == 0 || g->ncols == 0)
         return GrB_SUCCESS;
-    GrB_Info info = send(&from, g->ctx, g->rows, g->count);
+    GrB_Info info = ftb_gpu_send(&from, d, g->ctx, g->rows, g->count * (int64_t)sizeof *g->rows);
     if (info == GrB_SUCCESS)
-        info = move(from.d, &(ftb_gather_arguments){.from = from.at, .x = g->x, .y = g->y}, g->count,
+        info = move(d, &(ftb_gather_arguments){.from = from.at, .x = g->x, .y = g->y}, g->count,
                     g->ncols * size, g->ldx * size, g->ldy * size);
-    release(&from);
+    ftb_gpu_unsend(&from, d);
     return info;
 }
 
@@ -151,7 +132,8 @@ static GrB_Info launch(ftb_gpu_device *d, const ftb_scatter_product *s, const in
 
 GrB_Info ftb_gpu_scatter(const ftb_scatter_product *s)
 {
-    list l = {.d = ftb_gpu_of(ftb_device(s->ctx))};
+    ftb_gpu_device *d = ftb_gpu_of(ftb_device(s->ctx));
+    ftb_gpu_sent lists = {.at = NULL};
     groups g = {.words = NULL};
     GrB_Info info = GrB_SUCCESS;
     if (s->count == 0 || s->ncols == 0)
@@ -160,10 +142,11 @@ GrB_Info ftb_gpu_scatter(const ftb_scatter_product *s)
         FTB_CHECK(group(&g, s));
     if (g.words && s->how == FTB_SCATTER_REPLACE)
         keep_last(&g);
-    FTB_CHECK(send(&l, s->ctx, g.words ? g.words : s->rows, g.words ? 3 * s->count + 1 : s->count));
-    info = launch(l.d, s, l.at, &g);
+    FTB_CHECK(ftb_gpu_send(&lists, d, s->ctx, g.words ? g.words : s->rows,
+                           (g.words ? 3 * s->count + 1 : s->count) * (int64_t)sizeof *s->rows));
+    info = launch(d, s, lists.at, &g);
 done:
-    release(&l);
+    ftb_gpu_unsend(&lists, d);
     ftb_delete(g.words);
     return info;
 }

@@ -100,9 +100,7 @@ GrB_Info ftb_gpu_head_dots_grad(const ftb_head_dots_product *p)
     if (info == GrB_SUCCESS && p->dx)
         info = gradient_of_x(d, p);
     if (info == GrB_SUCCESS && p->da) {
-        info = pass(d, p, &c, false);
-        if (info != GrB_SUCCESS && p->dx && p->add_dx) /* which the host cannot add again */
-            info = ftb_wrap_error(GrB_PANIC, "half of a product was done: ");
+        info = ftb_gpu_half_done(pass(d, p, &c, false), p->dx && p->add_dx);
     }
     ftb_gpu_columns_delete(&c, d);
     return info;

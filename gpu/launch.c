@@ -69,6 +69,11 @@ GrB_Info ftb_gpu_load(ftb_gpu_device *d, const char *source)
     return info == GrB_SUCCESS ? ftb_gpu_leave(d, find(&m, d, source)) : info;
 }
 
+GrB_Info ftb_gpu_half_done(GrB_Info info, bool read)
+{
+    return info != GrB_SUCCESS && read ? ftb_wrap_error(GrB_PANIC, "half of a product was done: ") : info;
+}
+
 GrB_Info ftb_gpu_launch(ftb_gpu_device *d, const char *source, const char *kernel, ftb_gpu_grid grid,
                         void **parameters)
 {

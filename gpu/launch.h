@@ -12,6 +12,9 @@ typedef struct ftb_gpu_grid {
     unsigned threads, shared; /* bytes of dynamic shared memory */
 } ftb_gpu_grid;
 
+/* What a failure is after something was written: where that was read, too, the host cannot do it again. */
+GrB_Info ftb_gpu_half_done(GrB_Info info, bool read);
+
 /* Whether kernels of a source can run there; compiled and loaded by the first who asks. */
 GrB_Info ftb_gpu_load(ftb_gpu_device *d, const char *source);
 /* Runs a kernel of a source; parameters: one address each, as cuLaunchKernel takes them. */

@@ -2,6 +2,7 @@
  * rows. */
 #include "gpu/expression.h"
 #include "gpu/gpu_verbs.h"
+#include "gpu/memory.h"
 
 /* The row pointers that are read: of rows that are left alone, or of degrees. */
 static const int64_t *rowptr_of(const ftb_map_rows_product *p)
@@ -20,23 +21,6 @@ bool ftb_gpu_map_rows_fits(const ftb_map_rows_product *p)
            ftb_gpu_expression_fits(p->m, p->program, p->side, rowptr_of(p));
 }
 
-/* A copy of the host's row pointers, for this product alone; NULL where there are none. */
-static GrB_Info send(const int64_t **to, const ftb_map_rows_product *p, ftb_gpu_device *d)
-{
-    const int64_t *rowptr = rowptr_of(p), bytes = (p->nrows + 1) * (int64_t)sizeof *rowptr;
-    void *made = NULL;
-    *to = NULL;
-    if (!rowptr)
-        return GrB_SUCCESS;
-    GrB_Info info = d->row.memory->alloc(&d->row, p->m->ctx, &made, bytes);
-    if (info == GrB_SUCCESS)
-        info = d->row.memory->put(&d->row, p->m->ctx, made, rowptr, bytes);
-    if (info != GrB_SUCCESS && made)
-        d->row.memory->free(&d->row, made, bytes);
-    *to = info == GrB_SUCCESS ? made : NULL;
-    return info;
-}
-
 GrB_Info ftb_gpu_map_rows(const ftb_map_rows_product *p)
 {
     ftb_gpu_device *d = ftb_gpu_of(ftb_device(p->m->ctx));
@@ -47,19 +31,19 @@ GrB_Info ftb_gpu_map_rows(const ftb_map_rows_product *p)
                                   .add = p->add,
                                   .skips = p->present != NULL};
     ftb_gpu_expression e = {.source = NULL};
-    const int64_t *rowptr;
+    const int64_t *rowptr = rowptr_of(p);
+    ftb_gpu_sent sent = {.at = NULL};
     GrB_Info info = ftb_gpu_expression_new(&e, p->m, p->program, p->type, FTB_PLUS);
     if (info == GrB_SUCCESS)
         info = ftb_gpu_load(d, e.source);
-    if (info == GrB_SUCCESS)
-        info = send(&rowptr, p, d);
+    if (info == GrB_SUCCESS && rowptr)
+        info = ftb_gpu_send(&sent, d, p->m->ctx, rowptr, (p->nrows + 1) * (int64_t)sizeof *rowptr);
     if (info == GrB_SUCCESS) {
-        a.rowptr = (const long long *)rowptr;
+        a.rowptr = sent.at;
         ftb_gpu_expression_feeds(&a, p->m, p->program);
         info = ftb_gpu_expression_run(d, &e, "rows", p->nrows * p->ncols, &a);
-        if (rowptr)
-            d->row.memory->free(&d->row, (void *)(uintptr_t)rowptr, (p->nrows + 1) * (int64_t)sizeof *rowptr);
     }
+    ftb_gpu_unsend(&sent, d);
     ftb_gpu_expression_delete(&e);
     return info;
 }

@@ -181,3 +181,18 @@ done:
 
 const ftb_memory ftb_gpu_memory = {
     .size = size, .alloc = alloc, .free = release, .put = put, .get = get, .wait = finish};
+
+/* ---- for verbs */
+
+GrB_Info ftb_gpu_send(ftb_gpu_sent *to, ftb_gpu_device *d, FtB_Context ctx, const void *host, int64_t bytes)
+{
+    *to = (ftb_gpu_sent){.bytes = bytes};
+    GrB_Info info = alloc(&d->row, ctx, &to->at, bytes);
+    return info == GrB_SUCCESS ? put(&d->row, ctx, to->at, host, bytes) : info;
+}
+
+void ftb_gpu_unsend(const ftb_gpu_sent *sent, ftb_gpu_device *d)
+{
+    if (sent->at)
+        release(&d->row, sent->at, sent->bytes);
+}

@@ -5,6 +5,15 @@
 #include "gpu/context.h"
 
 extern const ftb_memory ftb_gpu_memory;
+/* What a verb sends for itself alone: a copy of `bytes` bytes of the host's. On failure, too, _unsend must
+ * follow.
+ */
+typedef struct ftb_gpu_sent {
+    void *at; /* NULL: there is none */
+    int64_t bytes;
+} ftb_gpu_sent;
+GrB_Info ftb_gpu_send(ftb_gpu_sent *to, ftb_gpu_device *d, FtB_Context ctx, const void *host, int64_t bytes);
+void ftb_gpu_unsend(const ftb_gpu_sent *sent, ftb_gpu_device *d);
 /* Gives back to the driver what was freed. */
 GrB_Info ftb_gpu_trim(const ftb_backend *b);
 

@@ -71,7 +71,7 @@ static GrB_Info reduce(ftb_gpu_device *d, const ftb_gpu_expression *e, ftb_expre
     if (info != GrB_SUCCESS || p->ncuts == 0)
         return info;
     info = ftb_gpu_expression_run(d, e, "join", a->ncuts * a->ncols, a);
-    return info == GrB_SUCCESS ? info : ftb_wrap_error(GrB_PANIC, "half of a product was done: ");
+    return ftb_gpu_half_done(info, a->add);
 }
 
 GrB_Info ftb_gpu_aggregate(const ftb_aggregate_product *product)

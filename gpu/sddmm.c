@@ -3,6 +3,7 @@
  * values at a time. */
 #include "gpu/entries.h"
 #include "gpu/gpu_verbs.h"
+#include "gpu/items.h"
 #include "gpu/kernels/sddmm_direct.h"
 #include "gpu/launch.h"
 #include "gpu/pieces.h"
@@ -24,8 +25,8 @@ bool ftb_gpu_sddmm_fits(const ftb_sddmm_product *s)
 static ftb_gpu_spans spans_of(const ftb_sddmm_product *s)
 {
     return ftb_gpu_spans_of(s->heads, s->x.width,
-                            s->x.width % 4 == 0 && ftb_gpu_in_fours(s->x.data, s->x.ld) &&
-                                ftb_gpu_in_fours(s->y.data, s->y.ld));
+                            s->x.width % 4 == 0 && ftb_gpu_vectors(s->x.data, s->x.ld, sizeof(float)) &&
+                                ftb_gpu_vectors(s->y.data, s->y.ld, sizeof(float)));
 }
 
 static GrB_Info launch(ftb_gpu_device *d, ftb_sddmm_direct_arguments *a, const ftb_sddmm_product *s)
@@ -50,13 +51,10 @@ static GrB_Info launch(ftb_gpu_device *d, ftb_sddmm_direct_arguments *a, const f
 GrB_Info ftb_gpu_sddmm(const ftb_sddmm_product *s, const ftb_sddmm_plan *plan)
 {
     ftb_gpu_device *d = ftb_gpu_of(ftb_device(s->ctx));
-    const int64_t *rowptr;
-    const void *colidx;
+    const int *colidx;
     ftb_gpu_pieces p;
     (void)plan;
-    GrB_Info info = ftb_gpu_pieces_ask(&p, s->p, d);
-    if (info == GrB_SUCCESS)
-        info = ftb_pattern_ask_at(s->p, &d->row, &rowptr, &colidx);
+    GrB_Info info = ftb_gpu_rows_ask(&p, &colidx, s->p, d);
     if (info != GrB_SUCCESS)
         return info;
     ftb_sddmm_direct_arguments a = {.npieces = p.npieces - p.nempty,

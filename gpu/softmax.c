@@ -35,7 +35,7 @@ static GrB_Info launch(ftb_gpu_device *d, ftb_softmax_arguments *a, const ftb_so
         return info;
     info = ftb_gpu_launch(d, SOURCE, cut, (ftb_gpu_grid){.x = p->ncuts, .y = 1, .threads = FTB_SOFTMAX_BLOCK},
                           (void *[]){a, (void *)&p->cuts});
-    return info == GrB_SUCCESS ? info : ftb_wrap_error(GrB_PANIC, "half of a product was done: ");
+    return ftb_gpu_half_done(info, s->out == s->in || s->out == s->d);
 }
 
 GrB_Info ftb_gpu_softmax(const ftb_softmax_product *s)

@@ -76,17 +76,13 @@ static GrB_Info launch(ftb_gpu_device *d, ftb_spmm_direct_arguments *a, const ft
                                                   .y = (a->d + tile - 1) / tile,
                                                   .threads = FTB_SPMM_DIRECT_BLOCK},
                                    (void *[]){a});
-    /* A grid's y is short. */
-    for (int64_t first = 0; first < p->ncuts && info == GrB_SUCCESS; first += FTB_GPU_MOST_Y) {
-        const ftb_spmm_cut *cuts = p->cuts + first;
-        info = ftb_gpu_launch(d, SOURCE, merge,
+    if (info == GrB_SUCCESS)
+        info = ftb_gpu_half_done(
+            ftb_gpu_join_cuts(d, p, SOURCE, merge,
                               (ftb_gpu_grid){.x = (a->d + FTB_SPMM_DIRECT_BLOCK - 1) / FTB_SPMM_DIRECT_BLOCK,
-                                             .y = ftb_min(p->ncuts - first, FTB_GPU_MOST_Y),
                                              .threads = FTB_SPMM_DIRECT_BLOCK},
-                              (void *[]){a, &cuts});
-        if (info != GrB_SUCCESS) /* which the host cannot do again from what was there */
-            info = ftb_wrap_error(GrB_PANIC, "half of a product was done: ");
-    }
+                              a),
+            s->add);
     return info;
 }
 
@@ -94,14 +90,11 @@ GrB_Info ftb_gpu_spmm(const ftb_spmm_product *s, const ftb_spmm_plan *plan)
 {
     ftb_gpu_device *d = ftb_gpu_of(ftb_device(s->ctx));
     const int64_t features = s->heads * s->width;
-    const int64_t *rowptr;
-    const void *colidx;
+    const int *colidx;
     void *partial = NULL;
     ftb_gpu_pieces p;
     (void)plan;
-    GrB_Info info = ftb_gpu_pieces_ask(&p, s->p, d);
-    if (info == GrB_SUCCESS)
-        info = ftb_pattern_ask_at(s->p, &d->row, &rowptr, &colidx);
+    GrB_Info info = ftb_gpu_rows_ask(&p, &colidx, s->p, d);
     const int64_t bytes = p.nslots * features * (int64_t)sizeof(float);
     if (info == GrB_SUCCESS && bytes > 0)
         info = d->row.memory->alloc(&d->row, s->ctx, &partial, bytes);

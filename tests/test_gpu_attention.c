@@ -38,8 +38,9 @@ static problem make(rng *r, const shape *of, bool add)
     problem p = {.A = fake_gpu_matrix(r, of->nrows, of->ncols, 0, of->hub)};
     p.Q = fake_gpu_block(r, of->nrows, heads, width, of->offset, of->gap, false);
     p.K = fake_gpu_block(r, of->ncols, heads, width, of->offset, of->gap, false);
-    p.V = fake_gpu_block(r, of->ncols, of->shared == 2 ? 1 : of->heads, of->value_width, of->offset, of->gap,
-                         false);
+    const bool odd = rng_below(r, 3) == 0; /* rows of V begin beside what is read four at a time */
+    p.V = fake_gpu_block(r, of->ncols, of->shared == 2 ? 1 : of->heads, of->value_width, odd ? 1 : of->offset,
+                         odd ? 3 : of->gap, false);
     p.C = fake_gpu_block(r, of->nrows, of->heads, of->value_width, rng_below(r, 3) ? of->offset : 1, of->gap,
                          false);
     assert_ok(FtB_Block_new(&p.lse, of->nrows, of->heads, FTB_FP32));
@@ -235,7 +236,7 @@ static void great_scores(void **state)
     release(&w);
 }
 
-/* A launch that fails: the host does it, but for what was begun. */
+/* A launch that fails: the host does it, what was begun too, for attention reads nothing that it writes. */
 static void failures(void **state)
 {
     const shape of = {5, 1100, 1, 4, 4, 0, 0, 1090, 0};
@@ -252,8 +253,10 @@ static void failures(void **state)
     assert_near(p.C, w.C, bound_of(&of, false), "by the host");
     setenv("FAKE_CUDA_FAILS", "cuLaunchKernel", 1);
     setenv("FAKE_CUDA_AT", "2", 1);
-    assert_fails(GrB_PANIC, "half of a product was done: gpu:0: cuLaunchKernel fails",
-                 try_attend(&p, false, 0, true));
+    attend(&p, false, 0, true);
+    unsetenv("FAKE_CUDA_FAILS");
+    unsetenv("FAKE_CUDA_AT");
+    assert_near(p.C, w.C, bound_of(&of, false), "begun, and by the host");
     w.A = NULL;
     release(&p);
     release(&w);

@@ -37,7 +37,8 @@ static void wide(rng *r, void *values, FtB_Type type, int64_t count)
     }
 }
 
-/* What the device has is near what the host has, and what it had in the run before. */
+/* What the device has is near what the host has, and what it had in the run before: `before` has its values
+ * after a byte, which is 0 where there was none. */
 static void compare(beside *b, void *before, double bound, const char *what)
 {
     const size_t bytes = (size_t)b->count * FtB_Type_size(b->type);
@@ -56,9 +57,66 @@ static void compare(beside *b, void *before, double bound, const char *what)
     beside_free(b);
 }
 
-static void losses(void **state)
+typedef struct loss {
+    FtB_Type type;
+    ftb_loss_form what;
+    int64_t nrows, ld;
+    bool masked, add, target_gradient; /* what is written is added to */
+} loss;
+
+/* By the host and by the GPU. `before`: of dx, dt and out, for compare. */
+static void run(rng *r, const loss *l, char *before[3])
 {
     static const char *const names[] = {"classes", "binary", "squared"};
+    const int64_t count = l->nrows * l->ld;
+    const double bound = l->type == FTB_FP32 ? 4e-6 : 1e-13;
+    beside x = beside_new(r, l->type, count, wide), t = beside_new(r, l->type, count, rng_reals),
+           of = beside_new(r, FTB_INT32, l->nrows, labels), mask = beside_new(r, FTB_UINT8, l->nrows, marks),
+           out = beside_new(r, l->type, 1, rng_reals), dout = beside_new(r, l->type, 1, rng_reals),
+           dx = beside_new(r, l->type, count, rng_reals), dt = beside_new(r, l->type, count, rng_reals);
+    int64_t counted = 0;
+    for (int64_t i = 0; i < l->nrows; i++)
+        counted += !l->masked || ((const uint8_t *)mask.host)[i];
+    const int ran = fake_gpu_launches();
+    for (int there = 0; there < 2; there++) {
+        const ftb_loss_product p = {.ctx = ftb_context(),
+                                    .what = l->what,
+                                    .type = l->type,
+                                    .targets = l->type,
+                                    .nrows = l->nrows,
+                                    .ncols = classes,
+                                    .x = beside_at(&x, there, 0),
+                                    .t = l->what ? beside_at(&t, there, 0) : NULL,
+                                    .ldx = l->ld,
+                                    .ldt = l->ld,
+                                    .labels = beside_at(&of, there, 0),
+                                    .mask = l->masked ? beside_at(&mask, there, 0) : NULL,
+                                    .counted = counted,
+                                    .out = beside_at(&out, there, 0),
+                                    .dout = beside_at(&dout, there, 0),
+                                    .dx = beside_at(&dx, there, 0),
+                                    .dt = l->target_gradient ? beside_at(&dt, there, 0) : NULL,
+                                    .lddx = l->ld,
+                                    .lddt = l->ld,
+                                    .add_dx = l->add,
+                                    .add_dt = !l->add};
+        assert_true(ftb_gpu_loss_fits(&p));
+        assert_ok(there ? ftb_gpu_loss(&p) : ftb_loss_run(&p));
+        assert_ok(there ? ftb_gpu_loss_grad(&p) : ftb_loss_grad_run(&p));
+    }
+    compare(&dx, before[0], bound, names[l->what]);
+    compare(&dt, before[1], bound, names[l->what]);
+    compare(&out, before[2], bound * 10, names[l->what]);
+    assert_int_equal(fake_gpu_launches() - ran, 3);
+    beside_free(&x);
+    beside_free(&t);
+    beside_free(&of);
+    beside_free(&mask);
+    beside_free(&dout);
+}
+
+static void losses(void **state)
+{
     static const int64_t rows[] = {1, 2, 127, 128, 129, 1500, 5000};
     (void)state;
     if (!fake_gpu_emulates()) {
@@ -67,61 +125,21 @@ static void losses(void **state)
     }
     rng r = rng_new();
     for (int64_t n = 0; n < rng_cases(30); n++) {
-        const FtB_Type type = rng_below(&r, 2) ? FTB_FP64 : FTB_FP32;
-        const int64_t nrows = rows[rng_below(&r, sizeof rows / sizeof *rows)], what = rng_below(&r, 3),
-                      gap = rng_below(&r, 3), masked = rng_below(&r, 2), add = rng_below(&r, 2);
+        loss l = {.type = rng_below(&r, 2) ? FTB_FP64 : FTB_FP32,
+                  .nrows = rows[rng_below(&r, sizeof rows / sizeof *rows)],
+                  .what = (ftb_loss_form)rng_below(&r, 3)};
+        const int64_t gap = rng_below(&r, 3);
+        l.masked = rng_below(&r, 2);
+        l.add = rng_below(&r, 2);
+        l.target_gradient = l.what && gap;
         classes = 1 + rng_below(&r, 9);
-        const int64_t ld = classes + gap, count = nrows * ld;
-        const double bound = type == FTB_FP32 ? 4e-6 : 1e-13;
-        char *before[3] = {calloc((size_t)count + 2, 8), calloc((size_t)count + 2, 8), calloc(3, 8)};
+        l.ld = classes + gap;
+        const size_t count = (size_t)(l.nrows * l.ld);
+        char *before[3] = {calloc(count + 2, 8), calloc(count + 2, 8), calloc(3, 8)};
         const rng begin = r;
         for (int again = 0; again < 2; again++) {
             r = begin;
-            beside x = beside_new(&r, type, count, wide), t = beside_new(&r, type, count, rng_reals),
-                   of = beside_new(&r, FTB_INT32, nrows, labels),
-                   mask = beside_new(&r, FTB_UINT8, nrows, marks), out = beside_new(&r, type, 1, rng_reals),
-                   dout = beside_new(&r, type, 1, rng_reals), dx = beside_new(&r, type, count, rng_reals),
-                   dt = beside_new(&r, type, count, rng_reals);
-            int64_t counted = 0;
-            for (int64_t i = 0; i < nrows; i++)
-                counted += !masked || ((const uint8_t *)mask.host)[i];
-            const int ran = fake_gpu_launches();
-            for (int there = 0; there < 2; there++) {
-                const ftb_loss_product p = {.ctx = ftb_context(),
-                                            .what = (ftb_loss_form)what,
-                                            .type = type,
-                                            .targets = type,
-                                            .nrows = nrows,
-                                            .ncols = classes,
-                                            .x = beside_at(&x, there, 0),
-                                            .t = what ? beside_at(&t, there, 0) : NULL,
-                                            .ldx = ld,
-                                            .ldt = ld,
-                                            .labels = beside_at(&of, there, 0),
-                                            .mask = masked ? beside_at(&mask, there, 0) : NULL,
-                                            .counted = counted,
-                                            .out = beside_at(&out, there, 0),
-                                            .dout = beside_at(&dout, there, 0),
-                                            .dx = beside_at(&dx, there, 0),
-                                            .dt = what && gap ? beside_at(&dt, there, 0) : NULL,
-                                            .lddx = ld,
-                                            .lddt = ld,
-                                            .add_dx = add,
-                                            .add_dt = !add};
-                assert_true(ftb_gpu_loss_fits(&p));
-                assert_ok(there ? ftb_gpu_loss(&p) : ftb_loss_run(&p));
-                assert_ok(there ? ftb_gpu_loss_grad(&p) : ftb_loss_grad_run(&p));
-            }
-            compare(&dx, before[0], bound, names[what]);
-            compare(&dt, before[1], bound, names[what]);
-            compare(&out, before[2], bound * 10, names[what]);
-            if (fake_gpu_emulates())
-                assert_int_equal(fake_gpu_launches() - ran, 3);
-            beside_free(&x);
-            beside_free(&t);
-            beside_free(&of);
-            beside_free(&mask);
-            beside_free(&dout);
+            run(&r, &l, before);
         }
         for (int k = 0; k < 3; k++)
             free(before[k]);

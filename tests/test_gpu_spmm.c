@@ -6,6 +6,7 @@
 
 #include "core/core.h"
 #include "gpu/pieces.h"
+#include "support/fake_gpu.h"
 #include "support/fakes.h"
 #include "support/rng.h"
 
@@ -13,32 +14,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static struct {
-    int (*launches)(void), (*emulates)(void), (*compiled)(void);
-    const char *(*misuse)(void);
-} fake;
-
-static int start(void **state)
-{
-    (void)state;
-    setenv("FEATBLAS_CUDA_DRIVER", fake_path("fake_cuda"), 1);
-    setenv("FEATBLAS_NVRTC", fake_path("fake_nvrtc"), 1);
-    setenv("FEATBLAS_CACHE", "0", 1); /* what another test compiled is not counted on */
-    fake_find("fake_cuda", "fake_cuda_launches", &fake.launches);
-    fake_find("fake_cuda", "fake_cuda_emulates", &fake.emulates);
-    fake_find("fake_cuda", "fake_cuda_misuse", &fake.misuse);
-    fake_find("fake_nvrtc", "fake_nvrtc_compiled", &fake.compiled);
-    assert_ok(FtB_Context_set_device(NULL, "gpu"));
-    return 0;
-}
-
+/* Two sources, once each. */
 static int clean(void **state)
 {
-    (void)state;
-    if (fake.misuse())
-        fail_msg("%s", fake.misuse());
-    assert_true(!fake.emulates() || fake.compiled() <= 2); /* two sources, once each */
-    return 0;
+    int (*compiled)(void);
+    fake_find("fake_nvrtc", "fake_nvrtc_compiled", &compiled);
+    assert_true(!fake_gpu_emulates() || compiled() <= 2);
+    return fake_gpu_clean(state);
 }
 
 /* ---- a product, and what it is in double */
@@ -165,10 +147,10 @@ static void multiply(rng *r, const product *p, const shape *of, bool add, FtB_Ty
     assert_ok(FtB_Semiring_new(&s, p->text));
     assert_ok(FtB_Block_to_device(X));
     const FtB_Arg accum = add ? FTB_ARG("x + y") : FtB_Arg_none();
-    const int ran = fake.launches();
+    const int ran = fake_gpu_launches();
     assert_ok(FtB_Context_moved(NULL, &home[0], NULL));
     assert_ok(FtB_mxm(C, NULL, accum, s, A, X, NULL));
-    const bool on_gpu = fake.emulates() && !(p->best && add);
+    const bool on_gpu = fake_gpu_emulates() && !(p->best && add);
     if (on_gpu) {
         /* Again: pattern, pieces and the block are there. */
         assert_ok(FtB_mxm(D, NULL, NULL, s, A, X, NULL));
@@ -180,7 +162,7 @@ static void multiply(rng *r, const product *p, const shape *of, bool add, FtB_Ty
         check(p, of, A, x, D, NULL);
     }
     check(p, of, A, x, C, add ? before : NULL);
-    assert_int_equal(fake.launches() > ran, on_gpu); /* late, but now */
+    assert_int_equal(fake_gpu_launches() > ran, on_gpu); /* late, but now */
     free(x);
     free(before);
     FtB_Semiring_free(&s);
@@ -252,7 +234,7 @@ static void pieces(void **state)
     assert_ok(FtB_Block_new(&C, ROWS, 1, FTB_FP32));
     assert_ok(FtB_mxm(C, NULL, NULL, FTB_PLUS_SRC, A, X, NULL));
     const ftb_derived *made = A->pattern->derived;
-    if (fake.emulates()) {
+    if (fake_gpu_emulates()) {
         assert_non_null(made);
         assert_ok(ftb_buffer_ask(made->buffers[0], FTB_READ));
         assert_ok(ftb_buffer_ask(made->buffers[1], FTB_READ));
@@ -295,7 +277,7 @@ static void failures(void **state)
     const shape of = {12, 30, 1, 8, 0, 9};
     rng r = rng_new();
     (void)state;
-    if (!fake.emulates())
+    if (!fake_gpu_emulates())
         return;
     const shape cut = {3, 3100, 1, 8, 0, 3073};
     FtB_Matrix A = matrix(&r, &of, 0), B = matrix(&r, &cut, 0);
@@ -309,12 +291,19 @@ static void failures(void **state)
     check(&products[0], &of, A, x, C, NULL);
     assert_ok(FtB_mxm(C, NULL, NULL, FTB_PLUS_SRC, A, X, NULL));
     check(&products[0], &of, A, x, C, NULL);
-    /* Cut rows were begun, and are not begun again. */
+    /* Cut rows were begun, and are not begun again where they were added to. */
+    float *y = copy_of(Y, cut.ncols * cut.width);
+    setenv("FAKE_CUDA_FAILS", "cuLaunchKernel", 1);
+    setenv("FAKE_CUDA_AT", "2", 1);
+    assert_ok(FtB_mxm(D, NULL, NULL, FTB_PLUS_SRC, B, Y, NULL));
+    unsetenv("FAKE_CUDA_FAILS");
+    check(&products[0], &cut, B, y, D, NULL);
     setenv("FAKE_CUDA_FAILS", "cuLaunchKernel", 1);
     setenv("FAKE_CUDA_AT", "2", 1);
     assert_fails(GrB_PANIC, "half of a product was done: gpu:0: cuLaunchKernel fails with CUDA_ERROR_UNKNOWN",
-                 FtB_mxm(D, NULL, NULL, FTB_PLUS_SRC, B, Y, NULL));
+                 FtB_mxm(D, NULL, "x + y", FTB_PLUS_SRC, B, Y, NULL));
     free(x);
+    free(y);
     FtB_Matrix_free(&A);
     FtB_Matrix_free(&B);
     FtB_Block_free(&Y);
@@ -329,5 +318,5 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(shapes, clean), cmocka_unit_test_teardown(empty, clean),
         cmocka_unit_test_teardown(pieces, clean), cmocka_unit_test_teardown(failures, clean)};
-    return cmocka_run_group_tests(tests, start, NULL);
+    return cmocka_run_group_tests(tests, fake_gpu_start, NULL);
 }

@@ -5,7 +5,8 @@
  *
  * A thread takes a counter and its 8 values, which are 16 apart: sixteen threads side by side have all of
  * each sector that they touch, and a run of Philox is for eight values. The limit is the memory's bandwidth;
- * Philox takes some ten instructions a value. Salmon et al., SC 2011. */
+ * Philox takes some ten instructions a value. */
+#include "gpu/kernels/draws.cuh"
 #include "gpu/kernels/dropout_draws.h"
 #include "gpu/kernels/items.cuh"
 
@@ -15,36 +16,19 @@ namespace
 enum What { PUT, ADD };
 enum { COUNTERS = 16, WORDS = 4, BLOCK = 128 }; /* values of so many counters are BLOCK */
 
-struct Words {
-    unsigned at[WORDS];
-};
-__device__ __forceinline__ Words philox(unsigned long long seed, unsigned long long counter)
-{
-    const unsigned high = static_cast<unsigned>(counter >> 32);
-    Words w = {{static_cast<unsigned>(counter), high, 0, 0}};
-    unsigned k0 = static_cast<unsigned>(seed), k1 = static_cast<unsigned>(seed >> 32);
-    for (int round = 0; round < 10; round++) {
-        const unsigned high0 = __umulhi(0xD2511F53u, w.at[0]), low0 = 0xD2511F53u * w.at[0];
-        const unsigned high2 = __umulhi(0xCD9E8D57u, w.at[2]), low2 = 0xCD9E8D57u * w.at[2];
-        w = {{high2 ^ w.at[1] ^ k0, low2, high0 ^ w.at[3] ^ k1, low0}};
-        k0 += 0x9E3779B9u;
-        k1 += 0xBB67AE85u;
-    }
-    return w;
-}
-
 template <class T, int WHAT> __device__ __forceinline__ void drop(const ftb_dropout_arguments &a)
 {
     const long long counter = static_cast<long long>(blockIdx.x) * FTB_DROPOUT_THREADS + threadIdx.x;
     long long k = counter / COUNTERS * BLOCK + counter % COUNTERS;
     if (k >= a.count)
         return;
-    const Words words = philox(a.seed, static_cast<unsigned long long>(counter));
+    const PhiloxWords words = philox(static_cast<unsigned>(a.seed), static_cast<unsigned>(a.seed >> 32),
+                                     static_cast<unsigned long long>(counter), 0);
     long long i = k < a.ncols ? 0 : k / a.ncols, f = k - i * a.ncols;
     for (int n = 0; n < 2 * WORDS && k < a.count; n++, k += COUNTERS, f += COUNTERS) {
         for (; f >= a.ncols; f -= a.ncols)
             i++;
-        const unsigned draw = words.at[n % WORDS] >> (n / WORDS * 16) & 0xffffu;
+        const unsigned draw = words.word(n % WORDS) >> (n / WORDS * 16) & 0xffffu;
         const T factor = draw < a.threshold ? 0 : a.scale;
         T *const y = static_cast<T *>(a.y) + i * a.ldy + f;
         const T x = static_cast<const T *>(a.x)[i * a.ldx + f] * factor;

@@ -33,7 +33,7 @@ static GrB_Info make_scores(const ftb_attention_call *c, FtB_Matrix W)
         return ftb_nomem();
     info = ftb_sddmm_message(scores.data, &c->message, &c->score_type, p, NULL);
     if (info == GrB_SUCCESS) {
-        ftb_sddmm_wrap(c->semiring, from, scores.data, p->nvals * of);
+        ftb_rows_wrap(c->ctx, &scores, ftb_semiring_wraps_to(c->semiring, from));
         ftb_rows_spread(c->ctx, ftb_values(W), c->type, c->heads, &scores);
     }
     ftb_delete(scores.data);

@@ -16,12 +16,12 @@ void ftb_backend_remove(const ftb_backend *b);
 /* The device that runs a verb for a context; NULL: the host does, whose function is ftb_<verb>_run. */
 #define FTB_WHO(ctx, verb) (ftb_device(ctx) && ftb_device(ctx)->verbs->verb ? ftb_device(ctx) : NULL)
 
-/* The same where a device may have a verb for some products only. */
+/* Whether a device has a verb for a product, where it has it for some only. */
+#define FTB_FITS(who, verb, product)                                                                         \
+    (!(who)->verbs->limits || !(who)->verbs->limits->verb || (who)->verbs->limits->verb(product))
+/* FTB_WHO, if that does. */
 #define FTB_WHO_FITS(ctx, verb, product)                                                                     \
-    (FTB_WHO(ctx, verb) && (!ftb_device(ctx)->verbs->limits || !ftb_device(ctx)->verbs->limits->verb ||      \
-                            ftb_device(ctx)->verbs->limits->verb(product))                                   \
-         ? ftb_device(ctx)                                                                                   \
-         : NULL)
+    (FTB_WHO(ctx, verb) && FTB_FITS(ftb_device(ctx), verb, product) ? ftb_device(ctx) : NULL)
 
 /* An operand of a verb: a block or a matrix's values, of which there may be neither, and where its product
  * has the address: `read` of what is only read, `write` of what is written. Or a feed of the product's own,

@@ -6,6 +6,7 @@
 #include "ops/sddmm.h"
 
 #include "core/watch.h"
+#include "cpu/block/write_run.h"
 #include "cpu/entries/keep_run.h"
 #include "expr/score.h"
 #include "ops/call.h"
@@ -154,15 +155,6 @@ static bool replaces_values(const sddmm_call *c)
            c->C->width == c->message.heads * c->type.width && values && ftb_buffer_write(values);
 }
 
-void ftb_sddmm_wrap(const struct FtB_Semiring_opaque *semiring, FtB_Type type, void *messages, int64_t count)
-{
-    const FtB_Type domain = ftb_semiring_wraps_to(semiring, type);
-    if (domain) { /* in place: down, and up again */
-        ftb_cast(messages, domain, messages, type, count);
-        ftb_cast(messages, type, messages, domain, count);
-    }
-}
-
 static bool wraps(const sddmm_call *c) { return ftb_semiring_wraps_to(c->semiring, c->type.message) != 0; }
 
 /* Whether C becomes what is computed: what M admits, and nothing else. */
@@ -199,7 +191,8 @@ static GrB_Info compute(FtB_Matrix *T, const sddmm_call *c)
         if (info == GrB_SUCCESS)
             info = ftb_sddmm_message(values, &c->message, &c->type, p, c->flags.plan);
         if (info == GrB_SUCCESS)
-            ftb_sddmm_wrap(c->semiring, c->type.message, values, count);
+            ftb_rows_wrap(c->ctx, &(ftb_plain_rows){values, c->type.message, p->nvals, width, width},
+                          ftb_semiring_wraps_to(c->semiring, c->type.message));
     }
     if (info != GrB_SUCCESS) {
         ftb_buffer_release(made);

@@ -12,9 +12,6 @@ GrB_Info ftb_sddmm_message(void *V, const ftb_message *m, const ftb_message_type
                            FtB_Plan plan);
 /* Whether kernels for sums read the message's feeds as they lie. (sddmm_message.c) */
 bool ftb_sddmm_is_sum(const ftb_message *m, const ftb_message_type *type);
-/* Messages over a domain of GraphBLAS that is narrower than 64 bits, in which their sums are made, wrap to
- * it, in place. (sddmm.c) */
-void ftb_sddmm_wrap(const struct FtB_Semiring_opaque *semiring, FtB_Type type, void *messages, int64_t count);
 /* *made: the plan that the above would use, or one found by trial on memory of our own. (sddmm_message.c) */
 GrB_Info ftb_sddmm_make_plan(FtB_Plan *made, const ftb_message *m, const ftb_message_type *type,
                              ftb_pattern *p, FtB_Plan plan, FtB_Effort effort);

@@ -326,7 +326,16 @@ static bool post_fits(const work *w)
         return false;
     const bool fits = ftb_message_program(&program, &post, post.expr) == GrB_SUCCESS &&
                       ftb_program_type(program) == C->type && (C->type == FTB_FP32 || C->type == FTB_FP64) &&
-                      ftb_feeds_fit(&post, program);
+                      ftb_feeds_fit(&post, program) &&
+                      FTB_FITS(w->request->device, map_rows,
+                               (&(ftb_map_rows_product){.m = &post,
+                                                        .program = program,
+                                                        .type = C->type,
+                                                        .side = FTB_SIDE_ROW,
+                                                        .nrows = w->request->p->nrows,
+                                                        .fold = 1,
+                                                        .add = w->request->add,
+                                                        .present = w->request->p->rowptr}));
     ftb_program_delete(program);
     end_post(&post);
     return fits;
@@ -344,10 +353,11 @@ static bool fits_device(const work *w)
         (request->add && !has_post(w) && h->rewritten.monoid != FTB_PLUS))
         return false;
     const ftb_verbs *verbs = request->device->verbs;
-    const ftb_aggregate_product reduced = {.m = &h->core, .p = request->p, .ldwon = request->arg};
+    const ftb_aggregate_product reduced = {
+        .m = &h->core, .p = request->p, .ldwon = request->winners ? request->winners->ld : 0};
     return program ? FTB_WHO_FITS(h->core.ctx, aggregate, &reduced) != NULL
                    : verbs->spmm && w->product.kind.type == h->type.reduced &&
-                         (!verbs->limits || !verbs->limits->spmm || verbs->limits->spmm(&w->product));
+                         FTB_FITS(request->device, spmm, &w->product);
 }
 
 /* The same by a kernel that knows the form, or else by one for any text. */

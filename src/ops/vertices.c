@@ -15,7 +15,7 @@ GrB_Info ftb_map_rows(FtB_Block Y, const ftb_backend *who, ftb_message *m, const
     p.ldy = Y->ld;
     ftb_places_feeds(places, m, p.program);
     places[FTB_MAX_FEEDS] = (ftb_place){.X = Y, .write = &p.y, .whole = !p.add};
-    if (who && who->verbs->limits && who->verbs->limits->map_rows && !who->verbs->limits->map_rows(&p))
+    if (who && !FTB_FITS(who, map_rows, &p))
         who = NULL;
     FTB_RUN(info, who, map_rows, places, &p);
     return info;
