@@ -18,10 +18,15 @@ static bool fits_feed(const ftb_feed *x)
     return x->type == FTB_FP32 && !x->at && x->width > 0 && x->width <= INT_MAX;
 }
 
+bool ftb_gpu_attention_reads(const ftb_attention_product *s)
+{
+    return s->type == FTB_FP32 && s->kind != FTB_SCORE_ANY && fits_feed(&s->x) && fits_feed(&s->y) &&
+           fits_feed(&s->v) && !s->p->wide && s->p->nrows <= INT_MAX;
+}
+
 bool ftb_gpu_attention_fits(const ftb_attention_product *s)
 {
-    if (s->type != FTB_FP32 || s->kind == FTB_SCORE_ANY || !fits_feed(&s->x) || !fits_feed(&s->y) ||
-        !fits_feed(&s->v) || s->p->wide || s->p->nrows > INT_MAX ||
+    if (!ftb_gpu_attention_reads(s) ||
         s->heads > FTB_GPU_MOST_Y / (s->value_width / 32 + 1)) /* which are blocks in y of the grid */
         return false;
     return ftb_gpu_load(ftb_gpu_of(ftb_device(s->ctx)), SOURCE) == GrB_SUCCESS;

@@ -34,5 +34,9 @@ GrB_Info ftb_gpu_sddmm(const ftb_sddmm_product *product, const ftb_sddmm_plan *p
 bool ftb_gpu_sddmm_fits(const ftb_sddmm_product *product);
 GrB_Info ftb_gpu_attention(const ftb_attention_product *product, const ftb_sddmm_plan *plan);
 bool ftb_gpu_attention_fits(const ftb_attention_product *product);
+bool ftb_gpu_attention_reads(const ftb_attention_product *product); /* its operands, and its pattern's rows */
+GrB_Info ftb_gpu_attention_grad(const ftb_attention_grad_product *product,
+                                const ftb_attention_grad_plan *plan);
+bool ftb_gpu_attention_grad_fits(const ftb_attention_grad_product *product);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "gpu/compile.h"
 #include "gpu/expression.h"
+#include "gpu/kernels/attention_grad_rows.h"
 #include "gpu/kernels/attention_rows.h"
 #include "gpu/kernels/copy_rows.h"
 #include "gpu/kernels/dense_tiles.h"
@@ -273,6 +274,12 @@ static void assert_has_kernels(const char *source, const char *image)
     assert_names(image, "attention_f32_" #score "_" #lanes "x" #span "x" #values);
         FTB_ATTENTION(NAMED_ATTENTION)
         assert_names(image, "attention_f32_merge");
+    } else if (strcmp(source, "gpu/kernels/attention_grad.cu") == 0) {
+#define NAMED_ATTENTION_GRAD(walk, score, lanes, span, values)                                               \
+    assert_names(image, "attention_grad_f32_" #walk "_" #score "_" #lanes "x" #span "x" #values);
+        FTB_ATTENTION_GRAD(NAMED_ATTENTION_GRAD)
+        assert_names(image, "attention_grad_merge");
+        assert_names(image, "attention_grad_delta");
     } else if (!assert_has_row_kernels(source, image)) {
         fail_msg("%s: a source without a table here", source);
     }

@@ -22,44 +22,13 @@
  * with n heads in place of n d / 8 for leaky_relu, one sector for 8 heads. The first term is the work: it is
  * what sddmm and spmm move, without the three times that values of entries are moved there. Values that are
  * wider than a tile have a group a tile, each of which makes the scores again. */
+#include "gpu/kernels/attention_lanes.cuh"
 #include "gpu/kernels/attention_rows.h"
 #include "gpu/kernels/dots.cuh"
 #include "gpu/kernels/edge_dropout.cuh"
 
 namespace
 {
-
-enum Score { DOT, ADD };
-
-__device__ __forceinline__ float infinity() { return __int_as_float(0x7f800000); }
-
-/* What exponentials are less: of -infinity alone, 0. */
-__device__ __forceinline__ float base_of(float most) { return most == -infinity() ? 0 : most; }
-
-/* A lane's place: its group, the part of a span that it is, and of which head it has features from f on. */
-struct Lane {
-    unsigned group;
-    int part, span, head, f; /* span: its first lane in the group */
-    bool mine;               /* the head is there, */
-    bool values;             /* and so are the features */
-};
-
-template <int LANES, int SPAN, int VALUES>
-__device__ __forceinline__ Lane lane_of(const ftb_attention_arguments &a)
-{
-    Lane l;
-    const int thread = static_cast<int>(threadIdx.x), lane = thread % LANES;
-    const int tiles = (a.value_width + SPAN * VALUES - 1) / (SPAN * VALUES);
-    const int block = static_cast<int>(blockIdx.y) / tiles, tile = static_cast<int>(blockIdx.y) % tiles;
-    l.group = (FTB_FULL_WARP >> (32 - LANES)) << (thread % 32 - lane);
-    l.part = lane % SPAN;
-    l.span = lane - l.part;
-    l.head = block * (LANES / SPAN) + lane / SPAN;
-    l.f = (tile * SPAN + l.part) * VALUES;
-    l.mine = l.head < a.heads;
-    l.values = l.mine && l.f < a.value_width;
-    return l;
-}
 
 /* The scores of FLIGHT entries, of which the lane gets that of entry part % FLIGHT; own: its column, ADD. */
 template <int SCORE, int SPAN, int VALUES> struct Scores {
@@ -176,7 +145,7 @@ __device__ __forceinline__ void attend(const ftb_attention_arguments &a)
     if (number >= a.npieces)
         return; /* with the whole group */
     const ftb_spmm_piece p = a.pieces[number];
-    const Lane l = lane_of<LANES, SPAN, VALUES>(a);
+    const Lane l = lane_of<LANES, SPAN, VALUES>(a.heads, a.value_width);
     const Scores<SCORE, SPAN, VALUES> scores(a, l, p.row);
     Running<VALUES> r;
     for (long long base = p.begin; base < p.end; base += LANES) {

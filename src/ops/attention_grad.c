@@ -242,7 +242,8 @@ GrB_Info FtB_attention_grad(FtB_Arg dQ, FtB_Arg dK, FtB_Arg dV, FtB_Arg dC, FtB_
     FTB_CHECK(ftb_attention_begin(&b.c, first->ctx, A, semiring, Q, K, V, options, desc));
     FTB_CHECK(check(&b));
     FTB_CHECK(prepare(&b));
-    info = is_direct(&b) ? run_directly(&b, FTB_WHO(b.c.ctx, attention_grad)) : run_aside(&b);
+    info =
+        is_direct(&b) ? run_directly(&b, FTB_WHO_FITS(b.c.ctx, attention_grad, &b.product)) : run_aside(&b);
 done:
     ftb_delete(b.lse);
     ftb_delete(b.t);

@@ -45,6 +45,7 @@ typedef struct ftb_verb_limits {
     bool (*softmax)(const ftb_softmax_product *product);
     bool (*sddmm)(const ftb_sddmm_product *product);
     bool (*attention)(const ftb_attention_product *product);
+    bool (*attention_grad)(const ftb_attention_grad_product *product);
 } ftb_verb_limits;
 
 typedef struct ftb_verbs {
