@@ -51,17 +51,18 @@ gpu() { # the program that measures a GPU: its kernels on the CPU, its graphs be
     if ! command -v nvcc > /dev/null; then echo "gpu: nvcc is not there; not compiled for a GPU"; return; fi
     ARCHS=90 bench/gpu/run.sh compile
     nvcc -I. -c -o build/gpu/signatures.o tests/support/fake_cuda/signatures.c # what gpu/ declares of the driver is so
-    local kernels # what the emulator runs is CUDA
-    for kernels in $(git ls-files 'gpu/kernels/*.cu' 'tests/cases/simt/*.cu'); do
-        nvcc -std=c++17 -arch=sm_90 -Werror all-warnings -I. --cubin -o build/gpu/emulated.cubin "$kernels"
-    done
+    # What the emulator runs is CUDA; test_gpu_compile makes code of it.
+    git ls-files 'gpu/kernels/*.cu' 'tests/cases/simt/*.cu' | xargs -P "$jobs" -I{} sh -c \
+        'nvcc -std=c++17 -arch=compute_90 -Werror all-warnings -I. --ptx -o "build/gpu/$(basename {} .cu).ptx" {}'
 }
-asan() { # all tests under the address and undefined-behaviour sanitizers; what docs show is run by `make test` alone, and so is the
-         # device that is an oracle. Of tests on the pretend device those that tsan leaves out, whose build asserts the same
+asan() { # tests under the address and undefined-behaviour sanitizers, of half the random cases and failing allocations; what docs
+         # show, what counts touched bytes, and the device that is an oracle are `make test`'s alone. Of tests on the pretend
+         # device those that tsan leaves out, whose build asserts the same
     build asan-ubsan
     local others
     others=$(ctest --test-dir build/asan-ubsan -N -L pretend -LE 'slow|serial' | sed -n 's/.*: //p' | grep '^pretend_' | paste -sd '|')
-    ctest --test-dir build/asan-ubsan --output-on-failure -j "$jobs" -LE oracle -E "^(test_docs|$others)\$"
+    FEATBLAS_CASES=50% ctest --test-dir build/asan-ubsan --output-on-failure -j "$jobs" -LE oracle \
+        -E "^(test_docs|test_plan_work|$others)\$"
 }
 tsan() { # compiles everything with clang; runs the tests of parallel code, of a quarter of the cases, and the command under signals
     build tsan

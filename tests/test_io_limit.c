@@ -1,4 +1,6 @@
-/* A memory limit that is too small for reading is refused with one that is enough, and that does. */
+/* A memory limit that is too small for reading is refused with one that is enough, and that does.
+ *
+ * Labels: unit, serial */
 #include "support/check.h"
 #include "support/limits.h"
 #include "support/rng.h"
