@@ -4,6 +4,7 @@
 #include "support/check.h"
 
 #include "core/core.h"
+#include "gpu/pieces.h"
 #include "support/fakes.h"
 
 #include <stdlib.h>
@@ -53,14 +54,17 @@ static void add(list *l, int64_t ncols, int64_t i, int64_t j)
 
 FtB_Matrix fake_gpu_matrix(rng *r, int64_t nrows, int64_t ncols, int64_t width, int64_t hub)
 {
-    const size_t most = (size_t)(nrows * 8 + 2 * hub + 1);
+    const int hubs = hub > FTB_GPU_PIECE ? 2 : 1;
+    const size_t most = (size_t)(nrows * 8 + 2 * hubs * hub + 1);
     list l = {malloc(most * sizeof *l.I), malloc(most * sizeof *l.J), 0,
               calloc((size_t)(nrows * ncols + 1), sizeof *l.there)};
     FtB_Matrix A;
-    for (int64_t k = 0; nrows > 0 && k < hub && k < ncols; k++)
-        add(&l, ncols, nrows / 2, k);
-    for (int64_t k = 0; k < hub && k < nrows; k++)
-        add(&l, ncols, k, ncols / 3);
+    for (int which = 0; which < hubs; which++) {
+        for (int64_t k = 0; nrows > 0 && k < hub && k < ncols; k++)
+            add(&l, ncols, which ? nrows - 1 : nrows / 2, k);
+        for (int64_t k = 0; k < hub && k < nrows; k++)
+            add(&l, ncols, k, which ? ncols - 1 : ncols / 3);
+    }
     for (int64_t i = 0; i < nrows && hub > 0; i++)
         for (int64_t few = rng_below(r, 8); few > 0; few--)
             add(&l, ncols, i, rng_below(r, ncols));

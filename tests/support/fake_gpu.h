@@ -15,7 +15,7 @@ int fake_gpu_launches(void);      /* so far */
 bool fake_gpu_emulates(void);     /* else the host does all of it */
 
 /* `width` values per entry in (-1, 1); rows and columns without entries, with few, and one of each with
- * `hub`; of 0 entries where that is 0. */
+ * `hub`, two where kernels cut them; of 0 entries where that is 0. */
 FtB_Matrix fake_gpu_matrix(rng *r, int64_t nrows, int64_t ncols, int64_t width, int64_t hub);
 /* Reals in (-1, 1), or small whole numbers, as rows of heads that begin `offset` values into memory that is
  * `offset` + `gap` values wider. */
