@@ -15,7 +15,10 @@ static bool is_read(const ftb_program *p, int f) { return p->names[f].value >= 0
 static bool is_index(const ftb_feed *feed) { return !feed->data && !feed->owner; }
 
 /* One for all, which is the host's. */
-static bool is_number(const ftb_feed *feed) { return feed->constant || (feed->data && !feed->owner); }
+static bool is_number(const ftb_feed *feed)
+{
+    return feed->constant || (feed->data && !feed->owner && feed->side == FTB_SIDE_NONE);
+}
 
 static bool feed_fits(const ftb_feed *feed, int64_t width, ftb_side side, const int64_t *rowptr)
 {

@@ -181,8 +181,8 @@ static const shape shapes[] = {
     {20, 30, 3, 4, 20, 4, 0, 20},    {20, 30, 2, 6, 8, 0, 0, 20},    {9, 30, 5, 64, 40, 0, 0, 20},
     {20, 30, 1, 8, 8, 1, 3, 20},     {20, 30, 1, 3, 7, 0, 0, 20},    {20, 30, 1, 37, 2, 0, 0, 9},
     {9, 30, 2, 5, 70, 0, 0, 9},      {20, 30, 9, 5, 3, 0, 2, 20},    {20, 30, 3, 40, 40, 1, 0, 20},
-    {40, 1100, 2, 4, 4, 0, 0, 1090}, {1100, 5, 2, 4, 8, 0, 0, 1090}, {2100, 4, 5, 2, 3, 0, 1, 2090},
-    {3, 3100, 1, 1, 1, 0, 0, 3090},  {1, 1, 1, 4, 4, 0, 0, 1},       {0, 5, 1, 4, 4, 0, 0, 0},
+    {40, 1100, 2, 4, 4, 0, 0, 1090}, {1100, 5, 2, 4, 8, 0, 0, 1090}, {3, 2100, 1, 1, 1, 0, 0, 2090},
+    {2100, 4, 5, 2, 3, 0, 1, 2090},  {1, 1, 1, 4, 4, 0, 0, 1},       {0, 5, 1, 4, 4, 0, 0, 0},
     {5, 4, 2, 4, 4, 0, 0, 0},        {20, 30, 8, 8, 8, 0, 1, 20}};
 
 static void all_shapes(void **state)
@@ -191,7 +191,8 @@ static void all_shapes(void **state)
     (void)state;
     for (size_t n = 0; n < sizeof shapes / sizeof *shapes; n++)
         for (int add = 0; add < 2; add++)
-            compare(&r, &shapes[n], add, rng_below(&r, 2) ? 0.4 : 0, NONE);
+            if (shapes[n].hub < 1000 || add == (int)n % 2)
+                compare(&r, &shapes[n], add, rng_below(&r, 2) ? 0.4 : 0, NONE);
 }
 
 static void odd_rows(void **state)
@@ -208,7 +209,7 @@ static void random_shapes(void **state)
 {
     rng r = rng_new();
     (void)state;
-    for (int n = 0; n < rng_cases(20); n++) {
+    for (int n = 0; n < rng_cases(8); n++) {
         const shape of = {1 + rng_below(&r, 30), 1 + rng_below(&r, 40), 1 + rng_below(&r, 6),
                           1 + rng_below(&r, 40), 1 + rng_below(&r, 40), rng_below(&r, 5),
                           rng_below(&r, 5),      rng_below(&r, 20)};

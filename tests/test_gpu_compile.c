@@ -14,6 +14,7 @@
 #include "gpu/kernels/head_dots_rows.h"
 #include "gpu/kernels/loss_rows.h"
 #include "gpu/kernels/mean_heads_rows.h"
+#include "gpu/kernels/reduce_parts.h"
 #include "gpu/kernels/sddmm_direct.h"
 #include "gpu/kernels/softmax_rows.h"
 #include "gpu/kernels/spmm_direct.h"
@@ -230,6 +231,14 @@ static bool assert_has_row_kernels(const char *source, const char *image)
     assert_names(image, "head_dots_" #type "_JOIN");
         FTB_HEAD_DOTS(NAMED_HEAD_DOTS)
         FTB_HEAD_DOTS_DA(NAMED_HEAD_DOTS_DA)
+    } else if (strcmp(source, "gpu/kernels/reduce.cu") == 0) {
+#define NAMED_REDUCE(type)                                                                                   \
+    assert_names(image, "reduce_" #type "_columns");                                                         \
+    assert_names(image, "reduce_" #type "_join");                                                            \
+    assert_names(image, "reduce_" #type "_rows");                                                            \
+    assert_names(image, "reduce_" #type "_pattern");                                                         \
+    assert_names(image, "reduce_" #type "_cut");
+        FTB_REDUCE(NAMED_REDUCE)
     } else if (strcmp(source, "gpu/kernels/loss.cu") == 0) {
 #define NAMED_LOSS(type)                                                                                     \
     assert_names(image, "loss_" #type "_part");                                                              \

@@ -46,6 +46,8 @@ static GrB_Info run_away(ftb_call *call)
         return ftb_nomem();
     const ftb_place places[] = {{.values = A->values, .read = &p.x.data},
                                 {.values = values, .write = &p.out, .whole = true}};
+    if (!FTB_FITS(who, apply, &p))
+        who = NULL;
     FTB_RUN(info, who, apply, places, &p);
     if (info != GrB_SUCCESS) {
         ftb_buffer_release(values);

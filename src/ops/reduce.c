@@ -138,7 +138,7 @@ static GrB_Info run_directly(reduce_call *c)
     r->fills = true;
     r->fill = c->flags.fill;
     const ftb_place places[] = {input(c, &r->x), {.X = c->y, .write = &r->out, .whole = !r->add}};
-    const ftb_backend *who = no_cast(r) && !c->transposed ? FTB_WHO(c->ctx, reduce) : NULL;
+    const ftb_backend *who = no_cast(r) && !c->transposed ? FTB_WHO_FITS(c->ctx, reduce, r) : NULL;
     FTB_RUN(info, who, reduce, places, r);
     return info;
 }
@@ -237,7 +237,7 @@ GrB_Info FtB_reduce_scalar(void *s, FtB_Type type, FtB_Arg monoid, FtB_Arg A)
     FTB_CHECK(describe_monoid(&r, monoid, matrix->width > 0 ? matrix->type : (FtB_Type)0));
     if (!(entry = ftb_new(r.ctx, r.width, 8)))
         FTB_CHECK(ftb_nomem());
-    const ftb_backend *who = no_cast(&r) ? FTB_WHO(r.ctx, reduce) : NULL;
+    const ftb_backend *who = no_cast(&r) ? FTB_WHO_FITS(r.ctx, reduce, &r) : NULL;
     FTB_CHECK(who ? reduce_away(&r, matrix, who, entry) : reduce_here(&r, matrix, entry));
     ftb_cast(s, type, entry, r.result, r.width);
 done:

@@ -14,6 +14,15 @@ typedef struct ftb_block_operand {
     bool one_row;
 } ftb_block_operand;
 
+/* Whether an operand beside another has values of their heads, ncols / heads each; else it has ncols for
+ * every head. */
+static inline bool ftb_operand_by_head(const ftb_block_operand *o, const ftb_block_operand *other)
+{
+    const int64_t heads = ftb_max(o->heads, other->heads);
+    const int64_t columns = other->heads == heads ? other->ncols : -1; /* o's own are no matter */
+    return o->heads == heads || (o->ncols > 1 && (o->ncols == columns || o->ncols == heads));
+}
+
 /* Row i of out = op of row i of x and y, of which the text knows the names x, y and i; with heads it is about
  * one of them. Operands without heads beside one with heads: one value, one per head, or one per column of
  * the other; else the same values for every head. out may be x or y, value by value.

@@ -233,19 +233,17 @@ void ftb_block_map_run(const ftb_block_map *map, int thread, const ftb_block_pie
 static GrB_Info share_heads(ftb_block_map *map)
 {
     input *in = map->input;
-    int64_t heads = ftb_max(in[X].rows.heads, in[Y].rows.heads), columns = -1;
+    const int64_t heads = ftb_max(in[X].rows.heads, in[Y].rows.heads);
     for (int which = X; which <= Y; which++) {
         const ftb_block_operand *r = &in[which].rows;
         if (r->heads != heads && r->heads > 1)
             return ftb_fail(GrB_DIMENSION_MISMATCH,
                             "A has %lld heads and B %lld; expected equal numbers, or 1",
                             (long long)in[X].rows.heads, (long long)in[Y].rows.heads);
-        if (r->heads == heads)
-            columns = ftb_max(columns, r->ncols);
     }
     for (int which = X; which <= Y; which++) {
         const ftb_block_operand *r = &in[which].rows;
-        bool by_head = r->heads == heads || (r->ncols > 1 && (r->ncols == columns || r->ncols == heads));
+        const bool by_head = ftb_operand_by_head(r, &in[X + Y - which].rows);
         in[which].width = by_head ? r->ncols / heads : r->ncols;
         in[which].step = by_head ? in[which].width : 0;
     }

@@ -143,6 +143,8 @@ static GrB_Info run_plain(block_call *c, const ftb_backend *who)
                                 {.X = c->operand[1], .read = &p.y.data},
                                 {.X = c->C, .write = &p.out, .whole = !p.add}};
     GrB_Info info;
+    if (who && !FTB_FITS(who, apply, &p))
+        who = NULL;
     FTB_RUN(info, who, apply, places, &p);
     return info;
 }
