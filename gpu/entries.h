@@ -6,7 +6,8 @@
 #include "gpu/context.h"
 #include "gpu/kernels/edge_dropout.h"
 
-/* Where the entries of a transpose are, a list of the host's: on the device, sent once. */
+/* Where the entries of a transpose are, a list of the host's that lasts as long as the pattern is walked with
+ * it (ftb_pattern_transpose): on the device, sent once. */
 GrB_Info ftb_gpu_from_ask(const long long **to, ftb_pattern *transpose, const int64_t *from,
                           const ftb_gpu_device *d);
 ftb_edge_dropout ftb_gpu_edge_dropout(double probability, uint64_t seed);

@@ -20,9 +20,18 @@ static bool is_number(const ftb_feed *feed)
     return feed->constant || (feed->data && !feed->owner && feed->side == FTB_SIDE_NONE);
 }
 
-static bool feed_fits(const ftb_feed *feed, int64_t width, ftb_side side, const int64_t *rowptr)
+const int64_t *ftb_gpu_expression_from(const ftb_message *m, const ftb_program *p)
 {
-    if (feed->at || feed->whole ||
+    for (int f = 0; f < m->nfeeds; f++)
+        if (is_read(p, f) && m->feeds[f].at)
+            return m->feeds[f].at;
+    return NULL;
+}
+
+static bool feed_fits(const ftb_feed *feed, int64_t width, ftb_side side, const int64_t *rowptr,
+                      const int64_t *at)
+{
+    if ((feed->at && (side || feed->at != at)) || feed->whole ||
         (feed->degree && (feed->degree != rowptr || (!side && feed->side != FTB_SIDE_ROW))))
         return false;
     return is_index(feed) || feed->width == 1 || (!is_number(feed) && feed->width == width);
@@ -30,7 +39,7 @@ static bool feed_fits(const ftb_feed *feed, int64_t width, ftb_side side, const 
 
 bool ftb_gpu_expression_fits(const ftb_message *m, const ftb_program *p, ftb_side side, const int64_t *rowptr)
 {
-    const int64_t width = ftb_program_width(p);
+    const int64_t width = ftb_program_width(p), *const at = ftb_gpu_expression_from(m, p);
     int feeds = 0;
     for (int c = 0; c < p->ncodes; c++) {
         const ftb_code *code = &p->codes[c];
@@ -41,7 +50,7 @@ bool ftb_gpu_expression_fits(const ftb_message *m, const ftb_program *p, ftb_sid
                 return false;
     }
     for (int f = 0; f < m->nfeeds; f++) {
-        if (is_read(p, f) && !feed_fits(&m->feeds[f], width, side, rowptr))
+        if (is_read(p, f) && !feed_fits(&m->feeds[f], width, side, rowptr, at))
             return false;
         feeds += is_read(p, f);
     }
@@ -57,7 +66,8 @@ static const char *stored_type(FtB_Type type)
 
 static const char *place_of(const ftb_feed *feed)
 {
-    return feed->side == FTB_SIDE_ROW    ? "i"
+    return feed->at                      ? "a.from[e]"
+           : feed->side == FTB_SIDE_ROW  ? "i"
            : feed->side == FTB_SIDE_COL  ? "j"
            : feed->side == FTB_SIDE_EDGE ? "e"
                                          : "0";

@@ -11,6 +11,9 @@
 bool ftb_gpu_expression_fits(const ftb_message *m, const ftb_program *p, ftb_side side,
                              const int64_t *rowptr);
 
+/* Where the entries are of its feeds that are in another order, the same for all; NULL: there are none. */
+const int64_t *ftb_gpu_expression_from(const ftb_message *m, const ftb_program *p);
+
 typedef struct ftb_gpu_expression {
     char *source;    /* as ftb_gpu_launch takes it; ours */
     char suffix[20]; /* of its kernels' names */

@@ -1,5 +1,6 @@
 /* The verbs `messages` and `aggregate` on a GPU: texts that work on features one by one (expression.h), kept
  * for the entries, or reduced in the entries' order, but for rows that are cut (pieces.h). */
+#include "gpu/entries.h"
 #include "gpu/expression.h"
 #include "gpu/gpu_verbs.h"
 #include "gpu/pieces.h"
@@ -40,6 +41,9 @@ static GrB_Info prepare(ftb_gpu_expression *e, ftb_expression_arguments *a, cons
         info = ftb_gpu_load(d, e->source);
     if (info == GrB_SUCCESS)
         info = ftb_pattern_ask_at(p, &d->row, &rowptr, &colidx);
+    const int64_t *const from = info == GrB_SUCCESS ? ftb_gpu_expression_from(m, program) : NULL;
+    if (from)
+        info = ftb_gpu_from_ask(&a->from, p, from, d);
     if (info == GrB_SUCCESS) {
         a->nrows = p->nrows;
         a->nvals = p->nvals;

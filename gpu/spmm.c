@@ -1,5 +1,6 @@
 /* The verb `spmm` on a GPU: the direct kernels (kernels/spmm_direct.cuh), FP32 from sources of FP32 and 16
  * bits. Sums are in the order of the entries, but for rows that are cut (pieces.h). */
+#include "gpu/entries.h"
 #include "gpu/gpu_verbs.h"
 #include "gpu/launch.h"
 #include "gpu/pieces.h"
@@ -31,7 +32,7 @@ bool ftb_gpu_spmm_fits(const ftb_spmm_product *s)
     if (s->kind.type != FTB_FP32 || !stored || s->rows || s->p->wide || s->p->nrows > INT_MAX ||
         s->heads * s->width > INT_MAX)
         return false;
-    if (!copy && (s->form != FTB_FORM_MUL || s->ystored != FTB_FP32 || s->at || s->ywidth != 1))
+    if (!copy && (s->form != FTB_FORM_MUL || s->ystored != FTB_FP32 || s->ywidth != 1))
         return false;
     ftb_gpu_device *d = ftb_gpu_of(ftb_device(s->ctx));
     return ftb_gpu_load(d, SOURCE) == GrB_SUCCESS && ftb_gpu_load(d, source_of(s)) == GrB_SUCCESS;
@@ -96,6 +97,9 @@ GrB_Info ftb_gpu_spmm(const ftb_spmm_product *s, const ftb_spmm_plan *plan)
     (void)plan;
     GrB_Info info = ftb_gpu_rows_ask(&p, &colidx, s->p, d);
     const int64_t bytes = p.nslots * features * (int64_t)sizeof(float);
+    const long long *from = NULL;
+    if (info == GrB_SUCCESS && s->at)
+        info = ftb_gpu_from_ask(&from, s->p, s->at, d);
     if (info == GrB_SUCCESS && bytes > 0)
         info = d->row.memory->alloc(&d->row, s->ctx, &partial, bytes);
     if (info != GrB_SUCCESS)
@@ -105,6 +109,7 @@ GrB_Info ftb_gpu_spmm(const ftb_spmm_product *s, const ftb_spmm_plan *plan)
                                    .colidx = colidx,
                                    .x = s->x,
                                    .w = s->y,
+                                   .from = from,
                                    .y = s->out,
                                    .partial = partial,
                                    .ldx = s->ldx,

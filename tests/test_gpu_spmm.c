@@ -29,14 +29,17 @@ typedef struct product {
     const char *text;
     int heads; /* of the edges' values; 0: they have none */
     bool mean;
-    int best; /* 1: max, -1: min */
+    int best;        /* 1: max, -1: min */
+    bool transposed; /* by a matrix that is given as its transpose */
 } product;
 
-static const product products[] = {{"plus : src", 0, false, 0},        {"plus : edge * src", 1, false, 0},
-                                   {"plus : edge * src", 3, false, 0}, {"plus : edge * src", 4, false, 0},
-                                   {"mean : src", 0, true, 0},         {"mean : edge * src", 1, true, 0},
-                                   {"max : src", 0, false, 1},         {"min : src", 0, false, -1},
-                                   {"max : edge * src", 3, false, 1}};
+static const product products[] = {
+    {"plus : src", 0, false, 0, false},        {"plus : edge * src", 1, false, 0, false},
+    {"plus : edge * src", 3, false, 0, false}, {"plus : edge * src", 4, false, 0, false},
+    {"mean : src", 0, true, 0, false},         {"mean : edge * src", 1, true, 0, false},
+    {"max : src", 0, false, 1, false},         {"min : src", 0, false, -1, false},
+    {"max : edge * src", 3, false, 1, false},  {"plus : edge * src", 1, false, 0, true},
+    {"plus : edge * src", 3, false, 0, true}};
 
 typedef struct shape {
     int64_t nrows, ncols, heads, width, gap; /* gap: values between rows of blocks */
@@ -147,15 +150,21 @@ static void multiply(rng *r, const product *p, const shape *of, bool add, FtB_Ty
     assert_ok(FtB_Semiring_new(&s, p->text));
     assert_ok(FtB_Block_to_device(X));
     const FtB_Arg accum = add ? FTB_ARG("x + y") : FtB_Arg_none();
+    const FtB_Arg how = p->transposed ? FTB_ARG(FTB_DESC_T0) : FtB_Arg_none();
+    FtB_Matrix B;
+    if (p->transposed)
+        assert_ok(ftb_matrix_transpose(&B, A));
+    else
+        assert_ok(FtB_Matrix_dup(&B, A));
     const int ran = fake_gpu_launches();
     assert_ok(FtB_Context_moved(NULL, &home[0], NULL));
-    assert_ok(FtB_mxm(C, NULL, accum, s, A, X, NULL));
+    assert_ok(FtB_mxm(C, NULL, accum, s, B, X, how));
     const bool on_gpu = fake_gpu_emulates() && !(p->best && add);
     if (on_gpu) {
         /* Again: pattern, pieces and the block are there. */
-        assert_ok(FtB_mxm(D, NULL, NULL, s, A, X, NULL));
+        assert_ok(FtB_mxm(D, NULL, NULL, s, B, X, how));
         assert_ok(FtB_Context_moved(NULL, NULL, &there[0]));
-        assert_ok(FtB_mxm(D, NULL, NULL, s, A, X, NULL));
+        assert_ok(FtB_mxm(D, NULL, NULL, s, B, X, how));
         assert_ok(FtB_Context_moved(NULL, &home[1], &there[1]));
         assert_int_equal(there[0], there[1]);
         assert_int_equal(home[0], home[1]);
@@ -170,6 +179,7 @@ static void multiply(rng *r, const product *p, const shape *of, bool add, FtB_Ty
     FtB_Block_free(&C);
     FtB_Block_free(&D);
     FtB_Matrix_free(&A);
+    FtB_Matrix_free(&B);
 }
 
 /* All products, in shapes that every variant of the kernel takes, and one that is cut into pieces. */

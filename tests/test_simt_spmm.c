@@ -30,7 +30,7 @@ typedef struct problem {
     int *colidx;
     void *stored; /* x as the kernel has it */
     float *x, *w, *y, *partial, *old;
-    long long *won, *partial_won;
+    long long *won, *partial_won, *from;
     bool wants_winners;
     ftb_spmm_direct_arguments a;
 } problem;
@@ -88,11 +88,26 @@ static void fill(problem *p, rng *r, const variant *v, int heads, int width, int
         p->old[k] = case_value(r, kind == ODD ? REAL : kind);
 }
 
+/* Weights are in another order. */
+static void shuffle(problem *p, rng *r)
+{
+    const int64_t n = p->rowptr[p->nrows];
+    p->from = case_memory(n, sizeof *p->from, "from");
+    for (int64_t e = 0; e < n; e++) {
+        const int64_t other = rng_below(r, e + 1);
+        p->from[e] = p->from[other];
+        p->from[other] = e;
+    }
+    p->a.from = p->from;
+}
+
 static void release(problem *p)
 {
-    void *all[] = {p->pieces, p->cuts, p->colidx, p->stored, p->w, p->y, p->partial, p->won, p->partial_won};
+    void *all[] = {p->pieces, p->cuts,    p->colidx, p->stored,      p->w,
+                   p->y,      p->partial, p->won,    p->partial_won, p->from};
     for (size_t k = 0; k < sizeof all / sizeof *all; k++)
-        case_forget(all[k]);
+        if (all[k])
+            case_forget(all[k]);
     free(p->rowptr);
     free(p->old);
     free(p->x);
@@ -128,7 +143,7 @@ static simt_report run(problem *p, const variant *v, simt_options o)
 
 static double message(const problem *p, const variant *v, int64_t e, int64_t f)
 {
-    const float *w = p->w + e * p->a.ldw;
+    const float *w = p->w + (p->from ? p->from[e] : e) * p->a.ldw;
     const double by = v->edge == COPY ? 1 : v->edge == EDGE ? w[0] : w[f / p->a.width];
     return by * p->x[p->colidx[e] * p->a.ldx + f];
 }
@@ -203,6 +218,8 @@ static void try_one(rng *r, const variant *v, int round)
     problem p = {.nrows = rows[round / 3 % 3], .ncols = 1 + rng_below(r, 50)};
     p.rowptr = case_rows(r, p.nrows, round != 4);
     fill(&p, r, v, heads, width, round % 4, kind);
+    if (v->edge != COPY && round % 2)
+        shuffle(&p, r);
     p.a.add = round / 2 % 2;
     p.a.mean = round / 4 % 2;
     p.a.least = round / 2 % 2;

@@ -15,6 +15,7 @@ typedef struct ftb_expression_arguments {
     long long nvals, npieces;
     const long long *rowptr;
     const int *colidx;
+    const long long *from; /* where entries are, of feeds that are in another order */
     const ftb_spmm_piece *pieces;
     const ftb_spmm_cut *cuts;
     long long ncuts;

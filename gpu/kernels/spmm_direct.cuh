@@ -19,6 +19,8 @@
  *
  *     n d / 8  +  n / 8 columns (and as many weights)  +  r (d / 8 + 4 for the piece + d / 2 for the winners)
  *
+ * (weights that are elsewhere take n / 4 for where, and n).
+ *
  * The first term is the work; the rest is a twentieth of it at most from d = 128 and degree 32 on. With x in
  * 16 bits it is half of that. Each source that includes this has kernels of some of the table's types, so
  * that who wants one need not compile all. */
@@ -124,28 +126,57 @@ static __device__ __forceinline__ void finish(Running<BEST, VALUES> &r, const ft
         store(whole ? a.won + p.row * a.ldwon + f : a.partial_won + p.slot * a.ldp + f, won);
 }
 
-/* Entries k .. k + FLIGHT - 1 of the LANES whose columns and weights the group holds, `count` of them there:
- * all loads, then all sums, in the entries' order; `before` entries of the piece came before. Every lane of
- * the group takes part in the shuffles; those without features (x is NULL) do nothing else. */
+/* As many entries of a piece as a group has lanes, or fewer, from `base` on, and what a lane holds of its
+ * own: the column, the weight, and where that is. */
+struct Entries {
+    long long base, from;
+    int count, before, column; /* before: those of the piece that came earlier */
+    float weight;
+};
+template <int KIND>
+static __device__ __forceinline__ Entries read_entries(const ftb_spmm_direct_arguments &a,
+                                                       const ftb_spmm_piece &p, long long base, int lane,
+                                                       int lanes)
+{
+    Entries e = {base,
+                 base + lane,
+                 static_cast<int>(p.end - base < lanes ? p.end - base : lanes),
+                 static_cast<int>(base - p.begin),
+                 0,
+                 0};
+    if (lane >= e.count)
+        return e;
+    e.column = __ldg(a.colidx + base + lane);
+    if (KIND != COPY && a.from)
+        e.from = __ldg(a.from + base + lane);
+    if (KIND == EDGE)
+        e.weight = __ldg(a.w + e.from * a.ldw);
+    return e;
+}
+
+/* Entries k .. k + FLIGHT - 1 of those that the group holds: all loads, then all sums, in the entries' order.
+ * Every lane of the group takes part in the shuffles; those without features (x is NULL) do nothing else. */
 template <int KIND, int LANES, class STORED, int REDUCE, int VALUES>
 static __device__ __forceinline__ void take(Running<REDUCE, VALUES> &r, const ftb_spmm_direct_arguments &a,
-                                            unsigned group, int column, float weight, const STORED *x,
-                                            const float *w, int k, int count, int before)
+                                            unsigned group, const Entries &e, const STORED *x, const float *w,
+                                            int k)
 {
     float v[FLIGHT][VALUES], by[FLIGHT];
     for (int u = 0; u < FLIGHT; u++) {
-        const int j = __shfl_sync(group, column, k + u, LANES);
-        by[u] = KIND == EDGE ? __shfl_sync(group, weight, k + u, LANES) : 1;
-        if (x && k + u < count) {
+        const int j = __shfl_sync(group, e.column, k + u, LANES);
+        const long long from =
+            KIND == HEADS && a.from ? __shfl_sync(group, e.from, k + u, LANES) : e.base + k + u;
+        by[u] = KIND == EDGE ? __shfl_sync(group, e.weight, k + u, LANES) : 1;
+        if (x && k + u < e.count) {
             load(v[u], x + j * a.ldx);
             if (KIND == HEADS)
-                by[u] = __ldg(w + (k + u) * a.ldw);
+                by[u] = __ldg(w + from * a.ldw);
         }
     }
     for (int u = 0; u < FLIGHT; u++)
         for (int q = 0; q < VALUES; q++)
-            if (x && k + u < count)
-                r.take(q, KIND == COPY ? v[u][q] : by[u] * v[u][q], before + k + u);
+            if (x && k + u < e.count)
+                r.take(q, KIND == COPY ? v[u][q] : by[u] * v[u][q], e.before + k + u);
 }
 
 template <class STORED, int REDUCE, int KIND, int LANES, int VALUES>
@@ -161,14 +192,12 @@ static __device__ __forceinline__ void spmm_direct(const ftb_spmm_direct_argumen
     const bool mine = f < a.d;
     const ftb_spmm_piece p = a.pieces[number];
     const STORED *const x = mine ? static_cast<const STORED *>(a.x) + f : nullptr;
+    const float *const w = KIND == HEADS && mine ? a.w + f / a.width : nullptr;
     Running<REDUCE, VALUES> r(a);
     for (long long base = p.begin; base < p.end; base += LANES) {
-        const int count = static_cast<int>(p.end - base < LANES ? p.end - base : LANES);
-        const int column = lane < count ? __ldg(a.colidx + base + lane) : 0;
-        const float weight = KIND == EDGE && lane < count ? __ldg(a.w + (base + lane) * a.ldw) : 0;
-        const float *const w = KIND == HEADS && mine ? a.w + base * a.ldw + f / a.width : nullptr;
-        for (int k = 0; k < count; k += FLIGHT)
-            take<KIND, LANES>(r, a, group, column, weight, x, w, k, count, static_cast<int>(base - p.begin));
+        const Entries e = read_entries<KIND>(a, p, base, lane, LANES);
+        for (int k = 0; k < e.count; k += FLIGHT)
+            take<KIND, LANES>(r, a, group, e, x, w, k);
     }
     if (mine)
         finish(r, a, p, f);

@@ -22,7 +22,8 @@ typedef struct ftb_spmm_direct_arguments {
     const ftb_spmm_piece *pieces; /* rows that none of them names are not written */
     const int *colidx;
     const void *x;  /* row k at x + k * ldx values */
-    const float *w; /* entry e's values, one or one a head, at w + e * ldw */
+    const float *w; /* entry e's values, one or one a head, at w + (from ? from[e] : e) * ldw */
+    const long long *from;
     float *y;       /* row i at y + i * ldy */
     float *partial; /* slot s at partial + s * ldp */
     long long

@@ -19,7 +19,6 @@ typedef struct ftb_grad {
     ftb_pattern *p, *q;  /* the product's, and its transpose */
     const int64_t *at;   /* entry x of p is entry at[x] of A; NULL: the same */
     const int64_t *from; /* entry x of q is entry from[x] of p; NULL where nothing is read by entry */
-    int64_t *composed;   /* at[from[x]], ours; NULL without at */
     ftb_message forward; /* over p */
     ftb_message back;    /* over q: rows and columns have changed places */
     bool has_back;

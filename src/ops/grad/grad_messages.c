@@ -6,6 +6,8 @@ static GrB_Info make_message(ftb_message *m, const ftb_grad *g, bool transposed)
 {
     static const char *const sparse[] = {"a", "edge", "b", "src", NULL}, *const dense[] = {"a", "dst", "b",
                                                                                            "src", NULL};
+    /* What was transposed twice is as A is. */
+    const int64_t *at = !transposed ? g->at : g->at ? NULL : g->from;
     GrB_Info info = ftb_message_new(m, g->ctx, g->semiring, g->on_edges ? dense : sparse);
     if (info == GrB_SUCCESS && g->on_edges && g->semiring->domain)
         info = ftb_message_over_features(m);
@@ -14,12 +16,9 @@ static GrB_Info make_message(ftb_message *m, const ftb_grad *g, bool transposed)
     if (info == GrB_SUCCESS && g->dst)
         info = ftb_message_block(m, "dst", transposed ? FTB_SIDE_COL : FTB_SIDE_ROW, g->dst, g->dst->heads);
     if (info == GrB_SUCCESS)
-        info = ftb_message_values(m, "edge", g->A, !transposed ? g->at : g->composed ? g->composed : g->from);
+        info = ftb_message_values(m, "edge", g->A, at);
     if (info == GrB_SUCCESS)
-        info = ftb_message_indices(m, transposed ? g->q : g->p, transposed,
-                                   !transposed   ? g->at
-                                   : g->composed ? g->composed
-                                                 : g->from);
+        info = ftb_message_indices(m, transposed ? g->q : g->p, transposed, at);
     return info;
 }
 
@@ -139,10 +138,10 @@ GrB_Info ftb_grad_complete(ftb_grad *g)
 /* Whether the messages read something by entry, whose places over the transpose take 8 bytes each. */
 static bool reads_entries(const ftb_grad *g)
 {
-    if (g->on_edges || g->saved || g->at)
+    if (g->on_edges || g->saved)
         return true;
     for (int f = 0; f < g->nfeeds; f++)
-        if (g->forward.feeds[f].side == FTB_SIDE_EDGE)
+        if (g->forward.feeds[f].side == FTB_SIDE_EDGE && !g->at)
             return true;
     return false;
 }
@@ -152,13 +151,6 @@ GrB_Info ftb_grad_need_back(ftb_grad *g)
     if (g->has_back)
         return GrB_SUCCESS;
     GrB_Info info = ftb_pattern_transpose(g->p, &g->q, reads_entries(g) ? &g->from : NULL);
-    if (info == GrB_SUCCESS && g->at) {
-        g->composed = ftb_new(g->ctx, g->p->nvals, sizeof *g->composed);
-        if (!g->composed)
-            return ftb_nomem();
-        for (int64_t x = 0; x < g->p->nvals; x++)
-            g->composed[x] = g->at[g->from[x]];
-    }
     if (info == GrB_SUCCESS)
         info = make_message(&g->back, g, true);
     if (info == GrB_SUCCESS)
@@ -172,7 +164,6 @@ void ftb_grad_end(ftb_grad *g)
     ftb_winners_delete(g->winners);
     ftb_message_clear(&g->forward);
     ftb_message_clear(&g->back);
-    ftb_delete(g->composed);
     FtB_Block_free(&g->by_column);
     FtB_Block_free(&g->by_row);
     for (int f = 0; f < FTB_MAX_FEEDS; f++)
