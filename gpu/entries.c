@@ -43,6 +43,38 @@ GrB_Info ftb_gpu_from_ask(const long long **to, ftb_pattern *transpose, const in
     return info;
 }
 
+GrB_Info ftb_gpu_sum_entries(ftb_gpu_device *d, FtB_Context ctx, const ftb_gpu_pieces *p,
+                             ftb_entry_sums *sums, bool add, const char *source, const char *const kernels[2],
+                             void *arguments)
+{
+    const int64_t bytes = p->nslots * sums->width * (int64_t)sizeof(double),
+                  pieces = FTB_ENTRY_SUMS_BLOCK / 32;
+    GrB_Info info = GrB_SUCCESS;
+    void *partial = NULL;
+    if (bytes > 0)
+        info = d->row.memory->alloc(&d->row, ctx, &partial, bytes);
+    sums->npieces = p->npieces;
+    sums->pieces = p->pieces;
+    sums->partial = partial;
+    if (info == GrB_SUCCESS)
+        info = ftb_gpu_launch(d, source, kernels[0],
+                              (ftb_gpu_grid){.x = (p->npieces + pieces - 1) / pieces,
+                                             .y = (sums->width + 31) / 32,
+                                             .threads = FTB_ENTRY_SUMS_BLOCK},
+                              (void *[]){arguments});
+    if (info == GrB_SUCCESS)
+        info =
+            ftb_gpu_half_done(ftb_gpu_join_cuts(d, p, source, kernels[1],
+                                                (ftb_gpu_grid){.x = (sums->width + FTB_ENTRY_SUMS_BLOCK - 1) /
+                                                                    FTB_ENTRY_SUMS_BLOCK,
+                                                               .threads = FTB_ENTRY_SUMS_BLOCK},
+                                                arguments),
+                              add);
+    if (partial)
+        d->row.memory->free(&d->row, partial, bytes);
+    return info;
+}
+
 ftb_edge_dropout ftb_gpu_edge_dropout(double probability, uint64_t seed)
 {
     return (ftb_edge_dropout){.below = ftb_dropped_below(probability),

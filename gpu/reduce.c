@@ -1,5 +1,6 @@
 /* The verb `reduce` on a GPU: sums of FP32 and FP64 (kernels/reduce.cu). */
 #include "gpu/columns.h"
+#include "gpu/entries.h"
 #include "gpu/gpu_verbs.h"
 #include "gpu/items.h"
 #include "gpu/kernels/reduce_parts.h"
@@ -49,36 +50,17 @@ static GrB_Info rows(ftb_gpu_device *d, const ftb_reduce_product *r, ftb_reduce_
 
 static GrB_Info pattern(ftb_gpu_device *d, const ftb_reduce_product *r, ftb_reduce_arguments *a)
 {
-    const int64_t groups = FTB_REDUCE_BLOCK / 32;
-    const bool fills = r->fills && !r->add;
+    char kernel[40], cut[40];
     ftb_gpu_pieces p;
-    void *partial = NULL;
-    char cut[40];
     GrB_Info info = ftb_gpu_pieces_ask(&p, (ftb_pattern *)(uintptr_t)r->p, d);
-    const int64_t bytes = p.nslots * r->width * (int64_t)sizeof(double);
-    if (info == GrB_SUCCESS && bytes > 0)
-        info = d->row.memory->alloc(&d->row, r->ctx, &partial, bytes);
     if (info != GrB_SUCCESS)
         return info;
-    a->pieces = p.pieces;
-    a->npieces = p.npieces - (fills ? 0 : p.nempty);
-    a->partial = partial;
-    info = launch(d, r, "pattern",
-                  (ftb_gpu_grid){.x = (a->npieces + groups - 1) / groups,
-                                 .y = (r->width + 31) / 32,
-                                 .threads = FTB_REDUCE_BLOCK},
-                  a);
+    if (!r->fills || r->add)
+        p.npieces -= p.nempty;
+    snprintf(kernel, sizeof kernel, "reduce_%s_pattern", ftb_gpu_real(r->type));
     snprintf(cut, sizeof cut, "reduce_%s_cut", ftb_gpu_real(r->type));
-    if (info == GrB_SUCCESS)
-        info = ftb_gpu_half_done(
-            ftb_gpu_join_cuts(d, &p, SOURCE, cut,
-                              (ftb_gpu_grid){.x = (r->width + FTB_REDUCE_BLOCK - 1) / FTB_REDUCE_BLOCK,
-                                             .threads = FTB_REDUCE_BLOCK},
-                              a),
-            r->add);
-    if (partial)
-        d->row.memory->free(&d->row, partial, bytes);
-    return info;
+    a->entries.width = (int)r->width;
+    return ftb_gpu_sum_entries(d, r->ctx, &p, &a->entries, r->add, SOURCE, (const char *[]){kernel, cut}, a);
 }
 
 GrB_Info ftb_gpu_reduce(const ftb_reduce_product *r)

@@ -267,6 +267,9 @@ static void assert_has_kernels(const char *source, const char *image)
         assert_names(image, "spmm_direct_f32_BEST_merge");
     } else if (strcmp(source, SOURCE_16) == 0) {
         FTB_SPMM_DIRECT_16(NAMED)
+    } else if (strcmp(source, "gpu/kernels/sddmm_grad.cu") == 0) {
+        assert_names(image, "sddmm_grad_f32_pieces");
+        assert_names(image, "sddmm_grad_f32_cut");
     } else if (strcmp(source, "gpu/kernels/sddmm_direct.cu") == 0) {
 #define NAMED_DOT(lanes, span, values)                                                                       \
     assert_names(image, "sddmm_direct_f32_DOT_" #lanes "x" #span "x" #values);

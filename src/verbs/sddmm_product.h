@@ -25,7 +25,7 @@ typedef struct ftb_sddmm_product {
  *
  *     d(e, h) = grad(e, h) (x(j, h) + y(i, h) > 0 ? 1 : slope),
  *
- * dx(j, h) is the sum of d over column j of p, dy(i, h) over row i. A device is asked in any case. */
+ * dx(j, h) is the sum of d over column j of p, dy(i, h) over row i. */
 typedef struct ftb_sddmm_grad_product {
     FtB_Context ctx;
     ftb_pattern *p, *q;  /* q: p's transpose, */

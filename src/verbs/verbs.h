@@ -46,6 +46,7 @@ typedef struct ftb_verb_limits {
     bool (*scatter)(const ftb_scatter_product *product); /* of those that add: replacing it has for all */
     bool (*softmax)(const ftb_softmax_product *product);
     bool (*sddmm)(const ftb_sddmm_product *product);
+    bool (*sddmm_grad)(const ftb_sddmm_grad_product *product);
     bool (*attention)(const ftb_attention_product *product);
     bool (*attention_grad)(const ftb_attention_grad_product *product);
 } ftb_verb_limits;

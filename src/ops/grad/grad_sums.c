@@ -29,7 +29,6 @@ static GrB_Info make_sums(ftb_grad *g)
                                 .x = *score.x,
                                 .y = *score.y,
                                 .slope = score.slope};
-    const ftb_backend *who = FTB_WHO(g->ctx, sddmm_grad);
     GrB_Info info = GrB_SUCCESS;
     if (g->wants_columns) {
         FTB_CHECK(ftb_pattern_transpose(g->p, &s.q, &s.from));
@@ -42,7 +41,7 @@ static GrB_Info make_sums(ftb_grad *g)
                                 {.values = g->dE->values, .read = &s.grad},
                                 {.X = g->by_column, .write = &s.dx, .whole = true},
                                 {.X = g->by_row, .write = &s.dy, .whole = true}};
-    FTB_RUN(info, who, sddmm_grad, places, &s);
+    FTB_RUN(info, FTB_WHO_FITS(g->ctx, sddmm_grad, &s), sddmm_grad, places, &s);
 done:
     return info;
 }
