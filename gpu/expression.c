@@ -28,29 +28,30 @@ const int64_t *ftb_gpu_expression_from(const ftb_message *m, const ftb_program *
     return NULL;
 }
 
-static bool feed_fits(const ftb_feed *feed, int64_t width, ftb_side side, const int64_t *rowptr,
-                      const int64_t *at)
+static bool feed_fits(const ftb_feed *feed, ftb_side side, const int64_t *rowptr, const int64_t *at)
 {
     if ((feed->at && (side || feed->at != at)) || feed->whole ||
         (feed->degree && (feed->degree != rowptr || (!side && feed->side != FTB_SIDE_ROW))))
         return false;
-    return is_index(feed) || feed->width == 1 || (!is_number(feed) && feed->width == width);
+    return feed->width == 1 || !is_number(feed);
+}
+
+static bool code_fits(const ftb_code *code)
+{
+    return code->kind <= FTB_CODE_SELECT ||
+           (code->kind == FTB_CODE_FEATURE &&
+            (code->op == FTB_OP_DOT || code->op == FTB_OP_SUM || code->op == FTB_OP_MEAN));
 }
 
 bool ftb_gpu_expression_fits(const ftb_message *m, const ftb_program *p, ftb_side side, const int64_t *rowptr)
 {
-    const int64_t width = ftb_program_width(p), *const at = ftb_gpu_expression_from(m, p);
+    const int64_t *const at = ftb_gpu_expression_from(m, p);
     int feeds = 0;
-    for (int c = 0; c < p->ncodes; c++) {
-        const ftb_code *code = &p->codes[c];
-        if (code->kind > FTB_CODE_SELECT)
+    for (int c = 0; c < p->ncodes; c++)
+        if (!code_fits(&p->codes[c]))
             return false;
-        for (int a = 0; a < code->count; a++)
-            if (p->values[p->args[code->first + a]].width > width)
-                return false;
-    }
     for (int f = 0; f < m->nfeeds; f++) {
-        if (is_read(p, f) && !feed_fits(&m->feeds[f], width, side, rowptr, at))
+        if (is_read(p, f) && !feed_fits(&m->feeds[f], side, rowptr, at))
             return false;
         feeds += is_read(p, f);
     }
@@ -99,24 +100,78 @@ static void put_feed(ftb_printer *w, const ftb_feed *feed, int slot, int value)
     }
 }
 
+static int64_t width_of(const ftb_program *p, const ftb_code *code)
+{
+    int64_t width = 1;
+    for (int a = 0; a < code->count; a++)
+        width = ftb_max(width, p->values[p->args[code->first + a]].width);
+    return width;
+}
+
+static void put_values(ftb_printer *w, const ftb_message *m, const ftb_program *p, int64_t width, int end);
+
+/* const <type> v<out> = ...; of code c, a sum over features: all that has as many is made again inside. */
+static void put_feature(ftb_printer *w, const ftb_message *m, const ftb_program *p, int c)
+{
+    const ftb_code *code = &p->codes[c];
+    const FtB_Type out = p->values[code->out].type;
+    const int *args = p->args + code->first;
+    const char *type = out == FTB_INT64 ? "uint64_t" : ftb_print_type(out);
+    const int64_t width = width_of(p, code);
+    ftb_print(w, "    const auto item%d = [&](int64_t f) {\n    (void)f;\n", c);
+    put_values(w, m, p, width, c);
+    ftb_print(w,
+              code->op == FTB_OP_DOT ? "    return (%s)v%d * (%s)v%d;\n    };\n"
+                                     : "    return (%s)v%d;\n    };\n",
+              type, args[0], type, args[code->count - 1]);
+    ftb_print(w, "    const %s v%d = (%s)sum_features<%s>(%lld, item%d)", ftb_print_type(out), code->out,
+              ftb_print_type(out), type, (long long)width, c);
+    if (code->op == FTB_OP_MEAN)
+        ftb_print(w, " / (%s)%lld", type, (long long)width);
+    ftb_print(w, ";\n");
+}
+
+/* What has `width` values of the program's: feeds, and codes before `end`. */
+static void put_values(ftb_printer *w, const ftb_message *m, const ftb_program *p, int64_t width, int end)
+{
+    int slot = 0;
+    for (int f = 0; f < m->nfeeds; f++) {
+        const int value = p->names[f].value;
+        if (!is_read(p, f))
+            continue;
+        if (m->feeds[f].width == width) {
+            put_feed(w, &m->feeds[f], slot, value);
+            ftb_print(w, "    (void)v%d;\n", value);
+        }
+        slot++;
+    }
+    for (int c = 0; c < end; c++) {
+        const int out = p->codes[c].out;
+        if (p->values[out].width != width)
+            continue;
+        if (p->codes[c].kind == FTB_CODE_FEATURE)
+            put_feature(w, m, p, c);
+        else
+            ftb_print_code(w, p, c);
+        ftb_print(w, "    (void)v%d;\n", out);
+    }
+}
+
 static void put_message(ftb_printer *w, const ftb_message *m, const ftb_program *p, FtB_Type result)
 {
+    const int64_t width = ftb_program_width(p);
     char root[16];
-    int slot = 0;
     ftb_print(w,
               "static __device__ S message(const ftb_expression_arguments &a, int64_t i, int64_t j, int64_t "
               "e, int64_t v)\n{\n");
-    ftb_print(w, "    const int64_t h = v / %lld, f = v %% %lld;\n", (long long)ftb_program_width(p),
-              (long long)ftb_program_width(p));
+    ftb_print(w, "    const int64_t h = v / %lld, f = v %% %lld;\n", (long long)width, (long long)width);
     ftb_print(w, "    (void)a, (void)i, (void)j, (void)e, (void)h, (void)f;\n");
     for (int v = 0; v < p->nvalues; v++)
         if (p->values[v].source == FTB_FROM_CONSTANT)
             ftb_print_constant(w, p, v);
-    for (int f = 0; f < m->nfeeds; f++)
-        if (is_read(p, f))
-            put_feed(w, &m->feeds[f], slot++, p->names[f].value);
-    for (int c = 0; c < p->ncodes; c++)
-        ftb_print_code(w, p, c);
+    put_values(w, m, p, 1, p->ncodes);
+    if (width > 1)
+        put_values(w, m, p, width, p->ncodes);
     snprintf(root, sizeof root, "v%d", p->root);
     ftb_print(w, "    return ");
     if (result == FTB_BOOL)
@@ -139,7 +194,8 @@ static void put_body(ftb_printer *w, const ftb_message *m, const ftb_program *p,
 {
     ftb_print(w, "#define FTB_STANDALONE\n#include \"gpu/kernels/c_types.cuh\"\n"
                  "#include \"src/expr/scalar.h\"\n#include \"src/expr/real.h\"\n"
-                 "#include \"gpu/kernels/vectors.cuh\"\n#include \"gpu/kernels/expression_arguments.h\"\n");
+                 "#include \"gpu/kernels/vectors.cuh\"\n#include \"gpu/kernels/features.cuh\"\n"
+                 "#include \"gpu/kernels/expression_arguments.h\"\n");
     ftb_print(w, "typedef %s S;\n#define VALUES %lldll\n", ftb_print_stored_type(result),
               (long long)(m->heads * ftb_program_width(p)));
     ftb_print(w, "#define READS_ROWS %d\n#define SUMS %d\n", reads_rows(m, p), monoid == FTB_PLUS);

@@ -6,8 +6,9 @@
 #include "gpu/kernels/expression_arguments.h"
 #include "gpu/launch.h"
 
-/* Whether kernels can be made of a program over a message's feeds, which has features one by one. side: of
- * the feeds that have rows, 0: by entry; rowptr: the row pointers that degrees may be of. */
+/* Whether kernels can be made of a program over a message's feeds: of all but blocks right of @, vectors and
+ * their components. side: of the feeds that have rows, 0: by entry; rowptr: the row pointers that degrees may
+ * be of. */
 bool ftb_gpu_expression_fits(const ftb_message *m, const ftb_program *p, ftb_side side,
                              const int64_t *rowptr);
 

@@ -1,5 +1,4 @@
-/* The verb `map_rows` on a GPU: expressions that work on features one by one (expression.h), not summed over
- * rows. */
+/* The verb `map_rows` on a GPU: expressions (expression.h), not summed over rows. */
 #include "gpu/expression.h"
 #include "gpu/gpu_verbs.h"
 #include "gpu/memory.h"

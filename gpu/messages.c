@@ -1,5 +1,5 @@
-/* The verbs `messages` and `aggregate` on a GPU: texts that work on features one by one (expression.h), kept
- * for the entries, or reduced in the entries' order, but for rows that are cut (pieces.h). */
+/* The verbs `messages` and `aggregate` on a GPU: texts (expression.h), kept for the entries, or reduced in
+ * the entries' order, but for rows that are cut (pieces.h). */
 #include "gpu/entries.h"
 #include "gpu/expression.h"
 #include "gpu/gpu_verbs.h"

@@ -14,6 +14,7 @@
 #include "gpu/kernels/head_dots_rows.h"
 #include "gpu/kernels/loss_rows.h"
 #include "gpu/kernels/mean_heads_rows.h"
+#include "gpu/kernels/outer_sums.h"
 #include "gpu/kernels/reduce_parts.h"
 #include "gpu/kernels/sddmm_direct.h"
 #include "gpu/kernels/softmax_rows.h"
@@ -267,6 +268,10 @@ static void assert_has_kernels(const char *source, const char *image)
         assert_names(image, "spmm_direct_f32_BEST_merge");
     } else if (strcmp(source, SOURCE_16) == 0) {
         FTB_SPMM_DIRECT_16(NAMED)
+    } else if (strcmp(source, "gpu/kernels/outer.cu") == 0) {
+#define NAMED_OUTER(l, r) assert_names(image, "outer_" #l "_" #r);
+        FTB_OUTER(NAMED_OUTER)
+        assert_names(image, "outer_join");
     } else if (strcmp(source, "gpu/kernels/sddmm_grad.cu") == 0) {
         assert_names(image, "sddmm_grad_f32_pieces");
         assert_names(image, "sddmm_grad_f32_cut");
@@ -304,7 +309,8 @@ static const char *const texts[] = {
     "log1p(x) + log2(x) + lgamma(x) + sqrt(x) + pow(x, y) + tanh(x) + sigmoid(x) + erf(x) + elu(x, y)",
     "log1p(y) + log2(y) + lgamma(y) + sqrt(y) + pow(y, z) + tanh(y) + sigmoid(y) + erf(y) + elu(y, z)",
     "idiv(i, j) + bitand(i, 3) + bitor(i, j) + bitxor(i, j) + int8(x) + uint16(y) + uint64(z) + fp32(i)",
-    "i > 3 ? idiv(x, z) : fp64(j) + bool(x) + min(i, j) + s + (x && y) + (x || !y)"};
+    "i > 3 ? idiv(x, z) : fp64(j) + bool(x) + min(i, j) + s + (x && y) + (x || !y)",
+    "dot(leaky_relu(x + y, 0.2), z) + sum(x * i) + mean(y) + dot(x, x) * x"};
 
 static ftb_feed feed_of(const char *name, ftb_side side, FtB_Type type, ftb_buffer *owner)
 {

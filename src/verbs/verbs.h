@@ -39,6 +39,7 @@ typedef struct ftb_verb_limits {
     bool (*aggregate)(const ftb_aggregate_product *product);
     bool (*messages)(const ftb_messages_product *product);
     bool (*map_rows)(const ftb_map_rows_product *product);
+    bool (*outer)(const ftb_outer_product *product);
     bool (*reduce)(const ftb_reduce_product *product);
     bool (*apply)(const ftb_apply_product *product);
     bool (*loss)(const ftb_loss_product *product);

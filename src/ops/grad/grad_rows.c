@@ -152,7 +152,7 @@ GrB_Info ftb_grad_outer(FtB_Block *sum, FtB_Context ctx, FtB_Block L, FtB_Block 
     const ftb_place places[] = {{.X = L, .read = &p.l},
                                 {.X = R, .read = &p.r},
                                 {.X = p.add ? *sum : made, .write = &p.sum, .whole = !p.add}};
-    FTB_RUN(info, FTB_WHO(ctx, outer), outer, places, &p);
+    FTB_RUN(info, FTB_WHO_FITS(ctx, outer, &p), outer, places, &p);
     if (info == GrB_SUCCESS && made) {
         *sum = made;
         made = NULL;
