@@ -18,6 +18,9 @@ bool ftb_gpu_scatter_fits(const ftb_scatter_product *product);
 GrB_Info ftb_gpu_head_dots(const ftb_head_dots_product *product);
 GrB_Info ftb_gpu_head_dots_grad(const ftb_head_dots_product *product);
 
+GrB_Info ftb_gpu_winners(const ftb_winners_product *product);
+GrB_Info ftb_gpu_winners_grad(const ftb_winners_product *product);
+bool ftb_gpu_winners_fits(const ftb_winners_product *product); /* and its gradient */
 GrB_Info ftb_gpu_outer(const ftb_outer_product *product);
 bool ftb_gpu_outer_fits(const ftb_outer_product *product);
 GrB_Info ftb_gpu_reduce(const ftb_reduce_product *product);

@@ -20,10 +20,7 @@ static bool fits(const ftb_message *m, const ftb_pattern *p)
 
 bool ftb_gpu_messages_fits(const ftb_messages_product *product) { return fits(product->m, product->p); }
 
-bool ftb_gpu_aggregate_fits(const ftb_aggregate_product *product)
-{
-    return product->ldwon == 0 && fits(product->m, product->p);
-}
+bool ftb_gpu_aggregate_fits(const ftb_aggregate_product *product) { return fits(product->m, product->p); }
 
 /* The text's source, loaded, and all that it reads. */
 static GrB_Info prepare(ftb_gpu_expression *e, ftb_expression_arguments *a, const ftb_message *m,
@@ -82,16 +79,24 @@ GrB_Info ftb_gpu_aggregate(const ftb_aggregate_product *product)
 {
     const ftb_message *m = product->m;
     ftb_gpu_device *d = ftb_gpu_of(ftb_device(m->ctx));
-    ftb_expression_arguments a = {.out = product->out, .ldo = product->ldo, .add = product->add};
+    ftb_expression_arguments a = {.out = product->out,
+                                  .ldo = product->ldo,
+                                  .add = product->add,
+                                  .won = product->won,
+                                  .ldwon = product->ldwon};
     ftb_gpu_expression e = {.source = NULL};
     ftb_gpu_pieces pieces;
     GrB_Info info = prepare(&e, &a, m, product->p, true, d);
     if (info == GrB_SUCCESS)
         info = ftb_gpu_pieces_ask(&pieces, product->p, d);
-    const int64_t bytes =
-        info == GrB_SUCCESS ? pieces.nslots * a.ncols * (int64_t)FtB_Type_size(e.result) : 0;
+    /* What pieces give, and behind it who won, 8 bytes each. */
+    const int64_t values = info == GrB_SUCCESS ? pieces.nslots * a.ncols : 0,
+                  size = (int64_t)FtB_Type_size(e.result),
+                  bytes = (values * size + 7) / 8 * 8 + (a.won ? values * 8 : 0);
     if (bytes > 0)
         info = d->row.memory->alloc(&d->row, m->ctx, &a.partial, bytes);
+    if (a.partial && a.won)
+        a.partial_won = (long long *)((char *)a.partial + (values * size + 7) / 8 * 8);
     if (info == GrB_SUCCESS) {
         a.pieces = pieces.pieces;
         a.npieces = pieces.npieces - (product->add ? pieces.nempty : 0);

@@ -20,6 +20,7 @@
 #include "gpu/kernels/softmax_rows.h"
 #include "gpu/kernels/spmm_direct.h"
 #include "gpu/kernels/update_steps.h"
+#include "gpu/kernels/winning_entries.h"
 #include "gpu/nvrtc.h"
 #include "support/fakes.h"
 #include "support/temporary.h"
@@ -268,6 +269,14 @@ static void assert_has_kernels(const char *source, const char *image)
         assert_names(image, "spmm_direct_f32_BEST_merge");
     } else if (strcmp(source, SOURCE_16) == 0) {
         FTB_SPMM_DIRECT_16(NAMED)
+    } else if (strcmp(source, "gpu/kernels/winners.cu") == 0) {
+#define NAMED_WINNERS(bytes, word) assert_names(image, "winners_" #bytes);
+#define NAMED_GRAD(type)                                                                                     \
+    assert_names(image, "winners_grad_" #type);                                                              \
+    assert_names(image, "winners_grad_" #type "_cut");
+        FTB_WINNERS(NAMED_WINNERS)
+        FTB_WINNERS_GRAD(NAMED_GRAD)
+        assert_names(image, "winners_any");
     } else if (strcmp(source, "gpu/kernels/outer.cu") == 0) {
 #define NAMED_OUTER(l, r) assert_names(image, "outer_" #l "_" #r);
         FTB_OUTER(NAMED_OUTER)

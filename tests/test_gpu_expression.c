@@ -196,9 +196,76 @@ static void kept(void **state)
     }
 }
 
+/* Who won, of few values, so that many are equal, -0 and NaN among them; with a row that is cut. */
+static void make_few(rng *r, FtB_Block X)
+{
+    static const double few[] = {-1, -0.0, 0, 1, NAN};
+    for (int64_t k = 0; k < X->nrows * X->ld - X->ld + X->ncols; k++)
+        ftb_cast((char *)ftb_block_data(X) + (size_t)k * FtB_Type_size(X->type), X->type,
+                 &few[rng_below(r, X->type == FTB_INT32 ? 4
+                                   : k % 3              ? 5
+                                                        : 1 + rng_below(r, 5))],
+                 FTB_FP64, 1);
+    assert_ok(FtB_Block_changed(X));
+}
+
+static void winners(void **state)
+{
+    static const text list[] = {{"max : src", FTB_FP32, FTB_FP32, 1, 5, 0, GPU},
+                                {"min : src", FTB_FP32, FTB_FP32, 2, 4, 0, GPU},
+                                {"max : src * edge", FTB_FP32, FTB_FP32, 1, 5, 1, GPU},
+                                {"min : abs(src)", FTB_FP64, FTB_FP64, 1, 3, 0, GPU},
+                                {"min : src", FTB_INT32, FTB_INT64, 1, 4, 0, GPU},
+                                {"max : src * near[i]", FTB_FP32, FTB_FP32, 3, 2, 0, GPU},
+                                {"max : src > 0", FTB_FP32, FTB_BOOL, 1, 3, 0, GPU},
+                                {"min : src", FTB_FP16, FTB_FP32, 1, 8, 0, GPU}};
+    (void)state;
+    rng r = rng_new();
+    for (size_t n = 0; n < 2 * sizeof list / sizeof *list; n++) {
+        const text *t = &list[n / 2];
+        const int64_t cols = n % 2 ? MANY : COLS, d = t->heads * t->width;
+        FtB_Matrix A = matrix(&r, cols, t->edge_heads);
+        FtB_Block X = block(&r, t->type, cols, t->heads, t->width, 0),
+                  near = block(&r, t->type, ROWS, t->heads, t->width, 0), C[2], E[2], wide;
+        FtB_Semiring s = semiring_of(t, near);
+        make_few(&r, X);
+        assert_ok(FtB_Block_new(&wide, ROWS, d + 3, FTB_INT64));
+        for (int on = 0; on < 2; on++) {
+            assert_ok(FtB_Block_new(&C[on], ROWS, d, t->result));
+            if (on)
+                assert_ok(FtB_Block_columns(&E[on], wide, 1, d));
+            else
+                assert_ok(FtB_Block_new(&E[on], ROWS, d, FTB_INT64));
+            assert_ok(FtB_Context_set_device(NULL, on ? "gpu" : "cpu"));
+            const int before = fake_gpu_launches();
+            assert_ok(FtB_mxm_arg(C[on], E[on], NULL, s, A, X, NULL));
+            assert_ok(ftb_buffer_ask(C[on]->owner, FTB_READ));
+            assert_ok(ftb_buffer_ask(E[on]->owner, FTB_READ));
+            if (on)
+                assert_launched(t, before);
+        }
+        assert_same(t, ftb_block_data(C[0]), ftb_block_data(C[1]), ROWS * d, false);
+        const int64_t *here = ftb_block_data(E[0]), *there = ftb_block_data(E[1]);
+        for (int64_t k = 0; k < ROWS * d; k++)
+            if (here[k] != there[k / d * E[1]->ld + k % d])
+                fail_msg("%s: value %d was won by %d, on the host by %d", t->text, (int)k,
+                         (int)there[k / d * E[1]->ld + k % d], (int)here[k]);
+        for (int on = 0; on < 2; on++) {
+            FtB_Block_free(&C[on]);
+            FtB_Block_free(&E[on]);
+        }
+        FtB_Block_free(&wide);
+        FtB_Block_free(&X);
+        FtB_Block_free(&near);
+        FtB_Semiring_free(&s);
+        FtB_Matrix_free(&A);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(reduced, NULL, fake_gpu_clean),
-                                       cmocka_unit_test_setup_teardown(kept, NULL, fake_gpu_clean)};
+                                       cmocka_unit_test_setup_teardown(kept, NULL, fake_gpu_clean),
+                                       cmocka_unit_test_setup_teardown(winners, NULL, fake_gpu_clean)};
     return cmocka_run_group_tests(tests, fake_gpu_start, NULL);
 }

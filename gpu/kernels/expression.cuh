@@ -53,11 +53,37 @@ extern "C" __global__ void __launch_bounds__(FTB_EXPRESSION_BLOCK)
 }
 KERNEL(NAMED(expression_entries));
 
+/* x: of y and another value; what is no number is so of two that are none. */
+static __device__ __forceinline__ bool differ(float x, float y)
+{
+    return __float_as_int(x) != __float_as_int(y) && x == x;
+}
+static __device__ __forceinline__ bool differ(double x, double y)
+{
+    return __double_as_longlong(x) != __double_as_longlong(y) && x == x;
+}
+template <class T> static __device__ __forceinline__ bool differ(T x, T y) { return x != y; }
+
+/* What a row has come to, and the entry that won: the first of equal ones. */
+struct Reduced {
+    S all = S(0);
+    long long won = -1;
+    __device__ __forceinline__ void take(S one, long long entry)
+    {
+        const S next = won < 0 ? one : combine(all, one);
+        if (won < 0 || differ(next, all))
+            won = entry;
+        all = next;
+    }
+};
+
 static __device__ __forceinline__ void put(const ftb_expression_arguments &a, long long row, long long v,
-                                           S sum)
+                                           const Reduced &r)
 {
     S *const to = static_cast<S *>(a.out) + row * a.ldo + v;
-    *to = a.add ? S(*to + sum) : sum;
+    *to = a.add ? S(*to + r.all) : r.all;
+    if (a.won)
+        a.won[row * a.ldwon + v] = r.won;
 }
 
 /* What a piece gives, in the order of its entries, goes to its row or its slot; a row without entries is 0.
@@ -69,15 +95,21 @@ extern "C" __global__ void __launch_bounds__(FTB_EXPRESSION_BLOCK)
     if (number >= a.npieces)
         return;
     const ftb_spmm_piece *const p = a.pieces + number;
-    S all = S(0);
+    Reduced r;
     for (long long e = p->begin; e < p->end; e++) {
         const S one = message(a, p->row, a.colidx[e], e, v);
-        all = e == p->begin && !SUMS ? one : combine(all, one);
+        if (SUMS)
+            r.all = combine(r.all, one); /* from 0 on: it is no -0 */
+        else
+            r.take(one, e);
     }
-    if (p->slot < 0)
-        put(a, p->row, v, all);
-    else
-        static_cast<S *>(a.partial)[p->slot * VALUES + v] = all;
+    if (p->slot < 0) {
+        put(a, p->row, v, r);
+        return;
+    }
+    static_cast<S *>(a.partial)[p->slot * VALUES + v] = r.all;
+    if (a.won)
+        a.partial_won[p->slot * VALUES + v] = r.won;
 }
 KERNEL(NAMED(expression_reduce));
 
@@ -89,11 +121,11 @@ extern "C" __global__ void __launch_bounds__(FTB_EXPRESSION_BLOCK)
     if (number >= a.ncuts)
         return;
     const ftb_spmm_cut *const cut = a.cuts + number;
-    const S *const partial =
-        static_cast<const S *>(a.partial) + cut->slot * static_cast<long long>(VALUES) + v;
-    S all = partial[0];
-    for (int k = 1; k < cut->count; k++)
-        all = combine(all, partial[k * static_cast<long long>(VALUES)]);
-    put(a, cut->row, v, all);
+    Reduced r;
+    for (int k = 0; k < cut->count; k++) {
+        const long long at = (cut->slot + k) * static_cast<long long>(VALUES) + v;
+        r.take(static_cast<const S *>(a.partial)[at], a.won ? a.partial_won[at] : k);
+    }
+    put(a, cut->row, v, r);
 }
 KERNEL(NAMED(expression_join));

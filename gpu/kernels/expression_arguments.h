@@ -20,6 +20,9 @@ typedef struct ftb_expression_arguments {
     const ftb_spmm_cut *cuts;
     long long ncuts;
     void *out, *partial; /* partial: slot s at partial + s * ncols */
+    long long *won;      /* reduce: the entries that won, row i at won + i * ldwon; NULL: not wanted */
+    long long *partial_won;
+    long long ldwon;
     long long ldo;
     int add;
     int skips; /* rows: those without entries are not computed */

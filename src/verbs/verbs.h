@@ -38,6 +38,8 @@ typedef struct ftb_verb_limits {
     bool (*spmm)(const ftb_spmm_product *product);
     bool (*aggregate)(const ftb_aggregate_product *product);
     bool (*messages)(const ftb_messages_product *product);
+    bool (*winners)(const ftb_winners_product *product);
+    bool (*winners_grad)(const ftb_winners_product *product);
     bool (*map_rows)(const ftb_map_rows_product *product);
     bool (*outer)(const ftb_outer_product *product);
     bool (*reduce)(const ftb_reduce_product *product);

@@ -59,7 +59,7 @@ static GrB_Info gather(struct ftb_winners *w, const ftb_grad *g, const ftb_feed 
     const ftb_place places[] = {{.X = g->saved, .read = &p.won},
                                 {.feed = &x, .read = &p.x},
                                 {.X = w->h, .write = &p.out, .whole = true}};
-    FTB_RUN(info, x.owner ? FTB_WHO(g->ctx, winners) : NULL, winners, places, &p);
+    FTB_RUN(info, x.owner ? FTB_WHO_FITS(g->ctx, winners, &p) : NULL, winners, places, &p);
     return info;
 }
 
@@ -147,7 +147,7 @@ static GrB_Info find_du(struct ftb_winners *w, const ftb_grad *g)
                                 {.X = w->dh, .read = &p.x},
                                 {.X = w->du, .write = &p.out, .whole = true},
                                 {.X = w->won, .write = &p.any, .whole = true}};
-    FTB_RUN(info, FTB_WHO(g->ctx, winners_grad), winners_grad, places, &p);
+    FTB_RUN(info, FTB_WHO_FITS(g->ctx, winners_grad, &p), winners_grad, places, &p);
     return info;
 }
 
