@@ -67,7 +67,7 @@ GrB_Info ftb_gpu_apply(const ftb_apply_product *p)
         return GrB_SUCCESS;
     GrB_Info info = make_message(&m, &program, p);
     if (info == GrB_SUCCESS)
-        info = ftb_gpu_expression_new(&e, &m, program, p->type, FTB_PLUS);
+        info = ftb_gpu_expression_new(&e, &m, program, p->type, FTB_PLUS, FTB_EXPRESSION_ROWS);
     if (info == GrB_SUCCESS)
         info = ftb_gpu_load(d, e.source);
     if (info == GrB_SUCCESS) {

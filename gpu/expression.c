@@ -190,7 +190,7 @@ static bool reads_rows(const ftb_message *m, const ftb_program *p)
 }
 
 static void put_body(ftb_printer *w, const ftb_message *m, const ftb_program *p, FtB_Type result,
-                     ftb_monoid monoid)
+                     ftb_monoid monoid, int kernels)
 {
     ftb_print(w, "#define FTB_STANDALONE\n#include \"gpu/kernels/c_types.cuh\"\n"
                  "#include \"src/expr/scalar.h\"\n#include \"src/expr/real.h\"\n"
@@ -198,7 +198,8 @@ static void put_body(ftb_printer *w, const ftb_message *m, const ftb_program *p,
                  "#include \"gpu/kernels/expression_arguments.h\"\n");
     ftb_print(w, "typedef %s S;\n#define VALUES %lldll\n", ftb_print_stored_type(result),
               (long long)(m->heads * ftb_program_width(p)));
-    ftb_print(w, "#define READS_ROWS %d\n#define SUMS %d\n", reads_rows(m, p), monoid == FTB_PLUS);
+    ftb_print(w, "#define READS_ROWS %d\n#define SUMS %d\n#define KERNELS %d\n", reads_rows(m, p),
+              monoid == FTB_PLUS, kernels);
     ftb_print_operators(w, p);
     put_message(w, m, p, result);
     ftb_print_class(w, ftb_type_compute(result));
@@ -215,20 +216,20 @@ static uint64_t hash_of(const char *text)
 }
 
 GrB_Info ftb_gpu_expression_new(ftb_gpu_expression *e, const ftb_message *m, const ftb_program *p,
-                                FtB_Type result, ftb_monoid monoid)
+                                FtB_Type result, ftb_monoid monoid, int kernels)
 {
     static const char head[] = FTB_GPU_TEXT " an expression\n",
                       tail[] = "#include \"gpu/kernels/expression.cuh\"\n";
     enum { NAMED = 100 };
     ftb_printer w = {NULL, sizeof head - 1};
-    put_body(&w, m, p, result, monoid);
+    put_body(&w, m, p, result, monoid, kernels);
     *e = (ftb_gpu_expression){.result = result};
     e->source = ftb_new(m->ctx, (int64_t)(w.used + NAMED + sizeof tail), 1);
     if (!e->source)
         return ftb_nomem();
     memcpy(e->source, head, sizeof head);
     w = (ftb_printer){e->source, sizeof head - 1};
-    put_body(&w, m, p, result, monoid);
+    put_body(&w, m, p, result, monoid, kernels);
     e->source[w.used] = '\0';
     snprintf(e->suffix, sizeof e->suffix, "_%016llx", (unsigned long long)hash_of(e->source));
     w.used += (size_t)snprintf(e->source + w.used, NAMED, "#define NAMED(kernel) kernel##%s\n", e->suffix);

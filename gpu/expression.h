@@ -20,9 +20,10 @@ typedef struct ftb_gpu_expression {
     char suffix[20]; /* of its kernels' names */
     FtB_Type result; /* of what they write */
 } ftb_gpu_expression;
-/* monoid: how values are combined. On failure too, ftb_gpu_expression_delete must follow. */
+/* monoid: how values are combined; kernels: FTB_EXPRESSION_ROWS and its like. On failure too,
+ * ftb_gpu_expression_delete must follow. */
 GrB_Info ftb_gpu_expression_new(ftb_gpu_expression *e, const ftb_message *m, const ftb_program *p,
-                                FtB_Type result, ftb_monoid monoid);
+                                FtB_Type result, ftb_monoid monoid, int kernels);
 void ftb_gpu_expression_delete(ftb_gpu_expression *e);
 /* The feeds' addresses, once they are the device's. */
 void ftb_gpu_expression_feeds(ftb_expression_arguments *a, const ftb_message *m, const ftb_program *p);

@@ -32,8 +32,8 @@ static GrB_Info prepare(ftb_gpu_expression *e, ftb_expression_arguments *a, cons
     const void *colidx;
     GrB_Info info = ftb_message_compile(&type, &program, m);
     if (info == GrB_SUCCESS)
-        info =
-            ftb_gpu_expression_new(e, m, program, reduced ? type.reduced : type.message, m->reducer.monoid);
+        info = ftb_gpu_expression_new(e, m, program, reduced ? type.reduced : type.message, m->reducer.monoid,
+                                      reduced ? FTB_EXPRESSION_REDUCE : FTB_EXPRESSION_ENTRIES);
     if (info == GrB_SUCCESS)
         info = ftb_gpu_load(d, e->source);
     if (info == GrB_SUCCESS)

@@ -4,10 +4,12 @@
  *     S message(const ftb_expression_arguments &a, int64_t i, int64_t j, int64_t e, int64_t v)
  *
  * which gives value v of 0 .. VALUES - 1 of entry e = (i, j), as it is stored; S combine(S x, S y) of two
- * such values; SUMS, whether that is their sum; NAMED(kernel), which makes names that no other text's kernels
- * have. Neighbouring threads take neighbouring values. */
+ * such values; SUMS, whether that is their sum; KERNELS, which are wanted; NAMED(kernel), which makes names
+ * that no other text's kernels have. Neighbouring threads take neighbouring values. */
 #define BLOCK_PLACE (static_cast<long long>(blockIdx.x) * FTB_EXPRESSION_BLOCK + threadIdx.x)
 #define KERNEL(name) FTB_KERNEL(name)
+
+#if KERNELS == FTB_EXPRESSION_ROWS
 
 /* out(i, f) = message of row i; VALUES / ncols heads are summed. */
 extern "C" __global__ void __launch_bounds__(FTB_EXPRESSION_BLOCK)
@@ -26,6 +28,8 @@ extern "C" __global__ void __launch_bounds__(FTB_EXPRESSION_BLOCK)
     *to = a.add ? S(*to + sum) : sum;
 }
 KERNEL(NAMED(expression_rows));
+
+#elif KERNELS == FTB_EXPRESSION_ENTRIES
 
 /* The row of entry e: the last that begins at it or before, of those that have entries. */
 static __device__ __forceinline__ long long row_of(const ftb_expression_arguments &a, long long e)
@@ -52,6 +56,8 @@ extern "C" __global__ void __launch_bounds__(FTB_EXPRESSION_BLOCK)
     static_cast<S *>(a.out)[e * VALUES + v] = message(a, i, a.colidx[e], e, v);
 }
 KERNEL(NAMED(expression_entries));
+
+#elif KERNELS == FTB_EXPRESSION_REDUCE
 
 /* x: of y and another value; what is no number is so of two that are none. */
 static __device__ __forceinline__ bool differ(float x, float y)
@@ -129,3 +135,5 @@ extern "C" __global__ void __launch_bounds__(FTB_EXPRESSION_BLOCK)
     put(a, cut->row, v, r);
 }
 KERNEL(NAMED(expression_join));
+
+#endif
