@@ -182,6 +182,10 @@ foreach(name test_gpu_spmm test_gpu_rows test_gpu_update test_gpu_head_dots test
     test_gpu_loss test_gpu_dense test_gpu_expression test_gpu_layers)
   add_dependencies(${name} fake_cuda fake_nvrtc)
 endforeach()
+# A GPU that loads no kernel: the host does all of it.
+add_test(NAME gpu_layers_unloaded COMMAND test_gpu_layers)
+featblas_label(gpu_layers_unloaded ${PROJECT_SOURCE_DIR}/tests/test_gpu_layers.c)
+set_property(TEST gpu_layers_unloaded APPEND PROPERTY ENVIRONMENT FAKE_CUDA_FAILS=cuModuleLoadData)
 add_dependencies(test_gpu_compile fake_nvrtc)
 find_library(NVRTC_LIBRARY NAMES nvrtc HINTS /usr/local/cuda PATH_SUFFIXES lib64 lib)
 mark_as_advanced(NVRTC_LIBRARY)

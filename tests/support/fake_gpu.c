@@ -36,7 +36,12 @@ int fake_gpu_clean(void **state)
 }
 
 int fake_gpu_launches(void) { return fake.launches(); }
-bool fake_gpu_emulates(void) { return fake.emulates() != 0; }
+
+bool fake_gpu_emulates(void)
+{
+    const char *fails = getenv("FAKE_CUDA_FAILS");
+    return fake.emulates() != 0 && !(fails && strcmp(fails, "cuModuleLoadData") == 0);
+}
 
 typedef struct list {
     int64_t *I, *J, n;

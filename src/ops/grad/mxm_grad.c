@@ -351,7 +351,7 @@ static const ftb_backend *who_writes(const grad_call *c, const target *t)
     for (int n = 0; n < c->count; n++)
         if (c->targets[n].block->owner == t->block->owner && !c->targets[n].copied)
             return NULL;
-    return FTB_WHO(c->g.ctx, copy);
+    return FTB_WHO_FITS(c->g.ctx, copy, &(ftb_copy_product){.ctx = c->g.ctx});
 }
 
 static GrB_Info ask_target(target *t, const grad_call *c)
