@@ -185,7 +185,7 @@ endforeach()
 # A GPU that loads no kernel: the host does all of it.
 add_test(NAME gpu_layers_unloaded COMMAND test_gpu_layers)
 featblas_label(gpu_layers_unloaded ${PROJECT_SOURCE_DIR}/tests/test_gpu_layers.c)
-set_property(TEST gpu_layers_unloaded APPEND PROPERTY ENVIRONMENT FAKE_CUDA_FAILS=cuModuleLoadData)
+set_property(TEST gpu_layers_unloaded APPEND PROPERTY ENVIRONMENT FAKE_CUDA_FAILS=cuModuleLoadData FAKE_NVRTC_TEXTS=0)
 add_dependencies(test_gpu_compile fake_nvrtc)
 find_library(NVRTC_LIBRARY NAMES nvrtc HINTS /usr/local/cuda PATH_SUFFIXES lib64 lib)
 mark_as_advanced(NVRTC_LIBRARY)
