@@ -32,6 +32,11 @@ GrB_Info ftb_gpu_dense(const ftb_dense_product *product);
 GrB_Info ftb_gpu_loss(const ftb_loss_product *product);
 GrB_Info ftb_gpu_loss_grad(const ftb_loss_product *product);
 bool ftb_gpu_loss_fits(const ftb_loss_product *product); /* and its gradient */
+GrB_Info ftb_gpu_layer_norm(const ftb_norm_product *product);
+GrB_Info ftb_gpu_layer_norm_grad(const ftb_norm_product *product);
+GrB_Info ftb_gpu_batch_norm(const ftb_norm_product *product);
+GrB_Info ftb_gpu_batch_norm_grad(const ftb_norm_product *product);
+bool ftb_gpu_batch_norm_fits(const ftb_norm_product *product); /* and its gradient */
 GrB_Info ftb_gpu_map_rows(const ftb_map_rows_product *product);
 bool ftb_gpu_map_rows_fits(const ftb_map_rows_product *product);
 GrB_Info ftb_gpu_messages(const ftb_messages_product *product);

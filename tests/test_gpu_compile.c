@@ -14,6 +14,7 @@
 #include "gpu/kernels/head_dots_rows.h"
 #include "gpu/kernels/loss_rows.h"
 #include "gpu/kernels/mean_heads_rows.h"
+#include "gpu/kernels/norm_rows.h"
 #include "gpu/kernels/outer_sums.h"
 #include "gpu/kernels/reduce_parts.h"
 #include "gpu/kernels/sddmm_direct.h"
@@ -277,6 +278,24 @@ static void assert_has_kernels(const char *source, const char *image)
         FTB_WINNERS(NAMED_WINNERS)
         FTB_WINNERS_GRAD(NAMED_GRAD)
         assert_names(image, "winners_any");
+    } else if (strcmp(source, "gpu/kernels/layer_norm.cu") == 0) {
+#define NAMED_LAYER(type)                                                                                    \
+    assert_names(image, "layer_norm_" #type);                                                                \
+    assert_names(image, "layer_norm_" #type "_grad");                                                        \
+    assert_names(image, "layer_norm_" #type "_part");                                                        \
+    assert_names(image, "layer_norm_" #type "_join");
+        FTB_NORM(NAMED_LAYER)
+    } else if (strcmp(source, "gpu/kernels/batch_norm.cu") == 0) {
+        static const char *const parts[] = {
+            "",           "_mean",           "_mean_join", "_variance", "_variance_join",
+            "_grad_part", "_grad_part_join", "_given",     "_follow",   "_grad"};
+        for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
+            char name[60];
+#define NAMED_BATCH(type)                                                                                    \
+    snprintf(name, sizeof name, "batch_norm_" #type "%s", parts[k]);                                         \
+    assert_names(image, name);
+            FTB_NORM(NAMED_BATCH)
+        }
     } else if (strcmp(source, "gpu/kernels/outer.cu") == 0) {
 #define NAMED_OUTER(l, r) assert_names(image, "outer_" #l "_" #r);
         FTB_OUTER(NAMED_OUTER)

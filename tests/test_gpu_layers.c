@@ -14,7 +14,7 @@ enum { VERTICES = 60, COLUMNS = 6, CLASSES = 3, RELATIONS = 2, EPOCHS = 3 };
 typedef struct kind {
     const char *name;
     FtB_Var (*apply)(FtB_Layer layer, FtB_Matrix A, FtB_Var x);
-    bool moves; /* something of it is the host's: @, or normalisation */
+    bool moves; /* something of it is the host's: @ */
     FtB_Layer_options options;
 } kind;
 
@@ -28,7 +28,7 @@ static const kind kinds[] = {{"appnp", FtB_appnp, false, OPTIONS(.hops = 2)},
                              {"gatv2", FtB_gatv2, false, OPTIONS(.heads = 2)},
                              {"gcn", FtB_gcn, false, OPTIONS(.no_bias = true)},
                              {"gin", FtB_gin, false, OPTIONS(.train_eps = true)},
-                             {"gin", FtB_gin, true, OPTIONS(.batch_norm = true)},
+                             {"gin", FtB_gin, false, OPTIONS(.batch_norm = true)},
                              {"mlp", FtB_mlp, false, OPTIONS(.aggregate = "max")},
                              {"pna", FtB_pna, false, OPTIONS(.log_degree = 1)},
                              {"rgcn", FtB_rgcn, false, OPTIONS(.relations = RELATIONS)},

@@ -42,7 +42,7 @@ static GrB_Info forward(ftb_nn_node *n, const ftb_nn_call *c)
                                 {.X = c->training ? variance : NULL, .write = &p.running_variance},
                                 {.X = c->extra, .write = &p.keep, .whole = true},
                                 {.X = c->out, .write = &p.y, .whole = true}};
-    const ftb_backend *who = FTB_WHO(c->ctx, batch_norm);
+    const ftb_backend *who = FTB_WHO_FITS(c->ctx, batch_norm, &p);
     GrB_Info info;
     FTB_RUN(info, who, batch_norm, places, &p);
     return info;
@@ -66,7 +66,7 @@ static GrB_Info gradient(ftb_nn_node *n, const ftb_nn_call *c)
                                 {.X = dx, .write = &p.dx, .whole = !p.add_dx},
                                 {.X = dgain, .write = &p.dgain, .whole = !p.add_dgain},
                                 {.X = dshift, .write = &p.dshift, .whole = !p.add_dshift}};
-    const ftb_backend *who = FTB_WHO(c->ctx, batch_norm_grad);
+    const ftb_backend *who = FTB_WHO_FITS(c->ctx, batch_norm_grad, &p);
     GrB_Info info;
     FTB_RUN(info, who, batch_norm_grad, places, &p);
     return info;

@@ -45,6 +45,8 @@ typedef struct ftb_verb_limits {
     bool (*reduce)(const ftb_reduce_product *product);
     bool (*apply)(const ftb_apply_product *product);
     bool (*copy)(const ftb_copy_product *product); /* asked where nothing may fail after that */
+    bool (*batch_norm)(const ftb_norm_product *product);
+    bool (*batch_norm_grad)(const ftb_norm_product *product);
     bool (*loss)(const ftb_loss_product *product);
     bool (*loss_grad)(const ftb_loss_product *product);
     bool (*scatter)(const ftb_scatter_product *product); /* of those that add: replacing it has for all */
