@@ -5,13 +5,6 @@
 
 #include <stdio.h>
 
-#define SOURCE "gpu/kernels/copy.cu"
-
-bool ftb_gpu_copy_fits(const ftb_copy_product *p)
-{
-    return ftb_gpu_load(ftb_gpu_of(ftb_device(p->ctx)), SOURCE) == GrB_SUCCESS;
-}
-
 GrB_Info ftb_gpu_copy(const ftb_copy_product *p)
 {
     const int64_t size = (int64_t)FtB_Type_size(p->type);
@@ -28,5 +21,5 @@ GrB_Info ftb_gpu_copy(const ftb_copy_product *p)
              : p->add ? "ADD"
                       : "PUT",
              values);
-    return ftb_gpu_launch(ftb_gpu_of(ftb_device(p->ctx)), SOURCE, name, grid, (void *[]){&a});
+    return ftb_gpu_launch(ftb_gpu_of(ftb_device(p->ctx)), "gpu/kernels/copy.cu", name, grid, (void *[]){&a});
 }

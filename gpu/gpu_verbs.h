@@ -7,7 +7,6 @@
 GrB_Info ftb_gpu_spmm(const ftb_spmm_product *product, const ftb_spmm_plan *plan);
 bool ftb_gpu_spmm_fits(const ftb_spmm_product *product);
 GrB_Info ftb_gpu_copy(const ftb_copy_product *product);
-bool ftb_gpu_copy_fits(const ftb_copy_product *product);
 GrB_Info ftb_gpu_dropout(const ftb_dropout_product *product);
 GrB_Info ftb_gpu_mean_heads(const ftb_mean_heads_product *product);
 GrB_Info ftb_gpu_mean_heads_grad(const ftb_mean_heads_product *product);

@@ -144,8 +144,8 @@ static void test_shapes(void **state)
 /* A launch that fails: the host does it all. */
 static void failures(void **state)
 {
-    static const char *const turn[] = {"1", "2", "3", "4"};
-    const shape of = {1100, 1100, 1, 0, 0, 1090}; /* cut both ways: four launches */
+    static const char *const turn[] = {"1", "2", "3", "4", "5", "6"};
+    const shape of = {1100, 1100, 1, 0, 0, 1090}; /* cut both ways: four launches, and a copy of each */
     rng r = rng_new();
     (void)state;
     if (!fake_gpu_emulates())
@@ -154,7 +154,7 @@ static void failures(void **state)
     assert_ok(FtB_Context_set_device(NULL, "cpu"));
     differentiate(&w, texts[1], 3);
     assert_ok(FtB_Context_set_device(NULL, "gpu"));
-    for (int n = 0; n < 4; n++) {
+    for (int n = 0; n < 6; n++) {
         setenv("FAKE_CUDA_FAILS", "cuLaunchKernel", 1);
         setenv("FAKE_CUDA_AT", turn[n], 1);
         differentiate(&p, texts[1], 3);

@@ -1,6 +1,7 @@
 /* The table of backends, one row each, and where operands of their verbs are. */
 #include "ops/backends.h"
 
+#include "core/watch.h"
 #include "gpu/device.h"
 
 #include <stdio.h>
@@ -82,10 +83,14 @@ GrB_Info ftb_places_ask(const ftb_backend *who, const ftb_place *places, int cou
 GrB_Info ftb_places_written(const ftb_backend *who, const ftb_place *places, int count)
 {
     GrB_Info info = GrB_SUCCESS;
-    for (int n = 0; who && n < count && info == GrB_SUCCESS; n++) {
+    for (int n = 0; n < count && info == GrB_SUCCESS; n++) {
         ftb_buffer *b = buffer_of(&places[n]);
-        if (b && places[n].write)
+        if (!b || !places[n].write)
+            continue;
+        if (who)
             info = ftb_buffer_written(b);
+        else
+            (void)ftb_buffer_write(b);
     }
     return info;
 }

@@ -44,7 +44,7 @@ bool ftb_feeds_fit(const ftb_message *m, const ftb_program *program);
 /* Asks for operands where `who` can reach them, and fills in their addresses; NULL for those that are not
  * there. */
 GrB_Info ftb_places_ask(const ftb_backend *who, const ftb_place *places, int count);
-/* After the verb: what it wrote is the valid copy. */
+/* After the verb: what it wrote is the valid copy, and has another version. */
 GrB_Info ftb_places_written(const ftb_backend *who, const ftb_place *places, int count);
 /* Whether a device failed, which the host can make good: it has no room, or was lost. */
 bool ftb_device_failed(GrB_Info info);

@@ -44,7 +44,6 @@ typedef struct ftb_verb_limits {
     bool (*outer)(const ftb_outer_product *product);
     bool (*reduce)(const ftb_reduce_product *product);
     bool (*apply)(const ftb_apply_product *product);
-    bool (*copy)(const ftb_copy_product *product); /* asked where nothing may fail after that */
     bool (*batch_norm)(const ftb_norm_product *product);
     bool (*batch_norm_grad)(const ftb_norm_product *product);
     bool (*loss)(const ftb_loss_product *product);

@@ -318,13 +318,11 @@ static GrB_Info convert(target *t, const grad_call *c)
     return info;
 }
 
-enum { PLACES = 3 };
-static void places_of(ftb_place places[PLACES], target *t)
+enum { COPIES = 2, PLACES = 2 };
+static void places_of(ftb_place places[PLACES], target *t, int n)
 {
-    places[0] = (ftb_place){.X = t->sum, .read = &t->copy[0].x};
-    for (int n = 0; n < 2; n++)
-        places[1 + n] = (ftb_place){
-            .X = t->copy[n].nrows > 0 ? &t->rows[n] : NULL, .write = &t->copy[n].y, .whole = !t->copy[n].add};
+    places[0] = (ftb_place){.X = n ? NULL : t->sum, .read = &t->copy[n].x};
+    places[1] = (ftb_place){.X = &t->rows[n], .write = &t->copy[n].y, .whole = !t->copy[n].add};
 }
 
 /* Rows that are put, or added to their like, and zeros behind them, unless all is added. */
@@ -332,7 +330,7 @@ static void describe_copy(target *t, FtB_Context ctx)
 {
     const FtB_Block X = t->block;
     const int64_t present = t->sum ? t->sum->nrows : 0;
-    for (int n = 0; n < 2; n++) {
+    for (int n = 0; n < COPIES; n++) {
         t->rows[n] = *X;
         t->copy[n] = (ftb_copy_product){
             .ctx = ctx, .type = X->type, .nrows = present, .ncols = t->ncols, .ldx = t->ncols, .ldy = X->ld};
@@ -351,22 +349,27 @@ static const ftb_backend *who_writes(const grad_call *c, const target *t)
     for (int n = 0; n < c->count; n++)
         if (c->targets[n].block->owner == t->block->owner && !c->targets[n].copied)
             return NULL;
-    return FTB_WHO_FITS(c->g.ctx, copy, &(ftb_copy_product){.ctx = c->g.ctx});
+    return FTB_WHO(c->g.ctx, copy);
 }
 
 static GrB_Info ask_target(target *t, const grad_call *c)
 {
+    GrB_Info info = GrB_SUCCESS;
     if (t->copied) {
-        ftb_place places[PLACES];
         describe_copy(t, c->g.ctx);
-        places_of(places, t);
-        return ftb_places_ask(t->who, places, PLACES);
+        for (int n = 0; n < COPIES && info == GrB_SUCCESS; n++) {
+            ftb_place places[PLACES];
+            places_of(places, t, n);
+            if (t->copy[n].nrows > 0)
+                info = ftb_places_ask(t->who, places, PLACES);
+        }
+        return info;
     }
-    GrB_Info info = t->sum ? ftb_buffer_ask(t->sum->owner, FTB_READ) : GrB_SUCCESS;
+    info = t->sum ? ftb_buffer_ask(t->sum->owner, FTB_READ) : GrB_SUCCESS;
     return info == GrB_SUCCESS ? ftb_buffer_ask(t->block->owner, FTB_UPDATE) : info;
 }
 
-/* All that can fail. */
+/* What can fail, but for a device. */
 static GrB_Info ask_targets(grad_call *c, bool by_host)
 {
     GrB_Info info = GrB_SUCCESS;
@@ -379,16 +382,14 @@ static GrB_Info ask_targets(grad_call *c, bool by_host)
 
 static GrB_Info copy_target(target *t)
 {
-    const ftb_backend *who = t->who;
-    ftb_place places[PLACES];
     GrB_Info info = GrB_SUCCESS;
-    if (!who)
-        ftb_buffer_write(t->block->owner);
-    for (int n = 0; n < 2 && info == GrB_SUCCESS; n++)
+    for (int n = 0; n < COPIES && info == GrB_SUCCESS; n++) {
+        ftb_place places[PLACES];
+        places_of(places, t, n);
         if (t->copy[n].nrows > 0)
-            info = who ? who->verbs->copy(&t->copy[n]) : ftb_copy_run(&t->copy[n]);
-    places_of(places, t);
-    return info == GrB_SUCCESS ? ftb_places_written(who, places, PLACES) : info;
+            FTB_RUN(info, t->who, copy, places, &t->copy[n]);
+    }
+    return info;
 }
 
 static GrB_Info write_target(target *t, FtB_Context ctx)
