@@ -23,12 +23,6 @@ template <class T> __device__ __forceinline__ double gain_of(const ftb_norm_argu
     return a.gain ? static_cast<double>(at<T>(a.gain, f)) : 1;
 }
 
-template <class T> __device__ __forceinline__ void put(void *to, long long f, double sum, int add)
-{
-    if (to)
-        static_cast<T *>(to)[f] = add ? static_cast<T *>(to)[f] + static_cast<T>(sum) : static_cast<T>(sum);
-}
-
 /* x - mean of a column, as the host rounds it. */
 template <class T> __device__ __forceinline__ T centred(const ftb_norm_arguments &a, long long i, long long f)
 {
@@ -80,8 +74,10 @@ __device__ __forceinline__ void join_gradient(const ftb_norm_arguments &a, long 
                  each = gain_of<T>(a, f) * s / static_cast<double>(a.nrows);
     a.slope[f] = each * s * s * along;
     a.slope[a.ncols + f] = each * sum;
-    put<T>(a.dgain, f, along * s, a.add_dgain);
-    put<T>(a.dshift, f, sum, a.add_dshift);
+    if (a.dgain)
+        put_real<T>(a.dgain, f, along * s, a.add_dgain);
+    if (a.dshift)
+        put_real<T>(a.dshift, f, sum, a.add_dshift);
 }
 
 template <class T> __device__ __forceinline__ void gradient(const ftb_norm_arguments &a)

@@ -46,6 +46,14 @@ static __device__ __forceinline__ void join_rows(double (&sum)[K], const ftb_col
     }
 }
 
+/* Value k of an array becomes what was made in FP64, or has it added: rounded once. */
+template <class T>
+static __device__ __forceinline__ void put_real(void *array, long long k, double value, bool add)
+{
+    T *const to = static_cast<T *>(array) + k;
+    *to = static_cast<T>(add ? static_cast<double>(*to) + value : value);
+}
+
 /* item(sum, i, f) adds row i's to the K sums of column f. */
 template <int K, class ITEM>
 static __device__ __forceinline__ void sum_part(const ftb_column_parts &c, ITEM item)

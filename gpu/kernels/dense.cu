@@ -15,9 +15,6 @@
 namespace
 {
 
-typedef float f32;
-typedef double f64;
-
 enum Form { AB, ATB, ABT };
 enum { SIDE = 16 }; /* of a block's threads */
 

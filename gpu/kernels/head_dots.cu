@@ -77,10 +77,7 @@ template <class T> __device__ __forceinline__ void gradient_of_a(const ftb_head_
 
 template <class T> __device__ __forceinline__ void join(const ftb_head_dots_arguments &a)
 {
-    sum_parts<1>(a.parts, [=](long long f, const double(&sum)[1]) {
-        T *const to = static_cast<T *>(a.out) + f;
-        *to = static_cast<T>(a.add ? sum[0] + static_cast<double>(*to) : sum[0]);
-    });
+    sum_parts<1>(a.parts, [=](long long f, const double(&sum)[1]) { put_real<T>(a.out, f, sum[0], a.add); });
 }
 
 } // namespace

@@ -7,9 +7,6 @@
 #include "gpu/kernels/kernel.cuh"
 #include "gpu/kernels/row_items.h"
 
-typedef float f32;
-typedef double f64;
-
 /* The thread's item; false: it has none. */
 static __device__ __forceinline__ bool find_item(const ftb_row_items &items, long long &row, long long &item)
 {

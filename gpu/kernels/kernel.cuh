@@ -7,6 +7,10 @@
 
 #define FTB_FULL_WARP 0xffffffffu
 
+/* As kernels' names have them. */
+typedef float f32;
+typedef double f64;
+
 #ifndef FTB_EMULATED
 
 /* At the end of a source: a line for each kernel, an extern "C" function, that the host launches by name. */

@@ -12,9 +12,6 @@
 namespace
 {
 
-typedef float f32;
-typedef double f64;
-
 /* The sum of what all lanes have. */
 __device__ __forceinline__ double total(double sum)
 {
@@ -90,12 +87,6 @@ template <class T> __device__ __forceinline__ void gradient(const ftb_norm_argum
     }
 }
 
-template <class T> __device__ __forceinline__ void put(void *to, long long f, double sum, int add)
-{
-    if (to)
-        static_cast<T *>(to)[f] = add ? static_cast<T *>(to)[f] + static_cast<T>(sum) : static_cast<T>(sum);
-}
-
 } // namespace
 
 #define LAYER_NORM(type)                                                                                     \
@@ -123,8 +114,10 @@ template <class T> __device__ __forceinline__ void put(void *to, long long f, do
         layer_norm_##type##_join(ftb_norm_arguments a)                                                       \
     {                                                                                                        \
         sum_parts<2>(a.parts, [&](long long f, const double(&sum)[2]) {                                      \
-            put<type>(a.dgain, f, sum[0], a.add_dgain);                                                      \
-            put<type>(a.dshift, f, sum[1], a.add_dshift);                                                    \
+            if (a.dgain)                                                                                     \
+                put_real<type>(a.dgain, f, sum[0], a.add_dgain);                                             \
+            if (a.dshift)                                                                                    \
+                put_real<type>(a.dshift, f, sum[1], a.add_dshift);                                           \
         });                                                                                                  \
     }                                                                                                        \
     FTB_KERNEL(layer_norm_##type);                                                                           \

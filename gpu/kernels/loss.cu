@@ -7,9 +7,6 @@
 namespace
 {
 
-typedef float f32;
-typedef double f64;
-
 enum { CLASSES, BINARY, SQUARED };
 
 template <class T> __device__ __forceinline__ double at(const void *x, long long ld, long long i, long long j)
@@ -46,12 +43,6 @@ template <class T> __device__ __forceinline__ double row_loss(const ftb_loss_arg
     return sum;
 }
 
-template <class T> __device__ __forceinline__ void put(void *y, long long at, double value, bool add)
-{
-    T *const to = static_cast<T *>(y) + at;
-    *to = add ? *to + static_cast<T>(value) : static_cast<T>(value);
-}
-
 template <class T> __device__ __forceinline__ void gradient(const ftb_loss_arguments &a)
 {
     const long long i = static_cast<long long>(blockIdx.x) * FTB_LOSS_ROWS_BLOCK + threadIdx.x;
@@ -72,9 +63,9 @@ template <class T> __device__ __forceinline__ void gradient(const ftb_loss_argum
         if (counts)
             of_t = a.what == SQUARED ? 2 * (t - x) : -x;
         if (a.dx)
-            put<T>(a.dx, i * a.lddx + j, factor * of_x, a.add_dx);
+            put_real<T>(a.dx, i * a.lddx + j, factor * of_x, a.add_dx);
         if (a.dt)
-            put<T>(a.dt, i * a.lddt + j, factor * of_t, a.add_dt);
+            put_real<T>(a.dt, i * a.lddt + j, factor * of_t, a.add_dt);
     }
 }
 

@@ -11,8 +11,6 @@
 namespace
 {
 
-typedef float f32;
-typedef double f64;
 struct none {
 };
 
@@ -45,7 +43,7 @@ FTB_OUTER(OUTER)
 extern "C" __global__ void __launch_bounds__(FTB_COLUMN_PARTS_BLOCK) outer_join(ftb_outer_arguments a)
 {
     sum_parts<1>(a.parts, [&](long long cell, const double(&sum)[1]) {
-        a.sum[cell] = a.add ? a.sum[cell] + sum[0] : sum[0];
+        put_real<double>(a.sum, cell, sum[0], a.add);
     });
 }
 FTB_KERNEL(outer_join);

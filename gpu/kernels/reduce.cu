@@ -15,16 +15,6 @@
 namespace
 {
 
-typedef float f32;
-typedef double f64;
-
-template <class T>
-__device__ __forceinline__ void put(const ftb_reduce_arguments &a, long long at, double sum)
-{
-    T *const to = static_cast<T *>(a.out) + at;
-    *to = a.add ? *to + static_cast<T>(sum) : static_cast<T>(sum);
-}
-
 template <class T> __device__ __forceinline__ void rows(const ftb_reduce_arguments &a)
 {
     enum { LANES = FTB_REDUCE_LANES };
@@ -40,7 +30,7 @@ template <class T> __device__ __forceinline__ void rows(const ftb_reduce_argumen
     for (int far = 1; far < LANES; far *= 2)
         sum += __shfl_xor_sync(group, sum, far);
     if (lane == 0)
-        put<T>(a, k, sum);
+        put_real<T>(a.out, k, sum, a.add);
 }
 
 } // namespace
@@ -56,7 +46,8 @@ template <class T> __device__ __forceinline__ void rows(const ftb_reduce_argumen
     extern "C" __global__ void __launch_bounds__(FTB_COLUMN_PARTS_BLOCK)                                     \
         reduce_##type##_join(ftb_reduce_arguments a)                                                         \
     {                                                                                                        \
-        sum_parts<1>(a.parts, [&](long long f, const double(&sum)[1]) { put<type>(a, f, sum[0]); });         \
+        sum_parts<1>(a.parts,                                                                                \
+                     [&](long long f, const double(&sum)[1]) { put_real<type>(a.out, f, sum[0], a.add); });  \
     }                                                                                                        \
     extern "C" __global__ void __launch_bounds__(FTB_REDUCE_BLOCK)                                           \
         reduce_##type##_rows(ftb_reduce_arguments a)                                                         \
@@ -72,15 +63,15 @@ template <class T> __device__ __forceinline__ void rows(const ftb_reduce_argumen
                 return static_cast<double>(__ldg(static_cast<const type *>(a.x) + e * a.entries.width + f)); \
             },                                                                                               \
             [&](const ftb_spmm_piece &p, int f, double sum) {                                                \
-                put<type>(a, p.row * static_cast<long long>(a.entries.width) + f,                            \
-                          p.begin == p.end ? a.fill : sum);                                                  \
+                put_real<type>(a.out, p.row * static_cast<long long>(a.entries.width) + f,                   \
+                               p.begin == p.end ? a.fill : sum, a.add);                                      \
             });                                                                                              \
     }                                                                                                        \
     extern "C" __global__ void __launch_bounds__(FTB_ENTRY_SUMS_BLOCK)                                       \
         reduce_##type##_cut(ftb_reduce_arguments a, const ftb_spmm_cut *cuts)                                \
     {                                                                                                        \
         join_cut(a.entries, cuts[blockIdx.y], [&](int row, int f, double sum) {                              \
-            put<type>(a, row * static_cast<long long>(a.entries.width) + f, sum);                            \
+            put_real<type>(a.out, row * static_cast<long long>(a.entries.width) + f, sum, a.add);            \
         });                                                                                                  \
     }                                                                                                        \
     FTB_KERNEL(reduce_##type##_columns);                                                                     \

@@ -16,8 +16,7 @@ static __device__ __forceinline__ void load(float (&v)[4], const float *at)
 }
 static __device__ __forceinline__ void load(float (&v)[1], const float *at) { v[0] = __ldg(at); }
 
-/* How reals are stored. */
-typedef float f32;
+/* How reals of 16 bits are stored. */
 struct f16 {
     unsigned short bits;
 };
