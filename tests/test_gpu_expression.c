@@ -93,6 +93,30 @@ static void assert_launched(const text *t, int before)
         fail_msg("%s: %d launches", t->text, fake_gpu_launches() - before);
 }
 
+/* A, or its transpose. */
+static FtB_Matrix operand(rng *r, const text *t, int64_t ncols)
+{
+    FtB_Matrix A = matrix(r, ncols, t->edge_heads), T;
+    if (t->where != TRANSPOSED)
+        return A;
+    assert_ok(ftb_matrix_transpose(&T, A));
+    FtB_Matrix_free(&A);
+    return T;
+}
+
+/* What is there before, and may be added to. */
+static FtB_Block filled(FtB_Type type, int64_t width)
+{
+    static const double starts[] = {3, -0.0};
+    FtB_Block C;
+    assert_ok(FtB_Block_new(&C, ROWS, width, type));
+    for (int64_t k = 0; k < ROWS * width; k++)
+        ftb_cast((char *)ftb_block_data(C) + (size_t)k * FtB_Type_size(type), type, &starts[k % 2], FTB_FP64,
+                 1);
+    assert_ok(FtB_Block_changed(C));
+    return C;
+}
+
 static void reduced(void **state)
 {
     static const text list[] = {
@@ -116,30 +140,18 @@ static void reduced(void **state)
         {"min : sum(src * 3) + e", FTB_INT32, FTB_INT64, 2, 33, 0, SUMMED},
         {"plus : src * mean(src * near[i]) + 1", FTB_FP32, FTB_FP32, 2, 37, 0, GPU},
         {"plus : dot([edge, src[1]], [src[0], edge])", FTB_FP32, FTB_FP32, 1, 6, 1, HOST}};
-    const double starts[] = {3, -0.0};
     (void)state;
     rng r = rng_new();
     for (size_t n = 0; n < 2 * sizeof list / sizeof *list; n++) {
         const text *t = &list[n / 2];
         const int64_t cols = n % 2 && n < 8 ? MANY : COLS, d = t->heads * t->width;
-        FtB_Matrix A = matrix(&r, cols, t->edge_heads);
+        FtB_Matrix A = operand(&r, t, cols);
         FtB_Block X = block(&r, t->type, cols, t->heads, t->width, (int64_t)n % 3),
                   near = block(&r, t->type, ROWS, t->heads, t->width, 0), C[2];
         FtB_Semiring s = semiring_of(t, near);
-        if (t->where == TRANSPOSED) {
-            FtB_Matrix T;
-            assert_ok(ftb_matrix_transpose(&T, A));
-            FtB_Matrix_free(&A);
-            A = T;
-        }
         const bool adds = n % 2 && (strncmp(t->text, "plus", 4) == 0 || strncmp(t->text, "mean", 4) == 0);
         for (int on = 0; on < 2; on++) {
-            const int64_t width = t->where == HOST || t->where == SUMMED ? t->heads : d;
-            assert_ok(FtB_Block_new(&C[on], ROWS, width, t->result));
-            for (int64_t k = 0; k < ROWS * width; k++)
-                ftb_cast((char *)ftb_block_data(C[on]) + (size_t)k * FtB_Type_size(t->result), t->result,
-                         &starts[k % 2], FTB_FP64, 1);
-            assert_ok(FtB_Block_changed(C[on]));
+            C[on] = filled(t->result, t->where == HOST || t->where == SUMMED ? t->heads : d);
             assert_ok(FtB_Context_set_device(NULL, on ? "gpu" : "cpu"));
             const int before = fake_gpu_launches();
             const FtB_Arg accum = adds ? FTB_ARG("x + y") : FtB_Arg_none();

@@ -102,6 +102,7 @@ static void train(const kind *k, FtB_Matrix A, double losses[EPOCHS], float grad
     FtB_Var x = FtB_linear(FtB_dropout(FtB_input(tape, X), 0.2), p[0], NULL);
     for (int n = 0; n < 2; n++) /* twice, so that the second gradient is added to the first */
         x = FtB_map("tanh(x) * scale", FTB_OPERAND("x", x), FTB_OPERAND("scale", FtB_parameter(tape, p[1])));
+    x = FtB_layer_norm(x, p[1], NULL, 1e-5);
     FtB_Var loss = FtB_cross_entropy(k->apply(layer, A, x), labels, mask);
     *bytes = 0;
     for (int epoch = 0; epoch < EPOCHS; epoch++) {
