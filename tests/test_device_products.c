@@ -178,7 +178,7 @@ static void plans(void **state)
         for (int sent = 0; sent < 2; sent++) {
             char text[4096] = "";
             int64_t before, after, home[2];
-            double moves;
+            double moves, seconds;
             FtB_Plan plan;
             operands o = {.A = rng_matrix(&r, FTB_FP32, ROWS, ROWS, 1, 0.05)};
             for (int n = 0; n < 3; n++) {
@@ -194,6 +194,8 @@ static void plans(void **state)
             assert_ok(FtB_Plan_explain(plan, file));
             fclose(file);
             assert_ok(FtB_Plan_get(plan, "moved_bytes", &moves));
+            assert_ok(FtB_Plan_get(plan, "moved_seconds", &seconds));
+            assert_true(seconds == moves / PRETEND_RATE);
             const bool by_device = kind != 1;
             if (!strstr(text, by_device ? "pretend runs it" : "pretend does not have it"))
                 fail_msg("plan %d: who runs it is not in %s", kind, text);

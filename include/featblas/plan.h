@@ -48,7 +48,7 @@ GrB_Info FtB_Plan_set(FtB_Plan plan, const char *key, const char *value);
 
 /** A figure of the plan. @param plan any. @param key "products", "entries_bound", "entries_estimate",
  *  "bytes", "seconds", "chunks", "threads", "wraps" (1: whole numbers may leave their 64 bits),
- *  "moved_bytes" (of operands that are not where the product is run), ...:
+ *  "moved_bytes" (of operands that are not where the product is run), "moved_seconds" (that takes), ...:
  * docs/plans.md lists them. @param[out] value the figure.
  *  @return GrB_INVALID_VALUE (unknown key). */
 GrB_Info FtB_Plan_get(FtB_Plan plan, const char *key, double *value);

@@ -14,6 +14,7 @@ typedef struct ftb_backend ftb_backend;
  * then reads the host's memory later: wait before that is written. */
 typedef struct ftb_memory {
     int64_t (*size)(const ftb_backend *b); /* bytes in all */
+    double rate;                           /* bytes a second that copies move, for plans; 0: not known */
     GrB_Info (*alloc)(const ftb_backend *b, FtB_Context ctx, void **device, int64_t bytes);
     void (*free)(const ftb_backend *b, void *device, int64_t bytes);
     GrB_Info (*put)(const ftb_backend *b, FtB_Context ctx, void *device, const void *host, int64_t bytes);

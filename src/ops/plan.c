@@ -43,6 +43,8 @@ void ftb_plan_place(FtB_Plan plan, bool by_device, ftb_buffer *const *reads, int
         if (b && !(plan->by_device ? there : valid & FTB_VALID_HOST))
             plan->moves += b->bytes;
     }
+    const double rate = plan->device && plan->device->memory ? plan->device->memory->rate : 0;
+    plan->move_seconds = rate > 0 ? (double)plan->moves / rate : 0;
 }
 
 void ftb_plan_place_message(FtB_Plan plan, bool by_device, const ftb_message *m, ftb_buffer *more)
@@ -94,6 +96,16 @@ GrB_Info ftb_plan_choose(ftb_any_plan *choices, ftb_plan_kind kind, const ftb_an
     return GrB_SUCCESS;
 }
 
+static void explain_device(FtB_Plan plan, FILE *file)
+{
+    fprintf(file, "device           %s %s; %.1f MB of operands are %s first", plan->device->name,
+            plan->by_device ? "runs it" : "does not have it, the host does it", 1e-6 * (double)plan->moves,
+            plan->by_device ? "sent" : "brought home");
+    if (plan->move_seconds > 0)
+        fprintf(file, ", about %.3g s", plan->move_seconds);
+    fputc('\n', file);
+}
+
 GrB_Info FtB_Plan_explain(FtB_Plan plan, FILE *file)
 {
     GrB_Info info = check_plan(plan);
@@ -104,9 +116,7 @@ GrB_Info FtB_Plan_explain(FtB_Plan plan, FILE *file)
     locale_t before = ftb_locale_enter();
     ftb_plan_rows[plan->kind].explain(&plan->plan, &plan->facts, &plan->machine, file);
     if (plan->device)
-        fprintf(file, "device           %s %s; %.1f MB of operands are %s first\n", plan->device->name,
-                plan->by_device ? "runs it" : "does not have it, the host does it",
-                1e-6 * (double)plan->moves, plan->by_device ? "sent" : "brought home");
+        explain_device(plan, file);
     ftb_locale_leave(before);
     return ferror(file) ? ftb_fail(FTB_IO, "file: writing the plan failed") : GrB_SUCCESS;
 }
@@ -139,8 +149,13 @@ GrB_Info FtB_Plan_get(FtB_Plan plan, const char *key, double *value)
         *value = (double)plan->moves;
         found = true;
     }
+    if (!found && strcmp(key, "moved_seconds") == 0) {
+        *value = plan->move_seconds;
+        found = true;
+    }
     if (!found)
-        return ftb_fail(GrB_INVALID_VALUE, "plan: unknown figure '%s'; known are %s, moved_bytes", key,
+        return ftb_fail(GrB_INVALID_VALUE,
+                        "plan: unknown figure '%s'; known are %s, moved_bytes, moved_seconds", key,
                         row->figures);
     return GrB_SUCCESS;
 }

@@ -16,6 +16,7 @@ struct FtB_Plan_opaque {
     const ftb_backend *device; /* that was engaged; NULL: none */
     bool by_device;            /* it runs the product, else the host does */
     int64_t moves;             /* bytes of operands that are not where it is run */
+    double move_seconds;       /* that takes, as far as the device's rate is known */
 };
 
 #define FTB_PLAN_BYTES ((int64_t)sizeof(struct FtB_Plan_opaque) + 128) /* counted for one */

@@ -48,7 +48,8 @@ static int64_t size(const ftb_backend *b)
     return INT64_C(1) << 30;
 }
 
-static const ftb_memory memory = {size, alloc, release, put, get, finish, spoil};
+static const ftb_memory memory = {
+    .size = size, .alloc = alloc, .free = release, .put = put, .get = get, .wait = finish, .spoil = spoil};
 const ftb_backend ref_device = {
     .name = "oracle", .about = "loops in double precision", .memory = &memory, .verbs = &ref_verbs};
 

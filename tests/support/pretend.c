@@ -220,7 +220,14 @@ static int64_t size(const ftb_backend *b)
     return INT64_C(1) << 30;
 }
 
-static const ftb_memory memory = {size, alloc, release, put, get, finish, spoil};
+static const ftb_memory memory = {.size = size,
+                                  .rate = PRETEND_RATE,
+                                  .alloc = alloc,
+                                  .free = release,
+                                  .put = put,
+                                  .get = get,
+                                  .wait = finish,
+                                  .spoil = spoil};
 const ftb_backend pretend_device = {
     .name = "pretend", .about = "a device that does not exist", .memory = &memory, .verbs = &pretend_verbs};
 

@@ -12,6 +12,7 @@
 
 #include "core/backend.h"
 
+#define PRETEND_RATE 1e9 /* bytes a second that its copies are said to move */
 extern const ftb_backend pretend_device;
 
 void pretend_begin(uint64_t seed); /* adds it to the table, and places the default context's work on it */
