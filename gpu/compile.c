@@ -41,7 +41,7 @@ static int arch_for(const ftb_nvrtc *n, const ftb_gpu *gpu)
 
 bool ftb_gpu_compiles(const ftb_gpu *gpu)
 {
-    const ftb_nvrtc *n = ftb_nvrtc_here();
+    const ftb_nvrtc *n = ftb_nvrtc_here(gpu->cuda);
     return n->version && arch_for(n, gpu);
 }
 
@@ -85,7 +85,7 @@ static GrB_Info take_image(void **image, int64_t *count, const ftb_nvrtc *n, str
 static GrB_Info compile(void **image, int64_t *bytes, const char *source, const char *arch,
                         const ftb_gpu *gpu)
 {
-    const ftb_nvrtc *n = ftb_nvrtc_here();
+    const ftb_nvrtc *n = ftb_nvrtc_here(gpu->cuda);
     const char *names[MOST_SOURCES], *texts[MOST_SOURCES];
     struct _nvrtcProgram *program = NULL;
     char log[LOG_ROOM];
@@ -112,12 +112,12 @@ static GrB_Info compile(void **image, int64_t *bytes, const char *source, const 
 }
 
 /* Where an image is kept: by all that it is made of. */
-static bool path_of(char path[FTB_CODE_PATH], const char *source, const char *arch)
+static bool path_of(char path[FTB_CODE_PATH], const char *source, const char *arch, int compiler)
 {
     const char *texts[2 * MOST_SOURCES + 6];
     char version[40];
     int count = 0;
-    snprintf(version, sizeof version, "NVRTC %d", ftb_nvrtc_here()->version);
+    snprintf(version, sizeof version, "NVRTC %d", compiler);
     const char *const with[] = {version, arch, STANDARD, PLAIN_SUMS, HERE, source};
     for (size_t k = 0; k < sizeof with / sizeof *with; k++)
         texts[count++] = with[k];
@@ -130,7 +130,7 @@ static bool path_of(char path[FTB_CODE_PATH], const char *source, const char *ar
 
 GrB_Info ftb_gpu_compile(void **image, const char *source, const ftb_gpu *gpu)
 {
-    const ftb_nvrtc *n = ftb_nvrtc_here();
+    const ftb_nvrtc *n = ftb_nvrtc_here(gpu->cuda);
     char arch[40], path[FTB_CODE_PATH];
     int64_t bytes = 0;
     if (!n->version)
@@ -141,7 +141,7 @@ GrB_Info ftb_gpu_compile(void **image, const char *source, const ftb_gpu *gpu)
                         gpu->label, n->version / 1000, n->version % 1000 / 10, gpu->major, gpu->minor);
     snprintf(arch, sizeof arch, "--gpu-architecture=%s_%d",
              best == 10 * gpu->major + gpu->minor ? "sm" : "compute", best);
-    const bool kept = path_of(path, source, arch);
+    const bool kept = path_of(path, source, arch, n->version);
     *image = kept ? ftb_code_read(path, &bytes) : NULL;
     if (*image)
         return GrB_SUCCESS;

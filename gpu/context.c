@@ -23,6 +23,7 @@ static bool sticks(unsigned error)
     static const unsigned all[] = {
         214, /* ECC_UNCORRECTABLE */
         220, /* NVLINK_UNCORRECTABLE */
+        226, /* CONTAINED */
         700, /* ILLEGAL_ADDRESS */
         702, /* LAUNCH_TIMEOUT */
         709, /* CONTEXT_IS_DESTROYED */
@@ -33,6 +34,9 @@ static bool sticks(unsigned error)
         717, /* INVALID_ADDRESS_SPACE */
         718, /* INVALID_PC */
         719, /* LAUNCH_FAILED */
+        721, /* TENSOR_MEMORY_LEAK */
+        810, /* MPS_CLIENT_TERMINATED */
+        911, /* EXTERNAL_DEVICE */
     };
     for (size_t n = 0; n < sizeof all / sizeof *all; n++)
         if (all[n] == error)

@@ -106,7 +106,7 @@ static void describe(const ftb_driver *d, ftb_gpu *g)
     if (g->domain || g->bus || g->slot)
         add(g, ", bus %04x:%02x:%02x", (unsigned)g->domain, (unsigned)g->bus, (unsigned)g->slot);
     add(g, ", driver for CUDA %d.%d", d->version / 1000, d->version % 1000 / 10);
-    const ftb_nvrtc *n = ftb_nvrtc_here();
+    const ftb_nvrtc *n = ftb_nvrtc_here(g->cuda);
     if (n->version)
         add(g, ", NVRTC %d.%d; products with blocks in FP32 run there, other work runs on the host",
             n->version / 1000, n->version % 1000 / 10);
@@ -137,6 +137,7 @@ static bool look_at(ftb_driver *d, int n)
     make_printable(g->name, sizeof g->name);
     snprintf(g->label, sizeof g->label, "gpu:%d", n);
     g->handle = device;
+    g->cuda = d->version;
     g->memory = (int64_t)bytes;
     g->multiprocessors = attribute(d, device, FTB_CUDA_MULTIPROCESSORS);
     g->clock = attribute(d, device, FTB_CUDA_CLOCK);

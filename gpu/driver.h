@@ -74,6 +74,7 @@ typedef struct ftb_gpu {
     char about[512]; /* all of this, for people */
     int64_t memory;  /* bytes */
     int major, minor, multiprocessors;
+    int cuda;                /* version of its driver's, as NVRTC must be; 0: whichever */
     int clock, memory_clock; /* kHz */
     int memory_width;        /* bits */
     int l2, shared;          /* bytes; shared memory that one block may ask for */

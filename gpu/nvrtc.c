@@ -4,7 +4,9 @@
 #include "core/core.h"
 #include "gpu/library.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,8 +18,23 @@ static const ftb_symbol symbols[] = {
 #undef SYMBOL
 };
 
-/* Of one version each; then whichever a toolkit's own name stands for. */
-static const char *const sonames[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"};
+/* Of one version each; then whichever a toolkit's own name stands for, and the toolkit that nobody told the
+ * loader of. */
+static const char *const sonames[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so",
+                                      "/usr/local/cuda/lib64/libnvrtc.so", NULL};
+
+/* NVRTC finds what is built into it by its name alone, which fails where only a path led here: what is open
+ * is found. */
+static void open_builtins(const char *library, int major, int minor)
+{
+    const char *end = strrchr(library, '/');
+    char path[1024];
+    if (!end)
+        return;
+    snprintf(path, sizeof path, "%.*s/libnvrtc-builtins.so.%d.%d", (int)(end - library), library, major,
+             minor);
+    (void)dlopen(path, RTLD_NOW | RTLD_LOCAL);
+}
 
 /* What is wrong with it goes to why. */
 static void look_at(ftb_nvrtc *n, const char *library)
@@ -37,6 +54,8 @@ static void look_at(ftb_nvrtc *n, const char *library)
     else if (!asked || n->call.nvrtcGetNumSupportedArchs(&n->narchs) != 0 || n->narchs < 1 ||
              n->narchs > FTB_NVRTC_ARCHS || n->call.nvrtcGetSupportedArchs(n->archs) != 0)
         snprintf(n->why, room, "NVRTC does not say which GPUs it compiles for");
+    else
+        open_builtins(library, major, minor);
 }
 
 void ftb_nvrtc_open(ftb_nvrtc *n, const char *library)
@@ -51,22 +70,36 @@ void ftb_nvrtc_open(ftb_nvrtc *n, const char *library)
         n->version = 0;
 }
 
-static ftb_nvrtc here;
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-static void open_here(void)
+void ftb_nvrtc_find(ftb_nvrtc *n, const char *const *libraries, int cuda)
 {
-    const char *library = ftb_getenv_code("FEATBLAS_NVRTC");
-    if (library) {
-        ftb_nvrtc_open(&here, library);
-        return;
+    char newer[sizeof n->why] = "";
+    for (; *libraries; libraries++) {
+        ftb_nvrtc_open(n, *libraries);
+        if (n->version && (!cuda || n->version / 1000 <= cuda / 1000))
+            return;
+        if (n->version && !newer[0])
+            snprintf(newer, sizeof newer,
+                     "NVRTC %d.%d is newer than the driver, which is for CUDA %d.%d and loads nothing of it",
+                     n->version / 1000, n->version % 1000 / 10, cuda / 1000, cuda % 1000 / 10);
+        n->version = 0;
     }
-    for (size_t n = 0; n < sizeof sonames / sizeof *sonames && !here.version; n++)
-        ftb_nvrtc_open(&here, sonames[n]);
+    if (newer[0])
+        memcpy(n->why, newer, sizeof newer);
 }
 
-const ftb_nvrtc *ftb_nvrtc_here(void)
+static ftb_nvrtc here;
+static bool looked;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+const ftb_nvrtc *ftb_nvrtc_here(int cuda)
 {
-    pthread_once(&once, open_here);
+    const char *library = ftb_getenv_code("FEATBLAS_NVRTC");
+    pthread_mutex_lock(&lock);
+    if (!looked && library)
+        ftb_nvrtc_open(&here, library);
+    else if (!looked)
+        ftb_nvrtc_find(&here, sonames, cuda);
+    looked = true;
+    pthread_mutex_unlock(&lock);
     return &here;
 }

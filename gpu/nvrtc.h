@@ -40,8 +40,12 @@ typedef struct ftb_nvrtc {
 
 /* Opens one by its name or path, "" for none. What was found, or why there is nothing, is in *n. */
 void ftb_nvrtc_open(ftb_nvrtc *n, const char *library);
+/* Opens the first of a list, which ends with NULL, that is there and of no newer a major version than `cuda`,
+ * a driver's, since drivers load nothing that a newer one makes; 0: of any. */
+void ftb_nvrtc_find(ftb_nvrtc *n, const char *const *libraries, int cuda);
 
-/* This process's, opened by the first who asks: the newest that there is, or what FEATBLAS_NVRTC names. */
-const ftb_nvrtc *ftb_nvrtc_here(void);
+/* This process's, opened by the first who asks: the newest that there is for a driver of the version `cuda`,
+ * or what FEATBLAS_NVRTC names. */
+const ftb_nvrtc *ftb_nvrtc_here(int cuda);
 
 #endif

@@ -70,6 +70,34 @@ static void missing(void **state)
     assert_string_equal(opened.why, "");
 }
 
+/* The first that a driver loads code of, and why there is none. */
+static void found(void **state)
+{
+    const char *const list[] = {"/nowhere/libnvrtc.so", fake_path("fake_nvrtc"), "/nowhere/libnvrtc.so.1",
+                                fake_path("fake_nvrtc"), NULL};
+    static const char newer[] = "NVRTC 14.1 is newer than the driver, which is for CUDA 12.4";
+    static const struct {
+        const char *versions;
+        int cuda, found;
+        const char *why;
+    } cases[] = {{"13000 12040", 12080, 12040, ""},
+                 {"13000 12040", 13000, 13000, ""},
+                 {"12080 12040", 12040, 12080, ""},
+                 {"13000 12040", 0, 13000, ""},
+                 {"14010 13000", 12040, 0, newer},
+                 {"11080 13000", 12040, 0, "NVRTC 13.0 is newer"},
+                 {"11080 11070", 12040, 0, "NVRTC is of CUDA 11.7; 12.0 or later is needed"}};
+    (void)state;
+    for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
+        setenv("FAKE_NVRTC_VERSION", cases[n].versions, 1);
+        ftb_nvrtc_find(&opened, list, cases[n].cuda);
+        if (opened.version != cases[n].found || !strstr(opened.why, cases[n].why))
+            fail_msg("%s for %d: version %d, \"%s\"", cases[n].versions, cases[n].cuda, opened.version,
+                     opened.why);
+    }
+    unsetenv("FAKE_NVRTC_VERSION");
+}
+
 static ftb_gpu gpu_of(int major, int minor)
 {
     return (ftb_gpu){.label = "gpu:7", .major = major, .minor = minor};
@@ -398,7 +426,7 @@ static int compile_text(const char *text, const ftb_gpu *gpu, int kind)
 static int compile_all(int arch)
 {
     const ftb_gpu gpu = gpu_of(arch / 10, arch % 10);
-    const ftb_nvrtc *n = ftb_nvrtc_here();
+    const ftb_nvrtc *n = ftb_nvrtc_here(gpu.cuda);
     bool known = false;
     for (int k = 0; k < n->narchs; k++)
         known |= n->archs[k] == arch;
@@ -438,9 +466,9 @@ int main(int argc, char **argv)
 {
     const char *arch = getenv("TEST_GPU_ARCH");
     const struct CMUnitTest one[] = {cmocka_unit_test(all)};
-    const struct CMUnitTest tests[] = {cmocka_unit_test(missing), cmocka_unit_test(options),
-                                       cmocka_unit_test(errors), cmocka_unit_test(kept),
-                                       cmocka_unit_test(real)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(missing), cmocka_unit_test(found),
+                                       cmocka_unit_test(options), cmocka_unit_test(errors),
+                                       cmocka_unit_test(kept),    cmocka_unit_test(real)};
     (void)argc;
     if (arch) {
         arch_to_compile = atoi(arch);

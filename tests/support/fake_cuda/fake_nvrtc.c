@@ -3,7 +3,7 @@
  * file of gpu/kernels, which begins with "//", is compiled for the emulator by the host's compiler, to a
  * library. The environment says what it is:
  *
- *     FAKE_NVRTC_VERSION  1000 major + 10 minor (12040)
+ *     FAKE_NVRTC_VERSION  1000 major + 10 minor (12040); of several it says one after the other
  *     FAKE_NVRTC_ARCHS    the least and the greatest GPU that it compiles for ("50 90")
  *     FAKE_NVRTC_FAILS    a call that fails
  *     FAKE_NVRTC_LOG      what it answers to a source, which it does not compile
@@ -42,8 +42,13 @@ static unsigned begin(const char *call)
 
 unsigned nvrtcVersion(int *major, int *minor)
 {
-    const char *text = getenv("FAKE_NVRTC_VERSION");
+    const char *text = getenv("FAKE_NVRTC_VERSION"), *next = text ? strchr(text, ' ') : NULL;
     const int version = text ? atoi(text) : 12040;
+    char left[100];
+    if (next) {
+        snprintf(left, sizeof left, "%s", next + 1);
+        setenv("FAKE_NVRTC_VERSION", left, 1);
+    }
     *major = version / 1000;
     *minor = version % 1000 / 10;
     return begin("nvrtcVersion");
