@@ -49,19 +49,22 @@ static double real_at(const beside *b, const void *x, int64_t k)
     return ftb_type_float(b->type) ? ftb_get_real(x, b->type, k) : 0;
 }
 
-void beside_same(beside *b, const char *what)
+void beside_near(beside *b, double tolerance, const char *what)
 {
     const size_t size = FtB_Type_size(b->type);
     char *home = beside_fetch(b);
     for (int64_t k = 0; k < b->count; k++) {
         const char *expected = (const char *)b->host + (size_t)k * size, *got = home + (size_t)k * size;
         const double x = real_at(b, home, k), y = real_at(b, b->host, k);
-        if (memcmp(expected, got, size) != 0 && !(isnan(x) && isnan(y)))
+        if (memcmp(expected, got, size) != 0 && !(isnan(x) && isnan(y)) &&
+            !(tolerance > 0 && fabs(x - y) <= tolerance * (1 + fabs(y))))
             fail_msg("%s: value %lld is %.17g, on the host %.17g", what, (long long)k, x, y);
     }
     free(home);
     beside_free(b);
 }
+
+void beside_same(beside *b, const char *what) { beside_near(b, 0, what); }
 
 void beside_free(beside *b)
 {

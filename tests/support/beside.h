@@ -22,6 +22,8 @@ void *beside_at(const beside *b, bool there, int64_t value);
 void *beside_fetch(const beside *b);
 /* Both have the same bits everywhere; of NaN any. Frees. */
 void beside_same(beside *b, const char *what);
+/* But for an error of tolerance x (1 + what the host has). */
+void beside_near(beside *b, double tolerance, const char *what);
 /* Frees, without a look. */
 void beside_free(beside *b);
 /* Values as tests of steps want them: reals, with zeros of both signs, infinities and NaN among them. */

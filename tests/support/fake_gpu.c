@@ -6,6 +6,7 @@
 #include "core/core.h"
 #include "gpu/pieces.h"
 #include "support/fakes.h"
+#include "support/real_gpu.h"
 
 #include <stdlib.h>
 
@@ -17,9 +18,13 @@ static struct {
 int fake_gpu_start(void **state)
 {
     (void)state;
-    setenv("FEATBLAS_CUDA_DRIVER", fake_path("fake_cuda"), 1);
-    setenv("FEATBLAS_NVRTC", fake_path("fake_nvrtc"), 1);
-    setenv("FEATBLAS_CACHE", "0", 1); /* what another test compiled is not counted on */
+    if (real_gpu()) {
+        real_gpu_begin();
+    } else {
+        setenv("FEATBLAS_CUDA_DRIVER", fake_path("fake_cuda"), 1);
+        setenv("FEATBLAS_NVRTC", fake_path("fake_nvrtc"), 1);
+        setenv("FEATBLAS_CACHE", "0", 1); /* what another test compiled is not counted on */
+    }
     fake_find("fake_cuda", "fake_cuda_launches", &fake.launches);
     fake_find("fake_cuda", "fake_cuda_emulates", &fake.emulates);
     fake_find("fake_cuda", "fake_cuda_misuse", &fake.misuse);

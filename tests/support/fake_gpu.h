@@ -1,5 +1,6 @@
-/* Work on a GPU that does not exist (support/fake_cuda), whose kernels the emulator runs, for tests of verbs
- * there: how much ran, and matrices whose rows and columns are cut into pieces. */
+/* Work on a GPU that does not exist (support/fake_cuda), whose kernels the emulator runs, or on a real one
+ * (real_gpu.h), for tests of verbs there: how much ran, and matrices whose rows and columns are cut into
+ * pieces. */
 #ifndef TESTS_FAKE_GPU_H
 #define TESTS_FAKE_GPU_H
 

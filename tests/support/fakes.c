@@ -1,6 +1,7 @@
 #include "support/fakes.h"
 
 #include "support/check.h"
+#include "support/real_gpu.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -20,6 +21,8 @@ const char *fake_path(const char *name)
 
 void fake_find(const char *library, const char *function, void *to)
 {
+    if (real_gpu() && real_gpu_find(function, to))
+        return;
     void *opened = dlopen(fake_path(library), RTLD_NOW | RTLD_LOCAL), *symbol;
     assert_non_null(opened);
     symbol = dlsym(opened, function);

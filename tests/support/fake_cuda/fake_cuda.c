@@ -7,6 +7,7 @@
  *     FAKE_CUDA_INIT      the error of cuInit (0)
  *     FAKE_CUDA_FAILS     a call that fails with CUDA_ERROR_UNKNOWN, "name" or "name=700": with that error
  *     FAKE_CUDA_AT        only the n-th of these calls from then on fails, and the variable goes
+ *     FAKE_CUDA_REAL      it stands for a real driver (support/real_gpu.h), and none of its calls fails
  *     FAKE_CUDA_QUIET     attributes beside the compute capability are errors
  *
  * Compiled with FAKE_CUDA_LACKS it has no cuDeviceTotalMem_v2. Called before cuInit, it fails as the driver
@@ -22,38 +23,9 @@ static atomic_int inits, sticky;
 
 int fake_cuda_inits(void) { return atomic_load(&inits); }
 
-int fake_number(const char *name, int without)
-{
-    const char *text = getenv(name);
-    return text ? atoi(text) : without;
-}
-
-/* Whether this is the call that fails: any, or the n-th from now on. */
-static int is_turn(void)
-{
-    const int left = fake_number("FAKE_CUDA_AT", 0);
-    char text[16];
-    if (left <= 1) {
-        if (left == 1) {
-            unsetenv("FAKE_CUDA_AT");
-            unsetenv("FAKE_CUDA_FAILS");
-        }
-        return 1;
-    }
-    snprintf(text, sizeof text, "%d", left - 1);
-    setenv("FAKE_CUDA_AT", text, 1);
-    return 0;
-}
-
 unsigned fake_begin(const char *call)
 {
-    const char *fails = getenv("FAKE_CUDA_FAILS");
-    const size_t length = strlen(call);
-    if (!fails || strncmp(fails, call, length) != 0 || (fails[length] && fails[length] != '='))
-        return OK;
-    const unsigned error = fails[length] ? (unsigned)atoi(fails + length + 1) : UNKNOWN;
-    if (!is_turn())
-        return OK;
+    const unsigned error = getenv("FAKE_CUDA_REAL") ? OK : fake_fails(call);
     if (error == ILLEGAL_ADDRESS)
         atomic_store(&sticky, ILLEGAL_ADDRESS);
     return error;

@@ -4,6 +4,8 @@
 
 #include "gpu/driver.h"
 
+#include "fake_fails.h"
+
 #define DECLARE(name, arguments) unsigned name arguments;
 FTB_CUDA_CALLS(DECLARE)
 #undef DECLARE
@@ -25,7 +27,6 @@ enum {
 
 enum { DEVICES = 1000 }; /* the handle of the first: handles are no ordinals */
 
-int fake_number(const char *name, int without); /* from the environment */
 /* What a call fails with before it does anything, and OK else. `ready`: after cuInit only. */
 unsigned fake_begin(const char *call);
 unsigned fake_begin_ready(const char *call);
