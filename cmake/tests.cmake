@@ -98,6 +98,11 @@ set_target_properties(fake_nvrtc PROPERTIES PREFIX "" SUFFIX ".so" LIBRARY_OUTPU
 target_include_directories(fake_nvrtc PRIVATE .)
 target_link_libraries(fake_nvrtc PRIVATE featblas_flags)
 
+add_library(fake_cusparse MODULE tests/support/fake_cuda/fake_cusparse.c)
+set_target_properties(fake_cusparse PROPERTIES PREFIX "" SUFFIX ".so" LIBRARY_OUTPUT_DIRECTORY ${FEATBLAS_FAKE_DRIVERS})
+target_include_directories(fake_cusparse PRIVATE .)
+target_link_libraries(fake_cusparse PRIVATE featblas_flags ${CMAKE_DL_LIBS})
+
 file(GLOB sources CONFIGURE_DEPENDS tests/test_*.c)
 featblas_with_graphblas(sources)
 foreach(source ${sources})
@@ -327,6 +332,12 @@ foreach(source ${benchmarks})
   add_executable(bench_${name} ${source})
   target_link_libraries(bench_${name} PRIVATE featblas_bench)
 endforeach()
+
+# The library's own calls on a GPU (bench/gpu/products/): where there is none it says so.
+file(GLOB products CONFIGURE_DEPENDS bench/gpu/products/*.c)
+list(FILTER products EXCLUDE REGEX "signatures.c$")
+add_executable(bench_gpu_products ${products})
+target_link_libraries(bench_gpu_products PRIVATE featblas_bench)
 
 if(FEATBLAS_LEFT_OUT)
   list(JOIN FEATBLAS_LEFT_OUT " " left_out)

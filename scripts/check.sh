@@ -43,14 +43,16 @@ graphblas() { # a build without GraphBLAS, whose header nothing may read: the li
     ctest --test-dir $folder --output-on-failure -j "$jobs" --no-tests=error \
         -R "^($(IFS='|' && echo "${tests[*]}")|test_install|test_cli_(edges|files|formats))\$"
 }
-gpu() { # the program that measures a GPU: its kernels on the CPU, its graphs beside ours; all compiled where nvcc is
-    build release featblas_command
+gpu() { # the programs that measure a GPU: kernels on the CPU, graphs beside ours; all compiled where nvcc is
+    build release featblas_command bench_gpu_products fake_cuda fake_nvrtc fake_cusparse
+    bench/gpu/products.sh --emulated
     bench/gpu/run.sh emulate
     bench/gpu/run.sh graphs build/release/featblas
     bench/gpu/report --check
     if ! command -v nvcc > /dev/null; then echo "gpu: nvcc is not there; not compiled for a GPU"; return; fi
     ARCHS=90 bench/gpu/run.sh compile
     nvcc -I. -c -o build/gpu/signatures.o tests/support/fake_cuda/signatures.c # what gpu/ declares of the driver is so
+    nvcc -I. -Xcompiler -Werror,-Wno-deprecated-declarations -c -o build/gpu/sparse.o bench/gpu/products/signatures.c # and the benchmark of cuSPARSE
     # What the emulator runs is CUDA; test_gpu_compile makes code of it.
     git ls-files 'gpu/kernels/*.cu' 'tests/cases/simt/*.cu' | xargs -P "$jobs" -I{} sh -c \
         'nvcc -std=c++17 -arch=compute_90 -Werror all-warnings -I. --ptx -o "build/gpu/$(basename {} .cu).ptx" {}'

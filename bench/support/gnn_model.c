@@ -1,6 +1,8 @@
 /* Models of the benchmark of graph neural networks, with the peers' initial weights. */
 #include "gnn.h"
 
+#include "core/core.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -33,19 +35,20 @@ static bool set(FtB_Parameter p, const gnn_task *t, int layer)
                                                   : ends_in(name, "lin_r.weight") ? 5
                                                                                   : 4);
     const float scale = sqrtf(6 / (float)(source || target ? heads + each : in + out));
-    int64_t rows, columns, ld;
-    float *w;
     FtB_Block W = NULL;
     if (ends_in(name, "bias"))
         return true;
-    if (!gnn_ok(FtB_Parameter_value(&W, p)) ||
-        !gnn_ok(FtB_Block_shape(W, &rows, &columns, &ld, NULL, (void **)&w)))
+    /* Through the buffer: of an address that is told values would come home from a device after every step.
+     */
+    if (!gnn_ok(FtB_Parameter_value(&W, p)) || !gnn_ok(ftb_buffer_ask(W->owner, FTB_UPDATE)))
         return false;
+    float *w = ftb_block_data(W);
+    const int64_t rows = W->nrows, columns = W->ncols;
     for (int64_t i = 0; i < rows; i++)
         for (int64_t j = 0; j < columns; j++) {
             const int64_t k = i * columns + j;
-            w[i * ld + j] = scale * (source || target ? bench_feature(k / each, k % each, salt)
-                                                      : bench_feature(j, i, salt));
+            w[i * W->ld + j] = scale * (source || target ? bench_feature(k / each, k % each, salt)
+                                                         : bench_feature(j, i, salt));
         }
     FtB_Block_free(&W);
     return true;

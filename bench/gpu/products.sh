@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# The table of the library's own calls on a GPU (bench/gpu/products): FeatBLAS beside cuSPARSE, and beside PyTorch and PyG where
+# python3 (or $PYTHON) has them.
+#
+#   products.sh [OPTION...]              options of bench_gpu_products; BUILD: the folder of it (build/release)
+#   products.sh --emulated [OPTION...]   at toy size on the GPU that does not exist; fails where any case does
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+build=${BUILD:-$here/../../build/release}
+python=${PYTHON:-python3}
+fakes=${FAKES:-$build/fake_drivers}
+if [ "${1:-}" = --emulated ]; then
+    shift
+    export FEATBLAS_CUDA_DRIVER=$fakes/fake_cuda.so FEATBLAS_NVRTC=$fakes/fake_nvrtc.so FEATBLAS_CUSPARSE=$fakes/fake_cusparse.so
+    export FEATBLAS_CACHE=0
+    said=$("$build/bench_gpu_products" --toy "$@" 2>&1) || { echo "$said"; exit 1; }
+    echo "$said"
+    # It is complete: every operation ran, or says that there is no verb.
+    [ -n "$*" ] || for operation in sum max mean weighted heads dot softmax attention gcn gat; do
+        grep -qE "^reddit-like $operation, d = [0-9a-z ]+ FeatBLAS +[0-9.]+" <<< "$said" ||
+            { echo "products.sh: no time of $operation"; exit 1; }
+    done
+    exit
+fi
+peers=()
+if "$python" -c 'import torch' 2> /dev/null; then
+    graphs=${GRAPHS:-/tmp/featblas-graphs}
+    mkdir -p "$graphs"
+    peers=(--python "$python" --serve "$here/support/torch_serve.py" --graphs "$graphs")
+fi
+exec "$build/bench_gpu_products" "${peers[@]}" "$@"

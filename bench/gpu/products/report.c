@@ -1,0 +1,159 @@
+/* The table and the JSON file. */
+#include "products.h"
+
+#include "core/core.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Who a bar compares with; NULL: nobody who was timed. */
+static const products_who *other(const products_result *r)
+{
+    const char *against = r->of.against;
+    for (int n = 1; against && n < r->nwho; n++)
+        if (strncmp(r->who[n].name, against, strlen(against)) == 0 && r->who[n].count > 0)
+            return &r->who[n];
+    return NULL;
+}
+
+int products_met(const products_result *r, double *value)
+{
+    const double ours = products_median(&r->who[0]);
+    const products_who *them = other(r);
+    *value = 0;
+    if (ours <= 0 || r->of.wanted <= 0 || (r->of.against && !them))
+        return -1;
+    *value = them ? products_median(them) / ours : ours;
+    return r->toy ? -1 : them ? *value >= r->of.wanted : *value <= r->of.wanted;
+}
+
+static void case_text(char text[PRODUCTS_TEXT], const products_case *c)
+{
+    snprintf(text, PRODUCTS_TEXT, "%s %s, d = %lld%s", c->graph, products_name(c->what), (long long)c->d,
+             c->heads > 1 ? " in heads" : "");
+}
+
+void products_print_head(const products_settings *s)
+{
+    printf("%-42s %-26s %12s %8s %9s %9s %4s\n", "case", "who", s->toy ? "ms, toy" : "ms", "GB/s", "ratio",
+           "wanted", "met");
+}
+
+static void print_who(const char *of, const products_result *r, int n)
+{
+    const products_who *who = &r->who[n];
+    const double seconds = products_median(who), ours = products_median(&r->who[0]);
+    char rate[32] = "", ratio[32] = "", wanted[32] = "";
+    double value;
+    if (who->count == 0) {
+        printf("%-42s %-26s %s\n", of, who->name, who->status);
+        return;
+    }
+    if (r->bytes > 0)
+        snprintf(rate, sizeof rate, "%.0f", r->bytes / seconds / 1e9);
+    if (n > 0 && ours > 0)
+        snprintf(ratio, sizeof ratio, "%.2f x", seconds / ours);
+    const bool barred = n > 0 ? who == other(r) : !r->of.against && r->of.wanted > 0;
+    const int met = barred ? products_met(r, &value) : -1;
+    if (barred && met >= 0)
+        snprintf(wanted, sizeof wanted, r->of.against ? "%.2f x" : "%.0f ms",
+                 r->of.against ? r->of.wanted : 1e3 * r->of.wanted);
+    printf("%-42s %-26s %12.4f %8s %9s %9s %4s\n", of, who->name, 1e3 * seconds, rate, ratio, wanted,
+           met < 0 ? ""
+           : met   ? "yes"
+                   : "NO");
+}
+
+void products_print(const products_result *r)
+{
+    char text[PRODUCTS_TEXT];
+    case_text(text, &r->of);
+    for (int n = 0; n < r->nwho; n++)
+        print_who(n ? "" : text, r, n);
+    if (r->moved > 0)
+        printf("%-42s %.0f bytes moved inside of what was timed: the host did a part of it\n", "", r->moved);
+    fflush(stdout);
+}
+
+/* The mean of the sums' ratios; 0: none was compared. */
+static double sums_mean(const products_result *results, int count)
+{
+    double logs = 0, value;
+    int n = 0;
+    for (int k = 0; k < count; k++)
+        if (results[k].of.what == PRODUCTS_SUM && products_met(&results[k], &value) >= 0) {
+            logs += log(value);
+            n++;
+        }
+    return n > 0 ? exp(logs / n) : 0;
+}
+
+int products_print_end(const products_result *results, int count)
+{
+    const double wanted = 1.5, mean = sums_mean(results, count);
+    int missed = 0, compared = 0;
+    double value;
+    for (int k = 0; k < count; k++) {
+        const int met = products_met(&results[k], &value);
+        compared += met >= 0;
+        missed += met == 0;
+    }
+    if (mean > 0) {
+        printf("sums: geometric mean of the ratios %.2f x, wanted %.2f x: %s\n", mean, wanted,
+               mean >= wanted ? "met" : "NOT met");
+        missed += mean < wanted;
+    }
+    printf("%d cases, %d compared with a bar, %d bars missed\n", count, compared, missed);
+    return missed;
+}
+
+/* ---- JSON */
+
+static json_t *who_json(const products_who *who)
+{
+    json_t *seconds = json_array();
+    for (int n = 0; n < who->count; n++)
+        json_array_append_new(seconds, json_real(who->seconds[n]));
+    return json_pack("{s:s, s:s, s:f, s:o}", "name", who->name, "status", who->status, "median",
+                     products_median(who), "seconds", seconds);
+}
+
+static json_t *case_json(const products_result *r)
+{
+    json_t *whos = json_array();
+    double value;
+    const int met = products_met(r, &value);
+    for (int n = 0; n < r->nwho; n++)
+        json_array_append_new(whos, who_json(&r->who[n]));
+    json_t *made = json_pack("{s:s, s:s, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:o}", "graph", r->of.graph,
+                             "operation", products_name(r->of.what), "d", (json_int_t)r->of.d, "heads",
+                             (json_int_t)r->of.heads, "bytes", r->bytes, "first_seconds", r->first,
+                             "to_device_seconds", r->to_device, "to_host_seconds", r->to_host, "moved_bytes",
+                             r->moved, "error", r->error, "who", whos);
+    json_object_set_new(made, "against", r->of.against ? json_string(r->of.against) : json_null());
+    json_object_set_new(made, "wanted", r->of.wanted > 0 ? json_real(r->of.wanted) : json_null());
+    json_object_set_new(made, "reached", met >= 0 ? json_real(value) : json_null());
+    json_object_set_new(made, "met", met >= 0 ? json_boolean(met) : json_null());
+    return made;
+}
+
+bool products_write(const products_settings *s, const products_result *results, int count, double elapsed)
+{
+    const char *about = "";
+    char part[1000];
+    if (!s->json)
+        return true;
+    for (int n = 0; FtB_Device_describe(n, NULL, &about, NULL) == GrB_SUCCESS && n < 1; n++)
+        FtB_Device_describe(1, NULL, &about, NULL);
+    json_t *cases = json_array();
+    for (int k = 0; k < count; k++)
+        json_array_append_new(cases, case_json(&results[k]));
+    json_t *all = json_pack("{s:i, s:s, s:b, s:f, s:f, s:o}", "format", 1, "device", about, "toy", s->toy,
+                            "elapsed", elapsed, "sums_mean", sums_mean(results, count), "cases", cases);
+    snprintf(part, sizeof part, "%s.part", s->json);
+    const bool ok = all && json_dump_file(all, part, JSON_INDENT(1)) == 0 && rename(part, s->json) == 0;
+    json_decref(all);
+    return ok;
+}
