@@ -5,6 +5,8 @@
 #   make          build only
 #   make check    what continuous integration checks beside the tests
 #   make bench    the benchmark of projections (see bench/)
+#   make gpu-test run the tests on the GPU that is there, under compute-sanitizer too (see scripts/gpu_check)
+#   make bundle   one archive that tests and measures a GPU on a machine without our packages (see bench/gpu/)
 #   make format   lay out the sources        make docs     API reference into build/docs
 PRESET ?= release
 BUILD = build/$(PRESET)
@@ -14,7 +16,7 @@ ifneq ($(and $(shell command -v ninja),$(if $(wildcard $(BUILD)/CMakeCache.txt),
 export CMAKE_GENERATOR = Ninja
 endif
 
-.PHONY: all packages configure demo test check bench format docs install clean
+.PHONY: all packages configure demo test check bench gpu-test bundle format docs install clean
 all: configure
 	cmake --build $(BUILD) -j $(JOBS)
 
@@ -40,6 +42,14 @@ check:
 
 bench: all
 	@bench/project.sh
+
+gpu-test: configure
+	cmake --build $(BUILD) -j $(JOBS) --target featblas_command
+	@if scripts/gpu_check --bin $(BUILD) --ask; then cmake --build $(BUILD) -j $(JOBS) --target gpu_tests && \
+	    scripts/gpu_check --bin $(BUILD) --out build/gpu-test --part 1 2; fi
+
+bundle:
+	@JOBS=$(JOBS) scripts/make_bundle.sh
 
 format:
 	clang-format -i $$(git ls-files '*.c' '*.h' '*.cu' '*.cuh' 'bench/*.cpp')

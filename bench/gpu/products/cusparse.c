@@ -166,17 +166,18 @@ static bool time_sparse(products_who *who, int calls, double *seconds)
 {
     product *p = who->state;
     unsigned error = 0;
-    if (!products_ok(who, ftb_gpu_enter(p->d)))
+    bool ok = products_ok(who, ftb_gpu_enter(p->d));
+    if (!ok)
         return false;
     const double start = products_now();
     for (int n = 0; n < calls && !error; n++)
         error = launch(p);
     ftb_gpu_leave(p->d, GrB_SUCCESS);
-    products_wait();
+    ok = products_ok(who, products_wait()) && ok;
     *seconds = (products_now() - start) / calls;
     if (error)
         products_say(who, "failed: cuSPARSE says %u", error);
-    return error == 0;
+    return ok && error == 0;
 }
 
 static void drop_descriptors(product *p)
@@ -195,7 +196,7 @@ static void drop_descriptors(product *p)
 static void end(void *state)
 {
     product *p = state;
-    products_wait();
+    (void)products_wait();
     drop_descriptors(p);
     for (int n = 0; n < PIECES; n++)
         products_free(p->memory[n].at, p->memory[n].bytes);
@@ -222,7 +223,7 @@ static bool ready(products_who *who, product *p, const gen_graph *g, int64_t d, 
         return false;
     preprocess(p);
     ftb_gpu_leave(p->d, GrB_SUCCESS);
-    products_wait();
+    (void)products_wait();
     return true;
 }
 

@@ -60,11 +60,7 @@ products_who *products_add(products_result *r, const char *name)
 
 static const ftb_backend *device(void) { return ftb_device(ftb_context()); }
 
-void products_wait(void)
-{
-    if (device()->memory->wait(device(), ftb_context()) != GrB_SUCCESS)
-        fprintf(stderr, "products: %s\n", FtB_error());
-}
+GrB_Info products_wait(void) { return device()->memory->wait(device(), ftb_context()); }
 
 void *products_alloc(int64_t bytes)
 {

@@ -44,7 +44,7 @@ static bool time_epochs(products_who *who, int calls, double *seconds)
         if (!ok)
             products_say(who, "failed: %.200s", FtB_error());
     }
-    products_wait();
+    ok = products_ok(who, products_wait()) && ok;
     *seconds = (products_now() - start) / calls;
     return ok;
 }
@@ -105,7 +105,7 @@ static bool time_projection(products_who *who, int calls, double *seconds)
              products_ok(who, FtB_project(sink, p->R, "count", FTB_PROJECT_OPTIONS(.triangle = true)));
         FtB_Sink_free(&sink);
     }
-    products_wait();
+    ok = products_ok(who, products_wait()) && ok;
     *seconds = (products_now() - start) / calls;
     return ok;
 }

@@ -117,7 +117,15 @@ static bool wanted(const products_settings *s, const products_case *c)
 {
     char text[PRODUCTS_TEXT];
     snprintf(text, sizeof text, "%s %s %lld", c->graph, products_name(c->what), (long long)c->d);
-    return !s->only || strstr(text, s->only);
+    bool found = !s->only;
+    for (const char *from = s->only; from && !found;) { /* one of several, with commas between */
+        char one[PRODUCTS_TEXT];
+        const char *comma = strchr(from, ',');
+        snprintf(one, sizeof one, "%.*s", comma ? (int)(comma - from) : (int)strlen(from), from);
+        found = strstr(text, one) != NULL;
+        from = comma ? comma + 1 : NULL;
+    }
+    return found;
 }
 
 /* ---- options */
@@ -126,7 +134,8 @@ static const char usage[] = "usage: bench_gpu_products [--toy] [--json FILE] [--
                             "[--budget SECONDS] [--plan KEY=VALUE]...\n"
                             "                          [--python PYTHON --serve TORCH_SERVE.PY --graphs "
                             "FOLDER [--torch-device cpu]]\n"
-                            "TEXT is looked for in \"GRAPH OPERATION D\", such as \"reddit-like sum 128\".\n";
+                            "TEXT, or one of several with commas between, is looked for in \"GRAPH OPERATION "
+                            "D\", such as \"reddit-like sum 128\".\n";
 
 static bool set(products_settings *s, const char *name, const char *value)
 {

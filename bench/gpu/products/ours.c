@@ -79,7 +79,7 @@ static bool time_ours(products_who *who, int calls, double *seconds)
     bool ok = true;
     for (int n = 0; ok && n < calls; n++)
         ok = products_ok(who, run(who->state));
-    products_wait();
+    ok = products_ok(who, products_wait()) && ok;
     *seconds = (products_now() - start) / calls;
     return ok;
 }
@@ -259,7 +259,7 @@ static bool facts(products_result *r, products_who *who, const call *c)
     double start = products_now();
     bool ok =
         products_ok(who, FtB_Block_to_device(c->X)) && (!c->Y || products_ok(who, FtB_Block_to_device(c->Y)));
-    products_wait();
+    (void)products_wait();
     r->to_device = products_now() - start;
     ok = ok && time_ours(who, 1, &r->first);
     if (!ok)

@@ -100,7 +100,7 @@ void products_torch(products_result *r, const products_graph *g, const products_
 void products_torch_end(void);
 
 /* The device that work is placed on, and what is there. */
-void products_wait(void);
+GrB_Info products_wait(void);        /* fails where the device was lost: the host would go on without it */
 void *products_alloc(int64_t bytes); /* NULL: no room */
 void products_free(void *device, int64_t bytes);
 bool products_put(void *device, const void *host, int64_t bytes);
