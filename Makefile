@@ -57,8 +57,10 @@ format:
 docs:
 	mkdir -p build/docs && doxygen Doxyfile
 
-install: all
-	cmake --install $(BUILD)
+# A build of its own: without tests, with kernels of GPUs where nvcc is.
+install:
+	@$(MAKE) --no-print-directory PRESET=install all
+	cmake --install build/install
 
 clean:
 	rm -rf build

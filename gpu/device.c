@@ -3,6 +3,7 @@
 
 #include "gpu/compile.h"
 #include "gpu/gpu_verbs.h"
+#include "gpu/images.h"
 
 /* What is not here is done on the host. */
 static const ftb_verb_limits limits = {.spmm = ftb_gpu_spmm_fits,
@@ -56,8 +57,10 @@ static const ftb_verbs verbs = {.spmm = ftb_gpu_spmm,
                                 .update = ftb_gpu_update,
                                 .sum_squares = ftb_gpu_sum_squares,
                                 .limits = &limits};
-/* Of GPUs that nothing can be compiled for: nothing moves there in vain. */
+/* Of GPUs that nothing can be compiled for, and where nothing came with the library: nothing moves there in
+ * vain. */
 static const ftb_verbs none = {.limits = NULL};
+static ftb_verbs without_texts; /* what the kernels that came with the library do, where no NVRTC is */
 static ftb_gpu_device devices[FTB_GPUS];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -73,15 +76,28 @@ static ftb_gpu_facts facts_of(const ftb_gpu *g)
                            .memory_rate = rate > 0 ? rate : least_rate};
 }
 
+static const ftb_verbs *verbs_of(const ftb_gpu *g)
+{
+    char text[32];
+    if (ftb_gpu_compiles(g))
+        return &verbs;
+    return ftb_gpu_images_about(text, g) ? &without_texts : &none;
+}
+
 static void make_rows(void)
 {
+    without_texts = verbs;
+    without_texts.aggregate = NULL;
+    without_texts.messages = NULL;
+    without_texts.map_rows = NULL;
+    without_texts.apply = NULL;
     const ftb_driver *driver = ftb_driver_here();
     for (int n = 0; n < driver->count; n++) {
         ftb_gpu_device *d = &devices[n];
         d->row = (ftb_backend){.name = driver->gpu[n].label,
                                .about = driver->gpu[n].about,
                                .memory = &ftb_gpu_memory,
-                               .verbs = ftb_gpu_compiles(&driver->gpu[n]) ? &verbs : &none};
+                               .verbs = verbs_of(&driver->gpu[n])};
         d->driver = driver;
         d->gpu = &driver->gpu[n];
         d->facts = facts_of(d->gpu);

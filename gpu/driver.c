@@ -3,6 +3,7 @@
 #include "gpu/driver.h"
 
 #include "core/core.h"
+#include "gpu/images.h"
 #include "gpu/library.h"
 #include "gpu/nvrtc.h"
 
@@ -87,6 +88,23 @@ __attribute__((format(printf, 2, 3))) static void add(ftb_gpu *g, const char *fo
     va_end(arguments);
 }
 
+/* Where its kernels come from, and so what runs there. */
+static void describe_kernels(ftb_gpu *g)
+{
+    char text[32];
+    const ftb_nvrtc *n = ftb_nvrtc_here(g->cuda);
+    const char *with = ftb_gpu_images_about(text, g);
+    if (with)
+        add(g, ", kernels built in for %s", with);
+    if (n->version)
+        add(g, ", NVRTC %d.%d; products with blocks in FP32 run there, other work runs on the host",
+            n->version / 1000, n->version % 1000 / 10);
+    else if (with)
+        add(g, ", no NVRTC; products with blocks in FP32 run there, texts and other work run on the host");
+    else
+        add(g, ", no NVRTC; values can be kept there, work runs on the host");
+}
+
 /* Whole numbers alone, which no locale writes in its own way. */
 static void describe(const ftb_driver *d, ftb_gpu *g)
 {
@@ -106,12 +124,7 @@ static void describe(const ftb_driver *d, ftb_gpu *g)
     if (g->domain || g->bus || g->slot)
         add(g, ", bus %04x:%02x:%02x", (unsigned)g->domain, (unsigned)g->bus, (unsigned)g->slot);
     add(g, ", driver for CUDA %d.%d", d->version / 1000, d->version % 1000 / 10);
-    const ftb_nvrtc *n = ftb_nvrtc_here(g->cuda);
-    if (n->version)
-        add(g, ", NVRTC %d.%d; products with blocks in FP32 run there, other work runs on the host",
-            n->version / 1000, n->version % 1000 / 10);
-    else
-        add(g, ", no NVRTC; values can be kept there, work runs on the host");
+    describe_kernels(g);
 }
 
 static bool look_at(ftb_driver *d, int n)

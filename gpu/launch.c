@@ -2,6 +2,7 @@
 #include "gpu/launch.h"
 
 #include "gpu/compile.h"
+#include "gpu/images.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -22,11 +23,44 @@ static struct ftb_gpu_module *known(const ftb_gpu_device *d, const char *source)
     return m;
 }
 
+/* *later: it failed for want of memory, and may be tried again. */
+static GrB_Info load_image(struct CUmod_st **module, bool *later, ftb_gpu_device *d, const void *image)
+{
+    const unsigned error = d->driver->call.cuModuleLoadData(module, image);
+    *later = error == FTB_CUDA_OUT_OF_MEMORY;
+    return error ? ftb_gpu_failed(d, "cuModuleLoadData", error) : GrB_SUCCESS;
+}
+
+/* What the library has with it, if the driver takes that; else what NVRTC compiles. */
+static GrB_Info load(struct CUmod_st **module, bool *later, ftb_gpu_device *d, const char *source)
+{
+    const ftb_gpu_image *with = ftb_gpu_image_for(source, d->gpu);
+    void *image = NULL;
+    GrB_Info info = FTB_NO_DEVICE;
+    *later = false;
+    if (with) {
+        info = ftb_gpu_image_unpack(&image, with);
+        if (info == GrB_SUCCESS)
+            info = load_image(module, later, d, image);
+        ftb_raw_delete(image);
+    }
+    const bool settled = info == GrB_SUCCESS || info == GrB_OUT_OF_MEMORY || *later || d->lost;
+    if (!settled && (!with || ftb_gpu_compiles(d->gpu))) {
+        info = ftb_gpu_compile(&image, source, d->gpu);
+        if (info == GrB_SUCCESS) {
+            info = load_image(module, later, d, image);
+            ftb_raw_delete(image);
+        }
+    }
+    *later = *later || info == GrB_OUT_OF_MEMORY;
+    return info;
+}
+
 /* The lock is held, and the driver's context is the thread's. One that could not be made is not tried again.
  */
 static GrB_Info find(const struct ftb_gpu_module **found, ftb_gpu_device *d, const char *source)
 {
-    void *image = NULL;
+    bool later;
     struct ftb_gpu_module *m = known(d, source);
     *found = m;
     if (m)
@@ -40,12 +74,8 @@ static GrB_Info find(const struct ftb_gpu_module **found, ftb_gpu_device *d, con
         return ftb_nomem();
     }
     memcpy(m->source, source, strlen(source) + 1);
-    GrB_Info info = ftb_gpu_compile(&image, source, d->gpu);
-    const unsigned error = info == GrB_SUCCESS ? d->driver->call.cuModuleLoadData(&m->module, image) : 0;
-    if (error)
-        info = ftb_gpu_failed(d, "cuModuleLoadData", error);
-    ftb_raw_delete(image);
-    if (error == FTB_CUDA_OUT_OF_MEMORY || info == GrB_OUT_OF_MEMORY) { /* otherwise, perhaps, another time */
+    const GrB_Info info = load(&m->module, &later, d, source);
+    if (later) {
         ftb_raw_delete(m->source);
         ftb_raw_delete(m);
         return info;

@@ -44,6 +44,7 @@ graphblas() { # a build without GraphBLAS, whose header nothing may read: the li
         -R "^($(IFS='|' && echo "${tests[*]}")|test_install|test_cli_(edges|files|formats))\$"
 }
 gpu() { # the programs that measure a GPU: kernels on the CPU, graphs beside ours; all compiled where nvcc is
+    local with_images=(test_gpu_images test_gpu_driver test_gpu_spmm test_gpu_dense test_gpu_softmax test_gpu_update)
     build release featblas_command bench_gpu_products fake_cuda fake_nvrtc fake_cusparse
     bench/gpu/products.sh --emulated
     bench/gpu/run.sh emulate
@@ -53,9 +54,14 @@ gpu() { # the programs that measure a GPU: kernels on the CPU, graphs beside our
     ARCHS=90 bench/gpu/run.sh compile
     nvcc -I. -c -o build/gpu/signatures.o tests/support/fake_cuda/signatures.c # what gpu/ declares of the driver is so
     nvcc -I. -Xcompiler -Werror,-Wno-deprecated-declarations -c -o build/gpu/sparse.o bench/gpu/products/signatures.c # and the benchmark of cuSPARSE
-    # What the emulator runs is CUDA; test_gpu_compile makes code of it.
-    git ls-files 'gpu/kernels/*.cu' 'tests/cases/simt/*.cu' | xargs -P "$jobs" -I{} sh -c \
+    # What the emulator runs is CUDA; of kernels, a library has code with it, which the driver that does not exist takes.
+    git ls-files 'tests/cases/simt/*.cu' | xargs -P "$jobs" -I{} sh -c \
         'nvcc -std=c++17 -arch=compute_90 -Werror all-warnings -I. --ptx -o "build/gpu/$(basename {} .cu).ptx" {}'
+    mkdir -p build/cuda # without bench and the rest; objects are those of build/release
+    { cmake --preset release -B build/cuda $(command -v ninja > /dev/null && echo "-G Ninja") -DFEATBLAS_CUDA=ON &&
+        cmake --build build/cuda -j "$jobs" --target featblas_command "${with_images[@]}"; } > build/cuda/build.log ||
+        { tail -60 build/cuda/build.log; return 1; }
+    ctest --test-dir build/cuda --output-on-failure -j "$jobs" --no-tests=error -R "^($(IFS='|' && echo "${with_images[*]}")|test_cli_devices)\$"
 }
 asan() { # tests under the address and undefined-behaviour sanitizers, of half the random cases and failing allocations; what docs
          # show, what counts touched bytes, and the device that is an oracle are `make test`'s alone. Of tests on the pretend

@@ -3,6 +3,7 @@
 #include "support/check.h"
 
 #include "gpu/driver.h"
+#include "gpu/images.h"
 #include "support/fakes.h"
 #include "support/temporary.h"
 
@@ -293,5 +294,6 @@ int main(void)
                                        cmocka_unit_test_teardown(opened_once, forget),
                                        cmocka_unit_test_teardown(public_calls, forget)};
     setenv("FEATBLAS_NVRTC", "", 1);
+    ftb_gpu_images_use((const ftb_gpu_image[]){{0}});
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
