@@ -204,6 +204,8 @@ static void image_alone(void)
     assert_non_null(strstr(about(),
                            ", kernels built in for sm_90, no NVRTC; products with blocks in FP32 run "
                            "there, texts and other work run on the host"));
+    const ftb_verbs *v = ftb_device(ftb_context())->verbs; /* operands of texts do not go there in vain */
+    assert_true(v->spmm && v->dense && !v->aggregate && !v->messages && !v->map_rows && !v->apply);
     products(true, 0, false);
     assert_ok(ftb_gpu_load(device(), SOURCE));
     assert_fails(FTB_NO_DEVICE, "no kernels: FEATBLAS_NVRTC is empty", ftb_gpu_load(device(), "// a text"));
