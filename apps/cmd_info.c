@@ -2,6 +2,7 @@
  * number of products of both projections. */
 #include "core/core.h"
 #include "cpu/dense_run.h"
+#include "gpu/cublas.h"
 #include "gpu/driver.h"
 #include "io/io.h"
 #include "reader.h"
@@ -239,6 +240,29 @@ static int print_json(const matrix_facts *f)
     return app_print_json(root);
 }
 
+/* What GPUs have beside what their line says, for all of them the same. */
+static void print_libraries(void)
+{
+    const ftb_cublas *c = ftb_cublas_here();
+    if (c->version)
+        printf("Large dense products run there by cuBLAS %d.%d.\n", c->version / 1000,
+               c->version % 1000 / 10);
+    else
+        app_print(stdout, "Large dense products run there without cuBLAS: %s.\n", c->why);
+}
+
+static json_t *device_json(const char *name, const char *about, int64_t memory)
+{
+    json_t *row = json_pack("{s:s, s:s, s:I}", "name", name, "about", about, "memory", (json_int_t)memory);
+    if (row && strncmp(name, "gpu", 3) == 0) {
+        const int version = ftb_cublas_here()->version;
+        json_object_set_new(row, "cublas",
+                            version ? json_sprintf("%d.%d", version / 1000, version % 1000 / 10)
+                                    : json_null());
+    }
+    return row;
+}
+
 /* The host comes first, then GPUs. */
 static int print_devices(bool json)
 {
@@ -248,8 +272,7 @@ static int print_devices(bool json)
     int n = 0;
     for (; FtB_Device_describe(n, &name, &about, &memory) == GrB_SUCCESS; n++) {
         if (json)
-            json_array_append_new(list, json_pack("{s:s, s:s, s:I}", "name", name, "about", about, "memory",
-                                                  (json_int_t)memory));
+            json_array_append_new(list, device_json(name, about, memory));
         else
             printf("%-8s %s\n", name, about);
     }
@@ -258,6 +281,8 @@ static int print_devices(bool json)
         putchar('\n');
     } else if (ftb_driver_here()->count == 0) {
         app_print(stdout, "There is no GPU to use: %s.\n", ftb_driver_here()->why);
+    } else {
+        print_libraries();
     }
     if (!json && ftb_dense_slow())
         printf("On the processor %s.\n", ftb_dense_slow());

@@ -32,6 +32,8 @@ typedef struct ftb_gpu_device {
     } stage[FTB_GPU_STAGES];
     int next;                       /* stage */
     struct ftb_gpu_module *modules; /* what was loaded (launch.c) */
+    struct cublasContext *cublas;   /* its handle (cublas.c); NULL: not yet, or */
+    bool without_cublas;            /* it cannot be had */
 } ftb_gpu_device;
 
 static inline ftb_gpu_device *ftb_gpu_of(const ftb_backend *b) { return (ftb_gpu_device *)(uintptr_t)b; }

@@ -1,7 +1,10 @@
-/* The verb `dense` on a GPU, by a kernel of our own (kernels/dense.cu). */
+/* The verb `dense` on a GPU: by a kernel of our own (kernels/dense.cu), or by cuBLAS where that is there and
+ * the rule says that it is faster (plan/rule_gpu_dense.c). */
+#include "gpu/dense_cublas.h"
 #include "gpu/gpu_verbs.h"
 #include "gpu/items.h"
 #include "gpu/kernels/dense_tiles.h"
+#include "plan/gpu_dense_plan.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -12,6 +15,13 @@
  * alone: into parts of some length, of which there are no more than fill a large GPU. */
 enum { PART = 512, FULL = 512, MOST_PARTS = 64 };
 
+/* How our kernel shares out a product. */
+typedef struct tiling {
+    int r, s;             /* values of a thread, down and across */
+    int64_t down, across; /* tiles */
+    int parts;
+} tiling;
+
 static int parts_of(const ftb_dense_product *p, int64_t tiles)
 {
     const int64_t room = ftb_min(MOST_PARTS, FULL / ftb_max(1, tiles));
@@ -19,17 +29,42 @@ static int parts_of(const ftb_dense_product *p, int64_t tiles)
 }
 
 /* Values of a thread along a side of so many. */
-static int64_t each_of(int64_t side) { return side <= FTB_DENSE_SIDE ? 1 : 4; }
+static int each_of(int64_t side) { return side <= FTB_DENSE_SIDE ? 1 : 4; }
 
-GrB_Info ftb_gpu_dense(const ftb_dense_product *p)
+static tiling tiling_of(const ftb_dense_product *p)
+{
+    tiling t = {.r = each_of(p->nrows), .s = each_of(p->ncols), .parts = 1};
+    const int64_t high = t.r * FTB_DENSE_SIDE, wide = t.s * FTB_DENSE_SIDE;
+    t.down = (p->nrows + high - 1) / high;
+    t.across = (p->ncols + wide - 1) / wide;
+    if (t.down <= INT_MAX && t.across <= INT_MAX)
+        t.parts = parts_of(p, t.down * t.across);
+    return t;
+}
+
+/* cuBLAS is looked for only where it would be used: it is half a gigabyte. */
+static bool is_for_cublas(ftb_gpu_device *d, const ftb_dense_product *p, const tiling *t)
+{
+    const int64_t tiles = t->down * t->across;
+    const ftb_gpu_dense_facts facts = {.nrows = p->nrows,
+                                       .ncols = p->ncols,
+                                       .inner = p->inner,
+                                       .value_bytes = (int64_t)FtB_Type_size(p->type),
+                                       .blocks = tiles * t->parts,
+                                       .padded = tiles * t->r * t->s * FTB_DENSE_SIDE * FTB_DENSE_SIDE};
+    const ftb_gpu_facts *described = &ftb_machine_here()->gpu;
+    ftb_gpu_dense_plan plan;
+    if (p->nrows == 0 || p->ncols == 0 || p->inner == 0)
+        return false;
+    ftb_rule_gpu_dense(&plan, &facts, true, described->multiprocessors ? described : &d->facts);
+    return plan.cublas && ftb_gpu_cublas_ready(d);
+}
+
+static GrB_Info own(ftb_gpu_device *d, const ftb_dense_product *p, const tiling *t)
 {
     static const char *const forms[] = {[FTB_AB] = "AB", [FTB_ATB] = "ATB", [FTB_ABT] = "ABT"};
-    ftb_gpu_device *d = ftb_gpu_of(ftb_device(p->ctx));
     const char *type = ftb_gpu_real(p->type);
-    const int64_t r = each_of(p->nrows), s = each_of(p->ncols), high = r * FTB_DENSE_SIDE,
-                  wide = s * FTB_DENSE_SIDE;
-    const int64_t down = (p->nrows + high - 1) / high, across = (p->ncols + wide - 1) / wide;
-    const bool many = across > INT_MAX || down > INT_MAX; /* refused by the launch */
+    const bool many = t->across > INT_MAX || t->down > INT_MAX; /* refused by the launch */
     ftb_dense_arguments g = {.nrows = p->nrows,
                              .ncols = p->ncols,
                              .inner = p->inner,
@@ -39,18 +74,18 @@ GrB_Info ftb_gpu_dense(const ftb_dense_product *p)
                              .lda = p->lda,
                              .ldb = p->ldb,
                              .ldc = p->ldc,
-                             .parts = many ? 1 : parts_of(p, down * across),
+                             .parts = t->parts,
                              .add = p->add,
-                             .tiles = (unsigned)across};
+                             .tiles = (unsigned)t->across};
     const int64_t bytes = g.parts > 1 ? g.parts * p->nrows * p->ncols * (int64_t)FtB_Type_size(p->type) : 0;
     char name[40];
     GrB_Info info = bytes > 0 ? d->row.memory->alloc(&d->row, p->ctx, &g.partial, bytes) : GrB_SUCCESS;
     if (info != GrB_SUCCESS)
         return info;
-    snprintf(name, sizeof name, "dense_%s_%s_%dx%d", type, forms[p->what], (int)r, (int)s);
+    snprintf(name, sizeof name, "dense_%s_%s_%dx%d", type, forms[p->what], t->r, t->s);
     info = ftb_gpu_launch(
         d, SOURCE, name,
-        (ftb_gpu_grid){.x = many ? INT64_MAX : down * across, .y = g.parts, .threads = FTB_DENSE_BLOCK},
+        (ftb_gpu_grid){.x = many ? INT64_MAX : t->down * t->across, .y = g.parts, .threads = FTB_DENSE_BLOCK},
         (void *[]){&g});
     if (info == GrB_SUCCESS && g.partial) {
         snprintf(name, sizeof name, "dense_%s_join", type);
@@ -64,4 +99,12 @@ GrB_Info ftb_gpu_dense(const ftb_dense_product *p)
     if (g.partial)
         d->row.memory->free(&d->row, g.partial, bytes);
     return info;
+}
+
+GrB_Info ftb_gpu_dense(const ftb_dense_product *p)
+{
+    ftb_gpu_device *d = ftb_gpu_of(ftb_device(p->ctx));
+    const tiling t = tiling_of(p);
+    const GrB_Info info = is_for_cublas(d, p, &t) ? ftb_gpu_cublas_dense(d, p) : GrB_NO_VALUE;
+    return info == GrB_NO_VALUE ? own(d, p, &t) : info;
 }

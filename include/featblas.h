@@ -200,11 +200,11 @@ GrB_Info FtB_Context_set_device(FtB_Context ctx, const char *device);
 
 /** What is known of a device. GPUs that the driver finds come last, as "gpu:0" and so on; values can be kept
  * there (FtB_Block_to_device), and products with blocks in FP32 run there. The first call that asks for one
- * opens the driver, libcuda.so.1, and the compiler of kernels, libnvrtc.so, or the libraries that the
- * environment variables FEATBLAS_CUDA_DRIVER and FEATBLAS_NVRTC name ("" for none), for as long as the
- * process runs. @param n from 0, which is the host. @param[out] name as FtB_Context_set_device takes it.
- * @param[out] about what it is. @param[out] memory its bytes; 0: the host's. Any may be NULL; texts are
- * static.
+ * opens the driver, libcuda.so.1, and the compiler of kernels, libnvrtc.so, the first large dense product
+ * libcublas.so, or the libraries that the environment variables FEATBLAS_CUDA_DRIVER, FEATBLAS_NVRTC and
+ * FEATBLAS_CUBLAS name ("" for none), for as long as the process runs. @param n from 0, which is the host.
+ * @param[out] name as FtB_Context_set_device takes it. @param[out] about what it is. @param[out] memory its
+ * bytes; 0: the host's. Any may be NULL; texts are static.
  *  @return GrB_NO_VALUE behind the last; without a GPU the message says why there is none. */
 GrB_Info FtB_Device_describe(int n, const char **name, const char **about, int64_t *memory);
 

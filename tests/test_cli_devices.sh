@@ -46,14 +46,20 @@ unset FAKE_CUDA_INIT
 
 # Two of them
 export FEATBLAS_NVRTC=$FEATBLAS_FAKE_DRIVERS/fake_nvrtc.so FAKE_CUDA_DEVICES=2 FAKE_CUDA_NAME="Fake$escape[31m\"GPU"
+export FEATBLAS_CUBLAS=
 run 0 info --devices
-[ "$(wc -l <out)" -eq 3 ] || fail "not a line per device: $(cat out)"
+holds out "Large dense products run there without cuBLAS: FEATBLAS_CUBLAS is empty, so that no cuBLAS is looked for."
+FEATBLAS_CUBLAS=$FEATBLAS_FAKE_DRIVERS/fake_cublas.so
+run 0 info --devices
+holds out "Large dense products run there by cuBLAS 12.4."
+[ "$(wc -l <out)" -eq 4 ] || fail "not a line per device: $(cat out)"
 holds out 'gpu:0    Fake?[31m"GPU, compute capability 9.1, 1.5 GiB at 2619 MHz x 5120 bits, 14 multiprocessors'
 holds out "gpu:1 "
 [ "$(grep -c 'driver for CUDA 12.4,\( kernels built in for sm_90,\)\? NVRTC 12.4; products with blocks in FP32 run there, other work runs on the host$' out)" -eq 2 ] || fail "not said of both: $(cat out)"
 run 0 info --devices --json
 holds out '"name": "gpu:1"'
 holds out '"memory": 3221225472'
+[ "$(grep -c '"cublas": "12.4"' out)" -eq 2 ] || fail "not said of both: $(cat out)"
 run 0 info g.mtx --device gpu:1
 run 2 info g.mtx --device gpu:2
 says "--device: there is no 'gpu:2' here; expected cpu"

@@ -1,9 +1,12 @@
-/* Dense products on a GPU that does not exist, beside sums in long double: within the rounding of their
- * terms, the same bits at every run; nothing beside C is written. */
+/* Dense products on a GPU that does not exist, by our kernel and by a cuBLAS that does not exist either,
+ * beside sums in long double: within the rounding of their terms, the same bits at every run; nothing beside
+ * C is written, and of cuBLAS nothing is asked that it does not do (support/fake_cuda/fake_cublas.c). */
 #include "support/beside.h"
 #include "support/check.h"
 
+#include "gpu/dense_cublas.h"
 #include "gpu/gpu_verbs.h"
+#include "support/fakes.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -67,7 +70,8 @@ static void check(const dense_case *c, const void *a, const void *b, const void 
             continue;
         }
         if (p->add)
-            sum = most = ftb_get_real(before, p->type, k);
+            sum = ftb_get_real(before, p->type, k);
+        most = fabsl(sum);
         for (int64_t t = 0; t < p->inner; t++) {
             double y;
             const long double x = term(p, a, b, i, j, t, &y);
@@ -75,41 +79,54 @@ static void check(const dense_case *c, const void *a, const void *b, const void 
             most += fabsl(x * y);
         }
         const double found = ftb_get_real(after, p->type, k);
-        if (!(fabsl(found - sum) <= (long double)unit * (long double)(p->inner + 66) * fabsl(most)))
+        if (!(fabsl(found - sum) <= (long double)unit * (long double)(p->inner + 66) * most))
             fail_msg("form %d, %lld x %lld over %lld%s: (%lld, %lld) is %.9g, expected %.9g", (int)p->what,
                      (long long)p->nrows, (long long)p->ncols, (long long)p->inner, p->add ? ", added" : "",
                      (long long)i, (long long)j, found, (double)sum);
     }
 }
 
+static int start(void **state)
+{
+    setenv("FEATBLAS_CUBLAS", fake_path("fake_cublas"), 1);
+    return fake_gpu_start(state);
+}
+
+static ftb_gpu_device *device(void) { return ftb_gpu_of(ftb_device(ftb_context())); }
+
 static void products(void **state)
 {
+    int (*by_cublas)(void);
     (void)state;
+    fake_find("fake_cublas", "fake_cublas_products", &by_cublas);
+    assert_true(ftb_gpu_cublas_ready(device()));
     if (!fake_gpu_emulates()) {
         printf("skipped: no kernels run here\n");
         return;
     }
     rng r = rng_new();
-    for (int64_t n = 0; n < rng_cases(16); n++) {
+    for (int64_t n = 0; n < rng_cases(32); n++) {
         const dense_case c = some_case(&r);
+        const bool cublas = c.p.nrows > 0 && c.p.inner > 0 && rng_below(&r, 2);
         const int64_t count = (c.p.nrows + 1) * c.p.ldc;
         beside a = beside_new(&r, c.p.type, c.rows[0] * c.p.lda + 1, rng_reals),
                b = beside_new(&r, c.p.type, c.rows[1] * c.p.ldb + 1, rng_reals);
         rng again = r;
         beside first = beside_new(&r, c.p.type, count, rng_reals),
                second = beside_new(&again, c.p.type, count, rng_reals);
-        const int ran = fake_gpu_launches();
+        const int ran = fake_gpu_launches(), made = by_cublas();
         for (int k = 0; k < 2; k++) {
             ftb_dense_product p = c.p;
             p.a = beside_at(&a, true, 0);
             p.b = beside_at(&b, true, 0);
             p.c = beside_at(k ? &second : &first, true, 0);
-            assert_ok(ftb_gpu_dense(&p));
+            assert_ok(cublas ? ftb_gpu_cublas_dense(device(), &p) : ftb_gpu_dense(&p));
         }
         void *here = beside_fetch(&first), *there = beside_fetch(&second);
         if (fake_gpu_emulates()) {
             /* What is long is cut, and joined by another launch. */
-            assert_true(c.p.nrows == 0 || fake_gpu_launches() - ran == (c.p.inner >= 1024 ? 4 : 2));
+            assert_true(cublas || c.p.nrows == 0 || fake_gpu_launches() - ran == (c.p.inner >= 1024 ? 4 : 2));
+            assert_int_equal(by_cublas() - made, cublas ? 2 : 0);
             check(&c, beside_at(&a, false, 0), beside_at(&b, false, 0), beside_at(&first, false, 0), here,
                   count);
             assert_memory_equal(here, there, (size_t)count * FtB_Type_size(c.p.type));
@@ -126,5 +143,5 @@ static void products(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test_teardown(products, beside_clean)};
-    return cmocka_run_group_tests(tests, fake_gpu_start, NULL);
+    return cmocka_run_group_tests(tests, start, NULL);
 }

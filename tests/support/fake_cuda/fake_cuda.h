@@ -41,6 +41,14 @@ struct fake_launch *fake_launch_new(const struct CUfunc_st *function, const unsi
 void fake_launch_run(struct fake_launch *launch); /* and deletes it */
 void fake_memory_told(void *start, size_t bytes); /* kernels may reach it; 0: not any more */
 
+/* For libraries that do not exist either, and find these by dlsym (fake_cublas.c): whether a context is
+ * current; whether bytes are in one piece of its device's memory; work that a stream does in its turn, when
+ * all of that memory can be reached; misuse. */
+int fake_cuda_current(void);
+int fake_cuda_holds(const void *at, size_t bytes);
+void fake_cuda_append(struct CUstream_st *stream, void (*work)(void *), void *argument);
+void fake_cuda_wrong(const char *call, const char *what);
+
 /* For tests, which find these by dlsym. */
 int fake_cuda_inits(void);          /* calls of cuInit so far */
 int fake_cuda_live(void);           /* pieces of device memory that are allocated */

@@ -24,6 +24,8 @@ typedef struct task {
     struct task *next;
     struct CUevent_st *event; /* recorded; NULL: a copy or a launch */
     struct fake_launch *launch;
+    void (*work)(void *); /* another library's */
+    void *argument;
     char *to;
     const char *from;
     char *kept; /* what a copy from pageable memory has read, in place of `from` */
@@ -135,6 +137,11 @@ static void do_task(struct CUstream_st *s)
         open_all(s->device, PROT_READ | PROT_WRITE);
         fake_launch_run(t->launch);
         launches++;
+        open_all(s->device, PROT_NONE);
+        pending--;
+    } else if (t->work) {
+        open_all(s->device, PROT_READ | PROT_WRITE);
+        t->work(t->argument);
         open_all(s->device, PROT_NONE);
         pending--;
     } else {
@@ -440,6 +447,38 @@ unsigned cuLaunchKernel(struct CUfunc_st *function, unsigned grid_x, unsigned gr
     append(stream, t);
     pending++;
     return leave(OK);
+}
+
+/* ---- for other libraries */
+
+int fake_cuda_current(void) { return mine()->depth > 0; }
+
+int fake_cuda_holds(const void *at, size_t bytes)
+{
+    pthread_mutex_lock(&lock);
+    const piece *p = find(at, bytes);
+    const int held = p && p->device == device_now();
+    pthread_mutex_unlock(&lock);
+    return held;
+}
+
+void fake_cuda_append(struct CUstream_st *stream, void (*work)(void *), void *argument)
+{
+    pthread_mutex_lock(&lock);
+    get_on();
+    task *t = new_task();
+    t->work = work;
+    t->argument = argument;
+    append(stream, t);
+    pending++;
+    pthread_mutex_unlock(&lock);
+}
+
+void fake_cuda_wrong(const char *call, const char *what)
+{
+    pthread_mutex_lock(&lock);
+    misuse(call, what);
+    pthread_mutex_unlock(&lock);
 }
 
 /* ---- for tests */
