@@ -45,7 +45,7 @@ static tiling tiling_of(const ftb_dense_product *p)
 /* cuBLAS is looked for only where it would be used: it is half a gigabyte. */
 static bool is_for_cublas(ftb_gpu_device *d, const ftb_dense_product *p, const tiling *t)
 {
-    const int64_t tiles = t->down * t->across;
+    const double tiles = (double)t->down * (double)t->across;
     const ftb_gpu_dense_facts facts = {.nrows = p->nrows,
                                        .ncols = p->ncols,
                                        .inner = p->inner,

@@ -44,7 +44,7 @@ graphblas() { # a build without GraphBLAS, whose header nothing may read: the li
         -R "^($(IFS='|' && echo "${tests[*]}")|test_install|test_cli_(edges|files|formats))\$"
 }
 gpu() { # the programs that measure a GPU: kernels on the CPU, graphs beside ours; all compiled where nvcc is
-    local with_images=(test_gpu_images test_gpu_driver test_gpu_spmm test_gpu_dense test_gpu_softmax test_gpu_update)
+    local with_images=(test_gpu_images test_gpu_driver test_gpu_memory test_gpu_spmm test_gpu_dense test_gpu_softmax test_gpu_update)
     build release featblas_command bench_gpu_products fake_cuda fake_nvrtc fake_cusparse
     bench/gpu/products.sh --emulated
     bench/gpu/run.sh emulate

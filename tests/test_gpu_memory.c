@@ -5,6 +5,7 @@
 
 #include "core/backend.h"
 #include "gpu/device.h"
+#include "gpu/images.h"
 #include "support/fakes.h"
 #include "support/real_gpu.h"
 #include "support/rng.h"
@@ -25,6 +26,7 @@ static struct {
 } fake;
 
 static const ftb_backend *gpu;
+static const ftb_gpu_image no_image;
 static const char *named; /* of two that do not exist the second; a real one is the first */
 
 /* A message of that GPU's; valid until the next. */
@@ -40,6 +42,7 @@ static int start(void **state)
     const char *why;
     (void)state;
     setenv("FEATBLAS_NVRTC", "", 1); /* no kernels: the host does the work */
+    ftb_gpu_images_use(&no_image);
     if (real_gpu()) {
         real_gpu_begin();
     } else {

@@ -17,7 +17,7 @@ enum { GPUS = sizeof gpus / sizeof *gpus };
 static ftb_gpu_dense_plan plan_of(int64_t m, int64_t n, int64_t k, int64_t size, bool cublas,
                                   const ftb_gpu_facts *gpu)
 {
-    const int64_t tiles = (m + 63) / 64 * ((n + 63) / 64);
+    const double tiles = (double)((m + 63) / 64 * ((n + 63) / 64));
     const ftb_gpu_dense_facts f = {
         .nrows = m, .ncols = n, .inner = k, .value_bytes = size, .blocks = tiles, .padded = tiles * 64 * 64};
     ftb_gpu_dense_plan plan;

@@ -8,7 +8,7 @@
 typedef struct ftb_gpu_dense_facts {
     int64_t nrows, ncols, inner; /* of the result, and what is summed over */
     int64_t value_bytes;         /* 4 or 8 */
-    int64_t blocks, padded; /* of our kernel, and values of its tiles, of which some lie beyond the edges */
+    double blocks, padded; /* of our kernel, and values of its tiles, of which some lie beyond the edges */
 } ftb_gpu_dense_facts;
 
 typedef struct ftb_gpu_dense_plan {

@@ -26,8 +26,8 @@ void ftb_rule_gpu_dense(ftb_gpu_dense_plan *plan, const ftb_gpu_dense_facts *f, 
     const double peak = gpu->multiprocessors * gpu->clock *
                         (f->value_bytes > (int64_t)sizeof(float) ? LANES_FP64 : LANES_FP32);
     const double moving = (m * k + k * n + m * n) * size / gpu->memory_rate;
-    const double busy = fmin(1, (double)f->blocks / gpu->multiprocessors);
-    const double own = OWN_CALL + fmax((double)f->padded * k / (peak * OWN_SHARE * busy), moving);
+    const double busy = fmin(1, f->blocks / gpu->multiprocessors);
+    const double own = OWN_CALL + fmax(f->padded * k / (peak * OWN_SHARE * busy), moving);
     const double other = CUBLAS_CALL + fmax(m * n * k / (peak * CUBLAS_SHARE), moving);
     plan->cublas = cublas && other < own;
     plan->seconds = plan->cublas ? other : own;
