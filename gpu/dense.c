@@ -1,10 +1,10 @@
 /* The verb `dense` on a GPU: by a kernel of our own (kernels/dense.cu), or by cuBLAS where that is there and
  * the rule says that it is faster (plan/rule_gpu_dense.c). */
-#include "gpu/dense_cublas.h"
+#include "gpu/dense.h"
+
 #include "gpu/gpu_verbs.h"
 #include "gpu/items.h"
 #include "gpu/kernels/dense_tiles.h"
-#include "plan/gpu_dense_plan.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -42,29 +42,35 @@ static tiling tiling_of(const ftb_dense_product *p)
     return t;
 }
 
-/* cuBLAS is looked for only where it would be used: it is half a gigabyte. */
-static bool is_for_cublas(ftb_gpu_device *d, const ftb_dense_product *p, const tiling *t)
+ftb_gpu_dense_plan ftb_gpu_plan_dense(const ftb_gpu_device *d, const ftb_dense_product *p, bool cublas)
 {
-    const double tiles = (double)t->down * (double)t->across;
+    const tiling t = tiling_of(p);
+    const double tiles = (double)t.down * (double)t.across;
     const ftb_gpu_dense_facts facts = {.nrows = p->nrows,
                                        .ncols = p->ncols,
                                        .inner = p->inner,
                                        .value_bytes = (int64_t)FtB_Type_size(p->type),
-                                       .blocks = tiles * t->parts,
-                                       .padded = tiles * t->r * t->s * FTB_DENSE_SIDE * FTB_DENSE_SIDE};
+                                       .blocks = tiles * t.parts,
+                                       .padded = tiles * t.r * t.s * FTB_DENSE_SIDE * FTB_DENSE_SIDE};
     const ftb_gpu_facts *described = &ftb_machine_here()->gpu;
     ftb_gpu_dense_plan plan;
-    if (p->nrows == 0 || p->ncols == 0 || p->inner == 0)
-        return false;
-    ftb_rule_gpu_dense(&plan, &facts, true, described->multiprocessors ? described : &d->facts);
-    return plan.cublas && ftb_gpu_cublas_ready(d);
+    ftb_rule_gpu_dense(&plan, &facts, cublas, described->multiprocessors ? described : &d->facts);
+    return plan;
 }
 
-static GrB_Info own(ftb_gpu_device *d, const ftb_dense_product *p, const tiling *t)
+/* cuBLAS is looked for only where it would be used: it is half a gigabyte. */
+static bool is_for_cublas(ftb_gpu_device *d, const ftb_dense_product *p)
 {
+    const bool empty = p->nrows == 0 || p->ncols == 0 || p->inner == 0;
+    return !empty && ftb_gpu_plan_dense(d, p, true).cublas && ftb_gpu_cublas_ready(d);
+}
+
+GrB_Info ftb_gpu_own_dense(ftb_gpu_device *d, const ftb_dense_product *p)
+{
+    const tiling t = tiling_of(p);
     static const char *const forms[] = {[FTB_AB] = "AB", [FTB_ATB] = "ATB", [FTB_ABT] = "ABT"};
     const char *type = ftb_gpu_real(p->type);
-    const bool many = t->across > INT_MAX || t->down > INT_MAX; /* refused by the launch */
+    const bool many = t.across > INT_MAX || t.down > INT_MAX; /* refused by the launch */
     ftb_dense_arguments g = {.nrows = p->nrows,
                              .ncols = p->ncols,
                              .inner = p->inner,
@@ -74,18 +80,18 @@ static GrB_Info own(ftb_gpu_device *d, const ftb_dense_product *p, const tiling 
                              .lda = p->lda,
                              .ldb = p->ldb,
                              .ldc = p->ldc,
-                             .parts = t->parts,
+                             .parts = t.parts,
                              .add = p->add,
-                             .tiles = (unsigned)t->across};
+                             .tiles = (unsigned)t.across};
     const int64_t bytes = g.parts > 1 ? g.parts * p->nrows * p->ncols * (int64_t)FtB_Type_size(p->type) : 0;
     char name[40];
     GrB_Info info = bytes > 0 ? d->row.memory->alloc(&d->row, p->ctx, &g.partial, bytes) : GrB_SUCCESS;
     if (info != GrB_SUCCESS)
         return info;
-    snprintf(name, sizeof name, "dense_%s_%s_%dx%d", type, forms[p->what], t->r, t->s);
+    snprintf(name, sizeof name, "dense_%s_%s_%dx%d", type, forms[p->what], t.r, t.s);
     info = ftb_gpu_launch(
         d, SOURCE, name,
-        (ftb_gpu_grid){.x = many ? INT64_MAX : t->down * t->across, .y = g.parts, .threads = FTB_DENSE_BLOCK},
+        (ftb_gpu_grid){.x = many ? INT64_MAX : t.down * t.across, .y = g.parts, .threads = FTB_DENSE_BLOCK},
         (void *[]){&g});
     if (info == GrB_SUCCESS && g.partial) {
         snprintf(name, sizeof name, "dense_%s_join", type);
@@ -104,7 +110,6 @@ static GrB_Info own(ftb_gpu_device *d, const ftb_dense_product *p, const tiling 
 GrB_Info ftb_gpu_dense(const ftb_dense_product *p)
 {
     ftb_gpu_device *d = ftb_gpu_of(ftb_device(p->ctx));
-    const tiling t = tiling_of(p);
-    const GrB_Info info = is_for_cublas(d, p, &t) ? ftb_gpu_cublas_dense(d, p) : GrB_NO_VALUE;
-    return info == GrB_NO_VALUE ? own(d, p, &t) : info;
+    const GrB_Info info = is_for_cublas(d, p) ? ftb_gpu_cublas_dense(d, p) : GrB_NO_VALUE;
+    return info == GrB_NO_VALUE ? ftb_gpu_own_dense(d, p) : info;
 }
