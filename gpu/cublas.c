@@ -17,10 +17,9 @@ static const ftb_symbol symbols[] = {
 #undef SYMBOL
 };
 
-static const struct {
-    int major; /* of the CUDA that a driver must be made for */
-    const char *name;
-} sonames[] = {{13, "libcublas.so.13"}, {12, "libcublas.so.12"}};
+/* Of one version each; then the toolkit's that nobody told the loader of. */
+static const char *const sonames[] = {"libcublas.so.13", "libcublas.so.12",
+                                      "/usr/local/cuda/lib64/libcublas.so", NULL};
 
 /* What is wrong with it goes to why. */
 static void look_at(ftb_cublas *c, const char *library)
@@ -54,20 +53,32 @@ void ftb_cublas_open(ftb_cublas *c, const char *library)
         c->version = 0;
 }
 
+void ftb_cublas_find(ftb_cublas *c, const char *const *libraries, int cuda)
+{
+    char newer[sizeof c->why] = "";
+    for (; *libraries; libraries++) {
+        ftb_cublas_open(c, *libraries);
+        if (c->version && c->version / 1000 <= cuda / 1000)
+            return;
+        if (c->version)
+            snprintf(newer, sizeof newer, "cuBLAS %d.%d is newer than the driver, which is for CUDA %d.%d",
+                     c->version / 1000, c->version % 1000 / 10, cuda / 1000, cuda % 1000 / 10);
+        c->version = 0;
+    }
+    if (newer[0])
+        memcpy(c->why, newer, sizeof newer);
+}
+
 static ftb_cublas here;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void open_here(void)
 {
     const char *library = ftb_getenv_code("FEATBLAS_CUBLAS");
-    if (library) {
+    if (library)
         ftb_cublas_open(&here, library);
-        return;
-    }
-    snprintf(here.why, sizeof here.why, "the driver is too old for it");
-    for (size_t n = 0; n < sizeof sonames / sizeof *sonames && !here.version; n++)
-        if (ftb_driver_here()->version >= 1000 * sonames[n].major)
-            ftb_cublas_open(&here, sonames[n].name);
+    else
+        ftb_cublas_find(&here, sonames, ftb_driver_here()->version);
 }
 
 const ftb_cublas *ftb_cublas_here(void)

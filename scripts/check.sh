@@ -45,7 +45,10 @@ graphblas() { # a build without GraphBLAS, whose header nothing may read: the li
 }
 gpu() { # the programs that measure a GPU: kernels on the CPU, graphs beside ours; all compiled where nvcc is
     local with_images=(test_gpu_images test_gpu_driver test_gpu_memory test_gpu_spmm test_gpu_dense test_gpu_softmax test_gpu_update)
-    build release featblas_command bench_gpu_products fake_cuda fake_nvrtc fake_cusparse
+    local fakes=$PWD/build/release/fake_drivers
+    build release featblas_command bench_gpu_products bench_dense_gpu fake_cuda fake_nvrtc fake_cublas fake_cusparse
+    FEATBLAS_CUDA_DRIVER=$fakes/fake_cuda.so FEATBLAS_NVRTC=$fakes/fake_nvrtc.so FEATBLAS_CUBLAS=$fakes/fake_cublas.so \
+        FEATBLAS_CACHE=0 build/release/bench_dense_gpu 1 toy
     bench/gpu/products.sh --emulated
     bench/gpu/run.sh emulate
     bench/gpu/run.sh graphs build/release/featblas

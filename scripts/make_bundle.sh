@@ -17,13 +17,13 @@ mkdir -p "$build"
 { cmake -S . -B "$build" "${generator[@]}" -DFEATBLAS_GRAPHBLAS=OFF -DCMAKE_BUILD_TYPE=Release -DCMAKE_BUILD_WITH_INSTALL_RPATH=ON \
     '-DCMAKE_INSTALL_RPATH=$ORIGIN;$ORIGIN/../lib;$ORIGIN/../../lib' -DCMAKE_EXE_LINKER_FLAGS=-Wl,--disable-new-dtags \
     -DCMAKE_SHARED_LINKER_FLAGS=-Wl,--disable-new-dtags -DCMAKE_MODULE_LINKER_FLAGS=-Wl,--disable-new-dtags &&
-    cmake --build "$build" -j "$jobs" --target gpu_tests bench_gpu_products; } > "$build/build.log" 2>&1 ||
+    cmake --build "$build" -j "$jobs" --target gpu_tests bench_gpu_products bench_dense_gpu; } > "$build/build.log" 2>&1 ||
     { tail -40 "$build/build.log"; exit 1; }
 
 rm -rf "$tree"
 mkdir -p "$tree"/{bin/fake_drivers,lib,bench}
 cut -d' ' -f1 "$build/gpu_tests.txt" | while read -r name; do cp "$build/$name" "$tree/bin"; done
-cp "$build"/{featblas,bench_gpu_products,gpu_tests.txt} "$tree/bin"
+cp "$build"/{featblas,bench_gpu_products,bench_dense_gpu,gpu_tests.txt} "$tree/bin"
 cp "$build"/fake_drivers/*.so "$tree/bin/fake_drivers"
 cp "$build"/libfeatblas_whole.so "$tree/lib"
 cp scripts/gpu_check "$tree/gpu-check"
@@ -31,11 +31,11 @@ git ls-files bench/gpu | cpio -pdm --quiet "$tree" 2> /dev/null || git ls-files 
 cp LICENSE "$tree"
 
 # Every library that these take, whoever asks for it, but for the C library's.
-ldd "$tree"/bin/{featblas,bench_gpu_products,test_*} "$tree"/bin/fake_drivers/*.so "$tree"/lib/*.so |
+ldd "$tree"/bin/{featblas,bench_gpu_products,bench_dense_gpu,test_*} "$tree"/bin/fake_drivers/*.so "$tree"/lib/*.so |
     awk '$2 == "=>" && $3 ~ /^\// {print $1, $3}' | sort -u |
     grep -vE '^(libc|libm|libdl|librt|libpthread|libresolv|libgcc_s|ld-linux[a-z0-9-]*)\.so|libfeatblas' |
     while read -r name path; do cp -L "$path" "$tree/lib/$name"; done
-strip --strip-unneeded "$tree"/bin/{featblas,bench_gpu_products,test_*} "$tree"/lib/*.so*
+strip --strip-unneeded "$tree"/bin/{featblas,bench_gpu_products,bench_dense_gpu,test_*} "$tree"/lib/*.so*
 
 tar -C "$build" -c "$(basename "$tree")" | gzip -9 > "$archive"
 bytes=$(stat -c %s "$archive")

@@ -40,6 +40,22 @@ static void missing(void **state)
     assert_string_equal(opened.why, "");
 }
 
+/* None that is newer than the driver; the first that is there. */
+static void found(void **state)
+{
+    const char *const list[] = {"/nowhere/libcublas.so", fake_path("fake_cublas"), "/nowhere/else.so", NULL};
+    (void)state;
+    setenv("FAKE_CUBLAS_VERSION", "13010", 1);
+    ftb_cublas_find(&opened, list, 12080);
+    assert_int_equal(opened.version, 0);
+    assert_string_equal(opened.why, "cuBLAS 13.1 is newer than the driver, which is for CUDA 12.8");
+    ftb_cublas_find(&opened, list, 13000);
+    assert_int_equal(opened.version, 13010);
+    ftb_cublas_find(&opened, list + 2, 13000);
+    assert_non_null(strstr(opened.why, "cuBLAS cannot be opened: /nowhere/else.so"));
+    unsetenv("FAKE_CUBLAS_VERSION");
+}
+
 static void real(void **state)
 {
     const char *library = getenv("FEATBLAS_TEST_CUBLAS");
@@ -228,8 +244,8 @@ static void each(void **state)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(missing), cmocka_unit_test(real),
-                                       cmocka_unit_test(each)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(missing), cmocka_unit_test(found),
+                                       cmocka_unit_test(real), cmocka_unit_test(each)};
     const struct CMUnitTest alone[] = {cmocka_unit_test(one)};
     self = argv[0];
     for (size_t n = 0; argc > 1 && n < sizeof cases / sizeof *cases; n++)

@@ -118,7 +118,8 @@ bool real_gpu_find(const char *function, void *to)
                {"fake_cuda_emulates", (any *)yes},
                {"fake_cuda_misuse", (any *)no_misuse},
                {"fake_cuda_calm", calm},
-               {"fake_nvrtc_compiled", (any *)none}};
+               {"fake_nvrtc_compiled", (any *)none},
+               {"fake_cublas_products", (any *)none}};
     for (size_t n = 0; n < sizeof all / sizeof *all; n++)
         if (strcmp(all[n].name, function) == 0) {
             memcpy(to, &all[n].function, sizeof all[n].function);
