@@ -162,7 +162,7 @@ endif()
 
 # And on a GPU of the driver that does not exist: what has no verb there is done on the host. A sanitizer sees nothing new in it.
 set(FEATBLAS_GPU_ALWAYS test_mxm_grad test_block_gather test_softmax test_attention test_sddmm_sum)
-set(FEATBLAS_GPU_SLOW test_spmm test_sddmm test_nn_ops test_nn_tape test_nn_layers test_nn_map test_optimizer) # -C pretend -L pretend
+set(FEATBLAS_GPU_SLOW test_mxm test_project test_spmm test_sddmm test_nn_ops test_nn_tape test_nn_layers test_nn_map test_optimizer) # -C pretend -L pretend
 set(FEATBLAS_GPU_PLACED ${FEATBLAS_GPU_ALWAYS} ${FEATBLAS_GPU_SLOW})
 if(FEATBLAS_SANITIZE)
   set(FEATBLAS_GPU_ALWAYS)
@@ -216,7 +216,7 @@ endforeach()
 add_dependencies(test_gpu_driver fake_cuda fake_cuda_lacks)
 add_dependencies(test_gpu_memory fake_cuda)
 foreach(name test_gpu_spmm test_gpu_rows test_gpu_update test_gpu_head_dots test_gpu_softmax test_gpu_sddmm test_gpu_attention
-    test_gpu_loss test_gpu_dense test_gpu_expression test_gpu_layers test_gpu_images test_gpu_cublas)
+    test_gpu_loss test_gpu_dense test_gpu_expression test_gpu_layers test_gpu_images test_gpu_cublas test_gpu_spgemm)
   add_dependencies(${name} fake_cuda fake_nvrtc)
 endforeach()
 # A GPU that loads no kernel: the host does all of it.

@@ -63,6 +63,11 @@ static GrB_Info begin(ftb_gpu_device *d)
     GrB_Info info = GrB_SUCCESS;
     if (!d->stream)
         FTB_GPU_CALL(d, cuStreamCreate, &d->stream, NON_BLOCKING);
+    if (!d->aside)
+        FTB_GPU_CALL(d, cuStreamCreate, &d->aside, NON_BLOCKING);
+    for (int n = 0; n < FTB_GPU_MARKS; n++)
+        if (!d->mark[n])
+            FTB_GPU_CALL(d, cuEventCreate, &d->mark[n], NO_TIMING);
     for (int n = 0; n < FTB_GPU_STAGES; n++) {
         if (!d->stage[n].host)
             FTB_GPU_CALL(d, cuMemHostAlloc, &d->stage[n].host, (size_t)FTB_GPU_STAGE, 0);

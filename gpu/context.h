@@ -10,11 +10,12 @@
 
 #define FTB_CUDA_OUT_OF_MEMORY 2
 
-enum { FTB_GPU_CLASSES = 512, FTB_GPU_STAGES = 2 };
+enum { FTB_GPU_CLASSES = 512, FTB_GPU_STAGES = 2, FTB_GPU_MARKS = 2 };
 #define FTB_GPU_STAGE (INT64_C(4) << 20) /* bytes that a copy moves at once */
 
 /* A GPU as a backend. All work of a process goes to one stream of it, in order: memory that was freed may be
- * given out at once, because what still uses it is done before what comes after. */
+ * given out at once, because what still uses it is done before what comes after. What a verb fetches on the
+ * other stream (memory.h), while the first goes on, it has waited for when it frees that. */
 typedef struct ftb_gpu_device {
     ftb_backend row; /* first: a pointer to one is a pointer to the other */
     const ftb_driver *driver;
@@ -24,7 +25,8 @@ typedef struct ftb_gpu_device {
     bool begun;
     unsigned lost; /* an error after which the driver does nothing any more for this process; 0: none */
     struct CUctx_st *context;
-    struct CUstream_st *stream;
+    struct CUstream_st *stream, *aside;
+    struct CUevent_st *mark[FTB_GPU_MARKS];       /* in the first stream, that the other waits for */
     struct ftb_gpu_spare *spare[FTB_GPU_CLASSES]; /* freed, by size */
     struct {                                      /* memory that the bus reaches, through which copies go */
         void *host;

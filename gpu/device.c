@@ -7,6 +7,7 @@
 
 /* What is not here is done on the host. */
 static const ftb_verb_limits limits = {.spmm = ftb_gpu_spmm_fits,
+                                       .spgemm = ftb_gpu_spgemm_fits,
                                        .softmax = ftb_gpu_softmax_fits,
                                        .sddmm = ftb_gpu_sddmm_fits,
                                        .sddmm_grad = ftb_gpu_sddmm_grad_fits,
@@ -26,6 +27,7 @@ static const ftb_verb_limits limits = {.spmm = ftb_gpu_spmm_fits,
                                        .apply = ftb_gpu_apply_fits,
                                        .scatter = ftb_gpu_scatter_fits};
 static const ftb_verbs verbs = {.spmm = ftb_gpu_spmm,
+                                .spgemm = ftb_gpu_spgemm,
                                 .softmax = ftb_gpu_softmax,
                                 .sddmm = ftb_gpu_sddmm,
                                 .sddmm_grad = ftb_gpu_sddmm_grad,
@@ -72,6 +74,7 @@ static ftb_gpu_facts facts_of(const ftb_gpu *g)
     return (ftb_gpu_facts){.multiprocessors = ftb_max(1, g->multiprocessors),
                            .l2 = g->l2,
                            .memory = g->memory,
+                           .shared = g->shared,
                            .clock = clock > 0 ? clock : least_clock,
                            .memory_rate = rate > 0 ? rate : least_rate};
 }

@@ -31,11 +31,13 @@
          (void *to, unsigned long long from, size_t bytes, struct CUstream_st *stream))                      \
     CALL(cuStreamCreate, (struct CUstream_st * *stream, unsigned flags))                                     \
     CALL(cuStreamSynchronize, (struct CUstream_st * stream))                                                 \
+    CALL(cuStreamWaitEvent, (struct CUstream_st * stream, struct CUevent_st * event, unsigned flags))        \
     CALL(cuEventCreate, (struct CUevent_st * *event, unsigned flags))                                        \
     CALL(cuEventRecord, (struct CUevent_st * event, struct CUstream_st * stream))                            \
     CALL(cuEventSynchronize, (struct CUevent_st * event))                                                    \
     CALL(cuModuleLoadData, (struct CUmod_st * *module, const void *image))                                   \
     CALL(cuModuleGetFunction, (struct CUfunc_st * *function, struct CUmod_st * module, const char *name))    \
+    CALL(cuFuncSetAttribute, (struct CUfunc_st * function, unsigned attribute, int value))                   \
     CALL(cuLaunchKernel, (struct CUfunc_st * function, unsigned grid_x, unsigned grid_y, unsigned grid_z,    \
                           unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared,             \
                           struct CUstream_st *stream, void **parameters, void **extra))

@@ -7,6 +7,8 @@
 #include <limits.h>
 #include <stdio.h>
 
+#define MOST_DYNAMIC_SHARED 8 /* CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES */
+
 struct ftb_gpu_module {
     struct ftb_gpu_module *next;
     char *source;
@@ -120,6 +122,8 @@ GrB_Info ftb_gpu_launch(ftb_gpu_device *d, const char *source, const char *kerne
     info = find(&m, d, source);
     if (info == GrB_SUCCESS) {
         FTB_GPU_CALL(d, cuModuleGetFunction, &function, m->module, kernel);
+        if (grid.shared > FTB_GPU_SHARED)
+            FTB_GPU_CALL(d, cuFuncSetAttribute, function, MOST_DYNAMIC_SHARED, (int)grid.shared);
         FTB_GPU_CALL(d, cuLaunchKernel, function, (unsigned)grid.x, (unsigned)grid.y, 1, grid.threads, 1, 1,
                      grid.shared, d->stream, parameters, NULL);
     }

@@ -111,6 +111,14 @@ static int64_t size(const ftb_backend *b) { return ftb_gpu_of(b)->gpu->memory; }
 
 /* ---- copies */
 
+/* After a failure stages may be used for what no event tells of: that is waited for. */
+static GrB_Info settled(ftb_gpu_device *d, struct CUstream_st *stream, GrB_Info info)
+{
+    if (info != GrB_SUCCESS && !d->lost)
+        d->driver->call.cuStreamSynchronize(stream);
+    return info;
+}
+
 static GrB_Info send(ftb_gpu_device *d, unsigned long long to, const char *from, int64_t bytes)
 {
     GrB_Info info = GrB_SUCCESS;
@@ -124,20 +132,24 @@ static GrB_Info send(ftb_gpu_device *d, unsigned long long to, const char *from,
         FTB_GPU_CALL(d, cuEventRecord, d->stage[n].done, d->stream);
     }
 done:
-    return info;
+    return settled(d, d->stream, info);
 }
 
-/* What is still to be sent from a stage goes before what is fetched into it: the stream has an order. */
-static GrB_Info fetch(ftb_gpu_device *d, char *to, unsigned long long from, int64_t bytes)
+/* What is still to be sent from a stage goes before what is fetched into it: that stream has an order, and
+ * the other one waits. */
+static GrB_Info fetch(ftb_gpu_device *d, struct CUstream_st *stream, char *to, unsigned long long from,
+                      int64_t bytes)
 {
     GrB_Info info = GrB_SUCCESS;
     for (int64_t asked = 0; asked - FTB_GPU_STAGE < bytes; asked += FTB_GPU_STAGE) {
         const int n = d->next++ % FTB_GPU_STAGES, before = (n + 1) % FTB_GPU_STAGES;
         const int64_t ready = asked - FTB_GPU_STAGE;
         if (asked < bytes) {
+            if (stream != d->stream)
+                FTB_GPU_CALL(d, cuStreamWaitEvent, stream, d->stage[n].done, 0);
             FTB_GPU_CALL(d, cuMemcpyDtoHAsync_v2, d->stage[n].host, from + (unsigned long long)asked,
-                         (size_t)ftb_min(FTB_GPU_STAGE, bytes - asked), d->stream);
-            FTB_GPU_CALL(d, cuEventRecord, d->stage[n].done, d->stream);
+                         (size_t)ftb_min(FTB_GPU_STAGE, bytes - asked), stream);
+            FTB_GPU_CALL(d, cuEventRecord, d->stage[n].done, stream);
         }
         if (ready >= 0) {
             FTB_GPU_CALL(d, cuEventSynchronize, d->stage[before].done);
@@ -145,7 +157,7 @@ static GrB_Info fetch(ftb_gpu_device *d, char *to, unsigned long long from, int6
         }
     }
 done:
-    return info;
+    return settled(d, stream, info);
 }
 
 static GrB_Info put(const ftb_backend *b, FtB_Context ctx, void *device, const void *host, int64_t bytes)
@@ -163,7 +175,7 @@ static GrB_Info get(const ftb_backend *b, FtB_Context ctx, void *host, const voi
     (void)ctx;
     GrB_Info info = ftb_gpu_enter(d);
     return info == GrB_SUCCESS
-               ? ftb_gpu_leave(d, fetch(d, host, (unsigned long long)(uintptr_t)device, bytes))
+               ? ftb_gpu_leave(d, fetch(d, d->stream, host, (unsigned long long)(uintptr_t)device, bytes))
                : info;
 }
 
@@ -191,6 +203,27 @@ GrB_Info ftb_gpu_send(ftb_gpu_sent *to, ftb_gpu_device *d, FtB_Context ctx, cons
     *to = (ftb_gpu_sent){.bytes = bytes};
     GrB_Info info = alloc(&d->row, ctx, &to->at, bytes);
     return info == GrB_SUCCESS ? put(&d->row, ctx, to->at, host, bytes) : info;
+}
+
+GrB_Info ftb_gpu_mark(ftb_gpu_device *d, int n)
+{
+    GrB_Info info = ftb_gpu_enter(d);
+    if (info != GrB_SUCCESS)
+        return info;
+    FTB_GPU_CALL(d, cuEventRecord, d->mark[n], d->stream);
+done:
+    return ftb_gpu_leave(d, info);
+}
+
+GrB_Info ftb_gpu_fetch_aside(ftb_gpu_device *d, int n, void *host, const void *device, int64_t bytes)
+{
+    GrB_Info info = ftb_gpu_enter(d);
+    if (info != GrB_SUCCESS)
+        return info;
+    FTB_GPU_CALL(d, cuStreamWaitEvent, d->aside, d->mark[n], 0);
+    info = fetch(d, d->aside, host, (unsigned long long)(uintptr_t)device, bytes);
+done:
+    return ftb_gpu_leave(d, info);
 }
 
 void ftb_gpu_unsend(const ftb_gpu_sent *sent, ftb_gpu_device *d)

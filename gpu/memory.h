@@ -14,6 +14,10 @@ typedef struct ftb_gpu_sent {
 } ftb_gpu_sent;
 GrB_Info ftb_gpu_send(ftb_gpu_sent *to, ftb_gpu_device *d, FtB_Context ctx, const void *host, int64_t bytes);
 void ftb_gpu_unsend(const ftb_gpu_sent *sent, ftb_gpu_device *d);
+/* Of what was launched so far, `mark` n is the end. */
+GrB_Info ftb_gpu_mark(ftb_gpu_device *d, int n);
+/* Fetches what is there at that mark, whatever was launched after it; it is on the host when this returns. */
+GrB_Info ftb_gpu_fetch_aside(ftb_gpu_device *d, int n, void *host, const void *device, int64_t bytes);
 /* Gives back to the driver what was freed. */
 GrB_Info ftb_gpu_trim(const ftb_backend *b);
 

@@ -19,6 +19,7 @@
 #include "gpu/kernels/reduce_parts.h"
 #include "gpu/kernels/sddmm_direct.h"
 #include "gpu/kernels/softmax_rows.h"
+#include "gpu/kernels/spgemm_rows.h"
 #include "gpu/kernels/spmm_direct.h"
 #include "gpu/kernels/update_steps.h"
 #include "gpu/kernels/winning_entries.h"
@@ -329,6 +330,34 @@ static bool assert_has_sum_kernels(const char *source, const char *image)
     return true;
 }
 
+/* Those of sparse x sparse. */
+static bool assert_has_spgemm_kernels(const char *source, const char *image)
+{
+    if (strcmp(source, "gpu/kernels/spgemm_rows.cu") == 0) {
+#define NAMED_SUMS(name, message, type, values)                                                              \
+    assert_names(image, "spgemm_" #name "_dense");                                                           \
+    assert_names(image, "spgemm_" #name "_hash");
+#define NAMED_PAIRS(bits) assert_names(image, "spgemm_pair_dense_" #bits);
+        FTB_SPGEMM_SUMS(NAMED_SUMS)
+        FTB_SPGEMM_PAIRS(NAMED_PAIRS)
+        assert_names(image, "spgemm_pair_hash");
+    } else if (strcmp(source, "gpu/kernels/spgemm_finish.cu") == 0) {
+#define NAMED_FINISH(type, c_type)                                                                           \
+    assert_names(image, "spgemm_finish_" #type);                                                             \
+    assert_names(image, "spgemm_values_" #type);
+        FTB_SPGEMM_VALUES(NAMED_FINISH)
+    } else if (strcmp(source, "gpu/kernels/spgemm_pack.cu") == 0) {
+#define NAMED_TOPK(type, c_type) assert_names(image, "spgemm_topk_" #type);
+#define NAMED_PACK(bytes, word) assert_names(image, "spgemm_pack_" #bytes);
+        FTB_SPGEMM_VALUES(NAMED_TOPK)
+        FTB_SPGEMM_WORDS(NAMED_PACK)
+        assert_names(image, "spgemm_scan");
+    } else {
+        return false;
+    }
+    return true;
+}
+
 /* Every variant of a source's table, by the name that the host has for it. */
 static void assert_has_kernels(const char *source, const char *image)
 {
@@ -362,7 +391,8 @@ static void assert_has_kernels(const char *source, const char *image)
         FTB_ATTENTION_GRAD(NAMED_ATTENTION_GRAD)
         assert_names(image, "attention_grad_merge");
         assert_names(image, "attention_grad_delta");
-    } else if (!assert_has_row_kernels(source, image) && !assert_has_sum_kernels(source, image)) {
+    } else if (!assert_has_row_kernels(source, image) && !assert_has_sum_kernels(source, image) &&
+               !assert_has_spgemm_kernels(source, image)) {
         fail_msg("%s: a source without a table here", source);
     }
 }

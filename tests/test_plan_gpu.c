@@ -1,7 +1,8 @@
-/* The rule for sparse x block on a GPU, for GPUs that are described: which shape at which width, and that its
- * seconds follow the GPU's figures. */
+/* The rules for products on a GPU, for GPUs that are described: which shape at which width, and that its
+ * seconds follow the GPU's figures; tiles, hashes and chunks of sparse x sparse. */
 #include "support/check.h"
 
+#include "plan/gpu_spgemm_plan.h"
 #include "plan/gpu_spmm_plan.h"
 
 #include <math.h>
@@ -9,11 +10,14 @@
 
 #define HOST "cores = 4\nl1 = 32K\nl2 = 1M\nmemory = 64G\n"
 static const char *const described[] = {
-    HOST "gpu_multiprocessors = 108 # A100\ngpu_clock = 1.41\ngpu_l2 = 40M\ngpu_memory = 40G\n"
-         "gpu_memory_rate = 1555\n",
-    HOST "gpu_multiprocessors = 132 # H100\ngpu_clock = 1.755\ngpu_l2 = 50M\ngpu_memory = 80G\n"
-         "gpu_l2_rate = 5500\ngpu_memory_rate = 3350\n",
-    HOST "gpu_multiprocessors = 132 # H200\ngpu_clock = 1.755\ngpu_l2 = 50M\ngpu_memory = 141G\n"
+    HOST
+    "gpu_multiprocessors = 108 # A100\ngpu_clock = 1.41\ngpu_l2 = 40M\ngpu_memory = 40G\ngpu_shared = 163K\n"
+    "gpu_memory_rate = 1555\n",
+    HOST
+    "gpu_multiprocessors = 132 # H100\ngpu_clock = 1.755\ngpu_l2 = 50M\ngpu_memory = 80G\ngpu_shared = 227K\n"
+    "gpu_l2_rate = 5500\ngpu_memory_rate = 3350\n",
+    HOST "gpu_multiprocessors = 132 # H200\ngpu_clock = 1.755\ngpu_l2 = 50M\ngpu_memory = 141G\ngpu_shared = "
+         "227K\n"
          "gpu_memory_rate = 4800\n",
     HOST "gpu_multiprocessors = 14 # small\ngpu_clock = 1.2\ngpu_l2 = 2M\ngpu_memory = 4G\n"
          "gpu_memory_rate = 112\n"};
@@ -119,15 +123,97 @@ static void text(void **state)
         fclose(file);
         assert_true(read_text(&back, buffer));
         assert_true(back.gpu.multiprocessors == m.gpu.multiprocessors && back.gpu.l2 == m.gpu.l2 &&
-                    back.gpu.memory == m.gpu.memory && fabs(back.gpu.clock / m.gpu.clock - 1) < 1e-3 &&
+                    back.gpu.memory == m.gpu.memory && back.gpu.shared == m.gpu.shared &&
+                    fabs(back.gpu.clock / m.gpu.clock - 1) < 1e-3 &&
                     fabs(back.gpu.memory_rate / m.gpu.memory_rate - 1) < 1e-3);
         assert_true(back.gpu.l2_rate == m.gpu.l2_rate);
     }
 }
 
+/* ---- sparse x sparse */
+
+static ftb_gpu_spgemm_facts product(int64_t rows, int64_t ncols, int64_t degree, double products, bool counts)
+{
+    const double entries = fmin(products, (double)rows * (double)ncols);
+    return (ftb_gpu_spgemm_facts){.ncols = ncols,
+                                  .avals = rows * degree,
+                                  .rows = (double)rows,
+                                  .products = products,
+                                  .entries = entries,
+                                  .longest_row = ncols,
+                                  .cell_bytes = counts ? 2 : 4,
+                                  .hash_bytes = 4 * 512 * 12,
+                                  .entry_bytes = 28,
+                                  .counts = counts};
+}
+
+static ftb_gpu_spgemm_plan plan_product(const ftb_gpu_spgemm_facts *f, const ftb_gpu_facts *gpu)
+{
+    ftb_gpu_spgemm_plan plan;
+    ftb_rule_gpu_spgemm(&plan, f, gpu);
+    return plan;
+}
+
+/* Whatever it is: tiles fit shared memory and cover the columns evenly, a chunk holds a row and leaves room.
+ */
+static void bounds(void **state)
+{
+    static const int64_t columns[] = {1, 31, 700, 26744, 300000, 5000000};
+    (void)state;
+    for (int n = 0; n < GPUS; n++)
+        for (size_t k = 0; k < sizeof columns / sizeof *columns; k++)
+            for (int degree = 2; degree < 3000; degree *= 11)
+                for (int counts = 0; counts < 2; counts++) {
+                    const ftb_gpu_facts gpu = gpu_of(n);
+                    const ftb_gpu_spgemm_facts f =
+                        product(20000, columns[k], degree, 2e4 * degree * degree, counts);
+                    const ftb_gpu_spgemm_plan plan = plan_product(&f, &gpu);
+                    const int64_t shared = gpu.shared ? gpu.shared : 48 << 10,
+                                  tiles = (f.ncols + plan.tile - 1) / plan.tile;
+                    assert_true(plan.tile >= 1 && plan.tile <= f.ncols && plan.tile * f.cell_bytes <= shared);
+                    assert_true(plan.tile * tiles - f.ncols < tiles);
+                    assert_true(plan.warps >= 1 && plan.warps <= 16 && plan.lanes <= 32 && plan.lanes >= 8);
+                    assert_true(plan.hashed == 0 || plan.hashed == FTB_GPU_SPGEMM_SHORT ||
+                                plan.hashed == FTB_GPU_SPGEMM_LONG);
+                    assert_true(plan.chunk_entries >= f.longest_row);
+                    assert_true(plan.chunk_entries == f.longest_row ||
+                                2 * plan.chunk_entries * f.entry_bytes <= gpu.memory / 2);
+                    assert_true(plan.seconds > 0 && plan.seconds < INFINITY);
+                }
+}
+
+/* The films' graph of movielens-20m in one tile where that fits; short rows of wide results are hashed, short
+ * rows of narrow ones are not. */
+static void forms(void **state)
+{
+    (void)state;
+    const ftb_gpu_spgemm_facts films = product(26744, 26744, 748, 10.67e9, true),
+                               wide = product(1000000, 1000000, 10, 1e8, false),
+                               narrow = product(1000000, 200, 10, 1e8, false);
+    for (int n = 0; n < GPUS; n++) {
+        const ftb_gpu_facts gpu = gpu_of(n);
+        const ftb_gpu_spgemm_plan plan = plan_product(&films, &gpu);
+        const int64_t tiles = (films.ncols + plan.tile - 1) / plan.tile;
+        assert_true(gpu.shared ? tiles == 1 : tiles > 1);
+        assert_int_equal(plan.lanes, 32);
+        assert_true(films.entries / (double)plan.chunk_entries >= 7.9);
+        assert_int_equal(plan_product(&wide, &gpu).hashed, FTB_GPU_SPGEMM_LONG);
+        assert_int_equal(plan_product(&narrow, &gpu).hashed, FTB_GPU_SPGEMM_SHORT);
+        ftb_gpu_spgemm_facts large = wide;
+        large.hash_bytes = 300 << 10;
+        assert_int_equal(plan_product(&large, &gpu).hashed, FTB_GPU_SPGEMM_SHORT);
+        ftb_gpu_facts twice = gpu;
+        twice.clock *= 2;
+        assert_true(fabs(plan_product(&films, &twice).seconds / plan.seconds - 0.5) < 1e-9);
+    }
+    const ftb_gpu_facts h100 = gpu_of(1), small = gpu_of(3);
+    assert_true(plan_product(&films, &small).chunk_entries < plan_product(&films, &h100).chunk_entries);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(widths), cmocka_unit_test(rates),
-                                       cmocka_unit_test(wrong), cmocka_unit_test(text)};
+                                       cmocka_unit_test(wrong),  cmocka_unit_test(text),
+                                       cmocka_unit_test(bounds), cmocka_unit_test(forms)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,6 +12,7 @@
 typedef struct ftb_gpu_facts {
     int multiprocessors;         /* 0: there is none */
     int64_t l2, memory;          /* bytes */
+    int64_t shared;              /* bytes of shared memory that a block may have; 0: not known */
     double clock;                /* of a multiprocessor, a second */
     double l2_rate, memory_rate; /* bytes a second that all of them read together; L2's 0: not known */
 } ftb_gpu_facts;

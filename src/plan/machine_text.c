@@ -17,7 +17,7 @@ typedef struct field {
     double *rate;
 } field;
 
-enum { NFIELDS = 16 };
+enum { NFIELDS = 17 };
 
 static void list(field fields[NFIELDS], ftb_machine_facts *m)
 {
@@ -34,6 +34,7 @@ static void list(field fields[NFIELDS], ftb_machine_facts *m)
                                 {"gpu_multiprocessors", COUNT, &m->gpu.multiprocessors, NULL, NULL},
                                 {"gpu_l2", SIZE, NULL, &m->gpu.l2, NULL},
                                 {"gpu_memory", SIZE, NULL, &m->gpu.memory, NULL},
+                                {"gpu_shared", SIZE, NULL, &m->gpu.shared, NULL},
                                 {"gpu_clock", RATE, NULL, NULL, &m->gpu.clock},
                                 {"gpu_l2_rate", RATE, NULL, NULL, &m->gpu.l2_rate},
                                 {"gpu_memory_rate", RATE, NULL, NULL, &m->gpu.memory_rate}};
@@ -80,7 +81,7 @@ static const char *read_line(field fields[NFIELDS], char *text)
         if (strcmp(fields[f].name, name) == 0)
             return set(&fields[f], value + 1);
     return "unknown name; known are cores, l1, l2, l3, near_l3, memory, l1_rate, l2_rate, l3_rate, "
-           "memory_rate, and gpu_multiprocessors, gpu_l2, gpu_memory, gpu_clock, gpu_l2_rate, "
+           "memory_rate, and gpu_multiprocessors, gpu_l2, gpu_memory, gpu_shared, gpu_clock, gpu_l2_rate, "
            "gpu_memory_rate";
 }
 

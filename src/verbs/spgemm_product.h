@@ -128,6 +128,7 @@ typedef struct ftb_spgemm {
     int64_t cell_width; /* values per cell; TABLE: 1, 2, 4 or 8 */
     const void *table;  /* TABLE: [code a][code b][cell_width] */
     int64_t table_row;  /* values from one code of a to the next */
+    int64_t table_rows; /* codes of a */
 } ftb_spgemm;
 
 /* Several sums in the bit fields of one or two words: whole numbers of units, from 0 up, of which no field

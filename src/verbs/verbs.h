@@ -36,6 +36,7 @@
  * asked for (FTB_WHO_FITS). NULL: for all. */
 typedef struct ftb_verb_limits {
     bool (*spmm)(const ftb_spmm_product *product);
+    bool (*spgemm)(const ftb_spgemm_product *product);
     bool (*aggregate)(const ftb_aggregate_product *product);
     bool (*messages)(const ftb_messages_product *product);
     bool (*winners)(const ftb_winners_product *product);

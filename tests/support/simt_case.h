@@ -27,15 +27,21 @@ static inline void case_forget(void *made)
     free(made);
 }
 
-static inline void case_launch(const char *name, simt_dim grid, unsigned block, void **arguments,
-                               const simt_options *o, simt_report *to)
+static inline void case_launch_shared(const char *name, simt_dim grid, unsigned block, unsigned shared,
+                                      void **arguments, const simt_options *o, simt_report *to)
 {
     const simt_kernel *kernel = simt_kernel_find(name);
     assert_non_null(kernel);
-    if (simt_launch(kernel, grid, simt_line(block), 0, arguments, o, to) != 0) {
+    if (simt_launch(kernel, grid, simt_line(block), shared, arguments, o, to) != 0) {
         simt_print(to, stdout);
         fail_msg("%s: faults", name);
     }
+}
+
+static inline void case_launch(const char *name, simt_dim grid, unsigned block, void **arguments,
+                               const simt_options *o, simt_report *to)
+{
+    case_launch_shared(name, grid, block, 0, arguments, o, to);
 }
 
 /* What values are. WHOLE: small whole numbers, whose sums are exact; REAL: in (-1, 1); ODD: those, but for

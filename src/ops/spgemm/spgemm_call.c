@@ -40,7 +40,7 @@ void ftb_product_reserve(ftb_spgemm_product *product, FtB_Sink sink, bool symmet
 /* By the device, unless messages are a C function. */
 static GrB_Info run(ftb_spgemm_product *product, FtB_Sink sink)
 {
-    const ftb_backend *who = product->semiring->function ? NULL : FTB_WHO(product->ctx, spgemm);
+    const ftb_backend *who = product->semiring->function ? NULL : FTB_WHO_FITS(product->ctx, spgemm, product);
     const FtB_Matrix mask = product->mask;
     const ftb_place places[] = {
         {.values = product->A->values, .read = &product->a},

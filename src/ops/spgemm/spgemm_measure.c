@@ -77,6 +77,7 @@ GrB_Info ftb_spgemm_plan_make(FtB_Plan *plan, ftb_spgemm_product *product, FtB_E
     ftb_buffer *const reads[] = {product->A->values, product->B->values,
                                  product->mask ? product->mask->values : NULL};
     if (info == GrB_SUCCESS)
-        ftb_plan_place(*plan, FTB_WHO(product->ctx, spgemm) && !product->semiring->function, reads, 3);
+        ftb_plan_place(*plan, !product->semiring->function && FTB_WHO_FITS(product->ctx, spgemm, product),
+                       reads, 3);
     return info;
 }

@@ -324,6 +324,7 @@ static GrB_Info fill_product(ftb_spgemm_product *product, const ftb_codes *da, c
         product->p.table = make_table(product, da, db, z, false);
     }
     product->p.table_row = db->count * product->p.cell_width;
+    product->p.table_rows = da->count;
     if (dual && !product->facts.symmetric) {
         product->dual_table = make_table(product, da, db, z, true);
         product->dual_row = db->count * 2;

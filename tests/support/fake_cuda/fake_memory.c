@@ -22,7 +22,8 @@ typedef struct piece { /* device memory, or pinned memory of the host */
 
 typedef struct task {
     struct task *next;
-    struct CUevent_st *event; /* recorded; NULL: a copy or a launch */
+    struct CUevent_st *event; /* recorded, or waited for; NULL: a copy or a launch */
+    int waits;                /* for which of its records; 0: it is recorded */
     struct fake_launch *launch;
     void (*work)(void *); /* another library's */
     void *argument;
@@ -43,6 +44,7 @@ struct CUstream_st {
 struct CUevent_st {
     struct CUstream_st *stream; /* in which its task is not done yet; NULL: it is */
     int device;
+    int recorded, done; /* how often */
 };
 
 enum { MOST_DEVICES = 32, DEPTH = 8 };
@@ -125,14 +127,26 @@ static void open_all(int device, int protection)
             mprotect(p->start, p->room, protection);
 }
 
+/* Whether a stream cannot get on by itself. */
+static int is_held(const struct CUstream_st *s)
+{
+    return s->first && s->first->waits && s->first->event->done < s->first->waits;
+}
+
+/* What the first task waits for is done before it. */
 static void do_task(struct CUstream_st *s)
 {
     task *t = s->first;
+    while (is_held(s))
+        do_task(t->event->stream);
     s->first = t->next;
     if (!s->first)
         s->last = &s->first;
-    if (t->event) {
+    if (t->event && !t->waits) {
         t->event->stream = NULL;
+        t->event->done = t->event->recorded;
+    } else if (t->event) {
+        ; /* waited */
     } else if (t->launch) {
         open_all(s->device, PROT_READ | PROT_WRITE);
         fake_launch_run(t->launch);
@@ -173,7 +187,7 @@ static void drain_all(void)
 static void get_on(void)
 {
     for (struct CUstream_st *s = streams; s; s = s->next)
-        while (s->first && draw() % 8 == 0)
+        while (s->first && !is_held(s) && draw() % 8 == 0)
             do_task(s);
 }
 
@@ -410,7 +424,26 @@ unsigned cuEventRecord(struct CUevent_st *event, struct CUstream_st *stream)
     task *t = new_task();
     t->event = event;
     event->stream = stream;
+    event->recorded++;
     append(stream, t);
+    return leave(OK);
+}
+
+unsigned cuStreamWaitEvent(struct CUstream_st *stream, struct CUevent_st *event, unsigned flags)
+{
+    const unsigned error = enter("cuStreamWaitEvent");
+    if (error)
+        return error;
+    if (flags || !stream || stream->device != event->device) {
+        misuse("cuStreamWaitEvent", "flags, no stream, or another device's event");
+        return leave(INVALID_VALUE);
+    }
+    if (event->stream && event->stream != stream) { /* in the same it is before, or done */
+        task *t = new_task();
+        t->event = event;
+        t->waits = event->recorded;
+        append(stream, t);
+    }
     return leave(OK);
 }
 

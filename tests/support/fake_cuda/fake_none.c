@@ -18,6 +18,14 @@ unsigned cuModuleGetFunction(struct CUfunc_st **function, struct CUmod_st *modul
     return error ? error : NOT_FOUND;
 }
 
+unsigned cuFuncSetAttribute(struct CUfunc_st *function, unsigned attribute, int value)
+{
+    (void)function;
+    (void)attribute;
+    (void)value;
+    return INVALID_VALUE;
+}
+
 struct fake_launch *fake_launch_new(const struct CUfunc_st *function, const unsigned grid[3],
                                     const unsigned block[3], unsigned shared, void **parameters)
 {

@@ -1,0 +1,421 @@
+/* Rows of a sparse x sparse product, each gathered in shared memory (Gustavson):
+ *
+ *     C(i, :) = sum over the entries (i, k) of A of message(A(i, k), B(k, :))
+ *
+ * dense   a block has a unit's columns as cells, all of them, and reads them out in ascending order. A warp
+ * has columns of its own, finds in each row of B, 32 rows at a time, what lies there, and adds it: no two
+ *         lanes meet in a cell, and a cell's sum is made in the order of k, so that its bits are the host's.
+ * counts  the same with atomic additions of whole numbers, whose order cannot show: warps share all
+ *         columns, and take rows of B side by side.
+ * hash    a warp has a short row: open addressing, columns read out by their rank among each other.
+ *
+ * Dense wins where products are many to a cell; each cell is cleared and read once. The limit is one read and
+ * one write of shared memory for a product. A cell that has no sum is 0, or -0.0, which no sum gives. */
+#ifndef FTB_SPGEMM_ROWS_CUH
+#define FTB_SPGEMM_ROWS_CUH
+
+#include "gpu/kernels/kernel.cuh"
+#include "gpu/kernels/spgemm_rows.h"
+
+namespace
+{
+
+constexpr int WARP = 32;
+
+struct Segment {
+    long long begin, end; /* entries of B */
+};
+
+__device__ __forceinline__ long long first_from(const int *columns, long long begin, long long end,
+                                                int column)
+{
+    while (begin < end) {
+        const long long middle = begin + (end - begin) / 2;
+        if (__ldg(columns + middle) < column)
+            begin = middle + 1;
+        else
+            end = middle;
+    }
+    return begin;
+}
+
+/* What left entry x meets in columns [first, last). */
+__device__ __forceinline__ Segment segment_of(const ftb_spgemm_arguments &a, long long x, int first, int last)
+{
+    const long long k = __ldg(a.acol + x);
+    Segment s = {__ldg(a.brow + k), __ldg(a.brow + k + 1)};
+    if (first > 0)
+        s.begin = first_from(a.bcol, s.begin, s.end, first);
+    if (last < a.ncols)
+        s.end = first_from(a.bcol, s.begin, s.end, last);
+    return s;
+}
+
+/* ---- cells: nothing yet */
+
+__device__ __forceinline__ void clear_value(float &v) { v = -0.0f; }
+__device__ __forceinline__ void clear_value(double &v) { v = -0.0; }
+__device__ __forceinline__ void clear_value(unsigned long long &v) { v = 0; }
+__device__ __forceinline__ void clear_value(unsigned &v) { v = 0; }
+__device__ __forceinline__ bool holds(float v) { return __float_as_uint(v) != 0x80000000u; }
+__device__ __forceinline__ bool holds(double v)
+{
+    return static_cast<unsigned long long>(__double_as_longlong(v)) != 0x8000000000000000ull;
+}
+__device__ __forceinline__ bool holds(unsigned long long v) { return v != 0; }
+__device__ __forceinline__ bool holds(unsigned v) { return v != 0; }
+
+/* ---- messages */
+
+/* 1. */
+struct Pair {
+    typedef unsigned Type;
+    enum { VALUES = 1 };
+    __device__ __forceinline__ Pair(const ftb_spgemm_arguments &, const ftb_spgemm_unit &, long long) {}
+    __device__ __forceinline__ void add(unsigned *cell, long long) const { ++*cell; }
+};
+
+/* a * b; -0 becomes 0. */
+template <class T, int N> struct Times {
+    typedef T Type;
+    enum { VALUES = N };
+    T left;
+    const T *right;
+    __device__ __forceinline__ Times(const ftb_spgemm_arguments &a, const ftb_spgemm_unit &, long long x)
+        : left(a.a ? __ldg(static_cast<const T *>(a.a) + x) : T(1)), right(static_cast<const T *>(a.b))
+    {
+    }
+    __device__ __forceinline__ void add(T *cell, long long p) const
+    {
+        *cell += left * __ldg(right + p) + T(0);
+    }
+};
+
+/* By the codes of both. */
+template <class T, int N> struct Table {
+    typedef T Type;
+    enum { VALUES = N };
+    const T *row;
+    const unsigned char *right;
+    __device__ __forceinline__ Table(const ftb_spgemm_arguments &a, const ftb_spgemm_unit &, long long x)
+        : row(static_cast<const T *>(a.table) +
+              static_cast<long long>(__ldg(static_cast<const unsigned char *>(a.a) + x)) * a.table_row),
+          right(static_cast<const unsigned char *>(a.b))
+    {
+    }
+    __device__ __forceinline__ void add(T *cell, long long p) const
+    {
+        const T *const message = row + __ldg(right + p) * N;
+#pragma unroll
+        for (int v = 0; v < N; v++)
+            cell[v] += __ldg(message + v);
+    }
+};
+
+template <class M> __device__ __forceinline__ void clear_cell(typename M::Type *cell)
+{
+#pragma unroll
+    for (int v = 0; v < M::VALUES; v++)
+        clear_value(cell[v]);
+}
+
+template <class M>
+__device__ __forceinline__ void put_entry(const ftb_spgemm_arguments &a, long long at, int column,
+                                          const typename M::Type *cell)
+{
+    typename M::Type *const to = static_cast<typename M::Type *>(a.cells) + at * M::VALUES;
+    a.cols[at] = column;
+#pragma unroll
+    for (int v = 0; v < M::VALUES; v++)
+        to[v] = cell[v];
+}
+
+/* ---- reading out */
+
+/* Columns that each warp of a block has, of n. */
+__device__ __forceinline__ int share_of(int n)
+{
+    const int warps = static_cast<int>(blockDim.x) / WARP;
+    return ((n + warps - 1) / warps + WARP - 1) / WARP * WARP;
+}
+
+/* Of a block whose cells are done: put(c, at) for each of the n that is there, c ascending with `at`. */
+template <class THERE, class PUT>
+__device__ __forceinline__ void read_out(const ftb_spgemm_arguments &a, int unit, int n, THERE there, PUT put)
+{
+    __shared__ int sums[FTB_SPGEMM_BLOCK / WARP];
+    const int lane = static_cast<int>(threadIdx.x) % WARP, warp = static_cast<int>(threadIdx.x) / WARP;
+    const int share = share_of(n), from = min(warp * share, n), to = min(from + share, n);
+    int before = 0, mine = 0;
+    for (int c = from; c < to; c += WARP)
+        mine += __popc(__ballot_sync(FTB_FULL_WARP, c + lane < to && there(c + lane)));
+    if (lane == 0)
+        sums[warp] = mine;
+    __syncthreads();
+    for (int w = 0; w < warp; w++)
+        before += sums[w];
+    if (threadIdx.x + 1 == blockDim.x)
+        a.counts[unit] = before + mine;
+    long long at = a.units[unit].at + before;
+    for (int c = from; c < to; c += WARP) {
+        const bool has = c + lane < to && there(c + lane);
+        const unsigned found = __ballot_sync(FTB_FULL_WARP, has);
+        if (has)
+            put(c + lane, at + __popc(found & ((1u << lane) - 1)));
+        at += __popc(found);
+    }
+}
+
+/* The same for statistics of counts: count(c) is 0 of what is not there. */
+template <class COUNT>
+__device__ __forceinline__ void read_statistics(const ftb_spgemm_arguments &a, int unit, int n, COUNT count)
+{
+    __shared__ ftb_spgemm_count warps[FTB_SPGEMM_BLOCK / WARP];
+    ftb_spgemm_count s = {0, 0, FTB_FULL_WARP, 0};
+    for (int c = static_cast<int>(threadIdx.x); c < n; c += static_cast<int>(blockDim.x)) {
+        const unsigned one = count(c);
+        s.sum += one;
+        s.nvals += one > 0;
+        s.least = one > 0 ? min(s.least, one) : s.least;
+        s.most = max(s.most, one);
+    }
+    for (int far = WARP / 2; far > 0; far /= 2) {
+        s.sum += __shfl_xor_sync(FTB_FULL_WARP, s.sum, far);
+        s.nvals += __shfl_xor_sync(FTB_FULL_WARP, s.nvals, far);
+        s.least = min(s.least, __shfl_xor_sync(FTB_FULL_WARP, s.least, far));
+        s.most = max(s.most, __shfl_xor_sync(FTB_FULL_WARP, s.most, far));
+    }
+    if (threadIdx.x % WARP == 0)
+        warps[threadIdx.x / WARP] = s;
+    __syncthreads();
+    if (threadIdx.x > 0)
+        return;
+    for (unsigned w = 1; w < blockDim.x / WARP; w++) {
+        s.sum += warps[w].sum;
+        s.nvals += warps[w].nvals;
+        s.least = min(s.least, warps[w].least);
+        s.most = max(s.most, warps[w].most);
+    }
+    a.statistics[unit] = s;
+}
+
+/* ---- dense rows */
+
+/* The products of a warp's own columns [first + from, first + to), entry by entry of the row. */
+template <class M>
+__device__ __forceinline__ void add_in_order(const ftb_spgemm_arguments &a, const ftb_spgemm_unit &u,
+                                             int from, int to, typename M::Type *cells)
+{
+    const int lane = static_cast<int>(threadIdx.x) % WARP;
+    for (long long x0 = u.begin; x0 < u.end; x0 += WARP) {
+        Segment s = {0, 0};
+        if (x0 + lane < u.end)
+            s = segment_of(a, x0 + lane, u.first + from, u.first + to);
+        const int many = static_cast<int>(min(static_cast<long long>(WARP), u.end - x0));
+        for (int t = 0; t < many; t++) {
+            const long long begin = __shfl_sync(FTB_FULL_WARP, s.begin, t),
+                            end = __shfl_sync(FTB_FULL_WARP, s.end, t);
+            if (begin == end)
+                continue; /* the whole warp */
+            const M message(a, u, x0 + t);
+            for (long long p = begin + lane; p < end; p += WARP)
+                message.add(cells + (__ldg(a.bcol + p) - u.first) * M::VALUES, p);
+            __syncwarp();
+        }
+    }
+}
+
+template <class M> __device__ __forceinline__ void dense_unit(const ftb_spgemm_arguments &a)
+{
+    typedef typename M::Type T;
+    FTB_DYNAMIC_SHARED(T, cells);
+    const int unit = __ldg(a.order + blockIdx.x), lane = static_cast<int>(threadIdx.x) % WARP;
+    const ftb_spgemm_unit u = a.units[unit];
+    const int n = u.last - u.first, share = share_of(n);
+    const int from = min(static_cast<int>(threadIdx.x) / WARP * share, n), to = min(from + share, n);
+    for (int c = from + lane; c < to; c += WARP)
+        clear_cell<M>(cells + c * M::VALUES);
+    __syncwarp();
+    if (from < to)
+        add_in_order<M>(a, u, from, to, cells);
+    __syncwarp();
+    read_out(
+        a, unit, n,
+        [&](int c) { return holds(cells[c * M::VALUES]) && !(a.off_diagonal && u.first + c == u.row); },
+        [&](int c, long long at) { put_entry<M>(a, at, u.first + c, cells + c * M::VALUES); });
+}
+
+/* ---- counts */
+
+/* BITS for a count, which a row of fewer left entries than that holds cannot exceed. */
+template <int BITS> __device__ __forceinline__ void add_one(unsigned *words, int c)
+{
+    atomicAdd(words + c / (32 / BITS), 1u << c % (32 / BITS) * BITS % 32);
+}
+
+template <int BITS> __device__ __forceinline__ unsigned count_at(const unsigned *words, int c)
+{
+    return words[c / (32 / BITS)] >> c % (32 / BITS) * BITS % 32 & (FTB_FULL_WARP >> (32 - BITS));
+}
+
+template <int BITS>
+__device__ __forceinline__ void count_products(const ftb_spgemm_arguments &a, const ftb_spgemm_unit &u,
+                                               unsigned *words)
+{
+    const int lane = static_cast<int>(threadIdx.x) % WARP, warp = static_cast<int>(threadIdx.x) / WARP,
+              warps = static_cast<int>(blockDim.x) / WARP;
+    const int batch =
+        static_cast<int>(min(static_cast<long long>(WARP), (u.end - u.begin + warps - 1) / warps));
+    for (long long x0 = u.begin + warp * batch; x0 < u.end; x0 += static_cast<long long>(warps) * batch) {
+        Segment s = {0, 0};
+        if (lane < batch && x0 + lane < u.end)
+            s = segment_of(a, x0 + lane, u.first, u.last);
+        for (int t = lane / a.lanes; t - lane / a.lanes < batch; t += WARP / a.lanes) {
+            const long long begin = __shfl_sync(FTB_FULL_WARP, s.begin, t),
+                            end = __shfl_sync(FTB_FULL_WARP, s.end, t);
+            for (long long p = begin + lane % a.lanes; p < end; p += a.lanes)
+                add_one<BITS>(words, __ldg(a.bcol + p) - u.first);
+        }
+    }
+}
+
+template <int BITS> __device__ __forceinline__ void count_unit(const ftb_spgemm_arguments &a)
+{
+    FTB_DYNAMIC_SHARED(unsigned, words);
+    const int unit = __ldg(a.order + blockIdx.x);
+    const ftb_spgemm_unit u = a.units[unit];
+    const int n = u.last - u.first;
+    for (int w = static_cast<int>(threadIdx.x); w < (n * BITS + 31) / 32; w += static_cast<int>(blockDim.x))
+        words[w] = 0;
+    __syncthreads();
+    count_products<BITS>(a, u, words);
+    __syncthreads();
+    const auto count = [&](int c) {
+        return a.off_diagonal && u.first + c == u.row ? 0 : count_at<BITS>(words, c);
+    };
+    if (a.statistics) {
+        read_statistics(a, unit, n, count);
+        return;
+    }
+    read_out(
+        a, unit, n, [&](int c) { return count(c) > 0; },
+        [&](int c, long long at) {
+            const unsigned one = count(c);
+            put_entry<Pair>(a, at, u.first + c, &one);
+        });
+}
+
+/* ---- short rows */
+
+/* A row's table: the column of each slot, or -1. */
+__device__ __forceinline__ int slot_of(int *columns, int slots, int column)
+{
+    const int mask = slots - 1;
+    int s = static_cast<int>(static_cast<unsigned>(column) * 2654435769u >> 16) & mask;
+    for (;; s = (s + 1) & mask) {
+        const int found = atomicCAS(columns + s, -1, column);
+        if (found == -1 || found == column)
+            return s;
+    }
+}
+
+template <class M>
+__device__ __forceinline__ void hash_products(const ftb_spgemm_arguments &a, const ftb_spgemm_unit &u,
+                                              typename M::Type *cells, int *columns)
+{
+    const int lane = static_cast<int>(threadIdx.x) % WARP;
+    for (long long x0 = u.begin; x0 < u.end; x0 += WARP) {
+        Segment s = {0, 0};
+        if (x0 + lane < u.end)
+            s = segment_of(a, x0 + lane, u.first, u.last);
+        const int many = static_cast<int>(min(static_cast<long long>(WARP), u.end - x0));
+        for (int t = 0; t < many; t++) {
+            const long long begin = __shfl_sync(FTB_FULL_WARP, s.begin, t),
+                            end = __shfl_sync(FTB_FULL_WARP, s.end, t);
+            if (begin == end)
+                continue;
+            const M message(a, u, x0 + t);
+            for (long long p = begin + lane; p < end; p += WARP)
+                message.add(cells + slot_of(columns, a.slots, __ldg(a.bcol + p)) * M::VALUES, p);
+            __syncwarp();
+        }
+    }
+}
+
+/* The slots that are taken, to list[]; returns how many. */
+__device__ __forceinline__ int list_taken(const ftb_spgemm_arguments &a, const int *columns, int without,
+                                          int *list)
+{
+    const int lane = static_cast<int>(threadIdx.x) % WARP;
+    int n = 0;
+    for (int s = lane; s - lane < a.slots; s += WARP) {
+        const bool taken = s < a.slots && columns[s] >= 0 && columns[s] != without;
+        const unsigned found = __ballot_sync(FTB_FULL_WARP, taken);
+        if (taken)
+            list[n + __popc(found & ((1u << lane) - 1))] = s;
+        n += __popc(found);
+    }
+    __syncwarp();
+    return n;
+}
+
+/* Of a row of a few: what read_statistics makes of a block's cells. */
+template <class T>
+__device__ __forceinline__ void hash_statistics(const ftb_spgemm_arguments &a, int unit, int n,
+                                                const int *list, const T *cells)
+{
+    ftb_spgemm_count s = {0, static_cast<unsigned>(n), FTB_FULL_WARP, 0};
+    for (int e = static_cast<int>(threadIdx.x) % WARP; e < n; e += WARP) {
+        const unsigned one = static_cast<unsigned>(cells[list[e]]);
+        s.sum += one;
+        s.least = min(s.least, one);
+        s.most = max(s.most, one);
+    }
+    for (int far = WARP / 2; far > 0; far /= 2) {
+        s.sum += __shfl_xor_sync(FTB_FULL_WARP, s.sum, far);
+        s.least = min(s.least, __shfl_xor_sync(FTB_FULL_WARP, s.least, far));
+        s.most = max(s.most, __shfl_xor_sync(FTB_FULL_WARP, s.most, far));
+    }
+    if (threadIdx.x % WARP == 0)
+        a.statistics[unit] = s;
+}
+
+template <class M> __device__ __forceinline__ void hash_unit(const ftb_spgemm_arguments &a)
+{
+    typedef typename M::Type T;
+    FTB_DYNAMIC_SHARED(unsigned char, memory);
+    const int lane = static_cast<int>(threadIdx.x) % WARP, warp = static_cast<int>(threadIdx.x) / WARP;
+    const long long place = static_cast<long long>(blockIdx.x) * (FTB_SPGEMM_HASH_BLOCK / WARP) + warp;
+    if (place >= a.norder)
+        return; /* the whole warp */
+    const int unit = __ldg(a.order + place);
+    const ftb_spgemm_unit u = a.units[unit];
+    T *const cells = reinterpret_cast<T *>(
+        memory + warp * FTB_SPGEMM_HASH_BYTES(a.slots, static_cast<int>(sizeof(T)) * M::VALUES));
+    int *const columns = reinterpret_cast<int *>(cells + a.slots * M::VALUES), *const list =
+                                                                                   columns + a.slots;
+    for (int s = lane; s < a.slots; s += WARP) {
+        clear_cell<M>(cells + s * M::VALUES);
+        columns[s] = -1;
+    }
+    __syncwarp();
+    hash_products<M>(a, u, cells, columns);
+    const int n = list_taken(a, columns, a.off_diagonal ? u.row : -1, list);
+    if (a.statistics) {
+        hash_statistics(a, unit, n, list, cells);
+        return;
+    }
+    for (int e = lane; e < n; e += WARP) {
+        const int column = columns[list[e]];
+        int rank = 0;
+        for (int other = 0; other < n; other++)
+            rank += columns[list[other]] < column;
+        put_entry<M>(a, u.at + rank, column, cells + list[e] * M::VALUES);
+    }
+    if (lane == 0)
+        a.counts[unit] = n;
+}
+
+} // namespace
+
+#endif

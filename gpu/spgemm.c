@@ -1,0 +1,251 @@
+/* The verb `spgemm` on a GPU: sums of 1, of a * b and of tabulated messages (kernels/spgemm_rows.cuh), to
+ * the host's bits, in chunks of rows (spgemm_chunks.c). What is filtered, and what is not among the k largest
+ * of a row, never leaves the GPU. The host's plan has no say, but in how much memory is taken at home. */
+#include "gpu/spgemm_chunks.h"
+
+#include "gpu/entries.h"
+#include "gpu/gpu_verbs.h"
+
+#include <limits.h>
+#include <stdio.h>
+
+#define SOURCE "gpu/kernels/spgemm_rows.cu"
+#define SOURCE_FINISH "gpu/kernels/spgemm_finish.cu" /* and what operands are read as */
+#define SOURCE_PACK "gpu/kernels/spgemm_pack.cu"
+
+/* ---- which products */
+
+/* Operands are read as what they are stored as, or cast once. */
+static bool domain_fits(const ftb_spgemm_product *p, FtB_Matrix A, FtB_Type type)
+{
+    const FtB_Type domain = p->semiring->domain;
+    return !domain || domain == A->type || domain == type;
+}
+
+static bool message_fits(const ftb_spgemm_product *p)
+{
+    switch (p->p.message) {
+    case FTB_MESSAGE_PAIR:
+    case FTB_MESSAGE_TABLE:
+        return true;
+    case FTB_MESSAGE_TIMES:
+        return domain_fits(p, p->A, p->p.cell) && domain_fits(p, p->B, p->p.cell);
+    default:
+        return false;
+    }
+}
+
+bool ftb_gpu_spgemm_fits(const ftb_spgemm_product *p)
+{
+    const ftb_finish *f = &p->finish;
+    if (!message_fits(p) || p->winners || p->reducer.mean || p->mask || f->wrap || f->epilogue || f->where)
+        return false;
+    if (p->left->wide || p->right->wide || p->right->multi || p->p.nrows > INT_MAX || p->p.ncols > INT_MAX)
+        return false;
+    ftb_gpu_device *d = ftb_gpu_of(ftb_device(p->ctx));
+    return ftb_gpu_load(d, SOURCE) == GrB_SUCCESS && ftb_gpu_load(d, SOURCE_FINISH) == GrB_SUCCESS &&
+           ftb_gpu_load(d, SOURCE_PACK) == GrB_SUCCESS;
+}
+
+/* ---- operands */
+
+/* Room of the product's own, to be freed with it. */
+static GrB_Info make_room(void **to, ftb_gpu_spgemm_run *run, int64_t bytes)
+{
+    ftb_gpu_sent *s = &run->sent[run->nsent];
+    *s = (ftb_gpu_sent){.bytes = ftb_max(bytes, 1)};
+    GrB_Info info = run->d->row.memory->alloc(&run->d->row, run->product->ctx, &s->at, s->bytes);
+    if (info == GrB_SUCCESS)
+        run->nsent++;
+    *to = s->at;
+    return info;
+}
+
+static GrB_Info send(const void **to, ftb_gpu_spgemm_run *run, const void *host, int64_t bytes)
+{
+    void *at = NULL;
+    GrB_Info info = make_room(&at, run, bytes);
+    if (info == GrB_SUCCESS)
+        info = run->d->row.memory->put(&run->d->row, run->product->ctx, at, host, bytes);
+    *to = at;
+    return info;
+}
+
+static int stored_as(FtB_Type type)
+{
+    static const int as[] = {
+        [FTB_BOOL] = FTB_STORED_BOOL,  [FTB_INT8] = FTB_STORED_I8,    [FTB_INT16] = FTB_STORED_I16,
+        [FTB_INT32] = FTB_STORED_I32,  [FTB_INT64] = FTB_STORED_I64,  [FTB_UINT8] = FTB_STORED_U8,
+        [FTB_UINT16] = FTB_STORED_U16, [FTB_UINT32] = FTB_STORED_U32, [FTB_UINT64] = FTB_STORED_U64,
+        [FTB_FP32] = FTB_STORED_F32,   [FTB_FP64] = FTB_STORED_F64,   [FTB_FP16] = FTB_STORED_F16,
+        [FTB_BF16] = FTB_STORED_BF16};
+    return as[type];
+}
+
+static const char *name_of(FtB_Type type)
+{
+    return type == FTB_FP32     ? "f32"
+           : type == FTB_FP64   ? "f64"
+           : type == FTB_INT64  ? "i64"
+           : type == FTB_UINT64 ? "u64"
+                                : "u8";
+}
+
+/* Values of a pattern's entries as `type`, in its order: entry e's are at from[e]. */
+static GrB_Info make_values(const void **to, ftb_gpu_spgemm_run *run, const void *stored, FtB_Type as,
+                            FtB_Type type, ftb_pattern *p, const int64_t *from)
+{
+    ftb_spgemm_values_arguments a = {.stored = stored, .nvals = p->nvals, .width = 1, .type = stored_as(as)};
+    char kernel[40];
+    *to = stored;
+    if (as == type && !from)
+        return GrB_SUCCESS;
+    GrB_Info info = from ? ftb_gpu_from_ask(&a.from, p, from, run->d) : GrB_SUCCESS;
+    if (info == GrB_SUCCESS)
+        info = make_room(&a.to, run, p->nvals * (int64_t)FtB_Type_size(type));
+    if (info != GrB_SUCCESS)
+        return info;
+    *to = a.to;
+    snprintf(kernel, sizeof kernel, "spgemm_values_%s", name_of(type));
+    const int64_t blocks = (p->nvals + FTB_SPGEMM_STEP_BLOCK - 1) / FTB_SPGEMM_STEP_BLOCK;
+    return ftb_gpu_launch(run->d, SOURCE_FINISH, kernel,
+                          (ftb_gpu_grid){.x = blocks, .y = 1, .threads = FTB_SPGEMM_STEP_BLOCK},
+                          (void *[]){&a});
+}
+
+static GrB_Info make_times(ftb_gpu_spgemm_run *run)
+{
+    const ftb_spgemm_product *p = run->product;
+    GrB_Info info = GrB_SUCCESS;
+    if (p->A->width > 0)
+        info = make_values(&run->rows.a, run, p->a, p->A->type, p->p.cell, p->left, p->left_from);
+    if (info == GrB_SUCCESS)
+        info = make_values(&run->rows.b, run, p->b, p->B->type, p->p.cell, p->right, p->right_from);
+    return info;
+}
+
+/* Codes are the host's, in the operands' own order. */
+static GrB_Info make_table(ftb_gpu_spgemm_run *run)
+{
+    const ftb_spgemm_product *p = run->product;
+    const void *a, *b;
+    GrB_Info info;
+    FTB_CHECK(send(&a, run, p->p.aval, p->left->nvals));
+    b = a;
+    if (p->p.bval != p->p.aval)
+        FTB_CHECK(send(&b, run, p->p.bval, p->right->nvals));
+    FTB_CHECK(make_values(&run->rows.a, run, a, FTB_UINT8, FTB_UINT8, p->left, p->left_from));
+    FTB_CHECK(make_values(&run->rows.b, run, b, FTB_UINT8, FTB_UINT8, p->right, p->right_from));
+    run->rows.table_row = (int)p->p.table_row;
+    info = send(&run->rows.table, run, p->p.table,
+                p->p.table_rows * p->p.table_row * (int64_t)FtB_Type_size(p->p.cell));
+done:
+    return info;
+}
+
+static GrB_Info make_operands(ftb_gpu_spgemm_run *run)
+{
+    const ftb_spgemm_product *p = run->product;
+    const ftb_backend *where = &run->d->row;
+    const int64_t *unused, *rowptr;
+    const void *acol, *bcol;
+    GrB_Info info;
+    FTB_CHECK(ftb_pattern_ask_at(p->left, where, &unused, &acol));
+    FTB_CHECK(ftb_pattern_ask_at(p->right, where, &rowptr, &bcol));
+    run->rows.acol = acol;
+    run->rows.bcol = bcol;
+    run->rows.brow = (const long long *)rowptr;
+    if (p->finish.keep) {
+        const void *keep;
+        FTB_CHECK(send(&keep, run, p->finish.keep, p->p.ncols));
+        run->finish.keep = keep;
+    }
+    if (p->p.message == FTB_MESSAGE_TIMES)
+        info = make_times(run);
+    else if (p->p.message == FTB_MESSAGE_TABLE)
+        info = make_table(run);
+done:
+    return info;
+}
+
+/* ---- the run */
+
+static void describe_cells(ftb_gpu_spgemm_run *run)
+{
+    const ftb_spgemm_product *p = run->product;
+    ftb_spgemm_finish_arguments *f = &run->finish;
+    const bool pair = p->p.message == FTB_MESSAGE_PAIR, packed = p->p.cell == FTB_UINT64;
+    f->cell_width = pair ? 1 : (int)p->p.cell_width;
+    f->cell = pair                    ? FTB_SPGEMM_COUNT
+              : packed                ? FTB_SPGEMM_PACKED
+              : p->p.cell == FTB_FP32 ? FTB_SPGEMM_F32
+                                      : FTB_SPGEMM_F64;
+    for (int c = 0; !pair && packed && c < p->packed.width; c++)
+        f->field[c] = (ftb_spgemm_field){.unit = p->packed.field[c].unit,
+                                         .word = p->packed.field[c].word,
+                                         .shift = p->packed.field[c].shift,
+                                         .bits = p->packed.field[c].bits};
+    f->constant = p->constant;
+    memcpy(&f->same, p->constant_value, sizeof f->same);
+    run->entry_cell = pair ? 4 : p->p.cell_width * (int64_t)FtB_Type_size(p->p.cell);
+    run->cell = pair ? 2 : run->entry_cell;
+    if (pair)
+        snprintf(run->name, sizeof run->name, "pair");
+    else if (p->p.message == FTB_MESSAGE_TIMES)
+        snprintf(run->name, sizeof run->name, "times_%s", name_of(p->p.cell));
+    else
+        snprintf(run->name, sizeof run->name, "table_%s_%d", name_of(p->p.cell), f->cell_width);
+}
+
+static void describe_finish(ftb_gpu_spgemm_run *run)
+{
+    const ftb_finish *f = &run->product->finish;
+    run->value = f->out_width * (int64_t)FtB_Type_size(f->out_type);
+    run->finish.width = (int)f->out_width;
+    run->finish.use_least = f->use_min;
+    run->finish.least = f->min_weight;
+    run->rows.off_diagonal = f->drop_diagonal;
+    run->rows.ncols = (int)run->product->p.ncols;
+}
+
+/* For the GPU that a description has, if there is one. */
+static void plan(ftb_gpu_spgemm_run *run)
+{
+    const ftb_spgemm_product *p = run->product;
+    const ftb_gpu_facts *described = &ftb_machine_here()->gpu;
+    ftb_gpu_spgemm_facts facts = {.ncols = p->p.ncols,
+                                  .avals = p->left->nvals,
+                                  .rows = p->facts.rows_wanted,
+                                  .products = p->facts.products,
+                                  .cell_bytes = run->cell,
+                                  .hash_bytes =
+                                      FTB_SPGEMM_HASH_BLOCK / 32 *
+                                      FTB_SPGEMM_HASH_BYTES(2 * FTB_GPU_SPGEMM_LONG, run->entry_cell),
+                                  .entry_bytes = 8 + run->entry_cell + 2 * run->value,
+                                  .counts = p->p.message == FTB_MESSAGE_PAIR};
+    for (int64_t i = 0; i < p->p.nrows; i++) {
+        const int64_t room = ftb_gpu_spgemm_room(p, i);
+        facts.entries += (double)room;
+        facts.longest_row = ftb_max(facts.longest_row, room);
+    }
+    ftb_rule_gpu_spgemm(&run->plan, &facts, described->multiprocessors ? described : &run->d->facts);
+    run->rows.lanes = run->plan.lanes;
+}
+
+GrB_Info ftb_gpu_spgemm(const ftb_spgemm_product *product, const ftb_spgemm_plan *host, FtB_Sink sink)
+{
+    ftb_gpu_spgemm_run run = {.product = product,
+                              .d = ftb_gpu_of(ftb_device(product->ctx)),
+                              .host = host,
+                              .sink = sink,
+                              .counted = product->facts.counted && ftb_sink_counts(sink)};
+    describe_cells(&run);
+    describe_finish(&run);
+    plan(&run);
+    GrB_Info info = make_operands(&run);
+    if (info == GrB_SUCCESS)
+        info = ftb_gpu_spgemm_chunks(&run);
+    for (int n = 0; n < run.nsent; n++)
+        ftb_gpu_unsend(&run.sent[n], run.d);
+    return info == FTB_NO_DEVICE ? ftb_gpu_half_done(info, run.delivered) : info;
+}

@@ -1,0 +1,37 @@
+/* A sparse x sparse product on a GPU: what its operands are there (spgemm.c), and its chunks of rows
+ * (spgemm_chunks.c). */
+#ifndef FTB_GPU_SPGEMM_CHUNKS_H
+#define FTB_GPU_SPGEMM_CHUNKS_H
+
+#include "gpu/kernels/spgemm_rows.h"
+#include "gpu/launch.h"
+#include "gpu/memory.h"
+#include "plan/gpu_spgemm_plan.h"
+#include "verbs/spgemm_product.h"
+
+enum { FTB_GPU_SPGEMM_SENT = 12 };
+
+typedef struct ftb_gpu_spgemm {
+    const ftb_spgemm_product *product;
+    ftb_gpu_device *d;
+    ftb_gpu_spgemm_plan plan;
+    const ftb_spgemm_plan *host; /* of whose memory chunks that come home are */
+    FtB_Sink sink;
+    char name[24];                   /* of the message's kernels */
+    int64_t cell, entry_cell, value; /* bytes of an accumulator's cell, of an entry's, of its value */
+    ftb_spgemm_arguments rows;       /* what is the same for all chunks */
+    ftb_spgemm_finish_arguments finish;
+    bool counted;                           /* rows' statistics are wanted, in place of rows */
+    bool delivered;                         /* the sink may have something */
+    double done;                            /* products of rows that it has */
+    ftb_gpu_sent sent[FTB_GPU_SPGEMM_SENT]; /* what is this product's alone */
+    int nsent;
+} ftb_gpu_spgemm_run;
+
+/* Columns that a row may have from `first` on, and how many entries. */
+int64_t ftb_gpu_spgemm_first(const ftb_spgemm_product *product, int64_t row);
+int64_t ftb_gpu_spgemm_room(const ftb_spgemm_product *product, int64_t row);
+/* Computes all rows, and hands them over. */
+GrB_Info ftb_gpu_spgemm_chunks(ftb_gpu_spgemm_run *run);
+
+#endif

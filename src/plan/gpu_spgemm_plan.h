@@ -1,0 +1,33 @@
+/* The planner's rule for sparse x sparse products on a GPU. No GPU was there to measure on: what it counts
+ * with that is no figure of the GPU's rests on no measurement (rule_gpu_spgemm.c). */
+#ifndef FTB_PLAN_GPU_SPGEMM_H
+#define FTB_PLAN_GPU_SPGEMM_H
+
+#include "plan/machine.h"
+
+enum { FTB_GPU_SPGEMM_SHORT = 32, FTB_GPU_SPGEMM_LONG = 256 }; /* entries of rows that are hashed */
+
+typedef struct ftb_gpu_spgemm_facts {
+    int64_t ncols, avals;
+    double rows, products;
+    double entries;      /* that may come: sum over rows of min(products, ncols) */
+    int64_t longest_row; /* entries that the longest row may have */
+    int64_t cell_bytes;  /* of a dense accumulator */
+    int64_t hash_bytes;  /* of four rows' hashes of FTB_GPU_SPGEMM_LONG entries, which a block has */
+    int64_t entry_bytes; /* of a chunk, in the GPU's memory */
+    bool counts;         /* whole numbers, which warps add to side by side; else each has its columns */
+} ftb_gpu_spgemm_facts;
+
+typedef struct ftb_gpu_spgemm_plan {
+    int64_t tile;          /* columns of a row that are gathered together */
+    int warps;             /* of a block, which gathers them */
+    int lanes;             /* counts: lanes that take a row of B together */
+    int64_t hashed;        /* rows of at most so many entries are gathered in a hash; 0: none */
+    int64_t chunk_entries; /* room of a chunk, of which there are two */
+    double seconds;        /* predicted, of the sums */
+} ftb_gpu_spgemm_plan;
+
+void ftb_rule_gpu_spgemm(ftb_gpu_spgemm_plan *plan, const ftb_gpu_spgemm_facts *facts,
+                         const ftb_gpu_facts *gpu);
+
+#endif
