@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #define LOG_ROOM 400 /* bytes of a compiler's answer that a message shows */
-#define MOST_SOURCES 64
+#define MOST_SOURCES 128
 #define STANDARD "--std=c++17"
 #define PLAIN_SUMS "--fmad=false"
 #define HERE "--device-as-default-execution-space" /* what is the host's, too, says nothing */

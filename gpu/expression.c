@@ -3,8 +3,7 @@
  * bits. */
 #include "gpu/expression.h"
 
-#include "expr/print_c.h"
-#include "gpu/compile.h"
+#include "gpu/text_source.h"
 
 #include <stdio.h>
 
@@ -207,34 +206,29 @@ static void put_body(ftb_printer *w, const ftb_message *m, const ftb_program *p,
               ftb_print_monoid(monoid));
 }
 
-static uint64_t hash_of(const char *text)
+typedef struct body {
+    const ftb_message *m;
+    const ftb_program *p;
+    FtB_Type result;
+    ftb_monoid monoid;
+    int kernels;
+} body;
+
+static void put(ftb_printer *w, const void *arg)
 {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
-    while (*text)
-        hash = (hash ^ (unsigned char)*text++) * UINT64_C(0x100000001b3);
-    return hash;
+    const body *b = arg;
+    put_body(w, b->m, b->p, b->result, b->monoid, b->kernels);
 }
 
 GrB_Info ftb_gpu_expression_new(ftb_gpu_expression *e, const ftb_message *m, const ftb_program *p,
                                 FtB_Type result, ftb_monoid monoid, int kernels)
 {
-    static const char head[] = FTB_GPU_TEXT " an expression\n",
-                      tail[] = "#include \"gpu/kernels/expression.cuh\"\n";
-    enum { NAMED = 100 };
-    ftb_printer w = {NULL, sizeof head - 1};
-    put_body(&w, m, p, result, monoid, kernels);
-    *e = (ftb_gpu_expression){.result = result};
-    e->source = ftb_new(m->ctx, (int64_t)(w.used + NAMED + sizeof tail), 1);
-    if (!e->source)
-        return ftb_nomem();
-    memcpy(e->source, head, sizeof head);
-    w = (ftb_printer){e->source, sizeof head - 1};
-    put_body(&w, m, p, result, monoid, kernels);
-    e->source[w.used] = '\0';
-    snprintf(e->suffix, sizeof e->suffix, "_%016llx", (unsigned long long)hash_of(e->source));
-    w.used += (size_t)snprintf(e->source + w.used, NAMED, "#define NAMED(kernel) kernel##%s\n", e->suffix);
-    memcpy(e->source + w.used, tail, sizeof tail);
-    return GrB_SUCCESS;
+    ftb_gpu_text text;
+    const GrB_Info info = ftb_gpu_text_new(&text, m->ctx, put, &(body){m, p, result, monoid, kernels},
+                                           "gpu/kernels/expression.cuh");
+    *e = (ftb_gpu_expression){.source = text.source, .result = result};
+    memcpy(e->suffix, text.suffix, sizeof e->suffix);
+    return info;
 }
 
 void ftb_gpu_expression_delete(ftb_gpu_expression *e) { ftb_delete(e->source); }

@@ -1,6 +1,7 @@
-/* The verb `spgemm` on a GPU: sums of 1, of a * b and of tabulated messages (kernels/spgemm_rows.cuh), to
- * the host's bits, in chunks of rows (spgemm_chunks.c). What is filtered, and what is not among the k largest
- * of a row, never leaves the GPU. The host's plan has no say, but in how much memory is taken at home. */
+/* The verb `spgemm` on a GPU: sums of 1, of a * b and of tabulated messages (kernels/spgemm_rows.cuh), and
+ * what texts say (spgemm_text.c), in the host's order, in chunks of rows (spgemm_chunks.c). What is filtered,
+ * and what is not among the k largest of a row, never leaves the GPU. The host's plan has no say, but in how
+ * much memory is taken at home. */
 #include "gpu/spgemm_chunks.h"
 
 #include "gpu/entries.h"
@@ -15,11 +16,11 @@
 
 /* ---- which products */
 
-/* Operands are read as what they are stored as, or cast once. */
+/* Operands are read as what they are stored as, or cast once, reals to no whole numbers. */
 static bool domain_fits(const ftb_spgemm_product *p, FtB_Matrix A, FtB_Type type)
 {
     const FtB_Type domain = p->semiring->domain;
-    return !domain || domain == A->type || domain == type;
+    return !domain || domain == A->type || (domain == type && ftb_type_float(type));
 }
 
 static bool message_fits(const ftb_spgemm_product *p)
@@ -31,20 +32,32 @@ static bool message_fits(const ftb_spgemm_product *p)
     case FTB_MESSAGE_TIMES:
         return domain_fits(p, p->A, p->p.cell) && domain_fits(p, p->B, p->p.cell);
     default:
-        return false;
+        return domain_fits(p, p->A, p->message.atype) && domain_fits(p, p->B, p->message.btype);
     }
+}
+
+/* Whether what texts say can be made into kernels, and is. */
+static bool texts_fit(const ftb_spgemm_product *p, ftb_gpu_device *d)
+{
+    ftb_gpu_text text = {.source = NULL};
+    if (!ftb_gpu_spgemm_texts(p))
+        return true;
+    const bool well = ftb_gpu_spgemm_text_fits(p) && ftb_gpu_spgemm_text_new(&text, p) == GrB_SUCCESS &&
+                      ftb_gpu_load(d, text.source) == GrB_SUCCESS;
+    ftb_gpu_text_delete(&text);
+    return well;
 }
 
 bool ftb_gpu_spgemm_fits(const ftb_spgemm_product *p)
 {
     const ftb_finish *f = &p->finish;
-    if (!message_fits(p) || p->winners || p->reducer.mean || p->mask || f->wrap || f->epilogue || f->where)
+    if (!message_fits(p) || p->winners || p->mask || f->wrap)
         return false;
     if (p->left->wide || p->right->wide || p->right->multi || p->p.nrows > INT_MAX || p->p.ncols > INT_MAX)
         return false;
     ftb_gpu_device *d = ftb_gpu_of(ftb_device(p->ctx));
     return ftb_gpu_load(d, SOURCE) == GrB_SUCCESS && ftb_gpu_load(d, SOURCE_FINISH) == GrB_SUCCESS &&
-           ftb_gpu_load(d, SOURCE_PACK) == GrB_SUCCESS;
+           ftb_gpu_load(d, SOURCE_PACK) == GrB_SUCCESS && texts_fit(p, d);
 }
 
 /* ---- operands */
@@ -113,14 +126,60 @@ static GrB_Info make_values(const void **to, ftb_gpu_spgemm_run *run, const void
                           (void *[]){&a});
 }
 
-static GrB_Info make_times(ftb_gpu_spgemm_run *run)
+static GrB_Info make_both(ftb_gpu_spgemm_run *run, FtB_Type atype, FtB_Type btype)
 {
     const ftb_spgemm_product *p = run->product;
     GrB_Info info = GrB_SUCCESS;
     if (p->A->width > 0)
-        info = make_values(&run->rows.a, run, p->a, p->A->type, p->p.cell, p->left, p->left_from);
-    if (info == GrB_SUCCESS)
-        info = make_values(&run->rows.b, run, p->b, p->B->type, p->p.cell, p->right, p->right_from);
+        info = make_values(&run->rows.a, run, p->a, p->A->type, atype, p->left, p->left_from);
+    if (info == GrB_SUCCESS && p->B->width > 0)
+        info = make_values(&run->rows.b, run, p->b, p->B->type, btype, p->right, p->right_from);
+    return info;
+}
+
+/* Figures of one side's vertices, of those that texts ask for. */
+static GrB_Info make_side(ftb_gpu_spgemm_run *run, ftb_spgemm_figures *f, int side, const ftb_vertices *of,
+                          const bool used[3])
+{
+    const ftb_spgemm_product *p = run->product;
+    const int64_t n = side == FTB_SPGEMM_ROW   ? p->left->nrows
+                      : side == FTB_SPGEMM_COL ? p->p.ncols
+                                               : p->left->ncols;
+    const struct {
+        const void *host;
+        const void **to;
+    } figures[] = {{of->degree, (const void **)&f->degree[side]},
+                   {of->sum, (const void **)&f->sum[side]},
+                   {of->square, (const void **)&f->square[side]}};
+    GrB_Info info = GrB_SUCCESS;
+    for (int k = 0; k < 3 && info == GrB_SUCCESS; k++)
+        if (used[k] && figures[k].host)
+            info = send(figures[k].to, run, figures[k].host, 8 * n);
+    return info;
+}
+
+static GrB_Info make_figures(ftb_gpu_spgemm_run *run)
+{
+    const ftb_spgemm_product *p = run->product;
+    const bool *m = p->message.used;
+    const bool(*f)[FTB_ROW_NAMES] = p->finish.used;
+    const bool message = run->texts & FTB_SPGEMM_TEXT_ROWS;
+    ftb_spgemm_figures figures = {.nrows = p->finish.nrows, .ncols = p->finish.ncols};
+    GrB_Info info;
+    FTB_CHECK(make_side(run, &figures, FTB_SPGEMM_ROW, &p->rows,
+                        (bool[]){(message && m[FTB_NAME_DI]) || f[0][FTB_ROW_DI] || f[1][FTB_ROW_DI],
+                                 (message && m[FTB_NAME_SI]) || f[0][FTB_ROW_SI] || f[1][FTB_ROW_SI],
+                                 f[0][FTB_ROW_QI] || f[1][FTB_ROW_QI]}));
+    FTB_CHECK(make_side(run, &figures, FTB_SPGEMM_COL, &p->cols,
+                        (bool[]){(message && m[FTB_NAME_DJ]) || f[0][FTB_ROW_DJ] || f[1][FTB_ROW_DJ],
+                                 (message && m[FTB_NAME_SJ]) || f[0][FTB_ROW_SJ] || f[1][FTB_ROW_SJ],
+                                 f[0][FTB_ROW_QJ] || f[1][FTB_ROW_QJ]}));
+    FTB_CHECK(make_side(run, &figures, FTB_SPGEMM_INNER, &p->inner,
+                        (bool[]){message && m[FTB_NAME_DK], message && m[FTB_NAME_SK], false}));
+    if (message)
+        ftb_gpu_spgemm_numbers(&figures, p);
+    run->rows.figures = run->finish.figures = figures;
+done:
     return info;
 }
 
@@ -160,10 +219,14 @@ static GrB_Info make_operands(ftb_gpu_spgemm_run *run)
         FTB_CHECK(send(&keep, run, p->finish.keep, p->p.ncols));
         run->finish.keep = keep;
     }
+    if (run->texts)
+        FTB_CHECK(make_figures(run));
     if (p->p.message == FTB_MESSAGE_TIMES)
-        info = make_times(run);
+        info = make_both(run, p->p.cell, p->p.cell);
     else if (p->p.message == FTB_MESSAGE_TABLE)
         info = make_table(run);
+    else if (p->p.message == FTB_MESSAGE_PROGRAM)
+        info = make_both(run, p->message.atype, p->message.btype);
 done:
     return info;
 }
@@ -174,13 +237,15 @@ static void describe_cells(ftb_gpu_spgemm_run *run)
 {
     const ftb_spgemm_product *p = run->product;
     ftb_spgemm_finish_arguments *f = &run->finish;
-    const bool pair = p->p.message == FTB_MESSAGE_PAIR, packed = p->p.cell == FTB_UINT64;
+    const bool pair = p->p.message == FTB_MESSAGE_PAIR, text = p->p.message == FTB_MESSAGE_PROGRAM,
+               packed = p->p.message == FTB_MESSAGE_TABLE && p->p.cell == FTB_UINT64;
     f->cell_width = pair ? 1 : (int)p->p.cell_width;
     f->cell = pair                    ? FTB_SPGEMM_COUNT
+              : text                  ? FTB_SPGEMM_SAME
               : packed                ? FTB_SPGEMM_PACKED
               : p->p.cell == FTB_FP32 ? FTB_SPGEMM_F32
                                       : FTB_SPGEMM_F64;
-    for (int c = 0; !pair && packed && c < p->packed.width; c++)
+    for (int c = 0; packed && c < p->packed.width; c++)
         f->field[c] = (ftb_spgemm_field){.unit = p->packed.field[c].unit,
                                          .word = p->packed.field[c].word,
                                          .shift = p->packed.field[c].shift,
@@ -188,19 +253,21 @@ static void describe_cells(ftb_gpu_spgemm_run *run)
     f->constant = p->constant;
     memcpy(&f->same, p->constant_value, sizeof f->same);
     run->entry_cell = pair ? 4 : p->p.cell_width * (int64_t)FtB_Type_size(p->p.cell);
-    run->cell = pair ? 2 : run->entry_cell;
+    run->hash_cell = run->entry_cell + ftb_gpu_spgemm_mark(p);
+    run->cell = pair ? 2 : run->hash_cell;
     if (pair)
-        snprintf(run->name, sizeof run->name, "pair");
+        snprintf(run->name, sizeof run->name, "pair_");
     else if (p->p.message == FTB_MESSAGE_TIMES)
-        snprintf(run->name, sizeof run->name, "times_%s", name_of(p->p.cell));
-    else
-        snprintf(run->name, sizeof run->name, "table_%s_%d", name_of(p->p.cell), f->cell_width);
+        snprintf(run->name, sizeof run->name, "times_%s_", name_of(p->p.cell));
+    else if (p->p.message == FTB_MESSAGE_TABLE)
+        snprintf(run->name, sizeof run->name, "table_%s_%d_", name_of(p->p.cell), f->cell_width);
 }
 
 static void describe_finish(ftb_gpu_spgemm_run *run)
 {
     const ftb_finish *f = &run->product->finish;
     run->value = f->out_width * (int64_t)FtB_Type_size(f->out_type);
+    run->type = name_of(f->out_type);
     run->finish.width = (int)f->out_width;
     run->finish.use_least = f->use_min;
     run->finish.least = f->min_weight;
@@ -220,7 +287,7 @@ static void plan(ftb_gpu_spgemm_run *run)
                                   .cell_bytes = run->cell,
                                   .hash_bytes =
                                       FTB_SPGEMM_HASH_BLOCK / 32 *
-                                      FTB_SPGEMM_HASH_BYTES(2 * FTB_GPU_SPGEMM_LONG, run->entry_cell),
+                                      FTB_SPGEMM_HASH_BYTES(2 * FTB_GPU_SPGEMM_LONG, run->hash_cell),
                                   .entry_bytes = 8 + run->entry_cell + 2 * run->value,
                                   .counts = p->p.message == FTB_MESSAGE_PAIR};
     for (int64_t i = 0; i < p->p.nrows; i++) {
@@ -238,14 +305,18 @@ GrB_Info ftb_gpu_spgemm(const ftb_spgemm_product *product, const ftb_spgemm_plan
                               .d = ftb_gpu_of(ftb_device(product->ctx)),
                               .host = host,
                               .sink = sink,
+                              .texts = ftb_gpu_spgemm_texts(product),
                               .counted = product->facts.counted && ftb_sink_counts(sink)};
     describe_cells(&run);
     describe_finish(&run);
     plan(&run);
-    GrB_Info info = make_operands(&run);
+    GrB_Info info = run.texts ? ftb_gpu_spgemm_text_new(&run.text, product) : GrB_SUCCESS;
+    if (info == GrB_SUCCESS)
+        info = make_operands(&run);
     if (info == GrB_SUCCESS)
         info = ftb_gpu_spgemm_chunks(&run);
     for (int n = 0; n < run.nsent; n++)
         ftb_gpu_unsend(&run.sent[n], run.d);
+    ftb_gpu_text_delete(&run.text);
     return info == FTB_NO_DEVICE ? ftb_gpu_half_done(info, run.delivered) : info;
 }

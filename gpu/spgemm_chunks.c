@@ -296,7 +296,7 @@ static GrB_Info put(const chunks *s, void *to, const void *from, int64_t bytes)
 static GrB_Info launch_bin(const chunks *s, const chunk *c, int bin)
 {
     const ftb_gpu_spgemm_run *run = s->run;
-    const bool pair = run->product->p.message == FTB_MESSAGE_PAIR;
+    const bool pair = run->product->p.message == FTB_MESSAGE_PAIR, texts = run->texts & FTB_SPGEMM_TEXT_ROWS;
     const int64_t many = s->begin[bin + 1] - s->begin[bin], rows = FTB_SPGEMM_HASH_BLOCK / 32;
     ftb_spgemm_arguments a = run->rows;
     ftb_gpu_grid grid = {.y = 1};
@@ -312,17 +312,20 @@ static GrB_Info launch_bin(const chunks *s, const chunk *c, int bin)
         a.slots = 2 * (bin == SHORT ? FTB_GPU_SPGEMM_SHORT : FTB_GPU_SPGEMM_LONG);
         grid.x = (many + rows - 1) / rows;
         grid.threads = FTB_SPGEMM_HASH_BLOCK;
-        grid.shared = (unsigned)(rows * FTB_SPGEMM_HASH_BYTES(a.slots, run->entry_cell));
-        snprintf(kernel, sizeof kernel, "spgemm_%s_hash", run->name);
+        grid.shared = (unsigned)(rows * FTB_SPGEMM_HASH_BYTES(a.slots, run->hash_cell));
+        snprintf(kernel, sizeof kernel, "spgemm_%shash%s", run->name, texts ? run->text.suffix : "");
     } else {
         const int64_t cell = bin == WIDE ? 4 : run->cell, tile = ftb_min(tile_of(run, bin), a.ncols);
         grid.x = many;
         grid.threads = (unsigned)(32 * run->plan.warps);
-        grid.shared = (unsigned)((tile * cell + 7) / 8 * 8);
-        snprintf(kernel, sizeof kernel, pair ? "spgemm_%s_dense_%d" : "spgemm_%s_dense", run->name,
-                 bin == WIDE ? 32 : 16);
+        grid.shared = (unsigned)(FTB_SPGEMM_HEAD_BYTES + (tile * cell + 7) / 8 * 8);
+        snprintf(kernel, sizeof kernel, "spgemm_%sdense%s", run->name,
+                 texts         ? run->text.suffix
+                 : !pair       ? ""
+                 : bin == WIDE ? "_32"
+                               : "_16");
     }
-    return ftb_gpu_launch(run->d, SOURCE, kernel, grid, (void *[]){&a});
+    return ftb_gpu_launch(run->d, texts ? run->text.source : SOURCE, kernel, grid, (void *[]){&a});
 }
 
 /* Warps take `many` units or rows. */
@@ -331,7 +334,7 @@ static GrB_Info launch_steps(const chunks *s, const char *source, const char *wh
 {
     const int64_t each = FTB_SPGEMM_STEP_BLOCK / 32;
     char kernel[40];
-    snprintf(kernel, sizeof kernel, "spgemm_%s_%s", what, of);
+    snprintf(kernel, sizeof kernel, "spgemm_%s%s", what, of);
     return ftb_gpu_launch(
         s->run->d, source, kernel,
         (ftb_gpu_grid){.x = (many + each - 1) / each, .y = 1, .threads = FTB_SPGEMM_STEP_BLOCK},
@@ -340,11 +343,10 @@ static GrB_Info launch_steps(const chunks *s, const char *source, const char *wh
 
 static GrB_Info launch_finish(const chunks *s, const chunk *c)
 {
-    static const char *const names[] = {
-        [FTB_FP32] = "f32", [FTB_FP64] = "f64", [FTB_INT64] = "i64", [FTB_UINT64] = "u64", [FTB_BOOL] = "u8"};
     const ftb_gpu_spgemm_run *run = s->run;
     const ftb_finish *f = &run->product->finish;
-    const int64_t size = (int64_t)FtB_Type_size(f->out_type);
+    const bool texts = run->texts & FTB_SPGEMM_TEXT_FINISH;
+    const size_t size = FtB_Type_size(f->out_type);
     ftb_spgemm_finish_arguments a = run->finish;
     a.units = c->units;
     a.nunits = c->nunits;
@@ -365,13 +367,14 @@ static GrB_Info launch_finish(const chunks *s, const chunk *c)
                                    .packed_values = c->packed_values,
                                    .k = f->top_k};
     GrB_Info info;
-    FTB_CHECK(launch_steps(s, SOURCE_FINISH, "finish", names[f->out_type], c->nunits, &a));
+    FTB_CHECK(launch_steps(s, texts ? run->text.source : SOURCE_FINISH, texts ? "finish" : "finish_",
+                           texts ? run->text.suffix : run->type, c->nunits, &a));
     if (f->use_top_k)
-        FTB_CHECK(launch_steps(s, SOURCE_PACK, "topk", names[f->out_type], c->nrows, &p));
+        FTB_CHECK(launch_steps(s, SOURCE_PACK, "topk_", run->type, c->nrows, &p));
     FTB_CHECK(ftb_gpu_launch(run->d, SOURCE_PACK, "spgemm_scan",
                              (ftb_gpu_grid){.x = 1, .y = 1, .threads = FTB_SPGEMM_SCAN_BLOCK},
                              (void *[]){&p}));
-    info = launch_steps(s, SOURCE_PACK, "pack", size == 1 ? "1" : size == 4 ? "4" : "8", c->nunits, &p);
+    info = launch_steps(s, SOURCE_PACK, "pack_", size == 1 ? "1" : size == 4 ? "4" : "8", c->nunits, &p);
 done:
     return info;
 }

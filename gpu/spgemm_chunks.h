@@ -6,10 +6,11 @@
 #include "gpu/kernels/spgemm_rows.h"
 #include "gpu/launch.h"
 #include "gpu/memory.h"
+#include "gpu/spgemm_text.h"
 #include "plan/gpu_spgemm_plan.h"
 #include "verbs/spgemm_product.h"
 
-enum { FTB_GPU_SPGEMM_SENT = 12 };
+enum { FTB_GPU_SPGEMM_SENT = 20 };
 
 typedef struct ftb_gpu_spgemm {
     const ftb_spgemm_product *product;
@@ -17,9 +18,13 @@ typedef struct ftb_gpu_spgemm {
     ftb_gpu_spgemm_plan plan;
     const ftb_spgemm_plan *host; /* of whose memory chunks that come home are */
     FtB_Sink sink;
-    char name[24];                   /* of the message's kernels */
-    int64_t cell, entry_cell, value; /* bytes of an accumulator's cell, of an entry's, of its value */
-    ftb_spgemm_arguments rows;       /* what is the same for all chunks */
+    ftb_gpu_text text;         /* of its message, or what becomes of the sums */
+    int texts;                 /* which: FTB_SPGEMM_TEXT_ROWS, _FINISH */
+    const char *type;          /* of values, as kernels' names have it */
+    char name[24];             /* of the message's kernels */
+    int64_t cell, hash_cell;   /* bytes of an accumulator's cell, dense and hashed */
+    int64_t entry_cell, value; /* of an entry's cell, and of its value */
+    ftb_spgemm_arguments rows; /* what is the same for all chunks */
     ftb_spgemm_finish_arguments finish;
     bool counted;                           /* rows' statistics are wanted, in place of rows */
     bool delivered;                         /* the sink may have something */

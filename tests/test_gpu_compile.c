@@ -24,6 +24,8 @@
 #include "gpu/kernels/update_steps.h"
 #include "gpu/kernels/winning_entries.h"
 #include "gpu/nvrtc.h"
+#include "gpu/spgemm_text.h"
+#include "ops/spgemm/spgemm.h"
 #include "support/fakes.h"
 #include "support/temporary.h"
 
@@ -453,6 +455,54 @@ static int compile_text(const char *text, const ftb_gpu *gpu, int kind)
     return info != GrB_SUCCESS;
 }
 
+/* Texts of sparse x sparse: a message, an epilogue and a filter over every name that they have. */
+static int compile_products(const ftb_gpu *gpu)
+{
+    static const char *const list[][3] = {
+        {"mean : a * b / (di + dj + dk) + si - sj * sk + i - j + k + nrows / ncols",
+         "h / (di + dj) + qi * qj", NULL},
+        {"plus : [a, b, a * b, exp(a), pow(a, b)]", "h0 + h1 * si / sj", "w > 0.5 && j != i"},
+        {"max : i * j", NULL, "h > 3"},
+        {"or : a > b", NULL, NULL}};
+    static const int64_t I[] = {0, 1}, J[] = {1, 0};
+    static const double x[] = {0.5, 0.25};
+    int64_t degree[] = {1, 1};
+    double sum[] = {1, 2};
+    const ftb_vertices vertices = {degree, sum, sum};
+    int failed = 0;
+    for (size_t t = 0; t < sizeof list / sizeof *list; t++) {
+        FtB_Matrix R;
+        FtB_Semiring s;
+        ftb_spgemm_product *product = NULL;
+        ftb_gpu_text text = {.source = NULL};
+        void *image = NULL;
+        assert_ok(FtB_Matrix_build(&R, t % 2 ? FTB_FP32 : FTB_FP64, 2, 2, 1, 2, I, J,
+                                   t % 2 ? (const void *)(float[]){0.5F, 0.25F} : x, FTB_DUP_ERROR, NULL));
+        assert_ok(FtB_Semiring_new(&s, list[t][0]));
+        assert_ok(ftb_product_new(&product, ftb_context(), &s, R, true, R, false));
+        assert_ok(ftb_product_message(product, &vertices, &vertices, &vertices, true));
+        assert_ok(ftb_finish_compile(&product->finish, product, list[t][1], list[t][2]));
+        assert_true(ftb_gpu_spgemm_text_fits(product));
+        assert_ok(ftb_gpu_spgemm_text_new(&text, product));
+        if (ftb_gpu_compile(&image, text.source, gpu) == GrB_SUCCESS) {
+            static const char *const kernels[] = {"dense", "hash", "finish"};
+            for (int k = 0; k < (list[t][1] || list[t][2] ? 3 : 2); k++) {
+                char name[80];
+                snprintf(name, sizeof name, "spgemm_%s%s", kernels[k], text.suffix);
+                assert_names(image, name);
+            }
+        } else {
+            printf("%s: %s\n", list[t][0], FtB_error());
+            failed++;
+        }
+        ftb_raw_delete(image);
+        ftb_gpu_text_delete(&text);
+        ftb_product_delete(product);
+        FtB_Matrix_free(&R);
+    }
+    return failed;
+}
+
 static int compile_all(int arch)
 {
     const ftb_gpu gpu = gpu_of(arch / 10, arch % 10);
@@ -482,7 +532,7 @@ static int compile_all(int arch)
         for (int kind = FTB_EXPRESSION_ROWS; kind <= FTB_EXPRESSION_REDUCE; kind++)
             if ((arch == 90 && t == 0) || (int)t % 3 == (kind + arch / 10) % 3)
                 failed += compile_text(texts[t], &gpu, kind);
-    return failed;
+    return failed + (arch == 90 ? compile_products(&gpu) : 0);
 }
 
 static int arch_to_compile;

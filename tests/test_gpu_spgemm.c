@@ -6,106 +6,39 @@
 
 #include "core/core.h"
 #include "gpu/memory.h"
-#include "plan/machine.h"
-#include "support/beside.h"
 #include "support/compare.h"
 #include "support/fail_alloc.h"
 #include "support/fakes.h"
+#include "support/gpu_spgemm.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- GPUs: the fake one as it is, and what makes many chunks and tiles of small rows */
-
-typedef struct gpu_size {
-    const char *name;
-    int64_t shared, memory; /* 0: as it is */
-} gpu_size;
-
-static const gpu_size as_it_is = {"as it is", 0, 0}, of_tiles = {"tiles", 640, INT64_C(1) << 30},
-                      of_chunks = {"chunks", 227 << 10, 64 << 10}, tiny = {"tiny", 200, 8 << 10};
-
-static void use(const gpu_size *g)
-{
-    ftb_machine_facts facts = *ftb_machine_here();
-    facts.gpu = (ftb_gpu_facts){.multiprocessors = 14,
-                                .l2 = 50 << 20,
-                                .memory = g->memory,
-                                .shared = g->shared,
-                                .clock = 1e9,
-                                .memory_rate = 1e11};
-    ftb_machine_force(g->memory ? &facts : NULL);
-}
-
-static void place(const char *device) { assert_ok(FtB_Context_set_device(NULL, device)); }
-
-/* ---- matrices */
-
-/* `kind` of values: reals, whole numbers from 1 to 5, or none. */
-enum { REALS, RATINGS, NONE };
-
-/* Rows without entries, with few, and some with many; columns are skewed. */
-static FtB_Matrix matrix(rng *r, FtB_Type type, int64_t nrows, int64_t ncols, int kind)
-{
-    const size_t most = (size_t)(nrows * ncols + 1);
-    int64_t *I = malloc(most * sizeof *I), *J = malloc(most * sizeof *J), n = 0;
-    for (int64_t i = 0; i < nrows; i++) {
-        const double density = i % 7 == 3 ? 0 : i % 11 == 5 ? 0.9 : kind == RATINGS ? 0.6 : 0.12;
-        for (int64_t j = 0; j < ncols; j++)
-            if (rng_unit(r) < density * (j % 5 == 1 ? 1 : 0.6)) {
-                I[n] = i;
-                J[n++] = j;
-            }
-    }
-    double *x = malloc((size_t)(n + 1) * sizeof *x);
-    char *values = malloc((size_t)(n + 1) * 8);
-    for (int64_t e = 0; e < n; e++)
-        x[e] = kind == REALS ? 2 * rng_unit(r) - 1 : (double)(1 + rng_below(r, 5));
-    ftb_cast(values, type, x, FTB_FP64, n);
-    FtB_Matrix A;
-    assert_ok(FtB_Matrix_build(&A, type, nrows, ncols, kind != NONE, n, I, J, kind == NONE ? NULL : values,
-                               FTB_DUP_ERROR, NULL));
-    free(I);
-    free(J);
-    free(x);
-    free(values);
-    return A;
-}
-
 /* ---- projections */
 
-typedef struct projection {
-    const char *weight;
-    FtB_Type type;
-    int kind;
-    FtB_Type out;
-    int64_t width;
-    bool there; /* the GPU has it */
-} projection;
-
 static const projection projections[] = {
-    {"plus : 1", FTB_FP32, NONE, FTB_INT64, 1, true},
-    {"any : 1", FTB_FP32, NONE, FTB_INT64, 1, true},
-    {"any : 2.5", FTB_FP64, NONE, FTB_FP64, 1, true},
-    {"any : 1 > 0", FTB_FP32, NONE, FTB_BOOL, 1, true},
-    {"plus : a * b", FTB_FP32, REALS, FTB_FP32, 1, true},
-    {"plus : a * b", FTB_FP64, REALS, FTB_FP64, 1, true},
-    {"plus : a * b", FTB_FP16, REALS, FTB_FP32, 1, true},
-    {"plus : a * b", FTB_BF16, REALS, FTB_FP32, 1, true},
-    {"plus : a * b", FTB_FP32, RATINGS, FTB_FP32, 1, true},
-    {"plus : a * b", FTB_INT32, RATINGS, FTB_INT64, 1, true},
-    {"plus : a / (a + 2 * b)", FTB_FP32, RATINGS, FTB_FP32, 1, true},
-    {"plus : a / (a + 2 * b)", FTB_FP64, RATINGS, FTB_FP64, 1, true},
-    {"plus : a / 3 + b", FTB_UINT8, RATINGS, FTB_FP64, 1, true},
-    {"plus : [1, a, b, a * b, a * a, b * b]", FTB_FP32, RATINGS, FTB_FP32, 6, true},
-    {"plus : [1, a, b, a * b, a * a, b * b]", FTB_INT16, RATINGS, FTB_INT64, 6, true},
-    {"plus : [a, -b]", FTB_FP32, RATINGS, FTB_FP32, 2, true},
-    {"plus : [a - b, a / 3, b]", FTB_FP64, RATINGS, FTB_FP64, 3, true},
-    {"plus : [a - b, a / 3, b, a, a / 7]", FTB_FP32, RATINGS, FTB_FP32, 5, true},
-    {"min : a + b", FTB_FP32, REALS, FTB_FP32, 1, false},
-    {"mean : a * b", FTB_FP32, REALS, FTB_FP32, 1, false},
-    {"plus : a * b + i", FTB_FP32, REALS, FTB_FP32, 1, false},
+    {"plus : 1", FTB_FP32, NONE, FTB_INT64, 1, true, NULL, NULL},
+    {"any : 1", FTB_FP32, NONE, FTB_INT64, 1, true, NULL, NULL},
+    {"any : 2.5", FTB_FP64, NONE, FTB_FP64, 1, true, NULL, NULL},
+    {"any : 1 > 0", FTB_FP32, NONE, FTB_BOOL, 1, true, NULL, NULL},
+    {"plus : a * b", FTB_FP32, REALS, FTB_FP32, 1, true, NULL, NULL},
+    {"plus : a * b", FTB_FP64, REALS, FTB_FP64, 1, true, NULL, NULL},
+    {"plus : a * b", FTB_FP16, REALS, FTB_FP32, 1, true, NULL, NULL},
+    {"plus : a * b", FTB_BF16, REALS, FTB_FP32, 1, true, NULL, NULL},
+    {"plus : a * b", FTB_FP32, RATINGS, FTB_FP32, 1, true, NULL, NULL},
+    {"plus : a * b", FTB_INT32, RATINGS, FTB_INT64, 1, true, NULL, NULL},
+    {"plus : a / (a + 2 * b)", FTB_FP32, RATINGS, FTB_FP32, 1, true, NULL, NULL},
+    {"plus : a / (a + 2 * b)", FTB_FP64, RATINGS, FTB_FP64, 1, true, NULL, NULL},
+    {"plus : a / 3 + b", FTB_UINT8, RATINGS, FTB_FP64, 1, true, NULL, NULL},
+    {"plus : [1, a, b, a * b, a * a, b * b]", FTB_FP32, RATINGS, FTB_FP32, 6, true, NULL, NULL},
+    {"plus : [1, a, b, a * b, a * a, b * b]", FTB_INT16, RATINGS, FTB_INT64, 6, true, NULL, NULL},
+    {"plus : [a, -b]", FTB_FP32, RATINGS, FTB_FP32, 2, true, NULL, NULL},
+    {"plus : [a - b, a / 3, b]", FTB_FP64, RATINGS, FTB_FP64, 3, true, NULL, NULL},
+    {"plus : [a - b, a / 3, b, a, a / 7]", FTB_FP32, RATINGS, FTB_FP32, 5, true, NULL, NULL},
+    {"min : a + b", FTB_FP32, REALS, FTB_FP32, 1, false, NULL, NULL},
+    {"mean : a * b", FTB_FP32, REALS, FTB_FP32, 1, false, NULL, NULL},
+    {"plus : a * b + i", FTB_FP32, REALS, FTB_FP32, 1, false, NULL, NULL},
 };
 enum { PROJECTIONS = sizeof projections / sizeof *projections };
 
@@ -167,43 +100,19 @@ static void check_sums(const projection *p, FtB_Matrix R, bool rows, FtB_Matrix 
         }
 }
 
-static FtB_Matrix project(const projection *p, FtB_Matrix R, const FtB_Project_options *o, const char *device)
-{
-    const int64_t n = o->onto == FTB_ROWS ? R->pattern->nrows : R->pattern->ncols;
-    FtB_Matrix C;
-    place(device);
-    assert_ok(FtB_Matrix_new(&C, p->out, n, n, p->width));
-    assert_ok(FtB_project(C, R, p->weight, o));
-    assert_ok(ftb_buffer_ask(C->values, FTB_READ));
-    place("gpu");
-    return C;
-}
-
 static void projects_as(rng *r, const projection *p, int n, const gpu_size *g, int64_t nrows, int64_t ncols)
 {
-    FtB_Matrix R = matrix(r, p->type, nrows, ncols, p->kind);
+    FtB_Matrix R = gpu_matrix(r, p->type, nrows, ncols, p->kind);
     const FtB_Project_options o = options_of(n, p);
     for (int which = 0; which < 2; which++)
         for (int k = 0; k < 40; k++)
             lists[which][k] = (k * 7 + which) % ftb_min(nrows, ncols);
-    FtB_Matrix H = project(p, R, &o, "cpu");
-    use(g);
-    const int before = fake_gpu_launches();
-    FtB_Matrix C = project(p, R, &o, "gpu");
-    const bool ran = fake_gpu_launches() > before;
-    use(&as_it_is);
     /* few messages are not tabulated */
-    const bool surely = p->kind != RATINGS || (ftb_min(nrows, ncols) >= 30 && !o.sources && !o.max_degree);
-    if (surely && ran != (p->there && fake_gpu_emulates()))
-        fail_msg("%s: %s on the GPU", p->weight, ran ? "ran" : "did not run");
-    if (C->pattern->nvals != H->pattern->nvals)
-        fail_msg("%s, options %d, %s: %lld entries, on the host %lld", p->weight, n, g->name,
-                 (long long)C->pattern->nvals, (long long)H->pattern->nvals);
-    assert_valid(C, false);
-    assert_same(C, H);
+    gpu_projects_as_host(p, R, &o, g,
+                         p->kind != RATINGS || (ftb_min(nrows, ncols) >= 30 && !o.sources && !o.max_degree));
+    FtB_Matrix C = gpu_project(p, R, &o, "gpu");
     check_sums(p, R, o.onto == FTB_ROWS, C);
     FtB_Matrix_free(&C);
-    FtB_Matrix_free(&H);
     FtB_Matrix_free(&R);
 }
 
@@ -244,59 +153,18 @@ static void shapes(void **state)
 
 /* ---- two operands */
 
-static void multiplies_as(const char *text, FtB_Type out, FtB_Matrix A, FtB_Matrix B, FtB_Arg how, bool there)
-{
-    FtB_Semiring s;
-    FtB_Matrix C[2];
-    assert_ok(FtB_Semiring_new(&s, text));
-    const int before = fake_gpu_launches();
-    for (int gpu = 0; gpu < 2; gpu++) {
-        place(gpu ? "gpu" : "cpu");
-        const bool t0 = how.handle == FTB_DESC_T0, t1 = how.handle == FTB_DESC_T1;
-        assert_ok(FtB_Matrix_new(&C[gpu], out, t0 ? A->pattern->ncols : A->pattern->nrows,
-                                 t1 ? B->pattern->nrows : B->pattern->ncols, 1));
-        assert_ok(FtB_mxm(C[gpu], NULL, NULL, s, A, B, how));
-        assert_ok(ftb_buffer_ask(C[gpu]->values, FTB_READ));
-    }
-    if ((fake_gpu_launches() > before) != (there && fake_gpu_emulates()))
-        fail_msg("%s: where it ran", text);
-    assert_same(C[0], C[1]);
-    FtB_Semiring_free(&s);
-    FtB_Matrix_free(&C[0]);
-    FtB_Matrix_free(&C[1]);
-}
-
-/* Rows of at most so many entries, of many columns. */
-static FtB_Matrix scattered(rng *r, FtB_Type type, int64_t nrows, int64_t ncols, int64_t degree)
-{
-    const int64_t most = nrows * degree + 1, step = ncols / (degree + 1);
-    int64_t *I = malloc((size_t)most * sizeof *I), *J = malloc((size_t)most * sizeof *J), n = 0;
-    double *x = malloc((size_t)most * sizeof *x);
-    for (int64_t i = 0; i < nrows; i++)
-        for (int64_t k = rng_below(r, degree + 1); k > 0; k--, n++) {
-            I[n] = i;
-            J[n] = k * step + rng_below(r, step);
-        }
-    rng_reals(r, x, type, n);
-    FtB_Matrix A;
-    assert_ok(FtB_Matrix_build(&A, type, nrows, ncols, 1, n, I, J, x, FTB_DUP_ERROR, NULL));
-    free(I);
-    free(J);
-    free(x);
-    return A;
-}
-
 /* Rows that are hashed, in tables of both sizes, and some that are not. */
 static void hashed(void **state)
 {
     rng r = rng_new();
     (void)state;
     for (int64_t degree = 3; degree < 120; degree *= 3) {
-        FtB_Matrix A = scattered(&r, FTB_FP32, 60, 30, 5), B = scattered(&r, FTB_FP32, 30, 3000, degree),
-                   D = scattered(&r, FTB_FP64, 30, 3000, degree);
-        multiplies_as("plus : a * b", FTB_FP32, A, B, FtB_Arg_none(), true);
-        multiplies_as("plus : a * b", FTB_FP64, A, D, FtB_Arg_none(), true);
-        multiplies_as("plus : 1", FTB_INT64, A, B, FtB_Arg_none(), true);
+        FtB_Matrix A = gpu_scattered(&r, FTB_FP32, 60, 30, 5),
+                   B = gpu_scattered(&r, FTB_FP32, 30, 3000, degree),
+                   D = gpu_scattered(&r, FTB_FP64, 30, 3000, degree);
+        gpu_multiplies_as_host("plus : a * b", FTB_FP32, A, B, FtB_Arg_none(), true);
+        gpu_multiplies_as_host("plus : a * b", FTB_FP64, A, D, FtB_Arg_none(), true);
+        gpu_multiplies_as_host("plus : 1", FTB_INT64, A, B, FtB_Arg_none(), true);
         FtB_Matrix_free(&A);
         FtB_Matrix_free(&B);
         FtB_Matrix_free(&D);
@@ -307,19 +175,19 @@ static void products(void **state)
 {
     rng r = rng_new();
     (void)state;
-    FtB_Matrix A = matrix(&r, FTB_FP32, 30, 45, REALS), B = matrix(&r, FTB_FP32, 45, 60, REALS),
-               D = matrix(&r, FTB_FP64, 45, 60, REALS), P = matrix(&r, FTB_INT16, 45, 60, NONE),
-               T = matrix(&r, FTB_FP32, 45, 30, REALS), Q = matrix(&r, FTB_INT16, 45, 60, RATINGS),
-               S = matrix(&r, FTB_FP32, 20, 60, REALS);
-    use(&of_tiles);
-    multiplies_as("plus : a * b", FTB_FP32, A, B, FtB_Arg_none(), true);
-    multiplies_as("plus : a * b", FTB_FP64, A, D, FtB_Arg_none(), true);
-    multiplies_as("plus : a * b", FTB_FP32, A, Q, FtB_Arg_none(), true);
-    multiplies_as("plus : b * a", FTB_FP32, T, B, FTB_ARG(FTB_DESC_T0), true);
-    multiplies_as("plus : a * b", FTB_FP32, B, S, FTB_ARG(FTB_DESC_T1), true);
-    multiplies_as("plus : 1", FTB_INT64, A, P, FtB_Arg_none(), true);
-    multiplies_as("max : a - b", FTB_FP32, A, B, FtB_Arg_none(), false);
-    use(&as_it_is);
+    FtB_Matrix A = gpu_matrix(&r, FTB_FP32, 30, 45, REALS), B = gpu_matrix(&r, FTB_FP32, 45, 60, REALS),
+               D = gpu_matrix(&r, FTB_FP64, 45, 60, REALS), P = gpu_matrix(&r, FTB_INT16, 45, 60, NONE),
+               T = gpu_matrix(&r, FTB_FP32, 45, 30, REALS), Q = gpu_matrix(&r, FTB_INT16, 45, 60, RATINGS),
+               S = gpu_matrix(&r, FTB_FP32, 20, 60, REALS);
+    gpu_use(&of_tiles);
+    gpu_multiplies_as_host("plus : a * b", FTB_FP32, A, B, FtB_Arg_none(), true);
+    gpu_multiplies_as_host("plus : a * b", FTB_FP64, A, D, FtB_Arg_none(), true);
+    gpu_multiplies_as_host("plus : a * b", FTB_FP32, A, Q, FtB_Arg_none(), true);
+    gpu_multiplies_as_host("plus : b * a", FTB_FP32, T, B, FTB_ARG(FTB_DESC_T0), true);
+    gpu_multiplies_as_host("plus : a * b", FTB_FP32, B, S, FTB_ARG(FTB_DESC_T1), true);
+    gpu_multiplies_as_host("plus : 1", FTB_INT64, A, P, FtB_Arg_none(), true);
+    gpu_multiplies_as_host("max : a - b", FTB_FP32, A, B, FtB_Arg_none(), false);
+    gpu_use(&as_it_is);
     FtB_Matrix_free(&A);
     FtB_Matrix_free(&B);
     FtB_Matrix_free(&D);
@@ -339,19 +207,19 @@ static void statistics(void **state)
     (void)state;
     for (int n = 0; n < 12; n++) {
         const projection *p = &projections[n % 2 ? 4 : 0];
-        FtB_Matrix R = matrix(&r, p->type, 30, 50, p->kind);
+        FtB_Matrix R = gpu_matrix(&r, p->type, 30, 50, p->kind);
         FtB_Stats stats[2];
         for (int gpu = 0; gpu < 2; gpu++) {
             FtB_Sink sink;
-            place(gpu ? "gpu" : "cpu");
-            use(gpu ? sizes[n / 2 % 2] : &as_it_is);
+            gpu_place(gpu ? "gpu" : "cpu");
+            gpu_use(gpu ? sizes[n / 2 % 2] : &as_it_is);
             assert_ok(FtB_Sink_stats(&sink));
             assert_ok(FtB_project(sink, R, p->weight,
                                   FTB_PROJECT_OPTIONS(.triangle = n / 4 == 1, .self_loops = n / 4 == 2)));
             assert_ok(FtB_Sink_get_stats(sink, &stats[gpu]));
             FtB_Sink_free(&sink);
         }
-        use(&as_it_is);
+        gpu_use(&as_it_is);
         assert_memory_equal(&stats[0], &stats[1], sizeof stats[0]);
         FtB_Matrix_free(&R);
     }
@@ -378,15 +246,15 @@ static void streams(void **state)
     (void)state;
     if (!fake_gpu_emulates())
         return;
-    FtB_Matrix R = matrix(&r, FTB_FP32, 60, 400, NONE);
+    FtB_Matrix R = gpu_matrix(&r, FTB_FP32, 60, 400, NONE);
     seen host = {0}, there = {0};
     FtB_Sink sink;
     int64_t used;
-    place("cpu");
+    gpu_place("cpu");
     assert_ok(FtB_Sink_callback(&sink, take, &host));
     assert_ok(FtB_project(sink, R, "plus : 1", NULL));
     FtB_Sink_free(&sink);
-    place("gpu");
+    gpu_place("gpu");
     assert_ok(ftb_gpu_trim(ftb_device(ftb_context())));
     setenv("FAKE_CUDA_MEMORY", "700000", 1);
     assert_true(host.entries * 12 > 700000);
@@ -419,9 +287,9 @@ static void failures(void **state)
     if (!fake_gpu_emulates())
         return;
     const FtB_Project_options o = *FTB_PROJECT_OPTIONS(.top_k = 4);
-    FtB_Matrix R = matrix(&r, FTB_FP32, 20, 30, REALS), C, H = project(&projections[4], R, &o, "cpu");
+    FtB_Matrix R = gpu_matrix(&r, FTB_FP32, 20, 30, REALS), C, H = gpu_project(&projections[4], R, &o, "cpu");
     int broken = 0;
-    use(&of_chunks);
+    gpu_use(&of_chunks);
     for (size_t n = 0; n < sizeof calls / sizeof *calls; n++)
         for (int at = 1, left = 0; !left && at < 60; at += 1 + at / 8) {
             char text[16];
@@ -444,7 +312,7 @@ static void failures(void **state)
             }
             FtB_Matrix_free(&C);
         }
-    use(&as_it_is);
+    gpu_use(&as_it_is);
     assert_true(broken > 0);
     FtB_Matrix_free(&R);
     FtB_Matrix_free(&H);
@@ -484,18 +352,19 @@ static void refused(void **state)
 {
     rng r = rng_new();
     (void)state;
-    FtB_Matrix R = matrix(&r, FTB_FP32, 20, 30, NONE);
+    FtB_Matrix R = gpu_matrix(&r, FTB_FP32, 20, 30, NONE);
     FtB_Sink sink;
-    use(&tiny);
+    gpu_use(&tiny);
     assert_ok(FtB_Sink_callback(&sink, refuse, NULL));
     assert_int_equal(FtB_project(sink, R, "plus : 1", NULL), GrB_INVALID_INDEX);
     FtB_Sink_free(&sink);
-    use(&as_it_is);
+    gpu_use(&as_it_is);
     FtB_Matrix_free(&R);
 }
 
 int main(void)
 {
+    setenv("FAKE_NVRTC_TEXTS", "0", 1); /* texts are another test's */
     const struct CMUnitTest tests[] = {cmocka_unit_test_teardown(messages, beside_clean),
                                        cmocka_unit_test_teardown(options, beside_clean),
                                        cmocka_unit_test_teardown(shapes, beside_clean),

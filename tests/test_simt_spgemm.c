@@ -154,8 +154,9 @@ static simt_report run(problem *p, const variant *v, int lanes, bool statistics,
                               .statistics = statistics ? p->statistics : NULL};
     memset(p->counts, 0x55, (size_t)p->nunits * sizeof *p->counts);
     const unsigned blocks = (unsigned)(v->hash ? (p->nunits + rows_of_block - 1) / rows_of_block : p->nunits);
-    const unsigned shared = (unsigned)(v->hash ? rows_of_block * FTB_SPGEMM_HASH_BYTES(p->slots, cell)
-                                               : ((int64_t)p->tile * cell + 7) / 8 * 8);
+    const unsigned shared =
+        (unsigned)(v->hash ? rows_of_block * FTB_SPGEMM_HASH_BYTES(p->slots, cell)
+                           : FTB_SPGEMM_HEAD_BYTES + ((int64_t)p->tile * cell + 7) / 8 * 8);
     case_launch_shared(v->name, (simt_dim){blocks, 1, 1},
                        v->hash ? FTB_SPGEMM_HASH_BLOCK : (unsigned)(32 * p->warps), shared, (void *[]){&a},
                        &o, &report);

@@ -67,16 +67,24 @@ __device__ __forceinline__ bool holds(unsigned v) { return v != 0; }
 
 /* ---- messages */
 
+/* add() adds that of left entry x, which a message is made of, and right entry p, in `column`, to a cell.
+ * Cells of a message that may give any value have marks, too: 0, or how many messages they hold. */
+struct Plain {
+    typedef unsigned char Mark;
+    enum { MARKED = 0 };
+    template <class T> static __device__ __forceinline__ T result(T value, Mark) { return value; }
+};
+
 /* 1. */
-struct Pair {
+struct Pair : Plain {
     typedef unsigned Type;
     enum { VALUES = 1 };
     __device__ __forceinline__ Pair(const ftb_spgemm_arguments &, const ftb_spgemm_unit &, long long) {}
-    __device__ __forceinline__ void add(unsigned *cell, long long) const { ++*cell; }
+    __device__ __forceinline__ void add(unsigned *cell, Mark *, int, long long) const { ++*cell; }
 };
 
 /* a * b; -0 becomes 0. */
-template <class T, int N> struct Times {
+template <class T, int N> struct Times : Plain {
     typedef T Type;
     enum { VALUES = N };
     T left;
@@ -85,14 +93,14 @@ template <class T, int N> struct Times {
         : left(a.a ? __ldg(static_cast<const T *>(a.a) + x) : T(1)), right(static_cast<const T *>(a.b))
     {
     }
-    __device__ __forceinline__ void add(T *cell, long long p) const
+    __device__ __forceinline__ void add(T *cell, Mark *, int, long long p) const
     {
         *cell += left * __ldg(right + p) + T(0);
     }
 };
 
 /* By the codes of both. */
-template <class T, int N> struct Table {
+template <class T, int N> struct Table : Plain {
     typedef T Type;
     enum { VALUES = N };
     const T *row;
@@ -103,7 +111,7 @@ template <class T, int N> struct Table {
           right(static_cast<const unsigned char *>(a.b))
     {
     }
-    __device__ __forceinline__ void add(T *cell, long long p) const
+    __device__ __forceinline__ void add(T *cell, Mark *, int, long long p) const
     {
         const T *const message = row + __ldg(right + p) * N;
 #pragma unroll
@@ -112,23 +120,45 @@ template <class T, int N> struct Table {
     }
 };
 
-template <class M> __device__ __forceinline__ void clear_cell(typename M::Type *cell)
-{
+/* The cells of a unit, or of a row's hash. */
+template <class M> struct Cells {
+    typedef typename M::Type T;
+    T *values;
+    typename M::Mark *marks; /* behind them */
+    __device__ __forceinline__ Cells(void *memory, int n)
+        : values(static_cast<T *>(memory)),
+          marks(reinterpret_cast<typename M::Mark *>(static_cast<T *>(memory) + n * M::VALUES))
+    {
+    }
+    __device__ __forceinline__ void clear(int c)
+    {
+        if constexpr (M::MARKED)
+            marks[c] = 0;
+        else
 #pragma unroll
-    for (int v = 0; v < M::VALUES; v++)
-        clear_value(cell[v]);
-}
-
-template <class M>
-__device__ __forceinline__ void put_entry(const ftb_spgemm_arguments &a, long long at, int column,
-                                          const typename M::Type *cell)
-{
-    typename M::Type *const to = static_cast<typename M::Type *>(a.cells) + at * M::VALUES;
-    a.cols[at] = column;
+            for (int v = 0; v < M::VALUES; v++)
+                clear_value(values[c * M::VALUES + v]);
+    }
+    __device__ __forceinline__ bool there(int c) const
+    {
+        if constexpr (M::MARKED)
+            return marks[c] != 0;
+        else
+            return holds(values[c * M::VALUES]);
+    }
+    __device__ __forceinline__ void add(const M &message, int c, int column, long long p)
+    {
+        message.add(values + c * M::VALUES, marks + c, column, p);
+    }
+    __device__ __forceinline__ void put(const ftb_spgemm_arguments &a, int c, int column, long long at) const
+    {
+        T *const to = static_cast<T *>(a.cells) + at * M::VALUES;
+        a.cols[at] = column;
 #pragma unroll
-    for (int v = 0; v < M::VALUES; v++)
-        to[v] = cell[v];
-}
+        for (int v = 0; v < M::VALUES; v++)
+            to[v] = M::result(values[c * M::VALUES + v], M::MARKED ? marks[c] : typename M::Mark(0));
+    }
+};
 
 /* ---- reading out */
 
@@ -139,11 +169,12 @@ __device__ __forceinline__ int share_of(int n)
     return ((n + warps - 1) / warps + WARP - 1) / WARP * WARP;
 }
 
-/* Of a block whose cells are done: put(c, at) for each of the n that is there, c ascending with `at`. */
+/* Of a block whose cells are done; sums: a word for each of its warps. put(c, at) for each of the n that is
+ * there, c ascending with `at`. */
 template <class THERE, class PUT>
-__device__ __forceinline__ void read_out(const ftb_spgemm_arguments &a, int unit, int n, THERE there, PUT put)
+__device__ __forceinline__ void read_out(const ftb_spgemm_arguments &a, int *sums, int unit, int n,
+                                         THERE there, PUT put)
 {
-    __shared__ int sums[FTB_SPGEMM_BLOCK / WARP];
     const int lane = static_cast<int>(threadIdx.x) % WARP, warp = static_cast<int>(threadIdx.x) / WARP;
     const int share = share_of(n), from = min(warp * share, n), to = min(from + share, n);
     int before = 0, mine = 0;
@@ -204,7 +235,7 @@ __device__ __forceinline__ void read_statistics(const ftb_spgemm_arguments &a, i
 /* The products of a warp's own columns [first + from, first + to), entry by entry of the row. */
 template <class M>
 __device__ __forceinline__ void add_in_order(const ftb_spgemm_arguments &a, const ftb_spgemm_unit &u,
-                                             int from, int to, typename M::Type *cells)
+                                             int from, int to, Cells<M> &cells)
 {
     const int lane = static_cast<int>(threadIdx.x) % WARP;
     for (long long x0 = u.begin; x0 < u.end; x0 += WARP) {
@@ -218,8 +249,10 @@ __device__ __forceinline__ void add_in_order(const ftb_spgemm_arguments &a, cons
             if (begin == end)
                 continue; /* the whole warp */
             const M message(a, u, x0 + t);
-            for (long long p = begin + lane; p < end; p += WARP)
-                message.add(cells + (__ldg(a.bcol + p) - u.first) * M::VALUES, p);
+            for (long long p = begin + lane; p < end; p += WARP) {
+                const int column = __ldg(a.bcol + p);
+                cells.add(message, column - u.first, column, p);
+            }
             __syncwarp();
         }
     }
@@ -227,22 +260,22 @@ __device__ __forceinline__ void add_in_order(const ftb_spgemm_arguments &a, cons
 
 template <class M> __device__ __forceinline__ void dense_unit(const ftb_spgemm_arguments &a)
 {
-    typedef typename M::Type T;
-    FTB_DYNAMIC_SHARED(T, cells);
+    FTB_DYNAMIC_SHARED(unsigned char, memory);
     const int unit = __ldg(a.order + blockIdx.x), lane = static_cast<int>(threadIdx.x) % WARP;
     const ftb_spgemm_unit u = a.units[unit];
     const int n = u.last - u.first, share = share_of(n);
     const int from = min(static_cast<int>(threadIdx.x) / WARP * share, n), to = min(from + share, n);
+    Cells<M> cells(memory + FTB_SPGEMM_HEAD_BYTES, n);
     for (int c = from + lane; c < to; c += WARP)
-        clear_cell<M>(cells + c * M::VALUES);
+        cells.clear(c);
     __syncwarp();
     if (from < to)
         add_in_order<M>(a, u, from, to, cells);
     __syncwarp();
     read_out(
-        a, unit, n,
-        [&](int c) { return holds(cells[c * M::VALUES]) && !(a.off_diagonal && u.first + c == u.row); },
-        [&](int c, long long at) { put_entry<M>(a, at, u.first + c, cells + c * M::VALUES); });
+        a, reinterpret_cast<int *>(memory), unit, n,
+        [&](int c) { return cells.there(c) && !(a.off_diagonal && u.first + c == u.row); },
+        [&](int c, long long at) { cells.put(a, c, u.first + c, at); });
 }
 
 /* ---- counts */
@@ -281,7 +314,8 @@ __device__ __forceinline__ void count_products(const ftb_spgemm_arguments &a, co
 
 template <int BITS> __device__ __forceinline__ void count_unit(const ftb_spgemm_arguments &a)
 {
-    FTB_DYNAMIC_SHARED(unsigned, words);
+    FTB_DYNAMIC_SHARED(unsigned, memory);
+    unsigned *const words = memory + FTB_SPGEMM_HEAD_BYTES / 4;
     const int unit = __ldg(a.order + blockIdx.x);
     const ftb_spgemm_unit u = a.units[unit];
     const int n = u.last - u.first;
@@ -298,10 +332,10 @@ template <int BITS> __device__ __forceinline__ void count_unit(const ftb_spgemm_
         return;
     }
     read_out(
-        a, unit, n, [&](int c) { return count(c) > 0; },
+        a, reinterpret_cast<int *>(memory), unit, n, [&](int c) { return count(c) > 0; },
         [&](int c, long long at) {
-            const unsigned one = count(c);
-            put_entry<Pair>(a, at, u.first + c, &one);
+            a.cols[at] = u.first + c;
+            static_cast<unsigned *>(a.cells)[at] = count(c);
         });
 }
 
@@ -321,7 +355,7 @@ __device__ __forceinline__ int slot_of(int *columns, int slots, int column)
 
 template <class M>
 __device__ __forceinline__ void hash_products(const ftb_spgemm_arguments &a, const ftb_spgemm_unit &u,
-                                              typename M::Type *cells, int *columns)
+                                              Cells<M> &cells, int *columns)
 {
     const int lane = static_cast<int>(threadIdx.x) % WARP;
     for (long long x0 = u.begin; x0 < u.end; x0 += WARP) {
@@ -335,8 +369,10 @@ __device__ __forceinline__ void hash_products(const ftb_spgemm_arguments &a, con
             if (begin == end)
                 continue;
             const M message(a, u, x0 + t);
-            for (long long p = begin + lane; p < end; p += WARP)
-                message.add(cells + slot_of(columns, a.slots, __ldg(a.bcol + p)) * M::VALUES, p);
+            for (long long p = begin + lane; p < end; p += WARP) {
+                const int column = __ldg(a.bcol + p);
+                cells.add(message, slot_of(columns, a.slots, column), column, p);
+            }
             __syncwarp();
         }
     }
@@ -382,7 +418,8 @@ __device__ __forceinline__ void hash_statistics(const ftb_spgemm_arguments &a, i
 
 template <class M> __device__ __forceinline__ void hash_unit(const ftb_spgemm_arguments &a)
 {
-    typedef typename M::Type T;
+    constexpr int CELL = static_cast<int>(sizeof(typename M::Type)) * M::VALUES +
+                         (M::MARKED ? static_cast<int>(sizeof(typename M::Mark)) : 0);
     FTB_DYNAMIC_SHARED(unsigned char, memory);
     const int lane = static_cast<int>(threadIdx.x) % WARP, warp = static_cast<int>(threadIdx.x) / WARP;
     const long long place = static_cast<long long>(blockIdx.x) * (FTB_SPGEMM_HASH_BLOCK / WARP) + warp;
@@ -390,19 +427,18 @@ template <class M> __device__ __forceinline__ void hash_unit(const ftb_spgemm_ar
         return; /* the whole warp */
     const int unit = __ldg(a.order + place);
     const ftb_spgemm_unit u = a.units[unit];
-    T *const cells = reinterpret_cast<T *>(
-        memory + warp * FTB_SPGEMM_HASH_BYTES(a.slots, static_cast<int>(sizeof(T)) * M::VALUES));
-    int *const columns = reinterpret_cast<int *>(cells + a.slots * M::VALUES), *const list =
-                                                                                   columns + a.slots;
+    unsigned char *const own = memory + warp * FTB_SPGEMM_HASH_BYTES(a.slots, CELL);
+    Cells<M> cells(own, a.slots);
+    int *const columns = reinterpret_cast<int *>(own + a.slots * CELL), *const list = columns + a.slots;
     for (int s = lane; s < a.slots; s += WARP) {
-        clear_cell<M>(cells + s * M::VALUES);
+        cells.clear(s);
         columns[s] = -1;
     }
     __syncwarp();
     hash_products<M>(a, u, cells, columns);
     const int n = list_taken(a, columns, a.off_diagonal ? u.row : -1, list);
     if (a.statistics) {
-        hash_statistics(a, unit, n, list, cells);
+        hash_statistics(a, unit, n, list, cells.values);
         return;
     }
     for (int e = lane; e < n; e += WARP) {
@@ -410,7 +446,7 @@ template <class M> __device__ __forceinline__ void hash_unit(const ftb_spgemm_ar
         int rank = 0;
         for (int other = 0; other < n; other++)
             rank += columns[list[other]] < column;
-        put_entry<M>(a, u.at + rank, column, cells + list[e] * M::VALUES);
+        cells.put(a, list[e], column, u.at + rank);
     }
     if (lane == 0)
         a.counts[unit] = n;

@@ -23,6 +23,16 @@ typedef struct ftb_spgemm_count {
     unsigned nvals, least, most;
 } ftb_spgemm_count;
 
+/* What texts may look up beside values: of vertices of rows, of columns, and in between. */
+enum { FTB_SPGEMM_ROW, FTB_SPGEMM_COL, FTB_SPGEMM_INNER, FTB_SPGEMM_SIDES };
+enum { FTB_SPGEMM_NUMBERS = 24, FTB_SPGEMM_MOST_VALUES = 8 };
+typedef struct ftb_spgemm_figures {
+    const long long *degree[FTB_SPGEMM_SIDES]; /* NULL: not used */
+    const double *sum[FTB_SPGEMM_SIDES], *square[FTB_SPGEMM_SIDES];
+    long long nrows, ncols;
+    unsigned long long number[FTB_SPGEMM_NUMBERS]; /* bits of what is bound */
+} ftb_spgemm_figures;
+
 typedef struct ftb_spgemm_arguments {
     const ftb_spgemm_unit *units;
     const int *order; /* units in the order in which they are begun */
@@ -41,6 +51,7 @@ typedef struct ftb_spgemm_arguments {
     void *cells;                  /* of each entry, as the accumulator has it */
     int *counts;                  /* entries of each unit */
     ftb_spgemm_count *statistics; /* counts: in their place; else NULL */
+    ftb_spgemm_figures figures;
 } ftb_spgemm_arguments;
 
 /* What cells hold. */
@@ -69,6 +80,7 @@ typedef struct ftb_spgemm_finish_arguments {
     int constant; /* not 0: values are `same` whatever the cell holds */
     unsigned long long same;
     ftb_spgemm_field field[8];
+    ftb_spgemm_figures figures;
 } ftb_spgemm_finish_arguments;
 
 typedef struct ftb_spgemm_pack_arguments {
@@ -138,8 +150,14 @@ enum {
     FTB_SPGEMM_STEP_BLOCK = 128, /* of what takes units or rows by warps */
     FTB_SPGEMM_SCAN_BLOCK = 256
 };
-/* Bytes of shared memory that a row's hash takes, a multiple of 8: cells, columns, the list of those taken.
- */
+/* Bytes of shared memory that a block of dense rows takes before its cells: what each warp has found. */
+#define FTB_SPGEMM_HEAD_BYTES (FTB_SPGEMM_BLOCK / 32 * 4)
+/* Bytes of shared memory that a row's hash takes, a multiple of 8: cells with their marks, columns, the list
+ * of those taken. */
 #define FTB_SPGEMM_HASH_BYTES(slots, cell) ((long long)(slots) * ((cell) + 8))
+
+/* Which kernels a text has (spgemm_text.cuh): bits. */
+#define FTB_SPGEMM_TEXT_ROWS 1
+#define FTB_SPGEMM_TEXT_FINISH 2
 
 #endif

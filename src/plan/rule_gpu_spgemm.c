@@ -14,6 +14,7 @@
 #define WARP 32.0
 #define THREADS 2048.0    /* of a multiprocessor */
 #define SHARED (48 << 10) /* bytes, where it is not known */
+#define HEAD 128          /* of it, that are no cells */
 /* The following rest on no measurement. */
 #define STEP 12.0                      /* instructions of a warp for 32 products */
 #define SEARCH 60.0                    /* for the beginnings and ends of 32 rows of B */
@@ -63,7 +64,7 @@ static int64_t chunk_of(const ftb_gpu_spgemm_facts *f, const ftb_gpu_facts *gpu)
 void ftb_rule_gpu_spgemm(ftb_gpu_spgemm_plan *plan, const ftb_gpu_spgemm_facts *f, const ftb_gpu_facts *gpu)
 {
     static const int warps[] = {4, 16};
-    const int64_t shared = gpu->shared > 0 ? gpu->shared : SHARED;
+    const int64_t shared = MAX((gpu->shared > 0 ? gpu->shared : SHARED) - HEAD, 0);
     plan->seconds = INFINITY;
     for (int share = 1; share <= 4; share *= 2)
         for (int w = 0; w < 2; w++) {

@@ -1,0 +1,98 @@
+/* Kernels around texts of sparse x sparse products. A generated text (gpu/spgemm_text.c) includes this after
+ * TEXTS, which are wanted; NAMED(kernel), which makes names that no other text's kernels have; and of rows
+ *
+ *     void message(const ftb_spgemm_arguments &a, long long i, long long j, long long k, long long x, long
+ * long e, S *z)
+ *
+ * which gives the VALUES values of left entry x = (i, k) and right entry e = (k, j), S combine(S x, S y),
+ * whether that is their SUM, and a MEAN; of the finish
+ *
+ *     W finish(const ftb_spgemm_finish_arguments &a, long long i, long long j, const H *h, bool &stays)
+ *
+ * of the sums h, and COPIES, whether it is h[0] for want of an epilogue. */
+#define KERNEL(name) FTB_KERNEL(name)
+
+#if TEXTS & FTB_SPGEMM_TEXT_ROWS
+#include "gpu/kernels/spgemm_rows.cuh"
+
+namespace
+{
+
+struct Text {
+    typedef S Type;
+#if MEAN
+    typedef unsigned Mark;
+    static __device__ __forceinline__ S result(S value, Mark many)
+    {
+        return static_cast<S>(static_cast<double>(value) / many);
+    }
+#else
+    typedef unsigned char Mark;
+    static __device__ __forceinline__ S result(S value, Mark) { return value; }
+#endif
+    enum { MARKED = 1 };
+    static constexpr int VALUES = TEXT_VALUES;
+    const ftb_spgemm_arguments &a;
+    const long long i, k, x;
+    __device__ __forceinline__ Text(const ftb_spgemm_arguments &arguments, const ftb_spgemm_unit &u,
+                                    long long entry)
+        : a(arguments), i(u.row), k(__ldg(arguments.acol + entry)), x(entry)
+    {
+    }
+    __device__ __forceinline__ void add(S *cell, Mark *mark, int column, long long p) const
+    {
+        S z[VALUES];
+        const bool fresh = *mark == 0;
+        message(a, i, column, k, x, p, z);
+        *mark = static_cast<Mark>(MEAN ? *mark + 1 : 1);
+#pragma unroll
+        for (int v = 0; v < VALUES; v++)
+            cell[v] = SUM     ? combine(fresh ? S(0) : cell[v], z[v]) /* from 0 on: it is no -0 */
+                      : fresh ? z[v]
+                              : combine(cell[v], z[v]);
+    }
+};
+
+} // namespace
+
+extern "C" __global__ void __launch_bounds__(FTB_SPGEMM_BLOCK) NAMED(spgemm_dense)(ftb_spgemm_arguments a)
+{
+    dense_unit<Text>(a);
+}
+KERNEL(NAMED(spgemm_dense));
+
+extern "C" __global__ void __launch_bounds__(FTB_SPGEMM_HASH_BLOCK) NAMED(spgemm_hash)(ftb_spgemm_arguments a)
+{
+    hash_unit<Text>(a);
+}
+KERNEL(NAMED(spgemm_hash));
+#endif
+
+#if TEXTS & FTB_SPGEMM_TEXT_FINISH
+#include "gpu/kernels/spgemm_finish.cuh"
+
+extern "C" __global__ void __launch_bounds__(FTB_SPGEMM_STEP_BLOCK)
+    NAMED(spgemm_finish)(ftb_spgemm_finish_arguments a)
+{
+    W w = W(0);
+    finish_unit(
+        a,
+        [&](int i, int j, long long at) {
+            H h[SUMS];
+            bool stays = true;
+#pragma unroll
+            for (int v = 0; v < SUMS; v++)
+                h[v] = value_at<H>(a, at, v);
+            w = finish(a, i, j, h, stays);
+            return stays && (!a.use_least || static_cast<double>(w) >= a.least);
+        },
+        [&](long long at, long long to) {
+            if (COPIES)
+                for (int v = 0; v < SUMS; v++)
+                    static_cast<H *>(a.values)[to * SUMS + v] = value_at<H>(a, at, v);
+            else
+                static_cast<W *>(a.values)[to] = w;
+        });
+}
+KERNEL(NAMED(spgemm_finish));
+#endif
