@@ -13,6 +13,7 @@
 #define SOURCE "gpu/kernels/spgemm_rows.cu"
 #define SOURCE_FINISH "gpu/kernels/spgemm_finish.cu" /* and what operands are read as */
 #define SOURCE_PACK "gpu/kernels/spgemm_pack.cu"
+#define SOURCE_MASK "gpu/kernels/spgemm_mask.cu"
 
 /* ---- which products */
 
@@ -51,13 +52,14 @@ static bool texts_fit(const ftb_spgemm_product *p, ftb_gpu_device *d)
 bool ftb_gpu_spgemm_fits(const ftb_spgemm_product *p)
 {
     const ftb_finish *f = &p->finish;
-    if (!message_fits(p) || p->winners || p->mask || f->wrap)
+    if (!message_fits(p) || p->winners || f->wrap || (p->mask && p->mask->pattern->multi))
         return false;
     if (p->left->wide || p->right->wide || p->right->multi || p->p.nrows > INT_MAX || p->p.ncols > INT_MAX)
         return false;
     ftb_gpu_device *d = ftb_gpu_of(ftb_device(p->ctx));
-    return ftb_gpu_load(d, SOURCE) == GrB_SUCCESS && ftb_gpu_load(d, SOURCE_FINISH) == GrB_SUCCESS &&
-           ftb_gpu_load(d, SOURCE_PACK) == GrB_SUCCESS && texts_fit(p, d);
+    return ftb_gpu_load(d, p->mask ? SOURCE_MASK : SOURCE) == GrB_SUCCESS &&
+           ftb_gpu_load(d, SOURCE_FINISH) == GrB_SUCCESS && ftb_gpu_load(d, SOURCE_PACK) == GrB_SUCCESS &&
+           texts_fit(p, d);
 }
 
 /* ---- operands */
@@ -219,6 +221,13 @@ static GrB_Info make_operands(ftb_gpu_spgemm_run *run)
         FTB_CHECK(send(&keep, run, p->finish.keep, p->p.ncols));
         run->finish.keep = keep;
     }
+    if (p->mask) {
+        FTB_CHECK(ftb_pattern_ask_at(p->mask->pattern, where, &unused, &acol));
+        run->rows.mask_col = acol;
+        run->rows.mask_values = p->admits.values;
+        run->rows.mask_size = (int)p->admits.size;
+        run->rows.mask_bits = p->admits.bits;
+    }
     if (run->texts)
         FTB_CHECK(make_figures(run));
     if (p->p.message == FTB_MESSAGE_TIMES)
@@ -295,7 +304,11 @@ static void plan(ftb_gpu_spgemm_run *run)
         facts.entries += (double)room;
         facts.longest_row = ftb_max(facts.longest_row, room);
     }
-    ftb_rule_gpu_spgemm(&run->plan, &facts, described->multiprocessors ? described : &run->d->facts);
+    const ftb_gpu_facts *gpu = described->multiprocessors ? described : &run->d->facts;
+    const int64_t mask =
+        FTB_SPGEMM_HASH_BLOCK / 32 * FTB_SPGEMM_MASK_BYTES(2 * FTB_GPU_SPGEMM_LONG, run->hash_cell);
+    ftb_rule_gpu_spgemm(&run->plan, &facts, gpu);
+    run->piece = mask <= ftb_max(gpu->shared, FTB_GPU_SHARED) ? FTB_GPU_SPGEMM_LONG : FTB_GPU_SPGEMM_SHORT;
     run->rows.lanes = run->plan.lanes;
 }
 
@@ -306,7 +319,7 @@ GrB_Info ftb_gpu_spgemm(const ftb_spgemm_product *product, const ftb_spgemm_plan
                               .host = host,
                               .sink = sink,
                               .texts = ftb_gpu_spgemm_texts(product),
-                              .counted = product->facts.counted && ftb_sink_counts(sink)};
+                              .counted = product->facts.counted && !product->mask && ftb_sink_counts(sink)};
     describe_cells(&run);
     describe_finish(&run);
     plan(&run);

@@ -8,10 +8,13 @@
 #define SOURCE "gpu/kernels/spgemm_rows.cu"
 #define SOURCE_FINISH "gpu/kernels/spgemm_finish.cu"
 #define SOURCE_PACK "gpu/kernels/spgemm_pack.cu"
+#define SOURCE_MASK "gpu/kernels/spgemm_mask.cu"
 #define MOST_UNITS (INT64_C(1) << 18)
 #define MOST_COUNT 65535 /* left entries of a row whose counts have 16 bits */
 
-enum { SHORT, LONG, DENSE, WIDE, BINS, CLASSES = 64 }; /* WIDE: counts of 32 bits */
+/* Rows that are hashed, of few entries and of more, or what a mask has of them; dense ones; of counts of 32
+ * bits. */
+enum { SHORT, LONG, DENSE, WIDE, BINS, CLASSES = 64 };
 
 /* A chunk's arrays there, parts of one piece of memory. */
 typedef struct chunk {
@@ -53,14 +56,18 @@ int64_t ftb_gpu_spgemm_first(const ftb_spgemm_product *p, int64_t row)
 
 int64_t ftb_gpu_spgemm_room(const ftb_spgemm_product *p, int64_t row)
 {
-    if (p->keep_rows && !p->keep_rows[row])
+    if ((p->keep_rows && !p->keep_rows[row]) || p->row_products[row] == 0)
         return 0;
+    if (p->mask)
+        return p->mask->pattern->rowptr[row + 1] - p->mask->pattern->rowptr[row];
     return ftb_min(p->row_products[row], p->p.ncols - ftb_gpu_spgemm_first(p, row));
 }
 
 static int bin_of(const ftb_gpu_spgemm_run *run, int64_t row, int64_t room)
 {
     const ftb_spgemm *p = &run->product->p;
+    if (run->product->mask)
+        return ftb_min(room, run->piece) <= FTB_GPU_SPGEMM_SHORT ? SHORT : LONG;
     if (room <= ftb_min(run->plan.hashed, FTB_GPU_SPGEMM_SHORT))
         return SHORT;
     if (room <= run->plan.hashed)
@@ -79,6 +86,8 @@ static int64_t tile_of(const ftb_gpu_spgemm_run *run, int bin)
 static int64_t units_of(const ftb_gpu_spgemm_run *run, int64_t row, int64_t room)
 {
     const int64_t tile = tile_of(run, bin_of(run, row, room)), p = run->product->p.ncols;
+    if (run->product->mask)
+        return (room + run->piece - 1) / run->piece;
     return room == 0 ? 0 : (p - ftb_gpu_spgemm_first(run->product, row) + tile - 1) / tile;
 }
 
@@ -105,12 +114,32 @@ static void add_units(chunks *s, chunk *c, int64_t row, int64_t room, int64_t *a
     }
 }
 
+/* The same of a row of the mask, whose entries they share. */
+static void add_masked(chunks *s, chunk *c, int64_t row, int64_t room, int64_t *at)
+{
+    const ftb_spgemm *p = &s->run->product->p;
+    const ftb_pattern *mask = s->run->product->mask->pattern;
+    for (int64_t e = mask->rowptr[row], end = e + room; e < end; e += s->run->piece) {
+        const int64_t many = ftb_min(end - e, s->run->piece);
+        s->unit[c->nunits++] = (ftb_spgemm_unit){.begin = p->arow[row],
+                                                 .end = p->arow[row + 1],
+                                                 .at = *at,
+                                                 .row = (int)row,
+                                                 .first = (int)ftb_col(mask, e),
+                                                 .last = (int)ftb_col(mask, e + many - 1) + 1,
+                                                 .masked = (int)many,
+                                                 .mask = e};
+        *at += many;
+    }
+}
+
 /* Entries that a row's units have room for. */
 static int64_t room_of_units(const ftb_gpu_spgemm_run *run, int64_t row)
 {
     const int64_t room = ftb_gpu_spgemm_room(run->product, row);
-    return units_of(run, row, room) > 1 ? run->product->p.ncols - ftb_gpu_spgemm_first(run->product, row)
-                                        : room;
+    return !run->product->mask && units_of(run, row, room) > 1
+               ? run->product->p.ncols - ftb_gpu_spgemm_first(run->product, row)
+               : room;
 }
 
 /* The units by the kernels that take them, of each the longest first. */
@@ -152,7 +181,10 @@ static void fill(chunks *s, chunk *c, int64_t row0)
                          (!run->counted && at + entries > s->entries)))
             break;
         c->firsts[i - row0] = (int)c->nunits;
-        add_units(s, c, i, room, &at);
+        if (run->product->mask)
+            add_masked(s, c, i, room, &at);
+        else
+            add_units(s, c, i, room, &at);
     }
     c->nrows = i - row0;
     c->firsts[c->nrows] = (int)c->nunits;
@@ -298,6 +330,8 @@ static GrB_Info launch_bin(const chunks *s, const chunk *c, int bin)
     const ftb_gpu_spgemm_run *run = s->run;
     const bool pair = run->product->p.message == FTB_MESSAGE_PAIR, texts = run->texts & FTB_SPGEMM_TEXT_ROWS;
     const int64_t many = s->begin[bin + 1] - s->begin[bin], rows = FTB_SPGEMM_HASH_BLOCK / 32;
+    const bool mask = run->product->mask != NULL;
+    const char *const source = texts ? run->text.source : mask ? SOURCE_MASK : SOURCE;
     ftb_spgemm_arguments a = run->rows;
     ftb_gpu_grid grid = {.y = 1};
     char kernel[60];
@@ -312,8 +346,10 @@ static GrB_Info launch_bin(const chunks *s, const chunk *c, int bin)
         a.slots = 2 * (bin == SHORT ? FTB_GPU_SPGEMM_SHORT : FTB_GPU_SPGEMM_LONG);
         grid.x = (many + rows - 1) / rows;
         grid.threads = FTB_SPGEMM_HASH_BLOCK;
-        grid.shared = (unsigned)(rows * FTB_SPGEMM_HASH_BYTES(a.slots, run->hash_cell));
-        snprintf(kernel, sizeof kernel, "spgemm_%shash%s", run->name, texts ? run->text.suffix : "");
+        grid.shared = (unsigned)(rows * (mask ? FTB_SPGEMM_MASK_BYTES(a.slots, run->hash_cell)
+                                              : FTB_SPGEMM_HASH_BYTES(a.slots, run->hash_cell)));
+        snprintf(kernel, sizeof kernel, "spgemm_%s%s%s", run->name, mask ? "mask" : "hash",
+                 texts ? run->text.suffix : "");
     } else {
         const int64_t cell = bin == WIDE ? 4 : run->cell, tile = ftb_min(tile_of(run, bin), a.ncols);
         grid.x = many;
@@ -325,7 +361,7 @@ static GrB_Info launch_bin(const chunks *s, const chunk *c, int bin)
                  : bin == WIDE ? "_32"
                                : "_16");
     }
-    return ftb_gpu_launch(run->d, texts ? run->text.source : SOURCE, kernel, grid, (void *[]){&a});
+    return ftb_gpu_launch(run->d, source, kernel, grid, (void *[]){&a});
 }
 
 /* Warps take `many` units or rows. */

@@ -26,6 +26,7 @@ typedef struct ftb_gpu_spgemm {
     int64_t entry_cell, value; /* of an entry's cell, and of its value */
     ftb_spgemm_arguments rows; /* what is the same for all chunks */
     ftb_spgemm_finish_arguments finish;
+    int64_t piece;                          /* entries of a mask's row that a unit has, at most */
     bool counted;                           /* rows' statistics are wanted, in place of rows */
     bool delivered;                         /* the sink may have something */
     double done;                            /* products of rows that it has */

@@ -7,7 +7,8 @@
 
 int ftb_gpu_spgemm_texts(const ftb_spgemm_product *p)
 {
-    return (p->p.message == FTB_MESSAGE_PROGRAM ? FTB_SPGEMM_TEXT_ROWS : 0) |
+    const int rows = p->mask ? FTB_SPGEMM_TEXT_ROWS | FTB_SPGEMM_TEXT_MASK : FTB_SPGEMM_TEXT_ROWS;
+    return (p->p.message == FTB_MESSAGE_PROGRAM ? rows : 0) |
            (p->finish.epilogue || p->finish.where ? FTB_SPGEMM_TEXT_FINISH : 0);
 }
 

@@ -343,6 +343,10 @@ static bool assert_has_spgemm_kernels(const char *source, const char *image)
         FTB_SPGEMM_SUMS(NAMED_SUMS)
         FTB_SPGEMM_PAIRS(NAMED_PAIRS)
         assert_names(image, "spgemm_pair_hash");
+    } else if (strcmp(source, "gpu/kernels/spgemm_mask.cu") == 0) {
+#define NAMED_MASK(name, message, type, values) assert_names(image, "spgemm_" #name "_mask");
+        FTB_SPGEMM_SUMS(NAMED_MASK)
+        assert_names(image, "spgemm_pair_mask");
     } else if (strcmp(source, "gpu/kernels/spgemm_finish.cu") == 0) {
 #define NAMED_FINISH(type, c_type)                                                                           \
     assert_names(image, "spgemm_finish_" #type);                                                             \

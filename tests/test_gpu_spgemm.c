@@ -197,6 +197,52 @@ static void products(void **state)
     FtB_Matrix_free(&S);
 }
 
+/* A mask lets through what it has, or what is not 0 of it: of rows with few entries, and with many. */
+static void masks(void **state)
+{
+    static const FtB_Type types[] = {FTB_BOOL, FTB_INT16, FTB_FP32, FTB_FP64};
+    static const FtB_Arg none = {0};
+    rng r = rng_new();
+    (void)state;
+    FtB_Matrix A = gpu_matrix(&r, FTB_FP32, 24, 45, REALS), B = gpu_matrix(&r, FTB_FP32, 45, 700, REALS);
+    for (int n = 0; n < 12; n++) {
+        const FtB_Type type = types[n % 4];
+        const char *const text = n % 3 ? "plus : a * b" : "plus : 1";
+        const FtB_Type out = n % 3 ? FTB_FP32 : FTB_INT64;
+        FtB_Matrix M = rng_matrix(&r, type, 24, 700, n % 5 != 0, n % 2 ? 0.6 : 0.03), C[2];
+        FtB_Semiring s;
+        FtB_Stats stats[2];
+        const FtB_Arg how = n % 2 ? FTB_ARG(FTB_DESC_S) : n % 4 ? FTB_ARG(FTB_DESC_C) : none;
+        const int before = fake_gpu_launches();
+        assert_ok(FtB_Semiring_new(&s, text));
+        for (int gpu = 0; gpu < 2; gpu++) {
+            FtB_Sink sink;
+            gpu_place(gpu ? "gpu" : "cpu");
+            gpu_use(gpu && n % 4 == 1 ? &tiny : &as_it_is);
+            assert_ok(FtB_Matrix_new(&C[gpu], out, 24, 700, 1));
+            assert_ok(FtB_mxm(C[gpu], M, NULL, s, A, B, how));
+            assert_ok(ftb_buffer_ask(C[gpu]->values, FTB_READ));
+            if (how.handle == FTB_DESC_C)
+                continue;
+            assert_ok(FtB_Sink_stats(&sink));
+            assert_ok(FtB_mxm(sink, M, NULL, s, A, B, how));
+            assert_ok(FtB_Sink_get_stats(sink, &stats[gpu]));
+            FtB_Sink_free(&sink);
+        }
+        gpu_use(&as_it_is);
+        assert_true(fake_gpu_launches() > before || !fake_gpu_emulates());
+        assert_same(C[0], C[1]);
+        if (how.handle != FTB_DESC_C)
+            assert_memory_equal(&stats[0], &stats[1], sizeof stats[0]);
+        FtB_Semiring_free(&s);
+        FtB_Matrix_free(&M);
+        FtB_Matrix_free(&C[0]);
+        FtB_Matrix_free(&C[1]);
+    }
+    FtB_Matrix_free(&A);
+    FtB_Matrix_free(&B);
+}
+
 /* ---- sinks */
 
 /* Statistics, which are made there for counts, and of rows that come home else. */
@@ -370,6 +416,7 @@ int main(void)
                                        cmocka_unit_test_teardown(shapes, beside_clean),
                                        cmocka_unit_test_teardown(products, beside_clean),
                                        cmocka_unit_test_teardown(hashed, beside_clean),
+                                       cmocka_unit_test_teardown(masks, beside_clean),
                                        cmocka_unit_test_teardown(statistics, beside_clean),
                                        cmocka_unit_test_teardown(streams, beside_clean),
                                        cmocka_unit_test_teardown(failures, beside_clean),

@@ -64,6 +64,36 @@ static void products(void **state)
     FtB_Matrix_free(&T);
 }
 
+/* Under a mask, whose own values only the host knows. */
+static void masked(void **state)
+{
+    rng r = rng_new();
+    (void)state;
+    FtB_Matrix A = gpu_matrix(&r, FTB_FP32, 24, 45, REALS), B = gpu_matrix(&r, FTB_FP64, 45, 600, REALS),
+               M = rng_matrix(&r, FTB_FP32, 24, 600, 1, 0.5);
+    static const char *const list[] = {"min : a + b * j", "plus : a * b * m"};
+    for (int n = 0; n < 2; n++) {
+        FtB_Matrix C[2];
+        FtB_Semiring s;
+        assert_ok(FtB_Semiring_new(&s, list[n]));
+        const int before = fake_gpu_launches();
+        for (int gpu = 0; gpu < 2; gpu++) {
+            gpu_place(gpu ? "gpu" : "cpu");
+            assert_ok(FtB_Matrix_new(&C[gpu], FTB_FP64, 24, 600, 1));
+            assert_ok(FtB_mxm(C[gpu], M, NULL, s, A, B, NULL));
+            assert_ok(ftb_buffer_ask(C[gpu]->values, FTB_READ));
+        }
+        assert_int_equal(fake_gpu_launches() > before, n == 0 && fake_gpu_emulates());
+        assert_same(C[0], C[1]);
+        FtB_Semiring_free(&s);
+        FtB_Matrix_free(&C[0]);
+        FtB_Matrix_free(&C[1]);
+    }
+    FtB_Matrix_free(&A);
+    FtB_Matrix_free(&B);
+    FtB_Matrix_free(&M);
+}
+
 /* What is bound is no part of the source: another value is not compiled again. */
 static void bound(void **state)
 {
@@ -96,8 +126,8 @@ static void bound(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test_teardown(bound, beside_clean),
-                                       cmocka_unit_test_teardown(texts, beside_clean),
-                                       cmocka_unit_test_teardown(products, beside_clean)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(bound, beside_clean), cmocka_unit_test_teardown(masked, beside_clean),
+        cmocka_unit_test_teardown(texts, beside_clean), cmocka_unit_test_teardown(products, beside_clean)};
     return cmocka_run_group_tests(tests, fake_gpu_start, NULL);
 }

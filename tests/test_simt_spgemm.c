@@ -11,25 +11,29 @@ typedef struct variant {
     message message;
     int size, values; /* bytes of one */
     bool whole;       /* unsigned numbers */
-    int hash, bits;
+    enum { DENSE, HASH, MASK } form;
+    int bits;
 } variant;
 #define ROWS(name, message, type, values)                                                                    \
-    {"spgemm_" #name "_dense", message, sizeof(type), values, (type)0.5 == 0, 0, 0},                         \
-        {"spgemm_" #name "_hash", message, sizeof(type), values, (type)0.5 == 0, 1, 0},
-#define PAIRS(bits) {"spgemm_pair_dense_" #bits, COUNT, 4, 1, true, 0, bits},
-static const variant variants[] = {FTB_SPGEMM_SUMS(ROWS)
-                                       FTB_SPGEMM_PAIRS(PAIRS){"spgemm_pair_hash", COUNT, 4, 1, true, 1, 0}};
+    {"spgemm_" #name "_dense", message, sizeof(type), values, (type)0.5 == 0, DENSE, 0},                     \
+        {"spgemm_" #name "_hash", message, sizeof(type), values, (type)0.5 == 0, HASH, 0},                   \
+        {"spgemm_" #name "_mask", message, sizeof(type), values, (type)0.5 == 0, MASK, 0},
+#define PAIRS(bits) {"spgemm_pair_dense_" #bits, COUNT, 4, 1, true, DENSE, bits},
+static const variant variants[] = {
+    FTB_SPGEMM_SUMS(ROWS) FTB_SPGEMM_PAIRS(PAIRS){"spgemm_pair_hash", COUNT, 4, 1, true, HASH, 0},
+    {"spgemm_pair_mask", COUNT, 4, 1, true, MASK, 0}};
 enum { VARIANTS = sizeof variants / sizeof *variants, CODES = 5 };
 
 typedef struct problem {
     int64_t nrows, ninner, ncols, nunits, room;
     int64_t *arow, *brow_host;
-    int *acol, *bcol, *order, *cols, *counts;
+    int *acol, *bcol, *order, *cols, *counts, *mask_col;
+    float *mask;
     long long *brow;
     void *a, *b, *table, *cells;
     ftb_spgemm_unit *units;
     ftb_spgemm_count *statistics;
-    bool off_diagonal, upper;
+    bool off_diagonal, upper, valued;
     int tile, slots, warps;
 } problem;
 
@@ -97,20 +101,52 @@ static void make_values(problem *p, rng *r, const variant *v, values kind)
         put_value(v, p->table, k, (double)case_value(r, kind) + (v->whole ? 5 : 0));
 }
 
+/* Two units for a row, of some of its columns each, all different. */
+static void make_masked(problem *p, rng *r)
+{
+    p->mask_col = case_memory(p->nrows * p->ncols, sizeof *p->mask_col, "mask");
+    p->mask = case_memory(p->nrows * p->ncols, sizeof *p->mask, "mask's values");
+    int64_t e = 0, j;
+    for (int64_t i = 0; i < p->nrows; i++)
+        for (int half = 0; half < 2; half++) {
+            ftb_spgemm_unit *u = &p->units[p->nunits++];
+            *u = (ftb_spgemm_unit){
+                .begin = p->arow[i], .end = p->arow[i + 1], .at = p->room, .row = (int)i, .mask = e};
+            for (j = half * p->ncols / 2; j < (half + 1) * p->ncols / 2; j++)
+                if (rng_below(r, 2)) {
+                    p->mask[e] = rng_below(r, 3) ? 1.5F : -0.0F;
+                    p->mask_col[e++] = (int)j;
+                    u->first = u->masked == 0 ? (int)j : u->first;
+                    u->last = (int)j + 1;
+                    u->masked++;
+                    p->room++;
+                }
+        }
+}
+
 static void make_units(problem *p, rng *r, const variant *v)
 {
-    const int64_t most = p->nrows * (p->ncols / p->tile + 1);
+    const int64_t most = p->nrows * (p->ncols / p->tile + 2);
     p->units = case_memory(most, sizeof *p->units, "units");
     p->order = case_memory(most, sizeof *p->order, "order");
     p->counts = case_memory(most, sizeof *p->counts, "counts");
     p->statistics = case_memory(most, sizeof *p->statistics, "statistics");
     for (int64_t i = 0; i < p->nrows; i++)
-        for (int64_t j = p->upper ? ftb_min(i + p->off_diagonal, p->ncols) : 0; j < p->ncols; j += p->tile) {
+        for (int64_t j = v->form == MASK ? p->ncols
+                         : p->upper      ? ftb_min(i + p->off_diagonal, p->ncols)
+                                         : 0;
+             j < p->ncols; j += p->tile) {
             const int64_t last = ftb_min(j + p->tile, p->ncols);
-            p->units[p->nunits++] = (ftb_spgemm_unit){
-                p->arow[i], p->arow[i + 1], p->room, (int)i, (int)j, (int)(v->hash ? p->ncols : last)};
+            p->units[p->nunits++] = (ftb_spgemm_unit){.begin = p->arow[i],
+                                                      .end = p->arow[i + 1],
+                                                      .at = p->room,
+                                                      .row = (int)i,
+                                                      .first = (int)j,
+                                                      .last = (int)(v->form == HASH ? p->ncols : last)};
             p->room += last - j;
         }
+    if (v->form == MASK)
+        make_masked(p, r);
     for (int64_t u = 0; u < p->nunits; u++) {
         const int64_t other = rng_below(r, u + 1);
         p->order[u] = p->order[other];
@@ -126,6 +162,10 @@ static void release(problem *p)
                    p->a,    p->b,    p->table, p->cells, p->statistics, p->units};
     for (size_t k = 0; k < sizeof all / sizeof *all; k++)
         case_forget(all[k]);
+    if (p->mask) {
+        case_forget(p->mask_col);
+        case_forget(p->mask);
+    }
     free(p->arow);
     free(p->brow_host);
 }
@@ -142,6 +182,10 @@ static simt_report run(problem *p, const variant *v, int lanes, bool statistics,
                               .bcol = p->bcol,
                               .a = v->message == COUNT ? NULL : p->a,
                               .b = v->message == COUNT ? NULL : p->b,
+                              .mask_col = p->mask_col,
+                              .mask_values = p->valued ? p->mask : NULL,
+                              .mask_size = sizeof *p->mask,
+                              .mask_bits = 0x7fffffff,
                               .table = p->table,
                               .table_row = CODES * v->values,
                               .ncols = (int)p->ncols,
@@ -153,13 +197,15 @@ static simt_report run(problem *p, const variant *v, int lanes, bool statistics,
                               .counts = p->counts,
                               .statistics = statistics ? p->statistics : NULL};
     memset(p->counts, 0x55, (size_t)p->nunits * sizeof *p->counts);
-    const unsigned blocks = (unsigned)(v->hash ? (p->nunits + rows_of_block - 1) / rows_of_block : p->nunits);
+    const unsigned blocks =
+        (unsigned)(v->form != DENSE ? (p->nunits + rows_of_block - 1) / rows_of_block : p->nunits);
     const unsigned shared =
-        (unsigned)(v->hash ? rows_of_block * FTB_SPGEMM_HASH_BYTES(p->slots, cell)
-                           : FTB_SPGEMM_HEAD_BYTES + ((int64_t)p->tile * cell + 7) / 8 * 8);
+        (unsigned)(v->form == HASH   ? rows_of_block * FTB_SPGEMM_HASH_BYTES(p->slots, cell)
+                   : v->form == MASK ? rows_of_block * FTB_SPGEMM_MASK_BYTES(p->slots, cell)
+                                     : FTB_SPGEMM_HEAD_BYTES + ((int64_t)p->tile * cell + 7) / 8 * 8);
     case_launch_shared(v->name, (simt_dim){blocks, 1, 1},
-                       v->hash ? FTB_SPGEMM_HASH_BLOCK : (unsigned)(32 * p->warps), shared, (void *[]){&a},
-                       &o, &report);
+                       v->form != DENSE ? FTB_SPGEMM_HASH_BLOCK : (unsigned)(32 * p->warps), shared,
+                       (void *[]){&a}, &o, &report);
     return report;
 }
 
@@ -185,6 +231,14 @@ static double slow(const problem *p, const variant *v, int64_t i, int64_t j, int
     return sum;
 }
 
+static bool is_admitted(const problem *p, const ftb_spgemm_unit *u, int j)
+{
+    for (long long e = u->mask; e < u->mask + u->masked; e++)
+        if (p->mask_col[e] == j)
+            return !p->valued || p->mask[e] != 0;
+    return false;
+}
+
 /* Every entry of a unit where it should be, and no other. */
 static void check_unit(const problem *p, const variant *v, const ftb_spgemm_unit *u, int n, values kind)
 {
@@ -193,6 +247,8 @@ static void check_unit(const problem *p, const variant *v, const ftb_spgemm_unit
     double size;
     for (int j = u->first; j < u->last; j++) {
         const double first = slow(p, v, u->row, j, 0, &many, &size);
+        if (v->form == MASK && !is_admitted(p, u, j))
+            continue;
         if (many == 0 || (p->off_diagonal && j == u->row))
             continue;
         if (at >= u->at + n || p->cols[at] != j)
@@ -231,14 +287,15 @@ static void try_one(rng *r, const variant *v, int round)
     const values kind = v->whole ? WHOLE : (values)(round % 3);
     problem p = {.nrows = 1 + rng_below(r, 12),
                  .ninner = 1 + rng_below(r, 40),
-                 .ncols = 1 + rng_below(r, v->hash ? 33 : 90),
-                 .off_diagonal = round % 2,
+                 .ncols = 1 + rng_below(r, v->form == HASH   ? 32
+                                           : v->form == MASK ? 63
+                                                             : 90),
+                 .off_diagonal = v->form != MASK && round % 2,
                  .upper = round / 2 % 2,
-                 .slots = v->hash ? 64 : 0,
+                 .valued = round % 2,
+                 .slots = v->form == DENSE ? 0 : 64,
                  .warps = 1 + round % 4};
-    p.tile = (int)(v->hash ? p.ncols : 1 + rng_below(r, p.ncols));
-    if (v->hash && p.ncols > 32)
-        p.ncols = 32;
+    p.tile = (int)(v->form == HASH ? p.ncols : 1 + rng_below(r, p.ncols));
     p.arow = rows(r, p.nrows, ftb_min(p.ninner, round == 3 ? p.ninner : 9));
     p.brow_host = rows(r, p.ninner, ftb_min(p.ncols, 40));
     p.acol = columns(r, p.arow, p.nrows, p.ninner, "acol");
@@ -251,7 +308,7 @@ static void try_one(rng *r, const variant *v, int round)
     run(&p, v, round % 2 ? 8 : 32, false, (simt_options){.seed = rng_bits(r), .resident = round % 3});
     for (int64_t u = 0; u < p.nunits; u++)
         check_unit(&p, v, &p.units[u], p.counts[u], kind);
-    if (v->message == COUNT) {
+    if (v->message == COUNT && v->form != MASK) {
         run(&p, v, round % 2 ? 32 : 8, true, (simt_options){.seed = rng_bits(r)});
         check_statistics(&p, v);
     }
@@ -275,7 +332,7 @@ static void test_sectors(void **state)
     enum { N = 1000, DEGREE = 60, ROWS_OF_A = 40 };
     rng r = rng_new();
     (void)state;
-    const variant *v = &variants[VARIANTS - 3];
+    const variant *v = &variants[VARIANTS - 4];
     assert_string_equal(v->name, "spgemm_pair_dense_16");
     problem p = {.nrows = ROWS_OF_A, .ninner = N, .ncols = N, .tile = N, .warps = 4};
     p.arow = calloc(ROWS_OF_A + 1, sizeof *p.arow);

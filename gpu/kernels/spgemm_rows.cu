@@ -3,12 +3,12 @@
 #include "gpu/kernels/spgemm_rows.cuh"
 
 #define SUMS(name, message, type, values)                                                                    \
-    extern "C" __global__ void __launch_bounds__(FTB_SPGEMM_BLOCK)                                           \
+    extern "C" __global__ void __launch_bounds__(FTB_SPGEMM_BLOCK, 2)                                        \
         spgemm_##name##_dense(ftb_spgemm_arguments a)                                                        \
     {                                                                                                        \
         dense_unit<message<type, values>>(a);                                                                \
     }                                                                                                        \
-    extern "C" __global__ void __launch_bounds__(FTB_SPGEMM_HASH_BLOCK)                                      \
+    extern "C" __global__ void __launch_bounds__(FTB_SPGEMM_HASH_BLOCK, 8)                                   \
         spgemm_##name##_hash(ftb_spgemm_arguments a)                                                         \
     {                                                                                                        \
         hash_unit<message<type, values>>(a);                                                                 \
@@ -18,7 +18,7 @@
 FTB_SPGEMM_SUMS(SUMS)
 
 #define PAIRS(bits)                                                                                          \
-    extern "C" __global__ void __launch_bounds__(FTB_SPGEMM_BLOCK)                                           \
+    extern "C" __global__ void __launch_bounds__(FTB_SPGEMM_BLOCK, 2)                                        \
         spgemm_pair_dense_##bits(ftb_spgemm_arguments a)                                                     \
     {                                                                                                        \
         count_unit<bits>(a);                                                                                 \
@@ -26,7 +26,8 @@ FTB_SPGEMM_SUMS(SUMS)
     FTB_KERNEL(spgemm_pair_dense_##bits);
 FTB_SPGEMM_PAIRS(PAIRS)
 
-extern "C" __global__ void __launch_bounds__(FTB_SPGEMM_HASH_BLOCK) spgemm_pair_hash(ftb_spgemm_arguments a)
+extern "C" __global__ void __launch_bounds__(FTB_SPGEMM_HASH_BLOCK, 8)
+    spgemm_pair_hash(ftb_spgemm_arguments a)
 {
     hash_unit<Pair>(a);
 }

@@ -123,6 +123,10 @@ template <class T, int N> struct Table : Plain {
 /* The cells of a unit, or of a row's hash. */
 template <class M> struct Cells {
     typedef typename M::Type T;
+    enum {
+        BYTES = static_cast<int>(sizeof(T)) * M::VALUES +
+                (M::MARKED ? static_cast<int>(sizeof(typename M::Mark)) : 0)
+    }; /* of one */
     T *values;
     typename M::Mark *marks; /* behind them */
     __device__ __forceinline__ Cells(void *memory, int n)
@@ -230,18 +234,17 @@ __device__ __forceinline__ void read_statistics(const ftb_spgemm_arguments &a, i
     a.statistics[unit] = s;
 }
 
-/* ---- dense rows */
-
-/* The products of a warp's own columns [first + from, first + to), entry by entry of the row. */
-template <class M>
-__device__ __forceinline__ void add_in_order(const ftb_spgemm_arguments &a, const ftb_spgemm_unit &u,
-                                             int from, int to, Cells<M> &cells)
+/* Calls each(message, column, p) for all products of a unit, by a warp: no two lanes have the same column at
+ * a time, and times are in the order of the row's entries. */
+template <class M, class EACH>
+__device__ __forceinline__ void walk_products(const ftb_spgemm_arguments &a, const ftb_spgemm_unit &u,
+                                              int first, int last, EACH each)
 {
     const int lane = static_cast<int>(threadIdx.x) % WARP;
     for (long long x0 = u.begin; x0 < u.end; x0 += WARP) {
         Segment s = {0, 0};
         if (x0 + lane < u.end)
-            s = segment_of(a, x0 + lane, u.first + from, u.first + to);
+            s = segment_of(a, x0 + lane, first, last);
         const int many = static_cast<int>(min(static_cast<long long>(WARP), u.end - x0));
         for (int t = 0; t < many; t++) {
             const long long begin = __shfl_sync(FTB_FULL_WARP, s.begin, t),
@@ -249,14 +252,14 @@ __device__ __forceinline__ void add_in_order(const ftb_spgemm_arguments &a, cons
             if (begin == end)
                 continue; /* the whole warp */
             const M message(a, u, x0 + t);
-            for (long long p = begin + lane; p < end; p += WARP) {
-                const int column = __ldg(a.bcol + p);
-                cells.add(message, column - u.first, column, p);
-            }
+            for (long long p = begin + lane; p < end; p += WARP)
+                each(message, __ldg(a.bcol + p), p);
             __syncwarp();
         }
     }
 }
+
+/* ---- dense rows */
 
 template <class M> __device__ __forceinline__ void dense_unit(const ftb_spgemm_arguments &a)
 {
@@ -270,7 +273,9 @@ template <class M> __device__ __forceinline__ void dense_unit(const ftb_spgemm_a
         cells.clear(c);
     __syncwarp();
     if (from < to)
-        add_in_order<M>(a, u, from, to, cells);
+        walk_products<M>(a, u, u.first + from, u.first + to, [&](const M &message, int column, long long p) {
+            cells.add(message, column - u.first, column, p);
+        });
     __syncwarp();
     read_out(
         a, reinterpret_cast<int *>(memory), unit, n,
@@ -341,40 +346,19 @@ template <int BITS> __device__ __forceinline__ void count_unit(const ftb_spgemm_
 
 /* ---- short rows */
 
+/* Where a column's slot is looked for first. */
+__device__ __forceinline__ int slot_at(int slots, int column)
+{
+    return static_cast<int>(static_cast<unsigned>(column) * 2654435769u >> 16) & (slots - 1);
+}
+
 /* A row's table: the column of each slot, or -1. */
 __device__ __forceinline__ int slot_of(int *columns, int slots, int column)
 {
-    const int mask = slots - 1;
-    int s = static_cast<int>(static_cast<unsigned>(column) * 2654435769u >> 16) & mask;
-    for (;; s = (s + 1) & mask) {
+    for (int s = slot_at(slots, column);; s = (s + 1) & (slots - 1)) {
         const int found = atomicCAS(columns + s, -1, column);
         if (found == -1 || found == column)
             return s;
-    }
-}
-
-template <class M>
-__device__ __forceinline__ void hash_products(const ftb_spgemm_arguments &a, const ftb_spgemm_unit &u,
-                                              Cells<M> &cells, int *columns)
-{
-    const int lane = static_cast<int>(threadIdx.x) % WARP;
-    for (long long x0 = u.begin; x0 < u.end; x0 += WARP) {
-        Segment s = {0, 0};
-        if (x0 + lane < u.end)
-            s = segment_of(a, x0 + lane, u.first, u.last);
-        const int many = static_cast<int>(min(static_cast<long long>(WARP), u.end - x0));
-        for (int t = 0; t < many; t++) {
-            const long long begin = __shfl_sync(FTB_FULL_WARP, s.begin, t),
-                            end = __shfl_sync(FTB_FULL_WARP, s.end, t);
-            if (begin == end)
-                continue;
-            const M message(a, u, x0 + t);
-            for (long long p = begin + lane; p < end; p += WARP) {
-                const int column = __ldg(a.bcol + p);
-                cells.add(message, slot_of(columns, a.slots, column), column, p);
-            }
-            __syncwarp();
-        }
     }
 }
 
@@ -418,8 +402,7 @@ __device__ __forceinline__ void hash_statistics(const ftb_spgemm_arguments &a, i
 
 template <class M> __device__ __forceinline__ void hash_unit(const ftb_spgemm_arguments &a)
 {
-    constexpr int CELL = static_cast<int>(sizeof(typename M::Type)) * M::VALUES +
-                         (M::MARKED ? static_cast<int>(sizeof(typename M::Mark)) : 0);
+    constexpr int CELL = Cells<M>::BYTES;
     FTB_DYNAMIC_SHARED(unsigned char, memory);
     const int lane = static_cast<int>(threadIdx.x) % WARP, warp = static_cast<int>(threadIdx.x) / WARP;
     const long long place = static_cast<long long>(blockIdx.x) * (FTB_SPGEMM_HASH_BLOCK / WARP) + warp;
@@ -435,7 +418,9 @@ template <class M> __device__ __forceinline__ void hash_unit(const ftb_spgemm_ar
         columns[s] = -1;
     }
     __syncwarp();
-    hash_products<M>(a, u, cells, columns);
+    walk_products<M>(a, u, u.first, u.last, [&](const M &message, int column, long long p) {
+        cells.add(message, slot_of(columns, a.slots, column), column, p);
+    });
     const int n = list_taken(a, columns, a.off_diagonal ? u.row : -1, list);
     if (a.statistics) {
         hash_statistics(a, unit, n, list, cells.values);

@@ -15,6 +15,8 @@ typedef struct ftb_spgemm_unit {
     long long begin, end; /* left entries of the row */
     long long at;         /* where its entries go, which have room there */
     int row, first, last;
+    int masked;     /* with a mask: entries of the mask's row, from */
+    long long mask; /* this on, in those columns */
 } ftb_spgemm_unit;
 
 /* Statistics of a unit's counts; least and most: of the entries that there are. */
@@ -41,6 +43,12 @@ typedef struct ftb_spgemm_arguments {
     const long long *brow;
     const int *bcol;
     const void *a, *b; /* values or codes, in the order of entries; NULL: every entry is 1 */
+    /* With a mask, its columns and what lets an entry through: all do without values, else those of `size`
+     * bytes whose `bits` are not all 0. */
+    const int *mask_col;
+    const void *mask_values;
+    int mask_size;
+    unsigned long long mask_bits;
     const void *table; /* TABLE: row of code x at table + x * table_row values */
     int table_row;
     int ncols;
@@ -122,7 +130,8 @@ enum {
     FTB_STORED_BF16
 };
 
-/* X(name, message, type, values): a cell's values and how they are made. spgemm_<name>_dense, _hash. */
+/* X(name, message, type, values): a cell's values and how they are made. spgemm_<name>_dense, _hash, _mask.
+ */
 #define FTB_SPGEMM_SUMS(X)                                                                                   \
     X(times_f32, Times, float, 1)                                                                            \
     X(times_f64, Times, double, 1)                                                                           \
@@ -156,8 +165,12 @@ enum {
  * of those taken. */
 #define FTB_SPGEMM_HASH_BYTES(slots, cell) ((long long)(slots) * ((cell) + 8))
 
+/* The same of a mask's row: as many slots, cells for half of them. */
+#define FTB_SPGEMM_MASK_BYTES(slots, cell) ((long long)(slots) * ((cell) / 2 + 1 + 8))
+
 /* Which kernels a text has (spgemm_text.cuh): bits. */
 #define FTB_SPGEMM_TEXT_ROWS 1
 #define FTB_SPGEMM_TEXT_FINISH 2
+#define FTB_SPGEMM_TEXT_MASK 4 /* with ROWS: under a mask */
 
 #endif

@@ -13,7 +13,7 @@
 #define KERNEL(name) FTB_KERNEL(name)
 
 #if TEXTS & FTB_SPGEMM_TEXT_ROWS
-#include "gpu/kernels/spgemm_rows.cuh"
+#include "gpu/kernels/spgemm_mask.cuh"
 
 namespace
 {
@@ -55,17 +55,27 @@ struct Text {
 
 } // namespace
 
-extern "C" __global__ void __launch_bounds__(FTB_SPGEMM_BLOCK) NAMED(spgemm_dense)(ftb_spgemm_arguments a)
+#if TEXTS & FTB_SPGEMM_TEXT_MASK
+extern "C" __global__ void __launch_bounds__(FTB_SPGEMM_HASH_BLOCK, 8)
+    NAMED(spgemm_mask)(ftb_spgemm_arguments a)
+{
+    mask_unit<Text>(a);
+}
+KERNEL(NAMED(spgemm_mask));
+#else
+extern "C" __global__ void __launch_bounds__(FTB_SPGEMM_BLOCK, 2) NAMED(spgemm_dense)(ftb_spgemm_arguments a)
 {
     dense_unit<Text>(a);
 }
 KERNEL(NAMED(spgemm_dense));
 
-extern "C" __global__ void __launch_bounds__(FTB_SPGEMM_HASH_BLOCK) NAMED(spgemm_hash)(ftb_spgemm_arguments a)
+extern "C" __global__ void __launch_bounds__(FTB_SPGEMM_HASH_BLOCK, 8)
+    NAMED(spgemm_hash)(ftb_spgemm_arguments a)
 {
     hash_unit<Text>(a);
 }
 KERNEL(NAMED(spgemm_hash));
+#endif
 #endif
 
 #if TEXTS & FTB_SPGEMM_TEXT_FINISH
