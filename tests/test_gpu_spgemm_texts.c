@@ -42,7 +42,8 @@ static void texts(void **state)
                 o.min_weight = 0.2;
             }
             FtB_Matrix R = gpu_matrix(&r, p->type, 34, 41, p->kind);
-            gpu_projects_as_host(p, R, &o, sizes[n / 2], true);
+            FtB_Matrix C = gpu_projects_as_host(p, R, &o, sizes[n / 2], true);
+            FtB_Matrix_free(&C);
             FtB_Matrix_free(&R);
         }
 }

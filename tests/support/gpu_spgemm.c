@@ -90,8 +90,8 @@ FtB_Matrix gpu_project(const projection *p, FtB_Matrix R, const FtB_Project_opti
     return C;
 }
 
-void gpu_projects_as_host(const projection *p, FtB_Matrix R, const FtB_Project_options *o, const gpu_size *g,
-                          bool surely)
+FtB_Matrix gpu_projects_as_host(const projection *p, FtB_Matrix R, const FtB_Project_options *o,
+                                const gpu_size *g, bool surely)
 {
     FtB_Matrix H = gpu_project(p, R, o, "cpu");
     gpu_use(g);
@@ -106,8 +106,8 @@ void gpu_projects_as_host(const projection *p, FtB_Matrix R, const FtB_Project_o
                  (long long)C->pattern->nvals, (long long)H->pattern->nvals);
     assert_valid(C, false);
     assert_same(C, H);
-    FtB_Matrix_free(&C);
     FtB_Matrix_free(&H);
+    return C;
 }
 
 void gpu_multiplies_as_host(const char *text, FtB_Type out, FtB_Matrix A, FtB_Matrix B, FtB_Arg how,

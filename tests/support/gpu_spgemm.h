@@ -36,9 +36,9 @@ typedef struct projection {
 } projection;
 /* Projects R on a device; the result is at home. */
 FtB_Matrix gpu_project(const projection *p, FtB_Matrix R, const FtB_Project_options *o, const char *device);
-/* The same on both: the bits are the host's, and it ran where it should (`surely`). */
-void gpu_projects_as_host(const projection *p, FtB_Matrix R, const FtB_Project_options *o, const gpu_size *g,
-                          bool surely);
+/* The same on both: the bits are the host's, and it ran where it should (`surely`). Returns the result. */
+FtB_Matrix gpu_projects_as_host(const projection *p, FtB_Matrix R, const FtB_Project_options *o,
+                                const gpu_size *g, bool surely);
 /* C = A B by a text, on both. */
 void gpu_multiplies_as_host(const char *text, FtB_Type out, FtB_Matrix A, FtB_Matrix B, FtB_Arg how,
                             bool there);
