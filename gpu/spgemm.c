@@ -294,9 +294,6 @@ static void plan(ftb_gpu_spgemm_run *run)
                                   .rows = p->facts.rows_wanted,
                                   .products = p->facts.products,
                                   .cell_bytes = run->cell,
-                                  .hash_bytes =
-                                      FTB_SPGEMM_HASH_BLOCK / 32 *
-                                      FTB_SPGEMM_HASH_BYTES(2 * FTB_GPU_SPGEMM_LONG, run->hash_cell),
                                   .entry_bytes = 8 + run->entry_cell + 2 * run->value,
                                   .counts = p->p.message == FTB_MESSAGE_PAIR};
     for (int64_t i = 0; i < p->p.nrows; i++) {
@@ -306,9 +303,11 @@ static void plan(ftb_gpu_spgemm_run *run)
     }
     const ftb_gpu_facts *gpu = described->multiprocessors ? described : &run->d->facts;
     const int64_t mask =
-        FTB_SPGEMM_HASH_BLOCK / 32 * FTB_SPGEMM_MASK_BYTES(2 * FTB_GPU_SPGEMM_LONG, run->hash_cell);
+        FTB_SPGEMM_HASH_BLOCK / 32 * FTB_SPGEMM_MASK_BYTES(2 * ftb_gpu_spgemm_hash[1], run->hash_cell);
+    for (int k = 0; k < FTB_GPU_SPGEMM_HASHES; k++)
+        facts.hash_bytes[k] = ftb_gpu_spgemm_hash_bytes(run, k);
     ftb_rule_gpu_spgemm(&run->plan, &facts, gpu);
-    run->piece = mask <= ftb_max(gpu->shared, FTB_GPU_SHARED) ? FTB_GPU_SPGEMM_LONG : FTB_GPU_SPGEMM_SHORT;
+    run->piece = ftb_gpu_spgemm_hash[mask <= ftb_max(gpu->shared, FTB_GPU_SHARED)];
     run->rows.lanes = run->plan.lanes;
 }
 

@@ -9,12 +9,13 @@
 #define SOURCE_FINISH "gpu/kernels/spgemm_finish.cu"
 #define SOURCE_PACK "gpu/kernels/spgemm_pack.cu"
 #define SOURCE_MASK "gpu/kernels/spgemm_mask.cu"
+#define SOURCE_LARGE "gpu/kernels/spgemm_large.cu"
 #define MOST_UNITS (INT64_C(1) << 18)
 #define MOST_COUNT 65535 /* left entries of a row whose counts have 16 bits */
 
-/* Rows that are hashed, of few entries and of more, or what a mask has of them; dense ones; of counts of 32
- * bits. */
-enum { SHORT, LONG, DENSE, WIDE, BINS, CLASSES = 64 };
+/* Rows by how they are gathered: in hashes of each kind, or what a mask has of them in the first two;
+ * densely; in counts of 32 bits. */
+enum { SHORT, LONG, DENSE = FTB_GPU_SPGEMM_HASHES, WIDE, BINS, CLASSES = 64 };
 
 /* A chunk's arrays there, parts of one piece of memory. */
 typedef struct chunk {
@@ -63,15 +64,22 @@ int64_t ftb_gpu_spgemm_room(const ftb_spgemm_product *p, int64_t row)
     return ftb_min(p->row_products[row], p->p.ncols - ftb_gpu_spgemm_first(p, row));
 }
 
+int64_t ftb_gpu_spgemm_hash_bytes(const ftb_gpu_spgemm_run *run, int kind)
+{
+    const int64_t slots = 2 * ftb_gpu_spgemm_hash[kind], rows = FTB_SPGEMM_HASH_BLOCK / 32;
+    return kind >= FTB_GPU_SPGEMM_OF_WARPS ? FTB_SPGEMM_LARGE_BYTES(slots, run->hash_cell)
+           : run->product->mask            ? rows * FTB_SPGEMM_MASK_BYTES(slots, run->hash_cell)
+                                           : rows * FTB_SPGEMM_HASH_BYTES(slots, run->hash_cell);
+}
+
 static int bin_of(const ftb_gpu_spgemm_run *run, int64_t row, int64_t room)
 {
     const ftb_spgemm *p = &run->product->p;
     if (run->product->mask)
-        return ftb_min(room, run->piece) <= FTB_GPU_SPGEMM_SHORT ? SHORT : LONG;
-    if (room <= ftb_min(run->plan.hashed, FTB_GPU_SPGEMM_SHORT))
-        return SHORT;
-    if (room <= run->plan.hashed)
-        return LONG;
+        return ftb_min(room, run->piece) <= ftb_gpu_spgemm_hash[SHORT] ? SHORT : LONG;
+    for (int kind = 0; kind < run->plan.hashes; kind++)
+        if (room <= ftb_gpu_spgemm_hash[kind])
+            return kind;
     return p->message == FTB_MESSAGE_PAIR && p->arow[row + 1] - p->arow[row] > MOST_COUNT ? WIDE : DENSE;
 }
 
@@ -325,15 +333,29 @@ static GrB_Info put(const chunks *s, void *to, const void *from, int64_t bytes)
     return b->memory->put(b, s->run->product->ctx, to, from, bytes);
 }
 
+/* What a bin's kernel is called between the message's name and a text's. */
+static const char *form_of(const ftb_gpu_spgemm_run *run, int bin)
+{
+    const bool counts = run->product->p.message == FTB_MESSAGE_PAIR;
+    return bin == WIDE                      ? "dense_32"
+           : bin == DENSE                   ? (counts ? "dense_16" : "dense")
+           : bin >= FTB_GPU_SPGEMM_OF_WARPS ? "large"
+           : run->product->mask             ? "mask"
+                                            : "hash";
+}
+
 static GrB_Info launch_bin(const chunks *s, const chunk *c, int bin)
 {
     const ftb_gpu_spgemm_run *run = s->run;
-    const bool pair = run->product->p.message == FTB_MESSAGE_PAIR, texts = run->texts & FTB_SPGEMM_TEXT_ROWS;
+    const bool texts = run->texts & FTB_SPGEMM_TEXT_ROWS;
+    const char *const source = texts                            ? run->text.source
+                               : run->product->mask             ? SOURCE_MASK
+                               : bin >= DENSE                   ? SOURCE
+                               : bin >= FTB_GPU_SPGEMM_OF_WARPS ? SOURCE_LARGE
+                                                                : SOURCE;
     const int64_t many = s->begin[bin + 1] - s->begin[bin], rows = FTB_SPGEMM_HASH_BLOCK / 32;
-    const bool mask = run->product->mask != NULL;
-    const char *const source = texts ? run->text.source : mask ? SOURCE_MASK : SOURCE;
     ftb_spgemm_arguments a = run->rows;
-    ftb_gpu_grid grid = {.y = 1};
+    ftb_gpu_grid grid = {.x = many, .y = 1};
     char kernel[60];
     a.units = c->units;
     a.order = c->order + s->begin[bin];
@@ -343,24 +365,18 @@ static GrB_Info launch_bin(const chunks *s, const chunk *c, int bin)
     a.counts = c->counts;
     a.statistics = run->counted ? c->statistics : NULL;
     if (bin < DENSE) {
-        a.slots = 2 * (bin == SHORT ? FTB_GPU_SPGEMM_SHORT : FTB_GPU_SPGEMM_LONG);
-        grid.x = (many + rows - 1) / rows;
-        grid.threads = FTB_SPGEMM_HASH_BLOCK;
-        grid.shared = (unsigned)(rows * (mask ? FTB_SPGEMM_MASK_BYTES(a.slots, run->hash_cell)
-                                              : FTB_SPGEMM_HASH_BYTES(a.slots, run->hash_cell)));
-        snprintf(kernel, sizeof kernel, "spgemm_%s%s%s", run->name, mask ? "mask" : "hash",
-                 texts ? run->text.suffix : "");
+        const bool warp = bin < FTB_GPU_SPGEMM_OF_WARPS;
+        a.slots = (int)(2 * ftb_gpu_spgemm_hash[bin]);
+        grid.x = warp ? (many + rows - 1) / rows : many;
+        grid.threads = warp ? FTB_SPGEMM_HASH_BLOCK : FTB_SPGEMM_LARGE_BLOCK;
+        grid.shared = (unsigned)ftb_gpu_spgemm_hash_bytes(run, bin);
     } else {
         const int64_t cell = bin == WIDE ? 4 : run->cell, tile = ftb_min(tile_of(run, bin), a.ncols);
-        grid.x = many;
         grid.threads = (unsigned)(32 * run->plan.warps);
         grid.shared = (unsigned)(FTB_SPGEMM_HEAD_BYTES + (tile * cell + 7) / 8 * 8);
-        snprintf(kernel, sizeof kernel, "spgemm_%sdense%s", run->name,
-                 texts         ? run->text.suffix
-                 : !pair       ? ""
-                 : bin == WIDE ? "_32"
-                               : "_16");
     }
+    snprintf(kernel, sizeof kernel, "spgemm_%s%s%s", run->name, form_of(run, bin),
+             texts ? run->text.suffix : "");
     return ftb_gpu_launch(run->d, source, kernel, grid, (void *[]){&a});
 }
 

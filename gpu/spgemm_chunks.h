@@ -37,6 +37,8 @@ typedef struct ftb_gpu_spgemm {
 /* Columns that a row may have from `first` on, and how many entries. */
 int64_t ftb_gpu_spgemm_first(const ftb_spgemm_product *product, int64_t row);
 int64_t ftb_gpu_spgemm_room(const ftb_spgemm_product *product, int64_t row);
+/* Shared memory of a block for hashes of a kind (plan/gpu_spgemm_plan.h). */
+int64_t ftb_gpu_spgemm_hash_bytes(const ftb_gpu_spgemm_run *run, int kind);
 /* Computes all rows, and hands them over. */
 GrB_Info ftb_gpu_spgemm_chunks(ftb_gpu_spgemm_run *run);
 

@@ -64,6 +64,20 @@ run 0 info g.mtx --device gpu:1
 run 2 info g.mtx --device gpu:2
 says "--device: there is no 'gpu:2' here; expected cpu"
 
+# Projections there are those that the host makes, in one chunk and in many.
+awk 'BEGIN { for (u = 1; u <= 40; u++) for (i = 1; i <= 30; i++) if ((u * i) % 7 < 2) print u, i, (u + i) % 5 + 1 }' >r.txt
+for how in "" "--triangle" "--top-k 3" "--weight dot --min-weight 20 --onto rows"; do
+    run 0 project r.txt $how --device cpu -o here.tsv
+    run 0 project r.txt $how --device gpu -o there.tsv
+    cmp -s here.tsv there.tsv || fail "featblas project $how --device gpu: another result"
+    FAKE_CUDA_MEMORY=60000 run 0 project r.txt $how --device gpu -o there.tsv
+    cmp -s here.tsv there.tsv || fail "featblas project $how --device gpu, little memory: another result"
+done
+run 0 project r.txt --stats text --device cpu
+grep -v ^time out >here
+run 0 project r.txt --stats text --device gpu
+grep -v ^time out | cmp -s here - || fail "statistics are others: $(cat out)"
+
 # A program that runs for somebody else takes no code from who calls it. Needs root, and a folder that allows it; a
 # sanitizer's build cannot look for leaks in such a process.
 unset FAKE_CUDA_DEVICES FAKE_CUDA_NAME

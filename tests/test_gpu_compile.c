@@ -347,6 +347,10 @@ static bool assert_has_spgemm_kernels(const char *source, const char *image)
 #define NAMED_MASK(name, message, type, values) assert_names(image, "spgemm_" #name "_mask");
         FTB_SPGEMM_SUMS(NAMED_MASK)
         assert_names(image, "spgemm_pair_mask");
+    } else if (strcmp(source, "gpu/kernels/spgemm_large.cu") == 0) {
+#define NAMED_LARGE(name, message, type, values) assert_names(image, "spgemm_" #name "_large");
+        FTB_SPGEMM_SUMS(NAMED_LARGE)
+        assert_names(image, "spgemm_pair_large");
     } else if (strcmp(source, "gpu/kernels/spgemm_finish.cu") == 0) {
 #define NAMED_FINISH(type, c_type)                                                                           \
     assert_names(image, "spgemm_finish_" #type);                                                             \
@@ -489,8 +493,8 @@ static int compile_products(const ftb_gpu *gpu)
         assert_true(ftb_gpu_spgemm_text_fits(product));
         assert_ok(ftb_gpu_spgemm_text_new(&text, product));
         if (ftb_gpu_compile(&image, text.source, gpu) == GrB_SUCCESS) {
-            static const char *const kernels[] = {"dense", "hash", "finish"};
-            for (int k = 0; k < (list[t][1] || list[t][2] ? 3 : 2); k++) {
+            static const char *const kernels[] = {"dense", "hash", "large", "finish"};
+            for (int k = 0; k < (list[t][1] || list[t][2] ? 4 : 3); k++) {
                 char name[80];
                 snprintf(name, sizeof name, "spgemm_%s%s", kernels[k], text.suffix);
                 assert_names(image, name);

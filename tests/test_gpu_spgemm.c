@@ -157,10 +157,11 @@ static void hashed(void **state)
 {
     rng r = rng_new();
     (void)state;
-    for (int64_t degree = 3; degree < 120; degree *= 3) {
-        FtB_Matrix A = gpu_scattered(&r, FTB_FP32, 60, 30, 5),
-                   B = gpu_scattered(&r, FTB_FP32, 30, 3000, degree),
-                   D = gpu_scattered(&r, FTB_FP64, 30, 3000, degree);
+    for (int64_t degree = 3; degree < 700; degree *= 3) {
+        const bool few = degree > 100; /* rows, which are long */
+        FtB_Matrix A = gpu_scattered(&r, FTB_FP32, few ? 4 : 60, 30, few ? 8 : 5),
+                   B = gpu_scattered(&r, FTB_FP32, 30, 30000, degree),
+                   D = gpu_scattered(&r, FTB_FP64, 30, 30000, degree);
         gpu_multiplies_as_host("plus : a * b", FTB_FP32, A, B, FtB_Arg_none(), true);
         gpu_multiplies_as_host("plus : a * b", FTB_FP64, A, D, FtB_Arg_none(), true);
         gpu_multiplies_as_host("plus : 1", FTB_INT64, A, B, FtB_Arg_none(), true);

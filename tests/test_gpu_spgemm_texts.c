@@ -54,7 +54,7 @@ static void products(void **state)
     rng r = rng_new();
     (void)state;
     FtB_Matrix A = gpu_matrix(&r, FTB_FP32, 30, 45, REALS), B = gpu_matrix(&r, FTB_INT16, 45, 60, RATINGS),
-               S = gpu_scattered(&r, FTB_FP32, 45, 3000, 6), T = gpu_scattered(&r, FTB_FP32, 30, 45, 4);
+               S = gpu_scattered(&r, FTB_FP32, 45, 30000, 150), T = gpu_scattered(&r, FTB_FP32, 30, 45, 4);
     gpu_use(&of_tiles);
     gpu_multiplies_as_host("max : a - b + j", FTB_FP32, A, B, FtB_Arg_none(), true);
     gpu_use(&as_it_is);

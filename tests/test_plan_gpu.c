@@ -142,7 +142,7 @@ static ftb_gpu_spgemm_facts product(int64_t rows, int64_t ncols, int64_t degree,
                                   .entries = entries,
                                   .longest_row = ncols,
                                   .cell_bytes = counts ? 2 : 4,
-                                  .hash_bytes = 4 * 512 * 12,
+                                  .hash_bytes = {4 * 64 * 12, 4 * 512 * 12, 2048 * 12, 8192 * 12},
                                   .entry_bytes = 28,
                                   .counts = counts};
 }
@@ -173,8 +173,7 @@ static void bounds(void **state)
                     assert_true(plan.tile >= 1 && plan.tile <= f.ncols && plan.tile * f.cell_bytes <= shared);
                     assert_true(plan.tile * tiles - f.ncols < tiles);
                     assert_true(plan.warps >= 1 && plan.warps <= 16 && plan.lanes <= 32 && plan.lanes >= 8);
-                    assert_true(plan.hashed == 0 || plan.hashed == FTB_GPU_SPGEMM_SHORT ||
-                                plan.hashed == FTB_GPU_SPGEMM_LONG);
+                    assert_true(plan.hashes >= 0 && plan.hashes <= FTB_GPU_SPGEMM_HASHES);
                     assert_true(plan.chunk_entries >= f.longest_row);
                     assert_true(plan.chunk_entries == f.longest_row ||
                                 2 * plan.chunk_entries * f.entry_bytes <= gpu.memory / 2);
@@ -197,11 +196,11 @@ static void forms(void **state)
         assert_true(gpu.shared ? tiles == 1 : tiles > 1);
         assert_int_equal(plan.lanes, 32);
         assert_true(films.entries / (double)plan.chunk_entries >= 7.9);
-        assert_int_equal(plan_product(&wide, &gpu).hashed, FTB_GPU_SPGEMM_LONG);
-        assert_int_equal(plan_product(&narrow, &gpu).hashed, FTB_GPU_SPGEMM_SHORT);
+        assert_int_equal(plan_product(&wide, &gpu).hashes, gpu.shared ? 4 : 3); /* what fits */
+        assert_int_equal(plan_product(&narrow, &gpu).hashes, 1);
         ftb_gpu_spgemm_facts large = wide;
-        large.hash_bytes = 300 << 10;
-        assert_int_equal(plan_product(&large, &gpu).hashed, FTB_GPU_SPGEMM_SHORT);
+        large.hash_bytes[1] = 300 << 10;
+        assert_int_equal(plan_product(&large, &gpu).hashes, 1);
         ftb_gpu_facts twice = gpu;
         twice.clock *= 2;
         assert_true(fabs(plan_product(&films, &twice).seconds / plan.seconds - 0.5) < 1e-9);

@@ -11,16 +11,18 @@ typedef struct variant {
     message message;
     int size, values; /* bytes of one */
     bool whole;       /* unsigned numbers */
-    enum { DENSE, HASH, MASK } form;
+    enum { DENSE, HASH, LARGE, MASK } form;
     int bits;
 } variant;
 #define ROWS(name, message, type, values)                                                                    \
     {"spgemm_" #name "_dense", message, sizeof(type), values, (type)0.5 == 0, DENSE, 0},                     \
         {"spgemm_" #name "_hash", message, sizeof(type), values, (type)0.5 == 0, HASH, 0},                   \
+        {"spgemm_" #name "_large", message, sizeof(type), values, (type)0.5 == 0, LARGE, 0},                 \
         {"spgemm_" #name "_mask", message, sizeof(type), values, (type)0.5 == 0, MASK, 0},
 #define PAIRS(bits) {"spgemm_pair_dense_" #bits, COUNT, 4, 1, true, DENSE, bits},
 static const variant variants[] = {
     FTB_SPGEMM_SUMS(ROWS) FTB_SPGEMM_PAIRS(PAIRS){"spgemm_pair_hash", COUNT, 4, 1, true, HASH, 0},
+    {"spgemm_pair_large", COUNT, 4, 1, true, LARGE, 0},
     {"spgemm_pair_mask", COUNT, 4, 1, true, MASK, 0}};
 enum { VARIANTS = sizeof variants / sizeof *variants, CODES = 5 };
 
@@ -137,12 +139,13 @@ static void make_units(problem *p, rng *r, const variant *v)
                                          : 0;
              j < p->ncols; j += p->tile) {
             const int64_t last = ftb_min(j + p->tile, p->ncols);
-            p->units[p->nunits++] = (ftb_spgemm_unit){.begin = p->arow[i],
-                                                      .end = p->arow[i + 1],
-                                                      .at = p->room,
-                                                      .row = (int)i,
-                                                      .first = (int)j,
-                                                      .last = (int)(v->form == HASH ? p->ncols : last)};
+            p->units[p->nunits++] =
+                (ftb_spgemm_unit){.begin = p->arow[i],
+                                  .end = p->arow[i + 1],
+                                  .at = p->room,
+                                  .row = (int)i,
+                                  .first = (int)j,
+                                  .last = (int)(v->form == HASH || v->form == LARGE ? p->ncols : last)};
             p->room += last - j;
         }
     if (v->form == MASK)
@@ -198,11 +201,13 @@ static simt_report run(problem *p, const variant *v, int lanes, bool statistics,
                               .statistics = statistics ? p->statistics : NULL};
     memset(p->counts, 0x55, (size_t)p->nunits * sizeof *p->counts);
     const unsigned blocks =
-        (unsigned)(v->form != DENSE ? (p->nunits + rows_of_block - 1) / rows_of_block : p->nunits);
+        (unsigned)(v->form == HASH || v->form == MASK ? (p->nunits + rows_of_block - 1) / rows_of_block
+                                                      : p->nunits);
     const unsigned shared =
-        (unsigned)(v->form == HASH   ? rows_of_block * FTB_SPGEMM_HASH_BYTES(p->slots, cell)
-                   : v->form == MASK ? rows_of_block * FTB_SPGEMM_MASK_BYTES(p->slots, cell)
-                                     : FTB_SPGEMM_HEAD_BYTES + ((int64_t)p->tile * cell + 7) / 8 * 8);
+        (unsigned)(v->form == HASH    ? rows_of_block * FTB_SPGEMM_HASH_BYTES(p->slots, cell)
+                   : v->form == LARGE ? FTB_SPGEMM_LARGE_BYTES(p->slots, cell)
+                   : v->form == MASK  ? rows_of_block * FTB_SPGEMM_MASK_BYTES(p->slots, cell)
+                                      : FTB_SPGEMM_HEAD_BYTES + ((int64_t)p->tile * cell + 7) / 8 * 8);
     case_launch_shared(v->name, (simt_dim){blocks, 1, 1},
                        v->form != DENSE ? FTB_SPGEMM_HASH_BLOCK : (unsigned)(32 * p->warps), shared,
                        (void *[]){&a}, &o, &report);
@@ -293,9 +298,11 @@ static void try_one(rng *r, const variant *v, int round)
                  .off_diagonal = v->form != MASK && round % 2,
                  .upper = round / 2 % 2,
                  .valued = round % 2,
-                 .slots = v->form == DENSE ? 0 : 64,
+                 .slots = v->form == DENSE   ? 0
+                          : v->form == LARGE ? 256
+                                             : 64,
                  .warps = 1 + round % 4};
-    p.tile = (int)(v->form == HASH ? p.ncols : 1 + rng_below(r, p.ncols));
+    p.tile = (int)(v->form == HASH || v->form == LARGE ? p.ncols : 1 + rng_below(r, p.ncols));
     p.arow = rows(r, p.nrows, ftb_min(p.ninner, round == 3 ? p.ninner : 9));
     p.brow_host = rows(r, p.ninner, ftb_min(p.ncols, 40));
     p.acol = columns(r, p.arow, p.nrows, p.ninner, "acol");
@@ -332,7 +339,7 @@ static void test_sectors(void **state)
     enum { N = 1000, DEGREE = 60, ROWS_OF_A = 40 };
     rng r = rng_new();
     (void)state;
-    const variant *v = &variants[VARIANTS - 4];
+    const variant *v = &variants[VARIANTS - 5];
     assert_string_equal(v->name, "spgemm_pair_dense_16");
     problem p = {.nrows = ROWS_OF_A, .ninner = N, .ncols = N, .tile = N, .warps = 4};
     p.arow = calloc(ROWS_OF_A + 1, sizeof *p.arow);
@@ -384,7 +391,9 @@ static void select_one(rng *r, int round)
         units[u] = (ftb_spgemm_unit){.row = u / 2, .at = u * (int64_t)MOST};
         counts[u] = (int)rng_below(r, rng_below(r, 3) ? MOST : 3);
         for (int t = 0; t < counts[u]; t++) {
-            const double one = (double)case_value(r, (values)(round % 3));
+            const bool zero = rng_below(r, 3) == 0; /* of both signs, which are equal */
+            const double one =
+                zero ? (rng_below(r, 2) ? -0.0 : 0.0) : (double)case_value(r, (values)(round / 2 % 3));
             x[u / 2][n[u / 2]] = one;
             cols[units[u].at + t] = (int)n[u / 2]++;
             if (single)
@@ -429,7 +438,7 @@ static void test_selection(void **state)
 {
     (void)state;
     rng r = rng_new();
-    for (int round = 0; round < 12; round++)
+    for (int round = 0; round < 24; round++)
         select_one(&r, round);
 }
 

@@ -130,7 +130,8 @@ enum {
     FTB_STORED_BF16
 };
 
-/* X(name, message, type, values): a cell's values and how they are made. spgemm_<name>_dense, _hash, _mask.
+/* X(name, message, type, values): a cell's values and how they are made. spgemm_<name>_dense, _hash, _large,
+ * _mask.
  */
 #define FTB_SPGEMM_SUMS(X)                                                                                   \
     X(times_f32, Times, float, 1)                                                                            \
@@ -154,9 +155,10 @@ enum {
 #define FTB_SPGEMM_WORDS(X) X(1, unsigned char) X(4, unsigned) X(8, unsigned long long)
 
 enum {
-    FTB_SPGEMM_BLOCK = 512,      /* most threads of a block of dense rows; a multiple of 32 */
-    FTB_SPGEMM_HASH_BLOCK = 128, /* four rows */
-    FTB_SPGEMM_STEP_BLOCK = 128, /* of what takes units or rows by warps */
+    FTB_SPGEMM_BLOCK = 512,       /* most threads of a block of dense rows; a multiple of 32 */
+    FTB_SPGEMM_HASH_BLOCK = 128,  /* four rows */
+    FTB_SPGEMM_LARGE_BLOCK = 128, /* a row of some hundreds of entries and more */
+    FTB_SPGEMM_STEP_BLOCK = 128,  /* of what takes units or rows by warps */
     FTB_SPGEMM_SCAN_BLOCK = 256
 };
 /* Bytes of shared memory that a block of dense rows takes before its cells: what each warp has found. */
@@ -165,6 +167,9 @@ enum {
  * of those taken. */
 #define FTB_SPGEMM_HASH_BYTES(slots, cell) ((long long)(slots) * ((cell) + 8))
 
+/* The same of a larger row, which a block has: a counter, segments, entries in order, columns, cells. */
+#define FTB_SPGEMM_LARGE_BYTES(slots, cell)                                                                  \
+    (16 + FTB_SPGEMM_LARGE_BLOCK * 16 + (long long)(slots) * ((cell) + 8))
 /* The same of a mask's row: as many slots, cells for half of them. */
 #define FTB_SPGEMM_MASK_BYTES(slots, cell) ((long long)(slots) * ((cell) / 2 + 1 + 8))
 

@@ -13,6 +13,7 @@
 #define KERNEL(name) FTB_KERNEL(name)
 
 #if TEXTS & FTB_SPGEMM_TEXT_ROWS
+#include "gpu/kernels/spgemm_large.cuh"
 #include "gpu/kernels/spgemm_mask.cuh"
 
 namespace
@@ -75,6 +76,13 @@ extern "C" __global__ void __launch_bounds__(FTB_SPGEMM_HASH_BLOCK, 8)
     hash_unit<Text>(a);
 }
 KERNEL(NAMED(spgemm_hash));
+
+extern "C" __global__ void __launch_bounds__(FTB_SPGEMM_LARGE_BLOCK, 8)
+    NAMED(spgemm_large)(ftb_spgemm_arguments a)
+{
+    large_unit<Text>(a);
+}
+KERNEL(NAMED(spgemm_large));
 #endif
 #endif
 

@@ -5,7 +5,9 @@
 
 #include "plan/machine.h"
 
-enum { FTB_GPU_SPGEMM_SHORT = 32, FTB_GPU_SPGEMM_LONG = 256 }; /* entries of rows that are hashed */
+/* Entries of rows that hashes are made for: one a warp, and from some on one a block. */
+enum { FTB_GPU_SPGEMM_HASHES = 4, FTB_GPU_SPGEMM_OF_WARPS = 2 };
+static const int64_t ftb_gpu_spgemm_hash[FTB_GPU_SPGEMM_HASHES] = {32, 256, 1024, 4096};
 
 typedef struct ftb_gpu_spgemm_facts {
     int64_t ncols, avals;
@@ -13,16 +15,17 @@ typedef struct ftb_gpu_spgemm_facts {
     double entries;      /* that may come: sum over rows of min(products, ncols) */
     int64_t longest_row; /* entries that the longest row may have */
     int64_t cell_bytes;  /* of a dense accumulator */
-    int64_t hash_bytes;  /* of four rows' hashes of FTB_GPU_SPGEMM_LONG entries, which a block has */
-    int64_t entry_bytes; /* of a chunk, in the GPU's memory */
-    bool counts;         /* whole numbers, which warps add to side by side; else each has its columns */
+    int64_t
+        hash_bytes[FTB_GPU_SPGEMM_HASHES]; /* of a block's hashes of each kind, four where a warp has one */
+    int64_t entry_bytes;                   /* of a chunk, in the GPU's memory */
+    bool counts; /* whole numbers, which warps add to side by side; else each has its columns */
 } ftb_gpu_spgemm_facts;
 
 typedef struct ftb_gpu_spgemm_plan {
     int64_t tile;          /* columns of a row that are gathered together */
     int warps;             /* of a block, which gathers them */
     int lanes;             /* counts: lanes that take a row of B together */
-    int64_t hashed;        /* rows of at most so many entries are gathered in a hash; 0: none */
+    int hashes;            /* kinds of hashes that are used, the smallest first; longer rows are dense */
     int64_t chunk_entries; /* room of a chunk, of which there are two */
     double seconds;        /* predicted, of the sums */
 } ftb_gpu_spgemm_plan;

@@ -4,7 +4,8 @@
  *              + searches for where a tile begins in a row of B; + each cell, cleared and read once
  *
  * Smaller tiles let more blocks run side by side on a multiprocessor, larger ones look into fewer rows. A
- * short row costs a block its cells, whatever it has; hashed it costs a warp the square of its entries. */
+ * row costs a block its cells, whatever it has. Hashed, a short one costs a warp the square of its entries,
+ * and a longer one a block sorting them. */
 #include "plan/gpu_spgemm_plan.h"
 
 #include <math.h>
@@ -22,6 +23,7 @@
 #define BLOCK 100.0                    /* for a warp of a block */
 #define HASHED 30.0                    /* for 32 products, by hashing */
 #define RANK 3.0                       /* to compare an entry's column with another's, 32 side by side */
+#define SORT 8.0                       /* to compare 32 entries with others, of log2(n)^2 / 2 times */
 #define SCHEDULERS 4.0                 /* instructions that a multiprocessor begins at a time */
 #define ENOUGH 32.0                    /* warps of a multiprocessor that hide what each waits for */
 #define SHARE 8                        /* of memory, for a chunk */
@@ -46,10 +48,13 @@ static double seconds_of(const ftb_gpu_spgemm_plan *plan, const ftb_gpu_spgemm_f
     return steps_of(plan, f) / (gpu->multiprocessors * SCHEDULERS * gpu->clock * busy);
 }
 
-/* Whether a row of so many entries, in as many products, is hashed in less. */
-static bool hashes(const ftb_gpu_spgemm_plan *plan, const ftb_gpu_spgemm_facts *f, double entries)
+/* Whether a row of as many entries as a hash is for, in as many products, is hashed in less. */
+static bool hashes(const ftb_gpu_spgemm_plan *plan, const ftb_gpu_spgemm_facts *f, int kind)
 {
-    const double hash = HASHED * entries / WARP + CELL * 2 * entries / WARP + RANK * entries * entries / WARP,
+    const double entries = (double)ftb_gpu_spgemm_hash[kind], log = log2(entries);
+    const bool warp = kind < FTB_GPU_SPGEMM_OF_WARPS;
+    const double order = warp ? RANK * entries : 4 * BLOCK * WARP / entries + SORT / 4 * log * log;
+    const double hash = entries / WARP * (HASHED + CELL * 2 + order),
                  dense = STEP * entries / WARP + CELL * (double)f->ncols / WARP + BLOCK * plan->warps;
     return hash < dense;
 }
@@ -76,10 +81,8 @@ void ftb_rule_gpu_spgemm(ftb_gpu_spgemm_plan *plan, const ftb_gpu_spgemm_facts *
             if (one.seconds < plan->seconds)
                 *plan = one;
         }
-    plan->hashed = 0;
-    if (hashes(plan, f, FTB_GPU_SPGEMM_SHORT))
-        plan->hashed = FTB_GPU_SPGEMM_SHORT;
-    if (f->hash_bytes <= shared && hashes(plan, f, FTB_GPU_SPGEMM_LONG))
-        plan->hashed = FTB_GPU_SPGEMM_LONG;
+    while (plan->hashes < FTB_GPU_SPGEMM_HASHES && f->hash_bytes[plan->hashes] <= shared &&
+           hashes(plan, f, plan->hashes))
+        plan->hashes++;
     plan->chunk_entries = chunk_of(f, gpu);
 }
