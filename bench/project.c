@@ -3,10 +3,7 @@
  *   bench/project.sh                 builds, makes the peers' environment, runs everything
  *   bench/project.sh --repeats 1 --only count
  *
- *   bench/project.sh --device gpu --only "count, statistics"
- *
- * Each run of ours starts from a matrix that has no derived form yet (no transpose, no relabelling); on a
- * device a first call has made what stays there. */
+ * Each run of ours starts from a matrix that has no derived form yet (no transpose, no relabelling). */
 #include "featblas.h"
 #include "gen/gen.h"
 #include "support/bench.h"
@@ -64,25 +61,13 @@ static double sum_of(FtB_Matrix C)
     return sum;
 }
 
-/* Projects R once, to a sink (NULL: C). */
-static bool project_once(const bench_settings *s, const bench_measure *m, const char *weight, target to,
-                         const FtB_Project_options *options, FtB_Matrix R, FtB_Matrix C, FtB_Sink *sink)
-{
-    const char *path = bench_path(s, "pairs", ".tsv");
-    FtB_Sink_free(sink);
-    if (to == MATRIX)
-        return say(m->name, FtB_project(C, R, weight, options));
-    return say("sink", to == STATS ? FtB_Sink_stats(sink) : FtB_Sink_file(sink, path, FTB_TSV, NULL)) &&
-           say(m->name, FtB_project(*sink, R, weight, options));
-}
-
-/* On a device the first call is what prepares: operands go there, and kernels are compiled. */
 static bool project(const bench_settings *s, const bench_measure *m, const char *weight, target to,
                     const FtB_Project_options *options, bench_result *result)
 {
     FtB_Matrix R = NULL, C = NULL;
     FtB_Sink sink = NULL;
     FtB_Stats stats = {0};
+    const char *path = bench_path(s, "pairs", ".tsv");
     const int64_t n = graph(m->input)->ncols;
     const bool counts = strcmp(weight, "count") == 0; /* exact, as the peers' FP32 is below 2^24 */
     FtB_Context_set_threads(NULL, m->threads);
@@ -91,13 +76,12 @@ static bool project(const bench_settings *s, const bench_measure *m, const char 
     if (ok && to == MATRIX)
         ok = say("result", FtB_Matrix_new(&C, counts ? FTB_INT32 : FTB_FP32, n, n, 1));
     double start = bench_now(), cpu = bench_cpu();
-    if (ok && s->device) {
-        ok = project_once(s, m, weight, to, options, R, C, &sink);
-        result->setup = bench_now() - start;
-        start = bench_now();
-        cpu = bench_cpu();
-    }
-    ok = ok && project_once(s, m, weight, to, options, R, C, &sink);
+    if (ok && to != MATRIX)
+        ok = say("sink", to == STATS ? FtB_Sink_stats(&sink) : FtB_Sink_file(&sink, path, FTB_TSV, NULL));
+    if (ok && to == MATRIX)
+        ok = say(m->name, FtB_project(C, R, weight, options));
+    else if (ok)
+        ok = say(m->name, FtB_project(sink, R, weight, options));
     result->seconds = bench_now() - start;
     result->cpu = bench_cpu() - cpu;
     if (ok && to != MATRIX && (ok = say("statistics", FtB_Sink_get_stats(sink, &stats))))

@@ -11,7 +11,8 @@
 #define SOURCE_MASK "gpu/kernels/spgemm_mask.cu"
 #define SOURCE_LARGE "gpu/kernels/spgemm_large.cu"
 #define MOST_UNITS (INT64_C(1) << 18)
-#define MOST_COUNT 65535 /* left entries of a row whose counts have 16 bits */
+#define HOME_BYTES (INT64_C(16) << 20) /* of entries that come home at once, and of units */
+#define MOST_COUNT 65535               /* left entries of a row whose counts have 16 bits */
 
 /* Rows by how they are gathered: in hashes of each kind, or what a mask has of them in the first two;
  * densely; in counts of 32 bits. */
@@ -255,7 +256,8 @@ static GrB_Info alloc_there(chunks *s)
     return info;
 }
 
-/* How large chunks are; what is at home takes half of the memory that the host's plan has for one. */
+/* How large chunks are; what is at home takes, under a limit, half of the memory that the host's plan has for
+ * one of its own. */
 static void size(chunks *s, int64_t *longest)
 {
     const ftb_gpu_spgemm_run *run = s->run;
@@ -269,7 +271,8 @@ static void size(chunks *s, int64_t *longest)
         entries += room;
         units += own;
     }
-    const int64_t half = run->host->chunk_bytes / 2,
+    const bool limited = p->facts.memory_left < INT64_MAX;
+    const int64_t half = ftb_max(run->host->chunk_bytes / 2, limited ? 0 : HOME_BYTES),
                   unit = (int64_t)(sizeof *s->unit + 4 + 8 + (run->counted ? sizeof *s->statistics : 0)),
                   row = run->counted ? 8 + 8 + (int64_t)sizeof *s->row_stats : 16;
     s->units = ftb_max(ftb_min(ftb_min(half / (unit + row), MOST_UNITS), units), most);

@@ -18,7 +18,6 @@ typedef struct bench_settings {
     const char *command; /* the program featblas */
     const char *work;    /* folder for inputs and outputs */
     const char *json;    /* file for the results; NULL: none */
-    const char *device;  /* where our work is placed, and operands are kept; NULL: the host */
     const char *apart;   /* of a process of its own: the argument of its measurement; NULL: none */
     int threads;         /* of that */
 } bench_settings;

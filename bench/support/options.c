@@ -1,16 +1,13 @@
 /* The options that all benchmarks have. */
 #include "bench.h"
 
-#include "featblas.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const char usage[] =
     "usage: bench --work FOLDER [--command FEATBLAS] [--python PYTHON --peers PEERS.PY]\n"
-    "             [--repeats N] [--only TEXT] [--without TEXT] [--json FILE]\n"
-    "             [--device NAME]\n";
+    "             [--repeats N] [--only TEXT] [--without TEXT] [--json FILE]\n";
 
 static bool set(bench_settings *s, const char *name, const char *value)
 {
@@ -19,7 +16,7 @@ static bool set(bench_settings *s, const char *name, const char *value)
         const char **field;
     } texts[] = {{"--work", &s->work},   {"--command", &s->command}, {"--python", &s->python},
                  {"--peers", &s->peers}, {"--only", &s->only},       {"--without", &s->without},
-                 {"--json", &s->json},   {"--apart", &s->apart},     {"--device", &s->device}};
+                 {"--json", &s->json},   {"--apart", &s->apart}};
     for (size_t t = 0; t < sizeof texts / sizeof *texts; t++)
         if (strcmp(texts[t].name, name) == 0) {
             *texts[t].field = value;
@@ -41,9 +38,5 @@ bool bench_parse(bench_settings *s, int count, char **words)
     ok = ok && s->work && s->repeats >= 1 && s->repeats <= BENCH_REPEATS && (!s->python || s->peers);
     if (!ok)
         fputs(usage, stderr);
-    if (ok && s->device && FtB_Context_set_device(NULL, s->device) != GrB_SUCCESS) {
-        fprintf(stderr, "--device: %s\n", FtB_error());
-        ok = false;
-    }
     return ok;
 }

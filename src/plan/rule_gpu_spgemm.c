@@ -15,7 +15,7 @@
 #define WARP 32.0
 #define THREADS 2048.0    /* of a multiprocessor */
 #define SHARED (48 << 10) /* bytes, where it is not known */
-#define HEAD 128          /* of it, that are no cells */
+#define HEAD 1024         /* of it, that are no cells */
 /* The following rest on no measurement. */
 #define STEP 12.0                      /* instructions of a warp for 32 products */
 #define SEARCH 60.0                    /* for the beginnings and ends of 32 rows of B */

@@ -8,8 +8,8 @@
 
 #include <stdlib.h>
 
-const gpu_size as_it_is = {"as it is", 0, 0}, of_tiles = {"tiles", 640, INT64_C(1) << 30},
-               of_chunks = {"chunks", 227 << 10, 64 << 10}, tiny = {"tiny", 200, 8 << 10};
+const gpu_size as_it_is = {"as it is", 0, 0}, of_tiles = {"tiles", 1536, INT64_C(1) << 30},
+               of_chunks = {"chunks", 227 << 10, 64 << 10}, tiny = {"tiny", 1224, 8 << 10};
 
 void gpu_use(const gpu_size *g)
 {
