@@ -7,7 +7,7 @@
  * the GPU's multiply-adds, the time of small ones its calls. "toy" divides all sides by 64, for a GPU that
  * does not exist. */
 #include "gpu/cublas.h"
-#include "gpu/dense.h"
+#include "gpu/dense_ways.h"
 #include "gpu/memory.h"
 #include "support/bench.h"
 

@@ -50,8 +50,8 @@ typedef struct ftb_cublas {
 
 /* Opens one by its name or path, "" for none. What was found, or why there is nothing, is in *c. */
 void ftb_cublas_open(ftb_cublas *c, const char *library);
-/* Opens the first of a list, which ends with NULL, that is there and of no newer a major version than `cuda`, a
- * driver's. */
+/* Opens the first of a list, which ends with NULL, that is there and of no newer a major version than `cuda`,
+ * a driver's. */
 void ftb_cublas_find(ftb_cublas *c, const char *const *libraries, int cuda);
 /* This process's, opened by the first who asks: the newest that the driver can run, or what FEATBLAS_CUBLAS
  * names. */

@@ -1,6 +1,6 @@
 /* The verb `dense` on a GPU: by a kernel of our own (kernels/dense.cu), or by cuBLAS where that is there and
  * the rule says that it is faster (plan/rule_gpu_dense.c). */
-#include "gpu/dense.h"
+#include "gpu/dense_ways.h"
 
 #include "gpu/gpu_verbs.h"
 #include "gpu/items.h"

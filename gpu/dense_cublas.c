@@ -1,4 +1,4 @@
-/* Dense products by cuBLAS (dense.h).
+/* Dense products by cuBLAS (dense_ways.h).
  *
  * Blocks are row-major and cuBLAS's matrices column-major: what it reads as A is A'. So it is asked for
  * C' = B' A', the operands in turn, and transposes where the product does.
@@ -7,7 +7,7 @@
  * of one kind, but where several streams are at work, which then choose among workspaces: so each product has
  * one of its own, from the pool, in the order of its stream. The pedantic mode keeps to FP32 and FP64,
  * whatever the environment says of TF32 and of emulation. */
-#include "gpu/dense.h"
+#include "gpu/dense_ways.h"
 
 #include "gpu/cublas.h"
 #include "gpu/launch.h"

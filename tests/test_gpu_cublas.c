@@ -4,7 +4,7 @@
 #include "support/check.h"
 
 #include "gpu/cublas.h"
-#include "gpu/dense.h"
+#include "gpu/dense_ways.h"
 #include "gpu/gpu_verbs.h"
 #include "gpu/memory.h"
 #include "support/fake_gpu.h"

@@ -4,7 +4,7 @@
 #include "support/beside.h"
 #include "support/check.h"
 
-#include "gpu/dense.h"
+#include "gpu/dense_ways.h"
 #include "gpu/gpu_verbs.h"
 #include "support/fakes.h"
 #include "support/real_gpu.h"

@@ -1,6 +1,6 @@
 /* The two ways of dense products on a GPU, between which the verb chooses (dense.c). */
-#ifndef FTB_GPU_DENSE_H
-#define FTB_GPU_DENSE_H
+#ifndef FTB_GPU_DENSE_WAYS_H
+#define FTB_GPU_DENSE_WAYS_H
 
 #include "gpu/context.h"
 #include "plan/gpu_dense_plan.h"
