@@ -6,10 +6,10 @@
 
 #include <math.h>
 
-static const ftb_gpu_facts a100 = {108, INT64_C(40) << 20, INT64_C(40) << 30, 1.41e9, 0, 1555e9},
-                           h100 = {132, INT64_C(50) << 20, INT64_C(80) << 30, 1.755e9, 5500e9, 3350e9},
-                           h200 = {132, INT64_C(50) << 20, INT64_C(141) << 30, 1.755e9, 0, 4800e9},
-                           little = {14, INT64_C(2) << 20, INT64_C(4) << 30, 1.2e9, 0, 112e9};
+static const ftb_gpu_facts a100 = {.multiprocessors = 108, .clock = 1.41e9, .memory_rate = 1555e9},
+                           h100 = {.multiprocessors = 132, .clock = 1.755e9, .memory_rate = 3350e9},
+                           h200 = {.multiprocessors = 132, .clock = 1.755e9, .memory_rate = 4800e9},
+                           little = {.multiprocessors = 14, .clock = 1.2e9, .memory_rate = 112e9};
 static const ftb_gpu_facts *const gpus[] = {&a100, &h100, &h200, &little};
 enum { GPUS = sizeof gpus / sizeof *gpus };
 
