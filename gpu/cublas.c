@@ -1,8 +1,16 @@
-/* Opens cuBLAS (cublas.h). */
+/* Opens cuBLAS (cublas.h), and has it do dense products (dense_ways.h).
+ *
+ * Blocks are row-major and cuBLAS's matrices column-major: what it reads as A is A'. So it is asked for
+ * C' = B' A', the operands in turn, and transposes where the product does.
+ *
+ * By its documentation ("Results reproducibility") it gives the same bits at every run of one version on GPUs
+ * of one kind, but where several streams are at work, which then choose among workspaces: so each product has
+ * one of its own, from the pool, in the order of its stream. The pedantic mode keeps to FP32 and FP64,
+ * whatever the environment says of TF32 and of emulation. */
 #include "gpu/cublas.h"
 
-#include "core/core.h"
-#include "gpu/driver.h"
+#include "gpu/dense_ways.h"
+#include "gpu/launch.h"
 #include "gpu/library.h"
 
 #include <pthread.h>
@@ -85,4 +93,84 @@ const ftb_cublas *ftb_cublas_here(void)
 {
     pthread_once(&once, open_here);
     return &here;
+}
+
+/* ---- products */
+
+/* The lock is held, and the driver's context is the thread's, which is the one of the handle. */
+static void begin(ftb_gpu_device *d, const ftb_cublas *c)
+{
+    struct cublasContext *handle = NULL;
+    if (c->call.cublasCreate_v2(&handle) != 0)
+        return;
+    if (c->call.cublasSetMathMode(handle, FTB_CUBLAS_PEDANTIC) == 0)
+        d->cublas = handle;
+    else
+        c->call.cublasDestroy_v2(handle);
+}
+
+bool ftb_gpu_cublas_ready(ftb_gpu_device *d)
+{
+    const ftb_cublas *c = ftb_cublas_here();
+    if (!c->version || ftb_gpu_enter(d) != GrB_SUCCESS)
+        return false;
+    if (!d->cublas && !d->without_cublas)
+        begin(d, c);
+    d->without_cublas = !d->cublas;
+    const bool ready = d->cublas;
+    ftb_gpu_leave(d, GrB_SUCCESS);
+    return ready;
+}
+
+static unsigned multiply(const ftb_cublas *c, struct cublasContext *handle, const ftb_dense_product *p)
+{
+    const unsigned transb = p->what == FTB_ABT ? FTB_CUBLAS_T : FTB_CUBLAS_N,
+                   transa = p->what == FTB_ATB ? FTB_CUBLAS_T : FTB_CUBLAS_N;
+    if (p->type == FTB_FP32) {
+        const float one = 1, old = p->add ? 1 : 0;
+        return c->call.cublasSgemm_v2_64(handle, transb, transa, p->ncols, p->nrows, p->inner, &one, p->b,
+                                         p->ldb, p->a, p->lda, &old, p->c, p->ldc);
+    }
+    const double one = 1, old = p->add ? 1 : 0;
+    return c->call.cublasDgemm_v2_64(handle, transb, transa, p->ncols, p->nrows, p->inner, &one, p->b, p->ldb,
+                                     p->a, p->lda, &old, p->c, p->ldc);
+}
+
+/* A handle that is told of a stream forgets its workspace. The lock is held. */
+static GrB_Info run(ftb_gpu_device *d, const ftb_dense_product *p, void *workspace)
+{
+    const ftb_cublas *c = ftb_cublas_here();
+    const char *call = "cublasSetStream";
+    unsigned status = c->call.cublasSetStream_v2(d->cublas, d->stream);
+    if (!status) {
+        call = "cublasSetWorkspace";
+        status = c->call.cublasSetWorkspace_v2(d->cublas, workspace, FTB_CUBLAS_WORKSPACE);
+    }
+    if (!status) {
+        call = p->type == FTB_FP32 ? "cublasSgemm" : "cublasDgemm";
+        status = multiply(c, d->cublas, p);
+    }
+    if (status == FTB_CUBLAS_ARCH_MISMATCH || status == FTB_CUBLAS_NOT_SUPPORTED) { /* nothing was done */
+        c->call.cublasDestroy_v2(d->cublas);
+        d->cublas = NULL;
+        d->without_cublas = true;
+        return GrB_NO_VALUE;
+    }
+    return status ? ftb_gpu_half_done(
+                        ftb_fail(FTB_NO_DEVICE, "%s: %s fails with status %u", d->gpu->label, call, status),
+                        p->add)
+                  : GrB_SUCCESS;
+}
+
+GrB_Info ftb_gpu_cublas_dense(ftb_gpu_device *d, const ftb_dense_product *p)
+{
+    void *workspace = NULL;
+    GrB_Info info = d->row.memory->alloc(&d->row, p->ctx, &workspace, FTB_CUBLAS_WORKSPACE);
+    if (info != GrB_SUCCESS)
+        return info;
+    info = ftb_gpu_enter(d);
+    if (info == GrB_SUCCESS)
+        info = ftb_gpu_leave(d, d->cublas ? run(d, p, workspace) : GrB_NO_VALUE);
+    d->row.memory->free(&d->row, workspace, FTB_CUBLAS_WORKSPACE);
+    return info;
 }
