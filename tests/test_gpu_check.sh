@@ -5,6 +5,7 @@ set -euo pipefail
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$work/bin"
+export SCRATCH=$work/scratch
 check=$FEATBLAS_SOURCE_DIR/scripts/gpu_check
 fail() { echo "test_gpu_check: $1"; cat "$work/said" "$work/out/tests.json" 2> /dev/null; exit 1; }
 make_test() { printf '#!/usr/bin/env bash\n%s\n' "$2" > "$work/bin/$1" && chmod +x "$work/bin/$1" && echo "$1 ${3:-}" >> "$work/bin/gpu_tests.txt"; }
