@@ -19,9 +19,7 @@ jobs=${JOBS:-$(nproc)}
 architectures=${ARCHS:-80 90 100}
 command -v nvcc > /dev/null || PATH=$PATH:/usr/local/cuda/bin
 sources=$(cd "$here" && ls facts.cu support/*.cu machine/*.cu cusparse/*.cu prototypes/*.cu)
-# What runs without CUDA: everything but the groups that measure CUDA itself.
 simt=$here/../../tests/support/simt
-emulated=$(ls "$here"/{facts.cu,support/*.cu,support/emulate.cpp,machine/{read,gather,shared,atomics,words}.cu,prototypes/*.cu} "$simt"/*.cpp)
 warnings="-Wall -Wextra -Wshadow"
 
 object() { echo "$build/$1/$(echo "$2" | tr / -).o"; }
@@ -118,7 +116,10 @@ compile_all() {
         "$(awk '$5 + $7 > 0' "$build/registers.txt" | wc -l) ($build/registers.txt)"
 }
 
-emulate() {
+emulate() { # what runs without CUDA: everything but the groups that measure CUDA itself
+    local emulated
+    emulated=$(ls "$here"/{facts.cu,support/*.cu,support/emulate.cpp,machine/{read,gather,shared,atomics,words}.cu,prototypes/*.cu} \
+        "$simt"/*.cpp)
     rm -rf "$build/emulated" # objects of sources that are no longer there
     mkdir -p "$build/emulated"
     echo "$emulated" | tr ' ' '\n' | xargs -P "$jobs" -I{} "$here/run.sh" emulate_one {}
