@@ -205,14 +205,6 @@ file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/gpu_tests.txt CONTENT "${FEATBLAS_GP
 string(REGEX MATCHALL "test_[a-z_]+" gpu_tests "${FEATBLAS_GPU_TESTS}")
 add_custom_target(gpu_tests DEPENDS ${gpu_tests} fake_cuda fake_cuda_lacks fake_nvrtc fake_cublas fake_cusparse featblas_command)
 
-# The way of tests to a real GPU, which the driver that does not exist stands for.
-foreach(name memory softmax)
-  add_test(NAME gpu_as_real_${name} COMMAND test_gpu_${name})
-  featblas_label(gpu_as_real_${name} ${PROJECT_SOURCE_DIR}/tests/test_gpu_${name}.c)
-  set_property(TEST gpu_as_real_${name} APPEND PROPERTY ENVIRONMENT FEATBLAS_TEST_GPU=real FAKE_CUDA_REAL=1 FEATBLAS_CACHE=0
-    FEATBLAS_CUDA_DRIVER=${FEATBLAS_FAKE_DRIVERS}/fake_cuda.so FEATBLAS_NVRTC=${FEATBLAS_FAKE_DRIVERS}/fake_nvrtc.so)
-endforeach()
-
 add_dependencies(test_gpu_driver fake_cuda fake_cuda_lacks)
 add_dependencies(test_gpu_memory fake_cuda)
 foreach(name test_gpu_spmm test_gpu_rows test_gpu_update test_gpu_head_dots test_gpu_softmax test_gpu_sddmm test_gpu_attention
