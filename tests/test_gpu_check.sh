@@ -44,4 +44,21 @@ status = {test["name"]: test["status"] for test in said["tests"]}
 assert len(status) == 8 and said["part"] == 1 and said["emulated"] is True
 assert status["test_good"] == "passed" and status["test_bad"] == "failed: ERROR: quoted / and more", status
 PYTHON
+
+# Under a compute-sanitizer that is none: all alone, twice; one that refuses the device is no failure. The driver is a made-up one.
+[ -f "$FEATBLAS_FAKE_DRIVERS/fake_cuda.so" ] || fail "no made-up driver"
+export FEATBLAS_CUDA_DRIVER=$FEATBLAS_FAKE_DRIVERS/fake_cuda.so FEATBLAS_NVRTC='' PATH=$work/tools:$PATH
+mkdir "$work/tools"
+printf '#!/usr/bin/env bash\necho "$*" >> %s\nexec "${@: -1}"\n' "$work/sanitized" > "$work/tools/compute-sanitizer"
+chmod +x "$work/tools/compute-sanitizer"
+printf 'test_good\ntest_placed placed\n' > "$work/bin/gpu_tests.txt"
+make_test test_gpu_winners '[ "$FEATBLAS_TEST_GPU" = real ] && [ -n "$FEATBLAS_CASES" ]'
+"$check" --bin "$work/bin" --part 2 --out "$work/out" > "$work/said" || fail "part 2"
+for tool in memcheck racecheck; do
+    grep -q "^$tool: 2 passed, 0 failed, 0 skipped$" "$work/said" || fail "$tool"
+    grep -q -- "--tool $tool .*/test_good$" "$work/sanitized" || fail "$tool was not called"
+done
+printf '#!/usr/bin/env bash\necho "Error: Device not supported"\nexit 1\n' > "$work/tools/compute-sanitizer"
+"$check" --bin "$work/bin" --part 2 --out "$work/out" > "$work/said" || fail "a device that is not supported"
+grep -q '^compute-sanitizer does not support' "$work/said" || fail "it does not say that the device is not supported"
 if "$check" --bin "$work/bin" --part 9 > "$work/said" 2>&1; then fail "there is no part 9"; fi
