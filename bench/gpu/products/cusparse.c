@@ -94,9 +94,14 @@ static float number(int64_t k) { return (float)(k % 7 - 3) / 4; }
 static bool reals(products_who *who, piece *p, int64_t count)
 {
     float *x = malloc((size_t)(count + 1) * sizeof *x);
-    for (int64_t k = 0; x && k < count; k++)
+    if (!x) {
+        products_say(who, "failed: no memory on the host");
+        return false;
+    }
+#pragma omp parallel for schedule(static)
+    for (int64_t k = 0; k < count; k++)
         x[k] = number(k);
-    const bool ok = x && room(who, p, x, count * (int64_t)sizeof *x);
+    const bool ok = room(who, p, x, count * (int64_t)sizeof *x);
     free(x);
     return ok;
 }

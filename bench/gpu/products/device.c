@@ -3,6 +3,7 @@
 
 #include "core/backend.h"
 #include "core/core.h"
+#include "gpu/memory.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -74,6 +75,8 @@ void products_free(void *at, int64_t bytes)
     if (at)
         device()->memory->free(device(), at, ftb_max(1, bytes));
 }
+
+void products_trim(void) { (void)ftb_gpu_trim(device()); }
 
 bool products_put(void *at, const void *host, int64_t bytes)
 {

@@ -105,6 +105,7 @@ static void run(products_result *r, const products_settings *s)
     for (int n = 0; n < r->nwho; n++)
         if (r->who[n].end && r->who[n].state)
             r->who[n].end(r->who[n].state);
+    products_trim();
 }
 
 static void skip(products_result *r, const char *why)
@@ -177,6 +178,19 @@ static bool parse(products_settings *s, int argc, char **argv)
     return ok;
 }
 
+/* Of ours; of a toy's anybody's. Others may have no room, which is a finding. */
+static int failures(int done)
+{
+    int failed = 0;
+    for (int k = 0; k < done; k++)
+        for (int n = 0; n < results[k].nwho; n++) {
+            const products_who *who = &results[k].who[n];
+            failed += strncmp(who->status, "failed", 6) == 0 &&
+                      (results[k].toy || strncmp(who->name, "FeatBLAS", 8) == 0);
+        }
+    return failed;
+}
+
 int main(int argc, char **argv)
 {
     products_settings s = {.rounds = 9, .budget = 420, .torch_device = "cuda"};
@@ -211,9 +225,5 @@ int main(int argc, char **argv)
     products_print_end(results, done);
     FtB_Matrix_free(&graph.A);
     gen_free(&graph.g);
-    int failed = 0;
-    for (int k = 0; k < done; k++)
-        for (int n = 0; n < results[k].nwho; n++)
-            failed += strncmp(results[k].who[n].status, "failed", 6) == 0;
-    return failed > 0;
+    return failures(done) > 0;
 }

@@ -103,6 +103,8 @@ void products_torch_end(void);
 GrB_Info products_wait(void);        /* fails where the device was lost: the host would go on without it */
 void *products_alloc(int64_t bytes); /* NULL: no room */
 void products_free(void *device, int64_t bytes);
+/* Gives back to the driver what was freed, which others need. */
+void products_trim(void);
 bool products_put(void *device, const void *host, int64_t bytes);
 bool products_get(void *host, const void *device, int64_t bytes);
 
