@@ -12,6 +12,7 @@ fakes=${FAKES:-$build/fake_drivers}
 if [ "${1:-}" = --emulated ]; then
     shift
     export FEATBLAS_CUDA_DRIVER=$fakes/fake_cuda.so FEATBLAS_NVRTC=$fakes/fake_nvrtc.so FEATBLAS_CUSPARSE=$fakes/fake_cusparse.so
+    export FEATBLAS_CUBLAS=$fakes/fake_cublas.so
     export FEATBLAS_CACHE=0
     said=$("$build/bench_gpu_products" --toy "$@" 2>&1) || { echo "$said"; exit 1; }
     echo "$said"
