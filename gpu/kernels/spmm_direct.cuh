@@ -93,6 +93,17 @@ template <int VALUES> struct Running<BEST, VALUES> {
     }
 };
 
+/* What another kernel has added up already (spmm_hybrid.cuh). */
+template <int VALUES>
+static __device__ __forceinline__ void begin_with(Running<PLUS, VALUES> &r, const float *at)
+{
+    add_old(r.sum, at);
+}
+template <int VALUES>
+static __device__ __forceinline__ void begin_with(Running<BEST, VALUES> &, const float *)
+{
+}
+
 /* Where a piece's features from f on go. */
 template <int VALUES>
 static __device__ __forceinline__ void finish(Running<PLUS, VALUES> &r, const ftb_spmm_direct_arguments &a,
@@ -191,11 +202,18 @@ static __device__ __forceinline__ void spmm_direct(const ftb_spmm_direct_argumen
     const int f = (static_cast<int>(blockIdx.y) * LANES + lane) * VALUES;
     const bool mine = f < a.d;
     const ftb_spmm_piece p = a.pieces[number];
+    ftb_spmm_piece walk = p;
     const STORED *const x = mine ? static_cast<const STORED *>(a.x) + f : nullptr;
     const float *const w = KIND == HEADS && mine ? a.w + f / a.width : nullptr;
     Running<REDUCE, VALUES> r(a);
-    for (long long base = p.begin; base < p.end; base += LANES) {
-        const Entries e = read_entries<KIND>(a, p, base, lane, LANES);
+    if (REDUCE == PLUS && a.rest) {
+        walk.begin = __ldg(a.rest + number);
+        walk.end = __ldg(a.rest + number + 1);
+        if (mine)
+            begin_with(r, p.slot < 0 ? a.start + p.row * a.ldstart + f : a.partial + p.slot * a.ldp + f);
+    }
+    for (long long base = walk.begin; base < walk.end; base += LANES) {
+        const Entries e = read_entries<KIND>(a, walk, base, lane, LANES);
         for (int k = 0; k < e.count; k += FLIGHT)
             take<KIND, LANES>(r, a, group, e, x, w, k);
     }

@@ -24,12 +24,16 @@ typedef struct ftb_spmm_direct_arguments {
     const void *x;  /* row k at x + k * ldx values */
     const float *w; /* entry e's values, one or one a head, at w + (from ? from[e] : e) * ldw */
     const long long *from;
-    float *y;       /* row i at y + i * ldy */
+    const int
+        *rest;    /* PLUS: piece p's entries are rest[p] .. rest[p + 1] - 1 of colidx and w, and are added to
+                     what start has for its row or, if that was cut, partial; NULL: all of the piece's */
+    float *start; /* row i at start + i * ldstart */
+    float *y;     /* row i at y + i * ldy */
     float *partial; /* slot s at partial + s * ldp */
     long long
         *won; /* BEST: the entry that won; row i at won + i * ldwon, -1 without entries; NULL: not wanted */
     long long *partial_won; /* of pieces, as partial; not without won */
-    long long ldx, ldw, ldy, ldp, ldwon;
+    long long ldx, ldw, ldy, ldp, ldwon, ldstart;
     int d, width; /* features; features of a head */
     int mean;     /* PLUS, not 0: sums are divided by the row's number of entries, if it has any */
     int least;    /* BEST, not 0: min, else max */
