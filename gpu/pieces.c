@@ -90,6 +90,19 @@ static GrB_Info find(const ftb_derived **found, ftb_pattern *p)
     return info;
 }
 
+GrB_Info ftb_gpu_pieces_here(const ftb_spmm_piece **pieces, int64_t *npieces, ftb_pattern *p)
+{
+    const ftb_derived *of;
+    GrB_Info info = find(&of, p);
+    if (info == GrB_SUCCESS)
+        info = ftb_buffer_ask(of->buffers[0], FTB_READ);
+    if (info == GrB_SUCCESS) {
+        *pieces = ftb_buffer_data(of->buffers[0]);
+        *npieces = of->counts[NPIECES];
+    }
+    return info;
+}
+
 GrB_Info ftb_gpu_pieces_ask(ftb_gpu_pieces *to, ftb_pattern *p, const ftb_gpu_device *d)
 {
     const ftb_derived *of;

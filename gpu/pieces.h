@@ -18,6 +18,8 @@ typedef struct ftb_gpu_pieces {
 
 /* Of all rows; made once for a pattern, and sent once. */
 GrB_Info ftb_gpu_pieces_ask(ftb_gpu_pieces *to, ftb_pattern *p, const ftb_gpu_device *d);
+/* The same on the host, for what is made of them there. */
+GrB_Info ftb_gpu_pieces_here(const ftb_spmm_piece **pieces, int64_t *npieces, ftb_pattern *p);
 /* The same with the pattern's columns, which are narrow. */
 GrB_Info ftb_gpu_rows_ask(ftb_gpu_pieces *to, const int **colidx, ftb_pattern *p, const ftb_gpu_device *d);
 /* Runs a kernel of the arguments and the cuts for the rows that were cut, `grid` being that of one. */

@@ -165,7 +165,8 @@ GrB_Info FtB_Context_set_seed(FtB_Context ctx, uint64_t seed);
 
 /** Makes bits independent of the machine's caches, too. They never depend on threads or the memory limit.
  * With this, what bits do depend on is decided as on one fixed machine (1 MiB of L2, 32 MiB of L3), not on
- * this one: how attention is cut and whether it is done in steps, and the order in which a layer multiplies.
+ * this one: how attention is cut and whether it is done in steps, and the order in which a layer multiplies;
+ * on a GPU, products with blocks are not hybrid.
  *  FTB_MEASURE plans attention as FTB_ESTIMATE does, its wisdom is not looked at, and messages are not
  *  compiled (FEATBLAS_JIT). A plan in a descriptor is still followed. What is left: the instruction set, and
  *  the CBLAS. Set it before plans, layers and tapes are made. @param ctx NULL for the engaged one.

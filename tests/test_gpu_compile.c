@@ -21,6 +21,7 @@
 #include "gpu/kernels/softmax_rows.h"
 #include "gpu/kernels/spgemm_rows.h"
 #include "gpu/kernels/spmm_direct.h"
+#include "gpu/kernels/spmm_hybrid.h"
 #include "gpu/kernels/update_steps.h"
 #include "gpu/kernels/winning_entries.h"
 #include "gpu/nvrtc.h"
@@ -379,6 +380,13 @@ static void assert_has_kernels(const char *source, const char *image)
         assert_names(image, "spmm_direct_f32_BEST_merge");
     } else if (strcmp(source, SOURCE_16) == 0) {
         FTB_SPMM_DIRECT_16(NAMED)
+#define NAMED_HYBRID(stored, edge, lanes, values)                                                            \
+    assert_names(image, "spmm_hybrid_" #stored "_PLUS_" #edge "_" #lanes "x" #values);
+    } else if (strcmp(source, "gpu/kernels/spmm_hybrid.cu") == 0) {
+        FTB_SPMM_HYBRID_F32(NAMED_HYBRID)
+        assert_names(image, "spmm_hybrid_weights");
+    } else if (strcmp(source, "gpu/kernels/spmm_hybrid_16.cu") == 0) {
+        FTB_SPMM_HYBRID_16(NAMED_HYBRID)
     } else if (strcmp(source, "gpu/kernels/sddmm_direct.cu") == 0) {
 #define NAMED_DOT(lanes, span, values)                                                                       \
     assert_names(image, "sddmm_direct_f32_DOT_" #lanes "x" #span "x" #values);

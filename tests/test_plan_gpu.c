@@ -3,7 +3,7 @@
 #include "support/check.h"
 
 #include "plan/gpu_spgemm_plan.h"
-#include "plan/gpu_spmm_plan.h"
+#include "plan/spmm_plan.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -53,8 +53,10 @@ static ftb_spmm_facts graph(int64_t vertices, int64_t degree, int64_t features)
 
 static ftb_gpu_spmm_plan plan_of(const ftb_spmm_facts *f, bool vectors, const ftb_gpu_facts *gpu)
 {
+    static const ftb_spmm_asked nothing = {.forced = 0};
+    const ftb_gpu_spmm_facts of = {.gpu = *gpu, .vectors = vectors};
     ftb_gpu_spmm_plan plan;
-    ftb_rule_gpu_spmm(&plan, f, vectors, gpu);
+    ftb_rule_gpu_spmm(&plan, f, &of, &nothing);
     return plan;
 }
 
@@ -72,7 +74,7 @@ static void widths(void **state)
     for (int n = 0; n < GPUS; n++)
         for (size_t k = 0; k < sizeof list / sizeof *list; k++) {
             const ftb_gpu_facts gpu = gpu_of(n);
-            const ftb_spmm_facts f = graph(100000, 480, list[k].features);
+            const ftb_spmm_facts f = graph(2000, 480, list[k].features);
             const ftb_gpu_spmm_plan plan = plan_of(&f, list[k].vectors, &gpu);
             if (plan.lanes != list[k].lanes || plan.values != list[k].values)
                 fail_msg("GPU %d, %d features: %d x %d", n, list[k].features, plan.lanes, plan.values);

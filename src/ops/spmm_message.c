@@ -453,6 +453,10 @@ static bool leave(GrB_Info *info, const work *w, ftb_spmm_result *result)
 {
     work there = *w; /* where another plan may be the one */
     result->fits = finds_verb(&there);
+    const ftb_verb_limits *limits = w->request->device->verbs->limits;
+    if (result->fits && w->request->plan_only && there.plan.family != FTB_SPMM_PROGRAM && limits &&
+        limits->spmm_plan)
+        *info = limits->spmm_plan(&result->plan, &result->facts, &there.product);
     if (!result->fits || w->request->plan_only)
         return false;
     *info = run_on_device(&there, result);

@@ -251,7 +251,8 @@ const ftb_plan_row ftb_plan_rows[FTB_PLAN_KINDS] = {
         {.name = "sparse x block",
          .op = "spmm",
          .figures = "segment, segments, tile, tiles, parts, ordered, partitioned, uses, threads, bytes, "
-                    "partition_bytes, seconds, direct_seconds, partitioned_seconds",
+                    "partition_bytes, seconds, direct_seconds, partitioned_seconds, hybrid, threshold, hot, "
+                    "gpu_seconds",
          .case_names = {"nrows", "ncols", "nvals", "listed", "entries", "features", "value", "stored", "edge",
                         "threads"},
          .ways = {{"direct", FTB_SPMM_DIRECT, false, false},

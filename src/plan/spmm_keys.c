@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const families[] = {"auto", "program", "direct", "partitioned"};
+static const char *const families[] = {"auto", "program", "direct", "partitioned", "hybrid"};
 enum { FAMILIES = sizeof families / sizeof *families };
 
 const char *ftb_spmm_family_name(ftb_spmm_family family) { return families[family]; }
@@ -41,7 +41,7 @@ const char *ftb_spmm_plan_set(ftb_spmm_plan *plan, const char *key, const char *
                 plan->asked.family = (ftb_spmm_family)f;
                 return NULL;
             }
-        return "auto, program, direct or partitioned";
+        return "auto, program, direct, partitioned or hybrid";
     }
     static const struct {
         const char *key, *expected;
@@ -54,7 +54,8 @@ const char *ftb_spmm_plan_set(ftb_spmm_plan *plan, const char *key, const char *
         {"ordered", "0 or 1", 0, 1, FTB_SPMM_SET_ORDERED},
         {"ahead", "entries that sources are fetched ahead, 0 to 64", 0, 64, FTB_SPMM_SET_AHEAD},
         {"parts", "parts of the rows, 1 to 65536", 1, 65536, FTB_SPMM_SET_PARTS},
-        {"uses", "products that it is made for, 1 to 1000000000", 1, 1000000000, FTB_SPMM_SET_USES}};
+        {"uses", "products that it is made for, 1 to 1000000000", 1, 1000000000, FTB_SPMM_SET_USES},
+        {"threshold", "uses by a block of rows, 2 to 65536", 2, 65536, FTB_SPMM_SET_THRESHOLD}};
     for (size_t n = 0; n < sizeof numbers / sizeof *numbers; n++) {
         if (strcmp(key, numbers[n].key) != 0)
             continue;
@@ -73,12 +74,14 @@ const char *ftb_spmm_plan_set(ftb_spmm_plan *plan, const char *key, const char *
             plan->asked.ahead = x;
         else if (n == 5)
             plan->asked.parts = x;
-        else
+        else if (n == 6)
             plan->asked.uses = x;
+        else
+            plan->asked.threshold = x;
         force(&plan->asked, numbers[n].bit);
         return NULL;
     }
-    return "a key of sparse x block: kernel, segment, tile, threads, ordered, ahead, parts, uses";
+    return "a key of sparse x block: kernel, segment, tile, threads, ordered, ahead, parts, uses, threshold";
 }
 
 bool ftb_spmm_plan_get(const ftb_spmm_plan *plan, const ftb_spmm_facts *facts, const char *key, double *value)
@@ -101,6 +104,10 @@ bool ftb_spmm_plan_get(const ftb_spmm_plan *plan, const ftb_spmm_facts *facts, c
         {"direct_seconds", plan->direct_seconds},
         {"partitioned_seconds", plan->partitioned_seconds},
         {"partitioned", plan->family == FTB_SPMM_PARTITIONED},
+        {"hybrid", plan->gpu.hybrid},
+        {"threshold", plan->gpu.threshold},
+        {"hot", plan->gpu.hot},
+        {"gpu_seconds", plan->gpu.seconds},
     };
     for (size_t f = 0; f < sizeof figures / sizeof *figures; f++)
         if (strcmp(key, figures[f].key) == 0) {
@@ -180,4 +187,6 @@ void ftb_explain_spmm(const ftb_spmm_plan *plan, const ftb_spmm_facts *f, const 
     fprintf(file, "%s        %.3g s, %.1f GB/s gathered\n",
             plan->origin == FTB_ORIGIN_MODEL ? "predicted" : "measured ", plan->seconds,
             plan->seconds > 0 ? gathered / plan->seconds / 1e9 : 0);
+    if (f->gpu.gpu.multiprocessors > 0)
+        ftb_explain_gpu_spmm(&plan->gpu, &f->gpu, file);
 }

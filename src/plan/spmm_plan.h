@@ -4,6 +4,7 @@
 
 #include "core/degrees.h"
 #include "plan/choice.h"
+#include "plan/gpu_spmm_plan.h"
 #include "plan/machine.h"
 
 #include <stdbool.h>
@@ -35,13 +36,15 @@ typedef struct ftb_spmm_facts {
     bool vector;            /* and is made for one feature */
     bool partitioned;       /* and can be partitioned: narrow columns, all rows, rows countable in 32 bits */
     const char *kernel;     /* its name; "program" otherwise */
+    ftb_gpu_spmm_facts gpu; /* where one runs it */
 } ftb_spmm_facts;
 
 typedef enum ftb_spmm_family {
     FTB_SPMM_AUTO,
     FTB_SPMM_PROGRAM,
     FTB_SPMM_DIRECT,
-    FTB_SPMM_PARTITIONED
+    FTB_SPMM_PARTITIONED, /* the host's */
+    FTB_SPMM_HYBRID       /* a GPU's; of plans only asked for */
 } ftb_spmm_family;
 
 /* Choices that can be set by hand: bits of ftb_spmm_asked.forced. */
@@ -53,7 +56,8 @@ enum {
     FTB_SPMM_SET_ORDERED = 16,
     FTB_SPMM_SET_AHEAD = 32,
     FTB_SPMM_SET_PARTS = 64,
-    FTB_SPMM_SET_USES = 128 /* says nothing of how */
+    FTB_SPMM_SET_USES = 128, /* says nothing of how */
+    FTB_SPMM_SET_THRESHOLD = 256
 };
 
 /* Choices by hand, which outlast plans that have no use for them. */
@@ -61,7 +65,7 @@ typedef struct ftb_spmm_asked {
     unsigned forced; /* bit per key that was set; the other fields mean nothing */
     unsigned chosen; /* those of them that wisdom or a trial set, not a hand */
     ftb_spmm_family family;
-    int64_t segment, tile, parts, ahead, uses;
+    int64_t segment, tile, parts, ahead, uses, threshold;
     bool ordered;
     int threads;
 } ftb_spmm_asked;
@@ -82,6 +86,7 @@ typedef struct ftb_spmm_plan {
     double seconds;                             /* predicted */
     int64_t bytes;                              /* held beside operands and result while running */
     int64_t partition_bytes;                    /* held by the pattern from then on */
+    ftb_gpu_spmm_plan gpu;                      /* if one runs it */
     ftb_spmm_asked asked;
     ftb_origin origin; /* MODEL after every rule */
 } ftb_spmm_plan;

@@ -55,6 +55,9 @@ typedef struct ftb_verb_limits {
     bool (*sddmm_grad)(const ftb_sddmm_grad_product *product);
     bool (*attention)(const ftb_attention_product *product);
     bool (*attention_grad)(const ftb_attention_grad_product *product);
+    /* The device's own plan of a product, into plan->gpu, of what was asked for there, and what it is made
+     * from, into facts->gpu: for FtB_Plan_explain. NULL: it has none. */
+    GrB_Info (*spmm_plan)(ftb_spmm_plan *plan, ftb_spmm_facts *facts, const ftb_spmm_product *product);
 } ftb_verb_limits;
 
 typedef struct ftb_verbs {

@@ -1,0 +1,24 @@
+/* Which sources blocks of pieces share, and the form of a pattern that the hybrid kernels walk. */
+#ifndef FTB_GPU_SPMM_FORM_H
+#define FTB_GPU_SPMM_FORM_H
+
+#include "gpu/kernels/spmm_hybrid.h"
+#include "gpu/pieces.h"
+#include "plan/gpu_spmm_plan.h"
+
+/* On the device. The first `npieces` pieces are walked by blocks, nblocks of them; those behind have no hot
+ * columns. */
+typedef struct ftb_gpu_hybrid {
+    int64_t nblocks, npieces, nhot, nentries; /* entries: of tiles, and all of these pieces */
+    const int *tile_start, *column_start, *columns, *entry_start, *cold_start, *cold, *order;
+    const unsigned short *count, *entries;
+} ftb_gpu_hybrid;
+
+/* How often blocks of pieces use their sources, estimated from some of them; counted once for a pattern. */
+GrB_Info ftb_gpu_density_ask(ftb_gpu_density *to, ftb_pattern *p);
+/* The form of a threshold and a tile, made once for a pattern and sent once; order, 4 bytes an entry, only
+ * where `ordered`. Columns are narrow, and entries no more than INT_MAX. */
+GrB_Info ftb_gpu_hybrid_ask(ftb_gpu_hybrid *to, ftb_pattern *p, const ftb_gpu_device *d, int threshold,
+                            int64_t tile, bool ordered);
+
+#endif

@@ -1,0 +1,26 @@
+/* The plan of sparse x block on a GPU, for people. */
+#include "plan/gpu_spmm_plan.h"
+
+#include <math.h>
+
+void ftb_explain_gpu_spmm(const ftb_gpu_spmm_plan *plan, const ftb_gpu_spmm_facts *gpu, FILE *file)
+{
+    fprintf(file, "on the GPU       direct 1.00%s", plan->hybrid ? "" : " <- chosen");
+    if (isfinite(plan->hybrid_seconds))
+        fprintf(file, "   hybrid %.2f%s", plan->hybrid_seconds / plan->direct_seconds,
+                plan->hybrid ? " <- chosen" : "");
+    fprintf(file, "; predicted %.3g s\n", plan->seconds);
+    if (plan->hybrid)
+        fprintf(file,
+                "tiles            %.0f %% of the entries from shared memory: of sources that 512 pieces of "
+                "rows use "
+                "%d times and more, %lld at a time\n"
+                "                 the others direct, %d lanes of %d features\n",
+                100 * plan->hot, plan->threshold, (long long)plan->tile, plan->lanes, plan->values);
+    else
+        fprintf(file, "                 %d lanes of %d features; %s\n", plan->lanes, plan->values,
+                !gpu->staged                                ? "the hybrid form has no kernel for it"
+                : plan->direct_seconds < FTB_GPU_SPMM_SMALL ? "too short for sources to be staged"
+                : gpu->fixed                                ? "no bit may depend on the GPU's figures"
+                                                            : "rows share too few sources");
+}

@@ -1,0 +1,557 @@
+/* Sparse x block on a GPU that does not exist, hybrid: the form that is made of a pattern, the library's own
+ * calls with it, where plans choose it, and what they say. Results are those of slow loops, in double, and in
+ * FP32 in the order that is promised. */
+#include "support/check.h"
+
+#include "core/core.h"
+#include "gpu/context.h"
+#include "gpu/gpu_verbs.h"
+#include "gpu/spmm_form.h"
+#include "support/fail_alloc.h"
+#include "support/fake_gpu.h"
+#include "support/rng.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { PIECES = FTB_SPMM_HYBRID_PIECES };
+
+typedef struct shape {
+    int64_t nrows, ncols, degree, hub; /* hub: entries of one row */
+} shape;
+
+/* Low columns are used much; some rows are empty. `heads` values an entry. */
+static FtB_Matrix matrix(rng *r, const shape *of, int heads)
+{
+    bool *there = calloc((size_t)(of->nrows * of->ncols), 1);
+    const int64_t most = of->nrows * of->degree + of->hub;
+    int64_t *I = malloc((size_t)most * sizeof *I), *J = malloc((size_t)most * sizeof *J), n = 0;
+    assert_true(there && I && J);
+    for (int64_t i = 0; i < of->nrows; i++) {
+        const int64_t degree = i == of->nrows / 2 ? of->hub : rng_below(r, of->degree);
+        for (int64_t k = 0; k < degree; k++) {
+            const int64_t j =
+                degree == of->hub ? k : rng_below(r, 1 + rng_below(r, 1 + rng_below(r, of->ncols)));
+            if (j >= of->ncols || there[i * of->ncols + j])
+                continue;
+            there[i * of->ncols + j] = true;
+            I[n] = i;
+            J[n++] = j;
+        }
+    }
+    float *w = malloc((size_t)(n * ftb_max(1, heads) + 1) * sizeof *w);
+    rng_reals(r, w, FTB_FP32, n * ftb_max(1, heads));
+    FtB_Matrix A;
+    assert_ok(FtB_Matrix_build(&A, FTB_FP32, of->nrows, of->ncols, heads, n, I, J, heads ? w : NULL,
+                               FTB_DUP_ERROR, NULL));
+    free(there);
+    free(I);
+    free(J);
+    free(w);
+    return A;
+}
+
+/* ---- the form */
+
+typedef struct form {
+    const ftb_spmm_piece *pieces;
+    int64_t npieces;
+    ftb_gpu_hybrid on; /* the host's copies, in its place */
+} form;
+
+static const void *home(const ftb_derived *of, const void *there, const void *start)
+{
+    return (const char *)ftb_buffer_data(of->buffers[0]) + ((const char *)there - (const char *)start);
+}
+
+/* The form as the host made it: its copy is where the device's begins, 64 bytes before tile_start. */
+static form form_of(FtB_Matrix A, int threshold, int64_t tile)
+{
+    ftb_pattern *p = A->pattern;
+    form f;
+    ftb_gpu_hybrid h;
+    assert_ok(ftb_gpu_pieces_here(&f.pieces, &f.npieces, p));
+    assert_ok(ftb_gpu_hybrid_ask(&h, p, ftb_gpu_of(ftb_device(NULL)), threshold, tile, true));
+    const ftb_derived *of = p->derived; /* the newest is first */
+    const void *start = (const char *)h.tile_start - 64;
+    f.on = h;
+    f.on.tile_start = home(of, h.tile_start, start);
+    f.on.column_start = home(of, h.column_start, start);
+    f.on.columns = home(of, h.columns, start);
+    f.on.entry_start = home(of, h.entry_start, start);
+    f.on.cold_start = home(of, h.cold_start, start);
+    f.on.cold = home(of, h.cold, start);
+    f.on.count = home(of, h.count, start);
+    f.on.entries = home(of, h.entries, start);
+    f.on.order = ftb_buffer_data(of->buffers[1]);
+    return f;
+}
+
+static int64_t uses_of(const form *f, const ftb_pattern *p, int64_t b, int64_t column)
+{
+    int64_t uses = 0;
+    for (int64_t k = b * PIECES; k < (b + 1) * PIECES && k < f->npieces; k++)
+        for (int64_t e = f->pieces[k].begin; e < f->pieces[k].end; e++)
+            uses += ftb_col(p, e) == column;
+    return uses;
+}
+
+/* A block's tiles: each entry of a hot column once, in its order, where the starts say. */
+static void check_tiles(const form *f, const ftb_pattern *p, int64_t b, int64_t tile, int threshold,
+                        int *seen)
+{
+    int before = -1;
+    for (int64_t t = f->on.tile_start[b]; t < f->on.tile_start[b + 1]; t++) {
+        const int64_t first = f->on.column_start[t], n = f->on.column_start[t + 1] - first;
+        assert_true(n > 0 && n <= tile && (n == tile || t + 1 == f->on.tile_start[b + 1]));
+        for (int64_t k = 0; k < n; k++) {
+            assert_true(f->on.columns[first + k] > before);
+            before = f->on.columns[first + k];
+            assert_true(uses_of(f, p, b, before) >= threshold);
+        }
+        int64_t at = f->on.entry_start[t * PIECES / FTB_SPMM_HYBRID_STEP];
+        for (int64_t k = 0; k < PIECES; k++) {
+            const int64_t piece = b * PIECES + k, count = f->on.count[t * PIECES + k];
+            if (k % FTB_SPMM_HYBRID_STEP == 0)
+                assert_int_equal(at, f->on.entry_start[(t * PIECES + k) / FTB_SPMM_HYBRID_STEP]);
+            assert_true(count == 0 || piece < f->npieces);
+            for (int64_t e = at; e < at + count; e++) {
+                const int64_t entry = f->on.order[e];
+                assert_true(entry >= f->pieces[piece].begin && entry < f->pieces[piece].end);
+                assert_true(e == at || entry > f->on.order[e - 1]);
+                assert_int_equal(ftb_col(p, entry), f->on.columns[first + f->on.entries[e]]);
+                seen[entry]++;
+            }
+            at += count;
+        }
+    }
+}
+
+static void check_form(FtB_Matrix A, int threshold, int64_t tile)
+{
+    const ftb_pattern *p = A->pattern;
+    const form f = form_of(A, threshold, tile);
+    int *seen = calloc((size_t)p->nvals + 1, sizeof *seen);
+    assert_non_null(seen);
+    for (int64_t b = 0; b < f.on.nblocks; b++) {
+        check_tiles(&f, p, b, tile, threshold, seen);
+        for (int64_t k = b * PIECES; k < (b + 1) * PIECES && k < f.npieces; k++)
+            for (int64_t c = f.on.cold_start[k]; c < f.on.cold_start[k + 1]; c++) {
+                const int64_t entry = f.on.order[f.on.nhot + c];
+                assert_true(entry >= f.pieces[k].begin && entry < f.pieces[k].end);
+                assert_true(c == f.on.cold_start[k] || entry > f.on.order[f.on.nhot + c - 1]);
+                assert_int_equal(ftb_col(p, entry), f.on.cold[c]);
+                assert_true(uses_of(&f, p, b, f.on.cold[c]) < threshold);
+                seen[entry]++;
+            }
+    }
+    int64_t entries = 0;
+    for (int64_t k = 0; k < f.npieces; k++)
+        for (int64_t e = f.pieces[k].begin; e < f.pieces[k].end; e++) {
+            assert_int_equal(seen[e], k < f.on.nblocks * PIECES);
+            entries += seen[e];
+            if (k >= f.on.nblocks * PIECES) /* none is hot there */
+                assert_true(uses_of(&f, p, k / PIECES, ftb_col(p, e)) < threshold);
+        }
+    assert_int_equal(entries, f.on.nentries);
+    free(seen);
+}
+
+/* One block and several, all hot and none, tiles of one column and of all; columns found by sorting and by
+ * looking at all. */
+static void forms(void **state)
+{
+    static const struct {
+        shape of;
+        int threshold;
+        int64_t tile;
+    } list[] = {{{40, 30, 9, 20}, 2, 4},     {{40, 30, 9, 20}, 1, 1},       {{700, 90, 12, 80}, 9, 16},
+                {{700, 90, 12, 80}, 500, 8}, {{1100, 2500, 9, 2400}, 6, 7}, {{1100, 40, 9, 30}, 100, 1000}};
+    rng r = rng_new();
+    (void)state;
+    if (!fake_gpu_emulates())
+        return;
+    for (size_t n = 0; n < sizeof list / sizeof *list; n++) {
+        FtB_Matrix A = matrix(&r, &list[n].of, 0);
+        check_form(A, list[n].threshold, list[n].tile);
+        FtB_Matrix_free(&A);
+    }
+}
+
+/* Of few blocks the density is exact. */
+static void density(void **state)
+{
+    const shape of = {1300, 70, 12, 60};
+    rng r = rng_new();
+    (void)state;
+    FtB_Matrix A = matrix(&r, &of, 0);
+    ftb_gpu_density d;
+    form f;
+    assert_ok(ftb_gpu_density_ask(&d, A->pattern));
+    assert_ok(ftb_gpu_pieces_here(&f.pieces, &f.npieces, A->pattern));
+    double columns[FTB_GPU_USES] = {0}, entries[FTB_GPU_USES] = {0}, blocks[FTB_GPU_USES] = {0};
+    for (int64_t b = 0; b * PIECES < f.npieces; b++) {
+        int most = 0;
+        for (int64_t j = 0; j < of.ncols; j++) {
+            const int64_t uses = uses_of(&f, A->pattern, b, j);
+            const int class = uses > 0 ? (int)log2((double)uses) : 0;
+            columns[class] += uses > 0;
+            entries[class] += (double)uses;
+            most = ftb_max(most, class);
+        }
+        blocks[most]++;
+    }
+    assert_true(d.known);
+    for (int b = 0; b < FTB_GPU_USES; b++)
+        assert_true(fabs(d.columns[b] - columns[b]) + fabs(d.entries[b] - entries[b]) +
+                        fabs(d.blocks[b] - blocks[b]) <
+                    1e-9);
+    FtB_Matrix_free(&A);
+}
+
+/* ---- products */
+
+typedef struct product {
+    const char *text;
+    int heads; /* of the edges' values; 0: they have none */
+    bool mean, transposed, add;
+    FtB_Type stored;
+    int64_t nheads, width, gap;
+    bool staged; /* the hybrid form has it */
+} product;
+
+static const product products[] = {{"plus : src", 0, false, false, false, FTB_FP32, 1, 40, 0, true},
+                                   {"plus : src", 0, false, false, true, FTB_FP32, 1, 36, 4, true},
+                                   {"mean : src", 0, true, false, true, FTB_FP16, 1, 12, 0, true},
+                                   {"mean : src", 0, true, false, false, FTB_BF16, 1, 19, 1, true},
+                                   {"plus : edge * src", 1, false, false, false, FTB_FP32, 1, 33, 0, true},
+                                   {"plus : edge * src", 1, false, true, true, FTB_BF16, 2, 8, 0, true},
+                                   {"plus : edge * src", 3, false, false, false, FTB_FP32, 3, 12, 0, true},
+                                   {"plus : edge * src", 3, false, true, false, FTB_FP16, 3, 5, 0, true},
+                                   {"mean : edge * src", 1, true, false, false, FTB_FP32, 1, 4, 0, true},
+                                   {"max : src", 0, false, false, false, FTB_FP32, 1, 8, 0, false}};
+
+static FtB_Block block(rng *r, const product *p, int64_t nrows, FtB_Type type)
+{
+    const int64_t d = p->nheads * p->width;
+    FtB_Block all, part, X;
+    assert_ok(FtB_Block_new(&all, nrows, d + p->gap, type));
+    rng_reals(r, ftb_block_data(all), type, nrows * (d + p->gap));
+    assert_ok(FtB_Block_columns(&part, all, 0, d));
+    assert_ok(FtB_Block_heads(&X, part, p->nheads));
+    FtB_Block_free(&part);
+    FtB_Block_free(&all);
+    return X;
+}
+
+static float *copy_of(FtB_Block X)
+{
+    const int64_t count = X->nrows > 0 ? (X->nrows - 1) * X->ld + X->ncols : 0;
+    float *kept = malloc((size_t)(count + 1) * sizeof *kept);
+    assert_ok(ftb_buffer_ask(X->owner, FTB_READ));
+    ftb_cast(kept, FTB_FP32, ftb_block_data(X), X->type, count);
+    return kept;
+}
+
+static float message(const product *p, FtB_Matrix A, const float *x, int64_t ldx, int64_t e, int64_t f)
+{
+    const float z = x[ftb_col(A->pattern, e) * ldx + f];
+    const float *w = p->heads ? matrix_values(A) : NULL;
+    return w ? w[e * p->heads + (p->heads > 1 ? f / p->width : 0)] * z : z;
+}
+
+/* FP32, hot entries first, of rows that are one piece. */
+static float in_order(const product *p, FtB_Matrix A, const float *x, int64_t ldx, int64_t i, int64_t f,
+                      const bool *hot)
+{
+    const int64_t *rowptr = A->pattern->rowptr;
+    float sum = 0;
+    for (int cold = 0; cold < 2; cold++)
+        for (int64_t e = rowptr[i]; e < rowptr[i + 1]; e++)
+            if (hot[e] != cold)
+                sum += message(p, A, x, ldx, e, f);
+    return p->mean && rowptr[i + 1] - rowptr[i] > 1 ? sum / (float)(rowptr[i + 1] - rowptr[i]) : sum;
+}
+
+/* hot: NULL where the host may have done it, whose products are fused. */
+static void check(const product *p, FtB_Matrix A, const float *x, int64_t ldx, FtB_Block C,
+                  const float *before, const bool *hot)
+{
+    const int64_t *rowptr = A->pattern->rowptr;
+    const float *c = block_values(C);
+    for (int64_t i = 0; i < C->nrows; i++)
+        for (int64_t f = 0; f < C->ncols; f++) {
+            const int64_t n = rowptr[i + 1] - rowptr[i];
+            const float old = before ? before[i * C->ld + f] : 0, got = c[i * C->ld + f];
+            double sum = 0, size = fabs(old), best = -INFINITY;
+            for (int64_t e = rowptr[i]; e < rowptr[i + 1]; e++) {
+                const double z = message(p, A, x, ldx, e, f);
+                sum += z;
+                size += fabs(z);
+                best = fmax(best, z);
+            }
+            const double exact =
+                !p->staged ? (n > 0 ? best : 0) : (p->mean && n > 0 ? sum / (double)n : sum) + old;
+            if (!(fabs(got - exact) <= 1e-6 * size))
+                fail_msg("%s, width %d: (%d, %d) is %.9g, not %.9g", p->text, (int)p->width, (int)i, (int)f,
+                         (double)got, exact);
+            if (!hot || n > FTB_GPU_PIECE || n == 0)
+                continue;
+            const float same = in_order(p, A, x, ldx, i, f, hot) + (before ? old : 0);
+            if (memcmp(&same, &got, sizeof got) != 0)
+                fail_msg("%s, width %d: (%d, %d) is %.9g, in order %.9g", p->text, (int)p->width, (int)i,
+                         (int)f, (double)got, (double)same);
+        }
+}
+
+/* Which entries are hot: of one block of pieces, whose threshold is 4, all rows count. */
+static bool *hot_entries(FtB_Matrix A, int threshold)
+{
+    const ftb_pattern *p = A->pattern;
+    bool *hot = calloc((size_t)p->nvals + 1, sizeof *hot);
+    int *uses = calloc((size_t)p->ncols + 1, sizeof *uses);
+    assert_true(hot && uses);
+    for (int64_t e = 0; e < p->nvals; e++)
+        uses[ftb_col(p, e)]++;
+    for (int64_t e = 0; e < p->nvals; e++)
+        hot[e] = uses[ftb_col(p, e)] >= threshold;
+    free(uses);
+    return hot;
+}
+
+static void plan_of(FtB_Plan *plan, FtB_Descriptor *desc, const product *p, FtB_Block C, FtB_Semiring s,
+                    FtB_Matrix B, FtB_Block X)
+{
+    assert_ok(FtB_Descriptor_new(desc));
+    if (p->transposed)
+        assert_ok(FtB_Descriptor_set(*desc, FTB_TRANSPOSE0, true));
+    const FtB_Arg accum = p->add ? FTB_ARG("x + y") : FtB_Arg_none();
+    assert_ok(FtB_mxm_plan(plan, C, NULL, accum, s, B, X, *desc, FTB_ESTIMATE));
+    assert_ok(FtB_Plan_set(*plan, "kernel", "hybrid"));
+    assert_ok(FtB_Plan_set(*plan, "threshold", "4"));
+    assert_ok(FtB_Plan_set(*plan, "segment", "6"));
+    assert_ok(FtB_Descriptor_set(*desc, FTB_PLAN, *plan));
+}
+
+static void multiply(rng *r, const product *p, const shape *of)
+{
+    FtB_Matrix A = matrix(r, of, p->heads), B;
+    FtB_Block X = block(r, p, of->ncols, p->stored), C = block(r, p, of->nrows, FTB_FP32),
+              D = block(r, p, of->nrows, FTB_FP32);
+    float *x = copy_of(X), *before = copy_of(C);
+    FtB_Semiring s;
+    FtB_Plan plan;
+    FtB_Descriptor desc;
+    double hybrid, hot;
+    int64_t there[2];
+    assert_ok(FtB_Semiring_new(&s, p->text));
+    if (p->transposed)
+        assert_ok(ftb_matrix_transpose(&B, A));
+    else
+        assert_ok(FtB_Matrix_dup(&B, A));
+    plan_of(&plan, &desc, p, C, s, B, X);
+    assert_ok(FtB_Plan_get(plan, "hybrid", &hybrid));
+    assert_ok(FtB_Plan_get(plan, "hot", &hot));
+    if ((hybrid > 0) != (p->staged && fake_gpu_emulates()))
+        fail_msg("%s: hybrid %g", p->text, hybrid);
+    if (hybrid > 0 ? !(hot > 0 && hot < 1) : hot > 0)
+        fail_msg("%s: hybrid %g, of %g entries", p->text, hybrid, hot);
+    const FtB_Arg accum = p->add ? FTB_ARG("x + y") : FtB_Arg_none();
+    assert_ok(FtB_mxm(C, NULL, accum, s, B, X, desc));
+    bool *entries = hybrid > 0 ? hot_entries(A, 4) : NULL;
+    check(p, A, x, X->ld, C, p->add ? before : NULL, entries);
+    assert_ok(FtB_mxm(D, NULL, NULL, s, B, X, desc));
+    assert_ok(FtB_Context_moved(NULL, NULL, &there[0]));
+    assert_ok(FtB_mxm(D, NULL, NULL, s, B, X, desc));
+    assert_ok(FtB_Context_moved(NULL, NULL, &there[1]));
+    assert_int_equal(there[0], there[1]); /* all is there */
+    check(p, A, x, X->ld, D, NULL, entries);
+    free(entries);
+    free(x);
+    free(before);
+    FtB_Plan_free(&plan);
+    FtB_Descriptor_free(&desc);
+    FtB_Semiring_free(&s);
+    FtB_Block_free(&X);
+    FtB_Block_free(&C);
+    FtB_Block_free(&D);
+    FtB_Matrix_free(&A);
+    FtB_Matrix_free(&B);
+}
+
+/* One block of pieces; a row that is cut; where no rows are. */
+static void forced(void **state)
+{
+    static const shape list[] = {{60, 50, 9, 40}, {30, 1200, 9, 1100}, {5, 40, 1, 0}};
+    rng r = rng_new();
+    (void)state;
+    for (size_t k = 0; k < sizeof products / sizeof *products; k++) {
+        multiply(&r, &products[k], &list[0]);
+        if (k % 3 == 1)
+            multiply(&r, &products[k], &list[1]);
+    }
+}
+
+static int launches_of(FtB_Block C, FtB_Matrix A, FtB_Block X, FtB_Descriptor desc)
+{
+    const int before = fake_gpu_launches();
+    assert_ok(FtB_mxm(C, NULL, NULL, FTB_PLUS_SRC, A, X, desc));
+    (void)block_values(C);
+    return fake_gpu_launches() - before;
+}
+
+static void explained(FtB_Plan plan, const char *part)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *file = open_memstream(&text, &size);
+    assert_ok(FtB_Plan_explain(plan, file));
+    fclose(file);
+    if (!strstr(text, part))
+        fail_msg("no '%s' in:\n%s", part, text);
+    free(text);
+}
+
+/* On a GPU that is described as slow the form is worth while for a small graph, and is chosen, and said to
+ * be; not where bits may not depend on the GPU, nor where the plan says otherwise, nor where rows share
+ * nothing. */
+static void chosen(void **state)
+{
+    const product p = products[0];
+    ftb_machine_facts machine = *ftb_machine_here();
+    rng r = rng_new();
+    FtB_Plan plan;
+    FtB_Descriptor desc;
+    double hybrid;
+    (void)state;
+    if (!fake_gpu_emulates())
+        return;
+    machine.gpu = (ftb_gpu_facts){.multiprocessors = 1,
+                                  .l2 = 1 << 12,
+                                  .memory = INT64_C(1) << 30,
+                                  .shared = 227 << 10,
+                                  .clock = 1e8,
+                                  .memory_rate = 1e8};
+    FtB_Matrix A = matrix(&r, &(shape){500, 40, 30, 20}, 0), E = matrix(&r, &(shape){40, 3000, 3, 900}, 0);
+    FtB_Block X = block(&r, &p, 40, FTB_FP32), C = block(&r, &p, 500, FTB_FP32),
+              Y = block(&r, &p, 3000, FTB_FP32), D = block(&r, &p, 40, FTB_FP32);
+    assert_ok(FtB_Descriptor_new(&desc));
+    assert_int_equal(launches_of(C, A, X, NULL), 1); /* direct: soon done */
+    ftb_machine_force(&machine);
+    assert_int_equal(launches_of(C, A, X, NULL), 2);
+    assert_ok(FtB_mxm_plan(&plan, C, NULL, NULL, FTB_PLUS_SRC, A, X, NULL, FTB_ESTIMATE));
+    assert_ok(FtB_Plan_get(plan, "hybrid", &hybrid));
+    assert_true(hybrid > 0);
+    explained(plan, "hybrid 0.");
+    explained(plan, "of the entries from shared memory: of sources that 512 pieces of rows use ");
+    assert_ok(FtB_Plan_set(plan, "kernel", "direct"));
+    explained(plan, "direct 1.00 <- chosen");
+    assert_ok(FtB_Descriptor_set(desc, FTB_PLAN, plan));
+    assert_int_equal(launches_of(C, A, X, desc), 1);
+    FtB_Plan_free(&plan);
+    assert_ok(FtB_Context_set_deterministic(NULL, true));
+    assert_int_equal(launches_of(C, A, X, NULL), 1);
+    assert_ok(FtB_Context_set_deterministic(NULL, false));
+    assert_int_equal(launches_of(D, E, Y, NULL), 1);
+    assert_ok(FtB_mxm_plan(&plan, D, NULL, NULL, FTB_PLUS_SRC, E, Y, NULL, FTB_ESTIMATE));
+    explained(plan, "rows share too few sources");
+    FtB_Plan_free(&plan);
+    ftb_machine_force(NULL);
+    FtB_Descriptor_free(&desc);
+    FtB_Block_free(&X);
+    FtB_Block_free(&C);
+    FtB_Block_free(&Y);
+    FtB_Block_free(&D);
+    FtB_Matrix_free(&A);
+    FtB_Matrix_free(&E);
+}
+
+static void fail_launch(int n)
+{
+    char at[12];
+    snprintf(at, sizeof at, "%d", n);
+    setenv("FAKE_CUDA_FAILS", "cuLaunchKernel", 1);
+    setenv("FAKE_CUDA_AT", at, 1);
+}
+
+/* Each launch fails in turn: the host does the product, unless some of its rows were added already. */
+static void failures(void **state)
+{
+    product p = products[4];
+    rng r = rng_new();
+    FtB_Plan plan;
+    FtB_Descriptor desc;
+    FtB_Semiring s;
+    (void)state;
+    if (!fake_gpu_emulates())
+        return;
+    /* Two blocks of pieces: nothing is hot in the second. */
+    FtB_Matrix A = matrix(&r, &(shape){800, 50, 6, 40}, 1);
+    FtB_Block X = block(&r, &p, 50, FTB_FP32), C = block(&r, &p, 800, FTB_FP32);
+    float *x = copy_of(X);
+    assert_ok(FtB_Semiring_new(&s, p.text));
+    plan_of(&plan, &desc, &p, C, s, A, X);
+    assert_ok(FtB_Plan_set(plan, "threshold", "60"));
+    assert_ok(FtB_Descriptor_set(desc, FTB_PLAN, plan));
+    for (int n = 1; n <= 4; n++) {
+        fail_launch(n);
+        assert_ok(FtB_mxm(C, NULL, NULL, s, A, X, desc));
+        assert_non_null(strstr(FtB_error(), "cuLaunchKernel fails"));
+        check(&p, A, x, X->ld, C, NULL, NULL);
+    }
+    float *was = copy_of(C); /* none fails: by tiles and the rest, and the last rows directly */
+    assert_ok(FtB_mxm(C, NULL, "x + y", s, A, X, desc));
+    check(&p, A, x, X->ld, C, was, NULL);
+    free(was);
+    fail_launch(4); /* weights, tiles, the others of these rows; the other rows */
+    assert_fails(GrB_PANIC, "half of a product was done", FtB_mxm(C, NULL, "x + y", s, A, X, desc));
+    float *before = copy_of(C);
+    fail_launch(3);
+    assert_ok(FtB_mxm(C, NULL, "x + y", s, A, X, desc));
+    check(&p, A, x, X->ld, C, before, NULL);
+    free(before);
+    free(x);
+    FtB_Plan_free(&plan);
+    FtB_Descriptor_free(&desc);
+    FtB_Semiring_free(&s);
+    FtB_Block_free(&X);
+    FtB_Block_free(&C);
+    FtB_Matrix_free(&A);
+}
+
+/* Density and form of a pattern of its own, each allocation failing in turn. */
+static GrB_Info make_all(void *arg)
+{
+    FtB_Matrix from = arg, A;
+    ftb_gpu_density d;
+    ftb_gpu_hybrid h;
+    GrB_Info info = FtB_Matrix_wrap_csr(&A, FTB_FP32, from->pattern->nrows, from->pattern->ncols, 0,
+                                        from->pattern->rowptr, from->pattern->colidx, NULL);
+    if (info == GrB_SUCCESS)
+        info = ftb_gpu_density_ask(&d, A->pattern);
+    if (info == GrB_SUCCESS)
+        info = ftb_gpu_hybrid_ask(&h, A->pattern, ftb_gpu_of(ftb_device(NULL)), 2, 8, true);
+    FtB_Matrix_free(&A);
+    return info;
+}
+
+static void allocations(void **state)
+{
+    rng r = rng_new();
+    (void)state;
+    FtB_Matrix A = matrix(&r, &(shape){60, 50, 9, 40}, 0);
+    fail_every_allocation(make_all, NULL, A);
+    FtB_Matrix_free(&A);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test_teardown(forms, fake_gpu_clean),
+                                       cmocka_unit_test_teardown(density, fake_gpu_clean),
+                                       cmocka_unit_test_teardown(forced, fake_gpu_clean),
+                                       cmocka_unit_test_teardown(chosen, fake_gpu_clean),
+                                       cmocka_unit_test_teardown(failures, fake_gpu_clean),
+                                       cmocka_unit_test_teardown(allocations, fake_gpu_clean)};
+    return cmocka_run_group_tests(tests, fake_gpu_start, NULL);
+}

@@ -1,0 +1,210 @@
+/* The hybrid form of sparse x block, for GPUs that are described: picked where blocks of rows share sources,
+ * and not on sparse graphs without such; how much is staged; what was asked for. */
+#include "support/check.h"
+
+#include "plan/spmm_plan.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#define HOST "cores = 4\nl1 = 32K\nl2 = 1M\nmemory = 64G\n"
+static const char *const described[] = {
+    HOST "gpu_multiprocessors = 108 # A100\ngpu_clock = 1.41\ngpu_l2 = 40M\ngpu_memory = 40G\n"
+         "gpu_shared = 163K\ngpu_memory_rate = 1555\n",
+    HOST "gpu_multiprocessors = 132 # H100\ngpu_clock = 1.755\ngpu_l2 = 50M\ngpu_memory = 80G\n"
+         "gpu_shared = 227K\ngpu_l2_rate = 5500\ngpu_memory_rate = 3350\n",
+    HOST "gpu_multiprocessors = 132 # H200\ngpu_clock = 1.755\ngpu_l2 = 50M\ngpu_memory = 141G\n"
+         "gpu_shared = 227K\ngpu_memory_rate = 4800\n",
+    HOST "gpu_multiprocessors = 14 # small\ngpu_clock = 1.2\ngpu_l2 = 2M\ngpu_memory = 4G\n"
+         "gpu_shared = 64K\ngpu_memory_rate = 112\n"};
+enum { GPUS = sizeof described / sizeof *described };
+
+static bool read_text(ftb_machine_facts *m, const char *text)
+{
+    FILE *file = fmemopen((void *)(uintptr_t)text, strlen(text), "r");
+    const char *wrong;
+    int line;
+    assert_non_null(file);
+    const bool ok = ftb_machine_read(m, file, &line, &wrong);
+    fclose(file);
+    return ok;
+}
+
+static ftb_gpu_facts gpu_of(int n)
+{
+    ftb_machine_facts m = {0};
+    assert_true(read_text(&m, described[n]));
+    return m.gpu;
+}
+
+static ftb_spmm_facts graph(int64_t vertices, int64_t degree, int64_t features)
+{
+    return (ftb_spmm_facts){.nrows = vertices,
+                            .ncols = vertices,
+                            .nvals = vertices * degree,
+                            .features = features,
+                            .value_bytes = 4,
+                            .stored_bytes = 4};
+}
+
+static const ftb_spmm_asked nothing = {.forced = 0};
+
+static ftb_gpu_spmm_plan plan_of(const ftb_spmm_facts *f, bool vectors, const ftb_gpu_facts *gpu)
+{
+    ftb_gpu_spmm_plan plan;
+    const ftb_gpu_spmm_facts of = {.gpu = *gpu, .vectors = vectors};
+    ftb_rule_gpu_spmm(&plan, f, &of, &nothing);
+    return plan;
+}
+
+/* A tile of 32 features stays in L2 where one of 128 does not; where both do, columns are read once. */
+static void near_tiles(void **state)
+{
+    (void)state;
+    const ftb_gpu_facts h100 = gpu_of(1);
+    const ftb_spmm_facts large = graph(250000, 480, 128), small = graph(50000, 480, 128);
+    assert_int_equal(plan_of(&large, true, &h100).lanes, 8);
+    assert_int_equal(plan_of(&small, true, &h100).lanes, 32);
+}
+
+/* ---- hybrid */
+
+/* How often blocks of 512 rows, `degree` entries each, use the sources: in `groups` of sources a share of the
+ * columns has a share of the entries, at random. */
+typedef struct part {
+    double columns, entries;
+} part;
+
+static void add_uses(ftb_gpu_density *d, double blocks, double columns, double entries, int *most)
+{
+    const double mean = entries / columns;
+    for (int u = 1; u < 4 * (int)mean + 40; u++) { /* Poisson */
+        const double p = exp(u * log(mean) - mean - lgamma(u + 1.0));
+        const int b = u >= 1 << (FTB_GPU_USES - 1) ? FTB_GPU_USES - 1 : (int)log2(u);
+        d->columns[b] += blocks * columns * p;
+        d->entries[b] += blocks * columns * p * u;
+        if (columns * p >= 1 && b > *most)
+            *most = b;
+    }
+}
+
+static ftb_gpu_spmm_facts uses(const ftb_spmm_facts *f, const part *parts, int n, const ftb_gpu_facts *gpu)
+{
+    ftb_gpu_spmm_facts of = {.gpu = *gpu, .vectors = true, .staged = true, .density = {.known = true}};
+    const double blocks = (double)f->nrows / 512, entries = (double)f->nvals / blocks;
+    int most = 0;
+    for (int k = 0; k < n; k++)
+        add_uses(&of.density, blocks, parts[k].columns * (double)f->ncols, parts[k].entries * entries, &most);
+    of.density.blocks[most] = blocks;
+    return of;
+}
+
+static const part even[] = {{1, 1}}, skewed[] = {{0.02, 0.5}, {0.18, 0.3}, {0.8, 0.2}};
+
+/* Where few sources have most entries, or rows are so long that all are shared, they are staged; where a
+ * source is used once by a block, not. What is seldom used stays direct; the tile is what shared memory
+ * holds. */
+static void densities(void **state)
+{
+    static const struct {
+        int64_t vertices, degree, features;
+        bool skewed, hybrid;
+    } list[] = {{233000, 490, 128, true, true},  {233000, 490, 512, true, true},
+                {100000, 480, 128, true, true},  {100000, 2000, 128, false, true},
+                {1000000, 5, 128, false, false}, {2400000, 25, 128, false, false},
+                {170000, 7, 32, false, false}};
+    static const int64_t tiles[] = {320, 448, 448, 96};
+    (void)state;
+    for (int n = 0; n < GPUS; n++)
+        for (size_t k = 0; k < sizeof list / sizeof *list; k++) {
+            const ftb_gpu_facts gpu = gpu_of(n);
+            const ftb_spmm_facts f = graph(list[k].vertices, list[k].degree, list[k].features);
+            const ftb_gpu_spmm_facts of =
+                uses(&f, list[k].skewed ? skewed : even, list[k].skewed ? 3 : 1, &gpu);
+            ftb_gpu_spmm_plan plan, without;
+            ftb_rule_gpu_spmm(&plan, &f, &of, &nothing);
+            const bool room = 8 * (double)f.nvals < 0.3 * (double)gpu.memory; /* for the form */
+            if (plan.hybrid != (list[k].hybrid && room))
+                fail_msg("GPU %d, case %d: hybrid %.3g s, direct %.3g s, threshold %d, %.2f", n, (int)k,
+                         plan.hybrid_seconds, plan.direct_seconds, plan.threshold, plan.hot);
+            if (!plan.hybrid)
+                continue;
+            assert_int_equal(plan.tile, tiles[n]);
+            assert_true(plan.threshold >= 2 && plan.threshold < 512);
+            assert_true(plan.hot > 0.3 && plan.hot <= 1);
+            assert_true(plan.seconds == plan.hybrid_seconds && plan.seconds < plan.direct_seconds);
+            ftb_gpu_spmm_facts fixed = of;
+            fixed.fixed = true; /* no bit may depend on the GPU */
+            ftb_rule_gpu_spmm(&without, &f, &fixed, &nothing);
+            assert_false(without.hybrid);
+        }
+}
+
+/* What is staged follows the density: if the seldom used are used less, more uses are asked for. */
+static void thresholds(void **state)
+{
+    (void)state;
+    const ftb_gpu_facts h100 = gpu_of(1);
+    const ftb_spmm_facts f = graph(233000, 490, 128);
+    const ftb_gpu_spmm_facts all = uses(&f, even, 1, &h100), few = uses(&f, skewed, 3, &h100);
+    ftb_gpu_spmm_plan plan;
+    ftb_spmm_asked asked = {.forced = FTB_SPMM_SET_THRESHOLD | FTB_SPMM_SET_KERNEL,
+                            .family = FTB_SPMM_HYBRID};
+    double best = INFINITY;
+    int chosen = 0;
+    for (int u = 2; u <= 2048; u *= 2) {
+        asked.threshold = u;
+        ftb_rule_gpu_spmm(&plan, &f, &few, &asked);
+        assert_true(plan.hybrid);
+        assert_int_equal(plan.threshold, u);
+        if (plan.hybrid_seconds < best) {
+            best = plan.hybrid_seconds;
+            chosen = u;
+        }
+    }
+    ftb_rule_gpu_spmm(&plan, &f, &few, &nothing);
+    assert_int_equal(plan.threshold, chosen);
+    assert_true(plan.hybrid_seconds == best);
+    ftb_rule_gpu_spmm(&plan, &f, &all, &nothing); /* one or two uses each */
+    assert_true(!plan.hybrid || plan.hot < 0.9);
+}
+
+/* What was asked for is done where it can be: not in more shared memory than a block may have, nor where
+ * there is no kernel. What a form costs counts where products are few. */
+static void asked_for(void **state)
+{
+    (void)state;
+    const ftb_gpu_facts h100 = gpu_of(1);
+    const ftb_spmm_facts f = graph(233000, 490, 128);
+    const ftb_gpu_spmm_facts few = uses(&f, skewed, 3, &h100);
+    ftb_gpu_spmm_facts none = few;
+    none.staged = false;
+    ftb_gpu_spmm_plan plan;
+    ftb_spmm_asked asked = {.forced = FTB_SPMM_SET_KERNEL, .family = FTB_SPMM_DIRECT};
+    ftb_rule_gpu_spmm(&plan, &f, &few, &asked);
+    assert_false(plan.hybrid);
+    asked.family = FTB_SPMM_HYBRID;
+    ftb_rule_gpu_spmm(&plan, &f, &none, &asked);
+    assert_false(plan.hybrid);
+    asked.forced |= FTB_SPMM_SET_SEGMENT;
+    asked.segment = 900; /* 2 x 900 x 128 bytes */
+    ftb_rule_gpu_spmm(&plan, &f, &few, &asked);
+    assert_true(plan.hybrid);
+    assert_int_equal(plan.tile, 900);
+    asked.segment = 910;
+    ftb_rule_gpu_spmm(&plan, &f, &few, &asked);
+    assert_false(plan.hybrid);
+    asked = (ftb_spmm_asked){.forced = FTB_SPMM_SET_USES, .uses = 1};
+    ftb_rule_gpu_spmm(&plan, &f, &few, &asked);
+    assert_false(plan.hybrid);
+    asked.uses = 100000;
+    ftb_rule_gpu_spmm(&plan, &f, &few, &asked);
+    assert_true(plan.hybrid);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(near_tiles), cmocka_unit_test(densities),
+                                       cmocka_unit_test(thresholds), cmocka_unit_test(asked_for)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
