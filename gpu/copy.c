@@ -3,10 +3,35 @@
 #include "gpu/items.h"
 #include "gpu/kernels/copy_rows.h"
 
+#include <limits.h>
 #include <stdio.h>
+
+#define SOURCE "gpu/kernels/copy.cu"
+
+static GrB_Info turn(const ftb_copy_product *p)
+{
+    const int64_t tiles = (p->ncols + FTB_COPY_TILE - 1) / FTB_COPY_TILE,
+                  rows = (p->nrows + FTB_COPY_TILE - 1) / FTB_COPY_TILE;
+    const bool fits = tiles <= INT_MAX && rows <= INT_MAX; /* else no launch has as many blocks */
+    ftb_copy_turned_arguments a = {.x = p->x,
+                                   .y = p->y,
+                                   .nrows = p->nrows,
+                                   .ncols = p->ncols,
+                                   .ldx = p->ldx,
+                                   .ldy = p->ldy,
+                                   .tiles = fits ? (unsigned)tiles : 1};
+    char name[32];
+    snprintf(name, sizeof name, "copy_turned_%d", (int)FtB_Type_size(p->type));
+    return ftb_gpu_launch(
+        ftb_gpu_of(ftb_device(p->ctx)), SOURCE, name,
+        (ftb_gpu_grid){.x = fits ? tiles * rows : INT64_MAX, .y = 1, .threads = FTB_COPY_TURNED_BLOCK},
+        (void *[]){&a});
+}
 
 GrB_Info ftb_gpu_copy(const ftb_copy_product *p)
 {
+    if (p->turned)
+        return turn(p);
     const int64_t size = (int64_t)FtB_Type_size(p->type);
     const bool flat = p->ldy == p->ncols && (!p->x || p->ldx == p->ncols); /* one row */
     const int64_t nrows = flat ? 1 : p->nrows, ncols = flat ? p->nrows * p->ncols : p->ncols;
@@ -21,5 +46,5 @@ GrB_Info ftb_gpu_copy(const ftb_copy_product *p)
              : p->add ? "ADD"
                       : "PUT",
              values);
-    return ftb_gpu_launch(ftb_gpu_of(ftb_device(p->ctx)), "gpu/kernels/copy.cu", name, grid, (void *[]){&a});
+    return ftb_gpu_launch(ftb_gpu_of(ftb_device(p->ctx)), SOURCE, name, grid, (void *[]){&a});
 }

@@ -362,6 +362,12 @@ static void check_edges(const char *what)
     pretend_send(d_edges[1]->values);
 }
 
+/* Of a block right of @ as many as what stands left of it has values. */
+static int64_t rows_of_row(const char *text)
+{
+    return !strchr(text, '@') ? 1 : strstr(text, "src[0]") ? WIDTH + 1 : WIDTH;
+}
+
 /* Gradients of messages that are no plain sums: over the entries, over the transpose, by entry, of what all
  * share, of what is read by row and by column; put, and added to. */
 static void gradients_of_bound(void **state)
@@ -377,7 +383,11 @@ static void gradients_of_bound(void **state)
                                    {"mean : tanh(src * row) / near[i]", false, true, HEADS, STILL},
                                    {"plus : tanh(src * dst)", true, false, HEADS, STILL},
                                    {"plus : tanh(src * dst) * row", true, false, 1, STILL},
-                                   {"plus : src * near[j] - dst * near[i]", true, false, HEADS, STILL}};
+                                   {"plus : src * near[j] - dst * near[i]", true, false, HEADS, STILL},
+                                   {"plus : tanh(src * near[i]) @ row", false, false, 1, STILL},
+                                   {"mean : tanh(src * edge) @ row", false, true, 1, STILL},
+                                   {"plus : [src[0], tanh(src) - near[i]] @ row", false, false, 1, STILL},
+                                   {"plus : relu(src - dst) @ row", true, false, 1, STILL}};
     rng r = rng_new();
     for (size_t n = 0; n < 3 * sizeof list / sizeof *list; n++) {
         derived = &list[n / 3];
@@ -387,7 +397,7 @@ static void gradients_of_bound(void **state)
             continue;
         operands o = {.A = rng_matrix(&r, FTB_FP32, ROWS, ROWS, HEADS, 0.05)};
         for (int k = B_SRC; k <= B_D_ROW; k++)
-            twice_add(&o, &r, k == B_ROW || k == B_D_ROW ? 1 : ROWS,
+            twice_add(&o, &r, k == B_ROW || k == B_D_ROW ? rows_of_row(derived->text) : ROWS,
                       k == B_NEAR || k == B_ROW || k == B_D_NEAR || k == B_D_ROW ? derived->heads : HEADS,
                       WIDTH);
         make_edges(&o, &r);

@@ -8,7 +8,7 @@
 
 /* ---- sums and messages */
 
-enum { C, B, D };
+enum { C, B, D, W };
 
 typedef struct product {
     const char *text;
@@ -22,11 +22,17 @@ static FtB_Arg accum;
 static GrB_Info make_semiring(FtB_Semiring *s, const FtB_Block *X)
 {
     FtB_Semiring plain;
+    FtB_Binding bindings[2];
+    size_t count = 0;
     GrB_Info info = FtB_Semiring_new(s, called->text);
-    if (info != GrB_SUCCESS || !strstr(called->text, "near"))
+    if (strstr(called->text, "near"))
+        bindings[count++] = (FtB_Binding){"near", FTB_ARG(X[D])};
+    if (strchr(called->text, '@'))
+        bindings[count++] = (FtB_Binding){"W", FTB_ARG(X[W])};
+    if (info != GrB_SUCCESS || count == 0)
         return info;
     plain = *s;
-    info = FtB_Semiring_bind(s, plain, FTB_BIND("near", X[D]));
+    info = (FtB_Semiring_bind)(s, plain, bindings, count);
     FtB_Semiring_free(&plain);
     return info;
 }
@@ -61,7 +67,12 @@ static void products(void **state)
                                    {"mean : tanh(src * edge)", false, 1, 2},
                                    {"plus : tanh(src)", false, 0, 2},
                                    {"plus : tanh(src) * near[i]", true, 0, 3},
-                                   {"max : exp(src * 2)", false, 0, 2}};
+                                   {"max : exp(src * 2)", false, 0, 2},
+                                   {"max : tanh(src + near[i]) @ W", true, 0, 1},
+                                   {"plus : [tanh(near[i] * edge), src[2] - edge] @ W", false, 1, 3},
+                                   {"plus : tanh(src * edge) @ W", false, HEADS, 2},
+                                   {"plus : (tanh(src) @ W) * near[i]", false, 0, 3},
+                                   {"max : relu((src + near[i]) @ W)", false, 0, 4}};
     rng r = rng_new();
     for (size_t n = 0; n < sizeof list / sizeof *list; n++) {
         called = &list[n];
@@ -72,6 +83,8 @@ static void products(void **state)
         twice_add(&o, &r, rows, HEADS, WIDTH);
         twice_add(&o, &r, sources, HEADS, WIDTH);
         twice_add(&o, &r, rows, HEADS, WIDTH);
+        twice_add(&o, &r, strchr(called->text, '[') && strchr(called->text, ',') ? WIDTH + 1 : WIDTH, 1,
+                  WIDTH);
         pretend_send(o.A->values);
         twice_run(&o, multiply, called->verbs, called->text);
         accum = FTB_ARG("x + y");
@@ -267,7 +280,8 @@ static void winners(void **state)
                                    {"min : edge * src", true, HEADS, 1},
                                    {"max : abs(src - near[i])", false, 0, 1},
                                    {"max : exp(src * 2)", false, 0, 2},
-                                   {"min : tanh(src) * 2 + near[i]", false, 0, STILL}};
+                                   {"min : tanh(src) * 2 + near[i]", false, 0, STILL},
+                                   {"max : relu(src - near[i]) @ W", false, 0, 1}};
     rng r = rng_new();
     for (size_t n = 0; n < sizeof list / sizeof *list; n++) {
         called = &list[n];
@@ -277,6 +291,7 @@ static void winners(void **state)
             twice_add(&o, &r, rows, HEADS, WIDTH);
             twice_add(&o, &r, sources, HEADS, WIDTH);
             twice_add(&o, &r, rows, HEADS, WIDTH);
+            twice_add(&o, &r, WIDTH, 1, WIDTH);
             pretend_send(o.A->values);
             for (int on = 0; on < 2; on++) {
                 new_winners(&winners_of[on], rows);

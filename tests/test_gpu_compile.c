@@ -240,6 +240,8 @@ static bool assert_has_row_kernels(const char *source, const char *image)
     if (strcmp(source, "gpu/kernels/copy.cu") == 0) {
 #define NAMED_COPY(type, what, values) assert_names(image, "copy_" #type "_" #what "_" #values);
         FTB_COPY(NAMED_COPY)
+#define NAMED_TURNED(bytes, word) assert_names(image, "copy_turned_" #bytes);
+        FTB_COPY_TURNED(NAMED_TURNED)
     } else if (strcmp(source, "gpu/kernels/dropout.cu") == 0) {
 #define NAMED_DROPOUT(type, what) assert_names(image, "dropout_" #type "_" #what);
         FTB_DROPOUT(NAMED_DROPOUT)

@@ -72,12 +72,42 @@ static void copy_one(rng *r)
     assert_int_equal(fake_gpu_launches() - ran, nrows * ncols > 0);
 }
 
+/* Of any type; the host's beside one value after the other. */
+static void turn_one(rng *r)
+{
+    const FtB_Type type = rng_type(r);
+    const size_t size = FtB_Type_size(type);
+    const int64_t nrows = some_rows(r), ncols = nrows > 100 ? some_columns(r) % 40 : some_columns(r) % 300;
+    const where from = place(r, ncols, nrows), to = place(r, nrows, ncols);
+    beside x = beside_new(r, type, from.count, rng_any_values),
+           y = beside_new(r, type, to.count, rng_any_values);
+    const int ran = fake_gpu_launches();
+    for (int there = 0; there < 2; there++) {
+        const ftb_copy_product p = {.ctx = ftb_context(),
+                                    .type = type,
+                                    .nrows = nrows,
+                                    .ncols = ncols,
+                                    .x = beside_at(&x, there, from.first),
+                                    .ldx = from.ld,
+                                    .y = beside_at(&y, there, to.first),
+                                    .ldy = to.ld,
+                                    .turned = true};
+        assert_ok(there ? ftb_gpu_copy(&p) : ftb_copy_run(&p));
+    }
+    for (int64_t t = 0; t < nrows * ncols; t++)
+        assert_memory_equal(beside_at(&y, false, to.first + t / ncols * to.ld + t % ncols),
+                            beside_at(&x, false, from.first + t % ncols * from.ld + t / ncols), size);
+    beside_free(&x);
+    beside_same(&y, "turned");
+    assert_int_equal(fake_gpu_launches() - ran, nrows * ncols > 0);
+}
+
 static void copies(void **state)
 {
     rng r = rng_new();
     (void)state;
     for (int n = 0; fake_gpu_emulates() && n < rng_cases(300); n++)
-        copy_one(&r);
+        n % 4 == 3 ? turn_one(&r) : copy_one(&r);
 }
 
 /* ---- gather and scatter */

@@ -118,9 +118,8 @@ static ftb_message gradient_message(const fixture *f, ftb_expr *expr, FtB_Block 
                     ((double *)block_values(transposed[wholes]))[j * W->nrows + i] =
                         ((double *)block_values(W))[i * W->ld + j];
             ftb_feed *feed = push(&g, "", FTB_SIDE_NONE);
+            *feed = ftb_whole_feed(transposed[wholes++]);
             snprintf(feed->name, sizeof feed->name, "%.20s'", f->m.feeds[x].name);
-            feed->whole = transposed[wholes++];
-            feed->width = W->nrows;
         }
     return g;
 }

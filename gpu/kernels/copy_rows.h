@@ -21,4 +21,15 @@ typedef struct ftb_copy_arguments {
     FTB_COPY_WHATS(X, f64, 2)                                                                                \
     FTB_COPY_WHATS(X, f64, 1)
 
+/* copy_turned_<bytes>, X(bytes, word): y(i, j) = x(j, i), of any type of as many. A block has a tile of 32 x
+ * 32 values; `tiles`: those side by side in a row of y. */
+typedef struct ftb_copy_turned_arguments {
+    const void *x;
+    void *y;
+    long long nrows, ncols, ldx, ldy; /* of y */
+    unsigned tiles;
+} ftb_copy_turned_arguments;
+enum { FTB_COPY_TILE = 32, FTB_COPY_TURNED_BLOCK = 256 };
+#define FTB_COPY_TURNED(X) X(8, unsigned long long) X(4, unsigned) X(2, unsigned short) X(1, unsigned char)
+
 #endif

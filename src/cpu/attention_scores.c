@@ -9,7 +9,8 @@ typedef struct scorer {
     const ftb_attention_product *product;
     ftb_loader *loader;
     ftb_interpreter *machine;
-    int64_t room; /* entries of a batch */
+    ftb_panels *panels; /* the first one's, for all; NULL in others */
+    int64_t room;       /* entries of a batch */
     int64_t column[FTB_ATTENTION_EDGES];
     char *scores; /* of a batch, of the program's type */
 } scorer;
@@ -53,6 +54,7 @@ void ftb_attention_scores_delete(void **args, int count)
             continue;
         ftb_loader_delete(s->loader);
         ftb_interpreter_delete(s->machine);
+        ftb_panels_delete(s->panels);
         ftb_delete(s->scores);
         ftb_delete(s);
     }
@@ -76,6 +78,10 @@ GrB_Info ftb_attention_scores_new(void ***args, const ftb_attention_product *pro
         info = s->scores ? ftb_loader_new(&s->loader, m, product->program, s->room) : ftb_nomem();
         if (info == GrB_SUCCESS)
             info = ftb_interpreter_new(&s->machine, product->ctx, product->program);
+        if (info == GrB_SUCCESS && t == 0)
+            info = ftb_panels_new(&s->panels, m, product->program);
+        if (info == GrB_SUCCESS)
+            ftb_interpreter_give(s->machine, ((scorer *)(*args)[0])->panels);
     }
     return info;
 }

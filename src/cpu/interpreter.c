@@ -8,9 +8,15 @@ typedef struct place { /* where a value is during a run */
     bool uniform;
 } place;
 
+struct ftb_panels {
+    int count;
+    void **of; /* of each held block */
+};
+
 struct ftb_interpreter {
     FtB_Context ctx;
     const ftb_program *p;
+    const ftb_panels *panels; /* NULL: the program's own */
     const ftb_kernel_set *kernels;
     place *places;      /* of each value */
     uint64_t *uniform;  /* values that are the same for all items */
@@ -88,6 +94,47 @@ GrB_Info ftb_interpreter_new(ftb_interpreter **machine, FtB_Context ctx, const f
     *machine = m;
     return GrB_SUCCESS;
 }
+
+/* ---- blocks right of @ */
+
+void ftb_panels_delete(ftb_panels *panels)
+{
+    if (!panels)
+        return;
+    for (int b = 0; panels->of && b < panels->count; b++)
+        ftb_delete(panels->of[b]);
+    ftb_delete(panels->of);
+    ftb_delete(panels);
+}
+
+GrB_Info ftb_panels_new(ftb_panels **panels, const ftb_message *message, const ftb_program *p)
+{
+    *panels = NULL;
+    if (p->nblocks == 0)
+        return GrB_SUCCESS;
+    ftb_panels *made = ftb_new0(message->ctx, 1, sizeof *made);
+    if (!made)
+        return ftb_nomem();
+    made->count = p->nblocks;
+    made->of = ftb_new0(message->ctx, p->nblocks, sizeof *made->of);
+    GrB_Info info = made->of ? GrB_SUCCESS : ftb_nomem();
+    for (int c = 0; c < p->ncodes && info == GrB_SUCCESS; c++) {
+        const ftb_code *code = &p->codes[c];
+        if (code->kind != FTB_CODE_MATMUL)
+            continue;
+        ftb_held held = p->blocks[code->block];
+        held.data = message->feeds[held.name].data;
+        held.ld = message->feeds[held.name].ld;
+        info = ftb_held_pack(&made->of[code->block], p, &held, p->values[code->out].type);
+    }
+    if (info == GrB_SUCCESS)
+        *panels = made;
+    else
+        ftb_panels_delete(made);
+    return info;
+}
+
+void ftb_interpreter_give(ftb_interpreter *m, const ftb_panels *panels) { m->panels = panels; }
 
 /* ---- instructions */
 
@@ -258,7 +305,8 @@ static void run_code(const ftb_interpreter *m, const ftb_code *code, int64_t ite
         break;
     case FTB_CODE_MATMUL: {
         const ftb_held *h = &p->blocks[code->block];
-        m->kernels->matmul[ftb_class(v->type)](items, h->nrows, h->ncols, out, views, h->panels);
+        m->kernels->matmul[ftb_class(v->type)](items, h->nrows, h->ncols, out, views,
+                                               m->panels ? m->panels->of[code->block] : h->panels);
         break;
     }
     case FTB_CODE_FEATURE: {

@@ -23,6 +23,7 @@ typedef struct task { /* what all threads share */
     const ftb_message *m;
     const ftb_pattern *p;
     ftb_program *program;
+    ftb_panels *panels;
     ftb_message_type type;
     ftb_segment reduce;
     int64_t values; /* of one entry: heads x width */
@@ -201,6 +202,8 @@ static GrB_Info fill_worker(worker *w, const task *k)
     if (info == GrB_SUCCESS)
         info =
             k->program ? ftb_interpreter_new(&w->machine, ctx, k->program) : ftb_caller_new(&w->caller, k->m);
+    if (info == GrB_SUCCESS && k->program)
+        ftb_interpreter_give(w->machine, k->panels);
     return info;
 }
 
@@ -219,7 +222,13 @@ static GrB_Info new_workers(worker **workers, const task *k, int count)
     return info;
 }
 
-/* Compiles the message and chooses the batch. */
+static void clear_task(task *k)
+{
+    ftb_program_delete(k->program);
+    ftb_panels_delete(k->panels);
+}
+
+/* Compiles the message and chooses the batch. On failure too, clear_task must follow. */
 static GrB_Info make_task(task *k, const ftb_message *m, const ftb_pattern *p)
 {
     *k = (task){.m = m, .p = p};
@@ -234,7 +243,7 @@ static GrB_Info make_task(task *k, const ftb_message *m, const ftb_pattern *p)
                         (long long)m->heads, (long long)k->type.width);
     k->room = ftb_max(1, ftb_min(FTB_BATCH / m->heads, BATCH_VALUES / ftb_loader_values(m, k->program)));
     k->reduce = ftb_segment_of(m->reducer.monoid, k->type.reduced);
-    return GrB_SUCCESS;
+    return k->program ? ftb_panels_new(&k->panels, m, k->program) : GrB_SUCCESS;
 }
 
 /* ---- pieces of equal work */
@@ -389,7 +398,7 @@ GrB_Info ftb_message_reduce(const ftb_message *m, const ftb_pattern *p, void *T,
     if (info == GrB_SUCCESS)
         info = reduce_all(&k, before, nrows);
 done:
-    ftb_program_delete(k.program);
+    clear_task(&k);
     ftb_delete(before);
     return info;
 }
@@ -473,6 +482,6 @@ GrB_Info ftb_messages_run(const ftb_messages_product *product)
         info = ftb_progress(m->ctx, 0, 0, "entries");
 done:
     delete_workers(workers, threads);
-    ftb_program_delete(k.program);
+    clear_task(&k);
     return info;
 }

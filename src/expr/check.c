@@ -284,38 +284,33 @@ static int hold(compiler *c, int name, int index)
     p->blocks[p->nblocks] = (ftb_held){.name = name,
                                        .index = index,
                                        .type = rows->type,
-                                       .data = ftb_block_data(rows),
                                        .nrows = rows->nrows,
                                        .ncols = rows->ncols,
-                                       .ld = rows->ld,
-                                       .owner = ftb_buffer_retain(rows->owner)};
+                                       .ld = rows->ld};
+    if (!n->later && !c->shapes_only) {
+        p->blocks[p->nblocks].data = ftb_block_data(rows);
+        p->blocks[p->nblocks].owner = ftb_buffer_retain(rows->owner);
+    }
     return p->nblocks++;
 }
 
-/* W as panels of FTB_PANEL columns, each depth x FTB_PANEL, the last one filled up with zeros. */
-static GrB_Info pack(ftb_program *p, ftb_held *h, FtB_Type type)
+GrB_Info ftb_held_pack(void **panels, const ftb_program *p, const ftb_held *h, FtB_Type type)
 {
     size_t size = FtB_Type_size(type), from = FtB_Type_size(h->type);
-    int64_t panels = (h->ncols + FTB_PANEL - 1) / FTB_PANEL, cells;
-    if (__builtin_mul_overflow(panels * FTB_PANEL, h->nrows, &cells))
+    int64_t count = (h->ncols + FTB_PANEL - 1) / FTB_PANEL, cells;
+    if (__builtin_mul_overflow(count * FTB_PANEL, h->nrows, &cells))
         return ftb_fail(GrB_INVALID_VALUE, "%s: '%s' is too large", p->what, p->names[h->name].name);
-    h->panels = ftb_new0(p->ctx, cells, size);
-    if (!h->panels)
+    char *made = ftb_new0(p->ctx, cells, size);
+    *panels = made;
+    if (!made)
         return ftb_nomem();
-    for (int64_t panel = 0; panel < panels; panel++)
+    for (int64_t panel = 0; panel < count; panel++)
         for (int64_t r = 0; r < h->nrows; r++) {
             int64_t column = panel * FTB_PANEL, columns = ftb_min(FTB_PANEL, h->ncols - column);
-            ftb_cast((char *)h->panels + (size_t)((panel * h->nrows + r) * FTB_PANEL) * size, type,
-                     h->data + (size_t)(r * h->ld + column) * from, h->type, columns);
+            ftb_cast(made + (size_t)((panel * h->nrows + r) * FTB_PANEL) * size, type,
+                     h->data + (size_t)((h->first + r) * h->ld + column) * from, h->type, columns);
         }
     return GrB_SUCCESS;
-}
-
-/* The rows of a held block from `first` on, so many. */
-static void cut(ftb_held *h, int64_t first, int64_t nrows)
-{
-    h->data += (size_t)(first * h->ld) * FtB_Type_size(h->type);
-    h->nrows = nrows;
 }
 
 /* x @ W; a third argument, which only rewriting makes, is the first row of W that x meets. */
@@ -340,9 +335,11 @@ static int matmul(compiler *c, int node, int x, int right)
     const int both[2] = {x, stand_in};
     FtB_Type type = common(c, 2, both);
     int cast = ftb_program_cast(c->p, x, type), block = hold(c, name, -1);
-    cut(&c->p->blocks[block], first, depth);
-    if (!c->shapes_only)
-        c->info = pack(c->p, &c->p->blocks[block], type);
+    ftb_held *h = &c->p->blocks[block];
+    h->first = first;
+    h->nrows = depth;
+    if (h->data)
+        c->info = ftb_held_pack(&h->panels, c->p, h, type);
     if (c->info != GrB_SUCCESS)
         return WRONG;
     ftb_code code = {.kind = FTB_CODE_MATMUL, .block = block};
@@ -495,7 +492,7 @@ static GrB_Info begin(compiler *c, FtB_Context ctx, const ftb_expr *e, int count
     c->value = ftb_new(ctx, e->nnodes, sizeof *c->value);
     c->info = c->p && c->value ? GrB_SUCCESS : ftb_nomem();
     for (int n = 0; n < count && c->info == GrB_SUCCESS; n++)
-        if (names[n].block) /* a device may have written it since it was bound */
+        if (names[n].block && !names[n].later && !shapes_only) /* a device may have written it since then */
             c->info = ftb_buffer_ask(names[n].rows->owner, FTB_READ);
     for (int node = 0; node < e->nnodes && c->info == GrB_SUCCESS; node++)
         c->value[node] = compile(c, node);

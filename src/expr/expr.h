@@ -19,6 +19,7 @@ typedef struct ftb_name {
     bool block;    /* the whole block is meant: usable right of @ and as name[i], name[j], name[k], name[e] */
     FtB_Block rows; /* the block, when `block` */
     bool constant;  /* a bound scalar: takes the precision of what it meets, as a literal does */
+    bool later;     /* of `rows` nothing but the shape is known: whoever runs the program has the values */
 } ftb_name;
 
 /* What an operand holds when a program is run: item t's first value is at data + t * stride values. */

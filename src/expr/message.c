@@ -74,6 +74,13 @@ ftb_feed ftb_block_feed(FtB_Block X, int64_t heads, ftb_side side)
                       .owner = X->owner};
 }
 
+ftb_feed ftb_whole_feed(FtB_Block X)
+{
+    ftb_feed feed = ftb_block_feed(X, 1, FTB_SIDE_NONE);
+    feed.whole = X;
+    return feed;
+}
+
 GrB_Info ftb_message_block(ftb_message *m, const char *name, ftb_side side, FtB_Block X, int64_t heads)
 {
     offer(m, name);
@@ -114,12 +121,8 @@ GrB_Info ftb_message_values(ftb_message *m, const char *name, FtB_Matrix A, cons
 GrB_Info ftb_message_ask(const ftb_message *m)
 {
     GrB_Info info = GrB_SUCCESS;
-    for (int f = 0; f < m->nfeeds && info == GrB_SUCCESS; f++) {
-        const ftb_feed *feed = &m->feeds[f];
-        info = ftb_buffer_ask(feed->owner, FTB_READ);
-        if (info == GrB_SUCCESS && feed->whole && feed->whole->owner)
-            info = ftb_buffer_ask(feed->whole->owner, FTB_READ);
-    }
+    for (int f = 0; f < m->nfeeds && info == GrB_SUCCESS; f++)
+        info = ftb_buffer_ask(m->feeds[f].owner, FTB_READ);
     return info;
 }
 
@@ -182,8 +185,8 @@ static GrB_Info add_block(ftb_message *m, const char *name, const ftb_bound *b)
     if (b->block->nrows == 1 && !stands_right(m->expr, name))
         return ftb_message_block(m, name, FTB_SIDE_NONE, b->block, b->block->heads);
     offer(m, name);
-    ftb_feed feed = {
-        .side = FTB_SIDE_NONE, .type = b->type, .heads = 1, .width = b->block->ncols, .whole = b->block};
+    ftb_feed feed = ftb_whole_feed(b->block);
+    ftb_buffer_retain(feed.owner);
     ftb_put_word(feed.name, sizeof feed.name, name);
     return add_feed(m, &feed);
 }
@@ -505,6 +508,7 @@ GrB_Info ftb_message_program(ftb_program **program, const ftb_message *m, const 
                               .width = feed->width,
                               .block = feed->whole != NULL,
                               .rows = feed->whole,
+                              .later = true,
                               .constant = feed->constant};
     }
     return ftb_program_new(program, m->ctx, expr, m->nfeeds, names, m->wide);

@@ -32,13 +32,15 @@ typedef struct ftb_feed {
     const int64_t *at;     /* row r is at at[r] instead; NULL: the same */
     const int64_t *degree; /* degrees: row pointers to subtract, r + 1 less r; NULL otherwise */
     bool constant;         /* a bound scalar or literal: takes the precision of what it meets */
-    FtB_Block whole;       /* right of @; not owned */
+    FtB_Block whole;       /* right of @, its shape; not owned. data and ld are those of its rows */
     int64_t offset;        /* of data in the owner's memory, bytes */
     ftb_buffer *owner;     /* of data, retained; NULL: the caller's, which outlives the message */
 } ftb_feed;
 
-/* A block's rows as a feed, which does not own them and has no name yet. (message.c) */
+/* A block's rows as a feed, or the whole of it, right of @; it does not own them and has no name yet.
+ * (message.c) */
 ftb_feed ftb_block_feed(FtB_Block X, int64_t heads, ftb_side side);
+ftb_feed ftb_whole_feed(FtB_Block X);
 
 #define FTB_MAX_FEEDS 64
 
@@ -95,7 +97,8 @@ typedef struct ftb_message_type {
     int64_t width;
 } ftb_message_type;
 GrB_Info ftb_message_compile(ftb_message_type *type, ftb_program **program, const ftb_message *m);
-/* The program of any expression over a message's feeds, in their order. */
+/* The program of any expression over a message's feeds, in their order. Of blocks right of @ it has the
+ * shapes: their values are those of the feeds of the message that it is run over. */
 GrB_Info ftb_message_program(ftb_program **program, const ftb_message *m, const ftb_expr *expr);
 
 /* A feed over the rows of a block of the message's heads, which it frees, also on failure. */

@@ -55,11 +55,16 @@ typedef struct ftb_held { /* a bound block in use */
     int name;             /* in names[] */
     int index;            /* name of the index it is gathered by, -1: right of @ */
     FtB_Type type;
-    const char *data;
+    const char *data; /* NULL: given when the program is run */
+    int64_t first;    /* of @: the row that x's first value meets */
     int64_t nrows, ncols, ld;
     ftb_buffer *owner;
-    void *panels; /* of @, packed */
+    void *panels; /* of @, packed, if data is there */
 } ftb_held;
+
+/* Rows h->first and on of a block, whose values are at h->data, as panels of FTB_PANEL columns, each nrows x
+ * FTB_PANEL of `type`, the last one filled up with zeros; ftb_new()ed. (check.c) */
+GrB_Info ftb_held_pack(void **panels, const ftb_program *p, const ftb_held *h, FtB_Type type);
 
 typedef struct ftb_known { /* a name the program was compiled for */
     char name[FTB_NAME_LENGTH];

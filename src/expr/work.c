@@ -30,6 +30,7 @@ static void name_feeds(ftb_work *w, const ftb_message *m)
                                  .width = feed->width,
                                  .block = feed->whole != NULL,
                                  .rows = feed->whole,
+                                 .later = true,
                                  .constant = feed->constant};
     }
     w->count = m->nfeeds;

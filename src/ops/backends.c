@@ -107,7 +107,7 @@ bool ftb_feeds_fit(const ftb_message *m, const ftb_program *program)
     for (int f = 0; f < m->nfeeds; f++) {
         const ftb_feed *feed = &m->feeds[f];
         const bool ours = feed->data && !feed->owner && feed->side != FTB_SIDE_NONE;
-        if ((feed->whole || ours) && uses(m, program, f))
+        if (ours && uses(m, program, f))
             return false;
     }
     return !m->function;
@@ -124,8 +124,6 @@ void ftb_places_feeds(ftb_place places[FTB_MAX_FEEDS], ftb_message *m, const ftb
         }
         if (!uses(m, program, f))
             feed->data = feed->owner ? NULL : feed->data;
-        else if (feed->whole)
-            places[f].X = feed->whole;
         else
             places[f].feed = feed;
     }

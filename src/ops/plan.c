@@ -51,7 +51,7 @@ void ftb_plan_place_message(FtB_Plan plan, bool by_device, const ftb_message *m,
 {
     ftb_buffer *reads[FTB_MAX_FEEDS + 1] = {more};
     for (int f = 0; f < m->nfeeds; f++)
-        reads[1 + f] = m->feeds[f].whole ? m->feeds[f].whole->owner : m->feeds[f].owner;
+        reads[1 + f] = m->feeds[f].owner;
     ftb_plan_place(plan, by_device, reads, 1 + m->nfeeds);
 }
 

@@ -174,8 +174,6 @@ static bool reads_apart(const call *c, FtB_Block output)
         size_t size = FtB_Type_size(feed->type);
         if (feed->data && ftb_block_overlaps(output, feed->data, (size_t)(feed->nrows * feed->ld) * size))
             return false;
-        if (feed->whole && ftb_block_alias(output, feed->whole) != FTB_ALIAS_NONE)
-            return false;
     }
     return true;
 }

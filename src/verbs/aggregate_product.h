@@ -6,7 +6,8 @@
 
 /* T(i,:) = reduce over the entries of row i of p of m: heads x width values. What its feeds are indexed by
  * (at, degrees) is the host's, as are the data of those without an owner, one value for all; it is no C
- * function, and reads no whole blocks. Rows without entries become 0.
+ * function. Of whole blocks, right of @, the feeds' data are asked for like any other's. Rows without entries
+ * become 0.
  */
 typedef struct ftb_aggregate_product {
     const ftb_message *m;

@@ -4,7 +4,8 @@
 
 #include "core/core.h"
 
-/* y(i,:) = x(i,:), or that added, of FP32 or FP64; without x it is `value`, which is not added. */
+/* y(i,:) = x(i,:), or that added, of FP32 or FP64; without x it is `value`, which is not added. Turned it is
+ * y(i,j) = x(j,i), of any type, which is not added either. */
 typedef struct ftb_copy_product {
     FtB_Context ctx;
     FtB_Type type;
@@ -14,7 +15,7 @@ typedef struct ftb_copy_product {
     double value;
     void *y;
     int64_t ldy;
-    bool add;
+    bool add, turned;
 } ftb_copy_product;
 
 #endif

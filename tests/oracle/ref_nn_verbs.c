@@ -12,10 +12,15 @@ static void give(void *x, FtB_Type type, int64_t k, double value, bool add)
 
 GrB_Info ref_copy(const ftb_copy_product *p)
 {
+    const size_t size = FtB_Type_size(p->type);
     for (int64_t i = 0; i < p->nrows; i++)
         for (int64_t j = 0; j < p->ncols; j++)
-            give(p->y, p->type, i * p->ldy + j, p->x ? ref_get(p->x, p->type, i * p->ldx + j) : p->value,
-                 p->add && p->x);
+            if (p->turned)
+                memcpy((char *)p->y + (size_t)(i * p->ldy + j) * size,
+                       (const char *)p->x + (size_t)(j * p->ldx + i) * size, size);
+            else
+                give(p->y, p->type, i * p->ldy + j, p->x ? ref_get(p->x, p->type, i * p->ldx + j) : p->value,
+                     p->add && p->x);
     return GrB_SUCCESS;
 }
 

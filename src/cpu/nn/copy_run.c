@@ -19,8 +19,29 @@ static void copy(const ftb_copy_product *p, char *y, const char *x, const void *
         ftb_fill(y, count, value, size);
 }
 
+/* Row i of y is column i of x. */
+static void copy_column(const ftb_copy_product *p, int64_t i)
+{
+    const size_t size = FtB_Type_size(p->type);
+    char *y = (char *)p->y + (size_t)(i * p->ldy) * size;
+    const char *x = (const char *)p->x + (size_t)i * size;
+    for (int64_t j = 0; j < p->ncols; j++)
+        memcpy(y + (size_t)j * size, x + (size_t)(j * p->ldx) * size, size);
+}
+
+static void turn(const ftb_copy_product *p)
+{
+#pragma omp parallel for schedule(static) num_threads(ftb_threads_for_values(p->ctx, p->nrows * p->ncols))
+    for (int64_t i = 0; i < p->nrows; i++)
+        copy_column(p, i);
+}
+
 GrB_Info ftb_copy_run(const ftb_copy_product *p)
 {
+    if (p->turned) {
+        turn(p);
+        return GrB_SUCCESS;
+    }
     const bool flat = p->ldy == p->ncols && (!p->x || p->ldx == p->ncols);
     const int64_t values = p->nrows * p->ncols;
     const int64_t pieces = flat ? (values + PIECE - 1) / PIECE : p->nrows;

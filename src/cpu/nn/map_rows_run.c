@@ -22,6 +22,7 @@ typedef struct pass {
     int64_t values, room; /* values: of a row, all heads; room: rows of a tile */
     bool direct;          /* the program writes y's rows */
     double *sums;         /* NULL, or ncols for each part: rows are summed */
+    ftb_panels *panels;
     int threads;
     worker *workers;
 } pass;
@@ -34,12 +35,15 @@ static void workers_delete(pass *s)
         ftb_delete(s->workers[t].tile);
     }
     ftb_delete(s->workers);
+    ftb_panels_delete(s->panels);
 }
 
 static GrB_Info workers_new(pass *s)
 {
     FtB_Context ctx = s->p->m->ctx;
-    GrB_Info info = GrB_SUCCESS;
+    GrB_Info info = ftb_panels_new(&s->panels, s->p->m, s->p->program);
+    if (info != GrB_SUCCESS)
+        return info;
     s->workers = ftb_new0(ctx, s->threads, sizeof *s->workers);
     if (!s->workers)
         return ftb_nomem();
@@ -49,6 +53,8 @@ static GrB_Info workers_new(pass *s)
         info = w->tile ? ftb_loader_new(&w->loader, s->p->m, s->p->program, s->room) : ftb_nomem();
         if (info == GrB_SUCCESS)
             info = ftb_interpreter_new(&w->machine, ctx, s->p->program);
+        if (info == GrB_SUCCESS)
+            ftb_interpreter_give(w->machine, s->panels);
     }
     return info;
 }

@@ -84,8 +84,7 @@ static GrB_Info push_all(ftb_message *m, const ftb_grad *g, bool transposed)
     for (int f = 0; f < g->nfeeds && info == GrB_SUCCESS; f++)
         if (g->whole[f]) {
             char name[FTB_NAME_LENGTH];
-            ftb_feed whole = {
-                .heads = 1, .type = g->whole[f]->type, .width = g->whole[f]->ncols, .whole = g->whole[f]};
+            const ftb_feed whole = ftb_whole_feed(g->whole[f]);
             snprintf(name, sizeof name, "%.*s'", FTB_NAME_MAX, g->forward.feeds[f].name);
             info = push(m, name, &whole);
         }
@@ -94,16 +93,11 @@ static GrB_Info push_all(ftb_message *m, const ftb_grad *g, bool transposed)
 
 static GrB_Info transpose_block(FtB_Block *T, FtB_Context ctx, FtB_Block W)
 {
-    size_t size = FtB_Type_size(W->type);
-    GrB_Info info = ftb_buffer_ask(W->owner, FTB_READ);
-    if (info == GrB_SUCCESS)
-        info = ftb_block_view(T, ctx, W->type, W->ncols, W->nrows, W->nrows,
-                              ftb_buffer_new(ctx, W->nrows * W->ncols, size));
-    for (int64_t i = 0; info == GrB_SUCCESS && i < W->nrows; i++)
-        for (int64_t j = 0; j < W->ncols; j++)
-            memcpy((char *)ftb_block_data(*T) + (size_t)(j * W->nrows + i) * size,
-                   (const char *)ftb_block_data(W) + (size_t)(i * W->ld + j) * size, size);
-    return info;
+    const GrB_Info info =
+        ftb_block_view(T, ctx, W->type, W->ncols, W->nrows, W->nrows,
+                       ftb_buffer_adopt(ctx, ftb_new(ctx, W->nrows * W->ncols, FtB_Type_size(W->type))));
+    return info == GrB_SUCCESS ? ftb_block_put(&(ftb_copy_product){.ldx = W->ld, .turned = true}, *T, W)
+                               : info;
 }
 
 /* ---- both directions */
