@@ -72,7 +72,7 @@ GrB_Info ftb_gpu_apply(const ftb_apply_product *p)
         info = ftb_gpu_load(d, e.source);
     if (info == GrB_SUCCESS) {
         ftb_gpu_expression_feeds(&a, &m, program);
-        info = ftb_gpu_expression_run(d, &e, "rows", p->nrows * p->ncols, &a);
+        info = ftb_gpu_expression_run(d, &e, FTB_EXPRESSION_ROWS, p->nrows, &a);
     }
     ftb_gpu_expression_delete(&e);
     ftb_program_delete(program);

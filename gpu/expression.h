@@ -6,9 +6,9 @@
 #include "gpu/kernels/expression_arguments.h"
 #include "gpu/launch.h"
 
-/* Whether kernels can be made of a program over a message's feeds: of all but blocks right of @, vectors and
- * their components. side: of the feeds that have rows, 0: by entry; rowptr: the row pointers that degrees may
- * be of. */
+/* Whether kernels can be made of a program over a message's feeds: of all but hypergeom_sf, and x @ W where x
+ * and its like have more bytes than 3,072 FP32. side: of the feeds that have rows, 0: by entry; rowptr: the
+ * row pointers that degrees may be of. */
 bool ftb_gpu_expression_fits(const ftb_message *m, const ftb_program *p, ftb_side side,
                              const int64_t *rowptr);
 
@@ -19,6 +19,11 @@ typedef struct ftb_gpu_expression {
     char *source;    /* as ftb_gpu_launch takes it; ours */
     char suffix[20]; /* of its kernels' names */
     FtB_Type result; /* of what they write */
+    int lanes;       /* of the groups that share vectors; 0: there are none, and each value is a thread's */
+    int items;       /* rows of results that a group takes together */
+    int64_t width;   /* of a head's result */
+    int64_t tiles;   /* groups that share it out */
+    unsigned shared; /* bytes of a block's vectors */
 } ftb_gpu_expression;
 /* monoid: how values are combined; kernels: FTB_EXPRESSION_ROWS and its like. On failure too,
  * ftb_gpu_expression_delete must follow. */
@@ -27,8 +32,8 @@ GrB_Info ftb_gpu_expression_new(ftb_gpu_expression *e, const ftb_message *m, con
 void ftb_gpu_expression_delete(ftb_gpu_expression *e);
 /* The feeds' addresses, once they are the device's. */
 void ftb_gpu_expression_feeds(ftb_expression_arguments *a, const ftb_message *m, const ftb_program *p);
-/* Runs expression_<what> for `count` values. */
-GrB_Info ftb_gpu_expression_run(ftb_gpu_device *d, const ftb_gpu_expression *e, const char *what,
-                                int64_t count, ftb_expression_arguments *a);
+/* Runs one of FTB_EXPRESSION_ROWS, _ENTRIES, _REDUCE and _JOIN for `count` rows, entries, pieces or cuts. */
+GrB_Info ftb_gpu_expression_run(ftb_gpu_device *d, const ftb_gpu_expression *e, int kernels, int64_t count,
+                                ftb_expression_arguments *a);
 
 #endif

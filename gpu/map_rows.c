@@ -16,9 +16,8 @@ static const int64_t *rowptr_of(const ftb_map_rows_product *p)
 
 bool ftb_gpu_map_rows_fits(const ftb_map_rows_product *p)
 {
-    const int64_t values = p->m->heads * ftb_program_width(p->program);
-    return (!p->sum || p->type == ftb_program_type(p->program)) && p->fold >= 1 && values % p->fold == 0 &&
-           ftb_gpu_expression_fits(p->m, p->program, p->side, rowptr_of(p));
+    return (!p->sum || p->type == ftb_program_type(p->program)) && p->fold >= 1 &&
+           p->m->heads % p->fold == 0 && ftb_gpu_expression_fits(p->m, p->program, p->side, rowptr_of(p));
 }
 
 /* y = the sum of all rows, which are made first. */
@@ -32,7 +31,7 @@ static GrB_Info sum(ftb_gpu_device *d, const ftb_gpu_expression *e, const ftb_ma
     a->ldo = p->ncols;
     a->add = false;
     if (info == GrB_SUCCESS)
-        info = ftb_gpu_expression_run(d, e, "rows", values, a);
+        info = ftb_gpu_expression_run(d, e, FTB_EXPRESSION_ROWS, p->nrows, a);
     if (info == GrB_SUCCESS)
         info = ftb_gpu_reduce(&(ftb_reduce_product){.ctx = p->m->ctx,
                                                     .what = FTB_REDUCE_COLUMNS,
@@ -70,7 +69,7 @@ GrB_Info ftb_gpu_map_rows(const ftb_map_rows_product *p)
     if (info == GrB_SUCCESS) {
         a.rowptr = sent.at;
         ftb_gpu_expression_feeds(&a, p->m, p->program);
-        info = p->sum ? sum(d, &e, p, &a) : ftb_gpu_expression_run(d, &e, "rows", p->nrows * p->ncols, &a);
+        info = p->sum ? sum(d, &e, p, &a) : ftb_gpu_expression_run(d, &e, FTB_EXPRESSION_ROWS, p->nrows, &a);
     }
     ftb_gpu_unsend(&sent, d);
     ftb_gpu_expression_delete(&e);

@@ -60,7 +60,7 @@ GrB_Info ftb_gpu_messages(const ftb_messages_product *product)
     ftb_gpu_expression e = {.source = NULL};
     GrB_Info info = prepare(&e, &a, product->m, product->p, false, d);
     if (info == GrB_SUCCESS)
-        info = ftb_gpu_expression_run(d, &e, "entries", a.nvals * a.ncols, &a);
+        info = ftb_gpu_expression_run(d, &e, FTB_EXPRESSION_ENTRIES, a.nvals, &a);
     ftb_gpu_expression_delete(&e);
     return info;
 }
@@ -68,10 +68,10 @@ GrB_Info ftb_gpu_messages(const ftb_messages_product *product)
 static GrB_Info reduce(ftb_gpu_device *d, const ftb_gpu_expression *e, ftb_expression_arguments *a,
                        const ftb_gpu_pieces *p)
 {
-    GrB_Info info = ftb_gpu_expression_run(d, e, "reduce", a->npieces * a->ncols, a);
+    GrB_Info info = ftb_gpu_expression_run(d, e, FTB_EXPRESSION_REDUCE, a->npieces, a);
     if (info != GrB_SUCCESS || p->ncuts == 0)
         return info;
-    info = ftb_gpu_expression_run(d, e, "join", a->ncuts * a->ncols, a);
+    info = ftb_gpu_expression_run(d, e, FTB_EXPRESSION_JOIN, a->ncuts, a);
     return ftb_gpu_half_done(info, a->add);
 }
 

@@ -425,7 +425,9 @@ static const char *const texts[] = {
     "log1p(y) + log2(y) + lgamma(y) + sqrt(y) + pow(y, z) + tanh(y) + sigmoid(y) + erf(y) + elu(y, z)",
     "idiv(i, j) + bitand(i, 3) + bitor(i, j) + bitxor(i, j) + int8(x) + uint16(y) + uint64(z) + fp32(i)",
     "i > 3 ? idiv(x, z) : fp64(j) + bool(x) + min(i, j) + s + (x && y) + (x || !y)",
-    "dot(leaky_relu(x + y, 0.2), z) + sum(x * i) + mean(y) + dot(x, x) * x"};
+    "dot(leaky_relu(x + y, 0.2), z) + sum(x * i) + mean(y) + dot(x, x) * x",
+    "max(relu(x - z) @ W + z, [x[0], s, j])",
+    "dot(tanh(x * z) @ W, [y[1], z[0], i]) * y + [tanh(x - y) @ W, x] @ V"};
 
 static ftb_feed feed_of(const char *name, ftb_side side, FtB_Type type, ftb_buffer *owner)
 {
@@ -438,7 +440,8 @@ static int compile_text(const char *text, const ftb_gpu *gpu, int kind)
 {
     static const double number = 0.5;
     ftb_buffer *owner = ftb_buffer_new(ftb_context(), 54, 8);
-    ftb_message m = {.ctx = ftb_context(), .heads = 2, .nfeeds = 6};
+    ftb_message m = {.ctx = ftb_context(), .heads = 2, .nfeeds = 8};
+    FtB_Block whole[2];
     m.feeds[0] = feed_of("x", FTB_SIDE_COL, FTB_FP32, owner);
     m.feeds[1] = feed_of("y", FTB_SIDE_ROW, FTB_FP64, owner);
     m.feeds[2] = feed_of("z", FTB_SIDE_EDGE, FTB_BF16, owner);
@@ -448,6 +451,11 @@ static int compile_text(const char *text, const ftb_gpu *gpu, int kind)
     for (int f = 3; f < 6; f++)
         m.feeds[f].heads = m.feeds[f].width = 1;
     m.feeds[5].data = &number;
+    for (int n = 0; n < 2; n++) {
+        assert_ok(FtB_Block_new(&whole[n], n ? 6 : 3, 3, n ? FTB_FP16 : FTB_FP32));
+        m.feeds[6 + n] = ftb_whole_feed(whole[n]);
+        snprintf(m.feeds[6 + n].name, sizeof m.feeds[6].name, n ? "V" : "W");
+    }
     ftb_expr *expr = NULL;
     ftb_program *program = NULL;
     ftb_gpu_expression e = {.source = NULL};
@@ -470,6 +478,8 @@ static int compile_text(const char *text, const ftb_gpu *gpu, int kind)
     ftb_program_delete(program);
     ftb_expr_release(expr);
     ftb_buffer_release(owner);
+    for (int n = 0; n < 2; n++)
+        FtB_Block_free(&whole[n]);
     return info != GrB_SUCCESS;
 }
 

@@ -142,7 +142,7 @@ static void reduced(void **state)
         {"max : sum(src) - dot(src, near[i]) * i", FTB_FP64, FTB_FP64, 3, 16, 0, SUMMED},
         {"min : sum(src * 3) + e", FTB_INT32, FTB_INT64, 2, 33, 0, SUMMED},
         {"plus : src * mean(src * near[i]) + 1", FTB_FP32, FTB_FP32, 2, 37, 0, GPU},
-        {"plus : dot([edge, src[1]], [src[0], edge])", FTB_FP32, FTB_FP32, 1, 6, 1, HOST}};
+        {"plus : dot([edge, src[1]], [src[0], edge])", FTB_FP32, FTB_FP32, 1, 6, 1, SUMMED}};
     (void)state;
     rng r = rng_new();
     for (size_t n = 0; n < 2 * sizeof list / sizeof *list; n++) {

@@ -1,5 +1,5 @@
-/* Every kind of layer trained on a GPU that does not exist (support/fake_gpu.h): losses near the host's, and,
- * for the kinds of which all is there, epochs after the first that move nothing. */
+/* Every kind of layer trained on a GPU that does not exist (support/fake_gpu.h): losses near the host's, and
+ * epochs after the first that move nothing. */
 #include "featblas_nn.h"
 
 #include "support/check.h"
@@ -14,7 +14,6 @@ enum { VERTICES = 60, COLUMNS = 6, CLASSES = 3, RELATIONS = 2, EPOCHS = 3 };
 typedef struct kind {
     const char *name;
     FtB_Var (*apply)(FtB_Layer layer, FtB_Matrix A, FtB_Var x);
-    bool moves; /* something of it is the host's: @ */
     FtB_Layer_options options;
 } kind;
 
@@ -22,21 +21,23 @@ typedef struct kind {
     {                                                                                                        \
         .size = sizeof(FtB_Layer_options), .seed = 3, __VA_ARGS__                                            \
     }
-static const kind kinds[] = {{"appnp", FtB_appnp, false, OPTIONS(.hops = 2)},
-                             {"edgeconv", FtB_edgeconv, true, OPTIONS(.hidden = 4)},
-                             {"gat", FtB_gat, false, OPTIONS(.heads = 2, .dropout = 0.3)},
-                             {"gatv2", FtB_gatv2, false, OPTIONS(.heads = 2)},
-                             {"gcn", FtB_gcn, false, OPTIONS(.no_bias = true)},
-                             {"gin", FtB_gin, false, OPTIONS(.train_eps = true)},
-                             {"gin", FtB_gin, false, OPTIONS(.batch_norm = true)},
-                             {"mlp", FtB_mlp, false, OPTIONS(.aggregate = "max")},
-                             {"pna", FtB_pna, false, OPTIONS(.log_degree = 1)},
-                             {"rgcn", FtB_rgcn, false, OPTIONS(.relations = RELATIONS)},
-                             {"sage", FtB_sage, false, OPTIONS(.normalize = true)},
-                             {"sage", FtB_sage, false, OPTIONS(.aggregate = "max")},
-                             {"sage", FtB_sage, false, OPTIONS(.aggregate = "pool")},
-                             {"sgc", FtB_sgc, false, OPTIONS(.hops = 2)},
-                             {"transformer", FtB_transformer, false, OPTIONS(.heads = 2, .dropout = 0.3)}};
+static const kind kinds[] = {
+    {"appnp", FtB_appnp, OPTIONS(.hops = 2)},
+    {"edgeconv", FtB_edgeconv, OPTIONS(.hidden = 4)},
+    {"edgeconv", FtB_edgeconv, OPTIONS(.aggregate = "mean", .hidden = 9, .no_bias = true)},
+    {"gat", FtB_gat, OPTIONS(.heads = 2, .dropout = 0.3)},
+    {"gatv2", FtB_gatv2, OPTIONS(.heads = 2)},
+    {"gcn", FtB_gcn, OPTIONS(.no_bias = true)},
+    {"gin", FtB_gin, OPTIONS(.train_eps = true)},
+    {"gin", FtB_gin, OPTIONS(.batch_norm = true)},
+    {"mlp", FtB_mlp, OPTIONS(.aggregate = "max")},
+    {"pna", FtB_pna, OPTIONS(.log_degree = 1)},
+    {"rgcn", FtB_rgcn, OPTIONS(.relations = RELATIONS)},
+    {"sage", FtB_sage, OPTIONS(.normalize = true)},
+    {"sage", FtB_sage, OPTIONS(.aggregate = "max")},
+    {"sage", FtB_sage, OPTIONS(.aggregate = "pool")},
+    {"sgc", FtB_sgc, OPTIONS(.hops = 2)},
+    {"transformer", FtB_transformer, OPTIONS(.heads = 2, .dropout = 0.3)}};
 
 /* A new kind has its row. */
 static void complete(void **state)
@@ -158,7 +159,7 @@ static void layers(void **state)
         if (!fake_gpu_emulates())
             continue;
         assert_true(fake_gpu_launches() >= ran + 10 * EPOCHS);
-        if ((bytes > 0) != k->moves)
+        if (bytes > 0)
             fail_msg("%s, row %zu: %lld bytes moved", k->name, n, (long long)bytes);
     }
 }

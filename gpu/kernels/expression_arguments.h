@@ -4,10 +4,11 @@
 
 #include "gpu/kernels/spmm_direct.h" /* pieces of rows, and those that were cut */
 
-/* Which kernels a source has: expression_rows; expression_entries; expression_reduce and _join. */
+/* Which kernels a source has: expression_rows; expression_entries; expression_reduce, and with it _join. */
 #define FTB_EXPRESSION_ROWS 0
 #define FTB_EXPRESSION_ENTRIES 1
 #define FTB_EXPRESSION_REDUCE 2
+#define FTB_EXPRESSION_JOIN 3
 
 enum { FTB_EXPRESSION_FEEDS = 24, FTB_EXPRESSION_BLOCK = 128 };
 

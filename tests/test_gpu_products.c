@@ -1,0 +1,84 @@
+/* Texts with x @ W and [...] as kernels of a GPU that does not exist (support/fake_cuda): the bits are the
+ * host's, but for sums of rows that are cut. Where there is no emulator the host does all of it. More of
+ * them: test_gpu_products_more.c. */
+#include "support/check.h"
+
+#include "ops/vertices.h"
+#include "support/fake_gpu.h"
+#include "support/product_texts.h"
+
+#include <stdio.h>
+
+#define F FTB_FP32
+#define D FTB_FP64
+static void products(void **state)
+{
+    (void)state;
+    static const text list[] = {
+        {"max : relu(src - near[i]) @ W", F, F, 1, 12, {12, 20}, {0}, 20, F, WON},
+        {"plus : (tanh(src * near[i]) @ W) * edge", F, FTB_FP16, 2, 5, {5, 3}, {0}, 3, F, CUT},
+        {"max : tanh(relu(src - near[i]) @ W) @ V", D, D, 1, 7, {7, 18}, {18, 5}, 5, D, 0},
+        {"max : [tanh(src * near[i]) @ W, src * edge, 3] @ V", F, F, 1, 4, {4, 5}, {10, 33}, 33, F, 0},
+        {"max : relu(src - near[i]) @ W", F, F, 1, 4000, {4000, 2}, {0}, 2, F, HOST},
+        {"plus : tanh(src * edge) @ W", F, FTB_BF16, 2, 3, {3, 130}, {0}, 130, F, 0},
+        {"plus : [src > dst, edge > 0] @ W", D, FTB_BOOL, 1, 4, {5, 9}, {0}, 9, FTB_INT64, ON_EDGES},
+        {"plus : [tanh(src) * edge, near[i], edge]", F, F, 2, 5, {0}, {0}, 11, F, 0}};
+    text_check(list, sizeof list / sizeof *list);
+}
+
+/* ---- the verb itself: heads that are summed, rows that are left out, and what is added */
+
+static void verb(void **state)
+{
+    (void)state;
+    enum { HEADS = 4, DEPTH = 5, OUT = 9 };
+    rng r = rng_new();
+    FtB_Block X = text_block(&r, F, ROWS, HEADS, DEPTH), W = text_block(&r, F, DEPTH, 1, OUT);
+    int64_t present[ROWS + 1] = {0};
+    for (int i = 0; i < ROWS; i++)
+        present[i + 1] = present[i] + i % 3;
+    ftb_message m = {.ctx = ftb_context(), .heads = HEADS, .nfeeds = 2};
+    ftb_program *program;
+    m.feeds[0] = ftb_block_feed(X, HEADS, FTB_SIDE_ROW);
+    snprintf(m.feeds[0].name, sizeof m.feeds[0].name, "x");
+    m.feeds[1] = ftb_whole_feed(W);
+    snprintf(m.feeds[1].name, sizeof m.feeds[1].name, "W");
+    assert_ok(ftb_expr_parse(&m.expr, m.ctx, "tanh(x) @ W", "test", 0));
+    assert_ok(ftb_message_program(&program, &m, m.expr));
+    for (int n = 0; n < 8; n++) {
+        const int64_t fold = n % 2 ? HEADS : 2, ncols = HEADS / fold * OUT;
+        FtB_Block Y[2];
+        for (int on = 0; on < 2; on++) {
+            ftb_message own = m;
+            assert_ok(FtB_Context_set_device(NULL, on ? "gpu" : "cpu"));
+            assert_ok(FtB_Block_new(&Y[on], ROWS, ncols, F));
+            for (int64_t k = 0; k < ROWS * ncols; k++)
+                ((float *)ftb_block_data(Y[on]))[k] = 0.1F * (float)k;
+            const int before = fake_gpu_launches();
+            assert_ok(ftb_map_rows(Y[on], FTB_WHO(m.ctx, map_rows), &own,
+                                   &(ftb_map_rows_product){.program = program,
+                                                           .side = FTB_SIDE_ROW,
+                                                           .nrows = ROWS,
+                                                           .fold = fold,
+                                                           .add = n / 2 % 2,
+                                                           .present = n / 4 ? present : NULL}));
+            assert_ok(ftb_buffer_ask(Y[on]->owner, FTB_READ));
+            assert_int_equal(fake_gpu_launches() - before, on && fake_gpu_emulates());
+        }
+        assert_memory_equal(ftb_block_data(Y[0]), ftb_block_data(Y[1]),
+                            (size_t)(ROWS * ncols) * sizeof(float));
+        for (int on = 0; on < 2; on++)
+            FtB_Block_free(&Y[on]);
+    }
+    ftb_program_delete(program);
+    ftb_expr_release(m.expr);
+    FtB_Block_free(&X);
+    FtB_Block_free(&W);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(products, NULL, fake_gpu_clean),
+                                       cmocka_unit_test_setup_teardown(verb, NULL, fake_gpu_clean)};
+    return cmocka_run_group_tests(tests, fake_gpu_start, NULL);
+}
