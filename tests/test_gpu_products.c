@@ -17,7 +17,7 @@ static void products(void **state)
     static const text list[] = {
         {"max : relu(src - near[i]) @ W", F, F, 1, 12, {12, 20}, {0}, 20, F, WON},
         {"plus : (tanh(src * near[i]) @ W) * edge", F, FTB_FP16, 2, 5, {5, 3}, {0}, 3, F, CUT},
-        {"max : tanh(relu(src - near[i]) @ W) @ V", D, D, 1, 7, {7, 18}, {18, 5}, 5, D, 0},
+        {"max : abs(relu(src - near[i]) @ W) @ V", D, D, 1, 7, {7, 18}, {18, 5}, 5, D, 0},
         {"max : [tanh(src * near[i]) @ W, src * edge, 3] @ V", F, F, 1, 4, {4, 5}, {10, 33}, 33, F, 0},
         {"max : relu(src - near[i]) @ W", F, F, 1, 4000, {4000, 2}, {0}, 2, F, HOST},
         {"plus : tanh(src * edge) @ W", F, FTB_BF16, 2, 3, {3, 130}, {0}, 130, F, 0},
