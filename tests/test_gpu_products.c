@@ -20,6 +20,7 @@ static void products(void **state)
         {"max : abs(relu(src - near[i]) @ W) @ V", D, D, 1, 7, {7, 18}, {18, 5}, 5, D, 0},
         {"max : [tanh(src * near[i]) @ W, src * edge, 3] @ V", F, F, 1, 4, {4, 5}, {10, 33}, 33, F, 0},
         {"max : relu(src - near[i]) @ W", F, F, 1, 4000, {4000, 2}, {0}, 2, F, HOST},
+        {"max : relu([src, tanh(src * near[i])] @ W)", F, F, 1, 4, {8, 6}, {0}, 6, F, 0},
         {"plus : tanh(src * edge) @ W", F, FTB_BF16, 2, 3, {3, 130}, {0}, 130, F, 0},
         {"plus : [src > dst, edge > 0] @ W", D, FTB_BOOL, 1, 4, {5, 9}, {0}, 9, FTB_INT64, ON_EDGES},
         {"plus : [tanh(src) * edge, near[i], edge]", F, F, 2, 5, {0}, {0}, 11, F, 0}};
