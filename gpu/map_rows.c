@@ -20,11 +20,17 @@ bool ftb_gpu_map_rows_fits(const ftb_map_rows_product *p)
            p->m->heads % p->fold == 0 && ftb_gpu_expression_fits(p->m, p->program, p->side, rowptr_of(p));
 }
 
+/* Of as many rows as there are, y's values side by side. */
+static int64_t bytes_of(const ftb_map_rows_product *p)
+{
+    return p->nrows * p->ncols * (int64_t)FtB_Type_size(p->type);
+}
+
 /* y = the sum of all rows, which are made first. */
 static GrB_Info sum(ftb_gpu_device *d, const ftb_gpu_expression *e, const ftb_map_rows_product *p,
                     ftb_expression_arguments *a)
 {
-    const int64_t values = p->nrows * p->ncols, bytes = values * (int64_t)FtB_Type_size(p->type);
+    const int64_t bytes = bytes_of(p);
     void *rows = NULL;
     GrB_Info info = bytes > 0 ? d->row.memory->alloc(&d->row, p->m->ctx, &rows, bytes) : GrB_SUCCESS;
     a->out = rows;
@@ -49,8 +55,40 @@ static GrB_Info sum(ftb_gpu_device *d, const ftb_gpu_expression *e, const ftb_ma
     return info;
 }
 
+/* What y held, aside, where others than the value that is written there read it: of texts that take a row's
+ * values together, over rows that become the result. NULL: nobody does. */
+static GrB_Info set_aside(void **aside, ftb_gpu_device *d, const ftb_map_rows_product *p,
+                          ftb_expression_arguments *a)
+{
+    bool read = false;
+    for (int n = 0; n < FTB_EXPRESSION_FEEDS; n++)
+        read |= a->data[n] != NULL && a->data[n] == p->y;
+    if (!read || ftb_program_elementwise(p->program))
+        return GrB_SUCCESS;
+    if (p->type != FTB_FP32 && p->type != FTB_FP64)
+        return ftb_fail(FTB_NO_DEVICE, "map_rows: %s in place are not copied on a GPU",
+                        FtB_Type_name(p->type));
+    GrB_Info info = d->row.memory->alloc(&d->row, p->m->ctx, aside, bytes_of(p));
+    if (info == GrB_SUCCESS)
+        info = ftb_gpu_copy(&(ftb_copy_product){.ctx = p->m->ctx,
+                                                .type = p->type,
+                                                .nrows = p->nrows,
+                                                .ncols = p->ncols,
+                                                .x = p->y,
+                                                .ldx = p->ldy,
+                                                .y = *aside,
+                                                .ldy = p->ncols});
+    for (int n = 0; n < FTB_EXPRESSION_FEEDS && info == GrB_SUCCESS; n++)
+        if (a->data[n] == p->y) {
+            a->data[n] = *aside;
+            a->ld[n] = p->ncols;
+        }
+    return info;
+}
+
 GrB_Info ftb_gpu_map_rows(const ftb_map_rows_product *p)
 {
+    void *aside = NULL;
     ftb_gpu_device *d = ftb_gpu_of(ftb_device(p->m->ctx));
     ftb_expression_arguments a = {.nrows = p->nrows,
                                   .ncols = p->ncols,
@@ -69,8 +107,12 @@ GrB_Info ftb_gpu_map_rows(const ftb_map_rows_product *p)
     if (info == GrB_SUCCESS) {
         a.rowptr = sent.at;
         ftb_gpu_expression_feeds(&a, p->m, p->program);
-        info = p->sum ? sum(d, &e, p, &a) : ftb_gpu_expression_run(d, &e, FTB_EXPRESSION_ROWS, p->nrows, &a);
+        info = set_aside(&aside, d, p, &a);
     }
+    if (info == GrB_SUCCESS)
+        info = p->sum ? sum(d, &e, p, &a) : ftb_gpu_expression_run(d, &e, FTB_EXPRESSION_ROWS, p->nrows, &a);
+    if (aside)
+        d->row.memory->free(&d->row, aside, bytes_of(p));
     ftb_gpu_unsend(&sent, d);
     ftb_gpu_expression_delete(&e);
     return info;

