@@ -40,6 +40,7 @@ CALL(cuMemcpyDtoHAsync_v2, "cuMemcpyDtoHAsync", (void *to, address from, size_t 
      (to, from, bytes, s))
 CALL(cuStreamCreate, "cuStreamCreate", (stream * made, unsigned flags), (made, flags))
 CALL(cuStreamSynchronize, "cuStreamSynchronize", (stream s), (s))
+CALL(cuStreamWaitEvent, "cuStreamWaitEvent", (stream s, event e, unsigned flags), (s, e, flags))
 CALL(cuEventCreate, "cuEventCreate", (event * made, unsigned flags), (made, flags))
 CALL(cuEventRecord, "cuEventRecord", (event e, stream s), (e, s))
 CALL(cuEventSynchronize, "cuEventSynchronize", (event e), (e))
@@ -90,6 +91,7 @@ void real_gpu_begin(void)
     d->call.cuMemcpyDtoHAsync_v2 = cuMemcpyDtoHAsync_v2;
     d->call.cuStreamCreate = cuStreamCreate;
     d->call.cuStreamSynchronize = cuStreamSynchronize;
+    d->call.cuStreamWaitEvent = cuStreamWaitEvent;
     d->call.cuEventCreate = cuEventCreate;
     d->call.cuEventRecord = cuEventRecord;
     d->call.cuEventSynchronize = cuEventSynchronize;
