@@ -1,7 +1,7 @@
 /* The verb `apply` on a GPU: operators over rows of blocks, as kernels that are made of their text
  * (kernels/expression.cuh), with the host's bits (expression.c says of what). */
-#include "gpu/expression.h"
 #include "gpu/gpu_verbs.h"
+#include "gpu/texts/expression.h"
 
 #include <stdio.h>
 

@@ -1,8 +1,8 @@
 /* The verb `map_rows` on a GPU: expressions (expression.h), and their sums over rows, in FP64
  * (reduce.c). */
-#include "gpu/expression.h"
 #include "gpu/gpu_verbs.h"
 #include "gpu/memory.h"
+#include "gpu/texts/expression.h"
 
 /* The row pointers that are read: of rows that are left alone, or of degrees. */
 static const int64_t *rowptr_of(const ftb_map_rows_product *p)

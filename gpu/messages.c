@@ -1,9 +1,9 @@
 /* The verbs `messages` and `aggregate` on a GPU: texts (expression.h), kept for the entries, or reduced in
  * the entries' order, but for rows that are cut (pieces.h). */
 #include "gpu/entries.h"
-#include "gpu/expression.h"
 #include "gpu/gpu_verbs.h"
 #include "gpu/pieces.h"
+#include "gpu/texts/expression.h"
 
 #include <limits.h>
 

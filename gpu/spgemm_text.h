@@ -4,7 +4,7 @@
 #define FTB_GPU_SPGEMM_TEXT_H
 
 #include "gpu/kernels/spgemm_rows.h"
-#include "gpu/text_source.h"
+#include "gpu/texts/text_source.h"
 #include "verbs/spgemm_product.h"
 
 /* Which kernels texts give: FTB_SPGEMM_TEXT_ROWS, _FINISH; 0: there are none. */

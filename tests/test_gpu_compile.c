@@ -4,7 +4,6 @@
 #include "support/check.h"
 
 #include "gpu/compile.h"
-#include "gpu/expression.h"
 #include "gpu/kernels/attention_grad_rows.h"
 #include "gpu/kernels/attention_rows.h"
 #include "gpu/kernels/copy_rows.h"
@@ -26,6 +25,7 @@
 #include "gpu/kernels/winning_entries.h"
 #include "gpu/nvrtc.h"
 #include "gpu/spgemm_text.h"
+#include "gpu/texts/expression.h"
 #include "ops/spgemm/spgemm.h"
 #include "support/fakes.h"
 #include "support/temporary.h"

@@ -1,5 +1,5 @@
-/* Kernels around an expression: an element of a result is a thread's. A generated text (gpu/expression.c)
- * includes this after
+/* Kernels around an expression: an element of a result is a thread's. A generated text
+ * (gpu/texts/expression.c) includes this after
  *
  *     S message(const ftb_expression_arguments &a, int64_t i, int64_t j, int64_t e, int64_t v)
  *

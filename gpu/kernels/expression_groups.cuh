@@ -1,6 +1,6 @@
 /* Kernels around an expression whose vectors lanes share, as x of x @ W: a group of LANES threads takes a row
  * of results of one head, or, of wide ones, a tile of LANES x EACH values of it, and ITEMS entries or rows at
- * a time. Before this a generated text (gpu/expression_text.c) has
+ * a time. Before this a generated text (gpu/texts/expression_text.c) has
  *
  *     Shared                                the vectors, value f of item t at x[f * ITEMS + t]
  *     share(a, shared, at, h, lane, mask)   makes them, lane by lane

@@ -1,5 +1,5 @@
 /* Which vectors of a program lanes share, and how many lanes and items go together (expression_text.h). */
-#include "gpu/expression_text.h"
+#include "gpu/texts/expression_text.h"
 
 #include "expr/program.h"
 #include "gpu/kernels/expression_arguments.h"

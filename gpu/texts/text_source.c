@@ -1,6 +1,6 @@
 /* Sources that are made of texts (text_source.h): written twice, once to count, and named by what they are.
  */
-#include "gpu/text_source.h"
+#include "gpu/texts/text_source.h"
 
 #include "gpu/compile.h"
 

@@ -1,9 +1,9 @@
 /* Expressions as sources of kernels (expression.h): a function `message` (expression_text.c), and
  * FTB_GPU_TEXT's kernels around it. In FP32 all but pow and lgamma have the host's bits. */
-#include "gpu/expression.h"
+#include "gpu/texts/expression.h"
 
-#include "gpu/expression_text.h"
-#include "gpu/text_source.h"
+#include "gpu/texts/expression_text.h"
+#include "gpu/texts/text_source.h"
 
 #include <stdio.h>
 

@@ -6,7 +6,7 @@
  * so of products x @ W, which would be made once for every value that needs them: there lanes share the
  * vector (expression_text.h), which a function `shared<n>` makes value by value, for some items at a time, so
  * that a value of W that was read serves all of them. */
-#include "gpu/expression_text.h"
+#include "gpu/texts/expression_text.h"
 
 #include "expr/program.h"
 
