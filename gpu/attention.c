@@ -52,14 +52,14 @@ static GrB_Info launch(ftb_gpu_device *d, ftb_attention_arguments *a, const ftb_
     char name[48];
     snprintf(name, sizeof name, "attention_f32_%s_%dx%dx%d", s->kind == FTB_SCORE_DOT ? "DOT" : "ADD",
              of.lanes, of.span, of.values);
-    GrB_Info info = ftb_gpu_launch(d, SOURCE, name,
+    GrB_Info info = ftb_gpu_launch(d, s->ctx, SOURCE, name,
                                    (ftb_gpu_grid){.x = (a->npieces + groups - 1) / groups,
                                                   .y = (s->heads + heads - 1) / heads * tiles,
                                                   .threads = FTB_ATTENTION_BLOCK},
                                    (void *[]){a});
     if (info == GrB_SUCCESS)
         info =
-            ftb_gpu_join_cuts(d, p, SOURCE, "attention_f32_merge",
+            ftb_gpu_join_cuts(d, s->ctx, p, SOURCE, "attention_f32_merge",
                               (ftb_gpu_grid){.x = (features + FTB_ATTENTION_BLOCK - 1) / FTB_ATTENTION_BLOCK,
                                              .threads = FTB_ATTENTION_BLOCK},
                               a);

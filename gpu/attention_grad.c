@@ -70,7 +70,7 @@ static GrB_Info launch(ftb_gpu_device *d, walk *w)
     char name[64];
     snprintf(name, sizeof name, "attention_grad_f32_%s_%s_%dx%dx%d", w->sources ? "SOURCES" : "QUERIES",
              w->g->of.kind == FTB_SCORE_DOT ? "DOT" : "ADD", of.lanes, of.span, of.values);
-    GrB_Info info = ftb_gpu_launch(d, SOURCE, name,
+    GrB_Info info = ftb_gpu_launch(d, w->g->of.ctx, SOURCE, name,
                                    (ftb_gpu_grid){.x = (a->npieces + groups - 1) / groups,
                                                   .y = (a->heads + heads - 1) / heads * tiles,
                                                   .threads = FTB_ATTENTION_GRAD_BLOCK},
@@ -78,7 +78,7 @@ static GrB_Info launch(ftb_gpu_device *d, walk *w)
     if (info != GrB_SUCCESS)
         return info;
     return ftb_gpu_join_cuts(
-        d, &w->pieces, SOURCE, "attention_grad_merge",
+        d, w->g->of.ctx, &w->pieces, SOURCE, "attention_grad_merge",
         (ftb_gpu_grid){.x = (features + FTB_ATTENTION_GRAD_BLOCK - 1) / FTB_ATTENTION_GRAD_BLOCK,
                        .threads = FTB_ATTENTION_GRAD_BLOCK},
         a);
@@ -137,7 +137,7 @@ static GrB_Info make_delta(ftb_gpu_device *d, const ftb_attention_grad_product *
                                        .heads = (int)g->of.heads,
                                        .value_width = (int)g->of.value_width};
     return ftb_gpu_launch(
-        d, SOURCE, "attention_grad_delta",
+        d, g->of.ctx, SOURCE, "attention_grad_delta",
         (ftb_gpu_grid){.x = (a.count + groups - 1) / groups, .y = 1, .threads = FTB_ATTENTION_GRAD_BLOCK},
         (void *[]){&a});
 }

@@ -1,4 +1,4 @@
-/* The driver's context of a GPU, its stream, and what the driver's errors become (context.h). */
+/* The driver's context of a GPU, what is begun there, and what the driver's errors become (context.h). */
 #include "gpu/context.h"
 
 #define NON_BLOCKING 1 /* CU_STREAM_NON_BLOCKING */
@@ -68,12 +68,15 @@ static GrB_Info begin(ftb_gpu_device *d)
     for (int n = 0; n < FTB_GPU_MARKS; n++)
         if (!d->mark[n])
             FTB_GPU_CALL(d, cuEventCreate, &d->mark[n], NO_TIMING);
+    if (!d->handed)
+        FTB_GPU_CALL(d, cuEventCreate, &d->handed, NO_TIMING);
     for (int n = 0; n < FTB_GPU_STAGES; n++) {
         if (!d->stage[n].host)
             FTB_GPU_CALL(d, cuMemHostAlloc, &d->stage[n].host, (size_t)FTB_GPU_STAGE, 0);
         if (!d->stage[n].done)
             FTB_GPU_CALL(d, cuEventCreate, &d->stage[n].done, NO_TIMING);
     }
+    d->turn = d->stream;
     d->begun = true;
 done:
     return info;

@@ -13,9 +13,11 @@
 enum { FTB_GPU_CLASSES = 512, FTB_GPU_STAGES = 2, FTB_GPU_MARKS = 2 };
 #define FTB_GPU_STAGE (INT64_C(4) << 20) /* bytes that a copy moves at once */
 
-/* A GPU as a backend. All work of a process goes to one stream of it, in order: memory that was freed may be
- * given out at once, because what still uses it is done before what comes after. What a verb fetches on the
- * other stream (memory.h), while the first goes on, it has waited for when it frees that. */
+/* A GPU as a backend. All work of a process is done in the order of calls: memory that was freed may be given
+ * out at once, because what still uses it is done before what comes after, and what one call wrote is there
+ * for the next. A context's work goes to the caller's stream where it has one; where the stream changes, the
+ * new one waits for the old one (stream.c). What a verb fetches aside (memory.h), while the others go on, it
+ * has waited for when it frees that. */
 typedef struct ftb_gpu_device {
     ftb_backend row; /* first: a pointer to one is a pointer to the other */
     const ftb_driver *driver;
@@ -25,8 +27,10 @@ typedef struct ftb_gpu_device {
     bool begun;
     unsigned lost; /* an error after which the driver does nothing any more for this process; 0: none */
     struct CUctx_st *context;
-    struct CUstream_st *stream, *aside;
-    struct CUevent_st *mark[FTB_GPU_MARKS];       /* in the first stream, that the other waits for */
+    struct CUstream_st *stream, *turn;            /* our own; the one to which the last work went */
+    struct CUevent_st *handed;                    /* recorded in the old one where that changes */
+    struct CUstream_st *aside;                    /* for what is fetched while work goes on */
+    struct CUevent_st *mark[FTB_GPU_MARKS];       /* in the turn's, that `aside` waits for */
     struct ftb_gpu_spare *spare[FTB_GPU_CLASSES]; /* freed, by size */
     struct {                                      /* memory that the bus reaches, through which copies go */
         void *host;
@@ -44,6 +48,9 @@ static inline ftb_gpu_device *ftb_gpu_of(const ftb_backend *b) { return (ftb_gpu
  * there. `leave` returns info. */
 GrB_Info ftb_gpu_enter(ftb_gpu_device *d);
 GrB_Info ftb_gpu_leave(ftb_gpu_device *d, GrB_Info info);
+/* _enter, and work goes to the context's stream from then on. (stream.c) */
+GrB_Info ftb_gpu_enter_for(ftb_gpu_device *d, FtB_Context ctx);
+GrB_Info ftb_gpu_set_stream(const ftb_backend *b, FtB_Context ctx, void *stream);
 /* What an error of the driver's becomes; one that sticks loses the GPU. */
 GrB_Info ftb_gpu_failed(ftb_gpu_device *d, const char *call, unsigned error);
 

@@ -23,7 +23,7 @@ static GrB_Info turn(const ftb_copy_product *p)
     char name[32];
     snprintf(name, sizeof name, "copy_turned_%d", (int)FtB_Type_size(p->type));
     return ftb_gpu_launch(
-        ftb_gpu_of(ftb_device(p->ctx)), SOURCE, name,
+        ftb_gpu_of(ftb_device(p->ctx)), p->ctx, SOURCE, name,
         (ftb_gpu_grid){.x = fits ? tiles * rows : INT64_MAX, .y = 1, .threads = FTB_COPY_TURNED_BLOCK},
         (void *[]){&a});
 }
@@ -46,5 +46,5 @@ GrB_Info ftb_gpu_copy(const ftb_copy_product *p)
              : p->add ? "ADD"
                       : "PUT",
              values);
-    return ftb_gpu_launch(ftb_gpu_of(ftb_device(p->ctx)), SOURCE, name, grid, (void *[]){&a});
+    return ftb_gpu_launch(ftb_gpu_of(ftb_device(p->ctx)), p->ctx, SOURCE, name, grid, (void *[]){&a});
 }

@@ -141,7 +141,7 @@ static GrB_Info run(ftb_gpu_device *d, const ftb_dense_product *p, void *workspa
 {
     const ftb_cublas *c = ftb_cublas_here();
     const char *call = "cublasSetStream";
-    unsigned status = c->call.cublasSetStream_v2(d->cublas, d->stream);
+    unsigned status = c->call.cublasSetStream_v2(d->cublas, d->turn);
     if (!status) {
         call = "cublasSetWorkspace";
         status = c->call.cublasSetWorkspace_v2(d->cublas, workspace, FTB_CUBLAS_WORKSPACE);
@@ -168,7 +168,7 @@ GrB_Info ftb_gpu_cublas_dense(ftb_gpu_device *d, const ftb_dense_product *p)
     GrB_Info info = d->row.memory->alloc(&d->row, p->ctx, &workspace, FTB_CUBLAS_WORKSPACE);
     if (info != GrB_SUCCESS)
         return info;
-    info = ftb_gpu_enter(d);
+    info = ftb_gpu_enter_for(d, p->ctx);
     if (info == GrB_SUCCESS)
         info = ftb_gpu_leave(d, d->cublas ? run(d, p, workspace) : GrB_NO_VALUE);
     d->row.memory->free(&d->row, workspace, FTB_CUBLAS_WORKSPACE);

@@ -90,13 +90,13 @@ GrB_Info ftb_gpu_own_dense(ftb_gpu_device *d, const ftb_dense_product *p)
         return info;
     snprintf(name, sizeof name, "dense_%s_%s_%dx%d", type, forms[p->what], t.r, t.s);
     info = ftb_gpu_launch(
-        d, SOURCE, name,
+        d, p->ctx, SOURCE, name,
         (ftb_gpu_grid){.x = many ? INT64_MAX : t.down * t.across, .y = g.parts, .threads = FTB_DENSE_BLOCK},
         (void *[]){&g});
     if (info == GrB_SUCCESS && g.partial) {
         snprintf(name, sizeof name, "dense_%s_join", type);
         info =
-            ftb_gpu_launch(d, SOURCE, name,
+            ftb_gpu_launch(d, p->ctx, SOURCE, name,
                            (ftb_gpu_grid){.x = (p->nrows * p->ncols + FTB_DENSE_BLOCK - 1) / FTB_DENSE_BLOCK,
                                           .y = 1,
                                           .threads = FTB_DENSE_BLOCK},

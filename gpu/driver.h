@@ -30,6 +30,7 @@
     CALL(cuMemcpyDtoHAsync_v2,                                                                               \
          (void *to, unsigned long long from, size_t bytes, struct CUstream_st *stream))                      \
     CALL(cuStreamCreate, (struct CUstream_st * *stream, unsigned flags))                                     \
+    CALL(cuStreamGetCtx, (struct CUstream_st * stream, struct CUctx_st * *context))                          \
     CALL(cuStreamSynchronize, (struct CUstream_st * stream))                                                 \
     CALL(cuStreamWaitEvent, (struct CUstream_st * stream, struct CUevent_st * event, unsigned flags))        \
     CALL(cuEventCreate, (struct CUevent_st * *event, unsigned flags))                                        \

@@ -24,6 +24,6 @@ GrB_Info ftb_gpu_dropout(const ftb_dropout_product *p)
         .x = (count + FTB_DROPOUT_VALUES - 1) / FTB_DROPOUT_VALUES, .y = 1, .threads = FTB_DROPOUT_THREADS};
     char name[64];
     snprintf(name, sizeof name, "dropout_%s_%s", ftb_gpu_real(p->type), p->add ? "ADD" : "PUT");
-    return ftb_gpu_launch(ftb_gpu_of(ftb_device(p->ctx)), "gpu/kernels/dropout.cu", name, grid,
+    return ftb_gpu_launch(ftb_gpu_of(ftb_device(p->ctx)), p->ctx, "gpu/kernels/dropout.cu", name, grid,
                           (void *[]){&a});
 }

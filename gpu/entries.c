@@ -57,14 +57,14 @@ GrB_Info ftb_gpu_sum_entries(ftb_gpu_device *d, FtB_Context ctx, const ftb_gpu_p
     sums->pieces = p->pieces;
     sums->partial = partial;
     if (info == GrB_SUCCESS)
-        info = ftb_gpu_launch(d, source, kernels[0],
+        info = ftb_gpu_launch(d, ctx, source, kernels[0],
                               (ftb_gpu_grid){.x = (p->npieces + pieces - 1) / pieces,
                                              .y = (sums->width + 31) / 32,
                                              .threads = FTB_ENTRY_SUMS_BLOCK},
                               (void *[]){arguments});
     if (info == GrB_SUCCESS)
         info =
-            ftb_gpu_half_done(ftb_gpu_join_cuts(d, p, source, kernels[1],
+            ftb_gpu_half_done(ftb_gpu_join_cuts(d, ctx, p, source, kernels[1],
                                                 (ftb_gpu_grid){.x = (sums->width + FTB_ENTRY_SUMS_BLOCK - 1) /
                                                                     FTB_ENTRY_SUMS_BLOCK,
                                                                .threads = FTB_ENTRY_SUMS_BLOCK},

@@ -11,8 +11,8 @@
 #define SOURCE "gpu/kernels/gather.cu"
 
 /* Rows of `bytes` bytes as units; addresses and distances, too, are multiples of one. */
-static GrB_Info move(ftb_gpu_device *d, ftb_gather_arguments *a, int64_t count, int64_t bytes, int64_t ldx,
-                     int64_t ldy)
+static GrB_Info move(ftb_gpu_device *d, FtB_Context ctx, ftb_gather_arguments *a, int64_t count,
+                     int64_t bytes, int64_t ldx, int64_t ldy)
 {
     const uint64_t all = (uintptr_t)a->x | (uintptr_t)a->y | (uint64_t)(bytes | ldx | ldy);
     int64_t unit = 16;
@@ -23,7 +23,7 @@ static GrB_Info move(ftb_gpu_device *d, ftb_gather_arguments *a, int64_t count, 
     a->ldy = ldy / unit;
     const ftb_gpu_grid grid = ftb_gpu_items(&a->items, count, bytes / unit);
     snprintf(name, sizeof name, "gather_%d", (int)unit);
-    return ftb_gpu_launch(d, SOURCE, name, grid, (void *[]){a});
+    return ftb_gpu_launch(d, ctx, SOURCE, name, grid, (void *[]){a});
 }
 
 GrB_Info ftb_gpu_gather(const ftb_gather_product *g)
@@ -35,7 +35,7 @@ GrB_Info ftb_gpu_gather(const ftb_gather_product *g)
         return GrB_SUCCESS;
     GrB_Info info = ftb_gpu_send(&from, d, g->ctx, g->rows, g->count * (int64_t)sizeof *g->rows);
     if (info == GrB_SUCCESS)
-        info = move(d, &(ftb_gather_arguments){.from = from.at, .x = g->x, .y = g->y}, g->count,
+        info = move(d, g->ctx, &(ftb_gather_arguments){.from = from.at, .x = g->x, .y = g->y}, g->count,
                     g->ncols * size, g->ldx * size, g->ldy * size);
     ftb_gpu_unsend(&from, d);
     return info;
@@ -112,8 +112,8 @@ static GrB_Info launch(ftb_gpu_device *d, const ftb_scatter_product *s, const in
                     *order = g->words ? cuts + g->room + 1 : NULL;
     const int64_t count = g->words ? g->count : s->count, size = (int64_t)FtB_Type_size(s->xtype);
     if (s->how == FTB_SCATTER_REPLACE)
-        return move(d, &(ftb_gather_arguments){.from = order, .to = rows, .x = s->x, .y = s->y}, count,
-                    s->ncols * size, s->ldx * size, s->ldy * size);
+        return move(d, s->ctx, &(ftb_gather_arguments){.from = order, .to = rows, .x = s->x, .y = s->y},
+                    count, s->ncols * size, s->ldx * size, s->ldy * size);
     const bool vectors = ftb_gpu_vectors(s->x, s->ldx, size) && ftb_gpu_vectors(s->y, s->ldy, size);
     const int values = vectors ? (int)(16 / size) : 1;
     ftb_scatter_arguments a = {.rows = rows,
@@ -127,7 +127,7 @@ static GrB_Info launch(ftb_gpu_device *d, const ftb_scatter_product *s, const in
     char name[32];
     const ftb_gpu_grid grid = ftb_gpu_items(&a.items, count, (s->ncols + values - 1) / values);
     snprintf(name, sizeof name, "scatter_%s_%d", ftb_gpu_real(s->xtype), values);
-    return ftb_gpu_launch(d, SOURCE, name, grid, (void *[]){&a});
+    return ftb_gpu_launch(d, s->ctx, SOURCE, name, grid, (void *[]){&a});
 }
 
 GrB_Info ftb_gpu_scatter(const ftb_scatter_product *s)

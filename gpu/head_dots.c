@@ -51,7 +51,7 @@ GrB_Info ftb_gpu_head_dots(const ftb_head_dots_product *p)
         return info;
     const ftb_gpu_grid grid = ftb_gpu_items(&a.items, p->nrows, p->heads * a.span);
     snprintf(name, sizeof name, "head_dots_%s_DOT_%d", ftb_gpu_real(p->type), values);
-    return ftb_gpu_launch(ftb_gpu_of(ftb_device(p->ctx)), SOURCE, name, grid, (void *[]){&a});
+    return ftb_gpu_launch(ftb_gpu_of(ftb_device(p->ctx)), p->ctx, SOURCE, name, grid, (void *[]){&a});
 }
 
 /* ---- gradients */
@@ -72,7 +72,7 @@ static GrB_Info gradient_of_x(ftb_gpu_device *d, const ftb_head_dots_product *p)
     a.add = p->add_dx;
     const ftb_gpu_grid grid = ftb_gpu_items(&a.items, p->nrows, p->heads * p->width / values);
     snprintf(name, sizeof name, "head_dots_%s_DX_%d", ftb_gpu_real(p->type), values);
-    return ftb_gpu_launch(d, SOURCE, name, grid, (void *[]){&a});
+    return ftb_gpu_launch(d, p->ctx, SOURCE, name, grid, (void *[]){&a});
 }
 
 /* A pass of the gradient of a. */
@@ -84,7 +84,7 @@ static GrB_Info pass(ftb_gpu_device *d, const ftb_head_dots_product *p, const ft
     a.out = p->da;
     a.add = p->add_da;
     snprintf(name, sizeof name, "head_dots_%s_%s", ftb_gpu_real(p->type), first ? "DA" : "JOIN");
-    return ftb_gpu_launch(d, SOURCE, name, first ? c->first : c->second, (void *[]){&a});
+    return ftb_gpu_launch(d, p->ctx, SOURCE, name, first ? c->first : c->second, (void *[]){&a});
 }
 
 /* What is written comes behind what may fail for want of room. */

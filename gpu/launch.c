@@ -106,8 +106,8 @@ GrB_Info ftb_gpu_half_done(GrB_Info info, bool read)
     return info != GrB_SUCCESS && read ? ftb_wrap_error(GrB_PANIC, "half of a product was done: ") : info;
 }
 
-GrB_Info ftb_gpu_launch(ftb_gpu_device *d, const char *source, const char *kernel, ftb_gpu_grid grid,
-                        void **parameters)
+GrB_Info ftb_gpu_launch(ftb_gpu_device *d, FtB_Context ctx, const char *source, const char *kernel,
+                        ftb_gpu_grid grid, void **parameters)
 {
     const struct ftb_gpu_module *m;
     struct CUfunc_st *function = NULL;
@@ -116,7 +116,7 @@ GrB_Info ftb_gpu_launch(ftb_gpu_device *d, const char *source, const char *kerne
     if (grid.x > INT_MAX || grid.y > FTB_GPU_MOST_Y)
         return ftb_fail(FTB_NO_DEVICE, "%s: %lld x %lld blocks of %s are more than a launch has",
                         d->gpu->label, (long long)grid.x, (long long)grid.y, kernel);
-    GrB_Info info = ftb_gpu_enter(d);
+    GrB_Info info = ftb_gpu_enter_for(d, ctx);
     if (info != GrB_SUCCESS)
         return info;
     info = find(&m, d, source);
@@ -125,7 +125,7 @@ GrB_Info ftb_gpu_launch(ftb_gpu_device *d, const char *source, const char *kerne
         if (grid.shared > FTB_GPU_SHARED)
             FTB_GPU_CALL(d, cuFuncSetAttribute, function, MOST_DYNAMIC_SHARED, (int)grid.shared);
         FTB_GPU_CALL(d, cuLaunchKernel, function, (unsigned)grid.x, (unsigned)grid.y, 1, grid.threads, 1, 1,
-                     grid.shared, d->stream, parameters, NULL);
+                     grid.shared, d->turn, parameters, NULL);
     }
 done:
     return ftb_gpu_leave(d, info);

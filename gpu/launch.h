@@ -1,4 +1,4 @@
-/* Kernels of a GPU: compiled and loaded when they are first wanted, and run in the order of its stream. */
+/* Kernels of a GPU: compiled and loaded when they are first wanted, and run in the order of calls. */
 #ifndef FTB_GPU_LAUNCH_H
 #define FTB_GPU_LAUNCH_H
 
@@ -18,8 +18,8 @@ GrB_Info ftb_gpu_half_done(GrB_Info info, bool read);
 
 /* Whether kernels of a source can run there; compiled and loaded by the first who asks. */
 GrB_Info ftb_gpu_load(ftb_gpu_device *d, const char *source);
-/* Runs a kernel of a source; parameters: one address each, as cuLaunchKernel takes them. */
-GrB_Info ftb_gpu_launch(ftb_gpu_device *d, const char *source, const char *kernel, ftb_gpu_grid grid,
-                        void **parameters);
+/* Runs a kernel of a source for a context; parameters: one address each, as cuLaunchKernel takes them. */
+GrB_Info ftb_gpu_launch(ftb_gpu_device *d, FtB_Context ctx, const char *source, const char *kernel,
+                        ftb_gpu_grid grid, void **parameters);
 
 #endif

@@ -40,7 +40,7 @@ static GrB_Info launch(const ftb_loss_product *p, const char *what, ftb_gpu_grid
 {
     char name[40];
     snprintf(name, sizeof name, "loss_%s_%s", ftb_gpu_real(p->type), what);
-    return ftb_gpu_launch(ftb_gpu_of(ftb_device(p->ctx)), SOURCE, name, grid, (void *[]){a});
+    return ftb_gpu_launch(ftb_gpu_of(ftb_device(p->ctx)), p->ctx, SOURCE, name, grid, (void *[]){a});
 }
 
 GrB_Info ftb_gpu_loss(const ftb_loss_product *p)

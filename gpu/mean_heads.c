@@ -21,7 +21,7 @@ static GrB_Info launch(const ftb_mean_heads_product *p, const char *what)
     char name[64];
     const ftb_gpu_grid grid = ftb_gpu_items(&a.items, p->nrows, p->width / values);
     snprintf(name, sizeof name, "mean_heads_%s_%s_%d", ftb_gpu_real(p->type), what, values);
-    return ftb_gpu_launch(ftb_gpu_of(ftb_device(p->ctx)), "gpu/kernels/mean_heads.cu", name, grid,
+    return ftb_gpu_launch(ftb_gpu_of(ftb_device(p->ctx)), p->ctx, "gpu/kernels/mean_heads.cu", name, grid,
                           (void *[]){&a});
 }
 

@@ -127,16 +127,15 @@ static GrB_Info send(ftb_gpu_device *d, unsigned long long to, const char *from,
         const size_t part = (size_t)ftb_min(FTB_GPU_STAGE, bytes - done);
         FTB_GPU_CALL(d, cuEventSynchronize, d->stage[n].done);
         memcpy(d->stage[n].host, from + done, part);
-        FTB_GPU_CALL(d, cuMemcpyHtoDAsync_v2, to + (unsigned long long)done, d->stage[n].host, part,
-                     d->stream);
-        FTB_GPU_CALL(d, cuEventRecord, d->stage[n].done, d->stream);
+        FTB_GPU_CALL(d, cuMemcpyHtoDAsync_v2, to + (unsigned long long)done, d->stage[n].host, part, d->turn);
+        FTB_GPU_CALL(d, cuEventRecord, d->stage[n].done, d->turn);
     }
 done:
-    return settled(d, d->stream, info);
+    return settled(d, d->turn, info);
 }
 
-/* What is still to be sent from a stage goes before what is fetched into it: that stream has an order, and
- * the other one waits. */
+/* What is still to be sent from a stage goes before what is fetched into it: work has an order, and
+ * what is fetched aside waits. */
 static GrB_Info fetch(ftb_gpu_device *d, struct CUstream_st *stream, char *to, unsigned long long from,
                       int64_t bytes)
 {
@@ -145,7 +144,7 @@ static GrB_Info fetch(ftb_gpu_device *d, struct CUstream_st *stream, char *to, u
         const int n = d->next++ % FTB_GPU_STAGES, before = (n + 1) % FTB_GPU_STAGES;
         const int64_t ready = asked - FTB_GPU_STAGE;
         if (asked < bytes) {
-            if (stream != d->stream)
+            if (stream != d->turn)
                 FTB_GPU_CALL(d, cuStreamWaitEvent, stream, d->stage[n].done, 0);
             FTB_GPU_CALL(d, cuMemcpyDtoHAsync_v2, d->stage[n].host, from + (unsigned long long)asked,
                          (size_t)ftb_min(FTB_GPU_STAGE, bytes - asked), stream);
@@ -163,8 +162,7 @@ done:
 static GrB_Info put(const ftb_backend *b, FtB_Context ctx, void *device, const void *host, int64_t bytes)
 {
     ftb_gpu_device *d = ftb_gpu_of(b);
-    (void)ctx;
-    GrB_Info info = ftb_gpu_enter(d);
+    GrB_Info info = ftb_gpu_enter_for(d, ctx);
     return info == GrB_SUCCESS ? ftb_gpu_leave(d, send(d, (unsigned long long)(uintptr_t)device, host, bytes))
                                : info;
 }
@@ -172,13 +170,13 @@ static GrB_Info put(const ftb_backend *b, FtB_Context ctx, void *device, const v
 static GrB_Info get(const ftb_backend *b, FtB_Context ctx, void *host, const void *device, int64_t bytes)
 {
     ftb_gpu_device *d = ftb_gpu_of(b);
-    (void)ctx;
-    GrB_Info info = ftb_gpu_enter(d);
+    GrB_Info info = ftb_gpu_enter_for(d, ctx);
     return info == GrB_SUCCESS
-               ? ftb_gpu_leave(d, fetch(d, d->stream, host, (unsigned long long)(uintptr_t)device, bytes))
+               ? ftb_gpu_leave(d, fetch(d, d->turn, host, (unsigned long long)(uintptr_t)device, bytes))
                : info;
 }
 
+/* What went to other streams is done before what went to the last. */
 static GrB_Info finish(const ftb_backend *b, FtB_Context ctx)
 {
     ftb_gpu_device *d = ftb_gpu_of(b);
@@ -186,15 +184,21 @@ static GrB_Info finish(const ftb_backend *b, FtB_Context ctx)
     (void)ctx;
     if (info != GrB_SUCCESS)
         return info;
-    FTB_GPU_CALL(d, cuStreamSynchronize, d->stream);
+    FTB_GPU_CALL(d, cuStreamSynchronize, d->turn);
 done:
     return ftb_gpu_leave(d, info);
 }
 
 #define BUS_RATE 20e9 /* of PCIe's fourth generation, through pinned memory; rests on no measurement */
 
-const ftb_memory ftb_gpu_memory = {
-    .size = size, .rate = BUS_RATE, .alloc = alloc, .free = release, .put = put, .get = get, .wait = finish};
+const ftb_memory ftb_gpu_memory = {.size = size,
+                                   .rate = BUS_RATE,
+                                   .alloc = alloc,
+                                   .free = release,
+                                   .put = put,
+                                   .get = get,
+                                   .wait = finish,
+                                   .set_stream = ftb_gpu_set_stream};
 
 /* ---- for verbs */
 
@@ -210,7 +214,7 @@ GrB_Info ftb_gpu_mark(ftb_gpu_device *d, int n)
     GrB_Info info = ftb_gpu_enter(d);
     if (info != GrB_SUCCESS)
         return info;
-    FTB_GPU_CALL(d, cuEventRecord, d->mark[n], d->stream);
+    FTB_GPU_CALL(d, cuEventRecord, d->mark[n], d->turn);
 done:
     return ftb_gpu_leave(d, info);
 }

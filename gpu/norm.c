@@ -50,7 +50,7 @@ static GrB_Info launch(norm *n, const char *what, ftb_gpu_grid grid)
 {
     char name[48];
     snprintf(name, sizeof name, "%s_%s%s", n->verb, ftb_gpu_real(n->p->type), what);
-    return ftb_gpu_launch(n->d, n->source, name, grid, (void *[]){&n->a});
+    return ftb_gpu_launch(n->d, n->p->ctx, n->source, name, grid, (void *[]){&n->a});
 }
 
 static GrB_Info each_value(norm *n, const char *what)

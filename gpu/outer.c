@@ -28,9 +28,9 @@ GrB_Info ftb_gpu_outer(const ftb_outer_product *p)
     if (info != GrB_SUCCESS)
         return info;
     ftb_outer_arguments a = {.parts = c.parts, .l = p->l, .r = p->r, .sum = p->sum, .b = p->b, .add = p->add};
-    info = ftb_gpu_launch(d, SOURCE, name, c.first, (void *[]){&a});
+    info = ftb_gpu_launch(d, p->ctx, SOURCE, name, c.first, (void *[]){&a});
     if (info == GrB_SUCCESS)
-        info = ftb_gpu_launch(d, SOURCE, "outer_join", c.second, (void *[]){&a});
+        info = ftb_gpu_launch(d, p->ctx, SOURCE, "outer_join", c.second, (void *[]){&a});
     ftb_gpu_columns_delete(&c, d);
     return info;
 }

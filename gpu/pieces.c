@@ -130,14 +130,14 @@ GrB_Info ftb_gpu_rows_ask(ftb_gpu_pieces *to, const int **colidx, ftb_pattern *p
 }
 
 /* A grid's y is short. */
-GrB_Info ftb_gpu_join_cuts(ftb_gpu_device *d, const ftb_gpu_pieces *p, const char *source, const char *kernel,
-                           ftb_gpu_grid grid, void *arguments)
+GrB_Info ftb_gpu_join_cuts(ftb_gpu_device *d, FtB_Context ctx, const ftb_gpu_pieces *p, const char *source,
+                           const char *kernel, ftb_gpu_grid grid, void *arguments)
 {
     GrB_Info info = GrB_SUCCESS;
     for (int64_t first = 0; first < p->ncuts && info == GrB_SUCCESS; first += FTB_GPU_MOST_Y) {
         const ftb_spmm_cut *cuts = p->cuts + first;
         grid.y = ftb_min(p->ncuts - first, FTB_GPU_MOST_Y);
-        info = ftb_gpu_launch(d, source, kernel, grid, (void *[]){arguments, &cuts});
+        info = ftb_gpu_launch(d, ctx, source, kernel, grid, (void *[]){arguments, &cuts});
     }
     return info;
 }

@@ -23,7 +23,7 @@ GrB_Info ftb_gpu_pieces_here(const ftb_spmm_piece **pieces, int64_t *npieces, ft
 /* The same with the pattern's columns, which are narrow. */
 GrB_Info ftb_gpu_rows_ask(ftb_gpu_pieces *to, const int **colidx, ftb_pattern *p, const ftb_gpu_device *d);
 /* Runs a kernel of the arguments and the cuts for the rows that were cut, `grid` being that of one. */
-GrB_Info ftb_gpu_join_cuts(ftb_gpu_device *d, const ftb_gpu_pieces *p, const char *source, const char *kernel,
-                           ftb_gpu_grid grid, void *arguments);
+GrB_Info ftb_gpu_join_cuts(ftb_gpu_device *d, FtB_Context ctx, const ftb_gpu_pieces *p, const char *source,
+                           const char *kernel, ftb_gpu_grid grid, void *arguments);
 
 #endif

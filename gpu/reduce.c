@@ -22,7 +22,7 @@ static GrB_Info launch(ftb_gpu_device *d, const ftb_reduce_product *r, const cha
 {
     char name[40];
     snprintf(name, sizeof name, "reduce_%s_%s", ftb_gpu_real(r->type), what);
-    return ftb_gpu_launch(d, SOURCE, name, grid, (void *[]){a});
+    return ftb_gpu_launch(d, r->ctx, SOURCE, name, grid, (void *[]){a});
 }
 
 static GrB_Info columns(ftb_gpu_device *d, const ftb_reduce_product *r, ftb_reduce_arguments *a)

@@ -45,7 +45,7 @@ static GrB_Info launch(ftb_gpu_device *d, ftb_sddmm_direct_arguments *a, const f
     }
     const int groups = FTB_SDDMM_DIRECT_BLOCK / lanes;
     grid.x = (a->npieces + groups - 1) / groups;
-    return ftb_gpu_launch(d, SOURCE, name, grid, (void *[]){a});
+    return ftb_gpu_launch(d, s->ctx, SOURCE, name, grid, (void *[]){a});
 }
 
 GrB_Info ftb_gpu_sddmm(const ftb_sddmm_product *s, const ftb_sddmm_plan *plan)

@@ -28,12 +28,13 @@ static GrB_Info launch(ftb_gpu_device *d, ftb_softmax_arguments *a, const ftb_so
     snprintf(name, sizeof name, "softmax_f32_%s_%d", what, lanes);
     snprintf(cut, sizeof cut, "softmax_f32_%s_cut", what);
     GrB_Info info = ftb_gpu_launch(
-        d, SOURCE, name,
+        d, s->ctx, SOURCE, name,
         (ftb_gpu_grid){.x = (a->npieces + groups - 1) / groups, .y = 1, .threads = FTB_SOFTMAX_BLOCK},
         (void *[]){a});
     if (info != GrB_SUCCESS)
         return info;
-    info = ftb_gpu_launch(d, SOURCE, cut, (ftb_gpu_grid){.x = p->ncuts, .y = 1, .threads = FTB_SOFTMAX_BLOCK},
+    info = ftb_gpu_launch(d, s->ctx, SOURCE, cut,
+                          (ftb_gpu_grid){.x = p->ncuts, .y = 1, .threads = FTB_SOFTMAX_BLOCK},
                           (void *[]){a, (void *)&p->cuts});
     return ftb_gpu_half_done(info, s->out == s->in || s->out == s->d);
 }

@@ -123,7 +123,7 @@ static GrB_Info make_values(const void **to, ftb_gpu_spgemm_run *run, const void
     *to = a.to;
     snprintf(kernel, sizeof kernel, "spgemm_values_%s", name_of(type));
     const int64_t blocks = (p->nvals + FTB_SPGEMM_STEP_BLOCK - 1) / FTB_SPGEMM_STEP_BLOCK;
-    return ftb_gpu_launch(run->d, SOURCE_FINISH, kernel,
+    return ftb_gpu_launch(run->d, run->product->ctx, SOURCE_FINISH, kernel,
                           (ftb_gpu_grid){.x = blocks, .y = 1, .threads = FTB_SPGEMM_STEP_BLOCK},
                           (void *[]){&a});
 }

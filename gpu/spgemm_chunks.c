@@ -380,7 +380,7 @@ static GrB_Info launch_bin(const chunks *s, const chunk *c, int bin)
     }
     snprintf(kernel, sizeof kernel, "spgemm_%s%s%s", run->name, form_of(run, bin),
              texts ? run->text.suffix : "");
-    return ftb_gpu_launch(run->d, source, kernel, grid, (void *[]){&a});
+    return ftb_gpu_launch(run->d, run->product->ctx, source, kernel, grid, (void *[]){&a});
 }
 
 /* Warps take `many` units or rows. */
@@ -391,7 +391,7 @@ static GrB_Info launch_steps(const chunks *s, const char *source, const char *wh
     char kernel[40];
     snprintf(kernel, sizeof kernel, "spgemm_%s%s", what, of);
     return ftb_gpu_launch(
-        s->run->d, source, kernel,
+        s->run->d, s->run->product->ctx, source, kernel,
         (ftb_gpu_grid){.x = (many + each - 1) / each, .y = 1, .threads = FTB_SPGEMM_STEP_BLOCK},
         (void *[]){arguments});
 }
@@ -426,7 +426,7 @@ static GrB_Info launch_finish(const chunks *s, const chunk *c)
                            texts ? run->text.suffix : run->type, c->nunits, &a));
     if (f->use_top_k)
         FTB_CHECK(launch_steps(s, SOURCE_PACK, "topk_", run->type, c->nrows, &p));
-    FTB_CHECK(ftb_gpu_launch(run->d, SOURCE_PACK, "spgemm_scan",
+    FTB_CHECK(ftb_gpu_launch(run->d, run->product->ctx, SOURCE_PACK, "spgemm_scan",
                              (ftb_gpu_grid){.x = 1, .y = 1, .threads = FTB_SPGEMM_SCAN_BLOCK},
                              (void *[]){&p}));
     info = launch_steps(s, SOURCE_PACK, "pack_", size == 1 ? "1" : size == 4 ? "4" : "8", c->nunits, &p);

@@ -127,7 +127,7 @@ static GrB_Info order_weights(ftb_gpu_device *d, ftb_spmm_direct_arguments *a, c
                                  .heads = heads};
     if (info == GrB_SUCCESS)
         info = ftb_gpu_launch(
-            d, HYBRID, "spmm_hybrid_weights",
+            d, s->ctx, HYBRID, "spmm_hybrid_weights",
             (ftb_gpu_grid){.x = (w.count + FTB_SPMM_HYBRID_WEIGHTS_BLOCK - 1) / FTB_SPMM_HYBRID_WEIGHTS_BLOCK,
                            .y = 1,
                            .threads = FTB_SPMM_HYBRID_WEIGHTS_BLOCK},
@@ -145,7 +145,7 @@ static GrB_Info launch_direct(ftb_gpu_device *d, ftb_spmm_direct_arguments *a, c
     char name[64];
     snprintf(name, sizeof name, "spmm_direct_%s_%s_%s_%dx%d", stored_of(s), s->kind.best ? "BEST" : "PLUS",
              edge_of(s), plan->lanes, plan->values);
-    return ftb_gpu_launch(d, source_of(s), name,
+    return ftb_gpu_launch(d, s->ctx, source_of(s), name,
                           (ftb_gpu_grid){.x = (a->npieces + groups - 1) / groups,
                                          .y = (a->d + tile - 1) / tile,
                                          .threads = FTB_SPMM_DIRECT_BLOCK},
@@ -167,7 +167,7 @@ static GrB_Info launch_tiles(ftb_gpu_device *d, const ftb_spmm_direct_arguments 
                                        .tile = (int)tile};
     snprintf(name, sizeof name, "spmm_hybrid_%s_PLUS_%s_%s", stored_of(s), edge_of(s),
              vectors ? "8x4" : "16x1");
-    return ftb_gpu_launch(d, hybrid_of(s), name,
+    return ftb_gpu_launch(d, s->ctx, hybrid_of(s), name,
                           (ftb_gpu_grid){.x = h->nblocks,
                                          .y = (a->d + features - 1) / features,
                                          .threads = FTB_SPMM_HYBRID_BLOCK,
@@ -222,7 +222,7 @@ static GrB_Info launch(ftb_gpu_device *d, ftb_spmm_direct_arguments *a, const ft
     if (info == GrB_SUCCESS)
         info = ftb_gpu_half_done(launch_direct(d, a, s, plan), s->add && a->npieces < all);
     if (info == GrB_SUCCESS)
-        info = ftb_gpu_half_done(ftb_gpu_join_cuts(d, p, SOURCE, merge, each, a), s->add);
+        info = ftb_gpu_half_done(ftb_gpu_join_cuts(d, s->ctx, p, SOURCE, merge, each, a), s->add);
     return info;
 }
 

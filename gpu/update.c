@@ -38,7 +38,7 @@ GrB_Info ftb_gpu_update(const ftb_update_product *p)
     char name[64];
     const ftb_gpu_grid grid = ftb_gpu_items(&a.items, 1, (p->count + values - 1) / values);
     snprintf(name, sizeof name, "update_%s_%s_%d", ftb_gpu_real(p->type), rule_of(p), values);
-    return ftb_gpu_launch(ftb_gpu_of(ftb_device(p->ctx)), SOURCE, name, grid, (void *[]){&a});
+    return ftb_gpu_launch(ftb_gpu_of(ftb_device(p->ctx)), p->ctx, SOURCE, name, grid, (void *[]){&a});
 }
 
 GrB_Info ftb_gpu_sum_squares(const ftb_sum_squares_product *p)
@@ -51,9 +51,9 @@ GrB_Info ftb_gpu_sum_squares(const ftb_sum_squares_product *p)
         return info;
     ftb_sum_squares_arguments a = {.parts = c.parts, .gradient = p->gradient, .clip = p->clip, .sum = p->sum};
     snprintf(name, sizeof name, "sum_squares_%s", ftb_gpu_real(p->type));
-    info = ftb_gpu_launch(d, SOURCE, name, c.first, (void *[]){&a});
+    info = ftb_gpu_launch(d, p->ctx, SOURCE, name, c.first, (void *[]){&a});
     if (info == GrB_SUCCESS)
-        info = ftb_gpu_launch(d, SOURCE, "sum_squares_join", c.second, (void *[]){&a});
+        info = ftb_gpu_launch(d, p->ctx, SOURCE, "sum_squares_join", c.second, (void *[]){&a});
     ftb_gpu_columns_delete(&c, d);
     return info;
 }

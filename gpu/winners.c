@@ -33,7 +33,7 @@ GrB_Info ftb_gpu_winners(const ftb_winners_product *w)
                                .nvals = w->p->nvals};
     const ftb_gpu_grid grid = ftb_gpu_items(&a.items, w->p->nrows, w->values);
     snprintf(name, sizeof name, "winners_%d", (int)FtB_Type_size(w->type));
-    return ftb_gpu_launch(d, SOURCE, name, grid, (void *[]){&a});
+    return ftb_gpu_launch(d, w->ctx, SOURCE, name, grid, (void *[]){&a});
 }
 
 GrB_Info ftb_gpu_winners_grad(const ftb_winners_product *w)
@@ -69,7 +69,7 @@ GrB_Info ftb_gpu_winners_grad(const ftb_winners_product *w)
         ftb_gpu_sum_entries(d, w->ctx, &pieces, &a.entries, false, SOURCE, (const char *[]){kernel, cut}, &a);
     const int64_t rows = FTB_WINNERS_ANY_BLOCK / 32;
     return info != GrB_SUCCESS ? info
-                               : ftb_gpu_launch(d, SOURCE, "winners_any",
+                               : ftb_gpu_launch(d, w->ctx, SOURCE, "winners_any",
                                                 (ftb_gpu_grid){.x = (a.nrows + rows - 1) / rows,
                                                                .y = 1,
                                                                .threads = FTB_WINNERS_ANY_BLOCK},

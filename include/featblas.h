@@ -195,9 +195,23 @@ GrB_Info FtB_Context_set_sync(FtB_Context ctx, bool on);
  * moved, and what moved is counted (FtB_Context_moved). Memory whose address the caller has (FtB_Block_wrap,
  * FtB_Block_shape, FtB_Matrix_csr) holds the results when a call returns, wherever that ran. @param ctx NULL
  * for the engaged one.
- *  @param device a name that FtB_Device_describe gives, such as "cpu"; NULL: the host.
+ *  @param device a name that FtB_Device_describe gives, such as "cpu"; NULL: the host. A stream of
+ * FtB_Context_set_stream is given back.
  *  @return FTB_NO_DEVICE if there is no such device. */
 GrB_Info FtB_Context_set_device(FtB_Context ctx, const char *device);
+
+/** Orders what calls of this context do on its GPU on a CUDA stream of the caller's: behind what the stream
+ * was given before a call, and before what it is given after; the calls need not have waited for it. What
+ * calls of other contexts do there stays in the order of all calls, whatever their streams: where the next
+ * call's is another, it waits for an event of the one before, so that an object written in one stream may be
+ * read in any other, by calls. What the caller's own kernels do in other streams is the caller's to order.
+ * The stream must live, and not be captured, until it is given back: by another call of this, by
+ * FtB_Context_set_device, or with the context's last object.
+ *  @param ctx NULL for the engaged one. @param stream a CUstream, or cudaStream_t, made on the context's GPU
+ * in its primary context, as PyTorch, CuPy and cudaStreamCreate do; NULL: the library's own again. The legacy
+ * default stream (CU_STREAM_LEGACY) and a thread's default (CU_STREAM_PER_THREAD) are refused.
+ *  @return FTB_NO_DEVICE if the context works on no GPU; GrB_INVALID_VALUE, of a stream that is refused. */
+GrB_Info FtB_Context_set_stream(FtB_Context ctx, void *stream);
 
 /** What is known of a device. GPUs that the driver finds come last, as "gpu:0" and so on; values can be kept
  * there (FtB_Block_to_device), and products with blocks in FP32 run there. The first call that asks for one

@@ -521,7 +521,7 @@ static const char serial[] =
     " input_take Layer_new Layer_count Layer_parameter Layer_free Optimizer_new Optimizer_add"
     " Optimizer_add_layer Optimizer_lr Optimizer_set_lr Optimizer_save Optimizer_load Optimizer_free"
     " Optimizer_schedule Optimizer_advance Stopper_new Stopper_see Stopper_best Stopper_restore"
-    " Stopper_free ";
+    " Stopper_free Context_set_stream ";
 
 static bool known(const char *name)
 {

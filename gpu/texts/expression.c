@@ -112,7 +112,7 @@ GrB_Info ftb_gpu_expression_new(ftb_gpu_expression *e, const ftb_message *m, con
     ftb_gpu_shared s;
     ftb_gpu_text text;
     GrB_Info info;
-    *e = (ftb_gpu_expression){.result = result};
+    *e = (ftb_gpu_expression){.ctx = m->ctx, .result = result};
     FTB_CHECK(ftb_gpu_shared_of(&s, m, p));
     info = ftb_gpu_text_new(&text, m->ctx, put, &(body){m, p, &s, result, monoid, kernels},
                             "gpu/kernels/expression.cuh");
@@ -166,7 +166,7 @@ GrB_Info ftb_gpu_expression_run(ftb_gpu_device *d, const ftb_gpu_expression *e, 
     const int64_t threads = threads_of(e, kernels, count, a->ncols);
     char name[80];
     snprintf(name, sizeof name, "expression_%s%s", names[kernels], e->suffix);
-    return ftb_gpu_launch(d, e->source, name,
+    return ftb_gpu_launch(d, e->ctx, e->source, name,
                           (ftb_gpu_grid){.x = (threads + FTB_EXPRESSION_BLOCK - 1) / FTB_EXPRESSION_BLOCK,
                                          .y = 1,
                                          .threads = FTB_EXPRESSION_BLOCK,

@@ -16,6 +16,7 @@ bool ftb_gpu_expression_fits(const ftb_message *m, const ftb_program *p, ftb_sid
 const int64_t *ftb_gpu_expression_from(const ftb_message *m, const ftb_program *p);
 
 typedef struct ftb_gpu_expression {
+    FtB_Context ctx; /* whose kernels they are */
     char *source;    /* as ftb_gpu_launch takes it; ours */
     char suffix[20]; /* of its kernels' names */
     FtB_Type result; /* of what they write */

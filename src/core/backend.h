@@ -20,6 +20,9 @@ typedef struct ftb_memory {
     GrB_Info (*put)(const ftb_backend *b, FtB_Context ctx, void *device, const void *host, int64_t bytes);
     GrB_Info (*get)(const ftb_backend *b, FtB_Context ctx, void *host, const void *device, int64_t bytes);
     GrB_Info (*wait)(const ftb_backend *b, FtB_Context ctx); /* until all that was asked for is done */
+    /* What is done for ctx goes to a stream of the caller's, NULL: to the device's own, from now on; in
+     * order, all the same, with what is done for others. NULL: there are no streams. */
+    GrB_Info (*set_stream)(const ftb_backend *b, FtB_Context ctx, void *stream);
     /* Told of host memory that is not valid any more; NULL: nobody wants to know. */
     void (*spoil)(void *host, int64_t bytes);
 } ftb_memory;

@@ -33,6 +33,8 @@ void ftb_context_release(FtB_Context ctx)
 {
     if (!ctx || atomic_fetch_sub(&ctx->refs, 1) > 1)
         return;
+    if (ctx->stream)
+        (void)ctx->device->memory->set_stream(ctx->device, ctx, NULL);
     ftb_raw_delete(ctx->tmpdir);
     ftb_raw_delete(ctx->wisdom);
     pthread_mutex_destroy(&ctx->wisdom_lock);

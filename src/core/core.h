@@ -42,6 +42,7 @@ struct FtB_Context_opaque {
     pthread_mutex_t wisdom_lock;
     struct ftb_wisdom *wisdom;        /* plan/wisdom.h; raw memory, counted; NULL: none */
     const struct ftb_backend *device; /* that work is placed on; NULL: the host */
+    void *stream;                     /* of the device, the caller's; NULL: the library's own */
     _Atomic int64_t moved[2];         /* bytes, by ftb_direction */
 };
 

@@ -133,6 +133,15 @@ void ftb_places_feeds(ftb_place places[FTB_MAX_FEEDS], ftb_message *m, const ftb
 
 /* ---- for callers */
 
+/* A stream is of the device that was. */
+static GrB_Info place(FtB_Context ctx, const ftb_backend *device)
+{
+    if (ctx->stream)
+        (void)ctx->device->memory->set_stream(ctx->device, ctx, NULL);
+    ctx->device = device;
+    return GrB_SUCCESS;
+}
+
 GrB_Info FtB_Context_set_device(FtB_Context ctx, const char *device)
 {
     char names[128] = "";
@@ -141,20 +150,30 @@ GrB_Info FtB_Context_set_device(FtB_Context ctx, const char *device)
         ctx = ftb_context();
     for (int n = 0; ftb_backend_at(n); n++) {
         const ftb_backend *b = ftb_backend_at(n);
-        if (!device || strcmp(device, b->name) == 0) {
-            ctx->device = b->memory ? b : NULL;
-            return GrB_SUCCESS;
-        }
+        if (!device || strcmp(device, b->name) == 0)
+            return place(ctx, b->memory ? b : NULL);
         used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", n ? ", " : "", b->name);
     }
     const char *why;
     const ftb_gpu *gpu = ftb_gpu_named(device, &why);
-    if (gpu) {
-        ctx->device = ftb_gpu_backend(gpu);
-        return GrB_SUCCESS;
-    }
+    if (gpu)
+        return place(ctx, ftb_gpu_backend(gpu));
     return ftb_fail(FTB_NO_DEVICE, "device: there is no '%.64s' here; expected %s%s%s", device, names,
                     why ? "; no GPU: " : "", why ? why : "");
+}
+
+GrB_Info FtB_Context_set_stream(FtB_Context ctx, void *stream)
+{
+    if (!ctx)
+        ctx = ftb_context();
+    const ftb_backend *b = ctx->device;
+    if (b && b->memory->set_stream)
+        return b->memory->set_stream(b, ctx, stream);
+    return stream ? ftb_fail(FTB_NO_DEVICE,
+                             "FtB_Context_set_stream: the context works on '%s', which has no streams; "
+                             "expected FtB_Context_set_device with a GPU before",
+                             b ? b->name : host.name)
+                  : GrB_SUCCESS;
 }
 
 /* GPUs that the driver finds come behind the rows. */

@@ -44,7 +44,7 @@ static bool open_library(void)
         return false;
     unsigned error = sparse.call.cusparseCreate(&sparse.handle);
     if (!error)
-        error = sparse.call.cusparseSetStream(sparse.handle, d->stream);
+        error = sparse.call.cusparseSetStream(sparse.handle, d->turn);
     ftb_gpu_leave(d, GrB_SUCCESS);
     if (error)
         snprintf(sparse.why, sizeof sparse.why, "failed: cusparseCreate: %u", error);

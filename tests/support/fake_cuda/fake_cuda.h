@@ -19,6 +19,7 @@ enum {
     INVALID_DEVICE = 101,
     INVALID_CONTEXT = 201,
     INVALID_IMAGE = 200,
+    INVALID_HANDLE = 400,
     NOT_FOUND = 500,
     ILLEGAL_ADDRESS = 700,
     LAUNCH_FAILED = 719,
@@ -56,6 +57,7 @@ int fake_cuda_pending(void);        /* copies and launches that are not done yet
 int fake_cuda_launches(void);       /* kernels that ran so far */
 int fake_cuda_emulates(void);       /* whether any can */
 const char *fake_cuda_misuse(void); /* what was done that must not be, the first of it; NULL: nothing */
-void fake_cuda_calm(void);          /* forgets an error that sticks */
+unsigned cuStreamDestroy_v2(struct CUstream_st *stream);
+void fake_cuda_calm(void); /* forgets an error that sticks */
 
 #endif

@@ -197,6 +197,24 @@ static void append(struct CUstream_st *s, task *t)
     s->last = &t->next;
 }
 
+static int known(const struct CUstream_st *stream)
+{
+    const struct CUstream_st *s = streams;
+    while (s && s != stream)
+        s = s->next;
+    return s != NULL;
+}
+
+/* Of another device's context, or gone, it is not to be used. */
+static int usable(const char *call, const struct CUstream_st *stream)
+{
+    if (!known(stream) || stream->device != device_now()) {
+        misuse(call, known(stream) ? "a stream of another device" : "no stream, or one that was destroyed");
+        return 0;
+    }
+    return 1;
+}
+
 static task *new_task(void)
 {
     task *t = calloc(1, sizeof *t);
@@ -340,8 +358,10 @@ static unsigned copy(const char *call, char *to, const char *from, size_t bytes,
                      struct CUstream_st *stream)
 {
     const piece *there = find(out ? from : to, bytes), *pinned = find(out ? to : from, bytes);
-    if (!stream || !there || there->device != stream->device) {
-        misuse(call, !stream ? "no stream" : "not in one piece of this device's memory");
+    if (!usable(call, stream))
+        return INVALID_HANDLE;
+    if (!there || there->device != stream->device) {
+        misuse(call, "not in one piece of this device's memory");
         return INVALID_VALUE;
     }
     task *t = new_task();
@@ -392,11 +412,42 @@ unsigned cuStreamCreate(struct CUstream_st **stream, unsigned flags)
     return leave(OK);
 }
 
+/* Of one that is there: the driver does not say what else happens. */
+unsigned cuStreamGetCtx(struct CUstream_st *stream, struct CUctx_st **context)
+{
+    const unsigned error = enter("cuStreamGetCtx");
+    if (error)
+        return error;
+    if (!known(stream))
+        return leave(INVALID_HANDLE);
+    *context = &contexts[stream->device];
+    return leave(OK);
+}
+
+/* What was asked for is done first, as the driver sees to that. The library destroys none: callers do. */
+unsigned cuStreamDestroy_v2(struct CUstream_st *stream)
+{
+    struct CUstream_st **at = &streams;
+    const unsigned error = enter("cuStreamDestroy");
+    if (error)
+        return error;
+    while (*at && *at != stream)
+        at = &(*at)->next;
+    if (!*at)
+        return leave(INVALID_HANDLE);
+    drain(stream);
+    *at = stream->next;
+    free(stream);
+    return leave(OK);
+}
+
 unsigned cuStreamSynchronize(struct CUstream_st *stream)
 {
     const unsigned error = enter("cuStreamSynchronize");
     if (error)
         return error;
+    if (!usable("cuStreamSynchronize", stream))
+        return leave(INVALID_HANDLE);
     drain(stream);
     return leave(OK);
 }
@@ -419,6 +470,8 @@ unsigned cuEventRecord(struct CUevent_st *event, struct CUstream_st *stream)
     const unsigned error = enter("cuEventRecord");
     if (error)
         return error;
+    if (!usable("cuEventRecord", stream))
+        return leave(INVALID_HANDLE);
     if (event->stream) /* recorded again: that one does not count any more */
         drain(event->stream);
     task *t = new_task();
@@ -434,8 +487,10 @@ unsigned cuStreamWaitEvent(struct CUstream_st *stream, struct CUevent_st *event,
     const unsigned error = enter("cuStreamWaitEvent");
     if (error)
         return error;
-    if (flags || !stream || stream->device != event->device) {
-        misuse("cuStreamWaitEvent", "flags, no stream, or another device's event");
+    if (!usable("cuStreamWaitEvent", stream))
+        return leave(INVALID_HANDLE);
+    if (flags || stream->device != event->device) {
+        misuse("cuStreamWaitEvent", "flags, or another device's event");
         return leave(INVALID_VALUE);
     }
     if (event->stream && event->stream != stream) { /* in the same it is before, or done */
@@ -467,8 +522,10 @@ unsigned cuLaunchKernel(struct CUfunc_st *function, unsigned grid_x, unsigned gr
     const unsigned error = enter("cuLaunchKernel");
     if (error)
         return error;
-    if (!function || !stream || !parameters || extra) {
-        misuse("cuLaunchKernel", "no function, no stream or no parameters");
+    if (!usable("cuLaunchKernel", stream))
+        return leave(INVALID_HANDLE);
+    if (!function || !parameters || extra) {
+        misuse("cuLaunchKernel", "no function or no parameters");
         return leave(INVALID_VALUE);
     }
     task *t = new_task();
