@@ -41,7 +41,7 @@ foreach(source ${sources})
 endforeach()
 
 # The way of tests to a real GPU, which the driver that does not exist stands for.
-foreach(name memory softmax)
+foreach(name memory softmax stream)
   add_test(NAME gpu_as_real_${name} COMMAND test_gpu_${name})
   featblas_label(gpu_as_real_${name} ${PROJECT_SOURCE_DIR}/tests/test_gpu_${name}.c)
   set_property(TEST gpu_as_real_${name} APPEND PROPERTY ENVIRONMENT FEATBLAS_TEST_GPU=real FAKE_CUDA_REAL=1 FEATBLAS_CACHE=0

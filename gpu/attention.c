@@ -104,7 +104,7 @@ GrB_Info ftb_gpu_attention(const ftb_attention_product *s, const ftb_sddmm_plan 
                                  .headv = ftb_gpu_head_step(&s->v),
                                  .scale = (float)s->scale,
                                  .slope = (float)s->slope,
-                                 .drop = ftb_gpu_edge_dropout(s->dropout, s->seed)};
+                                 .drop = ftb_gpu_edge_dropout(s->dropout, s->seed, s->seed_at)};
     info = launch(d, &a, s, &p);
     if (scratch)
         d->row.memory->free(&d->row, scratch, bytes);

@@ -121,7 +121,7 @@ static GrB_Info begin(walk *w, ftb_gpu_device *d, const ftb_attention_grad_produ
                                           .value_width = (int)s->value_width,
                                           .scale = (float)s->scale,
                                           .slope = (float)s->slope,
-                                          .drop = ftb_gpu_edge_dropout(s->dropout, s->seed)};
+                                          .drop = ftb_gpu_edge_dropout(s->dropout, s->seed, s->seed_at)};
     return info;
 }
 

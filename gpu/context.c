@@ -61,8 +61,8 @@ GrB_Info ftb_gpu_failed(ftb_gpu_device *d, const char *call, unsigned error)
 static GrB_Info begin(ftb_gpu_device *d)
 {
     GrB_Info info = GrB_SUCCESS;
-    if (!d->stream)
-        FTB_GPU_CALL(d, cuStreamCreate, &d->stream, NON_BLOCKING);
+    if (!d->own)
+        FTB_GPU_CALL(d, cuStreamCreate, &d->own, NON_BLOCKING);
     if (!d->aside)
         FTB_GPU_CALL(d, cuStreamCreate, &d->aside, NON_BLOCKING);
     for (int n = 0; n < FTB_GPU_MARKS; n++)
@@ -76,7 +76,7 @@ static GrB_Info begin(ftb_gpu_device *d)
         if (!d->stage[n].done)
             FTB_GPU_CALL(d, cuEventCreate, &d->stage[n].done, NO_TIMING);
     }
-    d->turn = d->stream;
+    d->turn = d->own;
     d->begun = true;
 done:
     return info;

@@ -27,7 +27,9 @@ typedef struct ftb_gpu_device {
     bool begun;
     unsigned lost; /* an error after which the driver does nothing any more for this process; 0: none */
     struct CUctx_st *context;
-    struct CUstream_st *stream, *turn;            /* our own; the one to which the last work went */
+    struct CUstream_st *own, *turn; /* ours; the one to which the last work went */
+    struct CUstream_st *recorder;   /* of what one thread at a time records (record.c); NULL: not yet */
+    bool recording;
     struct CUevent_st *handed;                    /* recorded in the old one where that changes */
     struct CUstream_st *aside;                    /* for what is fetched while work goes on */
     struct CUevent_st *mark[FTB_GPU_MARKS];       /* in the turn's, that `aside` waits for */

@@ -12,6 +12,7 @@
 #include "gpu/dense_ways.h"
 #include "gpu/launch.h"
 #include "gpu/library.h"
+#include "gpu/record.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -141,7 +142,7 @@ static GrB_Info run(ftb_gpu_device *d, const ftb_dense_product *p, void *workspa
 {
     const ftb_cublas *c = ftb_cublas_here();
     const char *call = "cublasSetStream";
-    unsigned status = c->call.cublasSetStream_v2(d->cublas, d->turn);
+    unsigned status = c->call.cublasSetStream_v2(d->cublas, ftb_gpu_stream(d));
     if (!status) {
         call = "cublasSetWorkspace";
         status = c->call.cublasSetWorkspace_v2(d->cublas, workspace, FTB_CUBLAS_WORKSPACE);

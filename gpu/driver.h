@@ -33,6 +33,13 @@
     CALL(cuStreamGetCtx, (struct CUstream_st * stream, struct CUctx_st * *context))                          \
     CALL(cuStreamSynchronize, (struct CUstream_st * stream))                                                 \
     CALL(cuStreamWaitEvent, (struct CUstream_st * stream, struct CUevent_st * event, unsigned flags))        \
+    CALL(cuStreamBeginCapture_v2, (struct CUstream_st * stream, unsigned mode))                              \
+    CALL(cuStreamEndCapture, (struct CUstream_st * stream, struct CUgraph_st * *graph))                      \
+    CALL(cuGraphInstantiateWithFlags,                                                                        \
+         (struct CUgraphExec_st * *made, struct CUgraph_st * graph, unsigned long long flags))               \
+    CALL(cuGraphDestroy, (struct CUgraph_st * graph))                                                        \
+    CALL(cuGraphLaunch, (struct CUgraphExec_st * graph, struct CUstream_st * stream))                        \
+    CALL(cuGraphExecDestroy, (struct CUgraphExec_st * graph))                                                \
     CALL(cuEventCreate, (struct CUevent_st * *event, unsigned flags))                                        \
     CALL(cuEventRecord, (struct CUevent_st * event, struct CUstream_st * stream))                            \
     CALL(cuEventSynchronize, (struct CUevent_st * event))                                                    \
@@ -48,6 +55,8 @@ struct CUstream_st;
 struct CUevent_st;
 struct CUmod_st;
 struct CUfunc_st;
+struct CUgraph_st;
+struct CUgraphExec_st;
 
 typedef struct ftb_cuda {
 #define FTB_CUDA_MEMBER(name, arguments) unsigned(*name) arguments;

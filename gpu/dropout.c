@@ -18,6 +18,7 @@ GrB_Info ftb_gpu_dropout(const ftb_dropout_product *p)
                                .x = p->x,
                                .y = p->y,
                                .seed = p->seed,
+                               .seed_at = (const unsigned long long *)p->seed_at,
                                .threshold = threshold,
                                .scale = (float)(1 / (1 - threshold / 65536.0))};
     const ftb_gpu_grid grid = {

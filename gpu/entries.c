@@ -75,11 +75,12 @@ GrB_Info ftb_gpu_sum_entries(ftb_gpu_device *d, FtB_Context ctx, const ftb_gpu_p
     return info;
 }
 
-ftb_edge_dropout ftb_gpu_edge_dropout(double probability, uint64_t seed)
+ftb_edge_dropout ftb_gpu_edge_dropout(double probability, uint64_t seed, const uint64_t *seed_at)
 {
     return (ftb_edge_dropout){.below = ftb_dropped_below(probability),
                               .kept = (float)(1 / (1 - probability)),
-                              .key = {(unsigned)seed, (unsigned)(seed >> 32)}};
+                              .key = {(unsigned)seed, (unsigned)(seed >> 32)},
+                              .key_at = (const unsigned *)seed_at};
 }
 
 ftb_gpu_spans ftb_gpu_spans_of(int64_t heads, int64_t width, bool vectors)

@@ -12,7 +12,7 @@
  * it (ftb_pattern_transpose): on the device, sent once. */
 GrB_Info ftb_gpu_from_ask(const long long **to, ftb_pattern *transpose, const int64_t *from,
                           const ftb_gpu_device *d);
-ftb_edge_dropout ftb_gpu_edge_dropout(double probability, uint64_t seed);
+ftb_edge_dropout ftb_gpu_edge_dropout(double probability, uint64_t seed, const uint64_t *seed_at);
 
 /* Runs kernels[0] of the arguments, of which `sums` is a part with its width, for the pieces, and kernels[1]
  * for the rows that were cut (kernels/entry_sums.cuh). add: to what is there. */

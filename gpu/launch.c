@@ -3,6 +3,7 @@
 
 #include "gpu/compile.h"
 #include "gpu/images.h"
+#include "gpu/record.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -67,6 +68,9 @@ static GrB_Info find(const struct ftb_gpu_module **found, ftb_gpu_device *d, con
     *found = m;
     if (m)
         return m->module ? GrB_SUCCESS : ftb_fail(FTB_NO_DEVICE, "%s", m->why);
+    GrB_Info info = ftb_gpu_unrecorded(d, "a kernel that is to be loaded");
+    if (info != GrB_SUCCESS)
+        return info;
     m = ftb_raw_new(sizeof *m);
     if (!m)
         return ftb_nomem();
@@ -76,7 +80,7 @@ static GrB_Info find(const struct ftb_gpu_module **found, ftb_gpu_device *d, con
         return ftb_nomem();
     }
     memcpy(m->source, source, strlen(source) + 1);
-    const GrB_Info info = load(&m->module, &later, d, source);
+    info = load(&m->module, &later, d, source);
     if (later) {
         ftb_raw_delete(m->source);
         ftb_raw_delete(m);
@@ -125,7 +129,7 @@ GrB_Info ftb_gpu_launch(ftb_gpu_device *d, FtB_Context ctx, const char *source, 
         if (grid.shared > FTB_GPU_SHARED)
             FTB_GPU_CALL(d, cuFuncSetAttribute, function, MOST_DYNAMIC_SHARED, (int)grid.shared);
         FTB_GPU_CALL(d, cuLaunchKernel, function, (unsigned)grid.x, (unsigned)grid.y, 1, grid.threads, 1, 1,
-                     grid.shared, d->turn, parameters, NULL);
+                     grid.shared, ftb_gpu_stream(d), parameters, NULL);
     }
 done:
     return ftb_gpu_leave(d, info);

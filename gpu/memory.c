@@ -5,12 +5,9 @@
  * put() has read the host's memory when it returns, get() has written it. */
 #include "gpu/memory.h"
 
-#define LEAST 512 /* bytes: the driver's own grain */
+#include "gpu/record.h"
 
-struct ftb_gpu_spare {
-    struct ftb_gpu_spare *next;
-    unsigned long long device;
-};
+#define LEAST 512 /* bytes: the driver's own grain */
 
 /* ---- pieces */
 
@@ -55,6 +52,8 @@ static GrB_Info take(ftb_gpu_device *d, unsigned long long *device, int64_t byte
     const size_t room = round_up(bytes, &class);
     struct ftb_gpu_spare *s = d->spare[class];
     GrB_Info info = GrB_SUCCESS;
+    if (ftb_gpu_records(d))
+        return ftb_gpu_record_take(d, device, class, room);
     if (s) {
         *device = s->device;
         d->spare[class] = s->next;
@@ -95,13 +94,15 @@ static void release(const ftb_backend *b, void *device, int64_t bytes)
     ftb_gpu_device *d = ftb_gpu_of(b);
     int class;
     round_up(bytes, &class);
-    struct ftb_gpu_spare *s = ftb_raw_new(sizeof *s);
+    pthread_mutex_lock(&d->lock);
+    const bool recorded = ftb_gpu_records(d) && ftb_gpu_record_give(d, (unsigned long long)(uintptr_t)device);
+    struct ftb_gpu_spare *s = recorded ? NULL : ftb_raw_new(sizeof *s);
     if (s) {
-        pthread_mutex_lock(&d->lock);
-        *s = (struct ftb_gpu_spare){d->spare[class], (unsigned long long)(uintptr_t)device};
+        *s = (struct ftb_gpu_spare){d->spare[class], (unsigned long long)(uintptr_t)device, class, false};
         d->spare[class] = s;
-        pthread_mutex_unlock(&d->lock);
-    } else if (ftb_gpu_enter(d) == GrB_SUCCESS) {
+    }
+    pthread_mutex_unlock(&d->lock);
+    if (!s && !recorded && ftb_gpu_enter(d) == GrB_SUCCESS) {
         d->driver->call.cuMemFree_v2((unsigned long long)(uintptr_t)device);
         ftb_gpu_leave(d, GrB_SUCCESS);
     }
@@ -162,7 +163,9 @@ done:
 static GrB_Info put(const ftb_backend *b, FtB_Context ctx, void *device, const void *host, int64_t bytes)
 {
     ftb_gpu_device *d = ftb_gpu_of(b);
-    GrB_Info info = ftb_gpu_enter_for(d, ctx);
+    GrB_Info info = ftb_gpu_unrecorded(d, "a copy from the host");
+    if (info == GrB_SUCCESS)
+        info = ftb_gpu_enter_for(d, ctx);
     return info == GrB_SUCCESS ? ftb_gpu_leave(d, send(d, (unsigned long long)(uintptr_t)device, host, bytes))
                                : info;
 }
@@ -170,7 +173,9 @@ static GrB_Info put(const ftb_backend *b, FtB_Context ctx, void *device, const v
 static GrB_Info get(const ftb_backend *b, FtB_Context ctx, void *host, const void *device, int64_t bytes)
 {
     ftb_gpu_device *d = ftb_gpu_of(b);
-    GrB_Info info = ftb_gpu_enter_for(d, ctx);
+    GrB_Info info = ftb_gpu_unrecorded(d, "a copy to the host");
+    if (info == GrB_SUCCESS)
+        info = ftb_gpu_enter_for(d, ctx);
     return info == GrB_SUCCESS
                ? ftb_gpu_leave(d, fetch(d, d->turn, host, (unsigned long long)(uintptr_t)device, bytes))
                : info;
@@ -180,8 +185,10 @@ static GrB_Info get(const ftb_backend *b, FtB_Context ctx, void *host, const voi
 static GrB_Info finish(const ftb_backend *b, FtB_Context ctx)
 {
     ftb_gpu_device *d = ftb_gpu_of(b);
-    GrB_Info info = ftb_gpu_enter(d);
+    GrB_Info info = ftb_gpu_unrecorded(d, "waiting");
     (void)ctx;
+    if (info == GrB_SUCCESS)
+        info = ftb_gpu_enter(d);
     if (info != GrB_SUCCESS)
         return info;
     FTB_GPU_CALL(d, cuStreamSynchronize, d->turn);
@@ -198,7 +205,8 @@ const ftb_memory ftb_gpu_memory = {.size = size,
                                    .put = put,
                                    .get = get,
                                    .wait = finish,
-                                   .set_stream = ftb_gpu_set_stream};
+                                   .set_stream = ftb_gpu_set_stream,
+                                   .replays = &ftb_gpu_replays};
 
 /* ---- for verbs */
 
@@ -211,7 +219,9 @@ GrB_Info ftb_gpu_send(ftb_gpu_sent *to, ftb_gpu_device *d, FtB_Context ctx, cons
 
 GrB_Info ftb_gpu_mark(ftb_gpu_device *d, int n)
 {
-    GrB_Info info = ftb_gpu_enter(d);
+    GrB_Info info = ftb_gpu_unrecorded(d, "a copy to the host");
+    if (info == GrB_SUCCESS)
+        info = ftb_gpu_enter(d);
     if (info != GrB_SUCCESS)
         return info;
     FTB_GPU_CALL(d, cuEventRecord, d->mark[n], d->turn);
@@ -221,7 +231,9 @@ done:
 
 GrB_Info ftb_gpu_fetch_aside(ftb_gpu_device *d, int n, void *host, const void *device, int64_t bytes)
 {
-    GrB_Info info = ftb_gpu_enter(d);
+    GrB_Info info = ftb_gpu_unrecorded(d, "a copy to the host");
+    if (info == GrB_SUCCESS)
+        info = ftb_gpu_enter(d);
     if (info != GrB_SUCCESS)
         return info;
     FTB_GPU_CALL(d, cuStreamWaitEvent, d->aside, d->mark[n], 0);

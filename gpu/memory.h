@@ -18,6 +18,13 @@ void ftb_gpu_unsend(const ftb_gpu_sent *sent, ftb_gpu_device *d);
 GrB_Info ftb_gpu_mark(ftb_gpu_device *d, int n);
 /* Fetches what is there at that mark, whatever was launched after it; it is on the host when this returns. */
 GrB_Info ftb_gpu_fetch_aside(ftb_gpu_device *d, int n, void *host, const void *device, int64_t bytes);
+/* A piece that was freed and is kept, or that a recording has (record.h). */
+struct ftb_gpu_spare {
+    struct ftb_gpu_spare *next;
+    unsigned long long device;
+    int class;
+    bool out; /* of a recording's: a verb has it */
+};
 /* Gives back to the driver what was freed. */
 GrB_Info ftb_gpu_trim(const ftb_backend *b);
 

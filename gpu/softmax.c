@@ -62,6 +62,6 @@ GrB_Info ftb_gpu_softmax(const ftb_softmax_product *s)
                                .out = s->out,
                                .lse = s->lse,
                                .heads = (int)s->heads,
-                               .drop = ftb_gpu_edge_dropout(s->dropout, s->seed)};
+                               .drop = ftb_gpu_edge_dropout(s->dropout, s->seed, s->seed_at)};
     return launch(d, &a, s, &p);
 }

@@ -1,7 +1,7 @@
 /* Whose stream work goes to (context.h). All work of a GPU has one order, that of calls: where it goes to
  * another stream than before, that waits for an event recorded behind all of the last. Contexts with streams
  * of their own do not overlap, then, but memory and objects need no stream that they belong to. */
-#include "gpu/context.h"
+#include "gpu/record.h"
 
 #include <stdint.h>
 
@@ -15,7 +15,7 @@ static struct CUstream_st *stream_of(const ftb_gpu_device *d, FtB_Context ctx)
 {
     if (!ctx)
         ctx = ftb_context();
-    return ctx->stream && ctx->device == &d->row ? ctx->stream : d->stream;
+    return ctx->stream && ctx->device == &d->row ? ctx->stream : d->own;
 }
 
 static GrB_Info turn_to(ftb_gpu_device *d, struct CUstream_st *stream)
@@ -35,7 +35,8 @@ GrB_Info ftb_gpu_enter_for(ftb_gpu_device *d, FtB_Context ctx)
     GrB_Info info = ftb_gpu_enter(d);
     if (info != GrB_SUCCESS)
         return info;
-    info = turn_to(d, stream_of(d, ctx));
+    if (!ftb_gpu_records(d))
+        info = turn_to(d, stream_of(d, ctx));
     return info == GrB_SUCCESS ? info : ftb_gpu_leave(d, info);
 }
 
@@ -75,7 +76,7 @@ GrB_Info ftb_gpu_set_stream(const ftb_backend *b, FtB_Context ctx, void *stream)
     if (stream)
         info = check(d, stream);
     if (info == GrB_SUCCESS && old && d->turn == old) /* who has it may end it after this */
-        info = turn_to(d, d->stream);
+        info = turn_to(d, d->own);
     if (info == GrB_SUCCESS)
         ctx->stream = stream;
     return ftb_gpu_leave(d, info);

@@ -9,6 +9,12 @@
 
 #define SOURCE "gpu/kernels/update.cu"
 
+_Static_assert(offsetof(ftb_update, rate) == 0 && offsetof(ftb_update_numbers, rate) == 0 &&
+                   offsetof(ftb_update, scale) == offsetof(ftb_update_numbers, scale) &&
+                   offsetof(ftb_update, eps) == offsetof(ftb_update_numbers, eps) &&
+                   offsetof(ftb_update, nesterov) == sizeof(ftb_update_numbers),
+               "the kernels' numbers are the first of the product's");
+
 static const char *rule_of(const ftb_update_product *p)
 {
     return p->adam ? "ADAM" : !p->first ? "SGD" : p->how.nesterov ? "NESTEROV" : "MOMENTUM";
@@ -20,21 +26,13 @@ GrB_Info ftb_gpu_update(const ftb_update_product *p)
     const bool vectors = ftb_gpu_vectors(p->values, 0, size) && ftb_gpu_vectors(p->gradient, 0, size) &&
                          ftb_gpu_vectors(p->first, 0, size) && ftb_gpu_vectors(p->second, 0, size);
     const int values = vectors ? (int)(16 / size) : 1;
-    const ftb_update *u = &p->how;
     ftb_update_arguments a = {.count = p->count,
                               .gradient = p->gradient,
                               .values = p->values,
                               .first = p->first,
                               .second = p->second,
-                              .rate = u->rate,
-                              .decay = u->decay,
-                              .keep = u->keep,
-                              .clip = u->clip,
-                              .scale = u->scale,
-                              .beta1 = u->beta1,
-                              .beta2 = u->beta2,
-                              .root = u->root,
-                              .eps = u->eps};
+                              .how_at = (const ftb_update_numbers *)p->how_at};
+    memcpy(&a.how, &p->how, sizeof a.how);
     char name[64];
     const ftb_gpu_grid grid = ftb_gpu_items(&a.items, 1, (p->count + values - 1) / values);
     snprintf(name, sizeof name, "update_%s_%s_%d", ftb_gpu_real(p->type), rule_of(p), values);

@@ -182,7 +182,7 @@ static void try_one(rng *r, const variant *v, int round)
     const int wide = v->values * (1 + (int)rng_below(r, (round == 1 ? 3 * tile : tile) / v->values));
     problem p = make(r, v, nrows, case_rows(r, nrows, round != 4), heads, width, wide, round % 4, CUT);
     if (round % 2)
-        p.a.drop = (ftb_edge_dropout){0x60000000, 1.6F, {(unsigned)rng_bits(r), (unsigned)rng_bits(r)}};
+        p.a.drop = (ftb_edge_dropout){0x60000000, 1.6F, {(unsigned)rng_bits(r), (unsigned)rng_bits(r)}, NULL};
     const int64_t bytes = p.nrows * p.a.ldo * (int64_t)sizeof(float);
     float *first = malloc((size_t)bytes + 1);
     assert_non_null(first);

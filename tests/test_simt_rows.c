@@ -169,7 +169,7 @@ static void update(const char *name, const char *type, int moments, int each)
 {
     for (int64_t count = 1; count < 5000; count += 4095) {
         const int64_t size = size_of(type);
-        ftb_update_arguments a = {.count = count, .rate = 1, .clip = 1, .scale = 1, .eps = 1};
+        ftb_update_arguments a = {.count = count, .how = {.rate = 1, .clip = 1, .scale = 1, .eps = 1}};
         a.gradient = reals(count, size);
         a.values = reals(count, size);
         a.first = reals(moments > 0 ? count : 0, size);

@@ -205,7 +205,7 @@ static void try_one(rng *r, const variant *v, int round)
     p.wants_lse = round % 4 != 3;
     p.apart = round % 3 == 2 || round == 9;
     if (!p.apart && round % 2 == 0)
-        p.drop = (ftb_edge_dropout){0x60000000, 1.6F, {(unsigned)rng_bits(r), (unsigned)rng_bits(r)}};
+        p.drop = (ftb_edge_dropout){0x60000000, 1.6F, {(unsigned)rng_bits(r), (unsigned)rng_bits(r)}, NULL};
     float *first = malloc((size_t)(p.values + 1) * sizeof *first);
     assert_non_null(first);
     for (int again = 0; again < 2; again++) {

@@ -22,7 +22,8 @@ template <class T, int WHAT> __device__ __forceinline__ void drop(const ftb_drop
     long long k = counter / COUNTERS * BLOCK + counter % COUNTERS;
     if (k >= a.count)
         return;
-    const PhiloxWords words = philox(static_cast<unsigned>(a.seed), static_cast<unsigned>(a.seed >> 32),
+    const unsigned long long seed = a.seed_at ? *a.seed_at : a.seed;
+    const PhiloxWords words = philox(static_cast<unsigned>(seed), static_cast<unsigned>(seed >> 32),
                                      static_cast<unsigned long long>(counter), 0);
     long long i = k < a.ncols ? 0 : k / a.ncols, f = k - i * a.ncols;
     for (int n = 0; n < 2 * WORDS && k < a.count; n++, k += COUNTERS, f += COUNTERS) {

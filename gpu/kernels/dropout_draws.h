@@ -7,8 +7,9 @@ typedef struct ftb_dropout_arguments {
     const void *x;
     void *y; /* may be x */
     unsigned long long seed;
-    unsigned threshold; /* of 2^16: a draw below it drops */
-    float scale;        /* of what is kept */
+    const unsigned long long *seed_at; /* where it is, in place of that; else NULL */
+    unsigned threshold;                /* of 2^16: a draw below it drops */
+    float scale;                       /* of what is kept */
 } ftb_dropout_arguments;
 
 /* Every variant, X(type, what), called dropout_<type>_<what>. A thread has a counter, which is 8 draws, and a

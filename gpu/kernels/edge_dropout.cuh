@@ -11,8 +11,9 @@ static __device__ __forceinline__ float keep_of(const ftb_edge_dropout &drop, lo
 {
     if (drop.below == 0)
         return 1;
-    const unsigned draw =
-        philox(drop.key[0], drop.key[1], static_cast<unsigned long long>(entry), head / 4U).word(head % 4);
+    const unsigned low = drop.key_at ? drop.key_at[0] : drop.key[0],
+                   high = drop.key_at ? drop.key_at[1] : drop.key[1];
+    const unsigned draw = philox(low, high, static_cast<unsigned long long>(entry), head / 4U).word(head % 4);
     return draw < drop.below ? 0 : drop.kept;
 }
 

@@ -7,6 +7,7 @@ typedef struct ftb_edge_dropout {
     unsigned below; /* a draw below it drops; 0: none does */
     float kept;     /* what the others are multiplied by */
     unsigned key[2];
+    const unsigned *key_at; /* where it is, in place of that; else NULL */
 } ftb_edge_dropout;
 
 #endif

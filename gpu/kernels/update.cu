@@ -20,7 +20,7 @@ __device__ __forceinline__ float root_of(float x) { return sqrtf(x); }
 __device__ __forceinline__ double root_of(double x) { return sqrt(x); }
 
 template <class T, int RULE>
-__device__ __forceinline__ void step(const ftb_update_arguments &a, T &w, T g, T &m, T &v)
+__device__ __forceinline__ void step(const ftb_update_numbers &a, T &w, T g, T &m, T &v)
 {
     const T rate = static_cast<T>(a.rate), beta1 = static_cast<T>(a.beta1);
     const T d = cut(g, static_cast<T>(a.clip)) * static_cast<T>(a.scale) + static_cast<T>(a.decay) * w;
@@ -50,8 +50,9 @@ template <class T, int RULE, int N> __device__ __forceinline__ void update(const
         read_values(m, static_cast<const T *>(a.first) + k, left);
     if constexpr (RULE == ADAM)
         read_values(v, static_cast<const T *>(a.second) + k, left);
+    const ftb_update_numbers how = a.how_at ? *a.how_at : a.how;
     for (int n = 0; n < N; n++)
-        step<T, RULE>(a, w[n], g[n], m[n], v[n]);
+        step<T, RULE>(how, w[n], g[n], m[n], v[n]);
     write_values(static_cast<T *>(a.values) + k, w, left);
     if constexpr (RULE != SGD)
         write_values(static_cast<T *>(a.first) + k, m, left);

@@ -5,12 +5,18 @@
 #include "gpu/kernels/column_parts.h"
 #include "gpu/kernels/row_items.h"
 
+/* The first of src/verbs/update_product.h's, in its order. */
+typedef struct ftb_update_numbers {
+    double rate, decay, keep, clip, scale, beta1, beta2, root, eps;
+} ftb_update_numbers;
+
 typedef struct ftb_update_arguments {
     ftb_row_items items; /* of one row, `values` each, the last may be fewer */
     long long count;
     const void *gradient;
     void *values, *first, *second; /* SGD has no moments, MOMENTUM and NESTEROV the first */
-    double rate, decay, keep, clip, scale, beta1, beta2, root, eps;
+    ftb_update_numbers how;
+    const ftb_update_numbers *how_at; /* where they are, in place of those; else NULL */
 } ftb_update_arguments;
 
 typedef struct ftb_sum_squares_arguments {

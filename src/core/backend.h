@@ -23,9 +23,25 @@ typedef struct ftb_memory {
     /* What is done for ctx goes to a stream of the caller's, NULL: to the device's own, from now on; in
      * order, all the same, with what is done for others. NULL: there are no streams. */
     GrB_Info (*set_stream)(const ftb_backend *b, FtB_Context ctx, void *stream);
+    const struct ftb_replays *replays; /* NULL: nothing is recorded */
     /* Told of host memory that is not valid any more; NULL: nobody wants to know. */
     void (*spoil)(void *host, int64_t bytes);
 } ftb_memory;
+
+/* Work that is recorded, to be done again and again by one call of the driver. */
+struct ftb_recording;
+typedef struct ftb_replays {
+    /* From here to `end`, what verbs of this thread do there is written down and not done. What cannot be
+     * written down fails, such as copies, and waiting. *numbers: room on the device for
+     * `bytes` bytes, which each replay fills. One recording at a time; on failure none has begun. */
+    GrB_Info (*begin)(const ftb_backend *b, FtB_Context ctx, int64_t bytes, void **numbers);
+    /* What was written down; NULL where it is not wanted (`keep`), or not all that is needed could be. The
+     * memory that it uses for itself is kept for it. */
+    GrB_Info (*end)(const ftb_backend *b, bool keep, struct ftb_recording **made);
+    /* Does it, in the order of calls, with these numbers, which have been read when it returns. */
+    GrB_Info (*run)(const ftb_backend *b, FtB_Context ctx, struct ftb_recording *r, const void *numbers);
+    void (*drop)(const ftb_backend *b, struct ftb_recording *r); /* once it is done */
+} ftb_replays;
 
 struct ftb_verbs; /* verbs/verbs.h */
 

@@ -3,6 +3,7 @@
 #include "core/watch.h"
 
 static pthread_mutex_t moving = PTHREAD_MUTEX_INITIALIZER; /* held while a copy is made or moved */
+static _Thread_local ftb_trace *tracing;                   /* NULL: nobody wants to know */
 
 static ftb_buffer *make_buffer(FtB_Context ctx, void *data, int64_t bytes, bool owned, bool writable)
 {
@@ -60,8 +61,83 @@ ftb_buffer *ftb_buffer_retain(ftb_buffer *b)
     return b;
 }
 
+/* ---- traces */
+
+void ftb_trace_begin(ftb_trace *t, const ftb_backend *where)
+{
+    *t = (ftb_trace){.where = where};
+    tracing = t;
+}
+
+void ftb_trace_end(void)
+{
+    for (int64_t n = 0; n < tracing->count; n++)
+        ftb_buffer_retain(tracing->asked[n].buffer);
+    tracing = NULL;
+}
+
+bool ftb_tracing(void) { return tracing != NULL; }
+
+void ftb_trace_clear(ftb_trace *t)
+{
+    for (int64_t n = 0; n < t->count; n++)
+        ftb_buffer_release(t->asked[n].buffer);
+    ftb_raw_delete(t->asked);
+    *t = (ftb_trace){.where = NULL};
+}
+
+static ftb_asked *traced(const ftb_buffer *b)
+{
+    for (int64_t n = 0; n < tracing->count; n++)
+        if (tracing->asked[n].buffer == b)
+            return &tracing->asked[n];
+    return NULL;
+}
+
+static void trace_asked(ftb_buffer *b, const ftb_backend *where, ftb_access access)
+{
+    if (where != tracing->where)
+        tracing->failed = true;
+    if (tracing->failed || traced(b))
+        return;
+    if (tracing->count == tracing->room) {
+        const int64_t room = 2 * tracing->room + 64;
+        ftb_asked *more = ftb_raw_new((size_t)room * sizeof *more);
+        if (!more) {
+            tracing->failed = true;
+            return;
+        }
+        if (tracing->count > 0)
+            memcpy(more, tracing->asked, (size_t)tracing->count * sizeof *more);
+        ftb_raw_delete(tracing->asked);
+        tracing->asked = more;
+        tracing->room = room;
+    }
+    tracing->asked[tracing->count++] = (ftb_asked){.buffer = b, .at = b->device, .access = access};
+}
+
+static void trace_written(const ftb_buffer *b)
+{
+    ftb_asked *asked = traced(b);
+    if (asked)
+        asked->written = true;
+}
+
+static void trace_gone(const ftb_buffer *b)
+{
+    ftb_asked *asked = traced(b);
+    if (!asked)
+        return;
+    const ftb_asked *end = tracing->asked + tracing->count--;
+    memmove(asked, asked + 1, (size_t)(end - asked - 1) * sizeof *asked);
+}
+
+/* ---- release */
+
 static void drop_device(ftb_buffer *b)
 {
+    if (b->where && tracing)
+        trace_gone(b);
     if (b->where && !b->foreign)
         b->where->memory->free(b->where, b->device, b->bytes);
     b->where = NULL;
@@ -182,12 +258,16 @@ GrB_Info ftb_buffer_ask_at(ftb_buffer *b, const ftb_backend *where, ftb_access a
     pthread_mutex_unlock(&moving);
     if (info == GrB_SUCCESS)
         *data = b->device;
+    if (info == GrB_SUCCESS && tracing)
+        trace_asked(b, where, access);
     return info;
 }
 
 GrB_Info ftb_buffer_written(ftb_buffer *b)
 {
     const ftb_memory *memory = b->where->memory;
+    if (tracing)
+        trace_written(b);
     pthread_mutex_lock(&moving);
     atomic_fetch_add(&b->version, 1);
     b->valid = FTB_VALID_DEVICE;

@@ -69,6 +69,26 @@ GrB_Info ftb_buffer_changed(ftb_buffer *b);
 /* The host's address leaves the library. */
 GrB_Info ftb_buffer_lend(ftb_buffer *b);
 
+/* What a thread asks of a device between begin and end, and what is written there: of the buffers that are
+ * still there at the end. Work that a device has recorded (ops/replay.h) asks for the same when it is done
+ * again. */
+typedef struct ftb_asked {
+    ftb_buffer *buffer; /* retained, after the end */
+    void *at;
+    ftb_access access; /* the first */
+    bool written;
+} ftb_asked;
+typedef struct ftb_trace {
+    const struct ftb_backend *where;
+    int64_t count, room;
+    ftb_asked *asked;
+    bool failed; /* something is not there: of another device, or for want of memory */
+} ftb_trace;
+void ftb_trace_begin(ftb_trace *t, const struct ftb_backend *where);
+void ftb_trace_end(void);
+bool ftb_tracing(void);
+void ftb_trace_clear(ftb_trace *t); /* after the end */
+
 /* Of the host, once asked for. */
 static inline void *ftb_buffer_data(const ftb_buffer *b)
 {

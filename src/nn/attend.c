@@ -5,6 +5,7 @@
  * log-sum-exps of rows for the gradient. Other texts are four nodes: messages on edges, softmax, dropout, a
  * product. Velickovic et al., "Graph attention networks", ICLR 2018. */
 #include "nn/multiply.h"
+#include "ops/attention.h"
 
 /* The slots' macros are for callers: these are the functions. */
 #undef FtB_attend
@@ -31,8 +32,9 @@ static GrB_Info forward(ftb_nn_node *n, const ftb_nn_call *c)
 {
     const attend *a = n->state;
     const FtB_Attention_options options = options_of(a, c);
-    return FtB_attention(c->out, a->A, NULL, a->semiring, c->in[DST], c->in[SRC], c->in[VALUES], &options,
-                         NULL);
+    return ftb_attention_seeded(c->seed_at, FTB_ARG(c->out), FTB_ARG(a->A), FtB_Arg_none(),
+                                FTB_ARG(a->semiring), FTB_ARG(c->in[DST]), FTB_ARG(c->in[SRC]),
+                                FTB_ARG(c->in[VALUES]), &options, FtB_Arg_none());
 }
 
 /* FtB_attention_grad replaces what outputs hold; what is to be added is computed aside. */
@@ -49,8 +51,10 @@ static GrB_Info gradient(ftb_nn_node *n, const ftb_nn_call *c)
         to[k] = aside[k] ? aside[k] : din;
     }
     if (info == GrB_SUCCESS)
-        info = FtB_attention_grad(to[DST], to[SRC], to[VALUES], c->dout, a->A, a->semiring, c->in[DST],
-                                  c->in[SRC], c->in[VALUES], c->out, &options, NULL);
+        info = ftb_attention_grad_seeded(c->seed_at, FTB_ARG(to[DST]), FTB_ARG(to[SRC]), FTB_ARG(to[VALUES]),
+                                         FTB_ARG(c->dout), FTB_ARG(a->A), FTB_ARG(a->semiring),
+                                         FTB_ARG(c->in[DST]), FTB_ARG(c->in[SRC]), FTB_ARG(c->in[VALUES]),
+                                         FTB_ARG(c->out), &options, FtB_Arg_none());
     for (int k = 0; k < INPUTS; k++) {
         if (aside[k] && info == GrB_SUCCESS)
             info = FtB_apply(c->din[k], NULL, ftb_plus_if(true, c->din[k]), "x", aside[k], NULL);

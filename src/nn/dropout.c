@@ -9,7 +9,7 @@ typedef struct dropout {
     double probability;
 } dropout;
 
-static GrB_Info run(FtB_Block Y, FtB_Block X, uint64_t seed, double probability, bool add)
+static GrB_Info run(const ftb_nn_call *c, FtB_Block Y, FtB_Block X, double probability, bool add)
 {
     ftb_dropout_product p = {.ctx = Y->ctx,
                              .type = Y->type,
@@ -17,7 +17,8 @@ static GrB_Info run(FtB_Block Y, FtB_Block X, uint64_t seed, double probability,
                              .ncols = Y->ncols,
                              .ldx = X->ld,
                              .ldy = Y->ld,
-                             .seed = seed,
+                             .seed = c->seed,
+                             .seed_at = c->seed_at,
                              .probability = probability,
                              .add = add};
     const ftb_place places[] = {{.X = X, .read = &p.x}, {.X = Y, .write = &p.y, .whole = !add}};
@@ -36,7 +37,7 @@ static GrB_Info forward(ftb_nn_node *n, const ftb_nn_call *c)
         x = c->out;
     }
     if (info == GrB_SUCCESS && c->training)
-        info = run(c->out, x, c->seed, ((const dropout *)n->state)->probability, false);
+        info = run(c, c->out, x, ((const dropout *)n->state)->probability, false);
     else if (info == GrB_SUCCESS && !ftb_block_same(x, c->out))
         info = ftb_columns_copy(c->out, 0, x, 0, x->ncols, false);
     return info;
@@ -45,7 +46,7 @@ static GrB_Info forward(ftb_nn_node *n, const ftb_nn_call *c)
 static GrB_Info gradient(ftb_nn_node *n, const ftb_nn_call *c)
 {
     const dropout *d = n->state;
-    return run(c->din[0], c->dout, c->seed, d->probability, c->add[0]);
+    return run(c, c->din[0], c->dout, d->probability, c->add[0]);
 }
 
 static void print(const ftb_nn_node *n, FILE *file)

@@ -36,6 +36,7 @@ typedef struct ftb_nn_call {
     FtB_Context ctx;
     bool training;
     uint64_t seed;                      /* of this node, in this run */
+    const uint64_t *seed_at;            /* where a device finds it instead, as it is recorded; else NULL */
     FtB_Block out, dout;                /* dout: NULL in forward */
     FtB_Matrix out_edges, dout_edges;   /* the same on edges, else NULL */
     FtB_Block in[FTB_NN_INPUTS];        /* NULL where the operation said it needs no value */

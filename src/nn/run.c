@@ -6,11 +6,18 @@
 
 /* ---- one operation */
 
-static void prepare(ftb_nn_call *c, const ftb_nn_node *n, bool training)
+static uint64_t seed_of(const ftb_nn_node *n)
+{
+    return ftb_random_mix(n->tape->seed, n->tape->run, (uint64_t)n->number);
+}
+
+/* seeds: of all nodes, where a device that records finds them; else NULL. */
+static void prepare(ftb_nn_call *c, const ftb_nn_node *n, bool training, const uint64_t *seeds)
 {
     *c = (ftb_nn_call){.ctx = n->tape->ctx,
                        .training = training,
-                       .seed = ftb_random_mix(n->tape->seed, n->tape->run, (uint64_t)n->number),
+                       .seed = seed_of(n),
+                       .seed_at = seeds ? seeds + n->number : NULL,
                        .out = n->value,
                        .out_edges = n->edges,
                        .extra = training ? n->extra : NULL};
@@ -53,22 +60,31 @@ done:
     return info;
 }
 
-static GrB_Info forward(ftb_nn_node *n, bool training)
+static void see(ftb_replay *r, FtB_Block X, FtB_Matrix edges)
+{
+    if (r && X)
+        ftb_replay_see(r, X->owner);
+    if (r && edges)
+        ftb_replay_see(r, edges->values);
+}
+
+static GrB_Info forward(ftb_nn_node *n, bool training, ftb_replay *r, const uint64_t *seeds)
 {
     ftb_nn_call c;
     GrB_Info info = check_inputs(n);
     if (info == GrB_SUCCESS) {
-        prepare(&c, n, training);
+        prepare(&c, n, training, seeds);
         info = n->op->forward(n, &c);
+        see(r, c.out, c.out_edges);
     }
     return info == GrB_SUCCESS ? info : ftb_wrap_error(info, "%s: ", n->op->name);
 }
 
 /* written: per root, whether its gradient holds something. */
-static GrB_Info gradient(ftb_nn_node *n, bool *written)
+static GrB_Info gradient(ftb_nn_node *n, bool *written, ftb_replay *r, const uint64_t *seeds)
 {
     ftb_nn_call c;
-    prepare(&c, n, true);
+    prepare(&c, n, true, seeds);
     c.dout = n->grad;
     c.dout_edges = n->grad_edges;
     for (int k = n->nin - 1; k >= 0; k--) { /* the first is last: it may be written where dout is */
@@ -81,6 +97,8 @@ static GrB_Info gradient(ftb_nn_node *n, bool *written)
         written[input->root] = true;
     }
     GrB_Info info = n->op->gradient(n, &c);
+    for (int k = 0; k < n->nin; k++)
+        see(r, c.din[k], c.din_edges[k]);
     return info == GrB_SUCCESS ? info : ftb_wrap_error(info, "%s, gradient: ", n->op->name);
 }
 
@@ -115,6 +133,7 @@ static GrB_Info constant_memory(ftb_nn_node *n, bool in_place)
 static GrB_Info constant_run(ftb_nn_node *n, bool in_place)
 {
     GrB_Info info;
+    ftb_schedules_renew(n->tape);
     if (n->root != n->number) { /* a view of another constant */
         const ftb_nn_node *r = n->tape->nodes[n->root];
         info = check_inputs(n);
@@ -125,7 +144,7 @@ static GrB_Info constant_run(ftb_nn_node *n, bool in_place)
     } else {
         info = constant_memory(n, in_place);
         if (info == GrB_SUCCESS)
-            info = forward(n, false);
+            info = forward(n, false, NULL, NULL);
     }
     if (info != GrB_SUCCESS)
         constant_drop(n);
@@ -215,25 +234,63 @@ static GrB_Info look_at_values(FtB_Tape tape, bool *changed)
 
 /* ---- runs */
 
-static GrB_Info gradients(FtB_Tape tape, const ftb_schedule *s, bool *written)
+static GrB_Info gradients(FtB_Tape tape, const ftb_schedule *s, bool *written, ftb_replay *r,
+                          const uint64_t *seeds)
 {
     ftb_nn_node *target = tape->nodes[tape->nodes[s->target]->root];
     memset(written, 0, (size_t)s->count * sizeof *written);
     if (!target->gradient || !target->op)
         return ftb_fail(GrB_INVALID_VALUE, "FtB_backward: loss depends on no parameter that is trained");
     GrB_Info info = ftb_block_fill(target->grad, 1);
+    see(r, target->grad, NULL);
     written[target->number] = true;
     for (int64_t k = s->count - 1; k >= 0 && info == GrB_SUCCESS; k--) {
         ftb_nn_node *n = tape->nodes[k];
         if (s->needed[k] && n->op && n->root == k && n->gradient && written[k])
-            info = gradient(n, written);
+            info = gradient(n, written, r, seeds);
     }
     for (int64_t k = 0; k < s->count && info == GrB_SUCCESS; k++) { /* reached by no gradient */
         FtB_Block G = tape->nodes[k]->parameter && s->needed[k] && !written[k] ? tape->nodes[k]->grad : NULL;
-        if (G)
+        if (G) {
             info = ftb_block_fill(G, 0);
+            see(r, G, NULL);
+        }
     }
     return info;
+}
+
+typedef struct pass {
+    FtB_Tape tape;
+    ftb_schedule *s;
+    void *scratch;
+} pass;
+
+/* All operations, and their gradients in training, as work that may be recorded. */
+static GrB_Info operations(void *of, ftb_replay *r, const void *seeds)
+{
+    const pass *p = of;
+    const ftb_schedule *s = p->s;
+    GrB_Info info = GrB_SUCCESS;
+    for (int64_t k = 0; k < s->count && info == GrB_SUCCESS; k++) {
+        ftb_nn_node *n = p->tape->nodes[k];
+        if (s->needed[k] && n->op && !n->constant && n->root == k)
+            info = forward(n, s->training, r, seeds);
+    }
+    return info == GrB_SUCCESS && s->training ? gradients(p->tape, s, p->scratch, r, seeds) : info;
+}
+
+/* Trains as all runs do, but that seeds may be read by a device, of a run that it recorded. */
+static GrB_Info train(pass *p)
+{
+    ftb_schedule *s = p->s;
+    if (!ftb_replay_possible(p->tape->ctx))
+        return operations(p, NULL, NULL);
+    if (!s->seeds && !(s->seeds = ftb_new(p->tape->ctx, s->count, sizeof *s->seeds)))
+        return ftb_nomem();
+    for (int64_t k = 0; k < s->count; k++)
+        s->seeds[k] = seed_of(p->tape->nodes[k]);
+    return ftb_replay_run(&s->replay, p->tape->ctx, operations, p, s->seeds,
+                          s->count * (int64_t)sizeof *s->seeds);
 }
 
 static GrB_Info run(ftb_nn_node *y, bool training)
@@ -251,14 +308,8 @@ static GrB_Info run(ftb_nn_node *y, bool training)
     FTB_CHECK(constants(tape, s, scratch));
     FTB_CHECK(ftb_schedule_bind(tape, s));
     tape->run += training;
-    for (int64_t k = 0; k < s->count; k++) {
-        ftb_nn_node *n = tape->nodes[k];
-        if (!s->needed[k] || !n->op || n->constant || n->root != k)
-            continue;
-        FTB_CHECK(forward(n, training));
-    }
-    if (training)
-        info = gradients(tape, s, (bool *)scratch);
+    pass p = {tape, s, scratch};
+    info = training ? train(&p) : operations(&p, NULL, NULL);
 done:
     ftb_delete(scratch);
     return info;

@@ -269,6 +269,8 @@ static void schedule_delete(ftb_schedule *s)
 {
     if (!s)
         return;
+    ftb_replay_drop(&s->replay);
+    ftb_delete(s->seeds);
     ftb_delete(s->needed);
     ftb_delete(s->slot);
     ftb_delete(s);
@@ -346,6 +348,8 @@ static GrB_Info slot_hold(FtB_Tape tape, ftb_slot *slot)
 {
     if (slot->buffer && slot->held >= slot->bytes)
         return GrB_SUCCESS;
+    if (slot->buffer)
+        ftb_schedules_renew(tape);
     ftb_buffer_release(slot->buffer);
     slot->buffer = NULL;
     slot->held = 0;
@@ -443,6 +447,12 @@ void ftb_schedules_drop(FtB_Tape tape)
         tape->schedules = s->next;
         schedule_delete(s);
     }
+}
+
+void ftb_schedules_renew(FtB_Tape tape)
+{
+    for (ftb_schedule *s = tape->schedules; s; s = s->next)
+        ftb_replay_drop(&s->replay);
 }
 
 void ftb_slots_release(FtB_Tape tape)

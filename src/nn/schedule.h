@@ -7,6 +7,7 @@
 #define FTB_NN_SCHEDULE_H
 
 #include "nn/nn.h"
+#include "ops/replay.h"
 
 typedef struct ftb_slot {
     int64_t bytes;      /* that schedules ask for */
@@ -25,6 +26,8 @@ struct ftb_schedule {
     bool *needed;               /* by the target, per node */
     int32_t (*slot)[FTB_PARTS]; /* per node: its slot, -1: none (constants, leaves, views, not needed) */
     int64_t bytes;              /* most bytes of slots that live at one time */
+    uint64_t *seeds;            /* of a run, per node; NULL until one may be replayed */
+    ftb_replay replay;          /* of runs */
 };
 
 /* The schedule of a target, made if there is none. Borrowed. */
@@ -33,6 +36,8 @@ GrB_Info ftb_schedule_of(ftb_schedule **s, FtB_Tape tape, int64_t target, bool t
 GrB_Info ftb_schedule_bind(FtB_Tape tape, ftb_schedule *s);
 /* Forgets schedules and takes their memory from the nodes (slots stay). */
 void ftb_schedules_drop(FtB_Tape tape);
+/* Forgets what runs of all schedules were recorded: what they read or write is elsewhere. */
+void ftb_schedules_renew(FtB_Tape tape);
 void ftb_slots_release(FtB_Tape tape);
 /* Whether the gradient of n reads its input k. */
 bool ftb_node_reads(const ftb_nn_node *n, int k);

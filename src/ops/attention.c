@@ -112,7 +112,8 @@ ftb_attention_product ftb_attention_describe_call(const ftb_attention_call *c)
                                      .score_type = c->score_type.message,
                                      .wraps = ftb_semiring_wraps_to(c->semiring, c->score_type.message),
                                      .dropout = c->options.dropout,
-                                     .seed = c->options.seed};
+                                     .seed = c->options.seed,
+                                     .seed_at = c->seed_at};
     if (c->score.kind != FTB_SCORE_ANY) {
         product.x = *c->score.x;
         product.y = *c->score.y;
@@ -381,10 +382,11 @@ done:
     return info;
 }
 
-GrB_Info FtB_attention(FtB_Arg C, FtB_Arg A, FtB_Arg accum, FtB_Arg semiring, FtB_Arg Q, FtB_Arg K, FtB_Arg V,
-                       const FtB_Attention_options *options, FtB_Arg desc)
+GrB_Info ftb_attention_seeded(const uint64_t *seed_at, FtB_Arg C, FtB_Arg A, FtB_Arg accum, FtB_Arg semiring,
+                              FtB_Arg Q, FtB_Arg K, FtB_Arg V, const FtB_Attention_options *options,
+                              FtB_Arg desc)
 {
-    forward f = {0};
+    forward f = {.c = {.seed_at = seed_at}};
     ftb_attention_call *c = &f.c;
     GrB_Info info;
     FTB_CHECK(begin(&f, C, A, accum, semiring, Q, K, V, options, desc));
@@ -393,6 +395,12 @@ done:
     clear_state(&f);
     FtB_Op_free(&f.accum);
     return ftb_attention_end(c, info);
+}
+
+GrB_Info FtB_attention(FtB_Arg C, FtB_Arg A, FtB_Arg accum, FtB_Arg semiring, FtB_Arg Q, FtB_Arg K, FtB_Arg V,
+                       const FtB_Attention_options *options, FtB_Arg desc)
+{
+    return ftb_attention_seeded(NULL, C, A, accum, semiring, Q, K, V, options, desc);
 }
 
 GrB_Info FtB_attention_plan(FtB_Plan *plan, FtB_Arg C, FtB_Arg A, FtB_Arg accum, FtB_Arg semiring, FtB_Arg Q,

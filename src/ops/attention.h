@@ -15,6 +15,7 @@ typedef struct ftb_attention_call {
     FtB_Semiring semiring;
     ftb_flags flags;
     FtB_Attention_options options;
+    const uint64_t *seed_at; /* ftb_attention_product */
     ftb_message message;
     ftb_message_type score_type;
     ftb_program *program;
@@ -25,6 +26,15 @@ typedef struct ftb_attention_call {
     ftb_sddmm_plan plan;
 } ftb_attention_call;
 
+/* FtB_attention and FtB_attention_grad of a tape: with a place for the seed (ftb_attention_product). */
+GrB_Info ftb_attention_seeded(const uint64_t *seed_at, FtB_Arg C, FtB_Arg A, FtB_Arg accum, FtB_Arg semiring,
+                              FtB_Arg Q, FtB_Arg K, FtB_Arg V, const FtB_Attention_options *options,
+                              FtB_Arg desc);
+GrB_Info ftb_attention_grad_seeded(const uint64_t *seed_at, FtB_Arg dQ, FtB_Arg dK, FtB_Arg dV, FtB_Arg dC,
+                                   FtB_Arg A, FtB_Arg semiring, FtB_Arg Q, FtB_Arg K, FtB_Arg V, FtB_Arg C,
+                                   const FtB_Attention_options *options, FtB_Arg desc);
+
+/* c is zeroed, but for seed_at. */
 GrB_Info ftb_attention_begin(ftb_attention_call *c, FtB_Context ctx, FtB_Arg A, FtB_Arg semiring, FtB_Arg Q,
                              FtB_Arg K, FtB_Arg V, const FtB_Attention_options *options, FtB_Arg desc);
 GrB_Info ftb_attention_end(ftb_attention_call *c, GrB_Info info);

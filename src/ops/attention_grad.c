@@ -225,11 +225,11 @@ done:
     return info;
 }
 
-GrB_Info FtB_attention_grad(FtB_Arg dQ, FtB_Arg dK, FtB_Arg dV, FtB_Arg dC, FtB_Arg A, FtB_Arg semiring,
-                            FtB_Arg Q, FtB_Arg K, FtB_Arg V, FtB_Arg C, const FtB_Attention_options *options,
-                            FtB_Arg desc)
+GrB_Info ftb_attention_grad_seeded(const uint64_t *seed_at, FtB_Arg dQ, FtB_Arg dK, FtB_Arg dV, FtB_Arg dC,
+                                   FtB_Arg A, FtB_Arg semiring, FtB_Arg Q, FtB_Arg K, FtB_Arg V, FtB_Arg C,
+                                   const FtB_Attention_options *options, FtB_Arg desc)
 {
-    backward b = {0};
+    backward b = {.c = {.seed_at = seed_at}};
     GrB_Info info;
     FTB_CHECK(ftb_arg_block_anywhere(&b.q.X, dQ, "dQ", true));
     FTB_CHECK(ftb_arg_block_anywhere(&b.k.X, dK, "dK", true));
@@ -252,4 +252,11 @@ done:
     ftb_delete(b.k.made);
     ftb_delete(b.v.made);
     return ftb_attention_end(&b.c, info);
+}
+
+GrB_Info FtB_attention_grad(FtB_Arg dQ, FtB_Arg dK, FtB_Arg dV, FtB_Arg dC, FtB_Arg A, FtB_Arg semiring,
+                            FtB_Arg Q, FtB_Arg K, FtB_Arg V, FtB_Arg C, const FtB_Attention_options *options,
+                            FtB_Arg desc)
+{
+    return ftb_attention_grad_seeded(NULL, dQ, dK, dV, dC, A, semiring, Q, K, V, C, options, desc);
 }

@@ -48,6 +48,7 @@ static GrB_Info normalise(const ftb_attention_call *c, FtB_Matrix W, FtB_Block l
                              .type = c->type,
                              .dropout = c->options.dropout,
                              .seed = c->options.seed,
+                             .seed_at = c->seed_at,
                              .interruptible = true};
     const ftb_place places[] = {{.values = W->values, .read = &s.in},
                                 {.values = W->values, .write = &s.out},

@@ -95,7 +95,7 @@ GrB_Info ftb_places_written(const ftb_backend *who, const ftb_place *places, int
     return info;
 }
 
-bool ftb_device_failed(GrB_Info info) { return info == FTB_NO_DEVICE; }
+bool ftb_device_failed(GrB_Info info) { return info == FTB_NO_DEVICE && !ftb_tracing(); }
 
 static bool uses(const ftb_message *m, const ftb_program *program, int f)
 {

@@ -46,7 +46,8 @@ bool ftb_feeds_fit(const ftb_message *m, const ftb_program *program);
 GrB_Info ftb_places_ask(const ftb_backend *who, const ftb_place *places, int count);
 /* After the verb: what it wrote is the valid copy, and has another version. */
 GrB_Info ftb_places_written(const ftb_backend *who, const ftb_place *places, int count);
-/* Whether a device failed, which the host can make good: it has no room, or was lost. */
+/* Whether a device failed, which the host can make good: it has no room, or was lost. What is recorded is
+ * given up. */
 bool ftb_device_failed(GrB_Info info);
 /* All three: asks, runs, tells; where a device has no room, or was lost, the host does it. `places` is an
  * array; what follows it are the verb's arguments. The host's function is called by its name, so that a

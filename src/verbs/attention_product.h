@@ -22,6 +22,7 @@ typedef struct ftb_attention_product {
     FtB_Type score_type, wraps; /* ANY: of the program's results, and what these wrap to; 0: they do not */
     double dropout;             /* probability that an entry is dropped from a head */
     uint64_t seed;              /* of the draws */
+    const uint64_t *seed_at;    /* where a device that records (ops/replay.h) finds it instead; else NULL */
     void *out;                  /* row i at out + i * ldo, of `type` */
     int64_t ldo;
     void *lse;    /* rows x heads of `type`: the log of the sum of a row's exponentials; NULL: not wanted */

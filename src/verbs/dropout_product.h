@@ -16,6 +16,7 @@ typedef struct ftb_dropout_product {
     void *y; /* may be x */
     int64_t ldy;
     uint64_t seed;
+    const uint64_t *seed_at; /* where a device that records (ops/replay.h) finds it instead; else NULL */
     double probability;
     bool add;
 } ftb_dropout_product;

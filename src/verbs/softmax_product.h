@@ -17,10 +17,11 @@ typedef struct ftb_softmax_product {
     const void *d;  /* for the gradient alone */
     void *out;      /* may be in or d */
     /* Of scores alone, without from: */
-    void *lse;          /* rows x heads: the log of the sum of a row's exponentials; NULL: not wanted */
-    double dropout;     /* probability that an entry of out is dropped from a head, as attention does */
-    uint64_t seed;      /* of the draws */
-    bool interruptible; /* out is scratch: what was begun may be left */
+    void *lse;               /* rows x heads: the log of the sum of a row's exponentials; NULL: not wanted */
+    double dropout;          /* probability that an entry of out is dropped from a head, as attention does */
+    uint64_t seed;           /* of the draws */
+    const uint64_t *seed_at; /* where a device that records (ops/replay.h) finds it instead; else NULL */
+    bool interruptible;      /* out is scratch: what was begun may be left */
 } ftb_softmax_product;
 
 #endif

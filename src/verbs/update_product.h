@@ -24,6 +24,8 @@ typedef struct ftb_update_product {
     int64_t count;
     bool adam; /* else SGD, of which `second` is none, and `first` none without momentum */
     ftb_update how;
+    const ftb_update *how_at; /* where a device that records (ops/replay.h) finds the numbers instead, but for
+                               * `nesterov`; else NULL */
     const void *gradient;
     void *values, *first, *second;
 } ftb_update_product;

@@ -6,11 +6,12 @@
 #include "gpu/driver.h"
 #include "support/fake_cuda/fake_fails.h"
 
+#include <dlfcn.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
 static ftb_cuda real; /* the driver's functions */
-static atomic_int launches, live;
+static atomic_int launches, live, graphs, graph_launches, rooms;
 
 bool real_gpu(void)
 {
@@ -30,6 +31,8 @@ typedef unsigned long long address;
 typedef struct CUctx_st *context;
 typedef struct CUstream_st *stream;
 typedef struct CUevent_st *event;
+typedef struct CUgraph_st *graph;
+typedef struct CUgraphExec_st *exec;
 
 CALL(cuDevicePrimaryCtxRetain, "cuDevicePrimaryCtxRetain", (context * made, int device), (made, device))
 CALL(cuCtxPushCurrent_v2, "cuCtxPushCurrent", (context made), (made))
@@ -44,6 +47,10 @@ CALL(cuStreamWaitEvent, "cuStreamWaitEvent", (stream s, event e, unsigned flags)
 CALL(cuEventCreate, "cuEventCreate", (event * made, unsigned flags), (made, flags))
 CALL(cuEventRecord, "cuEventRecord", (event e, stream s), (e, s))
 CALL(cuEventSynchronize, "cuEventSynchronize", (event e), (e))
+CALL(cuStreamGetCtx, "cuStreamGetCtx", (stream s, context *of), (s, of))
+CALL(cuStreamWaitEvent, "cuStreamWaitEvent", (stream s, event e, unsigned flags), (s, e, flags))
+CALL(cuStreamBeginCapture_v2, "cuStreamBeginCapture", (stream s, unsigned mode), (s, mode))
+CALL(cuGraphDestroy, "cuGraphDestroy", (graph g), (g))
 CALL(cuModuleLoadData, "cuModuleLoadData", (struct CUmod_st * *module, const void *image), (module, image))
 
 /* ---- and are counted */
@@ -51,6 +58,7 @@ CALL(cuModuleLoadData, "cuModuleLoadData", (struct CUmod_st * *module, const voi
 static unsigned cuMemAlloc_v2(address *device, size_t bytes)
 {
     const unsigned error = fake_fails("cuMemAlloc"), made = error ? error : real.cuMemAlloc_v2(device, bytes);
+    rooms++;
     live += made == 0;
     return made;
 }
@@ -74,6 +82,40 @@ static unsigned cuLaunchKernel(struct CUfunc_st *function, unsigned grid_x, unsi
     return ran;
 }
 
+/* It ends, whatever is said of it. */
+static unsigned cuStreamEndCapture(stream s, graph *made)
+{
+    const unsigned error = fake_fails("cuStreamEndCapture"), ended = real.cuStreamEndCapture(s, made);
+    if (error && !ended)
+        real.cuGraphDestroy(*made);
+    if (error)
+        *made = NULL;
+    return error ? error : ended;
+}
+
+static unsigned cuGraphInstantiateWithFlags(exec *made, graph of, unsigned long long flags)
+{
+    const unsigned error = fake_fails("cuGraphInstantiate"),
+                   done = error ? error : real.cuGraphInstantiateWithFlags(made, of, flags);
+    graphs += done == 0;
+    return done;
+}
+
+static unsigned cuGraphExecDestroy(exec of)
+{
+    const unsigned error = fake_fails("cuGraphExecDestroy"),
+                   gone = error ? error : real.cuGraphExecDestroy(of);
+    graphs -= gone == 0;
+    return gone;
+}
+
+static unsigned cuGraphLaunch(exec of, stream s)
+{
+    const unsigned error = fake_fails("cuGraphLaunch");
+    graph_launches++;
+    return error ? error : real.cuGraphLaunch(of, s);
+}
+
 void real_gpu_begin(void)
 {
     ftb_driver *d = (ftb_driver *)(uintptr_t)ftb_driver_here();
@@ -95,6 +137,14 @@ void real_gpu_begin(void)
     d->call.cuEventCreate = cuEventCreate;
     d->call.cuEventRecord = cuEventRecord;
     d->call.cuEventSynchronize = cuEventSynchronize;
+    d->call.cuStreamGetCtx = cuStreamGetCtx;
+    d->call.cuStreamWaitEvent = cuStreamWaitEvent;
+    d->call.cuStreamBeginCapture_v2 = cuStreamBeginCapture_v2;
+    d->call.cuStreamEndCapture = cuStreamEndCapture;
+    d->call.cuGraphInstantiateWithFlags = cuGraphInstantiateWithFlags;
+    d->call.cuGraphDestroy = cuGraphDestroy;
+    d->call.cuGraphExecDestroy = cuGraphExecDestroy;
+    d->call.cuGraphLaunch = cuGraphLaunch;
     d->call.cuModuleLoadData = cuModuleLoadData;
     d->call.cuLaunchKernel = cuLaunchKernel;
 }
@@ -103,6 +153,13 @@ void real_gpu_begin(void)
 
 static int count_launches(void) { return launches; }
 static int count_live(void) { return live; }
+static int count_graphs(void) { return graphs; }
+static int count_calls(const char *call)
+{
+    return strcmp(call, "cuGraphLaunch") == 0 ? graph_launches
+           : strcmp(call, "cuMemAlloc") == 0  ? rooms
+                                              : launches;
+}
 static int none(void) { return 0; }
 static int yes(void) { return 1; }
 static const char *no_misuse(void) { return NULL; }
@@ -116,6 +173,8 @@ bool real_gpu_find(const char *function, void *to)
         any *function;
     } all[] = {{"fake_cuda_launches", (any *)count_launches},
                {"fake_cuda_live", (any *)count_live},
+               {"fake_cuda_graphs", (any *)count_graphs},
+               {"fake_cuda_calls", (any *)count_calls},
                {"fake_cuda_pending", (any *)none},
                {"fake_cuda_emulates", (any *)yes},
                {"fake_cuda_misuse", (any *)no_misuse},
@@ -127,5 +186,12 @@ bool real_gpu_find(const char *function, void *to)
             memcpy(to, &all[n].function, sizeof all[n].function);
             return true;
         }
-    return false;
+    if (strcmp(function, "cuStreamDestroy_v2") != 0)
+        return false;
+    const char *driver = getenv("FEATBLAS_CUDA_DRIVER"); /* a call that the library has no use for */
+    void *opened = dlopen(driver ? driver : "libcuda.so.1", RTLD_NOW | RTLD_LOCAL),
+         *symbol = opened ? dlsym(opened, function) : NULL;
+    assert_non_null(symbol);
+    memcpy(to, &symbol, sizeof symbol);
+    return true;
 }

@@ -1,6 +1,6 @@
 /* Optimisers: SGD, Adam and AdamW, as PyTorch defines them. All that a step writes is allocated when
  * parameters are added, and all of it is asked for before any is written, so that a step does not fail
- * halfway.
+ * halfway. On a device that can, steps are recorded, and replayed with new numbers.
  */
 #include "nn/training/optimizer.h"
 #include "core/words.h"
@@ -106,9 +106,11 @@ GrB_Info FtB_Optimizer_free(FtB_Optimizer *handle)
     GrB_Info info = ftb_optimizer_check(o);
     if (info != GrB_SUCCESS)
         return info;
+    ftb_replay_drop(&o->replay);
     for (int64_t k = 0; k < o->count; k++)
         clear(&o->moments[k]);
     ftb_delete(o->moments);
+    ftb_delete(o->how);
     ftb_delete(o->groups);
     ftb_buffer_release(o->sums);
     o->magic = 0;
@@ -179,11 +181,14 @@ GrB_Info FtB_Optimizer_add(FtB_Optimizer o, const FtB_Parameter *parameters, int
     GrB_Info info = check_add(o, parameters, count, &own, options);
     if (info != GrB_SUCCESS)
         return info;
-    void *groups = o->groups, *moments = o->moments;
+    void *groups = o->groups, *moments = o->moments, *how = o->how;
     bool ok = ftb_resize(o->ctx, &groups, o->ngroups + 1, sizeof *o->groups) &&
-              ftb_resize(o->ctx, &moments, o->count + count, sizeof *o->moments);
+              ftb_resize(o->ctx, &moments, o->count + count, sizeof *o->moments) &&
+              ftb_resize(o->ctx, &how, o->count + count, sizeof *o->how);
     o->groups = groups;
     o->moments = moments;
+    o->how = how;
+    ftb_replay_drop(&o->replay);
     ftb_buffer *sums = ok ? ftb_buffer_new(o->ctx, o->count + count, sizeof(double)) : NULL;
     if (!sums)
         return ftb_nomem();
@@ -340,13 +345,15 @@ static GrB_Info ask(FtB_Optimizer o, const ftb_moments *m)
     return ftb_device_failed(info) ? ftb_places_ask(NULL, places, PLACES) : info;
 }
 
-static GrB_Info step_one(FtB_Optimizer o, ftb_moments *m, double scale, double factor)
+static GrB_Info step_one(FtB_Optimizer o, int64_t k, const ftb_update *how_at)
 {
+    ftb_moments *m = &o->moments[k];
     ftb_update_product p = {.ctx = o->ctx,
                             .type = m->parameter->value->type,
                             .count = m->count,
                             .adam = o->rule != FTB_SGD,
-                            .how = rule_of(o, m, scale, factor)};
+                            .how = o->how[k],
+                            .how_at = how_at};
     ftb_place places[PLACES];
     const ftb_backend *who = FTB_WHO(o->ctx, update);
     GrB_Info info;
@@ -354,8 +361,42 @@ static GrB_Info step_one(FtB_Optimizer o, ftb_moments *m, double scale, double f
     if (!who)
         (void)ftb_buffer_write(m->parameter->value->owner);
     FTB_RUN(info, who, update, places, &p);
-    m->steps += info == GrB_SUCCESS;
     return info;
+}
+
+/* Of all that take part, as work that may be recorded. */
+static GrB_Info step_all(void *of, ftb_replay *r, const void *numbers)
+{
+    FtB_Optimizer o = of;
+    const ftb_update *how_at = numbers;
+    GrB_Info info = GrB_SUCCESS;
+    for (o->done = 0; o->done < o->count; o->done++) {
+        const ftb_moments *m = &o->moments[o->done];
+        if (!m->part)
+            continue;
+        info = step_one(o, o->done, how_at ? how_at + o->done : NULL);
+        if (info != GrB_SUCCESS)
+            break;
+        if (!r)
+            continue;
+        ftb_replay_see(r, m->parameter->value->owner);
+        ftb_replay_see(r, m->first);
+        ftb_replay_see(r, m->second);
+    }
+    return info;
+}
+
+/* Who takes part, and how. */
+static void prepare(FtB_Optimizer o, double scale)
+{
+    const double factor = ftb_schedule_factor(&o->schedule, &o->at);
+    for (int64_t k = 0; k < o->count; k++) {
+        ftb_moments *m = &o->moments[k];
+        if (m->part != takes_part(m))
+            ftb_replay_drop(&o->replay);
+        m->part = takes_part(m);
+        o->how[k] = rule_of(o, m, scale, factor);
+    }
 }
 
 GrB_Info FtB_Optimizer_step(FtB_Optimizer o)
@@ -368,9 +409,10 @@ GrB_Info FtB_Optimizer_step(FtB_Optimizer o)
         info = find_scale(o, &scale);
     if (info != GrB_SUCCESS)
         return info;
-    double factor = ftb_schedule_factor(&o->schedule, &o->at);
-    for (int64_t k = 0; k < o->count && info == GrB_SUCCESS; k++)
-        if (takes_part(&o->moments[k]))
-            info = step_one(o, &o->moments[k], scale, factor);
+    prepare(o, scale);
+    o->done = o->count;
+    info = ftb_replay_run(&o->replay, o->ctx, step_all, o, o->how, o->count * (int64_t)sizeof *o->how);
+    for (int64_t k = 0; k < o->done; k++)
+        o->moments[k].steps += o->moments[k].part;
     return info;
 }

@@ -4,6 +4,8 @@
 
 #include "core/options.h"
 #include "nn/nn.h"
+#include "ops/replay.h"
+#include "verbs/update_product.h"
 
 #define FTB_MAGIC_OPTIMIZER 0x4654426f
 
@@ -15,6 +17,7 @@ typedef struct ftb_moments {
     FtB_Parameter parameter;    /* retained */
     int64_t group, count;       /* count: values */
     int64_t steps;              /* that it took: it takes part where it has a gradient */
+    bool part;                  /* whether it did in the last step */
     ftb_buffer *first, *second; /* of its dtype; NULL where the rule needs none */
 } ftb_moments;
 
@@ -35,6 +38,9 @@ struct FtB_Optimizer_opaque {
     ftb_group *groups;
     int64_t count;
     ftb_moments *moments;
+    ftb_update *how;               /* what a step does to each */
+    int64_t done;                  /* how many of them it was done to */
+    ftb_replay replay;             /* of steps */
     ftb_buffer *sums;              /* of the squares of each gradient, FP64 */
     FtB_Schedule_options schedule; /* defaults filled in */
     ftb_schedule_state at;

@@ -40,7 +40,8 @@ typedef struct product {
 
 static struct {
     int (*current)(void), (*holds)(const void *, size_t);
-    void (*append)(struct CUstream_st *, void (*)(void *), void *), (*wrong)(const char *, const char *);
+    void (*append)(struct CUstream_st *, void (*)(const void *), const void *, size_t),
+        (*wrong)(const char *, const char *);
 } driver;
 static int products, handles;
 
@@ -137,9 +138,9 @@ static double value(const product *p, const void *x, int64_t ld, int turned, int
     return p->wide ? ((const double *)x)[at] : (double)((const float *)x)[at];
 }
 
-static void run(void *argument)
+static void run(const void *argument)
 {
-    product *p = argument;
+    const product *p = argument;
     for (int64_t j = 0; j < p->cols; j++)
         for (int64_t i = 0; i < p->rows; i++) {
             const int64_t at = j * p->ldc + i;
@@ -156,7 +157,6 @@ static void run(void *argument)
         }
     memset(p->workspace, 0x7b, p->bytes);
     products++;
-    free(p);
 }
 
 /* Bytes of a column-major matrix, from its first value to its last. */
@@ -190,13 +190,10 @@ static unsigned multiply(const char *call, const struct cublasContext *handle, c
         driver.wrong(call, wrong);
         return INVALID;
     }
-    product *kept = malloc(sizeof *kept);
-    if (!kept)
-        abort();
-    *kept = *p;
-    kept->workspace = handle->workspace;
-    kept->bytes = handle->bytes;
-    driver.append(handle->stream, run, kept);
+    product whole = *p;
+    whole.workspace = handle->workspace;
+    whole.bytes = handle->bytes;
+    driver.append(handle->stream, run, &whole, sizeof whole);
     return 0;
 }
 

@@ -71,6 +71,8 @@ static unsigned load_library(const char *image, size_t bytes)
 unsigned cuModuleLoadData(struct CUmod_st **module, const void *image)
 {
     const unsigned error = fake_begin_ready("cuModuleLoadData");
+    if (fake_captures())
+        return fake_capture_spoil(), fake_misuse("cuModuleLoadData", "while this thread captures");
     const int elf = memcmp(image, ELFMAG, 2) == 0;
     if (error || (!elf && memcmp(image, "//", 2) != 0))
         return error ? error : INVALID_IMAGE;
@@ -162,18 +164,19 @@ struct fake_launch *fake_launch_new(const struct CUfunc_st *function, const unsi
     return launch;
 }
 
-void fake_launch_run(struct fake_launch *launch)
+void fake_launch_run(const struct fake_launch *launch)
 {
     static uint64_t launches;
     simt_report report;
     const simt_options options = {.seed = (uint64_t)fake_number("FAKE_CUDA_SEED", 1) * 1000003 + launches++};
-    if (simt_launch(launch->kernel, launch->grid, launch->block, launch->shared, launch->parameters, &options,
-                    &report) != 0) {
+    if (simt_launch(launch->kernel, launch->grid, launch->block, launch->shared,
+                    (void **)(uintptr_t)launch->parameters, &options, &report) != 0) {
         simt_print(&report, stderr);
         fake_stick(LAUNCH_FAILED);
     }
-    free(launch);
 }
+
+void fake_launch_delete(struct fake_launch *launch) { free(launch); }
 
 void fake_memory_told(void *start, size_t bytes)
 {

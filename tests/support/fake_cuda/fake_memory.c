@@ -5,8 +5,6 @@
  */
 #include "fake_cuda.h"
 
-#include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -25,21 +23,20 @@ typedef struct task {
     struct CUevent_st *event; /* recorded, or waited for; NULL: a copy or a launch */
     int waits;                /* for which of its records; 0: it is recorded */
     struct fake_launch *launch;
-    void (*work)(void *); /* another library's */
+    void (*work)(const void *); /* another library's */
     void *argument;
+    struct CUgraphExec_st *graph;
     char *to;
     const char *from;
     char *kept; /* what a copy from pageable memory has read, in place of `from` */
     size_t bytes;
 } task;
 
-struct CUctx_st {
-    int device;
-};
 struct CUstream_st {
     struct CUstream_st *next;
     int device;
     task *first, **last;
+    struct fake_graph *graph; /* that it captures into; NULL: it does not */
 };
 struct CUevent_st {
     struct CUstream_st *stream; /* in which its task is not done yet; NULL: it is */
@@ -47,29 +44,10 @@ struct CUevent_st {
     int recorded, done; /* how often */
 };
 
-enum { MOST_DEVICES = 32, DEPTH = 8 };
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct CUctx_st contexts[MOST_DEVICES];
-/* Current contexts of a thread. Not thread_local: of a module that is opened late, leak sanitizers stumble
- * over the usual kind, and where kernels' shared memory is such, too, there is no room for the other. */
-typedef struct contexts_of {
-    struct CUctx_st *stack[DEPTH];
-    int depth;
-} contexts_of;
-static pthread_key_t key;
-static pthread_once_t key_once = PTHREAD_ONCE_INIT;
 static piece *pieces;
 static struct CUstream_st *streams;
 static int live, pending, launches;
-static char wrong[256];
 static uint64_t state;
-
-static void misuse(const char *call, const char *what)
-{
-    if (!wrong[0])
-        snprintf(wrong, sizeof wrong, "%s: %s", call, what);
-}
 
 static uint64_t draw(void) /* xorshift64* */
 {
@@ -80,26 +58,6 @@ static uint64_t draw(void) /* xorshift64* */
     state ^= state >> 27;
     return state * UINT64_C(0x2545f4914f6cdd1d);
 }
-
-static void make_key(void)
-{
-    if (pthread_key_create(&key, free) != 0)
-        abort();
-}
-
-static contexts_of *mine(void)
-{
-    pthread_once(&key_once, make_key);
-    contexts_of *c = pthread_getspecific(key);
-    if (!c) {
-        c = calloc(1, sizeof *c);
-        if (!c || pthread_setspecific(key, c) != 0)
-            abort();
-    }
-    return c;
-}
-
-static int device_now(void) { return mine()->stack[mine()->depth - 1]->device; }
 
 /* The piece in which all of these bytes are; NULL: there is none. */
 static piece *find(const void *at, size_t bytes)
@@ -150,12 +108,18 @@ static void do_task(struct CUstream_st *s)
     } else if (t->launch) {
         open_all(s->device, PROT_READ | PROT_WRITE);
         fake_launch_run(t->launch);
+        fake_launch_delete(t->launch);
         launches++;
         open_all(s->device, PROT_NONE);
         pending--;
     } else if (t->work) {
         open_all(s->device, PROT_READ | PROT_WRITE);
         t->work(t->argument);
+        open_all(s->device, PROT_NONE);
+        pending--;
+    } else if (t->graph) {
+        open_all(s->device, PROT_READ | PROT_WRITE);
+        launches += fake_graph_run(t->graph);
         open_all(s->device, PROT_NONE);
         pending--;
     } else {
@@ -168,6 +132,7 @@ static void do_task(struct CUstream_st *s)
         pending--;
     }
     free(t->kept);
+    free(t->argument);
     free(t);
 }
 
@@ -184,7 +149,7 @@ static void drain_all(void)
 }
 
 /* Now and then a stream gets on. */
-static void get_on(void)
+void fake_streams_get_on(void)
 {
     for (struct CUstream_st *s = streams; s; s = s->next)
         while (s->first && !is_held(s) && draw() % 8 == 0)
@@ -205,14 +170,15 @@ static int known(const struct CUstream_st *stream)
     return s != NULL;
 }
 
-/* Of another device's context, or gone, it is not to be used. */
+/* Of another device's context, or gone, it is not to be used; what captures takes launches alone here. */
 static int usable(const char *call, const struct CUstream_st *stream)
 {
-    if (!known(stream) || stream->device != device_now()) {
-        misuse(call, known(stream) ? "a stream of another device" : "no stream, or one that was destroyed");
-        return 0;
-    }
-    return 1;
+    if (known(stream) && stream->device == fake_device() && !stream->graph)
+        return 1;
+    fake_misuse(call, !known(stream)  ? "no stream, or one that was destroyed"
+                      : stream->graph ? "a stream that captures"
+                                      : "a stream of another device");
+    return 0;
 }
 
 static task *new_task(void)
@@ -221,52 +187,6 @@ static task *new_task(void)
     if (!t)
         abort();
     return t;
-}
-
-/* ---- contexts */
-
-unsigned cuDevicePrimaryCtxRetain(struct CUctx_st **context, int device)
-{
-    const unsigned error = fake_begin_ready("cuDevicePrimaryCtxRetain");
-    if (error || device < DEVICES || device >= DEVICES + MOST_DEVICES)
-        return error ? error : INVALID_DEVICE;
-    *context = &contexts[device - DEVICES];
-    (*context)->device = device - DEVICES;
-    return OK;
-}
-
-unsigned cuCtxPushCurrent_v2(struct CUctx_st *context)
-{
-    const unsigned error = fake_begin_ready("cuCtxPushCurrent");
-    if (error || !context || mine()->depth == DEPTH)
-        return error ? error : INVALID_VALUE;
-    mine()->stack[mine()->depth++] = context;
-    return OK;
-}
-
-unsigned cuCtxPopCurrent_v2(struct CUctx_st **context)
-{
-    if (mine()->depth == 0)
-        return INVALID_CONTEXT;
-    *context = mine()->stack[--mine()->depth];
-    return fake_begin_ready("cuCtxPopCurrent");
-}
-
-/* Of a call that needs a context; with OK, the lock is held. */
-static unsigned enter(const char *call)
-{
-    const unsigned error = fake_begin_ready(call);
-    if (error || mine()->depth == 0)
-        return error ? error : INVALID_CONTEXT;
-    pthread_mutex_lock(&lock);
-    get_on();
-    return OK;
-}
-
-static unsigned leave(unsigned error)
-{
-    pthread_mutex_unlock(&lock);
-    return error;
 }
 
 /* ---- memory */
@@ -300,7 +220,7 @@ static unsigned remove_piece(const char *call, const void *start, int device)
     while (*at && (*at)->start != start)
         at = &(*at)->next;
     if (!*at || ((*at)->device < 0) != (device < 0)) {
-        misuse(call, "not what was allocated, or freed twice");
+        fake_misuse(call, "not what was allocated, or freed twice");
         return INVALID_VALUE;
     }
     drain_all(); /* as cuMemFree waits */
@@ -316,40 +236,40 @@ static unsigned remove_piece(const char *call, const void *start, int device)
 
 unsigned cuMemAlloc_v2(unsigned long long *device, size_t bytes)
 {
-    const unsigned error = enter("cuMemAlloc");
+    const unsigned error = fake_enter("cuMemAlloc", 0);
     void *start = NULL;
     if (error)
         return error;
-    const int here = device_now();
+    const int here = fake_device();
     if (bytes == 0)
-        return leave(INVALID_VALUE);
+        return fake_leave(INVALID_VALUE);
     if (used(here) + bytes > (size_t)fake_number("FAKE_CUDA_MEMORY", 1 << 30))
-        return leave(OUT_OF_MEMORY);
+        return fake_leave(OUT_OF_MEMORY);
     const unsigned made = add_piece(&start, bytes, here, PROT_READ | PROT_WRITE);
     memset(start, 0xcb, bytes);
     fake_memory_told(start, bytes);
     mprotect(start, (bytes / PAGE + 1) * PAGE, PROT_NONE);
     *device = (unsigned long long)(uintptr_t)start;
-    return leave(made);
+    return fake_leave(made);
 }
 
 unsigned cuMemFree_v2(unsigned long long device)
 {
-    const unsigned error = enter("cuMemFree");
-    return error ? error : leave(remove_piece("cuMemFree", (void *)(uintptr_t)device, 0));
+    const unsigned error = fake_enter("cuMemFree", 1);
+    return error ? error : fake_leave(remove_piece("cuMemFree", (void *)(uintptr_t)device, 0));
 }
 
 unsigned cuMemHostAlloc(void **host, size_t bytes, unsigned flags)
 {
-    const unsigned error = enter("cuMemHostAlloc");
+    const unsigned error = fake_enter("cuMemHostAlloc", 1);
     (void)flags;
-    return error ? error : leave(add_piece(host, bytes, -1, PROT_READ | PROT_WRITE));
+    return error ? error : fake_leave(add_piece(host, bytes, -1, PROT_READ | PROT_WRITE));
 }
 
 unsigned cuMemFreeHost(void *host)
 {
-    const unsigned error = enter("cuMemFreeHost");
-    return error ? error : leave(remove_piece("cuMemFreeHost", host, -1));
+    const unsigned error = fake_enter("cuMemFreeHost", 1);
+    return error ? error : fake_leave(remove_piece("cuMemFreeHost", host, -1));
 }
 
 /* ---- copies */
@@ -361,7 +281,7 @@ static unsigned copy(const char *call, char *to, const char *from, size_t bytes,
     if (!usable(call, stream))
         return INVALID_HANDLE;
     if (!there || there->device != stream->device) {
-        misuse(call, "not in one piece of this device's memory");
+        fake_misuse(call, "not in one piece of this device's memory");
         return INVALID_VALUE;
     }
     task *t = new_task();
@@ -382,96 +302,97 @@ static unsigned copy(const char *call, char *to, const char *from, size_t bytes,
 unsigned cuMemcpyHtoDAsync_v2(unsigned long long to, const void *from, size_t bytes,
                               struct CUstream_st *stream)
 {
-    const unsigned error = enter("cuMemcpyHtoDAsync");
-    return error ? error : leave(copy("cuMemcpyHtoDAsync", (char *)(uintptr_t)to, from, bytes, 0, stream));
+    const unsigned error = fake_enter("cuMemcpyHtoDAsync", 0);
+    return error ? error
+                 : fake_leave(copy("cuMemcpyHtoDAsync", (char *)(uintptr_t)to, from, bytes, 0, stream));
 }
 
 unsigned cuMemcpyDtoHAsync_v2(void *to, unsigned long long from, size_t bytes, struct CUstream_st *stream)
 {
-    const unsigned error = enter("cuMemcpyDtoHAsync");
+    const unsigned error = fake_enter("cuMemcpyDtoHAsync", 0);
     return error ? error
-                 : leave(copy("cuMemcpyDtoHAsync", to, (const char *)(uintptr_t)from, bytes, 1, stream));
+                 : fake_leave(copy("cuMemcpyDtoHAsync", to, (const char *)(uintptr_t)from, bytes, 1, stream));
 }
 
 /* ---- streams and events */
 
 unsigned cuStreamCreate(struct CUstream_st **stream, unsigned flags)
 {
-    const unsigned error = enter("cuStreamCreate");
+    const unsigned error = fake_enter("cuStreamCreate", 0);
     (void)flags;
     if (error)
         return error;
     struct CUstream_st *s = calloc(1, sizeof *s);
     if (!s)
         abort();
-    s->device = device_now();
+    s->device = fake_device();
     s->last = &s->first;
     s->next = streams;
     streams = s;
     *stream = s;
-    return leave(OK);
+    return fake_leave(OK);
 }
 
 /* Of one that is there: the driver does not say what else happens. */
 unsigned cuStreamGetCtx(struct CUstream_st *stream, struct CUctx_st **context)
 {
-    const unsigned error = enter("cuStreamGetCtx");
+    const unsigned error = fake_enter("cuStreamGetCtx", 0);
     if (error)
         return error;
     if (!known(stream))
-        return leave(INVALID_HANDLE);
-    *context = &contexts[stream->device];
-    return leave(OK);
+        return fake_leave(INVALID_HANDLE);
+    *context = fake_context(stream->device);
+    return fake_leave(OK);
 }
 
 /* What was asked for is done first, as the driver sees to that. The library destroys none: callers do. */
 unsigned cuStreamDestroy_v2(struct CUstream_st *stream)
 {
     struct CUstream_st **at = &streams;
-    const unsigned error = enter("cuStreamDestroy");
+    const unsigned error = fake_enter("cuStreamDestroy", 1);
     if (error)
         return error;
     while (*at && *at != stream)
         at = &(*at)->next;
     if (!*at)
-        return leave(INVALID_HANDLE);
+        return fake_leave(INVALID_HANDLE);
     drain(stream);
     *at = stream->next;
     free(stream);
-    return leave(OK);
+    return fake_leave(OK);
 }
 
 unsigned cuStreamSynchronize(struct CUstream_st *stream)
 {
-    const unsigned error = enter("cuStreamSynchronize");
+    const unsigned error = fake_enter("cuStreamSynchronize", 1);
     if (error)
         return error;
     if (!usable("cuStreamSynchronize", stream))
-        return leave(INVALID_HANDLE);
+        return fake_leave(INVALID_HANDLE);
     drain(stream);
-    return leave(OK);
+    return fake_leave(OK);
 }
 
 unsigned cuEventCreate(struct CUevent_st **event, unsigned flags)
 {
-    const unsigned error = enter("cuEventCreate");
+    const unsigned error = fake_enter("cuEventCreate", 0);
     (void)flags;
     if (error)
         return error;
     *event = calloc(1, sizeof **event);
     if (!*event)
         abort();
-    (*event)->device = device_now();
-    return leave(OK);
+    (*event)->device = fake_device();
+    return fake_leave(OK);
 }
 
 unsigned cuEventRecord(struct CUevent_st *event, struct CUstream_st *stream)
 {
-    const unsigned error = enter("cuEventRecord");
+    const unsigned error = fake_enter("cuEventRecord", 0);
     if (error)
         return error;
     if (!usable("cuEventRecord", stream))
-        return leave(INVALID_HANDLE);
+        return fake_leave(INVALID_HANDLE);
     if (event->stream) /* recorded again: that one does not count any more */
         drain(event->stream);
     task *t = new_task();
@@ -479,19 +400,19 @@ unsigned cuEventRecord(struct CUevent_st *event, struct CUstream_st *stream)
     event->stream = stream;
     event->recorded++;
     append(stream, t);
-    return leave(OK);
+    return fake_leave(OK);
 }
 
 unsigned cuStreamWaitEvent(struct CUstream_st *stream, struct CUevent_st *event, unsigned flags)
 {
-    const unsigned error = enter("cuStreamWaitEvent");
+    const unsigned error = fake_enter("cuStreamWaitEvent", 0);
     if (error)
         return error;
     if (!usable("cuStreamWaitEvent", stream))
-        return leave(INVALID_HANDLE);
+        return fake_leave(INVALID_HANDLE);
     if (flags || stream->device != event->device) {
-        misuse("cuStreamWaitEvent", "flags, or another device's event");
-        return leave(INVALID_VALUE);
+        fake_misuse("cuStreamWaitEvent", "flags, or another device's event");
+        return fake_leave(INVALID_VALUE);
     }
     if (event->stream && event->stream != stream) { /* in the same it is before, or done */
         task *t = new_task();
@@ -499,17 +420,17 @@ unsigned cuStreamWaitEvent(struct CUstream_st *stream, struct CUevent_st *event,
         t->waits = event->recorded;
         append(stream, t);
     }
-    return leave(OK);
+    return fake_leave(OK);
 }
 
 unsigned cuEventSynchronize(struct CUevent_st *event)
 {
-    const unsigned error = enter("cuEventSynchronize");
+    const unsigned error = fake_enter("cuEventSynchronize", 1);
     if (error)
         return error;
     while (event->stream)
         do_task(event->stream);
-    return leave(OK);
+    return fake_leave(OK);
 }
 
 /* ---- launches */
@@ -519,56 +440,75 @@ unsigned cuLaunchKernel(struct CUfunc_st *function, unsigned grid_x, unsigned gr
                         struct CUstream_st *stream, void **parameters, void **extra)
 {
     const unsigned grid[] = {grid_x, grid_y, grid_z}, block[] = {block_x, block_y, block_z};
-    const unsigned error = enter("cuLaunchKernel");
+    const unsigned error = fake_enter("cuLaunchKernel", 0);
     if (error)
         return error;
-    if (!usable("cuLaunchKernel", stream))
-        return leave(INVALID_HANDLE);
+    if (!(known(stream) && stream->graph) && !usable("cuLaunchKernel", stream))
+        return fake_leave(INVALID_HANDLE);
     if (!function || !parameters || extra) {
-        misuse("cuLaunchKernel", "no function or no parameters");
-        return leave(INVALID_VALUE);
+        fake_misuse("cuLaunchKernel", "no function or no parameters");
+        return fake_leave(INVALID_VALUE);
+    }
+    struct fake_launch *launch = fake_launch_new(function, grid, block, shared, parameters);
+    if (!launch)
+        return fake_leave(INVALID_VALUE);
+    if (stream->graph) {
+        fake_graph_add(stream->graph, launch, NULL, NULL);
+        return fake_leave(OK);
     }
     task *t = new_task();
-    t->launch = fake_launch_new(function, grid, block, shared, parameters);
-    if (!t->launch) {
-        free(t);
-        return leave(INVALID_VALUE);
-    }
+    t->launch = launch;
     append(stream, t);
     pending++;
-    return leave(OK);
+    return fake_leave(OK);
+}
+
+struct fake_graph **fake_stream_graph(struct CUstream_st *stream)
+{
+    return known(stream) ? &stream->graph : NULL;
+}
+
+void fake_stream_do(struct CUstream_st *stream, struct CUgraphExec_st *graph)
+{
+    task *t = new_task();
+    t->graph = graph;
+    append(stream, t);
+    pending++;
 }
 
 /* ---- for other libraries */
 
-int fake_cuda_current(void) { return mine()->depth > 0; }
-
 int fake_cuda_holds(const void *at, size_t bytes)
 {
-    pthread_mutex_lock(&lock);
+    if (fake_enter("fake_cuda_holds", 0) != OK)
+        return 0;
     const piece *p = find(at, bytes);
-    const int held = p && p->device == device_now();
-    pthread_mutex_unlock(&lock);
+    const int held = p && p->device == fake_device();
+    fake_leave(OK);
     return held;
 }
 
-void fake_cuda_append(struct CUstream_st *stream, void (*work)(void *), void *argument)
+void fake_cuda_append(struct CUstream_st *stream, void (*work)(const void *), const void *argument,
+                      size_t bytes)
 {
-    pthread_mutex_lock(&lock);
-    get_on();
-    task *t = new_task();
-    t->work = work;
-    t->argument = argument;
-    append(stream, t);
-    pending++;
-    pthread_mutex_unlock(&lock);
-}
-
-void fake_cuda_wrong(const char *call, const char *what)
-{
-    pthread_mutex_lock(&lock);
-    misuse(call, what);
-    pthread_mutex_unlock(&lock);
+    if (fake_enter("fake_cuda_append", 0) != OK)
+        return;
+    void *kept = malloc(bytes);
+    if (!kept)
+        abort();
+    memcpy(kept, argument, bytes);
+    if (known(stream) && stream->graph) {
+        fake_graph_add(stream->graph, NULL, work, kept);
+    } else if (usable("fake_cuda_append", stream)) {
+        task *t = new_task();
+        t->work = work;
+        t->argument = kept;
+        append(stream, t);
+        pending++;
+    } else {
+        free(kept);
+    }
+    fake_leave(OK);
 }
 
 /* ---- for tests */
@@ -576,4 +516,3 @@ void fake_cuda_wrong(const char *call, const char *what)
 int fake_cuda_live(void) { return live; }
 int fake_cuda_pending(void) { return pending; }
 int fake_cuda_launches(void) { return launches; }
-const char *fake_cuda_misuse(void) { return wrong[0] ? wrong : NULL; }

@@ -37,7 +37,8 @@ struct fake_launch *fake_launch_new(const struct CUfunc_st *function, const unsi
     return 0;
 }
 
-void fake_launch_run(struct fake_launch *launch) { (void)launch; }
+void fake_launch_run(const struct fake_launch *launch) { (void)launch; }
+void fake_launch_delete(struct fake_launch *launch) { (void)launch; }
 
 void fake_memory_told(void *start, size_t bytes)
 {
