@@ -85,6 +85,25 @@ static void begin(const char *cublas)
     fake_find("fake_cublas", "fake_cublas_handles", &handles);
 }
 
+static int replays; /* of products that are recorded; 0: they are made at once */
+
+static GrB_Info run(const ftb_dense_product *p)
+{
+    const ftb_backend *b = &device()->row;
+    struct ftb_recording *recording;
+    void *none_at;
+    if (replays == 0)
+        return ftb_gpu_dense(p);
+    assert_ok(b->memory->replays->begin(b, p->ctx, 0, &none_at));
+    const GrB_Info info = ftb_gpu_dense(p);
+    assert_ok(b->memory->replays->end(b, true, &recording));
+    assert_non_null(recording);
+    for (int n = 0; n < replays; n++)
+        assert_ok(b->memory->replays->run(b, p->ctx, recording, NULL));
+    b->memory->replays->drop(b, recording);
+    return info;
+}
+
 /* Of `side` x `side` values and as many terms; each value of A is `a`, of B 1/4, of C 1 before. */
 static GrB_Info multiply(int64_t side, float a, bool add, float *value)
 {
@@ -110,7 +129,7 @@ static GrB_Info multiply(int64_t side, float a, bool add, float *value)
                                  .ldb = side,
                                  .ldc = side,
                                  .add = add};
-    const GrB_Info info = ftb_gpu_dense(&p);
+    const GrB_Info info = run(&p);
     assert_ok(d->row.memory->get(&d->row, ftb_context(), values[2], sent[2].at, bytes));
     *value = values[2][count - 1];
     for (int k = 0; k < 3; k++) {
@@ -146,6 +165,21 @@ static void chosen(void)
     is_by(SMALL, false);
     is_by(LARGE, true);
     assert_int_equal(handles(), 1);
+}
+
+/* Where work is recorded, a product is, and is made at each replay. */
+static void recorded(void)
+{
+    const float expected = 1 + 3 * 2 * 0.25F * (float)LARGE;
+    float value;
+    begin(fake_path("fake_cublas"));
+    is_by(LARGE, true);
+    const int before = made();
+    replays = 3;
+    assert_ok(multiply(LARGE, 2, true, &value));
+    assert_memory_equal(&value, &expected, sizeof value);
+    assert_int_equal(made() - before, replays);
+    assert_int_equal(fake_gpu_clean(NULL), 0);
 }
 
 static void absent(void)
@@ -212,9 +246,13 @@ static void fails(void)
 static const struct {
     const char *name;
     void (*run)(void);
-} cases[] = {{"chosen", chosen},           {"absent", absent},
-             {"refused", refused},         {"of_fewer_bits", of_fewer_bits},
-             {"unsupported", unsupported}, {"fails", fails}};
+} cases[] = {{"chosen", chosen},
+             {"absent", absent},
+             {"recorded", recorded},
+             {"refused", refused},
+             {"of_fewer_bits", of_fewer_bits},
+             {"unsupported", unsupported},
+             {"fails", fails}};
 static const char *self;
 static void (*only)(void);
 
