@@ -23,6 +23,7 @@
     CALL(cuCtxPopCurrent_v2, (struct CUctx_st * *context))                                                   \
     CALL(cuMemAlloc_v2, (unsigned long long *device, size_t bytes))                                          \
     CALL(cuMemFree_v2, (unsigned long long device))                                                          \
+    CALL(cuPointerGetAttribute, (void *value, unsigned attribute, unsigned long long address))               \
     CALL(cuMemHostAlloc, (void **host, size_t bytes, unsigned flags))                                        \
     CALL(cuMemFreeHost, (void *host))                                                                        \
     CALL(cuMemcpyHtoDAsync_v2,                                                                               \
@@ -63,6 +64,8 @@ typedef struct ftb_cuda {
     FTB_CUDA_CALLS(FTB_CUDA_MEMBER)
 #undef FTB_CUDA_MEMBER
 } ftb_cuda;
+
+#define FTB_CUDA_ORDINAL 9 /* of a pointer: CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL */
 
 /* Attributes of a device, by the driver's numbers. */
 enum {

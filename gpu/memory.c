@@ -196,6 +196,28 @@ done:
     return ftb_gpu_leave(d, info);
 }
 
+/* Of what is the driver's it says whose; pinned memory of the host can be read there, too. */
+static GrB_Info holds(const ftb_backend *b, const void *device)
+{
+    ftb_gpu_device *d = ftb_gpu_of(b);
+    const int here = (int)(d->gpu - d->driver->gpu);
+    int ordinal = -1;
+    GrB_Info info = ftb_gpu_enter(d);
+    if (info != GrB_SUCCESS)
+        return info;
+    const unsigned error = d->driver->call.cuPointerGetAttribute(&ordinal, FTB_CUDA_ORDINAL,
+                                                                 (unsigned long long)(uintptr_t)device);
+    if (error)
+        info = ftb_gpu_failed(d, "cuPointerGetAttribute", error);
+    if (error && !d->lost)
+        info = ftb_fail(GrB_INVALID_VALUE, "%p is no memory of a GPU; expected some of '%s'", device,
+                        d->gpu->label);
+    else if (!error && ordinal != here)
+        info = ftb_fail(GrB_INVALID_VALUE, "%p is memory of 'gpu:%d'; expected some of '%s'", device, ordinal,
+                        d->gpu->label);
+    return ftb_gpu_leave(d, info);
+}
+
 #define BUS_RATE 20e9 /* of PCIe's fourth generation, through pinned memory; rests on no measurement */
 
 const ftb_memory ftb_gpu_memory = {.size = size,
@@ -206,6 +228,7 @@ const ftb_memory ftb_gpu_memory = {.size = size,
                                    .get = get,
                                    .wait = finish,
                                    .set_stream = ftb_gpu_set_stream,
+                                   .holds = holds,
                                    .replays = &ftb_gpu_replays};
 
 /* ---- for verbs */

@@ -123,15 +123,15 @@ GrB_Info FtB_Block_wrap(FtB_Block *X, void *data, int64_t nrows, int64_t ncols, 
 GrB_Info FtB_Block_wrap_const(FtB_Block *X, const void *data, int64_t nrows, int64_t ncols, int64_t ld,
                               FtB_Type type);
 
-/** Wraps memory of the engaged context's device without copying, such as a tensor of PyTorch or CuPy: of what
- * DLPack describes, @p data is data + byte_offset, and "gpu:" with device_id names the device. It must
- * outlive the block and its views. What a call of that context's device writes is there; what was computed on
- * the host is brought there by FtB_Block_to_device, and who writes there says FtB_Block_changed. The address
- * that FtB_Block_shape gives is that of a copy on the host, to be read. @param[out] X the new block, NULL on
- * failure. @param data nrows rows of ld values, on the device. @param nrows,ncols dimensions. @param ld
- * values from one row to the next, >= ncols. @param type dtype. @return FTB_NO_DEVICE if the context works on
- * the host; as FtB_Block_wrap; FTB_LIMIT, since room for a copy on the host is counted, though nothing
- * touches it before it is needed. */
+/** Wraps memory of the engaged context's device without copying, such as a tensor of PyTorch or CuPy
+ * (docs/blocks.md says what DLPack's fields are here). It must outlive the block and its views. What a call
+ * of that context's device writes is there; what was computed on the host is brought there by
+ * FtB_Block_to_device, and who writes there says FtB_Block_changed. The address that FtB_Block_shape gives is
+ * that of a copy on the host, to be read. @param[out] X the new block, NULL on failure. @param data nrows
+ * rows of ld values, on the device, at a multiple of a value's bytes; a GPU's driver is asked whether it is
+ * memory there. @param nrows,ncols dimensions. @param ld values from one row to the next, >= ncols. @param
+ * type dtype. @return FTB_NO_DEVICE if the context works on the host; as FtB_Block_wrap; FTB_LIMIT, since
+ * room for a copy on the host is counted, though nothing touches it before it is needed. */
 GrB_Info FtB_Block_wrap_device(FtB_Block *X, void *data, int64_t nrows, int64_t ncols, int64_t ld,
                                FtB_Type type);
 

@@ -23,6 +23,9 @@ typedef struct ftb_memory {
     /* What is done for ctx goes to a stream of the caller's, NULL: to the device's own, from now on; in
      * order, all the same, with what is done for others. NULL: there are no streams. */
     GrB_Info (*set_stream)(const ftb_backend *b, FtB_Context ctx, void *stream);
+    /* Whether an address is of memory there, whoever has it; else an error that says what it is. NULL: nobody
+     * knows. */
+    GrB_Info (*holds)(const ftb_backend *b, const void *device);
     const struct ftb_replays *replays; /* NULL: nothing is recorded */
     /* Told of host memory that is not valid any more; NULL: nobody wants to know. */
     void (*spoil)(void *host, int64_t bytes);

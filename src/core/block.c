@@ -60,6 +60,19 @@ typedef struct wrapping {
     const ftb_backend *where;
 } wrapping;
 
+/* Kernels read values where they are said to be: elsewhere, or between two values, the device would be lost.
+ */
+static GrB_Info check_address(const wrapping *how, const void *data, FtB_Type type)
+{
+    const size_t size = FtB_Type_size(type);
+    if ((uintptr_t)data % size != 0)
+        return ftb_fail(GrB_INVALID_VALUE, "%s: data is %p; expected a multiple of %zu, the bytes of a value",
+                        how->call, data, size);
+    GrB_Info info =
+        data && how->where->memory->holds ? how->where->memory->holds(how->where, data) : GrB_SUCCESS;
+    return info == GrB_SUCCESS ? info : ftb_wrap_error(info, "%s: data: ", how->call);
+}
+
 static GrB_Info wrap(FtB_Block *X, const wrapping *how, const void *data, int64_t nrows, int64_t ncols,
                      int64_t ld, FtB_Type type)
 {
@@ -73,6 +86,10 @@ static GrB_Info wrap(FtB_Block *X, const wrapping *how, const void *data, int64_
     if (!data && nrows > 0 && ncols > 0)
         return ftb_fail(GrB_NULL_POINTER, "%s: data is NULL; expected %lld x %lld values", call,
                         (long long)nrows, (long long)ncols);
+    if (how->where)
+        info = check_address(how, data, type);
+    if (info != GrB_SUCCESS)
+        return info;
     FtB_Context ctx = ftb_context();
     const int64_t values = nrows > 0 ? (nrows - 1) * ld + ncols : 0;
     const int64_t bytes = values * (int64_t)FtB_Type_size(type);

@@ -259,6 +259,18 @@ unsigned cuMemFree_v2(unsigned long long device)
     return error ? error : fake_leave(remove_piece("cuMemFree", (void *)(uintptr_t)device, 0));
 }
 
+unsigned cuPointerGetAttribute(void *value, unsigned attribute, unsigned long long address)
+{
+    const unsigned error = fake_enter("cuPointerGetAttribute", 0);
+    if (error)
+        return error;
+    const piece *p = find((const void *)(uintptr_t)address, 1);
+    if (!p || attribute != FTB_CUDA_ORDINAL)
+        return fake_leave(INVALID_VALUE);
+    *(int *)value = p->device < 0 ? fake_device() : p->device;
+    return fake_leave(OK);
+}
+
 unsigned cuMemHostAlloc(void **host, size_t bytes, unsigned flags)
 {
     const unsigned error = fake_enter("cuMemHostAlloc", 1);
