@@ -14,7 +14,7 @@ if [ "${1:-}" = --emulated ]; then
     export FEATBLAS_CUDA_DRIVER=$fakes/fake_cuda.so FEATBLAS_NVRTC=$fakes/fake_nvrtc.so FEATBLAS_CUSPARSE=$fakes/fake_cusparse.so
     export FEATBLAS_CUBLAS=$fakes/fake_cublas.so
     export FEATBLAS_CACHE=0
-    said=$("$build/bench_gpu_products" --toy "$@" 2>&1) || { echo "$said"; exit 1; }
+    said=$("$build/bench_gpu_products" --toy --plan kernel=direct --plan kernel=hybrid "$@" 2>&1) || { echo "$said"; exit 1; }
     echo "$said"
     # Operands stay where they are, but where texts have no kernels.
     if [ "${FAKE_NVRTC_TEXTS:-1}" != 0 ] && grep -q 'bytes moved inside' <<< "$said"; then echo "products.sh: bytes moved"; exit 1; fi

@@ -54,7 +54,7 @@ static void gather(products_result *r, const products_settings *s)
         products_epoch(r, &graph);
     } else {
         products_ours(r, &graph, c->what, NULL);
-        for (int n = 0; n < s->nplans && c->what <= PRODUCTS_HEADS; n++)
+        for (int n = 0; n < s->nplans && c->what == PRODUCTS_SUM; n++)
             products_ours(r, &graph, c->what, s->plans[n]);
         if (c->what > PRODUCTS_SUM && c->what <= PRODUCTS_HEADS)
             products_ours(r, &graph, PRODUCTS_SUM, NULL);
