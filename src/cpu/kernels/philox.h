@@ -1,5 +1,5 @@
 /* Philox4x32-10 for many counters at once, in vectors of the instruction set. Gives what Random123's
- * philox4x32 gives for counters (first + t, stream), t < FTB_PHILOX_LANES. Salmon et al., SC 2011.
+ * philox4x32 gives, for FTB_PHILOX_LANES counters at a time. Salmon et al., SC 2011.
  *
  * Processors multiply every other 32-bit word into 64 bits: a round takes the even words of a vector and the
  * odd ones, and puts their halves together again. Compilers make full 64-bit products of plain loops, which
@@ -58,20 +58,18 @@ FTB_PHILOX_INLINE void ftb_philox_multiply(ftb_philox_words *high, ftb_philox_wo
 #endif
 }
 
-/* words[w][t]: word w of counter first + t. */
-FTB_PHILOX_INLINE void ftb_philox(uint32_t words[4][FTB_PHILOX_LANES], uint64_t seed, uint64_t first,
-                                  uint64_t stream)
+/* words[w][t]: word w of a counter; becomes word w of what Philox gives of it under key (key[0][t],
+ * key[1][t]). */
+FTB_PHILOX_INLINE void ftb_philox_lanes(uint32_t words[4][FTB_PHILOX_LANES],
+                                        const uint32_t key[2][FTB_PHILOX_LANES])
 {
-    for (int t = 0; t < FTB_PHILOX_LANES; t++) {
-        words[0][t] = (uint32_t)(first + (uint64_t)t);
-        words[1][t] = (uint32_t)((first + (uint64_t)t) >> 32);
-    }
     for (int at = 0; at < FTB_PHILOX_LANES; at += FTB_PHILOX_BYTES / 4) {
-        uint32_t k0 = (uint32_t)seed, k1 = (uint32_t)(seed >> 32);
+        ftb_philox_words k0 = *(const ftb_philox_words *)&key[0][at],
+                         k1 = *(const ftb_philox_words *)&key[1][at];
         ftb_philox_words w0 = *(const ftb_philox_words *)&words[0][at],
-                         w1 = *(const ftb_philox_words *)&words[1][at];
-        ftb_philox_words w2 = (ftb_philox_words){0} + (uint32_t)stream,
-                         w3 = (ftb_philox_words){0} + (uint32_t)(stream >> 32);
+                         w1 = *(const ftb_philox_words *)&words[1][at],
+                         w2 = *(const ftb_philox_words *)&words[2][at],
+                         w3 = *(const ftb_philox_words *)&words[3][at];
         for (int round = 0; round < 10; round++) {
             ftb_philox_words high0, low0, high2, low2;
             ftb_philox_multiply(&high0, &low0, w0, UINT64_C(0xD2511F53));
@@ -88,6 +86,22 @@ FTB_PHILOX_INLINE void ftb_philox(uint32_t words[4][FTB_PHILOX_LANES], uint64_t 
         *(ftb_philox_words *)&words[2][at] = w2;
         *(ftb_philox_words *)&words[3][at] = w3;
     }
+}
+
+/* words[w][t]: word w of counter first + t. */
+FTB_PHILOX_INLINE void ftb_philox(uint32_t words[4][FTB_PHILOX_LANES], uint64_t seed, uint64_t first,
+                                  uint64_t stream)
+{
+    uint32_t key[2][FTB_PHILOX_LANES];
+    for (int t = 0; t < FTB_PHILOX_LANES; t++) {
+        words[0][t] = (uint32_t)(first + (uint64_t)t);
+        words[1][t] = (uint32_t)((first + (uint64_t)t) >> 32);
+        words[2][t] = (uint32_t)stream;
+        words[3][t] = (uint32_t)(stream >> 32);
+        key[0][t] = (uint32_t)seed;
+        key[1][t] = (uint32_t)(seed >> 32);
+    }
+    ftb_philox_lanes(words, key);
 }
 
 #endif
