@@ -117,13 +117,13 @@ foreach(source ${sources})
 endforeach()
 
 # The same tests on devices that do not exist: some always, the rest with `ctest -C pretend -L 'pretend|oracle'`.
-set(FEATBLAS_PRETEND_ALWAYS test_spmm test_spmm_mean test_heads test_block_write test_block_gather test_mxm_grad test_nn_tape
+set(FEATBLAS_PRETEND_ALWAYS test_sample test_spmm test_spmm_mean test_heads test_block_write test_block_gather test_mxm_grad test_nn_tape
   test_nn_ops test_nn_layers test_optimizer)
-set(FEATBLAS_ORACLE_ALWAYS test_spmm test_attention test_softmax test_block_gather test_block_reduce
+set(FEATBLAS_ORACLE_ALWAYS test_sample_select test_spmm test_attention test_softmax test_block_gather test_block_reduce
   test_nn_ops test_nn_layers test_optimizer)
 # Of the pretend device, of too many pairs for the other, of what the host keeps for later products, of FP32 computed in
 # FP32, of sums that cancel, and of 4 GiB blocks.
-set(FEATBLAS_ORACLE_NEVER test_device test_device_blocks test_device_full test_device_ops test_device_gradients test_device_products test_device_spgemm
+set(FEATBLAS_ORACLE_NEVER test_sample test_device test_device_blocks test_device_full test_device_ops test_device_gradients test_device_products test_device_spgemm
   test_spgemm_hot test_spmm_uses test_sddmm_sum test_block_apply test_floats test_gen_movielens test_plan_work)
 set(FEATBLAS_PRETEND_NEVER test_spmm_uses)
 foreach(source ${sources})

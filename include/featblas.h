@@ -8,7 +8,7 @@
  * optional; function-like macros of the same names (featblas/slots.h) wrap them.
  *
  * This file has the conventions, types and contexts; it includes featblas/objects.h, operations.h, project.h,
- * plan.h and files.h, which document the rest.
+ * sample.h, plan.h and files.h, which document the rest.
  *
  * GrB_Info and GraphBLAS's handles come from <GraphBLAS.h>, or, where this FeatBLAS was built without it,
  * from featblas/graphblas_types.h; objects of GraphBLAS are refused with GrB_NOT_IMPLEMENTED then.
@@ -119,6 +119,7 @@ typedef enum FtB_Kind {
     FTB_KIND_GRB_BINARY,     /**< a GraphBLAS built-in GrB_BinaryOp */
     FTB_KIND_GRB_DESCRIPTOR, /**< one of the predefined GrB_DESC_* */
     FTB_KIND_PLAN,
+    FTB_KIND_IDS,    /**< an FtB_Ids: handle and, as integer, the count */
     FTB_KIND_UNKNOWN /**< an untyped pointer, which every function refuses */
 } FtB_Kind;
 
@@ -129,6 +130,12 @@ typedef struct FtB_Arg {
     double real;        /**< FTB_KIND_REAL */
     int64_t integer;    /**< FTB_KIND_INTEGER */
 } FtB_Arg;
+
+/** A list of numbers that somebody else owns. */
+typedef struct FtB_Ids {
+    const int64_t *at; /**< the first */
+    int64_t count;     /**< how many */
+} FtB_Ids;
 
 /* ------------------------------------------------------------------------------------ context */
 
@@ -254,6 +261,8 @@ GrB_Info FtB_set_allocator(void *(*m)(size_t), void *(*r)(void *, size_t), void 
 #include "featblas/operations.h"
 
 #include "featblas/project.h"
+
+#include "featblas/sample.h"
 
 #include "featblas/plan.h"
 

@@ -181,8 +181,8 @@ GrB_Info FtB_reduce_scalar(void *s, FtB_Type type, FtB_Arg monoid, FtB_Arg A);
 
 /** Y(t,:) = X(rows[t],:): picks rows. At the speed of memory.
  *  @param Y slot: FtB_Block count x d; what of X or of the list lies inside its memory is copied first.
- *  @param X slot: FtB_Block n x d. @param rows 0 to n - 1, in any order, repeated or not. @param count how
- * many.
+ *  @param X slot: FtB_Block n x d. @param rows 0 to n - 1, in any order, repeated or not; the macro takes an
+ * FtB_Ids in place of both. @param count how many.
  *  @return GrB_INDEX_OUT_OF_BOUNDS (the message names the position), as FtB_mxm. */
 GrB_Info FtB_gather(FtB_Arg Y, FtB_Arg X, const int64_t *rows, int64_t count);
 

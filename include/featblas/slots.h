@@ -42,6 +42,23 @@ static inline FtB_Arg FtB_Arg_untyped(const void *x)
 {
     return x ? FtB_Arg_make(FTB_KIND_UNKNOWN, x, 0, 0) : FtB_Arg_none();
 }
+/** A list, also an empty one. @param x list. */
+static inline FtB_Arg FtB_Arg_ids(FtB_Ids x)
+{
+    FtB_Arg arg = FtB_Arg_none();
+    arg.kind = FTB_KIND_IDS;
+    arg.handle = x.at;
+    arg.integer = x.count;
+    return arg;
+}
+/** A list of @p count numbers. @param at the first. @param count how many. */
+static inline FtB_Ids FtB_Ids_of(const int64_t *at, int64_t count)
+{
+    FtB_Ids ids;
+    ids.at = at;
+    ids.count = count;
+    return ids;
+}
 static inline FtB_Arg FtB_Arg_self(FtB_Arg x) { return x; }
 /** A slot that takes objects only: 0 is NULL there, as in all of C. @param x argument. */
 static inline FtB_Arg FtB_Arg_slot(FtB_Arg x)
@@ -66,6 +83,7 @@ static inline FtB_Arg FtB_Arg_of(unsigned long x) { return FtB_Arg_natural(x); }
 static inline FtB_Arg FtB_Arg_of(unsigned long long x) { return FtB_Arg_natural(x); }
 static inline FtB_Arg FtB_Arg_of(decltype(nullptr)) { return FtB_Arg_none(); }
 static inline FtB_Arg FtB_Arg_of(FtB_Arg x) { return x; }
+static inline FtB_Arg FtB_Arg_of(FtB_Ids x) { return FtB_Arg_ids(x); }
 /* A template, so that NULL, an integer to compilers, comes without a warning. */
 template <typename T> static inline FtB_Arg FTB_ARG(const T &x) { return FtB_Arg_of(x); }
 #else
@@ -90,6 +108,7 @@ FTB_SLOT_OBJECTS(FTB_SLOT_WRAP)
         unsigned: FtB_Arg_natural,                                                                           \
         unsigned long: FtB_Arg_natural,                                                                      \
         unsigned long long: FtB_Arg_natural,                                                                 \
+        FtB_Ids: FtB_Arg_ids,                                                                                \
         FtB_Arg: FtB_Arg_self)(x)
 #endif
 #undef FTB_SLOT_WRAP
@@ -134,6 +153,8 @@ template <typename T> static inline const T *FtB_options(const T &options) { ret
 #define FTB_PROJECT_OPTIONS(...) FTB_OPTIONS_OF(FtB_Project_options, __VA_ARGS__)
 #define FTB_READ_OPTIONS(...) FTB_OPTIONS_OF(FtB_Read_options, __VA_ARGS__)
 #define FTB_BLOCK_READ_OPTIONS(...) FTB_OPTIONS_OF(FtB_Block_read_options, __VA_ARGS__)
+#define FTB_SELECT_OPTIONS(...) FTB_OPTIONS_OF(FtB_Select_options, __VA_ARGS__)
+#define FTB_SAMPLE_OPTIONS(...) FTB_OPTIONS_OF(FtB_Sample_options, __VA_ARGS__)
 #define FTB_ATTENTION_OPTIONS(...) FTB_OPTIONS_OF(FtB_Attention_options, __VA_ARGS__)
 
 #define FTB_GRAD(name, output)                                                                               \
@@ -186,7 +207,18 @@ template <typename T> static inline const T *FtB_options(const T &options) { ret
     (FtB_attention_grad)(FTB_SLOT(dQ), FTB_SLOT(dK), FTB_SLOT(dV), FTB_SLOT(dC), FTB_SLOT(A),                \
                          FTB_SLOT(semiring), FTB_SLOT(Q), FTB_SLOT(K), FTB_SLOT(V), FTB_SLOT(C), options,    \
                          FTB_SLOT(desc))
-#define FtB_gather(Y, X, rows, count) (FtB_gather)(FTB_SLOT(Y), FTB_SLOT(X), rows, count)
+/* FtB_gather(Y, X, rows, count), or FtB_gather(Y, X, ids) of an FtB_Ids. */
+static inline GrB_Info FtB_gather_ids(FtB_Arg Y, FtB_Arg X, FtB_Ids ids)
+{
+    return FtB_gather(Y, X, ids.at, ids.count);
+}
+#define FTB_GATHER_IDS(Y, X, ids) FtB_gather_ids(FTB_SLOT(Y), FTB_SLOT(X), ids)
+#define FTB_GATHER_ROWS(Y, X, rows, count) (FtB_gather)(FTB_SLOT(Y), FTB_SLOT(X), rows, count)
+#define FTB_GATHER_OF(Y, X, rows, count, name, ...) name
+#define FtB_gather(...)                                                                                      \
+    FTB_GATHER_OF(__VA_ARGS__, FTB_GATHER_ROWS, FTB_GATHER_IDS, FTB_GATHER_IDS, )(__VA_ARGS__)
+#define FtB_select_sample(S, rows, k, key, A, options)                                                       \
+    (FtB_select_sample)(FTB_SLOT(S), FTB_SLOT(rows), k, FTB_SLOT(key), FTB_SLOT(A), options)
 #define FtB_scatter(Y, accum, X, rows, count)                                                                \
     (FtB_scatter)(FTB_SLOT(Y), FTB_SLOT(accum), FTB_SLOT(X), rows, count)
 #define FtB_reduce_scalar(s, type, monoid, A) (FtB_reduce_scalar)(s, type, FTB_SLOT(monoid), FTB_SLOT(A))

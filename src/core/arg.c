@@ -19,6 +19,7 @@ const char *ftb_kind_name(FtB_Kind kind)
         [FTB_KIND_GRB_BINARY] = "a GrB_BinaryOp",
         [FTB_KIND_GRB_DESCRIPTOR] = "a GrB_Descriptor",
         [FTB_KIND_PLAN] = "an FtB_Plan",
+        [FTB_KIND_IDS] = "an FtB_Ids",
         [FTB_KIND_UNKNOWN] = "an untyped pointer",
     };
     return (int)kind >= FTB_KIND_NONE && (int)kind <= FTB_KIND_UNKNOWN ? names[kind] : "of an unknown kind";

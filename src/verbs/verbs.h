@@ -25,6 +25,7 @@
 #include "verbs/norm_product.h"
 #include "verbs/outer_product.h"
 #include "verbs/reduce_product.h"
+#include "verbs/sample_product.h"
 #include "verbs/sddmm_product.h"
 #include "verbs/softmax_product.h"
 #include "verbs/spgemm_product.h"
@@ -94,6 +95,8 @@ typedef struct ftb_verbs {
     GrB_Info (*map_rows)(const ftb_map_rows_product *product);
     GrB_Info (*update)(const ftb_update_product *product);
     GrB_Info (*sum_squares)(const ftb_sum_squares_product *product);
+    GrB_Info (*sample)(const ftb_sample_product *product);
+    GrB_Info (*relabel)(ftb_relabel_product *product);
     const ftb_verb_limits *limits; /* NULL: there are none */
 } ftb_verbs;
 

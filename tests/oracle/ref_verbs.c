@@ -6,6 +6,7 @@
 #include "cpu/nn/map_rows_run.h"
 #include "cpu/reduce.h"
 #include "oracle/ref_nn_verbs.h"
+#include "oracle/ref_sample.h"
 #include "oracle/ref_spgemm.h"
 
 #include <Random123/philox.h>
@@ -508,4 +509,6 @@ const ftb_verbs ref_verbs = {
     .update = ref_update,
     .sum_squares = ref_sum_squares,
     .map_rows = map_rows,
+    .sample = ref_sample,
+    .relabel = ref_relabel,
 };

@@ -16,6 +16,7 @@
 #include "cpu/nn/update_run.h"
 #include "cpu/outer_run.h"
 #include "cpu/reduce_run.h"
+#include "cpu/sample_run.h"
 #include "cpu/sddmm_run.h"
 #include "cpu/softmax_run.h"
 #include "cpu/spgemm_run.h"
@@ -489,6 +490,19 @@ static GrB_Info sum_squares(const ftb_sum_squares_product *product)
     return ftb_sum_squares_run(&p);
 }
 
+static GrB_Info sample(const ftb_sample_product *product)
+{
+    ftb_sample_product p = *product;
+    twins t;
+    GrB_Info info = twins_new(&t, product->p, NULL);
+    if (info != GrB_SUCCESS)
+        return info;
+    p.p = t.first;
+    return twins_end(&t, ftb_sample_run(&p));
+}
+
+static GrB_Info relabel(ftb_relabel_product *product) { return ftb_relabel_run(product); }
+
 const ftb_verbs pretend_verbs = {
     .spmm = spmm,
     .spgemm = spgemm,
@@ -522,4 +536,6 @@ const ftb_verbs pretend_verbs = {
     .map_rows = map_rows,
     .update = update,
     .sum_squares = sum_squares,
+    .sample = sample,
+    .relabel = relabel,
 };

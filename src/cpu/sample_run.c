@@ -1,0 +1,230 @@
+/* Uniform picks of entries of rows: as many steps as picks, whatever the rows' lengths.
+ *
+ * Rows of up to FTB_PICK_MOST picks go sixteen at a time through a kernel (kernels/sample.c). What takes time
+ * is where they point: a pick's column lies anywhere in memory, so columns are fetched while the picks of the
+ * sixteen rows that follow are made. Other rows are picked of one by one, with a set of the positions so far
+ * (Floyd's algorithm). */
+#include "cpu/sample_run.h"
+
+#include "core/draws.h"
+#include "cpu/entries/keep_run.h"
+#include "cpu/kernels/sample_kernels.h"
+
+#include <omp.h>
+
+#define AHEAD 32        /* rows between the fetch of a row's pointers and its use */
+#define GROUPS 16       /* of sixteen rows, that a thread takes at a time */
+#define ROW_WORK 16     /* a row costs as much as so many entries of other operations, a pick half of that */
+#define FREE UINT64_MAX /* a set's place that nobody has */
+
+/* Scratch memory of one thread. */
+typedef struct picker {
+    const ftb_sample_product *s;
+    int32_t at[FTB_PICK_ROWS * FTB_PICK_MOST];
+    uint64_t *place, *scratch, *set; /* of rows that are picked of by themselves */
+    int64_t fetched[2];              /* picks whose columns are on their way */
+    int64_t work;
+} picker;
+
+static inline int64_t row_begin(const ftb_sample_product *s, int64_t r)
+{
+    return s->p->rowptr[ftb_sample_row(s, r)];
+}
+
+static int threads_for(const ftb_sample_product *s)
+{
+    const int64_t picks = s->entries ? s->rowptr[s->nrows] : s->nrows;
+    return ftb_threads_for(s->ctx, ROW_WORK * (s->nrows + picks / 2));
+}
+
+static void count_rows(const ftb_sample_product *s)
+{
+#pragma omp parallel for num_threads(threads_for(s)) schedule(static)
+    for (int64_t r = 0; r < s->nrows; r++) {
+        if (s->rows && r + AHEAD < s->nrows)
+            __builtin_prefetch(&s->p->rowptr[s->rows[r + AHEAD]]);
+        const int64_t degree = ftb_sample_degree(s, r);
+        s->rowptr[r + 1] = s->k >= 0 && (s->replace ? degree > 0 : degree > s->k) ? s->k : degree;
+    }
+    ftb_rows_sum(s->rowptr, s->nrows);
+}
+
+/* ---- rows by themselves */
+
+/* Whether `value` was not in the set of `mask` + 1 places, where it is then. */
+static bool set_add(uint64_t *set, uint64_t mask, uint64_t value)
+{
+    uint64_t at = value * UINT64_C(0x9e3779b97f4a7c15) >> 20 & mask;
+    for (; set[at] != FREE; at = (at + 1) & mask)
+        if (set[at] == value)
+            return false;
+    set[at] = value;
+    return true;
+}
+
+static int64_t set_size(int64_t picks)
+{
+    int64_t size = 4;
+    while (size < 2 * picks)
+        size *= 2;
+    return size;
+}
+
+static void pick_row(picker *w, int64_t r)
+{
+    const ftb_sample_product *s = w->s;
+    const int64_t to = s->rowptr[r], count = s->rowptr[r + 1] - to, begin = row_begin(s, r);
+    const int64_t degree = ftb_sample_degree(s, r);
+    const uint64_t vertex = (uint64_t)ftb_sample_row(s, r), seed = ftb_sample_seed(s, r);
+    if (!s->replace && count == degree) {
+        for (int64_t t = 0; t < count; t++)
+            s->entries[to + t] = begin + t;
+        return;
+    }
+    const int64_t size = s->replace ? 0 : set_size(count);
+    for (int64_t t = 0; t < size; t++)
+        w->set[t] = FREE;
+    for (int64_t t = 0; t < count; t++) {
+        const uint64_t n = (uint64_t)(s->replace ? degree : degree - count + t + 1);
+        uint64_t place = ftb_draw_below(n, seed, vertex, s->stream, (uint64_t)t);
+        if (size && !set_add(w->set, (uint64_t)size - 1, place)) {
+            place = n - 1;
+            set_add(w->set, (uint64_t)size - 1, place);
+        }
+        w->place[t] = place;
+    }
+    if (count == 0)
+        return;
+    const uint64_t *sorted = ftb_sort(w->place, w->scratch, count, 0, 64 - __builtin_clzll((uint64_t)degree));
+    for (int64_t t = 0; t < count; t++)
+        s->entries[to + t] = begin + (int64_t)sorted[t];
+}
+
+/* ---- sixteen rows */
+
+/* Columns of picks that were fetched. */
+static void put_columns(picker *w)
+{
+    const ftb_sample_product *s = w->s;
+    if (s->p->wide)
+        for (int64_t t = w->fetched[0]; t < w->fetched[1]; t++)
+            ((int64_t *)s->columns)[t] = ((const int64_t *)s->p->colidx)[s->entries[t]];
+    else
+        for (int64_t t = w->fetched[0]; t < w->fetched[1]; t++)
+            ((int32_t *)s->columns)[t] = ((const int32_t *)s->p->colidx)[s->entries[t]];
+    w->fetched[0] = w->fetched[1];
+}
+
+/* Entries of row r, the l-th of its sixteen, whose columns are fetched. */
+static void put_entries(picker *w, int64_t r, int l, bool all)
+{
+    const ftb_sample_product *s = w->s;
+    const int64_t begin = row_begin(s, r), to = s->rowptr[r], count = s->rowptr[r + 1] - to;
+    const char *columns = s->p->colidx;
+    const int size = s->p->wide ? 8 : 4;
+    for (int64_t t = 0; t < count; t++) {
+        const int64_t e = begin + (all ? t : w->at[t * FTB_PICK_ROWS + l]);
+        s->entries[to + t] = e;
+        __builtin_prefetch(columns + e * size);
+    }
+}
+
+/* Rows first to first + count - 1, of which there are sixteen at most. */
+static void pick_rows(picker *w, int64_t first, int64_t count)
+{
+    const ftb_sample_product *s = w->s;
+    ftb_pick_rows rows = {.degree = {0}};
+    bool large[FTB_PICK_ROWS], some = false;
+    for (int l = 0; l < count; l++) {
+        const int64_t r = first + l, degree = ftb_sample_degree(s, r);
+        large[l] = s->k < 0 || s->k > FTB_PICK_MOST || degree > INT32_MAX;
+        rows.vertex[l] = (uint64_t)ftb_sample_row(s, r);
+        rows.seed[l] = ftb_sample_seed(s, r);
+        rows.degree[l] = large[l] ? 0 : (uint32_t)degree;
+        some |= !large[l] && (s->replace || degree > s->k);
+    }
+    if (some)
+        FTB_PICK(ftb_pick_uniform)(w->at, &rows, s->stream, s->k, s->replace);
+    for (int l = 0; l < count; l++)
+        if (large[l])
+            pick_row(w, first + l);
+        else
+            put_entries(w, first + l, l, !s->replace && (int64_t)rows.degree[l] <= s->k);
+    put_columns(w); /* of the sixteen before */
+    w->fetched[0] = s->rowptr[first];
+    w->fetched[1] = s->rowptr[first + count];
+    w->work += count + w->fetched[1] - w->fetched[0];
+}
+
+/* ---- all rows */
+
+static void pickers_delete(picker *w, int threads)
+{
+    for (int t = 0; w && t < threads; t++)
+        ftb_delete(w[t].place);
+    ftb_delete(w);
+}
+
+/* The most picks of a row that is picked of by itself: what its scratch memory follows. */
+static int64_t most_picks(const ftb_sample_product *s)
+{
+    int64_t most = 0;
+    for (int64_t r = 0; r < s->nrows; r++) {
+        const int64_t count = s->rowptr[r + 1] - s->rowptr[r];
+        if (count > most && s->k >= 0 && (s->replace || count < ftb_sample_degree(s, r)))
+            most = count;
+    }
+    return most;
+}
+
+static picker *pickers_new(const ftb_sample_product *s, int threads)
+{
+    picker *w = ftb_new0(s->ctx, threads, sizeof *w);
+    const int64_t most = most_picks(s), room = most <= INT64_MAX / 64 ? 2 * most + set_size(most) : INT64_MAX;
+    for (int t = 0; w && t < threads; t++) {
+        w[t].s = s;
+        w[t].place = ftb_new(s->ctx, room, sizeof *w[t].place);
+        if (!w[t].place) {
+            pickers_delete(w, threads);
+            return NULL;
+        }
+        w[t].scratch = w[t].place + most;
+        w[t].set = w[t].scratch + most;
+    }
+    return w;
+}
+
+static GrB_Info pick_all(const ftb_sample_product *s)
+{
+    enum { CHUNK = GROUPS * FTB_PICK_ROWS };
+    const int threads = threads_for(s);
+    picker *pickers = pickers_new(s, threads);
+    if (!pickers)
+        return ftb_nomem();
+#pragma omp parallel for num_threads(threads) schedule(dynamic)
+    for (int64_t first = 0; first < s->nrows; first += CHUNK) {
+        picker *w = &pickers[omp_get_thread_num()];
+        const int64_t end = ftb_min(s->nrows, first + CHUNK);
+        if (ftb_cancelled(s->ctx))
+            continue;
+        for (int64_t r = first; s->rows && r < end; r++)
+            __builtin_prefetch(&s->p->rowptr[s->rows[r]]);
+        for (int64_t r = first; r < end; r += FTB_PICK_ROWS)
+            pick_rows(w, r, ftb_min(end - r, FTB_PICK_ROWS));
+        put_columns(w);
+    }
+    for (int t = 0; s->work && t < threads; t++)
+        *s->work += pickers[t].work;
+    pickers_delete(pickers, threads);
+    return ftb_check_cancelled(s->ctx);
+}
+
+GrB_Info ftb_sample_run(const ftb_sample_product *s)
+{
+    if (s->selector != FTB_SAMPLE_UNIFORM)
+        return ftb_sample_by_keys(s);
+    if (s->entries)
+        return pick_all(s);
+    count_rows(s);
+    return GrB_SUCCESS;
+}

@@ -1,0 +1,336 @@
+/* Neighbourhoods of seeds, hop by hop: pick entries of the rows of all vertices that were found so far,
+ * number what they point at, targets first (FtB_sample). */
+#include "sample/sample_object.h"
+
+#include "core/draws.h"
+#include "core/options.h"
+#include "core/words.h"
+#include "cpu/block/gather_run.h"
+#include "cpu/sample_run.h"
+#include "ops/backends.h"
+#include "sample/selector.h"
+
+typedef struct call {
+    FtB_Sample sample;
+    FtB_Context ctx;
+    FtB_Matrix A;
+    FtB_Sample_options options;
+    ftb_selector selector;
+    uint64_t *tree_seeds;
+    /* the hop at hand */
+    int64_t row0, nrows; /* vertices that are picked of */
+    ftb_picks picks;
+    int32_t *local;
+} call;
+
+/* ---- arguments */
+
+static GrB_Info check_seeds(const call *c, const int64_t *seeds, int64_t nseeds)
+{
+    const int64_t n = c->A->pattern->nrows;
+    char below[FTB_WORDS];
+    if (nseeds < 0 || nseeds > INT32_MAX)
+        return ftb_fail(GrB_INVALID_VALUE, "nseeds is %lld; expected 0 to 2^31 - 1", (long long)nseeds);
+    if (!seeds && nseeds > 0)
+        return ftb_fail(GrB_NULL_POINTER, "seeds is NULL; expected %lld vertices", (long long)nseeds);
+    const int64_t bad = ftb_rows_beyond(c->ctx, seeds, nseeds, 1, n);
+    if (bad == nseeds)
+        return GrB_SUCCESS;
+    return ftb_fail(GrB_INDEX_OUT_OF_BOUNDS, "seeds[%lld] is %lld; expected %s", (long long)bad,
+                    (long long)seeds[bad], ftb_below_text(below, n));
+}
+
+static GrB_Info check_hops(const call *c, const int64_t *fanouts, int nhops)
+{
+    char name[FTB_WORDS];
+    if (nhops < 0)
+        return ftb_fail(GrB_INVALID_VALUE, "nhops is %d; expected 0 or more", nhops);
+    if (!fanouts && nhops > 0)
+        return ftb_fail(GrB_NULL_POINTER, "fanouts is NULL; expected %d numbers", nhops);
+    GrB_Info info = GrB_SUCCESS;
+    for (int h = 0; h < nhops && info == GrB_SUCCESS; h++) {
+        snprintf(name, sizeof name, "fanouts[%d]", h);
+        info = ftb_selector_check(&c->selector, fanouts[h], name);
+    }
+    return info;
+}
+
+static GrB_Info check_options(const call *c)
+{
+    if (c->options.batch < 0)
+        return ftb_fail(GrB_INVALID_VALUE, "options: batch is %lld; expected 0 or more",
+                        (long long)c->options.batch);
+    if (c->options.key && c->options.key_op)
+        return ftb_fail(GrB_INVALID_VALUE, "options: both key and key_op are given; expected one of them");
+    return GrB_SUCCESS;
+}
+
+static GrB_Info begin(call *c, const int64_t *seeds, int64_t nseeds, const int64_t *fanouts, int nhops,
+                      const FtB_Sample_options *options)
+{
+    GrB_Info info =
+        ftb_options_read(&c->options, sizeof c->options, options, "FtB_sample", "FTB_SAMPLE_OPTIONS");
+    if (info == GrB_SUCCESS)
+        info = ftb_arg_matrix_anywhere(&c->A, FTB_ARG(c->A), "A", false);
+    if (info != GrB_SUCCESS)
+        return info;
+    const ftb_pattern *p = c->A->pattern;
+    if (p->nrows != p->ncols)
+        return ftb_fail(GrB_DIMENSION_MISMATCH, "A is %lld x %lld; expected as many rows as columns",
+                        (long long)p->nrows, (long long)p->ncols);
+    info = check_seeds(c, seeds, nseeds);
+    if (info == GrB_SUCCESS)
+        info = check_options(c);
+    if (info != GrB_SUCCESS)
+        return info;
+    const ftb_selector_options how = {.key = c->options.key ? FTB_ARG(c->options.key)
+                                                            : FTB_ARG(c->options.key_op),
+                                      .selector = c->options.selector,
+                                      .replace = c->options.replace,
+                                      .threshold = c->options.threshold,
+                                      .seed = c->options.seed};
+    info = ftb_selector_begin(&c->selector, c->ctx, c->A, &how);
+    return info == GrB_SUCCESS ? check_hops(c, fanouts, nhops) : info;
+}
+
+/* The object with its seeds. */
+static GrB_Info make_sample(call *c, const int64_t *seeds, int64_t nseeds, int nhops)
+{
+    const FtB_Context ctx = c->ctx;
+    FtB_Sample s = ftb_new0(ctx, 1, sizeof *s);
+    if (!s)
+        return ftb_nomem();
+    c->sample = s;
+    s->magic = FTB_MAGIC_SAMPLE;
+    s->ctx = ctx;
+    s->nhops = nhops;
+    s->nseeds = s->nvertices = nseeds;
+    s->vertices = ftb_new(ctx, nseeds, sizeof *s->vertices);
+    s->found = ftb_new0(ctx, (int64_t)nhops + 1, sizeof *s->found);
+    s->picked = ftb_new0(ctx, nhops, sizeof *s->picked);
+    s->layer = ftb_new0(ctx, nhops, sizeof(FtB_Matrix));
+    s->edges = ftb_new0(ctx, nhops, sizeof(int64_t *));
+    if (!s->vertices || !s->found || !s->picked || !s->layer || !s->edges)
+        return ftb_nomem();
+    if (nseeds > 0)
+        memcpy(s->vertices, seeds, (size_t)nseeds * sizeof *seeds);
+    s->found[0] = nseeds;
+    if (!c->options.disjoint)
+        return GrB_SUCCESS;
+    s->trees = ftb_new(ctx, nseeds, sizeof *s->trees);
+    c->tree_seeds = ftb_new(ctx, nseeds, sizeof *c->tree_seeds);
+    if (!s->trees || !c->tree_seeds)
+        return ftb_nomem();
+    return GrB_SUCCESS;
+}
+
+/* A tree's draws follow from its seed vertex. `seed`: as batch and hop have changed it. */
+static void seed_trees(call *c, uint64_t seed, bool first)
+{
+    for (int64_t t = 0; c->options.disjoint && t < c->sample->nseeds; t++) {
+        c->tree_seeds[t] = ftb_random_mix(seed, (uint64_t)c->sample->vertices[t], FTB_DRAW_TREE);
+        if (first)
+            c->sample->trees[t] = (int32_t)t;
+    }
+}
+
+/* ---- a hop */
+
+static GrB_Info pick(call *c, int64_t k, int hop)
+{
+    ftb_sample_product *p = &c->selector.product;
+    const uint64_t seed = p->seed;
+    p->stream = ftb_draw_stream(&p->seed, (uint64_t)c->options.batch, (uint64_t)hop);
+    p->work = &c->sample->work;
+    seed_trees(c, p->seed, hop == 0);
+    if (c->options.disjoint) {
+        p->seeds = c->tree_seeds;
+        p->trees = c->sample->trees + c->row0;
+    }
+    const GrB_Info info = ftb_pick(&c->picks, &c->selector, c->sample->vertices + c->row0, c->nrows, k);
+    p->seed = seed;
+    return info;
+}
+
+/* Puts new vertices, and their trees, behind those that are there; frees them. */
+static GrB_Info append(call *c, const ftb_relabel_product *p)
+{
+    FtB_Sample s = c->sample;
+    const int64_t old = s->nvertices, all = old + p->nfresh;
+    void *vertices = s->vertices, *trees = s->trees;
+    bool fits = ftb_resize(c->ctx, &vertices, all, sizeof *s->vertices);
+    s->vertices = vertices;
+    if (fits && s->trees) {
+        fits = ftb_resize(c->ctx, &trees, all, sizeof *s->trees);
+        s->trees = trees;
+    }
+    if (!fits)
+        return ftb_nomem();
+    memcpy(s->vertices + old, p->fresh, (size_t)p->nfresh * sizeof *s->vertices);
+    if (s->trees)
+        memcpy(s->trees + old, p->fresh_trees, (size_t)p->nfresh * sizeof *s->trees);
+    s->nvertices = all;
+    return GrB_SUCCESS;
+}
+
+/* Numbers for picked columns; c->local takes the place of c->picks.columns. */
+static GrB_Info relabel(call *c, int hop)
+{
+    FtB_Sample s = c->sample;
+    const int64_t count = c->picks.rowptr[c->nrows];
+    const ftb_place nothing[] = {{.X = NULL}};
+    const bool wide = c->A->pattern->wide;
+    GrB_Info info = GrB_SUCCESS;
+    if (wide && !(c->local = ftb_new(c->ctx, count, sizeof *c->local)))
+        return ftb_nomem();
+    ftb_relabel_product p = {.ctx = c->ctx,
+                             .known = s->vertices,
+                             .nknown = s->nvertices,
+                             .bound = c->A->pattern->ncols,
+                             .trees = s->trees,
+                             .ntrees = s->nseeds,
+                             .nrows = c->nrows,
+                             .row0 = c->row0,
+                             .rowptr = c->picks.rowptr,
+                             .columns = c->picks.columns,
+                             .wide = wide,
+                             .apart = c->options.apart,
+                             .local = wide ? c->local : c->picks.columns,
+                             .entries = c->picks.entries,
+                             .work = &s->work};
+    if (!wide) {
+        c->local = c->picks.columns;
+        c->picks.columns = NULL;
+    }
+    FTB_RUN(info, FTB_WHO(c->ctx, relabel), relabel, nothing, &p);
+    if (info == GrB_SUCCESS)
+        info = append(c, &p);
+    if (info == GrB_SUCCESS)
+        s->found[hop + 1] = p.nfresh;
+    ftb_delete(p.fresh);
+    ftb_delete(p.fresh_trees);
+    return info;
+}
+
+static GrB_Info add_self(call *c)
+{
+    ftb_self_rows rows = {.ctx = c->ctx,
+                          .p = c->A->pattern,
+                          .vertices = c->sample->vertices,
+                          .nseeds = c->options.apart || c->options.disjoint ? 0 : c->sample->nseeds,
+                          .nrows = c->nrows,
+                          .row0 = c->row0,
+                          .rowptr = c->picks.rowptr,
+                          .local = c->local,
+                          .entries = c->picks.entries};
+    const GrB_Info info = ftb_sample_self(&rows);
+    c->picks.rowptr = rows.rowptr;
+    c->local = rows.local;
+    c->picks.entries = rows.entries;
+    return info;
+}
+
+/* Puts the rows of the layer before in front of those at hand. */
+static GrB_Info join(call *c, int hop)
+{
+    const FtB_Matrix before = c->sample->layer[hop - 1];
+    const ftb_pattern *p = before->pattern;
+    const int64_t count = c->picks.rowptr[c->nrows], all = p->nvals + count;
+    int64_t *rowptr = ftb_new(c->ctx, p->nrows + c->nrows + 1, sizeof *rowptr);
+    int64_t *entries = ftb_new(c->ctx, all, sizeof *entries);
+    int32_t *local = ftb_new(c->ctx, all, sizeof *local);
+    if (!rowptr || !entries || !local) {
+        ftb_delete(rowptr);
+        ftb_delete(entries);
+        ftb_delete(local);
+        return ftb_nomem();
+    }
+    memcpy(rowptr, p->rowptr, (size_t)p->nrows * sizeof *rowptr);
+    for (int64_t r = 0; r <= c->nrows; r++)
+        rowptr[p->nrows + r] = p->nvals + c->picks.rowptr[r];
+    memcpy(local, p->colidx, (size_t)p->nvals * sizeof *local);
+    memcpy(local + p->nvals, c->local, (size_t)count * sizeof *local);
+    memcpy(entries, c->sample->edges[hop - 1], (size_t)p->nvals * sizeof *entries);
+    memcpy(entries + p->nvals, c->picks.entries, (size_t)count * sizeof *entries);
+    ftb_picks_delete(&c->picks);
+    ftb_delete(c->local);
+    c->picks.rowptr = rowptr;
+    c->picks.entries = entries;
+    c->local = local;
+    c->nrows += p->nrows;
+    return GrB_SUCCESS;
+}
+
+/* The hop's layer, of the arrays at hand. */
+static GrB_Info make_layer(call *c, int hop)
+{
+    FtB_Sample s = c->sample;
+    ftb_buffer *values = NULL;
+    GrB_Info info = GrB_SUCCESS;
+    if (!c->options.structural)
+        info = ftb_pick_values(&values, &c->selector, c->picks.entries, c->picks.rowptr[c->nrows],
+                               c->options.self);
+    if (info != GrB_SUCCESS)
+        return info;
+    ftb_buffer *rowptr = ftb_buffer_adopt(c->ctx, c->picks.rowptr),
+               *colidx = ftb_buffer_adopt(c->ctx, c->local);
+    c->picks.rowptr = NULL;
+    c->local = NULL;
+    ftb_pattern *pattern = ftb_pattern_new(c->ctx, c->nrows, s->nvertices, rowptr, colidx);
+    if (pattern)
+        pattern->multi = c->options.replace || c->A->pattern->multi;
+    info = ftb_matrix_make(&s->layer[hop], c->ctx, c->A->type, values ? c->A->width : 0, pattern, values);
+    s->edges[hop] = c->picks.entries;
+    c->picks.entries = NULL;
+    return info;
+}
+
+static GrB_Info run_hop(call *c, int64_t k, int hop)
+{
+    FtB_Sample s = c->sample;
+    c->row0 = c->options.once && hop > 0 ? s->nvertices - s->found[hop] : 0;
+    c->nrows = s->nvertices - c->row0;
+    GrB_Info info = ftb_check_cancelled(c->ctx);
+    if (info == GrB_SUCCESS)
+        info = pick(c, k, hop);
+    if (info == GrB_SUCCESS)
+        info = relabel(c, hop);
+    if (info == GrB_SUCCESS && c->options.self)
+        info = add_self(c);
+    if (info != GrB_SUCCESS)
+        return info;
+    s->picked[hop] = c->picks.rowptr[c->nrows];
+    if (c->options.once && hop > 0)
+        info = join(c, hop);
+    return info == GrB_SUCCESS ? make_layer(c, hop) : info;
+}
+
+GrB_Info FtB_sample(FtB_Sample *sample, FtB_Matrix A, const int64_t *seeds, int64_t nseeds,
+                    const int64_t *fanouts, int nhops, const FtB_Sample_options *options)
+{
+    call c = {.A = A, .ctx = ftb_context()};
+    if (!sample)
+        return ftb_fail(GrB_NULL_POINTER, "FtB_sample: sample is NULL");
+    *sample = NULL;
+    GrB_Info info = begin(&c, seeds, nseeds, fanouts, nhops, options);
+    if (info == GrB_SUCCESS)
+        info = make_sample(&c, seeds, nseeds, nhops);
+    for (int h = 0; h < nhops && info == GrB_SUCCESS; h++)
+        info = run_hop(&c, fanouts[h], h);
+    for (int h = 0; h < nhops && info == GrB_SUCCESS && !c.options.edges; h++) {
+        ftb_delete(c.sample->edges[h]);
+        c.sample->edges[h] = NULL;
+    }
+    if (info == GrB_SUCCESS) {
+        *sample = c.sample;
+        c.sample = NULL;
+    }
+    ftb_picks_delete(&c.picks);
+    ftb_delete(c.local);
+    ftb_delete(c.tree_seeds);
+    FtB_Sample_free(&c.sample);
+    ftb_selector_end(&c.selector);
+    if (info == FTB_CANCELLED)
+        ftb_cancel_clear(c.ctx);
+    return info;
+}

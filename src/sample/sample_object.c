@@ -1,0 +1,61 @@
+/* What a sample holds: layers, vertices, counts. */
+#include "sample/sample_object.h"
+
+static bool is_sample(FtB_Sample s) { return s && s->magic == FTB_MAGIC_SAMPLE; }
+
+GrB_Info FtB_Sample_free(FtB_Sample *sample)
+{
+    FtB_Sample s = sample ? *sample : NULL;
+    if (!s)
+        return GrB_SUCCESS;
+    if (!is_sample(s))
+        return ftb_fail(GrB_UNINITIALIZED_OBJECT, "sample is not an FtB_Sample, or was freed");
+    for (int h = 0; h < s->nhops && s->layer; h++)
+        FtB_Matrix_free(&s->layer[h]);
+    for (int h = 0; h < s->nhops && s->edges; h++)
+        ftb_delete(s->edges[h]);
+    ftb_delete(s->layer);
+    ftb_delete(s->edges);
+    ftb_delete(s->vertices);
+    ftb_delete(s->trees);
+    ftb_delete(s->found);
+    ftb_delete(s->picked);
+    s->magic = 0;
+    ftb_delete(s);
+    *sample = NULL;
+    return GrB_SUCCESS;
+}
+
+static bool has_hop(FtB_Sample s, int hop)
+{
+    if (is_sample(s) && hop >= 0 && hop < s->nhops)
+        return true;
+    (void)ftb_fail(GrB_INVALID_INDEX, "hop is %d of %d", hop, is_sample(s) ? s->nhops : 0);
+    return false;
+}
+
+static FtB_Ids list(const int64_t *at, int64_t count) { return FtB_Ids_of(at, at ? count : 0); }
+
+FtB_Matrix FtB_Sample_layer(FtB_Sample s, int hop) { return has_hop(s, hop) ? s->layer[hop] : NULL; }
+
+FtB_Ids FtB_Sample_vertices(FtB_Sample s)
+{
+    return is_sample(s) ? list(s->vertices, s->nvertices) : list(NULL, 0);
+}
+
+FtB_Ids FtB_Sample_edges(FtB_Sample s, int hop)
+{
+    return has_hop(s, hop) ? list(s->edges[hop], s->layer[hop]->pattern->nvals) : list(NULL, 0);
+}
+
+FtB_Ids FtB_Sample_vertex_counts(FtB_Sample s)
+{
+    return is_sample(s) ? list(s->found, (int64_t)s->nhops + 1) : list(NULL, 0);
+}
+
+FtB_Ids FtB_Sample_edge_counts(FtB_Sample s)
+{
+    return is_sample(s) ? list(s->picked, s->nhops) : list(NULL, 0);
+}
+
+const int32_t *FtB_Sample_trees(FtB_Sample s) { return is_sample(s) ? s->trees : NULL; }

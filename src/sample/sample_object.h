@@ -1,0 +1,23 @@
+/* What FtB_sample makes. */
+#ifndef FTB_SAMPLE_OBJECT_H
+#define FTB_SAMPLE_OBJECT_H
+
+#include "core/core.h"
+
+#define FTB_MAGIC_SAMPLE 0x46544277
+
+struct FtB_Sample_opaque {
+    uint32_t magic;
+    FtB_Context ctx;
+    int nhops;
+    int64_t nvertices, nseeds;
+    int64_t *vertices;
+    int32_t *trees;    /* NULL: one */
+    int64_t *found;    /* nhops + 1: new vertices */
+    int64_t *picked;   /* nhops: entries */
+    FtB_Matrix *layer; /* nhops */
+    int64_t **edges;   /* nhops; of each layer's entries, NULL where they are not kept */
+    int64_t work;      /* rows, entries and places of tables that were looked at: follows the picks */
+};
+
+#endif

@@ -1,0 +1,44 @@
+/* What both calls of sampling share: which entries of rows are picked, and picking them. */
+#ifndef FTB_SELECTOR_H
+#define FTB_SELECTOR_H
+
+#include "verbs/sample_product.h"
+
+typedef struct ftb_selector {
+    FtB_Context ctx;
+    FtB_Matrix A;
+    FtB_Op key;                 /* ours; NULL: none */
+    struct ftb_map *map;        /* compiled of it */
+    ftb_sample_product product; /* its rows and results are filled in for each pick */
+} ftb_selector;
+
+/* As callers ask for it. */
+typedef struct ftb_selector_options {
+    FtB_Arg key;
+    FtB_Selector selector;
+    bool replace;
+    double threshold;
+    uint64_t seed;
+} ftb_selector_options;
+
+/* Checks, and compiles the key. On failure, too, ftb_selector_end must follow. */
+GrB_Info ftb_selector_begin(ftb_selector *s, FtB_Context ctx, FtB_Matrix A,
+                            const ftb_selector_options *options);
+void ftb_selector_end(ftb_selector *s);
+/* Whether k may be a number of picks; `name` is what the caller calls it. */
+GrB_Info ftb_selector_check(const ftb_selector *s, int64_t k, const char *name);
+
+/* Picks of rows, in arrays of ftb_new(). */
+typedef struct ftb_picks {
+    int64_t *rowptr, *entries;
+    void *columns;
+} ftb_picks;
+/* Picks of rows[0 .. nrows - 1]; rows NULL: 0 .. nrows - 1. */
+GrB_Info ftb_pick(ftb_picks *picks, const ftb_selector *s, const int64_t *rows, int64_t nrows, int64_t k);
+void ftb_picks_delete(ftb_picks *picks);
+
+/* *values: those of A's entries, as A has them (NULL where A has none); an entry -1 has ones. */
+GrB_Info ftb_pick_values(ftb_buffer **values, const ftb_selector *s, const int64_t *entries, int64_t count,
+                         bool ones);
+
+#endif

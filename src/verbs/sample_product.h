@@ -1,0 +1,55 @@
+/* Entries of rows picked by draws or by their values: and numbers for what was picked: what the verbs
+ * `sample` and `relabel` compute. */
+#ifndef FTB_SAMPLE_PRODUCT_H
+#define FTB_SAMPLE_PRODUCT_H
+
+#include "core/core.h"
+#include "expr/expr.h"
+
+/* Of row rows[r] of p, some entries: which, FtB_Selector says. Draws are those of core/draws.h, of the row's
+ * vertex, or LABOR's of the columns'; draw t is the pick's or the entry's number in its row.
+ *
+ * Called twice: with entries NULL it fills in rowptr, with them the rest. */
+typedef struct ftb_sample_product {
+    FtB_Context ctx;
+    ftb_pattern *p;
+    const int64_t *rows; /* the host's, each one of p's; NULL: 0 .. nrows - 1 */
+    int64_t nrows;
+    FtB_Selector selector;
+    bool replace;
+    int64_t k; /* picks of a row, < 0: all */
+    double threshold;
+    uint64_t seed, stream;
+    const uint64_t *seeds; /* row r's is seeds[trees[r]]; NULL: seed */
+    const int32_t *trees;
+    struct ftb_map *key; /* WEIGHTED, TOPK, THRESHOLD, BERNOULLI: values of entries, compiled for the host */
+    int64_t *rowptr;     /* nrows + 1 */
+    int64_t *entries;    /* of p, in each row ascending; with replacement they come again */
+    void *columns;       /* theirs, as p has them */
+    int64_t *work;       /* rises by the entries and rows that were looked at; NULL: not counted */
+} ftb_sample_product;
+
+/* Numbers for vertices, what the verb `relabel` computes: picked ones that are not among the known get
+ * numbers behind them, ascending by tree, then by vertex; the same again gets the same number. */
+typedef struct ftb_relabel_product {
+    FtB_Context ctx;
+    const int64_t *known; /* vertices 0 .. nknown - 1; of one that comes again the first counts */
+    int64_t nknown;
+    int64_t bound;        /* vertices are below it */
+    const int32_t *trees; /* of the known ones: vertices of two trees are never the same; NULL: one tree */
+    int64_t ntrees;       /* trees are below it */
+    int64_t nrows, row0;  /* rows are those of known[row0 ...] */
+    const int64_t *rowptr;
+    const void *columns; /* of p's width: vertices picked by each row */
+    bool wide;
+    bool apart; /* every pick gets a number of its own, in order */
+    int32_t
+        *local; /* out, also on failure: their numbers, in each row ascending; may be `columns` unless wide */
+    int64_t *entries; /* of p, put into that order, too; NULL: there are none */
+    int64_t *fresh;   /* out: the new vertices, ftb_new()ed; and their trees, where there are trees */
+    int32_t *fresh_trees;
+    int64_t nfresh;
+    int64_t *work; /* rises by what was looked up, and by the table's length; NULL: not counted */
+} ftb_relabel_product;
+
+#endif
