@@ -30,7 +30,8 @@ static const struct {
     {"10,10,10 of 1024, replacing", 1024, {10, 10, 10}, 3, {.replace = true}},
     {"10,10,10 of 1024, disjoint", 1024, {10, 10, 10}, 3, {.disjoint = true}},
     {"10,10 of 1024, LABOR-0", 1024, {10, 10}, 2, {.selector = FTB_SAMPLE_LABOR}},
-    {"10,10 of 1024, by weight", 1024, {10, 10}, 2, {.key = "1 + x"}},
+    {"10,10 of 1024, key 1 + x", 1024, {10, 10}, 2, {.key = "1 + x"}},
+    {"10,10 of 1024, key x", 1024, {10, 10}, 2, {.key = "x", .structural = true}},
 };
 
 static clockid_t clock_kind = CLOCK_MONOTONIC;

@@ -23,8 +23,9 @@ enum { ALL_ZERO = -1, TOO_LARGE = -2 };
 
 typedef struct chooser {
     const ftb_sample_product *s;
-    double *value;  /* of entries of the rows at hand */
-    uint32_t *word; /* a row's draws */
+    double *value;   /* of entries of the rows at hand */
+    uint32_t *word;  /* a row's draws */
+    int64_t *counts; /* of all rows' picks, where there is room for more */
     int64_t work;
     int64_t bad_row;   /* the first that cannot be picked of; -1: none */
     int64_t bad_entry; /* its entry; or one of these */
@@ -79,7 +80,7 @@ static void least(int64_t *place, const double *key, int64_t degree, int64_t k)
     qsort(place, (size_t)k, sizeof *place, by_place);
 }
 
-/* ---- one row: its places that are picked, into `place` (NULL: how many alone) */
+/* ---- one row: its places that are picked, into `place` (NULL, where there is no room: how many alone) */
 
 static void draw_words(chooser *w, int64_t r, int64_t degree)
 {
@@ -132,8 +133,8 @@ static int64_t choose_weighted(chooser *w, int64_t r, double *value, int64_t deg
         return 0;
     }
     const int64_t count = s->replace ? s->k : limit(s, some);
-    if (!place || count == 0)
-        return count;
+    if (count == 0)
+        return 0;
     if (s->replace) {
         if (choose_again(w, r, value, degree, place))
             return count;
@@ -155,8 +156,7 @@ static int64_t choose_largest(chooser *w, double *value, int64_t degree, int64_t
         value[t] = -value[t];
     }
     const int64_t count = limit(w->s, numbers);
-    if (place)
-        least(place, value, degree, count);
+    least(place, value, degree, count);
     return count;
 }
 
@@ -233,6 +233,41 @@ static int64_t choose(chooser *w, int64_t r, double *value, int64_t degree, int6
     }
 }
 
+/* Whether rows get room for k picks before anybody knows whether so many can be: then keys are looked at
+ * once. */
+static bool has_room(const ftb_sample_product *s)
+{
+    return s->selector == FTB_SAMPLE_WEIGHTED || s->selector == FTB_SAMPLE_TOPK;
+}
+
+static GrB_Info make_room(const ftb_sample_product *s)
+{
+    for (int64_t r = 0; r < s->nrows; r++) {
+        const int64_t degree = ftb_sample_degree(s, r);
+        s->rowptr[r + 1] = s->replace ? (degree > 0 ? s->k : 0) : limit(s, degree);
+    }
+    ftb_rows_sum(s->rowptr, s->nrows);
+    return GrB_SUCCESS;
+}
+
+/* Rows move together where some have less than their room. */
+static void close_gaps(const ftb_sample_product *s, const int64_t *counts)
+{
+    const size_t column = ftb_col_size(s->p->ncols);
+    int64_t at = 0;
+    for (int64_t r = 0; r < s->nrows; r++) {
+        const int64_t from = s->rowptr[r];
+        if (from != at) {
+            memmove(s->entries + at, s->entries + from, (size_t)counts[r] * sizeof *s->entries);
+            memmove((char *)s->columns + (size_t)at * column,
+                    (const char *)s->columns + (size_t)from * column, (size_t)counts[r] * column);
+        }
+        s->rowptr[r] = at;
+        at += counts[r];
+    }
+    s->rowptr[s->nrows] = at;
+}
+
 /* Decides on a row whose values are there. */
 static void choose_row(chooser *w, int64_t r, double *value)
 {
@@ -252,6 +287,8 @@ static void choose_row(chooser *w, int64_t r, double *value)
         s->rowptr[r + 1] = count;
         return;
     }
+    if (w->counts)
+        w->counts[r] = count;
     for (int64_t t = 0; t < count; t++) {
         const int64_t e = place[t] += begin;
         if (s->p->wide)
@@ -265,7 +302,15 @@ static void choose_row(chooser *w, int64_t r, double *value)
 static void choose_rows(chooser *w, ftb_batch *batch, int64_t first, int64_t end)
 {
     const ftb_sample_product *s = w->s;
+    const size_t size = s->values ? FtB_Type_size(s->type) : 0;
     int64_t at = s->key ? w->value - (double *)s->key->out : 0;
+    double *value = w->value;
+    for (int64_t r = first; s->values && r < end; r++) {
+        const int64_t degree = ftb_sample_degree(s, r);
+        ftb_cast(value, FTB_FP64, (const char *)s->values + (size_t)s->p->rowptr[ftb_sample_row(s, r)] * size,
+                 s->type, degree);
+        value += degree;
+    }
     for (int64_t r = first; s->key && r < end; r++) {
         const int64_t i = ftb_sample_row(s, r);
         for (int64_t e = s->p->rowptr[i]; e < s->p->rowptr[i + 1]; e++)
@@ -273,10 +318,10 @@ static void choose_rows(chooser *w, ftb_batch *batch, int64_t first, int64_t end
     }
     if (s->key)
         ftb_batch_flush(batch);
-    double *value = w->value;
+    value = w->value;
     for (int64_t r = first; r < end && w->bad_row < 0; r++) {
         choose_row(w, r, value);
-        value += s->key ? ftb_sample_degree(s, r) : 0;
+        value += w->value ? ftb_sample_degree(s, r) : 0;
     }
 }
 
@@ -317,22 +362,26 @@ GrB_Info ftb_sample_by_keys(const ftb_sample_product *s)
 {
     GrB_Info info = GrB_SUCCESS;
     int64_t most = 0, entries = 0;
+    if (has_room(s) && !s->entries)
+        return make_room(s);
     for (int64_t r = 0; r < s->nrows; r++) {
         most = ftb_max(most, ftb_sample_degree(s, r));
         entries += ftb_sample_degree(s, r);
     }
     const int threads = s->key ? s->key->nbatches : ftb_threads_for(s->ctx, entries + s->nrows);
     const int64_t room = ftb_max(most, ROOM);
-    double *values = s->key ? ftb_new(s->ctx, room * threads, sizeof *values) : NULL;
-    uint32_t *words = s->key ? ftb_new(s->ctx, room * threads, sizeof *words) : NULL;
+    const bool valued = s->key || s->values, roomy = has_room(s);
+    double *values = valued ? ftb_new(s->ctx, room * threads, sizeof *values) : NULL;
+    uint32_t *words = valued ? ftb_new(s->ctx, room * threads, sizeof *words) : NULL;
     chooser *choosers = ftb_new0(s->ctx, threads, sizeof *choosers);
-    if (!choosers || (s->key && (!values || !words)))
+    int64_t *counts = roomy ? ftb_new0(s->ctx, s->nrows, sizeof *counts) : NULL;
+    if (!choosers || (roomy && !counts) || (valued && (!values || !words)))
         FTB_CHECK(ftb_nomem());
     if (s->key)
         ftb_map_output(s->key, values, FTB_FP64);
     for (int t = 0; t < threads; t++)
-        choosers[t] = (chooser){.s = s, .bad_row = -1};
-    for (int t = 0; s->key && t < threads; t++) {
+        choosers[t] = (chooser){.s = s, .counts = counts, .bad_row = -1};
+    for (int t = 0; valued && t < threads; t++) {
         choosers[t].value = values + t * room;
         choosers[t].word = words + t * room;
     }
@@ -346,11 +395,14 @@ GrB_Info ftb_sample_by_keys(const ftb_sample_product *s)
     info = complain(s, choosers, threads);
     if (info == GrB_SUCCESS && !s->entries)
         ftb_rows_sum(s->rowptr, s->nrows);
+    if (info == GrB_SUCCESS && counts)
+        close_gaps(s, counts);
     for (int t = 0; s->work && s->entries && t < threads; t++)
         *s->work += choosers[t].work;
 done:
     ftb_delete(values);
     ftb_delete(words);
     ftb_delete(choosers);
+    ftb_delete(counts);
     return info;
 }

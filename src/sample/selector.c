@@ -67,6 +67,11 @@ GrB_Info ftb_selector_begin(ftb_selector *s, FtB_Context ctx, FtB_Matrix A,
         info = ftb_buffer_ask(A->values, FTB_READ);
     if (info != GrB_SUCCESS)
         return info;
+    if (options->key.kind == FTB_KIND_TEXT && strcmp(options->key.handle, "x") == 0 && A->width == 1) {
+        p->values = ftb_values(A);
+        p->type = A->type;
+        return GrB_SUCCESS;
+    }
     const ftb_map_input x = ftb_map_entries(A);
     info = ftb_map_new(&s->map, ctx, s->key, &x, NULL, A->pattern, ftb_threads_for(ctx, A->pattern->nvals));
     if (info != GrB_SUCCESS)
@@ -110,7 +115,7 @@ GrB_Info ftb_pick(ftb_picks *picks, const ftb_selector *s, const int64_t *rows, 
 {
     ftb_sample_product p = s->product;
     const ftb_place nothing[] = {{.X = NULL}}; /* lists are the host's, and patterns are asked for by verbs */
-    const ftb_backend *who = p.key ? NULL : FTB_WHO(s->ctx, sample);
+    const ftb_backend *who = p.key || p.values ? NULL : FTB_WHO(s->ctx, sample);
     int64_t most;
     GrB_Info info = GrB_SUCCESS;
     *picks = (ftb_picks){NULL, NULL, NULL};

@@ -9,7 +9,8 @@
 /* Of row rows[r] of p, some entries: which, FtB_Selector says. Draws are those of core/draws.h, of the row's
  * vertex, or LABOR's of the columns'; draw t is the pick's or the entry's number in its row.
  *
- * Called twice: with entries NULL it fills in rowptr, with them the rest. */
+ * Called twice. With entries NULL it fills in rowptr, by which entries and columns get their room; with them
+ * it fills these, and rowptr again where there are less. */
 typedef struct ftb_sample_product {
     FtB_Context ctx;
     ftb_pattern *p;
@@ -22,6 +23,8 @@ typedef struct ftb_sample_product {
     uint64_t seed, stream;
     const uint64_t *seeds; /* row r's is seeds[trees[r]]; NULL: seed */
     const int32_t *trees;
+    const void *values; /* those of p's entries, which are the key itself, one each; NULL: they are not */
+    FtB_Type type;
     struct ftb_map *key; /* WEIGHTED, TOPK, THRESHOLD, BERNOULLI: values of entries, compiled for the host */
     int64_t *rowptr;     /* nrows + 1 */
     int64_t *entries;    /* of p, in each row ascending; with replacement they come again */
