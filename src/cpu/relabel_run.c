@@ -31,9 +31,13 @@ typedef struct table {
     int key_bits;   /* keys are below 2^key_bits */
     int tree_shift; /* a key is tree << tree_shift | vertex */
     void *places;
-    bool narrow; /* place32 */
+    bool narrow;    /* place32 */
+    int place_bits; /* places are below 2^place_bits */
+    bool packs;     /* key << place_bits | place is a word */
     int threads;
     int64_t picks;
+    uint64_t *fresh; /* such words of the new vertices, or their places; room for one of every pick */
+    _Atomic int64_t nfresh;
 } table;
 
 static int bits_of(uint64_t n) { return n ? 64 - __builtin_clzll(n) : 0; }
@@ -55,46 +59,52 @@ static inline uint64_t first_place(const table *t, uint64_t key)
     return (uint64_t)((unsigned __int128)(key * UINT64_C(0x9e3779b97f4a7c15)) * t->size >> 64);
 }
 
-static inline uint32_t claim32(const table *t, uint64_t wanted)
+/* The key's place; *claimed: it was nobody's. */
+static inline uint32_t claim32(const table *t, uint64_t wanted, bool *claimed)
 {
     const uint32_t key = (uint32_t)wanted;
     place32 *places = t->places;
     for (uint64_t at = first_place(t, wanted);; at = at + 1 < t->size ? at + 1 : 0) {
         uint32_t was = atomic_load_explicit(&places[at].key, memory_order_relaxed);
-        if (was == UINT32_MAX && t->threads == 1)
-            atomic_store_explicit(&places[at].key, was = key, memory_order_relaxed);
-        else if (was == UINT32_MAX &&
-                 atomic_compare_exchange_strong_explicit(&places[at].key, &was, key, memory_order_relaxed,
-                                                         memory_order_relaxed))
-            was = key;
-        if (was == key)
+        *claimed = was == UINT32_MAX;
+        if (*claimed && t->threads == 1)
+            atomic_store_explicit(&places[at].key, key, memory_order_relaxed);
+        else if (*claimed)
+            *claimed = atomic_compare_exchange_strong_explicit(&places[at].key, &was, key,
+                                                               memory_order_relaxed, memory_order_relaxed);
+        if (*claimed || was == key)
             return (uint32_t)at;
     }
 }
 
-static inline uint32_t claim64(const table *t, uint64_t key)
+static inline uint32_t claim64(const table *t, uint64_t key, bool *claimed)
 {
     place64 *places = t->places;
     for (uint64_t at = first_place(t, key);; at = at + 1 < t->size ? at + 1 : 0) {
         uint64_t was = atomic_load_explicit(&places[at].key, memory_order_relaxed);
-        if (was == UINT64_MAX && atomic_compare_exchange_strong_explicit(
-                                     &places[at].key, &was, key, memory_order_relaxed, memory_order_relaxed))
-            was = key;
-        if (was == key)
+        *claimed = was == UINT64_MAX &&
+                   atomic_compare_exchange_strong_explicit(&places[at].key, &was, key, memory_order_relaxed,
+                                                           memory_order_relaxed);
+        if (*claimed || was == key)
             return (uint32_t)at;
     }
 }
 
-/* Places of the keys of a chunk. */
-static void claim(const table *t, uint32_t *place, const uint64_t *key, int64_t count)
+/* Places of the keys of a chunk; into fresh, those that were nobody's: how many. */
+static int64_t claim(const table *t, uint32_t *place, uint64_t *fresh, const uint64_t *key, int64_t count)
 {
+    int64_t found = 0;
     for (int64_t i = 0; i < count && i < AHEAD; i++)
         __builtin_prefetch(place_at(t, first_place(t, key[i])), 1);
     for (int64_t i = 0; i < count; i++) {
+        bool claimed;
         if (i + AHEAD < count)
             __builtin_prefetch(place_at(t, first_place(t, key[i + AHEAD])), 1);
-        place[i] = t->narrow ? claim32(t, key[i]) : claim64(t, key[i]);
+        place[i] = t->narrow ? claim32(t, key[i], &claimed) : claim64(t, key[i], &claimed);
+        fresh[found] = t->packs ? key[i] << t->place_bits | place[i] : place[i];
+        found += claimed;
     }
+    return found;
 }
 
 /* ---- known vertices */
@@ -113,12 +123,12 @@ static void insert_known(const table *t)
 #pragma omp parallel for num_threads(t->threads) schedule(static)
     for (int64_t first = 0; first < p->nknown; first += CHUNK) {
         const int64_t count = ftb_min(p->nknown - first, CHUNK);
-        uint64_t key[CHUNK];
+        uint64_t key[CHUNK], fresh[CHUNK];
         uint32_t place[CHUNK];
         for (int64_t i = 0; i < count; i++)
             key[i] = (uint64_t)p->known[first + i] |
                      (p->trees ? (uint64_t)p->trees[first + i] << t->tree_shift : 0);
-        claim(t, place, key, count);
+        claim(t, place, fresh, key, count);
         for (int64_t i = 0; i < count; i++)
             lower(number_at(t, place[i]), (uint32_t)(first + i));
     }
@@ -145,13 +155,13 @@ static int64_t row_of(const ftb_relabel_product *p, int64_t e)
     return first;
 }
 
-static void insert_picks(const table *t)
+static void insert_picks(table *t)
 {
     const ftb_relabel_product *p = t->p;
 #pragma omp parallel for num_threads(t->threads) schedule(static)
     for (int64_t first = 0; first < t->picks; first += CHUNK) {
         const int64_t count = ftb_min(t->picks - first, CHUNK);
-        uint64_t key[CHUNK];
+        uint64_t key[CHUNK], fresh[CHUNK];
         for (int64_t i = 0; i < count; i++)
             key[i] = column_at(p, first + i);
         int64_t r = p->trees ? row_of(p, first) : 0;
@@ -160,7 +170,9 @@ static void insert_picks(const table *t)
                 r++;
             key[i] |= (uint64_t)p->trees[p->row0 + r] << t->tree_shift;
         }
-        claim(t, (uint32_t *)p->local + first, key, count);
+        const int64_t found = claim(t, (uint32_t *)p->local + first, fresh, key, count);
+        const int64_t at = atomic_fetch_add_explicit(&t->nfresh, found, memory_order_relaxed);
+        memcpy(t->fresh + at, fresh, (size_t)found * sizeof *fresh);
     }
 }
 
@@ -182,46 +194,13 @@ static inline uint64_t key_at(const table *t, uint64_t at)
                      : atomic_load_explicit(&((place64 *)t->places)[at].key, memory_order_relaxed);
 }
 
-static inline bool is_fresh(const table *t, uint64_t at)
-{
-    return atomic_load_explicit(number_at(t, at), memory_order_relaxed) == NONE &&
-           key_at(t, at) != (t->narrow ? UINT32_MAX : UINT64_MAX);
-}
-
-/* Places from which parts of the table begin. */
-static uint64_t part_of(const table *t, int part)
-{
-    return t->size / (uint64_t)t->threads * (uint64_t)part +
-           (part == t->threads ? t->size % (uint64_t)t->threads : 0);
-}
-
-/* Lists new vertices with their places: begins[part] first holds how many a part has. */
-static void list_fresh(const table *t, int64_t *begins, found *pairs, uint64_t *words, int place_bits)
-{
-#pragma omp parallel for num_threads(t->threads) schedule(static)
-    for (int part = 0; part < t->threads; part++) {
-        int64_t n = pairs || words ? begins[part] : 0;
-        for (uint64_t at = part_of(t, part); at < part_of(t, part + 1); at++) {
-            if (!is_fresh(t, at))
-                continue;
-            if (pairs)
-                pairs[n] = (found){key_at(t, at), at};
-            else if (words)
-                words[n] = key_at(t, at) << place_bits | at;
-            n++;
-        }
-        if (!pairs && !words)
-            begins[part] = n;
-    }
-}
-
-static void number_fresh(const table *t, const found *pairs, const uint64_t *words, int place_bits)
+static void number_fresh(const table *t, const found *pairs, const uint64_t *words)
 {
     ftb_relabel_product *p = t->p;
 #pragma omp parallel for num_threads(t->threads) schedule(static)
     for (int64_t n = 0; n < p->nfresh; n++) {
-        const uint64_t key = pairs ? pairs[n].key : words[n] >> place_bits;
-        const uint64_t at = pairs ? pairs[n].place : words[n] & ((UINT64_C(1) << place_bits) - 1);
+        const uint64_t key = pairs ? pairs[n].key : words[n] >> t->place_bits;
+        const uint64_t at = pairs ? pairs[n].place : words[n] & ((UINT64_C(1) << t->place_bits) - 1);
         atomic_store_explicit(number_at(t, at), (uint32_t)(p->nknown + n), memory_order_relaxed);
         p->fresh[n] = (int64_t)(p->trees ? key & ((UINT64_C(1) << t->tree_shift) - 1) : key);
         if (p->trees)
@@ -240,38 +219,27 @@ static GrB_Info make_fresh(ftb_relabel_product *p, int64_t count)
 static GrB_Info order_fresh(const table *t)
 {
     ftb_relabel_product *p = t->p;
-    GrB_Info info = GrB_SUCCESS;
-    const int place_bits = bits_of(t->size);
-    const bool fits = t->key_bits + place_bits <= 64;
+    const int64_t count = t->nfresh;
+    GrB_Info info = make_fresh(p, count);
     found *pairs = NULL;
-    uint64_t *words = NULL, *scratch = NULL;
-    int64_t *begins = ftb_new(p->ctx, t->threads, sizeof *begins), count = 0;
-    if (!begins)
-        return ftb_nomem();
-    list_fresh(t, begins, NULL, NULL, 0);
-    for (int part = 0; part < t->threads; part++) {
-        const int64_t here = begins[part];
-        begins[part] = count;
-        count += here;
-    }
-    FTB_CHECK(make_fresh(p, count));
-    if (fits) {
-        words = ftb_new(p->ctx, count, sizeof *words);
+    uint64_t *scratch = NULL;
+    if (info != GrB_SUCCESS)
+        return info;
+    if (t->packs) {
         scratch = ftb_new(p->ctx, count, sizeof *scratch);
+        if (!scratch)
+            FTB_CHECK(ftb_nomem());
+        number_fresh(t, NULL, ftb_sort(t->fresh, scratch, count, t->place_bits, t->place_bits + t->key_bits));
     } else {
         pairs = ftb_new(p->ctx, count, sizeof *pairs);
-    }
-    if (fits ? !words || !scratch : !pairs)
-        FTB_CHECK(ftb_nomem());
-    list_fresh(t, begins, pairs, words, place_bits);
-    if (pairs)
+        if (!pairs)
+            FTB_CHECK(ftb_nomem());
+        for (int64_t n = 0; n < count; n++)
+            pairs[n] = (found){key_at(t, t->fresh[n]), t->fresh[n]};
         qsort(pairs, (size_t)count, sizeof *pairs, by_key);
-    number_fresh(t, pairs,
-                 fits ? ftb_sort(words, scratch, count, place_bits, place_bits + t->key_bits) : NULL,
-                 place_bits);
+        number_fresh(t, pairs, NULL);
+    }
 done:
-    ftb_delete(begins);
-    ftb_delete(words);
     ftb_delete(scratch);
     ftb_delete(pairs);
     return info;
@@ -339,6 +307,13 @@ static GrB_Info keep_apart(const table *t)
     return GrB_SUCCESS;
 }
 
+/* Places from which parts of the table begin. */
+static uint64_t part_of(const table *t, int part)
+{
+    return t->size / (uint64_t)t->threads * (uint64_t)part +
+           (part == t->threads ? t->size % (uint64_t)t->threads : 0);
+}
+
 static GrB_Info make_table(table *t)
 {
     const ftb_relabel_product *p = t->p;
@@ -349,9 +324,12 @@ static GrB_Info make_table(table *t)
     if (t->key_bits > 63)
         return ftb_fail(FTB_LIMIT, "%lld trees over %lld vertices: expected less than 2^63 pairs of them",
                         (long long)p->ntrees, (long long)p->bound);
+    t->place_bits = bits_of(t->size);
+    t->packs = t->key_bits + t->place_bits <= 64;
     const size_t place = t->narrow ? sizeof(place32) : sizeof(place64);
     t->places = ftb_new(p->ctx, (int64_t)t->size, place);
-    if (!t->places)
+    t->fresh = ftb_new(p->ctx, t->picks, sizeof *t->fresh);
+    if (!t->places || !t->fresh)
         return ftb_nomem();
 #pragma omp parallel for num_threads(t->threads) schedule(static)
     for (int part = 0; part < t->threads; part++)
@@ -384,6 +362,7 @@ GrB_Info ftb_relabel_run(ftb_relabel_product *p)
         *p->work += p->nknown + t.picks + (int64_t)t.size;
 done:
     ftb_delete(t.places);
+    ftb_delete(t.fresh);
     if (info != GrB_SUCCESS) {
         ftb_delete(p->fresh);
         ftb_delete(p->fresh_trees);
