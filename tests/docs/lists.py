@@ -17,6 +17,7 @@ PREPARE = [
     "featblas train cora --model gcn --epochs 2 -q --save cora.safetensors",
     "featblas train cora --model gat --epochs 2 -q --weights-only --save gat-by-pyg.safetensors",
     "printf 'cores = 2\\n' > laptop.txt",
+    "featblas gen chung-lu --vertices 12000 --edge-factor 4 -q -o products.npz && seq 0 7 9000 > train.txt",
     "featblas plan --op spmm --graph g.npz --dim 4 --measure --wisdom my.wisdom > plan.txt",
 ]
 
@@ -74,6 +75,7 @@ NOT_RUN = {
     ("help demo", "featblas demo"): "run for README.md",
     ("docs/plans.md", "featblas plan --calibrate"): "takes most of a minute; test_calibrate runs the call",
     ("help plan", "featblas plan --calibrate"): "takes most of a minute; test_calibrate runs the call",
+    ("docs/sampling.md", "build/release/bench_sample"): "a benchmark, whose graph takes minutes",
     ("docs/kernels.md", "build/release/bench_ladder"): "a benchmark of minutes, whose graph takes 4 GB",
     ("docs/formats.md", "import pandas"): "pandas is not among the packages of scripts/install_packages.sh",
 }
