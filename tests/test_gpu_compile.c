@@ -24,7 +24,7 @@
 #include "gpu/kernels/update_steps.h"
 #include "gpu/kernels/winning_entries.h"
 #include "gpu/nvrtc.h"
-#include "gpu/spgemm_text.h"
+#include "gpu/spgemm/spgemm_text.h"
 #include "gpu/texts/expression.h"
 #include "ops/spgemm/spgemm.h"
 #include "support/fakes.h"

@@ -1,7 +1,7 @@
 /* Texts of sparse x sparse products, printed as for the host's compiler over the host's own functions
  * (spgemm_text.h): in FP32 all but pow and lgamma have the host's bits. Each program is a namespace with its
  * operators, and a function of what its names are. */
-#include "gpu/spgemm_text.h"
+#include "gpu/spgemm/spgemm_text.h"
 
 #include <stdio.h>
 

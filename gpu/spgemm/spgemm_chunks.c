@@ -1,7 +1,7 @@
 /* Chunks of rows of a sparse x sparse product on a GPU: what room they have, what is launched for each, and
  * how they come home. While a chunk is computed, the one before it is fetched on the other stream and handed
  * to the sink, piece by piece, so that at home there is room for a few rows alone. */
-#include "gpu/spgemm_chunks.h"
+#include "gpu/spgemm/spgemm_chunks.h"
 
 #include <stdio.h>
 

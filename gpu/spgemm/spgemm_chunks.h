@@ -6,7 +6,7 @@
 #include "gpu/kernels/spgemm_rows.h"
 #include "gpu/launch.h"
 #include "gpu/memory.h"
-#include "gpu/spgemm_text.h"
+#include "gpu/spgemm/spgemm_text.h"
 #include "plan/gpu_spgemm_plan.h"
 #include "verbs/spgemm_product.h"
 

@@ -2,7 +2,7 @@
  * what texts say (spgemm_text.c), in the host's order, in chunks of rows (spgemm_chunks.c). What is filtered,
  * and what is not among the k largest of a row, never leaves the GPU. The host's plan has no say, but in how
  * much memory is taken at home. */
-#include "gpu/spgemm_chunks.h"
+#include "gpu/spgemm/spgemm_chunks.h"
 
 #include "gpu/entries.h"
 #include "gpu/gpu_verbs.h"
