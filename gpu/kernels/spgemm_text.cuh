@@ -1,5 +1,6 @@
-/* Kernels around texts of sparse x sparse products. A generated text (gpu/spgemm/spgemm_text.c) includes this after
- * TEXTS, which are wanted; NAMED(kernel), which makes names that no other text's kernels have; and of rows
+/* Kernels around texts of sparse x sparse products. A generated text (gpu/spgemm/spgemm_text.c) includes this
+ * after TEXTS, which are wanted; NAMED(kernel), which makes names that no other text's kernels have; and of
+ * rows
  *
  *     void message(const ftb_spgemm_arguments &a, long long i, long long j, long long k, long long x, long
  * long e, S *z)
