@@ -48,7 +48,6 @@ CALL(cuEventCreate, "cuEventCreate", (event * made, unsigned flags), (made, flag
 CALL(cuEventRecord, "cuEventRecord", (event e, stream s), (e, s))
 CALL(cuEventSynchronize, "cuEventSynchronize", (event e), (e))
 CALL(cuStreamGetCtx, "cuStreamGetCtx", (stream s, context *of), (s, of))
-CALL(cuStreamWaitEvent, "cuStreamWaitEvent", (stream s, event e, unsigned flags), (s, e, flags))
 CALL(cuStreamBeginCapture_v2, "cuStreamBeginCapture", (stream s, unsigned mode), (s, mode))
 CALL(cuGraphDestroy, "cuGraphDestroy", (graph g), (g))
 CALL(cuModuleLoadData, "cuModuleLoadData", (struct CUmod_st * *module, const void *image), (module, image))
@@ -138,7 +137,6 @@ void real_gpu_begin(void)
     d->call.cuEventRecord = cuEventRecord;
     d->call.cuEventSynchronize = cuEventSynchronize;
     d->call.cuStreamGetCtx = cuStreamGetCtx;
-    d->call.cuStreamWaitEvent = cuStreamWaitEvent;
     d->call.cuStreamBeginCapture_v2 = cuStreamBeginCapture_v2;
     d->call.cuStreamEndCapture = cuStreamEndCapture;
     d->call.cuGraphInstantiateWithFlags = cuGraphInstantiateWithFlags;
