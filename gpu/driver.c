@@ -97,10 +97,10 @@ static void describe_kernels(ftb_gpu *g)
     if (with)
         add(g, ", kernels built in for %s", with);
     if (n->version)
-        add(g, ", NVRTC %d.%d; products with blocks in FP32 run there, other work runs on the host",
+        add(g, ", NVRTC %d.%d; products, attention and training run there, the rest on the host",
             n->version / 1000, n->version % 1000 / 10);
     else if (with)
-        add(g, ", no NVRTC; products with blocks in FP32 run there, texts and other work run on the host");
+        add(g, ", no NVRTC; products, attention and training run there, texts and the rest on the host");
     else
         add(g, ", no NVRTC; values can be kept there, work runs on the host");
 }

@@ -55,7 +55,7 @@ holds out "Large dense products run there by cuBLAS 12.4."
 [ "$(wc -l <out)" -eq 4 ] || fail "not a line per device: $(cat out)"
 holds out 'gpu:0    Fake?[31m"GPU, compute capability 9.1, 1.5 GiB at 2619 MHz x 5120 bits, 14 multiprocessors'
 holds out "gpu:1 "
-[ "$(grep -c 'driver for CUDA 12.4,\( kernels built in for sm_90,\)\? NVRTC 12.4; products with blocks in FP32 run there, other work runs on the host$' out)" -eq 2 ] || fail "not said of both: $(cat out)"
+[ "$(grep -c 'driver for CUDA 12.4,\( kernels built in for sm_90,\)\? NVRTC 12.4; products, attention and training run there, the rest on the host$' out)" -eq 2 ] || fail "not said of both: $(cat out)"
 run 0 info --devices --json
 holds out '"name": "gpu:1"'
 holds out '"memory": 3221225472'
