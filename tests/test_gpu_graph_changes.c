@@ -184,7 +184,7 @@ static void failing_calls(void **state)
     course_train_plainly(&expected, &course_plain, FEW);
     for (size_t n = 0; n < sizeof calls / sizeof *calls; n++)
         for (int turn = 1; turn <= 2; turn++) {
-            char text[8];
+            char text[16];
             snprintf(text, sizeof text, "%d", turn);
             setenv("FAKE_CUDA_AT", text, 1);
             setenv("FAKE_CUDA_FAILS", calls[n], 1);

@@ -287,6 +287,23 @@ static void reduce_scalar(void)
     float sum;
     assert_ok(FtB_reduce_scalar(&sum, FTB_FP32, "plus", A));
 }
+/* Uniform picks, and by weight, from rows as long as threads want. */
+static void select_sample(void)
+{
+    FtB_Matrix C;
+    assert_ok(FtB_Matrix_new(&C, FTB_FP32, N, N, 1));
+    assert_ok(FtB_select_sample(C, NULL, 3, NULL, A, FTB_SELECT_OPTIONS(.seed = 7)));
+    assert_ok(FtB_select_sample(C, NULL, 3, "x * x", A, NULL));
+    assert_ok(FtB_Matrix_free(&C));
+}
+
+static void sample(void)
+{
+    FtB_Sample hops;
+    assert_ok(FtB_sample(&hops, A, picked, N, (int64_t[]){3, 2}, 2, FTB_SAMPLE_OPTIONS(.seed = 7)));
+    assert_ok(FtB_Sample_free(&hops));
+}
+
 static void gather(void) { assert_ok(FtB_gather(Y, X, picked, N)); }
 static void scatter(void)
 {
@@ -482,7 +499,7 @@ static const struct {
     {"softmax", softmax}, {"softmax_grad", softmax_grad}, {"attention", attention},
     {"attention_grad", attention}, {"apply", apply}, {"select", selects}, {"select_topk", selects},
     {"eWiseAdd", add}, {"eWiseMult", mult}, {"reduce", reduce}, {"reduce_scalar", reduce_scalar},
-    {"gather", gather}, {"scatter", scatter}, {"project", project}, {"project_plan", project_plan},
+    {"gather", gather}, {"scatter", scatter}, {"select_sample", select_sample}, {"sample", sample}, {"project", project}, {"project_plan", project_plan},
     {"mxm_plan", mxm_plan}, {"attention_plan", attention_plan}, {"Matrix_read", matrix_files},
     {"Matrix_write", matrix_files}, {"Block_read", block_files}, {"Block_write", block_files}, {"init", init},
     {"Optimizer_step", optimizer}, {"Layer_apply", layers}, {"evaluate", backward}, {"backward", backward},
@@ -521,7 +538,8 @@ static const char serial[] =
     " input_take Layer_new Layer_count Layer_parameter Layer_free Optimizer_new Optimizer_add"
     " Optimizer_add_layer Optimizer_lr Optimizer_set_lr Optimizer_save Optimizer_load Optimizer_free"
     " Optimizer_schedule Optimizer_advance Stopper_new Stopper_see Stopper_best Stopper_restore"
-    " Stopper_free Context_set_stream ";
+    " Stopper_free Context_set_stream Sample_free Sample_layer Sample_vertices Sample_edges"
+    " Sample_vertex_counts Sample_edge_counts Sample_trees ";
 
 static bool known(const char *name)
 {

@@ -67,7 +67,7 @@ text_made text_multiply(const text_operands *o, bool adds)
     const text *t = o->t;
     const int64_t d = t->heads * t->out;
     const double start = 3;
-    text_made m = {NULL};
+    text_made m = {.C = NULL};
     if (t->flags & ON_EDGES) {
         assert_ok(FtB_Matrix_like(&m.S, o->A, d, t->result));
         assert_ok(FtB_mxm(m.S, o->A, NULL, o->s, o->dst, o->src, FTB_DESC_RST1));
