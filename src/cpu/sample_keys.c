@@ -368,8 +368,11 @@ GrB_Info ftb_sample_by_keys(const ftb_sample_product *s)
         most = ftb_max(most, ftb_sample_degree(s, r));
         entries += ftb_sample_degree(s, r);
     }
-    const int threads = s->key ? s->key->nbatches : ftb_threads_for(s->ctx, entries + s->nrows);
     const int64_t room = ftb_max(most, ROOM);
+    /* A thread has room for the longest row: no more of them than there would be rows of that length. */
+    const int threads = s->key
+                            ? s->key->nbatches
+                            : (int)ftb_min(ftb_threads_for(s->ctx, entries + s->nrows), entries / room + 1);
     const bool valued = s->key || s->values, roomy = has_room(s);
     double *values = valued ? ftb_new(s->ctx, room * threads, sizeof *values) : NULL;
     uint32_t *words = valued ? ftb_new(s->ctx, room * threads, sizeof *words) : NULL;

@@ -59,10 +59,13 @@ ftb_range ftb_range_of(const void *values, FtB_Type type, int64_t count)
 /* Of a bound block, whatever part of it is met. */
 static ftb_range block_range(const ftb_held *h)
 {
-    ftb_range all = ftb_range_of(h->data, h->type, ftb_min(h->nrows, 1) * h->ncols);
+    const size_t size = FtB_Type_size(h->type), row = (size_t)h->ld * size;
+    if (!h->data)
+        return type_range(h->type);
+    const char *first = h->data + (size_t)h->first * row;
+    ftb_range all = ftb_range_of(first, h->type, ftb_min(h->nrows, 1) * h->ncols);
     for (int64_t r = 1; r < h->nrows; r++)
-        all = hull(all,
-                   ftb_range_of(h->data + (size_t)(r * h->ld) * FtB_Type_size(h->type), h->type, h->ncols));
+        all = hull(all, ftb_range_of(first + (size_t)r * row, h->type, h->ncols));
     return all;
 }
 
