@@ -4,8 +4,10 @@
 
 #include "gpu/context.h"
 
-#define FTB_GPU_SHARED (48 << 10) /* bytes of shared memory that every kernel may have without asking */
-#define FTB_GPU_MOST_Y 65535      /* blocks, on every GPU; in x they are 2^31 - 1 */
+/* Bytes of shared memory that every kernel may have without asking: of the GPU's 48 KiB what is not left to
+ * variables of its own, which count, too. */
+#define FTB_GPU_SHARED (47 << 10)
+#define FTB_GPU_MOST_Y 65535 /* blocks, on every GPU; in x they are 2^31 - 1 */
 
 /* Blocks in each direction, and threads of a block; a launch of none does nothing. */
 typedef struct ftb_gpu_grid {

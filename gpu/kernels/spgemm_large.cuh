@@ -50,7 +50,7 @@ __device__ __forceinline__ void sort_places(Place *places, int n, int n2)
         for (int far = size / 2; far > 0; far /= 2) {
             __syncthreads();
             for (int k = thread; k < n2 / 2; k += threads) {
-                const int low = k / far * 2 * far + k % far, high = low + far;
+                const int low = 2 * (k & -far) | (k & (far - 1)), high = low + far; /* far: a power of 2 */
                 const Place x = places[low], y = places[high];
                 if ((x > y) == ((low & size) == 0)) {
                     places[low] = y;

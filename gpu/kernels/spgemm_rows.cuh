@@ -245,12 +245,11 @@ __device__ __forceinline__ void walk_products(const ftb_spgemm_arguments &a, con
         Segment s = {0, 0};
         if (x0 + lane < u.end)
             s = segment_of(a, x0 + lane, first, last);
-        const int many = static_cast<int>(min(static_cast<long long>(WARP), u.end - x0));
-        for (int t = 0; t < many; t++) {
+        /* Most have nothing where there are many tiles. */
+        for (unsigned left = __ballot_sync(FTB_FULL_WARP, s.begin < s.end); left; left &= left - 1) {
+            const int t = __ffs(static_cast<int>(left)) - 1;
             const long long begin = __shfl_sync(FTB_FULL_WARP, s.begin, t),
                             end = __shfl_sync(FTB_FULL_WARP, s.end, t);
-            if (begin == end)
-                continue; /* the whole warp */
             const M message(a, u, x0 + t);
             for (long long p = begin + lane; p < end; p += WARP)
                 each(message, __ldg(a.bcol + p), p);

@@ -58,6 +58,8 @@ bool ftb_gpu_spgemm_fits(const ftb_spgemm_product *p)
         return false;
     ftb_gpu_device *d = ftb_gpu_of(ftb_device(p->ctx));
     return ftb_gpu_load(d, p->mask ? SOURCE_MASK : SOURCE) == GrB_SUCCESS &&
+           (p->mask || ftb_gpu_spgemm_texts(p) & FTB_SPGEMM_TEXT_ROWS ||
+            ftb_gpu_load(d, FTB_GPU_SPGEMM_LARGE) == GrB_SUCCESS) &&
            ftb_gpu_load(d, SOURCE_FINISH) == GrB_SUCCESS && ftb_gpu_load(d, SOURCE_PACK) == GrB_SUCCESS &&
            texts_fit(p, d);
 }
@@ -301,13 +303,18 @@ static void plan(ftb_gpu_spgemm_run *run)
         facts.entries += (double)room;
         facts.longest_row = ftb_max(facts.longest_row, room);
     }
-    const ftb_gpu_facts *gpu = described->multiprocessors ? described : &run->d->facts;
+    const int64_t real = run->d->facts.shared;
+    ftb_gpu_facts gpu = described->multiprocessors ? *described : run->d->facts;
+    if (real > 0) /* what a description has more of is not there */
+        gpu.shared = gpu.shared > 0 ? ftb_min(gpu.shared, real) : real;
+    if (run->d->facts.memory > 0)
+        gpu.memory = ftb_min(gpu.memory, run->d->facts.memory);
     const int64_t mask =
         FTB_SPGEMM_HASH_BLOCK / 32 * FTB_SPGEMM_MASK_BYTES(2 * ftb_gpu_spgemm_hash[1], run->hash_cell);
     for (int k = 0; k < FTB_GPU_SPGEMM_HASHES; k++)
         facts.hash_bytes[k] = ftb_gpu_spgemm_hash_bytes(run, k);
-    ftb_rule_gpu_spgemm(&run->plan, &facts, gpu);
-    run->piece = ftb_gpu_spgemm_hash[mask <= ftb_max(gpu->shared, FTB_GPU_SHARED)];
+    ftb_rule_gpu_spgemm(&run->plan, &facts, &gpu);
+    run->piece = ftb_gpu_spgemm_hash[mask <= ftb_max(gpu.shared, FTB_GPU_SHARED)];
     run->rows.lanes = run->plan.lanes;
 }
 

@@ -5,11 +5,11 @@
 
 #include <stdio.h>
 
+#define MOST_HASHED 64 /* products for each entry, of which a dense row's many warps make more at a time */
 #define SOURCE "gpu/kernels/spgemm_rows.cu"
 #define SOURCE_FINISH "gpu/kernels/spgemm_finish.cu"
 #define SOURCE_PACK "gpu/kernels/spgemm_pack.cu"
 #define SOURCE_MASK "gpu/kernels/spgemm_mask.cu"
-#define SOURCE_LARGE "gpu/kernels/spgemm_large.cu"
 #define MOST_UNITS (INT64_C(1) << 18)
 #define HOME_BYTES (INT64_C(16) << 20) /* of entries that come home at once, and of units */
 #define MOST_COUNT 65535               /* left entries of a row whose counts have 16 bits */
@@ -79,7 +79,8 @@ static int bin_of(const ftb_gpu_spgemm_run *run, int64_t row, int64_t room)
     if (run->product->mask)
         return ftb_min(room, run->piece) <= ftb_gpu_spgemm_hash[SHORT] ? SHORT : LONG;
     for (int kind = 0; kind < run->plan.hashes; kind++)
-        if (room <= ftb_gpu_spgemm_hash[kind])
+        if (room <= ftb_gpu_spgemm_hash[kind] &&
+            run->product->row_products[row] <= MOST_HASHED * ftb_gpu_spgemm_hash[kind])
             return kind;
     return p->message == FTB_MESSAGE_PAIR && p->arow[row + 1] - p->arow[row] > MOST_COUNT ? WIDE : DENSE;
 }
@@ -354,7 +355,7 @@ static GrB_Info launch_bin(const chunks *s, const chunk *c, int bin)
     const char *const source = texts                            ? run->text.source
                                : run->product->mask             ? SOURCE_MASK
                                : bin >= DENSE                   ? SOURCE
-                               : bin >= FTB_GPU_SPGEMM_OF_WARPS ? SOURCE_LARGE
+                               : bin >= FTB_GPU_SPGEMM_OF_WARPS ? FTB_GPU_SPGEMM_LARGE
                                                                 : SOURCE;
     const int64_t many = s->begin[bin + 1] - s->begin[bin], rows = FTB_SPGEMM_HASH_BLOCK / 32;
     ftb_spgemm_arguments a = run->rows;

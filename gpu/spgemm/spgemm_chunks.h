@@ -10,6 +10,8 @@
 #include "plan/gpu_spgemm_plan.h"
 #include "verbs/spgemm_product.h"
 
+#define FTB_GPU_SPGEMM_LARGE "gpu/kernels/spgemm_large.cu" /* of rows that blocks hash */
+
 enum { FTB_GPU_SPGEMM_SENT = 20 };
 
 typedef struct ftb_gpu_spgemm {

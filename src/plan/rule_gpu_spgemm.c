@@ -15,7 +15,8 @@
 #define WARP 32.0
 #define THREADS 2048.0    /* of a multiprocessor */
 #define SHARED (48 << 10) /* bytes, where it is not known */
-#define HEAD 1024         /* of it, that are no cells */
+#define HEAD 1024         /* of a block's, that are no cells */
+#define RESERVED 1024     /* of a multiprocessor's, that each block takes beside what it may have */
 /* The following rest on no measurement. */
 #define STEP 12.0                      /* instructions of a warp for 32 products */
 #define SEARCH 60.0                    /* for the beginnings and ends of 32 rows of B */
@@ -42,8 +43,8 @@ static double steps_of(const ftb_gpu_spgemm_plan *plan, const ftb_gpu_spgemm_fac
 static double seconds_of(const ftb_gpu_spgemm_plan *plan, const ftb_gpu_spgemm_facts *f,
                          const ftb_gpu_facts *gpu, double shared)
 {
-    const double blocks =
-        fmin(floor(shared / (double)MAX(plan->tile * f->cell_bytes, 1)), THREADS / (WARP * plan->warps));
+    const double blocks = fmin(floor(shared / (double)(plan->tile * f->cell_bytes + HEAD + RESERVED)),
+                               THREADS / (WARP * plan->warps));
     const double busy = fmin(1, fmax(blocks, 1) * plan->warps / ENOUGH);
     return steps_of(plan, f) / (gpu->multiprocessors * SCHEDULERS * gpu->clock * busy);
 }
@@ -69,11 +70,11 @@ static int64_t chunk_of(const ftb_gpu_spgemm_facts *f, const ftb_gpu_facts *gpu)
 void ftb_rule_gpu_spgemm(ftb_gpu_spgemm_plan *plan, const ftb_gpu_spgemm_facts *f, const ftb_gpu_facts *gpu)
 {
     static const int warps[] = {4, 16};
-    const int64_t shared = MAX((gpu->shared > 0 ? gpu->shared : SHARED) - HEAD, 0);
+    const int64_t shared = (gpu->shared > 0 ? gpu->shared : SHARED) + RESERVED; /* of a multiprocessor */
     plan->seconds = INFINITY;
     for (int share = 1; share <= 4; share *= 2)
         for (int w = 0; w < 2; w++) {
-            const int64_t most = MAX(shared / share / f->cell_bytes, 1),
+            const int64_t most = MAX((shared / share - RESERVED - HEAD) / f->cell_bytes, 1),
                           tiles = (MAX(f->ncols, 1) + most - 1) / most;
             ftb_gpu_spgemm_plan one = {.tile = (MAX(f->ncols, 1) + tiles - 1) / tiles, .warps = warps[w]};
             one.lanes = f->products < WARP / 2 * (double)f->avals * (double)tiles ? 8 : 32;
@@ -81,7 +82,7 @@ void ftb_rule_gpu_spgemm(ftb_gpu_spgemm_plan *plan, const ftb_gpu_spgemm_facts *
             if (one.seconds < plan->seconds)
                 *plan = one;
         }
-    while (plan->hashes < FTB_GPU_SPGEMM_HASHES && f->hash_bytes[plan->hashes] <= shared &&
+    while (plan->hashes < FTB_GPU_SPGEMM_HASHES && f->hash_bytes[plan->hashes] <= shared - RESERVED - HEAD &&
            hashes(plan, f, plan->hashes))
         plan->hashes++;
     plan->chunk_entries = chunk_of(f, gpu);
