@@ -142,6 +142,7 @@ static GrB_Info run(ftb_gpu_device *d, const ftb_dense_product *p, void *workspa
 {
     const ftb_cublas *c = ftb_cublas_here();
     const char *call = "cublasSetStream";
+    bool begun = false;
     unsigned status = c->call.cublasSetStream_v2(d->cublas, ftb_gpu_stream(d));
     if (!status) {
         call = "cublasSetWorkspace";
@@ -149,6 +150,7 @@ static GrB_Info run(ftb_gpu_device *d, const ftb_dense_product *p, void *workspa
     }
     if (!status) {
         call = p->type == FTB_FP32 ? "cublasSgemm" : "cublasDgemm";
+        begun = true;
         status = multiply(c, d->cublas, p);
     }
     if (status == FTB_CUBLAS_ARCH_MISMATCH || status == FTB_CUBLAS_NOT_SUPPORTED) { /* nothing was done */
@@ -157,10 +159,10 @@ static GrB_Info run(ftb_gpu_device *d, const ftb_dense_product *p, void *workspa
         d->without_cublas = true;
         return GrB_NO_VALUE;
     }
-    return status ? ftb_gpu_half_done(
-                        ftb_fail(FTB_NO_DEVICE, "%s: %s fails with status %u", d->gpu->label, call, status),
-                        p->add)
-                  : GrB_SUCCESS;
+    if (!status)
+        return GrB_SUCCESS;
+    GrB_Info info = ftb_fail(FTB_NO_DEVICE, "%s: %s fails with status %u", d->gpu->label, call, status);
+    return begun ? ftb_gpu_half_done(info, p->add) : info;
 }
 
 GrB_Info ftb_gpu_cublas_dense(ftb_gpu_device *d, const ftb_dense_product *p)

@@ -62,7 +62,8 @@ ftb_gpu_dense_plan ftb_gpu_plan_dense(const ftb_gpu_device *d, const ftb_dense_p
 static bool is_for_cublas(ftb_gpu_device *d, const ftb_dense_product *p)
 {
     const bool empty = p->nrows == 0 || p->ncols == 0 || p->inner == 0;
-    return !empty && ftb_gpu_plan_dense(d, p, true).cublas && ftb_gpu_cublas_ready(d);
+    return !empty && !ftb_deterministic(p->ctx) && ftb_gpu_plan_dense(d, p, true).cublas &&
+           ftb_gpu_cublas_ready(d);
 }
 
 GrB_Info ftb_gpu_own_dense(ftb_gpu_device *d, const ftb_dense_product *p)

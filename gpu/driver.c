@@ -3,6 +3,7 @@
 #include "gpu/driver.h"
 
 #include "core/core.h"
+#include "gpu/compile.h"
 #include "gpu/images.h"
 #include "gpu/library.h"
 #include "gpu/nvrtc.h"
@@ -97,12 +98,16 @@ static void describe_kernels(ftb_gpu *g)
     if (with)
         add(g, ", kernels built in for %s", with);
     if (n->version)
-        add(g, ", NVRTC %d.%d; products, attention and training run there, the rest on the host",
-            n->version / 1000, n->version % 1000 / 10);
-    else if (with)
-        add(g, ", no NVRTC; products, attention and training run there, texts and the rest on the host");
+        add(g, ", NVRTC %d.%d%s", n->version / 1000, n->version % 1000 / 10,
+            ftb_gpu_compiles(g) ? "" : ", which is for no such GPU");
     else
-        add(g, ", no NVRTC; values can be kept there, work runs on the host");
+        add(g, ", no NVRTC");
+    if (ftb_gpu_compiles(g))
+        add(g, "; products, attention and training run there, the rest on the host");
+    else if (with)
+        add(g, "; products, attention and training run there, texts and the rest on the host");
+    else
+        add(g, "; values can be kept there, work runs on the host");
 }
 
 /* Whole numbers alone, which no locale writes in its own way. */

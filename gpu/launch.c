@@ -95,6 +95,8 @@ static GrB_Info find(const struct ftb_gpu_module **found, ftb_gpu_device *d, con
 /* Asked for every product: what is loaded is known without the driver. */
 GrB_Info ftb_gpu_load(ftb_gpu_device *d, const char *source)
 {
+    if (ftb_forked()) /* the parent's lock may be held for good; what is said then is said there */
+        return ftb_gpu_enter(d);
     pthread_mutex_lock(&d->lock);
     const struct ftb_gpu_module *m = known(d, source);
     const bool loaded = m && m->module && !d->lost;

@@ -7,7 +7,7 @@
 /* The row pointers that are read: of rows that are left alone, or of degrees. */
 static const int64_t *rowptr_of(const ftb_map_rows_product *p)
 {
-    const int64_t *rowptr = p->present;
+    const int64_t *rowptr = p->present ? p->present->rowptr : NULL;
     for (int f = 0; f < p->m->nfeeds && !rowptr; f++)
         if (ftb_program_uses(p->program, f))
             rowptr = p->m->feeds[f].degree;
@@ -63,7 +63,7 @@ static GrB_Info set_aside(void **aside, ftb_gpu_device *d, const ftb_map_rows_pr
     bool read = false;
     for (int n = 0; n < FTB_EXPRESSION_FEEDS; n++)
         read |= a->data[n] != NULL && a->data[n] == p->y;
-    if (!read || ftb_program_elementwise(p->program))
+    if (!read || p->sum || ftb_program_elementwise(p->program))
         return GrB_SUCCESS;
     if (p->type != FTB_FP32 && p->type != FTB_FP64)
         return ftb_fail(FTB_NO_DEVICE, "map_rows: %s in place are not copied on a GPU",
@@ -98,14 +98,18 @@ GrB_Info ftb_gpu_map_rows(const ftb_map_rows_product *p)
                                   .skips = p->present != NULL};
     ftb_gpu_expression e = {.source = NULL};
     const int64_t *rowptr = rowptr_of(p);
+    const int64_t *there = NULL;
+    const void *columns;
     ftb_gpu_sent sent = {.at = NULL};
     GrB_Info info = ftb_gpu_expression_new(&e, p->m, p->program, p->type, FTB_PLUS, FTB_EXPRESSION_ROWS);
     if (info == GrB_SUCCESS)
         info = ftb_gpu_load(d, e.source);
-    if (info == GrB_SUCCESS && rowptr)
+    if (info == GrB_SUCCESS && p->present)
+        info = ftb_pattern_ask_at(p->present, &d->row, &there, &columns);
+    else if (info == GrB_SUCCESS && rowptr)
         info = ftb_gpu_send(&sent, d, p->m->ctx, rowptr, (p->nrows + 1) * (int64_t)sizeof *rowptr);
     if (info == GrB_SUCCESS) {
-        a.rowptr = sent.at;
+        a.rowptr = p->present ? (const void *)there : sent.at;
         ftb_gpu_expression_feeds(&a, p->m, p->program);
         info = set_aside(&aside, d, p, &a);
     }

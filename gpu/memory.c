@@ -94,6 +94,8 @@ static void release(const ftb_backend *b, void *device, int64_t bytes)
     ftb_gpu_device *d = ftb_gpu_of(b);
     int class;
     round_up(bytes, &class);
+    if (ftb_forked()) /* the parent's, and its lock may be held for good */
+        return;
     pthread_mutex_lock(&d->lock);
     const bool recorded = ftb_gpu_records(d) && ftb_gpu_record_give(d, (unsigned long long)(uintptr_t)device);
     struct ftb_gpu_spare *s = recorded ? NULL : ftb_raw_new(sizeof *s);

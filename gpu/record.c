@@ -186,7 +186,9 @@ done:
 static GrB_Info run(const ftb_backend *b, FtB_Context ctx, struct ftb_recording *r, const void *numbers)
 {
     ftb_gpu_device *d = ftb_gpu_of(b);
-    GrB_Info info = r->bytes > 0 ? b->memory->put(b, ctx, r->numbers, numbers, r->bytes) : GrB_SUCCESS;
+    GrB_Info info = ftb_gpu_unrecorded(d, "what was recorded before");
+    if (info == GrB_SUCCESS && r->bytes > 0)
+        info = b->memory->put(b, ctx, r->numbers, numbers, r->bytes);
     if (info == GrB_SUCCESS)
         info = ftb_gpu_enter_for(d, ctx);
     if (info != GrB_SUCCESS)
@@ -200,6 +202,8 @@ done:
 static void drop(const ftb_backend *b, struct ftb_recording *r)
 {
     ftb_gpu_device *d = ftb_gpu_of(b);
+    if (ftb_forked()) /* the parent's, and its lock may be held for good */
+        return;
     const bool entered = ftb_gpu_enter(d) == GrB_SUCCESS;
     if (entered) {
         d->driver->call.cuStreamSynchronize(d->turn);

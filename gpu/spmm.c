@@ -51,6 +51,23 @@ static bool aligned(const void *at, int64_t ld, FtB_Type type)
 
 /* ---- the plan */
 
+/* What is chosen is what would be if rows were as aligned as their width allows, so that no bit depends on
+ * addresses; `vectors`: they are. */
+static void rule(ftb_gpu_spmm_plan *plan, const ftb_spmm_facts *facts, const ftb_spmm_asked *asked,
+                 bool vectors)
+{
+    ftb_gpu_spmm_facts here = facts->gpu;
+    ftb_spmm_asked same = *asked;
+    ftb_rule_gpu_spmm(plan, facts, &here, asked);
+    if (vectors == here.vectors)
+        return;
+    here.vectors = vectors;
+    same.forced |= FTB_SPMM_SET_KERNEL | (plan->hybrid ? FTB_SPMM_SET_THRESHOLD : 0);
+    same.family = plan->hybrid ? FTB_SPMM_HYBRID : FTB_SPMM_DIRECT;
+    same.threshold = plan->threshold;
+    ftb_rule_gpu_spmm(plan, facts, &here, &same);
+}
+
 /* For the GPU that a description has, if there is one. Densities are looked at where they may matter, or if
  * all is to be known. */
 static GrB_Info make_plan(ftb_gpu_spmm_plan *plan, ftb_spmm_facts *facts, const ftb_spmm_product *s,
@@ -60,27 +77,26 @@ static GrB_Info make_plan(ftb_gpu_spmm_plan *plan, ftb_spmm_facts *facts, const 
     const ftb_gpu_facts *described = &ftb_machine_here()->gpu;
     const bool forced = asked->forced & FTB_SPMM_SET_KERNEL && asked->family == FTB_SPMM_HYBRID;
     facts->gpu = (ftb_gpu_spmm_facts){.gpu = described->multiprocessors ? *described : d->facts,
-                                      .vectors = vectors,
+                                      .vectors = s->width % 4 == 0,
                                       .fixed = ftb_deterministic(s->ctx)};
     if (d->facts.shared > 0) /* what a description has more of is not there */
         facts->gpu.gpu.shared =
             facts->gpu.gpu.shared > 0 ? ftb_min(facts->gpu.gpu.shared, d->facts.shared) : d->facts.shared;
     facts->gpu.staged = !s->kind.best && s->p->nvals > 0 && s->p->nvals <= INT_MAX;
-    ftb_rule_gpu_spmm(plan, facts, &facts->gpu, asked);
+    rule(plan, facts, asked, vectors);
     if (!facts->gpu.staged || (!all && !forced && (facts->gpu.fixed || plan->seconds < FTB_GPU_SPMM_SMALL)))
         return GrB_SUCCESS;
     facts->gpu.staged =
         ftb_gpu_load(d, HYBRID) == GrB_SUCCESS && ftb_gpu_load(d, hybrid_of(s)) == GrB_SUCCESS;
     GrB_Info info = ftb_gpu_density_ask(&facts->gpu.density, s->p);
-    ftb_rule_gpu_spmm(plan, facts, &facts->gpu, asked);
+    rule(plan, facts, asked, vectors);
     return info;
 }
 
-/* Before operands are there: whether rows can be read four features at a time is foreseen. */
+/* Before operands are there. */
 GrB_Info ftb_gpu_spmm_plan_of(ftb_spmm_plan *plan, ftb_spmm_facts *facts, const ftb_spmm_product *s)
 {
-    const bool vectors = s->width % 4 == 0 && aligned(s->x, s->ldx, s->stored);
-    return make_plan(&plan->gpu, facts, s, vectors, &plan->asked, true);
+    return make_plan(&plan->gpu, facts, s, s->width % 4 == 0, &plan->asked, true);
 }
 
 static GrB_Info plan_of(ftb_gpu_spmm_plan *plan, const ftb_spmm_product *s, const ftb_spmm_asked *asked)

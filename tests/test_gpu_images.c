@@ -202,8 +202,8 @@ static void image_alone(void)
     give(90, "//all kernels", false);
     begin(false);
     assert_non_null(strstr(about(),
-                           ", kernels built in for sm_90, no NVRTC; products with blocks in FP32 run "
-                           "there, texts and other work run on the host"));
+                           ", kernels built in for sm_90, no NVRTC; products, attention and training run "
+                           "there, texts and the rest on the host"));
     const ftb_verbs *v = ftb_device(ftb_context())->verbs; /* operands of texts do not go there in vain */
     assert_true(v->spmm && v->dense && !v->aggregate && !v->messages && !v->map_rows && !v->apply);
     products(true, 0, false);
@@ -215,7 +215,7 @@ static void image_and_nvrtc(void)
 {
     give(90, "//all kernels", false);
     begin(true);
-    assert_non_null(strstr(about(), ", kernels built in for sm_90, NVRTC 12.4; products with blocks"));
+    assert_non_null(strstr(about(), ", kernels built in for sm_90, NVRTC 12.4; products, attention"));
     products(true, 0, true);
 }
 

@@ -35,9 +35,14 @@ static void verb(void **state)
     enum { HEADS = 4, DEPTH = 5, OUT = 9 };
     rng r = rng_new();
     FtB_Block X = text_block(&r, F, ROWS, HEADS, DEPTH), W = text_block(&r, F, DEPTH, 1, OUT);
-    int64_t present[ROWS + 1] = {0};
+    FtB_Matrix some; /* i % 3 entries in row i */
+    int64_t I[3 * ROWS], J[3 * ROWS], entries = 0;
     for (int i = 0; i < ROWS; i++)
-        present[i + 1] = present[i] + i % 3;
+        for (int e = 0; e < i % 3; e++, entries++) {
+            I[entries] = i;
+            J[entries] = e;
+        }
+    assert_ok(FtB_Matrix_build(&some, FTB_FP32, ROWS, 3, 0, entries, I, J, NULL, FTB_DUP_ERROR, NULL));
     ftb_message m = {.ctx = ftb_context(), .heads = HEADS, .nfeeds = 2};
     ftb_program *program;
     m.feeds[0] = ftb_block_feed(X, HEADS, FTB_SIDE_ROW);
@@ -62,7 +67,7 @@ static void verb(void **state)
                                                            .nrows = ROWS,
                                                            .fold = fold,
                                                            .add = n / 2 % 2,
-                                                           .present = n / 4 ? present : NULL}));
+                                                           .present = n / 4 ? some->pattern : NULL}));
             assert_ok(ftb_buffer_ask(Y[on]->owner, FTB_READ));
             assert_int_equal(fake_gpu_launches() - before, on && fake_gpu_emulates());
         }
@@ -73,6 +78,7 @@ static void verb(void **state)
     }
     ftb_program_delete(program);
     ftb_expr_release(m.expr);
+    FtB_Matrix_free(&some);
     FtB_Block_free(&X);
     FtB_Block_free(&W);
 }

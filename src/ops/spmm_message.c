@@ -335,7 +335,7 @@ static bool post_fits(const work *w)
                                                         .nrows = w->request->p->nrows,
                                                         .fold = 1,
                                                         .add = w->request->add,
-                                                        .present = w->request->p->rowptr}));
+                                                        .present = w->request->p}));
     ftb_program_delete(program);
     end_post(&post);
     return fits;
@@ -422,7 +422,7 @@ static GrB_Info run_post_there(work *w, FtB_Block h)
                                                 .nrows = request->p->nrows,
                                                 .fold = 1,
                                                 .add = request->add,
-                                                .present = request->p->rowptr});
+                                                .present = request->p});
 done:
     ftb_program_delete(program);
     end_post(&post);

@@ -14,7 +14,7 @@ typedef struct ftb_vertex_values {
     const ftb_expr *expr;
     ftb_side side;
     int64_t nrows;
-    const int64_t *present; /* as of ftb_map_rows_product */
+    ftb_pattern *present; /* as of ftb_map_rows_product */
 } ftb_vertex_values;
 /* *Y: nrows x (heads * width) of the expression's compute type, packed. device: may be asked, NULL: the host
  * does. */

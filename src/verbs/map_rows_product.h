@@ -17,9 +17,9 @@ typedef struct ftb_map_rows_product {
     int64_t ncols;
     void *y; /* may be a feed, row for row */
     int64_t ldy;
-    bool add;               /* to y */
-    const int64_t *present; /* row pointers: rows without entries become 0, with `add` they stay; NULL: all
-                               have some. No sums */
+    bool add;             /* to y */
+    ftb_pattern *present; /* its rows without entries become 0, with `add` they stay; NULL: all have
+                             some. No sums */
 } ftb_map_rows_product;
 
 #endif

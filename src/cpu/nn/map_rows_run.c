@@ -72,7 +72,7 @@ static void fold_row(void *row, FtB_Type type, int64_t heads, int64_t width)
 
 static bool is_absent(const ftb_map_rows_product *p, int64_t i)
 {
-    return p->present && p->present[i] == p->present[i + 1];
+    return p->present && p->present->rowptr[i] == p->present->rowptr[i + 1];
 }
 
 /* A tile's results, as `type`, go to rows first, first + 1, ... of y, or to sums. */

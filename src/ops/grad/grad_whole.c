@@ -43,11 +43,10 @@ static GrB_Info add_pair(FtB_Block *sum, ftb_grad *g, ftb_expr *left, ftb_expr *
     } else if (info == GrB_SUCCESS) {
         /* What a row without entries has on its own side does not count; it may be NaN (a gradient divided
          * by 0). */
-        info = ftb_grad_vertices(left_still ? &L : &R, m,
-                                 &(ftb_vertex_values){.expr = left_still ? left : right,
-                                                      .side = FTB_SIDE_ROW,
-                                                      .nrows = p->nrows,
-                                                      .present = p->rowptr});
+        info = ftb_grad_vertices(
+            left_still ? &L : &R, m,
+            &(ftb_vertex_values){
+                .expr = left_still ? left : right, .side = FTB_SIDE_ROW, .nrows = p->nrows, .present = p});
         if (info == GrB_SUCCESS)
             info = ftb_grad_sum(left_still ? &R : &L, m, p, left_still ? right : left);
     }

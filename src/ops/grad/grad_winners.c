@@ -223,7 +223,7 @@ static GrB_Info find_part(FtB_Block *Y, const struct ftb_winners *w, const ftb_g
                                       &(ftb_vertex_values){.expr = expr,
                                                            .side = side,
                                                            .nrows = rows ? g->p->nrows : g->p->ncols,
-                                                           .present = rows ? g->p->rowptr : NULL});
+                                                           .present = rows ? g->p : NULL});
     return info == GrB_SUCCESS && !rows ? clear_losers(Y, w) : info;
 }
 
