@@ -36,23 +36,23 @@ static void bench_make(bench *b)
     *b = fresh;
     assert_ok(FtB_Block_wrap_const(&b->norm, b->norm_data, 3, 1, 1, FTB_INT32));
     assert_ok(FtB_Block_wrap_const(&b->w, b->w_data, 3, 2, 2, FTB_FP32));
-    const ftb_name names[NNAMES] = {[A32] = {"a", FTB_FP32, 1, false, NULL, false},
-                                    [B64] = {"b", FTB_FP64, 1, false, NULL, false},
-                                    [I8] = {"i8", FTB_INT8, 1, false, NULL, false},
-                                    [I16] = {"i16", FTB_INT16, 1, false, NULL, false},
-                                    [I32] = {"i32", FTB_INT32, 1, false, NULL, false},
-                                    [I64] = {"i64", FTB_INT64, 1, false, NULL, false},
-                                    [U8] = {"u8", FTB_UINT8, 0, false, NULL, false},
-                                    [U64] = {"u64", FTB_UINT64, 1, false, NULL, false},
-                                    [T] = {"t", FTB_BOOL, 1, false, NULL, false},
-                                    [X3] = {"x", FTB_FP32, 3, false, NULL, false},
-                                    [Y3] = {"y", FTB_FP32, 3, false, NULL, false},
-                                    [Z2] = {"z", FTB_FP64, 2, false, NULL, false},
-                                    [I] = {"i", FTB_INT64, 1, false, NULL, false},
-                                    [K] = {"k", FTB_INT64, 1, false, NULL, false},
-                                    [SCALE] = {"scale", FTB_FP64, 1, false, NULL, true},
-                                    [NORM] = {"norm", FTB_INT32, 1, true, b->norm, false},
-                                    [W] = {"W", FTB_FP32, 2, true, b->w, false}};
+    const ftb_name names[NNAMES] = {[A32] = {"a", FTB_FP32, 1, false, NULL, false, false},
+                                    [B64] = {"b", FTB_FP64, 1, false, NULL, false, false},
+                                    [I8] = {"i8", FTB_INT8, 1, false, NULL, false, false},
+                                    [I16] = {"i16", FTB_INT16, 1, false, NULL, false, false},
+                                    [I32] = {"i32", FTB_INT32, 1, false, NULL, false, false},
+                                    [I64] = {"i64", FTB_INT64, 1, false, NULL, false, false},
+                                    [U8] = {"u8", FTB_UINT8, 0, false, NULL, false, false},
+                                    [U64] = {"u64", FTB_UINT64, 1, false, NULL, false, false},
+                                    [T] = {"t", FTB_BOOL, 1, false, NULL, false, false},
+                                    [X3] = {"x", FTB_FP32, 3, false, NULL, false, false},
+                                    [Y3] = {"y", FTB_FP32, 3, false, NULL, false, false},
+                                    [Z2] = {"z", FTB_FP64, 2, false, NULL, false, false},
+                                    [I] = {"i", FTB_INT64, 1, false, NULL, false, false},
+                                    [K] = {"k", FTB_INT64, 1, false, NULL, false, false},
+                                    [SCALE] = {"scale", FTB_FP64, 1, false, NULL, true, false},
+                                    [NORM] = {"norm", FTB_INT32, 1, true, b->norm, false, false},
+                                    [W] = {"W", FTB_FP32, 2, true, b->w, false, false}};
     const ftb_operand operands[NNAMES] = {
         {a32, 1}, {b64, 1}, {i8, 1}, {i16, 1},     {i32, 1},     {i64, 1},    {u8, 1},   {u64, 1}, {truth, 1},
         {x3, 3},  {y3, 3},  {z2, 2}, {index_i, 1}, {index_k, 1}, {&scale, 0}, {NULL, 0}, {NULL, 0}};

@@ -267,7 +267,7 @@ static void failing(void **state)
     (void)state;
     for (int n = 0; n < 8; n++) {
         FtB_Block X = block_in(NULL), Y = block_in(ctx);
-        char turn[4];
+        char turn[16];
         rng_reals(&r, x, FTB_FP32, N * D);
         memcpy(block_values(X), x, BYTES);
         assert_ok(FtB_Block_changed(X));
