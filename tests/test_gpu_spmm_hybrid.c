@@ -365,7 +365,7 @@ static void multiply(rng *r, const product *p, const shape *of)
     assert_ok(FtB_Context_moved(NULL, NULL, &there[0]));
     assert_ok(FtB_mxm(D, NULL, NULL, s, B, X, desc));
     assert_ok(FtB_Context_moved(NULL, NULL, &there[1]));
-    assert_int_equal(there[0], there[1]); /* all is there */
+    assert_true(there[0] == there[1] || !fake_gpu_emulates()); /* all is there */
     check(p, A, x, X->ld, D, NULL, entries);
     free(entries);
     free(x);
