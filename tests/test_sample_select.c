@@ -388,18 +388,23 @@ static void nothing(void **state)
 
 #define SELECT(...) FTB_SELECT_OPTIONS(__VA_ARGS__)
 
-static void refusals(void **state)
+static void is_empty(FtB_Matrix S)
+{
+    int64_t nvals;
+    assert_ok(FtB_Matrix_shape(S, NULL, NULL, &nvals, NULL, NULL));
+    assert_int_equal(nvals, 0);
+}
+
+static void refused_slots(void **state)
 {
     (void)state;
     rng r = rng_new();
     static const int64_t rows[] = {0, 3, 4}, below[] = {2, -1};
-    FtB_Matrix A = rng_matrix(&r, FTB_FP32, 4, 6, 1, 1), W = rng_matrix(&r, FTB_FP32, 4, 6, 2, 1), S, T, F;
+    FtB_Matrix A = rng_matrix(&r, FTB_FP32, 4, 6, 1, 1), S, T;
     FtB_Block X;
     assert_ok(FtB_Matrix_new(&S, FTB_FP32, 4, 6, 1));
     assert_ok(FtB_Matrix_new(&T, FTB_FP32, 3, 6, 1));
-    assert_ok(FtB_Matrix_new(&F, FTB_FP64, 4, 6, 1));
     assert_ok(FtB_Block_new(&X, 4, 6, FTB_FP32));
-    float *x = matrix_values(A);
     assert_fails(GrB_NULL_POINTER, "S is NULL", FtB_select_sample(NULL, NULL, 1, NULL, A, NULL));
     assert_fails(GrB_INVALID_VALUE, "A is an FtB_Block", FtB_select_sample(S, NULL, 1, NULL, X, NULL));
     assert_fails(GrB_INVALID_VALUE, "rows is text", FtB_select_sample(S, "all", 1, NULL, A, NULL));
@@ -413,6 +418,20 @@ static void refusals(void **state)
                  FtB_select_sample(T, FtB_Ids_of(below, 2), 1, NULL, A, NULL));
     assert_fails(GrB_DIMENSION_MISMATCH, "S is 4 x 6; expected 2 x 6",
                  FtB_select_sample(S, FtB_Ids_of(rows, 2), 1, NULL, A, NULL));
+    is_empty(S);
+    FtB_Matrix_free(&A);
+    FtB_Matrix_free(&S);
+    FtB_Matrix_free(&T);
+    FtB_Block_free(&X);
+}
+
+static void refused_options(void **state)
+{
+    (void)state;
+    rng r = rng_new();
+    FtB_Matrix A = rng_matrix(&r, FTB_FP32, 4, 6, 1, 1), W = rng_matrix(&r, FTB_FP32, 4, 6, 2, 1), S, F;
+    assert_ok(FtB_Matrix_new(&S, FTB_FP32, 4, 6, 1));
+    assert_ok(FtB_Matrix_new(&F, FTB_FP64, 4, 6, 1));
     assert_fails(GrB_INVALID_VALUE, "k is -2", FtB_select_sample(S, NULL, -2, NULL, A, NULL));
     assert_fails(GrB_INVALID_VALUE, "k is -1, for all",
                  FtB_select_sample(S, NULL, -1, NULL, A, SELECT(.replace = true)));
@@ -441,6 +460,20 @@ static void refusals(void **state)
     assert_fails(GrB_DIMENSION_MISMATCH, "key gives 2 values", FtB_select_sample(S, NULL, 2, "x", W, NULL));
     assert_fails(GrB_INVALID_VALUE, "size",
                  FtB_select_sample(S, NULL, 2, NULL, A, &(FtB_Select_options){.size = 1}));
+    is_empty(S);
+    FtB_Matrix_free(&A);
+    FtB_Matrix_free(&W);
+    FtB_Matrix_free(&S);
+    FtB_Matrix_free(&F);
+}
+
+static void refused_weights(void **state)
+{
+    (void)state;
+    rng r = rng_new();
+    FtB_Matrix A = rng_matrix(&r, FTB_FP32, 4, 6, 1, 1), S;
+    float *x = matrix_values(A);
+    assert_ok(FtB_Matrix_new(&S, FTB_FP32, 4, 6, 1));
     for (int e = 0; e < 24; e++)
         x[e] = 1;
     static const float bad[] = {-1, (float)NAN, (float)INFINITY};
@@ -459,15 +492,9 @@ static void refusals(void **state)
                  FtB_select_sample(S, NULL, 2, "x", A, NULL));
     assert_fails(GrB_INVALID_VALUE, "weights of row 0 of A have no finite sum",
                  FtB_select_sample(S, NULL, 2, "1e308 + 0 * x", A, SELECT(.replace = true)));
-    int64_t nvals;
-    assert_ok(FtB_Matrix_shape(S, NULL, NULL, &nvals, NULL, NULL));
-    assert_int_equal(nvals, 0);
+    is_empty(S);
     FtB_Matrix_free(&A);
-    FtB_Matrix_free(&W);
     FtB_Matrix_free(&S);
-    FtB_Matrix_free(&T);
-    FtB_Matrix_free(&F);
-    FtB_Block_free(&X);
 }
 
 /* ---- failing allocations */
@@ -513,11 +540,12 @@ static void failing_allocations(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(known_answers), cmocka_unit_test(counters),
-        cmocka_unit_test(bounds),        cmocka_unit_test(kernels),
-        cmocka_unit_test(random_cases),  cmocka_unit_test(keys),
-        cmocka_unit_test(largest),       cmocka_unit_test(nothing),
-        cmocka_unit_test(refusals),      cmocka_unit_test(failing_allocations),
+        cmocka_unit_test(known_answers),   cmocka_unit_test(counters),
+        cmocka_unit_test(bounds),          cmocka_unit_test(kernels),
+        cmocka_unit_test(random_cases),    cmocka_unit_test(keys),
+        cmocka_unit_test(largest),         cmocka_unit_test(nothing),
+        cmocka_unit_test(refused_slots),   cmocka_unit_test(refused_options),
+        cmocka_unit_test(refused_weights), cmocka_unit_test(failing_allocations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
