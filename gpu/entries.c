@@ -5,38 +5,19 @@
 
 static const char kind; /* its address names what is made here */
 
-/* The lock is held. A pattern has one such list, that of whose transpose it is. */
-static GrB_Info find(ftb_derived **found, ftb_pattern *p, const int64_t *from)
+/* A pattern has one such list, that of whose transpose it is. */
+static GrB_Info make(ftb_derived *to, ftb_pattern *p, const void *from)
 {
-    ftb_derived *of = p->derived;
-    while (of && !(of->kind == &kind && of->counts[0] == (int64_t)(intptr_t)from))
-        of = of->next;
-    *found = of;
-    if (of)
-        return GrB_SUCCESS;
-    of = ftb_new0(p->ctx, 1, sizeof *of);
-    if (!of)
-        return ftb_nomem();
-    *of = (ftb_derived){.next = p->derived,
-                        .kind = &kind,
-                        .counts = {(int64_t)(intptr_t)from},
-                        .buffers = {ftb_buffer_wrap(p->ctx, from, p->nvals * (int64_t)sizeof *from, false)}};
-    if (!of->buffers[0]) {
-        ftb_delete(of);
-        return ftb_nomem();
-    }
-    *found = p->derived = of;
-    return GrB_SUCCESS;
+    to->buffers[0] = ftb_buffer_wrap(p->ctx, from, p->nvals * (int64_t)sizeof(int64_t), false);
+    return to->buffers[0] ? GrB_SUCCESS : ftb_nomem();
 }
 
 GrB_Info ftb_gpu_from_ask(const long long **to, ftb_pattern *transpose, const int64_t *from,
                           const ftb_gpu_device *d)
 {
-    ftb_derived *of;
+    const ftb_derived *of;
     void *data = NULL;
-    pthread_mutex_lock(&transpose->lock);
-    GrB_Info info = find(&of, transpose, from);
-    pthread_mutex_unlock(&transpose->lock);
+    GrB_Info info = ftb_derived_ask(&of, transpose, &kind, (int64_t)(intptr_t)from, make, from);
     if (info == GrB_SUCCESS)
         info = ftb_buffer_ask_at(of->buffers[0], &d->row, FTB_READ, &data);
     *to = data;

@@ -47,53 +47,30 @@ static void place(counts *c, const ftb_pattern *p, ftb_spmm_piece *pieces, ftb_s
     }
 }
 
-static GrB_Info make(ftb_derived **made, ftb_pattern *p)
+static GrB_Info make(ftb_derived *to, ftb_pattern *p, const void *arg)
 {
     counts *c = ftb_new0(p->ctx, 1, sizeof *c);
-    ftb_derived *to = ftb_new0(p->ctx, 1, sizeof *to);
-    if (c && to) {
+    (void)arg;
+    if (c) {
         count(c, p);
-        *to = (ftb_derived){.kind = &kind,
-                            .counts = {c->pieces, c->of[0], c->cuts, c->slots},
-                            .buffers = {ftb_buffer_new(p->ctx, c->pieces, sizeof(ftb_spmm_piece)),
-                                        ftb_buffer_new(p->ctx, c->cuts, sizeof(ftb_spmm_cut))}};
+        to->counts[NPIECES] = c->pieces;
+        to->counts[NEMPTY] = c->of[0];
+        to->counts[NCUTS] = c->cuts;
+        to->counts[NSLOTS] = c->slots;
+        to->buffers[0] = ftb_buffer_new(p->ctx, c->pieces, sizeof(ftb_spmm_piece));
+        to->buffers[1] = ftb_buffer_new(p->ctx, c->cuts, sizeof(ftb_spmm_cut));
     }
-    const bool well = c && to && to->buffers[0] && to->buffers[1];
-    if (well) {
+    const bool well = c && to->buffers[0] && to->buffers[1];
+    if (well)
         place(c, p, ftb_buffer_data(to->buffers[0]), ftb_buffer_data(to->buffers[1]));
-        *made = to;
-    } else if (to) {
-        ftb_buffer_release(to->buffers[0]);
-        ftb_buffer_release(to->buffers[1]);
-        ftb_delete(to);
-    }
     ftb_delete(c);
     return well ? GrB_SUCCESS : ftb_nomem();
-}
-
-static GrB_Info find(const ftb_derived **found, ftb_pattern *p)
-{
-    GrB_Info info = GrB_SUCCESS;
-    pthread_mutex_lock(&p->lock);
-    ftb_derived *of = p->derived;
-    while (of && of->kind != &kind)
-        of = of->next;
-    if (!of) {
-        info = make(&of, p);
-        if (of) {
-            of->next = p->derived;
-            p->derived = of;
-        }
-    }
-    pthread_mutex_unlock(&p->lock);
-    *found = of;
-    return info;
 }
 
 GrB_Info ftb_gpu_pieces_here(const ftb_spmm_piece **pieces, int64_t *npieces, ftb_pattern *p)
 {
     const ftb_derived *of;
-    GrB_Info info = find(&of, p);
+    GrB_Info info = ftb_derived_ask(&of, p, &kind, 0, make, NULL);
     if (info == GrB_SUCCESS)
         info = ftb_buffer_ask(of->buffers[0], FTB_READ);
     if (info == GrB_SUCCESS) {
@@ -107,7 +84,7 @@ GrB_Info ftb_gpu_pieces_ask(ftb_gpu_pieces *to, ftb_pattern *p, const ftb_gpu_de
 {
     const ftb_derived *of;
     void *pieces = NULL, *cuts = NULL;
-    GrB_Info info = find(&of, p);
+    GrB_Info info = ftb_derived_ask(&of, p, &kind, 0, make, NULL);
     if (info == GrB_SUCCESS)
         info = ftb_buffer_ask_at(of->buffers[0], &d->row, FTB_READ, &pieces);
     if (info == GrB_SUCCESS)

@@ -15,7 +15,7 @@ enum {
     MOST_THREADS = 8 /* each has a counter for every column */
 };
 enum { TILE_START, COLUMN_START, COLUMNS, ENTRY_START, COUNT, ENTRIES, COLD_START, COLD, SECTIONS };
-enum { KEY, NBLOCKS, NHOT, NENTRIES }; /* of a form's counts */
+enum { NBLOCKS, NHOT, NENTRIES }; /* of a form's counts */
 
 static const char density_kind, form_kind; /* their addresses name what is made here */
 
@@ -80,9 +80,15 @@ static void scale_density(ftb_gpu_density *d, double nvals)
     }
 }
 
-static GrB_Info make_density(ftb_derived *to, ftb_pattern *p, const ftb_spmm_piece *pieces, int64_t npieces)
+typedef struct made_of {
+    const ftb_spmm_piece *pieces;
+    int64_t npieces;
+} made_of;
+
+static GrB_Info make_density(ftb_derived *to, ftb_pattern *p, const void *arg)
 {
-    work w = {.p = p, .pieces = pieces, .npieces = npieces, .nblocks = nblocks_of(npieces)};
+    const made_of *of = arg;
+    work w = {.p = p, .pieces = of->pieces, .npieces = of->npieces, .nblocks = nblocks_of(of->npieces)};
     const int64_t step = (w.nblocks + SAMPLES - 1) / SAMPLES;
     to->buffers[0] = ftb_buffer_new(p->ctx, 1, sizeof(ftb_gpu_density));
     w.marks = ftb_new0(p->ctx, p->ncols, sizeof *w.marks);
@@ -303,14 +309,15 @@ static int64_t lay_out(work *w)
 
 static int64_t key_of(int threshold, int64_t tile) { return (int64_t)threshold << 32 | tile; }
 
-static GrB_Info make_form(ftb_derived *to, ftb_pattern *p, const ftb_spmm_piece *pieces, int64_t npieces)
+static GrB_Info make_form(ftb_derived *to, ftb_pattern *p, const void *arg)
 {
+    const made_of *of = arg;
     work w = {.p = p,
-              .pieces = pieces,
-              .npieces = npieces,
-              .nblocks = nblocks_of(npieces),
-              .tile = to->counts[KEY] & 0xffffffff,
-              .threshold = (int)(to->counts[KEY] >> 32),
+              .pieces = of->pieces,
+              .npieces = of->npieces,
+              .nblocks = nblocks_of(of->npieces),
+              .tile = to->key & 0xffffffff,
+              .threshold = (int)(to->key >> 32),
               .threads = ftb_min(ftb_threads_for(p->ctx, p->nvals), MOST_THREADS)};
     GrB_Info info = GrB_OUT_OF_MEMORY;
     w.marks = ftb_new0(p->ctx, w.threads * p->ncols, sizeof *w.marks);
@@ -343,40 +350,17 @@ done:
 
 /* ---- kept with the pattern */
 
-static GrB_Info find(ftb_derived **found, ftb_pattern *p, const void *kind, int64_t key,
-                     GrB_Info (*make)(ftb_derived *, ftb_pattern *, const ftb_spmm_piece *, int64_t))
+static GrB_Info find(const ftb_derived **found, ftb_pattern *p, const void *kind, int64_t key,
+                     ftb_derived_make make)
 {
-    const ftb_spmm_piece *pieces;
-    int64_t npieces;
-    GrB_Info info = ftb_gpu_pieces_here(&pieces, &npieces, p);
-    if (info != GrB_SUCCESS)
-        return info;
-    pthread_mutex_lock(&p->lock);
-    ftb_derived *of = p->derived;
-    while (of && !(of->kind == kind && of->counts[KEY] == key))
-        of = of->next;
-    if (!of) {
-        of = ftb_new0(p->ctx, 1, sizeof *of);
-        if (of)
-            *of = (ftb_derived){.kind = kind, .counts = {key}};
-        info = of ? make(of, p, pieces, npieces) : ftb_nomem();
-        if (info == GrB_SUCCESS) {
-            of->next = p->derived;
-            p->derived = of;
-        } else if (of) {
-            ftb_buffer_release(of->buffers[0]);
-            ftb_buffer_release(of->buffers[1]);
-            ftb_delete(of);
-        }
-    }
-    pthread_mutex_unlock(&p->lock);
-    *found = of;
-    return info;
+    made_of of;
+    GrB_Info info = ftb_gpu_pieces_here(&of.pieces, &of.npieces, p);
+    return info == GrB_SUCCESS ? ftb_derived_ask(found, p, kind, key, make, &of) : info;
 }
 
 GrB_Info ftb_gpu_density_ask(ftb_gpu_density *to, ftb_pattern *p)
 {
-    ftb_derived *of;
+    const ftb_derived *of;
     GrB_Info info = find(&of, p, &density_kind, 0, make_density);
     if (info == GrB_SUCCESS)
         *to = *(const ftb_gpu_density *)ftb_buffer_data(of->buffers[0]);
@@ -386,7 +370,7 @@ GrB_Info ftb_gpu_density_ask(ftb_gpu_density *to, ftb_pattern *p)
 GrB_Info ftb_gpu_hybrid_ask(ftb_gpu_hybrid *to, ftb_pattern *p, const ftb_gpu_device *d, int threshold,
                             int64_t tile, bool ordered)
 {
-    ftb_derived *of;
+    const ftb_derived *of;
     void *there = NULL, *order = NULL;
     GrB_Info info = find(&of, p, &form_kind, key_of(threshold, tile), make_form);
     if (info != GrB_SUCCESS)

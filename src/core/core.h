@@ -115,6 +115,7 @@ int64_t ftb_get_integer(const void *values, FtB_Type type, int64_t at);
 typedef struct ftb_derived {
     struct ftb_derived *next;
     const void *kind; /* an address of its maker's */
+    int64_t key;      /* which of that kind */
     int64_t counts[4];
     ftb_buffer *buffers[2];
 } ftb_derived;
@@ -150,6 +151,11 @@ struct ftb_backend;
 /* Its arrays on a device, as verbs of `where` read them; they go there once. */
 GrB_Info ftb_pattern_ask_at(ftb_pattern *p, const struct ftb_backend *where, const int64_t **rowptr,
                             const void **colidx);
+/* What was made of p of that kind and key; else `make` makes it under p's lock: counts, and buffers, which
+ * are released where it fails. */
+typedef GrB_Info (*ftb_derived_make)(ftb_derived *to, ftb_pattern *p, const void *arg);
+GrB_Info ftb_derived_ask(const ftb_derived **found, ftb_pattern *p, const void *kind, int64_t key,
+                         ftb_derived_make make, const void *arg);
 /* The transpose (borrowed from p, built on first use, parallel; p itself if that is symmetric), and where its
  * entries came from (NULL: not wanted, which saves 8 bytes an entry). */
 GrB_Info ftb_pattern_transpose(ftb_pattern *p, ftb_pattern **transpose, const int64_t **from);

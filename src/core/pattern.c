@@ -41,6 +41,13 @@ ftb_pattern *ftb_pattern_retain(ftb_pattern *p)
     return p;
 }
 
+static void delete_derived(ftb_derived *d)
+{
+    ftb_buffer_release(d->buffers[0]);
+    ftb_buffer_release(d->buffers[1]);
+    ftb_delete(d);
+}
+
 void ftb_pattern_release(ftb_pattern *p)
 {
     if (!p || atomic_fetch_sub(&p->refs, 1) > 1)
@@ -57,9 +64,7 @@ void ftb_pattern_release(ftb_pattern *p)
     while (p->derived) {
         ftb_derived *gone = p->derived;
         p->derived = gone->next;
-        ftb_buffer_release(gone->buffers[0]);
-        ftb_buffer_release(gone->buffers[1]);
-        ftb_delete(gone);
+        delete_derived(gone);
     }
     ftb_buffer_release(p->rowptr_owner);
     ftb_buffer_release(p->colidx_owner);
@@ -136,4 +141,30 @@ int64_t ftb_rows_cut(int64_t nrows, const int64_t *a, const int64_t *b, int64_t 
             high = middle;
     }
     return part == parts ? nrows : low;
+}
+
+GrB_Info ftb_derived_ask(const ftb_derived **found, ftb_pattern *p, const void *kind, int64_t key,
+                         ftb_derived_make make, const void *arg)
+{
+    GrB_Info info = GrB_SUCCESS;
+    pthread_mutex_lock(&p->lock);
+    ftb_derived *of = p->derived;
+    while (of && !(of->kind == kind && of->key == key))
+        of = of->next;
+    if (!of) {
+        of = ftb_new0(p->ctx, 1, sizeof *of);
+        if (of)
+            *of = (ftb_derived){.kind = kind, .key = key};
+        info = of ? make(of, p, arg) : ftb_nomem();
+        if (info == GrB_SUCCESS) {
+            of->next = p->derived;
+            p->derived = of;
+        } else if (of) {
+            delete_derived(of);
+            of = NULL;
+        }
+    }
+    pthread_mutex_unlock(&p->lock);
+    *found = of;
+    return info;
 }
