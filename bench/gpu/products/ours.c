@@ -8,6 +8,7 @@
 
 #include "core/backend.h"
 #include "core/core.h"
+#include "support/stage.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -24,20 +25,12 @@ typedef struct call {
     FtB_Descriptor how;
 } call;
 
-static float value_of(int64_t row, int64_t column, uint32_t salt)
-{
-    uint32_t h = (uint32_t)row * 2654435761u + (uint32_t)column * 2246822519u + salt;
-    h = (h ^ h >> 15) * 2246822519u;
-    h = (h ^ h >> 13) * 3266489917u;
-    return (float)(h >> 9) * 0x1p-22f - 1;
-}
-
 static void fill(float *x, int64_t rows, int64_t columns, uint32_t salt)
 {
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < rows; i++)
         for (int64_t f = 0; f < columns; f++)
-            x[i * columns + f] = value_of(i, f, salt);
+            x[i * columns + f] = bench_feature(i, f, salt);
 }
 
 /* ---- what is called */
@@ -169,7 +162,7 @@ static double dot(int64_t i, int64_t j, int64_t from, int64_t width, double *siz
     double sum = 0;
     *size = 0;
     for (int64_t f = from; f < from + width; f++) {
-        const double z = (double)value_of(i, f, 2) * (double)value_of(j, f, 1);
+        const double z = (double)bench_feature(i, f, 2) * (double)bench_feature(j, f, 1);
         sum += z;
         *size += fabs(z);
     }
@@ -187,9 +180,9 @@ static double slow(const call *c, int64_t i, int64_t f, double *size)
     for (int64_t e = begin; e < end_of && softmax; e++)
         most = fmax(most, dot(i, g->colidx[e], head * width, width, &ignored));
     for (int64_t e = begin; e < end_of; e++) {
-        const double x = value_of(g->colidx[e], f, 1);
+        const double x = bench_feature(g->colidx[e], f, 1);
         const double w = softmax ? exp(dot(i, g->colidx[e], head * width, width, &ignored) - most)
-                         : c->W  ? value_of(e, c->heads > 1 ? head : 0, 3)
+                         : c->W  ? bench_feature(e, c->heads > 1 ? head : 0, 3)
                                  : 1;
         all += w;
         most = c->what == PRODUCTS_MAX ? fmax(most, x) : most;
@@ -211,8 +204,8 @@ static double entry(const call *c, int64_t i, int64_t e, int64_t head, double *s
         return dot(i, g->colidx[e], head * width, width, size);
     double all = 0;
     for (int64_t k = g->rowptr[i]; k < g->rowptr[i + 1]; k++)
-        all += exp((double)value_of(k, head, 3));
-    return *size = exp((double)value_of(e, head, 3)) / all;
+        all += exp((double)bench_feature(k, head, 3));
+    return *size = exp((double)bench_feature(e, head, 3)) / all;
 }
 
 static double worse(double error, double got, double expected, double size)
