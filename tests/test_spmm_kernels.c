@@ -223,7 +223,25 @@ static void check_kernel(product *t, rng *r, const ftb_spmm_kernel *kernel)
         for (int s = 0; s < SHAPES; s++)
             if (s == which || (s > 1 && rng_below(r, 4) == 0))
                 check_shape(t, r, kernel, form, shapes[s][0], shapes[s][1], rng_below(r, 2));
+        check_shape(t, r, kernel, form, 1, 1, false); /* has kernels of its own */
     }
+}
+
+/* From no entries to nearly all columns: more than four vectors, and every number in the last. */
+static FtB_Matrix rows_of_any_length(rng *r)
+{
+    static int64_t I[ROWS * COLUMNS], J[ROWS * COLUMNS];
+    FtB_Matrix A;
+    int64_t n = 0;
+    for (int64_t i = 0; i < ROWS; i++)
+        for (int64_t j = 0; j < COLUMNS; j++)
+            if (rng_below(r, ROWS * ROWS) < i * i) {
+                I[n] = i;
+                J[n++] = j;
+            }
+    static const float values[ROWS * COLUMNS];
+    assert_ok(FtB_Matrix_build(&A, FTB_FP32, ROWS, COLUMNS, 1, n, I, J, values, FTB_DUP_ERROR, NULL));
+    return A;
 }
 
 static void test_kernels(void **state)
@@ -233,7 +251,7 @@ static void test_kernels(void **state)
     product *t = calloc(1, sizeof *t);
     int count;
     const ftb_spmm_kernel *kernels = ftb_spmm_kernels(&count);
-    t->A = rng_matrix(&r, FTB_FP32, ROWS, COLUMNS, 0, 0.2);
+    t->A = rows_of_any_length(&r);
     t->y = malloc((size_t)(t->A->pattern->nvals * MOST + 1) * 8);
     t->out = aligned_alloc(64, ROWS * (MOST + 8) * 8);
     t->expected = malloc(ROWS * (MOST + GAP) * 8);
