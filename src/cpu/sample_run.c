@@ -1,9 +1,10 @@
 /* Uniform picks of entries of rows: as many steps as picks, whatever the rows' lengths.
  *
- * Rows of up to FTB_PICK_MOST picks go sixteen at a time through a kernel (kernels/sample.c). What takes time
- * is where they point: a pick's column lies anywhere in memory, so columns are fetched while the picks of the
- * sixteen rows that follow are made. Other rows are picked of one by one, with a set of the positions so far
- * (Floyd's algorithm). */
+ * Rows that have no more entries than are asked for keep all. Of the others, those of up to FTB_PICK_MOST
+ * picks wait until sixteen go through a kernel together (kernels/sample.c), and the rest are picked of one by
+ * one, with a set of the positions so far (Floyd's algorithm). What takes time is where picks point: a column
+ * lies anywhere in memory, so columns are fetched as rows are picked of and read when a chunk's rows all are.
+ */
 #include "cpu/sample_run.h"
 
 #include "core/draws.h"
@@ -13,7 +14,7 @@
 #include <omp.h>
 
 #define AHEAD 32        /* rows between the fetch of a row's pointers and its use */
-#define GROUPS 16       /* of sixteen rows, that a thread takes at a time */
+#define CHUNK 256       /* rows that a thread takes at a time, whose columns are read when all are picked */
 #define ROW_WORK 16     /* a row costs as much as so many entries of other operations, a pick half of that */
 #define FREE UINT64_MAX /* a set's place that nobody has */
 
@@ -22,7 +23,8 @@ typedef struct picker {
     const ftb_sample_product *s;
     int32_t at[FTB_PICK_ROWS * FTB_PICK_MOST];
     uint64_t *place, *scratch, *set; /* of rows that are picked of by themselves */
-    int64_t fetched[2];              /* picks whose columns are on their way */
+    int64_t waiting[FTB_PICK_ROWS];  /* rows that are picked of together */
+    int nwaiting;
     int64_t work;
 } picker;
 
@@ -76,11 +78,6 @@ static void pick_row(picker *w, int64_t r)
     const int64_t to = s->rowptr[r], count = s->rowptr[r + 1] - to, begin = row_begin(s, r);
     const int64_t degree = ftb_sample_degree(s, r);
     const uint64_t vertex = (uint64_t)ftb_sample_row(s, r), seed = ftb_sample_seed(s, r);
-    if (!s->replace && count == degree) {
-        for (int64_t t = 0; t < count; t++)
-            s->entries[to + t] = begin + t;
-        return;
-    }
     const int64_t size = s->replace ? 0 : set_size(count);
     for (int64_t t = 0; t < size; t++)
         w->set[t] = FREE;
@@ -100,60 +97,73 @@ static void pick_row(picker *w, int64_t r)
         s->entries[to + t] = begin + (int64_t)sorted[t];
 }
 
-/* ---- sixteen rows */
+/* ---- rows of a chunk */
 
-/* Columns of picks that were fetched. */
-static void put_columns(picker *w)
+/* Columns of picks, which were fetched. */
+static void put_columns(const ftb_sample_product *s, int64_t first, int64_t end)
 {
-    const ftb_sample_product *s = w->s;
     if (s->p->wide)
-        for (int64_t t = w->fetched[0]; t < w->fetched[1]; t++)
+        for (int64_t t = first; t < end; t++)
             ((int64_t *)s->columns)[t] = ((const int64_t *)s->p->colidx)[s->entries[t]];
     else
-        for (int64_t t = w->fetched[0]; t < w->fetched[1]; t++)
+        for (int64_t t = first; t < end; t++)
             ((int32_t *)s->columns)[t] = ((const int32_t *)s->p->colidx)[s->entries[t]];
-    w->fetched[0] = w->fetched[1];
 }
 
-/* Entries of row r, the l-th of its sixteen, whose columns are fetched. */
-static void put_entries(picker *w, int64_t r, int l, bool all)
+/* Fetches the column of pick `to`, entry e. */
+static inline void put_entry(picker *w, int64_t to, int64_t e)
 {
     const ftb_sample_product *s = w->s;
-    const int64_t begin = row_begin(s, r), to = s->rowptr[r], count = s->rowptr[r + 1] - to;
-    const char *columns = s->p->colidx;
-    const int size = s->p->wide ? 8 : 4;
-    for (int64_t t = 0; t < count; t++) {
-        const int64_t e = begin + (all ? t : w->at[t * FTB_PICK_ROWS + l]);
-        s->entries[to + t] = e;
-        __builtin_prefetch(columns + e * size);
-    }
+    s->entries[to] = e;
+    __builtin_prefetch((const char *)s->p->colidx + e * (s->p->wide ? 8 : 4));
 }
 
-/* Rows first to first + count - 1, of which there are sixteen at most. */
-static void pick_rows(picker *w, int64_t first, int64_t count)
+static void keep_row(picker *w, int64_t r)
+{
+    const int64_t begin = row_begin(w->s, r), to = w->s->rowptr[r], count = w->s->rowptr[r + 1] - to;
+    for (int64_t t = 0; t < count; t++)
+        put_entry(w, to + t, begin + t);
+}
+
+/* Picks of the rows that wait, of which there are sixteen at most. */
+static void pick_waiting(picker *w)
 {
     const ftb_sample_product *s = w->s;
     ftb_pick_rows rows = {.degree = {0}};
-    bool large[FTB_PICK_ROWS], some = false;
-    for (int l = 0; l < count; l++) {
-        const int64_t r = first + l, degree = ftb_sample_degree(s, r);
-        large[l] = s->k < 0 || s->k > FTB_PICK_MOST || degree > INT32_MAX;
-        rows.vertex[l] = (uint64_t)ftb_sample_row(s, r);
-        rows.seed[l] = ftb_sample_seed(s, r);
-        rows.degree[l] = large[l] ? 0 : (uint32_t)degree;
-        some |= !large[l] && (s->replace || degree > s->k);
+    for (int l = 0; l < w->nwaiting; l++) {
+        rows.vertex[l] = (uint64_t)ftb_sample_row(s, w->waiting[l]);
+        rows.seed[l] = ftb_sample_seed(s, w->waiting[l]);
+        rows.degree[l] = (uint32_t)ftb_sample_degree(s, w->waiting[l]);
     }
-    if (some)
+    if (w->nwaiting)
         FTB_PICK(ftb_pick_uniform)(w->at, &rows, s->stream, s->k, s->replace);
-    for (int l = 0; l < count; l++)
-        if (large[l])
-            pick_row(w, first + l);
-        else
-            put_entries(w, first + l, l, !s->replace && (int64_t)rows.degree[l] <= s->k);
-    put_columns(w); /* of the sixteen before */
-    w->fetched[0] = s->rowptr[first];
-    w->fetched[1] = s->rowptr[first + count];
-    w->work += count + w->fetched[1] - w->fetched[0];
+    for (int l = 0; l < w->nwaiting; l++) {
+        const int64_t begin = row_begin(s, w->waiting[l]), to = s->rowptr[w->waiting[l]];
+        for (int64_t t = 0; t < s->k; t++)
+            put_entry(w, to + t, begin + w->at[t * FTB_PICK_ROWS + l]);
+    }
+    w->nwaiting = 0;
+}
+
+/* Rows first to end - 1: all of what is short, and picks of sixteen others at a time. */
+static void pick_rows(picker *w, int64_t first, int64_t end)
+{
+    const ftb_sample_product *s = w->s;
+    for (int64_t r = first; r < end; r++) {
+        const int64_t degree = ftb_sample_degree(s, r);
+        if (s->rowptr[r + 1] - s->rowptr[r] == degree && !s->replace) {
+            keep_row(w, r);
+        } else if (s->k > FTB_PICK_MOST || degree > INT32_MAX) {
+            pick_row(w, r);
+        } else if (degree > 0) {
+            w->waiting[w->nwaiting++] = r;
+            if (w->nwaiting == FTB_PICK_ROWS)
+                pick_waiting(w);
+        }
+    }
+    pick_waiting(w);
+    put_columns(s, s->rowptr[first], s->rowptr[end]);
+    w->work += end - first + s->rowptr[end] - s->rowptr[first];
 }
 
 /* ---- all rows */
@@ -196,7 +206,6 @@ static picker *pickers_new(const ftb_sample_product *s, int threads)
 
 static GrB_Info pick_all(const ftb_sample_product *s)
 {
-    enum { CHUNK = GROUPS * FTB_PICK_ROWS };
     const int threads = threads_for(s);
     picker *pickers = pickers_new(s, threads);
     if (!pickers)
@@ -209,9 +218,7 @@ static GrB_Info pick_all(const ftb_sample_product *s)
             continue;
         for (int64_t r = first; s->rows && r < end; r++)
             __builtin_prefetch(&s->p->rowptr[s->rows[r]]);
-        for (int64_t r = first; r < end; r += FTB_PICK_ROWS)
-            pick_rows(w, r, ftb_min(end - r, FTB_PICK_ROWS));
-        put_columns(w);
+        pick_rows(w, first, end);
     }
     for (int t = 0; s->work && t < threads; t++)
         *s->work += pickers[t].work;
