@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #define MOST 1000
@@ -30,8 +31,12 @@ static const struct {
     {"10,10,10 of 1024, replacing", 1024, {10, 10, 10}, 3, {.replace = true}},
     {"10,10,10 of 1024, disjoint", 1024, {10, 10, 10}, 3, {.disjoint = true}},
     {"10,10 of 1024, LABOR-0", 1024, {10, 10}, 2, {.selector = FTB_SAMPLE_LABOR}},
+    {"10,10 of 1024", 1024, {10, 10}, 2, {0}},
     {"10,10 of 1024, key 1 + x", 1024, {10, 10}, 2, {.key = "1 + x"}},
-    {"10,10 of 1024, key x", 1024, {10, 10}, 2, {.key = "x", .structural = true}},
+    {"10,10 of 1024, key 1 + x, kept", 1024, {10, 10}, 2, {.key = "1 + x"}},
+    {"10,10,10 of 1024, key 1 + x, kept", 1024, {10, 10, 10}, 3, {.key = "1 + x"}},
+    {"10,10,10 of 1024, 1 / (1 + i + j), kept", 1024, {10, 10, 10}, 3, {.key = "1 / (1 + i + j)"}},
+    {"10,10,10 of 1024, replacing, kept", 1024, {10, 10, 10}, 3, {.key = "1 + x", .replace = true}},
 };
 
 static clockid_t clock_kind = CLOCK_MONOTONIC;
@@ -72,6 +77,12 @@ static void run(FtB_Matrix A, int64_t n, int row, int batches)
     int64_t *seeds = malloc(sizeof *seeds * (size_t)rows[row].seeds);
     if (!seeds)
         exit(1);
+    if (strstr(rows[row].what, "kept")) { /* after a call that looks at the weights of all rows */
+        FtB_Matrix S;
+        check(FtB_Matrix_new(&S, FTB_FP32, n, n, 1));
+        check(FtB_select_sample(S, NULL, 1, rows[row].options.key, A, NULL));
+        FtB_Matrix_free(&S);
+    }
     for (int b = 0; b < batches; b++) {
         FtB_Sample s;
         FtB_Sample_options o = rows[row].options;

@@ -44,7 +44,8 @@ typedef struct FtB_Select_options {
  *  replacement an entry that was picked again is there again. @param rows slot: FtB_Ids, rows of A in any
  * order, also again; NULL: all of them. @param k picks of a row; -1: all (not with replacement). THRESHOLD
  * and BERNOULLI take -1. @param key slot: FtB_Op or text over x, i, j, di, dj and what is bound, one value an
- * entry, taken as FP64; dj counts the columns of all of A. NULL: uniform. @param A slot: FtB_Matrix m x n.
+ * entry, taken as FP64; dj counts the columns of all of A, once. By weight of a text, A keeps tables of 8
+ * bytes an entry once that pays (docs/sampling.md). NULL: uniform. @param A slot: FtB_Matrix m x n.
  * @param options NULL for the defaults. @return GrB_INDEX_OUT_OF_BOUNDS (a row), GrB_INVALID_VALUE (k; a
  * weight that is NaN, negative or infinite; a row whose weights are all 0), GrB_DIMENSION_MISMATCH,
  * GrB_OUT_OF_MEMORY, FTB_LIMIT. */

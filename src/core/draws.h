@@ -38,6 +38,7 @@ enum { FTB_DRAW_BLOCK_BITS = 23 };
 #define FTB_DRAW_BLOCKS (UINT64_C(0xff000001) << 32) /* blocks beyond 2^23 */
 #define FTB_DRAW_TREE (UINT64_C(0xff000002) << 32)   /* trees that share nothing */
 #define FTB_DRAW_SHARED (UINT64_C(0xff000003) << 32) /* draws of columns, shared by rows */
+#define FTB_DRAW_REST (UINT64_C(0xff000004) << 32)   /* of the entries that many draws did not give */
 
 /* The counter's second half, for block 0; *seed becomes the key. */
 static inline uint64_t ftb_draw_stream(uint64_t *seed, uint64_t batch, uint64_t hop)

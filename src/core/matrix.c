@@ -1,5 +1,5 @@
 /* Sparse matrices: a shared pattern and, unless the width is 0, nvals x width values. */
-#include "core/core.h"
+#include "core/draw_tables.h"
 
 static GrB_Info check_matrix(FtB_Matrix A, const char *name)
 {
@@ -178,9 +178,21 @@ GrB_Info FtB_Matrix_values(FtB_Block *V, FtB_Matrix A)
                           ftb_buffer_retain(A->values));
 }
 
+void ftb_draw_tables_delete(ftb_draw_tables *a)
+{
+    if (!a)
+        return;
+    ftb_buffer_release(a->slots);
+    ftb_watch_end(&a->values);
+    ftb_delete(a->text);
+    ftb_delete(a);
+}
+
 /* Frees what A refers to, but not A. */
 static void release_content(FtB_Matrix A)
 {
+    ftb_draw_tables_delete(A->tables);
+    A->tables = NULL;
     ftb_pattern_release(A->pattern);
     ftb_buffer_release(A->values);
     A->pattern = NULL;

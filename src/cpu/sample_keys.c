@@ -2,11 +2,10 @@
  * of their own, or of their columns (LABOR-0).
  *
  * A thread takes rows until their entries fill its scratch memory, has the expression evaluated for all of
- * them, and decides row by row. By weight w, without replacement: the k entries with the least E / w, E
- * exponential, which are those of k draws in a row of what is left with chances as their weights (Efraimidis
- * and Spirakis, "Weighted random sampling with a reservoir", IPL 97, 2006). LABOR-0 keeps an entry where its
- * column's draw is below k / degree, so that rows share columns (Balin and Catalyurek, NeurIPS 2023). */
-#include "cpu/sample_run.h"
+ * them, and decides row by row. Weights become a table of the row that is drawn through (sample/row_draws.h);
+ * or tables of all rows, to be kept (sample/draw_run.c). LABOR-0 keeps an entry where its column's draw is
+ * below k / degree, so that rows share columns (Balin and Catalyurek, NeurIPS 2023). */
+#include "cpu/sample/row_draws.h"
 
 #include "core/draws.h"
 #include "cpu/entries/entry_map.h"
@@ -19,12 +18,15 @@
 #define ROOM 4096 /* entries that are evaluated together: their values and draws stay in L1 and L2 */
 #define ROWS 256  /* that a thread takes at a time */
 
-enum { ALL_ZERO = -1, TOO_LARGE = -2 };
+enum { ALL_ZERO = -1, TOO_LONG = -2 };
 
 typedef struct chooser {
     const ftb_sample_product *s;
-    double *value;   /* of entries of the rows at hand */
-    uint32_t *word;  /* a row's draws */
+    double *value;          /* of entries of the rows at hand */
+    uint32_t *word;         /* a row's draws */
+    ftb_alias_slot *slots;  /* its table */
+    ftb_alias_slot *tables; /* all rows' get these, and nothing is picked; NULL: picks are made */
+    ftb_row_draws draws;
     int64_t *counts; /* of all rows' picks, where there is room for more */
     int64_t work;
     int64_t bad_row;   /* the first that cannot be picked of; -1: none */
@@ -66,7 +68,7 @@ static int by_place(const void *a, const void *b)
 }
 
 /* Places of the k least keys that are not NaN, of which there are as many. */
-static void least(int64_t *place, const double *key, int64_t degree, int64_t k)
+void ftb_least_keys(int64_t *place, const double *key, int64_t degree, int64_t k)
 {
     int64_t count = 0, t = 0;
     for (; count < k; t++)
@@ -89,63 +91,29 @@ static void draw_words(chooser *w, int64_t r, int64_t degree)
     (w->word, ftb_sample_seed(s, r), (uint64_t)ftb_sample_row(s, r), s->stream, 0, degree);
 }
 
-/* k times one of the row, with chances as the weights. false: they have no sum. */
-static bool choose_again(chooser *w, int64_t r, double *sum, int64_t degree, int64_t *place)
-{
-    const ftb_sample_product *s = w->s;
-    const uint64_t vertex = (uint64_t)ftb_sample_row(s, r), seed = ftb_sample_seed(s, r);
-    int64_t last = 0; /* with a weight */
-    for (int64_t t = 1; t < degree; t++) {
-        last = sum[t] > 0 ? t : last;
-        sum[t] += sum[t - 1];
-    }
-    if (!(sum[degree - 1] < (double)INFINITY))
-        return false;
-    for (int64_t t = 0; t < s->k; t++) {
-        const uint64_t high = ftb_draw(seed, vertex, s->stream, (uint64_t)t, false),
-                       more = ftb_draw(seed, vertex, s->stream, (uint64_t)t, true);
-        const double aim = (double)((high << 32 | more) >> 11) * 0x1p-53 * sum[degree - 1];
-        int64_t first = 0, end = last; /* the first whose sum is beyond `aim` */
-        while (first < end) {
-            const int64_t middle = first + (end - first) / 2;
-            if (sum[middle] > aim)
-                end = middle;
-            else
-                first = middle + 1;
-        }
-        place[t] = first;
-    }
-    qsort(place, (size_t)s->k, sizeof *place, by_place);
-    return true;
-}
-
+/* Through a table of the row, made for it. */
 static int64_t choose_weighted(chooser *w, int64_t r, double *value, int64_t degree, int64_t *place)
 {
     const ftb_sample_product *s = w->s;
+    const bool all = !s->replace && (s->k < 0 || s->k >= degree);
     int64_t some = 0;
     for (int64_t t = 0; t < degree; t++)
-        some += value[t] > 0;
+        if (value[t] > 0) {
+            if (all)
+                place[some] = t;
+            some++;
+        }
     if (degree == 0)
         return 0;
-    if (some == 0) {
+    if (degree > INT32_MAX || some == 0) {
         w->bad_row = r;
-        w->bad_entry = ALL_ZERO;
+        w->bad_entry = degree > INT32_MAX ? TOO_LONG : ALL_ZERO;
         return 0;
     }
-    const int64_t count = s->replace ? s->k : limit(s, some);
-    if (count == 0)
-        return 0;
-    if (s->replace) {
-        if (choose_again(w, r, value, degree, place))
-            return count;
-        w->bad_row = r;
-        w->bad_entry = TOO_LARGE;
-        return 0;
-    }
-    draw_words(w, r, degree);
-    FTB_PICK(ftb_draw_keys)(value, w->word, value, degree);
-    least(place, value, degree, count);
-    return count;
+    if (all)
+        return some;
+    ftb_alias_make(w->slots, value, degree);
+    return ftb_draw_row(&w->draws, r, w->slots, (ftb_drawn){0, NULL, NULL}, place);
 }
 
 static int64_t choose_largest(chooser *w, double *value, int64_t degree, int64_t *place)
@@ -156,7 +124,7 @@ static int64_t choose_largest(chooser *w, double *value, int64_t degree, int64_t
         value[t] = -value[t];
     }
     const int64_t count = limit(w->s, numbers);
-    least(place, value, degree, count);
+    ftb_least_keys(place, value, degree, count);
     return count;
 }
 
@@ -240,18 +208,16 @@ static bool has_room(const ftb_sample_product *s)
     return s->selector == FTB_SAMPLE_WEIGHTED || s->selector == FTB_SAMPLE_TOPK;
 }
 
-static GrB_Info make_room(const ftb_sample_product *s)
+void ftb_sample_room(const ftb_sample_product *s)
 {
     for (int64_t r = 0; r < s->nrows; r++) {
         const int64_t degree = ftb_sample_degree(s, r);
         s->rowptr[r + 1] = s->replace ? (degree > 0 ? s->k : 0) : limit(s, degree);
     }
     ftb_rows_sum(s->rowptr, s->nrows);
-    return GrB_SUCCESS;
 }
 
-/* Rows move together where some have less than their room. */
-static void close_gaps(const ftb_sample_product *s, const int64_t *counts)
+void ftb_sample_close(const ftb_sample_product *s, const int64_t *counts)
 {
     const size_t column = ftb_col_size(s->p->ncols);
     int64_t at = 0;
@@ -268,12 +234,25 @@ static void close_gaps(const ftb_sample_product *s, const int64_t *counts)
     s->rowptr[s->nrows] = at;
 }
 
+static void put_table(ftb_alias_slot *slots, double *value, int64_t degree)
+{
+    bool fine = degree <= INT32_MAX;
+    for (int64_t t = 0; t < degree; t++)
+        fine &= value[t] >= 0 && value[t] < (double)INFINITY;
+    if (degree > 0 && !(fine && ftb_alias_make(slots, value, degree)))
+        slots->other = -1;
+}
+
 /* Decides on a row whose values are there. */
 static void choose_row(chooser *w, int64_t r, double *value)
 {
     const ftb_sample_product *s = w->s;
     const int64_t begin = s->p->rowptr[ftb_sample_row(s, r)], degree = ftb_sample_degree(s, r);
     w->work += degree + 1;
+    if (w->tables) {
+        put_table(w->tables + begin, value, degree);
+        return;
+    }
     for (int64_t t = 0; takes_weights(s) && t < degree; t++)
         if (!(value[t] >= 0 && value[t] < (double)INFINITY)) {
             w->bad_row = r;
@@ -353,41 +332,42 @@ static GrB_Info complain(const ftb_sample_product *s, const chooser *choosers, i
     if (first->bad_entry < 0)
         return ftb_fail(GrB_INVALID_VALUE, "key: the weights of row %lld of A %s", row,
                         first->bad_entry == ALL_ZERO ? "are all 0; expected one above 0"
-                                                     : "have no finite sum; expected smaller ones");
+                                                     : "are more than 2^31 - 1; expected less");
     return ftb_fail(GrB_INVALID_VALUE, "key is %g for A(%lld, %lld); expected a finite number, 0 or more",
                     first->bad_value, row, (long long)ftb_col(s->p, first->bad_entry));
 }
 
-GrB_Info ftb_sample_by_keys(const ftb_sample_product *s)
+/* Has all rows decided on; into tables, where these are there. */
+static GrB_Info run_choosers(const ftb_sample_product *s, ftb_alias_slot *tables, int64_t *counts)
 {
     GrB_Info info = GrB_SUCCESS;
     int64_t most = 0, entries = 0;
-    if (has_room(s) && !s->entries)
-        return make_room(s);
     for (int64_t r = 0; r < s->nrows; r++) {
         most = ftb_max(most, ftb_sample_degree(s, r));
         entries += ftb_sample_degree(s, r);
     }
     const int64_t room = ftb_max(most, ROOM);
     /* A thread has room for the longest row: no more of them than there would be rows of that length. */
-    const int threads = s->key
-                            ? s->key->nbatches
-                            : (int)ftb_min(ftb_threads_for(s->ctx, entries + s->nrows), entries / room + 1);
-    const bool valued = s->key || s->values, roomy = has_room(s);
+    const int64_t many = ftb_min((int64_t)ftb_threads_for(s->ctx, entries + s->nrows), entries / room + 1);
+    const int threads = (int)(s->key ? ftb_min(many, (int64_t)s->key->nbatches) : many);
+    const bool valued = s->key || s->values, draws = s->selector == FTB_SAMPLE_WEIGHTED && !tables;
     double *values = valued ? ftb_new(s->ctx, room * threads, sizeof *values) : NULL;
-    uint32_t *words = valued ? ftb_new(s->ctx, room * threads, sizeof *words) : NULL;
+    uint32_t *words = valued && !draws ? ftb_new(s->ctx, room * threads, sizeof *words) : NULL;
+    ftb_alias_slot *slots = draws ? ftb_new(s->ctx, most * threads, sizeof *slots) : NULL;
     chooser *choosers = ftb_new0(s->ctx, threads, sizeof *choosers);
-    int64_t *counts = roomy ? ftb_new0(s->ctx, s->nrows, sizeof *counts) : NULL;
-    if (!choosers || (roomy && !counts) || (valued && (!values || !words)))
+    if (!choosers || (valued && (!values || !(draws ? (void *)slots : words))))
         FTB_CHECK(ftb_nomem());
     if (s->key)
         ftb_map_output(s->key, values, FTB_FP64);
     for (int t = 0; t < threads; t++)
-        choosers[t] = (chooser){.s = s, .counts = counts, .bad_row = -1};
-    for (int t = 0; valued && t < threads; t++) {
-        choosers[t].value = values + t * room;
-        choosers[t].word = words + t * room;
-    }
+        choosers[t] = (chooser){.s = s,
+                                .counts = counts,
+                                .tables = tables,
+                                .value = valued ? values + t * room : NULL,
+                                .word = words ? words + t * room : NULL,
+                                .slots = slots ? slots + t * most : NULL,
+                                .draws = {.s = s},
+                                .bad_row = -1};
 #pragma omp parallel for num_threads(threads) schedule(dynamic)
     for (int64_t first = 0; first < s->nrows; first += ROWS) {
         const int t = omp_get_thread_num();
@@ -396,16 +376,41 @@ GrB_Info ftb_sample_by_keys(const ftb_sample_product *s)
                         ftb_min(s->nrows, first + ROWS), room);
     }
     info = complain(s, choosers, threads);
-    if (info == GrB_SUCCESS && !s->entries)
-        ftb_rows_sum(s->rowptr, s->nrows);
-    if (info == GrB_SUCCESS && counts)
-        close_gaps(s, counts);
-    for (int t = 0; s->work && s->entries && t < threads; t++)
-        *s->work += choosers[t].work;
+    for (int t = 0; t < threads; t++) {
+        if (choosers[t].draws.failed)
+            info = ftb_nomem();
+        if (s->work && s->entries)
+            *s->work += choosers[t].work;
+        ftb_delete(choosers[t].draws.scratch);
+    }
 done:
     ftb_delete(values);
     ftb_delete(words);
+    ftb_delete(slots);
     ftb_delete(choosers);
+    return info;
+}
+
+GrB_Info ftb_sample_tables(const ftb_sample_product *s, ftb_alias_slot *slots)
+{
+    return run_choosers(s, slots, NULL);
+}
+
+GrB_Info ftb_sample_by_keys(const ftb_sample_product *s)
+{
+    const bool roomy = has_room(s);
+    if (roomy && !s->entries) {
+        ftb_sample_room(s);
+        return GrB_SUCCESS;
+    }
+    int64_t *counts = roomy ? ftb_new0(s->ctx, s->nrows, sizeof *counts) : NULL;
+    if (roomy && !counts)
+        return ftb_nomem();
+    const GrB_Info info = run_choosers(s, NULL, counts);
+    if (info == GrB_SUCCESS && !s->entries)
+        ftb_rows_sum(s->rowptr, s->nrows);
+    if (info == GrB_SUCCESS && counts)
+        ftb_sample_close(s, counts);
     ftb_delete(counts);
     return info;
 }

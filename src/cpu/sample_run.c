@@ -228,6 +228,12 @@ static GrB_Info pick_all(const ftb_sample_product *s)
 
 GrB_Info ftb_sample_run(const ftb_sample_product *s)
 {
+    if (s->tables && s->entries) {
+        bool bad;
+        const GrB_Info info = ftb_sample_by_tables(s, &bad);
+        if (info != GrB_SUCCESS || !bad)
+            return info;
+    }
     if (s->selector != FTB_SAMPLE_UNIFORM)
         return ftb_sample_by_keys(s);
     if (s->entries)

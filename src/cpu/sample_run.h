@@ -12,6 +12,14 @@ GrB_Info ftb_relabel_run(ftb_relabel_product *product);
 
 /* Those whose picks follow from draws and values of every entry. (sample_keys.c) */
 GrB_Info ftb_sample_by_keys(const ftb_sample_product *product);
+/* Tables of all rows for weights, into s->p->nvals slots; a row that has none says so in its first. */
+GrB_Info ftb_sample_tables(const ftb_sample_product *s, ftb_alias_slot *slots);
+/* Weighted, where there are tables. *bad: some row has none, and nothing was picked. (sample/draw_run.c) */
+GrB_Info ftb_sample_by_tables(const ftb_sample_product *product, bool *bad);
+/* Rows get room for k picks before anybody knows whether so many can be; and move together where some have
+ * less. */
+void ftb_sample_room(const ftb_sample_product *s);
+void ftb_sample_close(const ftb_sample_product *s, const int64_t *counts);
 
 static inline int64_t ftb_sample_row(const ftb_sample_product *s, int64_t r)
 {

@@ -45,6 +45,115 @@ static GrB_Info check(const ftb_sample_product *p, const ftb_selector_options *o
     return GrB_SUCCESS;
 }
 
+/* ---- tables of rows, kept with A
+ *
+ * As long as few weights were asked for, those of the rows at hand are evaluated. Once they have been of as
+ * many entries as A has, tables of all rows are made, if there is room, and looked at from then on: whatever
+ * comes, that is less than twice the work of the better way. Picks are the same. */
+
+/* A's, for this text and the values as they are, under the pattern's lock. NULL: there is none. */
+static GrB_Info alias_of(ftb_draw_tables **alias, const ftb_selector *s)
+{
+    ftb_draw_tables *a = s->A->tables;
+    bool same = a && strcmp(a->text, s->text) == 0;
+    const GrB_Info info = same ? ftb_watch_look(&a->values, &same, "A") : GrB_SUCCESS;
+    *alias = info == GrB_SUCCESS && same ? a : NULL;
+    return info;
+}
+
+static GrB_Info make_alias(ftb_selector *s)
+{
+    const FtB_Context ctx = s->A->ctx;
+    ftb_draw_tables *a = ftb_new0(ctx, 1, sizeof *a);
+    if (!a || !(a->text = ftb_strdup(ctx, s->text))) {
+        ftb_delete(a);
+        return ftb_nomem();
+    }
+    ftb_watch_matrix(&a->values, s->A);
+    ftb_draw_tables_delete(s->A->tables);
+    s->A->tables = a;
+    return GrB_SUCCESS;
+}
+
+/* Where there is no room, it is done without them. */
+static GrB_Info make_tables(ftb_selector *s, ftb_draw_tables *a)
+{
+    ftb_sample_product all = s->product;
+    ftb_buffer *slots =
+        ftb_buffer_adopt(s->A->ctx, ftb_new(s->A->ctx, s->A->pattern->nvals, sizeof(ftb_alias_slot)));
+    all.nrows = s->A->pattern->nrows;
+    const GrB_Info info = slots ? ftb_sample_tables(&all, ftb_buffer_data(slots)) : GrB_OUT_OF_MEMORY;
+    if (info == GrB_SUCCESS) {
+        a->slots = slots;
+        return info;
+    }
+    ftb_buffer_release(slots);
+    a->looked = 0; /* it is not tried at every call */
+    return info == GrB_OUT_OF_MEMORY || info == FTB_LIMIT ? GrB_SUCCESS : info;
+}
+
+/* Tables that are there; `make`: also those that now pay. */
+static GrB_Info find_tables(ftb_selector *s, bool make)
+{
+    ftb_pattern *p = s->A->pattern;
+    ftb_draw_tables *a;
+    pthread_mutex_lock(&p->lock);
+    GrB_Info info = alias_of(&a, s);
+    if (make && info == GrB_SUCCESS && !a)
+        info = make_alias(s);
+    else if (make && info == GrB_SUCCESS && !a->slots && a->looked >= p->nvals)
+        info = make_tables(s, a);
+    if (info == GrB_SUCCESS && a && a->slots) {
+        s->tables = ftb_buffer_retain(a->slots);
+        s->product.tables = ftb_buffer_data(s->tables);
+    }
+    pthread_mutex_unlock(&p->lock);
+    return info;
+}
+
+/* After picks without tables, of rows with so many entries. */
+static GrB_Info note_looked(const ftb_selector *s, int64_t entries)
+{
+    ftb_draw_tables *a;
+    if (!s->text || s->tables)
+        return GrB_SUCCESS;
+    pthread_mutex_lock(&s->A->pattern->lock);
+    const GrB_Info info = alias_of(&a, s);
+    if (a)
+        a->looked += entries;
+    pthread_mutex_unlock(&s->A->pattern->lock);
+    return info;
+}
+
+/* ---- */
+
+static GrB_Info compile(ftb_selector *s, FtB_Arg key)
+{
+    const FtB_Matrix A = s->A;
+    const FtB_Context ctx = s->ctx;
+    ftb_sample_product *p = &s->product;
+    GrB_Info info = ftb_arg_op(&s->key, key, "key", false);
+    if (info == GrB_SUCCESS)
+        info = ftb_buffer_ask(A->values, FTB_READ);
+    if (info != GrB_SUCCESS)
+        return info;
+    if (key.kind == FTB_KIND_TEXT && strcmp(key.handle, "x") == 0 && A->width == 1) {
+        p->values = ftb_values(A);
+        p->type = A->type;
+        return GrB_SUCCESS;
+    }
+    const ftb_map_input x = ftb_map_entries(A);
+    info = ftb_map_new(&s->map, ctx, s->key, &x, NULL, A->pattern,
+                       s->tables ? 1 : ftb_threads_for(ctx, A->pattern->nvals));
+    if (info != GrB_SUCCESS)
+        return info == GrB_INVALID_VALUE ? ftb_wrap_error(info, "key: ") : info;
+    p->key = s->map;
+    if (s->map->width != 1)
+        return ftb_fail(GrB_DIMENSION_MISMATCH, "key gives %lld values per entry; expected one",
+                        (long long)s->map->width);
+    return ftb_map_check_rows(s->map, A->pattern->nrows, A->pattern->ncols);
+}
+
 GrB_Info ftb_selector_begin(ftb_selector *s, FtB_Context ctx, FtB_Matrix A,
                             const ftb_selector_options *options)
 {
@@ -62,29 +171,20 @@ GrB_Info ftb_selector_begin(ftb_selector *s, FtB_Context ctx, FtB_Matrix A,
     GrB_Info info = check(p, options);
     if (info != GrB_SUCCESS || !key)
         return info;
-    info = ftb_arg_op(&s->key, options->key, "key", false);
-    if (info == GrB_SUCCESS)
+    if (p->selector == FTB_SAMPLE_WEIGHTED && options->key.kind == FTB_KIND_TEXT) {
+        s->text = options->key.handle;
         info = ftb_buffer_ask(A->values, FTB_READ);
-    if (info != GrB_SUCCESS)
-        return info;
-    if (options->key.kind == FTB_KIND_TEXT && strcmp(options->key.handle, "x") == 0 && A->width == 1) {
-        p->values = ftb_values(A);
-        p->type = A->type;
-        return GrB_SUCCESS;
+        if (info == GrB_SUCCESS)
+            info = find_tables(s, false);
     }
-    const ftb_map_input x = ftb_map_entries(A);
-    info = ftb_map_new(&s->map, ctx, s->key, &x, NULL, A->pattern, ftb_threads_for(ctx, A->pattern->nvals));
-    if (info != GrB_SUCCESS)
-        return info == GrB_INVALID_VALUE ? ftb_wrap_error(info, "key: ") : info;
-    p->key = s->map;
-    if (s->map->width != 1)
-        return ftb_fail(GrB_DIMENSION_MISMATCH, "key gives %lld values per entry; expected one",
-                        (long long)s->map->width);
-    return ftb_map_check_rows(s->map, A->pattern->nrows, A->pattern->ncols);
+    if (info == GrB_SUCCESS)
+        info = compile(s, options->key);
+    return info == GrB_SUCCESS && s->text && !s->tables ? find_tables(s, true) : info;
 }
 
 void ftb_selector_end(ftb_selector *s)
 {
+    ftb_buffer_release(s->tables);
     ftb_map_delete(s->map);
     FtB_Op_free(&s->key);
 }
@@ -116,7 +216,7 @@ GrB_Info ftb_pick(ftb_picks *picks, const ftb_selector *s, const int64_t *rows, 
     ftb_sample_product p = s->product;
     const ftb_place nothing[] = {{.X = NULL}}; /* lists are the host's, and patterns are asked for by verbs */
     const ftb_backend *who = p.key || p.values ? NULL : FTB_WHO(s->ctx, sample);
-    int64_t most;
+    int64_t most, looked = 0, *counted = p.work;
     GrB_Info info = GrB_SUCCESS;
     *picks = (ftb_picks){NULL, NULL, NULL};
     if (p.replace && __builtin_mul_overflow(nrows, k, &most))
@@ -125,6 +225,7 @@ GrB_Info ftb_pick(ftb_picks *picks, const ftb_selector *s, const int64_t *rows, 
     p.rows = rows;
     p.nrows = nrows;
     p.k = k;
+    p.work = &looked;
     p.rowptr = picks->rowptr = ftb_new(s->ctx, nrows + 1, sizeof *p.rowptr);
     if (!p.rowptr)
         return ftb_nomem();
@@ -136,6 +237,10 @@ GrB_Info ftb_pick(ftb_picks *picks, const ftb_selector *s, const int64_t *rows, 
     if (!p.entries || !p.columns)
         FTB_CHECK(ftb_nomem());
     FTB_RUN(info, who, sample, nothing, &p);
+    if (info == GrB_SUCCESS)
+        info = note_looked(s, looked);
+    if (counted)
+        *counted += looked;
 done:
     if (info != GrB_SUCCESS)
         ftb_picks_delete(picks);

@@ -9,6 +9,8 @@ typedef struct ftb_selector {
     FtB_Matrix A;
     FtB_Op key;                 /* ours; NULL: none */
     struct ftb_map *map;        /* compiled of it */
+    const char *text;           /* the key's, where tables may be kept for it; NULL: not */
+    ftb_buffer *tables;         /* retained; NULL: there are none */
     ftb_sample_product product; /* its rows and results are filled in for each pick */
 } ftb_selector;
 

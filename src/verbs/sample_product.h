@@ -3,7 +3,7 @@
 #ifndef FTB_SAMPLE_PRODUCT_H
 #define FTB_SAMPLE_PRODUCT_H
 
-#include "core/core.h"
+#include "core/draw_tables.h"
 #include "expr/expr.h"
 
 /* Of row rows[r] of p, some entries: which, FtB_Selector says. Draws are those of core/draws.h, of the row's
@@ -26,10 +26,12 @@ typedef struct ftb_sample_product {
     const void *values; /* those of p's entries, which are the key itself, one each; NULL: they are not */
     FtB_Type type;
     struct ftb_map *key; /* WEIGHTED, TOPK, THRESHOLD, BERNOULLI: values of entries, compiled for the host */
-    int64_t *rowptr;     /* nrows + 1 */
-    int64_t *entries;    /* of p, in each row ascending; with replacement they come again */
-    void *columns;       /* theirs, as p has them */
-    int64_t *work;       /* rises by the entries and rows that were looked at; NULL: not counted */
+    const ftb_alias_slot
+        *tables;      /* WEIGHTED: of the key, for all of p's entries; NULL: they are made as needed */
+    int64_t *rowptr;  /* nrows + 1 */
+    int64_t *entries; /* of p, in each row ascending; with replacement they come again */
+    void *columns;    /* theirs, as p has them */
+    int64_t *work;    /* rises by the entries and rows that were looked at; NULL: not counted */
 } ftb_sample_product;
 
 /* Numbers for vertices, what the verb `relabel` computes: picked ones that are not among the known get

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- draws */
 
@@ -109,32 +110,98 @@ static int64_t pick_least(int64_t *place, const long double *key, int64_t n, int
     return count;
 }
 
+/* A row's table: entry t of n has chances below[t] of its n-th part of 2^32, the rest of which is other[t]'s.
+ * Those that have less than their part are filled up in their order, by those that have more in theirs. */
+static void make_table(int64_t *below, int64_t *other, const double *weight, int64_t n)
+{
+    int64_t *light = malloc(sizeof *light * (size_t)n), *heavy = malloc(sizeof *heavy * (size_t)n);
+    int64_t lights = 0, heavies = 0, l = 0, h = 0, largest = 0;
+    long double sum = 0, *share = malloc(sizeof *share * (size_t)n);
+    for (int64_t t = 0; t < n; t++) {
+        sum += (long double)weight[t];
+        largest = weight[t] > weight[largest] ? t : largest;
+    }
+    for (int64_t t = 0; t < n; t++) {
+        share[t] = (long double)weight[t] * (long double)n / sum;
+        if (share[t] > 1 + 1e-12L) /* what is equal is neither, whatever rounding says */
+            heavy[heavies++] = t;
+        else
+            light[lights++] = t;
+    }
+    for (int64_t t = 0; t < n; t++) {
+        below[t] = weight[t] > 0 ? UINT32_MAX : 0;
+        other[t] = weight[t] > 0 ? t : largest;
+    }
+    while (h < heavies && (l < lights || h + 1 < heavies)) {
+        const bool filled = share[heavy[h]] <= 1; /* by now */
+        if (filled ? h + 1 == heavies : l == lights)
+            break;
+        const int64_t t = filled ? heavy[h++] : light[l++];
+        other[t] = heavy[h];
+        below[t] = (int64_t)(share[t] * 0x1p32L);
+        below[t] = below[t] > UINT32_MAX ? UINT32_MAX : below[t] < 1 && weight[t] > 0 ? 1 : below[t];
+        share[heavy[h]] -= 1 - share[t];
+    }
+    free(light);
+    free(heavy);
+    free(share);
+}
+
+/* Of what is left, by the table's chances, those with the least E / chance. */
+static int64_t pick_rest(int64_t *place, int64_t count, const ref_row *r, const int64_t *below,
+                         const int64_t *other)
+{
+    const int64_t n = r->degree;
+    const uint64_t seed = ref_mix(r->seed, 0, UINT64_C(0xff000004) << 32);
+    long double *key = malloc(sizeof *key * (size_t)n);
+    int64_t *more = malloc(sizeof *more * (size_t)n);
+    for (int64_t t = 0; t < n; t++) {
+        long double chance = 0;
+        for (int64_t s = 0; s < n; s++)
+            chance +=
+                (s == t ? (long double)below[s] : 0) + (other[s] == t ? 0x1p32L - (long double)below[s] : 0);
+        key[t] = chance > 0 && !among(place, count, t)
+                     ? -logl(((long double)draw(r, seed, r->vertex, t, false) + 0.5L) * 0x1p-32L) / chance
+                     : (long double)NAN;
+    }
+    const int64_t found = pick_least(more, key, n, r->k - count);
+    memcpy(place + count, more, sizeof *more * (size_t)found);
+    free(key);
+    free(more);
+    return count + found;
+}
+
 static int64_t pick_weighted(int64_t *place, const ref_row *r)
 {
     const int64_t n = r->degree;
-    long double *key = malloc(sizeof *key * (size_t)(n + 1));
     int64_t count = 0;
-    if (r->replace) {
-        long double sum = 0;
+    if (n == 0)
+        return 0;
+    if (!r->replace && (r->k < 0 || r->k >= n)) {
         for (int64_t t = 0; t < n; t++)
-            key[t] = sum += (long double)r->weight[t];
-        for (; n > 0 && count < r->k; count++) {
-            const uint64_t u = (uint64_t)draw(r, r->seed, r->vertex, count, false) << 32 |
-                               draw(r, r->seed, r->vertex, count, true);
-            int64_t t = 0;
-            while (key[t] <= (long double)(u >> 11) * 0x1p-53L * sum)
-                t++;
-            place[count] = t;
-        }
-    } else {
-        for (int64_t t = 0; t < n; t++)
-            key[t] = r->weight[t] > 0
-                         ? -logl(((long double)draw(r, r->seed, r->vertex, t, false) + 0.5L) * 0x1p-32L) /
-                               (long double)r->weight[t]
-                         : (long double)NAN;
-        count = pick_least(place, key, n, r->k);
+            if (r->weight[t] > 0)
+                place[count++] = t;
+        return count;
     }
-    free(key);
+    int64_t *below = malloc(sizeof *below * (size_t)n), *other = malloc(sizeof *other * (size_t)n);
+    make_table(below, other, r->weight, n);
+    const int64_t vain = 32 + 3 * (r->k < n ? r->k : n) + n / 4;
+    for (int64_t d = 0, lost = 0; count < r->k && lost < vain; d++) {
+        const uint64_t u =
+            (uint64_t)draw(r, r->seed, r->vertex, d, false) << 32 | draw(r, r->seed, r->vertex, d, true);
+        const unsigned __int128 product = (unsigned __int128)u * (uint64_t)n;
+        int64_t t = (int64_t)(product >> 64);
+        if ((int64_t)((uint64_t)product >> 32) >= below[t])
+            t = other[t];
+        if (r->replace || !among(place, count, t))
+            place[count++] = t;
+        else
+            lost++;
+    }
+    if (count < r->k)
+        count = pick_rest(place, count, r, below, other);
+    free(below);
+    free(other);
     return count;
 }
 

@@ -205,19 +205,32 @@ static GrB_Info compile(ftb_map *map, FtB_Op op, const bool *known)
     return GrB_SUCCESS;
 }
 
-static GrB_Info count_columns(ftb_map *map, const ftb_pattern *p, int threads)
+/* dj of all columns, kept with the pattern: int64_t. */
+static GrB_Info count_columns(ftb_derived *to, ftb_pattern *p, const void *arg)
 {
-    map->column_degrees = ftb_new0(map->ctx, p->ncols, sizeof *map->column_degrees);
-    if (!map->column_degrees)
+    ftb_buffer *made = ftb_buffer_new(p->ctx, p->ncols, sizeof(int64_t));
+    (void)arg;
+    if (!made)
         return ftb_nomem();
-    int64_t *degrees = map->column_degrees;
-#pragma omp parallel for num_threads(threads) schedule(static)
+    to->buffers[0] = made;
+    int64_t *degrees = ftb_buffer_data(made);
+#pragma omp parallel for num_threads(ftb_threads_for(p->ctx, p->nvals)) schedule(static)
     for (int64_t e = 0; e < p->nvals; e++) {
         int64_t j = ftb_col(p, e);
 #pragma omp atomic
         degrees[j]++;
     }
     return GrB_SUCCESS;
+}
+
+static GrB_Info ask_column_degrees(ftb_map *map, ftb_pattern *p)
+{
+    static const char kind;
+    const ftb_derived *found;
+    const GrB_Info info = ftb_derived_ask(&found, p, &kind, 0, count_columns, NULL);
+    if (info == GrB_SUCCESS)
+        map->column_degrees = ftb_buffer_data(found->buffers[0]);
+    return info;
 }
 
 /* Lays out one batch's arrays in one allocation. */
@@ -249,7 +262,7 @@ static GrB_Info make_batch(ftb_batch *b, const ftb_map *map)
 }
 
 GrB_Info ftb_map_new(ftb_map **result, FtB_Context ctx, FtB_Op op, const ftb_map_input *x,
-                     const ftb_map_input *y, const ftb_pattern *degrees, int threads)
+                     const ftb_map_input *y, ftb_pattern *degrees, int threads)
 {
     GrB_Info info = GrB_SUCCESS;
     bool known[FTB_MAP_NAMES] = {x != NULL, y != NULL, true, true, degrees != NULL, degrees != NULL};
@@ -267,7 +280,7 @@ GrB_Info ftb_map_new(ftb_map **result, FtB_Context ctx, FtB_Op op, const ftb_map
     if (degrees)
         map->rowptr = degrees->rowptr;
     if (map->uses[FTB_MAP_DJ])
-        FTB_CHECK(count_columns(map, degrees, threads));
+        FTB_CHECK(ask_column_degrees(map, degrees));
     map->batches = ftb_new0(ctx, threads, sizeof *map->batches);
     if (!map->batches)
         FTB_CHECK(ftb_nomem());
@@ -293,7 +306,6 @@ void ftb_map_delete(ftb_map *map)
         ftb_delete(map->batches[t].memory);
     }
     ftb_delete(map->batches);
-    ftb_delete(map->column_degrees);
     ftb_program_delete(map->program);
     ftb_delete(map->operands);
     ftb_delete(map->names);

@@ -39,8 +39,8 @@ typedef struct ftb_map {
     bool uses[FTB_MAP_NAMES];
     int place[FTB_MAP_NAMES]; /* among the program's operands */
     ftb_map_input input[2];
-    const int64_t *rowptr;   /* di is the length of row i */
-    int64_t *column_degrees; /* dj, when used */
+    const int64_t *rowptr;         /* di is the length of row i */
+    const int64_t *column_degrees; /* dj, when used: the pattern's */
     ftb_name *names;
     ftb_operand *operands; /* those that stay the same for all items */
     int nnames;            /* built in and bound */
@@ -53,7 +53,7 @@ typedef struct ftb_map {
 /* Compiles `op` over x, y (NULL: unknown to the text), i, j, and, with `degrees`, di and dj of that
  * pattern. Makes one batch per thread, so that nothing is allocated while running. */
 GrB_Info ftb_map_new(ftb_map **map, FtB_Context ctx, FtB_Op op, const ftb_map_input *x,
-                     const ftb_map_input *y, const ftb_pattern *degrees, int threads);
+                     const ftb_map_input *y, ftb_pattern *degrees, int threads);
 void ftb_map_delete(ftb_map *map); /* NULL is allowed */
 /* That blocks indexed by i and j have a row for every item of an nrows x ncols matrix. */
 static inline GrB_Info ftb_map_check_rows(const ftb_map *map, int64_t nrows, int64_t ncols)

@@ -78,6 +78,20 @@ void FTB_CELL(ftb_pick_uniform)(int32_t *at, const ftb_pick_rows *rows, uint64_t
         }
 }
 
+void FTB_CELL(ftb_pick_places)(uint32_t *place, uint32_t *fraction, const ftb_pick_rows *rows,
+                               uint64_t stream, uint64_t block)
+{
+    uint32_t high[4][LANES], low[4][LANES];
+    vertex_words(high, rows->vertex, rows->seed, stream, block);
+    vertex_words(low, rows->vertex, rows->seed, stream, block | UINT64_C(1) << FTB_DRAW_BLOCK_BITS);
+    for (int d = 0; d < 4; d++)
+        for (int r = 0; r < LANES; r++) {
+            const uint64_t n = rows->degree[r], product = high[d][r] * n + (low[d][r] * n >> 32);
+            place[d * LANES + r] = (uint32_t)(product >> 32);
+            fraction[d * LANES + r] = (uint32_t)product;
+        }
+}
+
 void FTB_CELL(ftb_draw_words)(uint32_t *word, uint64_t seed, uint64_t vertex, uint64_t stream, int64_t first,
                               int64_t count)
 {
