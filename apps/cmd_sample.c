@@ -15,7 +15,7 @@ enum { MOST_HOPS = 16 };
 typedef struct sample_values {
     reader_values reader;
     const char *graph, *seeds, *fanout, *output, *key;
-    int64_t random, batch, seed;
+    int64_t random, batch, seed, iterations;
     int sampler, format, replace, disjoint, once, self, edges;
     double threshold;
 } sample_values;
@@ -54,7 +54,7 @@ static const option sample_options[] = {
      .kind = OPTION_CHOICE,
      .offset = FIELD(sampler),
      .argument = "NAME",
-     .choices = "auto|uniform|weighted|topk|threshold|bernoulli|labor",
+     .choices = "auto|uniform|weighted|topk|threshold|bernoulli|labor|fastgcn|ladies",
      .help = "Which entries are picked. auto: weighted with --key, else uniform. threshold and bernoulli go "
              "with --fanout all. Default: auto."},
     {.name = "key",
@@ -67,6 +67,13 @@ static const option sample_options[] = {
      .offset = FIELD(threshold),
      .argument = "X",
      .help = "threshold: the least key that is kept."},
+    {.name = "iterations",
+     .kind = OPTION_INTEGER,
+     .offset = FIELD(iterations),
+     .argument = "N",
+     .help = "labor: iterations of importance, for fewer vertices. Values are corrected by their chances, as "
+             "with "
+             "fastgcn and ladies, whose K is that of all vertices together. Default: 0."},
     {.name = "replace",
      .kind = OPTION_SET,
      .offset = FIELD(replace),
@@ -324,6 +331,7 @@ static int run_batch(work *w, int64_t batch)
                                   .seed = (uint64_t)v->seed,
                                   .batch = batch,
                                   .replace = v->replace,
+                                  .iterations = (int)v->iterations,
                                   .disjoint = v->disjoint,
                                   .once = v->once,
                                   .self = v->self,

@@ -45,6 +45,11 @@ done
 run 0 sample --graph graph.npz --random 500 --fanout 4,all --seed 9
 holds out "500 seeds in 1 batches"
 run 0 sample --graph graph.npz --random 50 --fanout all --sampler bernoulli --key 0.25
+run 0 sample --graph graph.npz --random 50 --fanout 40,40 --sampler ladies -o ladies
+run 0 sample --graph graph.npz --random 50 --fanout 40,40 --sampler fastgcn
+run 0 sample --graph graph.npz --random 50 --fanout 3 --sampler labor --iterations 2
+run 2 sample --graph graph.npz --random 50 --iterations 2
+says "iterations is 2; expected 0, or more with FTB_SAMPLE_LABOR"
 run 0 sample --graph graph.npz --random 50 --fanout 3 --sampler labor --once --self --disjoint
 
 run 2 sample --seeds seeds.txt

@@ -2,52 +2,11 @@
  * from, against probabilities that are summed over every way to come by a set. Seeds are fixed; a right
  * sampler with other seeds would fail each of these tests once in a million times. */
 #include "support/check.h"
+#include "support/chi_square.h"
 
-#include <math.h>
 #include <stdlib.h>
 
-#define Z 4.753 /* a normal variable is beyond it with probability 1e-6 */
-
 enum { MOST = 8, SETS = 1 << 14, SAMPLES = 40000 };
-
-/* The value that chi-square with so many degrees of freedom exceeds with that probability (Wilson and
- * Hilferty, 1931). */
-static double critical(double freedom)
-{
-    const double a = 2 / (9 * freedom);
-    return freedom * pow(1 - a + Z * sqrt(a), 3);
-}
-
-static void check_counts(const int64_t *count, const double *chance, int64_t cells, const char *what)
-{
-    double sum = 0, all = 0, total = 0, rare = 0, rarely = 0; /* cells of few counts are taken together */
-    int64_t used = 0;
-    for (int64_t c = 0; c < cells; c++)
-        all += (double)count[c];
-    for (int64_t c = 0; c < cells; c++) {
-        const double expected = chance[c] * all, d = (double)count[c] - expected;
-        total += chance[c];
-        if (chance[c] == 0)
-            assert_int_equal(count[c], 0);
-        else if (expected < 5) {
-            rare += expected;
-            rarely += (double)count[c];
-        } else {
-            sum += d * d / expected;
-            used++;
-        }
-    }
-    if (rare >= 5) {
-        sum += (rarely - rare) * (rarely - rare) / rare;
-        used++;
-    } else /* Poisson, below 1e-6 */
-        assert_true(rarely < 25);
-    assert_true(used > 1);
-    assert_true(fabs(total - 1) < 1e-9);
-    if (sum > critical((double)used - 1))
-        fail_msg("%s: chi-square %.1f with %d degrees of freedom; %.1f at most", what, sum, (int)used - 1,
-                 critical((double)used - 1));
-}
 
 typedef struct trial {
     const char *what;
@@ -172,7 +131,7 @@ static void selectors(void **state)
         int64_t *count = calloc(SETS, sizeof *count);
         double *chance = chances(t);
         count_rows(count, t, n % 2);
-        check_counts(count, chance, SETS, t->what);
+        check_chances(count, chance, SETS, t->what);
         free(count);
         free(chance);
     }
@@ -197,7 +156,7 @@ static void labor(void **state)
         assert_int_equal(set, set_of(rowptr, columns, 1));
         count[set]++;
     }
-    check_counts(count, chance, SETS, t.what);
+    check_chances(count, chance, SETS, t.what);
     free(count);
     free(chance);
     FtB_Matrix_free(&A);
@@ -233,7 +192,7 @@ static void independence(void **state)
                       b = ((const int32_t *)columns[1])[w == 3 ? r + 1 : r];
             count[a * D + b]++;
         }
-        check_counts(count, chance, D * D, what[w]);
+        check_chances(count, chance, D * D, what[w]);
     }
     FtB_Matrix_free(&A);
     for (int s = 0; s < 2; s++)
@@ -265,7 +224,7 @@ static void many_picks(void **state)
     for (int j = 0; j < DEGREE; j++)
         sum += (count[j] - ROWS * p) * (count[j] - ROWS * p) / (ROWS * p * (1 - p));
     sum *= (double)(DEGREE - 1) / DEGREE;
-    assert_true(sum < critical(DEGREE - 1));
+    assert_true(sum < chi_square_critical(DEGREE - 1));
     assert_true(sum > DEGREE / 2.0);
     FtB_Matrix_free(&A);
     FtB_Matrix_free(&S);

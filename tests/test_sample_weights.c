@@ -128,7 +128,10 @@ static FtB_Matrix weighted_graph(rng *r, int64_t n, int64_t most)
     return A;
 }
 
-static bool has_tables(FtB_Matrix A) { return A->tables && A->tables->slots; }
+static bool has_tables(FtB_Matrix A)
+{
+    return A->tables[FTB_TABLES_ROWS] && A->tables[FTB_TABLES_ROWS]->made;
+}
 
 /* Of all rows, in so many calls. */
 static FtB_Matrix pick(FtB_Matrix A, const char *key, int64_t k, bool replace, uint64_t seed)
@@ -267,8 +270,8 @@ static void no_room(void **state)
     assert_ok(FtB_Matrix_new(&S, FTB_FP32, 1, 2000, 1));
     assert_ok(FtB_Matrix_new(&T, FTB_FP32, 1, 2000, 1));
     assert_ok(FtB_select_sample(S, FtB_Ids_of(&row, 1), 2, "x", A, NULL));
-    assert_non_null(A->tables);
-    A->tables->looked = INT64_C(1) << 40;
+    assert_non_null(A->tables[FTB_TABLES_ROWS]);
+    A->tables[FTB_TABLES_ROWS]->looked = INT64_C(1) << 40;
     assert_ok(FtB_select_sample(S, FtB_Ids_of(&row, 1), 2, "x", A, NULL));
     assert_true(!has_tables(A));
     assert_ok(FtB_select_sample(T, FtB_Ids_of(&row, 1), 2, "x", B, NULL));

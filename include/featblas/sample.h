@@ -22,8 +22,15 @@ typedef enum FtB_Selector {
     FTB_SAMPLE_TOPK,      /**< the k with the largest key; ties: the first. Never NaN */
     FTB_SAMPLE_THRESHOLD, /**< those whose key is at least `threshold` */
     FTB_SAMPLE_BERNOULLI, /**< each with its key as the probability */
-    FTB_SAMPLE_LABOR /**< LABOR-0: each where a draw of its column, which all rows share, is below k / degree:
-                        about k a row, of fewer vertices. Balin and Catalyurek, NeurIPS 2023 */
+    FTB_SAMPLE_LABOR,     /**< LABOR-0: each where a draw of its column, which all rows share, is below k /
+                            degree: about k a row, of fewer vertices. Balin and Catalyurek, NeurIPS 2023. With
+                            `iterations`, LABOR-i: columns that many rows want have larger chances, and values are
+                            divided by these */
+    FTB_SAMPLE_FASTGCN,   /**< k columns for all rows together, drawn with replacement with chances as the
+                             sums of the key's squares (NULL: of the values', or of ones) over all rows of
+                             A; rows keep their entries in these, with values times (times drawn) / (k
+                             chance): sums over rows are right in the mean. Chen, Ma and Xiao, ICLR 2018 */
+    FTB_SAMPLE_LADIES /**< the same, with sums over the rows that are picked of. Zou et al., NeurIPS 2019 */
 } FtB_Selector;
 
 /** Options of FtB_select_sample; made by FTB_SELECT_OPTIONS(.seed = 7). Zero means the default. */
@@ -36,6 +43,8 @@ typedef struct FtB_Select_options {
     int64_t batch;         /**< draws of two batches have nothing to do with each other */
     int64_t hop;           /**< nor have those of two hops */
     FtB_Matrix edges; /**< becomes S's pattern, INT64, width 1: each entry's place in A. NULL: not wanted */
+    int iterations;   /**< of LABOR's importance; with more than 0, and with FASTGCN and LADIES, values are
+                         corrected: FP64 if A's are, else FP32, and of width 1 where A has none */
 } FtB_Select_options;
 
 /** Keeps entries of some rows: S(r,:) = some entries of A(rows[r],:), with their values. Memory and time
@@ -75,6 +84,7 @@ typedef struct FtB_Sample_options {
                         value 1 and edge -1 */
     bool edges;      /**< FtB_Sample_edges is wanted */
     bool structural; /**< layers have no values, whatever A has */
+    int iterations;  /**< of LABOR's importance, as of FtB_select_sample */
 } FtB_Sample_options;
 
 /** Draws neighbourhoods: hop h picks fanouts[h] entries of each row of A whose vertex was found so far; those

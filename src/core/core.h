@@ -211,8 +211,8 @@ struct FtB_Matrix_opaque {
     FtB_Type type;
     int64_t width;
     ftb_pattern *pattern;
-    ftb_buffer *values;             /* nvals x width of `type`; NULL when width is 0 */
-    struct ftb_draw_tables *tables; /* (draw_tables.h), under the pattern's lock; NULL: there are none */
+    ftb_buffer *values;                /* nvals x width of `type`; NULL when width is 0 */
+    struct ftb_draw_tables *tables[2]; /* (draw_tables.h), under the pattern's lock; NULL: there are none */
 };
 
 struct FtB_Block_opaque {

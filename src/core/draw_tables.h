@@ -13,11 +13,15 @@ typedef struct ftb_alias_slot {
     int32_t other;
 } ftb_alias_slot;
 
+/* By row, slots for all entries; or of all columns, the sums of the squares of their entries' weights, each
+ * with those before it, in FP64. */
+enum { FTB_TABLES_ROWS, FTB_TABLES_COLUMNS, FTB_TABLES_KINDS };
+
 typedef struct ftb_draw_tables {
     char *text;
-    ftb_watch values;  /* that it is of */
-    int64_t looked;    /* entries whose weights were evaluated without it */
-    ftb_buffer *slots; /* for each of the pattern's entries; NULL: it was not made so far */
+    ftb_watch values; /* that it is of */
+    int64_t looked;   /* entries whose weights were evaluated without it */
+    ftb_buffer *made; /* NULL: it was not so far */
 } ftb_draw_tables;
 void ftb_draw_tables_delete(ftb_draw_tables *a); /* NULL is allowed (matrix.c) */
 

@@ -182,7 +182,7 @@ void ftb_draw_tables_delete(ftb_draw_tables *a)
 {
     if (!a)
         return;
-    ftb_buffer_release(a->slots);
+    ftb_buffer_release(a->made);
     ftb_watch_end(&a->values);
     ftb_delete(a->text);
     ftb_delete(a);
@@ -191,8 +191,10 @@ void ftb_draw_tables_delete(ftb_draw_tables *a)
 /* Frees what A refers to, but not A. */
 static void release_content(FtB_Matrix A)
 {
-    ftb_draw_tables_delete(A->tables);
-    A->tables = NULL;
+    for (int kind = 0; kind < FTB_TABLES_KINDS; kind++) {
+        ftb_draw_tables_delete(A->tables[kind]);
+        A->tables[kind] = NULL;
+    }
     ftb_pattern_release(A->pattern);
     ftb_buffer_release(A->values);
     A->pattern = NULL;

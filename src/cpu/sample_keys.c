@@ -27,6 +27,8 @@ typedef struct chooser {
     ftb_alias_slot *slots;  /* its table */
     ftb_alias_slot *tables; /* all rows' get these, and nothing is picked; NULL: picks are made */
     ftb_row_draws draws;
+    double *store; /* or the values are put here, a row's from offset on; NULL: they are not */
+    const int64_t *offset;
     int64_t *counts; /* of all rows' picks, where there is room for more */
     int64_t work;
     int64_t bad_row;   /* the first that cannot be picked of; -1: none */
@@ -208,11 +210,11 @@ static bool has_room(const ftb_sample_product *s)
     return s->selector == FTB_SAMPLE_WEIGHTED || s->selector == FTB_SAMPLE_TOPK;
 }
 
-void ftb_sample_room(const ftb_sample_product *s)
+void ftb_sample_room(const ftb_sample_product *s, int64_t most)
 {
     for (int64_t r = 0; r < s->nrows; r++) {
         const int64_t degree = ftb_sample_degree(s, r);
-        s->rowptr[r + 1] = s->replace ? (degree > 0 ? s->k : 0) : limit(s, degree);
+        s->rowptr[r + 1] = s->replace ? (degree > 0 ? s->k : 0) : most >= 0 ? ftb_min(most, degree) : degree;
     }
     ftb_rows_sum(s->rowptr, s->nrows);
 }
@@ -223,11 +225,14 @@ void ftb_sample_close(const ftb_sample_product *s, const int64_t *counts)
     int64_t at = 0;
     for (int64_t r = 0; r < s->nrows; r++) {
         const int64_t from = s->rowptr[r];
+        const size_t count = (size_t)counts[r];
         if (from != at) {
-            memmove(s->entries + at, s->entries + from, (size_t)counts[r] * sizeof *s->entries);
+            memmove(s->entries + at, s->entries + from, count * sizeof *s->entries);
             memmove((char *)s->columns + (size_t)at * column,
-                    (const char *)s->columns + (size_t)from * column, (size_t)counts[r] * column);
+                    (const char *)s->columns + (size_t)from * column, count * column);
         }
+        if (from != at && s->scale)
+            memmove(s->scale + at, s->scale + from, count * sizeof *s->scale);
         s->rowptr[r] = at;
         at += counts[r];
     }
@@ -243,12 +248,28 @@ static void put_table(ftb_alias_slot *slots, double *value, int64_t degree)
         slots->other = -1;
 }
 
+static void store_row(chooser *w, int64_t r, const double *value)
+{
+    const int64_t degree = ftb_sample_degree(w->s, r);
+    memcpy(w->store + w->offset[r], value, (size_t)degree * sizeof *value);
+    for (int64_t t = degree; t-- > 0;)
+        if (!(value[t] - value[t] == 0)) {
+            w->bad_row = r;
+            w->bad_entry = w->s->p->rowptr[ftb_sample_row(w->s, r)] + t;
+            w->bad_value = value[t];
+        }
+}
+
 /* Decides on a row whose values are there. */
 static void choose_row(chooser *w, int64_t r, double *value)
 {
     const ftb_sample_product *s = w->s;
     const int64_t begin = s->p->rowptr[ftb_sample_row(s, r)], degree = ftb_sample_degree(s, r);
     w->work += degree + 1;
+    if (w->store) {
+        store_row(w, r, value);
+        return;
+    }
     if (w->tables) {
         put_table(w->tables + begin, value, degree);
         return;
@@ -333,12 +354,13 @@ static GrB_Info complain(const ftb_sample_product *s, const chooser *choosers, i
         return ftb_fail(GrB_INVALID_VALUE, "key: the weights of row %lld of A %s", row,
                         first->bad_entry == ALL_ZERO ? "are all 0; expected one above 0"
                                                      : "are more than 2^31 - 1; expected less");
-    return ftb_fail(GrB_INVALID_VALUE, "key is %g for A(%lld, %lld); expected a finite number, 0 or more",
-                    first->bad_value, row, (long long)ftb_col(s->p, first->bad_entry));
+    return ftb_fail(GrB_INVALID_VALUE, "key is %g for A(%lld, %lld); expected a finite number%s",
+                    first->bad_value, row, (long long)ftb_col(s->p, first->bad_entry),
+                    first->store ? "" : ", 0 or more");
 }
 
-/* Has all rows decided on; into tables, where these are there. */
-static GrB_Info run_choosers(const ftb_sample_product *s, ftb_alias_slot *tables, int64_t *counts)
+/* Has all rows decided on; their tables or their values made, where `like` has room for them. */
+static GrB_Info run_choosers(const ftb_sample_product *s, const chooser *like)
 {
     GrB_Info info = GrB_SUCCESS;
     int64_t most = 0, entries = 0;
@@ -350,7 +372,7 @@ static GrB_Info run_choosers(const ftb_sample_product *s, ftb_alias_slot *tables
     /* A thread has room for the longest row: no more of them than there would be rows of that length. */
     const int64_t many = ftb_min((int64_t)ftb_threads_for(s->ctx, entries + s->nrows), entries / room + 1);
     const int threads = (int)(s->key ? ftb_min(many, (int64_t)s->key->nbatches) : many);
-    const bool valued = s->key || s->values, draws = s->selector == FTB_SAMPLE_WEIGHTED && !tables;
+    const bool valued = s->key || s->values, draws = s->selector == FTB_SAMPLE_WEIGHTED && !like->tables;
     double *values = valued ? ftb_new(s->ctx, room * threads, sizeof *values) : NULL;
     uint32_t *words = valued && !draws ? ftb_new(s->ctx, room * threads, sizeof *words) : NULL;
     ftb_alias_slot *slots = draws ? ftb_new(s->ctx, most * threads, sizeof *slots) : NULL;
@@ -361,8 +383,10 @@ static GrB_Info run_choosers(const ftb_sample_product *s, ftb_alias_slot *tables
         ftb_map_output(s->key, values, FTB_FP64);
     for (int t = 0; t < threads; t++)
         choosers[t] = (chooser){.s = s,
-                                .counts = counts,
-                                .tables = tables,
+                                .counts = like->counts,
+                                .tables = like->tables,
+                                .store = like->store,
+                                .offset = like->offset,
                                 .value = valued ? values + t * room : NULL,
                                 .word = words ? words + t * room : NULL,
                                 .slots = slots ? slots + t * most : NULL,
@@ -393,20 +417,29 @@ done:
 
 GrB_Info ftb_sample_tables(const ftb_sample_product *s, ftb_alias_slot *slots)
 {
-    return run_choosers(s, slots, NULL);
+    return run_choosers(s, &(chooser){.tables = slots});
+}
+
+GrB_Info ftb_sample_weights(const ftb_sample_product *s, double *weight, const int64_t *offset)
+{
+    if (s->key || s->values)
+        return run_choosers(s, &(chooser){.store = weight, .offset = offset});
+    for (int64_t t = 0; t < offset[s->nrows]; t++)
+        weight[t] = 1;
+    return GrB_SUCCESS;
 }
 
 GrB_Info ftb_sample_by_keys(const ftb_sample_product *s)
 {
     const bool roomy = has_room(s);
     if (roomy && !s->entries) {
-        ftb_sample_room(s);
+        ftb_sample_room(s, s->k);
         return GrB_SUCCESS;
     }
     int64_t *counts = roomy ? ftb_new0(s->ctx, s->nrows, sizeof *counts) : NULL;
     if (roomy && !counts)
         return ftb_nomem();
-    const GrB_Info info = run_choosers(s, NULL, counts);
+    const GrB_Info info = run_choosers(s, &(chooser){.counts = counts});
     if (info == GrB_SUCCESS && !s->entries)
         ftb_rows_sum(s->rowptr, s->nrows);
     if (info == GrB_SUCCESS && counts)

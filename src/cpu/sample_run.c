@@ -10,6 +10,7 @@
 #include "core/draws.h"
 #include "cpu/entries/keep_run.h"
 #include "cpu/kernels/sample_kernels.h"
+#include "cpu/sample/rows_columns.h"
 
 #include <omp.h>
 
@@ -228,6 +229,12 @@ static GrB_Info pick_all(const ftb_sample_product *s)
 
 GrB_Info ftb_sample_run(const ftb_sample_product *s)
 {
+    if (ftb_sample_scales(s)) {
+        if (s->entries)
+            return s->selector == FTB_SAMPLE_LABOR ? ftb_sample_labor(s) : ftb_sample_layer(s);
+        ftb_sample_room(s, s->selector == FTB_SAMPLE_LABOR || s->p->multi ? -1 : s->k);
+        return GrB_SUCCESS;
+    }
     if (s->tables && s->entries) {
         bool bad;
         const GrB_Info info = ftb_sample_by_tables(s, &bad);

@@ -55,11 +55,15 @@ static void move_row(const ftb_self_rows *rows, const ftb_self_rows *to, int64_t
         to->local[place] = rows->local[begin + t];
         if (rows->entries)
             to->entries[place] = rows->entries[begin + t];
+        if (rows->scale)
+            to->scale[place] = rows->scale[begin + t];
     }
     if (more) {
         to->local[at + before] = (int32_t)(rows->row0 + r);
         if (rows->entries)
             to->entries[at + before] = diagonal(rows->p, rows->vertices[rows->row0 + r]);
+        if (rows->scale)
+            to->scale[at + before] = 1;
     }
 }
 
@@ -69,6 +73,7 @@ GrB_Info ftb_sample_self(ftb_self_rows *rows)
     const int threads = ftb_threads_for(rows->ctx, ROW_WORK * rows->nrows);
     to.local = NULL;
     to.entries = NULL;
+    to.scale = NULL;
     to.rowptr = ftb_new(rows->ctx, rows->nrows + 1, sizeof *to.rowptr);
     if (!to.rowptr)
         return ftb_nomem();
@@ -78,10 +83,12 @@ GrB_Info ftb_sample_self(ftb_self_rows *rows)
     const int64_t all = ftb_rows_sum(to.rowptr, rows->nrows);
     to.local = ftb_new(rows->ctx, all, sizeof *to.local);
     to.entries = rows->entries ? ftb_new(rows->ctx, all, sizeof *to.entries) : NULL;
-    if (!to.local || (rows->entries && !to.entries)) {
+    to.scale = rows->scale ? ftb_new(rows->ctx, all, sizeof *to.scale) : NULL;
+    if (!to.local || (rows->entries && !to.entries) || (rows->scale && !to.scale)) {
         ftb_delete(to.rowptr);
         ftb_delete(to.local);
         ftb_delete(to.entries);
+        ftb_delete(to.scale);
         return ftb_nomem();
     }
 #pragma omp parallel for num_threads(threads) schedule(static)
@@ -90,8 +97,39 @@ GrB_Info ftb_sample_self(ftb_self_rows *rows)
     ftb_delete(rows->rowptr);
     ftb_delete(rows->local);
     ftb_delete(rows->entries);
+    ftb_delete(rows->scale);
     *rows = to;
     return GrB_SUCCESS;
+}
+
+GrB_Info ftb_sample_reorder(FtB_Context ctx, int64_t *order, const int64_t *entries, double **scale,
+                            int64_t count)
+{
+    double *moved = ftb_new(ctx, count, sizeof *moved);
+    if (!moved)
+        return ftb_nomem();
+#pragma omp parallel for num_threads(ftb_threads_for(ctx, count)) schedule(static)
+    for (int64_t t = 0; t < count; t++) {
+        moved[t] = (*scale)[order[t]];
+        order[t] = entries[order[t]];
+    }
+    ftb_delete(*scale);
+    *scale = moved;
+    return GrB_SUCCESS;
+}
+
+void ftb_sample_scaled(const ftb_scaled_values *v)
+{
+#pragma omp parallel for num_threads(ftb_threads_for(v->ctx, v->count * v->width)) schedule(static)
+    for (int64_t t = 0; t < v->count; t++)
+        for (int64_t f = 0; f < v->width; f++) {
+            const int64_t e = v->entries[t], at = t * v->width + f;
+            const double x = v->from && e >= 0 ? ftb_get_real(v->from, v->type, e * v->width + f) : 1;
+            if (v->to_type == FTB_FP64)
+                ((double *)v->to)[at] = x * v->scale[t];
+            else
+                ((float *)v->to)[at] = (float)(x * v->scale[t]);
+        }
 }
 
 void ftb_sample_values(FtB_Context ctx, char *to, const char *from, const int64_t *entries, int64_t count,

@@ -21,6 +21,7 @@ typedef struct call {
     int64_t row0, nrows; /* vertices that are picked of */
     ftb_picks picks;
     int32_t *local;
+    double *before; /* scales of the hop before's layer */
 } call;
 
 /* ---- arguments */
@@ -62,6 +63,11 @@ static GrB_Info check_options(const call *c)
                         (long long)c->options.batch);
     if (c->options.key && c->options.key_op)
         return ftb_fail(GrB_INVALID_VALUE, "options: both key and key_op are given; expected one of them");
+    if (c->options.disjoint && (c->options.selector == FTB_SAMPLE_FASTGCN || c->options.iterations > 0 ||
+                                c->options.selector == FTB_SAMPLE_LADIES))
+        return ftb_fail(GrB_INVALID_VALUE,
+                        "options: disjoint means nothing where rows are picked of together, by "
+                        "FTB_SAMPLE_FASTGCN, _LADIES and LABOR's iterations");
     return GrB_SUCCESS;
 }
 
@@ -88,6 +94,7 @@ static GrB_Info begin(call *c, const int64_t *seeds, int64_t nseeds, const int64
                                       .selector = c->options.selector,
                                       .replace = c->options.replace,
                                       .threshold = c->options.threshold,
+                                      .iterations = c->options.iterations,
                                       .seed = c->options.seed};
     info = ftb_selector_begin(&c->selector, c->ctx, c->A, &how);
     return info == GrB_SUCCESS ? check_hops(c, fanouts, nhops) : info;
@@ -173,7 +180,8 @@ static GrB_Info append(call *c, const ftb_relabel_product *p)
     return GrB_SUCCESS;
 }
 
-/* Numbers for picked columns; c->local takes the place of c->picks.columns. */
+/* Numbers for picked columns; c->local takes the place of c->picks.columns. Entries go along, or, where there
+ * are scales, the numbers of the picks. */
 static GrB_Info relabel(call *c, int hop)
 {
     FtB_Sample s = c->sample;
@@ -181,8 +189,15 @@ static GrB_Info relabel(call *c, int hop)
     const ftb_place nothing[] = {{.X = NULL}};
     const bool wide = c->A->pattern->wide;
     GrB_Info info = GrB_SUCCESS;
-    if (wide && !(c->local = ftb_new(c->ctx, count, sizeof *c->local)))
+    int64_t *order = c->picks.scale ? ftb_new(c->ctx, count, sizeof *order) : NULL;
+    if (c->picks.scale && !order)
         return ftb_nomem();
+    for (int64_t t = 0; order && t < count; t++)
+        order[t] = t;
+    if (wide && !(c->local = ftb_new(c->ctx, count, sizeof *c->local))) {
+        ftb_delete(order);
+        return ftb_nomem();
+    }
     ftb_relabel_product p = {.ctx = c->ctx,
                              .known = s->vertices,
                              .nknown = s->nvertices,
@@ -196,7 +211,7 @@ static GrB_Info relabel(call *c, int hop)
                              .wide = wide,
                              .apart = c->options.apart,
                              .local = wide ? c->local : c->picks.columns,
-                             .entries = c->picks.entries,
+                             .entries = order ? order : c->picks.entries,
                              .work = &s->work};
     if (!wide) {
         c->local = c->picks.columns;
@@ -205,6 +220,15 @@ static GrB_Info relabel(call *c, int hop)
     FTB_RUN(info, FTB_WHO(c->ctx, relabel), relabel, nothing, &p);
     if (info == GrB_SUCCESS)
         info = append(c, &p);
+    if (info == GrB_SUCCESS && order) {
+        info = ftb_sample_reorder(c->ctx, order, c->picks.entries, &c->picks.scale, count);
+        if (info == GrB_SUCCESS) {
+            ftb_delete(c->picks.entries);
+            c->picks.entries = order;
+            order = NULL;
+        }
+    }
+    ftb_delete(order);
     if (info == GrB_SUCCESS)
         s->found[hop + 1] = p.nfresh;
     ftb_delete(p.fresh);
@@ -222,11 +246,13 @@ static GrB_Info add_self(call *c)
                           .row0 = c->row0,
                           .rowptr = c->picks.rowptr,
                           .local = c->local,
-                          .entries = c->picks.entries};
+                          .entries = c->picks.entries,
+                          .scale = c->picks.scale};
     const GrB_Info info = ftb_sample_self(&rows);
     c->picks.rowptr = rows.rowptr;
     c->local = rows.local;
     c->picks.entries = rows.entries;
+    c->picks.scale = rows.scale;
     return info;
 }
 
@@ -239,11 +265,17 @@ static GrB_Info join(call *c, int hop)
     int64_t *rowptr = ftb_new(c->ctx, p->nrows + c->nrows + 1, sizeof *rowptr);
     int64_t *entries = ftb_new(c->ctx, all, sizeof *entries);
     int32_t *local = ftb_new(c->ctx, all, sizeof *local);
-    if (!rowptr || !entries || !local) {
+    double *scale = c->before ? ftb_new(c->ctx, all, sizeof *scale) : NULL;
+    if (!rowptr || !entries || !local || (c->before && !scale)) {
         ftb_delete(rowptr);
         ftb_delete(entries);
         ftb_delete(local);
+        ftb_delete(scale);
         return ftb_nomem();
+    }
+    if (scale) {
+        memcpy(scale, c->before, (size_t)p->nvals * sizeof *scale);
+        memcpy(scale + p->nvals, c->picks.scale, (size_t)count * sizeof *scale);
     }
     memcpy(rowptr, p->rowptr, (size_t)p->nrows * sizeof *rowptr);
     for (int64_t r = 0; r <= c->nrows; r++)
@@ -256,6 +288,7 @@ static GrB_Info join(call *c, int hop)
     ftb_delete(c->local);
     c->picks.rowptr = rowptr;
     c->picks.entries = entries;
+    c->picks.scale = scale;
     c->local = local;
     c->nrows += p->nrows;
     return GrB_SUCCESS;
@@ -265,11 +298,14 @@ static GrB_Info join(call *c, int hop)
 static GrB_Info make_layer(call *c, int hop)
 {
     FtB_Sample s = c->sample;
-    ftb_buffer *values = NULL;
+    ftb_picked_values picked = {.type = c->A->type};
     GrB_Info info = GrB_SUCCESS;
     if (!c->options.structural)
-        info = ftb_pick_values(&values, &c->selector, c->picks.entries, c->picks.rowptr[c->nrows],
-                               c->options.self);
+        info = ftb_pick_values(&picked, &c->selector,
+                               &(ftb_pick_list){.entries = c->picks.entries,
+                                                .scale = c->picks.scale,
+                                                .count = c->picks.rowptr[c->nrows],
+                                                .ones = c->options.self});
     if (info != GrB_SUCCESS)
         return info;
     ftb_buffer *rowptr = ftb_buffer_adopt(c->ctx, c->picks.rowptr),
@@ -279,9 +315,12 @@ static GrB_Info make_layer(call *c, int hop)
     ftb_pattern *pattern = ftb_pattern_new(c->ctx, c->nrows, s->nvertices, rowptr, colidx);
     if (pattern)
         pattern->multi = c->options.replace || c->A->pattern->multi;
-    info = ftb_matrix_make(&s->layer[hop], c->ctx, c->A->type, values ? c->A->width : 0, pattern, values);
+    info = ftb_matrix_make(&s->layer[hop], c->ctx, picked.type, picked.width, pattern, picked.values);
     s->edges[hop] = c->picks.entries;
     c->picks.entries = NULL;
+    ftb_delete(c->before);
+    c->before = c->picks.scale;
+    c->picks.scale = NULL;
     return info;
 }
 
@@ -327,6 +366,7 @@ GrB_Info FtB_sample(FtB_Sample *sample, FtB_Matrix A, const int64_t *seeds, int6
     }
     ftb_picks_delete(&c.picks);
     ftb_delete(c.local);
+    ftb_delete(c.before);
     ftb_delete(c.tree_seeds);
     FtB_Sample_free(&c.sample);
     ftb_selector_end(&c.selector);

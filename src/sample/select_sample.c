@@ -91,6 +91,7 @@ static GrB_Info begin(call *c, FtB_Arg S, FtB_Arg rows, FtB_Arg key, FtB_Arg A,
                                       .selector = c->options.selector,
                                       .replace = c->options.replace,
                                       .threshold = c->options.threshold,
+                                      .iterations = c->options.iterations,
                                       .seed = c->options.seed};
     info = ftb_selector_begin(&c->selector, c->S->ctx, c->A, &how);
     if (info == GrB_SUCCESS)
@@ -105,8 +106,11 @@ static GrB_Info make(call *c)
 {
     const FtB_Context ctx = c->S->ctx;
     const int64_t count = c->picks.rowptr[c->nrows];
-    ftb_buffer *values = NULL, *edges = NULL;
-    GrB_Info info = ftb_pick_values(&values, &c->selector, c->picks.entries, count, false);
+    ftb_buffer *edges = NULL;
+    ftb_picked_values picked;
+    GrB_Info info = ftb_pick_values(
+        &picked, &c->selector,
+        &(ftb_pick_list){.entries = c->picks.entries, .scale = c->picks.scale, .count = count});
     if (info != GrB_SUCCESS)
         return info;
     ftb_buffer *rowptr = ftb_buffer_adopt(ctx, c->picks.rowptr),
@@ -119,7 +123,7 @@ static GrB_Info make(call *c)
         if (c->options.edges)
             ftb_pattern_retain(pattern);
     }
-    info = ftb_matrix_make(&c->made, ctx, c->A->type, c->A->width, pattern, values);
+    info = ftb_matrix_make(&c->made, ctx, picked.type, picked.width, pattern, picked.values);
     if (!c->options.edges || !pattern)
         return info;
     if (info == GrB_SUCCESS) {

@@ -12,7 +12,14 @@ static const char *const names[] = {
     [FTB_SAMPLE_UNIFORM] = "FTB_SAMPLE_UNIFORM",     [FTB_SAMPLE_WEIGHTED] = "FTB_SAMPLE_WEIGHTED",
     [FTB_SAMPLE_TOPK] = "FTB_SAMPLE_TOPK",           [FTB_SAMPLE_THRESHOLD] = "FTB_SAMPLE_THRESHOLD",
     [FTB_SAMPLE_BERNOULLI] = "FTB_SAMPLE_BERNOULLI", [FTB_SAMPLE_LABOR] = "FTB_SAMPLE_LABOR",
+    [FTB_SAMPLE_FASTGCN] = "FTB_SAMPLE_FASTGCN",     [FTB_SAMPLE_LADIES] = "FTB_SAMPLE_LADIES",
 };
+
+/* Those that pick columns for all rows of a hop together: by squares of the values where there is no key. */
+static bool of_layers(FtB_Selector selector)
+{
+    return selector == FTB_SAMPLE_FASTGCN || selector == FTB_SAMPLE_LADIES;
+}
 
 static bool has_key(FtB_Selector selector)
 {
@@ -23,13 +30,13 @@ static GrB_Info check(const ftb_sample_product *p, const ftb_selector_options *o
 {
     const bool key = options->key.kind != FTB_KIND_NONE;
     const bool weights = p->selector == FTB_SAMPLE_UNIFORM || p->selector == FTB_SAMPLE_WEIGHTED;
-    if ((int)p->selector < FTB_SAMPLE_UNIFORM || p->selector > FTB_SAMPLE_LABOR)
+    if ((int)p->selector < FTB_SAMPLE_UNIFORM || p->selector > FTB_SAMPLE_LADIES)
         return ftb_fail(GrB_INVALID_VALUE, "options: selector is %d, which is no FtB_Selector",
                         (int)options->selector);
     if (key && !has_key(p->selector))
         return ftb_fail(GrB_INVALID_VALUE, "key is given, which %s does not look at; expected NULL",
                         names[p->selector]);
-    if (!key && has_key(p->selector))
+    if (!key && has_key(p->selector) && !of_layers(p->selector))
         return ftb_fail(GrB_NULL_POINTER, "key is NULL; %s needs an expression", names[p->selector]);
     if (p->replace && !weights)
         return ftb_fail(GrB_INVALID_VALUE,
@@ -40,6 +47,10 @@ static GrB_Info check(const ftb_sample_product *p, const ftb_selector_options *o
                         "options: threshold means nothing to %s; it goes with "
                         "FTB_SAMPLE_THRESHOLD",
                         names[p->selector]);
+    if (p->iterations < 0 || (p->iterations > 0 && p->selector != FTB_SAMPLE_LABOR))
+        return ftb_fail(GrB_INVALID_VALUE,
+                        "options: iterations is %d; expected 0, or more with FTB_SAMPLE_LABOR",
+                        p->iterations);
     if (p->threshold != p->threshold)
         return ftb_fail(GrB_INVALID_VALUE, "options: threshold is NaN; expected a number");
     return GrB_SUCCESS;
@@ -51,32 +62,37 @@ static GrB_Info check(const ftb_sample_product *p, const ftb_selector_options *o
  * many entries as A has, tables of all rows are made, if there is room, and looked at from then on: whatever
  * comes, that is less than twice the work of the better way. Picks are the same. */
 
-/* A's, for this text and the values as they are, under the pattern's lock. NULL: there is none. */
-static GrB_Info alias_of(ftb_draw_tables **alias, const ftb_selector *s)
+static int kind_of(const ftb_selector *s)
 {
-    ftb_draw_tables *a = s->A->tables;
-    bool same = a && strcmp(a->text, s->text) == 0;
-    const GrB_Info info = same ? ftb_watch_look(&a->values, &same, "A") : GrB_SUCCESS;
-    *alias = info == GrB_SUCCESS && same ? a : NULL;
+    return s->product.selector == FTB_SAMPLE_FASTGCN ? FTB_TABLES_COLUMNS : FTB_TABLES_ROWS;
+}
+
+/* A's, for this text and the values as they are, under the pattern's lock. NULL: there is none. */
+static GrB_Info tables_of(ftb_draw_tables **tables, const ftb_selector *s)
+{
+    ftb_draw_tables *t = s->A->tables[kind_of(s)];
+    bool same = t && strcmp(t->text, s->text) == 0;
+    const GrB_Info info = same ? ftb_watch_look(&t->values, &same, "A") : GrB_SUCCESS;
+    *tables = info == GrB_SUCCESS && same ? t : NULL;
     return info;
 }
 
-static GrB_Info make_alias(ftb_selector *s)
+static GrB_Info begin_tables(ftb_draw_tables **tables, ftb_selector *s)
 {
     const FtB_Context ctx = s->A->ctx;
-    ftb_draw_tables *a = ftb_new0(ctx, 1, sizeof *a);
-    if (!a || !(a->text = ftb_strdup(ctx, s->text))) {
-        ftb_delete(a);
+    ftb_draw_tables *t = ftb_new0(ctx, 1, sizeof *t);
+    if (!t || !(t->text = ftb_strdup(ctx, s->text))) {
+        ftb_delete(t);
         return ftb_nomem();
     }
-    ftb_watch_matrix(&a->values, s->A);
-    ftb_draw_tables_delete(s->A->tables);
-    s->A->tables = a;
+    ftb_watch_matrix(&t->values, s->A);
+    ftb_draw_tables_delete(s->A->tables[kind_of(s)]);
+    s->A->tables[kind_of(s)] = *tables = t;
     return GrB_SUCCESS;
 }
 
-/* Where there is no room, it is done without them. */
-static GrB_Info make_tables(ftb_selector *s, ftb_draw_tables *a)
+/* Tables of all rows. Where there is no room, it is done without them. */
+static GrB_Info make_rows(ftb_selector *s, ftb_draw_tables *t)
 {
     ftb_sample_product all = s->product;
     ftb_buffer *slots =
@@ -84,29 +100,41 @@ static GrB_Info make_tables(ftb_selector *s, ftb_draw_tables *a)
     all.nrows = s->A->pattern->nrows;
     const GrB_Info info = slots ? ftb_sample_tables(&all, ftb_buffer_data(slots)) : GrB_OUT_OF_MEMORY;
     if (info == GrB_SUCCESS) {
-        a->slots = slots;
+        t->made = slots;
         return info;
     }
     ftb_buffer_release(slots);
-    a->looked = 0; /* it is not tried at every call */
+    t->looked = 0; /* it is not tried at every call */
     return info == GrB_OUT_OF_MEMORY || info == FTB_LIMIT ? GrB_SUCCESS : info;
+}
+
+/* Sums of all columns, which nothing can be done without. */
+static GrB_Info make_columns(ftb_buffer **made, const ftb_selector *s)
+{
+    ftb_buffer *sums = ftb_buffer_adopt(s->A->ctx, ftb_new(s->A->ctx, s->A->pattern->ncols, sizeof(double)));
+    const GrB_Info info = sums ? ftb_sample_norms(&s->product, ftb_buffer_data(sums)) : ftb_nomem();
+    if (info == GrB_SUCCESS)
+        *made = sums;
+    else
+        ftb_buffer_release(sums);
+    return info;
 }
 
 /* Tables that are there; `make`: also those that now pay. */
 static GrB_Info find_tables(ftb_selector *s, bool make)
 {
     ftb_pattern *p = s->A->pattern;
-    ftb_draw_tables *a;
+    ftb_draw_tables *t;
     pthread_mutex_lock(&p->lock);
-    GrB_Info info = alias_of(&a, s);
-    if (make && info == GrB_SUCCESS && !a)
-        info = make_alias(s);
-    else if (make && info == GrB_SUCCESS && !a->slots && a->looked >= p->nvals)
-        info = make_tables(s, a);
-    if (info == GrB_SUCCESS && a && a->slots) {
-        s->tables = ftb_buffer_retain(a->slots);
-        s->product.tables = ftb_buffer_data(s->tables);
-    }
+    GrB_Info info = tables_of(&t, s);
+    if (make && info == GrB_SUCCESS && !t)
+        info = begin_tables(&t, s);
+    if (make && info == GrB_SUCCESS && !t->made && kind_of(s) == FTB_TABLES_COLUMNS)
+        info = make_columns(&t->made, s);
+    else if (make && info == GrB_SUCCESS && !t->made && t->looked >= p->nvals && t->looked > 0)
+        info = make_rows(s, t);
+    if (info == GrB_SUCCESS && t && t->made)
+        s->tables = ftb_buffer_retain(t->made);
     pthread_mutex_unlock(&p->lock);
     return info;
 }
@@ -114,18 +142,18 @@ static GrB_Info find_tables(ftb_selector *s, bool make)
 /* After picks without tables, of rows with so many entries. */
 static GrB_Info note_looked(const ftb_selector *s, int64_t entries)
 {
-    ftb_draw_tables *a;
+    ftb_draw_tables *t;
     if (!s->text || s->tables)
         return GrB_SUCCESS;
     pthread_mutex_lock(&s->A->pattern->lock);
-    const GrB_Info info = alias_of(&a, s);
-    if (a)
-        a->looked += entries;
+    const GrB_Info info = tables_of(&t, s);
+    if (t)
+        t->looked += entries;
     pthread_mutex_unlock(&s->A->pattern->lock);
     return info;
 }
 
-/* ---- */
+/* ---- begin */
 
 static GrB_Info compile(ftb_selector *s, FtB_Arg key)
 {
@@ -154,6 +182,37 @@ static GrB_Info compile(ftb_selector *s, FtB_Arg key)
     return ftb_map_check_rows(s->map, A->pattern->nrows, A->pattern->ncols);
 }
 
+/* The key, compiled, with its tables. */
+static GrB_Info begin_key(ftb_selector *s, FtB_Arg key)
+{
+    const FtB_Selector selector = s->product.selector;
+    if (key.kind == FTB_KIND_NONE) {
+        if (s->A->width > 1)
+            return ftb_fail(GrB_DIMENSION_MISMATCH, "A has %lld values per entry; %s needs a key then",
+                            (long long)s->A->width, names[selector]);
+        key = FTB_ARG(s->A->width == 1 ? "x" : "1");
+    }
+    const bool tables = selector == FTB_SAMPLE_WEIGHTED || selector == FTB_SAMPLE_FASTGCN;
+    GrB_Info info = ftb_buffer_ask(s->A->values, FTB_READ);
+    if (tables && key.kind == FTB_KIND_TEXT)
+        s->text = key.handle;
+    if (info == GrB_SUCCESS && s->text)
+        info = find_tables(s, false);
+    if (info == GrB_SUCCESS)
+        info = compile(s, key);
+    if (info == GrB_SUCCESS && s->text && !s->tables)
+        info = find_tables(s, true);
+    else if (info == GrB_SUCCESS && selector == FTB_SAMPLE_FASTGCN && !s->text)
+        info = make_columns(&s->tables, s);
+    if (info != GrB_SUCCESS || !s->tables)
+        return info;
+    if (selector == FTB_SAMPLE_FASTGCN)
+        s->product.norms = ftb_buffer_data(s->tables);
+    else
+        s->product.tables = ftb_buffer_data(s->tables);
+    return info;
+}
+
 GrB_Info ftb_selector_begin(ftb_selector *s, FtB_Context ctx, FtB_Matrix A,
                             const ftb_selector_options *options)
 {
@@ -167,19 +226,12 @@ GrB_Info ftb_selector_begin(ftb_selector *s, FtB_Context ctx, FtB_Matrix A,
                                                           : FTB_SAMPLE_UNIFORM;
     p->replace = options->replace;
     p->threshold = options->threshold;
+    p->iterations = options->iterations;
     p->seed = options->seed ? options->seed : ctx->seed;
-    GrB_Info info = check(p, options);
-    if (info != GrB_SUCCESS || !key)
+    const GrB_Info info = check(p, options);
+    if (info != GrB_SUCCESS || (!key && !of_layers(p->selector)))
         return info;
-    if (p->selector == FTB_SAMPLE_WEIGHTED && options->key.kind == FTB_KIND_TEXT) {
-        s->text = options->key.handle;
-        info = ftb_buffer_ask(A->values, FTB_READ);
-        if (info == GrB_SUCCESS)
-            info = find_tables(s, false);
-    }
-    if (info == GrB_SUCCESS)
-        info = compile(s, options->key);
-    return info == GrB_SUCCESS && s->text && !s->tables ? find_tables(s, true) : info;
+    return begin_key(s, options->key);
 }
 
 void ftb_selector_end(ftb_selector *s)
@@ -195,6 +247,8 @@ GrB_Info ftb_selector_check(const ftb_selector *s, int64_t k, const char *name)
     if (k < -1)
         return ftb_fail(GrB_INVALID_VALUE, "%s is %lld; expected 0 or more, or -1 for all", name,
                         (long long)k);
+    if (k < 0 && of_layers(selector))
+        return ftb_fail(GrB_INVALID_VALUE, "%s is -1, for all; %s expects 0 or more", name, names[selector]);
     if (k < 0 && s->product.replace)
         return ftb_fail(GrB_INVALID_VALUE, "%s is -1, for all; with replacement expected 0 or more", name);
     if (k >= 0 && (selector == FTB_SAMPLE_THRESHOLD || selector == FTB_SAMPLE_BERNOULLI))
@@ -208,17 +262,30 @@ void ftb_picks_delete(ftb_picks *picks)
     ftb_delete(picks->rowptr);
     ftb_delete(picks->entries);
     ftb_delete(picks->columns);
-    *picks = (ftb_picks){NULL, NULL, NULL};
+    ftb_delete(picks->scale);
+    *picks = (ftb_picks){.rowptr = NULL};
+}
+
+/* Gives back room that nothing was picked for. */
+static void shrink(FtB_Context ctx, ftb_picks *picks, int64_t count, size_t column)
+{
+    void *scale = picks->scale, *entries = picks->entries;
+    (void)ftb_resize(ctx, &entries, count, sizeof *picks->entries);
+    (void)ftb_resize(ctx, &picks->columns, count, column);
+    if (scale)
+        (void)ftb_resize(ctx, &scale, count, sizeof *picks->scale);
+    picks->entries = entries;
+    picks->scale = scale;
 }
 
 GrB_Info ftb_pick(ftb_picks *picks, const ftb_selector *s, const int64_t *rows, int64_t nrows, int64_t k)
 {
     ftb_sample_product p = s->product;
     const ftb_place nothing[] = {{.X = NULL}}; /* lists are the host's, and patterns are asked for by verbs */
-    const ftb_backend *who = p.key || p.values ? NULL : FTB_WHO(s->ctx, sample);
+    const ftb_backend *who = p.key || p.values || ftb_sample_scales(&p) ? NULL : FTB_WHO(s->ctx, sample);
     int64_t most, looked = 0, *counted = p.work;
     GrB_Info info = GrB_SUCCESS;
-    *picks = (ftb_picks){NULL, NULL, NULL};
+    *picks = (ftb_picks){.rowptr = NULL};
     if (p.replace && __builtin_mul_overflow(nrows, k, &most))
         return ftb_fail(GrB_OUT_OF_MEMORY, "%lld picks for each of %lld rows are too many", (long long)k,
                         (long long)nrows);
@@ -234,9 +301,14 @@ GrB_Info ftb_pick(ftb_picks *picks, const ftb_selector *s, const int64_t *rows, 
         goto done;
     p.entries = picks->entries = ftb_new(s->ctx, p.rowptr[nrows], sizeof *p.entries);
     p.columns = picks->columns = ftb_new(s->ctx, p.rowptr[nrows], ftb_col_size(p.p->ncols));
-    if (!p.entries || !p.columns)
+    if (ftb_sample_scales(&p))
+        p.scale = picks->scale = ftb_new(s->ctx, p.rowptr[nrows], sizeof *p.scale);
+    if (!p.entries || !p.columns || (ftb_sample_scales(&p) && !p.scale))
         FTB_CHECK(ftb_nomem());
+    const int64_t room = p.rowptr[nrows];
     FTB_RUN(info, who, sample, nothing, &p);
+    if (info == GrB_SUCCESS && p.rowptr[nrows] < room)
+        shrink(s->ctx, picks, p.rowptr[nrows], ftb_col_size(p.p->ncols));
     if (info == GrB_SUCCESS)
         info = note_looked(s, looked);
     if (counted)
@@ -261,31 +333,59 @@ static GrB_Info fill_ones(const ftb_selector *s, char **ones)
     return GrB_SUCCESS;
 }
 
-GrB_Info ftb_pick_values(ftb_buffer **values, const ftb_selector *s, const int64_t *entries, int64_t count,
-                         bool ones)
+/* Values times the picks' scales. */
+static GrB_Info scaled_values(ftb_picked_values *to, const ftb_selector *s, const ftb_pick_list *list)
+{
+    const FtB_Matrix A = s->A;
+    int64_t total;
+    to->type = A->type == FTB_FP64 ? FTB_FP64 : FTB_FP32;
+    to->width = ftb_max(A->width, 1);
+    GrB_Info info = ftb_buffer_ask(A->values, FTB_READ);
+    if (info != GrB_SUCCESS)
+        return info;
+    if (__builtin_mul_overflow(list->count, to->width, &total))
+        total = INT64_MAX; /* refused by the allocator, with its message */
+    to->values = ftb_buffer_new(s->ctx, total, FtB_Type_size(to->type));
+    if (!to->values)
+        return ftb_nomem();
+    ftb_sample_scaled(&(ftb_scaled_values){.ctx = s->ctx,
+                                           .to = to->values->host,
+                                           .to_type = to->type,
+                                           .type = A->type,
+                                           .from = ftb_values(A),
+                                           .width = to->width,
+                                           .count = list->count,
+                                           .entries = list->entries,
+                                           .scale = list->scale});
+    return info;
+}
+
+GrB_Info ftb_pick_values(ftb_picked_values *to, const ftb_selector *s, const ftb_pick_list *list)
 {
     const FtB_Matrix A = s->A;
     const int64_t width = A->width;
     char *one = NULL;
     int64_t total;
     GrB_Info info = GrB_SUCCESS;
-    *values = NULL;
+    *to = (ftb_picked_values){.type = A->type, .width = width};
+    if (list->scale)
+        return scaled_values(to, s, list);
     if (width == 0)
         return GrB_SUCCESS;
-    if (__builtin_mul_overflow(count, width, &total))
-        total = INT64_MAX; /* refused by the allocator, with its message */
+    if (__builtin_mul_overflow(list->count, width, &total))
+        total = INT64_MAX;
     ftb_buffer *made = ftb_buffer_new(s->ctx, total, FtB_Type_size(A->type));
     if (!made)
         return ftb_nomem();
-    if (ones) {
+    if (list->ones) {
         FTB_CHECK(ftb_buffer_ask(A->values, FTB_READ));
         FTB_CHECK(fill_ones(s, &one));
-        ftb_sample_values(s->ctx, made->host, ftb_values(A), entries, count,
+        ftb_sample_values(s->ctx, made->host, ftb_values(A), list->entries, list->count,
                           (size_t)width * FtB_Type_size(A->type), one);
     } else {
         ftb_gather_product g = {.ctx = s->ctx,
-                                .rows = entries,
-                                .count = count,
+                                .rows = list->entries,
+                                .count = list->count,
                                 .ncols = width,
                                 .ldx = width,
                                 .ldy = width,
@@ -300,6 +400,6 @@ done:
     if (info != GrB_SUCCESS)
         ftb_buffer_release(made);
     else
-        *values = made;
+        to->values = made;
     return info;
 }

@@ -10,7 +10,7 @@ typedef struct ftb_selector {
     FtB_Op key;                 /* ours; NULL: none */
     struct ftb_map *map;        /* compiled of it */
     const char *text;           /* the key's, where tables may be kept for it; NULL: not */
-    ftb_buffer *tables;         /* retained; NULL: there are none */
+    ftb_buffer *tables;         /* retained, or ours; NULL: there are none */
     ftb_sample_product product; /* its rows and results are filled in for each pick */
 } ftb_selector;
 
@@ -20,6 +20,7 @@ typedef struct ftb_selector_options {
     FtB_Selector selector;
     bool replace;
     double threshold;
+    int iterations;
     uint64_t seed;
 } ftb_selector_options;
 
@@ -34,13 +35,26 @@ GrB_Info ftb_selector_check(const ftb_selector *s, int64_t k, const char *name);
 typedef struct ftb_picks {
     int64_t *rowptr, *entries;
     void *columns;
+    double *scale; /* what the entries' values are to be multiplied by; NULL: nothing is */
 } ftb_picks;
 /* Picks of rows[0 .. nrows - 1]; rows NULL: 0 .. nrows - 1. */
 GrB_Info ftb_pick(ftb_picks *picks, const ftb_selector *s, const int64_t *rows, int64_t nrows, int64_t k);
 void ftb_picks_delete(ftb_picks *picks);
 
-/* *values: those of A's entries, as A has them (NULL where A has none); an entry -1 has ones. */
-GrB_Info ftb_pick_values(ftb_buffer **values, const ftb_selector *s, const int64_t *entries, int64_t count,
-                         bool ones);
+/* Values of a matrix of picks: A's, as A has them (NULL where A has none); an entry -1, of which there may be
+ * where there are `ones`, has those. With `scale` they are multiplied, in FP64 where A's are of it, else in
+ * FP32, and ones where A has none. */
+typedef struct ftb_pick_list {
+    const int64_t *entries;
+    const double *scale; /* NULL: nothing is multiplied */
+    int64_t count;
+    bool ones;
+} ftb_pick_list;
+typedef struct ftb_picked_values {
+    ftb_buffer *values;
+    FtB_Type type;
+    int64_t width;
+} ftb_picked_values;
+GrB_Info ftb_pick_values(ftb_picked_values *to, const ftb_selector *s, const ftb_pick_list *list);
 
 #endif

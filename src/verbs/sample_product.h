@@ -20,6 +20,7 @@ typedef struct ftb_sample_product {
     bool replace;
     int64_t k; /* picks of a row, < 0: all */
     double threshold;
+    int iterations; /* of LABOR's importance */
     uint64_t seed, stream;
     const uint64_t *seeds; /* row r's is seeds[trees[r]]; NULL: seed */
     const int32_t *trees;
@@ -27,12 +28,22 @@ typedef struct ftb_sample_product {
     FtB_Type type;
     struct ftb_map *key; /* WEIGHTED, TOPK, THRESHOLD, BERNOULLI: values of entries, compiled for the host */
     const ftb_alias_slot
-        *tables;      /* WEIGHTED: of the key, for all of p's entries; NULL: they are made as needed */
-    int64_t *rowptr;  /* nrows + 1 */
-    int64_t *entries; /* of p, in each row ascending; with replacement they come again */
-    void *columns;    /* theirs, as p has them */
-    int64_t *work;    /* rises by the entries and rows that were looked at; NULL: not counted */
+        *tables;         /* WEIGHTED: of the key, for all of p's entries; NULL: they are made as needed */
+    const double *norms; /* FASTGCN: of p's columns, sums of squares, each with those before it */
+    double *scale;       /* out, with the entries: what their values are to be multiplied by; NULL: nothing
+                            is (ftb_sample_scales) */
+    int64_t *rowptr;     /* nrows + 1 */
+    int64_t *entries;    /* of p, in each row ascending; with replacement they come again */
+    void *columns;       /* theirs, as p has them */
+    int64_t *work;       /* rises by the entries and rows that were looked at; NULL: not counted */
 } ftb_sample_product;
+
+/* Whether picks stand for others, too, so that sums over a row are right in the mean. */
+static inline bool ftb_sample_scales(const ftb_sample_product *s)
+{
+    return s->selector == FTB_SAMPLE_FASTGCN || s->selector == FTB_SAMPLE_LADIES ||
+           (s->selector == FTB_SAMPLE_LABOR && s->iterations > 0);
+}
 
 /* Numbers for vertices, what the verb `relabel` computes: picked ones that are not among the known get
  * numbers behind them, ascending by tree, then by vertex; the same again gets the same number. */

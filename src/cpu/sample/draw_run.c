@@ -68,10 +68,7 @@ static void put_columns(drawer *w)
     const ftb_sample_product *s = w->draws.s;
     for (int64_t r = w->first; r < w->first + w->fetched; r++)
         for (int64_t t = s->rowptr[r]; t < s->rowptr[r] + w->counts[r]; t++)
-            if (s->p->wide)
-                ((int64_t *)s->columns)[t] = ((const int64_t *)s->p->colidx)[s->entries[t]];
-            else
-                ((int32_t *)s->columns)[t] = ((const int32_t *)s->p->colidx)[s->entries[t]];
+            ftb_sample_put_column(s, t);
     w->fetched = 0;
 }
 

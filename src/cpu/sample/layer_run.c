@@ -1,0 +1,225 @@
+/* Layer-wise picks: k columns for all rows of a hop together, which keep their entries in these.
+ *
+ * Columns are drawn k times, with chances q_j in proportion to the sum of w_ij^2, over the rows at hand
+ * (LADIES) or over all rows (FastGCN). An entry whose column was drawn n times stands for n / (k q_j) of
+ * itself, so that sums over a row are right in the mean. Chen, Ma and Xiao, "FastGCN", ICLR 2018; Zou et al.,
+ * "Layer-dependent importance sampling", NeurIPS 2019. */
+#include "cpu/sample/rows_columns.h"
+
+#include "core/draws.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define LONG_ROW 16 /* rows of more entries than that times the columns drawn: these are looked for in them  \
+                     */
+
+typedef struct layer {
+    const ftb_sample_product *s;
+    ftb_rows_columns c; /* LADIES */
+    double *sums;       /* its sums of squares, each with those before it */
+    const double *all;  /* these, or those of all columns */
+    int64_t ncolumns;   /* of these */
+    int64_t *drawn;     /* k; then each once, ascending: numbers, and columns */
+    double *scale;      /* n / (k q) of each */
+    int64_t ndrawn;
+    int64_t *counts; /* of each row's picks */
+} layer;
+
+static int by_number(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* ---- chances */
+
+static GrB_Info weigh_columns(layer *l)
+{
+    const ftb_sample_product *s = l->s;
+    double *weight = ftb_new(s->ctx, l->c.nentries, sizeof *weight);
+    l->sums = ftb_new(s->ctx, l->c.ncolumns, sizeof *l->sums);
+    GrB_Info info = weight && l->sums ? ftb_sample_weights(s, weight, l->c.offset) : ftb_nomem();
+    double sum = 0;
+    for (int64_t n = 0; info == GrB_SUCCESS && n < l->c.ncolumns; n++) {
+        double here = 0;
+        for (int64_t at = l->c.begin[n]; at < l->c.begin[n + 1]; at++) {
+            const double w = weight[ftb_columns_entry(&l->c, at)];
+            here += w * w;
+        }
+        l->sums[n] = sum += here;
+    }
+    ftb_delete(weight);
+    l->all = l->sums;
+    l->ncolumns = l->c.ncolumns;
+    return info;
+}
+
+static GrB_Info check_total(const layer *l)
+{
+    const double total = l->ncolumns > 0 ? l->all[l->ncolumns - 1] : 0;
+    if (l->ncolumns == 0 || (total > 0 && total < (double)INFINITY))
+        return GrB_SUCCESS;
+    return ftb_fail(GrB_INVALID_VALUE,
+                    "key: the squares of the weights of %s have the sum %g; expected a number above 0",
+                    l->sums ? "a hop's rows" : "A", total);
+}
+
+/* The first number whose sum is beyond `aim`, which is one that has a chance. */
+static int64_t number_at(const layer *l, double aim)
+{
+    int64_t first = 0, end = l->ncolumns - 1;
+    while (first < end) {
+        const int64_t middle = first + (end - first) / 2;
+        if (l->all[middle] > aim)
+            end = middle;
+        else
+            first = middle + 1;
+    }
+    return first;
+}
+
+static void draw_columns(layer *l)
+{
+    const ftb_sample_product *s = l->s;
+    const uint64_t seed = ftb_random_mix(s->seed, 0, FTB_DRAW_LAYER);
+    const double total = l->ncolumns > 0 ? l->all[l->ncolumns - 1] : 0;
+    if (!(total > 0) || s->k == 0)
+        return;
+    const double most = nextafter(total, 0);
+    for (int64_t d = 0; d < s->k; d++) {
+        const uint64_t high = ftb_draw(seed, 0, s->stream, (uint64_t)d, false),
+                       more = ftb_draw(seed, 0, s->stream, (uint64_t)d, true);
+        const double aim = (double)((high << 32 | more) >> 11) * 0x1p-53 * total;
+        l->drawn[d] = number_at(l, aim < most ? aim : most);
+    }
+    qsort(l->drawn, (size_t)s->k, sizeof *l->drawn, by_number);
+    for (int64_t d = 0, next; d < s->k; d = next) {
+        const int64_t n = l->drawn[d];
+        const double chance = (l->all[n] - (n > 0 ? l->all[n - 1] : 0)) / total;
+        for (next = d; next < s->k && l->drawn[next] == n;)
+            next++;
+        l->scale[l->ndrawn] = (double)(next - d) / ((double)s->k * chance);
+        l->drawn[l->ndrawn++] = l->sums ? l->c.column[n] : n;
+    }
+}
+
+/* ---- rows */
+
+static void put(const layer *l, int64_t at, int64_t e, int64_t d)
+{
+    l->s->entries[at] = e;
+    l->s->scale[at] = l->scale[d];
+    ftb_sample_put_column(l->s, at);
+}
+
+/* The first of list[0 .. count - 1], of columns or of a row's entries, that is not below `column`. */
+static int64_t find_drawn(const layer *l, int64_t column)
+{
+    int64_t first = 0, end = l->ndrawn;
+    while (first < end) {
+        const int64_t middle = first + (end - first) / 2;
+        if (l->drawn[middle] < column)
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    return first;
+}
+
+static int64_t find_entry(const ftb_pattern *p, int64_t first, int64_t end, int64_t column)
+{
+    while (first < end) {
+        const int64_t middle = first + (end - first) / 2;
+        if (ftb_col(p, middle) < column)
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    return first;
+}
+
+static void pick_row(const layer *l, int64_t r)
+{
+    const ftb_sample_product *s = l->s;
+    const int64_t i = ftb_sample_row(s, r), end = s->p->rowptr[i + 1], to = s->rowptr[r];
+    int64_t at = to, e = s->p->rowptr[i];
+    if (end - e > LONG_ROW * l->ndrawn) {
+        for (int64_t d = 0; d < l->ndrawn; d++)
+            for (e = find_entry(s->p, e, end, l->drawn[d]); e < end && ftb_col(s->p, e) == l->drawn[d]; e++)
+                put(l, at++, e, d);
+    } else {
+        for (; e < end; e++) {
+            const int64_t column = ftb_col(s->p, e), d = find_drawn(l, column);
+            if (d < l->ndrawn && l->drawn[d] == column)
+                put(l, at++, e, d);
+        }
+    }
+    l->counts[r] = at - to;
+}
+
+GrB_Info ftb_sample_layer(const ftb_sample_product *s)
+{
+    layer l = {.s = s, .all = s->norms, .ncolumns = s->norms ? s->p->ncols : 0};
+    GrB_Info info = GrB_SUCCESS;
+    if (s->selector == FTB_SAMPLE_LADIES) {
+        FTB_CHECK(ftb_columns_of_rows(&l.c, s));
+        FTB_CHECK(weigh_columns(&l));
+    }
+    if (s->p->nvals > 0)
+        FTB_CHECK(check_total(&l));
+    l.drawn = ftb_new(s->ctx, s->k, sizeof *l.drawn);
+    l.scale = ftb_new(s->ctx, s->k, sizeof *l.scale);
+    l.counts = ftb_new(s->ctx, s->nrows, sizeof *l.counts);
+    if (!l.drawn || !l.scale || !l.counts)
+        FTB_CHECK(ftb_nomem());
+    draw_columns(&l);
+#pragma omp parallel for num_threads(ftb_threads_for(s->ctx, s->rowptr[s->nrows] + s->nrows))                \
+    schedule(dynamic, 64)
+    for (int64_t r = 0; r < s->nrows; r++)
+        pick_row(&l, r);
+    ftb_sample_close(s, l.counts);
+    if (s->work)
+        *s->work += s->nrows + l.c.nentries + s->rowptr[s->nrows];
+done:
+    ftb_columns_delete(&l.c);
+    ftb_delete(l.sums);
+    ftb_delete(l.drawn);
+    ftb_delete(l.scale);
+    ftb_delete(l.counts);
+    return info;
+}
+
+/* ---- all rows' */
+
+GrB_Info ftb_sample_norms(const ftb_sample_product *all, double *sums)
+{
+    enum { CHUNK = 4096 };
+    const ftb_pattern *p = all->p;
+    ftb_sample_product s = *all;
+    int64_t most = 0, *rows = ftb_new(s.ctx, CHUNK, sizeof *rows),
+            *offset = ftb_new(s.ctx, CHUNK + 1, sizeof *offset);
+    for (int64_t first = 0; first < p->nrows; first += CHUNK)
+        most = ftb_max(most, p->rowptr[ftb_min(p->nrows, first + CHUNK)] - p->rowptr[first]);
+    double *weight = ftb_new(s.ctx, most, sizeof *weight);
+    GrB_Info info = rows && offset && weight ? GrB_SUCCESS : ftb_nomem();
+    for (int64_t j = 0; j < p->ncols; j++)
+        sums[j] = 0;
+    for (int64_t first = 0; first < p->nrows && info == GrB_SUCCESS; first += CHUNK) {
+        s.rows = rows;
+        s.nrows = ftb_min(p->nrows - first, CHUNK);
+        for (int64_t r = 0; r < s.nrows; r++)
+            rows[r] = first + r;
+        for (int64_t r = 0; r <= s.nrows; r++)
+            offset[r] = p->rowptr[first + r] - p->rowptr[first];
+        info = ftb_sample_weights(&s, weight, offset);
+        for (int64_t t = 0; info == GrB_SUCCESS && t < offset[s.nrows]; t++)
+            sums[ftb_col(p, p->rowptr[first] + t)] += weight[t] * weight[t];
+    }
+    for (int64_t j = 1; j < p->ncols; j++)
+        sums[j] += sums[j - 1];
+    ftb_delete(rows);
+    ftb_delete(offset);
+    ftb_delete(weight);
+    return info;
+}
