@@ -1,6 +1,6 @@
 /* Attention layers: values against loops over vertices, heads and neighbours; gradients against finite
  * differences in FP64; dropout by its statistics. On graphs with an isolated vertex, a self-loop and a hub,
- * without edges, and between two sets of vertices.
+ * without edges, between two sets of vertices, and as a hop of a sample, whose targets are the first sources.
  * Labels: unit, serial */
 #include "support/check.h"
 
@@ -24,7 +24,14 @@ typedef struct problem {
     FtB_Block X, Y;             /* features of sources and targets */
 } problem;
 
-typedef enum graph { MIXED, EMPTY, BIPARTITE, FULL } graph; /* FULL: rows long enough for the fused form */
+typedef enum graph {
+    MIXED,
+    EMPTY,
+    BIPARTITE,
+    HOP,
+    FULL
+} graph; /* FULL: rows long enough for the fused form */
+static bool two_sets(graph g) { return g == BIPARTITE || g == HOP; }
 
 static FtB_Block features(int64_t nrows, int64_t ncols, uint64_t seed)
 {
@@ -42,12 +49,12 @@ static void make(problem *p, graph which)
     int64_t i[MOST * MOST], j[MOST * MOST];
     double values[MOST * MOST * EDGE];
     int count = which == MIXED ? 12 : which == EMPTY ? 0 : which == FULL ? MOST * MOST : 8;
-    *p = (problem){.m = which == BIPARTITE ? 5
-                        : which == FULL    ? MOST
-                                           : 7,
-                   .n = which == BIPARTITE ? 9
-                        : which == FULL    ? MOST
-                                           : 7};
+    *p = (problem){.m = two_sets(which) ? 5
+                        : which == FULL ? MOST
+                                        : 7,
+                   .n = two_sets(which) ? 9
+                        : which == FULL ? MOST
+                                        : 7};
     FtB_Block U = features(MOST * MOST, EDGE, 77);
     for (int e = 0; e < count; e++) {
         i[e] = which == MIXED ? mixed[e][0] : which == FULL ? e / MOST : between[e][0];
@@ -244,7 +251,7 @@ static void check(const use *u)
     }
     FtB_Var x = FtB_parameter(tape, px), y = u->graph == BIPARTITE ? FtB_parameter(tape, py) : x;
     if (u->graph != BIPARTITE)
-        memcpy(block_values(p.Y), block_values(p.X), (size_t)(p.n * IN) * sizeof(double));
+        memcpy(block_values(p.Y), block_values(p.X), (size_t)(p.m * IN) * sizeof(double));
     FtB_Var e = u->edge ? FtB_input_edges(tape, p.A) : FTB_NO_VAR;
     FtB_Var out = FtB_Layer_apply(layer, p.A, x, y, e);
     assert_ok(FtB_evaluate(&got, out));

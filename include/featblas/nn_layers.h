@@ -67,11 +67,15 @@ GrB_Info FtB_Layer_new(FtB_Layer *layer, const char *kind, int64_t in, int64_t o
  * values are edge types from 0; of gcn, sgc and appnp weights, if it has values; others do not read them). It
  * is referenced; what is made of it is kept for the next call, until its values change (FtB_Matrix_changed),
  * after which a tape with an earlier record of the layer refuses to run. @param src features of the n
- * sources. @param dst features of the m targets; the same variable as src where A is square. @param edge
- * features on A's edges, or FTB_NO_VAR. */
+ * sources. @param dst features of the m targets. The same variable as src where A is square, and where the
+ * targets are the first m of the sources, as of a hop of a sample: self-loops are those of the targets then,
+ * and gcn, sgc and appnp, of one step, normalise by the degrees of the graph that was sampled, with what was
+ * picked of a row standing for all of it (of an A that is no hop: by the sums of its own rows and columns).
+ * @param edge features on A's edges, or FTB_NO_VAR. */
 FtB_Var FtB_Layer_apply(FtB_Layer layer, FtB_Matrix A, FtB_Var src, FtB_Var dst, FtB_Var edge);
 
-/** @name FtB_gcn(layer, A, x) and its like: FtB_Layer_apply on one set of vertices, for a layer of that kind.
+/** @name FtB_gcn(layer, A, x) and its like: FtB_Layer_apply on one set of vertices, or a hop of it (x has
+ *  a row for each column of A), for a layer of that kind.
  *  @{ */
 #define FTB_LAYER_DECLARE(name, options, formula)                                                            \
     FtB_Var FtB_##name(FtB_Layer layer, FtB_Matrix A, FtB_Var x);

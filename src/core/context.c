@@ -3,6 +3,7 @@
 #include "core/backend.h"
 
 #include <omp.h>
+#include <signal.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -15,7 +16,8 @@ static _Thread_local FtB_Context engaged; /* NULL: the default; holds a referenc
 static pthread_key_t engaged_key;         /* releases the reference when a thread ends */
 static pthread_once_t engaged_once = PTHREAD_ONCE_INIT;
 static bool engaged_key_valid;
-static pid_t loaded_in; /* the process that OpenMP's threads belong to */
+static _Thread_local int ahead; /* threads of a thread that works ahead; 0: it does not */
+static pid_t loaded_in;         /* the process that OpenMP's threads belong to */
 
 __attribute__((constructor)) static void remember_process(void) { loaded_in = getpid(); }
 
@@ -181,7 +183,20 @@ int ftb_threads(FtB_Context ctx)
     if (ftb_forked()) /* the OpenMP threads of the parent are not here; waiting for them hangs */
         return 1;
     int threads = chosen(ctx)->threads;
-    return threads > 0 ? threads : ftb_max(1, omp_get_max_threads());
+    threads = threads > 0 ? threads : ftb_max(1, omp_get_max_threads());
+    return ahead > 0 ? ftb_min(ahead, threads) : threads;
+}
+
+void ftb_work_ahead(int threads) { ahead = threads; }
+
+bool ftb_thread_start(pthread_t *thread, void *(*work)(void *), void *arg)
+{
+    sigset_t all, old;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    const bool started = pthread_create(thread, NULL, work, arg) == 0;
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return started;
 }
 
 /* Waking a thread takes 1 us while it still spins and 9 us once it sleeps, more where cores are busy: each
@@ -223,7 +238,11 @@ GrB_Info ftb_check_cancelled(FtB_Context ctx)
     return ftb_cancelled(ctx) ? ftb_progress(ctx, 0, 0, "rows") : GrB_SUCCESS;
 }
 
-void ftb_cancel_clear(FtB_Context ctx) { atomic_store(&chosen(ctx)->cancelled, 0); }
+void ftb_cancel_clear(FtB_Context ctx)
+{
+    if (ahead == 0)
+        atomic_store(&chosen(ctx)->cancelled, 0);
+}
 
 double ftb_seconds(void)
 {
@@ -247,7 +266,7 @@ static bool report(FtB_Context ctx, double done, double total, const char *what)
 GrB_Info ftb_progress(FtB_Context ctx, double done, double total, const char *what)
 {
     ctx = chosen(ctx);
-    if (ctx->progress && !report(ctx, done, total, what))
+    if (ctx->progress && ahead == 0 && !report(ctx, done, total, what))
         atomic_store(&ctx->cancelled, 1);
     return ftb_cancelled(ctx) ? ftb_fail(FTB_CANCELLED, "cancelled") : GrB_SUCCESS;
 }

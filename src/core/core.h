@@ -50,6 +50,11 @@ FtB_Context ftb_context(void);                   /* the engaged one, or the defa
 FtB_Context ftb_context_retain(FtB_Context ctx); /* returns ctx */
 void ftb_context_release(FtB_Context ctx);
 int ftb_threads(FtB_Context ctx); /* >= 1; 1 in a forked child */
+/* The calling thread is one of ours that works ahead of the caller's: with so many threads at most, and
+ * without calling back; a cancellation that it sees is for the caller's to clear. */
+void ftb_work_ahead(int threads);
+/* Starts a thread that takes no signals, which are for the program's own. */
+bool ftb_thread_start(pthread_t *thread, void *(*work)(void *), void *arg);
 /* Threads for a pass over so many entries: what does not pay for waking the others is not split. */
 int ftb_threads_for(FtB_Context ctx, int64_t entries);
 int ftb_threads_for_values(FtB_Context ctx, int64_t values); /* of a block, in its order */
@@ -136,7 +141,8 @@ typedef struct ftb_pattern {
     ftb_derived *derived;
     struct ftb_pattern *diagonal; /* with every (i, i); holds no reference back */
     ftb_degrees degrees;
-    bool counted; /* degrees are known */
+    bool counted;            /* degrees are known */
+    struct ftb_whole *whole; /* of a hop of a sample: what it was picked of (whole.h); else NULL */
     atomic_llong
         products; /* with blocks, that were planned for one use: what a partition may save is learned */
 } ftb_pattern;
@@ -159,9 +165,13 @@ GrB_Info ftb_derived_ask(const ftb_derived **found, ftb_pattern *p, const void *
 /* The transpose (borrowed from p, built on first use, parallel; p itself if that is symmetric), and where its
  * entries came from (NULL: not wanted, which saves 8 bytes an entry). */
 GrB_Info ftb_pattern_transpose(ftb_pattern *p, ftb_pattern **transpose, const int64_t **from);
-/* A square pattern with exactly one entry (i, i) in every row: p itself, or one borrowed from p, built on
- * first use. */
+/* A pattern with exactly one entry (i, i) in every row: p itself, or one borrowed from p, built on first use.
+ * p has a column for each row. */
 GrB_Info ftb_pattern_diagonal(ftb_pattern *p, ftb_pattern **with);
+/* How many entries (i, i) p has, counted on first use; where those of row i are: from *first to before *end.
+ */
+GrB_Info ftb_pattern_loops(ftb_pattern *p, int64_t *count);
+void ftb_pattern_own(const ftb_pattern *p, int64_t i, int64_t *first, int64_t *end);
 const ftb_degrees *ftb_pattern_degrees(ftb_pattern *p); /* counted on first use */
 
 static inline int64_t ftb_col(const ftb_pattern *p, int64_t e)

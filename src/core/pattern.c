@@ -1,5 +1,6 @@
 /* Patterns: which entries a matrix stores. Immutable once made, shared by reference. */
 #include "core/partition.h"
+#include "core/whole.h"
 
 #include <math.h>
 
@@ -55,6 +56,7 @@ void ftb_pattern_release(ftb_pattern *p)
     if (p->transpose != p)
         ftb_pattern_release(p->transpose);
     ftb_pattern_release(p->diagonal);
+    ftb_whole_release(p->whole);
     ftb_delete(p->transpose_from);
     while (p->partitions) {
         ftb_partition *next = p->partitions->next;

@@ -6,8 +6,7 @@
 
 #define SMALL (INT64_C(1) << 15) /* entries; below, threads cost more than they bring */
 
-/* Entries of row i before, and up to, column i. */
-static void find_diagonal(const ftb_pattern *p, int64_t i, int64_t *first, int64_t *end)
+void ftb_pattern_own(const ftb_pattern *p, int64_t i, int64_t *first, int64_t *end)
 {
     int64_t low = p->rowptr[i], high = p->rowptr[i + 1];
     while (low < high) {
@@ -30,7 +29,7 @@ static bool count(int64_t *rowptr, const ftb_pattern *p)
     if (p->nvals > SMALL)
     for (int64_t i = 0; i < p->nrows; i++) {
         int64_t first, end;
-        find_diagonal(p, i, &first, &end);
+        ftb_pattern_own(p, i, &first, &end);
         same = same && end - first == 1;
         rowptr[i + 1] = p->rowptr[i + 1] - p->rowptr[i] - (end - first) + 1;
     }
@@ -46,7 +45,7 @@ static void fill(void *colidx, const int64_t *rowptr, const ftb_pattern *p)
 #pragma omp parallel for schedule(dynamic, 256) num_threads(ftb_threads(p->ctx)) if (p->nvals > SMALL)
     for (int64_t i = 0; i < p->nrows; i++) {
         int64_t first, end, start = p->rowptr[i], stop = p->rowptr[i + 1];
-        find_diagonal(p, i, &first, &end);
+        ftb_pattern_own(p, i, &first, &end);
         char *to = (char *)colidx + (size_t)rowptr[i] * size;
         const char *from = p->colidx;
         memcpy(to, from + (size_t)start * size, (size_t)(first - start) * size);
@@ -89,13 +88,37 @@ static GrB_Info build_diagonal(ftb_pattern *p, ftb_pattern **with)
 GrB_Info ftb_pattern_diagonal(ftb_pattern *p, ftb_pattern **with)
 {
     GrB_Info info = GrB_SUCCESS;
-    if (p->nrows != p->ncols)
-        return ftb_fail(GrB_DIMENSION_MISMATCH, "%lld x %lld; self-loops need a square matrix",
+    if (p->nrows > p->ncols)
+        return ftb_fail(GrB_DIMENSION_MISMATCH, "%lld x %lld; self-loops need a column for each row",
                         (long long)p->nrows, (long long)p->ncols);
     pthread_mutex_lock(&p->lock);
     *with = p->diagonal;
     if (!p->diagonal)
         info = build_diagonal(p, with);
     pthread_mutex_unlock(&p->lock);
+    return info;
+}
+
+static GrB_Info count_loops(ftb_derived *to, ftb_pattern *p, const void *arg)
+{
+    int64_t loops = 0;
+    (void)arg;
+#pragma omp parallel for schedule(static) num_threads(ftb_threads(p->ctx)) reduction(+ : loops)              \
+    if (p->nvals > SMALL)
+    for (int64_t i = 0; i < p->nrows; i++) {
+        int64_t first, end;
+        ftb_pattern_own(p, i, &first, &end);
+        loops += end - first;
+    }
+    to->counts[0] = loops;
+    return GrB_SUCCESS;
+}
+
+GrB_Info ftb_pattern_loops(ftb_pattern *p, int64_t *count)
+{
+    static const char kind;
+    const ftb_derived *found;
+    const GrB_Info info = ftb_derived_ask(&found, p, &kind, 0, count_loops, NULL);
+    *count = info == GrB_SUCCESS ? found->counts[0] : 0;
     return info;
 }

@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -100,17 +99,6 @@ static void *work(void *arg)
     return NULL;
 }
 
-/* The thread takes no signals: they are for the program's own. */
-static bool start_thread(ftb_writer *w)
-{
-    sigset_t all, old;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    bool started = pthread_create(&w->thread, NULL, work, w) == 0;
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
-    return started;
-}
-
 static void delete_writer(ftb_writer *w)
 {
     if (w->direct >= 0)
@@ -143,7 +131,7 @@ ftb_writer *ftb_writer_start(FtB_Context ctx, int fd)
         for (; w->nempty < BLOCKS; w->nempty++)
             w->empty[w->nempty] = first + w->nempty * w->block_bytes;
     }
-    if (!w->memory || w->direct < 0 || !start_thread(w)) {
+    if (!w->memory || w->direct < 0 || !ftb_thread_start(&w->thread, work, w)) {
         delete_writer(w);
         return NULL;
     }

@@ -4,6 +4,7 @@
 
 #include "core/draws.h"
 #include "core/options.h"
+#include "core/whole.h"
 #include "core/words.h"
 #include "cpu/block/gather_run.h"
 #include "cpu/sample_run.h"
@@ -344,6 +345,24 @@ static GrB_Info run_hop(call *c, int64_t k, int hop)
     return info == GrB_SUCCESS ? make_layer(c, hop) : info;
 }
 
+/* Layers learn what they were picked of. */
+static GrB_Info name_whole(call *c)
+{
+    FtB_Sample s = c->sample;
+    s->held = ftb_buffer_adopt(c->ctx, s->vertices);
+    if (!s->held) {
+        s->vertices = NULL;
+        return ftb_nomem();
+    }
+    ftb_whole *w = ftb_whole_new(c->ctx, c->A, ftb_buffer_retain(s->held));
+    if (!w)
+        return ftb_nomem();
+    for (int h = 0; h < s->nhops; h++)
+        s->layer[h]->pattern->whole = ftb_whole_retain(w);
+    ftb_whole_release(w);
+    return GrB_SUCCESS;
+}
+
 GrB_Info FtB_sample(FtB_Sample *sample, FtB_Matrix A, const int64_t *seeds, int64_t nseeds,
                     const int64_t *fanouts, int nhops, const FtB_Sample_options *options)
 {
@@ -356,6 +375,8 @@ GrB_Info FtB_sample(FtB_Sample *sample, FtB_Matrix A, const int64_t *seeds, int6
         info = make_sample(&c, seeds, nseeds, nhops);
     for (int h = 0; h < nhops && info == GrB_SUCCESS; h++)
         info = run_hop(&c, fanouts[h], h);
+    if (info == GrB_SUCCESS)
+        info = name_whole(&c);
     for (int h = 0; h < nhops && info == GrB_SUCCESS && !c.options.edges; h++) {
         ftb_delete(c.sample->edges[h]);
         c.sample->edges[h] = NULL;

@@ -16,7 +16,9 @@ GrB_Info FtB_Sample_free(FtB_Sample *sample)
         ftb_delete(s->edges[h]);
     ftb_delete(s->layer);
     ftb_delete(s->edges);
-    ftb_delete(s->vertices);
+    if (!s->held)
+        ftb_delete(s->vertices);
+    ftb_buffer_release(s->held);
     ftb_delete(s->trees);
     ftb_delete(s->found);
     ftb_delete(s->picked);

@@ -12,6 +12,7 @@ struct FtB_Sample_opaque {
     int nhops;
     int64_t nvertices, nseeds;
     int64_t *vertices;
+    ftb_buffer *held;  /* vertices, once they are all there: layers know them, too (core/whole.h) */
     int32_t *trees;    /* NULL: one */
     int64_t *found;    /* nhops + 1: new vertices */
     int64_t *picked;   /* nhops: entries */

@@ -69,20 +69,25 @@ void ref_aggregate(double *y, const ref_graph *g, const char *how, const double 
 
 void ref_propagate(double *y, const ref_graph *g, const double *x, int64_t d, bool loops)
 {
-    int64_t n = g->n;
-    double *dense = zeros(n * n), *degree = zeros(n);
-    for (int64_t i = 0; i < n && loops; i++)
+    int64_t m = g->m, n = g->n;
+    double *dense = zeros(m * n), *left = zeros(m), *right = zeros(n);
+    for (int64_t i = 0; i < m && loops; i++)
         dense[i * n + i] = 1;
     for (int64_t e = 0; e < g->count; e++)
         dense[g->i[e] * n + g->j[e]] = g->value ? g->value[e] : 1;
-    for (int64_t k = 0; k < n * n; k++)
-        degree[k / n] += dense[k];
-    memset(y, 0, (size_t)(n * d) * sizeof *y);
-    for (int64_t k = 0; k < n * n; k++)
-        if (dense[k] != 0 && degree[k / n] > 0 && degree[k % n] > 0)
-            add(y + k / n * d, x + k % n * d, dense[k] / sqrt(degree[k / n] * degree[k % n]), d);
+    for (int64_t k = 0; k < m * n; k++)
+        left[k / n] += dense[k];
+    for (int64_t k = 0; k < m * n && m < n; k++)
+        right[k % n] += dense[k];
+    if (m == n)
+        memcpy(right, left, (size_t)n * sizeof *right);
+    memset(y, 0, (size_t)(m * d) * sizeof *y);
+    for (int64_t k = 0; k < m * n; k++)
+        if (dense[k] != 0 && left[k / n] > 0 && right[k % n] > 0)
+            add(y + k / n * d, x + k % n * d, dense[k] / sqrt(left[k / n] * right[k % n]), d);
     free(dense);
-    free(degree);
+    free(left);
+    free(right);
 }
 
 void ref_gcn(double *y, const ref_graph *g, const double *x, const double *w, const double *b, int64_t in,
@@ -110,13 +115,15 @@ void ref_sgc(double *y, const ref_graph *g, const double *x, const double *w, co
 
 void ref_appnp(double *y, const ref_graph *g, const double *x, int64_t d, double teleport, int64_t hops)
 {
-    double *next = zeros(g->n * d);
-    memcpy(y, x, (size_t)(g->n * d) * sizeof *x);
+    double *z = zeros(g->n * d), *next = zeros(g->n * d);
+    memcpy(z, x, (size_t)(g->n * d) * sizeof *z);
     for (int64_t k = 0; k < hops; k++) {
-        ref_propagate(next, g, y, d, true);
-        for (int64_t t = 0; t < g->n * d; t++)
-            y[t] = (1 - teleport) * next[t] + teleport * x[t];
+        ref_propagate(next, g, z, d, true);
+        for (int64_t t = 0; t < g->m * d; t++)
+            z[t] = (1 - teleport) * next[t] + teleport * x[t];
     }
+    memcpy(y, z, (size_t)(g->m * d) * sizeof *y);
+    free(z);
     free(next);
 }
 

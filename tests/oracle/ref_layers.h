@@ -17,7 +17,8 @@ void ref_linear(double *y, const double *x, const double *w, const double *b, in
                 int64_t out);
 /* y (m x d): "mean", "sum", "max", "min", "std" over neighbours; 0 without. */
 void ref_aggregate(double *y, const ref_graph *g, const char *how, const double *x, int64_t d);
-/* y = D^-1/2 (A + I) D^-1/2 x; loops: with I where A has no (i, i). */
+/* y = D^-1/2 (A + I) D^-1/2 x; loops: with I where A has no (i, i). Of more sources than targets the right
+ * factor is of the sums of columns, as DGL's GraphConv has it on blocks. */
 void ref_propagate(double *y, const ref_graph *g, const double *x, int64_t d, bool loops);
 
 void ref_gcn(double *y, const ref_graph *g, const double *x, const double *w, const double *b, int64_t in,

@@ -20,7 +20,7 @@ static FtB_Var apply(const ftb_layer_call *call)
     const FtB_Layer_options *o = &call->layer->options;
     double teleport = o->teleport > 0 ? o->teleport : 0.1;
     int64_t hops = o->hops > 0 ? o->hops : 10;
-    FtB_Var z = call->src, home = FtB_scale(z, teleport);
+    FtB_Var z = call->src, home = FtB_scale(call->dst, teleport);
     for (int64_t k = 0; k < hops && z.node >= 0; k++)
         z = FtB_add(ftb_layer_propagate(call, z, 1 - teleport), home);
     return z;

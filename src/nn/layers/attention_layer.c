@@ -49,7 +49,7 @@ bool ftb_layer_attention_graph(const ftb_layer_call *call, bool loops, FtB_Matri
 {
     GrB_Info info = GrB_SUCCESS;
     bool add = loops && !call->layer->options.no_self_loops && !call->bipartite &&
-               call->A->pattern->nrows == call->A->pattern->ncols;
+               call->A->pattern->nrows <= call->A->pattern->ncols;
     *B = call->A;
     *edge = call->edge;
     if (call->edge.node >= 0)

@@ -50,7 +50,7 @@ static FtB_Var apply(const ftb_layer_call *call)
     FtB_Var z = FtB_heads(FtB_matmul(call->src, ftb_layer_var(call, own ? "lin_src.weight" : "lin.weight")),
                           o->heads);
     FtB_Var s = ftb_head_dots(z, ftb_layer_var(call, "att_src"), o->heads);
-    FtB_Var t = own || call->bipartite
+    FtB_Var t = own || call->dst.node != call->src.node
                     ? part(call, call->dst, own ? "lin_dst.weight" : "lin.weight", "att_dst")
                     : ftb_head_dots(z, ftb_layer_var(call, "att_dst"), o->heads);
     bool edges = edge.node >= 0;

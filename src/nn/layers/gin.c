@@ -66,7 +66,7 @@ static FtB_Var apply(const ftb_layer_call *call)
     FtB_Var h;
     if (ftb_layer_project_first(call, call->src, w->value->ncols, 1)) {
         FtB_Var z = FtB_linear(call->src, w, NULL),
-                own = call->bipartite ? FtB_linear(call->dst, w, NULL) : z;
+                own = call->dst.node == call->src.node ? z : FtB_linear(call->dst, w, NULL);
         h = gather(call, z, own);
         h = bias ? FtB_add(h, ftb_layer_var(call, "nn.0.bias")) : h;
     } else {

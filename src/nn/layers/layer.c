@@ -304,6 +304,15 @@ static GrB_Info look_at_graph(FtB_Layer layer, FtB_Matrix A)
     return ftb_matrix_share(&layer->graph, A);
 }
 
+/* Targets of a call on one variable: all of A's sources, or as many as it has rows, which are the first. */
+static FtB_Var first_targets(FtB_Var src, int64_t targets)
+{
+    const ftb_nn_node *x = src.tape->nodes[src.node];
+    if (targets >= x->nrows)
+        return src;
+    return x->sparse ? ftb_sparse_rows(src, targets) : ftb_layer_rows(src, 0, targets);
+}
+
 FtB_Var FtB_Layer_apply(FtB_Layer layer, FtB_Matrix A, FtB_Var src, FtB_Var dst, FtB_Var edge)
 {
     FtB_Tape tape = ftb_var_tape(src, dst);
@@ -324,13 +333,16 @@ FtB_Var FtB_Layer_apply(FtB_Layer layer, FtB_Matrix A, FtB_Var src, FtB_Var dst,
                      layer->kind->name);
     if (info == GrB_SUCCESS)
         info = check_features(x, "src", &c, A->pattern->ncols, layer->in);
-    if (info == GrB_SUCCESS)
+    const bool hop = info == GrB_SUCCESS && src.node == dst.node && A->pattern->nrows < A->pattern->ncols;
+    if (info == GrB_SUCCESS && !hop)
         info = check_features(y, "dst", &c, A->pattern->nrows, -1);
     if (info == GrB_SUCCESS)
         info = look_at_graph(layer, A);
     if (info != GrB_SUCCESS)
         return ftb_var_failed(tape, info);
     c.bipartite = src.node != dst.node;
+    if (hop && (c.dst = first_targets(src, A->pattern->nrows)).node < 0)
+        return c.dst;
     c.columns = x->ncols;
     FtB_Var result = layer->kind->apply(&c);
     if (result.node < 0 || !ftb_tape_made_of(tape, &layer->values))

@@ -34,10 +34,11 @@ typedef struct ftb_layer_call {
     FtB_Layer layer;
     FtB_Tape tape;
     FtB_Matrix A;
-    FtB_Var src, dst, edge; /* dst: src itself on one set of vertices; edge.node -1: none */
-    bool bipartite;         /* dst is not src */
-    int64_t columns;        /* of src */
-    ftb_nn_order *order;    /* what ftb_layer_project_first found is noted here, for people */
+    FtB_Var src, dst,
+        edge;            /* dst: src itself where A is square, of a hop its first rows; edge.node -1: none */
+    bool bipartite;      /* targets are other vertices than sources */
+    int64_t columns;     /* of src */
+    ftb_nn_order *order; /* what ftb_layer_project_first found is noted here, for people */
 } ftb_layer_call;
 
 struct ftb_layer_kind {
@@ -64,6 +65,8 @@ int ftb_layer_aggregate(FtB_Layer layer, const char *const *names, int count);
 FtB_Var ftb_layer_bias(const ftb_layer_call *call, FtB_Var y);
 /* Rows first to first + count - 1 of a parameter. */
 FtB_Var ftb_layer_rows(FtB_Var w, int64_t first, int64_t count);
+/* Rows 0 to count - 1 of a sparse variable. (nn/sparse_rows.c) */
+FtB_Var ftb_sparse_rows(FtB_Var x, int64_t count);
 /* Whether x should be multiplied by weights with `out` columns before it is summed over A, so many times,
  * rather than after. (nn/order.c) */
 bool ftb_layer_project_first(const ftb_layer_call *call, FtB_Var x, int64_t out, int64_t times);
@@ -93,7 +96,7 @@ FtB_Var ftb_layer_attention_result(const ftb_layer_call *call, FtB_Var y);
 FtB_Var ftb_loop_edges(FtB_Var x, FtB_Matrix B);
 /* n x heads: dot(x(i, h, :), a(h, :)), of x: n x (heads width) and a: 1 x (heads width). (nn/head_dots.c) */
 FtB_Var ftb_head_dots(FtB_Var x, FtB_Var a, int64_t heads);
-/* *B, borrowed from the layer: the pattern of A with the diagonal (square A), made once per graph. */
+/* *B, borrowed from the layer: the pattern of A with the diagonal, made once per graph. */
 GrB_Info ftb_layer_self_loops(FtB_Matrix *B, FtB_Layer layer, FtB_Matrix A);
 /* factor D^-1/2 (A + I) D^-1/2 x (propagate.c); I unless options say no_self_loops. All calls of one layer
  * give the same factor. */

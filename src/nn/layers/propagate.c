@@ -2,9 +2,13 @@
  * sums of A + I, for rows and columns alike (also of directed graphs, as PyG's gcn_norm). An entry (i, i) of
  * A keeps its weight; weights are A's values, or 1 where it has none.
  *
+ * On a hop of a sample, whose targets are the first of its sources, D is that of the graph that it was picked
+ * of, and what was picked of a row stands for all of it (cpu/nn/gcn_weights.h).
+ *
  * Without weights the factors stand beside the sum, and no entry has a value; where rows are long, so do the
  * self-loops, and A + I is not stored. With weights the normalised
  * values are stored once per layer and graph. */
+#include "core/whole.h"
 #include "cpu/nn/gcn_weights.h"
 #include "nn/layers/layer.h"
 
@@ -23,20 +27,31 @@ static GrB_Info degrees(FtB_Block *scale, FtB_Type type, const ftb_pattern *p, i
     return info;
 }
 
+/* Whether A's columns are more vertices than its rows: a hop of a sample, also where all were there before.
+ */
+static bool is_hop(const ftb_pattern *p) { return p->whole || p->nrows < p->ncols; }
+
 /* A's weights, normalised, on the pattern q. */
-static GrB_Info weights(FtB_Matrix *B, FtB_Type type, ftb_pattern *q, FtB_Matrix A, double factor)
+static GrB_Info weights(FtB_Matrix *B, FtB_Layer layer, ftb_pattern *q, FtB_Matrix A, double factor)
 {
+    const FtB_Type type = layer->options.type;
+    const ftb_whole *whole = A->pattern->whole;
+    ftb_gcn_hop h = {
+        .of = {.ctx = A->ctx, .p = A->pattern, .q = q, .stored = A->type, .type = type, .factor = factor},
+        .loops = !layer->options.no_self_loops,
+        .whole = whole};
     ftb_buffer *values = ftb_buffer_adopt(A->ctx, ftb_new(A->ctx, q->nvals, FtB_Type_size(type)));
     GrB_Info info = values ? ftb_buffer_ask(A->values, FTB_READ) : ftb_nomem();
+    if (info == GrB_SUCCESS && whole)
+        info = ftb_buffer_ask(whole->graph->values, FTB_READ);
+    if (info == GrB_SUCCESS && whole)
+        info = ftb_buffer_ask(whole->vertices, FTB_READ);
+    if (info == GrB_SUCCESS && whole && h.loops)
+        info = ftb_pattern_loops(whole->graph->pattern, &h.whole_loops);
+    h.of.weights = info == GrB_SUCCESS ? ftb_values(A) : NULL;
     if (info == GrB_SUCCESS)
-        info = ftb_gcn_weights_run(&(ftb_gcn_weights){.ctx = A->ctx,
-                                                      .p = A->pattern,
-                                                      .q = q,
-                                                      .stored = A->type,
-                                                      .type = type,
-                                                      .weights = ftb_values(A),
-                                                      .factor = factor},
-                                   ftb_buffer_data(values));
+        info = is_hop(A->pattern) ? ftb_gcn_hop_run(&h, ftb_buffer_data(values))
+                                  : ftb_gcn_weights_run(&h.of, ftb_buffer_data(values));
     if (info == GrB_SUCCESS)
         return ftb_matrix_make(B, A->ctx, type, 1, ftb_pattern_retain(q), values);
     ftb_buffer_release(values);
@@ -49,7 +64,7 @@ static GrB_Info weights(FtB_Matrix *B, FtB_Type type, ftb_pattern *q, FtB_Matrix
 static bool loops_apart(const FtB_Layer layer, const FtB_Matrix A)
 {
     const ftb_pattern *p = A->pattern;
-    if (layer->options.no_self_loops || A->width > 0 || p->nvals < LONG_ROWS * p->nrows)
+    if (layer->options.no_self_loops || A->width > 0 || is_hop(p) || p->nvals < LONG_ROWS * p->nrows)
         return false;
     for (int64_t i = 0; i < p->nrows; i++) {
         int64_t low = p->rowptr[i], high = p->rowptr[i + 1];
@@ -66,13 +81,16 @@ static bool loops_apart(const FtB_Layer layer, const FtB_Matrix A)
     return true;
 }
 
-static GrB_Info derive(FtB_Layer layer, FtB_Matrix A, double factor)
+static GrB_Info derive(const ftb_layer_call *call, double factor)
 {
+    const FtB_Layer layer = call->layer;
+    const FtB_Matrix A = call->A;
     ftb_pattern *q = A->pattern;
     FtB_Type type = layer->options.type;
-    if (q->nrows != q->ncols)
+    if (q->nrows > q->ncols || (q->nrows < q->ncols && call->bipartite))
         return ftb_fail(GrB_DIMENSION_MISMATCH,
-                        "A is %lld x %lld; expected a square matrix, whose degrees normalise both ends",
+                        "A is %lld x %lld; expected a square matrix, whose degrees normalise both ends, or "
+                        "one whose targets are the first of the sources",
                         (long long)q->nrows, (long long)q->ncols);
     if (A->width > 1)
         return ftb_fail(GrB_DIMENSION_MISMATCH, "A has %lld values per entry; expected one weight or none",
@@ -82,10 +100,10 @@ static GrB_Info derive(FtB_Layer layer, FtB_Matrix A, double factor)
     layer->loops_apart = loops_apart(layer, A);
     bool stored = !layer->options.no_self_loops && !layer->loops_apart;
     GrB_Info info = stored ? ftb_pattern_diagonal(q, &q) : GrB_SUCCESS;
-    if (info == GrB_SUCCESS && A->width == 1) {
+    if (info == GrB_SUCCESS && A->width == 1)
         ftb_watch_matrix(&layer->values, A);
-        return weights(&layer->derived, type, q, A, factor);
-    }
+    if (info == GrB_SUCCESS && (A->width == 1 || is_hop(A->pattern)))
+        return weights(&layer->derived, layer, q, A, factor);
     if (info == GrB_SUCCESS && !layer->scale)
         info = degrees(&layer->scale, type, q, layer->loops_apart, factor);
     if (info == GrB_SUCCESS)
@@ -96,7 +114,12 @@ static GrB_Info derive(FtB_Layer layer, FtB_Matrix A, double factor)
 FtB_Var ftb_layer_propagate(const ftb_layer_call *call, FtB_Var x, double factor)
 {
     FtB_Layer layer = call->layer;
-    GrB_Info info = derive(layer, call->A, factor);
+    const ftb_pattern *p = call->A->pattern;
+    GrB_Info info = derive(call, factor);
+    if (info == GrB_SUCCESS && x.node >= 0 && call->tape->nodes[x.node]->nrows != p->ncols)
+        info = ftb_fail(GrB_DIMENSION_MISMATCH,
+                        "A is %lld x %lld; expected a square matrix: of a hop of a sample there is one step",
+                        (long long)p->nrows, (long long)p->ncols);
     if (info != GrB_SUCCESS)
         return ftb_var_failed(call->tape, ftb_wrap_error(info, "%s: ", layer->kind->name));
     if (layer->derived->width == 1)
