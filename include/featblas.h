@@ -264,6 +264,8 @@ GrB_Info FtB_set_allocator(void *(*m)(size_t), void *(*r)(void *, size_t), void 
 
 #include "featblas/sample.h"
 
+#include "featblas/loader.h"
+
 #include "featblas/plan.h"
 
 #include "featblas/files.h"

@@ -303,6 +303,10 @@ static void sample(void)
     FtB_Sample hops;
     assert_ok(FtB_sample(&hops, A, picked, N, (int64_t[]){3, 2}, 2, FTB_SAMPLE_OPTIONS(.seed = 7)));
     assert_ok(FtB_Sample_free(&hops));
+    FtB_Loader l;
+    assert_ok(FtB_Loader_new(&l, A, X, NULL, picked, N, FTB_LOADER(.fanout = {3}, .batch = N, .ahead = -1)));
+    assert_non_null(FtB_Loader_next(l));
+    assert_ok(FtB_Loader_free(&l));
 }
 
 static void gather(void) { assert_ok(FtB_gather(Y, X, picked, N)); }
@@ -500,7 +504,7 @@ static const struct {
     {"softmax", softmax}, {"softmax_grad", softmax_grad}, {"attention", attention},
     {"attention_grad", attention}, {"apply", apply}, {"select", selects}, {"select_topk", selects},
     {"eWiseAdd", add}, {"eWiseMult", mult}, {"reduce", reduce}, {"reduce_scalar", reduce_scalar},
-    {"gather", gather}, {"scatter", scatter}, {"select_sample", select_sample}, {"sample", sample}, {"project", project}, {"project_plan", project_plan},
+    {"gather", gather}, {"scatter", scatter}, {"select_sample", select_sample}, {"sample", sample}, {"Loader_next", sample}, {"project", project}, {"project_plan", project_plan},
     {"mxm_plan", mxm_plan}, {"attention_plan", attention_plan}, {"Matrix_read", matrix_files},
     {"Matrix_write", matrix_files}, {"Block_read", block_files}, {"Block_write", block_files}, {"init", init},
     {"Optimizer_step", optimizer}, {"Layer_apply", layers}, {"evaluate", backward}, {"backward", backward},

@@ -40,6 +40,7 @@ enum { FTB_DRAW_BLOCK_BITS = 23 };
 #define FTB_DRAW_SHARED (UINT64_C(0xff000003) << 32) /* draws of columns, shared by rows */
 #define FTB_DRAW_REST (UINT64_C(0xff000004) << 32)   /* of the entries that many draws did not give */
 #define FTB_DRAW_LAYER (UINT64_C(0xff000005) << 32)  /* of a hop's columns, by vertex 0 */
+#define FTB_DRAW_ORDER (UINT64_C(0xff000010) << 32)  /* orders of seeds */
 
 /* The counter's second half, for block 0; *seed becomes the key. */
 static inline uint64_t ftb_draw_stream(uint64_t *seed, uint64_t batch, uint64_t hop)

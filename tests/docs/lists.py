@@ -59,6 +59,7 @@ TEXTS = {
     ("docs/plans.md", "on the GPU"): "a part of a GPU's plan, as tests/test_gpu_spmm_hybrid.c reads it",
     ("docs/plans.md", "gpu_multiprocessors"): "more lines of it, which tests/test_plan_gpu.c reads",
     ("docs/semirings.md", "result(i) = "): "a formula",
+    ("docs/sampling.md", "y(i) = x(i) W"): "a formula",
 }
 
 # Blocks that are what commands of the document said.

@@ -1,19 +1,30 @@
 /* What docs/sampling.md's fragments take for granted. */
 #include "common.h"
 
-enum { n = 6, count = 4, nseeds = 2, h = 1 };
+enum { n = 6, count = 4, nseeds = 2, h = 1, ntrain = 3 };
 static float features[n * 64];
 static FtB_Matrix A, S;
 static FtB_Block X, Xs, Hs;
 static FtB_Sample hop;
 static int64_t targets;
-static const int64_t rows[count] = {3, 0, 3, 5}, seeds[nseeds] = {1, 4};
+static const int64_t rows[count] = {3, 0, 3, 5}, seeds[nseeds] = {1, 4}, train[ntrain] = {0, 2, 5};
+static const int32_t labels[n] = {0, 1, 1};
+static FtB_Loader loader;
+static FtB_Layer conv1, conv2;
+static FtB_Optimizer adam;
+static FtB_Tape tape;
 
 static void before(void)
 {
     A = ring(n);
     OK(FtB_Block_wrap(&X, features, n, 64, 64, FTB_FP32));
     OK(FtB_Matrix_new(&S, FTB_FP32, count, n, 1));
+    OK(FtB_Layer_new(&conv1, "sage", 64, 8, NULL));
+    OK(FtB_Layer_new(&conv2, "sage", 8, 2, NULL));
+    OK(FtB_Optimizer_new(&adam, FTB_ADAM, NULL));
+    OK(FtB_Optimizer_add_layer(adam, conv1, NULL));
+    OK(FtB_Optimizer_add_layer(adam, conv2, NULL));
+    OK(FtB_Tape_new(&tape, 1));
 }
 
 static void after(const char *where) { no_error(where, GrB_SUCCESS); }

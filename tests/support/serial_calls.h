@@ -23,6 +23,8 @@ static const char serial_calls[] =
     " Optimizer_add_layer Optimizer_lr Optimizer_set_lr Optimizer_save Optimizer_load Optimizer_free"
     " Optimizer_schedule Optimizer_advance Stopper_new Stopper_see Stopper_best Stopper_restore"
     " Stopper_free Context_set_stream Sample_free Sample_layer Sample_vertices Sample_edges"
-    " Sample_vertex_counts Sample_edge_counts Sample_trees ";
+    " Sample_vertex_counts Sample_edge_counts Sample_trees Loader_new Loader_status Loader_position"
+    " Loader_seek Loader_batches Loader_free Batch_hop Batch_features Batch_sparse_features"
+    " Batch_labels Batch_targets Batch_seeds Batch_vertices Batch_sample ";
 
 #endif

@@ -1,0 +1,415 @@
+/* Batches one after the other, some made ahead by a thread: while a caller computes with one batch, the next
+ * is sampled and gathered.
+ *
+ * The thread makes the batches in their order and puts them into a ring. Where it cannot make one, for want
+ * of memory or for anything else, it makes no more: FtB_Loader_next, which has freed the batch before by
+ * then, makes that one itself and says what is wrong, and the thread goes on behind it. So errors come where
+ * they belong, and memory that suffices without a thread suffices with it. */
+#include "core/backend.h"
+#include "core/options.h"
+#include "core/words.h"
+#include "cpu/block/gather_run.h"
+#include "sample/batch.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#define FTB_MAGIC_LOADER 0x46544279
+
+/* The slots' macro is for callers: this is the function. */
+#undef FtB_Loader_new
+
+struct FtB_Loader_opaque {
+    uint32_t magic;
+    ftb_batches of;
+    int64_t epoch, batch; /* that FtB_Loader_next gives */
+    FtB_Batch current;    /* that it gave */
+    GrB_Info status;
+    char message[400]; /* of status */
+    /* the thread, and what it shares */
+    bool threaded;
+    pid_t process; /* whose thread it is */
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t made, wanted;
+    bool stopping, stuck; /* stuck: `next` could not be made ahead */
+    int64_t next;         /* batch that the thread makes, counted over all epochs */
+    int64_t first, count; /* of the ring: options.ahead places */
+    FtB_Batch *ring;
+};
+
+/* ---- the thread */
+
+static void *make_ahead(void *arg)
+{
+    FtB_Loader l = arg;
+    const int ahead = l->of.options.ahead;
+    const bool engaged = FtB_Context_engage(l->of.ctx) == GrB_SUCCESS;
+    ftb_work_ahead(l->of.options.threads > 0 ? l->of.options.threads
+                                             : ftb_max(1, ftb_threads(l->of.ctx) / 2));
+    pthread_mutex_lock(&l->lock);
+    for (;;) {
+        while (!l->stopping && (l->stuck || l->count == ahead))
+            pthread_cond_wait(&l->wanted, &l->lock);
+        if (l->stopping)
+            break;
+        const int64_t at = l->next;
+        FtB_Batch b = NULL;
+        pthread_mutex_unlock(&l->lock);
+        /* on a device work is in order, and returns early: nothing is won there */
+        const bool made = engaged && !ftb_device(l->of.ctx) && ftb_batch_make(&b, &l->of, at) == GrB_SUCCESS;
+        pthread_mutex_lock(&l->lock);
+        if (at != l->next) { /* meanwhile others are wanted */
+            ftb_batch_free(&b);
+            continue;
+        }
+        l->stuck = !made;
+        if (made) {
+            l->ring[(l->first + l->count++) % ahead] = b;
+            l->next++;
+        }
+        pthread_cond_signal(&l->made);
+    }
+    pthread_mutex_unlock(&l->lock);
+    return NULL;
+}
+
+/* Batches from `at` on are wanted; those in the ring are not. Under the lock. */
+static void turn_to(FtB_Loader l, int64_t at)
+{
+    for (; l->count > 0; l->count--) {
+        ftb_batch_free(&l->ring[l->first]);
+        l->first = (l->first + 1) % l->of.options.ahead;
+    }
+    l->next = at;
+    l->stuck = false;
+    pthread_cond_signal(&l->wanted);
+}
+
+/* In a fork of the process that made the loader there is no thread; what it held is left as it is. */
+static bool has_thread(FtB_Loader l)
+{
+    if (l->threaded && l->process != getpid()) {
+        l->threaded = false;
+        l->count = 0;
+    }
+    return l->threaded;
+}
+
+static void start(FtB_Loader l)
+{
+    l->process = getpid();
+    pthread_mutex_init(&l->lock, NULL); /* these cannot fail with default attributes on Linux */
+    pthread_cond_init(&l->made, NULL);
+    pthread_cond_init(&l->wanted, NULL);
+    l->threaded = l->ring && !ftb_forked() && ftb_thread_start(&l->thread, make_ahead, l);
+}
+
+/* Batch `at`, of the ring or made here. */
+static GrB_Info take(FtB_Loader l, int64_t at)
+{
+    if (!has_thread(l))
+        return ftb_batch_make(&l->current, &l->of, at);
+    pthread_mutex_lock(&l->lock);
+    if (l->next - l->count != at)
+        turn_to(l, at);
+    while (l->count == 0 && !l->stuck)
+        pthread_cond_wait(&l->made, &l->lock);
+    const bool ready = l->count > 0;
+    if (ready) {
+        l->current = l->ring[l->first];
+        l->first = (l->first + 1) % l->of.options.ahead;
+        l->count--;
+        pthread_cond_signal(&l->wanted);
+    }
+    pthread_mutex_unlock(&l->lock);
+    if (ready)
+        return GrB_SUCCESS;
+    const GrB_Info info = ftb_batch_make(&l->current, &l->of, at);
+    if (info != GrB_SUCCESS)
+        return info;
+    pthread_mutex_lock(&l->lock);
+    turn_to(l, at + 1);
+    pthread_mutex_unlock(&l->lock);
+    return GrB_SUCCESS;
+}
+
+/* ---- made */
+
+static GrB_Info share_block(FtB_Block *to, FtB_Block X, int64_t nrows, const char *name)
+{
+    if (!X)
+        return GrB_SUCCESS;
+    if (X->nrows != nrows)
+        return ftb_fail(GrB_DIMENSION_MISMATCH, "%s is %lld x %lld; expected %lld rows, one for each vertex",
+                        name, (long long)X->nrows, (long long)X->ncols, (long long)nrows);
+    return FtB_Block_heads(to, X, X->heads);
+}
+
+static GrB_Info share_matrix(FtB_Matrix *to, FtB_Matrix A)
+{
+    return ftb_matrix_make(to, A->ctx, A->type, A->width, ftb_pattern_retain(A->pattern),
+                           ftb_buffer_retain(A->values));
+}
+
+static GrB_Info share_features(ftb_batches *of, FtB_Arg X, int64_t n)
+{
+    FtB_Matrix sparse = NULL;
+    FtB_Block dense = NULL;
+    GrB_Info info = X.kind == FTB_KIND_MATRIX ? ftb_arg_matrix_anywhere(&sparse, X, "X", false)
+                                              : ftb_arg_block_anywhere(&dense, X, "X", true);
+    if (info != GrB_SUCCESS || !sparse)
+        return info == GrB_SUCCESS ? share_block(&of->features, dense, n, "X") : info;
+    if (sparse->pattern->nrows != n || sparse->width > 1)
+        return ftb_fail(
+            GrB_DIMENSION_MISMATCH,
+            "X is %lld x %lld with %lld values per entry; expected %lld rows, one for each vertex, "
+            "and one value or none",
+            (long long)sparse->pattern->nrows, (long long)sparse->pattern->ncols, (long long)sparse->width,
+            (long long)n);
+    return share_matrix(&of->sparse, sparse);
+}
+
+static GrB_Info read_options(ftb_batches *of, const FtB_Loader_options *options)
+{
+    FtB_Loader_options *o = &of->options;
+    GrB_Info info = ftb_options_read(o, sizeof *o, options, "FtB_Loader_new", "FTB_LOADER");
+    if (info == GrB_SUCCESS)
+        info = ftb_options_read(&of->sampler, sizeof of->sampler, o->sampler, "FtB_Loader_new: sampler",
+                                "FTB_SAMPLE_OPTIONS");
+    if (info != GrB_SUCCESS)
+        return info;
+    if (o->batch < 0 || o->epoch < 0 || o->threads < 0 || o->ahead < -1)
+        return ftb_fail(GrB_INVALID_VALUE,
+                        "options: batch is %lld, epoch %lld, threads %d, ahead %d; expected 0 or more, of "
+                        "ahead also -1",
+                        (long long)o->batch, (long long)o->epoch, o->threads, o->ahead);
+    if (of->sampler.batch != 0)
+        return ftb_fail(GrB_INVALID_VALUE,
+                        "options: sampler: batch is %lld; expected 0, since the loader counts its batches",
+                        (long long)of->sampler.batch);
+    o->batch = o->batch > 0 ? o->batch : 1024;
+    o->ahead = o->ahead == 0 ? ftb_threads(of->ctx) > 1 : ftb_max(o->ahead, 0);
+    of->sampler.size = sizeof of->sampler;
+    of->sampler.seed = o->seed ? o->seed : of->sampler.seed ? of->sampler.seed : of->ctx->seed;
+    while (of->nhops < FTB_LOADER_HOPS && o->fanout[of->nhops] != 0)
+        of->nhops++;
+    for (int h = of->nhops; h < FTB_LOADER_HOPS; h++)
+        if (o->fanout[h] != 0)
+            return ftb_fail(GrB_INVALID_VALUE, "options: fanout[%d] is %lld, after a 0, which ends the list",
+                            h, (long long)o->fanout[h]);
+    return GrB_SUCCESS;
+}
+
+static GrB_Info copy_seeds(ftb_batches *of, const int32_t *labels, const int64_t *seeds, int64_t nseeds)
+{
+    const int64_t n = of->A->pattern->nrows;
+    char below[FTB_WORDS];
+    if (nseeds < 0)
+        return ftb_fail(GrB_INVALID_VALUE, "nseeds is %lld; expected 0 or more", (long long)nseeds);
+    if (!seeds && nseeds > 0)
+        return ftb_fail(GrB_NULL_POINTER, "seeds is NULL; expected %lld vertices", (long long)nseeds);
+    const int64_t bad = ftb_rows_beyond(of->ctx, seeds, nseeds, 1, n);
+    if (bad != nseeds)
+        return ftb_fail(GrB_INDEX_OUT_OF_BOUNDS, "seeds[%lld] is %lld; expected %s", (long long)bad,
+                        (long long)seeds[bad], ftb_below_text(below, n));
+    of->nseeds = nseeds;
+    of->count = of->options.drop_last ? nseeds / of->options.batch
+                                      : nseeds / of->options.batch + (nseeds % of->options.batch > 0);
+    of->seeds = ftb_new(of->ctx, nseeds, sizeof *of->seeds);
+    of->labels = labels ? ftb_new(of->ctx, nseeds, sizeof *of->labels) : NULL;
+    if (!of->seeds || (labels && !of->labels))
+        return ftb_nomem();
+    for (int64_t t = 0; t < nseeds; t++) {
+        of->seeds[t] = seeds[t];
+        if (labels)
+            of->labels[t] = labels[seeds[t]];
+    }
+    return GrB_SUCCESS;
+}
+
+/* A sample of no seeds is refused for what any would be. */
+static GrB_Info check_sampler(const ftb_batches *of)
+{
+    FtB_Sample none;
+    const GrB_Info info = FtB_sample(&none, of->A, NULL, 0, of->options.fanout, of->nhops, &of->sampler);
+    FtB_Sample_free(&none);
+    return info;
+}
+
+static GrB_Info fill(FtB_Loader l, FtB_Matrix A, FtB_Arg X, const int32_t *labels, const int64_t *seeds,
+                     int64_t nseeds, const FtB_Loader_options *options)
+{
+    ftb_batches *of = &l->of;
+    FtB_Block targets = NULL;
+    GrB_Info info = ftb_arg_matrix_anywhere(&A, FTB_ARG(A), "A", false);
+    if (info == GrB_SUCCESS)
+        info = share_matrix(&of->A, A);
+    if (info == GrB_SUCCESS)
+        info = read_options(of, options);
+    if (info == GrB_SUCCESS)
+        info = check_sampler(of);
+    if (info == GrB_SUCCESS)
+        info = share_features(of, X, A->pattern->nrows);
+    if (info == GrB_SUCCESS)
+        info = ftb_arg_block_anywhere(&targets, FTB_ARG(of->options.targets), "options: targets", true);
+    if (info == GrB_SUCCESS)
+        info = share_block(&of->targets, targets, A->pattern->nrows, "options: targets");
+    if (info == GrB_SUCCESS)
+        info = copy_seeds(of, labels, seeds, nseeds);
+    if (info == GrB_SUCCESS)
+        info = FtB_Loader_seek(l, of->options.epoch, 0);
+    if (info == GrB_SUCCESS && of->options.ahead > 0 && of->count > 0 &&
+        !(l->ring = ftb_new0(of->ctx, of->options.ahead, sizeof(FtB_Batch))))
+        info = ftb_nomem();
+    return info;
+}
+
+GrB_Info FtB_Loader_new(FtB_Loader *loader, FtB_Matrix A, FtB_Arg X, const int32_t *labels,
+                        const int64_t *seeds, int64_t nseeds, const FtB_Loader_options *options)
+{
+    if (!loader)
+        return ftb_fail(GrB_NULL_POINTER, "FtB_Loader_new: loader is NULL");
+    *loader = NULL;
+    FtB_Loader l = ftb_new0(NULL, 1, sizeof *l);
+    if (!l)
+        return ftb_nomem();
+    l->magic = FTB_MAGIC_LOADER;
+    l->of.ctx = ftb_context_retain(ftb_context());
+    GrB_Info info = fill(l, A, X, labels, seeds, nseeds, options);
+    if (info == GrB_SUCCESS) {
+        start(l);
+    } else {
+        (void)ftb_wrap_error(info, "FtB_Loader_new: ");
+        FtB_Loader_free(&l);
+    }
+    *loader = l;
+    return info;
+}
+
+GrB_Info FtB_Loader_free(FtB_Loader *loader)
+{
+    FtB_Loader l = loader ? *loader : NULL;
+    if (!l || l->magic != FTB_MAGIC_LOADER)
+        return GrB_SUCCESS;
+    ftb_batches *of = &l->of;
+    if (has_thread(l)) {
+        pthread_mutex_lock(&l->lock);
+        l->stopping = true;
+        pthread_cond_signal(&l->wanted);
+        pthread_mutex_unlock(&l->lock);
+        pthread_join(l->thread, NULL);
+        turn_to(l, 0);
+    }
+    ftb_batch_free(&l->current);
+    ftb_delete(l->ring);
+    ftb_delete(of->seeds);
+    ftb_delete(of->labels);
+    FtB_Matrix_free(&of->A);
+    FtB_Matrix_free(&of->sparse);
+    FtB_Block_free(&of->features);
+    FtB_Block_free(&of->targets);
+    if (l->process == getpid()) {
+        pthread_cond_destroy(&l->made);
+        pthread_cond_destroy(&l->wanted);
+        pthread_mutex_destroy(&l->lock);
+    }
+    FtB_Context ctx = of->ctx;
+    l->magic = 0;
+    ftb_delete(l);
+    ftb_context_release(ctx);
+    *loader = NULL;
+    return GrB_SUCCESS;
+}
+
+/* ---- used */
+
+static GrB_Info check_loader(FtB_Loader l)
+{
+    if (!l)
+        return ftb_fail(GrB_NULL_POINTER, "loader is NULL; expected an FtB_Loader");
+    if (l->magic != FTB_MAGIC_LOADER)
+        return ftb_fail(GrB_UNINITIALIZED_OBJECT, "loader is not an FtB_Loader, or was freed");
+    return GrB_SUCCESS;
+}
+
+/* The batch at hand in l->current, which is NULL at the epoch's end. */
+static GrB_Info advance(FtB_Loader l)
+{
+    ftb_batch_free(&l->current);
+    GrB_Info info = ftb_check_cancelled(l->of.ctx);
+    if (info == GrB_SUCCESS && l->batch == l->of.count) {
+        l->epoch++;
+        l->batch = 0;
+        return GrB_SUCCESS;
+    }
+    if (info == GrB_SUCCESS)
+        info = take(l, l->epoch * l->of.count + l->batch);
+    if (info == GrB_SUCCESS)
+        l->batch++;
+    return info;
+}
+
+FtB_Batch FtB_Loader_next(FtB_Loader l)
+{
+    if (check_loader(l) != GrB_SUCCESS)
+        return NULL;
+    FtB_Context ctx = l->of.ctx, before = ftb_context();
+    if (before != ctx)
+        ftb_context_retain(before);
+    l->status = before == ctx ? GrB_SUCCESS : FtB_Context_engage(ctx);
+    if (l->status == GrB_SUCCESS)
+        l->status = advance(l);
+    if (l->status == FTB_CANCELLED)
+        ftb_cancel_clear(ctx);
+    if (l->status != GrB_SUCCESS)
+        snprintf(l->message, sizeof l->message, "%s", FtB_error());
+    if (before != ctx) {
+        (void)FtB_Context_engage(before);
+        ftb_context_release(before);
+    }
+    return l->current;
+}
+
+GrB_Info FtB_Loader_status(FtB_Loader l)
+{
+    const GrB_Info info = check_loader(l);
+    if (info != GrB_SUCCESS || l->status == GrB_SUCCESS)
+        return info;
+    return ftb_fail(l->status, "%s", l->message);
+}
+
+GrB_Info FtB_Loader_position(FtB_Loader l, int64_t *epoch, int64_t *batch)
+{
+    const GrB_Info info = check_loader(l);
+    if (info == GrB_SUCCESS && epoch)
+        *epoch = l->epoch;
+    if (info == GrB_SUCCESS && batch)
+        *batch = l->batch;
+    return info;
+}
+
+GrB_Info FtB_Loader_seek(FtB_Loader l, int64_t epoch, int64_t batch)
+{
+    int64_t at;
+    const GrB_Info info = check_loader(l);
+    if (info != GrB_SUCCESS)
+        return info;
+    if (epoch < 0 || batch < 0 || batch > l->of.count || epoch == INT64_MAX ||
+        __builtin_mul_overflow(epoch + 1, l->of.count, &at))
+        return ftb_fail(GrB_INVALID_VALUE,
+                        "epoch is %lld and batch %lld; expected an epoch and one of 0 to %lld",
+                        (long long)epoch, (long long)batch, (long long)l->of.count);
+    l->epoch = epoch;
+    l->batch = batch;
+    if (!has_thread(l)) {
+        l->next = at - l->of.count + batch;
+        return GrB_SUCCESS;
+    }
+    pthread_mutex_lock(&l->lock);
+    turn_to(l, at - l->of.count + batch);
+    pthread_mutex_unlock(&l->lock);
+    return GrB_SUCCESS;
+}
+
+int64_t FtB_Loader_batches(FtB_Loader l) { return check_loader(l) == GrB_SUCCESS ? l->of.count : 0; }
