@@ -244,18 +244,18 @@ static int print_json(const matrix_facts *f)
 static void print_libraries(void)
 {
     const ftb_cublas *c = ftb_cublas_here();
-    if (c->version)
-        printf("Large dense products run there by cuBLAS %d.%d.\n", c->version / 1000,
-               c->version % 1000 / 10);
+    if (c->found.version)
+        printf("Large dense products run there by cuBLAS %d.%d.\n", c->found.version / 1000,
+               c->found.version % 1000 / 10);
     else
-        app_print(stdout, "Large dense products run there without cuBLAS: %s.\n", c->why);
+        app_print(stdout, "Large dense products run there without cuBLAS: %s.\n", c->found.why);
 }
 
 static json_t *device_json(const char *name, const char *about, int64_t memory)
 {
     json_t *row = json_pack("{s:s, s:s, s:I}", "name", name, "about", about, "memory", (json_int_t)memory);
     if (row && strncmp(name, "gpu", 3) == 0) {
-        const int version = ftb_cublas_here()->version;
+        const int version = ftb_cublas_here()->found.version;
         json_object_set_new(row, "cublas",
                             version ? json_sprintf("%d.%d", version / 1000, version % 1000 / 10)
                                     : json_null());

@@ -141,7 +141,7 @@ int main(int argc, char **argv)
     device = ftb_gpu_of(ftb_device(ftb_context()));
     printf("%s\n", device->row.about);
     if (!ftb_gpu_cublas_ready(device))
-        printf("without cuBLAS: %s\n", ftb_cublas_here()->why);
+        printf("without cuBLAS: %s\n", ftb_cublas_here()->found.why);
     printf("%60s %9s %9s %9s %9s  %-7s %9s\n", "microseconds, 1e9 multiply-adds a second:", "own", "cuBLAS",
            "own", "cuBLAS", "planned", "predicted");
     for (int n = 0; n < (int)(sizeof cases / sizeof *cases); n++)

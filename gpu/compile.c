@@ -42,7 +42,7 @@ static int arch_for(const ftb_nvrtc *n, const ftb_gpu *gpu)
 bool ftb_gpu_compiles(const ftb_gpu *gpu)
 {
     const ftb_nvrtc *n = ftb_nvrtc_here(gpu->cuda);
-    return n->version && arch_for(n, gpu);
+    return n->found.version && arch_for(n, gpu);
 }
 
 /* What the compiler says, from its first error on. */
@@ -105,7 +105,7 @@ static GrB_Info compile(void **image, int64_t *bytes, const char *source, const 
     } else {
         read_log(n, program, log);
         info = ftb_fail(FTB_NO_DEVICE, "%s: NVRTC %d.%d cannot compile %s with %s: %s", gpu->label,
-                        n->version / 1000, n->version % 1000 / 10, name_of(source), arch, log);
+                        n->found.version / 1000, n->found.version % 1000 / 10, name_of(source), arch, log);
     }
     n->call.nvrtcDestroyProgram(&program);
     return info;
@@ -133,15 +133,16 @@ GrB_Info ftb_gpu_compile(void **image, const char *source, const ftb_gpu *gpu)
     const ftb_nvrtc *n = ftb_nvrtc_here(gpu->cuda);
     char arch[40], path[FTB_CODE_PATH];
     int64_t bytes = 0;
-    if (!n->version)
-        return ftb_fail(FTB_NO_DEVICE, "%s: no kernels: %s", gpu->label, n->why);
+    if (!n->found.version)
+        return ftb_fail(FTB_NO_DEVICE, "%s: no kernels: %s", gpu->label, n->found.why);
     const int best = arch_for(n, gpu);
     if (!best)
         return ftb_fail(FTB_NO_DEVICE, "%s: NVRTC %d.%d compiles for no GPU of compute capability %d.%d",
-                        gpu->label, n->version / 1000, n->version % 1000 / 10, gpu->major, gpu->minor);
+                        gpu->label, n->found.version / 1000, n->found.version % 1000 / 10, gpu->major,
+                        gpu->minor);
     snprintf(arch, sizeof arch, "--gpu-architecture=%s_%d",
              best == 10 * gpu->major + gpu->minor ? "sm" : "compute", best);
-    const bool kept = path_of(path, source, arch, n->version);
+    const bool kept = path_of(path, source, arch, n->found.version);
     *image = kept ? ftb_code_read(path, &bytes) : NULL;
     if (*image)
         return GrB_SUCCESS;

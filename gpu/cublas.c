@@ -11,14 +11,10 @@
 
 #include "gpu/dense_ways.h"
 #include "gpu/launch.h"
-#include "gpu/library.h"
+#include "gpu/memory.h"
 #include "gpu/record.h"
 
 #include <pthread.h>
-#include <stdio.h>
-#include <string.h>
-
-#define LEAST_VERSION 12000
 
 static const ftb_symbol symbols[] = {
 #define SYMBOL(name, arguments) {#name, offsetof(ftb_cublas_calls, name)},
@@ -27,55 +23,36 @@ static const ftb_symbol symbols[] = {
 };
 
 /* Of one version each; then the toolkit's that nobody told the loader of. */
-static const char *const sonames[] = {"libcublas.so.13", "libcublas.so.12",
-                                      "/usr/local/cuda/lib64/libcublas.so", NULL};
+static const char *const names[] = {"libcublas.so.13", "libcublas.so.12",
+                                    "/usr/local/cuda/lib64/libcublas.so", NULL};
 
-/* What is wrong with it goes to why. */
-static void look_at(ftb_cublas *c, const char *library)
+static bool version_of(const void *table, int *major, int *minor)
 {
-    const size_t room = sizeof c->why;
-    int major = 0, minor = 0;
-    const char *why, *missing = ftb_library_open(library, symbols, &c->call, &why);
-    const bool asked = c->call.cublasGetProperty &&
-                       c->call.cublasGetProperty(FTB_CUBLAS_MAJOR, &major) == 0 &&
-                       c->call.cublasGetProperty(FTB_CUBLAS_MINOR, &minor) == 0;
-    c->version = 1000 * major + 10 * minor;
-    if (why)
-        snprintf(c->why, room, "cuBLAS cannot be opened: %s", why);
-    else if (asked && c->version < LEAST_VERSION)
-        snprintf(c->why, room, "cuBLAS is %d.%d; %d.0 or later is needed", major, minor,
-                 LEAST_VERSION / 1000);
-    else if (missing)
-        snprintf(c->why, room, "%s has no function %s", library, missing);
-    else if (!asked)
-        snprintf(c->why, room, "cuBLAS does not say of which version it is");
+    const ftb_cublas_calls *call = table;
+    return call->cublasGetProperty && call->cublasGetProperty(FTB_CUBLAS_MAJOR, major) == 0 &&
+           call->cublasGetProperty(FTB_CUBLAS_MINOR, minor) == 0;
 }
 
-void ftb_cublas_open(ftb_cublas *c, const char *library)
+static const char name[] = "cuBLAS";
+static const ftb_library library = {.name = name,
+                                    .role = name,
+                                    .variable = "FEATBLAS_CUBLAS",
+                                    .least = 12000,
+                                    .symbols = symbols,
+                                    .names = names,
+                                    .version = version_of};
+
+static void open_one(void *to, const char *path)
 {
-    memset(c, 0, sizeof *c);
-    if (*library)
-        look_at(c, library);
-    else
-        snprintf(c->why, sizeof c->why, "FEATBLAS_CUBLAS is empty, so that no cuBLAS is looked for");
-    if (c->why[0])
-        c->version = 0;
+    ftb_cublas *c = to;
+    ftb_library_look(&c->found, &library, path, &c->call);
 }
 
-void ftb_cublas_find(ftb_cublas *c, const char *const *libraries, int cuda)
+void ftb_cublas_open(ftb_cublas *c, const char *path) { open_one(c, path); }
+
+void ftb_cublas_find(ftb_cublas *c, const char *const *paths, int cuda)
 {
-    char newer[sizeof c->why] = "";
-    for (; *libraries; libraries++) {
-        ftb_cublas_open(c, *libraries);
-        if (c->version && c->version / 1000 <= cuda / 1000)
-            return;
-        if (c->version)
-            snprintf(newer, sizeof newer, "cuBLAS %d.%d is newer than the driver, which is for CUDA %d.%d",
-                     c->version / 1000, c->version % 1000 / 10, cuda / 1000, cuda % 1000 / 10);
-        c->version = 0;
-    }
-    if (newer[0])
-        memcpy(c->why, newer, sizeof newer);
+    ftb_library_find(&c->found, &library, paths, cuda, open_one, c);
 }
 
 static ftb_cublas here;
@@ -83,11 +60,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void open_here(void)
 {
-    const char *library = ftb_getenv_code("FEATBLAS_CUBLAS");
-    if (library)
-        ftb_cublas_open(&here, library);
-    else
-        ftb_cublas_find(&here, sonames, ftb_driver_here()->version);
+    ftb_library_find_here(&here.found, &library, ftb_driver_here()->version, open_one, &here);
 }
 
 const ftb_cublas *ftb_cublas_here(void)
@@ -98,26 +71,28 @@ const ftb_cublas *ftb_cublas_here(void)
 
 /* ---- products */
 
-/* The lock is held, and the driver's context is the thread's, which is the one of the handle. */
+/* The lock is held, and the driver's context is the thread's, which is the one of the handle. For want of
+ * memory it may be had later. */
 static void begin(ftb_gpu_device *d, const ftb_cublas *c)
 {
     struct cublasContext *handle = NULL;
-    if (c->call.cublasCreate_v2(&handle) != 0)
-        return;
-    if (c->call.cublasSetMathMode(handle, FTB_CUBLAS_PEDANTIC) == 0)
+    unsigned status = c->call.cublasCreate_v2(&handle);
+    if (status == FTB_CUBLAS_ALLOC_FAILED && ftb_gpu_make_room(d))
+        status = c->call.cublasCreate_v2(&handle);
+    if (!status && c->call.cublasSetMathMode(handle, FTB_CUBLAS_PEDANTIC) == 0)
         d->cublas = handle;
-    else
+    else if (!status)
         c->call.cublasDestroy_v2(handle);
+    d->without_cublas = !d->cublas && status != FTB_CUBLAS_ALLOC_FAILED;
 }
 
 bool ftb_gpu_cublas_ready(ftb_gpu_device *d)
 {
     const ftb_cublas *c = ftb_cublas_here();
-    if (!c->version || ftb_gpu_enter(d) != GrB_SUCCESS)
+    if (!c->found.version || ftb_gpu_enter(d) != GrB_SUCCESS)
         return false;
     if (!d->cublas && !d->without_cublas)
         begin(d, c);
-    d->without_cublas = !d->cublas;
     const bool ready = d->cublas;
     ftb_gpu_leave(d, GrB_SUCCESS);
     return ready;

@@ -3,7 +3,8 @@
 #ifndef FTB_GPU_CUBLAS_H
 #define FTB_GPU_CUBLAS_H
 
-#include <stddef.h>
+#include "gpu/library.h"
+
 #include <stdint.h>
 
 struct CUstream_st;
@@ -36,7 +37,8 @@ enum {
     FTB_CUBLAS_MINOR = 1,
     FTB_CUBLAS_N = 0, /* operations */
     FTB_CUBLAS_T = 1,
-    FTB_CUBLAS_PEDANTIC = 2, /* a mode of arithmetic */
+    FTB_CUBLAS_PEDANTIC = 2,     /* a mode of arithmetic */
+    FTB_CUBLAS_ALLOC_FAILED = 3, /* statuses */
     FTB_CUBLAS_ARCH_MISMATCH = 8,
     FTB_CUBLAS_NOT_SUPPORTED = 15,
     FTB_CUBLAS_WORKSPACE = 32 << 20 /* bytes: what NVIDIA recommends for Hopper, and more than others need */
@@ -44,15 +46,14 @@ enum {
 
 typedef struct ftb_cublas {
     ftb_cublas_calls call;
-    int version;   /* 1000 major + 10 minor; 0: there is none */
-    char why[512]; /* there is none: half a sentence */
+    ftb_found found;
 } ftb_cublas;
 
 /* Opens one by its name or path, "" for none. What was found, or why there is nothing, is in *c. */
-void ftb_cublas_open(ftb_cublas *c, const char *library);
+void ftb_cublas_open(ftb_cublas *c, const char *path);
 /* Opens the first of a list, which ends with NULL, that is there and of no newer a major version than `cuda`,
  * a driver's. */
-void ftb_cublas_find(ftb_cublas *c, const char *const *libraries, int cuda);
+void ftb_cublas_find(ftb_cublas *c, const char *const *paths, int cuda);
 /* This process's, opened by the first who asks: the newest that the driver can run, or what FEATBLAS_CUBLAS
  * names. */
 const ftb_cublas *ftb_cublas_here(void);

@@ -97,8 +97,8 @@ static void describe_kernels(ftb_gpu *g)
     const char *with = ftb_gpu_images_about(text, g);
     if (with)
         add(g, ", kernels built in for %s", with);
-    if (n->version)
-        add(g, ", NVRTC %d.%d%s", n->version / 1000, n->version % 1000 / 10,
+    if (n->found.version)
+        add(g, ", NVRTC %d.%d%s", n->found.version / 1000, n->found.version % 1000 / 10,
             ftb_gpu_compiles(g) ? "" : ", which is for no such GPU");
     else
         add(g, ", no NVRTC");

@@ -3,6 +3,7 @@
 
 #include "gpu/compile.h"
 #include "gpu/images.h"
+#include "gpu/memory.h"
 #include "gpu/record.h"
 
 #include <limits.h>
@@ -29,7 +30,9 @@ static struct ftb_gpu_module *known(const ftb_gpu_device *d, const char *source)
 /* *later: it failed for want of memory, and may be tried again. */
 static GrB_Info load_image(struct CUmod_st **module, bool *later, ftb_gpu_device *d, const void *image)
 {
-    const unsigned error = d->driver->call.cuModuleLoadData(module, image);
+    unsigned error = d->driver->call.cuModuleLoadData(module, image);
+    if (error == FTB_CUDA_OUT_OF_MEMORY && ftb_gpu_make_room(d))
+        error = d->driver->call.cuModuleLoadData(module, image);
     *later = error == FTB_CUDA_OUT_OF_MEMORY;
     return error ? ftb_gpu_failed(d, "cuModuleLoadData", error) : GrB_SUCCESS;
 }
@@ -127,11 +130,11 @@ GrB_Info ftb_gpu_launch(ftb_gpu_device *d, FtB_Context ctx, const char *source, 
         return info;
     info = find(&m, d, source);
     if (info == GrB_SUCCESS) {
-        FTB_GPU_CALL(d, cuModuleGetFunction, &function, m->module, kernel);
+        FTB_GPU_CALL_IN_ROOM(d, cuModuleGetFunction, &function, m->module, kernel);
         if (grid.shared > FTB_GPU_SHARED)
             FTB_GPU_CALL(d, cuFuncSetAttribute, function, MOST_DYNAMIC_SHARED, (int)grid.shared);
-        FTB_GPU_CALL(d, cuLaunchKernel, function, (unsigned)grid.x, (unsigned)grid.y, 1, grid.threads, 1, 1,
-                     grid.shared, ftb_gpu_stream(d), parameters, NULL);
+        FTB_GPU_CALL_IN_ROOM(d, cuLaunchKernel, function, (unsigned)grid.x, (unsigned)grid.y, 1, grid.threads,
+                             1, 1, grid.shared, ftb_gpu_stream(d), parameters, NULL);
     }
 done:
     return ftb_gpu_leave(d, info);

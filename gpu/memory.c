@@ -39,6 +39,14 @@ done:
     return info;
 }
 
+bool ftb_gpu_make_room(ftb_gpu_device *d)
+{
+    bool any = false;
+    for (int n = 0; n < FTB_GPU_CLASSES; n++)
+        any = any || d->spare[n];
+    return any && !ftb_gpu_records(d) && trim(d) == GrB_SUCCESS;
+}
+
 GrB_Info ftb_gpu_trim(const ftb_backend *b)
 {
     ftb_gpu_device *d = ftb_gpu_of(b);

@@ -27,5 +27,21 @@ struct ftb_gpu_spare {
 };
 /* Gives back to the driver what was freed. */
 GrB_Info ftb_gpu_trim(const ftb_backend *b);
+/* The same between _enter and _leave, for a call that has no room: whether it may do with some that there
+ * was.
+ */
+bool ftb_gpu_make_room(ftb_gpu_device *d);
+/* FTB_GPU_CALL of what may need memory of the GPU: what was freed is given back first, where there is none.
+ */
+#define FTB_GPU_CALL_IN_ROOM(d, name, ...)                                                                   \
+    do {                                                                                                     \
+        unsigned error_ = (d)->driver->call.name(__VA_ARGS__);                                               \
+        if (error_ == FTB_CUDA_OUT_OF_MEMORY && ftb_gpu_make_room(d))                                        \
+            error_ = (d)->driver->call.name(__VA_ARGS__);                                                    \
+        if (error_) {                                                                                        \
+            info = ftb_gpu_failed((d), #name, error_);                                                       \
+            goto done;                                                                                       \
+        }                                                                                                    \
+    } while (0)
 
 #endif

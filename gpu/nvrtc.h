@@ -3,7 +3,7 @@
 #ifndef FTB_GPU_NVRTC_H
 #define FTB_GPU_NVRTC_H
 
-#include <stddef.h>
+#include "gpu/library.h"
 
 struct _nvrtcProgram;
 
@@ -33,16 +33,15 @@ enum { FTB_NVRTC_ARCHS = 64 };
 
 typedef struct ftb_nvrtc {
     ftb_nvrtc_calls call;
-    int version;                        /* 1000 major + 10 minor; 0: there is none */
+    ftb_found found;
     int narchs, archs[FTB_NVRTC_ARCHS]; /* that it compiles for, ascending: 10 major + minor */
-    char why[512];                      /* there is none: half a sentence */
 } ftb_nvrtc;
 
 /* Opens one by its name or path, "" for none. What was found, or why there is nothing, is in *n. */
-void ftb_nvrtc_open(ftb_nvrtc *n, const char *library);
+void ftb_nvrtc_open(ftb_nvrtc *n, const char *path);
 /* Opens the first of a list, which ends with NULL, that is there and of no newer a major version than `cuda`,
  * a driver's, since drivers load nothing that a newer one makes; 0: of any. */
-void ftb_nvrtc_find(ftb_nvrtc *n, const char *const *libraries, int cuda);
+void ftb_nvrtc_find(ftb_nvrtc *n, const char *const *paths, int cuda);
 
 /* This process's, opened by the first who asks: the newest that there is for a driver of the version `cuda`,
  * or what FEATBLAS_NVRTC names. */

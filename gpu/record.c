@@ -121,7 +121,7 @@ static GrB_Info begin(const ftb_backend *b, FtB_Context ctx, int64_t bytes, void
         return info;
     }
     if (d->recording)
-        info = ftb_fail(FTB_NO_DEVICE, "%s: another thread records", d->gpu->label);
+        info = ftb_fail(GrB_NO_VALUE, "%s: another thread records", d->gpu->label);
     if (info == GrB_SUCCESS && !d->recorder)
         FTB_GPU_CALL(d, cuStreamCreate, &d->recorder, NON_BLOCKING);
     if (info == GrB_SUCCESS)
@@ -163,7 +163,7 @@ static GrB_Info end(const ftb_backend *b, bool keep, struct ftb_recording **made
     FTB_GPU_CALL(d, cuStreamEndCapture, d->recorder, &graph);
     keep = keep && !r->failed && !any_out(r);
     if (keep)
-        FTB_GPU_CALL(d, cuGraphInstantiateWithFlags, &r->graph, graph, 0);
+        FTB_GPU_CALL_IN_ROOM(d, cuGraphInstantiateWithFlags, &r->graph, graph, 0);
 done:
     d->recording = false;
     if (graph)

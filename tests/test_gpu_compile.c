@@ -48,8 +48,9 @@ static ftb_nvrtc opened;
 static void none(const char *library, const char *why)
 {
     ftb_nvrtc_open(&opened, library);
-    if (opened.version != 0 || !strstr(opened.why, why))
-        fail_msg("%s: version %d, \"%s\"; expected \"...%s...\"", library, opened.version, opened.why, why);
+    if (opened.found.version != 0 || !strstr(opened.found.why, why))
+        fail_msg("%s: version %d, \"%s\"; expected \"...%s...\"", library, opened.found.version,
+                 opened.found.why, why);
 }
 
 static void missing(void **state)
@@ -59,19 +60,20 @@ static void missing(void **state)
     none("/nowhere/libnvrtc.so", "the compiler of kernels cannot be opened: /nowhere/libnvrtc.so");
     none("libm.so.6", "libm.so.6 has no function nvrtcVersion");
     setenv("FAKE_NVRTC_VERSION", "11080", 1);
-    none(fake_path("fake_nvrtc"), "NVRTC is of CUDA 11.8; 12.0 or later is needed");
+    none(fake_path("fake_nvrtc"), "NVRTC is 11.8; 12.0 or later is needed");
     unsetenv("FAKE_NVRTC_VERSION");
-    static const char *const calls[] = {"nvrtcVersion", "nvrtcGetNumSupportedArchs",
-                                        "nvrtcGetSupportedArchs"};
+    setenv("FAKE_NVRTC_FAILS", "nvrtcVersion", 1);
+    none(fake_path("fake_nvrtc"), "NVRTC does not say of which version it is");
+    static const char *const calls[] = {"nvrtcGetNumSupportedArchs", "nvrtcGetSupportedArchs"};
     for (size_t n = 0; n < sizeof calls / sizeof *calls; n++) {
         setenv("FAKE_NVRTC_FAILS", calls[n], 1);
         none(fake_path("fake_nvrtc"), "does not say which GPUs it compiles for");
     }
     unsetenv("FAKE_NVRTC_FAILS");
     ftb_nvrtc_open(&opened, fake_path("fake_nvrtc"));
-    assert_int_equal(opened.version, 12040);
+    assert_int_equal(opened.found.version, 12040);
     assert_int_equal(opened.narchs, 5);
-    assert_string_equal(opened.why, "");
+    assert_string_equal(opened.found.why, "");
 }
 
 /* The first that a driver loads code of, and why there is none. */
@@ -90,14 +92,14 @@ static void found(void **state)
                  {"13000 12040", 0, 13000, ""},
                  {"14010 13000", 12040, 0, newer},
                  {"11080 13000", 12040, 0, "NVRTC 13.0 is newer"},
-                 {"11080 11070", 12040, 0, "NVRTC is of CUDA 11.7; 12.0 or later is needed"}};
+                 {"11080 11070", 12040, 0, "NVRTC is 11.7; 12.0 or later is needed"}};
     (void)state;
     for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
         setenv("FAKE_NVRTC_VERSION", cases[n].versions, 1);
         ftb_nvrtc_find(&opened, list, cases[n].cuda);
-        if (opened.version != cases[n].found || !strstr(opened.why, cases[n].why))
-            fail_msg("%s for %d: version %d, \"%s\"", cases[n].versions, cases[n].cuda, opened.version,
-                     opened.why);
+        if (opened.found.version != cases[n].found || !strstr(opened.found.why, cases[n].why))
+            fail_msg("%s for %d: version %d, \"%s\"", cases[n].versions, cases[n].cuda, opened.found.version,
+                     opened.found.why);
     }
     unsetenv("FAKE_NVRTC_VERSION");
 }
@@ -538,8 +540,9 @@ static int compile_all(int arch)
     bool known = false;
     for (int k = 0; k < n->narchs; k++)
         known |= n->archs[k] == arch;
-    if (n->version && !known) {
-        printf("skipped: NVRTC %d.%d knows no sm_%d\n", n->version / 1000, n->version % 1000 / 10, arch);
+    if (n->found.version && !known) {
+        printf("skipped: NVRTC %d.%d knows no sm_%d\n", n->found.version / 1000, n->found.version % 1000 / 10,
+               arch);
         return 0;
     }
     for (const ftb_gpu_source *s = ftb_gpu_sources; s->name; s++) {

@@ -19,8 +19,9 @@ static ftb_cublas opened;
 static void none(const char *library, const char *why)
 {
     ftb_cublas_open(&opened, library);
-    if (opened.version != 0 || !strstr(opened.why, why))
-        fail_msg("%s: version %d, \"%s\"; expected \"...%s...\"", library, opened.version, opened.why, why);
+    if (opened.found.version != 0 || !strstr(opened.found.why, why))
+        fail_msg("%s: version %d, \"%s\"; expected \"...%s...\"", library, opened.found.version,
+                 opened.found.why, why);
 }
 
 static void missing(void **state)
@@ -36,8 +37,8 @@ static void missing(void **state)
     none(fake_path("fake_cublas"), "does not say of which version it is");
     unsetenv("FAKE_CUBLAS_FAILS");
     ftb_cublas_open(&opened, fake_path("fake_cublas"));
-    assert_int_equal(opened.version, 12040);
-    assert_string_equal(opened.why, "");
+    assert_int_equal(opened.found.version, 12040);
+    assert_string_equal(opened.found.why, "");
 }
 
 /* None that is newer than the driver; the first that is there. */
@@ -47,12 +48,12 @@ static void found(void **state)
     (void)state;
     setenv("FAKE_CUBLAS_VERSION", "13010", 1);
     ftb_cublas_find(&opened, list, 12080);
-    assert_int_equal(opened.version, 0);
-    assert_string_equal(opened.why, "cuBLAS 13.1 is newer than the driver, which is for CUDA 12.8");
+    assert_int_equal(opened.found.version, 0);
+    assert_string_equal(opened.found.why, "cuBLAS 13.1 is newer than the driver, which is for CUDA 12.8");
     ftb_cublas_find(&opened, list, 13000);
-    assert_int_equal(opened.version, 13010);
+    assert_int_equal(opened.found.version, 13010);
     ftb_cublas_find(&opened, list + 2, 13000);
-    assert_non_null(strstr(opened.why, "cuBLAS cannot be opened: /nowhere/else.so"));
+    assert_non_null(strstr(opened.found.why, "cuBLAS cannot be opened: /nowhere/else.so"));
     unsetenv("FAKE_CUBLAS_VERSION");
 }
 
@@ -65,8 +66,8 @@ static void real(void **state)
         return;
     }
     ftb_cublas_open(&opened, library);
-    assert_string_equal(opened.why, "");
-    assert_true(opened.version >= 12000);
+    assert_string_equal(opened.found.why, "");
+    assert_true(opened.found.version >= 12000);
 }
 
 /* ---- products; each in a process of its own, since cuBLAS is looked for once */
@@ -200,6 +201,28 @@ static void refused(void)
     assert_int_equal(handles(), 0);
 }
 
+/* A handle for which there is no memory, until what was freed is given back; and else later. */
+static void without_room(void)
+{
+    const ftb_backend *b;
+    void *kept, *freed;
+    begin(fake_path("fake_cublas"));
+    b = &device()->row;
+    assert_ok(b->memory->alloc(b, ftb_context(), &kept, 1000));
+    setenv("FAKE_CUBLAS_PIECES", "1", 1);
+    assert_false(ftb_gpu_cublas_ready(device()));
+    setenv("FAKE_CUBLAS_PIECES", "2", 1);
+    assert_ok(b->memory->alloc(b, ftb_context(), &freed, 5000));
+    b->memory->free(b, freed, 5000);
+    assert_int_equal(live(), 2);
+    assert_true(ftb_gpu_cublas_ready(device()));
+    assert_int_equal(live(), 1);
+    assert_int_equal(handles(), 1);
+    unsetenv("FAKE_CUBLAS_PIECES");
+    b->memory->free(b, kept, 1000);
+    assert_int_equal(fake_gpu_clean(NULL), 0);
+}
+
 static void of_fewer_bits(void)
 {
     begin(fake_path("fake_cublas"));
@@ -250,6 +273,7 @@ static const struct {
              {"absent", absent},
              {"recorded", recorded},
              {"refused", refused},
+             {"without_room", without_room},
              {"of_fewer_bits", of_fewer_bits},
              {"unsupported", unsupported},
              {"fails", fails}};

@@ -7,6 +7,7 @@
 
 #include "support/check.h"
 
+#include "core/backend.h"
 #include "nn/shape.h"
 #include "support/course.h"
 #include "support/fake_gpu.h"
@@ -145,18 +146,49 @@ static void lent(course_model *m, int epoch)
     FtB_Block_free(&W);
 }
 
-typedef struct change {
-    const char *name;
-    void (*make[4])(course_model *m, int epoch);
-    double clip;
-    int replays,
-        steps; /* of SOME epochs: the first is done, the second recorded, and so after some changes */
-} change;
+/* Another thread records for so long that ours is refused more often than work is tried that cannot be
+ * recorded. */
+static struct {
+    pthread_t thread;
+    pthread_barrier_t begun, ended;
+} other;
+
+static void *record_there(void *nothing)
+{
+    struct ftb_recording *recording;
+    void *numbers;
+    assert_ok(FtB_Context_set_device(NULL, "gpu"));
+    const ftb_backend *b = ftb_device(ftb_context());
+    const bool begun = b->memory->replays->begin(b, ftb_context(), 0, &numbers) == GrB_SUCCESS;
+    pthread_barrier_wait(&other.begun);
+    pthread_barrier_wait(&other.ended);
+    if (begun) /* the driver does record */
+        assert_ok(b->memory->replays->end(b, false, &recording));
+    return nothing;
+}
+
+static void busy(course_model *m, int epoch)
+{
+    (void)m;
+    if (epoch == 0) {
+        assert_int_equal(pthread_barrier_init(&other.begun, NULL, 2), 0);
+        assert_int_equal(pthread_barrier_init(&other.ended, NULL, 2), 0);
+        assert_int_equal(pthread_create(&other.thread, NULL, record_there, NULL), 0);
+        pthread_barrier_wait(&other.begun);
+    } else if (epoch == 6) {
+        pthread_barrier_wait(&other.ended);
+        assert_int_equal(pthread_join(other.thread, NULL), 0);
+    }
+}
+
+/* `replays` and `steps`, of SOME epochs: the first is done, the second recorded, and so after some changes.
+ */
 static const course_change changes[] = {
     {"rates, weights of before, another input", {rate, restored, changed}, 0, SOME - 4, SOME - 2},
     {"weights elsewhere, or that are not trained", {gone, untrained}, 0, SOME - 4, SOME - 8},
     {"an optimiser with more weights, loaded, a known address", {added, loaded, lent}, 0, SOME - 2, SOME - 4},
     {"other work in the same memory, more values", {others, kept, recorded_more}, 0, SOME - 3, SOME - 2},
+    {"another thread's recording", {busy}, 0, SOME - 7, SOME - 7},
     {"the host for a while, gradients that are cut", {on_the_host, in_a_stream}, 0.05, SOME - 3, SOME - 2}};
 
 static course got, expected;

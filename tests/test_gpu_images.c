@@ -280,6 +280,34 @@ static void no_room(void)
     products(true, 0, true);
 }
 
+/* What was freed is given back first, whichever call has no room; once. */
+static void room_made(void)
+{
+    static const char *const calls[] = {"cuModuleLoadData=2", "cuModuleGetFunction=2", "cuLaunchKernel=2"};
+    int (*live)(void);
+    give(90, "//all kernels", false);
+    begin(true);
+    fake_find("fake_cuda", "fake_cuda_live", &live);
+    const ftb_backend *b = &device()->row;
+    for (size_t n = 0; n < sizeof calls / sizeof *calls; n++) {
+        void *piece;
+        const int before = launches();
+        assert_ok(b->memory->alloc(b, ftb_context(), &piece, 1 << 20));
+        b->memory->free(b, piece, 1 << 20);
+        setenv("FAKE_CUDA_FAILS", calls[n], 1);
+        setenv("FAKE_CUDA_AT", "1", 1);
+        if (n == 0) {
+            assert_ok(ftb_gpu_load(device(), SOURCE));
+            assert_int_equal(live(), 0);
+        } else {
+            product("plus : src", 1);
+            assert_true(launches() > before);
+        }
+        assert_null(getenv("FAKE_CUDA_FAILS")); /* it has failed */
+    }
+    assert_int_equal(compiled(), 0);
+}
+
 /* Nor is a GPU that is lost by it. */
 static void lost(void)
 {
@@ -303,6 +331,7 @@ static const struct {
     {"refused_alone", refused_alone},
     {"of_others_alone", of_others_alone},
     {"no_room", no_room},
+    {"room_made", room_made},
     {"lost", lost},
 };
 static const char *self;

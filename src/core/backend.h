@@ -36,7 +36,8 @@ struct ftb_recording;
 typedef struct ftb_replays {
     /* From here to `end`, what verbs of this thread do there is written down and not done. What cannot be
      * written down fails, such as copies, and waiting. *numbers: room on the device for
-     * `bytes` bytes, which each replay fills. One recording at a time; on failure none has begun. */
+     * `bytes` bytes, which each replay fills. One recording at a time: GrB_NO_VALUE where another thread's is
+     * under way. On failure none has begun. */
     GrB_Info (*begin)(const ftb_backend *b, FtB_Context ctx, int64_t bytes, void **numbers);
     /* What was written down; NULL where it is not wanted (`keep`), or not all that is needed could be. The
      * memory that it uses for itself is kept for it. */

@@ -64,8 +64,10 @@ static void record(ftb_replay *r, FtB_Context ctx, ftb_work work, void *of, int6
 {
     const ftb_replays *replays = r->who->memory->replays;
     void *numbers = NULL;
-    if (replays->begin(r->who, ctx, bytes, &numbers) != GrB_SUCCESS) {
-        r->given_up++;
+    const GrB_Info begun = replays->begin(r->who, ctx, bytes, &numbers);
+    if (begun != GrB_SUCCESS) {
+        r->given_up +=
+            begun != GrB_NO_VALUE; /* which is another thread's turn, and says nothing of this work */
         return;
     }
     r->elsewhere = false;

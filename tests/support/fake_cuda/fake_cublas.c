@@ -5,6 +5,7 @@
  *
  *     FAKE_CUBLAS_VERSION  1000 major + 10 minor (12040)
  *     FAKE_CUBLAS_FAILS    a call that fails, "name=status"
+ *     FAKE_CUBLAS_PIECES   no handle can be had while as many pieces of memory are allocated, or more
  */
 #include "gpu/cublas.h"
 
@@ -39,7 +40,7 @@ typedef struct product {
 } product;
 
 static struct {
-    int (*current)(void), (*holds)(const void *, size_t);
+    int (*current)(void), (*live)(void), (*holds)(const void *, size_t);
     void (*append)(struct CUstream_st *, void (*)(const void *), const void *, size_t),
         (*wrong)(const char *, const char *);
 } driver;
@@ -80,11 +81,15 @@ unsigned cublasCreate_v2(struct cublasContext **handle)
 {
     const unsigned error = begin("cublasCreate");
     find("fake_cuda_current", &driver.current);
+    find("fake_cuda_live", &driver.live);
     find("fake_cuda_holds", &driver.holds);
     find("fake_cuda_append", &driver.append);
     find("fake_cuda_wrong", &driver.wrong);
+    const char *pieces = getenv("FAKE_CUBLAS_PIECES");
     if (error || !driver.current())
         return error ? error : NOT_READY;
+    if (pieces && driver.live() >= atoi(pieces))
+        return FTB_CUBLAS_ALLOC_FAILED;
     *handle = calloc(1, sizeof **handle);
     if (!*handle)
         abort();
