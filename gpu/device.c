@@ -26,7 +26,8 @@ static const ftb_verb_limits limits = {.spmm = ftb_gpu_spmm_fits,
                                        .reduce = ftb_gpu_reduce_fits,
                                        .apply = ftb_gpu_apply_fits,
                                        .scatter = ftb_gpu_scatter_fits,
-                                       .spmm_plan = ftb_gpu_spmm_plan_of};
+                                       .spmm_plan = ftb_gpu_spmm_plan_of,
+                                       .spgemm_plan = ftb_gpu_spgemm_plan_of};
 static const ftb_verbs verbs = {.spmm = ftb_gpu_spmm,
                                 .spgemm = ftb_gpu_spgemm,
                                 .softmax = ftb_gpu_softmax,

@@ -8,6 +8,8 @@ GrB_Info ftb_gpu_spmm(const ftb_spmm_product *product, const ftb_spmm_plan *plan
 bool ftb_gpu_spmm_fits(const ftb_spmm_product *product);
 GrB_Info ftb_gpu_spgemm(const ftb_spgemm_product *product, const ftb_spgemm_plan *plan, FtB_Sink sink);
 bool ftb_gpu_spgemm_fits(const ftb_spgemm_product *product);
+GrB_Info ftb_gpu_spgemm_plan_of(ftb_spgemm_plan *plan, ftb_spgemm_facts *facts,
+                                const ftb_spgemm_product *product);
 GrB_Info ftb_gpu_spmm_plan_of(ftb_spmm_plan *plan, ftb_spmm_facts *facts, const ftb_spmm_product *product);
 GrB_Info ftb_gpu_copy(const ftb_copy_product *product);
 GrB_Info ftb_gpu_dropout(const ftb_dropout_product *product);

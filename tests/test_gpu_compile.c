@@ -348,6 +348,10 @@ static bool assert_has_spgemm_kernels(const char *source, const char *image)
         FTB_SPGEMM_SUMS(NAMED_SUMS)
         FTB_SPGEMM_PAIRS(NAMED_PAIRS)
         assert_names(image, "spgemm_pair_hash");
+    } else if (strcmp(source, "gpu/kernels/spgemm_bits.cu") == 0) {
+#define NAMED_BITS(bits) assert_names(image, "spgemm_pair_bits_" #bits);
+        FTB_SPGEMM_PAIRS(NAMED_BITS)
+        assert_names(image, "spgemm_bits");
     } else if (strcmp(source, "gpu/kernels/spgemm_mask.cu") == 0) {
 #define NAMED_MASK(name, message, type, values) assert_names(image, "spgemm_" #name "_mask");
         FTB_SPGEMM_SUMS(NAMED_MASK)
@@ -362,11 +366,14 @@ static bool assert_has_spgemm_kernels(const char *source, const char *image)
     assert_names(image, "spgemm_values_" #type);
         FTB_SPGEMM_VALUES(NAMED_FINISH)
     } else if (strcmp(source, "gpu/kernels/spgemm_pack.cu") == 0) {
-#define NAMED_TOPK(type, c_type) assert_names(image, "spgemm_topk_" #type);
+#define NAMED_TOPK(type, c_type)                                                                             \
+    assert_names(image, "spgemm_topk_" #type);                                                               \
+    assert_names(image, "spgemm_tally_" #type);
 #define NAMED_PACK(bytes, word) assert_names(image, "spgemm_pack_" #bytes);
         FTB_SPGEMM_VALUES(NAMED_TOPK)
         FTB_SPGEMM_WORDS(NAMED_PACK)
         assert_names(image, "spgemm_scan");
+        assert_names(image, "spgemm_scan_sums");
     } else {
         return false;
     }

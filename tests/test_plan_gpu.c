@@ -137,7 +137,10 @@ static void text(void **state)
 static ftb_gpu_spgemm_facts product(int64_t rows, int64_t ncols, int64_t degree, double products, bool counts)
 {
     const double entries = fmin(products, (double)rows * (double)ncols);
-    return (ftb_gpu_spgemm_facts){.ncols = ncols,
+    return (ftb_gpu_spgemm_facts){.ninner = rows,
+                                  .ncols = ncols,
+                                  .bvals = rows * degree,
+                                  .hot = -1,
                                   .avals = rows * degree,
                                   .rows = (double)rows,
                                   .products = products,
@@ -151,8 +154,10 @@ static ftb_gpu_spgemm_facts product(int64_t rows, int64_t ncols, int64_t degree,
 
 static ftb_gpu_spgemm_plan plan_product(const ftb_gpu_spgemm_facts *f, const ftb_gpu_facts *gpu)
 {
+    ftb_gpu_spgemm_facts there = *f;
     ftb_gpu_spgemm_plan plan;
-    ftb_rule_gpu_spgemm(&plan, f, gpu);
+    there.gpu = *gpu;
+    ftb_rule_gpu_spgemm(&plan, &there);
     return plan;
 }
 
@@ -211,10 +216,66 @@ static void forms(void **state)
     assert_true(plan_product(&films, &small).chunk_entries < plan_product(&films, &h100).chunk_entries);
 }
 
+/* Frequent columns as bits where most products are in them, and not where few are, or rows of B are short;
+ * what was asked for, as far as it goes; of counts alone. */
+static void bits(void **state)
+{
+    (void)state;
+    for (int n = 0; n < GPUS; n++) {
+        const ftb_gpu_facts gpu = gpu_of(n);
+        ftb_gpu_spgemm_facts films = product(26744, 26744, 748, 10.67e9, true);
+        films.ninner = 138493;
+        const ftb_gpu_spgemm_plan plain = plan_product(&films, &gpu); /* shares are not known */
+        assert_int_equal(plain.hot, 0);
+        const double shares[][FTB_GPU_SPGEMM_HOTS] = {{0.6, 0.8, 0.92, 0.98}, {0.02, 0.03, 0.06, 0.1}};
+        memcpy(films.hot_share, shares[0], sizeof films.hot_share);
+        const ftb_gpu_spgemm_plan some = plan_product(&films, &gpu);
+        assert_true(n == 1 ? some.hot >= 1024 : some.hot <= 8192); /* of an H100 */
+        assert_true(some.hot == 0 || some.seconds < 0.9 * plain.seconds);
+        assert_true(fabs(some.plain_seconds - plain.seconds) <= 1e-12);
+        assert_true((double)some.hot / 8 * (double)films.ninner <= (double)gpu.memory / 8);
+        films.hot = 0;
+        assert_int_equal(plan_product(&films, &gpu).hot, 0);
+        films.hot = 1500;
+        assert_int_equal(plan_product(&films, &gpu).hot, 1500);
+        films.hot = 50000;
+        assert_int_equal(plan_product(&films, &gpu).hot, FTB_GPU_SPGEMM_MOST_HOT);
+        films.hot = -1;
+        memcpy(films.hot_share, shares[1], sizeof films.hot_share);
+        assert_int_equal(plan_product(&films, &gpu).hot, 0);
+        ftb_gpu_spgemm_facts reals = product(26744, 26744, 748, 10.67e9, false);
+        memcpy(reals.hot_share, shares[0], sizeof reals.hot_share);
+        assert_int_equal(plan_product(&reals, &gpu).hot, 0);
+        ftb_gpu_facts little = gpu; /* memory, for one line of bits and no more */
+        little.memory = 8 * 128 * films.ninner;
+        memcpy(films.hot_share, shares[0], sizeof films.hot_share);
+        assert_true(plan_product(&films, &little).hot <= 1024);
+        assert_true(n != 1 || plan_product(&films, &little).hot == 1024);
+    }
+}
+
+/* A hash that takes all of a multiprocessor must be faster for it; and where rows of B are short, a dense
+ * row's warps, who look into all of them, are slower. */
+static void hashing(void **state)
+{
+    (void)state;
+    const ftb_gpu_facts h100 = gpu_of(1);
+    ftb_gpu_spgemm_facts f = product(1000000, 20000, 10, 1e8, false);
+    const ftb_gpu_spgemm_plan small = plan_product(&f, &h100);
+    for (int k = 0; k < FTB_GPU_SPGEMM_HASHES; k++)
+        f.hash_bytes[k] = 200 << 10;
+    const ftb_gpu_spgemm_plan large = plan_product(&f, &h100);
+    assert_true(large.hashes < small.hashes);
+    const ftb_gpu_spgemm_facts longs = product(1000000, 2500, 10, 1e9, false),
+                               shorts = product(1000000, 2500, 100, 1e8, false);
+    assert_true(plan_product(&shorts, &h100).hashes > plan_product(&longs, &h100).hashes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(widths), cmocka_unit_test(rates),
                                        cmocka_unit_test(wrong),  cmocka_unit_test(text),
-                                       cmocka_unit_test(bounds), cmocka_unit_test(forms)};
+                                       cmocka_unit_test(bounds), cmocka_unit_test(forms),
+                                       cmocka_unit_test(bits),   cmocka_unit_test(hashing)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

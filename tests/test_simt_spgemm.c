@@ -1,5 +1,5 @@
 /* Sparse x sparse on a GPU: every kernel of rows in the emulator, against slow loops in double, and what it
- * reads and writes; what is done with rows that are there. */
+ * reads and writes. */
 #include "support/simt_case.h"
 
 #include "core/core.h"
@@ -11,7 +11,7 @@ typedef struct variant {
     message message;
     int size, values; /* bytes of one */
     bool whole;       /* unsigned numbers */
-    enum { DENSE, HASH, LARGE, MASK } form;
+    enum { DENSE, HASH, LARGE, MASK, BITS } form;
     int bits;
 } variant;
 #define ROWS(name, message, type, values)                                                                    \
@@ -19,7 +19,9 @@ typedef struct variant {
         {"spgemm_" #name "_hash", message, sizeof(type), values, (type)0.5 == 0, HASH, 0},                   \
         {"spgemm_" #name "_large", message, sizeof(type), values, (type)0.5 == 0, LARGE, 0},                 \
         {"spgemm_" #name "_mask", message, sizeof(type), values, (type)0.5 == 0, MASK, 0},
-#define PAIRS(bits) {"spgemm_pair_dense_" #bits, COUNT, 4, 1, true, DENSE, bits},
+#define PAIRS(bits)                                                                                          \
+    {"spgemm_pair_dense_" #bits, COUNT, 4, 1, true, DENSE, bits},                                            \
+        {"spgemm_pair_bits_" #bits, COUNT, 4, 1, true, BITS, bits},
 static const variant variants[] = {
     FTB_SPGEMM_SUMS(ROWS) FTB_SPGEMM_PAIRS(PAIRS){"spgemm_pair_hash", COUNT, 4, 1, true, HASH, 0},
     {"spgemm_pair_large", COUNT, 4, 1, true, LARGE, 0},
@@ -31,7 +33,10 @@ typedef struct problem {
     int64_t *arow, *brow_host;
     int *acol, *bcol, *order, *cols, *counts, *mask_col;
     float *mask;
-    long long *brow;
+    long long *brow, *end;
+    int *rest, *id, *hot;
+    unsigned *words;
+    int nhot;
     void *a, *b, *table, *cells;
     ftb_spgemm_unit *units;
     ftb_spgemm_count *statistics;
@@ -169,8 +174,39 @@ static void release(problem *p)
         case_forget(p->mask_col);
         case_forget(p->mask);
     }
+    void *bits[] = {p->id, p->hot, p->words, p->rest, p->end};
+    for (size_t k = 0; k < 5 && p->id; k++)
+        case_forget(bits[k]);
     free(p->arow);
     free(p->brow_host);
+}
+
+/* One of `odds` columns as bits. */
+static void make_bits(problem *p, rng *r, int64_t odds)
+{
+    const int64_t nvals = p->brow_host[p->ninner];
+    p->id = case_memory(p->ncols, sizeof *p->id, "id");
+    p->hot = case_memory(p->ncols, sizeof *p->hot, "hot");
+    for (int64_t j = 0; j < p->ncols; j++) {
+        p->id[j] = rng_below(r, odds) == 0 ? p->nhot : -1;
+        if (p->id[j] >= 0)
+            p->hot[p->nhot++] = (int)j;
+    }
+    const int lines = (p->nhot + FTB_SPGEMM_LINE - 1) / FTB_SPGEMM_LINE, warps = FTB_SPGEMM_STEP_BLOCK / 32;
+    p->words = case_memory(lines * p->ninner * 32, sizeof *p->words, "bits");
+    p->rest = case_memory(nvals, sizeof *p->rest, "rest");
+    p->end = case_memory(p->ninner, sizeof *p->end, "end");
+    ftb_spgemm_hot_arguments a = {.row = p->brow,
+                                  .col = p->bcol,
+                                  .id = p->id,
+                                  .nrows = p->ninner,
+                                  .lines = lines,
+                                  .bits = p->words,
+                                  .rest = p->rest,
+                                  .end = p->end};
+    simt_report report;
+    case_launch("spgemm_bits", simt_line((unsigned)((p->ninner + warps - 1) / warps)), FTB_SPGEMM_STEP_BLOCK,
+                (void *[]){&a}, &(simt_options){.seed = rng_bits(r)}, &report);
 }
 
 static simt_report run(problem *p, const variant *v, int lanes, bool statistics, simt_options o)
@@ -182,7 +218,12 @@ static simt_report run(problem *p, const variant *v, int lanes, bool statistics,
                               .norder = p->nunits,
                               .acol = p->acol,
                               .brow = p->brow,
-                              .bcol = p->bcol,
+                              .bend = v->form == BITS ? p->end : p->brow + 1,
+                              .bcol = v->form == BITS ? p->rest : p->bcol,
+                              .bits = p->words,
+                              .hot = p->hot,
+                              .nhot = p->nhot,
+                              .ninner = p->ninner,
                               .a = v->message == COUNT ? NULL : p->a,
                               .b = v->message == COUNT ? NULL : p->b,
                               .mask_col = p->mask_col,
@@ -209,8 +250,8 @@ static simt_report run(problem *p, const variant *v, int lanes, bool statistics,
                    : v->form == MASK  ? rows_of_block * FTB_SPGEMM_MASK_BYTES(p->slots, cell)
                                       : FTB_SPGEMM_HEAD_BYTES + ((int64_t)p->tile * cell + 7) / 8 * 8);
     case_launch_shared(v->name, (simt_dim){blocks, 1, 1},
-                       v->form != DENSE ? FTB_SPGEMM_HASH_BLOCK : (unsigned)(32 * p->warps), shared,
-                       (void *[]){&a}, &o, &report);
+                       v->bits || v->form == DENSE ? (unsigned)(32 * p->warps) : FTB_SPGEMM_HASH_BLOCK,
+                       shared, (void *[]){&a}, &o, &report);
     return report;
 }
 
@@ -242,6 +283,15 @@ static bool is_admitted(const problem *p, const ftb_spgemm_unit *u, int j)
         if (p->mask_col[e] == j)
             return !p->valued || p->mask[e] != 0;
     return false;
+}
+
+static const variant *find(const char *name)
+{
+    for (int k = 0; k < VARIANTS; k++)
+        if (strcmp(variants[k].name, name) == 0)
+            return &variants[k];
+    fail_msg("no kernel %s", name);
+    return NULL;
 }
 
 /* Every entry of a unit where it should be, and no other. */
@@ -287,25 +337,43 @@ static void check_statistics(const problem *p, const variant *v)
     }
 }
 
+/* Of a round: rows of B that a block takes together, beside others. */
+static bool has_long(const variant *v, int round) { return v->form == LARGE && round == 7; }
+
+static int64_t most_inner(const variant *v, int round)
+{
+    return has_long(v, round)                                   ? 9
+           : (v->form == LARGE || v->form == BITS) && round > 4 ? 300 /* more than are taken at a time */
+                                                                : 40;
+}
+
+static int64_t most_columns(const variant *v, int round)
+{
+    return has_long(v, round)             ? 500
+           : v->form == HASH              ? 32
+           : v->form == MASK              ? 63
+           : v->form == BITS && round > 4 ? 2300 /* of more lines than one */
+                                          : 90;
+}
+
 static void try_one(rng *r, const variant *v, int round)
 {
     const values kind = v->whole ? WHOLE : (values)(round % 3);
-    problem p = {.nrows = 1 + rng_below(r, 12),
-                 /* of those a block of a larger row takes as many at a time as it has threads */
-                 .ninner = 1 + (v->form == LARGE && round > 4 ? 300 : rng_below(r, 40)),
-                 .ncols = 1 + rng_below(r, v->form == HASH   ? 32
-                                           : v->form == MASK ? 63
-                                                             : 90),
+    const bool hashed = v->form == HASH || v->form == LARGE;
+    problem p = {.nrows = 1 + rng_below(r, most_columns(v, round) > 400 ? 3 : 12),
+                 .ninner = most_inner(v, round) - rng_below(r, round > 4 ? 3 : 39),
+                 .ncols = most_columns(v, round) - rng_below(r, has_long(v, round) ? 100 : 31),
                  .off_diagonal = v->form != MASK && round % 2,
                  .upper = round / 2 % 2,
                  .valued = round % 2,
-                 .slots = v->form == DENSE   ? 0
-                          : v->form == LARGE ? 256
-                                             : 64,
+                 .slots = v->bits              ? 0
+                          : has_long(v, round) ? 1024
+                          : v->form == LARGE   ? 256
+                                               : 64,
                  .warps = 1 + round % 4};
-    p.tile = (int)(v->form == HASH || v->form == LARGE ? p.ncols : 1 + rng_below(r, p.ncols));
+    p.tile = (int)(hashed ? p.ncols : 1 + rng_below(r, p.ncols));
     p.arow = rows(r, p.nrows, ftb_min(p.ninner, round == 3 || round > 4 ? p.ninner : 9));
-    p.brow_host = rows(r, p.ninner, ftb_min(p.ncols, 40));
+    p.brow_host = rows(r, p.ninner, ftb_min(p.ncols, has_long(v, round) ? p.ncols : 40));
     p.acol = columns(r, p.arow, p.nrows, p.ninner, "acol");
     p.bcol = columns(r, p.brow_host, p.ninner, p.ncols, "bcol");
     p.brow = case_memory(p.ninner + 1, sizeof *p.brow, "brow");
@@ -313,6 +381,8 @@ static void try_one(rng *r, const variant *v, int round)
         p.brow[k] = p.brow_host[k];
     make_values(&p, r, v, kind);
     make_units(&p, r, v);
+    if (v->form == BITS)
+        make_bits(&p, r, 1 + rng_below(r, 3));
     if (p.nunits == 0) { /* a triangle's rows lie below it: nothing is launched */
         release(&p);
         return;
@@ -332,146 +402,96 @@ static void test_variants(void **state)
     (void)state;
     rng r = rng_new();
     for (int k = 0; k < VARIANTS; k++)
-        for (int round = 0; round < 7; round++)
+        for (int round = 0; round < 8; round++)
             try_one(&r, &variants[k], round);
 }
 
+/* `degree` entries in every row of both, n rows and columns of B. */
+static problem regular(rng *r, const variant *v, int64_t nrows, int64_t n, int64_t degree)
+{
+    problem p = {.nrows = nrows, .ninner = n, .ncols = n, .tile = (int)n, .warps = 4};
+    p.arow = calloc((size_t)nrows + 1, sizeof *p.arow);
+    p.brow_host = calloc((size_t)n + 1, sizeof *p.brow_host);
+    p.brow = case_memory(n + 1, sizeof *p.brow, "brow");
+    p.brow[0] = 0;
+    for (int64_t i = 0; i < nrows; i++)
+        p.arow[i + 1] = p.arow[i] + degree;
+    for (int64_t k = 0; k < n; k++)
+        p.brow[k + 1] = p.brow_host[k + 1] = p.brow_host[k] + degree;
+    p.acol = columns(r, p.arow, nrows, n, "acol");
+    p.bcol = columns(r, p.brow_host, n, n, "bcol");
+    make_values(&p, r, v, WHOLE);
+    make_units(&p, r, v);
+    return p;
+}
+
+/* Runs it, and sees that its sectors are those of a formula, beside `entries`: two words are written for each
+ * in a run of 32 columns. */
+static void check_sectors(problem *p, rng *r, const variant *v, double least, double formula)
+{
+    const simt_report report = run(p, v, 32, false, (simt_options){.seed = rng_bits(r), .count = 1});
+    double entries = 0;
+    for (int64_t u = 0; u < p->nunits; u++)
+        entries += p->counts[u];
+    formula += entries / 4 + 2 * (double)p->nrows * (double)p->ncols / 32;
+    if (!((double)report.global_sectors > least && (double)report.global_sectors <= 1.05 * formula))
+        fail_msg("%s: %lld sectors, not %g", v->name, (long long)report.global_sectors, formula);
+    for (int64_t u = 0; u < p->nunits; u++)
+        check_unit(p, v, &p->units[u], p->counts[u], WHOLE);
+}
+
+enum { N = 1000, DEGREE = 60, ROWS_OF_A = 40, LEFT = ROWS_OF_A * DEGREE };
+
 /* A row of B is read 32 columns at a time, in whole sectors but for both ends of those, and its two pointers,
- * a sector each; of A eight entries a sector; two words are written for each entry, in a run for 32 columns.
- */
+ * a sector each; of A eight entries a sector. */
 static void test_sectors(void **state)
 {
-    enum { N = 1000, DEGREE = 60, ROWS_OF_A = 40 };
     rng r = rng_new();
     (void)state;
-    const variant *v = &variants[VARIANTS - 5];
-    assert_string_equal(v->name, "spgemm_pair_dense_16");
-    problem p = {.nrows = ROWS_OF_A, .ninner = N, .ncols = N, .tile = N, .warps = 4};
-    p.arow = calloc(ROWS_OF_A + 1, sizeof *p.arow);
-    p.brow_host = calloc(N + 1, sizeof *p.brow_host);
-    p.brow = case_memory(N + 1, sizeof *p.brow, "brow");
-    p.brow[0] = 0;
-    for (int i = 0; i < ROWS_OF_A; i++)
-        p.arow[i + 1] = p.arow[i] + DEGREE;
-    for (int k = 0; k < N; k++)
-        p.brow[k + 1] = p.brow_host[k + 1] = p.brow_host[k] + DEGREE;
-    p.acol = columns(&r, p.arow, p.nrows, N, "acol");
-    p.bcol = columns(&r, p.brow_host, N, N, "bcol");
-    make_values(&p, &r, v, WHOLE);
-    make_units(&p, &r, v);
-    const simt_report report = run(&p, v, 32, false, (simt_options){.seed = rng_bits(&r), .count = 1});
-    double entries = 0;
-    for (int64_t u = 0; u < p.nunits; u++)
-        entries += p.counts[u];
-    const double left = ROWS_OF_A * DEGREE, runs = ROWS_OF_A * N / 32.0,
-                 formula = left * (DEGREE / 8.0 + 2 + 2 + 1 / 8.0) + entries / 4 + 2 * runs;
-    if (!((double)report.global_sectors > left * DEGREE / 8 &&
-          (double)report.global_sectors <= 1.05 * formula))
-        fail_msg("%lld sectors, not %g", (long long)report.global_sectors, formula);
+    const variant *v = find("spgemm_pair_dense_16");
+    problem p = regular(&r, v, ROWS_OF_A, N, DEGREE);
+    check_sectors(&p, &r, v, LEFT * DEGREE / 8.0, LEFT * (DEGREE / 8.0 + 2 + 2 + 1 / 8.0));
     release(&p);
 }
 
-/* ---- rows that are there: the k largest, and packed */
-
-static bool is_before(const double *x, int64_t a, int64_t b)
+/* All columns are bits of one line: 128 bytes for a left entry, which A is read for once more; a row reads
+ * the list of them, and each of its 4 warps looks for its first and last there. */
+static void test_bits(void **state)
 {
-    return x[a] > x[b] || (x[a] == x[b] && a < b);
-}
-
-static void select_one(rng *r, int round)
-{
-    enum { NROWS = 9, MOST = 150 };
-    const int64_t k = 1 + rng_below(r, round % 2 ? 5 : 60);
-    const bool single = round % 3 == 0;
-    ftb_spgemm_unit *units = case_memory(2 * NROWS, sizeof *units, "units");
-    int *counts = case_memory(2 * NROWS, sizeof *counts, "counts"),
-        *first = case_memory(NROWS + 1, 4, "first");
-    int *cols = case_memory(2 * NROWS * MOST, 4, "cols"),
-        *packed = case_memory(2 * NROWS * MOST, 4, "packed");
-    void *x_of = case_memory(2 * NROWS * MOST, single ? 4 : 8, "values"),
-         *out = case_memory(2 * NROWS * MOST, single ? 4 : 8, "out");
-    long long *offsets = case_memory(2 * NROWS + 1, sizeof *offsets, "offsets");
-    double x[NROWS][2 * MOST];
-    int64_t n[NROWS] = {0};
-    for (int u = 0; u < 2 * NROWS; u++) {
-        units[u] = (ftb_spgemm_unit){.row = u / 2, .at = u * (int64_t)MOST};
-        counts[u] = (int)rng_below(r, rng_below(r, 3) ? MOST : 3);
-        for (int t = 0; t < counts[u]; t++) {
-            const bool zero = rng_below(r, 3) == 0; /* of both signs, which are equal */
-            const double one =
-                zero ? (rng_below(r, 2) ? -0.0 : 0.0) : (double)case_value(r, (values)(round / 2 % 3));
-            x[u / 2][n[u / 2]] = one;
-            cols[units[u].at + t] = (int)n[u / 2]++;
-            if (single)
-                ((float *)x_of)[units[u].at + t] = (float)one;
-            else
-                ((double *)x_of)[units[u].at + t] = one;
-        }
-    }
-    for (int i = 0; i <= NROWS; i++)
-        first[i] = 2 * i;
-    ftb_spgemm_pack_arguments a = {units, counts, 2 * NROWS, NROWS,  first, 1,
-                                   cols,  x_of,   offsets,   packed, out,   k};
-    simt_report report;
-    const simt_options o = {.seed = rng_bits(r)};
-    const unsigned each = FTB_SPGEMM_STEP_BLOCK / 32;
-    case_launch(single ? "spgemm_topk_f32" : "spgemm_topk_f64", (simt_dim){(NROWS + each - 1) / each, 1, 1},
-                FTB_SPGEMM_STEP_BLOCK, (void *[]){&a}, &o, &report);
-    case_launch("spgemm_scan", (simt_dim){1, 1, 1}, FTB_SPGEMM_SCAN_BLOCK, (void *[]){&a}, &o, &report);
-    case_launch(single ? "spgemm_pack_4" : "spgemm_pack_8", (simt_dim){(2 * NROWS + each - 1) / each, 1, 1},
-                FTB_SPGEMM_STEP_BLOCK, (void *[]){&a}, &o, &report);
-    long long at = 0;
-    for (int i = 0; i < NROWS; i++) {
-        assert_int_equal(offsets[first[i]], at);
-        for (int64_t e = 0; e < n[i]; e++) {
-            int64_t before = 0;
-            for (int64_t other = 0; other < n[i]; other++)
-                before += is_before(x[i], other, e);
-            if (isnan(x[i][e]) || before >= k)
-                continue;
-            assert_int_equal(packed[at], e);
-            assert_true((single ? (double)((float *)out)[at] : ((double *)out)[at]) == x[i][e]);
-            at++;
-        }
-    }
-    assert_int_equal(offsets[2 * NROWS], at);
-    void *all[] = {units, counts, first, cols, packed, x_of, out, offsets};
-    for (size_t t = 0; t < sizeof all / sizeof *all; t++)
-        case_forget(all[t]);
-}
-
-static void test_selection(void **state)
-{
-    (void)state;
-    rng r = rng_new();
-    for (int round = 0; round < 24; round++)
-        select_one(&r, round);
-}
-
-/* Units beyond what the block takes at once. */
-static void test_scan(void **state)
-{
-    enum { UNITS = 3 * FTB_SPGEMM_SCAN_BLOCK + 17 };
     rng r = rng_new();
     (void)state;
-    int *counts = case_memory(UNITS, sizeof *counts, "counts");
-    long long *offsets = case_memory(UNITS + 1, sizeof *offsets, "offsets"), at = 0;
-    for (int u = 0; u < UNITS; u++)
-        counts[u] = (int)rng_below(&r, 1 << 30);
-    ftb_spgemm_pack_arguments a = {.counts = counts, .nunits = UNITS, .offsets = offsets};
-    simt_report report;
-    case_launch("spgemm_scan", (simt_dim){1, 1, 1}, FTB_SPGEMM_SCAN_BLOCK, (void *[]){&a},
-                &(simt_options){.seed = rng_bits(&r)}, &report);
-    for (int u = 0; u < UNITS; at += counts[u++])
-        assert_true(offsets[u] == at);
-    assert_true(offsets[UNITS] == at);
-    case_forget(counts);
-    case_forget(offsets);
+    const variant *v = find("spgemm_pair_bits_16");
+    problem p = regular(&r, v, ROWS_OF_A, N, DEGREE);
+    make_bits(&p, &r, 1);
+    assert_int_equal(p.nhot, N);
+    check_sectors(&p, &r, v, LEFT * 4, LEFT * (4 + 2 + 2 / 8.0) + ROWS_OF_A * (N / 8.0 + 4 * 2 * 10));
+    release(&p);
+}
+
+/* Lanes with neighbouring cells ask no bank twice, however many values a cell has: words of 8 bytes take two
+ * passes, as they must. */
+static void test_banks(void **state)
+{
+    static const char *const names[] = {"spgemm_times_f32_dense",   "spgemm_table_f32_2_dense",
+                                        "spgemm_table_f32_4_dense", "spgemm_table_f32_8_dense",
+                                        "spgemm_times_f64_dense",   "spgemm_table_f64_4_dense",
+                                        "spgemm_table_u64_2_dense"};
+    rng r = rng_new();
+    (void)state;
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+        const variant *v = find(names[k]);
+        problem p = regular(&r, v, 2, 128, 128);
+        const simt_report report = run(&p, v, 32, false, (simt_options){.seed = rng_bits(&r), .count = 1});
+        const double passes = (double)report.shared_passes / (double)report.shared_requests;
+        if (!(report.shared_requests > 1000 && passes <= 1.01 * v->size / 4))
+            fail_msg("%s: %g passes over banks for a request", v->name, passes);
+        release(&p);
+    }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_variants), cmocka_unit_test(test_sectors),
-                                       cmocka_unit_test(test_selection), cmocka_unit_test(test_scan)};
+                                       cmocka_unit_test(test_bits), cmocka_unit_test(test_banks)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -56,6 +56,12 @@ static __device__ __forceinline__ void ftb_store_release(int *at, int value)
     asm volatile("st.release.gpu.b32 [%0], %1;" : : "l"(at), "r"(value) : "memory");
 }
 
+/* A word of shared memory that others may be changing by atomic operations: it is read anew, and whole. */
+static __device__ __forceinline__ int ftb_load_shared(const int *at)
+{
+    return *static_cast<const volatile int *>(at);
+}
+
 /* Copies SIZE bytes (4, 8 or 16, of which both addresses are multiples) from global to shared memory while
  * the thread goes on. Copies up to a commit are a group; a wait is for all groups of the thread but the last
  * BUT. What the thread has waited for is as if it had written it: others need a barrier. */
@@ -85,6 +91,7 @@ template <int BUT> static __device__ __forceinline__ void ftb_copy_wait()
 #define ftb_float_to_bfloat16 simt_float_to_bfloat16
 #define ftb_load_acquire simt_load_acquire
 #define ftb_store_release simt_store_release
+#define ftb_load_shared(at) atomicOr((at), 0)
 #define ftb_copy_async simt_copy_async_of
 #define ftb_copy_commit simt_copy_commit
 template <int BUT> inline void ftb_copy_wait() { simt_copy_wait(BUT); }

@@ -8,7 +8,7 @@ namespace
 
 template <class T> __device__ __forceinline__ void finish(const ftb_spgemm_finish_arguments &a)
 {
-    finish_unit(
+    finish_units(
         a,
         [&](int, int, long long at) {
             return !a.use_least || static_cast<double>(value_at<T>(a, at, 0)) >= a.least;
@@ -59,21 +59,19 @@ template <class T> __device__ __forceinline__ void values(const ftb_spgemm_value
 {
     const long long place =
         static_cast<long long>(blockIdx.x) * FTB_SPGEMM_STEP_BLOCK + static_cast<int>(threadIdx.x);
-    if (place >= a.nvals * a.width)
-        return;
-    const long long e = place / a.width, v = place % a.width;
-    static_cast<T *>(a.to)[place] = value_of<T>(a, (a.from ? __ldg(a.from + e) : e) * a.width + v);
+    if (place < a.nvals)
+        static_cast<T *>(a.to)[place] = value_of<T>(a, a.from ? __ldg(a.from + place) : place);
 }
 
 } // namespace
 
 #define FINISH(type, c_type)                                                                                 \
-    extern "C" __global__ void __launch_bounds__(FTB_SPGEMM_STEP_BLOCK)                                      \
+    extern "C" __global__ void __launch_bounds__(FTB_SPGEMM_STEP_BLOCK, 4)                                   \
         spgemm_finish_##type(ftb_spgemm_finish_arguments a)                                                  \
     {                                                                                                        \
         finish<c_type>(a);                                                                                   \
     }                                                                                                        \
-    extern "C" __global__ void __launch_bounds__(FTB_SPGEMM_STEP_BLOCK)                                      \
+    extern "C" __global__ void __launch_bounds__(FTB_SPGEMM_STEP_BLOCK, 4)                                   \
         spgemm_values_##type(ftb_spgemm_values_arguments a)                                                  \
     {                                                                                                        \
         values<c_type>(a);                                                                                   \

@@ -1,48 +1,47 @@
 /* What becomes of the entries of sparse x sparse products before they are stored: cells are made into values,
- * and those that filters drop make way, in their unit's room. A warp takes a unit, 32 entries at a time, and
- * moves what stays down to where it goes. */
+ * and those that filters drop make way, in their unit's room. A warp takes a unit, 32 entries at a time, or a
+ * block does, and moves what stays down to where it goes. */
 #ifndef FTB_SPGEMM_FINISH_CUH
 #define FTB_SPGEMM_FINISH_CUH
 
 #include "gpu/kernels/kernel.cuh"
-#include "gpu/kernels/spgemm_rows.h"
+#include "gpu/kernels/spgemm_teams.cuh"
 
 namespace
 {
 
-/* A block's warps take units, or rows. */
-__device__ __forceinline__ long long warp_place()
-{
-    return static_cast<long long>(blockIdx.x) * (FTB_SPGEMM_STEP_BLOCK / 32) + threadIdx.x / 32;
-}
-
 /* one(i, j, at) is whether entry (i, j), whose cell is at `at`, stays; then put(at, to) writes its value. */
-template <class ONE, class PUT>
-__device__ __forceinline__ void finish_unit(const ftb_spgemm_finish_arguments &a, ONE one, PUT put)
+template <class TEAM, class ONE, class PUT>
+__device__ __forceinline__ void finish_unit(const ftb_spgemm_finish_arguments &a, long long number, TEAM team,
+                                            ONE one, PUT put)
 {
-    const long long number = warp_place();
-    const int lane = static_cast<int>(threadIdx.x) % 32;
-    if (number >= a.nunits)
-        return; /* the whole warp */
     const ftb_spgemm_unit *const u = a.units + number;
     const int n = a.counts[number];
     long long to = u->at;
-    __syncwarp();
-    for (int t = lane; t - lane < n; t += 32) {
+    team.sync();
+    for (int t = team.rank; t - team.rank < n; t += TEAM::SIZE) {
         const long long at = u->at + t;
         const int j = t < n ? a.cols[at] : 0;
+        int all;
         const bool stays = t < n && (!a.keep || a.keep[j]) && one(u->row, j, at);
-        const unsigned found = __ballot_sync(FTB_FULL_WARP, stays);
-        const long long place = to + __popc(found & ((1u << lane) - 1));
-        __syncwarp(); /* all have read what may be overwritten */
+        const long long place = to + team.before(stays, &all);
+        team.sync(); /* all have read what may be overwritten */
         if (stays) {
             a.cols[place] = j;
             put(at, place);
         }
-        to += __popc(found);
+        to += all;
     }
-    if (lane == 0)
+    if (team.rank == 0)
         a.counts[number] = static_cast<int>(to - u->at);
+}
+
+template <class ONE, class PUT>
+__device__ __forceinline__ void finish_units(const ftb_spgemm_finish_arguments &a, ONE one, PUT put)
+{
+    for_teams(
+        a.nunits, [&](long long number) { return a.counts[number]; },
+        [&](long long number, auto team) { finish_unit(a, number, team, one, put); });
 }
 
 /* Value v of the entry whose cell is at `at`, of cells that FP64 can hold. */

@@ -1,7 +1,8 @@
 /* Rows of a sparse x sparse product that are too long for a warp's hash and too short for dense cells
  * (spgemm_rows.cuh): a block has one hash, adds what each left entry meets in the order of these, and then
- * sorts the columns by a bitonic network. It takes a barrier for each left entry, and no look at cells that
- * nothing hits. */
+ * sorts the columns by a bitonic network. No cell is looked at that nothing hits. Each warp has columns of
+ * its own, so that the order needs no barrier, and reads all of a short segment for them; of a long one the
+ * block adds all side by side, and then waits. */
 #ifndef FTB_SPGEMM_LARGE_CUH
 #define FTB_SPGEMM_LARGE_CUH
 
@@ -14,7 +15,19 @@ namespace
 typedef unsigned long long Place;
 constexpr Place NOWHERE = ~0ull;
 
-/* The segments of as many left entries as there are threads are found side by side. */
+/* Right entries of a left one from which all warps add them together, between barriers; a warp adds those of
+ * shorter ones that fall to it, and waits for nobody. Rests on no measurement. */
+constexpr int TOGETHER = 256;
+
+/* Which of the block's warps adds to a column. */
+__device__ __forceinline__ int warp_of(int column)
+{
+    static_assert(FTB_SPGEMM_LARGE_BLOCK == 4 * WARP, "two bits name a warp");
+    return static_cast<int>(static_cast<unsigned>(column) * 2654435769u >> 30);
+}
+
+/* To each cell in the order of the left entries. The segments of as many of these as there are threads are
+ * found side by side. */
 template <class M>
 __device__ __forceinline__ void add_products(const ftb_spgemm_arguments &a, const ftb_spgemm_unit &u,
                                              Segment *segments, Cells<M> &cells, int *columns)
@@ -26,18 +39,36 @@ __device__ __forceinline__ void add_products(const ftb_spgemm_arguments &a, cons
             segments[thread] = segment_of(a, x0 + thread, u.first, u.last);
         __syncthreads();
         const int many = static_cast<int>(min(static_cast<long long>(threads), u.end - x0));
+        bool met = true; /* the block, since it last added anything */
         for (int t = 0; t < many; t++) {
             const Segment s = segments[t];
             if (s.begin == s.end)
                 continue; /* the whole block */
+            const bool all = s.end - s.begin >= TOGETHER;
+            const int step = all ? threads : WARP;
+            if (all && !met)
+                __syncthreads();
             const M message(a, u, x0 + t);
-            for (long long p = s.begin + thread; p < s.end; p += threads) {
+            for (long long p = s.begin + thread % step; p < s.end; p += step) {
                 const int column = __ldg(a.bcol + p);
-                cells.add(message, slot_of(columns, a.slots, column), column, p);
+                if (all || warp_of(column) == thread / WARP)
+                    cells.add(message, slot_of(columns, a.slots, column), column, p);
             }
-            __syncthreads();
+            if (all)
+                __syncthreads();
+            else
+                __syncwarp();
+            met = all;
         }
     }
+}
+
+/* Ones, whose order cannot show. */
+__device__ __forceinline__ void add_products(const ftb_spgemm_arguments &a, const ftb_spgemm_unit &u,
+                                             Segment *, Cells<Pair> &cells, int *columns)
+{
+    __syncthreads();
+    walk_columns(a, u, [&](int column) { atomicAdd(cells.values + slot_of(columns, a.slots, column), 1u); });
 }
 
 /* The first n places in ascending order; n2: the next power of two, up to which there is room. */
@@ -78,7 +109,7 @@ template <class M> __device__ __forceinline__ void large_unit(const ftb_spgemm_a
     }
     if (thread == 0)
         *taken = 0;
-    add_products<M>(a, u, segments, cells, columns);
+    add_products(a, u, segments, cells, columns);
     __syncthreads();
     for (int s = thread; s < a.slots; s += threads)
         if (columns[s] >= 0 && !(a.off_diagonal && columns[s] == u.row))
@@ -91,7 +122,7 @@ template <class M> __device__ __forceinline__ void large_unit(const ftb_spgemm_a
     if constexpr (!M::MARKED)
         if (a.statistics) {
             read_statistics(a, unit, n, [&](int c) {
-                return static_cast<unsigned>(cells.values[static_cast<unsigned>(places[c]) * M::VALUES]);
+                return static_cast<unsigned>(cells.values[static_cast<unsigned>(places[c])]);
             });
             return;
         }

@@ -1,10 +1,12 @@
-/* Finished entries of sparse x sparse products: the k largest of each row, and all without gaps.
+/* Finished entries of sparse x sparse products: the k largest of each row, and all without gaps. Long rows
+ * and units are a block's (spgemm_teams.cuh).
  *
  * topk   a warp has a row. Values are numbers whose order as whole numbers is theirs; the k-th largest is
  *        found digit by digit, 8 bits at a time from the first on, by counting. What is larger stays, and of
  *        those that are equal the first; NaN never does.
- * scan   one block: where each unit begins.
- * pack   a warp has a unit. */
+ * scan   where each unit begins: sums of tiles of units, and then each tile from those before it.
+ * pack   a warp has a unit.
+ * tally  eight lanes have a row, whose sums are made and joined as a sink's are. */
 #include "gpu/kernels/spgemm_finish.cuh"
 
 namespace
@@ -47,19 +49,18 @@ template <class T> struct Digits {
     enum { COUNT = static_cast<int>(sizeof(T)) };
 };
 
-/* Calls each(at, unit, valid, key) for 32 entries of a row at a time, in their order. */
-template <class T, class EACH>
-__device__ __forceinline__ void walk(const ftb_spgemm_pack_arguments &a, int first, int last, EACH each)
+/* Calls each(at, valid, key) for as many entries of a row at a time as a team has threads, in their order. */
+template <class T, class TEAM, class EACH>
+__device__ __forceinline__ void walk(const ftb_spgemm_pack_arguments &a, long long row, TEAM team, EACH each)
 {
-    const int lane = static_cast<int>(threadIdx.x) % 32;
     const T *const values = static_cast<const T *>(a.values);
-    for (int unit = first; unit < last; unit++) {
+    for (int unit = a.first[row]; unit < a.first[row + 1]; unit++) {
         const int n = a.counts[unit];
         const long long from = a.units[unit].at;
-        for (int t = lane; t - lane < n; t += 32) {
+        for (int t = team.rank; t - team.rank < n; t += TEAM::SIZE) {
             unsigned long long key = 0;
             const bool valid = t < n && key_of(values[from + t], &key);
-            each(from + t, unit, valid, key);
+            each(from + t, valid, key);
         }
     }
 }
@@ -90,88 +91,141 @@ __device__ __forceinline__ int digit_of(const int *counted, long long *more)
 }
 
 /* The k-th largest key of a row that has more; *more: how many of those that are equal to it are wanted. */
-template <class T>
-__device__ __forceinline__ unsigned long long least_key(const ftb_spgemm_pack_arguments &a, int first,
-                                                        int last, int *counted, long long *more)
+template <class T, class TEAM>
+__device__ __forceinline__ unsigned long long least_key(const ftb_spgemm_pack_arguments &a, long long row,
+                                                        TEAM team, int *counted, long long *more)
 {
-    const int lane = static_cast<int>(threadIdx.x) % 32;
     unsigned long long prefix = 0, known = 0;
     for (int shift = 56; shift > 56 - 8 * Digits<T>::COUNT; shift -= 8) {
-        for (int d = lane; d < DIGITS; d += 32)
+        for (int d = team.rank; d < DIGITS; d += TEAM::SIZE)
             counted[d] = 0;
-        __syncwarp();
-        walk<T>(a, first, last, [&](long long, int, bool valid, unsigned long long key) {
+        team.sync();
+        walk<T>(a, row, team, [&](long long, bool valid, unsigned long long key) {
             if (valid && (key & known) == prefix)
                 atomicAdd(counted + (key >> shift & (DIGITS - 1)), 1);
         });
-        __syncwarp();
+        team.sync();
         const int digit = digit_of(counted, more);
         prefix |= static_cast<unsigned long long>(digit) << shift;
         known |= static_cast<unsigned long long>(DIGITS - 1) << shift;
-        __syncwarp();
+        team.sync();
     }
     return prefix;
 }
 
-template <class T> __device__ __forceinline__ void topk(const ftb_spgemm_pack_arguments &a)
+/* Keeps the entries whose keys are larger than `least`, and the first `more` of those that are equal. */
+template <class T, class TEAM>
+__device__ __forceinline__ void keep_unit(const ftb_spgemm_pack_arguments &a, int unit, TEAM team,
+                                          unsigned long long least, long long *more)
 {
-    __shared__ int counted[FTB_SPGEMM_STEP_BLOCK / 32][DIGITS];
-    const long long row = warp_place();
-    const int lane = static_cast<int>(threadIdx.x) % 32;
-    if (row >= a.nrows)
-        return; /* the whole warp */
-    const int first = a.first[row], last = a.first[row + 1];
+    T *const values = static_cast<T *>(a.values);
+    const long long from = a.units[unit].at;
+    const int n = a.counts[unit];
+    long long to = from;
+    team.sync();
+    for (int t = team.rank; t - team.rank < n; t += TEAM::SIZE) {
+        const T value = t < n ? values[from + t] : T(0);
+        const int column = t < n ? a.cols[from + t] : 0;
+        unsigned long long key = 0;
+        int equals, all;
+        const bool valid = t < n && key_of(value, &key), equal = valid && key == least;
+        const int before = team.before(equal, &equals);
+        const bool stays = valid && (key > least || (equal && before < *more));
+        const long long place = to + team.before(stays, &all);
+        team.sync();
+        if (stays) {
+            values[place] = value;
+            a.cols[place] = column;
+        }
+        to += all;
+        *more -= min(*more, static_cast<long long>(equals));
+    }
+    if (team.rank == 0)
+        a.counts[unit] = static_cast<int>(to - from);
+}
+
+template <class T, class TEAM>
+__device__ __forceinline__ void topk_row(const ftb_spgemm_pack_arguments &a, long long row, TEAM team,
+                                         int *counted)
+{
     long long valids = 0, more = a.k;
-    walk<T>(a, first, last, [&](long long, int, bool valid, unsigned long long) {
-        valids += __popc(__ballot_sync(FTB_FULL_WARP, valid));
+    walk<T>(a, row, team, [&](long long, bool valid, unsigned long long) {
+        int all;
+        (void)team.before(valid, &all);
+        valids += all;
     });
     unsigned long long least = 0;
     if (valids > a.k)
-        least = least_key<T>(a, first, last, counted[threadIdx.x / 32], &more);
+        least = least_key<T>(a, row, team, counted, &more);
     else
         more = valids; /* all of them, the least among them */
-    T *const values = static_cast<T *>(a.values);
-    for (int unit = first; unit < last; unit++) {
-        const long long from = a.units[unit].at;
-        const int n = a.counts[unit];
-        long long to = from;
-        __syncwarp();
-        for (int t = lane; t - lane < n; t += 32) {
-            const T value = t < n ? values[from + t] : T(0);
-            const int column = t < n ? a.cols[from + t] : 0;
-            unsigned long long key = 0;
-            const bool valid = t < n && key_of(value, &key);
-            const unsigned equal = __ballot_sync(FTB_FULL_WARP, valid && key == least),
-                           below = (1u << lane) - 1;
-            const bool stays = valid && (key > least || (key == least && __popc(equal & below) < more));
-            const unsigned found = __ballot_sync(FTB_FULL_WARP, stays);
-            __syncwarp();
-            if (stays) {
-                const long long place = to + __popc(found & below);
-                values[place] = value;
-                a.cols[place] = column;
-            }
-            to += __popc(found);
-            more -= min(more, static_cast<long long>(__popc(equal)));
+    for (int unit = a.first[row]; unit < a.first[row + 1]; unit++)
+        keep_unit<T>(a, unit, team, least, &more);
+}
+
+template <class T> __device__ __forceinline__ void topk(const ftb_spgemm_pack_arguments &a)
+{
+    __shared__ int counted[STEP_WARPS * DIGITS];
+    int *const own = counted + threadIdx.x / 32 * DIGITS, *const all = counted;
+    for_teams(
+        a.nrows,
+        [&](long long row) {
+            long long n = 0;
+            for (int unit = a.first[row]; unit < a.first[row + 1]; unit++)
+                n += a.counts[unit];
+            return n;
+        },
+        [&](long long row, auto team) { topk_row<T>(a, row, team, decltype(team)::SIZE == 32 ? own : all); });
+}
+
+template <class T> __device__ __forceinline__ void tally(const ftb_spgemm_pack_arguments &a)
+{
+    constexpr int LANES = FTB_SPGEMM_TALLY_LANES;
+    const int lane = static_cast<int>(threadIdx.x) % LANES;
+    const long long row = (static_cast<long long>(blockIdx.x) * FTB_SPGEMM_STEP_BLOCK + threadIdx.x) / LANES;
+    const bool there = row < a.nrows;
+    const double infinity = __longlong_as_double(0x7ff0000000000000ll);
+    ftb_spgemm_tally s = {0, 0, infinity, -infinity};
+    long long before = 0; /* values of units before */
+    for (int unit = there ? a.first[row] : 0, last = there ? a.first[row + 1] : 0; unit < last; unit++) {
+        const long long n = static_cast<long long>(a.counts[unit]) * a.width;
+        const T *const values = static_cast<const T *>(a.values) + a.units[unit].at * a.width;
+#pragma unroll 4
+        for (long long t = (lane - before) & (LANES - 1); t < n; t += LANES) {
+            const double v = static_cast<double>(values[t]);
+            s.sum += v;
+            s.min = v < s.min ? v : s.min; /* NaN loses */
+            s.max = v > s.max ? v : s.max;
         }
-        if (lane == 0)
-            a.counts[unit] = static_cast<int>(to - from);
+        before += n;
+        s.nvals += a.counts[unit];
     }
+    for (int far = LANES / 2; far > 0; far /= 2) {
+        const double sum = __shfl_down_sync(FTB_FULL_WARP, s.sum, static_cast<unsigned>(far), LANES),
+                     low = __shfl_down_sync(FTB_FULL_WARP, s.min, static_cast<unsigned>(far), LANES),
+                     high = __shfl_down_sync(FTB_FULL_WARP, s.max, static_cast<unsigned>(far), LANES);
+        s.sum += sum;
+        s.min = s.min < low ? s.min : low;
+        s.max = s.max > high ? s.max : high;
+    }
+    if (there && lane == 0)
+        a.tally[row] = s;
 }
 
 template <class WORD> __device__ __forceinline__ void pack(const ftb_spgemm_pack_arguments &a)
 {
-    const long long number = warp_place();
-    if (number >= a.nunits)
-        return;
-    const long long from = a.units[number].at, to = a.offsets[number];
-    const int n = a.counts[number];
-    const WORD *const values = static_cast<const WORD *>(a.values) + from * a.width;
-    WORD *const out = static_cast<WORD *>(a.packed_values) + to * a.width;
-    for (int t = static_cast<int>(threadIdx.x) % 32; t < n; t += 32)
-        a.packed_cols[to + t] = a.cols[from + t];
-    for (long long t = threadIdx.x % 32; t < static_cast<long long>(n) * a.width; t += 32)
-        out[t] = values[t];
+    for_teams(
+        a.nunits, [&](long long number) { return a.counts[number]; },
+        [&](long long number, auto team) {
+            const long long from = a.units[number].at, to = a.offsets[number];
+            const int n = a.counts[number];
+            const WORD *const values = static_cast<const WORD *>(a.values) + from * a.width;
+            WORD *const out = static_cast<WORD *>(a.packed_values) + to * a.width;
+            for (int t = team.rank; t < n; t += team.SIZE)
+                a.packed_cols[to + t] = a.cols[from + t];
+            for (long long t = team.rank; t < static_cast<long long>(n) * a.width; t += team.SIZE)
+                out[t] = values[t];
+        });
 }
 
 } // namespace
@@ -185,6 +239,15 @@ template <class WORD> __device__ __forceinline__ void pack(const ftb_spgemm_pack
     FTB_KERNEL(spgemm_topk_##type);
 FTB_SPGEMM_VALUES(TOPK)
 
+#define TALLY(type, c_type)                                                                                  \
+    extern "C" __global__ void __launch_bounds__(FTB_SPGEMM_STEP_BLOCK, 4)                                   \
+        spgemm_tally_##type(ftb_spgemm_pack_arguments a)                                                     \
+    {                                                                                                        \
+        tally<c_type>(a);                                                                                    \
+    }                                                                                                        \
+    FTB_KERNEL(spgemm_tally_##type);
+FTB_SPGEMM_VALUES(TALLY)
+
 #define PACK(bytes, word)                                                                                    \
     extern "C" __global__ void __launch_bounds__(FTB_SPGEMM_STEP_BLOCK)                                      \
         spgemm_pack_##bytes(ftb_spgemm_pack_arguments a)                                                     \
@@ -194,15 +257,52 @@ FTB_SPGEMM_VALUES(TOPK)
     FTB_KERNEL(spgemm_pack_##bytes);
 FTB_SPGEMM_WORDS(PACK)
 
-/* Threads take units side by side; sums of warps are joined through shared memory, of 256 units at a time. */
+/* The sum of a block's values; sums: a word for each warp. */
+__device__ __forceinline__ long long sum_of_block(long long own, long long *sums)
+{
+    for (int far = 16; far > 0; far /= 2)
+        own += __shfl_xor_sync(FTB_FULL_WARP, own, far);
+    if (threadIdx.x % 32 == 0)
+        sums[threadIdx.x / 32] = own;
+    __syncthreads();
+    long long all = 0;
+    for (int w = 0; w < FTB_SPGEMM_SCAN_BLOCK / 32; w++)
+        all += sums[w];
+    __syncthreads();
+    return all;
+}
+
+/* A block has a tile of units. */
+extern "C" __global__ void __launch_bounds__(FTB_SPGEMM_SCAN_BLOCK)
+    spgemm_scan_sums(ftb_spgemm_pack_arguments a)
+{
+    __shared__ long long sums[FTB_SPGEMM_SCAN_BLOCK / 32];
+    const long long base = static_cast<long long>(blockIdx.x) * FTB_SPGEMM_SCAN_TILE,
+                    end = min(base + FTB_SPGEMM_SCAN_TILE, a.nunits);
+    long long own = 0;
+    for (long long unit = base + static_cast<int>(threadIdx.x); unit < end; unit += FTB_SPGEMM_SCAN_BLOCK)
+        own += a.counts[unit];
+    own = sum_of_block(own, sums);
+    if (threadIdx.x == 0)
+        a.sums[blockIdx.x] = own;
+}
+FTB_KERNEL(spgemm_scan_sums);
+
+/* A block adds up the sums of those before it, which are few, and goes on from there; threads take units side
+ * by side. The last block is that of the last unit, or of none. */
 extern "C" __global__ void __launch_bounds__(FTB_SPGEMM_SCAN_BLOCK) spgemm_scan(ftb_spgemm_pack_arguments a)
 {
     constexpr int WARPS = FTB_SPGEMM_SCAN_BLOCK / 32;
     __shared__ long long sums[WARPS];
     const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32;
+    const long long first = static_cast<long long>(blockIdx.x) * FTB_SPGEMM_SCAN_TILE,
+                    end = min(first + FTB_SPGEMM_SCAN_TILE, a.nunits);
     long long carry = 0;
-    for (long long base = 0; base < a.nunits; base += FTB_SPGEMM_SCAN_BLOCK) {
-        const long long unit = base + thread, own = unit < a.nunits ? a.counts[unit] : 0;
+    for (unsigned b = threadIdx.x; b < blockIdx.x; b += FTB_SPGEMM_SCAN_BLOCK)
+        carry += a.sums[b];
+    carry = sum_of_block(carry, sums);
+    for (long long base = first; base < end; base += FTB_SPGEMM_SCAN_BLOCK) {
+        const long long unit = base + thread, own = unit < end ? a.counts[unit] : 0;
         long long upto = own;
         for (int far = 1; far < 32; far *= 2) {
             const long long other = __shfl_up_sync(FTB_FULL_WARP, upto, static_cast<unsigned>(far));
@@ -216,11 +316,11 @@ extern "C" __global__ void __launch_bounds__(FTB_SPGEMM_SCAN_BLOCK) spgemm_scan(
             before += w < warp ? sums[w] : 0;
             carry += sums[w];
         }
-        if (unit < a.nunits)
+        if (unit < end)
             a.offsets[unit] = before + upto - own;
         __syncthreads();
     }
-    if (thread == 0)
+    if (thread == 0 && end == a.nunits)
         a.offsets[a.nunits] = carry;
 }
 FTB_KERNEL(spgemm_scan);

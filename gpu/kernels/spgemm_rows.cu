@@ -21,7 +21,7 @@ FTB_SPGEMM_SUMS(SUMS)
     extern "C" __global__ void __launch_bounds__(FTB_SPGEMM_BLOCK, 2)                                        \
         spgemm_pair_dense_##bits(ftb_spgemm_arguments a)                                                     \
     {                                                                                                        \
-        count_unit<bits>(a);                                                                                 \
+        count_unit<bits>(a, [](const ftb_spgemm_unit &, unsigned *) {});                                     \
     }                                                                                                        \
     FTB_KERNEL(spgemm_pair_dense_##bits);
 FTB_SPGEMM_PAIRS(PAIRS)

@@ -43,7 +43,7 @@ __device__ __forceinline__ long long first_from(const int *columns, long long be
 __device__ __forceinline__ Segment segment_of(const ftb_spgemm_arguments &a, long long x, int first, int last)
 {
     const long long k = __ldg(a.acol + x);
-    Segment s = {__ldg(a.brow + k), __ldg(a.brow + k + 1)};
+    Segment s = {__ldg(a.brow + k), __ldg(a.bend + k)};
     if (first > 0)
         s.begin = first_from(a.bcol, s.begin, s.end, first);
     if (last < a.ncols)
@@ -67,8 +67,9 @@ __device__ __forceinline__ bool holds(unsigned v) { return v != 0; }
 
 /* ---- messages */
 
-/* add() adds that of left entry x, which a message is made of, and right entry p, in `column`, to a cell.
- * Cells of a message that may give any value have marks, too: 0, or how many messages they hold. */
+/* add() adds that of left entry x, which a message is made of, and right entry p, in `column`, to a cell,
+ * whose values are `step` apart. Cells of a message that may give any value have marks, too: 0, or how many
+ * messages they hold. */
 struct Plain {
     typedef unsigned char Mark;
     enum { MARKED = 0 };
@@ -80,7 +81,7 @@ struct Pair : Plain {
     typedef unsigned Type;
     enum { VALUES = 1 };
     __device__ __forceinline__ Pair(const ftb_spgemm_arguments &, const ftb_spgemm_unit &, long long) {}
-    __device__ __forceinline__ void add(unsigned *cell, Mark *, int, long long) const { ++*cell; }
+    __device__ __forceinline__ void add(unsigned *cell, int, Mark *, int, long long) const { ++*cell; }
 };
 
 /* a * b; -0 becomes 0. */
@@ -93,7 +94,7 @@ template <class T, int N> struct Times : Plain {
         : left(a.a ? __ldg(static_cast<const T *>(a.a) + x) : T(1)), right(static_cast<const T *>(a.b))
     {
     }
-    __device__ __forceinline__ void add(T *cell, Mark *, int, long long p) const
+    __device__ __forceinline__ void add(T *cell, int, Mark *, int, long long p) const
     {
         *cell += left * __ldg(right + p) + T(0);
     }
@@ -111,27 +112,29 @@ template <class T, int N> struct Table : Plain {
           right(static_cast<const unsigned char *>(a.b))
     {
     }
-    __device__ __forceinline__ void add(T *cell, Mark *, int, long long p) const
+    __device__ __forceinline__ void add(T *cell, int step, Mark *, int, long long p) const
     {
         const T *const message = row + __ldg(right + p) * N;
 #pragma unroll
         for (int v = 0; v < N; v++)
-            cell[v] += __ldg(message + v);
+            cell[v * step] += __ldg(message + v);
     }
 };
 
-/* The cells of a unit, or of a row's hash. */
+/* The n cells of a unit, or of a row's hash. The first values of all come first: lanes that have neighbouring
+ * cells ask no bank of shared memory twice, as they would for cells of 4 or 8 values side by side. */
 template <class M> struct Cells {
     typedef typename M::Type T;
     enum {
         BYTES = static_cast<int>(sizeof(T)) * M::VALUES +
                 (M::MARKED ? static_cast<int>(sizeof(typename M::Mark)) : 0)
-    }; /* of one */
-    T *values;
+    };         /* of one */
+    T *values; /* value v of cell c at v * n + c */
+    int n;
     typename M::Mark *marks; /* behind them */
-    __device__ __forceinline__ Cells(void *memory, int n)
-        : values(static_cast<T *>(memory)),
-          marks(reinterpret_cast<typename M::Mark *>(static_cast<T *>(memory) + n * M::VALUES))
+    __device__ __forceinline__ Cells(void *memory, int count)
+        : values(static_cast<T *>(memory)), n(count),
+          marks(reinterpret_cast<typename M::Mark *>(static_cast<T *>(memory) + count * M::VALUES))
     {
     }
     __device__ __forceinline__ void clear(int c)
@@ -141,18 +144,18 @@ template <class M> struct Cells {
         else
 #pragma unroll
             for (int v = 0; v < M::VALUES; v++)
-                clear_value(values[c * M::VALUES + v]);
+                clear_value(values[v * n + c]);
     }
     __device__ __forceinline__ bool there(int c) const
     {
         if constexpr (M::MARKED)
             return marks[c] != 0;
         else
-            return holds(values[c * M::VALUES]);
+            return holds(values[c]);
     }
     __device__ __forceinline__ void add(const M &message, int c, int column, long long p)
     {
-        message.add(values + c * M::VALUES, marks + c, column, p);
+        message.add(values + c, n, marks + c, column, p);
     }
     __device__ __forceinline__ void put(const ftb_spgemm_arguments &a, int c, int column, long long at) const
     {
@@ -160,7 +163,7 @@ template <class M> struct Cells {
         a.cols[at] = column;
 #pragma unroll
         for (int v = 0; v < M::VALUES; v++)
-            to[v] = M::result(values[c * M::VALUES + v], M::MARKED ? marks[c] : typename M::Mark(0));
+            to[v] = M::result(values[v * n + c], M::MARKED ? marks[c] : typename M::Mark(0));
     }
 };
 
@@ -285,9 +288,9 @@ template <class M> __device__ __forceinline__ void dense_unit(const ftb_spgemm_a
 /* ---- counts */
 
 /* BITS for a count, which a row of fewer left entries than that holds cannot exceed. */
-template <int BITS> __device__ __forceinline__ void add_one(unsigned *words, int c)
+template <int BITS> __device__ __forceinline__ void add_many(unsigned *words, int c, unsigned many)
 {
-    atomicAdd(words + c / (32 / BITS), 1u << c % (32 / BITS) * BITS % 32);
+    atomicAdd(words + c / (32 / BITS), many << c % (32 / BITS) * BITS % 32);
 }
 
 template <int BITS> __device__ __forceinline__ unsigned count_at(const unsigned *words, int c)
@@ -295,9 +298,10 @@ template <int BITS> __device__ __forceinline__ unsigned count_at(const unsigned 
     return words[c / (32 / BITS)] >> c % (32 / BITS) * BITS % 32 & (FTB_FULL_WARP >> (32 - BITS));
 }
 
-template <int BITS>
-__device__ __forceinline__ void count_products(const ftb_spgemm_arguments &a, const ftb_spgemm_unit &u,
-                                               unsigned *words)
+/* Calls each(column) for all products of a unit, by a block, in any order. */
+template <class EACH>
+__device__ __forceinline__ void walk_columns(const ftb_spgemm_arguments &a, const ftb_spgemm_unit &u,
+                                             EACH each)
 {
     const int lane = static_cast<int>(threadIdx.x) % WARP, warp = static_cast<int>(threadIdx.x) / WARP,
               warps = static_cast<int>(blockDim.x) / WARP;
@@ -311,12 +315,14 @@ __device__ __forceinline__ void count_products(const ftb_spgemm_arguments &a, co
             const long long begin = __shfl_sync(FTB_FULL_WARP, s.begin, t),
                             end = __shfl_sync(FTB_FULL_WARP, s.end, t);
             for (long long p = begin + lane % a.lanes; p < end; p += a.lanes)
-                add_one<BITS>(words, __ldg(a.bcol + p) - u.first);
+                each(__ldg(a.bcol + p));
         }
     }
 }
 
-template <int BITS> __device__ __forceinline__ void count_unit(const ftb_spgemm_arguments &a)
+/* more(unit, words) adds what is not among B's entries. */
+template <int BITS, class MORE>
+__device__ __forceinline__ void count_unit(const ftb_spgemm_arguments &a, MORE more)
 {
     FTB_DYNAMIC_SHARED(unsigned, memory);
     unsigned *const words = memory + FTB_SPGEMM_HEAD_BYTES / 4;
@@ -326,7 +332,8 @@ template <int BITS> __device__ __forceinline__ void count_unit(const ftb_spgemm_
     for (int w = static_cast<int>(threadIdx.x); w < (n * BITS + 31) / 32; w += static_cast<int>(blockDim.x))
         words[w] = 0;
     __syncthreads();
-    count_products<BITS>(a, u, words);
+    more(u, words);
+    walk_columns(a, u, [&](int column) { add_many<BITS>(words, column - u.first, 1); });
     __syncthreads();
     const auto count = [&](int c) {
         return a.off_diagonal && u.first + c == u.row ? 0 : count_at<BITS>(words, c);
@@ -351,11 +358,14 @@ __device__ __forceinline__ int slot_at(int slots, int column)
     return static_cast<int>(static_cast<unsigned>(column) * 2654435769u >> 16) & (slots - 1);
 }
 
-/* A row's table: the column of each slot, or -1. */
+/* A row's table: the column of each slot, or -1. Most columns are there already: a slot is taken only where
+ * it looks free. */
 __device__ __forceinline__ int slot_of(int *columns, int slots, int column)
 {
     for (int s = slot_at(slots, column);; s = (s + 1) & (slots - 1)) {
-        const int found = atomicCAS(columns + s, -1, column);
+        int found = ftb_load_shared(columns + s);
+        if (found == -1)
+            found = atomicCAS(columns + s, -1, column);
         if (found == -1 || found == column)
             return s;
     }

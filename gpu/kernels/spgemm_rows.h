@@ -5,8 +5,9 @@
  *
  *     rows    (spgemm_rows.cuh)    columns and cells of units' entries, counts
  *     finish  (spgemm_finish.cuh)  cells -> values; those that filters drop are gone
- *     topk    (spgemm_select.cu)   the k largest of each row
- *     scan, pack                   where units begin; without gaps between them */
+ *     topk    (spgemm_pack.cu)     the k largest of each row
+ *     scan, pack                   where units begin; without gaps between them
+ *     tally                        in their place, where only statistics of rows are wanted */
 #ifndef FTB_SPGEMM_ROWS_H
 #define FTB_SPGEMM_ROWS_H
 
@@ -25,6 +26,13 @@ typedef struct ftb_spgemm_count {
     unsigned nvals, least, most;
 } ftb_spgemm_count;
 
+/* Statistics of a row's values, as sinks have them (core/sink.h). */
+typedef struct ftb_spgemm_tally {
+    long long nvals;
+    double sum, min, max;
+} ftb_spgemm_tally;
+enum { FTB_SPGEMM_TALLY_LANES = 8 };
+
 /* What texts may look up beside values: of vertices of rows, of columns, and in between. */
 enum { FTB_SPGEMM_ROW, FTB_SPGEMM_COL, FTB_SPGEMM_INNER, FTB_SPGEMM_SIDES };
 enum { FTB_SPGEMM_NUMBERS = 24, FTB_SPGEMM_MOST_VALUES = 8 };
@@ -39,8 +47,8 @@ typedef struct ftb_spgemm_arguments {
     const ftb_spgemm_unit *units;
     const int *order; /* units in the order in which they are begun */
     long long norder;
-    const int *acol; /* k of each left entry */
-    const long long *brow;
+    const int *acol;              /* k of each left entry */
+    const long long *brow, *bend; /* where row k of B begins, and ends */
     const int *bcol;
     const void *a, *b; /* values or codes, in the order of entries; NULL: every entry is 1 */
     /* With a mask, its columns and what lets an entry through: all do without values, else those of `size`
@@ -56,11 +64,28 @@ typedef struct ftb_spgemm_arguments {
     int lanes;        /* counts: lanes that take a left entry's columns together: 8 or 32 */
     int slots;        /* hash: of a row's table, a power of two, twice its entries at least */
     int *cols;
-    void *cells;                  /* of each entry, as the accumulator has it */
-    int *counts;                  /* entries of each unit */
+    void *cells; /* of each entry, as the accumulator has it */
+    int *counts; /* entries of each unit */
+    /* Counts whose most frequent columns are bits (spgemm_bits.cuh): B's other entries are above. */
+    const unsigned *bits;
+    const int *hot; /* those columns, ascending */
+    int nhot;
+    long long ninner;             /* rows of B */
     ftb_spgemm_count *statistics; /* counts: in their place; else NULL */
     ftb_spgemm_figures figures;
 } ftb_spgemm_arguments;
+
+/* B in two: entries of frequent columns as bits, and the others, which stay where their rows begin. */
+typedef struct ftb_spgemm_hot_arguments {
+    const long long *row;
+    const int *col;
+    const int *id; /* of each column among the frequent ones, or -1 */
+    long long nrows;
+    int lines;
+    unsigned *bits; /* row k's line l at ((l * nrows + k) * 32); id h: line h / 1024, word h % 32 */
+    int *rest;      /* columns */
+    long long *end; /* of each row's others */
+} ftb_spgemm_hot_arguments;
 
 /* What cells hold. */
 #define FTB_SPGEMM_COUNT 0 /* 32 bits */
@@ -100,9 +125,11 @@ typedef struct ftb_spgemm_pack_arguments {
     int *cols;
     void *values;
     long long *offsets; /* nunits + 1: where units begin when they are packed */
+    long long *sums;    /* entries of each FTB_SPGEMM_SCAN_TILE units */
     int *packed_cols;
     void *packed_values;
-    long long k; /* topk */
+    long long k;             /* topk */
+    ftb_spgemm_tally *tally; /* of each row */
 } ftb_spgemm_pack_arguments;
 
 typedef struct ftb_spgemm_values_arguments {
@@ -110,7 +137,6 @@ typedef struct ftb_spgemm_values_arguments {
     void *to;
     const long long *from; /* where entry e's are; NULL: at e */
     long long nvals;
-    int width;
     int type; /* FTB_STORED_... */
 } ftb_spgemm_values_arguments;
 
@@ -146,9 +172,9 @@ enum {
     X(table_f64_8, Table, double, 8)                                                                         \
     X(table_u64_1, Table, unsigned long long, 1)                                                             \
     X(table_u64_2, Table, unsigned long long, 2)
-/* spgemm_pair_dense_<bits of a count>; spgemm_pair_hash. */
+/* spgemm_pair_dense_<bits of a count>, spgemm_pair_bits_<bits of a count>; spgemm_pair_hash. */
 #define FTB_SPGEMM_PAIRS(X) X(16) X(32)
-/* X(type, C's): values of entries. spgemm_finish_<type>, spgemm_topk_<type>. */
+/* X(type, C's): values of entries. spgemm_finish_<type>, spgemm_topk_<type>, spgemm_tally_<type>. */
 #define FTB_SPGEMM_VALUES(X)                                                                                 \
     X(f32, float) X(f64, double) X(i64, long long) X(u64, unsigned long long) X(u8, unsigned char)
 /* X(bytes of a word, C's). spgemm_pack_<bytes>. */
@@ -158,9 +184,15 @@ enum {
     FTB_SPGEMM_BLOCK = 512,       /* most threads of a block of dense rows; a multiple of 32 */
     FTB_SPGEMM_HASH_BLOCK = 128,  /* four rows */
     FTB_SPGEMM_LARGE_BLOCK = 128, /* a row of some hundreds of entries and more */
-    FTB_SPGEMM_STEP_BLOCK = 128,  /* of what takes units or rows by warps */
-    FTB_SPGEMM_SCAN_BLOCK = 256
+    FTB_SPGEMM_STEP_BLOCK = 256,  /* of what takes units or rows by warps, and those of more entries than */
+    FTB_SPGEMM_LONG = 1024,       /* these by the whole block; rests on no measurement */
+    FTB_SPGEMM_SCAN_BLOCK = 256,
+    FTB_SPGEMM_SCAN_TILE = 2048, /* units of a block's */
+    FTB_SPGEMM_LINE = 1024,      /* columns whose bits of a row a warp reads at once */
+    FTB_SPGEMM_MOST_LINES = 8
 };
+/* Bytes of shared memory that a block takes whose warps take units or rows. */
+#define FTB_SPGEMM_TEAM_BYTES (FTB_SPGEMM_STEP_BLOCK / 32 * 8)
 /* Bytes of shared memory that a block of dense rows takes before its cells: what each warp has found. */
 #define FTB_SPGEMM_HEAD_BYTES (FTB_SPGEMM_BLOCK / 32 * 4)
 /* Bytes of shared memory that a row's hash takes, a multiple of 8: cells with their marks, columns, the list

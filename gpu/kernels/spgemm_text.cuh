@@ -41,7 +41,7 @@ struct Text {
         : a(arguments), i(u.row), k(__ldg(arguments.acol + entry)), x(entry)
     {
     }
-    __device__ __forceinline__ void add(S *cell, Mark *mark, int column, long long p) const
+    __device__ __forceinline__ void add(S *cell, int step, Mark *mark, int column, long long p) const
     {
         S z[VALUES];
         const bool fresh = *mark == 0;
@@ -49,9 +49,9 @@ struct Text {
         *mark = static_cast<Mark>(MEAN ? *mark + 1 : 1);
 #pragma unroll
         for (int v = 0; v < VALUES; v++)
-            cell[v] = SUM     ? combine(fresh ? S(0) : cell[v], z[v]) /* from 0 on: it is no -0 */
-                      : fresh ? z[v]
-                              : combine(cell[v], z[v]);
+            cell[v * step] = SUM ? combine(fresh ? S(0) : cell[v * step], z[v]) /* from 0 on: it is no -0 */
+                             : fresh ? z[v]
+                                     : combine(cell[v * step], z[v]);
     }
 };
 
@@ -90,11 +90,11 @@ KERNEL(NAMED(spgemm_large));
 #if TEXTS & FTB_SPGEMM_TEXT_FINISH
 #include "gpu/kernels/spgemm_finish.cuh"
 
-extern "C" __global__ void __launch_bounds__(FTB_SPGEMM_STEP_BLOCK)
+extern "C" __global__ void __launch_bounds__(FTB_SPGEMM_STEP_BLOCK, 4)
     NAMED(spgemm_finish)(ftb_spgemm_finish_arguments a)
 {
     W w = W(0);
-    finish_unit(
+    finish_units(
         a,
         [&](int i, int j, long long at) {
             H h[SUMS];

@@ -66,8 +66,7 @@ bool ftb_gpu_spgemm_fits(const ftb_spgemm_product *p)
 
 /* ---- operands */
 
-/* Room of the product's own, to be freed with it. */
-static GrB_Info make_room(void **to, ftb_gpu_spgemm_run *run, int64_t bytes)
+GrB_Info ftb_gpu_spgemm_room(void **to, ftb_gpu_spgemm_run *run, int64_t bytes)
 {
     ftb_gpu_sent *s = &run->sent[run->nsent];
     *s = (ftb_gpu_sent){.bytes = ftb_max(bytes, 1)};
@@ -78,10 +77,10 @@ static GrB_Info make_room(void **to, ftb_gpu_spgemm_run *run, int64_t bytes)
     return info;
 }
 
-static GrB_Info send(const void **to, ftb_gpu_spgemm_run *run, const void *host, int64_t bytes)
+GrB_Info ftb_gpu_spgemm_send(const void **to, ftb_gpu_spgemm_run *run, const void *host, int64_t bytes)
 {
     void *at = NULL;
-    GrB_Info info = make_room(&at, run, bytes);
+    GrB_Info info = ftb_gpu_spgemm_room(&at, run, bytes);
     if (info == GrB_SUCCESS)
         info = run->d->row.memory->put(&run->d->row, run->product->ctx, at, host, bytes);
     *to = at;
@@ -112,14 +111,14 @@ static const char *name_of(FtB_Type type)
 static GrB_Info make_values(const void **to, ftb_gpu_spgemm_run *run, const void *stored, FtB_Type as,
                             FtB_Type type, ftb_pattern *p, const int64_t *from)
 {
-    ftb_spgemm_values_arguments a = {.stored = stored, .nvals = p->nvals, .width = 1, .type = stored_as(as)};
+    ftb_spgemm_values_arguments a = {.stored = stored, .nvals = p->nvals, .type = stored_as(as)};
     char kernel[40];
     *to = stored;
     if (as == type && !from)
         return GrB_SUCCESS;
     GrB_Info info = from ? ftb_gpu_from_ask(&a.from, p, from, run->d) : GrB_SUCCESS;
     if (info == GrB_SUCCESS)
-        info = make_room(&a.to, run, p->nvals * (int64_t)FtB_Type_size(type));
+        info = ftb_gpu_spgemm_room(&a.to, run, p->nvals * (int64_t)FtB_Type_size(type));
     if (info != GrB_SUCCESS)
         return info;
     *to = a.to;
@@ -158,7 +157,7 @@ static GrB_Info make_side(ftb_gpu_spgemm_run *run, ftb_spgemm_figures *f, int si
     GrB_Info info = GrB_SUCCESS;
     for (int k = 0; k < 3 && info == GrB_SUCCESS; k++)
         if (used[k] && figures[k].host)
-            info = send(figures[k].to, run, figures[k].host, 8 * n);
+            info = ftb_gpu_spgemm_send(figures[k].to, run, figures[k].host, 8 * n);
     return info;
 }
 
@@ -193,15 +192,15 @@ static GrB_Info make_table(ftb_gpu_spgemm_run *run)
     const ftb_spgemm_product *p = run->product;
     const void *a, *b;
     GrB_Info info;
-    FTB_CHECK(send(&a, run, p->p.aval, p->left->nvals));
+    FTB_CHECK(ftb_gpu_spgemm_send(&a, run, p->p.aval, p->left->nvals));
     b = a;
     if (p->p.bval != p->p.aval)
-        FTB_CHECK(send(&b, run, p->p.bval, p->right->nvals));
+        FTB_CHECK(ftb_gpu_spgemm_send(&b, run, p->p.bval, p->right->nvals));
     FTB_CHECK(make_values(&run->rows.a, run, a, FTB_UINT8, FTB_UINT8, p->left, p->left_from));
     FTB_CHECK(make_values(&run->rows.b, run, b, FTB_UINT8, FTB_UINT8, p->right, p->right_from));
     run->rows.table_row = (int)p->p.table_row;
-    info = send(&run->rows.table, run, p->p.table,
-                p->p.table_rows * p->p.table_row * (int64_t)FtB_Type_size(p->p.cell));
+    info = ftb_gpu_spgemm_send(&run->rows.table, run, p->p.table,
+                               p->p.table_rows * p->p.table_row * (int64_t)FtB_Type_size(p->p.cell));
 done:
     return info;
 }
@@ -218,9 +217,10 @@ static GrB_Info make_operands(ftb_gpu_spgemm_run *run)
     run->rows.acol = acol;
     run->rows.bcol = bcol;
     run->rows.brow = (const long long *)rowptr;
+    run->rows.bend = run->rows.brow + 1;
     if (p->finish.keep) {
         const void *keep;
-        FTB_CHECK(send(&keep, run, p->finish.keep, p->p.ncols));
+        FTB_CHECK(ftb_gpu_spgemm_send(&keep, run, p->finish.keep, p->p.ncols));
         run->finish.keep = keep;
     }
     if (p->mask) {
@@ -286,56 +286,93 @@ static void describe_finish(ftb_gpu_spgemm_run *run)
     run->rows.ncols = (int)run->product->p.ncols;
 }
 
-/* For the GPU that a description has, if there is one. */
-static void plan(ftb_gpu_spgemm_run *run)
+/* What of the plan the message and what becomes of its sums decide. */
+static ftb_gpu_spgemm_run describe(const ftb_spgemm_product *product, ftb_gpu_device *d)
+{
+    ftb_gpu_spgemm_run run = {.product = product, .d = d, .texts = ftb_gpu_spgemm_texts(product)};
+    describe_cells(&run);
+    describe_finish(&run);
+    return run;
+}
+
+/* For the GPU that a description has, if there is one. row: of each; NULL: not wanted. */
+static ftb_gpu_spgemm_facts facts_of(const ftb_gpu_spgemm_run *run, ftb_gpu_spgemm_row *row)
 {
     const ftb_spgemm_product *p = run->product;
     const ftb_gpu_facts *described = &ftb_machine_here()->gpu;
-    ftb_gpu_spgemm_facts facts = {.ncols = p->p.ncols,
+    ftb_gpu_spgemm_facts facts = {.gpu = described->multiprocessors ? *described : run->d->facts,
+                                  .ninner = p->right->nrows,
+                                  .ncols = p->p.ncols,
                                   .avals = p->left->nvals,
+                                  .bvals = p->right->nvals,
                                   .rows = p->facts.rows_wanted,
                                   .products = p->facts.products,
                                   .cell_bytes = run->cell,
                                   .entry_bytes = 8 + run->entry_cell + 2 * run->value,
                                   .counts = p->p.message == FTB_MESSAGE_PAIR};
     for (int64_t i = 0; i < p->p.nrows; i++) {
-        const int64_t room = ftb_gpu_spgemm_room(p, i);
+        const int64_t room = ftb_gpu_spgemm_row_room(p, i);
         facts.entries += (double)room;
         facts.longest_row = ftb_max(facts.longest_row, room);
+        if (row)
+            row[i].room = (int)room;
     }
+    for (int c = 0; c < FTB_GPU_SPGEMM_HOTS && !p->mask; c++) /* the host's begin with 512 */
+        facts.hot_share[c] = p->facts.hot_share[c + 1];
     const int64_t real = run->d->facts.shared;
-    ftb_gpu_facts gpu = described->multiprocessors ? *described : run->d->facts;
+    ftb_gpu_facts *gpu = &facts.gpu;
     if (real > 0) /* what a description has more of is not there */
-        gpu.shared = gpu.shared > 0 ? ftb_min(gpu.shared, real) : real;
+        gpu->shared = gpu->shared > 0 ? ftb_min(gpu->shared, real) : real;
     if (run->d->facts.memory > 0)
-        gpu.memory = ftb_min(gpu.memory, run->d->facts.memory);
-    const int64_t mask =
-        FTB_SPGEMM_HASH_BLOCK / 32 * FTB_SPGEMM_MASK_BYTES(2 * ftb_gpu_spgemm_hash[1], run->hash_cell);
+        gpu->memory = ftb_min(gpu->memory, run->d->facts.memory);
     for (int k = 0; k < FTB_GPU_SPGEMM_HASHES; k++)
         facts.hash_bytes[k] = ftb_gpu_spgemm_hash_bytes(run, k);
-    ftb_rule_gpu_spgemm(&run->plan, &facts, &gpu);
-    run->piece = ftb_gpu_spgemm_hash[mask <= ftb_max(gpu.shared, FTB_GPU_SHARED)];
+    return facts;
+}
+
+static void plan(ftb_gpu_spgemm_run *run)
+{
+    const ftb_spgemm_product *p = run->product;
+    ftb_gpu_spgemm_facts facts = facts_of(run, run->row);
+    const int64_t mask =
+        FTB_SPGEMM_HASH_BLOCK / 32 * FTB_SPGEMM_MASK_BYTES(2 * ftb_gpu_spgemm_hash[1], run->hash_cell);
+    facts.hot = p->mask ? 0 : ftb_spgemm_hot_asked(run->host);
+    ftb_rule_gpu_spgemm(&run->plan, &facts);
+    run->piece = ftb_gpu_spgemm_hash[mask <= ftb_max(facts.gpu.shared, FTB_GPU_SHARED)];
     run->rows.lanes = run->plan.lanes;
+}
+
+GrB_Info ftb_gpu_spgemm_plan_of(ftb_spgemm_plan *plan, ftb_spgemm_facts *facts,
+                                const ftb_spgemm_product *product)
+{
+    const ftb_gpu_spgemm_run run = describe(product, ftb_gpu_of(ftb_device(product->ctx)));
+    facts->gpu = facts_of(&run, NULL);
+    facts->gpu.hot = product->mask ? 0 : ftb_spgemm_hot_asked(plan);
+    ftb_rule_gpu_spgemm(&plan->gpu, &facts->gpu);
+    return GrB_SUCCESS;
 }
 
 GrB_Info ftb_gpu_spgemm(const ftb_spgemm_product *product, const ftb_spgemm_plan *host, FtB_Sink sink)
 {
-    ftb_gpu_spgemm_run run = {.product = product,
-                              .d = ftb_gpu_of(ftb_device(product->ctx)),
-                              .host = host,
-                              .sink = sink,
-                              .texts = ftb_gpu_spgemm_texts(product),
-                              .counted = product->facts.counted && !product->mask && ftb_sink_counts(sink)};
-    describe_cells(&run);
-    describe_finish(&run);
+    ftb_gpu_spgemm_run run = describe(product, ftb_gpu_of(ftb_device(product->ctx)));
+    GrB_Info info;
+    run.host = host;
+    run.sink = sink;
+    run.counted = product->facts.counted && !product->mask && ftb_sink_counts(sink);
+    run.tallied = !run.counted && product->finish.out_width > 0 && ftb_sink_counts(sink);
+    run.row = ftb_new(product->ctx, product->p.nrows, sizeof *run.row);
+    if (!run.row)
+        return ftb_nomem();
     plan(&run);
-    GrB_Info info = run.texts ? ftb_gpu_spgemm_text_new(&run.text, product) : GrB_SUCCESS;
-    if (info == GrB_SUCCESS)
-        info = make_operands(&run);
-    if (info == GrB_SUCCESS)
-        info = ftb_gpu_spgemm_chunks(&run);
+    if (run.texts)
+        FTB_CHECK(ftb_gpu_spgemm_text_new(&run.text, product));
+    FTB_CHECK(make_operands(&run));
+    FTB_CHECK(ftb_gpu_spgemm_hot(&run));
+    info = ftb_gpu_spgemm_chunks(&run);
+done:
     for (int n = 0; n < run.nsent; n++)
         ftb_gpu_unsend(&run.sent[n], run.d);
     ftb_gpu_text_delete(&run.text);
+    ftb_delete(run.row);
     return info == FTB_NO_DEVICE ? ftb_gpu_half_done(info, run.delivered) : info;
 }

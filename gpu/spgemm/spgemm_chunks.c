@@ -17,6 +17,10 @@
 /* Rows by how they are gathered: in hashes of each kind, or what a mask has of them in the first two;
  * densely; in counts of 32 bits. */
 enum { SHORT, LONG, DENSE = FTB_GPU_SPGEMM_HASHES, WIDE, BINS, CLASSES = 64 };
+static_assert(BINS <= 16, "what ftb_gpu_spgemm_row has for it");
+static_assert(sizeof(ftb_spgemm_tally) == sizeof(ftb_row_stats) &&
+                  (int)FTB_SPGEMM_TALLY_LANES == (int)FTB_ROW_STATS_LANES,
+              "rows' statistics are the sink's");
 
 /* A chunk's arrays there, parts of one piece of memory. */
 typedef struct chunk {
@@ -24,9 +28,10 @@ typedef struct chunk {
     int64_t bytes;
     ftb_spgemm_unit *units;
     int *order, *first, *counts, *cols, *packed_cols;
-    long long *offsets;
+    long long *offsets, *sums;
     void *cells, *values, *packed_values;
     ftb_spgemm_count *statistics;
+    ftb_spgemm_tally *tally;
     /* at home */
     int64_t row0, nrows, nunits;
     int *firsts; /* unit of each row, nrows + 1 */
@@ -51,18 +56,19 @@ typedef struct chunks {
 
 /* ---- rows */
 
-int64_t ftb_gpu_spgemm_first(const ftb_spgemm_product *p, int64_t row)
+/* The first column that a row may have. */
+static int64_t first_of(const ftb_spgemm_product *p, int64_t row)
 {
     return p->finish.upper_only ? ftb_min(row + p->finish.drop_diagonal, p->p.ncols) : 0;
 }
 
-int64_t ftb_gpu_spgemm_room(const ftb_spgemm_product *p, int64_t row)
+int64_t ftb_gpu_spgemm_row_room(const ftb_spgemm_product *p, int64_t row)
 {
     if ((p->keep_rows && !p->keep_rows[row]) || p->row_products[row] == 0)
         return 0;
     if (p->mask)
         return p->mask->pattern->rowptr[row + 1] - p->mask->pattern->rowptr[row];
-    return ftb_min(p->row_products[row], p->p.ncols - ftb_gpu_spgemm_first(p, row));
+    return ftb_min(p->row_products[row], p->p.ncols - first_of(p, row));
 }
 
 int64_t ftb_gpu_spgemm_hash_bytes(const ftb_gpu_spgemm_run *run, int kind)
@@ -93,26 +99,40 @@ static int64_t tile_of(const ftb_gpu_spgemm_run *run, int bin)
                          : run->plan.tile;
 }
 
-static int64_t units_of(const ftb_gpu_spgemm_run *run, int64_t row, int64_t room)
+/* Of all rows once: how they are gathered. */
+static void shape_rows(ftb_gpu_spgemm_run *run)
 {
-    const int64_t tile = tile_of(run, bin_of(run, row, room)), p = run->product->p.ncols;
-    if (run->product->mask)
-        return (room + run->piece - 1) / run->piece;
-    return room == 0 ? 0 : (p - ftb_gpu_spgemm_first(run->product, row) + tile - 1) / tile;
+    const ftb_spgemm_product *p = run->product;
+    for (int64_t i = 0; i < p->p.nrows; i++) {
+        ftb_gpu_spgemm_row *const r = &run->row[i];
+        r->bin = 0;
+        r->units = 0;
+        if (r->room == 0)
+            continue;
+        const int bin = bin_of(run, i, r->room);
+        const int64_t tile = p->mask ? run->piece : tile_of(run, bin),
+                      columns = p->mask ? r->room : p->p.ncols - first_of(p, i);
+        r->bin = (unsigned)bin & 15;
+        r->units = (unsigned)((columns + tile - 1) / tile) & ((1U << 28) - 1);
+    }
+}
+
+/* Entries that a row's units have room for. */
+static int64_t room_of_units(const ftb_gpu_spgemm_run *run, int64_t row)
+{
+    const ftb_spgemm_product *p = run->product;
+    return !p->mask && run->row[row].units > 1 ? p->p.ncols - first_of(p, row) : run->row[row].room;
 }
 
 /* ---- what is in a chunk */
 
 /* Puts row i's units behind those that there are. A unit of a tile has room for all of its columns. */
-static void add_units(chunks *s, chunk *c, int64_t row, int64_t room, int64_t *at)
+static void add_units(chunks *s, chunk *c, int64_t row, int64_t *at)
 {
     const ftb_gpu_spgemm_run *run = s->run;
     const ftb_spgemm *p = &run->product->p;
-    const int64_t tile = tile_of(run, bin_of(run, row, room)),
-                  first = ftb_gpu_spgemm_first(run->product, row);
-    if (room == 0)
-        return;
-    for (int64_t j = first; j < p->ncols; j += tile) {
+    const int64_t room = run->row[row].room, tile = tile_of(run, (int)run->row[row].bin);
+    for (int64_t j = first_of(run->product, row); j < p->ncols && room > 0; j += tile) {
         const int64_t last = ftb_min(j + tile, p->ncols);
         s->unit[c->nunits++] = (ftb_spgemm_unit){.begin = p->arow[row],
                                                  .end = p->arow[row + 1],
@@ -125,11 +145,11 @@ static void add_units(chunks *s, chunk *c, int64_t row, int64_t room, int64_t *a
 }
 
 /* The same of a row of the mask, whose entries they share. */
-static void add_masked(chunks *s, chunk *c, int64_t row, int64_t room, int64_t *at)
+static void add_masked(chunks *s, chunk *c, int64_t row, int64_t *at)
 {
     const ftb_spgemm *p = &s->run->product->p;
     const ftb_pattern *mask = s->run->product->mask->pattern;
-    for (int64_t e = mask->rowptr[row], end = e + room; e < end; e += s->run->piece) {
+    for (int64_t e = mask->rowptr[row], end = e + s->run->row[row].room; e < end; e += s->run->piece) {
         const int64_t many = ftb_min(end - e, s->run->piece);
         s->unit[c->nunits++] = (ftb_spgemm_unit){.begin = p->arow[row],
                                                  .end = p->arow[row + 1],
@@ -143,15 +163,6 @@ static void add_masked(chunks *s, chunk *c, int64_t row, int64_t room, int64_t *
     }
 }
 
-/* Entries that a row's units have room for. */
-static int64_t room_of_units(const ftb_gpu_spgemm_run *run, int64_t row)
-{
-    const int64_t room = ftb_gpu_spgemm_room(run->product, row);
-    return !run->product->mask && units_of(run, row, room) > 1
-               ? run->product->p.ncols - ftb_gpu_spgemm_first(run->product, row)
-               : room;
-}
-
 /* The units by the kernels that take them, of each the longest first. */
 static void sort_units(chunks *s, const chunk *c)
 {
@@ -161,7 +172,7 @@ static void sort_units(chunks *s, const chunk *c)
         for (int64_t u = 0; u < c->nunits; u++) {
             const int64_t row = s->unit[u].row, products = run->product->row_products[row];
             const int class = __builtin_clzll((unsigned long long)ftb_max(products, 1));
-            const int bin = bin_of(run, row, ftb_gpu_spgemm_room(run->product, row));
+            const int bin = (int)run->row[row].bin;
             if (pass == 0)
                 next[bin * CLASSES + class]++;
             else
@@ -186,15 +197,14 @@ static void fill(chunks *s, chunk *c, int64_t row0)
     c->row0 = row0;
     c->nunits = 0;
     for (; i < run->product->p.nrows; i++) {
-        const int64_t room = ftb_gpu_spgemm_room(run->product, i), entries = room_of_units(run, i);
-        if (i > row0 && (i - row0 == s->rows || c->nunits + units_of(run, i, room) > s->units ||
-                         (!run->counted && at + entries > s->entries)))
+        if (i > row0 && (i - row0 == s->rows || c->nunits + run->row[i].units > s->units ||
+                         (!run->counted && at + room_of_units(run, i) > s->entries)))
             break;
         c->firsts[i - row0] = (int)c->nunits;
         if (run->product->mask)
-            add_masked(s, c, i, room, &at);
+            add_masked(s, c, i, &at);
         else
-            add_units(s, c, i, room, &at);
+            add_units(s, c, i, &at);
     }
     c->nrows = i - row0;
     c->firsts[c->nrows] = (int)c->nunits;
@@ -203,11 +213,13 @@ static void fill(chunks *s, chunk *c, int64_t row0)
 
 /* ---- memory */
 
+static int64_t scan_tiles(int64_t units) { return units > 0 ? (units - 1) / FTB_SPGEMM_SCAN_TILE + 1 : 1; }
+
 /* Where each array begins in a chunk's memory; returns the bytes of all. */
 static int64_t lay_out(const chunks *s, chunk *c)
 {
     const ftb_gpu_spgemm_run *run = s->run;
-    const int64_t entries = run->counted ? 0 : s->entries;
+    const int64_t entries = run->counted ? 0 : s->entries, packed = run->tallied ? 0 : entries;
     const struct {
         void *to;
         int64_t bytes;
@@ -216,12 +228,14 @@ static int64_t lay_out(const chunks *s, chunk *c)
                   {&c->first, (s->rows + 1) * 4},
                   {&c->counts, s->units * 4},
                   {&c->offsets, (s->units + 1) * 8},
+                  {&c->sums, scan_tiles(s->units) * 8},
                   {&c->statistics, run->counted ? s->units * (int64_t)sizeof *c->statistics : 0},
                   {&c->cols, entries * 4},
                   {&c->cells, entries * run->entry_cell},
                   {&c->values, entries * run->value},
-                  {&c->packed_cols, entries * 4},
-                  {&c->packed_values, entries * run->value}};
+                  {&c->tally, run->tallied ? s->rows * (int64_t)sizeof *c->tally : 0},
+                  {&c->packed_cols, packed * 4},
+                  {&c->packed_values, packed * run->value}};
     int64_t at = 0;
     for (size_t n = 0; n < sizeof arrays / sizeof *arrays; n++) {
         char *address = (char *)c->memory + at;
@@ -261,21 +275,23 @@ static GrB_Info alloc_there(chunks *s)
  * one of its own. */
 static void size(chunks *s, int64_t *longest)
 {
-    const ftb_gpu_spgemm_run *run = s->run;
+    ftb_gpu_spgemm_run *run = s->run;
     const ftb_spgemm_product *p = run->product;
     int64_t entries = 0, units = 0, most = 1;
     *longest = 1;
+    shape_rows(run);
     for (int64_t i = 0; i < p->p.nrows; i++) {
-        const int64_t own = units_of(run, i, ftb_gpu_spgemm_room(p, i)), room = room_of_units(run, i);
+        const int64_t own = run->row[i].units, room = room_of_units(run, i);
         *longest = ftb_max(*longest, room);
         most = ftb_max(most, own);
         entries += room;
         units += own;
     }
     const bool limited = p->facts.memory_left < INT64_MAX;
-    const int64_t half = ftb_max(run->host->chunk_bytes / 2, limited ? 0 : HOME_BYTES),
+    const int64_t rows = p->p.nrows * (int64_t)sizeof *run->row; /* have theirs already */
+    const int64_t half = ftb_max(run->host->chunk_bytes / 2 - rows, limited ? 0 : HOME_BYTES),
                   unit = (int64_t)(sizeof *s->unit + 4 + 8 + (run->counted ? sizeof *s->statistics : 0)),
-                  row = run->counted ? 8 + 8 + (int64_t)sizeof *s->row_stats : 16;
+                  row = run->counted || run->tallied ? 16 + (int64_t)sizeof *s->row_stats : 16;
     s->units = ftb_max(ftb_min(ftb_min(half / (unit + row), MOST_UNITS), units), most);
     s->rows = ftb_max(ftb_min(half / (unit + row), p->p.nrows), 1);
     s->entries = ftb_max(ftb_min(run->plan.chunk_entries, entries), *longest);
@@ -299,8 +315,11 @@ static GrB_Info alloc(chunks *s)
     }
     if (run->counted) {
         s->statistics = ftb_new(ctx, s->units, sizeof *s->statistics);
+        all = all && s->statistics;
+    }
+    if (run->counted || run->tallied) {
         s->row_stats = ftb_new(ctx, s->rows, sizeof *s->row_stats);
-        all = all && s->statistics && s->row_stats;
+        all = all && s->row_stats;
     } else {
         s->rowptr = ftb_new(ctx, s->rows + 1, sizeof *s->rowptr);
         s->cols = ftb_new(ctx, s->room, sizeof *s->cols);
@@ -341,8 +360,11 @@ static GrB_Info put(const chunks *s, void *to, const void *from, int64_t bytes)
 static const char *form_of(const ftb_gpu_spgemm_run *run, int bin)
 {
     const bool counts = run->product->p.message == FTB_MESSAGE_PAIR;
-    return bin == WIDE                      ? "dense_32"
-           : bin == DENSE                   ? (counts ? "dense_16" : "dense")
+    const bool hot = run->plan.hot > 0;
+    return bin == WIDE                      ? (hot ? "bits_32" : "dense_32")
+           : bin == DENSE                   ? (!counts ? "dense"
+                                               : hot   ? "bits_16"
+                                                       : "dense_16")
            : bin >= FTB_GPU_SPGEMM_OF_WARPS ? "large"
            : run->product->mask             ? "mask"
                                             : "hash";
@@ -351,14 +373,14 @@ static const char *form_of(const ftb_gpu_spgemm_run *run, int bin)
 static GrB_Info launch_bin(const chunks *s, const chunk *c, int bin)
 {
     const ftb_gpu_spgemm_run *run = s->run;
-    const bool texts = run->texts & FTB_SPGEMM_TEXT_ROWS;
+    const bool texts = run->texts & FTB_SPGEMM_TEXT_ROWS, hot = bin >= DENSE && run->plan.hot > 0;
     const char *const source = texts                            ? run->text.source
                                : run->product->mask             ? SOURCE_MASK
-                               : bin >= DENSE                   ? SOURCE
+                               : bin >= DENSE                   ? (hot ? FTB_GPU_SPGEMM_BITS : SOURCE)
                                : bin >= FTB_GPU_SPGEMM_OF_WARPS ? FTB_GPU_SPGEMM_LARGE
                                                                 : SOURCE;
     const int64_t many = s->begin[bin + 1] - s->begin[bin], rows = FTB_SPGEMM_HASH_BLOCK / 32;
-    ftb_spgemm_arguments a = run->rows;
+    ftb_spgemm_arguments a = hot ? run->hot : run->rows;
     ftb_gpu_grid grid = {.x = many, .y = 1};
     char kernel[60];
     a.units = c->units;
@@ -391,10 +413,12 @@ static GrB_Info launch_steps(const chunks *s, const char *source, const char *wh
     const int64_t each = FTB_SPGEMM_STEP_BLOCK / 32;
     char kernel[40];
     snprintf(kernel, sizeof kernel, "spgemm_%s%s", what, of);
-    return ftb_gpu_launch(
-        s->run->d, s->run->product->ctx, source, kernel,
-        (ftb_gpu_grid){.x = (many + each - 1) / each, .y = 1, .threads = FTB_SPGEMM_STEP_BLOCK},
-        (void *[]){arguments});
+    return ftb_gpu_launch(s->run->d, s->run->product->ctx, source, kernel,
+                          (ftb_gpu_grid){.x = (many + each - 1) / each,
+                                         .y = 1,
+                                         .threads = FTB_SPGEMM_STEP_BLOCK,
+                                         .shared = FTB_SPGEMM_TEAM_BYTES},
+                          (void *[]){arguments});
 }
 
 static GrB_Info launch_finish(const chunks *s, const chunk *c)
@@ -419,17 +443,26 @@ static GrB_Info launch_finish(const chunks *s, const chunk *c)
                                    .cols = c->cols,
                                    .values = c->values,
                                    .offsets = c->offsets,
+                                   .sums = c->sums,
                                    .packed_cols = c->packed_cols,
                                    .packed_values = c->packed_values,
                                    .k = f->top_k};
+    p.tally = c->tally;
     GrB_Info info;
     FTB_CHECK(launch_steps(s, texts ? run->text.source : SOURCE_FINISH, texts ? "finish" : "finish_",
                            texts ? run->text.suffix : run->type, c->nunits, &a));
     if (f->use_top_k)
         FTB_CHECK(launch_steps(s, SOURCE_PACK, "topk_", run->type, c->nrows, &p));
-    FTB_CHECK(ftb_gpu_launch(run->d, run->product->ctx, SOURCE_PACK, "spgemm_scan",
-                             (ftb_gpu_grid){.x = 1, .y = 1, .threads = FTB_SPGEMM_SCAN_BLOCK},
-                             (void *[]){&p}));
+    if (run->tallied) {
+        info = launch_steps(s, SOURCE_PACK, "tally_", run->type,
+                            (c->nrows * FTB_SPGEMM_TALLY_LANES + 31) / 32, &p);
+        goto done;
+    }
+    for (int k = 0; k < 2; k++)
+        FTB_CHECK(ftb_gpu_launch(
+            run->d, run->product->ctx, SOURCE_PACK, k ? "spgemm_scan" : "spgemm_scan_sums",
+            (ftb_gpu_grid){.x = scan_tiles(c->nunits), .y = 1, .threads = FTB_SPGEMM_SCAN_BLOCK},
+            (void *[]){&p}));
     info = launch_steps(s, SOURCE_PACK, "pack_", size == 1 ? "1" : size == 4 ? "4" : "8", c->nunits, &p);
 done:
     return info;
@@ -489,6 +522,17 @@ static GrB_Info deliver_counts(chunks *s, int turn)
     return info == GrB_SUCCESS ? ftb_sink_count_rows(s->run->sink, c->row0, c->nrows, s->row_stats) : info;
 }
 
+static GrB_Info deliver_tallies(chunks *s, int turn)
+{
+    const chunk *c = &s->chunk[turn];
+    GrB_Info info = ftb_gpu_fetch_aside(s->run->d, turn, s->row_stats, c->tally,
+                                        c->nrows * (int64_t)sizeof *s->row_stats);
+    if (info == GrB_SUCCESS)
+        info = tell(s, c->row0, c->nrows);
+    s->run->delivered = true;
+    return info == GrB_SUCCESS ? ftb_sink_count_rows(s->run->sink, c->row0, c->nrows, s->row_stats) : info;
+}
+
 /* Rows r0 .. r1 - 1 of a chunk. */
 static GrB_Info deliver_rows(chunks *s, int turn, int64_t r0, int64_t r1)
 {
@@ -519,8 +563,8 @@ done:
 static GrB_Info deliver(chunks *s, int turn)
 {
     const chunk *c = &s->chunk[turn];
-    if (s->run->counted)
-        return deliver_counts(s, turn);
+    if (s->run->counted || s->run->tallied)
+        return s->run->counted ? deliver_counts(s, turn) : deliver_tallies(s, turn);
     GrB_Info info = ftb_gpu_fetch_aside(s->run->d, turn, s->offsets, c->offsets, (c->nunits + 1) * 8);
     for (int64_t r0 = 0, r1; r0 < c->nrows && info == GrB_SUCCESS; r0 = r1) {
         const long long from = s->offsets[c->firsts[r0]];

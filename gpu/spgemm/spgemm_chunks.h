@@ -1,5 +1,5 @@
-/* A sparse x sparse product on a GPU: what its operands are there (spgemm.c), and its chunks of rows
- * (spgemm_chunks.c). */
+/* A sparse x sparse product on a GPU: what its operands are there (spgemm.c), frequent columns as bits
+ * (spgemm_hot.c), and its chunks of rows (spgemm_chunks.c). */
 #ifndef FTB_GPU_SPGEMM_CHUNKS_H
 #define FTB_GPU_SPGEMM_CHUNKS_H
 
@@ -12,7 +12,15 @@
 
 #define FTB_GPU_SPGEMM_LARGE "gpu/kernels/spgemm_large.cu" /* of rows that blocks hash */
 
-enum { FTB_GPU_SPGEMM_SENT = 20 };
+#define FTB_GPU_SPGEMM_BITS "gpu/kernels/spgemm_bits.cu" /* of counts whose frequent columns are bits */
+
+enum { FTB_GPU_SPGEMM_SENT = 24 };
+
+/* Of a row: entries that it may have, and how it is gathered (spgemm_chunks.c). */
+typedef struct ftb_gpu_spgemm_row {
+    int room;
+    unsigned units : 28, bin : 4;
+} ftb_gpu_spgemm_row;
 
 typedef struct ftb_gpu_spgemm {
     const ftb_spgemm_product *product;
@@ -27,18 +35,25 @@ typedef struct ftb_gpu_spgemm {
     int64_t cell, hash_cell;   /* bytes of an accumulator's cell, dense and hashed */
     int64_t entry_cell, value; /* of an entry's cell, and of its value */
     ftb_spgemm_arguments rows; /* what is the same for all chunks */
+    ftb_spgemm_arguments hot;  /* the same where columns are bits */
+    ftb_gpu_spgemm_row *row;   /* of each row */
     ftb_spgemm_finish_arguments finish;
-    int64_t piece;                          /* entries of a mask's row that a unit has, at most */
-    bool counted;                           /* rows' statistics are wanted, in place of rows */
-    bool delivered;                         /* the sink may have something */
-    double done;                            /* products of rows that it has */
+    int64_t piece;  /* entries of a mask's row that a unit has, at most */
+    bool counted;   /* rows' statistics are wanted, in place of rows, and counts are */
+    bool tallied;   /* the same of what rows are in the end */
+    bool delivered; /* the sink may have something */
+    double done;    /* products of rows that it has */
     ftb_gpu_sent sent[FTB_GPU_SPGEMM_SENT]; /* what is this product's alone */
     int nsent;
 } ftb_gpu_spgemm_run;
 
-/* Columns that a row may have from `first` on, and how many entries. */
-int64_t ftb_gpu_spgemm_first(const ftb_spgemm_product *product, int64_t row);
-int64_t ftb_gpu_spgemm_room(const ftb_spgemm_product *product, int64_t row);
+/* Memory there of the product's own, and what is sent to such; freed with it. */
+GrB_Info ftb_gpu_spgemm_room(void **to, ftb_gpu_spgemm_run *run, int64_t bytes);
+GrB_Info ftb_gpu_spgemm_send(const void **to, ftb_gpu_spgemm_run *run, const void *host, int64_t bytes);
+/* Makes bits where the plan has some; what could not be had is not there, and the plan says so. */
+GrB_Info ftb_gpu_spgemm_hot(ftb_gpu_spgemm_run *run);
+/* Entries that a row may have. */
+int64_t ftb_gpu_spgemm_row_room(const ftb_spgemm_product *product, int64_t row);
 /* Shared memory of a block for hashes of a kind (plan/gpu_spgemm_plan.h). */
 int64_t ftb_gpu_spgemm_hash_bytes(const ftb_gpu_spgemm_run *run, int kind);
 /* Computes all rows, and hands them over. */

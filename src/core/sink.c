@@ -8,7 +8,7 @@
 #include <math.h>
 
 #define BLOCK_ROWS 4096 /* rows looked at before their sums are added: 128 KB, in L2 */
-#define LANES 8
+#define LANES FTB_ROW_STATS_LANES
 
 /* ---- statistics */
 

@@ -27,7 +27,10 @@ typedef struct ftb_sink_methods {
     int64_t (*least)(FtB_Sink sink, const ftb_sink_shape *shape); /* bytes of its buffers; NULL: none */
 } ftb_sink_methods;
 
-/* Statistics of one row; ftb_row_stats_of() makes them, so that they have the same bits everywhere. */
+/* Statistics of one row; ftb_row_stats_of() makes them, so that they have the same bits everywhere: value n
+ * is of lane n % LANES, and lanes l and l + LANES / 2 are joined first. A device that makes them does the
+ * same. */
+enum { FTB_ROW_STATS_LANES = 8 };
 typedef struct ftb_row_stats {
     int64_t nvals;        /* entries */
     double sum, min, max; /* of its values; min > max: no value, or only NaN */

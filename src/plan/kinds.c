@@ -229,7 +229,7 @@ const ftb_plan_row ftb_plan_rows[FTB_PLAN_KINDS] = {
                          .figures =
                              "products, entries_bound, entries_estimate, entries_error, result_bytes, bytes, "
                              "least_limit, limit, seconds, chunks, threads, triangle, mirror, relabel, hot, "
-                             "cross, ids, widened, wraps",
+                             "cross, ids, widened, wraps, gpu_tile, gpu_hot, gpu_seconds",
                          .case_names = {"nrows", "ncols", "ninner", "avals", "bvals", "products", "longest",
                                         "width", "cell", "value", "flags", "threads"},
                          .ways = {{"renamed_hash", FTB_SPGEMM_RENAMED | FTB_SPGEMM_HASH, false, false},

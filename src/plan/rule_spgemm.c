@@ -285,5 +285,10 @@ bool ftb_rule_spgemm(ftb_spgemm_plan *plan, const ftb_spgemm_facts *f, const ftb
     plan->least_limit = least + f->sink_bytes;
     plan->seconds = predict_seconds(plan, f, m);
     plan->origin = FTB_ORIGIN_MODEL;
+    if (f->gpu.gpu.multiprocessors > 0) {
+        ftb_gpu_spgemm_facts gpu = f->gpu;
+        gpu.hot = ftb_spgemm_hot_asked(plan);
+        ftb_rule_gpu_spgemm(&plan->gpu, &gpu);
+    }
     return fits;
 }

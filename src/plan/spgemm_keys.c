@@ -132,6 +132,9 @@ bool ftb_spgemm_plan_get(const ftb_spgemm_plan *plan, const ftb_spgemm_facts *f,
         {"ids", plan->id16 ? 16 : 32},
         {"widened", f->widened},
         {"wraps", f->wraps != NULL},
+        {"gpu_tile", (double)plan->gpu.tile},
+        {"gpu_hot", (double)plan->gpu.hot},
+        {"gpu_seconds", plan->gpu.seconds},
     };
     for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++)
         if (strcmp(key, figures[i].key) == 0) {
@@ -205,4 +208,6 @@ void ftb_explain_spgemm(const ftb_spgemm_plan *plan, const ftb_spgemm_facts *f, 
     fprintf(file, "memory           %.1f MiB beside operands and result; least %.1f MiB\n",
             (double)plan->bytes / 1048576, (double)plan->least_limit / 1048576);
     fprintf(file, "predicted        %.3g s\n", plan->seconds);
+    if (f->gpu.gpu.multiprocessors > 0)
+        ftb_explain_gpu_spgemm(&plan->gpu, &f->gpu, file);
 }

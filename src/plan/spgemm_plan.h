@@ -3,6 +3,7 @@
 #define FTB_PLAN_SPGEMM_H
 
 #include "plan/choice.h"
+#include "plan/gpu_spgemm_plan.h"
 #include "plan/machine.h"
 
 #include <stdbool.h>
@@ -66,6 +67,7 @@ typedef struct ftb_spgemm_facts {
     const char *wraps;  /* which whole numbers may leave their 64 bits: messages, sums, ...; NULL: none */
     bool widened;       /* values are read as FP64, since they might */
     const char *kernel; /* pair, times, table, program */
+    ftb_gpu_spgemm_facts gpu;
 } ftb_spgemm_facts;
 
 typedef enum ftb_accumulator {
@@ -112,7 +114,14 @@ typedef struct ftb_spgemm_plan {
     unsigned forced;     /* bit per key that is not the rule's to choose */
     unsigned chosen;     /* those of them that wisdom or a trial chose: what is set by hand overrules them */
     ftb_origin origin;   /* of accumulator and relabel; MODEL after every rule */
+    ftb_gpu_spgemm_plan gpu;
 } ftb_spgemm_plan;
+
+/* Hot columns that were asked for by hand, of whoever runs it; -1: none were. */
+static inline int64_t ftb_spgemm_hot_asked(const ftb_spgemm_plan *plan)
+{
+    return plan->forced & ~plan->chosen & FTB_SET_HOT ? plan->hot : -1;
+}
 
 #define FTB_CHUNKS_IN_FLIGHT(threads) ((threads) > 1 ? (threads) + 1 : 1) /* one being handed over */
 

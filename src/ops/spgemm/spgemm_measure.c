@@ -70,6 +70,9 @@ static GrB_Info measure(ftb_spgemm_product *product)
 GrB_Info ftb_spgemm_plan_make(FtB_Plan *plan, ftb_spgemm_product *product, FtB_Effort effort)
 {
     GrB_Info info = effort == FTB_MEASURE ? measure(product) : GrB_SUCCESS;
+    const ftb_backend *who = product->semiring->function ? NULL : FTB_WHO_FITS(product->ctx, spgemm, product);
+    if (info == GrB_SUCCESS && who && who->verbs->limits && who->verbs->limits->spgemm_plan)
+        info = who->verbs->limits->spgemm_plan(&product->plan, &product->facts, product);
     if (info != GrB_SUCCESS)
         return info;
     info = ftb_plan_new(plan, product->ctx, FTB_PLAN_SPGEMM, &(ftb_any_facts){.spgemm = product->facts},
@@ -77,7 +80,6 @@ GrB_Info ftb_spgemm_plan_make(FtB_Plan *plan, ftb_spgemm_product *product, FtB_E
     ftb_buffer *const reads[] = {product->A->values, product->B->values,
                                  product->mask ? product->mask->values : NULL};
     if (info == GrB_SUCCESS)
-        ftb_plan_place(*plan, !product->semiring->function && FTB_WHO_FITS(product->ctx, spgemm, product),
-                       reads, 3);
+        ftb_plan_place(*plan, who != NULL, reads, 3);
     return info;
 }
