@@ -19,7 +19,9 @@ static void products(void **state)
         {"plus : (tanh(src * near[i]) @ W) * edge", F, FTB_FP16, 2, 5, {5, 3}, {0}, 3, F, CUT},
         {"max : abs(relu(src - near[i]) @ W) @ V", D, D, 1, 7, {7, 18}, {18, 5}, 5, D, 0},
         {"max : [tanh(src * near[i]) @ W, src * edge, 3] @ V", F, F, 1, 4, {4, 5}, {10, 33}, 33, F, 0},
-        {"max : relu(src - near[i]) @ W", F, F, 1, 4000, {4000, 2}, {0}, 2, F, HOST},
+        {"max : relu(src - near[i]) @ W", F, F, 1, 3072, {3072, 2}, {0}, 2, F, 0}, /* as wide as there is */
+        {"max : relu(src - near[i]) @ W", F, F, 1, 3073, {3073, 2}, {0}, 2, F, HOST}, /* room for, and wider
+                                                                                       */
         {"max : relu([src, tanh(src * near[i])] @ W)", F, F, 1, 4, {8, 6}, {0}, 6, F, 0},
         {"plus : tanh(src * edge) @ W", F, FTB_BF16, 2, 3, {3, 130}, {0}, 130, F, 0},
         {"plus : [src > dst, edge > 0] @ W", D, FTB_BOOL, 1, 4, {5, 9}, {0}, 9, FTB_INT64, ON_EDGES},

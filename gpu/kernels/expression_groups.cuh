@@ -80,12 +80,14 @@ extern "C" __global__ void __launch_bounds__(FTB_EXPRESSION_BLOCK)
     if (first >= a.nvals)
         return;
     Places at;
+    const long long own = first + g.lane % ITEMS; /* lanes look for the rows of all items at once */
+    const long long row = READS_ROWS ? row_of(a, own < a.nvals ? own : a.nvals - 1) : 0;
 #pragma unroll
     for (int t = 0; t < ITEMS; t++) {
         const long long e = first + t < a.nvals ? first + t : a.nvals - 1;
         at.e[t] = e;
         at.j[t] = a.colidx[e];
-        at.i[t] = READS_ROWS ? row_of(a, e) : 0;
+        at.i[t] = READS_ROWS ? __shfl_sync(g.mask, row, t, LANES) : 0;
     }
     share(a, shared[g.number], at, h, g.lane, g.mask);
 #pragma unroll

@@ -4,8 +4,10 @@
 #include "expr/program.h"
 #include "gpu/kernels/expression_arguments.h"
 
-/* Bytes of a block: so many leave room for 1,792 threads of a multiprocessor's 2,048 (128 for a block, 228 KB
- * of sm_90), and no more are a block's without asking. Rests on no measurement. */
+/* Bytes of a block's vectors. Up to ROOM items go together: it leaves room for 1,792 threads of a
+ * multiprocessor's 2,048 (128 for a block, 228 KB of sm_90); rests on no measurement. What is wider goes item
+ * by item up to MOST_ROOM, which every GPU has for a block; beyond that no kernel is made, and the host does
+ * it (ftb_gpu_expression_fits). */
 enum { ROOM = 16 << 10, MOST_ROOM = 48 << 10 };
 enum { MOST_EACH = 4, MOST_ITEMS = 4 };
 
