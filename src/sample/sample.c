@@ -7,7 +7,7 @@
 #include "core/whole.h"
 #include "core/words.h"
 #include "cpu/block/gather_run.h"
-#include "cpu/sample_run.h"
+#include "cpu/sample/sample_run.h"
 #include "ops/backends.h"
 #include "sample/selector.h"
 

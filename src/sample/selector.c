@@ -4,7 +4,7 @@
 #include "core/draws.h"
 #include "cpu/block/gather_run.h"
 #include "cpu/entries/entry_map.h"
-#include "cpu/sample_run.h"
+#include "cpu/sample/sample_run.h"
 #include "ops/backends.h"
 #include "ops/merge.h"
 

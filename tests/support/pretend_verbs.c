@@ -16,7 +16,7 @@
 #include "cpu/nn/update_run.h"
 #include "cpu/outer_run.h"
 #include "cpu/reduce_run.h"
-#include "cpu/sample_run.h"
+#include "cpu/sample/sample_run.h"
 #include "cpu/sddmm_run.h"
 #include "cpu/softmax_run.h"
 #include "cpu/spgemm_run.h"

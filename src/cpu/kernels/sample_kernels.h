@@ -1,4 +1,5 @@
-/* Draws of sampling (core/draws.h), sixteen at a time: kernels of cpu/sample_run.c and sample_keys.c. */
+/* Draws of sampling (core/draws.h), sixteen at a time: kernels of cpu/sample/sample_run.c and sample_keys.c.
+ */
 #ifndef FTB_SAMPLE_KERNELS_H
 #define FTB_SAMPLE_KERNELS_H
 

@@ -11,8 +11,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define LONG_ROW 16 /* rows of more entries than that times the columns drawn: these are looked for in them  \
-                     */
+#define LONG_ROW                                                                                             \
+    16 /* rows of more entries than that times the columns drawn: these are looked for in them               \
+        */
 
 typedef struct layer {
     const ftb_sample_product *s;

@@ -2,7 +2,7 @@
 #ifndef FTB_ROW_DRAWS_H
 #define FTB_ROW_DRAWS_H
 
-#include "cpu/sample_run.h"
+#include "cpu/sample/sample_run.h"
 
 /* A thread's scratch memory, which grows where it must. */
 typedef struct ftb_row_draws {

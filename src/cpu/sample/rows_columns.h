@@ -2,7 +2,7 @@
 #ifndef FTB_ROWS_COLUMNS_H
 #define FTB_ROWS_COLUMNS_H
 
-#include "cpu/sample_run.h"
+#include "cpu/sample/sample_run.h"
 
 /* The columns of some rows' entries, each once, ascending; entries are numbered row by row. */
 typedef struct ftb_rows_columns {

@@ -1,6 +1,6 @@
 /* An entry for a row's own vertex, where none was picked. */
 #include "cpu/entries/keep_run.h"
-#include "cpu/sample_run.h"
+#include "cpu/sample/sample_run.h"
 
 #define ROW_WORK 16 /* a row costs as much as so many entries of other operations */
 

@@ -5,7 +5,7 @@
  * that, to the new vertices in their own order, so that they depend on nothing else. What takes time is that
  * each look at the table misses the caches, so that places are fetched well ahead. A pick remembers its place
  * where its number will be, and finds the number there in a second walk. */
-#include "cpu/sample_run.h"
+#include "cpu/sample/sample_run.h"
 
 #include <omp.h>
 #include <stdlib.h>

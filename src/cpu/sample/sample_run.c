@@ -5,7 +5,7 @@
  * one, with a set of the positions so far (Floyd's algorithm). What takes time is where picks point: a column
  * lies anywhere in memory, so columns are fetched as rows are picked of and read when a chunk's rows all are.
  */
-#include "cpu/sample_run.h"
+#include "cpu/sample/sample_run.h"
 
 #include "core/draws.h"
 #include "cpu/entries/keep_run.h"
