@@ -73,10 +73,14 @@ for how in "" "--triangle" "--top-k 3" "--weight dot --min-weight 20 --onto rows
     FAKE_CUDA_MEMORY=60000 run 0 project r.txt $how --device gpu -o there.tsv
     cmp -s here.tsv there.tsv || fail "featblas project $how --device gpu, little memory: another result"
 done
-run 0 project r.txt --stats text --device cpu
-grep -v ^time out >here
-run 0 project r.txt --stats text --device gpu
-grep -v ^time out | cmp -s here - || fail "statistics are others: $(cat out)"
+for how in "" "--top-k 3" "--weight dot --min-weight 20 --onto rows"; do
+    run 0 project r.txt $how --stats text --device cpu
+    grep -v ^time out >here
+    run 0 project r.txt $how --stats text --device gpu
+    grep -v ^time out | cmp -s here - || fail "statistics of $how are others: $(cat out)"
+done
+run 0 project r.txt --explain --dry-run --device gpu
+holds out "on the GPU       dense rows in 1 tile of 30 columns"
 
 # A program that runs for somebody else takes no code from who calls it. Needs root, and a folder that allows it; a
 # sanitizer's build cannot look for leaks in such a process.
