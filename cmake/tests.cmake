@@ -222,7 +222,7 @@ add_dependencies(test_gpu_cublas fake_cublas)
 find_library(NVRTC_LIBRARY NAMES nvrtc HINTS /usr/local/cuda PATH_SUFFIXES lib64 lib)
 mark_as_advanced(NVRTC_LIBRARY)
 if(NVRTC_LIBRARY AND NOT FEATBLAS_SANITIZE) # which sees nothing of it
-  set_property(TEST test_gpu_compile APPEND PROPERTY ENVIRONMENT FEATBLAS_TEST_NVRTC=${NVRTC_LIBRARY})
+  set_property(TEST test_gpu_compile test_gpu_frames APPEND PROPERTY ENVIRONMENT FEATBLAS_TEST_NVRTC=${NVRTC_LIBRARY})
 endif()
 find_library(CUBLAS_LIBRARY NAMES cublas HINTS /usr/local/cuda PATH_SUFFIXES lib64 lib)
 mark_as_advanced(CUBLAS_LIBRARY)

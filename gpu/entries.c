@@ -1,6 +1,7 @@
 /* Lists of entries on a GPU, and dropout of entries (entries.h). */
 #include "gpu/entries.h"
 
+#include "gpu/memory.h"
 #include "verbs/attention_product.h"
 
 static const char kind; /* its address names what is made here */
@@ -30,10 +31,9 @@ GrB_Info ftb_gpu_sum_entries(ftb_gpu_device *d, FtB_Context ctx, const ftb_gpu_p
 {
     const int64_t bytes = p->nslots * sums->width * (int64_t)sizeof(double),
                   pieces = FTB_ENTRY_SUMS_BLOCK / 32;
-    GrB_Info info = GrB_SUCCESS;
+    ftb_gpu_rooms rooms = {.d = d, .ctx = ctx};
     void *partial = NULL;
-    if (bytes > 0)
-        info = d->row.memory->alloc(&d->row, ctx, &partial, bytes);
+    GrB_Info info = ftb_gpu_room(&partial, &rooms, bytes);
     sums->npieces = p->npieces;
     sums->pieces = p->pieces;
     sums->partial = partial;
@@ -51,8 +51,7 @@ GrB_Info ftb_gpu_sum_entries(ftb_gpu_device *d, FtB_Context ctx, const ftb_gpu_p
                                                                .threads = FTB_ENTRY_SUMS_BLOCK},
                                                 arguments),
                               add);
-    if (partial)
-        d->row.memory->free(&d->row, partial, bytes);
+    ftb_gpu_rooms_free(&rooms);
     return info;
 }
 

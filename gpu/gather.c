@@ -30,14 +30,15 @@ GrB_Info ftb_gpu_gather(const ftb_gather_product *g)
 {
     const int64_t size = (int64_t)FtB_Type_size(g->xtype);
     ftb_gpu_device *d = ftb_gpu_of(ftb_device(g->ctx));
-    ftb_gpu_sent from;
+    ftb_gpu_rooms rooms = {.d = d, .ctx = g->ctx};
+    const void *from = NULL;
     if (g->count == 0 || g->ncols == 0)
         return GrB_SUCCESS;
-    GrB_Info info = ftb_gpu_send(&from, d, g->ctx, g->rows, g->count * (int64_t)sizeof *g->rows);
+    GrB_Info info = ftb_gpu_send(&from, &rooms, g->rows, g->count * (int64_t)sizeof *g->rows);
     if (info == GrB_SUCCESS)
-        info = move(d, g->ctx, &(ftb_gather_arguments){.from = from.at, .x = g->x, .y = g->y}, g->count,
+        info = move(d, g->ctx, &(ftb_gather_arguments){.from = from, .x = g->x, .y = g->y}, g->count,
                     g->ncols * size, g->ldx * size, g->ldy * size);
-    ftb_gpu_unsend(&from, d);
+    ftb_gpu_rooms_free(&rooms);
     return info;
 }
 
@@ -133,7 +134,8 @@ static GrB_Info launch(ftb_gpu_device *d, const ftb_scatter_product *s, const in
 GrB_Info ftb_gpu_scatter(const ftb_scatter_product *s)
 {
     ftb_gpu_device *d = ftb_gpu_of(ftb_device(s->ctx));
-    ftb_gpu_sent lists = {.at = NULL};
+    ftb_gpu_rooms rooms = {.d = d, .ctx = s->ctx};
+    const void *lists = NULL;
     groups g = {.words = NULL};
     GrB_Info info = GrB_SUCCESS;
     if (s->count == 0 || s->ncols == 0)
@@ -142,11 +144,11 @@ GrB_Info ftb_gpu_scatter(const ftb_scatter_product *s)
         FTB_CHECK(group(&g, s));
     if (g.words && s->how == FTB_SCATTER_REPLACE)
         keep_last(&g);
-    FTB_CHECK(ftb_gpu_send(&lists, d, s->ctx, g.words ? g.words : s->rows,
+    FTB_CHECK(ftb_gpu_send(&lists, &rooms, g.words ? g.words : s->rows,
                            (g.words ? 3 * s->count + 1 : s->count) * (int64_t)sizeof *s->rows));
-    info = launch(d, s, lists.at, &g);
+    info = launch(d, s, lists, &g);
 done:
-    ftb_gpu_unsend(&lists, d);
+    ftb_gpu_rooms_free(&rooms);
     ftb_delete(g.words);
     return info;
 }

@@ -27,17 +27,16 @@ static int64_t bytes_of(const ftb_map_rows_product *p)
 }
 
 /* y = the sum of all rows, which are made first. */
-static GrB_Info sum(ftb_gpu_device *d, const ftb_gpu_expression *e, const ftb_map_rows_product *p,
+static GrB_Info sum(ftb_gpu_rooms *rooms, const ftb_gpu_expression *e, const ftb_map_rows_product *p,
                     ftb_expression_arguments *a)
 {
-    const int64_t bytes = bytes_of(p);
     void *rows = NULL;
-    GrB_Info info = bytes > 0 ? d->row.memory->alloc(&d->row, p->m->ctx, &rows, bytes) : GrB_SUCCESS;
+    GrB_Info info = ftb_gpu_room(&rows, rooms, bytes_of(p));
     a->out = rows;
     a->ldo = p->ncols;
     a->add = false;
     if (info == GrB_SUCCESS)
-        info = ftb_gpu_expression_run(d, e, FTB_EXPRESSION_ROWS, p->nrows, a);
+        info = ftb_gpu_expression_run(rooms->d, e, FTB_EXPRESSION_ROWS, p->nrows, a);
     if (info == GrB_SUCCESS)
         info = ftb_gpu_reduce(&(ftb_reduce_product){.ctx = p->m->ctx,
                                                     .what = FTB_REDUCE_COLUMNS,
@@ -50,16 +49,14 @@ static GrB_Info sum(ftb_gpu_device *d, const ftb_gpu_expression *e, const ftb_ma
                                                     .ld = p->ncols,
                                                     .out = p->y,
                                                     .add = p->add});
-    if (rows)
-        d->row.memory->free(&d->row, rows, bytes);
     return info;
 }
 
 /* What y held, aside, where others than the value that is written there read it: of texts that take a row's
  * values together, over rows that become the result. NULL: nobody does. */
-static GrB_Info set_aside(void **aside, ftb_gpu_device *d, const ftb_map_rows_product *p,
-                          ftb_expression_arguments *a)
+static GrB_Info set_aside(ftb_gpu_rooms *rooms, const ftb_map_rows_product *p, ftb_expression_arguments *a)
 {
+    void *aside = NULL;
     bool read = false;
     for (int n = 0; n < FTB_EXPRESSION_FEEDS; n++)
         read |= a->data[n] != NULL && a->data[n] == p->y;
@@ -68,7 +65,7 @@ static GrB_Info set_aside(void **aside, ftb_gpu_device *d, const ftb_map_rows_pr
     if (p->type != FTB_FP32 && p->type != FTB_FP64)
         return ftb_fail(FTB_NO_DEVICE, "map_rows: %s in place are not copied on a GPU",
                         FtB_Type_name(p->type));
-    GrB_Info info = d->row.memory->alloc(&d->row, p->m->ctx, aside, bytes_of(p));
+    GrB_Info info = ftb_gpu_room(&aside, rooms, bytes_of(p));
     if (info == GrB_SUCCESS)
         info = ftb_gpu_copy(&(ftb_copy_product){.ctx = p->m->ctx,
                                                 .type = p->type,
@@ -76,11 +73,11 @@ static GrB_Info set_aside(void **aside, ftb_gpu_device *d, const ftb_map_rows_pr
                                                 .ncols = p->ncols,
                                                 .x = p->y,
                                                 .ldx = p->ldy,
-                                                .y = *aside,
+                                                .y = aside,
                                                 .ldy = p->ncols});
     for (int n = 0; n < FTB_EXPRESSION_FEEDS && info == GrB_SUCCESS; n++)
         if (a->data[n] == p->y) {
-            a->data[n] = *aside;
+            a->data[n] = aside;
             a->ld[n] = p->ncols;
         }
     return info;
@@ -88,8 +85,8 @@ static GrB_Info set_aside(void **aside, ftb_gpu_device *d, const ftb_map_rows_pr
 
 GrB_Info ftb_gpu_map_rows(const ftb_map_rows_product *p)
 {
-    void *aside = NULL;
     ftb_gpu_device *d = ftb_gpu_of(ftb_device(p->m->ctx));
+    ftb_gpu_rooms rooms = {.d = d, .ctx = p->m->ctx};
     ftb_expression_arguments a = {.nrows = p->nrows,
                                   .ncols = p->ncols,
                                   .out = p->y,
@@ -100,24 +97,23 @@ GrB_Info ftb_gpu_map_rows(const ftb_map_rows_product *p)
     const int64_t *rowptr = rowptr_of(p);
     const int64_t *there = NULL;
     const void *columns;
-    ftb_gpu_sent sent = {.at = NULL};
+    const void *sent = NULL;
     GrB_Info info = ftb_gpu_expression_new(&e, p->m, p->program, p->type, FTB_PLUS, FTB_EXPRESSION_ROWS);
     if (info == GrB_SUCCESS)
         info = ftb_gpu_load(d, e.source);
     if (info == GrB_SUCCESS && p->present)
         info = ftb_pattern_ask_at(p->present, &d->row, &there, &columns);
     else if (info == GrB_SUCCESS && rowptr)
-        info = ftb_gpu_send(&sent, d, p->m->ctx, rowptr, (p->nrows + 1) * (int64_t)sizeof *rowptr);
+        info = ftb_gpu_send(&sent, &rooms, rowptr, (p->nrows + 1) * (int64_t)sizeof *rowptr);
     if (info == GrB_SUCCESS) {
-        a.rowptr = p->present ? (const void *)there : sent.at;
+        a.rowptr = p->present ? (const void *)there : sent;
         ftb_gpu_expression_feeds(&a, p->m, p->program);
-        info = set_aside(&aside, d, p, &a);
+        info = set_aside(&rooms, p, &a);
     }
     if (info == GrB_SUCCESS)
-        info = p->sum ? sum(d, &e, p, &a) : ftb_gpu_expression_run(d, &e, FTB_EXPRESSION_ROWS, p->nrows, &a);
-    if (aside)
-        d->row.memory->free(&d->row, aside, bytes_of(p));
-    ftb_gpu_unsend(&sent, d);
+        info = p->sum ? sum(&rooms, &e, p, &a)
+                      : ftb_gpu_expression_run(d, &e, FTB_EXPRESSION_ROWS, p->nrows, &a);
+    ftb_gpu_rooms_free(&rooms);
     ftb_gpu_expression_delete(&e);
     return info;
 }

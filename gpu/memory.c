@@ -7,6 +7,8 @@
 
 #include "gpu/record.h"
 
+#include <assert.h>
+
 #define LEAST 512 /* bytes: the driver's own grain */
 
 /* ---- pieces */
@@ -243,11 +245,36 @@ const ftb_memory ftb_gpu_memory = {.size = size,
 
 /* ---- for verbs */
 
-GrB_Info ftb_gpu_send(ftb_gpu_sent *to, ftb_gpu_device *d, FtB_Context ctx, const void *host, int64_t bytes)
+GrB_Info ftb_gpu_room(void **to, ftb_gpu_rooms *rooms, int64_t bytes)
 {
-    *to = (ftb_gpu_sent){.bytes = bytes};
-    GrB_Info info = alloc(&d->row, ctx, &to->at, bytes);
-    return info == GrB_SUCCESS ? put(&d->row, ctx, to->at, host, bytes) : info;
+    void *at = NULL;
+    if (bytes == 0)
+        return GrB_SUCCESS;
+    assert(rooms->count < FTB_GPU_ROOMS);
+    GrB_Info info = alloc(&rooms->d->row, rooms->ctx, &at, bytes);
+    if (info != GrB_SUCCESS)
+        return info;
+    rooms->room[rooms->count].at = *to = at;
+    rooms->room[rooms->count++].bytes = bytes;
+    return info;
+}
+
+GrB_Info ftb_gpu_send(const void **to, ftb_gpu_rooms *rooms, const void *host, int64_t bytes)
+{
+    void *at = NULL;
+    GrB_Info info = ftb_gpu_room(&at, rooms, bytes);
+    if (info != GrB_SUCCESS || bytes == 0)
+        return info;
+    *to = at;
+    return put(&rooms->d->row, rooms->ctx, at, host, bytes);
+}
+
+void ftb_gpu_rooms_free(ftb_gpu_rooms *rooms)
+{
+    while (rooms->count > 0) {
+        rooms->count--;
+        release(&rooms->d->row, rooms->room[rooms->count].at, rooms->room[rooms->count].bytes);
+    }
 }
 
 GrB_Info ftb_gpu_mark(ftb_gpu_device *d, int n)
@@ -273,10 +300,4 @@ GrB_Info ftb_gpu_fetch_aside(ftb_gpu_device *d, int n, void *host, const void *d
     info = fetch(d, d->aside, host, (unsigned long long)(uintptr_t)device, bytes);
 done:
     return ftb_gpu_leave(d, info);
-}
-
-void ftb_gpu_unsend(const ftb_gpu_sent *sent, ftb_gpu_device *d)
-{
-    if (sent->at)
-        release(&d->row, sent->at, sent->bytes);
 }

@@ -5,15 +5,23 @@
 #include "gpu/context.h"
 
 extern const ftb_memory ftb_gpu_memory;
-/* What a verb sends for itself alone: a copy of `bytes` bytes of the host's. On failure, too, _unsend must
- * follow.
- */
-typedef struct ftb_gpu_sent {
-    void *at; /* NULL: there is none */
-    int64_t bytes;
-} ftb_gpu_sent;
-GrB_Info ftb_gpu_send(ftb_gpu_sent *to, ftb_gpu_device *d, FtB_Context ctx, const void *host, int64_t bytes);
-void ftb_gpu_unsend(const ftb_gpu_sent *sent, ftb_gpu_device *d);
+/* Memory there that a verb takes for itself alone, piece by piece; all of it is given back at once, on
+ * failure too. */
+enum { FTB_GPU_ROOMS = 24 };
+typedef struct ftb_gpu_rooms {
+    ftb_gpu_device *d;
+    FtB_Context ctx;
+    int count;
+    struct {
+        void *at;
+        int64_t bytes;
+    } room[FTB_GPU_ROOMS];
+} ftb_gpu_rooms;
+/* *to stays as it is where no bytes are wanted. */
+GrB_Info ftb_gpu_room(void **to, ftb_gpu_rooms *rooms, int64_t bytes);
+/* The same, with a copy of the host's. */
+GrB_Info ftb_gpu_send(const void **to, ftb_gpu_rooms *rooms, const void *host, int64_t bytes);
+void ftb_gpu_rooms_free(ftb_gpu_rooms *rooms);
 /* Of what was launched so far, `mark` n is the end. */
 GrB_Info ftb_gpu_mark(ftb_gpu_device *d, int n);
 /* Fetches what is there at that mark, whatever was launched after it; it is on the host when this returns. */

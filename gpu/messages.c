@@ -2,6 +2,7 @@
  * the entries' order, but for rows that are cut (pieces.h). */
 #include "gpu/entries.h"
 #include "gpu/gpu_verbs.h"
+#include "gpu/memory.h"
 #include "gpu/pieces.h"
 #include "gpu/texts/expression.h"
 
@@ -86,6 +87,7 @@ GrB_Info ftb_gpu_aggregate(const ftb_aggregate_product *product)
                                   .ldwon = product->ldwon};
     ftb_gpu_expression e = {.source = NULL};
     ftb_gpu_pieces pieces;
+    ftb_gpu_rooms rooms = {.d = d, .ctx = m->ctx};
     GrB_Info info = prepare(&e, &a, m, product->p, true, d);
     if (info == GrB_SUCCESS)
         info = ftb_gpu_pieces_ask(&pieces, product->p, d);
@@ -93,8 +95,8 @@ GrB_Info ftb_gpu_aggregate(const ftb_aggregate_product *product)
     const int64_t values = info == GrB_SUCCESS ? pieces.nslots * a.ncols : 0,
                   size = (int64_t)FtB_Type_size(e.result),
                   bytes = (values * size + 7) / 8 * 8 + (a.won ? values * 8 : 0);
-    if (bytes > 0)
-        info = d->row.memory->alloc(&d->row, m->ctx, &a.partial, bytes);
+    if (info == GrB_SUCCESS)
+        info = ftb_gpu_room(&a.partial, &rooms, bytes);
     if (a.partial && a.won)
         a.partial_won = (long long *)((char *)a.partial + (values * size + 7) / 8 * 8);
     if (info == GrB_SUCCESS) {
@@ -104,8 +106,7 @@ GrB_Info ftb_gpu_aggregate(const ftb_aggregate_product *product)
         a.ncuts = pieces.ncuts;
         info = reduce(d, &e, &a, &pieces);
     }
-    if (a.partial)
-        d->row.memory->free(&d->row, a.partial, bytes);
+    ftb_gpu_rooms_free(&rooms);
     ftb_gpu_expression_delete(&e);
     return info;
 }

@@ -27,6 +27,7 @@
 #include "gpu/spgemm/spgemm_text.h"
 #include "gpu/texts/expression.h"
 #include "ops/spgemm/spgemm.h"
+#include "support/cubin.h"
 #include "support/fakes.h"
 #include "support/temporary.h"
 
@@ -563,6 +564,7 @@ static int compile_all(int arch)
             return 1;
         }
         assert_has_kernels(s->name, image);
+        assert_true(assert_no_frames(s->name, image) > 0);
         ftb_raw_delete(image);
     }
     int failed = 0;

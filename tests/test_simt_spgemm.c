@@ -406,20 +406,21 @@ static void test_variants(void **state)
             try_one(&r, &variants[k], round);
 }
 
-/* `degree` entries in every row of both, n rows and columns of B. */
-static problem regular(rng *r, const variant *v, int64_t nrows, int64_t n, int64_t degree)
+/* Rows of A of `left` entries each, and of B of `degree`. */
+static problem regular(rng *r, const variant *v, int64_t nrows, int64_t left, int64_t ninner, int64_t ncols,
+                       int64_t degree)
 {
-    problem p = {.nrows = nrows, .ninner = n, .ncols = n, .tile = (int)n, .warps = 4};
+    problem p = {.nrows = nrows, .ninner = ninner, .ncols = ncols, .tile = (int)ncols, .warps = 4};
     p.arow = calloc((size_t)nrows + 1, sizeof *p.arow);
-    p.brow_host = calloc((size_t)n + 1, sizeof *p.brow_host);
-    p.brow = case_memory(n + 1, sizeof *p.brow, "brow");
+    p.brow_host = calloc((size_t)ninner + 1, sizeof *p.brow_host);
+    p.brow = case_memory(ninner + 1, sizeof *p.brow, "brow");
     p.brow[0] = 0;
     for (int64_t i = 0; i < nrows; i++)
-        p.arow[i + 1] = p.arow[i] + degree;
-    for (int64_t k = 0; k < n; k++)
+        p.arow[i + 1] = p.arow[i] + left;
+    for (int64_t k = 0; k < ninner; k++)
         p.brow[k + 1] = p.brow_host[k + 1] = p.brow_host[k] + degree;
-    p.acol = columns(r, p.arow, nrows, n, "acol");
-    p.bcol = columns(r, p.brow_host, n, n, "bcol");
+    p.acol = columns(r, p.arow, nrows, ninner, "acol");
+    p.bcol = columns(r, p.brow_host, ninner, ncols, "bcol");
     make_values(&p, r, v, WHOLE);
     make_units(&p, r, v);
     return p;
@@ -449,7 +450,7 @@ static void test_sectors(void **state)
     rng r = rng_new();
     (void)state;
     const variant *v = find("spgemm_pair_dense_16");
-    problem p = regular(&r, v, ROWS_OF_A, N, DEGREE);
+    problem p = regular(&r, v, ROWS_OF_A, DEGREE, N, N, DEGREE);
     check_sectors(&p, &r, v, LEFT * DEGREE / 8.0, LEFT * (DEGREE / 8.0 + 2 + 2 + 1 / 8.0));
     release(&p);
 }
@@ -461,11 +462,28 @@ static void test_bits(void **state)
     rng r = rng_new();
     (void)state;
     const variant *v = find("spgemm_pair_bits_16");
-    problem p = regular(&r, v, ROWS_OF_A, N, DEGREE);
+    problem p = regular(&r, v, ROWS_OF_A, DEGREE, N, N, DEGREE);
     make_bits(&p, &r, 1);
     assert_int_equal(p.nhot, N);
     check_sectors(&p, &r, v, LEFT * 4, LEFT * (4 + 2 + 2 / 8.0) + ROWS_OF_A * (N / 8.0 + 4 * 2 * 10));
     release(&p);
+}
+
+/* Counts with every digit that a warp has for them, in parts that it can count, of one warp and of some. */
+static void test_digits(void **state)
+{
+    static const int bits[] = {16, 32};
+    rng r = rng_new();
+    (void)state;
+    for (int round = 0; round < 4; round++) {
+        const variant *v = find(bits[round % 2] == 16 ? "spgemm_pair_bits_16" : "spgemm_pair_bits_32");
+        problem p = regular(&r, v, 1, 9000, 9001, 7, round < 2 ? 7 : 4);
+        p.warps = round < 2 ? 1 : 3;
+        make_bits(&p, &r, 1 + round / 3);
+        run(&p, v, 32, false, (simt_options){.seed = rng_bits(&r)});
+        check_unit(&p, v, &p.units[0], p.counts[0], WHOLE);
+        release(&p);
+    }
 }
 
 /* Lanes with neighbouring cells ask no bank twice, however many values a cell has: words of 8 bytes take two
@@ -480,7 +498,7 @@ static void test_banks(void **state)
     (void)state;
     for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
         const variant *v = find(names[k]);
-        problem p = regular(&r, v, 2, 128, 128);
+        problem p = regular(&r, v, 2, 128, 128, 128, 128);
         const simt_report report = run(&p, v, 32, false, (simt_options){.seed = rng_bits(&r), .count = 1});
         const double passes = (double)report.shared_passes / (double)report.shared_requests;
         if (!(report.shared_requests > 1000 && passes <= 1.01 * v->size / 4))
@@ -492,6 +510,7 @@ static void test_banks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_variants), cmocka_unit_test(test_sectors),
-                                       cmocka_unit_test(test_bits), cmocka_unit_test(test_banks)};
+                                       cmocka_unit_test(test_bits), cmocka_unit_test(test_digits),
+                                       cmocka_unit_test(test_banks)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

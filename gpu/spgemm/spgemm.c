@@ -66,27 +66,6 @@ bool ftb_gpu_spgemm_fits(const ftb_spgemm_product *p)
 
 /* ---- operands */
 
-GrB_Info ftb_gpu_spgemm_room(void **to, ftb_gpu_spgemm_run *run, int64_t bytes)
-{
-    ftb_gpu_sent *s = &run->sent[run->nsent];
-    *s = (ftb_gpu_sent){.bytes = ftb_max(bytes, 1)};
-    GrB_Info info = run->d->row.memory->alloc(&run->d->row, run->product->ctx, &s->at, s->bytes);
-    if (info == GrB_SUCCESS)
-        run->nsent++;
-    *to = s->at;
-    return info;
-}
-
-GrB_Info ftb_gpu_spgemm_send(const void **to, ftb_gpu_spgemm_run *run, const void *host, int64_t bytes)
-{
-    void *at = NULL;
-    GrB_Info info = ftb_gpu_spgemm_room(&at, run, bytes);
-    if (info == GrB_SUCCESS)
-        info = run->d->row.memory->put(&run->d->row, run->product->ctx, at, host, bytes);
-    *to = at;
-    return info;
-}
-
 static int stored_as(FtB_Type type)
 {
     static const int as[] = {
@@ -118,7 +97,7 @@ static GrB_Info make_values(const void **to, ftb_gpu_spgemm_run *run, const void
         return GrB_SUCCESS;
     GrB_Info info = from ? ftb_gpu_from_ask(&a.from, p, from, run->d) : GrB_SUCCESS;
     if (info == GrB_SUCCESS)
-        info = ftb_gpu_spgemm_room(&a.to, run, p->nvals * (int64_t)FtB_Type_size(type));
+        info = ftb_gpu_room(&a.to, &run->rooms, p->nvals * (int64_t)FtB_Type_size(type));
     if (info != GrB_SUCCESS)
         return info;
     *to = a.to;
@@ -157,7 +136,7 @@ static GrB_Info make_side(ftb_gpu_spgemm_run *run, ftb_spgemm_figures *f, int si
     GrB_Info info = GrB_SUCCESS;
     for (int k = 0; k < 3 && info == GrB_SUCCESS; k++)
         if (used[k] && figures[k].host)
-            info = ftb_gpu_spgemm_send(figures[k].to, run, figures[k].host, 8 * n);
+            info = ftb_gpu_send(figures[k].to, &run->rooms, figures[k].host, 8 * n);
     return info;
 }
 
@@ -190,17 +169,17 @@ done:
 static GrB_Info make_table(ftb_gpu_spgemm_run *run)
 {
     const ftb_spgemm_product *p = run->product;
-    const void *a, *b;
+    const void *a = NULL, *b;
     GrB_Info info;
-    FTB_CHECK(ftb_gpu_spgemm_send(&a, run, p->p.aval, p->left->nvals));
+    FTB_CHECK(ftb_gpu_send(&a, &run->rooms, p->p.aval, p->left->nvals));
     b = a;
     if (p->p.bval != p->p.aval)
-        FTB_CHECK(ftb_gpu_spgemm_send(&b, run, p->p.bval, p->right->nvals));
+        FTB_CHECK(ftb_gpu_send(&b, &run->rooms, p->p.bval, p->right->nvals));
     FTB_CHECK(make_values(&run->rows.a, run, a, FTB_UINT8, FTB_UINT8, p->left, p->left_from));
     FTB_CHECK(make_values(&run->rows.b, run, b, FTB_UINT8, FTB_UINT8, p->right, p->right_from));
     run->rows.table_row = (int)p->p.table_row;
-    info = ftb_gpu_spgemm_send(&run->rows.table, run, p->p.table,
-                               p->p.table_rows * p->p.table_row * (int64_t)FtB_Type_size(p->p.cell));
+    info = ftb_gpu_send(&run->rows.table, &run->rooms, p->p.table,
+                        p->p.table_rows * p->p.table_row * (int64_t)FtB_Type_size(p->p.cell));
 done:
     return info;
 }
@@ -219,8 +198,8 @@ static GrB_Info make_operands(ftb_gpu_spgemm_run *run)
     run->rows.brow = (const long long *)rowptr;
     run->rows.bend = run->rows.brow + 1;
     if (p->finish.keep) {
-        const void *keep;
-        FTB_CHECK(ftb_gpu_spgemm_send(&keep, run, p->finish.keep, p->p.ncols));
+        const void *keep = NULL;
+        FTB_CHECK(ftb_gpu_send(&keep, &run->rooms, p->finish.keep, p->p.ncols));
         run->finish.keep = keep;
     }
     if (p->mask) {
@@ -289,7 +268,10 @@ static void describe_finish(ftb_gpu_spgemm_run *run)
 /* What of the plan the message and what becomes of its sums decide. */
 static ftb_gpu_spgemm_run describe(const ftb_spgemm_product *product, ftb_gpu_device *d)
 {
-    ftb_gpu_spgemm_run run = {.product = product, .d = d, .texts = ftb_gpu_spgemm_texts(product)};
+    ftb_gpu_spgemm_run run = {.product = product,
+                              .d = d,
+                              .texts = ftb_gpu_spgemm_texts(product),
+                              .rooms = {.d = d, .ctx = product->ctx}};
     describe_cells(&run);
     describe_finish(&run);
     return run;
@@ -370,8 +352,7 @@ GrB_Info ftb_gpu_spgemm(const ftb_spgemm_product *product, const ftb_spgemm_plan
     FTB_CHECK(ftb_gpu_spgemm_hot(&run));
     info = ftb_gpu_spgemm_chunks(&run);
 done:
-    for (int n = 0; n < run.nsent; n++)
-        ftb_gpu_unsend(&run.sent[n], run.d);
+    ftb_gpu_rooms_free(&run.rooms);
     ftb_gpu_text_delete(&run.text);
     ftb_delete(run.row);
     return info == FTB_NO_DEVICE ? ftb_gpu_half_done(info, run.delivered) : info;

@@ -14,8 +14,6 @@
 
 #define FTB_GPU_SPGEMM_BITS "gpu/kernels/spgemm_bits.cu" /* of counts whose frequent columns are bits */
 
-enum { FTB_GPU_SPGEMM_SENT = 24 };
-
 /* Of a row: entries that it may have, and how it is gathered (spgemm_chunks.c). */
 typedef struct ftb_gpu_spgemm_row {
     int room;
@@ -38,18 +36,14 @@ typedef struct ftb_gpu_spgemm {
     ftb_spgemm_arguments hot;  /* the same where columns are bits */
     ftb_gpu_spgemm_row *row;   /* of each row */
     ftb_spgemm_finish_arguments finish;
-    int64_t piece;  /* entries of a mask's row that a unit has, at most */
-    bool counted;   /* rows' statistics are wanted, in place of rows, and counts are */
-    bool tallied;   /* the same of what rows are in the end */
-    bool delivered; /* the sink may have something */
-    double done;    /* products of rows that it has */
-    ftb_gpu_sent sent[FTB_GPU_SPGEMM_SENT]; /* what is this product's alone */
-    int nsent;
+    int64_t piece;       /* entries of a mask's row that a unit has, at most */
+    bool counted;        /* rows' statistics are wanted, in place of rows, and counts are */
+    bool tallied;        /* the same of what rows are in the end */
+    bool delivered;      /* the sink may have something */
+    double done;         /* products of rows that it has */
+    ftb_gpu_rooms rooms; /* what is this product's alone */
 } ftb_gpu_spgemm_run;
 
-/* Memory there of the product's own, and what is sent to such; freed with it. */
-GrB_Info ftb_gpu_spgemm_room(void **to, ftb_gpu_spgemm_run *run, int64_t bytes);
-GrB_Info ftb_gpu_spgemm_send(const void **to, ftb_gpu_spgemm_run *run, const void *host, int64_t bytes);
 /* Makes bits where the plan has some; what could not be had is not there, and the plan says so. */
 GrB_Info ftb_gpu_spgemm_hot(ftb_gpu_spgemm_run *run);
 /* Entries that a row may have. */

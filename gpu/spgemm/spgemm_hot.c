@@ -48,14 +48,14 @@ static GrB_Info make(ftb_gpu_spgemm_run *run, const int32_t *id, const int32_t *
                   each = FTB_SPGEMM_STEP_BLOCK / 32;
     ftb_spgemm_hot_arguments a = {
         .row = run->rows.brow, .col = run->rows.bcol, .nrows = p->right->nrows, .lines = (int)lines};
-    const void *ids, *columns;
-    void *bits, *rest, *end;
+    const void *ids = NULL, *columns = NULL;
+    void *bits = NULL, *rest = NULL, *end = NULL;
     GrB_Info info;
-    FTB_CHECK(ftb_gpu_spgemm_send(&ids, run, id, p->p.ncols * (int64_t)sizeof *id));
-    FTB_CHECK(ftb_gpu_spgemm_send(&columns, run, column, hot * (int64_t)sizeof *column));
-    FTB_CHECK(ftb_gpu_spgemm_room(&bits, run, lines * a.nrows * (FTB_SPGEMM_LINE / 8)));
-    FTB_CHECK(ftb_gpu_spgemm_room(&rest, run, p->right->nvals * 4));
-    FTB_CHECK(ftb_gpu_spgemm_room(&end, run, a.nrows * 8));
+    FTB_CHECK(ftb_gpu_send(&ids, &run->rooms, id, p->p.ncols * (int64_t)sizeof *id));
+    FTB_CHECK(ftb_gpu_send(&columns, &run->rooms, column, hot * (int64_t)sizeof *column));
+    FTB_CHECK(ftb_gpu_room(&bits, &run->rooms, lines * a.nrows * (FTB_SPGEMM_LINE / 8)));
+    FTB_CHECK(ftb_gpu_room(&rest, &run->rooms, p->right->nvals * 4));
+    FTB_CHECK(ftb_gpu_room(&end, &run->rooms, a.nrows * 8));
     a.id = ids;
     a.bits = bits;
     a.rest = rest;
