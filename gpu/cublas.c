@@ -6,7 +6,8 @@
  * By its documentation ("Results reproducibility") it gives the same bits at every run of one version on GPUs
  * of one kind, but where several streams are at work, which then choose among workspaces: so each product has
  * one of its own, from the pool, in the order of its stream. The pedantic mode keeps to FP32 and FP64,
- * whatever the environment says of TF32 and of emulation. */
+ * whatever the environment says of TF32 and of emulation; where the context allows operands to be rounded
+ * (FtB_Context_set_matmul_precision), products of FP32 are asked for by that type of computing. */
 #include "gpu/cublas.h"
 
 #include "gpu/dense_ways.h"
@@ -98,10 +99,30 @@ bool ftb_gpu_cublas_ready(ftb_gpu_device *d)
     return ready;
 }
 
+/* With operands that may be rounded: the context allows it. */
+static unsigned multiply_rounded(const ftb_cublas *c, struct cublasContext *handle,
+                                 const ftb_dense_product *p, unsigned transa, unsigned transb)
+{
+    static const unsigned computes[] = {[FTB_PRECISION_TF32] = FTB_CUBLAS_FAST_TF32,
+                                        [FTB_PRECISION_FP16] = FTB_CUBLAS_FAST_FP16,
+                                        [FTB_PRECISION_BF16] = FTB_CUBLAS_FAST_BF16};
+    const float one = 1, old = p->add ? 1 : 0;
+    return c->call.cublasGemmEx_64(handle, transb, transa, p->ncols, p->nrows, p->inner, &one, p->b,
+                                   FTB_CUBLAS_FP32, p->ldb, p->a, FTB_CUBLAS_FP32, p->lda, &old, p->c,
+                                   FTB_CUBLAS_FP32, p->ldc, computes[ftb_precision(p->ctx)], FTB_CUBLAS_ANY);
+}
+
+static bool may_round(const ftb_dense_product *p)
+{
+    return p->type == FTB_FP32 && ftb_precision(p->ctx) != FTB_PRECISION_FP32;
+}
+
 static unsigned multiply(const ftb_cublas *c, struct cublasContext *handle, const ftb_dense_product *p)
 {
     const unsigned transb = p->what == FTB_ABT ? FTB_CUBLAS_T : FTB_CUBLAS_N,
                    transa = p->what == FTB_ATB ? FTB_CUBLAS_T : FTB_CUBLAS_N;
+    if (may_round(p))
+        return multiply_rounded(c, handle, p, transa, transb);
     if (p->type == FTB_FP32) {
         const float one = 1, old = p->add ? 1 : 0;
         return c->call.cublasSgemm_v2_64(handle, transb, transa, p->ncols, p->nrows, p->inner, &one, p->b,
@@ -124,7 +145,12 @@ static GrB_Info run(ftb_gpu_device *d, const ftb_dense_product *p, void *workspa
         status = c->call.cublasSetWorkspace_v2(d->cublas, workspace, FTB_CUBLAS_WORKSPACE);
     }
     if (!status) {
-        call = p->type == FTB_FP32 ? "cublasSgemm" : "cublasDgemm";
+        call = "cublasSetMathMode";
+        status =
+            c->call.cublasSetMathMode(d->cublas, may_round(p) ? FTB_CUBLAS_DEFAULT : FTB_CUBLAS_PEDANTIC);
+    }
+    if (!status) {
+        call = may_round(p) ? "cublasGemmEx" : p->type == FTB_FP32 ? "cublasSgemm" : "cublasDgemm";
         begun = true;
         status = multiply(c, d->cublas, p);
     }

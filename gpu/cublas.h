@@ -11,7 +11,7 @@ struct CUstream_st;
 struct cublasContext;
 
 /* A row per function that is called. All return a cublasStatus_t, an enumeration without negative values, as
- * those of properties, operations and modes are. */
+ * all others are but that of algorithms. */
 #define FTB_CUBLAS_CALLS(CALL)                                                                               \
     CALL(cublasGetProperty, (unsigned property, int *value))                                                 \
     CALL(cublasCreate_v2, (struct cublasContext * *handle))                                                  \
@@ -24,7 +24,11 @@ struct cublasContext;
                              const float *b, int64_t ldb, const float *beta, float *c, int64_t ldc))         \
     CALL(cublasDgemm_v2_64, (struct cublasContext * handle, unsigned transa, unsigned transb, int64_t m,     \
                              int64_t n, int64_t k, const double *alpha, const double *a, int64_t lda,        \
-                             const double *b, int64_t ldb, const double *beta, double *c, int64_t ldc))
+                             const double *b, int64_t ldb, const double *beta, double *c, int64_t ldc))      \
+    CALL(cublasGemmEx_64, (struct cublasContext * handle, unsigned transa, unsigned transb, int64_t m,       \
+                           int64_t n, int64_t k, const void *alpha, const void *a, unsigned atype,           \
+                           int64_t lda, const void *b, unsigned btype, int64_t ldb, const void *beta,        \
+                           void *c, unsigned ctype, int64_t ldc, unsigned compute, int algorithm))
 
 typedef struct ftb_cublas_calls {
 #define FTB_CUBLAS_MEMBER(name, arguments) unsigned(*name) arguments;
@@ -37,7 +41,13 @@ enum {
     FTB_CUBLAS_MINOR = 1,
     FTB_CUBLAS_N = 0, /* operations */
     FTB_CUBLAS_T = 1,
-    FTB_CUBLAS_PEDANTIC = 2,     /* a mode of arithmetic */
+    FTB_CUBLAS_DEFAULT = 0, /* modes of arithmetic */
+    FTB_CUBLAS_PEDANTIC = 2,
+    FTB_CUBLAS_FP32 = 0,       /* a type */
+    FTB_CUBLAS_FAST_FP16 = 74, /* types of computing */
+    FTB_CUBLAS_FAST_BF16 = 75,
+    FTB_CUBLAS_FAST_TF32 = 77,
+    FTB_CUBLAS_ANY = -1,         /* algorithm */
     FTB_CUBLAS_ALLOC_FAILED = 3, /* statuses */
     FTB_CUBLAS_ARCH_MISMATCH = 8,
     FTB_CUBLAS_NOT_SUPPORTED = 15,

@@ -50,6 +50,7 @@ ftb_gpu_dense_plan ftb_gpu_plan_dense(const ftb_gpu_device *d, const ftb_dense_p
                                        .ncols = p->ncols,
                                        .inner = p->inner,
                                        .value_bytes = (int64_t)FtB_Type_size(p->type),
+                                       .precision = ftb_precision(p->ctx),
                                        .blocks = tiles * t.parts,
                                        .padded = tiles * t.r * t.s * FTB_DENSE_SIDE * FTB_DENSE_SIDE};
     const ftb_gpu_facts *described = &ftb_machine_here()->gpu;

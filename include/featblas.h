@@ -180,6 +180,26 @@ GrB_Info FtB_Context_set_seed(FtB_Context ctx, uint64_t seed);
  *  @param on whether. @return GrB_SUCCESS. */
 GrB_Info FtB_Context_set_deterministic(FtB_Context ctx, bool on);
 
+/** What products of FP32 may round their operands to, for a GPU's tensor cores: sums stay in FP32. */
+typedef enum FtB_Precision {
+    FTB_PRECISION_FP32 = 0, /**< nothing: all of FP32 */
+    FTB_PRECISION_TF32,     /**< 10 bits and the first, FP32's range */
+    FTB_PRECISION_FP16,     /**< as many, to 65504; or TF32 */
+    FTB_PRECISION_BF16      /**< 7 bits and the first, FP32's range; or TF32 */
+} FtB_Precision;
+
+/** Allows tensor cores of a GPU for products of FP32, for speed: operands of a multiplication are rounded
+ * first, by at most u = 2^-10 of their size (BF16: 2^-8; FP16 below 2^-14: by 2^-24), and what is multiplied
+ * is added in FP32. A sum of n terms is off by no more than
+ *     (2 u + u^2 + n 2^-22) x the sum of the terms' sizes.
+ * It is no command: a product takes the form that is predicted to be fastest, and of these only dense
+ * products by cuBLAS round (docs/plans.md); nothing is rounded on the host, nor of FP64. The same GPU gives
+ * the same bits at every run; under FtB_Context_set_deterministic nothing is rounded. Of FP16, numbers beyond
+ * 65504 are infinite in dense products. What a tape has recorded with another precision is recorded anew.
+ *  @param ctx NULL for the engaged one. @param precision FTB_PRECISION_FP32 in a new context.
+ *  @return GrB_INVALID_VALUE of what is none. */
+GrB_Info FtB_Context_set_matmul_precision(FtB_Context ctx, FtB_Precision precision);
+
 /** Sets how long FTB_MEASURE may try plans of one product; what was found by then is used. One trial is ended
  *  before it stops, so it may take longer. @param ctx NULL for the engaged one. @param seconds more than 0;
  * 10 in a new context. @return GrB_INVALID_VALUE. */

@@ -25,6 +25,15 @@ static void settings(void **state)
     assert_int_equal(ftb_threads(ctx), 3);
     assert_fails(GrB_INVALID_VALUE, "-5 bytes", FtB_Context_set_memory_limit(ctx, -5));
     assert_int_equal(ftb_memory_left(ctx), INT64_MAX);
+    assert_int_equal(ftb_precision(ctx), FTB_PRECISION_FP32);
+    assert_ok(FtB_Context_set_matmul_precision(ctx, FTB_PRECISION_BF16));
+    assert_int_equal(ftb_precision(ctx), FTB_PRECISION_BF16);
+    assert_fails(GrB_INVALID_VALUE, "precision is 4; expected one of FTB_PRECISION_",
+                 FtB_Context_set_matmul_precision(ctx, (FtB_Precision)4));
+    assert_ok(FtB_Context_set_deterministic(ctx, true));
+    assert_int_equal(ftb_precision(ctx), FTB_PRECISION_FP32);
+    assert_ok(FtB_Context_set_deterministic(ctx, false));
+    assert_int_equal(ftb_precision(ctx), FTB_PRECISION_BF16);
     assert_ok(FtB_Context_set_seed(ctx, 7));
     assert_int_equal(ctx->seed, 7);
     assert_ok(FtB_Context_set_tmpdir(ctx, "/var/tmp"));

@@ -183,6 +183,31 @@ static void recorded(void)
     assert_int_equal(fake_gpu_clean(NULL), 0);
 }
 
+/* Operands are rounded where the context says so, and only then: in any order, and in what was recorded. */
+static void rounded(void)
+{
+    int (*rounds)(void);
+    float whole, value;
+    begin(fake_path("fake_cublas"));
+    fake_find("fake_cublas", "fake_cublas_rounded", &rounds);
+    const float a = 1 + 0x1p-9F, once = 1 + a * 0.25F * (float)LARGE, cut = 1 + 0.25F * (float)LARGE;
+    assert_ok(multiply(LARGE, a, true, &whole));
+    assert_memory_equal(&whole, &once, sizeof whole);
+    assert_int_equal(rounds(), 0);
+    assert_ok(FtB_Context_set_matmul_precision(NULL, FTB_PRECISION_BF16));
+    assert_ok(multiply(LARGE, a, true, &value));
+    assert_memory_equal(&value, &cut, sizeof value);
+    assert_int_equal(rounds(), 1);
+    setenv("FAKE_CUBLAS_FAILS", "cublasGemmEx=13", 1);
+    assert_fails(FTB_NO_DEVICE, "gpu:0: cublasGemmEx fails with status 13",
+                 multiply(LARGE, a, false, &value));
+    unsetenv("FAKE_CUBLAS_FAILS");
+    assert_ok(FtB_Context_set_matmul_precision(NULL, FTB_PRECISION_FP32));
+    assert_ok(multiply(LARGE, a, true, &value));
+    assert_memory_equal(&value, &whole, sizeof value);
+    assert_int_equal(fake_gpu_clean(NULL), 0);
+}
+
 static void absent(void)
 {
     begin("");
@@ -272,6 +297,7 @@ static const struct {
 } cases[] = {{"chosen", chosen},
              {"absent", absent},
              {"recorded", recorded},
+             {"rounded", rounded},
              {"refused", refused},
              {"without_room", without_room},
              {"of_fewer_bits", of_fewer_bits},

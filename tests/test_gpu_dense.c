@@ -17,6 +17,7 @@
 typedef struct dense_case {
     ftb_dense_product p; /* without addresses */
     int64_t rows[2], cols[2];
+    FtB_Precision precision; /* that cuBLAS may round operands to */
 } dense_case;
 
 static int64_t some_size(rng *r)
@@ -36,6 +37,7 @@ static dense_case some_case(rng *r)
                           .ncols = inner > 600 ? ftb_min(n, 70) : n,
                           .inner = inner,
                           .add = rng_below(r, 2)}};
+    c.precision = (FtB_Precision)rng_below(r, 4);
     if (rng_below(r, 20) == 0)
         c.p.nrows = 0;
     const ftb_dense_product *p = &c.p;
@@ -61,6 +63,9 @@ static void check(const dense_case *c, const void *a, const void *b, const void 
 {
     const ftb_dense_product *p = &c->p;
     const double unit = p->type == FTB_FP32 ? 0x1p-24 : 0x1p-53;
+    const double u = p->type != FTB_FP32 || c->precision == FTB_PRECISION_FP32 ? 0
+                     : c->precision == FTB_PRECISION_BF16                      ? 0x1p-8
+                                                                               : 0x1p-10;
     const size_t size = FtB_Type_size(p->type);
     for (int64_t k = 0; k < count; k++) {
         const int64_t i = k / p->ldc, j = k % p->ldc;
@@ -80,7 +85,8 @@ static void check(const dense_case *c, const void *a, const void *b, const void 
             most += fabsl(x * y);
         }
         const double found = ftb_get_real(after, p->type, k);
-        if (!(fabsl(found - sum) <= (long double)unit * (long double)(p->inner + 66) * most))
+        const long double bound = (long double)unit * (long double)(p->inner + 66) + u * (2 + u);
+        if (!(fabsl(found - sum) <= bound * most))
             fail_msg("form %d, %lld x %lld over %lld%s: (%lld, %lld) is %.9g, expected %.9g", (int)p->what,
                      (long long)p->nrows, (long long)p->ncols, (long long)p->inner, p->add ? ", added" : "",
                      (long long)i, (long long)j, found, (double)sum);
@@ -98,9 +104,10 @@ static ftb_gpu_device *device(void) { return ftb_gpu_of(ftb_device(ftb_context()
 
 static void products(void **state)
 {
-    int (*by_cublas)(void);
+    int (*by_cublas)(void), (*rounded)(void);
     (void)state;
     fake_find("fake_cublas", "fake_cublas_products", &by_cublas);
+    fake_find("fake_cublas", "fake_cublas_rounded", &rounded);
     const bool ready = ftb_gpu_cublas_ready(device());
     assert_true(ready || real_gpu());
     if (!fake_gpu_emulates()) {
@@ -117,7 +124,8 @@ static void products(void **state)
         rng again = r;
         beside first = beside_new(&r, c.p.type, count, rng_reals),
                second = beside_new(&again, c.p.type, count, rng_reals);
-        const int ran = fake_gpu_launches(), made = by_cublas();
+        const int ran = fake_gpu_launches(), made = by_cublas(), before = rounded();
+        assert_ok(FtB_Context_set_matmul_precision(NULL, c.precision));
         for (int k = 0; k < 2; k++) {
             ftb_dense_product p = c.p;
             p.a = beside_at(&a, true, 0);
@@ -129,7 +137,10 @@ static void products(void **state)
         if (fake_gpu_emulates()) {
             /* What is long is cut, and joined by another launch. */
             assert_true(cublas || c.p.nrows == 0 || fake_gpu_launches() - ran == (c.p.inner >= 1024 ? 4 : 2));
+            const bool rounds =
+                cublas && c.p.type == FTB_FP32 && c.precision != FTB_PRECISION_FP32; /* our kernel never */
             assert_true(real_gpu() || by_cublas() - made == (cublas ? 2 : 0));
+            assert_true(real_gpu() || rounded() - before == (rounds ? 2 : 0));
             check(&c, beside_at(&a, false, 0), beside_at(&b, false, 0), beside_at(&first, false, 0), here,
                   count);
             assert_memory_equal(here, there, (size_t)count * FtB_Type_size(c.p.type));
@@ -141,6 +152,7 @@ static void products(void **state)
         beside_free(&first);
         beside_free(&second);
     }
+    assert_ok(FtB_Context_set_matmul_precision(NULL, FTB_PRECISION_FP32));
 }
 
 int main(void)

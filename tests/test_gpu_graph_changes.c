@@ -146,6 +146,14 @@ static void lent(course_model *m, int epoch)
     FtB_Block_free(&W);
 }
 
+/* Which is what kernels are chosen by: none of another one's may be replayed. */
+static void precision(course_model *m, int epoch)
+{
+    (void)m;
+    assert_ok(FtB_Context_set_matmul_precision(NULL, epoch >= 5 && epoch < 8 ? FTB_PRECISION_TF32
+                                                                             : FTB_PRECISION_FP32));
+}
+
 /* Another thread records for so long that ours is refused more often than work is tried that cannot be
  * recorded. */
 static struct {
@@ -186,6 +194,7 @@ static void busy(course_model *m, int epoch)
 static const course_change changes[] = {
     {"rates, weights of before, another input", {rate, restored, changed}, 0, SOME - 4, SOME - 2},
     {"weights elsewhere, or that are not trained", {gone, untrained}, 0, SOME - 4, SOME - 8},
+    {"another precision", {precision}, 0, SOME - 6, SOME - 6},
     {"an optimiser with more weights, loaded, a known address", {added, loaded, lent}, 0, SOME - 2, SOME - 4},
     {"other work in the same memory, more values", {others, kept, recorded_more}, 0, SOME - 3, SOME - 2},
     {"another thread's recording", {busy}, 0, SOME - 7, SOME - 7},

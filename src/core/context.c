@@ -114,6 +114,15 @@ GrB_Info FtB_Context_set_deterministic(FtB_Context ctx, bool on)
     return GrB_SUCCESS;
 }
 
+GrB_Info FtB_Context_set_matmul_precision(FtB_Context ctx, FtB_Precision precision)
+{
+    if ((int)precision < FTB_PRECISION_FP32 || (int)precision > FTB_PRECISION_BF16)
+        return ftb_fail(GrB_INVALID_VALUE, "precision is %d; expected one of FTB_PRECISION_*",
+                        (int)precision);
+    chosen(ctx)->precision = precision;
+    return GrB_SUCCESS;
+}
+
 GrB_Info FtB_Context_set_measure_seconds(FtB_Context ctx, double seconds)
 {
     if (!(seconds > 0))
@@ -221,6 +230,12 @@ double ftb_measure_seconds(FtB_Context ctx)
 }
 
 bool ftb_deterministic(FtB_Context ctx) { return chosen(ctx)->deterministic; }
+
+FtB_Precision ftb_precision(FtB_Context ctx)
+{
+    ctx = chosen(ctx);
+    return ctx->deterministic ? FTB_PRECISION_FP32 : ctx->precision;
+}
 
 int64_t ftb_memory_left(FtB_Context ctx)
 {

@@ -87,9 +87,11 @@ GrB_Info ftb_replay_run(ftb_replay *r, FtB_Context ctx, ftb_work work, void *of,
     const ftb_backend *who = ftb_replay_possible(ctx) ? ftb_device(ctx) : NULL;
     if (!who)
         return work(of, NULL, NULL);
-    if (r->who != who)
+    const FtB_Precision precision = ftb_precision(ctx); /* what was recorded is of one */
+    if (r->who != who || r->precision != precision)
         ftb_replay_drop(r);
     r->who = who;
+    r->precision = precision;
     if (!r->recording && r->times > 0 && r->given_up < TRIES)
         record(r, ctx, work, of, bytes);
     if (r->recording) {

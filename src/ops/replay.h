@@ -9,6 +9,7 @@
  * What was recorded is good while the buffers that it reads and writes are where they were. Whoever changes
  * anything else that the work is made of, such as which buffers, or in what order, says ftb_replay_drop. */
 typedef struct ftb_replay {
+    FtB_Precision precision;         /* of those times */
     const ftb_backend *who;          /* where the times were; NULL: the host, or there were none */
     int times;                       /* in a row that all of it was done there */
     int given_up;                    /* how often it could not be recorded */

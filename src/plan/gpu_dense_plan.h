@@ -3,11 +3,13 @@
 #ifndef FTB_PLAN_GPU_DENSE_H
 #define FTB_PLAN_GPU_DENSE_H
 
+#include "featblas.h"
 #include "plan/machine.h"
 
 typedef struct ftb_gpu_dense_facts {
     int64_t nrows, ncols, inner; /* of the result, and what is summed over */
     int64_t value_bytes;         /* 4 or 8 */
+    FtB_Precision precision;     /* that operands may be rounded to, by cuBLAS */
     double blocks, padded; /* of our kernel, and values of its tiles, of which some lie beyond the edges */
 } ftb_gpu_dense_facts;
 

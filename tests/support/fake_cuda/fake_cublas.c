@@ -12,6 +12,7 @@
 #include "fake_cuda.h"
 
 #include <dlfcn.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,7 @@
 #define DECLARE(name, arguments) unsigned name arguments;
 FTB_CUBLAS_CALLS(DECLARE)
 int fake_cublas_products(void); /* so far */
+int fake_cublas_rounded(void);  /* of which operands were rounded, so far */
 int fake_cublas_handles(void);  /* that are there */
 
 enum { NOT_READY = 1, INVALID = 7, GRAIN = 256 };
@@ -33,6 +35,7 @@ struct cublasContext {
 typedef struct product {
     int64_t rows, cols, inner, lda, ldb, ldc;
     int turned_a, turned_b, wide; /* wide: FP64 */
+    int bits;                     /* of a value's fraction, that are kept; 0: all */
     double alpha, beta;
     const void *a, *b;
     void *c, *workspace;
@@ -44,9 +47,10 @@ static struct {
     void (*append)(struct CUstream_st *, void (*)(const void *), const void *, size_t),
         (*wrong)(const char *, const char *);
 } driver;
-static int products, handles;
+static int products, rounded, handles;
 
 int fake_cublas_products(void) { return products; }
+int fake_cublas_rounded(void) { return rounded; }
 int fake_cublas_handles(void) { return handles; }
 
 static void find(const char *name, void *to)
@@ -136,11 +140,23 @@ unsigned cublasSetWorkspace_v2(struct cublasContext *handle, void *workspace, si
     return 0;
 }
 
+/* Cut, which is the worst that may be done to operands. */
+static float cut(float x, int bits)
+{
+    uint32_t all;
+    memcpy(&all, &x, sizeof all);
+    all &= ~UINT32_C(0) << (23 - bits);
+    memcpy(&x, &all, sizeof x);
+    return x;
+}
+
 /* Value (i, j) of a column-major matrix, or of its transpose. */
 static double value(const product *p, const void *x, int64_t ld, int turned, int64_t i, int64_t j)
 {
     const int64_t at = turned ? i * ld + j : j * ld + i;
-    return p->wide ? ((const double *)x)[at] : (double)((const float *)x)[at];
+    if (p->wide)
+        return ((const double *)x)[at];
+    return (double)(p->bits ? cut(((const float *)x)[at], p->bits) : ((const float *)x)[at]);
 }
 
 static void run(const void *argument)
@@ -181,8 +197,8 @@ static unsigned multiply(const char *call, const struct cublasContext *handle, c
         wrong = "no context, or no stream";
     else if (!handle->workspace)
         wrong = "a workspace that streams share";
-    else if (handle->mode != FTB_CUBLAS_PEDANTIC)
-        wrong = "arithmetic of fewer bits is allowed";
+    else if (handle->mode != (p->bits ? FTB_CUBLAS_DEFAULT : FTB_CUBLAS_PEDANTIC))
+        wrong = p->bits ? "the mode allows no fewer bits" : "arithmetic of fewer bits is allowed";
     else if (p->rows < 1 || p->cols < 1 || p->inner < 1)
         wrong = "nothing to do";
     else if (p->lda < arows || p->ldb < brows || p->ldc < p->rows)
@@ -206,7 +222,7 @@ unsigned cublasSgemm_v2_64(struct cublasContext *handle, unsigned transa, unsign
                            int64_t n, int64_t k, const float *alpha, const float *a, int64_t lda,
                            const float *b, int64_t ldb, const float *beta, float *c, int64_t ldc)
 {
-    const product p = {m, n, k, lda,  ldb, ldc, transa != 0, transb != 0, 0, (double)*alpha, (double)*beta,
+    const product p = {m, n, k, lda,  ldb, ldc, transa != 0, transb != 0, 0, 0, (double)*alpha, (double)*beta,
                        a, b, c, NULL, 0};
     return multiply("cublasSgemm", handle, &p);
 }
@@ -215,6 +231,40 @@ unsigned cublasDgemm_v2_64(struct cublasContext *handle, unsigned transa, unsign
                            int64_t n, int64_t k, const double *alpha, const double *a, int64_t lda,
                            const double *b, int64_t ldb, const double *beta, double *c, int64_t ldc)
 {
-    const product p = {m, n, k, lda, ldb, ldc, transa != 0, transb != 0, 1, *alpha, *beta, a, b, c, NULL, 0};
+    const product p = {m,     n, k, lda, ldb,  ldc, transa != 0, transb != 0, 1, 0, *alpha,
+                       *beta, a, b, c,   NULL, 0};
     return multiply("cublasDgemm", handle, &p);
+}
+
+unsigned cublasGemmEx_64(struct cublasContext *handle, unsigned transa, unsigned transb, int64_t m, int64_t n,
+                         int64_t k, const void *alpha, const void *a, unsigned atype, int64_t lda,
+                         const void *b, unsigned btype, int64_t ldb, const void *beta, void *c,
+                         unsigned ctype, int64_t ldc, unsigned compute, int algorithm)
+{
+    const bool narrow = compute == FTB_CUBLAS_FAST_BF16,
+               known = narrow || compute == FTB_CUBLAS_FAST_FP16 || compute == FTB_CUBLAS_FAST_TF32;
+    if (atype != FTB_CUBLAS_FP32 || btype != FTB_CUBLAS_FP32 || ctype != FTB_CUBLAS_FP32 || !known ||
+        algorithm != FTB_CUBLAS_ANY) {
+        driver.wrong("cublasGemmEx", "types that nobody has");
+        return INVALID;
+    }
+    const product p = {m,
+                       n,
+                       k,
+                       lda,
+                       ldb,
+                       ldc,
+                       transa != 0,
+                       transb != 0,
+                       0,
+                       narrow ? 7 : 10,
+                       (double)*(const float *)alpha,
+                       (double)*(const float *)beta,
+                       a,
+                       b,
+                       c,
+                       NULL,
+                       0};
+    rounded++;
+    return multiply("cublasGemmEx", handle, &p);
 }
