@@ -10,15 +10,6 @@
 namespace simt
 {
 
-namespace
-{
-
-bool overlaps(const Flight &f, const void *at, size_t size)
-{
-    const unsigned char *const from = static_cast<const unsigned char *>(at);
-    return from < f.at + f.size && f.at < from + size;
-}
-
 void end_flight(Region &region, const void *at, int thread)
 {
     std::vector<Flight> &all = region.flights;
@@ -26,6 +17,15 @@ void end_flight(Region &region, const void *at, int thread)
                                    [=](const Flight &f) { return f.at == at && f.thread == thread; });
     if (ours != all.end())
         all.erase(ours);
+}
+
+namespace
+{
+
+bool overlaps(const Flight &f, const void *at, size_t size)
+{
+    const unsigned char *const from = static_cast<const unsigned char *>(at);
+    return from < f.at + f.size && f.at < from + size;
 }
 
 void land(Lane &lane, const Copy &c)

@@ -59,3 +59,12 @@ extern "C" unsigned short simt_float_to_bfloat16(float value)
     const uint32_t bits = bits_of(value);
     return static_cast<unsigned short>((bits & 0x7fffffff) > 0x7f800000 ? 0x7fff : rounded(bits, 16));
 }
+
+/* The bits of an FP32 whose last 13 are 0: to nearest, ties away from zero, as cvt.rna has it. */
+extern "C" unsigned simt_float_to_tf32(float value)
+{
+    const uint32_t bits = bits_of(value);
+    if ((bits & 0x7fffffff) > 0x7f800000)
+        return 0x7fffffff;
+    return (bits & 0x7fffffff) == 0x7f800000 ? bits : (bits + 0x1000) & ~0x1fffu;
+}

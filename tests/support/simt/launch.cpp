@@ -76,6 +76,8 @@ bool begin_block(Block &b, int id, size_t slot)
     b.variables.clear();
     b.variables.resize(now.shared_variables.size());
     b.epoch = 1;
+    b.phases.clear();
+    b.bulks.clear();
     b.shared = std::make_unique<unsigned char[]>(now.shared + ALIGNED);
     unsigned char *const start =
         b.shared.get() + (ALIGNED - reinterpret_cast<uintptr_t>(b.shared.get()) % ALIGNED);
@@ -108,10 +110,11 @@ bool begin_block(Block &b, int id, size_t slot)
 void report_deadlock()
 {
     for (const std::unique_ptr<Block> &b : now.resident) {
-        unsigned waits = 0;
+        unsigned waits = 0, for_copies = 0;
         const Lane *at_barrier = nullptr, *at_warp = nullptr;
         for (const Lane &l : b->lanes) {
             waits += l.state == State::AT_WARP;
+            for_copies += l.state == State::AT_COPY;
             if (l.state == State::AT_BARRIER)
                 at_barrier = &l;
             if (l.state == State::AT_WARP)
@@ -123,6 +126,8 @@ void report_deadlock()
                 ", thread " + std::to_string(at_barrier->thread) + " at " + place_of(at_barrier->call.site);
         if (at_warp)
             where += ", thread " + std::to_string(at_warp->thread) + " at " + place_of(at_warp->call.site);
+        if (for_copies > 0)
+            where += ", " + std::to_string(for_copies) + " threads wait for copies";
         fault(SIMT_DEADLOCK,
               "block %d: %u threads wait at __syncthreads, %u at warp operations, %u have left%s", b->id,
               b->at_barrier, waits, b->left, where.c_str());
@@ -172,6 +177,20 @@ void enter(Block &b)
     now.block = &b;
 }
 
+/* Copies come at the latest when nobody can go on; whether somebody can then. */
+bool land_all()
+{
+    for (const std::unique_ptr<Block> &b : now.resident) {
+        if (b->bulks.empty())
+            continue;
+        enter(*b);
+        land_bulks(*b);
+        if (!b->ready.empty())
+            return true;
+    }
+    return false;
+}
+
 void run_blocks(unsigned blocks)
 {
     Waiting waiting(blocks);
@@ -185,7 +204,10 @@ void run_blocks(unsigned blocks)
     while (!now.resident.empty()) {
         Block *const next = choose_block(current);
         if (!next) {
-            report_deadlock();
+            if (land_all() && !now.abandoned)
+                continue;
+            if (!now.abandoned)
+                report_deadlock();
             return;
         }
         enter(*next);
@@ -197,6 +219,7 @@ void run_blocks(unsigned blocks)
             return;
         if (next->left < now.block_size)
             continue;
+        check_bulks(*next);
         now.block = nullptr; /* whose shared memory nobody needs any more */
         if (waiting.ids.empty())
             now.resident.erase(now.resident.begin() + static_cast<std::ptrdiff_t>(current));

@@ -114,6 +114,10 @@ void fence(Lane &lane, Scope scope)
         lane.released = lane.released_to_block;
 }
 
+void hand_over(Lane &lane, Known &to) { to = joined(to, snapshot(lane)); }
+
+void take_over(Lane &lane, const Known &known) { lane.known = joined(lane.known, known); }
+
 /* An atomic or volatile access of a word. An atomic operation hands on what the word had, besides its own. */
 void watch(Lane &lane, Flag &flag, unsigned how)
 {

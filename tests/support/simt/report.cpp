@@ -97,11 +97,12 @@ std::string place_of(const simt_site &site)
 const char *name_of(simt_call kind)
 {
     static const char *const names[] = {
-        "__shfl_sync",       "__shfl_up_sync",      "__shfl_down_sync",  "__shfl_xor_sync",
-        "__syncwarp",        "__ballot_sync",       "__all_sync",        "__match_any_sync",
-        "__reduce_add_sync", "__reduce_min_sync",   "__reduce_max_sync", "__reduce_min_sync",
-        "__reduce_max_sync", "__reduce_and_sync",   "__reduce_or_sync",  "__reduce_xor_sync",
-        "__syncthreads",     "__syncthreads_count", "__syncthreads_and", "__syncthreads_or"};
+        "__shfl_sync",         "__shfl_up_sync",    "__shfl_down_sync",  "__shfl_xor_sync",
+        "__syncwarp",          "__ballot_sync",     "__all_sync",        "__match_any_sync",
+        "__reduce_add_sync",   "__reduce_min_sync", "__reduce_max_sync", "__reduce_min_sync",
+        "__reduce_max_sync",   "__reduce_and_sync", "__reduce_or_sync",  "__reduce_xor_sync",
+        "mma.sync (TF32)",     "mma.sync (FP16)",   "mma.sync (BF16)",   "__syncthreads",
+        "__syncthreads_count", "__syncthreads_and", "__syncthreads_or"};
     return names[kind];
 }
 

@@ -36,6 +36,9 @@ enum simt_call : int {
     SIMT_REDUCE_AND,
     SIMT_REDUCE_OR,
     SIMT_REDUCE_XOR,
+    SIMT_MULTIPLY_TF32,
+    SIMT_MULTIPLY_FP16,
+    SIMT_MULTIPLY_BF16,
     SIMT_SYNCTHREADS,
     SIMT_SYNCTHREADS_COUNT,
     SIMT_SYNCTHREADS_AND,
@@ -55,6 +58,12 @@ enum simt_change : int {
 
 enum simt_type : int { SIMT_INT, SIMT_UINT, SIMT_INT64, SIMT_UINT64, SIMT_FLOAT, SIMT_DOUBLE };
 
+/* What a lane has of the matrices of a product that its warp makes, D += A B (matrices.cpp). */
+struct simt_fragments {
+    float d[4];
+    unsigned a[4], b[2];
+};
+
 struct simt_kernel {
     const char *name;
     void (*run)(void **arguments);
@@ -72,6 +81,7 @@ unsigned simt_lane(void) __attribute__((const));
 void *simt_dynamic_shared(void);
 
 uint64_t simt_warp(simt_call kind, unsigned mask, uint64_t value, int argument, int width, simt_site site);
+void simt_multiply(simt_call kind, simt_fragments *own, simt_site site);
 int simt_barrier(simt_call kind, int value, simt_site site);
 /* Changes the value at `at` and returns the old one, both as their bits; `compare` is of SIMT_ATOMIC_CAS
  * alone. */
@@ -82,12 +92,17 @@ void simt_store_release(int *at, int value);
 void simt_copy_async(void *to, const void *from, size_t size, simt_site site);
 void simt_copy_commit(void);
 void simt_copy_wait(int but); /* for all groups but the last so many */
+void simt_barrier_begin(unsigned long long *barrier);
+void simt_barrier_expect(unsigned long long *barrier, unsigned bytes);
+void simt_copy_bulk(void *to, const void *from, unsigned bytes, unsigned long long *barrier, simt_site site);
+void simt_barrier_wait(unsigned long long *barrier, unsigned phase);
 void simt_give_way(void);
 
 bool simt_register(simt_kernel *kernel);
 float simt_half_to_float(unsigned short bits);
 unsigned short simt_float_to_half(float value);
 unsigned short simt_float_to_bfloat16(float value);
+unsigned simt_float_to_tf32(float value);
 }
 
 #endif

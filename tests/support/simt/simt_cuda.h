@@ -111,6 +111,16 @@ SIMT_REDUCE(__reduce_or_sync, unsigned, SIMT_REDUCE_OR)
 SIMT_REDUCE(__reduce_xor_sync, unsigned, SIMT_REDUCE_XOR)
 #undef SIMT_REDUCE
 
+/* D += A B. The fragments are the lane's own, so that nothing is counted as an access. */
+template <simt_call KIND>
+inline void simt_multiply_of(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2], SIMT_HERE)
+{
+    simt_fragments own = {{d[0], d[1], d[2], d[3]}, {a[0], a[1], a[2], a[3]}, {b[0], b[1]}};
+    simt_multiply(KIND, &own, here);
+    for (int k = 0; k < 4; k++)
+        d[k] = own.d[k];
+}
+
 /* ---- memory */
 
 /* Both types of 64 bits are the one that CUDA has. */
@@ -161,6 +171,11 @@ template <int SIZE> inline void simt_copy_async_of(void *to, const void *from, S
 {
     static_assert(SIZE == 4 || SIZE == 8 || SIZE == 16, "copies of 4, 8 or 16 bytes");
     simt_copy_async(to, from, SIZE, here);
+}
+inline void simt_copy_bulk_of(void *to, const void *from, unsigned bytes, unsigned long long *barrier,
+                              SIMT_HERE)
+{
+    simt_copy_bulk(to, from, bytes, barrier, here);
 }
 template <class T> inline T __ldg(const T *p) { return *p; }
 template <class T> inline T __ldcs(const T *p) { return *p; }

@@ -24,7 +24,7 @@ namespace simt
 
 constexpr unsigned WARP = 32;
 
-enum class State : uint8_t { READY, AT_BARRIER, AT_WARP, LEFT };
+enum class State : uint8_t { READY, AT_BARRIER, AT_WARP, AT_COPY, LEFT };
 
 struct Block;
 struct Warp;
@@ -56,6 +56,25 @@ struct Copy {
     unsigned char bytes[16];
     Region *to_region, *from_region;
     const void *code;
+};
+
+/* A copy of a run of bytes, which completes on a barrier in shared memory. */
+struct Bulk {
+    unsigned char *to;
+    const unsigned char *from;
+    size_t size;
+    const void *barrier;
+    int thread;
+    Region *to_region, *from_region;
+};
+
+/* Such a barrier. */
+struct Phases {
+    unsigned phase = 0; /* that is under way */
+    int awaited = 1;    /* arrivals */
+    int64_t bytes = 0;  /* expected, less those that are there */
+    Known issued, done; /* what is known to those that asked for copies: of this phase, of the last */
+    std::vector<Lane *> waiting;
 };
 
 struct Lane {
@@ -127,6 +146,8 @@ struct Block {
     Region dynamic{nullptr, 0, "dynamic shared memory", Space::SHARED};
     std::vector<std::unique_ptr<SharedCopy>> variables; /* NULL: not touched yet */
     uint32_t epoch;                                     /* barriers so far, and one */
+    std::map<const void *, Phases> phases;              /* by barriers of bulk copies */
+    std::vector<Bulk> bulks;                            /* under way */
 };
 
 struct Launch {
@@ -171,6 +192,8 @@ bool comes_after(const Lane &lane, const Access &other); /* what the lane does n
 void order_warp(Warp &w, unsigned mask);
 void order_block(Block &b);
 void watch(Lane &lane, Flag &flag, unsigned how);
+void hand_over(Lane &lane, Known &to);          /* all that it knows, and did */
+void take_over(Lane &lane, const Known &known); /* from here on it knows that, too */
 
 /* stores.cpp */
 void note_store(Lane &lane, void *at, size_t size); /* before it is made */
@@ -181,9 +204,18 @@ void pause_lane(Lane &lane); /* gives way, with stores that others do not see un
 void count(const Lane &lane, Space space, const void *at, size_t size, const void *code);
 void count_met(Warp &w); /* all lanes that are there have come to one place */
 
+/* matrices.cpp */
+void multiply(Warp &w, simt_call kind); /* what all its lanes have brought */
+
 /* copies.cpp */
 void check_flights(const Region &region, const Lane &lane, const void *at, size_t size, unsigned how,
                    const void *code);
+
+void end_flight(Region &region, const void *at, int thread);
+
+/* bulk.cpp */
+void land_bulks(Block &b);  /* all that are under way: nobody can go on */
+void check_bulks(Block &b); /* at its end */
 
 /* hooks.cpp */
 void forget_accesses(); /* of all launches before */

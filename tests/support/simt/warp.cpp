@@ -13,6 +13,7 @@ namespace
 {
 
 bool is_shuffle(simt_call kind) { return kind <= SIMT_SHUFFLE_XOR; }
+bool is_product(simt_call kind) { return kind >= SIMT_MULTIPLY_TF32 && kind <= SIMT_MULTIPLY_BF16; }
 bool named(unsigned mask, unsigned lane) { return mask >> lane & 1; }
 
 /* The lane whose value a shuffle gives to `lane`: itself where the other would lie beyond its part of the
@@ -99,6 +100,18 @@ void combine(Warp &w, unsigned takers, simt_call kind)
     }
 }
 
+/* All lanes have a part of the matrices. */
+void product(Warp &w, unsigned takers, simt_call kind)
+{
+    if (takers != 0xffffffffu) {
+        const Lane &one = *w.lanes[static_cast<size_t>(__builtin_ctz(takers))];
+        fault(SIMT_MASK, "%s, %s at %s: lanes %08x alone are there; a product needs all",
+              place_of(one).c_str(), name_of(kind), place_of(one.call.site).c_str(), takers);
+        abandon();
+    }
+    multiply(w, kind);
+}
+
 /* Lets the lanes of a meeting go on, once all that it waits for have come. */
 void meet(Warp &w, size_t number)
 {
@@ -109,6 +122,8 @@ void meet(Warp &w, size_t number)
     w.meetings.erase(w.meetings.begin() + static_cast<std::ptrdiff_t>(number));
     if (is_shuffle(m.kind))
         shuffle(w, m.mask);
+    else if (is_product(m.kind))
+        product(w, takers, m.kind);
     else
         combine(w, takers, m.kind);
     if (m.kind == SIMT_SYNCWARP)
