@@ -7,6 +7,7 @@
 #include "gpu/launch.h"
 #include "gpu/pieces.h"
 #include "gpu/spmm_form.h"
+#include "gpu/tiles/tensor.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -75,7 +76,7 @@ static GrB_Info make_plan(ftb_gpu_spmm_plan *plan, ftb_spmm_facts *facts, const 
 {
     ftb_gpu_device *d = ftb_gpu_of(ftb_device(s->ctx));
     const ftb_gpu_facts *described = &ftb_machine_here()->gpu;
-    const bool forced = asked->forced & FTB_SPMM_SET_KERNEL && asked->family == FTB_SPMM_HYBRID;
+    const bool forced = asked->forced & FTB_SPMM_SET_KERNEL && asked->family >= FTB_SPMM_HYBRID;
     facts->gpu = (ftb_gpu_spmm_facts){.gpu = described->multiprocessors ? *described : d->facts,
                                       .vectors = s->width % 4 == 0,
                                       .fixed = ftb_deterministic(s->ctx)};
@@ -90,6 +91,10 @@ static GrB_Info make_plan(ftb_gpu_spmm_plan *plan, ftb_spmm_facts *facts, const 
         ftb_gpu_load(d, HYBRID) == GrB_SUCCESS && ftb_gpu_load(d, hybrid_of(s)) == GrB_SUCCESS;
     GrB_Info info = ftb_gpu_density_ask(&facts->gpu.density, s->p);
     rule(plan, facts, asked, vectors);
+    facts->gpu.precision = facts->gpu.staged ? ftb_gpu_tensor_precision(d, s) : FTB_PRECISION_FP32;
+    ftb_gpu_spmm_facts here = facts->gpu;
+    here.vectors = vectors;
+    ftb_rule_gpu_tensor(plan, facts, &here, asked);
     return info;
 }
 
@@ -173,14 +178,7 @@ static GrB_Info launch_tiles(ftb_gpu_device *d, const ftb_spmm_direct_arguments 
 {
     const int features = vectors ? 8 * 4 : 16;
     char name[64];
-    ftb_spmm_hybrid_arguments tiles = {.direct = *a,
-                                       .tile_start = h->tile_start,
-                                       .column_start = h->column_start,
-                                       .columns = h->columns,
-                                       .entry_start = h->entry_start,
-                                       .count = h->count,
-                                       .entries = h->entries,
-                                       .tile = (int)tile};
+    ftb_spmm_hybrid_arguments tiles = ftb_gpu_hybrid_arguments(a, h, tile);
     snprintf(name, sizeof name, "spmm_hybrid_%s_PLUS_%s_%s", stored_of(s), edge_of(s),
              vectors ? "8x4" : "16x1");
     return ftb_gpu_launch(d, s->ctx, hybrid_of(s), name,
@@ -213,7 +211,8 @@ static GrB_Info launch_hybrid(ftb_gpu_device *d, ftb_spmm_direct_arguments *a, c
     if (info == GrB_SUCCESS && weighted)
         info = order_weights(d, &first, s, &h, &rooms[WEIGHTS]);
     if (info == GrB_SUCCESS)
-        info = launch_tiles(d, &first, s, &h, plan->tile, plan->vectors);
+        info = plan->tensor ? ftb_gpu_launch_tensor(d, &first, s, &h, plan)
+                            : launch_tiles(d, &first, s, &h, plan->tile, plan->vectors);
     first.rest = h.cold_start;
     first.colidx = h.cold;
     first.w = weighted ? first.w + h.nhot * first.ldw : NULL;

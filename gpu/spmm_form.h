@@ -14,6 +14,20 @@ typedef struct ftb_gpu_hybrid {
     const unsigned short *count, *entries;
 } ftb_gpu_hybrid;
 
+/* What kernels are told of it. */
+static inline ftb_spmm_hybrid_arguments ftb_gpu_hybrid_arguments(const ftb_spmm_direct_arguments *direct,
+                                                                 const ftb_gpu_hybrid *h, int64_t tile)
+{
+    return (ftb_spmm_hybrid_arguments){.direct = *direct,
+                                       .tile_start = h->tile_start,
+                                       .column_start = h->column_start,
+                                       .columns = h->columns,
+                                       .entry_start = h->entry_start,
+                                       .count = h->count,
+                                       .entries = h->entries,
+                                       .tile = (int)tile};
+}
+
 /* How often blocks of pieces use their sources, estimated from some of them; counted once for a pattern. */
 GrB_Info ftb_gpu_density_ask(ftb_gpu_density *to, ftb_pattern *p);
 /* The form of a threshold and a tile, made once for a pattern and sent once; order, 4 bytes an entry, only

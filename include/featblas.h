@@ -192,10 +192,11 @@ typedef enum FtB_Precision {
  * first, by at most u = 2^-10 of their size (BF16: 2^-8; FP16 below 2^-14: by 2^-24), and what is multiplied
  * is added in FP32. A sum of n terms is off by no more than
  *     (2 u + u^2 + n 2^-22) x the sum of the terms' sizes.
- * It is no command: a product takes the form that is predicted to be fastest, and of these only dense
- * products by cuBLAS round (docs/plans.md); nothing is rounded on the host, nor of FP64. The same GPU gives
- * the same bits at every run; under FtB_Context_set_deterministic nothing is rounded. Of FP16, numbers beyond
- * 65504 are infinite in dense products. What a tape has recorded with another precision is recorded anew.
+ * It is no command: products take the form that is predicted to be fastest; of these dense products by cuBLAS
+ * and sums over graphs by "tensor" (docs/plans.md) round, nothing on the host, nor of FP64. The same GPU
+ * gives the same bits at every run; nothing is rounded under FtB_Context_set_deterministic. Beyond FP16's
+ * 65504 dense products are infinite, others are made in FP32. What a tape recorded with another precision is
+ * made anew.
  *  @param ctx NULL for the engaged one. @param precision FTB_PRECISION_FP32 in a new context.
  *  @return GrB_INVALID_VALUE of what is none. */
 GrB_Info FtB_Context_set_matmul_precision(FtB_Context ctx, FtB_Precision precision);

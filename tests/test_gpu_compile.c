@@ -21,6 +21,7 @@
 #include "gpu/kernels/spgemm_rows.h"
 #include "gpu/kernels/spmm_direct.h"
 #include "gpu/kernels/spmm_hybrid.h"
+#include "gpu/kernels/spmm_tensor.h"
 #include "gpu/kernels/update_steps.h"
 #include "gpu/kernels/winning_entries.h"
 #include "gpu/nvrtc.h"
@@ -399,6 +400,12 @@ static void assert_has_kernels(const char *source, const char *image)
         assert_names(image, "spmm_hybrid_weights");
     } else if (strcmp(source, "gpu/kernels/spmm_hybrid_16.cu") == 0) {
         FTB_SPMM_HYBRID_16(NAMED_HYBRID)
+#define NAMED_TENSOR(stored, operand, edge)                                                                  \
+    assert_names(image, "spmm_tensor_" #stored "_" #operand "_PLUS_" #edge);
+    } else if (strcmp(source, "gpu/kernels/spmm_tensor.cu") == 0) {
+        FTB_SPMM_TENSOR_F32(NAMED_TENSOR)
+    } else if (strcmp(source, "gpu/kernels/spmm_tensor_16.cu") == 0) {
+        FTB_SPMM_TENSOR_16(NAMED_TENSOR)
     } else if (strcmp(source, "gpu/kernels/sddmm_direct.cu") == 0) {
 #define NAMED_DOT(lanes, span, values)                                                                       \
     assert_names(image, "sddmm_direct_f32_DOT_" #lanes "x" #span "x" #values);

@@ -4,6 +4,7 @@
 #ifndef FTB_PLAN_GPU_SPMM_H
 #define FTB_PLAN_GPU_SPMM_H
 
+#include "featblas.h"
 #include "plan/machine.h"
 
 /* How often blocks of rows use their sources (gpu/spmm_form.h). Class b: 2^b to 2^(b+1) - 1 times. */
@@ -16,21 +17,25 @@ typedef struct ftb_gpu_density {
 
 /* What is known of a product beside the facts for the host's plan. */
 typedef struct ftb_gpu_spmm_facts {
-    ftb_gpu_facts gpu; /* of no multiprocessors: none runs it */
-    bool vectors;      /* rows can be read four features at a time */
-    bool staged;       /* the hybrid form has a kernel for it */
-    bool fixed;        /* what bits depend on is not to be chosen by the GPU's figures: direct */
+    ftb_gpu_facts gpu;       /* of no multiprocessors: none runs it */
+    bool vectors;            /* rows can be read four features at a time */
+    bool staged;             /* the hybrid form has a kernel for it */
+    bool fixed;              /* what bits depend on is not to be chosen by the GPU's figures: direct */
+    FtB_Precision precision; /* that tensor cores' kernel for it may round to; FP32: there is none */
     ftb_gpu_density density;
 } ftb_gpu_spmm_facts;
 
 typedef struct ftb_gpu_spmm_plan {
     bool hybrid;
+    bool tensor;       /* hybrid, by tensor cores where a tile is dense: */
+    int dense;         /* of 128 places of a tile's strip, entries from which it is multiplied */
     int lanes, values; /* of a group, which takes a piece of a row; consecutive features of a lane */
     bool vectors;      /* hybrid: tiles are read four features at a time */
     int threshold;     /* hybrid: uses by a block of rows from which a source is read from a tile */
     int64_t tile;      /* hybrid: sources of a tile */
     double hot;        /* hybrid: share of the entries that are read from tiles */
     double seconds, direct_seconds, hybrid_seconds; /* predicted; of what cannot be INFINITY */
+    double tensor_seconds;                          /* 0: they were not looked at */
 } ftb_gpu_spmm_plan;
 
 /* Below so many seconds of the direct form the hybrid one is not looked at, unless it was asked for. Rests on
@@ -42,6 +47,10 @@ struct ftb_spmm_asked;
 /* Which plan is made of the facts, of what of them is of the GPU, and of what was asked for alone. */
 void ftb_rule_gpu_spmm(ftb_gpu_spmm_plan *plan, const struct ftb_spmm_facts *facts,
                        const ftb_gpu_spmm_facts *gpu, const struct ftb_spmm_asked *asked);
+/* Lets tensor cores have what such a plan has, where facts->gpu says that they may, and they are predicted to
+ * be faster, or were asked for. `gpu` has how rows are read. (rule_gpu_tensor.c) */
+void ftb_rule_gpu_tensor(ftb_gpu_spmm_plan *plan, const struct ftb_spmm_facts *facts,
+                         const ftb_gpu_spmm_facts *gpu, const struct ftb_spmm_asked *asked);
 void ftb_explain_gpu_spmm(const ftb_gpu_spmm_plan *plan, const ftb_gpu_spmm_facts *gpu, FILE *file);
 
 #endif

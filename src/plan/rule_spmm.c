@@ -323,7 +323,7 @@ void ftb_rule_spmm(ftb_spmm_plan *plan, const ftb_spmm_facts *facts, const ftb_m
                .l3_bytes = ftb_machine_l3(machine)};
     const ftb_spmm_asked *asked = &plan->asked;
     ftb_spmm_plan out = {.asked = *asked, .threads = facts->threads, .partitioned_seconds = INFINITY};
-    ftb_spmm_family wanted = asked->forced & FTB_SPMM_SET_KERNEL && asked->family != FTB_SPMM_HYBRID
+    ftb_spmm_family wanted = asked->forced & FTB_SPMM_SET_KERNEL && asked->family < FTB_SPMM_HYBRID
                                  ? asked->family
                                  : FTB_SPMM_AUTO;
     out.uses = asked->forced & FTB_SPMM_SET_USES ? asked->uses

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const families[] = {"auto", "program", "direct", "partitioned", "hybrid"};
+static const char *const families[] = {"auto", "program", "direct", "partitioned", "hybrid", "tensor"};
 enum { FAMILIES = sizeof families / sizeof *families };
 
 const char *ftb_spmm_family_name(ftb_spmm_family family) { return families[family]; }
@@ -41,7 +41,7 @@ const char *ftb_spmm_plan_set(ftb_spmm_plan *plan, const char *key, const char *
                 plan->asked.family = (ftb_spmm_family)f;
                 return NULL;
             }
-        return "auto, program, direct, partitioned or hybrid";
+        return "auto, program, direct, partitioned, hybrid or tensor";
     }
     static const struct {
         const char *key, *expected;
@@ -105,6 +105,7 @@ bool ftb_spmm_plan_get(const ftb_spmm_plan *plan, const ftb_spmm_facts *facts, c
         {"partitioned_seconds", plan->partitioned_seconds},
         {"partitioned", plan->family == FTB_SPMM_PARTITIONED},
         {"hybrid", plan->gpu.hybrid},
+        {"tensor", plan->gpu.tensor},
         {"threshold", plan->gpu.threshold},
         {"hot", plan->gpu.hot},
         {"gpu_seconds", plan->gpu.seconds},

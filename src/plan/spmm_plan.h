@@ -44,7 +44,8 @@ typedef enum ftb_spmm_family {
     FTB_SPMM_PROGRAM,
     FTB_SPMM_DIRECT,
     FTB_SPMM_PARTITIONED, /* the host's */
-    FTB_SPMM_HYBRID       /* a GPU's; of plans only asked for */
+    FTB_SPMM_HYBRID,      /* a GPU's; of plans only asked for */
+    FTB_SPMM_TENSOR       /* the same */
 } ftb_spmm_family;
 
 /* Choices that can be set by hand: bits of ftb_spmm_asked.forced. */

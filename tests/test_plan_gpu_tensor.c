@@ -1,0 +1,126 @@
+/* The form of sparse x block by tensor cores, for GPUs that are described: where operands may be rounded and
+ * tiles are dense, and nowhere else; what was asked for; how large tiles are. */
+#include "support/check.h"
+
+#include "plan/spmm_plan.h"
+
+#include <math.h>
+
+static const ftb_gpu_facts a100 = {.multiprocessors = 108,
+                                   .clock = 1.41e9,
+                                   .l2 = 40 << 20,
+                                   .shared = 163 << 10,
+                                   .memory = INT64_C(40) << 30,
+                                   .memory_rate = 1555e9},
+                           h100 = {.multiprocessors = 132,
+                                   .clock = 1.755e9,
+                                   .l2 = 50 << 20,
+                                   .shared = 227 << 10,
+                                   .memory = INT64_C(80) << 30,
+                                   .memory_rate = 3350e9,
+                                   .l2_rate = 5500e9},
+                           little = {.multiprocessors = 14,
+                                     .clock = 1.2e9,
+                                     .l2 = 2 << 20,
+                                     .shared = 64 << 10,
+                                     .memory = INT64_C(4) << 30,
+                                     .memory_rate = 112e9};
+
+/* 100,000 vertices; blocks use some of the columns `uses` times each, the others once. */
+static ftb_spmm_facts graph(const ftb_gpu_facts *gpu, FtB_Precision precision, int uses, double columns)
+{
+    const int64_t n = 102400, class = (int64_t)log2(uses);
+    const double blocks = (double)n / 512, once = 2000;
+    ftb_spmm_facts f = {.nrows = n,
+                        .ncols = n,
+                        .nvals = (int64_t)(blocks * (columns * uses + once)),
+                        .features = 128,
+                        .value_bytes = 4,
+                        .stored_bytes = 4,
+                        .gpu = {.gpu = *gpu,
+                                .vectors = true,
+                                .staged = true,
+                                .precision = precision,
+                                .density = {.known = true}}};
+    f.gpu.density.columns[class] = blocks * columns;
+    f.gpu.density.entries[class] = blocks * columns * uses;
+    f.gpu.density.columns[0] = f.gpu.density.entries[0] = blocks * once;
+    f.gpu.density.blocks[class] = blocks;
+    return f;
+}
+
+static ftb_gpu_spmm_plan plan_of(const ftb_spmm_facts *f, const ftb_spmm_asked *asked)
+{
+    static const ftb_spmm_asked nothing = {.forced = 0};
+    ftb_gpu_spmm_plan plan;
+    ftb_rule_gpu_spmm(&plan, f, &f->gpu, asked ? asked : &nothing);
+    ftb_rule_gpu_tensor(&plan, f, &f->gpu, asked ? asked : &nothing);
+    return plan;
+}
+
+/* From half full on they are taken; with few entries never; and never where the caller has not said so. */
+static void densities(void **state)
+{
+    static const ftb_gpu_facts *const gpus[] = {&a100, &h100};
+    (void)state;
+    for (int g = 0; g < 2; g++)
+        for (int p = FTB_PRECISION_TF32; p <= FTB_PRECISION_BF16; p++) {
+            const ftb_spmm_facts full = graph(gpus[g], (FtB_Precision)p, 300, 3000),
+                                 few = graph(gpus[g], (FtB_Precision)p, 16, 3000);
+            ftb_spmm_facts plain = full;
+            plain.gpu.precision = FTB_PRECISION_FP32;
+            const ftb_gpu_spmm_plan without = plan_of(&plain, NULL), with = plan_of(&full, NULL);
+            assert_true(with.hybrid && with.tensor && with.seconds < without.seconds);
+            assert_true(with.hot > 0.9 && with.threshold <= 256 && with.tile % 32 == 0 && with.tile > 0);
+            assert_int_equal(with.dense, p == FTB_PRECISION_TF32 ? 16 : 14);
+            assert_false(without.tensor || plan_of(&few, NULL).tensor);
+            assert_true(without.tensor_seconds <= 0);
+        }
+}
+
+/* Fewer bits take less; the seconds are those that were compared. */
+static void precisions(void **state)
+{
+    (void)state;
+    const ftb_spmm_facts tf32 = graph(&h100, FTB_PRECISION_TF32, 400, 4000),
+                         half = graph(&h100, FTB_PRECISION_FP16, 400, 4000);
+    const ftb_gpu_spmm_plan one = plan_of(&tf32, NULL), other = plan_of(&half, NULL);
+    assert_true(one.tensor && other.tensor && other.seconds < one.seconds);
+    assert_true(one.seconds >= one.tensor_seconds && one.seconds <= one.tensor_seconds);
+}
+
+static void asked_for(void **state)
+{
+    (void)state;
+    const ftb_spmm_facts full = graph(&h100, FTB_PRECISION_TF32, 300, 3000),
+                         few = graph(&h100, FTB_PRECISION_TF32, 16, 3000),
+                         small = graph(&little, FTB_PRECISION_TF32, 300, 3000),
+                         narrow = graph(&little, FTB_PRECISION_BF16, 300, 3000);
+    ftb_spmm_facts plain = full;
+    plain.gpu.precision = FTB_PRECISION_FP32;
+    ftb_spmm_asked asked = {.forced = FTB_SPMM_SET_KERNEL, .family = FTB_SPMM_TENSOR};
+    assert_true(plan_of(&full, &asked).tensor);
+    assert_false(plan_of(&plain, &asked).tensor); /* never by a plan alone */
+    assert_false(plan_of(&few, &asked).tensor);   /* nothing is dense */
+    assert_false(plan_of(&small, &asked).tensor); /* no room in its shared memory */
+    assert_true(plan_of(&narrow, &asked).tensor);
+    assert_int_equal(plan_of(&narrow, &asked).tile, 32);
+    asked.forced |= FTB_SPMM_SET_THRESHOLD | FTB_SPMM_SET_SEGMENT;
+    asked.threshold = 8;
+    asked.segment = 33;
+    assert_int_equal(plan_of(&few, &asked).threshold, 8); /* whatever is said of densities */
+    assert_int_equal(plan_of(&few, &asked).tile, 64);
+    asked.segment = 65536;
+    assert_false(plan_of(&few, &asked).tensor);
+    asked = (ftb_spmm_asked){.forced = FTB_SPMM_SET_KERNEL, .family = FTB_SPMM_HYBRID};
+    assert_false(plan_of(&full, &asked).tensor);
+    asked.family = FTB_SPMM_DIRECT;
+    assert_false(plan_of(&full, &asked).hybrid);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(densities), cmocka_unit_test(precisions),
+                                       cmocka_unit_test(asked_for)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
