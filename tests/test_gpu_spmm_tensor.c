@@ -49,7 +49,7 @@ static FtB_Matrix matrix(rng *r, int64_t nrows, int64_t ncols, const product *p)
     assert_true(I && J);
     for (int64_t i = 0; i < nrows; i++)
         for (int64_t j = 0; j < ncols && i % 9 != 8; j++)
-            if (i == 0 || rng_below(r, 100) < (j < 40 ? (i / 16 % 2 ? 12 : 70) : 2))
+            if (i == 0 || rng_below(r, 100) < (j < 75 ? (i / 16 % 2 ? 12 : 70) : 2))
                 for (int64_t twice = p->parallel && rng_below(r, 600) == 0 ? 2 : 1; twice > 0; twice--) {
                     I[n] = i;
                     J[n++] = j;
@@ -223,7 +223,7 @@ static void bounds(void **state)
     rng r = rng_new();
     (void)state;
     for (size_t k = 0; k < sizeof products / sizeof *products; k++)
-        try_product(&r, &products[k], 70, 90);
+        try_product(&r, &products[k], 70, 100);
     try_product(&r, &products[0], 600, 50);
     try_product(&r, &products[1], 40, 1200);
 }
