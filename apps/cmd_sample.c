@@ -71,6 +71,7 @@ static const option sample_options[] = {
      .kind = OPTION_INTEGER,
      .offset = FIELD(iterations),
      .argument = "N",
+     .high = 1000,
      .help = "labor: iterations of importance, for fewer vertices. Values are corrected by their chances, as "
              "with "
              "fastgcn and ladies, whose K is that of all vertices together. Default: 0."},

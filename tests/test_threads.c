@@ -295,6 +295,7 @@ static void select_sample(void)
     assert_ok(FtB_Matrix_new(&C, FTB_FP32, N, N, 1));
     assert_ok(FtB_select_sample(C, NULL, 3, NULL, A, FTB_SELECT_OPTIONS(.seed = 7)));
     assert_ok(FtB_select_sample(C, NULL, 3, "x * x", A, NULL));
+    assert_ok(FtB_sample_negative(C, NULL, 3, A, FTB_NEGATIVE_OPTIONS(.seed = 7)));
     assert_ok(FtB_Matrix_free(&C));
 }
 
@@ -504,7 +505,7 @@ static const struct {
     {"softmax", softmax}, {"softmax_grad", softmax_grad}, {"attention", attention},
     {"attention_grad", attention}, {"apply", apply}, {"select", selects}, {"select_topk", selects},
     {"eWiseAdd", add}, {"eWiseMult", mult}, {"reduce", reduce}, {"reduce_scalar", reduce_scalar},
-    {"gather", gather}, {"scatter", scatter}, {"select_sample", select_sample}, {"sample", sample}, {"Loader_next", sample}, {"project", project}, {"project_plan", project_plan},
+    {"gather", gather}, {"scatter", scatter}, {"select_sample", select_sample}, {"sample_negative", select_sample}, {"sample", sample}, {"Loader_next", sample}, {"project", project}, {"project_plan", project_plan},
     {"mxm_plan", mxm_plan}, {"attention_plan", attention_plan}, {"Matrix_read", matrix_files},
     {"Matrix_write", matrix_files}, {"Block_read", block_files}, {"Block_write", block_files}, {"init", init},
     {"Optimizer_step", optimizer}, {"Layer_apply", layers}, {"evaluate", backward}, {"backward", backward},

@@ -30,7 +30,8 @@ typedef enum FtB_Selector {
                              sums of the key's squares (NULL: of the values', or of ones) over all rows of
                              A; rows keep their entries in these, with values times (times drawn) / (k
                              chance): sums over rows are right in the mean. Chen, Ma and Xiao, ICLR 2018 */
-    FTB_SAMPLE_LADIES /**< the same, with sums over the rows that are picked of. Zou et al., NeurIPS 2019 */
+    FTB_SAMPLE_LADIES, /**< the same, with sums over the rows that are picked of. Zou et al., NeurIPS 2019 */
+    FTB_SAMPLE_LAST    /**< the k with the latest of `times`; ties: the last */
 } FtB_Selector;
 
 /** Options of FtB_select_sample; made by FTB_SELECT_OPTIONS(.seed = 7). Zero means the default. */
@@ -45,6 +46,10 @@ typedef struct FtB_Select_options {
     FtB_Matrix edges; /**< becomes S's pattern, INT64, width 1: each entry's place in A. NULL: not wanted */
     int iterations;   /**< of LABOR's importance; with more than 0, and with FASTGCN and LADIES, values are
                          corrected: FP64 if A's are, else FP32, and of width 1 where A has none */
+    FtB_Ids times;    /**< of A's entries, as many as it has: those later than `until` are not there */
+    FtB_Ids until;    /**< for each row that is picked of; goes with `times` */
+    FtB_Ids exclude;  /**< places in A of entries that are not there, in any order */
+    bool reverses;    /**< nor are, for such an entry (i, j), those of (j, i) */
 } FtB_Select_options;
 
 /** Keeps entries of some rows: S(r,:) = some entries of A(rows[r],:), with their values. Memory and time
@@ -85,6 +90,12 @@ typedef struct FtB_Sample_options {
     bool edges;      /**< FtB_Sample_edges is wanted */
     bool structural; /**< layers have no values, whatever A has */
     int iterations;  /**< of LABOR's importance, as of FtB_select_sample */
+    FtB_Ids times;   /**< of A's entries: a tree has none that is later than its seed's `until`. Needs
+                        `disjoint` */
+    FtB_Ids until;   /**< of the seeds */
+    FtB_Ids exclude; /**< places in A of entries that are not there, such as those that are predicted */
+    bool reverses;   /**< nor are, for such an entry (i, j), those of (j, i) */
+    bool induced;    /**< FtB_Sample_induced is wanted */
 } FtB_Sample_options;
 
 /** Draws neighbourhoods: hop h picks fanouts[h] entries of each row of A whose vertex was found so far; those
@@ -125,6 +136,16 @@ FtB_Ids FtB_Sample_vertex_counts(FtB_Sample sample);
 /** How many entries each hop picked (PyG's num_sampled_edges). @param sample the sample. @return nhops
  * numbers. */
 FtB_Ids FtB_Sample_edge_counts(FtB_Sample sample);
+
+/** All entries of A among the vertices that were drawn, of a tree where there are trees, as PyG's directed =
+ * False has them: square, row and column v are vertex v's, with A's values. Of a vertex that is there twice,
+ * columns are the first's. Time follows the lengths of the vertices' rows.
+ *  @param sample made with .induced. @return the sample's own matrix; NULL without. */
+FtB_Matrix FtB_Sample_induced(FtB_Sample sample);
+
+/** Places in A of FtB_Sample_induced's entries. @param sample made with .induced and .edges. @return as many
+ * as it has; empty if they were not wanted. */
+FtB_Ids FtB_Sample_induced_edges(FtB_Sample sample);
 
 /** Each vertex's tree, the place of its seed among the seeds (PyG's batch). @param sample made with
  * .disjoint.

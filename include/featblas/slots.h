@@ -156,6 +156,7 @@ template <typename T> static inline const T *FtB_options(const T &options) { ret
 #define FTB_SELECT_OPTIONS(...) FTB_OPTIONS_OF(FtB_Select_options, __VA_ARGS__)
 #define FTB_SAMPLE_OPTIONS(...) FTB_OPTIONS_OF(FtB_Sample_options, __VA_ARGS__)
 #define FTB_LOADER(...) FTB_OPTIONS_OF(FtB_Loader_options, __VA_ARGS__)
+#define FTB_NEGATIVE_OPTIONS(...) FTB_OPTIONS_OF(FtB_Negative_options, __VA_ARGS__)
 #define FTB_ATTENTION_OPTIONS(...) FTB_OPTIONS_OF(FtB_Attention_options, __VA_ARGS__)
 
 #define FTB_GRAD(name, output)                                                                               \
@@ -222,6 +223,8 @@ static inline GrB_Info FtB_gather_ids(FtB_Arg Y, FtB_Arg X, FtB_Ids ids)
     (FtB_select_sample)(FTB_SLOT(S), FTB_SLOT(rows), k, FTB_SLOT(key), FTB_SLOT(A), options)
 #define FtB_Loader_new(loader, A, X, labels, seeds, nseeds, options)                                         \
     (FtB_Loader_new)(loader, A, FTB_SLOT(X), labels, seeds, nseeds, options)
+#define FtB_sample_negative(S, rows, k, A, options)                                                          \
+    (FtB_sample_negative)(FTB_SLOT(S), FTB_SLOT(rows), k, FTB_SLOT(A), options)
 #define FtB_scatter(Y, accum, X, rows, count)                                                                \
     (FtB_scatter)(FTB_SLOT(Y), FTB_SLOT(accum), FTB_SLOT(X), rows, count)
 #define FtB_reduce_scalar(s, type, monoid, A) (FtB_reduce_scalar)(s, type, FTB_SLOT(monoid), FTB_SLOT(A))

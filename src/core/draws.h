@@ -34,13 +34,14 @@ static inline uint64_t ftb_random_mix(uint64_t seed, uint64_t a, uint64_t b)
 
 enum { FTB_DRAW_BLOCK_BITS = 23 };
 /* What keys are mixed with: second halves of counters that no draw has, since their hop is the last. */
-#define FTB_DRAW_WIDE (UINT64_C(0xff000000) << 32)   /* a batch or a hop beyond its bits */
-#define FTB_DRAW_BLOCKS (UINT64_C(0xff000001) << 32) /* blocks beyond 2^23 */
-#define FTB_DRAW_TREE (UINT64_C(0xff000002) << 32)   /* trees that share nothing */
-#define FTB_DRAW_SHARED (UINT64_C(0xff000003) << 32) /* draws of columns, shared by rows */
-#define FTB_DRAW_REST (UINT64_C(0xff000004) << 32)   /* of the entries that many draws did not give */
-#define FTB_DRAW_LAYER (UINT64_C(0xff000005) << 32)  /* of a hop's columns, by vertex 0 */
-#define FTB_DRAW_ORDER (UINT64_C(0xff000010) << 32)  /* orders of seeds */
+#define FTB_DRAW_WIDE (UINT64_C(0xff000000) << 32)     /* a batch or a hop beyond its bits */
+#define FTB_DRAW_BLOCKS (UINT64_C(0xff000001) << 32)   /* blocks beyond 2^23 */
+#define FTB_DRAW_TREE (UINT64_C(0xff000002) << 32)     /* trees that share nothing */
+#define FTB_DRAW_SHARED (UINT64_C(0xff000003) << 32)   /* draws of columns, shared by rows */
+#define FTB_DRAW_REST (UINT64_C(0xff000004) << 32)     /* of the entries that many draws did not give */
+#define FTB_DRAW_LAYER (UINT64_C(0xff000005) << 32)    /* of a hop's columns, by vertex 0 */
+#define FTB_DRAW_NEGATIVE (UINT64_C(0xff000006) << 32) /* of what there is no entry for */
+#define FTB_DRAW_ORDER (UINT64_C(0xff000010) << 32)    /* orders of seeds */
 
 /* The counter's second half, for block 0; *seed becomes the key. */
 static inline uint64_t ftb_draw_stream(uint64_t *seed, uint64_t batch, uint64_t hop)

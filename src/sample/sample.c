@@ -7,6 +7,7 @@
 #include "core/whole.h"
 #include "core/words.h"
 #include "cpu/block/gather_run.h"
+#include "cpu/sample/induced_run.h"
 #include "cpu/sample/sample_run.h"
 #include "ops/backends.h"
 #include "sample/selector.h"
@@ -64,6 +65,11 @@ static GrB_Info check_options(const call *c)
                         (long long)c->options.batch);
     if (c->options.key && c->options.key_op)
         return ftb_fail(GrB_INVALID_VALUE, "options: both key and key_op are given; expected one of them");
+    if (c->options.times.at && !c->options.disjoint)
+        return ftb_fail(GrB_INVALID_VALUE, "options: times go with disjoint trees; expected disjoint");
+    if (c->options.induced && c->options.apart)
+        return ftb_fail(GrB_INVALID_VALUE,
+                        "options: induced means nothing where each pick is a vertex, apart");
     if (c->options.disjoint && (c->options.selector == FTB_SAMPLE_FASTGCN || c->options.iterations > 0 ||
                                 c->options.selector == FTB_SAMPLE_LADIES))
         return ftb_fail(GrB_INVALID_VALUE,
@@ -96,6 +102,12 @@ static GrB_Info begin(call *c, const int64_t *seeds, int64_t nseeds, const int64
                                       .replace = c->options.replace,
                                       .threshold = c->options.threshold,
                                       .iterations = c->options.iterations,
+                                      .times = c->options.times,
+                                      .until = c->options.until,
+                                      .nuntil = nseeds,
+                                      .until_of = "the seeds",
+                                      .exclude = c->options.exclude,
+                                      .reverses = c->options.reverses,
                                       .seed = c->options.seed};
     info = ftb_selector_begin(&c->selector, c->ctx, c->A, &how);
     return info == GrB_SUCCESS ? check_hops(c, fanouts, nhops) : info;
@@ -345,6 +357,36 @@ static GrB_Info run_hop(call *c, int64_t k, int hop)
     return info == GrB_SUCCESS ? make_layer(c, hop) : info;
 }
 
+/* All entries among the vertices. */
+static GrB_Info induce(call *c)
+{
+    const FtB_Context ctx = c->ctx;
+    FtB_Sample s = c->sample;
+    ftb_induced w = {
+        .ctx = ctx, .p = c->A->pattern, .vertices = s->vertices, .trees = s->trees, .count = s->nvertices};
+    ftb_picked_values picked = {.type = c->A->type};
+    GrB_Info info = ftb_induced_run(&w);
+    if (info == GrB_SUCCESS && !c->options.structural)
+        info = ftb_pick_values(&picked, &c->selector,
+                               &(ftb_pick_list){.entries = w.entries, .count = w.rowptr[w.count]});
+    s->induced_edges = w.entries;
+    if (info != GrB_SUCCESS) {
+        ftb_delete(w.rowptr);
+        ftb_delete(w.columns);
+        return info;
+    }
+    ftb_pattern *pattern = ftb_pattern_new(ctx, w.count, w.count, ftb_buffer_adopt(ctx, w.rowptr),
+                                           ftb_buffer_adopt(ctx, w.columns));
+    if (pattern)
+        pattern->multi = c->A->pattern->multi;
+    info = ftb_matrix_make(&s->induced, ctx, picked.type, picked.width, pattern, picked.values);
+    if (info == GrB_SUCCESS && !c->options.edges) {
+        ftb_delete(s->induced_edges);
+        s->induced_edges = NULL;
+    }
+    return info;
+}
+
 /* Layers learn what they were picked of. */
 static GrB_Info name_whole(call *c)
 {
@@ -375,6 +417,8 @@ GrB_Info FtB_sample(FtB_Sample *sample, FtB_Matrix A, const int64_t *seeds, int6
         info = make_sample(&c, seeds, nseeds, nhops);
     for (int h = 0; h < nhops && info == GrB_SUCCESS; h++)
         info = run_hop(&c, fanouts[h], h);
+    if (info == GrB_SUCCESS && c.options.induced)
+        info = induce(&c);
     if (info == GrB_SUCCESS)
         info = name_whole(&c);
     for (int h = 0; h < nhops && info == GrB_SUCCESS && !c.options.edges; h++) {

@@ -14,6 +14,8 @@ GrB_Info FtB_Sample_free(FtB_Sample *sample)
         FtB_Matrix_free(&s->layer[h]);
     for (int h = 0; h < s->nhops && s->edges; h++)
         ftb_delete(s->edges[h]);
+    FtB_Matrix_free(&s->induced);
+    ftb_delete(s->induced_edges);
     ftb_delete(s->layer);
     ftb_delete(s->edges);
     if (!s->held)
@@ -48,6 +50,14 @@ FtB_Ids FtB_Sample_vertices(FtB_Sample s)
 FtB_Ids FtB_Sample_edges(FtB_Sample s, int hop)
 {
     return has_hop(s, hop) ? list(s->edges[hop], s->layer[hop]->pattern->nvals) : list(NULL, 0);
+}
+
+FtB_Matrix FtB_Sample_induced(FtB_Sample s) { return is_sample(s) ? s->induced : NULL; }
+
+FtB_Ids FtB_Sample_induced_edges(FtB_Sample s)
+{
+    const bool some = is_sample(s) && s->induced;
+    return some ? list(s->induced_edges, s->induced->pattern->nvals) : list(NULL, 0);
 }
 
 FtB_Ids FtB_Sample_vertex_counts(FtB_Sample s)

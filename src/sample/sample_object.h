@@ -12,13 +12,15 @@ struct FtB_Sample_opaque {
     int nhops;
     int64_t nvertices, nseeds;
     int64_t *vertices;
-    ftb_buffer *held;  /* vertices, once they are all there: layers know them, too (core/whole.h) */
-    int32_t *trees;    /* NULL: one */
-    int64_t *found;    /* nhops + 1: new vertices */
-    int64_t *picked;   /* nhops: entries */
-    FtB_Matrix *layer; /* nhops */
-    int64_t **edges;   /* nhops; of each layer's entries, NULL where they are not kept */
-    int64_t work;      /* rows, entries and places of tables that were looked at: follows the picks */
+    ftb_buffer *held;       /* vertices, once they are all there: layers know them, too (core/whole.h) */
+    int32_t *trees;         /* NULL: one */
+    int64_t *found;         /* nhops + 1: new vertices */
+    int64_t *picked;        /* nhops: entries */
+    FtB_Matrix *layer;      /* nhops */
+    int64_t **edges;        /* nhops; of each layer's entries, NULL where they are not kept */
+    FtB_Matrix induced;     /* NULL: it was not wanted */
+    int64_t *induced_edges; /* its entries; NULL where they are not kept */
+    int64_t work;           /* rows, entries and places of tables that were looked at: follows the picks */
 };
 
 #endif

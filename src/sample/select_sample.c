@@ -1,8 +1,6 @@
 /* S(r,:) = some entries of A(rows[r],:): FtB_select_sample. */
 #include "core/draws.h"
 #include "core/options.h"
-#include "core/words.h"
-#include "cpu/block/gather_run.h"
 #include "sample/selector.h"
 
 /* The slots' macro is for callers: this is the function. */
@@ -17,30 +15,6 @@ typedef struct call {
     ftb_picks picks;
     FtB_Matrix made, edges;
 } call;
-
-static GrB_Info check_rows(call *c, FtB_Arg rows)
-{
-    const int64_t bound = c->A->pattern->nrows;
-    char below[FTB_WORDS];
-    c->nrows = bound;
-    if (rows.kind == FTB_KIND_NONE)
-        return GrB_SUCCESS;
-    if (rows.kind != FTB_KIND_IDS)
-        return ftb_fail(GrB_INVALID_VALUE, "rows is %s; expected an FtB_Ids or NULL",
-                        ftb_kind_name(rows.kind));
-    if (rows.integer < 0)
-        return ftb_fail(GrB_INVALID_VALUE, "rows: count is %lld; expected >= 0", (long long)rows.integer);
-    if (!rows.handle && rows.integer > 0)
-        return ftb_fail(GrB_NULL_POINTER, "rows is NULL; expected %lld indices", (long long)rows.integer);
-    static const int64_t none;
-    c->rows = rows.handle ? rows.handle : &none;
-    c->nrows = rows.integer;
-    const int64_t bad = ftb_rows_beyond(c->A->ctx, c->rows, c->nrows, 1, bound);
-    if (bad == c->nrows)
-        return GrB_SUCCESS;
-    return ftb_fail(GrB_INDEX_OUT_OF_BOUNDS, "rows[%lld] is %lld; expected %s", (long long)bad,
-                    (long long)c->rows[bad], ftb_below_text(below, bound));
-}
 
 static GrB_Info check_shape(const call *c, FtB_Matrix S, const char *name)
 {
@@ -77,7 +51,7 @@ static GrB_Info begin(call *c, FtB_Arg S, FtB_Arg rows, FtB_Arg key, FtB_Arg A,
     if (info == GrB_SUCCESS)
         info = ftb_arg_matrix_anywhere(&c->A, A, "A", false);
     if (info == GrB_SUCCESS)
-        info = check_rows(c, rows);
+        info = ftb_selector_rows(&c->rows, &c->nrows, rows, c->A);
     if (info == GrB_SUCCESS)
         info = check_shape(c, c->S, "S");
     if (info == GrB_SUCCESS)
@@ -92,6 +66,12 @@ static GrB_Info begin(call *c, FtB_Arg S, FtB_Arg rows, FtB_Arg key, FtB_Arg A,
                                       .replace = c->options.replace,
                                       .threshold = c->options.threshold,
                                       .iterations = c->options.iterations,
+                                      .times = c->options.times,
+                                      .until = c->options.until,
+                                      .nuntil = c->nrows,
+                                      .until_of = "rows",
+                                      .exclude = c->options.exclude,
+                                      .reverses = c->options.reverses,
                                       .seed = c->options.seed};
     info = ftb_selector_begin(&c->selector, c->S->ctx, c->A, &how);
     if (info == GrB_SUCCESS)

@@ -2,6 +2,7 @@
 #include "sample/selector.h"
 
 #include "core/draws.h"
+#include "core/words.h"
 #include "cpu/block/gather_run.h"
 #include "cpu/entries/entry_map.h"
 #include "cpu/sample/sample_run.h"
@@ -13,6 +14,7 @@ static const char *const names[] = {
     [FTB_SAMPLE_TOPK] = "FTB_SAMPLE_TOPK",           [FTB_SAMPLE_THRESHOLD] = "FTB_SAMPLE_THRESHOLD",
     [FTB_SAMPLE_BERNOULLI] = "FTB_SAMPLE_BERNOULLI", [FTB_SAMPLE_LABOR] = "FTB_SAMPLE_LABOR",
     [FTB_SAMPLE_FASTGCN] = "FTB_SAMPLE_FASTGCN",     [FTB_SAMPLE_LADIES] = "FTB_SAMPLE_LADIES",
+    [FTB_SAMPLE_LAST] = "FTB_SAMPLE_LAST",
 };
 
 /* Those that pick columns for all rows of a hop together: by squares of the values where there is no key. */
@@ -23,14 +25,14 @@ static bool of_layers(FtB_Selector selector)
 
 static bool has_key(FtB_Selector selector)
 {
-    return selector != FTB_SAMPLE_UNIFORM && selector != FTB_SAMPLE_LABOR;
+    return selector != FTB_SAMPLE_UNIFORM && selector != FTB_SAMPLE_LABOR && selector != FTB_SAMPLE_LAST;
 }
 
 static GrB_Info check(const ftb_sample_product *p, const ftb_selector_options *options)
 {
     const bool key = options->key.kind != FTB_KIND_NONE;
     const bool weights = p->selector == FTB_SAMPLE_UNIFORM || p->selector == FTB_SAMPLE_WEIGHTED;
-    if ((int)p->selector < FTB_SAMPLE_UNIFORM || p->selector > FTB_SAMPLE_LADIES)
+    if ((int)p->selector < FTB_SAMPLE_UNIFORM || p->selector > FTB_SAMPLE_LAST)
         return ftb_fail(GrB_INVALID_VALUE, "options: selector is %d, which is no FtB_Selector",
                         (int)options->selector);
     if (key && !has_key(p->selector))
@@ -228,15 +230,43 @@ GrB_Info ftb_selector_begin(ftb_selector *s, FtB_Context ctx, FtB_Matrix A,
     p->threshold = options->threshold;
     p->iterations = options->iterations;
     p->seed = options->seed ? options->seed : ctx->seed;
-    const GrB_Info info = check(p, options);
+    GrB_Info info = check(p, options);
+    if (info == GrB_SUCCESS)
+        info = ftb_filter_begin(s, options);
     if (info != GrB_SUCCESS || (!key && !of_layers(p->selector)))
         return info;
     return begin_key(s, options->key);
 }
 
+GrB_Info ftb_selector_rows(const int64_t **rows, int64_t *nrows, FtB_Arg arg, FtB_Matrix A)
+{
+    const int64_t bound = A->pattern->nrows;
+    char below[FTB_WORDS];
+    *rows = NULL;
+    *nrows = bound;
+    if (arg.kind == FTB_KIND_NONE)
+        return GrB_SUCCESS;
+    if (arg.kind != FTB_KIND_IDS)
+        return ftb_fail(GrB_INVALID_VALUE, "rows is %s; expected an FtB_Ids or NULL",
+                        ftb_kind_name(arg.kind));
+    if (arg.integer < 0)
+        return ftb_fail(GrB_INVALID_VALUE, "rows: count is %lld; expected >= 0", (long long)arg.integer);
+    if (!arg.handle && arg.integer > 0)
+        return ftb_fail(GrB_NULL_POINTER, "rows is NULL; expected %lld indices", (long long)arg.integer);
+    static const int64_t none;
+    *rows = arg.handle ? arg.handle : &none;
+    *nrows = arg.integer;
+    const int64_t bad = ftb_rows_beyond(A->ctx, *rows, *nrows, 1, bound);
+    if (bad == *nrows)
+        return GrB_SUCCESS;
+    return ftb_fail(GrB_INDEX_OUT_OF_BOUNDS, "rows[%lld] is %lld; expected %s", (long long)bad,
+                    (long long)(*rows)[bad], ftb_below_text(below, bound));
+}
+
 void ftb_selector_end(ftb_selector *s)
 {
     ftb_buffer_release(s->tables);
+    ftb_delete(s->excluded);
     ftb_map_delete(s->map);
     FtB_Op_free(&s->key);
 }
@@ -282,7 +312,8 @@ GrB_Info ftb_pick(ftb_picks *picks, const ftb_selector *s, const int64_t *rows, 
 {
     ftb_sample_product p = s->product;
     const ftb_place nothing[] = {{.X = NULL}}; /* lists are the host's, and patterns are asked for by verbs */
-    const ftb_backend *who = p.key || p.values || ftb_sample_scales(&p) ? NULL : FTB_WHO(s->ctx, sample);
+    const bool ours = p.key || p.values || ftb_sample_scales(&p) || ftb_sample_filters(&p);
+    const ftb_backend *who = ours ? NULL : FTB_WHO(s->ctx, sample);
     int64_t most, looked = 0, *counted = p.work;
     GrB_Info info = GrB_SUCCESS;
     *picks = (ftb_picks){.rowptr = NULL};

@@ -11,6 +11,7 @@ typedef struct ftb_selector {
     struct ftb_map *map;        /* compiled of it */
     const char *text;           /* the key's, where tables may be kept for it; NULL: not */
     ftb_buffer *tables;         /* retained, or ours; NULL: there are none */
+    int64_t *excluded;          /* ours */
     ftb_sample_product product; /* its rows and results are filled in for each pick */
 } ftb_selector;
 
@@ -22,12 +23,20 @@ typedef struct ftb_selector_options {
     double threshold;
     int iterations;
     uint64_t seed;
+    FtB_Ids times, until, exclude;
+    bool reverses;
+    int64_t nuntil;       /* numbers that `until` is to have, */
+    const char *until_of; /* of what */
 } ftb_selector_options;
 
 /* Checks, and compiles the key. On failure, too, ftb_selector_end must follow. */
 GrB_Info ftb_selector_begin(ftb_selector *s, FtB_Context ctx, FtB_Matrix A,
                             const ftb_selector_options *options);
+/* What of it is about which entries are there. (filter.c) */
+GrB_Info ftb_filter_begin(ftb_selector *s, const ftb_selector_options *options);
 void ftb_selector_end(ftb_selector *s);
+/* Rows that are asked for, NULL: all of A's. */
+GrB_Info ftb_selector_rows(const int64_t **rows, int64_t *nrows, FtB_Arg arg, FtB_Matrix A);
 /* Whether k may be a number of picks; `name` is what the caller calls it. */
 GrB_Info ftb_selector_check(const ftb_selector *s, int64_t k, const char *name);
 

@@ -26,7 +26,11 @@ typedef struct ftb_sample_product {
     const int32_t *trees;
     const void *values; /* those of p's entries, which are the key itself, one each; NULL: they are not */
     FtB_Type type;
-    struct ftb_map *key; /* WEIGHTED, TOPK, THRESHOLD, BERNOULLI: values of entries, compiled for the host */
+    struct ftb_map *key;  /* WEIGHTED, TOPK, THRESHOLD, BERNOULLI: values of entries, compiled for the host */
+    const int64_t *times; /* of p's entries: row r has none that is later than until[r]; or until[trees[r]] */
+    const int64_t *until; /* NULL, as `times`: all are there */
+    const int64_t *excluded; /* places among p's entries that are not, ascending */
+    int64_t nexcluded;
     const ftb_alias_slot
         *tables;         /* WEIGHTED: of the key, for all of p's entries; NULL: they are made as needed */
     const double *norms; /* FASTGCN: of p's columns, sums of squares, each with those before it */
@@ -37,6 +41,9 @@ typedef struct ftb_sample_product {
     void *columns;       /* theirs, as p has them */
     int64_t *work;       /* rises by the entries and rows that were looked at; NULL: not counted */
 } ftb_sample_product;
+
+/* Whether some entries are not there. */
+static inline bool ftb_sample_filters(const ftb_sample_product *s) { return s->times || s->nexcluded > 0; }
 
 /* Whether picks stand for others, too, so that sums over a row are right in the mean. */
 static inline bool ftb_sample_scales(const ftb_sample_product *s)

@@ -1,13 +1,15 @@
 /* What docs/sampling.md's fragments take for granted. */
 #include "common.h"
 
-enum { n = 6, count = 4, nseeds = 2, h = 1, ntrain = 3 };
+enum { n = 6, count = 4, nseeds = 2, h = 1, ntrain = 3, nvals = 2 * n };
 static float features[n * 64];
-static FtB_Matrix A, S;
+static FtB_Matrix A, S, all;
 static FtB_Block X, Xs, Hs;
 static FtB_Sample hop;
 static int64_t targets;
 static const int64_t rows[count] = {3, 0, 3, 5}, seeds[nseeds] = {1, 4}, train[ntrain] = {0, 2, 5};
+static const int64_t moments[nseeds] = {5, 7}, fanouts[] = {15, 10};
+static int64_t times[nvals];
 static const int32_t labels[n] = {0, 1, 1};
 static FtB_Loader loader;
 static FtB_Layer conv1, conv2;
@@ -25,6 +27,7 @@ static void before(void)
     OK(FtB_Optimizer_add_layer(adam, conv1, NULL));
     OK(FtB_Optimizer_add_layer(adam, conv2, NULL));
     OK(FtB_Tape_new(&tape, 1));
+    OK(FtB_Matrix_new(&all, FTB_FP32, n, n, 1));
 }
 
 static void after(const char *where) { no_error(where, GrB_SUCCESS); }

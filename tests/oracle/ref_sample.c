@@ -77,10 +77,21 @@ static bool among(const int64_t *list, int64_t count, int64_t value)
     return false;
 }
 
+static bool is_there(const ref_row *r, int64_t t) { return !r->there || r->there[t]; }
+
+static int64_t pick_drawn(int64_t *place, const ref_row *r, const int64_t *below, const int64_t *other);
+
 static int64_t pick_uniform(int64_t *place, const ref_row *r)
 {
     const int64_t n = r->degree;
     int64_t count = 0;
+    if (r->there && (r->replace || (r->k >= 0 && r->k < n)))
+        return pick_drawn(place, r, NULL, NULL);
+    for (int64_t t = 0; r->there && t < n; t++)
+        if (r->there[t])
+            place[count++] = t;
+    if (r->there)
+        return count;
     if (r->replace) {
         for (; n > 0 && count < r->k; count++)
             place[count] = below(r, n, count);
@@ -147,28 +158,63 @@ static void make_table(int64_t *below, int64_t *other, const double *weight, int
     free(share);
 }
 
-/* Of what is left, by the table's chances, those with the least E / chance. */
+/* Of what is left, by the table's chances, those with the least E / chance; or draws of all that is there. */
 static int64_t pick_rest(int64_t *place, int64_t count, const ref_row *r, const int64_t *below,
                          const int64_t *other)
 {
     const int64_t n = r->degree;
     const uint64_t seed = ref_mix(r->seed, 0, UINT64_C(0xff000004) << 32);
-    long double *key = malloc(sizeof *key * (size_t)n);
-    int64_t *more = malloc(sizeof *more * (size_t)n);
+    long double *key = malloc(sizeof *key * (size_t)n), sum = 0;
+    int64_t *more = malloc(sizeof *more * (size_t)n), found = 0;
     for (int64_t t = 0; t < n; t++) {
-        long double chance = 0;
-        for (int64_t s = 0; s < n; s++)
+        long double chance = below ? 0 : 1;
+        for (int64_t s = 0; below && s < n; s++)
             chance +=
                 (s == t ? (long double)below[s] : 0) + (other[s] == t ? 0x1p32L - (long double)below[s] : 0);
-        key[t] = chance > 0 && !among(place, count, t)
+        if (!is_there(r, t) || (!r->replace && among(place, count, t)))
+            chance = 0;
+        sum += chance;
+        key[t] = r->replace ? sum
+                 : chance > 0
                      ? -logl(((long double)draw(r, seed, r->vertex, t, false) + 0.5L) * 0x1p-32L) / chance
                      : (long double)NAN;
     }
-    const int64_t found = pick_least(more, key, n, r->k - count);
-    memcpy(place + count, more, sizeof *more * (size_t)found);
+    if (r->replace && sum > 0) {
+        for (int64_t d = 0; count < r->k; d++) {
+            const uint64_t u =
+                (uint64_t)draw(r, seed, r->vertex, d, false) << 32 | draw(r, seed, r->vertex, d, true);
+            int64_t t = 0;
+            while (key[t] <= (long double)(u >> 11) * 0x1p-53L * sum)
+                t++;
+            place[count++] = t;
+        }
+    } else if (!r->replace) {
+        found = pick_least(more, key, n, r->k - count);
+        memcpy(place + count, more, sizeof *more * (size_t)found);
+    }
     free(key);
     free(more);
     return count + found;
+}
+
+/* Draws, until there are k picks or too many were in vain. No table: all entries are alike. */
+static int64_t pick_drawn(int64_t *place, const ref_row *r, const int64_t *below, const int64_t *other)
+{
+    const int64_t n = r->degree, vain = 32 + 3 * (r->k < n ? r->k : n) + n / 4;
+    int64_t count = 0;
+    for (int64_t d = 0, lost = 0; n > 0 && count < r->k && lost < vain; d++) {
+        const uint64_t u =
+            (uint64_t)draw(r, r->seed, r->vertex, d, false) << 32 | draw(r, r->seed, r->vertex, d, true);
+        const unsigned __int128 product = (unsigned __int128)u * (uint64_t)n;
+        int64_t t = (int64_t)(product >> 64);
+        if (below && (int64_t)((uint64_t)product >> 32) >= below[t])
+            t = other[t];
+        if (is_there(r, t) && (r->replace || !among(place, count, t)))
+            place[count++] = t;
+        else
+            lost++;
+    }
+    return n > 0 && count < r->k ? pick_rest(place, count, r, below, other) : count;
 }
 
 static int64_t pick_weighted(int64_t *place, const ref_row *r)
@@ -179,29 +225,31 @@ static int64_t pick_weighted(int64_t *place, const ref_row *r)
         return 0;
     if (!r->replace && (r->k < 0 || r->k >= n)) {
         for (int64_t t = 0; t < n; t++)
-            if (r->weight[t] > 0)
+            if (r->weight[t] > 0 && is_there(r, t))
                 place[count++] = t;
         return count;
     }
     int64_t *below = malloc(sizeof *below * (size_t)n), *other = malloc(sizeof *other * (size_t)n);
     make_table(below, other, r->weight, n);
-    const int64_t vain = 32 + 3 * (r->k < n ? r->k : n) + n / 4;
-    for (int64_t d = 0, lost = 0; count < r->k && lost < vain; d++) {
-        const uint64_t u =
-            (uint64_t)draw(r, r->seed, r->vertex, d, false) << 32 | draw(r, r->seed, r->vertex, d, true);
-        const unsigned __int128 product = (unsigned __int128)u * (uint64_t)n;
-        int64_t t = (int64_t)(product >> 64);
-        if ((int64_t)((uint64_t)product >> 32) >= below[t])
-            t = other[t];
-        if (r->replace || !among(place, count, t))
-            place[count++] = t;
-        else
-            lost++;
-    }
-    if (count < r->k)
-        count = pick_rest(place, count, r, below, other);
+    count = pick_drawn(place, r, below, other);
     free(below);
     free(other);
+    return count;
+}
+
+/* The latest that is left, k times; of equal ones the last. */
+static int64_t pick_latest(int64_t *place, const ref_row *r)
+{
+    int64_t count = 0;
+    for (; r->k < 0 || count < r->k; count++) {
+        int64_t best = -1;
+        for (int64_t t = 0; t < r->degree; t++)
+            if (is_there(r, t) && !among(place, count, t) && (best < 0 || r->time[t] >= r->time[best]))
+                best = t;
+        if (best < 0)
+            break;
+        place[count] = best;
+    }
     return count;
 }
 
@@ -209,7 +257,7 @@ static int64_t pick_largest(int64_t *place, const ref_row *r)
 {
     long double *key = malloc(sizeof *key * (size_t)(r->degree + 1));
     for (int64_t t = 0; t < r->degree; t++)
-        key[t] = -(long double)r->weight[t];
+        key[t] = is_there(r, t) ? -(long double)r->weight[t] : (long double)NAN;
     const int64_t count = pick_least(place, key, r->degree, r->k);
     free(key);
     return count;
@@ -218,6 +266,8 @@ static int64_t pick_largest(int64_t *place, const ref_row *r)
 static bool keeps(const ref_row *r, int64_t t)
 {
     const long double chance = 0x1p-32L;
+    if (!is_there(r, t))
+        return false;
     switch (r->selector) {
     case FTB_SAMPLE_THRESHOLD:
         return r->weight[t] >= r->threshold;
@@ -226,7 +276,10 @@ static bool keeps(const ref_row *r, int64_t t)
     default: { /* LABOR-0 */
         const uint64_t shared = ref_mix(r->seed, 0, UINT64_C(0xff000003) << 32);
         const long double u = (long double)draw(r, shared, (uint64_t)r->column[t], 0, false) * chance;
-        return r->k < 0 || r->k >= r->degree || u < (long double)r->k / (long double)r->degree;
+        int64_t n = 0;
+        for (int64_t s = 0; s < r->degree; s++)
+            n += is_there(r, s);
+        return r->k < 0 || r->k >= n || u < (long double)r->k / (long double)n;
     }
     }
 }
@@ -239,6 +292,8 @@ int64_t ref_pick(int64_t **place, const ref_row *r)
         count = pick_uniform(*place, r);
     else if (r->selector == FTB_SAMPLE_WEIGHTED)
         count = pick_weighted(*place, r);
+    else if (r->selector == FTB_SAMPLE_LAST)
+        count = pick_latest(*place, r);
     else if (r->selector == FTB_SAMPLE_TOPK)
         count = pick_largest(*place, r);
     else

@@ -19,6 +19,8 @@ typedef struct ref_row {
     int64_t degree;
     const double *weight;  /* of its entries */
     const int64_t *column; /* for LABOR */
+    const bool *there;     /* whether an entry is; NULL: all are */
+    const int64_t *time;   /* for LAST */
 } ref_row;
 /* How many; their places in the row, ascending, in memory of malloc. */
 int64_t ref_pick(int64_t **place, const ref_row *row);

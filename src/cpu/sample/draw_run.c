@@ -1,4 +1,5 @@
-/* Picks of rows by draws through tables that are there (row_draws.h): sixteen rows at a time.
+/* Picks of rows by draws through tables that are there, or all alike of what is there (row_draws.h): sixteen
+ * rows at a time.
  *
  * What takes time is where draws point: a place of a table, and the column of the entry that it gives, lie
  * anywhere in memory. So the first draws of sixteen rows are made together, and their places fetched; while
@@ -56,9 +57,11 @@ static void propose(drawer *w, group *g, int64_t first, int64_t count)
         FTB_PICK(ftb_pick_places)
     (g->place + d * FTB_PICK_ROWS, g->fraction + d * FTB_PICK_ROWS, &rows, s->stream, (uint64_t)d / 4);
     for (int l = 0; l < count; l++) {
-        const ftb_alias_slot *slots = s->tables + row_begin(s, first + l);
-        for (int64_t d = 0; d < g->ndrawn && (s->replace || rows.degree[l] > (uint64_t)s->k); d++)
-            __builtin_prefetch(slots + g->place[d * FTB_PICK_ROWS + l]);
+        const int64_t begin = row_begin(s, first + l);
+        for (int64_t d = 0; d < g->ndrawn && (s->replace || rows.degree[l] > (uint64_t)s->k); d++) {
+            const int64_t e = begin + g->place[d * FTB_PICK_ROWS + l];
+            __builtin_prefetch(s->tables ? (const void *)&s->tables[e] : s->times ? &s->times[e] : NULL);
+        }
     }
 }
 
@@ -81,8 +84,9 @@ static void pick(drawer *w, const group *g)
     for (int l = 0; l < g->count; l++) {
         const int64_t r = g->first + l, begin = row_begin(s, r);
         int64_t *place = s->entries + s->rowptr[r];
-        const ftb_alias_slot *slots = s->tables + begin;
-        if (ftb_sample_degree(s, r) > 0 && slots->other < 0) {
+        const ftb_alias_slot *slots = s->tables ? s->tables + begin : NULL;
+        if (ftb_sample_degree(s, r) > INT32_MAX ||
+            (slots && ftb_sample_degree(s, r) > 0 && slots->other < 0)) {
             w->bad = true;
             continue;
         }
@@ -114,7 +118,7 @@ static void pick_part(drawer *w, int64_t first, int64_t end)
     put_columns(w);
 }
 
-GrB_Info ftb_sample_by_tables(const ftb_sample_product *s, bool *bad)
+GrB_Info ftb_sample_by_draws(const ftb_sample_product *s, bool *bad)
 {
     enum { CHUNK = GROUPS * FTB_PICK_ROWS };
     GrB_Info info = GrB_SUCCESS;

@@ -5,19 +5,21 @@
  * the row's length, but many draws where the last entries are light. A row that has seen so many in vain as
  * a look at all of it costs is finished that way: of what is left, the entries with the least E / w, E
  * exponential, are the next ones of such draws (Efraimidis and Spirakis, "Weighted random sampling with a
- * reservoir", IPL 97, 2006); weights are those that the table has. Walker, "An efficient method for
+ * reservoir", IPL 97, 2006); weights are those that the table has. Draws of what is not there give nothing,
+ * either. Walker, "An efficient method for
  * generating discrete random variables", TOMS 3(3), 1977; the table is made in one sweep, as in Huebschle-
  * Schneider and Sanders, "Parallel weighted random sampling", ESA 2019. */
 #include "cpu/sample/row_draws.h"
 
 #include "core/draws.h"
 #include "cpu/kernels/sample_kernels.h"
+#include "cpu/sample/place_set.h"
+#include "cpu/sample/row_filter.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #define LISTED 64 /* picks that are looked for one by one; more are in a set */
-#define FREE UINT64_MAX
 
 /* ---- tables */
 
@@ -95,6 +97,7 @@ typedef struct row {
     ftb_row_draws *w;
     const ftb_alias_slot *slots;
     ftb_drawn drawn;
+    ftb_row_filter filter;
     uint64_t vertex, seed;
     int64_t degree;
     uint32_t high[4], low[4]; /* words of the draws of a block */
@@ -147,25 +150,18 @@ static inline bool is_new(const row *h, const int64_t *place, int64_t count, int
             was |= place[t] == entry;
         return !was;
     }
-    uint64_t *set = h->w->scratch, mask = (uint64_t)h->set - 1;
-    uint64_t at = (uint64_t)entry * UINT64_C(0x9e3779b97f4a7c15) >> 20 & mask;
-    for (; set[at] != FREE; at = (at + 1) & mask)
-        if (set[at] == (uint64_t)entry)
-            return false;
-    set[at] = (uint64_t)entry;
-    return true;
+    return ftb_set_add(h->w->scratch, (uint64_t)h->set - 1, (uint64_t)entry);
 }
 
 static bool make_set(row *h, int64_t k)
 {
     if (h->w->s->replace || k <= LISTED)
         return true;
-    for (h->set = 4; h->set < 2 * k; h->set *= 2)
-        continue;
+    h->set = ftb_set_size(k);
     if (!grow(h->w, h->set))
         return false;
     for (int64_t t = 0; t < h->set; t++)
-        h->w->scratch[t] = FREE;
+        h->w->scratch[t] = FTB_SET_FREE;
     return true;
 }
 
@@ -192,7 +188,7 @@ static void sort_places(int64_t *place, int64_t count)
 
 /* ---- what draws did not give */
 
-/* Each entry's share of the draws, times 2^32: 0 of what was picked. */
+/* Each entry's share of the draws, times 2^32: 0 of what was picked, and of what is not there. */
 static int64_t weigh(const row *h, double *weight, const int64_t *place, int64_t count)
 {
     int64_t some = 0;
@@ -202,11 +198,37 @@ static int64_t weigh(const row *h, double *weight, const int64_t *place, int64_t
         weight[t] += h->slots[t].below;
         weight[h->slots[t].other] += 0x1p32 - h->slots[t].below;
     }
-    for (int64_t t = 0; t < count; t++)
+    for (int64_t t = 0; !h->w->s->replace && t < count; t++)
         weight[place[t]] = 0;
-    for (int64_t t = 0; t < h->degree; t++)
+    for (int64_t t = 0; t < h->degree; t++) {
+        weight[t] = ftb_row_admits(&h->filter, t) ? weight[t] : 0;
         some += weight[t] > 0;
+    }
     return some;
+}
+
+/* With replacement: each of `more` draws falls into the sum of the weights, of which some are above 0. */
+static void finish_again(const row *h, int64_t *place, int64_t more, double *weight, uint64_t seed)
+{
+    int64_t last = 0;
+    for (int64_t t = 1; t < h->degree; t++) {
+        last = weight[t] > 0 ? t : last;
+        weight[t] += weight[t - 1];
+    }
+    for (int64_t d = 0; d < more; d++) {
+        const uint64_t high = ftb_draw(seed, h->vertex, h->w->s->stream, (uint64_t)d, false),
+                       low = ftb_draw(seed, h->vertex, h->w->s->stream, (uint64_t)d, true);
+        const double aim = (double)((high << 32 | low) >> 11) * 0x1p-53 * weight[h->degree - 1];
+        int64_t first = 0, end = last; /* the first whose sum is beyond `aim` */
+        while (first < end) {
+            const int64_t middle = first + (end - first) / 2;
+            if (weight[middle] > aim)
+                end = middle;
+            else
+                first = middle + 1;
+        }
+        place[d] = first;
+    }
 }
 
 /* Picks up to `wanted` more. */
@@ -218,6 +240,11 @@ static int64_t finish_row(row *h, int64_t *place, int64_t count, int64_t wanted)
     uint32_t *word = (uint32_t *)(h->w->scratch + h->degree);
     const uint64_t seed = ftb_random_mix(h->seed, 0, FTB_DRAW_REST);
     const int64_t some = weigh(h, weight, place, count), more = ftb_min(wanted, some);
+    if (h->w->s->replace) {
+        if (some > 0)
+            finish_again(h, place + count, wanted, weight, seed);
+        return some > 0 ? count + wanted : count;
+    }
     FTB_PICK(ftb_draw_words)(word, seed, h->vertex, h->w->s->stream, 0, h->degree);
     FTB_PICK(ftb_draw_keys)(weight, word, weight, h->degree);
     ftb_least_keys(place + count, weight, h->degree, more);
@@ -228,7 +255,7 @@ static int64_t all_of(const row *h, int64_t *place)
 {
     int64_t count = 0;
     for (int64_t t = 0; t < h->degree; t++)
-        if (!h->slots || h->slots[t].below > 0)
+        if ((!h->slots || h->slots[t].below > 0) && ftb_row_admits(&h->filter, t))
             place[count++] = t;
     return count;
 }
@@ -240,6 +267,7 @@ int64_t ftb_draw_row(ftb_row_draws *w, int64_t r, const ftb_alias_slot *slots, f
     row h = {.w = w,
              .slots = slots,
              .drawn = drawn,
+             .filter = ftb_row_filter_of(s, r),
              .vertex = (uint64_t)ftb_sample_row(s, r),
              .seed = ftb_sample_seed(s, r),
              .degree = ftb_sample_degree(s, r),
@@ -254,7 +282,7 @@ int64_t ftb_draw_row(ftb_row_draws *w, int64_t r, const ftb_alias_slot *slots, f
     int64_t vain = 32 + 3 * ftb_min(s->k, h.degree) + h.degree / 4; /* draws that may be */
     for (int64_t d = 0; count < s->k && vain > 0; d++) {
         const int64_t entry = entry_of(&h, d);
-        if (s->replace || is_new(&h, place, count, entry))
+        if (ftb_row_admits(&h.filter, entry) && (s->replace || is_new(&h, place, count, entry)))
             place[count++] = entry;
         else
             vain--;

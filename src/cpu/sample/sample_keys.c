@@ -6,6 +6,7 @@
  * or tables of all rows, to be kept (sample/draw_run.c). LABOR-0 keeps an entry where its column's draw is
  * below k / degree, so that rows share columns (Balin and Catalyurek, NeurIPS 2023). */
 #include "cpu/sample/row_draws.h"
+#include "cpu/sample/row_filter.h"
 
 #include "core/draws.h"
 #include "cpu/entries/entry_map.h"
@@ -20,6 +21,10 @@
 
 enum { ALL_ZERO = -1, TOO_LONG = -2 };
 
+typedef struct timed {
+    int64_t time, place;
+} timed;
+
 typedef struct chooser {
     const ftb_sample_product *s;
     double *value;          /* of entries of the rows at hand */
@@ -27,6 +32,7 @@ typedef struct chooser {
     ftb_alias_slot *slots;  /* its table */
     ftb_alias_slot *tables; /* all rows' get these, and nothing is picked; NULL: picks are made */
     ftb_row_draws draws;
+    timed *timed;  /* a row's entries that are there, with their times */
     double *store; /* or the values are put here, a row's from offset on; NULL: they are not */
     const int64_t *offset;
     int64_t *counts; /* of all rows' picks, where there is room for more */
@@ -99,12 +105,13 @@ static int64_t choose_weighted(chooser *w, int64_t r, double *value, int64_t deg
     const ftb_sample_product *s = w->s;
     const bool all = !s->replace && (s->k < 0 || s->k >= degree);
     int64_t some = 0;
-    for (int64_t t = 0; t < degree; t++)
-        if (value[t] > 0) {
-            if (all)
-                place[some] = t;
-            some++;
-        }
+    const ftb_row_filter filter = ftb_row_filter_of(s, r);
+    int64_t count = 0; /* of all */
+    for (int64_t t = 0; t < degree; t++) {
+        some += value[t] > 0;
+        if (all && value[t] > 0 && ftb_row_admits(&filter, t))
+            place[count++] = t;
+    }
     if (degree == 0)
         return 0;
     if (degree > INT32_MAX || some == 0) {
@@ -113,7 +120,7 @@ static int64_t choose_weighted(chooser *w, int64_t r, double *value, int64_t deg
         return 0;
     }
     if (all)
-        return some;
+        return count;
     ftb_alias_make(w->slots, value, degree);
     return ftb_draw_row(&w->draws, r, w->slots, (ftb_drawn){0, NULL, NULL}, place);
 }
@@ -159,9 +166,12 @@ static int64_t choose_labor(chooser *w, int64_t r, int64_t degree, int64_t *plac
 {
     const ftb_sample_product *s = w->s;
     const int64_t begin = s->p->rowptr[ftb_sample_row(s, r)];
-    const bool all = s->k < 0 || s->k >= degree;
     const uint64_t seed = ftb_random_mix(ftb_sample_seed(s, r), 0, FTB_DRAW_SHARED);
-    int64_t count = 0;
+    const ftb_row_filter filter = ftb_row_filter_of(s, r);
+    int64_t count = 0, there = 0;
+    for (int64_t t = 0; t < degree; t++)
+        there += ftb_row_admits(&filter, t);
+    const bool all = s->k < 0 || s->k >= there;
     for (int64_t at = 0; at < degree; at += FTB_PICK_ROWS) {
         const int64_t here = ftb_min(degree - at, FTB_PICK_ROWS);
         int64_t column[FTB_PICK_ROWS] = {0};
@@ -171,12 +181,37 @@ static int64_t choose_labor(chooser *w, int64_t r, int64_t degree, int64_t *plac
         if (!all)
             FTB_PICK(ftb_draw_vertices)(word, seed, column, s->stream);
         for (int64_t t = 0; t < here; t++)
-            if (all || (unsigned __int128)word[t] * (uint64_t)degree < (unsigned __int128)s->k << 32) {
+            if ((all || (unsigned __int128)word[t] * (uint64_t)there < (unsigned __int128)s->k << 32) &&
+                ftb_row_admits(&filter, at + t)) {
                 if (place)
                     place[count] = at + t;
                 count++;
             }
     }
+    return count;
+}
+
+static int earlier_first(const void *a, const void *b)
+{
+    const timed *x = a, *y = b;
+    return x->time != y->time ? (x->time > y->time) - (x->time < y->time)
+                              : (x->place > y->place) - (x->place < y->place);
+}
+
+static int64_t choose_last(chooser *w, int64_t r, int64_t degree, int64_t *place)
+{
+    const ftb_row_filter filter = ftb_row_filter_of(w->s, r);
+    int64_t there = 0;
+    for (int64_t t = 0; t < degree; t++)
+        if (ftb_row_admits(&filter, t))
+            w->timed[there++] = (timed){filter.times[t], t};
+    const int64_t count = limit(w->s, there);
+    if (count < there)
+        qsort(w->timed, (size_t)there, sizeof *w->timed, earlier_first);
+    for (int64_t t = 0; t < count; t++)
+        place[t] = w->timed[there - count + t].place;
+    if (count > 0)
+        qsort(place, (size_t)count, sizeof *place, by_place);
     return count;
 }
 
@@ -198,6 +233,8 @@ static int64_t choose(chooser *w, int64_t r, double *value, int64_t degree, int6
         return choose_beyond(w, value, degree, place);
     case FTB_SAMPLE_BERNOULLI:
         return choose_by_chance(w, r, value, degree, place);
+    case FTB_SAMPLE_LAST:
+        return choose_last(w, r, degree, place);
     default:
         return choose_labor(w, r, degree, place);
     }
@@ -207,7 +244,8 @@ static int64_t choose(chooser *w, int64_t r, double *value, int64_t degree, int6
  * once. */
 static bool has_room(const ftb_sample_product *s)
 {
-    return s->selector == FTB_SAMPLE_WEIGHTED || s->selector == FTB_SAMPLE_TOPK;
+    return s->selector == FTB_SAMPLE_WEIGHTED || s->selector == FTB_SAMPLE_TOPK ||
+           s->selector == FTB_SAMPLE_LAST;
 }
 
 void ftb_sample_room(const ftb_sample_product *s, int64_t most)
@@ -260,6 +298,15 @@ static void store_row(chooser *w, int64_t r, const double *value)
         }
 }
 
+/* What is not there gets a value that is not picked. */
+static void leave_out(const ftb_sample_product *s, int64_t r, double *value, int64_t degree)
+{
+    const ftb_row_filter filter = ftb_row_filter_of(s, r);
+    for (int64_t t = 0; t < degree; t++)
+        if (!ftb_row_admits(&filter, t))
+            value[t] = s->selector == FTB_SAMPLE_BERNOULLI ? 0 : (double)NAN;
+}
+
 /* Decides on a row whose values are there. */
 static void choose_row(chooser *w, int64_t r, double *value)
 {
@@ -281,6 +328,8 @@ static void choose_row(chooser *w, int64_t r, double *value)
             w->bad_value = value[t];
             return;
         }
+    if (s->selector != FTB_SAMPLE_WEIGHTED && value && ftb_sample_filters(s))
+        leave_out(s, r, value, degree);
     int64_t *place = s->entries ? s->entries + s->rowptr[r] : NULL;
     const int64_t count = choose(w, r, value, degree, place);
     if (!place) {
@@ -376,8 +425,10 @@ static GrB_Info run_choosers(const ftb_sample_product *s, const chooser *like)
     double *values = valued ? ftb_new(s->ctx, room * threads, sizeof *values) : NULL;
     uint32_t *words = valued && !draws ? ftb_new(s->ctx, room * threads, sizeof *words) : NULL;
     ftb_alias_slot *slots = draws ? ftb_new(s->ctx, most * threads, sizeof *slots) : NULL;
+    timed *stamps = s->selector == FTB_SAMPLE_LAST ? ftb_new(s->ctx, most * threads, sizeof *stamps) : NULL;
     chooser *choosers = ftb_new0(s->ctx, threads, sizeof *choosers);
-    if (!choosers || (valued && (!values || !(draws ? (void *)slots : words))))
+    if (!choosers || (s->selector == FTB_SAMPLE_LAST && !stamps) ||
+        (valued && (!values || !(draws ? (void *)slots : words))))
         FTB_CHECK(ftb_nomem());
     if (s->key)
         ftb_map_output(s->key, values, FTB_FP64);
@@ -390,6 +441,7 @@ static GrB_Info run_choosers(const ftb_sample_product *s, const chooser *like)
                                 .value = valued ? values + t * room : NULL,
                                 .word = words ? words + t * room : NULL,
                                 .slots = slots ? slots + t * most : NULL,
+                                .timed = stamps ? stamps + t * most : NULL,
                                 .draws = {.s = s},
                                 .bad_row = -1};
 #pragma omp parallel for num_threads(threads) schedule(dynamic)
@@ -411,6 +463,7 @@ done:
     ftb_delete(values);
     ftb_delete(words);
     ftb_delete(slots);
+    ftb_delete(stamps);
     ftb_delete(choosers);
     return info;
 }

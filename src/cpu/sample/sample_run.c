@@ -235,11 +235,18 @@ GrB_Info ftb_sample_run(const ftb_sample_product *s)
         ftb_sample_room(s, s->selector == FTB_SAMPLE_LABOR || s->p->multi ? -1 : s->k);
         return GrB_SUCCESS;
     }
-    if (s->tables && s->entries) {
+    const bool of_some = s->selector == FTB_SAMPLE_UNIFORM && ftb_sample_filters(s);
+    if (of_some && !s->entries) {
+        ftb_sample_room(s, s->k);
+        return GrB_SUCCESS;
+    }
+    if ((s->tables || of_some) && s->entries) {
         bool bad;
-        const GrB_Info info = ftb_sample_by_tables(s, &bad);
+        const GrB_Info info = ftb_sample_by_draws(s, &bad);
         if (info != GrB_SUCCESS || !bad)
             return info;
+        if (of_some)
+            return ftb_fail(FTB_LIMIT, "a row has 2^31 entries or more; with times or exclude expected less");
     }
     if (s->selector != FTB_SAMPLE_UNIFORM)
         return ftb_sample_by_keys(s);

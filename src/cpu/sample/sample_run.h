@@ -19,8 +19,9 @@ GrB_Info ftb_sample_tables(const ftb_sample_product *s, ftb_alias_slot *slots);
 GrB_Info ftb_sample_weights(const ftb_sample_product *s, double *weight, const int64_t *offset);
 /* Of all columns, the squares of such values summed, each with those before it. (sample/layer_run.c) */
 GrB_Info ftb_sample_norms(const ftb_sample_product *all, double *sums);
-/* Weighted, where there are tables. *bad: some row has none, and nothing was picked. (sample/draw_run.c) */
-GrB_Info ftb_sample_by_tables(const ftb_sample_product *product, bool *bad);
+/* Weighted, where there are tables, and uniform of what is there. *bad: some row has no table, and nothing
+ * was picked. (sample/draw_run.c) */
+GrB_Info ftb_sample_by_draws(const ftb_sample_product *product, bool *bad);
 /* Rows get room for `most` picks (< 0: for all entries) before anybody knows whether so many can be; and move
  * together where some have less, with `scale` where it is there. */
 void ftb_sample_room(const ftb_sample_product *s, int64_t most);
