@@ -100,9 +100,10 @@ static void pick_sixteen(rng *r, bool replace)
     for (int l = 0; l < FTB_PICK_ROWS; l++) {
         rows.vertex[l] = rng_bits(r);
         rows.seed[l] = rng_bits(r);
+        rows.stream[l] = stream;
         rows.degree[l] = (uint32_t)(K + 1 + rng_below(r, (INT64_C(1) << (4 + l % 4 * 9)) - K - 1));
     }
-    FTB_PICK(ftb_pick_uniform)(at, &rows, stream, K, replace);
+    FTB_PICK(ftb_pick_uniform)(at, &rows, K, replace);
     for (int l = 0; l < FTB_PICK_ROWS; l++) {
         int64_t wanted[K];
         for (int t = 0; t < K; t++) {

@@ -82,9 +82,10 @@ static void places(void **state)
             for (int l = 0; l < FTB_PICK_ROWS; l++) {
                 rows.vertex[l] = rng_bits(&r);
                 rows.seed[l] = rng_bits(&r);
+                rows.stream[l] = stream;
                 rows.degree[l] = (uint32_t)(1 + rng_below(&r, (INT64_C(1) << (4 + l % 4 * 9)) - 1));
             }
-            FTB_PICK(ftb_pick_places)(place, fraction, &rows, stream, block);
+            FTB_PICK(ftb_pick_places)(place, fraction, &rows, block);
             for (int at = 0; at < 4 * FTB_PICK_ROWS; at++) {
                 const int l = at % FTB_PICK_ROWS;
                 const uint64_t d = 4 * block + (uint64_t)(at / FTB_PICK_ROWS);

@@ -56,10 +56,12 @@ typedef struct FtB_Select_options {
  * follow the picks; where a key or LABOR-0 decides, the lengths of these rows.
  *  @param S slot: FtB_Matrix count x n, whose content is replaced; values are cast to its dtype. With
  *  replacement an entry that was picked again is there again. @param rows slot: FtB_Ids, rows of A in any
- * order, also again; NULL: all of them. @param k picks of a row; -1: all (not with replacement). THRESHOLD
- * and BERNOULLI take -1. @param key slot: FtB_Op or text over x, i, j, di, dj and what is bound, one value an
- * entry, taken as FP64; dj counts the columns of all of A, once. By weight of a text, A keeps tables of 8
- * bytes an entry once that pays (docs/sampling.md). NULL: uniform. @param A slot: FtB_Matrix m x n.
+ * order, also again; NULL: all of them; or an FtB_Matrix Q count x m, which stands for rows of Q A: where
+ * each of its rows has one entry, of value 1, these are rows of A, else the product is made, and its row r
+ * has the draws of vertex r. @param k picks of a row; -1: all (not with replacement). THRESHOLD and BERNOULLI
+ * take -1. @param key slot: FtB_Op or text over x, i, j, di, dj and what is bound, one value an entry, taken
+ * as FP64; dj counts the columns of all of A, once. By weight of a text, A keeps tables of 8 bytes an entry
+ * once that pays (docs/sampling.md). NULL: uniform. @param A slot: FtB_Matrix m x n.
  * @param options NULL for the defaults. @return GrB_INDEX_OUT_OF_BOUNDS (a row), GrB_INVALID_VALUE (k; a
  * weight that is NaN, negative or infinite; a row whose weights are all 0), GrB_DIMENSION_MISMATCH,
  * GrB_OUT_OF_MEMORY, FTB_LIMIT. */
@@ -96,6 +98,8 @@ typedef struct FtB_Sample_options {
     FtB_Ids exclude; /**< places in A of entries that are not there, such as those that are predicted */
     bool reverses;   /**< nor are, for such an entry (i, j), those of (j, i) */
     bool induced;    /**< FtB_Sample_induced is wanted */
+    int64_t stack;   /**< seeds of a batch: seed t is of batch number batch + t / stack, and batches share no
+                        vertices; FtB_Sample_trees tells them apart. 0: all are of one */
 } FtB_Sample_options;
 
 /** Draws neighbourhoods: hop h picks fanouts[h] entries of each row of A whose vertex was found so far; those
@@ -147,8 +151,14 @@ FtB_Matrix FtB_Sample_induced(FtB_Sample sample);
  * as it has; empty if they were not wanted. */
 FtB_Ids FtB_Sample_induced_edges(FtB_Sample sample);
 
-/** Each vertex's tree, the place of its seed among the seeds (PyG's batch). @param sample made with
- * .disjoint.
+/** The samples of stacked batches, each bit for bit what FtB_sample draws for its seeds and its batch's
+ * number. @param[out] samples one for each batch, the number of seeds over .stack, rounded up; all NULL on
+ * failure. @param stacked made with .stack; it stays as it is. @return GrB_INVALID_VALUE, GrB_OUT_OF_MEMORY.
+ */
+GrB_Info FtB_Sample_split(FtB_Sample *samples, FtB_Sample stacked);
+
+/** Each vertex's tree, the place of its seed among the seeds (PyG's batch); or its batch. @param sample made
+ * with .disjoint or .stack.
  *  @return as many as there are vertices; NULL without. */
 const int32_t *FtB_Sample_trees(FtB_Sample sample);
 

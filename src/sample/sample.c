@@ -18,7 +18,7 @@ typedef struct call {
     FtB_Matrix A;
     FtB_Sample_options options;
     ftb_selector selector;
-    uint64_t *tree_seeds;
+    uint64_t *tree_seeds, *tree_streams;
     /* the hop at hand */
     int64_t row0, nrows; /* vertices that are picked of */
     ftb_picks picks;
@@ -67,13 +67,18 @@ static GrB_Info check_options(const call *c)
         return ftb_fail(GrB_INVALID_VALUE, "options: both key and key_op are given; expected one of them");
     if (c->options.times.at && !c->options.disjoint)
         return ftb_fail(GrB_INVALID_VALUE, "options: times go with disjoint trees; expected disjoint");
+    if (c->options.stack < 0 || (c->options.stack > 0 && c->options.disjoint))
+        return ftb_fail(GrB_INVALID_VALUE,
+                        "options: stack is %lld%s; expected 0 or more, and no disjoint trees",
+                        (long long)c->options.stack, c->options.disjoint ? " with disjoint" : "");
     if (c->options.induced && c->options.apart)
         return ftb_fail(GrB_INVALID_VALUE,
                         "options: induced means nothing where each pick is a vertex, apart");
-    if (c->options.disjoint && (c->options.selector == FTB_SAMPLE_FASTGCN || c->options.iterations > 0 ||
-                                c->options.selector == FTB_SAMPLE_LADIES))
+    if ((c->options.disjoint || c->options.stack) &&
+        (c->options.selector == FTB_SAMPLE_FASTGCN || c->options.iterations > 0 ||
+         c->options.selector == FTB_SAMPLE_LADIES))
         return ftb_fail(GrB_INVALID_VALUE,
-                        "options: disjoint means nothing where rows are picked of together, by "
+                        "options: disjoint and stack mean nothing where rows are picked of together, by "
                         "FTB_SAMPLE_FASTGCN, _LADIES and LABOR's iterations");
     return GrB_SUCCESS;
 }
@@ -124,6 +129,8 @@ static GrB_Info make_sample(call *c, const int64_t *seeds, int64_t nseeds, int n
     s->magic = FTB_MAGIC_SAMPLE;
     s->ctx = ctx;
     s->nhops = nhops;
+    s->once = c->options.once;
+    s->stack = c->options.stack;
     s->nseeds = s->nvertices = nseeds;
     s->vertices = ftb_new(ctx, nseeds, sizeof *s->vertices);
     s->found = ftb_new0(ctx, (int64_t)nhops + 1, sizeof *s->found);
@@ -135,22 +142,29 @@ static GrB_Info make_sample(call *c, const int64_t *seeds, int64_t nseeds, int n
     if (nseeds > 0)
         memcpy(s->vertices, seeds, (size_t)nseeds * sizeof *seeds);
     s->found[0] = nseeds;
-    if (!c->options.disjoint)
+    if (!c->options.disjoint && !c->options.stack)
         return GrB_SUCCESS;
+    c->tree_streams = ftb_new(ctx, nseeds, sizeof *c->tree_streams);
     s->trees = ftb_new(ctx, nseeds, sizeof *s->trees);
     c->tree_seeds = ftb_new(ctx, nseeds, sizeof *c->tree_seeds);
-    if (!s->trees || !c->tree_seeds)
+    if (!s->trees || !c->tree_seeds || !c->tree_streams)
         return ftb_nomem();
+    for (int64_t t = 0; t < nseeds; t++)
+        s->trees[t] = (int32_t)(c->options.stack ? t / c->options.stack : t);
     return GrB_SUCCESS;
 }
 
-/* A tree's draws follow from its seed vertex. `seed`: as batch and hop have changed it. */
-static void seed_trees(call *c, uint64_t seed, bool first)
+/* A tree's draws follow from its seed vertex, or, of stacked batches, are those of the batch. */
+static void seed_trees(call *c, uint64_t seed, int hop)
 {
-    for (int64_t t = 0; c->options.disjoint && t < c->sample->nseeds; t++) {
-        c->tree_seeds[t] = ftb_random_mix(seed, (uint64_t)c->sample->vertices[t], FTB_DRAW_TREE);
-        if (first)
-            c->sample->trees[t] = (int32_t)t;
+    const uint64_t batch = (uint64_t)c->options.batch;
+    for (int64_t t = 0; c->sample->trees && t < c->sample->nseeds; t++) {
+        c->tree_seeds[t] = seed;
+        c->tree_streams[t] =
+            ftb_draw_stream(&c->tree_seeds[t], batch + (c->options.stack ? (uint64_t)t : 0), (uint64_t)hop);
+        if (!c->options.stack)
+            c->tree_seeds[t] =
+                ftb_random_mix(c->tree_seeds[t], (uint64_t)c->sample->vertices[t], FTB_DRAW_TREE);
     }
 }
 
@@ -160,11 +174,12 @@ static GrB_Info pick(call *c, int64_t k, int hop)
 {
     ftb_sample_product *p = &c->selector.product;
     const uint64_t seed = p->seed;
+    seed_trees(c, seed, hop);
     p->stream = ftb_draw_stream(&p->seed, (uint64_t)c->options.batch, (uint64_t)hop);
     p->work = &c->sample->work;
-    seed_trees(c, p->seed, hop == 0);
-    if (c->options.disjoint) {
+    if (c->sample->trees) {
         p->seeds = c->tree_seeds;
+        p->streams = c->options.stack ? c->tree_streams : NULL;
         p->trees = c->sample->trees + c->row0;
     }
     const GrB_Info info = ftb_pick(&c->picks, &c->selector, c->sample->vertices + c->row0, c->nrows, k);
@@ -433,6 +448,7 @@ GrB_Info FtB_sample(FtB_Sample *sample, FtB_Matrix A, const int64_t *seeds, int6
     ftb_delete(c.local);
     ftb_delete(c.before);
     ftb_delete(c.tree_seeds);
+    ftb_delete(c.tree_streams);
     FtB_Sample_free(&c.sample);
     ftb_selector_end(&c.selector);
     if (info == FTB_CANCELLED)

@@ -5,6 +5,7 @@
 
 /* The slots' macro is for callers: this is the function. */
 #undef FtB_select_sample
+#undef FtB_mxm
 
 typedef struct call {
     FtB_Matrix S, A;
@@ -14,7 +15,61 @@ typedef struct call {
     ftb_selector selector;
     ftb_picks picks;
     FtB_Matrix made, edges;
+    int64_t *named;     /* rows that a matrix names; NULL: none does */
+    FtB_Matrix product; /* of it and A, where it adds rows up */
 } call;
+
+/* ---- rows of a product Q A */
+
+/* The one column of each row of Q, into rows. false: rows have others, or values that are not 1. */
+static bool name_rows(int64_t *rows, FtB_Matrix Q)
+{
+    const ftb_pattern *p = Q->pattern;
+    bool ones = Q->width <= 1;
+    for (int64_t r = 0; r < p->nrows && ones; r++)
+        ones = p->rowptr[r + 1] == r + 1;
+    for (int64_t e = 0; e < p->nvals && ones; e++) {
+        ones = Q->width == 0 || ftb_get_real(ftb_values(Q), Q->type, e) == 1;
+        rows[e] = ftb_col(p, e);
+    }
+    return ones;
+}
+
+/* Where Q names a row of A by each of its own, Q A is these rows; else it is made, and stands for A. */
+static GrB_Info read_matrix(call *c, FtB_Arg rows)
+{
+    FtB_Matrix Q;
+    GrB_Info info = ftb_arg_matrix(&Q, rows, "rows", false);
+    if (info != GrB_SUCCESS)
+        return info;
+    const ftb_pattern *p = Q->pattern, *of = c->A->pattern;
+    if (p->ncols != of->nrows)
+        return ftb_fail(GrB_DIMENSION_MISMATCH,
+                        "rows is %lld x %lld and A %lld x %lld; expected as many columns as A "
+                        "has rows",
+                        (long long)p->nrows, (long long)p->ncols, (long long)of->nrows, (long long)of->ncols);
+    c->nrows = p->nrows;
+    c->named = ftb_new(c->S->ctx, p->nvals, sizeof *c->named);
+    if (!c->named)
+        return ftb_nomem();
+    if (name_rows(c->named, Q)) {
+        c->rows = c->named;
+        return GrB_SUCCESS;
+    }
+    if (c->options.edges || c->options.times.at || c->options.exclude.count > 0)
+        return ftb_fail(GrB_INVALID_VALUE,
+                        "options: edges, times and exclude are of A's entries; expected rows with one "
+                        "entry each, of value 1");
+    const FtB_Type type = c->A->width > 0 && ftb_type_float(c->A->type) ? c->A->type : FTB_FP64;
+    info = FtB_Matrix_new(&c->product, type, c->nrows, of->ncols, 1);
+    if (info == GrB_SUCCESS)
+        info = FtB_mxm(FTB_ARG(c->product), FtB_Arg_none(), FtB_Arg_none(), FTB_ARG("plus : a * b"),
+                       FTB_ARG(Q), FTB_ARG(c->A), FtB_Arg_none());
+    c->A = c->product;
+    return info;
+}
+
+/* ---- arguments */
 
 static GrB_Info check_shape(const call *c, FtB_Matrix S, const char *name)
 {
@@ -51,7 +106,8 @@ static GrB_Info begin(call *c, FtB_Arg S, FtB_Arg rows, FtB_Arg key, FtB_Arg A,
     if (info == GrB_SUCCESS)
         info = ftb_arg_matrix_anywhere(&c->A, A, "A", false);
     if (info == GrB_SUCCESS)
-        info = ftb_selector_rows(&c->rows, &c->nrows, rows, c->A);
+        info = rows.kind == FTB_KIND_MATRIX ? read_matrix(c, rows)
+                                            : ftb_selector_rows(&c->rows, &c->nrows, rows, c->A);
     if (info == GrB_SUCCESS)
         info = check_shape(c, c->S, "S");
     if (info == GrB_SUCCESS)
@@ -134,6 +190,8 @@ done:
     FtB_Matrix_free(&c.made);
     FtB_Matrix_free(&c.edges);
     ftb_selector_end(&c.selector);
+    FtB_Matrix_free(&c.product);
+    ftb_delete(c.named);
     if (info == FTB_CANCELLED)
         ftb_cancel_clear(c.S->ctx);
     return info;

@@ -312,7 +312,7 @@ GrB_Info ftb_pick(ftb_picks *picks, const ftb_selector *s, const int64_t *rows, 
 {
     ftb_sample_product p = s->product;
     const ftb_place nothing[] = {{.X = NULL}}; /* lists are the host's, and patterns are asked for by verbs */
-    const bool ours = p.key || p.values || ftb_sample_scales(&p) || ftb_sample_filters(&p);
+    const bool ours = p.key || p.values || ftb_sample_scales(&p) || ftb_sample_filters(&p) || p.streams;
     const ftb_backend *who = ours ? NULL : FTB_WHO(s->ctx, sample);
     int64_t most, looked = 0, *counted = p.work;
     GrB_Info info = GrB_SUCCESS;

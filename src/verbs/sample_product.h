@@ -24,6 +24,7 @@ typedef struct ftb_sample_product {
     uint64_t seed, stream;
     const uint64_t *seeds; /* row r's is seeds[trees[r]]; NULL: seed */
     const int32_t *trees;
+    const uint64_t *streams; /* with trees: row r's is streams[trees[r]]; NULL: stream */
     const void *values; /* those of p's entries, which are the key itself, one each; NULL: they are not */
     FtB_Type type;
     struct ftb_map *key;  /* WEIGHTED, TOPK, THRESHOLD, BERNOULLI: values of entries, compiled for the host */

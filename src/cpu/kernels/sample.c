@@ -16,25 +16,24 @@
 _Static_assert(LANES == FTB_PHILOX_LANES, "a lane is a row");
 
 /* Block `block` of the draws of sixteen vertices. */
-static inline void vertex_words(uint32_t words[4][LANES], const uint64_t *vertex, const uint64_t *seed,
-                                uint64_t stream, uint64_t block)
+static inline void vertex_words(uint32_t words[4][LANES], const ftb_pick_rows *rows, uint64_t block)
 {
     uint32_t key[2][LANES];
-    stream |= block << 32;
     for (int r = 0; r < LANES; r++) {
-        words[0][r] = (uint32_t)vertex[r];
-        words[1][r] = (uint32_t)(vertex[r] >> 32);
+        const uint64_t stream = rows->stream[r] | block << 32;
+        words[0][r] = (uint32_t)rows->vertex[r];
+        words[1][r] = (uint32_t)(rows->vertex[r] >> 32);
         words[2][r] = (uint32_t)stream;
         words[3][r] = (uint32_t)(stream >> 32);
-        key[0][r] = (uint32_t)seed[r];
-        key[1][r] = (uint32_t)(seed[r] >> 32);
+        key[0][r] = (uint32_t)rows->seed[r];
+        key[1][r] = (uint32_t)(rows->seed[r] >> 32);
     }
     ftb_philox_lanes(words, key);
 }
 
 /* place[r] = ftb_draw_below(n[r], ..., d), of which word[r] has the higher bits. */
 static inline void draw_below(uint32_t *restrict place, const uint32_t *restrict n, const uint32_t *word,
-                              const ftb_pick_rows *rows, uint64_t stream, int64_t d)
+                              const ftb_pick_rows *rows, int64_t d)
 {
     uint32_t carries = 0;
     for (int r = 0; r < LANES; r++) {
@@ -44,20 +43,20 @@ static inline void draw_below(uint32_t *restrict place, const uint32_t *restrict
     }
     if (carries)
         for (int r = 0; r < LANES; r++)
-            place[r] = (uint32_t)ftb_draw_below(n[r], rows->seed[r], rows->vertex[r], stream, (uint64_t)d);
+            place[r] =
+                (uint32_t)ftb_draw_below(n[r], rows->seed[r], rows->vertex[r], rows->stream[r], (uint64_t)d);
 }
 
-void FTB_CELL(ftb_pick_uniform)(int32_t *at, const ftb_pick_rows *rows, uint64_t stream, int64_t k,
-                                bool replace)
+void FTB_CELL(ftb_pick_uniform)(int32_t *at, const ftb_pick_rows *rows, int64_t k, bool replace)
 {
     uint32_t words[4][LANES], n[LANES], place[LANES];
     for (int64_t t = 0; t < k; t++) {
         if (t % 4 == 0)
-            vertex_words(words, rows->vertex, rows->seed, stream, (uint64_t)t / 4);
+            vertex_words(words, rows, (uint64_t)t / 4);
         const uint32_t left = replace ? 0 : (uint32_t)(k - t - 1); /* draws that are still to come */
         for (int r = 0; r < LANES; r++)
             n[r] = rows->degree[r] > left ? rows->degree[r] - left : 1;
-        draw_below(place, n, words[t % 4], rows, stream, t);
+        draw_below(place, n, words[t % 4], rows, t);
         int32_t *to = at + t * LANES;
         for (int64_t s = 0; s < t && !replace; s++) {
             const int32_t *was = at + s * LANES;
@@ -78,12 +77,11 @@ void FTB_CELL(ftb_pick_uniform)(int32_t *at, const ftb_pick_rows *rows, uint64_t
         }
 }
 
-void FTB_CELL(ftb_pick_places)(uint32_t *place, uint32_t *fraction, const ftb_pick_rows *rows,
-                               uint64_t stream, uint64_t block)
+void FTB_CELL(ftb_pick_places)(uint32_t *place, uint32_t *fraction, const ftb_pick_rows *rows, uint64_t block)
 {
     uint32_t high[4][LANES], low[4][LANES];
-    vertex_words(high, rows->vertex, rows->seed, stream, block);
-    vertex_words(low, rows->vertex, rows->seed, stream, block | UINT64_C(1) << FTB_DRAW_BLOCK_BITS);
+    vertex_words(high, rows, block);
+    vertex_words(low, rows, block | UINT64_C(1) << FTB_DRAW_BLOCK_BITS);
     for (int d = 0; d < 4; d++)
         for (int r = 0; r < LANES; r++) {
             const uint64_t n = rows->degree[r], product = high[d][r] * n + (low[d][r] * n >> 32);
@@ -119,12 +117,13 @@ void FTB_CELL(ftb_draw_words)(uint32_t *word, uint64_t seed, uint64_t vertex, ui
 void FTB_CELL(ftb_draw_vertices)(uint32_t *word, uint64_t seed, const int64_t *vertex, uint64_t stream)
 {
     uint32_t words[4][LANES];
-    uint64_t at[LANES], seeds[LANES];
+    ftb_pick_rows rows;
     for (int l = 0; l < LANES; l++) {
-        at[l] = (uint64_t)vertex[l];
-        seeds[l] = seed;
+        rows.vertex[l] = (uint64_t)vertex[l];
+        rows.seed[l] = seed;
+        rows.stream[l] = stream;
     }
-    vertex_words(words, at, seeds, stream, 0);
+    vertex_words(words, &rows, 0);
     for (int l = 0; l < LANES; l++)
         word[l] = words[0][l];
 }

@@ -47,6 +47,7 @@ static void propose(drawer *w, group *g, int64_t first, int64_t count)
         const int64_t degree = ftb_sample_degree(s, first + l);
         rows.vertex[l] = (uint64_t)ftb_sample_row(s, first + l);
         rows.seed[l] = ftb_sample_seed(s, first + l);
+        rows.stream[l] = ftb_sample_stream(s, first + l);
         rows.degree[l] = (uint32_t)degree;
         some |= degree > 0 && (s->replace || degree > s->k);
     }
@@ -55,7 +56,7 @@ static void propose(drawer *w, group *g, int64_t first, int64_t count)
     g->ndrawn = (s->k + (s->replace ? 0 : MORE) + 3) / 4 * 4;
     for (int64_t d = 0; d < g->ndrawn; d += 4)
         FTB_PICK(ftb_pick_places)
-    (g->place + d * FTB_PICK_ROWS, g->fraction + d * FTB_PICK_ROWS, &rows, s->stream, (uint64_t)d / 4);
+    (g->place + d * FTB_PICK_ROWS, g->fraction + d * FTB_PICK_ROWS, &rows, (uint64_t)d / 4);
     for (int l = 0; l < count; l++) {
         const int64_t begin = row_begin(s, first + l);
         for (int64_t d = 0; d < g->ndrawn && (s->replace || rows.degree[l] > (uint64_t)s->k); d++) {

@@ -98,7 +98,7 @@ typedef struct row {
     const ftb_alias_slot *slots;
     ftb_drawn drawn;
     ftb_row_filter filter;
-    uint64_t vertex, seed;
+    uint64_t vertex, seed, stream;
     int64_t degree;
     uint32_t high[4], low[4]; /* words of the draws of a block */
     int64_t block;            /* -1: none */
@@ -108,7 +108,7 @@ typedef struct row {
 /* Place and fraction of draw d. */
 static uint64_t product_of(row *h, int64_t d)
 {
-    const uint64_t stream = h->w->s->stream, n = (uint64_t)h->degree, block = (uint64_t)d / 4;
+    const uint64_t stream = h->stream, n = (uint64_t)h->degree, block = (uint64_t)d / 4;
     uint64_t high, low;
     if (block >> FTB_DRAW_BLOCK_BITS) {
         high = ftb_draw(h->seed, h->vertex, stream, (uint64_t)d, false);
@@ -216,8 +216,8 @@ static void finish_again(const row *h, int64_t *place, int64_t more, double *wei
         weight[t] += weight[t - 1];
     }
     for (int64_t d = 0; d < more; d++) {
-        const uint64_t high = ftb_draw(seed, h->vertex, h->w->s->stream, (uint64_t)d, false),
-                       low = ftb_draw(seed, h->vertex, h->w->s->stream, (uint64_t)d, true);
+        const uint64_t high = ftb_draw(seed, h->vertex, h->stream, (uint64_t)d, false),
+                       low = ftb_draw(seed, h->vertex, h->stream, (uint64_t)d, true);
         const double aim = (double)((high << 32 | low) >> 11) * 0x1p-53 * weight[h->degree - 1];
         int64_t first = 0, end = last; /* the first whose sum is beyond `aim` */
         while (first < end) {
@@ -245,7 +245,7 @@ static int64_t finish_row(row *h, int64_t *place, int64_t count, int64_t wanted)
             finish_again(h, place + count, wanted, weight, seed);
         return some > 0 ? count + wanted : count;
     }
-    FTB_PICK(ftb_draw_words)(word, seed, h->vertex, h->w->s->stream, 0, h->degree);
+    FTB_PICK(ftb_draw_words)(word, seed, h->vertex, h->stream, 0, h->degree);
     FTB_PICK(ftb_draw_keys)(weight, word, weight, h->degree);
     ftb_least_keys(place + count, weight, h->degree, more);
     return count + more;
@@ -270,6 +270,7 @@ int64_t ftb_draw_row(ftb_row_draws *w, int64_t r, const ftb_alias_slot *slots, f
              .filter = ftb_row_filter_of(s, r),
              .vertex = (uint64_t)ftb_sample_row(s, r),
              .seed = ftb_sample_seed(s, r),
+             .stream = ftb_sample_stream(s, r),
              .degree = ftb_sample_degree(s, r),
              .block = -1};
     int64_t count = 0;

@@ -96,7 +96,7 @@ static void draw_words(chooser *w, int64_t r, int64_t degree)
 {
     const ftb_sample_product *s = w->s;
     FTB_PICK(ftb_draw_words)
-    (w->word, ftb_sample_seed(s, r), (uint64_t)ftb_sample_row(s, r), s->stream, 0, degree);
+    (w->word, ftb_sample_seed(s, r), (uint64_t)ftb_sample_row(s, r), ftb_sample_stream(s, r), 0, degree);
 }
 
 /* Through a table of the row, made for it. */
@@ -179,7 +179,7 @@ static int64_t choose_labor(chooser *w, int64_t r, int64_t degree, int64_t *plac
         for (int64_t t = 0; t < here; t++)
             column[t] = ftb_col(s->p, begin + at + t);
         if (!all)
-            FTB_PICK(ftb_draw_vertices)(word, seed, column, s->stream);
+            FTB_PICK(ftb_draw_vertices)(word, seed, column, ftb_sample_stream(s, r));
         for (int64_t t = 0; t < here; t++)
             if ((all || (unsigned __int128)word[t] * (uint64_t)there < (unsigned __int128)s->k << 32) &&
                 ftb_row_admits(&filter, at + t)) {

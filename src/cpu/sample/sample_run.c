@@ -84,7 +84,7 @@ static void pick_row(picker *w, int64_t r)
         w->set[t] = FREE;
     for (int64_t t = 0; t < count; t++) {
         const uint64_t n = (uint64_t)(s->replace ? degree : degree - count + t + 1);
-        uint64_t place = ftb_draw_below(n, seed, vertex, s->stream, (uint64_t)t);
+        uint64_t place = ftb_draw_below(n, seed, vertex, ftb_sample_stream(s, r), (uint64_t)t);
         if (size && !set_add(w->set, (uint64_t)size - 1, place)) {
             place = n - 1;
             set_add(w->set, (uint64_t)size - 1, place);
@@ -134,10 +134,11 @@ static void pick_waiting(picker *w)
     for (int l = 0; l < w->nwaiting; l++) {
         rows.vertex[l] = (uint64_t)ftb_sample_row(s, w->waiting[l]);
         rows.seed[l] = ftb_sample_seed(s, w->waiting[l]);
+        rows.stream[l] = ftb_sample_stream(s, w->waiting[l]);
         rows.degree[l] = (uint32_t)ftb_sample_degree(s, w->waiting[l]);
     }
     if (w->nwaiting)
-        FTB_PICK(ftb_pick_uniform)(w->at, &rows, s->stream, s->k, s->replace);
+        FTB_PICK(ftb_pick_uniform)(w->at, &rows, s->k, s->replace);
     for (int l = 0; l < w->nwaiting; l++) {
         const int64_t begin = row_begin(s, w->waiting[l]), to = s->rowptr[w->waiting[l]];
         for (int64_t t = 0; t < s->k; t++)

@@ -44,6 +44,10 @@ static inline int64_t ftb_sample_degree(const ftb_sample_product *s, int64_t r)
     const int64_t i = ftb_sample_row(s, r);
     return s->p->rowptr[i + 1] - s->p->rowptr[i];
 }
+static inline uint64_t ftb_sample_stream(const ftb_sample_product *s, int64_t r)
+{
+    return s->streams ? s->streams[s->trees[r]] : s->stream;
+}
 static inline uint64_t ftb_sample_seed(const ftb_sample_product *s, int64_t r)
 {
     return s->seeds ? s->seeds[s->trees[r]] : s->seed;
