@@ -1,7 +1,7 @@
-/* The verb `spmm` on a GPU, FP32 from sources of FP32 and 16 bits: the direct kernels
- * (kernels/spmm_direct.cuh), or, for sums over graphs whose rows share many sources, the hybrid ones before
- * them (kernels/spmm_hybrid.cuh). Sums are in the order of the entries, but for rows that are cut (pieces.h)
- * and, hybrid, of the entries that tiles have, which come before the others. */
+/* The verb `spmm` on a GPU, in FP32 from sources of FP32 and 16 bits, in FP64 from FP64 and, with weights,
+ * FP32: the direct kernels (kernels/spmm_direct.cuh), or, in FP32 over graphs whose rows share many sources,
+ * the hybrid ones before them (kernels/spmm_hybrid.cuh). Sums are in the order of the entries, but for rows
+ * that are cut (pieces.h) and, hybrid, of the entries that tiles have, which come before the others. */
 #include "gpu/entries.h"
 #include "gpu/gpu_verbs.h"
 #include "gpu/launch.h"
@@ -12,57 +12,95 @@
 #include <limits.h>
 #include <stdio.h>
 
-#define SOURCE "gpu/kernels/spmm_direct.cu" /* and what joins pieces, however sources are stored */
+#define SOURCE_32 "gpu/kernels/spmm_direct.cu" /* and what joins pieces of 16 bits */
 #define SOURCE_16 "gpu/kernels/spmm_direct_16.cu"
+#define SOURCE_64 "gpu/kernels/spmm_direct_64.cu"
 #define HYBRID "gpu/kernels/spmm_hybrid.cu" /* and what orders weights */
 #define HYBRID_16 "gpu/kernels/spmm_hybrid_16.cu"
 
-static const char *source_of(const ftb_spmm_product *s) { return s->stored == FTB_FP32 ? SOURCE : SOURCE_16; }
+static bool in_64(const ftb_spmm_product *s) { return s->kind.type == FTB_FP64; }
+
+/* What joins pieces. */
+static const char *joins_of(const ftb_spmm_product *s) { return in_64(s) ? SOURCE_64 : SOURCE_32; }
+
+static const char *source_of(const ftb_spmm_product *s)
+{
+    return in_64(s) ? SOURCE_64 : s->stored == FTB_FP32 ? SOURCE_32 : SOURCE_16;
+}
 
 static const char *hybrid_of(const ftb_spmm_product *s) { return s->stored == FTB_FP32 ? HYBRID : HYBRID_16; }
 
 static const char *stored_of(const ftb_spmm_product *s)
 {
+    if (in_64(s))
+        return s->stored == FTB_FP64 ? "f64" : "f32as64";
     return s->stored == FTB_FP32 ? "f32" : s->stored == FTB_FP16 ? "f16" : "bf16";
 }
+
+static const char *reduce_of(const ftb_spmm_product *s) { return s->kind.best ? "BEST" : "PLUS"; }
 
 static const char *edge_of(const ftb_spmm_product *s)
 {
     return s->form == FTB_FORM_COPY ? "COPY" : s->yheads == 1 ? "EDGE" : "HEADS";
 }
 
+static bool types_fit(const ftb_spmm_product *s)
+{
+    const bool copy = s->form == FTB_FORM_COPY;
+    if (!copy && (s->form != FTB_FORM_MUL || s->ywidth != 1))
+        return false;
+    if (in_64(s))
+        return (s->stored == FTB_FP64 || (s->stored == FTB_FP32 && !copy)) &&
+               (copy || s->ystored == FTB_FP32 || s->ystored == FTB_FP64);
+    return s->kind.type == FTB_FP32 &&
+           (s->stored == FTB_FP32 || s->stored == FTB_FP16 || s->stored == FTB_BF16) &&
+           (copy || s->ystored == FTB_FP32);
+}
+
 /* The plan that comes with a product is the host's, and has no say here. */
 bool ftb_gpu_spmm_fits(const ftb_spmm_product *s)
 {
-    const bool copy = s->form == FTB_FORM_COPY;
-    const bool stored = s->stored == FTB_FP32 || s->stored == FTB_FP16 || s->stored == FTB_BF16;
-    if (s->kind.type != FTB_FP32 || !stored || s->rows || s->p->wide || s->p->nrows > INT_MAX ||
-        s->heads * s->width > INT_MAX)
-        return false;
-    if (!copy && (s->form != FTB_FORM_MUL || s->ystored != FTB_FP32 || s->ywidth != 1))
+    if (!types_fit(s) || s->rows || s->p->wide || s->p->nrows > INT_MAX || s->heads * s->width > INT_MAX)
         return false;
     ftb_gpu_device *d = ftb_gpu_of(ftb_device(s->ctx));
-    return ftb_gpu_load(d, SOURCE) == GrB_SUCCESS && ftb_gpu_load(d, source_of(s)) == GrB_SUCCESS;
+    return ftb_gpu_load(d, joins_of(s)) == GrB_SUCCESS && ftb_gpu_load(d, source_of(s)) == GrB_SUCCESS;
 }
 
-static bool aligned(const void *at, int64_t ld, FtB_Type type)
+/* Whether so many values at a time can be read there, or written: 16 bytes at most. */
+static bool aligned(const void *at, int64_t ld, FtB_Type type, int values)
 {
-    return (uintptr_t)at % (4 * FtB_Type_size(type)) == 0 && ld % 4 == 0;
+    const size_t bytes = (size_t)values * FtB_Type_size(type);
+    return (uintptr_t)at % ftb_min(bytes, 16) == 0 && ld % values == 0;
+}
+
+/* Features that kernels take at a time: `known`, as memory is; else as it would be at its best. */
+static int at_once(const ftb_spmm_product *s, bool known)
+{
+    static const int of_16[] = {8, 4, 1}, of_32[] = {4, 1}, of_64[] = {2, 1};
+    const int *values = in_64(s) ? of_64 : s->stored == FTB_FP32 ? of_32 : of_16;
+    const int64_t together = s->form == FTB_FORM_COPY || s->yheads == 1 ? s->heads * s->width : s->width;
+    for (; *values > 1; values++)
+        if (together % *values == 0 &&
+            (!known ||
+             (aligned(s->x, s->ldx, s->stored, *values) && aligned(s->out, s->ldo, s->kind.type, *values) &&
+              (!s->won || aligned(s->won, s->ldwon, FTB_INT64, *values)))))
+            break;
+    return *values;
 }
 
 /* ---- the plan */
 
 /* What is chosen is what would be if rows were as aligned as their width allows, so that no bit depends on
- * addresses; `vectors`: they are. */
+ * addresses; `here_at_once`: as they are. */
 static void rule(ftb_gpu_spmm_plan *plan, const ftb_spmm_facts *facts, const ftb_spmm_asked *asked,
-                 bool vectors)
+                 int here_at_once)
 {
     ftb_gpu_spmm_facts here = facts->gpu;
     ftb_spmm_asked same = *asked;
     ftb_rule_gpu_spmm(plan, facts, &here, asked);
-    if (vectors == here.vectors)
+    if (here_at_once == here.at_once)
         return;
-    here.vectors = vectors;
+    here.at_once = here_at_once;
     same.forced |= FTB_SPMM_SET_KERNEL | (plan->hybrid ? FTB_SPMM_SET_THRESHOLD : 0);
     same.family = plan->hybrid ? FTB_SPMM_HYBRID : FTB_SPMM_DIRECT;
     same.threshold = plan->threshold;
@@ -72,28 +110,30 @@ static void rule(ftb_gpu_spmm_plan *plan, const ftb_spmm_facts *facts, const ftb
 /* For the GPU that a description has, if there is one. Densities are looked at where they may matter, or if
  * all is to be known. */
 static GrB_Info make_plan(ftb_gpu_spmm_plan *plan, ftb_spmm_facts *facts, const ftb_spmm_product *s,
-                          bool vectors, const ftb_spmm_asked *asked, bool all)
+                          int here_at_once, const ftb_spmm_asked *asked, bool all)
 {
     ftb_gpu_device *d = ftb_gpu_of(ftb_device(s->ctx));
     const ftb_gpu_facts *described = &ftb_machine_here()->gpu;
     const bool forced = asked->forced & FTB_SPMM_SET_KERNEL && asked->family >= FTB_SPMM_HYBRID;
     facts->gpu = (ftb_gpu_spmm_facts){.gpu = described->multiprocessors ? *described : d->facts,
-                                      .vectors = s->width % 4 == 0,
+                                      .at_once = at_once(s, false),
+                                      .exact = s->kind.best,
                                       .fixed = ftb_deterministic(s->ctx)};
     if (d->facts.shared > 0) /* what a description has more of is not there */
         facts->gpu.gpu.shared =
             facts->gpu.gpu.shared > 0 ? ftb_min(facts->gpu.gpu.shared, d->facts.shared) : d->facts.shared;
-    facts->gpu.staged = !s->kind.best && s->p->nvals > 0 && s->p->nvals <= INT_MAX;
-    rule(plan, facts, asked, vectors);
-    if (!facts->gpu.staged || (!all && !forced && (facts->gpu.fixed || plan->seconds < FTB_GPU_SPMM_SMALL)))
+    facts->gpu.staged = !in_64(s) && !s->with_won && s->p->nvals > 0 && s->p->nvals <= INT_MAX;
+    rule(plan, facts, asked, here_at_once);
+    if (!facts->gpu.staged ||
+        (!all && !forced && ((facts->gpu.fixed && !facts->gpu.exact) || plan->seconds < FTB_GPU_SPMM_SMALL)))
         return GrB_SUCCESS;
     facts->gpu.staged =
         ftb_gpu_load(d, HYBRID) == GrB_SUCCESS && ftb_gpu_load(d, hybrid_of(s)) == GrB_SUCCESS;
     GrB_Info info = ftb_gpu_density_ask(&facts->gpu.density, s->p);
-    rule(plan, facts, asked, vectors);
+    rule(plan, facts, asked, here_at_once);
     facts->gpu.precision = facts->gpu.staged ? ftb_gpu_tensor_precision(d, s) : FTB_PRECISION_FP32;
     ftb_gpu_spmm_facts here = facts->gpu;
-    here.vectors = vectors;
+    here.at_once = here_at_once;
     ftb_rule_gpu_tensor(plan, facts, &here, asked);
     return info;
 }
@@ -101,22 +141,20 @@ static GrB_Info make_plan(ftb_gpu_spmm_plan *plan, ftb_spmm_facts *facts, const 
 /* Before operands are there. */
 GrB_Info ftb_gpu_spmm_plan_of(ftb_spmm_plan *plan, ftb_spmm_facts *facts, const ftb_spmm_product *s)
 {
-    return make_plan(&plan->gpu, facts, s, s->width % 4 == 0, &plan->asked, true);
+    return make_plan(&plan->gpu, facts, s, at_once(s, false), &plan->asked, true);
 }
 
 static GrB_Info plan_of(ftb_gpu_spmm_plan *plan, const ftb_spmm_product *s, const ftb_spmm_asked *asked)
 {
-    const int64_t value = sizeof(float);
     ftb_spmm_facts facts = {.nrows = s->p->nrows,
                             .ncols = s->p->ncols,
                             .nvals = s->p->nvals,
                             .features = s->heads * s->width,
-                            .value_bytes = value,
-                            .stored_bytes = (int64_t)FtB_Type_size(s->stored),
-                            .edge_bytes = s->form == FTB_FORM_COPY ? 0 : s->yheads * value};
-    const bool vectors =
-        s->width % 4 == 0 && aligned(s->x, s->ldx, s->stored) && aligned(s->out, s->ldo, FTB_FP32);
-    return make_plan(plan, &facts, s, vectors, asked, false);
+                            .value_bytes = (int64_t)FtB_Type_size(s->kind.type),
+                            .stored_bytes = (int64_t)FtB_Type_size(s->stored)};
+    if (s->form != FTB_FORM_COPY)
+        facts.edge_bytes = s->yheads * (int64_t)FtB_Type_size(s->ystored);
+    return make_plan(plan, &facts, s, at_once(s, true), asked, false);
 }
 
 /* ---- hybrid */
@@ -126,7 +164,7 @@ typedef struct room {
     void *at;
     int64_t bytes;
 } room;
-enum { PARTIAL, STARTS, WEIGHTS, ROOMS };
+enum { PARTIAL, WON, STARTS, WEIGHTS, ROOMS };
 
 static GrB_Info take_room(room *to, ftb_gpu_device *d, FtB_Context ctx, int64_t bytes)
 {
@@ -139,20 +177,24 @@ static GrB_Info order_weights(ftb_gpu_device *d, ftb_spmm_direct_arguments *a, c
 {
     const int heads = (int)s->yheads;
     GrB_Info info = take_room(to, d, s->ctx, h->nentries * heads * (int64_t)sizeof(float));
-    ftb_spmm_hybrid_weights w = {.count = h->nentries * heads,
-                                 .order = h->order,
+    int shift = 0; /* threads side by side for an entry's heads: as many, or a warp */
+    while (shift < 5 && 1 << shift < heads)
+        shift++;
+    ftb_spmm_hybrid_weights w = {.order = h->order,
                                  .w = a->w,
                                  .from = a->from,
                                  .to = to->at,
                                  .ldw = a->ldw,
-                                 .heads = heads};
+                                 .entries = (int)h->nentries,
+                                 .heads = heads,
+                                 .shift = shift};
+    const int entries = FTB_SPMM_HYBRID_WEIGHTS_BLOCK >> shift; /* of a block */
     if (info == GrB_SUCCESS)
-        info = ftb_gpu_launch(
-            d, s->ctx, HYBRID, "spmm_hybrid_weights",
-            (ftb_gpu_grid){.x = (w.count + FTB_SPMM_HYBRID_WEIGHTS_BLOCK - 1) / FTB_SPMM_HYBRID_WEIGHTS_BLOCK,
-                           .y = 1,
-                           .threads = FTB_SPMM_HYBRID_WEIGHTS_BLOCK},
-            (void *[]){&w});
+        info = ftb_gpu_launch(d, s->ctx, HYBRID, "spmm_hybrid_weights",
+                              (ftb_gpu_grid){.x = (h->nentries + entries - 1) / entries,
+                                             .y = 1,
+                                             .threads = FTB_SPMM_HYBRID_WEIGHTS_BLOCK},
+                              (void *[]){&w});
     a->w = to->at;
     a->ldw = heads;
     a->from = NULL;
@@ -164,8 +206,8 @@ static GrB_Info launch_direct(ftb_gpu_device *d, ftb_spmm_direct_arguments *a, c
 {
     const int groups = FTB_SPMM_DIRECT_BLOCK / plan->lanes, tile = plan->lanes * plan->values;
     char name[64];
-    snprintf(name, sizeof name, "spmm_direct_%s_%s_%s_%dx%d", stored_of(s), s->kind.best ? "BEST" : "PLUS",
-             edge_of(s), plan->lanes, plan->values);
+    snprintf(name, sizeof name, "spmm_direct_%s_%s_%s_%dx%d", stored_of(s), reduce_of(s), edge_of(s),
+             plan->lanes, plan->values);
     return ftb_gpu_launch(d, s->ctx, source_of(s), name,
                           (ftb_gpu_grid){.x = (a->npieces + groups - 1) / groups,
                                          .y = (a->d + tile - 1) / tile,
@@ -179,7 +221,7 @@ static GrB_Info launch_tiles(ftb_gpu_device *d, const ftb_spmm_direct_arguments 
     const int features = vectors ? 8 * 4 : 16;
     char name[64];
     ftb_spmm_hybrid_arguments tiles = ftb_gpu_hybrid_arguments(a, h, tile);
-    snprintf(name, sizeof name, "spmm_hybrid_%s_PLUS_%s_%s", stored_of(s), edge_of(s),
+    snprintf(name, sizeof name, "spmm_hybrid_%s_%s_%s_%s", stored_of(s), reduce_of(s), edge_of(s),
              vectors ? "8x4" : "16x1");
     return ftb_gpu_launch(d, s->ctx, hybrid_of(s), name,
                           (ftb_gpu_grid){.x = h->nblocks,
@@ -215,7 +257,7 @@ static GrB_Info launch_hybrid(ftb_gpu_device *d, ftb_spmm_direct_arguments *a, c
                             : launch_tiles(d, &first, s, &h, plan->tile, plan->vectors);
     first.rest = h.cold_start;
     first.colidx = h.cold;
-    first.w = weighted ? first.w + h.nhot * first.ldw : NULL;
+    first.w = weighted ? (const float *)first.w + h.nhot * first.ldw : NULL;
     if (info == GrB_SUCCESS)
         info = launch_direct(d, &first, s, plan);
     a->pieces += first.npieces;
@@ -231,13 +273,13 @@ static GrB_Info launch(ftb_gpu_device *d, ftb_spmm_direct_arguments *a, const ft
     const ftb_gpu_grid each = {.x = (a->d + FTB_SPMM_DIRECT_BLOCK - 1) / FTB_SPMM_DIRECT_BLOCK,
                                .threads = FTB_SPMM_DIRECT_BLOCK};
     char merge[64];
-    snprintf(merge, sizeof merge, "spmm_direct_f32_%s_merge", s->kind.best ? "BEST" : "PLUS");
+    snprintf(merge, sizeof merge, "spmm_direct_%s_%s_merge", in_64(s) ? "f64" : "f32", reduce_of(s));
     const int64_t all = a->npieces;
     GrB_Info info = plan->hybrid ? launch_hybrid(d, a, s, plan, rooms) : GrB_SUCCESS;
     if (info == GrB_SUCCESS)
         info = ftb_gpu_half_done(launch_direct(d, a, s, plan), s->add && a->npieces < all);
     if (info == GrB_SUCCESS)
-        info = ftb_gpu_half_done(ftb_gpu_join_cuts(d, s->ctx, p, SOURCE, merge, each, a), s->add);
+        info = ftb_gpu_half_done(ftb_gpu_join_cuts(d, s->ctx, p, joins_of(s), merge, each, a), s->add);
     return info;
 }
 
@@ -256,7 +298,10 @@ GrB_Info ftb_gpu_spmm(const ftb_spmm_product *s, const ftb_spmm_plan *plan)
     if (info == GrB_SUCCESS && s->at)
         info = ftb_gpu_from_ask(&from, s->p, s->at, d);
     if (info == GrB_SUCCESS)
-        info = take_room(&rooms[PARTIAL], d, s->ctx, p.nslots * features * (int64_t)sizeof(float));
+        info =
+            take_room(&rooms[PARTIAL], d, s->ctx, p.nslots * features * (int64_t)FtB_Type_size(s->kind.type));
+    if (info == GrB_SUCCESS && s->won)
+        info = take_room(&rooms[WON], d, s->ctx, p.nslots * features * (int64_t)sizeof(int64_t));
     if (info != GrB_SUCCESS)
         return info;
     ftb_spmm_direct_arguments a = {.npieces = p.npieces - (s->add ? p.nempty : 0),
@@ -267,12 +312,16 @@ GrB_Info ftb_gpu_spmm(const ftb_spmm_product *s, const ftb_spmm_plan *plan)
                                    .from = from,
                                    .y = s->out,
                                    .partial = rooms[PARTIAL].at,
+                                   .won = s->won,
+                                   .partial_won = rooms[WON].at,
+                                   .ldwon = s->ldwon,
                                    .ldx = s->ldx,
                                    .ldw = s->ldy,
                                    .ldy = s->ldo,
                                    .ldp = features,
                                    .d = (int)features,
                                    .width = (int)s->width,
+                                   .wide = s->ystored == FTB_FP64,
                                    .mean = s->mean,
                                    .least = s->least,
                                    .add = s->add};

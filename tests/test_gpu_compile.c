@@ -393,8 +393,12 @@ static void assert_has_kernels(const char *source, const char *image)
         assert_names(image, "spmm_direct_f32_BEST_merge");
     } else if (strcmp(source, SOURCE_16) == 0) {
         FTB_SPMM_DIRECT_16(NAMED)
-#define NAMED_HYBRID(stored, edge, lanes, values)                                                            \
-    assert_names(image, "spmm_hybrid_" #stored "_PLUS_" #edge "_" #lanes "x" #values);
+#define NAMED_HYBRID(stored, reduce, edge, lanes, values)                                                    \
+    assert_names(image, "spmm_hybrid_" #stored "_" #reduce "_" #edge "_" #lanes "x" #values);
+    } else if (strcmp(source, "gpu/kernels/spmm_direct_64.cu") == 0) {
+        FTB_SPMM_DIRECT_64(NAMED)
+        assert_names(image, "spmm_direct_f64_PLUS_merge");
+        assert_names(image, "spmm_direct_f64_BEST_merge");
     } else if (strcmp(source, "gpu/kernels/spmm_hybrid.cu") == 0) {
         FTB_SPMM_HYBRID_F32(NAMED_HYBRID)
         assert_names(image, "spmm_hybrid_weights");

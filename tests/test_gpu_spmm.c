@@ -1,7 +1,7 @@
 /* Sparse x block on a GPU that does not exist (support/fake_cuda): the library's own calls, through its
- * driver's calls, to kernels that the emulator runs. Results are those of slow loops in double; what the GPU
- * has no kernel for is done on the host; operands that are there stay there. Where there is no emulator the
- * host does all of it. */
+ * driver's calls, to kernels that the emulator runs. Results are those of slow loops in double, those of FP64
+ * of long double; what the GPU has no kernel for is done on the host; operands that are there stay there.
+ * Where there is no emulator the host does all of it. */
 #include "support/check.h"
 
 #include "core/core.h"
@@ -14,12 +14,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Two sources, once each. */
+/* Three sources, once each: no text becomes one. */
 static int clean(void **state)
 {
     int (*compiled)(void);
     fake_find("fake_nvrtc", "fake_nvrtc_compiled", &compiled);
-    assert_true(!fake_gpu_emulates() || compiled() <= 2);
+    assert_true(!fake_gpu_emulates() || compiled() <= 3);
     return fake_gpu_clean(state);
 }
 
@@ -31,15 +31,25 @@ typedef struct product {
     bool mean;
     int best;        /* 1: max, -1: min */
     bool transposed; /* by a matrix that is given as its transpose */
+    FtB_Type type;   /* of the matrix's values */
 } product;
 
+#define F4 FTB_FP32
+#define F8 FTB_FP64
+
 static const product products[] = {
-    {"plus : src", 0, false, 0, false},        {"plus : edge * src", 1, false, 0, false},
-    {"plus : edge * src", 3, false, 0, false}, {"plus : edge * src", 4, false, 0, false},
-    {"mean : src", 0, true, 0, false},         {"mean : edge * src", 1, true, 0, false},
-    {"max : src", 0, false, 1, false},         {"min : src", 0, false, -1, false},
-    {"max : edge * src", 3, false, 1, false},  {"plus : edge * src", 1, false, 0, true},
-    {"plus : edge * src", 3, false, 0, true}};
+    {"plus : src", 0, false, 0, false, F4},        {"plus : edge * src", 1, false, 0, false, F4},
+    {"plus : edge * src", 3, false, 0, false, F4}, {"plus : edge * src", 4, false, 0, false, F4},
+    {"mean : src", 0, true, 0, false, F4},         {"mean : edge * src", 1, true, 0, false, F4},
+    {"max : src", 0, false, 1, false, F4},         {"min : src", 0, false, -1, false, F4},
+    {"max : edge * src", 3, false, 1, false, F4},  {"plus : edge * src", 1, false, 0, true, F4},
+    {"plus : edge * src", 3, false, 0, true, F4}};
+/* In FP64: of it, and of FP32 with it. */
+static const product wide[] = {
+    {"plus : src", 0, false, 0, false, F8},        {"plus : edge * src", 1, false, 0, false, F8},
+    {"plus : edge * src", 3, false, 0, false, F8}, {"mean : edge * src", 1, true, 0, false, F4},
+    {"mean : src", 0, true, 0, false, F8},         {"max : src", 0, false, 1, false, F8},
+    {"min : edge * src", 3, false, -1, false, F4}, {"plus : edge * src", 3, false, 0, true, F8}};
 
 typedef struct shape {
     int64_t nrows, ncols, heads, width, gap; /* gap: values between rows of blocks */
@@ -47,7 +57,7 @@ typedef struct shape {
 } shape;
 
 /* Rows without entries, with few, and one with many, whose columns repeat nothing. */
-static FtB_Matrix matrix(rng *r, const shape *of, int heads)
+static FtB_Matrix matrix(rng *r, const shape *of, int heads, FtB_Type type)
 {
     const int64_t most = of->hub + 8 * of->nrows;
     int64_t *I = malloc((size_t)most * sizeof *I), *J = malloc((size_t)most * sizeof *J), n = 0;
@@ -60,10 +70,10 @@ static FtB_Matrix matrix(rng *r, const shape *of, int heads)
         }
     }
     const int64_t values = n * ftb_max(1, heads);
-    float *w = malloc((size_t)(values + 1) * sizeof *w);
-    rng_reals(r, w, FTB_FP32, values);
+    double *w = malloc((size_t)(values + 1) * sizeof *w);
+    rng_reals(r, w, type, values);
     FtB_Matrix A;
-    assert_ok(FtB_Matrix_build(&A, FTB_FP32, of->nrows, of->ncols, heads, n, I, J, heads ? w : NULL,
+    assert_ok(FtB_Matrix_build(&A, type, of->nrows, of->ncols, heads, n, I, J, heads ? w : NULL,
                                FTB_DUP_ERROR, NULL));
     free(I);
     free(J);
@@ -87,64 +97,76 @@ static FtB_Block block(rng *r, const shape *of, int64_t nrows, FtB_Type type)
     return X;
 }
 
-static double value(const product *p, float w, float x)
+/* -0 is below 0. */
+static bool wins(int best, long double one, long double over)
 {
-    return strstr(p->text, "edge *") ? (double)w * x : strstr(p->text, "edge +") ? (double)w + x : x;
+    if (one == over)
+        return signbit(one) != signbit(over) && !signbit(one) == (best > 0);
+    return best > 0 ? one > over : one < over;
 }
 
-/* Of one value of the result: what it is, and the size of what was added. */
-static double slow(const product *p, FtB_Matrix A, const float *x, int64_t ldx, const shape *of, int64_t i,
-                   int64_t f, double *size)
+/* Of one value of the result: what it is, and the size of what was added; *won: which entry, -1 for none. */
+static double slow(const product *p, FtB_Matrix A, const double *x, int64_t ldx, const shape *of, int64_t i,
+                   int64_t f, double *size, int64_t *won)
 {
     const ftb_pattern *pattern = A->pattern;
-    const float *w = p->heads ? matrix_values(A) : NULL;
-    double sum = p->best > 0 ? -INFINITY : p->best < 0 ? INFINITY : 0;
+    const void *w = p->heads ? matrix_values(A) : NULL;
+    const int64_t begin = pattern->rowptr[i], end = pattern->rowptr[i + 1];
+    long double sum = 0;
     *size = 0;
-    for (int64_t e = pattern->rowptr[i]; e < pattern->rowptr[i + 1]; e++) {
-        const int64_t head = p->heads > 1 ? f / of->width : 0;
-        const double one = value(p, w ? w[e * p->heads + head] : 1, x[ftb_col(pattern, e) * ldx + f]);
-        sum = p->best > 0 ? fmax(sum, one) : p->best < 0 ? fmin(sum, one) : sum + one;
-        *size += fabs(one);
+    *won = -1;
+    for (int64_t e = begin; e < end; e++) {
+        const int64_t at = e * p->heads + (p->heads > 1 ? f / of->width : 0);
+        const double weight = w ? ftb_get_real(w, A->type, at) : 1;
+        const long double one = (long double)weight * x[ftb_col(pattern, e) * ldx + f];
+        if (p->best && (*won < 0 || wins(p->best, one, sum))) {
+            sum = one;
+            *won = e;
+        } else if (!p->best) {
+            sum += one;
+        }
+        *size += (double)fabsl(one);
     }
-    const int64_t degree = pattern->rowptr[i + 1] - pattern->rowptr[i];
-    if (degree == 0)
-        return 0;
-    return p->mean ? sum / (double)degree : sum;
+    return (double)(p->mean && end > begin ? sum / (long double)(end - begin) : sum);
 }
 
-static void check(const product *p, const shape *of, FtB_Matrix A, const float *x, FtB_Block C,
-                  const float *before)
+static void check(const product *p, const shape *of, FtB_Matrix A, const double *x, FtB_Block C,
+                  const double *before)
 {
     const int64_t d = of->heads * of->width, ld = d + of->gap;
-    const float *c = block_values(C);
+    const void *c = block_values(C);
+    const double unit = C->type == FTB_FP64 ? 1e-14 : 1e-6;
     for (int64_t i = 0; i < of->nrows; i++)
         for (int64_t f = 0; f < d; f++) {
+            int64_t won;
             double size, old = before ? before[i * ld + f] : 0;
             const int64_t *rowptr = A->pattern->rowptr;
+            const double got = ftb_get_real(c, C->type, i * ld + f);
             if (before && rowptr[i] == rowptr[i + 1]) /* nothing is added, to the bit */
-                assert_memory_equal(&c[i * ld + f], &before[i * ld + f], sizeof *c);
-            const double wanted = slow(p, A, x, ld, of, i, f, &size) + old, got = c[i * ld + f];
-            if (!(fabs(got - wanted) <= 1e-6 * (size + fabs(old))))
-                fail_msg("%s, %lld x %lld of %lld, d = %lld x %lld: (%lld, %lld) is %.9g, not %.9g", p->text,
-                         (long long)of->nrows, (long long)of->ncols, (long long)A->pattern->nvals,
+                assert_memory_equal(&got, &old, sizeof old);
+            const double wanted = slow(p, A, x, ld, of, i, f, &size, &won) + old;
+            if (!(fabs(got - wanted) <= unit * (size + fabs(old))))
+                fail_msg("%s, %lld x %lld of %lld, d = %lld x %lld: (%lld, %lld) is %.17g, not %.17g",
+                         p->text, (long long)of->nrows, (long long)of->ncols, (long long)A->pattern->nvals,
                          (long long)of->heads, (long long)of->width, (long long)i, (long long)f, got, wanted);
         }
 }
 
-static float *copy_of(FtB_Block X, int64_t count)
+static double *copy_of(FtB_Block X, int64_t count)
 {
-    float *kept = malloc((size_t)count * sizeof *kept);
-    ftb_cast(kept, FTB_FP32, ftb_block_data(X), X->type, count);
+    double *kept = malloc((size_t)ftb_max(count, 1) * sizeof *kept);
+    assert_ok(ftb_buffer_ask(X->owner, FTB_READ));
+    ftb_cast(kept, FTB_FP64, ftb_block_data(X), X->type, ftb_max(count, 0));
     return kept;
 }
 
-static void multiply(rng *r, const product *p, const shape *of, bool add, FtB_Type stored)
+static void multiply(rng *r, const product *p, const shape *of, bool add, FtB_Type stored, FtB_Type type)
 {
     const int64_t ld = of->heads * of->width + of->gap;
-    FtB_Matrix A = matrix(r, of, p->heads);
-    FtB_Block X = block(r, of, of->ncols, stored), C = block(r, of, of->nrows, FTB_FP32),
-              D = block(r, of, of->nrows, FTB_FP32);
-    float *x = copy_of(X, of->ncols * ld - of->gap), *before = copy_of(C, of->nrows * ld - of->gap);
+    FtB_Matrix A = matrix(r, of, p->heads, p->type);
+    FtB_Block X = block(r, of, of->ncols, stored), C = block(r, of, of->nrows, type),
+              D = block(r, of, of->nrows, type);
+    double *x = copy_of(X, of->ncols * ld - of->gap), *before = copy_of(C, of->nrows * ld - of->gap);
     FtB_Semiring s;
     int64_t home[2], there[2];
     assert_ok(FtB_Semiring_new(&s, p->text));
@@ -190,13 +212,70 @@ static void shapes(void **state)
                                  {7, 20, 3, 24, 0, 12},    {5, 9, 1, 130, 0, 9}, {6, 2100, 1, 8, 0, 2050},
                                  {6, 3100, 3, 1, 0, 3073}, {9, 25, 4, 3, 0, 20}, {9, 25, 4, 8, 0, 20}};
     static const FtB_Type stored[] = {FTB_FP32, FTB_FP16, FTB_BF16};
+    enum { WIDE = sizeof wide / sizeof *wide };
     rng r = rng_new();
     (void)state;
     for (size_t n = 0; n < sizeof list / sizeof *list; n++)
         for (size_t k = 0; k < sizeof products / sizeof *products; k++)
             if (products[k].heads <= 1 || products[k].heads == list[n].heads)
                 for (int add = 0; add < 2; add++)
-                    multiply(&r, &products[k], &list[n], add, stored[(n + k) % 3]);
+                    multiply(&r, &products[k], &list[n], add, stored[(n + k) % 3], FTB_FP32);
+    for (size_t n = 0; n < sizeof list / sizeof *list; n++)
+        for (size_t k = 0; k < WIDE; k++)
+            if (wide[k].heads <= 1 || wide[k].heads == list[n].heads)
+                multiply(&r, &wide[k], &list[n], (n + k) % 2,
+                         wide[k].heads && wide[k].type == F8 && n % 2 ? F4 : F8, F8);
+}
+
+/* With the entries that won, in one pass and by a kernel: no text becomes a source. Also of what is a text's:
+ * its winners are the same. */
+static void winners(void **state)
+{
+    static const shape list[] = {{20, 30, 1, 1, 0, 9},    {17, 40, 3, 4, 4, 30},  {9, 25, 3, 3, 1, 20},
+                                 {7, 20, 3, 8, 0, 12},    {5, 40, 1, 130, 2, 30}, {6, 2100, 1, 8, 0, 2050},
+                                 {6, 3100, 3, 1, 0, 3073}};
+    static const product best[] = {{"max : src", 0, false, 1, false, F4},
+                                   {"min : src", 0, false, -1, false, F8},
+                                   {"min : edge * src", 3, false, -1, false, F4},
+                                   {"max : edge * src", 1, false, 1, false, F8}};
+    static const FtB_Type stored[][2] = {
+        {FTB_FP32, FTB_FP16}, {FTB_FP64, FTB_FP64}, {FTB_BF16, FTB_FP32}, {FTB_FP32, FTB_FP64}};
+    rng r = rng_new();
+    (void)state;
+    for (size_t n = 0; n < sizeof list / sizeof *list; n++)
+        for (size_t k = 0; k < sizeof best / sizeof *best; k++) {
+            const shape *of = &list[n];
+            const product *p = &best[k];
+            const int64_t d = of->heads * of->width, ld = d + of->gap;
+            if (p->heads > 1 && p->heads != of->heads)
+                continue;
+            FtB_Matrix A = matrix(&r, of, p->heads, p->type);
+            FtB_Block X = block(&r, of, of->ncols, stored[k][n % 2]), C = block(&r, of, of->nrows, p->type),
+                      E = block(&r, of, of->nrows, FTB_INT64);
+            double *x = copy_of(X, of->ncols * ld - of->gap);
+            FtB_Semiring s;
+            assert_ok(FtB_Semiring_new(&s, p->text));
+            const int ran = fake_gpu_launches();
+            assert_ok(FtB_mxm_arg(C, E, NULL, s, A, X, NULL));
+            check(p, of, A, x, C, NULL);
+            const int64_t *e = block_values(E);
+            assert_int_equal(fake_gpu_launches() > ran, fake_gpu_emulates());
+            for (int64_t i = 0; i < of->nrows; i++)
+                for (int64_t f = 0; f < d; f++) {
+                    double size;
+                    int64_t won;
+                    (void)slow(p, A, x, ld, of, i, f, &size, &won);
+                    if (e[i * ld + f] != won)
+                        fail_msg("%s, d = %lld: (%lld, %lld) won by %lld, not %lld", p->text, (long long)d,
+                                 (long long)i, (long long)f, (long long)e[i * ld + f], (long long)won);
+                }
+            free(x);
+            FtB_Semiring_free(&s);
+            FtB_Matrix_free(&A);
+            FtB_Block_free(&X);
+            FtB_Block_free(&C);
+            FtB_Block_free(&E);
+        }
 }
 
 /* Without rows, columns or entries. */
@@ -290,10 +369,10 @@ static void failures(void **state)
     if (!fake_gpu_emulates())
         return;
     const shape cut = {3, 3100, 1, 8, 0, 3073};
-    FtB_Matrix A = matrix(&r, &of, 0), B = matrix(&r, &cut, 0);
+    FtB_Matrix A = matrix(&r, &of, 0, F4), B = matrix(&r, &cut, 0, F4);
     FtB_Block X = block(&r, &of, of.ncols, FTB_FP32), C = block(&r, &of, of.nrows, FTB_FP32),
               Y = block(&r, &cut, cut.ncols, FTB_FP32), D = block(&r, &cut, cut.nrows, FTB_FP32);
-    float *x = copy_of(X, of.ncols * of.width);
+    double *x = copy_of(X, of.ncols * of.width);
     setenv("FAKE_CUDA_FAILS", "cuLaunchKernel", 1);
     assert_ok(FtB_mxm(C, NULL, NULL, FTB_PLUS_SRC, A, X, NULL));
     assert_non_null(strstr(FtB_error(), "cuLaunchKernel fails with CUDA_ERROR_UNKNOWN"));
@@ -302,7 +381,7 @@ static void failures(void **state)
     assert_ok(FtB_mxm(C, NULL, NULL, FTB_PLUS_SRC, A, X, NULL));
     check(&products[0], &of, A, x, C, NULL);
     /* Cut rows were begun, and are not begun again where they were added to. */
-    float *y = copy_of(Y, cut.ncols * cut.width);
+    double *y = copy_of(Y, cut.ncols * cut.width);
     setenv("FAKE_CUDA_FAILS", "cuLaunchKernel", 1);
     setenv("FAKE_CUDA_AT", "2", 1);
     assert_ok(FtB_mxm(D, NULL, NULL, FTB_PLUS_SRC, B, Y, NULL));
@@ -326,7 +405,8 @@ int main(void)
 {
     setenv("FAKE_CUDA_DEVICES", "2", 1);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(shapes, clean), cmocka_unit_test_teardown(empty, clean),
-        cmocka_unit_test_teardown(pieces, clean), cmocka_unit_test_teardown(failures, clean)};
+        cmocka_unit_test_teardown(shapes, clean), cmocka_unit_test_teardown(winners, clean),
+        cmocka_unit_test_teardown(empty, clean), cmocka_unit_test_teardown(pieces, clean),
+        cmocka_unit_test_teardown(failures, clean)};
     return cmocka_run_group_tests(tests, fake_gpu_start, NULL);
 }

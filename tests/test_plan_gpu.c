@@ -4,42 +4,10 @@
 
 #include "plan/gpu_spgemm_plan.h"
 #include "plan/spmm_plan.h"
+#include "support/described_gpus.h"
 
 #include <math.h>
 #include <stdio.h>
-
-#define HOST "cores = 4\nl1 = 32K\nl2 = 1M\nmemory = 64G\n"
-static const char *const described[] = {
-    HOST
-    "gpu_multiprocessors = 108 # A100\ngpu_clock = 1.41\ngpu_l2 = 40M\ngpu_memory = 40G\ngpu_shared = 163K\n"
-    "gpu_memory_rate = 1555\n",
-    HOST
-    "gpu_multiprocessors = 132 # H100\ngpu_clock = 1.755\ngpu_l2 = 50M\ngpu_memory = 80G\ngpu_shared = 227K\n"
-    "gpu_l2_rate = 5500\ngpu_memory_rate = 3350\n",
-    HOST "gpu_multiprocessors = 132 # H200\ngpu_clock = 1.755\ngpu_l2 = 50M\ngpu_memory = 141G\ngpu_shared = "
-         "227K\n"
-         "gpu_memory_rate = 4800\n",
-    HOST "gpu_multiprocessors = 14 # small\ngpu_clock = 1.2\ngpu_l2 = 2M\ngpu_memory = 4G\n"
-         "gpu_memory_rate = 112\n"};
-enum { GPUS = sizeof described / sizeof *described };
-
-static bool read_text(ftb_machine_facts *m, const char *text)
-{
-    FILE *file = fmemopen((void *)(uintptr_t)text, strlen(text), "r");
-    const char *wrong;
-    int line;
-    assert_non_null(file);
-    const bool ok = ftb_machine_read(m, file, &line, &wrong);
-    fclose(file);
-    return ok;
-}
-
-static ftb_gpu_facts gpu_of(int n)
-{
-    ftb_machine_facts m = {0};
-    assert_true(read_text(&m, described[n]));
-    return m.gpu;
-}
 
 static ftb_spmm_facts graph(int64_t vertices, int64_t degree, int64_t features)
 {
@@ -51,33 +19,35 @@ static ftb_spmm_facts graph(int64_t vertices, int64_t degree, int64_t features)
                             .stored_bytes = 4};
 }
 
-static ftb_gpu_spmm_plan plan_of(const ftb_spmm_facts *f, bool vectors, const ftb_gpu_facts *gpu)
+static ftb_gpu_spmm_plan plan_of(const ftb_spmm_facts *f, int at_once, const ftb_gpu_facts *gpu)
 {
     static const ftb_spmm_asked nothing = {.forced = 0};
-    const ftb_gpu_spmm_facts of = {.gpu = *gpu, .vectors = vectors};
+    const ftb_gpu_spmm_facts of = {.gpu = *gpu, .at_once = at_once};
     ftb_gpu_spmm_plan plan;
     ftb_rule_gpu_spmm(&plan, f, &of, &nothing);
     return plan;
 }
 
-/* Narrow rows take few lanes, wide ones whole warps; four values a lane only where rows allow it. */
+/* Narrow rows take few lanes, wide ones more; several values a lane only where rows allow it. */
 static void widths(void **state)
 {
     static const struct {
-        int features;
-        bool vectors;
-        int lanes, values;
-    } list[] = {{1, false, 4, 1},    {3, false, 4, 1},   {33, false, 32, 1},
-                {129, false, 32, 1}, {4, true, 8, 4},    {32, true, 8, 4},
-                {128, true, 32, 4},  {256, true, 32, 4}, {512, true, 32, 4}};
+        int features, at_once, lanes, values, bytes; /* bytes: of a value as it is stored */
+    } list[] = {{1, 1, 4, 1, 4},    {3, 1, 4, 1, 4},    {33, 1, 32, 1, 4},  {129, 1, 32, 1, 4},
+                {4, 4, 8, 4, 4},    {32, 4, 8, 4, 4},   {128, 4, 32, 4, 4}, {256, 4, 32, 4, 4},
+                {512, 4, 32, 4, 4}, {32, 8, 4, 8, 2},   {128, 8, 16, 8, 2}, {512, 8, 16, 8, 2},
+                {12, 4, 8, 4, 2},   {132, 4, 8, 4, 2},  {129, 1, 32, 1, 2}, {16, 2, 8, 2, 8},
+                {64, 2, 32, 2, 8},  {128, 2, 32, 2, 8}, {3, 1, 4, 1, 8},    {128, 2, 32, 2, 4}};
     (void)state;
     for (int n = 0; n < GPUS; n++)
         for (size_t k = 0; k < sizeof list / sizeof *list; k++) {
-            const ftb_gpu_facts gpu = gpu_of(n);
-            const ftb_spmm_facts f = graph(2000, 480, list[k].features);
-            const ftb_gpu_spmm_plan plan = plan_of(&f, list[k].vectors, &gpu);
+            const ftb_gpu_facts gpu = described_gpu(n);
+            ftb_spmm_facts f = graph(2000, 480, list[k].features);
+            f.stored_bytes = list[k].bytes;
+            const ftb_gpu_spmm_plan plan = plan_of(&f, list[k].at_once, &gpu);
             if (plan.lanes != list[k].lanes || plan.values != list[k].values)
-                fail_msg("GPU %d, %d features: %d x %d", n, list[k].features, plan.lanes, plan.values);
+                fail_msg("GPU %d, %d features of %d bytes: %d x %d", n, list[k].features, list[k].bytes,
+                         plan.lanes, plan.values);
         }
 }
 
@@ -86,28 +56,28 @@ static void widths(void **state)
 static void rates(void **state)
 {
     (void)state;
-    ftb_gpu_facts h100 = gpu_of(1), faster = h100;
+    ftb_gpu_facts h100 = described_gpu(GPU_H100), faster = h100;
     const ftb_spmm_facts large = graph(4000000, 30, 128), near = graph(50000, 500, 128);
     faster.memory_rate *= 2;
-    assert_true(fabs(plan_of(&large, true, &faster).seconds / plan_of(&large, true, &h100).seconds - 0.5) <
-                0.06);
-    assert_true(plan_of(&near, true, &faster).seconds == plan_of(&near, true, &h100).seconds);
+    assert_true(fabs(plan_of(&large, 4, &faster).seconds / plan_of(&large, 4, &h100).seconds - 0.5) < 0.06);
+    assert_true(plan_of(&near, 4, &faster).seconds == plan_of(&near, 4, &h100).seconds);
     const double bytes = (double)near.nvals * (4 + 512) + (double)near.nrows * 512;
-    assert_true(fabs(plan_of(&near, true, &h100).seconds / (bytes / h100.l2_rate) - 1) < 0.15);
+    assert_true(fabs(plan_of(&near, 4, &h100).seconds / (bytes / h100.l2_rate) - 1) < 0.15);
     ftb_gpu_facts slow = h100;
     slow.clock /= 100;
-    assert_true(plan_of(&near, true, &slow).seconds > 3 * plan_of(&near, true, &h100).seconds);
+    assert_true(plan_of(&near, 4, &slow).seconds > 3 * plan_of(&near, 4, &h100).seconds);
 }
 
 static void wrong(void **state)
 {
-    static const char *const list[] = {HOST "gpu_multiprocessors = 0\n", HOST "gpu_multiprocessors = 10\n",
-                                       HOST "gpu_multiprocessors = 10\ngpu_clock = 1\n",
-                                       HOST "gpu_multiprocessors = 1.5\n", HOST "gpu_speed = 1\n"};
+    static const char *const list[] = {
+        DESCRIBED_HOST "gpu_multiprocessors = 0\n", DESCRIBED_HOST "gpu_multiprocessors = 10\n",
+        DESCRIBED_HOST "gpu_multiprocessors = 10\ngpu_clock = 1\n",
+        DESCRIBED_HOST "gpu_multiprocessors = 1.5\n", DESCRIBED_HOST "gpu_speed = 1\n"};
     (void)state;
     for (size_t n = 0; n < sizeof list / sizeof *list; n++) {
         ftb_machine_facts m = {0};
-        assert_false(read_text(&m, list[n]));
+        assert_false(described_read(&m, list[n]));
         assert_int_equal(m.gpu.multiprocessors, 0);
     }
 }
@@ -119,11 +89,11 @@ static void text(void **state)
     for (int n = 0; n < GPUS; n++) {
         ftb_machine_facts m = {0}, back = {0};
         char buffer[1024] = "";
-        assert_true(read_text(&m, described[n]));
+        assert_true(described_read(&m, described_gpus[n]));
         FILE *file = fmemopen(buffer, sizeof buffer - 1, "w");
         ftb_machine_write(&m, file);
         fclose(file);
-        assert_true(read_text(&back, buffer));
+        assert_true(described_read(&back, buffer));
         assert_true(back.gpu.multiprocessors == m.gpu.multiprocessors && back.gpu.l2 == m.gpu.l2 &&
                     back.gpu.memory == m.gpu.memory && back.gpu.shared == m.gpu.shared &&
                     fabs(back.gpu.clock / m.gpu.clock - 1) < 1e-3 &&
@@ -171,7 +141,7 @@ static void bounds(void **state)
         for (size_t k = 0; k < sizeof columns / sizeof *columns; k++)
             for (int degree = 2; degree < 3000; degree *= 11)
                 for (int counts = 0; counts < 2; counts++) {
-                    const ftb_gpu_facts gpu = gpu_of(n);
+                    const ftb_gpu_facts gpu = described_gpu(n);
                     const ftb_gpu_spgemm_facts f =
                         product(20000, columns[k], degree, 2e4 * degree * degree, counts);
                     const ftb_gpu_spgemm_plan plan = plan_product(&f, &gpu);
@@ -197,13 +167,13 @@ static void forms(void **state)
                                wide = product(1000000, 1000000, 10, 1e8, false),
                                narrow = product(1000000, 200, 10, 1e8, false);
     for (int n = 0; n < GPUS; n++) {
-        const ftb_gpu_facts gpu = gpu_of(n);
+        const ftb_gpu_facts gpu = described_gpu(n);
         const ftb_gpu_spgemm_plan plan = plan_product(&films, &gpu);
         const int64_t tiles = (films.ncols + plan.tile - 1) / plan.tile;
-        assert_true(gpu.shared ? tiles == 1 : tiles > 1);
+        assert_true(n < GPU_SMALL ? tiles == 1 : tiles > 1);
         assert_int_equal(plan.lanes, 32);
         assert_true(films.entries / (double)plan.chunk_entries >= 7.9);
-        assert_int_equal(plan_product(&wide, &gpu).hashes, gpu.shared ? 4 : 3); /* what fits */
+        assert_int_equal(plan_product(&wide, &gpu).hashes, n < GPU_SMALL ? 4 : 3); /* what fits */
         assert_int_equal(plan_product(&narrow, &gpu).hashes, 1);
         ftb_gpu_spgemm_facts large = wide;
         large.hash_bytes[1] = 300 << 10;
@@ -212,7 +182,7 @@ static void forms(void **state)
         twice.clock *= 2;
         assert_true(fabs(plan_product(&films, &twice).seconds / plan.seconds - 0.5) < 1e-9);
     }
-    const ftb_gpu_facts h100 = gpu_of(1), small = gpu_of(3);
+    const ftb_gpu_facts h100 = described_gpu(GPU_H100), small = described_gpu(GPU_SMALL);
     assert_true(plan_product(&films, &small).chunk_entries < plan_product(&films, &h100).chunk_entries);
 }
 

@@ -3,39 +3,10 @@
 #include "support/check.h"
 
 #include "plan/spmm_plan.h"
+#include "support/described_gpus.h"
 
 #include <math.h>
 #include <stdio.h>
-
-#define HOST "cores = 4\nl1 = 32K\nl2 = 1M\nmemory = 64G\n"
-static const char *const described[] = {
-    HOST "gpu_multiprocessors = 108 # A100\ngpu_clock = 1.41\ngpu_l2 = 40M\ngpu_memory = 40G\n"
-         "gpu_shared = 163K\ngpu_memory_rate = 1555\n",
-    HOST "gpu_multiprocessors = 132 # H100\ngpu_clock = 1.755\ngpu_l2 = 50M\ngpu_memory = 80G\n"
-         "gpu_shared = 227K\ngpu_l2_rate = 5500\ngpu_memory_rate = 3350\n",
-    HOST "gpu_multiprocessors = 132 # H200\ngpu_clock = 1.755\ngpu_l2 = 50M\ngpu_memory = 141G\n"
-         "gpu_shared = 227K\ngpu_memory_rate = 4800\n",
-    HOST "gpu_multiprocessors = 14 # small\ngpu_clock = 1.2\ngpu_l2 = 2M\ngpu_memory = 4G\n"
-         "gpu_shared = 64K\ngpu_memory_rate = 112\n"};
-enum { GPUS = sizeof described / sizeof *described };
-
-static bool read_text(ftb_machine_facts *m, const char *text)
-{
-    FILE *file = fmemopen((void *)(uintptr_t)text, strlen(text), "r");
-    const char *wrong;
-    int line;
-    assert_non_null(file);
-    const bool ok = ftb_machine_read(m, file, &line, &wrong);
-    fclose(file);
-    return ok;
-}
-
-static ftb_gpu_facts gpu_of(int n)
-{
-    ftb_machine_facts m = {0};
-    assert_true(read_text(&m, described[n]));
-    return m.gpu;
-}
 
 static ftb_spmm_facts graph(int64_t vertices, int64_t degree, int64_t features)
 {
@@ -49,10 +20,10 @@ static ftb_spmm_facts graph(int64_t vertices, int64_t degree, int64_t features)
 
 static const ftb_spmm_asked nothing = {.forced = 0};
 
-static ftb_gpu_spmm_plan plan_of(const ftb_spmm_facts *f, bool vectors, const ftb_gpu_facts *gpu)
+static ftb_gpu_spmm_plan plan_of(const ftb_spmm_facts *f, int at_once, const ftb_gpu_facts *gpu)
 {
     ftb_gpu_spmm_plan plan;
-    const ftb_gpu_spmm_facts of = {.gpu = *gpu, .vectors = vectors};
+    const ftb_gpu_spmm_facts of = {.gpu = *gpu, .at_once = at_once};
     ftb_rule_gpu_spmm(&plan, f, &of, &nothing);
     return plan;
 }
@@ -61,10 +32,10 @@ static ftb_gpu_spmm_plan plan_of(const ftb_spmm_facts *f, bool vectors, const ft
 static void near_tiles(void **state)
 {
     (void)state;
-    const ftb_gpu_facts h100 = gpu_of(1);
+    const ftb_gpu_facts h100 = described_gpu(GPU_H100);
     const ftb_spmm_facts large = graph(250000, 480, 128), small = graph(50000, 480, 128);
-    assert_int_equal(plan_of(&large, true, &h100).lanes, 8);
-    assert_int_equal(plan_of(&small, true, &h100).lanes, 32);
+    assert_int_equal(plan_of(&large, 4, &h100).lanes, 8);
+    assert_int_equal(plan_of(&small, 4, &h100).lanes, 32);
 }
 
 /* ---- hybrid */
@@ -90,7 +61,7 @@ static void add_uses(ftb_gpu_density *d, double blocks, double columns, double e
 
 static ftb_gpu_spmm_facts uses(const ftb_spmm_facts *f, const part *parts, int n, const ftb_gpu_facts *gpu)
 {
-    ftb_gpu_spmm_facts of = {.gpu = *gpu, .vectors = true, .staged = true, .density = {.known = true}};
+    ftb_gpu_spmm_facts of = {.gpu = *gpu, .at_once = 4, .staged = true, .density = {.known = true}};
     const double blocks = (double)f->nrows / 512, entries = (double)f->nvals / blocks;
     int most = 0;
     for (int k = 0; k < n; k++)
@@ -113,11 +84,11 @@ static void densities(void **state)
                 {100000, 480, 128, true, true},  {100000, 2000, 128, false, true},
                 {1000000, 5, 128, false, false}, {2400000, 25, 128, false, false},
                 {170000, 7, 32, false, false}};
-    static const int64_t tiles[] = {320, 448, 448, 96};
+    static const int64_t tiles[] = {320, 448, 448, 96, 192};
     (void)state;
     for (int n = 0; n < GPUS; n++)
         for (size_t k = 0; k < sizeof list / sizeof *list; k++) {
-            const ftb_gpu_facts gpu = gpu_of(n);
+            const ftb_gpu_facts gpu = described_gpu(n);
             const ftb_spmm_facts f = graph(list[k].vertices, list[k].degree, list[k].features);
             const ftb_gpu_spmm_facts of =
                 uses(&f, list[k].skewed ? skewed : even, list[k].skewed ? 3 : 1, &gpu);
@@ -144,7 +115,7 @@ static void densities(void **state)
 static void thresholds(void **state)
 {
     (void)state;
-    const ftb_gpu_facts h100 = gpu_of(1);
+    const ftb_gpu_facts h100 = described_gpu(GPU_H100);
     const ftb_spmm_facts f = graph(233000, 490, 128);
     const ftb_gpu_spmm_facts all = uses(&f, even, 1, &h100), few = uses(&f, skewed, 3, &h100);
     ftb_gpu_spmm_plan plan;
@@ -174,7 +145,7 @@ static void thresholds(void **state)
 static void asked_for(void **state)
 {
     (void)state;
-    const ftb_gpu_facts h100 = gpu_of(1);
+    const ftb_gpu_facts h100 = described_gpu(GPU_H100);
     const ftb_spmm_facts f = graph(233000, 490, 128);
     const ftb_gpu_spmm_facts few = uses(&f, skewed, 3, &h100);
     ftb_gpu_spmm_facts none = few;

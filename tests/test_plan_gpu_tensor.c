@@ -38,7 +38,7 @@ static ftb_spmm_facts graph(const ftb_gpu_facts *gpu, FtB_Precision precision, i
                         .value_bytes = 4,
                         .stored_bytes = 4,
                         .gpu = {.gpu = *gpu,
-                                .vectors = true,
+                                .at_once = 4,
                                 .staged = true,
                                 .precision = precision,
                                 .density = {.known = true}}};

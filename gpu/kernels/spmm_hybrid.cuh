@@ -1,14 +1,15 @@
-/* Sparse x block, hybrid: sums and means as in the direct form (spmm_direct.cuh), of which the sources that
+/* Sparse x block, hybrid: as in the direct form (spmm_direct.cuh) in FP32, winners aside; the sources that
  * many rows share come from shared memory (the hybrid partitioning of Hu et al., "FeatGraph", SC 2020,
  * section IV-A, here decided for each block of rows).
  *
  * Pieces of rows, by falling length, are taken in blocks of 512. A column that a block uses often enough is
  * hot there. A block's hot columns, ascending, are taken a tile at a time: 32 features of each are copied
  * into shared memory, where the next tile's are on their way while this one's are added; a group of lanes has
- * as many pieces as lanes, and keeps the sums of all of them in registers over all tiles. What is in no tile
- * follows as in the direct form, piece by piece: so a row's terms are added in the order of its hot entries,
- * then of the others, whatever the tiles are, and bits depend on which columns are hot and on nothing that
- * runs first. Blocks at the end that have no hot columns are left to the direct kernel.
+ * as many pieces as lanes, and keeps the sums, or keys, of all of them in registers over all tiles. What is
+ * in no tile follows as in the direct form, piece by piece: so a row's terms are added in the order of its
+ * hot entries, then of the others, whatever the tiles are, and bits of sums depend on which columns are hot
+ * and on nothing that runs first; those of min and max on nothing. Blocks at the end that have no hot columns
+ * are left to the direct kernel.
  *
  * Sectors of 32 bytes, of a block with m hot columns in t tiles, whose p pieces have n hot entries, in q
  * pairs of a piece and a tile; T = d / 32 tiles of features, v bytes a value, 8 lanes of 4 values:
@@ -73,10 +74,28 @@ template <int VALUES> struct Near {
     enum { MANY = VALUES == 1 ? 4 : 1 };
 };
 
+/* What is kept of a piece for a feature. */
+template <int REDUCE> struct Kept {
+    typedef float type;
+    static constexpr type NONE = 0;
+    static __device__ __forceinline__ void take(type &all, float z, int) { all += z; }
+    static __device__ __forceinline__ float value(type all, int) { return all; }
+};
+template <> struct Kept<BEST> {
+    typedef int type;
+    static constexpr type NONE = Keys<f32>::NONE;
+    static __device__ __forceinline__ void take(type &all, float z, int flip)
+    {
+        const int other = Keys<f32>::of(z, flip);
+        all = other > all ? other : all;
+    }
+    static __device__ __forceinline__ float value(type all, int flip) { return Keys<f32>::value(all, flip); }
+};
+
 /* What a group of lanes is, and what its lanes have of the features. */
 struct Group {
     unsigned mask;
-    int number, lane, head;
+    int number, lane, head, flip;
     bool mine; /* there are such features */
 };
 
@@ -94,13 +113,13 @@ static __device__ __forceinline__ Places places_from(const ftb_spmm_hybrid_argum
         return p;
     p.place = __ldg(h.entries + at + g.lane);
     if (KIND == EDGE)
-        p.weight = __ldg(h.direct.w + static_cast<long long>(at + g.lane) * h.direct.ldw);
+        p.weight = weight_at(h.direct.w, static_cast<long long>(at + g.lane) * h.direct.ldw, 0, f32());
     return p;
 }
 
 /* Entries from k on of the `count` that the group holds: all reads, then all sums. */
-template <int KIND, int LANES, class STORED, int VALUES>
-static __device__ __forceinline__ void take_tile(float (&sum)[VALUES], const ftb_spmm_hybrid_arguments &h,
+template <int REDUCE, int KIND, int LANES, class STORED, class T, int VALUES>
+static __device__ __forceinline__ void take_tile(T (&all)[VALUES], const ftb_spmm_hybrid_arguments &h,
                                                  const Group &g, const STORED *tile, const Places &of,
                                                  int base, int k, int count)
 {
@@ -112,20 +131,20 @@ static __device__ __forceinline__ void take_tile(float (&sum)[VALUES], const ftb
         if (g.mine && k + u < count) {
             read_tile(v[u], tile + j * LANES * VALUES);
             if (KIND == HEADS)
-                by[u] = __ldg(h.direct.w + static_cast<long long>(base + k + u) * h.direct.ldw + g.head);
+                by[u] = weight_at(h.direct.w, static_cast<long long>(base + k + u) * h.direct.ldw + g.head, 0,
+                                  f32());
         }
     }
     for (int u = 0; u < NEAR; u++)
         for (int q = 0; q < VALUES; q++)
             if (g.mine && k + u < count)
-                sum[q] += KIND == COPY ? v[u][q] : by[u] * v[u][q];
+                Kept<REDUCE>::take(all[q], KIND == COPY ? v[u][q] : by[u] * v[u][q], g.flip);
 }
 
 /* Adds what the group's pieces have in a tile. */
-template <int KIND, int LANES, class STORED, int VALUES>
-static __device__ __forceinline__ void add_tile(float (&sum)[LANES][VALUES],
-                                                const ftb_spmm_hybrid_arguments &h, const Group &g,
-                                                int number, const STORED *tile)
+template <int REDUCE, int KIND, int LANES, class STORED, class T, int VALUES>
+static __device__ __forceinline__ void add_tile(T (&all)[LANES][VALUES], const ftb_spmm_hybrid_arguments &h,
+                                                const Group &g, int number, const STORED *tile)
 {
     const long long pieces = static_cast<long long>(number) * FTB_SPMM_HYBRID_PIECES + g.number * LANES;
     const int count = __ldg(h.count + pieces + g.lane);
@@ -144,7 +163,7 @@ static __device__ __forceinline__ void add_tile(float (&sum)[LANES][VALUES],
         while (at < end) {
 #pragma unroll 1
             for (int k = 0; k < LANES && at + k < end; k += Near<VALUES>::MANY)
-                take_tile<KIND, LANES>(sum[r], h, g, tile, now, at, k, end - at);
+                take_tile<REDUCE, KIND, LANES>(all[r], h, g, tile, now, at, k, end - at);
             at += LANES;
             now = places_from<KIND>(h, g, at, end - at);
         }
@@ -153,24 +172,34 @@ static __device__ __forceinline__ void add_tile(float (&sum)[LANES][VALUES],
 }
 
 /* What tiles gave for a piece: the direct kernel begins with it. */
-template <int VALUES>
-static __device__ __forceinline__ void leave(const float (&sum)[VALUES], const ftb_spmm_direct_arguments &a,
-                                             const ftb_spmm_piece &p, int f)
+template <int REDUCE, class T, int VALUES>
+static __device__ __forceinline__ void leave(const T (&all)[VALUES], const ftb_spmm_direct_arguments &a,
+                                             const ftb_spmm_piece &p, int f, int flip)
 {
-    store(p.slot < 0 ? a.start + p.row * a.ldstart + f : a.partial + p.slot * a.ldp + f, sum);
+    float v[VALUES];
+    for (int q = 0; q < VALUES; q++)
+        v[q] = Kept<REDUCE>::value(all[q], flip);
+    store(start_of<f32>(a, p, f), v);
 }
 
-template <class STORED, int KIND, int LANES, int VALUES>
+template <class STORED, int REDUCE, int KIND, int LANES, int VALUES>
 static __device__ __forceinline__ void spmm_hybrid(const ftb_spmm_hybrid_arguments &h)
 {
     FTB_DYNAMIC_SHARED(STORED, tiles);
     const ftb_spmm_direct_arguments &a = h.direct;
     const int thread = static_cast<int>(threadIdx.x), lane = thread % LANES;
     const int f = (static_cast<int>(blockIdx.y) * LANES + lane) * VALUES;
-    const Group g = {(FTB_FULL_WARP >> (32 - LANES)) << (thread % 32 - lane), thread / LANES, lane,
-                     KIND == HEADS ? f / a.width : 0, f < a.d};
+    const Group g = {(FTB_FULL_WARP >> (32 - LANES)) << (thread % 32 - lane),
+                     thread / LANES,
+                     lane,
+                     KIND == HEADS ? f / a.width : 0,
+                     a.least ? -1 : 0,
+                     f < a.d};
     const int stride = h.tile * LANES * VALUES, last = __ldg(h.tile_start + blockIdx.x + 1);
-    float sum[LANES][VALUES] = {};
+    typename Kept<REDUCE>::type all[LANES][VALUES];
+    for (int r = 0; r < LANES; r++)
+        for (int q = 0; q < VALUES; q++)
+            all[r][q] = Kept<REDUCE>::NONE;
     int k = __ldg(h.tile_start + blockIdx.x);
     if (k < last)
         stage<LANES, VALUES>(h, k, tiles + k % 2 * stride, f);
@@ -182,22 +211,22 @@ static __device__ __forceinline__ void spmm_hybrid(const ftb_spmm_hybrid_argumen
             ftb_copy_wait<0>();
         }
         __syncthreads();
-        add_tile<KIND, LANES>(sum, h, g, k, tiles + k % 2 * stride + lane * VALUES);
+        add_tile<REDUCE, KIND, LANES>(all, h, g, k, tiles + k % 2 * stride + lane * VALUES);
         __syncthreads(); /* all are done with it */
     }
     const long long piece = static_cast<long long>(blockIdx.x) * FTB_SPMM_HYBRID_PIECES + g.number * LANES;
 #pragma unroll
     for (int r = 0; r < LANES; r++)
         if (g.mine && piece + r < a.npieces)
-            leave(sum[r], a, a.pieces[piece + r], f);
+            leave<REDUCE>(all[r], a, a.pieces[piece + r], f, g.flip);
 }
 
-#define FTB_SPMM_HYBRID_KERNEL(stored, edge, lanes, values)                                                  \
+#define FTB_SPMM_HYBRID_KERNEL(stored, reduce, edge, lanes, values)                                          \
     extern "C" __global__ void __launch_bounds__(FTB_SPMM_HYBRID_BLOCK, FTB_SPMM_HYBRID_BLOCKS)              \
-        spmm_hybrid_##stored##_PLUS_##edge##_##lanes##x##values(ftb_spmm_hybrid_arguments h)                 \
+        spmm_hybrid_##stored##_##reduce##_##edge##_##lanes##x##values(ftb_spmm_hybrid_arguments h)           \
     {                                                                                                        \
-        spmm_hybrid<stored, edge, lanes, values>(h);                                                         \
+        spmm_hybrid<stored, reduce, edge, lanes, values>(h);                                                 \
     }                                                                                                        \
-    FTB_KERNEL(spmm_hybrid_##stored##_PLUS_##edge##_##lanes##x##values);
+    FTB_KERNEL(spmm_hybrid_##stored##_##reduce##_##edge##_##lanes##x##values);
 
 #endif

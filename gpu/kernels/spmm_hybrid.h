@@ -31,28 +31,32 @@ typedef struct ftb_spmm_hybrid_arguments {
     int tile;                      /* columns of a tile at most */
 } ftb_spmm_hybrid_arguments;
 
-/* Values of entries in the order of the form: entry k's are those of order[k]. */
+/* Values of entries in the order of the form: entry k's are those of order[k]. A block of threads has
+ * 2^shift of them side by side for the heads of an entry, and FTB_SPMM_HYBRID_WEIGHTS_BLOCK >> shift entries.
+ */
 typedef struct ftb_spmm_hybrid_weights {
-    long long count; /* entries x heads */
     const int *order;
     const float *w; /* as the direct form has them */
     const long long *from;
     float *to; /* `heads` an entry */
     long long ldw;
-    int heads;
+    int entries, heads, shift;
 } ftb_spmm_hybrid_weights;
 enum { FTB_SPMM_HYBRID_WEIGHTS_BLOCK = 256 };
 
-/* Every variant: X(stored, edge, lanes, values), as in the direct form, of sums and means. What is asked of
+/* Every variant: X(stored, reduce, edge, lanes, values), as in the direct form, in FP32. What is asked of
  * memory for 4 values is as in the direct form. The kernel is called
- * spmm_hybrid_<stored>_PLUS_<edge>_<lanes>x<values>; its grid is (blocks, d / (lanes * values) rounded up),
- * its dynamic shared memory FTB_SPMM_HYBRID_STAGES x tile x lanes x values values as stored.
+ * spmm_hybrid_<stored>_<reduce>_<edge>_<lanes>x<values>; its grid is (blocks, d / (lanes * values) rounded
+ * up), its dynamic shared memory FTB_SPMM_HYBRID_STAGES x tile x lanes x values values as stored.
  * spmm_hybrid_weights orders values. */
-#define FTB_SPMM_HYBRID_SHAPES(X, stored, edge) X(stored, edge, 8, 4) X(stored, edge, 16, 1)
+#define FTB_SPMM_HYBRID_SHAPES(X, stored, reduce, edge)                                                      \
+    X(stored, reduce, edge, 8, 4) X(stored, reduce, edge, 16, 1)
+#define FTB_SPMM_HYBRID_EDGES(X, stored, reduce)                                                             \
+    FTB_SPMM_HYBRID_SHAPES(X, stored, reduce, COPY)                                                          \
+    FTB_SPMM_HYBRID_SHAPES(X, stored, reduce, EDGE)                                                          \
+    FTB_SPMM_HYBRID_SHAPES(X, stored, reduce, HEADS)
 #define FTB_SPMM_HYBRID_STORED(X, stored)                                                                    \
-    FTB_SPMM_HYBRID_SHAPES(X, stored, COPY)                                                                  \
-    FTB_SPMM_HYBRID_SHAPES(X, stored, EDGE)                                                                  \
-    FTB_SPMM_HYBRID_SHAPES(X, stored, HEADS)
+    FTB_SPMM_HYBRID_EDGES(X, stored, PLUS) FTB_SPMM_HYBRID_EDGES(X, stored, BEST)
 /* By source: spmm_hybrid.cu, spmm_hybrid_16.cu. */
 #define FTB_SPMM_HYBRID_F32(X) FTB_SPMM_HYBRID_STORED(X, f32)
 #define FTB_SPMM_HYBRID_16(X) FTB_SPMM_HYBRID_STORED(X, f16) FTB_SPMM_HYBRID_STORED(X, bf16)

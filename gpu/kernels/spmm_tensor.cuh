@@ -151,7 +151,9 @@ static __device__ __forceinline__ Strip strip_of(const ftb_spmm_hybrid_arguments
 template <int KIND>
 static __device__ __forceinline__ float weight_of(const ftb_spmm_direct_arguments &a, int entry, int head)
 {
-    return KIND == COPY ? 1 : __ldg(a.w + static_cast<long long>(entry) * a.ldw + head);
+    return KIND == COPY
+               ? 1
+               : __ldg(static_cast<const float *>(a.w) + static_cast<long long>(entry) * a.ldw + head);
 }
 
 /* The strip's weights as a matrix; half a warp takes a row. False: they cannot be one. */
@@ -287,7 +289,8 @@ static __device__ __forceinline__ void leave_strip(const float (&sum)[PARTS][4],
         if (number >= a.npieces)
             continue;
         const ftb_spmm_piece p = a.pieces[number];
-        float *const to = p.slot < 0 ? a.start + p.row * a.ldstart : a.partial + p.slot * a.ldp;
+        float *const to = p.slot < 0 ? static_cast<float *>(a.start) + p.row * a.ldstart
+                                     : static_cast<float *>(a.partial) + p.slot * a.ldp;
 #pragma unroll
         for (int k = 0; k < PARTS; k++) {
             const int at = f + k * FTB_SPMM_TENSOR_PART;

@@ -68,17 +68,15 @@ static bool find_kernel(work *w)
     const ftb_feed *x = ftb_message_find(&w->hoisted.core, r->x),
                    *y = ftb_message_find(&w->hoisted.core, r->y);
     ftb_spmm_product *product = &w->product;
-    FtB_Type type = kernel_type(w);
-    if (!r->core || w->request->arg || w->request->p->wide || r->form == FTB_FORM_ANY ||
-        r->form > FTB_FORM_DIV || (r->monoid != FTB_PLUS && r->monoid != FTB_MIN && r->monoid != FTB_MAX) ||
-        !block_fits(w, x))
+    if (!r->core || w->request->p->wide || r->form == FTB_FORM_ANY || r->form > FTB_FORM_DIV ||
+        (r->monoid != FTB_PLUS && r->monoid != FTB_MIN && r->monoid != FTB_MAX) || !block_fits(w, x))
         return false;
-    bool edges = r->form != FTB_FORM_COPY;
+    const bool edges = r->form != FTB_FORM_COPY;
     if (edges && (!edges_fit(w, y) || w->hoisted.type.message != w->hoisted.type.reduced))
         return false;
     *product = (ftb_spmm_product){.ctx = w->hoisted.core.ctx,
                                   .p = w->request->p,
-                                  .kind = {type, r->monoid != FTB_PLUS, r->form, FTB_EDGE_NONE},
+                                  .kind = {kernel_type(w), r->monoid != FTB_PLUS, r->form, FTB_EDGE_NONE},
                                   .form = r->form,
                                   .least = r->monoid == FTB_MIN,
                                   .heads = w->hoisted.core.heads,
@@ -95,14 +93,15 @@ static bool find_kernel(work *w)
                                   .rows = w->request->rows,
                                   .nlisted = w->request->nlisted,
                                   .mean = r->mean};
-    if (edges)
-        product->kind.edge = edge_kind(product);
     if (edges && y->heads == 1 && y->width > 1 && w->hoisted.core.heads > 1)
         return false; /* the same values for every head */
+    product->kind.edge = edges ? edge_kind(product) : FTB_EDGE_NONE;
     int found = ftb_spmm_find(&product->kind);
-    if (found >= 0)
-        product->kind = ftb_spmm_kernels(&(int){0})[found].kind;
-    return found >= 0;
+    if (found < 0)
+        return false;
+    product->kind = ftb_spmm_kernels(&(int){0})[found].kind;
+    product->with_won = w->request->arg;
+    return true;
 }
 
 static int64_t listed_entries(const ftb_spmm_request *request)
@@ -357,12 +356,16 @@ static bool fits_device(const work *w)
         .m = &h->core, .p = request->p, .ldwon = request->winners ? request->winners->ld : 0};
     return program ? FTB_WHO_FITS(h->core.ctx, aggregate, &reduced) != NULL
                    : verbs->spmm && w->product.kind.type == h->type.reduced &&
+                         (!w->product.with_won || (verbs->limits && verbs->limits->spmm)) &&
                          FTB_FITS(request->device, spmm, &w->product);
 }
 
-/* The same by a kernel that knows the form, or else by one for any text. */
+/* The same by a kernel that knows the form (the host's find no winners), or else by one for any text. */
 static bool finds_verb(work *w)
 {
+    const ftb_spmm_asked *asked = &w->plan.asked;
+    if (w->product.with_won && !(asked->forced & FTB_SPMM_SET_KERNEL && asked->family == FTB_SPMM_PROGRAM))
+        w->plan.family = FTB_SPMM_DIRECT;
     if (fits_device(w))
         return true;
     w->plan.family = FTB_SPMM_PROGRAM;
@@ -377,16 +380,20 @@ static GrB_Info run_product(work *w, FtB_Block C, bool add)
     ftb_feed x = *ftb_message_find(m, w->hoisted.rewritten.x), y = {.data = NULL};
     if (w->hoisted.rewritten.form != FTB_FORM_COPY)
         y = *ftb_message_find(m, w->hoisted.rewritten.y);
-    const ftb_place places[] = {{.feed = &x}, {.feed = &y}, {.X = C, .write = &product.out, .whole = !add}};
+    const ftb_place places[] = {{.feed = &x},
+                                {.feed = &y},
+                                {.X = C, .write = &product.out, .whole = !add},
+                                {.X = w->request->winners, .write = &product.won, .whole = true}};
     GrB_Info info;
-    FTB_CHECK(ftb_places_ask(who, places, 3));
+    FTB_CHECK(ftb_places_ask(who, places, 4));
     product.x = x.data;
     product.y = y.data;
     product.ldo = C->ld;
+    product.ldwon = w->request->winners ? w->request->winners->ld : 0;
     product.add = add;
     product.empty = FTB_EMPTY_ZERO;
     FTB_CHECK(who->verbs->spmm(&product, &w->plan));
-    info = ftb_places_written(who, places, 3);
+    info = ftb_places_written(who, places, 4);
 done:
     return info;
 }
@@ -541,7 +548,7 @@ GrB_Info ftb_spmm_message(ftb_spmm_result *result, const ftb_spmm_request *reque
                   request->plan_only && !request->measure, request->plan_only ? NULL : request->device);
     if (info != GrB_SUCCESS)
         goto done;
-    make_plan(&w, find_kernel(&w));
+    make_plan(&w, find_kernel(&w) && !request->arg);
     result->facts = w.facts;
     result->plan = w.plan;
     result->type = w.hoisted.type.reduced;

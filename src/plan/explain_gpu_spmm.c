@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-void ftb_explain_gpu_spmm(const ftb_gpu_spmm_plan *plan, const ftb_gpu_spmm_facts *gpu, FILE *file)
+void ftb_explain_gpu_spmm(const ftb_gpu_spmm_plan *plan, FILE *file)
 {
     fprintf(file, "on the GPU       direct 1.00%s", plan->hybrid ? "" : " <- chosen");
     if (isfinite(plan->hybrid_seconds))
@@ -26,9 +26,5 @@ void ftb_explain_gpu_spmm(const ftb_gpu_spmm_plan *plan, const ftb_gpu_spmm_fact
                 "                 the others direct, %d lanes of %d features\n",
                 100 * plan->hot, plan->threshold, (long long)plan->tile, plan->lanes, plan->values);
     else
-        fprintf(file, "                 %d lanes of %d features; %s\n", plan->lanes, plan->values,
-                !gpu->staged                                ? "the hybrid form has no kernel for it"
-                : plan->direct_seconds < FTB_GPU_SPMM_SMALL ? "too short for sources to be staged"
-                : gpu->fixed                                ? "no bit may depend on the GPU's figures"
-                                                            : "rows share too few sources");
+        fprintf(file, "                 %d lanes of %d features; %s\n", plan->lanes, plan->values, plan->why);
 }

@@ -18,8 +18,9 @@ typedef struct ftb_gpu_density {
 /* What is known of a product beside the facts for the host's plan. */
 typedef struct ftb_gpu_spmm_facts {
     ftb_gpu_facts gpu;       /* of no multiprocessors: none runs it */
-    bool vectors;            /* rows can be read four features at a time */
+    int at_once;             /* features of a row that can be read at a time: 8, 4, 2 or 1 */
     bool staged;             /* the hybrid form has a kernel for it */
+    bool exact;              /* of which no bit depends on the form: min and max */
     bool fixed;              /* what bits depend on is not to be chosen by the GPU's figures: direct */
     FtB_Precision precision; /* that tensor cores' kernel for it may round to; FP32: there is none */
     ftb_gpu_density density;
@@ -31,6 +32,7 @@ typedef struct ftb_gpu_spmm_plan {
     int dense;         /* of 128 places of a tile's strip, entries from which it is multiplied */
     int lanes, values; /* of a group, which takes a piece of a row; consecutive features of a lane */
     bool vectors;      /* hybrid: tiles are read four features at a time */
+    const char *why;   /* direct: why it is, for people */
     int threshold;     /* hybrid: uses by a block of rows from which a source is read from a tile */
     int64_t tile;      /* hybrid: sources of a tile */
     double hot;        /* hybrid: share of the entries that are read from tiles */
@@ -51,6 +53,6 @@ void ftb_rule_gpu_spmm(ftb_gpu_spmm_plan *plan, const struct ftb_spmm_facts *fac
  * be faster, or were asked for. `gpu` has how rows are read. (rule_gpu_tensor.c) */
 void ftb_rule_gpu_tensor(ftb_gpu_spmm_plan *plan, const struct ftb_spmm_facts *facts,
                          const ftb_gpu_spmm_facts *gpu, const struct ftb_spmm_asked *asked);
-void ftb_explain_gpu_spmm(const ftb_gpu_spmm_plan *plan, const ftb_gpu_spmm_facts *gpu, FILE *file);
+void ftb_explain_gpu_spmm(const ftb_gpu_spmm_plan *plan, FILE *file);
 
 #endif

@@ -56,7 +56,8 @@ typedef struct shape {
     int lanes, values;
 } shape;
 
-static const shape of_vectors[] = {{32, 4}, {8, 4}}, of_values[] = {{32, 1}, {4, 1}};
+/* The kernels of 16 bits take eight values, or eight lanes of four, those of FP64 two. */
+static const shape shapes[] = {{16, 8}, {4, 8}, {32, 4}, {8, 4}, {32, 2}, {8, 2}, {32, 1}, {4, 1}};
 
 typedef struct model {
     const ftb_spmm_facts *f;
@@ -106,19 +107,32 @@ static double direct_seconds(const model *m, const shape *s, const share *of)
                     working(m, of->entries * tiles * s->lanes / WARP * (STEP + s->values)), 0);
 }
 
+static bool is_wide(const model *m) { return m->of->at_once >= 4; }
+
+static bool has_kernel(const model *m, const shape *s)
+{
+    return s->values == m->of->at_once && (s->values != 4 || s->lanes == 8 || m->f->stored_bytes == 4);
+}
+
 static double best_direct(const model *m, const share *of, shape *best)
 {
-    const shape *shapes = m->of->vectors ? of_vectors : of_values;
-    const double first = direct_seconds(m, &shapes[0], of), second = direct_seconds(m, &shapes[1], of);
-    *best = shapes[second < first];
-    return fmin(first, second);
+    double least = INFINITY;
+    *best = shapes[sizeof shapes / sizeof *shapes - 1];
+    for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++) {
+        const double seconds = has_kernel(m, &shapes[k]) ? direct_seconds(m, &shapes[k], of) : INFINITY;
+        if (seconds < least) {
+            least = seconds;
+            *best = shapes[k];
+        }
+    }
+    return least;
 }
 
 /* Two blocks of a multiprocessor, of two tiles each, in what one block may have. */
 static int64_t tile_of(const model *m)
 {
     const int64_t shared = m->of->gpu.shared > 0 ? (m->of->gpu.shared + RESERVED) / 2 - RESERVED : SHARED;
-    const int64_t row = (m->of->vectors ? WIDE_TILE : NARROW_TILE) * m->f->stored_bytes;
+    const int64_t row = (is_wide(m) ? WIDE_TILE : NARROW_TILE) * m->f->stored_bytes;
     const int64_t tile = shared / (2 * row) / GRAIN * GRAIN;
     return tile < GRAIN ? GRAIN : tile > MOST_TILE ? MOST_TILE : tile;
 }
@@ -148,8 +162,8 @@ static double hybrid_seconds(const model *m, const ftb_gpu_spmm_plan *plan, int 
     const share all = uses_from(&m->of->density, 0, &blocks),
                 hot = uses_from(&m->of->density, class, &blocks);
     const share rest = {fmax(0, (double)m->f->nvals - hot.entries), all.columns - hot.columns};
-    const double features = m->of->vectors ? WIDE_TILE : NARROW_TILE, ft = ceil(m->d / features);
-    const double lanes = m->of->vectors ? 8 : 16, values = features / lanes;
+    const double features = is_wide(m) ? WIDE_TILE : NARROW_TILE, ft = ceil(m->d / features);
+    const double lanes = is_wide(m) ? 8 : 16, values = features / lanes;
     const double tiles = hot.columns / (double)plan->tile + blocks / 2, visits = fmax(tiles * PIECES, 1);
     const double row = fmin(m->d, features) * m->value, edge = (double)m->f->edge_bytes;
     const double order =
@@ -168,7 +182,8 @@ static double hybrid_seconds(const model *m, const ftb_gpu_spmm_plan *plan, int 
            best_direct(m, &rest, cold);
 }
 
-static void choose_hybrid(ftb_gpu_spmm_plan *plan, const model *m, const ftb_spmm_asked *asked)
+/* Returns what of the seconds is for making the form. */
+static double choose_hybrid(ftb_gpu_spmm_plan *plan, const model *m, const ftb_spmm_asked *asked)
 {
     const bool given = asked->forced & FTB_SPMM_SET_THRESHOLD;
     const double build =
@@ -188,13 +203,43 @@ static void choose_hybrid(ftb_gpu_spmm_plan *plan, const model *m, const ftb_spm
         plan->lanes = cold.lanes;
         plan->values = cold.values;
     }
+    return build;
 }
 
 /* What was asked for of tiles, no larger than a block may have. */
 static bool tile_fits(const model *m, int64_t tile)
 {
     const int64_t most = m->of->gpu.shared > 0 ? m->of->gpu.shared : SHARED;
-    return 2 * tile * (m->of->vectors ? WIDE_TILE : NARROW_TILE) * m->f->stored_bytes <= most;
+    return 2 * tile * (is_wide(m) ? WIDE_TILE : NARROW_TILE) * m->f->stored_bytes <= most;
+}
+
+/* Why the direct form is, where the other was looked at and could be. */
+static const char *why_direct(const model *m, const ftb_gpu_spmm_plan *hybrid, bool dearer)
+{
+    if (!m->of->density.known)
+        return "how sources are shared was not counted";
+    double blocks;
+    if (uses_from(&m->of->density, 1, &blocks).entries <= 0)
+        return "rows share no sources";
+    if (hybrid->threshold == 0)
+        return "the form would take too much of the GPU's memory";
+    if (!tile_fits(m, hybrid->tile))
+        return "so large a segment does not fit shared memory";
+    return dearer ? "few products would not pay for the form" : "rows share too few sources";
+}
+
+/* What keeps the other form from being looked at; NULL: nothing. */
+static const char *why_not(const model *m, ftb_spmm_family wanted, bool small)
+{
+    if (!m->of->staged)
+        return m->f->nvals > 0 ? "the hybrid form has no kernel for it" : "there are no entries";
+    if (wanted == FTB_SPMM_DIRECT)
+        return "asked for";
+    if (small)
+        return "too short for sources to be staged";
+    return m->of->fixed && !m->of->exact && wanted != FTB_SPMM_HYBRID
+               ? "no bit may depend on the GPU's figures"
+               : NULL;
 }
 
 void ftb_rule_gpu_spmm(ftb_gpu_spmm_plan *plan, const ftb_spmm_facts *facts, const ftb_gpu_spmm_facts *of,
@@ -216,16 +261,19 @@ void ftb_rule_gpu_spmm(ftb_gpu_spmm_plan *plan, const ftb_spmm_facts *facts, con
     out.lanes = s.lanes;
     out.values = s.values;
     out.seconds = out.direct_seconds;
-    const bool small = out.seconds < FTB_GPU_SPMM_SMALL && wanted != FTB_SPMM_HYBRID;
-    if (of->staged && of->density.known && facts->nvals > 0 && !small && wanted != FTB_SPMM_DIRECT) {
-        choose_hybrid(&hybrid, &m, asked);
+    out.why = why_not(&m, wanted, out.seconds < FTB_GPU_SPMM_SMALL && wanted != FTB_SPMM_HYBRID);
+    if (!out.why && of->density.known) {
+        const double build = choose_hybrid(&hybrid, &m, asked);
         hybrid.hybrid = true;
-        hybrid.vectors = of->vectors;
+        hybrid.vectors = is_wide(&m);
         hybrid.seconds = out.hybrid_seconds = hybrid.hybrid_seconds;
         const bool fits = hybrid.threshold > 0 && tile_fits(&m, hybrid.tile);
-        if (fits &&
-            (wanted == FTB_SPMM_HYBRID || (!of->fixed && hybrid.seconds < MARGIN * out.direct_seconds)))
+        if (fits && (wanted == FTB_SPMM_HYBRID || hybrid.seconds < MARGIN * out.direct_seconds))
             out = hybrid;
+        else
+            out.why = why_direct(&m, &hybrid, hybrid.seconds - build < MARGIN * out.direct_seconds);
+    } else if (!out.why) {
+        out.why = why_direct(&m, &hybrid, false);
     }
     *plan = out;
 }

@@ -189,5 +189,5 @@ void ftb_explain_spmm(const ftb_spmm_plan *plan, const ftb_spmm_facts *f, const 
             plan->origin == FTB_ORIGIN_MODEL ? "predicted" : "measured ", plan->seconds,
             plan->seconds > 0 ? gathered / plan->seconds / 1e9 : 0);
     if (f->gpu.gpu.multiprocessors > 0)
-        ftb_explain_gpu_spmm(&plan->gpu, &f->gpu, file);
+        ftb_explain_gpu_spmm(&plan->gpu, file);
 }

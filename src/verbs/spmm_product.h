@@ -48,7 +48,10 @@ typedef struct ftb_spmm_product {
     bool mean;            /* rows are divided by their number of entries; FP32 or FP64 */
     bool add;             /* rows with entries are added to out, the others stay; all rows */
     ftb_empty_rows empty; /* without add */
-    bool interruptible;   /* out is scratch: what was begun may be left */
+    bool with_won; /* best: the entries of p that won are wanted, INT64, -1 for none; not on the host */
+    void *won;     /* row i at won + i * ldwon; NULL: not wanted */
+    int64_t ldwon;
+    bool interruptible; /* out is scratch: what was begun may be left */
 } ftb_spmm_product;
 
 #endif
