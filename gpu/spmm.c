@@ -17,6 +17,8 @@
 #define SOURCE_64 "gpu/kernels/spmm_direct_64.cu"
 #define HYBRID "gpu/kernels/spmm_hybrid.cu" /* and what orders weights */
 #define HYBRID_16 "gpu/kernels/spmm_hybrid_16.cu"
+#define BULK "gpu/kernels/spmm_hybrid_bulk.cu"
+enum { HOPPER = 9, GRAIN = 16 }; /* the first generation of bulk copies, whose bytes are multiples of this */
 
 static bool in_64(const ftb_spmm_product *s) { return s->kind.type == FTB_FP64; }
 
@@ -215,19 +217,30 @@ static GrB_Info launch_direct(ftb_gpu_device *d, ftb_spmm_direct_arguments *a, c
                           (void *[]){a});
 }
 
-static GrB_Info launch_tiles(ftb_gpu_device *d, const ftb_spmm_direct_arguments *a, const ftb_spmm_product *s,
-                             const ftb_gpu_hybrid *h, int64_t tile, bool vectors)
+/* Whether the copy engine may bring tiles: no bit depends on it. */
+static bool may_bulk(ftb_gpu_device *d, const ftb_spmm_direct_arguments *a, const ftb_spmm_product *s,
+                     const ftb_gpu_spmm_plan *plan)
 {
-    const int features = vectors ? 8 * 4 : 16;
+    const int64_t value = (int64_t)FtB_Type_size(s->stored);
+    return plan->bulk && plan->vectors && !s->kind.best && d->gpu->major >= HOPPER &&
+           (uintptr_t)a->x % GRAIN == 0 && a->ldx * value % GRAIN == 0 && a->d * value % GRAIN == 0 &&
+           ftb_gpu_load(d, BULK) == GrB_SUCCESS;
+}
+
+static GrB_Info launch_tiles(ftb_gpu_device *d, const ftb_spmm_direct_arguments *a, const ftb_spmm_product *s,
+                             const ftb_gpu_hybrid *h, const ftb_gpu_spmm_plan *plan)
+{
+    const int features = plan->vectors ? 8 * 4 : 16;
+    const bool bulk = may_bulk(d, a, s, plan);
     char name[64];
-    ftb_spmm_hybrid_arguments tiles = ftb_gpu_hybrid_arguments(a, h, tile);
-    snprintf(name, sizeof name, "spmm_hybrid_%s_%s_%s_%s", stored_of(s), reduce_of(s), edge_of(s),
-             vectors ? "8x4" : "16x1");
-    return ftb_gpu_launch(d, s->ctx, hybrid_of(s), name,
+    ftb_spmm_hybrid_arguments tiles = ftb_gpu_hybrid_arguments(a, h, plan->tile);
+    snprintf(name, sizeof name, "spmm_hybrid_%s_%s_%s_%s%s", stored_of(s), reduce_of(s), edge_of(s),
+             plan->vectors ? "8x4" : "16x1", bulk ? "_bulk" : "");
+    return ftb_gpu_launch(d, s->ctx, bulk ? BULK : hybrid_of(s), name,
                           (ftb_gpu_grid){.x = h->nblocks,
                                          .y = (a->d + features - 1) / features,
                                          .threads = FTB_SPMM_HYBRID_BLOCK,
-                                         .shared = (unsigned)(FTB_SPMM_HYBRID_STAGES * tile * features *
+                                         .shared = (unsigned)(FTB_SPMM_HYBRID_STAGES * plan->tile * features *
                                                               (int64_t)FtB_Type_size(s->stored))},
                           (void *[]){&tiles});
 }
@@ -254,7 +267,7 @@ static GrB_Info launch_hybrid(ftb_gpu_device *d, ftb_spmm_direct_arguments *a, c
         info = order_weights(d, &first, s, &h, &rooms[WEIGHTS]);
     if (info == GrB_SUCCESS)
         info = plan->tensor ? ftb_gpu_launch_tensor(d, &first, s, &h, plan)
-                            : launch_tiles(d, &first, s, &h, plan->tile, plan->vectors);
+                            : launch_tiles(d, &first, s, &h, plan);
     first.rest = h.cold_start;
     first.colidx = h.cold;
     first.w = weighted ? (const float *)first.w + h.nhot * first.ldw : NULL;

@@ -404,6 +404,10 @@ static void assert_has_kernels(const char *source, const char *image)
         assert_names(image, "spmm_hybrid_weights");
     } else if (strcmp(source, "gpu/kernels/spmm_hybrid_16.cu") == 0) {
         FTB_SPMM_HYBRID_16(NAMED_HYBRID)
+#define NAMED_BULK(stored, edge, lanes, values)                                                              \
+    assert_names(image, "spmm_hybrid_" #stored "_PLUS_" #edge "_" #lanes "x" #values "_bulk");
+    } else if (strcmp(source, "gpu/kernels/spmm_hybrid_bulk.cu") == 0) {
+        FTB_SPMM_HYBRID_BULK(NAMED_BULK)
 #define NAMED_TENSOR(stored, operand, edge)                                                                  \
     assert_names(image, "spmm_tensor_" #stored "_" #operand "_PLUS_" #edge);
     } else if (strcmp(source, "gpu/kernels/spmm_tensor.cu") == 0) {

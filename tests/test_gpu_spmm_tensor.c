@@ -7,6 +7,7 @@
 #include "gpu/kernels/spmm_tensor.h"
 #include "support/fake_gpu.h"
 #include "support/fakes.h"
+#include "support/real_gpu.h"
 #include "support/rng.h"
 
 #include <math.h>
@@ -183,6 +184,8 @@ static int64_t differing(const call *c, const float *a, const float *b)
     return n;
 }
 
+static int (*asked)(const char *part);
+
 static void try_product(rng *r, const product *p, int64_t nrows, int64_t ncols)
 {
     call c = call_new(r, p, nrows, ncols);
@@ -193,12 +196,15 @@ static void try_product(rng *r, const product *p, int64_t nrows, int64_t ncols)
     assert_int_equal(differing(&c, plain, unallowed), 0);
     check(p, c.A, x, plain, before, FTB_PRECISION_FP32);
     for (size_t k = 0; k < sizeof allowed / sizeof *allowed; k++) {
+        const int ran = asked("spmm_tensor_");
         float *const rounded = result(&c, "tensor", allowed[k]),
                      *const again = result(&c, "tensor", allowed[k]),
                      *const other = result(&c, "hybrid", allowed[k]);
         check(p, c.A, x, rounded, before, has_kernel(p, allowed[k]) ? allowed[k] : FTB_PRECISION_FP32);
         assert_int_equal(differing(&c, rounded, again), 0); /* whatever ran first */
         assert_int_equal(differing(&c, other, hybrid), 0);  /* which asks for no rounding */
+        if (fake_gpu_emulates() && !real_gpu())
+            assert_int_equal(asked("spmm_tensor_") - ran, has_kernel(p, allowed[k]) ? 2 : 0);
         if (fake_gpu_emulates()) {
             const int64_t least = has_kernel(p, allowed[k]) ? c.C->nrows * c.C->ncols / 8 : 0;
             const int64_t differ = differing(&c, rounded, has_kernel(p, allowed[k]) ? hybrid : plain);
@@ -222,6 +228,7 @@ static void bounds(void **state)
 {
     rng r = rng_new();
     (void)state;
+    fake_find("fake_cuda", "fake_cuda_asked", &asked);
     for (size_t k = 0; k < sizeof products / sizeof *products; k++)
         try_product(&r, &products[k], 70, 100);
     try_product(&r, &products[0], 600, 50);

@@ -12,6 +12,7 @@ enum { COPY, EDGE, HEADS };
 typedef struct variant {
     const char *name, *rest4, *rest1; /* of the direct kernel, four values at a time and one */
     int stored, reduce, edge, lanes, values;
+    int grain; /* of features: what rows are multiples of */
 } variant;
 #define ROW(stored, reduce, edge, lanes, values)                                                             \
     {"spmm_hybrid_" #stored "_" #reduce "_" #edge "_" #lanes "x" #values,                                    \
@@ -21,8 +22,19 @@ typedef struct variant {
      reduce,                                                                                                 \
      edge,                                                                                                   \
      lanes,                                                                                                  \
+     values,                                                                                                 \
      values},
-static const variant variants[] = {FTB_SPMM_HYBRID(ROW)};
+#define BULK(stored, edge, lanes, values)                                                                    \
+    {"spmm_hybrid_" #stored "_PLUS_" #edge "_" #lanes "x" #values "_bulk",                                   \
+     "spmm_direct_" #stored "_PLUS_" #edge "_8x4",                                                           \
+     "spmm_direct_" #stored "_PLUS_" #edge "_4x1",                                                           \
+     stored,                                                                                                 \
+     PLUS,                                                                                                   \
+     edge,                                                                                                   \
+     lanes,                                                                                                  \
+     values,                                                                                                 \
+     8},
+static const variant variants[] = {FTB_SPMM_HYBRID(ROW) FTB_SPMM_HYBRID_BULK(BULK)};
 enum { VARIANTS = sizeof variants / sizeof *variants, PIECES = FTB_SPMM_HYBRID_PIECES, BOUND = 40 };
 
 typedef struct problem {
@@ -136,7 +148,7 @@ static void make_form(problem *p)
 /* rowptr is there; gaps between rows hold NaN. */
 static void fill(problem *p, rng *r, const variant *v, int heads, int width, values kind)
 {
-    const int pad = p->pad, d = heads * width, ld = d + pad * v->values;
+    const int pad = p->pad, d = heads * width, ld = d + pad * v->grain;
     const int ldw = v->edge == HEADS ? heads + pad : 1 + pad;
     p->n = p->rowptr[p->nrows];
     p->a = (ftb_spmm_direct_arguments){.ldx = ld, .ldw = ldw, .ldy = ld, .ldp = d, .d = d, .width = width};
@@ -351,7 +363,7 @@ static void try_one(rng *r, const variant *v, int round)
     } list[] = {{30, 40, 3, 7}, {12, 9, 2, 1}, {600, 60, 30, 64}, {20, 30, 1000, 8}};
     const values kind = (values)(round % 3);
     const int heads = v->edge == HEADS ? 1 + (int)rng_below(r, 4) : 1;
-    const int width = v->values * (1 + (int)rng_below(r, 44 / heads / v->values));
+    const int width = v->grain * (1 + (int)rng_below(r, 44 / heads / v->grain));
     problem p = {.nrows = list[round].nrows,
                  .ncols = list[round].ncols,
                  .threshold = list[round].threshold,
@@ -409,7 +421,8 @@ static void test_sectors(void **state)
     (void)state;
     rng r = rng_new();
     for (int k = 0; k < VARIANTS; k++)
-        if (variants[k].edge != HEADS && variants[k].values == 4 && variants[k].reduce == PLUS)
+        if (variants[k].edge != HEADS && variants[k].values == 4 && variants[k].grain == 4 &&
+            variants[k].reduce == PLUS)
             count_sectors(&r, &variants[k]);
 }
 

@@ -68,6 +68,63 @@ static __device__ __forceinline__ void stage(const ftb_spmm_hybrid_arguments &h,
     ftb_copy_commit();
 }
 
+/* How tiles come to shared memory. By lanes, each with its own features, which wait for their own copies; */
+template <int LANES, int VALUES> struct ByLanes {
+    __device__ __forceinline__ void begin() {}
+    template <class STORED>
+    __device__ __forceinline__ void bring(const ftb_spmm_hybrid_arguments &h, int tile, STORED *to)
+    {
+        const int lane = static_cast<int>(threadIdx.x) % LANES;
+        stage<LANES, VALUES>(h, tile, to, (static_cast<int>(blockIdx.y) * LANES + lane) * VALUES);
+    }
+    __device__ __forceinline__ void wait(const ftb_spmm_hybrid_arguments &, int, bool more)
+    {
+        if (more)
+            ftb_copy_wait<1>();
+        else
+            ftb_copy_wait<0>();
+    }
+};
+
+/* or, since compute capability 9.0, by the copy engine: a row of a source at a time, which one thread asks
+ * for. Rows and where they lie are multiples of 16 bytes. */
+template <int LANES, int VALUES> struct ByEngine {
+    static __device__ __forceinline__ unsigned long long *barrier_of(int tile)
+    {
+        __shared__ unsigned long long barriers[FTB_SPMM_HYBRID_STAGES];
+        return &barriers[tile % FTB_SPMM_HYBRID_STAGES];
+    }
+    __device__ __forceinline__ void begin()
+    {
+        if (threadIdx.x == 0)
+            for (int k = 0; k < FTB_SPMM_HYBRID_STAGES; k++)
+                ftb_barrier_begin(barrier_of(k));
+        __syncthreads();
+    }
+    template <class STORED>
+    __device__ __forceinline__ void bring(const ftb_spmm_hybrid_arguments &h, int tile, STORED *to)
+    {
+        const int thread = static_cast<int>(threadIdx.x), begin = __ldg(h.column_start + tile),
+                  n = __ldg(h.column_start + tile + 1) - begin;
+        const int f = static_cast<int>(blockIdx.y) * LANES * VALUES, left = h.direct.d - f;
+        const unsigned bytes = static_cast<unsigned>(left < LANES * VALUES ? left : LANES * VALUES) *
+                               static_cast<unsigned>(sizeof(STORED));
+        const STORED *const x = static_cast<const STORED *>(h.direct.x) + f;
+        if (thread == FTB_SPMM_HYBRID_BLOCK - 1)
+            ftb_barrier_expect(barrier_of(tile), static_cast<unsigned>(n) * bytes);
+#pragma unroll 1
+        for (int k = thread; k < n; k += FTB_SPMM_HYBRID_BLOCK)
+            ftb_copy_bulk(to + k * LANES * VALUES, x + __ldg(h.columns + begin + k) * h.direct.ldx, bytes,
+                          barrier_of(tile));
+    }
+    /* The first is read again: 64 registers have no room for it. */
+    __device__ __forceinline__ void wait(const ftb_spmm_hybrid_arguments &h, int tile, bool)
+    {
+        const int turn = (tile - __ldg(h.tile_start + blockIdx.x)) / FTB_SPMM_HYBRID_STAGES;
+        ftb_barrier_wait(barrier_of(tile), static_cast<unsigned>(turn % 2));
+    }
+};
+
 /* Entries that are read together. One's way through shared memory takes less than what the other warps of a
  * multiprocessor ask of it meanwhile; with more, four values a lane would not stay in registers. */
 template <int VALUES> struct Near {
@@ -182,7 +239,7 @@ static __device__ __forceinline__ void leave(const T (&all)[VALUES], const ftb_s
     store(start_of<f32>(a, p, f), v);
 }
 
-template <class STORED, int REDUCE, int KIND, int LANES, int VALUES>
+template <class COPIES, class STORED, int REDUCE, int KIND, int LANES, int VALUES>
 static __device__ __forceinline__ void spmm_hybrid(const ftb_spmm_hybrid_arguments &h)
 {
     FTB_DYNAMIC_SHARED(STORED, tiles);
@@ -201,15 +258,14 @@ static __device__ __forceinline__ void spmm_hybrid(const ftb_spmm_hybrid_argumen
         for (int q = 0; q < VALUES; q++)
             all[r][q] = Kept<REDUCE>::NONE;
     int k = __ldg(h.tile_start + blockIdx.x);
+    COPIES copies;
+    copies.begin();
     if (k < last)
-        stage<LANES, VALUES>(h, k, tiles + k % 2 * stride, f);
+        copies.bring(h, k, tiles + k % 2 * stride);
     for (; k < last; k++) {
-        if (k + 1 < last) {
-            stage<LANES, VALUES>(h, k + 1, tiles + (k + 1) % 2 * stride, f);
-            ftb_copy_wait<1>();
-        } else {
-            ftb_copy_wait<0>();
-        }
+        if (k + 1 < last)
+            copies.bring(h, k + 1, tiles + (k + 1) % 2 * stride);
+        copies.wait(h, k, k + 1 < last);
         __syncthreads();
         add_tile<REDUCE, KIND, LANES>(all, h, g, k, tiles + k % 2 * stride + lane * VALUES);
         __syncthreads(); /* all are done with it */
@@ -225,8 +281,16 @@ static __device__ __forceinline__ void spmm_hybrid(const ftb_spmm_hybrid_argumen
     extern "C" __global__ void __launch_bounds__(FTB_SPMM_HYBRID_BLOCK, FTB_SPMM_HYBRID_BLOCKS)              \
         spmm_hybrid_##stored##_##reduce##_##edge##_##lanes##x##values(ftb_spmm_hybrid_arguments h)           \
     {                                                                                                        \
-        spmm_hybrid<stored, reduce, edge, lanes, values>(h);                                                 \
+        spmm_hybrid<ByLanes<lanes, values>, stored, reduce, edge, lanes, values>(h);                         \
     }                                                                                                        \
     FTB_KERNEL(spmm_hybrid_##stored##_##reduce##_##edge##_##lanes##x##values);
+
+#define FTB_SPMM_HYBRID_BULK_KERNEL(stored, edge, lanes, values)                                             \
+    extern "C" __global__ void __launch_bounds__(FTB_SPMM_HYBRID_BLOCK, FTB_SPMM_HYBRID_BLOCKS)              \
+        spmm_hybrid_##stored##_PLUS_##edge##_##lanes##x##values##_bulk(ftb_spmm_hybrid_arguments h)          \
+    {                                                                                                        \
+        spmm_hybrid<ByEngine<lanes, values>, stored, PLUS, edge, lanes, values>(h);                          \
+    }                                                                                                        \
+    FTB_KERNEL(spmm_hybrid_##stored##_PLUS_##edge##_##lanes##x##values##_bulk);
 
 #endif

@@ -28,6 +28,7 @@ typedef struct ftb_gpu_spmm_facts {
 
 typedef struct ftb_gpu_spmm_plan {
     bool hybrid;
+    bool bulk;         /* hybrid: tiles come by bulk copies where there are such */
     bool tensor;       /* hybrid, by tensor cores where a tile is dense: */
     int dense;         /* of 128 places of a tile's strip, entries from which it is multiplied */
     int lanes, values; /* of a group, which takes a piece of a row; consecutive features of a lane */

@@ -265,6 +265,7 @@ void ftb_rule_gpu_spmm(ftb_gpu_spmm_plan *plan, const ftb_spmm_facts *facts, con
     if (!out.why && of->density.known) {
         const double build = choose_hybrid(&hybrid, &m, asked);
         hybrid.hybrid = true;
+        hybrid.bulk = !(asked->forced & FTB_SPMM_SET_BULK) || asked->bulk;
         hybrid.vectors = is_wide(&m);
         hybrid.seconds = out.hybrid_seconds = hybrid.hybrid_seconds;
         const bool fits = hybrid.threshold > 0 && tile_fits(&m, hybrid.tile);

@@ -55,7 +55,8 @@ const char *ftb_spmm_plan_set(ftb_spmm_plan *plan, const char *key, const char *
         {"ahead", "entries that sources are fetched ahead, 0 to 64", 0, 64, FTB_SPMM_SET_AHEAD},
         {"parts", "parts of the rows, 1 to 65536", 1, 65536, FTB_SPMM_SET_PARTS},
         {"uses", "products that it is made for, 1 to 1000000000", 1, 1000000000, FTB_SPMM_SET_USES},
-        {"threshold", "uses by a block of rows, 2 to 65536", 2, 65536, FTB_SPMM_SET_THRESHOLD}};
+        {"threshold", "uses by a block of rows, 2 to 65536", 2, 65536, FTB_SPMM_SET_THRESHOLD},
+        {"bulk", "0 or 1", 0, 1, FTB_SPMM_SET_BULK}};
     for (size_t n = 0; n < sizeof numbers / sizeof *numbers; n++) {
         if (strcmp(key, numbers[n].key) != 0)
             continue;
@@ -76,12 +77,15 @@ const char *ftb_spmm_plan_set(ftb_spmm_plan *plan, const char *key, const char *
             plan->asked.parts = x;
         else if (n == 6)
             plan->asked.uses = x;
-        else
+        else if (n == 7)
             plan->asked.threshold = x;
+        else
+            plan->asked.bulk = x > 0;
         force(&plan->asked, numbers[n].bit);
         return NULL;
     }
-    return "a key of sparse x block: kernel, segment, tile, threads, ordered, ahead, parts, uses, threshold";
+    return "a key of sparse x block: kernel, segment, tile, threads, ordered, ahead, parts, uses, threshold, "
+           "bulk";
 }
 
 bool ftb_spmm_plan_get(const ftb_spmm_plan *plan, const ftb_spmm_facts *facts, const char *key, double *value)

@@ -58,7 +58,8 @@ enum {
     FTB_SPMM_SET_AHEAD = 32,
     FTB_SPMM_SET_PARTS = 64,
     FTB_SPMM_SET_USES = 128, /* says nothing of how */
-    FTB_SPMM_SET_THRESHOLD = 256
+    FTB_SPMM_SET_THRESHOLD = 256,
+    FTB_SPMM_SET_BULK = 512
 };
 
 /* Choices by hand, which outlast plans that have no use for them. */
@@ -67,7 +68,7 @@ typedef struct ftb_spmm_asked {
     unsigned chosen; /* those of them that wisdom or a trial set, not a hand */
     ftb_spmm_family family;
     int64_t segment, tile, parts, ahead, uses, threshold;
-    bool ordered;
+    bool ordered, bulk;
     int threads;
 } ftb_spmm_asked;
 

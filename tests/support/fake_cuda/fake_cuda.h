@@ -77,6 +77,7 @@ void fake_capture_spoil(void);
 int fake_cuda_inits(void);             /* calls of cuInit so far */
 int fake_cuda_live(void);              /* pieces of device memory that are allocated */
 int fake_cuda_pending(void);           /* copies and launches that are not done yet */
+int fake_cuda_asked(const char *part); /* launches, so far, of kernels whose names have this */
 int fake_cuda_launches(void);          /* kernels that ran so far */
 int fake_cuda_graphs(void);            /* that can be launched */
 int fake_cuda_calls(const char *call); /* so far, by its name without _v2, of those that need a context */

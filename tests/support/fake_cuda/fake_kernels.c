@@ -101,11 +101,37 @@ static int names(const struct CUmod_st *m, const char *name)
     return 0;
 }
 
+/* Functions that were asked for, which who launches one does every time. */
+static struct {
+    char name[80];
+    int times;
+} asked[256];
+
+int fake_cuda_asked(const char *part)
+{
+    int times = 0;
+    for (size_t k = 0; k < sizeof asked / sizeof *asked && asked[k].times; k++)
+        times += strstr(asked[k].name, part) ? asked[k].times : 0;
+    return times;
+}
+
+static void note(const char *name)
+{
+    size_t k = 0;
+    while (asked[k].times && strncmp(asked[k].name, name, sizeof asked[k].name - 1) != 0)
+        if (++k == sizeof asked / sizeof *asked)
+            abort();
+    snprintf(asked[k].name, sizeof asked[k].name, "%s", name);
+    asked[k].times++;
+}
+
 unsigned cuModuleGetFunction(struct CUfunc_st **function, struct CUmod_st *module, const char *name)
 {
     const unsigned error = fake_begin_ready("cuModuleGetFunction");
     const simt_kernel *kernel = error || !names(module, name) ? NULL : simt_kernel_find(name);
     *function = (struct CUfunc_st *)(uintptr_t)kernel;
+    if (kernel)
+        note(name);
     return error ? error : kernel ? OK : NOT_FOUND;
 }
 
