@@ -14,7 +14,8 @@ if [ "${1:-}" = --emulated ]; then
     export FEATBLAS_CUDA_DRIVER=$fakes/fake_cuda.so FEATBLAS_NVRTC=$fakes/fake_nvrtc.so FEATBLAS_CUSPARSE=$fakes/fake_cusparse.so
     export FEATBLAS_CUBLAS=$fakes/fake_cublas.so
     export FEATBLAS_CACHE=0
-    said=$("$build/bench_gpu_products" --toy --plan kernel=direct --plan kernel=hybrid "$@" 2>&1) || { echo "$said"; exit 1; }
+    said=$("$build/bench_gpu_products" --toy --plan kernel=direct --plan kernel=hybrid,bulk=0 --plan kernel=hybrid,bulk=1 \
+        --plan tf32:kernel=auto --plan tf32:kernel=tensor,threshold=2 "$@" 2>&1) || { echo "$said"; exit 1; }
     echo "$said"
     # Operands stay where they are, but where texts have no kernels.
     if [ "${FAKE_NVRTC_TEXTS:-1}" != 0 ] && grep -q 'bytes moved inside' <<< "$said"; then echo "products.sh: bytes moved"; exit 1; fi
@@ -22,6 +23,9 @@ if [ "${1:-}" = --emulated ]; then
     [ -n "$*" ] || for operation in sum max mean weighted heads dot softmax attention gcn gat; do
         grep -qE "^reddit-like $operation, d = [0-9a-z ]+ FeatBLAS +[0-9.]+" <<< "$said" ||
             { echo "products.sh: no time of $operation"; exit 1; }
+    done
+    for plan in kernel=hybrid,bulk=0 kernel=hybrid,bulk=1 tf32:kernel=auto tf32:kernel=tensor,threshold=2; do
+        [ -n "$*" ] || grep -qE "FeatBLAS $plan +[0-9.]+" <<< "$said" || { echo "products.sh: no time of $plan"; exit 1; }
     done
     exit
 fi

@@ -23,6 +23,7 @@ typedef struct call {
     FtB_Semiring semiring;
     FtB_Plan plan;
     FtB_Descriptor how;
+    FtB_Precision precision; /* that operands may be rounded to */
 } call;
 
 static void fill(float *x, int64_t rows, int64_t columns, uint32_t salt)
@@ -47,7 +48,9 @@ static const char *text_of(products_what what)
 
 static GrB_Info run(const call *c)
 {
-    GrB_Info info;
+    GrB_Info info = FtB_Context_set_matmul_precision(NULL, c->precision);
+    if (info != GrB_SUCCESS)
+        return info;
     switch (c->what) {
     case PRODUCTS_DOT:
         return FtB_mxm(c->S, c->A, NULL, FTB_PLUS_DOT, c->Y, c->X, FTB_DESC_RST1);
@@ -98,18 +101,39 @@ static bool weights(products_who *who, call *c)
     return ok;
 }
 
-static bool force(products_who *who, call *c, const char *plan)
+/* One "key=value" of a plan. */
+static bool set_one(products_who *who, call *c, const char *text)
 {
     char key[80];
-    const char *value = strchr(plan, '=');
-    snprintf(key, sizeof key, "%.*s", value ? (int)(value - plan) : 0, plan);
-    if (!value ||
-        FtB_mxm_plan(&c->plan, c->C, NULL, NULL, c->semiring, c->W ? c->W : c->A, c->X, NULL, FTB_ESTIMATE) !=
-            GrB_SUCCESS ||
-        FtB_Plan_set(c->plan, key, value + 1) != GrB_SUCCESS) {
-        products_say(who, "skipped: %.200s", value ? FtB_error() : "a plan is key=value");
+    const char *value = strchr(text, '=');
+    snprintf(key, sizeof key, "%.*s", value ? (int)(value - text) : 0, text);
+    if (value && FtB_Plan_set(c->plan, key, value + 1) == GrB_SUCCESS)
+        return true;
+    products_say(who, "skipped: %.200s", value ? FtB_error() : "a plan is [precision:]key=value[,key=value]");
+    return false;
+}
+
+/* "tf32:kernel=tensor,threshold=64": what operands may be rounded to, and choices. */
+static bool force(products_who *who, call *c, const char *plan)
+{
+    static const struct {
+        const char *name;
+        FtB_Precision precision;
+    } list[] = {{"tf32:", FTB_PRECISION_TF32}, {"fp16:", FTB_PRECISION_FP16}, {"bf16:", FTB_PRECISION_BF16}};
+    char text[80], *rest = NULL;
+    for (size_t k = 0; k < sizeof list / sizeof *list; k++)
+        if (strncmp(plan, list[k].name, strlen(list[k].name)) == 0) {
+            c->precision = list[k].precision;
+            plan += strlen(list[k].name);
+        }
+    if (!products_ok(who, FtB_Context_set_matmul_precision(NULL, c->precision)) ||
+        !products_ok(who, FtB_mxm_plan(&c->plan, c->C, NULL, NULL, c->semiring, c->W ? c->W : c->A, c->X,
+                                       NULL, FTB_ESTIMATE)))
         return false;
-    }
+    snprintf(text, sizeof text, "%s", plan);
+    for (const char *one = strtok_r(text, ",", &rest); one; one = strtok_r(NULL, ",", &rest))
+        if (!set_one(who, c, one))
+            return false;
     return products_ok(who, FtB_Descriptor_new(&c->how)) &&
            products_ok(who, FtB_Descriptor_set(c->how, FTB_PLAN, c->plan));
 }
@@ -246,6 +270,28 @@ static double error_of(const call *c)
     return error;
 }
 
+/* The most that sampled rows may differ, over the sum of magnitudes. */
+static double bound_of(const call *c)
+{
+    const double u = c->precision == FTB_PRECISION_FP32   ? 0
+                     : c->precision == FTB_PRECISION_BF16 ? 0x1p-8
+                                                          : 0x1p-10;
+    return 1e-4 + u * (2 + u);
+}
+
+/* A form that was asked for, before it is timed. */
+static bool right(products_who *who, const call *c)
+{
+    double seconds;
+    if (!time_ours(who, 1, &seconds))
+        return false;
+    const double error = error_of(c);
+    if (error >= 0 && error <= bound_of(c))
+        return true;
+    products_say(who, "failed: sampled rows differ by %.3g", error);
+    return false;
+}
+
 /* ---- a case */
 
 /* What the first of a case measures beside its time: the operands' way, the first call, the result's way. */
@@ -265,7 +311,7 @@ static bool facts(products_result *r, products_who *who, const call *c)
     start = products_now();
     ok = products_ok(who, ftb_buffer_ask(result, FTB_READ));
     r->to_host = products_now() - start;
-    if (ok && !(r->error >= 0 && r->error <= 1e-4)) {
+    if (ok && !(r->error >= 0 && r->error <= bound_of(c))) {
         products_say(who, "failed: sampled rows differ by %.3g", r->error);
         return false;
     }
@@ -288,6 +334,8 @@ void products_ours(products_result *r, const products_graph *g, products_what wh
     who->time = time_ours;
     who->state = c;
     who->end = end;
-    if (!prepare(who, c, plan) || (first && !facts(r, who, c)))
+    if (!prepare(who, c, plan) || (first && !facts(r, who, c)) || (plan && !right(who, c)))
         who->time = NULL;
+    if (c->precision != FTB_PRECISION_FP32)
+        (void)FtB_Context_set_matmul_precision(NULL, FTB_PRECISION_FP32);
 }

@@ -9,13 +9,14 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-enum { PRODUCTS_ROUNDS = 15, PRODUCTS_WHO = 6, PRODUCTS_TEXT = 240, PRODUCTS_PLANS = 4 };
+enum { PRODUCTS_ROUNDS = 15, PRODUCTS_WHO = 10, PRODUCTS_TEXT = 240, PRODUCTS_PLANS = 6 };
 
 typedef struct products_settings {
     const char *json, *only, *graphs, *python; /* graphs: a folder for the peer's; python: NULL: no PyTorch */
     const char *torch_device;
     const char *serve;                 /* torch_serve.py */
-    const char *plans[PRODUCTS_PLANS]; /* "key=value", each a column of its own beside the planner's choice */
+    const char *plans[PRODUCTS_PLANS]; /* "[tf32:]key=value[,...]", each a column of its own beside the
+                                          planner's choice */
     int nplans, rounds;
     double budget; /* seconds */
     bool toy;
@@ -88,7 +89,8 @@ products_who *products_add(products_result *r, const char *name);
 /* Those that GPUs take, 0 .. count - 1, which is returned as *count. */
 const products_case *products_cases(int *count);
 
-/* ours.c: FeatBLAS, as `what` has it; plan: "key=value" or NULL. The first of a case fills in its facts. */
+/* ours.c: FeatBLAS, as `what` has it; plan: as of settings, or NULL. The first of a case fills in its facts.
+ */
 void products_ours(products_result *r, const products_graph *g, products_what what, const char *plan);
 /* epochs.c: PRODUCTS_GCN and PRODUCTS_GAT; PRODUCTS_COUNT. */
 void products_epoch(products_result *r, const products_graph *g);

@@ -37,7 +37,7 @@ static void case_text(char text[PRODUCTS_TEXT], const products_case *c)
 
 void products_print_head(const products_settings *s)
 {
-    printf("%-42s %-26s %12s %8s %9s %9s %4s\n", "case", "who", s->toy ? "ms, toy" : "ms", "GB/s", "ratio",
+    printf("%-42s %-40s %12s %8s %9s %9s %4s\n", "case", "who", s->toy ? "ms, toy" : "ms", "GB/s", "ratio",
            "wanted", "met");
 }
 
@@ -48,7 +48,7 @@ static void print_who(const char *of, const products_result *r, int n)
     char rate[32] = "", ratio[32] = "", wanted[32] = "";
     double value;
     if (who->count == 0) {
-        printf("%-42s %-26s %s\n", of, who->name, who->status);
+        printf("%-42s %-40s %s\n", of, who->name, who->status);
         return;
     }
     if (r->bytes > 0)
@@ -60,7 +60,7 @@ static void print_who(const char *of, const products_result *r, int n)
     if (barred && met >= 0)
         snprintf(wanted, sizeof wanted, r->of.against ? "%.2f x" : "%.0f ms",
                  r->of.against ? r->of.wanted : 1e3 * r->of.wanted);
-    printf("%-42s %-26s %12.4f %8s %9s %9s %4s\n", of, who->name, 1e3 * seconds, rate, ratio, wanted,
+    printf("%-42s %-40s %12.4f %8s %9s %9s %4s\n", of, who->name, 1e3 * seconds, rate, ratio, wanted,
            met < 0 ? ""
            : met   ? "yes"
                    : "NO");
@@ -90,17 +90,71 @@ static double sums_mean(const products_result *results, int count)
     return n > 0 ? exp(logs / n) : 0;
 }
 
-/* The planner beside forms that were forced: whether it is within 5 % of the best of them; -1: none was. */
-static int well_planned(const products_result *r)
+/* Of forms that were forced and say this; 0: there are none. Those with a precision are others' in the end.
+ */
+static double best_of(const products_result *r, const char *precision)
 {
     double best = 0;
     for (int n = 1; n < r->nwho; n++) {
+        const char *plan = strchr(r->who[n].name, '=') ? strchr(r->who[n].name, ' ') : NULL;
         const double seconds = products_median(&r->who[n]);
-        if (strncmp(r->who[n].name, "FeatBLAS ", 9) == 0 && strchr(r->who[n].name, '=') && seconds > 0 &&
-            (best <= 0 || seconds < best))
+        const bool rounds = plan && strchr(plan, ':');
+        if (plan && (precision ? strncmp(plan + 1, precision, strlen(precision)) == 0 : !rounds) &&
+            seconds > 0 && (best <= 0 || seconds < best))
             best = seconds;
     }
+    return best;
+}
+
+/* The planner beside forms that were forced: whether it is within 5 % of the best of them; -1: none was. */
+static int well_planned(const products_result *r)
+{
+    const double best = r->of.what == PRODUCTS_SUM ? best_of(r, NULL) : 0;
     return best <= 0 || r->who[0].count == 0 ? -1 : products_median(&r->who[0]) <= 1.05 * best;
+}
+
+/* Sums whose operands may be rounded beside those in full: the planner is never to be slower with them. How
+ * many are. */
+static int print_rounded(const products_result *results, int count)
+{
+    double logs = 0;
+    int n = 0, slower = 0;
+    for (int k = 0; k < count; k++) {
+        const double tf32 = best_of(&results[k], "tf32:kernel=auto"),
+                     full = products_median(&results[k].who[0]);
+        if (tf32 <= 0 || results[k].who[0].count == 0)
+            continue;
+        logs += log(full / tf32);
+        slower += tf32 > 1.05 * full;
+        n++;
+    }
+    if (n > 0)
+        printf(
+            "sums with TF32 allowed: geometric mean %.2f x those of FP32 in %d sums, slower by 5 %% in %d, "
+            "wanted in none\n",
+            exp(logs / n), n, slower);
+}
+
+/* Tiles by bulk copies beside those by lanes, and how many are slower by 5 %. */
+static int print_bulk(const products_result *results, int count)
+{
+    double logs = 0;
+    int n = 0, slower = 0;
+    for (int k = 0; k < count; k++) {
+        const double lanes = best_of(&results[k], "kernel=hybrid,bulk=0"),
+                     bulk = best_of(&results[k], "kernel=hybrid,bulk=1");
+        if (lanes <= 0 || bulk <= 0)
+            continue;
+        logs += log(lanes / bulk);
+        slower += bulk > 1.05 * lanes;
+        n++;
+    }
+    if (n > 0)
+        printf("hybrid sums by bulk copies: geometric mean %.2f x those by lanes in %d sums, slower by 5 %% "
+               "in %d, "
+               "wanted in none\n",
+               exp(logs / n), n, slower);
+    return slower;
 }
 
 int products_print_end(const products_result *results, int count)
@@ -125,6 +179,8 @@ int products_print_end(const products_result *results, int count)
     }
     if (forced > 0 && !results[0].toy)
         printf("the planner is within 5 %% of the best forced plan in %d of %d sums\n", well, forced);
+    const int slower = print_rounded(results, count) + print_bulk(results, count);
+    missed += results[0].toy ? 0 : slower;
     printf("%d cases, %d compared with a bar, %d bars missed\n", count, compared, missed);
     return missed;
 }
