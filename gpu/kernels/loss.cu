@@ -72,7 +72,7 @@ template <class T> __device__ __forceinline__ void gradient(const ftb_loss_argum
 } // namespace
 
 #define LOSS(type)                                                                                           \
-    extern "C" __global__ void __launch_bounds__(FTB_COLUMN_PARTS_BLOCK)                                     \
+    extern "C" __global__ void __launch_bounds__(FTB_COLUMN_PARTS_BLOCK, 2)                                  \
         loss_##type##_part(ftb_loss_arguments a)                                                             \
     {                                                                                                        \
         sum_part<1>(a.rows, [&](double(&sum)[1], long long i, long long) {                                   \
@@ -80,14 +80,14 @@ template <class T> __device__ __forceinline__ void gradient(const ftb_loss_argum
                 sum[0] += row_loss<type>(a, i);                                                              \
         });                                                                                                  \
     }                                                                                                        \
-    extern "C" __global__ void __launch_bounds__(FTB_COLUMN_PARTS_BLOCK)                                     \
+    extern "C" __global__ void __launch_bounds__(FTB_COLUMN_PARTS_BLOCK, 2)                                  \
         loss_##type##_join(ftb_loss_arguments a)                                                             \
     {                                                                                                        \
         sum_parts<1>(a.rows, [&](long long, const double(&sum)[1]) {                                         \
             *static_cast<type *>(a.out) = static_cast<type>(sum[0] / a.terms);                               \
         });                                                                                                  \
     }                                                                                                        \
-    extern "C" __global__ void __launch_bounds__(FTB_LOSS_ROWS_BLOCK)                                        \
+    extern "C" __global__ void __launch_bounds__(FTB_LOSS_ROWS_BLOCK, 4)                                     \
         loss_##type##_grad(ftb_loss_arguments a)                                                             \
     {                                                                                                        \
         gradient<type>(a);                                                                                   \

@@ -12,7 +12,7 @@
     FTB_KERNEL(spgemm_pair_bits_##bits);
 FTB_SPGEMM_PAIRS(PAIRS)
 
-extern "C" __global__ void __launch_bounds__(FTB_SPGEMM_STEP_BLOCK) spgemm_bits(ftb_spgemm_hot_arguments a)
+extern "C" __global__ void __launch_bounds__(FTB_SPGEMM_STEP_BLOCK, 4) spgemm_bits(ftb_spgemm_hot_arguments a)
 {
     constexpr int WARPS = FTB_SPGEMM_STEP_BLOCK / WARP;
     __shared__ unsigned bits[WARPS][FTB_SPGEMM_MOST_LINES * WARP];

@@ -231,7 +231,7 @@ template <class WORD> __device__ __forceinline__ void pack(const ftb_spgemm_pack
 } // namespace
 
 #define TOPK(type, c_type)                                                                                   \
-    extern "C" __global__ void __launch_bounds__(FTB_SPGEMM_STEP_BLOCK)                                      \
+    extern "C" __global__ void __launch_bounds__(FTB_SPGEMM_STEP_BLOCK, 4)                                   \
         spgemm_topk_##type(ftb_spgemm_pack_arguments a)                                                      \
     {                                                                                                        \
         topk<c_type>(a);                                                                                     \
@@ -249,7 +249,7 @@ FTB_SPGEMM_VALUES(TOPK)
 FTB_SPGEMM_VALUES(TALLY)
 
 #define PACK(bytes, word)                                                                                    \
-    extern "C" __global__ void __launch_bounds__(FTB_SPGEMM_STEP_BLOCK)                                      \
+    extern "C" __global__ void __launch_bounds__(FTB_SPGEMM_STEP_BLOCK, 4)                                   \
         spgemm_pack_##bytes(ftb_spgemm_pack_arguments a)                                                     \
     {                                                                                                        \
         pack<word>(a);                                                                                       \
