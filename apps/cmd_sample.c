@@ -1,6 +1,7 @@
 /* featblas sample: neighbourhoods of seeds, batch by batch: files of their layers, and how much was drawn. */
 #include "app.h"
 #include "core/draws.h"
+#include "fanouts.h"
 #include "file_names.h"
 #include "io/io.h"
 #include "reader.h"
@@ -9,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-enum { MOST_HOPS = 16 };
 
 typedef struct sample_values {
     reader_values reader;
@@ -54,7 +53,7 @@ static const option sample_options[] = {
      .kind = OPTION_CHOICE,
      .offset = FIELD(sampler),
      .argument = "NAME",
-     .choices = "auto|uniform|weighted|topk|threshold|bernoulli|labor|fastgcn|ladies",
+     .choices = FANOUTS_SAMPLERS,
      .help = "Which entries are picked. auto: weighted with --key, else uniform. threshold and bernoulli go "
              "with --fanout all. Default: auto."},
     {.name = "key",
@@ -128,36 +127,15 @@ typedef struct work {
     FtB_Matrix A;
     int64_t n, base;
     int64_t *seeds, nseeds;
-    int64_t fanouts[MOST_HOPS];
+    int64_t fanouts[FANOUTS];
     int nhops;
-    int64_t batches, found[MOST_HOPS + 1], picked[MOST_HOPS]; /* of all batches */
+    int64_t batches, found[FANOUTS + 1], picked[FANOUTS]; /* of all batches */
     double seconds;
     char *path;
     size_t room;
 } work;
 
 /* ---- arguments */
-
-static int parse_fanouts(work *w)
-{
-    for (const char *at = w->v->fanout;; at++) {
-        char *end;
-        const bool all = strncmp(at, "all", 3) == 0;
-        errno = 0;
-        const long long k = all ? -1 : strtoll(at, &end, 10);
-        if (all)
-            end = (char *)(uintptr_t)(at + 3);
-        if (end == at || (*end != ',' && *end != '\0') || (k < 0 && !all) || errno)
-            return app_fail(APP_USAGE, "--fanout: '%s' is no list of numbers such as 15,10,5, or all",
-                            w->v->fanout);
-        if (w->nhops == MOST_HOPS)
-            return app_fail(APP_USAGE, "--fanout: more than %d hops", MOST_HOPS);
-        w->fanouts[w->nhops++] = k;
-        if (*end == '\0')
-            return APP_OK;
-        at = end;
-    }
-}
 
 static int check(const sample_values *v)
 {
@@ -362,7 +340,7 @@ static int run_sample(const void *values, int count, char *const *operands)
     (void)operands;
     int code = check(w.v);
     if (code == APP_OK)
-        code = parse_fanouts(&w);
+        code = fanouts_parse(w.fanouts, &w.nhops, "--fanout", w.v->fanout);
     if (code == APP_OK)
         code = read_graph(&w);
     if (code == APP_OK)

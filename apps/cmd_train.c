@@ -60,7 +60,7 @@ static const option train_options[] = {
      .argument = "N",
      .low = 0,
      .high = MODEL_EPOCHS,
-     .help = "At most N epochs, each over the whole graph."},
+     .help = "At most N epochs, each over the whole graph, or over all training vertices in mini-batches."},
     {.name = "lr", .kind = OPTION_REAL, FIELD(lr), .argument = "RATE", .help = "Learning rate."},
     {.name = "weight-decay",
      .kind = OPTION_REAL,
@@ -110,6 +110,38 @@ static const option train_options[] = {
      .help = "Go on where the training that saved FILE ended, up to --epochs in all. Model, optimiser and "
              "seed are "
              "FILE's."},
+    {.heading = "Mini-batches"},
+    {.name = "sample",
+     .kind = OPTION_TEXT,
+     FIELD(sample),
+     .argument = "K,...",
+     .list = model_sample_list,
+     .help = "Train on mini-batches, with so many neighbours of each vertex, for every hop from the seeds "
+             "on; all: "
+             "each. Of {}; a layer for each hop."},
+    {.name = "batch",
+     .kind = OPTION_INTEGER,
+     FIELD(batch),
+     .argument = "N",
+     .low = 1,
+     .help = "Training vertices of a batch. Default: 1024."},
+    {.name = "sampler",
+     .kind = OPTION_CHOICE,
+     FIELD(sampler),
+     .argument = "NAME",
+     .choices = FANOUTS_SAMPLERS,
+     .help = "Which neighbours are picked, as featblas sample has it. Default: auto."},
+    {.name = "key",
+     .kind = OPTION_TEXT,
+     FIELD(key),
+     .argument = "TEXT",
+     .help = "Weight, value or probability of an edge: an expression over x, i, j, di, dj."},
+    {.name = "save-every",
+     .kind = OPTION_INTEGER,
+     FIELD(save_every),
+     .argument = "N",
+     .low = 1,
+     .help = "Save after every N batches, too, so that --resume loses no more than these."},
     {.heading = "Output"},
     {.name = "save",
      .letter = 'o',
@@ -150,6 +182,7 @@ static const train_values train_defaults = {
     .patience = -1,
     .repeat = 1,
     .optimizer = -1,
+    .sampler = -1,
     .seed = -1,
     .select = -1};
 
@@ -177,6 +210,10 @@ static int check_resumed(const train_values *v)
                 {"weight-decay", !isnan(v->weight_decay)},
                 {"optimizer", v->optimizer >= 0},
                 {"select", v->select >= 0},
+                {"sample", v->sample},
+                {"batch", v->batch > 0},
+                {"sampler", v->sampler >= 0},
+                {"key", v->key},
                 {"seed", v->seed >= 0}};
     for (size_t r = 0; v->resume && r < sizeof rows / sizeof *rows; r++)
         if (rows[r].given)
@@ -194,6 +231,31 @@ static int check_files(const train_values *v, const char *path)
     return code == APP_OK ? learn_check_data(&v->learn, path, "plot", v->learn.plot) : code;
 }
 
+static int check_batches(const train_values *v)
+{
+    const struct {
+        const char *option;
+        bool given;
+    } rows[] = {{"batch", v->batch > 0},
+                {"sampler", v->sampler >= 0},
+                {"key", v->key},
+                {"save-every", v->save_every > 0 && !v->resume}};
+    for (size_t r = 0; r < sizeof rows / sizeof *rows && !v->sample; r++)
+        if (rows[r].given)
+            return app_fail(APP_USAGE, "--%s means nothing without --sample", rows[r].option);
+    if (v->save_every > 0 && (!v->save || v->weights_only || v->repeat > 1))
+        return app_fail(APP_USAGE, "--save-every goes with --save, and without --weights-only and --repeat");
+    return APP_OK;
+}
+
+int train_check_hops(const train_sampling *how, const model_options *o, int code, const char *name)
+{
+    if (how->nhops == 0 || how->nhops == o->layers)
+        return APP_OK;
+    return app_fail(code, "%s: %d hops; expected %lld, one for each layer", name, how->nhops,
+                    (long long)o->layers);
+}
+
 static int check_values(const train_values *v, const char *path)
 {
     int code = learn_begin(&v->learn, "train");
@@ -208,11 +270,33 @@ static int check_values(const train_values *v, const char *path)
     if (v->weight_decay < 0 || isinf(v->weight_decay))
         return app_fail(APP_USAGE, "--weight-decay: %g is not a number from 0", v->weight_decay);
     code = check_resumed(v);
+    if (code == APP_OK)
+        code = check_batches(v);
     return code == APP_OK ? check_files(v, path) : code;
 }
 
 static int64_t whole_or(int64_t given, int64_t otherwise) { return given > 0 ? given : otherwise; }
 static double real_or(double given, double otherwise) { return isnan(given) ? otherwise : given; }
+
+/* What --sample and its like say; a layer for each hop, unless --layers says how many. */
+static int read_sampling(train *t)
+{
+    const train_values *v = t->values;
+    train_sampling *how = &t->plan.sampling;
+    *how = (train_sampling){
+        .batch = whole_or(v->batch, 1024), .selector = (FtB_Selector)ftb_max(v->sampler, 0), .key = v->key};
+    if (!v->sample)
+        return APP_OK;
+    int code = learn_check_has("sample", true, t->model.kind, model_samples);
+    if (code == APP_OK)
+        code = fanouts_parse(how->fanouts, &how->nhops, "--sample", v->sample);
+    if (code == APP_OK && v->layers == 0)
+        t->model.layers = how->nhops;
+    for (int h = 0; h < how->nhops && code == APP_OK; h++)
+        if (how->fanouts[h] == 0)
+            code = app_fail(APP_USAGE, "--sample: no neighbours for hop %d; expected 1 or more, or all", h);
+    return code == APP_OK ? train_check_hops(how, &t->model, APP_USAGE, "--sample") : code;
+}
 
 /* Options of the command line replace the kind's own. */
 static model_options choose_model(const train_values *v)
@@ -243,7 +327,8 @@ static train_plan choose_plan(const train *t)
                        .weight_decay = kind->weight_decay,
                        .decay_first = kind->decay_first,
                        .patience = kind->patience,
-                       .select = kind->attends ? TRAIN_BY_LOSS : TRAIN_BY_SCORE};
+                       .select = kind->attends ? TRAIN_BY_LOSS : TRAIN_BY_SCORE,
+                       .sampling = t->plan.sampling};
     plan.lr = real_or(v->lr, plan.lr);
     plan.weight_decay = real_or(v->weight_decay, plan.weight_decay);
     if (t->resume)
@@ -382,6 +467,8 @@ static int run_train(const void *values, int count, char *const *operands)
     t.model = choose_model(values);
     code = check_kind(t.values, t.model.kind);
     if (code == APP_OK)
+        code = read_sampling(&t);
+    if (code == APP_OK)
         code = learn_check_made(&t.values->learn, t.path);
     if (code == APP_OK)
         code = read_resumed(&t);
@@ -409,15 +496,19 @@ const command command_train = {
     .description = "DIR is a folder with edges, features, labels and a split (docs/datasets.md), or one in "
                    "OGB's layout; "
                    "GRAPH is a file with a graph, then --features, --labels and --split name the others.\n\n"
-                   "Every epoch is over the whole graph. Validation and test are scored without dropout "
+                   "Every epoch is over the whole graph, or with --sample over mini-batches of sampled "
+                   "neighbourhoods (docs/sampling.md). Validation and test are scored without dropout "
                    "after each; what is "
                    "reported and saved are the weights of the epoch that --select says.\n\n"
-                   "Ctrl-C ends after the epoch, and saves; --resume goes on from there, with the bits that "
+                   "Ctrl-C ends after the epoch, of mini-batches after the batch, and saves; --resume goes "
+                   "on from there, with the bits that "
                    "would have been.",
     .examples =
         "  $ featblas train cora/ --model gcn --save cora.safetensors --plot cora.svg\n"
         "  $ featblas train cora/ --model gat --heads 8 --hidden 8 --epochs 200 --repeat 10\n"
         "  $ featblas train graph.mtx --features x.npy --labels y.txt --split split.txt --model sage\n"
+        "  $ featblas train cora/ --model sage --sample 15,10 --batch 64 --epochs 20 --save "
+        "cora.safetensors\n"
         "  $ featblas train cora/ --resume cora.safetensors --epochs 400 --save cora.safetensors\n",
     .shared = learn_options,
     .options = train_options,

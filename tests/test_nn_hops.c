@@ -1,7 +1,7 @@
 /* Layers on hops of samples, unchanged: with all neighbours picked they give what they give on the whole
  * graph, and the same gradients; GCN on fewer picks against its formula by loops, and on average; sparse
- * features, whose first rows are the targets'. (One layer on a matrix whose targets are the first sources:
- * test_nn_layers.c, test_nn_attention.c.)
+ * features, whose first rows are the targets'; memory of training, which follows batches. (One layer on a
+ * matrix whose targets are the first sources: test_nn_layers.c, test_nn_attention.c.)
  * Labels: unit, serial */
 #include "support/check.h"
 
@@ -356,6 +356,79 @@ static void sparse_features(void **state)
     free_graph(&g);
 }
 
+/* ---- memory */
+
+/* The most that training on a few batches takes beside the graph, n vertices on a ring that hear 16 others,
+ * and its features. */
+static int64_t peak_of(const char *kind, int64_t n)
+{
+    enum { NEAR = 16 };
+    FtB_Context ctx;
+    FtB_Matrix A;
+    FtB_Block X;
+    FtB_Loader l;
+    FtB_Tape tape;
+    FtB_Layer layers[2];
+    int64_t *rowptr = malloc((size_t)(n + 1) * 8), seeds[200], held, peak;
+    int32_t *columns = malloc((size_t)n * NEAR * 4), *labels = calloc((size_t)n, 4);
+    float *features = calloc((size_t)n * D, 4);
+    for (int64_t i = 0; i <= n; i++)
+        rowptr[i] = NEAR * i;
+    for (int64_t i = 0; i < n; i++) /* rows ascend */
+        for (int64_t k = 0, at = 0; k < NEAR + 1; k++) {
+            const int64_t first = i < NEAR / 2 ? 0 : i + NEAR / 2 >= n ? n - NEAR - 1 : i - NEAR / 2;
+            if (first + k != i)
+                columns[NEAR * i + at++] = (int32_t)(first + k);
+        }
+    for (int64_t t = 0; t < 200; t++)
+        seeds[t] = 20 + 40 * t;
+    assert_ok(FtB_Context_new(&ctx));
+    assert_ok(FtB_Context_engage(ctx));
+    assert_ok(FtB_Context_set_threads(ctx, 1)); /* scratch of threads is theirs */
+    assert_ok(FtB_Matrix_wrap_csr(&A, FTB_FP32, n, n, 0, rowptr, columns, NULL));
+    assert_ok(FtB_Block_wrap(&X, features, n, D, D, FTB_FP32));
+    for (int k = 0; k < 2; k++)
+        assert_ok(FtB_Layer_new(&layers[k], kind, k ? HIDDEN : D, k ? OUT : HIDDEN, NULL));
+    assert_ok(FtB_Tape_new(&tape, 1));
+    assert_ok(FtB_Context_memory(ctx, &held, NULL));
+    assert_ok(
+        FtB_Loader_new(&l, A, X, labels, seeds, 200,
+                       FTB_LOADER(.fanout = {5, 5}, .batch = 32, .seed = 1, .in_order = true, .ahead = -1)));
+    for (FtB_Batch b; (b = FtB_Loader_next(l)) != NULL;) {
+        assert_ok(FtB_Tape_reset(tape));
+        FtB_Var x = FtB_input(tape, FtB_Batch_features(b));
+        x = FtB_relu(FtB_Layer_apply(layers[0], FtB_Batch_hop(b, 1), x, x, FTB_NO_VAR));
+        x = FtB_Layer_apply(layers[1], FtB_Batch_hop(b, 0), x, x, FTB_NO_VAR);
+        assert_ok(FtB_backward(FtB_cross_entropy(x, FtB_Batch_labels(b), NULL)));
+    }
+    assert_ok(FtB_Loader_status(l));
+    FtB_Loader_free(&l);
+    FtB_Tape_free(&tape);
+    assert_ok(FtB_Context_memory(ctx, NULL, &peak));
+    FtB_Layer_free(&layers[0]);
+    FtB_Layer_free(&layers[1]);
+    FtB_Matrix_free(&A);
+    FtB_Block_free(&X);
+    FtB_Context_free(&ctx);
+    free(rowptr);
+    free(columns);
+    free(features);
+    free(labels);
+    return peak - held;
+}
+
+static void memory_of_training(void **state)
+{
+    static const char *const kinds[] = {"sage", "gcn", "gat"};
+    (void)state;
+    for (int k = 0; k < 3; k++) {
+        const int64_t small = peak_of(kinds[k], 9000), large = peak_of(kinds[k], 180000);
+        print_message("%s: peak %lld bytes, of a graph 20 times as large %lld\n", kinds[k], (long long)small,
+                      (long long)large);
+        assert_true(small > 10000 && large < small + small / 50);
+    }
+}
+
 /* ---- refused */
 
 static void refuse(const char *kind, FtB_Matrix A, const char *text)
@@ -392,8 +465,9 @@ static void refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_neighbours),  cmocka_unit_test(gcn_of_picks), cmocka_unit_test(gcn_on_average),
-        cmocka_unit_test(sparse_features), cmocka_unit_test(refusals),
+        cmocka_unit_test(all_neighbours),     cmocka_unit_test(gcn_of_picks),
+        cmocka_unit_test(gcn_on_average),     cmocka_unit_test(sparse_features),
+        cmocka_unit_test(memory_of_training), cmocka_unit_test(refusals),
     };
     FtB_Context_set_threads(NULL, 1); /* runs of microseconds */
     return cmocka_run_group_tests(tests, NULL, NULL);

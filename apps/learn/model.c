@@ -167,6 +167,13 @@ static FtB_Var activate(FtB_Var x, model_activation how)
     return how == MODEL_RELU ? FtB_relu(x) : how == MODEL_ELU ? FtB_elu(x) : x;
 }
 
+static FtB_Var apply(const model *m, int64_t k, FtB_Matrix graph, FtB_Var x)
+{
+    x = FtB_dropout(x, m->o.dropout);
+    return m->o.kind->perceptron ? FtB_linear(x, m->parameters[2 * k], m->parameters[2 * k + 1])
+                                 : FtB_Layer_apply(m->layers[k], graph, x, x, FTB_NO_VAR);
+}
+
 void model_record(const model *m, FtB_Matrix graph, FtB_Var x, FtB_Var *hidden, FtB_Var *out)
 {
     const model_options *o = &m->o;
@@ -174,13 +181,29 @@ void model_record(const model *m, FtB_Matrix graph, FtB_Var x, FtB_Var *hidden, 
     for (int64_t k = 0; k < o->layers; k++) {
         if (k > 0)
             *hidden = x = activate(x, o->activation);
-        x = FtB_dropout(x, o->dropout);
-        x = o->kind->perceptron ? FtB_linear(x, m->parameters[2 * k], m->parameters[2 * k + 1])
-                                : FtB_Layer_apply(m->layers[k], graph, x, x, FTB_NO_VAR);
+        x = apply(m, k, graph, x);
     }
     if (o->kind->perceptron && o->kind->layer)
         x = FtB_Layer_apply(m->layers[0], graph, x, x, FTB_NO_VAR);
     *out = x;
     if (hidden->node < 0)
         *hidden = x;
+}
+
+FtB_Var model_record_layer(const model *m, int64_t k, FtB_Matrix graph, FtB_Var x)
+{
+    x = apply(m, k, graph, x);
+    return k + 1 < m->o.layers ? activate(x, m->o.activation) : x;
+}
+
+void model_record_batch(const model *m, FtB_Batch batch, FtB_Var x, FtB_Var *out)
+{
+    for (int64_t k = 0; k < m->o.layers; k++)
+        x = model_record_layer(m, k, FtB_Batch_hop(batch, (int)(m->o.layers - 1 - k)), x);
+    *out = x;
+}
+
+int64_t model_columns(const model *m, int64_t k)
+{
+    return k + 1 < m->o.layers ? columns_in(&m->o, k + 1) : m->o.noutputs;
 }

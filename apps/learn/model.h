@@ -61,11 +61,13 @@ bool model_has_heads(const model_kind *kind);
 bool model_has_hops(const model_kind *kind);
 bool model_has_teleport(const model_kind *kind);
 bool model_has_aggregate(const model_kind *kind);
+bool model_samples(const model_kind *kind); /* its layers are one step over the graph each */
 /* The same for help: all, those with hops, ... with weight decay of the first layer alone, with one layer. */
 const char *model_all_list(void);
 const char *model_hops_list(void);
 const char *model_teleport_list(void);
 const char *model_aggregate_list(void);
+const char *model_sample_list(void);
 const char *model_decay_list(void);
 const char *model_shallow_list(void);
 /* The rows of docs/nn.md's table. */
@@ -115,6 +117,13 @@ double model_least_size(const model_options *o);
 /* Records the model on features x of the graph's vertices: *out has a row of outputs per vertex, *hidden
  * what goes into the last layer that learns (of a single layer: *out). */
 void model_record(const model *m, FtB_Matrix graph, FtB_Var x, FtB_Var *hidden, FtB_Var *out);
+/* The same on a mini-batch, of kinds that are sampled: layer k is applied to the batch's hop nlayers - 1 - k.
+ */
+void model_record_batch(const model *m, FtB_Batch batch, FtB_Var x, FtB_Var *out);
+/* Layer k alone: of what goes into it, what comes out, and goes into the next one. */
+FtB_Var model_record_layer(const model *m, int64_t k, FtB_Matrix graph, FtB_Var x);
+/* Columns of what layer k gives. */
+int64_t model_columns(const model *m, int64_t k);
 
 /* The features of a data set as the model wants them: rows that sum to 1 where o->rows says so; dense where
  * its first layer sums no sparse ones. */

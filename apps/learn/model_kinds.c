@@ -202,6 +202,7 @@ bool model_has_heads(const model_kind *kind) { return kind->attends; }
 bool model_has_hops(const model_kind *kind) { return kind->hops > 0; }
 bool model_has_teleport(const model_kind *kind) { return kind->teleport > 0; }
 bool model_has_aggregate(const model_kind *kind) { return kind->aggregates; }
+bool model_samples(const model_kind *kind) { return !kind->perceptron && kind->hops == 0; }
 static bool decays_first(const model_kind *kind) { return kind->decay_first; }
 static bool has_one_layer(const model_kind *kind) { return kind->layers == 1; }
 
@@ -232,6 +233,7 @@ LIST(model_all_list, model_any, " or ")
 LIST(model_hops_list, model_has_hops, " and ")
 LIST(model_teleport_list, model_has_teleport, " and ")
 LIST(model_aggregate_list, model_has_aggregate, " and ")
+LIST(model_sample_list, model_samples, " and ")
 LIST(model_decay_list, decays_first, " and ")
 LIST(model_shallow_list, has_one_layer, " and ")
 #undef LIST

@@ -3,6 +3,7 @@
 #define APP_TRAIN_H
 
 #include "app.h"
+#include "fanouts.h"
 #include "learn/model.h"
 
 /* What train and predict are both told: data, and what a model is. Their values begin with it. */
@@ -29,15 +30,23 @@ int learn_check_data(const learn_values *v, const char *path, const char *name, 
 
 typedef struct train_values {
     learn_values learn;
-    const char *save, *resume;
-    int task, optimizer, select, metrics, weights_only;
-    int64_t classes, layers, hidden, out_heads, epochs, patience, seed, repeat;
+    const char *save, *resume, *sample, *key;
+    int task, optimizer, select, metrics, weights_only, sampler;
+    int64_t classes, layers, hidden, out_heads, epochs, patience, seed, repeat, batch, save_every;
     double dropout, lr, weight_decay;
 } train_values;
 
 /* Which epoch's weights are kept: that of the largest score or the smallest loss of the validation part, or
  * the last one. */
 typedef enum train_select { TRAIN_BY_SCORE = 0, TRAIN_BY_LOSS, TRAIN_LAST } train_select;
+
+/* How mini-batches are sampled; no hops: every epoch is over the whole graph. */
+typedef struct train_sampling {
+    int nhops;
+    int64_t fanouts[FANOUTS], batch;
+    FtB_Selector selector;
+    const char *key; /* NULL: none */
+} train_sampling;
 
 /* How it is trained, with every default filled in. */
 typedef struct train_plan {
@@ -46,6 +55,7 @@ typedef struct train_plan {
     bool decay_first; /* weight decay of the first layer alone */
     int64_t epochs, patience;
     train_select select;
+    train_sampling sampling;
 } train_plan;
 
 /* How well a part is predicted, without dropout. */
@@ -82,13 +92,17 @@ typedef struct train {
     FtB_Tensors resume, best; /* best: of best_run, to be saved */
     train_plan resumed;       /* what the state in `resume` says: */
     uint64_t resumed_seed;
-    int64_t resumed_epoch, resumed_best_epoch;
+    int64_t resumed_epoch, resumed_best_epoch, resumed_batch;
     double resumed_best; /* NaN: none */
+    double resumed_loss; /* sum over the seeds of the batches before resumed_batch */
 } train;
 
 /* Trains with the seed of *run, and fills it in; the weights go to t->best where they are the best so far.
  * Returns an exit code. */
 int train_once(train *t, train_run *run);
+/* That there are as many hops as layers; `name` is who says how many. Returns `code` after saying what is
+ * wrong. */
+int train_check_hops(const train_sampling *how, const model_options *o, int code, const char *name);
 /* Reads what the state in t->resume says, into t->resumed and what follows it. Returns an exit code. */
 int train_resumed(train *t);
 
@@ -99,7 +113,16 @@ static inline const char *train_score_name(const train *t)
     return t->model.task == MODEL_TARGETS ? "error" : "accuracy";
 }
 
-/* Scores of outputs Y, a row per vertex (train_score.c). `losses`: bit p, part p's loss is wanted too. */
+/* Sums over the vertices of a part. */
+typedef struct train_sums {
+    double loss, score, count;
+} train_sums;
+/* Adds outputs Y, row r of vertex vertices[r]; NULL: r (train_score.c). What the sums come to. */
+void train_score_rows(train_sums s[DATASET_PARTS], FtB_Block Y, const int64_t *vertices, const dataset *set,
+                      model_task task, unsigned losses);
+void train_score_end(train_score scores[DATASET_PARTS], const train_sums s[DATASET_PARTS], model_task task,
+                     unsigned losses);
+/* Scores of outputs Y, a row per vertex. `losses`: bit p, part p's loss is wanted too. */
 void train_scores(train_score scores[DATASET_PARTS], FtB_Block Y, const dataset *set, model_task task,
                   unsigned losses);
 

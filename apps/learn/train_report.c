@@ -43,6 +43,16 @@ void train_announce(const train *t)
         fprintf(stderr, ", %lld hops", (long long)o->hops);
     fprintf(stderr, ", dropout %g, learning rate %g, weight decay %g, at most %lld epochs\n", o->dropout,
             t->plan.lr, t->plan.weight_decay, (long long)t->plan.epochs);
+    if (t->plan.sampling.nhops > 0) {
+        fprintf(stderr, "mini-batches of %lld", (long long)t->plan.sampling.batch);
+        for (int h = 0; h < t->plan.sampling.nhops; h++)
+            if (t->plan.sampling.fanouts[h] < 0)
+                fprintf(stderr, "%s all", h > 0 ? "," : ", neighbours:");
+            else
+                fprintf(stderr, "%s %lld",
+                        h > 0 ? "," : ", neighbours:", (long long)t->plan.sampling.fanouts[h]);
+        fputc('\n', stderr);
+    }
     if (ftb_dense_slow())
         fprintf(stderr, "%s\n", ftb_dense_slow());
 }

@@ -1,24 +1,11 @@
 /* One run of training: a model and an optimiser made from a seed, epochs until they are done, patience runs
  * out or a signal comes. */
-#include "learn/train.h"
+#include "learn/training.h"
 
 #include "nn/nn.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
-
-typedef struct training {
-    train *t;
-    train_run *run;
-    model m;
-    FtB_Tape tape;
-    FtB_Var out, loss;
-    FtB_Optimizer optimizer;
-    FtB_Stopper stopper;
-    uint8_t *mask; /* of the rows that the loss counts */
-    FtB_Tensors tensors;
-} training;
 
 static GrB_Info make_optimizer(training *s)
 {
@@ -68,6 +55,7 @@ static GrB_Info make_mask(training *s)
     return GrB_SUCCESS;
 }
 
+/* The whole graph's record, or the loader of mini-batches. */
 static GrB_Info record(training *s)
 {
     const dataset *set = &s->t->set;
@@ -76,6 +64,8 @@ static GrB_Info record(training *s)
     GrB_Info info = FtB_Tape_new(&s->tape, s->run->seed);
     if (info == GrB_SUCCESS)
         info = make_mask(s);
+    if (info == GrB_SUCCESS && s->t->plan.sampling.nhops > 0)
+        return train_batches_begin(s);
     if (info != GrB_SUCCESS)
         return info;
     model_record(&s->m, set->graph, model_input(s->tape, set), &hidden, &s->out);
@@ -91,6 +81,8 @@ static GrB_Info record(training *s)
 static GrB_Info score(training *s, train_score scores[DATASET_PARTS], unsigned losses)
 {
     FtB_Block Y;
+    if (s->loader)
+        return train_infer(s, scores, losses);
     GrB_Info info = FtB_evaluate(&Y, s->out);
     if (info == GrB_SUCCESS)
         info = ftb_buffer_ask(Y->owner, FTB_READ);
@@ -109,30 +101,41 @@ static double choice(const training *s, const train_epoch *e)
     return s->t->plan.select == TRAIN_BY_LOSS ? val->loss : val->score;
 }
 
-static int one_epoch(training *s, bool *stop)
+static int train_whole(training *s, double *loss)
 {
-    train_epoch *e = &s->run->epochs[s->run->count - s->run->first];
     GrB_Info info = FtB_backward(s->loss);
     if (info == GrB_SUCCESS)
-        info = FtB_scalar(&e->loss, s->loss);
-    if (info == GrB_SUCCESS && !isfinite(e->loss))
-        return app_fail(APP_FAILURE, "the loss is %g in epoch %lld; a smaller --lr may help", e->loss,
+        info = FtB_scalar(loss, s->loss);
+    if (info == GrB_SUCCESS && !isfinite(*loss))
+        return app_fail(APP_FAILURE, "the loss is %g in epoch %lld; a smaller --lr may help", *loss,
                         (long long)s->run->count + 1);
     if (info == GrB_SUCCESS)
         info = FtB_Optimizer_step(s->optimizer);
-    if (info == GrB_SUCCESS)
-        info = score(s, e->part, 1u << DATASET_VAL);
+    return app_library_error(info, APP_OUTPUT);
+}
+
+/* Of mini-batches, a signal ends the epoch where it is. */
+static int one_epoch(training *s, bool *stop)
+{
+    train_epoch *e = &s->run->epochs[s->run->count - s->run->first];
+    bool whole = true;
+    const int code = s->loader ? train_batches(s, &e->loss, &whole) : train_whole(s, &e->loss);
+    if (code != APP_OK || !whole)
+        return code;
+    GrB_Info info = score(s, e->part, 1u << DATASET_VAL);
     if (info == GrB_SUCCESS)
         info = FtB_Stopper_see(s->stopper, choice(s, e), stop);
     s->run->count += info == GrB_SUCCESS;
     return app_library_error(info, APP_OUTPUT);
 }
 
-static void show(const training *s, double started)
+static void show(const training *s)
 {
     const train_run *run = s->run;
+    if (run->count == run->first)
+        return;
     const train_epoch *e = &run->epochs[run->count - run->first - 1];
-    const double each = (app_seconds() - started) / (double)(run->count - run->first);
+    const double each = (app_seconds() - s->started) / (double)(run->count - run->first);
     char which[64] = "";
     if (s->t->nruns > 1)
         snprintf(which, sizeof which, "run %lld/%lld  ", (long long)(run - s->t->runs) + 1,
@@ -145,7 +148,6 @@ static void show(const training *s, double started)
 
 static int epochs(training *s)
 {
-    const double started = app_seconds();
     bool stop = false;
     int code = APP_OK;
     const int64_t left = ftb_max(s->t->plan.epochs - s->run->first, 0);
@@ -155,149 +157,17 @@ static int epochs(training *s)
     s->run->epochs = calloc((size_t)left + 1, sizeof *s->run->epochs);
     if (!s->run->epochs)
         return app_fail(APP_MEMORY, "out of memory");
+    s->started = app_seconds();
     while (code == APP_OK && !stop && s->run->count < s->t->plan.epochs && !app_signal()) {
         code = one_epoch(s, &stop);
         if (code == APP_OK)
-            show(s, started);
+            show(s);
     }
-    s->run->seconds = app_seconds() - started;
+    s->run->seconds = app_seconds() - s->started;
     return code;
 }
 
-/* ---- state in files */
-
-#define STATE "resume."
-
-static GrB_Info put_number(FtB_Tensors t, const char *key, double value)
-{
-    char text[64];
-    snprintf(text, sizeof text, "%.17g", value);
-    return FtB_Tensors_set_text(t, key, text);
-}
-
-int train_resumed(train *t)
-{
-    const model_kind *kind = t->model.kind;
-    double rule = FTB_ADAM, select = TRAIN_BY_SCORE, lr = kind->lr, decay = kind->weight_decay,
-           first = kind->decay_first, patience = (double)kind->patience, seed = 0, epoch = 0, best_epoch = 0,
-           best = NAN;
-    const double most = 0x1p53; /* what a text of a number holds */
-    const struct {
-        const char *key;
-        double *to;
-        model_range range;
-    } rows[] = {{STATE "optimizer", &rule, {FTB_SGD, FTB_ADAMW, true}},
-                {STATE "select", &select, {TRAIN_BY_SCORE, TRAIN_LAST, true}},
-                {STATE "lr", &lr, {DBL_MIN, DBL_MAX, false}},
-                {STATE "weight-decay", &decay, {0, DBL_MAX, false}},
-                {STATE "decay-first", &first, {0, 1, true}},
-                {STATE "patience", &patience, {0, most, true}},
-                {STATE "seed", &seed, {0, most, true}},
-                {STATE "epoch", &epoch, {0, MODEL_EPOCHS, true}},
-                {STATE "best-epoch", &best_epoch, {0, MODEL_EPOCHS, true}}};
-    int code = APP_OK;
-    for (size_t r = 0; r < sizeof rows / sizeof *rows && code == APP_OK; r++)
-        code = model_number(rows[r].to, t->resume, rows[r].key, rows[r].range);
-    const char *text = FtB_Tensors_get_text(t->resume, STATE "best");
-    if (code == APP_OK && text && strcmp(text, "nan") != 0 && strcmp(text, "-nan") != 0)
-        code = model_number(&best, t->resume, STATE "best", (model_range){-DBL_MAX, DBL_MAX, false});
-    if (code == APP_OK && best_epoch > epoch)
-        code = app_fail(APP_INPUT, "%s: text " STATE "best-epoch is %.17g, after " STATE "epoch, %.17g",
-                        FtB_Tensors_source(t->resume), best_epoch, epoch);
-    if (code != APP_OK)
-        return code;
-    t->resumed = (train_plan){.rule = (FtB_Update)rule,
-                              .lr = lr,
-                              .weight_decay = decay,
-                              .decay_first = first != 0,
-                              .patience = (int64_t)patience,
-                              .select = (train_select)select};
-    t->resumed_seed = (uint64_t)seed;
-    t->resumed_epoch = (int64_t)epoch;
-    t->resumed_best_epoch = (int64_t)best_epoch;
-    t->resumed_best = best;
-    return APP_OK;
-}
-
-static void state_name(char name[256], FtB_Parameter p)
-{
-    snprintf(name, 256, STATE "%s", FtB_Parameter_name(p));
-}
-
-/* The last weights, moments and counts, from which training goes on. */
-static GrB_Info put_state(training *s)
-{
-    const train_plan *plan = &s->t->plan;
-    double best = NAN;
-    GrB_Info info = FtB_Optimizer_save(s->optimizer, s->tensors);
-    for (int p = 0; p < s->m.nparameters && info == GrB_SUCCESS; p++) {
-        char name[256];
-        state_name(name, s->m.parameters[p]);
-        info = FtB_Tensors_set(s->tensors, name, s->m.parameters[p]->value, -1, NULL);
-    }
-    if (info == GrB_SUCCESS)
-        info = FtB_Stopper_best(s->stopper, &best, NULL);
-    const struct {
-        const char *key;
-        double value;
-    } rows[] = {{STATE "epoch", (double)s->run->count},
-                {STATE "best-epoch", (double)s->run->best},
-                {STATE "best", best},
-                {STATE "seed", (double)s->run->seed},
-                {STATE "optimizer", plan->rule},
-                {STATE "lr", plan->lr},
-                {STATE "weight-decay", plan->weight_decay},
-                {STATE "decay-first", plan->decay_first},
-                {STATE "patience", (double)plan->patience},
-                {STATE "select", plan->select}};
-    for (size_t r = 0; r < sizeof rows / sizeof *rows && info == GrB_SUCCESS; r++)
-        info = put_number(s->tensors, rows[r].key, rows[r].value);
-    return info;
-}
-
-/* A saved parameter's values; the parameter's own shape is expected. */
-static int take_state(FtB_Parameter p, FtB_Tensors t)
-{
-    char name[256];
-    FtB_Block X;
-    int code = APP_OK;
-    state_name(name, p);
-    GrB_Info info = FtB_Tensors_get(&X, t, name, NULL, NULL);
-    if (info != GrB_SUCCESS)
-        return app_library_error(info, APP_INPUT);
-    if (X->nrows != p->value->nrows || X->ncols != p->value->ncols || X->type != FTB_FP32)
-        code = app_fail(APP_INPUT, "%s: tensor %s is %lld x %lld; expected %lld x %lld of fp32",
-                        FtB_Tensors_source(t), name, (long long)X->nrows, (long long)X->ncols,
-                        (long long)p->value->nrows, (long long)p->value->ncols);
-    for (int64_t i = 0; i < X->nrows && code == APP_OK; i++)
-        memcpy((float *)ftb_block_data(p->value) + i * p->value->ld,
-               (const float *)ftb_block_data(X) + i * X->ld, (size_t)X->ncols * sizeof(float));
-    FtB_Block_free(&X);
-    return code;
-}
-
-/* Goes on where the file ends: the best weights are shown to the stopper, then the last ones are taken. */
-static int resume(training *s)
-{
-    FtB_Tensors t = s->t->resume;
-    GrB_Info info = GrB_SUCCESS;
-    int code = model_take(&s->m, t);
-    if (code != APP_OK)
-        return code;
-    s->run->count = s->run->first = s->t->resumed_epoch;
-    s->run->best = s->t->resumed_best_epoch;
-    s->tape->run = (uint64_t)s->run->first; /* so that dropout draws what it would have drawn */
-    info = FtB_Stopper_see(s->stopper, s->t->resumed_best, NULL);
-    for (int64_t e = s->run->best + 1; e < s->run->first && info == GrB_SUCCESS; e++)
-        info = FtB_Stopper_see(s->stopper, NAN, NULL);
-    if (info == GrB_SUCCESS)
-        info = FtB_Optimizer_load(s->optimizer, t);
-    if (info != GrB_SUCCESS)
-        return app_library_error(info, APP_INPUT);
-    for (int p = 0; p < s->m.nparameters && code == APP_OK; p++)
-        code = take_state(s->m.parameters[p], t);
-    return code;
-}
+/* ---- ends */
 
 /* Whether this run's validation is better than that of the best one so far. */
 static bool better(const train *t, const train_run *run)
@@ -322,7 +192,7 @@ static int finish(training *s)
     if (info == GrB_SUCCESS && seen >= 0) /* the stopper's epoch 0 is a resumed run's best one */
         s->run->best += seen;
     if (info == GrB_SUCCESS && save && !t->values->weights_only)
-        info = put_state(s);
+        info = train_put_state(s, s->run->best);
     if (info == GrB_SUCCESS && seen >= 0)
         info = FtB_Stopper_restore(s->stopper);
     if (info == GrB_SUCCESS)
@@ -358,11 +228,13 @@ int train_once(train *t, train_run *run)
         code = app_library_error(info, APP_USAGE);
     }
     if (code == APP_OK && t->resume)
-        code = resume(&s);
+        code = train_resume(&s);
     if (code == APP_OK)
         code = epochs(&s);
     if (code == APP_OK)
         code = finish(&s);
+    FtB_Loader_free(&s.loader);
+    FtB_Tape_free(&s.pieces);
     FtB_Stopper_free(&s.stopper);
     FtB_Optimizer_free(&s.optimizer);
     FtB_Tape_free(&s.tape);

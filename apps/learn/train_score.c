@@ -7,11 +7,7 @@
 
 #include <math.h>
 
-typedef struct sums {
-    double loss, score, count;
-} sums;
-
-static void add_class(sums *s, const float *y, int64_t n, int32_t label, bool loss)
+static void add_class(train_sums *s, const float *y, int64_t n, int32_t label, bool loss)
 {
     int64_t largest = 0;
     double sum = 0;
@@ -25,7 +21,7 @@ static void add_class(sums *s, const float *y, int64_t n, int32_t label, bool lo
     s->count++;
 }
 
-static void add_targets(sums *s, const float *y, const float *targets, int64_t n, bool binary)
+static void add_targets(train_sums *s, const float *y, const float *targets, int64_t n, bool binary)
 {
     for (int64_t c = 0; c < n; c++) {
         double x = (double)y[c], t = (double)targets[c];
@@ -37,13 +33,13 @@ static void add_targets(sums *s, const float *y, const float *targets, int64_t n
     }
 }
 
-void train_scores(train_score scores[DATASET_PARTS], FtB_Block Y, const dataset *set, model_task task,
-                  unsigned losses)
+void train_score_rows(train_sums s[DATASET_PARTS], FtB_Block Y, const int64_t *vertices, const dataset *set,
+                      model_task task, unsigned losses)
 {
-    sums s[DATASET_PARTS] = {{0}};
-    for (int64_t i = 0; i < Y->nrows; i++)
+    for (int64_t r = 0; r < Y->nrows; r++)
         for (int p = 0; p < DATASET_PARTS; p++) {
-            const float *y = (const float *)ftb_block_data(Y) + i * Y->ld;
+            const float *y = (const float *)ftb_block_data(Y) + r * Y->ld;
+            const int64_t i = vertices ? vertices[r] : r;
             if (!set->part[p] || !set->part[p][i])
                 continue;
             if (task != MODEL_CLASSES)
@@ -52,9 +48,22 @@ void train_scores(train_score scores[DATASET_PARTS], FtB_Block Y, const dataset 
             else if (set->labels[i] >= 0)
                 add_class(&s[p], y, Y->ncols, set->labels[i], losses >> p & 1);
         }
+}
+
+void train_score_end(train_score scores[DATASET_PARTS], const train_sums s[DATASET_PARTS], model_task task,
+                     unsigned losses)
+{
     for (int p = 0; p < DATASET_PARTS; p++) {
         double mean = s[p].score / s[p].count; /* NaN: of nothing */
         scores[p].loss = losses >> p & 1 ? s[p].loss / s[p].count : NAN;
         scores[p].score = task == MODEL_TARGETS ? sqrt(mean) : mean;
     }
+}
+
+void train_scores(train_score scores[DATASET_PARTS], FtB_Block Y, const dataset *set, model_task task,
+                  unsigned losses)
+{
+    train_sums s[DATASET_PARTS] = {{0}};
+    train_score_rows(s, Y, NULL, set, task, losses);
+    train_score_end(scores, s, task, losses);
 }

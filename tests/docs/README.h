@@ -8,6 +8,12 @@ static GrB_Matrix ratings, similar;
 static FtB_Matrix A;
 static FtB_Block X, Y, H, Q, K, V, Xs;
 static FtB_Sample hop;
+static FtB_Loader loader;
+static void train(FtB_Matrix hop1, FtB_Matrix hop0, FtB_Block features_of, const int32_t *classes)
+{
+    if (!hop1 || !hop0 || !features_of || !classes)
+        exit(1);
+}
 static int64_t seeds[] = {3, 1};
 static const int64_t nseeds = 2;
 static FtB_Semiring bound;
