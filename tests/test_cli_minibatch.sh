@@ -43,6 +43,9 @@ cmp -s one.safetensors two.safetensors && fail "another seed gives the same weig
 # killed had saved last
 set -- train data --model gat --sample 5,5 --batch 16 --threads 1 -q
 run 0 "$@" --epochs 6 --save whole.safetensors
+test=$(accuracy) # of three pieces of rows
+run 0 predict data --load whole.safetensors -o y.tsv
+says "test $test"
 for signal in TERM KILL; do
     rm -f part.safetensors
     "$FEATBLAS_COMMAND" "$@" --epochs 100000 --save-every 1 --save part.safetensors >out 2>err &

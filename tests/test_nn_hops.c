@@ -234,16 +234,19 @@ static void hop_values(double (*y)[D], const graph *g, FtB_Sample hop, bool loop
 static void gcn_of_picks(void **state)
 {
     (void)state;
-    for (int what = 0; what < 16; what++) {
+    for (int what = 0; what < 32; what++) {
         const bool weights = what & 1, own = what & 2, loops = what & 4, self = what & 8 && loops;
+        const int64_t nseeds = what & 16 ? N : 8; /* of all vertices a hop is square */
         graph g = make_graph(weights ? WEIGHTED : PLAIN, own);
-        int64_t seeds[] = {5, 3, 17, 0, 1, 2, 4, 30}, fanout = 3;
-        double y[8][D], wanted[D];
+        int64_t seeds[N] = {5, 3, 17, 0, 1, 2, 4, 30}, fanout = 3;
+        double y[N][D], wanted[D];
         FtB_Sample hop;
-        assert_ok(FtB_sample(&hop, g.A, seeds, 8, &fanout, 1,
+        for (int64_t v = 0; v < nseeds && nseeds == N; v++)
+            seeds[v] = N - 1 - v;
+        assert_ok(FtB_sample(&hop, g.A, seeds, nseeds, &fanout, 1,
                              FTB_SAMPLE_OPTIONS(.seed = (uint64_t)what + 1, .self = self)));
         hop_values(y, &g, hop, loops);
-        for (int64_t i = 0; i < 8; i++) {
+        for (int64_t i = 0; i < nseeds; i++) {
             expected(wanted, &g, hop, i, loops);
             for (int f = 0; f < D; f++)
                 if (!(fabs(y[i][f] - wanted[f]) <= 1e-12))

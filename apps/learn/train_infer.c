@@ -9,15 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows and entries of a piece, at most; a longer row is a piece of its own. */
-enum { PIECE_ROWS = 1 << 16, PIECE_ENTRIES = 1 << 20 };
+/* Rows and entries of a piece for each row of a batch, so that memory follows the batch here, too; a longer
+ * row is a piece of its own. */
+enum { PIECE_ROWS = 16, PIECE_ENTRIES = 1024, MOST_ROWS = 1 << 16 };
 
 typedef struct inference {
     training *s;
     FtB_Block in, out; /* of the layer at hand; in NULL: the data set's features */
     int64_t layer;
     const int64_t *rowptr;
-    int64_t rows[PIECE_ROWS], count, next; /* rows of the piece; where the next one begins */
+    int64_t rows[MOST_ROWS], count, next; /* rows of the piece; where the next one begins */
     train_sums sums[DATASET_PARTS];
     unsigned losses;
 } inference;
@@ -35,12 +36,14 @@ static bool wanted(const inference *f, int64_t v)
 /* The rows of the next piece; none are left: false. */
 static bool next_piece(inference *f)
 {
+    const int64_t batch = ftb_min(f->s->t->plan.sampling.batch, MOST_ROWS);
+    const int64_t most = ftb_min(PIECE_ROWS * batch, MOST_ROWS);
     int64_t entries = 0;
-    for (f->count = 0; f->next < f->s->t->set.nvertices && f->count < PIECE_ROWS; f->next++) {
+    for (f->count = 0; f->next < f->s->t->set.nvertices && f->count < most; f->next++) {
         const int64_t degree = f->rowptr[f->next + 1] - f->rowptr[f->next];
         if (!wanted(f, f->next))
             continue;
-        if (f->count > 0 && entries + degree > PIECE_ENTRIES)
+        if (f->count > 0 && entries + degree > PIECE_ENTRIES * batch)
             break;
         entries += degree;
         f->rows[f->count++] = f->next;
