@@ -326,6 +326,37 @@ static void threads_and_orders(void **state)
     FtB_Matrix_free(&g.A);
 }
 
+/* Rows of every length come in the order of their numbers, which that of the seeds is not. */
+static void long_rows(void **state)
+{
+    (void)state;
+    enum { N = 211 };
+    const int64_t all = -1;
+    int64_t seeds[N], I[N], J[N];
+    double X[N];
+    for (int64_t length = 20; length <= 140; length++) {
+        FtB_Matrix A;
+        FtB_Sample s;
+        for (int64_t t = 0; t < N; t++)
+            seeds[t] = t * 97 % N;
+        for (int64_t t = 0; t < length; t++) {
+            I[t] = 0;
+            J[t] = t;
+            X[t] = (double)t;
+        }
+        assert_ok(FtB_Matrix_build(&A, FTB_FP64, N, N, 1, length, I, J, X, FTB_DUP_ERROR, NULL));
+        assert_ok(FtB_sample(&s, A, seeds, N, &all, 1, FTB_SAMPLE_OPTIONS(.edges = true)));
+        const layer l = layer_of(s, 0);
+        assert_int_equal(l.rowptr[1], length);
+        for (int64_t t = 0; t < length; t++) {
+            assert_true(t == 0 || l.column[t] > l.column[t - 1]);
+            assert_int_equal(seeds[l.column[t]], l.edges[t]);
+        }
+        FtB_Sample_free(&s);
+        FtB_Matrix_free(&A);
+    }
+}
+
 /* ---- work and memory */
 
 /* One hub of so many neighbours, whose own rows have two entries each; `idle` more vertices without any. */
@@ -538,10 +569,11 @@ static void failing_allocations(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_cases),        cmocka_unit_test(threads_and_orders),
-        cmocka_unit_test(work_follows_picks),  cmocka_unit_test(layers_multiply),
-        cmocka_unit_test(seeds_matter),        cmocka_unit_test(refusals),
-        cmocka_unit_test(failing_allocations), cmocka_unit_test(written_weights),
+        cmocka_unit_test(random_cases),       cmocka_unit_test(long_rows),
+        cmocka_unit_test(threads_and_orders), cmocka_unit_test(work_follows_picks),
+        cmocka_unit_test(layers_multiply),    cmocka_unit_test(seeds_matter),
+        cmocka_unit_test(refusals),           cmocka_unit_test(failing_allocations),
+        cmocka_unit_test(written_weights),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -250,7 +250,7 @@ done:
 /* Sorts a row's numbers, with the entries that they are of. */
 static void sort_row(int32_t *local, int64_t *entries, int64_t count)
 {
-    for (int64_t gap = count > 32 ? count / 2 : 1; gap > 0; gap = gap > 1 ? gap * 5 / 11 : 0)
+    for (int64_t gap = count > 32 ? count / 2 : 1; gap > 0; gap = gap > 2 ? gap * 5 / 11 : gap / 2)
         for (int64_t t = gap; t < count; t++) {
             const int32_t number = local[t];
             const int64_t entry = entries ? entries[t] : 0;
