@@ -22,8 +22,9 @@ static void frames(void **state)
     (void)state;
     for (int k = 0; k < n->narchs; k++)
         known |= n->archs[k] == arch;
-    if (n->version && !known) {
-        printf("skipped: NVRTC %d.%d knows no sm_%d\n", n->version / 1000, n->version % 1000 / 10, arch);
+    if (n->found.version && !known) {
+        printf("skipped: NVRTC %d.%d knows no sm_%d\n", n->found.version / 1000, n->found.version % 1000 / 10,
+               arch);
         return;
     }
     for (const ftb_gpu_source *s = ftb_gpu_sources; s->name; s++) {
