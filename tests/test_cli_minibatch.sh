@@ -44,6 +44,8 @@ cmp -s one.safetensors two.safetensors && fail "another seed gives the same weig
 set -- train data --model gat --sample 5,5 --batch 16 --threads 1 -q
 run 0 "$@" --epochs 6 --save whole.safetensors
 test=$(accuracy) # of three pieces of rows
+run 0 "$@" --epochs 6 --save-every 7 --save every.safetensors # which moves no bit
+same whole.safetensors every.safetensors
 run 0 predict data --load whole.safetensors -o y.tsv
 says "test $test"
 for signal in TERM KILL; do

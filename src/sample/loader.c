@@ -111,8 +111,6 @@ static GrB_Info take(FtB_Loader l, int64_t at)
     if (!has_thread(l))
         return ftb_batch_make(&l->current, &l->of, at);
     pthread_mutex_lock(&l->lock);
-    if (l->next - l->count != at)
-        turn_to(l, at);
     while (l->count == 0 && !l->stuck)
         pthread_cond_wait(&l->made, &l->lock);
     const bool ready = l->count > 0;
