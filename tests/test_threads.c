@@ -11,6 +11,7 @@
 #include "support/check.h"
 #include "support/headers.h"
 #include "support/rng.h"
+#include "support/sampling_calls.h"
 #include "support/serial_calls.h"
 #include "support/temporary.h"
 
@@ -288,28 +289,10 @@ static void reduce_scalar(void)
     float sum;
     assert_ok(FtB_reduce_scalar(&sum, FTB_FP32, "plus", A));
 }
-/* Uniform picks, and by weight, from rows as long as threads want. */
-static void select_sample(void)
-{
-    FtB_Matrix C;
-    assert_ok(FtB_Matrix_new(&C, FTB_FP32, N, N, 1));
-    assert_ok(FtB_select_sample(C, NULL, 3, NULL, A, FTB_SELECT_OPTIONS(.seed = 7)));
-    assert_ok(FtB_select_sample(C, NULL, 3, "x * x", A, NULL));
-    assert_ok(FtB_sample_negative(C, NULL, 3, A, FTB_NEGATIVE_OPTIONS(.seed = 7)));
-    assert_ok(FtB_Matrix_free(&C));
-}
-
-static void sample(void)
-{
-    FtB_Sample hops;
-    assert_ok(FtB_sample(&hops, A, picked, N, (int64_t[]){3, 2}, 2, FTB_SAMPLE_OPTIONS(.seed = 7)));
-    assert_ok(FtB_Sample_free(&hops));
-    FtB_Loader l;
-    assert_ok(FtB_Loader_new(&l, A, X, NULL, picked, N, FTB_LOADER(.fanout = {3}, .batch = N, .ahead = -1)));
-    assert_non_null(FtB_Loader_next(l));
-    assert_ok(FtB_Loader_free(&l));
-}
-
+static void select_sample(void) { sampling_picks(A); }
+static void sample(void) { sampling_hops(A, X, picked, N); }
+static void walk(void) { sampling_walks(A, picked, N); }
+static void subgraphs(void) { sampling_subgraphs(A, picked, N); }
 static void gather(void) { assert_ok(FtB_gather(Y, X, picked, N)); }
 static void scatter(void)
 {
@@ -505,7 +488,8 @@ static const struct {
     {"softmax", softmax}, {"softmax_grad", softmax_grad}, {"attention", attention},
     {"attention_grad", attention}, {"apply", apply}, {"select", selects}, {"select_topk", selects},
     {"eWiseAdd", add}, {"eWiseMult", mult}, {"reduce", reduce}, {"reduce_scalar", reduce_scalar},
-    {"gather", gather}, {"scatter", scatter}, {"select_sample", select_sample}, {"sample_negative", select_sample}, {"sample", sample}, {"Loader_next", sample}, {"project", project}, {"project_plan", project_plan},
+    {"gather", gather}, {"scatter", scatter}, {"select_sample", select_sample}, {"sample_negative", select_sample}, {"sample", sample}, {"Loader_next", sample}, {"walk", walk}, {"pinsage", walk},
+    {"subgraph", subgraphs}, {"Saint_new", subgraphs}, {"Saint_batch", subgraphs}, {"project", project}, {"project_plan", project_plan},
     {"mxm_plan", mxm_plan}, {"attention_plan", attention_plan}, {"Matrix_read", matrix_files},
     {"Matrix_write", matrix_files}, {"Block_read", block_files}, {"Block_write", block_files}, {"init", init},
     {"Optimizer_step", optimizer}, {"Layer_apply", layers}, {"evaluate", backward}, {"backward", backward},

@@ -42,6 +42,9 @@ enum { FTB_DRAW_BLOCK_BITS = 23 };
 #define FTB_DRAW_LAYER (UINT64_C(0xff000005) << 32)    /* of a hop's columns, by vertex 0 */
 #define FTB_DRAW_NEGATIVE (UINT64_C(0xff000006) << 32) /* of what there is no entry for */
 #define FTB_DRAW_ORDER (UINT64_C(0xff000010) << 32)    /* orders of seeds */
+#define FTB_DRAW_WALK (UINT64_C(0xff000020) << 32)     /* walks of a vertex, by number; a step is a hop */
+#define FTB_DRAW_AGAIN (UINT64_C(0xff000021) << 32)    /* further tries of a step */
+#define FTB_DRAW_LIST (UINT64_C(0xff000022) << 32)     /* lists of vertices and entries that are drawn */
 
 /* The counter's second half, for block 0; *seed becomes the key. */
 static inline uint64_t ftb_draw_stream(uint64_t *seed, uint64_t batch, uint64_t hop)

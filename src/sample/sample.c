@@ -121,32 +121,17 @@ static GrB_Info begin(call *c, const int64_t *seeds, int64_t nseeds, const int64
 /* The object with its seeds. */
 static GrB_Info make_sample(call *c, const int64_t *seeds, int64_t nseeds, int nhops)
 {
-    const FtB_Context ctx = c->ctx;
-    FtB_Sample s = ftb_new0(ctx, 1, sizeof *s);
-    if (!s)
-        return ftb_nomem();
-    c->sample = s;
-    s->magic = FTB_MAGIC_SAMPLE;
-    s->ctx = ctx;
-    s->nhops = nhops;
+    const GrB_Info info = ftb_sample_new(&c->sample, c->ctx, seeds, nseeds, nhops);
+    FtB_Sample s = c->sample;
+    if (info != GrB_SUCCESS)
+        return info;
     s->once = c->options.once;
     s->stack = c->options.stack;
-    s->nseeds = s->nvertices = nseeds;
-    s->vertices = ftb_new(ctx, nseeds, sizeof *s->vertices);
-    s->found = ftb_new0(ctx, (int64_t)nhops + 1, sizeof *s->found);
-    s->picked = ftb_new0(ctx, nhops, sizeof *s->picked);
-    s->layer = ftb_new0(ctx, nhops, sizeof(FtB_Matrix));
-    s->edges = ftb_new0(ctx, nhops, sizeof(int64_t *));
-    if (!s->vertices || !s->found || !s->picked || !s->layer || !s->edges)
-        return ftb_nomem();
-    if (nseeds > 0)
-        memcpy(s->vertices, seeds, (size_t)nseeds * sizeof *seeds);
-    s->found[0] = nseeds;
     if (!c->options.disjoint && !c->options.stack)
         return GrB_SUCCESS;
-    c->tree_streams = ftb_new(ctx, nseeds, sizeof *c->tree_streams);
-    s->trees = ftb_new(ctx, nseeds, sizeof *s->trees);
-    c->tree_seeds = ftb_new(ctx, nseeds, sizeof *c->tree_seeds);
+    c->tree_streams = ftb_new(c->ctx, nseeds, sizeof *c->tree_streams);
+    s->trees = ftb_new(c->ctx, nseeds, sizeof *s->trees);
+    c->tree_seeds = ftb_new(c->ctx, nseeds, sizeof *c->tree_seeds);
     if (!s->trees || !c->tree_seeds || !c->tree_streams)
         return ftb_nomem();
     for (int64_t t = 0; t < nseeds; t++)
@@ -185,27 +170,6 @@ static GrB_Info pick(call *c, int64_t k, int hop)
     const GrB_Info info = ftb_pick(&c->picks, &c->selector, c->sample->vertices + c->row0, c->nrows, k);
     p->seed = seed;
     return info;
-}
-
-/* Puts new vertices, and their trees, behind those that are there; frees them. */
-static GrB_Info append(call *c, const ftb_relabel_product *p)
-{
-    FtB_Sample s = c->sample;
-    const int64_t old = s->nvertices, all = old + p->nfresh;
-    void *vertices = s->vertices, *trees = s->trees;
-    bool fits = ftb_resize(c->ctx, &vertices, all, sizeof *s->vertices);
-    s->vertices = vertices;
-    if (fits && s->trees) {
-        fits = ftb_resize(c->ctx, &trees, all, sizeof *s->trees);
-        s->trees = trees;
-    }
-    if (!fits)
-        return ftb_nomem();
-    memcpy(s->vertices + old, p->fresh, (size_t)p->nfresh * sizeof *s->vertices);
-    if (s->trees)
-        memcpy(s->trees + old, p->fresh_trees, (size_t)p->nfresh * sizeof *s->trees);
-    s->nvertices = all;
-    return GrB_SUCCESS;
 }
 
 /* Numbers for picked columns; c->local takes the place of c->picks.columns. Entries go along, or, where there
@@ -247,7 +211,7 @@ static GrB_Info relabel(call *c, int hop)
     }
     FTB_RUN(info, FTB_WHO(c->ctx, relabel), relabel, nothing, &p);
     if (info == GrB_SUCCESS)
-        info = append(c, &p);
+        info = ftb_sample_append(s, &p);
     if (info == GrB_SUCCESS && order) {
         info = ftb_sample_reorder(c->ctx, order, c->picks.entries, &c->picks.scale, count);
         if (info == GrB_SUCCESS) {

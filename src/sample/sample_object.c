@@ -1,6 +1,48 @@
 /* What a sample holds: layers, vertices, counts. */
 #include "sample/sample_object.h"
 
+GrB_Info ftb_sample_new(FtB_Sample *sample, FtB_Context ctx, const int64_t *vertices, int64_t count,
+                        int nhops)
+{
+    FtB_Sample s = *sample = ftb_new0(ctx, 1, sizeof *s);
+    if (!s)
+        return ftb_nomem();
+    s->magic = FTB_MAGIC_SAMPLE;
+    s->ctx = ctx;
+    s->nhops = nhops;
+    s->nseeds = s->nvertices = count;
+    s->vertices = ftb_new(ctx, count, sizeof *s->vertices);
+    s->found = ftb_new0(ctx, (int64_t)nhops + 1, sizeof *s->found);
+    s->picked = ftb_new0(ctx, nhops, sizeof *s->picked);
+    s->layer = ftb_new0(ctx, nhops, sizeof(FtB_Matrix));
+    s->edges = ftb_new0(ctx, nhops, sizeof(int64_t *));
+    if (!s->vertices || !s->found || !s->picked || !s->layer || !s->edges)
+        return ftb_nomem();
+    if (count > 0)
+        memcpy(s->vertices, vertices, (size_t)count * sizeof *vertices);
+    s->found[0] = count;
+    return GrB_SUCCESS;
+}
+
+GrB_Info ftb_sample_append(FtB_Sample s, const ftb_relabel_product *p)
+{
+    const int64_t old = s->nvertices, all = old + p->nfresh;
+    void *vertices = s->vertices, *trees = s->trees;
+    bool fits = ftb_resize(s->ctx, &vertices, all, sizeof *s->vertices);
+    s->vertices = vertices;
+    if (fits && s->trees) {
+        fits = ftb_resize(s->ctx, &trees, all, sizeof *s->trees);
+        s->trees = trees;
+    }
+    if (!fits)
+        return ftb_nomem();
+    memcpy(s->vertices + old, p->fresh, (size_t)p->nfresh * sizeof *s->vertices);
+    if (s->trees)
+        memcpy(s->trees + old, p->fresh_trees, (size_t)p->nfresh * sizeof *s->trees);
+    s->nvertices = all;
+    return GrB_SUCCESS;
+}
+
 static bool is_sample(FtB_Sample s) { return s && s->magic == FTB_MAGIC_SAMPLE; }
 
 GrB_Info FtB_Sample_free(FtB_Sample *sample)

@@ -2,7 +2,7 @@
 #ifndef FTB_SAMPLE_OBJECT_H
 #define FTB_SAMPLE_OBJECT_H
 
-#include "core/core.h"
+#include "verbs/sample_product.h"
 
 #define FTB_MAGIC_SAMPLE 0x46544277
 
@@ -24,5 +24,12 @@ struct FtB_Sample_opaque {
     int64_t *induced_edges; /* its entries; NULL where they are not kept */
     int64_t work;           /* rows, entries and places of tables that were looked at: follows the picks */
 };
+
+/* A sample of so many hops, none of which is there yet, and of these vertices. On failure *sample is to be
+ * freed, too. */
+GrB_Info ftb_sample_new(FtB_Sample *sample, FtB_Context ctx, const int64_t *vertices, int64_t count,
+                        int nhops);
+/* Puts new vertices, and their trees, behind those that are there. */
+GrB_Info ftb_sample_append(FtB_Sample s, const ftb_relabel_product *p);
 
 #endif

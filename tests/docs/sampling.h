@@ -4,7 +4,8 @@
 enum { n = 6, count = 4, nseeds = 2, h = 1, ntrain = 3, nvals = 2 * n };
 static float features[n * 64];
 static FtB_Matrix A, S, all;
-static FtB_Block X, Xs, Hs;
+static FtB_Block X, Xs, Hs, walks, more;
+static FtB_Saint saint;
 static FtB_Sample hop, bulk, batches[nseeds];
 static int64_t targets;
 static const int64_t rows[count] = {3, 0, 3, 5}, seeds[nseeds] = {1, 4}, train[ntrain] = {0, 2, 5};

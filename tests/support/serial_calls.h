@@ -26,6 +26,6 @@ static const char serial_calls[] =
     " Sample_vertex_counts Sample_edge_counts Sample_trees Loader_new Loader_status Loader_position"
     " Loader_seek Loader_batches Loader_free Batch_hop Batch_features Batch_sparse_features"
     " Batch_labels Batch_targets Batch_seeds Batch_vertices Batch_sample Context_set_matmul_precision"
-    " Sample_induced Sample_induced_edges Sample_split ";
+    " Sample_induced Sample_induced_edges Sample_split Saint_free Saint_loss ";
 
 #endif

@@ -1,0 +1,132 @@
+/* GraphSAINT on the host (saint_run.h). Sums are made in the order of the entries, so that they are the same
+ * for all threads. */
+#include "cpu/sample/saint_run.h"
+
+#include "core/draws.h"
+
+static inline double value_at(const void *values, FtB_Type type, int64_t e)
+{
+    return values ? ftb_get_real(values, type, e) : 1;
+}
+
+static void add_up(double *sums, int64_t n)
+{
+    for (int64_t t = 1; t < n; t++)
+        sums[t] += sums[t - 1];
+}
+
+void ftb_saint_columns(double *sums, const ftb_pattern *p, const void *values, FtB_Type type)
+{
+    for (int64_t j = 0; j < p->ncols; j++)
+        sums[j] = 0;
+    for (int64_t e = 0; e < p->nvals; e++) {
+        const double x = value_at(values, type, e);
+        sums[ftb_col(p, e)] += x * x;
+    }
+    add_up(sums, p->ncols);
+}
+
+void ftb_saint_entries(FtB_Context ctx, double *sums, const ftb_pattern *p)
+{
+#pragma omp parallel for num_threads(ftb_threads_for(ctx, p->nvals)) schedule(dynamic, 256)
+    for (int64_t i = 0; i < p->nrows; i++) {
+        const double own = 1 / (double)ftb_max(p->rowptr[i + 1] - p->rowptr[i], 1);
+        for (int64_t e = p->rowptr[i]; e < p->rowptr[i + 1]; e++) {
+            const int64_t j = ftb_col(p, e);
+            sums[e] = own + 1 / (double)ftb_max(p->rowptr[j + 1] - p->rowptr[j], 1);
+        }
+    }
+    add_up(sums, p->nvals);
+}
+
+/* The first place whose sum is beyond `aim`; else the last whose sum is beyond that of the one before. */
+static int64_t place_of(const double *sums, int64_t n, double aim)
+{
+    int64_t first = 0, end = n - 1;
+    while (end > 0 && sums[end] == sums[end - 1])
+        end--;
+    while (first < end) {
+        const int64_t middle = first + (end - first) / 2;
+        if (sums[middle] > aim)
+            end = middle;
+        else
+            first = middle + 1;
+    }
+    return first;
+}
+
+void ftb_saint_draw(FtB_Context ctx, int64_t *place, int64_t count, uint64_t key, const double *sums,
+                    int64_t n)
+{
+#pragma omp parallel for num_threads(ftb_threads_for(ctx, 16 * count)) schedule(static)
+    for (int64_t t = 0; t < count; t++) {
+        if (!sums) {
+            place[t] = (int64_t)ftb_draw_below((uint64_t)n, key, (uint64_t)t, 0, 0);
+            continue;
+        }
+        const uint64_t high = ftb_draw(key, (uint64_t)t, 0, 0, false),
+                       more = ftb_draw(key, (uint64_t)t, 0, 0, true);
+        place[t] = place_of(sums, n, (double)((high << 32 | more) >> 11) * 0x1p-53 * sums[n - 1]);
+    }
+}
+
+/* The row of entry e. */
+static int64_t row_of(const ftb_pattern *p, int64_t e)
+{
+    int64_t first = 0, end = p->nrows; /* rowptr[first] <= e < rowptr[end] */
+    while (first + 1 < end) {
+        const int64_t middle = first + (end - first) / 2;
+        if (p->rowptr[middle] <= e)
+            first = middle;
+        else
+            end = middle;
+    }
+    return first;
+}
+
+void ftb_saint_ends(FtB_Context ctx, int64_t *places, int64_t count, const ftb_pattern *p)
+{
+#pragma omp parallel for num_threads(ftb_threads_for(ctx, 16 * count)) schedule(static)
+    for (int64_t t = 0; t < count; t++) {
+        const int64_t e = places[t];
+        places[count + t] = ftb_col(p, e);
+        places[t] = row_of(p, e);
+    }
+}
+
+int64_t ftb_saint_sort(int64_t *list, int64_t *scratch, int64_t count)
+{
+    int64_t some = 0, once = 0;
+    for (int64_t t = 0; t < count; t++)
+        if (list[t] >= 0)
+            list[some++] = list[t];
+    const int64_t *sorted = (int64_t *)ftb_sort((uint64_t *)list, (uint64_t *)scratch, some, 0, 63);
+    for (int64_t t = 0; t < some; t++)
+        if (t == 0 || sorted[t] != sorted[t - 1])
+            scratch[once++] = sorted[t];
+    memcpy(list, scratch, (size_t)once * sizeof *list);
+    return once;
+}
+
+void ftb_saint_count(FtB_Context ctx, int32_t *vertex, const int64_t *vertices, int64_t nvertices,
+                     int32_t *entry, const int64_t *entries, int64_t nentries)
+{
+    for (int64_t t = 0; t < nvertices; t++)
+        vertex[vertices[t]]++;
+#pragma omp parallel for num_threads(ftb_threads_for(ctx, nentries)) schedule(static)
+    for (int64_t t = 0; t < nentries; t++)
+        entry[entries[t]]++;
+}
+
+void ftb_saint_scale(const ftb_saint_values *v)
+{
+#pragma omp parallel for num_threads(ftb_threads_for(v->ctx, v->rowptr[v->nrows])) schedule(dynamic, 256)
+    for (int64_t r = 0; r < v->nrows; r++) {
+        const double times = v->vertex[v->vertices[r]];
+        for (int64_t t = v->rowptr[r]; t < v->rowptr[r + 1]; t++) {
+            const int64_t e = v->entries[t];
+            const double scale = v->entry[e] > 0 ? times / v->entry[e] : 1;
+            v->out[t] = (float)(value_at(v->values, v->type, e) * scale);
+        }
+    }
+}
