@@ -27,7 +27,11 @@ static const ftb_verb_limits limits = {.spmm = ftb_gpu_spmm_fits,
                                        .apply = ftb_gpu_apply_fits,
                                        .scatter = ftb_gpu_scatter_fits,
                                        .spmm_plan = ftb_gpu_spmm_plan_of,
-                                       .spgemm_plan = ftb_gpu_spgemm_plan_of};
+                                       .spgemm_plan = ftb_gpu_spgemm_plan_of,
+                                       .sample = ftb_gpu_sample_fits,
+                                       .relabel = ftb_gpu_relabel_fits,
+                                       .hops_fit = ftb_gpu_hops_fit,
+                                       .hops = ftb_gpu_hops};
 static const ftb_verbs verbs = {.spmm = ftb_gpu_spmm,
                                 .spgemm = ftb_gpu_spgemm,
                                 .softmax = ftb_gpu_softmax,
@@ -60,6 +64,8 @@ static const ftb_verbs verbs = {.spmm = ftb_gpu_spmm,
                                 .mean_heads_grad = ftb_gpu_mean_heads_grad,
                                 .update = ftb_gpu_update,
                                 .sum_squares = ftb_gpu_sum_squares,
+                                .sample = ftb_gpu_sample,
+                                .relabel = ftb_gpu_relabel,
                                 .limits = &limits};
 /* Of GPUs that nothing can be compiled for, and where nothing came with the library: nothing moves there in
  * vain. */

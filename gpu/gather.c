@@ -1,6 +1,8 @@
 /* The verbs `gather` and `scatter` on a GPU: every bit is the host's. The lists of rows are the host's and
  * are sent; where a row comes twice, or they do not rise, what goes to one is brought together there first.
  */
+#include "gpu/gather.h"
+
 #include "gpu/gpu_verbs.h"
 #include "gpu/items.h"
 #include "gpu/kernels/gather_lists.h"
@@ -24,6 +26,12 @@ static GrB_Info move(ftb_gpu_device *d, FtB_Context ctx, ftb_gather_arguments *a
     const ftb_gpu_grid grid = ftb_gpu_items(&a->items, count, bytes / unit);
     snprintf(name, sizeof name, "gather_%d", (int)unit);
     return ftb_gpu_launch(d, ctx, SOURCE, name, grid, (void *[]){a});
+}
+
+GrB_Info ftb_gpu_gather_rows(ftb_gpu_device *d, FtB_Context ctx, const long long *from, int64_t count,
+                             const void *x, void *y, int64_t bytes)
+{
+    return move(d, ctx, &(ftb_gather_arguments){.from = from, .x = x, .y = y}, count, bytes, bytes, bytes);
 }
 
 GrB_Info ftb_gpu_gather(const ftb_gather_product *g)

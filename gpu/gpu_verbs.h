@@ -22,6 +22,12 @@ GrB_Info ftb_gpu_scatter(const ftb_scatter_product *product);
 bool ftb_gpu_scatter_fits(const ftb_scatter_product *product);
 GrB_Info ftb_gpu_head_dots(const ftb_head_dots_product *product);
 GrB_Info ftb_gpu_head_dots_grad(const ftb_head_dots_product *product);
+GrB_Info ftb_gpu_sample(const ftb_sample_product *product);
+bool ftb_gpu_sample_fits(const ftb_sample_product *product);
+GrB_Info ftb_gpu_relabel(ftb_relabel_product *product);
+bool ftb_gpu_relabel_fits(const ftb_relabel_product *product);
+GrB_Info ftb_gpu_hops(ftb_hops_product *product);
+bool ftb_gpu_hops_fit(const ftb_hops_product *product);
 
 GrB_Info ftb_gpu_winners(const ftb_winners_product *product);
 GrB_Info ftb_gpu_winners_grad(const ftb_winners_product *product);

@@ -11,11 +11,11 @@ struct PhiloxWords {
     __device__ __forceinline__ unsigned word(int n) const { return n == 0 ? a : n == 1 ? b : n == 2 ? c : d; }
 };
 
-/* Of the key (k0, k1) and the counter's words: its two lower ones, and the third. */
+/* Of the key (k0, k1) and the counter's words: its two lower ones, the third and the fourth. */
 static __device__ __forceinline__ PhiloxWords philox(unsigned k0, unsigned k1, unsigned long long counter,
-                                                     unsigned third)
+                                                     unsigned third, unsigned fourth = 0)
 {
-    PhiloxWords w = {static_cast<unsigned>(counter), static_cast<unsigned>(counter >> 32), third, 0};
+    PhiloxWords w = {static_cast<unsigned>(counter), static_cast<unsigned>(counter >> 32), third, fourth};
     for (int round = 0; round < 10; round++) {
         const unsigned high0 = __umulhi(0xD2511F53u, w.a), low0 = 0xD2511F53u * w.a;
         const unsigned high2 = __umulhi(0xCD9E8D57u, w.c), low2 = 0xCD9E8D57u * w.c;

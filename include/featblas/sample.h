@@ -85,21 +85,23 @@ typedef struct FtB_Sample_options {
     bool disjoint;         /**< a tree for each seed, which shares no vertices and no draws with others; seeds
                               that are equal have equal trees */
     bool apart;            /**< vertices are not merged: each pick is one of its own */
-    bool once;       /**< a vertex is picked of once, by the hop after it was found: layer h also has the
-                        rows of layer h - 1, in their order. The last layer is then what PyG makes */
-    bool self;       /**< every row has an entry for its own vertex, too: A's where there is one, else of
-                        value 1 and edge -1 */
-    bool edges;      /**< FtB_Sample_edges is wanted */
-    bool structural; /**< layers have no values, whatever A has */
-    int iterations;  /**< of LABOR's importance, as of FtB_select_sample */
-    FtB_Ids times;   /**< of A's entries: a tree has none that is later than its seed's `until`. Needs
-                        `disjoint` */
-    FtB_Ids until;   /**< of the seeds */
-    FtB_Ids exclude; /**< places in A of entries that are not there, such as those that are predicted */
-    bool reverses;   /**< nor are, for such an entry (i, j), those of (j, i) */
-    bool induced;    /**< FtB_Sample_induced is wanted */
-    int64_t stack;   /**< seeds of a batch: seed t is of batch number batch + t / stack, and batches share no
-                        vertices; FtB_Sample_trees tells them apart. 0: all are of one */
+    bool once;        /**< a vertex is picked of once, by the hop after it was found: layer h also has the
+                         rows of layer h - 1, in their order. The last layer is then what PyG makes */
+    bool self;        /**< every row has an entry for its own vertex, too: A's where there is one, else of
+                         value 1 and edge -1 */
+    bool edges;       /**< FtB_Sample_edges is wanted */
+    bool structural;  /**< layers have no values, whatever A has */
+    int iterations;   /**< of LABOR's importance, as of FtB_select_sample */
+    FtB_Ids times;    /**< of A's entries: a tree has none that is later than its seed's `until`. Needs
+                         `disjoint` */
+    FtB_Ids until;    /**< of the seeds */
+    FtB_Ids exclude;  /**< places in A of entries that are not there, such as those that are predicted */
+    bool reverses;    /**< nor are, for such an entry (i, j), those of (j, i) */
+    bool induced;     /**< FtB_Sample_induced is wanted */
+    int64_t stack;    /**< seeds of a batch: seed t is of batch number batch + t / stack, and batches share no
+                         vertices; FtB_Sample_trees tells them apart. 0: all are of one */
+    const char *plan; /**< how a GPU draws it: "levels", hop by hop, or "queue", all hops in one kernel where
+                         that can be; NULL: as planned. Bits do not depend on it */
 } FtB_Sample_options;
 
 /** Draws neighbourhoods: hop h picks fanouts[h] entries of each row of A whose vertex was found so far; those
@@ -161,6 +163,10 @@ GrB_Info FtB_Sample_split(FtB_Sample *samples, FtB_Sample stacked);
  * with .disjoint or .stack.
  *  @return as many as there are vertices; NULL without. */
 const int32_t *FtB_Sample_trees(FtB_Sample sample);
+
+/** How a GPU drew it, with what was predicted for either way, for people. @param sample the sample.
+ *  @return a text that lives as long as the sample; empty where no GPU drew all hops; NULL for NULL. */
+const char *FtB_Sample_plan(FtB_Sample sample);
 
 #ifdef __cplusplus
 }

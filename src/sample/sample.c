@@ -10,6 +10,7 @@
 #include "cpu/sample/induced_run.h"
 #include "cpu/sample/sample_run.h"
 #include "ops/backends.h"
+#include "sample/sample_hops.h"
 #include "sample/selector.h"
 
 typedef struct call {
@@ -63,6 +64,9 @@ static GrB_Info check_options(const call *c)
     if (c->options.batch < 0)
         return ftb_fail(GrB_INVALID_VALUE, "options: batch is %lld; expected 0 or more",
                         (long long)c->options.batch);
+    if (c->options.plan && strcmp(c->options.plan, "levels") != 0 && strcmp(c->options.plan, "queue") != 0)
+        return ftb_fail(GrB_INVALID_VALUE, "options: plan is \"%.40s\"; expected \"levels\" or \"queue\"",
+                        c->options.plan);
     if (c->options.key && c->options.key_op)
         return ftb_fail(GrB_INVALID_VALUE, "options: both key and key_op are given; expected one of them");
     if (c->options.times.at && !c->options.disjoint)
@@ -209,7 +213,7 @@ static GrB_Info relabel(call *c, int hop)
         c->local = c->picks.columns;
         c->picks.columns = NULL;
     }
-    FTB_RUN(info, FTB_WHO(c->ctx, relabel), relabel, nothing, &p);
+    FTB_RUN(info, FTB_WHO_FITS(c->ctx, relabel, &p), relabel, nothing, &p);
     if (info == GrB_SUCCESS)
         info = ftb_sample_append(s, &p);
     if (info == GrB_SUCCESS && order) {
@@ -394,7 +398,10 @@ GrB_Info FtB_sample(FtB_Sample *sample, FtB_Matrix A, const int64_t *seeds, int6
     GrB_Info info = begin(&c, seeds, nseeds, fanouts, nhops, options);
     if (info == GrB_SUCCESS)
         info = make_sample(&c, seeds, nseeds, nhops);
-    for (int h = 0; h < nhops && info == GrB_SUCCESS; h++)
+    bool done = false;
+    if (info == GrB_SUCCESS)
+        info = ftb_sample_hops(&done, c.sample, &c.selector, &c.options, fanouts);
+    for (int h = 0; h < nhops && info == GrB_SUCCESS && !done; h++)
         info = run_hop(&c, fanouts[h], h);
     if (info == GrB_SUCCESS && c.options.induced)
         info = induce(&c);

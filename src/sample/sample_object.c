@@ -112,4 +112,6 @@ FtB_Ids FtB_Sample_edge_counts(FtB_Sample s)
     return is_sample(s) ? list(s->picked, s->nhops) : list(NULL, 0);
 }
 
+const char *FtB_Sample_plan(FtB_Sample s) { return is_sample(s) ? s->plan : NULL; }
+
 const int32_t *FtB_Sample_trees(FtB_Sample s) { return is_sample(s) ? s->trees : NULL; }

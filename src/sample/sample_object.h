@@ -6,6 +6,8 @@
 
 #define FTB_MAGIC_SAMPLE 0x46544277
 
+enum { FTB_SAMPLE_PLAN = 200 };
+
 struct FtB_Sample_opaque {
     uint32_t magic;
     FtB_Context ctx;
@@ -14,15 +16,16 @@ struct FtB_Sample_opaque {
     int64_t stack; /* seeds of a batch, whose trees are the batches; 0: it is one */
     int64_t nvertices, nseeds;
     int64_t *vertices;
-    ftb_buffer *held;       /* vertices, once they are all there: layers know them, too (core/whole.h) */
-    int32_t *trees;         /* NULL: one */
-    int64_t *found;         /* nhops + 1: new vertices */
-    int64_t *picked;        /* nhops: entries */
-    FtB_Matrix *layer;      /* nhops */
-    int64_t **edges;        /* nhops; of each layer's entries, NULL where they are not kept */
-    FtB_Matrix induced;     /* NULL: it was not wanted */
-    int64_t *induced_edges; /* its entries; NULL where they are not kept */
-    int64_t work;           /* rows, entries and places of tables that were looked at: follows the picks */
+    ftb_buffer *held;           /* vertices, once they are all there: layers know them, too (core/whole.h) */
+    int32_t *trees;             /* NULL: one */
+    int64_t *found;             /* nhops + 1: new vertices */
+    int64_t *picked;            /* nhops: entries */
+    FtB_Matrix *layer;          /* nhops */
+    int64_t **edges;            /* nhops; of each layer's entries, NULL where they are not kept */
+    FtB_Matrix induced;         /* NULL: it was not wanted */
+    int64_t *induced_edges;     /* its entries; NULL where they are not kept */
+    char plan[FTB_SAMPLE_PLAN]; /* how a device drew it; "": hop by hop, by verbs */
+    int64_t work; /* rows, entries and places of tables that were looked at: follows the picks */
 };
 
 /* A sample of so many hops, none of which is there yet, and of these vertices. On failure *sample is to be

@@ -311,9 +311,8 @@ static void shrink(FtB_Context ctx, ftb_picks *picks, int64_t count, size_t colu
 GrB_Info ftb_pick(ftb_picks *picks, const ftb_selector *s, const int64_t *rows, int64_t nrows, int64_t k)
 {
     ftb_sample_product p = s->product;
-    const ftb_place nothing[] = {{.X = NULL}}; /* lists are the host's, and patterns are asked for by verbs */
-    const bool ours = p.key || p.values || ftb_sample_scales(&p) || ftb_sample_filters(&p) || p.streams;
-    const ftb_backend *who = ours ? NULL : FTB_WHO(s->ctx, sample);
+    /* Lists are the host's, and patterns are asked for by verbs. */
+    const ftb_place places[] = {{.values = p.values ? s->A->values : NULL, .read = &p.values}};
     int64_t most, looked = 0, *counted = p.work;
     GrB_Info info = GrB_SUCCESS;
     *picks = (ftb_picks){.rowptr = NULL};
@@ -324,10 +323,12 @@ GrB_Info ftb_pick(ftb_picks *picks, const ftb_selector *s, const int64_t *rows, 
     p.nrows = nrows;
     p.k = k;
     p.work = &looked;
+    const bool ours = p.key || ftb_sample_scales(&p) || ftb_sample_filters(&p) || p.streams;
+    const ftb_backend *who = ours ? NULL : FTB_WHO_FITS(s->ctx, sample, &p);
     p.rowptr = picks->rowptr = ftb_new(s->ctx, nrows + 1, sizeof *p.rowptr);
     if (!p.rowptr)
         return ftb_nomem();
-    FTB_RUN(info, who, sample, nothing, &p);
+    FTB_RUN(info, who, sample, places, &p);
     if (info != GrB_SUCCESS)
         goto done;
     p.entries = picks->entries = ftb_new(s->ctx, p.rowptr[nrows], sizeof *p.entries);
@@ -337,7 +338,7 @@ GrB_Info ftb_pick(ftb_picks *picks, const ftb_selector *s, const int64_t *rows, 
     if (!p.entries || !p.columns || (ftb_sample_scales(&p) && !p.scale))
         FTB_CHECK(ftb_nomem());
     const int64_t room = p.rowptr[nrows];
-    FTB_RUN(info, who, sample, nothing, &p);
+    FTB_RUN(info, who, sample, places, &p);
     if (info == GrB_SUCCESS && p.rowptr[nrows] < room)
         shrink(s->ctx, picks, p.rowptr[nrows], ftb_col_size(p.p->ncols));
     if (info == GrB_SUCCESS)

@@ -25,7 +25,8 @@ typedef struct ftb_sample_product {
     const uint64_t *seeds; /* row r's is seeds[trees[r]]; NULL: seed */
     const int32_t *trees;
     const uint64_t *streams; /* with trees: row r's is streams[trees[r]]; NULL: stream */
-    const void *values; /* those of p's entries, which are the key itself, one each; NULL: they are not */
+    const void *values; /* those of p's entries, which are the key itself, one each; NULL: they are not. As
+                           operands are, the device's */
     FtB_Type type;
     struct ftb_map *key;  /* WEIGHTED, TOPK, THRESHOLD, BERNOULLI: values of entries, compiled for the host */
     const int64_t *times; /* of p's entries: row r has none that is later than until[r]; or until[trees[r]] */

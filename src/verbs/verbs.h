@@ -18,6 +18,7 @@
 #include "verbs/dropout_product.h"
 #include "verbs/gather_product.h"
 #include "verbs/head_dots_product.h"
+#include "verbs/hops_product.h"
 #include "verbs/loss_product.h"
 #include "verbs/map_rows_product.h"
 #include "verbs/mean_heads_product.h"
@@ -61,6 +62,11 @@ typedef struct ftb_verb_limits {
     GrB_Info (*spmm_plan)(ftb_spmm_plan *plan, ftb_spmm_facts *facts, const ftb_spmm_product *product);
     GrB_Info (*spgemm_plan)(ftb_spgemm_plan *plan, ftb_spgemm_facts *facts,
                             const ftb_spgemm_product *product);
+    bool (*sample)(const ftb_sample_product *product);
+    bool (*relabel)(const ftb_relabel_product *product);
+    /* What `sample` and `relabel` give hop by hop, all at once: the same bits. NULL: hop by hop. */
+    bool (*hops_fit)(const ftb_hops_product *product);
+    GrB_Info (*hops)(ftb_hops_product *product);
 } ftb_verb_limits;
 
 typedef struct ftb_verbs {

@@ -476,7 +476,15 @@ static GrB_Info messages(const ftb_messages_product *product) { return ftb_messa
 static GrB_Info apply(const ftb_apply_product *product) { return ftb_apply_run(product); }
 static GrB_Info map_rows(const ftb_map_rows_product *product) { return ftb_map_rows_run(product); }
 
+/* Without weights, of which it would have to refuse some. */
+static bool has_no_weights(const ftb_sample_product *s)
+{
+    return s->selector == FTB_SAMPLE_UNIFORM || s->selector == FTB_SAMPLE_LABOR;
+}
+static const ftb_verb_limits limits = {.sample = has_no_weights};
+
 const ftb_verbs ref_verbs = {
+    .limits = &limits,
     .spmm = spmm,
     .spgemm = ref_spgemm,
     .aggregate = aggregate,

@@ -1,0 +1,132 @@
+/* Lists on a GPU (device_lists.h). */
+#include "gpu/sample/device_lists.h"
+
+#define WIDE 4096       /* blocks that fill every GPU a few times over */
+#define FEW_VALUES 4096 /* a block sums them as fast as three launches would */
+
+GrB_Info ftb_gpu_room(ftb_gpu_rooms *rooms, void *at, int64_t bytes)
+{
+    ftb_gpu_sent *s = &rooms->taken[rooms->count];
+    assert(rooms->count < FTB_GPU_ROOMS);
+    *s = (ftb_gpu_sent){.at = NULL, .bytes = ftb_max(bytes, 8)};
+    GrB_Info info = rooms->d->row.memory->alloc(&rooms->d->row, rooms->ctx, &s->at, s->bytes);
+    if (info != GrB_SUCCESS)
+        return info;
+    rooms->count++;
+    *(void **)at = s->at;
+    return GrB_SUCCESS;
+}
+
+GrB_Info ftb_gpu_room_of(ftb_gpu_rooms *rooms, void *at, const void *host, int64_t bytes)
+{
+    void *room = NULL;
+    GrB_Info info = ftb_gpu_room(rooms, &room, bytes);
+    if (info == GrB_SUCCESS && bytes > 0)
+        info = rooms->d->row.memory->put(&rooms->d->row, rooms->ctx, room, host, bytes);
+    *(void **)at = room;
+    return info;
+}
+
+void ftb_gpu_rooms_end(ftb_gpu_rooms *rooms, int count)
+{
+    while (rooms->count > count)
+        ftb_gpu_unsend(&rooms->taken[--rooms->count], rooms->d);
+}
+
+GrB_Info ftb_gpu_rooms_get(const ftb_gpu_rooms *rooms, void *host, const void *at, int64_t bytes)
+{
+    return bytes > 0 ? rooms->d->row.memory->get(&rooms->d->row, rooms->ctx, host, at, bytes) : GrB_SUCCESS;
+}
+
+static GrB_Info fill(const ftb_gpu_rooms *rooms, void *at, int64_t count, unsigned long long word)
+{
+    long long n = count;
+    const int64_t threads = ftb_min(count, (int64_t)WIDE * FTB_SAMPLE_BLOCK);
+    return ftb_gpu_step(rooms, FTB_GPU_SAMPLE_NUMBERS, "sample_fill", threads, (void *[]){&at, &n, &word});
+}
+
+GrB_Info ftb_gpu_ones(const ftb_gpu_rooms *rooms, void *at, int64_t count)
+{
+    return fill(rooms, at, count, ~0ULL);
+}
+
+GrB_Info ftb_gpu_zeros(const ftb_gpu_rooms *rooms, void *at, int64_t count)
+{
+    return fill(rooms, at, count, 0);
+}
+
+GrB_Info ftb_gpu_step(const ftb_gpu_rooms *rooms, const char *source, const char *kernel, int64_t threads,
+                      void **parameters)
+{
+    const ftb_gpu_grid grid = {
+        .x = (threads + FTB_SAMPLE_BLOCK - 1) / FTB_SAMPLE_BLOCK, .y = 1, .threads = FTB_SAMPLE_BLOCK};
+    return ftb_gpu_launch(rooms->d, rooms->ctx, source, kernel, grid, parameters);
+}
+
+/* ---- running sums */
+
+static GrB_Info scan_step(ftb_gpu_rooms *rooms, const char *kernel, int64_t blocks, ftb_scan_arguments *a)
+{
+    return ftb_gpu_launch(rooms->d, rooms->ctx, FTB_GPU_SAMPLE_ORDER, kernel,
+                          (ftb_gpu_grid){.x = blocks, .y = 1, .threads = FTB_SCAN_BLOCK}, (void *[]){a});
+}
+
+GrB_Info ftb_gpu_scan(ftb_gpu_rooms *rooms, long long *x, int64_t n)
+{
+    const int64_t tiles = (n + FTB_SCAN_TILE - 1) / FTB_SCAN_TILE;
+    const int count = rooms->count;
+    ftb_scan_arguments a = {.x = x, .n = n, .sums = NULL};
+    GrB_Info info = GrB_SUCCESS;
+    if (n > FEW_VALUES) {
+        FTB_CHECK(ftb_gpu_room(rooms, &a.sums, 8 * tiles));
+        FTB_CHECK(scan_step(rooms, "sample_scan_sum", tiles, &a));
+    }
+    FTB_CHECK(scan_step(rooms, "sample_scan_top", 1, &a));
+    if (a.sums)
+        FTB_CHECK(scan_step(rooms, "sample_scan_put", tiles, &a));
+done:
+    ftb_gpu_rooms_end(rooms, count);
+    return info;
+}
+
+/* ---- order */
+
+static GrB_Info order_digit(ftb_gpu_rooms *rooms, ftb_order_arguments *a, int shift)
+{
+    const int64_t threads = a->ntiles * 32;
+    a->shift = shift;
+    GrB_Info info = ftb_gpu_step(rooms, FTB_GPU_SAMPLE_ORDER, "sample_order_count", threads, (void *[]){a});
+    if (info == GrB_SUCCESS)
+        info = ftb_gpu_scan(rooms, a->counts, a->ntiles * FTB_ORDER_DIGITS);
+    if (info == GrB_SUCCESS)
+        info = ftb_gpu_step(rooms, FTB_GPU_SAMPLE_ORDER, "sample_order_move", threads, (void *[]){a});
+    const unsigned long long *keys = a->from;
+    const unsigned *with = a->with_from;
+    a->from = a->to;
+    a->with_from = a->with_to;
+    a->to = (unsigned long long *)(uintptr_t)keys;
+    a->with_to = (unsigned *)(uintptr_t)with;
+    return info;
+}
+
+GrB_Info ftb_gpu_order_by(ftb_gpu_rooms *rooms, ftb_gpu_order *order, int low, int high)
+{
+    ftb_order_arguments a = {.from = order->keys,
+                             .with_from = order->with,
+                             .n = order->n,
+                             .ntiles = (order->n + FTB_ORDER_TILE - 1) / FTB_ORDER_TILE};
+    GrB_Info info = GrB_SUCCESS;
+    if (order->n < 2)
+        return info;
+    FTB_CHECK(ftb_gpu_room(rooms, &a.to, 8 * order->n));
+    FTB_CHECK(ftb_gpu_room(rooms, &a.with_to, 4 * order->n));
+    FTB_CHECK(ftb_gpu_room(rooms, &a.counts, 8 * (a.ntiles * FTB_ORDER_DIGITS + 1)));
+    for (int shift = 0; shift < low; shift += 8)
+        FTB_CHECK(order_digit(rooms, &a, shift));
+    for (int shift = 32; shift < 32 + high; shift += 8)
+        FTB_CHECK(order_digit(rooms, &a, shift));
+    order->keys = (unsigned long long *)(uintptr_t)a.from;
+    order->with = (unsigned *)(uintptr_t)a.with_from;
+done:
+    return info;
+}

@@ -1,0 +1,54 @@
+/* The two steps of a hop on a GPU: entries of rows picked, and numbers for their vertices. */
+#ifndef FTB_GPU_DEVICE_PICKS_H
+#define FTB_GPU_DEVICE_PICKS_H
+
+#include "gpu/sample/device_lists.h"
+#include "verbs/sample_product.h"
+
+/* Of rows of p, as ftb_sample_product has them. On the device are `rows`, `values` and `to` (nrows + 1),
+ * which is there for the sums. */
+typedef struct ftb_gpu_picking {
+    ftb_pattern *p;
+    FtB_Selector selector;
+    bool replace;
+    int64_t k, nrows;
+    double threshold;
+    uint64_t seed, stream;
+    const long long *rows;
+    const void *values;
+    FtB_Type type;
+    long long *to;
+    /* out, of _counts: */
+    int64_t picks, most; /* in all, of a row */
+    ftb_sample_keys keys;
+} ftb_gpu_picking;
+
+/* Whether there are kernels for it: of a pattern, of a selector and its k. */
+bool ftb_gpu_picking_fits(const ftb_pattern *p, FtB_Selector selector, bool replace, int64_t k);
+/* How many each row has; waits for their sum. FTB_NO_DEVICE, too, where values are no probabilities: the
+ * host says which. What it takes of the GPU's memory _entries needs. */
+GrB_Info ftb_gpu_pick_counts(ftb_gpu_rooms *rooms, ftb_gpu_picking *picking);
+GrB_Info ftb_gpu_pick_entries(ftb_gpu_rooms *rooms, ftb_gpu_picking *picking, long long *entries,
+                              int *columns);
+
+/* As ftb_relabel_product, of one tree. On the device are `known`, `to`, `columns` and `entries`. */
+typedef struct ftb_gpu_numbering {
+    int64_t bound, nknown, nrows, npicks, most;
+    const long long *known, *to;
+    const int *columns;
+    const long long *entries; /* NULL: there are none */
+    /* out, of _find: */
+    int64_t nfresh;
+    ftb_number_arguments arguments;
+} ftb_gpu_numbering;
+
+/* New vertices; waits for how many. */
+GrB_Info ftb_gpu_number_find(ftb_gpu_rooms *rooms, ftb_gpu_numbering *numbering);
+/* Known and new ones to `vertices`, new ones to `fresh` (NULL: not wanted), and rows in their order. */
+GrB_Info ftb_gpu_number_give(ftb_gpu_rooms *rooms, ftb_gpu_numbering *numbering, long long *vertices,
+                             long long *fresh, int *local, long long *entries);
+
+/* A table for so many vertices of which none is there yet. */
+GrB_Info ftb_gpu_table(ftb_gpu_rooms *rooms, ftb_sample_table *table, int64_t vertices);
+
+#endif

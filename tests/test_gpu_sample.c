@@ -1,0 +1,426 @@
+/* Sampling on a GPU that does not exist: the verbs `sample` and `relabel` beside the host's functions, and
+ * whole samples, hop by hop and through the queue, beside those of the host: every bit is the host's. Weights
+ * that are none, calls of the driver that fail, and what stays there. */
+#include "support/beside.h"
+#include "support/check.h"
+
+#include "core/core.h"
+#include "core/draws.h"
+#include "cpu/sample_run.h"
+#include "gpu/gpu_verbs.h"
+#include "gpu/kernels/sample_steps.h"
+#include "gpu/memory.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* A square graph with weights: rows that are empty, short, and two of `hub`. */
+static FtB_Matrix make_graph(rng *r, int64_t n, int64_t hub, FtB_Type type)
+{
+    const int64_t most = 12 * n + 2 * hub;
+    int64_t *I = malloc(sizeof *I * (size_t)(most + 1)), *J = malloc(sizeof *J * (size_t)(most + 1)),
+            count = 0;
+    FtB_Matrix A;
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t few = rng_below(r, 3) == 0 ? 0 : rng_below(r, 12); few > 0; few--, count++) {
+            I[count] = i;
+            J[count] = rng_below(r, n);
+        }
+    for (int64_t t = 0; t < 2 * hub; t++, count++) {
+        I[count] = t % 2 ? n - 1 : n / 2;
+        J[count] = rng_below(r, n);
+    }
+    void *X = malloc(8 * (size_t)(count + 1));
+    rng_values(r, X, type, count);
+    for (int64_t e = 0; e < count; e++) { /* weights: none below 0, some 0, and one of each row above */
+        const double x = rng_below(r, 6) == 0 && e > 0 && I[e - 1] == I[e] ? 0 : 0.05 + rng_unit(r);
+        if (type == FTB_FP32 || type == FTB_FP64)
+            ftb_cast((char *)X + (size_t)e * FtB_Type_size(type), type, &x, FTB_FP64, 1);
+    }
+    assert_ok(FtB_Matrix_build(&A, type, n, n, 1, count, I, J, X, FTB_DUP_FIRST, NULL));
+    free(I);
+    free(J);
+    free(X);
+    return A;
+}
+
+/* ---- the verbs */
+
+typedef struct picks {
+    int64_t *rowptr, *entries;
+    int32_t *columns;
+} picks;
+
+/* By the GPU's function, or by the host's. */
+static picks pick(ftb_sample_product p, FtB_Matrix A, bool there)
+{
+    picks s;
+    GrB_Info (*const run)(const ftb_sample_product *) = there ? ftb_gpu_sample : ftb_sample_run;
+    void *values = NULL;
+    if (p.selector != FTB_SAMPLE_UNIFORM && p.selector != FTB_SAMPLE_LABOR) {
+        if (there)
+            assert_ok(ftb_buffer_ask_at(A->values, ftb_device(ftb_context()), FTB_READ, &values));
+        p.values = there ? values : ftb_values(A);
+        p.type = A->type;
+    }
+    p.rowptr = s.rowptr = calloc((size_t)p.nrows + 1, sizeof *s.rowptr);
+    assert_ok(run(&p));
+    p.entries = s.entries = malloc(sizeof *s.entries * (size_t)(s.rowptr[p.nrows] + 1));
+    p.columns = s.columns = malloc(sizeof *s.columns * (size_t)(s.rowptr[p.nrows] + 1));
+    assert_ok(run(&p));
+    return s;
+}
+
+static void assert_same_picks(const picks *a, const picks *b, int64_t nrows, const char *what)
+{
+    for (int64_t r = 0; r <= nrows; r++)
+        if (a->rowptr[r] != b->rowptr[r])
+            fail_msg("%s: row %lld begins at %lld, on the host at %lld", what, (long long)r,
+                     (long long)b->rowptr[r], (long long)a->rowptr[r]);
+    for (int64_t t = 0; t < a->rowptr[nrows]; t++)
+        if (a->entries[t] != b->entries[t] || a->columns[t] != b->columns[t])
+            fail_msg("%s: pick %lld is entry %lld, on the host %lld", what, (long long)t,
+                     (long long)b->entries[t], (long long)a->entries[t]);
+}
+
+static void free_picks(picks *s)
+{
+    free(s->rowptr);
+    free(s->entries);
+    free(s->columns);
+}
+
+static void sample_one(rng *r, int number)
+{
+    static const int64_t ks[] = {-1, 0, 1, 2, 5, 8, 9, 16, 17, 31, 32, 33, 64, 129, 1000};
+    static const FtB_Type types[] = {FTB_FP64, FTB_FP32, FTB_INT32, FTB_FP16, FTB_BOOL};
+    static const FtB_Selector selectors[] = {FTB_SAMPLE_UNIFORM,   FTB_SAMPLE_TOPK,  FTB_SAMPLE_THRESHOLD,
+                                             FTB_SAMPLE_BERNOULLI, FTB_SAMPLE_LABOR, FTB_SAMPLE_UNIFORM};
+    const FtB_Selector selector = selectors[number % 6];
+    const bool weights = selector == FTB_SAMPLE_BERNOULLI;
+    const bool open = selector == FTB_SAMPLE_THRESHOLD || selector == FTB_SAMPLE_BERNOULLI;
+    const FtB_Type type = weights ? types[rng_below(r, 2)] : types[rng_below(r, 5)];
+    const int64_t hub = number % 4 == 0 ? 3000 : rng_below(r, 200),
+                  n = 1 + rng_below(r, hub > 1000 ? 3000 : 150);
+    FtB_Matrix A = make_graph(r, n, hub, type);
+    const int64_t k = ks[rng_below(r, sizeof ks / sizeof *ks)];
+    const int64_t nrows = k > 100 ? rng_below(r, 6) : rng_below(r, 4) == 0 ? n : rng_below(r, 100);
+    int64_t *rows = malloc(sizeof *rows * (size_t)(nrows + 1));
+    for (int64_t t = 0; t < nrows; t++)
+        rows[t] = rng_below(r, 5) == 0 ? n / 2 : rng_below(r, n);
+    ftb_sample_product p = {.ctx = ftb_context(),
+                            .p = A->pattern,
+                            .rows = nrows == n ? NULL : rows,
+                            .nrows = nrows,
+                            .selector = selector,
+                            .threshold = selector == FTB_SAMPLE_THRESHOLD ? 0.5 : 0,
+                            .seed = rng_bits(r),
+                            .k = open ? -1 : k};
+    p.replace = selector == FTB_SAMPLE_UNIFORM && p.k >= 0 && rng_below(r, 3) == 0;
+    p.stream = ftb_draw_stream(&p.seed, (uint64_t)rng_below(r, 9), (uint64_t)rng_below(r, 4));
+    assert_true(ftb_gpu_sample_fits(&p));
+    char what[120];
+    snprintf(what, sizeof what, "case %d: selector %d, k %lld, %lld rows of %lld%s", number, (int)selector,
+             (long long)p.k, (long long)nrows, (long long)n, p.replace ? ", again" : "");
+    picks host = pick(p, A, false), gpu = pick(p, A, true);
+    assert_same_picks(&host, &gpu, nrows, what);
+    free_picks(&host);
+    free_picks(&gpu);
+    free(rows);
+    FtB_Matrix_free(&A);
+}
+
+static void samples(void **state)
+{
+    (void)state;
+    for (int n = 0; fake_gpu_emulates() && n < rng_cases(60); n++) {
+        rng r = rng_case(n);
+        sample_one(&r, n);
+    }
+}
+
+static void relabel_one(rng *r, int number)
+{
+    const bool hub = number % 5 == 0, entries = rng_below(r, 2);
+    const int64_t bound = 1 + rng_below(r, hub ? 100000 : 300), nknown = rng_below(r, 60), row0 = 0;
+    const int64_t nrows = nknown;
+    int64_t *known = malloc(sizeof *known * (size_t)(nknown + 1)), *rowptr = calloc((size_t)nrows + 1, 8);
+    for (int64_t t = 0; t < nknown; t++)
+        known[t] = rng_below(r, bound);
+    for (int64_t t = 0; t < nrows; t++)
+        rowptr[t + 1] = rowptr[t] + (hub && t == nrows / 2 ? 1500 : rng_below(r, number % 3 ? 9 : 45));
+    const int64_t count = rowptr[nrows];
+    int32_t *columns = malloc(4 * (size_t)(count + 1)), *local[2];
+    int64_t *order[2];
+    for (int64_t e = 0; e < count; e++)
+        columns[e] = (int32_t)rng_below(r, 1 + rng_below(r, bound));
+    ftb_relabel_product p[2];
+    for (int there = 0; there < 2; there++) {
+        local[there] = malloc(4 * (size_t)(count + 1));
+        order[there] = malloc(8 * (size_t)(count + 1));
+        memcpy(local[there], columns, 4 * (size_t)count);
+        for (int64_t e = 0; e < count; e++)
+            order[there][e] = e; /* ascending, as picks are */
+        p[there] = (ftb_relabel_product){.ctx = ftb_context(),
+                                         .known = known,
+                                         .nknown = nknown,
+                                         .bound = bound,
+                                         .nrows = nrows,
+                                         .row0 = row0,
+                                         .rowptr = rowptr,
+                                         .columns = local[there],
+                                         .local = local[there],
+                                         .entries = entries ? order[there] : NULL};
+        assert_true(ftb_gpu_relabel_fits(&p[there]));
+        assert_ok(there ? ftb_gpu_relabel(&p[there]) : ftb_relabel_run(&p[there]));
+    }
+    assert_int_equal(p[0].nfresh, p[1].nfresh);
+    assert_memory_equal(p[0].fresh, p[1].fresh, 8 * (size_t)p[0].nfresh);
+    assert_memory_equal(local[0], local[1], 4 * (size_t)count);
+    assert_memory_equal(order[0], order[1], 8 * (size_t)count);
+    for (int there = 0; there < 2; there++) {
+        ftb_delete(p[there].fresh);
+        free(local[there]);
+        free(order[there]);
+    }
+    free(known);
+    free(rowptr);
+    free(columns);
+}
+
+static void relabels(void **state)
+{
+    (void)state;
+    for (int n = 0; fake_gpu_emulates() && n < rng_cases(30); n++) {
+        rng r = rng_case(n);
+        relabel_one(&r, n);
+    }
+}
+
+/* ---- whole samples */
+
+static void assert_same_sample(FtB_Sample a, FtB_Sample b, int nhops, const char *what)
+{
+    const FtB_Ids v = FtB_Sample_vertices(a), w = FtB_Sample_vertices(b);
+    if (v.count != w.count)
+        fail_msg("%s: %lld vertices, on the host %lld", what, (long long)w.count, (long long)v.count);
+    assert_memory_equal(v.at, w.at, 8 * (size_t)v.count);
+    assert_memory_equal(FtB_Sample_vertex_counts(a).at, FtB_Sample_vertex_counts(b).at,
+                        8 * (size_t)(nhops + 1));
+    assert_memory_equal(FtB_Sample_edge_counts(a).at, FtB_Sample_edge_counts(b).at, 8 * (size_t)nhops);
+    for (int h = 0; h < nhops; h++) {
+        const FtB_Matrix x = FtB_Sample_layer(a, h), y = FtB_Sample_layer(b, h);
+        const FtB_Ids e = FtB_Sample_edges(a, h), f = FtB_Sample_edges(b, h);
+        const size_t count = (size_t)x->pattern->nvals;
+        assert_int_equal(x->pattern->nrows, y->pattern->nrows);
+        assert_int_equal(x->pattern->ncols, y->pattern->ncols);
+        assert_int_equal(x->pattern->nvals, y->pattern->nvals);
+        assert_int_equal(x->pattern->multi, y->pattern->multi);
+        assert_int_equal(x->width, y->width);
+        assert_memory_equal(x->pattern->rowptr, y->pattern->rowptr, 8 * (size_t)(x->pattern->nrows + 1));
+        assert_memory_equal(x->pattern->colidx, y->pattern->colidx, 4 * count);
+        assert_int_equal(e.count, f.count);
+        assert_memory_equal(e.at, f.at, 8 * (size_t)e.count);
+        if (x->width > 0)
+            assert_memory_equal(matrix_values(x), matrix_values(y), FtB_Type_size(x->type) * count);
+    }
+}
+
+static void hops_one(rng *r, int number)
+{
+    static const int64_t some[] = {0, 1, 3, 5, 8, 10, 17, 32, 40, -1};
+    static const char *const plans[] = {NULL, "levels", "queue"};
+    const FtB_Selector selector = (FtB_Selector)(number % 3 ? 1 : 1 + rng_below(r, 6));
+    const bool weights = selector > FTB_SAMPLE_UNIFORM && selector != FTB_SAMPLE_LABOR;
+    const bool open = selector == FTB_SAMPLE_THRESHOLD || selector == FTB_SAMPLE_BERNOULLI;
+    FtB_Matrix A =
+        make_graph(r, 1 + rng_below(r, 400), rng_below(r, 100), rng_below(r, 2) ? FTB_FP32 : FTB_FP64);
+    int64_t seeds[40], fanouts[4];
+    const int64_t nseeds = rng_below(r, 40);
+    const int nhops = (int)rng_below(r, 5);
+    FtB_Sample_options o = {.size = sizeof o,
+                            .selector = selector,
+                            .key = weights ? "x" : NULL,
+                            .threshold = selector == FTB_SAMPLE_THRESHOLD ? 0.7 : 0,
+                            .seed = rng_bits(r) | 1,
+                            .batch = rng_below(r, 100),
+                            .replace = selector == FTB_SAMPLE_UNIFORM && rng_below(r, 3) == 0,
+                            .once = rng_below(r, 8) == 0,
+                            .self = rng_below(r, 8) == 0,
+                            .disjoint = rng_below(r, 8) == 0,
+                            .apart = rng_below(r, 16) == 0,
+                            .structural = rng_below(r, 3) == 0,
+                            .edges = rng_below(r, 2)};
+    for (int64_t t = 0; t < nseeds; t++)
+        seeds[t] = rng_below(r, A->pattern->nrows);
+    for (int h = 0; h < nhops; h++)
+        fanouts[h] = open ? -1 : some[rng_below(r, o.apart || o.replace ? 4 : number % 2 ? 8 : 10)];
+    FtB_Sample host, gpu;
+    assert_ok(FtB_Context_set_device(NULL, NULL));
+    assert_ok(FtB_sample(&host, A, seeds, nseeds, fanouts, nhops, &o));
+    assert_string_equal(FtB_Sample_plan(host), "");
+    assert_ok(FtB_Context_set_device(NULL, "gpu"));
+    for (int w = 0; w < 3; w++) {
+        char what[80];
+        const bool plain = !o.once && !o.self && !o.disjoint && !o.apart && nseeds > 0 && nhops > 0 &&
+                           selector != FTB_SAMPLE_WEIGHTED;
+        snprintf(what, sizeof what, "case %d, %s", number, plans[w] ? plans[w] : "planned");
+        o.plan = plans[w];
+        assert_ok(FtB_sample(&gpu, A, seeds, nseeds, fanouts, nhops, &o));
+        assert_int_equal(strncmp(FtB_Sample_plan(gpu), "on gpu:0, ", 10) == 0, plain && fake_gpu_emulates());
+        bool queues = selector == FTB_SAMPLE_UNIFORM && w == 2 && plain && fake_gpu_emulates();
+        for (int h = 0; h < nhops; h++)
+            queues &= fanouts[h] >= 0 && fanouts[h] <= FTB_SAMPLE_LANES;
+        if (w > 0)
+            assert_int_equal(strstr(FtB_Sample_plan(gpu), "all hops in one kernel;") != NULL, queues);
+        assert_same_sample(host, gpu, nhops, what);
+        FtB_Sample_free(&gpu);
+    }
+    FtB_Sample_free(&host);
+    FtB_Matrix_free(&A);
+}
+
+static void hops(void **state)
+{
+    (void)state;
+    for (int n = 0; n < rng_cases(25); n++) {
+        rng r = rng_case(n);
+        hops_one(&r, n);
+    }
+}
+
+/* Nothing of a graph that is there moves again but seeds, lengths and layers; products with layers go on
+ * there.
+ */
+static void stays(void **state)
+{
+    (void)state;
+    enum { N = 300, D = 4 };
+    static const int64_t seeds[] = {1, 2, 3, 150, 1}, fanouts[] = {5, 4};
+    rng r = rng_new();
+    FtB_Matrix A = make_graph(&r, N, 40, FTB_FP32);
+    if (!fake_gpu_emulates()) {
+        FtB_Matrix_free(&A);
+        return;
+    }
+    for (int w = 0; w < 2; w++) {
+        FtB_Sample s;
+        FtB_Block X, Y;
+        int64_t sent[2], home[2];
+        const FtB_Sample_options o = {
+            .size = sizeof o, .seed = 3, .structural = true, .plan = w ? "queue" : "levels"};
+        assert_ok(FtB_sample(&s, A, seeds, 5, fanouts, 2, &o));
+        FtB_Sample_free(&s);
+        assert_ok(FtB_Context_moved(NULL, &home[0], &sent[0]));
+        assert_ok(FtB_sample(&s, A, seeds, 5, fanouts, 2, &o));
+        assert_ok(FtB_Context_moved(NULL, &home[1], &sent[1]));
+        const FtB_Matrix L = FtB_Sample_layer(s, 1), K = FtB_Sample_layer(s, 0);
+        assert_true(sent[1] == sent[0]); /* the seeds are a verb's own, and not counted */
+        assert_int_equal(home[1] - home[0], 8 * (L->pattern->nrows + K->pattern->nrows + 2) +
+                                                4 * (L->pattern->nvals + K->pattern->nvals));
+        assert_ok(FtB_Block_new(&X, L->pattern->ncols, D, FTB_FP32));
+        assert_ok(FtB_Block_new(&Y, L->pattern->nrows, D, FTB_FP32));
+        assert_ok(FtB_mxm(Y, NULL, NULL, FTB_MEAN_SRC, L, X, NULL));
+        FtB_Block_free(&X);
+        FtB_Block_free(&Y);
+        FtB_Sample_free(&s);
+    }
+    FtB_Matrix_free(&A);
+}
+
+/* The host's words, whoever looked at the weights. */
+static void refusals(void **state)
+{
+    (void)state;
+    static const int64_t I[] = {0, 0, 1}, J[] = {1, 2, 0}, seeds[] = {0, 1}, fanouts[] = {1}, all = -1;
+    static const struct {
+        double x[3];
+        const char *words;
+    } cases[] = {{{1, -2, 1}, "key is -2 for A(0, 2)"}, {{1, 1, NAN}, "key is nan for A(1, 0)"}};
+    for (int c = 0; c < 2; c++) {
+        FtB_Matrix A, S;
+        FtB_Sample s;
+        assert_ok(FtB_Matrix_build(&A, FTB_FP64, 3, 3, 1, 3, I, J, cases[c].x, FTB_DUP_ERROR, NULL));
+        assert_ok(FtB_Matrix_new(&S, FTB_FP64, 2, 3, 1));
+        assert_fails(GrB_INVALID_VALUE, cases[c].words,
+                     FtB_sample(&s, A, seeds, 2, &all, 1,
+                                FTB_SAMPLE_OPTIONS(.selector = FTB_SAMPLE_BERNOULLI, .key = "x")));
+        assert_fails(GrB_INVALID_VALUE, cases[c].words,
+                     FtB_select_sample(S, FtB_Ids_of(seeds, 2), -1, "x", A,
+                                       FTB_SELECT_OPTIONS(.selector = FTB_SAMPLE_BERNOULLI)));
+        assert_fails(GrB_INVALID_VALUE, "options: plan is \"best\"; expected \"levels\" or \"queue\"",
+                     FtB_sample(&s, A, seeds, 2, fanouts, 1, FTB_SAMPLE_OPTIONS(.plan = "best")));
+        FtB_Matrix_free(&A);
+        FtB_Matrix_free(&S);
+    }
+}
+
+/* What has no kernels, the host does. */
+static void forwarded(void **state)
+{
+    (void)state;
+    rng r = rng_new();
+    FtB_Matrix A = make_graph(&r, 50, 10, FTB_FP64);
+    ftb_sample_product p = {
+        .ctx = ftb_context(), .p = A->pattern, .selector = FTB_SAMPLE_UNIFORM, .k = FTB_SAMPLE_MOST + 1};
+    assert_false(ftb_gpu_sample_fits(&p));
+    p.k = 3;
+    p.selector = FTB_SAMPLE_WEIGHTED;
+    assert_false(ftb_gpu_sample_fits(&p));
+    p.selector = FTB_SAMPLE_LABOR;
+    p.iterations = 1;
+    assert_false(ftb_gpu_sample_fits(&p));
+    p.iterations = 0;
+    assert_true(!fake_gpu_emulates() || ftb_gpu_sample_fits(&p));
+    p.selector = (FtB_Selector)99;
+    assert_false(ftb_gpu_sample_fits(&p));
+    FtB_Matrix_free(&A);
+}
+
+/* Each call of the driver fails in turn: the host does it, and nothing is left of what there was. */
+static void failures(void **state)
+{
+    (void)state;
+    static const int64_t seeds[] = {1, 2, 3, 30, 1}, fanouts[] = {5, 4};
+    rng r = rng_new();
+    FtB_Matrix A = make_graph(&r, 60, 20, FTB_FP32);
+    FtB_Sample host, s;
+    const FtB_Sample_options o = {.size = sizeof o, .seed = 5, .edges = true};
+    assert_ok(FtB_Context_set_device(NULL, NULL));
+    assert_ok(FtB_sample(&host, A, seeds, 5, fanouts, 2, &o));
+    assert_ok(FtB_Context_set_device(NULL, "gpu"));
+    static const char *const calls[] = {"cuMemAlloc_v2=2", "cuLaunchKernel", "cuMemcpyDtoHAsync_v2"};
+    for (size_t c = 0; c < sizeof calls / sizeof *calls && fake_gpu_emulates(); c++)
+        for (int w = 0; w < 2; w++)
+            for (int after = 0; after < 60; after += 1 + after / 2) {
+                FtB_Sample_options with = o;
+                char text[16];
+                with.plan = w ? "queue" : "levels";
+                assert_ok(ftb_gpu_trim(ftb_device(ftb_context())));
+                snprintf(text, sizeof text, "%d", after + 1);
+                setenv("FAKE_CUDA_AT", text, 1);
+                setenv("FAKE_CUDA_FAILS", calls[c], 1);
+                assert_ok(FtB_sample(&s, A, seeds, 5, fanouts, 2, &with));
+                unsetenv("FAKE_CUDA_FAILS");
+                unsetenv("FAKE_CUDA_AT");
+                assert_same_sample(host, s, 2, calls[c]);
+                FtB_Sample_free(&s);
+            }
+    FtB_Sample_free(&host);
+    FtB_Matrix_free(&A);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(samples, fake_gpu_clean),
+        cmocka_unit_test_teardown(relabels, fake_gpu_clean),
+        cmocka_unit_test_teardown(hops, fake_gpu_clean),
+        cmocka_unit_test_teardown(stays, fake_gpu_clean),
+        cmocka_unit_test_teardown(refusals, fake_gpu_clean),
+        cmocka_unit_test_teardown(forwarded, fake_gpu_clean),
+        cmocka_unit_test_teardown(failures, beside_clean),
+    };
+    return cmocka_run_group_tests(tests, fake_gpu_start, NULL);
+}
