@@ -6,6 +6,7 @@
 #include "gpu/memory.h"
 
 #include "gpu/record.h"
+#include "gpu/spmm_form.h"
 
 #include <assert.h>
 
@@ -85,14 +86,21 @@ done:
     return info;
 }
 
+static GrB_Info take_for(ftb_gpu_device *d, unsigned long long *device, int64_t bytes)
+{
+    GrB_Info info = ftb_gpu_enter(d);
+    return info == GrB_SUCCESS ? ftb_gpu_leave(d, take(d, device, bytes)) : info;
+}
+
+/* What can be made again gives way, but not to what is recorded, which may have its addresses. */
 static GrB_Info alloc(const ftb_backend *b, FtB_Context ctx, void **device, int64_t bytes)
 {
     ftb_gpu_device *d = ftb_gpu_of(b);
     unsigned long long at = 0;
     (void)ctx;
-    GrB_Info info = ftb_gpu_enter(d);
-    if (info == GrB_SUCCESS)
-        info = ftb_gpu_leave(d, take(d, &at, bytes));
+    GrB_Info info = take_for(d, &at, bytes);
+    if (info == FTB_NO_DEVICE && !d->lost && !d->recording && ftb_gpu_forms_drop(d))
+        info = take_for(d, &at, bytes);
     if (info == GrB_SUCCESS)
         *device = (void *)(uintptr_t)at;
     return info;

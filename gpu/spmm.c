@@ -90,6 +90,11 @@ static int at_once(const ftb_spmm_product *s, bool known)
     return *values;
 }
 
+static bool lacks_room(GrB_Info info)
+{
+    return info == GrB_OUT_OF_MEMORY || info == FTB_LIMIT || info == FTB_NO_DEVICE;
+}
+
 /* ---- the plan */
 
 /* What is chosen is what would be if rows were as aligned as their width allows, so that no bit depends on
@@ -132,6 +137,8 @@ static GrB_Info make_plan(ftb_gpu_spmm_plan *plan, ftb_spmm_facts *facts, const 
     facts->gpu.staged =
         ftb_gpu_load(d, HYBRID) == GrB_SUCCESS && ftb_gpu_load(d, hybrid_of(s)) == GrB_SUCCESS;
     GrB_Info info = ftb_gpu_density_ask(&facts->gpu.density, s->p);
+    if (lacks_room(info)) /* the direct way needs none */
+        info = GrB_SUCCESS;
     rule(plan, facts, asked, here_at_once);
     facts->gpu.precision = facts->gpu.staged ? ftb_gpu_tensor_precision(d, s) : FTB_PRECISION_FP32;
     ftb_gpu_spmm_facts here = facts->gpu;
@@ -175,32 +182,29 @@ static GrB_Info take_room(room *to, ftb_gpu_device *d, FtB_Context ctx, int64_t 
 }
 
 static GrB_Info order_weights(ftb_gpu_device *d, ftb_spmm_direct_arguments *a, const ftb_spmm_product *s,
-                              const ftb_gpu_hybrid *h, room *to)
+                              const ftb_gpu_hybrid *h, float *to)
 {
     const int heads = (int)s->yheads;
-    GrB_Info info = take_room(to, d, s->ctx, h->nentries * heads * (int64_t)sizeof(float));
     int shift = 0; /* threads side by side for an entry's heads: as many, or a warp */
     while (shift < 5 && 1 << shift < heads)
         shift++;
     ftb_spmm_hybrid_weights w = {.order = h->order,
                                  .w = a->w,
                                  .from = a->from,
-                                 .to = to->at,
+                                 .to = to,
                                  .ldw = a->ldw,
                                  .entries = (int)h->nentries,
                                  .heads = heads,
                                  .shift = shift};
     const int entries = FTB_SPMM_HYBRID_WEIGHTS_BLOCK >> shift; /* of a block */
-    if (info == GrB_SUCCESS)
-        info = ftb_gpu_launch(d, s->ctx, HYBRID, "spmm_hybrid_weights",
-                              (ftb_gpu_grid){.x = (h->nentries + entries - 1) / entries,
-                                             .y = 1,
-                                             .threads = FTB_SPMM_HYBRID_WEIGHTS_BLOCK},
-                              (void *[]){&w});
-    a->w = to->at;
+    a->w = to;
     a->ldw = heads;
     a->from = NULL;
-    return info;
+    return ftb_gpu_launch(d, s->ctx, HYBRID, "spmm_hybrid_weights",
+                          (ftb_gpu_grid){.x = (h->nentries + entries - 1) / entries,
+                                         .y = 1,
+                                         .threads = FTB_SPMM_HYBRID_WEIGHTS_BLOCK},
+                          (void *[]){&w});
 }
 
 static GrB_Info launch_direct(ftb_gpu_device *d, ftb_spmm_direct_arguments *a, const ftb_spmm_product *s,
@@ -245,37 +249,46 @@ static GrB_Info launch_tiles(ftb_gpu_device *d, const ftb_spmm_direct_arguments 
                           (void *[]){&tiles});
 }
 
-/* The first of the pieces, in two steps: `a` has them all, and then those that are left. */
+/* Tiles, and what is in none, of pieces `first` of the product's. */
+static GrB_Info launch_steps(ftb_gpu_device *d, ftb_spmm_direct_arguments *first, const ftb_spmm_product *s,
+                             const ftb_gpu_hybrid *h, const ftb_gpu_spmm_plan *plan, room rooms[ROOMS])
+{
+    const bool weighted = first->w != NULL;
+    GrB_Info info = weighted ? order_weights(d, first, s, h, rooms[WEIGHTS].at) : GrB_SUCCESS;
+    if (info == GrB_SUCCESS)
+        info =
+            plan->tensor ? ftb_gpu_launch_tensor(d, first, s, h, plan) : launch_tiles(d, first, s, h, plan);
+    first->rest = h->cold_start;
+    first->colidx = h->cold;
+    first->w = weighted ? (const float *)first->w + h->nhot * first->ldw : NULL;
+    return info == GrB_SUCCESS ? launch_direct(d, first, s, plan) : info;
+}
+
+/* The first of the pieces, in two steps: `a` has them all, and then those that are left: all where there is
+ * no room for the form, or for what is made of it. */
 static GrB_Info launch_hybrid(ftb_gpu_device *d, ftb_spmm_direct_arguments *a, const ftb_spmm_product *s,
                               const ftb_gpu_spmm_plan *plan, room rooms[ROOMS])
 {
+    const int64_t value = sizeof(float);
     ftb_gpu_hybrid h;
-    const bool weighted = a->w != NULL;
-    GrB_Info info = ftb_gpu_hybrid_ask(&h, s->p, d, plan->threshold, plan->tile, weighted);
+    GrB_Info info = ftb_gpu_hybrid_ask(&h, s->p, d, plan->threshold, plan->tile, a->w != NULL);
+    if (info != GrB_SUCCESS)
+        return lacks_room(info) ? GrB_SUCCESS : info;
     ftb_spmm_direct_arguments first = *a;
-    if (info != GrB_SUCCESS || h.nblocks == 0)
-        return info;
     first.npieces = ftb_min(a->npieces, h.npieces);
-    first.start = a->y;
-    first.ldstart = a->ldy;
-    if (a->add) { /* what is there is added last */
-        info = take_room(&rooms[STARTS], d, s->ctx, s->p->nrows * a->ldp * (int64_t)sizeof(float));
-        first.start = rooms[STARTS].at;
-        first.ldstart = a->ldp;
-    }
-    if (info == GrB_SUCCESS && weighted)
-        info = order_weights(d, &first, s, &h, &rooms[WEIGHTS]);
-    if (info == GrB_SUCCESS)
-        info = plan->tensor ? ftb_gpu_launch_tensor(d, &first, s, &h, plan)
-                            : launch_tiles(d, &first, s, &h, plan);
-    first.rest = h.cold_start;
-    first.colidx = h.cold;
-    first.w = weighted ? (const float *)first.w + h.nhot * first.ldw : NULL;
-    if (info == GrB_SUCCESS)
-        info = launch_direct(d, &first, s, plan);
-    a->pieces += first.npieces;
-    a->npieces -= first.npieces;
-    return info;
+    if (a->add) /* what is there is added last */
+        info = take_room(&rooms[STARTS], d, s->ctx, s->p->nrows * a->ldp * value);
+    if (a->w && info == GrB_SUCCESS)
+        info = take_room(&rooms[WEIGHTS], d, s->ctx, h.nentries * s->yheads * value);
+    first.start = a->add ? rooms[STARTS].at : a->y;
+    first.ldstart = a->add ? a->ldp : a->ldy;
+    const bool does = info == GrB_SUCCESS && h.nblocks > 0;
+    if (does)
+        info = launch_steps(d, &first, s, &h, plan, rooms);
+    a->pieces += does ? first.npieces : 0;
+    a->npieces -= does ? first.npieces : 0;
+    ftb_gpu_hybrid_end(&h);
+    return does || !lacks_room(info) ? info : GrB_SUCCESS;
 }
 
 /* ---- the verb */

@@ -14,10 +14,12 @@ enum {
     SAMPLES = 32,    /* blocks that the density is estimated from */
     MOST_THREADS = 8 /* each has a counter for every column */
 };
+#define SHARE 0.3 /* of a GPU's memory, for all forms there; rests on no measurement */
 enum { TILE_START, COLUMN_START, COLUMNS, ENTRY_START, COUNT, ENTRIES, COLD_START, COLD, SECTIONS };
-enum { NBLOCKS, NHOT, NENTRIES }; /* of a form's counts */
+enum { NBLOCKS, NPIECES, NTILES, NCOLUMNS, NHOT, NCOLD }; /* of a form's counts */
 
 static const char density_kind, form_kind; /* their addresses name what is made here */
+static void forget(ftb_derived *of);
 
 /* A block, counted; then where what it has begins. */
 typedef struct block {
@@ -291,17 +293,21 @@ static void add_up(work *w)
     }
 }
 
-static int64_t lay_out(work *w)
+/* Where sections begin; returns where the last ends. */
+static int64_t lay_out(int64_t at[SECTIONS], const int64_t *counts)
 {
-    const block *all = &w->blocks[w->nblocks];
-    const int64_t bytes[SECTIONS] = {
-        [TILE_START] = 4 * (w->nblocks + 1), [COLUMN_START] = 4 * (all->tiles + 1),
-        [COLUMNS] = 4 * all->columns,        [ENTRY_START] = 4 * all->tiles * (PIECES / STEP),
-        [COUNT] = 2 * all->tiles * PIECES,   [ENTRIES] = 2 * all->hot,
-        [COLD_START] = 4 * (w->npieces + 1), [COLD] = 4 * all->cold};
-    int64_t end = sizeof w->at; /* itself is first */
+    const int64_t tiles = counts[NTILES];
+    const int64_t bytes[SECTIONS] = {[TILE_START] = 4 * (counts[NBLOCKS] + 1),
+                                     [COLUMN_START] = 4 * (tiles + 1),
+                                     [COLUMNS] = 4 * counts[NCOLUMNS],
+                                     [ENTRY_START] = 4 * tiles * (PIECES / STEP),
+                                     [COUNT] = 2 * tiles * PIECES,
+                                     [ENTRIES] = 2 * counts[NHOT],
+                                     [COLD_START] = 4 * (counts[NPIECES] + 1),
+                                     [COLD] = 4 * counts[NCOLD]};
+    int64_t end = 0;
     for (int s = 0; s < SECTIONS; s++) {
-        w->at[s] = end;
+        at[s] = end;
         end += (bytes[s] + 31) / 32 * 32;
     }
     return end;
@@ -320,27 +326,27 @@ static GrB_Info make_form(ftb_derived *to, ftb_pattern *p, const void *arg)
               .threshold = (int)(to->key >> 32),
               .threads = ftb_min(ftb_threads_for(p->ctx, p->nvals), MOST_THREADS)};
     GrB_Info info = GrB_OUT_OF_MEMORY;
-    w.marks = ftb_new0(p->ctx, w.threads * p->ncols, sizeof *w.marks);
+    while (!(w.marks = ftb_new0(p->ctx, w.threads * p->ncols, sizeof *w.marks)) && w.threads > 1)
+        w.threads = 1; /* a limit may leave room for that */
     w.blocks = ftb_new0(p->ctx, w.nblocks + 1, sizeof *w.blocks);
     if (!w.marks || !w.blocks)
         goto done;
     each_block(&w, count_block);
     add_up(&w);
     const block all = w.blocks[w.nblocks];
-    to->buffers[0] = ftb_buffer_new(p->ctx, lay_out(&w), 1);
+    const int64_t counts[] = {w.nblocks, w.npieces, all.tiles, all.columns, all.hot, all.cold};
+    memcpy(to->counts, counts, sizeof counts);
+    to->buffers[0] = ftb_buffer_new(p->ctx, lay_out(w.at, counts), 1);
     to->buffers[1] = ftb_buffer_new(p->ctx, all.hot + all.cold, sizeof *w.order);
     if (!to->buffers[0] || !to->buffers[1])
         goto done;
     w.form = ftb_buffer_data(to->buffers[0]);
     w.order = ftb_buffer_data(to->buffers[1]);
-    memcpy(w.form, w.at, sizeof w.at);
     memset(w.form + w.at[TILE_START], 0, sizeof(int));
     memset(w.form + w.at[COLUMN_START], 0, sizeof(int));
     memset(w.form + w.at[COLD_START], 0, sizeof(int));
     each_block(&w, fill_block);
-    to->counts[NBLOCKS] = w.nblocks;
-    to->counts[NHOT] = all.hot;
-    to->counts[NENTRIES] = all.hot + all.cold;
+    to->forget = forget;
     info = GrB_SUCCESS;
 done:
     ftb_delete(w.marks);
@@ -350,49 +356,169 @@ done:
 
 /* ---- kept with the pattern */
 
-static GrB_Info find(const ftb_derived **found, ftb_pattern *p, const void *kind, int64_t key,
-                     ftb_derived_make make)
-{
-    made_of of;
-    GrB_Info info = ftb_gpu_pieces_here(&of.pieces, &of.npieces, p);
-    return info == GrB_SUCCESS ? ftb_derived_ask(found, p, kind, key, make, &of) : info;
-}
-
 GrB_Info ftb_gpu_density_ask(ftb_gpu_density *to, ftb_pattern *p)
 {
+    made_of from;
     const ftb_derived *of;
-    GrB_Info info = find(&of, p, &density_kind, 0, make_density);
+    GrB_Info info = ftb_gpu_pieces_here(&from.pieces, &from.npieces, p);
+    if (info == GrB_SUCCESS)
+        info = ftb_derived_ask(&of, p, &density_kind, 0, make_density, &from);
     if (info == GrB_SUCCESS)
         *to = *(const ftb_gpu_density *)ftb_buffer_data(of->buffers[0]);
     return info;
 }
 
+/* ---- all forms, on whatever GPU: who is using them, and who was the last */
+
+typedef struct ftb_gpu_form {
+    struct ftb_gpu_form *next;
+    ftb_pattern *p; /* forgets it before it goes */
+    const ftb_derived *of;
+    const ftb_backend *where;
+    int64_t bytes, turn; /* turn: of its last use */
+    int users;
+} ftb_gpu_form;
+
+static pthread_mutex_t forms_lock = PTHREAD_MUTEX_INITIALIZER; /* taken before a pattern's */
+static ftb_gpu_form *forms;
+static int64_t turns;
+
+static ftb_gpu_form *take_out(const ftb_derived *of)
+{
+    ftb_gpu_form **at = &forms;
+    while (*at && (*at)->of != of)
+        at = &(*at)->next;
+    ftb_gpu_form *const found = *at;
+    if (found)
+        *at = found->next;
+    return found;
+}
+
+static void drop(ftb_gpu_form *form)
+{
+    (void)take_out(form->of);
+    ftb_derived_drop(form->p, form->of);
+    ftb_delete(form);
+}
+
+static void forget(ftb_derived *of)
+{
+    if (ftb_forked()) /* the lock may be held for good */
+        return;
+    pthread_mutex_lock(&forms_lock);
+    ftb_gpu_form *const form = take_out(of);
+    pthread_mutex_unlock(&forms_lock);
+    ftb_delete(form);
+}
+
+/* Drops those on a GPU that nobody uses, longest unused first, until all take no more than so many bytes. */
+static bool drop_down_to(const ftb_backend *where, double bytes)
+{
+    for (bool any = false;; any = true) {
+        ftb_gpu_form *oldest = NULL;
+        double all = 0;
+        for (ftb_gpu_form *f = forms; f; f = f->next) {
+            all += f->where == where ? (double)f->bytes : 0;
+            if (f->where == where && f->users == 0 && (!oldest || f->turn < oldest->turn))
+                oldest = f;
+        }
+        if (!oldest || all <= bytes)
+            return any;
+        drop(oldest);
+    }
+}
+
+bool ftb_gpu_forms_drop(const ftb_gpu_device *d)
+{
+    pthread_mutex_lock(&forms_lock);
+    const bool any = drop_down_to(&d->row, 0);
+    pthread_mutex_unlock(&forms_lock);
+    return any;
+}
+
+static GrB_Info form_new(ftb_gpu_form **to, ftb_pattern *p, const ftb_derived *of)
+{
+    ftb_gpu_form *const form = ftb_new(p->ctx, 1, sizeof *form);
+    if (!form) {
+        ftb_derived_drop(p, of);
+        return ftb_nomem();
+    }
+    *form = (ftb_gpu_form){
+        .next = forms, .p = p, .of = of, .bytes = of->buffers[0]->bytes + of->buffers[1]->bytes};
+    *to = forms = form;
+    return GrB_SUCCESS;
+}
+
+/* Found, or made, and in use. */
+static GrB_Info hold(ftb_gpu_form **to, ftb_pattern *p, const ftb_gpu_device *d, int64_t key)
+{
+    made_of from;
+    const ftb_derived *of;
+    ftb_gpu_form *form = NULL;
+    GrB_Info info = ftb_gpu_pieces_here(&from.pieces, &from.npieces, p);
+    if (info != GrB_SUCCESS)
+        return info;
+    pthread_mutex_lock(&forms_lock);
+    info = ftb_derived_ask(&of, p, &form_kind, key, make_form, &from);
+    for (form = forms; info == GrB_SUCCESS && form && form->of != of;)
+        form = form->next;
+    if (info == GrB_SUCCESS && !form)
+        info = form_new(&form, p, of);
+    if (info == GrB_SUCCESS) {
+        form->users++;
+        form->turn = ++turns;
+        form->where = &d->row;
+        if (d->facts.memory > 0)
+            drop_down_to(&d->row, SHARE * (double)d->facts.memory);
+    }
+    pthread_mutex_unlock(&forms_lock);
+    *to = form;
+    return info;
+}
+
+void ftb_gpu_hybrid_end(const ftb_gpu_hybrid *h)
+{
+    pthread_mutex_lock(&forms_lock);
+    h->form->users--;
+    pthread_mutex_unlock(&forms_lock);
+}
+
 GrB_Info ftb_gpu_hybrid_ask(ftb_gpu_hybrid *to, ftb_pattern *p, const ftb_gpu_device *d, int threshold,
                             int64_t tile, bool ordered)
 {
-    const ftb_derived *of;
+    ftb_gpu_form *held;
     void *there = NULL, *order = NULL;
-    GrB_Info info = find(&of, p, &form_kind, key_of(threshold, tile), make_form);
+    int64_t at[SECTIONS];
+    GrB_Info info = hold(&held, p, d, key_of(threshold, tile));
     if (info != GrB_SUCCESS)
         return info;
-    const int64_t *at = ftb_buffer_data(of->buffers[0]); /* where it was made */
-    info = ftb_buffer_ask_at(of->buffers[0], &d->row, FTB_READ, &there);
+    ftb_buffer *const *buffers = held->of->buffers;
+    const int64_t *counts = held->of->counts;
+    (void)lay_out(at, counts);
+    info = ftb_buffer_ask_at(buffers[0], &d->row, FTB_READ, &there);
     if (info == GrB_SUCCESS && ordered)
-        info = ftb_buffer_ask_at(of->buffers[1], &d->row, FTB_READ, &order);
+        info = ftb_buffer_ask_at(buffers[1], &d->row, FTB_READ, &order);
+    for (int n = 0; n < 2; n++)
+        ftb_buffer_leave(buffers[n]);
     const char *form = there;
-    if (info == GrB_SUCCESS)
-        *to = (ftb_gpu_hybrid){.nblocks = of->counts[NBLOCKS],
-                               .npieces = of->counts[NBLOCKS] * PIECES,
-                               .nhot = of->counts[NHOT],
-                               .nentries = of->counts[NENTRIES],
-                               .tile_start = (const int *)(form + at[TILE_START]),
-                               .column_start = (const int *)(form + at[COLUMN_START]),
-                               .columns = (const int *)(form + at[COLUMNS]),
-                               .entry_start = (const int *)(form + at[ENTRY_START]),
-                               .cold_start = (const int *)(form + at[COLD_START]),
-                               .cold = (const int *)(form + at[COLD]),
-                               .order = order,
-                               .count = (const unsigned short *)(form + at[COUNT]),
-                               .entries = (const unsigned short *)(form + at[ENTRIES])};
-    return info;
+    *to = (ftb_gpu_hybrid){.form = held};
+    if (info != GrB_SUCCESS) {
+        ftb_gpu_hybrid_end(to);
+        return info;
+    }
+    *to = (ftb_gpu_hybrid){.form = held,
+                           .nblocks = counts[NBLOCKS],
+                           .npieces = counts[NBLOCKS] * PIECES,
+                           .nhot = counts[NHOT],
+                           .nentries = counts[NHOT] + counts[NCOLD],
+                           .tile_start = (const int *)(form + at[TILE_START]),
+                           .column_start = (const int *)(form + at[COLUMN_START]),
+                           .columns = (const int *)(form + at[COLUMNS]),
+                           .entry_start = (const int *)(form + at[ENTRY_START]),
+                           .cold_start = (const int *)(form + at[COLD_START]),
+                           .cold = (const int *)(form + at[COLD]),
+                           .order = order,
+                           .count = (const unsigned short *)(form + at[COUNT]),
+                           .entries = (const unsigned short *)(form + at[ENTRIES])};
+    return GrB_SUCCESS;
 }

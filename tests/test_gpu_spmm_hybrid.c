@@ -1,216 +1,20 @@
-/* Sparse x block on a GPU that does not exist, hybrid: the form that is made of a pattern, the library's own
- * calls with it, where plans choose it, and what they say. Results are those of slow loops, in double, and in
- * FP32 in the order that is promised. */
+/* Sparse x block on a GPU that does not exist, hybrid: the library's own calls with it, where plans choose
+ * it, and what they say. Results are those of slow loops, in double, and in FP32 in the order that is
+ * promised. */
 #include "support/check.h"
 
 #include "core/core.h"
 #include "gpu/context.h"
-#include "gpu/gpu_verbs.h"
-#include "gpu/spmm_form.h"
-#include "support/fail_alloc.h"
+#include "gpu/pieces.h"
 #include "support/fake_gpu.h"
 #include "support/fakes.h"
 #include "support/real_gpu.h"
 #include "support/rng.h"
+#include "support/shared_columns.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-enum { PIECES = FTB_SPMM_HYBRID_PIECES };
-
-typedef struct shape {
-    int64_t nrows, ncols, degree, hub; /* hub: entries of one row */
-} shape;
-
-/* Low columns are used much; some rows are empty. `heads` values an entry. */
-static FtB_Matrix matrix(rng *r, const shape *of, int heads)
-{
-    bool *there = calloc((size_t)(of->nrows * of->ncols), 1);
-    const int64_t most = of->nrows * of->degree + of->hub;
-    int64_t *I = malloc((size_t)most * sizeof *I), *J = malloc((size_t)most * sizeof *J), n = 0;
-    assert_true(there && I && J);
-    for (int64_t i = 0; i < of->nrows; i++) {
-        const int64_t degree = i == of->nrows / 2 ? of->hub : rng_below(r, of->degree);
-        for (int64_t k = 0; k < degree; k++) {
-            const int64_t j =
-                degree == of->hub ? k : rng_below(r, 1 + rng_below(r, 1 + rng_below(r, of->ncols)));
-            if (j >= of->ncols || there[i * of->ncols + j])
-                continue;
-            there[i * of->ncols + j] = true;
-            I[n] = i;
-            J[n++] = j;
-        }
-    }
-    float *w = malloc((size_t)(n * ftb_max(1, heads) + 1) * sizeof *w);
-    rng_reals(r, w, FTB_FP32, n * ftb_max(1, heads));
-    FtB_Matrix A;
-    assert_ok(FtB_Matrix_build(&A, FTB_FP32, of->nrows, of->ncols, heads, n, I, J, heads ? w : NULL,
-                               FTB_DUP_ERROR, NULL));
-    free(there);
-    free(I);
-    free(J);
-    free(w);
-    return A;
-}
-
-/* ---- the form */
-
-typedef struct form {
-    const ftb_spmm_piece *pieces;
-    int64_t npieces;
-    ftb_gpu_hybrid on; /* the host's copies, in its place */
-} form;
-
-static const void *home(const ftb_derived *of, const void *there, const void *start)
-{
-    return (const char *)ftb_buffer_data(of->buffers[0]) + ((const char *)there - (const char *)start);
-}
-
-/* The form as the host made it: its copy is where the device's begins, 64 bytes before tile_start. */
-static form form_of(FtB_Matrix A, int threshold, int64_t tile)
-{
-    ftb_pattern *p = A->pattern;
-    form f;
-    ftb_gpu_hybrid h;
-    assert_ok(ftb_gpu_pieces_here(&f.pieces, &f.npieces, p));
-    assert_ok(ftb_gpu_hybrid_ask(&h, p, ftb_gpu_of(ftb_device(NULL)), threshold, tile, true));
-    const ftb_derived *of = p->derived; /* the newest is first */
-    const void *start = (const char *)h.tile_start - 64;
-    f.on = h;
-    f.on.tile_start = home(of, h.tile_start, start);
-    f.on.column_start = home(of, h.column_start, start);
-    f.on.columns = home(of, h.columns, start);
-    f.on.entry_start = home(of, h.entry_start, start);
-    f.on.cold_start = home(of, h.cold_start, start);
-    f.on.cold = home(of, h.cold, start);
-    f.on.count = home(of, h.count, start);
-    f.on.entries = home(of, h.entries, start);
-    f.on.order = ftb_buffer_data(of->buffers[1]);
-    return f;
-}
-
-static int64_t uses_of(const form *f, const ftb_pattern *p, int64_t b, int64_t column)
-{
-    int64_t uses = 0;
-    for (int64_t k = b * PIECES; k < (b + 1) * PIECES && k < f->npieces; k++)
-        for (int64_t e = f->pieces[k].begin; e < f->pieces[k].end; e++)
-            uses += ftb_col(p, e) == column;
-    return uses;
-}
-
-/* A block's tiles: each entry of a hot column once, in its order, where the starts say. */
-static void check_tiles(const form *f, const ftb_pattern *p, int64_t b, int64_t tile, int threshold,
-                        int *seen)
-{
-    int before = -1;
-    for (int64_t t = f->on.tile_start[b]; t < f->on.tile_start[b + 1]; t++) {
-        const int64_t first = f->on.column_start[t], n = f->on.column_start[t + 1] - first;
-        assert_true(n > 0 && n <= tile && (n == tile || t + 1 == f->on.tile_start[b + 1]));
-        for (int64_t k = 0; k < n; k++) {
-            assert_true(f->on.columns[first + k] > before);
-            before = f->on.columns[first + k];
-            assert_true(uses_of(f, p, b, before) >= threshold);
-        }
-        int64_t at = f->on.entry_start[t * PIECES / FTB_SPMM_HYBRID_STEP];
-        for (int64_t k = 0; k < PIECES; k++) {
-            const int64_t piece = b * PIECES + k, count = f->on.count[t * PIECES + k];
-            if (k % FTB_SPMM_HYBRID_STEP == 0)
-                assert_int_equal(at, f->on.entry_start[(t * PIECES + k) / FTB_SPMM_HYBRID_STEP]);
-            assert_true(count == 0 || piece < f->npieces);
-            for (int64_t e = at; e < at + count; e++) {
-                const int64_t entry = f->on.order[e];
-                assert_true(entry >= f->pieces[piece].begin && entry < f->pieces[piece].end);
-                assert_true(e == at || entry > f->on.order[e - 1]);
-                assert_int_equal(ftb_col(p, entry), f->on.columns[first + f->on.entries[e]]);
-                seen[entry]++;
-            }
-            at += count;
-        }
-    }
-}
-
-static void check_form(FtB_Matrix A, int threshold, int64_t tile)
-{
-    const ftb_pattern *p = A->pattern;
-    const form f = form_of(A, threshold, tile);
-    int *seen = calloc((size_t)p->nvals + 1, sizeof *seen);
-    assert_non_null(seen);
-    for (int64_t b = 0; b < f.on.nblocks; b++) {
-        check_tiles(&f, p, b, tile, threshold, seen);
-        for (int64_t k = b * PIECES; k < (b + 1) * PIECES && k < f.npieces; k++)
-            for (int64_t c = f.on.cold_start[k]; c < f.on.cold_start[k + 1]; c++) {
-                const int64_t entry = f.on.order[f.on.nhot + c];
-                assert_true(entry >= f.pieces[k].begin && entry < f.pieces[k].end);
-                assert_true(c == f.on.cold_start[k] || entry > f.on.order[f.on.nhot + c - 1]);
-                assert_int_equal(ftb_col(p, entry), f.on.cold[c]);
-                assert_true(uses_of(&f, p, b, f.on.cold[c]) < threshold);
-                seen[entry]++;
-            }
-    }
-    int64_t entries = 0;
-    for (int64_t k = 0; k < f.npieces; k++)
-        for (int64_t e = f.pieces[k].begin; e < f.pieces[k].end; e++) {
-            assert_int_equal(seen[e], k < f.on.nblocks * PIECES);
-            entries += seen[e];
-            if (k >= f.on.nblocks * PIECES) /* none is hot there */
-                assert_true(uses_of(&f, p, k / PIECES, ftb_col(p, e)) < threshold);
-        }
-    assert_int_equal(entries, f.on.nentries);
-    free(seen);
-}
-
-/* One block and several, all hot and none, tiles of one column and of all; columns found by sorting and by
- * looking at all. */
-static void forms(void **state)
-{
-    static const struct {
-        shape of;
-        int threshold;
-        int64_t tile;
-    } list[] = {{{40, 30, 9, 20}, 2, 4},     {{40, 30, 9, 20}, 1, 1},       {{700, 90, 12, 80}, 9, 16},
-                {{700, 90, 12, 80}, 500, 8}, {{1100, 2500, 9, 2400}, 6, 7}, {{1100, 40, 9, 30}, 100, 1000}};
-    rng r = rng_new();
-    (void)state;
-    if (!fake_gpu_emulates())
-        return;
-    for (size_t n = 0; n < sizeof list / sizeof *list; n++) {
-        FtB_Matrix A = matrix(&r, &list[n].of, 0);
-        check_form(A, list[n].threshold, list[n].tile);
-        FtB_Matrix_free(&A);
-    }
-}
-
-/* Of few blocks the density is exact. */
-static void density(void **state)
-{
-    const shape of = {1300, 70, 12, 60};
-    rng r = rng_new();
-    (void)state;
-    FtB_Matrix A = matrix(&r, &of, 0);
-    ftb_gpu_density d;
-    form f;
-    assert_ok(ftb_gpu_density_ask(&d, A->pattern));
-    assert_ok(ftb_gpu_pieces_here(&f.pieces, &f.npieces, A->pattern));
-    double columns[FTB_GPU_USES] = {0}, entries[FTB_GPU_USES] = {0}, blocks[FTB_GPU_USES] = {0};
-    for (int64_t b = 0; b * PIECES < f.npieces; b++) {
-        int most = 0;
-        for (int64_t j = 0; j < of.ncols; j++) {
-            const int64_t uses = uses_of(&f, A->pattern, b, j);
-            const int class = uses > 0 ? (int)log2((double)uses) : 0;
-            columns[class] += uses > 0;
-            entries[class] += (double)uses;
-            most = ftb_max(most, class);
-        }
-        blocks[most]++;
-    }
-    assert_true(d.known);
-    for (int b = 0; b < FTB_GPU_USES; b++)
-        assert_true(fabs(d.columns[b] - columns[b]) + fabs(d.entries[b] - entries[b]) +
-                        fabs(d.blocks[b] - blocks[b]) <
-                    1e-9);
-    FtB_Matrix_free(&A);
-}
 
 /* ---- products */
 
@@ -341,9 +145,9 @@ static void plan_of(FtB_Plan *plan, FtB_Descriptor *desc, const product *p, FtB_
     assert_ok(FtB_Descriptor_set(*desc, FTB_PLAN, *plan));
 }
 
-static void multiply(rng *r, const product *p, const shape *of)
+static void multiply(rng *r, const product *p, const shared_shape *of)
 {
-    FtB_Matrix A = matrix(r, of, p->heads), B;
+    FtB_Matrix A = shared_columns(r, of, p->heads), B;
     FtB_Block X = block(r, p, of->ncols, p->stored), C = block(r, p, of->nrows, FTB_FP32),
               D = block(r, p, of->nrows, FTB_FP32);
     float *x = copy_of(X), *before = copy_of(C);
@@ -390,7 +194,7 @@ static void multiply(rng *r, const product *p, const shape *of)
 /* One block of pieces; a row that is cut; where no rows are. */
 static void forced(void **state)
 {
-    static const shape list[] = {{60, 50, 9, 40}, {30, 1200, 9, 1100}, {5, 40, 1, 0}};
+    static const shared_shape list[] = {{60, 50, 9, 40}, {30, 1200, 9, 1100}, {5, 40, 1, 0}};
     rng r = rng_new();
     (void)state;
     for (size_t k = 0; k < sizeof products / sizeof *products; k++) {
@@ -440,7 +244,8 @@ static void chosen(void **state)
                                   .shared = 227 << 10,
                                   .clock = 1e8,
                                   .memory_rate = 1e8};
-    FtB_Matrix A = matrix(&r, &(shape){500, 40, 30, 20}, 0), E = matrix(&r, &(shape){40, 3000, 3, 900}, 0);
+    FtB_Matrix A = shared_columns(&r, &(shared_shape){500, 40, 30, 20}, 0),
+               E = shared_columns(&r, &(shared_shape){40, 3000, 3, 900}, 0);
     FtB_Block X = block(&r, &p, 40, FTB_FP32), C = block(&r, &p, 500, FTB_FP32),
               Y = block(&r, &p, 3000, FTB_FP32), D = block(&r, &p, 40, FTB_FP32);
     assert_ok(FtB_Descriptor_new(&desc));
@@ -546,7 +351,7 @@ static void failures(void **state)
     if (!fake_gpu_emulates())
         return;
     /* Two blocks of pieces: nothing is hot in the second. */
-    FtB_Matrix A = matrix(&r, &(shape){800, 50, 6, 40}, 1);
+    FtB_Matrix A = shared_columns(&r, &(shared_shape){800, 50, 6, 40}, 1);
     FtB_Block X = block(&r, &p, 50, FTB_FP32), C = block(&r, &p, 800, FTB_FP32);
     float *x = copy_of(X);
     assert_ok(FtB_Semiring_new(&s, p.text));
@@ -579,39 +384,54 @@ static void failures(void **state)
     FtB_Matrix_free(&A);
 }
 
-/* Density and form of a pattern of its own, each allocation failing in turn. */
-static GrB_Info make_all(void *arg)
-{
-    FtB_Matrix from = arg, A;
-    ftb_gpu_density d;
-    ftb_gpu_hybrid h;
-    GrB_Info info = FtB_Matrix_wrap_csr(&A, FTB_FP32, from->pattern->nrows, from->pattern->ncols, 0,
-                                        from->pattern->rowptr, from->pattern->colidx, NULL);
-    if (info == GrB_SUCCESS)
-        info = ftb_gpu_density_ask(&d, A->pattern);
-    if (info == GrB_SUCCESS)
-        info = ftb_gpu_hybrid_ask(&h, A->pattern, ftb_gpu_of(ftb_device(NULL)), 2, 8, true);
-    FtB_Matrix_free(&A);
-    return info;
-}
+/* ---- room */
 
-static void allocations(void **state)
+/* Under a limit that has no room for the form, or to count how sources are shared, the product is direct. */
+static void limited(void **state)
 {
+    const product p = products[0];
     rng r = rng_new();
+    FtB_Plan plan, other;
+    FtB_Descriptor desc;
+    int64_t now;
     (void)state;
-    FtB_Matrix A = matrix(&r, &(shape){60, 50, 9, 40}, 0);
-    fail_every_allocation(make_all, NULL, A);
+    if (!fake_gpu_emulates())
+        return;
+    FtB_Matrix A = shared_columns(&r, &(shared_shape){60, 20000, 90, 80}, 0),
+               B = shared_columns(&r, &(shared_shape){60, 20000, 90, 80}, 0);
+    FtB_Block X = block(&r, &p, 20000, FTB_FP32), C = block(&r, &p, 60, FTB_FP32);
+    float *x = copy_of(X);
+    plan_of(&plan, &desc, &p, C, FTB_PLUS_SRC, A, X);
+    assert_int_equal(launches_of(C, A, X, NULL), 1);
+    assert_int_equal(launches_of(C, B, X, NULL), 1);
+    assert_ok(FtB_Context_memory(NULL, &now, NULL));
+    assert_ok(FtB_Context_set_memory_limit(NULL, now + 60000)); /* 80 KB are counters */
+    assert_int_equal(launches_of(C, A, X, desc), 1);
+    check(&p, A, x, X->ld, C, NULL, NULL);
+    assert_false(has_hybrid_form(A));
+    assert_ok(FtB_mxm_plan(&other, C, NULL, NULL, FTB_PLUS_SRC, B, X, NULL, FTB_ESTIMATE));
+    assert_ok(FtB_Plan_set(other, "kernel", "hybrid"));
+    explained(other, "how sources are shared was not counted");
+    assert_ok(FtB_Context_set_memory_limit(NULL, 0));
+    assert_int_equal(launches_of(C, A, X, desc), 2);
+    check(&p, A, x, X->ld, C, NULL, NULL);
+    assert_true(has_hybrid_form(A));
+    free(x);
+    FtB_Plan_free(&plan);
+    FtB_Plan_free(&other);
+    FtB_Descriptor_free(&desc);
+    FtB_Block_free(&X);
+    FtB_Block_free(&C);
     FtB_Matrix_free(&A);
+    FtB_Matrix_free(&B);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test_teardown(forms, fake_gpu_clean),
-                                       cmocka_unit_test_teardown(density, fake_gpu_clean),
-                                       cmocka_unit_test_teardown(forced, fake_gpu_clean),
+    const struct CMUnitTest tests[] = {cmocka_unit_test_teardown(forced, fake_gpu_clean),
                                        cmocka_unit_test_teardown(chosen, fake_gpu_clean),
                                        cmocka_unit_test_teardown(bulk_copies, fake_gpu_clean),
                                        cmocka_unit_test_teardown(failures, fake_gpu_clean),
-                                       cmocka_unit_test_teardown(allocations, fake_gpu_clean)};
+                                       cmocka_unit_test_teardown(limited, fake_gpu_clean)};
     return cmocka_run_group_tests(tests, fake_gpu_start, NULL);
 }

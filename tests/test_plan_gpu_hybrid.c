@@ -173,9 +173,62 @@ static void asked_for(void **state)
     assert_true(plan.hybrid);
 }
 
+static void because(const ftb_spmm_facts *f, const ftb_gpu_spmm_facts *of, const ftb_spmm_asked *asked,
+                    const char *why)
+{
+    ftb_gpu_spmm_plan plan;
+    ftb_rule_gpu_spmm(&plan, f, of, asked);
+    assert_false(plan.hybrid);
+    assert_string_equal(plan.why, why);
+}
+
+/* Why the direct form is taken is what it is. Min and max have no order. */
+static void reasons(void **state)
+{
+    static const part once[] = {{1, 1e-9}};
+    (void)state;
+    const ftb_gpu_facts h100 = described_gpu(GPU_H100), small = described_gpu(GPU_SMALL);
+    const ftb_spmm_facts f = graph(233000, 490, 128), sparse = graph(1000000, 5, 128),
+                         large = graph(4000000, 490, 128), tiny = graph(1000, 4, 32);
+    const ftb_gpu_spmm_facts good = uses(&f, skewed, 3, &h100);
+    ftb_gpu_spmm_facts of = good;
+    ftb_gpu_spmm_plan plan;
+    ftb_spmm_asked asked = {.forced = FTB_SPMM_SET_KERNEL, .family = FTB_SPMM_DIRECT};
+    because(&f, &good, &asked, "asked for");
+    of.staged = false;
+    because(&f, &of, &nothing, "the hybrid form has no kernel for it");
+    of = good;
+    of.density.known = false;
+    because(&f, &of, &nothing, "how sources are shared was not counted");
+    of = good;
+    of.fixed = true;
+    because(&f, &of, &nothing, "no bit may depend on the GPU's figures");
+    of.exact = true;
+    ftb_rule_gpu_spmm(&plan, &f, &of, &nothing);
+    assert_true(plan.hybrid && !plan.why);
+    of = uses(&tiny, skewed, 3, &h100);
+    because(&tiny, &of, &nothing, "too short for sources to be staged");
+    of = uses(&sparse, even, 1, &h100);
+    because(&sparse, &of, &nothing, "rows share too few sources");
+    of = uses(&sparse, once, 1, &h100);
+    for (int b = 1; b < FTB_GPU_USES; b++)
+        of.density.entries[b] = 0;
+    because(&sparse, &of, &nothing, "rows share no sources");
+    of = uses(&large, skewed, 3, &small);
+    because(&large, &of, &nothing, "the form would take too much of the GPU's memory");
+    asked = (ftb_spmm_asked){.forced = FTB_SPMM_SET_USES, .uses = 1};
+    because(&f, &good, &asked, "few products would not pay for the form");
+    asked = (ftb_spmm_asked){.forced = FTB_SPMM_SET_SEGMENT, .segment = 60000};
+    because(&f, &good, &asked, "so large a segment does not fit shared memory");
+    const ftb_spmm_facts empty = graph(1000, 0, 32);
+    of = (ftb_gpu_spmm_facts){.gpu = h100, .at_once = 4};
+    because(&empty, &of, &nothing, "there are no entries");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(near_tiles), cmocka_unit_test(densities),
-                                       cmocka_unit_test(thresholds), cmocka_unit_test(asked_for)};
+                                       cmocka_unit_test(thresholds), cmocka_unit_test(asked_for),
+                                       cmocka_unit_test(reasons)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -292,6 +292,17 @@ GrB_Info ftb_buffer_home(ftb_buffer *b)
     return info;
 }
 
+void ftb_buffer_leave(ftb_buffer *b)
+{
+    pthread_mutex_lock(&moving);
+    if (b->valid & FTB_VALID_DEVICE && b->owned && !atomic_load(&b->lent)) {
+        ftb_delete(b->host);
+        b->host = NULL;
+        b->valid = FTB_VALID_DEVICE;
+    }
+    pthread_mutex_unlock(&moving);
+}
+
 GrB_Info ftb_buffer_changed(ftb_buffer *b)
 {
     if (!b)

@@ -64,6 +64,8 @@ GrB_Info ftb_buffer_ask_at(ftb_buffer *b, const struct ftb_backend *where, ftb_a
 GrB_Info ftb_buffer_written(ftb_buffer *b);
 /* The values are on the host, and the device's memory is given back unless it is the caller's. */
 GrB_Info ftb_buffer_home(ftb_buffer *b);
+/* The host's memory is given back where a device has the values, and nobody knows the address. */
+void ftb_buffer_leave(ftb_buffer *b);
 /* Who has the address wrote there: the caller's memory on a device, the host's else. NULL is allowed. */
 GrB_Info ftb_buffer_changed(ftb_buffer *b);
 /* The host's address leaves the library. */

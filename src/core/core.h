@@ -123,8 +123,9 @@ typedef struct ftb_derived {
     struct ftb_derived *next;
     const void *kind; /* an address of its maker's */
     int64_t key;      /* which of that kind */
-    int64_t counts[4];
+    int64_t counts[6];
     ftb_buffer *buffers[2];
+    void (*forget)(struct ftb_derived *of); /* before it is freed with the pattern; NULL: nobody minds */
 } ftb_derived;
 
 typedef struct ftb_pattern {
@@ -164,6 +165,8 @@ GrB_Info ftb_pattern_ask_at(ftb_pattern *p, const struct ftb_backend *where, con
 typedef GrB_Info (*ftb_derived_make)(ftb_derived *to, ftb_pattern *p, const void *arg);
 GrB_Info ftb_derived_ask(const ftb_derived **found, ftb_pattern *p, const void *kind, int64_t key,
                          ftb_derived_make make, const void *arg);
+/* Takes out and frees what nobody uses or will look at, without telling. */
+void ftb_derived_drop(ftb_pattern *p, const ftb_derived *of);
 /* The transpose (borrowed from p, built on first use, parallel; p itself if that is symmetric), and where its
  * entries came from (NULL: not wanted, which saves 8 bytes an entry). */
 GrB_Info ftb_pattern_transpose(ftb_pattern *p, ftb_pattern **transpose, const int64_t **from);

@@ -66,6 +66,8 @@ void ftb_pattern_release(ftb_pattern *p)
     while (p->derived) {
         ftb_derived *gone = p->derived;
         p->derived = gone->next;
+        if (gone->forget)
+            gone->forget(gone);
         delete_derived(gone);
     }
     ftb_buffer_release(p->rowptr_owner);
@@ -169,4 +171,18 @@ GrB_Info ftb_derived_ask(const ftb_derived **found, ftb_pattern *p, const void *
     pthread_mutex_unlock(&p->lock);
     *found = of;
     return info;
+}
+
+void ftb_derived_drop(ftb_pattern *p, const ftb_derived *of)
+{
+    pthread_mutex_lock(&p->lock);
+    ftb_derived **at = &p->derived;
+    while (*at && *at != of)
+        at = &(*at)->next;
+    ftb_derived *gone = *at;
+    if (gone)
+        *at = gone->next;
+    pthread_mutex_unlock(&p->lock);
+    if (gone)
+        delete_derived(gone);
 }
