@@ -92,14 +92,14 @@ static GrB_Info take_for(ftb_gpu_device *d, unsigned long long *device, int64_t 
     return info == GrB_SUCCESS ? ftb_gpu_leave(d, take(d, device, bytes)) : info;
 }
 
-/* What can be made again gives way, but not to what is recorded, which may have its addresses. */
+/* What can be made again gives way. */
 static GrB_Info alloc(const ftb_backend *b, FtB_Context ctx, void **device, int64_t bytes)
 {
     ftb_gpu_device *d = ftb_gpu_of(b);
     unsigned long long at = 0;
     (void)ctx;
     GrB_Info info = take_for(d, &at, bytes);
-    if (info == FTB_NO_DEVICE && !d->lost && !d->recording && ftb_gpu_forms_drop(d))
+    if (info == FTB_NO_DEVICE && !d->lost && ftb_gpu_forms_drop(d))
         info = take_for(d, &at, bytes);
     if (info == GrB_SUCCESS)
         *device = (void *)(uintptr_t)at;

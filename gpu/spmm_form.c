@@ -411,9 +411,16 @@ static void forget(ftb_derived *of)
     ftb_delete(form);
 }
 
-/* Drops those on a GPU that nobody uses, longest unused first, until all take no more than so many bytes. */
+/* Drops those on a GPU that nobody uses, longest unused first, until all take no more than so many bytes;
+ * none while somebody records, who has let go of those that will be replayed. */
 static bool drop_down_to(const ftb_backend *where, double bytes)
 {
+    ftb_gpu_device *const d = ftb_gpu_of(where);
+    pthread_mutex_lock(&d->lock);
+    const bool recording = d->recording;
+    pthread_mutex_unlock(&d->lock);
+    if (recording)
+        return false;
     for (bool any = false;; any = true) {
         ftb_gpu_form *oldest = NULL;
         double all = 0;

@@ -246,6 +246,12 @@ static void share(void **state)
         assert_true(hybrid_forms(A) <= 2);
     }
     gpu->facts.memory = memory;
+    gpu->recording = true; /* by another thread: they may be what it will replay */
+    assert_false(ftb_gpu_forms_drop(gpu));
+    assert_true(has_hybrid_form(A));
+    gpu->recording = false;
+    assert_true(ftb_gpu_forms_drop(gpu));
+    assert_false(has_hybrid_form(A));
     FtB_Matrix_free(&A);
 }
 
