@@ -47,10 +47,10 @@ static void check(GrB_Info info)
     exit(1);
 }
 
-static ftb_gpu_sent some_values(int64_t count, FtB_Type type)
+static const void *some_values(ftb_gpu_rooms *rooms, int64_t count, FtB_Type type)
 {
     const int64_t bytes = count * (int64_t)FtB_Type_size(type);
-    ftb_gpu_sent sent;
+    const void *sent;
     double value;
     void *values = malloc((size_t)bytes);
     if (!values)
@@ -59,7 +59,7 @@ static ftb_gpu_sent some_values(int64_t count, FtB_Type type)
         value = (double)(k * 2654435761 % 1000003) / 500001.5 - 1;
         ftb_cast((char *)values + (size_t)k * FtB_Type_size(type), type, &value, FTB_FP64, 1);
     }
-    check(ftb_gpu_send(&sent, device, ftb_context(), values, bytes));
+    check(ftb_gpu_send(&sent, rooms, values, bytes));
     free(values);
     return sent;
 }
@@ -106,12 +106,11 @@ static void print_case(int n, FtB_Type type, int repetitions, int64_t divisor)
                            .nrows = (cases[n].nrows + divisor - 1) / divisor,
                            .ncols = (cases[n].ncols + divisor - 1) / divisor,
                            .inner = (cases[n].inner + divisor - 1) / divisor};
-    const ftb_gpu_sent a = some_values(p.nrows * p.inner, type), b = some_values(p.inner * p.ncols, type),
-                       c = some_values(p.nrows * p.ncols, type);
+    ftb_gpu_rooms rooms = {.d = device, .ctx = p.ctx};
     double seconds[2];
-    p.a = a.at;
-    p.b = b.at;
-    p.c = c.at;
+    p.a = some_values(&rooms, p.nrows * p.inner, type);
+    p.b = some_values(&rooms, p.inner * p.ncols, type);
+    p.c = (void *)(uintptr_t)some_values(&rooms, p.nrows * p.ncols, type);
     p.lda = p.what == FTB_ATB ? p.nrows : p.inner;
     p.ldb = p.what == FTB_ABT ? p.inner : p.ncols;
     p.ldc = p.ncols;
@@ -124,9 +123,7 @@ static void print_case(int n, FtB_Type type, int repetitions, int64_t divisor)
            seconds[1] > 0 ? 1e6 * seconds[1] : NAN, 1e-9 * adds / seconds[0],
            seconds[1] > 0 ? 1e-9 * adds / seconds[1] : NAN, any.cublas ? "cuBLAS" : "own");
     printf(" %9.1f\n", 1e6 * (any.cublas ? any.seconds : own.seconds));
-    ftb_gpu_unsend(&a, device);
-    ftb_gpu_unsend(&b, device);
-    ftb_gpu_unsend(&c, device);
+    ftb_gpu_rooms_free(&rooms);
 }
 
 int main(int argc, char **argv)

@@ -226,9 +226,8 @@ static bool may_bulk(ftb_gpu_device *d, const ftb_spmm_direct_arguments *a, cons
                      const ftb_gpu_spmm_plan *plan)
 {
     const int64_t value = (int64_t)FtB_Type_size(s->stored);
-    return plan->bulk && plan->vectors && !s->kind.best && d->gpu->major >= HOPPER &&
-           (uintptr_t)a->x % GRAIN == 0 && a->ldx * value % GRAIN == 0 && a->d * value % GRAIN == 0 &&
-           ftb_gpu_load(d, BULK) == GrB_SUCCESS;
+    return plan->bulk && plan->vectors && d->gpu->major >= HOPPER && (uintptr_t)a->x % GRAIN == 0 &&
+           a->ldx * value % GRAIN == 0 && a->d * value % GRAIN == 0 && ftb_gpu_load(d, BULK) == GrB_SUCCESS;
 }
 
 static GrB_Info launch_tiles(ftb_gpu_device *d, const ftb_spmm_direct_arguments *a, const ftb_spmm_product *s,

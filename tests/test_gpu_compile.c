@@ -19,9 +19,6 @@
 #include "gpu/kernels/sddmm_direct.h"
 #include "gpu/kernels/softmax_rows.h"
 #include "gpu/kernels/spgemm_rows.h"
-#include "gpu/kernels/spmm_direct.h"
-#include "gpu/kernels/spmm_hybrid.h"
-#include "gpu/kernels/spmm_tensor.h"
 #include "gpu/kernels/update_steps.h"
 #include "gpu/kernels/winning_entries.h"
 #include "gpu/nvrtc.h"
@@ -31,9 +28,9 @@
 #include "support/cubin.h"
 #include "support/fakes.h"
 #include "support/sample_names.h"
+#include "support/spmm_names.h"
 #include "support/temporary.h"
 
-#include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -113,7 +110,6 @@ static ftb_gpu gpu_of(int major, int minor)
 }
 
 #define SOURCE "gpu/kernels/spmm_direct.cu"
-#define SOURCE_16 "gpu/kernels/spmm_direct_16.cu"
 
 /* What it is told: the GPU itself where it knows that, else the newest before it. */
 static void options(void **state)
@@ -202,23 +198,6 @@ static void kept(void **state)
 }
 
 /* ---- a real one, where it is */
-
-static int64_t bytes_of(const char *image)
-{
-    Elf64_Ehdr header;
-    memcpy(&header, image, sizeof header);
-    assert_memory_equal(header.e_ident, ELFMAG, 4);
-    return (int64_t)(header.e_shoff + (size_t)header.e_shnum * header.e_shentsize);
-}
-
-static void assert_names(const char *image, const char *kernel)
-{
-    const int64_t bytes = bytes_of(image), length = (int64_t)strlen(kernel) + 1;
-    for (int64_t at = 0; at + length <= bytes; at++)
-        if (memcmp(image + at, kernel, (size_t)length) == 0)
-            return;
-    fail_msg("no kernel %s", kernel);
-}
 
 /* In a process of its own, where FEATBLAS_NVRTC is another. */
 static void real(void **state)
@@ -386,36 +365,7 @@ static bool assert_has_spgemm_kernels(const char *source, const char *image)
 /* Every variant of a source's table, by the name that the host has for it. */
 static void assert_has_kernels(const char *source, const char *image)
 {
-    if (strcmp(source, SOURCE) == 0) {
-#define NAMED(stored, reduce, edge, lanes, values)                                                           \
-    assert_names(image, "spmm_direct_" #stored "_" #reduce "_" #edge "_" #lanes "x" #values);
-        FTB_SPMM_DIRECT_F32(NAMED)
-        assert_names(image, "spmm_direct_f32_PLUS_merge");
-        assert_names(image, "spmm_direct_f32_BEST_merge");
-    } else if (strcmp(source, SOURCE_16) == 0) {
-        FTB_SPMM_DIRECT_16(NAMED)
-#define NAMED_HYBRID(stored, reduce, edge, lanes, values)                                                    \
-    assert_names(image, "spmm_hybrid_" #stored "_" #reduce "_" #edge "_" #lanes "x" #values);
-    } else if (strcmp(source, "gpu/kernels/spmm_direct_64.cu") == 0) {
-        FTB_SPMM_DIRECT_64(NAMED)
-        assert_names(image, "spmm_direct_f64_PLUS_merge");
-        assert_names(image, "spmm_direct_f64_BEST_merge");
-    } else if (strcmp(source, "gpu/kernels/spmm_hybrid.cu") == 0) {
-        FTB_SPMM_HYBRID_F32(NAMED_HYBRID)
-        assert_names(image, "spmm_hybrid_weights");
-    } else if (strcmp(source, "gpu/kernels/spmm_hybrid_16.cu") == 0) {
-        FTB_SPMM_HYBRID_16(NAMED_HYBRID)
-#define NAMED_BULK(stored, edge, lanes, values)                                                              \
-    assert_names(image, "spmm_hybrid_" #stored "_PLUS_" #edge "_" #lanes "x" #values "_bulk");
-    } else if (strcmp(source, "gpu/kernels/spmm_hybrid_bulk.cu") == 0) {
-        FTB_SPMM_HYBRID_BULK(NAMED_BULK)
-#define NAMED_TENSOR(stored, operand, edge)                                                                  \
-    assert_names(image, "spmm_tensor_" #stored "_" #operand "_PLUS_" #edge);
-    } else if (strcmp(source, "gpu/kernels/spmm_tensor.cu") == 0) {
-        FTB_SPMM_TENSOR_F32(NAMED_TENSOR)
-    } else if (strcmp(source, "gpu/kernels/spmm_tensor_16.cu") == 0) {
-        FTB_SPMM_TENSOR_16(NAMED_TENSOR)
-    } else if (strcmp(source, "gpu/kernels/sddmm_direct.cu") == 0) {
+    if (strcmp(source, "gpu/kernels/sddmm_direct.cu") == 0) {
 #define NAMED_DOT(lanes, span, values)                                                                       \
     assert_names(image, "sddmm_direct_f32_DOT_" #lanes "x" #span "x" #values);
 #define NAMED_ADD(lanes) assert_names(image, "sddmm_direct_f32_ADD_" #lanes);
@@ -437,8 +387,8 @@ static void assert_has_kernels(const char *source, const char *image)
         FTB_ATTENTION_GRAD(NAMED_ATTENTION_GRAD)
         assert_names(image, "attention_grad_merge");
         assert_names(image, "attention_grad_delta");
-    } else if (!assert_has_row_kernels(source, image) && !assert_has_sum_kernels(source, image) &&
-               !assert_has_spgemm_kernels(source, image) &&
+    } else if (!assert_has_spmm_kernels(source, image) && !assert_has_row_kernels(source, image) &&
+               !assert_has_sum_kernels(source, image) && !assert_has_spgemm_kernels(source, image) &&
                !sample_kernels_named(source, image, assert_names)) {
         fail_msg("%s: a source without a table here", source);
     }

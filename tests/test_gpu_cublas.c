@@ -109,34 +109,34 @@ static GrB_Info run(const ftb_dense_product *p)
 static GrB_Info multiply(int64_t side, float a, bool add, float *value)
 {
     const int64_t count = side * side, bytes = count * (int64_t)sizeof(float);
-    ftb_gpu_sent sent[3];
+    const void *sent[3];
     ftb_gpu_device *d = device();
+    ftb_gpu_rooms rooms = {.d = d, .ctx = ftb_context()};
     float *values[3], all[] = {a, 0.25F, 1};
     for (int k = 0; k < 3; k++) {
         values[k] = malloc((size_t)bytes + 1);
         for (int64_t n = 0; n < count; n++)
             values[k][n] = all[k];
-        assert_ok(ftb_gpu_send(&sent[k], d, ftb_context(), values[k], bytes));
+        assert_ok(ftb_gpu_send(&sent[k], &rooms, values[k], bytes));
     }
     const ftb_dense_product p = {.ctx = ftb_context(),
                                  .type = FTB_FP32,
                                  .nrows = side,
                                  .ncols = side,
                                  .inner = side,
-                                 .a = sent[0].at,
-                                 .b = sent[1].at,
-                                 .c = sent[2].at,
+                                 .a = sent[0],
+                                 .b = sent[1],
+                                 .c = (void *)(uintptr_t)sent[2],
                                  .lda = side,
                                  .ldb = side,
                                  .ldc = side,
                                  .add = add};
     const GrB_Info info = run(&p);
-    assert_ok(d->row.memory->get(&d->row, ftb_context(), values[2], sent[2].at, bytes));
+    assert_ok(d->row.memory->get(&d->row, ftb_context(), values[2], sent[2], bytes));
     *value = values[2][count - 1];
-    for (int k = 0; k < 3; k++) {
-        ftb_gpu_unsend(&sent[k], d);
+    for (int k = 0; k < 3; k++)
         free(values[k]);
-    }
+    ftb_gpu_rooms_free(&rooms);
     return info;
 }
 

@@ -7,8 +7,6 @@
 #include "gpu/context.h"
 #include "gpu/pieces.h"
 #include "support/fake_gpu.h"
-#include "support/fakes.h"
-#include "support/real_gpu.h"
 #include "support/rng.h"
 #include "support/shared_columns.h"
 
@@ -279,58 +277,6 @@ static void chosen(void **state)
     FtB_Matrix_free(&E);
 }
 
-/* Bulk copies are used where rows are multiples of 16 bytes, unless the plan says otherwise: the same bits.
- */
-static void bulk_copies(void **state)
-{
-    static const struct {
-        FtB_Type stored;
-        int64_t width, gap;
-        int bulk;
-    } list[] = {{FTB_FP32, 12, 0, 1}, {FTB_FP32, 13, 3, 0}, {FTB_FP16, 16, 0, 1}, {FTB_FP16, 12, 4, 0},
-                {FTB_BF16, 8, 4, 0},  {FTB_BF16, 16, 8, 0}, {FTB_BF16, 40, 0, 1}};
-    rng r = rng_new();
-    int (*asked)(const char *);
-    (void)state;
-    fake_find("fake_cuda", "fake_cuda_asked", &asked);
-    if (!fake_gpu_emulates() || real_gpu())
-        return;
-    for (size_t k = 0; k < sizeof list / sizeof *list; k++) {
-        const product p = {.text = "plus : src",
-                           .stored = list[k].stored,
-                           .nheads = 1,
-                           .width = list[k].width,
-                           .gap = list[k].gap,
-                           .staged = true};
-        FtB_Matrix A = matrix(&r, &(shape){60, 50, 9, 40}, 0);
-        FtB_Block X = block(&r, &p, 50, p.stored), C = block(&r, &p, 60, FTB_FP32);
-        FtB_Semiring s;
-        FtB_Plan plan;
-        FtB_Descriptor desc;
-        float *got[2];
-        assert_ok(FtB_Semiring_new(&s, p.text));
-        plan_of(&plan, &desc, &p, C, s, A, X);
-        for (int without = 0; without < 2; without++) {
-            const int before = asked("_bulk"), all = asked("spmm_hybrid_");
-            assert_ok(FtB_Plan_set(plan, "bulk", without ? "0" : "1"));
-            assert_ok(FtB_Descriptor_set(desc, FTB_PLAN, plan));
-            assert_ok(FtB_mxm(C, NULL, NULL, s, A, X, desc));
-            got[without] = copy_of(C);
-            assert_int_equal(asked("spmm_hybrid_") - all, 1);
-            assert_int_equal(asked("_bulk") - before, without ? 0 : list[k].bulk);
-        }
-        assert_memory_equal(got[0], got[1], (size_t)(59 * C->ld + C->ncols) * sizeof(float));
-        free(got[0]);
-        free(got[1]);
-        FtB_Plan_free(&plan);
-        FtB_Descriptor_free(&desc);
-        FtB_Semiring_free(&s);
-        FtB_Block_free(&X);
-        FtB_Block_free(&C);
-        FtB_Matrix_free(&A);
-    }
-}
-
 static void fail_launch(int n)
 {
     char at[12];
@@ -430,7 +376,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test_teardown(forced, fake_gpu_clean),
                                        cmocka_unit_test_teardown(chosen, fake_gpu_clean),
-                                       cmocka_unit_test_teardown(bulk_copies, fake_gpu_clean),
                                        cmocka_unit_test_teardown(failures, fake_gpu_clean),
                                        cmocka_unit_test_teardown(limited, fake_gpu_clean)};
     return cmocka_run_group_tests(tests, fake_gpu_start, NULL);

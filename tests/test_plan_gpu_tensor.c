@@ -31,17 +31,15 @@ static ftb_spmm_facts graph(const ftb_gpu_facts *gpu, FtB_Precision precision, i
 {
     const int64_t n = 102400, class = (int64_t)log2(uses);
     const double blocks = (double)n / 512, once = 2000;
-    ftb_spmm_facts f = {.nrows = n,
-                        .ncols = n,
-                        .nvals = (int64_t)(blocks * (columns * uses + once)),
-                        .features = 128,
-                        .value_bytes = 4,
-                        .stored_bytes = 4,
-                        .gpu = {.gpu = *gpu,
-                                .at_once = 4,
-                                .staged = true,
-                                .precision = precision,
-                                .density = {.known = true}}};
+    ftb_spmm_facts f = {
+        .nrows = n,
+        .ncols = n,
+        .nvals = (int64_t)(blocks * (columns * uses + once)),
+        .features = 128,
+        .value_bytes = 4,
+        .stored_bytes = 4,
+        .gpu = {
+            .gpu = *gpu, .at_once = 4, .staged = true, .precision = precision, .density = {.known = true}}};
     f.gpu.density.columns[class] = blocks * columns;
     f.gpu.density.entries[class] = blocks * columns * uses;
     f.gpu.density.columns[0] = f.gpu.density.entries[0] = blocks * once;

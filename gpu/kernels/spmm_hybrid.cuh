@@ -285,12 +285,12 @@ static __device__ __forceinline__ void spmm_hybrid(const ftb_spmm_hybrid_argumen
     }                                                                                                        \
     FTB_KERNEL(spmm_hybrid_##stored##_##reduce##_##edge##_##lanes##x##values);
 
-#define FTB_SPMM_HYBRID_BULK_KERNEL(stored, edge, lanes, values)                                             \
+#define FTB_SPMM_HYBRID_BULK_KERNEL(stored, reduce, edge, lanes, values)                                     \
     extern "C" __global__ void __launch_bounds__(FTB_SPMM_HYBRID_BLOCK, FTB_SPMM_HYBRID_BLOCKS)              \
-        spmm_hybrid_##stored##_PLUS_##edge##_##lanes##x##values##_bulk(ftb_spmm_hybrid_arguments h)          \
+        spmm_hybrid_##stored##_##reduce##_##edge##_##lanes##x##values##_bulk(ftb_spmm_hybrid_arguments h)    \
     {                                                                                                        \
-        spmm_hybrid<ByEngine<lanes, values>, stored, PLUS, edge, lanes, values>(h);                          \
+        spmm_hybrid<ByEngine<lanes, values>, stored, reduce, edge, lanes, values>(h);                        \
     }                                                                                                        \
-    FTB_KERNEL(spmm_hybrid_##stored##_PLUS_##edge##_##lanes##x##values##_bulk);
+    FTB_KERNEL(spmm_hybrid_##stored##_##reduce##_##edge##_##lanes##x##values##_bulk);
 
 #endif

@@ -65,8 +65,10 @@ enum { FTB_SPMM_HYBRID_WEIGHTS_BLOCK = 256 };
 /* Those by bulk copies (spmm_hybrid_bulk.cu), of 4 values a lane, for GPUs of compute capability 9.0 and
  * later: x, its rows and theirs of the result are multiples of 16 bytes, too. The same bits. Called ..._bulk.
  */
+#define FTB_SPMM_HYBRID_BULK_EDGES(X, stored, reduce)                                                        \
+    X(stored, reduce, COPY, 8, 4) X(stored, reduce, EDGE, 8, 4) X(stored, reduce, HEADS, 8, 4)
 #define FTB_SPMM_HYBRID_BULK_STORED(X, stored)                                                               \
-    X(stored, COPY, 8, 4) X(stored, EDGE, 8, 4) X(stored, HEADS, 8, 4)
+    FTB_SPMM_HYBRID_BULK_EDGES(X, stored, PLUS) FTB_SPMM_HYBRID_BULK_EDGES(X, stored, BEST)
 #define FTB_SPMM_HYBRID_BULK(X)                                                                              \
     FTB_SPMM_HYBRID_BULK_STORED(X, f32)                                                                      \
     FTB_SPMM_HYBRID_BULK_STORED(X, f16)                                                                      \

@@ -21,6 +21,23 @@ static inline const Elf64_Shdr *cubin_section(const char *image, const char *nam
     return NULL;
 }
 
+static inline int64_t cubin_bytes(const char *image)
+{
+    Elf64_Ehdr header;
+    memcpy(&header, image, sizeof header);
+    assert_memory_equal(header.e_ident, ELFMAG, 4);
+    return (int64_t)(header.e_shoff + (size_t)header.e_shnum * header.e_shentsize);
+}
+
+static inline void assert_names(const char *image, const char *kernel)
+{
+    const int64_t bytes = cubin_bytes(image), length = (int64_t)strlen(kernel) + 1;
+    for (int64_t at = 0; at + length <= bytes; at++)
+        if (memcmp(image + at, kernel, (size_t)length) == 0)
+            return;
+    fail_msg("no kernel %s", kernel);
+}
+
 /* How many functions an image has, none of which has a stack frame, and so none spills; but for those of
  * sm_100 that spill 8 and 16 bytes, of as many registers as eight blocks leave to each. */
 static inline int assert_no_frames(const char *source, const char *image)
