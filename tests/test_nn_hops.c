@@ -260,19 +260,21 @@ static void gcn_of_picks(void **state)
 
 /* The mean over samples is what all neighbours give: within 5 deviations of the mean, for each of 40 numbers;
  * by chance that fails once in 40,000 choices of seeds. */
-static void gcn_on_average(void **state)
+static void check_average(FtB_Sample_options how, int64_t some)
 {
     enum { SAMPLES = 1000 };
     graph g = make_graph(WEIGHTED, true);
-    const int64_t seeds[] = {5, 3, 17, 0, 1, 2, 4, 30}, some = 2, all = -1;
-    static double whole[8][D], y[8][D], sum[8][D], squares[8][D];
+    const int64_t seeds[] = {5, 3, 17, 0, 1, 2, 4, 30}, all = -1;
+    double whole[8][D], y[8][D], sum[8][D] = {{0}}, squares[8][D] = {{0}};
     FtB_Sample hop;
-    (void)state;
+    how.size = sizeof how;
+    how.seed = 5;
     assert_ok(FtB_sample(&hop, g.A, seeds, 8, &all, 1, FTB_SAMPLE_OPTIONS(.seed = 1)));
     hop_values(whole, &g, hop, true);
     FtB_Sample_free(&hop);
     for (int k = 0; k < SAMPLES; k++) {
-        assert_ok(FtB_sample(&hop, g.A, seeds, 8, &some, 1, FTB_SAMPLE_OPTIONS(.seed = 5, .batch = k)));
+        how.batch = k;
+        assert_ok(FtB_sample(&hop, g.A, seeds, 8, &some, 1, &how));
         hop_values(y, &g, hop, true);
         FtB_Sample_free(&hop);
         for (int e = 0; e < 8 * D; e++) {
@@ -288,6 +290,15 @@ static void gcn_on_average(void **state)
                      sqrt(variance / SAMPLES), whole[e / D][e % D]);
     }
     free_graph(&g);
+}
+
+/* Uniform picks, and those whose values are over their chances. */
+static void gcn_on_average(void **state)
+{
+    (void)state;
+    check_average((FtB_Sample_options){.selector = FTB_SAMPLE_UNIFORM}, 2);
+    check_average((FtB_Sample_options){.selector = FTB_SAMPLE_LABOR, .iterations = 1}, 2);
+    check_average((FtB_Sample_options){.selector = FTB_SAMPLE_LADIES}, 20);
 }
 
 /* ---- sparse features */

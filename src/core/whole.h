@@ -8,6 +8,7 @@
 typedef struct ftb_whole {
     atomic_llong refs;
     FtB_Matrix graph; /* a handle of our own */
+    bool corrected;   /* values of hops are over their chances: they stand for what was not picked, too */
     ftb_buffer
         *vertices; /* int64_t, by local number, of rows and columns alike: at least as many as columns */
 } ftb_whole;

@@ -382,6 +382,7 @@ static GrB_Info name_whole(call *c)
     ftb_whole *w = ftb_whole_new(c->ctx, c->A, ftb_buffer_retain(s->held));
     if (!w)
         return ftb_nomem();
+    w->corrected = c->before && !c->options.structural; /* hops have scales all, or none has */
     for (int h = 0; h < s->nhops; h++)
         s->layer[h]->pattern->whole = ftb_whole_retain(w);
     ftb_whole_release(w);

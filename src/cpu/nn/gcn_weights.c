@@ -95,7 +95,7 @@ static void roots_of_whole(const ftb_gcn_hop *h, double *root, double *more, dou
         if (j >= q->nrows)
             continue;
         const int64_t picked = q->rowptr[j + 1] - q->rowptr[j] - h->loops;
-        more[j] = picked > 0 ? (double)row.others / (double)picked : 0;
+        more[j] = h->whole->corrected ? 1 : picked > 0 ? (double)row.others / (double)picked : 0;
         own[j] = row.own;
     }
 }

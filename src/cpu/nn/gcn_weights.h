@@ -30,8 +30,8 @@ typedef struct ftb_gcn_hop {
  * picked
  *
  * where loops are not picked but always there, with G's weight or 1, and s is of the others: what the layer
- * computes of all of G, on average over uniform picks. Where G is not known: w(e) / sqrt(d(i) c(j)), d and c
- * being sums of rows and columns of the hop itself. */
+ * computes of all of G, on average over uniform picks. Where values are over their chances already, s is 1.
+ * Where G is not known: w(e) / sqrt(d(i) c(j)), d and c being sums of rows and columns of the hop itself. */
 GrB_Info ftb_gcn_hop_run(const ftb_gcn_hop *h, void *values);
 /* 1 / sqrt(degree), or 0. */
 double ftb_inverse_root(double degree);
