@@ -252,10 +252,10 @@ static GrB_Info stack_once(void *arg)
 
 static GrB_Info multiply_once(void *arg)
 {
-    FtB_Matrix S;
+    FtB_Matrix A = arg, S;
     GrB_Info info = FtB_Matrix_new(&S, FTB_FP64, 20, 20, 1);
     if (info == GrB_SUCCESS)
-        info = FtB_select_sample(S, arg, 2, "x", arg, NULL);
+        info = FtB_select_sample(S, A, 2, "x", A, NULL);
     FtB_Matrix_free(&S);
     return info;
 }
