@@ -41,6 +41,7 @@ enum { FTB_DRAW_BLOCK_BITS = 23 };
 #define FTB_DRAW_REST (UINT64_C(0xff000004) << 32)     /* of the entries that many draws did not give */
 #define FTB_DRAW_LAYER (UINT64_C(0xff000005) << 32)    /* of a hop's columns, by vertex 0 */
 #define FTB_DRAW_NEGATIVE (UINT64_C(0xff000006) << 32) /* of what there is no entry for */
+#define FTB_DRAW_RELATION (UINT64_C(0xff000007) << 32) /* relations but the first */
 #define FTB_DRAW_ORDER (UINT64_C(0xff000010) << 32)    /* orders of seeds */
 #define FTB_DRAW_WALK (UINT64_C(0xff000020) << 32)     /* walks of a vertex, by number; a step is a hop */
 #define FTB_DRAW_AGAIN (UINT64_C(0xff000021) << 32)    /* further tries of a step */

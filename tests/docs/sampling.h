@@ -3,7 +3,9 @@
 
 enum { n = 6, count = 4, nseeds = 2, h = 1, ntrain = 3, nvals = 2 * n };
 static float features[n * 64];
-static FtB_Matrix A, S, all;
+static FtB_Matrix A, S, all, writes, cites;
+static FtB_Relations list;
+static FtB_Relation_sample found;
 static FtB_Block X, Xs, Hs, walks, more;
 static FtB_Saint saint;
 static FtB_Sample hop, bulk, batches[nseeds];
@@ -29,6 +31,8 @@ static void before(void)
     OK(FtB_Optimizer_add_layer(adam, conv2, NULL));
     OK(FtB_Tape_new(&tape, 1));
     OK(FtB_Matrix_new(&all, FTB_FP32, n, n, 1));
+    OK(FtB_Matrix_new(&writes, FTB_FP32, n, 4, 1));
+    cites = ring(n);
 }
 
 static void after(const char *where) { no_error(where, GrB_SUCCESS); }

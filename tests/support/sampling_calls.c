@@ -22,6 +22,13 @@ void sampling_hops(FtB_Matrix A, FtB_Block X, const int64_t *rows, int64_t count
     FtB_Loader l;
     assert_ok(FtB_sample(&hops, A, rows, count, (int64_t[]){3, 2}, 2, FTB_SAMPLE_OPTIONS(.seed = 7)));
     assert_ok(FtB_Sample_free(&hops));
+    FtB_Relations list;
+    FtB_Relation_sample of;
+    assert_ok(FtB_Relations_new(&list));
+    assert_ok(FtB_Relations_add(list, "to", "a", "a", A));
+    assert_ok(FtB_Relations_sample(&of, list, &(FtB_Ids){rows, count}, (int64_t[]){3}, 1, NULL));
+    assert_ok(FtB_Relation_sample_free(&of));
+    assert_ok(FtB_Relations_free(&list));
     assert_ok(
         FtB_Loader_new(&l, A, X, NULL, rows, count, FTB_LOADER(.fanout = {3}, .batch = count, .ahead = -1)));
     assert_non_null(FtB_Loader_next(l));

@@ -26,6 +26,10 @@ static const char serial_calls[] =
     " Sample_vertex_counts Sample_edge_counts Sample_trees Loader_new Loader_status Loader_position"
     " Loader_seek Loader_batches Loader_free Batch_hop Batch_features Batch_sparse_features"
     " Batch_labels Batch_targets Batch_seeds Batch_vertices Batch_sample Context_set_matmul_precision"
-    " Sample_induced Sample_induced_edges Sample_split Saint_free Saint_loss ";
+    " Sample_induced Sample_induced_edges Sample_split Saint_free Saint_loss"
+    " Relations_new Relations_free Relations_add Relations_set_features Relations_count Relations_types"
+    " Relations_get Relations_type Relations_type_of Relation_sample_free"
+    " Relation_sample_layer Relation_sample_edges Relation_sample_vertices Relation_sample_vertex_counts"
+    " Relation_sample_edge_counts ";
 
 #endif
