@@ -185,6 +185,15 @@ static void added_rows(void **state)
         rng r = rng_case(c);
         FtB_Matrix A = make_graph(&r, 30, 4), Q = make_graph(&r, 30, 1 + c % 3), P, S, T;
         const char *key = c % 2 ? "x" : NULL;
+        if (c % 4 >= 2) { /* two ones in each row of Q, which adds rows up all the same */
+            int64_t I[60], J[60];
+            for (int64_t e = 0; e < 60; e++) {
+                I[e] = e / 2;
+                J[e] = (e / 2 * 7 + e % 2) % 30;
+            }
+            FtB_Matrix_free(&Q);
+            assert_ok(FtB_Matrix_build(&Q, FTB_FP64, 30, 30, 0, 60, I, J, NULL, FTB_DUP_ERROR, NULL));
+        }
         assert_ok(FtB_Matrix_new(&P, FTB_FP64, 30, 30, 1));
         assert_ok(FtB_Matrix_new(&S, FTB_FP64, 30, 30, 1));
         assert_ok(FtB_Matrix_new(&T, FTB_FP64, 30, 30, 1));

@@ -340,6 +340,25 @@ static void induced(void **state)
     assert_ok(FtB_Context_set_threads(NULL, 0));
 }
 
+/* A vertex of another tree is not there, whatever comes next in the list. */
+static void induced_trees(void **state)
+{
+    (void)state;
+    static const int64_t I[] = {5, 7}, J[] = {7, 7}, seeds[] = {5, 7};
+    FtB_Matrix A;
+    FtB_Sample s;
+    int64_t nvals;
+    assert_ok(FtB_Matrix_build(&A, FTB_FP64, 9, 9, 0, 2, I, J, NULL, FTB_DUP_ERROR, NULL));
+    for (int disjoint = 0; disjoint < 2; disjoint++) {
+        assert_ok(
+            FtB_sample(&s, A, seeds, 2, NULL, 0, FTB_SAMPLE_OPTIONS(.disjoint = disjoint, .induced = true)));
+        assert_ok(FtB_Matrix_shape(FtB_Sample_induced(s), NULL, NULL, &nvals, NULL, NULL));
+        assert_int_equal(nvals, disjoint ? 1 : 2);
+        FtB_Sample_free(&s);
+    }
+    FtB_Matrix_free(&A);
+}
+
 /* ---- refusals, failing allocations */
 
 #define SELECT(...) FtB_select_sample(S, NULL, 1, NULL, g.A, FTB_SELECT_OPTIONS(__VA_ARGS__))
@@ -423,8 +442,9 @@ static void failing_allocations(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_cases), cmocka_unit_test(chances), cmocka_unit_test(trees_in_time),
-        cmocka_unit_test(induced),      cmocka_unit_test(refused), cmocka_unit_test(failing_allocations),
+        cmocka_unit_test(random_cases),  cmocka_unit_test(chances), cmocka_unit_test(trees_in_time),
+        cmocka_unit_test(induced),       cmocka_unit_test(refused), cmocka_unit_test(failing_allocations),
+        cmocka_unit_test(induced_trees),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -262,7 +262,7 @@ static GrB_Info relabel(call *c, int type, int hop)
                              .local = j.local,
                              .entries = j.order};
     if (info == GrB_SUCCESS) {
-        FTB_RUN(info, FTB_WHO(c->ctx, relabel), relabel, nothing, &p);
+        FTB_RUN(info, FTB_WHO_FITS(c->ctx, relabel, &p), relabel, nothing, &p);
         void *vertices = v->vertices;
         if (info == GrB_SUCCESS && !ftb_resize(c->ctx, &vertices, v->count + p.nfresh, sizeof *v->vertices))
             info = ftb_nomem();
