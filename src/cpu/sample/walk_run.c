@@ -68,51 +68,112 @@ void ftb_walk_ask(ftb_walkers *w, uint64_t stream)
     w->npending = count;
 }
 
-/* Whether p has the entry (i, j). */
-static bool has_entry(const ftb_pattern *p, int64_t i, int64_t j)
+/* ---- taking what was picked */
+
+#define SIDE 32 /* walks that search side by side: a search misses the caches at each step */
+
+/* Picks, and what is left of those that the draw alone does not decide. */
+typedef struct search {
+    int64_t r, x;          /* which row's pick, and the vertex */
+    int64_t first, end;    /* where x would be, in the row of the vertex before */
+    bool near, far, found; /* whether it is taken if it is there, and if it is not */
+} search;
+typedef struct taking {
+    ftb_walkers *w;
+    const uint64_t *keys;
+    const int64_t *rowptr;
+    const void *columns;
+    uint64_t stream;
+    int64_t next;
+} taking;
+
+/* Whether the entries are there. */
+static void search_rows(const ftb_pattern *p, search *list, int count)
 {
-    int64_t first = p->rowptr[i], end = p->rowptr[i + 1];
-    while (first < end) {
-        const int64_t middle = first + (end - first) / 2, column = ftb_col(p, middle);
-        if (column == j)
-            return true;
-        if (column < j)
-            first = middle + 1;
-        else
-            end = middle;
+    const char *columns = p->colidx;
+    const int size = p->wide ? 8 : 4;
+    for (bool some = count > 0; some;) {
+        some = false;
+        for (int k = 0; k < count; k++) {
+            search *s = &list[k];
+            if (s->first >= s->end)
+                continue;
+            const int64_t middle = s->first + (s->end - s->first) / 2, column = ftb_col(p, middle);
+            if (column == s->x) {
+                s->found = true;
+                s->first = s->end;
+            } else if (column < s->x)
+                s->first = middle + 1;
+            else
+                s->end = middle;
+            __builtin_prefetch(columns + (s->first + (s->end - s->first) / 2) * size);
+            some = true;
+        }
     }
+}
+
+static void decide(const taking *t, int64_t r, int64_t x, bool take)
+{
+    ftb_walkers *w = t->w;
+    const int64_t walk = w->who[r];
+    if (take) {
+        w->next[walk] = x;
+        w->who[r] = -1;
+    } else
+        w->again[walk] = ftb_random_mix(w->key[walk], (uint64_t)t->next, FTB_DRAW_AGAIN);
+}
+
+/* Of node2vec, whether the walk takes x; false: that is to be looked for, by what is put into *s. */
+static bool decided(const taking *t, int64_t r, int64_t x, search *s, bool *take)
+{
+    const ftb_walkers *w = t->w;
+    const int64_t walk = w->who[r], before = w->before[walk];
+    const double most = ftb_max(1, ftb_max(w->back, w->out));
+    *take = true;
+    if (x < 0 || before < 0 || (w->back == 1 && w->out == 1))
+        return true;
+    const uint32_t word = ftb_draw(t->keys[walk], (uint64_t)w->at[walk], t->stream, DRAW_ACCEPT, false);
+    const bool near = happens(word, 1 / most), far = happens(word, w->out / most);
+    *take = x == before ? happens(word, w->back / most) : near;
+    *s = (search){.r = r, .x = x, .near = near, .far = far};
+    if (x == before || near == far)
+        return true;
+    s->first = w->p->rowptr[before];
+    s->end = w->p->rowptr[before + 1];
     return false;
 }
 
-/* Whether walk t takes the vertex x that was drawn for it. */
-static bool accepts(const ftb_walkers *w, int64_t t, int64_t x, uint64_t key, uint64_t stream)
+static void take_rows(const taking *t, int64_t first, int64_t end)
 {
-    const int64_t before = w->before[t];
-    const double most = ftb_max(1, ftb_max(w->back, w->out));
-    if (before < 0 || (w->back == 1 && w->out == 1))
-        return true;
-    const uint32_t word = ftb_draw(key, (uint64_t)w->at[t], stream, DRAW_ACCEPT, false);
-    if (x == before)
-        return happens(word, w->back / most);
-    const bool near = happens(word, 1 / most), far = happens(word, w->out / most);
-    return near == far ? near : has_entry(w->p, before, x) ? near : far;
+    search list[SIDE];
+    int count = 0;
+    for (int64_t r = first; r < end; r++) {
+        const int64_t e = t->rowptr[r];
+        const int64_t x = t->rowptr[r + 1] == e ? -1
+                          : t->w->p->wide       ? ((const int64_t *)t->columns)[e]
+                                                : ((const int32_t *)t->columns)[e];
+        bool take;
+        if (decided(t, r, x, &list[count], &take))
+            decide(t, r, x, take);
+        else
+            count++;
+    }
+    search_rows(t->w->p, list, count);
+    for (int k = 0; k < count; k++)
+        decide(t, list[k].r, list[k].x, list[k].found ? list[k].near : list[k].far);
 }
 
 void ftb_walk_take(ftb_walkers *w, const int64_t *rowptr, const void *columns, uint64_t stream, int64_t next)
 {
-    const uint64_t *keys = next > 1 ? w->again : w->key;
-    const bool wide = w->p->wide;
+    const taking t = {.w = w,
+                      .keys = next > 1 ? w->again : w->key,
+                      .rowptr = rowptr,
+                      .columns = columns,
+                      .stream = stream,
+                      .next = next};
 #pragma omp parallel for num_threads(threads_for(w, w->npending)) schedule(static)
-    for (int64_t r = 0; r < w->npending; r++) {
-        const int64_t t = w->who[r], e = rowptr[r];
-        const bool some = rowptr[r + 1] > e;
-        const int64_t x = !some ? -1 : wide ? ((const int64_t *)columns)[e] : ((const int32_t *)columns)[e];
-        if (!some || accepts(w, t, x, keys[t], stream)) {
-            w->next[t] = x;
-            w->who[r] = -1;
-        } else
-            w->again[t] = ftb_random_mix(w->key[t], (uint64_t)next, FTB_DRAW_AGAIN);
-    }
+    for (int64_t first = 0; first < w->npending; first += SIDE)
+        take_rows(&t, first, ftb_min(first + SIDE, w->npending));
     int64_t count = 0;
     for (int64_t r = 0; r < w->npending; r++)
         if (w->who[r] >= 0) {
