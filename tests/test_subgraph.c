@@ -358,6 +358,37 @@ static void threads(void **state)
     free(X);
 }
 
+/* Memory and so work do not follow the graph: of a million vertices, three are asked for. */
+static void memory_follows_vertices(void **state)
+{
+    (void)state;
+    enum { N = 1000000 };
+    int64_t *rowptr = malloc(sizeof *rowptr * (N + 1)), peak;
+    int32_t *column = malloc(sizeof *column * N);
+    static const int64_t ids[] = {7, N - 1, 8};
+    FtB_Context ctx;
+    FtB_Matrix A;
+    FtB_Sample s;
+    for (int64_t i = 0; i <= N; i++)
+        rowptr[i] = i;
+    for (int64_t i = 0; i < N; i++)
+        column[i] = (int32_t)((i + 1) % N);
+    assert_ok(FtB_Context_new(&ctx));
+    assert_ok(FtB_Context_engage(ctx));
+    assert_ok(FtB_Matrix_wrap_csr(&A, FTB_FP32, N, N, 0, rowptr, column, NULL));
+    assert_ok(FtB_subgraph(&s, A, ids, 3, FTB_SUBGRAPH_OPTIONS(.edges = true)));
+    assert_ok(FtB_Context_memory(ctx, NULL, &peak));
+    assert_true(peak < 100000);
+    assert_int_equal(FtB_Sample_edges(s, 0).count, 1);
+    assert_int_equal(FtB_Sample_edges(s, 0).at[0], 7);
+    FtB_Sample_free(&s);
+    FtB_Matrix_free(&A);
+    assert_ok(FtB_Context_engage(NULL));
+    FtB_Context_free(&ctx);
+    free(rowptr);
+    free(column);
+}
+
 /* ---- refusals */
 
 static void refusals(void **state)
@@ -450,8 +481,13 @@ static void failing_allocations(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(induced), cmocka_unit_test(saints),   cmocka_unit_test(chances),
-        cmocka_unit_test(threads), cmocka_unit_test(refusals), cmocka_unit_test(failing_allocations),
+        cmocka_unit_test(induced),
+        cmocka_unit_test(saints),
+        cmocka_unit_test(chances),
+        cmocka_unit_test(threads),
+        cmocka_unit_test(refusals),
+        cmocka_unit_test(failing_allocations),
+        cmocka_unit_test(memory_follows_vertices),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

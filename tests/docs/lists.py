@@ -81,6 +81,7 @@ NOT_RUN = {
     ("docs/sampling.md", "featblas gen csbm --vertices 200000"): "training takes minutes",
     ("docs/sampling.md", "featblas train csbm200k"): "takes minutes",
     ("docs/sampling.md", "build/release/bench_sample"): "a benchmark, whose graph takes minutes",
+    ("docs/sampling.md", "build/release/bench_walk"): "a benchmark, whose graph takes minutes",
     ("docs/kernels.md", "build/release/bench_ladder"): "a benchmark of minutes, whose graph takes 4 GB",
     ("docs/formats.md", "import pandas"): "pandas is not among the packages of scripts/install_packages.sh",
 }
