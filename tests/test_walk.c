@@ -324,8 +324,11 @@ static int64_t work_of_hub(int64_t degree)
     int64_t *rowptr = malloc(sizeof *rowptr * (size_t)(n + 1)), at = 0, work = 0;
     int64_t *out = malloc(sizeof *out * 100 * 9), start = 0;
     int32_t *column = malloc(sizeof *column * (size_t)nvals);
+    FtB_Context ctx; /* its own, on no device: the host's work is counted */
     FtB_Matrix A;
     ftb_walker w;
+    assert_ok(FtB_Context_new(&ctx));
+    assert_ok(FtB_Context_engage(ctx));
     for (int64_t i = 0; i <= n; i++) {
         rowptr[i] = at;
         for (int64_t t = 0; i == 0 && t <= degree; t++)
@@ -334,13 +337,15 @@ static int64_t work_of_hub(int64_t degree)
             column[at++] = 0;
     }
     assert_ok(FtB_Matrix_wrap_csr(&A, FTB_FP32, n, n, 0, rowptr, column, NULL));
-    assert_ok(ftb_walker_begin(&w, ftb_context(), A,
-                               FTB_WALK_OPTIONS(.seed = 1, .each = 100, .p = 2, .q = 0.5), "test"));
+    assert_ok(
+        ftb_walker_begin(&w, ctx, A, FTB_WALK_OPTIONS(.seed = 1, .each = 100, .p = 2, .q = 0.5), "test"));
     w.selector.product.work = &work;
     const ftb_walk_list list = {.starts = &start, .count = 100, .length = 8, .out = out};
     assert_ok(ftb_walker_run(&w, &list));
     ftb_walker_end(&w);
     FtB_Matrix_free(&A);
+    assert_ok(FtB_Context_engage(NULL));
+    FtB_Context_free(&ctx);
     free(rowptr);
     free(column);
     free(out);
