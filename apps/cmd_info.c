@@ -3,6 +3,7 @@
 #include "core/core.h"
 #include "cpu/dense_run.h"
 #include "gpu/cublas.h"
+#include "gpu/cusparse/cusparse.h"
 #include "gpu/driver.h"
 #include "io/io.h"
 #include "reader.h"
@@ -243,22 +244,30 @@ static int print_json(const matrix_facts *f)
 /* What GPUs have beside what their line says, for all of them the same. */
 static void print_libraries(void)
 {
-    const ftb_cublas *c = ftb_cublas_here();
-    if (c->found.version)
-        printf("Large dense products run there by cuBLAS %d.%d.\n", c->found.version / 1000,
-               c->found.version % 1000 / 10);
+    const ftb_found *dense = &ftb_cublas_here()->found, *sparse = &ftb_cusparse_here()->found;
+    if (dense->version)
+        printf("Large dense products run there by cuBLAS %d.%d.\n", dense->version / 1000,
+               dense->version % 1000 / 10);
     else
-        app_print(stdout, "Large dense products run there without cuBLAS: %s.\n", c->found.why);
+        app_print(stdout, "Large dense products run there without cuBLAS: %s.\n", dense->why);
+    if (sparse->version)
+        printf("Sparse products can be tried by cuSPARSE %d.%d.\n", sparse->version / 1000,
+               sparse->version % 1000 / 10);
+    else
+        app_print(stdout, "Sparse products cannot be tried by cuSPARSE: %s.\n", sparse->why);
+}
+
+static json_t *version_json(const ftb_found *f)
+{
+    return f->version ? json_sprintf("%d.%d", f->version / 1000, f->version % 1000 / 10) : json_null();
 }
 
 static json_t *device_json(const char *name, const char *about, int64_t memory)
 {
     json_t *row = json_pack("{s:s, s:s, s:I}", "name", name, "about", about, "memory", (json_int_t)memory);
     if (row && strncmp(name, "gpu", 3) == 0) {
-        const int version = ftb_cublas_here()->found.version;
-        json_object_set_new(row, "cublas",
-                            version ? json_sprintf("%d.%d", version / 1000, version % 1000 / 10)
-                                    : json_null());
+        json_object_set_new(row, "cublas", version_json(&ftb_cublas_here()->found));
+        json_object_set_new(row, "cusparse", version_json(&ftb_cusparse_here()->found));
     }
     return row;
 }

@@ -45,5 +45,5 @@ foreach(name memory softmax stream)
   add_test(NAME gpu_as_real_${name} COMMAND test_gpu_${name})
   featblas_label(gpu_as_real_${name} ${PROJECT_SOURCE_DIR}/tests/test_gpu_${name}.c)
   set_property(TEST gpu_as_real_${name} APPEND PROPERTY ENVIRONMENT FEATBLAS_TEST_GPU=real FAKE_CUDA_REAL=1 FEATBLAS_CACHE=0
-    FEATBLAS_CUDA_DRIVER=${FEATBLAS_FAKE_DRIVERS}/fake_cuda.so FEATBLAS_NVRTC=${FEATBLAS_FAKE_DRIVERS}/fake_nvrtc.so FEATBLAS_CUBLAS=)
+    FEATBLAS_CUDA_DRIVER=${FEATBLAS_FAKE_DRIVERS}/fake_cuda.so FEATBLAS_NVRTC=${FEATBLAS_FAKE_DRIVERS}/fake_nvrtc.so FEATBLAS_CUBLAS= FEATBLAS_CUSPARSE=)
 endforeach()

@@ -178,7 +178,7 @@ foreach(name ${FEATBLAS_GPU_ALWAYS} ${FEATBLAS_GPU_SLOW})
   set_property(TEST ${there} APPEND PROPERTY ENVIRONMENT FEATBLAS_PRETEND=gpu FEATBLAS_CASES=25%
     $<$<NOT:$<IN_LIST:${name},${FEATBLAS_GPU_SLOW}>>:FAKE_NVRTC_TEXTS=0> FEATBLAS_CACHE=0 # each has a hundred texts to compile
     FEATBLAS_CUDA_DRIVER=${FEATBLAS_FAKE_DRIVERS}/fake_cuda.so FEATBLAS_NVRTC=${FEATBLAS_FAKE_DRIVERS}/fake_nvrtc.so
-    FEATBLAS_CUBLAS=)
+    FEATBLAS_CUBLAS= FEATBLAS_CUSPARSE=)
   if(name IN_LIST FEATBLAS_GPU_SLOW)
     set_property(TEST ${there} APPEND PROPERTY LABELS pretend)
   endif()
@@ -208,7 +208,7 @@ add_custom_target(gpu_tests DEPENDS ${gpu_tests} fake_cuda fake_cuda_lacks fake_
 add_dependencies(test_gpu_driver fake_cuda fake_cuda_lacks)
 add_dependencies(test_gpu_memory fake_cuda)
 foreach(name test_gpu_spmm test_gpu_rows test_gpu_update test_gpu_head_dots test_gpu_softmax test_gpu_sddmm test_gpu_attention
-    test_gpu_loss test_gpu_dense test_gpu_expression test_gpu_layers test_gpu_images test_gpu_cublas test_gpu_spgemm test_gpu_spgemm_texts
+    test_gpu_loss test_gpu_dense test_gpu_expression test_gpu_layers test_gpu_images test_gpu_cublas test_gpu_cusparse test_gpu_spgemm test_gpu_spgemm_texts
     test_gpu_products test_gpu_products_more test_gpu_stream test_gpu_graph test_gpu_graph_changes test_gpu_wrap)
   add_dependencies(${name} fake_cuda fake_nvrtc)
 endforeach()
@@ -219,6 +219,7 @@ set_property(TEST gpu_layers_unloaded APPEND PROPERTY ENVIRONMENT FAKE_CUDA_FAIL
 add_dependencies(test_gpu_compile fake_nvrtc)
 add_dependencies(test_gpu_dense fake_cublas)
 add_dependencies(test_gpu_cublas fake_cublas)
+add_dependencies(test_gpu_cusparse fake_cusparse)
 find_library(NVRTC_LIBRARY NAMES nvrtc HINTS /usr/local/cuda PATH_SUFFIXES lib64 lib)
 mark_as_advanced(NVRTC_LIBRARY)
 if(NVRTC_LIBRARY AND NOT FEATBLAS_SANITIZE) # which sees nothing of it
@@ -228,6 +229,12 @@ find_library(CUBLAS_LIBRARY NAMES cublas HINTS /usr/local/cuda PATH_SUFFIXES lib
 mark_as_advanced(CUBLAS_LIBRARY)
 if(CUBLAS_LIBRARY AND NOT FEATBLAS_SANITIZE)
   set_property(TEST test_gpu_cublas APPEND PROPERTY ENVIRONMENT FEATBLAS_TEST_CUBLAS=${CUBLAS_LIBRARY})
+endif()
+
+find_library(CUSPARSE_LIBRARY NAMES cusparse HINTS /usr/local/cuda PATH_SUFFIXES lib64 lib)
+mark_as_advanced(CUSPARSE_LIBRARY)
+if(CUSPARSE_LIBRARY AND NOT FEATBLAS_SANITIZE)
+  set_property(TEST test_gpu_cusparse APPEND PROPERTY ENVIRONMENT FEATBLAS_TEST_CUSPARSE=${CUSPARSE_LIBRARY})
 endif()
 
 if(TARGET test_graphblas_handles) # compares the library's names with the header's

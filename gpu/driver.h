@@ -44,6 +44,7 @@
     CALL(cuEventCreate, (struct CUevent_st * *event, unsigned flags))                                        \
     CALL(cuEventRecord, (struct CUevent_st * event, struct CUstream_st * stream))                            \
     CALL(cuEventSynchronize, (struct CUevent_st * event))                                                    \
+    CALL(cuEventElapsedTime, (float *milliseconds, struct CUevent_st *from, struct CUevent_st *to))          \
     CALL(cuModuleLoadData, (struct CUmod_st * *module, const void *image))                                   \
     CALL(cuModuleGetFunction, (struct CUfunc_st * *function, struct CUmod_st * module, const char *name))    \
     CALL(cuFuncSetAttribute, (struct CUfunc_st * function, unsigned attribute, int value))                   \

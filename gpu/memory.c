@@ -5,6 +5,7 @@
  * put() has read the host's memory when it returns, get() has written it. */
 #include "gpu/memory.h"
 
+#include "gpu/cusparse/cusparse_spmm.h"
 #include "gpu/record.h"
 #include "gpu/spmm_form.h"
 
@@ -44,7 +45,7 @@ done:
 
 bool ftb_gpu_make_room(ftb_gpu_device *d)
 {
-    bool any = false;
+    bool any = !ftb_gpu_records(d) && ftb_gpu_cusparse_drop(d);
     for (int n = 0; n < FTB_GPU_CLASSES; n++)
         any = any || d->spare[n];
     return any && !ftb_gpu_records(d) && trim(d) == GrB_SUCCESS;
@@ -74,15 +75,12 @@ static GrB_Info take(ftb_gpu_device *d, unsigned long long *device, int64_t byte
     const unsigned error = d->driver->call.cuMemAlloc_v2(device, room);
     if (!error)
         return GrB_SUCCESS;
-    if (error == FTB_CUDA_OUT_OF_MEMORY) {
-        FTB_CHECK(trim(d));
-        if (d->driver->call.cuMemAlloc_v2(device, room) == 0)
-            return GrB_SUCCESS;
-    }
+    if (error == FTB_CUDA_OUT_OF_MEMORY && ftb_gpu_make_room(d) &&
+        d->driver->call.cuMemAlloc_v2(device, room) == 0)
+        return GrB_SUCCESS;
     info = ftb_gpu_failed(d, "cuMemAlloc_v2", error);
     if (error == FTB_CUDA_OUT_OF_MEMORY)
         info = ftb_wrap_error(info, "%lld bytes: ", (long long)bytes);
-done:
     return info;
 }
 
@@ -106,6 +104,25 @@ static GrB_Info alloc(const ftb_backend *b, FtB_Context ctx, void **device, int6
     return info;
 }
 
+/* Keeps a piece for the next who asks; false: there is no room for the note. The lock is held. */
+static bool keep(ftb_gpu_device *d, void *device, int class)
+{
+    struct ftb_gpu_spare *s = ftb_raw_new(sizeof *s);
+    if (!s)
+        return false;
+    *s = (struct ftb_gpu_spare){d->spare[class], (unsigned long long)(uintptr_t)device, class, false};
+    d->spare[class] = s;
+    return true;
+}
+
+void ftb_gpu_give(ftb_gpu_device *d, void *device, int64_t bytes)
+{
+    int class;
+    round_up(bytes, &class);
+    if (!keep(d, device, class))
+        d->driver->call.cuMemFree_v2((unsigned long long)(uintptr_t)device);
+}
+
 /* Of a lost GPU nothing is freed: the driver has done so. */
 static void release(const ftb_backend *b, void *device, int64_t bytes)
 {
@@ -115,14 +132,10 @@ static void release(const ftb_backend *b, void *device, int64_t bytes)
     if (ftb_forked()) /* the parent's, and its lock may be held for good */
         return;
     pthread_mutex_lock(&d->lock);
-    const bool recorded = ftb_gpu_records(d) && ftb_gpu_record_give(d, (unsigned long long)(uintptr_t)device);
-    struct ftb_gpu_spare *s = recorded ? NULL : ftb_raw_new(sizeof *s);
-    if (s) {
-        *s = (struct ftb_gpu_spare){d->spare[class], (unsigned long long)(uintptr_t)device, class, false};
-        d->spare[class] = s;
-    }
+    const bool done = (ftb_gpu_records(d) && ftb_gpu_record_give(d, (unsigned long long)(uintptr_t)device)) ||
+                      keep(d, device, class);
     pthread_mutex_unlock(&d->lock);
-    if (!s && !recorded && ftb_gpu_enter(d) == GrB_SUCCESS) {
+    if (!done && ftb_gpu_enter(d) == GrB_SUCCESS) {
         d->driver->call.cuMemFree_v2((unsigned long long)(uintptr_t)device);
         ftb_gpu_leave(d, GrB_SUCCESS);
     }
@@ -240,6 +253,29 @@ static GrB_Info holds(const ftb_backend *b, const void *device)
 
 #define BUS_RATE 20e9 /* of PCIe's fourth generation, through pinned memory; rests on no measurement */
 
+/* Seconds of the device between two events. */
+static GrB_Info lap(const ftb_backend *b, FtB_Context ctx, double *seconds)
+{
+    ftb_gpu_device *d = ftb_gpu_of(b);
+    float milliseconds = 0;
+    GrB_Info info = ftb_gpu_unrecorded(d, "a measurement");
+    if (info == GrB_SUCCESS)
+        info = ftb_gpu_enter_for(d, ctx);
+    if (info != GrB_SUCCESS)
+        return info;
+    for (int n = 0; n < 2; n++)
+        if (!d->lap[n])
+            FTB_GPU_CALL(d, cuEventCreate, &d->lap[n], 0);
+    FTB_GPU_CALL(d, cuEventRecord, d->lap[seconds != NULL], d->turn);
+    if (seconds) {
+        FTB_GPU_CALL(d, cuEventSynchronize, d->lap[1]);
+        FTB_GPU_CALL(d, cuEventElapsedTime, &milliseconds, d->lap[0], d->lap[1]);
+        *seconds = 1e-3 * (double)milliseconds;
+    }
+done:
+    return ftb_gpu_leave(d, info);
+}
+
 const ftb_memory ftb_gpu_memory = {.size = size,
                                    .rate = BUS_RATE,
                                    .alloc = alloc,
@@ -249,6 +285,7 @@ const ftb_memory ftb_gpu_memory = {.size = size,
                                    .wait = finish,
                                    .set_stream = ftb_gpu_set_stream,
                                    .holds = holds,
+                                   .lap = lap,
                                    .replays = &ftb_gpu_replays};
 
 /* ---- for verbs */

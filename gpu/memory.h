@@ -39,6 +39,8 @@ GrB_Info ftb_gpu_trim(const ftb_backend *b);
  * was.
  */
 bool ftb_gpu_make_room(ftb_gpu_device *d);
+/* Frees memory between _enter and _leave; of a thread that records, nothing may be freed so. */
+void ftb_gpu_give(ftb_gpu_device *d, void *device, int64_t bytes);
 /* FTB_GPU_CALL of what may need memory of the GPU: what was freed is given back first, where there is none.
  */
 #define FTB_GPU_CALL_IN_ROOM(d, name, ...)                                                                   \

@@ -1,13 +1,16 @@
 /* The verb `spmm` on a GPU, in FP32 from sources of FP32 and 16 bits, in FP64 from FP64 and, with weights,
  * FP32: the direct kernels (kernels/spmm_direct.cuh), or, in FP32 over graphs whose rows share many sources,
  * the hybrid ones before them (kernels/spmm_hybrid.cuh). Sums are in the order of the entries, but for rows
- * that are cut (pieces.h) and, hybrid, of the entries that tiles have, which come before the others. */
+ * that are cut (pieces.h) and, hybrid, of the entries that tiles have, which come before the others.
+ * Or cuSPARSE does it, where a plan says so. */
+#include "gpu/cusparse/cusparse_spmm.h"
 #include "gpu/entries.h"
 #include "gpu/gpu_verbs.h"
 #include "gpu/launch.h"
 #include "gpu/pieces.h"
 #include "gpu/spmm_form.h"
 #include "gpu/tiles/tensor.h"
+#include "plan/wisdom.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -98,62 +101,144 @@ static bool lacks_room(GrB_Info info)
 /* ---- the plan */
 
 /* What is chosen is what would be if rows were as aligned as their width allows, so that no bit depends on
- * addresses; `here_at_once`: as they are. */
-static void rule(ftb_gpu_spmm_plan *plan, const ftb_spmm_facts *facts, const ftb_spmm_asked *asked,
-                 int here_at_once)
+ * addresses; `here_at_once`: as they are. cuSPARSE does not ask. */
+static void align(ftb_gpu_spmm_plan *plan, const ftb_spmm_facts *facts, const ftb_spmm_asked *asked,
+                  int here_at_once)
 {
     ftb_gpu_spmm_facts here = facts->gpu;
     ftb_spmm_asked same = *asked;
-    ftb_rule_gpu_spmm(plan, facts, &here, asked);
-    if (here_at_once == here.at_once)
+    const ftb_origin origin = plan->origin;
+    const double seconds = plan->seconds;
+    if (here_at_once == here.at_once || plan->sparse)
         return;
     here.at_once = here_at_once;
     same.forced |= FTB_SPMM_SET_KERNEL | (plan->hybrid ? FTB_SPMM_SET_THRESHOLD : 0);
     same.family = plan->hybrid ? FTB_SPMM_HYBRID : FTB_SPMM_DIRECT;
     same.threshold = plan->threshold;
     ftb_rule_gpu_spmm(plan, facts, &here, &same);
+    plan->origin = origin;
+    if (origin != FTB_ORIGIN_MODEL)
+        plan->seconds = seconds;
 }
 
-/* For the GPU that a description has, if there is one. Densities are looked at where they may matter, or if
- * all is to be known. */
-static GrB_Info make_plan(ftb_gpu_spmm_plan *plan, ftb_spmm_facts *facts, const ftb_spmm_product *s,
-                          int here_at_once, const ftb_spmm_asked *asked, bool all)
+static void rule(ftb_gpu_spmm_plan *plan, const ftb_spmm_facts *facts, const ftb_spmm_asked *asked,
+                 int here_at_once)
 {
-    ftb_gpu_device *d = ftb_gpu_of(ftb_device(s->ctx));
+    ftb_rule_gpu_spmm(plan, facts, &facts->gpu, asked);
+    align(plan, facts, asked, here_at_once);
+}
+
+/* A number of a GPU's own, FNV-1a, for wisdom. */
+static int64_t number_of(const ftb_gpu *gpu, const ftb_gpu_facts *facts)
+{
+    const int64_t of[] = {
+        facts->multiprocessors,      facts->l2,  facts->memory, facts->shared, (int64_t)facts->clock,
+        (int64_t)facts->memory_rate, gpu->major, gpu->minor};
+    const uint64_t prime = UINT64_C(0x100000001b3);
+    uint64_t h = UINT64_C(0xcbf29ce484222325);
+    for (const char *at = gpu->name; *at; at++)
+        h = (h ^ (unsigned char)*at) * prime;
+    for (size_t n = 0; n < sizeof of / sizeof *of; n++)
+        for (int byte = 0; byte < 8; byte++)
+            h = (h ^ (uint64_t)(of[n] >> (8 * byte) & 255)) * prime;
+    return (int64_t)(h >> 1);
+}
+
+/* What a plan is made from beside the facts. */
+typedef struct making {
+    const ftb_spmm_product *s;
+    ftb_gpu_device *d;
+    ftb_spmm_asked asked; /* by hand: what was chosen is the host's */
+    ftb_choice tried;     /* with that, on a GPU; family 0: nothing was */
+    int at_once;          /* features of rows as they are aligned (ftb_gpu_spmm_facts) */
+    bool all;             /* is to be known */
+} making;
+
+/* What a trial found, or wisdom has of one. cuSPARSE, a quarter of a gigabyte, is looked for only where it
+ * would be used. */
+static bool is_known(ftb_gpu_spmm_plan *plan, const ftb_spmm_facts *facts, const making *m)
+{
+    ftb_any_facts any = {.spmm = *facts};
+    ftb_any_plan known = {.spmm.asked = m->asked};
+    any.spmm.gpu.sparse = ftb_gpu_cusparse_spmm_fits(m->s);
+    const bool found = m->tried.family
+                           ? ftb_gpu_spmm_choose(&known.spmm, &any.spmm, &m->tried, FTB_ORIGIN_TRIAL)
+                           : ftb_wisdom_plan(&known, FTB_PLAN_GPU_SPMM, &any, m->s->ctx);
+    if (!found || (known.spmm.gpu.sparse && !ftb_gpu_cusparse_ready(m->d)))
+        return false;
+    *plan = known.spmm.gpu;
+    align(plan, facts, &known.spmm.asked, m->at_once);
+    return true;
+}
+
+/* For the GPU that a description has, if there is one. */
+static void describe(ftb_spmm_facts *facts, const making *m)
+{
     const ftb_gpu_facts *described = &ftb_machine_here()->gpu;
-    const bool forced = asked->forced & FTB_SPMM_SET_KERNEL && asked->family >= FTB_SPMM_HYBRID;
-    facts->gpu = (ftb_gpu_spmm_facts){.gpu = described->multiprocessors ? *described : d->facts,
-                                      .at_once = at_once(s, false),
-                                      .exact = s->kind.best,
-                                      .fixed = ftb_deterministic(s->ctx)};
-    if (d->facts.shared > 0) /* what a description has more of is not there */
-        facts->gpu.gpu.shared =
-            facts->gpu.gpu.shared > 0 ? ftb_min(facts->gpu.gpu.shared, d->facts.shared) : d->facts.shared;
-    facts->gpu.staged = !in_64(s) && !s->with_won && s->p->nvals > 0 && s->p->nvals <= INT_MAX;
-    rule(plan, facts, asked, here_at_once);
-    if (!facts->gpu.staged ||
-        (!all && !forced && ((facts->gpu.fixed && !facts->gpu.exact) || plan->seconds < FTB_GPU_SPMM_SMALL)))
+    const bool fixed = ftb_deterministic(m->s->ctx);
+    const bool wanted = m->asked.forced & FTB_SPMM_SET_KERNEL && m->asked.family == FTB_SPMM_CUSPARSE;
+    facts->gpu = (ftb_gpu_spmm_facts){.gpu = described->multiprocessors ? *described : m->d->facts,
+                                      .at_once = at_once(m->s, false),
+                                      .fixed = fixed,
+                                      .exact = m->s->kind.best,
+                                      .relaxed = ftb_relaxed(m->s->ctx) && !fixed,
+                                      .sparse = (wanted || m->all) && ftb_gpu_cusparse_spmm_fits(m->s) &&
+                                                ftb_gpu_cusparse_ready(m->d)};
+    if (m->d->facts.shared > 0) /* what a description has more of is not there */
+        facts->gpu.gpu.shared = facts->gpu.gpu.shared > 0 ? ftb_min(facts->gpu.gpu.shared, m->d->facts.shared)
+                                                          : m->d->facts.shared;
+    facts->gpu.device = number_of(m->d->gpu, &facts->gpu.gpu);
+    facts->gpu.staged = !in_64(m->s) && !m->s->with_won && m->s->p->nvals > 0 && m->s->p->nvals <= INT_MAX;
+}
+
+/* Densities are looked at where they may matter, or if all is to be known. */
+static GrB_Info make_plan(ftb_gpu_spmm_plan *plan, ftb_spmm_facts *facts, const making *m)
+{
+    const ftb_spmm_product *s = m->s;
+    const bool forced = m->asked.forced & FTB_SPMM_SET_KERNEL &&
+                        (m->asked.family == FTB_SPMM_HYBRID || m->asked.family == FTB_SPMM_TENSOR);
+    const bool wise =
+        m->tried.family || (!ftb_gpu_spmm_asked(&m->asked) && !ftb_deterministic(s->ctx) &&
+                            ftb_precision(s->ctx) == FTB_PRECISION_FP32 && ftb_wisdom_any(s->ctx));
+    describe(facts, m);
+    rule(plan, facts, &m->asked, m->at_once);
+    if (!facts->gpu.staged || plan->sparse ||
+        (!m->all && !forced && !wise &&
+         ((facts->gpu.fixed && !facts->gpu.exact) || plan->seconds < FTB_GPU_SPMM_SMALL)))
         return GrB_SUCCESS;
     facts->gpu.staged =
-        ftb_gpu_load(d, HYBRID) == GrB_SUCCESS && ftb_gpu_load(d, hybrid_of(s)) == GrB_SUCCESS;
+        ftb_gpu_load(m->d, HYBRID) == GrB_SUCCESS && ftb_gpu_load(m->d, hybrid_of(s)) == GrB_SUCCESS;
+    facts->degrees = *ftb_pattern_degrees(s->p);
     GrB_Info info = ftb_gpu_density_ask(&facts->gpu.density, s->p);
     if (lacks_room(info)) /* the direct way needs none */
         info = GrB_SUCCESS;
-    rule(plan, facts, asked, here_at_once);
-    facts->gpu.precision = facts->gpu.staged ? ftb_gpu_tensor_precision(d, s) : FTB_PRECISION_FP32;
+    if (wise && is_known(plan, facts, m))
+        return info;
+    rule(plan, facts, &m->asked, m->at_once);
+    facts->gpu.precision = facts->gpu.staged ? ftb_gpu_tensor_precision(m->d, s) : FTB_PRECISION_FP32;
     ftb_gpu_spmm_facts here = facts->gpu;
-    here.at_once = here_at_once;
-    ftb_rule_gpu_tensor(plan, facts, &here, asked);
+    here.at_once = m->at_once;
+    ftb_rule_gpu_tensor(plan, facts, &here, &m->asked);
     return info;
+}
+
+static making making_of(const ftb_spmm_product *s, const ftb_spmm_plan *plan)
+{
+    making m = {.s = s, .d = ftb_gpu_of(ftb_device(s->ctx)), .asked = plan->asked, .tried = plan->there};
+    m.asked.forced &= ~m.asked.chosen;
+    return m;
 }
 
 /* Before operands are there. */
 GrB_Info ftb_gpu_spmm_plan_of(ftb_spmm_plan *plan, ftb_spmm_facts *facts, const ftb_spmm_product *s)
 {
-    return make_plan(&plan->gpu, facts, s, at_once(s, false), &plan->asked, true);
+    making m = making_of(s, plan);
+    m.at_once = at_once(s, false);
+    m.all = true;
+    return make_plan(&plan->gpu, facts, &m);
 }
 
-static GrB_Info plan_of(ftb_gpu_spmm_plan *plan, const ftb_spmm_product *s, const ftb_spmm_asked *asked)
+static GrB_Info plan_of(ftb_gpu_spmm_plan *plan, const ftb_spmm_product *s, const ftb_spmm_plan *from)
 {
     ftb_spmm_facts facts = {.nrows = s->p->nrows,
                             .ncols = s->p->ncols,
@@ -163,7 +248,9 @@ static GrB_Info plan_of(ftb_gpu_spmm_plan *plan, const ftb_spmm_product *s, cons
                             .stored_bytes = (int64_t)FtB_Type_size(s->stored)};
     if (s->form != FTB_FORM_COPY)
         facts.edge_bytes = s->yheads * (int64_t)FtB_Type_size(s->ystored);
-    return make_plan(plan, &facts, s, at_once(s, true), asked, false);
+    making m = making_of(s, from);
+    m.at_once = at_once(s, true);
+    return make_plan(plan, &facts, &m);
 }
 
 /* ---- hybrid */
@@ -317,7 +404,13 @@ GrB_Info ftb_gpu_spmm(const ftb_spmm_product *s, const ftb_spmm_plan *plan)
     const int *colidx;
     ftb_gpu_pieces p;
     const long long *from = NULL;
-    GrB_Info info = plan_of(&chosen, s, &plan->asked);
+    GrB_Info info = plan_of(&chosen, s, plan);
+    if (info == GrB_SUCCESS && chosen.sparse) {
+        info = ftb_gpu_cusparse_spmm(d, s, chosen.algorithm);
+        if (info != GrB_NO_VALUE) /* else we do it */
+            return info;
+        info = GrB_SUCCESS;
+    }
     if (info == GrB_SUCCESS)
         info = ftb_gpu_rows_ask(&p, &colidx, s->p, d);
     if (info == GrB_SUCCESS && s->at)

@@ -201,6 +201,11 @@ typedef enum FtB_Precision {
  *  @return GrB_INVALID_VALUE of what is none. */
 GrB_Info FtB_Context_set_matmul_precision(FtB_Context ctx, FtB_Precision precision);
 
+/** Allows bits that differ from run to run, where another library's product that gives such is measured to be
+ *  faster: on a GPU, cuSPARSE's algorithms but CSR_ALG3. Not with FtB_Context_set_deterministic.
+ *  @param ctx NULL for the engaged one. @param on whether; false in a new context. @return GrB_SUCCESS. */
+GrB_Info FtB_Context_set_relaxed(FtB_Context ctx, bool on);
+
 /** Sets how long FTB_MEASURE may try plans of one product; what was found by then is used. One trial is ended
  *  before it stops, so it may take longer. @param ctx NULL for the engaged one. @param seconds more than 0;
  * 10 in a new context. @return GrB_INVALID_VALUE. */
@@ -245,7 +250,8 @@ GrB_Info FtB_Context_set_stream(FtB_Context ctx, void *stream);
  * there (FtB_Block_to_device), and products with blocks in FP32 run there. The first call that asks for one
  * opens the driver, libcuda.so.1, and the compiler of kernels, libnvrtc.so, the first large dense product
  * libcublas.so, or the libraries that the environment variables FEATBLAS_CUDA_DRIVER, FEATBLAS_NVRTC and
- * FEATBLAS_CUBLAS name ("" for none), for as long as the process runs. @param n from 0, which is the host.
+ * FEATBLAS_CUBLAS, FEATBLAS_CUSPARSE name ("" for none), for as long as the process runs. @param n from 0,
+ * which is the host.
  * @param[out] name as FtB_Context_set_device takes it. @param[out] about what it is. @param[out] memory its
  * bytes; 0: the host's. Any may be NULL; texts are static.
  *  @return GrB_NO_VALUE behind the last; without a GPU the message says why there is none. */

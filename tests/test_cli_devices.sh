@@ -46,13 +46,16 @@ unset FAKE_CUDA_INIT
 
 # Two of them
 export FEATBLAS_NVRTC=$FEATBLAS_FAKE_DRIVERS/fake_nvrtc.so FAKE_CUDA_DEVICES=2 FAKE_CUDA_NAME="Fake$escape[31m\"GPU"
-export FEATBLAS_CUBLAS=
+export FEATBLAS_CUBLAS= FEATBLAS_CUSPARSE=
 run 0 info --devices
+holds out "Sparse products cannot be tried by cuSPARSE: FEATBLAS_CUSPARSE is empty, so that no cuSPARSE is looked for."
 holds out "Large dense products run there without cuBLAS: FEATBLAS_CUBLAS is empty, so that no cuBLAS is looked for."
 FEATBLAS_CUBLAS=$FEATBLAS_FAKE_DRIVERS/fake_cublas.so
+FEATBLAS_CUSPARSE=$FEATBLAS_FAKE_DRIVERS/fake_cusparse.so
 run 0 info --devices
 holds out "Large dense products run there by cuBLAS 12.4."
-[ "$(wc -l <out)" -eq 4 ] || fail "not a line per device: $(cat out)"
+holds out "Sparse products can be tried by cuSPARSE 12.4."
+[ "$(wc -l <out)" -eq 5 ] || fail "not a line per device: $(cat out)"
 holds out 'gpu:0    Fake?[31m"GPU, compute capability 9.1, 1.5 GiB at 2619 MHz x 5120 bits, 14 multiprocessors'
 holds out "gpu:1 "
 [ "$(grep -c 'driver for CUDA 12.4,\( kernels built in for sm_90,\)\? NVRTC 12.4; products, attention and training run there, the rest on the host$' out)" -eq 2 ] || fail "not said of both: $(cat out)"
@@ -60,6 +63,7 @@ run 0 info --devices --json
 holds out '"name": "gpu:1"'
 holds out '"memory": 3221225472'
 [ "$(grep -c '"cublas": "12.4"' out)" -eq 2 ] || fail "not said of both: $(cat out)"
+[ "$(grep -c '"cusparse": "12.4"' out)" -eq 2 ] || fail "not said of both: $(cat out)"
 run 0 info g.mtx --device gpu:1
 run 2 info g.mtx --device gpu:2
 says "--device: there is no 'gpu:2' here; expected cpu"

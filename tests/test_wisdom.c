@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 #define ROWS 120
-#define FEATURES 32
-#define ROOM 65536
+enum { FEATURES = 32, ROOM = 65536 };
+#define OF_OBJECTS FTB_PLAN_GPU_SPMM /* kinds of calls; a GPU's: test_gpu_cusparse.c */
 
 static char path[] = "/tmp/featblas-wisdom-XXXXXX";
 
@@ -89,7 +89,7 @@ static void is_used(void **state)
     operands o, other;
     assert_ok(make(&o, &r));
     assert_ok(make(&other, &r));
-    for (ftb_plan_kind op = 0; op < FTB_PLAN_KINDS; op++) {
+    for (ftb_plan_kind op = 0; op < OF_OBJECTS; op++) {
         FtB_Plan found, used;
         assert_false(from_wisdom(&o, op));
         assert_ok(plan_of(&found, &o, op, FTB_MEASURE));
@@ -114,7 +114,7 @@ static void is_used(void **state)
         assert_ok(FtB_Context_set_threads(NULL, 0));
     }
     assert_ok(FtB_Wisdom_forget(NULL));
-    for (ftb_plan_kind op = 0; op < FTB_PLAN_KINDS; op++)
+    for (ftb_plan_kind op = 0; op < OF_OBJECTS; op++)
         assert_false(from_wisdom(&o, op));
     clear(&o);
     clear(&other);
@@ -160,13 +160,13 @@ static void moves_no_bits(void **state)
     for (int turn = 0; turn < 4; turn++) {
         ftb_wisdom_text all;
         if (turn == 1)
-            for (ftb_plan_kind op = 0; op < FTB_PLAN_KINDS; op++) {
+            for (ftb_plan_kind op = 0; op < OF_OBJECTS; op++) {
                 FtB_Plan plan;
                 assert_ok(plan_of(&plan, &o, op, FTB_MEASURE));
                 FtB_Plan_free(&plan);
             }
         assert_ok(ftb_wisdom_list(&all, ftb_context()));
-        assert_int_equal(all.count, turn ? FTB_PLAN_KINDS : 0);
+        assert_int_equal(all.count, turn ? OF_OBJECTS : 0);
         for (int t = 0; t < all.count && turn > 1; t++) /* choices that nobody would measure */
             all.entries[t].choice = unlikely((ftb_plan_kind)all.entries[t].when.kind, turn);
         for (int t = 0; t < all.count && turn > 1; t++)
@@ -212,7 +212,7 @@ static void measured_again(void **state)
     rng r = rng_new();
     operands o;
     assert_ok(make(&o, &r));
-    for (ftb_plan_kind op = 0; op < FTB_PLAN_KINDS; op++) {
+    for (ftb_plan_kind op = 0; op < OF_OBJECTS; op++) {
         FtB_Plan plan;
         ftb_wisdom_text all;
         assert_ok(plan_of(&plan, &o, op, FTB_MEASURE));
@@ -264,8 +264,8 @@ static void overruled(void **state)
 static void released(void **state)
 {
     (void)state;
-    static const char *const kernels[][FTB_PLAN_KINDS] = {{NULL, "direct", "rows", "rows"},
-                                                          {NULL, "partitioned", "segments", "segments"}};
+    static const char *const kernels[][4] = {{NULL, "direct", "rows", "rows"},
+                                             {NULL, "partitioned", "segments", "segments"}};
     const ftb_choice rows[] = {{0}, {.family = FTB_SPMM_DIRECT}, {.family = FTB_SDDMM_ROWS}};
     rng r = rng_new();
     operands o;
@@ -487,7 +487,7 @@ static void refusals(void **state)
     refuse(text, "isa=", "isa=other_", GrB_INVALID_VALUE, "another machine");
     refuse(text, "end 4", "end 5", FTB_FORMAT, ":7:5: expected the number of cases above");
     refuse(text, "end 4\n", "end 4\n\n", FTB_FORMAT, ":8:1: expected nothing after the end");
-    refuse(text, "end 4\n", "sum 4\n", FTB_FORMAT, ":7:1: expected spgemm, spmm, sddmm, attention or end");
+    refuse(text, "end 4\n", "sum 4\n", FTB_FORMAT, ":7:1: expected spgemm, spmm, sddmm, attention, gpu_spmm");
     refuse(text, " -> ", " => ", FTB_FORMAT, "expected -> ");
     refuse(text, "nrows=", "rows=", FTB_FORMAT, "expected nrows");
     refuse(text, "nrows=", "nrows=-", FTB_FORMAT, "expected a whole number");
@@ -497,7 +497,7 @@ static void refusals(void **state)
     refuse(text, "degrees=", "degrees=x", FTB_FORMAT, "expected 16 hexadecimal digits");
     refuse(text, "kernel=", "kernel=A", FTB_FORMAT, "expected a kernel's name");
     some_file(&r, true, text, &size);
-    refuse(text, "costs ", "cost ", FTB_FORMAT, ":3:1: expected spgemm, spmm, sddmm, attention or end");
+    refuse(text, "costs ", "cost ", FTB_FORMAT, ":3:1: expected spgemm, spmm, sddmm, attention, gpu_spmm");
     refuse(text, " visit=", " visits=", FTB_FORMAT, "expected visit");
     refuse(text, " row=", " row=-", FTB_FORMAT, "expected a whole number");
     refuse(text, " row=", " row=0 row=", FTB_FORMAT, "expected a cost of 1 or more");

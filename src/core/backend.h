@@ -26,6 +26,9 @@ typedef struct ftb_memory {
     /* Whether an address is of memory there, whoever has it; else an error that says what it is. NULL: nobody
      * knows. */
     GrB_Info (*holds)(const ftb_backend *b, const void *device);
+    /* Seconds that what is done for ctx between two calls takes there: the first has NULL, the second waits.
+     * One thread at a time measures. NULL: nobody knows. */
+    GrB_Info (*lap)(const ftb_backend *b, FtB_Context ctx, double *seconds);
     const struct ftb_replays *replays; /* NULL: nothing is recorded */
     /* Told of host memory that is not valid any more; NULL: nobody wants to know. */
     void (*spoil)(void *host, int64_t bytes);

@@ -123,6 +123,12 @@ GrB_Info FtB_Context_set_matmul_precision(FtB_Context ctx, FtB_Precision precisi
     return GrB_SUCCESS;
 }
 
+GrB_Info FtB_Context_set_relaxed(FtB_Context ctx, bool on)
+{
+    chosen(ctx)->relaxed = on;
+    return GrB_SUCCESS;
+}
+
 GrB_Info FtB_Context_set_measure_seconds(FtB_Context ctx, double seconds)
 {
     if (!(seconds > 0))
@@ -236,6 +242,8 @@ FtB_Precision ftb_precision(FtB_Context ctx)
     ctx = chosen(ctx);
     return ctx->deterministic ? FTB_PRECISION_FP32 : ctx->precision;
 }
+
+bool ftb_relaxed(FtB_Context ctx) { return chosen(ctx)->relaxed; }
 
 int64_t ftb_memory_left(FtB_Context ctx)
 {

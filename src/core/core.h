@@ -31,6 +31,7 @@ struct FtB_Context_opaque {
     uint64_t seed;
     bool deterministic;
     FtB_Precision precision;
+    bool relaxed;
     bool no_sync;           /* files are renamed before they are on the disk */
     double measure_seconds; /* 0: the default */
     char *tmpdir;           /* NULL: default */
@@ -61,6 +62,7 @@ int ftb_threads_for(FtB_Context ctx, int64_t entries);
 int ftb_threads_for_values(FtB_Context ctx, int64_t values); /* of a block, in its order */
 bool ftb_deterministic(FtB_Context ctx);      /* what bits depend on is decided as on a fixed machine */
 FtB_Precision ftb_precision(FtB_Context ctx); /* that operands of FP32 may be rounded to */
+bool ftb_relaxed(FtB_Context ctx);            /* bits may differ from run to run */
 bool ftb_forked(void);                        /* this process is a fork of the one that loaded the library */
 int64_t ftb_memory_left(FtB_Context ctx);     /* bytes; INT64_MAX without a limit */
 /* FTB_CANCELLED (message set) if the context was cancelled or progress says so; call per chunk,

@@ -42,12 +42,14 @@ typedef struct ftb_spmm_result {
  * left to delete; `into` is written only by what cannot fail. (spmm_message.c) */
 GrB_Info ftb_spmm_message(ftb_spmm_result *result, const ftb_spmm_request *request);
 /* The plan for a block without columns, of which nothing is computed; no message is asked for.
- * (spmm_message.c) */
+ * (spmm_plans.c) */
 GrB_Info ftb_spmm_nothing(ftb_spmm_result *result, const ftb_spmm_request *request, FtB_Context ctx);
 /* Seconds of a plain sum of so many features over the entries of p, planned for one thread of a machine, with
- * any memory and as if nothing was built yet: for choices that must not depend on these. (spmm_message.c) */
+ * any memory and as if nothing was built yet: for choices that must not depend on these. (spmm_plans.c) */
 double ftb_spmm_predict(ftb_pattern *p, int64_t features, FtB_Type type, const ftb_machine_facts *machine);
-/* Type and columns of the result, without computing it. (spmm_message.c) */
+/* Values of a vector of the kernels that take so many features. (spmm_plans.c) */
+int ftb_spmm_lanes_of(FtB_Type type, int64_t features);
+/* Type and columns of the result, without computing it. (spmm_plans.c) */
 GrB_Info ftb_spmm_shape(const ftb_message *m, FtB_Type *type, int64_t *ncols);
 
 #endif

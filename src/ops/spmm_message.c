@@ -45,19 +45,14 @@ static FtB_Type kernel_type(const work *w)
                : w->hoisted.type.reduced;
 }
 
-static int lanes_of(FtB_Type type, int64_t features)
-{
-    return FTB_PICK_OF(ftb_isa_for(features * (int64_t)FtB_Type_size(type)), ftb_spmm_lanes)(type);
-}
-
 static ftb_spmm_edge edge_kind(const ftb_spmm_product *product)
 {
     ftb_spmm_kind heads = product->kind;
     heads.edge = FTB_EDGE_HEADS;
     if (product->yheads * product->ywidth <= 1)
         return FTB_EDGE_ONE;
-    bool whole =
-        product->ywidth == 1 && product->width % lanes_of(heads.type, product->heads * product->width) == 0;
+    bool whole = product->ywidth == 1 &&
+                 product->width % ftb_spmm_lanes_of(heads.type, product->heads * product->width) == 0;
     return whole && ftb_spmm_find(&heads) >= 0 ? FTB_EDGE_HEADS : FTB_EDGE_LANES;
 }
 
@@ -155,7 +150,7 @@ static void make_plan(work *w, bool tuned)
         .value_bytes = (int64_t)FtB_Type_size(type),
         .stored_bytes = (int64_t)FtB_Type_size(tuned ? product->stored : type),
         .edge_bytes = tuned ? product->yheads * product->ywidth * (int64_t)FtB_Type_size(type) : 0,
-        .lanes = lanes_of(type, w->hoisted.core.heads * w->hoisted.type.width),
+        .lanes = ftb_spmm_lanes_of(type, w->hoisted.core.heads * w->hoisted.type.width),
         .threads = ftb_threads(w->hoisted.core.ctx),
         .memory_left = ftb_memory_left(w->hoisted.core.ctx),
         .tuned = tuned,
@@ -175,55 +170,6 @@ static void make_plan(work *w, bool tuned)
     if (request->forced || request->measure || !is_known(w))
         ftb_rule_spmm(&w->plan, &w->facts, &machine);
     spare_threads(w);
-}
-
-double ftb_spmm_predict(ftb_pattern *p, int64_t features, FtB_Type type, const ftb_machine_facts *machine)
-{
-    ftb_spmm_plan plan = {0};
-    ftb_spmm_facts facts = {.nrows = p->nrows,
-                            .ncols = p->ncols,
-                            .nvals = p->nvals,
-                            .listed = p->nrows,
-                            .entries = p->nvals,
-                            .features = features,
-                            .value_bytes = (int64_t)FtB_Type_size(type),
-                            .stored_bytes = (int64_t)FtB_Type_size(type),
-                            .lanes = lanes_of(type, features),
-                            .threads = 1,
-                            .memory_left = INT64_MAX,
-                            .tuned = !p->wide,
-                            .vector = !p->wide && features == 1,
-                            .partitioned = !p->wide && features > 1 && p->nrows <= (int64_t)UINT32_MAX};
-    facts.degrees = *ftb_pattern_degrees(p);
-    ftb_rule_spmm(&plan, &facts, machine);
-    return plan.seconds;
-}
-
-static GrB_Info check_plan(const ftb_spmm_facts *made, const ftb_spmm_facts *here)
-{
-    return ftb_plan_check_same(FTB_PLAN_SPMM, &(ftb_any_facts){.spmm = *made},
-                               &(ftb_any_facts){.spmm = *here});
-}
-
-GrB_Info ftb_spmm_nothing(ftb_spmm_result *result, const ftb_spmm_request *request, FtB_Context ctx)
-{
-    ftb_pattern *p = request->p;
-    *result = (ftb_spmm_result){.facts = {.nrows = p->nrows,
-                                          .ncols = p->ncols,
-                                          .nvals = p->nvals,
-                                          .listed = p->nrows,
-                                          .entries = p->nvals,
-                                          .value_bytes = (int64_t)FtB_Type_size(request->into_type),
-                                          .stored_bytes = (int64_t)FtB_Type_size(request->into_type),
-                                          .lanes = 1,
-                                          .threads = ftb_threads(ctx),
-                                          .memory_left = ftb_memory_left(ctx),
-                                          .kernel = "nothing"}};
-    result->facts.degrees = *ftb_pattern_degrees(p);
-    if (request->forced)
-        result->plan = *request->forced;
-    ftb_rule_spmm(&result->plan, &result->facts, ftb_machine_here());
-    return request->expected ? check_plan(request->expected, &result->facts) : GrB_SUCCESS;
 }
 
 /* ---- running */
@@ -455,6 +401,61 @@ static GrB_Info run_on_device(work *w, ftb_spmm_result *result)
     return info;
 }
 
+/* A plan of the device's by trial, on memory of ours. */
+typedef struct trial_there {
+    const work *w;
+    FtB_Block C;
+} trial_there;
+
+#define NEVER 1e9 /* seconds, of what cannot be done there: there is no room, say */
+
+static GrB_Info run_there(void *run, const ftb_any_plan *plan, double *seconds)
+{
+    const trial_there *t = run;
+    const ftb_backend *who = t->w->request->device;
+    const FtB_Context ctx = t->w->hoisted.core.ctx;
+    work w = *t->w;
+    w.plan = plan->spmm;
+    w.plan.there = ftb_gpu_spmm_chosen(&plan->spmm.gpu);
+    GrB_Info info = who->memory->lap(who, ctx, NULL);
+    if (info == GrB_SUCCESS)
+        info = run_product(&w, t->C, false);
+    if (info == GrB_SUCCESS)
+        info = who->memory->lap(who, ctx, seconds);
+    if (info != FTB_NO_DEVICE && info != GrB_OUT_OF_MEMORY)
+        return info;
+    *seconds = NEVER;
+    return GrB_SUCCESS;
+}
+
+/* Whether that device has plans of its own, which can be tried. */
+static bool tries_there(work *w)
+{
+    const ftb_backend *who = w->request->device;
+    return who && who->memory->lap && who->verbs->limits && who->verbs->limits->spmm_plan && finds_verb(w) &&
+           w->plan.family != FTB_SPMM_PROGRAM && !ftb_deterministic(w->hoisted.core.ctx) &&
+           ftb_precision(w->hoisted.core.ctx) == FTB_PRECISION_FP32;
+}
+
+static GrB_Info measure_there(work *w, ftb_spmm_result *result)
+{
+    trial_there t = {.w = w};
+    GrB_Info info = w->request->device->verbs->limits->spmm_plan(&result->plan, &result->facts, &w->product);
+    if (info == GrB_SUCCESS)
+        info = new_core(&t.C, w, w->request->p->nrows);
+    if (info != GrB_SUCCESS)
+        return info;
+    const ftb_any_facts facts = {.spmm = result->facts};
+    ftb_any_plan plan = {.spmm = result->plan};
+    info = ftb_plan_measure(&plan, FTB_PLAN_GPU_SPMM, &facts, run_there, &t, w->hoisted.core.ctx);
+    FtB_Block_free(&t.C);
+    result->plan.gpu = plan.spmm.gpu;
+    result->plan.there = ftb_gpu_spmm_chosen(&plan.spmm.gpu);
+    result->plan.there.nanoseconds = (int64_t)(1e9 * plan.spmm.gpu.seconds);
+    result->fits = true;
+    return info;
+}
+
 /* Whether that is all: the device did it, or a failure is no device's. */
 static bool leave(GrB_Info *info, const work *w, ftb_spmm_result *result)
 {
@@ -554,7 +555,13 @@ GrB_Info ftb_spmm_message(ftb_spmm_result *result, const ftb_spmm_request *reque
     result->type = w.hoisted.type.reduced;
     result->ncols = w.hoisted.core.heads * w.hoisted.type.width;
     if (request->expected)
-        info = check_plan(request->expected, &w.facts);
+        info = ftb_plan_check_same(FTB_PLAN_SPMM, &(ftb_any_facts){.spmm = *request->expected},
+                                   &(ftb_any_facts){.spmm = w.facts});
+    work there = w;
+    if (info == GrB_SUCCESS && request->measure && tries_there(&there)) {
+        info = measure_there(&there, result);
+        goto done;
+    }
     if (info == GrB_SUCCESS && request->measure)
         info = ftb_message_ask(&w.hoisted.core);
     if (info == GrB_SUCCESS && request->measure)
@@ -586,15 +593,4 @@ done:
         *result = (ftb_spmm_result){0};
     }
     return info;
-}
-
-GrB_Info ftb_spmm_shape(const ftb_message *m, FtB_Type *type, int64_t *ncols)
-{
-    ftb_message_type compiled;
-    GrB_Info info = ftb_message_types(&compiled, m);
-    if (info != GrB_SUCCESS)
-        return info;
-    *type = compiled.reduced;
-    *ncols = m->heads * compiled.width;
-    return GrB_SUCCESS;
 }

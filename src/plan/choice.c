@@ -84,6 +84,53 @@ bool ftb_spmm_choose(ftb_spmm_plan *plan, const ftb_spmm_facts *facts, const ftb
     return true;
 }
 
+/* ---- the same on a GPU */
+
+/* Ways of cuSPARSE's: this and the algorithm. */
+enum { SPARSE = FTB_GPU_SPMM_SPARSE };
+
+ftb_choice ftb_gpu_spmm_chosen(const ftb_gpu_spmm_plan *plan)
+{
+    if (plan->sparse)
+        return (ftb_choice){.family = SPARSE + (int32_t)plan->algorithm};
+    if (!plan->hybrid)
+        return (ftb_choice){.family = FTB_SPMM_DIRECT};
+    return (ftb_choice){.family = FTB_SPMM_HYBRID, .segment = plan->threshold, .tile = plan->tile};
+}
+
+bool ftb_gpu_spmm_asked(const ftb_spmm_asked *asked)
+{
+    return asked->forced &
+           (FTB_SPMM_SET_KERNEL | FTB_SPMM_SET_SEGMENT | FTB_SPMM_SET_THRESHOLD | FTB_SPMM_SET_ALGORITHM);
+}
+
+bool ftb_gpu_spmm_choose(ftb_spmm_plan *plan, const ftb_spmm_facts *facts, const ftb_choice *choice,
+                         ftb_origin origin)
+{
+    ftb_spmm_plan made = *plan;
+    ftb_spmm_asked *asked = &made.asked;
+    const unsigned by_hand = asked->forced &= ~asked->chosen;
+    const bool sparse = choice->family >= SPARSE;
+    if (!(by_hand & FTB_SPMM_SET_KERNEL))
+        asked->family = sparse ? FTB_SPMM_CUSPARSE : (ftb_spmm_family)choice->family;
+    asked->forced |= FTB_SPMM_SET_KERNEL;
+    if (sparse && !(by_hand & FTB_SPMM_SET_ALGORITHM)) {
+        asked->algorithm = (ftb_gpu_sparse_algorithm)(choice->family - SPARSE);
+        asked->forced |= FTB_SPMM_SET_ALGORITHM;
+    }
+    take(&asked->threshold, choice->segment, FTB_MOST_SEGMENT, &asked->forced, FTB_SPMM_SET_THRESHOLD);
+    take(&asked->segment, choice->tile, FTB_MOST_SEGMENT, &asked->forced, FTB_SPMM_SET_SEGMENT);
+    asked->chosen = asked->forced & ~by_hand;
+    ftb_rule_gpu_spmm(&made.gpu, facts, &facts->gpu, asked);
+    if (ftb_gpu_spmm_chosen(&made.gpu).family != choice->family)
+        return false;
+    made.gpu.origin = origin;
+    if (origin != FTB_ORIGIN_MODEL)
+        made.gpu.seconds = 1e-9 * (double)choice->nanoseconds;
+    *plan = made;
+    return true;
+}
+
 /* ---- over the entries of a pattern */
 
 ftb_choice ftb_sddmm_chosen(const ftb_sddmm_plan *plan)

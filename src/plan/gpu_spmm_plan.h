@@ -5,6 +5,7 @@
 #define FTB_PLAN_GPU_SPMM_H
 
 #include "featblas.h"
+#include "plan/choice.h"
 #include "plan/machine.h"
 
 /* How often blocks of rows use their sources (gpu/spmm_form.h). Class b: 2^b to 2^(b+1) - 1 times. */
@@ -15,6 +16,16 @@ typedef struct ftb_gpu_density {
     double blocks[FTB_GPU_USES];                         /* by their most used column */
 } ftb_gpu_density;
 
+/* Algorithms of cuSPARSE's: bits of all but the last may differ from run to run. */
+typedef enum ftb_gpu_sparse_algorithm {
+    FTB_GPU_SPARSE_DEFAULT,
+    FTB_GPU_SPARSE_CSR_ALG1,
+    FTB_GPU_SPARSE_CSR_ALG2,
+    FTB_GPU_SPARSE_CSR_ALG3,
+    FTB_GPU_SPARSE_ALGORITHMS
+} ftb_gpu_sparse_algorithm;
+const char *ftb_gpu_sparse_name(ftb_gpu_sparse_algorithm algorithm); /* "csr_alg3" */
+
 /* What is known of a product beside the facts for the host's plan. */
 typedef struct ftb_gpu_spmm_facts {
     ftb_gpu_facts gpu;       /* of no multiprocessors: none runs it */
@@ -23,6 +34,9 @@ typedef struct ftb_gpu_spmm_facts {
     bool exact;              /* of which no bit depends on the form: min and max */
     bool fixed;              /* what bits depend on is not to be chosen by the GPU's figures: direct */
     FtB_Precision precision; /* that tensor cores' kernel for it may round to; FP32: there is none */
+    bool sparse;             /* cuSPARSE is there, and makes it */
+    bool relaxed;            /* bits may differ from run to run */
+    int64_t device;          /* a number of the GPU's own, for wisdom */
     ftb_gpu_density density;
 } ftb_gpu_spmm_facts;
 
@@ -37,8 +51,12 @@ typedef struct ftb_gpu_spmm_plan {
     int threshold;     /* hybrid: uses by a block of rows from which a source is read from a tile */
     int64_t tile;      /* hybrid: sources of a tile */
     double hot;        /* hybrid: share of the entries that are read from tiles */
-    double seconds, direct_seconds, hybrid_seconds; /* predicted; of what cannot be INFINITY */
-    double tensor_seconds;                          /* 0: they were not looked at */
+    bool sparse;       /* cuSPARSE does it, in place of either, by */
+    ftb_gpu_sparse_algorithm algorithm;
+    double seconds, direct_seconds,
+        hybrid_seconds;    /* predicted; of what cannot be INFINITY; cuSPARSE's is 0 */
+    ftb_origin origin;     /* MODEL after every rule; else seconds are measured */
+    double tensor_seconds; /* 0: they were not looked at */
 } ftb_gpu_spmm_plan;
 
 /* Below so many seconds of the direct form the hybrid one is not looked at, unless it was asked for. Rests on
@@ -54,6 +72,16 @@ void ftb_rule_gpu_spmm(ftb_gpu_spmm_plan *plan, const struct ftb_spmm_facts *fac
  * be faster, or were asked for. `gpu` has how rows are read. (rule_gpu_tensor.c) */
 void ftb_rule_gpu_tensor(ftb_gpu_spmm_plan *plan, const struct ftb_spmm_facts *facts,
                          const ftb_gpu_spmm_facts *gpu, const struct ftb_spmm_asked *asked);
+/* Families of its choices: DIRECT and HYBRID as the host's, and from here on cuSPARSE's algorithms. */
+enum { FTB_GPU_SPMM_SPARSE = 16 };
+struct ftb_spmm_plan;
+/* Whether what was asked for says which form. */
+bool ftb_gpu_spmm_asked(const struct ftb_spmm_asked *asked);
+/* A plan's choice, and the plan that the rule makes of one, but for what was forced already; as of the host's
+ * (spmm_plan.h). Hybrid: its segment is the threshold, its tile sources of a tile. (choice.c) */
+ftb_choice ftb_gpu_spmm_chosen(const ftb_gpu_spmm_plan *plan);
+bool ftb_gpu_spmm_choose(struct ftb_spmm_plan *plan, const struct ftb_spmm_facts *facts,
+                         const ftb_choice *choice, ftb_origin origin);
 void ftb_explain_gpu_spmm(const ftb_gpu_spmm_plan *plan, FILE *file);
 
 #endif

@@ -144,6 +144,51 @@ static int64_t spmm_most(const ftb_any_facts *facts, ftb_choice_number number)
     return number == FTB_SEGMENT ? FTB_MOST_SEGMENT : number == FTB_TILE ? f->features : parts;
 }
 
+/* ---- the same on a GPU */
+
+static bool gpu_spmm_rule(ftb_any_plan *plan, const ftb_any_facts *facts, const ftb_machine_facts *machine)
+{
+    (void)machine;
+    ftb_rule_gpu_spmm(&plan->spmm.gpu, &facts->spmm, &facts->spmm.gpu, &plan->spmm.asked);
+    return true;
+}
+
+static ftb_plan_case gpu_spmm_case(const ftb_any_facts *facts)
+{
+    const ftb_spmm_facts *f = &facts->spmm;
+    const bool flags[] = {f->gpu.exact, f->gpu.relaxed};
+    int64_t bits = (int64_t)f->gpu.at_once << 2;
+    for (int b = 0; b < (int)(sizeof flags / sizeof *flags); b++)
+        bits |= (int64_t)flags[b] << b;
+    return (ftb_plan_case){.kernel = f->value_bytes > 4 ? "f64" : "f32",
+                           .fact = {f->nrows, f->ncols, f->nvals, f->features, f->stored_bytes, f->edge_bytes,
+                                    bits, f->gpu.device},
+                           .degrees = &f->degrees};
+}
+
+static ftb_choice gpu_spmm_chosen(const ftb_any_plan *plan) { return ftb_gpu_spmm_chosen(&plan->spmm.gpu); }
+
+static bool gpu_spmm_choose(ftb_any_plan *plan, const ftb_any_facts *facts, const ftb_machine_facts *machine,
+                            const ftb_choice *choice, ftb_origin origin)
+{
+    (void)machine;
+    return ftb_gpu_spmm_choose(&plan->spmm, &facts->spmm, choice, origin);
+}
+
+static unsigned gpu_spmm_forced(const ftb_any_plan *plan)
+{
+    ftb_spmm_asked by_hand = plan->spmm.asked;
+    by_hand.forced &= ~by_hand.chosen;
+    return ftb_gpu_spmm_asked(&by_hand);
+}
+
+/* Each threshold is a form of the pattern's, which stays: tiles are left to the rule. */
+static int64_t gpu_spmm_most(const ftb_any_facts *facts, ftb_choice_number number)
+{
+    (void)facts;
+    return number == FTB_SEGMENT ? 1 << (FTB_GPU_USES - 1) : 0;
+}
+
 /* ---- over the entries of a pattern */
 
 static bool sddmm_rule(ftb_any_plan *plan, const ftb_any_facts *facts, const ftb_machine_facts *machine)
@@ -252,7 +297,7 @@ const ftb_plan_row ftb_plan_rows[FTB_PLAN_KINDS] = {
          .op = "spmm",
          .figures = "segment, segments, tile, tiles, parts, ordered, partitioned, uses, threads, bytes, "
                     "partition_bytes, seconds, direct_seconds, partitioned_seconds, hybrid, threshold, hot, "
-                    "gpu_seconds",
+                    "gpu_seconds, cusparse",
          .case_names = {"nrows", "ncols", "nvals", "listed", "entries", "features", "value", "stored", "edge",
                         "threads"},
          .ways = {{"direct", FTB_SPMM_DIRECT, false, false},
@@ -282,4 +327,26 @@ const ftb_plan_row ftb_plan_rows[FTB_PLAN_KINDS] = {
                                      {"segments", FTB_SDDMM_SEGMENTS, true, false},
                                      {"staged", FTB_SDDMM_STAGED, false, false}},
                             OVER_ENTRIES},
+    [FTB_PLAN_GPU_SPMM] =
+        {.name = "sparse x block on a GPU",
+         .op = "gpu_spmm",
+         .figures = "",
+         .case_names = {"nrows", "ncols", "nvals", "features", "stored", "edge", "flags", "device"},
+         .ways = {{"direct", FTB_SPMM_DIRECT, false, false},
+                  {"hybrid", FTB_SPMM_HYBRID, true, false},
+                  {"cusparse_default", FTB_GPU_SPMM_SPARSE + FTB_GPU_SPARSE_DEFAULT, false, false},
+                  {"cusparse_csr_alg1", FTB_GPU_SPMM_SPARSE + FTB_GPU_SPARSE_CSR_ALG1, false, false},
+                  {"cusparse_csr_alg2", FTB_GPU_SPMM_SPARSE + FTB_GPU_SPARSE_CSR_ALG2, false, false},
+                  {"cusparse_csr_alg3", FTB_GPU_SPMM_SPARSE + FTB_GPU_SPARSE_CSR_ALG3, false, false}},
+         .rule = gpu_spmm_rule,
+         .set = spmm_set,
+         .get = spmm_get,
+         .explain = spmm_explain,
+         .same = spmm_same,
+         .describe = spmm_describe,
+         .describe_case = gpu_spmm_case,
+         .chosen = gpu_spmm_chosen,
+         .choose = gpu_spmm_choose,
+         .forced = gpu_spmm_forced,
+         .most = gpu_spmm_most},
 };

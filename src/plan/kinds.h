@@ -11,6 +11,7 @@ typedef enum ftb_plan_kind {
     FTB_PLAN_SPMM,
     FTB_PLAN_SDDMM,
     FTB_PLAN_ATTENTION,
+    FTB_PLAN_GPU_SPMM, /* of trials and wisdom alone: an object's plan has it beside the host's */
     FTB_PLAN_KINDS
 } ftb_plan_kind;
 
@@ -52,7 +53,7 @@ typedef struct ftb_plan_row {
     const char *op;                         /* in wisdom */
     const char *figures;                    /* that get knows */
     const char *case_names[FTB_CASE_FACTS]; /* in wisdom */
-    ftb_way ways[5];
+    ftb_way ways[7];
     /* False: no plan fits the memory that is left. */
     bool (*rule)(ftb_any_plan *plan, const ftb_any_facts *facts, const ftb_machine_facts *machine);
     /* NULL if well, else what would have been. */

@@ -16,7 +16,10 @@
  *
  * and the other entries as direct, from sums that are written and read once more; weights are brought into
  * the form's order first. What is greatest decides, and the others are seen a little. Every power of two is
- * tried as threshold, so that what is staged follows from the density of the columns. */
+ * tried as threshold, so that what is staged follows from the density of the columns.
+ *
+ * cuSPARSE is taken where it is asked for, by hand or by what was measured: how long it takes nothing here
+ * foretells. Of its algorithms that one whose bits are the same at every run, unless a context is relaxed. */
 #include "plan/spmm_plan.h"
 
 #include <math.h>
@@ -261,6 +264,14 @@ void ftb_rule_gpu_spmm(ftb_gpu_spmm_plan *plan, const ftb_spmm_facts *facts, con
     out.lanes = s.lanes;
     out.values = s.values;
     out.seconds = out.direct_seconds;
+    if (wanted == FTB_SPMM_CUSPARSE && of->sparse) { /* lanes and values are those without it */
+        out.sparse = true;
+        out.algorithm = asked->forced & FTB_SPMM_SET_ALGORITHM && of->relaxed ? asked->algorithm
+                                                                              : FTB_GPU_SPARSE_CSR_ALG3;
+        out.seconds = 0;
+        *plan = out;
+        return;
+    }
     out.why = why_not(&m, wanted, out.seconds < FTB_GPU_SPMM_SMALL && wanted != FTB_SPMM_HYBRID);
     if (!out.why && of->density.known) {
         const double build = choose_hybrid(&hybrid, &m, asked);

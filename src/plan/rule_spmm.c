@@ -312,6 +312,19 @@ static void use_direct(ftb_spmm_plan *plan, const model *m)
     plan->seconds = plan->direct_seconds;
 }
 
+/* The GPU's, of what was asked for by hand and what a trial found there with that: what was chosen is the
+ * host's.
+ */
+static void plan_there(ftb_spmm_plan *plan, const ftb_spmm_facts *facts)
+{
+    ftb_spmm_plan there = *plan;
+    there.asked.forced &= ~plan->asked.chosen;
+    there.asked.chosen = 0;
+    if (!plan->there.family || !ftb_gpu_spmm_choose(&there, facts, &plan->there, FTB_ORIGIN_TRIAL))
+        ftb_rule_gpu_spmm(&there.gpu, facts, &facts->gpu, &there.asked);
+    plan->gpu = there.gpu;
+}
+
 void ftb_rule_spmm(ftb_spmm_plan *plan, const ftb_spmm_facts *facts, const ftb_machine_facts *machine)
 {
     const int isa = ftb_isa_for(facts->features * facts->value_bytes);
@@ -322,7 +335,8 @@ void ftb_rule_spmm(ftb_spmm_plan *plan, const ftb_spmm_facts *facts, const ftb_m
                .near_l3 = machine->near_l3,
                .l3_bytes = ftb_machine_l3(machine)};
     const ftb_spmm_asked *asked = &plan->asked;
-    ftb_spmm_plan out = {.asked = *asked, .threads = facts->threads, .partitioned_seconds = INFINITY};
+    ftb_spmm_plan out = {
+        .asked = *asked, .there = plan->there, .threads = facts->threads, .partitioned_seconds = INFINITY};
     ftb_spmm_family wanted = asked->forced & FTB_SPMM_SET_KERNEL && asked->family < FTB_SPMM_HYBRID
                                  ? asked->family
                                  : FTB_SPMM_AUTO;
@@ -356,6 +370,6 @@ void ftb_rule_spmm(ftb_spmm_plan *plan, const ftb_spmm_facts *facts, const ftb_m
     }
     out.seconds /= out.threads;
     if (facts->gpu.gpu.multiprocessors > 0)
-        ftb_rule_gpu_spmm(&out.gpu, facts, &facts->gpu, asked);
+        plan_there(&out, facts);
     *plan = out;
 }

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const families[] = {"auto", "program", "direct", "partitioned", "hybrid", "tensor"};
+static const char *const families[] = {"auto",   "program", "direct",  "partitioned",
+                                       "hybrid", "tensor",  "cusparse"};
 enum { FAMILIES = sizeof families / sizeof *families };
 
 const char *ftb_spmm_family_name(ftb_spmm_family family) { return families[family]; }
@@ -20,8 +21,9 @@ static int64_t number_in(const char *text, int64_t low, int64_t high)
 
 /* What is set by hand outlasts what was chosen: another kernel, or segments where none were chosen, leave the
  * rest of the choice to the rule again. */
-static void force(ftb_spmm_asked *asked, unsigned bit)
+static void force(ftb_spmm_plan *plan, unsigned bit)
 {
+    ftb_spmm_asked *asked = &plan->asked;
     const unsigned parted = FTB_SPMM_SET_SEGMENT | FTB_SPMM_SET_PARTS | FTB_SPMM_SET_ORDERED;
     if (bit == FTB_SPMM_SET_KERNEL ||
         (bit & parted && asked->chosen & FTB_SPMM_SET_KERNEL && asked->family != FTB_SPMM_PARTITIONED)) {
@@ -30,6 +32,8 @@ static void force(ftb_spmm_asked *asked, unsigned bit)
     }
     asked->forced |= bit;
     asked->chosen &= ~bit;
+    if (ftb_gpu_spmm_asked(&(ftb_spmm_asked){.forced = bit}))
+        plan->there.family = 0;
 }
 
 const char *ftb_spmm_plan_set(ftb_spmm_plan *plan, const char *key, const char *value)
@@ -37,11 +41,20 @@ const char *ftb_spmm_plan_set(ftb_spmm_plan *plan, const char *key, const char *
     if (strcmp(key, "kernel") == 0) {
         for (int f = 0; f < FAMILIES; f++)
             if (strcmp(value, families[f]) == 0) {
-                force(&plan->asked, FTB_SPMM_SET_KERNEL);
+                force(plan, FTB_SPMM_SET_KERNEL);
                 plan->asked.family = (ftb_spmm_family)f;
                 return NULL;
             }
-        return "auto, program, direct, partitioned, hybrid or tensor";
+        return "auto, program, direct, partitioned, hybrid, tensor or cusparse";
+    }
+    if (strcmp(key, "algorithm") == 0) {
+        for (int a = 0; a < FTB_GPU_SPARSE_ALGORITHMS; a++)
+            if (strcmp(value, ftb_gpu_sparse_name(a)) == 0) {
+                force(plan, FTB_SPMM_SET_ALGORITHM);
+                plan->asked.algorithm = (ftb_gpu_sparse_algorithm)a;
+                return NULL;
+            }
+        return "default, csr_alg1, csr_alg2 or csr_alg3";
     }
     static const struct {
         const char *key, *expected;
@@ -81,11 +94,11 @@ const char *ftb_spmm_plan_set(ftb_spmm_plan *plan, const char *key, const char *
             plan->asked.threshold = x;
         else
             plan->asked.bulk = x > 0;
-        force(&plan->asked, numbers[n].bit);
+        force(plan, numbers[n].bit);
         return NULL;
     }
-    return "a key of sparse x block: kernel, segment, tile, threads, ordered, ahead, parts, uses, threshold, "
-           "bulk";
+    return "a key of sparse x block: kernel, segment, tile, threads, ordered, ahead, parts, uses, "
+           "threshold, bulk, algorithm";
 }
 
 bool ftb_spmm_plan_get(const ftb_spmm_plan *plan, const ftb_spmm_facts *facts, const char *key, double *value)
@@ -113,6 +126,7 @@ bool ftb_spmm_plan_get(const ftb_spmm_plan *plan, const ftb_spmm_facts *facts, c
         {"threshold", plan->gpu.threshold},
         {"hot", plan->gpu.hot},
         {"gpu_seconds", plan->gpu.seconds},
+        {"cusparse", plan->gpu.sparse},
     };
     for (size_t f = 0; f < sizeof figures / sizeof *figures; f++)
         if (strcmp(key, figures[f].key) == 0) {

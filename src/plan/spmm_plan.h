@@ -45,7 +45,8 @@ typedef enum ftb_spmm_family {
     FTB_SPMM_DIRECT,
     FTB_SPMM_PARTITIONED, /* the host's */
     FTB_SPMM_HYBRID,      /* a GPU's; of plans only asked for */
-    FTB_SPMM_TENSOR       /* the same */
+    FTB_SPMM_TENSOR,      /* the same */
+    FTB_SPMM_CUSPARSE     /* the same */
 } ftb_spmm_family;
 
 /* Choices that can be set by hand: bits of ftb_spmm_asked.forced. */
@@ -59,7 +60,8 @@ enum {
     FTB_SPMM_SET_PARTS = 64,
     FTB_SPMM_SET_USES = 128, /* says nothing of how */
     FTB_SPMM_SET_THRESHOLD = 256,
-    FTB_SPMM_SET_BULK = 512
+    FTB_SPMM_SET_BULK = 512,
+    FTB_SPMM_SET_ALGORITHM = 1024
 };
 
 /* Choices by hand, which outlast plans that have no use for them. */
@@ -68,6 +70,7 @@ typedef struct ftb_spmm_asked {
     unsigned chosen; /* those of them that wisdom or a trial set, not a hand */
     ftb_spmm_family family;
     int64_t segment, tile, parts, ahead, uses, threshold;
+    ftb_gpu_sparse_algorithm algorithm;
     bool ordered, bulk;
     int threads;
 } ftb_spmm_asked;
@@ -89,6 +92,7 @@ typedef struct ftb_spmm_plan {
     int64_t bytes;                              /* held beside operands and result while running */
     int64_t partition_bytes;                    /* held by the pattern from then on */
     ftb_gpu_spmm_plan gpu;                      /* if one runs it */
+    ftb_choice there;                           /* of the GPU's plan, by trial; family 0: none */
     ftb_spmm_asked asked;
     ftb_origin origin; /* MODEL after every rule */
 } ftb_spmm_plan;

@@ -24,6 +24,7 @@ int fake_gpu_start(void **state)
         setenv("FEATBLAS_CUDA_DRIVER", fake_path("fake_cuda"), 1);
         setenv("FEATBLAS_NVRTC", fake_path("fake_nvrtc"), 1);
         setenv("FEATBLAS_CUBLAS", "", 0);
+        setenv("FEATBLAS_CUSPARSE", "", 0);
         setenv("FEATBLAS_CACHE", "0", 1); /* what another test compiled is not counted on */
     }
     fake_find("fake_cuda", "fake_cuda_launches", &fake.launches);

@@ -47,6 +47,8 @@ CALL(cuStreamWaitEvent, "cuStreamWaitEvent", (stream s, event e, unsigned flags)
 CALL(cuEventCreate, "cuEventCreate", (event * made, unsigned flags), (made, flags))
 CALL(cuEventRecord, "cuEventRecord", (event e, stream s), (e, s))
 CALL(cuEventSynchronize, "cuEventSynchronize", (event e), (e))
+CALL(cuEventElapsedTime, "cuEventElapsedTime", (float *milliseconds, event from, event to),
+     (milliseconds, from, to))
 CALL(cuStreamGetCtx, "cuStreamGetCtx", (stream s, context *of), (s, of))
 CALL(cuStreamBeginCapture_v2, "cuStreamBeginCapture", (stream s, unsigned mode), (s, mode))
 CALL(cuGraphDestroy, "cuGraphDestroy", (graph g), (g))
@@ -136,6 +138,7 @@ void real_gpu_begin(void)
     d->call.cuEventCreate = cuEventCreate;
     d->call.cuEventRecord = cuEventRecord;
     d->call.cuEventSynchronize = cuEventSynchronize;
+    d->call.cuEventElapsedTime = cuEventElapsedTime;
     d->call.cuStreamGetCtx = cuStreamGetCtx;
     d->call.cuStreamBeginCapture_v2 = cuStreamBeginCapture_v2;
     d->call.cuStreamEndCapture = cuStreamEndCapture;

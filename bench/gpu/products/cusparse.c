@@ -5,38 +5,28 @@
 #include "products.h"
 
 #include "core/core.h"
-#include "cusparse.h"
 #include "gpu/context.h"
-#include "gpu/library.h"
+#include "gpu/cusparse/cusparse.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static const ftb_symbol symbols[] = {
-#define SYMBOL(name, arguments) {#name, offsetof(products_sparse, name)},
-    PRODUCTS_SPARSE_CALLS(SYMBOL){NULL, 0}
-#undef SYMBOL
-};
-
 static struct {
-    products_sparse call;
+    ftb_cusparse_calls call;
     void *handle;
     bool tried;
     char why[PRODUCTS_TEXT];
 } sparse;
 
-/* Of CUDA 12 and 13 alike. */
 static bool open_library(void)
 {
-    const char *name = getenv("FEATBLAS_CUSPARSE"), *why;
+    const ftb_cusparse *c = ftb_cusparse_here();
     if (sparse.tried)
         return sparse.handle != NULL;
     sparse.tried = true;
-    name = name ? name : "libcusparse.so.12";
-    const char *missing = ftb_library_open(name, symbols, &sparse.call, &why);
-    if (why || missing) {
-        snprintf(sparse.why, sizeof sparse.why, "skipped: %.200s%s", why ? why : "cuSPARSE has no function ",
-                 why ? "" : missing);
+    sparse.call = c->call;
+    if (!c->found.version) {
+        snprintf(sparse.why, sizeof sparse.why, "skipped: %.200s", c->found.why);
         return false;
     }
     ftb_gpu_device *d = ftb_gpu_of(ftb_device(ftb_context()));
@@ -118,20 +108,23 @@ static bool operands(products_who *who, product *p, const gen_graph *g, int64_t 
 /* Between ftb_gpu_enter and ftb_gpu_leave. */
 static unsigned describe(product *p, const gen_graph *g, int64_t d)
 {
-    const products_sparse *call = &sparse.call;
+    const ftb_cusparse_calls *call = &sparse.call;
     const piece *m = p->memory;
-    unsigned error = call->cusparseCreateCsr(&p->matrix, g->nrows, g->ncols, g->nvals, m[ROWPTR].at,
-                                             m[COLIDX].at, m[VALUES].at, SPARSE_INDEX_32, SPARSE_INDEX_32,
-                                             SPARSE_BASE_ZERO, SPARSE_REAL);
+    unsigned error = call->cusparseCreateCsr(
+        &p->matrix, g->nrows, g->ncols, g->nvals, m[ROWPTR].at, m[COLIDX].at, m[VALUES].at,
+        FTB_CUSPARSE_INDEX_32, FTB_CUSPARSE_INDEX_32, FTB_CUSPARSE_BASE_ZERO, FTB_CUSPARSE_REAL);
     if (!error && p->dots) {
-        error = call->cusparseCreateDnMat(&p->left, g->nrows, d, d, m[Y].at, SPARSE_REAL, SPARSE_ROWS);
+        error = call->cusparseCreateDnMat(&p->left, g->nrows, d, d, m[Y].at, FTB_CUSPARSE_REAL,
+                                          FTB_CUSPARSE_ROWS);
         if (!error) /* X' is X as columns */
-            error =
-                call->cusparseCreateDnMat(&p->right, d, g->ncols, d, m[X].at, SPARSE_REAL, SPARSE_COLUMNS);
+            error = call->cusparseCreateDnMat(&p->right, d, g->ncols, d, m[X].at, FTB_CUSPARSE_REAL,
+                                              FTB_CUSPARSE_COLUMNS);
     } else if (!error) {
-        error = call->cusparseCreateDnMat(&p->left, g->ncols, d, d, m[X].at, SPARSE_REAL, SPARSE_ROWS);
+        error = call->cusparseCreateDnMat(&p->left, g->ncols, d, d, m[X].at, FTB_CUSPARSE_REAL,
+                                          FTB_CUSPARSE_ROWS);
         if (!error)
-            error = call->cusparseCreateDnMat(&p->right, g->nrows, d, d, m[C].at, SPARSE_REAL, SPARSE_ROWS);
+            error = call->cusparseCreateDnMat(&p->right, g->nrows, d, d, m[C].at, FTB_CUSPARSE_REAL,
+                                              FTB_CUSPARSE_ROWS);
     }
     return error;
 }
@@ -139,20 +132,21 @@ static unsigned describe(product *p, const gen_graph *g, int64_t d)
 static unsigned launch(product *p)
 {
     void *buffer = p->memory[BUFFER].at;
-    return p->dots ? sparse.call.cusparseSDDMM(sparse.handle, 0, 0, &p->one, p->left, p->right, &p->zero,
-                                               p->matrix, SPARSE_REAL, SPARSE_SDDMM_DEFAULT, buffer)
-                   : sparse.call.cusparseSpMM(sparse.handle, 0, 0, &p->one, p->matrix, p->left, &p->zero,
-                                              p->right, SPARSE_REAL, p->algorithm, buffer);
+    return p->dots
+               ? sparse.call.cusparseSDDMM(sparse.handle, 0, 0, &p->one, p->left, p->right, &p->zero,
+                                           p->matrix, FTB_CUSPARSE_REAL, FTB_CUSPARSE_SDDMM_DEFAULT, buffer)
+               : sparse.call.cusparseSpMM(sparse.handle, 0, 0, &p->one, p->matrix, p->left, &p->zero,
+                                          p->right, FTB_CUSPARSE_REAL, p->algorithm, buffer);
 }
 
 static unsigned buffer_bytes(product *p, size_t *bytes)
 {
-    return p->dots
-               ? sparse.call.cusparseSDDMM_bufferSize(sparse.handle, 0, 0, &p->one, p->left, p->right,
-                                                      &p->zero, p->matrix, SPARSE_REAL, SPARSE_SDDMM_DEFAULT,
-                                                      bytes)
-               : sparse.call.cusparseSpMM_bufferSize(sparse.handle, 0, 0, &p->one, p->matrix, p->left,
-                                                     &p->zero, p->right, SPARSE_REAL, p->algorithm, bytes);
+    return p->dots ? sparse.call.cusparseSDDMM_bufferSize(sparse.handle, 0, 0, &p->one, p->left, p->right,
+                                                          &p->zero, p->matrix, FTB_CUSPARSE_REAL,
+                                                          FTB_CUSPARSE_SDDMM_DEFAULT, bytes)
+                   : sparse.call.cusparseSpMM_bufferSize(sparse.handle, 0, 0, &p->one, p->matrix, p->left,
+                                                         &p->zero, p->right, FTB_CUSPARSE_REAL, p->algorithm,
+                                                         bytes);
 }
 
 /* One that is refused goes without. */
@@ -161,10 +155,11 @@ static void preprocess(product *p)
     void *buffer = p->memory[BUFFER].at;
     if (p->dots)
         (void)sparse.call.cusparseSDDMM_preprocess(sparse.handle, 0, 0, &p->one, p->left, p->right, &p->zero,
-                                                   p->matrix, SPARSE_REAL, SPARSE_SDDMM_DEFAULT, buffer);
+                                                   p->matrix, FTB_CUSPARSE_REAL, FTB_CUSPARSE_SDDMM_DEFAULT,
+                                                   buffer);
     else
         (void)sparse.call.cusparseSpMM_preprocess(sparse.handle, 0, 0, &p->one, p->matrix, p->left, &p->zero,
-                                                  p->right, SPARSE_REAL, p->algorithm, buffer);
+                                                  p->right, FTB_CUSPARSE_REAL, p->algorithm, buffer);
 }
 
 static bool time_sparse(products_who *who, int calls, double *seconds)
@@ -260,10 +255,10 @@ static bool choose(products_who *who, product *p, const gen_graph *g, int64_t d)
     static const struct {
         const char *name;
         unsigned id;
-    } all[] = {{"DEFAULT", SPARSE_SPMM_DEFAULT},
-               {"CSR_ALG1", SPARSE_SPMM_CSR_ALG1},
-               {"CSR_ALG2", SPARSE_SPMM_CSR_ALG2},
-               {"CSR_ALG3", SPARSE_SPMM_CSR_ALG3}};
+    } all[] = {{"DEFAULT", FTB_CUSPARSE_SPMM_DEFAULT},
+               {"CSR_ALG1", FTB_CUSPARSE_SPMM_CSR_ALG1},
+               {"CSR_ALG2", FTB_CUSPARSE_SPMM_CSR_ALG2},
+               {"CSR_ALG3", FTB_CUSPARSE_SPMM_CSR_ALG3}};
     const int count = p->dots ? 1 : (int)(sizeof all / sizeof *all);
     double best = 0, seconds;
     int chosen = -1;

@@ -41,17 +41,20 @@ void fake_stick(unsigned error);
  * NULL: nothing can be launched so. */
 struct fake_launch *fake_launch_new(const struct CUfunc_st *function, const unsigned grid[3],
                                     const unsigned block[3], unsigned shared, void **parameters);
+const char *fake_launch_name(const struct fake_launch *launch);
 void fake_launch_run(const struct fake_launch *launch);
 void fake_launch_delete(struct fake_launch *launch);
 void fake_memory_told(void *start, size_t bytes); /* kernels may reach it; 0: not any more */
 
 /* For libraries that do not exist either, and find these by dlsym (fake_cublas.c): whether a context is
  * current; whether bytes are in one piece of its device's memory; work that a stream does in its turn, when
- * all of that memory can be reached, with a copy of so many bytes; misuse. */
+ * all of that memory can be reached, with a copy of so many bytes; how long that takes, said while it is
+ * done; misuse. */
 int fake_cuda_current(void);
 int fake_cuda_holds(const void *at, size_t bytes);
 void fake_cuda_append(struct CUstream_st *stream, void (*work)(const void *), const void *argument,
                       size_t bytes);
+void fake_cuda_takes(double milliseconds);
 void fake_cuda_wrong(const char *call, const char *what);
 
 /* Calls that need a context are between these, of which the second returns its argument (fake_contexts.c);

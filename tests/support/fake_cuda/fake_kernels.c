@@ -203,6 +203,8 @@ void fake_launch_run(const struct fake_launch *launch)
     }
 }
 
+const char *fake_launch_name(const struct fake_launch *launch) { return simt_kernel_name(launch->kernel); }
+
 void fake_launch_delete(struct fake_launch *launch) { free(launch); }
 
 void fake_memory_told(void *start, size_t bytes)

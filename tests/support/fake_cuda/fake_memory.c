@@ -2,9 +2,13 @@
  * nobody can read while no work of the device runs. Work on a stream is done late: when somebody waits, or
  * now and then, stream by stream in an order of FAKE_CUDA_SEED. A copy to the device reads pageable memory at
  * once and pinned memory late; one to pageable memory is done when the call returns. Misuse is written down.
- */
+ *
+ * Time passes in a stream by 1 ms a launch or another library's work, and by 1 s where the environment's
+ * FAKE_CUDA_SLOW, "one,another", has a part of the kernel's name; by what that library says
+ * (fake_cuda_takes). */
 #include "fake_cuda.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -37,17 +41,20 @@ struct CUstream_st {
     int device;
     task *first, **last;
     struct fake_graph *graph; /* that it captures into; NULL: it does not */
+    double milliseconds;      /* that have passed */
 };
 struct CUevent_st {
     struct CUstream_st *stream; /* in which its task is not done yet; NULL: it is */
     int device;
-    int recorded, done; /* how often */
+    int recorded, done;  /* how often */
+    double milliseconds; /* when it was done last */
 };
 
 static piece *pieces;
 static struct CUstream_st *streams;
 static int live, pending, launches;
 static uint64_t state;
+static double taken; /* by the work that is being done */
 
 static uint64_t draw(void) /* xorshift64* */
 {
@@ -91,6 +98,20 @@ static int is_held(const struct CUstream_st *s)
     return s->first && s->first->waits && s->first->event->done < s->first->waits;
 }
 
+static int is_slow(const char *kernel)
+{
+    const char *slow = getenv("FAKE_CUDA_SLOW");
+    char part[64];
+    while (slow && *slow) {
+        const size_t length = strcspn(slow, ",");
+        snprintf(part, sizeof part, "%.*s", (int)length, slow);
+        if (length > 0 && strstr(kernel, part))
+            return 1;
+        slow += length + (slow[length] == ',');
+    }
+    return 0;
+}
+
 /* What the first task waits for is done before it. */
 static void do_task(struct CUstream_st *s)
 {
@@ -103,18 +124,22 @@ static void do_task(struct CUstream_st *s)
     if (t->event && !t->waits) {
         t->event->stream = NULL;
         t->event->done = t->event->recorded;
+        t->event->milliseconds = s->milliseconds;
     } else if (t->event) {
         ; /* waited */
     } else if (t->launch) {
         open_all(s->device, PROT_READ | PROT_WRITE);
         fake_launch_run(t->launch);
+        s->milliseconds += is_slow(fake_launch_name(t->launch)) ? 1000 : 1;
         fake_launch_delete(t->launch);
         launches++;
         open_all(s->device, PROT_NONE);
         pending--;
     } else if (t->work) {
         open_all(s->device, PROT_READ | PROT_WRITE);
+        taken = 1;
         t->work(t->argument);
+        s->milliseconds += taken;
         open_all(s->device, PROT_NONE);
         pending--;
     } else if (t->graph) {
@@ -445,6 +470,19 @@ unsigned cuEventSynchronize(struct CUevent_st *event)
     return fake_leave(OK);
 }
 
+unsigned cuEventElapsedTime(float *milliseconds, struct CUevent_st *from, struct CUevent_st *to)
+{
+    const unsigned error = fake_enter("cuEventElapsedTime", 0);
+    if (error)
+        return error;
+    if (from->stream || to->stream || !from->recorded || !to->recorded || from->device != to->device) {
+        fake_misuse("cuEventElapsedTime", "of events that are not done");
+        return fake_leave(INVALID_HANDLE);
+    }
+    *milliseconds = (float)(to->milliseconds - from->milliseconds);
+    return fake_leave(OK);
+}
+
 /* ---- launches */
 
 unsigned cuLaunchKernel(struct CUfunc_st *function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
@@ -522,6 +560,8 @@ void fake_cuda_append(struct CUstream_st *stream, void (*work)(const void *), co
     }
     fake_leave(OK);
 }
+
+void fake_cuda_takes(double milliseconds) { taken = milliseconds; }
 
 /* ---- for tests */
 

@@ -37,6 +37,11 @@ struct fake_launch *fake_launch_new(const struct CUfunc_st *function, const unsi
     return 0;
 }
 
+const char *fake_launch_name(const struct fake_launch *launch)
+{
+    (void)launch;
+    return "";
+}
 void fake_launch_run(const struct fake_launch *launch) { (void)launch; }
 void fake_launch_delete(struct fake_launch *launch) { (void)launch; }
 

@@ -123,6 +123,8 @@ extern "C" const simt_kernel *simt_kernel_find(const char *name)
     return k;
 }
 
+extern "C" const char *simt_kernel_name(const simt_kernel *kernel) { return kernel->name; }
+
 extern "C" const size_t *simt_kernel_sizes(const simt_kernel *kernel) { return kernel->sizes; }
 
 extern "C" const char *simt_kind_name(simt_kind kind)

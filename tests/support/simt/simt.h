@@ -77,6 +77,7 @@ void simt_memory_remove(void *start);
 /* A kernel that a source registered with FTB_KERNEL(name); NULL: no source did. */
 typedef struct simt_kernel simt_kernel;
 const simt_kernel *simt_kernel_find(const char *name);
+const char *simt_kernel_name(const simt_kernel *kernel);
 /* Bytes of each of its parameters, and 0 behind the last. */
 const size_t *simt_kernel_sizes(const simt_kernel *kernel);
 

@@ -1,21 +1,30 @@
-/* The functions of cuSPARSE that products are timed with (cusparse.c): its header is not needed to build.
- * Handles and descriptors are pointers, statuses and enumerations without negative values unsigned.
- * signatures.c compares. */
-#ifndef PRODUCTS_CUSPARSE_H
-#define PRODUCTS_CUSPARSE_H
+/* cuSPARSE, NVIDIA's products of sparse matrices: found by its name when it is first asked for. As with the
+ * driver (driver.h), neither its headers nor its library is needed to build. It does what a plan says that it
+ * does: by hand, or where a measurement found it to be faster (FTB_MEASURE). */
+#ifndef FTB_GPU_CUSPARSE_H
+#define FTB_GPU_CUSPARSE_H
 
-#include <stddef.h>
+#include "gpu/library.h"
+
 #include <stdint.h>
 
-#define PRODUCTS_SPARSE_CALLS(CALL)                                                                          \
+struct CUstream_st;
+
+/* A row per function that is called. Handles and descriptors are pointers; all return a cusparseStatus_t, an
+ * enumeration without negative values, as those of types, orders and algorithms are. */
+#define FTB_CUSPARSE_CALLS(CALL)                                                                             \
+    CALL(cusparseGetProperty, (unsigned property, int *value))                                               \
     CALL(cusparseCreate, (void **handle))                                                                    \
+    CALL(cusparseDestroy, (void *handle))                                                                    \
     CALL(cusparseSetStream, (void *handle, struct CUstream_st *stream))                                      \
     CALL(cusparseCreateCsr,                                                                                  \
          (void **matrix, int64_t nrows, int64_t ncols, int64_t nvals, void *rowptr, void *colidx,            \
           void *values, unsigned offsets, unsigned columns, unsigned base, unsigned type))                   \
+    CALL(cusparseCsrSetPointers, (void *matrix, void *rowptr, void *colidx, void *values))                   \
     CALL(cusparseDestroySpMat, (const void *matrix))                                                         \
     CALL(cusparseCreateDnMat, (void **matrix, int64_t nrows, int64_t ncols, int64_t ld, void *values,        \
                                unsigned type, unsigned order))                                               \
+    CALL(cusparseDnMatSetValues, (void *matrix, void *values))                                               \
     CALL(cusparseDestroyDnMat, (const void *matrix))                                                         \
     CALL(cusparseSpMM_bufferSize,                                                                            \
          (void *handle, unsigned a, unsigned b, const void *alpha, const void *A, const void *X,             \
@@ -36,25 +45,38 @@
          (void *handle, unsigned a, unsigned b, const void *alpha, const void *Y, const void *X,             \
           const void *beta, void *S, unsigned type, unsigned algorithm, void *buffer))
 
-struct CUstream_st;
-
-typedef struct products_sparse {
-#define PRODUCTS_SPARSE_MEMBER(name, arguments) unsigned(*name) arguments;
-    PRODUCTS_SPARSE_CALLS(PRODUCTS_SPARSE_MEMBER)
-#undef PRODUCTS_SPARSE_MEMBER
-} products_sparse;
+typedef struct ftb_cusparse_calls {
+#define FTB_CUSPARSE_MEMBER(name, arguments) unsigned(*name) arguments;
+    FTB_CUSPARSE_CALLS(FTB_CUSPARSE_MEMBER)
+#undef FTB_CUSPARSE_MEMBER
+} ftb_cusparse_calls;
 
 enum {
-    SPARSE_REAL = 0, /* CUDA_R_32F */
-    SPARSE_BASE_ZERO = 0,
-    SPARSE_INDEX_32 = 2,
-    SPARSE_COLUMNS = 1,
-    SPARSE_ROWS = 2,
-    SPARSE_SDDMM_DEFAULT = 0,
-    SPARSE_SPMM_DEFAULT = 0,
-    SPARSE_SPMM_CSR_ALG1 = 4,
-    SPARSE_SPMM_CSR_ALG2 = 6,
-    SPARSE_SPMM_CSR_ALG3 = 12
+    FTB_CUSPARSE_MAJOR = 0, /* properties */
+    FTB_CUSPARSE_MINOR = 1,
+    FTB_CUSPARSE_REAL = 0, /* CUDA_R_32F */
+    FTB_CUSPARSE_BASE_ZERO = 0,
+    FTB_CUSPARSE_INDEX_32 = 2,
+    FTB_CUSPARSE_COLUMNS = 1, /* orders */
+    FTB_CUSPARSE_ROWS = 2,
+    FTB_CUSPARSE_SDDMM_DEFAULT = 0,
+    FTB_CUSPARSE_SPMM_DEFAULT = 0, /* algorithms */
+    FTB_CUSPARSE_SPMM_CSR_ALG1 = 4,
+    FTB_CUSPARSE_SPMM_CSR_ALG2 = 6,
+    FTB_CUSPARSE_SPMM_CSR_ALG3 = 12,
+    FTB_CUSPARSE_ALLOC_FAILED = 2, /* statuses */
+    FTB_CUSPARSE_ARCH_MISMATCH = 4,
+    FTB_CUSPARSE_NOT_SUPPORTED = 10
 };
+
+typedef struct ftb_cusparse {
+    ftb_cusparse_calls call;
+    ftb_found found;
+} ftb_cusparse;
+
+/* Opens one by its name or path, "" for none. What was found, or why there is nothing, is in *c. */
+void ftb_cusparse_open(ftb_cusparse *c, const char *path);
+/* This process's, opened by the first who asks, or what FEATBLAS_CUSPARSE names. */
+const ftb_cusparse *ftb_cusparse_here(void);
 
 #endif
