@@ -33,18 +33,16 @@ void ftb_plan_place(FtB_Plan plan, bool by_device, ftb_buffer *const *reads, int
 {
     plan->device = ftb_device(plan->ctx);
     plan->by_device = plan->device && by_device;
-    plan->moves = 0;
     for (int n = 0; plan->device && n < count; n++) {
         ftb_buffer *b = reads[n];
         for (int before = 0; before < n; before++)
             b = reads[before] == b ? NULL : b;
         const int valid = b ? atomic_load(&b->valid) : 0;
         const bool there = (valid & FTB_VALID_DEVICE) && b->where == plan->device;
-        if (b && !(plan->by_device ? there : valid & FTB_VALID_HOST))
-            plan->moves += b->bytes;
+        plan->to_device += b && !there ? b->bytes : 0;
+        plan->to_host += b && !(valid & FTB_VALID_HOST) ? b->bytes : 0;
+        plan->stays |= there && !(valid & FTB_VALID_HOST);
     }
-    const double rate = plan->device && plan->device->memory ? plan->device->memory->rate : 0;
-    plan->move_seconds = rate > 0 ? (double)plan->moves / rate : 0;
 }
 
 void ftb_plan_place_message(FtB_Plan plan, bool by_device, const ftb_message *m, ftb_buffer *more)
@@ -96,14 +94,70 @@ GrB_Info ftb_plan_choose(ftb_any_plan *choices, ftb_plan_kind kind, const ftb_an
     return GrB_SUCCESS;
 }
 
+/* ---- on a device or not */
+
+static double move_seconds(FtB_Plan plan, int64_t bytes)
+{
+    const double rate = plan->device && plan->device->memory ? plan->device->memory->rate : 0;
+    return rate > 0 ? (double)bytes / rate : 0;
+}
+
+static double host_seconds(FtB_Plan plan)
+{
+    return plan->plan.spmm.seconds + move_seconds(plan, plan->to_host);
+}
+
+/* 0: nobody knows: only of sparse x block is it predicted, and not cuSPARSE's. */
+static double device_seconds(FtB_Plan plan)
+{
+    const double there = plan->kind == FTB_PLAN_SPMM && plan->by_device ? plan->plan.spmm.gpu.seconds : 0;
+    return there > 0 ? there + move_seconds(plan, plan->to_device) : 0;
+}
+
+bool ftb_plan_on_host(FtB_Plan plan)
+{
+    const double there = device_seconds(plan);
+    return plan->placing == FTB_ON_HOST ||
+           (plan->placing == FTB_BY_COST && !plan->stays && there > 0 && host_seconds(plan) < there);
+}
+
+static bool runs_there(FtB_Plan plan) { return plan->by_device && !ftb_plan_on_host(plan); }
+
+static int64_t moves(FtB_Plan plan) { return runs_there(plan) ? plan->to_device : plan->to_host; }
+
+static const char *const placings[] = {
+    [FTB_ON_DEVICE] = "device", [FTB_ON_HOST] = "host", [FTB_BY_COST] = "cost"};
+
+static GrB_Info set_place(FtB_Plan plan, const char *value)
+{
+    for (int n = 0; plan->kind == FTB_PLAN_SPMM && n < (int)(sizeof placings / sizeof *placings); n++)
+        if (strcmp(value, placings[n]) == 0) {
+            plan->placing = (ftb_placing)n;
+            return GrB_SUCCESS;
+        }
+    return ftb_fail(GrB_INVALID_VALUE, "plan: place = '%s'; expected %s", value,
+                    plan->kind == FTB_PLAN_SPMM ? "device, host or cost" : "a plan of sparse x block");
+}
+
 static void explain_device(FtB_Plan plan, FILE *file)
 {
+    const bool there = runs_there(plan);
     fprintf(file, "device           %s %s; %.1f MB of operands are %s first", plan->device->name,
-            plan->by_device ? "runs it" : "does not have it, the host does it", 1e-6 * (double)plan->moves,
-            plan->by_device ? "sent" : "brought home");
-    if (plan->move_seconds > 0)
-        fprintf(file, ", about %.3g s", plan->move_seconds);
+            there             ? "runs it"
+            : plan->by_device ? "could run it, the host does it"
+                              : "does not have it, the host does it",
+            1e-6 * (double)moves(plan), there ? "sent" : "brought home");
+    const double seconds = move_seconds(plan, moves(plan));
+    if (seconds > 0)
+        fprintf(file, ", about %.3g s", seconds);
     fputc('\n', file);
+    if (device_seconds(plan) > 0)
+        fprintf(file, "                 with what moves %.3g s there, %.3g s on the host%s\n",
+                device_seconds(plan), host_seconds(plan),
+                plan->placing == FTB_BY_COST
+                    ? plan->stays ? "; operands that are there alone stay there" : "; the less of the two"
+                : plan->placing == FTB_ON_HOST ? "; the host was asked for"
+                                               : "");
 }
 
 GrB_Info FtB_Plan_explain(FtB_Plan plan, FILE *file)
@@ -128,6 +182,8 @@ GrB_Info FtB_Plan_set(FtB_Plan plan, const char *key, const char *value)
         return info;
     if (!key || !value)
         return ftb_fail(GrB_NULL_POINTER, "%s: NULL; expected text", key ? "value" : "key");
+    if (strcmp(key, "place") == 0)
+        return set_place(plan, value);
     const ftb_plan_row *row = &ftb_plan_rows[plan->kind];
     const char *expected = row->set(&plan->plan, &plan->facts, key, value);
     if (expected)
@@ -146,16 +202,20 @@ GrB_Info FtB_Plan_get(FtB_Plan plan, const char *key, double *value)
     const ftb_plan_row *row = &ftb_plan_rows[plan->kind];
     bool found = row->get(&plan->plan, &plan->facts, key, value);
     if (!found && strcmp(key, "moved_bytes") == 0) {
-        *value = (double)plan->moves;
+        *value = (double)moves(plan);
         found = true;
     }
     if (!found && strcmp(key, "moved_seconds") == 0) {
-        *value = plan->move_seconds;
+        *value = move_seconds(plan, moves(plan));
+        found = true;
+    }
+    if (!found && strcmp(key, "on_host") == 0) {
+        *value = !runs_there(plan);
         found = true;
     }
     if (!found)
         return ftb_fail(GrB_INVALID_VALUE,
-                        "plan: unknown figure '%s'; known are %s, moved_bytes, moved_seconds", key,
+                        "plan: unknown figure '%s'; known are %s, moved_bytes, moved_seconds, on_host", key,
                         row->figures);
     return GrB_SUCCESS;
 }

@@ -6,6 +6,14 @@
 #include "expr/message.h"
 #include "plan/kinds.h"
 
+/* Where a device that is engaged and has the product leaves it. */
+typedef enum ftb_placing {
+    FTB_ON_DEVICE, /* as every call without a plan does */
+    FTB_ON_HOST,
+    FTB_BY_COST /* where it is predicted to take less, with what must be moved; operands that are on the
+                   device alone stay there */
+} ftb_placing;
+
 struct FtB_Plan_opaque {
     uint32_t magic;
     FtB_Context ctx;
@@ -13,10 +21,11 @@ struct FtB_Plan_opaque {
     ftb_machine_facts machine; /* that it was made for */
     ftb_any_facts facts;
     ftb_any_plan plan;
-    const ftb_backend *device; /* that was engaged; NULL: none */
-    bool by_device;            /* it runs the product, else the host does */
-    int64_t moves;             /* bytes of operands that are not where it is run */
-    double move_seconds;       /* that takes, as far as the device's rate is known */
+    const ftb_backend *device;  /* that was engaged; NULL: none */
+    bool by_device;             /* it has the product, else the host does it */
+    ftb_placing placing;        /* "place" */
+    bool stays;                 /* an operand is on the device alone */
+    int64_t to_device, to_host; /* bytes of operands that are not there */
 };
 
 #define FTB_PLAN_BYTES ((int64_t)sizeof(struct FtB_Plan_opaque) + 128) /* counted for one */
@@ -27,6 +36,8 @@ GrB_Info ftb_plan_new(FtB_Plan *plan, FtB_Context ctx, ftb_plan_kind kind, const
 void ftb_plan_place(FtB_Plan plan, bool by_device, ftb_buffer *const *reads, int count);
 /* The same of what a message reads, and of one buffer more. */
 void ftb_plan_place_message(FtB_Plan plan, bool by_device, const ftb_message *m, ftb_buffer *more);
+/* Whether a call that follows the plan is the host's although a device has the product. */
+bool ftb_plan_on_host(FtB_Plan plan);
 /* Whether the plan is of this kind, else a message. */
 GrB_Info ftb_plan_check_kind(FtB_Plan plan, ftb_plan_kind kind);
 /* Whether a plan of this kind that was made for one product does for another, else a message. */

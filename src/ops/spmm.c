@@ -233,6 +233,9 @@ static ftb_plain_rows result_rows(const call *c)
 
 static GrB_Info compute(call *c, bool plan_only, bool measure)
 {
+    const FtB_Plan plan = c->flags.plan;
+    if (plan && plan->magic == FTB_MAGIC_PLAN && ftb_plan_on_host(plan))
+        c->device = NULL;
     ftb_spmm_request request = {.message = &c->message,
                                 .p = c->p,
                                 .rows = c->rows,
