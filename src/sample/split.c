@@ -116,12 +116,13 @@ static GrB_Info make_sample(FtB_Sample *sample, const split *w, const int64_t *n
 /* Layers learn what they were picked of. */
 static GrB_Info name_whole(FtB_Sample to, FtB_Sample s)
 {
-    ftb_whole *whole = s->nhops > 0 ? s->layer[0]->pattern->whole : NULL;
-    if (!whole)
+    const ftb_whole *of = s->nhops > 0 ? s->layer[0]->pattern->whole : NULL;
+    if (!of)
         return GrB_SUCCESS;
-    whole = ftb_whole_new(s->ctx, whole->graph, ftb_buffer_retain(to->held));
+    ftb_whole *whole = ftb_whole_new(s->ctx, of->graph, ftb_buffer_retain(to->held));
     if (!whole)
         return ftb_nomem();
+    whole->corrected = of->corrected;
     for (int h = 0; h < to->nhops; h++)
         to->layer[h]->pattern->whole = ftb_whole_retain(whole);
     ftb_whole_release(whole);
