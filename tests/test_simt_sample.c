@@ -141,7 +141,17 @@ static bool has_picks(const problem *p, int64_t t, int64_t v, int h)
     return same;
 }
 
-/* How many of the tasks that there should be were not done, or have other picks; -1: the queue gave up. */
+/* The hop that finds a vertex that is no seed. */
+static unsigned first_hop(const problem *p, const bool *wanted, int64_t v)
+{
+    for (int h = 1; h < HOPS; h++)
+        if (wanted[h * p->n + v])
+            return (unsigned)h - 1;
+    return HOPS - 1;
+}
+
+/* How many of the tasks that there should be were not done, or have other picks, and how many new vertices
+ * are of another hop; -1: the queue gave up. */
 static int64_t lost(const problem *p, const bool *wanted)
 {
     const ftb_queue_arguments *a = &p->a;
@@ -160,6 +170,10 @@ static int64_t lost(const problem *p, const bool *wanted)
     }
     for (int64_t k = 0; k < HOPS * p->n; k++)
         missing += left[k];
+    for (int64_t n = 0; n < (int64_t)a->counters->found.value; n++) {
+        const unsigned long long word = a->table.words[a->found[n]];
+        missing += (unsigned)word != (FTB_UNNUMBERED | first_hop(p, wanted, (int64_t)(word >> 32)));
+    }
     free(left);
     return missing;
 }
@@ -205,6 +219,25 @@ static void queue(void **state)
         free(wanted);
         forget_all();
     }
+}
+
+/* Later hops may come by a vertex before the first one does, which has it all the same. */
+static void first_hops(void **state)
+{
+    (void)state;
+    enum { SEEDS = 60 };
+    static const int fanouts[HOPS] = {6, 6, 6};
+    rng r = rng_new();
+    problem p = make_problem(&r, 60, 9, fanouts, false);
+    bool *wanted = malloc((size_t)(HOPS * p.n));
+    expect_tasks(&p, wanted);
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        simt_report report;
+        assert_int_equal(run(&p, "sample_queue_8", 6, 32, seed, &report), 0);
+        assert_int_equal(lost(&p, wanted), 0);
+    }
+    free(wanted);
+    forget_all();
 }
 
 /* Two warps, one seed: the other one finds nothing to do, and must wait. */
@@ -320,7 +353,8 @@ static void order(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(queue), cmocka_unit_test(mistakes),
-                                       cmocka_unit_test(sums), cmocka_unit_test(order)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(queue), cmocka_unit_test(first_hops),
+                                       cmocka_unit_test(mistakes), cmocka_unit_test(sums),
+                                       cmocka_unit_test(order)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -68,7 +68,7 @@ FTB_KERNEL(sample_count);
     FTB_KERNEL(sample_uniform_##lanes);
 FTB_SAMPLE_UNIFORM_KERNELS(UNIFORM)
 
-extern "C" __global__ void __launch_bounds__(FTB_SAMPLE_BLOCK) sample_large(ftb_sample_rows a)
+extern "C" __global__ void __launch_bounds__(FTB_SAMPLE_BLOCK, 4) sample_large(ftb_sample_rows a)
 {
     __shared__ int drawn[FTB_SAMPLE_MOST], picked[FTB_SAMPLE_MOST];
     __shared__ bool again[FTB_SAMPLE_MOST];
