@@ -1,6 +1,6 @@
 /* The table of the library's own calls on a GPU: sums over neighbours and their kin, dot products, softmax
- * and attention on edges, training epochs, a projection; beside cuSPARSE at its best and PyTorch or PyG.
- * Operands are on the device, their way there and the result's way home are measured apart.
+ * and attention on edges, training epochs, a projection, samples; beside cuSPARSE at its best and PyTorch or
+ * PyG. Operands are on the device, their way there and the result's way home are measured apart.
  *
  * In a case everybody is made ready and runs once; then they take turns, as many calls a turn as fill 20 ms,
  * with one wait at the end of a turn. What is compared are medians. A time is the host's clock around calls
@@ -48,6 +48,10 @@ static void gather(products_result *r, const products_settings *s)
     const products_case *c = &r->of;
     if (c->what == PRODUCTS_COUNT) {
         products_projection(r, &graph);
+        return;
+    }
+    if (c->what == PRODUCTS_SAMPLE) {
+        products_samples(r, &graph);
         return;
     }
     if (c->what == PRODUCTS_GCN || c->what == PRODUCTS_GAT) {
@@ -210,7 +214,7 @@ int main(int argc, char **argv)
         products_result *r = &results[done++];
         *r = (products_result){.of = cases[n], .toy = s.toy, .error = -1};
         if (s.toy)
-            r->of.d = ftb_max(r->of.heads, r->of.d / 4);
+            r->of.d = r->of.what == PRODUCTS_SAMPLE ? TOY_VERTICES / 8 : ftb_max(r->of.heads, r->of.d / 4);
         if (products_now() - start > s.budget)
             skip(r, "no time left");
         else if (!make_graph(&s, cases[n].graph))

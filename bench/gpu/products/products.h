@@ -35,7 +35,8 @@ typedef enum products_what {
     PRODUCTS_STAGED, /* attention in three calls */
     PRODUCTS_GCN,
     PRODUCTS_GAT,
-    PRODUCTS_COUNT /* statistics of the triangle of a projection */
+    PRODUCTS_COUNT, /* statistics of the triangle of a projection */
+    PRODUCTS_SAMPLE /* three hops of d seeds, `heads` picks each */
 } products_what;
 
 typedef struct products_case {
@@ -95,6 +96,8 @@ void products_ours(products_result *r, const products_graph *g, products_what wh
 /* epochs.c: PRODUCTS_GCN and PRODUCTS_GAT; PRODUCTS_COUNT. */
 void products_epoch(products_result *r, const products_graph *g);
 void products_projection(products_result *r, const products_graph *g);
+/* samples.c: PRODUCTS_SAMPLE */
+void products_samples(products_result *r, const products_graph *g);
 /* cusparse.c: SpMM and SDDMM at their best; of operations that cuSPARSE has. */
 void products_cusparse(products_result *r, const products_graph *g);
 /* torch.c: a process of Python's that times the same in turn; of operations that it has. */

@@ -31,8 +31,12 @@ int products_met(const products_result *r, double *value)
 
 static void case_text(char text[PRODUCTS_TEXT], const products_case *c)
 {
-    snprintf(text, PRODUCTS_TEXT, "%s %s, d = %lld%s", c->graph, products_name(c->what), (long long)c->d,
-             c->heads > 1 ? " in heads" : "");
+    if (c->what == PRODUCTS_SAMPLE)
+        snprintf(text, PRODUCTS_TEXT, "%s sample, %lld picks, 3 hops, %lld seeds", c->graph,
+                 (long long)c->heads, (long long)c->d);
+    else
+        snprintf(text, PRODUCTS_TEXT, "%s %s, d = %lld%s", c->graph, products_name(c->what), (long long)c->d,
+                 c->heads > 1 ? " in heads" : "");
 }
 
 void products_print_head(const products_settings *s)
@@ -72,7 +76,7 @@ void products_print(const products_result *r)
     case_text(text, &r->of);
     for (int n = 0; n < r->nwho; n++)
         print_who(n ? "" : text, r, n);
-    if (r->moved > 0)
+    if (r->moved > 0 && r->of.what != PRODUCTS_SAMPLE) /* which come home */
         printf("%-42s %.0f bytes moved inside of what was timed: the host did a part of it\n", "", r->moved);
     fflush(stdout);
 }
