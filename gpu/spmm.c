@@ -21,7 +21,11 @@
 #define HYBRID "gpu/kernels/spmm_hybrid.cu" /* and what orders weights */
 #define HYBRID_16 "gpu/kernels/spmm_hybrid_16.cu"
 #define BULK "gpu/kernels/spmm_hybrid_bulk.cu"
-enum { HOPPER = 9, GRAIN = 16 }; /* the first generation of bulk copies, whose bytes are multiples of this */
+enum {
+    HOPPER = 9,
+    GRAIN = 16,
+    BARRIERS = 128
+}; /* the first generation of bulk copies, whose bytes are multiples of this */
 
 static bool in_64(const ftb_spmm_product *s) { return s->kind.type == FTB_FP64; }
 
@@ -308,12 +312,20 @@ static GrB_Info launch_direct(ftb_gpu_device *d, ftb_spmm_direct_arguments *a, c
                           (void *[]){a});
 }
 
-/* Whether the copy engine may bring tiles: no bit depends on it. */
+/* Of two tiles, in a block's shared memory. */
+static int64_t tiles_bytes(const ftb_spmm_product *s, const ftb_gpu_spmm_plan *plan)
+{
+    const int64_t features = plan->vectors ? 8 * 4 : 16;
+    return FTB_SPMM_HYBRID_STAGES * plan->tile * features * (int64_t)FtB_Type_size(s->stored);
+}
+
+/* Whether the copy engine may bring tiles: no bit depends on it. Barriers want room beside tiles. */
 static bool may_bulk(ftb_gpu_device *d, const ftb_spmm_direct_arguments *a, const ftb_spmm_product *s,
                      const ftb_gpu_spmm_plan *plan)
 {
     const int64_t value = (int64_t)FtB_Type_size(s->stored);
-    return plan->bulk && plan->vectors && d->gpu->major >= HOPPER && (uintptr_t)a->x % GRAIN == 0 &&
+    const bool fits = d->facts.shared <= 0 || tiles_bytes(s, plan) + BARRIERS <= d->facts.shared;
+    return plan->bulk && plan->vectors && fits && d->gpu->major >= HOPPER && (uintptr_t)a->x % GRAIN == 0 &&
            a->ldx * value % GRAIN == 0 && a->d * value % GRAIN == 0 && ftb_gpu_load(d, BULK) == GrB_SUCCESS;
 }
 
@@ -330,8 +342,7 @@ static GrB_Info launch_tiles(ftb_gpu_device *d, const ftb_spmm_direct_arguments 
                           (ftb_gpu_grid){.x = h->nblocks,
                                          .y = (a->d + features - 1) / features,
                                          .threads = FTB_SPMM_HYBRID_BLOCK,
-                                         .shared = (unsigned)(FTB_SPMM_HYBRID_STAGES * plan->tile * features *
-                                                              (int64_t)FtB_Type_size(s->stored))},
+                                         .shared = (unsigned)tiles_bytes(s, plan)},
                           (void *[]){&tiles});
 }
 
