@@ -137,6 +137,7 @@ static int print_rounded(const products_result *results, int count)
             "sums with TF32 allowed: geometric mean %.2f x those of FP32 in %d sums, slower by 5 %% in %d, "
             "wanted in none\n",
             exp(logs / n), n, slower);
+    return slower;
 }
 
 /* Tiles by bulk copies beside those by lanes, and how many are slower by 5 %. */
