@@ -7,7 +7,7 @@
 extern const ftb_memory ftb_gpu_memory;
 /* Memory there that a verb takes for itself alone, piece by piece; all of it is given back at once, on
  * failure too. */
-enum { FTB_GPU_ROOMS = 24 };
+enum { FTB_GPU_ROOMS = 48 };
 typedef struct ftb_gpu_rooms {
     ftb_gpu_device *d;
     FtB_Context ctx;

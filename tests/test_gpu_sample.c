@@ -6,7 +6,7 @@
 
 #include "core/core.h"
 #include "core/draws.h"
-#include "cpu/sample_run.h"
+#include "cpu/sample/sample_run.h"
 #include "gpu/gpu_verbs.h"
 #include "gpu/kernels/sample_steps.h"
 #include "gpu/memory.h"

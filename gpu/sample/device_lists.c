@@ -4,36 +4,31 @@
 #define WIDE 4096       /* blocks that fill every GPU a few times over */
 #define FEW_VALUES 4096 /* a block sums them as fast as three launches would */
 
-GrB_Info ftb_gpu_room(ftb_gpu_rooms *rooms, void *at, int64_t bytes)
+GrB_Info ftb_gpu_list(ftb_gpu_rooms *rooms, void *at, int64_t bytes)
 {
-    ftb_gpu_sent *s = &rooms->taken[rooms->count];
-    assert(rooms->count < FTB_GPU_ROOMS);
-    *s = (ftb_gpu_sent){.at = NULL, .bytes = ftb_max(bytes, 8)};
-    GrB_Info info = rooms->d->row.memory->alloc(&rooms->d->row, rooms->ctx, &s->at, s->bytes);
-    if (info != GrB_SUCCESS)
-        return info;
-    rooms->count++;
-    *(void **)at = s->at;
-    return GrB_SUCCESS;
+    return ftb_gpu_room(at, rooms, ftb_max(bytes, 8));
 }
 
-GrB_Info ftb_gpu_room_of(ftb_gpu_rooms *rooms, void *at, const void *host, int64_t bytes)
+GrB_Info ftb_gpu_list_of(ftb_gpu_rooms *rooms, void *at, const void *host, int64_t bytes)
 {
     void *room = NULL;
-    GrB_Info info = ftb_gpu_room(rooms, &room, bytes);
+    GrB_Info info = ftb_gpu_list(rooms, &room, bytes);
     if (info == GrB_SUCCESS && bytes > 0)
         info = rooms->d->row.memory->put(&rooms->d->row, rooms->ctx, room, host, bytes);
     *(void **)at = room;
     return info;
 }
 
-void ftb_gpu_rooms_end(ftb_gpu_rooms *rooms, int count)
+void ftb_gpu_lists_end(ftb_gpu_rooms *rooms, int count)
 {
-    while (rooms->count > count)
-        ftb_gpu_unsend(&rooms->taken[--rooms->count], rooms->d);
+    while (rooms->count > count) {
+        rooms->count--;
+        rooms->d->row.memory->free(&rooms->d->row, rooms->room[rooms->count].at,
+                                   rooms->room[rooms->count].bytes);
+    }
 }
 
-GrB_Info ftb_gpu_rooms_get(const ftb_gpu_rooms *rooms, void *host, const void *at, int64_t bytes)
+GrB_Info ftb_gpu_lists_get(const ftb_gpu_rooms *rooms, void *host, const void *at, int64_t bytes)
 {
     return bytes > 0 ? rooms->d->row.memory->get(&rooms->d->row, rooms->ctx, host, at, bytes) : GrB_SUCCESS;
 }
@@ -78,14 +73,14 @@ GrB_Info ftb_gpu_scan(ftb_gpu_rooms *rooms, long long *x, int64_t n)
     ftb_scan_arguments a = {.x = x, .n = n, .sums = NULL};
     GrB_Info info = GrB_SUCCESS;
     if (n > FEW_VALUES) {
-        FTB_CHECK(ftb_gpu_room(rooms, &a.sums, 8 * tiles));
+        FTB_CHECK(ftb_gpu_list(rooms, &a.sums, 8 * tiles));
         FTB_CHECK(scan_step(rooms, "sample_scan_sum", tiles, &a));
     }
     FTB_CHECK(scan_step(rooms, "sample_scan_top", 1, &a));
     if (a.sums)
         FTB_CHECK(scan_step(rooms, "sample_scan_put", tiles, &a));
 done:
-    ftb_gpu_rooms_end(rooms, count);
+    ftb_gpu_lists_end(rooms, count);
     return info;
 }
 
@@ -118,9 +113,9 @@ GrB_Info ftb_gpu_order_by(ftb_gpu_rooms *rooms, ftb_gpu_order *order, int low, i
     GrB_Info info = GrB_SUCCESS;
     if (order->n < 2)
         return info;
-    FTB_CHECK(ftb_gpu_room(rooms, &a.to, 8 * order->n));
-    FTB_CHECK(ftb_gpu_room(rooms, &a.with_to, 4 * order->n));
-    FTB_CHECK(ftb_gpu_room(rooms, &a.counts, 8 * (a.ntiles * FTB_ORDER_DIGITS + 1)));
+    FTB_CHECK(ftb_gpu_list(rooms, &a.to, 8 * order->n));
+    FTB_CHECK(ftb_gpu_list(rooms, &a.with_to, 4 * order->n));
+    FTB_CHECK(ftb_gpu_list(rooms, &a.counts, 8 * (a.ntiles * FTB_ORDER_DIGITS + 1)));
     for (int shift = 0; shift < low; shift += 8)
         FTB_CHECK(order_digit(rooms, &a, shift));
     for (int shift = 32; shift < 32 + high; shift += 8)

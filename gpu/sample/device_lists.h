@@ -13,23 +13,13 @@
 #define FTB_GPU_SAMPLE_NUMBERS "gpu/kernels/sample_numbers.cu"
 #define FTB_GPU_SAMPLE_QUEUE "gpu/kernels/sample_queue.cu"
 
-enum { FTB_GPU_ROOMS = 40 };
-
-/* What a verb has taken of the GPU's memory for itself. */
-typedef struct ftb_gpu_rooms {
-    ftb_gpu_device *d;
-    FtB_Context ctx;
-    ftb_gpu_sent taken[FTB_GPU_ROOMS];
-    int count;
-} ftb_gpu_rooms;
-
-/* Room for `bytes` bytes; *at is set on success. */
-GrB_Info ftb_gpu_room(ftb_gpu_rooms *rooms, void *at, int64_t bytes);
+/* Room for `bytes` bytes, for a list that may be empty; *at is set on success. */
+GrB_Info ftb_gpu_list(ftb_gpu_rooms *rooms, void *at, int64_t bytes);
 /* The same with what the host has. */
-GrB_Info ftb_gpu_room_of(ftb_gpu_rooms *rooms, void *at, const void *host, int64_t bytes);
+GrB_Info ftb_gpu_list_of(ftb_gpu_rooms *rooms, void *at, const void *host, int64_t bytes);
 /* Gives back what was taken after the first `count`. */
-void ftb_gpu_rooms_end(ftb_gpu_rooms *rooms, int count);
-GrB_Info ftb_gpu_rooms_get(const ftb_gpu_rooms *rooms, void *host, const void *at, int64_t bytes);
+void ftb_gpu_lists_end(ftb_gpu_rooms *rooms, int count);
+GrB_Info ftb_gpu_lists_get(const ftb_gpu_rooms *rooms, void *host, const void *at, int64_t bytes);
 /* Words of 64 bits that are all ones, or 0. */
 GrB_Info ftb_gpu_ones(const ftb_gpu_rooms *rooms, void *at, int64_t count);
 GrB_Info ftb_gpu_zeros(const ftb_gpu_rooms *rooms, void *at, int64_t count);

@@ -18,7 +18,7 @@ typedef struct counters {
 
 static GrB_Info make_counters(ftb_gpu_rooms *rooms, counters **c)
 {
-    GrB_Info info = ftb_gpu_room(rooms, c, sizeof **c);
+    GrB_Info info = ftb_gpu_list(rooms, c, sizeof **c);
     return info == GrB_SUCCESS ? ftb_gpu_zeros(rooms, *c, sizeof **c / 8) : info;
 }
 
@@ -83,12 +83,12 @@ static GrB_Info count_by_keys(ftb_gpu_rooms *rooms, ftb_gpu_picking *p, counters
     k->bad = &c->bad;
     k->nlongs = &c->nlongs;
     k->rows.most = &c->most;
-    FTB_CHECK(ftb_gpu_room(rooms, &k->from, 8 * (p->nrows + 1)));
-    FTB_CHECK(ftb_gpu_room(rooms, &k->longs, 8 * p->nrows));
+    FTB_CHECK(ftb_gpu_list(rooms, &k->from, 8 * (p->nrows + 1)));
+    FTB_CHECK(ftb_gpu_list(rooms, &k->longs, 8 * p->nrows));
     FTB_CHECK(ftb_gpu_step(rooms, FTB_GPU_SAMPLE_KEYS, "sample_degrees", p->nrows, (void *[]){k}));
     FTB_CHECK(ftb_gpu_scan(rooms, k->from, p->nrows));
-    FTB_CHECK(ftb_gpu_rooms_get(rooms, &entries, k->from + p->nrows, sizeof entries));
-    FTB_CHECK(ftb_gpu_room(rooms, &k->keys, 8 * entries));
+    FTB_CHECK(ftb_gpu_lists_get(rooms, &entries, k->from + p->nrows, sizeof entries));
+    FTB_CHECK(ftb_gpu_list(rooms, &k->keys, 8 * entries));
     FTB_CHECK(ftb_gpu_step(rooms, FTB_GPU_SAMPLE_KEYS, keys_kernel(p->selector), entries, (void *[]){k}));
     FTB_CHECK(ftb_gpu_step(rooms, FTB_GPU_SAMPLE_KEYS, "sample_limit", p->nrows, (void *[]){k}));
     FTB_CHECK(ftb_gpu_scan(rooms, k->rows.to, p->nrows));
@@ -120,8 +120,8 @@ GrB_Info ftb_gpu_pick_counts(ftb_gpu_rooms *rooms, ftb_gpu_picking *p)
         return ftb_gpu_zeros(rooms, p->to, 1);
     }
     FTB_CHECK(by_keys(p->selector) ? count_by_keys(rooms, p, c) : count_uniform(rooms, p, c));
-    FTB_CHECK(ftb_gpu_rooms_get(rooms, &p->picks, p->to + p->nrows, sizeof p->picks));
-    FTB_CHECK(ftb_gpu_rooms_get(rooms, &seen, c, sizeof seen));
+    FTB_CHECK(ftb_gpu_lists_get(rooms, &p->picks, p->to + p->nrows, sizeof p->picks));
+    FTB_CHECK(ftb_gpu_lists_get(rooms, &seen, c, sizeof seen));
     p->most = seen.most;
     if (seen.bad)
         info = ftb_fail(FTB_NO_DEVICE, "values that are no probabilities");
@@ -173,7 +173,7 @@ GrB_Info ftb_gpu_table(ftb_gpu_rooms *rooms, ftb_sample_table *table, int64_t ve
         return ftb_fail(FTB_NO_DEVICE, "%lld vertices are more than a table on a GPU has",
                         (long long)vertices);
     *table = (ftb_sample_table){.mask = (unsigned)((UINT64_C(1) << bits) - 1)};
-    GrB_Info info = ftb_gpu_room(rooms, &table->words, INT64_C(8) << bits);
+    GrB_Info info = ftb_gpu_list(rooms, &table->words, INT64_C(8) << bits);
     return info == GrB_SUCCESS ? ftb_gpu_ones(rooms, table->words, INT64_C(1) << bits) : info;
 }
 
@@ -195,12 +195,12 @@ GrB_Info ftb_gpu_number_find(ftb_gpu_rooms *rooms, ftb_gpu_numbering *n)
     FTB_CHECK(make_counters(rooms, &c));
     a->found = &c->found;
     FTB_CHECK(ftb_gpu_table(rooms, &a->table, ftb_min(n->bound, n->nknown + n->npicks)));
-    FTB_CHECK(ftb_gpu_room(rooms, &a->places, 4 * n->npicks));
-    FTB_CHECK(ftb_gpu_room(rooms, &a->keys, 8 * n->npicks));
-    FTB_CHECK(ftb_gpu_room(rooms, &a->with, 4 * n->npicks));
+    FTB_CHECK(ftb_gpu_list(rooms, &a->places, 4 * n->npicks));
+    FTB_CHECK(ftb_gpu_list(rooms, &a->keys, 8 * n->npicks));
+    FTB_CHECK(ftb_gpu_list(rooms, &a->with, 4 * n->npicks));
     FTB_CHECK(ftb_gpu_step(rooms, FTB_GPU_SAMPLE_NUMBERS, "sample_known", n->nknown, (void *[]){a}));
     FTB_CHECK(ftb_gpu_step(rooms, FTB_GPU_SAMPLE_NUMBERS, "sample_claim", n->npicks, (void *[]){a}));
-    FTB_CHECK(ftb_gpu_rooms_get(rooms, &a->nfresh, a->found, sizeof a->nfresh));
+    FTB_CHECK(ftb_gpu_lists_get(rooms, &a->nfresh, a->found, sizeof a->nfresh));
     n->nfresh = a->nfresh;
     order = (ftb_gpu_order){.keys = a->keys, .with = a->with, .n = n->nfresh};
     FTB_CHECK(ftb_gpu_order_by(rooms, &order, ftb_gpu_bits(n->bound), 0));
@@ -217,8 +217,8 @@ static GrB_Info order_rows(ftb_gpu_rooms *rooms, ftb_gpu_numbering *n)
     ftb_gpu_order order = {.n = n->npicks};
     GrB_Info info;
     a->bits = ftb_gpu_bits(n->nknown + n->nfresh);
-    FTB_CHECK(ftb_gpu_room(rooms, &a->keys, 8 * n->npicks));
-    FTB_CHECK(ftb_gpu_room(rooms, &a->with, 4 * n->npicks));
+    FTB_CHECK(ftb_gpu_list(rooms, &a->keys, 8 * n->npicks));
+    FTB_CHECK(ftb_gpu_list(rooms, &a->with, 4 * n->npicks));
     FTB_CHECK(ftb_gpu_step(rooms, FTB_GPU_SAMPLE_NUMBERS, "sample_row_keys", n->npicks, (void *[]){a}));
     order.keys = a->keys;
     order.with = a->with;
@@ -241,7 +241,7 @@ GrB_Info ftb_gpu_number_give(ftb_gpu_rooms *rooms, ftb_gpu_numbering *n, long lo
     a->fresh = fresh;
     a->local_to = local;
     a->entries_to = entries;
-    FTB_CHECK(ftb_gpu_room(rooms, &a->local, 4 * n->npicks));
+    FTB_CHECK(ftb_gpu_list(rooms, &a->local, 4 * n->npicks));
     FTB_CHECK(
         ftb_gpu_step(rooms, FTB_GPU_SAMPLE_NUMBERS, "sample_give", n->nknown + n->nfresh, (void *[]){a}));
     FTB_CHECK(ftb_gpu_step(rooms, FTB_GPU_SAMPLE_NUMBERS, "sample_read", n->npicks, (void *[]){a}));

@@ -48,7 +48,7 @@ GrB_Info ftb_gpu_hops_picks(ftb_gpu_hops_run *run, int h)
     ftb_hop *hop = &p->hop[h];
     GrB_Info info = make_list(run, &hop->columns, &run->columns[h], hop->picks, sizeof(int32_t));
     if (info == GrB_SUCCESS && (p->edges || p->values))
-        info = ftb_gpu_room(&run->rooms, &run->entries[h], 8 * hop->picks);
+        info = ftb_gpu_list(&run->rooms, &run->entries[h], 8 * hop->picks);
     return info;
 }
 
@@ -84,7 +84,7 @@ GrB_Info ftb_gpu_hops_layer(ftb_gpu_hops_run *run, int h)
     hop->entries = ftb_new(p->ctx, hop->picks, sizeof *hop->entries);
     if (!hop->entries)
         return ftb_nomem();
-    return ftb_gpu_rooms_get(&run->rooms, hop->entries, run->entries[h], 8 * hop->picks);
+    return ftb_gpu_lists_get(&run->rooms, hop->entries, run->entries[h], 8 * hop->picks);
 }
 
 GrB_Info ftb_gpu_hops_vertices(ftb_gpu_hops_run *run, const long long *vertices, int64_t count)
@@ -94,7 +94,7 @@ GrB_Info ftb_gpu_hops_vertices(ftb_gpu_hops_run *run, const long long *vertices,
     p->vertices = ftb_new(p->ctx, count, sizeof *p->vertices);
     if (!p->vertices)
         return ftb_nomem();
-    return ftb_gpu_rooms_get(&run->rooms, p->vertices, vertices, 8 * count);
+    return ftb_gpu_lists_get(&run->rooms, p->vertices, vertices, 8 * count);
 }
 
 /* ---- hop by hop */
@@ -129,8 +129,8 @@ static GrB_Info run_hop(ftb_gpu_hops_run *run, ftb_gpu_rooms *lists, const long 
     hop->picks = picking.picks;
     FTB_CHECK(ftb_gpu_hops_picks(run, h));
     if (run->entries[h])
-        FTB_CHECK(ftb_gpu_room(rooms, &entries, 8 * hop->picks));
-    FTB_CHECK(ftb_gpu_room(rooms, &columns, 4 * hop->picks));
+        FTB_CHECK(ftb_gpu_list(rooms, &entries, 8 * hop->picks));
+    FTB_CHECK(ftb_gpu_list(rooms, &columns, 4 * hop->picks));
     FTB_CHECK(ftb_gpu_pick_entries(rooms, &picking, entries, columns));
     n.npicks = hop->picks;
     n.most = picking.most;
@@ -139,13 +139,13 @@ static GrB_Info run_hop(ftb_gpu_hops_run *run, ftb_gpu_rooms *lists, const long 
     n.entries = entries;
     FTB_CHECK(ftb_gpu_number_find(rooms, &n));
     hop->nfresh = n.nfresh;
-    FTB_CHECK(ftb_gpu_room(lists, &more, 8 * (*nvertices + n.nfresh)));
+    FTB_CHECK(ftb_gpu_list(lists, &more, 8 * (*nvertices + n.nfresh)));
     FTB_CHECK(ftb_gpu_number_give(rooms, &n, more, NULL, run->columns[h], run->entries[h]));
     FTB_CHECK(ftb_gpu_hops_layer(run, h));
     *vertices = more;
     *nvertices += n.nfresh;
 done:
-    ftb_gpu_rooms_end(rooms, 0);
+    ftb_gpu_lists_end(rooms, 0);
     return info;
 }
 
@@ -155,7 +155,7 @@ static GrB_Info run_levels(ftb_gpu_hops_run *run)
     ftb_gpu_rooms lists = {.d = run->rooms.d, .ctx = p->ctx};
     const long long *vertices = NULL;
     int64_t count = p->nseeds;
-    GrB_Info info = ftb_gpu_room_of(&lists, &vertices, p->seeds, 8 * count);
+    GrB_Info info = ftb_gpu_list_of(&lists, &vertices, p->seeds, 8 * count);
     for (int h = 0; h < p->nhops && info == GrB_SUCCESS; h++) {
         info = ftb_check_cancelled(p->ctx);
         if (info == GrB_SUCCESS)
@@ -163,7 +163,7 @@ static GrB_Info run_levels(ftb_gpu_hops_run *run)
     }
     if (info == GrB_SUCCESS)
         info = ftb_gpu_hops_vertices(run, vertices, count);
-    ftb_gpu_rooms_end(&lists, 0);
+    ftb_gpu_lists_end(&lists, 0);
     return info;
 }
 
@@ -247,7 +247,7 @@ GrB_Info ftb_gpu_hops(ftb_hops_product *p)
     GrB_Info info = ask(&run);
     if (info == GrB_SUCCESS && run.plan.queue) {
         info = ftb_gpu_hops_queue(&run);
-        ftb_gpu_rooms_end(&run.rooms, 0);
+        ftb_gpu_lists_end(&run.rooms, 0);
         if (info == FTB_NO_DEVICE) { /* there was no room for it */
             forget(p);
             run.plan.queue = false;

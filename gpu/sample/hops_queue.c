@@ -55,14 +55,14 @@ static GrB_Info prepare(queue *q)
         a->most = (int)ftb_max(a->most, hop->k);
     }
     q->lanes = a->most <= 8 ? 8 : a->most <= 16 ? 16 : 32;
-    FTB_CHECK(ftb_gpu_room_of(rooms, &a->seeds, p->seeds, 8 * p->nseeds));
+    FTB_CHECK(ftb_gpu_list_of(rooms, &a->seeds, p->seeds, 8 * p->nseeds));
     FTB_CHECK(ftb_gpu_table(rooms, &a->table, q->run->plan.vertices));
-    FTB_CHECK(ftb_gpu_room(rooms, &a->reached, 4 * ((int64_t)a->table.mask + 1)));
-    FTB_CHECK(ftb_gpu_room(rooms, &a->tasks, 8 * capacity));
-    FTB_CHECK(ftb_gpu_room(rooms, &a->places, 4 * capacity * a->most));
-    FTB_CHECK(ftb_gpu_room(rooms, &a->positions, 4 * capacity * a->most));
-    FTB_CHECK(ftb_gpu_room(rooms, &a->found, 4 * q->run->plan.vertices));
-    FTB_CHECK(ftb_gpu_room(rooms, &a->counters, sizeof *a->counters));
+    FTB_CHECK(ftb_gpu_list(rooms, &a->reached, 4 * ((int64_t)a->table.mask + 1)));
+    FTB_CHECK(ftb_gpu_list(rooms, &a->tasks, 8 * capacity));
+    FTB_CHECK(ftb_gpu_list(rooms, &a->places, 4 * capacity * a->most));
+    FTB_CHECK(ftb_gpu_list(rooms, &a->positions, 4 * capacity * a->most));
+    FTB_CHECK(ftb_gpu_list(rooms, &a->found, 4 * q->run->plan.vertices));
+    FTB_CHECK(ftb_gpu_list(rooms, &a->counters, sizeof *a->counters));
     FTB_CHECK(ftb_gpu_zeros(rooms, a->reached, ((int64_t)a->table.mask + 1) / 2));
     FTB_CHECK(ftb_gpu_ones(rooms, a->tasks, capacity));
     FTB_CHECK(ftb_gpu_zeros(rooms, a->counters, sizeof *a->counters / 8));
@@ -87,7 +87,7 @@ static GrB_Info run_tasks(queue *q)
     FTB_CHECK(ftb_gpu_launch(q->run->rooms.d, p->ctx, FTB_GPU_SAMPLE_QUEUE, name,
                              (ftb_gpu_grid){.x = blocks, .y = 1, .threads = FTB_QUEUE_BLOCK},
                              (void *[]){&q->a}));
-    FTB_CHECK(ftb_gpu_rooms_get(&q->run->rooms, &c, q->a.counters, sizeof c));
+    FTB_CHECK(ftb_gpu_lists_get(&q->run->rooms, &c, q->a.counters, sizeof c));
     if (c.stuck.value)
         info = ftb_fail(FTB_NO_DEVICE, "a queue of %lld tasks was too short", (long long)q->a.capacity);
     q->l.ntasks = (int64_t)c.tail.value;
@@ -106,13 +106,13 @@ static GrB_Info number(queue *q, long long **vertices)
     ftb_gpu_order order = {.with = q->a.found, .n = l->nfresh};
     int64_t known = p->nseeds;
     GrB_Info info;
-    FTB_CHECK(ftb_gpu_room(rooms, &l->keys, 8 * l->nfresh));
-    FTB_CHECK(ftb_gpu_room(rooms, &l->news, 8 * p->nhops));
+    FTB_CHECK(ftb_gpu_list(rooms, &l->keys, 8 * l->nfresh));
+    FTB_CHECK(ftb_gpu_list(rooms, &l->news, 8 * p->nhops));
     FTB_CHECK(ftb_gpu_zeros(rooms, l->news, p->nhops));
     FTB_CHECK(step(q, "sample_queue_keys", l->nfresh));
     order.keys = l->keys;
     FTB_CHECK(ftb_gpu_order_by(rooms, &order, ftb_gpu_bits(p->p->ncols), ftb_gpu_bits(p->nhops)));
-    FTB_CHECK(ftb_gpu_room(rooms, vertices, 8 * (p->nseeds + l->nfresh)));
+    FTB_CHECK(ftb_gpu_list(rooms, vertices, 8 * (p->nseeds + l->nfresh)));
     ftb_number_arguments n = {.table = q->a.table,
                               .known = q->a.seeds,
                               .nknown = p->nseeds,
@@ -122,7 +122,7 @@ static GrB_Info number(queue *q, long long **vertices)
                               .vertices = *vertices};
     FTB_CHECK(
         ftb_gpu_step(rooms, FTB_GPU_SAMPLE_NUMBERS, "sample_give", p->nseeds + l->nfresh, (void *[]){&n}));
-    FTB_CHECK(ftb_gpu_rooms_get(rooms, news, l->news, 8 * p->nhops));
+    FTB_CHECK(ftb_gpu_lists_get(rooms, news, l->news, 8 * p->nhops));
     l->vertices = *vertices;
     for (int h = 0; h < p->nhops; h++) {
         l->known[h] = known;
@@ -144,14 +144,14 @@ static GrB_Info write_layers(queue *q)
     int64_t totals[FTB_QUEUE_HOPS + 1];
     char name[32];
     GrB_Info info;
-    FTB_CHECK(ftb_gpu_room(rooms, &l->task, 4 * rows));
-    FTB_CHECK(ftb_gpu_room(rooms, &l->to, 8 * (rows + 1)));
-    FTB_CHECK(ftb_gpu_room(rooms, &l->totals, 8 * (p->nhops + 1)));
+    FTB_CHECK(ftb_gpu_list(rooms, &l->task, 4 * rows));
+    FTB_CHECK(ftb_gpu_list(rooms, &l->to, 8 * (rows + 1)));
+    FTB_CHECK(ftb_gpu_list(rooms, &l->totals, 8 * (p->nhops + 1)));
     FTB_CHECK(step(q, "sample_queue_tasks", l->ntasks));
     FTB_CHECK(step(q, "sample_queue_counts", rows));
     FTB_CHECK(ftb_gpu_scan(rooms, l->to, rows));
     FTB_CHECK(step(q, "sample_queue_totals", p->nhops + 1));
-    FTB_CHECK(ftb_gpu_rooms_get(rooms, totals, l->totals, 8 * (p->nhops + 1)));
+    FTB_CHECK(ftb_gpu_lists_get(rooms, totals, l->totals, 8 * (p->nhops + 1)));
     for (int h = 0; h < p->nhops; h++) {
         p->hop[h].picks = totals[h + 1] - totals[h];
         FTB_CHECK(ftb_gpu_hops_rows(q->run, h));

@@ -31,25 +31,25 @@ GrB_Info ftb_gpu_relabel(ftb_relabel_product *p)
     p->fresh = NULL;
     p->fresh_trees = NULL;
     p->nfresh = 0;
-    FTB_CHECK(ftb_gpu_room_of(&rooms, &n.known, p->known, 8 * p->nknown));
-    FTB_CHECK(ftb_gpu_room_of(&rooms, &n.to, p->rowptr, 8 * (p->nrows + 1)));
-    FTB_CHECK(ftb_gpu_room_of(&rooms, &n.columns, p->columns, 4 * picks));
+    FTB_CHECK(ftb_gpu_list_of(&rooms, &n.known, p->known, 8 * p->nknown));
+    FTB_CHECK(ftb_gpu_list_of(&rooms, &n.to, p->rowptr, 8 * (p->nrows + 1)));
+    FTB_CHECK(ftb_gpu_list_of(&rooms, &n.columns, p->columns, 4 * picks));
     if (p->entries) {
-        FTB_CHECK(ftb_gpu_room_of(&rooms, &n.entries, p->entries, 8 * picks));
-        FTB_CHECK(ftb_gpu_room(&rooms, &entries, 8 * picks));
+        FTB_CHECK(ftb_gpu_list_of(&rooms, &n.entries, p->entries, 8 * picks));
+        FTB_CHECK(ftb_gpu_list(&rooms, &entries, 8 * picks));
     }
     FTB_CHECK(ftb_gpu_number_find(&rooms, &n));
     p->fresh = ftb_new(p->ctx, n.nfresh, sizeof *p->fresh);
     home = ftb_new(p->ctx, picks, p->entries ? 12 : 4);
     if (!p->fresh || !home)
         FTB_CHECK(ftb_nomem());
-    FTB_CHECK(ftb_gpu_room(&rooms, &fresh, 8 * n.nfresh));
-    FTB_CHECK(ftb_gpu_room(&rooms, &local, 4 * picks));
+    FTB_CHECK(ftb_gpu_list(&rooms, &fresh, 8 * n.nfresh));
+    FTB_CHECK(ftb_gpu_list(&rooms, &local, 4 * picks));
     FTB_CHECK(ftb_gpu_number_give(&rooms, &n, NULL, fresh, local, entries));
-    FTB_CHECK(ftb_gpu_rooms_get(&rooms, p->fresh, fresh, 8 * n.nfresh));
-    FTB_CHECK(ftb_gpu_rooms_get(&rooms, home, local, 4 * picks));
+    FTB_CHECK(ftb_gpu_lists_get(&rooms, p->fresh, fresh, 8 * n.nfresh));
+    FTB_CHECK(ftb_gpu_lists_get(&rooms, home, local, 4 * picks));
     if (p->entries)
-        FTB_CHECK(ftb_gpu_rooms_get(&rooms, (char *)home + 4 * picks, entries, 8 * picks));
+        FTB_CHECK(ftb_gpu_lists_get(&rooms, (char *)home + 4 * picks, entries, 8 * picks));
     memcpy(p->local, home, 4 * (size_t)picks);
     if (p->entries)
         memcpy(p->entries, (char *)home + 4 * picks, 8 * (size_t)picks);
@@ -57,7 +57,7 @@ GrB_Info ftb_gpu_relabel(ftb_relabel_product *p)
     if (p->work)
         *p->work += p->nknown + picks + n.arguments.table.mask;
 done:
-    ftb_gpu_rooms_end(&rooms, 0);
+    ftb_gpu_lists_end(&rooms, 0);
     ftb_delete(home);
     if (info != GrB_SUCCESS) {
         ftb_delete(p->fresh);

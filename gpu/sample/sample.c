@@ -35,22 +35,22 @@ GrB_Info ftb_gpu_sample(const ftb_sample_product *s)
     int *columns = NULL;
     GrB_Info info;
     if (s->rows)
-        FTB_CHECK(ftb_gpu_room_of(&rooms, &p.rows, s->rows, 8 * s->nrows));
-    FTB_CHECK(ftb_gpu_room(&rooms, &p.to, 8 * (s->nrows + 1)));
+        FTB_CHECK(ftb_gpu_list_of(&rooms, &p.rows, s->rows, 8 * s->nrows));
+    FTB_CHECK(ftb_gpu_list(&rooms, &p.to, 8 * (s->nrows + 1)));
     FTB_CHECK(ftb_gpu_pick_counts(&rooms, &p));
     if (s->entries) {
-        FTB_CHECK(ftb_gpu_room(&rooms, &entries, 8 * p.picks));
-        FTB_CHECK(ftb_gpu_room(&rooms, &columns, 4 * p.picks));
+        FTB_CHECK(ftb_gpu_list(&rooms, &entries, 8 * p.picks));
+        FTB_CHECK(ftb_gpu_list(&rooms, &columns, 4 * p.picks));
         FTB_CHECK(ftb_gpu_pick_entries(&rooms, &p, entries, columns));
-        FTB_CHECK(ftb_gpu_rooms_get(&rooms, s->entries, entries, 8 * p.picks));
-        FTB_CHECK(ftb_gpu_rooms_get(&rooms, s->columns, columns, 4 * p.picks));
+        FTB_CHECK(ftb_gpu_lists_get(&rooms, s->entries, entries, 8 * p.picks));
+        FTB_CHECK(ftb_gpu_lists_get(&rooms, s->columns, columns, 4 * p.picks));
         if (s->work)
             *s->work += s->nrows + p.picks;
     }
     /* With entries, where some have less than their room, the host could not do it again. */
-    info = ftb_gpu_half_done(ftb_gpu_rooms_get(&rooms, s->rowptr, p.to, 8 * (s->nrows + 1)),
+    info = ftb_gpu_half_done(ftb_gpu_lists_get(&rooms, s->rowptr, p.to, 8 * (s->nrows + 1)),
                              s->entries && s->selector != FTB_SAMPLE_UNIFORM);
 done:
-    ftb_gpu_rooms_end(&rooms, 0);
+    ftb_gpu_lists_end(&rooms, 0);
     return info;
 }
