@@ -1,6 +1,6 @@
-/* Who runs a graph times a block where a GPU that does not exist is engaged: by its plan's `place`, the device,
- * the host, or the less of what both are predicted to take, for GPUs that are described in text; what plans say
- * of it, and that calls do it. */
+/* Who runs a graph times a block where a GPU that does not exist is engaged: by its plan's `place`, the
+ * device, the host, or the less of what both are predicted to take, for GPUs that are described in text; what
+ * plans say of it, and that calls do it. */
 #include "support/check.h"
 
 #include "core/core.h"
@@ -20,14 +20,18 @@ typedef struct described {
     const char *name, *text;
 } described;
 static const described gpus[] = {
-    {"A100", HOST "gpu_multiprocessors = 108\ngpu_clock = 1.41\ngpu_l2 = 40M\ngpu_memory = 80G\ngpu_shared = 163K\n"
-                  "gpu_memory_rate = 2039\n"},
-    {"H100", HOST "gpu_multiprocessors = 132\ngpu_clock = 1.755\ngpu_l2 = 50M\ngpu_memory = 80G\ngpu_shared = 227K\n"
-                  "gpu_memory_rate = 3350\n"},
-    {"H200", HOST "gpu_multiprocessors = 132\ngpu_clock = 1.755\ngpu_l2 = 50M\ngpu_memory = 141G\ngpu_shared = 227K\n"
-                  "gpu_memory_rate = 4800\n"},
-    {"small", HOST "gpu_multiprocessors = 2\ngpu_clock = 0.01\ngpu_l2 = 1M\ngpu_memory = 2G\ngpu_shared = 48K\n"
-                   "gpu_memory_rate = 1\n"}};
+    {"A100",
+     HOST "gpu_multiprocessors = 108\ngpu_clock = 1.41\ngpu_l2 = 40M\ngpu_memory = 80G\ngpu_shared = 163K\n"
+          "gpu_memory_rate = 2039\n"},
+    {"H100",
+     HOST "gpu_multiprocessors = 132\ngpu_clock = 1.755\ngpu_l2 = 50M\ngpu_memory = 80G\ngpu_shared = 227K\n"
+          "gpu_memory_rate = 3350\n"},
+    {"H200",
+     HOST "gpu_multiprocessors = 132\ngpu_clock = 1.755\ngpu_l2 = 50M\ngpu_memory = 141G\ngpu_shared = 227K\n"
+          "gpu_memory_rate = 4800\n"},
+    {"small",
+     HOST "gpu_multiprocessors = 2\ngpu_clock = 0.01\ngpu_l2 = 1M\ngpu_memory = 2G\ngpu_shared = 48K\n"
+          "gpu_memory_rate = 1\n"}};
 
 static double device_rate(void) { return ftb_device(ftb_context())->memory->rate; }
 
@@ -148,9 +152,11 @@ static void compared(void **state)
         assert_plan_says(few.plan, "the less of the two");
         begin(&many, &r, 1500, 0.3, 128);
         plan(&many, "cost");
-        const double there = planned_figure(many.plan, "gpu_seconds"), here = planned_figure(many.plan, "seconds");
+        const double there = planned_figure(many.plan, "gpu_seconds"),
+                     here = planned_figure(many.plan, "seconds");
         const double sent = 1500 * 128 * sizeof(float) / device_rate();
-        if ((planned_figure(many.plan, "on_host") > 0) != (here < there + sent) || (here < there + sent) != small)
+        if ((planned_figure(many.plan, "on_host") > 0) != (here < there + sent) ||
+            (here < there + sent) != small)
             fail_msg("%s: %g there, %g to send, %g here", gpus[g].name, there, sent, here);
         end(&few);
         end(&many);
@@ -183,7 +189,8 @@ static void sent(void **state)
     ftb_machine_force(NULL);
 }
 
-/* What the device alone has stays there, whatever it costs; with both it is compared without what need not move. */
+/* What the device alone has stays there, whatever it costs; with both it is compared without what need not
+ * move. */
 static void stays(void **state)
 {
     rng r = rng_new();
@@ -231,10 +238,9 @@ static void others(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test_teardown(forced, fake_gpu_clean),
-                                       cmocka_unit_test_teardown(compared, fake_gpu_clean),
-                                       cmocka_unit_test_teardown(sent, fake_gpu_clean),
-                                       cmocka_unit_test_teardown(stays, fake_gpu_clean),
-                                       cmocka_unit_test_teardown(others, fake_gpu_clean)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(forced, fake_gpu_clean),
+        cmocka_unit_test_teardown(compared, fake_gpu_clean), cmocka_unit_test_teardown(sent, fake_gpu_clean),
+        cmocka_unit_test_teardown(stays, fake_gpu_clean), cmocka_unit_test_teardown(others, fake_gpu_clean)};
     return cmocka_run_group_tests(tests, fake_gpu_start, NULL);
 }
