@@ -70,6 +70,8 @@ static void assert_same(const text *t, const void *here, const void *there, int6
     for (int64_t k = 0; k < count; k++) {
         const double x = ftb_get_real(here, t->result, k), y = ftb_get_real(there, t->result, k);
         const size_t size = FtB_Type_size(t->result), at = (size_t)k * size;
+        if (isnan(x) && isnan(y)) /* of min and max there is one NaN, whatever it came from */
+            continue;
         if (close || rounded ? fabs(x - y) > (close ? 1e-4 : 1e-13) * (1 + fabs(x))
                              : memcmp((const char *)here + at, (const char *)there + at, size) != 0)
             fail_msg("%s: value %d is %.9g, on the host %.9g", t->text, (int)k, y, x);

@@ -192,7 +192,7 @@ static void bits(void **state)
 {
     (void)state;
     for (int n = 0; n < GPUS; n++) {
-        const ftb_gpu_facts gpu = gpu_of(n);
+        const ftb_gpu_facts gpu = described_gpu(n);
         ftb_gpu_spgemm_facts films = product(26744, 26744, 748, 10.67e9, true);
         films.ninner = 138493;
         const ftb_gpu_spgemm_plan plain = plan_product(&films, &gpu); /* shares are not known */
@@ -229,7 +229,7 @@ static void bits(void **state)
 static void hashing(void **state)
 {
     (void)state;
-    const ftb_gpu_facts h100 = gpu_of(1);
+    const ftb_gpu_facts h100 = described_gpu(GPU_H100);
     ftb_gpu_spgemm_facts f = product(1000000, 20000, 10, 1e8, false);
     const ftb_gpu_spgemm_plan small = plan_product(&f, &h100);
     for (int k = 0; k < FTB_GPU_SPGEMM_HASHES; k++)

@@ -5,6 +5,9 @@
 #include "plan/spmm_plan.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 static const ftb_gpu_facts a100 = {.multiprocessors = 108,
                                    .clock = 1.41e9,
@@ -87,6 +90,24 @@ static void precisions(void **state)
     assert_true(one.seconds >= one.tensor_seconds && one.seconds <= one.tensor_seconds);
 }
 
+/* The line is that of docs/plans.md. */
+static void explained(void **state)
+{
+    (void)state;
+    const ftb_spmm_facts full = graph(&h100, FTB_PRECISION_TF32, 300, 3000);
+    const ftb_gpu_spmm_plan plan = plan_of(&full, NULL);
+    char *text = NULL;
+    size_t size = 0;
+    FILE *file = open_memstream(&text, &size);
+    ftb_explain_gpu_spmm(&plan, file);
+    fclose(file);
+    assert_non_null(strstr(text,
+                           "tensor cores     where 16 rows of a tile have 16 and more entries of 128 places; "
+                           "others in FP32\n"));
+    assert_null(strstr(strstr(text, "<- chosen") + 1, "<- chosen")); /* one */
+    free(text);
+}
+
 static void asked_for(void **state)
 {
     (void)state;
@@ -119,6 +140,6 @@ static void asked_for(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(densities), cmocka_unit_test(precisions),
-                                       cmocka_unit_test(asked_for)};
+                                       cmocka_unit_test(explained), cmocka_unit_test(asked_for)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

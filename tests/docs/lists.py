@@ -57,6 +57,7 @@ TEXTS = {
     ("docs/nn.md", "11  message of"): "a part of FtB_Tape_explain's, with a time",
     ("docs/plans.md", "cores = 4"): "a description of a machine, which the commands read",
     ("docs/plans.md", "on the GPU"): "a part of a GPU's plan, as tests/test_gpu_spmm_hybrid.c reads it",
+    ("docs/plans.md", "tensor cores"): "a line of a GPU's plan, as tests/test_plan_gpu_tensor.c reads it",
     ("docs/plans.md", "gpu_multiprocessors"): "more lines of it, which tests/test_plan_gpu.c reads",
     ("docs/semirings.md", "result(i) = "): "a formula",
     ("docs/sampling.md", "y(i) = x(i) W"): "a formula",
