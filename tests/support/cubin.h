@@ -39,11 +39,11 @@ static inline void assert_names(const char *image, const char *kernel)
 }
 
 /* How many functions an image has, none of which has a stack frame, and so none spills; but for those of the
- * direct form in FP32, to which NVRTC gives 8 or 16 bytes for sm_100 (nvcc gives them none), and for the
+ * direct form, to which NVRTC gives 8 or 16 bytes for sm_100 (nvcc gives them none), and for the
  * compiler's own, such as a division's, which are called seldom. */
 static inline int assert_no_frames(const char *source, const char *image)
 {
-    static const char known[] = "spmm_direct_f32_";
+    static const char known[] = "spmm_direct_";
     const Elf64_Shdr *const info = cubin_section(image, ".nv.info", 0), *const symbols = cubin_section(
                                                                             image, NULL, SHT_SYMTAB);
     assert_non_null(info);
