@@ -179,6 +179,8 @@ static void forced(void **state)
 {
     rng r = rng_new();
     (void)state;
+    if (!fake_gpu_emulates())
+        skip();
     for (int k = 0; k < 8; k++) {
         product p;
         begin(&p, &r, k & 1, k & 2, k & 4 ? 5 : 8, k & 4 ? 3 : 0);
@@ -217,6 +219,8 @@ static void algorithms(void **state)
     rng r = rng_new();
     product p;
     (void)state;
+    if (!fake_gpu_emulates())
+        skip();
     begin(&p, &r, true, true, 8, 0);
     for (int relaxed = 0; relaxed < 2; relaxed++)
         for (int a = 0; a < 4; a++) {
@@ -268,6 +272,8 @@ static void fails(void **state)
                                         "cusparseSpMM_bufferSize", "cusparseSpMM"};
     rng r = rng_new();
     (void)state;
+    if (!fake_gpu_emulates())
+        skip();
     for (size_t n = 0; n < sizeof calls / sizeof *calls; n++)
         for (int add = 0; add < 2; add++) {
             char text[60];
@@ -303,6 +309,8 @@ static void kept(void **state)
 {
     rng r = rng_new();
     (void)state;
+    if (!fake_gpu_emulates())
+        skip();
     for (int n = 0; n < KEPT + 4; n++) {
         product p;
         begin(&p, &r, n % 2, false, 4, 0);
@@ -336,6 +344,8 @@ static void unrecorded(void **state)
     product p;
     void *numbers;
     (void)state;
+    if (!fake_gpu_emulates())
+        skip();
     begin(&p, &r, false, false, 8, 0);
     plan(&p, FTB_ESTIMATE);
     assert_ok(FtB_Plan_set(p.plan, "kernel", "cusparse"));

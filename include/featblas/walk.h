@@ -17,9 +17,10 @@ typedef struct FtB_Walk_options {
                         alike */
     FtB_Op key_op;   /**< or an operator in its place */
     double restart;  /**< the chance that a step goes back to the start, below 1 */
-    double p, q;  /**< node2vec: from t to v, a step on to x is as likely as it would be, divided by p where x
-                     is  t, by 1 where A has (t, x), by q else; 0: 1. Grover and Leskovec, KDD 2016 */
-    int64_t each; /**< walks from every start; 0: one */
+    double p; /**< node2vec: from t to v, a step on to x is as likely as it would be, divided by p where x is
+                 t, by 1 where A has (t, x), by q else; 0: 1. Grover and Leskovec, KDD 2016 */
+    double q; /**< as p */
+    int64_t each;  /**< walks from every start; 0: one */
     uint64_t seed; /**< 0: the context's */
     int64_t batch; /**< draws of two batches have nothing to do with each other */
 } FtB_Walk_options;

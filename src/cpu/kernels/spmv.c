@@ -124,8 +124,8 @@ PICK(i64, uint64_t)
 /* ---- rows */
 
 /* Lane numbers, of which the first n are those of entries. */
-static const int32_t lane_k32[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-static const int64_t lane_k64[] = {0, 1, 2, 3, 4, 5, 6, 7};
+static _Alignas(64) const int32_t lane_k32[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+static _Alignas(64) const int64_t lane_k64[] = {0, 1, 2, 3, 4, 5, 6, 7};
 
 /* What a row's loop knows: constants but for flip, and for the form of ANY. */
 typedef struct vector_case {
