@@ -49,7 +49,7 @@ const char *ftb_spmm_plan_set(ftb_spmm_plan *plan, const char *key, const char *
     }
     if (strcmp(key, "algorithm") == 0) {
         for (int a = 0; a < FTB_GPU_SPARSE_ALGORITHMS; a++)
-            if (strcmp(value, ftb_gpu_sparse_name(a)) == 0) {
+            if (strcmp(value, ftb_gpu_sparse_name((ftb_gpu_sparse_algorithm)a)) == 0) {
                 force(plan, FTB_SPMM_SET_ALGORITHM);
                 plan->asked.algorithm = (ftb_gpu_sparse_algorithm)a;
                 return NULL;
