@@ -227,6 +227,17 @@ static void assert_same_sample(FtB_Sample a, FtB_Sample b, int nhops, const char
     }
 }
 
+static void assert_same_induced(FtB_Sample a, FtB_Sample b)
+{
+    const FtB_Matrix x = FtB_Sample_induced(a), y = FtB_Sample_induced(b);
+    assert_int_equal(x == NULL, y == NULL);
+    if (!x)
+        return;
+    assert_int_equal(x->pattern->nvals, y->pattern->nvals);
+    assert_memory_equal(x->pattern->rowptr, y->pattern->rowptr, 8 * (size_t)(x->pattern->nrows + 1));
+    assert_memory_equal(x->pattern->colidx, y->pattern->colidx, 4 * (size_t)x->pattern->nvals);
+}
+
 static void hops_one(rng *r, int number)
 {
     static const int64_t some[] = {0, 1, 3, 5, 8, 10, 17, 32, 40, -1};
@@ -251,7 +262,14 @@ static void hops_one(rng *r, int number)
                             .disjoint = rng_below(r, 8) == 0,
                             .apart = rng_below(r, 16) == 0,
                             .structural = rng_below(r, 3) == 0,
-                            .edges = rng_below(r, 2)};
+                            .edges = rng_below(r, 2),
+                            .induced = rng_below(r, 8) == 0};
+    const int64_t excluded[] = {0, A->pattern->nvals / 2};
+    o.induced &= !o.apart;
+    if (rng_below(r, 8) == 0 && A->pattern->nvals > 2)
+        o.exclude = FtB_Ids_of(excluded, 2);
+    if (rng_below(r, 8) == 0 && !o.disjoint)
+        o.stack = 1 + rng_below(r, 9);
     for (int64_t t = 0; t < nseeds; t++)
         seeds[t] = rng_below(r, A->pattern->nrows);
     for (int h = 0; h < nhops; h++)
@@ -263,8 +281,8 @@ static void hops_one(rng *r, int number)
     assert_ok(FtB_Context_set_device(NULL, "gpu"));
     for (int w = 0; w < 3; w++) {
         char what[80];
-        const bool plain = !o.once && !o.self && !o.disjoint && !o.apart && nseeds > 0 && nhops > 0 &&
-                           selector != FTB_SAMPLE_WEIGHTED;
+        const bool plain = !o.once && !o.self && !o.disjoint && !o.apart && !o.stack && !o.exclude.count &&
+                           nseeds > 0 && nhops > 0 && selector != FTB_SAMPLE_WEIGHTED;
         snprintf(what, sizeof what, "case %d, %s", number, plans[w] ? plans[w] : "planned");
         o.plan = plans[w];
         assert_ok(FtB_sample(&gpu, A, seeds, nseeds, fanouts, nhops, &o));
@@ -275,6 +293,7 @@ static void hops_one(rng *r, int number)
         if (w > 0)
             assert_int_equal(strstr(FtB_Sample_plan(gpu), "all hops in one kernel;") != NULL, queues);
         assert_same_sample(host, gpu, nhops, what);
+        assert_same_induced(host, gpu);
         FtB_Sample_free(&gpu);
     }
     FtB_Sample_free(&host);
@@ -378,6 +397,30 @@ static void forwarded(void **state)
     FtB_Matrix_free(&A);
 }
 
+/* What else asks for these verbs: walks, and whom they visit, also where the GPU has no kernels. */
+static void others(void **state)
+{
+    (void)state;
+    static const int64_t seeds[] = {3, 77, 3, 120}, fanouts[] = {4, 3};
+    rng r = rng_new();
+    FtB_Matrix A = make_graph(&r, 150, 30, FTB_FP32);
+    FtB_Sample host, gpu;
+    FtB_Block here, there;
+    assert_ok(FtB_Context_set_device(NULL, NULL));
+    assert_ok(FtB_pinsage(&host, A, seeds, 4, fanouts, 2, 3, FTB_WALK_OPTIONS(.seed = 5, .each = 6)));
+    assert_ok(FtB_walk(&here, A, seeds, 4, 9, FTB_WALK_OPTIONS(.seed = 5, .each = 6)));
+    assert_ok(FtB_Context_set_device(NULL, "gpu"));
+    assert_ok(FtB_pinsage(&gpu, A, seeds, 4, fanouts, 2, 3, FTB_WALK_OPTIONS(.seed = 5, .each = 6)));
+    assert_ok(FtB_walk(&there, A, seeds, 4, 9, FTB_WALK_OPTIONS(.seed = 5, .each = 6)));
+    assert_same_sample(host, gpu, 2, "pinsage");
+    assert_memory_equal(block_values(here), block_values(there), 8 * 4 * 6 * 10);
+    FtB_Sample_free(&host);
+    FtB_Sample_free(&gpu);
+    FtB_Block_free(&here);
+    FtB_Block_free(&there);
+    FtB_Matrix_free(&A);
+}
+
 /* Each call of the driver fails in turn: the host does it, and nothing is left of what there was. */
 static void failures(void **state)
 {
@@ -420,6 +463,7 @@ int main(void)
         cmocka_unit_test_teardown(stays, fake_gpu_clean),
         cmocka_unit_test_teardown(refusals, fake_gpu_clean),
         cmocka_unit_test_teardown(forwarded, fake_gpu_clean),
+        cmocka_unit_test_teardown(others, fake_gpu_clean),
         cmocka_unit_test_teardown(failures, beside_clean),
     };
     return cmocka_run_group_tests(tests, fake_gpu_start, NULL);

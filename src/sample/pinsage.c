@@ -100,7 +100,7 @@ static GrB_Info relabel(call *c, int hop)
                              .local = c->local,
                              .entries = c->visits.counts,
                              .work = &s->work};
-    FTB_RUN(info, FTB_WHO(c->ctx, relabel), relabel, nothing, &p);
+    FTB_RUN(info, FTB_WHO_FITS(c->ctx, relabel, &p), relabel, nothing, &p);
     if (info == GrB_SUCCESS)
         info = ftb_sample_append(s, &p);
     if (info == GrB_SUCCESS)
