@@ -2,38 +2,20 @@
  *
  * "least" is what any method moves: the tuples read and the result written, once. "copy" is the speed of
  * memcpy in this run, counted in the same way (bytes read and written). Medians. */
-#include "featblas.h"
+#include "support/calls.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static uint64_t state = 1;
-
-static uint64_t bits(void) /* splitmix64 */
-{
-    uint64_t z = state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
-
-static int64_t below(int64_t n) { return (int64_t)((double)(bits() >> 11) * 0x1p-53 * (double)n); }
+static int64_t below(int64_t n) { return (int64_t)((double)(bench_bits() >> 11) * 0x1p-53 * (double)n); }
 
 /* Half the bits of row and column drawn as in an rmat graph: hub rows, and duplicates. */
 static void draw_skewed(int64_t *i, int64_t *j, int scale)
 {
     *i = *j = 0;
     for (int b = 0; b < scale; b++) {
-        uint64_t quadrant = bits() % 100;
+        uint64_t quadrant = bench_bits() % 100;
         *i = *i << 1 | (quadrant >= 76);
         *j = *j << 1 | ((quadrant >= 57 && quadrant < 76) || quadrant >= 95);
     }
@@ -47,11 +29,6 @@ typedef struct workload {
     bool sorted;
 } workload;
 
-static int by_time(const void *a, const void *b)
-{
-    return (*(const double *)a > *(const double *)b) - (*(const double *)a < *(const double *)b);
-}
-
 static double copy_speed(int64_t bytes)
 {
     char *a = malloc((size_t)bytes), *b = malloc((size_t)bytes);
@@ -61,9 +38,9 @@ static double copy_speed(int64_t bytes)
     memset(b, 2, (size_t)bytes);
     double best = 1e9;
     for (int r = 0; r < 3; r++) {
-        double start = now();
+        double start = bench_now();
         memcpy(a, b, (size_t)bytes);
-        double seconds = now() - start;
+        double seconds = bench_now() - start;
         best = seconds < best ? seconds : best;
     }
     fprintf(stderr, "%s", a[bytes - 1] == 2 ? "" : "memcpy failed\n");
@@ -92,18 +69,17 @@ static void run(const workload *w, int64_t n, int repetitions, double copy)
         FtB_Context_set_threads(NULL, threads);
         for (int r = 0; r < repetitions; r++) {
             FtB_Matrix A;
-            double start = now();
+            double start = bench_now();
             if (FtB_Matrix_build(&A, w->type, w->nrows, w->ncols, 1, n, I, J, X, FTB_DUP_SUM, NULL) !=
                 GrB_SUCCESS) {
                 fprintf(stderr, "%s\n", FtB_error());
                 exit(1);
             }
-            seconds[r] = now() - start;
+            seconds[r] = bench_now() - start;
             FtB_Matrix_shape(A, NULL, NULL, &nvals, NULL, NULL);
             FtB_Matrix_free(&A);
         }
-        qsort(seconds, (size_t)repetitions, sizeof *seconds, by_time);
-        double median = seconds[repetitions / 2];
+        const double median = bench_median(seconds, repetitions);
         double least =
             (double)n * (double)(16 + size) + (double)nvals * (double)(4 + size) + 8 * (double)w->nrows;
         printf("%-22s %-5s %12lld %12lld %7d %9.3f %10.1f %9.1f %7.1f\n", w->name, FtB_Type_name(w->type),

@@ -5,43 +5,18 @@
  * clock and of the CPU time of all threads. "shuffled" is the Matrix Market file with its lines in random
  * order; "dense" are as many numbers of FP32 in rows of 64. The line "copy" writes and reads the same bytes
  * with plain system calls: the file system's speed. */
-#include "featblas.h"
+#include "support/calls.h"
 
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #define MOST 15
 #define NROWS 138493
 #define NCOLS 26744
-
-static double clock_of(clockid_t id)
-{
-    struct timespec t;
-    clock_gettime(id, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static uint64_t bits(void) /* splitmix64 */
-{
-    static uint64_t state = 1;
-    uint64_t z = state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
-
-static void check(GrB_Info info)
-{
-    if (info == GrB_SUCCESS)
-        return;
-    fprintf(stderr, "bench_io: %s\n", FtB_error());
-    exit(1);
-}
 
 static FtB_Matrix make_matrix(int64_t entries)
 {
@@ -51,11 +26,11 @@ static FtB_Matrix make_matrix(int64_t entries)
     if (!I || !J || !X)
         exit(1);
     for (int64_t e = 0; e < entries; e++) {
-        I[e] = (int64_t)(bits() % NROWS);
-        J[e] = (int64_t)(bits() % NCOLS);
-        X[e] = (double)(1 + bits() % 50) / 10;
+        I[e] = (int64_t)(bench_bits() % NROWS);
+        J[e] = (int64_t)(bench_bits() % NCOLS);
+        X[e] = (double)(1 + bench_bits() % 50) / 10;
     }
-    check(FtB_Matrix_build(&A, FTB_FP64, NROWS, NCOLS, 1, entries, I, J, X, FTB_DUP_FIRST, NULL));
+    bench_check(FtB_Matrix_build(&A, FTB_FP64, NROWS, NCOLS, 1, entries, I, J, X, FTB_DUP_FIRST, NULL));
     free(I);
     free(J);
     free(X);
@@ -66,10 +41,10 @@ static FtB_Block make_block(int64_t values)
 {
     FtB_Block X;
     void *data;
-    check(FtB_Block_new(&X, values / 64 + 1, 64, FTB_FP32));
-    check(FtB_Block_shape(X, NULL, NULL, NULL, NULL, &data));
+    bench_check(FtB_Block_new(&X, values / 64 + 1, 64, FTB_FP32));
+    bench_check(FtB_Block_shape(X, NULL, NULL, NULL, NULL, &data));
     for (int64_t k = 0; k < values; k++)
-        ((float *)data)[k] = (float)((double)(int64_t)bits() * 0x1p-63);
+        ((float *)data)[k] = (float)((double)(int64_t)bench_bits() * 0x1p-63);
     return X;
 }
 
@@ -94,7 +69,7 @@ static void shuffle_lines(const char *from, const char *to)
         line[count++] = p;
     }
     for (size_t n = count - 1; n > 2; n--) { /* the first two are the header */
-        size_t other = 2 + (size_t)(bits() % (n - 1));
+        size_t other = 2 + (size_t)(bench_bits() % (n - 1));
         char *swap = line[n];
         line[n] = line[other];
         line[other] = swap;
@@ -137,35 +112,24 @@ static void run(job *j, const char *folder, FtB_Matrix A, FtB_Block X, int threa
     FtB_Matrix B = NULL;
     FtB_Block Y = NULL;
     snprintf(path, sizeof path, "%s/%s", folder, j->file);
-    check(FtB_Context_set_threads(NULL, threads));
+    bench_check(FtB_Context_set_threads(NULL, threads));
     if (j->write)
         remove(path); /* some file systems wait for the disk when a file is replaced */
-    double wall = clock_of(CLOCK_MONOTONIC), cpu = clock_of(CLOCK_PROCESS_CPUTIME_ID);
+    double wall = bench_now(), cpu = bench_cpu();
     if (strcmp(j->file, "copy") == 0)
         copy_bytes(path, j->write, buffer, copy);
     else if (j->dense && j->write)
-        check(FtB_Block_write(X, path, FTB_FORMAT_AUTO, 0));
+        bench_check(FtB_Block_write(X, path, FTB_FORMAT_AUTO, 0));
     else if (j->dense)
-        check(FtB_Block_read(&Y, path, FTB_BLOCK_READ_OPTIONS(.type = FTB_FP32)));
+        bench_check(FtB_Block_read(&Y, path, FTB_BLOCK_READ_OPTIONS(.type = FTB_FP32)));
     else if (j->write)
-        check(FtB_Matrix_write(A, path, FTB_FORMAT_AUTO, NULL, NULL, 0));
+        bench_check(FtB_Matrix_write(A, path, FTB_FORMAT_AUTO, NULL, NULL, 0));
     else
-        check(FtB_Matrix_read(&B, NULL, NULL, path, NULL));
-    j->wall[threads - 1][repetition] = clock_of(CLOCK_MONOTONIC) - wall;
-    j->cpu[threads - 1][repetition] = clock_of(CLOCK_PROCESS_CPUTIME_ID) - cpu;
+        bench_check(FtB_Matrix_read(&B, NULL, NULL, path, NULL));
+    j->wall[threads - 1][repetition] = bench_now() - wall;
+    j->cpu[threads - 1][repetition] = bench_cpu() - cpu;
     FtB_Matrix_free(&B);
     FtB_Block_free(&Y);
-}
-
-static int by_time(const void *a, const void *b)
-{
-    return (*(const double *)a > *(const double *)b) - (*(const double *)a < *(const double *)b);
-}
-
-static double median(double *seconds, int n)
-{
-    qsort(seconds, (size_t)n, sizeof *seconds, by_time);
-    return seconds[n / 2];
 }
 
 int main(int argc, char **argv)
@@ -201,7 +165,7 @@ int main(int argc, char **argv)
     FtB_Block X = make_block(entries);
     snprintf(path[0], sizeof path[0], "%s/m.mtx", folder);
     snprintf(path[1], sizeof path[1], "%s/shuffled.mtx", folder);
-    check(FtB_Matrix_write(A, path[0], FTB_FORMAT_AUTO, NULL, NULL, 0));
+    bench_check(FtB_Matrix_write(A, path[0], FTB_FORMAT_AUTO, NULL, NULL, 0));
     shuffle_lines(path[0], path[1]);
     int64_t copy = (int64_t)size_of(path[0]);
     for (int r = 0; r < repetitions; r++)
@@ -213,9 +177,10 @@ int main(int argc, char **argv)
     for (int j = 0; j < njobs; j++) {
         snprintf(path[0], sizeof path[0], "%s/%s", folder, jobs[j].file);
         double mb = size_of(path[0]) / 1e6;
-        printf("%-20s %8.0f | %8.0f %10.0f | %9.0f %10.0f\n", jobs[j].what, mb,
-               mb / median(jobs[j].wall[0], repetitions), mb / median(jobs[j].cpu[0], repetitions),
-               mb / median(jobs[j].wall[1], repetitions), mb / median(jobs[j].cpu[1], repetitions));
+        printf(
+            "%-20s %8.0f | %8.0f %10.0f | %9.0f %10.0f\n", jobs[j].what, mb,
+            mb / bench_median(jobs[j].wall[0], repetitions), mb / bench_median(jobs[j].cpu[0], repetitions),
+            mb / bench_median(jobs[j].wall[1], repetitions), mb / bench_median(jobs[j].cpu[1], repetitions));
     }
     for (int j = 0; j < njobs; j++) {
         snprintf(path[0], sizeof path[0], "%s/%s", folder, jobs[j].file);

@@ -9,7 +9,7 @@
  * for the first layer, of inputs) by the CBLAS alone. Of one thread all is CPU time. The last line is the sum
  * of the floors over the time of a batch: no more than 1 where nothing overlaps. */
 #include "featblas_nn.h"
-#include "support/bench.h"
+#include "support/calls.h"
 
 #include <cblas.h>
 #include <stdio.h>
@@ -29,44 +29,23 @@ typedef struct work {
     double targets[HOPS], vertices, picks; /* a batch, in sum: targets of each hop */
 } work;
 
-/* Elapsed seconds; of one thread the CPU's, which a busy machine leaves as they are. */
-static bool cpu_time;
-static double now(void) { return cpu_time ? bench_cpu() : bench_now(); }
-
-static void check(GrB_Info info)
-{
-    if (info == GrB_SUCCESS)
-        return;
-    fprintf(stderr, "bench_minibatch: %s\n", FtB_error());
-    exit(1);
-}
-
-static uint64_t bits(void) /* splitmix64 */
-{
-    static uint64_t state = 1;
-    uint64_t z = state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
-
 static void draw(work *w)
 {
     void *values;
-    check(FtB_Block_new(&w->X, w->n, w->features, FTB_FP32));
-    check(FtB_Block_shape(w->X, NULL, NULL, NULL, NULL, &values));
+    bench_check(FtB_Block_new(&w->X, w->n, w->features, FTB_FP32));
+    bench_check(FtB_Block_shape(w->X, NULL, NULL, NULL, NULL, &values));
     for (int64_t e = 0; e < w->n * w->features; e++)
-        ((float *)values)[e] = (float)(bits() >> 40) / (1 << 23) - 1;
-    check(FtB_Block_changed(w->X));
+        ((float *)values)[e] = (float)(bench_bits() >> 40) / (1 << 23) - 1;
+    bench_check(FtB_Block_changed(w->X));
     w->nseeds = (int64_t)(w->batches + 2) * SEEDS;
     w->seeds = malloc((size_t)w->nseeds * sizeof *w->seeds);
     w->labels = malloc((size_t)w->n * sizeof *w->labels);
     if (!w->seeds || !w->labels)
         exit(1);
     for (int64_t t = 0; t < w->nseeds; t++)
-        w->seeds[t] = (int64_t)(bits() % (uint64_t)w->n);
+        w->seeds[t] = (int64_t)(bench_bits() % (uint64_t)w->n);
     for (int64_t v = 0; v < w->n; v++)
-        w->labels[v] = (int32_t)(bits() % CLASSES);
+        w->labels[v] = (int32_t)(bench_bits() % CLASSES);
 }
 
 static FtB_Loader loader_of(const work *w, int ahead)
@@ -75,7 +54,7 @@ static FtB_Loader loader_of(const work *w, int ahead)
     FtB_Loader_options o = {.size = sizeof o, .batch = SEEDS, .seed = 7, .in_order = true, .ahead = ahead};
     for (int h = 0; h < w->nhops; h++)
         o.fanout[h] = w->fanouts[h];
-    check(FtB_Loader_new(&l, w->A, w->X, w->labels, w->seeds, w->nseeds, &o));
+    bench_check(FtB_Loader_new(&l, w->A, w->X, w->labels, w->seeds, w->nseeds, &o));
     return l;
 }
 
@@ -83,15 +62,15 @@ static FtB_Loader loader_of(const work *w, int ahead)
 
 static void step(const work *w, FtB_Batch b, FtB_Tape tape, FtB_Layer *layers, FtB_Optimizer adam)
 {
-    check(FtB_Tape_reset(tape));
+    bench_check(FtB_Tape_reset(tape));
     FtB_Var x = FtB_input(tape, FtB_Batch_features(b));
     for (int k = 0; k < w->nhops; k++) {
         x = FtB_sage(layers[k], FtB_Batch_hop(b, w->nhops - 1 - k), x);
         if (k + 1 < w->nhops)
             x = FtB_relu(x);
     }
-    check(FtB_backward(FtB_cross_entropy(x, FtB_Batch_labels(b), NULL)));
-    check(FtB_Optimizer_step(adam));
+    bench_check(FtB_backward(FtB_cross_entropy(x, FtB_Batch_labels(b), NULL)));
+    bench_check(FtB_Optimizer_step(adam));
 }
 
 /* Seconds a batch, after one that warms up. */
@@ -101,23 +80,23 @@ static double train(work *w, int ahead)
     FtB_Optimizer adam;
     FtB_Tape tape;
     double start = 0;
-    check(FtB_Optimizer_new(&adam, FTB_ADAM, NULL));
-    check(FtB_Tape_new(&tape, 1));
+    bench_check(FtB_Optimizer_new(&adam, FTB_ADAM, NULL));
+    bench_check(FtB_Tape_new(&tape, 1));
     for (int k = 0; k < w->nhops; k++) {
-        check(FtB_Layer_new(&layers[k], "sage", k == 0 ? w->features : w->hidden,
-                            k + 1 < w->nhops ? w->hidden : CLASSES,
-                            FTB_LAYER_OPTIONS(.seed = (uint64_t)k + 1)));
-        check(FtB_Optimizer_add_layer(adam, layers[k], NULL));
+        bench_check(FtB_Layer_new(&layers[k], "sage", k == 0 ? w->features : w->hidden,
+                                  k + 1 < w->nhops ? w->hidden : CLASSES,
+                                  FTB_LAYER_OPTIONS(.seed = (uint64_t)k + 1)));
+        bench_check(FtB_Optimizer_add_layer(adam, layers[k], NULL));
     }
     FtB_Loader l = loader_of(w, ahead);
     for (int b = -1; b < w->batches; b++) {
         FtB_Batch batch = FtB_Loader_next(l);
-        check(FtB_Loader_status(l));
+        bench_check(FtB_Loader_status(l));
         step(w, batch, tape, layers, adam);
         if (b < 0)
-            start = now();
+            start = bench_seconds(w->threads);
     }
-    const double took = (now() - start) / w->batches;
+    const double took = (bench_seconds(w->threads) - start) / w->batches;
     FtB_Loader_free(&l);
     FtB_Tape_free(&tape);
     FtB_Optimizer_free(&adam);
@@ -134,18 +113,18 @@ static void sample(work *w, double *picking, double *gathering)
     for (int b = -1; b < w->batches; b++) {
         FtB_Sample s;
         FtB_Block Xs;
-        double start = now();
-        check(FtB_sample(&s, w->A, w->seeds + (b + 1) * SEEDS, SEEDS, w->fanouts, w->nhops,
-                         FTB_SAMPLE_OPTIONS(.seed = 7, .batch = b + 1)));
-        *picking += b < 0 ? 0 : now() - start;
+        double start = bench_seconds(w->threads);
+        bench_check(FtB_sample(&s, w->A, w->seeds + (b + 1) * SEEDS, SEEDS, w->fanouts, w->nhops,
+                               FTB_SAMPLE_OPTIONS(.seed = 7, .batch = b + 1)));
+        *picking += b < 0 ? 0 : bench_seconds(w->threads) - start;
         const FtB_Ids vertices = FtB_Sample_vertices(s);
-        start = now();
-        check(FtB_Block_new(&Xs, vertices.count, w->features, FTB_FP32));
-        check(FtB_gather(Xs, w->X, vertices));
-        *gathering += b < 0 ? 0 : now() - start;
+        start = bench_seconds(w->threads);
+        bench_check(FtB_Block_new(&Xs, vertices.count, w->features, FTB_FP32));
+        bench_check(FtB_gather(Xs, w->X, vertices));
+        *gathering += b < 0 ? 0 : bench_seconds(w->threads) - start;
         for (int h = 0; h < w->nhops && b >= 0; h++) {
             int64_t targets;
-            check(FtB_Matrix_shape(FtB_Sample_layer(s, h), &targets, NULL, NULL, NULL, NULL));
+            bench_check(FtB_Matrix_shape(FtB_Sample_layer(s, h), &targets, NULL, NULL, NULL, NULL));
             w->targets[h] += (double)targets / w->batches;
             w->picks += (double)FtB_Sample_edge_counts(s).at[h] / w->batches;
         }
@@ -157,8 +136,8 @@ static void sample(work *w, double *picking, double *gathering)
     *gathering /= w->batches;
 }
 
-/* Seconds of m x inner times inner x n, the median of three. */
-static double product(int64_t m, int64_t n, int64_t inner)
+/* Seconds of m x inner times inner x n, the best of three. */
+static double product(int64_t m, int64_t n, int64_t inner, int threads)
 {
     const size_t a = (size_t)(m * inner), b = (size_t)(inner * n), c = (size_t)(m * n);
     float *A = calloc(a, sizeof *A), *B = calloc(b, sizeof *B), *C = calloc(c, sizeof *C);
@@ -166,10 +145,10 @@ static double product(int64_t m, int64_t n, int64_t inner)
     if (!A || !B || !C)
         exit(1);
     for (int r = 0; r < 3; r++) {
-        const double start = now();
+        const double start = bench_seconds(threads);
         cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)m, (int)n, (int)inner, 1, A, (int)inner,
                     B, (int)n, 0, C, (int)n);
-        const double took = now() - start;
+        const double took = bench_seconds(threads) - start;
         best = took < best ? took : best;
     }
     free(A);
@@ -185,7 +164,8 @@ static double dense(const work *w)
     for (int k = 0; k < w->nhops; k++) {
         const int64_t m = (int64_t)w->targets[w->nhops - 1 - k], in = k == 0 ? w->features : w->hidden,
                       out = k + 1 < w->nhops ? w->hidden : CLASSES;
-        sum += 2 * (product(m, out, in) + product(in, out, m)) + (k > 0 ? 2 * product(m, in, out) : 0);
+        sum += 2 * (product(m, out, in, w->threads) + product(in, out, m, w->threads)) +
+               (k > 0 ? 2 * product(m, in, out, w->threads) : 0);
     }
     return sum;
 }
@@ -217,12 +197,11 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: bench_minibatch FILE [threads] [batches] [features] [15,10,5] [hidden]\n");
         return 2;
     }
-    check(FtB_Context_set_threads(NULL, w.threads));
-    cpu_time = w.threads == 1;
+    bench_check(FtB_Context_set_threads(NULL, w.threads));
     if (openblas_set_num_threads)
         openblas_set_num_threads(w.threads);
-    check(FtB_Matrix_read(&w.A, NULL, NULL, argv[1], NULL));
-    check(FtB_Matrix_shape(w.A, &w.n, NULL, NULL, NULL, NULL));
+    bench_check(FtB_Matrix_read(&w.A, NULL, NULL, argv[1], NULL));
+    bench_check(FtB_Matrix_shape(w.A, &w.n, NULL, NULL, NULL, NULL));
     draw(&w);
     sample(&w, &picking, &gathering);
     printf("%s, %d threads, batches of %d: %.0f picks, %.0f vertices\n", argv[1], w.threads, SEEDS, w.picks,

@@ -5,14 +5,12 @@
  * batches. A step reads two words that lie anywhere, one after the other: where its row begins, and a column.
  * Two more lines tell what the machine allows of these: random reads of each array, one after the other and
  * as many at a time as it takes; the sum of the latter is the bound of a thread. */
-#include "featblas.h"
+#include "support/calls.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #define MOST 1000
-#define READS 4000000
 
 static const struct {
     const char *what;
@@ -28,39 +26,7 @@ static const struct {
     {"10000 of 10, key 1 + x", 10000, 10, {.key = "1 + x"}},
 };
 
-static clockid_t clock_kind = CLOCK_MONOTONIC;
-
-static double seconds(void)
-{
-    struct timespec t;
-    clock_gettime(clock_kind, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static uint64_t bits(void) /* splitmix64 */
-{
-    static uint64_t state = 1;
-    uint64_t z = state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
-
-static void check(GrB_Info info)
-{
-    if (info == GrB_SUCCESS)
-        return;
-    fprintf(stderr, "bench_walk: %s\n", FtB_error());
-    exit(1);
-}
-
-static int by_value(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static void run(FtB_Matrix A, int64_t n, int row, int batches)
+static void run(FtB_Matrix A, int64_t n, int row, int threads, int batches)
 {
     double rates[MOST], steps = 0;
     const int64_t nstarts = rows[row].starts, length = rows[row].length;
@@ -76,11 +42,11 @@ static void run(FtB_Matrix A, int64_t n, int row, int batches)
         o.seed = 7;
         o.batch = b;
         for (int64_t t = 0; t < nstarts; t++)
-            starts[t] = (int64_t)(bits() % (uint64_t)n);
-        const double start = seconds();
-        check(FtB_walk(&walks, A, starts, nstarts, length, &o));
-        const double took = seconds() - start;
-        check(FtB_Block_shape(walks, NULL, NULL, NULL, NULL, &at));
+            starts[t] = (int64_t)(bench_bits() % (uint64_t)n);
+        const double start = bench_seconds(threads);
+        bench_check(FtB_walk(&walks, A, starts, nstarts, length, &o));
+        const double took = bench_seconds(threads) - start;
+        bench_check(FtB_Block_shape(walks, NULL, NULL, NULL, NULL, &at));
         const int64_t *v = at;
         for (int64_t t = 0; t < nstarts; t++)
             for (int64_t s = 1; s <= length; s++)
@@ -89,32 +55,10 @@ static void run(FtB_Matrix A, int64_t n, int row, int batches)
         steps += here;
         FtB_Block_free(&walks);
     }
-    qsort(rates, (size_t)batches, sizeof *rates, by_value);
-    printf("%-28s %10.0f steps %7.2f M steps/s\n", rows[row].what, steps / batches, rates[batches / 2]);
+    printf("%-28s %10.0f steps %7.2f M steps/s\n", rows[row].what, steps / batches,
+           bench_median(rates, batches));
     fflush(stdout);
     free(starts);
-}
-
-/* Random reads of an array of `count` words of `size` bytes: each address follows from the value before, or
- * from nothing but a counter. Returns nanoseconds of one of the latter. */
-static double limit(const char *what, const char *array, int64_t count, size_t size)
-{
-    uint64_t at = 1, sum = 0;
-    double start = seconds();
-    for (int t = 0; t < READS / 10; t++) {
-        at = at * UINT64_C(6364136223846793005) + 1442695040888963407;
-        at += *(const uint32_t *)(const void *)(array + (at >> 20) % (uint64_t)count * size);
-    }
-    const double latency = (seconds() - start) / (READS / 10) * 1e9;
-    start = seconds();
-    for (int t = 0; t < READS; t++) {
-        const uint64_t z = (uint64_t)t * UINT64_C(0x9e3779b97f4a7c15);
-        sum += *(const uint32_t *)(const void *)(array + (z >> 20) % (uint64_t)count * size);
-    }
-    const double each = (seconds() - start) / READS * 1e9;
-    printf("a random read of the %s: %.1f ns one after the other, %.1f ns at once: %.1f in flight (%llu)\n",
-           what, latency, each, latency / each, (unsigned long long)((at ^ sum) & 1));
-    return each;
 }
 
 int main(int argc, char **argv)
@@ -128,20 +72,18 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: bench_walk FILE [threads] [batches, at most %d]\n", MOST);
         return 2;
     }
-    check(FtB_Context_set_threads(NULL, threads));
-    if (threads == 1)
-        clock_kind = CLOCK_PROCESS_CPUTIME_ID;
-    check(FtB_Matrix_read(&A, NULL, NULL, argv[1], NULL));
-    check(FtB_Matrix_shape(A, &n, NULL, &nvals, NULL, NULL));
-    check(FtB_Matrix_csr(A, &rowptr, &column, NULL));
+    bench_check(FtB_Context_set_threads(NULL, threads));
+    bench_check(FtB_Matrix_read(&A, NULL, NULL, argv[1], NULL));
+    bench_check(FtB_Matrix_shape(A, &n, NULL, &nvals, NULL, NULL));
+    bench_check(FtB_Matrix_csr(A, &rowptr, &column, NULL));
     printf("%s: %lld vertices, %lld edges\n", argv[1], (long long)n, (long long)nvals);
     if (n > 0 && nvals > 0 && n < INT32_MAX) {
-        const double step = limit("row pointers", (const char *)rowptr, n, sizeof *rowptr) +
-                            limit("columns", column, nvals, sizeof(int32_t));
+        const double step = bench_random_read("row pointers", rowptr, n, sizeof *rowptr, threads) +
+                            bench_random_read("columns", column, nvals, sizeof(int32_t), threads);
         printf("bound of a thread: %.1f M steps/s\n", 1e3 / step);
     }
     for (int r = 0; r < (int)(sizeof rows / sizeof *rows); r++)
-        run(A, n, r, batches);
+        run(A, n, r, threads, batches);
     FtB_Matrix_free(&A);
     return 0;
 }
