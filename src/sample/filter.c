@@ -2,6 +2,7 @@
 #include "sample/selector.h"
 
 #include "core/words.h"
+#include "cpu/entries/keep_run.h"
 
 #include <stdlib.h>
 
@@ -52,20 +53,6 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The row of entry e. */
-static int64_t row_of(const ftb_pattern *p, int64_t e)
-{
-    int64_t first = 0, end = p->nrows; /* rowptr[first] <= e < rowptr[end] */
-    while (first + 1 < end) {
-        const int64_t middle = first + (end - first) / 2;
-        if (p->rowptr[middle] <= e)
-            first = middle;
-        else
-            end = middle;
-    }
-    return first;
-}
-
 /* Entries (i, j), of which there are several where they are parallel: from *first on. */
 static int64_t find_entries(const ftb_pattern *p, int64_t i, int64_t j, int64_t *first)
 {
@@ -94,7 +81,7 @@ static int64_t list_excluded(const ftb_pattern *p, const ftb_selector_options *o
             to[count] = e;
         count++;
         if (o->reverses)
-            more = find_entries(p, ftb_col(p, e), row_of(p, e), &first);
+            more = find_entries(p, ftb_col(p, e), ftb_row_at(p->rowptr, p->nrows, e), &first);
         for (int64_t m = 0; to && m < more; m++)
             to[count + m] = first + m;
         count += more;

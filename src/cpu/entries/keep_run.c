@@ -16,6 +16,19 @@ int64_t ftb_rows_sum(int64_t *rowptr, int64_t nrows)
     return rowptr[nrows];
 }
 
+int64_t ftb_row_at(const int64_t *rowptr, int64_t nrows, int64_t entry)
+{
+    int64_t first = 0, end = nrows; /* rowptr[first] <= entry < rowptr[end] */
+    while (first + 1 < end) {
+        const int64_t middle = first + (end - first) / 2;
+        if (rowptr[middle] <= entry)
+            first = middle;
+        else
+            end = middle;
+    }
+    return first;
+}
+
 /* ---- keeping entries */
 
 static int threads_for(FtB_Context ctx, const ftb_pattern *p)

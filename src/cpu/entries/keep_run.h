@@ -36,5 +36,7 @@ void ftb_keep_fill(const ftb_kept *w);
 
 /* counts, at rowptr[1 .. nrows], become row pointers; returns the sum. */
 int64_t ftb_rows_sum(int64_t *rowptr, int64_t nrows);
+/* The row that entry `entry` is of, by bisection. */
+int64_t ftb_row_at(const int64_t *rowptr, int64_t nrows, int64_t entry);
 
 #endif

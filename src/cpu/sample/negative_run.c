@@ -193,20 +193,6 @@ done:
     return info;
 }
 
-/* The row of a pair. */
-static int64_t row_of(const int64_t *sums, int64_t nrows, int64_t number)
-{
-    int64_t first = 0, end = nrows; /* sums[first] <= number < sums[end] */
-    while (first + 1 < end) {
-        const int64_t middle = first + (end - first) / 2;
-        if (sums[middle] <= number)
-            first = middle;
-        else
-            end = middle;
-    }
-    return first;
-}
-
 static GrB_Info run_all(ftb_negative *w, const int64_t *sums)
 {
     GrB_Info info = GrB_SUCCESS;
@@ -221,11 +207,11 @@ static GrB_Info run_all(ftb_negative *w, const int64_t *sums)
     for (int64_t r = 1; r <= w->nrows; r++)
         w->rowptr[r] = 0;
     for (int64_t t = 0; t < count; t++)
-        w->rowptr[row_of(sums, w->nrows, (int64_t)number[t]) + 1]++;
+        w->rowptr[ftb_row_at(sums, w->nrows, (int64_t)number[t]) + 1]++;
     ftb_rows_sum(w->rowptr, w->nrows);
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int64_t t = 0; t < count; t++) {
-        const int64_t i = row_of(sums, w->nrows, (int64_t)number[t]);
+        const int64_t i = ftb_row_at(sums, w->nrows, (int64_t)number[t]);
         const row x = row_at(w->p, i, w->loops);
         put(w, t, column_at(&x, (int64_t)number[t] - sums[i]));
     }

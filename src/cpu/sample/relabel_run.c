@@ -7,6 +7,8 @@
  * where its number will be, and finds the number there in a second walk. */
 #include "cpu/sample/sample_run.h"
 
+#include "cpu/entries/keep_run.h"
+
 #include <omp.h>
 #include <stdlib.h>
 
@@ -141,20 +143,6 @@ static inline uint64_t column_at(const ftb_relabel_product *p, int64_t e)
     return p->wide ? (uint64_t)((const int64_t *)p->columns)[e] : (uint64_t)((const int32_t *)p->columns)[e];
 }
 
-/* The row of pick e. */
-static int64_t row_of(const ftb_relabel_product *p, int64_t e)
-{
-    int64_t first = 0, end = p->nrows; /* rowptr[first] <= e < rowptr[end] */
-    while (first + 1 < end) {
-        const int64_t middle = first + (end - first) / 2;
-        if (p->rowptr[middle] <= e)
-            first = middle;
-        else
-            end = middle;
-    }
-    return first;
-}
-
 static void insert_picks(table *t)
 {
     const ftb_relabel_product *p = t->p;
@@ -164,7 +152,7 @@ static void insert_picks(table *t)
         uint64_t key[CHUNK], fresh[CHUNK];
         for (int64_t i = 0; i < count; i++)
             key[i] = column_at(p, first + i);
-        int64_t r = p->trees ? row_of(p, first) : 0;
+        int64_t r = p->trees ? ftb_row_at(p->rowptr, p->nrows, first) : 0;
         for (int64_t i = 0; p->trees && i < count; i++) {
             while (p->rowptr[r + 1] <= first + i)
                 r++;

@@ -3,6 +3,7 @@
 #include "cpu/sample/saint_run.h"
 
 #include "core/draws.h"
+#include "cpu/entries/keep_run.h"
 
 static inline double value_at(const void *values, FtB_Type type, int64_t e)
 {
@@ -70,27 +71,13 @@ void ftb_saint_draw(FtB_Context ctx, int64_t *place, int64_t count, uint64_t key
     }
 }
 
-/* The row of entry e. */
-static int64_t row_of(const ftb_pattern *p, int64_t e)
-{
-    int64_t first = 0, end = p->nrows; /* rowptr[first] <= e < rowptr[end] */
-    while (first + 1 < end) {
-        const int64_t middle = first + (end - first) / 2;
-        if (p->rowptr[middle] <= e)
-            first = middle;
-        else
-            end = middle;
-    }
-    return first;
-}
-
 void ftb_saint_ends(FtB_Context ctx, int64_t *places, int64_t count, const ftb_pattern *p)
 {
 #pragma omp parallel for num_threads(ftb_threads_for(ctx, 16 * count)) schedule(static)
     for (int64_t t = 0; t < count; t++) {
         const int64_t e = places[t];
         places[count + t] = ftb_col(p, e);
-        places[t] = row_of(p, e);
+        places[t] = ftb_row_at(p->rowptr, p->nrows, e);
     }
 }
 
