@@ -373,13 +373,34 @@ static void assert_measured(product *p, const char *takes, const char *slow, con
     unsetenv("FAKE_CUDA_SLOW");
 }
 
+/* What was found is of this GPU, and goes through a file. */
+static void remembered(const product *p)
+{
+    char path[] = "/tmp/featblas-wisdom-XXXXXX";
+    ftb_machine_facts other = *ftb_machine_here();
+    other.gpu = device()->facts;
+    other.gpu.multiprocessors++; /* another GPU */
+    ftb_machine_force(&other);
+    is_by(p, false);
+    ftb_machine_force(NULL);
+    is_by(p, true);
+
+    const int file = mkstemp(path);
+    assert_true(file >= 0 && close(file) == 0);
+    assert_ok(FtB_Wisdom_save(NULL, path));
+    assert_ok(FtB_Wisdom_forget(NULL));
+    is_by(p, false);
+    assert_ok(FtB_Wisdom_load(NULL, path));
+    is_by(p, true);
+    unlink(path);
+}
+
 /* By the device's clock, of the ways that may be used; the output stays as it was. What was found is used by
  * calls without a plan, and by nobody for whom it was not found. */
 static void measured(void **state)
 {
     rng r = rng_new();
     product p;
-    char path[] = "/tmp/featblas-wisdom-XXXXXX";
     (void)state;
     if (!fake_gpu_emulates())
         return;
@@ -406,23 +427,7 @@ static void measured(void **state)
     assert_ok(FtB_Context_set_deterministic(NULL, false));
     is_by(&p, true);
 
-    ftb_machine_facts other = *ftb_machine_here();
-    other.gpu = device()->facts;
-    other.gpu.multiprocessors++; /* another GPU */
-    ftb_machine_force(&other);
-    is_by(&p, false);
-    ftb_machine_force(NULL);
-    is_by(&p, true);
-
-    const int file = mkstemp(path);
-    assert_true(file >= 0 && close(file) == 0);
-    assert_ok(FtB_Wisdom_save(NULL, path));
-    assert_ok(FtB_Wisdom_forget(NULL));
-    is_by(&p, false);
-    assert_ok(FtB_Wisdom_load(NULL, path));
-    is_by(&p, true);
-    unlink(path);
-
+    remembered(&p);
     assert_ok(FtB_Context_set_relaxed(NULL, true)); /* another case */
     is_by(&p, false);
     assert_measured(&p, "3,3,2,7", "spmm_direct", "cuSPARSE's csr_alg2 <- measured; 0.002 s");

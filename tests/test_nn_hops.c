@@ -303,6 +303,18 @@ static void gcn_on_average(void **state)
 
 /* ---- sparse features */
 
+/* Own values are the sources', of which training drops some. */
+static void check_own(const double *own, const double *all, bool width, bool training)
+{
+    int zeros = 0;
+    for (int k = 0; k < 3 * D; k++) {
+        assert_true(own[k] == all[k]);
+        zeros += own[k] == 0;
+        assert_true(training || own[k] == (k % 3 == 1 ? 0 : width ? 0.5 + k : 1));
+    }
+    assert_true(training ? zeros > 5 : zeros == 5);
+}
+
 /* What targets have of their own is what their rows have among the sources', dropped entries too. */
 static void sparse_features(void **state)
 {
@@ -350,15 +362,7 @@ static void sparse_features(void **state)
                 FtB_Block_free(&own);
             assert_ok(FtB_value(&own, y));
             assert_ok(FtB_value(&all, z));
-            int zeros = 0;
-            for (int k = 0; k < 3 * D; k++) {
-                const double value = ((double *)block_values(own))[k];
-                assert_true(value == ((double *)block_values(all))[k]);
-                zeros += value == 0;
-                if (!training)
-                    assert_true(value == (k % 3 == 1 ? 0 : width ? 0.5 + k : 1));
-            }
-            assert_true(training ? zeros > 5 : zeros == 5);
+            check_own(block_values(own), block_values(all), width, training);
             FtB_Block_free(&own);
             FtB_Block_free(&all);
         }

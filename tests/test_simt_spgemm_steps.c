@@ -120,6 +120,24 @@ static bool is_before(const double *x, int64_t a, int64_t b)
     return x[a] > x[b] || (x[a] == x[b] && a < b);
 }
 
+/* Of a row's n values: the k largest, in their order; returns how many. */
+static int check_selected(const double *x, int64_t n, int64_t k, const int *cols, bool single,
+                          const void *packed)
+{
+    int at = 0;
+    for (int64_t e = 0; e < n; e++) {
+        int64_t before = 0;
+        for (int64_t other = 0; other < n; other++)
+            before += is_before(x, other, e);
+        if (isnan(x[e]) || before >= k)
+            continue;
+        assert_int_equal(cols[at], e);
+        assert_true((single ? (double)((const float *)packed)[at] : ((const double *)packed)[at]) == x[e]);
+        at++;
+    }
+    return at;
+}
+
 static void select_one(rng *r, int round, int longs)
 {
     enum { NROWS = 9 };
@@ -168,16 +186,7 @@ static void select_one(rng *r, int round, int longs)
     long long at = 0;
     for (int i = 0; i < NROWS; i++) {
         assert_int_equal(offsets[first[i]], at);
-        for (int64_t e = 0; e < n[i]; e++) {
-            int64_t before = 0;
-            for (int64_t other = 0; other < n[i]; other++)
-                before += is_before(x[i], other, e);
-            if (isnan(x[i][e]) || before >= k)
-                continue;
-            assert_int_equal(packed[at], e);
-            assert_true((single ? (double)((float *)out)[at] : ((double *)out)[at]) == x[i][e]);
-            at++;
-        }
+        at += check_selected(x[i], n[i], k, packed + at, single, (char *)out + at * (single ? 4 : 8));
         free(x[i]);
     }
     assert_int_equal(offsets[u.many], at);
