@@ -1,48 +1,17 @@
 /* Bulk copies and products of matrices in the emulator of a GPU: what is waited for has its values, sums are
  * those of the matrices that lanes say they have, and mistakes are found. */
-#include "support/check.h"
-
 #include "core/core.h"
-#include "support/rng.h"
-#include "support/simt/simt.h"
+#include "support/simt_tiles.h"
 
 #include <math.h>
 #include <stdio.h>
 
-enum { SEEDS = 40, THREADS = 64, TILES = 5 };
-
-static float in[TILES * THREADS * 4] __attribute__((aligned(16))), out[THREADS];
-
-static int64_t run(const char *name, uint64_t seed, simt_report *report)
-{
-    for (int k = 0; k < TILES * THREADS * 4; k++)
-        in[k] = (float)(k % 1000);
-    simt_memory_add(in, sizeof in, "in");
-    simt_memory_add(out, sizeof out, "out");
-    float *i = in, *o = out;
-    int ntiles = TILES;
-    return simt_launch(simt_kernel_find(name), (simt_dim){1, 1, 1}, (simt_dim){THREADS, 1, 1},
-                       2 * THREADS * 16, (void *[]){&ntiles, &i, &o}, &(simt_options){.seed = seed}, report);
-}
+enum { SEEDS = 40 };
 
 static void right(void **state)
 {
     (void)state;
-    rng r = rng_new();
-    for (int k = 0; k < SEEDS; k++) {
-        simt_report report;
-        if (run("bulk_right", rng_bits(&r), &report) != 0) {
-            simt_print(&report, stdout);
-            fail_msg("bulk_right: faults");
-        }
-        for (int t = 0; t < THREADS; t++) {
-            float sum = 0;
-            for (int tile = 0; tile < TILES; tile++)
-                for (int f = 0; f < 4; f++)
-                    sum += (float)(f + 1) * in[(tile * THREADS + THREADS - 1 - t) * 4 + f];
-            assert_true(out[t] == sum);
-        }
-    }
+    tiles_right("bulk_right", SEEDS);
 }
 
 /* Every one is found with every seed; as what depends on who runs first. */
@@ -69,7 +38,7 @@ static void mistakes(void **state)
     for (size_t k = 0; k < sizeof list / sizeof *list; k++)
         for (uint64_t seed = 0; seed < SEEDS; seed++) {
             simt_report report;
-            run(list[k].name, seed, &report);
+            tiles_run(list[k].name, seed, &report);
             int64_t found = 0;
             for (int kind = 0; kind < SIMT_NKINDS; kind++)
                 found += list[k].kinds >> kind & 1 ? report.of_kind[kind] : 0;

@@ -1,46 +1,13 @@
 /* Asynchronous copies in the emulator of a GPU: tiles that are waited for have their values; what touches
  * them before, or their source, is found. */
-#include "support/check.h"
+#include "support/simt_tiles.h"
 
-#include "support/rng.h"
-#include "support/simt/simt.h"
-
-#include <stdio.h>
-
-enum { SEEDS = 50, THREADS = 64, TILES = 5 };
-
-static float in[TILES * THREADS * 4] __attribute__((aligned(16))), out[THREADS];
-
-static int64_t run(const char *name, uint64_t seed, simt_report *report)
-{
-    for (int k = 0; k < TILES * THREADS * 4; k++)
-        in[k] = (float)(k % 1000);
-    simt_memory_add(in, sizeof in, "in");
-    simt_memory_add(out, sizeof out, "out");
-    float *i = in, *o = out;
-    int ntiles = TILES;
-    return simt_launch(simt_kernel_find(name), (simt_dim){1, 1, 1}, (simt_dim){THREADS, 1, 1},
-                       2 * THREADS * 16, (void *[]){&ntiles, &i, &o}, &(simt_options){.seed = seed}, report);
-}
+enum { SEEDS = 50 };
 
 static void test_right(void **state)
 {
     (void)state;
-    rng r = rng_new();
-    for (int k = 0; k < SEEDS; k++) {
-        simt_report report;
-        if (run("tiles_right", rng_bits(&r), &report) != 0) {
-            simt_print(&report, stdout);
-            fail_msg("tiles_right: faults");
-        }
-        for (int t = 0; t < THREADS; t++) {
-            float sum = 0;
-            for (int tile = 0; tile < TILES; tile++)
-                for (int f = 0; f < 4; f++)
-                    sum += (float)(f + 1) * in[(tile * THREADS + THREADS - 1 - t) * 4 + f];
-            assert_true(out[t] == sum);
-        }
-    }
+    tiles_right("tiles_right", SEEDS);
 }
 
 static void test_mistakes(void **state)
@@ -60,7 +27,7 @@ static void test_mistakes(void **state)
     for (size_t k = 0; k < sizeof mistakes / sizeof *mistakes; k++)
         for (uint64_t seed = 0; seed < SEEDS; seed++) {
             simt_report report;
-            run(mistakes[k].name, seed, &report);
+            tiles_run(mistakes[k].name, seed, &report);
             if (report.of_kind[mistakes[k].kind] == 0 || !strstr(report.first[0].text, mistakes[k].text)) {
                 simt_print(&report, stdout);
                 fail_msg("%s: no fault \"%s: ...%s...\"", mistakes[k].name, simt_kind_name(mistakes[k].kind),
@@ -78,7 +45,7 @@ static void test_barriers(void **state)
     for (int k = 0; k < 2; k++)
         for (uint64_t seed = 0; seed < SEEDS; seed++) {
             simt_report report;
-            assert_true(run(names[k], seed, &report) > 0);
+            assert_true(tiles_run(names[k], seed, &report) > 0);
             assert_true(report.of_kind[SIMT_RACE] + report.of_kind[SIMT_COPY] +
                             report.of_kind[SIMT_UNWRITTEN] ==
                         report.faults);
