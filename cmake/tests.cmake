@@ -16,7 +16,7 @@ elseif(FEATBLAS_SANITIZE MATCHES "thread")
 endif()
 
 # Those that take longest start first, so that no processor waits for the last of them.
-set(FEATBLAS_LONGEST test_docs test_cli_cora test_cli_project test_plan_work test_fuzz_model test_nn_layers pretend_nn_layers
+set(FEATBLAS_LONGEST test_gpu_frames test_gpu_compile test_docs test_cli_cora test_cli_project test_plan_work test_fuzz_model test_nn_layers pretend_nn_layers
   test_foreign_projection test_spgemm_plan test_io_limit test_cli_kill)
 
 function(featblas_label name source)

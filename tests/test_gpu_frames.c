@@ -1,5 +1,5 @@
-/* Every kernel of gpu/kernels/ for GPUs of three generations, where a real NVRTC is: none has a stack frame,
- * so that none spills registers. (test_gpu_compile.c sees the same of one generation, and that kernels are
+/* Every kernel of gpu/kernels/ for GPUs of two generations, where a real NVRTC is: none has a stack frame, so
+ * that none spills registers. (test_gpu_compile.c sees the same of the one between, and that kernels are
  * there.)
  *
  * Labels: slow, gpu */
@@ -40,7 +40,7 @@ static void frames(void **state)
 /* In processes of their own, where FEATBLAS_NVRTC is what it should be before it is looked for. */
 static void all(void **state)
 {
-    static const int archs[] = {80, 90, 100};
+    static const int archs[] = {80, 100};
     const char *const library = getenv("FEATBLAS_TEST_NVRTC");
     (void)state;
     if (!library || !*library) {
