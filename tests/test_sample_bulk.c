@@ -7,6 +7,7 @@
 #include "support/rng.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static FtB_Matrix make_graph(rng *r, int64_t n, int64_t degree)
 {
@@ -229,6 +230,11 @@ static void refused(void **state)
     assert_ok(SAMPLE(.seed = 1));
     assert_fails(GrB_INVALID_VALUE, "stacked is one batch", FtB_Sample_split(parts, s));
     FtB_Sample_free(&s);
+    assert_ok(SAMPLE(.stack = INT64_MAX)); /* one batch of all */
+    assert_ok(FtB_Sample_split(parts, s));
+    assert_int_equal(FtB_Sample_vertex_counts(parts[0]).at[0], 2);
+    FtB_Sample_free(&parts[0]);
+    FtB_Sample_free(&s);
     assert_fails(GrB_DIMENSION_MISMATCH, "rows is 3 x 5 and A 4 x 4",
                  FtB_select_sample(S, W, 1, NULL, A, NULL));
     assert_fails(GrB_INVALID_VALUE, "edges, times and exclude are of A's entries",
@@ -245,7 +251,8 @@ static void refused(void **state)
 static GrB_Info stack_once(void *arg)
 {
     static const int64_t seeds[] = {1, 5, 1, 7}, fanouts[] = {3, 2};
-    FtB_Sample s, parts[2] = {NULL, NULL};
+    FtB_Sample s, parts[2];
+    memset(parts, 0xff, sizeof parts); /* what they hold before does not count */
     GrB_Info info = FtB_sample(&s, arg, seeds, 4, fanouts, 2,
                                FTB_SAMPLE_OPTIONS(.stack = 3, .edges = true, .induced = true, .once = true));
     if (info != GrB_SUCCESS)

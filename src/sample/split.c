@@ -167,14 +167,14 @@ GrB_Info FtB_Sample_split(FtB_Sample *samples, FtB_Sample stacked)
     if (stacked->stack == 0)
         return ftb_fail(GrB_INVALID_VALUE,
                         "FtB_Sample_split: stacked is one batch; expected one made with .stack");
-    split w = {.from = stacked, .nbatches = (stacked->nseeds + stacked->stack - 1) / stacked->stack};
-    int64_t made = 0;
+    split w = {.from = stacked,
+               .nbatches = stacked->nseeds / stacked->stack + (stacked->nseeds % stacked->stack > 0)};
+    for (int64_t b = 0; b < w.nbatches; b++)
+        samples[b] = NULL;
     GrB_Info info = list_vertices(&w);
-    for (; info == GrB_SUCCESS && made < w.nbatches; made++) {
-        samples[made] = NULL;
-        info = make_batch(&samples[made], &w, made);
-    }
-    for (int64_t b = 0; info != GrB_SUCCESS && b < made; b++)
+    for (int64_t b = 0; b < w.nbatches && info == GrB_SUCCESS; b++)
+        info = make_batch(&samples[b], &w, b);
+    for (int64_t b = 0; b < w.nbatches && info != GrB_SUCCESS; b++)
         FtB_Sample_free(&samples[b]);
     ftb_delete(w.begin);
     ftb_delete(w.number);
