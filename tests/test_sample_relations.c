@@ -334,6 +334,8 @@ static void refused(void **state)
     assert_fails(GrB_INVALID_VALUE, "nhops is -1", FtB_Relations_sample(&s, list, one, fanouts, -1, NULL));
     assert_fails(GrB_NOT_IMPLEMENTED, "disjoint is given",
                  FtB_Relations_sample(&s, list, one, fanouts, 1, FTB_SAMPLE_OPTIONS(.disjoint = true)));
+    assert_fails(GrB_NOT_IMPLEMENTED, "plan is given",
+                 FtB_Relations_sample(&s, list, one, fanouts, 1, FTB_SAMPLE_OPTIONS(.plan = "queue")));
     assert_fails(GrB_INVALID_VALUE,
                  "key: ", FtB_Relations_sample(&s, list, one, fanouts, 1, FTB_SAMPLE_OPTIONS(.key = "x +")));
     assert_null(s);

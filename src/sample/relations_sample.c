@@ -39,7 +39,8 @@ static GrB_Info check_options(const FtB_Sample_options *o)
                   {"apart", o->apart},           {"self", o->self},
                   {"times", o->times.at},        {"until", o->until.at},
                   {"exclude", o->exclude.at},    {"reverses", o->reverses},
-                  {"induced", o->induced},       {"stack", o->stack != 0}};
+                  {"induced", o->induced},       {"stack", o->stack != 0},
+                  {"plan", o->plan != NULL}};
     for (size_t n = 0; n < sizeof others / sizeof *others; n++)
         if (others[n].given)
             return ftb_fail(GrB_NOT_IMPLEMENTED,
