@@ -271,6 +271,20 @@ static void refused(void **state)
     FtB_Matrix_free(&H);
 }
 
+/* A cancellation ends one call. */
+static void cancelled(void **state)
+{
+    (void)state;
+    rng r = rng_new();
+    FtB_Matrix A = rng_matrix(&r, FTB_FP32, 4, 6, 1, 0.5), S;
+    assert_ok(FtB_Matrix_new(&S, FTB_FP32, 4, 6, 1));
+    assert_ok(FtB_Context_cancel(NULL));
+    assert_fails(FTB_CANCELLED, "cancelled", FtB_sample_negative(S, NULL, 1, A, NULL));
+    assert_ok(FtB_sample_negative(S, NULL, 1, A, NULL));
+    FtB_Matrix_free(&A);
+    FtB_Matrix_free(&S);
+}
+
 static GrB_Info negative_once(void *arg)
 {
     const FtB_Negative_options *o = arg;
@@ -298,8 +312,9 @@ static void failing_allocations(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_cases), cmocka_unit_test(wide),    cmocka_unit_test(chances),
-        cmocka_unit_test(row_chances),  cmocka_unit_test(refused), cmocka_unit_test(failing_allocations),
+        cmocka_unit_test(random_cases),        cmocka_unit_test(wide),    cmocka_unit_test(chances),
+        cmocka_unit_test(row_chances),         cmocka_unit_test(refused), cmocka_unit_test(cancelled),
+        cmocka_unit_test(failing_allocations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -61,6 +61,8 @@ GrB_Info FtB_sample_negative(FtB_Arg s, FtB_Arg rows, int64_t k, FtB_Arg a,
         info = begin(&w, S, rows, k, A, &o);
     if (info == GrB_SUCCESS)
         info = ftb_check_cancelled(S->ctx);
+    if (info == FTB_CANCELLED)
+        ftb_cancel_clear(S->ctx);
     if (info != GrB_SUCCESS)
         return info;
     info = ftb_negative_run(&w);
