@@ -290,6 +290,15 @@ static void refusals(void **state)
         assert_fails(code, text, FtB_Loader_new(&l, A, X, labels, seeds, count, options));                   \
         assert_null(l);                                                                                      \
     } while (0)
+    FtB_Relations list;
+    FtB_Relation_sample drawn;
+    assert_ok(FtB_Relations_new(&list)); /* objects of other kinds are told apart */
+    assert_ok(FtB_Relations_sample(&drawn, list, NULL, NULL, 2, NULL));
+    assert_null(FtB_Batch_sample((FtB_Batch)(void *)list));
+    assert_fails(GrB_UNINITIALIZED_OBJECT, "is not an FtB_Loader",
+                 FtB_Loader_position((FtB_Loader)(void *)drawn, NULL, NULL));
+    FtB_Relations_free(&list);
+    FtB_Relation_sample_free(&drawn);
     REFUSED(GrB_NULL_POINTER, "A is NULL", NULL, w.X, NULL, w.seeds, 3, NULL);
     REFUSED(GrB_DIMENSION_MISMATCH, "A is 3 x 4; expected as many rows as columns", rect, NULL, NULL, w.seeds,
             0, NULL);
@@ -311,6 +320,8 @@ static void refusals(void **state)
             FTB_LOADER(.fanout = {2, 0, 4}));
     REFUSED(GrB_INVALID_VALUE, "sampler: batch is 3; expected 0", w.A, w.X, NULL, w.seeds, 3,
             FTB_LOADER(.sampler = FTB_SAMPLE_OPTIONS(.batch = 3)));
+    REFUSED(GrB_INVALID_VALUE, "sampler: stack is 2; expected 0", w.A, w.X, NULL, w.seeds, 3,
+            FTB_LOADER(.sampler = FTB_SAMPLE_OPTIONS(.stack = 2)));
     REFUSED(GrB_NULL_POINTER, "FtB_Loader_new: key is NULL; FTB_SAMPLE_TOPK needs an expression", w.A, w.X,
             NULL, w.seeds, 3, FTB_LOADER(.sampler = FTB_SAMPLE_OPTIONS(.selector = FTB_SAMPLE_TOPK)));
     assert_fails(GrB_INVALID_VALUE, "size is 4096",

@@ -23,9 +23,9 @@ typedef struct FtB_Loader_options {
                                           the list */
     int64_t batch;                     /**< seeds of a batch; 0: 1024 */
     uint64_t seed;                     /**< of the order and of all picks; 0: the context's */
-    const FtB_Sample_options *sampler; /**< how picks are made, FTB_SAMPLE_OPTIONS(...), but for seed and
-                                          batch, which are the loader's. Copied; what it points at stays the
-                                          caller's, and must be there until the loader is freed. NULL:
+    const FtB_Sample_options *sampler; /**< how picks are made, FTB_SAMPLE_OPTIONS(...), but for seed, batch
+                                          and stack, which are the loader's. Copied; what it points at stays
+                                          the caller's, and must be there until the loader is freed. NULL:
                                           uniform */
     bool in_order;     /**< seeds come as they were given; else in another random order each epoch */
     bool drop_last;    /**< seeds that do not fill a batch are left out of the epoch */

@@ -4,7 +4,7 @@
 
 #include "core/core.h"
 
-#define FTB_MAGIC_BATCH 0x46544278
+#define FTB_MAGIC_BATCH 0x46544262
 
 struct FtB_Batch_opaque {
     uint32_t magic;

@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#define FTB_MAGIC_LOADER 0x46544279
+#define FTB_MAGIC_LOADER 0x4654426c
 
 /* The slots' macro is for callers: this is the function. */
 #undef FtB_Loader_new
@@ -186,6 +186,10 @@ static GrB_Info read_options(ftb_batches *of, const FtB_Loader_options *options)
         return ftb_fail(GrB_INVALID_VALUE,
                         "options: sampler: batch is %lld; expected 0, since the loader counts its batches",
                         (long long)of->sampler.batch);
+    if (of->sampler.stack != 0)
+        return ftb_fail(GrB_INVALID_VALUE,
+                        "options: sampler: stack is %lld; expected 0, since a loader's batch is one",
+                        (long long)of->sampler.stack);
     o->batch = o->batch > 0 ? o->batch : 1024;
     o->ahead = o->ahead == 0 ? ftb_threads(of->ctx) > 1 : ftb_max(o->ahead, 0);
     of->sampler.size = sizeof of->sampler;

@@ -4,8 +4,8 @@
 
 #include "core/core.h"
 
-#define FTB_MAGIC_RELATIONS 0x46544278
-#define FTB_MAGIC_RELATION_SAMPLE 0x46544279
+#define FTB_MAGIC_RELATIONS 0x46544272
+#define FTB_MAGIC_RELATION_SAMPLE 0x46544252
 
 typedef struct ftb_relation {
     char *name;
