@@ -261,6 +261,18 @@ GrB_Info ftb_check_cancelled(FtB_Context ctx)
     return ftb_cancelled(ctx) ? ftb_progress(ctx, 0, 0, "rows") : GrB_SUCCESS;
 }
 
+bool ftb_stops(FtB_Context ctx, atomic_bool *stopped)
+{
+    if (ftb_cancelled(ctx))
+        atomic_store_explicit(stopped, true, memory_order_relaxed);
+    return atomic_load_explicit(stopped, memory_order_relaxed);
+}
+
+GrB_Info ftb_check_stopped(FtB_Context ctx, const atomic_bool *stopped)
+{
+    return atomic_load(stopped) ? ftb_fail(FTB_CANCELLED, "cancelled") : ftb_check_cancelled(ctx);
+}
+
 void ftb_cancel_clear(FtB_Context ctx)
 {
     if (ahead == 0)

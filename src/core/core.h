@@ -73,6 +73,10 @@ double ftb_seconds(void);                    /* of a clock that only runs forwar
 bool ftb_cancelled(FtB_Context ctx);         /* cheap; for use inside parallel loops */
 /* FTB_CANCELLED, with its message, if the context was cancelled. */
 GrB_Info ftb_check_cancelled(FtB_Context ctx);
+/* Whether a part of a loop is to be left out, which *stopped remembers: another thread's call, such as one of
+ * a caller that a loader works ahead of, may take the cancellation before the loop has ended. */
+bool ftb_stops(FtB_Context ctx, atomic_bool *stopped);
+GrB_Info ftb_check_stopped(FtB_Context ctx, const atomic_bool *stopped); /* FTB_CANCELLED if one was, too */
 void ftb_cancel_clear(FtB_Context ctx); /* by the public call that returns FTB_CANCELLED */
 
 /* ---- memory (alloc.c): counted in a context (NULL: the engaged one), which every allocation keeps

@@ -126,6 +126,7 @@ GrB_Info ftb_sample_by_draws(const ftb_sample_product *s, bool *bad)
     const int threads = ftb_threads_for(s->ctx, ROW_WORK * (s->nrows + s->rowptr[s->nrows]));
     drawer *drawers = ftb_new0(s->ctx, threads, sizeof *drawers);
     int64_t *counts = ftb_new0(s->ctx, s->nrows, sizeof *counts);
+    atomic_bool stopped = false;
     *bad = false;
     if (!drawers || !counts)
         FTB_CHECK(ftb_nomem());
@@ -135,7 +136,7 @@ GrB_Info ftb_sample_by_draws(const ftb_sample_product *s, bool *bad)
     }
 #pragma omp parallel for num_threads(threads) schedule(dynamic)
     for (int64_t first = 0; first < s->nrows; first += CHUNK)
-        if (!ftb_cancelled(s->ctx))
+        if (!ftb_stops(s->ctx, &stopped))
             pick_part(&drawers[omp_get_thread_num()], first, ftb_min(s->nrows, first + CHUNK));
     for (int t = 0; t < threads; t++) {
         *bad |= drawers[t].bad;
@@ -145,7 +146,7 @@ GrB_Info ftb_sample_by_draws(const ftb_sample_product *s, bool *bad)
             *s->work += drawers[t].work;
     }
     if (info == GrB_SUCCESS && !*bad) {
-        info = ftb_check_cancelled(s->ctx);
+        info = ftb_check_stopped(s->ctx, &stopped);
         ftb_sample_close(s, counts);
     }
 done:

@@ -390,14 +390,15 @@ static void choose_part(chooser *w, ftb_batch *batch, int64_t first, int64_t end
 }
 
 /* What was wrong with the first row that had something. */
-static GrB_Info complain(const ftb_sample_product *s, const chooser *choosers, int threads)
+static GrB_Info complain(const ftb_sample_product *s, const chooser *choosers, int threads,
+                         const atomic_bool *stopped)
 {
     const chooser *first = NULL;
     for (int t = 0; t < threads; t++)
         if (choosers[t].bad_row >= 0 && (!first || choosers[t].bad_row < first->bad_row))
             first = &choosers[t];
     if (!first)
-        return ftb_check_cancelled(s->ctx);
+        return ftb_check_stopped(s->ctx, stopped);
     const long long row = (long long)ftb_sample_row(s, first->bad_row);
     if (first->bad_entry < 0)
         return ftb_fail(GrB_INVALID_VALUE, "key: the weights of row %lld of A %s", row,
@@ -412,6 +413,7 @@ static GrB_Info complain(const ftb_sample_product *s, const chooser *choosers, i
 static GrB_Info run_choosers(const ftb_sample_product *s, const chooser *like)
 {
     GrB_Info info = GrB_SUCCESS;
+    atomic_bool stopped = false;
     int64_t most = 0, entries = 0;
     for (int64_t r = 0; r < s->nrows; r++) {
         most = ftb_max(most, ftb_sample_degree(s, r));
@@ -447,11 +449,11 @@ static GrB_Info run_choosers(const ftb_sample_product *s, const chooser *like)
 #pragma omp parallel for num_threads(threads) schedule(dynamic)
     for (int64_t first = 0; first < s->nrows; first += ROWS) {
         const int t = omp_get_thread_num();
-        if (!ftb_cancelled(s->ctx))
+        if (!ftb_stops(s->ctx, &stopped))
             choose_part(&choosers[t], s->key ? &s->key->batches[t] : NULL, first,
                         ftb_min(s->nrows, first + ROWS), room);
     }
-    info = complain(s, choosers, threads);
+    info = complain(s, choosers, threads, &stopped);
     for (int t = 0; t < threads; t++) {
         if (choosers[t].draws.failed)
             info = ftb_nomem();

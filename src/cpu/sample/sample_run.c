@@ -210,13 +210,14 @@ static GrB_Info pick_all(const ftb_sample_product *s)
 {
     const int threads = threads_for(s);
     picker *pickers = pickers_new(s, threads);
+    atomic_bool stopped = false;
     if (!pickers)
         return ftb_nomem();
 #pragma omp parallel for num_threads(threads) schedule(dynamic)
     for (int64_t first = 0; first < s->nrows; first += CHUNK) {
         picker *w = &pickers[omp_get_thread_num()];
         const int64_t end = ftb_min(s->nrows, first + CHUNK);
-        if (ftb_cancelled(s->ctx))
+        if (ftb_stops(s->ctx, &stopped))
             continue;
         for (int64_t r = first; s->rows && r < end; r++)
             __builtin_prefetch(&s->p->rowptr[s->rows[r]]);
@@ -225,7 +226,7 @@ static GrB_Info pick_all(const ftb_sample_product *s)
     for (int t = 0; s->work && t < threads; t++)
         *s->work += pickers[t].work;
     pickers_delete(pickers, threads);
-    return ftb_check_cancelled(s->ctx);
+    return ftb_check_stopped(s->ctx, &stopped);
 }
 
 GrB_Info ftb_sample_run(const ftb_sample_product *s)
