@@ -40,12 +40,10 @@ void ftb_saint_entries(FtB_Context ctx, double *sums, const ftb_pattern *p)
     add_up(sums, p->nvals);
 }
 
-/* The first place whose sum is beyond `aim`; else the last whose sum is beyond that of the one before. */
-static int64_t place_of(const double *sums, int64_t n, double aim)
+/* The first place whose sum is beyond `aim`; else `last`. */
+static int64_t place_of(const double *sums, int64_t last, double aim)
 {
-    int64_t first = 0, end = n - 1;
-    while (end > 0 && sums[end] == sums[end - 1])
-        end--;
+    int64_t first = 0, end = last;
     while (first < end) {
         const int64_t middle = first + (end - first) / 2;
         if (sums[middle] > aim)
@@ -59,6 +57,9 @@ static int64_t place_of(const double *sums, int64_t n, double aim)
 void ftb_saint_draw(FtB_Context ctx, int64_t *place, int64_t count, uint64_t key, const double *sums,
                     int64_t n)
 {
+    int64_t last = n - 1; /* that is drawn at all */
+    while (sums && last > 0 && sums[last] == sums[last - 1])
+        last--;
 #pragma omp parallel for num_threads(ftb_threads_for(ctx, 16 * count)) schedule(static)
     for (int64_t t = 0; t < count; t++) {
         if (!sums) {
@@ -67,7 +68,7 @@ void ftb_saint_draw(FtB_Context ctx, int64_t *place, int64_t count, uint64_t key
         }
         const uint64_t high = ftb_draw(key, (uint64_t)t, 0, 0, false),
                        more = ftb_draw(key, (uint64_t)t, 0, 0, true);
-        place[t] = place_of(sums, n, (double)((high << 32 | more) >> 11) * 0x1p-53 * sums[n - 1]);
+        place[t] = place_of(sums, last, (double)((high << 32 | more) >> 11) * 0x1p-53 * sums[n - 1]);
     }
 }
 
