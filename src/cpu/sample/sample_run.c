@@ -10,14 +10,14 @@
 #include "core/draws.h"
 #include "cpu/entries/keep_run.h"
 #include "cpu/kernels/sample_kernels.h"
+#include "cpu/sample/place_set.h"
 #include "cpu/sample/rows_columns.h"
 
 #include <omp.h>
 
-#define AHEAD 32        /* rows between the fetch of a row's pointers and its use */
-#define CHUNK 256       /* rows that a thread takes at a time, whose columns are read when all are picked */
-#define ROW_WORK 16     /* a row costs as much as so many entries of other operations, a pick half of that */
-#define FREE UINT64_MAX /* a set's place that nobody has */
+#define AHEAD 32    /* rows between the fetch of a row's pointers and its use */
+#define CHUNK 256   /* rows that a thread takes at a time, whose columns are read when all are picked */
+#define ROW_WORK 16 /* a row costs as much as so many entries of other operations, a pick half of that */
 
 /* Scratch memory of one thread. */
 typedef struct picker {
@@ -54,40 +54,21 @@ static void count_rows(const ftb_sample_product *s)
 
 /* ---- rows by themselves */
 
-/* Whether `value` was not in the set of `mask` + 1 places, where it is then. */
-static bool set_add(uint64_t *set, uint64_t mask, uint64_t value)
-{
-    uint64_t at = value * UINT64_C(0x9e3779b97f4a7c15) >> 20 & mask;
-    for (; set[at] != FREE; at = (at + 1) & mask)
-        if (set[at] == value)
-            return false;
-    set[at] = value;
-    return true;
-}
-
-static int64_t set_size(int64_t picks)
-{
-    int64_t size = 4;
-    while (size < 2 * picks)
-        size *= 2;
-    return size;
-}
-
 static void pick_row(picker *w, int64_t r)
 {
     const ftb_sample_product *s = w->s;
     const int64_t to = s->rowptr[r], count = s->rowptr[r + 1] - to, begin = row_begin(s, r);
     const int64_t degree = ftb_sample_degree(s, r);
     const uint64_t vertex = (uint64_t)ftb_sample_row(s, r), seed = ftb_sample_seed(s, r);
-    const int64_t size = s->replace ? 0 : set_size(count);
+    const int64_t size = s->replace ? 0 : ftb_set_size(count);
     for (int64_t t = 0; t < size; t++)
-        w->set[t] = FREE;
+        w->set[t] = FTB_SET_FREE;
     for (int64_t t = 0; t < count; t++) {
         const uint64_t n = (uint64_t)(s->replace ? degree : degree - count + t + 1);
         uint64_t place = ftb_draw_below(n, seed, vertex, ftb_sample_stream(s, r), (uint64_t)t);
-        if (size && !set_add(w->set, (uint64_t)size - 1, place)) {
+        if (size && !ftb_set_add(w->set, (uint64_t)size - 1, place)) {
             place = n - 1;
-            set_add(w->set, (uint64_t)size - 1, place);
+            ftb_set_add(w->set, (uint64_t)size - 1, place);
         }
         w->place[t] = place;
     }
@@ -192,7 +173,8 @@ static int64_t most_picks(const ftb_sample_product *s)
 static picker *pickers_new(const ftb_sample_product *s, int threads)
 {
     picker *w = ftb_new0(s->ctx, threads, sizeof *w);
-    const int64_t most = most_picks(s), room = most <= INT64_MAX / 64 ? 2 * most + set_size(most) : INT64_MAX;
+    const int64_t most = most_picks(s),
+                  room = most <= INT64_MAX / 64 ? 2 * most + ftb_set_size(most) : INT64_MAX;
     for (int t = 0; w && t < threads; t++) {
         w[t].s = s;
         w[t].place = ftb_new(s->ctx, room, sizeof *w[t].place);

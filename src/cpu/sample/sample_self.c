@@ -21,15 +21,9 @@ static int64_t find(const int32_t *local, int64_t count, int64_t number)
 /* p's entry (i, i), or -1. */
 static int64_t diagonal(const ftb_pattern *p, int64_t i)
 {
-    int64_t first = p->rowptr[i], end = p->rowptr[i + 1];
-    while (first < end) {
-        const int64_t middle = first + (end - first) / 2;
-        if (ftb_col(p, middle) < i)
-            first = middle + 1;
-        else
-            end = middle;
-    }
-    return first < p->rowptr[i + 1] && ftb_col(p, first) == i ? first : -1;
+    int64_t first, end;
+    ftb_pattern_own(p, i, &first, &end);
+    return first < end ? first : -1;
 }
 
 /* Whether row r has an entry for its own vertex, which among the seeds may have an earlier number than r's.
