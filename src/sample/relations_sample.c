@@ -283,45 +283,6 @@ static GrB_Info relabel(call *c, int type, int hop)
     return info;
 }
 
-/* Puts the rows of the layer before in front of those at hand. */
-static GrB_Info join(call *c, int r, int hop)
-{
-    turn *t = &c->turns[r];
-    const ftb_relation_hops *of = &c->sample->relation[r];
-    const ftb_pattern *p = of->layer[hop - 1]->pattern;
-    const int64_t count = t->picks.rowptr[t->nrows], all = p->nvals + count;
-    int64_t *rowptr = ftb_new(c->ctx, p->nrows + t->nrows + 1, sizeof *rowptr);
-    int64_t *entries = ftb_new(c->ctx, all, sizeof *entries);
-    int32_t *local = ftb_new(c->ctx, all, sizeof *local);
-    double *scale = t->before ? ftb_new(c->ctx, all, sizeof *scale) : NULL;
-    if (!rowptr || !entries || !local || (t->before && !scale)) {
-        ftb_delete(rowptr);
-        ftb_delete(entries);
-        ftb_delete(local);
-        ftb_delete(scale);
-        return ftb_nomem();
-    }
-    memcpy(rowptr, p->rowptr, (size_t)p->nrows * sizeof *rowptr);
-    for (int64_t i = 0; i <= t->nrows; i++)
-        rowptr[p->nrows + i] = p->nvals + t->picks.rowptr[i];
-    memcpy(local, p->colidx, (size_t)p->nvals * sizeof *local);
-    memcpy(local + p->nvals, t->local, (size_t)count * sizeof *local);
-    memcpy(entries, of->edges[hop - 1], (size_t)p->nvals * sizeof *entries);
-    memcpy(entries + p->nvals, t->picks.entries, (size_t)count * sizeof *entries);
-    if (scale) {
-        memcpy(scale, t->before, (size_t)p->nvals * sizeof *scale);
-        memcpy(scale + p->nvals, t->picks.scale, (size_t)count * sizeof *scale);
-    }
-    ftb_picks_delete(&t->picks);
-    ftb_delete(t->local);
-    t->picks.rowptr = rowptr;
-    t->picks.entries = entries;
-    t->picks.scale = scale;
-    t->local = local;
-    t->nrows += p->nrows;
-    return GrB_SUCCESS;
-}
-
 static GrB_Info make_layer(call *c, int r, int hop)
 {
     turn *t = &c->turns[r];
@@ -362,8 +323,13 @@ static GrB_Info run_hop(call *c, int hop)
     for (int t = 0; t < c->list->ntypes && info == GrB_SUCCESS; t++)
         info = relabel(c, t, hop);
     for (int r = 0; r < c->list->nrelations && info == GrB_SUCCESS; r++) {
+        turn *t = &c->turns[r];
+        const ftb_relation_hops *of = &c->sample->relation[r];
         if (c->options.once && hop > 0)
-            info = join(c, r, hop);
+            info = ftb_picks_join(c->ctx, &t->picks, &t->local, &t->nrows,
+                                  &(ftb_hop_before){.layer = of->layer[hop - 1],
+                                                    .entries = of->edges[hop - 1],
+                                                    .scale = t->before});
         if (info == GrB_SUCCESS)
             info = make_layer(c, r, hop);
     }

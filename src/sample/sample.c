@@ -4,9 +4,7 @@
 
 #include "core/draws.h"
 #include "core/options.h"
-#include "core/whole.h"
 #include "core/words.h"
-#include "cpu/block/gather_run.h"
 #include "cpu/sample/induced_run.h"
 #include "cpu/sample/sample_run.h"
 #include "ops/backends.h"
@@ -28,21 +26,6 @@ typedef struct call {
 } call;
 
 /* ---- arguments */
-
-static GrB_Info check_seeds(const call *c, const int64_t *seeds, int64_t nseeds)
-{
-    const int64_t n = c->A->pattern->nrows;
-    char below[FTB_WORDS];
-    if (nseeds < 0 || nseeds > INT32_MAX)
-        return ftb_fail(GrB_INVALID_VALUE, "nseeds is %lld; expected 0 to 2^31 - 1", (long long)nseeds);
-    if (!seeds && nseeds > 0)
-        return ftb_fail(GrB_NULL_POINTER, "seeds is NULL; expected %lld vertices", (long long)nseeds);
-    const int64_t bad = ftb_rows_beyond(c->ctx, seeds, nseeds, 1, n);
-    if (bad == nseeds)
-        return GrB_SUCCESS;
-    return ftb_fail(GrB_INDEX_OUT_OF_BOUNDS, "seeds[%lld] is %lld; expected %s", (long long)bad,
-                    (long long)seeds[bad], ftb_below_text(below, n));
-}
 
 static GrB_Info check_hops(const call *c, const int64_t *fanouts, int nhops)
 {
@@ -96,11 +79,9 @@ static GrB_Info begin(call *c, const int64_t *seeds, int64_t nseeds, const int64
         info = ftb_arg_matrix_anywhere(&c->A, FTB_ARG(c->A), "A", false);
     if (info != GrB_SUCCESS)
         return info;
-    const ftb_pattern *p = c->A->pattern;
-    if (p->nrows != p->ncols)
-        return ftb_fail(GrB_DIMENSION_MISMATCH, "A is %lld x %lld; expected as many rows as columns",
-                        (long long)p->nrows, (long long)p->ncols);
-    info = check_seeds(c, seeds, nseeds);
+    info = ftb_check_square(c->A);
+    if (info == GrB_SUCCESS)
+        info = ftb_check_vertices(c->ctx, seeds, nseeds, c->A->pattern->nrows, "seeds");
     if (info == GrB_SUCCESS)
         info = check_options(c);
     if (info != GrB_SUCCESS)
@@ -252,44 +233,6 @@ static GrB_Info add_self(call *c)
     return info;
 }
 
-/* Puts the rows of the layer before in front of those at hand. */
-static GrB_Info join(call *c, int hop)
-{
-    const FtB_Matrix before = c->sample->layer[hop - 1];
-    const ftb_pattern *p = before->pattern;
-    const int64_t count = c->picks.rowptr[c->nrows], all = p->nvals + count;
-    int64_t *rowptr = ftb_new(c->ctx, p->nrows + c->nrows + 1, sizeof *rowptr);
-    int64_t *entries = ftb_new(c->ctx, all, sizeof *entries);
-    int32_t *local = ftb_new(c->ctx, all, sizeof *local);
-    double *scale = c->before ? ftb_new(c->ctx, all, sizeof *scale) : NULL;
-    if (!rowptr || !entries || !local || (c->before && !scale)) {
-        ftb_delete(rowptr);
-        ftb_delete(entries);
-        ftb_delete(local);
-        ftb_delete(scale);
-        return ftb_nomem();
-    }
-    if (scale) {
-        memcpy(scale, c->before, (size_t)p->nvals * sizeof *scale);
-        memcpy(scale + p->nvals, c->picks.scale, (size_t)count * sizeof *scale);
-    }
-    memcpy(rowptr, p->rowptr, (size_t)p->nrows * sizeof *rowptr);
-    for (int64_t r = 0; r <= c->nrows; r++)
-        rowptr[p->nrows + r] = p->nvals + c->picks.rowptr[r];
-    memcpy(local, p->colidx, (size_t)p->nvals * sizeof *local);
-    memcpy(local + p->nvals, c->local, (size_t)count * sizeof *local);
-    memcpy(entries, c->sample->edges[hop - 1], (size_t)p->nvals * sizeof *entries);
-    memcpy(entries + p->nvals, c->picks.entries, (size_t)count * sizeof *entries);
-    ftb_picks_delete(&c->picks);
-    ftb_delete(c->local);
-    c->picks.rowptr = rowptr;
-    c->picks.entries = entries;
-    c->picks.scale = scale;
-    c->local = local;
-    c->nrows += p->nrows;
-    return GrB_SUCCESS;
-}
-
 /* The hop's layer, of the arrays at hand. */
 static GrB_Info make_layer(call *c, int hop)
 {
@@ -336,7 +279,10 @@ static GrB_Info run_hop(call *c, int64_t k, int hop)
         return info;
     s->picked[hop] = c->picks.rowptr[c->nrows];
     if (c->options.once && hop > 0)
-        info = join(c, hop);
+        info = ftb_picks_join(c->ctx, &c->picks, &c->local, &c->nrows,
+                              &(ftb_hop_before){.layer = c->sample->layer[hop - 1],
+                                                .entries = c->sample->edges[hop - 1],
+                                                .scale = c->before});
     return info == GrB_SUCCESS ? make_layer(c, hop) : info;
 }
 
@@ -370,25 +316,6 @@ static GrB_Info induce(call *c)
     return info;
 }
 
-/* Layers learn what they were picked of. */
-static GrB_Info name_whole(call *c)
-{
-    FtB_Sample s = c->sample;
-    s->held = ftb_buffer_adopt(c->ctx, s->vertices);
-    if (!s->held) {
-        s->vertices = NULL;
-        return ftb_nomem();
-    }
-    ftb_whole *w = ftb_whole_new(c->ctx, c->A, ftb_buffer_retain(s->held));
-    if (!w)
-        return ftb_nomem();
-    w->corrected = c->before && !c->options.structural; /* hops have scales all, or none has */
-    for (int h = 0; h < s->nhops; h++)
-        s->layer[h]->pattern->whole = ftb_whole_retain(w);
-    ftb_whole_release(w);
-    return GrB_SUCCESS;
-}
-
 GrB_Info FtB_sample(FtB_Sample *sample, FtB_Matrix A, const int64_t *seeds, int64_t nseeds,
                     const int64_t *fanouts, int nhops, const FtB_Sample_options *options)
 {
@@ -407,7 +334,8 @@ GrB_Info FtB_sample(FtB_Sample *sample, FtB_Matrix A, const int64_t *seeds, int6
     if (info == GrB_SUCCESS && c.options.induced)
         info = induce(&c);
     if (info == GrB_SUCCESS)
-        info = name_whole(&c);
+        info =
+            ftb_sample_name_whole(c.sample, c.A, c.before && !c.options.structural); /* scales: all or none */
     for (int h = 0; h < nhops && info == GrB_SUCCESS && !c.options.edges; h++) {
         ftb_delete(c.sample->edges[h]);
         c.sample->edges[h] = NULL;

@@ -1,6 +1,8 @@
 /* What a sample holds: layers, vertices, counts. */
 #include "sample/sample_object.h"
 
+#include "core/whole.h"
+
 GrB_Info ftb_sample_new(FtB_Sample *sample, FtB_Context ctx, const int64_t *vertices, int64_t count,
                         int nhops)
 {
@@ -18,7 +20,7 @@ GrB_Info ftb_sample_new(FtB_Sample *sample, FtB_Context ctx, const int64_t *vert
     s->edges = ftb_new0(ctx, nhops, sizeof(int64_t *));
     if (!s->vertices || !s->found || !s->picked || !s->layer || !s->edges)
         return ftb_nomem();
-    if (count > 0)
+    if (vertices && count > 0)
         memcpy(s->vertices, vertices, (size_t)count * sizeof *vertices);
     s->found[0] = count;
     return GrB_SUCCESS;
@@ -40,6 +42,23 @@ GrB_Info ftb_sample_append(FtB_Sample s, const ftb_relabel_product *p)
     if (s->trees)
         memcpy(s->trees + old, p->fresh_trees, (size_t)p->nfresh * sizeof *s->trees);
     s->nvertices = all;
+    return GrB_SUCCESS;
+}
+
+GrB_Info ftb_sample_name_whole(FtB_Sample s, FtB_Matrix graph, bool corrected)
+{
+    s->held = ftb_buffer_adopt(s->ctx, s->vertices);
+    if (!s->held) {
+        s->vertices = NULL;
+        return ftb_nomem();
+    }
+    ftb_whole *w = ftb_whole_new(s->ctx, graph, ftb_buffer_retain(s->held));
+    if (!w)
+        return ftb_nomem();
+    w->corrected = corrected;
+    for (int h = 0; h < s->nhops; h++)
+        s->layer[h]->pattern->whole = ftb_whole_retain(w);
+    ftb_whole_release(w);
     return GrB_SUCCESS;
 }
 

@@ -28,11 +28,13 @@ struct FtB_Sample_opaque {
     int64_t work; /* rows, entries and places of tables that were looked at: follows the picks */
 };
 
-/* A sample of so many hops, none of which is there yet, and of these vertices. On failure *sample is to be
- * freed, too. */
+/* A sample of so many hops, none of which is there yet, and of these vertices (NULL: they are filled in
+ * later). On failure *sample is to be freed, too. */
 GrB_Info ftb_sample_new(FtB_Sample *sample, FtB_Context ctx, const int64_t *vertices, int64_t count,
                         int nhops);
 /* Puts new vertices, and their trees, behind those that are there. */
 GrB_Info ftb_sample_append(FtB_Sample s, const ftb_relabel_product *p);
+/* Layers learn what they were picked of; vertices are all there. */
+GrB_Info ftb_sample_name_whole(FtB_Sample s, FtB_Matrix graph, bool corrected);
 
 #endif

@@ -238,6 +238,29 @@ GrB_Info ftb_selector_begin(ftb_selector *s, FtB_Context ctx, FtB_Matrix A,
     return begin_key(s, options->key);
 }
 
+GrB_Info ftb_check_square(FtB_Matrix A)
+{
+    const ftb_pattern *p = A->pattern;
+    if (p->nrows == p->ncols)
+        return GrB_SUCCESS;
+    return ftb_fail(GrB_DIMENSION_MISMATCH, "A is %lld x %lld; expected as many rows as columns",
+                    (long long)p->nrows, (long long)p->ncols);
+}
+
+GrB_Info ftb_check_vertices(FtB_Context ctx, const int64_t *at, int64_t count, int64_t n, const char *name)
+{
+    char below[FTB_WORDS];
+    if (count < 0 || count > INT32_MAX)
+        return ftb_fail(GrB_INVALID_VALUE, "n%s is %lld; expected 0 to 2^31 - 1", name, (long long)count);
+    if (!at && count > 0)
+        return ftb_fail(GrB_NULL_POINTER, "%s is NULL; expected %lld vertices", name, (long long)count);
+    const int64_t bad = ftb_rows_beyond(ctx, at, count, 1, n);
+    if (bad == count)
+        return GrB_SUCCESS;
+    return ftb_fail(GrB_INDEX_OUT_OF_BOUNDS, "%s[%lld] is %lld; expected %s", name, (long long)bad,
+                    (long long)at[bad], ftb_below_text(below, n));
+}
+
 GrB_Info ftb_selector_rows(const int64_t **rows, int64_t *nrows, FtB_Arg arg, FtB_Matrix A)
 {
     const int64_t bound = A->pattern->nrows;
@@ -294,6 +317,40 @@ void ftb_picks_delete(ftb_picks *picks)
     ftb_delete(picks->columns);
     ftb_delete(picks->scale);
     *picks = (ftb_picks){.rowptr = NULL};
+}
+
+GrB_Info ftb_picks_join(FtB_Context ctx, ftb_picks *picks, int32_t **local, int64_t *nrows,
+                        const ftb_hop_before *before)
+{
+    const ftb_pattern *p = before->layer->pattern;
+    const int64_t count = picks->rowptr[*nrows], all = p->nvals + count;
+    ftb_picks joined = {.rowptr = ftb_new(ctx, p->nrows + *nrows + 1, sizeof *joined.rowptr),
+                        .entries = ftb_new(ctx, all, sizeof *joined.entries),
+                        .columns = ftb_new(ctx, all, sizeof **local),
+                        .scale = before->scale ? ftb_new(ctx, all, sizeof *joined.scale) : NULL};
+    if (!joined.rowptr || !joined.entries || !joined.columns || (before->scale && !joined.scale)) {
+        ftb_picks_delete(&joined);
+        return ftb_nomem();
+    }
+    if (before->scale) {
+        memcpy(joined.scale, before->scale, (size_t)p->nvals * sizeof *joined.scale);
+        memcpy(joined.scale + p->nvals, picks->scale, (size_t)count * sizeof *joined.scale);
+    }
+    memcpy(joined.rowptr, p->rowptr, (size_t)p->nrows * sizeof *joined.rowptr);
+    for (int64_t r = 0; r <= *nrows; r++)
+        joined.rowptr[p->nrows + r] = p->nvals + picks->rowptr[r];
+    int32_t *numbers = joined.columns;
+    memcpy(numbers, p->colidx, (size_t)p->nvals * sizeof *numbers);
+    memcpy(numbers + p->nvals, *local, (size_t)count * sizeof *numbers);
+    memcpy(joined.entries, before->entries, (size_t)p->nvals * sizeof *joined.entries);
+    memcpy(joined.entries + p->nvals, picks->entries, (size_t)count * sizeof *joined.entries);
+    joined.columns = NULL;
+    ftb_picks_delete(picks);
+    ftb_delete(*local);
+    *picks = joined;
+    *local = numbers;
+    *nrows += p->nrows;
+    return GrB_SUCCESS;
 }
 
 /* Gives back room that nothing was picked for. */

@@ -35,6 +35,9 @@ GrB_Info ftb_selector_begin(ftb_selector *s, FtB_Context ctx, FtB_Matrix A,
 /* What of it is about which entries are there. (filter.c) */
 GrB_Info ftb_filter_begin(ftb_selector *s, const ftb_selector_options *options);
 void ftb_selector_end(ftb_selector *s);
+/* What all samplers of a graph are given. `name` is what the caller calls the list: "starts". */
+GrB_Info ftb_check_square(FtB_Matrix A);
+GrB_Info ftb_check_vertices(FtB_Context ctx, const int64_t *at, int64_t count, int64_t n, const char *name);
 /* Rows that are asked for, NULL: all of A's. */
 GrB_Info ftb_selector_rows(const int64_t **rows, int64_t *nrows, FtB_Arg arg, FtB_Matrix A);
 /* Whether k may be a number of picks; `name` is what the caller calls it. */
@@ -49,6 +52,15 @@ typedef struct ftb_picks {
 /* Picks of rows[0 .. nrows - 1]; rows NULL: 0 .. nrows - 1. */
 GrB_Info ftb_pick(ftb_picks *picks, const ftb_selector *s, const int64_t *rows, int64_t nrows, int64_t k);
 void ftb_picks_delete(ftb_picks *picks);
+/* Puts the rows of the layer of the hop before, with its entries' places and scales (NULL: none), in front of
+ * those that were picked and numbered. */
+typedef struct ftb_hop_before {
+    FtB_Matrix layer;
+    const int64_t *entries;
+    const double *scale;
+} ftb_hop_before;
+GrB_Info ftb_picks_join(FtB_Context ctx, ftb_picks *picks, int32_t **local, int64_t *nrows,
+                        const ftb_hop_before *before);
 
 /* Values of a matrix of picks: A's, as A has them (NULL where A has none); an entry -1, of which there may be
  * where there are `ones`, has those. With `scale` they are multiplied, in FP64 where A's are of it, else in

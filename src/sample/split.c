@@ -1,6 +1,7 @@
 /* The samples of stacked batches, one by one (FtB_Sample_split). Vertices are listed by batch, in their
  * order, which is that of a batch by itself, too: numbers change, rows and columns keep their order. */
 #include "core/whole.h"
+#include "cpu/sample/row_filter.h"
 #include "sample/sample_object.h"
 
 typedef struct split {
@@ -70,78 +71,22 @@ static GrB_Info make_part(FtB_Matrix *part, int64_t **edges, const split *w, con
     return ftb_matrix_make(part, ctx, L->type, L->width, pattern, ftb_buffer_adopt(ctx, values));
 }
 
-/* How many of a batch's vertices are below `bound`. */
-static int64_t below(const int64_t *number, int64_t count, int64_t bound)
-{
-    int64_t first = 0, end = count;
-    while (first < end) {
-        const int64_t middle = first + (end - first) / 2;
-        if (number[middle] < bound)
-            first = middle + 1;
-        else
-            end = middle;
-    }
-    return first;
-}
-
-/* Room for a batch's sample, and its vertices. */
-static GrB_Info make_sample(FtB_Sample *sample, const split *w, const int64_t *number, int64_t count)
-{
-    const FtB_Sample s = w->from;
-    FtB_Sample to = ftb_new0(s->ctx, 1, sizeof *to);
-    if (!to)
-        return ftb_nomem();
-    *sample = to;
-    to->magic = FTB_MAGIC_SAMPLE;
-    to->ctx = s->ctx;
-    to->nhops = s->nhops;
-    to->once = s->once;
-    to->nvertices = count;
-    to->vertices = ftb_new(s->ctx, count, sizeof *to->vertices);
-    to->found = ftb_new0(s->ctx, (int64_t)s->nhops + 1, sizeof *to->found);
-    to->picked = ftb_new0(s->ctx, s->nhops, sizeof *to->picked);
-    to->layer = ftb_new0(s->ctx, s->nhops, sizeof(FtB_Matrix));
-    to->edges = ftb_new0(s->ctx, s->nhops, sizeof(int64_t *));
-    if (!to->vertices || !to->found || !to->picked || !to->layer || !to->edges)
-        return ftb_nomem();
-    for (int64_t v = 0; v < count; v++)
-        to->vertices[v] = s->vertices[number[v]];
-    to->held = ftb_buffer_adopt(s->ctx, to->vertices);
-    if (to->held)
-        return GrB_SUCCESS;
-    to->vertices = NULL;
-    return ftb_nomem();
-}
-
-/* Layers learn what they were picked of. */
-static GrB_Info name_whole(FtB_Sample to, FtB_Sample s)
-{
-    const ftb_whole *of = s->nhops > 0 ? s->layer[0]->pattern->whole : NULL;
-    if (!of)
-        return GrB_SUCCESS;
-    ftb_whole *whole = ftb_whole_new(s->ctx, of->graph, ftb_buffer_retain(to->held));
-    if (!whole)
-        return ftb_nomem();
-    whole->corrected = of->corrected;
-    for (int h = 0; h < to->nhops; h++)
-        to->layer[h]->pattern->whole = ftb_whole_retain(whole);
-    ftb_whole_release(whole);
-    return GrB_SUCCESS;
-}
-
 static GrB_Info make_batch(FtB_Sample *sample, const split *w, int64_t b)
 {
     const FtB_Sample s = w->from;
     const int64_t *number = w->number + w->begin[b], count = w->begin[b + 1] - w->begin[b];
-    int64_t bound = s->nseeds, rows = below(number, count, bound), first = 0;
-    GrB_Info info = make_sample(sample, w, number, count);
+    int64_t bound = s->nseeds, rows = ftb_first_not_below(number, count, bound), first = 0;
+    GrB_Info info = ftb_sample_new(sample, s->ctx, NULL, count, s->nhops);
     if (info != GrB_SUCCESS)
         return info;
     FtB_Sample to = *sample;
+    to->once = s->once;
     to->nseeds = to->found[0] = rows;
+    for (int64_t v = 0; v < count; v++)
+        to->vertices[v] = s->vertices[number[v]];
     for (int h = 0; h < s->nhops && info == GrB_SUCCESS; h++) {
         bound += s->found[h + 1];
-        const int64_t columns = below(number, count, bound);
+        const int64_t columns = ftb_first_not_below(number, count, bound);
         info = make_part(&to->layer[h], &to->edges[h], w, number, rows, columns, s->layer[h], s->edges[h]);
         if (info != GrB_SUCCESS)
             return info;
@@ -154,7 +99,8 @@ static GrB_Info make_batch(FtB_Sample *sample, const split *w, int64_t b)
     if (s->induced)
         info = make_part(&to->induced, &to->induced_edges, w, number, count, count, s->induced,
                          s->induced_edges);
-    return info == GrB_SUCCESS ? name_whole(to, s) : info;
+    const ftb_whole *of = s->nhops > 0 ? s->layer[0]->pattern->whole : NULL;
+    return info == GrB_SUCCESS && of ? ftb_sample_name_whole(to, of->graph, of->corrected) : info;
 }
 
 GrB_Info FtB_Sample_split(FtB_Sample *samples, FtB_Sample stacked)

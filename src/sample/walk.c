@@ -2,34 +2,9 @@
  * a key for each walk (FtB_walk). */
 #include "core/draws.h"
 #include "core/options.h"
-#include "core/words.h"
-#include "cpu/block/gather_run.h"
 #include "sample/walker.h"
 
 #define PIECE 16384 /* walks that go side by side: what a step needs of them stays in L2 */
-
-GrB_Info ftb_check_square(FtB_Matrix A)
-{
-    const ftb_pattern *p = A->pattern;
-    if (p->nrows == p->ncols)
-        return GrB_SUCCESS;
-    return ftb_fail(GrB_DIMENSION_MISMATCH, "A is %lld x %lld; expected as many rows as columns",
-                    (long long)p->nrows, (long long)p->ncols);
-}
-
-GrB_Info ftb_check_vertices(FtB_Context ctx, const int64_t *at, int64_t count, int64_t n, const char *name)
-{
-    char below[FTB_WORDS];
-    if (count < 0 || count > INT32_MAX)
-        return ftb_fail(GrB_INVALID_VALUE, "n%s is %lld; expected 0 to 2^31 - 1", name, (long long)count);
-    if (!at && count > 0)
-        return ftb_fail(GrB_NULL_POINTER, "%s is NULL; expected %lld vertices", name, (long long)count);
-    const int64_t bad = ftb_rows_beyond(ctx, at, count, 1, n);
-    if (bad == count)
-        return GrB_SUCCESS;
-    return ftb_fail(GrB_INDEX_OUT_OF_BOUNDS, "%s[%lld] is %lld; expected %s", name, (long long)bad,
-                    (long long)at[bad], ftb_below_text(below, n));
-}
 
 /* ---- options */
 

@@ -29,8 +29,4 @@ GrB_Info ftb_walker_begin(ftb_walker *w, FtB_Context ctx, FtB_Matrix A, const Ft
 void ftb_walker_end(ftb_walker *w);
 GrB_Info ftb_walker_run(ftb_walker *w, const ftb_walk_list *list);
 
-/* What all samplers of a graph are given. `name` is what the caller calls the list: "starts". */
-GrB_Info ftb_check_square(FtB_Matrix A);
-GrB_Info ftb_check_vertices(FtB_Context ctx, const int64_t *at, int64_t count, int64_t n, const char *name);
-
 #endif
