@@ -7,6 +7,7 @@
 #include "gpu/entries.h"
 #include "gpu/gpu_verbs.h"
 #include "gpu/launch.h"
+#include "gpu/memory.h"
 #include "gpu/pieces.h"
 #include "gpu/spmm_form.h"
 #include "gpu/tiles/tensor.h"
@@ -259,19 +260,6 @@ static GrB_Info plan_of(ftb_gpu_spmm_plan *plan, const ftb_spmm_product *s, cons
 
 /* ---- hybrid */
 
-/* Memory of a product's own. */
-typedef struct room {
-    void *at;
-    int64_t bytes;
-} room;
-enum { PARTIAL, WON, STARTS, WEIGHTS, ROOMS };
-
-static GrB_Info take_room(room *to, ftb_gpu_device *d, FtB_Context ctx, int64_t bytes)
-{
-    *to = (room){NULL, bytes};
-    return bytes > 0 ? d->row.memory->alloc(&d->row, ctx, &to->at, bytes) : GrB_SUCCESS;
-}
-
 static GrB_Info order_weights(ftb_gpu_device *d, ftb_spmm_direct_arguments *a, const ftb_spmm_product *s,
                               const ftb_gpu_hybrid *h, float *to)
 {
@@ -346,12 +334,13 @@ static GrB_Info launch_tiles(ftb_gpu_device *d, const ftb_spmm_direct_arguments 
                           (void *[]){&tiles});
 }
 
-/* Tiles, and what is in none, of pieces `first` of the product's. */
+/* Tiles, and what is in none, of pieces `first` of the product's; `weights`: room for these in their order.
+ */
 static GrB_Info launch_steps(ftb_gpu_device *d, ftb_spmm_direct_arguments *first, const ftb_spmm_product *s,
-                             const ftb_gpu_hybrid *h, const ftb_gpu_spmm_plan *plan, room rooms[ROOMS])
+                             const ftb_gpu_hybrid *h, const ftb_gpu_spmm_plan *plan, float *weights)
 {
     const bool weighted = first->w != NULL;
-    GrB_Info info = weighted ? order_weights(d, first, s, h, rooms[WEIGHTS].at) : GrB_SUCCESS;
+    GrB_Info info = weighted ? order_weights(d, first, s, h, weights) : GrB_SUCCESS;
     if (info == GrB_SUCCESS)
         info =
             plan->tensor ? ftb_gpu_launch_tensor(d, first, s, h, plan) : launch_tiles(d, first, s, h, plan);
@@ -364,9 +353,10 @@ static GrB_Info launch_steps(ftb_gpu_device *d, ftb_spmm_direct_arguments *first
 /* The first of the pieces, in two steps: `a` has them all, and then those that are left: all where there is
  * no room for the form, or for what is made of it. */
 static GrB_Info launch_hybrid(ftb_gpu_device *d, ftb_spmm_direct_arguments *a, const ftb_spmm_product *s,
-                              const ftb_gpu_spmm_plan *plan, room rooms[ROOMS])
+                              const ftb_gpu_spmm_plan *plan, ftb_gpu_rooms *rooms)
 {
     const int64_t value = sizeof(float);
+    void *starts = NULL, *weights = NULL;
     ftb_gpu_hybrid h;
     GrB_Info info = ftb_gpu_hybrid_ask(&h, s->p, d, plan->threshold, plan->tile, a->w != NULL);
     if (info != GrB_SUCCESS)
@@ -374,14 +364,14 @@ static GrB_Info launch_hybrid(ftb_gpu_device *d, ftb_spmm_direct_arguments *a, c
     ftb_spmm_direct_arguments first = *a;
     first.npieces = ftb_min(a->npieces, h.npieces);
     if (a->add) /* what is there is added last */
-        info = take_room(&rooms[STARTS], d, s->ctx, s->p->nrows * a->ldp * value);
+        info = ftb_gpu_room(&starts, rooms, s->p->nrows * a->ldp * value);
     if (a->w && info == GrB_SUCCESS)
-        info = take_room(&rooms[WEIGHTS], d, s->ctx, h.nentries * s->yheads * value);
-    first.start = a->add ? rooms[STARTS].at : a->y;
+        info = ftb_gpu_room(&weights, rooms, h.nentries * s->yheads * value);
+    first.start = a->add ? starts : a->y;
     first.ldstart = a->add ? a->ldp : a->ldy;
     const bool does = info == GrB_SUCCESS && h.nblocks > 0;
     if (does)
-        info = launch_steps(d, &first, s, &h, plan, rooms);
+        info = launch_steps(d, &first, s, &h, plan, weights);
     a->pieces += does ? first.npieces : 0;
     a->npieces -= does ? first.npieces : 0;
     ftb_gpu_hybrid_end(&h);
@@ -391,7 +381,7 @@ static GrB_Info launch_hybrid(ftb_gpu_device *d, ftb_spmm_direct_arguments *a, c
 /* ---- the verb */
 
 static GrB_Info launch(ftb_gpu_device *d, ftb_spmm_direct_arguments *a, const ftb_spmm_product *s,
-                       const ftb_gpu_pieces *p, const ftb_gpu_spmm_plan *plan, room rooms[ROOMS])
+                       const ftb_gpu_pieces *p, const ftb_gpu_spmm_plan *plan, ftb_gpu_rooms *rooms)
 {
     const ftb_gpu_grid each = {.x = (a->d + FTB_SPMM_DIRECT_BLOCK - 1) / FTB_SPMM_DIRECT_BLOCK,
                                .threads = FTB_SPMM_DIRECT_BLOCK};
@@ -409,30 +399,26 @@ static GrB_Info launch(ftb_gpu_device *d, ftb_spmm_direct_arguments *a, const ft
 GrB_Info ftb_gpu_spmm(const ftb_spmm_product *s, const ftb_spmm_plan *plan)
 {
     ftb_gpu_device *d = ftb_gpu_of(ftb_device(s->ctx));
+    ftb_gpu_rooms rooms = {.d = d, .ctx = s->ctx};
     const int64_t features = s->heads * s->width;
     ftb_gpu_spmm_plan chosen;
-    room rooms[ROOMS] = {{NULL, 0}};
     const int *colidx;
     ftb_gpu_pieces p;
     const long long *from = NULL;
-    GrB_Info info = plan_of(&chosen, s, plan);
-    if (info == GrB_SUCCESS && chosen.sparse) {
+    void *partial = NULL, *won = NULL;
+    GrB_Info info;
+    FTB_CHECK(plan_of(&chosen, s, plan));
+    if (chosen.sparse) {
         info = ftb_gpu_cusparse_spmm(d, s, chosen.algorithm);
         if (info != GrB_NO_VALUE) /* else we do it */
             return info;
-        info = GrB_SUCCESS;
     }
-    if (info == GrB_SUCCESS)
-        info = ftb_gpu_rows_ask(&p, &colidx, s->p, d);
-    if (info == GrB_SUCCESS && s->at)
-        info = ftb_gpu_from_ask(&from, s->p, s->at, d);
-    if (info == GrB_SUCCESS)
-        info =
-            take_room(&rooms[PARTIAL], d, s->ctx, p.nslots * features * (int64_t)FtB_Type_size(s->kind.type));
-    if (info == GrB_SUCCESS && s->won)
-        info = take_room(&rooms[WON], d, s->ctx, p.nslots * features * (int64_t)sizeof(int64_t));
-    if (info != GrB_SUCCESS)
-        return info;
+    FTB_CHECK(ftb_gpu_rows_ask(&p, &colidx, s->p, d));
+    if (s->at)
+        FTB_CHECK(ftb_gpu_from_ask(&from, s->p, s->at, d));
+    FTB_CHECK(ftb_gpu_room(&partial, &rooms, p.nslots * features * (int64_t)FtB_Type_size(s->kind.type)));
+    if (s->won)
+        FTB_CHECK(ftb_gpu_room(&won, &rooms, p.nslots * features * (int64_t)sizeof(int64_t)));
     ftb_spmm_direct_arguments a = {.npieces = p.npieces - (s->add ? p.nempty : 0),
                                    .pieces = p.pieces,
                                    .colidx = colidx,
@@ -440,9 +426,9 @@ GrB_Info ftb_gpu_spmm(const ftb_spmm_product *s, const ftb_spmm_plan *plan)
                                    .w = s->y,
                                    .from = from,
                                    .y = s->out,
-                                   .partial = rooms[PARTIAL].at,
+                                   .partial = partial,
                                    .won = s->won,
-                                   .partial_won = rooms[WON].at,
+                                   .partial_won = won,
                                    .ldwon = s->ldwon,
                                    .ldx = s->ldx,
                                    .ldw = s->ldy,
@@ -454,9 +440,8 @@ GrB_Info ftb_gpu_spmm(const ftb_spmm_product *s, const ftb_spmm_plan *plan)
                                    .mean = s->mean,
                                    .least = s->least,
                                    .add = s->add};
-    info = launch(d, &a, s, &p, &chosen, rooms);
-    for (int r = 0; r < ROOMS; r++)
-        if (rooms[r].at)
-            d->row.memory->free(&d->row, rooms[r].at, rooms[r].bytes);
+    info = launch(d, &a, s, &p, &chosen, &rooms);
+done:
+    ftb_gpu_rooms_free(&rooms);
     return info;
 }

@@ -5,6 +5,7 @@
 #include "support/check.h"
 
 #include "core/core.h"
+#include "gpu/memory.h"
 #include "gpu/pieces.h"
 #include "support/fake_gpu.h"
 #include "support/fakes.h"
@@ -403,12 +404,49 @@ static void failures(void **state)
     FtB_Block_free(&C);
 }
 
+/* Memory that a product of cut rows takes cannot be had, each piece in turn: the host does it, and none is
+ * kept. */
+static void no_room(void **state)
+{
+    const shape of = {3, 3100, 1, 8, 0, 3073};
+    int (*live)(void), failures = 0;
+    const ftb_backend *gpu = ftb_device(ftb_context());
+    rng r = rng_new();
+    (void)state;
+    if (!fake_gpu_emulates())
+        return;
+    fake_find("fake_cuda", "fake_cuda_live", &live);
+    for (bool done = false; !done; failures += !done) {
+        char text[24];
+        assert_ok(ftb_gpu_trim(gpu)); /* so that memory is asked for */
+        const int before = live();
+        FtB_Matrix A = matrix(&r, &of, 0, F4);
+        FtB_Block X = block(&r, &of, of.ncols, FTB_FP32), C = block(&r, &of, of.nrows, FTB_FP32),
+                  E = block(&r, &of, of.nrows, FTB_INT64);
+        snprintf(text, sizeof text, "%d", failures + 1);
+        setenv("FAKE_CUDA_AT", text, 1);
+        setenv("FAKE_CUDA_FAILS", "cuMemAlloc", 1);
+        assert_ok(FtB_mxm_arg(C, E, NULL, FTB_MAX_SRC, A, X, NULL));
+        done = getenv("FAKE_CUDA_AT") != NULL;
+        unsetenv("FAKE_CUDA_AT");
+        unsetenv("FAKE_CUDA_FAILS");
+        FtB_Matrix_free(&A);
+        FtB_Block_free(&X);
+        FtB_Block_free(&C);
+        FtB_Block_free(&E);
+        assert_ok(ftb_gpu_trim(gpu));
+        if (live() != before)
+            fail_msg("without piece %s %d are left", text, live() - before);
+    }
+    assert_true(failures >= 9); /* the last two: values and winners of cut rows */
+}
+
 int main(void)
 {
     setenv("FAKE_CUDA_DEVICES", "2", 1);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(shapes, clean), cmocka_unit_test_teardown(winners, clean),
-        cmocka_unit_test_teardown(empty, clean), cmocka_unit_test_teardown(pieces, clean),
-        cmocka_unit_test_teardown(failures, clean)};
+        cmocka_unit_test_teardown(shapes, clean),   cmocka_unit_test_teardown(winners, clean),
+        cmocka_unit_test_teardown(empty, clean),    cmocka_unit_test_teardown(pieces, clean),
+        cmocka_unit_test_teardown(failures, clean), cmocka_unit_test_teardown(no_room, clean)};
     return cmocka_run_group_tests(tests, fake_gpu_start, NULL);
 }
