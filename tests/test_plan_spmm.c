@@ -177,12 +177,52 @@ static void test_forced_in_any_order(void **state)
         }
 }
 
+/* Each number goes into its own field, says no more than that, and no other value is taken. */
+static void test_numbers(void **state)
+{
+    static const struct {
+        const char *key, *least, *most, *below, *above;
+        int64_t low, high;
+    } list[] = {{"segment", "1", "65536", "0", "65537", 1, 65536},
+                {"tile", "1", "128", "0", "129", 1, 128},
+                {"threads", "1", "4096", "-1", "4097", 1, 4096},
+                {"ordered", "0", "1", "-1", "2", 0, 1},
+                {"ahead", "0", "64", "-1", "65", 0, 64},
+                {"parts", "1", "65536", "0", "65537", 1, 65536},
+                {"uses", "1", "1000000000", "0", "1000000001", 1, 1000000000},
+                {"threshold", "2", "65536", "1", "65537", 2, 65536},
+                {"bulk", "0", "1", "", "1x", 0, 1}};
+    enum { KEYS = sizeof list / sizeof *list };
+    unsigned all = 0;
+    (void)state;
+    for (int n = 0; n < KEYS; n++)
+        for (int high = 0; high < 2; high++) {
+            ftb_spmm_plan plan = {.there.family = 0};
+            ftb_spmm_asked *a = &plan.asked;
+            const int64_t *const fields[KEYS] = {&a->segment, &a->tile, &a->threads,   &a->ordered, &a->ahead,
+                                                 &a->parts,   &a->uses, &a->threshold, &a->bulk};
+            const int64_t wanted = high ? list[n].high : list[n].low;
+            assert_non_null(ftb_spmm_plan_set(&plan, list[n].key, high ? list[n].above : list[n].below));
+            assert_int_equal(a->forced, 0);
+            assert_null(ftb_spmm_plan_set(&plan, list[n].key, high ? list[n].most : list[n].least));
+            assert_true(a->forced && (a->forced & (a->forced - 1)) == 0);
+            assert_true(high || !(all & a->forced));
+            all |= a->forced;
+            for (int other = 0; other < KEYS; other++)
+                assert_int_equal(*fields[other], other == n ? wanted : 0);
+        }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values_need_parts),   cmocka_unit_test(test_forced_parts),
-        cmocka_unit_test(test_forced_in_any_order), cmocka_unit_test(test_short_rows),
-        cmocka_unit_test(test_many_rows),           cmocka_unit_test(test_few_entries),
-        cmocka_unit_test(test_near_the_diagonal),   cmocka_unit_test(test_near_l3)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_values_need_parts),
+                                       cmocka_unit_test(test_forced_parts),
+                                       cmocka_unit_test(test_forced_in_any_order),
+                                       cmocka_unit_test(test_short_rows),
+                                       cmocka_unit_test(test_many_rows),
+                                       cmocka_unit_test(test_few_entries),
+                                       cmocka_unit_test(test_near_the_diagonal),
+                                       cmocka_unit_test(test_near_l3),
+                                       cmocka_unit_test(test_numbers)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -346,7 +346,7 @@ void ftb_rule_spmm(ftb_spmm_plan *plan, const ftb_spmm_facts *facts, const ftb_m
     out.tile = asked->forced & FTB_SPMM_SET_TILE ? asked->tile : 0;
     out.ahead = asked->forced & FTB_SPMM_SET_AHEAD ? asked->ahead : 0;
     if (asked->forced & FTB_SPMM_SET_THREADS)
-        out.threads = asked->threads;
+        out.threads = (int)asked->threads;
     m.l3_share = fmin(m.l3_bytes, 0.5 * (double)machine->l3 / out.threads);
     out.direct_seconds = direct_seconds(&m);
     bool can = facts->tuned && facts->partitioned && facts->ncols > 0 && facts->features > 0;

@@ -2,6 +2,7 @@
 #include "plan/spmm_plan.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,67 +37,66 @@ static void force(ftb_spmm_plan *plan, unsigned bit)
         plan->there.family = 0;
 }
 
+/* Keys whose values are whole numbers. */
+typedef struct number {
+    const char *key, *expected;
+    int64_t low, high;
+    unsigned bit;
+    size_t at; /* in ftb_spmm_asked */
+} number;
+#define AT(field) offsetof(ftb_spmm_asked, field)
+static const number numbers[] = {
+    {"segment", "sources of a segment, 1 to 65536", 1, 65536, FTB_SPMM_SET_SEGMENT, AT(segment)},
+    {"tile", "features of a tile, 1 to 128", 1, 128, FTB_SPMM_SET_TILE, AT(tile)},
+    {"threads", "1 to 4096", 1, 4096, FTB_SPMM_SET_THREADS, AT(threads)},
+    {"ordered", "0 or 1", 0, 1, FTB_SPMM_SET_ORDERED, AT(ordered)},
+    {"ahead", "entries that sources are fetched ahead, 0 to 64", 0, 64, FTB_SPMM_SET_AHEAD, AT(ahead)},
+    {"parts", "parts of the rows, 1 to 65536", 1, 65536, FTB_SPMM_SET_PARTS, AT(parts)},
+    {"uses", "products that it is made for, 1 to 1000000000", 1, 1000000000, FTB_SPMM_SET_USES, AT(uses)},
+    {"threshold", "uses by a block of rows, 2 to 65536", 2, 65536, FTB_SPMM_SET_THRESHOLD, AT(threshold)},
+    {"bulk", "0 or 1", 0, 1, FTB_SPMM_SET_BULK, AT(bulk)}};
+
+static const char *set_number(ftb_spmm_plan *plan, const number *n, const char *value)
+{
+    const int64_t x = number_in(value, n->low, n->high);
+    if (x < 0)
+        return n->expected;
+    memcpy((char *)&plan->asked + n->at, &x, sizeof x);
+    force(plan, n->bit);
+    return NULL;
+}
+
+static const char *set_kernel(ftb_spmm_plan *plan, const char *value)
+{
+    for (int f = 0; f < FAMILIES; f++)
+        if (strcmp(value, families[f]) == 0) {
+            force(plan, FTB_SPMM_SET_KERNEL);
+            plan->asked.family = (ftb_spmm_family)f;
+            return NULL;
+        }
+    return "auto, program, direct, partitioned, hybrid, tensor or cusparse";
+}
+
+static const char *set_algorithm(ftb_spmm_plan *plan, const char *value)
+{
+    for (int a = 0; a < FTB_GPU_SPARSE_ALGORITHMS; a++)
+        if (strcmp(value, ftb_gpu_sparse_name((ftb_gpu_sparse_algorithm)a)) == 0) {
+            force(plan, FTB_SPMM_SET_ALGORITHM);
+            plan->asked.algorithm = (ftb_gpu_sparse_algorithm)a;
+            return NULL;
+        }
+    return "default, csr_alg1, csr_alg2 or csr_alg3";
+}
+
 const char *ftb_spmm_plan_set(ftb_spmm_plan *plan, const char *key, const char *value)
 {
-    if (strcmp(key, "kernel") == 0) {
-        for (int f = 0; f < FAMILIES; f++)
-            if (strcmp(value, families[f]) == 0) {
-                force(plan, FTB_SPMM_SET_KERNEL);
-                plan->asked.family = (ftb_spmm_family)f;
-                return NULL;
-            }
-        return "auto, program, direct, partitioned, hybrid, tensor or cusparse";
-    }
-    if (strcmp(key, "algorithm") == 0) {
-        for (int a = 0; a < FTB_GPU_SPARSE_ALGORITHMS; a++)
-            if (strcmp(value, ftb_gpu_sparse_name((ftb_gpu_sparse_algorithm)a)) == 0) {
-                force(plan, FTB_SPMM_SET_ALGORITHM);
-                plan->asked.algorithm = (ftb_gpu_sparse_algorithm)a;
-                return NULL;
-            }
-        return "default, csr_alg1, csr_alg2 or csr_alg3";
-    }
-    static const struct {
-        const char *key, *expected;
-        int64_t low, high;
-        unsigned bit;
-    } numbers[] = {
-        {"segment", "sources of a segment, 1 to 65536", 1, 65536, FTB_SPMM_SET_SEGMENT},
-        {"tile", "features of a tile, 1 to 128", 1, 128, FTB_SPMM_SET_TILE},
-        {"threads", "1 to 4096", 1, 4096, FTB_SPMM_SET_THREADS},
-        {"ordered", "0 or 1", 0, 1, FTB_SPMM_SET_ORDERED},
-        {"ahead", "entries that sources are fetched ahead, 0 to 64", 0, 64, FTB_SPMM_SET_AHEAD},
-        {"parts", "parts of the rows, 1 to 65536", 1, 65536, FTB_SPMM_SET_PARTS},
-        {"uses", "products that it is made for, 1 to 1000000000", 1, 1000000000, FTB_SPMM_SET_USES},
-        {"threshold", "uses by a block of rows, 2 to 65536", 2, 65536, FTB_SPMM_SET_THRESHOLD},
-        {"bulk", "0 or 1", 0, 1, FTB_SPMM_SET_BULK}};
-    for (size_t n = 0; n < sizeof numbers / sizeof *numbers; n++) {
-        if (strcmp(key, numbers[n].key) != 0)
-            continue;
-        int64_t x = number_in(value, numbers[n].low, numbers[n].high);
-        if (x < 0)
-            return numbers[n].expected;
-        if (n == 0)
-            plan->asked.segment = x;
-        else if (n == 1)
-            plan->asked.tile = x;
-        else if (n == 2)
-            plan->asked.threads = (int)x;
-        else if (n == 3)
-            plan->asked.ordered = x > 0;
-        else if (n == 4)
-            plan->asked.ahead = x;
-        else if (n == 5)
-            plan->asked.parts = x;
-        else if (n == 6)
-            plan->asked.uses = x;
-        else if (n == 7)
-            plan->asked.threshold = x;
-        else
-            plan->asked.bulk = x > 0;
-        force(plan, numbers[n].bit);
-        return NULL;
-    }
+    if (strcmp(key, "kernel") == 0)
+        return set_kernel(plan, value);
+    if (strcmp(key, "algorithm") == 0)
+        return set_algorithm(plan, value);
+    for (size_t n = 0; n < sizeof numbers / sizeof *numbers; n++)
+        if (strcmp(key, numbers[n].key) == 0)
+            return set_number(plan, &numbers[n], value);
     return "a key of sparse x block: kernel, segment, tile, threads, ordered, ahead, parts, uses, "
            "threshold, bulk, algorithm";
 }

@@ -69,10 +69,9 @@ typedef struct ftb_spmm_asked {
     unsigned forced; /* bit per key that was set; the other fields mean nothing */
     unsigned chosen; /* those of them that wisdom or a trial set, not a hand */
     ftb_spmm_family family;
-    int64_t segment, tile, parts, ahead, uses, threshold;
+    int64_t segment, tile, parts, ahead, uses, threshold, threads;
+    int64_t ordered, bulk; /* 0 or 1 */
     ftb_gpu_sparse_algorithm algorithm;
-    bool ordered, bulk;
-    int threads;
 } ftb_spmm_asked;
 
 /* What was decided. */
