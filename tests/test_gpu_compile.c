@@ -354,8 +354,10 @@ static bool assert_has_spgemm_kernels(const char *source, const char *image)
 #define NAMED_PACK(bytes, word) assert_names(image, "spgemm_pack_" #bytes);
         FTB_SPGEMM_VALUES(NAMED_TOPK)
         FTB_SPGEMM_WORDS(NAMED_PACK)
-        assert_names(image, "spgemm_scan");
-        assert_names(image, "spgemm_scan_sums");
+    } else if (strcmp(source, "gpu/kernels/scan.cu") == 0) {
+        assert_names(image, "scan_sum");
+        assert_names(image, "scan_top");
+        assert_names(image, "scan_put");
     } else {
         return false;
     }

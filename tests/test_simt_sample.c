@@ -1,11 +1,12 @@
 /* Kernels of sampling in the emulator. The queue, whose blocks run side by side and are interrupted anywhere:
  * it does every task once, and rules that end it otherwise, or hand tasks over otherwise, are seen to lose
- * some. Sums, order and picks against slow loops, and the sectors that they touch. */
+ * some. Numbers in their order. */
 #include "support/simt_case.h"
 
 #include "core/core.h"
 #include "core/draws.h"
 #include "gpu/kernels/sample_steps.h"
+#include "gpu/kernels/scan_tiles.h"
 #include "oracle/ref_sample.h"
 
 #include <limits.h>
@@ -272,45 +273,12 @@ static void mistakes(void **state)
     forget_all();
 }
 
-/* ---- sums and order */
+/* ---- order */
 
-static double sectors(const char *name, int64_t blocks, unsigned threads, void *arguments)
+static void launch(const char *name, unsigned blocks, unsigned threads, void *arguments)
 {
     simt_report report;
-    case_launch(name, simt_line((unsigned)blocks), threads, (void *[]){arguments},
-                &(simt_options){.seed = 3, .count = 1}, &report);
-    return (double)report.global_sectors;
-}
-
-static void sums(void **state)
-{
-    (void)state;
-    static const int64_t counts[] = {1, 31, 255, 256, 257, 2048, 2049, 5000};
-    rng r = rng_new();
-    for (size_t c = 0; c < sizeof counts / sizeof *counts; c++)
-        for (int tiled = 0; tiled < 2; tiled++) {
-            const int64_t n = counts[c], tiles = (n + FTB_SCAN_TILE - 1) / FTB_SCAN_TILE;
-            ftb_scan_arguments a = {.x = room(n + 1, 8, "x"), .n = n};
-            long long *was = malloc(8 * (size_t)n), sum = 0;
-            for (int64_t k = 0; k < n; k++)
-                was[k] = a.x[k] = rng_below(&r, 5) ? rng_below(&r, 100) : INT64_C(1) << 40;
-            if (tiled) {
-                a.sums = room(tiles, 8, "sums");
-                const double got = sectors("sample_scan_sum", tiles, FTB_SCAN_BLOCK, &a);
-                assert_true(n % 2048 != 0 || got == 8 * (double)n / 32 + (double)tiles);
-            }
-            (void)sectors("sample_scan_top", 1, FTB_SCAN_BLOCK, &a);
-            if (tiled) {
-                const double got = sectors("sample_scan_put", tiles, FTB_SCAN_BLOCK, &a);
-                assert_true(n % 2048 != 0 || got == 16 * (double)n / 32 + 8 * (double)tiles);
-            }
-            for (int64_t k = 0; k <= n; k++) {
-                assert_int_equal(a.x[k], sum);
-                sum += k < n ? was[k] : 0;
-            }
-            free(was);
-            forget_all();
-        }
+    case_launch(name, simt_line(blocks), threads, (void *[]){arguments}, &(simt_options){.seed = 3}, &report);
 }
 
 static void order(void **state)
@@ -335,10 +303,10 @@ static void order(void **state)
             from[k] = (unsigned long long)rng_bits(&r) >> 30;
             with[k] = (unsigned)k;
         }
-        (void)sectors("sample_order_count", blocks, FTB_SAMPLE_BLOCK, &a);
-        ftb_scan_arguments s = {.x = a.counts, .n = ntiles * FTB_ORDER_DIGITS};
-        (void)sectors("sample_scan_top", 1, FTB_SCAN_BLOCK, &s);
-        (void)sectors("sample_order_move", blocks, FTB_SAMPLE_BLOCK, &a);
+        launch("sample_order_count", blocks, FTB_SAMPLE_BLOCK, &a);
+        ftb_scan_arguments s = {.to = a.counts, .n = ntiles * FTB_ORDER_DIGITS};
+        launch("scan_top", 1, FTB_SCAN_BLOCK, &s);
+        launch("sample_order_move", blocks, FTB_SAMPLE_BLOCK, &a);
         for (int64_t k = 0; k < n; k++) {
             assert_int_equal(a.to[k], from[a.with_to[k]]);
             if (k > 0) {
@@ -354,7 +322,6 @@ static void order(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(queue), cmocka_unit_test(first_hops),
-                                       cmocka_unit_test(mistakes), cmocka_unit_test(sums),
-                                       cmocka_unit_test(order)};
+                                       cmocka_unit_test(mistakes), cmocka_unit_test(order)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,9 @@
 /* Sparse x sparse on a GPU: what is done with rows that are there, in the emulator: filters, the k largest,
- * where units begin, packing, and statistics of rows. Short and long ones, which warps and blocks take. */
+ * packing, and statistics of rows. Short and long ones, which warps and blocks take. */
 #include "support/simt_case.h"
 
 #include "core/sink.h"
+#include "gpu/kernels/scan_tiles.h"
 #include "gpu/kernels/spgemm_rows.h"
 
 enum { LONGEST = FTB_SPGEMM_LONG + 3 * FTB_SPGEMM_STEP_BLOCK / 2, EACH = FTB_SPGEMM_STEP_BLOCK / 32 };
@@ -107,12 +108,12 @@ static void test_finish(void **state)
 
 /* ---- the k largest, and packed */
 
-static void scan(ftb_spgemm_pack_arguments *a, int tiles, rng *r)
+static void scan(int *counts, long long *offsets, int many, rng *r)
 {
     simt_report report;
-    for (int k = 0; k < 2; k++)
-        case_launch(k ? "spgemm_scan" : "spgemm_scan_sums", simt_line((unsigned)tiles), FTB_SPGEMM_SCAN_BLOCK,
-                    (void *[]){a}, &(simt_options){.seed = rng_bits(r)}, &report);
+    ftb_scan_arguments a = {.counts = counts, .to = offsets, .n = many};
+    case_launch("scan_top", simt_line(1), FTB_SCAN_BLOCK, (void *[]){&a},
+                &(simt_options){.seed = rng_bits(r)}, &report);
 }
 
 static bool is_before(const double *x, int64_t a, int64_t b)
@@ -147,8 +148,7 @@ static void select_one(rng *r, int round, int longs)
     int *first = case_memory(NROWS + 1, 4, "first"),
         *packed = case_memory((int64_t)u.many * u.most, 4, "packed");
     void *out = case_memory((int64_t)u.many * u.most, single ? 4 : 8, "out");
-    long long *offsets = case_memory(u.many + 1, sizeof *offsets, "offsets"),
-              *sums = case_memory(1, sizeof *sums, "sums");
+    long long *offsets = case_memory(u.many + 1, sizeof *offsets, "offsets");
     double *x[NROWS];
     int64_t n[NROWS] = {0};
     for (int i = 0; i < NROWS; i++)
@@ -176,12 +176,11 @@ static void select_one(rng *r, int round, int longs)
                                    .cols = u.cols,
                                    .values = u.values,
                                    .offsets = offsets,
-                                   .sums = sums,
                                    .packed_cols = packed,
                                    .packed_values = out,
                                    .k = k};
     launch_steps(single ? "spgemm_topk_f32" : "spgemm_topk_f64", NROWS, &a, r);
-    scan(&a, 1, r);
+    scan(u.counts, offsets, u.many, r);
     launch_steps(single ? "spgemm_pack_4" : "spgemm_pack_8", u.many, &a, r);
     long long at = 0;
     for (int i = 0; i < NROWS; i++) {
@@ -190,7 +189,7 @@ static void select_one(rng *r, int round, int longs)
         free(x[i]);
     }
     assert_int_equal(offsets[u.many], at);
-    void *all[] = {first, packed, out, offsets, sums};
+    void *all[] = {first, packed, out, offsets};
     for (size_t t = 0; t < sizeof all / sizeof *all; t++)
         case_forget(all[t]);
     forget_units(&u);
@@ -204,35 +203,6 @@ static void test_selection(void **state)
         select_one(&r, round, 0);
     for (int round = 0; round < 4; round++)
         select_one(&r, round, 3);
-}
-
-/* Units of no block's, of some of one's, and of some blocks'. */
-static void test_scan(void **state)
-{
-    static const int list[] = {0,
-                               5,
-                               3 * FTB_SPGEMM_SCAN_BLOCK + 17,
-                               FTB_SPGEMM_SCAN_TILE,
-                               FTB_SPGEMM_SCAN_TILE + 1,
-                               3 * FTB_SPGEMM_SCAN_TILE - 40};
-    rng r = rng_new();
-    (void)state;
-    for (size_t n = 0; n < sizeof list / sizeof *list; n++) {
-        const int many = list[n], tiles = many ? (many - 1) / FTB_SPGEMM_SCAN_TILE + 1 : 1;
-        int *counts = case_memory(many, sizeof *counts, "counts");
-        long long *offsets = case_memory(many + 1, sizeof *offsets, "offsets"),
-                  *sums = case_memory(tiles, sizeof *sums, "sums"), at = 0;
-        for (int u = 0; u < many; u++)
-            counts[u] = (int)rng_below(&r, 1 << 30);
-        ftb_spgemm_pack_arguments a = {.counts = counts, .nunits = many, .offsets = offsets, .sums = sums};
-        scan(&a, tiles, &r);
-        for (int u = 0; u < many; at += counts[u++])
-            assert_true(offsets[u] == at);
-        assert_true(offsets[many] == at);
-        case_forget(counts);
-        case_forget(offsets);
-        case_forget(sums);
-    }
 }
 
 /* ---- statistics */
@@ -296,6 +266,6 @@ static void test_tallies(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_finish), cmocka_unit_test(test_selection),
-                                       cmocka_unit_test(test_scan), cmocka_unit_test(test_tallies)};
+                                       cmocka_unit_test(test_tallies)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,54 +1,12 @@
-/* Running sums, and numbers in their order.
- *
- *     scan_sum, scan_top, scan_put    sums of tiles; theirs, by one block; those of each tile's values
- *     order_count, order_move         a digit of 8 bits: a warp has a tile, counts its digits, and once it is
- *                                     known where those of each tile begin moves them there, in their order
- *
- * Whole numbers: bits depend on nothing. */
+/* Numbers in their order, a digit of 8 bits at a time: a warp has a tile, counts its digits (order_count),
+ * and once it is known where those of each tile begin moves them there (order_move), in their order. */
 #include "gpu/kernels/kernel.cuh"
 #include "gpu/kernels/sample_steps.h"
 
 namespace
 {
 
-constexpr int WARP = 32, WARPS = FTB_SCAN_BLOCK / WARP;
-
-/* The sum of the values of the block's threads before this one; *all: of all of them. */
-__device__ __forceinline__ long long sum_before(long long own, long long *all)
-{
-    __shared__ long long sums[WARPS];
-    const int lane = static_cast<int>(threadIdx.x) % WARP, warp = static_cast<int>(threadIdx.x) / WARP;
-    long long upto = own;
-    for (int far = 1; far < WARP; far *= 2) {
-        const long long other = __shfl_up_sync(FTB_FULL_WARP, upto, static_cast<unsigned>(far));
-        upto += lane >= far ? other : 0;
-    }
-    if (lane == WARP - 1)
-        sums[warp] = upto;
-    __syncthreads();
-    long long before = upto - own;
-    *all = 0;
-    for (int w = 0; w < WARPS; w++) {
-        before += w < warp ? sums[w] : 0;
-        *all += sums[w];
-    }
-    __syncthreads();
-    return before;
-}
-
-/* x[0 .. n - 1], from `base` on, in place. Threads take values side by side. */
-__device__ __forceinline__ long long scan(long long *x, long long n, long long base)
-{
-    for (long long first = 0; first < n; first += FTB_SCAN_BLOCK) {
-        const long long at = first + static_cast<int>(threadIdx.x), own = at < n ? x[at] : 0;
-        long long all;
-        const long long before = sum_before(own, &all);
-        if (at < n)
-            x[at] = base + before;
-        base += all;
-    }
-    return base;
-}
+constexpr int WARP = 32;
 
 __device__ __forceinline__ int digit_of(const ftb_order_arguments &a, unsigned long long number)
 {
@@ -58,37 +16,6 @@ __device__ __forceinline__ int digit_of(const ftb_order_arguments &a, unsigned l
 constexpr int ORDER_WARPS = FTB_SAMPLE_BLOCK / WARP;
 
 } // namespace
-
-extern "C" __global__ void __launch_bounds__(FTB_SCAN_BLOCK) sample_scan_sum(ftb_scan_arguments a)
-{
-    const long long first = static_cast<long long>(blockIdx.x) * FTB_SCAN_TILE;
-    long long own = 0, all;
-    for (int k = 0; k < FTB_SCAN_EACH; k++) {
-        const long long at = first + k * FTB_SCAN_BLOCK + static_cast<int>(threadIdx.x);
-        own += at < a.n ? a.x[at] : 0;
-    }
-    (void)sum_before(own, &all);
-    if (threadIdx.x == 0)
-        a.sums[blockIdx.x] = all;
-}
-FTB_KERNEL(sample_scan_sum);
-
-/* Of the tiles' sums, or of all values where there are few. */
-extern "C" __global__ void __launch_bounds__(FTB_SCAN_BLOCK) sample_scan_top(ftb_scan_arguments a)
-{
-    const long long tiles = (a.n + FTB_SCAN_TILE - 1) / FTB_SCAN_TILE;
-    const long long all = scan(a.sums ? a.sums : a.x, a.sums ? tiles : a.n, 0);
-    if (threadIdx.x == 0)
-        a.x[a.n] = all;
-}
-FTB_KERNEL(sample_scan_top);
-
-extern "C" __global__ void __launch_bounds__(FTB_SCAN_BLOCK) sample_scan_put(ftb_scan_arguments a)
-{
-    const long long first = static_cast<long long>(blockIdx.x) * FTB_SCAN_TILE;
-    (void)scan(a.x + first, min(a.n - first, static_cast<long long>(FTB_SCAN_TILE)), a.sums[blockIdx.x]);
-}
-FTB_KERNEL(sample_scan_put);
 
 extern "C" __global__ void __launch_bounds__(FTB_SAMPLE_BLOCK) sample_order_count(ftb_order_arguments a)
 {

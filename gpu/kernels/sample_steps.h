@@ -2,7 +2,7 @@
  *
  *     picks    (sample_picks.cu)    how many of each row; which, uniformly
  *     keys     (sample_keys.cu)     the same where every entry of a row has a say
- *     order    (sample_order.cu)    running sums; numbers sorted
+ *     order    (sample_order.cu)    numbers sorted
  *     numbers  (sample_numbers.cu)  numbers for what was picked, rows in their order
  *     queue    (sample_queue.cu)    all hops in one kernel, and what is made of its tasks */
 #ifndef FTB_SAMPLE_STEPS_H
@@ -12,10 +12,7 @@ enum {
     FTB_SAMPLE_BLOCK = 128, /* threads of most of these kernels */
     FTB_SAMPLE_LANES = 32,  /* picks of a row that lanes of one warp make side by side, at most */
     FTB_SAMPLE_MOST = 1024, /* that a block makes; and entries of a row that lanes bring into order */
-    FTB_SCAN_BLOCK = 256,
-    FTB_SCAN_EACH = 8, /* values of a thread */
-    FTB_SCAN_TILE = FTB_SCAN_BLOCK * FTB_SCAN_EACH,
-    FTB_ORDER_TILE = 512, /* numbers that a warp counts and moves */
+    FTB_ORDER_TILE = 512,   /* numbers that a warp counts and moves */
     FTB_ORDER_DIGITS = 256,
     FTB_LEAST_BLOCK = 128, /* a warp has a row of keys up to */
     FTB_LEAST_LONG = 2048, /* so many; a block of */
@@ -66,13 +63,6 @@ typedef struct ftb_sample_keys {
     X(topk, TOPK) X(threshold, THRESHOLD) X(bernoulli, BERNOULLI) X(labor, LABOR)
 
 /* ---- order */
-
-/* x[0 .. n - 1] become the sums of those before them, x[n] the sum of all. */
-typedef struct ftb_scan_arguments {
-    long long *x;
-    long long n;
-    long long *sums; /* of each tile; NULL: a block does all of it */
-} ftb_scan_arguments;
 
 /* Numbers by their digit of 8 bits from `shift` on, those that have the same in the order in which they come,
  * with a word that goes along. counts[d * ntiles + tile]. */

@@ -4,7 +4,6 @@
  * topk   a warp has a row. Values are numbers whose order as whole numbers is theirs; the k-th largest is
  *        found digit by digit, 8 bits at a time from the first on, by counting. What is larger stays, and of
  *        those that are equal the first; NaN never does.
- * scan   where each unit begins: sums of tiles of units, and then each tile from those before it.
  * pack   a warp has a unit.
  * tally  eight lanes have a row, whose sums are made and joined as a sink's are. */
 #include "gpu/kernels/spgemm_finish.cuh"
@@ -256,71 +255,3 @@ FTB_SPGEMM_VALUES(TALLY)
     }                                                                                                        \
     FTB_KERNEL(spgemm_pack_##bytes);
 FTB_SPGEMM_WORDS(PACK)
-
-/* The sum of a block's values; sums: a word for each warp. */
-__device__ __forceinline__ long long sum_of_block(long long own, long long *sums)
-{
-    for (int far = 16; far > 0; far /= 2)
-        own += __shfl_xor_sync(FTB_FULL_WARP, own, far);
-    if (threadIdx.x % 32 == 0)
-        sums[threadIdx.x / 32] = own;
-    __syncthreads();
-    long long all = 0;
-    for (int w = 0; w < FTB_SPGEMM_SCAN_BLOCK / 32; w++)
-        all += sums[w];
-    __syncthreads();
-    return all;
-}
-
-/* A block has a tile of units. */
-extern "C" __global__ void __launch_bounds__(FTB_SPGEMM_SCAN_BLOCK)
-    spgemm_scan_sums(ftb_spgemm_pack_arguments a)
-{
-    __shared__ long long sums[FTB_SPGEMM_SCAN_BLOCK / 32];
-    const long long base = static_cast<long long>(blockIdx.x) * FTB_SPGEMM_SCAN_TILE,
-                    end = min(base + FTB_SPGEMM_SCAN_TILE, a.nunits);
-    long long own = 0;
-    for (long long unit = base + static_cast<int>(threadIdx.x); unit < end; unit += FTB_SPGEMM_SCAN_BLOCK)
-        own += a.counts[unit];
-    own = sum_of_block(own, sums);
-    if (threadIdx.x == 0)
-        a.sums[blockIdx.x] = own;
-}
-FTB_KERNEL(spgemm_scan_sums);
-
-/* A block adds up the sums of those before it, which are few, and goes on from there; threads take units side
- * by side. The last block is that of the last unit, or of none. */
-extern "C" __global__ void __launch_bounds__(FTB_SPGEMM_SCAN_BLOCK) spgemm_scan(ftb_spgemm_pack_arguments a)
-{
-    constexpr int WARPS = FTB_SPGEMM_SCAN_BLOCK / 32;
-    __shared__ long long sums[WARPS];
-    const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32;
-    const long long first = static_cast<long long>(blockIdx.x) * FTB_SPGEMM_SCAN_TILE,
-                    end = min(first + FTB_SPGEMM_SCAN_TILE, a.nunits);
-    long long carry = 0;
-    for (unsigned b = threadIdx.x; b < blockIdx.x; b += FTB_SPGEMM_SCAN_BLOCK)
-        carry += a.sums[b];
-    carry = sum_of_block(carry, sums);
-    for (long long base = first; base < end; base += FTB_SPGEMM_SCAN_BLOCK) {
-        const long long unit = base + thread, own = unit < end ? a.counts[unit] : 0;
-        long long upto = own;
-        for (int far = 1; far < 32; far *= 2) {
-            const long long other = __shfl_up_sync(FTB_FULL_WARP, upto, static_cast<unsigned>(far));
-            upto += lane >= far ? other : 0;
-        }
-        if (lane == 31)
-            sums[warp] = upto;
-        __syncthreads();
-        long long before = carry;
-        for (int w = 0; w < WARPS; w++) {
-            before += w < warp ? sums[w] : 0;
-            carry += sums[w];
-        }
-        if (unit < end)
-            a.offsets[unit] = before + upto - own;
-        __syncthreads();
-    }
-    if (thread == 0 && end == a.nunits)
-        a.offsets[a.nunits] = carry;
-}
-FTB_KERNEL(spgemm_scan);

@@ -6,7 +6,7 @@
  *     rows    (spgemm_rows.cuh)    columns and cells of units' entries, counts
  *     finish  (spgemm_finish.cuh)  cells -> values; those that filters drop are gone
  *     topk    (spgemm_pack.cu)     the k largest of each row
- *     scan, pack                   where units begin; without gaps between them
+ *     pack                         without gaps between units, which begin where scan.cu says
  *     tally                        in their place, where only statistics of rows are wanted */
 #ifndef FTB_SPGEMM_ROWS_H
 #define FTB_SPGEMM_ROWS_H
@@ -124,8 +124,7 @@ typedef struct ftb_spgemm_pack_arguments {
     int width;        /* words of an entry's values */
     int *cols;
     void *values;
-    long long *offsets; /* nunits + 1: where units begin when they are packed */
-    long long *sums;    /* entries of each FTB_SPGEMM_SCAN_TILE units */
+    const long long *offsets; /* nunits + 1: where units begin when they are packed, of scan.cu */
     int *packed_cols;
     void *packed_values;
     long long k;             /* topk */
@@ -186,9 +185,7 @@ enum {
     FTB_SPGEMM_LARGE_BLOCK = 128, /* a row of some hundreds of entries and more */
     FTB_SPGEMM_STEP_BLOCK = 256,  /* of what takes units or rows by warps, and those of more entries than */
     FTB_SPGEMM_LONG = 1024,       /* these by the whole block; rests on no measurement */
-    FTB_SPGEMM_SCAN_BLOCK = 256,
-    FTB_SPGEMM_SCAN_TILE = 2048, /* units of a block's */
-    FTB_SPGEMM_LINE = 1024,      /* columns whose bits of a row a warp reads at once */
+    FTB_SPGEMM_LINE = 1024,       /* columns whose bits of a row a warp reads at once */
     FTB_SPGEMM_MOST_LINES = 8
 };
 /* Bytes of shared memory that a block takes whose warps take units or rows. */

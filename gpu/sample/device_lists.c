@@ -1,8 +1,9 @@
 /* Lists on a GPU (device_lists.h). */
 #include "gpu/sample/device_lists.h"
 
-#define WIDE 4096       /* blocks that fill every GPU a few times over */
-#define FEW_VALUES 4096 /* a block sums them as fast as three launches would */
+#include "gpu/scan.h"
+
+#define WIDE 4096 /* blocks that fill every GPU a few times over */
 
 GrB_Info ftb_gpu_list(ftb_gpu_rooms *rooms, void *at, int64_t bytes)
 {
@@ -60,26 +61,13 @@ GrB_Info ftb_gpu_step(const ftb_gpu_rooms *rooms, const char *source, const char
 
 /* ---- running sums */
 
-static GrB_Info scan_step(ftb_gpu_rooms *rooms, const char *kernel, int64_t blocks, ftb_scan_arguments *a)
+GrB_Info ftb_gpu_list_sums(ftb_gpu_rooms *rooms, long long *x, int64_t n)
 {
-    return ftb_gpu_launch(rooms->d, rooms->ctx, FTB_GPU_SAMPLE_ORDER, kernel,
-                          (ftb_gpu_grid){.x = blocks, .y = 1, .threads = FTB_SCAN_BLOCK}, (void *[]){a});
-}
-
-GrB_Info ftb_gpu_scan(ftb_gpu_rooms *rooms, long long *x, int64_t n)
-{
-    const int64_t tiles = (n + FTB_SCAN_TILE - 1) / FTB_SCAN_TILE;
     const int count = rooms->count;
-    ftb_scan_arguments a = {.x = x, .n = n, .sums = NULL};
-    GrB_Info info = GrB_SUCCESS;
-    if (n > FEW_VALUES) {
-        FTB_CHECK(ftb_gpu_list(rooms, &a.sums, 8 * tiles));
-        FTB_CHECK(scan_step(rooms, "sample_scan_sum", tiles, &a));
-    }
-    FTB_CHECK(scan_step(rooms, "sample_scan_top", 1, &a));
-    if (a.sums)
-        FTB_CHECK(scan_step(rooms, "sample_scan_put", tiles, &a));
-done:
+    void *sums = NULL;
+    GrB_Info info = ftb_gpu_room(&sums, rooms, ftb_gpu_scan_bytes(n));
+    if (info == GrB_SUCCESS)
+        info = ftb_gpu_scan(rooms->d, rooms->ctx, (ftb_scan_arguments){.to = x, .n = n, .sums = sums});
     ftb_gpu_lists_end(rooms, count);
     return info;
 }
@@ -92,7 +80,7 @@ static GrB_Info order_digit(ftb_gpu_rooms *rooms, ftb_order_arguments *a, int sh
     a->shift = shift;
     GrB_Info info = ftb_gpu_step(rooms, FTB_GPU_SAMPLE_ORDER, "sample_order_count", threads, (void *[]){a});
     if (info == GrB_SUCCESS)
-        info = ftb_gpu_scan(rooms, a->counts, a->ntiles * FTB_ORDER_DIGITS);
+        info = ftb_gpu_list_sums(rooms, a->counts, a->ntiles * FTB_ORDER_DIGITS);
     if (info == GrB_SUCCESS)
         info = ftb_gpu_step(rooms, FTB_GPU_SAMPLE_ORDER, "sample_order_move", threads, (void *[]){a});
     const unsigned long long *keys = a->from;

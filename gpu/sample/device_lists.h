@@ -29,7 +29,7 @@ GrB_Info ftb_gpu_step(const ftb_gpu_rooms *rooms, const char *source, const char
                       void **parameters);
 
 /* x[0 .. n - 1] become the sums of those before them, x[n] of all. */
-GrB_Info ftb_gpu_scan(ftb_gpu_rooms *rooms, long long *x, int64_t n);
+GrB_Info ftb_gpu_list_sums(ftb_gpu_rooms *rooms, long long *x, int64_t n);
 
 /* Numbers with a word each: those of `keys` come into their order, by the bits [0, low) and then [32, 32 +
  * high), by which it may be that the arrays change places with room of their own. */

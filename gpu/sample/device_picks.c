@@ -55,7 +55,7 @@ static GrB_Info count_uniform(ftb_gpu_rooms *rooms, ftb_gpu_picking *p, counters
     ftb_sample_rows *s = &p->keys.rows;
     s->most = &c->most;
     GrB_Info info = ftb_gpu_step(rooms, FTB_GPU_SAMPLE_PICKS, "sample_count", p->nrows, (void *[]){s});
-    return info == GrB_SUCCESS ? ftb_gpu_scan(rooms, s->to, p->nrows) : info;
+    return info == GrB_SUCCESS ? ftb_gpu_list_sums(rooms, s->to, p->nrows) : info;
 }
 
 static const char *keys_kernel(FtB_Selector selector)
@@ -86,12 +86,12 @@ static GrB_Info count_by_keys(ftb_gpu_rooms *rooms, ftb_gpu_picking *p, counters
     FTB_CHECK(ftb_gpu_list(rooms, &k->from, 8 * (p->nrows + 1)));
     FTB_CHECK(ftb_gpu_list(rooms, &k->longs, 8 * p->nrows));
     FTB_CHECK(ftb_gpu_step(rooms, FTB_GPU_SAMPLE_KEYS, "sample_degrees", p->nrows, (void *[]){k}));
-    FTB_CHECK(ftb_gpu_scan(rooms, k->from, p->nrows));
+    FTB_CHECK(ftb_gpu_list_sums(rooms, k->from, p->nrows));
     FTB_CHECK(ftb_gpu_lists_get(rooms, &entries, k->from + p->nrows, sizeof entries));
     FTB_CHECK(ftb_gpu_list(rooms, &k->keys, 8 * entries));
     FTB_CHECK(ftb_gpu_step(rooms, FTB_GPU_SAMPLE_KEYS, keys_kernel(p->selector), entries, (void *[]){k}));
     FTB_CHECK(ftb_gpu_step(rooms, FTB_GPU_SAMPLE_KEYS, "sample_limit", p->nrows, (void *[]){k}));
-    FTB_CHECK(ftb_gpu_scan(rooms, k->rows.to, p->nrows));
+    FTB_CHECK(ftb_gpu_list_sums(rooms, k->rows.to, p->nrows));
 done:
     return info;
 }

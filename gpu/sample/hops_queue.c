@@ -149,7 +149,7 @@ static GrB_Info write_layers(queue *q)
     FTB_CHECK(ftb_gpu_list(rooms, &l->totals, 8 * (p->nhops + 1)));
     FTB_CHECK(step(q, "sample_queue_tasks", l->ntasks));
     FTB_CHECK(step(q, "sample_queue_counts", rows));
-    FTB_CHECK(ftb_gpu_scan(rooms, l->to, rows));
+    FTB_CHECK(ftb_gpu_list_sums(rooms, l->to, rows));
     FTB_CHECK(step(q, "sample_queue_totals", p->nhops + 1));
     FTB_CHECK(ftb_gpu_lists_get(rooms, totals, l->totals, 8 * (p->nhops + 1)));
     for (int h = 0; h < p->nhops; h++) {

@@ -6,6 +6,7 @@
 
 #include "gpu/entries.h"
 #include "gpu/gpu_verbs.h"
+#include "gpu/scan.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -61,7 +62,7 @@ bool ftb_gpu_spgemm_fits(const ftb_spgemm_product *p)
            (p->mask || ftb_gpu_spgemm_texts(p) & FTB_SPGEMM_TEXT_ROWS ||
             ftb_gpu_load(d, FTB_GPU_SPGEMM_LARGE) == GrB_SUCCESS) &&
            ftb_gpu_load(d, SOURCE_FINISH) == GrB_SUCCESS && ftb_gpu_load(d, SOURCE_PACK) == GrB_SUCCESS &&
-           texts_fit(p, d);
+           ftb_gpu_load(d, FTB_GPU_SCAN) == GrB_SUCCESS && texts_fit(p, d);
 }
 
 /* ---- operands */

@@ -3,6 +3,8 @@
  * to the sink, piece by piece, so that at home there is room for a few rows alone. */
 #include "gpu/spgemm/spgemm_chunks.h"
 
+#include "gpu/scan.h"
+
 #include <stdio.h>
 
 #define MOST_HASHED 64 /* products for each entry, of which a dense row's many warps make more at a time */
@@ -213,8 +215,6 @@ static void fill(chunks *s, chunk *c, int64_t row0)
 
 /* ---- memory */
 
-static int64_t scan_tiles(int64_t units) { return units > 0 ? (units - 1) / FTB_SPGEMM_SCAN_TILE + 1 : 1; }
-
 /* Where each array begins in a chunk's memory; returns the bytes of all. */
 static int64_t lay_out(const chunks *s, chunk *c)
 {
@@ -228,7 +228,7 @@ static int64_t lay_out(const chunks *s, chunk *c)
                   {&c->first, (s->rows + 1) * 4},
                   {&c->counts, s->units * 4},
                   {&c->offsets, (s->units + 1) * 8},
-                  {&c->sums, scan_tiles(s->units) * 8},
+                  {&c->sums, ftb_gpu_scan_bytes(s->units)},
                   {&c->statistics, run->counted ? s->units * (int64_t)sizeof *c->statistics : 0},
                   {&c->cols, entries * 4},
                   {&c->cells, entries * run->entry_cell},
@@ -443,7 +443,6 @@ static GrB_Info launch_finish(const chunks *s, const chunk *c)
                                    .cols = c->cols,
                                    .values = c->values,
                                    .offsets = c->offsets,
-                                   .sums = c->sums,
                                    .packed_cols = c->packed_cols,
                                    .packed_values = c->packed_values,
                                    .k = f->top_k};
@@ -458,11 +457,9 @@ static GrB_Info launch_finish(const chunks *s, const chunk *c)
                             (c->nrows * FTB_SPGEMM_TALLY_LANES + 31) / 32, &p);
         goto done;
     }
-    for (int k = 0; k < 2; k++)
-        FTB_CHECK(ftb_gpu_launch(
-            run->d, run->product->ctx, SOURCE_PACK, k ? "spgemm_scan" : "spgemm_scan_sums",
-            (ftb_gpu_grid){.x = scan_tiles(c->nunits), .y = 1, .threads = FTB_SPGEMM_SCAN_BLOCK},
-            (void *[]){&p}));
+    FTB_CHECK(ftb_gpu_scan(
+        run->d, run->product->ctx,
+        (ftb_scan_arguments){.counts = c->counts, .to = c->offsets, .n = c->nunits, .sums = c->sums}));
     info = launch_steps(s, SOURCE_PACK, "pack_", size == 1 ? "1" : size == 4 ? "4" : "8", c->nunits, &p);
 done:
     return info;
