@@ -314,13 +314,15 @@ GrB_Info ftb_gpu_send(const void **to, ftb_gpu_rooms *rooms, const void *host, i
     return put(&rooms->d->row, rooms->ctx, at, host, bytes);
 }
 
-void ftb_gpu_rooms_free(ftb_gpu_rooms *rooms)
+void ftb_gpu_rooms_free_after(ftb_gpu_rooms *rooms, int count)
 {
-    while (rooms->count > 0) {
+    while (rooms->count > count) {
         rooms->count--;
         release(&rooms->d->row, rooms->room[rooms->count].at, rooms->room[rooms->count].bytes);
     }
 }
+
+void ftb_gpu_rooms_free(ftb_gpu_rooms *rooms) { ftb_gpu_rooms_free_after(rooms, 0); }
 
 GrB_Info ftb_gpu_mark(ftb_gpu_device *d, int n)
 {

@@ -21,6 +21,8 @@ typedef struct ftb_gpu_rooms {
 GrB_Info ftb_gpu_room(void **to, ftb_gpu_rooms *rooms, int64_t bytes);
 /* The same, with a copy of the host's. */
 GrB_Info ftb_gpu_send(const void **to, ftb_gpu_rooms *rooms, const void *host, int64_t bytes);
+/* Gives back what was taken after the first `count`; or all. */
+void ftb_gpu_rooms_free_after(ftb_gpu_rooms *rooms, int count);
 void ftb_gpu_rooms_free(ftb_gpu_rooms *rooms);
 /* Of what was launched so far, `mark` n is the end. */
 GrB_Info ftb_gpu_mark(ftb_gpu_device *d, int n);

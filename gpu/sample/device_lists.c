@@ -5,6 +5,13 @@
 
 #define WIDE 4096 /* blocks that fill every GPU a few times over */
 
+bool ftb_gpu_load_all(ftb_gpu_device *d, const char *const *sources)
+{
+    while (*sources && ftb_gpu_load(d, *sources) == GrB_SUCCESS)
+        sources++;
+    return !*sources;
+}
+
 GrB_Info ftb_gpu_list(ftb_gpu_rooms *rooms, void *at, int64_t bytes)
 {
     return ftb_gpu_room(at, rooms, ftb_max(bytes, 8));
@@ -12,21 +19,7 @@ GrB_Info ftb_gpu_list(ftb_gpu_rooms *rooms, void *at, int64_t bytes)
 
 GrB_Info ftb_gpu_list_of(ftb_gpu_rooms *rooms, void *at, const void *host, int64_t bytes)
 {
-    void *room = NULL;
-    GrB_Info info = ftb_gpu_list(rooms, &room, bytes);
-    if (info == GrB_SUCCESS && bytes > 0)
-        info = rooms->d->row.memory->put(&rooms->d->row, rooms->ctx, room, host, bytes);
-    *(void **)at = room;
-    return info;
-}
-
-void ftb_gpu_lists_end(ftb_gpu_rooms *rooms, int count)
-{
-    while (rooms->count > count) {
-        rooms->count--;
-        rooms->d->row.memory->free(&rooms->d->row, rooms->room[rooms->count].at,
-                                   rooms->room[rooms->count].bytes);
-    }
+    return bytes > 0 ? ftb_gpu_send(at, rooms, host, bytes) : ftb_gpu_list(rooms, at, bytes);
 }
 
 GrB_Info ftb_gpu_lists_get(const ftb_gpu_rooms *rooms, void *host, const void *at, int64_t bytes)
@@ -68,7 +61,7 @@ GrB_Info ftb_gpu_list_sums(ftb_gpu_rooms *rooms, long long *x, int64_t n)
     GrB_Info info = ftb_gpu_room(&sums, rooms, ftb_gpu_scan_bytes(n));
     if (info == GrB_SUCCESS)
         info = ftb_gpu_scan(rooms->d, rooms->ctx, (ftb_scan_arguments){.to = x, .n = n, .sums = sums});
-    ftb_gpu_lists_end(rooms, count);
+    ftb_gpu_rooms_free_after(rooms, count);
     return info;
 }
 

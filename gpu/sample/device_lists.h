@@ -13,12 +13,12 @@
 #define FTB_GPU_SAMPLE_NUMBERS "gpu/kernels/sample_numbers.cu"
 #define FTB_GPU_SAMPLE_QUEUE "gpu/kernels/sample_queue.cu"
 
+/* Whether sources of kernels, which end with NULL, are all there. */
+bool ftb_gpu_load_all(ftb_gpu_device *d, const char *const *sources);
 /* Room for `bytes` bytes, for a list that may be empty; *at is set on success. */
 GrB_Info ftb_gpu_list(ftb_gpu_rooms *rooms, void *at, int64_t bytes);
 /* The same with what the host has. */
 GrB_Info ftb_gpu_list_of(ftb_gpu_rooms *rooms, void *at, const void *host, int64_t bytes);
-/* Gives back what was taken after the first `count`. */
-void ftb_gpu_lists_end(ftb_gpu_rooms *rooms, int count);
 GrB_Info ftb_gpu_lists_get(const ftb_gpu_rooms *rooms, void *host, const void *at, int64_t bytes);
 /* Words of 64 bits that are all ones, or 0. */
 GrB_Info ftb_gpu_ones(const ftb_gpu_rooms *rooms, void *at, int64_t count);

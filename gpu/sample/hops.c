@@ -5,24 +5,21 @@
 
 #include "gpu/gather.h"
 #include "gpu/gpu_verbs.h"
+#include "gpu/scan.h"
 
 #include <math.h>
 #include <stdio.h>
 
 bool ftb_gpu_hops_fit(const ftb_hops_product *p)
 {
-    static const char *const sources[] = {FTB_GPU_SAMPLE_PICKS, FTB_GPU_SAMPLE_KEYS, FTB_GPU_SAMPLE_ORDER,
-                                          FTB_GPU_SAMPLE_NUMBERS};
-    ftb_gpu_device *d = ftb_gpu_of(ftb_device(p->ctx));
+    static const char *const sources[] = {FTB_GPU_SAMPLE_PICKS,   FTB_GPU_SAMPLE_KEYS, FTB_GPU_SAMPLE_ORDER,
+                                          FTB_GPU_SAMPLE_NUMBERS, FTB_GPU_SCAN,        NULL};
     if (p->nseeds == 0 || p->nhops == 0 || p->nhops > FTB_HOPS_MOST)
         return false;
     for (int h = 0; h < p->nhops; h++)
         if (!ftb_gpu_picking_fits(p->p, p->selector, p->replace, p->hop[h].k))
             return false;
-    for (size_t n = 0; n < sizeof sources / sizeof *sources; n++)
-        if (ftb_gpu_load(d, sources[n]) != GrB_SUCCESS)
-            return false;
-    return true;
+    return ftb_gpu_load_all(ftb_gpu_of(ftb_device(p->ctx)), sources);
 }
 
 /* ---- layers */
@@ -145,7 +142,7 @@ static GrB_Info run_hop(ftb_gpu_hops_run *run, ftb_gpu_rooms *lists, const long 
     *vertices = more;
     *nvertices += n.nfresh;
 done:
-    ftb_gpu_lists_end(rooms, 0);
+    ftb_gpu_rooms_free(rooms);
     return info;
 }
 
@@ -163,7 +160,7 @@ static GrB_Info run_levels(ftb_gpu_hops_run *run)
     }
     if (info == GrB_SUCCESS)
         info = ftb_gpu_hops_vertices(run, vertices, count);
-    ftb_gpu_lists_end(&lists, 0);
+    ftb_gpu_rooms_free(&lists);
     return info;
 }
 
@@ -247,7 +244,7 @@ GrB_Info ftb_gpu_hops(ftb_hops_product *p)
     GrB_Info info = ask(&run);
     if (info == GrB_SUCCESS && run.plan.queue) {
         info = ftb_gpu_hops_queue(&run);
-        ftb_gpu_lists_end(&run.rooms, 0);
+        ftb_gpu_rooms_free(&run.rooms);
         if (info == FTB_NO_DEVICE) { /* there was no room for it */
             forget(p);
             run.plan.queue = false;

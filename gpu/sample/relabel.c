@@ -1,13 +1,13 @@
 /* The verb `relabel` on a GPU: numbers for vertices that the host lists, which are the host's. */
 #include "gpu/gpu_verbs.h"
 #include "gpu/sample/device_picks.h"
+#include "gpu/scan.h"
 
 bool ftb_gpu_relabel_fits(const ftb_relabel_product *p)
 {
-    ftb_gpu_device *d = ftb_gpu_of(ftb_device(p->ctx));
+    static const char *const sources[] = {FTB_GPU_SAMPLE_NUMBERS, FTB_GPU_SAMPLE_ORDER, FTB_GPU_SCAN, NULL};
     return !p->trees && !p->wide && !p->apart && p->nknown <= INT32_MAX - p->rowptr[p->nrows] &&
-           ftb_gpu_load(d, FTB_GPU_SAMPLE_NUMBERS) == GrB_SUCCESS &&
-           ftb_gpu_load(d, FTB_GPU_SAMPLE_ORDER) == GrB_SUCCESS;
+           ftb_gpu_load_all(ftb_gpu_of(ftb_device(p->ctx)), sources);
 }
 
 static int64_t most_of(const ftb_relabel_product *p)
@@ -57,7 +57,7 @@ GrB_Info ftb_gpu_relabel(ftb_relabel_product *p)
     if (p->work)
         *p->work += p->nknown + picks + n.arguments.table.mask;
 done:
-    ftb_gpu_lists_end(&rooms, 0);
+    ftb_gpu_rooms_free(&rooms);
     ftb_delete(home);
     if (info != GrB_SUCCESS) {
         ftb_delete(p->fresh);

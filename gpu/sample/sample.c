@@ -2,14 +2,16 @@
  * is no probability the host says, who then does it. */
 #include "gpu/gpu_verbs.h"
 #include "gpu/sample/device_picks.h"
+#include "gpu/scan.h"
 
 bool ftb_gpu_sample_fits(const ftb_sample_product *s)
 {
-    ftb_gpu_device *d = ftb_gpu_of(ftb_device(s->ctx));
+    const bool uniform = s->selector == FTB_SAMPLE_UNIFORM; /* the k largest are counted as these are, too */
+    const char *const sources[] = {FTB_GPU_SAMPLE_PICKS, FTB_GPU_SAMPLE_NUMBERS, FTB_GPU_SCAN,
+                                   uniform ? NULL : FTB_GPU_SAMPLE_KEYS, NULL};
     return !s->key && !s->seeds && !s->streams && !ftb_sample_scales(s) && !ftb_sample_filters(s) &&
            ftb_gpu_picking_fits(s->p, s->selector, s->replace, s->k) &&
-           ftb_gpu_load(d, s->selector == FTB_SAMPLE_UNIFORM ? FTB_GPU_SAMPLE_PICKS : FTB_GPU_SAMPLE_KEYS) ==
-               GrB_SUCCESS;
+           ftb_gpu_load_all(ftb_gpu_of(ftb_device(s->ctx)), sources);
 }
 
 /* Before there is room for them, the largest get as much as they may need. */
@@ -51,6 +53,6 @@ GrB_Info ftb_gpu_sample(const ftb_sample_product *s)
     info = ftb_gpu_half_done(ftb_gpu_lists_get(&rooms, s->rowptr, p.to, 8 * (s->nrows + 1)),
                              s->entries && s->selector != FTB_SAMPLE_UNIFORM);
 done:
-    ftb_gpu_lists_end(&rooms, 0);
+    ftb_gpu_rooms_free(&rooms);
     return info;
 }
