@@ -1,6 +1,8 @@
 /* Grids over rows of items (items.h). */
 #include "gpu/items.h"
 
+#include "gpu/kernels/stored_types.h"
+
 #include <limits.h>
 
 enum { VECTOR = 16 }; /* bytes */
@@ -23,3 +25,14 @@ bool ftb_gpu_vectors(const void *at, int64_t ld, int64_t size)
 }
 
 const char *ftb_gpu_real(FtB_Type type) { return type == FTB_FP32 ? "f32" : "f64"; }
+
+int ftb_gpu_stored_as(FtB_Type type)
+{
+    static const int as[] = {
+        [FTB_BOOL] = FTB_STORED_BOOL,  [FTB_INT8] = FTB_STORED_I8,    [FTB_INT16] = FTB_STORED_I16,
+        [FTB_INT32] = FTB_STORED_I32,  [FTB_INT64] = FTB_STORED_I64,  [FTB_UINT8] = FTB_STORED_U8,
+        [FTB_UINT16] = FTB_STORED_U16, [FTB_UINT32] = FTB_STORED_U32, [FTB_UINT64] = FTB_STORED_U64,
+        [FTB_FP32] = FTB_STORED_F32,   [FTB_FP64] = FTB_STORED_F64,   [FTB_FP16] = FTB_STORED_F16,
+        [FTB_BF16] = FTB_STORED_BF16};
+    return as[type];
+}

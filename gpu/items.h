@@ -11,5 +11,7 @@ ftb_gpu_grid ftb_gpu_items(ftb_row_items *to, int64_t nrows, int64_t width);
 bool ftb_gpu_vectors(const void *at, int64_t ld, int64_t size);
 /* As kernels' names have it: f32, f64. */
 const char *ftb_gpu_real(FtB_Type type);
+/* As kernels of any type have it: FTB_STORED_... */
+int ftb_gpu_stored_as(FtB_Type type);
 
 #endif

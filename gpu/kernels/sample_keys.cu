@@ -10,7 +10,7 @@
  * The k least are those before the k-th, which is found digit by digit, 8 bits at a time, by counting.
  * LABOR-0: Balin and Catalyurek, NeurIPS 2023. */
 #include "gpu/kernels/sample_draws.cuh"
-#include "gpu/kernels/spgemm_finish.cuh"
+#include "gpu/kernels/stored.cuh"
 
 namespace
 {
@@ -22,34 +22,7 @@ enum Selector { TOPK, THRESHOLD, BERNOULLI, LABOR };
 
 __device__ __forceinline__ double value_of(const ftb_sample_keys &a, long long e)
 {
-    switch (a.type) {
-    case FTB_STORED_BOOL:
-        return static_cast<const unsigned char *>(a.values)[e] != 0;
-    case FTB_STORED_I8:
-        return static_cast<const signed char *>(a.values)[e];
-    case FTB_STORED_I16:
-        return static_cast<const short *>(a.values)[e];
-    case FTB_STORED_I32:
-        return static_cast<const int *>(a.values)[e];
-    case FTB_STORED_I64:
-        return static_cast<double>(static_cast<const long long *>(a.values)[e]);
-    case FTB_STORED_U8:
-        return static_cast<const unsigned char *>(a.values)[e];
-    case FTB_STORED_U16:
-        return static_cast<const unsigned short *>(a.values)[e];
-    case FTB_STORED_U32:
-        return static_cast<const unsigned *>(a.values)[e];
-    case FTB_STORED_U64:
-        return static_cast<double>(static_cast<const unsigned long long *>(a.values)[e]);
-    case FTB_STORED_F32:
-        return static_cast<double>(static_cast<const float *>(a.values)[e]);
-    case FTB_STORED_F16:
-        return static_cast<double>(ftb_half_to_float(static_cast<const unsigned short *>(a.values)[e]));
-    case FTB_STORED_BF16:
-        return static_cast<double>(ftb_bfloat16_to_float(static_cast<const unsigned short *>(a.values)[e]));
-    default:
-        return static_cast<const double *>(a.values)[e];
-    }
+    return stored_value<double>(a.values, a.type, e);
 }
 
 __device__ __forceinline__ unsigned long long bits_of(double x)

@@ -11,6 +11,8 @@
 #ifndef FTB_SPGEMM_ROWS_H
 #define FTB_SPGEMM_ROWS_H
 
+#include "gpu/kernels/stored_types.h"
+
 /* Columns [first, last) of a row. */
 typedef struct ftb_spgemm_unit {
     long long begin, end; /* left entries of the row */
@@ -136,24 +138,8 @@ typedef struct ftb_spgemm_values_arguments {
     void *to;
     const long long *from; /* where entry e's are; NULL: at e */
     long long nvals;
-    int type; /* FTB_STORED_... */
+    int type; /* FTB_STORED_... (stored_types.h) */
 } ftb_spgemm_values_arguments;
-
-enum {
-    FTB_STORED_BOOL,
-    FTB_STORED_I8,
-    FTB_STORED_I16,
-    FTB_STORED_I32,
-    FTB_STORED_I64,
-    FTB_STORED_U8,
-    FTB_STORED_U16,
-    FTB_STORED_U32,
-    FTB_STORED_U64,
-    FTB_STORED_F32,
-    FTB_STORED_F64,
-    FTB_STORED_F16,
-    FTB_STORED_BF16
-};
 
 /* X(name, message, type, values): a cell's values and how they are made. spgemm_<name>_dense, _hash, _large,
  * _mask.

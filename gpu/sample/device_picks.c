@@ -2,7 +2,7 @@
 #include "gpu/sample/device_picks.h"
 
 #include "core/draws.h"
-#include "gpu/kernels/spgemm_rows.h"
+#include "gpu/items.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -39,17 +39,6 @@ bool ftb_gpu_picking_fits(const ftb_pattern *p, FtB_Selector selector, bool repl
     return by_keys(selector) && !replace;
 }
 
-static int stored_as(FtB_Type type)
-{
-    static const int as[] = {
-        [FTB_BOOL] = FTB_STORED_BOOL,  [FTB_INT8] = FTB_STORED_I8,    [FTB_INT16] = FTB_STORED_I16,
-        [FTB_INT32] = FTB_STORED_I32,  [FTB_INT64] = FTB_STORED_I64,  [FTB_UINT8] = FTB_STORED_U8,
-        [FTB_UINT16] = FTB_STORED_U16, [FTB_UINT32] = FTB_STORED_U32, [FTB_UINT64] = FTB_STORED_U64,
-        [FTB_FP32] = FTB_STORED_F32,   [FTB_FP64] = FTB_STORED_F64,   [FTB_FP16] = FTB_STORED_F16,
-        [FTB_BF16] = FTB_STORED_BF16};
-    return as[type];
-}
-
 static GrB_Info count_uniform(ftb_gpu_rooms *rooms, ftb_gpu_picking *p, counters *c)
 {
     ftb_sample_rows *s = &p->keys.rows;
@@ -77,7 +66,7 @@ static GrB_Info count_by_keys(ftb_gpu_rooms *rooms, ftb_gpu_picking *p, counters
     int64_t entries = 0;
     GrB_Info info;
     k->values = p->values;
-    k->type = p->values ? stored_as(p->type) : 0;
+    k->type = p->values ? ftb_gpu_stored_as(p->type) : 0;
     k->threshold = p->threshold;
     k->limit = p->selector == FTB_SAMPLE_TOPK ? p->k : -1;
     k->bad = &c->bad;

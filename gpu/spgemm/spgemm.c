@@ -6,6 +6,7 @@
 
 #include "gpu/entries.h"
 #include "gpu/gpu_verbs.h"
+#include "gpu/items.h"
 #include "gpu/scan.h"
 
 #include <limits.h>
@@ -67,17 +68,6 @@ bool ftb_gpu_spgemm_fits(const ftb_spgemm_product *p)
 
 /* ---- operands */
 
-static int stored_as(FtB_Type type)
-{
-    static const int as[] = {
-        [FTB_BOOL] = FTB_STORED_BOOL,  [FTB_INT8] = FTB_STORED_I8,    [FTB_INT16] = FTB_STORED_I16,
-        [FTB_INT32] = FTB_STORED_I32,  [FTB_INT64] = FTB_STORED_I64,  [FTB_UINT8] = FTB_STORED_U8,
-        [FTB_UINT16] = FTB_STORED_U16, [FTB_UINT32] = FTB_STORED_U32, [FTB_UINT64] = FTB_STORED_U64,
-        [FTB_FP32] = FTB_STORED_F32,   [FTB_FP64] = FTB_STORED_F64,   [FTB_FP16] = FTB_STORED_F16,
-        [FTB_BF16] = FTB_STORED_BF16};
-    return as[type];
-}
-
 static const char *name_of(FtB_Type type)
 {
     return type == FTB_FP32     ? "f32"
@@ -91,7 +81,7 @@ static const char *name_of(FtB_Type type)
 static GrB_Info make_values(const void **to, ftb_gpu_spgemm_run *run, const void *stored, FtB_Type as,
                             FtB_Type type, ftb_pattern *p, const int64_t *from)
 {
-    ftb_spgemm_values_arguments a = {.stored = stored, .nvals = p->nvals, .type = stored_as(as)};
+    ftb_spgemm_values_arguments a = {.stored = stored, .nvals = p->nvals, .type = ftb_gpu_stored_as(as)};
     char kernel[40];
     *to = stored;
     if (as == type && !from)
