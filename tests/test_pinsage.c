@@ -3,10 +3,13 @@
  * the same bits for all threads; what is refused. */
 #include "support/check.h"
 
+#include "ops/backends.h"
 #include "oracle/ref_sample.h"
 #include "support/chi_square.h"
 #include "support/fail_alloc.h"
+#include "support/pretend.h"
 #include "support/rng.h"
+#include "verbs/verbs.h"
 
 #include <stdlib.h>
 
@@ -191,6 +194,35 @@ static void refusals(void **state)
     FtB_Matrix_free(&R);
 }
 
+static bool refuses(const ftb_relabel_product *p) { return !p; }
+
+static GrB_Info not_asked(ftb_relabel_product *p)
+{
+    return ftb_fail(GrB_PANIC, "a device numbers %lld rows that it refused", (long long)p->nrows);
+}
+
+/* A device that cannot number what was visited is not told to. */
+static void unfit_device(void **state)
+{
+    (void)state;
+    static const ftb_verb_limits limits = {.relabel = refuses};
+    static const ftb_verbs verbs = {.relabel = not_asked, .limits = &limits};
+    static const int64_t seeds[] = {1, 5}, fanouts[] = {2, 2};
+    ftb_backend unfit = pretend_device;
+    rng r = rng_new();
+    FtB_Matrix A = rng_matrix(&r, FTB_FP32, 30, 30, 0, 0.3);
+    FtB_Sample s;
+    unfit.name = "unfit";
+    unfit.verbs = &verbs;
+    ftb_backend_add(&unfit);
+    assert_ok(FtB_Context_set_device(NULL, "unfit"));
+    assert_ok(FtB_pinsage(&s, A, seeds, 2, fanouts, 2, 2, NULL));
+    FtB_Sample_free(&s);
+    FtB_Matrix_free(&A);
+    assert_ok(FtB_Context_set_device(NULL, NULL));
+    ftb_backend_remove(&unfit);
+}
+
 static GrB_Info sample_once(void *arg)
 {
     static const int64_t seeds[] = {1, 5, 1}, fanouts[] = {2, -1};
@@ -219,11 +251,8 @@ static void failing_allocations(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(layers),
-        cmocka_unit_test(chances),
-        cmocka_unit_test(threads),
-        cmocka_unit_test(refusals),
-        cmocka_unit_test(failing_allocations),
+        cmocka_unit_test(layers),   cmocka_unit_test(chances),      cmocka_unit_test(threads),
+        cmocka_unit_test(refusals), cmocka_unit_test(unfit_device), cmocka_unit_test(failing_allocations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
