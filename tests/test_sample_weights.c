@@ -190,6 +190,31 @@ static void kept_tables(void **state)
     }
 }
 
+/* A call that picks of all rows again and again makes them on its way: its steps are those of the next call.
+ */
+static void tables_on_the_way(void **state)
+{
+    (void)state;
+    enum { N = 300, STEPS = 6 };
+    rng r = rng_new();
+    int64_t starts[N];
+    FtB_Matrix A = weighted_graph(&r, N, 60);
+    FtB_Block first, second;
+    for (int64_t t = 0; t < N; t++)
+        starts[t] = t;
+    float *x = matrix_values(A);
+    for (int64_t e = 0; e < A->pattern->nvals; e++)
+        x[e] += 1; /* no row is without */
+    assert_ok(FtB_Matrix_changed(A));
+    assert_ok(FtB_walk(&first, A, starts, N, STEPS, FTB_WALK_OPTIONS(.key = "x", .seed = 9)));
+    assert_true(has_tables(A));
+    assert_ok(FtB_walk(&second, A, starts, N, STEPS, FTB_WALK_OPTIONS(.key = "x", .seed = 9)));
+    assert_memory_equal(ftb_block_data(first), ftb_block_data(second), sizeof(int64_t) * N * (1 + STEPS));
+    FtB_Block_free(&first);
+    FtB_Block_free(&second);
+    FtB_Matrix_free(&A);
+}
+
 /* Other values, and other texts, have other tables. */
 static void values_change(void **state)
 {
@@ -317,13 +342,10 @@ static void failing_allocations(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tables),
-        cmocka_unit_test(places),
-        cmocka_unit_test(kept_tables),
-        cmocka_unit_test(values_change),
-        cmocka_unit_test(bad_rows),
-        cmocka_unit_test(no_room),
-        cmocka_unit_test(failing_allocations),
+        cmocka_unit_test(tables),        cmocka_unit_test(places),
+        cmocka_unit_test(kept_tables),   cmocka_unit_test(tables_on_the_way),
+        cmocka_unit_test(values_change), cmocka_unit_test(bad_rows),
+        cmocka_unit_test(no_room),       cmocka_unit_test(failing_allocations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -122,6 +122,14 @@ static GrB_Info make_columns(ftb_buffer **made, const ftb_selector *s)
     return info;
 }
 
+static void use_tables(ftb_selector *s)
+{
+    if (s->product.selector == FTB_SAMPLE_FASTGCN)
+        s->product.norms = ftb_buffer_data(s->tables);
+    else
+        s->product.tables = ftb_buffer_data(s->tables);
+}
+
 /* Tables that are there; `make`: also those that now pay. */
 static GrB_Info find_tables(ftb_selector *s, bool make)
 {
@@ -135,8 +143,10 @@ static GrB_Info find_tables(ftb_selector *s, bool make)
         info = make_columns(&t->made, s);
     else if (make && info == GrB_SUCCESS && !t->made && t->looked >= p->nvals && t->looked > 0)
         info = make_rows(s, t);
-    if (info == GrB_SUCCESS && t && t->made)
+    if (info == GrB_SUCCESS && t && t->made) {
         s->tables = ftb_buffer_retain(t->made);
+        use_tables(s);
+    }
     pthread_mutex_unlock(&p->lock);
     return info;
 }
@@ -202,16 +212,11 @@ static GrB_Info begin_key(ftb_selector *s, FtB_Arg key)
         info = find_tables(s, false);
     if (info == GrB_SUCCESS)
         info = compile(s, key);
-    if (info == GrB_SUCCESS && s->text && !s->tables)
-        info = find_tables(s, true);
-    else if (info == GrB_SUCCESS && selector == FTB_SAMPLE_FASTGCN && !s->text)
+    if (info == GrB_SUCCESS && selector == FTB_SAMPLE_FASTGCN && !s->text) {
         info = make_columns(&s->tables, s);
-    if (info != GrB_SUCCESS || !s->tables)
-        return info;
-    if (selector == FTB_SAMPLE_FASTGCN)
-        s->product.norms = ftb_buffer_data(s->tables);
-    else
-        s->product.tables = ftb_buffer_data(s->tables);
+        if (info == GrB_SUCCESS)
+            use_tables(s);
+    }
     return info;
 }
 
@@ -365,14 +370,16 @@ static void shrink(FtB_Context ctx, ftb_picks *picks, int64_t count, size_t colu
     picks->scale = scale;
 }
 
-GrB_Info ftb_pick(ftb_picks *picks, const ftb_selector *s, const int64_t *rows, int64_t nrows, int64_t k)
+GrB_Info ftb_pick(ftb_picks *picks, ftb_selector *s, const int64_t *rows, int64_t nrows, int64_t k)
 {
+    GrB_Info info = s->text && !s->tables ? find_tables(s, true) : GrB_SUCCESS;
     ftb_sample_product p = s->product;
     /* Lists are the host's, and patterns are asked for by verbs. */
     const ftb_place places[] = {{.values = p.values ? s->A->values : NULL, .read = &p.values}};
     int64_t most, looked = 0, *counted = p.work;
-    GrB_Info info = GrB_SUCCESS;
     *picks = (ftb_picks){.rowptr = NULL};
+    if (info != GrB_SUCCESS)
+        return info;
     if (p.replace && __builtin_mul_overflow(nrows, k, &most))
         return ftb_fail(GrB_OUT_OF_MEMORY, "%lld picks for each of %lld rows are too many", (long long)k,
                         (long long)nrows);

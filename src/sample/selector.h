@@ -49,8 +49,8 @@ typedef struct ftb_picks {
     void *columns;
     double *scale; /* what the entries' values are to be multiplied by; NULL: nothing is */
 } ftb_picks;
-/* Picks of rows[0 .. nrows - 1]; rows NULL: 0 .. nrows - 1. */
-GrB_Info ftb_pick(ftb_picks *picks, const ftb_selector *s, const int64_t *rows, int64_t nrows, int64_t k);
+/* Picks of rows[0 .. nrows - 1]; rows NULL: 0 .. nrows - 1. Tables that pay by then are made first. */
+GrB_Info ftb_pick(ftb_picks *picks, ftb_selector *s, const int64_t *rows, int64_t nrows, int64_t k);
 void ftb_picks_delete(ftb_picks *picks);
 /* Puts the rows of the layer of the hop before, with its entries' places and scales (NULL: none), in front of
  * those that were picked and numbered. */
