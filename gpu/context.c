@@ -112,3 +112,19 @@ GrB_Info ftb_gpu_leave(ftb_gpu_device *d, GrB_Info info)
     pthread_mutex_unlock(&d->lock);
     return info;
 }
+
+/* ---- for plans; 0: not known */
+
+static int64_t no_more(int64_t described, int64_t real)
+{
+    return described > 0 && real > 0 ? ftb_min(described, real) : ftb_max(described, real);
+}
+
+ftb_gpu_facts ftb_gpu_planned(const ftb_gpu_device *d)
+{
+    const ftb_gpu_facts *described = &ftb_machine_here()->gpu;
+    ftb_gpu_facts gpu = described->multiprocessors ? *described : d->facts;
+    gpu.shared = no_more(gpu.shared, d->facts.shared);
+    gpu.memory = no_more(gpu.memory, d->facts.memory);
+    return gpu;
+}

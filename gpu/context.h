@@ -57,6 +57,9 @@ GrB_Info ftb_gpu_leave(ftb_gpu_device *d, GrB_Info info);
 /* _enter, and work goes to the context's stream from then on. (stream.c) */
 GrB_Info ftb_gpu_enter_for(ftb_gpu_device *d, FtB_Context ctx);
 GrB_Info ftb_gpu_set_stream(const ftb_backend *b, FtB_Context ctx, void *stream);
+/* Figures that plans are made with: a description's, if there is one (plan/machine.h), but no more memory
+ * than is there; else its own. */
+ftb_gpu_facts ftb_gpu_planned(const ftb_gpu_device *d);
 /* What an error of the driver's becomes; one that sticks loses the GPU. */
 GrB_Info ftb_gpu_failed(ftb_gpu_device *d, const char *call, unsigned error);
 

@@ -53,9 +53,9 @@ ftb_gpu_dense_plan ftb_gpu_plan_dense(const ftb_gpu_device *d, const ftb_dense_p
                                        .precision = ftb_precision(p->ctx),
                                        .blocks = tiles * t.parts,
                                        .padded = tiles * t.r * t.s * FTB_DENSE_SIDE * FTB_DENSE_SIDE};
-    const ftb_gpu_facts *described = &ftb_machine_here()->gpu;
+    const ftb_gpu_facts gpu = ftb_gpu_planned(d);
     ftb_gpu_dense_plan plan;
-    ftb_rule_gpu_dense(&plan, &facts, cublas, described->multiprocessors ? described : &d->facts);
+    ftb_rule_gpu_dense(&plan, &facts, cublas, &gpu);
     return plan;
 }
 

@@ -176,22 +176,17 @@ static bool is_known(ftb_gpu_spmm_plan *plan, const ftb_spmm_facts *facts, const
     return true;
 }
 
-/* For the GPU that a description has, if there is one. */
 static void describe(ftb_spmm_facts *facts, const making *m)
 {
-    const ftb_gpu_facts *described = &ftb_machine_here()->gpu;
     const bool fixed = ftb_deterministic(m->s->ctx);
     const bool wanted = m->asked.forced & FTB_SPMM_SET_KERNEL && m->asked.family == FTB_SPMM_CUSPARSE;
-    facts->gpu = (ftb_gpu_spmm_facts){.gpu = described->multiprocessors ? *described : m->d->facts,
+    facts->gpu = (ftb_gpu_spmm_facts){.gpu = ftb_gpu_planned(m->d),
                                       .at_once = at_once(m->s, false),
                                       .fixed = fixed,
                                       .exact = m->s->kind.best,
                                       .relaxed = ftb_relaxed(m->s->ctx) && !fixed,
                                       .sparse = (wanted || m->all) && ftb_gpu_cusparse_spmm_fits(m->s) &&
                                                 ftb_gpu_cusparse_ready(m->d)};
-    if (m->d->facts.shared > 0) /* what a description has more of is not there */
-        facts->gpu.gpu.shared = facts->gpu.gpu.shared > 0 ? ftb_min(facts->gpu.gpu.shared, m->d->facts.shared)
-                                                          : m->d->facts.shared;
     facts->gpu.device = number_of(m->d->gpu, &facts->gpu.gpu);
     facts->gpu.staged = !in_64(m->s) && !m->s->with_won && m->s->p->nvals > 0 && m->s->p->nvals <= INT_MAX;
 }

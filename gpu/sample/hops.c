@@ -166,12 +166,10 @@ static GrB_Info run_levels(ftb_gpu_hops_run *run)
 
 /* ---- either way */
 
-/* For the GPU that a description has, if there is one. */
 static void plan(ftb_gpu_hops_run *run)
 {
     const ftb_hops_product *p = run->product;
-    const ftb_gpu_facts *described = &ftb_machine_here()->gpu;
-    ftb_gpu_facts gpu = described->multiprocessors ? *described : run->rooms.d->facts;
+    const ftb_gpu_facts gpu = ftb_gpu_planned(run->rooms.d);
     ftb_gpu_sample_facts f = {.nseeds = p->nseeds,
                               .nvertices = p->p->nrows,
                               .nvals = p->p->nvals,
@@ -179,9 +177,6 @@ static void plan(ftb_gpu_hops_run *run)
                               .fits = ftb_gpu_hops_queue_fits(p)};
     for (int h = 0; h < p->nhops; h++)
         f.fanout[h] = p->hop[h].k;
-    if (run->rooms.d->facts.memory > 0) /* what a description has more of is not there */
-        gpu.memory =
-            gpu.memory > 0 ? ftb_min(gpu.memory, run->rooms.d->facts.memory) : run->rooms.d->facts.memory;
     ftb_rule_gpu_sample(&run->plan, &f, &gpu);
     const bool can = run->plan.queue_seconds < INFINITY;
     if (p->way != FTB_HOPS_PLANNED && can)

@@ -268,12 +268,11 @@ static ftb_gpu_spgemm_run describe(const ftb_spgemm_product *product, ftb_gpu_de
     return run;
 }
 
-/* For the GPU that a description has, if there is one. row: of each; NULL: not wanted. */
+/* row: of each; NULL: not wanted. */
 static ftb_gpu_spgemm_facts facts_of(const ftb_gpu_spgemm_run *run, ftb_gpu_spgemm_row *row)
 {
     const ftb_spgemm_product *p = run->product;
-    const ftb_gpu_facts *described = &ftb_machine_here()->gpu;
-    ftb_gpu_spgemm_facts facts = {.gpu = described->multiprocessors ? *described : run->d->facts,
+    ftb_gpu_spgemm_facts facts = {.gpu = ftb_gpu_planned(run->d),
                                   .ninner = p->right->nrows,
                                   .ncols = p->p.ncols,
                                   .avals = p->left->nvals,
@@ -292,12 +291,6 @@ static ftb_gpu_spgemm_facts facts_of(const ftb_gpu_spgemm_run *run, ftb_gpu_spge
     }
     for (int c = 0; c < FTB_GPU_SPGEMM_HOTS && !p->mask; c++) /* the host's begin with 512 */
         facts.hot_share[c] = p->facts.hot_share[c + 1];
-    const int64_t real = run->d->facts.shared;
-    ftb_gpu_facts *gpu = &facts.gpu;
-    if (real > 0) /* what a description has more of is not there */
-        gpu->shared = gpu->shared > 0 ? ftb_min(gpu->shared, real) : real;
-    if (run->d->facts.memory > 0)
-        gpu->memory = ftb_min(gpu->memory, run->d->facts.memory);
     for (int k = 0; k < FTB_GPU_SPGEMM_HASHES; k++)
         facts.hash_bytes[k] = ftb_gpu_spgemm_hash_bytes(run, k);
     return facts;
