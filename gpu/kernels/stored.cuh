@@ -2,8 +2,8 @@
 #ifndef FTB_STORED_CUH
 #define FTB_STORED_CUH
 
-#include "gpu/kernels/vectors.cuh"
 #include "gpu/kernels/stored_types.h"
+#include "gpu/kernels/vectors.cuh"
 
 namespace
 {

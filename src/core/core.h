@@ -276,6 +276,8 @@ static inline bool ftb_block_whole(FtB_Block X)
 /* Makes a matrix that adopts one reference of pattern and values (also on failure). */
 GrB_Info ftb_matrix_make(FtB_Matrix *A, FtB_Context ctx, FtB_Type type, int64_t width, ftb_pattern *pattern,
                          ftb_buffer *values);
+/* A second handle of a matrix: the same pattern and values. */
+GrB_Info ftb_matrix_share(FtB_Matrix *B, FtB_Matrix A);
 /* Refuses, naming the call, what no matrix can be. */
 GrB_Info ftb_matrix_check_shape(const char *call, FtB_Type type, int64_t nrows, int64_t ncols, int64_t width);
 /* Makes a block over memory of `owner`, of which it adopts one reference (also on failure). */

@@ -60,6 +60,12 @@ static GrB_Info make_zero(FtB_Matrix *A, FtB_Context ctx, FtB_Type type, int64_t
     return ftb_matrix_make(A, ctx, type, width, pattern, values);
 }
 
+GrB_Info ftb_matrix_share(FtB_Matrix *B, FtB_Matrix A)
+{
+    return ftb_matrix_make(B, A->ctx, A->type, A->width, ftb_pattern_retain(A->pattern),
+                           ftb_buffer_retain(A->values));
+}
+
 GrB_Info FtB_Matrix_new(FtB_Matrix *A, FtB_Type type, int64_t nrows, int64_t ncols, int64_t width)
 {
     if (!A)

@@ -10,8 +10,7 @@ ftb_whole *ftb_whole_new(FtB_Context ctx, FtB_Matrix graph, ftb_buffer *vertices
     }
     atomic_init(&w->refs, 1);
     w->vertices = vertices;
-    if (ftb_matrix_make(&w->graph, graph->ctx, graph->type, graph->width, ftb_pattern_retain(graph->pattern),
-                        ftb_buffer_retain(graph->values)) == GrB_SUCCESS)
+    if (ftb_matrix_share(&w->graph, graph) == GrB_SUCCESS)
         return w;
     ftb_whole_release(w);
     return NULL;

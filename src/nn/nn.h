@@ -163,8 +163,6 @@ const char *ftb_node_shape(const ftb_nn_node *n, char *text, size_t room);
 /* Square root of a variance; 0 up to 1e-5, where its derivative counts as 0 (activation.c). */
 FtB_Var ftb_deviation(FtB_Var x);
 
-/* A second handle of a matrix: the same pattern and values. */
-GrB_Info ftb_matrix_share(FtB_Matrix *B, FtB_Matrix A);
 /* A matrix of a pattern over the memory of a block, nvals x width. */
 GrB_Info ftb_matrix_over(FtB_Matrix *A, ftb_pattern *p, FtB_Block values);
 

@@ -167,12 +167,6 @@ const char *ftb_node_shape(const ftb_nn_node *n, char *text, size_t room)
     return text;
 }
 
-GrB_Info ftb_matrix_share(FtB_Matrix *B, FtB_Matrix A)
-{
-    return ftb_matrix_make(B, A->ctx, A->type, A->width, ftb_pattern_retain(A->pattern),
-                           ftb_buffer_retain(A->values));
-}
-
 GrB_Info ftb_node_on_edges(ftb_nn_node *n, FtB_Matrix graph)
 {
     GrB_Info info = ftb_matrix_share(&n->graph, graph);

@@ -144,12 +144,6 @@ static GrB_Info share_block(FtB_Block *to, FtB_Block X, int64_t nrows, const cha
     return FtB_Block_heads(to, X, X->heads);
 }
 
-static GrB_Info share_matrix(FtB_Matrix *to, FtB_Matrix A)
-{
-    return ftb_matrix_make(to, A->ctx, A->type, A->width, ftb_pattern_retain(A->pattern),
-                           ftb_buffer_retain(A->values));
-}
-
 static GrB_Info share_features(ftb_batches *of, FtB_Arg X, int64_t n)
 {
     FtB_Matrix sparse = NULL;
@@ -165,7 +159,7 @@ static GrB_Info share_features(ftb_batches *of, FtB_Arg X, int64_t n)
             "and one value or none",
             (long long)sparse->pattern->nrows, (long long)sparse->pattern->ncols, (long long)sparse->width,
             (long long)n);
-    return share_matrix(&of->sparse, sparse);
+    return ftb_matrix_share(&of->sparse, sparse);
 }
 
 static GrB_Info read_options(ftb_batches *of, const FtB_Loader_options *options)
@@ -246,7 +240,7 @@ static GrB_Info fill(FtB_Loader l, FtB_Matrix A, FtB_Arg X, const int32_t *label
     FtB_Block targets = NULL;
     GrB_Info info = ftb_arg_matrix_anywhere(&A, FTB_ARG(A), "A", false);
     if (info == GrB_SUCCESS)
-        info = share_matrix(&of->A, A);
+        info = ftb_matrix_share(&of->A, A);
     if (info == GrB_SUCCESS)
         info = read_options(of, options);
     if (info == GrB_SUCCESS)

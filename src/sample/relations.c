@@ -129,10 +129,7 @@ GrB_Info FtB_Relations_add(FtB_Relations r, const char *name, const char *source
     *to = (ftb_relation){.name = ftb_strdup(r->ctx, name)};
     to->destination = type_for(r, destination, A->pattern->nrows);
     to->source = to->destination < 0 ? -1 : type_for(r, source, A->pattern->ncols);
-    info = to->name && to->source >= 0
-               ? ftb_matrix_make(&to->A, r->ctx, A->type, A->width, ftb_pattern_retain(A->pattern),
-                                 ftb_buffer_retain(A->values))
-               : ftb_nomem();
+    info = to->name && to->source >= 0 ? ftb_matrix_share(&to->A, A) : ftb_nomem();
     if (info == GrB_SUCCESS) {
         r->nrelations++;
         return info;

@@ -226,8 +226,7 @@ static GrB_Info make_object(FtB_Saint *made, FtB_Context ctx, FtB_Matrix A, cons
     s->loss = ftb_new(ctx, p->nrows, sizeof *s->loss);
     if (!s->vertex || !s->entry || !s->loss)
         return ftb_nomem();
-    return ftb_matrix_make(&s->A, ctx, A->type, A->width, ftb_pattern_retain(A->pattern),
-                           ftb_buffer_retain(A->values));
+    return ftb_matrix_share(&s->A, A);
 }
 
 GrB_Info FtB_Saint_new(FtB_Saint *saint, FtB_Matrix A, const FtB_Saint_options *options)
