@@ -208,7 +208,7 @@ add_custom_target(gpu_tests DEPENDS ${gpu_tests} fake_cuda fake_cuda_lacks fake_
 add_dependencies(test_gpu_driver fake_cuda fake_cuda_lacks)
 add_dependencies(test_gpu_memory fake_cuda)
 foreach(name test_gpu_spmm test_gpu_rows test_gpu_update test_gpu_head_dots test_gpu_softmax test_gpu_sddmm test_gpu_attention
-    test_gpu_loss test_gpu_dense test_gpu_expression test_gpu_layers test_gpu_images test_gpu_cublas test_gpu_cusparse test_gpu_place test_gpu_spgemm test_gpu_spgemm_texts
+    test_gpu_loss test_gpu_dense test_gpu_expression test_gpu_layers test_gpu_images test_gpu_cublas test_gpu_cusparse test_gpu_cusparse_dots test_gpu_place test_gpu_spgemm test_gpu_spgemm_texts
     test_gpu_products test_gpu_products_more test_gpu_stream test_gpu_graph test_gpu_graph_changes test_gpu_wrap)
   add_dependencies(${name} fake_cuda fake_nvrtc)
 endforeach()
@@ -220,6 +220,7 @@ add_dependencies(test_gpu_compile fake_nvrtc)
 add_dependencies(test_gpu_dense fake_cublas)
 add_dependencies(test_gpu_cublas fake_cublas)
 add_dependencies(test_gpu_cusparse fake_cusparse)
+add_dependencies(test_gpu_cusparse_dots fake_cusparse)
 find_library(NVRTC_LIBRARY NAMES nvrtc HINTS /usr/local/cuda PATH_SUFFIXES lib64 lib)
 mark_as_advanced(NVRTC_LIBRARY)
 if(NVRTC_LIBRARY AND NOT FEATBLAS_SANITIZE) # which sees nothing of it

@@ -128,3 +128,19 @@ ftb_gpu_facts ftb_gpu_planned(const ftb_gpu_device *d)
     gpu.memory = no_more(gpu.memory, d->facts.memory);
     return gpu;
 }
+
+/* FNV-1a. */
+int64_t ftb_gpu_number(const ftb_gpu *gpu, const ftb_gpu_facts *facts)
+{
+    const int64_t of[] = {
+        facts->multiprocessors,      facts->l2,  facts->memory, facts->shared, (int64_t)facts->clock,
+        (int64_t)facts->memory_rate, gpu->major, gpu->minor};
+    const uint64_t prime = UINT64_C(0x100000001b3);
+    uint64_t h = UINT64_C(0xcbf29ce484222325);
+    for (const char *at = gpu->name; *at; at++)
+        h = (h ^ (unsigned char)*at) * prime;
+    for (size_t n = 0; n < sizeof of / sizeof *of; n++)
+        for (int byte = 0; byte < 8; byte++)
+            h = (h ^ (uint64_t)(of[n] >> (8 * byte) & 255)) * prime;
+    return (int64_t)(h >> 1);
+}

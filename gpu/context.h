@@ -42,7 +42,7 @@ typedef struct ftb_gpu_device {
     struct ftb_gpu_module *modules;  /* what was loaded (launch.c) */
     struct cublasContext *cublas;    /* its handle (cublas.c); NULL: not yet, or */
     bool without_cublas;             /* it cannot be had */
-    void *cusparse;                  /* its handle (cusparse/cusparse_spmm.h); NULL: not yet, or */
+    void *cusparse;                  /* its handle (cusparse/cusparse_product.h); NULL: not yet, or */
     bool without_cusparse;           /* it cannot be had */
     struct ftb_gpu_sparse *products; /* of cuSPARSE's that are kept, the latest first */
     struct CUevent_st *lap[2];       /* with time, for measurements */
@@ -60,6 +60,8 @@ GrB_Info ftb_gpu_set_stream(const ftb_backend *b, FtB_Context ctx, void *stream)
 /* Figures that plans are made with: a description's, if there is one (plan/machine.h), but no more memory
  * than is there; else its own. */
 ftb_gpu_facts ftb_gpu_planned(const ftb_gpu_device *d);
+/* A number of a GPU's own, with these figures, for wisdom. */
+int64_t ftb_gpu_number(const ftb_gpu *gpu, const ftb_gpu_facts *facts);
 /* What an error of the driver's becomes; one that sticks loses the GPU. */
 GrB_Info ftb_gpu_failed(ftb_gpu_device *d, const char *call, unsigned error);
 

@@ -57,6 +57,8 @@ GrB_Info ftb_gpu_softmax(const ftb_softmax_product *product);
 bool ftb_gpu_softmax_fits(const ftb_softmax_product *product);
 GrB_Info ftb_gpu_sddmm(const ftb_sddmm_product *product, const ftb_sddmm_plan *plan);
 bool ftb_gpu_sddmm_fits(const ftb_sddmm_product *product);
+GrB_Info ftb_gpu_sddmm_plan_of(ftb_sddmm_plan *plan, ftb_sddmm_facts *facts,
+                               const ftb_sddmm_product *product);
 GrB_Info ftb_gpu_sddmm_grad(const ftb_sddmm_grad_product *product);
 bool ftb_gpu_sddmm_grad_fits(const ftb_sddmm_grad_product *product);
 GrB_Info ftb_gpu_attention(const ftb_attention_product *product, const ftb_sddmm_plan *plan);

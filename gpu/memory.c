@@ -5,7 +5,7 @@
  * put() has read the host's memory when it returns, get() has written it. */
 #include "gpu/memory.h"
 
-#include "gpu/cusparse/cusparse_spmm.h"
+#include "gpu/cusparse/cusparse_product.h"
 #include "gpu/record.h"
 #include "gpu/spmm_form.h"
 

@@ -133,22 +133,6 @@ static void rule(ftb_gpu_spmm_plan *plan, const ftb_spmm_facts *facts, const ftb
     align(plan, facts, asked, here_at_once);
 }
 
-/* A number of a GPU's own, FNV-1a, for wisdom. */
-static int64_t number_of(const ftb_gpu *gpu, const ftb_gpu_facts *facts)
-{
-    const int64_t of[] = {
-        facts->multiprocessors,      facts->l2,  facts->memory, facts->shared, (int64_t)facts->clock,
-        (int64_t)facts->memory_rate, gpu->major, gpu->minor};
-    const uint64_t prime = UINT64_C(0x100000001b3);
-    uint64_t h = UINT64_C(0xcbf29ce484222325);
-    for (const char *at = gpu->name; *at; at++)
-        h = (h ^ (unsigned char)*at) * prime;
-    for (size_t n = 0; n < sizeof of / sizeof *of; n++)
-        for (int byte = 0; byte < 8; byte++)
-            h = (h ^ (uint64_t)(of[n] >> (8 * byte) & 255)) * prime;
-    return (int64_t)(h >> 1);
-}
-
 /* What a plan is made from beside the facts. */
 typedef struct making {
     const ftb_spmm_product *s;
@@ -187,7 +171,7 @@ static void describe(ftb_spmm_facts *facts, const making *m)
                                       .relaxed = ftb_relaxed(m->s->ctx) && !fixed,
                                       .sparse = (wanted || m->all) && ftb_gpu_cusparse_spmm_fits(m->s) &&
                                                 ftb_gpu_cusparse_ready(m->d)};
-    facts->gpu.device = number_of(m->d->gpu, &facts->gpu.gpu);
+    facts->gpu.device = ftb_gpu_number(m->d->gpu, &facts->gpu.gpu);
     facts->gpu.staged = !in_64(m->s) && !m->s->with_won && m->s->p->nvals > 0 && m->s->p->nvals <= INT_MAX;
 }
 

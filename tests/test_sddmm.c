@@ -319,7 +319,7 @@ static void force_and_explain(FtB_Plan plan)
     assert_plan_says(plan, "4 segments of 17 sources");
     assert_ok(FtB_Plan_set(plan, "kernel", "rows"));
     assert_true(planned_figure(plan, "segments") == 0);
-    assert_fails(GrB_INVALID_VALUE, "auto, rows or segments", FtB_Plan_set(plan, "kernel", "fast"));
+    assert_fails(GrB_INVALID_VALUE, "auto, rows, segments or cusparse", FtB_Plan_set(plan, "kernel", "fast"));
     assert_fails(GrB_INVALID_VALUE, "1 to 65536", FtB_Plan_set(plan, "segment", "65537"));
     assert_fails(GrB_INVALID_VALUE, "kernel, segment, tile, threads", FtB_Plan_set(plan, "ids", "16"));
     assert_fails(GrB_INVALID_VALUE, "known are segment", FtB_Plan_get(plan, "triangle", &(double){0}));

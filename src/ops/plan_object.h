@@ -46,6 +46,7 @@ GrB_Info ftb_plan_check_same(ftb_plan_kind kind, const ftb_any_facts *made, cons
  * is NULL, by what `wise` knows of the machine and of the case (NULL: nothing), else by the rule. */
 GrB_Info ftb_plan_choose(ftb_any_plan *choices, ftb_plan_kind kind, const ftb_any_facts *facts, FtB_Plan plan,
                          FtB_Context wise);
+#define FTB_NEVER 1e9 /* seconds, of what cannot be done on a device: there is no room, say */
 /* FTB_MEASURE: times *plan and other ways and numbers by trial(run, plan), which writes where nobody looks,
  * and puts the fastest in its place. What was forced already stays; where nothing was, ctx remembers it. A
  * trial may put seconds of its own in place of those that passed, which is what *seconds < 0 stands for.

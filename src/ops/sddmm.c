@@ -245,11 +245,10 @@ GrB_Info ftb_sddmm_plan_call(FtB_Plan *plan, FtB_Arg C, FtB_Arg M, FtB_Arg accum
     FTB_CHECK(make_message(&c));
     if (effort == FTB_MEASURE)
         FTB_CHECK(ask(&c));
-    info = ftb_sddmm_make_plan(plan, &c.message, &c.type, c.admitted->pattern, c.flags.plan, effort);
+    const bool there = replaces_values(&c) && !wraps(&c) && ftb_sddmm_leaves(&c.message, &c.type);
+    info = ftb_sddmm_make_plan(plan, &c.message, &c.type, c.admitted->pattern, c.flags.plan, effort, there);
     if (info == GrB_SUCCESS)
-        ftb_plan_place_message(*plan,
-                               replaces_values(&c) && !wraps(&c) && ftb_sddmm_leaves(&c.message, &c.type),
-                               &c.message, NULL);
+        ftb_plan_place_message(*plan, there, &c.message, NULL);
 done:
     return end_call(&c, info);
 }

@@ -12,9 +12,10 @@ GrB_Info ftb_sddmm_message(void *V, const ftb_message *m, const ftb_message_type
                            FtB_Plan plan);
 /* Whether kernels for sums read the message's feeds as they lie. (sddmm_message.c) */
 bool ftb_sddmm_is_sum(const ftb_message *m, const ftb_message_type *type);
-/* *made: the plan that the above would use, or one found by trial on memory of our own. (sddmm_message.c) */
+/* *made: the plan that the above would use, or one found by trial on memory of our own; there: if it leaves
+ * (below), with the device's. (sddmm_message.c) */
 GrB_Info ftb_sddmm_make_plan(FtB_Plan *made, const ftb_message *m, const ftb_message_type *type,
-                             ftb_pattern *p, FtB_Plan plan, FtB_Effort effort);
+                             ftb_pattern *p, FtB_Plan plan, FtB_Effort effort, bool there);
 /* The same over the values of a result that all go, if that leaves them as they are on failure: by a kernel,
  * or a device, that reads nothing there, is not cancelled, and starts when all memory is at hand. False: it
  * cannot. */

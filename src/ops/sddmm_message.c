@@ -11,6 +11,7 @@
 typedef struct planning {
     FtB_Plan given, *made;
     FtB_Effort effort;
+    bool there; /* a device may run it */
 } planning;
 
 /* The message as a product, all but its output. score: of m, DOT or ADD. */
@@ -57,6 +58,67 @@ static GrB_Info plan_dot(ftb_any_plan *plan, ftb_any_facts *facts, const ftb_sdd
                            how->effort == FTB_MEASURE ? NULL : r->ctx);
 }
 
+/* A plan of a device's by trial. */
+typedef struct trial_there {
+    ftb_sddmm_product r;
+    const ftb_backend *who;
+    ftb_buffer *V; /* ours */
+} trial_there;
+
+static GrB_Info run_there(void *run, const ftb_any_plan *plan, double *seconds)
+{
+    trial_there *t = run;
+    const ftb_backend *who = t->who;
+    const ftb_place places[] = {
+        {.feed = &t->r.x}, {.feed = &t->r.y}, {.values = t->V, .write = &t->r.out, .whole = true}};
+    ftb_sddmm_plan chosen = plan->sddmm;
+    chosen.there = ftb_gpu_sddmm_chosen(&plan->sddmm.gpu);
+    GrB_Info info = who->memory->lap(who, t->r.ctx, NULL);
+    if (info == GrB_SUCCESS)
+        info = ftb_places_ask(who, places, 3);
+    if (info == GrB_SUCCESS)
+        info = who->verbs->sddmm(&t->r, &chosen);
+    if (info == GrB_SUCCESS)
+        info = ftb_places_written(who, places, 3);
+    if (info == GrB_SUCCESS)
+        info = who->memory->lap(who, t->r.ctx, seconds);
+    if (info != FTB_NO_DEVICE && info != GrB_OUT_OF_MEMORY)
+        return info;
+    *seconds = FTB_NEVER;
+    return GrB_SUCCESS;
+}
+
+static GrB_Info measure_there(ftb_any_plan *plan, const ftb_any_facts *facts, const ftb_sddmm_product *r,
+                              const ftb_backend *who)
+{
+    trial_there t = {.r = *r, .who = who};
+    ftb_any_plan found = *plan;
+    t.V = ftb_buffer_new(r->ctx, r->p->nvals * r->heads, FtB_Type_size(r->type));
+    GrB_Info info =
+        t.V ? ftb_plan_measure(&found, FTB_PLAN_GPU_SDDMM, facts, run_there, &t, r->ctx) : ftb_nomem();
+    ftb_buffer_release(t.V);
+    if (info != GrB_SUCCESS)
+        return info;
+    plan->sddmm.gpu = found.sddmm.gpu;
+    plan->sddmm.there = ftb_gpu_sddmm_chosen(&found.sddmm.gpu);
+    plan->sddmm.there.nanoseconds = (int64_t)(1e9 * found.sddmm.gpu.seconds);
+    return info;
+}
+
+/* What a device that has the product would do, beside the host's plan. */
+static GrB_Info plan_there(ftb_any_plan *plan, ftb_any_facts *facts, const ftb_sddmm_product *r,
+                           const planning *how)
+{
+    const ftb_backend *who = how->there ? FTB_WHO_FITS(r->ctx, sddmm, r) : NULL;
+    const ftb_verb_limits *limits = who ? who->verbs->limits : NULL;
+    if (!limits || !limits->sddmm_plan)
+        return GrB_SUCCESS;
+    GrB_Info info = limits->sddmm_plan(&plan->sddmm, &facts->sddmm, r);
+    if (info == GrB_SUCCESS && how->effort == FTB_MEASURE && who->memory->lap && !ftb_deterministic(r->ctx))
+        info = measure_there(plan, facts, r, who);
+    return info;
+}
+
 static GrB_Info run_dot(void *V, const ftb_score *score, const ftb_message *m, FtB_Type type, ftb_pattern *p,
                         const planning *how)
 {
@@ -72,6 +134,8 @@ static GrB_Info run_dot(void *V, const ftb_score *score, const ftb_message *m, F
         return ftb_sddmm_run(&r, &plan.sddmm);
     if (how->effort == FTB_MEASURE)
         info = measure_dot(&r, &plan, &facts);
+    if (info == GrB_SUCCESS)
+        info = plan_there(&plan, &facts, &r, how);
     return info == GrB_SUCCESS ? ftb_plan_new(how->made, m->ctx, FTB_PLAN_SDDMM, &facts, &plan) : info;
 }
 
@@ -174,9 +238,9 @@ GrB_Info ftb_sddmm_message(void *V, const ftb_message *m, const ftb_message_type
 }
 
 GrB_Info ftb_sddmm_make_plan(FtB_Plan *made, const ftb_message *m, const ftb_message_type *type,
-                             ftb_pattern *p, FtB_Plan plan, FtB_Effort effort)
+                             ftb_pattern *p, FtB_Plan plan, FtB_Effort effort, bool there)
 {
-    return run_message(NULL, m, type, p, &(planning){plan, made, effort});
+    return run_message(NULL, m, type, p, &(planning){plan, made, effort, there});
 }
 
 /* ---- where the result is */

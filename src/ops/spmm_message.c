@@ -407,8 +407,6 @@ typedef struct trial_there {
     FtB_Block C;
 } trial_there;
 
-#define NEVER 1e9 /* seconds, of what cannot be done there: there is no room, say */
-
 static GrB_Info run_there(void *run, const ftb_any_plan *plan, double *seconds)
 {
     const trial_there *t = run;
@@ -424,7 +422,7 @@ static GrB_Info run_there(void *run, const ftb_any_plan *plan, double *seconds)
         info = who->memory->lap(who, ctx, seconds);
     if (info != FTB_NO_DEVICE && info != GrB_OUT_OF_MEMORY)
         return info;
-    *seconds = NEVER;
+    *seconds = FTB_NEVER;
     return GrB_SUCCESS;
 }
 

@@ -162,3 +162,30 @@ bool ftb_sddmm_choose(ftb_sddmm_plan *plan, const ftb_sddmm_facts *facts, const 
     *plan = made;
     return true;
 }
+
+/* ---- the same on a GPU */
+
+ftb_choice ftb_gpu_sddmm_chosen(const ftb_gpu_sddmm_plan *plan)
+{
+    return (ftb_choice){.family = plan->sparse ? FTB_SDDMM_CUSPARSE : FTB_SDDMM_ROWS};
+}
+
+bool ftb_gpu_sddmm_choose(ftb_sddmm_plan *plan, const ftb_sddmm_facts *facts, const ftb_choice *choice,
+                          ftb_origin origin)
+{
+    ftb_sddmm_plan made = *plan;
+    ftb_sddmm_asked *asked = &made.asked;
+    const unsigned by_hand = asked->forced &= ~asked->chosen;
+    if (!(by_hand & FTB_SDDMM_SET_KERNEL))
+        asked->family = (ftb_sddmm_family)choice->family;
+    asked->forced |= FTB_SDDMM_SET_KERNEL;
+    asked->chosen = asked->forced & ~by_hand;
+    ftb_rule_gpu_sddmm(&made.gpu, &facts->gpu, asked);
+    if (ftb_gpu_sddmm_chosen(&made.gpu).family != choice->family)
+        return false;
+    made.gpu.origin = origin;
+    if (origin != FTB_ORIGIN_MODEL)
+        made.gpu.seconds = 1e-9 * (double)choice->nanoseconds;
+    *plan = made;
+    return true;
+}

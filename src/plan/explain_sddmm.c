@@ -1,10 +1,11 @@
 /* Prints a plan over the entries of a pattern, and its reasons. */
 #include "plan/sddmm_plan.h"
 
-/* Whether it was asked for by hand. */
+/* Whether it was asked for by hand: what a GPU has says nothing of the host. */
 static bool asked(const ftb_sddmm_plan *plan)
 {
-    return plan->asked.forced & (FTB_SDDMM_SET_KERNEL | FTB_SDDMM_SET_SEGMENT | FTB_SDDMM_SET_TILE);
+    const unsigned forced = plan->asked.forced, numbers = FTB_SDDMM_SET_SEGMENT | FTB_SDDMM_SET_TILE;
+    return forced & numbers || (forced & FTB_SDDMM_SET_KERNEL && plan->asked.family != FTB_SDDMM_CUSPARSE);
 }
 
 static void operation(const ftb_sddmm_facts *f, FILE *file)
@@ -108,4 +109,6 @@ void ftb_explain_sddmm(const ftb_sddmm_plan *plan, const ftb_sddmm_facts *facts,
     if (machine->l2_rate > 0)
         fprintf(file, "; at least %.3g s at this core's L2 bandwidth", gathered / machine->l2_rate);
     fputc('\n', file);
+    if (facts->gpu.there)
+        ftb_explain_gpu_sddmm(&plan->gpu, &plan->asked, file);
 }

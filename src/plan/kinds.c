@@ -259,6 +259,40 @@ static int64_t sddmm_most(const ftb_any_facts *facts, ftb_choice_number number)
     return number == FTB_SEGMENT ? FTB_MOST_SEGMENT : number == FTB_TILE ? facts->sddmm.source_bytes : 0;
 }
 
+/* ---- the same on a GPU: dot products */
+
+static bool gpu_sddmm_rule(ftb_any_plan *plan, const ftb_any_facts *facts, const ftb_machine_facts *machine)
+{
+    (void)machine;
+    ftb_rule_gpu_sddmm(&plan->sddmm.gpu, &facts->sddmm.gpu, &plan->sddmm.asked);
+    return true;
+}
+
+static ftb_plan_case gpu_sddmm_case(const ftb_any_facts *facts)
+{
+    const ftb_sddmm_facts *f = &facts->sddmm;
+    return (ftb_plan_case){.kernel = "f32",
+                           .fact = {f->nrows, f->ncols, f->nvals, f->heads, f->features, f->gpu.device},
+                           .degrees = &f->degrees};
+}
+
+static ftb_choice gpu_sddmm_chosen(const ftb_any_plan *plan)
+{
+    return ftb_gpu_sddmm_chosen(&plan->sddmm.gpu);
+}
+
+static bool gpu_sddmm_choose(ftb_any_plan *plan, const ftb_any_facts *facts, const ftb_machine_facts *machine,
+                             const ftb_choice *choice, ftb_origin origin)
+{
+    (void)machine;
+    return ftb_gpu_sddmm_choose(&plan->sddmm, &facts->sddmm, choice, origin);
+}
+
+static unsigned gpu_sddmm_forced(const ftb_any_plan *plan)
+{
+    return sddmm_forced(plan) & FTB_SDDMM_SET_KERNEL;
+}
+
 /* ---- the table */
 
 #define OVER_ENTRIES                                                                                         \
@@ -315,7 +349,8 @@ const ftb_plan_row ftb_plan_rows[FTB_PLAN_KINDS] = {
          .most = spmm_most},
     [FTB_PLAN_SDDMM] = {.name = "block x block'",
                         .op = "sddmm",
-                        .figures = "segment, segments, tile, threads, visits, seconds, direct_seconds",
+                        .figures = "segment, segments, tile, threads, visits, seconds, direct_seconds, "
+                                   "gpu_seconds, cusparse",
                         .ways = {{"rows", FTB_SDDMM_ROWS, false, false},
                                  {"segments", FTB_SDDMM_SEGMENTS, true, false}},
                         OVER_ENTRIES},
@@ -349,4 +384,21 @@ const ftb_plan_row ftb_plan_rows[FTB_PLAN_KINDS] = {
          .choose = gpu_spmm_choose,
          .forced = gpu_spmm_forced,
          .most = gpu_spmm_most},
+    [FTB_PLAN_GPU_SDDMM] = {.name = "block x block' on a GPU",
+                            .op = "gpu_sddmm",
+                            .figures = "",
+                            .case_names = {"nrows", "ncols", "nvals", "heads", "features", "device"},
+                            .ways = {{"direct", FTB_SDDMM_ROWS, false, false},
+                                     {"cusparse", FTB_SDDMM_CUSPARSE, false, false}},
+                            .rule = gpu_sddmm_rule,
+                            .set = sddmm_set,
+                            .get = sddmm_get,
+                            .explain = sddmm_explain,
+                            .same = sddmm_same,
+                            .describe = sddmm_describe,
+                            .describe_case = gpu_sddmm_case,
+                            .chosen = gpu_sddmm_chosen,
+                            .choose = gpu_sddmm_choose,
+                            .forced = gpu_sddmm_forced,
+                            .most = spgemm_most},
 };

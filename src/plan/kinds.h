@@ -11,7 +11,8 @@ typedef enum ftb_plan_kind {
     FTB_PLAN_SPMM,
     FTB_PLAN_SDDMM,
     FTB_PLAN_ATTENTION,
-    FTB_PLAN_GPU_SPMM, /* of trials and wisdom alone: an object's plan has it beside the host's */
+    FTB_PLAN_GPU_SPMM,  /* of trials and wisdom alone: an object's plan has it beside the host's */
+    FTB_PLAN_GPU_SDDMM, /* the same */
     FTB_PLAN_KINDS
 } ftb_plan_kind;
 

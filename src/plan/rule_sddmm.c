@@ -95,7 +95,7 @@ static double segment_seconds(const model *m, ftb_sddmm_plan *plan)
 static bool must_segment(const ftb_sddmm_asked *asked)
 {
     if (asked->forced & FTB_SDDMM_SET_KERNEL && asked->family != FTB_SDDMM_AUTO &&
-        asked->family != FTB_SDDMM_FUSED)
+        asked->family != FTB_SDDMM_FUSED && asked->family != FTB_SDDMM_CUSPARSE)
         return asked->family == FTB_SDDMM_SEGMENTS;
     return asked->forced & FTB_SDDMM_SET_SEGMENT;
 }
@@ -185,6 +185,7 @@ static void consider_steps(ftb_sddmm_plan *plan, const model *m)
 void ftb_rule_sddmm(ftb_sddmm_plan *plan, const ftb_sddmm_facts *facts, const ftb_machine_facts *machine)
 {
     const ftb_sddmm_asked asked = plan->asked;
+    const ftb_choice there = plan->there;
     if (facts->standard)
         machine = ftb_machine_standard();
     const model m = {facts, machine, ftb_machine_costs(machine)};
@@ -194,6 +195,7 @@ void ftb_rule_sddmm(ftb_sddmm_plan *plan, const ftb_sddmm_facts *facts, const ft
                              .seconds = direct,
                              .direct = direct,
                              .visited = direct,
+                             .there = there,
                              .asked = asked};
     if (facts->attention)
         plan->seconds = ftb_attention_fused_seconds(plan, facts, &m.costs);
@@ -201,4 +203,6 @@ void ftb_rule_sddmm(ftb_sddmm_plan *plan, const ftb_sddmm_facts *facts, const ft
         choose_segments(plan, &m);
     if (facts->attention)
         consider_steps(plan, &m);
+    if (facts->gpu.there)
+        ftb_rule_gpu_sddmm_there(plan, facts);
 }

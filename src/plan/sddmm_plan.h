@@ -5,6 +5,7 @@
 
 #include "core/degrees.h"
 #include "plan/choice.h"
+#include "plan/gpu_sddmm_plan.h"
 #include "plan/machine.h"
 
 #include <stdbool.h>
@@ -27,20 +28,22 @@ typedef struct ftb_sddmm_facts {
     bool one_piece; /* kernels are best at one piece at a time */
     bool program;   /* no kernel knows the message of block x block': it runs in batches */
     /* attention */
-    bool standard;          /* planned as for ftb_machine_standard */
-    bool can_stage;         /* may be done in three steps, with a value kept per entry and head */
-    int64_t value_features; /* of `features`, those that are summed */
-    int64_t value_bytes;    /* of a value that is computed with */
-    int64_t lanes;          /* values of a vector */
-    const char *kernel;     /* the name of what runs */
+    bool standard;           /* planned as for ftb_machine_standard */
+    bool can_stage;          /* may be done in three steps, with a value kept per entry and head */
+    int64_t value_features;  /* of `features`, those that are summed */
+    int64_t value_bytes;     /* of a value that is computed with */
+    int64_t lanes;           /* values of a vector */
+    const char *kernel;      /* the name of what runs */
+    ftb_gpu_sddmm_facts gpu; /* block x block', where one runs it */
 } ftb_sddmm_facts;
 
 typedef enum ftb_sddmm_family {
     FTB_SDDMM_AUTO,
     FTB_SDDMM_ROWS,
     FTB_SDDMM_SEGMENTS,
-    FTB_SDDMM_FUSED, /* attention: rows or segments */
-    FTB_SDDMM_STAGED /* attention: in three steps */
+    FTB_SDDMM_FUSED,   /* attention: rows or segments */
+    FTB_SDDMM_STAGED,  /* attention: in three steps */
+    FTB_SDDMM_CUSPARSE /* block x block', a GPU's; of plans only asked for */
 } ftb_sddmm_family;
 
 /* Choices that can be set by hand: bits of ftb_sddmm_asked.forced. */
@@ -71,6 +74,8 @@ typedef struct ftb_sddmm_plan {
     double direct;          /* predicted of moving bytes without segments */
     double visited;         /* the same as planned */
     double fused, in_steps; /* attention: what was compared */
+    ftb_gpu_sddmm_plan gpu; /* block x block', if one runs it */
+    ftb_choice there;       /* of the GPU's plan, by trial; family 0: none */
     ftb_sddmm_asked asked;
     ftb_origin origin; /* MODEL after every rule */
 } ftb_sddmm_plan;

@@ -252,7 +252,7 @@ bool ftb_wisdom_read(ftb_wisdom_text *read, const char *text, int64_t size, ftb_
         while (kind < FTB_PLAN_KINDS && !skip(&r, ftb_plan_rows[kind].op))
             kind++;
         if (kind == FTB_PLAN_KINDS)
-            return wrong(&r, r.at, "spgemm, spmm, sddmm, attention, gpu_spmm or end");
+            return wrong(&r, r.at, "spgemm, spmm, sddmm, attention, gpu_spmm, gpu_sddmm or end");
         if (read->count == FTB_WISDOM_MOST)
             return wrong(&r, r.line, "no more than 1024 cases");
         if (!entry_of(&r, &read->entries[read->count], kind))

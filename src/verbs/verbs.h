@@ -60,6 +60,7 @@ typedef struct ftb_verb_limits {
     /* The device's own plan of a product, into plan->gpu, of what was asked for there, and what it is made
      * from, into facts->gpu: for FtB_Plan_explain. NULL: it has none. */
     GrB_Info (*spmm_plan)(ftb_spmm_plan *plan, ftb_spmm_facts *facts, const ftb_spmm_product *product);
+    GrB_Info (*sddmm_plan)(ftb_sddmm_plan *plan, ftb_sddmm_facts *facts, const ftb_sddmm_product *product);
     GrB_Info (*spgemm_plan)(ftb_spgemm_plan *plan, ftb_spgemm_facts *facts,
                             const ftb_spgemm_product *product);
     bool (*sample)(const ftb_sample_product *product);

@@ -5,7 +5,8 @@
  *
  *     FAKE_CUSPARSE_VERSION  1000 major + 10 minor (12040)
  *     FAKE_CUSPARSE_FAILS    a call that fails, "name=status"
- *     FAKE_CUSPARSE_TAKES    milliseconds of products by each algorithm, DEFAULT and CSR_ALG1 to 3: "9,9,1,9"
+ *     FAKE_CUSPARSE_TAKES    milliseconds of products by each algorithm, DEFAULT (that of SDDMM, too) and
+ * CSR_ALG1 to 3: "9,9,1,9"
  */
 #include "gpu/cusparse/cusparse.h"
 
@@ -185,7 +186,7 @@ typedef struct product {
     matrix A, X, C; /* SDDMM: of A, X, Y' */
     int dots, is_prepared;
     double milliseconds;
-    float old;
+    float one, old;
     const unsigned char *workspace;
 } product;
 
@@ -227,7 +228,7 @@ static void dot_entries(const product *p)
             float sum = 0;
             for (int64_t f = p->X.ncols - 1; f >= 0; f--)
                 sum += y[place(&p->X, i, f)] * x[place(&p->C, f, colidx[e])];
-            values[e] = sum;
+            values[e] = p->one * sum;
         }
 }
 
@@ -235,7 +236,8 @@ static void run(const void *argument)
 {
     const product *p = argument;
     if (p->is_prepared && p->workspace[0] != READY)
-        driver.wrong("cusparseSpMM", "what was prepared is not in the workspace any more");
+        driver.wrong(p->dots ? "cusparseSDDMM" : "cusparseSpMM",
+                     "what was prepared is not in the workspace any more");
     if (p->dots)
         dot_entries(p);
     else
@@ -256,7 +258,7 @@ static const char *wrong_of(const void *handle, unsigned a, unsigned b, const vo
     const float one = *(const float *)alpha, old = *(const float *)beta;
     if (!driver.current() || !((const handle_of *)handle)->stream)
         return "no context, or no stream";
-    if (a || b || type != FTB_CUSPARSE_REAL || one < 1 || one > 1 || old < 0 || old > 1 || (dots && old > 0))
+    if (a || b || type != FTB_CUSPARSE_REAL || old < 0 || old > 1 || (dots ? old > 0 : one < 1 || one > 1))
         return "a transpose, another type or another sum";
     if (!A->sparse || X->sparse || C->sparse)
         return "a matrix of another kind";
@@ -333,14 +335,9 @@ unsigned cusparseSpMM(void *handle, unsigned a, unsigned b, const void *alpha, c
         wrong = "another workspace than was prepared, or another algorithm";
     if (wrong)
         return misuse("cusparseSpMM", wrong);
-    const product p = {*m,
-                       *(const matrix *)X,
-                       *(const matrix *)C,
-                       0,
-                       m->active != NULL,
-                       milliseconds(algorithm),
-                       *(const float *)beta,
-                       buffer};
+    const product p = {*m, *(const matrix *)X,   *(const matrix *)C,
+                       0,  m->active != NULL,    milliseconds(algorithm),
+                       1,  *(const float *)beta, buffer};
     driver.append(((const handle_of *)handle)->stream, run, &p, sizeof p);
     return 0;
 }
@@ -349,28 +346,53 @@ unsigned cusparseSDDMM_bufferSize(void *handle, unsigned a, unsigned b, const vo
                                   const void *X, const void *beta, void *S, unsigned type, unsigned algorithm,
                                   size_t *bytes)
 {
-    *bytes = 0;
-    (void)algorithm;
-    return wrong_of(handle, a, b, alpha, beta, type, S, Y, X, 1) ? INVALID : 0;
+    const unsigned error = begin("cusparseSDDMM_bufferSize");
+    const char *wrong = wrong_of(handle, a, b, alpha, beta, type, S, Y, X, 1);
+    *bytes = 64;
+    if (!wrong && algorithm != FTB_CUSPARSE_SDDMM_DEFAULT)
+        wrong = "an algorithm that there is not";
+    return error ? error : wrong ? misuse("cusparseSDDMM_bufferSize", wrong) : 0;
 }
 
 unsigned cusparseSDDMM_preprocess(void *handle, unsigned a, unsigned b, const void *alpha, const void *Y,
                                   const void *X, const void *beta, void *S, unsigned type, unsigned algorithm,
                                   void *buffer)
 {
-    (void)algorithm, (void)buffer;
-    return wrong_of(handle, a, b, alpha, beta, type, S, Y, X, 1) ? INVALID : 0;
+    const char *wrong = wrong_of(handle, a, b, alpha, beta, type, S, Y, X, 1);
+    matrix *m = S;
+    if (!wrong && !driver.holds(buffer, 64))
+        wrong = "a workspace that is none";
+    if (wrong)
+        return misuse("cusparseSDDMM_preprocess", wrong);
+    driver.append(((const handle_of *)handle)->stream, prepare, &buffer, sizeof buffer);
+    m->active = buffer;
+    m->algorithm = algorithm;
+    prepared++;
+    return 0;
 }
 
 unsigned cusparseSDDMM(void *handle, unsigned a, unsigned b, const void *alpha, const void *Y, const void *X,
                        const void *beta, void *S, unsigned type, unsigned algorithm, void *buffer)
 {
+    const unsigned error = begin("cusparseSDDMM");
     const char *wrong = wrong_of(handle, a, b, alpha, beta, type, S, Y, X, 1);
-    (void)algorithm, (void)buffer;
+    const matrix *m = S;
+    if (error)
+        return error;
     wrong = wrong ? wrong : memory_of(S, Y, X);
+    if (!wrong && m->active && (m->active != buffer || m->algorithm != algorithm))
+        wrong = "another workspace than was prepared, or another algorithm";
     if (wrong)
         return misuse("cusparseSDDMM", wrong);
-    const product p = {*(const matrix *)S, *(const matrix *)Y, *(const matrix *)X, 1, 0, 1, 0, buffer};
+    const product p = {*m,
+                       *(const matrix *)Y,
+                       *(const matrix *)X,
+                       1,
+                       m->active != NULL,
+                       milliseconds(FTB_CUSPARSE_SPMM_DEFAULT),
+                       *(const float *)alpha,
+                       0,
+                       buffer};
     driver.append(((const handle_of *)handle)->stream, run, &p, sizeof p);
     return 0;
 }
