@@ -332,8 +332,6 @@ static void refused(void **state)
                  FtB_Relations_sample(&s, list, one, fanouts, 2, NULL));
     assert_fails(GrB_NULL_POINTER, "fanouts is NULL", FtB_Relations_sample(&s, list, one, NULL, 2, NULL));
     assert_fails(GrB_INVALID_VALUE, "nhops is -1", FtB_Relations_sample(&s, list, one, fanouts, -1, NULL));
-    assert_fails(GrB_NOT_IMPLEMENTED, "disjoint is given",
-                 FtB_Relations_sample(&s, list, one, fanouts, 1, FTB_SAMPLE_OPTIONS(.disjoint = true)));
     assert_fails(GrB_NOT_IMPLEMENTED, "plan is given",
                  FtB_Relations_sample(&s, list, one, fanouts, 1, FTB_SAMPLE_OPTIONS(.plan = "queue")));
     assert_fails(GrB_INVALID_VALUE,

@@ -59,11 +59,16 @@ typedef struct FtB_Relation_sample_opaque *FtB_Relation_sample; /**< what FtB_Re
 /** Draws neighbourhoods over all relations, as FtB_sample does over one matrix: hop h picks of relation r
  * fanouts[r * nhops + h] entries of each row whose vertex was found so far. Vertices have numbers by type:
  * seeds in their order, then what each hop found by any relation, ascending. A relation's draws are those of
- * a key of its own, but for the first; one relation of a type with itself gives what FtB_sample gives.
+ * a key of its own, but for the first; one relation of a type with itself gives what FtB_sample gives. Lists
+ * that have to do with entries or with seeds have those of all relations, or of all types, one after the
+ * other, in their order.
  *  @param[out] sample the new object; NULL on failure. @param relations the list. @param seeds for each type,
  * in order. @param fanouts a number for each relation and hop; -1: all, 0: none. @param nhops how many.
- * @param options NULL for the defaults; of these selector, key, threshold, seed, batch, replace, once, edges,
- * structural and iterations. @return as FtB_sample. */
+ * @param options NULL for the defaults. `times`: of the relations' entries, those of relation r behind those
+ * of the ones before it; `exclude`: places in that list; `until`: of the seeds of all types. `reverses`: of
+ * excluded entries, which are then of relations from a type to itself. `self`: in relations from a type to
+ * itself. `disjoint`: trees of all seeds, numbered through. `key` and `key_op` are for all relations.
+ * @return as FtB_sample; GrB_NOT_IMPLEMENTED for induced, stack and plan. */
 GrB_Info FtB_Relations_sample(FtB_Relation_sample *sample, FtB_Relations relations, const FtB_Ids *seeds,
                               const int64_t *fanouts, int nhops, const FtB_Sample_options *options);
 
@@ -82,6 +87,10 @@ FtB_Ids FtB_Relation_sample_edges(FtB_Relation_sample sample, int relation, int 
 /** The vertices of a type. @param sample the sample. @param type which. @return their numbers in the
  * relations' matrices. */
 FtB_Ids FtB_Relation_sample_vertices(FtB_Relation_sample sample, int type);
+
+/** Each vertex's tree, the place of its seed among those of all types. @param sample made with .disjoint.
+ * @param type which. @return as many as there are vertices of the type; NULL without. */
+const int32_t *FtB_Relation_sample_trees(FtB_Relation_sample sample, int type);
 
 /** How many vertices of a type are new: the seeds, then for each hop. @param sample the sample. @param type
  * which. @return nhops + 1 numbers. */

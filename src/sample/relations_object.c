@@ -23,6 +23,7 @@ GrB_Info FtB_Relation_sample_free(FtB_Relation_sample *sample)
     for (int t = 0; t < s->ntypes; t++) {
         ftb_delete(s->type[t].vertices);
         ftb_delete(s->type[t].found);
+        ftb_delete(s->type[t].trees);
     }
     ftb_delete(s->relation);
     ftb_delete(s->type);
@@ -67,6 +68,12 @@ FtB_Ids FtB_Relation_sample_vertices(FtB_Relation_sample s, int type)
 {
     const ftb_type_vertices *of = type_of(s, type);
     return of ? list(of->vertices, of->count) : list(NULL, 0);
+}
+
+const int32_t *FtB_Relation_sample_trees(FtB_Relation_sample s, int type)
+{
+    const ftb_type_vertices *of = type_of(s, type);
+    return of ? of->trees : NULL;
 }
 
 FtB_Ids FtB_Relation_sample_vertex_counts(FtB_Relation_sample s, int type)

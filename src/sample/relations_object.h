@@ -37,6 +37,7 @@ typedef struct ftb_relation_hops {
 typedef struct ftb_type_vertices {
     int64_t *vertices, count;
     int64_t *found; /* nhops + 1 */
+    int32_t *trees; /* NULL: one */
 } ftb_type_vertices;
 
 struct FtB_Relation_sample_opaque {

@@ -1,5 +1,6 @@
 /* Neighbourhoods over several relations, hop by hop: all relations pick of the rows of the vertices that were
- * found so far, then what they found of a type gets its numbers in one go. */
+ * found so far, then what they found of a type gets its numbers in one go. Trees are those of the seeds of
+ * all types, whichever type a vertex is of. */
 #include "core/draws.h"
 #include "core/options.h"
 #include "core/words.h"
@@ -16,6 +17,7 @@ typedef struct turn {
     int32_t *local;
     int64_t row0, nrows; /* destinations that are picked of */
     double *before;      /* scales of the hop before's layer */
+    int64_t *excluded;   /* places in this relation's matrix */
 } turn;
 
 typedef struct call {
@@ -26,6 +28,8 @@ typedef struct call {
     const int64_t *fanouts;
     int nhops;
     turn *turns;
+    int64_t nseeds; /* of all types */
+    uint64_t *tree_seeds;
 } call;
 
 /* ---- arguments */
@@ -35,22 +39,21 @@ static GrB_Info check_options(const FtB_Sample_options *o)
     const struct {
         const char *name;
         bool given;
-    } others[] = {{"key_op", o->key_op != NULL}, {"disjoint", o->disjoint},
-                  {"apart", o->apart},           {"self", o->self},
-                  {"times", o->times.at},        {"until", o->until.at},
-                  {"exclude", o->exclude.at},    {"reverses", o->reverses},
-                  {"induced", o->induced},       {"stack", o->stack != 0},
-                  {"plan", o->plan != NULL}};
+    } others[] = {{"induced", o->induced}, {"stack", o->stack != 0}, {"plan", o->plan != NULL}};
     for (size_t n = 0; n < sizeof others / sizeof *others; n++)
         if (others[n].given)
             return ftb_fail(GrB_NOT_IMPLEMENTED,
                             "options: %s is given, which samples over relations do not have", others[n].name);
     if (o->batch < 0)
         return ftb_fail(GrB_INVALID_VALUE, "options: batch is %lld; expected 0 or more", (long long)o->batch);
+    if (o->key && o->key_op)
+        return ftb_fail(GrB_INVALID_VALUE, "options: both key and key_op are given; expected one of them");
+    if (o->times.at && !o->disjoint)
+        return ftb_fail(GrB_INVALID_VALUE, "options: times go with disjoint trees; expected disjoint");
     return GrB_SUCCESS;
 }
 
-static GrB_Info check_seeds(const call *c, const FtB_Ids *seeds)
+static GrB_Info check_seeds(call *c, const FtB_Ids *seeds)
 {
     char below[FTB_WORDS];
     if (!seeds && c->list->ntypes > 0)
@@ -67,34 +70,122 @@ static GrB_Info check_seeds(const call *c, const FtB_Ids *seeds)
             return ftb_fail(GrB_INDEX_OUT_OF_BOUNDS, "seeds of type \"%s\": number %lld is %lld; expected %s",
                             type->name, (long long)bad, (long long)list.at[bad],
                             ftb_below_text(below, type->count));
+        c->nseeds += list.count;
     }
+    if (c->options.disjoint && c->nseeds > INT32_MAX)
+        return ftb_fail(FTB_LIMIT, "seeds are %lld; expected less than 2^31 of disjoint trees",
+                        (long long)c->nseeds);
     return GrB_SUCCESS;
+}
+
+/* Lists of all relations' entries have them one after the other: relation r's begin here; of r = nrelations
+ * all of them. */
+static int64_t first_entry(const call *c, int r)
+{
+    int64_t first = 0;
+    for (int n = 0; n < r; n++)
+        first += c->list->relation[n].A->pattern->nvals;
+    return first;
+}
+
+static GrB_Info check_lists(const call *c)
+{
+    const FtB_Sample_options *o = &c->options;
+    const int64_t all = first_entry(c, c->list->nrelations);
+    char below[FTB_WORDS];
+    if (o->times.at && o->times.count != all)
+        return ftb_fail(
+            GrB_DIMENSION_MISMATCH,
+            "options: times has %lld numbers; expected %lld, one for each of the relations' entries",
+            (long long)o->times.count, (long long)all);
+    if (o->exclude.count < 0 || (!o->exclude.at && o->exclude.count > 0))
+        return ftb_fail(GrB_INVALID_VALUE, "options: exclude has %lld numbers at %s; expected a list",
+                        (long long)o->exclude.count, o->exclude.at ? "an address" : "NULL");
+    for (int64_t t = 0; t < o->exclude.count; t++)
+        if (o->exclude.at[t] < 0 || o->exclude.at[t] >= all)
+            return ftb_fail(
+                GrB_INDEX_OUT_OF_BOUNDS,
+                "options: exclude[%lld] is %lld; expected a place among the relations' entries, %s",
+                (long long)t, (long long)o->exclude.at[t], ftb_below_text(below, all));
+    return GrB_SUCCESS;
+}
+
+/* Those of the excluded entries that are the relation's. */
+static GrB_Info list_excluded(FtB_Ids *excluded, const call *c, int r)
+{
+    const FtB_Ids all = c->options.exclude;
+    const int64_t first = first_entry(c, r), end = first_entry(c, r + 1);
+    turn *t = &c->turns[r];
+    int64_t count = 0;
+    for (int64_t n = 0; n < all.count; n++)
+        count += all.at[n] >= first && all.at[n] < end;
+    *excluded = FtB_Ids_of(NULL, 0);
+    if (count == 0)
+        return GrB_SUCCESS;
+    t->excluded = ftb_new(c->ctx, count, sizeof *t->excluded);
+    if (!t->excluded)
+        return ftb_nomem();
+    count = 0;
+    for (int64_t n = 0; n < all.count; n++)
+        if (all.at[n] >= first && all.at[n] < end)
+            t->excluded[count++] = all.at[n] - first;
+    *excluded = FtB_Ids_of(t->excluded, count);
+    const ftb_relation *of = &c->list->relation[r];
+    if (c->options.reverses && of->source != of->destination)
+        return ftb_fail(GrB_INVALID_VALUE,
+                        "options: reverses, of excluded entries of relation \"%s\" from \"%s\" to \"%s\"; "
+                        "expected such of relations from a type to itself",
+                        of->name, c->list->type[of->source].name, c->list->type[of->destination].name);
+    return GrB_SUCCESS;
+}
+
+static GrB_Info begin_turn(call *c, int r)
+{
+    const FtB_Sample_options *o = &c->options;
+    const FtB_Matrix A = c->list->relation[r].A;
+    char name[FTB_WORDS];
+    ftb_selector *s = &c->turns[r].selector;
+    ftb_selector_options how = {.key = o->key ? FTB_ARG(o->key) : FTB_ARG(o->key_op),
+                                .selector = o->selector,
+                                .replace = o->replace,
+                                .threshold = o->threshold,
+                                .iterations = o->iterations,
+                                .times = o->times,
+                                .until = o->until,
+                                .nuntil = c->nseeds,
+                                .until_of = "the seeds of all types",
+                                .seed = o->seed};
+    if (o->times.at)
+        how.times = FtB_Ids_of(o->times.at + first_entry(c, r), A->pattern->nvals);
+    GrB_Info info = list_excluded(&how.exclude, c, r);
+    how.reverses = o->reverses && how.exclude.count > 0;
+    if (info == GrB_SUCCESS)
+        info = ftb_selector_begin(s, c->ctx, A, &how);
+    if (info == GrB_SUCCESS && o->disjoint && ftb_sample_scales(&s->product))
+        info = ftb_fail(GrB_INVALID_VALUE,
+                        "options: disjoint means nothing where rows are picked of together, by "
+                        "FTB_SAMPLE_FASTGCN, _LADIES and LABOR's iterations");
+    if (r > 0)
+        s->product.seed = ftb_random_mix(s->product.seed, (uint64_t)r, FTB_DRAW_RELATION);
+    for (int h = 0; h < c->nhops && info == GrB_SUCCESS; h++) {
+        snprintf(name, sizeof name, "fanouts[%d]", r * c->nhops + h);
+        info = ftb_selector_check(s, c->fanouts[r * c->nhops + h], name);
+    }
+    return info;
 }
 
 /* Selectors of all relations, and their numbers of picks. */
 static GrB_Info begin_turns(call *c)
 {
-    char name[FTB_WORDS];
-    GrB_Info info = GrB_SUCCESS;
+    GrB_Info info = check_lists(c);
+    if (info != GrB_SUCCESS)
+        return info;
     c->turns = ftb_new0(c->ctx, c->list->nrelations, sizeof *c->turns);
-    if (!c->turns)
+    c->tree_seeds = c->options.disjoint ? ftb_new(c->ctx, c->nseeds, sizeof *c->tree_seeds) : NULL;
+    if (!c->turns || (c->options.disjoint && !c->tree_seeds))
         return ftb_nomem();
-    for (int r = 0; r < c->list->nrelations && info == GrB_SUCCESS; r++) {
-        const ftb_selector_options how = {.key = FTB_ARG(c->options.key),
-                                          .selector = c->options.selector,
-                                          .replace = c->options.replace,
-                                          .threshold = c->options.threshold,
-                                          .iterations = c->options.iterations,
-                                          .seed = c->options.seed};
-        ftb_selector *s = &c->turns[r].selector;
-        info = ftb_selector_begin(s, c->ctx, c->list->relation[r].A, &how);
-        if (r > 0)
-            s->product.seed = ftb_random_mix(s->product.seed, (uint64_t)r, FTB_DRAW_RELATION);
-        for (int h = 0; h < c->nhops && info == GrB_SUCCESS; h++) {
-            snprintf(name, sizeof name, "fanouts[%d]", r * c->nhops + h);
-            info = ftb_selector_check(s, c->fanouts[r * c->nhops + h], name);
-        }
-    }
+    for (int r = 0; r < c->list->nrelations && info == GrB_SUCCESS; r++)
+        info = begin_turn(c, r);
     return info;
 }
 
@@ -132,13 +223,17 @@ static GrB_Info make_sample(call *c, const FtB_Ids *seeds)
         return ftb_nomem();
     s->ntypes = c->list->ntypes;
     s->nrelations = c->list->nrelations;
+    int32_t tree = 0;
     for (int t = 0; t < s->ntypes; t++) {
         ftb_type_vertices *v = &s->type[t];
         v->count = seeds[t].count;
         v->vertices = ftb_new(ctx, v->count, sizeof *v->vertices);
         v->found = ftb_new0(ctx, (int64_t)s->nhops + 1, sizeof *v->found);
-        if (!v->vertices || !v->found)
+        v->trees = c->options.disjoint ? ftb_new(ctx, v->count, sizeof *v->trees) : NULL;
+        if (!v->vertices || !v->found || (c->options.disjoint && !v->trees))
             return ftb_nomem();
+        for (int64_t n = 0; n < v->count && v->trees; n++)
+            v->trees[n] = tree++;
         if (v->count > 0)
             memcpy(v->vertices, seeds[t].at, (size_t)v->count * sizeof *v->vertices);
         v->found[0] = v->count;
@@ -156,6 +251,18 @@ static GrB_Info make_sample(call *c, const FtB_Ids *seeds)
 
 /* ---- a hop */
 
+/* A tree's draws follow from its seed vertex, and from this one's type, but for the first. */
+static void seed_trees(const call *c, uint64_t seed)
+{
+    int64_t tree = 0;
+    for (int t = 0; t < c->sample->ntypes && c->tree_seeds; t++) {
+        const ftb_type_vertices *v = &c->sample->type[t];
+        const uint64_t of_type = t > 0 ? ftb_random_mix(seed, (uint64_t)t, FTB_DRAW_RELATION) : seed;
+        for (int64_t n = 0; n < v->found[0]; n++)
+            c->tree_seeds[tree++] = ftb_random_mix(of_type, (uint64_t)v->vertices[n], FTB_DRAW_TREE);
+    }
+}
+
 static GrB_Info pick(call *c, int r, int hop)
 {
     turn *t = &c->turns[r];
@@ -165,11 +272,14 @@ static GrB_Info pick(call *c, int r, int hop)
     t->row0 = c->options.once && hop > 0 ? rows->count - rows->found[hop] : 0;
     t->nrows = rows->count - t->row0;
     p->stream = ftb_draw_stream(&p->seed, (uint64_t)c->options.batch, (uint64_t)hop);
+    seed_trees(c, p->seed);
+    if (rows->trees) {
+        p->seeds = c->tree_seeds;
+        p->trees = rows->trees + t->row0;
+    }
     const GrB_Info info =
         ftb_pick(&t->picks, &t->selector, rows->vertices + t->row0, t->nrows, c->fanouts[r * c->nhops + hop]);
     p->seed = seed;
-    if (info == GrB_SUCCESS)
-        c->sample->relation[r].picked[hop] = t->picks.rowptr[t->nrows];
     return info;
 }
 
@@ -178,7 +288,7 @@ typedef struct joined {
     int64_t nrows, count;
     int64_t *rowptr, *order;
     char *columns;
-    int32_t *local;
+    int32_t *local, *trees; /* of the rows; NULL: one */
 } joined;
 
 static GrB_Info join_picks(joined *j, const call *c, int type)
@@ -194,7 +304,8 @@ static GrB_Info join_picks(joined *j, const call *c, int type)
     j->order = ftb_new(c->ctx, j->count, sizeof *j->order);
     j->columns = ftb_new(c->ctx, j->count, size);
     j->local = ftb_new(c->ctx, j->count, sizeof *j->local);
-    if (!j->rowptr || !j->order || !j->columns || !j->local)
+    j->trees = c->options.disjoint ? ftb_new(c->ctx, j->nrows, sizeof *j->trees) : NULL;
+    if (!j->rowptr || !j->order || !j->columns || !j->local || (c->options.disjoint && !j->trees))
         return ftb_nomem();
     int64_t row = 0, at = 0;
     j->rowptr[0] = 0;
@@ -208,6 +319,9 @@ static GrB_Info join_picks(joined *j, const call *c, int type)
         for (int64_t e = 0; e < count; e++)
             j->order[at + e] = e;
         memcpy(j->columns + (size_t)at * size, t->picks.columns, (size_t)count * size);
+        const ftb_type_vertices *rows = &c->sample->type[c->list->relation[r].destination];
+        for (int64_t i = 0; i < t->nrows && j->trees; i++)
+            j->trees[row + i] = rows->trees[t->row0 + i];
         row += t->nrows;
         at += count;
     }
@@ -245,6 +359,24 @@ static GrB_Info part_picks(const joined *j, call *c, int type)
     return GrB_SUCCESS;
 }
 
+/* Puts new vertices, and their trees, behind those that are there. */
+static GrB_Info append(const call *c, ftb_type_vertices *v, const ftb_relabel_product *p)
+{
+    const int64_t count = v->count + p->nfresh;
+    void *vertices = v->vertices, *trees = v->trees;
+    bool fits = ftb_resize(c->ctx, &vertices, count, sizeof *v->vertices);
+    v->vertices = vertices;
+    fits = fits && (!trees || ftb_resize(c->ctx, &trees, count, sizeof *v->trees));
+    v->trees = trees;
+    if (!fits)
+        return ftb_nomem();
+    memcpy(v->vertices + v->count, p->fresh, (size_t)p->nfresh * sizeof *v->vertices);
+    if (trees)
+        memcpy(v->trees + v->count, p->fresh_trees, (size_t)p->nfresh * sizeof *v->trees);
+    v->count = count;
+    return GrB_SUCCESS;
+}
+
 /* Numbers for what was picked of a type. */
 static GrB_Info relabel(call *c, int type, int hop)
 {
@@ -256,30 +388,57 @@ static GrB_Info relabel(call *c, int type, int hop)
                              .known = v->vertices,
                              .nknown = v->count,
                              .bound = c->list->type[type].count,
+                             .trees = v->trees,
+                             .ntrees = c->nseeds,
+                             .row_trees = j.trees,
+                             .apart = c->options.apart,
                              .nrows = j.nrows,
                              .rowptr = j.rowptr,
                              .columns = j.columns,
                              .wide = ftb_col_size(c->list->type[type].count) == 8,
                              .local = j.local,
                              .entries = j.order};
-    if (info == GrB_SUCCESS) {
+    if (info == GrB_SUCCESS)
         FTB_RUN(info, FTB_WHO_FITS(c->ctx, relabel, &p), relabel, nothing, &p);
-        void *vertices = v->vertices;
-        if (info == GrB_SUCCESS && !ftb_resize(c->ctx, &vertices, v->count + p.nfresh, sizeof *v->vertices))
-            info = ftb_nomem();
-        v->vertices = vertices;
-    }
+    if (info == GrB_SUCCESS)
+        info = append(c, v, &p);
     if (info == GrB_SUCCESS) {
-        memcpy(v->vertices + v->count, p.fresh, (size_t)p.nfresh * sizeof *v->vertices);
-        v->count += p.nfresh;
         v->found[hop + 1] = p.nfresh;
         info = part_picks(&j, c, type);
     }
     ftb_delete(p.fresh);
+    ftb_delete(p.fresh_trees);
+    ftb_delete(j.trees);
     ftb_delete(j.rowptr);
     ftb_delete(j.order);
     ftb_delete(j.columns);
     ftb_delete(j.local);
+    return info;
+}
+
+/* Of a relation from a type to itself. */
+static GrB_Info add_self(call *c, int r)
+{
+    turn *t = &c->turns[r];
+    const ftb_relation *of = &c->list->relation[r];
+    const ftb_type_vertices *v = &c->sample->type[of->destination];
+    ftb_self_rows rows = {.ctx = c->ctx,
+                          .p = of->A->pattern,
+                          .vertices = v->vertices,
+                          .nseeds = c->options.apart || c->options.disjoint ? 0 : v->found[0],
+                          .nrows = t->nrows,
+                          .row0 = t->row0,
+                          .rowptr = t->picks.rowptr,
+                          .local = t->local,
+                          .entries = t->picks.entries,
+                          .scale = t->picks.scale};
+    if (!c->options.self || of->source != of->destination)
+        return GrB_SUCCESS;
+    const GrB_Info info = ftb_sample_self(&rows);
+    t->picks.rowptr = rows.rowptr;
+    t->local = rows.local;
+    t->picks.entries = rows.entries;
+    t->picks.scale = rows.scale;
     return info;
 }
 
@@ -294,7 +453,8 @@ static GrB_Info make_layer(call *c, int r, int hop)
         info = ftb_pick_values(&picked, &t->selector,
                                &(ftb_pick_list){.entries = t->picks.entries,
                                                 .scale = t->picks.scale,
-                                                .count = t->picks.rowptr[t->nrows]});
+                                                .count = t->picks.rowptr[t->nrows],
+                                                .ones = c->options.self});
     if (info != GrB_SUCCESS)
         return info;
     ftb_buffer *rowptr = ftb_buffer_adopt(c->ctx, t->picks.rowptr),
@@ -325,7 +485,10 @@ static GrB_Info run_hop(call *c, int hop)
     for (int r = 0; r < c->list->nrelations && info == GrB_SUCCESS; r++) {
         turn *t = &c->turns[r];
         const ftb_relation_hops *of = &c->sample->relation[r];
-        if (c->options.once && hop > 0)
+        info = add_self(c, r);
+        if (info == GrB_SUCCESS)
+            of->picked[hop] = t->picks.rowptr[t->nrows];
+        if (info == GrB_SUCCESS && c->options.once && hop > 0)
             info = ftb_picks_join(c->ctx, &t->picks, &t->local, &t->nrows,
                                   &(ftb_hop_before){.layer = of->layer[hop - 1],
                                                     .entries = of->edges[hop - 1],
@@ -361,9 +524,11 @@ GrB_Info FtB_Relations_sample(FtB_Relation_sample *sample, FtB_Relations relatio
         ftb_picks_delete(&c.turns[r].picks);
         ftb_delete(c.turns[r].local);
         ftb_delete(c.turns[r].before);
+        ftb_delete(c.turns[r].excluded);
         ftb_selector_end(&c.turns[r].selector);
     }
     ftb_delete(c.turns);
+    ftb_delete(c.tree_seeds);
     FtB_Relation_sample_free(&c.sample);
     if (info == FTB_CANCELLED)
         ftb_cancel_clear(c.ctx);

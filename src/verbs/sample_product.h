@@ -63,7 +63,8 @@ typedef struct ftb_relabel_product {
     int64_t bound;        /* vertices are below it */
     const int32_t *trees; /* of the known ones: vertices of two trees are never the same; NULL: one tree */
     int64_t ntrees;       /* trees are below it */
-    int64_t nrows, row0;  /* rows are those of known[row0 ...] */
+    int64_t nrows, row0;  /* rows are those of known[row0 ...], */
+    const int32_t *row_trees; /* or, unless NULL, other vertices', of these trees */
     const int64_t *rowptr;
     const void *columns; /* of p's width: vertices picked by each row */
     bool wide;

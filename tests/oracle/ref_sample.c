@@ -387,7 +387,9 @@ GrB_Info ref_relabel(ftb_relabel_product *p)
     for (int64_t r = 0; r < p->nrows; r++)
         for (int64_t e = p->rowptr[r]; e < p->rowptr[r + 1]; e++)
             of[e] = new[e] =
-                (vertex){p->trees ? p->trees[p->row0 + r] : 0,
+                (vertex){p->row_trees ? p->row_trees[r]
+                         : p->trees   ? p->trees[p->row0 + r]
+                                      : 0,
                          p->wide ? ((const int64_t *)p->columns)[e] : ((const int32_t *)p->columns)[e]};
     if (!p->apart)
         qsort(new, (size_t)picks, sizeof *new, by_vertex);

@@ -138,6 +138,11 @@ static void insert_known(const table *t)
 
 /* ---- picks */
 
+static inline int32_t tree_of_row(const ftb_relabel_product *p, int64_t r)
+{
+    return p->row_trees ? p->row_trees[r] : p->trees[p->row0 + r];
+}
+
 static inline uint64_t column_at(const ftb_relabel_product *p, int64_t e)
 {
     return p->wide ? (uint64_t)((const int64_t *)p->columns)[e] : (uint64_t)((const int32_t *)p->columns)[e];
@@ -156,7 +161,7 @@ static void insert_picks(table *t)
         for (int64_t i = 0; p->trees && i < count; i++) {
             while (p->rowptr[r + 1] <= first + i)
                 r++;
-            key[i] |= (uint64_t)p->trees[p->row0 + r] << t->tree_shift;
+            key[i] |= (uint64_t)tree_of_row(p, r) << t->tree_shift;
         }
         const int64_t found = claim(t, (uint32_t *)p->local + first, fresh, key, count);
         const int64_t at = atomic_fetch_add_explicit(&t->nfresh, found, memory_order_relaxed);
@@ -290,7 +295,7 @@ static GrB_Info keep_apart(const table *t)
             p->fresh[e] = (int64_t)column_at(p, e);
             p->local[e] = (int32_t)(p->nknown + e);
             if (p->trees)
-                p->fresh_trees[e] = p->trees[p->row0 + r];
+                p->fresh_trees[e] = tree_of_row(p, r);
         }
     return GrB_SUCCESS;
 }
