@@ -1,36 +1,33 @@
-/* featblas sample: neighbourhoods of seeds, batch by batch: files of their layers, and how much was drawn. */
-#include "app.h"
-#include "core/draws.h"
-#include "fanouts.h"
-#include "file_names.h"
-#include "io/io.h"
-#include "reader.h"
+/* featblas sample: neighbourhoods of seeds, or walks from them, batch by batch: files of what was drawn, and
+ * how much that was. */
+#include "sample/sample_parts.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
-typedef struct sample_values {
-    reader_values reader;
-    const char *graph, *seeds, *fanout, *output, *key;
-    int64_t random, batch, seed, iterations;
-    int sampler, format, replace, disjoint, once, self, edges;
-    double threshold;
-} sample_values;
-
-static const sample_values defaults = {.fanout = "15,10", .batch = 1024, .seed = 1};
+static const sample_values defaults = {.batch = 1024, .seed = 1};
 
 #define FIELD(name) offsetof(sample_values, name)
 
 static const option sample_options[] = {
     {.heading = "Seeds"},
     {.name = "graph", .kind = OPTION_FILE, .offset = FIELD(graph), .argument = "FILE", .help = "The graph."},
+    {.name = "relation",
+     .kind = OPTION_TEXTS,
+     .offset = FIELD(relations),
+     .argument = "NAME:SRC:DST=FILE",
+     .help =
+         "In place of --graph, again for each relation: a matrix with a row for each vertex of type DST and "
+         "a column for each of type SRC."},
     {.name = "seeds",
      .kind = OPTION_FILE,
      .offset = FIELD(seeds),
      .argument = "FILE",
      .help = "Vertices to start from, a number a line, as the graph's file numbers them, or .npy, from 0."},
+    {.name = "type",
+     .kind = OPTION_TEXT,
+     .offset = FIELD(type),
+     .argument = "TYPE",
+     .help = "With --relation: the type of the seeds. Default: that of the first relation's rows."},
     {.name = "random",
      .kind = OPTION_INTEGER,
      .offset = FIELD(random),
@@ -48,14 +45,16 @@ static const option sample_options[] = {
      .kind = OPTION_TEXT,
      .offset = FIELD(fanout),
      .argument = "K,...",
-     .help = "Picks of each vertex, for every hop from the seeds on; all: every entry. Default: 15,10."},
+     .help =
+         "Picks of each vertex, for every hop from the seeds on; all: every entry. With --relation of each "
+         "relation, or a list for each: 5,5/10,5. Default: 15,10."},
     {.name = "sampler",
      .kind = OPTION_CHOICE,
      .offset = FIELD(sampler),
      .argument = "NAME",
-     .choices = FANOUTS_SAMPLERS,
+     .choices = FANOUTS_SAMPLERS "|last",
      .help = "Which entries are picked. auto: weighted with --key, else uniform. threshold and bernoulli go "
-             "with --fanout all. Default: auto."},
+             "with --fanout all, last, the latest, with --times. Default: auto."},
     {.name = "key",
      .kind = OPTION_TEXT,
      .offset = FIELD(key),
@@ -94,12 +93,82 @@ static const option sample_options[] = {
      .offset = FIELD(self),
      .value = 1,
      .help = "An entry for each row's own vertex, too."},
+    {.name = "times",
+     .kind = OPTION_FILE,
+     .offset = FIELD(times),
+     .argument = "FILE|values",
+     .help =
+         "When each entry of the graph came: a whole number a line, by rows and, in these, columns, or .npy; "
+         "values: the entries' own. A tree has none that is later than --until of its seed. Implies "
+         "--disjoint."},
+    {.name = "until",
+     .kind = OPTION_FILE,
+     .offset = FIELD(until),
+     .argument = "T|FILE",
+     .help = "The moment of all seeds, or of each, a whole number a line, or .npy."},
+    {.name = "exclude",
+     .kind = OPTION_FILE,
+     .offset = FIELD(exclude),
+     .argument = "FILE",
+     .help = "Entries that are not there: a row and a column a line, as the graph's file numbers them, or a "
+             "place a line, as --edges writes them; or .npy, from 0."},
+    {.name = "exclude-reverse",
+     .kind = OPTION_SET,
+     .offset = FIELD(reverse),
+     .value = 1,
+     .help = "Nor are those the other way."},
     {.name = "seed",
      .kind = OPTION_INTEGER,
      .offset = FIELD(seed),
      .argument = "S",
      .low = 1,
      .help = "Seed of all draws. Default: 1."},
+    {.heading = "Pairs without an entry"},
+    {.name = "negative",
+     .kind = OPTION_INTEGER,
+     .offset = FIELD(negative),
+     .argument = "K",
+     .low = 1,
+     .help = "Draw K columns, too, that the row of each seed has no entry for; with --replace they may come "
+             "again."},
+    {.name = "negative-global",
+     .kind = OPTION_SET,
+     .offset = FIELD(global),
+     .value = 1,
+     .help = "K pairs of all vertices in place of those of each seed, for each batch."},
+    {.name = "negative-loops",
+     .kind = OPTION_SET,
+     .offset = FIELD(loops),
+     .value = 1,
+     .help = "Pairs of a vertex with itself count, too."},
+    {.heading = "Walks"},
+    {.name = "walk",
+     .kind = OPTION_INTEGER,
+     .offset = FIELD(walk),
+     .argument = "STEPS",
+     .low = 1,
+     .help = "Walk along the graph's rows from each seed, in place of neighbourhoods; with --key by weight."},
+    {.name = "walks",
+     .kind = OPTION_INTEGER,
+     .offset = FIELD(walks),
+     .argument = "N",
+     .low = 1,
+     .help = "N walks from each seed. Default: 1."},
+    {.name = "restart",
+     .kind = OPTION_REAL,
+     .offset = FIELD(restart),
+     .argument = "P",
+     .help = "The chance that a step goes back to the seed. Default: 0."},
+    {.name = "p",
+     .kind = OPTION_REAL,
+     .offset = FIELD(p),
+     .argument = "P",
+     .help = "node2vec: steps back are as likely as they would be, divided by P. Default: 1."},
+    {.name = "q",
+     .kind = OPTION_REAL,
+     .offset = FIELD(q),
+     .argument = "Q",
+     .help = "node2vec: and steps to what is no neighbour of the vertex before, divided by Q. Default: 1."},
     {.heading = "Output"},
     {.name = "output",
      .letter = 'o',
@@ -122,241 +191,180 @@ static const option sample_options[] = {
      .help = "Write the places of the layers' entries among the graph's, too, from 0."},
     {.name = NULL}};
 
-typedef struct work {
-    const sample_values *v;
-    FtB_Matrix A;
-    int64_t n, base;
-    int64_t *seeds, nseeds;
-    int64_t fanouts[FANOUTS];
-    int nhops;
-    int64_t batches, found[FANOUTS + 1], picked[FANOUTS]; /* of all batches */
-    double seconds;
-    char *path;
-    size_t room;
-} work;
-
 /* ---- arguments */
+
+typedef struct given {
+    const char *name;
+    bool is;
+} given;
+
+/* The first that is given is refused: it has nothing to do with `what`. */
+static int refuse(const given *list, size_t count, const char *what)
+{
+    for (size_t n = 0; n < count; n++)
+        if (list[n].is)
+            return app_fail(APP_USAGE, "--%s means nothing %s", list[n].name, what);
+    return APP_OK;
+}
+#define REFUSE(list, what) refuse(list, sizeof(list) / sizeof *(list), what)
+
+static int check_needs(const sample_values *v)
+{
+    const struct {
+        const char *name, *needs;
+        bool is, there;
+    } list[] = {{"edges", "output", v->edges, v->output != NULL},
+                {"until", "times", v->until != NULL, v->times != NULL},
+                {"exclude-reverse", "exclude", v->reverse, v->exclude != NULL},
+                {"negative-global", "negative", v->global, v->negative > 0},
+                {"negative-loops", "negative", v->loops, v->negative > 0},
+                {"type", "relation", v->type != NULL, v->relations.count > 0}};
+    for (size_t n = 0; n < sizeof list / sizeof *list; n++)
+        if (list[n].is && !list[n].there)
+            return app_fail(APP_USAGE, "--%s means nothing without --%s", list[n].name, list[n].needs);
+    if (v->times && !v->until)
+        return app_fail(APP_USAGE, "--times: the seeds' moments are missing; expected --until T|FILE");
+    return APP_OK;
+}
+
+static int check_walks(const sample_values *v)
+{
+    const given hops[] = {{"relation", v->relations.count > 0},
+                          {"fanout", v->fanout != NULL},
+                          {"sampler", v->sampler != 0},
+                          {"threshold", v->threshold < 0 || v->threshold > 0},
+                          {"iterations", v->iterations > 0},
+                          {"replace", v->replace},
+                          {"disjoint", v->disjoint},
+                          {"once", v->once},
+                          {"self", v->self},
+                          {"times", v->times != NULL},
+                          {"exclude", v->exclude != NULL},
+                          {"negative", v->negative > 0},
+                          {"edges", v->edges}};
+    const given walks[] = {{"walks", v->walks > 0},
+                           {"restart", v->restart < 0 || v->restart > 0},
+                           {"p", v->p < 0 || v->p > 0},
+                           {"q", v->q < 0 || v->q > 0}};
+    return v->walk ? REFUSE(hops, "with --walk") : REFUSE(walks, "without --walk");
+}
+
+static int check_relations(const sample_values *v)
+{
+    const bool file = v->times && strcmp(v->times, "values") != 0;
+    const given list[] = {
+        {"graph", v->graph != NULL}, {"exclude", v->exclude != NULL}, {"negative", v->negative > 0}};
+    if (v->relations.count == 0)
+        return v->graph ? APP_OK
+                        : app_fail(APP_USAGE, "--graph is missing, or --relation (featblas sample --help)");
+    if (file)
+        return app_fail(APP_USAGE, "--times: with --relation expected values");
+    return REFUSE(list, "with --relation");
+}
 
 static int check(const sample_values *v)
 {
-    if (!v->graph)
-        return app_fail(APP_USAGE, "--graph is missing (featblas sample --help)");
-    if (!v->seeds == !v->random)
+    int code = check_relations(v);
+    if (code == APP_OK && !v->seeds == !v->random)
         return app_fail(APP_USAGE, "%s: expected --seeds FILE or --random N",
                         v->seeds ? "both --seeds and --random are given" : "there are no seeds");
-    if (v->edges && !v->output)
-        return app_fail(APP_USAGE, "--edges means nothing without --output");
-    return APP_OK;
-}
-
-static int read_graph(work *w)
-{
-    FtB_Labels rows = NULL, cols = NULL;
-    reader_found found;
-    int64_t ncols;
-    int code = reader_read(&w->v->reader, w->v->graph, &w->A, &rows, &cols, &found);
-    const bool labels = rows || cols;
-    FtB_Labels_free(&rows);
-    FtB_Labels_free(&cols);
-    if (code != APP_OK)
-        return code;
-    if (labels)
-        return app_fail(APP_INPUT,
-                        "%s: an edge list, whose rows and columns have numbers apart; expected a square "
-                        "matrix in mtx, npz or csr",
-                        w->v->graph);
-    code = app_library_error(FtB_Matrix_shape(w->A, &w->n, &ncols, NULL, NULL, NULL), APP_INPUT);
-    if (code == APP_OK && w->n != ncols)
-        return app_fail(APP_INPUT, "%s: %lld x %lld; expected as many rows as columns", w->v->graph,
-                        (long long)w->n, (long long)ncols);
-    w->base = ftb_format_base(ftb_format_of(found.format));
-    return code;
-}
-
-static int read_seeds(work *w)
-{
-    FtB_Block X;
-    FtB_Format found;
-    int64_t rows, cols;
-    void *values;
-    GrB_Info info =
-        FtB_Block_read(&X, w->v->seeds, FTB_BLOCK_READ_OPTIONS(.type = FTB_INT64, .found = &found));
-    if (info == GrB_SUCCESS)
-        info = FtB_Block_shape(X, &rows, &cols, NULL, NULL, &values);
-    int code = app_library_error(info, APP_INPUT);
-    if (code != APP_OK)
-        return code;
-    if (cols != 1 && rows > 0)
-        code =
-            app_fail(APP_INPUT, "%s: %lld columns; expected a number a line", w->v->seeds, (long long)cols);
-    w->nseeds = rows;
-    w->seeds = malloc(sizeof *w->seeds * (size_t)(rows + 1));
-    if (code == APP_OK && !w->seeds)
-        code = app_fail(APP_MEMORY, "out of memory");
-    const int64_t base = found == FTB_NPY ? 0 : w->base;
-    for (int64_t t = 0; code == APP_OK && t < rows; t++) {
-        const int64_t id = ((const int64_t *)values)[t];
-        w->seeds[t] = id - base;
-        if (id < base || id - base >= w->n)
-            code = app_fail(APP_INPUT, "%s: seed %lld is %lld; expected %lld to %lld", w->v->seeds,
-                            (long long)t + 1, (long long)id, (long long)base, (long long)(w->n - 1 + base));
-    }
-    FtB_Block_free(&X);
-    return code;
-}
-
-/* Different vertices, in the order in which they are drawn. */
-static int draw_seeds(work *w)
-{
-    const int64_t count = w->v->random;
-    if (count > w->n)
-        return app_fail(APP_USAGE, "--random: %lld seeds of %lld vertices", (long long)count,
-                        (long long)w->n);
-    bool *taken = calloc((size_t)w->n, 1);
-    w->seeds = malloc(sizeof *w->seeds * (size_t)count);
-    const uint64_t key = ftb_random_mix((uint64_t)w->v->seed, 0, FTB_DRAW_TREE);
-    for (uint64_t d = 0; taken && w->seeds && w->nseeds < count; d++) {
-        const int64_t id = (int64_t)ftb_draw_below((uint64_t)w->n, key, d, 0, 0);
-        if (!taken[id])
-            w->seeds[w->nseeds++] = id;
-        taken[id] = true;
-    }
-    const int code = taken && w->seeds ? APP_OK : app_fail(APP_MEMORY, "out of memory");
-    free(taken);
-    return code;
-}
-
-/* ---- output */
-
-static const char *path_of(work *w, int64_t batch, const char *what, int hop, const char *ending)
-{
-    int length = snprintf(w->path, w->room, "%s/%06lld.%s", w->v->output, (long long)batch, what);
-    if (hop >= 0)
-        length += snprintf(w->path + length, w->room - (size_t)length, "%d", hop);
-    snprintf(w->path + length, w->room - (size_t)length, ".%s", ending);
-    return w->path;
-}
-
-/* A list as a column; `base` is added. */
-static GrB_Info write_list(const char *path, FtB_Ids list, int64_t base)
-{
-    FtB_Block X;
-    void *values;
-    GrB_Info info = FtB_Block_new(&X, list.count, 1, FTB_INT64);
-    if (info == GrB_SUCCESS)
-        info = FtB_Block_shape(X, NULL, NULL, NULL, NULL, &values);
-    for (int64_t t = 0; info == GrB_SUCCESS && t < list.count; t++)
-        ((int64_t *)values)[t] = list.at[t] + base;
-    if (info == GrB_SUCCESS)
-        info = FtB_Block_write(X, path, FTB_FORMAT_AUTO, 0);
-    FtB_Block_free(&X);
-    return info;
-}
-
-static int write_batch(work *w, FtB_Sample s, int64_t batch)
-{
-    const bool text = w->v->format == 1;
-    const char *list = text ? "tsv" : "npy";
-    GrB_Info info =
-        write_list(path_of(w, batch, "vertices", -1, list), FtB_Sample_vertices(s), text ? w->base : 0);
-    for (int h = 0; h < w->nhops && info == GrB_SUCCESS; h++) {
-        info = FtB_Matrix_write(FtB_Sample_layer(s, h), path_of(w, batch, "hop", h, text ? "tsv" : "npz"),
-                                FTB_FORMAT_AUTO, NULL, NULL, 0);
-        if (info == GrB_SUCCESS && w->v->edges)
-            info = write_list(path_of(w, batch, "edges", h, list), FtB_Sample_edges(s, h), 0);
-    }
-    return app_library_error(info, APP_OUTPUT);
-}
-
-static int make_folder(work *w)
-{
-    if (!w->v->output)
-        return APP_OK;
-    w->room = strlen(w->v->output) + 64;
-    w->path = malloc(w->room);
-    if (!w->path)
-        return app_fail(APP_MEMORY, "out of memory");
-    if (mkdir(w->v->output, 0777) != 0 && errno != EEXIST)
-        return app_fail(APP_OUTPUT, "%s: cannot make the folder: %s", w->v->output, strerror(errno));
-    return APP_OK;
-}
-
-static void print(const work *w)
-{
-    char a[32], b[32], c[32];
-    int64_t all = 0;
-    app_end();
-    printf("%s seeds in %s batches\n", app_thousands(a, w->nseeds), app_thousands(b, w->batches));
-    printf("%-6s %15s %15s %15s\n", "hop", "edges", "new vertices", "duplicates");
-    for (int h = 0; h < w->nhops; h++) {
-        all += w->picked[h];
-        printf("%-6d %15s %15s %15s\n", h, app_thousands(a, w->picked[h]), app_thousands(b, w->found[h + 1]),
-               app_thousands(c, w->picked[h] - w->found[h + 1]));
-    }
-    printf("%s edges in %.3f s: %.2f million a second\n", app_thousands(a, all), w->seconds,
-           w->seconds > 0 ? (double)all / w->seconds / 1e6 : 0);
+    if (code == APP_OK)
+        code = check_needs(v);
+    return code == APP_OK ? check_walks(v) : code;
 }
 
 /* ---- batches */
 
-static int run_batch(work *w, int64_t batch)
+static FtB_Sample_options options_of(const sample_work *w, int64_t batch)
 {
     const sample_values *v = w->v;
-    const int64_t first = batch * v->batch, rest = w->nseeds - first;
-    const FtB_Sample_options o = {.size = sizeof o,
-                                  .selector = (FtB_Selector)v->sampler,
-                                  .key = v->key,
-                                  .threshold = v->threshold,
-                                  .seed = (uint64_t)v->seed,
-                                  .batch = batch,
-                                  .replace = v->replace,
-                                  .iterations = (int)v->iterations,
-                                  .disjoint = v->disjoint,
-                                  .once = v->once,
-                                  .self = v->self,
-                                  .edges = v->edges};
+    FtB_Sample_options o = {.size = sizeof o,
+                            .selector = (FtB_Selector)v->sampler,
+                            .key = v->key,
+                            .threshold = v->threshold,
+                            .seed = (uint64_t)v->seed,
+                            .batch = batch,
+                            .replace = v->replace,
+                            .iterations = (int)v->iterations,
+                            .disjoint = v->disjoint || v->times,
+                            .once = v->once,
+                            .self = v->self,
+                            .edges = v->edges,
+                            .exclude = FtB_Ids_of(w->excluded, w->nexcluded),
+                            .reverses = v->reverse};
+    if (v->times) {
+        o.times = FtB_Ids_of(w->times, w->ntimes);
+        o.until = FtB_Ids_of(w->until + batch * v->batch, sample_batch_size(w, batch));
+    }
+    return o;
+}
+
+static int batch_of_relations(sample_work *w, int64_t batch)
+{
+    const FtB_Sample_options o = options_of(w, batch);
+    FtB_Ids seeds[2 * OPTION_TEXTS_MOST] = {{NULL, 0}};
+    FtB_Relation_sample s;
+    seeds[w->type] = FtB_Ids_of(w->seeds + batch * w->v->batch, sample_batch_size(w, batch));
+    const double start = app_seconds();
+    int code =
+        app_library_error(FtB_Relations_sample(&s, w->list, seeds, w->fanouts, w->nhops, &o), APP_USAGE);
+    w->seconds += app_seconds() - start;
+    for (int h = 0; h < w->nhops && code == APP_OK; h++) {
+        for (int r = 0; r < w->nrelations; r++)
+            w->picked[h] += FtB_Relation_sample_edge_counts(s, r).at[h];
+        for (int t = 0; t < FtB_Relations_types(w->list); t++)
+            w->found[h + 1] += FtB_Relation_sample_vertex_counts(s, t).at[h + 1];
+    }
+    if (code == APP_OK && w->v->output)
+        code = sample_write_relations(w, s, batch);
+    FtB_Relation_sample_free(&s);
+    return code;
+}
+
+static int batch_of_graph(sample_work *w, int64_t batch)
+{
+    const FtB_Sample_options o = options_of(w, batch);
     FtB_Sample s;
     const double start = app_seconds();
-    int code = app_library_error(
-        FtB_sample(&s, w->A, w->seeds + first, rest < v->batch ? rest : v->batch, w->fanouts, w->nhops, &o),
-        APP_USAGE);
+    int code = app_library_error(FtB_sample(&s, w->A, w->seeds + batch * w->v->batch,
+                                            sample_batch_size(w, batch), w->fanouts, w->nhops, &o),
+                                 APP_USAGE);
     w->seconds += app_seconds() - start;
-    if (code != APP_OK)
-        return code;
-    for (int h = 0; h < w->nhops; h++) {
+    for (int h = 0; h < w->nhops && code == APP_OK; h++) {
         w->picked[h] += FtB_Sample_edge_counts(s).at[h];
         w->found[h + 1] += FtB_Sample_vertex_counts(s).at[h + 1];
     }
-    if (v->output)
-        code = write_batch(w, s, batch);
+    if (code == APP_OK && w->v->output)
+        code = sample_write(w, s, batch);
     FtB_Sample_free(&s);
     return code;
 }
 
+static int run_batch(sample_work *w, int64_t batch)
+{
+    if (w->v->walk)
+        return sample_batch_walks(w, batch);
+    const int code = w->list ? batch_of_relations(w, batch) : batch_of_graph(w, batch);
+    return code == APP_OK && w->v->negative ? sample_batch_negative(w, batch) : code;
+}
+
 static int run_sample(const void *values, int count, char *const *operands)
 {
-    work w = {.v = values};
+    sample_work w = {.v = values};
     (void)count;
     (void)operands;
     int code = check(w.v);
     if (code == APP_OK)
-        code = fanouts_parse(w.fanouts, &w.nhops, "--fanout", w.v->fanout);
+        code = sample_read(&w);
     if (code == APP_OK)
-        code = read_graph(&w);
-    if (code == APP_OK)
-        code = w.v->seeds ? read_seeds(&w) : draw_seeds(&w);
-    if (code == APP_OK)
-        code = make_folder(&w);
-    w.batches = (w.nseeds + w.v->batch - 1) / w.v->batch;
+        code = sample_make_folder(&w);
     for (int64_t b = 0; b < w.batches && code == APP_OK; b++) {
         app_progress_note(-1, "batch %lld of %lld", (long long)b + 1, (long long)w.batches);
         code = run_batch(&w, b);
     }
     if (code == APP_OK)
-        print(&w);
-    FtB_Matrix_free(&w.A);
-    free(w.seeds);
-    free(w.path);
+        sample_print(&w);
+    sample_end(&w);
     return code;
 }
 
@@ -369,10 +377,21 @@ const command command_sample = {
         "edges and vertices each hop gave. What is drawn depends on --seed, the number of the batch and the "
         "vertices alone.\n\n"
         "A folder gets, for batch 0, 000000.vertices.npy, the vertices by local number, and for each hop "
-        "000000.hop0.npz, a matrix of local numbers: row r has what was picked of vertex r.",
-    .examples = "  $ featblas sample --graph products.npz --seeds train.txt --fanout 15,10,5 --batch 1024 -o "
-                "batches\n"
-                "  $ featblas sample --graph products.npz --random 10240 --fanout 10,10,10\n",
+        "000000.hop0.npz, a matrix of local numbers: row r has what was picked of vertex r. With trees "
+        "(--disjoint) "
+        "000000.trees.npy has each vertex's seed; --negative gives 000000.negative.npz, with a row for each "
+        "seed, "
+        "or all vertices', and --walk only 000000.walks.npy, a walk a row, -1 from where it ended. With "
+        "--relation "
+        "files are 000000.TYPE.vertices.npy and 000000.SRC-NAME-DST.hop0.npz.",
+    .examples =
+        "  $ featblas sample --graph products.npz --seeds train.txt --fanout 15,10,5 --batch 1024 -o "
+        "batches\n"
+        "  $ featblas sample --graph products.npz --random 10240 --fanout 10,10,10\n"
+        "  $ featblas sample --relation bought:item:item=products.npz --relation seen:item:item=products.npz "
+        "--seeds train.txt --fanout 5,5/10,5 -o relations\n"
+        "  $ featblas sample --graph products.npz --random 10000 --walk 20 --walks 10 --p 0.5 --q 2 -o "
+        "walks\n",
     .reads = true,
     .options = sample_options,
     .writes = true,

@@ -41,8 +41,16 @@ typedef enum option_kind {
     OPTION_TEXT,      /* const char *; `choices` are offered by completion only */
     OPTION_FILE,      /* const char *; files.h looks at those that are read or `written` */
     OPTION_TABLE,     /* const char *: FILE:COLUMN,COLUMN, a file that is read */
+    OPTION_TEXTS,     /* option_texts: the option may be given again */
     OPTION_DIRECTORY, /* const char * */
 } option_kind;
+
+/* What an option was given, each time. */
+enum { OPTION_TEXTS_MOST = 64 };
+typedef struct option_texts {
+    int count;
+    const char *at[OPTION_TEXTS_MOST];
+} option_texts;
 
 typedef struct option {
     const char *heading; /* not an option but the title of those that follow */

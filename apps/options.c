@@ -136,6 +136,14 @@ static int set_size(const option *o, int64_t *field, const char *text)
     return APP_OK;
 }
 
+static int add_text(const option *o, option_texts *field, const char *text)
+{
+    if (field->count == OPTION_TEXTS_MOST)
+        return app_fail(APP_USAGE, "--%s: given more than %d times", o->name, OPTION_TEXTS_MOST);
+    field->at[field->count++] = text;
+    return APP_OK;
+}
+
 static int set(const option *o, void *values, const char *text)
 {
     void *field = (char *)values + o->offset;
@@ -151,6 +159,8 @@ static int set(const option *o, void *values, const char *text)
         return set_size(o, field, text);
     case OPTION_CHOICE:
         return set_choice(o, field, text);
+    case OPTION_TEXTS:
+        return add_text(o, field, text);
     case OPTION_TEXT:
     case OPTION_FILE:
     case OPTION_TABLE:

@@ -53,7 +53,7 @@ says "iterations is 2; expected 0, or more with FTB_SAMPLE_LABOR"
 run 0 sample --graph graph.npz --random 50 --fanout 3 --sampler labor --once --self --disjoint
 
 run 2 sample --seeds seeds.txt
-says "--graph is missing"
+says "--graph is missing, or --relation"
 run 2 sample --graph graph.npz
 says "expected --seeds FILE or --random N"
 run 2 sample --graph graph.npz --random 3 --seeds seeds.txt
@@ -81,4 +81,103 @@ run 3 sample --graph list.tsv --random 1
 says "rows and columns have numbers apart"
 run 5 sample --graph graph.npz --random 3 -o no/such
 says "no/such: cannot make the folder"
+
+# Texts: numbers as the graph's file has them.
+seq 1 2 601 >seeds1.txt
+run 0 sample --graph graph.mtx --seeds seeds1.txt --negative 3 --fanout 2 --format tsv -o negative
+holds out "903 pairs without an entry"
+tr "$tab" ' ' <negative/000000.negative.tsv | sort >pairs
+[ "$(wc -l <pairs)" -eq 903 ] || fail "not 3 pairs a seed: $(wc -l <pairs)"
+[ -z "$(comm -12 edges pairs)" ] || fail "pairs that the graph has: $(comm -12 edges pairs | head -3)"
+[ "$(sort -u pairs | wc -l)" -eq 903 ] || fail "pairs come again"
+[ "$(cut -d' ' -f1 pairs | sort -u | tr '\n' ' ')" = "$(sort seeds1.txt | tr '\n' ' ')" ] || fail "not the seeds' rows"
+[ -z "$(awk '$1 == $2 || $2 < 1 || $2 > 2000' pairs)" ] || fail "loops, or vertices that are not there"
+run 0 sample --graph graph.mtx --seeds seeds1.txt --walk 4 --walks 2 --format tsv -o walks
+holds out "602 walks of 4 steps, of which"
+grep -q ' steps in .* million a second' out || fail "no rate: $(cat out)"
+cut -f1 walks/000000.walks.tsv | awk 'NR % 2' | cmp -s - seeds1.txt || fail "walks do not begin at the seeds"
+for step in 1 2 3 4; do
+    cut -f$step,$((step + 1)) walks/000000.walks.tsv | tr "$tab" ' '
+done | grep -v -- -1 | sort -u >steps
+[ -z "$(comm -13 edges steps)" ] || fail "steps that are no edges: $(comm -13 edges steps | head -3)"
+run 0 sample --graph graph.mtx --random 20 --fanout 3 --disjoint --format tsv -o trees
+[ "$(sort -n trees/000000.trees.tsv | tail -1)" = 19 ] || fail "trees are not the seeds' places"
+printf '%%%%MatrixMarket matrix coordinate pattern general\n3 3 2\n1 2\n2 3\n' >line.mtx
+printf '1\n' >first.txt
+run 0 sample --graph line.mtx --seeds first.txt --walk 5 --format tsv -o line
+[ "$(cat line/000000.walks.tsv)" = "1${tab}2${tab}3${tab}-1${tab}-1${tab}-1" ] || fail "$(cat line/000000.walks.tsv)"
+holds out "1 walks of 5 steps, of which 1 ended before"
+
+# Edges that are left out.
+printf '1 2\n' >gone.txt
+run 0 sample --graph line.mtx --seeds first.txt --exclude gone.txt --fanout 3,3
+holds out "0 edges in"
+printf '0\n' >place.txt
+run 0 sample --graph line.mtx --seeds first.txt --exclude place.txt --fanout 3,3
+holds out "0 edges in"
+
+# Relations.
+printf '%%%%MatrixMarket matrix coordinate pattern general\n3 2 3\n1 1\n1 2\n3 2\n' >writes.mtx
+run 0 sample --relation writes:author:paper=writes.mtx --relation cites:paper:paper=line.mtx --seeds first.txt \
+    --fanout all,all/1,1 --format tsv -o relations
+holds out "1 seeds in 1 batches"
+[ "$(tr '\n' ' ' <relations/000000.author.vertices.tsv)" = "1 2 " ] || fail "authors"
+[ "$(tr '\n' ' ' <relations/000000.paper.vertices.tsv)" = "1 2 3 " ] || fail "papers"
+[ "$(ls relations | wc -l)" -eq 6 ] || fail "files: $(ls relations)"
+run 0 sample --relation writes:author:paper=writes.mtx --type author --random 2 --fanout 1
+holds out "0 edges in"
+
+while read -r words; do
+    # shellcheck disable=SC2086
+    run 2 sample ${words%%|*}
+    says "${words#*|}"
+done <<END
+--graph graph.npz --random 3 --until 3|--until means nothing without --times
+--graph graph.npz --random 3 --times values|--times: the seeds' moments are missing
+--graph graph.npz --random 3 --exclude-reverse|--exclude-reverse means nothing without --exclude
+--graph graph.npz --random 3 --negative-global|--negative-global means nothing without --negative
+--graph graph.npz --random 3 --negative-loops|--negative-loops means nothing without --negative
+--graph graph.npz --random 3 --negative 0|--negative: 0 is too small
+--graph graph.npz --random 3 --type a|--type means nothing without --relation
+--graph graph.npz --random 3 --walks 3|--walks means nothing without --walk
+--graph graph.npz --random 3 --restart 0.2|--restart means nothing without --walk
+--graph graph.npz --random 3 --p 2|--p means nothing without --walk
+--graph graph.npz --random 3 --walk 3 --fanout 5|--fanout means nothing with --walk
+--graph graph.npz --random 3 --walk 3 --negative 5|--negative means nothing with --walk
+--graph graph.npz --random 3 --walk 3 --once|--once means nothing with --walk
+--graph graph.npz --random 3 --walk 3 --restart 1|restart is 1
+--graph graph.npz --random 3 --walk 3 --q -1|q is -1
+--graph graph.npz --random 3 --sampler last|times is missing
+--graph graph.npz --random 3 --fanout 3/2|has more lists than there are relations, 1
+--graph graph.npz --relation a:b:c=x --random 3|--graph means nothing with --relation
+--relation a:b:c=x --random 3 --exclude y|--exclude means nothing with --relation
+--relation a:b:c=x --random 3 --negative 3|--negative means nothing with --relation
+--relation a:b:c=x --random 3 --times t --until 3|--times: with --relation expected values
+--relation a:b=x --random 3|'a:b=x' is not NAME:SOURCE:DESTINATION=FILE
+--relation a:b:c --random 3|'a:b:c' is not NAME:SOURCE:DESTINATION=FILE
+--relation a:b:c:d=x --random 3|is not NAME:SOURCE:DESTINATION=FILE
+--relation a/b:c:d=x --random 3|is not NAME:SOURCE:DESTINATION=FILE
+--relation cites:p:p=line.mtx --random 2 --type papers|unknown type 'papers'
+--relation cites:p:p=line.mtx --random 2 --fanout 2,2/3|has more lists than there are relations, 1
+--relation a:p:p=line.mtx --relation b:p:p=line.mtx --random 2 --fanout 2,2/3|has lists of 2 and of 1 hops
+--relation a:p:p=line.mtx --relation b:p:p=line.mtx --relation c:p:p=line.mtx --random 2 --fanout 2/3|has 2 lists; expected one
+END
+while read -r words; do
+    # shellcheck disable=SC2086
+    run 3 sample ${words%%|*}
+    says "${words#*|}"
+done <<END
+--graph line.mtx --random 2 --times first.txt --until 3|first.txt: 1 numbers; expected 2, one for each entry
+--graph line.mtx --random 2 --times values --until 3|line.mtx: entries have no values
+--graph graph.npz --random 2 --times values --until first.txt|first.txt: 1 numbers; expected 2, one for each seed
+--graph graph.npz --random 2 --times values --until absent.txt|absent.txt
+--graph line.mtx --random 2 --exclude pairs|is no entry of line.mtx
+--graph line.mtx --random 2 --exclude seeds1.txt|seeds1.txt: place 2 is 3; expected 0 to 1
+--graph line.mtx --random 2 --exclude walks/000000.walks.tsv|5 columns; expected a number, or a row and a column
+--relation a:b:c=absent.npz --random 2|absent.npz
+--relation writes:author:paper=writes.mtx --relation cites:author:author=line.mtx --random 2|A has 3 rows; expected 2
+--relation a:p:p=line.mtx --relation a:p:p=line.mtx --random 2|relation "a" from "p" to "p" is there
+--relation a:p:p=list.tsv --random 2|rows and columns have numbers apart
+END
+run 0 sample --graph graph.npz --random 2 --exclude-reverse --exclude zero.txt --fanout 2
 finish
