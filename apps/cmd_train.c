@@ -136,6 +136,17 @@ static const option train_options[] = {
      FIELD(key),
      .argument = "TEXT",
      .help = "Weight, value or probability of an edge: an expression over x, i, j, di, dj."},
+    {.name = "replace",
+     .kind = OPTION_SET,
+     FIELD(replace),
+     .value = 1,
+     .help = "Neighbours are picked with replacement."},
+    {.name = "iterations",
+     .kind = OPTION_INTEGER,
+     FIELD(iterations),
+     .argument = "N",
+     .high = 1000,
+     .help = "labor: iterations of importance, for fewer vertices. Default: 0."},
     {.name = "save-every",
      .kind = OPTION_INTEGER,
      FIELD(save_every),
@@ -214,6 +225,8 @@ static int check_resumed(const train_values *v)
                 {"batch", v->batch > 0},
                 {"sampler", v->sampler >= 0},
                 {"key", v->key},
+                {"replace", v->replace},
+                {"iterations", v->iterations > 0},
                 {"seed", v->seed >= 0}};
     for (size_t r = 0; v->resume && r < sizeof rows / sizeof *rows; r++)
         if (rows[r].given)
@@ -239,6 +252,8 @@ static int check_batches(const train_values *v)
     } rows[] = {{"batch", v->batch > 0},
                 {"sampler", v->sampler >= 0},
                 {"key", v->key},
+                {"replace", v->replace},
+                {"iterations", v->iterations > 0},
                 {"save-every", v->save_every > 0 && !v->resume}};
     for (size_t r = 0; r < sizeof rows / sizeof *rows && !v->sample; r++)
         if (rows[r].given)
@@ -283,8 +298,11 @@ static int read_sampling(train *t)
 {
     const train_values *v = t->values;
     train_sampling *how = &t->plan.sampling;
-    *how = (train_sampling){
-        .batch = whole_or(v->batch, 1024), .selector = (FtB_Selector)ftb_max(v->sampler, 0), .key = v->key};
+    *how = (train_sampling){.batch = whole_or(v->batch, 1024),
+                            .selector = (FtB_Selector)ftb_max(v->sampler, 0),
+                            .key = v->key,
+                            .replace = v->replace,
+                            .iterations = v->iterations};
     if (!v->sample)
         return APP_OK;
     int code = learn_check_has("sample", true, t->model.kind, model_samples);

@@ -39,6 +39,18 @@ same one.safetensors two.safetensors
 run 0 train data --labels t.txt --model sage --sample 5,5 --batch 64 --epochs 3 -q --seed 1 --save two.safetensors
 cmp -s one.safetensors two.safetensors && fail "another seed gives the same weights"
 
+# How neighbours are picked matters, and is resumed
+for how in "--replace" "--sampler labor --iterations 2" "--sampler labor"; do
+    # shellcheck disable=SC2086
+    set -- train data --model sage --sample 5,5 --batch 64 $how --threads 1 -q
+    run 0 "$@" --epochs 2 --save part.safetensors
+    run 0 "$@" --epochs 4 --save straight.safetensors
+    run 0 train data --resume part.safetensors --epochs 4 -q --threads 1 --save resumed.safetensors
+    same resumed.safetensors straight.safetensors
+    [ ! -f last.safetensors ] || ! cmp -s last.safetensors straight.safetensors || fail "$how: no other weights"
+    cp straight.safetensors last.safetensors
+done
+
 # Interrupted anywhere, and resumed, the same bits: by a signal between two batches, and from what a run that was
 # killed had saved last
 set -- train data --model gat --sample 5,5 --batch 16 --threads 1 -q
@@ -73,7 +85,7 @@ run 2 train data --sample 5,0
 says "--sample: no neighbours for hop 1"
 run 2 train data --sample 5,5 --layers 3
 says "--sample: 2 hops; expected 3, one for each layer"
-for option in "--batch 5" "--sampler labor" "--key x" "--save-every 3"; do
+for option in "--batch 5" "--sampler labor" "--key x" "--replace" "--iterations 2" "--save-every 3"; do
     run 2 train data $option
     says "${option%% *} means nothing without --sample"
 done
@@ -81,6 +93,10 @@ run 2 train data --sample 5,5 --save-every 3
 says "--save-every goes with --save"
 run 2 train data --resume whole.safetensors --sample 5,5
 says "--sample: a resumed run has that of whole.safetensors"
+run 2 train data --resume whole.safetensors --replace
+says "--replace: a resumed run has that of whole.safetensors"
+run 2 train data --sample 5,5 --iterations 2
+says "iterations is 2; expected 0, or more with FTB_SAMPLE_LABOR"
 run 2 train data --sample 5,5 --sampler topk
 says "FTB_SAMPLE_TOPK needs an expression"
 run 2 train data --sample 5,5 --key 'x +'

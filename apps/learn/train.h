@@ -31,8 +31,8 @@ int learn_check_data(const learn_values *v, const char *path, const char *name, 
 typedef struct train_values {
     learn_values learn;
     const char *save, *resume, *sample, *key;
-    int task, optimizer, select, metrics, weights_only, sampler;
-    int64_t classes, layers, hidden, out_heads, epochs, patience, seed, repeat, batch, save_every;
+    int task, optimizer, select, metrics, weights_only, sampler, replace;
+    int64_t classes, layers, hidden, out_heads, epochs, patience, seed, repeat, batch, save_every, iterations;
     double dropout, lr, weight_decay;
 } train_values;
 
@@ -46,6 +46,8 @@ typedef struct train_sampling {
     int64_t fanouts[FANOUTS], batch;
     FtB_Selector selector;
     const char *key; /* NULL: none */
+    bool replace;
+    int64_t iterations; /* of LABOR */
 } train_sampling;
 
 /* How it is trained, with every default filled in. */

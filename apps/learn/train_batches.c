@@ -24,7 +24,11 @@ static GrB_Info make_loader(training *s)
 {
     const dataset *set = &s->t->set;
     const train_sampling *how = &s->t->plan.sampling;
-    const FtB_Sample_options sampler = {.size = sizeof sampler, .selector = how->selector, .key = how->key};
+    const FtB_Sample_options sampler = {.size = sizeof sampler,
+                                        .selector = how->selector,
+                                        .key = how->key,
+                                        .replace = how->replace,
+                                        .iterations = (int)how->iterations};
     FtB_Loader_options o = {.size = sizeof o,
                             .batch = how->batch,
                             .seed = s->run->seed,

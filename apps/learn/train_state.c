@@ -48,10 +48,9 @@ static GrB_Info put_sampling(training *s)
     const struct {
         const char *key;
         double value;
-    } rows[] = {{STATE "batch", (double)s->batch},
-                {STATE "batch-loss", s->sum},
-                {STATE "batch-size", (double)how->batch},
-                {STATE "sampler", how->selector}};
+    } rows[] = {{STATE "batch", (double)s->batch},        {STATE "batch-loss", s->sum},
+                {STATE "batch-size", (double)how->batch}, {STATE "sampler", how->selector},
+                {STATE "replace", how->replace},          {STATE "iterations", (double)how->iterations}};
     for (size_t r = 0; r < sizeof rows / sizeof *rows && info == GrB_SUCCESS; r++)
         info = put_number(s->tensors, rows[r].key, rows[r].value);
     return info;
@@ -62,7 +61,7 @@ int train_resumed(train *t)
     const model_kind *kind = t->model.kind;
     double rule = FTB_ADAM, select = TRAIN_BY_SCORE, lr = kind->lr, decay = kind->weight_decay,
            first = kind->decay_first, patience = (double)kind->patience, seed = 0, epoch = 0, best_epoch = 0,
-           best = NAN, batch = 0, size = 1, selector = 0;
+           best = NAN, batch = 0, size = 1, selector = 0, replace = 0, iterations = 0;
     const double most = 0x1p53; /* what a text of a number holds */
     const struct {
         const char *key;
@@ -80,7 +79,9 @@ int train_resumed(train *t)
                 {STATE "batch", &batch, {0, most, true}},
                 {STATE "batch-loss", &t->resumed_loss, {-DBL_MAX, DBL_MAX, false}},
                 {STATE "batch-size", &size, {1, most, true}},
-                {STATE "sampler", &selector, {0, UINT8_MAX, true}}};
+                {STATE "sampler", &selector, {0, UINT8_MAX, true}},
+                {STATE "replace", &replace, {0, 1, true}},
+                {STATE "iterations", &iterations, {0, INT16_MAX, true}}};
     int code = APP_OK;
     for (size_t r = 0; r < sizeof rows / sizeof *rows && code == APP_OK; r++)
         code = model_number(rows[r].to, t->resume, rows[r].key, rows[r].range);
@@ -100,7 +101,9 @@ int train_resumed(train *t)
                               .select = (train_select)select,
                               .sampling = {.batch = (int64_t)size,
                                            .selector = (FtB_Selector)selector,
-                                           .key = FtB_Tensors_get_text(t->resume, STATE "key")}};
+                                           .key = FtB_Tensors_get_text(t->resume, STATE "key"),
+                                           .replace = replace > 0,
+                                           .iterations = (int64_t)iterations}};
     t->resumed_seed = (uint64_t)seed;
     t->resumed_epoch = (int64_t)epoch;
     t->resumed_best_epoch = (int64_t)best_epoch;
