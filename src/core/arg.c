@@ -60,20 +60,14 @@ GrB_Info ftb_arg_block_anywhere(FtB_Block *X, FtB_Arg arg, const char *name, boo
     return info;
 }
 
-static GrB_Info come_home(ftb_buffer *b, const char *name)
-{
-    GrB_Info info = ftb_buffer_ask(b, FTB_READ);
-    return info == FTB_NO_DEVICE ? ftb_wrap_error(info, "%s: ", name) : info;
-}
-
 GrB_Info ftb_arg_matrix(FtB_Matrix *A, FtB_Arg arg, const char *name, bool optional)
 {
     GrB_Info info = ftb_arg_matrix_anywhere(A, arg, name, optional);
-    return info == GrB_SUCCESS && *A ? come_home((*A)->values, name) : info;
+    return info == GrB_SUCCESS && *A ? ftb_buffer_ask_as((*A)->values, FTB_READ, name) : info;
 }
 
 GrB_Info ftb_arg_block(FtB_Block *X, FtB_Arg arg, const char *name, bool optional)
 {
     GrB_Info info = ftb_arg_block_anywhere(X, arg, name, optional);
-    return info == GrB_SUCCESS && *X ? come_home((*X)->owner, name) : info;
+    return info == GrB_SUCCESS && *X ? ftb_buffer_ask_as((*X)->owner, FTB_READ, name) : info;
 }

@@ -36,6 +36,7 @@ GrB_Info ftb_block_view(FtB_Block *X, FtB_Context ctx, FtB_Type type, int64_t nr
                                       .ld = ld,
                                       .heads = 1,
                                       .owner = owner};
+    ftb_buffer_describe(owner, &(ftb_content){FTB_KIND_BLOCK, type, nrows, ncols, 0, 0});
     *X = made;
     return GrB_SUCCESS;
 }
@@ -139,8 +140,8 @@ GrB_Info FtB_Block_to_device(FtB_Block X)
     ftb_buffer *b = X->owner;
     const ftb_backend *where = b->foreign ? b->where : ftb_device(b->ctx);
     if (!where)
-        return ftb_buffer_home(b);
-    info = ftb_buffer_ask_at(b, where, FTB_READ, &device);
+        return ftb_device_error(ftb_buffer_home(b), "X");
+    info = ftb_device_error(ftb_buffer_ask_at(b, where, FTB_READ, &device), "X");
     if (info == GrB_SUCCESS && b->foreign) /* who owns it knows nothing of our order */
         info = where->memory->wait(where, b->ctx);
     return info;
@@ -149,7 +150,7 @@ GrB_Info FtB_Block_to_device(FtB_Block X)
 GrB_Info FtB_Block_to_host(FtB_Block X)
 {
     GrB_Info info = check_block(X);
-    return info == GrB_SUCCESS ? ftb_buffer_home(X->owner) : info;
+    return info == GrB_SUCCESS ? ftb_device_error(ftb_buffer_home(X->owner), "X") : info;
 }
 
 GrB_Info FtB_Block_shape(FtB_Block X, int64_t *nrows, int64_t *ncols, int64_t *ld, FtB_Type *type,
@@ -167,7 +168,7 @@ GrB_Info FtB_Block_shape(FtB_Block X, int64_t *nrows, int64_t *ncols, int64_t *l
     if (type)
         *type = X->type;
     if (data) {
-        info = ftb_buffer_lend(X->owner);
+        info = ftb_device_error(ftb_buffer_lend(X->owner), "X");
         *data = info == GrB_SUCCESS ? ftb_block_data(X) : NULL;
     }
     return info;

@@ -61,6 +61,12 @@ ftb_buffer *ftb_buffer_retain(ftb_buffer *b)
     return b;
 }
 
+void ftb_buffer_describe(ftb_buffer *b, const ftb_content *of)
+{
+    if (b && b->content.kind == FTB_KIND_NONE && atomic_load(&b->refs) == 1)
+        b->content = *of;
+}
+
 /* ---- traces */
 
 void ftb_trace_begin(ftb_trace *t, const ftb_backend *where)
@@ -187,6 +193,23 @@ static bool missed(const ftb_buffer *b)
            b->sum != ftb_watch_sum(b->host, 1, (size_t)b->bytes, 0);
 }
 
+/* Which object it is whose values cannot be had. */
+static GrB_Info say_alone(const ftb_buffer *b, GrB_Info info)
+{
+    const ftb_content *const c = &b->content;
+    const char *const type = FtB_Type_name(c->type), *const where = b->where->name;
+    if (c->kind == FTB_KIND_BLOCK)
+        return ftb_wrap_error(info, "a block of %lld x %lld %s is on '%s' alone: ", (long long)c->nrows,
+                              (long long)c->ncols, type, where);
+    if (c->kind == FTB_KIND_MATRIX)
+        return ftb_wrap_error(info,
+                              "a matrix of %lld x %lld has its values (%lld entries of %lld %s) on '%s' "
+                              "alone: ",
+                              (long long)c->nrows, (long long)c->ncols, (long long)c->nvals,
+                              (long long)c->width, type, where);
+    return ftb_wrap_error(info, "%lld bytes are on '%s' alone: ", (long long)b->bytes, where);
+}
+
 static GrB_Info bring_home(ftb_buffer *b, ftb_access access)
 {
     if (!(b->valid & FTB_VALID_HOST)) {
@@ -198,8 +221,7 @@ static GrB_Info bring_home(ftb_buffer *b, ftb_access access)
         if (access != FTB_WRITE) {
             GrB_Info info = b->where->memory->get(b->where, b->ctx, b->host, b->device, b->bytes);
             if (info != GrB_SUCCESS)
-                return ftb_wrap_error(info, "%lld bytes are on '%s' alone: ", (long long)b->bytes,
-                                      b->where->name);
+                return say_alone(b, info);
             ftb_moved(b->ctx, FTB_TO_HOST, b->bytes);
         }
         b->valid |= FTB_VALID_HOST;
@@ -249,6 +271,16 @@ GrB_Info ftb_buffer_ask(ftb_buffer *b, ftb_access access)
     GrB_Info info = bring_home(b, access);
     pthread_mutex_unlock(&moving);
     return info;
+}
+
+GrB_Info ftb_device_error(GrB_Info info, const char *name)
+{
+    return info == FTB_NO_DEVICE && name ? ftb_wrap_error(info, "%s: ", name) : info;
+}
+
+GrB_Info ftb_buffer_ask_as(ftb_buffer *b, ftb_access access, const char *name)
+{
+    return ftb_device_error(ftb_buffer_ask(b, access), name);
 }
 
 GrB_Info ftb_buffer_ask_at(ftb_buffer *b, const ftb_backend *where, ftb_access access, void **data)

@@ -26,6 +26,15 @@ typedef enum ftb_access {
     FTB_WRITE   /* written as a whole: nothing of it is moved */
 } ftb_access;
 
+/* What a buffer's values are of, for messages: of a block, or of a matrix's entries; kind FTB_KIND_NONE:
+ * nobody said. */
+typedef struct ftb_content {
+    FtB_Kind kind;
+    FtB_Type type;
+    int64_t nrows, ncols;
+    int64_t nvals, width; /* of a matrix */
+} ftb_content;
+
 typedef struct ftb_buffer {
     atomic_llong refs;
     FtB_Context ctx;
@@ -39,6 +48,7 @@ typedef struct ftb_buffer {
     void *device;                    /* that copy's address, as verbs of `where` take it */
     atomic_llong version;            /* of what it holds: ftb_buffer_write (watch.h) and _written raise it */
     uint64_t sum;                    /* of the host's copy when both became valid (watch.h) */
+    ftb_content content;
 } ftb_buffer;
 
 ftb_buffer *ftb_buffer_new(FtB_Context ctx, int64_t count, size_t size); /* zeroed; NULL on failure */
@@ -50,11 +60,17 @@ ftb_buffer *ftb_buffer_wrap_device(FtB_Context ctx, const struct ftb_backend *wh
                                    int64_t bytes);
 ftb_buffer *ftb_buffer_retain(ftb_buffer *b); /* NULL is allowed */
 void ftb_buffer_release(ftb_buffer *b);       /* NULL is allowed */
+/* By who makes an object of it; what is shared by others keeps what was said first. */
+void ftb_buffer_describe(ftb_buffer *b, const ftb_content *of);
 /* The host's copy, valid and of no one else's, becomes the caller's; b is of no use but to be released. */
 void *ftb_buffer_take(ftb_buffer *b);
 
 /* Makes the host's copy valid; for writing, the only valid one. NULL is allowed. */
 GrB_Info ftb_buffer_ask(ftb_buffer *b, ftb_access access);
+/* The same of what a message calls `name`: the call's argument, or what else a caller knows it by. */
+GrB_Info ftb_buffer_ask_as(ftb_buffer *b, ftb_access access, const char *name);
+/* That name before an error, if it is a device's: what was there alone is gone with it. */
+GrB_Info ftb_device_error(GrB_Info info, const char *name);
 /* The same of the device of `where`, whose verbs take the address *data (as it was on failure). What is asked
  * for writing is not valid there before ftb_buffer_written says so: a verb that fails has written nothing. A
  * buffer has a copy on one device at a time: another one's is brought home first. */

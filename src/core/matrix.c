@@ -49,6 +49,8 @@ GrB_Info ftb_matrix_make(FtB_Matrix *A, FtB_Context ctx, FtB_Type type, int64_t 
     made->width = width;
     made->pattern = pattern;
     made->values = values;
+    ftb_buffer_describe(
+        values, &(ftb_content){FTB_KIND_MATRIX, type, pattern->nrows, pattern->ncols, pattern->nvals, width});
     *A = made;
     return GrB_SUCCESS;
 }
@@ -123,7 +125,7 @@ GrB_Info FtB_Matrix_dup(FtB_Matrix *B, FtB_Matrix A)
     *B = NULL;
     GrB_Info info = check_matrix(A, "A");
     if (info == GrB_SUCCESS)
-        info = ftb_buffer_ask(A->values, FTB_READ);
+        info = ftb_buffer_ask_as(A->values, FTB_READ, "A");
     if (info != GrB_SUCCESS)
         return info;
     FtB_Context ctx = ftb_context();
@@ -162,7 +164,7 @@ GrB_Info FtB_Matrix_csr(FtB_Matrix A, const int64_t **rowptr, const void **colid
     if (colidx)
         *colidx = A->pattern->colidx;
     if (values && A->values)
-        info = ftb_buffer_lend(A->values);
+        info = ftb_device_error(ftb_buffer_lend(A->values), "A");
     if (values)
         *values = info == GrB_SUCCESS ? ftb_values(A) : NULL;
     return info;

@@ -92,11 +92,11 @@ GrB_Info ftb_watch_look(const ftb_watch *w, bool *same, const char *name)
 GrB_Info FtB_Matrix_changed(FtB_Matrix A)
 {
     GrB_Info info = ftb_arg_matrix_anywhere(&A, FTB_ARG(A), "A", false);
-    return info == GrB_SUCCESS ? ftb_buffer_changed(A->values) : info;
+    return info == GrB_SUCCESS ? ftb_device_error(ftb_buffer_changed(A->values), "A") : info;
 }
 
 GrB_Info FtB_Block_changed(FtB_Block X)
 {
     GrB_Info info = ftb_arg_block_anywhere(&X, FTB_ARG(X), "X", false);
-    return info == GrB_SUCCESS ? ftb_buffer_changed(X->owner) : info;
+    return info == GrB_SUCCESS ? ftb_device_error(ftb_buffer_changed(X->owner), "X") : info;
 }

@@ -493,7 +493,7 @@ static GrB_Info begin(compiler *c, FtB_Context ctx, const ftb_expr *e, int count
     c->info = c->p && c->value ? GrB_SUCCESS : ftb_nomem();
     for (int n = 0; n < count && c->info == GrB_SUCCESS; n++)
         if (names[n].block && !names[n].later && !shapes_only) /* a device may have written it since then */
-            c->info = ftb_buffer_ask(names[n].rows->owner, FTB_READ);
+            c->info = ftb_buffer_ask_as(names[n].rows->owner, FTB_READ, names[n].name);
     for (int node = 0; node < e->nnodes && c->info == GrB_SUCCESS; node++)
         c->value[node] = compile(c, node);
     return c->info;

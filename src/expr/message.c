@@ -122,8 +122,16 @@ GrB_Info ftb_message_ask(const ftb_message *m)
 {
     GrB_Info info = GrB_SUCCESS;
     for (int f = 0; f < m->nfeeds && info == GrB_SUCCESS; f++)
-        info = ftb_buffer_ask(m->feeds[f].owner, FTB_READ);
+        info = ftb_buffer_ask_as(m->feeds[f].owner, FTB_READ,
+                                 m->feeds[f].argument ? m->feeds[f].argument : m->feeds[f].name);
     return info;
+}
+
+void ftb_message_argument(ftb_message *m, const char *name, const char *argument)
+{
+    for (int f = 0; f < m->nfeeds; f++)
+        if (strcmp(m->feeds[f].name, name) == 0)
+            m->feeds[f].argument = argument;
 }
 
 /* ---- bindings */

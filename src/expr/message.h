@@ -35,6 +35,7 @@ typedef struct ftb_feed {
     FtB_Block whole;       /* right of @, its shape; not owned. data and ld are those of its rows */
     int64_t offset;        /* of data in the owner's memory, bytes */
     ftb_buffer *owner;     /* of data, retained; NULL: the caller's, which outlives the message */
+    const char *argument;  /* of the call, that it is; NULL: messages say its name */
 } ftb_feed;
 
 /* A block's rows as a feed, or the whole of it, right of @; it does not own them and has no name yet.
@@ -87,6 +88,8 @@ GrB_Info ftb_message_heads(ftb_message *m, const char *name, int64_t heads);
 /* Asks for what the feeds are over on the host, for reading: before anything runs over them there, unless the
  * operands were asked for. */
 GrB_Info ftb_message_ask(const ftb_message *m);
+/* What the call has for an operand that was added is its argument of that name, which stays there. */
+void ftb_message_argument(ftb_message *m, const char *name, const char *argument);
 void ftb_message_clear(ftb_message *m);
 const ftb_feed *ftb_message_find(const ftb_message *m, const char *name); /* NULL if not used */
 bool ftb_message_reads(const ftb_message *m, const char *name);           /* whether the text names it */

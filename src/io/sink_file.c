@@ -96,7 +96,7 @@ GrB_Info FtB_Matrix_write(FtB_Matrix A, const char *path, FtB_Format format, FtB
                             .width = A->width};
     FtB_Sink sink = NULL;
     GrB_Info info;
-    FTB_CHECK(ftb_buffer_ask(A->values, FTB_READ));
+    FTB_CHECK(ftb_buffer_ask_as(A->values, FTB_READ, "A"));
     FTB_CHECK(ftb_sink_file(&sink, A->ctx, path, format, rows, cols));
     FTB_CHECK(FtB_Sink_set_precision(sink, digits));
     FTB_CHECK(ftb_sink_begin(sink, &shape));

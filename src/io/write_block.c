@@ -120,7 +120,7 @@ static GrB_Info check(FtB_Block X, const char *path, int digits)
     if (X->ncols > INT64_MAX / 64 || (X->ncols > 0 && X->nrows > INT64_MAX / 64 / X->ncols))
         return ftb_fail(GrB_INVALID_VALUE, "FtB_Block_write: %lld x %lld values are too many",
                         (long long)X->nrows, (long long)X->ncols);
-    return ftb_buffer_ask(X->owner, FTB_READ);
+    return ftb_buffer_ask_as(X->owner, FTB_READ, "FtB_Block_write: X");
 }
 
 GrB_Info FtB_Block_write(FtB_Block X, const char *path, FtB_Format format, int digits)

@@ -20,7 +20,7 @@ static GrB_Info check(FtB_Block X, FtB_Init how, const FtB_Init_options *o)
         return ftb_fail(GrB_INVALID_VALUE,
                         "FtB_init: fan_in %lld, fan_out %lld, gain %g; expected numbers >= 0",
                         (long long)o->fan_in, (long long)o->fan_out, o->gain);
-    return ftb_buffer_ask(X->owner, FTB_UPDATE);
+    return ftb_buffer_ask_as(X->owner, FTB_UPDATE, "FtB_init: X");
 }
 
 GrB_Info FtB_init(FtB_Block X, FtB_Init how, uint64_t seed, const FtB_Init_options *options)

@@ -386,7 +386,7 @@ GrB_Info FtB_scalar(double *value, FtB_Var x)
     GrB_Info info = FtB_value(&X, x);
     if (info != GrB_SUCCESS)
         return info;
-    info = ftb_buffer_ask(X->owner, FTB_READ);
+    info = ftb_buffer_ask_as(X->owner, FTB_READ, "FtB_scalar: x");
     if (info == GrB_SUCCESS && X->nrows == 1 && X->ncols == 1)
         *value = ftb_get_real(ftb_block_data(X), X->type, 0);
     else if (info == GrB_SUCCESS)

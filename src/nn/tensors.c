@@ -206,7 +206,7 @@ static GrB_Info check_set(FtB_Tensors t, const char *name, FtB_Block X, int rank
             GrB_INVALID_VALUE,
             "FtB_Tensors_set: '%s': shape has %lld values; expected those of X, which is %lld x %lld", name,
             (long long)values, (long long)X->nrows, (long long)X->ncols);
-    return ftb_buffer_ask(X->owner, FTB_READ);
+    return ftb_buffer_ask_as(X->owner, FTB_READ, name);
 }
 
 /* A buffer with a copy of X's values, without gaps. */

@@ -44,7 +44,7 @@ static GrB_Info run_away(ftb_call *call)
     ftb_buffer *values = ftb_values_new(call->ctx, p.nrows, A->width, A->type);
     if (!values)
         return ftb_nomem();
-    const ftb_place places[] = {{.values = A->values, .read = &p.x.data},
+    const ftb_place places[] = {{.values = A->values, .read = &p.x.data, .name = "A"},
                                 {.values = values, .write = &p.out, .whole = true}};
     if (!FTB_FITS(who, apply, &p))
         who = NULL;

@@ -70,6 +70,9 @@ static GrB_Info make_message(ftb_attention_call *c)
     if (c->A->width > 1 && ftb_message_reads(m, "edge")) /* else one score does for all heads of V */
         FTB_CHECK(ftb_message_heads(m, "V", c->V->heads));
     FTB_CHECK(ftb_message_indices(m, c->A->pattern, false, NULL));
+    ftb_message_argument(m, "dst", "Q");
+    ftb_message_argument(m, "src", "K");
+    ftb_message_argument(m, "edge", "A");
     FTB_CHECK(ftb_message_compile(&c->score_type, &c->program, m));
     if (m->function)
         info =
@@ -193,7 +196,7 @@ GrB_Info ftb_attention_check_lse(const ftb_attention_call *c, bool output)
 GrB_Info ftb_attention_ask(const ftb_attention_call *c)
 {
     GrB_Info info = ftb_message_ask(&c->message);
-    return info == GrB_SUCCESS ? ftb_buffer_ask(c->V->owner, FTB_READ) : info;
+    return info == GrB_SUCCESS ? ftb_buffer_ask_as(c->V->owner, FTB_READ, "V") : info;
 }
 
 /* ---- forward */
@@ -230,11 +233,12 @@ static bool is_verb(const forward *f)
 static GrB_Info run_verb(forward *f)
 {
     ftb_attention_product p = ftb_attention_describe_call(&f->c);
-    const ftb_place places[] = {{.feed = &p.x},
-                                {.feed = &p.y},
-                                {.feed = &p.v},
-                                {.X = f->c.options.lse, .write = &p.lse, .whole = true},
-                                {.X = f->C, .write = &p.out, .whole = true}};
+    const ftb_place places[] = {
+        {.feed = &p.x},
+        {.feed = &p.y},
+        {.feed = &p.v, .name = "V"},
+        {.X = f->c.options.lse, .write = &p.lse, .whole = true, .name = "options: lse"},
+        {.X = f->C, .write = &p.out, .whole = true, .name = "C"}};
     GrB_Info info;
     p.ldo = f->C->ld;
     FTB_RUN(info, FTB_WHO_FITS(f->c.ctx, attention, &p), attention, places, &p, &f->c.plan);
@@ -372,8 +376,8 @@ static GrB_Info run_aside(forward *f)
     FtB_Block lse = c->options.lse;
     GrB_Info info;
     FTB_CHECK(ftb_attention_ask(c));
-    FTB_CHECK(ftb_buffer_ask(f->C->owner, FTB_UPDATE));
-    FTB_CHECK(lse ? ftb_buffer_ask(lse->owner, FTB_UPDATE) : GrB_SUCCESS);
+    FTB_CHECK(ftb_buffer_ask_as(f->C->owner, FTB_UPDATE, "C"));
+    FTB_CHECK(lse ? ftb_buffer_ask_as(lse->owner, FTB_UPDATE, "options: lse") : GrB_SUCCESS);
     FTB_CHECK(run(f));
     FTB_CHECK(ftb_block_write(f->C, NULL, &c->flags, f->accum, f->result.values, f->result.type, f->result.ld,
                               c->A->pattern->rowptr));

@@ -137,13 +137,13 @@ static GrB_Info run_directly(backward *b, const ftb_backend *who)
     ftb_attention_grad_product *g = &b->product;
     const ftb_place places[] = {{.feed = &g->of.x},
                                 {.feed = &g->of.y},
-                                {.feed = &g->of.v},
-                                {.X = b->c.options.lse, .read = &g->lse},
-                                {.X = b->C, .read = &g->t},
-                                {.X = b->dC, .read = &g->d},
-                                {.X = b->q.X, .write = &g->q, .whole = true},
-                                {.X = b->k.X, .write = &g->k, .whole = true},
-                                {.X = b->v.X, .write = &g->v, .whole = true}};
+                                {.feed = &g->of.v, .name = "V"},
+                                {.X = b->c.options.lse, .read = &g->lse, .name = "options: lse"},
+                                {.X = b->C, .read = &g->t, .name = "C"},
+                                {.X = b->dC, .read = &g->d, .name = "dC"},
+                                {.X = b->q.X, .write = &g->q, .whole = true, .name = "dQ"},
+                                {.X = b->k.X, .write = &g->k, .whole = true, .name = "dK"},
+                                {.X = b->v.X, .write = &g->v, .whole = true, .name = "dV"}};
     GrB_Info info;
     g->ldt = b->C->ld;
     g->ldd = b->dC->ld;
@@ -158,12 +158,13 @@ static GrB_Info run_directly(backward *b, const ftb_backend *who)
 
 static GrB_Info ask(const backward *b)
 {
+    static const char *const read_names[] = {"C", "dC", "options: lse"}, *const names[] = {"dQ", "dK", "dV"};
     const FtB_Block read[] = {b->C, b->dC, b->c.options.lse}, written[] = {b->q.X, b->k.X, b->v.X};
     GrB_Info info = ftb_attention_ask(&b->c);
     for (int n = 0; n < 3 && info == GrB_SUCCESS; n++)
-        info = ftb_buffer_ask(read[n]->owner, FTB_READ);
+        info = ftb_buffer_ask_as(read[n]->owner, FTB_READ, read_names[n]);
     for (int n = 0; n < 3 && info == GrB_SUCCESS; n++)
-        info = written[n] ? ftb_buffer_ask(written[n]->owner, FTB_UPDATE) : info;
+        info = written[n] ? ftb_buffer_ask_as(written[n]->owner, FTB_UPDATE, names[n]) : info;
     return info;
 }
 

@@ -71,6 +71,8 @@ GrB_Info ftb_attention_staged(const ftb_attention_call *c, FtB_Block C, FtB_Bloc
     FTB_CHECK(normalise(c, W, lse));
     info = ftb_spmm(FTB_ARG(C), FtB_Arg_none(), FtB_Arg_none(), FtB_Arg_none(), FTB_ARG(FTB_PLUS_MUL),
                     FTB_ARG(W), FTB_ARG(c->V), FtB_Arg_none());
+    if (info == FTB_NO_DEVICE) /* the message has V's name then: the product has another for it */
+        (void)ftb_buffer_ask_as(c->V->owner, FTB_READ, "V");
 done:
     FtB_Matrix_free(&W);
     return info;

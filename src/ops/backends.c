@@ -49,6 +49,12 @@ static ftb_buffer *buffer_of(const ftb_place *place)
     return place->X ? place->X->owner : place->feed ? place->feed->owner : place->values;
 }
 
+static const char *name_of(const ftb_place *place)
+{
+    const ftb_feed *feed = place->feed;
+    return place->name || !feed ? place->name : feed->argument ? feed->argument : feed->name;
+}
+
 static GrB_Info ask(const ftb_backend *who, const ftb_place *place)
 {
     ftb_buffer *b = buffer_of(place);
@@ -57,7 +63,9 @@ static GrB_Info ask(const ftb_backend *who, const ftb_place *place)
     GrB_Info info = GrB_SUCCESS;
     if (b)
         info = who ? ftb_buffer_ask_at(b, who, access, &at) : ftb_buffer_ask(b, access);
-    if (info != GrB_SUCCESS || (place->feed && !b))
+    if (info != GrB_SUCCESS)
+        return ftb_device_error(info, name_of(place));
+    if (place->feed && !b)
         return info;
     if (b && !who)
         at = b->host;
@@ -88,7 +96,7 @@ GrB_Info ftb_places_written(const ftb_backend *who, const ftb_place *places, int
         if (!b || !places[n].write)
             continue;
         if (who)
-            info = ftb_buffer_written(b);
+            info = ftb_device_error(ftb_buffer_written(b), name_of(&places[n]));
         else
             (void)ftb_buffer_write(b);
     }

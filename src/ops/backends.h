@@ -33,7 +33,8 @@ typedef struct ftb_place {
     ftb_feed *feed;
     const void **read;
     void **write;
-    bool whole; /* written without being read, every value of it */
+    bool whole;       /* written without being read, every value of it */
+    const char *name; /* the call's argument, for messages; NULL: a feed's own, or none */
 } ftb_place;
 /* Places of what a product's own message reads, one for each of its feeds, with blocks right of @: of what
  * the program uses; NULL: of what m's text does. Scalars stay the host's, and feeds that are not used have no

@@ -3,11 +3,12 @@
 
 GrB_Info ftb_call_ask(const ftb_call *call)
 {
+    static const char *const names[] = {"C", "M", "A", "B"};
     const FtB_Matrix all[] = {call->C, call->M, call->A, call->B};
     GrB_Info info = GrB_SUCCESS;
     for (int n = 0; n < 4 && info == GrB_SUCCESS; n++)
         if (all[n])
-            info = ftb_buffer_ask(all[n]->values, FTB_READ);
+            info = ftb_buffer_ask_as(all[n]->values, FTB_READ, names[n]);
     return info;
 }
 

@@ -127,7 +127,7 @@ static bool is_direct(reduce_call *c)
 
 static ftb_place input(const reduce_call *c, const void **read)
 {
-    return (ftb_place){.X = c->X, .values = c->X ? NULL : c->A->values, .read = read};
+    return (ftb_place){.X = c->X, .values = c->X ? NULL : c->A->values, .read = read, .name = "A"};
 }
 
 static GrB_Info run_directly(reduce_call *c)
@@ -137,7 +137,8 @@ static GrB_Info run_directly(reduce_call *c)
     r->add = c->accum != NULL;
     r->fills = true;
     r->fill = c->flags.fill;
-    const ftb_place places[] = {input(c, &r->x), {.X = c->y, .write = &r->out, .whole = !r->add}};
+    const ftb_place places[] = {input(c, &r->x),
+                                {.X = c->y, .write = &r->out, .whole = !r->add, .name = "y"}};
     const ftb_backend *who = no_cast(r) && !c->transposed ? FTB_WHO_FITS(c->ctx, reduce, r) : NULL;
     FTB_RUN(info, who, reduce, places, r);
     return info;
@@ -147,7 +148,7 @@ static GrB_Info run_directly(reduce_call *c)
 static GrB_Info run_aside(reduce_call *c)
 {
     ftb_reduce_product *r = &c->r;
-    const ftb_place places[] = {input(c, &r->x), {.X = c->y, .write = &r->out}};
+    const ftb_place places[] = {input(c, &r->x), {.X = c->y, .write = &r->out, .name = "y"}};
     GrB_Info info = ftb_places_ask(NULL, places, 2);
     if (info != GrB_SUCCESS)
         return info;
@@ -198,7 +199,7 @@ static GrB_Info reduce_away(ftb_reduce_product *r, FtB_Matrix A, const ftb_backe
     ftb_buffer *result = ftb_buffer_new(r->ctx, bytes, 1);
     if (!result)
         return ftb_nomem();
-    const ftb_place places[] = {{.values = A->values, .read = &r->x},
+    const ftb_place places[] = {{.values = A->values, .read = &r->x, .name = "A"},
                                 {.values = result, .write = &r->out, .whole = true}};
     GrB_Info info;
     FTB_RUN(info, who, reduce, places, r);
@@ -212,7 +213,7 @@ static GrB_Info reduce_away(ftb_reduce_product *r, FtB_Matrix A, const ftb_backe
 
 static GrB_Info reduce_here(ftb_reduce_product *r, FtB_Matrix A, void *entry)
 {
-    GrB_Info info = ftb_buffer_ask(A->values, FTB_READ);
+    GrB_Info info = ftb_buffer_ask_as(A->values, FTB_READ, "A");
     if (info != GrB_SUCCESS)
         return info;
     r->x = ftb_values(A);

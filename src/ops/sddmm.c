@@ -81,7 +81,7 @@ static GrB_Info admit(sddmm_call *c)
     c->admitted = c->M;
     if (c->flags.structural || c->M->width == 0)
         return GrB_SUCCESS;
-    GrB_Info info = ftb_buffer_ask(c->M->values, FTB_READ);
+    GrB_Info info = ftb_buffer_ask_as(c->M->values, FTB_READ, "M");
     if (info != GrB_SUCCESS)
         return info;
     ftb_mask mask = ftb_mask_of(c->M, false);
@@ -137,6 +137,9 @@ static GrB_Info make_message(sddmm_call *c)
     FTB_CHECK(add_operand(c, "src", FTB_SIDE_COL, c->B));
     FTB_CHECK(ftb_message_values(m, "edge", c->admitted, NULL));
     FTB_CHECK(ftb_message_indices(m, c->admitted->pattern, false, NULL));
+    ftb_message_argument(m, "dst", "A");
+    ftb_message_argument(m, "src", "B");
+    ftb_message_argument(m, "edge", "M");
     FTB_CHECK(ftb_message_compile(&c->type, &program, m));
     FTB_CHECK(check_columns(c));
     if (c->C->pattern->nvals > 0)
@@ -167,7 +170,7 @@ static bool becomes(const sddmm_call *c)
 static GrB_Info ask(const sddmm_call *c)
 {
     GrB_Info info = ftb_message_ask(&c->message);
-    return info == GrB_SUCCESS ? ftb_buffer_ask(c->C->values, FTB_READ) : info;
+    return info == GrB_SUCCESS ? ftb_buffer_ask_as(c->C->values, FTB_READ, "C") : info;
 }
 
 /* T: the messages, as a matrix over the admitted entries. */

@@ -274,8 +274,9 @@ static GrB_Info score_over(ftb_buffer *V, const ftb_score *score, const ftb_mess
     ftb_any_facts facts = {0};
     ftb_any_plan chosen = {0};
     ftb_sddmm_product r = describe(score, m, type->message, p);
-    const ftb_place places[] = {
-        {.feed = &r.x}, {.feed = &r.y}, {.values = V, .write = &r.out, .whole = V->bytes == bytes}};
+    const ftb_place places[] = {{.feed = &r.x},
+                                {.feed = &r.y},
+                                {.values = V, .write = &r.out, .whole = V->bytes == bytes, .name = "C"}};
     const ftb_backend *who = score_leaves(score, m, type) ? FTB_WHO_FITS(m->ctx, sddmm, &r) : NULL;
     GrB_Info info = score->kind == FTB_SCORE_DOT ? plan_dot(&chosen, &facts, &r, &(planning){.given = plan})
                                                  : GrB_SUCCESS;
@@ -312,7 +313,8 @@ static GrB_Info any_over(ftb_buffer *V, const ftb_message *m, const ftb_message_
     places[FTB_MAX_FEEDS] = (ftb_place){.values = V,
                                         .write = &product.out,
                                         .whole = V->bytes == p->nvals * m->heads * type->width *
-                                                                 (int64_t)FtB_Type_size(type->message)};
+                                                                 (int64_t)FtB_Type_size(type->message),
+                                        .name = "C"};
     FTB_RUN(info, FTB_WHO_FITS(m->ctx, messages, &product), messages, places, &product);
 done:
     ftb_hoist_clear(&h);

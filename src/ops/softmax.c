@@ -48,7 +48,7 @@ static GrB_Info values_as(ftb_buffer **values, FtB_Matrix A, FtB_Type type)
         *values = ftb_buffer_retain(A->values);
         return GrB_SUCCESS;
     }
-    GrB_Info info = ftb_buffer_ask(A->values, FTB_READ);
+    GrB_Info info = ftb_buffer_ask_as(A->values, FTB_READ, "A");
     if (info == GrB_SUCCESS)
         info = FtB_Matrix_values(&V, A);
     if (info == GrB_SUCCESS)
@@ -103,9 +103,10 @@ static GrB_Info normalise_all(FtB_Matrix S, FtB_Matrix A, FtB_Matrix D, FtB_By b
         goto done;
     }
     const int64_t bytes = A->pattern->nvals * A->width * (int64_t)FtB_Type_size(s.type);
-    const ftb_place places[] = {{.values = in, .read = &s.in},
-                                {.values = d, .read = &s.d},
-                                {.values = out, .write = &s.out, .whole = out->bytes == bytes}};
+    const ftb_place places[] = {
+        {.values = in, .read = &s.in, .name = D ? "S" : "A"},
+        {.values = d, .read = &s.d, .name = "dS"},
+        {.values = out, .write = &s.out, .whole = out->bytes == bytes, .name = D ? "dA" : "S"}};
     FTB_RUN(info, who_runs(S, A, D, &s), softmax, places, &s);
     if (info != GrB_SUCCESS || out == S->values)
         goto done;

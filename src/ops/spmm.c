@@ -96,6 +96,8 @@ static GrB_Info make_message(call *c, FtB_Arg semiring)
     FTB_CHECK(ftb_message_block(&c->message, "src", FTB_SIDE_COL, c->B, c->repeated ? 1 : c->B->heads));
     FTB_CHECK(ftb_message_values(&c->message, "edge", c->A, c->from));
     FTB_CHECK(ftb_message_indices(&c->message, c->p, false, c->from));
+    ftb_message_argument(&c->message, "src", "B");
+    ftb_message_argument(&c->message, "edge", "A");
     if (c->message.reducer.arg)
         info = ftb_fail(
             GrB_DOMAIN_MISMATCH,
@@ -307,9 +309,9 @@ GrB_Info ftb_spmm(FtB_Arg C, FtB_Arg E, FtB_Arg M, FtB_Arg accum, FtB_Arg semiri
     FTB_CHECK(compute(&c, false, false));
     if (c.result.there)
         goto done;
-    FTB_CHECK(ftb_buffer_ask(c.C->owner, FTB_UPDATE));
+    FTB_CHECK(ftb_buffer_ask_as(c.C->owner, FTB_UPDATE, "C"));
     if (c.E)
-        FTB_CHECK(ftb_buffer_ask(c.E->owner, FTB_UPDATE));
+        FTB_CHECK(ftb_buffer_ask_as(c.E->owner, FTB_UPDATE, "E"));
     const bool empty = c.C->nrows == 0 || c.C->ncols == 0;
     const ftb_plain_rows rows = result_rows(&c);
     if (c.E && !empty)

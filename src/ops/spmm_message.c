@@ -326,10 +326,11 @@ static GrB_Info run_product(work *w, FtB_Block C, bool add)
     ftb_feed x = *ftb_message_find(m, w->hoisted.rewritten.x), y = {.data = NULL};
     if (w->hoisted.rewritten.form != FTB_FORM_COPY)
         y = *ftb_message_find(m, w->hoisted.rewritten.y);
-    const ftb_place places[] = {{.feed = &x},
-                                {.feed = &y},
-                                {.X = C, .write = &product.out, .whole = !add},
-                                {.X = w->request->winners, .write = &product.won, .whole = true}};
+    const ftb_place places[] = {
+        {.feed = &x},
+        {.feed = &y},
+        {.X = C, .write = &product.out, .whole = !add, .name = "C"},
+        {.X = w->request->winners, .write = &product.won, .whole = true, .name = "E"}};
     GrB_Info info;
     FTB_CHECK(ftb_places_ask(who, places, 4));
     product.x = x.data;
@@ -354,8 +355,8 @@ static GrB_Info run_program(work *w, FtB_Block C, bool add)
         .m = &m, .p = w->request->p, .ldo = C->ld, .add = add, .ldwon = E ? E->ld : 0};
     GrB_Info info;
     ftb_places_feeds(places, &m, NULL);
-    places[FTB_MAX_FEEDS] = (ftb_place){.X = C, .write = &product.out, .whole = !add};
-    places[FTB_MAX_FEEDS + 1] = (ftb_place){.X = E, .write = &product.won, .whole = true};
+    places[FTB_MAX_FEEDS] = (ftb_place){.X = C, .write = &product.out, .whole = !add, .name = "C"};
+    places[FTB_MAX_FEEDS + 1] = (ftb_place){.X = E, .write = &product.won, .whole = true, .name = "E"};
     FTB_RUN(info, who, aggregate, places, &product);
     return info;
 }
@@ -568,7 +569,7 @@ GrB_Info ftb_spmm_message(ftb_spmm_result *result, const ftb_spmm_request *reque
         goto done;
     info = ftb_message_ask(&w.hoisted.core);
     if (info == GrB_SUCCESS && request->block)
-        info = ftb_buffer_ask(request->block->owner, FTB_UPDATE);
+        info = ftb_buffer_ask_as(request->block->owner, FTB_UPDATE, "C");
     if (info != GrB_SUCCESS)
         goto done;
     bool program = w.plan.family == FTB_SPMM_PROGRAM; /* may be cancelled halfway */

@@ -88,7 +88,9 @@ static GrB_Info fill(FtB_Batch b, const ftb_batches *of, int64_t *places, int64_
     info = gather(&b->features, of, of->features, vertices.at, vertices.count);
     if (info == GrB_SUCCESS)
         info = gather_sparse(&b->sparse, of->sparse, vertices);
-    return info == GrB_SUCCESS ? gather(&b->targets, of, of->targets, places, b->nseeds) : info;
+    if (info == GrB_SUCCESS)
+        info = ftb_device_error(gather(&b->targets, of, of->targets, places, b->nseeds), "options: targets");
+    return info;
 }
 
 GrB_Info ftb_batch_make(FtB_Batch *b, const ftb_batches *of, int64_t at)

@@ -124,7 +124,7 @@ static GrB_Info scaled(ftb_buffer **values, const void *arg, const int64_t *vert
                        const int64_t *rowptr, const int64_t *entries)
 {
     const struct FtB_Saint_opaque *s = arg;
-    GrB_Info info = ftb_buffer_ask(s->A->values, FTB_READ);
+    GrB_Info info = ftb_buffer_ask_as(s->A->values, FTB_READ, "A");
     if (info != GrB_SUCCESS)
         return info;
     *values = ftb_buffer_new(s->ctx, rowptr[count], sizeof(float));

@@ -174,7 +174,7 @@ static GrB_Info compile(ftb_selector *s, FtB_Arg key)
     ftb_sample_product *p = &s->product;
     GrB_Info info = ftb_arg_op(&s->key, key, "key", false);
     if (info == GrB_SUCCESS)
-        info = ftb_buffer_ask(A->values, FTB_READ);
+        info = ftb_buffer_ask_as(A->values, FTB_READ, "A");
     if (info != GrB_SUCCESS)
         return info;
     if (key.kind == FTB_KIND_TEXT && strcmp(key.handle, "x") == 0 && A->width == 1) {
@@ -205,7 +205,7 @@ static GrB_Info begin_key(ftb_selector *s, FtB_Arg key)
         key = FTB_ARG(s->A->width == 1 ? "x" : "1");
     }
     const bool tables = selector == FTB_SAMPLE_WEIGHTED || selector == FTB_SAMPLE_FASTGCN;
-    GrB_Info info = ftb_buffer_ask(s->A->values, FTB_READ);
+    GrB_Info info = ftb_buffer_ask_as(s->A->values, FTB_READ, "A");
     if (tables && key.kind == FTB_KIND_TEXT)
         s->text = key.handle;
     if (info == GrB_SUCCESS && s->text)
@@ -375,7 +375,7 @@ GrB_Info ftb_pick(ftb_picks *picks, ftb_selector *s, const int64_t *rows, int64_
     GrB_Info info = s->text && !s->tables ? find_tables(s, true) : GrB_SUCCESS;
     ftb_sample_product p = s->product;
     /* Lists are the host's, and patterns are asked for by verbs. */
-    const ftb_place places[] = {{.values = p.values ? s->A->values : NULL, .read = &p.values}};
+    const ftb_place places[] = {{.values = p.values ? s->A->values : NULL, .read = &p.values, .name = "A"}};
     int64_t most, looked = 0, *counted = p.work;
     *picks = (ftb_picks){.rowptr = NULL};
     if (info != GrB_SUCCESS)
@@ -436,7 +436,7 @@ static GrB_Info scaled_values(ftb_picked_values *to, const ftb_selector *s, cons
     int64_t total;
     to->type = A->type == FTB_FP64 ? FTB_FP64 : FTB_FP32;
     to->width = ftb_max(A->width, 1);
-    GrB_Info info = ftb_buffer_ask(A->values, FTB_READ);
+    GrB_Info info = ftb_buffer_ask_as(A->values, FTB_READ, "A");
     if (info != GrB_SUCCESS)
         return info;
     if (__builtin_mul_overflow(list->count, to->width, &total))
@@ -474,7 +474,7 @@ GrB_Info ftb_pick_values(ftb_picked_values *to, const ftb_selector *s, const ftb
     if (!made)
         return ftb_nomem();
     if (list->ones) {
-        FTB_CHECK(ftb_buffer_ask(A->values, FTB_READ));
+        FTB_CHECK(ftb_buffer_ask_as(A->values, FTB_READ, "A"));
         FTB_CHECK(fill_ones(s, &one));
         ftb_sample_values(s->ctx, made->host, ftb_values(A), list->entries, list->count,
                           (size_t)width * FtB_Type_size(A->type), one);
@@ -487,7 +487,7 @@ GrB_Info ftb_pick_values(ftb_picked_values *to, const ftb_selector *s, const ftb
                                 .ldy = width,
                                 .xtype = A->type,
                                 .ytype = A->type};
-        const ftb_place places[] = {{.values = A->values, .read = &g.x},
+        const ftb_place places[] = {{.values = A->values, .read = &g.x, .name = "A"},
                                     {.values = made, .write = &g.y, .whole = true}};
         FTB_RUN(info, FTB_WHO(s->ctx, gather), gather, places, &g);
     }

@@ -41,7 +41,7 @@ static GrB_Info weights(FtB_Matrix *B, FtB_Layer layer, ftb_pattern *q, FtB_Matr
         .loops = !layer->options.no_self_loops,
         .whole = whole};
     ftb_buffer *values = ftb_buffer_adopt(A->ctx, ftb_new(A->ctx, q->nvals, FtB_Type_size(type)));
-    GrB_Info info = values ? ftb_buffer_ask(A->values, FTB_READ) : ftb_nomem();
+    GrB_Info info = values ? ftb_buffer_ask_as(A->values, FTB_READ, "A") : ftb_nomem();
     if (info == GrB_SUCCESS && whole)
         info = ftb_buffer_ask(whole->graph->values, FTB_READ);
     if (info == GrB_SUCCESS && whole)

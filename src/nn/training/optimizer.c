@@ -272,7 +272,8 @@ static GrB_Info sum_squares(FtB_Optimizer o, int64_t k)
                                    .heads = 1,
                                    .owner = o->sums,
                                    .offset = k * (int64_t)sizeof(double)};
-    const ftb_place places[] = {{.X = g, .read = &p.gradient}, {.X = &sum, .write = &p.sum, .whole = true}};
+    const ftb_place places[] = {{.X = g, .read = &p.gradient, .name = m->parameter->name},
+                                {.X = &sum, .write = &p.sum, .whole = true}};
     const ftb_backend *who = FTB_WHO(o->ctx, sum_squares);
     GrB_Info info;
     FTB_RUN(info, who, sum_squares, places, &p);
@@ -328,10 +329,11 @@ enum { PLACES = 4 };
 
 static void find_places(ftb_place places[PLACES], ftb_update_product *p, const ftb_moments *m)
 {
-    places[0] = (ftb_place){.X = m->parameter->gradient, .read = &p->gradient};
-    places[1] = (ftb_place){.X = m->parameter->value, .write = &p->values};
-    places[2] = (ftb_place){.values = m->first, .write = &p->first};
-    places[3] = (ftb_place){.values = m->second, .write = &p->second};
+    const char *const name = m->parameter->name;
+    places[0] = (ftb_place){.X = m->parameter->gradient, .read = &p->gradient, .name = name};
+    places[1] = (ftb_place){.X = m->parameter->value, .write = &p->values, .name = name};
+    places[2] = (ftb_place){.values = m->first, .write = &p->first, .name = name};
+    places[3] = (ftb_place){.values = m->second, .write = &p->second, .name = name};
 }
 
 static GrB_Info ask(FtB_Optimizer o, const ftb_moments *m)

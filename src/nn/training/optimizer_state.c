@@ -42,7 +42,7 @@ static GrB_Info save_moment(FtB_Optimizer o, FtB_Tensors t, int64_t k, ftb_buffe
     if (!values)
         return GrB_SUCCESS;
     name_of(name, o, k, moment);
-    GrB_Info info = ftb_buffer_ask(values, FTB_READ);
+    GrB_Info info = ftb_buffer_ask_as(values, FTB_READ, name);
     return info == GrB_SUCCESS ? save_array(t, name, ftb_buffer_data(values), w->type, w->nrows, w->ncols)
                                : info;
 }
@@ -111,7 +111,7 @@ static GrB_Info find_moments(found *f, FtB_Optimizer o, FtB_Tensors t)
         FtB_Block w = m->parameter->value;
         name_of(name, o, k / 2, k % 2 ? "second" : "first");
         ftb_buffer *moment = k % 2 ? m->second : m->first;
-        info = ftb_buffer_ask(moment, FTB_UPDATE);
+        info = ftb_buffer_ask_as(moment, FTB_UPDATE, name);
         if (info == GrB_SUCCESS && moment)
             info = find(&f->moments[k], t, name, w->type, w->nrows, w->ncols);
     }

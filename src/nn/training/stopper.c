@@ -91,7 +91,7 @@ GrB_Info FtB_Stopper_see(FtB_Stopper s, double metric, bool *stop)
         s->best = metric;
         s->best_epoch = s->epoch;
         for (int64_t k = 0; k < s->count && info == GrB_SUCCESS; k++)
-            info = ftb_buffer_ask(s->parameters[k]->value->owner, FTB_READ);
+            info = ftb_buffer_ask_as(s->parameters[k]->value->owner, FTB_READ, s->parameters[k]->name);
         for (int64_t k = 0; k < s->count && info == GrB_SUCCESS; k++)
             memcpy(s->values[k], ftb_block_data(s->parameters[k]->value), bytes_of(s->parameters[k]));
     }
@@ -121,7 +121,7 @@ GrB_Info FtB_Stopper_restore(FtB_Stopper s)
     if (s->best_epoch < 0)
         return ftb_fail(GrB_INVALID_VALUE, "FtB_Stopper_restore: no epoch with a metric was seen");
     for (int64_t k = 0; k < s->count && info == GrB_SUCCESS; k++)
-        info = ftb_buffer_ask(s->parameters[k]->value->owner, FTB_WRITE);
+        info = ftb_buffer_ask_as(s->parameters[k]->value->owner, FTB_WRITE, s->parameters[k]->name);
     for (int64_t k = 0; k < s->count && info == GrB_SUCCESS; k++) {
         (void)ftb_buffer_write(s->parameters[k]->value->owner);
         memcpy(ftb_block_data(s->parameters[k]->value), s->values[k], bytes_of(s->parameters[k]));

@@ -86,7 +86,7 @@ static GrB_Info unalias(block_call *c)
         FtB_Block X = c->operand[which];
         if (!X || ftb_block_alias(c->C, X) != FTB_ALIAS_OTHER)
             continue;
-        info = ftb_buffer_ask(X->owner, FTB_READ);
+        info = ftb_buffer_ask_as(X->owner, FTB_READ, which ? "B" : "A");
         if (info == GrB_SUCCESS)
             info = ftb_block_copy(&c->copy[which], c->ctx, X);
         c->operand[which] = c->copy[which];
@@ -139,9 +139,9 @@ static GrB_Info run_plain(block_call *c, const ftb_backend *who)
                            .type = c->C->type,
                            .ldo = c->C->ld,
                            .add = c->accum != NULL};
-    const ftb_place places[] = {{.X = c->operand[0], .read = &p.x.data},
-                                {.X = c->operand[1], .read = &p.y.data},
-                                {.X = c->C, .write = &p.out, .whole = !p.add}};
+    const ftb_place places[] = {{.X = c->operand[0], .read = &p.x.data, .name = "A"},
+                                {.X = c->operand[1], .read = &p.y.data, .name = "B"},
+                                {.X = c->C, .write = &p.out, .whole = !p.add, .name = "C"}};
     GrB_Info info;
     if (who && !FTB_FITS(who, apply, &p))
         who = NULL;
@@ -192,10 +192,10 @@ static GrB_Info prepare_write(block_call *c)
 
 static GrB_Info run_here(block_call *c)
 {
-    GrB_Info info = ftb_buffer_ask(c->C->owner, FTB_UPDATE);
+    GrB_Info info = ftb_buffer_ask_as(c->C->owner, FTB_UPDATE, "C");
     for (int which = 0; which < 2 && info == GrB_SUCCESS; which++)
         if (c->operand[which])
-            info = ftb_buffer_ask(c->operand[which]->owner, FTB_READ);
+            info = ftb_buffer_ask_as(c->operand[which]->owner, FTB_READ, which ? "B" : "A");
     c->threads = ftb_threads_for_values(c->ctx, c->C->nrows * c->C->ncols);
     if (info == GrB_SUCCESS)
         info = compile(c, c->threads);

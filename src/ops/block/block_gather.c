@@ -76,7 +76,7 @@ static GrB_Info unalias(move_call *c)
     c->direct = c->X->type == c->Y->type;
     if (ftb_block_alias(c->Y, c->X) != FTB_ALIAS_NONE) {
         c->direct = false;
-        GrB_Info info = ftb_buffer_ask(c->X->owner, FTB_READ);
+        GrB_Info info = ftb_buffer_ask_as(c->X->owner, FTB_READ, "X");
         if (info == GrB_SUCCESS)
             info = ftb_block_copy(&c->copy, c->ctx, c->X);
         if (info != GrB_SUCCESS)
@@ -116,7 +116,8 @@ GrB_Info FtB_gather(FtB_Arg Y, FtB_Arg X, const int64_t *rows, int64_t count)
                             .ldy = c.Y->ld,
                             .xtype = c.X->type,
                             .ytype = c.Y->type};
-    const ftb_place places[] = {{.X = c.X, .read = &g.x}, {.X = c.Y, .write = &g.y, .whole = true}};
+    const ftb_place places[] = {{.X = c.X, .read = &g.x, .name = "X"},
+                                {.X = c.Y, .write = &g.y, .whole = true, .name = "Y"}};
     const ftb_backend *who = c.direct ? FTB_WHO(c.ctx, gather) : NULL;
     FTB_RUN(info, who, gather, places, &g);
 done:
@@ -182,7 +183,8 @@ GrB_Info FtB_scatter(FtB_Arg Y, FtB_Arg accum, FtB_Arg X, const int64_t *rows, i
         goto done;
     if (c.accum)
         FTB_CHECK(prepare_accum(&c, &s));
-    const ftb_place places[] = {{.X = c.X, .read = &s.x}, {.X = c.Y, .write = &s.y}};
+    const ftb_place places[] = {{.X = c.X, .read = &s.x, .name = "X"},
+                                {.X = c.Y, .write = &s.y, .name = "Y"}};
     const ftb_backend *who = who_scatters(&c, &s);
     FTB_RUN(info, who, scatter, places, &s);
 done:

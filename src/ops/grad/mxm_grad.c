@@ -322,7 +322,8 @@ enum { COPIES = 2, PLACES = 2 };
 static void places_of(ftb_place places[PLACES], target *t, int n)
 {
     places[0] = (ftb_place){.X = n ? NULL : t->sum, .read = &t->copy[n].x};
-    places[1] = (ftb_place){.X = &t->rows[n], .write = &t->copy[n].y, .whole = !t->copy[n].add};
+    places[1] =
+        (ftb_place){.X = &t->rows[n], .write = &t->copy[n].y, .whole = !t->copy[n].add, .name = t->name};
 }
 
 /* Rows that are put, or added to their like, and zeros behind them, unless all is added. */
@@ -366,7 +367,7 @@ static GrB_Info ask_target(target *t, const grad_call *c)
         return info;
     }
     info = t->sum ? ftb_buffer_ask(t->sum->owner, FTB_READ) : GrB_SUCCESS;
-    return info == GrB_SUCCESS ? ftb_buffer_ask(t->block->owner, FTB_UPDATE) : info;
+    return info == GrB_SUCCESS ? ftb_buffer_ask_as(t->block->owner, FTB_UPDATE, t->name) : info;
 }
 
 /* What can fail, but for a device. */

@@ -42,11 +42,12 @@ static GrB_Info run(ftb_spgemm_product *product, FtB_Sink sink)
 {
     const ftb_backend *who = product->semiring->function ? NULL : FTB_WHO_FITS(product->ctx, spgemm, product);
     const FtB_Matrix mask = product->mask;
-    const ftb_place places[] = {
-        {.values = product->A->values, .read = &product->a},
-        {.values = product->B->values, .read = &product->b},
-        {.values = mask ? mask->values : NULL, .read = &product->m},
-        {.values = product->admits.values ? mask->values : NULL, .read = &product->admits.values}};
+    const ftb_place places[] = {{.values = product->A->values, .read = &product->a, .name = "A"},
+                                {.values = product->B->values, .read = &product->b, .name = "B"},
+                                {.values = mask ? mask->values : NULL, .read = &product->m, .name = "M"},
+                                {.values = product->admits.values ? mask->values : NULL,
+                                 .read = &product->admits.values,
+                                 .name = "M"}};
     GrB_Info info;
     FTB_RUN(info, who, spgemm, places, product, &product->plan, sink);
     return info;
