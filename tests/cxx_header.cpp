@@ -1,5 +1,6 @@
 // The public headers from C++17, without a word of -pedantic: slots, bindings, operands and options, spelled as in C.
 #include <featblas_nn.h>
+#include <featblas_vertex.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -56,6 +57,21 @@ static void train(FtB_Matrix A)
     FtB_Block_free(&Y);
 }
 
+static void spread(FtB_Matrix A)
+{
+    FtB_Program program;
+    FtB_Block X, one;
+    OK(FtB_Block_new(&X, 3, 1, FTB_FP32));
+    OK(FtB_Block_new(&one, 1, 1, FTB_FP32));
+    OK(FtB_Program_new(&program, FTB_PROGRAM(.send = "x", .combine = "min : message + edge",
+        .apply = "x = min(x, received) + c * by", .rounds = 2)));
+    OK(FtB_run(program, A, FTB_STATE("x", X, "c", one, "by", 2), nullptr));
+    OK(FtB_run(program, A, FTB_STATE("x", X, "c", 0, "by", 0.5), FTB_RUN_OPTIONS(.rounds = 1)));
+    FtB_Program_free(&program);
+    FtB_Block_free(&X);
+    FtB_Block_free(&one);
+}
+
 int main()
 {
     const int64_t I[] = {0, 0, 1, 2}, J[] = {0, 1, 1, 0};
@@ -99,6 +115,7 @@ int main()
     FtB_Matrix S;
     OK(FtB_Matrix_new(&S, FTB_FP32, 3, 3, 0));
     train(S);
+    spread(S);
     FtB_Matrix_free(&S);
     FtB_Matrix_free(&P);
     FtB_Matrix_free(&C);

@@ -159,6 +159,12 @@ static ftb_operand load(source *s, int64_t count, int64_t heads, const ftb_place
     return (ftb_operand){s->buffer, once ? 0 : feed->width};
 }
 
+void ftb_loader_renew(ftb_loader *l)
+{
+    for (int f = 0; f < l->nsources; f++)
+        l->sources[f].loaded = false;
+}
+
 const ftb_operand *ftb_loader_run(ftb_loader *l, int64_t count, const ftb_places places[FTB_SIDES])
 {
     static const ftb_places none = {.same = true};

@@ -23,6 +23,10 @@ void ftb_loader_delete(ftb_loader *l);
  * long as the feeds do. */
 const ftb_operand *ftb_loader_run(ftb_loader *l, int64_t count, const ftb_places places[FTB_SIDES]);
 
+/* What is the same for all places is read again, since it changed: of the feeds of the message, data and ld
+ * may have. */
+void ftb_loader_renew(ftb_loader *l);
+
 /* Values that one place's feeds and result take together, at most (for the size of batches). */
 int64_t ftb_loader_values(const ftb_message *m, const ftb_program *p);
 

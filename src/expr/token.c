@@ -1,4 +1,5 @@
-/* The lexer. Characters count as bytes; anything outside the language is a BAD token of one byte. */
+/* The lexer. Characters count as bytes; anything outside the language is a BAD token of one byte. A name may
+ * have parts, as in dst.rank: that is one name. */
 #include "expr/tree.h"
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -54,7 +55,8 @@ ftb_token ftb_token_next(const char *text, int at)
         token.length = 0;
     } else if (is_letter(*s)) {
         token.kind = FTB_TOKEN_NAME;
-        while (is_letter(s[token.length]) || is_digit(s[token.length]))
+        while (is_letter(s[token.length]) || is_digit(s[token.length]) ||
+               (s[token.length] == '.' && is_letter(s[token.length + 1])))
             token.length++;
     } else if (is_digit(*s) || (*s == '.' && is_digit(s[1]))) {
         token = number(text, at);

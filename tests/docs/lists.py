@@ -60,6 +60,7 @@ TEXTS = {
     ("docs/plans.md", "tensor cores"): "a line of a GPU's plan, as tests/test_plan_gpu_tensor.c reads it",
     ("docs/plans.md", "gpu_multiprocessors"): "more lines of it, which tests/test_plan_gpu.c reads",
     ("docs/semirings.md", "result(i) = "): "a formula",
+    ("docs/vertex-programs.md", "superstep  "): "what a run prints, with times",
     ("docs/sampling.md", "y(i) = x(i) W"): "a formula",
 }
 

@@ -1,0 +1,230 @@
+/* Vertices apply what they received, batch by batch: all texts are computed over the old state before any of
+ * the batch is written. Batches are as long whatever the threads, and sums are of batches, in their order:
+ * bits are the same. */
+#include "cpu/message_load.h"
+#include "cpu/vertex/vertex_work.h"
+
+#include <omp.h>
+
+typedef struct apply {
+    const ftb_vertex_work *w;
+    const ftb_vertex_mail *mail;
+    const ftb_vertex_list *who;
+    uint8_t *flags; /* of each that applies: whether it is active */
+    double *parts;  /* of each batch: sums */
+} apply;
+
+static inline int64_t vertex_at(const ftb_vertex_list *v, int64_t t) { return v->list ? v->list[t] : t; }
+
+static char *row_of(const ftb_vertex_work *w, const ftb_vertex_field *f, int64_t v)
+{
+    return (char *)w->states[f->state] + (size_t)(v * f->ld) * FtB_Type_size(f->type);
+}
+
+static bool is_nan(FtB_Type type, const char *value)
+{
+    float few;
+    double real;
+    switch (type) {
+    case FTB_FP32:
+        memcpy(&few, value, sizeof few);
+        return few != few;
+    case FTB_FP64:
+        memcpy(&real, value, sizeof real);
+        return real != real;
+    case FTB_FP16:
+    case FTB_BF16:
+        real = ftb_get_real(value, type, 0);
+        return real != real;
+    default:
+        return false;
+    }
+}
+
+/* Whether a row is another one. NaN is NaN, whatever its bits: which of several a reducer gives depends on
+ * how it is computed. */
+static bool differs(const ftb_vertex_field *f, const char *fresh, const char *old)
+{
+    const size_t size = FtB_Type_size(f->type), row = (size_t)f->ncols * size;
+    if (memcmp(fresh, old, row) == 0)
+        return false;
+    for (size_t at = 0; at < row; at += size)
+        if (memcmp(fresh + at, old + at, size) != 0 &&
+            !(is_nan(f->type, fresh + at) && is_nan(f->type, old + at)))
+            return true;
+    return false;
+}
+
+/* The new values of a batch, as they will be stored, and which vertices they change. */
+static void compute(const apply *x, const ftb_vertex_worker *k, const ftb_places *places, int64_t first,
+                    int64_t count)
+{
+    const ftb_vertex_work *w = x->w;
+    memset(k->changed, 0, (size_t)count);
+    for (int f = 0; f < w->nfields; f++) {
+        const ftb_vertex_field *field = &w->fields[f];
+        const size_t row = (size_t)field->ncols * FtB_Type_size(field->type);
+        const char *fresh = k->fresh[f];
+        ftb_vertex_evaluate(k, FTB_VERTEX_APPLY + f, count, places, k->fresh[f]);
+        ftb_cast(k->fresh[f], field->type, k->fresh[f], w->texts[FTB_VERTEX_APPLY + f].type,
+                 count * field->ncols);
+        for (int64_t t = 0; t < count; t++)
+            k->changed[t] |=
+                differs(field, fresh + (size_t)t * row, row_of(w, field, vertex_at(x->who, first + t)));
+    }
+}
+
+static void find_active(const apply *x, const ftb_vertex_worker *k, const ftb_places *places, int64_t first,
+                        int64_t count)
+{
+    const ftb_vertex_work *w = x->w;
+    uint8_t *flags = x->flags + first;
+    if (w->always || w->active < 0) {
+        for (int64_t t = 0; t < count; t++)
+            flags[t] = w->always | k->changed[t];
+        return;
+    }
+    const int64_t width = w->texts[w->active].width;
+    uint8_t *truth = k->values;
+    ftb_vertex_evaluate(k, w->active, count, places, k->values);
+    ftb_cast(truth, FTB_BOOL, k->values, w->texts[w->active].type, count * width);
+    for (int64_t t = 0; t < count; t++) {
+        flags[t] = 0;
+        for (int64_t f = 0; f < width; f++)
+            flags[t] |= truth[t * width + f];
+    }
+}
+
+static void sum_batch(const apply *x, const ftb_vertex_worker *k, const ftb_places *places, double *parts,
+                      int64_t count)
+{
+    const ftb_vertex_work *w = x->w;
+    for (int s = 0; s < w->nsums; s++) {
+        const ftb_vertex_text *text = &w->texts[w->first_sum + s];
+        const double *values = k->values;
+        double sum = 0;
+        ftb_vertex_evaluate(k, w->first_sum + s, count, places, k->values);
+        ftb_cast(k->values, FTB_FP64, k->values, text->type, count * text->width);
+        for (int64_t t = 0; t < count * text->width; t++)
+            sum += values[t];
+        parts[s] = sum;
+    }
+}
+
+static void apply_batch(const apply *x, const ftb_vertex_worker *k, int64_t batch)
+{
+    const ftb_vertex_work *w = x->w;
+    const int64_t first = batch * w->room, count = ftb_min(w->room, x->who->count - first);
+    const int64_t *list = x->who->list ? x->who->list + first : NULL;
+    const ftb_places places[FTB_SIDES] = {
+        [FTB_SIDE_ROW] = {.index = list, .first = first},
+        [FTB_SIDE_COL] = {.first = 0},
+        [FTB_SIDE_EDGE] = {.index = x->mail->received_by_vertex ? list : NULL, .first = first}};
+    compute(x, k, places, first, count);
+    find_active(x, k, places, first, count);
+    sum_batch(x, k, places, x->parts + batch * w->nsums, count);
+    for (int f = 0; f < w->nfields; f++) {
+        const ftb_vertex_field *field = &w->fields[f];
+        const size_t row = (size_t)field->ncols * FtB_Type_size(field->type);
+        for (int64_t t = 0; t < count; t++)
+            if (k->changed[t])
+                memcpy(row_of(w, field, vertex_at(x->who, first + t)),
+                       (const char *)k->fresh[f] + (size_t)t * row, row);
+    }
+}
+
+GrB_Info ftb_vertex_apply(const ftb_vertex_work *w, const ftb_vertex_mail *mail, ftb_vertex_applying *a)
+{
+    const int64_t count = a->who.count, batches = (count + w->room - 1) / w->room;
+    const int threads = ftb_min(w->nthreads, ftb_threads_for(w->ctx, count * w->width));
+    apply x = {.w = w, .mail = mail, .who = &a->who};
+    x.flags = ftb_vertex_need(w->ctx, &a->flags, count, 1);
+    x.parts = ftb_vertex_need(w->ctx, &a->parts, batches * w->nsums, sizeof *x.parts);
+    if (!x.flags || !x.parts)
+        return ftb_nomem();
+    for (int t = 0; t < threads; t++)
+        for (int text = FTB_VERTEX_APPLY; text < w->ntexts; text++)
+            ftb_vertex_ready(w, &w->workers[t], text, mail);
+    if (threads == 1)
+        for (int64_t b = 0; b < batches; b++)
+            apply_batch(&x, w->workers, b);
+    else {
+#pragma omp parallel for num_threads(threads) schedule(static)
+        for (int64_t b = 0; b < batches; b++)
+            apply_batch(&x, &w->workers[omp_get_thread_num()], b);
+    }
+    for (int s = 0; s < w->nsums; s++) {
+        a->sums[s] = 0;
+        for (int64_t b = 0; b < batches; b++)
+            a->sums[s] += x.parts[b * w->nsums + s];
+    }
+    a->count = 0;
+    for (int64_t t = 0; t < count; t++)
+        if (x.flags[t])
+            a->next[a->count++] = vertex_at(&a->who, t);
+    return GrB_SUCCESS;
+}
+
+/* ---- of a whole graph */
+
+static inline bool has_entries(const ftb_pattern *p, int64_t i)
+{
+    return p && p->rowptr[i] < p->rowptr[i + 1];
+}
+
+int64_t ftb_vertex_receivers(const ftb_vertex_work *w, int64_t *list, const ftb_pattern *p,
+                             const ftb_pattern *q)
+{
+    int64_t count = 0;
+    for (int64_t i = 0; i < w->n; i++)
+        if (has_entries(p, i) || has_entries(q, i))
+            list[count++] = i;
+    return count;
+}
+
+static void put_identity(const ftb_vertex_work *w, char *to)
+{
+    for (int64_t f = 0; f < w->width; f++)
+        ftb_monoid_identity(w->monoid, w->reduced, to + (size_t)f * FtB_Type_size(w->reduced));
+}
+
+void ftb_vertex_join(const ftb_vertex_work *w, void *a, int64_t lda, const ftb_pattern *p, const void *b,
+                     int64_t ldb, const ftb_pattern *q)
+{
+    const size_t size = FtB_Type_size(w->reduced), row = (size_t)w->width * size;
+    const int threads = ftb_min(w->nthreads, ftb_threads_for_values(w->ctx, w->n * w->width));
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int64_t i = 0; i < w->n; i++) {
+        char *to = (char *)a + (size_t)(i * lda) * size;
+        const char *more = has_entries(q, i) ? (const char *)b + (size_t)(i * ldb) * size : NULL;
+        if (!has_entries(p, i) && more)
+            memcpy(to, more, row);
+        else if (!has_entries(p, i))
+            put_identity(w, to);
+        else if (more)
+            ftb_monoid_apply(w->monoid, w->reduced, to, more, w->width);
+    }
+}
+
+GrB_Info ftb_vertex_spread(const ftb_vertex_work *w, ftb_vertex_mail *mail)
+{
+    enum { SPREAD = 7 }; /* of the mail's rooms, the one that neither push nor pull has */
+    const size_t size = FtB_Type_size(w->reduced), row = (size_t)w->width * size;
+    char *all = ftb_vertex_need(w->ctx, &mail->rooms[SPREAD], w->n, row);
+    if (!all)
+        return ftb_nomem();
+    for (int64_t i = 0, g = 0; i < w->n; i++) {
+        char *to = all + (size_t)i * row;
+        if (g == mail->receivers.count || vertex_at(&mail->receivers, g) != i) {
+            put_identity(w, to);
+            continue;
+        }
+        const int64_t from = mail->received_by_vertex ? i : g;
+        memcpy(to, (const char *)mail->received + (size_t)(from * mail->ldr) * size, row);
+        g++;
+    }
+    mail->received = all;
+    mail->ldr = w->width;
+    mail->received_by_vertex = true;
+    return GrB_SUCCESS;
+}

@@ -1,0 +1,21 @@
+/* How a superstep of a vertex program is done (rule_vertex.c). */
+#ifndef FTB_VERTEX_PLAN_H
+#define FTB_VERTEX_PLAN_H
+
+#include "featblas_vertex.h"
+
+typedef struct ftb_vertex_facts {
+    int64_t n;
+    int64_t nvals; /* that a pull looks through: of the graph, in both directions together where both count */
+    int64_t active, edges; /* of this superstep */
+    int threads;
+    bool may_push;  /* words have room for a vertex and a message */
+    bool pull_made; /* the patterns that a pull walks are there */
+    bool all;       /* every vertex is active */
+    bool any_way;   /* then, too, bits are the same whatever is chosen */
+    FtB_Way wanted; /* FTB_WAY_AUTO: none */
+} ftb_vertex_facts;
+
+FtB_Way ftb_rule_vertex(const ftb_vertex_facts *facts);
+
+#endif

@@ -1,0 +1,62 @@
+/* A vertex program on its way: what its names stand for, and where it is. */
+#ifndef FTB_VERTEX_RUN_H
+#define FTB_VERTEX_RUN_H
+
+#include "cpu/vertex/vertex_work.h"
+#include "vertex/vertex_program.h"
+
+#define FTB_MAGIC_RUN 0x46544256
+
+typedef struct ftb_vertex_state { /* a name of the caller's */
+    char name[FTB_NAME_LENGTH];
+    FtB_Block block; /* a view of ours; NULL: a number */
+    bool vertex;     /* a row per vertex, else one for all */
+    bool changes;    /* apply has a text for it */
+    FtB_Type type;   /* of a number: FP64, INT64, or INT16, which leaves FP32 as it is */
+    double real;
+    int64_t integer;
+    int16_t few;
+} ftb_vertex_state;
+
+struct FtB_Run_opaque {
+    uint32_t magic;
+    FtB_Context ctx;
+    FtB_Program program;
+    FtB_Matrix A; /* a handle of ours */
+    FtB_Run_options options;
+    int64_t n, rounds; /* rounds: at most; INT64_MAX: any */
+    int nstates;
+    ftb_vertex_state *states;
+    ftb_vertex_work work;
+    bool sends_field; /* what is sent is a field as it is: which state */
+    int sent;
+    bool reads_edges;                        /* and there are values */
+    bool any_way;                            /* a superstep of all vertices has the same bits in every way */
+    ftb_vertex_edges by_sender, by_receiver; /* made when wanted */
+    bool by_sender_there, by_receiver_there;
+    /* until: over sums, numbers and the round */
+    ftb_program *until;
+    struct ftb_interpreter *machine;
+    ftb_name until_names[FTB_VERTEX_SUMS + FTB_MAX_FEEDS];
+    ftb_operand until_operands[FTB_VERTEX_SUMS + FTB_MAX_FEEDS];
+    char sum_names[FTB_VERTEX_SUMS][8];
+    double sums[FTB_VERTEX_SUMS];
+    /* where it is */
+    int64_t vertices, round;  /* how many, as texts read them, and the superstep at hand, from 1 */
+    int64_t *active, nactive; /* of room `active_room`; meaningless where all are active */
+    ftb_vertex_room active_room, next_room;
+    bool all, over;
+    ftb_vertex_mail mail;
+    ftb_vertex_room sent_room, received_room, second_room, receivers_room;
+    ftb_vertex_applying applying;
+    FtB_Superstep about;
+};
+
+/* Texts of the program, compiled for the state; all names are known then. On failure, too,
+ * ftb_vertex_texts_clear must follow. (texts.c) */
+GrB_Info ftb_vertex_texts_make(FtB_Run run);
+void ftb_vertex_texts_clear(FtB_Run run);
+/* Whether the run is over by `until`, of whose sums the values are known. */
+bool ftb_vertex_until(FtB_Run run);
+
+#endif

@@ -1,0 +1,25 @@
+/* Runs of vertex programs (vertex_calls.h). */
+#include "support/vertex_calls.h"
+
+#include "support/check.h"
+
+void vertex_runs(FtB_Matrix A)
+{
+    FtB_Block X;
+    FtB_Program p;
+    int64_t n, some[1000];
+    assert_ok(FtB_Matrix_shape(A, &n, NULL, NULL, NULL, NULL));
+    assert_ok(FtB_Block_new(&X, n, 4, FTB_FP32));
+    for (int64_t v = 0; v < 1000; v++)
+        some[v] = v * n / 1000;
+    assert_ok(
+        FtB_Program_new(&p, FTB_PROGRAM(.send = "x + indegree", .combine = "max : message * edge",
+                                        .apply = "x = x + received", .active = "id != 3",
+                                        .until = "sum(new.x) < 0", .rounds = 3, .direction = FTB_BOTH)));
+    for (int way = FTB_WAY_AUTO; way <= FTB_WAY_ALL; way++)
+        assert_ok(
+            FtB_run(p, A, FTB_STATE("x", X), FTB_RUN_OPTIONS(.way = (FtB_Way)way, .start = {some, 1000})));
+    assert_ok(FtB_run(p, A, FTB_STATE("x", X), NULL));
+    FtB_Program_free(&p);
+    FtB_Block_free(&X);
+}
