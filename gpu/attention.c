@@ -79,7 +79,7 @@ GrB_Info ftb_gpu_attention(const ftb_attention_product *s, const ftb_sddmm_plan 
     const int64_t states = 2 * p.nslots * s->heads, sums = p.nslots * s->heads * s->value_width;
     const int64_t bytes = (sums + states) * (int64_t)sizeof(float);
     if (bytes > 0)
-        info = d->row.memory->alloc(&d->row, s->ctx, &scratch, bytes);
+        info = ftb_device_room(&scratch, &d->row, s->ctx, bytes);
     if (info != GrB_SUCCESS)
         return info;
     ftb_attention_arguments a = {.npieces = p.npieces,

@@ -166,7 +166,7 @@ GrB_Info ftb_gpu_attention_grad(const ftb_attention_grad_product *g, const ftb_a
     /* Sums of slots first, which are read four at a time; one walk comes after the other. */
     const int64_t slots = ftb_max(queries.pieces.nslots, by_source.pieces.nslots) * row,
                   bytes = (slots + g->of.p->nrows * heads) * (int64_t)sizeof(float);
-    info = d->row.memory->alloc(&d->row, g->of.ctx, &scratch, bytes);
+    info = ftb_device_room(&scratch, &d->row, g->of.ctx, bytes);
     if (info != GrB_SUCCESS)
         return info;
     float *const partial = scratch, *const delta = partial + slots;

@@ -19,8 +19,7 @@ GrB_Info ftb_gpu_columns_new(ftb_gpu_columns *to, ftb_gpu_device *d, FtB_Context
     *to = (ftb_gpu_columns){.first = {.x = tiles * p.parts, .y = 1, .threads = FTB_COLUMN_PARTS_BLOCK},
                             .second = {.x = tiles, .y = 1, .threads = FTB_COLUMN_PARTS_BLOCK},
                             .bytes = p.parts * sums * ncols * (int64_t)sizeof(double)};
-    const GrB_Info info =
-        to->bytes > 0 ? d->row.memory->alloc(&d->row, ctx, &partial, to->bytes) : GrB_SUCCESS;
+    const GrB_Info info = to->bytes > 0 ? ftb_device_room(&partial, &d->row, ctx, to->bytes) : GrB_SUCCESS;
     p.partial = partial;
     to->parts = p;
     return info;

@@ -169,7 +169,7 @@ static GrB_Info run(ftb_gpu_device *d, const ftb_dense_product *p, void *workspa
 GrB_Info ftb_gpu_cublas_dense(ftb_gpu_device *d, const ftb_dense_product *p)
 {
     void *workspace = NULL;
-    GrB_Info info = d->row.memory->alloc(&d->row, p->ctx, &workspace, FTB_CUBLAS_WORKSPACE);
+    GrB_Info info = ftb_device_room(&workspace, &d->row, p->ctx, FTB_CUBLAS_WORKSPACE);
     if (info != GrB_SUCCESS)
         return info;
     info = ftb_gpu_enter_for(d, p->ctx);

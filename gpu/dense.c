@@ -87,7 +87,7 @@ GrB_Info ftb_gpu_own_dense(ftb_gpu_device *d, const ftb_dense_product *p)
                              .tiles = (unsigned)t.across};
     const int64_t bytes = g.parts > 1 ? g.parts * p->nrows * p->ncols * (int64_t)FtB_Type_size(p->type) : 0;
     char name[40];
-    GrB_Info info = bytes > 0 ? d->row.memory->alloc(&d->row, p->ctx, &g.partial, bytes) : GrB_SUCCESS;
+    GrB_Info info = bytes > 0 ? ftb_device_room(&g.partial, &d->row, p->ctx, bytes) : GrB_SUCCESS;
     if (info != GrB_SUCCESS)
         return info;
     snprintf(name, sizeof name, "dense_%s_%s_%dx%d", type, forms[p->what], t.r, t.s);

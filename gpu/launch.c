@@ -5,6 +5,7 @@
 #include "gpu/images.h"
 #include "gpu/memory.h"
 #include "gpu/record.h"
+#include "gpu/spmm_form.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -62,13 +63,13 @@ static GrB_Info load(struct CUmod_st **module, bool *later, ftb_gpu_device *d, c
     return info;
 }
 
-/* The lock is held, and the driver's context is the thread's. One that could not be made is not tried again.
- */
-static GrB_Info find(const struct ftb_gpu_module **found, ftb_gpu_device *d, const char *source)
+/* The lock is held, and the driver's context is the thread's. One that could not be made is not tried again,
+ * but for want of memory (*later). */
+static GrB_Info find(const struct ftb_gpu_module **found, bool *later, ftb_gpu_device *d, const char *source)
 {
-    bool later;
     struct ftb_gpu_module *m = known(d, source);
     *found = m;
+    *later = false;
     if (m)
         return m->module ? GrB_SUCCESS : ftb_fail(FTB_NO_DEVICE, "%s", m->why);
     GrB_Info info = ftb_gpu_unrecorded(d, "a kernel that is to be loaded");
@@ -83,8 +84,8 @@ static GrB_Info find(const struct ftb_gpu_module **found, ftb_gpu_device *d, con
         return ftb_nomem();
     }
     memcpy(m->source, source, strlen(source) + 1);
-    info = load(&m->module, &later, d, source);
-    if (later) {
+    info = load(&m->module, later, d, source);
+    if (*later) {
         ftb_raw_delete(m->source);
         ftb_raw_delete(m);
         return info;
@@ -106,8 +107,13 @@ GrB_Info ftb_gpu_load(ftb_gpu_device *d, const char *source)
     pthread_mutex_unlock(&d->lock);
     if (loaded)
         return GrB_SUCCESS;
-    GrB_Info info = ftb_gpu_enter(d);
-    return info == GrB_SUCCESS ? ftb_gpu_leave(d, find(&m, d, source)) : info;
+    for (bool later = false;;) {
+        GrB_Info info = ftb_gpu_enter(d);
+        if (info == GrB_SUCCESS)
+            info = ftb_gpu_leave(d, find(&m, &later, d, source));
+        if (info != FTB_NO_DEVICE || !later || !(ftb_gpu_forms_drop(d) || ftb_device_give_way(&d->row)))
+            return info;
+    }
 }
 
 GrB_Info ftb_gpu_half_done(GrB_Info info, bool read)
@@ -120,15 +126,18 @@ GrB_Info ftb_gpu_launch(ftb_gpu_device *d, FtB_Context ctx, const char *source, 
 {
     const struct ftb_gpu_module *m;
     struct CUfunc_st *function = NULL;
+    bool later;
     if (grid.x <= 0 || grid.y <= 0)
         return GrB_SUCCESS;
     if (grid.x > INT_MAX || grid.y > FTB_GPU_MOST_Y)
         return ftb_fail(FTB_NO_DEVICE, "%s: %lld x %lld blocks of %s are more than a launch has",
                         d->gpu->label, (long long)grid.x, (long long)grid.y, kernel);
-    GrB_Info info = ftb_gpu_enter_for(d, ctx);
+    GrB_Info info = ftb_gpu_load(d, source);
+    if (info == GrB_SUCCESS)
+        info = ftb_gpu_enter_for(d, ctx);
     if (info != GrB_SUCCESS)
         return info;
-    info = find(&m, d, source);
+    info = find(&m, &later, d, source);
     if (info == GrB_SUCCESS) {
         FTB_GPU_CALL_IN_ROOM(d, cuModuleGetFunction, &function, m->module, kernel);
         if (grid.shared > FTB_GPU_SHARED)

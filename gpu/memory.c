@@ -296,7 +296,7 @@ GrB_Info ftb_gpu_room(void **to, ftb_gpu_rooms *rooms, int64_t bytes)
     if (bytes == 0)
         return GrB_SUCCESS;
     assert(rooms->count < FTB_GPU_ROOMS);
-    GrB_Info info = alloc(&rooms->d->row, rooms->ctx, &at, bytes);
+    GrB_Info info = ftb_device_room(&at, &rooms->d->row, rooms->ctx, bytes);
     if (info != GrB_SUCCESS)
         return info;
     rooms->room[rooms->count].at = *to = at;

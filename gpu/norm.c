@@ -135,7 +135,7 @@ static GrB_Info with_room(norm *n, GrB_Info (*run)(norm *))
     const int64_t bytes = 4 * n->p->ncols * (int64_t)sizeof(double);
     const ftb_memory *memory = n->d->row.memory;
     void *room;
-    GrB_Info info = bytes > 0 ? memory->alloc(&n->d->row, n->p->ctx, &room, bytes) : GrB_SUCCESS;
+    GrB_Info info = bytes > 0 ? ftb_device_room(&room, &n->d->row, n->p->ctx, bytes) : GrB_SUCCESS;
     if (info != GrB_SUCCESS || bytes == 0)
         return info;
     n->a.slope = room;

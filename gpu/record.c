@@ -113,7 +113,7 @@ static GrB_Info begin(const ftb_backend *b, FtB_Context ctx, int64_t bytes, void
     if (!r)
         return mine ? ftb_fail(FTB_NO_DEVICE, "%s: this thread records already", d->gpu->label) : ftb_nomem();
     *r = (struct ftb_recording){.d = d, .bytes = bytes};
-    GrB_Info info = bytes > 0 ? b->memory->alloc(b, ctx, &r->numbers, bytes) : GrB_SUCCESS;
+    GrB_Info info = bytes > 0 ? ftb_device_room(&r->numbers, b, ctx, bytes) : GrB_SUCCESS;
     if (info == GrB_SUCCESS)
         info = ftb_gpu_enter(d);
     if (info != GrB_SUCCESS) {

@@ -251,7 +251,7 @@ static GrB_Info make_product(struct ftb_gpu_sparse *k, const calling *c)
     ftb_gpu_device *d = c->d;
     GrB_Info info = ftb_gpu_leave(d, describe(k, c));
     if (info == GrB_SUCCESS)
-        info = d->row.memory->alloc(&d->row, c->s->ctx, &k->buffer, k->bytes);
+        info = ftb_device_room(&k->buffer, &d->row, c->s->ctx, k->bytes);
     const GrB_Info again = ftb_gpu_enter_for(d, c->s->ctx);
     if (again != GrB_SUCCESS) { /* the GPU is lost, and its memory with it */
         ftb_raw_delete(k);

@@ -262,7 +262,7 @@ static GrB_Info alloc_there(chunks *s)
     for (int n = 0; n < s->count && info == GrB_SUCCESS; n++) {
         chunk *c = &s->chunk[n];
         c->bytes = lay_out(s, c);
-        info = run->d->row.memory->alloc(&run->d->row, run->product->ctx, &c->memory, c->bytes);
+        info = ftb_device_room(&c->memory, &run->d->row, run->product->ctx, c->bytes);
         if (info == GrB_SUCCESS)
             lay_out(s, c);
     }

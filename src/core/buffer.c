@@ -4,6 +4,11 @@
 
 static pthread_mutex_t moving = PTHREAD_MUTEX_INITIALIZER; /* held while a copy is made or moved */
 static _Thread_local ftb_trace *tracing;                   /* NULL: nobody wants to know */
+static pthread_mutex_t listing =
+    PTHREAD_MUTEX_INITIALIZER; /* of the two lists; no other is taken within it */
+static ftb_buffer *there;      /* all with memory of ours on a device */
+static ftb_use *uses;          /* that have begun */
+static atomic_llong turns;
 
 static ftb_buffer *make_buffer(FtB_Context ctx, void *data, int64_t bytes, bool owned, bool writable)
 {
@@ -140,12 +145,37 @@ static void trace_gone(const ftb_buffer *b)
 
 /* ---- release */
 
+static void put_in_list(ftb_buffer *b)
+{
+    pthread_mutex_lock(&listing);
+    b->before = NULL;
+    b->next = there;
+    if (there)
+        there->before = b;
+    there = b;
+    pthread_mutex_unlock(&listing);
+}
+
+static void take_out_of_list(ftb_buffer *b)
+{
+    pthread_mutex_lock(&listing);
+    if (b->next)
+        b->next->before = b->before;
+    if (b->before)
+        b->before->next = b->next;
+    else
+        there = b->next;
+    pthread_mutex_unlock(&listing);
+}
+
 static void drop_device(ftb_buffer *b)
 {
     if (b->where && tracing)
         trace_gone(b);
-    if (b->where && !b->foreign)
+    if (b->where && !b->foreign) {
+        take_out_of_list(b);
         b->where->memory->free(b->where, b->device, b->bytes);
+    }
     b->where = NULL;
     b->device = NULL;
 }
@@ -175,6 +205,88 @@ bool ftb_buffer_write(ftb_buffer *b)
 }
 
 int64_t ftb_buffer_version(const ftb_buffer *b) { return atomic_load(&b->version); }
+
+/* ---- room on a device */
+
+void ftb_use_begin(ftb_use *use)
+{
+    pthread_mutex_lock(&listing);
+    *use = (ftb_use){.next = uses, .since = atomic_fetch_add(&turns, 1) + 1};
+    uses = use;
+    pthread_mutex_unlock(&listing);
+}
+
+void ftb_use_end(ftb_use *use)
+{
+    ftb_use **at = &uses;
+    pthread_mutex_lock(&listing);
+    while (*at != use)
+        at = &(*at)->next;
+    *at = use->next;
+    pthread_mutex_unlock(&listing);
+}
+
+/* Of those that may give up their copy the one that was not asked for the longest, retained. What is being
+ * released has no references left, and goes by itself. */
+static ftb_buffer *longest_unused(const ftb_backend *where)
+{
+    ftb_buffer *found = NULL;
+    pthread_mutex_lock(&listing);
+    int64_t since = INT64_MAX; /* from here on things are in use */
+    for (const ftb_use *u = uses; u; u = u->next)
+        since = ftb_min(since, u->since);
+    for (ftb_buffer *b = there; b; b = b->next)
+        if (b->where == where && (atomic_load(&b->valid) & FTB_VALID_HOST) && b->turn < since &&
+            (!found || b->turn < found->turn) && atomic_load(&b->refs) > 0)
+            found = b;
+    long long refs = found ? atomic_load(&found->refs) : 0;
+    while (refs > 0 && !atomic_compare_exchange_weak(&found->refs, &refs, refs + 1))
+        ;
+    pthread_mutex_unlock(&listing);
+    return refs > 0 ? found : NULL;
+}
+
+/* Work that is being recorded has addresses that a replay is to find again. The lock is held. */
+static bool give_way(const ftb_backend *where)
+{
+    ftb_buffer *b = tracing ? NULL : longest_unused(where);
+    int both = FTB_VALID_HOST | FTB_VALID_DEVICE;
+    if (!b)
+        return false;
+    atomic_compare_exchange_strong(&b->valid, &both, FTB_VALID_HOST);
+    drop_device(b);
+    ftb_buffer_release(b);
+    return true;
+}
+
+bool ftb_device_give_way(const ftb_backend *where)
+{
+    pthread_mutex_lock(&moving);
+    const bool gave = give_way(where);
+    pthread_mutex_unlock(&moving);
+    return gave;
+}
+
+/* The lock is held. */
+static GrB_Info room(void **device, const ftb_backend *where, FtB_Context ctx, int64_t bytes)
+{
+    GrB_Info info;
+    do
+        info = where->memory->alloc(where, ctx, device, bytes);
+    while (info == FTB_NO_DEVICE && give_way(where));
+    return info;
+}
+
+GrB_Info ftb_device_room(void **device, const ftb_backend *where, FtB_Context ctx, int64_t bytes)
+{
+    GrB_Info info = where->memory->alloc(where, ctx, device, bytes);
+    if (info != FTB_NO_DEVICE)
+        return info;
+    pthread_mutex_lock(&moving);
+    info = room(device, where, ctx, bytes);
+    pthread_mutex_unlock(&moving);
+    return info;
+}
 
 /* ---- asking; the lock is held */
 
@@ -244,12 +356,14 @@ static GrB_Info send(ftb_buffer *b, const ftb_backend *where, ftb_access access)
     if (b->where != where) {
         void *device = NULL;
         FTB_CHECK(bring_home(b, FTB_READ));
-        FTB_CHECK(where->memory->alloc(where, b->ctx, &device, b->bytes));
+        FTB_CHECK(room(&device, where, b->ctx, b->bytes));
         drop_device(b);
         b->valid = FTB_VALID_HOST;
         b->where = where;
         b->device = device;
+        put_in_list(b);
     }
+    b->turn = atomic_fetch_add(&turns, 1) + 1;
     if (!(b->valid & FTB_VALID_DEVICE) && access != FTB_WRITE) {
         FTB_CHECK(where->memory->put(where, b->ctx, b->device, b->host, b->bytes));
         ftb_moved(b->ctx, FTB_TO_DEVICE, b->bytes);
@@ -287,9 +401,9 @@ GrB_Info ftb_buffer_ask_at(ftb_buffer *b, const ftb_backend *where, ftb_access a
 {
     pthread_mutex_lock(&moving);
     GrB_Info info = send(b, where, access);
-    pthread_mutex_unlock(&moving);
     if (info == GrB_SUCCESS)
         *data = b->device;
+    pthread_mutex_unlock(&moving);
     if (info == GrB_SUCCESS && tracing)
         trace_asked(b, where, access);
     return info;

@@ -49,6 +49,8 @@ typedef struct ftb_buffer {
     atomic_llong version;            /* of what it holds: ftb_buffer_write (watch.h) and _written raise it */
     uint64_t sum;                    /* of the host's copy when both became valid (watch.h) */
     ftb_content content;
+    struct ftb_buffer *next, *before; /* with memory of ours on a device (buffer.c) */
+    int64_t turn;                     /* of the last time that the device's copy was asked for */
 } ftb_buffer;
 
 ftb_buffer *ftb_buffer_new(FtB_Context ctx, int64_t count, size_t size); /* zeroed; NULL on failure */
@@ -86,6 +88,21 @@ void ftb_buffer_leave(ftb_buffer *b);
 GrB_Info ftb_buffer_changed(ftb_buffer *b);
 /* The host's address leaves the library. */
 GrB_Info ftb_buffer_lend(ftb_buffer *b);
+
+/* A device's memory. Where it has none left, even with what it could do without, buffers whose values are on
+ * the host give up their copies there, the one that was not asked for the longest first, until there is room;
+ * never those that a call has asked for that is still in its `use`. On failure *device is as it was. */
+GrB_Info ftb_device_room(void **device, const struct ftb_backend *where, FtB_Context ctx, int64_t bytes);
+/* One of them gives up its copy, for who finds no room otherwise; false: there is none that may. */
+bool ftb_device_give_way(const struct ftb_backend *where);
+/* From begin to end, of one thread and nested in each other: what is asked of a device meanwhile stays there,
+ * as long as what takes its address is not yet in the device's order of work. */
+typedef struct ftb_use {
+    struct ftb_use *next;
+    int64_t since; /* a turn */
+} ftb_use;
+void ftb_use_begin(ftb_use *use);
+void ftb_use_end(ftb_use *use);
 
 /* What a thread asks of a device between begin and end, and what is written there: of the buffers that are
  * still there at the end. Work that a device has recorded (ops/replay.h) asks for the same when it is done

@@ -57,6 +57,10 @@ bool ftb_device_failed(GrB_Info info);
     do {                                                                                                     \
         const int count_ = (int)(sizeof(places) / sizeof *(places));                                         \
         const ftb_backend *who_ = (who);                                                                     \
+        ftb_use use_;                                                                                        \
+        const bool there_ = who_ != NULL;                                                                    \
+        if (there_)                                                                                          \
+            ftb_use_begin(&use_);                                                                            \
         for (bool again_ = true; again_;) {                                                                  \
             (info) = ftb_places_ask(who_, places, count_);                                                   \
             if ((info) == GrB_SUCCESS)                                                                       \
@@ -67,6 +71,8 @@ bool ftb_device_failed(GrB_Info info);
         }                                                                                                    \
         if ((info) == GrB_SUCCESS)                                                                           \
             (info) = ftb_places_written(who_, places, count_);                                               \
+        if (there_)                                                                                          \
+            ftb_use_end(&use_);                                                                              \
     } while (0)
 
 #endif

@@ -31,7 +31,7 @@ void ftb_replay_drop(ftb_replay *r)
 
 void ftb_replay_see(ftb_replay *r, const ftb_buffer *b)
 {
-    if (b && (b->where != r->who || atomic_load(&b->valid) != FTB_VALID_DEVICE))
+    if (b && (atomic_load(&b->valid) != FTB_VALID_DEVICE || b->where != r->who))
         r->elsewhere = true;
 }
 
@@ -40,7 +40,9 @@ static GrB_Info replay(ftb_replay *r, FtB_Context ctx, const void *numbers, bool
 {
     GrB_Info info = GrB_SUCCESS;
     bool same = true;
+    ftb_use use;
     *done = false;
+    ftb_use_begin(&use);
     for (int64_t n = 0; n < r->trace.count && same && info == GrB_SUCCESS; n++) {
         const ftb_asked *asked = &r->trace.asked[n];
         void *at = NULL;
@@ -49,21 +51,22 @@ static GrB_Info replay(ftb_replay *r, FtB_Context ctx, const void *numbers, bool
     }
     if (info == GrB_SUCCESS && same)
         info = r->who->memory->replays->run(r->who, ctx, r->recording, numbers);
-    if (info != GrB_SUCCESS || !same) {
-        forget(r);
-        return GrB_SUCCESS;
-    }
-    *done = true;
-    for (int64_t n = 0; n < r->trace.count && info == GrB_SUCCESS; n++)
+    *done = info == GrB_SUCCESS && same;
+    for (int64_t n = 0; *done && n < r->trace.count && info == GrB_SUCCESS; n++)
         if (r->trace.asked[n].written)
             info = ftb_buffer_written(r->trace.asked[n].buffer);
-    return info;
+    ftb_use_end(&use);
+    if (*done)
+        return info;
+    forget(r);
+    return GrB_SUCCESS;
 }
 
 static void record(ftb_replay *r, FtB_Context ctx, ftb_work work, void *of, int64_t bytes)
 {
     const ftb_replays *replays = r->who->memory->replays;
     void *numbers = NULL;
+    ftb_use use;
     const GrB_Info begun = replays->begin(r->who, ctx, bytes, &numbers);
     if (begun != GrB_SUCCESS) {
         r->given_up +=
@@ -71,11 +74,14 @@ static void record(ftb_replay *r, FtB_Context ctx, ftb_work work, void *of, int6
         return;
     }
     r->elsewhere = false;
+    ftb_use_begin(&use); /* what is recorded stays where it is until the record is whole */
     ftb_trace_begin(&r->trace, r->who);
     const GrB_Info info = work(of, r, numbers);
     ftb_trace_end();
     const bool keep = info == GrB_SUCCESS && !r->elsewhere && !r->trace.failed;
-    if (replays->end(r->who, keep, &r->recording) != GrB_SUCCESS || !r->recording) {
+    const GrB_Info ended = replays->end(r->who, keep, &r->recording);
+    ftb_use_end(&use);
+    if (ended != GrB_SUCCESS || !r->recording) {
         r->given_up++;
         forget(r);
     }

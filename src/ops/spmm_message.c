@@ -331,7 +331,9 @@ static GrB_Info run_product(work *w, FtB_Block C, bool add)
         {.feed = &y},
         {.X = C, .write = &product.out, .whole = !add, .name = "C"},
         {.X = w->request->winners, .write = &product.won, .whole = true, .name = "E"}};
+    ftb_use use;
     GrB_Info info;
+    ftb_use_begin(&use);
     FTB_CHECK(ftb_places_ask(who, places, 4));
     product.x = x.data;
     product.y = y.data;
@@ -342,6 +344,7 @@ static GrB_Info run_product(work *w, FtB_Block C, bool add)
     FTB_CHECK(who->verbs->spmm(&product, &w->plan));
     info = ftb_places_written(who, places, 4);
 done:
+    ftb_use_end(&use);
     return info;
 }
 

@@ -69,7 +69,10 @@ GrB_Info ftb_sample_hops(bool *done, FtB_Sample s, const ftb_selector *selector,
     }
     if (!can->hops_fit(&p))
         return GrB_SUCCESS;
+    ftb_use use;
+    ftb_use_begin(&use);
     GrB_Info info = can->hops(&p);
+    ftb_use_end(&use);
     if (info != GrB_SUCCESS) /* nothing is left of it */
         return ftb_device_failed(info) ? GrB_SUCCESS : info;
     *done = true;
