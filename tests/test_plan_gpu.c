@@ -87,9 +87,10 @@ static void text(void **state)
 {
     (void)state;
     for (int n = 0; n < GPUS; n++) {
-        ftb_machine_facts m = {0}, back = {0};
+        const ftb_machine_facts m = described_machine(n);
+        ftb_machine_facts back = {0};
         char buffer[1024] = "";
-        assert_true(described_read(&m, described_gpus[n]));
+        assert_true(m.cores == 4 && m.gpu.multiprocessors > 0);
         FILE *file = fmemopen(buffer, sizeof buffer - 1, "w");
         ftb_machine_write(&m, file);
         fclose(file);

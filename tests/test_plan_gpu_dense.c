@@ -3,15 +3,19 @@
 #include "support/check.h"
 
 #include "plan/gpu_dense_plan.h"
+#include "support/described_gpus.h"
 
 #include <math.h>
 
-static const ftb_gpu_facts a100 = {.multiprocessors = 108, .clock = 1.41e9, .memory_rate = 1555e9},
-                           h100 = {.multiprocessors = 132, .clock = 1.755e9, .memory_rate = 3350e9},
-                           h200 = {.multiprocessors = 132, .clock = 1.755e9, .memory_rate = 4800e9},
-                           little = {.multiprocessors = 14, .clock = 1.2e9, .memory_rate = 112e9};
-static const ftb_gpu_facts *const gpus[] = {&a100, &h100, &h200, &little};
-enum { GPUS = sizeof gpus / sizeof *gpus };
+static ftb_gpu_facts gpus[GPUS];
+
+static int begin(void **state)
+{
+    (void)state;
+    for (int n = 0; n < GPUS; n++)
+        gpus[n] = described_gpu(n);
+    return 0;
+}
 
 /* In tiles of 64 x 64, as gpu/dense.c cuts them. */
 static ftb_gpu_dense_plan plan_of(int64_t m, int64_t n, int64_t k, int64_t size, bool cublas,
@@ -30,20 +34,20 @@ static void sizes(void **state)
     (void)state;
     for (int g = 0; g < GPUS; g++) {
         for (int64_t size = 4; size <= 8; size += 4) {
-            assert_false(plan_of(64, 64, 64, size, true, gpus[g]).cublas);
-            assert_true(plan_of(2048, 2048, 2048, size, true, gpus[g]).cublas);
-            assert_false(plan_of(2048, 2048, 2048, size, false, gpus[g]).cublas);
+            assert_false(plan_of(64, 64, 64, size, true, &gpus[g]).cublas);
+            assert_true(plan_of(2048, 2048, 2048, size, true, &gpus[g]).cublas);
+            assert_false(plan_of(2048, 2048, 2048, size, false, &gpus[g]).cublas);
             bool before = false; /* once it is faster it stays so */
             for (int64_t side = 64; side <= 4096; side += 64) {
-                const ftb_gpu_dense_plan with = plan_of(side, side, side, size, true, gpus[g]),
-                                         without = plan_of(side, side, side, size, false, gpus[g]);
+                const ftb_gpu_dense_plan with = plan_of(side, side, side, size, true, &gpus[g]),
+                                         without = plan_of(side, side, side, size, false, &gpus[g]);
                 assert_true(with.cublas >= before && with.seconds > 0);
                 assert_true(with.cublas ? with.seconds < without.seconds : with.seconds >= without.seconds);
                 before = with.cublas;
             }
         }
-        assert_true(plan_of(233000, 128, 602, 4, true, gpus[g]).cublas); /* a layer of a large graph */
-        assert_false(plan_of(2708, 16, 16, 4, true, gpus[g]).cublas);    /* of a small one */
+        assert_true(plan_of(233000, 128, 602, 4, true, &gpus[g]).cublas); /* a layer of a large graph */
+        assert_false(plan_of(2708, 16, 16, 4, true, &gpus[g]).cublas);    /* of a small one */
     }
 }
 
@@ -54,16 +58,16 @@ static void rates(void **state)
     const int64_t large = 8192, rows = 10000000;
     (void)state;
     for (int cublas = 0; cublas < 2; cublas++) {
-        const double narrow = plan_of(large, large, large, 4, cublas, &h100).seconds,
-                     wide = plan_of(large, large, large, 8, cublas, &h100).seconds;
+        const double narrow = plan_of(large, large, large, 4, cublas, &gpus[GPU_H100]).seconds,
+                     wide = plan_of(large, large, large, 8, cublas, &gpus[GPU_H100]).seconds;
         assert_true(fabs(wide / narrow - 2) < 0.01);
     }
-    const double moving = (double)(rows * (64 + 4) + 64 * 4) * 4 / h200.memory_rate;
-    assert_true(fabs(plan_of(rows, 64, 4, 4, false, &h200).seconds / moving - 1) < 0.05);
-    const double full = plan_of(64 * 132, 64, 4096, 4, false, &h100).seconds,
-                 one = plan_of(64, 64, 4096, 4, false, &h100).seconds;
+    const double moving = (double)(rows * (64 + 4) + 64 * 4) * 4 / gpus[GPU_H200].memory_rate;
+    assert_true(fabs(plan_of(rows, 64, 4, 4, false, &gpus[GPU_H200]).seconds / moving - 1) < 0.05);
+    const double full = plan_of(64 * 132, 64, 4096, 4, false, &gpus[GPU_H100]).seconds,
+                 one = plan_of(64, 64, 4096, 4, false, &gpus[GPU_H100]).seconds;
     assert_true(fabs(one / full - 1) < 0.02);
-    assert_true(plan_of(64, 64, 1 << 20, 4, true, &h100).cublas);
+    assert_true(plan_of(64, 64, 1 << 20, 4, true, &gpus[GPU_H100]).cublas);
 }
 
 /* Where operands may be rounded cuBLAS is faster, the more so the fewer bits they have, and earlier chosen;
@@ -79,25 +83,25 @@ static void precisions(void **state)
                              .padded = tiles * 64 * 64};
     ftb_gpu_dense_plan full, plan;
     (void)state;
-    ftb_rule_gpu_dense(&full, &f, true, &h100);
+    ftb_rule_gpu_dense(&full, &f, true, &gpus[GPU_H100]);
     double before = full.seconds;
     for (int p = FTB_PRECISION_TF32; p <= FTB_PRECISION_FP16; p++) {
         f.precision = (FtB_Precision)p;
-        ftb_rule_gpu_dense(&plan, &f, true, &h100);
+        ftb_rule_gpu_dense(&plan, &f, true, &gpus[GPU_H100]);
         assert_true(plan.cublas && plan.seconds < 0.6 * before);
         before = plan.seconds;
     }
     f.precision = FTB_PRECISION_BF16;
-    ftb_rule_gpu_dense(&plan, &f, true, &h100);
+    ftb_rule_gpu_dense(&plan, &f, true, &gpus[GPU_H100]);
     assert_true(plan.seconds <= before && plan.seconds >= before);
-    ftb_rule_gpu_dense(&plan, &f, false, &h100);
+    ftb_rule_gpu_dense(&plan, &f, false, &gpus[GPU_H100]);
     f.precision = FTB_PRECISION_FP32;
-    ftb_rule_gpu_dense(&full, &f, false, &h100);
+    ftb_rule_gpu_dense(&full, &f, false, &gpus[GPU_H100]);
     assert_true(plan.seconds >= full.seconds && plan.seconds <= full.seconds);
     f.value_bytes = 8;
-    ftb_rule_gpu_dense(&full, &f, true, &h100);
+    ftb_rule_gpu_dense(&full, &f, true, &gpus[GPU_H100]);
     f.precision = FTB_PRECISION_TF32;
-    ftb_rule_gpu_dense(&plan, &f, true, &h100);
+    ftb_rule_gpu_dense(&plan, &f, true, &gpus[GPU_H100]);
     assert_true(plan.seconds >= full.seconds && plan.seconds <= full.seconds);
 }
 
@@ -105,5 +109,5 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(sizes), cmocka_unit_test(rates),
                                        cmocka_unit_test(precisions)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, begin, NULL);
 }

@@ -3,16 +3,19 @@
 #include "support/check.h"
 
 #include "plan/gpu_sample_plan.h"
+#include "support/described_gpus.h"
 
 #include <math.h>
 
-#define GIB (INT64_C(1) << 30)
-static const ftb_gpu_facts
-    a100 = {.multiprocessors = 108, .clock = 1.41e9, .memory_rate = 1555e9, .memory = 40 * GIB},
-    h100 = {.multiprocessors = 132, .clock = 1.755e9, .memory_rate = 3350e9, .memory = 80 * GIB},
-    little = {.multiprocessors = 14, .clock = 1.2e9, .memory_rate = 112e9, .memory = 2 * GIB};
-static const ftb_gpu_facts *const gpus[] = {&a100, &h100, &little};
-enum { GPUS = sizeof gpus / sizeof *gpus };
+static ftb_gpu_facts gpus[GPUS];
+
+static int begin(void **state)
+{
+    (void)state;
+    for (int n = 0; n < GPUS; n++)
+        gpus[n] = described_gpu(n);
+    return 0;
+}
 
 /* products-like: 2.4 million vertices, 123.7 million entries. */
 static ftb_gpu_sample_plan plan_of(int64_t nseeds, int nhops, int64_t fanout, bool fits,
@@ -31,32 +34,32 @@ static void sizes(void **state)
 {
     (void)state;
     for (int g = 0; g < GPUS; g++) {
-        assert_true(plan_of(1, 3, 10, true, gpus[g]).queue);
-        assert_true(plan_of(16, 3, 5, true, gpus[g]).queue);
+        assert_true(plan_of(1, 3, 10, true, &gpus[g]).queue);
+        assert_true(plan_of(16, 3, 5, true, &gpus[g]).queue);
         for (int64_t seeds = 1; seeds <= 1 << 20; seeds *= 4) {
-            const ftb_gpu_sample_plan p = plan_of(seeds, 3, 15, true, gpus[g]),
-                                      q = plan_of(4 * seeds, 3, 15, true, gpus[g]);
+            const ftb_gpu_sample_plan p = plan_of(seeds, 3, 15, true, &gpus[g]),
+                                      q = plan_of(4 * seeds, 3, 15, true, &gpus[g]);
             assert_true(q.tasks >= p.tasks && q.picks >= p.picks && q.capacity >= p.capacity);
             assert_true((double)p.capacity >= p.tasks * (1 - 1e-9) && p.vertices <= 2449029);
             assert_true(p.levels_seconds > 0 && q.levels_seconds >= p.levels_seconds);
             assert_true(p.queue == (p.queue_seconds < p.levels_seconds));
         }
     }
-    assert_true(plan_of(1024, 1, 10, true, &h100).picks == 1024 * 10);
-    assert_true(fabs(plan_of(1, 2, 10, true, &h100).tasks - 12) < 0.1); /* 1 and then 11 */
+    assert_true(plan_of(1024, 1, 10, true, &gpus[GPU_H100]).picks == 1024 * 10);
+    assert_true(fabs(plan_of(1, 2, 10, true, &gpus[GPU_H100]).tasks - 12) < 0.1); /* 1 and then 11 */
 }
 
 static void refused(void **state)
 {
     (void)state;
     for (int g = 0; g < GPUS; g++) {
-        const ftb_gpu_sample_plan p = plan_of(1, 3, 10, false, gpus[g]);
+        const ftb_gpu_sample_plan p = plan_of(1, 3, 10, false, &gpus[g]);
         assert_true(!p.queue && isinf(p.queue_seconds) && p.levels_seconds > 0);
-        const ftb_gpu_sample_plan all = plan_of(10240, 3, -1, false, gpus[g]);
+        const ftb_gpu_sample_plan all = plan_of(10240, 3, -1, false, &gpus[g]);
         assert_true(all.picks <= 3 * 1.01 * 123718280.0);
     }
-    const ftb_gpu_sample_plan much = plan_of(1 << 20, 3, 32, true, &little); /* gigabytes of picks */
-    assert_true(!much.queue && isinf(much.queue_seconds) && much.bytes > 2 * GIB / 4);
+    const ftb_gpu_sample_plan much = plan_of(1 << 20, 3, 32, true, &gpus[GPU_SMALL]); /* gigabytes of picks */
+    assert_true(!much.queue && isinf(much.queue_seconds) && much.bytes > gpus[GPU_SMALL].memory / 4);
     const ftb_gpu_facts unknown = {.multiprocessors = 14, .clock = 1e9, .memory_rate = 100e9};
     assert_true(plan_of(1 << 20, 3, 32, true, &unknown).queue_seconds < INFINITY);
 }
@@ -64,5 +67,5 @@ static void refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(sizes), cmocka_unit_test(refused)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, begin, NULL);
 }

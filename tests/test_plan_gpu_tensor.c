@@ -3,31 +3,22 @@
 #include "support/check.h"
 
 #include "plan/spmm_plan.h"
+#include "support/described_gpus.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const ftb_gpu_facts a100 = {.multiprocessors = 108,
-                                   .clock = 1.41e9,
-                                   .l2 = 40 << 20,
-                                   .shared = 163 << 10,
-                                   .memory = INT64_C(40) << 30,
-                                   .memory_rate = 1555e9},
-                           h100 = {.multiprocessors = 132,
-                                   .clock = 1.755e9,
-                                   .l2 = 50 << 20,
-                                   .shared = 227 << 10,
-                                   .memory = INT64_C(80) << 30,
-                                   .memory_rate = 3350e9,
-                                   .l2_rate = 5500e9},
-                           little = {.multiprocessors = 14,
-                                     .clock = 1.2e9,
-                                     .l2 = 2 << 20,
-                                     .shared = 64 << 10,
-                                     .memory = INT64_C(4) << 30,
-                                     .memory_rate = 112e9};
+static ftb_gpu_facts gpus[GPUS];
+
+static int begin(void **state)
+{
+    (void)state;
+    for (int n = 0; n < GPUS; n++)
+        gpus[n] = described_gpu(n);
+    return 0;
+}
 
 /* 100,000 vertices; blocks use some of the columns `uses` times each, the others once. */
 static ftb_spmm_facts graph(const ftb_gpu_facts *gpu, FtB_Precision precision, int uses, double columns)
@@ -62,12 +53,11 @@ static ftb_gpu_spmm_plan plan_of(const ftb_spmm_facts *f, const ftb_spmm_asked *
 /* From half full on they are taken; with few entries never; and never where the caller has not said so. */
 static void densities(void **state)
 {
-    static const ftb_gpu_facts *const gpus[] = {&a100, &h100};
     (void)state;
-    for (int g = 0; g < 2; g++)
+    for (int g = GPU_A100; g <= GPU_H200; g++)
         for (int p = FTB_PRECISION_TF32; p <= FTB_PRECISION_BF16; p++) {
-            const ftb_spmm_facts full = graph(gpus[g], (FtB_Precision)p, 300, 3000),
-                                 few = graph(gpus[g], (FtB_Precision)p, 16, 3000);
+            const ftb_spmm_facts full = graph(&gpus[g], (FtB_Precision)p, 300, 3000),
+                                 few = graph(&gpus[g], (FtB_Precision)p, 16, 3000);
             ftb_spmm_facts plain = full;
             plain.gpu.precision = FTB_PRECISION_FP32;
             const ftb_gpu_spmm_plan without = plan_of(&plain, NULL), with = plan_of(&full, NULL);
@@ -83,8 +73,8 @@ static void densities(void **state)
 static void precisions(void **state)
 {
     (void)state;
-    const ftb_spmm_facts tf32 = graph(&h100, FTB_PRECISION_TF32, 400, 4000),
-                         half = graph(&h100, FTB_PRECISION_FP16, 400, 4000);
+    const ftb_spmm_facts tf32 = graph(&gpus[GPU_H100], FTB_PRECISION_TF32, 400, 4000),
+                         half = graph(&gpus[GPU_H100], FTB_PRECISION_FP16, 400, 4000);
     const ftb_gpu_spmm_plan one = plan_of(&tf32, NULL), other = plan_of(&half, NULL);
     assert_true(one.tensor && other.tensor && other.seconds < one.seconds);
     assert_true(one.seconds >= one.tensor_seconds && one.seconds <= one.tensor_seconds);
@@ -94,7 +84,7 @@ static void precisions(void **state)
 static void explained(void **state)
 {
     (void)state;
-    const ftb_spmm_facts full = graph(&h100, FTB_PRECISION_TF32, 300, 3000);
+    const ftb_spmm_facts full = graph(&gpus[GPU_H100], FTB_PRECISION_TF32, 300, 3000);
     const ftb_gpu_spmm_plan plan = plan_of(&full, NULL);
     char *text = NULL;
     size_t size = 0;
@@ -111,10 +101,10 @@ static void explained(void **state)
 static void asked_for(void **state)
 {
     (void)state;
-    const ftb_spmm_facts full = graph(&h100, FTB_PRECISION_TF32, 300, 3000),
-                         few = graph(&h100, FTB_PRECISION_TF32, 16, 3000),
-                         small = graph(&little, FTB_PRECISION_TF32, 300, 3000),
-                         narrow = graph(&little, FTB_PRECISION_BF16, 300, 3000);
+    const ftb_spmm_facts full = graph(&gpus[GPU_H100], FTB_PRECISION_TF32, 300, 3000),
+                         few = graph(&gpus[GPU_H100], FTB_PRECISION_TF32, 16, 3000),
+                         small = graph(&gpus[GPU_SMALL], FTB_PRECISION_TF32, 300, 3000),
+                         narrow = graph(&gpus[GPU_SMALL], FTB_PRECISION_BF16, 300, 3000);
     ftb_spmm_facts plain = full;
     plain.gpu.precision = FTB_PRECISION_FP32;
     ftb_spmm_asked asked = {.forced = FTB_SPMM_SET_KERNEL, .family = FTB_SPMM_TENSOR};
@@ -141,5 +131,5 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(densities), cmocka_unit_test(precisions),
                                        cmocka_unit_test(explained), cmocka_unit_test(asked_for)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, begin, NULL);
 }

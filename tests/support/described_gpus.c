@@ -3,20 +3,11 @@
 #include "support/check.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 const char *const described_gpus[GPUS] = {
-    [GPU_A100] = DESCRIBED_HOST "gpu_multiprocessors = 108 # A100\ngpu_clock = 1.41\ngpu_l2 = 40M\n"
-                                "gpu_memory = 40G\ngpu_shared = 163K\ngpu_memory_rate = 1555\n",
-    [GPU_H100] = DESCRIBED_HOST "gpu_multiprocessors = 132 # H100\ngpu_clock = 1.755\ngpu_l2 = 50M\n"
-                                "gpu_memory = 80G\ngpu_shared = 227K\ngpu_l2_rate = 5500\n"
-                                "gpu_memory_rate = 3350\n",
-    [GPU_H200] = DESCRIBED_HOST "gpu_multiprocessors = 132 # H200\ngpu_clock = 1.755\ngpu_l2 = 50M\n"
-                                "gpu_memory = 141G\ngpu_shared = 227K\ngpu_memory_rate = 4800\n",
-    [GPU_SMALL] = DESCRIBED_HOST "gpu_multiprocessors = 14 # small\ngpu_clock = 1.2\ngpu_l2 = 2M\n"
-                                 "gpu_memory = 4G\ngpu_shared = 64K\ngpu_memory_rate = 112\n",
-    [GPU_OLD] = DESCRIBED_HOST "gpu_multiprocessors = 14 # old\ngpu_clock = 1.2\ngpu_l2 = 2M\n"
-                               "gpu_memory = 4G\ngpu_memory_rate = 112\n"};
+    [GPU_A100] = "a100", [GPU_H100] = "h100", [GPU_H200] = "h200", [GPU_SMALL] = "small", [GPU_OLD] = "old"};
 
 bool described_read(ftb_machine_facts *m, const char *text)
 {
@@ -29,9 +20,22 @@ bool described_read(ftb_machine_facts *m, const char *text)
     return ok;
 }
 
-ftb_gpu_facts described_gpu(int n)
+ftb_machine_facts described_machine(int n)
 {
     ftb_machine_facts m = {0};
-    assert_true(described_read(&m, described_gpus[n]));
-    return m.gpu;
+    const char *const folder = getenv("FEATBLAS_SOURCE_DIR"), *wrong;
+    char path[1024];
+    int line;
+    assert_non_null(folder);
+    snprintf(path, sizeof path, "%s/tests/cases/gpus/%s.txt", folder, described_gpus[n]);
+    FILE *file = fopen(path, "r");
+    if (!file)
+        fail_msg("%s cannot be opened", path);
+    const bool ok = ftb_machine_read(&m, file, &line, &wrong);
+    fclose(file);
+    if (!ok)
+        fail_msg("%s:%d: %s", path, line, wrong);
+    return m;
 }
+
+ftb_gpu_facts described_gpu(int n) { return described_machine(n).gpu; }
