@@ -390,7 +390,7 @@ const command command_sample = {
         "  $ featblas sample --graph products.npz --random 10240 --fanout 10,10,10\n"
         "  $ featblas sample --relation bought:item:item=products.npz --relation seen:item:item=products.npz "
         "--seeds train.txt --fanout 5,5/10,5 -o relations\n"
-        "  $ featblas sample --graph products.npz --random 10000 --walk 20 --walks 10 --p 0.5 --q 2 -o "
+        "  $ featblas sample --graph products.npz --random 1000 --walk 20 --walks 10 --p 0.5 --q 2 -o "
         "walks\n",
     .reads = true,
     .options = sample_options,
