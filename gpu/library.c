@@ -1,28 +1,9 @@
-/* Opens libraries, and finds those of the toolkit (library.h). Each thing that can be wrong has a sentence.
- */
+/* Finds libraries of the toolkit (library.h). Each thing that can be wrong has a sentence. */
 #include "gpu/library.h"
 
 #include "core/core.h"
 
-#include <dlfcn.h>
 #include <stdio.h>
-#include <string.h>
-
-const char *ftb_library_open(const char *name, const ftb_symbol *symbols, void *table, const char **why)
-{
-    const char *missing = NULL;
-    void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-    const char *error = library ? NULL : dlerror();
-    *why = library ? NULL : error ? error : name;
-    for (const ftb_symbol *s = symbols; s->name; s++) {
-        void *symbol = library ? dlsym(library, s->name) : NULL;
-        /* ISO C has no conversion between the two kinds of pointer. */
-        memcpy((char *)table + s->offset, &symbol, sizeof symbol);
-        if (!symbol && !missing)
-            missing = s->name;
-    }
-    return missing;
-}
 
 /* One that is too old may lack functions because of that, so its version comes first. */
 void ftb_library_look(ftb_found *f, const ftb_library *l, const char *path, void *table)
