@@ -1,5 +1,5 @@
-/* Batches that are stacked and sampled in one call, bit for bit as one at a time; picks of the rows of a
- * product Q A, which is not made where Q names rows. */
+/* Batches that are stacked and sampled in one call, by all selectors, bit for bit as one at a time; picks of
+ * the rows of a product Q A, which is not made where Q names rows. */
 #include "support/check.h"
 
 #include "core/core.h"
@@ -56,7 +56,10 @@ static void same_sample(FtB_Sample a, FtB_Sample b, int nhops)
     same_list(FtB_Sample_vertex_counts(a), FtB_Sample_vertex_counts(b));
     same_list(FtB_Sample_edge_counts(a), FtB_Sample_edge_counts(b));
     same_list(FtB_Sample_induced_edges(a), FtB_Sample_induced_edges(b));
-    assert_null(FtB_Sample_trees(a));
+    assert_true(!FtB_Sample_trees(a) == !FtB_Sample_trees(b));
+    if (FtB_Sample_trees(a))
+        assert_memory_equal(FtB_Sample_trees(a), FtB_Sample_trees(b),
+                            sizeof(int32_t) * (size_t)FtB_Sample_vertices(a).count);
     for (int h = 0; h < nhops; h++) {
         same_matrix(FtB_Sample_layer(a, h), FtB_Sample_layer(b, h));
         same_list(FtB_Sample_edges(a, h), FtB_Sample_edges(b, h));
@@ -69,18 +72,25 @@ static void same_sample(FtB_Sample a, FtB_Sample b, int nhops)
 static void stacked_case(rng *r, int number)
 {
     static const int64_t some[] = {0, 1, 2, 5, 10, 70, -1};
-    static const FtB_Selector selectors[] = {FTB_SAMPLE_DEFAULT, FTB_SAMPLE_WEIGHTED, FTB_SAMPLE_LABOR,
-                                             FTB_SAMPLE_UNIFORM, FTB_SAMPLE_TOPK,     FTB_SAMPLE_BERNOULLI};
+    static const FtB_Selector selectors[] = {
+        FTB_SAMPLE_DEFAULT,   FTB_SAMPLE_WEIGHTED, FTB_SAMPLE_LABOR,  FTB_SAMPLE_UNIFORM, FTB_SAMPLE_TOPK,
+        FTB_SAMPLE_BERNOULLI, FTB_SAMPLE_LABOR,    FTB_SAMPLE_LADIES, FTB_SAMPLE_FASTGCN, FTB_SAMPLE_LAST};
+    enum { SELECTORS = sizeof selectors / sizeof *selectors };
     FtB_Matrix A = make_graph(r, 1 + rng_below(r, 120), 1 + rng_below(r, 9));
-    int64_t n, seeds[60], fanouts[3], exclude[5], nvals;
+    int64_t n, seeds[60], fanouts[3], exclude[5], until[60], nvals;
     assert_ok(FtB_Matrix_shape(A, &n, NULL, &nvals, NULL, NULL));
     const int64_t nseeds = rng_below(r, 60), stack = 1 + rng_below(r, 20);
     const int nhops = (int)rng_below(r, 4), nbatches = (int)((nseeds + stack - 1) / stack);
-    const FtB_Selector selector = selectors[number % 6];
-    const bool weights = number % 6 == 1 || number % 6 >= 4, once = rng_below(r, 2);
+    const int kind = number % SELECTORS;
+    const FtB_Selector selector = selectors[kind];
+    const bool weights = kind == 1 || kind == 4 || kind == 5 || (kind >= 7 && kind < 9 && rng_below(r, 2)),
+               once = rng_below(r, 2), last = selector == FTB_SAMPLE_LAST;
+    int64_t *times = malloc(sizeof *times * (size_t)(nvals + 1));
     FtB_Sample_options o = {.size = sizeof o,
                             .selector = selector,
                             .key = weights ? "x / 2" : NULL,
+                            .iterations = kind == 6 ? 1 + (int)rng_below(r, 3) : 0,
+                            .disjoint = last || rng_below(r, 3) == 0,
                             .seed = rng_bits(r) | 1,
                             .batch = rng_below(r, 4) ? rng_below(r, 100) : (INT64_C(1) << 32) - 2,
                             .stack = stack,
@@ -92,14 +102,23 @@ static void stacked_case(rng *r, int number)
                             .induced = rng_below(r, 2)};
     for (int64_t t = 0; t < nseeds; t++)
         seeds[t] = rng_below(r, n);
+    for (int64_t t = 0; t < nseeds; t++)
+        until[t] = 2 + rng_below(r, 20);
+    for (int64_t e = 0; e < nvals; e++)
+        times[e] = rng_below(r, 20);
+    if (last || (o.disjoint && rng_below(r, 2))) {
+        o.times = FtB_Ids_of(times, nvals);
+        o.until = FtB_Ids_of(until, nseeds);
+    }
     for (int64_t t = 0; t < 5; t++)
         exclude[t] = rng_below(r, nvals);
     if (rng_below(r, 3) == 0)
         o.exclude = FtB_Ids_of(exclude, 5);
     for (int h = 0; h < nhops; h++)
         do
-            fanouts[h] = number % 6 == 5 ? -1 : some[rng_below(r, 7)];
-        while (o.replace && (fanouts[h] < 0 || fanouts[h] > 10));
+            fanouts[h] = kind == 5 ? -1 : some[rng_below(r, 7)];
+        while ((o.replace && (fanouts[h] < 0 || fanouts[h] > 10)) ||
+               (fanouts[h] < 0 && (kind == 7 || kind == 8)));
     FtB_Sample bulk, parts[60] = {NULL};
     assert_ok(FtB_sample(&bulk, A, seeds, nseeds, fanouts, nhops, &o));
     assert_non_null(FtB_Sample_trees(bulk));
@@ -110,6 +129,8 @@ static void stacked_case(rng *r, int number)
         const int64_t first = b * stack, rest = nseeds - first;
         one.stack = 0;
         one.batch += b;
+        if (o.until.at)
+            one.until = FtB_Ids_of(until + first, rest < stack ? rest : stack);
         assert_ok(FtB_sample(&alone, A, seeds + first, rest < stack ? rest : stack, fanouts, nhops, &one));
         same_sample(parts[b], alone, nhops);
         FtB_Sample_free(&alone);
@@ -117,12 +138,13 @@ static void stacked_case(rng *r, int number)
     }
     FtB_Sample_free(&bulk);
     FtB_Matrix_free(&A);
+    free(times);
 }
 
 static void stacked(void **state)
 {
     (void)state;
-    const int cases = rng_cases(240);
+    const int cases = rng_cases(400);
     for (int t = 0; t < cases; t++) {
         rng r = rng_case(t);
         assert_ok(FtB_Context_set_threads(NULL, 1 + t % 8));
@@ -222,9 +244,13 @@ static void refused(void **state)
     assert_ok(FtB_Matrix_new(&W, FTB_FP64, 3, 5, 1));
 #define SAMPLE(...) FtB_sample(&s, A, seeds, 2, fanouts, 1, FTB_SAMPLE_OPTIONS(__VA_ARGS__))
     assert_fails(GrB_INVALID_VALUE, "stack is -1", SAMPLE(.stack = -1));
-    assert_fails(GrB_INVALID_VALUE, "stack is 2 with disjoint", SAMPLE(.stack = 2, .disjoint = true));
-    assert_fails(GrB_INVALID_VALUE, "disjoint and stack mean nothing",
-                 SAMPLE(.stack = 2, .selector = FTB_SAMPLE_LADIES));
+    /* what is wrong with one of many batches is said, whatever thread saw it */
+    static const int64_t many[64] = {0};
+    assert_ok(FtB_Context_set_threads(NULL, 4));
+    assert_fails(GrB_INVALID_VALUE, "squares of the weights of a hop's rows have the sum 0",
+                 FtB_sample(&s, A, many, 64, fanouts, 1,
+                            FTB_SAMPLE_OPTIONS(.stack = 1, .selector = FTB_SAMPLE_LADIES, .key = "x * 0")));
+    assert_ok(FtB_Context_set_threads(NULL, 0));
     assert_fails(GrB_NULL_POINTER, "samples is NULL", FtB_Sample_split(NULL, NULL));
     assert_fails(GrB_NULL_POINTER, "stacked is no FtB_Sample", FtB_Sample_split(parts, NULL));
     assert_ok(SAMPLE(.seed = 1));
@@ -266,6 +292,26 @@ static GrB_Info stack_once(void *arg)
     return info;
 }
 
+static GrB_Info stack_layers_once(void *arg)
+{
+    static const int64_t seeds[] = {1, 5, 1, 7}, fanouts[] = {3, 2};
+    static const FtB_Selector selectors[] = {FTB_SAMPLE_LADIES, FTB_SAMPLE_FASTGCN, FTB_SAMPLE_LABOR};
+    for (int k = 0; k < 3; k++) {
+        FtB_Sample s, parts[2];
+        GrB_Info info = FtB_sample(&s, arg, seeds, 4, fanouts, 2,
+                                   FTB_SAMPLE_OPTIONS(.stack = 2, .selector = selectors[k],
+                                                      .disjoint = k != 1, .iterations = k == 2));
+        if (info == GrB_SUCCESS)
+            info = FtB_Sample_split(parts, s);
+        for (int b = 0; b < 2 && info == GrB_SUCCESS; b++)
+            FtB_Sample_free(&parts[b]);
+        FtB_Sample_free(&s);
+        if (info != GrB_SUCCESS)
+            return info;
+    }
+    return GrB_SUCCESS;
+}
+
 static GrB_Info multiply_once(void *arg)
 {
     FtB_Matrix A = arg, S;
@@ -282,6 +328,8 @@ static void failing_allocations(void **state)
     rng r = rng_new();
     FtB_Matrix A = make_graph(&r, 40, 5), B = make_graph(&r, 20, 5);
     fail_every_allocation(stack_once, NULL, A);
+    assert_ok(stack_layers_once(A)); /* A keeps sums of columns */
+    fail_every_allocation(stack_layers_once, NULL, A);
     fail_every_allocation(multiply_once, NULL, B);
     FtB_Matrix_free(&A);
     FtB_Matrix_free(&B);

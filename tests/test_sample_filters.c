@@ -381,8 +381,6 @@ static void refused(void **state)
                  SELECT(.exclude = FtB_Ids_of(bad, 2)));
     assert_fails(GrB_INVALID_VALUE, "exclude has -2 numbers", SELECT(.exclude = FtB_Ids_of(bad, -2)));
     assert_fails(GrB_INVALID_VALUE, "exclude has 2 numbers at NULL", SELECT(.exclude = FtB_Ids_of(NULL, 2)));
-    assert_fails(GrB_INVALID_VALUE, "times and exclude mean nothing",
-                 SELECT(.selector = FTB_SAMPLE_LADIES, .exclude = FtB_Ids_of(bad, 1)));
     assert_fails(
         GrB_INVALID_VALUE, "key is given, which FTB_SAMPLE_LAST",
         FtB_select_sample(S, NULL, 1, "x", g.A,

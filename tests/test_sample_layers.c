@@ -522,9 +522,6 @@ static void refused(void **state)
                                    FTB_SELECT_OPTIONS(.selector = FTB_SAMPLE_LABOR, .iterations = -1)));
     assert_fails(GrB_INVALID_VALUE, "iterations is 2; expected 0, or more with FTB_SAMPLE_LABOR",
                  FtB_select_sample(S, NULL, 1, NULL, A, FTB_SELECT_OPTIONS(.iterations = 2)));
-    assert_fails(GrB_INVALID_VALUE, "disjoint and stack mean nothing where rows are picked of together",
-                 FtB_sample(&s, A, seeds, 2, fanouts, 1,
-                            FTB_SAMPLE_OPTIONS(.selector = FTB_SAMPLE_LADIES, .disjoint = true)));
     assert_fails(GrB_INVALID_VALUE, "replace means nothing to FTB_SAMPLE_FASTGCN",
                  FtB_sample(&s, A, seeds, 2, fanouts, 1,
                             FTB_SAMPLE_OPTIONS(.selector = FTB_SAMPLE_FASTGCN, .replace = true)));

@@ -83,7 +83,8 @@ typedef struct FtB_Sample_options {
     int64_t batch;         /**< number of the mini-batch */
     bool replace;          /**< as of FtB_select_sample */
     bool disjoint;         /**< a tree for each seed, which shares no vertices and no draws with others; seeds
-                              that are equal have equal trees */
+                              that are equal have equal trees. FASTGCN, LADIES and LABOR's iterations look at
+                              the rows of a tree together */
     bool apart;            /**< vertices are not merged: each pick is one of its own */
     bool once;        /**< a vertex is picked of once, by the hop after it was found: layer h also has the
                          rows of layer h - 1, in their order. The last layer is then what PyG makes */
@@ -99,7 +100,7 @@ typedef struct FtB_Sample_options {
     bool reverses;    /**< nor are, for such an entry (i, j), those of (j, i) */
     bool induced;     /**< FtB_Sample_induced is wanted */
     int64_t stack;    /**< seeds of a batch: seed t is of batch number batch + t / stack, and batches share no
-                         vertices; FtB_Sample_trees tells them apart. 0: all are of one */
+                         vertices; FtB_Sample_trees tells them, or their trees, apart. 0: all are of one */
     const char *plan; /**< how a GPU draws it: "levels", hop by hop, or "queue", all hops in one kernel where
                          that can be; NULL: as planned. Bits do not depend on it */
 } FtB_Sample_options;
@@ -159,8 +160,8 @@ FtB_Ids FtB_Sample_induced_edges(FtB_Sample sample);
  */
 GrB_Info FtB_Sample_split(FtB_Sample *samples, FtB_Sample stacked);
 
-/** Each vertex's tree, the place of its seed among the seeds (PyG's batch); or its batch. @param sample made
- * with .disjoint or .stack.
+/** Each vertex's tree, the place of its seed among the seeds (PyG's batch); without .disjoint its batch.
+ * @param sample made with .disjoint or .stack.
  *  @return as many as there are vertices; NULL without. */
 const int32_t *FtB_Sample_trees(FtB_Sample sample);
 

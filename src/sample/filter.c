@@ -97,10 +97,6 @@ GrB_Info ftb_filter_begin(ftb_selector *s, const ftb_selector_options *o)
         info = check_excluded(s, o);
     if (info != GrB_SUCCESS)
         return info;
-    const bool filters = o->times.at || o->exclude.count > 0;
-    if (filters && (ftb_sample_scales(p)))
-        return ftb_fail(GrB_INVALID_VALUE, "options: times and exclude mean nothing where rows are picked of "
-                                           "together, by FTB_SAMPLE_FASTGCN, _LADIES and LABOR's iterations");
     p->times = o->times.at;
     p->until = o->until.at;
     if (o->exclude.count == 0)

@@ -54,19 +54,12 @@ static GrB_Info check_options(const call *c)
         return ftb_fail(GrB_INVALID_VALUE, "options: both key and key_op are given; expected one of them");
     if (c->options.times.at && !c->options.disjoint)
         return ftb_fail(GrB_INVALID_VALUE, "options: times go with disjoint trees; expected disjoint");
-    if (c->options.stack < 0 || (c->options.stack > 0 && c->options.disjoint))
-        return ftb_fail(GrB_INVALID_VALUE,
-                        "options: stack is %lld%s; expected 0 or more, and no disjoint trees",
-                        (long long)c->options.stack, c->options.disjoint ? " with disjoint" : "");
+    if (c->options.stack < 0)
+        return ftb_fail(GrB_INVALID_VALUE, "options: stack is %lld; expected 0 or more",
+                        (long long)c->options.stack);
     if (c->options.induced && c->options.apart)
         return ftb_fail(GrB_INVALID_VALUE,
                         "options: induced means nothing where each pick is a vertex, apart");
-    if ((c->options.disjoint || c->options.stack) &&
-        (c->options.selector == FTB_SAMPLE_FASTGCN || c->options.iterations > 0 ||
-         c->options.selector == FTB_SAMPLE_LADIES))
-        return ftb_fail(GrB_INVALID_VALUE,
-                        "options: disjoint and stack mean nothing where rows are picked of together, by "
-                        "FTB_SAMPLE_FASTGCN, _LADIES and LABOR's iterations");
     return GrB_SUCCESS;
 }
 
@@ -112,6 +105,7 @@ static GrB_Info make_sample(call *c, const int64_t *seeds, int64_t nseeds, int n
         return info;
     s->once = c->options.once;
     s->stack = c->options.stack;
+    s->disjoint = c->options.disjoint;
     if (!c->options.disjoint && !c->options.stack)
         return GrB_SUCCESS;
     c->tree_streams = ftb_new(c->ctx, nseeds, sizeof *c->tree_streams);
@@ -120,21 +114,22 @@ static GrB_Info make_sample(call *c, const int64_t *seeds, int64_t nseeds, int n
     if (!s->trees || !c->tree_seeds || !c->tree_streams)
         return ftb_nomem();
     for (int64_t t = 0; t < nseeds; t++)
-        s->trees[t] = (int32_t)(c->options.stack ? t / c->options.stack : t);
+        s->trees[t] = (int32_t)(s->disjoint ? t : t / s->stack);
     return GrB_SUCCESS;
 }
 
-/* A tree's draws follow from its seed vertex, or, of stacked batches, are those of the batch. */
+/* A tree's draws are those of its batch, and of disjoint ones follow from its seed vertex, too. Without
+ * these, trees are the batches. */
 static void seed_trees(call *c, uint64_t seed, int hop)
 {
-    const uint64_t batch = (uint64_t)c->options.batch;
-    for (int64_t t = 0; c->sample->trees && t < c->sample->nseeds; t++) {
+    const FtB_Sample s = c->sample;
+    for (int64_t t = 0; s->trees && t < s->nseeds; t++) {
+        const int64_t number = s->stack == 0 ? 0 : s->disjoint ? t / s->stack : t;
         c->tree_seeds[t] = seed;
         c->tree_streams[t] =
-            ftb_draw_stream(&c->tree_seeds[t], batch + (c->options.stack ? (uint64_t)t : 0), (uint64_t)hop);
-        if (!c->options.stack)
-            c->tree_seeds[t] =
-                ftb_random_mix(c->tree_seeds[t], (uint64_t)c->sample->vertices[t], FTB_DRAW_TREE);
+            ftb_draw_stream(&c->tree_seeds[t], (uint64_t)(c->options.batch + number), (uint64_t)hop);
+        if (s->disjoint)
+            c->tree_seeds[t] = ftb_random_mix(c->tree_seeds[t], (uint64_t)s->vertices[t], FTB_DRAW_TREE);
     }
 }
 

@@ -13,7 +13,8 @@ struct FtB_Sample_opaque {
     FtB_Context ctx;
     int nhops;
     bool once;     /* as the options had it */
-    int64_t stack; /* seeds of a batch, whose trees are the batches; 0: it is one */
+    bool disjoint; /* trees are those of the seeds; else of the batches, where they are stacked */
+    int64_t stack; /* seeds of a batch; 0: it is one */
     int64_t nvertices, nseeds;
     int64_t *vertices;
     ftb_buffer *held;           /* vertices, once they are all there: layers know them, too (core/whole.h) */

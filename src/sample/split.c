@@ -6,10 +6,10 @@
 
 typedef struct split {
     FtB_Sample from;
-    int64_t nbatches;
-    int64_t *begin;  /* nbatches + 1, into number */
-    int64_t *number; /* of the vertices, by batch */
-    int32_t *local;  /* of each vertex, within its batch */
+    int64_t nbatches, each; /* trees of a batch */
+    int64_t *begin;         /* nbatches + 1, into number */
+    int64_t *number;        /* of the vertices, by batch */
+    int32_t *local;         /* of each vertex, within its batch */
 } split;
 
 static GrB_Info list_vertices(split *w)
@@ -21,11 +21,11 @@ static GrB_Info list_vertices(split *w)
     if (!w->begin || !w->number || !w->local)
         return ftb_nomem();
     for (int64_t v = 0; v < s->nvertices; v++)
-        w->local[v] = (int32_t)w->begin[s->trees[v] + 1]++;
+        w->local[v] = (int32_t)w->begin[s->trees[v] / w->each + 1]++;
     for (int64_t b = 0; b < w->nbatches; b++)
         w->begin[b + 1] += w->begin[b];
     for (int64_t v = 0; v < s->nvertices; v++)
-        w->number[w->begin[s->trees[v]] + w->local[v]] = v;
+        w->number[w->begin[s->trees[v] / w->each] + w->local[v]] = v;
     return GrB_SUCCESS;
 }
 
@@ -81,9 +81,14 @@ static GrB_Info make_batch(FtB_Sample *sample, const split *w, int64_t b)
         return info;
     FtB_Sample to = *sample;
     to->once = s->once;
+    to->disjoint = s->disjoint;
     to->nseeds = to->found[0] = rows;
     for (int64_t v = 0; v < count; v++)
         to->vertices[v] = s->vertices[number[v]];
+    if (s->disjoint && !(to->trees = ftb_new(s->ctx, count, sizeof *to->trees)))
+        return ftb_nomem();
+    for (int64_t v = 0; s->disjoint && v < count; v++)
+        to->trees[v] = (int32_t)(s->trees[number[v]] - b * s->stack);
     for (int h = 0; h < s->nhops && info == GrB_SUCCESS; h++) {
         bound += s->found[h + 1];
         const int64_t columns = ftb_first_not_below(number, count, bound);
@@ -114,6 +119,7 @@ GrB_Info FtB_Sample_split(FtB_Sample *samples, FtB_Sample stacked)
         return ftb_fail(GrB_INVALID_VALUE,
                         "FtB_Sample_split: stacked is one batch; expected one made with .stack");
     split w = {.from = stacked,
+               .each = stacked->disjoint ? stacked->stack : 1,
                .nbatches = stacked->nseeds / stacked->stack + (stacked->nseeds % stacked->stack > 0)};
     for (int64_t b = 0; b < w.nbatches; b++)
         samples[b] = NULL;

@@ -10,12 +10,12 @@
 #include "cpu/kernels/sample_kernels.h"
 
 typedef struct labor {
+    const ftb_together *g;
     const ftb_sample_product *s;
     ftb_rows_columns c;
     double *importance; /* p, of each column */
     double *factor;     /* c, of each row */
     uint32_t *word;     /* each column's draw */
-    int64_t *counts;    /* of each row's picks */
     int threads;
 } labor;
 
@@ -55,7 +55,7 @@ static double factor_of(const labor *l, int64_t r)
 static void find_factors(const labor *l)
 {
 #pragma omp parallel for num_threads(l->threads) schedule(dynamic, 64)
-    for (int64_t r = 0; r < l->s->nrows; r++)
+    for (int64_t r = 0; r < l->g->count; r++)
         l->factor[r] = factor_of(l, r);
 }
 
@@ -74,49 +74,51 @@ static void raise_importance(const labor *l)
 
 static void draw_columns(const labor *l)
 {
-    const uint64_t seed = ftb_random_mix(l->s->seed, 0, FTB_DRAW_SHARED);
+    const uint64_t seed = ftb_random_mix(l->g->seed, 0, FTB_DRAW_SHARED);
 #pragma omp parallel for num_threads(l->threads) schedule(static)
     for (int64_t first = 0; first < l->c.ncolumns; first += FTB_PICK_ROWS) {
         int64_t column[FTB_PICK_ROWS] = {0};
         uint32_t word[FTB_PICK_ROWS];
         const int64_t here = ftb_min(l->c.ncolumns - first, FTB_PICK_ROWS);
         memcpy(column, l->c.column + first, sizeof *column * (size_t)here);
-        FTB_PICK(ftb_draw_vertices)(word, seed, column, l->s->stream);
+        FTB_PICK(ftb_draw_vertices)(word, seed, column, l->g->stream);
         memcpy(l->word + first, word, sizeof *word * (size_t)here);
     }
 }
 
+/* Row r of those that are picked of. */
 static void pick_row(const labor *l, int64_t r)
 {
     const ftb_sample_product *s = l->s;
-    const int64_t begin = s->p->rowptr[ftb_sample_row(s, r)], to = s->rowptr[r];
+    const int64_t of = ftb_together_row(l->g, r);
+    const int64_t begin = s->p->rowptr[ftb_sample_row(s, of)], to = s->rowptr[of];
     const bool all = takes_all(l, l->c.offset[r + 1] - l->c.offset[r]);
     int64_t count = 0;
     for (int64_t t = l->c.offset[r]; t < l->c.offset[r + 1]; t++) {
         const int64_t n = l->c.number[t];
         const double c = l->factor[r] * l->importance[n], chance = all || c > 1 ? 1 : c;
         if ((double)l->word[n] < chance * 0x1p32) {
-            s->entries[to + count] = begin + t - l->c.offset[r];
+            s->entries[to + count] = begin + l->c.place[t];
             s->scale[to + count] = 1 / chance;
             ftb_sample_put_column(s, to + count);
             count++;
         }
     }
-    l->counts[r] = count;
+    l->g->counts[of] = count;
 }
 
-GrB_Info ftb_sample_labor(const ftb_sample_product *s)
+GrB_Info ftb_sample_labor(ftb_together *g)
 {
-    labor l = {.s = s};
+    const ftb_sample_product *s = g->s;
+    labor l = {.g = g, .s = s};
     GrB_Info info;
-    FTB_CHECK(ftb_columns_of_rows(&l.c, s));
+    FTB_CHECK(ftb_columns_of_rows(&l.c, g));
     l.importance = ftb_new(s->ctx, l.c.ncolumns, sizeof *l.importance);
-    l.factor = ftb_new(s->ctx, s->nrows, sizeof *l.factor);
+    l.factor = ftb_new(s->ctx, g->count, sizeof *l.factor);
     l.word = ftb_new(s->ctx, l.c.ncolumns, sizeof *l.word);
-    l.counts = ftb_new(s->ctx, s->nrows, sizeof *l.counts);
-    if (!l.importance || !l.factor || !l.word || !l.counts)
+    if (!l.importance || !l.factor || !l.word)
         FTB_CHECK(ftb_nomem());
-    l.threads = ftb_threads_for(s->ctx, l.c.nentries + s->nrows);
+    l.threads = ftb_threads_for(s->ctx, l.c.nentries + g->count);
     for (int64_t n = 0; n < l.c.ncolumns; n++)
         l.importance[n] = 1;
     find_factors(&l);
@@ -127,16 +129,13 @@ GrB_Info ftb_sample_labor(const ftb_sample_product *s)
     }
     draw_columns(&l);
 #pragma omp parallel for num_threads(l.threads) schedule(dynamic, 64)
-    for (int64_t r = 0; r < s->nrows; r++)
+    for (int64_t r = 0; r < g->count; r++)
         pick_row(&l, r);
-    ftb_sample_close(s, l.counts);
-    if (s->work)
-        *s->work += s->nrows + l.c.nentries;
+    g->work = g->count + l.c.nentries;
 done:
     ftb_columns_delete(&l.c);
     ftb_delete(l.importance);
     ftb_delete(l.factor);
     ftb_delete(l.word);
-    ftb_delete(l.counts);
     return info;
 }

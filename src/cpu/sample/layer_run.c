@@ -1,9 +1,11 @@
-/* Layer-wise picks: k columns for all rows of a hop together, which keep their entries in these.
+/* Layer-wise picks: k columns for all rows of a hop together, of each tree, which keep their entries in
+ * these.
  *
  * Columns are drawn k times, with chances q_j in proportion to the sum of w_ij^2, over the rows at hand
  * (LADIES) or over all rows (FastGCN). An entry whose column was drawn n times stands for n / (k q_j) of
- * itself, so that sums over a row are right in the mean. Chen, Ma and Xiao, "FastGCN", ICLR 2018; Zou et al.,
- * "Layer-dependent importance sampling", NeurIPS 2019. */
+ * itself, so that sums over a row are right in the mean, also where some entries are not there. Chen, Ma and
+ * Xiao, "FastGCN", ICLR 2018; Zou et al., "Layer-dependent importance sampling", NeurIPS 2019. */
+#include "cpu/sample/row_filter.h"
 #include "cpu/sample/rows_columns.h"
 
 #include "core/draws.h"
@@ -16,6 +18,7 @@
         */
 
 typedef struct layer {
+    const ftb_together *g;
     const ftb_sample_product *s;
     ftb_rows_columns c; /* LADIES */
     double *sums;       /* its sums of squares, each with those before it */
@@ -24,7 +27,6 @@ typedef struct layer {
     int64_t *drawn;     /* k; then each once, ascending: numbers, and columns */
     double *scale;      /* n / (k q) of each */
     int64_t ndrawn;
-    int64_t *counts; /* of each row's picks */
 } layer;
 
 static int by_number(const void *a, const void *b)
@@ -37,23 +39,23 @@ static int by_number(const void *a, const void *b)
 
 static GrB_Info weigh_columns(layer *l)
 {
-    const ftb_sample_product *s = l->s;
-    double *weight = ftb_new(s->ctx, l->c.nentries, sizeof *weight);
-    l->sums = ftb_new(s->ctx, l->c.ncolumns, sizeof *l->sums);
-    GrB_Info info = weight && l->sums ? ftb_sample_weights(s, weight, l->c.offset) : ftb_nomem();
+    const ftb_together *g = l->g;
+    l->sums = ftb_new(l->s->ctx, l->c.ncolumns, sizeof *l->sums);
+    if (!l->sums)
+        return ftb_nomem();
     double sum = 0;
-    for (int64_t n = 0; info == GrB_SUCCESS && n < l->c.ncolumns; n++) {
+    for (int64_t n = 0; n < l->c.ncolumns; n++) {
         double here = 0;
         for (int64_t at = l->c.begin[n]; at < l->c.begin[n + 1]; at++) {
-            const double w = weight[ftb_columns_entry(&l->c, at)];
+            const int64_t t = ftb_columns_entry(&l->c, at);
+            const double w = g->weight[g->offset[ftb_together_row(g, l->c.row[t])] + l->c.place[t]];
             here += w * w;
         }
         l->sums[n] = sum += here;
     }
-    ftb_delete(weight);
     l->all = l->sums;
     l->ncolumns = l->c.ncolumns;
-    return info;
+    return GrB_SUCCESS;
 }
 
 static GrB_Info check_total(const layer *l)
@@ -83,14 +85,14 @@ static int64_t number_at(const layer *l, double aim)
 static void draw_columns(layer *l)
 {
     const ftb_sample_product *s = l->s;
-    const uint64_t seed = ftb_random_mix(s->seed, 0, FTB_DRAW_LAYER);
+    const uint64_t seed = ftb_random_mix(l->g->seed, 0, FTB_DRAW_LAYER);
     const double total = l->ncolumns > 0 ? l->all[l->ncolumns - 1] : 0;
     if (!(total > 0) || s->k == 0)
         return;
     const double most = nextafter(total, 0);
     for (int64_t d = 0; d < s->k; d++) {
-        const uint64_t high = ftb_draw(seed, 0, s->stream, (uint64_t)d, false),
-                       more = ftb_draw(seed, 0, s->stream, (uint64_t)d, true);
+        const uint64_t high = ftb_draw(seed, 0, l->g->stream, (uint64_t)d, false),
+                       more = ftb_draw(seed, 0, l->g->stream, (uint64_t)d, true);
         const double aim = (double)((high << 32 | more) >> 11) * 0x1p-53 * total;
         l->drawn[d] = number_at(l, aim < most ? aim : most);
     }
@@ -144,50 +146,53 @@ static void pick_row(const layer *l, int64_t r)
 {
     const ftb_sample_product *s = l->s;
     const int64_t i = ftb_sample_row(s, r), end = s->p->rowptr[i + 1], to = s->rowptr[r];
+    const ftb_row_filter filter = ftb_row_filter_of(s, r);
     int64_t at = to, e = s->p->rowptr[i];
     if (end - e > LONG_ROW * l->ndrawn) {
         for (int64_t d = 0; d < l->ndrawn; d++)
             for (e = find_entry(s->p, e, end, l->drawn[d]); e < end && ftb_col(s->p, e) == l->drawn[d]; e++)
-                put(l, at++, e, d);
+                if (ftb_row_admits(&filter, e - filter.begin))
+                    put(l, at++, e, d);
     } else {
         for (; e < end; e++) {
             const int64_t column = ftb_col(s->p, e), d = find_drawn(l, column);
-            if (d < l->ndrawn && l->drawn[d] == column)
+            if (d < l->ndrawn && l->drawn[d] == column && ftb_row_admits(&filter, e - filter.begin))
                 put(l, at++, e, d);
         }
     }
-    l->counts[r] = at - to;
+    l->g->counts[r] = at - to;
 }
 
-GrB_Info ftb_sample_layer(const ftb_sample_product *s)
+GrB_Info ftb_sample_layer(ftb_together *g)
 {
-    layer l = {.s = s, .all = s->norms, .ncolumns = s->norms ? s->p->ncols : 0};
+    const ftb_sample_product *s = g->s;
+    layer l = {.g = g, .s = s, .all = s->norms, .ncolumns = s->norms ? s->p->ncols : 0};
     GrB_Info info = GrB_SUCCESS;
+    int64_t room = 0;
+    for (int64_t t = 0; t < g->count; t++) {
+        const int64_t r = ftb_together_row(g, t);
+        room += s->rowptr[r + 1] - s->rowptr[r];
+    }
     if (s->selector == FTB_SAMPLE_LADIES) {
-        FTB_CHECK(ftb_columns_of_rows(&l.c, s));
+        FTB_CHECK(ftb_columns_of_rows(&l.c, g));
         FTB_CHECK(weigh_columns(&l));
     }
     if (s->p->nvals > 0)
         FTB_CHECK(check_total(&l));
     l.drawn = ftb_new(s->ctx, s->k, sizeof *l.drawn);
     l.scale = ftb_new(s->ctx, s->k, sizeof *l.scale);
-    l.counts = ftb_new(s->ctx, s->nrows, sizeof *l.counts);
-    if (!l.drawn || !l.scale || !l.counts)
+    if (!l.drawn || !l.scale)
         FTB_CHECK(ftb_nomem());
     draw_columns(&l);
-#pragma omp parallel for num_threads(ftb_threads_for(s->ctx, s->rowptr[s->nrows] + s->nrows))                \
-    schedule(dynamic, 64)
-    for (int64_t r = 0; r < s->nrows; r++)
-        pick_row(&l, r);
-    ftb_sample_close(s, l.counts);
-    if (s->work)
-        *s->work += s->nrows + l.c.nentries + s->rowptr[s->nrows];
+#pragma omp parallel for num_threads(ftb_threads_for(s->ctx, room + g->count)) schedule(dynamic, 64)
+    for (int64_t t = 0; t < g->count; t++)
+        pick_row(&l, ftb_together_row(g, t));
+    g->work = g->count + l.c.nentries + room;
 done:
     ftb_columns_delete(&l.c);
     ftb_delete(l.sums);
     ftb_delete(l.drawn);
     ftb_delete(l.scale);
-    ftb_delete(l.counts);
     return info;
 }
 

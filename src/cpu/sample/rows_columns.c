@@ -1,17 +1,33 @@
 /* The columns of rows' entries: a stable sort of the entries by column, whose runs are the columns. */
 #include "cpu/sample/rows_columns.h"
 
+#include "cpu/sample/row_filter.h"
+
 static int bits_of(uint64_t n) { return n ? 64 - __builtin_clzll(n) : 0; }
 
-static GrB_Info make_room(ftb_rows_columns *c, const ftb_sample_product *s)
+/* Entries of a row that are there. */
+static int64_t count_row(const ftb_sample_product *s, int64_t r)
 {
-    c->offset = ftb_new(s->ctx, s->nrows + 1, sizeof *c->offset);
+    const int64_t degree = ftb_sample_degree(s, r);
+    const ftb_row_filter filter = ftb_row_filter_of(s, r);
+    int64_t there = 0;
+    if (!ftb_sample_filters(s))
+        return degree;
+    for (int64_t t = 0; t < degree; t++)
+        there += ftb_row_admits(&filter, t);
+    return there;
+}
+
+static GrB_Info make_room(ftb_rows_columns *c, const ftb_together *g)
+{
+    const ftb_sample_product *s = g->s;
+    c->offset = ftb_new(s->ctx, g->count + 1, sizeof *c->offset);
     if (!c->offset)
         return ftb_nomem();
     c->offset[0] = 0;
-    for (int64_t r = 0; r < s->nrows; r++)
-        c->offset[r + 1] = c->offset[r] + ftb_sample_degree(s, r);
-    c->nentries = c->offset[s->nrows];
+    for (int64_t r = 0; r < g->count; r++)
+        c->offset[r + 1] = c->offset[r] + count_row(s, ftb_together_row(g, r));
+    c->nentries = c->offset[g->count];
     c->bits = bits_of((uint64_t)c->nentries);
     if (c->nentries > INT32_MAX || c->bits + bits_of((uint64_t)s->p->ncols) > 64)
         return ftb_fail(FTB_LIMIT,
@@ -21,30 +37,39 @@ static GrB_Info make_room(ftb_rows_columns *c, const ftb_sample_product *s)
     for (int m = 0; m < 2; m++)
         c->memory[m] = ftb_new(s->ctx, c->nentries, sizeof(uint64_t));
     c->row = ftb_new(s->ctx, c->nentries, sizeof *c->row);
+    c->place = ftb_new(s->ctx, c->nentries, sizeof *c->place);
     c->number = ftb_new(s->ctx, c->nentries, sizeof *c->number);
-    return c->memory[0] && c->memory[1] && c->row && c->number ? GrB_SUCCESS : ftb_nomem();
+    return c->memory[0] && c->memory[1] && c->row && c->place && c->number ? GrB_SUCCESS : ftb_nomem();
 }
 
-static void list_entries(ftb_rows_columns *c, const ftb_sample_product *s)
+static void list_entries(ftb_rows_columns *c, const ftb_together *g)
 {
+    const ftb_sample_product *s = g->s;
     uint64_t *words = c->memory[0];
 #pragma omp parallel for num_threads(ftb_threads_for(s->ctx, c->nentries)) schedule(dynamic, 64)
-    for (int64_t r = 0; r < s->nrows; r++) {
-        const int64_t begin = s->p->rowptr[ftb_sample_row(s, r)];
-        for (int64_t t = c->offset[r]; t < c->offset[r + 1]; t++) {
-            words[t] = (uint64_t)ftb_col(s->p, begin + t - c->offset[r]) << c->bits | (uint64_t)t;
-            c->row[t] = (int32_t)r;
+    for (int64_t r = 0; r < g->count; r++) {
+        const int64_t of = ftb_together_row(g, r), begin = s->p->rowptr[ftb_sample_row(s, of)];
+        const int64_t degree = ftb_sample_degree(s, of);
+        const ftb_row_filter filter = ftb_row_filter_of(s, of);
+        int64_t at = c->offset[r];
+        for (int64_t t = 0; t < degree; t++) {
+            if (!ftb_row_admits(&filter, t))
+                continue;
+            words[at] = (uint64_t)ftb_col(s->p, begin + t) << c->bits | (uint64_t)at;
+            c->row[at] = (int32_t)r;
+            c->place[at++] = (int32_t)t;
         }
     }
 }
 
-GrB_Info ftb_columns_of_rows(ftb_rows_columns *c, const ftb_sample_product *s)
+GrB_Info ftb_columns_of_rows(ftb_rows_columns *c, const ftb_together *g)
 {
+    const ftb_sample_product *s = g->s;
     *c = (ftb_rows_columns){.nentries = 0};
-    const GrB_Info info = make_room(c, s);
+    const GrB_Info info = make_room(c, g);
     if (info != GrB_SUCCESS)
         return info;
-    list_entries(c, s);
+    list_entries(c, g);
     c->sorted =
         ftb_sort(c->memory[0], c->memory[1], c->nentries, c->bits, c->bits + bits_of((uint64_t)s->p->ncols));
     for (int64_t at = 0; at < c->nentries; at++) {
@@ -68,6 +93,7 @@ void ftb_columns_delete(ftb_rows_columns *c)
 {
     ftb_delete(c->offset);
     ftb_delete(c->row);
+    ftb_delete(c->place);
     ftb_delete(c->number);
     ftb_delete(c->column);
     ftb_delete(c->begin);

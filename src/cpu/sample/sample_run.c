@@ -215,7 +215,7 @@ GrB_Info ftb_sample_run(const ftb_sample_product *s)
 {
     if (ftb_sample_scales(s)) {
         if (s->entries)
-            return s->selector == FTB_SAMPLE_LABOR ? ftb_sample_labor(s) : ftb_sample_layer(s);
+            return ftb_sample_together(s);
         ftb_sample_room(s, s->selector == FTB_SAMPLE_LABOR || s->p->multi ? -1 : s->k);
         return GrB_SUCCESS;
     }
