@@ -5,7 +5,7 @@
 
 enum { n = 100 };
 static FtB_Matrix A;
-static FtB_Block R, D, T, most;
+static FtB_Block R, D, T, most, levels, parents, labels;
 static FtB_Program rank, sssp, heat;
 static FtB_Run run;
 static int64_t sources[64];
@@ -18,6 +18,9 @@ static void before(void)
     OK(FtB_Block_new(&T, n, 1, FTB_FP32));
     OK(FtB_Block_new(&most, n, 1, FTB_FP32));
     OK(FtB_Block_new(&D, n, 64, FTB_FP32));
+    OK(FtB_Block_new(&levels, n, 64, FTB_INT32));
+    OK(FtB_Block_new(&parents, n, 64, FTB_INT64));
+    OK(FtB_Block_new(&labels, n, 1, FTB_INT64));
     OK(FtB_Block_shape(D, NULL, NULL, NULL, NULL, (void **)&dist));
     OK(FtB_Block_shape(T, NULL, NULL, NULL, NULL, (void **)&first));
     first[7] = 1;

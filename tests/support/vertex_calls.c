@@ -23,3 +23,23 @@ void vertex_runs(FtB_Matrix A)
     FtB_Program_free(&p);
     FtB_Block_free(&X);
 }
+
+void vertex_programs(FtB_Matrix A)
+{
+    FtB_Block d, p;
+    int64_t n;
+    const int64_t sources[] = {0, 1, 2, 3};
+    assert_ok(FtB_Matrix_shape(A, &n, NULL, NULL, NULL, NULL));
+    assert_ok(FtB_Block_new(&d, n, 4, FTB_FP64));
+    assert_ok(FtB_Block_new(&p, n, 4, FTB_INT64));
+    assert_ok(FtB_bfs(d, p, A, sources, 4, NULL));
+    assert_ok(FtB_sssp(d, A, sources, 4, NULL));
+    FtB_Block_free(&d);
+    FtB_Block_free(&p);
+    assert_ok(FtB_Block_new(&d, n, 1, FTB_FP64));
+    assert_ok(FtB_Block_new(&p, n, 1, FTB_INT64));
+    assert_ok(FtB_components(p, A, NULL));
+    assert_ok(FtB_pagerank(d, A, FTB_PAGERANK(.kind = FTB_PAGERANK_NETWORKX)));
+    FtB_Block_free(&d);
+    FtB_Block_free(&p);
+}

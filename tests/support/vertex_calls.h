@@ -6,5 +6,6 @@
 #include "featblas_vertex.h"
 
 void vertex_runs(FtB_Matrix A);
+void vertex_programs(FtB_Matrix A); /* values are not negative */
 
 #endif

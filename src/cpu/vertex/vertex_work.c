@@ -55,9 +55,6 @@ static GrB_Info fill_run(const ftb_vertex_work *w, ftb_vertex_worker *k, int t)
 {
     ftb_vertex_text *text = &k->run[t].text;
     *text = w->texts[t];
-    for (int f = 0; f < text->m.nfeeds; f++)
-        if (text->of[f].kind == FTB_VERTEX_EDGE)
-            text->m.feeds[f].at = NULL; /* who asks for an edge says which of A's it is */
     GrB_Info info = ftb_loader_new(&k->run[t].loader, &text->m, text->program, w->room);
     if (info == GrB_SUCCESS && text->program)
         info = ftb_interpreter_new(&k->run[t].machine, w->ctx, text->program);

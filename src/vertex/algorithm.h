@@ -1,0 +1,23 @@
+/* What the programs that come with the library share: they are made of the public interface. */
+#ifndef FTB_VERTEX_ALGORITHM_H
+#define FTB_VERTEX_ALGORITHM_H
+
+#include "core/core.h"
+#include "featblas_vertex.h"
+
+/* Refuses, by its name, an output that is no block of n x ncols of a type in `types`, a bit for each. */
+GrB_Info ftb_check_result(FtB_Block X, const char *name, FtB_Matrix A, int64_t ncols, unsigned types);
+#define FTB_TYPE_BIT(type) (1U << (unsigned)(type))
+GrB_Info ftb_check_sources(FtB_Matrix A, const int64_t *sources, int64_t nsources);
+/* All of X becomes `value`, then row sources[c] of column c `at_source`, or, with `own`, the source. */
+GrB_Info ftb_set_sources(FtB_Block X, double value, double at_source, bool own, const int64_t *sources,
+                         int64_t count);
+/* The caller's options, but that `start` is the sources. */
+GrB_Info ftb_start_at(FtB_Run_options *o, const FtB_Run_options *given, const int64_t *sources, int64_t count,
+                      const char *call);
+
+/* A cycle of negative length among the edges that lead on from what is finite in column c of dist, as text;
+ * "" if `passes` over the graph found none. (negative_cycle.c) */
+GrB_Info ftb_negative_cycle(char **text, FtB_Matrix A, FtB_Block dist, int64_t c, double passes);
+
+#endif

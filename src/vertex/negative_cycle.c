@@ -1,0 +1,116 @@
+/* Which cycle is negative: relaxing in place, with who came before whom. Along a negative cycle there is
+ * always an edge to be relaxed, and as soon as those before form a cycle, that is one. A run looks for it
+ * when it has taken long, and is given as many passes as it has taken itself. */
+#include "vertex/algorithm.h"
+
+#include <math.h>
+
+typedef struct search {
+    FtB_Matrix A;
+    double *dist;
+    int64_t *before, *mark; /* mark: who walked here; 0: nobody */
+} search;
+
+static double length_of(const search *s, int64_t e)
+{
+    return s->A->width > 0 ? ftb_get_real(ftb_values(s->A), s->A->type, e) : 1;
+}
+
+/* Whether anything was relaxed. */
+static bool relax(const search *s)
+{
+    const ftb_pattern *p = s->A->pattern;
+    bool some = false;
+    for (int64_t u = 0; u < p->nrows; u++)
+        for (int64_t e = p->rowptr[u]; e < p->rowptr[u + 1] && s->dist[u] < INFINITY; e++) {
+            const int64_t v = ftb_col(p, e);
+            const double sum = s->dist[u] + length_of(s, e);
+            if (sum < s->dist[v]) {
+                s->dist[v] = sum;
+                s->before[v] = u;
+                some = true;
+            }
+        }
+    return some;
+}
+
+/* A vertex of a cycle among those before; -1: there is none. */
+static int64_t find_cycle(const search *s)
+{
+    const int64_t n = s->A->pattern->nrows;
+    memset(s->mark, 0, (size_t)n * sizeof *s->mark);
+    for (int64_t first = 0; first < n; first++) {
+        int64_t v = first;
+        while (v >= 0 && s->mark[v] == 0) {
+            s->mark[v] = first + 1;
+            v = s->before[v];
+        }
+        if (v >= 0 && s->mark[v] == first + 1)
+            return v;
+    }
+    return -1;
+}
+
+/* The shortest entry from u to v. */
+static double edge_between(const search *s, int64_t u, int64_t v)
+{
+    const ftb_pattern *p = s->A->pattern;
+    double least = INFINITY;
+    for (int64_t e = p->rowptr[u]; e < p->rowptr[u + 1]; e++)
+        if (ftb_col(p, e) == v && length_of(s, e) < least)
+            least = length_of(s, e);
+    return least;
+}
+
+/* Of the cycle that v is on: its length, and its vertices from the least one on. */
+static long double put_cycle(char *text, size_t room, const search *s, int64_t v)
+{
+    enum { SHOWN = 20 };
+    int64_t first = v, shown[SHOWN], count = 0;
+    long double length = 0;
+    for (int64_t u = s->before[v]; u != v; u = s->before[u])
+        first = ftb_min(first, u);
+    for (int64_t u = first; count == 0 || u != first; u = s->before[u]) { /* backwards */
+        shown[count++ % SHOWN] = u;
+        length += (long double)edge_between(s, s->before[u], u);
+    }
+    size_t used = (size_t)snprintf(text, room, "%lld", (long long)first);
+    for (int64_t t = count - 1; t >= ftb_max(0, count - SHOWN); t--)
+        used += (size_t)snprintf(text + used, room - used, " -> %lld", (long long)shown[t % SHOWN]);
+    if (count > SHOWN)
+        snprintf(text + used, room - used, " -> ... -> %lld", (long long)first);
+    return length;
+}
+
+GrB_Info ftb_negative_cycle(char **text, FtB_Matrix A, FtB_Block dist, int64_t c, double passes)
+{
+    enum { ROOM = 640 };
+    const FtB_Context ctx = dist->ctx;
+    const int64_t n = A->pattern->nrows;
+    search s = {.A = A, .dist = ftb_new(ctx, n, sizeof(double))};
+    int64_t v = -1;
+    GrB_Info info = ftb_buffer_ask(A->values, FTB_READ);
+    s.before = ftb_new(ctx, n, sizeof *s.before);
+    s.mark = ftb_new(ctx, n, sizeof *s.mark);
+    *text = ftb_new0(ctx, ROOM, 1);
+    if (info == GrB_SUCCESS && (!s.dist || !s.before || !s.mark || !*text))
+        info = ftb_nomem();
+    for (int64_t i = 0; i < n && info == GrB_SUCCESS; i++) {
+        s.dist[i] = ftb_get_real(ftb_block_data(dist), dist->type, i * dist->ld + c);
+        s.before[i] = -1;
+    }
+    for (double pass = 0; pass < passes && v < 0 && info == GrB_SUCCESS && relax(&s); pass++) {
+        v = find_cycle(&s);
+        info = ftb_check_cancelled(ctx);
+    }
+    if (info == GrB_SUCCESS && v >= 0 && !(put_cycle(*text, ROOM, &s, v) < 0))
+        **text = '\0'; /* rounding alone */
+    ftb_delete(s.dist);
+    ftb_delete(s.before);
+    ftb_delete(s.mark);
+    if (info != GrB_SUCCESS) {
+        ftb_delete(*text);
+        *text = NULL;
+    }
+    return info;
+}
