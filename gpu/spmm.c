@@ -126,6 +126,17 @@ static void align(ftb_gpu_spmm_plan *plan, const ftb_spmm_facts *facts, const ft
         plan->seconds = seconds;
 }
 
+/* The same where tensor cores have tiles: how the other entries are read. */
+static void align_tensor(ftb_gpu_spmm_plan *plan, const ftb_spmm_facts *facts, const ftb_spmm_asked *asked,
+                         int here_at_once)
+{
+    ftb_gpu_spmm_facts here = facts->gpu;
+    const double seconds = plan->seconds;
+    here.at_once = here_at_once;
+    ftb_rule_gpu_tensor(plan, facts, &here, asked);
+    plan->seconds = seconds;
+}
+
 static void rule(ftb_gpu_spmm_plan *plan, const ftb_spmm_facts *facts, const ftb_spmm_asked *asked,
                  int here_at_once)
 {
@@ -156,7 +167,10 @@ static bool is_known(ftb_gpu_spmm_plan *plan, const ftb_spmm_facts *facts, const
     if (!found || (known.spmm.gpu.sparse && !ftb_gpu_cusparse_ready(m->d)))
         return false;
     *plan = known.spmm.gpu;
-    align(plan, facts, &known.spmm.asked, m->at_once);
+    if (plan->tensor)
+        align_tensor(plan, facts, &known.spmm.asked, m->at_once);
+    else
+        align(plan, facts, &known.spmm.asked, m->at_once);
     return true;
 }
 
@@ -181,9 +195,8 @@ static GrB_Info make_plan(ftb_gpu_spmm_plan *plan, ftb_spmm_facts *facts, const 
     const ftb_spmm_product *s = m->s;
     const bool forced = m->asked.forced & FTB_SPMM_SET_KERNEL &&
                         (m->asked.family == FTB_SPMM_HYBRID || m->asked.family == FTB_SPMM_TENSOR);
-    const bool wise =
-        m->tried.family || (!ftb_gpu_spmm_asked(&m->asked) && !ftb_deterministic(s->ctx) &&
-                            ftb_precision(s->ctx) == FTB_PRECISION_FP32 && ftb_wisdom_any(s->ctx));
+    const bool wise = m->tried.family || (!ftb_gpu_spmm_asked(&m->asked) && !ftb_deterministic(s->ctx) &&
+                                          ftb_wisdom_any(s->ctx));
     describe(facts, m);
     rule(plan, facts, &m->asked, m->at_once);
     if (!facts->gpu.staged || plan->sparse ||
@@ -196,10 +209,10 @@ static GrB_Info make_plan(ftb_gpu_spmm_plan *plan, ftb_spmm_facts *facts, const 
     GrB_Info info = ftb_gpu_density_ask(&facts->gpu.density, s->p);
     if (lacks_room(info)) /* the direct way needs none */
         info = GrB_SUCCESS;
+    facts->gpu.precision = facts->gpu.staged ? ftb_gpu_tensor_precision(m->d, s) : FTB_PRECISION_FP32;
     if (wise && is_known(plan, facts, m))
         return info;
     rule(plan, facts, &m->asked, m->at_once);
-    facts->gpu.precision = facts->gpu.staged ? ftb_gpu_tensor_precision(m->d, s) : FTB_PRECISION_FP32;
     ftb_gpu_spmm_facts here = facts->gpu;
     here.at_once = m->at_once;
     ftb_rule_gpu_tensor(plan, facts, &here, &m->asked);

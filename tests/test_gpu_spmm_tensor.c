@@ -6,6 +6,7 @@
 
 #include "core/core.h"
 #include "gpu/kernels/spmm_tensor.h"
+#include "ops/plan_object.h"
 #include "support/fake_gpu.h"
 #include "support/fakes.h"
 #include "support/real_gpu.h"
@@ -316,10 +317,67 @@ static void bulk_copies(void **state)
     }
 }
 
+/* ---- trials */
+
+/* What a trial takes: least by tensor cores. */
+static GrB_Info take(void *run, const ftb_any_plan *any, double *seconds)
+{
+    const ftb_gpu_spmm_plan *of = &any->spmm.gpu;
+    int *by_tensor = run;
+    *by_tensor += of->tensor;
+    *seconds = of->sparse ? 2 : of->tensor ? 0.25 : of->hybrid ? 0.5 : 1;
+    return GrB_SUCCESS;
+}
+
+static bool runs_by_tensor(const call *c, FtB_Precision precision)
+{
+    const int before = asked("spmm_tensor_");
+    assert_ok(FtB_Context_set_matmul_precision(NULL, precision));
+    assert_ok(FtB_mxm(c->C, NULL, NULL, c->s, c->A, c->X, NULL));
+    assert_ok(FtB_Context_set_matmul_precision(NULL, FTB_PRECISION_FP32));
+    return asked("spmm_tensor_") > before;
+}
+
+/* Trials have the way where the context allows the operands that it has, and there alone; wisdom of one
+ * precision is none of another's. */
+static void measured(void **state)
+{
+    const product p = {.text = "plus : src", .stored = FTB_FP32, .nheads = 1, .width = 32};
+    rng r = rng_new();
+    (void)state;
+    if (!fake_gpu_emulates() || real_gpu())
+        return;
+    fake_find("fake_cuda", "fake_cuda_asked", &asked);
+    for (int precision = FTB_PRECISION_FP32; precision <= FTB_PRECISION_BF16; precision++) {
+        const bool may = precision != FTB_PRECISION_FP32;
+        call c = call_new(&r, &p, 600, 50);
+        FtB_Plan made = NULL;
+        int by_tensor = 0;
+        assert_ok(FtB_Context_set_matmul_precision(NULL, (FtB_Precision)precision));
+        assert_ok(FtB_mxm_plan(&made, c.C, NULL, NULL, c.s, c.A, c.X, NULL, FTB_ESTIMATE));
+        ftb_any_plan found = made->plan;
+        assert_ok(ftb_plan_measure(&found, FTB_PLAN_GPU_SPMM, &made->facts, take, &by_tensor, ftb_context()));
+        assert_true(found.spmm.gpu.tensor == may && (by_tensor > 0) == may);
+        FtB_Plan_free(&made);
+        for (int other = FTB_PRECISION_FP32; other <= FTB_PRECISION_BF16; other++)
+            assert_true(runs_by_tensor(&c, (FtB_Precision)other) == (may && other == precision));
+        assert_ok(FtB_Wisdom_forget(NULL));
+        const int before = asked("spmm_tensor_");
+        assert_ok(FtB_Context_set_matmul_precision(NULL, (FtB_Precision)precision));
+        assert_ok(FtB_mxm_plan(&made, c.C, NULL, NULL, c.s, c.A, c.X, NULL, FTB_MEASURE));
+        assert_true((asked("spmm_tensor_") > before) == may); /* tried, whatever it took */
+        FtB_Plan_free(&made);
+        assert_ok(FtB_Context_set_matmul_precision(NULL, FTB_PRECISION_FP32));
+        assert_ok(FtB_Wisdom_forget(NULL));
+        call_free(&c);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test_teardown(bounds, fake_gpu_clean),
                                        cmocka_unit_test_teardown(no_numbers, fake_gpu_clean),
+                                       cmocka_unit_test_teardown(measured, fake_gpu_clean),
                                        cmocka_unit_test_teardown(bulk_copies, fake_gpu_clean)};
     return cmocka_run_group_tests(tests, fake_gpu_start, NULL);
 }

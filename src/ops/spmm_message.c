@@ -435,8 +435,7 @@ static bool tries_there(work *w)
 {
     const ftb_backend *who = w->request->device;
     return who && who->memory->lap && who->verbs->limits && who->verbs->limits->spmm_plan && finds_verb(w) &&
-           w->plan.family != FTB_SPMM_PROGRAM && !ftb_deterministic(w->hoisted.core.ctx) &&
-           ftb_precision(w->hoisted.core.ctx) == FTB_PRECISION_FP32;
+           w->plan.family != FTB_SPMM_PROGRAM && !ftb_deterministic(w->hoisted.core.ctx);
 }
 
 static GrB_Info measure_there(work *w, ftb_spmm_result *result)

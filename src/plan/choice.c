@@ -95,7 +95,9 @@ ftb_choice ftb_gpu_spmm_chosen(const ftb_gpu_spmm_plan *plan)
         return (ftb_choice){.family = SPARSE + (int32_t)plan->algorithm};
     if (!plan->hybrid)
         return (ftb_choice){.family = FTB_SPMM_DIRECT};
-    return (ftb_choice){.family = FTB_SPMM_HYBRID, .segment = plan->threshold, .tile = plan->tile};
+    return (ftb_choice){.family = plan->tensor ? FTB_SPMM_TENSOR : FTB_SPMM_HYBRID,
+                        .segment = plan->threshold,
+                        .tile = plan->tile};
 }
 
 bool ftb_gpu_spmm_asked(const ftb_spmm_asked *asked)
@@ -122,6 +124,7 @@ bool ftb_gpu_spmm_choose(ftb_spmm_plan *plan, const ftb_spmm_facts *facts, const
     take(&asked->segment, choice->tile, FTB_MOST_SEGMENT, &asked->forced, FTB_SPMM_SET_SEGMENT);
     asked->chosen = asked->forced & ~by_hand;
     ftb_rule_gpu_spmm(&made.gpu, facts, &facts->gpu, asked);
+    ftb_rule_gpu_tensor(&made.gpu, facts, &facts->gpu, asked);
     if (ftb_gpu_spmm_chosen(&made.gpu).family != choice->family)
         return false;
     made.gpu.origin = origin;

@@ -72,13 +72,15 @@ void ftb_rule_gpu_spmm(ftb_gpu_spmm_plan *plan, const struct ftb_spmm_facts *fac
  * be faster, or were asked for. `gpu` has how rows are read. (rule_gpu_tensor.c) */
 void ftb_rule_gpu_tensor(ftb_gpu_spmm_plan *plan, const struct ftb_spmm_facts *facts,
                          const ftb_gpu_spmm_facts *gpu, const struct ftb_spmm_asked *asked);
-/* Families of its choices: DIRECT and HYBRID as the host's, and from here on cuSPARSE's algorithms. */
+/* Families of its choices: DIRECT, HYBRID and TENSOR as plans ask for them, and from here on cuSPARSE's
+ * algorithms. */
 enum { FTB_GPU_SPMM_SPARSE = 16 };
 struct ftb_spmm_plan;
 /* Whether what was asked for says which form. */
 bool ftb_gpu_spmm_asked(const struct ftb_spmm_asked *asked);
 /* A plan's choice, and the plan that the rule makes of one, but for what was forced already; as of the host's
- * (spmm_plan.h). Hybrid: its segment is the threshold, its tile sources of a tile. (choice.c) */
+ * (spmm_plan.h). Hybrid, by tensor cores or not: its segment is the threshold, its tile sources of a tile.
+ * (choice.c) */
 ftb_choice ftb_gpu_spmm_chosen(const ftb_gpu_spmm_plan *plan);
 bool ftb_gpu_spmm_choose(struct ftb_spmm_plan *plan, const struct ftb_spmm_facts *facts,
                          const ftb_choice *choice, ftb_origin origin);

@@ -150,6 +150,7 @@ static bool gpu_spmm_rule(ftb_any_plan *plan, const ftb_any_facts *facts, const 
 {
     (void)machine;
     ftb_rule_gpu_spmm(&plan->spmm.gpu, &facts->spmm, &facts->spmm.gpu, &plan->spmm.asked);
+    ftb_rule_gpu_tensor(&plan->spmm.gpu, &facts->spmm, &facts->spmm.gpu, &plan->spmm.asked);
     return true;
 }
 
@@ -157,7 +158,7 @@ static ftb_plan_case gpu_spmm_case(const ftb_any_facts *facts)
 {
     const ftb_spmm_facts *f = &facts->spmm;
     const bool flags[] = {f->gpu.exact, f->gpu.relaxed};
-    int64_t bits = (int64_t)f->gpu.at_once << 2;
+    int64_t bits = (int64_t)f->gpu.at_once << 2 | (int64_t)f->gpu.precision << 6;
     for (int b = 0; b < (int)(sizeof flags / sizeof *flags); b++)
         bits |= (int64_t)flags[b] << b;
     return (ftb_plan_case){.kernel = f->value_bytes > 4 ? "f64" : "f32",
@@ -369,6 +370,7 @@ const ftb_plan_row ftb_plan_rows[FTB_PLAN_KINDS] = {
          .case_names = {"nrows", "ncols", "nvals", "features", "stored", "edge", "flags", "device"},
          .ways = {{"direct", FTB_SPMM_DIRECT, false, false},
                   {"hybrid", FTB_SPMM_HYBRID, true, false},
+                  {"tensor", FTB_SPMM_TENSOR, true, false},
                   {"cusparse_default", FTB_GPU_SPMM_SPARSE + FTB_GPU_SPARSE_DEFAULT, false, false},
                   {"cusparse_csr_alg1", FTB_GPU_SPMM_SPARSE + FTB_GPU_SPARSE_CSR_ALG1, false, false},
                   {"cusparse_csr_alg2", FTB_GPU_SPMM_SPARSE + FTB_GPU_SPARSE_CSR_ALG2, false, false},

@@ -54,7 +54,7 @@ typedef struct ftb_plan_row {
     const char *op;                         /* in wisdom */
     const char *figures;                    /* that get knows */
     const char *case_names[FTB_CASE_FACTS]; /* in wisdom */
-    ftb_way ways[7];
+    ftb_way ways[8];
     /* False: no plan fits the memory that is left. */
     bool (*rule)(ftb_any_plan *plan, const ftb_any_facts *facts, const ftb_machine_facts *machine);
     /* NULL if well, else what would have been. */

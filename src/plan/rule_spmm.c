@@ -320,8 +320,10 @@ static void plan_there(ftb_spmm_plan *plan, const ftb_spmm_facts *facts)
     ftb_spmm_plan there = *plan;
     there.asked.forced &= ~plan->asked.chosen;
     there.asked.chosen = 0;
-    if (!plan->there.family || !ftb_gpu_spmm_choose(&there, facts, &plan->there, FTB_ORIGIN_TRIAL))
+    if (!plan->there.family || !ftb_gpu_spmm_choose(&there, facts, &plan->there, FTB_ORIGIN_TRIAL)) {
         ftb_rule_gpu_spmm(&there.gpu, facts, &facts->gpu, &there.asked);
+        ftb_rule_gpu_tensor(&there.gpu, facts, &facts->gpu, &there.asked);
+    }
     plan->gpu = there.gpu;
 }
 
