@@ -32,7 +32,7 @@ static const char serial_calls[] =
     " Relations_new Relations_free Relations_add Relations_set_features Relations_count Relations_types"
     " Relations_get Relations_type Relations_type_of Relation_sample_free"
     " Relation_sample_layer Relation_sample_edges Relation_sample_vertices Relation_sample_vertex_counts"
-    " Relation_sample_edge_counts"
+    " Relation_sample_edge_counts Relation_sample_trees"
     " Program_new Program_free Run_about Run_free ";
 
 #endif
