@@ -213,6 +213,8 @@ static inline void ftb_fill(void *to, int64_t count, const void *value, size_t s
 /* Sorts n words stably by their bits low .. high - 1 (all bits from `low` up when n is small: bits from
  * `high` up must be 0). Returns the array, of the two, that holds the result. */
 uint64_t *ftb_sort(uint64_t *a, uint64_t *scratch, int64_t n, int low, int high);
+/* The same by so many threads, or eight. */
+uint64_t *ftb_sort_by(uint64_t *a, uint64_t *scratch, int64_t n, int low, int high, int threads);
 
 /* ---- objects (matrix.c, block.c, ...). Handles carry a magic number so that a wrong or freed
  * handle gives GrB_UNINITIALIZED_OBJECT most of the time instead of a crash. */

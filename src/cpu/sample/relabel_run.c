@@ -222,7 +222,9 @@ static GrB_Info order_fresh(const table *t)
         scratch = ftb_new(p->ctx, count, sizeof *scratch);
         if (!scratch)
             FTB_CHECK(ftb_nomem());
-        number_fresh(t, NULL, ftb_sort(t->fresh, scratch, count, t->place_bits, t->place_bits + t->key_bits));
+        number_fresh(t, NULL,
+                     ftb_sort_by(t->fresh, scratch, count, t->place_bits, t->place_bits + t->key_bits,
+                                 ftb_threads_for(p->ctx, count)));
     } else {
         pairs = ftb_new(p->ctx, count, sizeof *pairs);
         if (!pairs)

@@ -70,8 +70,8 @@ GrB_Info ftb_columns_of_rows(ftb_rows_columns *c, const ftb_together *g)
     if (info != GrB_SUCCESS)
         return info;
     list_entries(c, g);
-    c->sorted =
-        ftb_sort(c->memory[0], c->memory[1], c->nentries, c->bits, c->bits + bits_of((uint64_t)s->p->ncols));
+    c->sorted = ftb_sort_by(c->memory[0], c->memory[1], c->nentries, c->bits,
+                            c->bits + bits_of((uint64_t)s->p->ncols), ftb_threads_for(s->ctx, c->nentries));
     for (int64_t at = 0; at < c->nentries; at++) {
         c->ncolumns += at == 0 || c->sorted[at] >> c->bits != c->sorted[at - 1] >> c->bits;
         c->number[ftb_columns_entry(c, at)] = (int32_t)(c->ncolumns - 1);
