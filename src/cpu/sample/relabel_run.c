@@ -12,7 +12,7 @@
 #include <omp.h>
 #include <stdlib.h>
 
-#define AHEAD 24   /* picks between the fetch of a place and its use */
+#define AHEAD 24   /* picks, or new vertices, between the fetch of a place and its use */
 #define CHUNK 2048 /* picks that a thread takes at a time */
 #define ROWS 512   /* rows */
 #define ROW_WORK 4 /* a pick costs as much as so many entries of other operations */
@@ -187,13 +187,20 @@ static inline uint64_t key_at(const table *t, uint64_t at)
                      : atomic_load_explicit(&((place64 *)t->places)[at].key, memory_order_relaxed);
 }
 
+static inline uint64_t place_of(const table *t, const found *pairs, const uint64_t *words, int64_t n)
+{
+    return pairs ? pairs[n].place : words[n] & ((UINT64_C(1) << t->place_bits) - 1);
+}
+
 static void number_fresh(const table *t, const found *pairs, const uint64_t *words)
 {
     ftb_relabel_product *p = t->p;
 #pragma omp parallel for num_threads(t->threads) schedule(static)
     for (int64_t n = 0; n < p->nfresh; n++) {
         const uint64_t key = pairs ? pairs[n].key : words[n] >> t->place_bits;
-        const uint64_t at = pairs ? pairs[n].place : words[n] & ((UINT64_C(1) << t->place_bits) - 1);
+        const uint64_t at = place_of(t, pairs, words, n);
+        if (n + AHEAD < p->nfresh)
+            __builtin_prefetch(place_at(t, place_of(t, pairs, words, n + AHEAD)), 1);
         atomic_store_explicit(number_at(t, at), (uint32_t)(p->nknown + n), memory_order_relaxed);
         p->fresh[n] = (int64_t)(p->trees ? key & ((UINT64_C(1) << t->tree_shift) - 1) : key);
         if (p->trees)

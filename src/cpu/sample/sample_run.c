@@ -158,13 +158,16 @@ static void pickers_delete(picker *w, int threads)
     ftb_delete(w);
 }
 
-/* The most picks of a row that is picked of by itself: what its scratch memory follows. */
+/* The most picks of a row that is picked of by itself, or more, if not many: what its scratch memory follows.
+ */
 static int64_t most_picks(const ftb_sample_product *s)
 {
     int64_t most = 0;
+    if (s->k <= FTB_PICK_MOST)
+        return ftb_max(0, s->k);
     for (int64_t r = 0; r < s->nrows; r++) {
         const int64_t count = s->rowptr[r + 1] - s->rowptr[r];
-        if (count > most && s->k >= 0 && (s->replace || count < ftb_sample_degree(s, r)))
+        if (count > most && (s->replace || count < ftb_sample_degree(s, r)))
             most = count;
     }
     return most;
