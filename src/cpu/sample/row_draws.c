@@ -20,6 +20,7 @@
 #include <stdlib.h>
 
 #define LISTED 64 /* picks that are looked for one by one; more are in a set */
+#define FEW 16    /* picks that are compared with all at once */
 
 /* ---- tables */
 
@@ -126,19 +127,21 @@ static uint64_t product_of(row *h, int64_t d)
     return high * n + (low * n >> 32);
 }
 
+/* Which entry a draw gives that was made before. */
+static inline int64_t entry_drawn(const row *h, int64_t d)
+{
+    const uint32_t at = h->drawn.place[d * FTB_PICK_ROWS], fraction = h->drawn.fraction[d * FTB_PICK_ROWS];
+    return h->slots && fraction >= h->slots[at].below ? h->slots[at].other : (int64_t)at;
+}
+
 /* Which entry draw d gives. */
 static inline int64_t entry_of(row *h, int64_t d)
 {
-    uint32_t at, fraction;
-    if (d < h->drawn.count) {
-        at = h->drawn.place[d * FTB_PICK_ROWS];
-        fraction = h->drawn.fraction[d * FTB_PICK_ROWS];
-    } else {
-        const uint64_t product = product_of(h, d);
-        at = (uint32_t)(product >> 32);
-        fraction = (uint32_t)product;
-    }
-    return h->slots && fraction >= h->slots[at].below ? h->slots[at].other : (int64_t)at;
+    if (d < h->drawn.count)
+        return entry_drawn(h, d);
+    const uint64_t product = product_of(h, d);
+    const uint32_t at = (uint32_t)(product >> 32);
+    return h->slots && (uint32_t)product >= h->slots[at].below ? h->slots[at].other : (int64_t)at;
 }
 
 /* Whether `entry` was not picked before. */
@@ -184,6 +187,42 @@ static void sort_places(int64_t *place, int64_t count)
             place[at] = place[at - 1];
         place[at] = here;
     }
+}
+
+/* ---- few picks */
+
+/* Different numbers, at most FEW, ascending: each goes behind as many as are less. */
+static void put_few(int64_t *place, const int32_t *picked, int64_t count)
+{
+    int32_t all[FEW];
+    for (int t = 0; t < FEW; t++)
+        all[t] = t < count ? picked[t] : INT32_MAX;
+    for (int64_t n = 0; n < count; n++) {
+        int32_t before = 0;
+        for (int t = 0; t < FEW; t++)
+            before += all[t] < picked[n];
+        place[before] = picked[n];
+    }
+}
+
+/* Up to `wanted` picks, at most FEW, by the draws that were made before; how many draws that took. */
+static int64_t draw_few(const row *h, int64_t *place, int64_t *count, int64_t wanted)
+{
+    int32_t picked[FEW];
+    int64_t d = 0, n = 0;
+    for (int t = 0; t < FEW; t++)
+        picked[t] = -1;
+    for (; d < h->drawn.count && n < wanted; d++) {
+        const int32_t entry = (int32_t)entry_drawn(h, d);
+        int32_t was = 0;
+        for (int t = 0; t < FEW; t++)
+            was |= picked[t] == entry;
+        picked[n] = entry;
+        n += !was;
+    }
+    put_few(place, picked, n);
+    *count = n;
+    return d;
 }
 
 /* ---- what draws did not give */
@@ -280,8 +319,14 @@ int64_t ftb_draw_row(ftb_row_draws *w, int64_t r, const ftb_alias_slot *slots, f
         return all_of(&h, place);
     if (!make_set(&h, s->k))
         return 0;
-    int64_t vain = 32 + 3 * ftb_min(s->k, h.degree) + h.degree / 4; /* draws that may be */
-    for (int64_t d = 0; count < s->k && vain > 0; d++) {
+    int64_t vain = 32 + 3 * ftb_min(s->k, h.degree) + h.degree / 4, d = 0; /* draws that may be */
+    if (!s->replace && s->k <= FEW && !h.filter.times && h.filter.nexcluded == 0) {
+        d = draw_few(&h, place, &count, s->k);
+        if (count == s->k)
+            return count;
+        vain -= d - count;
+    }
+    for (; count < s->k && vain > 0; d++) {
         const int64_t entry = entry_of(&h, d);
         if (ftb_row_admits(&h.filter, entry) && (s->replace || is_new(&h, place, count, entry)))
             place[count++] = entry;
