@@ -270,7 +270,8 @@ GrB_Info FtB_Context_progress(FtB_Context ctx, FtB_Progress_function f, void *ar
  *  returns. Async-signal-safe. @param ctx NULL for the default context. @return GrB_SUCCESS. */
 GrB_Info FtB_Context_cancel(FtB_Context ctx);
 
-/** Bytes counted. @param ctx NULL for the engaged one. @param[out] now bytes held, may be NULL.
+/** Bytes counted: of objects, of calls that are under way, and of what is kept while there are tapes or
+ * loaders (FtB_Tape_new). @param ctx NULL for the engaged one. @param[out] now bytes held, may be NULL.
  *  @param[out] peak most bytes held since the context was made, may be NULL. @return GrB_SUCCESS. */
 GrB_Info FtB_Context_memory(FtB_Context ctx, int64_t *now, int64_t *peak);
 

@@ -53,7 +53,11 @@ typedef struct FtB_Operand {
 
 /* --------------------------------------------------------------------------------------- tape */
 
-/** Makes an empty tape in the engaged context. @param[out] tape the new one, NULL on failure.
+/** Makes an empty tape in the engaged context. While a tape or a loader is there, arrays of 1 MB and more
+ * that are freed in its context are kept for a few runs or batches, since the next ones will want such: with
+ * what is in use a quarter beyond the most that was, and none of it where a memory limit or the system needs
+ * it.
+ * @param[out] tape the new one, NULL on failure.
  *  @param seed of dropout. @return GrB_NULL_POINTER, GrB_OUT_OF_MEMORY, FTB_LIMIT. */
 GrB_Info FtB_Tape_new(FtB_Tape *tape, uint64_t seed);
 

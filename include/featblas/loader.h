@@ -40,7 +40,7 @@ typedef struct FtB_Loader_options {
 /** Makes a loader. What batches hold depends on the seed, the seeds and the number of epoch and batch: not on
  * threads, on how many are made ahead, or on which were asked for before. It takes 8 bytes a seed (12 with
  * labels) and the batches that are there: one that was handed out, and `ahead`; nothing follows the graph's
- * size.
+ * size. Large arrays that are freed are kept for the next batches, as by FtB_Tape_new.
  *  @param[out] loader the new one, NULL on failure. @param A n x n; row i has what vertex i aggregates.
  * Referenced. @param X slot: features, a row for each vertex: FtB_Block, or FtB_Matrix of width 0 or 1
  * (sparse ones); NULL: none. Referenced. @param labels n classes, of which those of the seeds are copied;

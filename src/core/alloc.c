@@ -5,7 +5,7 @@
  * and the header in front of the data remembers the raw pointer, the context and the bytes counted.
  * Growing goes through the allocator's realloc, so that the C library moves the pages of a large array
  * (mremap) instead of copying it: a sink's result grows without a second copy ever existing. */
-#include "core/core.h"
+#include "core/spare.h"
 #include "core/words.h"
 
 #include <stdlib.h>
@@ -14,6 +14,7 @@
 #define ALIGNMENT 64
 #define HUGE_PAGE (UINT64_C(1) << 21)
 #define SMALL_PAGE ((uintptr_t)4096)
+#define CLEARED (INT64_C(1) << 16) /* bytes of a step */
 
 typedef struct header {
     void *raw;
@@ -92,6 +93,7 @@ bool ftb_count(FtB_Context ctx, int64_t bytes)
 {
     if (!ctx)
         ctx = ftb_context();
+    ftb_spare_room(ctx, bytes);
     int64_t now = atomic_fetch_add(&ctx->now, bytes) + bytes;
     if (ctx->limit > 0 && now > ctx->limit) {
         atomic_fetch_sub(&ctx->now, bytes);
@@ -132,6 +134,36 @@ static char *aligned(void *raw)
 
 static header *header_of(void *p) { return (header *)((char *)p - sizeof(header)); }
 
+static void *raw_new(int64_t bytes, bool zeroed)
+{
+    return zeroed ? raw_zeroed((size_t)bytes) : ftb_raw_new((size_t)bytes);
+}
+
+/* Memory that is fresh, and counted. */
+static void *fresh(FtB_Context ctx, int64_t bytes, bool zeroed)
+{
+    if (!ftb_count(ctx, bytes))
+        return NULL;
+    void *raw = raw_new(bytes, zeroed);
+    if (!raw && ftb_spare_give(ctx, INT64_MAX))
+        raw = raw_new(bytes, zeroed);
+    if (!raw) {
+        ftb_uncount(ctx, bytes);
+        out_of_memory(bytes);
+        return NULL;
+    }
+    advise(raw, bytes);
+    return raw;
+}
+
+/* Zeros in memory that is not fresh. */
+static void clear(FtB_Context ctx, char *data, int64_t bytes)
+{
+#pragma omp parallel for schedule(static) num_threads(ftb_threads_for_values(ctx, bytes / 8))
+    for (int64_t at = 0; at < bytes; at += CLEARED)
+        memset(data + at, 0, (size_t)ftb_min(CLEARED, bytes - at));
+}
+
 static void *new_array(FtB_Context ctx, int64_t count, size_t size, bool zeroed)
 {
     int64_t bytes = data_size(count, size);
@@ -140,16 +172,16 @@ static void *new_array(FtB_Context ctx, int64_t count, size_t size, bool zeroed)
     if (!ctx)
         ctx = ftb_context();
     int64_t total = bytes + OVERHEAD;
-    if (!ftb_count(ctx, total))
-        return NULL;
-    void *raw = zeroed ? raw_zeroed((size_t)total) : ftb_raw_new((size_t)total);
-    if (!raw) {
-        ftb_uncount(ctx, total);
-        out_of_memory(total);
-        return NULL;
+    void *raw = ftb_spare_take(ctx, &total);
+    const bool used = raw != NULL;
+    if (!used) {
+        total = ftb_spare_bytes(ctx, total);
+        if (!(raw = fresh(ctx, total, zeroed)))
+            return NULL;
     }
-    advise(raw, total);
     char *data = aligned(raw);
+    if (used && zeroed)
+        clear(ctx, data, bytes);
     *header_of(data) = (header){.raw = raw, .ctx = ftb_context_retain(ctx), .bytes = total, .size = bytes};
     return data;
 }
@@ -157,6 +189,11 @@ static void *new_array(FtB_Context ctx, int64_t count, size_t size, bool zeroed)
 void *ftb_new(FtB_Context ctx, int64_t count, size_t size) { return new_array(ctx, count, size, false); }
 
 void *ftb_new0(FtB_Context ctx, int64_t count, size_t size) { return new_array(ctx, count, size, true); }
+
+static void *raw_resized(void *raw, int64_t bytes)
+{
+    return hook_realloc ? hook_realloc(raw, (size_t)bytes) : realloc(raw, (size_t)bytes);
+}
 
 bool ftb_resize(FtB_Context ctx, void **p, int64_t count, size_t size)
 {
@@ -170,7 +207,9 @@ bool ftb_resize(FtB_Context ctx, void **p, int64_t count, size_t size)
     if (more > 0 && !ftb_count(old.ctx, more))
         return false;
     ptrdiff_t offset = (char *)*p - (char *)old.raw;
-    void *raw = hook_realloc ? hook_realloc(old.raw, (size_t)total) : realloc(old.raw, (size_t)total);
+    void *raw = raw_resized(old.raw, total);
+    if (!raw && ftb_spare_give(old.ctx, INT64_MAX))
+        raw = raw_resized(old.raw, total);
     if (!raw) {
         if (more > 0)
             ftb_uncount(old.ctx, more);
@@ -194,8 +233,10 @@ void ftb_delete(void *p)
     if (!p)
         return;
     header h = *header_of(p);
-    ftb_raw_delete(h.raw);
-    ftb_uncount(h.ctx, h.bytes);
+    if (!ftb_spare_put(h.ctx, h.raw, h.bytes)) {
+        ftb_raw_delete(h.raw);
+        ftb_uncount(h.ctx, h.bytes);
+    }
     ftb_context_release(h.ctx);
 }
 

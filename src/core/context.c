@@ -10,8 +10,10 @@
 #define MEASURE_SECONDS 10             /* unless set */
 #define PROGRESS_INTERVAL_NS 100000000 /* the callback runs at most ten times a second */
 
-static struct FtB_Context_opaque default_context = {
-    .refs = 1, .reporting = ATOMIC_FLAG_INIT, .wisdom_lock = PTHREAD_MUTEX_INITIALIZER};
+static struct FtB_Context_opaque default_context = {.refs = 1,
+                                                    .reporting = ATOMIC_FLAG_INIT,
+                                                    .wisdom_lock = PTHREAD_MUTEX_INITIALIZER,
+                                                    .spare_lock = PTHREAD_MUTEX_INITIALIZER};
 static _Thread_local FtB_Context engaged; /* NULL: the default; holds a reference */
 static pthread_key_t engaged_key;         /* releases the reference when a thread ends */
 static pthread_once_t engaged_once = PTHREAD_ONCE_INIT;
@@ -40,6 +42,7 @@ void ftb_context_release(FtB_Context ctx)
     ftb_raw_delete(ctx->tmpdir);
     ftb_raw_delete(ctx->wisdom);
     pthread_mutex_destroy(&ctx->wisdom_lock);
+    pthread_mutex_destroy(&ctx->spare_lock);
     ftb_raw_delete(ctx);
 }
 
@@ -53,7 +56,8 @@ GrB_Info FtB_Context_new(FtB_Context *ctx)
     memset(*ctx, 0, sizeof **ctx);
     atomic_init(&(*ctx)->refs, 1);
     atomic_flag_clear(&(*ctx)->reporting);
-    pthread_mutex_init(&(*ctx)->wisdom_lock, NULL); /* cannot fail with default attributes on Linux */
+    pthread_mutex_init(&(*ctx)->wisdom_lock, NULL); /* these cannot fail with default attributes on Linux */
+    pthread_mutex_init(&(*ctx)->spare_lock, NULL);
     return GrB_SUCCESS;
 }
 
@@ -248,7 +252,8 @@ bool ftb_relaxed(FtB_Context ctx) { return chosen(ctx)->relaxed; }
 int64_t ftb_memory_left(FtB_Context ctx)
 {
     ctx = chosen(ctx);
-    return ctx->limit > 0 ? ftb_max(0, ctx->limit - atomic_load(&ctx->now)) : INT64_MAX;
+    const int64_t used = atomic_load(&ctx->now) - atomic_load(&ctx->spare_bytes);
+    return ctx->limit > 0 ? ftb_max(0, ctx->limit - used) : INT64_MAX;
 }
 
 bool ftb_cancelled(FtB_Context ctx)

@@ -46,6 +46,12 @@ struct FtB_Context_opaque {
     const struct ftb_backend *device; /* that work is placed on; NULL: the host */
     void *stream;                     /* of the device, the caller's; NULL: the library's own */
     _Atomic int64_t moved[2];         /* bytes, by ftb_direction */
+    pthread_mutex_t spare_lock;
+    struct ftb_spare *spares;    /* spare.h; NULL: none, as at the end of every context */
+    _Atomic int64_t spare_bytes; /* of them, which are counted */
+    _Atomic int64_t spare_most;  /* in use without them, since there are users */
+    atomic_int spare_users;
+    int64_t spare_round;
 };
 
 FtB_Context ftb_context(void);                   /* the engaged one, or the default; never NULL */

@@ -2,6 +2,7 @@
 #include "nn/schedule.h"
 
 #include "core/draws.h"
+#include "core/spare.h"
 #include "nn/shape.h"
 
 /* ---- one operation */
@@ -298,6 +299,7 @@ static GrB_Info run(ftb_nn_node *y, bool training)
     FtB_Tape tape = y->tape;
     ftb_schedule *s;
     uint8_t *scratch = NULL;
+    ftb_spare_round(tape->ctx);
     GrB_Info info = ftb_schedule_of(&s, tape, y->number, training);
     if (info != GrB_SUCCESS)
         return info;

@@ -2,10 +2,9 @@
 #include "nn/schedule.h"
 
 #include <stdlib.h>
-#include <sys/mman.h>
 
 #define NEVER INT64_MAX
-#define HUGE_BYTES (INT64_C(4) << 20) /* slots from here up ask for huge pages: gathers miss the TLB less */
+#define SPARE 8 /* a slot that grows gets one in so many bytes more: batches are not all of a size */
 
 /* What holds one piece of memory from its first to its last time: a value, a gradient, or several that hand
  * it on in place. */
@@ -348,23 +347,19 @@ static GrB_Info slot_hold(FtB_Tape tape, ftb_slot *slot)
 {
     if (slot->buffer && slot->held >= slot->bytes)
         return GrB_SUCCESS;
-    if (slot->buffer)
+    int64_t bytes = slot->bytes;
+    if (slot->buffer) {
         ftb_schedules_renew(tape);
+        if (bytes / SPARE <= ftb_memory_left(tape->ctx) - bytes)
+            bytes += bytes / SPARE;
+    }
     ftb_buffer_release(slot->buffer);
     slot->buffer = NULL;
     slot->held = 0;
-    void *data = ftb_new(tape->ctx, slot->bytes, 1);
-    if (!data)
-        return ftb_nomem();
-    if (slot->bytes >= HUGE_BYTES) {
-        uintptr_t page = 4096, first = ((uintptr_t)data + page - 1) / page * page,
-                  last = ((uintptr_t)data + (uintptr_t)slot->bytes) / page * page;
-        (void)madvise((void *)first, last - first, MADV_HUGEPAGE); /* a wish: without it, all works too */
-    }
-    slot->buffer = ftb_buffer_adopt(tape->ctx, data);
+    slot->buffer = ftb_buffer_adopt(tape->ctx, ftb_new(tape->ctx, bytes, 1));
     if (!slot->buffer)
         return ftb_nomem();
-    slot->held = slot->bytes;
+    slot->held = bytes;
     return GrB_SUCCESS;
 }
 

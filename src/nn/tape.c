@@ -1,6 +1,7 @@
 /* Recording: tapes, nodes, leaves, and the errors that variables carry along. */
 #include "nn/schedule.h"
 
+#include "core/spare.h"
 #include "ops/ops.h"
 
 #include <stdio.h>
@@ -340,6 +341,7 @@ GrB_Info FtB_Tape_new(FtB_Tape *tape, uint64_t seed)
         return ftb_nomem();
     made->magic = FTB_MAGIC_TAPE;
     made->ctx = ftb_context_retain(ftb_context());
+    ftb_spare_begin(made->ctx);
     made->seed = seed;
     *tape = made;
     return GrB_SUCCESS;
@@ -377,6 +379,7 @@ GrB_Info FtB_Tape_free(FtB_Tape *tape)
     if (!tape || !*tape || (*tape)->magic != FTB_MAGIC_TAPE)
         return GrB_SUCCESS;
     FtB_Tape old = *tape;
+    ftb_spare_end(old->ctx);
     clear(old);
     ftb_slots_release(old);
     ftb_delete(old->nodes);

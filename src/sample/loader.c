@@ -7,6 +7,7 @@
  * they belong, and memory that suffices without a thread suffices with it. */
 #include "core/backend.h"
 #include "core/options.h"
+#include "core/spare.h"
 #include "core/words.h"
 #include "cpu/block/gather_run.h"
 #include "sample/batch.h"
@@ -272,6 +273,7 @@ GrB_Info FtB_Loader_new(FtB_Loader *loader, FtB_Matrix A, FtB_Arg X, const int32
         return ftb_nomem();
     l->magic = FTB_MAGIC_LOADER;
     l->of.ctx = ftb_context_retain(ftb_context());
+    ftb_spare_begin(l->of.ctx);
     GrB_Info info = fill(l, A, X, labels, seeds, nseeds, options);
     if (info == GrB_SUCCESS) {
         start(l);
@@ -289,6 +291,7 @@ GrB_Info FtB_Loader_free(FtB_Loader *loader)
     if (!l || l->magic != FTB_MAGIC_LOADER)
         return GrB_SUCCESS;
     ftb_batches *of = &l->of;
+    ftb_spare_end(of->ctx);
     if (has_thread(l)) {
         pthread_mutex_lock(&l->lock);
         l->stopping = true;
@@ -333,6 +336,7 @@ static GrB_Info check_loader(FtB_Loader l)
 static GrB_Info advance(FtB_Loader l)
 {
     ftb_batch_free(&l->current);
+    ftb_spare_round(l->of.ctx);
     GrB_Info info = ftb_check_cancelled(l->of.ctx);
     if (info == GrB_SUCCESS && l->batch == l->of.count) {
         l->epoch++;

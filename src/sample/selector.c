@@ -470,7 +470,7 @@ GrB_Info ftb_pick_values(ftb_picked_values *to, const ftb_selector *s, const ftb
         return GrB_SUCCESS;
     if (__builtin_mul_overflow(list->count, width, &total))
         total = INT64_MAX;
-    ftb_buffer *made = ftb_buffer_new(s->ctx, total, FtB_Type_size(A->type));
+    ftb_buffer *made = ftb_buffer_adopt(s->ctx, ftb_new(s->ctx, total, FtB_Type_size(A->type)));
     if (!made)
         return ftb_nomem();
     if (list->ones) {
