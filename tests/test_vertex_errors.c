@@ -174,7 +174,7 @@ static void states(void **state)
     objects o = make_objects();
     FtB_Program p;
     FtB_Run run;
-    FtB_Block view, fixed, edges;
+    FtB_Block view, fixed, edges, first, rest, both;
     bool more;
     const float values[4] = {0};
     const FtB_Run_options none = {.size = 3};
@@ -202,6 +202,18 @@ static void states(void **state)
                  FtB_run(p, o.A, FTB_STATE("x", o.x, "z", o.A), NULL));
     assert_fails(GrB_INVALID_VALUE, "'x', which apply changes, shares memory with 'z'",
                  FtB_run(p, o.A, FTB_STATE("x", o.x, "z", view), NULL));
+    assert_ok(FtB_Block_columns(&first, o.three, 0, 1)); /* columns beside each other are apart */
+    assert_ok(FtB_Block_columns(&rest, o.three, 1, 2));
+    assert_ok(FtB_Block_columns(&both, o.three, 0, 2));
+    assert_ok(FtB_run(p, o.A, FTB_STATE("x", first, "z", rest), NULL));
+    assert_ok(FtB_run(p, o.A, FTB_STATE("z", first, "x", rest), NULL));
+    assert_fails(GrB_INVALID_VALUE, "shares memory with 'z'",
+                 FtB_run(p, o.A, FTB_STATE("x", both, "z", rest), NULL));
+    assert_fails(GrB_INVALID_VALUE, "shares memory with 'z'",
+                 FtB_run(p, o.A, FTB_STATE("x", first, "z", both), NULL));
+    FtB_Block_free(&first);
+    FtB_Block_free(&rest);
+    FtB_Block_free(&both);
     assert_fails(GrB_INVALID_VALUE, "'x', which apply changes, wraps memory that must not be written",
                  FtB_run(p, o.A, FTB_STATE("x", fixed), NULL));
     assert_fails(GrB_INVALID_VALUE, "rounds is -2",

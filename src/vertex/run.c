@@ -102,6 +102,20 @@ static size_t bytes_of(FtB_Block X)
     return X->nrows > 0 ? (size_t)((X->nrows - 1) * X->ld + X->ncols) * FtB_Type_size(X->type) : 0;
 }
 
+/* Whether two blocks have a byte in common; columns beside each other in the same rows have none. */
+static bool share_bytes(FtB_Block X, FtB_Block Y)
+{
+    const size_t x = FtB_Type_size(X->type), y = FtB_Type_size(Y->type), pitch = (size_t)X->ld * x;
+    if (!ftb_block_overlaps(X, ftb_block_address(Y), bytes_of(Y)))
+        return false;
+    if (pitch != (size_t)Y->ld * y || pitch == 0)
+        return true;
+    const char *from = ftb_block_address(X), *to = ftb_block_address(Y);
+    const size_t apart =
+        to >= from ? (size_t)(to - from) % pitch : (pitch - (size_t)(from - to) % pitch) % pitch;
+    return apart < (size_t)X->ncols * x || apart + (size_t)Y->ncols * y > pitch;
+}
+
 /* What changes can be written, and is nobody else's. */
 static GrB_Info check_written(const struct FtB_Run_opaque *r)
 {
@@ -114,7 +128,7 @@ static GrB_Info check_written(const struct FtB_Run_opaque *r)
                             r->states[s].name);
         for (int o = 0; o < r->nstates; o++) {
             const FtB_Block other = r->states[o].block;
-            if (o != s && other && ftb_block_overlaps(X, ftb_block_address(other), bytes_of(other)))
+            if (o != s && other && share_bytes(X, other))
                 return ftb_fail(GrB_INVALID_VALUE,
                                 "states: '%s', which apply changes, shares memory with '%s'",
                                 r->states[s].name, r->states[o].name);
