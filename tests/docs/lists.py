@@ -18,6 +18,7 @@ PREPARE = [
     "featblas train cora --model gat --epochs 2 -q --weights-only --save gat-by-pyg.safetensors",
     "printf 'cores = 2\\n' > laptop.txt",
     "featblas gen chung-lu --vertices 12000 --edge-factor 4 -q -o products.npz && seq 0 7 9000 > train.txt",
+    "featblas gen rmat --scale 7 -q -o roads.mtx",
     "featblas plan --op spmm --graph g.npz --dim 4 --measure --wisdom my.wisdom > plan.txt",
 ]
 

@@ -1,0 +1,438 @@
+/* featblas run: a vertex program over a graph, one of the library's or the user's own texts; the state goes
+ * to a file. */
+#include "app.h"
+#include "featblas_vertex.h"
+#include "file_names.h"
+#include "io/io.h"
+#include "reader.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIELDS = 6, NAME = 28 }; /* as FTB_STATE takes them; characters of one */
+
+typedef struct run_values {
+    reader_values reader;
+    const char *sources, *output;
+    const char *send, *combine, *apply, *init, *active, *until;
+    int64_t rounds;
+    int direction, definition, explain;
+    double damping, tolerance;
+} run_values;
+
+#define FIELD(name) offsetof(run_values, name)
+
+static const option run_options[] = {
+    {.heading = "Programs"},
+    {.name = "sources",
+     .kind = OPTION_TEXT,
+     .offset = FIELD(sources),
+     .argument = "LIST|FILE",
+     .help = "bfs, sssp: where to start, a column each: numbers with commas between them, or a file of a "
+             "number a line, as "
+             "the graph's file numbers vertices. Of other programs: who sends first. Default: all of them."},
+    {.name = "definition",
+     .kind = OPTION_CHOICE,
+     .offset = FIELD(definition),
+     .argument = "NAME",
+     .choices = "gap|networkx",
+     .help = "pagerank: whose. Default: gap."},
+    {.name = "damping",
+     .kind = OPTION_REAL,
+     .offset = FIELD(damping),
+     .argument = "D",
+     .help = "pagerank: the chance to follow a link. Default: 0.85."},
+    {.name = "tolerance",
+     .kind = OPTION_REAL,
+     .offset = FIELD(tolerance),
+     .argument = "X",
+     .help = "pagerank: by how much all ranks together may still change; networkx: of each. Default: 1e-4; "
+             "1e-6."},
+    {.heading = "A program of your own"},
+    {.name = "send",
+     .kind = OPTION_TEXT,
+     .offset = FIELD(send),
+     .argument = "TEXT",
+     .help = "The message of a vertex, over its state, id, n, outdegree, indegree, round."},
+    {.name = "combine",
+     .kind = OPTION_TEXT,
+     .offset = FIELD(combine),
+     .argument = "TEXT",
+     .help = "Reducer and text, such as 'min : message + edge'; the receiver's state is dst.FIELD."},
+    {.name = "apply",
+     .kind = OPTION_TEXT,
+     .offset = FIELD(apply),
+     .argument = "TEXT",
+     .help = "FIELD = text; ... over received and the old state."},
+    {.name = "init",
+     .kind = OPTION_TEXT,
+     .offset = FIELD(init),
+     .argument = "TEXT",
+     .help = "FIELD = text; ... over id, n, outdegree, indegree: the state to begin with, each field a "
+             "column of fp64."},
+    {.name = "active",
+     .kind = OPTION_TEXT,
+     .offset = FIELD(active),
+     .argument = "TEXT",
+     .help = "Who sends next, over new.FIELD, old.FIELD, changed. Default: changed; of sums: all."},
+    {.name = "until",
+     .kind = OPTION_TEXT,
+     .offset = FIELD(until),
+     .argument = "TEXT",
+     .help = "Ends the run where it is true, such as 'sum(abs(new.x - old.x)) < 1e-6'."},
+    {.name = "direction",
+     .kind = OPTION_CHOICE,
+     .offset = FIELD(direction),
+     .argument = "NAME",
+     .choices = "out|in|both",
+     .help = "Along which edges messages go. Default: out."},
+    {.heading = "Runs"},
+    {.name = "rounds",
+     .kind = OPTION_INTEGER,
+     .offset = FIELD(rounds),
+     .argument = "N",
+     .low = 1,
+     .help = "Supersteps at most."},
+    {.name = "explain",
+     .kind = OPTION_SET,
+     .offset = FIELD(explain),
+     .value = 1,
+     .help = "Print a line for each superstep: active vertices, edges, direction, way, seconds."},
+    {.name = "output",
+     .letter = 'o',
+     .kind = OPTION_FILE,
+     .offset = FIELD(output),
+     .argument = "FILE",
+     .written = true,
+     .help = "Write a row for each vertex, with its number as the graph's file has it in .tsv and .csv, and "
+             "without in .npy "
+             "and .mtx. -: standard output. Default: say how many supersteps there were."},
+    {.name = NULL}};
+
+typedef struct work {
+    const run_values *v;
+    const char *program; /* one of the library's; NULL: the user's own */
+    FtB_Matrix A;
+    int64_t n, base, *sources, nsources, supersteps;
+    FtB_Block X; /* what is written; columns are fields or sources */
+    FILE *explain;
+} work;
+
+/* ---- arguments */
+
+static const char *const names[] = {"bfs", "sssp", "pagerank", "components"};
+
+static int check(work *w, int count, char *const *operands)
+{
+    const run_values *v = w->v;
+    const bool own = v->send || v->combine || v->apply || v->init;
+    if (own && (!v->send || !v->combine || !v->apply || !v->init))
+        return app_fail(APP_USAGE,
+                        "--%s is missing: a program of your own has --send, --combine, --apply and --init",
+                        !v->send      ? "send"
+                        : !v->combine ? "combine"
+                        : !v->apply   ? "apply"
+                                      : "init");
+    if (own != (count == 1))
+        return own ? app_fail(APP_USAGE, "'%s': a program has a name, or texts of your own", operands[0])
+                   : app_fail(APP_USAGE, "expected the name of a program and a graph (featblas run --help)");
+    w->program = own ? NULL : operands[0];
+    for (int p = 0; w->program; p++) {
+        if (p == 4)
+            return app_unknown("program", w->program, 4, names, "featblas run --help lists them");
+        if (strcmp(names[p], w->program) == 0)
+            break;
+    }
+    if (w->program && (w->program[0] == 'b' || w->program[0] == 's') && !v->sources)
+        return app_fail(APP_USAGE, "%s starts somewhere: --sources is missing", w->program);
+    if (w->program && (w->program[0] == 'p' || w->program[0] == 'c') && v->sources)
+        return app_fail(APP_USAGE, "--sources means nothing to %s", w->program);
+    return files_check_output("output", v->output);
+}
+
+static int read_graph(work *w, const char *path)
+{
+    FtB_Labels rows = NULL, cols = NULL;
+    reader_found found;
+    int64_t ncols;
+    int code = reader_read(&w->v->reader, path, &w->A, &rows, &cols, &found);
+    const bool labels = rows || cols;
+    FtB_Labels_free(&rows);
+    FtB_Labels_free(&cols);
+    if (code != APP_OK)
+        return code;
+    if (labels)
+        return app_fail(
+            APP_INPUT,
+            "%s: an edge list, whose rows and columns have numbers apart; expected a square matrix in mtx, "
+            "npz or csr",
+            path);
+    code = app_library_error(FtB_Matrix_shape(w->A, &w->n, &ncols, NULL, NULL, NULL), APP_INPUT);
+    if (code == APP_OK && w->n != ncols)
+        return app_fail(APP_INPUT, "%s: %lld x %lld; expected as many rows as columns", path, (long long)w->n,
+                        (long long)ncols);
+    w->base = ftb_format_base(ftb_format_of(found.format));
+    return code;
+}
+
+/* The list itself, or what the file holds. */
+static int list_sources(work *w, FtB_Block *X)
+{
+    const char *text = w->v->sources;
+    int64_t count = 1;
+    void *values;
+    if (text[strspn(text, "0123456789,")] != '\0')
+        return app_library_error(FtB_Block_read(X, text, FTB_BLOCK_READ_OPTIONS(.type = FTB_INT64)),
+                                 APP_INPUT);
+    for (const char *at = text; *at; at++)
+        count += *at == ',';
+    int code = app_library_error(FtB_Block_new(X, count, 1, FTB_INT64), APP_USAGE);
+    if (code == APP_OK)
+        code = app_library_error(FtB_Block_shape(*X, NULL, NULL, NULL, NULL, &values), APP_USAGE);
+    for (int64_t t = 0; t < count && code == APP_OK; t++) {
+        char *end;
+        ((int64_t *)values)[t] = strtoll(text, &end, 10);
+        if (end == text)
+            code = app_fail(APP_USAGE, "--sources: '%s' is no list of numbers such as 7,12", w->v->sources);
+        text = *end ? end + 1 : end;
+    }
+    return code;
+}
+
+static int read_sources(work *w)
+{
+    FtB_Block X = NULL;
+    int64_t cols = 1;
+    void *values = NULL;
+    if (!w->v->sources)
+        return APP_OK;
+    int code = list_sources(w, &X);
+    if (code == APP_OK)
+        code = app_library_error(FtB_Block_shape(X, &w->nsources, &cols, NULL, NULL, &values), APP_INPUT);
+    if (code == APP_OK && cols != 1)
+        code =
+            app_fail(APP_INPUT, "%s: %lld columns; expected a number a line", w->v->sources, (long long)cols);
+    w->sources = malloc(sizeof *w->sources * (size_t)(w->nsources + 1));
+    if (code == APP_OK && !w->sources)
+        code = app_fail(APP_MEMORY, "out of memory");
+    for (int64_t t = 0; t < w->nsources && code == APP_OK; t++) {
+        const int64_t id = ((const int64_t *)values)[t];
+        w->sources[t] = id - w->base;
+        if (id < w->base || id - w->base >= w->n)
+            code = app_fail(APP_INPUT, "--sources: vertex %lld; expected %lld to %lld", (long long)id,
+                            (long long)w->base, (long long)(w->n - 1 + w->base));
+    }
+    FtB_Block_free(&X);
+    return code;
+}
+
+/* ---- the library's programs */
+
+static int run_named(work *w)
+{
+    const run_values *v = w->v;
+    const FtB_Run_options o = {
+        .size = sizeof o, .rounds = v->rounds, .explain = w->explain, .supersteps = &w->supersteps};
+    const char which = w->program[0];
+    const FtB_Type type = which == 'b' || which == 'c' ? FTB_INT64 : FTB_FP64;
+    const int64_t columns = which == 'b' || which == 's' ? w->nsources : 1;
+    FtB_Block levels = NULL, parents = NULL;
+    GrB_Info info = FtB_Block_new(&w->X, w->n, which == 'b' ? 2 * columns : columns, type);
+    if (which == 'b' && info == GrB_SUCCESS)
+        info = FtB_Block_columns(&levels, w->X, 0, columns);
+    if (which == 'b' && info == GrB_SUCCESS)
+        info = FtB_Block_columns(&parents, w->X, columns, columns);
+    if (info == GrB_SUCCESS)
+        info =
+            which == 'b'   ? FtB_bfs(levels, parents, w->A, w->sources, columns, &o)
+            : which == 's' ? FtB_sssp(w->X, w->A, w->sources, columns, &o)
+            : which == 'c'
+                ? FtB_components(w->X, w->A, &o)
+                : FtB_pagerank(w->X, w->A,
+                               FTB_PAGERANK(.kind = (FtB_Pagerank_kind)v->definition, .damping = v->damping,
+                                            .tolerance = v->tolerance, .rounds = v->rounds,
+                                            .explain = w->explain, .supersteps = &w->supersteps));
+    FtB_Block_free(&levels);
+    FtB_Block_free(&parents);
+    return app_library_error(info, APP_INPUT);
+}
+
+/* ---- the user's own */
+
+/* The names left of = in --init. */
+static int list_fields(const work *w, char fields[FIELDS][NAME], int *count)
+{
+    *count = 0;
+    for (const char *at = w->v->init; *at;) {
+        const char *end = at + strcspn(at, ";"), *name = at + strspn(at, " \t\n");
+        const size_t length = strcspn(name, " \t\n=;");
+        if (name < end && (*count == FIELDS || length == 0 || length >= NAME))
+            return app_fail(APP_USAGE, "--init: expected up to %d of FIELD = text, with ; between them",
+                            FIELDS);
+        if (name < end)
+            snprintf(fields[(*count)++], NAME, "%.*s", (int)length, name);
+        at = *end ? end + 1 : end;
+    }
+    return *count > 0 ? APP_OK : app_fail(APP_USAGE, "--init: expected FIELD = text");
+}
+
+/* A superstep that makes the state of nothing, then the others. */
+static GrB_Info run_texts(work *w, FtB_States states, const char **what)
+{
+    const run_values *v = w->v;
+    FtB_Program program = NULL;
+    *what = "--init: ";
+    GrB_Info info =
+        FtB_Program_new(&program, FTB_PROGRAM(.send = "id", .combine = "min : message", .apply = v->init,
+                                              .rounds = 1, .applies = FTB_APPLY_ALL));
+    if (info == GrB_SUCCESS)
+        info = FtB_run(program, w->A, states, NULL);
+    FtB_Program_free(&program);
+    if (info != GrB_SUCCESS)
+        return info;
+    *what = "";
+    info = FtB_Program_new(&program, FTB_PROGRAM(.send = v->send, .combine = v->combine, .apply = v->apply,
+                                                 .active = v->active, .until = v->until,
+                                                 .direction = (FtB_Direction)v->direction));
+    if (info == GrB_SUCCESS)
+        info = FtB_run(program, w->A, states,
+                       FTB_RUN_OPTIONS(.start = {w->sources, w->nsources}, .rounds = v->rounds,
+                                       .explain = w->explain, .supersteps = &w->supersteps));
+    FtB_Program_free(&program);
+    return info;
+}
+
+static int run_own(work *w)
+{
+    char fields[FIELDS][NAME];
+    FtB_Binding states[FIELDS];
+    FtB_Block columns[FIELDS] = {NULL};
+    const char *what = "";
+    int count;
+    int code = list_fields(w, fields, &count);
+    if (code != APP_OK)
+        return code;
+    GrB_Info info = FtB_Block_new(&w->X, w->n, count, FTB_FP64);
+    for (int f = 0; f < count && info == GrB_SUCCESS; f++) {
+        info = FtB_Block_columns(&columns[f], w->X, f, 1);
+        states[f] = (FtB_Binding){fields[f], FTB_ARG(columns[f])};
+    }
+    if (info == GrB_SUCCESS)
+        info = run_texts(w, (FtB_States){states, (size_t)count}, &what);
+    if (*what && (info == GrB_INVALID_VALUE || info == GrB_DIMENSION_MISMATCH || info == GrB_DOMAIN_MISMATCH))
+        code = app_fail(APP_USAGE, "%s%s", what, FtB_error());
+    else
+        code = app_library_error(info, APP_USAGE);
+    for (int f = 0; f < count; f++)
+        FtB_Block_free(&columns[f]);
+    return code;
+}
+
+/* ---- output */
+
+static bool ends_in(const char *path, const char *ending)
+{
+    const size_t length = strlen(path), last = strlen(ending);
+    return length >= last && strcmp(path + length - last, ending) == 0;
+}
+
+/* Rows with the vertices' numbers before them. Whole numbers are those of the graph's file, too. */
+static GrB_Info write_numbered(work *w)
+{
+    const bool vertices = w->program && (w->program[0] == 'c' || w->program[0] == 'b');
+    const int64_t first =
+        w->program && w->program[0] == 'b' ? w->nsources : 0; /* of columns that are vertices */
+    FtB_Block all, rest = NULL;
+    FtB_Type type;
+    int64_t ncols, ld;
+    void *numbers = NULL;
+    GrB_Info info = FtB_Block_shape(w->X, NULL, &ncols, NULL, &type, NULL);
+    if (info == GrB_SUCCESS)
+        info = FtB_Block_new(&all, w->n, ncols + 1, type);
+    if (info != GrB_SUCCESS)
+        return info;
+    info = FtB_Block_columns(&rest, all, 1, ncols);
+    if (info == GrB_SUCCESS)
+        info = FtB_apply(rest, NULL, NULL, "x", w->X, NULL);
+    if (info == GrB_SUCCESS)
+        info = FtB_Block_shape(all, NULL, NULL, &ld, NULL, &numbers);
+    for (int64_t v = 0; v < w->n && info == GrB_SUCCESS; v++) {
+        if (type == FTB_FP64)
+            ((double *)numbers)[v * ld] = (double)(v + w->base);
+        else
+            ((int64_t *)numbers)[v * ld] = v + w->base;
+        for (int64_t c = first; c < ncols && vertices; c++)
+            ((int64_t *)numbers)[v * ld + 1 + c] += ((int64_t *)numbers)[v * ld + 1 + c] >= 0 ? w->base : 0;
+    }
+    if (info == GrB_SUCCESS)
+        info = FtB_Block_changed(all);
+    if (info == GrB_SUCCESS)
+        info = FtB_Block_write(all, w->v->output, FTB_FORMAT_AUTO, 0);
+    FtB_Block_free(&rest);
+    FtB_Block_free(&all);
+    return info;
+}
+
+static int write_state(work *w)
+{
+    const char *path = w->v->output;
+    if (!path)
+        return APP_OK;
+    app_progress_yield(path);
+    const bool plain = ends_in(path, ".npy") || ends_in(path, ".mtx") || ends_in(path, ".npy.gz") ||
+                       ends_in(path, ".mtx.gz");
+    return app_library_error(plain ? FtB_Block_write(w->X, path, FTB_FORMAT_AUTO, 0) : write_numbered(w),
+                             APP_OUTPUT);
+}
+
+static int run_run(const void *values, int count, char *const *operands)
+{
+    work w = {.v = values};
+    const bool piped = w.v->output && strcmp(w.v->output, "-") == 0;
+    int code = check(&w, count, operands);
+    if (code == APP_OK)
+        code = read_graph(&w, operands[count - 1]);
+    if (code == APP_OK)
+        code = read_sources(&w);
+    w.explain = !w.v->explain ? NULL : piped ? stderr : stdout;
+    if (w.explain)
+        app_progress_stop();
+    const double start = app_seconds();
+    if (code == APP_OK)
+        code = w.program ? run_named(&w) : run_own(&w);
+    const double seconds = app_seconds() - start;
+    if (code == APP_OK)
+        code = write_state(&w);
+    if (code == APP_OK && !piped && !w.v->reader.common.quiet) {
+        char buffer[32];
+        app_end();
+        printf("%s supersteps in %.3f s\n", app_thousands(buffer, w.supersteps), seconds);
+    }
+    FtB_Block_free(&w.X);
+    FtB_Matrix_free(&w.A);
+    free(w.sources);
+    return code;
+}
+
+const command command_run = {
+    .name = "run",
+    .operands = "[NAME] GRAPH",
+    .min_operands = 1,
+    .max_operands = 2,
+    .summary = "run a vertex program: paths, components, PageRank, or texts of your own",
+    .description = "Programs: bfs gives levels and parents, a column for each source, then another; sssp the "
+                   "lengths of shortest paths; "
+                   "pagerank ranks; components the least vertex of each weakly connected component.\n\n"
+                   "A program of your own is texts: every active vertex sends a message along its edges, "
+                   "what arrives is combined and "
+                   "applied to the state, and vertices that change are active in the next superstep.",
+    .examples = "  $ featblas run sssp roads.mtx --sources 7 -o distances.tsv\n"
+                "  $ featblas run pagerank roads.mtx --definition networkx -o ranks.npy\n"
+                "  $ featblas run --send dist --combine 'min : message + edge' --apply 'dist = min(dist, "
+                "received)' \\\n"
+                "        --init 'dist = id == 6 ? 0 : inf' roads.mtx -o distances.tsv\n",
+    .reads = true,
+    .options = run_options,
+    .writes = true,
+    .size = sizeof(run_values),
+    .run = run_run};

@@ -1,0 +1,58 @@
+# featblas run: the library's programs and one's own, their files, and what is refused.
+. "${FEATBLAS_SOURCE_DIR:?}/tests/support/cli.sh" || exit 1
+
+# 1 -> 2 -> 3 -> 1, 3 -> 4, 6 -> 5; vertex 7 alone.
+printf '%%%%MatrixMarket matrix coordinate real general\n7 7 5\n1 2 1\n2 3 2\n3 1 4\n3 4 0.5\n6 5 1\n' >g.mtx
+
+run 0 run sssp g.mtx --sources 1,6 -o d.tsv
+holds out "4 supersteps in"
+[ "$(tr '\t\n' ' ,' <d.tsv)" = "1 0 inf,2 1 inf,3 3 inf,4 3.5 inf,5 inf 1,6 inf 0,7 inf inf," ] || fail "sssp: $(cat d.tsv)"
+printf '1\n6\n' >sources.txt
+run 0 run sssp g.mtx --sources sources.txt --threads 3 -o again.tsv
+cmp -s d.tsv again.tsv || fail "sources of a file give others: $(cat again.tsv)"
+run 0 run bfs g.mtx --sources 1 -o b.csv
+[ "$(tr '\n' ' ' <b.csv)" = "1,0,1 2,1,1 3,2,2 4,3,3 5,-1,-1 6,-1,-1 7,-1,-1 " ] || fail "bfs: $(cat b.csv)"
+run 0 run components g.mtx -o -
+[ "$(cut -f2 out | tr '\n' ' ')" = "1 1 1 1 5 5 7 " ] || fail "components: $(cat out)"
+run 0 run pagerank g.mtx --definition networkx --tolerance 1e-12 -o r.tsv
+awk '{ sum += $2 } END { exit !(sum > 0.999999 && sum < 1.000001) }' r.tsv || fail "ranks: $(cat r.tsv)"
+run 0 run pagerank g.mtx --damping 0.5 --explain -o r.npy
+holds out "superstep"
+holds out "all"
+[ "$(head -c 6 r.npy | tail -c 5)" = NUMPY ] || fail "no npy"
+
+# One's own text is the same as the program of the same meaning.
+run 0 run --send dist --combine 'min : message + edge' --apply 'dist = min(dist, received)' \
+    --init 'dist = id == 0 ? 0 : inf' g.mtx -o own.tsv
+run 0 run sssp g.mtx --sources 1 -o named.tsv
+cmp -s own.tsv named.tsv || fail "a text of one's own: $(cat own.tsv)"
+run 0 run --send x --combine 'plus : message' --apply 'y = old.x; x = received;' --init 'x = id; y = 0 * x + 1' \
+    --direction in --until 'sum(new.x) > 1e9' --rounds 2 --sources 2 g.mtx -o two.tsv
+[ "$(head -1 two.tsv)" = "1	3	1" ] || fail "two fields: $(cat two.tsv)"
+
+run 2 run g.mtx
+says "expected the name of a program and a graph"
+run 2 run bsf g.mtx
+says "unknown program 'bsf'; did you mean 'bfs'?"
+run 2 run bfs g.mtx
+says "--sources is missing"
+run 2 run pagerank g.mtx --sources 1
+says "--sources means nothing to pagerank"
+run 2 run --send x g.mtx
+says "--combine is missing"
+run 2 run sssp --send x --combine 'min : message' --apply 'x = 1' --init 'x = 1' g.mtx
+says "a program has a name, or texts of your own"
+run 2 run --send x --combine 'min : message' --apply 'x = 1' --init 'x = wide' g.mtx
+says "--init: apply: unknown name 'wide' at column 5"
+run 2 run --send x --combine 'min : message +' --apply 'x = 1' --init 'x = 1' g.mtx
+says "at column 16, where the text ends"
+run 2 run --send x --combine 'min : message' --apply 'x = 1' --init ';' g.mtx
+says "--init: expected FIELD = text"
+run 3 run sssp g.mtx --sources 8
+says "--sources: vertex 8; expected 1 to 7"
+run 3 run sssp g.mtx --sources nowhere
+printf '%%%%MatrixMarket matrix coordinate real general\n3 3 3\n1 2 1\n2 3 -2\n3 2 1\n' >n.mtx
+run 3 run sssp n.mtx --sources 1
+says "A: the cycle 1 -> 2 -> 1 is of negative length"
+run 2 run bfs g.mtx --sources 1 -o g.mtx
+run 2 run bfs g.mtx --sources 1 -o none/here.tsv
