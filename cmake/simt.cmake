@@ -40,6 +40,20 @@ foreach(source ${sources})
   set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX)
 endforeach()
 
+# All cases of every variant (case_all of tests/support/simt_case.h), in place of the part of them that a test
+# says: `ctest -C slow -R ^all_simt`.
+foreach(source ${sources})
+  get_filename_component(name ${source} NAME_WE)
+  file(STRINGS ${source} line REGEX "case_all|case_times" LIMIT_COUNT 1)
+  if(line)
+    string(REPLACE test_ all_ all ${name})
+    add_test(NAME ${all} COMMAND ${name} CONFIGURATIONS slow)
+    featblas_label(${all} ${source})
+    set_property(TEST ${all} APPEND PROPERTY ENVIRONMENT FEATBLAS_VARIANTS=all)
+    set_property(TEST ${all} PROPERTY LABELS slow)
+  endif()
+endforeach()
+
 # The way of tests to a real GPU, which the driver that does not exist stands for.
 foreach(name memory softmax stream)
   add_test(NAME gpu_as_real_${name} COMMAND test_gpu_${name})

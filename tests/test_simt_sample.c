@@ -200,7 +200,7 @@ static void queue(void **state)
 {
     (void)state;
     static const int fanouts[][HOPS] = {{3, 2, 2}, {8, 1, 0}, {12, 2, 1}, {20, 1, 1}};
-    const int cases = rng_cases(16);
+    const int cases = case_times() * rng_cases(16);
     for (int c = 0; c < cases; c++) {
         rng r = rng_case(c);
         problem p =

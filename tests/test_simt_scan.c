@@ -51,10 +51,11 @@ static void sums(void **state)
     static const int64_t counts[] = {0, 1, 31, 255, 256, 257, 2048, 2049, 5000, 6144};
     rng r = rng_new();
     (void)state;
-    for (size_t c = 0; c < sizeof counts / sizeof *counts; c++)
-        for (int kind = 0; kind < 4; kind++)
-            if (counts[c] > 0 || kind < 2)
-                sum_one(&r, counts[c], kind % 2, kind / 2);
+    for (int time = 0; time < case_times(); time++)
+        for (size_t c = 0; c < sizeof counts / sizeof *counts; c++)
+            for (int kind = 0; kind < 4; kind++)
+                if (counts[c] > 0 || kind < 2)
+                    sum_one(&r, counts[c], kind % 2, kind / 2);
 }
 
 int main(void)

@@ -102,8 +102,8 @@ static void test_finish(void **state)
 {
     (void)state;
     rng r = rng_new();
-    for (int round = 0; round < 6; round++)
-        finish_one(&r, round < 3 ? 0 : 4);
+    for (int round = 0; round < 6 * case_times(); round++)
+        finish_one(&r, round % 6 < 3 ? 0 : 4);
 }
 
 /* ---- the k largest, and packed */
@@ -199,8 +199,8 @@ static void test_selection(void **state)
 {
     (void)state;
     rng r = rng_new();
-    for (int round = 0; round < 24; round++)
-        select_one(&r, round, 0);
+    for (int round = 0; round < 24 * case_times(); round++)
+        select_one(&r, round % 24, 0);
     for (int round = 0; round < 4; round++)
         select_one(&r, round, 3);
 }

@@ -9,8 +9,20 @@
 #include "support/simt/simt.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+/* Whether all cases are wanted, of every variant: in the environment FEATBLAS_VARIANTS is `all`, as for the
+ * tests all_simt_*, labelled slow. Else a part of them, which each test states. */
+static inline bool case_all(void)
+{
+    const char *which = getenv("FEATBLAS_VARIANTS");
+    return which && strcmp(which, "all") == 0;
+}
+
+/* How often a test goes over its cases: each time other values, in another order of everything. */
+static inline int case_times(void) { return case_all() ? 4 : 1; }
 
 /* Known to kernels, to the byte, and aligned as a device's memory is. */
 static inline void *case_memory(int64_t count, size_t size, const char *name)
