@@ -18,6 +18,15 @@
  * An error of at most (2 u + u^2 + n 2^-22) x the sum of the terms' sizes, u = 2^-11 of TF32 and FP16, 2^-8
  * of BF16, n terms; of FP16 operands below 2^-14 are off by 2^-25 instead of u times themselves.
  *
+ * Sectors of 32 bytes, of b blocks with m hot columns in t tiles, whose p pieces have n entries, which half
+ * a warp takes in h steps, 16 of a piece at a time; T = d / 32 tiles of features, v bytes a value:
+ *
+ *     T v m  +  T (m / 4 columns + 192 t + 64 b where what begins + 6 p results and where they go
+ *               + 2 (n + 15 h) / 16 places, and (n + 7 h) / 8 weights, of strips that are multiplied;
+ *               of those that are walked n at most, of either)
+ *
+ * of which the first is the work. Places are read twice, to find parallel edges.
+ *
  * Lanes have of the sums what matrices.cpp of the emulator says of D: g = lane / 4 is a row, t = lane % 4 a
  * pair of features. */
 #ifndef FTB_SPMM_TENSOR_CUH
