@@ -4,17 +4,18 @@
  * none. */
 #include "gpu/spgemm/spgemm_chunks.h"
 
+#include "core/column_counts.h"
+
 /* Columns by how many entries they have: more than any has, for long ones. */
 enum { DEGREES = 1 << 16 };
 
 /* Of one operand with itself they are the left one's rows. */
-static void count_entries(int32_t *degree, const ftb_spgemm_product *p)
+static void count_entries(uint32_t *degree, const ftb_spgemm_product *p)
 {
-    const int32_t *const col = p->right->colidx;
-    for (int64_t j = 0; j < p->p.ncols; j++)
-        degree[j] = p->self ? (int32_t)ftb_min(p->left->rowptr[j + 1] - p->left->rowptr[j], INT32_MAX) : 0;
-    for (int64_t e = 0; e < p->right->nvals && !p->self; e++)
-        degree[col[e]] += degree[col[e]] < INT32_MAX;
+    if (!p->self)
+        ftb_column_counts(degree, p->right, p->ctx);
+    for (int64_t j = 0; j < p->p.ncols && p->self; j++)
+        degree[j] = (uint32_t)ftb_min(p->left->rowptr[j + 1] - p->left->rowptr[j], UINT32_MAX);
 }
 
 /* id[column]: its place among the `hot` columns of most entries, in ascending order, or -1; of equal ones the
@@ -22,16 +23,17 @@ static void count_entries(int32_t *degree, const ftb_spgemm_product *p)
 static GrB_Info name_columns(int32_t *id, int32_t *column, const ftb_spgemm_product *p, int64_t hot)
 {
     int64_t *const many = ftb_new0(p->ctx, DEGREES, sizeof *many), n = p->p.ncols, equal = hot;
+    uint32_t *const degrees = (uint32_t *)id; /* until each has its place */
     int32_t next = 0, least = DEGREES - 1;
     if (!many)
         return ftb_nomem();
-    count_entries(id, p);
+    count_entries(degrees, p);
     for (int64_t j = 0; j < n; j++)
-        many[ftb_min(id[j], DEGREES - 1)]++;
+        many[ftb_min(degrees[j], DEGREES - 1)]++;
     for (; least > 0 && many[least] < equal; least--)
         equal -= many[least];
     for (int64_t j = 0; j < n; j++) {
-        const int32_t degree = ftb_min(id[j], DEGREES - 1);
+        const int32_t degree = (int32_t)ftb_min(degrees[j], DEGREES - 1);
         const bool taken = degree > least || (degree == least && equal-- > 0);
         if (taken)
             column[next] = (int32_t)j;

@@ -10,6 +10,7 @@
  *     C(h, c)   bits over the few entries of row c, ahead: *cross counts* (or sums), which row h reads;
  *               looked up, messages (b, a) give C(h, c) where C is not symmetric
  *     C(c, c')  scattered: few entries, in lists that hold cold columns alone */
+#include "core/column_counts.h"
 #include "core/floats.h"
 #include "cpu/kernels/spgemm_bits.h"
 #include "cpu/spgemm_run.h"
@@ -34,8 +35,8 @@ static GrB_Info rank_columns(const ftb_spgemm_product *product, uint32_t *order,
     }
     for (int64_t j = 0; j < n && product->self; j++) /* the left operand's rows are these columns */
         degree[j] = (uint32_t)(product->left->rowptr[j + 1] - product->left->rowptr[j]);
-    for (int64_t e = 0; e < right->nvals && !product->self; e++)
-        degree[((const int32_t *)right->colidx)[e]]++;
+    if (!product->self)
+        ftb_column_counts(degree, right, ctx);
     for (int64_t j = 0; j < n; j++) /* bucket 1 holds the largest */
         start[MANY_DEGREES - ftb_min(degree[j], MANY_DEGREES - 1)]++;
     for (int64_t d = 0; d < MANY_DEGREES; d++)
