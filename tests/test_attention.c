@@ -169,8 +169,8 @@ static void random_cases(void **state)
     any_plan();
 }
 
-/* Heads that are taken four together: small scores and such as are rescaled for, with every instruction set;
- * the same bits from any number of threads, and where additions are fused; rows in parts. */
+/* Heads that are taken four together, and their gradients: small scores and such as are rescaled for, by
+ * every instruction set; the same bits of any number of threads, where additions are fused; rows in parts. */
 static void four_heads(void **state)
 {
     (void)state;
@@ -187,17 +187,19 @@ static void four_heads(void **state)
                                                   : rng_unit(&r)};
         int64_t m = large ? 45000 : rng_below(&r, 40), n = large ? 2 : 1 + rng_below(&r, 200);
         attention_case c = case_of(&r, &of, FTB_FP32, m, n);
-        double *first[2] = {0};
+        const double *goal[] = {c.ref.c, c.ref.lse, c.ref.of_q, c.ref.of_k, c.ref.of_v};
+        const double scale = fmax(1, fabs(of.scale));
+        const double wide[] = {scale, 1, 2 * scale * scale, 2 * scale * scale, 2 * scale};
+        double *first[5] = {0};
         for (int u = 0; u < (large ? 1 : 9); u++) {
             current = &plans[large ? 1 : (int[]){2, 3, 6, 2}[t % 4]];
             ftb_isa_force(large ? -1 : u / 3);
             assert_ok(FtB_Context_set_threads(NULL, 1 + u % 3));
             run(&c);
-            assert_values(c.C, c.ref.c, 2e-5 * fmax(1, fabs(of.scale)), c.what);
-            assert_values(c.lse, c.ref.lse, 2e-5, c.what);
-            FtB_Block results[] = {c.C, c.lse};
-            for (int b = 0; b < 2; b++) {
+            FtB_Block results[] = {c.C, c.lse, c.dQ, c.dK, c.dV};
+            for (int b = 0; b < 5; b++) {
                 double *now = ref_block(results[b]);
+                assert_values(results[b], goal[b], 2e-5 * wide[b], c.what);
                 if (u != 3 && first[b])
                     assert_memory_equal(now, first[b],
                                         sizeof *now * (size_t)(results[b]->nrows * results[b]->ncols));
@@ -205,23 +207,28 @@ static void four_heads(void **state)
                 first[b] = now;
             }
         }
-        free(first[0]);
-        free(first[1]);
+        for (int b = 0; b < 5; b++)
+            free(first[b]);
         free_case(&c);
     }
     any_plan();
 }
 
-/* The same with scores that are infinite or no numbers: a row that attends to nothing gets 0. */
+/* The same with scores that are infinite or no numbers: a row that attends to nothing gets 0, and gives none.
+ */
 static void four_special(void **state)
 {
     (void)state;
     const int64_t I[] = {0, 0, 1, 1, 2, 2, 3, 3, 4, 4}, J[] = {0, 1, 0, 2, 2, 3, 1, 4, 0, 1};
     const float of[] = {1, 2, -INFINITY, -INFINITY, NAN}, rows[] = {1, 1, 1, 1, 3e4F};
-    float q[6][64] = {{0}}, k[5][64] = {{0}}, v[5][64] = {{0}}, c[6][64], lse[6][4];
+    float q[6][64] = {{0}}, k[5][64] = {{0}}, v[5][64] = {{0}}, c[6][64], lse[6][4], d[6][64];
+    float dk[5][64], dv[5][64];
     FtB_Matrix A;
-    FtB_Block B[5];
-    void *data[] = {q, k, v, c, lse};
+    enum { BLOCKS = 8 };
+    FtB_Block B[BLOCKS];
+    void *data[BLOCKS] = {q, k, v, c, lse, d, dk, dv};
+    for (int x = 0; x < 6 * 64; x++)
+        d[x / 64][x % 64] = 1;
     for (int i = 0; i < 5; i++)
         for (int h = 0; h < 4; h++) {
             q[i][16 * h] = rows[i];
@@ -230,10 +237,10 @@ static void four_special(void **state)
                 v[i][16 * h + f] = (float)(i + 1);
         }
     assert_ok(FtB_Matrix_build(&A, FTB_BOOL, 6, 5, 0, 10, I, J, NULL, FTB_DUP_ERROR, NULL));
-    for (int b = 0; b < 5; b++) {
+    for (int b = 0; b < BLOCKS; b++) {
         FtB_Block whole;
         int64_t ncols = b == 4 ? 4 : 64;
-        assert_ok(FtB_Block_wrap(&whole, data[b], b == 1 || b == 2 ? 5 : 6, ncols, ncols, FTB_FP32));
+        assert_ok(FtB_Block_wrap(&whole, data[b], b == 1 || b == 2 || b > 5 ? 5 : 6, ncols, ncols, FTB_FP32));
         assert_ok(FtB_Block_heads(&B[b], whole, b == 4 ? 1 : 4));
         FtB_Block_free(&whole);
     }
@@ -244,6 +251,8 @@ static void four_special(void **state)
         ftb_isa_force(t / PLANS);
         assert_ok(planned_attention(&plan, &desc, B[3], A, FTB_ARG(FTB_PLUS_DOT), B[0], B[1], B[2],
                                     FTB_ATTENTION_OPTIONS(.lse = B[4]), 7));
+        assert_ok(FtB_attention_grad(NULL, B[6], B[7], B[5], A, FTB_PLUS_DOT, B[0], B[1], B[2], B[3],
+                                     FTB_ATTENTION_OPTIONS(.lse = B[4]), desc));
         FtB_Descriptor_free(&desc);
         FtB_Plan_free(&plan);
         for (int x = 0; x < 64; x++) {
@@ -253,10 +262,14 @@ static void four_special(void **state)
         for (int h = 0; h < 4; h++)
             assert_true(lse[1][h] == 1 && lse[2][h] == -INFINITY && isnan(lse[3][h]) &&
                         fabs(lse[4][h] - 6e4) < 0.01 && lse[5][h] == -INFINITY);
+        for (int x = 0; x < 64; x++) {
+            assert_true(fabs(dv[0][x] - (1 + 1 / (1 + exp(1)))) < 1e-5);
+            assert_true(dv[2][x] == 0 && dv[3][x] == 0 && dk[2][x] == 0 && dk[3][x] == 0);
+        }
     }
     any_plan();
     FtB_Matrix_free(&A);
-    for (int b = 0; b < 5; b++)
+    for (int b = 0; b < BLOCKS; b++)
         FtB_Block_free(&B[b]);
 }
 

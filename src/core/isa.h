@@ -6,7 +6,7 @@
  *     FTB_PICK(ftb_sum)(...)                         in the caller
  *
  * Cells are compiled without contraction and reassociation, so that they give identical bits where they do
- * not fuse additions by name (spmm_lanes.h, attention_fours.c). */
+ * not fuse additions by name (spmm_lanes.h, fours.h). */
 #ifndef FTB_ISA_H
 #define FTB_ISA_H
 

@@ -87,6 +87,7 @@ static GrB_Info walk(const backward *b, const ftb_sddmm_plan *plan, bool by_sour
     w.job.grad_ld = of->heads * w.job.width;
     w.job.acc = acc;
     w.job.acc_ld = of->heads * w.job.value_width;
+    w.fours = plan->segment && ftb_attention_together(&w.job, of->type) > 1;
     info = ftb_attention_walk_run(&w, plan);
 done:
     ftb_padded_clear(&rows);

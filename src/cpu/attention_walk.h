@@ -15,7 +15,8 @@ typedef struct ftb_attention_walk {
     ftb_padded x, x_values; /* the sources; x without heads where job.scores makes the scores */
     void **args;            /* job.scores' argument, per thread; NULL: none */
     int threads;
-    bool fours; /* four heads together, which leaves acc and most as they will be, of all rows */
+    bool fours; /* four heads together, which leaves acc and most, or gradients, as they will be, of all rows
+                 */
 } ftb_attention_walk;
 
 /* Heads that kernels take together where sources come in segments: four, or one. (attention_walk_fours.c) */

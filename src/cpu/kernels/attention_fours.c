@@ -15,72 +15,13 @@
  * Cells: instruction sets */
 #include "cpu/kernels/attention_fours.h"
 
-#include "cpu/kernels/exp.h"
-#include "cpu/kernels/sixteen.h"
+#include "cpu/kernels/fours.h"
 
 #include <float.h>
 
-#if defined(__SSE__)
-#include <xmmintrin.h>
-#endif
-
 #define AHEAD 4 /* visits whose rows are brought from memory */
-#define HEADS 4
-#define ENTRIES 4 /* of a step */
-#define GROUPS 4  /* vectors of four heads */
 #define THRESHOLD 8.0F
-#define LOG2_E 0x1.71547652b82fep+0
 #define LN2 0x1.62e42fefa39efp-1
-
-/* ---- vectors */
-
-FTB_INLINE lanes lanes_madd(lanes x, lanes y, lanes z)
-{
-    for (int p = 0; p < FTB_PARTS; p++)
-#if defined(__AVX512F__)
-        z.at[p] = (part)_mm512_fmadd_ps((__m512)x.at[p], (__m512)y.at[p], (__m512)z.at[p]);
-#elif defined(__AVX2__)
-        z.at[p] = (part)_mm256_fmadd_ps((__m256)x.at[p], (__m256)y.at[p], (__m256)z.at[p]);
-#else
-        z.at[p] += x.at[p] * y.at[p];
-#endif
-    return z;
-}
-
-/* Four values, repeated. */
-FTB_INLINE lanes lanes_repeat(const real *four)
-{
-    lanes all;
-#if defined(__AVX512F__)
-    all.at[0] = (part)_mm512_broadcast_f32x4(_mm_loadu_ps(four));
-#elif defined(__AVX2__)
-    all.at[0] = all.at[1] = (part)_mm256_broadcast_ps((const __m128 *)four);
-#else
-    for (int p = 0; p < FTB_PARTS; p++)
-        all.at[p] = *(const part_unaligned *)four;
-#endif
-    return all;
-}
-
-/* The quarters of each of four vectors added: (0 + 2) + (1 + 3). */
-FTB_INLINE lanes lanes_quarters(const lanes v[4])
-{
-    lanes all;
-#if defined(__AVX512F__)
-    __m512 a = (__m512)v[0].at[0], b = (__m512)v[1].at[0], c = (__m512)v[2].at[0], d = (__m512)v[3].at[0];
-    a = _mm512_shuffle_f32x4(a, b, 0x44) + _mm512_shuffle_f32x4(a, b, 0xee);
-    c = _mm512_shuffle_f32x4(c, d, 0x44) + _mm512_shuffle_f32x4(c, d, 0xee);
-    all.at[0] = (part)(_mm512_shuffle_f32x4(a, c, 0x88) + _mm512_shuffle_f32x4(a, c, 0xdd));
-#elif defined(__AVX2__)
-    for (int p = 0; p < 2; p++)
-        all.at[p] = (part)fold_4((__m256)(v[2 * p].at[0] + v[2 * p].at[1]),
-                                 (__m256)(v[2 * p + 1].at[0] + v[2 * p + 1].at[1]));
-#else
-    for (int p = 0; p < 4; p++)
-        all.at[p] = (v[p].at[0] + v[p].at[2]) + (v[p].at[1] + v[p].at[3]);
-#endif
-    return all;
-}
 
 FTB_INLINE bool lanes_any_greater(lanes x, lanes y)
 {
@@ -97,67 +38,10 @@ FTB_INLINE bool lanes_any_greater(lanes x, lanes y)
 #endif
 }
 
-/* x, but not less than `least`; NaN stays. */
-FTB_INLINE part part_at_least(part x, real least)
-{
-#if defined(__AVX512F__)
-    return (part)_mm512_max_ps(_mm512_set1_ps(least), (__m512)x);
-#elif defined(__AVX2__)
-    return (part)_mm256_max_ps(_mm256_set1_ps(least), (__m256)x);
-#else
-    return part_choose((words)(x < (part){0} + least), (part){0} + least, x);
-#endif
-}
-
-/* 2^x for x < 128, within 2 units in the last place; 0 below 2^-127, NaN for NaN. x = n + r, |r| <= 1 / 2,
- * and (2^r - 1) / r interpolated at Chebyshev's points, 5e-9 from it; 2^-127 is made as 0. */
-FTB_INLINE lanes lanes_exp2(lanes x)
-{
-    static const real term[] = {
-        1, 0x1.62e43p-1F, 0x1.ebfbep-3F, 0x1.c6af6cp-5F, 0x1.3b2a54p-7F, 0x1.5f089p-10F, 0x1.44138ap-13F};
-    lanes r, shifted, y = lanes_all(term[6]);
-    for (int p = 0; p < FTB_PARTS; p++) {
-        part cut = part_at_least(x.at[p], -127);
-        shifted.at[p] = cut + EXP_MAGIC;
-        r.at[p] = cut - (shifted.at[p] - EXP_MAGIC);
-    }
-    for (int t = 5; t >= 0; t--)
-        y = lanes_madd(y, r, lanes_all(term[t]));
-    for (int p = 0; p < FTB_PARTS; p++)
-        y.at[p] *= part_power(shifted.at[p]);
-    return y;
-}
-
-/* ---- mixed rows */
-
-/* to(4 g + f, h) = from(h, 4 g + f) of four values each way. */
-FTB_INLINE void transpose(float *to, int64_t to_ld, const float *from, int64_t from_ld)
-{
-#if defined(__SSE__)
-    __m128 a = _mm_loadu_ps(from), b = _mm_loadu_ps(from + from_ld), c = _mm_loadu_ps(from + 2 * from_ld),
-           d = _mm_loadu_ps(from + 3 * from_ld);
-    _MM_TRANSPOSE4_PS(a, b, c, d);
-    _mm_storeu_ps(to, a);
-    _mm_storeu_ps(to + to_ld, b);
-    _mm_storeu_ps(to + 2 * to_ld, c);
-    _mm_storeu_ps(to + 3 * to_ld, d);
-#else
-    for (int h = 0; h < HEADS; h++)
-        for (int f = 0; f < 4; f++)
-            to[f * to_ld + h] = from[h * from_ld + f];
-#endif
-}
-
-FTB_INLINE void mix(float *to, const float *from)
-{
-    for (int g = 0; g < GROUPS; g++)
-        transpose(to + g * FTB_LANES, HEADS, from + g * 4, FTB_LANES);
-}
-
 void FTB_CELL(ftb_fours_mix)(float *to, int64_t to_ld, const float *from, int64_t from_ld, int64_t rows)
 {
     for (int64_t i = 0; i < rows; i++)
-        mix(to + i * to_ld, from + i * from_ld);
+        fours_mix(to + i * to_ld, from + i * from_ld);
 }
 
 void FTB_CELL(ftb_fours_begin)(const ftb_fours_job *f, int64_t first, int64_t last)
@@ -166,7 +50,7 @@ void FTB_CELL(ftb_fours_begin)(const ftb_fours_job *f, int64_t first, int64_t la
     const lanes scale = lanes_all((real)(a->scale * LOG2_E));
     for (int64_t i = first; i < last; i++) {
         float *state = f->state + (i - f->first_row) * FTB_FOURS_STATE, *acc = state + FTB_FOURS;
-        mix(state, (const float *)a->y + i * a->yld);
+        fours_mix(state, (const float *)a->y + i * a->yld);
         for (int g = 0; g < GROUPS; g++) {
             lanes_store(state + g * FTB_LANES, lanes_mul(lanes_load(state + g * FTB_LANES), scale));
             lanes_store(acc + g * FTB_LANES, lanes_all(0));
@@ -192,7 +76,7 @@ void FTB_CELL(ftb_fours_end)(const ftb_fours_job *f, int64_t first, int64_t last
         for (int g = 0; g < GROUPS; g++) {
             float out[FTB_LANES];
             lanes_store(out, lanes_mul(lanes_load(acc + g * FTB_LANES), lanes_repeat(factor)));
-            transpose((float *)a->acc + i * a->acc_ld + g * 4, FTB_LANES, out, HEADS);
+            fours_transpose((float *)a->acc + i * a->acc_ld + g * 4, FTB_LANES, out, HEADS);
         }
     }
 }

@@ -112,15 +112,15 @@ static void attend_grad(const ftb_attention_job *a, int64_t first, int64_t last,
 
 /* ---- one head */
 
-/* lse or delta of n entries. */
+/* lse or delta of sixteen entries, all of which have a source, as head_columns gives them. */
 FTB_INLINE lanes head_of(const ftb_attention_job *a, const head_form *form, const void *of_, int64_t row,
-                         const void *column, int64_t n)
+                         const void *column)
 {
     const real *of = of_;
-    real some[FTB_LANES] = {0};
+    real some[FTB_LANES];
     if (!a->by_source)
         return lanes_all(of[row * a->lse_ld]);
-    for (int64_t k = 0; k < n; k++)
+    for (int k = 0; k < FTB_LANES; k++)
         some[k] = *attend_source(of, head_column(form, column, k), a->lse_ld);
     return lanes_load(some);
 }
@@ -159,10 +159,10 @@ FTB_INLINE void head_grad_step(const ftb_attention_job *a, const head_form *form
     } else {
         score = head_dots(form, form->groups, a->x, form->xld, column, n, y);
     }
-    lanes p = head_weights(lanes_mul(score, slope), head_of(a, form, a->lse, row, column, n));
+    lanes p = head_weights(lanes_mul(score, slope), head_of(a, form, a->lse, row, column));
     lanes kept = head_kept(a, entry, n);
     lanes d = head_dots(form, form->value_groups, a->x_values, form->values_ld, column, n, y_values);
-    d = lanes_subtract(lanes_mul(d, kept), head_of(a, form, a->delta, row, column, n));
+    d = lanes_subtract(lanes_mul(d, kept), head_of(a, form, a->delta, row, column));
     d = lanes_mul(lanes_mul(p, d), slope);
     if (a->acc) {
         lanes_store(weight, lanes_mul(kept, p));
