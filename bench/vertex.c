@@ -1,0 +1,140 @@
+/* Vertex programs: seconds of each. Usage: bench_vertex FILE [threads] [repeats]
+ *
+ * FILE is a square graph (featblas gen rmat --scale 20 --symmetric -o kron.csr). Medians over the repeats:
+ * breadth-first search from one vertex that has edges, another in each repeat, and from 64 at once beside 64
+ * times one; shortest paths with whole lengths 1 to 255; components; PageRank by GAP's definition, in all and
+ * a superstep of it; and the text of a user beside the program of the same meaning. */
+#include "support/calls.h"
+
+#include "featblas_vertex.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define MOST 100
+#define MANY 64
+
+typedef struct graph {
+    FtB_Matrix A, lengths;
+    int64_t n, nvals;
+    const int64_t *rowptr;
+    FtB_Block levels, parents, all, dist, labels, ranks;
+    FtB_Program own;
+    int64_t sources[MANY], supersteps;
+} graph;
+
+static void pick_sources(graph *g)
+{
+    for (int64_t s = 0; s < MANY; s++)
+        do
+            g->sources[s] = (int64_t)(bench_bits() % (uint64_t)g->n);
+        while (g->rowptr[g->sources[s] + 1] == g->rowptr[g->sources[s]]);
+}
+
+static void search_one(graph *g)
+{
+    bench_check(
+        FtB_bfs(g->levels, g->parents, g->A, g->sources, 1, FTB_RUN_OPTIONS(.supersteps = &g->supersteps)));
+}
+static void search_many(graph *g)
+{
+    bench_check(FtB_bfs(g->all, NULL, g->A, g->sources, MANY, FTB_RUN_OPTIONS(.supersteps = &g->supersteps)));
+}
+static void search_each(graph *g)
+{
+    for (int s = 0; s < MANY; s++)
+        bench_check(
+            FtB_bfs(g->levels, NULL, g->A, g->sources + s, 1, FTB_RUN_OPTIONS(.supersteps = &g->supersteps)));
+}
+static void paths(graph *g)
+{
+    bench_check(FtB_sssp(g->dist, g->lengths, g->sources, 1, FTB_RUN_OPTIONS(.supersteps = &g->supersteps)));
+}
+static void own_paths(graph *g)
+{
+    float *dist;
+    bench_check(FtB_Block_shape(g->dist, NULL, NULL, NULL, NULL, (void **)&dist));
+    for (int64_t v = 0; v < g->n; v++)
+        dist[v] = v == g->sources[0] ? 0 : INFINITY;
+    bench_check(FtB_Block_changed(g->dist));
+    bench_check(FtB_run(g->own, g->lengths, FTB_STATE("d", g->dist),
+                        FTB_RUN_OPTIONS(.start = {g->sources, 1}, .supersteps = &g->supersteps)));
+}
+static void components(graph *g)
+{
+    bench_check(FtB_components(g->labels, g->A, FTB_RUN_OPTIONS(.supersteps = &g->supersteps)));
+}
+static void pagerank(graph *g)
+{
+    bench_check(FtB_pagerank(g->ranks, g->A, FTB_PAGERANK(.supersteps = &g->supersteps)));
+}
+
+static const struct {
+    const char *what;
+    void (*run)(graph *g);
+} rows[] = {{"bfs, levels and parents", search_one},
+            {"bfs from 64 at once", search_many},
+            {"bfs from 64, one by one", search_each},
+            {"sssp, lengths 1 to 255", paths},
+            {"the same as a text", own_paths},
+            {"components", components},
+            {"pagerank, GAP's", pagerank}};
+
+static void read_graph(graph *g, const char *path)
+{
+    float *length;
+    FtB_Block values;
+    bench_check(FtB_Matrix_read(&g->A, NULL, NULL, path, NULL));
+    bench_check(FtB_Matrix_shape(g->A, &g->n, NULL, &g->nvals, NULL, NULL));
+    bench_check(FtB_Matrix_csr(g->A, &g->rowptr, NULL, NULL));
+    bench_check(FtB_Matrix_like(&g->lengths, g->A, 1, FTB_FP32));
+    bench_check(FtB_Matrix_values(&values, g->lengths));
+    bench_check(FtB_Block_shape(values, NULL, NULL, NULL, NULL, (void **)&length));
+    for (int64_t e = 0; e < g->nvals; e++)
+        length[e] = (float)(1 + bench_bits() % 255);
+    bench_check(FtB_Block_changed(values));
+    FtB_Block_free(&values);
+    bench_check(FtB_Block_new(&g->levels, g->n, 1, FTB_INT32));
+    bench_check(FtB_Block_new(&g->parents, g->n, 1, FTB_INT64));
+    bench_check(FtB_Block_new(&g->all, g->n, MANY, FTB_INT32));
+    bench_check(FtB_Block_new(&g->dist, g->n, 1, FTB_FP32));
+    bench_check(FtB_Block_new(&g->labels, g->n, 1, FTB_INT32));
+    bench_check(FtB_Block_new(&g->ranks, g->n, 1, FTB_FP32));
+    bench_check(FtB_Program_new(&g->own, FTB_PROGRAM(.send = "d", .combine = "min : message + edge",
+                                                     .apply = "d = min(d, received)")));
+}
+
+int main(int argc, char **argv)
+{
+    graph g = {.n = 0};
+    double seconds[sizeof rows / sizeof *rows][MOST];
+    const int threads = argc > 2 ? atoi(argv[2]) : 1, repeats = argc > 3 ? atoi(argv[3]) : 5;
+    if (argc < 2 || repeats < 1 || repeats > MOST) {
+        fprintf(stderr, "usage: bench_vertex FILE [threads] [repeats, at most %d]\n", MOST);
+        return 2;
+    }
+    bench_check(FtB_Context_set_threads(NULL, threads));
+    read_graph(&g, argv[1]);
+    printf("%s: %lld vertices, %lld edges, %d threads\n", argv[1], (long long)g.n, (long long)g.nvals,
+           threads);
+    if (g.nvals == 0)
+        return 0;
+    int64_t steps[sizeof rows / sizeof *rows] = {0};
+    for (int t = 0; t <= repeats; t++) { /* in turn; the first of all makes what is kept with the graph */
+        pick_sources(&g);
+        for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+            const double start = bench_seconds(threads);
+            rows[r].run(&g);
+            if (t > 0)
+                seconds[r][t - 1] = bench_seconds(threads) - start;
+            steps[r] = g.supersteps;
+        }
+    }
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+        const double median = bench_median(seconds[r], repeats);
+        printf("%-26s %9.4f s %4lld supersteps, %.5f s each\n", rows[r].what, median, (long long)steps[r],
+               median / (double)(steps[r] > 0 ? steps[r] : 1));
+    }
+    return 0;
+}
