@@ -1,4 +1,5 @@
 /* featblas train: reads a graph with features and labels, trains a graph neural network, saves it. */
+#include "command_options.h"
 #include "file_names.h"
 #include "learn/train.h"
 
@@ -147,6 +148,20 @@ static const option train_options[] = {
      .argument = "N",
      .high = 1000,
      .help = "labor: iterations of importance, for fewer vertices. Default: 0."},
+    {.name = "feature-cache",
+     .kind = OPTION_TEXT,
+     FIELD(feature_cache),
+     .argument = "SIZE|SHARE",
+     .help = "A GPU keeps SIZE of features, such as 2G, or a SHARE of their rows, such as 0.2 or 20%, and "
+             "reads the others from the host's memory; 0: it keeps none. Default: all, where they fit, else "
+             "as many as there is room for. Means nothing without a GPU."},
+    {.name = "cache-by",
+     .kind = OPTION_CHOICE,
+     FIELD(cache_by),
+     .argument = "RULE",
+     .choices = "degree|sampled",
+     .help = "Which: those of vertices with the most edges, or those that a few batches, drawn beforehand, "
+             "have most often. Default: degree."},
     {.name = "save-every",
      .kind = OPTION_INTEGER,
      FIELD(save_every),
@@ -194,6 +209,7 @@ static const train_values train_defaults = {
     .repeat = 1,
     .optimizer = -1,
     .sampler = -1,
+    .cache_by = -1,
     .seed = -1,
     .select = -1};
 
@@ -254,6 +270,8 @@ static int check_batches(const train_values *v)
                 {"key", v->key},
                 {"replace", v->replace},
                 {"iterations", v->iterations > 0},
+                {"feature-cache", v->feature_cache && !v->resume},
+                {"cache-by", v->cache_by >= 0 && !v->resume},
                 {"save-every", v->save_every > 0 && !v->resume}};
     for (size_t r = 0; r < sizeof rows / sizeof *rows && !v->sample; r++)
         if (rows[r].given)
@@ -292,6 +310,31 @@ static int check_values(const train_values *v, const char *path)
 
 static int64_t whole_or(int64_t given, int64_t otherwise) { return given > 0 ? given : otherwise; }
 static double real_or(double given, double otherwise) { return isnan(given) ? otherwise : given; }
+
+/* --feature-cache: a share up to 1, or a size. */
+static int read_cache(train *t)
+{
+    const char *text = t->values->feature_cache;
+    char *end = NULL;
+    t->cache = (train_cache){.by = t->values->cache_by == 1 ? FTB_CACHE_SAMPLED : FTB_CACHE_DEGREE};
+    if (!text)
+        return APP_OK;
+    const double number = strtod(text, &end);
+    const bool percent = end != text && strcmp(end, "%") == 0;
+    const double share = percent ? number / 100 : number;
+    if (end != text && (percent || !*end) && share >= 0 && share <= 1) {
+        t->cache.share = share;
+        t->cache.bytes = share == 0 ? -1 : 0;
+        return APP_OK;
+    }
+    const bool neither = percent || (end != text && !*end && number != floor(number));
+    t->cache.bytes = neither ? -1 : options_parse_size(text);
+    return t->cache.bytes > 0 ? APP_OK
+                              : app_fail(APP_USAGE,
+                                         "--feature-cache: '%s' is neither a size such as 2G nor a share "
+                                         "such as 0.2",
+                                         text);
+}
 
 /* What --sample and its like say; a layer for each hop, unless --layers says how many. */
 static int read_sampling(train *t)
@@ -486,6 +529,8 @@ static int run_train(const void *values, int count, char *const *operands)
     code = check_kind(t.values, t.model.kind);
     if (code == APP_OK)
         code = read_sampling(&t);
+    if (code == APP_OK)
+        code = read_cache(&t);
     if (code == APP_OK)
         code = learn_check_made(&t.values->learn, t.path);
     if (code == APP_OK)

@@ -87,7 +87,8 @@ endif()
 set(FEATBLAS_FAKE_DRIVERS ${PROJECT_BINARY_DIR}/fake_drivers)
 foreach(driver fake_cuda fake_cuda_lacks)
   add_library(${driver} MODULE tests/support/fake_cuda/fake_cuda.c tests/support/fake_cuda/fake_contexts.c
-    tests/support/fake_cuda/fake_fails.c tests/support/fake_cuda/fake_graphs.c tests/support/fake_cuda/fake_memory.c)
+    tests/support/fake_cuda/fake_fails.c tests/support/fake_cuda/fake_graphs.c tests/support/fake_cuda/fake_mapped.c
+    tests/support/fake_cuda/fake_memory.c)
   set_target_properties(${driver} PROPERTIES PREFIX "" SUFFIX ".so" LIBRARY_OUTPUT_DIRECTORY ${FEATBLAS_FAKE_DRIVERS})
   target_include_directories(${driver} PRIVATE .)
   target_link_libraries(${driver} PRIVATE featblas_flags)
@@ -209,7 +210,7 @@ add_dependencies(test_gpu_driver fake_cuda fake_cuda_lacks)
 add_dependencies(test_gpu_memory fake_cuda)
 foreach(name test_gpu_spmm test_gpu_rows test_gpu_update test_gpu_head_dots test_gpu_softmax test_gpu_sddmm test_gpu_attention
     test_gpu_loss test_gpu_dense test_gpu_expression test_gpu_layers test_gpu_images test_gpu_cublas test_gpu_cusparse test_gpu_cusparse_dots test_gpu_place test_gpu_spgemm test_gpu_spgemm_texts
-    test_gpu_products test_gpu_products_more test_gpu_stream test_gpu_graph test_gpu_graph_changes test_gpu_wrap)
+    test_gpu_products test_gpu_products_more test_gpu_stream test_gpu_graph test_gpu_graph_changes test_gpu_wrap test_gpu_features)
   add_dependencies(${name} fake_cuda fake_nvrtc)
 endforeach()
 # A GPU that loads no kernel: the host does all of it.

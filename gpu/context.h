@@ -38,14 +38,15 @@ typedef struct ftb_gpu_device {
         void *host;
         struct CUevent_st *done;
     } stage[FTB_GPU_STAGES];
-    int next;                        /* stage */
-    struct ftb_gpu_module *modules;  /* what was loaded (launch.c) */
-    struct cublasContext *cublas;    /* its handle (cublas.c); NULL: not yet, or */
-    bool without_cublas;             /* it cannot be had */
-    void *cusparse;                  /* its handle (cusparse/cusparse_product.h); NULL: not yet, or */
-    bool without_cusparse;           /* it cannot be had */
-    struct ftb_gpu_sparse *products; /* of cuSPARSE's that are kept, the latest first */
-    struct CUevent_st *lap[2];       /* with time, for measurements */
+    int next;                         /* stage */
+    struct ftb_gpu_module *modules;   /* what was loaded (launch.c) */
+    struct cublasContext *cublas;     /* its handle (cublas.c); NULL: not yet, or */
+    bool without_cublas;              /* it cannot be had */
+    void *cusparse;                   /* its handle (cusparse/cusparse_product.h); NULL: not yet, or */
+    bool without_cusparse;            /* it cannot be had */
+    struct ftb_gpu_sparse *products;  /* of cuSPARSE's that are kept, the latest first */
+    struct CUevent_st *lap[2];        /* with time, for measurements */
+    struct ftb_gpu_mapping *mappings; /* host memory that is read there (sample/mapped.h) */
 } ftb_gpu_device;
 
 static inline ftb_gpu_device *ftb_gpu_of(const ftb_backend *b) { return (ftb_gpu_device *)(uintptr_t)b; }

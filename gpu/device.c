@@ -4,6 +4,7 @@
 #include "gpu/compile.h"
 #include "gpu/gpu_verbs.h"
 #include "gpu/images.h"
+#include "gpu/sample/row_keeper.h"
 
 /* What is not here is done on the host. */
 static const ftb_verb_limits limits = {.spmm = ftb_gpu_spmm_fits,
@@ -32,7 +33,8 @@ static const ftb_verb_limits limits = {.spmm = ftb_gpu_spmm_fits,
                                        .sample = ftb_gpu_sample_fits,
                                        .relabel = ftb_gpu_relabel_fits,
                                        .hops_fit = ftb_gpu_hops_fit,
-                                       .hops = ftb_gpu_hops};
+                                       .hops = ftb_gpu_hops,
+                                       .keeper = &ftb_gpu_row_keeper};
 static const ftb_verbs verbs = {.spmm = ftb_gpu_spmm,
                                 .spgemm = ftb_gpu_spgemm,
                                 .softmax = ftb_gpu_softmax,

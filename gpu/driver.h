@@ -26,6 +26,10 @@
     CALL(cuPointerGetAttribute, (void *value, unsigned attribute, unsigned long long address))               \
     CALL(cuMemHostAlloc, (void **host, size_t bytes, unsigned flags))                                        \
     CALL(cuMemFreeHost, (void *host))                                                                        \
+    CALL(cuMemGetInfo_v2, (size_t * free, size_t * total))                                                   \
+    CALL(cuMemHostRegister_v2, (void *host, size_t bytes, unsigned flags))                                   \
+    CALL(cuMemHostGetDevicePointer_v2, (unsigned long long *device, void *host, unsigned flags))             \
+    CALL(cuMemHostUnregister, (void *host))                                                                  \
     CALL(cuMemcpyHtoDAsync_v2,                                                                               \
          (unsigned long long to, const void *from, size_t bytes, struct CUstream_st *stream))                \
     CALL(cuMemcpyDtoHAsync_v2,                                                                               \

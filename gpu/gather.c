@@ -12,15 +12,21 @@
 
 #define SOURCE "gpu/kernels/gather.cu"
 
+/* The largest unit of which all of these are multiples. */
+static int64_t unit_of(uint64_t all)
+{
+    int64_t unit = 16;
+    while (all % (uint64_t)unit != 0)
+        unit /= 2;
+    return unit;
+}
+
 /* Rows of `bytes` bytes as units; addresses and distances, too, are multiples of one. */
 static GrB_Info move(ftb_gpu_device *d, FtB_Context ctx, ftb_gather_arguments *a, int64_t count,
                      int64_t bytes, int64_t ldx, int64_t ldy)
 {
-    const uint64_t all = (uintptr_t)a->x | (uintptr_t)a->y | (uint64_t)(bytes | ldx | ldy);
-    int64_t unit = 16;
+    const int64_t unit = unit_of((uintptr_t)a->x | (uintptr_t)a->y | (uint64_t)(bytes | ldx | ldy));
     char name[32];
-    while (all % (uint64_t)unit != 0)
-        unit /= 2;
     a->ldx = ldx / unit;
     a->ldy = ldy / unit;
     const ftb_gpu_grid grid = ftb_gpu_items(&a->items, count, bytes / unit);
@@ -32,6 +38,28 @@ GrB_Info ftb_gpu_gather_rows(ftb_gpu_device *d, FtB_Context ctx, const long long
                              const void *x, void *y, int64_t bytes)
 {
     return move(d, ctx, &(ftb_gather_arguments){.from = from, .x = x, .y = y}, count, bytes, bytes, bytes);
+}
+
+GrB_Info ftb_gpu_gather_kept(ftb_gpu_device *d, FtB_Context ctx, ftb_gather_kept_arguments *a, int64_t count,
+                             int64_t bytes, int64_t step)
+{
+    const int64_t unit =
+        unit_of((uintptr_t)a->x | (uintptr_t)a->kept | (uintptr_t)a->y | (uint64_t)(bytes | step));
+    char name[32];
+    a->ldx = step / unit;
+    a->ldkept = a->ldy = bytes / unit;
+    const ftb_gpu_grid grid = ftb_gpu_items(&a->items, count, bytes / unit);
+    snprintf(name, sizeof name, "gather_kept_%d", (int)unit);
+    return ftb_gpu_launch(d, ctx, SOURCE, name, grid, (void *[]){a});
+}
+
+GrB_Info ftb_gpu_gather_places(ftb_gpu_device *d, FtB_Context ctx, const long long *rows, int64_t count,
+                               int *place)
+{
+    long long n = count;
+    const ftb_gpu_grid grid = {
+        .x = (count + FTB_ROW_ITEMS_BLOCK - 1) / FTB_ROW_ITEMS_BLOCK, .y = 1, .threads = FTB_ROW_ITEMS_BLOCK};
+    return ftb_gpu_launch(d, ctx, SOURCE, "gather_places", grid, (void *[]){&rows, &n, &place});
 }
 
 GrB_Info ftb_gpu_gather(const ftb_gather_product *g)

@@ -7,6 +7,7 @@
 
 #include "gpu/cusparse/cusparse_product.h"
 #include "gpu/record.h"
+#include "gpu/sample/row_keeper.h"
 #include "gpu/spmm_form.h"
 
 #include <assert.h>
@@ -27,6 +28,12 @@ static size_t round_up(int64_t bytes, int *class)
     const int64_t steps = ftb_max(1, (bytes + step - 1) / step); /* at most 16 */
     *class = power * 16 + (int)steps;
     return (size_t)(steps * step);
+}
+
+static size_t bytes_of(int class)
+{
+    const int power = (class - 1) / 16;
+    return (size_t)(class - 16 * power) * LEAST << power;
 }
 
 static GrB_Info trim(ftb_gpu_device *d)
@@ -99,6 +106,8 @@ static GrB_Info alloc(const ftb_backend *b, FtB_Context ctx, void **device, int6
     GrB_Info info = take_for(d, &at, bytes);
     if (info == FTB_NO_DEVICE && !d->lost && ftb_gpu_forms_drop(d))
         info = take_for(d, &at, bytes);
+    if (info == FTB_NO_DEVICE && !d->lost && !ftb_gpu_records(d) && ftb_gpu_kept_drop(d))
+        info = take_for(d, &at, bytes);
     if (info == GrB_SUCCESS)
         *device = (void *)(uintptr_t)at;
     return info;
@@ -142,6 +151,25 @@ static void release(const ftb_backend *b, void *device, int64_t bytes)
 }
 
 static int64_t size(const ftb_backend *b) { return ftb_gpu_of(b)->gpu->memory; }
+
+GrB_Info ftb_gpu_free_memory(ftb_gpu_device *d, int64_t *bytes)
+{
+    const int64_t planned = ftb_gpu_planned(d).memory;
+    size_t unused = 0, total = 0;
+    int64_t kept = 0;
+    GrB_Info info = ftb_gpu_enter(d);
+    if (info != GrB_SUCCESS)
+        return info;
+    FTB_GPU_CALL(d, cuMemGetInfo_v2, &unused, &total);
+    for (int n = 1; n < FTB_GPU_CLASSES; n++)
+        for (const struct ftb_gpu_spare *s = d->spare[n]; s; s = s->next)
+            kept += (int64_t)bytes_of(n);
+    *bytes = (int64_t)unused + kept;
+    if (planned > 0 && planned < (int64_t)total)
+        *bytes = ftb_max(0, *bytes - ((int64_t)total - planned));
+done:
+    return ftb_gpu_leave(d, info);
+}
 
 /* ---- copies */
 

@@ -35,6 +35,9 @@ struct ftb_gpu_spare {
     int class;
     bool out; /* of a recording's: a verb has it */
 };
+/* Bytes that nobody has: of the driver's, and of what was freed; of a GPU that is described, no more than
+ * that has. */
+GrB_Info ftb_gpu_free_memory(ftb_gpu_device *d, int64_t *bytes);
 /* Gives back to the driver what was freed. */
 GrB_Info ftb_gpu_trim(const ftb_backend *b);
 /* The same between _enter and _leave, for a call that has no room: whether it may do with some that there

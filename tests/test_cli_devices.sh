@@ -87,6 +87,14 @@ run 0 project r.txt --explain --dry-run --device gpu
 [ -n "${ASAN_OPTIONS:-}${TSAN_OPTIONS:-}" ] || # whose builds have no kernels to run
     holds out "on the GPU       dense rows in 1 tile of 30 columns"
 
+# Of features on the host a GPU keeps some, and says how often that was of use.
+run 0 gen csbm --vertices 60 --classes 2 --homophily 0.7 --features 4 --mu 1 --seed 4 -q -o data
+run 0 train data --model sage --sample 3,2 --batch 20 --epochs 1 --hidden 4 --device gpu --feature-cache 0.5 --explain
+if [ -z "${ASAN_OPTIONS:-}${TSAN_OPTIONS:-}" ]; then
+    says "on gpu:0: 30 of 60 rows of features are kept there"
+    says "features: 30 rows on the device, hit rate 0."
+fi
+
 # A program that runs for somebody else takes no code from who calls it. Needs root, and a folder that allows it; a
 # sanitizer's build cannot look for leaks in such a process.
 unset FAKE_CUDA_DEVICES FAKE_CUDA_NAME

@@ -86,7 +86,8 @@ run 2 train data --sample 5,0
 says "--sample: no neighbours for hop 1"
 run 2 train data --sample 5,5 --layers 3
 says "--sample: 2 hops; expected 3, one for each layer"
-for option in "--batch 5" "--sampler labor" "--key x" "--replace" "--iterations 2" "--save-every 3"; do
+for option in "--batch 5" "--sampler labor" "--key x" "--replace" "--iterations 2" "--save-every 3" "--feature-cache 2G" \
+    "--cache-by degree"; do
     run 2 train data $option
     says "${option%% *} means nothing without --sample"
 done
@@ -110,5 +111,10 @@ run 2 train data --resume bad.safetensors --epochs 9
 says "was saved before batch 10 of an epoch; here it has"
 run 1 train data --sample 5,5 --lr 1e30 --epochs 50 --optimizer sgd -q --threads 1
 says "a smaller --lr may help"
+for size in x 1.5 120% -1; do
+    run 2 train data --sample 5,5 --feature-cache $size
+    says "--feature-cache: '$size' is neither a size such as 2G nor a share such as 0.2"
+done
+run 0 train data --model sage --sample 5,5 --epochs 1 --feature-cache 20% --cache-by sampled -q # nothing without a GPU
 clean
 finish

@@ -239,9 +239,12 @@ static bool assert_has_row_kernels(const char *source, const char *image)
         FTB_SUM_SQUARES(NAMED_SQUARES)
         assert_names(image, "sum_squares_join");
     } else if (strcmp(source, "gpu/kernels/gather.cu") == 0) {
-#define NAMED_GATHER(bytes, type) assert_names(image, "gather_" #bytes);
+#define NAMED_GATHER(bytes, type)                                                                            \
+    assert_names(image, "gather_" #bytes);                                                                   \
+    assert_names(image, "gather_kept_" #bytes);
 #define NAMED_SCATTER(type, values) assert_names(image, "scatter_" #type "_" #values);
         FTB_GATHER(NAMED_GATHER)
+        assert_names(image, "gather_places");
         FTB_SCATTER(NAMED_SCATTER)
     } else if (strcmp(source, "gpu/kernels/head_dots.cu") == 0) {
 #define NAMED_HEAD_DOTS(type, values)                                                                        \

@@ -30,8 +30,8 @@ int learn_check_data(const learn_values *v, const char *path, const char *name, 
 
 typedef struct train_values {
     learn_values learn;
-    const char *save, *resume, *sample, *key;
-    int task, optimizer, select, metrics, weights_only, sampler, replace;
+    const char *save, *resume, *sample, *key, *feature_cache;
+    int task, optimizer, select, metrics, weights_only, sampler, replace, cache_by;
     int64_t classes, layers, hidden, out_heads, epochs, patience, seed, repeat, batch, save_every, iterations;
     double dropout, lr, weight_decay;
 } train_values;
@@ -49,6 +49,13 @@ typedef struct train_sampling {
     bool replace;
     int64_t iterations; /* of LABOR */
 } train_sampling;
+
+/* Rows of features that a GPU keeps, as FtB_Loader_options has them. */
+typedef struct train_cache {
+    int64_t bytes;
+    double share;
+    FtB_Cache_by by;
+} train_cache;
 
 /* How it is trained, with every default filled in. */
 typedef struct train_plan {
@@ -79,6 +86,7 @@ typedef struct train_run {
     train_epoch *epochs;             /* those of this run: count - first */
     train_score kept[DATASET_PARTS]; /* with the weights that are kept */
     double seconds;                  /* of all epochs */
+    int64_t cached, gathered, hits;  /* of features, as FtB_Loader_cache has them */
 } train_run;
 
 typedef struct train {
@@ -87,6 +95,7 @@ typedef struct train {
     dataset set;
     model_options model;
     train_plan plan;
+    train_cache cache;
     int64_t parameters; /* values that are learned */
     int64_t nruns;
     train_run *runs;

@@ -33,7 +33,10 @@ static GrB_Info make_loader(training *s)
                             .batch = how->batch,
                             .seed = s->run->seed,
                             .sampler = &sampler,
-                            .targets = set->targets};
+                            .targets = set->targets,
+                            .cache_bytes = s->t->cache.bytes,
+                            .cache_share = s->t->cache.share,
+                            .cache_by = s->t->cache.by};
     int64_t *seeds = list_seeds(s);
     memcpy(o.fanout, how->fanouts, (size_t)how->nhops * sizeof *o.fanout);
     GrB_Info info = seeds ? FtB_Loader_new(&s->loader, set->graph,
@@ -103,6 +106,16 @@ static void show(const training *s)
     app_progress_note((app_seconds() - s->started) / (done - before) * ((double)(epochs * batches) - done),
                       "epoch %lld/%lld  batch %lld/%lld  loss %.4f", (long long)s->run->count + 1,
                       (long long)epochs, (long long)s->batch, (long long)batches, s->sum / s->seeds);
+}
+
+void train_batches_end(training *s)
+{
+    train_run *run = s->run;
+    const bool first = run == s->t->runs;
+    if (!s->loader || FtB_Loader_cache(s->loader, &run->cached, &run->gathered, &run->hits) != GrB_SUCCESS)
+        return;
+    if (s->t->values->learn.explain && first && *FtB_Loader_plan(s->loader))
+        app_print(stderr, "%s\n", FtB_Loader_plan(s->loader));
 }
 
 int train_batches(training *s, double *loss, bool *whole)

@@ -78,6 +78,9 @@ void train_report_run(const train *t, const train_run *run)
     if (here > 0)
         fprintf(stderr, ", %.2f ms an epoch", 1e3 * run->seconds / (double)here);
     fprintf(stderr, ", peak %s\n", app_bytes(memory, (double)app_peak_memory()));
+    if (run->gathered > 0)
+        fprintf(stderr, "features: %lld rows on the device, hit rate %.4f of %lld gathered\n",
+                (long long)run->cached, (double)run->hits / (double)run->gathered, (long long)run->gathered);
 }
 
 /* Mean and deviation (of a sample) of a part's score over the runs. */
@@ -142,10 +145,15 @@ static json_t *runs_json(const train *t)
     json_t *list = json_array();
     for (int64_t r = 0; r < t->nruns && list; r++) {
         const train_run *run = &t->runs[r];
-        json_array_append_new(list, json_pack("{s:I, s:I, s:I, s:o, s:o, s:o}", "seed", (json_int_t)run->seed,
-                                              "epochs_done", (json_int_t)run->count, "best_epoch",
-                                              (json_int_t)(run->best + 1), "seconds", number(run->seconds),
-                                              "scores", scores_json(run->kept), "epochs", epochs_json(run)));
+        json_t *one =
+            json_pack("{s:I, s:I, s:I, s:o, s:o, s:o}", "seed", (json_int_t)run->seed, "epochs_done",
+                      (json_int_t)run->count, "best_epoch", (json_int_t)(run->best + 1), "seconds",
+                      number(run->seconds), "scores", scores_json(run->kept), "epochs", epochs_json(run));
+        if (one && run->gathered > 0)
+            json_object_set_new(one, "features",
+                                json_pack("{s:I, s:I, s:I}", "kept", (json_int_t)run->cached, "gathered",
+                                          (json_int_t)run->gathered, "hits", (json_int_t)run->hits));
+        json_array_append_new(list, one);
     }
     return list;
 }

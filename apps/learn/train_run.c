@@ -223,7 +223,7 @@ int train_once(train *t, train_run *run)
             info = make_optimizer(&s);
         if (info == GrB_SUCCESS)
             info = make_stopper(&s);
-        if (info == GrB_SUCCESS && t->values->learn.explain && run == t->runs)
+        if (info == GrB_SUCCESS && t->values->learn.explain && run == t->runs && !s.loader)
             info = FtB_Tape_explain(s.loss, stderr);
         code = app_library_error(info, APP_USAGE);
     }
@@ -233,6 +233,7 @@ int train_once(train *t, train_run *run)
         code = epochs(&s);
     if (code == APP_OK)
         code = finish(&s);
+    train_batches_end(&s);
     FtB_Loader_free(&s.loader);
     FtB_Tape_free(&s.pieces);
     FtB_Stopper_free(&s.stopper);

@@ -31,6 +31,9 @@ GrB_Info train_batches_begin(training *s);
  * was not ended by one. Returns an exit code. */
 int train_batches(training *s, double *loss, bool *whole);
 
+/* Before the loader is freed: what its cache of features was good for. */
+void train_batches_end(training *s);
+
 /* ---- state in files (train_state.c) */
 
 /* The last weights, moments, counts and position, into s->tensors. */

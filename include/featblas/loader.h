@@ -16,6 +16,14 @@ typedef struct FtB_Batch_opaque *FtB_Batch;   /**< hops, features and labels of 
 
 #define FTB_LOADER_HOPS 16 /**< at most */
 
+/** Which rows of features a GPU keeps that has no room for all of them. */
+typedef enum FtB_Cache_by {
+    FTB_CACHE_DEGREE = 0, /**< those of the vertices that most rows of A have an entry for. Lin et al.,
+                             "PaGraph", SoCC 2020 */
+    FTB_CACHE_SAMPLED     /**< those that batches drawn beforehand have most often. Yang et al., "GNNLab",
+                             EuroSys 2022 */
+} FtB_Cache_by;
+
 /** Options of FtB_Loader_new; made by FTB_LOADER(.fanout = {15, 10}, .seed = 7). Zero means the default. */
 typedef struct FtB_Loader_options {
     size_t size;                       /**< set by the macro */
@@ -27,14 +35,20 @@ typedef struct FtB_Loader_options {
                                           and stack, which are the loader's. Copied; what it points at stays
                                           the caller's, and must be there until the loader is freed. NULL:
                                           uniform */
-    bool in_order;     /**< seeds come as they were given; else in another random order each epoch */
-    bool drop_last;    /**< seeds that do not fill a batch are left out of the epoch */
-    int64_t epoch;     /**< number of the first epoch */
-    int ahead;         /**< batches that a thread of the loader's own makes ahead of who asks; 0: 1, in a
-                          context with one thread none; -1: none. Each is made when it is asked for then, as
-                          they all are where work is placed on a device */
-    int threads;       /**< that this thread uses; 0: half of the context's, one at least */
-    FtB_Block targets; /**< a row for each vertex, for FtB_Batch_targets; NULL: none */
+    bool in_order;         /**< seeds come as they were given; else in another random order each epoch */
+    bool drop_last;        /**< seeds that do not fill a batch are left out of the epoch */
+    int64_t epoch;         /**< number of the first epoch */
+    int ahead;             /**< batches that a thread of the loader's own makes ahead of who asks; 0: 1, in a
+                              context with one thread none; -1: none. Each is made when it is asked for then, as
+                              they all are where work is placed on a device */
+    int threads;           /**< that this thread uses; 0: half of the context's, one at least */
+    FtB_Block targets;     /**< a row for each vertex, for FtB_Batch_targets; NULL: none */
+    int64_t cache_bytes;   /**< of a GPU's memory, for rows of dense features that it keeps; the others it
+                              reads from the host's memory. 0: all of them where they fit, else as much as
+                              remains; -1: it keeps none. Without a GPU this and the next three mean nothing */
+    double cache_share;    /**< or the share of the rows that it keeps, above 0 to 1 */
+    FtB_Cache_by cache_by; /**< which */
+    int64_t cache_batches; /**< drawn beforehand for FTB_CACHE_SAMPLED; 0: 16 */
 } FtB_Loader_options;
 
 /** Makes a loader. What batches hold depends on the seed, the seeds and the number of epoch and batch: not on
@@ -73,6 +87,18 @@ GrB_Info FtB_Loader_position(FtB_Loader loader, int64_t *epoch, int64_t *batch);
  * as of FtB_Loader_position.
  *  @return GrB_INVALID_VALUE. */
 GrB_Info FtB_Loader_seek(FtB_Loader loader, int64_t epoch, int64_t batch);
+
+/** How many rows of features a GPU has, and how often that was of use: the hit rate is *hits / *gathered.
+ * Waits for the GPU. @param loader any. @param[out] kept rows that it has; may be NULL, as the next two.
+ * @param[out] gathered rows of all batches that were gathered there. @param[out] hits those of them that it
+ * had.
+ *  @return FTB_NO_DEVICE where it was lost. All are 0 where no GPU has gathered any. */
+GrB_Info FtB_Loader_cache(FtB_Loader loader, int64_t *kept, int64_t *gathered, int64_t *hits);
+
+/** Where features are gathered, for people. @param loader any.
+ *  @return a text that lives as long as the loader; empty before the first batch, and without a GPU; NULL for
+ * NULL. */
+const char *FtB_Loader_plan(FtB_Loader loader);
 
 /** Batches of an epoch. @param loader any; 0 for NULL. */
 int64_t FtB_Loader_batches(FtB_Loader loader);

@@ -24,6 +24,7 @@ static ftb_buffer *make_buffer(FtB_Context ctx, void *data, int64_t bytes, bool 
     atomic_init(&b->version, 0);
     atomic_init(&b->valid, FTB_VALID_HOST);
     atomic_init(&b->lent, !owned);
+    atomic_init(&b->reader, NULL);
     return b;
 }
 
@@ -378,7 +379,10 @@ GrB_Info ftb_buffer_ask(ftb_buffer *b, ftb_access access)
 {
     if (!b)
         return GrB_SUCCESS;
+    const ftb_backend *reader = access == FTB_READ ? NULL : atomic_load(&b->reader);
     const int valid = atomic_load(&b->valid);
+    if (reader)
+        (void)reader->memory->wait(reader, b->ctx); /* one that is lost reads nothing */
     if (valid == FTB_VALID_HOST || (access == FTB_READ && (valid & FTB_VALID_HOST)))
         return GrB_SUCCESS;
     pthread_mutex_lock(&moving);
@@ -448,6 +452,8 @@ void ftb_buffer_leave(ftb_buffer *b)
     }
     pthread_mutex_unlock(&moving);
 }
+
+void ftb_buffer_read_by(ftb_buffer *b, const ftb_backend *where) { atomic_store(&b->reader, where); }
 
 GrB_Info ftb_buffer_changed(ftb_buffer *b)
 {

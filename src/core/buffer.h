@@ -49,8 +49,9 @@ typedef struct ftb_buffer {
     atomic_llong version;            /* of what it holds: ftb_buffer_write (watch.h) and _written raise it */
     uint64_t sum;                    /* of the host's copy when both became valid (watch.h) */
     ftb_content content;
-    struct ftb_buffer *next, *before; /* with memory of ours on a device (buffer.c) */
-    int64_t turn;                     /* of the last time that the device's copy was asked for */
+    struct ftb_buffer *next, *before;           /* with memory of ours on a device (buffer.c) */
+    int64_t turn;                               /* of the last time that the device's copy was asked for */
+    _Atomic(const struct ftb_backend *) reader; /* that reads the host's copy where it is; NULL: none does */
 } ftb_buffer;
 
 ftb_buffer *ftb_buffer_new(FtB_Context ctx, int64_t count, size_t size); /* zeroed; NULL on failure */
@@ -84,6 +85,9 @@ GrB_Info ftb_buffer_written(ftb_buffer *b);
 GrB_Info ftb_buffer_home(ftb_buffer *b);
 /* The host's memory is given back where a device has the values, and nobody knows the address. */
 void ftb_buffer_leave(ftb_buffer *b);
+/* Work of `where` reads the host's copy, later: from now on it is waited for before the library writes there.
+ */
+void ftb_buffer_read_by(ftb_buffer *b, const struct ftb_backend *where);
 /* Who has the address wrote there: the caller's memory on a device, the host's else. NULL is allowed. */
 GrB_Info ftb_buffer_changed(ftb_buffer *b);
 /* The host's address leaves the library. */

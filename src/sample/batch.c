@@ -6,6 +6,7 @@
 #include "sample/batch.h"
 
 #include "core/draws.h"
+#include "sample/feature_rows.h"
 
 /* The slots' macros are for callers: these are the functions. */
 #undef FtB_gather
@@ -57,7 +58,10 @@ static GrB_Info gather(FtB_Block *Y, const ftb_batches *of, FtB_Block X, const i
     GrB_Info info =
         room ? ftb_block_view(Y, of->ctx, X->type, count, X->ncols, X->ncols, ftb_buffer_adopt(of->ctx, room))
              : ftb_nomem();
-    return info == GrB_SUCCESS ? FtB_gather(FTB_ARG(*Y), FTB_ARG(X), rows, count) : info;
+    if (info != GrB_SUCCESS)
+        return info;
+    return X == of->features ? ftb_features_gather(*Y, of, rows, count)
+                             : FtB_gather(FTB_ARG(*Y), FTB_ARG(X), rows, count);
 }
 
 static GrB_Info gather_sparse(FtB_Matrix *Y, FtB_Matrix X, FtB_Ids rows)

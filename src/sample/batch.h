@@ -15,7 +15,9 @@ struct FtB_Batch_opaque {
     int32_t *labels;
 };
 
-/* It does not change once it is made: threads read it. */
+struct ftb_feature_rows; /* feature_rows.h */
+
+/* It does not change once it is made, but for `rows`, which has a lock: threads read it. */
 typedef struct ftb_batches {
     FtB_Context ctx;
     FtB_Matrix A, sparse; /* handles of our own, as all objects here */
@@ -25,7 +27,8 @@ typedef struct ftb_batches {
     int nhops;
     int64_t nseeds, count; /* count: batches of an epoch */
     int64_t *seeds;
-    int32_t *labels; /* of the seeds; NULL: none */
+    int32_t *labels;               /* of the seeds; NULL: none */
+    struct ftb_feature_rows *rows; /* how features are gathered; NULL: there are none */
 } ftb_batches;
 
 /* Makes batch `at`, counted over all epochs. Its objects are of the engaged context, which is of->ctx. */

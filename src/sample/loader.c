@@ -11,6 +11,7 @@
 #include "core/words.h"
 #include "cpu/block/gather_run.h"
 #include "sample/batch.h"
+#include "sample/feature_rows.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -163,6 +164,25 @@ static GrB_Info share_features(ftb_batches *of, FtB_Arg X, int64_t n)
     return ftb_matrix_share(&of->sparse, sparse);
 }
 
+static GrB_Info check_cache(const FtB_Loader_options *o)
+{
+    if (o->cache_bytes < -1)
+        return ftb_fail(GrB_INVALID_VALUE, "options: cache_bytes is %lld; expected bytes, 0 or -1",
+                        (long long)o->cache_bytes);
+    if (!(o->cache_share >= 0 && o->cache_share <= 1))
+        return ftb_fail(GrB_INVALID_VALUE, "options: cache_share is %g; expected 0 to 1", o->cache_share);
+    if (o->cache_bytes != 0 && o->cache_share > 0)
+        return ftb_fail(GrB_INVALID_VALUE, "options: cache_bytes is %lld and cache_share %g; expected one",
+                        (long long)o->cache_bytes, o->cache_share);
+    if ((int)o->cache_by < FTB_CACHE_DEGREE || o->cache_by > FTB_CACHE_SAMPLED)
+        return ftb_fail(GrB_INVALID_VALUE, "options: cache_by is %d, which is no FtB_Cache_by",
+                        (int)o->cache_by);
+    if (o->cache_batches < 0)
+        return ftb_fail(GrB_INVALID_VALUE, "options: cache_batches is %lld; expected 0 or more",
+                        (long long)o->cache_batches);
+    return GrB_SUCCESS;
+}
+
 static GrB_Info read_options(ftb_batches *of, const FtB_Loader_options *options)
 {
     FtB_Loader_options *o = &of->options;
@@ -185,6 +205,7 @@ static GrB_Info read_options(ftb_batches *of, const FtB_Loader_options *options)
         return ftb_fail(GrB_INVALID_VALUE,
                         "options: sampler: stack is %lld; expected 0, since a loader's batch is one",
                         (long long)of->sampler.stack);
+    FTB_CHECK(check_cache(o));
     o->batch = o->batch > 0 ? o->batch : 1024;
     o->ahead = o->ahead == 0 ? ftb_threads(of->ctx) > 1 : ftb_max(o->ahead, 0);
     of->sampler.size = sizeof of->sampler;
@@ -195,7 +216,8 @@ static GrB_Info read_options(ftb_batches *of, const FtB_Loader_options *options)
         if (o->fanout[h] != 0)
             return ftb_fail(GrB_INVALID_VALUE, "options: fanout[%d] is %lld, after a 0, which ends the list",
                             h, (long long)o->fanout[h]);
-    return GrB_SUCCESS;
+done:
+    return info;
 }
 
 static GrB_Info copy_seeds(ftb_batches *of, const int32_t *labels, const int64_t *seeds, int64_t nseeds)
@@ -248,6 +270,8 @@ static GrB_Info fill(FtB_Loader l, FtB_Matrix A, FtB_Arg X, const int32_t *label
         info = check_sampler(of);
     if (info == GrB_SUCCESS)
         info = share_features(of, X, A->pattern->nrows);
+    if (info == GrB_SUCCESS && of->features)
+        info = ftb_features_new(&of->rows, of);
     if (info == GrB_SUCCESS)
         info = ftb_arg_block_anywhere(&targets, FTB_ARG(of->options.targets), "options: targets", true);
     if (info == GrB_SUCCESS)
@@ -304,6 +328,7 @@ GrB_Info FtB_Loader_free(FtB_Loader *loader)
     ftb_delete(l->ring);
     ftb_delete(of->seeds);
     ftb_delete(of->labels);
+    ftb_features_delete(of->rows);
     FtB_Matrix_free(&of->A);
     FtB_Matrix_free(&of->sparse);
     FtB_Block_free(&of->features);
@@ -410,6 +435,28 @@ GrB_Info FtB_Loader_seek(FtB_Loader l, int64_t epoch, int64_t batch)
     turn_to(l, at - l->of.count + batch);
     pthread_mutex_unlock(&l->lock);
     return GrB_SUCCESS;
+}
+
+GrB_Info FtB_Loader_cache(FtB_Loader l, int64_t *kept, int64_t *gathered, int64_t *hits)
+{
+    int64_t counts[3] = {0};
+    GrB_Info info = check_loader(l);
+    if (info == GrB_SUCCESS && l->of.rows)
+        info = ftb_features_count(l->of.rows, l->of.features->nrows, &counts[0], &counts[1], &counts[2]);
+    if (info == GrB_SUCCESS && kept)
+        *kept = counts[0];
+    if (info == GrB_SUCCESS && gathered)
+        *gathered = counts[1];
+    if (info == GrB_SUCCESS && hits)
+        *hits = counts[2];
+    return info;
+}
+
+const char *FtB_Loader_plan(FtB_Loader l)
+{
+    if (check_loader(l) != GrB_SUCCESS)
+        return NULL;
+    return l->of.rows ? l->of.rows->text : "";
 }
 
 int64_t FtB_Loader_batches(FtB_Loader l) { return check_loader(l) == GrB_SUCCESS ? l->of.count : 0; }

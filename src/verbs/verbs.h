@@ -19,6 +19,7 @@
 #include "verbs/gather_product.h"
 #include "verbs/head_dots_product.h"
 #include "verbs/hops_product.h"
+#include "verbs/kept_rows.h"
 #include "verbs/loss_product.h"
 #include "verbs/map_rows_product.h"
 #include "verbs/mean_heads_product.h"
@@ -68,6 +69,8 @@ typedef struct ftb_verb_limits {
     /* What `sample` and `relabel` give hop by hop, all at once: the same bits. NULL: hop by hop. */
     bool (*hops_fit)(const ftb_hops_product *product);
     GrB_Info (*hops)(ftb_hops_product *product);
+    /* Rows that stay on the host, gathered there. NULL: it does not read the host's memory. */
+    const ftb_row_keeper *keeper;
 } ftb_verb_limits;
 
 typedef struct ftb_verbs {

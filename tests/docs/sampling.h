@@ -9,7 +9,7 @@ static FtB_Relation_sample found;
 static FtB_Block X, Xs, Hs, walks, more;
 static FtB_Saint saint;
 static FtB_Sample hop, bulk, batches[nseeds];
-static int64_t targets;
+static int64_t targets, kept, gathered, hits;
 static const int64_t rows[count] = {3, 0, 3, 5}, seeds[nseeds] = {1, 4}, train[ntrain] = {0, 2, 5};
 static const int64_t moments[nseeds] = {5, 7}, fanouts[] = {15, 10};
 static int64_t times[nvals];

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 static ftb_cuda real; /* the driver's functions */
-static atomic_int launches, live, graphs, graph_launches, rooms;
+static atomic_int launches, live, graphs, graph_launches, rooms, mapped;
 
 bool real_gpu(void)
 {
@@ -36,6 +36,9 @@ typedef struct CUgraphExec_st *exec;
 
 CALL(cuDevicePrimaryCtxRetain, "cuDevicePrimaryCtxRetain", (context * made, int device), (made, device))
 CALL(cuCtxPushCurrent_v2, "cuCtxPushCurrent", (context made), (made))
+CALL(cuMemHostGetDevicePointer_v2, "cuMemHostGetDevicePointer",
+     (address * device, void *host, unsigned flags), (device, host, flags))
+CALL(cuMemGetInfo_v2, "cuMemGetInfo", (size_t * unused, size_t *total), (unused, total))
 CALL(cuMemHostAlloc, "cuMemHostAlloc", (void **host, size_t bytes, unsigned flags), (host, bytes, flags))
 CALL(cuMemcpyHtoDAsync_v2, "cuMemcpyHtoDAsync", (address to, const void *from, size_t bytes, stream s),
      (to, from, bytes, s))
@@ -62,6 +65,21 @@ static unsigned cuMemAlloc_v2(address *device, size_t bytes)
     rooms++;
     live += made == 0;
     return made;
+}
+
+static unsigned cuMemHostRegister_v2(void *host, size_t bytes, unsigned flags)
+{
+    const unsigned error = fake_fails("cuMemHostRegister"),
+                   made = error ? error : real.cuMemHostRegister_v2(host, bytes, flags);
+    mapped += made == 0;
+    return made;
+}
+
+static unsigned cuMemHostUnregister(void *host)
+{
+    const unsigned gone = real.cuMemHostUnregister(host);
+    mapped -= gone == 0;
+    return gone;
 }
 
 static unsigned cuMemFree_v2(address device)
@@ -130,6 +148,10 @@ void real_gpu_begin(void)
     d->call.cuMemAlloc_v2 = cuMemAlloc_v2;
     d->call.cuMemFree_v2 = cuMemFree_v2;
     d->call.cuMemHostAlloc = cuMemHostAlloc;
+    d->call.cuMemHostRegister_v2 = cuMemHostRegister_v2;
+    d->call.cuMemHostGetDevicePointer_v2 = cuMemHostGetDevicePointer_v2;
+    d->call.cuMemHostUnregister = cuMemHostUnregister;
+    d->call.cuMemGetInfo_v2 = cuMemGetInfo_v2;
     d->call.cuMemcpyHtoDAsync_v2 = cuMemcpyHtoDAsync_v2;
     d->call.cuMemcpyDtoHAsync_v2 = cuMemcpyDtoHAsync_v2;
     d->call.cuStreamCreate = cuStreamCreate;
@@ -155,6 +177,7 @@ void real_gpu_begin(void)
 static int count_launches(void) { return launches; }
 static int count_live(void) { return live; }
 static int count_graphs(void) { return graphs; }
+static int count_mapped(void) { return mapped; }
 static int count_calls(const char *call)
 {
     return strcmp(call, "cuGraphLaunch") == 0 ? graph_launches
@@ -175,6 +198,7 @@ bool real_gpu_find(const char *function, void *to)
     } all[] = {{"fake_cuda_launches", (any *)count_launches},
                {"fake_cuda_live", (any *)count_live},
                {"fake_cuda_graphs", (any *)count_graphs},
+               {"fake_cuda_mapped", (any *)count_mapped},
                {"fake_cuda_calls", (any *)count_calls},
                {"fake_cuda_pending", (any *)none},
                {"fake_cuda_emulates", (any *)yes},

@@ -223,13 +223,13 @@ static GrB_Info count_columns(ftb_derived *to, ftb_pattern *p, const void *arg)
     return GrB_SUCCESS;
 }
 
-static GrB_Info ask_column_degrees(ftb_map *map, ftb_pattern *p)
+GrB_Info ftb_column_degrees(const int64_t **degrees, ftb_pattern *p)
 {
     static const char kind;
     const ftb_derived *found;
     const GrB_Info info = ftb_derived_ask(&found, p, &kind, 0, count_columns, NULL);
     if (info == GrB_SUCCESS)
-        map->column_degrees = ftb_buffer_data(found->buffers[0]);
+        *degrees = ftb_buffer_data(found->buffers[0]);
     return info;
 }
 
@@ -280,7 +280,7 @@ GrB_Info ftb_map_new(ftb_map **result, FtB_Context ctx, FtB_Op op, const ftb_map
     if (degrees)
         map->rowptr = degrees->rowptr;
     if (map->uses[FTB_MAP_DJ])
-        FTB_CHECK(ask_column_degrees(map, degrees));
+        FTB_CHECK(ftb_column_degrees(&map->column_degrees, degrees));
     map->batches = ftb_new0(ctx, threads, sizeof *map->batches);
     if (!map->batches)
         FTB_CHECK(ftb_nomem());

@@ -84,6 +84,9 @@ static inline void ftb_batch_push(ftb_batch *b, int64_t x, int64_t y, int64_t ou
         ftb_batch_flush(b);
 }
 
+/* How many entries each column has (dj), counted once and kept with the pattern. */
+GrB_Info ftb_column_degrees(const int64_t **degrees, ftb_pattern *p);
+
 /* out's entry e = op(x's entry e), for all entries of p; y stays unused. */
 GrB_Info ftb_map_run(ftb_map *map, const ftb_pattern *p);
 

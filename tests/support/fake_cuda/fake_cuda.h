@@ -45,6 +45,10 @@ const char *fake_launch_name(const struct fake_launch *launch);
 void fake_launch_run(const struct fake_launch *launch);
 void fake_launch_delete(struct fake_launch *launch);
 void fake_memory_told(void *start, size_t bytes); /* kernels may reach it; 0: not any more */
+size_t fake_memory_used(int device);              /* bytes (fake_memory.c) */
+/* Before and after a kernel runs: it may read memory of the host that is registered (fake_mapped.c). */
+void fake_mapped_open(int device);
+void fake_mapped_close(int device);
 
 /* For libraries that do not exist either, and find these by dlsym (fake_cublas.c): whether a context is
  * current; whether bytes are in one piece of its device's memory; work that a stream does in its turn, when
@@ -79,6 +83,7 @@ void fake_capture_spoil(void);
 /* For tests, which find these by dlsym. */
 int fake_cuda_inits(void);             /* calls of cuInit so far */
 int fake_cuda_live(void);              /* pieces of device memory that are allocated */
+int fake_cuda_mapped(void);            /* pieces of the host's memory that are registered */
 int fake_cuda_pending(void);           /* copies and launches that are not done yet */
 int fake_cuda_asked(const char *part); /* launches, so far, of kernels whose names have this */
 int fake_cuda_launches(void);          /* kernels that ran so far */

@@ -90,6 +90,10 @@ static void open_all(int device, int protection)
     for (const piece *p = pieces; p; p = p->next)
         if (p->device == device)
             mprotect(p->start, p->room, protection);
+    if (protection == PROT_NONE)
+        fake_mapped_close(device);
+    else
+        fake_mapped_open(device);
 }
 
 /* Whether a stream cannot get on by itself. */
@@ -216,7 +220,7 @@ static task *new_task(void)
 
 /* ---- memory */
 
-static size_t used(int device)
+size_t fake_memory_used(int device)
 {
     size_t bytes = 0;
     for (const piece *p = pieces; p; p = p->next)
@@ -268,7 +272,7 @@ unsigned cuMemAlloc_v2(unsigned long long *device, size_t bytes)
     const int here = fake_device();
     if (bytes == 0)
         return fake_leave(INVALID_VALUE);
-    if (used(here) + bytes > (size_t)fake_number("FAKE_CUDA_MEMORY", 1 << 30))
+    if (fake_memory_used(here) + bytes > (size_t)fake_number("FAKE_CUDA_MEMORY", 1 << 30))
         return fake_leave(OUT_OF_MEMORY);
     const unsigned made = add_piece(&start, bytes, here, PROT_READ | PROT_WRITE);
     memset(start, 0xcb, bytes);
