@@ -97,7 +97,7 @@ target_compile_definitions(fake_cuda_lacks PRIVATE FAKE_CUDA_LACKS)
 foreach(library fake_nvrtc fake_cublas fake_cusparse)
   add_library(${library} MODULE tests/support/fake_cuda/${library}.c)
   set_target_properties(${library} PROPERTIES PREFIX "" SUFFIX ".so" LIBRARY_OUTPUT_DIRECTORY ${FEATBLAS_FAKE_DRIVERS})
-  target_include_directories(${library} PRIVATE .)
+  target_include_directories(${library} PRIVATE . src)
   target_link_libraries(${library} PRIVATE featblas_flags ${CMAKE_DL_LIBS})
 endforeach()
 
