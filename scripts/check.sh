@@ -55,8 +55,8 @@ gpu() { # the programs that measure a GPU: kernels on the CPU, graphs beside our
     bench/gpu/report --check
     if ! command -v nvcc > /dev/null; then echo "gpu: nvcc is not there; not compiled for a GPU"; return; fi
     ARCHS=90 bench/gpu/run.sh compile
-    nvcc -I. -c -o build/gpu/signatures.o tests/support/fake_cuda/signatures.c # what gpu/ declares of the driver is so
-    nvcc -I. -Xcompiler -Werror,-Wno-deprecated-declarations -c -o build/gpu/sparse.o tests/support/fake_cuda/signatures_cusparse.c
+    nvcc -I. -Isrc -c -o build/gpu/signatures.o tests/support/fake_cuda/signatures.c # what gpu/ declares of the driver is so
+    nvcc -I. -Isrc -Xcompiler -Werror,-Wno-deprecated-declarations -c -o build/gpu/sparse.o tests/support/fake_cuda/signatures_cusparse.c
     # What the emulator runs is CUDA; of kernels, a library has code with it, which the driver that does not exist takes.
     git ls-files 'tests/cases/simt/*.cu' | xargs -P "$jobs" -I{} sh -c \
         'nvcc -std=c++17 -arch=compute_90 -Werror all-warnings -I. --ptx -o "build/gpu/$(basename {} .cu).ptx" {}'
