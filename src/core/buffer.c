@@ -280,12 +280,10 @@ static GrB_Info room(void **device, const ftb_backend *where, FtB_Context ctx, i
 
 GrB_Info ftb_device_room(void **device, const ftb_backend *where, FtB_Context ctx, int64_t bytes)
 {
-    GrB_Info info = where->memory->alloc(where, ctx, device, bytes);
-    if (info != FTB_NO_DEVICE)
-        return info;
-    pthread_mutex_lock(&moving);
-    info = room(device, where, ctx, bytes);
-    pthread_mutex_unlock(&moving);
+    GrB_Info info;
+    do
+        info = where->memory->alloc(where, ctx, device, bytes);
+    while (info == FTB_NO_DEVICE && ftb_device_give_way(where));
     return info;
 }
 
