@@ -433,7 +433,7 @@ static void failures(void **state)
     assert_ok(FtB_Context_set_device(NULL, NULL));
     assert_ok(FtB_sample(&host, A, seeds, 5, fanouts, 2, &o));
     assert_ok(FtB_Context_set_device(NULL, "gpu"));
-    static const char *const calls[] = {"cuMemAlloc_v2=2", "cuLaunchKernel", "cuMemcpyDtoHAsync_v2"};
+    static const char *const calls[] = {"cuMemAlloc=2", "cuLaunchKernel", "cuMemcpyDtoHAsync"};
     for (size_t c = 0; c < sizeof calls / sizeof *calls && fake_gpu_emulates(); c++)
         for (int w = 0; w < 2; w++)
             for (int after = 0; after < 60; after += 1 + after / 2) {
