@@ -6,6 +6,7 @@
 #include "io/io.h"
 #include "reader.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +22,8 @@ typedef struct run_values {
 } run_values;
 
 #define FIELD(name) offsetof(run_values, name)
+
+static const run_values defaults = {.direction = -1, .definition = -1, .damping = NAN, .tolerance = NAN};
 
 static const option run_options[] = {
     {.heading = "Programs"},
@@ -120,7 +123,41 @@ typedef struct work {
 
 /* ---- arguments */
 
-static const char *const names[] = {"bfs", "sssp", "pagerank", "components"};
+static const char *const names[] = {"bfs", "sssp", "pagerank", "components"}; /* bits of check_options */
+
+/* Options that the program has nothing to do with are refused, and numbers that it would take for a default.
+ */
+static int check_options(const work *w)
+{
+    enum { BFS = 1, SSSP = 2, PAGERANK = 4, COMPONENTS = 8, OWN = 16 };
+    const run_values *v = w->v;
+    const struct {
+        const char *option;
+        bool given;
+        int programs;
+    } rows[] = {{"sources", v->sources != NULL, BFS | SSSP | OWN},
+                {"definition", v->definition >= 0, PAGERANK},
+                {"damping", !isnan(v->damping), PAGERANK},
+                {"tolerance", !isnan(v->tolerance), PAGERANK},
+                {"active", v->active != NULL, OWN},
+                {"until", v->until != NULL, OWN},
+                {"direction", v->direction >= 0, OWN}};
+    int program = OWN;
+    for (int p = 0; w->program && p < 4; p++)
+        if (strcmp(names[p], w->program) == 0)
+            program = 1 << p;
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++)
+        if (rows[r].given && !(rows[r].programs & program))
+            return app_fail(APP_USAGE, "--%s means nothing to %s", rows[r].option,
+                            w->program ? w->program : "a program of your own");
+    if ((program & (BFS | SSSP)) && !v->sources)
+        return app_fail(APP_USAGE, "%s starts somewhere: --sources is missing", w->program);
+    if (!isnan(v->damping) && !(v->damping > 0 && v->damping <= 1))
+        return app_fail(APP_USAGE, "--damping: %g; expected more than 0, and 1 at most", v->damping);
+    if (!isnan(v->tolerance) && !(v->tolerance > 0))
+        return app_fail(APP_USAGE, "--tolerance: %g; expected more than 0", v->tolerance);
+    return APP_OK;
+}
 
 static int check(work *w, int count, char *const *operands)
 {
@@ -143,11 +180,8 @@ static int check(work *w, int count, char *const *operands)
         if (strcmp(names[p], w->program) == 0)
             break;
     }
-    if (w->program && (w->program[0] == 'b' || w->program[0] == 's') && !v->sources)
-        return app_fail(APP_USAGE, "%s starts somewhere: --sources is missing", w->program);
-    if (w->program && (w->program[0] == 'p' || w->program[0] == 'c') && v->sources)
-        return app_fail(APP_USAGE, "--sources means nothing to %s", w->program);
-    return files_check_output("output", v->output);
+    const int code = check_options(w);
+    return code == APP_OK ? files_check_output("output", v->output) : code;
 }
 
 static int read_graph(work *w, const char *path)
@@ -217,8 +251,9 @@ static int read_sources(work *w)
         code = app_fail(APP_MEMORY, "out of memory");
     for (int64_t t = 0; t < w->nsources && code == APP_OK; t++) {
         const int64_t id = ((const int64_t *)values)[t];
-        w->sources[t] = id - w->base;
-        if (id < w->base || id - w->base >= w->n)
+        if (id >= w->base && id - w->base < w->n)
+            w->sources[t] = id - w->base;
+        else
             code = app_fail(APP_INPUT, "--sources: vertex %lld; expected %lld to %lld", (long long)id,
                             (long long)w->base, (long long)(w->n - 1 + w->base));
     }
@@ -248,10 +283,12 @@ static int run_named(work *w)
             : which == 's' ? FtB_sssp(w->X, w->A, w->sources, columns, &o)
             : which == 'c'
                 ? FtB_components(w->X, w->A, &o)
-                : FtB_pagerank(w->X, w->A,
-                               FTB_PAGERANK(.kind = (FtB_Pagerank_kind)v->definition, .damping = v->damping,
-                                            .tolerance = v->tolerance, .rounds = v->rounds,
-                                            .explain = w->explain, .supersteps = &w->supersteps));
+                : FtB_pagerank(
+                      w->X, w->A,
+                      FTB_PAGERANK(.kind = v->definition > 0 ? FTB_PAGERANK_NETWORKX : FTB_PAGERANK_GAP,
+                                   .damping = isnan(v->damping) ? 0 : v->damping,
+                                   .tolerance = isnan(v->tolerance) ? 0 : v->tolerance, .rounds = v->rounds,
+                                   .explain = w->explain, .supersteps = &w->supersteps));
     FtB_Block_free(&levels);
     FtB_Block_free(&parents);
     return app_library_error(info, APP_INPUT);
@@ -291,9 +328,10 @@ static GrB_Info run_texts(work *w, FtB_States states, const char **what)
     if (info != GrB_SUCCESS)
         return info;
     *what = "";
-    info = FtB_Program_new(&program, FTB_PROGRAM(.send = v->send, .combine = v->combine, .apply = v->apply,
-                                                 .active = v->active, .until = v->until,
-                                                 .direction = (FtB_Direction)v->direction));
+    info = FtB_Program_new(
+        &program, FTB_PROGRAM(.send = v->send, .combine = v->combine, .apply = v->apply, .active = v->active,
+                              .until = v->until,
+                              .direction = v->direction < 0 ? FTB_OUT : (FtB_Direction)v->direction));
     if (info == GrB_SUCCESS)
         info = FtB_run(program, w->A, states,
                        FTB_RUN_OPTIONS(.start = {w->sources, w->nsources}, .rounds = v->rounds,
@@ -433,6 +471,7 @@ const command command_run = {
                 "        --init 'dist = id == 6 ? 0 : inf' roads.mtx -o distances.tsv\n",
     .reads = true,
     .options = run_options,
+    .defaults = &defaults,
     .writes = true,
     .size = sizeof(run_values),
     .run = run_run};

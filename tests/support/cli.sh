@@ -2,10 +2,10 @@
 set -u
 : "${FEATBLAS_COMMAND:?the command to test}"
 folder=$(mktemp -d) || exit 1
-trap 'rm -rf "$folder"' EXIT
+failures=0
+trap 'rm -rf "$folder"; [ $failures -eq 0 ] || exit 1' EXIT # also of a test that forgets to finish
 cd "$folder" || exit 1
 unset TMPDIR
-failures=0
 tab=$(printf '\t')
 
 fail() {
