@@ -406,11 +406,41 @@ static void allocations(void **state)
     fail_every_allocation(all_programs, NULL, NULL);
 }
 
+/* As many rounds as there are numbers; and of nothing to do it is said, too, that it took no superstep. */
+static void supersteps(void **state)
+{
+    (void)state;
+    static const int64_t I[] = {0, 1, 2}, J[] = {1, 2, 0};
+    int64_t steps = -1;
+    FtB_Matrix A, none;
+    FtB_Block R, empty, narrow;
+    assert_ok(FtB_Matrix_build(&A, FTB_FP64, 3, 3, 0, 3, I, J, NULL, FTB_DUP_ERROR, NULL));
+    assert_ok(FtB_Matrix_new(&none, FTB_FP64, 0, 0, 0));
+    assert_ok(FtB_Block_new(&R, 3, 1, FTB_FP64));
+    assert_ok(FtB_Block_new(&empty, 0, 1, FTB_FP64));
+    assert_ok(FtB_Block_new(&narrow, 3, 0, FTB_FP64));
+    assert_ok(FtB_pagerank(R, A, FTB_PAGERANK(.rounds = INT64_MAX, .supersteps = &steps)));
+    assert_int_equal(steps, 1);
+    assert_ok(FtB_pagerank(empty, none, FTB_PAGERANK(.supersteps = &steps)));
+    assert_int_equal(steps, 0);
+    steps = -1;
+    assert_ok(FtB_bfs(narrow, NULL, A, NULL, 0, FTB_RUN_OPTIONS(.supersteps = &steps)));
+    assert_int_equal(steps, 0);
+    steps = -1;
+    assert_ok(FtB_sssp(narrow, A, NULL, 0, FTB_RUN_OPTIONS(.supersteps = &steps)));
+    assert_int_equal(steps, 0);
+    FtB_Block_free(&narrow);
+    FtB_Block_free(&empty);
+    FtB_Block_free(&R);
+    FtB_Matrix_free(&none);
+    FtB_Matrix_free(&A);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(search),    cmocka_unit_test(paths),
-                                       cmocka_unit_test(far_cycle), cmocka_unit_test(components),
-                                       cmocka_unit_test(ranks),     cmocka_unit_test(known_ranks),
-                                       cmocka_unit_test(refused),   cmocka_unit_test(allocations)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(search),     cmocka_unit_test(paths),      cmocka_unit_test(far_cycle),
+        cmocka_unit_test(components), cmocka_unit_test(ranks),      cmocka_unit_test(known_ranks),
+        cmocka_unit_test(refused),    cmocka_unit_test(supersteps), cmocka_unit_test(allocations)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -282,6 +282,30 @@ static void rule(void **state)
     assert_int_equal(ftb_rule_vertex(&f), FTB_WAY_ALL);
 }
 
+/* Of a single vertex a block of one row may be either; a text of many vertices means the same there. */
+static void single_vertex(void **state)
+{
+    (void)state;
+    static const int64_t zero[] = {0};
+    static const double weight[] = {3};
+    double x[] = {2}, c[] = {5};
+    FtB_Program program;
+    FtB_Matrix A;
+    FtB_Block X, C;
+    assert_ok(FtB_Matrix_build(&A, FTB_FP64, 1, 1, 1, 1, zero, zero, weight, FTB_DUP_ERROR, NULL));
+    assert_ok(FtB_Block_wrap(&X, x, 1, 1, 1, FTB_FP64));
+    assert_ok(FtB_Block_wrap(&C, c, 1, 1, 1, FTB_FP64));
+    assert_ok(FtB_Program_new(&program, FTB_PROGRAM(.send = "x + c", .combine = "plus : message * edge + c",
+                                                    .apply = "x = received + c",
+                                                    .until = "sum(new.x * c) > 1e9", .rounds = 1)));
+    assert_ok(FtB_run(program, A, FTB_STATE("x", X, "c", C), NULL));
+    assert_true(x[0] == (2 + 5) * 3 + 5 + 5);
+    FtB_Program_free(&program);
+    FtB_Block_free(&C);
+    FtB_Block_free(&X);
+    FtB_Matrix_free(&A);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(semirings_of_all_kinds),
@@ -290,6 +314,7 @@ int main(void)
                                        cmocka_unit_test(cancelled),
                                        cmocka_unit_test(few_are_cheap),
                                        cmocka_unit_test(explained),
-                                       cmocka_unit_test(rule)};
+                                       cmocka_unit_test(rule),
+                                       cmocka_unit_test(single_vertex)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -69,6 +69,8 @@ GrB_Info ftb_start_at(FtB_Run_options *o, const FtB_Run_options *given, const in
     if (info == GrB_SUCCESS && o->start.at)
         info =
             ftb_fail(GrB_INVALID_VALUE, "%s: options: start is given, but the program says who begins", call);
+    if (info == GrB_SUCCESS && o->supersteps)
+        *o->supersteps = 0;
     o->size = sizeof *o;
     o->start = (FtB_Ids){count < 0 ? NULL : count == 0 ? &nobody : sources, count < 0 ? 0 : count};
     return info;

@@ -12,7 +12,7 @@ GrB_Info ftb_check_sources(FtB_Matrix A, const int64_t *sources, int64_t nsource
 /* All of X becomes `value`, then row sources[c] of column c `at_source`, or, with `own`, the source. */
 GrB_Info ftb_set_sources(FtB_Block X, double value, double at_source, bool own, const int64_t *sources,
                          int64_t count);
-/* The caller's options, but that `start` is the sources. */
+/* The caller's options, but that `start` is the sources; no supersteps yet. */
 GrB_Info ftb_start_at(FtB_Run_options *o, const FtB_Run_options *given, const int64_t *sources, int64_t count,
                       const char *call);
 

@@ -29,7 +29,7 @@ static GrB_Info check_options(FtB_Pagerank_options *o, const FtB_Pagerank_option
             o->damping, o->tolerance, (long long)o->rounds);
     o->damping = o->damping > 0 ? o->damping : 0.85;
     o->tolerance = o->tolerance > 0 ? o->tolerance : o->kind == FTB_PAGERANK_GAP ? 1e-4 : 1e-6;
-    o->rounds = o->rounds > 0 ? o->rounds : 100;
+    o->rounds = o->rounds > 0 ? ftb_min(o->rounds, INT64_MAX - 1) : 100; /* a run has one more */
     return GrB_SUCCESS;
 }
 
@@ -97,6 +97,8 @@ GrB_Info FtB_pagerank(FtB_Block ranks, FtB_Matrix A, const FtB_Pagerank_options 
         FTB_CHECK(ftb_fail(GrB_DIMENSION_MISMATCH, "A has %lld values per entry; expected 1 or none",
                            (long long)A->width));
     FTB_CHECK(check_options(&p.o, options));
+    if (p.o.supersteps)
+        *p.o.supersteps = 0;
     p.n = ranks->nrows;
     if (p.n == 0)
         goto done;

@@ -145,10 +145,10 @@ static GrB_Info find_meaning(meaning *m, bool *found, const struct FtB_Run_opaqu
                              const char *name)
 {
     const int s = state_named(r, name);
+    const bool constant = s >= 0 && (!r->states[s].vertex || (r->n == 1 && !r->states[s].changes));
     *m = (meaning){.kind = FTB_VERTEX_FIXED};
     *found = true;
-    if (s >= 0 &&
-        (!r->states[s].vertex || (in != IN_COMBINE && !(in == BEHIND_APPLY && r->states[s].changes))))
+    if (s >= 0 && (constant || (in != IN_COMBINE && !(in == BEHIND_APPLY && r->states[s].changes))))
         mean_state(m, r, s);
     else if (name[0] && name[1] && name[2] && name[3] == '.')
         *found = mean_part(m, r, in, name);
