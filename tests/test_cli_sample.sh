@@ -76,6 +76,12 @@ says "seeds.txt: seed 302 is 2000; expected 0 to 1999"
 printf '0\n' >zero.txt
 run 3 sample --graph graph.mtx --seeds zero.txt
 says "seed 1 is 0; expected 1 to 2000"
+printf -- '-9223372036854775808\n' >least.txt
+run 3 sample --graph graph.mtx --seeds least.txt
+says "seed 1 is -9223372036854775808; expected 1 to 2000"
+printf -- '1 -9223372036854775808\n' >least.txt
+run 3 sample --graph graph.mtx --random 1 --exclude least.txt
+says "pair 1, 1 and -9223372036854775808, is no entry of graph.mtx"
 printf '1 2\n3 4\n' >list.tsv
 run 3 sample --graph list.tsv --random 1
 says "rows and columns have numbers apart"

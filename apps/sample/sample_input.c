@@ -148,8 +148,9 @@ static int read_seeds(sample_work *w)
     const int64_t base = npy ? 0 : w->base;
     for (int64_t t = 0; code == APP_OK && t < w->nseeds; t++) {
         const int64_t id = w->seeds[t];
-        w->seeds[t] = id - base;
-        if (id < base || id - base >= w->n)
+        if (id >= base && id - base < w->n)
+            w->seeds[t] = id - base;
+        else
             return app_fail(APP_INPUT, "%s: seed %lld is %lld; expected %lld to %lld", w->v->seeds,
                             (long long)t + 1, (long long)id, (long long)base, (long long)(w->n - 1 + base));
     }
@@ -268,9 +269,9 @@ static int find_places(sample_work *w, const int64_t *pairs, int64_t npairs, int
     const ftb_pattern *p = w->A->pattern;
     int64_t all = 0;
     for (int64_t t = 0; t < npairs; t++) {
-        const int64_t i = pairs[2 * t] - base, j = pairs[2 * t + 1] - base;
-        const bool inside = i >= 0 && i < w->n && j >= 0 && j < w->n;
-        const int64_t count = inside ? places_of(p, i, j, NULL) : 0;
+        const int64_t i = pairs[2 * t], j = pairs[2 * t + 1];
+        const bool inside = i >= base && i - base < w->n && j >= base && j - base < w->n;
+        const int64_t count = inside ? places_of(p, i - base, j - base, NULL) : 0;
         if (count == 0)
             return app_fail(APP_INPUT, "%s: pair %lld, %lld and %lld, is no entry of %s", w->v->exclude,
                             (long long)t + 1, (long long)pairs[2 * t], (long long)pairs[2 * t + 1],
