@@ -64,7 +64,14 @@ static void same_layer(FtB_Matrix A, FtB_Matrix B)
     assert_true(!x == !y && (!x || memcmp(x, y, sizeof(double) * (size_t)a[m]) == 0));
 }
 
-enum { SEEDS = 5, CASES = 12 };
+enum { SEEDS = 5, CASES = 18 };
+
+/* From case 12 on rows are picked of together, of a hop or, in every other case, of a tree. */
+static FtB_Selector selector_of(int c)
+{
+    static const FtB_Selector together[] = {FTB_SAMPLE_LADIES, FTB_SAMPLE_FASTGCN, FTB_SAMPLE_LABOR};
+    return c >= 12 ? together[c % 3] : c == 5 ? FTB_SAMPLE_LAST : FTB_SAMPLE_DEFAULT;
+}
 
 static void one_case(rng *r, int c)
 {
@@ -77,7 +84,7 @@ static void one_case(rng *r, int c)
     FtB_Sample alone;
     const int64_t nvals = count_of(A);
     int64_t *times = numbers(r, nvals, 10), *until = numbers(r, SEEDS, 10), *gone = numbers(r, 60, nvals);
-    const bool timed = c == 4 || c == 5 || c == 9, excluded = c >= 6 && c < 10;
+    const bool timed = c == 4 || c == 5 || c == 9 || c >= 16, excluded = (c >= 6 && c < 10) || c >= 14;
     assert_ok(FtB_Op_new(&op, "x * norm[j]"));
     FtB_Block norm;
     assert_ok(FtB_Block_new(&norm, 60, 1, FTB_FP64));
@@ -88,13 +95,14 @@ static void one_case(rng *r, int c)
     FtB_Op bound;
     assert_ok(FtB_Op_bind(&bound, op, FTB_BIND("norm", norm)));
     const FtB_Sample_options o = {.size = sizeof o,
-                                  .selector = c == 5 ? FTB_SAMPLE_LAST : FTB_SAMPLE_DEFAULT,
+                                  .selector = selector_of(c),
+                                  .iterations = selector_of(c) == FTB_SAMPLE_LABOR ? 2 : 0,
                                   .key = c == 8 ? "x" : NULL,
                                   .key_op = c == 10 || c == 9 ? bound : NULL,
                                   .seed = 12,
                                   .batch = c,
                                   .replace = c == 3,
-                                  .disjoint = c == 0 || c == 3 || timed || c == 11,
+                                  .disjoint = c == 0 || c == 3 || timed || c == 11 || (c >= 12 && c % 2 == 0),
                                   .apart = c == 1 || c == 11,
                                   .once = c % 2,
                                   .self = c == 2 || c == 7 || c == 9,
@@ -448,10 +456,6 @@ static void refused(void **state)
             .exclude = FtB_Ids_of(wrong, 2));
     REFUSED(GrB_INVALID_VALUE, "reverses, of excluded entries of relation \"of\" from \"b\" to \"a\"",
             .exclude = FtB_Ids_of(&last, 1), .reverses = true);
-    REFUSED(GrB_INVALID_VALUE, "disjoint means nothing where rows are picked of together", .disjoint = true,
-            .selector = FTB_SAMPLE_LADIES);
-    REFUSED(GrB_INVALID_VALUE, "times and exclude mean nothing", .exclude = FtB_Ids_of(seeds, 1),
-            .selector = FTB_SAMPLE_LADIES);
     assert_null(s);
     assert_null(FtB_Relation_sample_trees(NULL, 0));
     assert_ok(FtB_Relations_sample(&s, list, lists, fanouts, 1, FTB_SAMPLE_OPTIONS(.reverses = true)));

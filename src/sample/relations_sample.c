@@ -161,10 +161,6 @@ static GrB_Info begin_turn(call *c, int r)
     how.reverses = o->reverses && how.exclude.count > 0;
     if (info == GrB_SUCCESS)
         info = ftb_selector_begin(s, c->ctx, A, &how);
-    if (info == GrB_SUCCESS && o->disjoint && ftb_sample_scales(&s->product))
-        info = ftb_fail(GrB_INVALID_VALUE,
-                        "options: disjoint means nothing where rows are picked of together, by "
-                        "FTB_SAMPLE_FASTGCN, _LADIES and LABOR's iterations");
     if (r > 0)
         s->product.seed = ftb_random_mix(s->product.seed, (uint64_t)r, FTB_DRAW_RELATION);
     for (int h = 0; h < c->nhops && info == GrB_SUCCESS; h++) {
