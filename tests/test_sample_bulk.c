@@ -256,6 +256,8 @@ static void refused(void **state)
     assert_ok(SAMPLE(.seed = 1));
     assert_fails(GrB_INVALID_VALUE, "stacked is one batch", FtB_Sample_split(parts, s));
     FtB_Sample_free(&s);
+    assert_ok(SAMPLE(.stack = 1, .batch = INT64_MAX)); /* numbers go on behind it */
+    FtB_Sample_free(&s);
     assert_ok(SAMPLE(.stack = INT64_MAX)); /* one batch of all */
     assert_ok(FtB_Sample_split(parts, s));
     assert_int_equal(FtB_Sample_vertex_counts(parts[0]).at[0], 2);

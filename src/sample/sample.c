@@ -127,7 +127,7 @@ static void seed_trees(call *c, uint64_t seed, int hop)
         const int64_t number = s->stack == 0 ? 0 : s->disjoint ? t / s->stack : t;
         c->tree_seeds[t] = seed;
         c->tree_streams[t] =
-            ftb_draw_stream(&c->tree_seeds[t], (uint64_t)(c->options.batch + number), (uint64_t)hop);
+            ftb_draw_stream(&c->tree_seeds[t], (uint64_t)c->options.batch + (uint64_t)number, (uint64_t)hop);
         if (s->disjoint)
             c->tree_seeds[t] = ftb_random_mix(c->tree_seeds[t], (uint64_t)s->vertices[t], FTB_DRAW_TREE);
     }
