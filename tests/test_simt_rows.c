@@ -1,6 +1,6 @@
 /* Steps on rows of blocks on a GPU: every variant in the emulator, on memory that ends where its last row
  * does, and the sectors of 32 bytes that are touched. What they make is compared in tests/test_gpu_rows.c,
- * test_gpu_update.c and test_gpu_head_dots.c. */
+ * test_gpu_update.c and test_gpu_head_dots.c; but rows of the host, of which some are kept, are here. */
 #include "support/simt_case.h"
 
 #include "gpu/columns.h"
@@ -268,9 +268,77 @@ static void every_head(void **state)
     FTB_HEAD_DOTS_DA(HEAD_DOTS_DA)
 }
 
+/* ---- rows that are kept */
+
+static unsigned char *bytes_of(rng *r, int64_t count, const char *name)
+{
+    unsigned char *made = case_memory(count, 1, name);
+    for (int64_t k = 0; k < count; k++)
+        made[k] = (unsigned char)rng_bits(r);
+    return memory.made[memory.count++] = made;
+}
+
+/* `width` units a row: each is its copy where it has a place, and what is between rows stays. */
+static void kept_one(rng *r, const char *name, int64_t unit, int64_t width, bool none)
+{
+    enum { COUNT = 40, KEPT = 9 };
+    const int64_t n = 1 + rng_below(r, 70), ldx = width + rng_below(r, 3), ldkept = width + rng_below(r, 2),
+                  ldy = width + rng_below(r, 3);
+    const unsigned char *x = bytes_of(r, COUNT * ldx * unit, "x"),
+                        *kept = bytes_of(r, KEPT * ldkept * unit, "kept");
+    unsigned char *y = bytes_of(r, n * ldy * unit, "y"), *before = malloc((size_t)(n * ldy * unit));
+    long long *from = list(n), *hits = list(1);
+    int *place = memory.made[memory.count++] = case_memory(COUNT, sizeof *place, "place");
+    int64_t expected = 7;
+    simt_report report;
+    assert_non_null(before);
+    memcpy(before, y, (size_t)(n * ldy * unit));
+    *hits = expected;
+    for (int k = 0; k < COUNT; k++)
+        place[k] = rng_below(r, 2) ? (int)rng_below(r, KEPT) : -1;
+    for (int64_t t = 0; t < n; t++)
+        from[t] = rng_below(r, COUNT);
+    ftb_gather_kept_arguments a = {.from = from,
+                                   .place = none ? NULL : place,
+                                   .kept = kept,
+                                   .x = x,
+                                   .y = y,
+                                   .ldkept = ldkept,
+                                   .ldx = ldx,
+                                   .ldy = ldy,
+                                   .hits = (unsigned long long *)hits};
+    const ftb_gpu_grid grid = ftb_gpu_items(&a.items, n, width);
+    case_launch(name, simt_line((unsigned)grid.x), grid.threads, (void *[]){&a},
+                &(simt_options){.seed = rng_bits(r)}, &report);
+    for (int64_t t = 0; t < n; t++) {
+        const int at = none ? -1 : place[from[t]];
+        const unsigned char *row = at >= 0 ? kept + at * ldkept * unit : x + from[t] * ldx * unit;
+        const int64_t gap = (t * ldy + width) * unit;
+        expected += at >= 0;
+        assert_memory_equal(y + t * ldy * unit, row, (size_t)(width * unit));
+        assert_memory_equal(y + gap, before + gap, (size_t)((ldy - width) * unit));
+    }
+    assert_int_equal(*hits, expected);
+    free(before);
+    while (memory.count > 0)
+        case_forget(memory.made[--memory.count]);
+}
+
+static void every_kept(void **state)
+{
+    enum { WIDTHS = 5 };
+    static const int64_t widths[WIDTHS] = {1, 2, 31, 33, 257};
+    (void)state;
+    rng r = rng_new();
+#define KEPT(bytes, type)                                                                                    \
+    for (int w = 0; w < 2 * WIDTHS; w++)                                                                     \
+        kept_one(&r, "gather_kept_" #bytes, bytes, widths[w / 2], w % 2);
+    FTB_GATHER(KEPT)
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_row), cmocka_unit_test(every_step),
-                                       cmocka_unit_test(every_head)};
+                                       cmocka_unit_test(every_head), cmocka_unit_test(every_kept)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
