@@ -309,6 +309,34 @@ static void hops(void **state)
     }
 }
 
+/* Each of the kernels of the queue: fanouts of up to 8, 16 and 32, and rows that have as many neighbours. */
+static void queues(void **state)
+{
+    (void)state;
+    static const int64_t most[] = {1, 7, 8, 9, 15, 16, 17, 31, 32};
+    if (!fake_gpu_emulates())
+        return;
+    for (int n = 0; n < (int)(sizeof most / sizeof *most); n++) {
+        rng r = rng_case(n);
+        FtB_Matrix A = make_graph(&r, 40, 300, FTB_FP32);
+        const int64_t seeds[] = {20, rng_below(&r, 40), 39, 20},
+                      fanouts[] = {most[n], rng_below(&r, most[n] + 1)};
+        FtB_Sample host, gpu;
+        FtB_Sample_options o = {.size = sizeof o, .seed = rng_bits(&r) | 1, .replace = n % 2, .edges = true};
+        assert_ok(FtB_Context_set_device(NULL, NULL));
+        assert_ok(FtB_sample(&host, A, seeds, 4, fanouts, 2, &o));
+        assert_ok(FtB_Context_set_device(NULL, "gpu"));
+        o.plan = "queue";
+        assert_ok(FtB_sample(&gpu, A, seeds, 4, fanouts, 2, &o));
+        assert_non_null(strstr(FtB_Sample_plan(gpu), "all hops in one kernel;"));
+        assert_true(FtB_Sample_edge_counts(gpu).at[0] >= 2 * most[n]);
+        assert_same_sample(host, gpu, 2, "queue");
+        FtB_Sample_free(&host);
+        FtB_Sample_free(&gpu);
+        FtB_Matrix_free(&A);
+    }
+}
+
 /* Nothing of a graph that is there moves again but seeds, lengths and layers; products with layers go on
  * there.
  */
@@ -460,6 +488,7 @@ int main(void)
         cmocka_unit_test_teardown(samples, fake_gpu_clean),
         cmocka_unit_test_teardown(relabels, fake_gpu_clean),
         cmocka_unit_test_teardown(hops, fake_gpu_clean),
+        cmocka_unit_test_teardown(queues, fake_gpu_clean),
         cmocka_unit_test_teardown(stays, fake_gpu_clean),
         cmocka_unit_test_teardown(refusals, fake_gpu_clean),
         cmocka_unit_test_teardown(forwarded, fake_gpu_clean),
