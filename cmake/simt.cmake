@@ -54,6 +54,10 @@ foreach(source ${sources})
   endif()
 endforeach()
 
+# That there is no kernel that none of the tests runs.
+add_test(NAME all_variants COMMAND bash ${PROJECT_SOURCE_DIR}/tests/all_variants.sh ${PROJECT_BINARY_DIR} CONFIGURATIONS slow)
+set_property(TEST all_variants PROPERTY LABELS slow)
+
 # The way of tests to a real GPU, which the driver that does not exist stands for.
 foreach(name memory softmax stream)
   add_test(NAME gpu_as_real_${name} COMMAND test_gpu_${name})

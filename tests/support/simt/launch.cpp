@@ -321,6 +321,7 @@ extern "C" int64_t simt_launch(const simt_kernel *kernel, simt_dim grid, simt_di
     now.threads = {block.x, block.y, block.z};
     now.shared = shared;
     if (may_run(kernel, grid, block, shared)) {
+        note_run(kernel);
         now.block_size = block.x * block.y * block.z;
         now.shared_variables = shared_variables();
         now.preempt = PREEMPT[random_bits() % (sizeof PREEMPT / sizeof *PREEMPT)];

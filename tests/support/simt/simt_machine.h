@@ -244,6 +244,7 @@ void put_aside(Block &b);                       /* the block's variables, for an
 void bring_back(Block &b);
 
 /* report.cpp */
+void note_run(const simt_kernel *kernel); /* for tests/all_variants.sh */
 void fault(simt_kind kind, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void fault_at(const void *code, simt_kind kind, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
