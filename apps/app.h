@@ -18,7 +18,7 @@ enum {
 
 /* Every cmd_<name>.c defines its row; featblas.c lists them. */
 extern const command command_project, command_info, command_plan, command_gen, command_draw, command_demo,
-    command_train, command_predict, command_sample, command_run;
+    command_train, command_predict, command_sample, command_run, command_partition;
 
 /* The command as the user would call it: "featblas", or the path that it was started by. */
 extern const char *app_program;

@@ -130,8 +130,9 @@ static const option train_options[] = {
      .kind = OPTION_CHOICE,
      FIELD(sampler),
      .argument = "NAME",
-     .choices = FANOUTS_SAMPLERS,
-     .help = "Which neighbours are picked, as featblas sample has it. Default: auto."},
+     .choices = FANOUTS_SAMPLERS "|cluster",
+     .help = "Which neighbours are picked, as featblas sample has it; cluster, in place of --sample: batches "
+             "are the graph among some clusters. Default: auto."},
     {.name = "key",
      .kind = OPTION_TEXT,
      FIELD(key),
@@ -162,6 +163,24 @@ static const option train_options[] = {
      .choices = "degree|sampled",
      .help = "Which: those of vertices with the most edges, or those that a few batches, drawn beforehand, "
              "have most often. Default: degree."},
+    {.name = "clusters",
+     .kind = OPTION_INTEGER,
+     FIELD(clusters),
+     .argument = "N",
+     .low = 1,
+     .high = INT32_MAX,
+     .help = "cluster: cut the graph into N clusters, by METIS, as featblas partition does."},
+    {.name = "clusters-per-batch",
+     .kind = OPTION_INTEGER,
+     FIELD(clusters_each),
+     .argument = "Q",
+     .low = 1,
+     .help = "cluster: Q clusters of a batch, drawn at random, each once an epoch. Default: 1."},
+    {.name = "partition",
+     .kind = OPTION_FILE,
+     FIELD(partition),
+     .argument = "FILE",
+     .help = "cluster: the cluster of each vertex, as featblas partition writes it, in place of METIS."},
     {.name = "save-every",
      .kind = OPTION_INTEGER,
      FIELD(save_every),
@@ -215,41 +234,6 @@ static const train_values train_defaults = {
 
 /* ---- options */
 
-/* Options that a resumed run has from its file. */
-static int check_resumed(const train_values *v)
-{
-    const struct {
-        const char *option;
-        bool given;
-    } rows[] = {{"layers", v->layers > 0},
-                {"hidden", v->hidden > 0},
-                {"heads", v->learn.heads > 0},
-                {"output-heads", v->out_heads > 0},
-                {"dropout", !isnan(v->dropout)},
-                {"activation", v->learn.activation >= 0},
-                {"aggregate", v->learn.aggregate >= 0},
-                {"hops", v->learn.hops > 0},
-                {"teleport", !isnan(v->learn.teleport)},
-                {"make-features", v->learn.made >= 0},
-                {"normalize", v->learn.normalize > 0},
-                {"undirected", v->learn.undirected != 0},
-                {"lr", !isnan(v->lr)},
-                {"weight-decay", !isnan(v->weight_decay)},
-                {"optimizer", v->optimizer >= 0},
-                {"select", v->select >= 0},
-                {"sample", v->sample},
-                {"batch", v->batch > 0},
-                {"sampler", v->sampler >= 0},
-                {"key", v->key},
-                {"replace", v->replace},
-                {"iterations", v->iterations > 0},
-                {"seed", v->seed >= 0}};
-    for (size_t r = 0; v->resume && r < sizeof rows / sizeof *rows; r++)
-        if (rows[r].given)
-            return app_fail(APP_USAGE, "--%s: a resumed run has that of %s", rows[r].option, v->resume);
-    return APP_OK;
-}
-
 static int check_files(const train_values *v, const char *path)
 {
     int code = files_check_output("save", v->save);
@@ -258,27 +242,6 @@ static int check_files(const train_values *v, const char *path)
     if (code == APP_OK)
         code = learn_check_data(&v->learn, path, "save", v->save);
     return code == APP_OK ? learn_check_data(&v->learn, path, "plot", v->learn.plot) : code;
-}
-
-static int check_batches(const train_values *v)
-{
-    const struct {
-        const char *option;
-        bool given;
-    } rows[] = {{"batch", v->batch > 0},
-                {"sampler", v->sampler >= 0},
-                {"key", v->key},
-                {"replace", v->replace},
-                {"iterations", v->iterations > 0},
-                {"feature-cache", v->feature_cache && !v->resume},
-                {"cache-by", v->cache_by >= 0 && !v->resume},
-                {"save-every", v->save_every > 0 && !v->resume}};
-    for (size_t r = 0; r < sizeof rows / sizeof *rows && !v->sample; r++)
-        if (rows[r].given)
-            return app_fail(APP_USAGE, "--%s means nothing without --sample", rows[r].option);
-    if (v->save_every > 0 && (!v->save || v->weights_only || v->repeat > 1))
-        return app_fail(APP_USAGE, "--save-every goes with --save, and without --weights-only and --repeat");
-    return APP_OK;
 }
 
 int train_check_hops(const train_sampling *how, const model_options *o, int code, const char *name)
@@ -302,9 +265,7 @@ static int check_values(const train_values *v, const char *path)
         return app_fail(APP_USAGE, "--lr: %g is not a number above 0", v->lr);
     if (v->weight_decay < 0 || isinf(v->weight_decay))
         return app_fail(APP_USAGE, "--weight-decay: %g is not a number from 0", v->weight_decay);
-    code = check_resumed(v);
-    if (code == APP_OK)
-        code = check_batches(v);
+    code = train_check_options(v);
     return code == APP_OK ? check_files(v, path) : code;
 }
 
@@ -342,10 +303,16 @@ static int read_sampling(train *t)
     const train_values *v = t->values;
     train_sampling *how = &t->plan.sampling;
     *how = (train_sampling){.batch = whole_or(v->batch, 1024),
-                            .selector = (FtB_Selector)ftb_max(v->sampler, 0),
+                            .selector = train_of_clusters(v) ? FTB_SAMPLE_DEFAULT
+                                                             : (FtB_Selector)ftb_max(v->sampler, 0),
                             .key = v->key,
                             .replace = v->replace,
                             .iterations = v->iterations};
+    if (train_of_clusters(v)) {
+        how->clusters = whole_or(v->clusters, INT32_MAX); /* as many as the file has */
+        how->each = whole_or(v->clusters_each, 1);
+        return learn_check_has("sampler cluster", true, t->model.kind, model_samples);
+    }
     if (!v->sample)
         return APP_OK;
     int code = learn_check_has("sample", true, t->model.kind, model_samples);
@@ -513,12 +480,13 @@ static void release(train *t)
     free(t->runs);
     FtB_Tensors_free(&t->resume);
     FtB_Tensors_free(&t->best);
+    free(t->partition);
     dataset_free(&t->set);
 }
 
 static int run_train(const void *values, int count, char *const *operands)
 {
-    train t = {.values = values, .path = operands[0], .best_run = -1};
+    train t = {.values = values, .path = operands[0], .best_run = -1, .resumed_seeds = NAN};
     (void)count;
     int code = check_values(values, t.path);
     if (code != APP_OK)
@@ -541,6 +509,9 @@ static int run_train(const void *values, int count, char *const *operands)
         code = fit_model(&t);
     if (code == APP_OK) {
         t.plan = choose_plan(&t);
+        code = train_partition(&t);
+    }
+    if (code == APP_OK) {
         train_announce(&t);
         code = run_all(&t);
     }
@@ -560,7 +531,8 @@ const command command_train = {
                    "OGB's layout; "
                    "GRAPH is a file with a graph, then --features, --labels and --split name the others.\n\n"
                    "Every epoch is over the whole graph, or with --sample over mini-batches of sampled "
-                   "neighbourhoods (docs/sampling.md). Validation and test are scored without dropout "
+                   "neighbourhoods, with --sampler cluster of clusters (docs/sampling.md). Validation and "
+                   "test are scored without dropout "
                    "after each; what is "
                    "reported and saved are the weights of the epoch that --select says.\n\n"
                    "Ctrl-C ends after the epoch, of mini-batches after the batch, and saves; --resume goes "
@@ -572,6 +544,7 @@ const command command_train = {
         "  $ featblas train graph.mtx --features x.npy --labels y.txt --split split.txt --model sage\n"
         "  $ featblas train cora/ --model sage --sample 15,10 --batch 64 --epochs 20 --save "
         "cora.safetensors\n"
+        "  $ featblas train cora/ --sampler cluster --clusters 10 --clusters-per-batch 2\n"
         "  $ featblas train cora/ --resume cora.safetensors --epochs 400 --save cora.safetensors\n",
     .shared = learn_options,
     .options = train_options,

@@ -10,8 +10,8 @@
 
 /* In the order in which help lists them. */
 static const command *const commands[] = {
-    &command_project, &command_info,   &command_plan, &command_gen,  &command_draw, &command_train,
-    &command_predict, &command_sample, &command_run,  &command_demo, NULL};
+    &command_project, &command_info,   &command_plan, &command_gen,       &command_draw, &command_train,
+    &command_predict, &command_sample, &command_run,  &command_partition, &command_demo, NULL};
 
 static const command *find(const char *name)
 {

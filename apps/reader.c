@@ -2,6 +2,7 @@
 #include "reader.h"
 #include "format_words.h"
 #include "io/input.h"
+#include "io/io.h"
 #include "text.h"
 
 #include <stdlib.h>
@@ -104,4 +105,28 @@ int reader_read(const reader_values *v, const char *path, FtB_Matrix *R, FtB_Lab
                   reader_describe(how, &found->layout));
     }
     return APP_OK;
+}
+
+int reader_graph(const reader_values *v, const char *path, FtB_Matrix *A, int64_t *n, int64_t *base)
+{
+    FtB_Labels rows = NULL, cols = NULL;
+    reader_found found;
+    int64_t ncols;
+    int code = reader_read(v, path, A, &rows, &cols, &found);
+    const bool labels = rows || cols;
+    FtB_Labels_free(&rows);
+    FtB_Labels_free(&cols);
+    if (code != APP_OK)
+        return code;
+    if (labels)
+        return app_fail(APP_INPUT,
+                        "%s: an edge list, whose rows and columns have numbers apart; expected a square "
+                        "matrix in mtx, npz or csr",
+                        path);
+    code = app_library_error(FtB_Matrix_shape(*A, n, &ncols, NULL, NULL, NULL), APP_INPUT);
+    if (code == APP_OK && *n != ncols)
+        return app_fail(APP_INPUT, "%s: %lld x %lld; expected as many rows as columns", path, (long long)*n,
+                        (long long)ncols);
+    *base = ftb_format_base(ftb_format_of(found.format));
+    return code;
 }

@@ -14,6 +14,8 @@ typedef struct reader_found {
  * NULL. */
 int reader_read(const reader_values *v, const char *path, FtB_Matrix *R, FtB_Labels *rows, FtB_Labels *cols,
                 reader_found *found);
+/* Reads a square matrix of n vertices; *base: what the file numbers them from. */
+int reader_graph(const reader_values *v, const char *path, FtB_Matrix *A, int64_t *n, int64_t *base);
 /* "commas; a header; row 1, column 2, value 3"; room for READER_TEXT characters. Returns the buffer. */
 #define READER_TEXT 160
 char *reader_describe(char *buffer, const FtB_Edge_layout *layout);

@@ -45,6 +45,11 @@ function(featblas_label name source)
   if(name MATCHES "(gpu|devices)") # those who ask for drivers that do not exist
     list(APPEND environment FEATBLAS_FAKE_DRIVERS=${FEATBLAS_FAKE_DRIVERS})
   endif()
+  if(name MATCHES "clusters")
+    list(APPEND environment FEATBLAS_FAKE_METIS=${FEATBLAS_FAKE_METIS})
+  elseif(name STREQUAL "test_docs") # what documents show of partitions must not need METIS
+    list(APPEND environment FEATBLAS_METIS=${FEATBLAS_FAKE_METIS}/fake_metis_32.so)
+  endif()
   set_tests_properties(${name} PROPERTIES ENVIRONMENT "${environment}")
 endfunction()
 
@@ -100,6 +105,16 @@ foreach(library fake_nvrtc fake_cublas fake_cusparse)
   target_include_directories(${library} PRIVATE . src)
   target_link_libraries(${library} PRIVATE featblas_flags ${CMAKE_DL_LIBS})
 endforeach()
+
+# METIS that checks what it is given: of 32 and of 64 bits, and one that lacks a function.
+set(FEATBLAS_FAKE_METIS ${PROJECT_BINARY_DIR}/fake_metis)
+foreach(library fake_metis_32 fake_metis_64 fake_metis_lacks)
+  add_library(${library} MODULE tests/support/fake_metis/fake_metis.c)
+  set_target_properties(${library} PROPERTIES PREFIX "" SUFFIX ".so" LIBRARY_OUTPUT_DIRECTORY ${FEATBLAS_FAKE_METIS})
+  target_link_libraries(${library} PRIVATE featblas_flags)
+endforeach()
+target_compile_definitions(fake_metis_64 PRIVATE FAKE_METIS_BITS=64)
+target_compile_definitions(fake_metis_lacks PRIVATE FAKE_METIS_LACKS)
 
 file(GLOB sources CONFIGURE_DEPENDS tests/test_*.c)
 featblas_with_graphblas(sources)
@@ -208,6 +223,7 @@ add_custom_target(gpu_tests DEPENDS ${gpu_tests} fake_cuda fake_cuda_lacks fake_
 
 add_dependencies(test_gpu_driver fake_cuda fake_cuda_lacks)
 add_dependencies(test_gpu_memory fake_cuda)
+add_dependencies(test_clusters_metis fake_metis_32 fake_metis_64 fake_metis_lacks)
 foreach(name test_gpu_spmm test_gpu_rows test_gpu_update test_gpu_head_dots test_gpu_softmax test_gpu_sddmm test_gpu_attention
     test_gpu_loss test_gpu_dense test_gpu_expression test_gpu_layers test_gpu_images test_gpu_cublas test_gpu_cusparse test_gpu_cusparse_dots test_gpu_place test_gpu_spgemm test_gpu_spgemm_texts
     test_gpu_products test_gpu_products_more test_gpu_stream test_gpu_graph test_gpu_graph_changes test_gpu_wrap test_gpu_features)

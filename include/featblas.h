@@ -8,7 +8,8 @@
  * optional; function-like macros of the same names (featblas/slots.h) wrap them.
  *
  * This file has the conventions, types and contexts; it includes featblas/objects.h, operations.h, project.h,
- * sample.h, negative.h, relations.h, walk.h, subgraph.h, plan.h and files.h, which document the rest.
+ * sample.h, negative.h, relations.h, walk.h, subgraph.h, clusters.h, loader.h, plan.h and files.h, which
+ * document the rest.
  *
  * GrB_Info and GraphBLAS's handles come from <GraphBLAS.h>, or, where this FeatBLAS was built without it,
  * from featblas/graphblas_types.h; objects of GraphBLAS are refused with GrB_NOT_IMPLEMENTED then.
@@ -299,6 +300,8 @@ GrB_Info FtB_set_allocator(void *(*m)(size_t), void *(*r)(void *, size_t), void 
 #include "featblas/walk.h"
 
 #include "featblas/subgraph.h"
+
+#include "featblas/clusters.h"
 
 #include "featblas/loader.h"
 

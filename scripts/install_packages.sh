@@ -18,7 +18,7 @@ esac
 as_root=yes
 if command -v apt-get > /dev/null; then
     packages="gcc libc6-dev cmake make ninja-build pkg-config libgraphblas-dev libhwloc-dev zlib1g-dev
-        librandom123-dev libjansson-dev libzip-dev libopenblas-dev libcairo2-dev libgraphviz-dev graphviz libcmocka-dev python3"
+        librandom123-dev libjansson-dev libzip-dev libopenblas-dev libcairo2-dev libgraphviz-dev graphviz libcmocka-dev libmetis5 python3"
     [ "$list" = build ] || packages="$packages g++ clang clang-format clang-tidy libomp-dev doxygen git
         python3-networkx python3-scipy"
     have() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2> /dev/null)" = installed ]; }
@@ -27,14 +27,14 @@ if command -v apt-get > /dev/null; then
     export DEBIAN_FRONTEND=noninteractive
 elif command -v dnf > /dev/null; then
     packages="gcc cmake make ninja-build pkgconf-pkg-config suitesparse-devel hwloc-devel zlib-devel
-        Random123-devel jansson-devel libzip-devel openblas-devel cairo-devel graphviz-devel graphviz libcmocka-devel python3"
+        Random123-devel jansson-devel libzip-devel openblas-devel cairo-devel graphviz-devel graphviz libcmocka-devel metis python3"
     [ "$list" = build ] || packages="$packages gcc-c++ clang clang-tools-extra libomp-devel doxygen git
         python3-networkx python3-scipy"
     have() { rpm -q --whatprovides "$1" > /dev/null 2>&1; }
     refresh=""
     install="dnf install -y -q"
 elif command -v brew > /dev/null; then
-    packages="cmake ninja pkgconf libomp suite-sparse hwloc random123 jansson libzip openblas cairo graphviz cmocka"
+    packages="cmake ninja pkgconf libomp suite-sparse hwloc random123 jansson libzip openblas cairo graphviz cmocka metis"
     [ "$list" = build ] || packages="$packages llvm clang-format doxygen"
     have() { brew list --formula "$1" > /dev/null 2>&1; }
     refresh=""

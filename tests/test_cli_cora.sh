@@ -28,6 +28,13 @@ reaches appnp 0.82 10
 reaches gcn 0.802 3 --sample 15,10 --batch 64
 reaches gat 0.821 2 --sample 15,10 --batch 64
 reaches sage 0.79 2 --sample 15,10 --batch 64
+# Clusters, by METIS where it is there
+run 0 gen sbm --vertices 80 --blocks 4 -q -o small.mtx
+if "$FEATBLAS_COMMAND" partition small.mtx --parts 2 >out 2>err; then
+    reaches gcn 0.802 3 --sampler cluster --clusters 20 --clusters-per-batch 5
+else
+    echo "skipped: clusters, $(cat err)"
+fi
 run 0 predict "$FEATBLAS_DATA/cora" --load gcn.safetensors -o labels.tsv
 [ "$(wc -l <labels.tsv)" -eq 2708 ] || fail "predict: $(wc -l <labels.tsv) labels"
 finish

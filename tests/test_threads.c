@@ -492,7 +492,7 @@ static const struct {
     {"attention_grad", attention}, {"apply", apply}, {"select", selects}, {"select_topk", selects},
     {"eWiseAdd", add}, {"eWiseMult", mult}, {"reduce", reduce}, {"reduce_scalar", reduce_scalar},
     {"run", vertex}, {"Run_new", vertex}, {"Run_step", vertex}, {"bfs", programs}, {"sssp", programs}, {"components", programs}, {"pagerank", programs}, {"gather", gather}, {"scatter", scatter}, {"select_sample", select_sample}, {"sample_negative", select_sample}, {"sample", sample}, {"Relations_sample", sample}, {"Loader_next", sample}, {"walk", walk}, {"pinsage", walk},
-    {"subgraph", subgraphs}, {"Saint_new", subgraphs}, {"Saint_batch", subgraphs}, {"project", project}, {"project_plan", project_plan},
+    {"subgraph", subgraphs}, {"Saint_new", subgraphs}, {"Saint_batch", subgraphs}, {"partition", subgraphs}, {"partition_measure", subgraphs}, {"Clusters_batch", subgraphs}, {"project", project}, {"project_plan", project_plan},
     {"mxm_plan", mxm_plan}, {"attention_plan", attention_plan}, {"Matrix_read", matrix_files},
     {"Matrix_write", matrix_files}, {"Block_read", block_files}, {"Block_write", block_files}, {"init", init},
     {"Optimizer_step", optimizer}, {"Layer_apply", layers}, {"evaluate", backward}, {"backward", backward},

@@ -30,25 +30,35 @@ int learn_check_data(const learn_values *v, const char *path, const char *name, 
 
 typedef struct train_values {
     learn_values learn;
-    const char *save, *resume, *sample, *key, *feature_cache;
+    const char *save, *resume, *sample, *key, *feature_cache, *partition;
     int task, optimizer, select, metrics, weights_only, sampler, replace, cache_by;
-    int64_t classes, layers, hidden, out_heads, epochs, patience, seed, repeat, batch, save_every, iterations;
+    int64_t classes, layers, hidden, out_heads, epochs, patience, seed, repeat, batch, save_every, iterations,
+        clusters, clusters_each;
     double dropout, lr, weight_decay;
 } train_values;
+
+/* --sampler cluster is behind the names of FANOUTS_SAMPLERS. */
+static inline bool train_of_clusters(const train_values *v) { return v->sampler == FTB_SAMPLE_LADIES + 1; }
+/* Options that a resumed run has from its file, and those of mini-batches without any (train_check.c).
+ * Returns an exit code. */
+int train_check_options(const train_values *v);
 
 /* Which epoch's weights are kept: that of the largest score or the smallest loss of the validation part, or
  * the last one. */
 typedef enum train_select { TRAIN_BY_SCORE = 0, TRAIN_BY_LOSS, TRAIN_LAST } train_select;
 
-/* How mini-batches are sampled; no hops: every epoch is over the whole graph. */
+/* How mini-batches are made, of sampled neighbourhoods or of clusters; no hops and no clusters: every epoch
+ * is over the whole graph. */
 typedef struct train_sampling {
     int nhops;
     int64_t fanouts[FANOUTS], batch;
     FtB_Selector selector;
     const char *key; /* NULL: none */
     bool replace;
-    int64_t iterations; /* of LABOR */
+    int64_t iterations;     /* of LABOR */
+    int64_t clusters, each; /* parts of the graph, and those of a mini-batch */
 } train_sampling;
+static inline bool train_samples(const train_sampling *how) { return how->nhops > 0 || how->clusters > 0; }
 
 /* Rows of features that a GPU keeps, as FtB_Loader_options has them. */
 typedef struct train_cache {
@@ -106,6 +116,9 @@ typedef struct train {
     int64_t resumed_epoch, resumed_best_epoch, resumed_batch;
     double resumed_best; /* NaN: none */
     double resumed_loss; /* sum over the seeds of the batches before resumed_batch */
+    double resumed_seeds,
+        resumed_mark;   /* these seeds; NAN: a batch has as many as another. Of its partition */
+    int32_t *partition; /* cluster of each vertex; NULL: there are none */
 } train;
 
 /* Trains with the seed of *run, and fills it in; the weights go to t->best where they are the best so far.
@@ -114,6 +127,11 @@ int train_once(train *t, train_run *run);
 /* That there are as many hops as layers; `name` is who says how many. Returns `code` after saying what is
  * wrong. */
 int train_check_hops(const train_sampling *how, const model_options *o, int code, const char *name);
+/* The clusters of --sampler cluster: of --partition's file, or by METIS (train_clusters.c). Returns an exit
+ * code. */
+int train_partition(train *t);
+/* A number of 53 bits that tells one partition from another. */
+double train_partition_mark(const train *t);
 /* Reads what the state in t->resume says, into t->resumed and what follows it. Returns an exit code. */
 int train_resumed(train *t);
 

@@ -20,6 +20,16 @@ static int64_t *list_seeds(training *s)
     return seeds;
 }
 
+/* Batches of clusters: a loader's options for these. */
+static GrB_Info make_clusters(training *s, FtB_Loader_options *o)
+{
+    const train_sampling *how = &s->t->plan.sampling;
+    const GrB_Info info = FtB_Clusters_new(&s->clusters, s->t->set.graph, s->t->partition, how->clusters,
+                                           FTB_CLUSTERS_OPTIONS(.batch = how->each, .seed = s->run->seed));
+    *o = (FtB_Loader_options){.size = sizeof *o, .clusters = s->clusters, .targets = o->targets};
+    return info;
+}
+
 static GrB_Info make_loader(training *s)
 {
     const dataset *set = &s->t->set;
@@ -39,11 +49,13 @@ static GrB_Info make_loader(training *s)
                             .cache_by = s->t->cache.by};
     int64_t *seeds = list_seeds(s);
     memcpy(o.fanout, how->fanouts, (size_t)how->nhops * sizeof *o.fanout);
-    GrB_Info info = seeds ? FtB_Loader_new(&s->loader, set->graph,
-                                           set->dense_features ? FTB_ARG(set->dense_features)
-                                                               : FTB_ARG(set->sparse_features),
-                                           set->labels, seeds, s->nseeds, &o)
-                          : ftb_nomem();
+    GrB_Info info = how->clusters > 0 ? make_clusters(s, &o) : GrB_SUCCESS;
+    if (info == GrB_SUCCESS)
+        info = seeds ? FtB_Loader_new(&s->loader, set->graph,
+                                      set->dense_features ? FTB_ARG(set->dense_features)
+                                                          : FTB_ARG(set->sparse_features),
+                                      set->labels, seeds, s->nseeds, &o)
+                     : ftb_nomem();
     ftb_delete(seeds);
     return info;
 }
@@ -60,7 +72,9 @@ GrB_Info train_batches_begin(training *s)
                         t->values->resume, (long long)t->resumed_batch + 1, (long long)batches);
     s->batch = t->resumed_batch;
     s->sum = t->resumed_loss;
-    s->seeds = fmin((double)s->batch * (double)t->plan.sampling.batch, (double)s->nseeds);
+    s->seeds = isnan(t->resumed_seeds)
+                   ? fmin((double)s->batch * (double)t->plan.sampling.batch, (double)s->nseeds)
+                   : t->resumed_seeds;
     s->tape->run = (uint64_t)(t->resumed_epoch * batches + s->batch); /* as many as there were */
     return FtB_Loader_seek(s->loader, t->resumed_epoch, s->batch);
 }
@@ -89,6 +103,11 @@ static GrB_Info one_batch(training *s, FtB_Batch b, double *value)
     GrB_Info info = FtB_Tape_reset(s->tape);
     if (info != GrB_SUCCESS)
         return info;
+    if (FtB_Batch_seeds(b).count == 0) { /* of clusters: there is nothing to learn */
+        *value = 0;
+        s->tape->run++;
+        return GrB_SUCCESS;
+    }
     const FtB_Var loss = record(s, b);
     info = explain_first(s, loss);
     if (info == GrB_SUCCESS)
@@ -105,7 +124,7 @@ static void show(const training *s)
                  done = (double)(s->run->count * batches + s->batch);
     app_progress_note((app_seconds() - s->started) / (done - before) * ((double)(epochs * batches) - done),
                       "epoch %lld/%lld  batch %lld/%lld  loss %.4f", (long long)s->run->count + 1,
-                      (long long)epochs, (long long)s->batch, (long long)batches, s->sum / s->seeds);
+                      (long long)epochs, (long long)s->batch, (long long)batches, s->sum / fmax(s->seeds, 1));
 }
 
 void train_batches_end(training *s)
@@ -143,7 +162,7 @@ int train_batches(training *s, double *loss, bool *whole)
         code = app_library_error(FtB_Loader_status(s->loader), APP_OUTPUT);
     if (code != APP_OK || b || app_signal())
         return code;
-    *loss = s->sum / s->seeds;
+    *loss = s->sum / fmax(s->seeds, 1);
     s->sum = s->seeds = 0;
     s->batch = 0;
     *whole = true;

@@ -53,6 +53,9 @@ void train_announce(const train *t)
                         h > 0 ? "," : ", neighbours:", (long long)t->plan.sampling.fanouts[h]);
         fputc('\n', stderr);
     }
+    if (t->plan.sampling.clusters > 0)
+        fprintf(stderr, "mini-batches of %lld of %lld clusters\n", (long long)t->plan.sampling.each,
+                (long long)t->plan.sampling.clusters);
     if (ftb_dense_slow())
         fprintf(stderr, "%s\n", ftb_dense_slow());
 }

@@ -64,7 +64,7 @@ static GrB_Info record(training *s)
     GrB_Info info = FtB_Tape_new(&s->tape, s->run->seed);
     if (info == GrB_SUCCESS)
         info = make_mask(s);
-    if (info == GrB_SUCCESS && s->t->plan.sampling.nhops > 0)
+    if (info == GrB_SUCCESS && train_samples(&s->t->plan.sampling))
         return train_batches_begin(s);
     if (info != GrB_SUCCESS)
         return info;
@@ -235,6 +235,7 @@ int train_once(train *t, train_run *run)
         code = finish(&s);
     train_batches_end(&s);
     FtB_Loader_free(&s.loader);
+    FtB_Clusters_free(&s.clusters);
     FtB_Tape_free(&s.pieces);
     FtB_Stopper_free(&s.stopper);
     FtB_Optimizer_free(&s.optimizer);

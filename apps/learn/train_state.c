@@ -36,21 +36,29 @@ static GrB_Info put_sampling(training *s)
     char text[FANOUTS * 24] = "";
     size_t at = 0;
     GrB_Info info = GrB_SUCCESS;
-    if (how->nhops == 0)
+    if (!train_samples(how))
         return info;
     for (int h = 0; h < how->nhops; h++)
         at += how->fanouts[h] < 0 ? (size_t)snprintf(text + at, sizeof text - at, "%sall", h > 0 ? "," : "")
                                   : (size_t)snprintf(text + at, sizeof text - at, "%s%lld", h > 0 ? "," : "",
                                                      (long long)how->fanouts[h]);
-    info = FtB_Tensors_set_text(s->tensors, STATE "sample", text);
+    if (how->nhops > 0)
+        info = FtB_Tensors_set_text(s->tensors, STATE "sample", text);
     if (info == GrB_SUCCESS && how->key)
         info = FtB_Tensors_set_text(s->tensors, STATE "key", how->key);
     const struct {
         const char *key;
         double value;
-    } rows[] = {{STATE "batch", (double)s->batch},        {STATE "batch-loss", s->sum},
-                {STATE "batch-size", (double)how->batch}, {STATE "sampler", how->selector},
-                {STATE "replace", how->replace},          {STATE "iterations", (double)how->iterations}};
+    } rows[] = {{STATE "batch", (double)s->batch},
+                {STATE "batch-loss", s->sum},
+                {STATE "batch-seeds", s->seeds},
+                {STATE "batch-size", (double)how->batch},
+                {STATE "sampler", how->selector},
+                {STATE "replace", how->replace},
+                {STATE "iterations", (double)how->iterations},
+                {STATE "clusters", (double)how->clusters},
+                {STATE "clusters-per-batch", (double)how->each},
+                {STATE "partition", train_partition_mark(s->t)}};
     for (size_t r = 0; r < sizeof rows / sizeof *rows && info == GrB_SUCCESS; r++)
         info = put_number(s->tensors, rows[r].key, rows[r].value);
     return info;
@@ -61,7 +69,7 @@ int train_resumed(train *t)
     const model_kind *kind = t->model.kind;
     double rule = FTB_ADAM, select = TRAIN_BY_SCORE, lr = kind->lr, decay = kind->weight_decay,
            first = kind->decay_first, patience = (double)kind->patience, seed = 0, epoch = 0, best_epoch = 0,
-           best = NAN, batch = 0, size = 1, selector = 0, replace = 0, iterations = 0;
+           best = NAN, batch = 0, size = 1, selector = 0, replace = 0, iterations = 0, clusters = 0, each = 1;
     const double most = 0x1p53; /* what a text of a number holds */
     const struct {
         const char *key;
@@ -78,10 +86,14 @@ int train_resumed(train *t)
                 {STATE "best-epoch", &best_epoch, {0, MODEL_EPOCHS, true}},
                 {STATE "batch", &batch, {0, most, true}},
                 {STATE "batch-loss", &t->resumed_loss, {-DBL_MAX, DBL_MAX, false}},
+                {STATE "batch-seeds", &t->resumed_seeds, {0, most, true}},
                 {STATE "batch-size", &size, {1, most, true}},
                 {STATE "sampler", &selector, {0, UINT8_MAX, true}},
                 {STATE "replace", &replace, {0, 1, true}},
-                {STATE "iterations", &iterations, {0, INT16_MAX, true}}};
+                {STATE "iterations", &iterations, {0, INT16_MAX, true}},
+                {STATE "clusters", &clusters, {0, INT32_MAX, true}},
+                {STATE "clusters-per-batch", &each, {0, most, true}},
+                {STATE "partition", &t->resumed_mark, {0, most, true}}};
     int code = APP_OK;
     for (size_t r = 0; r < sizeof rows / sizeof *rows && code == APP_OK; r++)
         code = model_number(rows[r].to, t->resume, rows[r].key, rows[r].range);
@@ -103,7 +115,9 @@ int train_resumed(train *t)
                                            .selector = (FtB_Selector)selector,
                                            .key = FtB_Tensors_get_text(t->resume, STATE "key"),
                                            .replace = replace > 0,
-                                           .iterations = (int64_t)iterations}};
+                                           .iterations = (int64_t)iterations,
+                                           .clusters = (int64_t)clusters,
+                                           .each = (int64_t)each}};
     t->resumed_seed = (uint64_t)seed;
     t->resumed_epoch = (int64_t)epoch;
     t->resumed_best_epoch = (int64_t)best_epoch;

@@ -16,6 +16,7 @@ typedef struct training {
     FtB_Tensors tensors;
     /* of mini-batches: */
     FtB_Loader loader; /* NULL: every epoch is over the whole graph */
+    FtB_Clusters clusters;
     FtB_Tape pieces;   /* of inference */
     int64_t batch;     /* of the epoch at hand, that comes next */
     int64_t nseeds;    /* of an epoch */

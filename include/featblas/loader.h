@@ -49,18 +49,24 @@ typedef struct FtB_Loader_options {
     double cache_share;    /**< or the share of the rows that it keeps, above 0 to 1 */
     FtB_Cache_by cache_by; /**< which */
     int64_t cache_batches; /**< drawn beforehand for FTB_CACHE_SAMPLED; 0: 16 */
+    FtB_Clusters clusters; /**< of A: batches are these clusters' subgraphs, in their order, and no other
+                              option says which; stays the caller's, and must be there until the loader is
+                              freed. NULL: batches are of seeds */
 } FtB_Loader_options;
 
 /** Makes a loader. What batches hold depends on the seed, the seeds and the number of epoch and batch: not on
  * threads, on how many are made ahead, or on which were asked for before. It takes 8 bytes a seed (12 with
  * labels) and the batches that are there: one that was handed out, and `ahead`; nothing follows the graph's
- * size. Large arrays that are freed are kept for the next batches, as by FtB_Tape_new.
+ * size, but with clusters 4 bytes a vertex. Large arrays that are freed are kept for the next batches, as by
+ * FtB_Tape_new. A batch of clusters has those of the seeds that are in them, ascending, none or more, before
+ * their other vertices, ascending; its hop 0 are the seeds' rows of the subgraph, all further hops the
+ * subgraph.
  *  @param[out] loader the new one, NULL on failure. @param A n x n; row i has what vertex i aggregates.
  * Referenced. @param X slot: features, a row for each vertex: FtB_Block, or FtB_Matrix of width 0 or 1
  * (sparse ones); NULL: none. Referenced. @param labels n classes, of which those of the seeds are copied;
  * NULL: none.
- * @param seeds 0 to n - 1, copied: the vertices that are trained on. @param nseeds how many. @param options
- * fanouts, and what else.
+ * @param seeds 0 to n - 1, copied: the vertices that are trained on; with clusters each once. @param nseeds
+ * how many. @param options fanouts, and what else.
  *  @return GrB_NULL_POINTER, GrB_INVALID_VALUE, GrB_INDEX_OUT_OF_BOUNDS (a seed), GrB_DIMENSION_MISMATCH,
  * GrB_OUT_OF_MEMORY, FTB_LIMIT. */
 GrB_Info FtB_Loader_new(FtB_Loader *loader, FtB_Matrix A, FtB_Arg X, const int32_t *labels,

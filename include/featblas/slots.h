@@ -160,6 +160,8 @@ template <typename T> static inline const T *FtB_options(const T &options) { ret
 #define FTB_WALK_OPTIONS(...) FTB_OPTIONS_OF(FtB_Walk_options, __VA_ARGS__)
 #define FTB_SUBGRAPH_OPTIONS(...) FTB_OPTIONS_OF(FtB_Subgraph_options, __VA_ARGS__)
 #define FTB_SAINT_OPTIONS(...) FTB_OPTIONS_OF(FtB_Saint_options, __VA_ARGS__)
+#define FTB_PARTITION_OPTIONS(...) FTB_OPTIONS_OF(FtB_Partition_options, __VA_ARGS__)
+#define FTB_CLUSTERS_OPTIONS(...) FTB_OPTIONS_OF(FtB_Clusters_options, __VA_ARGS__)
 #define FTB_ATTENTION_OPTIONS(...) FTB_OPTIONS_OF(FtB_Attention_options, __VA_ARGS__)
 
 #define FTB_GRAD(name, output)                                                                               \

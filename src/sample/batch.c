@@ -1,4 +1,5 @@
-/* A batch: some seeds in the epoch's order, what is sampled of them, features and labels gathered.
+/* A batch: some seeds in the epoch's order, what is sampled of them, or clusters and the seeds in them;
+ * features and labels gathered.
  *
  * The order is never stored: place t of an epoch holds seed p(t), p being a permutation that a Feistel
  * network computes, whose round function is Philox. It permutes 2^(2h) numbers, at most 4 n; those from n on
@@ -6,6 +7,7 @@
 #include "sample/batch.h"
 
 #include "core/draws.h"
+#include "sample/cluster_batches.h"
 #include "sample/feature_rows.h"
 
 /* The slots' macros are for callers: these are the functions. */
@@ -74,10 +76,9 @@ static GrB_Info gather_sparse(FtB_Matrix *Y, FtB_Matrix X, FtB_Ids rows)
                : info;
 }
 
-static GrB_Info fill(FtB_Batch b, const ftb_batches *of, int64_t *places, int64_t at)
+/* Seeds by their numbers in the loader's list become vertices, with their labels. */
+static GrB_Info take_seeds(FtB_Batch b, const ftb_batches *of, int64_t *places)
 {
-    FtB_Sample_options how = of->sampler;
-    how.batch = at;
     if (of->labels && !(b->labels = ftb_new(of->ctx, b->nseeds, sizeof *b->labels)))
         return ftb_nomem();
     for (int64_t t = 0; t < b->nseeds; t++) {
@@ -85,7 +86,53 @@ static GrB_Info fill(FtB_Batch b, const ftb_batches *of, int64_t *places, int64_
             b->labels[t] = of->labels[places[t]];
         places[t] = of->seeds[places[t]];
     }
-    GrB_Info info = FtB_sample(&b->sample, of->A, places, b->nseeds, of->options.fanout, of->nhops, &how);
+    return GrB_SUCCESS;
+}
+
+/* Seeds, and what is sampled of them. */
+static GrB_Info sample_seeds(FtB_Batch b, const ftb_batches *of, int64_t at)
+{
+    const int64_t first = at % of->count * of->options.batch;
+    FtB_Sample_options how = of->sampler;
+    how.batch = at;
+    b->nseeds = ftb_min(of->options.batch, of->nseeds - first);
+    int64_t *places = places_of(of, at / of->count, first, b->nseeds);
+    GrB_Info info = places ? take_seeds(b, of, places) : ftb_nomem();
+    if (info == GrB_SUCCESS)
+        info = FtB_sample(&b->sample, of->A, places, b->nseeds, of->options.fanout, of->nhops, &how);
+    ftb_delete(places);
+    return info;
+}
+
+/* The subgraph of clusters, the seeds among their vertices first. */
+static GrB_Info sample_clusters(FtB_Batch b, const ftb_batches *of, int64_t at)
+{
+    const FtB_Clusters clusters = of->options.clusters;
+    int64_t *vertices, count, rest = 0;
+    GrB_Info info = ftb_clusters_draw(clusters, of->ctx, at / of->count, at % of->count, &vertices, &count);
+    int64_t *ordered = info == GrB_SUCCESS ? ftb_new(of->ctx, count, sizeof *ordered) : NULL;
+    if (info == GrB_SUCCESS && !ordered)
+        info = ftb_nomem();
+    if (info == GrB_SUCCESS) {
+        for (int64_t v = 0; v < count; v++)
+            if (of->place[vertices[v]] >= 0)
+                ordered[b->nseeds++] = of->place[vertices[v]];
+            else
+                vertices[rest++] = vertices[v];
+        memcpy(ordered + b->nseeds, vertices, (size_t)rest * sizeof *ordered);
+        info = take_seeds(b, of, ordered);
+    }
+    if (info == GrB_SUCCESS)
+        info = ftb_clusters_layers(&b->sample, clusters, of->ctx, ordered, count, b->nseeds);
+    b->clusters = true;
+    ftb_delete(vertices);
+    ftb_delete(ordered);
+    return info;
+}
+
+static GrB_Info fill(FtB_Batch b, const ftb_batches *of, int64_t at)
+{
+    GrB_Info info = of->options.clusters ? sample_clusters(b, of, at) : sample_seeds(b, of, at);
     if (info != GrB_SUCCESS)
         return info;
     const FtB_Ids vertices = FtB_Sample_vertices(b->sample);
@@ -93,22 +140,19 @@ static GrB_Info fill(FtB_Batch b, const ftb_batches *of, int64_t *places, int64_
     if (info == GrB_SUCCESS)
         info = gather_sparse(&b->sparse, of->sparse, vertices);
     if (info == GrB_SUCCESS)
-        info = ftb_device_error(gather(&b->targets, of, of->targets, places, b->nseeds), "options: targets");
+        info = ftb_device_error(gather(&b->targets, of, of->targets, vertices.at, b->nseeds),
+                                "options: targets");
     return info;
 }
 
 GrB_Info ftb_batch_make(FtB_Batch *b, const ftb_batches *of, int64_t at)
 {
-    const int64_t first = at % of->count * of->options.batch;
     FtB_Batch made = ftb_new0(of->ctx, 1, sizeof *made);
     *b = NULL;
     if (!made)
         return ftb_nomem();
     made->magic = FTB_MAGIC_BATCH;
-    made->nseeds = ftb_min(of->options.batch, of->nseeds - first);
-    int64_t *places = places_of(of, at / of->count, first, made->nseeds);
-    GrB_Info info = places ? fill(made, of, places, at) : ftb_nomem();
-    ftb_delete(places);
+    const GrB_Info info = fill(made, of, at);
     if (info == GrB_SUCCESS)
         *b = made;
     else
@@ -137,7 +181,8 @@ static bool is_batch(FtB_Batch b) { return b && b->magic == FTB_MAGIC_BATCH; }
 
 FtB_Matrix FtB_Batch_hop(FtB_Batch b, int hop)
 {
-    return FtB_Sample_layer(is_batch(b) ? b->sample : NULL, hop);
+    const bool same = is_batch(b) && b->clusters && hop > 1;
+    return FtB_Sample_layer(is_batch(b) ? b->sample : NULL, same ? 1 : hop);
 }
 FtB_Block FtB_Batch_features(FtB_Batch b) { return is_batch(b) ? b->features : NULL; }
 FtB_Matrix FtB_Batch_sparse_features(FtB_Batch b) { return is_batch(b) ? b->sparse : NULL; }

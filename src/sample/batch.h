@@ -9,6 +9,7 @@
 struct FtB_Batch_opaque {
     uint32_t magic;
     int64_t nseeds;
+    bool clusters; /* hops from 1 on are the same */
     FtB_Sample sample;
     FtB_Block features, targets;
     FtB_Matrix sparse;
@@ -28,6 +29,7 @@ typedef struct ftb_batches {
     int64_t nseeds, count; /* count: batches of an epoch */
     int64_t *seeds;
     int32_t *labels;               /* of the seeds; NULL: none */
+    int32_t *place;                /* of clusters: each vertex's number in seeds; -1: it is none */
     struct ftb_feature_rows *rows; /* how features are gathered; NULL: there are none */
 } ftb_batches;
 

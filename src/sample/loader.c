@@ -11,6 +11,7 @@
 #include "core/words.h"
 #include "cpu/block/gather_run.h"
 #include "sample/batch.h"
+#include "sample/cluster_batches.h"
 #include "sample/feature_rows.h"
 
 #include <stdio.h>
@@ -183,6 +184,30 @@ static GrB_Info check_cache(const FtB_Loader_options *o)
     return GrB_SUCCESS;
 }
 
+/* That nothing else says which batches there are. */
+static GrB_Info check_clusters(const ftb_batches *of)
+{
+    const FtB_Loader_options *o = &of->options;
+    const struct {
+        const char *name;
+        bool given;
+    } others[] = {{"fanout", o->fanout[0] != 0},
+                  {"batch", o->batch != 0},
+                  {"seed", o->seed != 0},
+                  {"sampler", o->sampler},
+                  {"in_order", o->in_order},
+                  {"drop_last", o->drop_last},
+                  {"cache_by, by what is sampled,", o->cache_by == FTB_CACHE_SAMPLED}};
+    for (size_t n = 0; n < sizeof others / sizeof *others; n++)
+        if (others[n].given)
+            return ftb_fail(GrB_INVALID_VALUE, "options: %s means nothing with clusters", others[n].name);
+    if (!ftb_is_clusters(o->clusters))
+        return ftb_fail(GrB_UNINITIALIZED_OBJECT, "options: clusters is not an FtB_Clusters, or was freed");
+    if (!ftb_clusters_of(o->clusters, of->A))
+        return ftb_fail(GrB_INVALID_VALUE, "options: clusters are of another matrix than A");
+    return GrB_SUCCESS;
+}
+
 static GrB_Info read_options(ftb_batches *of, const FtB_Loader_options *options)
 {
     FtB_Loader_options *o = &of->options;
@@ -206,6 +231,7 @@ static GrB_Info read_options(ftb_batches *of, const FtB_Loader_options *options)
                         "options: sampler: stack is %lld; expected 0, since a loader's batch is one",
                         (long long)of->sampler.stack);
     FTB_CHECK(check_cache(o));
+    FTB_CHECK(o->clusters ? check_clusters(of) : GrB_SUCCESS);
     o->batch = o->batch > 0 ? o->batch : 1024;
     o->ahead = o->ahead == 0 ? ftb_threads(of->ctx) > 1 : ftb_max(o->ahead, 0);
     of->sampler.size = sizeof of->sampler;
@@ -233,8 +259,9 @@ static GrB_Info copy_seeds(ftb_batches *of, const int32_t *labels, const int64_t
         return ftb_fail(GrB_INDEX_OUT_OF_BOUNDS, "seeds[%lld] is %lld; expected %s", (long long)bad,
                         (long long)seeds[bad], ftb_below_text(below, n));
     of->nseeds = nseeds;
-    of->count = of->options.drop_last ? nseeds / of->options.batch
-                                      : nseeds / of->options.batch + (nseeds % of->options.batch > 0);
+    of->count = of->options.clusters    ? FtB_Clusters_batches(of->options.clusters)
+                : of->options.drop_last ? nseeds / of->options.batch
+                                        : nseeds / of->options.batch + (nseeds % of->options.batch > 0);
     of->seeds = ftb_new(of->ctx, nseeds, sizeof *of->seeds);
     of->labels = labels ? ftb_new(of->ctx, nseeds, sizeof *of->labels) : NULL;
     if (!of->seeds || (labels && !of->labels))
@@ -247,10 +274,35 @@ static GrB_Info copy_seeds(ftb_batches *of, const int32_t *labels, const int64_t
     return GrB_SUCCESS;
 }
 
+/* Which vertices are seeds. */
+static GrB_Info place_seeds(ftb_batches *of)
+{
+    const int64_t n = of->A->pattern->nrows;
+    if (!of->options.clusters)
+        return GrB_SUCCESS;
+    if (of->nseeds > INT32_MAX)
+        return ftb_fail(FTB_LIMIT, "%lld seeds of clusters; expected less than 2^31", (long long)of->nseeds);
+    of->place = ftb_new(of->ctx, n, sizeof *of->place);
+    if (!of->place)
+        return ftb_nomem();
+    for (int64_t v = 0; v < n; v++)
+        of->place[v] = -1;
+    for (int64_t t = 0; t < of->nseeds; t++) {
+        if (of->place[of->seeds[t]] >= 0)
+            return ftb_fail(GrB_INVALID_VALUE,
+                            "seeds has %lld twice; with clusters expected each vertex once",
+                            (long long)of->seeds[t]);
+        of->place[of->seeds[t]] = (int32_t)t;
+    }
+    return GrB_SUCCESS;
+}
+
 /* A sample of no seeds is refused for what any would be. */
 static GrB_Info check_sampler(const ftb_batches *of)
 {
     FtB_Sample none;
+    if (of->options.clusters)
+        return GrB_SUCCESS;
     const GrB_Info info = FtB_sample(&none, of->A, NULL, 0, of->options.fanout, of->nhops, &of->sampler);
     FtB_Sample_free(&none);
     return info;
@@ -278,6 +330,8 @@ static GrB_Info fill(FtB_Loader l, FtB_Matrix A, FtB_Arg X, const int32_t *label
         info = share_block(&of->targets, targets, A->pattern->nrows, "options: targets");
     if (info == GrB_SUCCESS)
         info = copy_seeds(of, labels, seeds, nseeds);
+    if (info == GrB_SUCCESS)
+        info = place_seeds(of);
     if (info == GrB_SUCCESS)
         info = FtB_Loader_seek(l, of->options.epoch, 0);
     if (info == GrB_SUCCESS && of->options.ahead > 0 && of->count > 0 &&
@@ -329,6 +383,7 @@ GrB_Info FtB_Loader_free(FtB_Loader *loader)
     ftb_delete(of->seeds);
     ftb_delete(of->labels);
     ftb_features_delete(of->rows);
+    ftb_delete(of->place);
     FtB_Matrix_free(&of->A);
     FtB_Matrix_free(&of->sparse);
     FtB_Block_free(&of->features);

@@ -8,6 +8,8 @@ static FtB_Relations list;
 static FtB_Relation_sample found;
 static FtB_Block X, Xs, Hs, walks, more;
 static FtB_Saint saint;
+static FtB_Clusters clusters;
+static int32_t parts[n];
 static FtB_Sample hop, bulk, batches[nseeds];
 static int64_t targets, kept, gathered, hits;
 static const int64_t rows[count] = {3, 0, 3, 5}, seeds[nseeds] = {1, 4}, train[ntrain] = {0, 2, 5};

@@ -3,6 +3,8 @@
 
 #include "support/check.h"
 
+#include <stdlib.h>
+
 /* Uniform picks, and by weight, from rows as long as threads want. */
 void sampling_picks(FtB_Matrix A)
 {
@@ -51,8 +53,21 @@ void sampling_subgraphs(FtB_Matrix A, const int64_t *rows, int64_t count)
 {
     FtB_Sample sub;
     FtB_Saint saint;
+    FtB_Clusters clusters;
+    int64_t nrows, cut;
     assert_ok(FtB_subgraph(&sub, A, rows, count, NULL));
     FtB_Sample_free(&sub);
+    assert_ok(FtB_Matrix_shape(A, &nrows, NULL, NULL, NULL, NULL));
+    int32_t *labels = malloc(sizeof *labels * (size_t)nrows);
+    assert_ok(FtB_partition(labels, A, 1, NULL));
+    for (int64_t v = 0; v < nrows; v++)
+        labels[v] = (int32_t)(v % 2);
+    assert_ok(FtB_partition_measure(&cut, NULL, A, labels, 2));
+    assert_ok(FtB_Clusters_new(&clusters, A, labels, 2, NULL));
+    assert_ok(FtB_Clusters_batch(&sub, clusters, 0, 0));
+    FtB_Sample_free(&sub);
+    FtB_Clusters_free(&clusters);
+    free(labels);
     for (int kind = FTB_SAINT_NODE; kind <= FTB_SAINT_WALK; kind++) {
         assert_ok(FtB_Saint_new(
             &saint, A, FTB_SAINT_OPTIONS(.kind = (FtB_Saint_kind)kind, .budget = count, .samples = 2)));

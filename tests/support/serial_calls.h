@@ -30,6 +30,7 @@ static const char serial_calls[] =
     "Batch_sparse_features"
     " Batch_labels Batch_targets Batch_seeds Batch_vertices Batch_sample Context_set_matmul_precision"
     " Sample_induced Sample_induced_edges Sample_split Saint_free Saint_loss"
+    " Clusters_new Clusters_free Clusters_batches"
     " Relations_new Relations_free Relations_add Relations_set_features Relations_count Relations_types"
     " Relations_get Relations_type Relations_type_of Relation_sample_free"
     " Relation_sample_layer Relation_sample_edges Relation_sample_vertices Relation_sample_vertex_counts"
