@@ -22,7 +22,8 @@ static int (*calls)(const char *call);
 
 static int start(void **state)
 {
-    fake_find("fake_cuda", "fake_cuda_asked", &asked);
+    if (fake_gpu_emulates())
+        fake_find("fake_cuda", "fake_cuda_asked", &asked);
     fake_find("fake_cuda", "fake_cuda_calls", &calls);
     return course_start(state);
 }

@@ -121,7 +121,8 @@ static void only_the_last_stays(void **state)
     finish(&s);
 }
 
-/* With FtB_input_take the features' memory serves constants: two blocks at most, one in the end. */
+/* With FtB_input_take the features' memory serves constants: two blocks at most, one in the end. What is kept
+ * for another use may be a quarter more than what is in use. */
 static void taken(void **state)
 {
     setting s;
@@ -134,7 +135,7 @@ static void taken(void **state)
     assert_ok(FtB_backward(loss));
     assert_in_range(memory() - before, block_bytes, block_bytes * 5 / 4);
     assert_ok(FtB_Context_memory(NULL, NULL, &peak));
-    assert_in_range(peak - before, block_bytes, block_bytes * 9 / 4);
+    assert_in_range(peak - before, block_bytes, block_bytes * 21 / 8);
     check_values(y);
     assert_fails(GrB_NO_VALUE, "FtB_value", FtB_value(&X, x));
     assert_fails(GrB_NO_VALUE, "y was given by FtB_input_take", FtB_evaluate(&X, x));
