@@ -197,7 +197,7 @@ static void real_metis(void **state)
         assert_ok(ftb_metis_part(&m, A->ctx, again, A->pattern, PARTS, 0));
         assert_memory_equal(labels, again, sizeof *labels * N);
         assert_ok(FtB_partition_measure(&cut, &largest, A, labels, PARTS));
-        assert_true(largest <= N / PARTS * 1.031 + 1);
+        assert_true((double)largest <= N / PARTS * 1.031 + 1);
         assert_ok(ftb_metis_part(&m, A->ctx, again, A->pattern, PARTS, 3));
         assert_memory_not_equal(labels, again, sizeof *labels * N);
         assert_ok(FtB_partition_measure(&random_cut, NULL, A, again, PARTS));
