@@ -352,7 +352,6 @@ static void epochs(void **state)
 static void *work(void *of)
 {
     const world *w = of;
-    assert_ok(FtB_Context_set_device(NULL, "gpu"));
     for (int n = 0; n < 6; n++)
         multiply(w->A[n % MATRICES], w->X);
     return NULL;
@@ -362,7 +361,6 @@ static void *work(void *of)
 static void *come_and_go(void *of)
 {
     const world *w = of;
-    assert_ok(FtB_Context_set_device(NULL, "gpu"));
     for (int n = 0; n < 4; n++) {
         FtB_Matrix A = band(10 + n);
         multiply(A, w->X);
