@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# make_bundle.sh: build/featblas-gpu.tar.gz, which tests and measures a GPU on an x86-64 Linux machine with its driver and none of the
+# make_bundle.sh: build/featblas-gpu.tar.xz, which tests and measures a GPU on an x86-64 Linux machine with its driver and none of the
 # packages that the project is built of: programs that are linked without GraphBLAS, the shared libraries that they take but for
 # those of the C library, and gpu-check, which runs them. What bench/gpu/run.sh builds with nvcc travels as source.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=$PWD/build/bundle
 tree=$build/featblas-gpu
-archive=$PWD/build/featblas-gpu.tar.gz
+archive=$PWD/build/featblas-gpu.tar.xz
 most=$((45 << 20)) # bytes, packed
 jobs=${JOBS:-$(nproc)}
 generator=()
@@ -35,9 +35,9 @@ ldd "$tree"/bin/{featblas,bench_gpu_products,bench_dense_gpu,test_*} "$tree"/bin
     awk '$2 == "=>" && $3 ~ /^\// {print $1, $3}' | sort -u |
     grep -vE '^(libc|libm|libdl|librt|libpthread|libresolv|libgcc_s|ld-linux[a-z0-9-]*)\.so|libfeatblas' |
     while read -r name path; do cp -L "$path" "$tree/lib/$name"; done
-strip --strip-unneeded "$tree"/bin/{featblas,bench_gpu_products,bench_dense_gpu,test_*} "$tree"/lib/*.so*
+strip --strip-unneeded "$tree"/bin/{featblas,bench_gpu_products,bench_dense_gpu,test_*} "$tree"/bin/fake_drivers/*.so "$tree"/lib/*.so*
 
-tar -C "$build" -c "$(basename "$tree")" | gzip -9 > "$archive"
+tar -C "$build" -c "$(basename "$tree")" | xz -9 > "$archive" # whose window sees that programs have the library in common
 bytes=$(stat -c %s "$archive")
 awk -v b="$bytes" -v a="build/$(basename "$archive")" 'BEGIN {printf "%s: %.1f MiB packed\n", a, b / 1048576}'
 [ "$bytes" -le "$most" ] || { echo "make_bundle.sh: that is more than $((most >> 20)) MiB" >&2; exit 1; }
