@@ -184,80 +184,45 @@ static int check(work *w, int count, char *const *operands)
     return code == APP_OK ? files_check_output("output", v->output) : code;
 }
 
-static int read_graph(work *w, const char *path)
-{
-    FtB_Labels rows = NULL, cols = NULL;
-    reader_found found;
-    int64_t ncols;
-    int code = reader_read(&w->v->reader, path, &w->A, &rows, &cols, &found);
-    const bool labels = rows || cols;
-    FtB_Labels_free(&rows);
-    FtB_Labels_free(&cols);
-    if (code != APP_OK)
-        return code;
-    if (labels)
-        return app_fail(
-            APP_INPUT,
-            "%s: an edge list, whose rows and columns have numbers apart; expected a square matrix in mtx, "
-            "npz or csr",
-            path);
-    code = app_library_error(FtB_Matrix_shape(w->A, &w->n, &ncols, NULL, NULL, NULL), APP_INPUT);
-    if (code == APP_OK && w->n != ncols)
-        return app_fail(APP_INPUT, "%s: %lld x %lld; expected as many rows as columns", path, (long long)w->n,
-                        (long long)ncols);
-    w->base = ftb_format_base(ftb_format_of(found.format));
-    return code;
-}
-
-/* The list itself, or what the file holds. */
-static int list_sources(work *w, FtB_Block *X)
+/* A list such as 7,12. */
+static int parse_sources(work *w)
 {
     const char *text = w->v->sources;
-    int64_t count = 1;
-    void *values;
-    if (text[strspn(text, "0123456789,")] != '\0')
-        return app_library_error(FtB_Block_read(X, text, FTB_BLOCK_READ_OPTIONS(.type = FTB_INT64)),
-                                 APP_INPUT);
+    w->nsources = 1;
     for (const char *at = text; *at; at++)
-        count += *at == ',';
-    int code = app_library_error(FtB_Block_new(X, count, 1, FTB_INT64), APP_USAGE);
-    if (code == APP_OK)
-        code = app_library_error(FtB_Block_shape(*X, NULL, NULL, NULL, NULL, &values), APP_USAGE);
-    for (int64_t t = 0; t < count && code == APP_OK; t++) {
+        w->nsources += *at == ',';
+    w->sources = malloc(sizeof *w->sources * (size_t)w->nsources);
+    if (!w->sources)
+        return app_fail(APP_MEMORY, "out of memory");
+    for (int64_t t = 0; t < w->nsources; t++) {
         char *end;
-        ((int64_t *)values)[t] = strtoll(text, &end, 10);
+        w->sources[t] = strtoll(text, &end, 10);
         if (end == text)
-            code = app_fail(APP_USAGE, "--sources: '%s' is no list of numbers such as 7,12", w->v->sources);
+            return app_fail(APP_USAGE, "--sources: '%s' is no list of numbers such as 7,12", w->v->sources);
         text = *end ? end + 1 : end;
     }
-    return code;
+    return APP_OK;
 }
 
 static int read_sources(work *w)
 {
-    FtB_Block X = NULL;
-    int64_t cols = 1;
-    void *values = NULL;
-    if (!w->v->sources)
+    const char *text = w->v->sources;
+    int64_t width, base = w->base;
+    int code = APP_OK;
+    if (!text)
         return APP_OK;
-    int code = list_sources(w, &X);
-    if (code == APP_OK)
-        code = app_library_error(FtB_Block_shape(X, &w->nsources, &cols, NULL, NULL, &values), APP_INPUT);
-    if (code == APP_OK && cols != 1)
-        code =
-            app_fail(APP_INPUT, "%s: %lld columns; expected a number a line", w->v->sources, (long long)cols);
-    w->sources = malloc(sizeof *w->sources * (size_t)(w->nsources + 1));
-    if (code == APP_OK && !w->sources)
-        code = app_fail(APP_MEMORY, "out of memory");
+    if (text[strspn(text, "0123456789,")] == '\0')
+        code = parse_sources(w);
+    else
+        code = reader_numbers(text, 1, &w->sources, &w->nsources, &width, &base);
     for (int64_t t = 0; t < w->nsources && code == APP_OK; t++) {
-        const int64_t id = ((const int64_t *)values)[t];
-        if (id >= w->base && id - w->base < w->n)
-            w->sources[t] = id - w->base;
+        const int64_t id = w->sources[t];
+        if (id >= base && id - base < w->n)
+            w->sources[t] = id - base;
         else
             code = app_fail(APP_INPUT, "--sources: vertex %lld; expected %lld to %lld", (long long)id,
-                            (long long)w->base, (long long)(w->n - 1 + w->base));
+                            (long long)base, (long long)(w->n - 1 + base));
     }
-    FtB_Block_free(&X);
     return code;
 }
 
@@ -429,7 +394,7 @@ static int run_run(const void *values, int count, char *const *operands)
     const bool piped = w.v->output && strcmp(w.v->output, "-") == 0;
     int code = check(&w, count, operands);
     if (code == APP_OK)
-        code = read_graph(&w, operands[count - 1]);
+        code = reader_graph(&w.v->reader, operands[count - 1], &w.A, &w.n, &w.base);
     if (code == APP_OK)
         code = read_sources(&w);
     w.explain = !w.v->explain ? NULL : piped ? stderr : stdout;

@@ -107,26 +107,62 @@ int reader_read(const reader_values *v, const char *path, FtB_Matrix *R, FtB_Lab
     return APP_OK;
 }
 
-int reader_graph(const reader_values *v, const char *path, FtB_Matrix *A, int64_t *n, int64_t *base)
+int reader_matrix(const reader_values *v, const char *path, const char *kind, FtB_Matrix *A, int64_t *base)
 {
     FtB_Labels rows = NULL, cols = NULL;
     reader_found found;
-    int64_t ncols;
-    int code = reader_read(v, path, A, &rows, &cols, &found);
+    const int code = reader_read(v, path, A, &rows, &cols, &found);
     const bool labels = rows || cols;
     FtB_Labels_free(&rows);
     FtB_Labels_free(&cols);
     if (code != APP_OK)
         return code;
     if (labels)
-        return app_fail(APP_INPUT,
-                        "%s: an edge list, whose rows and columns have numbers apart; expected a square "
-                        "matrix in mtx, npz or csr",
-                        path);
-    code = app_library_error(FtB_Matrix_shape(*A, n, &ncols, NULL, NULL, NULL), APP_INPUT);
+        return app_fail(
+            APP_INPUT,
+            "%s: an edge list, whose rows and columns have numbers apart; expected a %s in mtx, npz or csr",
+            path, kind);
+    *base = ftb_format_base(ftb_format_of(found.format));
+    return APP_OK;
+}
+
+int reader_graph(const reader_values *v, const char *path, FtB_Matrix *A, int64_t *n, int64_t *base)
+{
+    int64_t ncols;
+    int code = reader_matrix(v, path, "square matrix", A, base);
+    if (code == APP_OK)
+        code = app_library_error(FtB_Matrix_shape(*A, n, &ncols, NULL, NULL, NULL), APP_INPUT);
     if (code == APP_OK && *n != ncols)
         return app_fail(APP_INPUT, "%s: %lld x %lld; expected as many rows as columns", path, (long long)*n,
                         (long long)ncols);
-    *base = ftb_format_base(ftb_format_of(found.format));
+    return code;
+}
+
+int reader_numbers(const char *path, int64_t cols, int64_t **list, int64_t *count, int64_t *width,
+                   int64_t *base)
+{
+    FtB_Block X;
+    FtB_Format found;
+    int64_t rows, have, ld;
+    void *values;
+    GrB_Info info = FtB_Block_read(&X, path, FTB_BLOCK_READ_OPTIONS(.type = FTB_INT64, .found = &found));
+    if (info == GrB_SUCCESS)
+        info = FtB_Block_shape(X, &rows, &have, &ld, NULL, &values);
+    int code = app_library_error(info, APP_INPUT);
+    if (code != APP_OK)
+        return code;
+    if (rows > 0 && (have < 1 || have > cols))
+        code = app_fail(APP_INPUT, "%s: %lld columns; expected %s", path, (long long)have,
+                        cols == 1 ? "a number a line" : "a number, or a row and a column, a line");
+    *width = rows > 0 ? have : 1;
+    *count = rows;
+    if (base && found == FTB_NPY)
+        *base = 0;
+    *list = malloc(sizeof **list * (size_t)(rows * *width + 1));
+    if (code == APP_OK && !*list)
+        code = app_fail(APP_MEMORY, "out of memory");
+    for (int64_t i = 0; i < rows && code == APP_OK; i++)
+        memcpy(*list + i * *width, (const int64_t *)values + i * ld, (size_t)*width * sizeof **list);
+    FtB_Block_free(&X);
     return code;
 }

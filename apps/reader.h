@@ -14,8 +14,16 @@ typedef struct reader_found {
  * NULL. */
 int reader_read(const reader_values *v, const char *path, FtB_Matrix *R, FtB_Labels *rows, FtB_Labels *cols,
                 reader_found *found);
-/* Reads a square matrix of n vertices; *base: what the file numbers them from. */
+/* Reads a matrix that is no edge list; *base: what the file numbers rows and columns from. `kind` is for
+ * messages: "square matrix". */
+int reader_matrix(const reader_values *v, const char *path, const char *kind, FtB_Matrix *A, int64_t *base);
+/* Reads a square matrix of n vertices. */
 int reader_graph(const reader_values *v, const char *path, FtB_Matrix *A, int64_t *n, int64_t *base);
+/* A file of whole numbers, `cols` a line at most, into *list, malloc()ed; *width: so many a line. *base: what
+ * such a file numbers vertices from, which is 0 in .npy, and left
+ * alone in others; NULL: these are none. */
+int reader_numbers(const char *path, int64_t cols, int64_t **list, int64_t *count, int64_t *width,
+                   int64_t *base);
 /* "commas; a header; row 1, column 2, value 3"; room for READER_TEXT characters. Returns the buffer. */
 #define READER_TEXT 160
 char *reader_describe(char *buffer, const FtB_Edge_layout *layout);

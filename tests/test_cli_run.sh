@@ -10,6 +10,10 @@ holds out "4 supersteps in"
 printf '1\n6\n' >sources.txt
 run 0 run sssp g.mtx --sources sources.txt --threads 3 -o again.tsv
 cmp -s d.tsv again.tsv || fail "sources of a file give others: $(cat again.tsv)"
+run 0 run components g.mtx -o c.npy
+run 0 run sssp g.mtx --sources c.npy -o npy.tsv # 0 0 0 0 4 4 6, as .npy numbers them, from 0
+run 0 run sssp g.mtx --sources 1,1,1,1,5,5,7 -o numbers.tsv
+cmp -s npy.tsv numbers.tsv || fail "sources of .npy give others: $(cat npy.tsv)"
 run 0 run bfs g.mtx --sources 1 -o b.csv
 [ "$(tr '\n' ' ' <b.csv)" = "1,0,1 2,1,1 3,2,2 4,3,3 5,-1,-1 6,-1,-1 7,-1,-1 " ] || fail "bfs: $(cat b.csv)"
 run 0 run components g.mtx -o -

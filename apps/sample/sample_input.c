@@ -14,37 +14,6 @@
 
 /* ---- graphs */
 
-static int read_matrix(const sample_work *w, const char *path, FtB_Matrix *A, int64_t *base)
-{
-    FtB_Labels rows = NULL, cols = NULL;
-    reader_found found;
-    const int code = reader_read(&w->v->reader, path, A, &rows, &cols, &found);
-    const bool labels = rows || cols;
-    FtB_Labels_free(&rows);
-    FtB_Labels_free(&cols);
-    if (code != APP_OK)
-        return code;
-    if (labels)
-        return app_fail(APP_INPUT,
-                        "%s: an edge list, whose rows and columns have numbers apart; expected a %smatrix in "
-                        "mtx, npz or csr",
-                        path, w->v->graph ? "square " : "");
-    *base = ftb_format_base(ftb_format_of(found.format));
-    return APP_OK;
-}
-
-static int read_graph(sample_work *w)
-{
-    int64_t ncols;
-    int code = read_matrix(w, w->v->graph, &w->A, &w->base);
-    if (code == APP_OK)
-        code = app_library_error(FtB_Matrix_shape(w->A, &w->n, &ncols, NULL, NULL, NULL), APP_INPUT);
-    if (code == APP_OK && w->n != ncols)
-        return app_fail(APP_INPUT, "%s: %lld x %lld; expected as many rows as columns", w->v->graph,
-                        (long long)w->n, (long long)ncols);
-    return code;
-}
-
 /* Names are parts of those of files. */
 static bool is_name(const char *text) { return *text && !strchr(text, '/') && strcmp(text, "..") != 0; }
 
@@ -79,7 +48,7 @@ static int read_relations(sample_work *w)
         sample_relation *r = &w->relation[w->nrelations++];
         code = parse_relation(r, given->at[n]);
         if (code == APP_OK)
-            code = read_matrix(w, r->file, &r->A, &r->base);
+            code = reader_matrix(&w->v->reader, r->file, "matrix", &r->A, &r->base);
         if (code != APP_OK)
             break;
         const GrB_Info info = FtB_Relations_add(w->list, r->name, r->source, r->destination, r->A);
@@ -110,42 +79,10 @@ static int find_type(sample_work *w)
 
 /* ---- lists */
 
-/* A file of whole numbers, `cols` a line at most, into *list, malloc()ed; *width: so many a line; npy:
- * whether it is one. */
-static int read_numbers(const char *path, int64_t cols, int64_t **list, int64_t *count, int64_t *width,
-                        bool *npy)
-{
-    FtB_Block X;
-    FtB_Format found;
-    int64_t rows, have, ld;
-    void *values;
-    GrB_Info info = FtB_Block_read(&X, path, FTB_BLOCK_READ_OPTIONS(.type = FTB_INT64, .found = &found));
-    if (info == GrB_SUCCESS)
-        info = FtB_Block_shape(X, &rows, &have, &ld, NULL, &values);
-    int code = app_library_error(info, APP_INPUT);
-    if (code != APP_OK)
-        return code;
-    if (rows > 0 && (have < 1 || have > cols))
-        code = app_fail(APP_INPUT, "%s: %lld columns; expected %s", path, (long long)have,
-                        cols == 1 ? "a number a line" : "a number, or a row and a column, a line");
-    *width = rows > 0 ? have : 1;
-    *count = rows;
-    *npy = found == FTB_NPY;
-    *list = malloc(sizeof **list * (size_t)(rows * *width + 1));
-    if (code == APP_OK && !*list)
-        code = app_fail(APP_MEMORY, "out of memory");
-    for (int64_t i = 0; i < rows && code == APP_OK; i++)
-        memcpy(*list + i * *width, (const int64_t *)values + i * ld, (size_t)*width * sizeof **list);
-    FtB_Block_free(&X);
-    return code;
-}
-
 static int read_seeds(sample_work *w)
 {
-    int64_t width;
-    bool npy;
-    const int code = read_numbers(w->v->seeds, 1, &w->seeds, &w->nseeds, &width, &npy);
-    const int64_t base = npy ? 0 : w->base;
+    int64_t width, base = w->base;
+    const int code = reader_numbers(w->v->seeds, 1, &w->seeds, &w->nseeds, &width, &base);
     for (int64_t t = 0; code == APP_OK && t < w->nseeds; t++) {
         const int64_t id = w->seeds[t];
         if (id >= base && id - base < w->n)
@@ -207,7 +144,6 @@ static int take_values(sample_work *w, FtB_Matrix A, const char *path)
 static int read_times(sample_work *w)
 {
     int64_t width;
-    bool npy;
     int code = APP_OK;
     if (strcmp(w->v->times, "values") == 0) {
         if (!w->list)
@@ -216,7 +152,7 @@ static int read_times(sample_work *w)
             code = take_values(w, w->relation[r].A, w->relation[r].file);
         return code;
     }
-    code = read_numbers(w->v->times, 1, &w->times, &w->ntimes, &width, &npy);
+    code = reader_numbers(w->v->times, 1, &w->times, &w->ntimes, &width, NULL);
     if (code == APP_OK && w->ntimes != entries_of(w->A))
         code = app_fail(APP_INPUT, "%s: %lld numbers; expected %lld, one for each entry of %s", w->v->times,
                         (long long)w->ntimes, (long long)entries_of(w->A), w->v->graph);
@@ -228,7 +164,6 @@ static int read_until(sample_work *w)
 {
     char *end;
     int64_t width, count;
-    bool npy;
     errno = 0;
     const long long moment = strtoll(w->v->until, &end, 10);
     if (*w->v->until && !*end && !errno) {
@@ -237,7 +172,7 @@ static int read_until(sample_work *w)
             w->until[t] = moment;
         return w->until ? APP_OK : app_fail(APP_MEMORY, "out of memory");
     }
-    const int code = read_numbers(w->v->until, 1, &w->until, &count, &width, &npy);
+    const int code = reader_numbers(w->v->until, 1, &w->until, &count, &width, NULL);
     if (code == APP_OK && count != w->nseeds)
         return app_fail(APP_INPUT, "%s: %lld numbers; expected %lld, one for each seed", w->v->until,
                         (long long)count, (long long)w->nseeds);
@@ -290,11 +225,10 @@ static int find_places(sample_work *w, const int64_t *pairs, int64_t npairs, int
 static int read_excluded(sample_work *w)
 {
     const int64_t nvals = entries_of(w->A);
-    int64_t *list = NULL, count, width;
-    bool npy;
-    int code = read_numbers(w->v->exclude, 2, &list, &count, &width, &npy);
+    int64_t *list = NULL, count, width, base = w->base;
+    int code = reader_numbers(w->v->exclude, 2, &list, &count, &width, &base);
     if (code == APP_OK && width == 2) {
-        code = find_places(w, list, count, npy ? 0 : w->base);
+        code = find_places(w, list, count, base);
         free(list);
         return code;
     }
@@ -353,7 +287,7 @@ int sample_read(sample_work *w)
         if (code == APP_OK)
             code = find_type(w);
     } else {
-        code = read_graph(w);
+        code = reader_graph(&v->reader, v->graph, &w->A, &w->n, &w->base);
     }
     if (code == APP_OK)
         code = parse_fanouts(w);
