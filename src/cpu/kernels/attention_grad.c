@@ -130,7 +130,7 @@ FTB_INLINE lanes head_weights(lanes score, lanes lse)
 {
     for (int p = 0; p < FTB_PARTS; p++) {
         part least = (part){0} - (real)INFINITY;
-        score.at[p] = part_choose((words)(lse.at[p] > least), score.at[p] - lse.at[p], least);
+        score.at[p] = part_choose((words)(lse.at[p] != least), score.at[p] - lse.at[p], least);
     }
     return lanes_exp(score);
 }
