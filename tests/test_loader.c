@@ -275,6 +275,29 @@ static void positions(void **state)
 
 /* ---- what goes wrong */
 
+/* Objects of other kinds are told apart, and none is NULL. */
+static void no_objects(void **state)
+{
+    FtB_Relations list;
+    FtB_Relation_sample drawn;
+    (void)state;
+    assert_ok(FtB_Relations_new(&list));
+    assert_ok(FtB_Relations_sample(&drawn, list, NULL, NULL, 2, NULL));
+    assert_null(FtB_Batch_sample((FtB_Batch)(void *)list));
+    assert_fails(GrB_UNINITIALIZED_OBJECT, "is not an FtB_Loader",
+                 FtB_Loader_position((FtB_Loader)(void *)drawn, NULL, NULL));
+    FtB_Relations_free(&list);
+    FtB_Relation_sample_free(&drawn);
+    assert_null(FtB_Loader_next(NULL));
+    assert_fails(GrB_NULL_POINTER, "loader is NULL; expected an FtB_Loader", FtB_Loader_status(NULL));
+    assert_fails(GrB_NULL_POINTER, "loader is NULL", FtB_Loader_position(NULL, NULL, NULL));
+    assert_fails(GrB_NULL_POINTER, "loader is NULL", FtB_Loader_seek(NULL, 0, 0));
+    assert_int_equal(FtB_Loader_batches(NULL), 0);
+    assert_null(FtB_Batch_features(NULL));
+    assert_null(FtB_Batch_hop(NULL, 0));
+    assert_int_equal(FtB_Batch_seeds(NULL).count + FtB_Batch_vertices(NULL).count, 0);
+}
+
 static void refusals(void **state)
 {
     world w = make_world();
@@ -290,15 +313,6 @@ static void refusals(void **state)
         assert_fails(code, text, FtB_Loader_new(&l, A, X, labels, seeds, count, options));                   \
         assert_null(l);                                                                                      \
     } while (0)
-    FtB_Relations list;
-    FtB_Relation_sample drawn;
-    assert_ok(FtB_Relations_new(&list)); /* objects of other kinds are told apart */
-    assert_ok(FtB_Relations_sample(&drawn, list, NULL, NULL, 2, NULL));
-    assert_null(FtB_Batch_sample((FtB_Batch)(void *)list));
-    assert_fails(GrB_UNINITIALIZED_OBJECT, "is not an FtB_Loader",
-                 FtB_Loader_position((FtB_Loader)(void *)drawn, NULL, NULL));
-    FtB_Relations_free(&list);
-    FtB_Relation_sample_free(&drawn);
     REFUSED(GrB_NULL_POINTER, "A is NULL", NULL, w.X, NULL, w.seeds, 3, NULL);
     REFUSED(GrB_DIMENSION_MISMATCH, "A is 3 x 4; expected as many rows as columns", rect, NULL, NULL, w.seeds,
             0, NULL);
@@ -327,14 +341,6 @@ static void refusals(void **state)
     assert_fails(GrB_INVALID_VALUE, "size is 4096",
                  FtB_Loader_new(&l, w.A, w.X, NULL, w.seeds, 3, &(FtB_Loader_options){.size = 4096}));
     assert_fails(GrB_NULL_POINTER, "loader is NULL", FtB_Loader_new(NULL, w.A, w.X, NULL, w.seeds, 3, NULL));
-    assert_null(FtB_Loader_next(NULL));
-    assert_fails(GrB_NULL_POINTER, "loader is NULL; expected an FtB_Loader", FtB_Loader_status(NULL));
-    assert_fails(GrB_NULL_POINTER, "loader is NULL", FtB_Loader_position(NULL, NULL, NULL));
-    assert_fails(GrB_NULL_POINTER, "loader is NULL", FtB_Loader_seek(NULL, 0, 0));
-    assert_int_equal(FtB_Loader_batches(NULL), 0);
-    assert_null(FtB_Batch_features(NULL));
-    assert_null(FtB_Batch_hop(NULL, 0));
-    assert_int_equal(FtB_Batch_seeds(NULL).count + FtB_Batch_vertices(NULL).count, 0);
     assert_ok(FtB_Loader_new(&l, w.A, NULL, NULL, NULL, 0, NULL)); /* no seeds: epochs of nothing */
     assert_null(FtB_Loader_next(l));
     assert_null(FtB_Loader_next(l));
@@ -565,9 +571,16 @@ static void failing_allocation(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(batches),      cmocka_unit_test(positions), cmocka_unit_test(refusals),
-        cmocka_unit_test(errors_ahead), cmocka_unit_test(cancelled), cmocka_unit_test(memory_of_batches),
-        cmocka_unit_test(limited),      cmocka_unit_test(forked),    cmocka_unit_test(failing_allocation),
+        cmocka_unit_test(batches),
+        cmocka_unit_test(positions),
+        cmocka_unit_test(no_objects),
+        cmocka_unit_test(refusals),
+        cmocka_unit_test(errors_ahead),
+        cmocka_unit_test(cancelled),
+        cmocka_unit_test(memory_of_batches),
+        cmocka_unit_test(limited),
+        cmocka_unit_test(forked),
+        cmocka_unit_test(failing_allocation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -69,6 +69,28 @@ static void same_sample(FtB_Sample a, FtB_Sample b, int nhops)
         same_matrix(FtB_Sample_induced(a), FtB_Sample_induced(b));
 }
 
+/* Each part of a stack is what its batch is by itself. */
+static void check_parts(FtB_Sample bulk, FtB_Matrix A, const int64_t *seeds, int64_t nseeds,
+                        const int64_t *fanouts, int nhops, const FtB_Sample_options *o)
+{
+    FtB_Sample parts[60] = {NULL}, alone;
+    const int nbatches = (int)((nseeds + o->stack - 1) / o->stack);
+    assert_non_null(FtB_Sample_trees(bulk));
+    assert_ok(FtB_Sample_split(parts, bulk));
+    for (int b = 0; b < nbatches; b++) {
+        FtB_Sample_options one = *o;
+        const int64_t first = b * o->stack, rest = nseeds - first, count = rest < o->stack ? rest : o->stack;
+        one.stack = 0;
+        one.batch += b;
+        if (o->until.at)
+            one.until = FtB_Ids_of((const int64_t *)o->until.at + first, count);
+        assert_ok(FtB_sample(&alone, A, seeds + first, count, fanouts, nhops, &one));
+        same_sample(parts[b], alone, nhops);
+        FtB_Sample_free(&alone);
+        FtB_Sample_free(&parts[b]);
+    }
+}
+
 static void stacked_case(rng *r, int number)
 {
     static const int64_t some[] = {0, 1, 2, 5, 10, 70, -1};
@@ -80,7 +102,7 @@ static void stacked_case(rng *r, int number)
     int64_t n, seeds[60], fanouts[3], exclude[5], until[60], nvals;
     assert_ok(FtB_Matrix_shape(A, &n, NULL, &nvals, NULL, NULL));
     const int64_t nseeds = rng_below(r, 60), stack = 1 + rng_below(r, 20);
-    const int nhops = (int)rng_below(r, 4), nbatches = (int)((nseeds + stack - 1) / stack);
+    const int nhops = (int)rng_below(r, 4);
     const int kind = number % SELECTORS;
     const FtB_Selector selector = selectors[kind];
     const bool weights = kind == 1 || kind == 4 || kind == 5 || (kind >= 7 && kind < 9 && rng_below(r, 2)),
@@ -119,23 +141,9 @@ static void stacked_case(rng *r, int number)
             fanouts[h] = kind == 5 ? -1 : some[rng_below(r, 7)];
         while ((o.replace && (fanouts[h] < 0 || fanouts[h] > 10)) ||
                (fanouts[h] < 0 && (kind == 7 || kind == 8)));
-    FtB_Sample bulk, parts[60] = {NULL};
+    FtB_Sample bulk;
     assert_ok(FtB_sample(&bulk, A, seeds, nseeds, fanouts, nhops, &o));
-    assert_non_null(FtB_Sample_trees(bulk));
-    assert_ok(FtB_Sample_split(parts, bulk));
-    for (int b = 0; b < nbatches; b++) {
-        FtB_Sample alone;
-        FtB_Sample_options one = o;
-        const int64_t first = b * stack, rest = nseeds - first;
-        one.stack = 0;
-        one.batch += b;
-        if (o.until.at)
-            one.until = FtB_Ids_of(until + first, rest < stack ? rest : stack);
-        assert_ok(FtB_sample(&alone, A, seeds + first, rest < stack ? rest : stack, fanouts, nhops, &one));
-        same_sample(parts[b], alone, nhops);
-        FtB_Sample_free(&alone);
-        FtB_Sample_free(&parts[b]);
-    }
+    check_parts(bulk, A, seeds, nseeds, fanouts, nhops, &o);
     FtB_Sample_free(&bulk);
     FtB_Matrix_free(&A);
     free(times);

@@ -242,6 +242,25 @@ static void same_bits(const double *got, const double *expected, int64_t count, 
                      expected[v]);
 }
 
+/* Superstep after superstep beside the slow one. */
+static void check_steps(slow *s, const fast *first, int64_t rounds)
+{
+    for (int t = 0; t < first->steps; t++) {
+        int64_t active = 0, next = 0;
+        for (int64_t v = 0; v < s->g->n; v++)
+            active += s->on[v];
+        slow_step(s);
+        for (int64_t v = 0; v < s->g->n; v++)
+            next += s->on[v];
+        assert_int_equal(first->about[t].round, s->round);
+        assert_int_equal(first->about[t].active, active);
+        assert_int_equal(first->about[t].edges, s->messages);
+        assert_int_equal(first->about[t].applied, s->applied);
+        assert_int_equal(first->about[t].next, next);
+        assert_int_equal(t + 1 == first->steps, next == 0 || s->round == rounds);
+    }
+}
+
 static void random_case(int c)
 {
     rng r = rng_case(c);
@@ -289,20 +308,8 @@ static void random_case(int c)
         same_bits(other.x, first.x, g.n * s.k, c, &texts, way);
         same_bits(other.y, first.y, g.n * s.k, c, &texts, way);
     }
-    for (int t = 0; t < first.steps && nstart != 0; t++) {
-        int64_t active = 0, next = 0;
-        for (int64_t v = 0; v < g.n; v++)
-            active += s.on[v];
-        slow_step(&s);
-        for (int64_t v = 0; v < g.n; v++)
-            next += s.on[v];
-        assert_int_equal(first.about[t].round, s.round);
-        assert_int_equal(first.about[t].active, active);
-        assert_int_equal(first.about[t].edges, s.messages);
-        assert_int_equal(first.about[t].applied, s.applied);
-        assert_int_equal(first.about[t].next, next);
-        assert_int_equal(t + 1 == first.steps, next == 0 || s.round == rounds);
-    }
+    if (nstart != 0)
+        check_steps(&s, &first, rounds);
     close_enough(first.x, s.x, g.n * s.k, exact, c);
     close_enough(first.y, s.y, g.n * s.k, exact, c);
     FtB_Program_free(&program);
@@ -318,6 +325,26 @@ static void random_programs(void **state)
 }
 
 /* ---- as many edges as threads want */
+
+/* x of the large graph, after 12 supersteps at most; returns how many. */
+static int64_t run_large(double *x, FtB_Program program, FtB_Matrix A, FtB_Ids start, FtB_Way way,
+                         int threads)
+{
+    FtB_Context ctx;
+    FtB_Block X;
+    int64_t taken;
+    const FtB_Run_options o = {
+        .size = sizeof o, .start = start, .rounds = 12, .way = way, .supersteps = &taken};
+    assert_ok(FtB_Context_new(&ctx));
+    assert_ok(FtB_Context_set_threads(ctx, threads));
+    assert_ok(FtB_Context_engage(ctx));
+    assert_ok(FtB_Block_wrap(&X, x, LARGE, 1, 1, FTB_FP64));
+    assert_ok(FtB_run(program, A, FTB_STATE("x", X), &o));
+    FtB_Block_free(&X);
+    assert_ok(FtB_Context_engage(NULL));
+    FtB_Context_free(&ctx);
+    return taken;
+}
 
 static void threads_and_ways(void **state)
 {
@@ -352,24 +379,10 @@ static void threads_and_ways(void **state)
         FtB_Program program;
         assert_ok(FtB_Program_new(&program, &texts[p]));
         for (int t = 0; t < 24; t++) {
-            const int threads = 1 + t % 8, way = t / 8 + 1;
-            FtB_Context ctx;
-            FtB_Block X;
-            int64_t taken;
-            const FtB_Run_options o = {.size = sizeof o,
-                                       .start = {ids, LARGE / 4},
-                                       .rounds = 12,
-                                       .way = (FtB_Way)way,
-                                       .supersteps = &taken};
-            assert_ok(FtB_Context_new(&ctx));
-            assert_ok(FtB_Context_set_threads(ctx, threads));
-            assert_ok(FtB_Context_engage(ctx));
+            const int way = t / 8 + 1;
             memcpy(x, start, LARGE * sizeof *x);
-            assert_ok(FtB_Block_wrap(&X, x, LARGE, 1, 1, FTB_FP64));
-            assert_ok(FtB_run(program, A, FTB_STATE("x", X), &o));
-            FtB_Block_free(&X);
-            assert_ok(FtB_Context_engage(NULL));
-            FtB_Context_free(&ctx);
+            const int64_t taken =
+                run_large(x, program, A, FtB_Ids_of(ids, LARGE / 4), (FtB_Way)way, 1 + t % 8);
             if (t == 0)
                 memcpy(first, x, LARGE * sizeof *x);
             steps = t == 0 ? taken : steps;

@@ -168,19 +168,59 @@ static void names(void **state)
     free_objects(&o);
 }
 
+static FtB_Program least(void)
+{
+    FtB_Program p;
+    assert_ok(
+        FtB_Program_new(&p, FTB_PROGRAM(.send = "x", .combine = "min : message", .apply = "x = received")));
+    return p;
+}
+
+/* What apply changes is memory of its own; columns beside each other are apart. */
+static void shared_states(void **state)
+{
+    (void)state;
+    objects o = make_objects();
+    FtB_Program p = least();
+    FtB_Block view, edges, first, rest, both;
+    FtB_Matrix small;
+    const int64_t I[] = {0, 1, 2, 3};
+    assert_ok(FtB_Matrix_build(&small, FTB_FP32, 4, 4, 1, 4, I, I, (const float[4]){0}, FTB_DUP_SUM, NULL));
+    assert_ok(FtB_Matrix_values(&edges, small));
+    assert_ok(FtB_Block_columns(&view, o.x, 0, 1));
+    assert_ok(FtB_Block_columns(&first, o.three, 0, 1));
+    assert_ok(FtB_Block_columns(&rest, o.three, 1, 2));
+    assert_ok(FtB_Block_columns(&both, o.three, 0, 2));
+    assert_fails(GrB_INVALID_VALUE, "'x', which apply changes, shares memory with 'z'",
+                 FtB_run(p, o.A, FTB_STATE("x", o.x, "z", view), NULL));
+    assert_ok(FtB_run(p, o.A, FTB_STATE("x", first, "z", rest), NULL));
+    assert_ok(FtB_run(p, o.A, FTB_STATE("z", first, "x", rest), NULL));
+    assert_fails(GrB_INVALID_VALUE, "shares memory with 'z'",
+                 FtB_run(p, o.A, FTB_STATE("x", both, "z", rest), NULL));
+    assert_fails(GrB_INVALID_VALUE, "shares memory with 'z'",
+                 FtB_run(p, o.A, FTB_STATE("x", first, "z", both), NULL));
+    assert_fails(GrB_INVALID_VALUE, "shares memory with the values of A",
+                 FtB_run(p, small, FTB_STATE("x", edges), NULL));
+    FtB_Block_free(&view);
+    FtB_Block_free(&edges);
+    FtB_Block_free(&first);
+    FtB_Block_free(&rest);
+    FtB_Block_free(&both);
+    FtB_Matrix_free(&small);
+    FtB_Program_free(&p);
+    free_objects(&o);
+}
+
 static void states(void **state)
 {
     (void)state;
     objects o = make_objects();
-    FtB_Program p;
+    FtB_Program p = least();
     FtB_Run run;
-    FtB_Block view, fixed, edges, first, rest, both;
+    FtB_Block fixed;
     bool more;
     const float values[4] = {0};
     const FtB_Run_options none = {.size = 3};
-    assert_ok(
-        FtB_Program_new(&p, FTB_PROGRAM(.send = "x", .combine = "min : message", .apply = "x = received")));
-    assert_ok(FtB_Block_columns(&view, o.x, 0, 1));
     assert_ok(FtB_Block_wrap_const(&fixed, values, 4, 1, 1, FTB_FP32));
     assert_fails(GrB_NULL_POINTER, "program is NULL", FtB_run(NULL, o.A, FTB_STATE("x", o.x), NULL));
     assert_fails(GrB_NULL_POINTER, "A is NULL", FtB_run(p, NULL, FTB_STATE("x", o.x), NULL));
@@ -200,20 +240,6 @@ static void states(void **state)
                  FtB_run(p, o.A, FTB_STATE("x", o.x, "z", o.other), NULL));
     assert_fails(GrB_INVALID_VALUE, "z is an FtB_Matrix",
                  FtB_run(p, o.A, FTB_STATE("x", o.x, "z", o.A), NULL));
-    assert_fails(GrB_INVALID_VALUE, "'x', which apply changes, shares memory with 'z'",
-                 FtB_run(p, o.A, FTB_STATE("x", o.x, "z", view), NULL));
-    assert_ok(FtB_Block_columns(&first, o.three, 0, 1)); /* columns beside each other are apart */
-    assert_ok(FtB_Block_columns(&rest, o.three, 1, 2));
-    assert_ok(FtB_Block_columns(&both, o.three, 0, 2));
-    assert_ok(FtB_run(p, o.A, FTB_STATE("x", first, "z", rest), NULL));
-    assert_ok(FtB_run(p, o.A, FTB_STATE("z", first, "x", rest), NULL));
-    assert_fails(GrB_INVALID_VALUE, "shares memory with 'z'",
-                 FtB_run(p, o.A, FTB_STATE("x", both, "z", rest), NULL));
-    assert_fails(GrB_INVALID_VALUE, "shares memory with 'z'",
-                 FtB_run(p, o.A, FTB_STATE("x", first, "z", both), NULL));
-    FtB_Block_free(&first);
-    FtB_Block_free(&rest);
-    FtB_Block_free(&both);
     assert_fails(GrB_INVALID_VALUE, "'x', which apply changes, wraps memory that must not be written",
                  FtB_run(p, o.A, FTB_STATE("x", fixed), NULL));
     assert_fails(GrB_INVALID_VALUE, "rounds is -2",
@@ -221,23 +247,12 @@ static void states(void **state)
     assert_fails(GrB_INVALID_VALUE, "way is 4",
                  FtB_run(p, o.A, FTB_STATE("x", o.x), FTB_RUN_OPTIONS(.way = (FtB_Way)4)));
     assert_fails(GrB_INVALID_VALUE, "FTB_RUN_OPTIONS", FtB_run(p, o.A, FTB_STATE("x", o.x), &none));
-    assert_ok(FtB_Matrix_values(&edges, o.A));
-    FtB_Matrix small;
-    const int64_t I[] = {0, 1, 2, 3};
-    assert_ok(FtB_Matrix_build(&small, FTB_FP32, 4, 4, 1, 4, I, I, values, FTB_DUP_SUM, NULL));
-    FtB_Block_free(&edges);
-    assert_ok(FtB_Matrix_values(&edges, small));
-    assert_fails(GrB_INVALID_VALUE, "shares memory with the values of A",
-                 FtB_run(p, small, FTB_STATE("x", edges), NULL));
     assert_fails(GrB_NULL_POINTER, "run is NULL", FtB_Run_new(NULL, p, o.A, FTB_STATE("x", o.x), NULL));
     assert_fails(GrB_NULL_POINTER, "run is NULL", FtB_Run_step(NULL, &more));
     assert_ok(FtB_Run_new(&run, p, o.A, FTB_STATE("x", o.x), NULL));
     assert_fails(GrB_NULL_POINTER, "more is NULL", FtB_Run_step(run, NULL));
     assert_fails(GrB_NULL_POINTER, "about is NULL", FtB_Run_about(run, NULL));
     FtB_Run_free(&run);
-    FtB_Matrix_free(&small);
-    FtB_Block_free(&edges);
-    FtB_Block_free(&view);
     FtB_Block_free(&fixed);
     FtB_Program_free(&p);
     free_objects(&o);
@@ -290,8 +305,8 @@ static void allocations(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(texts), cmocka_unit_test(programs),
-                                       cmocka_unit_test(names), cmocka_unit_test(states),
-                                       cmocka_unit_test(allocations)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(texts),  cmocka_unit_test(programs),
+                                       cmocka_unit_test(names),  cmocka_unit_test(shared_states),
+                                       cmocka_unit_test(states), cmocka_unit_test(allocations)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
