@@ -12,6 +12,7 @@
 #include "gpu/memory.h"
 #include "ops/plan_object.h"
 #include "plan/wisdom.h"
+#include "support/by_cusparse.h"
 #include "support/fake_gpu.h"
 #include "support/fakes.h"
 #include "support/planned.h"
@@ -20,23 +21,14 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
-enum { ROWS = 40, COLS = 30, KEPT = 16, OF_A_PRODUCT = 3 };
-
-static int (*made)(void), (*prepared)(void), (*live)(void), (*pieces)(void);
+static int (*pieces)(void);
 static ftb_cusparse opened;
-
-static ftb_gpu_device *device(void) { return ftb_gpu_of(ftb_device(ftb_context())); }
 
 static int start(void **state)
 {
-    setenv("FEATBLAS_CUSPARSE", fake_path("fake_cusparse"), 1);
-    fake_find("fake_cusparse", "fake_cusparse_products", &made);
-    fake_find("fake_cusparse", "fake_cusparse_prepared", &prepared);
-    fake_find("fake_cusparse", "fake_cusparse_live", &live);
     fake_find("fake_cuda", "fake_cuda_live", &pieces);
-    return fake_gpu_start(state);
+    return by_cusparse_start(state);
 }
 
 /* ---- the library */
@@ -91,22 +83,12 @@ typedef struct product {
     bool weighted, add;
 } product;
 
-static FtB_Block block(rng *r, int64_t nrows, int64_t ncols, int64_t gap)
-{
-    FtB_Block all, X;
-    assert_ok(FtB_Block_new(&all, nrows, ncols + gap, FTB_FP32));
-    rng_reals(r, ftb_block_data(all), FTB_FP32, nrows * (ncols + gap));
-    assert_ok(FtB_Block_columns(&X, all, 0, ncols));
-    FtB_Block_free(&all);
-    return X;
-}
-
 static void begin(product *p, rng *r, bool weighted, bool add, int64_t width, int64_t gap)
 {
     *p = (product){.weighted = weighted, .add = add};
     p->A = rng_matrix(r, FTB_FP32, ROWS, COLS, 1, 0.2);
-    p->X = block(r, COLS, width, gap);
-    p->C = block(r, ROWS, width, gap);
+    p->X = by_cusparse_block(r, COLS, width, gap);
+    p->C = by_cusparse_block(r, ROWS, width, gap);
     assert_ok(FtB_Semiring_new(&p->s, weighted ? "plus : edge * src" : "plus : src"));
 }
 
@@ -136,8 +118,9 @@ static void end(product *p)
 }
 
 /* What it is to be, by the slow library's order, or else within a bound. */
-static void multiply(const product *p, bool backwards)
+static void multiply(const void *product_of, bool backwards)
 {
+    const product *p = product_of;
     const ftb_pattern *of = p->A->pattern;
     const int64_t count = ROWS * p->C->ld;
     float *before = malloc((size_t)count * sizeof *before);
@@ -166,12 +149,7 @@ static void multiply(const product *p, bool backwards)
 }
 
 /* A product that cuSPARSE made, or did not. */
-static void is_by(const product *p, bool cusparse)
-{
-    const int before = made();
-    multiply(p, cusparse);
-    assert_int_equal(made() - before, cusparse);
-}
+static void is_by(const product *p, bool cusparse) { by_cusparse_is(multiply, p, cusparse); }
 
 /* Where a plan asks for it, whatever the form; again without another descriptor or workspace, for operands
  * that are elsewhere, too. */
@@ -192,10 +170,10 @@ static void forced(void **state)
         assert_true(planned_figure(p.plan, "cusparse") > 0);
         follow(&p);
         is_by(&p, true);
-        const int there = live(), ready = prepared();
+        const int there = by_cusparse.live(), ready = by_cusparse.prepared();
         is_by(&p, true);
-        FtB_Block X = block(&r, COLS, p.X->ncols, k & 4 ? 3 : 0),
-                  C = block(&r, ROWS, p.X->ncols, k & 4 ? 3 : 0);
+        FtB_Block X = by_cusparse_block(&r, COLS, p.X->ncols, k & 4 ? 3 : 0),
+                  C = by_cusparse_block(&r, ROWS, p.X->ncols, k & 4 ? 3 : 0);
         const FtB_Block old[] = {p.X, p.C}; /* which keep their memory there */
         p.X = X;
         p.C = C;
@@ -204,8 +182,8 @@ static void forced(void **state)
             w[e] = -w[e] / 2;
         assert_ok(FtB_Matrix_changed(p.A));
         is_by(&p, true);
-        assert_int_equal(live(), there);
-        assert_int_equal(prepared(), ready);
+        assert_int_equal(by_cusparse.live(), there);
+        assert_int_equal(by_cusparse.prepared(), ready);
         for (int n = 0; n < 2; n++)
             FtB_Block_free(&(FtB_Block){old[n]});
         end(&p);
@@ -251,7 +229,7 @@ static void others(void **state)
     (void)state;
     for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) {
         product p;
-        const int before = made();
+        const int before = by_cusparse.made();
         begin(&p, &r, false, false, 8, 0);
         FtB_Semiring_free(&p.s);
         assert_ok(FtB_Semiring_new(&p.s, texts[k]));
@@ -260,7 +238,7 @@ static void others(void **state)
         assert_true(planned_figure(p.plan, "cusparse") < 1);
         follow(&p);
         assert_ok(FtB_mxm(p.C, NULL, NULL, p.s, p.A, p.X, p.desc));
-        assert_int_equal(made(), before);
+        assert_int_equal(by_cusparse.made(), before);
         end(&p);
     }
 }
@@ -282,7 +260,7 @@ static void fails(void **state)
             plan(&p, FTB_ESTIMATE);
             assert_ok(FtB_Plan_set(p.plan, "kernel", "cusparse"));
             follow(&p);
-            const int before = live(), ran = made();
+            const int before = by_cusparse.live(), ran = by_cusparse.made();
             snprintf(text, sizeof text, "%s=6", calls[n]);
             setenv("FAKE_CUSPARSE_FAILS", text, 1);
             snprintf(text, sizeof text, "gpu:0: %s fails with status 6", calls[n]);
@@ -290,14 +268,14 @@ static void fails(void **state)
                 assert_fails(GrB_PANIC, text, FtB_mxm(p.C, NULL, accum_of(&p), p.s, p.A, p.X, p.desc));
             else
                 multiply(&p, false);
-            assert_int_equal(live(), before);
+            assert_int_equal(by_cusparse.live(), before);
             snprintf(text, sizeof text, "%s=10", calls[n]); /* not supported: our kernel's */
             setenv("FAKE_CUSPARSE_FAILS", text, 1);
             const int launched = fake_gpu_launches();
             multiply(&p, false);
             assert_true(fake_gpu_launches() > launched);
-            assert_int_equal(made(), ran);
-            assert_int_equal(live(), before);
+            assert_int_equal(by_cusparse.made(), ran);
+            assert_int_equal(by_cusparse.live(), before);
             unsetenv("FAKE_CUSPARSE_FAILS");
             is_by(&p, true);
             end(&p);
@@ -319,16 +297,9 @@ static void kept(void **state)
         follow(&p);
         is_by(&p, true);
         is_by(&p, true);
-        assert_true(live() <= 1 + KEPT * OF_A_PRODUCT);
+        assert_true(by_cusparse.live() <= 1 + KEPT * OF_A_PRODUCT);
         if (n == KEPT + 3) {
-            void *piece;
-            const ftb_backend *b = &device()->row;
-            assert_int_equal(live(), 1 + KEPT * OF_A_PRODUCT);
-            setenv("FAKE_CUDA_FAILS", "cuMemAlloc=2", 1);
-            setenv("FAKE_CUDA_AT", "1", 1);
-            assert_ok(b->memory->alloc(b, ftb_context(), &piece, 77777777));
-            b->memory->free(b, piece, 77777777);
-            assert_int_equal(live(), 1);
+            by_cusparse_gives_way();
             is_by(&p, true);
         }
         end(&p);
@@ -338,7 +309,7 @@ static void kept(void **state)
 /* It is in no graph: its workspace might be given up before that is launched. */
 static void unrecorded(void **state)
 {
-    const ftb_backend *b = &device()->row;
+    const ftb_backend *b = &by_cusparse_device()->row;
     struct ftb_recording *recording;
     rng r = rng_new();
     product p;
@@ -351,12 +322,12 @@ static void unrecorded(void **state)
     assert_ok(FtB_Plan_set(p.plan, "kernel", "cusparse"));
     follow(&p);
     is_by(&p, true);
-    const int before = made();
+    const int before = by_cusparse.made();
     assert_ok(b->memory->replays->begin(b, ftb_context(), 0, &numbers));
     (void)FtB_mxm(p.C, NULL, NULL, p.s, p.A, p.X, p.desc); /* by the host, if at all */
     assert_ok(b->memory->replays->end(b, true, &recording));
     assert_null(recording);
-    assert_int_equal(made(), before);
+    assert_int_equal(by_cusparse.made(), before);
     is_by(&p, true);
     end(&p);
 }
@@ -371,28 +342,6 @@ static void assert_measured(product *p, const char *takes, const char *slow, con
     assert_plan_says(p->plan, words);
     unsetenv("FAKE_CUSPARSE_TAKES");
     unsetenv("FAKE_CUDA_SLOW");
-}
-
-/* What was found is of this GPU, and goes through a file. */
-static void remembered(const product *p)
-{
-    char path[] = "/tmp/featblas-wisdom-XXXXXX";
-    ftb_machine_facts other = *ftb_machine_here();
-    other.gpu = device()->facts;
-    other.gpu.multiprocessors++; /* another GPU */
-    ftb_machine_force(&other);
-    is_by(p, false);
-    ftb_machine_force(NULL);
-    is_by(p, true);
-
-    const int file = mkstemp(path);
-    assert_true(file >= 0 && close(file) == 0);
-    assert_ok(FtB_Wisdom_save(NULL, path));
-    assert_ok(FtB_Wisdom_forget(NULL));
-    is_by(p, false);
-    assert_ok(FtB_Wisdom_load(NULL, path));
-    is_by(p, true);
-    unlink(path);
 }
 
 /* By the device's clock, of the ways that may be used; the output stays as it was. What was found is used by
@@ -427,7 +376,7 @@ static void measured(void **state)
     assert_ok(FtB_Context_set_deterministic(NULL, false));
     is_by(&p, true);
 
-    remembered(&p);
+    by_cusparse_remembered(multiply, &p);
     assert_ok(FtB_Context_set_relaxed(NULL, true)); /* another case */
     is_by(&p, false);
     assert_measured(&p, "3,3,2,7", "spmm_direct", "cuSPARSE's csr_alg2 <- measured; 0.002 s");
@@ -503,9 +452,9 @@ static void refused(void)
     product p;
     begin(&p, &r, false, false, 8, 0);
     setenv("FAKE_CUSPARSE_FAILS", "cusparseCreate=2", 1); /* no memory: later */
-    assert_false(ftb_gpu_cusparse_ready(device()));
+    assert_false(ftb_gpu_cusparse_ready(by_cusparse_device()));
     unsetenv("FAKE_CUSPARSE_FAILS");
-    assert_true(ftb_gpu_cusparse_ready(device()));
+    assert_true(ftb_gpu_cusparse_ready(by_cusparse_device()));
     end(&p);
 }
 
@@ -515,9 +464,9 @@ static void refused_for_good(void)
     product p;
     begin(&p, &r, false, false, 8, 0);
     setenv("FAKE_CUSPARSE_FAILS", "cusparseCreate=4", 1);
-    assert_false(ftb_gpu_cusparse_ready(device()));
+    assert_false(ftb_gpu_cusparse_ready(by_cusparse_device()));
     unsetenv("FAKE_CUSPARSE_FAILS");
-    assert_false(ftb_gpu_cusparse_ready(device()));
+    assert_false(ftb_gpu_cusparse_ready(by_cusparse_device()));
     plan(&p, FTB_ESTIMATE);
     assert_ok(FtB_Plan_set(p.plan, "kernel", "cusparse"));
     assert_true(planned_figure(p.plan, "cusparse") < 1);

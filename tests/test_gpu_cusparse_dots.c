@@ -9,30 +9,14 @@
 #include "gpu/cusparse/cusparse_product.h"
 #include "ops/plan_object.h"
 #include "plan/wisdom.h"
+#include "support/by_cusparse.h"
 #include "support/fake_gpu.h"
-#include "support/fakes.h"
 #include "support/planned.h"
 #include "support/rng.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
-
-enum { ROWS = 40, COLS = 30, KEPT = 16, OF_A_PRODUCT = 3 };
-
-static int (*made)(void), (*prepared)(void), (*live)(void);
-
-static ftb_gpu_device *device(void) { return ftb_gpu_of(ftb_device(ftb_context())); }
-
-static int start(void **state)
-{
-    setenv("FEATBLAS_CUSPARSE", fake_path("fake_cusparse"), 1);
-    fake_find("fake_cusparse", "fake_cusparse_products", &made);
-    fake_find("fake_cusparse", "fake_cusparse_prepared", &prepared);
-    fake_find("fake_cusparse", "fake_cusparse_live", &live);
-    return fake_gpu_start(state);
-}
 
 typedef struct product {
     FtB_Matrix A, S; /* S is over A's pattern */
@@ -43,24 +27,14 @@ typedef struct product {
     FtB_Descriptor desc;
 } product;
 
-static FtB_Block block(rng *r, int64_t nrows, int64_t ncols, int64_t gap)
-{
-    FtB_Block all, X;
-    assert_ok(FtB_Block_new(&all, nrows, ncols + gap, FTB_FP32));
-    rng_reals(r, ftb_block_data(all), FTB_FP32, nrows * (ncols + gap));
-    assert_ok(FtB_Block_columns(&X, all, 0, ncols));
-    FtB_Block_free(&all);
-    return X;
-}
-
 static void begin(product *p, rng *r, bool scaled, int64_t width, int64_t xgap, int64_t ygap)
 {
     *p = (product){.text = scaled ? "plus : dot(src, dst) * 0.3" : "plus : dot(src, dst)",
                    .scale = scaled ? 0.3F : 1};
     p->A = rng_matrix(r, FTB_FP32, ROWS, COLS, 1, 0.2);
     assert_ok(FtB_Matrix_like(&p->S, p->A, 1, FTB_FP32));
-    p->X = block(r, COLS, width, xgap);
-    p->Y = block(r, ROWS, width, ygap);
+    p->X = by_cusparse_block(r, COLS, width, xgap);
+    p->Y = by_cusparse_block(r, ROWS, width, ygap);
 }
 
 static void plan(product *p, FtB_Effort effort)
@@ -99,8 +73,9 @@ static void run(const product *p)
 }
 
 /* What it is to be, by the slow library's order, or else within a bound. */
-static void multiply(const product *p, bool backwards)
+static void multiply(const void *product_of, bool backwards)
 {
+    const product *p = product_of;
     const ftb_pattern *of = p->A->pattern;
     run(p);
     const float *s = matrix_values(p->S), *x = block_values(p->X), *y = block_values(p->Y);
@@ -123,12 +98,7 @@ static void multiply(const product *p, bool backwards)
 }
 
 /* A product that cuSPARSE made, or did not. */
-static void is_by(const product *p, bool cusparse)
-{
-    const int before = made();
-    multiply(p, cusparse);
-    assert_int_equal(made() - before, cusparse);
-}
+static void is_by(const product *p, bool cusparse) { by_cusparse_is(multiply, p, cusparse); }
 
 /* Where a plan asks for it, whatever rows are like; again without another descriptor or workspace, for
  * operands that are elsewhere and another scale, too. */
@@ -151,16 +121,16 @@ static void forced(void **state)
         assert_plan_says(p.plan, "the same at every run");
         assert_true(planned_figure(p.plan, "cusparse") > 0);
         is_by(&p, true);
-        const int there = live(), ready = prepared();
+        const int there = by_cusparse.live(), ready = by_cusparse.prepared();
         is_by(&p, true);
         const FtB_Block old[] = {p.X, p.Y}; /* which keep their memory there */
-        p.X = block(&r, COLS, width, xgap);
-        p.Y = block(&r, ROWS, width, ygap);
+        p.X = by_cusparse_block(&r, COLS, width, xgap);
+        p.Y = by_cusparse_block(&r, ROWS, width, ygap);
         p.text = "plus : dot(src, dst) * 2";
         p.scale = 2;
         is_by(&p, true);
-        assert_int_equal(live(), there);
-        assert_int_equal(prepared(), ready);
+        assert_int_equal(by_cusparse.live(), there);
+        assert_int_equal(by_cusparse.prepared(), ready);
         for (int n = 0; n < 2; n++)
             FtB_Block_free(&(FtB_Block){old[n]});
         assert_ok(FtB_Plan_set(p.plan, "kernel", "rows")); /* by hand: ours */
@@ -183,7 +153,7 @@ static void others(void **state)
     assert_ok(FtB_Block_heads(&heads[0], x, 2));
     assert_ok(FtB_Block_heads(&heads[1], y, 2));
     for (int k = 0; k < 4; k++) {
-        const int before = made();
+        const int before = by_cusparse.made();
         FtB_Block wide[2] = {NULL, NULL};
         FtB_Matrix_free(&p.S);
         assert_ok(FtB_Matrix_like(&p.S, p.A, k == 0 ? 2 : k == 1 ? 8 : 1, k == 2 ? FTB_FP64 : FTB_FP32));
@@ -199,7 +169,7 @@ static void others(void **state)
         ask(&p);
         assert_true(planned_figure(p.plan, "cusparse") < 1);
         run(&p);
-        assert_int_equal(made(), before);
+        assert_int_equal(by_cusparse.made(), before);
         FtB_Block_free(&wide[0]);
         FtB_Block_free(&wide[1]);
     }
@@ -231,18 +201,18 @@ static void fails(void **state)
         product p;
         begin(&p, &r, false, 8, 0, 0);
         ask(&p);
-        const int before = live(), ran = made();
+        const int before = by_cusparse.live(), ran = by_cusparse.made();
         snprintf(text, sizeof text, "%s=6", calls[n]);
         setenv("FAKE_CUSPARSE_FAILS", text, 1);
         multiply(&p, false);
-        assert_int_equal(live(), before);
+        assert_int_equal(by_cusparse.live(), before);
         snprintf(text, sizeof text, "%s=10", calls[n]); /* not supported */
         setenv("FAKE_CUSPARSE_FAILS", text, 1);
         const int launched = fake_gpu_launches();
         multiply(&p, false);
         assert_true(fake_gpu_launches() > launched);
-        assert_int_equal(made(), ran);
-        assert_int_equal(live(), before);
+        assert_int_equal(by_cusparse.made(), ran);
+        assert_int_equal(by_cusparse.live(), before);
         unsetenv("FAKE_CUSPARSE_FAILS");
         is_by(&p, true);
         end(&p);
@@ -279,31 +249,24 @@ static void kept(void **state)
         FtB_Descriptor desc;
         assert_ok(FtB_Context_set_relaxed(NULL, true));
         begin(&p, &r, n % 2, 6, 0, 0);
-        FtB_Block C = block(&r, ROWS, 6, 0);
+        FtB_Block C = by_cusparse_block(&r, ROWS, 6, 0);
         assert_ok(FtB_mxm_plan(&sum, C, NULL, NULL, FTB_PLUS_SRC, p.A, p.X, NULL, FTB_ESTIMATE));
         assert_ok(FtB_Plan_set(sum, "kernel", "cusparse"));
         assert_ok(FtB_Plan_set(sum, "algorithm", "default")); /* which SDDMM calls its own, too */
         assert_ok(planned_descriptor(&desc, NULL, sum));
         ask(&p);
         is_by(&p, true);
-        const int before = made();
+        const int before = by_cusparse.made();
         assert_ok(FtB_mxm(C, NULL, NULL, FTB_PLUS_SRC, p.A, p.X, desc));
         check_sums(&p, C);
-        assert_int_equal(made(), before + 1);
+        assert_int_equal(by_cusparse.made(), before + 1);
         is_by(&p, true);
-        assert_true(live() <= 1 + KEPT * OF_A_PRODUCT);
+        assert_true(by_cusparse.live() <= 1 + KEPT * OF_A_PRODUCT);
         FtB_Descriptor_free(&desc);
         FtB_Plan_free(&sum);
         FtB_Block_free(&C);
         if (n == KEPT + 3) {
-            void *piece;
-            const ftb_backend *b = &device()->row;
-            assert_int_equal(live(), 1 + KEPT * OF_A_PRODUCT);
-            setenv("FAKE_CUDA_FAILS", "cuMemAlloc=2", 1);
-            setenv("FAKE_CUDA_AT", "1", 1);
-            assert_ok(b->memory->alloc(b, ftb_context(), &piece, 77777777));
-            b->memory->free(b, piece, 77777777);
-            assert_int_equal(live(), 1);
+            by_cusparse_gives_way();
             is_by(&p, true);
         }
         assert_ok(FtB_Context_set_relaxed(NULL, false));
@@ -314,7 +277,7 @@ static void kept(void **state)
 /* It is in no graph: its workspace might be given up before that is launched. */
 static void unrecorded(void **state)
 {
-    const ftb_backend *b = &device()->row;
+    const ftb_backend *b = &by_cusparse_device()->row;
     struct ftb_recording *recording;
     rng r = rng_new();
     product p;
@@ -325,12 +288,12 @@ static void unrecorded(void **state)
     begin(&p, &r, false, 8, 0, 0);
     ask(&p);
     is_by(&p, true);
-    const int before = made();
+    const int before = by_cusparse.made();
     assert_ok(b->memory->replays->begin(b, ftb_context(), 0, &numbers));
     (void)FtB_mxm(p.S, p.A, NULL, p.text, p.Y, p.X, p.desc); /* by the host, if at all */
     assert_ok(b->memory->replays->end(b, true, &recording));
     assert_null(recording);
-    assert_int_equal(made(), before);
+    assert_int_equal(by_cusparse.made(), before);
     is_by(&p, true);
     end(&p);
 }
@@ -345,28 +308,6 @@ static void assert_measured(product *p, const char *takes, const char *slow, con
     assert_plan_says(p->plan, words);
     unsetenv("FAKE_CUSPARSE_TAKES");
     unsetenv("FAKE_CUDA_SLOW");
-}
-
-/* What was found is of this GPU, and goes through a file. */
-static void remembered(const product *p)
-{
-    char path[] = "/tmp/featblas-wisdom-XXXXXX";
-    ftb_machine_facts other = *ftb_machine_here();
-    other.gpu = device()->facts;
-    other.gpu.multiprocessors++; /* another GPU */
-    ftb_machine_force(&other);
-    is_by(p, false);
-    ftb_machine_force(NULL);
-    is_by(p, true);
-
-    const int file = mkstemp(path);
-    assert_true(file >= 0 && close(file) == 0);
-    assert_ok(FtB_Wisdom_save(NULL, path));
-    assert_ok(FtB_Wisdom_forget(NULL));
-    is_by(p, false);
-    assert_ok(FtB_Wisdom_load(NULL, path));
-    is_by(p, true);
-    unlink(path);
 }
 
 /* By the device's clock; the output stays as it was. What was found is used by calls without a plan, and by
@@ -408,7 +349,7 @@ static void measured(void **state)
     assert_ok(FtB_Context_set_deterministic(NULL, false));
     FtB_Descriptor_free(&p.desc);
     is_by(&p, true);
-    remembered(&p);
+    by_cusparse_remembered(multiply, &p);
     assert_ok(FtB_Wisdom_forget(NULL));
     free(before);
     end(&p);
@@ -440,5 +381,5 @@ int main(void)
                                        cmocka_unit_test_teardown(unrecorded, fake_gpu_clean),
                                        cmocka_unit_test_teardown(measured, fake_gpu_clean),
                                        cmocka_unit_test_teardown(without_room, fake_gpu_clean)};
-    return cmocka_run_group_tests(tests, start, NULL);
+    return cmocka_run_group_tests(tests, by_cusparse_start, NULL);
 }
