@@ -2,21 +2,13 @@
  *
  * It hangs on the pattern that it was made of, as the transpose does, so that all layers of a model share it
  * and what is derived from it. */
-#include "core/core.h"
+#include "core/search.h"
 
 #define SMALL (INT64_C(1) << 15) /* entries; below, threads cost more than they bring */
 
 void ftb_pattern_own(const ftb_pattern *p, int64_t i, int64_t *first, int64_t *end)
 {
-    int64_t low = p->rowptr[i], high = p->rowptr[i + 1];
-    while (low < high) {
-        int64_t middle = low + (high - low) / 2;
-        if (ftb_col(p, middle) < i)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    *first = *end = low;
+    *first = *end = ftb_first_entry(p, p->rowptr[i], p->rowptr[i + 1], i);
     while (*end < p->rowptr[i + 1] && ftb_col(p, *end) == i)
         ++*end;
 }

@@ -1,6 +1,7 @@
 /* Which entries are there for a pick: those that are not too late, and not excluded. */
 #include "sample/selector.h"
 
+#include "core/search.h"
 #include "core/words.h"
 #include "cpu/entries/keep_run.h"
 
@@ -56,16 +57,10 @@ static int by_number(const void *a, const void *b)
 /* Entries (i, j), of which there are several where they are parallel: from *first on. */
 static int64_t find_entries(const ftb_pattern *p, int64_t i, int64_t j, int64_t *first)
 {
-    int64_t at = p->rowptr[i], end = p->rowptr[i + 1], count = 0;
-    while (at < end) {
-        const int64_t middle = at + (end - at) / 2;
-        if (ftb_col(p, middle) < j)
-            at = middle + 1;
-        else
-            end = middle;
-    }
+    const int64_t end = p->rowptr[i + 1], at = ftb_first_entry(p, p->rowptr[i], end, j);
+    int64_t count = 0;
     *first = at;
-    while (at + count < p->rowptr[i + 1] && ftb_col(p, at + count) == j)
+    while (at + count < end && ftb_col(p, at + count) == j)
         count++;
     return count;
 }

@@ -1,7 +1,7 @@
 /* The samples of stacked batches, one by one (FtB_Sample_split). Vertices are listed by batch, in their
  * order, which is that of a batch by itself, too: numbers change, rows and columns keep their order. */
+#include "core/search.h"
 #include "core/whole.h"
-#include "cpu/sample/row_filter.h"
 #include "sample/sample_object.h"
 
 typedef struct split {

@@ -68,20 +68,6 @@ static GrB_Info check_total(const layer *l)
                     l->sums ? "a hop's rows" : "A", total);
 }
 
-/* The first number whose sum is beyond `aim`, which is one that has a chance. */
-static int64_t number_at(const layer *l, double aim)
-{
-    int64_t first = 0, end = l->ncolumns - 1;
-    while (first < end) {
-        const int64_t middle = first + (end - first) / 2;
-        if (l->all[middle] > aim)
-            end = middle;
-        else
-            first = middle + 1;
-    }
-    return first;
-}
-
 static void draw_columns(layer *l)
 {
     const ftb_sample_product *s = l->s;
@@ -94,7 +80,7 @@ static void draw_columns(layer *l)
         const uint64_t high = ftb_draw(seed, 0, l->g->stream, (uint64_t)d, false),
                        more = ftb_draw(seed, 0, l->g->stream, (uint64_t)d, true);
         const double aim = (double)((high << 32 | more) >> 11) * 0x1p-53 * total;
-        l->drawn[d] = number_at(l, aim < most ? aim : most);
+        l->drawn[d] = ftb_first_beyond(l->all, l->ncolumns - 1, aim < most ? aim : most);
     }
     qsort(l->drawn, (size_t)s->k, sizeof *l->drawn, by_number);
     for (int64_t d = 0, next; d < s->k; d = next) {
@@ -116,32 +102,6 @@ static void put(const layer *l, int64_t at, int64_t e, int64_t d)
     ftb_sample_put_column(l->s, at);
 }
 
-/* The first of list[0 .. count - 1], of columns or of a row's entries, that is not below `column`. */
-static int64_t find_drawn(const layer *l, int64_t column)
-{
-    int64_t first = 0, end = l->ndrawn;
-    while (first < end) {
-        const int64_t middle = first + (end - first) / 2;
-        if (l->drawn[middle] < column)
-            first = middle + 1;
-        else
-            end = middle;
-    }
-    return first;
-}
-
-static int64_t find_entry(const ftb_pattern *p, int64_t first, int64_t end, int64_t column)
-{
-    while (first < end) {
-        const int64_t middle = first + (end - first) / 2;
-        if (ftb_col(p, middle) < column)
-            first = middle + 1;
-        else
-            end = middle;
-    }
-    return first;
-}
-
 static void pick_row(const layer *l, int64_t r)
 {
     const ftb_sample_product *s = l->s;
@@ -150,12 +110,13 @@ static void pick_row(const layer *l, int64_t r)
     int64_t at = to, e = s->p->rowptr[i];
     if (end - e > LONG_ROW * l->ndrawn) {
         for (int64_t d = 0; d < l->ndrawn; d++)
-            for (e = find_entry(s->p, e, end, l->drawn[d]); e < end && ftb_col(s->p, e) == l->drawn[d]; e++)
+            for (e = ftb_first_entry(s->p, e, end, l->drawn[d]); e < end && ftb_col(s->p, e) == l->drawn[d];
+                 e++)
                 if (ftb_row_admits(&filter, e - filter.begin))
                     put(l, at++, e, d);
     } else {
         for (; e < end; e++) {
-            const int64_t column = ftb_col(s->p, e), d = find_drawn(l, column);
+            const int64_t column = ftb_col(s->p, e), d = ftb_first_not_below(l->drawn, l->ndrawn, column);
             if (d < l->ndrawn && l->drawn[d] == column && ftb_row_admits(&filter, e - filter.begin))
                 put(l, at++, e, d);
         }

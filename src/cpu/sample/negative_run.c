@@ -6,6 +6,7 @@
 #include "cpu/sample/negative_run.h"
 
 #include "core/draws.h"
+#include "core/search.h"
 #include "cpu/entries/keep_run.h"
 #include "cpu/sample/place_set.h"
 
@@ -21,25 +22,12 @@ typedef struct row {
     int64_t own, before; /* the column added, with so many entries before it; -1: none is */
 } row;
 
-static int64_t first_not_below(const row *x, int64_t column)
-{
-    int64_t first = x->begin, end = x->end;
-    while (first < end) {
-        const int64_t middle = first + (end - first) / 2;
-        if (ftb_col(x->p, middle) < column)
-            first = middle + 1;
-        else
-            end = middle;
-    }
-    return first;
-}
-
 static row row_at(const ftb_pattern *p, int64_t i, bool loops)
 {
     row x = {.p = p, .begin = p->rowptr[i], .end = p->rowptr[i + 1], .own = -1};
     if (loops || p->nrows != p->ncols)
         return x;
-    const int64_t at = first_not_below(&x, i);
+    const int64_t at = ftb_first_entry(x.p, x.begin, x.end, i);
     if (at < x.end && ftb_col(p, at) == i)
         return x;
     x.own = i;

@@ -258,15 +258,7 @@ static void finish_again(const row *h, int64_t *place, int64_t more, double *wei
         const uint64_t high = ftb_draw(seed, h->vertex, h->stream, (uint64_t)d, false),
                        low = ftb_draw(seed, h->vertex, h->stream, (uint64_t)d, true);
         const double aim = (double)((high << 32 | low) >> 11) * 0x1p-53 * weight[h->degree - 1];
-        int64_t first = 0, end = last; /* the first whose sum is beyond `aim` */
-        while (first < end) {
-            const int64_t middle = first + (end - first) / 2;
-            if (weight[middle] > aim)
-                end = middle;
-            else
-                first = middle + 1;
-        }
-        place[d] = first;
+        place[d] = ftb_first_beyond(weight, last, aim);
     }
 }
 

@@ -2,6 +2,7 @@
 #ifndef FTB_ROW_FILTER_H
 #define FTB_ROW_FILTER_H
 
+#include "core/search.h"
 #include "cpu/sample/sample_run.h"
 
 typedef struct ftb_row_filter {
@@ -10,19 +11,6 @@ typedef struct ftb_row_filter {
     const int64_t *excluded; /* places among p's entries, ascending: those of the row */
     int64_t nexcluded, begin;
 } ftb_row_filter;
-
-static inline int64_t ftb_first_not_below(const int64_t *list, int64_t count, int64_t value)
-{
-    int64_t first = 0, end = count;
-    while (first < end) {
-        const int64_t middle = first + (end - first) / 2;
-        if (list[middle] < value)
-            first = middle + 1;
-        else
-            end = middle;
-    }
-    return first;
-}
 
 static inline ftb_row_filter ftb_row_filter_of(const ftb_sample_product *s, int64_t r)
 {

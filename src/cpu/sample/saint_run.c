@@ -3,6 +3,7 @@
 #include "cpu/sample/saint_run.h"
 
 #include "core/draws.h"
+#include "core/search.h"
 #include "cpu/entries/keep_run.h"
 
 static inline double value_at(const void *values, FtB_Type type, int64_t e)
@@ -40,20 +41,6 @@ void ftb_saint_entries(FtB_Context ctx, double *sums, const ftb_pattern *p)
     add_up(sums, p->nvals);
 }
 
-/* The first place whose sum is beyond `aim`; else `last`. */
-static int64_t place_of(const double *sums, int64_t last, double aim)
-{
-    int64_t first = 0, end = last;
-    while (first < end) {
-        const int64_t middle = first + (end - first) / 2;
-        if (sums[middle] > aim)
-            end = middle;
-        else
-            first = middle + 1;
-    }
-    return first;
-}
-
 void ftb_saint_draw(FtB_Context ctx, int64_t *place, int64_t count, uint64_t key, const double *sums,
                     int64_t n)
 {
@@ -68,7 +55,7 @@ void ftb_saint_draw(FtB_Context ctx, int64_t *place, int64_t count, uint64_t key
         }
         const uint64_t high = ftb_draw(key, (uint64_t)t, 0, 0, false),
                        more = ftb_draw(key, (uint64_t)t, 0, 0, true);
-        place[t] = place_of(sums, last, (double)((high << 32 | more) >> 11) * 0x1p-53 * sums[n - 1]);
+        place[t] = ftb_first_beyond(sums, last, (double)((high << 32 | more) >> 11) * 0x1p-53 * sums[n - 1]);
     }
 }
 

@@ -4,6 +4,8 @@
  * the graph. */
 #include "cpu/vertex/vertex_work.h"
 
+#include "core/search.h"
+
 #include <omp.h>
 
 /* The mail's rooms. */
@@ -138,20 +140,6 @@ static void reduce_part(const push *x, ftb_vertex_worker *k, int64_t first, int6
     ftb_vertex_flush(x->w, k);
 }
 
-/* The first receiver whose messages begin at `work` or behind it. */
-static int64_t find_receiver(const push *x, int64_t work)
-{
-    int64_t low = 0, high = x->receivers;
-    while (low < high) {
-        const int64_t middle = low + (high - low) / 2;
-        if (x->first[middle] < work)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 static GrB_Info reduce_all(const push *x)
 {
     const ftb_vertex_work *w = x->w;
@@ -167,8 +155,9 @@ static GrB_Info reduce_all(const push *x)
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
     for (int64_t p = 0; p < parts; p++)
         if (!ftb_stops(w->ctx, &stopped))
-            reduce_part(x, &w->workers[omp_get_thread_num()], find_receiver(x, p * each),
-                        find_receiver(x, (p + 1) * each));
+            reduce_part(x, &w->workers[omp_get_thread_num()],
+                        ftb_first_not_below(x->first, x->receivers, p * each),
+                        ftb_first_not_below(x->first, x->receivers, (p + 1) * each));
     return ftb_check_stopped(w->ctx, &stopped);
 }
 

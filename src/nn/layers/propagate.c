@@ -67,15 +67,9 @@ static bool loops_apart(const FtB_Layer layer, const FtB_Matrix A)
     if (layer->options.no_self_loops || A->width > 0 || is_hop(p) || p->nvals < LONG_ROWS * p->nrows)
         return false;
     for (int64_t i = 0; i < p->nrows; i++) {
-        int64_t low = p->rowptr[i], high = p->rowptr[i + 1];
-        while (low < high) { /* the first column >= i */
-            int64_t middle = low + (high - low) / 2;
-            if (ftb_col(p, middle) < i)
-                low = middle + 1;
-            else
-                high = middle;
-        }
-        if (low < p->rowptr[i + 1] && ftb_col(p, low) == i)
+        int64_t first, end;
+        ftb_pattern_own(p, i, &first, &end);
+        if (first < end)
             return false;
     }
     return true;
