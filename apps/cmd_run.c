@@ -1,25 +1,16 @@
 /* featblas run: a vertex program over a graph, one of the library's or the user's own texts; the state goes
  * to a file. */
 #include "app.h"
-#include "featblas_vertex.h"
 #include "file_names.h"
 #include "io/io.h"
 #include "reader.h"
+#include "run/programs.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIELDS = 6, NAME = 28 }; /* as FTB_STATE takes them; characters of one */
-
-typedef struct run_values {
-    reader_values reader;
-    const char *sources, *output;
-    const char *send, *combine, *apply, *init, *active, *until;
-    int64_t rounds;
-    int direction, definition, explain;
-    double damping, tolerance;
-} run_values;
+enum { PROGRAMS = 32 }; /* more than there are */
 
 #define FIELD(name) offsetof(run_values, name)
 
@@ -112,46 +103,31 @@ static const option run_options[] = {
              "and .mtx. -: standard output. Default: say how many supersteps there were."},
     {.name = NULL}};
 
-typedef struct work {
-    const run_values *v;
-    const char *program; /* one of the library's; NULL: the user's own */
-    FtB_Matrix A;
-    int64_t n, base, *sources, nsources, supersteps;
-    FtB_Block X; /* what is written; columns are fields or sources */
-    FILE *explain;
-} work;
-
 /* ---- arguments */
-
-static const char *const names[] = {"bfs", "sssp", "pagerank", "components"}; /* bits of check_options */
 
 /* Options that the program has nothing to do with are refused, and numbers that it would take for a default.
  */
-static int check_options(const work *w)
+static int check_options(const run_work *w)
 {
-    enum { BFS = 1, SSSP = 2, PAGERANK = 4, COMPONENTS = 8, OWN = 16 };
-    const run_values *v = w->v;
+    static const char own[] = " sources active until direction ";
+    const run_values *v = w->values;
     const struct {
         const char *option;
         bool given;
-        int programs;
-    } rows[] = {{"sources", v->sources != NULL, BFS | SSSP | OWN},
-                {"definition", v->definition >= 0, PAGERANK},
-                {"damping", !isnan(v->damping), PAGERANK},
-                {"tolerance", !isnan(v->tolerance), PAGERANK},
-                {"active", v->active != NULL, OWN},
-                {"until", v->until != NULL, OWN},
-                {"direction", v->direction >= 0, OWN}};
-    int program = OWN;
-    for (int p = 0; w->program && p < 4; p++)
-        if (strcmp(names[p], w->program) == 0)
-            program = 1 << p;
-    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++)
-        if (rows[r].given && !(rows[r].programs & program))
+    } rows[] = {{"sources", v->sources != NULL}, {"definition", v->definition >= 0},
+                {"damping", !isnan(v->damping)}, {"tolerance", !isnan(v->tolerance)},
+                {"active", v->active != NULL},   {"until", v->until != NULL},
+                {"direction", v->direction >= 0}};
+    const char *takes = w->program ? w->program->options : own;
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+        char word[32];
+        snprintf(word, sizeof word, " %s ", rows[r].option);
+        if (rows[r].given && !strstr(takes, word))
             return app_fail(APP_USAGE, "--%s means nothing to %s", rows[r].option,
-                            w->program ? w->program : "a program of your own");
-    if ((program & (BFS | SSSP)) && !v->sources)
-        return app_fail(APP_USAGE, "%s starts somewhere: --sources is missing", w->program);
+                            w->program ? w->program->name : "a program of your own");
+    }
+    if (w->program && w->program->starts && !v->sources)
+        return app_fail(APP_USAGE, "%s starts somewhere: --sources is missing", w->program->name);
     if (!isnan(v->damping) && !(v->damping > 0 && v->damping <= 1))
         return app_fail(APP_USAGE, "--damping: %g; expected more than 0, and 1 at most", v->damping);
     if (!isnan(v->tolerance) && !(v->tolerance > 0))
@@ -159,9 +135,22 @@ static int check_options(const work *w)
     return APP_OK;
 }
 
-static int check(work *w, int count, char *const *operands)
+static int find_program(const run_program **program, const char *name)
 {
-    const run_values *v = w->v;
+    const char *names[PROGRAMS];
+    for (int p = 0; p < run_programs_count; p++) {
+        names[p] = run_programs[p].name;
+        if (strcmp(names[p], name) == 0) {
+            *program = &run_programs[p];
+            return APP_OK;
+        }
+    }
+    return app_unknown("program", name, run_programs_count, names, "featblas run --help lists them");
+}
+
+static int check(run_work *w, int count, char *const *operands)
+{
+    const run_values *v = w->values;
     const bool own = v->send || v->combine || v->apply || v->init;
     if (own && (!v->send || !v->combine || !v->apply || !v->init))
         return app_fail(APP_USAGE,
@@ -173,21 +162,16 @@ static int check(work *w, int count, char *const *operands)
     if (own != (count == 1))
         return own ? app_fail(APP_USAGE, "'%s': a program has a name, or texts of your own", operands[0])
                    : app_fail(APP_USAGE, "expected the name of a program and a graph (featblas run --help)");
-    w->program = own ? NULL : operands[0];
-    for (int p = 0; w->program; p++) {
-        if (p == 4)
-            return app_unknown("program", w->program, 4, names, "featblas run --help lists them");
-        if (strcmp(names[p], w->program) == 0)
-            break;
-    }
-    const int code = check_options(w);
+    int code = own ? APP_OK : find_program(&w->program, operands[0]);
+    if (code == APP_OK)
+        code = check_options(w);
     return code == APP_OK ? files_check_output("output", v->output) : code;
 }
 
 /* A list such as 7,12. */
-static int parse_sources(work *w)
+static int parse_sources(run_work *w)
 {
-    const char *text = w->v->sources;
+    const char *text = w->values->sources;
     w->nsources = 1;
     for (const char *at = text; *at; at++)
         w->nsources += *at == ',';
@@ -198,15 +182,16 @@ static int parse_sources(work *w)
         char *end;
         w->sources[t] = strtoll(text, &end, 10);
         if (end == text)
-            return app_fail(APP_USAGE, "--sources: '%s' is no list of numbers such as 7,12", w->v->sources);
+            return app_fail(APP_USAGE, "--sources: '%s' is no list of numbers such as 7,12",
+                            w->values->sources);
         text = *end ? end + 1 : end;
     }
     return APP_OK;
 }
 
-static int read_sources(work *w)
+static int read_sources(run_work *w)
 {
-    const char *text = w->v->sources;
+    const char *text = w->values->sources;
     int64_t width, base = w->base;
     int code = APP_OK;
     if (!text)
@@ -226,111 +211,6 @@ static int read_sources(work *w)
     return code;
 }
 
-/* ---- the library's programs */
-
-static int run_named(work *w)
-{
-    const run_values *v = w->v;
-    const FtB_Run_options o = {
-        .size = sizeof o, .rounds = v->rounds, .explain = w->explain, .supersteps = &w->supersteps};
-    const char which = w->program[0];
-    const FtB_Type type = which == 'b' || which == 'c' ? FTB_INT64 : FTB_FP64;
-    const int64_t columns = which == 'b' || which == 's' ? w->nsources : 1;
-    FtB_Block levels = NULL, parents = NULL;
-    GrB_Info info = FtB_Block_new(&w->X, w->n, which == 'b' ? 2 * columns : columns, type);
-    if (which == 'b' && info == GrB_SUCCESS)
-        info = FtB_Block_columns(&levels, w->X, 0, columns);
-    if (which == 'b' && info == GrB_SUCCESS)
-        info = FtB_Block_columns(&parents, w->X, columns, columns);
-    if (info == GrB_SUCCESS)
-        info =
-            which == 'b'   ? FtB_bfs(levels, parents, w->A, w->sources, columns, &o)
-            : which == 's' ? FtB_sssp(w->X, w->A, w->sources, columns, &o)
-            : which == 'c'
-                ? FtB_components(w->X, w->A, &o)
-                : FtB_pagerank(
-                      w->X, w->A,
-                      FTB_PAGERANK(.kind = v->definition > 0 ? FTB_PAGERANK_NETWORKX : FTB_PAGERANK_GAP,
-                                   .damping = isnan(v->damping) ? 0 : v->damping,
-                                   .tolerance = isnan(v->tolerance) ? 0 : v->tolerance, .rounds = v->rounds,
-                                   .explain = w->explain, .supersteps = &w->supersteps));
-    FtB_Block_free(&levels);
-    FtB_Block_free(&parents);
-    return app_library_error(info, APP_INPUT);
-}
-
-/* ---- the user's own */
-
-/* The names left of = in --init. */
-static int list_fields(const work *w, char fields[FIELDS][NAME], int *count)
-{
-    *count = 0;
-    for (const char *at = w->v->init; *at;) {
-        const char *end = at + strcspn(at, ";"), *name = at + strspn(at, " \t\n");
-        const size_t length = strcspn(name, " \t\n=;");
-        if (name < end && (*count == FIELDS || length == 0 || length >= NAME))
-            return app_fail(APP_USAGE, "--init: expected up to %d of FIELD = text, with ; between them",
-                            FIELDS);
-        if (name < end)
-            snprintf(fields[(*count)++], NAME, "%.*s", (int)length, name);
-        at = *end ? end + 1 : end;
-    }
-    return *count > 0 ? APP_OK : app_fail(APP_USAGE, "--init: expected FIELD = text");
-}
-
-/* A superstep that makes the state of nothing, then the others. */
-static GrB_Info run_texts(work *w, FtB_States states, const char **what)
-{
-    const run_values *v = w->v;
-    FtB_Program program = NULL;
-    *what = "--init: ";
-    GrB_Info info =
-        FtB_Program_new(&program, FTB_PROGRAM(.send = "id", .combine = "min : message", .apply = v->init,
-                                              .rounds = 1, .applies = FTB_APPLY_ALL));
-    if (info == GrB_SUCCESS)
-        info = FtB_run(program, w->A, states, NULL);
-    FtB_Program_free(&program);
-    if (info != GrB_SUCCESS)
-        return info;
-    *what = "";
-    info = FtB_Program_new(
-        &program, FTB_PROGRAM(.send = v->send, .combine = v->combine, .apply = v->apply, .active = v->active,
-                              .until = v->until,
-                              .direction = v->direction < 0 ? FTB_OUT : (FtB_Direction)v->direction));
-    if (info == GrB_SUCCESS)
-        info = FtB_run(program, w->A, states,
-                       FTB_RUN_OPTIONS(.start = {w->sources, w->nsources}, .rounds = v->rounds,
-                                       .explain = w->explain, .supersteps = &w->supersteps));
-    FtB_Program_free(&program);
-    return info;
-}
-
-static int run_own(work *w)
-{
-    char fields[FIELDS][NAME];
-    FtB_Binding states[FIELDS];
-    FtB_Block columns[FIELDS] = {NULL};
-    const char *what = "";
-    int count;
-    int code = list_fields(w, fields, &count);
-    if (code != APP_OK)
-        return code;
-    GrB_Info info = FtB_Block_new(&w->X, w->n, count, FTB_FP64);
-    for (int f = 0; f < count && info == GrB_SUCCESS; f++) {
-        info = FtB_Block_columns(&columns[f], w->X, f, 1);
-        states[f] = (FtB_Binding){fields[f], FTB_ARG(columns[f])};
-    }
-    if (info == GrB_SUCCESS)
-        info = run_texts(w, (FtB_States){states, (size_t)count}, &what);
-    if (*what && (info == GrB_INVALID_VALUE || info == GrB_DIMENSION_MISMATCH || info == GrB_DOMAIN_MISMATCH))
-        code = app_fail(APP_USAGE, "%s%s", what, FtB_error());
-    else
-        code = app_library_error(info, APP_USAGE);
-    for (int f = 0; f < count; f++)
-        FtB_Block_free(&columns[f]);
-    return code;
-}
-
 /* ---- output */
 
 static bool ends_in(const char *path, const char *ending)
@@ -340,11 +220,8 @@ static bool ends_in(const char *path, const char *ending)
 }
 
 /* Rows with the vertices' numbers before them. Whole numbers are those of the graph's file, too. */
-static GrB_Info write_numbered(work *w)
+static GrB_Info write_numbered(run_work *w)
 {
-    const bool vertices = w->program && (w->program[0] == 'c' || w->program[0] == 'b');
-    const int64_t first =
-        w->program && w->program[0] == 'b' ? w->nsources : 0; /* of columns that are vertices */
     FtB_Block all, rest = NULL;
     FtB_Type type;
     int64_t ncols, ld;
@@ -364,21 +241,21 @@ static GrB_Info write_numbered(work *w)
             ((double *)numbers)[v * ld] = (double)(v + w->base);
         else
             ((int64_t *)numbers)[v * ld] = v + w->base;
-        for (int64_t c = first; c < ncols && vertices; c++)
+        for (int64_t c = w->vertices; c < ncols; c++)
             ((int64_t *)numbers)[v * ld + 1 + c] += ((int64_t *)numbers)[v * ld + 1 + c] >= 0 ? w->base : 0;
     }
     if (info == GrB_SUCCESS)
         info = FtB_Block_changed(all);
     if (info == GrB_SUCCESS)
-        info = FtB_Block_write(all, w->v->output, FTB_FORMAT_AUTO, 0);
+        info = FtB_Block_write(all, w->values->output, FTB_FORMAT_AUTO, 0);
     FtB_Block_free(&rest);
     FtB_Block_free(&all);
     return info;
 }
 
-static int write_state(work *w)
+static int write_state(run_work *w)
 {
-    const char *path = w->v->output;
+    const char *path = w->values->output;
     if (!path)
         return APP_OK;
     app_progress_yield(path);
@@ -390,23 +267,23 @@ static int write_state(work *w)
 
 static int run_run(const void *values, int count, char *const *operands)
 {
-    work w = {.v = values};
-    const bool piped = w.v->output && strcmp(w.v->output, "-") == 0;
+    run_work w = {.values = values, .vertices = INT64_MAX};
+    const bool piped = w.values->output && strcmp(w.values->output, "-") == 0;
     int code = check(&w, count, operands);
     if (code == APP_OK)
-        code = reader_graph(&w.v->reader, operands[count - 1], &w.A, &w.n, &w.base);
+        code = reader_graph(&w.values->reader, operands[count - 1], &w.A, &w.n, &w.base);
     if (code == APP_OK)
         code = read_sources(&w);
-    w.explain = !w.v->explain ? NULL : piped ? stderr : stdout;
+    w.explain = !w.values->explain ? NULL : piped ? stderr : stdout;
     if (w.explain)
         app_progress_stop();
     const double start = app_seconds();
     if (code == APP_OK)
-        code = w.program ? run_named(&w) : run_own(&w);
+        code = w.program ? app_library_error(w.program->run(&w), APP_INPUT) : run_own(&w);
     const double seconds = app_seconds() - start;
     if (code == APP_OK)
         code = write_state(&w);
-    if (code == APP_OK && !piped && !w.v->reader.common.quiet) {
+    if (code == APP_OK && !piped && !w.values->reader.common.quiet) {
         char buffer[32];
         app_end();
         printf("%s supersteps in %.3f s\n", app_thousands(buffer, w.supersteps), seconds);

@@ -1,0 +1,76 @@
+/* A vertex program of the user's own texts; its state is columns of FP64. */
+#include "run/programs.h"
+
+#include <string.h>
+
+enum { FIELDS = 6, NAME = 28 }; /* as FTB_STATE takes them; characters of one */
+
+/* The names left of = in --init. */
+static int list_fields(const run_work *w, char fields[FIELDS][NAME], int *count)
+{
+    *count = 0;
+    for (const char *at = w->values->init; *at;) {
+        const char *end = at + strcspn(at, ";"), *name = at + strspn(at, " \t\n");
+        const size_t length = strcspn(name, " \t\n=;");
+        if (name < end && (*count == FIELDS || length == 0 || length >= NAME))
+            return app_fail(APP_USAGE, "--init: expected up to %d of FIELD = text, with ; between them",
+                            FIELDS);
+        if (name < end)
+            snprintf(fields[(*count)++], NAME, "%.*s", (int)length, name);
+        at = *end ? end + 1 : end;
+    }
+    return *count > 0 ? APP_OK : app_fail(APP_USAGE, "--init: expected FIELD = text");
+}
+
+/* A superstep that makes the state of nothing, then the others. */
+static GrB_Info run_texts(run_work *w, FtB_States states, const char **what)
+{
+    const run_values *v = w->values;
+    FtB_Program program = NULL;
+    *what = "--init: ";
+    GrB_Info info =
+        FtB_Program_new(&program, FTB_PROGRAM(.send = "id", .combine = "min : message", .apply = v->init,
+                                              .rounds = 1, .applies = FTB_APPLY_ALL));
+    if (info == GrB_SUCCESS)
+        info = FtB_run(program, w->A, states, NULL);
+    FtB_Program_free(&program);
+    if (info != GrB_SUCCESS)
+        return info;
+    *what = "";
+    info = FtB_Program_new(
+        &program, FTB_PROGRAM(.send = v->send, .combine = v->combine, .apply = v->apply, .active = v->active,
+                              .until = v->until,
+                              .direction = v->direction < 0 ? FTB_OUT : (FtB_Direction)v->direction));
+    if (info == GrB_SUCCESS)
+        info = FtB_run(program, w->A, states,
+                       FTB_RUN_OPTIONS(.start = {w->sources, w->nsources}, .rounds = v->rounds,
+                                       .explain = w->explain, .supersteps = &w->supersteps));
+    FtB_Program_free(&program);
+    return info;
+}
+
+int run_own(run_work *w)
+{
+    char fields[FIELDS][NAME];
+    FtB_Binding states[FIELDS];
+    FtB_Block columns[FIELDS] = {NULL};
+    const char *what = "";
+    int count;
+    int code = list_fields(w, fields, &count);
+    if (code != APP_OK)
+        return code;
+    GrB_Info info = FtB_Block_new(&w->X, w->n, count, FTB_FP64);
+    for (int f = 0; f < count && info == GrB_SUCCESS; f++) {
+        info = FtB_Block_columns(&columns[f], w->X, f, 1);
+        states[f] = (FtB_Binding){fields[f], FTB_ARG(columns[f])};
+    }
+    if (info == GrB_SUCCESS)
+        info = run_texts(w, (FtB_States){states, (size_t)count}, &what);
+    if (*what && (info == GrB_INVALID_VALUE || info == GrB_DIMENSION_MISMATCH || info == GrB_DOMAIN_MISMATCH))
+        code = app_fail(APP_USAGE, "%s%s", what, FtB_error());
+    else
+        code = app_library_error(info, APP_USAGE);
+    for (int f = 0; f < count; f++)
+        FtB_Block_free(&columns[f]);
+    return code;
+}

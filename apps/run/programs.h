@@ -1,0 +1,45 @@
+/* What the parts of `featblas run` share: its options, its work, and the table of programs. */
+#ifndef APP_RUN_PROGRAMS_H
+#define APP_RUN_PROGRAMS_H
+
+#include "app.h"
+#include "featblas_vertex.h"
+
+typedef struct run_values {
+    reader_values reader;
+    const char *sources, *output;
+    const char *send, *combine, *apply, *init, *active, *until;
+    int64_t rounds;
+    int direction, definition, explain;
+    double damping, tolerance;
+} run_values;
+
+typedef struct run_work {
+    const run_values *values;
+    const struct run_program *program; /* one of the library's; NULL: the user's own */
+    FtB_Matrix A;
+    int64_t n, base; /* vertices; what the graph's file numbers them from */
+    int64_t *sources, nsources;
+    FILE *explain; /* NULL: nobody wants to know */
+    /* results */
+    int64_t supersteps; /* 0: it has none */
+    FtB_Block X;        /* what is written, INT64 or FP64: a row for each vertex, or one */
+    int64_t vertices;   /* columns from here on are vertices, which output numbers as the file does; run_run
+                           sets it to "none" */
+} run_work;
+
+/* A program that comes with the library. (programs.c) */
+typedef struct run_program {
+    const char *name;
+    const char *options; /* of those that few programs have, the names, with a space around each */
+    bool starts;         /* somewhere: --sources must be there */
+    GrB_Info (*run)(run_work *w);
+} run_program;
+
+extern const run_program run_programs[];
+extern const int run_programs_count;
+
+/* A program of the user's texts. (own.c) */
+int run_own(run_work *w);
+
+#endif
