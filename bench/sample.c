@@ -2,9 +2,10 @@
  *
  * FILE is a square graph (featblas gen products-like -o products.csr). For each row of a table of batch sizes
  * and fanouts, batches of random seeds are drawn with FtB_sample, the seeds' numbers from a generator of its
- * own; the line has picks and vertices a batch, and the median of M picks a second over the batches. One more
- * line tells what the machine allows: random reads of the columns, which a pick makes at least one of, one
- * after the other and as many at a time as it takes. */
+ * own. The first five have what the blocks of other libraries have: the edges' numbers, and no values. A line
+ * has picks and vertices a batch, and the median of M picks a second over the batches. One more line tells
+ * what the machine allows: random reads of the columns, which a pick makes at least one of, one after the
+ * other and as many at a time as it takes. */
 #include "support/calls.h"
 
 #include <stdio.h>
@@ -19,12 +20,12 @@ static const struct {
     int nhops;
     FtB_Sample_options options;
 } rows[] = {
-    {"10,10,10 of 1024", 1024, {10, 10, 10}, 3, {0}},
-    {"15,10,5 of 1024", 1024, {15, 10, 5}, 3, {0}},
-    {"15,15,15 of 1024", 1024, {15, 15, 15}, 3, {0}},
-    {"20,20 of 1024", 1024, {20, 20}, 2, {0}},
-    {"10,10,10 of 10240", 10240, {10, 10, 10}, 3, {0}},
-    {"10,10,10 of 1024, with edges", 1024, {10, 10, 10}, 3, {.edges = true}},
+    {"10,10,10 of 1024", 1024, {10, 10, 10}, 3, {.edges = true, .structural = true}},
+    {"15,10,5 of 1024", 1024, {15, 10, 5}, 3, {.edges = true, .structural = true}},
+    {"15,15,15 of 1024", 1024, {15, 15, 15}, 3, {.edges = true, .structural = true}},
+    {"20,20 of 1024", 1024, {20, 20}, 2, {.edges = true, .structural = true}},
+    {"10,10,10 of 10240", 10240, {10, 10, 10}, 3, {.edges = true, .structural = true}},
+    {"10,10,10 of 1024, with values", 1024, {10, 10, 10}, 3, {0}},
     {"10,10,10 of 1024, once", 1024, {10, 10, 10}, 3, {.once = true}},
     {"10,10,10 of 1024, replacing", 1024, {10, 10, 10}, 3, {.replace = true}},
     {"10,10,10 of 1024, disjoint", 1024, {10, 10, 10}, 3, {.disjoint = true}},

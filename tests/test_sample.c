@@ -398,11 +398,12 @@ static void work_follows_picks(void **state)
 {
     (void)state;
     int64_t small_peak, hub_peak, many_peak;
-    const int64_t small = work_of_hub(100, 0, &small_peak), hub = work_of_hub(1000000, 0, &hub_peak);
-    const int64_t many = work_of_hub(100, 3000000, &many_peak);
+    const int64_t small = work_of_hub(100, 20000, &small_peak), hub = work_of_hub(1000000, 0, &hub_peak);
+    const int64_t least = work_of_hub(100, 0, &many_peak), many = work_of_hub(100, 3000000, &many_peak);
     assert_true(small > 0 && small < 1000);
     assert_true(hub < small + small / 2); /* no more than the few that were picked twice of a hundred */
     assert_true(many < small + small / 8);
+    assert_true(least < small); /* marks instead of a table */
     assert_true(hub_peak < small_peak + 4096 && many_peak < small_peak + 4096);
 }
 
