@@ -1,64 +1,93 @@
-/* Y = X W (+ bias): a dense product, or sparse times dense where X is a sparse input; of X on edges, Y too
- * lies there.
+/* Y = X W (+ bias), or Y = Z + X W, in Z's memory where nobody else needs it: a dense product, or sparse
+ * times dense where X is a sparse input; of X on edges, Y too lies there.
  *
- * dX = dY W', dW = X' dY, dbias = sum of dY's rows. */
+ * dX = dY W', dW = X' dY, dbias = sum of dY's rows, dZ = dY. */
 #include "nn/shape.h"
+
+static const ftb_nn_op onto;
+
+/* The input that is X; W is the next. Z is before them, bias behind. */
+static int x_of(const ftb_nn_node *n) { return n->op == &onto; }
+
+/* Whether there is something that the product is added to, and this in `out`. */
+static GrB_Info begin(bool *add, const ftb_nn_node *n, const ftb_nn_call *c)
+{
+    *add = n->nin > 2;
+    if (!*add || (x_of(n) && ftb_block_address(c->out) == ftb_block_address(c->in[0])))
+        return GrB_SUCCESS;
+    return x_of(n) ? FtB_apply(c->out, NULL, NULL, "x", c->in[0], NULL) : ftb_rows_repeat(c->out, c->in[2]);
+}
 
 static GrB_Info forward(ftb_nn_node *n, const ftb_nn_call *c)
 {
-    bool add = n->nin > 2, sparse = ftb_node_in(n, 0)->sparse;
-    GrB_Info info = add ? ftb_rows_repeat(c->out, c->in[2]) : GrB_SUCCESS;
+    const int x = x_of(n);
+    bool add;
+    GrB_Info info = begin(&add, n, c);
     if (info != GrB_SUCCESS)
         return info;
-    if (sparse)
-        return FtB_mxm(c->out, NULL, ftb_plus_if(add, c->out), FTB_PLUS_MUL, c->in_edges[0], c->in[1], NULL);
-    return ftb_dense_multiply(FTB_AB, c->out, c->in[0], c->in[1], add, c->ctx);
+    if (ftb_node_in(n, x)->sparse)
+        return FtB_mxm(c->out, NULL, ftb_plus_if(add, c->out), FTB_PLUS_MUL, c->in_edges[x], c->in[x + 1],
+                       NULL);
+    return ftb_dense_multiply(FTB_AB, c->out, c->in[x], c->in[x + 1], add, c->ctx);
+}
+
+/* dZ = or += dY, which may be the same memory. */
+static GrB_Info pass_on(const ftb_nn_call *c)
+{
+    if (!c->din[0] || (!c->add[0] && ftb_block_address(c->din[0]) == ftb_block_address(c->dout)))
+        return GrB_SUCCESS;
+    return FtB_apply(c->din[0], NULL, ftb_plus_if(c->add[0], c->din[0]), "x", c->dout, NULL);
 }
 
 static GrB_Info gradient(ftb_nn_node *n, const ftb_nn_call *c)
 {
     GrB_Info info = GrB_SUCCESS;
-    bool sparse = ftb_node_in(n, 0)->sparse;
-    if (c->din[2])
+    const int x = x_of(n), w = x + 1;
+    bool sparse = ftb_node_in(n, x)->sparse;
+    if (!x && c->din[2])
         info = FtB_reduce(c->din[2], NULL, ftb_plus_if(c->add[2], c->din[2]), "plus", c->dout, FTB_DESC_T0);
-    if (info == GrB_SUCCESS && c->din[1] && sparse)
-        info = FtB_mxm(c->din[1], NULL, ftb_plus_if(c->add[1], c->din[1]), FTB_PLUS_MUL, c->in_edges[0],
+    if (info == GrB_SUCCESS && c->din[w] && sparse)
+        info = FtB_mxm(c->din[w], NULL, ftb_plus_if(c->add[w], c->din[w]), FTB_PLUS_MUL, c->in_edges[x],
                        c->dout, FTB_DESC_T0);
-    else if (info == GrB_SUCCESS && c->din[1])
-        info = ftb_dense_multiply(FTB_ATB, c->din[1], c->in[0], c->dout, c->add[1], c->ctx);
-    if (info == GrB_SUCCESS && c->din[0])
-        info = ftb_dense_multiply(FTB_ABT, c->din[0], c->dout, c->in[1], c->add[0], c->ctx);
-    return info;
+    else if (info == GrB_SUCCESS && c->din[w])
+        info = ftb_dense_multiply(FTB_ATB, c->din[w], c->in[x], c->dout, c->add[w], c->ctx);
+    if (info == GrB_SUCCESS && c->din[x])
+        info = ftb_dense_multiply(FTB_ABT, c->din[x], c->dout, c->in[w], c->add[x], c->ctx);
+    return info == GrB_SUCCESS && x ? pass_on(c) : info;
 }
 
 static bool needs(const ftb_nn_node *n, int k)
 {
-    return (k == 0 && ftb_node_in(n, 1)->gradient) || (k == 1 && ftb_node_in(n, 0)->gradient);
+    const int x = x_of(n);
+    return (k == x && ftb_node_in(n, x + 1)->gradient) || (k == x + 1 && ftb_node_in(n, x)->gradient);
 }
 
 static void print(const ftb_nn_node *n, FILE *file)
 {
-    const ftb_nn_node *x = ftb_node_in(n, 0);
+    const ftb_nn_node *x = ftb_node_in(n, x_of(n));
     fprintf(file, "%s product, %lld x %lld x %lld%s", x->sparse ? "sparse x dense" : "dense",
-            (long long)n->nrows, (long long)x->ncols, (long long)n->ncols, n->nin > 2 ? ", plus bias" : "");
+            (long long)n->nrows, (long long)x->ncols, (long long)n->ncols,
+            x_of(n)      ? ", added to another"
+            : n->nin > 2 ? ", plus bias"
+                         : "");
 }
 
 static double operations(const ftb_nn_node *n)
 {
-    const ftb_nn_node *x = ftb_node_in(n, 0);
+    const ftb_nn_node *x = ftb_node_in(n, x_of(n));
     double inner = x->sparse ? (double)x->graph->pattern->nvals : (double)x->nrows * (double)x->ncols;
     return 2 * inner * (double)n->ncols;
 }
 
-static const ftb_nn_op op = {.name = "linear",
-                             .flags = FTB_NN_NEEDS_IN,
-                             .forward = forward,
-                             .gradient = gradient,
-                             .needs = needs,
-                             .print = print,
-                             .operations = operations};
+#define LINEAR                                                                                               \
+    .forward = forward, .gradient = gradient, .needs = needs, .print = print, .operations = operations
+static const ftb_nn_op op = {.name = "linear", .flags = FTB_NN_NEEDS_IN, LINEAR};
+static const ftb_nn_op onto = {
+    .name = "linear", .flags = FTB_NN_NEEDS_IN | FTB_NN_IN_PLACE | FTB_NN_GRAD_IN_PLACE, LINEAR};
 
-static FtB_Var record(const ftb_nn_node *x, const ftb_nn_node *w, const ftb_nn_node *bias, const char *call)
+/* z + x w, or x w + bias; z and bias may be NULL. */
+static FtB_Var record(const ftb_nn_node *z, const ftb_nn_node *x, const ftb_nn_node *w,
+                      const ftb_nn_node *bias, const char *call)
 {
     FtB_Tape tape = x->tape;
     char shape[2][80];
@@ -75,10 +104,13 @@ static FtB_Var record(const ftb_nn_node *x, const ftb_nn_node *w, const ftb_nn_n
     if ((x->type != w->type && !x->sparse) || (bias && bias->type != w->type))
         return ftb_var_failed(tape, ftb_fail(GrB_DOMAIN_MISMATCH, "%s: x is %s, w is %s; expected one dtype",
                                              call, FtB_Type_name(x->type), FtB_Type_name(w->type)));
-    const int64_t in[3] = {x->number, w->number, bias ? bias->number : -1};
+    const int64_t in[3] = {z ? z->number : x->number, z ? x->number : w->number,
+                           z      ? w->number
+                           : bias ? bias->number
+                                  : -1};
     int64_t nrows = x->nrows, ncols = w->ncols;
     FtB_Type type = w->type;
-    ftb_nn_node *n = ftb_node_new(tape, &op, in, bias ? 3 : 2, nrows, ncols, 0);
+    ftb_nn_node *n = ftb_node_new(tape, z ? &onto : &op, in, z || bias ? 3 : 2, nrows, ncols, 0);
     if (!n)
         return (FtB_Var){tape, -1};
     n->type = type;
@@ -92,7 +124,7 @@ FtB_Var FtB_matmul(FtB_Var x, FtB_Var w)
     FtB_Tape tape = ftb_var_tape(x, w);
     const ftb_nn_node *nx = ftb_var_of(tape, x, "FtB_matmul", "x"),
                       *nw = ftb_var_of(tape, w, "FtB_matmul", "w");
-    return nx && nw ? record(nx, nw, NULL, "FtB_matmul") : (FtB_Var){tape, -1};
+    return nx && nw ? record(NULL, nx, nw, NULL, "FtB_matmul") : (FtB_Var){tape, -1};
 }
 
 FtB_Var FtB_linear(FtB_Var x, FtB_Parameter w, FtB_Parameter bias)
@@ -103,5 +135,14 @@ FtB_Var FtB_linear(FtB_Var x, FtB_Parameter w, FtB_Parameter bias)
                       *nb = nw && bias ? ftb_var(FtB_parameter(x.tape, bias), "FtB_linear", "bias") : NULL;
     if (!nw || (bias && !nb))
         return ftb_var_lost(x);
-    return record(x.tape->nodes[x.node], nw, nb, "FtB_linear");
+    return record(NULL, x.tape->nodes[x.node], nw, nb, "FtB_linear");
+}
+
+FtB_Var ftb_matmul_onto(FtB_Var y, FtB_Var x, FtB_Var w)
+{
+    FtB_Tape tape = ftb_var_tape(y, x);
+    const ftb_nn_node *ny = ftb_var_of(tape, y, "FtB_matmul", "y"),
+                      *nx = ftb_var_of(tape, x, "FtB_matmul", "x"),
+                      *nw = ftb_var_of(tape, w, "FtB_matmul", "w");
+    return ny && nx && nw ? record(ny, nx, nw, NULL, "FtB_matmul") : (FtB_Var){tape, -1};
 }

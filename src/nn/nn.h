@@ -138,6 +138,8 @@ ftb_nn_node *ftb_var_of(FtB_Tape tape, FtB_Var x, const char *call, const char *
 FtB_Tape ftb_var_tape(FtB_Var x, FtB_Var y);
 /* Records an error: keeps this thread's message, gives the variable that failed. */
 FtB_Var ftb_var_failed(FtB_Tape tape, GrB_Info info);
+/* y + x w, of y's shape: in y's memory where nobody else needs it. (nn/linear.c) */
+FtB_Var ftb_matmul_onto(FtB_Var y, FtB_Var x, FtB_Var w);
 /* The variable that follows from x, which had failed or was refused. */
 static inline FtB_Var ftb_var_lost(FtB_Var x) { return (FtB_Var){x.tape, -1}; }
 /* A node over inputs of one tape, dense nrows x ncols of in[0]'s type and one head, in *n to be refined

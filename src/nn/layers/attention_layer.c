@@ -69,6 +69,6 @@ FtB_Var ftb_layer_attention_result(const ftb_layer_call *call, FtB_Var y)
 {
     y = call->layer->options.average ? FtB_mean_heads(y) : FtB_heads(y, 1);
     if (call->layer->options.residual)
-        y = FtB_add(y, FtB_matmul(call->dst, ftb_layer_var(call, "res.weight")));
+        y = ftb_matmul_onto(y, call->dst, ftb_layer_var(call, "res.weight"));
     return ftb_layer_bias(call, y);
 }

@@ -87,7 +87,7 @@ static FtB_Var apply(const ftb_layer_call *call)
         return ftb_var_failed(call->tape, info);
     FtB_Var scale = FtB_input(call->tape, layer->scale), w = ftb_layer_var(call, "post_nns.0.0.weight");
     FtB_Var all = aggregates(call, scale), y = FtB_matmul(call->dst, ftb_layer_rows(w, 0, in));
-    y = FtB_add(y, FtB_matmul(all, ftb_layer_rows(w, in, wide)));
+    y = ftb_matmul_onto(y, all, ftb_layer_rows(w, in, wide));
     for (int64_t s = 1; s < SCALERS; s++) {
         FtB_Var part = FtB_matmul(all, ftb_layer_rows(w, in + s * wide, wide));
         y = FtB_add(y, FtB_times(part, FtB_columns(scale, s, 1)));

@@ -90,13 +90,18 @@ static GrB_Info derive(FtB_Layer layer, FtB_Matrix A)
 
 /* ---- the sum over types */
 
-static FtB_Var of_type(const ftb_layer_call *call, FtB_Var weight, int64_t r, bool project_first)
+/* y plus what comes over edges of type r; the first of all has nothing to be added to. */
+static FtB_Var add_type(const ftb_layer_call *call, bool first, FtB_Var y, int64_t r, bool project_first)
 {
     FtB_Layer layer = call->layer;
-    FtB_Var w = ftb_layer_rows(weight, r * layer->in, layer->in);
-    if (project_first)
-        return FtB_multiply("mean : src", layer->parts[r], FTB_OPERAND("src", FtB_matmul(call->src, w)));
-    return FtB_matmul(FtB_multiply("mean : src", layer->parts[r], FTB_OPERAND("src", call->src)), w);
+    FtB_Matrix part = layer->parts[r];
+    FtB_Var w = ftb_layer_rows(ftb_layer_var(call, "weight"), r * layer->in, layer->in);
+    if (project_first) {
+        const FtB_Var of = FtB_multiply("mean : src", part, FTB_OPERAND("src", FtB_matmul(call->src, w)));
+        return first ? of : FtB_add(y, of);
+    }
+    const FtB_Var mean = FtB_multiply("mean : src", part, FTB_OPERAND("src", call->src));
+    return first ? FtB_matmul(mean, w) : ftb_matmul_onto(y, mean, w);
 }
 
 static FtB_Var apply(const ftb_layer_call *call)
@@ -105,13 +110,14 @@ static FtB_Var apply(const ftb_layer_call *call)
     GrB_Info info = derive(layer, call->A);
     if (info != GrB_SUCCESS)
         return ftb_var_failed(call->tape, info);
-    bool project_first = ftb_layer_project_first(call, call->src, layer->out, 1);
-    FtB_Var weight = ftb_layer_var(call, "weight"), y = of_type(call, weight, 0, project_first);
-    for (int64_t r = 1; r < layer->options.relations && y.node >= 0; r++)
-        y = FtB_add(y, of_type(call, weight, r, project_first));
-    if (layer->options.no_root)
-        return ftb_layer_bias(call, y);
-    return FtB_add(y, FtB_linear(call->dst, ftb_layer_find(layer, "root"), ftb_layer_find(layer, "bias")));
+    const bool project_first = ftb_layer_project_first(call, call->src, layer->out, 1),
+               root = !layer->options.no_root;
+    FtB_Var y = call->src;
+    if (root)
+        y = FtB_linear(call->dst, ftb_layer_find(layer, "root"), ftb_layer_find(layer, "bias"));
+    for (int64_t r = 0; r < layer->options.relations && y.node >= 0; r++)
+        y = add_type(call, r == 0 && !root, y, r, project_first);
+    return root ? y : ftb_layer_bias(call, y);
 }
 
 const ftb_layer_kind ftb_rgcn = {"rgcn", make, apply};

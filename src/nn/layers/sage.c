@@ -33,28 +33,27 @@ static GrB_Info make(FtB_Layer layer)
     return info;
 }
 
-/* What neighbours send, without the bias. */
-static FtB_Var neighbours(const ftb_layer_call *call)
-{
-    FtB_Layer layer = call->layer;
-    int how = ftb_layer_aggregate(layer, names, COUNT);
-    FtB_Var x = call->src, w = ftb_layer_var(call, "lin_l.weight");
-    if (how == POOL)
-        x = FtB_relu(FtB_linear(x, ftb_layer_find(layer, "lin.weight"), ftb_layer_find(layer, "lin.bias")));
-    if (how <= SUM && ftb_layer_project_first(call, x, layer->out, 1))
-        return FtB_multiply(texts[how], call->A, FTB_OPERAND("src", FtB_matmul(x, w)));
-    return FtB_matmul(FtB_multiply(texts[how], call->A, FTB_OPERAND("src", x)), w);
-}
-
 static FtB_Var apply(const ftb_layer_call *call)
 {
     FtB_Layer layer = call->layer;
-    FtB_Var y = neighbours(call);
-    if (!layer->options.no_root)
-        y = FtB_add(y, FtB_linear(call->dst, ftb_layer_find(layer, "lin_r.weight"),
-                                  ftb_layer_find(layer, "lin_l.bias")));
-    else if (!layer->options.no_bias)
-        y = FtB_add(y, ftb_layer_var(call, "lin_l.bias"));
+    const int how = ftb_layer_aggregate(layer, names, COUNT);
+    FtB_Var x = call->src, y;
+    if (how == POOL)
+        x = FtB_relu(FtB_linear(x, ftb_layer_find(layer, "lin.weight"), ftb_layer_find(layer, "lin.bias")));
+    if (how <= SUM && ftb_layer_project_first(call, x, layer->out, 1)) {
+        y = FtB_multiply(texts[how], call->A,
+                         FTB_OPERAND("src", FtB_matmul(x, ftb_layer_var(call, "lin_l.weight"))));
+        if (!layer->options.no_root)
+            y = FtB_add(y, FtB_linear(call->dst, ftb_layer_find(layer, "lin_r.weight"),
+                                      ftb_layer_find(layer, "lin_l.bias")));
+        else if (!layer->options.no_bias)
+            y = FtB_add(y, ftb_layer_var(call, "lin_l.bias"));
+    } else {
+        y = FtB_linear(FtB_multiply(texts[how], call->A, FTB_OPERAND("src", x)),
+                       ftb_layer_find(layer, "lin_l.weight"), ftb_layer_find(layer, "lin_l.bias"));
+        if (!layer->options.no_root)
+            y = ftb_matmul_onto(y, call->dst, ftb_layer_var(call, "lin_r.weight"));
+    }
     /* up to a length of 1e-12, as PyTorch's normalize */
     return layer->options.normalize ? FtB_map("x / sqrt(max(dot(x, x), 1e-24))", FTB_OPERAND("x", y)) : y;
 }
