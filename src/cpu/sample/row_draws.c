@@ -227,21 +227,24 @@ static int64_t draw_few(const row *h, int64_t *place, int64_t *count, int64_t wa
 
 /* ---- what draws did not give */
 
-/* Each entry's share of the draws, times 2^32: 0 of what was picked, and of what is not there. */
+/* Each entry's share of the draws, times 2^32, a whole number, rounded to FP64: 0 of what was picked, and of
+ * what is not there. `weight` is where the shares are. */
 static int64_t weigh(const row *h, double *weight, const int64_t *place, int64_t count)
 {
+    uint64_t *share = h->w->scratch;
     int64_t some = 0;
     for (int64_t t = 0; t < h->degree; t++)
-        weight[t] = h->slots ? 0 : 1;
+        share[t] = h->slots ? 0 : 1;
     for (int64_t t = 0; h->slots && t < h->degree; t++) {
-        weight[t] += h->slots[t].below;
-        weight[h->slots[t].other] += 0x1p32 - h->slots[t].below;
+        share[t] += h->slots[t].below;
+        share[h->slots[t].other] += (UINT64_C(1) << 32) - h->slots[t].below;
     }
     for (int64_t t = 0; !h->w->s->replace && t < count; t++)
-        weight[place[t]] = 0;
+        share[place[t]] = 0;
     for (int64_t t = 0; t < h->degree; t++) {
-        weight[t] = ftb_row_admits(&h->filter, t) ? weight[t] : 0;
-        some += weight[t] > 0;
+        const uint64_t own = ftb_row_admits(&h->filter, t) ? share[t] : 0;
+        weight[t] = (double)own;
+        some += own > 0;
     }
     return some;
 }
