@@ -1,5 +1,5 @@
 /* The rule for neighbourhoods on a GPU, for GPUs that are described: few seeds go through the queue, many hop
- * by hop; what there is no room or no kernel for does not; figures follow the GPU's. */
+ * by hop; what there is no room or no kernel for does not, nor picks by weight; figures follow the GPU's. */
 #include "support/check.h"
 
 #include "plan/gpu_sample_plan.h"
@@ -64,8 +64,29 @@ static void refused(void **state)
     assert_true(plan_of(1 << 20, 3, 32, true, &unknown).queue_seconds < INFINITY);
 }
 
+/* By weight hops take more launches, and picks move more; and they have no queue. */
+static void weighted(void **state)
+{
+    (void)state;
+    for (int g = 0; g < GPUS; g++)
+        for (int64_t seeds = 1; seeds <= 1 << 20; seeds *= 64) {
+            ftb_gpu_sample_facts f = {
+                .nseeds = seeds, .nvertices = 2449029, .nvals = 123718280, .nhops = 2, .fanout = {15, 10}};
+            ftb_gpu_sample_plan uniform, plan;
+            ftb_rule_gpu_sample(&uniform, &f, &gpus[g]);
+            f.weighted = true;
+            ftb_rule_gpu_sample(&plan, &f, &gpus[g]);
+            assert_true(!plan.queue && isinf(plan.queue_seconds));
+            assert_true(plan.picks == uniform.picks && plan.tasks == uniform.tasks);
+            const double more = plan.levels_seconds - uniform.levels_seconds,
+                         bytes = plan.picks * 32 / gpus[g].memory_rate; /* a sector of each pick, at least */
+            assert_true(more > bytes && more < uniform.levels_seconds);
+        }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(sizes), cmocka_unit_test(refused)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(sizes), cmocka_unit_test(refused),
+                                       cmocka_unit_test(weighted)};
     return cmocka_run_group_tests(tests, begin, NULL);
 }

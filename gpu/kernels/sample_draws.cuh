@@ -16,6 +16,8 @@ namespace
 
 constexpr int DRAW_BLOCK_BITS = 23;
 constexpr unsigned DRAW_BLOCKS = 0xff000001u; /* the second half of FTB_DRAW_BLOCKS */
+constexpr unsigned long long DRAW_MORE =
+    1ull << (32 + DRAW_BLOCK_BITS); /* of a stream: 32 more bits of its draws */
 
 __device__ __forceinline__ PhiloxWords draw_words(unsigned long long seed, unsigned long long vertex,
                                                   unsigned long long stream, unsigned long long block)
@@ -42,8 +44,7 @@ __device__ __forceinline__ int draw_below(int n, unsigned long long seed, unsign
     const unsigned long long product = high * count;
     if (static_cast<unsigned>(product) <= 0xffffffffu - count)
         return static_cast<int>(product >> 32);
-    const unsigned long long more =
-        draw_words(seed, vertex, stream | 1ull << (32 + DRAW_BLOCK_BITS), block).word(t % 4);
+    const unsigned long long more = draw_words(seed, vertex, stream | DRAW_MORE, block).word(t % 4);
     return static_cast<int>(__umul64hi(high << 32 | more, count));
 }
 

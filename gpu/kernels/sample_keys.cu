@@ -1,5 +1,5 @@
 /* Picks that every entry of a row has a say in (FtB_select_sample): the largest, those beyond a threshold, by
- * chance of their own, or of their columns (LABOR-0).
+ * chance of their own, or of their columns (LABOR-0); or all that have a weight.
  *
  *     keys_<selector>    a thread has an entry: a number whose order is that of its key, the least being
  *                        picked first, or none; and counts those of its row that there are
@@ -10,35 +10,27 @@
  * The k least are those before the k-th, which is found digit by digit, 8 bits at a time, by counting.
  * LABOR-0: Balin and Catalyurek, NeurIPS 2023. */
 #include "gpu/kernels/sample_draws.cuh"
+#include "gpu/kernels/sample_rows.cuh"
+#include "gpu/kernels/sample_slots.cuh"
 #include "gpu/kernels/stored.cuh"
 
 namespace
 {
 
-constexpr unsigned long long NONE = ~0ull;
-constexpr int DIGITS = 256, WARP = 32;
+constexpr int DIGITS = 256;
 
-enum Selector { TOPK, THRESHOLD, BERNOULLI, LABOR };
+enum Selector { TOPK, THRESHOLD, BERNOULLI, LABOR, WEIGHTED };
 
 __device__ __forceinline__ double value_of(const ftb_sample_keys &a, long long e)
 {
     return stored_value<double>(a.values, a.type, e);
 }
 
-__device__ __forceinline__ unsigned long long bits_of(double x)
-{
-    return static_cast<unsigned long long>(__double_as_longlong(x));
-}
-__device__ __forceinline__ double double_of(unsigned long long bits)
-{
-    return __longlong_as_double(static_cast<long long>(bits));
-}
-
 /* As a whole number of the same order, both zeros the same; NaN is none. */
 __device__ __forceinline__ unsigned long long ordered(double x)
 {
     const unsigned long long bits = bits_of(x + 0.0), sign = 1ull << 63;
-    return x != x ? NONE : bits & sign ? ~bits : bits | sign;
+    return x != x ? NO_KEY : bits & sign ? ~bits : bits | sign;
 }
 
 /* Of entry t of a row of vertex i. */
@@ -54,87 +46,53 @@ __device__ __forceinline__ unsigned long long key_of(const ftb_sample_keys &a, l
             draw_words(s.seed, static_cast<unsigned long long>(s.colidx[e]), s.stream, 0).a;
         return word * static_cast<unsigned long long>(degree) < static_cast<unsigned long long>(s.k) << 32
                    ? 0
-                   : NONE;
+                   : NO_KEY;
+    }
+    if (SELECTOR == WEIGHTED) {
+        const unsigned long long slot = a.slots[e];
+        if (t > 0 || !no_table(slot))
+            return slot_below(slot) > 0 ? 0 : NO_KEY;
+        atomicOr(a.bad, 1);
+        return NO_KEY;
     }
     const double value = value_of(a, e);
     if (SELECTOR == TOPK)
         return ordered(-value);
     if (SELECTOR == THRESHOLD)
-        return value >= a.threshold ? 0 : NONE;
+        return value >= a.threshold ? 0 : NO_KEY;
     if (!(value >= 0 && value < double_of(0x7ff0000000000000ull))) {
         atomicOr(a.bad, 1);
-        return NONE;
+        return NO_KEY;
     }
     const unsigned word = draw_words(s.seed, static_cast<unsigned long long>(i), s.stream,
                                      static_cast<unsigned long long>(t) / 4)
                               .word(static_cast<int>(t % 4));
-    return static_cast<double>(word) < value * 0x1p32 ? 0 : NONE;
+    return static_cast<double>(word) < value * 0x1p32 ? 0 : NO_KEY;
 }
 
 template <int SELECTOR> __device__ __forceinline__ void make_keys(const ftb_sample_keys &a)
 {
     const ftb_sample_rows &s = a.rows;
-    const long long at =
-        static_cast<long long>(blockIdx.x) * FTB_SAMPLE_BLOCK + static_cast<int>(threadIdx.x);
+    const long long at = thread_place();
     const bool there = at < a.from[s.nrows];
-    long long low = 0, high = s.nrows - 1; /* the last row that begins at `at` or before, and has entries */
-    while (there && low < high) {
-        const long long middle = low + (high - low) / 2;
-        if (a.from[middle + 1] <= at)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    unsigned long long key = NONE;
+    const long long r = there ? row_with(a.from, s.nrows, at) : 0;
+    unsigned long long key = NO_KEY;
     if (there) {
-        const long long i = s.rows ? s.rows[low] : low, t = at - a.from[low];
-        key = key_of<SELECTOR>(a, i, s.rowptr[i] + t, t, a.from[low + 1] - a.from[low]);
+        const long long i = s.rows ? s.rows[r] : r, t = at - a.from[r];
+        key = key_of<SELECTOR>(a, i, s.rowptr[i] + t, t, a.from[r + 1] - a.from[r]);
         a.keys[at] = key;
     }
-    const long long row = key != NONE ? low : -1;
-    const unsigned same = __match_any_sync(FTB_FULL_WARP, row);
-    if (row >= 0 && (same & ((1u << threadIdx.x % WARP) - 1)) == 0)
-        atomicAdd(reinterpret_cast<unsigned long long *>(s.to + row),
-                  static_cast<unsigned long long>(__popc(same)));
+    count_keys(s, r, key);
 }
 
-/* Threads that have a row: a warp, or a block. */
-template <int THREADS> struct Threads {
-    static constexpr int WARPS = THREADS / WARP;
-    int thread, lane, warp;
+/* Those that have a row, with what they count in. */
+template <int THREADS> struct Counting : Threads<THREADS> {
     int *counted; /* DIGITS */
-    int *sums;    /* WARPS */
     long long *result;
-    __device__ __forceinline__ void sync() const
-    {
-        if (THREADS == WARP)
-            __syncwarp();
-        else
-            __syncthreads();
-    }
-    /* How many threads before this one say so; *all: of all. */
-    __device__ __forceinline__ int before(bool says, int *all) const
-    {
-        const unsigned who = __ballot_sync(FTB_FULL_WARP, says);
-        int upto = __popc(who & ((1u << lane) - 1));
-        *all = __popc(who);
-        if (THREADS == WARP)
-            return upto;
-        if (lane == 0)
-            sums[warp] = *all;
-        sync();
-        *all = 0;
-        for (int w = 0; w < WARPS; w++) {
-            upto += w < warp ? sums[w] : 0;
-            *all += sums[w];
-        }
-        sync();
-        return upto;
-    }
 };
 
 /* The digit with which `more` of the least are reached, and how many are wanted of those that have it. */
-template <int THREADS> __device__ __forceinline__ int digit_of(const Threads<THREADS> &g, long long *more)
+template <int THREADS> __device__ __forceinline__ int digit_of(const Counting<THREADS> &g, long long *more)
 {
     enum { EACH = DIGITS / WARP };
     if (g.warp == 0) {
@@ -164,7 +122,7 @@ template <int THREADS> __device__ __forceinline__ int digit_of(const Threads<THR
 /* The k-th least key of a row that has more; *more: how many of those that are equal to it are wanted. */
 template <int THREADS>
 __device__ __forceinline__ unsigned long long
-last_key(const Threads<THREADS> &g, const unsigned long long *keys, long long degree, long long *more)
+last_key(const Counting<THREADS> &g, const unsigned long long *keys, long long degree, long long *more)
 {
     unsigned long long prefix = 0, known = 0;
     for (int shift = 56; shift >= 0; shift -= 8) {
@@ -172,7 +130,7 @@ last_key(const Threads<THREADS> &g, const unsigned long long *keys, long long de
             g.counted[d] = 0;
         g.sync();
         for (long long t = g.thread; t < degree; t += THREADS)
-            if ((keys[t] & known) == prefix && keys[t] != NONE)
+            if ((keys[t] & known) == prefix && keys[t] != NO_KEY)
                 atomicAdd(g.counted + (keys[t] >> shift & (DIGITS - 1)), 1);
         g.sync();
         prefix |= static_cast<unsigned long long>(digit_of(g, more)) << shift;
@@ -183,7 +141,7 @@ last_key(const Threads<THREADS> &g, const unsigned long long *keys, long long de
 }
 
 template <int THREADS>
-__device__ __forceinline__ void pick_least(const Threads<THREADS> &g, const ftb_sample_keys &a, long long r)
+__device__ __forceinline__ void pick_least(const Counting<THREADS> &g, const ftb_sample_keys &a, long long r)
 {
     const ftb_sample_rows &s = a.rows;
     const long long i = s.rows ? s.rows[r] : r, begin = s.rowptr[i], degree = a.from[r + 1] - a.from[r];
@@ -192,11 +150,11 @@ __device__ __forceinline__ void pick_least(const Threads<THREADS> &g, const ftb_
     long long more = wanted, to = s.to[r];
     if (wanted == 0)
         return; /* all threads */
-    const unsigned long long last = a.limit < 0 ? NONE : last_key(g, keys, degree, &more);
+    const unsigned long long last = a.limit < 0 ? NO_KEY : last_key(g, keys, degree, &more);
     for (long long first = 0; first < degree; first += THREADS) {
         const long long t = first + g.thread;
-        const unsigned long long key = t < degree ? keys[t] : NONE;
-        const bool equal = key == last && key != NONE;
+        const unsigned long long key = t < degree ? keys[t] : NO_KEY;
+        const bool equal = key == last && key != NO_KEY;
         int equals, all;
         const int rank = g.before(equal, &equals);
         const bool stays = key < last || (equal && rank < more);
@@ -204,7 +162,8 @@ __device__ __forceinline__ void pick_least(const Threads<THREADS> &g, const ftb_
         if (stays) {
             if (s.entries)
                 s.entries[to + place] = begin + t;
-            s.columns[to + place] = s.colidx[begin + t];
+            if (s.columns)
+                s.columns[to + place] = s.colidx[begin + t];
         }
         to += all;
         more -= min(more, static_cast<long long>(equals));
@@ -224,7 +183,7 @@ FTB_SAMPLE_KEY_KERNELS(KEYS)
 /* Entries of each row, before they are summed. */
 extern "C" __global__ void __launch_bounds__(FTB_SAMPLE_BLOCK) sample_degrees(ftb_sample_keys a)
 {
-    const long long r = static_cast<long long>(blockIdx.x) * FTB_SAMPLE_BLOCK + static_cast<int>(threadIdx.x);
+    const long long r = thread_place();
     if (r >= a.rows.nrows)
         return;
     const long long i = a.rows.rows ? a.rows.rows[r] : r;
@@ -235,7 +194,7 @@ FTB_KERNEL(sample_degrees);
 
 extern "C" __global__ void __launch_bounds__(FTB_SAMPLE_BLOCK) sample_limit(ftb_sample_keys a)
 {
-    const long long r = static_cast<long long>(blockIdx.x) * FTB_SAMPLE_BLOCK + static_cast<int>(threadIdx.x);
+    const long long r = thread_place();
     if (r >= a.rows.nrows)
         return;
     const long long degree = a.from[r + 1] - a.from[r], count = a.rows.to[r];
@@ -255,7 +214,7 @@ extern "C" __global__ void __launch_bounds__(FTB_LEAST_BLOCK) sample_least(ftb_s
     const long long r = static_cast<long long>(blockIdx.x) * (FTB_LEAST_BLOCK / WARP) + warp;
     if (r >= a.rows.nrows || a.from[r + 1] - a.from[r] > FTB_LEAST_LONG)
         return; /* the whole warp */
-    pick_least(Threads<WARP>{lane, lane, 0, counted[warp], nullptr, result[warp]}, a, r);
+    pick_least(Counting<WARP>{{lane, lane, 0, nullptr}, counted[warp], result[warp]}, a, r);
 }
 FTB_KERNEL(sample_least);
 
@@ -265,8 +224,9 @@ extern "C" __global__ void __launch_bounds__(FTB_LEAST_LONG_BLOCK) sample_least_
     __shared__ long long result[2];
     const int thread = static_cast<int>(threadIdx.x);
     for (unsigned long long n = blockIdx.x; n < *a.nlongs; n += gridDim.x) {
-        pick_least(Threads<FTB_LEAST_LONG_BLOCK>{thread, thread % WARP, thread / WARP, counted, sums, result},
-                   a, a.longs[n]);
+        pick_least(
+            Counting<FTB_LEAST_LONG_BLOCK>{{thread, thread % WARP, thread / WARP, sums}, counted, result}, a,
+            a.longs[n]);
         __syncthreads();
     }
 }

@@ -12,15 +12,11 @@
  *
  * Places are claimed in any order; numbers depend on the vertices alone. */
 #include "gpu/kernels/sample_draws.cuh"
+#include "gpu/kernels/sample_rows.cuh"
 #include "gpu/kernels/sample_table.cuh"
 
 namespace
 {
-
-__device__ __forceinline__ long long thread_place()
-{
-    return static_cast<long long>(blockIdx.x) * FTB_SAMPLE_BLOCK + static_cast<int>(threadIdx.x);
-}
 
 template <int LANES> __device__ __forceinline__ void rows(const ftb_number_arguments &a)
 {

@@ -7,32 +7,15 @@
  *
  * What takes time is where picks point: columns lie anywhere, and each warp asks for 32 of them at once. */
 #include "gpu/kernels/sample_draws.cuh"
+#include "gpu/kernels/sample_rows.cuh"
 
 namespace
 {
 
-struct Row {
-    long long vertex, begin, degree;
-};
-
-__device__ __forceinline__ Row row_at(const ftb_sample_rows &a, long long r)
-{
-    const long long vertex = a.rows ? a.rows[r] : r, begin = a.rowptr[vertex];
-    return {vertex, begin, a.rowptr[vertex + 1] - begin};
-}
-
-__device__ __forceinline__ void put(const ftb_sample_rows &a, long long at, long long entry)
-{
-    if (a.entries)
-        a.entries[at] = entry;
-    a.columns[at] = __ldg(a.colidx + entry);
-}
-
 template <int LANES> __device__ __forceinline__ void uniform(const ftb_sample_rows &a)
 {
     const Group<LANES> g;
-    const long long r =
-        (static_cast<long long>(blockIdx.x) * FTB_SAMPLE_BLOCK + static_cast<int>(threadIdx.x)) / LANES;
+    const long long r = thread_place() / LANES;
     const bool there = r < a.nrows;
     const Row row = there ? row_at(a, r) : Row{0, 0, 0};
     const Picked p = pick_uniform(g, row.degree, static_cast<int>(a.k), a.replace != 0, a.seed,
@@ -46,7 +29,7 @@ template <int LANES> __device__ __forceinline__ void uniform(const ftb_sample_ro
 
 extern "C" __global__ void __launch_bounds__(FTB_SAMPLE_BLOCK) sample_count(ftb_sample_rows a)
 {
-    const long long r = static_cast<long long>(blockIdx.x) * FTB_SAMPLE_BLOCK + static_cast<int>(threadIdx.x);
+    const long long r = thread_place();
     long long count = 0;
     if (r < a.nrows) {
         const long long degree = row_at(a, r).degree;
@@ -111,17 +94,10 @@ FTB_KERNEL(sample_large);
 
 extern "C" __global__ void __launch_bounds__(FTB_SAMPLE_BLOCK) sample_all(ftb_sample_rows a)
 {
-    const long long e = static_cast<long long>(blockIdx.x) * FTB_SAMPLE_BLOCK + static_cast<int>(threadIdx.x);
+    const long long e = thread_place();
     if (e >= a.to[a.nrows])
         return;
-    long long low = 0, high = a.nrows - 1; /* the last row that begins at e or before, and has entries */
-    while (low < high) {
-        const long long middle = low + (high - low) / 2;
-        if (a.to[middle + 1] <= e)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    put(a, e, row_at(a, low).begin + (e - a.to[low]));
+    const long long r = row_with(a.to, a.nrows, e);
+    put(a, e, row_at(a, r).begin + (e - a.to[r]));
 }
 FTB_KERNEL(sample_all);

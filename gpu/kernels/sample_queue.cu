@@ -3,17 +3,16 @@
  *     seeds        places for the seeds, whose tasks are the first
  *     queue_8, queue_16, queue_32    lanes do a task, a pick each
  *     keys         new vertices by the hop that found them first; sorted, they are numbered
- * (sample_numbers.cu) tasks        which task each row of each layer is of counts       how many picks a row
- * has totals       where layers begin rows_8, ...  lanes write a row: numbers, in their order */
+ *                  (sample_numbers.cu)
+ *     tasks        which task each row of each layer is of
+ *     counts       how many picks a row has
+ *     totals       where layers begin
+ *     rows_8, ...  lanes write a row: numbers, in their order */
 #include "gpu/kernels/sample_queue.cuh"
+#include "gpu/kernels/sample_rows.cuh"
 
 namespace
 {
-
-__device__ __forceinline__ long long thread_place()
-{
-    return static_cast<long long>(blockIdx.x) * FTB_SAMPLE_BLOCK + static_cast<int>(threadIdx.x);
-}
 
 /* The layer of a row, of all layers' rows. */
 __device__ __forceinline__ int layer_of(const ftb_queue_layers &l, int nhops, long long row)

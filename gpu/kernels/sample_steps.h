@@ -2,6 +2,7 @@
  *
  *     picks    (sample_picks.cu)    how many of each row; which, uniformly
  *     keys     (sample_keys.cu)     the same where every entry of a row has a say
+ *     weighted (sample_weighted.cu) by weight, through tables
  *     order    (sample_order.cu)    numbers sorted
  *     numbers  (sample_numbers.cu)  numbers for what was picked, rows in their order
  *     queue    (sample_queue.cu)    all hops in one kernel, and what is made of its tasks */
@@ -17,6 +18,9 @@ enum {
     FTB_LEAST_BLOCK = 128, /* a warp has a row of keys up to */
     FTB_LEAST_LONG = 2048, /* so many; a block of */
     FTB_LEAST_LONG_BLOCK = 256,
+    FTB_WEIGHTED_ROUNDS = 16,  /* of draws that lanes make for a row; what goes on then a block of */
+    FTB_WEIGHTED_BLOCK = 256,  /* has, with */
+    FTB_WEIGHTED_TABLE = 2048, /* places for what it draws: over FTB_SAMPLE_MOST and its threads together */
     FTB_QUEUE_BLOCK = 128,
     FTB_QUEUE_HOPS = 16, /* at most */
 };
@@ -47,9 +51,10 @@ typedef struct ftb_sample_rows {
  * first; none that is all ones. */
 typedef struct ftb_sample_keys {
     ftb_sample_rows rows;
-    long long *from;    /* nrows + 1 */
-    const void *values; /* of the pattern's entries */
-    int type;           /* how they are stored: FTB_STORED_... */
+    long long *from;                 /* nrows + 1 */
+    const void *values;              /* of the pattern's entries */
+    int type;                        /* how they are stored: FTB_STORED_... */
+    const unsigned long long *slots; /* or their slots, below */
     double threshold;
     unsigned long long *keys;
     long long limit;            /* picks of a row at most; < 0: all that have keys */
@@ -60,7 +65,33 @@ typedef struct ftb_sample_keys {
 
 /* X(name, C's name of the selector): sample_keys_<name>. */
 #define FTB_SAMPLE_KEY_KERNELS(X)                                                                            \
-    X(topk, TOPK) X(threshold, THRESHOLD) X(bernoulli, BERNOULLI) X(labor, LABOR)
+    X(topk, TOPK) X(threshold, THRESHOLD) X(bernoulli, BERNOULLI) X(labor, LABOR) X(weighted, WEIGHTED)
+
+/* ---- by weight */
+
+/* Of the pattern's entries, the slots of their rows' tables (src/core/draw_tables.h): the lower half says
+ * from which fraction on the entry in the upper one is meant. */
+typedef struct ftb_sample_weighted {
+    ftb_sample_rows rows; /* its `to` becomes how many each has, and is summed before they are put */
+    const unsigned long long *slots;
+    const long long
+        *room;        /* nrows + 1: where each row's places begin, of which there are as many as may be */
+    int *places;      /* of picks in their rows, ascending */
+    long long *longs; /* rows that go on by blocks; NULL: all are, from the first draw on */
+    unsigned long long *nlongs;
+    long long *rest, *rest_vertices; /* rows whose draws were not enough */
+    unsigned long long *nrest;
+    int *bad; /* becomes 1 where a row has no table */
+} ftb_sample_weighted;
+
+/* X(lanes): sample_weighted_<lanes>, for k of up to as many. */
+#define FTB_SAMPLE_WEIGHTED_KERNELS(X) X(8) X(16) X(32)
+
+/* What draws were not enough for: keys of all entries of those rows, of which the k least are picked. */
+typedef struct ftb_sample_rest {
+    ftb_sample_weighted of;
+    ftb_sample_keys keys; /* of rest_vertices; the seed is that of such draws */
+} ftb_sample_rest;
 
 /* ---- order */
 

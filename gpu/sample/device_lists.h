@@ -9,6 +9,7 @@
 
 #define FTB_GPU_SAMPLE_PICKS "gpu/kernels/sample_picks.cu"
 #define FTB_GPU_SAMPLE_KEYS "gpu/kernels/sample_keys.cu"
+#define FTB_GPU_SAMPLE_WEIGHTED "gpu/kernels/sample_weighted.cu"
 #define FTB_GPU_SAMPLE_ORDER "gpu/kernels/sample_order.cu"
 #define FTB_GPU_SAMPLE_NUMBERS "gpu/kernels/sample_numbers.cu"
 #define FTB_GPU_SAMPLE_QUEUE "gpu/kernels/sample_queue.cu"

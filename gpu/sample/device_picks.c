@@ -3,20 +3,14 @@
 
 #include "core/draws.h"
 #include "gpu/items.h"
+#include "gpu/sample/weighted_picks.h"
 
 #include <limits.h>
 #include <stdio.h>
 
 #define LONG_BLOCKS 256 /* that long rows are shared out among */
 
-/* What kernels count. */
-typedef struct counters {
-    long long most;
-    unsigned long long nlongs, found;
-    int bad, unused;
-} counters;
-
-static GrB_Info make_counters(ftb_gpu_rooms *rooms, counters **c)
+static GrB_Info make_counters(ftb_gpu_rooms *rooms, ftb_gpu_counters **c)
 {
     GrB_Info info = ftb_gpu_list(rooms, c, sizeof **c);
     return info == GrB_SUCCESS ? ftb_gpu_zeros(rooms, *c, sizeof **c / 8) : info;
@@ -24,22 +18,23 @@ static GrB_Info make_counters(ftb_gpu_rooms *rooms, counters **c)
 
 /* ---- picks */
 
-static bool by_keys(FtB_Selector selector)
+static bool by_keys(FtB_Selector selector, int64_t k)
 {
     return selector == FTB_SAMPLE_TOPK || selector == FTB_SAMPLE_THRESHOLD ||
-           selector == FTB_SAMPLE_BERNOULLI || selector == FTB_SAMPLE_LABOR;
+           selector == FTB_SAMPLE_BERNOULLI || selector == FTB_SAMPLE_LABOR ||
+           (selector == FTB_SAMPLE_WEIGHTED && k < 0); /* all that have weights */
 }
 
 bool ftb_gpu_picking_fits(const ftb_pattern *p, FtB_Selector selector, bool replace, int64_t k)
 {
     if (p->wide || (p->multi && p->nvals > INT_MAX)) /* rows have less than 2^31 entries */
         return false;
-    if (selector == FTB_SAMPLE_UNIFORM)
+    if (selector == FTB_SAMPLE_UNIFORM || selector == FTB_SAMPLE_WEIGHTED)
         return k <= FTB_SAMPLE_MOST;
-    return by_keys(selector) && !replace;
+    return by_keys(selector, k) && !replace;
 }
 
-static GrB_Info count_uniform(ftb_gpu_rooms *rooms, ftb_gpu_picking *p, counters *c)
+static GrB_Info count_uniform(ftb_gpu_rooms *rooms, ftb_gpu_picking *p, ftb_gpu_counters *c)
 {
     ftb_sample_rows *s = &p->keys.rows;
     s->most = &c->most;
@@ -59,30 +54,67 @@ static const char *keys_kernel(FtB_Selector selector)
     }
 }
 
-/* Keys of all entries of the rows, whose number is waited for; then how many each row has. */
-static GrB_Info count_by_keys(ftb_gpu_rooms *rooms, ftb_gpu_picking *p, counters *c)
+GrB_Info ftb_gpu_key_room(ftb_gpu_rooms *rooms, ftb_sample_keys *k, int64_t *entries)
+{
+    const int64_t nrows = k->rows.nrows;
+    GrB_Info info;
+    FTB_CHECK(ftb_gpu_list(rooms, &k->from, 8 * (nrows + 1)));
+    FTB_CHECK(ftb_gpu_list(rooms, &k->longs, 8 * nrows));
+    FTB_CHECK(ftb_gpu_step(rooms, FTB_GPU_SAMPLE_KEYS, "sample_degrees", nrows, (void *[]){k}));
+    FTB_CHECK(ftb_gpu_list_sums(rooms, k->from, nrows));
+    FTB_CHECK(ftb_gpu_lists_get(rooms, entries, k->from + nrows, sizeof *entries));
+    FTB_CHECK(ftb_gpu_list(rooms, &k->keys, 8 * *entries));
+done:
+    return info;
+}
+
+GrB_Info ftb_gpu_key_counts(ftb_gpu_rooms *rooms, ftb_sample_keys *k)
+{
+    const GrB_Info info =
+        ftb_gpu_step(rooms, FTB_GPU_SAMPLE_KEYS, "sample_limit", k->rows.nrows, (void *[]){k});
+    return info == GrB_SUCCESS ? ftb_gpu_list_sums(rooms, k->rows.to, k->rows.nrows) : info;
+}
+
+GrB_Info ftb_gpu_key_picks(const ftb_gpu_rooms *rooms, ftb_sample_keys *k)
+{
+    const int64_t rows = FTB_LEAST_BLOCK / 32, nrows = k->rows.nrows;
+    const GrB_Info info = ftb_gpu_launch(
+        rooms->d, rooms->ctx, FTB_GPU_SAMPLE_KEYS, "sample_least",
+        (ftb_gpu_grid){.x = (nrows + rows - 1) / rows, .y = 1, .threads = FTB_LEAST_BLOCK}, (void *[]){k});
+    if (info != GrB_SUCCESS)
+        return info;
+    return ftb_gpu_launch(
+        rooms->d, rooms->ctx, FTB_GPU_SAMPLE_KEYS, "sample_least_long",
+        (ftb_gpu_grid){.x = ftb_min(LONG_BLOCKS, nrows), .y = 1, .threads = FTB_LEAST_LONG_BLOCK},
+        (void *[]){k});
+}
+
+static GrB_Info count_by_keys(ftb_gpu_rooms *rooms, ftb_gpu_picking *p, ftb_gpu_counters *c)
 {
     ftb_sample_keys *k = &p->keys;
     int64_t entries = 0;
     GrB_Info info;
     k->values = p->values;
     k->type = p->values ? ftb_gpu_stored_as(p->type) : 0;
+    k->slots = p->slots;
     k->threshold = p->threshold;
     k->limit = p->selector == FTB_SAMPLE_TOPK ? p->k : -1;
     k->bad = &c->bad;
     k->nlongs = &c->nlongs;
     k->rows.most = &c->most;
-    FTB_CHECK(ftb_gpu_list(rooms, &k->from, 8 * (p->nrows + 1)));
-    FTB_CHECK(ftb_gpu_list(rooms, &k->longs, 8 * p->nrows));
-    FTB_CHECK(ftb_gpu_step(rooms, FTB_GPU_SAMPLE_KEYS, "sample_degrees", p->nrows, (void *[]){k}));
-    FTB_CHECK(ftb_gpu_list_sums(rooms, k->from, p->nrows));
-    FTB_CHECK(ftb_gpu_lists_get(rooms, &entries, k->from + p->nrows, sizeof entries));
-    FTB_CHECK(ftb_gpu_list(rooms, &k->keys, 8 * entries));
+    FTB_CHECK(ftb_gpu_key_room(rooms, k, &entries));
     FTB_CHECK(ftb_gpu_step(rooms, FTB_GPU_SAMPLE_KEYS, keys_kernel(p->selector), entries, (void *[]){k}));
-    FTB_CHECK(ftb_gpu_step(rooms, FTB_GPU_SAMPLE_KEYS, "sample_limit", p->nrows, (void *[]){k}));
-    FTB_CHECK(ftb_gpu_list_sums(rooms, k->rows.to, p->nrows));
+    FTB_CHECK(ftb_gpu_key_counts(rooms, k));
 done:
     return info;
+}
+
+static GrB_Info count(ftb_gpu_rooms *rooms, ftb_gpu_picking *p, ftb_gpu_counters *c)
+{
+    if (by_keys(p->selector, p->k))
+        return count_by_keys(rooms, p, c);
+    return p->selector == FTB_SAMPLE_WEIGHTED ? ftb_gpu_weighted_draw(rooms, p, c)
+                                              : count_uniform(rooms, p, c);
 }
 
 GrB_Info ftb_gpu_pick_counts(ftb_gpu_rooms *rooms, ftb_gpu_picking *p)
@@ -90,7 +122,7 @@ GrB_Info ftb_gpu_pick_counts(ftb_gpu_rooms *rooms, ftb_gpu_picking *p)
     ftb_sample_rows *s = &p->keys.rows;
     const int64_t *rowptr;
     const void *colidx;
-    counters *c = NULL, seen = {0};
+    ftb_gpu_counters *c = NULL, seen = {0};
     GrB_Info info;
     FTB_CHECK(ftb_pattern_ask_at(p->p, &rooms->d->row, &rowptr, &colidx));
     *s = (ftb_sample_rows){
@@ -108,12 +140,12 @@ GrB_Info ftb_gpu_pick_counts(ftb_gpu_rooms *rooms, ftb_gpu_picking *p)
         p->picks = p->most = 0;
         return ftb_gpu_zeros(rooms, p->to, 1);
     }
-    FTB_CHECK(by_keys(p->selector) ? count_by_keys(rooms, p, c) : count_uniform(rooms, p, c));
+    FTB_CHECK(count(rooms, p, c));
     FTB_CHECK(ftb_gpu_lists_get(rooms, &p->picks, p->to + p->nrows, sizeof p->picks));
     FTB_CHECK(ftb_gpu_lists_get(rooms, &seen, c, sizeof seen));
     p->most = seen.most;
     if (seen.bad)
-        info = ftb_fail(FTB_NO_DEVICE, "values that are no probabilities");
+        info = ftb_fail(FTB_NO_DEVICE, "values that are no probabilities, or no weights");
 done:
     return info;
 }
@@ -139,18 +171,9 @@ GrB_Info ftb_gpu_pick_entries(ftb_gpu_rooms *rooms, ftb_gpu_picking *p, long lon
     k->rows.columns = columns;
     if (p->picks == 0)
         return GrB_SUCCESS;
-    if (!by_keys(p->selector))
-        return pick_uniform(rooms, p);
-    const int64_t rows = FTB_LEAST_BLOCK / 32;
-    GrB_Info info = ftb_gpu_launch(
-        rooms->d, rooms->ctx, FTB_GPU_SAMPLE_KEYS, "sample_least",
-        (ftb_gpu_grid){.x = (p->nrows + rows - 1) / rows, .y = 1, .threads = FTB_LEAST_BLOCK}, (void *[]){k});
-    if (info != GrB_SUCCESS)
-        return info;
-    return ftb_gpu_launch(
-        rooms->d, rooms->ctx, FTB_GPU_SAMPLE_KEYS, "sample_least_long",
-        (ftb_gpu_grid){.x = ftb_min(LONG_BLOCKS, p->nrows), .y = 1, .threads = FTB_LEAST_LONG_BLOCK},
-        (void *[]){k});
+    if (by_keys(p->selector, p->k))
+        return ftb_gpu_key_picks(rooms, k);
+    return p->selector == FTB_SAMPLE_WEIGHTED ? ftb_gpu_weighted_put(rooms, p) : pick_uniform(rooms, p);
 }
 
 /* ---- numbers */
@@ -169,7 +192,7 @@ GrB_Info ftb_gpu_table(ftb_gpu_rooms *rooms, ftb_sample_table *table, int64_t ve
 GrB_Info ftb_gpu_number_find(ftb_gpu_rooms *rooms, ftb_gpu_numbering *n)
 {
     ftb_number_arguments *a = &n->arguments;
-    counters *c = NULL;
+    ftb_gpu_counters *c = NULL;
     ftb_gpu_order order;
     GrB_Info info;
     *a = (ftb_number_arguments){.known = n->known,

@@ -17,19 +17,35 @@ typedef struct ftb_gpu_picking {
     const long long *rows;
     const void *values;
     FtB_Type type;
+    const unsigned long long *slots; /* FTB_SAMPLE_WEIGHTED: of p's entries (ftb_alias_slot) */
     long long *to;
     /* out, of _counts: */
-    int64_t picks, most; /* in all, of a row */
+    int64_t picks, most; /* in all, of a row, or more */
     ftb_sample_keys keys;
+    ftb_sample_weighted weighted;
 } ftb_gpu_picking;
+
+/* What kernels count. */
+typedef struct ftb_gpu_counters {
+    long long most;
+    unsigned long long nlongs, nrest, found;
+    int bad, unused;
+} ftb_gpu_counters;
 
 /* Whether there are kernels for it: of a pattern, of a selector and its k. */
 bool ftb_gpu_picking_fits(const ftb_pattern *p, FtB_Selector selector, bool replace, int64_t k);
-/* How many each row has; waits for their sum. FTB_NO_DEVICE, too, where values are no probabilities: the
- * host says which. What it takes of the GPU's memory _entries needs. */
+/* How many each row has; waits for their sum. FTB_NO_DEVICE, too, where values are no probabilities, or rows
+ * have no table: the host says which. What it takes of the GPU's memory _entries needs. */
 GrB_Info ftb_gpu_pick_counts(ftb_gpu_rooms *rooms, ftb_gpu_picking *picking);
 GrB_Info ftb_gpu_pick_entries(ftb_gpu_rooms *rooms, ftb_gpu_picking *picking, long long *entries,
                               int *columns);
+
+/* The steps of what picks by keys: room for keys of all entries of k->rows, of which there are *entries,
+ * which is waited for, and none counted so far; `to` becomes where each row's picks begin; and these are
+ * written. */
+GrB_Info ftb_gpu_key_room(ftb_gpu_rooms *rooms, ftb_sample_keys *k, int64_t *entries);
+GrB_Info ftb_gpu_key_counts(ftb_gpu_rooms *rooms, ftb_sample_keys *k);
+GrB_Info ftb_gpu_key_picks(const ftb_gpu_rooms *rooms, ftb_sample_keys *k);
 
 /* As ftb_relabel_product, of one tree. On the device are `known`, `to`, `columns` and `entries`. */
 typedef struct ftb_gpu_numbering {

@@ -12,9 +12,15 @@
 
 bool ftb_gpu_hops_fit(const ftb_hops_product *p)
 {
-    static const char *const sources[] = {FTB_GPU_SAMPLE_PICKS,   FTB_GPU_SAMPLE_KEYS, FTB_GPU_SAMPLE_ORDER,
-                                          FTB_GPU_SAMPLE_NUMBERS, FTB_GPU_SCAN,        NULL};
-    if (p->nseeds == 0 || p->nhops == 0 || p->nhops > FTB_HOPS_MOST)
+    const char *const sources[] = {FTB_GPU_SAMPLE_PICKS,
+                                   FTB_GPU_SAMPLE_KEYS,
+                                   FTB_GPU_SAMPLE_ORDER,
+                                   FTB_GPU_SAMPLE_NUMBERS,
+                                   FTB_GPU_SCAN,
+                                   p->tables ? FTB_GPU_SAMPLE_WEIGHTED : NULL,
+                                   NULL};
+    if ((p->selector == FTB_SAMPLE_WEIGHTED && !p->tables) || p->nseeds == 0 || p->nhops == 0 ||
+        p->nhops > FTB_HOPS_MOST)
         return false;
     for (int h = 0; h < p->nhops; h++)
         if (!ftb_gpu_picking_fits(p->p, p->selector, p->replace, p->hop[h].k))
@@ -113,7 +119,8 @@ static GrB_Info run_hop(ftb_gpu_hops_run *run, ftb_gpu_rooms *lists, const long 
                                .stream = hop->stream,
                                .rows = *vertices,
                                .values = run->key,
-                               .type = p->key_type};
+                               .type = p->key_type,
+                               .slots = run->slots};
     ftb_gpu_numbering n = {
         .bound = p->p->ncols, .nknown = *nvertices, .nrows = *nvertices, .known = *vertices};
     long long *more = NULL, *entries = NULL;
@@ -174,6 +181,7 @@ static void plan(ftb_gpu_hops_run *run)
                               .nvertices = p->p->nrows,
                               .nvals = p->p->nvals,
                               .nhops = p->nhops,
+                              .weighted = p->tables != NULL,
                               .fits = ftb_gpu_hops_queue_fits(p)};
     for (int h = 0; h < p->nhops; h++)
         f.fanout[h] = p->hop[h].k;
@@ -189,6 +197,8 @@ static void say(const ftb_gpu_hops_run *run)
     char queue[40] = "cannot be";
     if (s->queue_seconds < INFINITY)
         snprintf(queue, sizeof queue, "%.2g ms", 1e3 * s->queue_seconds);
+    else if (run->product->tables)
+        snprintf(queue, sizeof queue, "cannot be by weight");
     snprintf(run->product->text, sizeof run->product->text,
              "on %s, %s; about %.3g picks of %.3g rows; predicted: hop by hop %.2g ms, in one kernel %s",
              run->rooms.d->gpu->label, s->queue ? "all hops in one kernel" : "hop by hop", s->picks, s->tasks,
@@ -209,6 +219,10 @@ static GrB_Info ask(ftb_gpu_hops_run *run)
     if (p->key) {
         FTB_CHECK(ftb_buffer_ask_at(p->key, where, FTB_READ, &at));
         run->key = at;
+    }
+    if (p->tables) {
+        FTB_CHECK(ftb_buffer_ask_at(p->tables, where, FTB_READ, &at));
+        run->slots = at;
     }
     if (p->values) {
         FTB_CHECK(ftb_buffer_ask_at(p->values, where, FTB_READ, &at));

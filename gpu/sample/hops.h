@@ -14,6 +14,7 @@ typedef struct ftb_gpu_hops_run {
     const long long *rowptr; /* of p, there */
     const int *colidx;
     const void *key, *values;
+    const unsigned long long *slots;
     long long *to[FTB_HOPS_MOST]; /* where layers' rows begin, there: the layers' own */
     int *columns[FTB_HOPS_MOST];
     long long *entries[FTB_HOPS_MOST]; /* NULL: not wanted */

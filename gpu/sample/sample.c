@@ -1,23 +1,29 @@
 /* The verb `sample` on a GPU: picks of entries of rows that the host lists, to the host's bits. Which value
- * is no probability the host says, who then does it. */
+ * is no probability, or no weight, the host says, who then does it. */
 #include "gpu/gpu_verbs.h"
 #include "gpu/sample/device_picks.h"
 #include "gpu/scan.h"
 
 bool ftb_gpu_sample_fits(const ftb_sample_product *s)
 {
-    const bool uniform = s->selector == FTB_SAMPLE_UNIFORM; /* the k largest are counted as these are, too */
-    const char *const sources[] = {FTB_GPU_SAMPLE_PICKS, FTB_GPU_SAMPLE_NUMBERS, FTB_GPU_SCAN,
-                                   uniform ? NULL : FTB_GPU_SAMPLE_KEYS, NULL};
-    return !s->key && !s->seeds && !s->streams && !ftb_sample_scales(s) && !ftb_sample_filters(s) &&
-           ftb_gpu_picking_fits(s->p, s->selector, s->replace, s->k) &&
+    const bool weighted = s->selector == FTB_SAMPLE_WEIGHTED;
+    /* The k largest, and those by weight, are counted as uniform ones are, too. */
+    const char *const sources[] = {FTB_GPU_SAMPLE_PICKS,
+                                   FTB_GPU_SAMPLE_NUMBERS,
+                                   FTB_GPU_SCAN,
+                                   s->selector == FTB_SAMPLE_UNIFORM ? NULL : FTB_GPU_SAMPLE_KEYS,
+                                   weighted ? FTB_GPU_SAMPLE_WEIGHTED : NULL,
+                                   NULL};
+    return (weighted ? s->tables != NULL : !s->key) && !s->seeds && !s->streams && !ftb_sample_scales(s) &&
+           !ftb_sample_filters(s) && ftb_gpu_picking_fits(s->p, s->selector, s->replace, s->k) &&
            ftb_gpu_load_all(ftb_gpu_of(ftb_device(s->ctx)), sources);
 }
 
-/* Before there is room for them, the largest get as much as they may need. */
+/* Before there is room for them, the largest, and those by weight, get as much as they may need. */
 static FtB_Selector counted_as(const ftb_sample_product *s)
 {
-    return s->selector == FTB_SAMPLE_TOPK && !s->entries ? FTB_SAMPLE_UNIFORM : s->selector;
+    const bool roomy = s->selector == FTB_SAMPLE_TOPK || s->selector == FTB_SAMPLE_WEIGHTED;
+    return roomy && !s->entries ? FTB_SAMPLE_UNIFORM : s->selector;
 }
 
 GrB_Info ftb_gpu_sample(const ftb_sample_product *s)
@@ -32,7 +38,8 @@ GrB_Info ftb_gpu_sample(const ftb_sample_product *s)
                          .seed = s->seed,
                          .stream = s->stream,
                          .values = s->values,
-                         .type = s->type};
+                         .type = s->type,
+                         .slots = s->tables};
     long long *entries = NULL;
     int *columns = NULL;
     GrB_Info info;

@@ -165,8 +165,9 @@ GrB_Info FtB_Sample_split(FtB_Sample *samples, FtB_Sample stacked);
  *  @return as many as there are vertices; NULL without. */
 const int32_t *FtB_Sample_trees(FtB_Sample sample);
 
-/** How a GPU drew it, with what was predicted for either way, for people. @param sample the sample.
- *  @return a text that lives as long as the sample; empty where no GPU drew all hops; NULL for NULL. */
+/** How a GPU drew it, with what was predicted for either way, or why hops were drawn each by itself, there or
+ * by the host, for people. @param sample the sample. @return a text that lives as long as the sample; empty
+ * without a GPU; NULL for NULL. */
 const char *FtB_Sample_plan(FtB_Sample sample);
 
 #ifdef __cplusplus

@@ -12,7 +12,8 @@ typedef struct ftb_gpu_sample_facts {
     int64_t nseeds, nvertices, nvals;
     int nhops;
     int64_t fanout[FTB_GPU_SAMPLE_HOPS]; /* < 0: all */
-    bool fits;                           /* there is such a kernel for it */
+    bool weighted;                       /* picks go through tables, of 8 bytes an entry */
+    bool fits;                           /* there is a kernel of all hops for it */
 } ftb_gpu_sample_facts;
 
 typedef struct ftb_gpu_sample_plan {

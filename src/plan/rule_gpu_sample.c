@@ -1,6 +1,6 @@
 /* Neighbourhoods on a GPU: hop by hop, or all hops in one kernel with a queue of tasks.
  *
- *     levels    hops x (launches + waits for sizes); what picks move
+ *     levels    hops x (launches + waits for sizes); what picks move: by weight more of all three
  *     queue     launches + waits, once; a chain of tasks as long as there are hops; what picks move, and
  *               clearing what has room for as many as could come; counters that all warps change, one after
  *               the other
@@ -23,12 +23,15 @@
 #define LEVEL_WAITS 3.0
 #define QUEUE_LAUNCHES 35.0 /* of all of them */
 #define QUEUE_WAITS 3.0
-#define RANDOM_SHARE 0.5 /* of the memory's bandwidth, where sectors lie anywhere */
-#define PICK_SECTORS 5.0 /* of a pick: its column, its place, its number's, and the way into order */
-#define TASK_SECTORS 4.0 /* of a row: its ends, its task */
-#define CHAIN 6e-6       /* from a task's ticket to its children being seen */
-#define COUNTERS 3.0     /* changes of a counter by a warp, */
-#define COUNTER_RATE 0.7 /* a clock */
+#define RANDOM_SHARE 0.5      /* of the memory's bandwidth, where sectors lie anywhere */
+#define PICK_SECTORS 5.0      /* of a pick: its column, its place, its number's, and the way into order */
+#define TASK_SECTORS 4.0      /* of a row: its ends, its task */
+#define WEIGHTED_SECTORS 2.0  /* of a pick by weight: slots of its draws, its place */
+#define WEIGHTED_LAUNCHES 8.0 /* of a hop: room for its picks, draws, those of long rows, their entries */
+#define WEIGHTED_WAITS 2.0    /* how much room, and whether draws were enough for all */
+#define CHAIN 6e-6            /* from a task's ticket to its children being seen */
+#define COUNTERS 3.0          /* changes of a counter by a warp, */
+#define COUNTER_RATE 0.7      /* a clock */
 
 static double lanes_of(const ftb_gpu_sample_facts *f)
 {
@@ -72,8 +75,11 @@ void ftb_rule_gpu_sample(ftb_gpu_sample_plan *plan, const ftb_gpu_sample_facts *
     *plan = (ftb_gpu_sample_plan){.queue_seconds = INFINITY};
     count(plan, f);
     const double rate = gpu->memory_rate * RANDOM_SHARE;
-    const double moving = (plan->picks * PICK_SECTORS + plan->tasks * TASK_SECTORS) * SECTOR / rate;
-    plan->levels_seconds = f->nhops * (LEVEL_LAUNCHES * LAUNCH + LEVEL_WAITS * WAIT) + moving;
+    const double pick = PICK_SECTORS + (f->weighted ? WEIGHTED_SECTORS : 0);
+    const double moving = (plan->picks * pick + plan->tasks * TASK_SECTORS) * SECTOR / rate;
+    const double launches = LEVEL_LAUNCHES + (f->weighted ? WEIGHTED_LAUNCHES : 0),
+                 waits = LEVEL_WAITS + (f->weighted ? WEIGHTED_WAITS : 0);
+    plan->levels_seconds = f->nhops * (launches * LAUNCH + waits * WAIT) + moving;
     if (!f->fits)
         return;
     const double bytes = queue_bytes(plan, f), groups = 32 / lanes_of(f);

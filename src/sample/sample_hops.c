@@ -5,13 +5,28 @@
 #include "core/draws.h"
 #include "ops/backends.h"
 
+#include <stdio.h>
+
 _Static_assert((int)FTB_SAMPLE_PLAN == (int)FTB_HOPS_TEXT, "the same text");
 
-/* Where vertices are merged and have rows in every layer, and no text is evaluated. */
-static bool is_plain(const ftb_selector *selector, const FtB_Sample_options *o)
+/* Why hops are drawn each by itself: NULL, where vertices are merged and have rows in every layer, and no
+ * text is evaluated. */
+static const char *why_each(const ftb_selector *selector, const FtB_Sample_options *o)
 {
-    return !o->disjoint && !o->apart && !o->once && !o->self && !o->stack && !selector->product.key &&
-           !ftb_sample_scales(&selector->product) && !ftb_sample_filters(&selector->product);
+    const ftb_sample_product *p = &selector->product;
+    if (o->disjoint || o->stack)
+        return "batches or trees of their own";
+    if (o->apart || o->once || o->self)
+        return o->apart  ? "vertices that are not merged"
+               : o->once ? "vertices picked of once"
+                         : "self entries";
+    if (ftb_sample_filters(p))
+        return "entries that are left out";
+    if (p->selector == FTB_SAMPLE_WEIGHTED && !selector->tables)
+        return selector->text ? "no tables of the weights so far" : "a key that is no text has no tables";
+    if (ftb_sample_scales(p) || (p->key && p->selector != FTB_SAMPLE_WEIGHTED))
+        return p->key ? "the host evaluates the key" : "the host's selector";
+    return NULL;
 }
 
 static ftb_hops_way way_of(const char *plan)
@@ -35,15 +50,32 @@ static GrB_Info take_layer(FtB_Sample s, const ftb_selector *selector, bool mult
     return ftb_matrix_make(&s->layer[h], s->ctx, A->type, hop->values ? A->width : 0, pattern, hop->values);
 }
 
-GrB_Info ftb_sample_hops(bool *done, FtB_Sample s, const ftb_selector *selector, const FtB_Sample_options *o,
-                         const int64_t *fanouts)
+/* What a device made is the sample's. */
+static GrB_Info take(FtB_Sample s, const ftb_selector *selector, const ftb_hops_product *p)
 {
-    const ftb_backend *device = ftb_device(s->ctx);
-    const ftb_verb_limits *can = device ? device->verbs->limits : NULL;
+    const bool multi = selector->product.replace || selector->A->pattern->multi;
+    GrB_Info info = GrB_SUCCESS;
+    memcpy(s->plan, p->text, sizeof s->plan);
+    ftb_delete(s->vertices);
+    s->vertices = p->vertices;
+    s->nvertices = p->nvertices;
+    for (int h = 0; h < s->nhops; h++) {
+        const GrB_Info made = take_layer(s, selector, multi, &p->hop[h], h);
+        info = info == GrB_SUCCESS ? made : info;
+        s->work += p->hop[h].nrows + p->hop[h].picks;
+    }
+    return info;
+}
+
+/* *why: NULL, or why nothing was done. */
+static GrB_Info draw(const char **why, FtB_Sample s, const ftb_selector *selector,
+                     const FtB_Sample_options *o, const int64_t *fanouts)
+{
+    const ftb_verb_limits *can = ftb_device(s->ctx)->verbs->limits;
     const FtB_Matrix A = selector->A;
     const ftb_sample_product *pick = &selector->product;
     ftb_hop hop[FTB_HOPS_MOST] = {{.k = 0}};
-    const bool valued = !o->structural && A->width > 0;
+    const bool weighted = pick->selector == FTB_SAMPLE_WEIGHTED;
     ftb_hops_product p = {.ctx = s->ctx,
                           .p = A->pattern,
                           .seeds = s->vertices,
@@ -53,37 +85,46 @@ GrB_Info ftb_sample_hops(bool *done, FtB_Sample s, const ftb_selector *selector,
                           .selector = pick->selector,
                           .replace = pick->replace,
                           .threshold = pick->threshold,
-                          .key = pick->values ? A->values : NULL,
+                          .key = pick->values && !weighted ? A->values : NULL,
                           .key_type = pick->type,
-                          .values = valued ? A->values : NULL,
+                          .tables = weighted ? selector->tables : NULL,
+                          .values = !o->structural && A->width > 0 ? A->values : NULL,
                           .value_bytes = A->width * (int64_t)FtB_Type_size(A->type),
                           .edges = o->edges,
                           .way = way_of(o->plan)};
-    *done = false;
-    if (!can || !can->hops || !is_plain(selector, o) || s->nhops > FTB_HOPS_MOST)
-        return GrB_SUCCESS;
     for (int h = 0; h < s->nhops; h++) {
         hop[h].k = fanouts[h];
         hop[h].seed = pick->seed;
         hop[h].stream = ftb_draw_stream(&hop[h].seed, (uint64_t)o->batch, (uint64_t)h);
     }
-    if (!can->hops_fit(&p))
+    *why = can->hops_fit(&p) ? NULL : "no kernels for all of them";
+    if (*why)
         return GrB_SUCCESS;
     ftb_use use;
     ftb_use_begin(&use);
-    GrB_Info info = can->hops(&p);
+    const GrB_Info info = can->hops(&p);
     ftb_use_end(&use);
-    if (info != GrB_SUCCESS) /* nothing is left of it */
-        return ftb_device_failed(info) ? GrB_SUCCESS : info;
-    *done = true;
-    memcpy(s->plan, p.text, sizeof s->plan);
-    ftb_delete(s->vertices);
-    s->vertices = p.vertices;
-    s->nvertices = p.nvertices;
-    for (int h = 0; h < s->nhops; h++) {
-        const GrB_Info made = take_layer(s, selector, pick->replace || A->pattern->multi, &hop[h], h);
-        info = info == GrB_SUCCESS ? made : info;
-        s->work += hop[h].nrows + hop[h].picks;
-    }
+    if (info == GrB_SUCCESS)
+        return take(s, selector, &p);
+    *why = "the device had no room, or was lost, or the host has something to say of a row"; /* nothing is
+                                                                                                left */
+    return ftb_device_failed(info) ? GrB_SUCCESS : info;
+}
+
+GrB_Info ftb_sample_hops(bool *done, FtB_Sample s, ftb_selector *selector, const FtB_Sample_options *o,
+                         const int64_t *fanouts)
+{
+    const ftb_backend *device = ftb_device(s->ctx);
+    const ftb_verb_limits *can = device ? device->verbs->limits : NULL;
+    *done = false;
+    if (!can || !can->hops)
+        return GrB_SUCCESS;
+    GrB_Info info = ftb_selector_tables(selector);
+    const char *why = s->nhops > FTB_HOPS_MOST ? "more than 16" : why_each(selector, o);
+    if (info == GrB_SUCCESS && !why)
+        info = draw(&why, s, selector, o, fanouts);
+    *done = info == GrB_SUCCESS && !why;
+    if (why)
+        snprintf(s->plan, sizeof s->plan, "hops each by itself: %s", why);
     return info;
 }

@@ -25,7 +25,7 @@ struct FtB_Sample_opaque {
     int64_t **edges;            /* nhops; of each layer's entries, NULL where they are not kept */
     FtB_Matrix induced;         /* NULL: it was not wanted */
     int64_t *induced_edges;     /* its entries; NULL where they are not kept */
-    char plan[FTB_SAMPLE_PLAN]; /* how a device drew it; "": hop by hop, by verbs */
+    char plan[FTB_SAMPLE_PLAN]; /* how a device drew it, or why not; "": there is none */
     int64_t work; /* rows, entries and places of tables that were looked at: follows the picks */
 };
 

@@ -165,6 +165,11 @@ static GrB_Info note_looked(const ftb_selector *s, int64_t entries)
     return info;
 }
 
+GrB_Info ftb_selector_tables(ftb_selector *s)
+{
+    return s->text && !s->tables ? find_tables(s, true) : GrB_SUCCESS;
+}
+
 /* ---- begin */
 
 static GrB_Info compile(ftb_selector *s, FtB_Arg key)
@@ -372,10 +377,14 @@ static void shrink(FtB_Context ctx, ftb_picks *picks, int64_t count, size_t colu
 
 GrB_Info ftb_pick(ftb_picks *picks, ftb_selector *s, const int64_t *rows, int64_t nrows, int64_t k)
 {
-    GrB_Info info = s->text && !s->tables ? find_tables(s, true) : GrB_SUCCESS;
+    GrB_Info info = ftb_selector_tables(s);
     ftb_sample_product p = s->product;
     /* Lists are the host's, and patterns are asked for by verbs. */
-    const ftb_place places[] = {{.values = p.values ? s->A->values : NULL, .read = &p.values, .name = "A"}};
+    const bool kept =
+        p.tables != NULL; /* and the values are only looked at, here, where one of them is bad */
+    const ftb_place places[] = {
+        {.values = p.values && !kept ? s->A->values : NULL, .read = kept ? NULL : &p.values, .name = "A"},
+        {.values = kept ? s->tables : NULL, .read = &p.tables, .name = "A"}};
     int64_t most, looked = 0, *counted = p.work;
     *picks = (ftb_picks){.rowptr = NULL};
     if (info != GrB_SUCCESS)
@@ -387,7 +396,7 @@ GrB_Info ftb_pick(ftb_picks *picks, ftb_selector *s, const int64_t *rows, int64_
     p.nrows = nrows;
     p.k = k;
     p.work = &looked;
-    const bool ours = p.key || ftb_sample_scales(&p) || ftb_sample_filters(&p) || p.streams;
+    const bool ours = (p.key && !kept) || ftb_sample_scales(&p) || ftb_sample_filters(&p) || p.streams;
     const ftb_backend *who = ours ? NULL : FTB_WHO_FITS(s->ctx, sample, &p);
     p.rowptr = picks->rowptr = ftb_new(s->ctx, nrows + 1, sizeof *p.rowptr);
     if (!p.rowptr)

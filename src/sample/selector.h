@@ -35,6 +35,8 @@ GrB_Info ftb_selector_begin(ftb_selector *s, FtB_Context ctx, FtB_Matrix A,
 /* What of it is about which entries are there. (filter.c) */
 GrB_Info ftb_filter_begin(ftb_selector *s, const ftb_selector_options *options);
 void ftb_selector_end(ftb_selector *s);
+/* Tables that pay by now are made, and s->tables has them. */
+GrB_Info ftb_selector_tables(ftb_selector *s);
 /* What all samplers of a graph are given. `name` is what the caller calls the list: "starts". */
 GrB_Info ftb_check_square(FtB_Matrix A);
 GrB_Info ftb_check_vertices(FtB_Context ctx, const int64_t *at, int64_t count, int64_t n, const char *name);

@@ -37,6 +37,7 @@ typedef struct ftb_hops_product {
     double threshold;
     ftb_buffer *key; /* values of p's entries that are the key; NULL: there is none */
     FtB_Type key_type;
+    ftb_buffer *tables; /* WEIGHTED: slots of p's entries (ftb_alias_slot) */
     ftb_buffer *values; /* those that layers get, `value_bytes` an entry; NULL: none */
     int64_t value_bytes;
     bool edges; /* entries are wanted */

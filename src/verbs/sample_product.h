@@ -33,8 +33,10 @@ typedef struct ftb_sample_product {
     const int64_t *until; /* NULL, as `times`: all are there */
     const int64_t *excluded; /* places among p's entries that are not, ascending */
     int64_t nexcluded;
-    const ftb_alias_slot
-        *tables;         /* WEIGHTED: of the key, for all of p's entries; NULL: they are made as needed */
+    /* WEIGHTED: slots of the key's tables, for all of p's entries (ftb_alias_slot), the device's; values and
+     * key are the host's then, who says what is wrong with a row that has none. NULL: they are made as needed
+     */
+    const void *tables;
     const double *norms; /* FASTGCN: of p's columns, sums of squares, each with those before it */
     double *scale;       /* out, with the entries: what their values are to be multiplied by; NULL: nothing
                             is (ftb_sample_scales) */

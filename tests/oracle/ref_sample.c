@@ -304,6 +304,21 @@ int64_t ref_pick(int64_t **place, const ref_row *r)
     return count;
 }
 
+int64_t ref_pick_through(int64_t **place, const ref_row *r, const int64_t *below, const int64_t *other)
+{
+    int64_t count = 0;
+    *place = malloc(sizeof **place * (size_t)((r->degree > r->k ? r->degree : r->k) + 1));
+    if (!r->replace && r->k >= r->degree) {
+        for (int64_t t = 0; t < r->degree; t++)
+            if (below[t] > 0)
+                (*place)[count++] = t;
+        return count;
+    }
+    count = pick_drawn(*place, r, below, other);
+    qsort(*place, (size_t)count, sizeof **place, by_number);
+    return count;
+}
+
 /* ---- the verbs */
 
 GrB_Info ref_sample(const ftb_sample_product *s)

@@ -24,6 +24,8 @@ typedef struct ref_row {
 } ref_row;
 /* How many; their places in the row, ascending, in memory of malloc. */
 int64_t ref_pick(int64_t **place, const ref_row *row);
+/* The same by weight, through a table: entry t has below[t] of its part of 2^32, the rest is other[t]'s. */
+int64_t ref_pick_through(int64_t **place, const ref_row *row, const int64_t *below, const int64_t *other);
 
 /* The verbs, of products without a key. */
 GrB_Info ref_sample(const ftb_sample_product *product);

@@ -499,7 +499,9 @@ static GrB_Info sample(const ftb_sample_product *product)
         return info;
     p.p = t.first;
     pretend_enter();
-    HERE(p.values);
+    if (!p.tables) /* else they are the host's */
+        HERE(p.values);
+    HERE(p.tables);
     pretend_leave();
     return twins_end(&t, ftb_sample_run(&p));
 }

@@ -16,6 +16,9 @@ static inline bool sample_kernels_named(const char *source, const char *image,
     } others[] = {{"gpu/kernels/sample_picks.cu", {"sample_count", "sample_large", "sample_all"}},
                   {"gpu/kernels/sample_keys.cu",
                    {"sample_degrees", "sample_limit", "sample_least", "sample_least_long"}},
+                  {"gpu/kernels/sample_weighted.cu",
+                   {"sample_weighted_block", "sample_weighted_put", "sample_rest_shares", "sample_rest_keys",
+                    "sample_rest_put"}},
                   {"gpu/kernels/sample_order.cu", {"sample_order_count", "sample_order_move"}},
                   {"gpu/kernels/sample_numbers.cu",
                    {"sample_fill", "sample_known", "sample_claim", "sample_give", "sample_read",
@@ -32,6 +35,7 @@ static inline bool sample_kernels_named(const char *source, const char *image,
 #define NAMED_SAMPLE(lanes) named(image, "sample_uniform_" #lanes);
 #define NAMED_SAMPLE_ROWS(lanes) named(image, "sample_rows_" #lanes);
 #define NAMED_SAMPLE_KEYS(name, selector) named(image, "sample_keys_" #name);
+#define NAMED_SAMPLE_WEIGHTED(lanes) named(image, "sample_weighted_" #lanes);
 #define NAMED_SAMPLE_QUEUE(lanes)                                                                            \
     named(image, "sample_queue_" #lanes);                                                                    \
     named(image, "sample_queue_rows_" #lanes);
@@ -41,6 +45,8 @@ static inline bool sample_kernels_named(const char *source, const char *image,
         FTB_SAMPLE_UNIFORM_KERNELS(NAMED_SAMPLE_ROWS)
     } else if (strcmp(source, "gpu/kernels/sample_keys.cu") == 0) {
         FTB_SAMPLE_KEY_KERNELS(NAMED_SAMPLE_KEYS)
+    } else if (strcmp(source, "gpu/kernels/sample_weighted.cu") == 0) {
+        FTB_SAMPLE_WEIGHTED_KERNELS(NAMED_SAMPLE_WEIGHTED)
     } else if (strcmp(source, "gpu/kernels/sample_queue.cu") == 0) {
         FTB_SAMPLE_QUEUE_KERNELS(NAMED_SAMPLE_QUEUE)
     }

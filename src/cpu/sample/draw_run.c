@@ -38,6 +38,7 @@ static inline int64_t row_begin(const ftb_sample_product *s, int64_t r)
 static void propose(drawer *w, group *g, int64_t first, int64_t count)
 {
     const ftb_sample_product *s = w->draws.s;
+    const ftb_alias_slot *tables = s->tables;
     ftb_pick_rows rows = {.degree = {0}};
     bool some = false;
     g->first = first;
@@ -61,7 +62,7 @@ static void propose(drawer *w, group *g, int64_t first, int64_t count)
         const int64_t begin = row_begin(s, first + l);
         for (int64_t d = 0; d < g->ndrawn && (s->replace || rows.degree[l] > (uint64_t)s->k); d++) {
             const int64_t e = begin + g->place[d * FTB_PICK_ROWS + l];
-            __builtin_prefetch(s->tables ? (const void *)&s->tables[e] : s->times ? &s->times[e] : NULL);
+            __builtin_prefetch(tables ? (const void *)&tables[e] : s->times ? &s->times[e] : NULL);
         }
     }
 }
@@ -80,12 +81,13 @@ static void put_columns(drawer *w)
 static void pick(drawer *w, const group *g)
 {
     const ftb_sample_product *s = w->draws.s;
+    const ftb_alias_slot *tables = s->tables;
     const char *columns = s->p->colidx;
     const int size = s->p->wide ? 8 : 4;
     for (int l = 0; l < g->count; l++) {
         const int64_t r = g->first + l, begin = row_begin(s, r);
         int64_t *place = s->entries + s->rowptr[r];
-        const ftb_alias_slot *slots = s->tables ? s->tables + begin : NULL;
+        const ftb_alias_slot *slots = tables ? tables + begin : NULL;
         if (ftb_sample_degree(s, r) > INT32_MAX ||
             (slots && ftb_sample_degree(s, r) > 0 && slots->other < 0)) {
             w->bad = true;
