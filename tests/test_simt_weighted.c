@@ -5,6 +5,7 @@
 
 #include "core/core.h"
 #include "core/draws.h"
+#include "cpu/kernels/sample_kernels.h"
 #include "cpu/sample/row_draws.h"
 #include "gpu/kernels/sample_steps.h"
 #include "oracle/ref_sample.h"
@@ -131,6 +132,33 @@ static void sum(long long *x, int64_t n)
     x[n] = before;
 }
 
+/* Keys have the host's bits, of shares that are added up here; those of picks are 0. */
+static void check_keys(const problem *p, const ftb_sample_keys *k)
+{
+    double *key = malloc(sizeof *key * MOST_ROW);
+    uint32_t *word = malloc(sizeof *word * MOST_ROW);
+    for (int64_t n = 0; n < k->rows.nrows; n++) {
+        const int64_t i = k->rows.rows[n], begin = p->rowptr[i], degree = p->rowptr[i + 1] - begin;
+        memset(key, 0, sizeof *key * MOST_ROW);
+        for (int64_t t = 0; t < degree; t++) {
+            const unsigned long long slot = p->slots[begin + t];
+            key[t] += (double)(slot & UINT32_MAX);
+            key[slot >> 32] += 0x1p32 - (double)(slot & UINT32_MAX);
+        }
+        FTB_PICK(ftb_draw_words)(word, k->rows.seed, (uint64_t)i, k->rows.stream, 0, degree);
+        FTB_PICK(ftb_draw_keys)(key, word, key, degree);
+        for (int64_t t = 0; t < degree; t++) {
+            uint64_t bits = UINT64_MAX;
+            if (key[t] == key[t])
+                memcpy(&bits, &key[t], sizeof bits);
+            if (k->keys[k->from[n] + t] != 0)
+                assert_int_equal(k->keys[k->from[n] + t], bits);
+        }
+    }
+    free(key);
+    free(word);
+}
+
 static void finish(const problem *p, uint64_t order)
 {
     const int64_t nrest = (int64_t)*p->w.nrest;
@@ -152,6 +180,7 @@ static void finish(const problem *p, uint64_t order)
     k->keys = room(k->from[nrest], 8, "keys");
     launch("sample_rest_shares", k->from[nrest], FTB_SAMPLE_BLOCK, &a, order);
     launch("sample_rest_keys", k->from[nrest], FTB_SAMPLE_BLOCK, &a, order);
+    check_keys(p, k);
     launch("sample_limit", nrest, FTB_SAMPLE_BLOCK, k, order);
     sum(k->rows.to, nrest);
     k->rows.entries = room(k->rows.to[nrest], 8, "rest entries");
