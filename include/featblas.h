@@ -7,9 +7,9 @@
  * twice. Arguments documented as "slots" take objects of several kinds, and NULL where they are
  * optional; function-like macros of the same names (featblas/slots.h) wrap them.
  *
- * This file has the conventions, types and contexts; it includes featblas/objects.h, operations.h, project.h,
- * sample.h, negative.h, relations.h, walk.h, subgraph.h, clusters.h, loader.h, plan.h and files.h, which
- * document the rest.
+ * This file has the conventions, types and contexts; it includes featblas/objects.h, vector.h, operations.h,
+ * project.h, sample.h, negative.h, relations.h, walk.h, subgraph.h, clusters.h, loader.h, plan.h and files.h,
+ * which document the rest.
  *
  * GrB_Info and GraphBLAS's handles come from <GraphBLAS.h>, or, where this FeatBLAS was built without it,
  * from featblas/graphblas_types.h; objects of GraphBLAS are refused with GrB_NOT_IMPLEMENTED then.
@@ -96,6 +96,7 @@ const char *FtB_Type_name(FtB_Type type);
 typedef struct FtB_Context_opaque *FtB_Context;       /**< threads, limits, seed, callbacks */
 typedef struct FtB_Matrix_opaque *FtB_Matrix;         /**< sparse matrix, CSR */
 typedef struct FtB_Block_opaque *FtB_Block;           /**< dense rows x cols, row-major */
+typedef struct FtB_Vector_opaque *FtB_Vector;         /**< sparse vector */
 typedef struct FtB_Semiring_opaque *FtB_Semiring;     /**< reducer and message */
 typedef struct FtB_Op_opaque *FtB_Op;                 /**< elementwise expression */
 typedef struct FtB_Descriptor_opaque *FtB_Descriptor; /**< how to read the arguments */
@@ -120,7 +121,8 @@ typedef enum FtB_Kind {
     FTB_KIND_GRB_BINARY,     /**< a GraphBLAS built-in GrB_BinaryOp */
     FTB_KIND_GRB_DESCRIPTOR, /**< one of the predefined GrB_DESC_* */
     FTB_KIND_PLAN,
-    FTB_KIND_IDS,    /**< an FtB_Ids: handle and, as integer, the count */
+    FTB_KIND_IDS, /**< an FtB_Ids: handle and, as integer, the count */
+    FTB_KIND_VECTOR,
     FTB_KIND_UNKNOWN /**< an untyped pointer, which every function refuses */
 } FtB_Kind;
 
@@ -286,6 +288,8 @@ GrB_Info FtB_set_allocator(void *(*m)(size_t), void *(*r)(void *, size_t), void 
 #endif
 
 #include "featblas/objects.h"
+
+#include "featblas/vector.h"
 
 #include "featblas/operations.h"
 

@@ -32,6 +32,7 @@ typedef enum GrB_Info {
 } GrB_Info;
 
 typedef struct GrB_Matrix_opaque *GrB_Matrix;
+typedef struct GrB_Vector_opaque *GrB_Vector;
 typedef struct GrB_Semiring_opaque *GrB_Semiring;
 typedef struct GrB_Monoid_opaque *GrB_Monoid;
 typedef struct GrB_BinaryOp_opaque *GrB_BinaryOp;

@@ -18,6 +18,7 @@ static inline FtB_Arg FtB_Arg_make(FtB_Kind kind, const void *handle, double rea
 #define FTB_SLOT_OBJECTS(X)                                                                                  \
     X(matrix, FtB_Matrix, FTB_KIND_MATRIX)                                                                   \
     X(block, FtB_Block, FTB_KIND_BLOCK)                                                                      \
+    X(vector, FtB_Vector, FTB_KIND_VECTOR)                                                                   \
     X(semiring, FtB_Semiring, FTB_KIND_SEMIRING)                                                             \
     X(op, FtB_Op, FTB_KIND_OP)                                                                               \
     X(descriptor, FtB_Descriptor, FTB_KIND_DESCRIPTOR)                                                       \

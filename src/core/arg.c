@@ -1,5 +1,5 @@
 /* Slots: takes the object that a function wants out of an FtB_Arg, or says what is there instead. */
-#include "core/core.h"
+#include "core/vector/vector_forms.h"
 
 const char *ftb_kind_name(FtB_Kind kind)
 {
@@ -20,6 +20,7 @@ const char *ftb_kind_name(FtB_Kind kind)
         [FTB_KIND_GRB_DESCRIPTOR] = "a GrB_Descriptor",
         [FTB_KIND_PLAN] = "an FtB_Plan",
         [FTB_KIND_IDS] = "an FtB_Ids",
+        [FTB_KIND_VECTOR] = "an FtB_Vector",
         [FTB_KIND_UNKNOWN] = "an untyped pointer",
     };
     return (int)kind >= FTB_KIND_NONE && (int)kind <= FTB_KIND_UNKNOWN ? names[kind] : "of an unknown kind";
@@ -57,6 +58,14 @@ GrB_Info ftb_arg_block_anywhere(FtB_Block *X, FtB_Arg arg, const char *name, boo
     const void *object;
     GrB_Info info = object_of(&object, arg, FTB_KIND_BLOCK, FTB_MAGIC_BLOCK, name, optional);
     *X = (FtB_Block)(uintptr_t)object;
+    return info;
+}
+
+GrB_Info ftb_arg_vector(FtB_Vector *v, FtB_Arg arg, const char *name, bool optional)
+{
+    const void *object;
+    GrB_Info info = object_of(&object, arg, FTB_KIND_VECTOR, FTB_MAGIC_VECTOR, name, optional);
+    *v = (FtB_Vector)(uintptr_t)object;
     return info;
 }
 

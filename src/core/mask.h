@@ -1,4 +1,4 @@
-/* Masks of matrices: which of their entries admit a position. */
+/* Masks: which entries of a matrix or a vector admit their positions. */
 #ifndef FTB_MASK_H
 #define FTB_MASK_H
 
@@ -10,14 +10,18 @@ typedef struct ftb_mask {
     uint64_t bits;      /* an entry admits unless these bits are all 0: less the sign of a float */
 } ftb_mask;
 
+/* By these values, one for each entry. */
+static inline ftb_mask ftb_mask_by(const void *values, FtB_Type type)
+{
+    size_t size = FtB_Type_size(type);
+    int unused = 64 - 8 * (int)size + (ftb_type_float(type) ? 1 : 0);
+    return (ftb_mask){.values = values, .size = size, .bits = UINT64_MAX >> unused};
+}
+
 /* M with its values, or its structure alone. */
 static inline ftb_mask ftb_mask_of(FtB_Matrix M, bool structural)
 {
-    if (structural || M->width == 0)
-        return (ftb_mask){0};
-    size_t size = FtB_Type_size(M->type);
-    int unused = 64 - 8 * (int)size + (ftb_type_float(M->type) ? 1 : 0);
-    return (ftb_mask){.values = ftb_values(M), .size = size, .bits = UINT64_MAX >> unused};
+    return structural || M->width == 0 ? (ftb_mask){0} : ftb_mask_by(ftb_values(M), M->type);
 }
 
 /* Whether entry e admits its position (before complement). */

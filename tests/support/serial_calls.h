@@ -35,6 +35,7 @@ static const char serial_calls[] =
     " Relations_get Relations_type Relations_type_of Relation_sample_free"
     " Relation_sample_layer Relation_sample_edges Relation_sample_vertices Relation_sample_vertex_counts"
     " Relation_sample_edge_counts Relation_sample_trees"
-    " Program_new Program_free Run_about Run_free ";
+    " Program_new Program_free Run_about Run_free"
+    " Vector_new Vector_shape Vector_tuples Vector_get Vector_set Vector_remove Vector_free ";
 
 #endif

@@ -16,6 +16,40 @@ void *ftb_grb_symbol(const char *name);
 /* Values of enumerations that GraphBLAS's functions take. */
 enum { FTB_GRB_NONBLOCKING = 0, FTB_GRB_CSR = 0, FTB_GRB_COO = 2 };
 
+/* Functions that a file wants, and where it has their addresses. Returns the name of one that is not there,
+ * NULL: all are. (convert.c, as what follows) */
+typedef struct ftb_grb_function {
+    const char *name;
+    void *member;
+} ftb_grb_function;
+const char *ftb_grb_find_all(const ftb_grb_function *functions, size_t count);
+
+/* The types that both have: X(dtype, GraphBLAS's suffix, C type). */
+#define FTB_GRB_TYPES(X)                                                                                     \
+    X(FTB_BOOL, BOOL, bool)                                                                                  \
+    X(FTB_INT8, INT8, int8_t)                                                                                \
+    X(FTB_INT16, INT16, int16_t)                                                                             \
+    X(FTB_INT32, INT32, int32_t)                                                                             \
+    X(FTB_INT64, INT64, int64_t)                                                                             \
+    X(FTB_UINT8, UINT8, uint8_t)                                                                             \
+    X(FTB_UINT16, UINT16, uint16_t)                                                                          \
+    X(FTB_UINT32, UINT32, uint32_t)                                                                          \
+    X(FTB_UINT64, UINT64, uint64_t)                                                                          \
+    X(FTB_FP32, FP32, float)                                                                                 \
+    X(FTB_FP64, FP64, double)
+
+/* Makes what is known of matrices ready for a call, which messages name; with _start, GraphBLAS itself. */
+GrB_Info ftb_grb_matrices(const char *call);
+GrB_Info ftb_grb_start(void);
+/* The type of G; `what` it is, and in which call, messages say. */
+GrB_Info ftb_grb_type(FtB_Type *type, GrB_Matrix G, const char *what);
+/* Puts GraphBLAS into words; `what` says during which call. */
+GrB_Info ftb_grb_error(GrB_Info info, const char *what);
+/* Around its work: it takes the threads it likes, except where the context has one, or OpenMP's are missing
+ * because the process was forked: there its parallel regions must not open. Returns what to restore. */
+int ftb_grb_enter(FtB_Context ctx);
+void ftb_grb_leave(int levels);
+
 /* ---- built-in objects (handles.c) */
 
 /* GraphBLAS's names of binary operators; a monoid has its operator's. */

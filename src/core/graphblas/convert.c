@@ -10,20 +10,6 @@
 
 #define SPARSE_ROWS 8 /* rows per entry; from here on, tuples: GraphBLAS would make row pointers */
 
-/* X(dtype, GraphBLAS's suffix, C type) */
-#define BUILT_IN(X)                                                                                          \
-    X(FTB_BOOL, BOOL, bool)                                                                                  \
-    X(FTB_INT8, INT8, int8_t)                                                                                \
-    X(FTB_INT16, INT16, int16_t)                                                                             \
-    X(FTB_INT32, INT32, int32_t)                                                                             \
-    X(FTB_INT64, INT64, int64_t)                                                                             \
-    X(FTB_UINT8, UINT8, uint8_t)                                                                             \
-    X(FTB_UINT16, UINT16, uint16_t)                                                                          \
-    X(FTB_UINT32, UINT32, uint32_t)                                                                          \
-    X(FTB_UINT64, UINT64, uint64_t)                                                                          \
-    X(FTB_FP32, FP32, float)                                                                                 \
-    X(FTB_FP64, FP64, double)
-
 /* GraphBLAS's functions and types. Its enumerations are integers here. */
 static struct {
     GrB_Info (*init)(int mode);
@@ -38,22 +24,19 @@ static struct {
                                 const GrB_Index *p, const GrB_Index *i, const ctype *x, GrB_Index np,        \
                                 GrB_Index ni, GrB_Index nx, int format);                                     \
     void *const *type_##suffix;
-    BUILT_IN(MEMBERS)
+    FTB_GRB_TYPES(MEMBERS)
 #undef MEMBERS
 } grb;
 
-static const struct {
-    const char *name;
-    void *member;
-} symbols[] = {{"GrB_init", &grb.init},
-               {"GrB_Matrix_nrows", &grb.nrows},
-               {"GrB_Matrix_ncols", &grb.ncols},
-               {"GrB_Matrix_nvals", &grb.nvals},
+static const ftb_grb_function symbols[] = {{"GrB_init", &grb.init},
+                                           {"GrB_Matrix_nrows", &grb.nrows},
+                                           {"GrB_Matrix_ncols", &grb.ncols},
+                                           {"GrB_Matrix_nvals", &grb.nvals},
 #define SYMBOLS(dtype, suffix, ctype)                                                                        \
     {"GrB_Matrix_export_" #suffix, &grb.export_##suffix},                                                    \
         {"GrB_Matrix_extractTuples_" #suffix, &grb.extract_##suffix},                                        \
         {"GrB_Matrix_import_" #suffix, &grb.import_##suffix}, {"GrB_" #suffix, &grb.type_##suffix},
-               BUILT_IN(SYMBOLS)
+                                           FTB_GRB_TYPES(SYMBOLS)
 #undef SYMBOLS
 };
 
@@ -61,18 +44,21 @@ static pthread_once_t functions_once = PTHREAD_ONCE_INIT, start_once = PTHREAD_O
 static const char *missing; /* a symbol that this GraphBLAS lacks */
 static GrB_Info start_info;
 
-static void find_functions(void)
+const char *ftb_grb_find_all(const ftb_grb_function *functions, size_t count)
 {
-    for (size_t s = 0; s < sizeof symbols / sizeof *symbols; s++) {
-        void *symbol = ftb_grb_symbol(symbols[s].name);
+    const char *lacking = NULL;
+    for (size_t s = 0; s < count; s++) {
+        void *symbol = ftb_grb_symbol(functions[s].name);
         if (!symbol)
-            missing = symbols[s].name;
-        memcpy(symbols[s].member, &symbol, sizeof symbol);
+            lacking = functions[s].name;
+        memcpy(functions[s].member, &symbol, sizeof symbol);
     }
+    return lacking;
 }
 
-/* Makes `grb` ready for a call. */
-static GrB_Info functions(const char *call)
+static void find_functions(void) { missing = ftb_grb_find_all(symbols, sizeof symbols / sizeof *symbols); }
+
+GrB_Info ftb_grb_matrices(const char *call)
 {
     GrB_Info info = ftb_grb_open();
     if (info != GrB_SUCCESS)
@@ -89,15 +75,18 @@ static void start(void)
         start_info = GrB_SUCCESS;
 }
 
-/* Puts GraphBLAS into words; `what` says during which call. */
-static GrB_Info graphblas_error(GrB_Info info, const char *what)
+GrB_Info ftb_grb_start(void)
+{
+    pthread_once(&start_once, start);
+    return start_info == GrB_SUCCESS ? GrB_SUCCESS : ftb_grb_error(start_info, "GrB_init");
+}
+
+GrB_Info ftb_grb_error(GrB_Info info, const char *what)
 {
     return ftb_fail(info, "%s: GraphBLAS returned %d", what, (int)info);
 }
 
-/* GraphBLAS takes the threads it likes, except where the context has one, or OpenMP's are missing
- * because the process was forked: there its parallel regions must not open. Returns what to restore. */
-static int enter(FtB_Context ctx)
+int ftb_grb_enter(FtB_Context ctx)
 {
     int levels = omp_get_max_active_levels();
     if (ftb_threads(ctx) == 1)
@@ -105,7 +94,7 @@ static int enter(FtB_Context ctx)
     return levels;
 }
 
-static void leave(int levels) { omp_set_max_active_levels(levels); }
+void ftb_grb_leave(int levels) { omp_set_max_active_levels(levels); }
 
 typedef struct exported { /* a matrix on its way in */
     FtB_Context ctx;
@@ -121,30 +110,28 @@ static GrB_Info export_as(FtB_Type type, GrB_Index *p, GrB_Index *i, void *x, Gr
 #define EXPORT(dtype, suffix, ctype)                                                                         \
     case dtype:                                                                                              \
         return grb.export_##suffix(p, i, (ctype *)x, np, ni, nx, format, G);
-        BUILT_IN(EXPORT)
+        FTB_GRB_TYPES(EXPORT)
 #undef EXPORT
     default:
         return GrB_DOMAIN_MISMATCH;
     }
 }
 
-static GrB_Info find_type(exported *e)
+GrB_Info ftb_grb_type(FtB_Type *found, GrB_Matrix G, const char *what)
 {
     for (int type = FTB_BOOL; type <= FTB_FP64; type++) {
         GrB_Index p = 0, i = 0, np = 0, ni = 0, nx = 0;
         double x = 0;
-        GrB_Info info = export_as((FtB_Type)type, &p, &i, &x, &np, &ni, &nx, FTB_GRB_COO, e->G);
+        GrB_Info info = export_as((FtB_Type)type, &p, &i, &x, &np, &ni, &nx, FTB_GRB_COO, G);
         if (info == GrB_DOMAIN_MISMATCH)
             continue;
         if (info != GrB_SUCCESS && info != GrB_INSUFFICIENT_SPACE)
-            return graphblas_error(info, "FtB_Matrix_import");
-        e->type = (FtB_Type)type;
+            return ftb_grb_error(info, what);
+        *found = (FtB_Type)type;
         return GrB_SUCCESS;
     }
     return ftb_fail(GrB_DOMAIN_MISMATCH,
-                    "FtB_Matrix_import: G (%lld x %lld) is of a complex or user-defined type; "
-                    "expected a real one of GraphBLAS's own",
-                    (long long)e->nrows, (long long)e->ncols);
+                    "%s is of a complex or user-defined type; expected a real one of GraphBLAS's own", what);
 }
 
 static GrB_Info look_at(exported *e)
@@ -153,11 +140,14 @@ static GrB_Info look_at(exported *e)
     GrB_Info info;
     if ((info = grb.nrows(&nrows, e->G)) != GrB_SUCCESS || (info = grb.ncols(&ncols, e->G)) != GrB_SUCCESS ||
         (info = grb.nvals(&nvals, e->G)) != GrB_SUCCESS)
-        return graphblas_error(info, "FtB_Matrix_import");
+        return ftb_grb_error(info, "FtB_Matrix_import");
     e->nrows = (int64_t)nrows;
     e->ncols = (int64_t)ncols;
     e->nvals = (int64_t)nvals;
-    return find_type(e);
+    char what[96];
+    snprintf(what, sizeof what, "FtB_Matrix_import: G (%lld x %lld)", (long long)e->nrows,
+             (long long)e->ncols);
+    return ftb_grb_type(&e->type, e->G, what);
 }
 
 static GrB_Info import_tuples(FtB_Matrix *A, const exported *e)
@@ -176,13 +166,13 @@ static GrB_Info import_tuples(FtB_Matrix *A, const exported *e)
     case dtype:                                                                                              \
         info = grb.extract_##suffix(I, J, (ctype *)X, &nvals, e->G);                                         \
         break;
-        BUILT_IN(EXTRACT)
+        FTB_GRB_TYPES(EXTRACT)
 #undef EXTRACT
     default:
         break;
     }
     if (info != GrB_SUCCESS)
-        info = graphblas_error(info, "FtB_Matrix_import");
+        info = ftb_grb_error(info, "FtB_Matrix_import");
     else
         info = FtB_Matrix_build(A, e->type, e->nrows, e->ncols, 1, (int64_t)nvals, (const int64_t *)I,
                                 (const int64_t *)J, X, FTB_DUP_ERROR, NULL);
@@ -218,7 +208,7 @@ static GrB_Info import_rows(FtB_Matrix *A, const exported *e)
     }
     info = export_as(e->type, (GrB_Index *)rowptr, colidx, values, &np, &ni, &nx, FTB_GRB_CSR, e->G);
     if (info != GrB_SUCCESS) {
-        info = graphblas_error(info, "FtB_Matrix_import");
+        info = ftb_grb_error(info, "FtB_Matrix_import");
         goto done;
     }
     FTB_CHECK(
@@ -252,14 +242,14 @@ GrB_Info FtB_Matrix_import(FtB_Matrix *A, GrB_Matrix G)
     if (!G)
         return ftb_fail(GrB_NULL_POINTER, "FtB_Matrix_import: G is NULL; expected a GrB_Matrix");
     exported e = {.ctx = ftb_context(), .G = G};
-    GrB_Info info = functions("FtB_Matrix_import");
+    GrB_Info info = ftb_grb_matrices("FtB_Matrix_import");
     if (info != GrB_SUCCESS)
         return info;
-    int levels = enter(e.ctx);
+    int levels = ftb_grb_enter(e.ctx);
     info = look_at(&e);
     if (info == GrB_SUCCESS)
         info = e.nvals <= e.nrows / SPARSE_ROWS ? import_tuples(A, &e) : import_rows(A, &e);
-    leave(levels);
+    ftb_grb_leave(levels);
     return info;
 }
 
@@ -291,7 +281,7 @@ static GrB_Info make_graphblas(GrB_Matrix *G, const ftb_pattern *p, FtB_Type typ
     case dtype:                                                                                              \
         return grb.import_##suffix(G, *grb.type_##suffix, nrows, ncols, (const GrB_Index *)p->rowptr,        \
                                    colidx, (const ctype *)values, nrows + 1, nvals, nvals, FTB_GRB_CSR);
-        BUILT_IN(IMPORT)
+        FTB_GRB_TYPES(IMPORT)
 #undef IMPORT
     default:
         return GrB_DOMAIN_MISMATCH;
@@ -308,11 +298,8 @@ static GrB_Info check_export(FtB_Matrix A, int64_t plane)
                         "FtB_Matrix_export: A (%lld x %lld) has parallel edges, which a GrB_Matrix "
                         "cannot hold",
                         (long long)A->pattern->nrows, (long long)A->pattern->ncols);
-    GrB_Info info = functions("FtB_Matrix_export");
-    if (info != GrB_SUCCESS)
-        return info;
-    pthread_once(&start_once, start);
-    return start_info == GrB_SUCCESS ? GrB_SUCCESS : graphblas_error(start_info, "GrB_init");
+    GrB_Info info = ftb_grb_matrices("FtB_Matrix_export");
+    return info == GrB_SUCCESS ? ftb_grb_start() : info;
 }
 
 GrB_Info FtB_Matrix_export(GrB_Matrix *G, FtB_Matrix A, int64_t plane)
@@ -337,12 +324,12 @@ GrB_Info FtB_Matrix_export(GrB_Matrix *G, FtB_Matrix A, int64_t plane)
     }
     if (own_colidx)
         ftb_cast(own_colidx, FTB_INT64, p->colidx, FTB_INT32, p->nvals);
-    int levels = enter(A->ctx);
+    int levels = ftb_grb_enter(A->ctx);
     info = make_graphblas(G, p, type, colidx, values);
-    leave(levels);
+    ftb_grb_leave(levels);
     if (info != GrB_SUCCESS) {
         *G = NULL;
-        info = graphblas_error(info, "FtB_Matrix_export");
+        info = ftb_grb_error(info, "FtB_Matrix_export");
     }
 done:
     ftb_delete(own_values);

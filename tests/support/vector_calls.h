@@ -1,0 +1,7 @@
+/* Calls of sparse vectors, as test_threads.c makes them: large enough for threads to pay. */
+#ifndef TESTS_VECTOR_CALLS_H
+#define TESTS_VECTOR_CALLS_H
+
+void vector_objects(void);
+
+#endif
