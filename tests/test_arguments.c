@@ -21,10 +21,10 @@ static void swapped_operands(void **state)
     assert_fails(GrB_INVALID_VALUE, message, FtB_mxm_arg(C, E, NULL, "max : src", X, A, NULL));
     assert_ok(FtB_mxm(C, NULL, NULL, "plus : src", A, X, NULL));
     FtB_Matrix none = NULL;
-    assert_fails(GrB_NULL_POINTER, "A is NULL; expected an FtB_Matrix or an FtB_Block",
+    assert_fails(GrB_NULL_POINTER, "A is NULL; expected an FtB_Matrix, an FtB_Block or an FtB_Vector",
                  FtB_mxm(C, NULL, NULL, "plus : src", none, X, NULL));
     FtB_Block nothing = NULL;
-    assert_fails(GrB_NULL_POINTER, "B is NULL; expected an FtB_Matrix or an FtB_Block",
+    assert_fails(GrB_NULL_POINTER, "B is NULL; expected an FtB_Matrix, an FtB_Block or an FtB_Vector",
                  FtB_mxm(C, NULL, NULL, "plus : src", A, nothing, NULL));
     FtB_Matrix_free(&A);
     FtB_Matrix_free(&E);

@@ -295,7 +295,11 @@ static void select_sample(void) { sampling_picks(A); }
 static void sample(void) { sampling_hops(A, X, picked, N); }
 static void walk(void) { sampling_walks(A, picked, N); }
 static void subgraphs(void) { sampling_subgraphs(A, picked, N); }
-static void vectors(void) { vector_objects(); }
+static void vectors(void)
+{
+    vector_objects();
+    vector_products(A);
+}
 static void vertex(void) { vertex_runs(A); }
 static void programs(void) { vertex_programs(A); }
 static void gather(void) { assert_ok(FtB_gather(Y, X, picked, N)); }

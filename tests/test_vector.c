@@ -2,7 +2,7 @@
 #include "support/check.h"
 
 #include "support/fail_alloc.h"
-#include "support/vectors.h"
+#include "support/some_vectors.h"
 
 #include <math.h>
 #include <stdlib.h>

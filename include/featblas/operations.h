@@ -19,7 +19,12 @@ extern "C" {
  *  - sparse m x p times block p x d: C is a block m x d'; C(i,:) = reducer over the entries (i,k) of A of the
  *    message, which may name src = B(k,:), edge = A(i,k), and dst;
  *  - block m x d times block n x d, read transposed: C is a matrix m x n, masked; C(i,j) = the message
- *    for every (i,j) that M admits, which may name dst = A(i,:), src = B(j,:), edge = M(i,j).
+ *    for every (i,j) that M admits, which may name dst = A(i,:), src = B(j,:), edge = M(i,j);
+ *  - sparse m x n times vector of n places, a column: C is a vector of m places; vector of m places, a row,
+ *    times sparse m x n: C is a vector of n places. C(i) = reducer over the entries of the matrix that meet
+ *    one of the vector's, of the message, which may name a and b, as of two matrices, or src, the vector's
+ *    entry, and edge, the matrix's. Of a column j is 0 and dj the number of its entries, of a row i and di;
+ *    dk counts the matrix's. Reducers are monoids. FtB_mxv and FtB_vxm are other names for these.
  *
  *  All may name the indices i, j, k, the degrees di, dj, dk, and what FtB_Semiring_bind bound; for blocks, k
  *  and j both name the source's vertex. Transposes of the descriptor come first.
@@ -27,23 +32,25 @@ extern "C" {
  *  width, which must be its own where accum or a mask without replace keeps old entries; a block keeps dtype
  *  and shape. With a sink, accum must be NULL.
  *  @param M slot: mask, or NULL. For a matrix: FtB_Matrix m x n; width 0 is structural, width > 1 needs the
- *  structural flag. For a block: row mask, FtB_Block m x 1. The complement of no mask admits nothing, into a
- * sink neither; a sink takes no other complement. Block x block' needs one that is not complemented; into an
- * empty C, or under replace, a structural mask's pattern becomes C's own, shared.
+ *  structural flag. For a vector: FtB_Vector of C's size. For a block: row mask, FtB_Block m x 1. The
+ * complement of no mask admits nothing, into a sink neither; a sink takes no other complement. Block x block'
+ * needs one that is not complemented; into an empty C, or under replace, a structural mask's pattern becomes
+ * C's own, shared.
  *  @param accum slot: GrB_BinaryOp, FtB_Op over x (old) and y (new), or NULL.
  *  @param semiring slot: FtB_Semiring, GrB_Semiring, or text. Block x block' has one message per entry and
  *  does not reduce. A GraphBLAS semiring reduces its products over each head's features there.
- *  @param A slot: FtB_Matrix or FtB_Block. @param B slot: FtB_Matrix or FtB_Block. Widths of two matrices:
+ *  @param A slot: FtB_Matrix, FtB_Block or FtB_Vector. @param B slot: the same. Widths of two matrices:
  * equal, or one <= 1. An entry's width and a block's columns broadcast: one value, one per head, or as many
  * as the block has columns. Heads (FtB_Block_heads) are those of all operands, read or not: equal, or one.
  *  @param desc slot: FtB_Descriptor, a predefined GrB_Descriptor, or NULL. FTB_FILL is what rows of a block
  *  get that receive no message (0 if not set; with accum they keep their own). Block x block' is written with
  *  FTB_DESC_T1 or its like. Blocks may have no columns: sparse x block then gives C without columns, and
- * block x block' 0 for dot products of reals. Bits depend on the operands and the numeric plan alone, not on
- * threads, chunks or the memory limit. Cost: products + entries; for blocks, entries x columns. @return
- * GrB_NULL_POINTER, GrB_DIMENSION_MISMATCH, GrB_DOMAIN_MISMATCH, GrB_INVALID_VALUE, GrB_OUT_OF_MEMORY,
- * FTB_LIMIT, FTB_CANCELLED. Source: Davis, "Algorithm 1000: SuiteSparse:GraphBLAS", TOMS 2019; Hu et al.,
- * "FeatGraph", SC 2020. */
+ * block x block' 0 for dot products of reals. A vector's TRANSPOSE does nothing. Bits depend on the operands
+ * and the numeric plan alone, not on threads, chunks or the memory limit. Cost: products + entries; for
+ * blocks, entries x columns; for vectors, what the vector's entries meet, or all of the matrix where that is
+ * less work. @return GrB_NULL_POINTER, GrB_DIMENSION_MISMATCH, GrB_DOMAIN_MISMATCH, GrB_INVALID_VALUE,
+ * GrB_OUT_OF_MEMORY, FTB_LIMIT, FTB_CANCELLED. Source: Davis, "Algorithm 1000: SuiteSparse:GraphBLAS", TOMS
+ * 2019; Hu et al., "FeatGraph", SC 2020. */
 GrB_Info FtB_mxm(FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB_Arg semiring, FtB_Arg A, FtB_Arg B, FtB_Arg desc);
 
 /** As FtB_mxm with a min or max reducer, and tells who won (ties: the smallest k; NaN loses to every number,

@@ -180,6 +180,9 @@ template <typename T> static inline const T *FtB_options(const T &options) { ret
 #define FtB_mxm(C, M, accum, semiring, A, B, desc)                                                           \
     (FtB_mxm)(FTB_SLOT(C), FTB_SLOT(M), FTB_SLOT(accum), FTB_SLOT(semiring), FTB_SLOT(A), FTB_SLOT(B),       \
               FTB_SLOT(desc))
+/* GraphBLAS's names of products with a vector, right of the matrix and left of it. */
+#define FtB_mxv(w, M, accum, semiring, A, u, desc) FtB_mxm(w, M, accum, semiring, A, u, desc)
+#define FtB_vxm(w, M, accum, semiring, u, A, desc) FtB_mxm(w, M, accum, semiring, u, A, desc)
 #define FtB_mxm_arg(C, E, M, semiring, A, B, desc)                                                           \
     (FtB_mxm_arg)(FTB_SLOT(C), FTB_SLOT(E), FTB_SLOT(M), FTB_SLOT(semiring), FTB_SLOT(A), FTB_SLOT(B),       \
                   FTB_SLOT(desc))

@@ -160,6 +160,7 @@ typedef struct ftb_pattern {
     struct ftb_whole *whole; /* of a hop of a sample: what it was picked of (whole.h); else NULL */
     atomic_llong
         products; /* with blocks, that were planned for one use: what a partition may save is learned */
+    atomic_llong missed; /* with vectors, that would have walked the transpose, which was not there */
 } ftb_pattern;
 
 /* Adopts the buffers (also on failure: then they are released). */
@@ -182,6 +183,8 @@ void ftb_derived_drop(ftb_pattern *p, const ftb_derived *of);
 /* The transpose (borrowed from p, built on first use, parallel; p itself if that is symmetric), and where its
  * entries came from (NULL: not wanted, which saves 8 bytes an entry). */
 GrB_Info ftb_pattern_transpose(ftb_pattern *p, ftb_pattern **transpose, const int64_t **from);
+/* Whether that is there already. */
+bool ftb_pattern_transposed(ftb_pattern *p, bool from);
 /* A pattern with exactly one entry (i, i) in every row: p itself, or one borrowed from p, built on first use.
  * p has a column for each row. */
 GrB_Info ftb_pattern_diagonal(ftb_pattern *p, ftb_pattern **with);

@@ -195,6 +195,14 @@ static GrB_Info build_from(ftb_pattern *p)
     return info;
 }
 
+bool ftb_pattern_transposed(ftb_pattern *p, bool from)
+{
+    pthread_mutex_lock(&p->lock);
+    const bool there = p->transpose && (!from || p->transpose_from);
+    pthread_mutex_unlock(&p->lock);
+    return there;
+}
+
 GrB_Info ftb_pattern_transpose(ftb_pattern *p, ftb_pattern **transpose, const int64_t **from)
 {
     GrB_Info info = GrB_SUCCESS;

@@ -120,7 +120,8 @@ static void new_name(char *name, size_t room, const struct FtB_Semiring_opaque *
             const ftb_bound *bound = &s->bound[b];
             if (bound->block && ftb_tree_is_name(e, ftb_tree_arg(e, node, 0), bound->name) &&
                 ftb_tree_is_name(e, ftb_tree_arg(e, node, 1), index_names[x]))
-                snprintf(name, room, "%s[%s]", ftb_message_renamed(bound->name, rename), index_names[x]);
+                snprintf(name, room, "%s[%s]", ftb_message_renamed(bound->name, rename),
+                         ftb_message_renamed(index_names[x], rename));
         }
 }
 

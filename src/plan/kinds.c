@@ -294,6 +294,66 @@ static unsigned gpu_sddmm_forced(const ftb_any_plan *plan)
     return sddmm_forced(plan) & FTB_SDDMM_SET_KERNEL;
 }
 
+/* ---- sparse x vector */
+
+static bool mxv_rule(ftb_any_plan *plan, const ftb_any_facts *facts, const ftb_machine_facts *machine)
+{
+    (void)machine;
+    ftb_rule_mxv(&plan->mxv, &facts->mxv);
+    return true;
+}
+
+static const char *mxv_set(ftb_any_plan *plan, const ftb_any_facts *facts, const char *key, const char *value)
+{
+    (void)facts;
+    return ftb_mxv_plan_set(&plan->mxv, key, value);
+}
+
+static bool mxv_get(const ftb_any_plan *plan, const ftb_any_facts *facts, const char *key, double *value)
+{
+    return ftb_mxv_plan_get(&plan->mxv, &facts->mxv, key, value);
+}
+
+static void mxv_explain(const ftb_any_plan *plan, const ftb_any_facts *facts,
+                        const ftb_machine_facts *machine, FILE *file)
+{
+    ftb_explain_mxv(&plan->mxv, &facts->mxv, machine, file);
+}
+
+/* The vector is another one in every step of a search. */
+static bool mxv_same(const ftb_any_facts *made, const ftb_any_facts *here)
+{
+    const ftb_mxv_facts *a = &made->mxv, *b = &here->mxv;
+    return a->receivers == b->receivers && a->senders == b->senders && a->nvals == b->nvals;
+}
+
+static void mxv_describe(char *text, size_t size, const ftb_any_facts *facts, bool here)
+{
+    const ftb_mxv_facts *f = &facts->mxv;
+    snprintf(text, size, "from %lld to %lld places%s %lld entries", (long long)f->senders,
+             (long long)f->receivers, here ? " with" : ",", (long long)f->nvals);
+}
+
+static ftb_plan_case mxv_case(const ftb_any_facts *facts)
+{
+    const ftb_mxv_facts *f = &facts->mxv;
+    const int64_t made = (f->push_made ? 1 : 0) | (f->pull_made ? 2 : 0);
+    return (ftb_plan_case){
+        .kernel = f->all ? "all" : "some",
+        .fact = {f->receivers, f->senders, f->nvals, f->entries, f->edges, made, f->threads}};
+}
+
+static ftb_choice mxv_chosen(const ftb_any_plan *plan) { return (ftb_choice){.family = plan->mxv.way}; }
+
+static bool mxv_choose(ftb_any_plan *plan, const ftb_any_facts *facts, const ftb_machine_facts *machine,
+                       const ftb_choice *choice, ftb_origin origin)
+{
+    (void)machine;
+    return ftb_mxv_choose(&plan->mxv, &facts->mxv, (ftb_mxv_way)choice->family, origin);
+}
+
+static unsigned mxv_forced(const ftb_any_plan *plan) { return plan->mxv.forced & ~plan->mxv.chosen; }
+
 /* ---- the table */
 
 #define OVER_ENTRIES                                                                                         \
@@ -403,4 +463,23 @@ const ftb_plan_row ftb_plan_rows[FTB_PLAN_KINDS] = {
                             .choose = gpu_sddmm_choose,
                             .forced = gpu_sddmm_forced,
                             .most = spgemm_most},
+    [FTB_PLAN_MXV] = {.name = "sparse x vector",
+                      .op = "mxv",
+                      .figures =
+                          "push, pull, all, entries, edges, threads, push_seconds, pull_seconds, seconds",
+                      .case_names = {"receivers", "senders", "nvals", "entries", "edges", "made", "threads"},
+                      .ways = {{"push", FTB_MXV_PUSH, false, false},
+                               {"pull", FTB_MXV_PULL, false, false},
+                               {"all", FTB_MXV_ALL, false, false}},
+                      .rule = mxv_rule,
+                      .set = mxv_set,
+                      .get = mxv_get,
+                      .explain = mxv_explain,
+                      .same = mxv_same,
+                      .describe = mxv_describe,
+                      .describe_case = mxv_case,
+                      .chosen = mxv_chosen,
+                      .choose = mxv_choose,
+                      .forced = mxv_forced,
+                      .most = spgemm_most},
 };

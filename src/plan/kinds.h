@@ -2,6 +2,7 @@
 #ifndef FTB_PLAN_KINDS_H
 #define FTB_PLAN_KINDS_H
 
+#include "plan/mxv_plan.h"
 #include "plan/sddmm_plan.h"
 #include "plan/spgemm_plan.h"
 #include "plan/spmm_plan.h"
@@ -13,6 +14,7 @@ typedef enum ftb_plan_kind {
     FTB_PLAN_ATTENTION,
     FTB_PLAN_GPU_SPMM,  /* of trials and wisdom alone: an object's plan has it beside the host's */
     FTB_PLAN_GPU_SDDMM, /* the same */
+    FTB_PLAN_MXV,
     FTB_PLAN_KINDS
 } ftb_plan_kind;
 
@@ -21,11 +23,13 @@ typedef union ftb_any_facts {
     ftb_spgemm_facts spgemm;
     ftb_spmm_facts spmm;
     ftb_sddmm_facts sddmm; /* attention's, too */
+    ftb_mxv_facts mxv;
 } ftb_any_facts;
 typedef union ftb_any_plan {
     ftb_spgemm_plan spgemm;
     ftb_spmm_plan spmm;
     ftb_sddmm_plan sddmm;
+    ftb_mxv_plan mxv;
 } ftb_any_plan;
 
 /* A way in which an operation can be done, of those that trials compare; behind the last, one without name.

@@ -261,7 +261,7 @@ static GrB_Info begin(FtB_Run r, FtB_Matrix A, FtB_States states, const FtB_Run_
         return ftb_fail(GrB_DIMENSION_MISMATCH, "A is %lld x %lld; expected as many rows as columns",
                         (long long)A->pattern->nrows, (long long)A->pattern->ncols);
     FTB_CHECK(ftb_matrix_share(&r->A, A));
-    r->n = r->vertices = r->work.n = A->pattern->nrows;
+    r->n = r->vertices = r->work.n = r->work.senders = A->pattern->nrows;
     r->work.ctx = r->ctx;
     r->work.nthreads = ftb_threads(r->ctx);
     r->applying.sums = r->sums;

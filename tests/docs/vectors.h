@@ -3,8 +3,10 @@
 
 #include "common.h"
 
-enum { n = 40 };
-static FtB_Vector v, u, w;
+enum { n = 40, source = 3 };
+static FtB_Matrix A;
+static int64_t nvals;
+static FtB_Vector v, u, w, frontier, next, seen;
 static FtB_Block X;
 static GrB_Vector G;
 
@@ -12,6 +14,12 @@ static void before(void)
 {
     const int64_t at = 3;
     const float one = 1;
+    A = ring(n);
+    OK(FtB_Vector_build(&u, FTB_FP32, n, 1, &at, &one, FTB_DUP_ERROR));
+    OK(FtB_Vector_new(&w, FTB_FP32, n));
+    OK(FtB_Vector_new(&frontier, FTB_BOOL, n));
+    OK(FtB_Vector_new(&next, FTB_BOOL, n));
+    OK(FtB_Vector_new(&seen, FTB_BOOL, n));
     OK(FtB_Block_new(&X, n, 1, FTB_FP32));
     OK(FtB_Vector_build(&v, FTB_FP32, n, 1, &at, &one, FTB_DUP_ERROR));
 }

@@ -1,10 +1,11 @@
 /* Calls of sparse vectors (vector_calls.h). */
 #include <GraphBLAS.h>
 
-#include "support/vector_calls.h"
-
 #include "support/check.h"
-#include "support/vectors.h"
+
+#include "support/planned.h"
+#include "support/some_vectors.h"
+#include "support/vector_calls.h"
 
 enum { SIZE = 300000 };
 
@@ -31,4 +32,26 @@ void vector_objects(void)
     FtB_Vector_free(&few);
     FtB_Vector_free(&many);
     FtB_Block_free(&X);
+}
+
+/* Each way, with a mask and an accumulator. */
+void vector_products(FtB_Matrix A)
+{
+    static const char *const ways[] = {"push", "pull", "all"};
+    int64_t n;
+    rng r = {6};
+    assert_ok(FtB_Matrix_shape(A, &n, NULL, NULL, NULL, NULL));
+    for (int way = 0; way < 3; way++) {
+        FtB_Vector u = rng_vector(&r, FTB_FP32, n, way == 2 ? 2 : 0.5), w = rng_vector(&r, FTB_FP32, n, 0.5);
+        FtB_Plan plan;
+        FtB_Descriptor desc;
+        assert_ok(FtB_mxm_plan(&plan, w, w, "x + y", "min : a + b", A, u, NULL, FTB_ESTIMATE));
+        assert_ok(FtB_Plan_set(plan, "way", ways[way]));
+        assert_ok(planned_descriptor(&desc, NULL, plan));
+        assert_ok(FtB_mxv(w, w, "x + y", "min : a + b", A, u, desc));
+        FtB_Descriptor_free(&desc);
+        FtB_Plan_free(&plan);
+        FtB_Vector_free(&u);
+        FtB_Vector_free(&w);
+    }
 }

@@ -2,6 +2,9 @@
 #ifndef TESTS_VECTOR_CALLS_H
 #define TESTS_VECTOR_CALLS_H
 
+#include "featblas.h"
+
 void vector_objects(void);
+void vector_products(FtB_Matrix A); /* n x n */
 
 #endif

@@ -66,7 +66,7 @@ GrB_Info ftb_vertex_pull(const ftb_vertex_work *w, const ftb_vertex_edges *by_re
                          const ftb_vertex_list *senders, ftb_vertex_mail *mail)
 {
     ftb_vertex_room *rooms = mail->rooms;
-    const int64_t words = w->n / 64 + 1;
+    const int64_t words = w->senders / 64 + 1;
     uint64_t *active = ftb_vertex_need(w->ctx, &rooms[ACTIVE], words, sizeof *active);
     pull x = {.w = w, .by = by_receiver, .mail = mail, .active = active};
     x.hit = ftb_vertex_need(w->ctx, &rooms[HIT], w->n, 1);

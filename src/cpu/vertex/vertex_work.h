@@ -45,7 +45,7 @@ typedef struct ftb_vertex_worker ftb_vertex_worker; /* one thread's */
 /* What a run knows of its texts. */
 typedef struct ftb_vertex_work {
     FtB_Context ctx;
-    int64_t n;
+    int64_t n, senders; /* who may receive, and who may send: of a run the same */
     int nthreads;
     int ntexts;
     ftb_vertex_text *texts;

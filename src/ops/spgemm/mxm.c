@@ -2,6 +2,7 @@
 #include "ops/block/blocks.h"
 #include "ops/plan_object.h"
 #include "ops/spgemm/spgemm.h"
+#include "ops/vector/mxv.h"
 
 /* The slots' macros are for callers: these are the functions. */
 #undef FtB_mxm
@@ -129,7 +130,7 @@ static GrB_Info end_call(call *c, GrB_Info info)
 static GrB_Info check_operands(FtB_Arg A, FtB_Arg B)
 {
     if (A.kind == FTB_KIND_NONE || B.kind == FTB_KIND_NONE)
-        return ftb_fail(GrB_NULL_POINTER, "%s is NULL; expected an FtB_Matrix or an FtB_Block",
+        return ftb_fail(GrB_NULL_POINTER, "%s is NULL; expected an FtB_Matrix, an FtB_Block or an FtB_Vector",
                         A.kind == FTB_KIND_NONE ? "A" : "B");
     if (A.kind == FTB_KIND_BLOCK && B.kind == FTB_KIND_MATRIX)
         return ftb_fail(
@@ -138,11 +139,18 @@ static GrB_Info check_operands(FtB_Arg A, FtB_Arg B)
     return GrB_SUCCESS;
 }
 
+static bool has_vector(FtB_Arg A, FtB_Arg B)
+{
+    return A.kind == FTB_KIND_VECTOR || B.kind == FTB_KIND_VECTOR;
+}
+
 GrB_Info FtB_mxm(FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB_Arg semiring, FtB_Arg A, FtB_Arg B, FtB_Arg desc)
 {
     call c = {0};
     GrB_Info info;
     FTB_CHECK(check_operands(A, B));
+    if (has_vector(A, B))
+        return ftb_mxv(C, M, accum, semiring, A, B, desc);
     if (A.kind == FTB_KIND_BLOCK)
         return ftb_sddmm(C, M, accum, semiring, A, B, desc);
     if (B.kind == FTB_KIND_BLOCK)
@@ -163,6 +171,8 @@ GrB_Info FtB_mxm_plan(FtB_Plan *plan, FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB_A
         return ftb_fail(GrB_NULL_POINTER, "plan: NULL; expected where to put the plan");
     *plan = NULL;
     FTB_CHECK(check_operands(A, B));
+    if (has_vector(A, B))
+        return ftb_mxv_plan_call(plan, C, M, accum, semiring, A, B, desc, effort);
     if (A.kind == FTB_KIND_BLOCK)
         return ftb_sddmm_plan_call(plan, C, M, accum, semiring, A, B, desc, effort);
     if (B.kind == FTB_KIND_BLOCK)

@@ -1,6 +1,6 @@
 /* Sparse vectors for tests: random ones, in each form that they have inside, and what they must be. */
-#ifndef TESTS_VECTORS_H
-#define TESTS_VECTORS_H
+#ifndef TESTS_SOME_VECTORS_H
+#define TESTS_SOME_VECTORS_H
 
 #include "core/vector/vector_forms.h"
 #include "support/rng.h"

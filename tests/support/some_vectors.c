@@ -1,4 +1,4 @@
-#include "support/vectors.h"
+#include "support/some_vectors.h"
 
 #include "support/check.h"
 
