@@ -10,7 +10,7 @@
 #include "gpu/kernels/sample_steps.h"
 #include "oracle/ref_sample.h"
 
-enum { MOST_ARRAYS = 40, MOST_ROW = 2600 };
+enum { MOST_ARRAYS = 64, MOST_ROW = 2600, BATCH = 5, HOP = 3 };
 static struct {
     void *made[MOST_ARRAYS];
     int count;
@@ -58,23 +58,60 @@ typedef struct problem {
     uint64_t seed;
 } problem;
 
-/* Rows that are empty, short, of about k entries, longer, and one of `hub`. */
+/* Picks of rows p->rows of the matrix p->rowptr, with tables that are there. */
+static void set_up(problem *p, rng *r, int64_t k, bool replace)
+{
+    int64_t most = 0;
+    for (int64_t t = 0; t < p->nrows; t++)
+        most = ftb_max(most, p->rows[t] + 1);
+    int *colidx = room(p->rowptr[most], 4, "colidx");
+    for (int64_t e = 0; e < p->rowptr[most]; e++)
+        colidx[e] = (int)rng_below(r, 1000);
+    long long *places = room(p->nrows + 1, 8, "room");
+    for (int64_t t = 0; t < p->nrows; t++) {
+        const int64_t degree = p->rowptr[p->rows[t] + 1] - p->rowptr[p->rows[t]];
+        places[t + 1] = places[t] + (degree > 0 && (replace || degree > k) ? k : degree);
+    }
+    p->seed = rng_bits(r);
+    uint64_t seed = p->seed;
+    const uint64_t stream = ftb_draw_stream(&seed, BATCH, HOP);
+    p->w = (ftb_sample_weighted){.rows = {.rowptr = p->rowptr,
+                                          .colidx = colidx,
+                                          .rows = p->rows,
+                                          .nrows = p->nrows,
+                                          .seed = seed,
+                                          .stream = stream,
+                                          .k = k,
+                                          .replace = replace,
+                                          .to = room(p->nrows + 1, 8, "to"),
+                                          .entries = room(places[p->nrows], 8, "entries"),
+                                          .columns = room(places[p->nrows], 4, "columns"),
+                                          .most = room(1, 8, "most")},
+                                 .slots = p->slots,
+                                 .room = places,
+                                 .places = room(places[p->nrows], 4, "places"),
+                                 .longs = k <= FTB_SAMPLE_LANES ? room(p->nrows, 8, "longs") : NULL,
+                                 .nlongs = room(1, 8, "nlongs"),
+                                 .rest = room(p->nrows, 8, "rest"),
+                                 .rest_vertices = room(p->nrows, 8, "vertices"),
+                                 .nrest = room(1, 8, "nrest"),
+                                 .bad = room(1, 4, "bad")};
+}
+
+/* Rows that are empty, short, of about k entries, longer, and one of `hub`; some of them again. */
 static problem make_problem(rng *r, int kind, int64_t k, bool replace, int64_t hub)
 {
     const int64_t n = 30, few[] = {0, 1, 2, ftb_max(k - 1, 0), k, k + 1, k + 7, 3 * k, 40};
-    problem p = {.nrows = n + 3, .seed = rng_bits(r)};
+    problem p = {.nrows = n + 3};
     double *weight = malloc(sizeof *weight * MOST_ROW);
     p.rowptr = room(n + 1, 8, "rowptr");
     for (int64_t i = 0; i < n; i++)
         p.rowptr[i + 1] = p.rowptr[i] + (i == 7 ? hub : few[rng_below(r, 9)]);
     p.slots = room(p.rowptr[n], 8, "slots");
-    int *colidx = room(p.rowptr[n], 4, "colidx");
     for (int64_t i = 0; i < n; i++) {
         const int64_t degree = p.rowptr[i + 1] - p.rowptr[i];
-        for (int64_t t = 0; t < degree; t++) {
+        for (int64_t t = 0; t < degree; t++)
             weight[t] = weight_of(r, kind, t);
-            colidx[p.rowptr[i] + t] = (int)rng_below(r, 1000);
-        }
         if (degree > 0)
             assert_true(ftb_alias_make((ftb_alias_slot *)(p.slots + p.rowptr[i]), weight, degree));
     }
@@ -82,34 +119,7 @@ static problem make_problem(rng *r, int kind, int64_t k, bool replace, int64_t h
     p.rows = room(p.nrows, 8, "rows");
     for (int64_t t = 0; t < p.nrows; t++)
         p.rows[t] = t < n ? n - 1 - t : rng_below(r, n);
-    long long *places = room(p.nrows + 1, 8, "room");
-    for (int64_t t = 0; t < p.nrows; t++) {
-        const int64_t degree = p.rowptr[p.rows[t] + 1] - p.rowptr[p.rows[t]];
-        places[t + 1] = places[t] + (degree > 0 && (replace || degree > k) ? k : degree);
-    }
-    uint64_t seed = p.seed;
-    const uint64_t stream = ftb_draw_stream(&seed, 5, 3);
-    p.w = (ftb_sample_weighted){.rows = {.rowptr = p.rowptr,
-                                         .colidx = colidx,
-                                         .rows = p.rows,
-                                         .nrows = p.nrows,
-                                         .seed = seed,
-                                         .stream = stream,
-                                         .k = k,
-                                         .replace = replace,
-                                         .to = room(p.nrows + 1, 8, "to"),
-                                         .entries = room(places[p.nrows], 8, "entries"),
-                                         .columns = room(places[p.nrows], 4, "columns"),
-                                         .most = room(1, 8, "most")},
-                                .slots = p.slots,
-                                .room = places,
-                                .places = room(places[p.nrows], 4, "places"),
-                                .longs = k <= FTB_SAMPLE_LANES ? room(p.nrows, 8, "longs") : NULL,
-                                .nlongs = room(1, 8, "nlongs"),
-                                .rest = room(p.nrows, 8, "rest"),
-                                .rest_vertices = room(p.nrows, 8, "vertices"),
-                                .nrest = room(1, 8, "nrest"),
-                                .bad = room(1, 4, "bad")};
+    set_up(&p, r, k, replace);
     return p;
 }
 
@@ -194,7 +204,7 @@ typedef struct seen {
     int64_t longs, rest;
 } seen;
 
-static void run(const problem *p, uint64_t order, seen *s)
+static seen draw(const problem *p, uint64_t order)
 {
     const int k = (int)p->w.rows.k, lanes = k <= 8 ? 8 : k <= 16 ? 16 : 32;
     ftb_sample_weighted w = p->w;
@@ -204,15 +214,23 @@ static void run(const problem *p, uint64_t order, seen *s)
     snprintf(name, sizeof name, "sample_weighted_%d", lanes);
     if (w.longs)
         launch(name, p->nrows * lanes, FTB_SAMPLE_BLOCK, &w, order);
-    s->longs += (int64_t)*w.nlongs;
+    const int64_t longs = (int64_t)*w.nlongs;
     launch("sample_weighted_block", 3 * FTB_WEIGHTED_BLOCK, FTB_WEIGHTED_BLOCK, &w, order);
-    s->rest += (int64_t)*w.nrest;
-    if (*w.nrest > 0)
+    return (seen){longs, (int64_t)*w.nrest};
+}
+
+/* All steps. */
+static seen run(const problem *p, uint64_t order)
+{
+    ftb_sample_weighted w = p->w;
+    const seen s = draw(p, order);
+    if (s.rest > 0)
         finish(p, order);
     sum(w.rows.to, p->nrows);
     if (w.rows.to[p->nrows] > 0)
         launch("sample_weighted_put", w.rows.to[p->nrows], FTB_SAMPLE_BLOCK, &w, order);
     assert_int_equal(*w.bad, 0);
+    return s;
 }
 
 static void check(const problem *p, const char *what)
@@ -230,8 +248,8 @@ static void check(const problem *p, const char *what)
                              .k = s->k,
                              .seed = p->seed,
                              .vertex = (uint64_t)i,
-                             .batch = 5,
-                             .hop = 3,
+                             .batch = BATCH,
+                             .hop = HOP,
                              .degree = degree};
         const int64_t count = ref_pick_through(&place, &row, below, other);
         if (count != s->to[r + 1] - s->to[r])
@@ -262,7 +280,9 @@ static void picks(void **state)
         problem p = make_problem(&r, kind, k, replace, c % 3 == 0 ? MOST_ROW : 300 + rng_below(&r, 900));
         snprintf(what, sizeof what, "case %d: k %lld, weights %d%s", c, (long long)k, kind,
                  replace ? ", again" : "");
-        run(&p, rng_bits(&r), &all);
+        const seen s = run(&p, rng_bits(&r));
+        all.longs += s.longs;
+        all.rest += s.rest;
         check(&p, what);
         forget_all();
     }
@@ -280,8 +300,7 @@ static void orders(void **state)
         problem p = make_problem(&r, ONE_ABOVE, ks[c], false, MOST_ROW);
         const int arrays = memory.count;
         for (uint64_t order = 1; order <= (uint64_t)(6 * case_times()); order++) {
-            seen s = {0};
-            run(&p, order, &s);
+            const seen s = run(&p, order);
             assert_true(s.rest > 0 && (s.longs > 0 || p.w.rows.k > FTB_SAMPLE_LANES));
             check(&p, "orders");
             while (memory.count > arrays)
@@ -291,43 +310,115 @@ static void orders(void **state)
     }
 }
 
-/* A row without a table is said, whatever is picked of it; rows that nobody asks for are not. */
+/* ---- tables that are made for what is drawn */
+
+/* Draw d of a row of n entries of vertex i: the place, and below it the fraction. */
+static uint64_t draw_of(const problem *p, int64_t i, int64_t n, int64_t d)
+{
+    const ftb_sample_rows *s = &p->w.rows;
+    const uint64_t high = ftb_draw(s->seed, (uint64_t)i, s->stream, (uint64_t)d, false),
+                   low = ftb_draw(s->seed, (uint64_t)i, s->stream, (uint64_t)d, true);
+    return (uint64_t)((unsigned __int128)(high << 32 | low) * (uint64_t)n >> 32);
+}
+
+static uint64_t slot_of(uint64_t below, int64_t other) { return below | (uint64_t)other << 32; }
+
+/* `count` rows of n entries, whose draws all give the first one. */
+static problem make_drawn(rng *r, int64_t count, int64_t n, int64_t k)
+{
+    problem p = {.nrows = count};
+    p.rowptr = room(count + 1, 8, "rowptr");
+    p.rows = room(count, 8, "rows");
+    p.slots = room(count * n, 8, "slots");
+    for (int64_t i = 0; i < count; i++) {
+        p.rowptr[i + 1] = (i + 1) * n;
+        p.rows[i] = i;
+        p.slots[i * n] = slot_of(UINT32_MAX, 0);
+    }
+    set_up(&p, r, k, false);
+    return p;
+}
+
+/* Fractions that are just that from which on another entry is meant, or the one below it: all 32 bits count.
+ */
+static void fractions(void **state)
+{
+    (void)state;
+    enum { ROWS = 60, N = 13 };
+    rng r = rng_new();
+    problem p = make_drawn(&r, ROWS, N, 1);
+    for (int64_t i = 0; i < ROWS; i++) {
+        const uint64_t first = draw_of(&p, i, N, 0);
+        const int64_t place = (int64_t)(first >> 32);
+        p.slots[i * N + place] = slot_of((first & UINT32_MAX) + (uint64_t)(i % 2), (place + 1) % N);
+        if (place != 0)
+            p.slots[i * N] = slot_of(UINT32_MAX, 0);
+    }
+    (void)run(&p, 3);
+    check(&p, "fractions");
+    for (int64_t i = 0; i < ROWS; i++)
+        assert_int_equal(p.w.rows.entries[i] - i * N,
+                         ((int64_t)(draw_of(&p, i, N, 0) >> 32) + (i % 2 ? 0 : 1)) % N);
+    forget_all();
+}
+
+/* Whether a draw before d falls on `place`. */
+static bool drawn_before(const problem *p, int64_t i, int64_t n, int64_t d, int64_t place)
+{
+    bool was = false;
+    for (int64_t t = 0; t < d; t++)
+        was |= (int64_t)(draw_of(p, i, n, t) >> 32) == place;
+    return was;
+}
+
+/* The last draw that may be made gives what none before it did; or it would be the next one. What keys pick
+ * is another entry, which no draw gives. By lanes, and by blocks. */
+static void ends(void **state)
+{
+    (void)state;
+    enum { ROWS = 24, LANES_ROW = 120, BLOCK_ROW = 1300, K = 2 };
+    rng r = rng_new();
+    for (int c = 0; c < 2; c++) {
+        const int64_t n = c ? BLOCK_ROW : LANES_ROW, vain = 32 + 3 * K + n / 4;
+        problem p = make_drawn(&r, ROWS, n, K);
+        int64_t made[2] = {0};
+        for (int64_t i = 0; i < ROWS; i++) {
+            const int64_t d = vain + i % 2, e = (int64_t)(draw_of(&p, i, n, d) >> 32);
+            int64_t other = 1;
+            while (other < n && (other == e || drawn_before(&p, i, n, vain + 2, other)))
+                other++;
+            for (int64_t t = 1; t < n; t++)
+                p.slots[i * n + t] = slot_of(0, 0);
+            if (e == 0 || other == n || drawn_before(&p, i, n, d, e))
+                continue;
+            p.slots[i * n + e] = slot_of((draw_of(&p, i, n, d) & UINT32_MAX) + 1, 0);
+            p.slots[i * n + other] = slot_of(UINT32_MAX, 0);
+            made[i % 2]++;
+        }
+        assert_true(made[0] > 3 && made[1] > 3);
+        assert_int_equal(run(&p, 7 + (uint64_t)c).longs, c ? ROWS : 0);
+        check(&p, "ends");
+        forget_all();
+    }
+}
+
+/* A row without a table is said, whatever is picked of it; one that nobody asks for is not. */
 static void without_table(void **state)
 {
     (void)state;
     static const int64_t ks[] = {0, 2, 12, 31, 50};
+    enum { BAD = 7, AT = 11 };
     for (int c = 0; c < 10; c++) {
         rng r = rng_case(c);
         problem p = make_problem(&r, REALS, ks[c % 5], c >= 5, 90);
-        ftb_sample_weighted w = p.w;
-        char name[32];
-        p.slots[p.rowptr[7]] |= UINT64_C(0xffffffff) << 32;
+        p.slots[p.rowptr[BAD]] |= UINT64_C(0xffffffff) << 32;
         for (int asked = 0; asked < 2; asked++) {
-            if (!asked)
-                for (int64_t t = 0; t < p.nrows; t++)
-                    p.rows[t] = p.rows[t] == 7 ? 8 : p.rows[t];
-            else
-                p.rows[11] = 7;
-            *w.bad = 0;
-            *w.nlongs = *w.nrest = 0;
-            for (int64_t t = 0; t < p.nrows; t++) { /* room for any */
-                long long *places = (long long *)(uintptr_t)w.room;
-                const int64_t degree = p.rowptr[p.rows[t] + 1] - p.rowptr[p.rows[t]];
-                places[t + 1] =
-                    places[t] + (degree > 0 && (w.rows.replace || degree > w.rows.k) ? w.rows.k : degree);
-            }
-            w.places = room(w.room[p.nrows], 4, "places");
-            snprintf(name, sizeof name, "sample_weighted_%d", w.rows.k <= 8 ? 8 : w.rows.k <= 16 ? 16 : 32);
-            if (w.longs)
-                launch(name,
-                       p.nrows * (w.rows.k <= 8    ? 8
-                                  : w.rows.k <= 16 ? 16
-                                                   : 32),
-                       FTB_SAMPLE_BLOCK, &w, 3);
-            launch("sample_weighted_block", 2 * FTB_WEIGHTED_BLOCK, FTB_WEIGHTED_BLOCK, &w, 3);
-            assert_int_equal(*w.bad, asked);
-            if (asked)
-                assert_int_equal(w.rows.to[11], 0);
+            for (int64_t t = 0; t < p.nrows; t++)
+                p.rows[t] = asked && t == AT ? BAD : p.rows[t] == BAD ? BAD + 1 : p.rows[t];
+            set_up(&p, &r, ks[c % 5], c >= 5);
+            draw(&p, 3);
+            assert_int_equal(*p.w.bad, asked);
+            assert_true(!asked || p.w.rows.to[AT] == 0);
         }
         forget_all();
     }
@@ -336,6 +427,7 @@ static void without_table(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(picks), cmocka_unit_test(orders),
+                                       cmocka_unit_test(fractions), cmocka_unit_test(ends),
                                        cmocka_unit_test(without_table)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
