@@ -226,7 +226,7 @@ add_dependencies(test_gpu_memory fake_cuda)
 add_dependencies(test_clusters_metis fake_metis_32 fake_metis_64 fake_metis_lacks)
 foreach(name test_gpu_spmm test_gpu_rows test_gpu_update test_gpu_head_dots test_gpu_softmax test_gpu_sddmm test_gpu_attention
     test_gpu_loss test_gpu_dense test_gpu_expression test_gpu_layers test_gpu_images test_gpu_cublas test_gpu_cusparse test_gpu_cusparse_dots test_gpu_place test_gpu_spgemm test_gpu_spgemm_texts
-    test_gpu_products test_gpu_products_more test_gpu_stream test_gpu_graph test_gpu_graph_changes test_gpu_wrap test_gpu_features)
+    test_gpu_products test_gpu_products_more test_gpu_stream test_gpu_graph test_gpu_graph_changes test_gpu_wrap test_gpu_features test_gpu_loader test_gpu_lanes)
   add_dependencies(${name} fake_cuda fake_nvrtc)
 endforeach()
 # A GPU that loads no kernel: the host does all of it.

@@ -58,6 +58,24 @@ GrB_Info ftb_gpu_failed(ftb_gpu_device *d, const char *call, unsigned error)
 
 /* ---- the driver's context */
 
+GrB_Info ftb_gpu_lane_begin(ftb_gpu_device *d, ftb_gpu_lane *lane)
+{
+    GrB_Info info = GrB_SUCCESS;
+    if (!lane->last)
+        FTB_GPU_CALL(d, cuEventCreate, &lane->last, NO_TIMING);
+    for (int n = 0; n < FTB_GPU_MARKS; n++)
+        if (!lane->mark[n])
+            FTB_GPU_CALL(d, cuEventCreate, &lane->mark[n], NO_TIMING);
+    for (int n = 0; n < FTB_GPU_STAGES; n++) {
+        if (!lane->stage[n].host)
+            FTB_GPU_CALL(d, cuMemHostAlloc, &lane->stage[n].host, (size_t)FTB_GPU_STAGE, 0);
+        if (!lane->stage[n].done)
+            FTB_GPU_CALL(d, cuEventCreate, &lane->stage[n].done, NO_TIMING);
+    }
+done:
+    return info;
+}
+
 static GrB_Info begin(ftb_gpu_device *d)
 {
     GrB_Info info = GrB_SUCCESS;
@@ -65,19 +83,11 @@ static GrB_Info begin(ftb_gpu_device *d)
         FTB_GPU_CALL(d, cuStreamCreate, &d->own, NON_BLOCKING);
     if (!d->aside)
         FTB_GPU_CALL(d, cuStreamCreate, &d->aside, NON_BLOCKING);
-    for (int n = 0; n < FTB_GPU_MARKS; n++)
-        if (!d->mark[n])
-            FTB_GPU_CALL(d, cuEventCreate, &d->mark[n], NO_TIMING);
     if (!d->handed)
         FTB_GPU_CALL(d, cuEventCreate, &d->handed, NO_TIMING);
-    for (int n = 0; n < FTB_GPU_STAGES; n++) {
-        if (!d->stage[n].host)
-            FTB_GPU_CALL(d, cuMemHostAlloc, &d->stage[n].host, (size_t)FTB_GPU_STAGE, 0);
-        if (!d->stage[n].done)
-            FTB_GPU_CALL(d, cuEventCreate, &d->stage[n].done, NO_TIMING);
-    }
     d->turn = d->own;
-    d->begun = true;
+    info = ftb_gpu_lane_begin(d, &d->lane[0]);
+    d->begun = info == GrB_SUCCESS;
 done:
     return info;
 }

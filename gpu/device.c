@@ -116,6 +116,8 @@ static void make_rows(void)
         d->gpu = &driver->gpu[n];
         d->facts = facts_of(d->gpu);
         pthread_mutex_init(&d->lock, NULL);
+        for (int lane = 0; lane < FTB_GPU_LANES; lane++)
+            pthread_mutex_init(&d->lane[lane].copying, NULL);
     }
 }
 

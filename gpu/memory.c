@@ -65,17 +65,36 @@ GrB_Info ftb_gpu_trim(const ftb_backend *b)
     return info == GrB_SUCCESS ? ftb_gpu_leave(d, trim(d)) : info;
 }
 
+struct ftb_gpu_spare *ftb_gpu_spare_take(ftb_gpu_device *d, int class)
+{
+    const int here = ftb_gpu_lane_here(d);
+    struct ftb_gpu_spare **at = &d->spare[class];
+    while (*at && (*at)->lane != here && (*at)->epoch >= d->lane[here].seen)
+        at = &(*at)->next;
+    struct ftb_gpu_spare *const taken = *at;
+    if (taken)
+        *at = taken->next;
+    return taken;
+}
+
+void ftb_gpu_spare_put(ftb_gpu_device *d, struct ftb_gpu_spare *s, int lane)
+{
+    s->lane = lane;
+    s->epoch = atomic_load(&d->lane[s->lane].epoch);
+    s->next = d->spare[s->class];
+    d->spare[s->class] = s;
+}
+
 static GrB_Info take(ftb_gpu_device *d, unsigned long long *device, int64_t bytes)
 {
     int class;
     const size_t room = round_up(bytes, &class);
-    struct ftb_gpu_spare *s = d->spare[class];
     GrB_Info info = GrB_SUCCESS;
     if (ftb_gpu_records(d))
         return ftb_gpu_record_take(d, device, class, room);
+    struct ftb_gpu_spare *s = ftb_gpu_spare_take(d, class);
     if (s) {
         *device = s->device;
-        d->spare[class] = s->next;
         ftb_raw_delete(s);
         return GrB_SUCCESS;
     }
@@ -114,21 +133,21 @@ static GrB_Info alloc(const ftb_backend *b, FtB_Context ctx, void **device, int6
 }
 
 /* Keeps a piece for the next who asks; false: there is no room for the note. The lock is held. */
-static bool keep(ftb_gpu_device *d, void *device, int class)
+static bool keep(ftb_gpu_device *d, void *device, int class, int lane)
 {
     struct ftb_gpu_spare *s = ftb_raw_new(sizeof *s);
     if (!s)
         return false;
-    *s = (struct ftb_gpu_spare){d->spare[class], (unsigned long long)(uintptr_t)device, class, false};
-    d->spare[class] = s;
+    *s = (struct ftb_gpu_spare){.device = (unsigned long long)(uintptr_t)device, .class = class};
+    ftb_gpu_spare_put(d, s, lane);
     return true;
 }
 
-void ftb_gpu_give(ftb_gpu_device *d, void *device, int64_t bytes)
+void ftb_gpu_give(ftb_gpu_device *d, void *device, int64_t bytes, int lane)
 {
     int class;
     round_up(bytes, &class);
-    if (!keep(d, device, class))
+    if (!keep(d, device, class, lane))
         d->driver->call.cuMemFree_v2((unsigned long long)(uintptr_t)device);
 }
 
@@ -142,7 +161,7 @@ static void release(const ftb_backend *b, void *device, int64_t bytes)
         return;
     pthread_mutex_lock(&d->lock);
     const bool done = (ftb_gpu_records(d) && ftb_gpu_record_give(d, (unsigned long long)(uintptr_t)device)) ||
-                      keep(d, device, class);
+                      keep(d, device, class, ftb_gpu_lane_here(d));
     pthread_mutex_unlock(&d->lock);
     if (!done && ftb_gpu_enter(d) == GrB_SUCCESS) {
         d->driver->call.cuMemFree_v2((unsigned long long)(uintptr_t)device);
@@ -173,48 +192,90 @@ done:
 
 /* ---- copies */
 
-/* After a failure stages may be used for what no event tells of: that is waited for. */
+/* After a failure stages may be used for what no event tells of: that is waited for, if any was begun. */
 static GrB_Info settled(ftb_gpu_device *d, struct CUstream_st *stream, GrB_Info info)
 {
-    if (info != GrB_SUCCESS && !d->lost)
+    if (info != GrB_SUCCESS && stream && !d->lost)
         d->driver->call.cuStreamSynchronize(stream);
     return info;
 }
 
-static GrB_Info send(ftb_gpu_device *d, unsigned long long to, const char *from, int64_t bytes)
+/* Of a lane, through whose stages it goes: for a context, or `aside` and whoever for. */
+typedef struct copying {
+    ftb_gpu_device *d;
+    ftb_gpu_lane *lane;
+    FtB_Context ctx;
+    bool aside;
+} copying;
+
+/* Where it goes on, after others may have sent work elsewhere. */
+static GrB_Info go_on(const copying *c, struct CUstream_st **stream)
 {
-    GrB_Info info = GrB_SUCCESS;
-    for (int64_t done = 0; done < bytes; done += FTB_GPU_STAGE) {
-        const int n = d->next++ % FTB_GPU_STAGES;
-        const size_t part = (size_t)ftb_min(FTB_GPU_STAGE, bytes - done);
-        FTB_GPU_CALL(d, cuEventSynchronize, d->stage[n].done);
-        memcpy(d->stage[n].host, from + done, part);
-        FTB_GPU_CALL(d, cuMemcpyHtoDAsync_v2, to + (unsigned long long)done, d->stage[n].host, part, d->turn);
-        FTB_GPU_CALL(d, cuEventRecord, d->stage[n].done, d->turn);
-    }
-done:
-    return settled(d, d->turn, info);
+    const GrB_Info info = c->aside ? GrB_SUCCESS : ftb_gpu_go_on_for(c->d, c->ctx);
+    *stream = c->aside ? c->d->aside : ftb_gpu_turn(c->d);
+    return info;
 }
 
-/* What is still to be sent from a stage goes before what is fetched into it: work has an order, and
- * what is fetched aside waits. */
-static GrB_Info fetch(ftb_gpu_device *d, struct CUstream_st *stream, char *to, unsigned long long from,
-                      int64_t bytes)
+/* Between the two the stages of this thread's lane are its own, and the lock is held. */
+static GrB_Info begin_copy(copying *c, const char *what)
 {
+    ftb_gpu_device *d = c->d;
+    c->lane = &d->lane[ftb_gpu_lane_here(d)];
+    GrB_Info info = ftb_gpu_unrecorded(d, what);
+    if (info != GrB_SUCCESS || ftb_forked()) /* then the locks may be held for good */
+        return info != GrB_SUCCESS ? info : ftb_gpu_enter(d);
+    pthread_mutex_lock(&c->lane->copying);
+    info = c->aside ? ftb_gpu_enter(d) : ftb_gpu_enter_for(d, c->ctx);
+    if (info != GrB_SUCCESS)
+        pthread_mutex_unlock(&c->lane->copying);
+    return info;
+}
+
+static GrB_Info end_copy(const copying *c, GrB_Info info)
+{
+    ftb_gpu_leave(c->d, info);
+    pthread_mutex_unlock(&c->lane->copying);
+    return info;
+}
+
+static GrB_Info send(const copying *c, unsigned long long to, const char *from, int64_t bytes)
+{
+    ftb_gpu_device *d = c->d;
+    struct CUstream_st *stream = NULL;
+    GrB_Info info = GrB_SUCCESS;
+    for (int64_t done = 0; done < bytes; done += FTB_GPU_STAGE) {
+        const int n = c->lane->next++ % FTB_GPU_STAGES;
+        const size_t part = (size_t)ftb_min(FTB_GPU_STAGE, bytes - done);
+        FTB_CHECK(ftb_gpu_wait_for(d, c->lane->stage[n].done));
+        memcpy(c->lane->stage[n].host, from + done, part);
+        FTB_CHECK(go_on(c, &stream));
+        FTB_GPU_CALL(d, cuMemcpyHtoDAsync_v2, to + (unsigned long long)done, c->lane->stage[n].host, part,
+                     stream);
+        FTB_GPU_CALL(d, cuEventRecord, c->lane->stage[n].done, stream);
+    }
+done:
+    return settled(d, stream, info);
+}
+
+/* What is still to be sent from a stage goes before what is fetched into it, in whatever stream. */
+static GrB_Info fetch(const copying *c, char *to, unsigned long long from, int64_t bytes)
+{
+    ftb_gpu_device *d = c->d;
+    struct CUstream_st *stream = NULL;
     GrB_Info info = GrB_SUCCESS;
     for (int64_t asked = 0; asked - FTB_GPU_STAGE < bytes; asked += FTB_GPU_STAGE) {
-        const int n = d->next++ % FTB_GPU_STAGES, before = (n + 1) % FTB_GPU_STAGES;
+        const int n = c->lane->next++ % FTB_GPU_STAGES, before = (n + 1) % FTB_GPU_STAGES;
         const int64_t ready = asked - FTB_GPU_STAGE;
         if (asked < bytes) {
-            if (stream != d->turn)
-                FTB_GPU_CALL(d, cuStreamWaitEvent, stream, d->stage[n].done, 0);
-            FTB_GPU_CALL(d, cuMemcpyDtoHAsync_v2, d->stage[n].host, from + (unsigned long long)asked,
+            FTB_CHECK(go_on(c, &stream));
+            FTB_GPU_CALL(d, cuStreamWaitEvent, stream, c->lane->stage[n].done, 0);
+            FTB_GPU_CALL(d, cuMemcpyDtoHAsync_v2, c->lane->stage[n].host, from + (unsigned long long)asked,
                          (size_t)ftb_min(FTB_GPU_STAGE, bytes - asked), stream);
-            FTB_GPU_CALL(d, cuEventRecord, d->stage[n].done, stream);
+            FTB_GPU_CALL(d, cuEventRecord, c->lane->stage[n].done, stream);
         }
         if (ready >= 0) {
-            FTB_GPU_CALL(d, cuEventSynchronize, d->stage[before].done);
-            memcpy(to + ready, d->stage[before].host, (size_t)ftb_min(FTB_GPU_STAGE, bytes - ready));
+            FTB_CHECK(ftb_gpu_wait_for(d, c->lane->stage[before].done));
+            memcpy(to + ready, c->lane->stage[before].host, (size_t)ftb_min(FTB_GPU_STAGE, bytes - ready));
         }
     }
 done:
@@ -223,26 +284,20 @@ done:
 
 static GrB_Info put(const ftb_backend *b, FtB_Context ctx, void *device, const void *host, int64_t bytes)
 {
-    ftb_gpu_device *d = ftb_gpu_of(b);
-    GrB_Info info = ftb_gpu_unrecorded(d, "a copy from the host");
-    if (info == GrB_SUCCESS)
-        info = ftb_gpu_enter_for(d, ctx);
-    return info == GrB_SUCCESS ? ftb_gpu_leave(d, send(d, (unsigned long long)(uintptr_t)device, host, bytes))
+    copying c = {.d = ftb_gpu_of(b), .ctx = ctx};
+    GrB_Info info = begin_copy(&c, "a copy from the host");
+    return info == GrB_SUCCESS ? end_copy(&c, send(&c, (unsigned long long)(uintptr_t)device, host, bytes))
                                : info;
 }
 
 static GrB_Info get(const ftb_backend *b, FtB_Context ctx, void *host, const void *device, int64_t bytes)
 {
-    ftb_gpu_device *d = ftb_gpu_of(b);
-    GrB_Info info = ftb_gpu_unrecorded(d, "a copy to the host");
-    if (info == GrB_SUCCESS)
-        info = ftb_gpu_enter_for(d, ctx);
-    return info == GrB_SUCCESS
-               ? ftb_gpu_leave(d, fetch(d, d->turn, host, (unsigned long long)(uintptr_t)device, bytes))
-               : info;
+    copying c = {.d = ftb_gpu_of(b), .ctx = ctx};
+    GrB_Info info = begin_copy(&c, "a copy to the host");
+    return info == GrB_SUCCESS ? end_copy(&c, fetch(&c, host, (unsigned long long)(uintptr_t)device, bytes))
+                               : info;
 }
 
-/* What went to other streams is done before what went to the last. */
 static GrB_Info finish(const ftb_backend *b, FtB_Context ctx)
 {
     ftb_gpu_device *d = ftb_gpu_of(b);
@@ -250,11 +305,7 @@ static GrB_Info finish(const ftb_backend *b, FtB_Context ctx)
     (void)ctx;
     if (info == GrB_SUCCESS)
         info = ftb_gpu_enter(d);
-    if (info != GrB_SUCCESS)
-        return info;
-    FTB_GPU_CALL(d, cuStreamSynchronize, d->turn);
-done:
-    return ftb_gpu_leave(d, info);
+    return info == GrB_SUCCESS ? ftb_gpu_leave(d, ftb_gpu_wait_for_all(d)) : info;
 }
 
 /* Of what is the driver's it says whose; pinned memory of the host can be read there, too. */
@@ -294,9 +345,9 @@ static GrB_Info lap(const ftb_backend *b, FtB_Context ctx, double *seconds)
     for (int n = 0; n < 2; n++)
         if (!d->lap[n])
             FTB_GPU_CALL(d, cuEventCreate, &d->lap[n], 0);
-    FTB_GPU_CALL(d, cuEventRecord, d->lap[seconds != NULL], d->turn);
+    FTB_GPU_CALL(d, cuEventRecord, d->lap[seconds != NULL], ftb_gpu_turn(d));
     if (seconds) {
-        FTB_GPU_CALL(d, cuEventSynchronize, d->lap[1]);
+        FTB_CHECK(ftb_gpu_wait_for(d, d->lap[1]));
         FTB_GPU_CALL(d, cuEventElapsedTime, &milliseconds, d->lap[0], d->lap[1]);
         *seconds = 1e-3 * (double)milliseconds;
     }
@@ -314,6 +365,10 @@ const ftb_memory ftb_gpu_memory = {.size = size,
                                    .set_stream = ftb_gpu_set_stream,
                                    .holds = holds,
                                    .lap = lap,
+                                   .beside_begin = ftb_gpu_beside_begin,
+                                   .beside_end = ftb_gpu_beside_end,
+                                   .stamp = ftb_gpu_stamp,
+                                   .after = ftb_gpu_after,
                                    .replays = &ftb_gpu_replays};
 
 /* ---- for verbs */
@@ -359,20 +414,19 @@ GrB_Info ftb_gpu_mark(ftb_gpu_device *d, int n)
         info = ftb_gpu_enter(d);
     if (info != GrB_SUCCESS)
         return info;
-    FTB_GPU_CALL(d, cuEventRecord, d->mark[n], d->turn);
+    FTB_GPU_CALL(d, cuEventRecord, d->lane[ftb_gpu_lane_here(d)].mark[n], ftb_gpu_turn(d));
 done:
     return ftb_gpu_leave(d, info);
 }
 
 GrB_Info ftb_gpu_fetch_aside(ftb_gpu_device *d, int n, void *host, const void *device, int64_t bytes)
 {
-    GrB_Info info = ftb_gpu_unrecorded(d, "a copy to the host");
-    if (info == GrB_SUCCESS)
-        info = ftb_gpu_enter(d);
+    copying c = {.d = d, .aside = true};
+    GrB_Info info = begin_copy(&c, "a copy to the host");
     if (info != GrB_SUCCESS)
         return info;
-    FTB_GPU_CALL(d, cuStreamWaitEvent, d->aside, d->mark[n], 0);
-    info = fetch(d, d->aside, host, (unsigned long long)(uintptr_t)device, bytes);
+    FTB_GPU_CALL(d, cuStreamWaitEvent, d->aside, c.lane->mark[n], 0);
+    info = fetch(&c, host, (unsigned long long)(uintptr_t)device, bytes);
 done:
-    return ftb_gpu_leave(d, info);
+    return end_copy(&c, info);
 }

@@ -24,7 +24,7 @@ GrB_Info ftb_gpu_send(const void **to, ftb_gpu_rooms *rooms, const void *host, i
 /* Gives back what was taken after the first `count`; or all. */
 void ftb_gpu_rooms_free_after(ftb_gpu_rooms *rooms, int count);
 void ftb_gpu_rooms_free(ftb_gpu_rooms *rooms);
-/* Of what was launched so far, `mark` n is the end. */
+/* Of what this thread's lane was given so far, `mark` n is the end. */
 GrB_Info ftb_gpu_mark(ftb_gpu_device *d, int n);
 /* Fetches what is there at that mark, whatever was launched after it; it is on the host when this returns. */
 GrB_Info ftb_gpu_fetch_aside(ftb_gpu_device *d, int n, void *host, const void *device, int64_t bytes);
@@ -33,8 +33,14 @@ struct ftb_gpu_spare {
     struct ftb_gpu_spare *next;
     unsigned long long device;
     int class;
-    bool out; /* of a recording's: a verb has it */
+    bool out;                 /* of a recording's: a verb has it */
+    int lane;                 /* that freed it, and */
+    unsigned long long epoch; /* when */
 };
+/* One of the class that this thread's lane may write at once, taken out; NULL: there is none. Puts one in,
+ * which `lane` was the last to use. The lock is held. */
+struct ftb_gpu_spare *ftb_gpu_spare_take(ftb_gpu_device *d, int class);
+void ftb_gpu_spare_put(ftb_gpu_device *d, struct ftb_gpu_spare *piece, int lane);
 /* Bytes that nobody has: of the driver's, and of what was freed; of a GPU that is described, no more than
  * that has. */
 GrB_Info ftb_gpu_free_memory(ftb_gpu_device *d, int64_t *bytes);
@@ -44,8 +50,9 @@ GrB_Info ftb_gpu_trim(const ftb_backend *b);
  * was.
  */
 bool ftb_gpu_make_room(ftb_gpu_device *d);
-/* Frees memory between _enter and _leave; of a thread that records, nothing may be freed so. */
-void ftb_gpu_give(ftb_gpu_device *d, void *device, int64_t bytes);
+/* Frees memory, which `lane` was the last to use, between _enter and _leave; of a thread that records,
+ * nothing may be freed so. */
+void ftb_gpu_give(ftb_gpu_device *d, void *device, int64_t bytes, int lane);
 /* FTB_GPU_CALL of what may need memory of the GPU: what was freed is given back first, where there is none.
  */
 #define FTB_GPU_CALL_IN_ROOM(d, name, ...)                                                                   \

@@ -24,7 +24,7 @@ bool ftb_gpu_records(const ftb_gpu_device *d) { return mine && mine->d == d; }
 
 struct CUstream_st *ftb_gpu_stream(const ftb_gpu_device *d)
 {
-    return ftb_gpu_records(d) ? d->recorder : d->turn;
+    return ftb_gpu_records(d) ? d->recorder : ftb_gpu_turn(d);
 }
 
 GrB_Info ftb_gpu_unrecorded(const ftb_gpu_device *d, const char *what)
@@ -56,10 +56,8 @@ GrB_Info ftb_gpu_record_take(ftb_gpu_device *d, unsigned long long *device, int 
     while (p && (p->out || p->class != class))
         p = p->next;
     if (!p) {
-        p = d->spare[class];
-        if (p)
-            d->spare[class] = p->next;
-        else
+        p = ftb_gpu_spare_take(d, class);
+        if (!p)
             p = new_piece(d, class, room);
         if (!p)
             return ftb_gpu_unrecorded(d, "a product for which there is no memory");
@@ -89,11 +87,10 @@ static void give_pieces(struct ftb_recording *r)
     while (r->pieces) {
         struct ftb_gpu_spare *p = r->pieces;
         r->pieces = p->next;
-        p->next = r->d->spare[p->class];
         if (p->out)
             ftb_raw_delete(p);
         else
-            r->d->spare[p->class] = p;
+            ftb_gpu_spare_put(r->d, p, ftb_gpu_lane_here(r->d));
     }
 }
 
@@ -193,7 +190,7 @@ static GrB_Info run(const ftb_backend *b, FtB_Context ctx, struct ftb_recording 
         info = ftb_gpu_enter_for(d, ctx);
     if (info != GrB_SUCCESS)
         return info;
-    FTB_GPU_CALL(d, cuGraphLaunch, r->graph, d->turn);
+    FTB_GPU_CALL(d, cuGraphLaunch, r->graph, ftb_gpu_turn(d));
 done:
     return ftb_gpu_leave(d, info);
 }
@@ -206,7 +203,7 @@ static void drop(const ftb_backend *b, struct ftb_recording *r)
         return;
     const bool entered = ftb_gpu_enter(d) == GrB_SUCCESS;
     if (entered) {
-        d->driver->call.cuStreamSynchronize(d->turn);
+        (void)ftb_gpu_wait_for_all(d);
         d->driver->call.cuGraphExecDestroy(r->graph);
     } else {
         pthread_mutex_lock(&d->lock);

@@ -282,6 +282,31 @@ static void fails(void **state)
         }
 }
 
+/* What is done beside has a workspace of its own. */
+static void beside(void **state)
+{
+    const ftb_backend *b = &by_cusparse_device()->row;
+    rng r = rng_new();
+    product p;
+    (void)state;
+    if (!fake_gpu_emulates())
+        skip();
+    begin(&p, &r, true, false, 8, 0);
+    plan(&p, FTB_ESTIMATE);
+    assert_ok(FtB_Plan_set(p.plan, "kernel", "cusparse"));
+    follow(&p);
+    const int before = by_cusparse.prepared();
+    for (int n = 0; n < 4; n++) {
+        if (n % 2)
+            assert_ok(b->memory->beside_begin(b, NULL));
+        is_by(&p, true);
+        if (n % 2)
+            b->memory->beside_end(b);
+        assert_int_equal(by_cusparse.prepared() - before, n > 0 ? 2 : 1);
+    }
+    end(&p);
+}
+
 /* So many products are kept, and given up where a call has no room. */
 static void kept(void **state)
 {
@@ -507,6 +532,7 @@ int main(int argc, char **argv)
                                        cmocka_unit_test_teardown(algorithms, fake_gpu_clean),
                                        cmocka_unit_test_teardown(others, fake_gpu_clean),
                                        cmocka_unit_test_teardown(fails, fake_gpu_clean),
+                                       cmocka_unit_test_teardown(beside, fake_gpu_clean),
                                        cmocka_unit_test_teardown(kept, fake_gpu_clean),
                                        cmocka_unit_test_teardown(unrecorded, fake_gpu_clean),
                                        cmocka_unit_test_teardown(measured, fake_gpu_clean),

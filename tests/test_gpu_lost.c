@@ -258,7 +258,7 @@ static void lost_at_rest(void **state)
     assert_ok(FtB_Parameter_value(&value, w.p));
     send(value->owner, true);
     FtB_Block_free(&value);
-    lose("cuStreamSynchronize");
+    lose("cuEventSynchronize");
     assert_fails(FTB_NO_DEVICE, "lost by", gpu->memory->wait(gpu, NULL));
     for (int cpu = 0; cpu < 2; cpu++) {
         if (cpu)

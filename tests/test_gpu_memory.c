@@ -253,9 +253,8 @@ static GrB_Info there_and_back(void)
     return info;
 }
 
-static const char *const calls[] = {"cuCtxPushCurrent",   "cuMemAlloc",    "cuMemcpyHtoDAsync",
-                                    "cuMemcpyDtoHAsync",  "cuEventRecord", "cuEventSynchronize",
-                                    "cuStreamSynchronize"};
+static const char *const calls[] = {"cuCtxPushCurrent",  "cuMemAlloc",    "cuMemcpyHtoDAsync",
+                                    "cuMemcpyDtoHAsync", "cuEventRecord", "cuEventSynchronize"};
 
 /* The n-th call of a name fails, for every n: the error says which, and the next use is as if nothing was. */
 static void every_call_fails(void **state)
@@ -375,11 +374,11 @@ static void lost(void **state)
     assert_ok(ftb_buffer_ask_at(X->owner, gpu, FTB_UPDATE, &there));
     assert_ok(ftb_buffer_written(X->owner));
     assert_ok(ftb_buffer_ask_at(Y->owner, gpu, FTB_READ, &there));
-    setenv("FAKE_CUDA_FAILS", "cuStreamSynchronize=701", 1); /* of one launch alone */
+    setenv("FAKE_CUDA_FAILS", "cuEventSynchronize=701", 1); /* of one launch alone */
     setenv("FAKE_CUDA_AT", "1", 1);
-    assert_fails(FTB_NO_DEVICE, said("cuStreamSynchronize fails with "), gpu->memory->wait(gpu, NULL));
+    assert_fails(FTB_NO_DEVICE, said("cuEventSynchronize fails with "), gpu->memory->wait(gpu, NULL));
     assert_ok(there_and_back());
-    setenv("FAKE_CUDA_FAILS", "cuStreamSynchronize=700", 1);
+    setenv("FAKE_CUDA_FAILS", "cuEventSynchronize=700", 1);
     setenv("FAKE_CUDA_AT", "1", 1);
     assert_fails(FTB_NO_DEVICE, said("lost by CUDA_ERROR_ILLEGAL_ADDRESS"), gpu->memory->wait(gpu, NULL));
     assert_fails(FTB_NO_DEVICE, said("lost by"), there_and_back());

@@ -265,6 +265,42 @@ static void not_what_is_recorded(void **state)
     end(&w);
 }
 
+/* Rows that a loader gathers from the host's memory, and has no room for its list of them beside. */
+static void not_what_is_gathered(void **state)
+{
+    enum { BATCH = 100 };
+    int64_t seeds[N];
+    FtB_Loader l;
+    FtB_Batch b;
+    (void)state;
+    if (!limits())
+        return;
+    world w = used();
+    for (int n = 1; n < MATRICES; n++)
+        FtB_Matrix_free(&w.A[n]);
+    for (int64_t i = 0; i < N; i++)
+        seeds[i] = i;
+    while (ftb_device_give_way(ftb_device(NULL)))
+        ;
+    assert_ok(FtB_Loader_new(&l, w.A[0], FTB_ARG(w.X), NULL, seeds, N,
+                             FTB_LOADER(.fanout = {2}, .batch = BATCH, .ahead = -1, .cache_bytes = -1)));
+    assert_non_null(FtB_Loader_next(l));
+    assert_non_null(strstr(FtB_Loader_plan(l), "read from the host's memory"));
+    for (int64_t more = 40 * STEP; more >= 0; more -= STEP) {
+        squeeze(more);
+        b = FtB_Loader_next(l);
+        b = b ? b : FtB_Loader_next(l);
+        assert_ok(FtB_Loader_status(l));
+        unsetenv("FAKE_CUDA_MEMORY");
+        const FtB_Ids v = FtB_Batch_vertices(b);
+        const float *y = block_values(FtB_Batch_features(b)), *x = w.X->owner->host;
+        for (int64_t t = 0; t < v.count; t++)
+            assert_memory_equal(y + t * D, x + v.at[t] * D, D * sizeof *y);
+    }
+    FtB_Loader_free(&l);
+    end(&w);
+}
+
 /* ---- before anything else is given up */
 
 /* A product that would be cut into chunks. */
@@ -393,6 +429,7 @@ int main(void)
                                        cmocka_unit_test_teardown(not_what_is_there_alone, clean),
                                        cmocka_unit_test_teardown(not_within_a_use, clean),
                                        cmocka_unit_test_teardown(not_what_is_recorded, clean),
+                                       cmocka_unit_test_teardown(not_what_is_gathered, clean),
                                        cmocka_unit_test_teardown(before_chunks, clean),
                                        cmocka_unit_test_teardown(for_a_kernel, clean),
                                        cmocka_unit_test_teardown(epochs, clean),

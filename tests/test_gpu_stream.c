@@ -1,15 +1,18 @@
 /* Streams of the caller's, on a GPU that does not exist (support/fake_gpu.h), whose streams are late, each as
  * it likes: a context's calls come behind what its stream was given before and before what it is given after,
  * calls of contexts with other streams see what was written, and freed memory is not written while somebody
- * reads it. A stream that was given back is not touched any more. */
+ * reads it; long copies of threads, and loaders, among them. A stream that was given back is not touched any
+ * more. */
 #include "support/check.h"
 
-#include "core/core.h"
-#include "gpu/driver.h"
+#include "core/backend.h"
+#include "gpu/context.h"
 #include "support/fake_gpu.h"
 #include "support/fakes.h"
 #include "support/real_gpu.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -18,6 +21,7 @@ enum { N = 60, D = 5, ROUNDS = 30 };
 
 static const ftb_cuda *cuda; /* what callers have of the driver, too */
 static unsigned (*destroy)(struct CUstream_st *stream);
+static int (*pending)(void);
 static struct CUctx_st *here;
 
 static int start(void **state)
@@ -25,6 +29,7 @@ static int start(void **state)
     setenv("FAKE_CUDA_DEVICES", "2", 1);
     fake_gpu_start(state);
     fake_find("fake_cuda", "cuStreamDestroy_v2", &destroy);
+    fake_find("fake_cuda", "fake_cuda_pending", &pending);
     cuda = &ftb_driver_here()->call;
     assert_int_equal(cuda->cuDevicePrimaryCtxRetain(&here, ftb_driver_here()->gpu[0].handle), 0);
     return 0;
@@ -213,6 +218,154 @@ static void handed_over(void **state)
     FtB_Matrix_free(&A);
 }
 
+/* A long copy of one thread's goes on in its stream while another's calls go to theirs: what the other reads
+ * after it is all of it. */
+typedef struct tail {
+    FtB_Context ctx;
+    FtB_Matrix A;
+    atomic_int left; /* products, while the copy lasts */
+    atomic_bool over;
+} tail;
+
+static void *call_meanwhile(void *of)
+{
+    tail *t = of;
+    FtB_Block X = block_in(t->ctx), Y = block_in(t->ctx);
+    while (!atomic_load(&t->over)) /* the second time on it is a launch, which waits for no copy */
+        if (atomic_load(&t->left) > 0 && atomic_fetch_sub(&t->left, 1) > 0)
+            assert_ok(FtB_mxm(Y, NULL, NULL, FTB_MAX_SRC, t->A, X, NULL));
+    FtB_Block_free(&X);
+    FtB_Block_free(&Y);
+    return NULL;
+}
+
+static void tails(void **state)
+{
+    enum {
+        WIDTH = 64,
+        LAST = 8
+    }; /* rows that P picks: a product is a launch, and no copy waits for others */
+    const int64_t nrows = 5 * FTB_GPU_STAGE / (int64_t)(WIDTH * sizeof(float));
+    rng r = rng_new();
+    struct CUstream_st *streams[] = {stream_of(0), stream_of(0)};
+    FtB_Context ctx = context_with(streams[0]);
+    tail t = {.ctx = context_with(streams[1]), .A = fake_gpu_matrix(&r, N, N, 0, 20)};
+    int64_t I[LAST], J[LAST];
+    pthread_t thread;
+    FtB_Matrix P;
+    FtB_Block X;
+    (void)state;
+    atomic_init(&t.over, false);
+    atomic_init(&t.left, 0);
+    assert_ok(FtB_Context_engage(ctx));
+    assert_ok(FtB_Block_new(&X, nrows, WIDTH, FTB_FP32));
+    assert_ok(FtB_Context_engage(NULL));
+    float *last = (float *)block_values(X) + (nrows - LAST) * WIDTH;
+    for (int k = 0; k < LAST; k++)
+        J[k] = nrows - LAST + (I[k] = k);
+    assert_ok(FtB_Matrix_build(&P, FTB_FP32, LAST, nrows, 0, LAST, I, J, NULL, FTB_DUP_FIRST, NULL));
+    assert_int_equal(pthread_create(&thread, NULL, call_meanwhile, &t), 0);
+    for (int round = 0; round < 6; round++) {
+        FtB_Block Y;
+        rng_reals(&r, last, FTB_FP32, LAST * WIDTH);
+        assert_ok(FtB_Block_changed(X));
+        atomic_store(&t.left, 4);
+        assert_ok(FtB_Block_to_device(X));
+        atomic_store(&t.left, 0);
+        assert_ok(FtB_Context_engage(t.ctx));
+        assert_ok(FtB_Block_new(&Y, LAST, WIDTH, FTB_FP32));
+        assert_ok(FtB_Context_engage(NULL));
+        assert_ok(FtB_mxm(Y, NULL, NULL, FTB_MAX_SRC, P, X, NULL));
+        assert_memory_equal(block_values(Y), last, LAST * WIDTH * sizeof *last);
+        FtB_Block_free(&Y);
+    }
+    atomic_store(&t.over, true);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    FtB_Block_free(&X);
+    FtB_Matrix_free(&P);
+    FtB_Context_free(&ctx);
+    FtB_Matrix_free(&t.A);
+    FtB_Context_free(&t.ctx);
+    end(streams[0]);
+    end(streams[1]);
+}
+
+/* Work goes to the library's own stream. */
+static void elsewhere(void)
+{
+    const FtB_Context before = ftb_context();
+    FtB_Block Z = block_in(NULL);
+    assert_ok(FtB_Block_to_device(Z));
+    FtB_Block_free(&Z);
+    assert_ok(FtB_Context_engage(before));
+}
+
+/* ---- a loader */
+
+/* Its thread's work comes behind what the caller has sent, and when the loader is gone nothing reads the
+ * caller's memory any more. */
+static void loader(void **state)
+{
+    enum { SEEDS = 6 };
+    const ftb_backend *gpu = ftb_device(NULL);
+    rng r = rng_new();
+    FtB_Matrix A = fake_gpu_matrix(&r, N, N, 0, 20);
+    struct CUstream_st *stream = stream_of(0);
+    FtB_Context ctx = context_with(stream);
+    unsigned long long x;
+    void *sent, *other;
+    float values[N * D], other_values[N * D];
+    FtB_Block X, Y;
+    (void)state;
+    assert_int_equal(cuda->cuCtxPushCurrent_v2(here), 0);
+    assert_int_equal(cuda->cuMemAlloc_v2(&x, BYTES), 0);
+    assert_int_equal(cuda->cuMemHostAlloc(&sent, BYTES, 0) + cuda->cuMemHostAlloc(&other, BYTES, 0), 0);
+    memset(other, 0x5a, BYTES);
+    assert_ok(FtB_Context_engage(ctx));
+    assert_ok(FtB_Block_wrap_device(&X, (void *)(uintptr_t)x, N, D, D, FTB_FP32));
+    for (int round = 0; round < ROUNDS / 4; round++) {
+        int64_t seeds[SEEDS];
+        FtB_Loader l;
+        for (int t = 0; t < SEEDS; t++)
+            seeds[t] = (t * 7 + round) % N;
+        rng_reals(&r, values, FTB_FP32, N * D);
+        memcpy(sent, values, sizeof values);
+        elsewhere();
+        assert_int_equal(cuda->cuMemcpyHtoDAsync_v2(x, sent, BYTES, stream), 0);
+        assert_ok(FtB_Block_changed(X));
+        if (round % 2) { /* as the loader's thread does */
+            assert_ok(gpu->memory->beside_begin(gpu, ctx));
+            assert_ok(gpu->memory->get(gpu, ctx, other_values, (void *)(uintptr_t)x, BYTES));
+            gpu->memory->beside_end(gpu);
+            same(other_values, values, "beside", round);
+        }
+        assert_ok(FtB_Loader_new(&l, A, FTB_ARG(X), NULL, seeds, SEEDS,
+                                 FTB_LOADER(.fanout = {3}, .batch = SEEDS, .ahead = 1)));
+        const FtB_Batch b = FtB_Loader_next(l);
+        assert_non_null(b);
+        const FtB_Ids v = FtB_Batch_vertices(b);
+        int64_t vertices[N];
+        memcpy(vertices, v.at, (size_t)v.count * sizeof *vertices);
+        assert_ok(FtB_Block_heads(&Y, FtB_Batch_features(b), 1));
+        elsewhere();
+        assert_ok(FtB_Loader_free(&l));
+        assert_int_equal(pending(), 0);
+        assert_int_equal(cuda->cuMemcpyHtoDAsync_v2(x, other, BYTES, stream), 0);
+        assert_int_equal(cuda->cuStreamSynchronize(stream), 0);
+        const float *y = block_values(Y);
+        for (int64_t t = 0; t < v.count; t++)
+            assert_memory_equal(y + t * D, values + vertices[t] * D, D * sizeof *y);
+        FtB_Block_free(&Y);
+    }
+    FtB_Block_free(&X);
+    assert_ok(FtB_Context_engage(NULL));
+    FtB_Context_free(&ctx);
+    assert_int_equal(cuda->cuMemFree_v2(x) + cuda->cuMemFreeHost(sent) + cuda->cuMemFreeHost(other), 0);
+    assert_int_equal(cuda->cuCtxPopCurrent_v2(&here), 0);
+    end(stream);
+    FtB_Matrix_free(&A);
+}
+
 /* ---- given back */
 
 /* A stream may end once it was given back, in whichever way; what was last done there, too, is waited for. */
@@ -313,6 +466,8 @@ int main(void)
         cmocka_unit_test_teardown(refused, fake_gpu_clean),
         cmocka_unit_test_teardown(among_the_callers, fake_gpu_clean),
         cmocka_unit_test_teardown(handed_over, fake_gpu_clean),
+        cmocka_unit_test_teardown(tails, fake_gpu_clean),
+        cmocka_unit_test_teardown(loader, fake_gpu_clean),
         cmocka_unit_test_teardown(given_back, fake_gpu_clean),
         cmocka_unit_test_teardown(failing, fake_gpu_clean),
         cmocka_unit_test_teardown(lost, fake_gpu_clean),

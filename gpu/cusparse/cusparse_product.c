@@ -80,6 +80,7 @@ struct ftb_gpu_sparse {
     bool dots;
     int64_t pattern, features, ldl, ldr;
     unsigned algorithm;
+    int lane;                    /* in which it is used, and its workspace with it */
     void *matrix, *left, *right; /* descriptors */
     void *buffer;
     int64_t bytes;
@@ -88,7 +89,7 @@ struct ftb_gpu_sparse {
 static bool same(const struct ftb_gpu_sparse *a, const struct ftb_gpu_sparse *b)
 {
     return a->dots == b->dots && a->pattern == b->pattern && a->features == b->features && a->ldl == b->ldl &&
-           a->ldr == b->ldr && a->algorithm == b->algorithm;
+           a->ldr == b->ldr && a->algorithm == b->algorithm && a->lane == b->lane;
 }
 
 /* What has no buffer has none to give back. The lock is held. */
@@ -102,7 +103,7 @@ static void discard(ftb_gpu_device *d, struct ftb_gpu_sparse *k)
     if (k->matrix)
         call->cusparseDestroySpMat(k->matrix);
     if (k->buffer)
-        ftb_gpu_give(d, k->buffer, k->bytes);
+        ftb_gpu_give(d, k->buffer, k->bytes, k->lane);
     ftb_raw_delete(k);
 }
 
@@ -309,7 +310,8 @@ GrB_Info ftb_gpu_cusparse_run(ftb_gpu_device *d, const ftb_gpu_sparse_product *s
                                           .features = s->left.ncols,
                                           .ldl = s->left.ld,
                                           .ldr = s->right.ld,
-                                          .algorithm = s->algorithm};
+                                          .algorithm = s->algorithm,
+                                          .lane = ftb_gpu_lane_here(d)};
     info = ftb_gpu_enter_for(d, s->ctx);
     if (info != GrB_SUCCESS)
         return info;

@@ -74,7 +74,7 @@ void ftb_gpu_unmap(ftb_gpu_device *d, const void *host)
         *at = m->next;
         ftb_raw_delete(m);
         if (entered) {
-            d->driver->call.cuStreamSynchronize(d->turn);
+            (void)ftb_gpu_wait_for_all(d);
             d->driver->call.cuMemHostUnregister((void *)(uintptr_t)host);
         }
     }

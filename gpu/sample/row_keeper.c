@@ -29,6 +29,7 @@ struct ftb_kept_rows {
     unsigned long long *hits;
     ftb_gpu_rooms rooms; /* all of these: hits' first, */
     int always;          /* which stays */
+    uint64_t stamp;      /* of the last work on them */
     bool busy;           /* somebody gathers of them: they do not give way */
 };
 
@@ -49,6 +50,7 @@ static GrB_Info plan(ftb_gpu_features_plan *to, const ftb_backend *b, ftb_gpu_fe
 
 static void drop(struct ftb_kept_rows *k)
 {
+    (void)ftb_gpu_after(&k->d->row, k->stamp);
     ftb_gpu_rooms_free_after(&k->rooms, k->always);
     k->nkept = 0;
     k->list = NULL;
@@ -140,6 +142,7 @@ static void close_rows(struct ftb_kept_rows *k)
         return;
     if (!ftb_forked()) /* else the lock may be held for good */
         take_out(k);
+    (void)ftb_gpu_after(&k->d->row, k->stamp);
     ftb_gpu_rooms_free(&k->rooms);
     if (k->host)
         ftb_gpu_unmap(k->d, k->host);
@@ -180,6 +183,7 @@ static GrB_Info open_rows(struct ftb_kept_rows **made, const ftb_backend *b, con
         close_rows(k);
         return info;
     }
+    k->stamp = ftb_gpu_stamp(b);
     pthread_mutex_lock(&kept_lock);
     k->busy = false;
     k->next = all;
@@ -197,8 +201,8 @@ static GrB_Info gather_rows(struct ftb_kept_rows *k, const int64_t *rows, int64_
     if (count == 0 || k->of.row_bytes == 0)
         return GrB_SUCCESS;
     set_busy(k, true);
-    GrB_Info info = GrB_SUCCESS;
-    if (k->place && k->version != ftb_buffer_version(k->of.buffer))
+    GrB_Info info = ftb_gpu_after(&k->d->row, k->stamp);
+    if (info == GrB_SUCCESS && k->place && k->version != ftb_buffer_version(k->of.buffer))
         info = fill(k);
     if (info == GrB_SUCCESS)
         info = ftb_gpu_send(&from, &rooms, rows, count * (int64_t)sizeof *rows);
@@ -206,6 +210,7 @@ static GrB_Info gather_rows(struct ftb_kept_rows *k, const int64_t *rows, int64_
         .from = from, .place = k->place, .kept = k->kept, .x = k->x, .y = y, .hits = k->hits};
     if (info == GrB_SUCCESS)
         info = ftb_gpu_gather_kept(k->d, k->of.ctx, &a, count, k->of.row_bytes, k->of.step);
+    k->stamp = ftb_gpu_stamp(&k->d->row);
     set_busy(k, false);
     ftb_gpu_rooms_free(&rooms);
     return info;
@@ -216,6 +221,9 @@ static GrB_Info count_rows(struct ftb_kept_rows *k, int64_t *nkept, int64_t *hit
     pthread_mutex_lock(&kept_lock);
     *nkept = k->nkept;
     pthread_mutex_unlock(&kept_lock);
+    const GrB_Info info = ftb_gpu_after(&k->d->row, k->stamp);
+    if (info != GrB_SUCCESS)
+        return info;
     return ftb_gpu_lists_get(&k->rooms, hits, k->hits, sizeof *hits);
 }
 

@@ -39,8 +39,8 @@ typedef struct FtB_Loader_options {
     bool drop_last;        /**< seeds that do not fill a batch are left out of the epoch */
     int64_t epoch;         /**< number of the first epoch */
     int ahead;             /**< batches that a thread of the loader's own makes ahead of who asks; 0: 1, in a
-                              context with one thread none; -1: none. Each is made when it is asked for then, as
-                              they all are where work is placed on a device */
+                              context with one thread none; -1: none. Each is made when it is asked for then. On
+                              a GPU the thread's work goes to a stream of its own, beside what is computed */
     int threads;           /**< that this thread uses; 0: half of the context's, one at least */
     FtB_Block targets;     /**< a row for each vertex, for FtB_Batch_targets; NULL: none */
     int64_t cache_bytes;   /**< of a GPU's memory, for rows of dense features that it keeps; the others it

@@ -9,9 +9,11 @@
 
 typedef struct ftb_backend ftb_backend;
 
+#define FTB_ALL_SO_FAR UINT64_MAX /* of ftb_memory's `after` */
+
 /* Memory of a device, whose own failures, no room among them, are FTB_NO_DEVICE: GrB_OUT_OF_MEMORY is the
- * host's. What is done for one context is done in order; `put` may return before it is done, and
- * then reads the host's memory later: wait before that is written. */
+ * host's. What is done for one context is done in order, but for what is done beside; `put` may return before
+ * it is done, and then reads the host's memory later: wait before that is written. */
 typedef struct ftb_memory {
     int64_t (*size)(const ftb_backend *b); /* bytes in all */
     double rate;                           /* bytes a second that copies move, for plans; 0: not known */
@@ -29,6 +31,16 @@ typedef struct ftb_memory {
     /* Seconds that what is done for ctx between two calls takes there: the first has NULL, the second waits.
      * One thread at a time measures. NULL: nobody knows. */
     GrB_Info (*lap)(const ftb_backend *b, FtB_Context ctx, double *seconds);
+    /* What this thread asks for between the two is done beside what others ask for, after all that was asked
+     * for before. One thread at a time: GrB_NO_VALUE where another's is under way. NULL: all work has one
+     * order, as it has but for this. */
+    GrB_Info (*beside_begin)(const ftb_backend *b, FtB_Context ctx);
+    void (*beside_end)(const ftb_backend *b);
+    /* A number of what this thread has asked for so far, whose lowest bit says whether beside, and: what it
+     * asks for from now on is done after what has that number, whoever asked for it; FTB_ALL_SO_FAR: after
+     * all that others have asked for. NULL, both, where nothing is done beside. */
+    uint64_t (*stamp)(const ftb_backend *b);
+    GrB_Info (*after)(const ftb_backend *b, uint64_t stamp);
     const struct ftb_replays *replays; /* NULL: nothing is recorded */
     /* Told of host memory that is not valid any more; NULL: nobody wants to know. */
     void (*spoil)(void *host, int64_t bytes);

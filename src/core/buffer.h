@@ -14,6 +14,7 @@
 #include "featblas.h"
 
 #include <assert.h>
+#include <pthread.h>
 #include <stdatomic.h>
 
 struct ftb_backend; /* core/backend.h */
@@ -37,6 +38,7 @@ typedef struct ftb_content {
 
 typedef struct ftb_buffer {
     atomic_llong refs;
+    pthread_mutex_t lock; /* held while a copy is made or moved */
     FtB_Context ctx;
     int64_t bytes;
     void *host; /* NULL: there is none yet */
@@ -46,11 +48,13 @@ typedef struct ftb_buffer {
     atomic_int valid;
     const struct ftb_backend *where; /* whose device has a copy; NULL: none */
     void *device;                    /* that copy's address, as verbs of `where` take it */
+    uint64_t stamp;                  /* of the work that has written it (backend.h), and */
+    unsigned lanes;                  /* the lowest bits of all stamps since, one bit for each */
     atomic_llong version;            /* of what it holds: ftb_buffer_write (watch.h) and _written raise it */
     uint64_t sum;                    /* of the host's copy when both became valid (watch.h) */
     ftb_content content;
     struct ftb_buffer *next, *before;           /* with memory of ours on a device (buffer.c) */
-    int64_t turn;                               /* of the last time that the device's copy was asked for */
+    atomic_llong turn;                          /* of the last time that the device's copy was asked for */
     _Atomic(const struct ftb_backend *) reader; /* that reads the host's copy where it is; NULL: none does */
 } ftb_buffer;
 
@@ -100,9 +104,11 @@ GrB_Info ftb_device_room(void **device, const struct ftb_backend *where, FtB_Con
 /* One of them gives up its copy, for who finds no room otherwise; false: there is none that may. */
 bool ftb_device_give_way(const struct ftb_backend *where);
 /* From begin to end, of one thread and nested in each other: what is asked of a device meanwhile stays there,
- * as long as what takes its address is not yet in the device's order of work. */
+ * as long as what takes its address is not yet in the device's order of work. Another thread may bring it
+ * home or have it elsewhere: then the memory stays. */
 typedef struct ftb_use {
     struct ftb_use *next;
+    const void *thread;
     int64_t since; /* a turn */
 } ftb_use;
 void ftb_use_begin(ftb_use *use);
@@ -127,6 +133,10 @@ void ftb_trace_begin(ftb_trace *t, const struct ftb_backend *where);
 void ftb_trace_end(void);
 bool ftb_tracing(void);
 void ftb_trace_clear(ftb_trace *t); /* after the end */
+/* Told by buffers of what happens to them: of no effect where this thread has no trace. */
+void ftb_trace_asked(ftb_buffer *b, void *at, const struct ftb_backend *where, ftb_access access);
+void ftb_trace_written(const ftb_buffer *b);
+void ftb_trace_gone(const ftb_buffer *b);
 
 /* Of the host, once asked for. */
 static inline void *ftb_buffer_data(const ftb_buffer *b)

@@ -1,6 +1,7 @@
 /* Contexts: threads, memory limit, seed, progress and cancellation. Reference-counted: every counted
  * allocation holds one reference, so a context outlives what was made in it. */
 #include "core/backend.h"
+#include "core/held_device.h"
 
 #include <omp.h>
 #include <signal.h>
@@ -178,7 +179,25 @@ GrB_Info FtB_Context_cancel(FtB_Context ctx)
     return GrB_SUCCESS;
 }
 
-const ftb_backend *ftb_device(FtB_Context ctx) { return chosen(ctx)->device; }
+static _Thread_local struct {
+    bool holds;
+    const ftb_backend *device;
+} held; /* by this thread (held_device.h) */
+
+void ftb_device_hold(const ftb_backend *where)
+{
+    held.holds = true;
+    held.device = where;
+}
+
+void ftb_device_release(void) { held.holds = false; }
+
+const ftb_backend *ftb_device(FtB_Context ctx)
+{
+    if (held.holds)
+        return held.device;
+    return chosen(ctx)->device;
+}
 
 void ftb_moved(FtB_Context ctx, ftb_direction direction, int64_t bytes)
 {

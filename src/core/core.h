@@ -42,10 +42,10 @@ struct FtB_Context_opaque {
     _Atomic int64_t progress_ns; /* when progress was last called */
     atomic_flag reporting;       /* held by the thread that is inside the callback */
     pthread_mutex_t wisdom_lock;
-    struct ftb_wisdom *wisdom;        /* plan/wisdom.h; raw memory, counted; NULL: none */
-    const struct ftb_backend *device; /* that work is placed on; NULL: the host */
-    void *stream;                     /* of the device, the caller's; NULL: the library's own */
-    _Atomic int64_t moved[2];         /* bytes, by ftb_direction */
+    struct ftb_wisdom *wisdom;                  /* plan/wisdom.h; raw memory, counted; NULL: none */
+    _Atomic(const struct ftb_backend *) device; /* that work is placed on; NULL: the host */
+    void *stream;                               /* of the device, the caller's; NULL: the library's own */
+    _Atomic int64_t moved[2];                   /* bytes, by ftb_direction */
     pthread_mutex_t spare_lock;
     struct ftb_spare *spares;    /* spare.h; NULL: none, as at the end of every context */
     _Atomic int64_t spare_bytes; /* of them, which are counted */

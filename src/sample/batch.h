@@ -14,6 +14,9 @@ struct FtB_Batch_opaque {
     FtB_Block features, targets;
     FtB_Matrix sparse;
     int32_t *labels;
+    const struct ftb_backend
+        *where; /* that made it beside other work, which is done at `stamp`; NULL: none */
+    uint64_t stamp;
 };
 
 struct ftb_feature_rows; /* feature_rows.h */

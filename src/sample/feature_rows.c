@@ -148,10 +148,15 @@ static GrB_Info gather_here(FtB_Block Y, const ftb_batches *of, const int64_t *r
 static GrB_Info gather_kept(ftb_feature_rows *f, FtB_Block Y, const int64_t *rows, int64_t count)
 {
     void *y;
+    ftb_use use;
+    ftb_use_begin(&use); /* Y's copy there does not give way to what is gathered with */
     GrB_Info info = ftb_buffer_ask_at(Y->owner, f->where, FTB_WRITE, &y);
     if (info == GrB_SUCCESS)
         info = keeper_of(f->where)->gather(f->kept, rows, count, y);
-    return info == GrB_SUCCESS ? ftb_buffer_written(Y->owner) : info;
+    if (info == GrB_SUCCESS)
+        info = ftb_buffer_written(Y->owner);
+    ftb_use_end(&use);
+    return info;
 }
 
 GrB_Info ftb_features_gather(FtB_Block Y, const ftb_batches *of, const int64_t *rows, int64_t count)

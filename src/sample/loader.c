@@ -4,8 +4,12 @@
  * The thread makes the batches in their order and puts them into a ring. Where it cannot make one, for want
  * of memory or for anything else, it makes no more: FtB_Loader_next, which has freed the batch before by
  * then, makes that one itself and says what is wrong, and the thread goes on behind it. So errors come where
- * they belong, and memory that suffices without a thread suffices with it. */
+ * they belong, and memory that suffices without a thread suffices with it.
+ *
+ * On a device the thread's work goes beside the caller's (core/backend.h), in a stream of its own: what it
+ * samples and gathers overlaps what the caller computes, and who takes a batch goes on behind it. */
 #include "core/backend.h"
+#include "core/held_device.h"
 #include "core/options.h"
 #include "core/spare.h"
 #include "core/words.h"
@@ -33,6 +37,7 @@ struct FtB_Loader_opaque {
     bool threaded;
     pid_t process; /* whose thread it is */
     pthread_t thread;
+    const ftb_backend *where; /* the thread's own: the device that it has worked beside on; NULL: none */
     pthread_mutex_t lock;
     pthread_cond_t made, wanted;
     bool stopping, stuck; /* stuck: `next` could not be made ahead */
@@ -42,6 +47,42 @@ struct FtB_Loader_opaque {
 };
 
 /* ---- the thread */
+
+/* Who writes what batches were made of, or frees it, knows nothing of the work beside. */
+static void settle(FtB_Loader l)
+{
+    if (l->where)
+        (void)l->where->memory->wait(l->where, l->of.ctx); /* one that is lost does nothing */
+    l->where = NULL;
+}
+
+/* Batch `at`, beside what is done on a device; false: it could not be made so. */
+static bool make_beside(FtB_Batch *b, FtB_Loader l, int64_t at, const ftb_backend *who)
+{
+    const ftb_batches *of = &l->of;
+    if (!who->memory->beside_begin || who->memory->beside_begin(who, of->ctx) != GrB_SUCCESS)
+        return false;
+    l->where = who;
+    const bool made = ftb_batch_make(b, of, at) == GrB_SUCCESS;
+    if (made) {
+        (*b)->where = who;
+        (*b)->stamp = who->memory->stamp(who);
+    }
+    who->memory->beside_end(who);
+    return made;
+}
+
+/* The same, or on the host, whatever device the context has then. */
+static bool make_one(FtB_Batch *b, FtB_Loader l, int64_t at)
+{
+    const ftb_backend *who = ftb_device(l->of.ctx);
+    if (l->where != who)
+        settle(l);
+    ftb_device_hold(who);
+    const bool made = who ? make_beside(b, l, at, who) : ftb_batch_make(b, &l->of, at) == GrB_SUCCESS;
+    ftb_device_release();
+    return made;
+}
 
 static void *make_ahead(void *arg)
 {
@@ -59,8 +100,7 @@ static void *make_ahead(void *arg)
         const int64_t at = l->next;
         FtB_Batch b = NULL;
         pthread_mutex_unlock(&l->lock);
-        /* on a device work is in order, and returns early: nothing is won there */
-        const bool made = engaged && !ftb_device(l->of.ctx) && ftb_batch_make(&b, &l->of, at) == GrB_SUCCESS;
+        const bool made = engaged && make_one(&b, l, at);
         pthread_mutex_lock(&l->lock);
         if (at != l->next) { /* meanwhile others are wanted */
             ftb_batch_free(&b);
@@ -74,6 +114,7 @@ static void *make_ahead(void *arg)
         pthread_cond_signal(&l->made);
     }
     pthread_mutex_unlock(&l->lock);
+    settle(l);
     return NULL;
 }
 
@@ -121,6 +162,8 @@ static GrB_Info take(FtB_Loader l, int64_t at)
         l->current = l->ring[l->first];
         l->first = (l->first + 1) % l->of.options.ahead;
         l->count--;
+        if (l->current->where) /* before more goes beside; what it reads of a lost device says so */
+            (void)l->current->where->memory->after(l->current->where, l->current->stamp);
         pthread_cond_signal(&l->wanted);
     }
     pthread_mutex_unlock(&l->lock);
