@@ -282,6 +282,41 @@ static void fails(void **state)
         }
 }
 
+/* The driver's context cannot be had, once, wherever in a product: nothing of it is left. */
+static void reentered(void **state)
+{
+    ftb_gpu_device *d = by_cusparse_device();
+    rng r = rng_new();
+    char text[16];
+    (void)state;
+    if (!fake_gpu_emulates())
+        skip();
+    for (int n = 1, failed = 1; failed; n++) {
+        product p;
+        begin(&p, &r, true, false, 8, 0);
+        plan(&p, FTB_ESTIMATE);
+        assert_ok(FtB_Plan_set(p.plan, "kernel", "cusparse"));
+        follow(&p);
+        snprintf(text, sizeof text, "%d", n);
+        setenv("FAKE_CUDA_AT", text, 1);
+        setenv("FAKE_CUDA_FAILS", "cuCtxPushCurrent", 1);
+        const GrB_Info info = FtB_mxm(p.C, NULL, NULL, p.s, p.A, p.X, p.desc);
+        assert_true(info == GrB_SUCCESS || info == FTB_NO_DEVICE);
+        failed = !getenv("FAKE_CUDA_FAILS");
+        unsetenv("FAKE_CUDA_AT");
+        unsetenv("FAKE_CUDA_FAILS");
+        multiply(&p, false);
+        end(&p);
+        assert_ok(ftb_gpu_enter(d));
+        (void)ftb_gpu_cusparse_drop(d);
+        ftb_gpu_leave(d, GrB_SUCCESS);
+        assert_int_equal(by_cusparse.live(), 1);
+        assert_ok(ftb_gpu_trim(&d->row));
+        assert_int_equal(pieces(), 0);
+        assert_true(n < 100);
+    }
+}
+
 /* What is done beside has a workspace of its own. */
 static void beside(void **state)
 {
@@ -532,6 +567,7 @@ int main(int argc, char **argv)
                                        cmocka_unit_test_teardown(algorithms, fake_gpu_clean),
                                        cmocka_unit_test_teardown(others, fake_gpu_clean),
                                        cmocka_unit_test_teardown(fails, fake_gpu_clean),
+                                       cmocka_unit_test_teardown(reentered, fake_gpu_clean),
                                        cmocka_unit_test_teardown(beside, fake_gpu_clean),
                                        cmocka_unit_test_teardown(kept, fake_gpu_clean),
                                        cmocka_unit_test_teardown(unrecorded, fake_gpu_clean),

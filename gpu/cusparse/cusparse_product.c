@@ -254,8 +254,10 @@ static GrB_Info make_product(struct ftb_gpu_sparse *k, const calling *c)
     if (info == GrB_SUCCESS)
         info = ftb_device_room(&k->buffer, &d->row, c->s->ctx, k->bytes);
     const GrB_Info again = ftb_gpu_enter_for(d, c->s->ctx);
-    if (again != GrB_SUCCESS) { /* the GPU is lost, and its memory with it */
-        ftb_raw_delete(k);
+    if (again != GrB_SUCCESS) { /* the GPU is lost, say */
+        pthread_mutex_lock(&d->lock);
+        discard(d, k);
+        pthread_mutex_unlock(&d->lock);
         return again;
     }
     if (info == GrB_SUCCESS)
