@@ -188,6 +188,26 @@ static void other_device(void **state)
     free_world(&w);
 }
 
+/* What FtB_Loader_plan has said stays as it is until it is asked again, whatever the thread does. */
+static void plan_stays(void **state)
+{
+    (void)state;
+    rng r = rng_new();
+    world w = make_world(&r);
+    assert_ok(FtB_Context_set_device(NULL, NULL));
+    FtB_Loader l = loader_of(&w, (FtB_Loader_options){.seed = 4, .ahead = 1});
+    const char *before = FtB_Loader_plan(l);
+    assert_string_equal(before, "");
+    assert_non_null(FtB_Loader_next(l));
+    assert_ok(FtB_Context_set_device(NULL, "gpu"));
+    for (int t = 0; t < 3; t++)
+        assert_non_null(FtB_Loader_next(l));
+    assert_string_equal(before, "");
+    assert_non_null(strstr(FtB_Loader_plan(l), "on gpu:0"));
+    FtB_Loader_free(&l);
+    free_world(&w);
+}
+
 /* There is hardly any room: what gives way is not what the other thread uses. */
 static void tight(void **state)
 {
@@ -244,6 +264,7 @@ int main(void)
                                        cmocka_unit_test_teardown(by_itself, beside_clean),
                                        cmocka_unit_test_teardown(two, beside_clean),
                                        cmocka_unit_test_teardown(other_device, beside_clean),
+                                       cmocka_unit_test_teardown(plan_stays, beside_clean),
                                        cmocka_unit_test_teardown(tight, beside_clean)};
     return cmocka_run_group_tests(tests, fake_gpu_start, NULL);
 }

@@ -102,8 +102,8 @@ GrB_Info FtB_Loader_seek(FtB_Loader loader, int64_t epoch, int64_t batch);
 GrB_Info FtB_Loader_cache(FtB_Loader loader, int64_t *kept, int64_t *gathered, int64_t *hits);
 
 /** Where features are gathered, for people. @param loader any.
- *  @return a text that lives as long as the loader; empty before the first batch, and without a GPU; NULL for
- * NULL. */
+ *  @return a text that lives as long as the loader, until this is asked again; empty before the first batch,
+ * and without a GPU; NULL for NULL. */
 const char *FtB_Loader_plan(FtB_Loader loader);
 
 /** Batches of an epoch. @param loader any; 0 for NULL. */

@@ -195,3 +195,10 @@ GrB_Info ftb_features_count(ftb_feature_rows *f, int64_t nrows, int64_t *kept, i
     pthread_mutex_unlock(&f->lock);
     return info;
 }
+
+void ftb_features_say(char to[FTB_FEATURES_TEXT], ftb_feature_rows *f)
+{
+    pthread_mutex_lock(&f->lock);
+    memcpy(to, f->text, sizeof f->text);
+    pthread_mutex_unlock(&f->lock);
+}

@@ -5,6 +5,8 @@
 
 #include "sample/batch.h"
 
+enum { FTB_FEATURES_TEXT = 200 };
+
 /* What is decided when the first batch is made, and again where the device is another one. */
 typedef struct ftb_feature_rows {
     pthread_mutex_t lock;
@@ -13,7 +15,7 @@ typedef struct ftb_feature_rows {
     struct ftb_kept_rows *kept;      /* NULL: */
     bool here;                       /* rows are picked on the host and sent; or the device has them all */
     int64_t gathered;                /* rows, on this device */
-    char text[200];                  /* for people */
+    char text[FTB_FEATURES_TEXT];    /* for people */
 } ftb_feature_rows;
 
 GrB_Info ftb_features_new(ftb_feature_rows **made, const ftb_batches *of);
@@ -23,6 +25,9 @@ GrB_Info ftb_features_gather(FtB_Block Y, const ftb_batches *of, const int64_t *
 /* Rows that a device has, rows gathered there, and those of them that it had; 0 where none gathers. */
 GrB_Info ftb_features_count(ftb_feature_rows *f, int64_t nrows, int64_t *kept, int64_t *gathered,
                             int64_t *hits);
+
+/* What was decided, as it is now. */
+void ftb_features_say(char to[FTB_FEATURES_TEXT], ftb_feature_rows *f);
 
 /* The `most` most wanted vertices, the first before all, into an ftb_new()ed list, as options.cache_by has
  * it; ties: the first. (feature_rank.c) */

@@ -32,7 +32,8 @@ struct FtB_Loader_opaque {
     int64_t epoch, batch; /* that FtB_Loader_next gives */
     FtB_Batch current;    /* that it gave */
     GrB_Info status;
-    char message[400]; /* of status */
+    char message[400];            /* of status */
+    char plan[FTB_FEATURES_TEXT]; /* that was asked for */
     /* the thread, and what it shares */
     bool threaded;
     pid_t process; /* whose thread it is */
@@ -554,7 +555,9 @@ const char *FtB_Loader_plan(FtB_Loader l)
 {
     if (check_loader(l) != GrB_SUCCESS)
         return NULL;
-    return l->of.rows ? l->of.rows->text : "";
+    if (l->of.rows)
+        ftb_features_say(l->plan, l->of.rows);
+    return l->plan;
 }
 
 int64_t FtB_Loader_batches(FtB_Loader l) { return check_loader(l) == GrB_SUCCESS ? l->of.count : 0; }
