@@ -133,6 +133,22 @@ holds out "1 seeds in 1 batches"
 run 0 sample --relation writes:author:paper=writes.mtx --type author --random 2 --fanout 1
 holds out "0 edges in"
 
+# Files that number a type from 0 and from 1: texts with its numbers are refused, all else is not.
+printf '1\n2\n3\n' >three.txt
+run 0 sample --graph line.mtx --seeds three.txt --fanout all -o line # whose layer is the graph
+mixed="--relation cites:paper:paper=line.mtx --relation likes:paper:paper=line/000000.hop0.npz --fanout all"
+# shellcheck disable=SC2086
+{
+    run 3 sample $mixed --seeds first.txt
+    says "first.txt: 'paper' is numbered from 1 in line.mtx and from 0 in line/000000.hop0.npz; expected .npy"
+    run 3 sample $mixed --random 2 --format tsv -o mixed
+    says "--format tsv: 'paper' is numbered from 1 in line.mtx and from 0 in line/000000.hop0.npz; expected npz"
+    [ ! -e mixed ] || fail "files of what is refused"
+    run 0 sample $mixed --random 2 -o mixed
+    run 0 sample $mixed --seeds mixed/000000.paper.vertices.npy --format tsv # nothing is written
+    run 0 sample $mixed --relation writes:author:paper=writes.mtx --type author --seeds first.txt
+}
+
 while read -r words; do
     # shellcheck disable=SC2086
     run 2 sample ${words%%|*}

@@ -70,19 +70,55 @@ static int find_type(sample_work *w)
         FtB_Relations_type(w->list, t, &words[t], NULL, NULL);
     if (w->type < 0)
         return app_unknown("type", name, types, words, "--relation names them");
-    w->base = -1;
-    for (int r = 0; r < w->nrelations && w->base < 0; r++)
-        if (strcmp(w->relation[r].source, name) == 0 || strcmp(w->relation[r].destination, name) == 0)
-            w->base = w->relation[r].base;
     return app_library_error(FtB_Relations_type(w->list, w->type, NULL, &w->n, NULL), APP_INPUT);
+}
+
+static bool has_type(const sample_relation *r, const char *type)
+{
+    return strcmp(r->source, type) == 0 || strcmp(r->destination, type) == 0;
+}
+
+int sample_base(const sample_work *w, int type, int64_t *base, const char *where, const char *expected)
+{
+    const sample_relation *first = NULL;
+    const char *name;
+    *base = w->base;
+    if (!w->list)
+        return APP_OK;
+    const int code = app_library_error(FtB_Relations_type(w->list, type, &name, NULL, NULL), APP_INPUT);
+    for (int r = 0; code == APP_OK && r < w->nrelations; r++) {
+        const sample_relation *of = &w->relation[r];
+        if (!has_type(of, name))
+            continue;
+        first = first ? first : of;
+        *base = first->base;
+        if (of->base != first->base)
+            return app_fail(
+                APP_INPUT, "%s: '%s' is numbered from %lld in %s and from %lld in %s; expected %s", where,
+                name, (long long)first->base, first->file, (long long)of->base, of->file, expected);
+    }
+    return code;
+}
+
+/* Of texts that are written. */
+static int check_bases(const sample_work *w)
+{
+    const int types = w->list && w->v->output && sample_is_text(w) ? FtB_Relations_types(w->list) : 0;
+    int64_t base;
+    int code = APP_OK;
+    for (int t = 0; t < types && code == APP_OK; t++)
+        code = sample_base(w, t, &base, "--format tsv", "npz, or files that number it alike");
+    return code;
 }
 
 /* ---- lists */
 
 static int read_seeds(sample_work *w)
 {
-    int64_t width, base = w->base;
-    const int code = reader_numbers(w->v->seeds, 1, &w->seeds, &w->nseeds, &width, &base);
+    int64_t width, base = -1; /* but of .npy */
+    int code = reader_numbers(w->v->seeds, 1, &w->seeds, &w->nseeds, &width, &base);
+    if (code == APP_OK && base < 0)
+        code = sample_base(w, w->type, &base, w->v->seeds, ".npy, whose numbers are from 0");
     for (int64_t t = 0; code == APP_OK && t < w->nseeds; t++) {
         const int64_t id = w->seeds[t];
         if (id >= base && id - base < w->n)
@@ -286,6 +322,8 @@ int sample_read(sample_work *w)
         code = read_relations(w);
         if (code == APP_OK)
             code = find_type(w);
+        if (code == APP_OK)
+            code = check_bases(w);
     } else {
         code = reader_graph(&v->reader, v->graph, &w->A, &w->n, &w->base);
     }

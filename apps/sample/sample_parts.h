@@ -29,7 +29,8 @@ typedef struct sample_work {
     int nrelations;
     FtB_Relations list; /* of the same; NULL: there are none */
     int type;           /* of the seeds */
-    int64_t n, base;    /* vertices of the seeds' type, and of their numbers in files */
+    int64_t n;          /* vertices of that type */
+    int64_t base;       /* of their numbers in --graph's file */
     int64_t *seeds, nseeds;
     int64_t fanouts[OPTION_TEXTS_MOST * FANOUTS]; /* of each relation, one after the other */
     int nhops;
@@ -53,6 +54,9 @@ static inline int64_t sample_batch_size(const sample_work *w, int64_t batch)
 
 int sample_read(sample_work *w); /* graphs, seeds, fanouts, times, exclusions */
 void sample_end(sample_work *w);
+/* What a type's numbers in texts begin with: as all files that have it number it; else a message that says
+ * where they are wanted, and what was expected. */
+int sample_base(const sample_work *w, int type, int64_t *base, const char *where, const char *expected);
 
 /* ---- output (sample_write.c) */
 

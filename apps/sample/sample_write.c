@@ -89,26 +89,19 @@ int sample_write(sample_work *w, FtB_Sample s, int64_t batch)
 
 /* ---- relations */
 
-/* Of the first file that has the type. */
-static int64_t base_of(const sample_work *w, const char *type)
-{
-    for (int r = 0; r < w->nrelations; r++)
-        if (strcmp(w->relation[r].source, type) == 0 || strcmp(w->relation[r].destination, type) == 0)
-            return w->relation[r].base;
-    return 0;
-}
-
 static GrB_Info write_type(sample_work *w, FtB_Relation_sample s, int type, int64_t batch, char *what)
 {
     const FtB_Ids vertices = FtB_Relation_sample_vertices(s, type);
     const int32_t *trees = FtB_Relation_sample_trees(s, type);
     const char *name;
+    int64_t base = 0;
     GrB_Info info = FtB_Relations_type(w->list, type, &name, NULL, NULL);
     if (info != GrB_SUCCESS)
         return info;
+    if (sample_is_text(w))
+        (void)sample_base(w, type, &base, NULL, NULL); /* sample_read has refused those that have none */
     snprintf(what, w->room, "%s.vertices", name);
-    info = sample_write_list(sample_path(w, batch, what, -1, list_ending(w)), vertices,
-                             sample_is_text(w) ? base_of(w, name) : 0);
+    info = sample_write_list(sample_path(w, batch, what, -1, list_ending(w)), vertices, base);
     snprintf(what, w->room, "%s.trees", name);
     return info == GrB_SUCCESS && trees
                ? write_trees(sample_path(w, batch, what, -1, list_ending(w)), trees, vertices.count)
