@@ -62,15 +62,34 @@ void ftb_rows_wrap(FtB_Context ctx, const ftb_plain_rows *x, FtB_Type domain)
     }
 }
 
-void ftb_rows_fill_empty(FtB_Context ctx, const ftb_plain_rows *x, const int64_t *rowptr, double value)
+/* Rows first .. last - 1. Of one value each all are written, which is no branch that is guessed wrong. */
+static void fill_empty(const ftb_plain_rows *x, const int64_t *rowptr, const void *cell, int64_t first,
+                       int64_t last)
 {
     const size_t size = FtB_Type_size(x->type);
-    uint64_t cell;
+    uint32_t few;
+    uint64_t value;
+    memcpy(&few, cell, sizeof few);
+    memcpy(&value, cell, sizeof value);
+    if (x->ncols == 1 && x->ld == 1 && size == sizeof few)
+        for (int64_t i = first; i < last; i++)
+            ((uint32_t *)x->data)[i] = rowptr[i] == rowptr[i + 1] ? few : ((uint32_t *)x->data)[i];
+    else if (x->ncols == 1 && x->ld == 1 && size == sizeof value)
+        for (int64_t i = first; i < last; i++)
+            ((uint64_t *)x->data)[i] = rowptr[i] == rowptr[i + 1] ? value : ((uint64_t *)x->data)[i];
+    else
+        for (int64_t i = first; i < last; i++)
+            if (rowptr[i] == rowptr[i + 1])
+                ftb_fill(row_of(x, i), x->ncols, cell, size);
+}
+
+void ftb_rows_fill_empty(FtB_Context ctx, const ftb_plain_rows *x, const int64_t *rowptr, double value)
+{
+    uint64_t cell = 0;
     ftb_cast(&cell, x->type, &value, FTB_FP64, 1);
-#pragma omp parallel for schedule(static) num_threads(ftb_threads_for(ctx, x->nrows))
-    for (int64_t i = 0; i < x->nrows; i++)
-        if (rowptr[i] == rowptr[i + 1])
-            ftb_fill(row_of(x, i), x->ncols, &cell, size);
+#pragma omp parallel for num_threads(ftb_threads_for(ctx, x->nrows)) schedule(static)
+    for (int64_t first = 0; first < x->nrows; first += FTB_BLOCK_PIECE)
+        fill_empty(x, rowptr, &cell, first, ftb_min(first + FTB_BLOCK_PIECE, x->nrows));
 }
 
 enum { PUT = 64 }; /* values that are added at a time */
