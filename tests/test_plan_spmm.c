@@ -213,10 +213,60 @@ static void test_numbers(void **state)
         }
 }
 
+/* A column of a graph of 2^20 vertices: sliced where that was done already, or products to come pay for it;
+ * not where sources stay near, nor without the memory, nor where the sum would be another one. */
+static void test_slices(void **state)
+{
+    (void)state;
+    ftb_spmm_plan plan = {0};
+    ftb_spmm_facts f = even(1 << 20, 1 << 20, 5, 1, 1);
+    f.partitioned = false;
+    f.ordered = true;
+    f.sliced = FTB_SLICES;
+    f.slices_bytes = 5 * f.nvals;
+    f.uses = 1;
+    ftb_rule_spmm(&plan, &f, &server);
+    assert_int_equal(plan.family, FTB_SPMM_DIRECT);
+    assert_true(plan.sliced_seconds > plan.direct_seconds);
+    f.uses = 100;
+    ftb_rule_spmm(&plan, &f, &server);
+    assert_int_equal(plan.family, FTB_SPMM_SLICED);
+    assert_int_equal(plan.partition_bytes, f.slices_bytes);
+    const double built = plan.seconds;
+    f.uses = 1;
+    f.slices_there = true;
+    ftb_rule_spmm(&plan, &f, &server);
+    assert_int_equal(plan.family, FTB_SPMM_SLICED);
+    assert_int_equal(plan.partition_bytes, 0);
+    assert_true(plan.seconds < built && plan.seconds < 0.75 * plan.direct_seconds);
+    f.memory_left = plan.bytes;
+    ftb_rule_spmm(&plan, &f, &server);
+    assert_int_equal(plan.family, FTB_SPMM_SLICED);
+    f.memory_left = plan.bytes - 1;
+    ftb_rule_spmm(&plan, &f, &server);
+    assert_int_equal(plan.family, FTB_SPMM_DIRECT);
+    f.memory_left = INT64_MAX;
+    f.sliced = FTB_SLICES_ASKED;
+    ftb_rule_spmm(&plan, &f, &server);
+    assert_int_equal(plan.family, FTB_SPMM_DIRECT);
+    assert_null(ftb_spmm_plan_set(&plan, "kernel", "sliced"));
+    ftb_rule_spmm(&plan, &f, &server);
+    assert_int_equal(plan.family, FTB_SPMM_SLICED);
+    const ftb_choice sliced = ftb_spmm_chosen(&plan);
+    ftb_spmm_plan trial = {0};
+    assert_false(ftb_spmm_choose(&trial, &f, &server, &sliced, FTB_ORIGIN_TRIAL)); /* no hand asks */
+    f.sliced = FTB_SLICES;
+    assert_true(ftb_spmm_choose(&trial, &f, &server, &sliced, FTB_ORIGIN_TRIAL));
+    f.sliced = FTB_NO_SLICES;
+    ftb_rule_spmm(&plan, &f, &server);
+    assert_int_equal(plan.family, FTB_SPMM_DIRECT);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_values_need_parts),
                                        cmocka_unit_test(test_forced_parts),
+                                       cmocka_unit_test(test_slices),
                                        cmocka_unit_test(test_forced_in_any_order),
                                        cmocka_unit_test(test_short_rows),
                                        cmocka_unit_test(test_many_rows),

@@ -158,6 +158,9 @@ static void run_plans(product *t, rng *r, const char *name)
             run_plan(t, FTB_SPMM_DIRECT, 0, vectors * lanes, 1, vectors % 2, name);
         }
     run_plan(t, FTB_SPMM_PARTITIONED, rng_below(r, 2) ? 1 : 1000, 8 * lanes, 1 + rng_below(r, 3), GAP, name);
+    if (ftb_spmm_slices_of(&t->p) != FTB_NO_SLICES)
+        for (int64_t gap = 0; gap <= GAP; gap += GAP)
+            run_plan(t, FTB_SPMM_SLICED, 4096, t->features, 1 + rng_below(r, 3), gap, name);
     for (int64_t i = 0; i < ROWS; i += 2)
         even[i / 2] = i;
     t->p.rows = rng_below(r, 2) ? even : NULL;
@@ -223,7 +226,8 @@ static void check_kernel(product *t, rng *r, const ftb_spmm_kernel *kernel)
         for (int s = 0; s < SHAPES; s++)
             if (s == which || (s > 1 && rng_below(r, 4) == 0))
                 check_shape(t, r, kernel, form, shapes[s][0], shapes[s][1], rng_below(r, 2));
-        check_shape(t, r, kernel, form, 1, 1, false); /* has kernels of its own */
+        for (int few = 1; few <= (form == FTB_FORM_COPY ? 4 : 1); few++) /* kernels of their own */
+            check_shape(t, r, kernel, form, 1, few, few > 1 && rng_below(r, 2));
     }
 }
 

@@ -66,14 +66,14 @@ static GrB_Info take_edges(ftb_spmm_operands *o, int threads)
     return GrB_SUCCESS;
 }
 
-/* The whole block: for the direct kernels, which do not pack. */
+/* The whole block: for the direct kernels; the others pack. */
 static GrB_Info take_block(ftb_spmm_operands *o, const ftb_spmm_plan *plan)
 {
     ftb_spmm_product *p = &o->product;
     const FtB_Type type = p->kind.type;
     int64_t row = p->heads * p->width, nrows = p->p->ncols;
     size_t from = FtB_Type_size(p->stored), to = FtB_Type_size(type);
-    if (p->stored == type || plan->family == FTB_SPMM_PARTITIONED)
+    if (p->stored == type || plan->family == FTB_SPMM_PARTITIONED || plan->family == FTB_SPMM_SLICED)
         return GrB_SUCCESS;
     char *copy = o->block = ftb_new(p->ctx, nrows, (size_t)row * to);
     if (!copy)

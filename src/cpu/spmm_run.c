@@ -16,14 +16,16 @@
 
 #include "cpu/reduce.h"
 #include "cpu/spmm_operands.h"
+#include "cpu/spmm_sliced_run.h"
 
 #include <omp.h>
 #include <stdatomic.h>
 
 #define BLOCK_WORK (INT64_C(1) << 14) /* entries + rows of a block of the direct form: some microseconds */
 #define LISTED_ROWS 256
-#define ORDER_AHEAD 16 /* visits that values are fetched ahead while they are ordered */
-#define NEAR_ROWS 64   /* rows whose columns are walked again for the next features while they are in L1 */
+#define ORDER_AHEAD 16               /* visits that values are fetched ahead while they are ordered */
+#define FAR_BYTES (INT64_C(1) << 20) /* more of sources are not near: L2 has that much, or less */
+#define NEAR_ROWS 64 /* rows whose columns are walked again for the next features while they are in L1 */
 
 typedef struct run {
     const ftb_spmm_product *product;
@@ -90,17 +92,16 @@ static ftb_spmm_terms message_of(const run *r, const tile *t)
 }
 
 /* Rows without entries. */
-static void fill_empty(const run *r, const tile *t, int64_t first, int64_t last)
+static void fill_empty(const ftb_spmm_product *p, int64_t feature, int64_t count, int64_t first, int64_t last)
 {
-    const ftb_spmm_product *p = r->product;
     const int64_t *rowptr = p->p->rowptr;
+    const size_t size = FtB_Type_size(p->kind.type);
     uint64_t value = 0;
     if (p->empty == FTB_EMPTY_IDENTITY)
         ftb_monoid_identity(!p->kind.best ? FTB_PLUS : p->least ? FTB_MIN : FTB_MAX, p->kind.type, &value);
     for (int64_t i = first; p->empty != FTB_EMPTY_ANYTHING && i < last; i++)
         if (rowptr[i] == rowptr[i + 1])
-            ftb_fill((char *)p->out + (size_t)(i * p->ldo + t->first) * r->size, t->features, &value,
-                     r->size);
+            ftb_fill((char *)p->out + (size_t)(i * p->ldo + feature) * size, count, &value, size);
 }
 
 static void divide_row(const ftb_spmm_product *p, int64_t i, int64_t feature, int64_t count)
@@ -121,10 +122,17 @@ void ftb_spmm_divide_rows(const ftb_spmm_product *p)
 }
 
 /* A mean's division, while what is divided is near. */
-static void divide_rows(const run *r, const tile *t, int64_t first, int64_t last)
+static void divide_rows(const ftb_spmm_product *p, int64_t feature, int64_t count, int64_t first,
+                        int64_t last)
 {
-    for (int64_t i = first; r->product->mean && i < last; i++)
-        divide_row(r->product, i, t->first, t->features);
+    for (int64_t i = first; p->mean && i < last; i++)
+        divide_row(p, i, feature, count);
+}
+
+void ftb_spmm_end_rows(const ftb_spmm_product *p, int64_t feature, int64_t count, int64_t first, int64_t last)
+{
+    divide_rows(p, feature, count, first, last);
+    fill_empty(p, feature, count, first, last);
 }
 
 /* ---- partitioned */
@@ -212,8 +220,7 @@ static void run_tile(const run *r, const part *of, const tile *t)
         FTB_PICK_OF(r->isa, ftb_spmm_unpack)
     (&shape, of->result, (char *)p->out + (size_t)(of->row0 * p->ldo + t->first) * r->size, p->ldo,
      of->row1 - of->row0);
-    divide_rows(r, t, of->row0, of->row1);
-    fill_empty(r, t, of->row0, of->row1);
+    ftb_spmm_end_rows(p, t->first, t->features, of->row0, of->row1);
 }
 
 /* As many parts as planned, or as keep the longest as short as planned. */
@@ -305,10 +312,34 @@ static tile next_tile(const run *r, int64_t first)
     return t;
 }
 
-ftb_spmm_row ftb_spmm_vector(const ftb_spmm_product *product)
+static ftb_spmm_row one_feature(const ftb_spmm_product *p, bool far)
 {
-    bool one = product->heads * product->width == 1 && product->ldx == 1;
-    return one ? FTB_PICK(ftb_spmv)(&product->kind) : NULL;
+    const bool one = p->heads * p->width == 1 && p->ldx == 1;
+    return one ? FTB_PICK(ftb_spmv)(&p->kind, far) : NULL;
+}
+
+/* It decides in which order sums are taken, and so depends on the product alone. */
+static bool far_sources(const ftb_spmm_product *p)
+{
+    return p->p->ncols * (int64_t)FtB_Type_size(p->kind.type) > FAR_BYTES;
+}
+
+ftb_spmm_sums ftb_spmm_sums_of(const ftb_spmm_product *p)
+{
+    const ftb_spmm_row near = one_feature(p, false);
+    if (!near)
+        return FTB_SUMS_PLAIN;
+    return far_sources(p) && one_feature(p, true) != near ? FTB_SUMS_ORDERED : FTB_SUMS_LANES;
+}
+
+ftb_spmm_slices ftb_spmm_slices_of(const ftb_spmm_product *p)
+{
+    int64_t pitch;
+    if (p->rows || p->kind.form != FTB_FORM_COPY ||
+        !ftb_spmm_sliced(p->kind.type, p->kind.best, p->heads * p->width, &pitch))
+        return FTB_NO_SLICES;
+    const bool reals = p->kind.type != FTB_INT64 && !p->kind.best;
+    return reals && ftb_spmm_sums_of(p) == FTB_SUMS_LANES ? FTB_SLICES_ASKED : FTB_SLICES;
 }
 
 static void run_rows(const run *r, ftb_spmm_rows *rows, const tile *t)
@@ -318,7 +349,7 @@ static void run_rows(const run *r, ftb_spmm_rows *rows, const tile *t)
     rows->out = (char *)p->out + (size_t)t->first * r->size;
     rows->tail = (int)(t->features - (int64_t)(t->vectors - 1) * r->lanes);
     rows->message = message_of(r, t);
-    ftb_spmm_row vector = ftb_spmm_vector(p);
+    ftb_spmm_row vector = one_feature(p, far_sources(p));
     (vector ? vector : FTB_PICK_OF(r->isa, ftb_spmm_direct)(r->which, t->vectors))(rows);
 }
 
@@ -347,7 +378,7 @@ static void run_range(const run *r, int64_t first, int64_t last)
             rows.last = ftb_min(from + near, last);
             run_rows(r, &rows, &t);
             for (int64_t at = rows.first; at < rows.last; at++)
-                divide_rows(r, &t, row_at(r, at), row_at(r, at) + 1);
+                divide_rows(r->product, t.first, t.features, row_at(r, at), row_at(r, at) + 1);
             f += t.features;
         }
 }
@@ -382,7 +413,7 @@ static void run_hub(const run *r, int64_t i, int64_t vector)
     rows.first = i;
     rows.last = i + 1;
     run_rows(r, &rows, &t);
-    divide_rows(r, &t, i, i + 1);
+    divide_rows(r->product, t.first, t.features, i, i + 1);
 }
 
 static GrB_Info prepare_direct(run *r)
@@ -398,16 +429,15 @@ static GrB_Info prepare_direct(run *r)
 static void run_share(run *r, int64_t b, int64_t blocks)
 {
     const ftb_spmm_product *p = r->product;
-    tile all = {0, r->features, 0};
     if (p->rows) {
         int64_t first = b * LISTED_ROWS, last = ftb_min(first + LISTED_ROWS, p->nlisted);
         run_block(r, first, last);
         for (int64_t t = first; t < last; t++)
-            fill_empty(r, &all, p->rows[t], p->rows[t] + 1);
+            fill_empty(p, 0, r->features, p->rows[t], p->rows[t] + 1);
     } else {
         int64_t first = ftb_pattern_cut(p->p, b, blocks), last = ftb_pattern_cut(p->p, b + 1, blocks);
         run_block(r, first, last);
-        fill_empty(r, &all, first, last);
+        fill_empty(p, 0, r->features, first, last);
     }
 }
 
@@ -446,7 +476,9 @@ static GrB_Info run_kernels(const ftb_spmm_product *product, const ftb_spmm_plan
              .lanes = FTB_PICK_OF(isa, ftb_spmm_lanes)(product->kind.type),
              .size = FtB_Type_size(product->kind.type),
              .features = features};
-    GrB_Info info = plan->family == FTB_SPMM_PARTITIONED ? run_partitioned(&r) : run_direct(&r);
+    GrB_Info info = plan->family == FTB_SPMM_PARTITIONED ? run_partitioned(&r)
+                    : plan->family == FTB_SPMM_SLICED    ? ftb_spmm_sliced_run(product, plan)
+                                                         : run_direct(&r);
     if (info == GrB_SUCCESS && stopped(&r))
         info = ftb_fail(FTB_CANCELLED, "cancelled");
     return info;

@@ -251,10 +251,12 @@ static GrB_Info time_product(bench *b, product *p)
             return info;
     }
     ftb_spmm_facts *facts = &p->plan->facts.spmm;
-    if (p->plan->kind == FTB_PLAN_SPMM && p->plan->plan.spmm.segment > 0) {
+    const ftb_spmm_plan *plan = &p->plan->plan.spmm;
+    if (p->plan->kind == FTB_PLAN_SPMM && plan->segment > 0) {
         facts->uses = 1;
         note(b, p, seconds[0]);
-        facts->cached_segment = p->plan->plan.spmm.segment;
+        facts->cached_segment = plan->segment;
+        facts->slices_there = plan->family == FTB_SPMM_SLICED;
     }
     note(b, p, seconds[1]);
     return GrB_SUCCESS;
@@ -301,14 +303,16 @@ static GrB_Info take_form(bench *b, int graph, const form *f)
         FTB_CHECK(take_sample(b, graph, f, &(setting){.kernel = "staged"}));
     if (graph == NEAR)
         return info;
-    if (f->kind == DOT)
+    if (f->dim == 1)
+        info = take_sample(b, graph, f, &(setting){.kernel = "sliced"});
+    else if (f->kind == DOT)
         info = take_segments(b, graph, f, (setting){.kernel = "segments"}, 4.0 * f->dim);
     else if (f->kind == ATTENTION)
         for (int tile = 1; tile <= f->heads && info == GrB_SUCCESS;
              tile *= 4) /* keys and values of its heads */
             info = take_segments(b, graph, f, (setting){.kernel = "segments", .tile = tile},
                                  8.0 * f->dim / f->heads * tile);
-    else if (f->dim > 1)
+    else
         for (int tile = f->dim; tile >= 32 && info == GrB_SUCCESS; tile /= 2)
             info = take_segments(
                 b, graph, f, (setting){.kernel = "partitioned", .tile = tile, .parts = tile == 64 ? 4 : 1},

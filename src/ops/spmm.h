@@ -44,6 +44,10 @@ GrB_Info ftb_spmm_message(ftb_spmm_result *result, const ftb_spmm_request *reque
 /* The plan for a block without columns, of which nothing is computed; no message is asked for.
  * (spmm_plans.c) */
 GrB_Info ftb_spmm_nothing(ftb_spmm_result *result, const ftb_spmm_request *request, FtB_Context ctx);
+/* What plans depend on. product: of a kernel, without its memory; NULL: there is none, and the program makes
+ * so many features of `reduced`. (spmm_plans.c) */
+ftb_spmm_facts ftb_spmm_facts_of(const ftb_spmm_request *request, const ftb_spmm_product *product,
+                                 FtB_Context ctx, int64_t features, FtB_Type reduced);
 /* Seconds of a plain sum of so many features over the entries of p, planned for one thread of a machine, with
  * any memory and as if nothing was built yet: for choices that must not depend on these. (spmm_plans.c) */
 double ftb_spmm_predict(ftb_pattern *p, int64_t features, FtB_Type type, const ftb_machine_facts *machine);

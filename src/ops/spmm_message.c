@@ -99,15 +99,6 @@ static bool find_kernel(work *w)
     return true;
 }
 
-static int64_t listed_entries(const ftb_spmm_request *request)
-{
-    const int64_t *rowptr = request->p->rowptr;
-    int64_t entries = 0;
-    for (int64_t t = 0; request->rows && t < request->nlisted; t++)
-        entries += rowptr[request->rows[t] + 1] - rowptr[request->rows[t]];
-    return request->rows ? entries : request->p->nvals;
-}
-
 /* What is too small to be split is not, unless so many threads were asked for. */
 static void spare_threads(work *w)
 {
@@ -137,33 +128,10 @@ static bool is_known(work *w)
 static void make_plan(work *w, bool tuned)
 {
     const ftb_spmm_request *request = w->request;
-    const ftb_spmm_product *product = &w->product;
-    ftb_pattern *p = request->p;
-    FtB_Type type = tuned ? product->kind.type : w->hoisted.type.reduced;
-    w->facts = (ftb_spmm_facts){
-        .nrows = p->nrows,
-        .ncols = p->ncols,
-        .nvals = p->nvals,
-        .listed = request->rows ? request->nlisted : p->nrows,
-        .entries = listed_entries(request),
-        .features = w->hoisted.core.heads * w->hoisted.type.width,
-        .value_bytes = (int64_t)FtB_Type_size(type),
-        .stored_bytes = (int64_t)FtB_Type_size(tuned ? product->stored : type),
-        .edge_bytes = tuned ? product->yheads * product->ywidth * (int64_t)FtB_Type_size(type) : 0,
-        .lanes = ftb_spmm_lanes_of(type, w->hoisted.core.heads * w->hoisted.type.width),
-        .threads = ftb_threads(w->hoisted.core.ctx),
-        .memory_left = ftb_memory_left(w->hoisted.core.ctx),
-        .tuned = tuned,
-        .vector = tuned && ftb_spmm_vector(product),
-        .partitioned =
-            tuned && !request->rows && p->nrows <= (int64_t)UINT32_MAX && !ftb_spmm_vector(product),
-        .kernel = "program"};
-    if (tuned)
-        w->facts.kernel = ftb_spmm_kernels(&(int){0})[ftb_spmm_find(&product->kind)].name;
-    w->facts.degrees = *ftb_pattern_degrees(p);
-    w->facts.cached_segment = ftb_partition_widest(p);
+    w->facts = ftb_spmm_facts_of(request, tuned ? &w->product : NULL, w->hoisted.core.ctx,
+                                 w->hoisted.core.heads * w->hoisted.type.width, w->hoisted.type.reduced);
     if (!request->forced && !request->plan_only) /* as many to come as there were */
-        w->facts.uses = 1 + atomic_fetch_add(&p->products, 1);
+        w->facts.uses = 1 + atomic_fetch_add(&request->p->products, 1);
     if (request->forced)
         w->plan = *request->forced;
     const ftb_machine_facts machine = ftb_wisdom_machine(w->hoisted.core.ctx);

@@ -48,9 +48,8 @@ bool ftb_spgemm_choose(ftb_spgemm_plan *plan, const ftb_spgemm_facts *facts, con
 
 ftb_choice ftb_spmm_chosen(const ftb_spmm_plan *plan)
 {
-    ftb_choice choice = {.family = (int32_t)plan->family, .tile = plan->tile};
+    ftb_choice choice = {.family = (int32_t)plan->family, .segment = plan->segment, .tile = plan->tile};
     if (plan->family == FTB_SPMM_PARTITIONED) {
-        choice.segment = plan->segment;
         choice.parts = plan->parts < FTB_MOST_PARTS ? plan->parts : FTB_MOST_PARTS;
         choice.ordered = plan->ordered;
     }

@@ -25,6 +25,12 @@
     COST(chain,          TIME,  0.59, 0.31, 0.76)  /* an addition that waits for the one before */ \
     COST(entry,          TIME,  0.85, 1.2,  0.79)  /* a direct entry beside its bytes */ \
     COST(vector_entry,   TIME,  0.38, 0.35, 0.38)  /* an entry of a sum over one feature */ \
+    COST(ordered_entry,  TIME,  0.15, 0.15, 0.15)  /* the same in the order of the entries, beside its source */ \
+    COST(ordered_row,    TIME,  3,    3,    3)     /* a row of these */ \
+    COST(slice_entry,    TIME,  0.1,  0.1,  0.1)   /* an entry of a slice, beside its word and its source */ \
+    COST(slice_byte,     TIME,  0.03, 0.03, 0.03)  /* a byte of the features that are added there */ \
+    COST(slice_line,     PLAIN, 0.6,  0.6,  0.6)   /* how much of reading sources in order is seen beside */ \
+    COST(slice_build,    TIME,  3.2,  3.2,  3.2)   /* an entry that is sorted into its slice */ \
     COST(row,            TIME,  10,   17,   7.9)   /* a direct row: its end is not foreseen */ \
     COST(visit_entry,    TIME,  0.065, 0.021, 0.071) /* an entry of a visit beside its bytes */ \
     COST(visit,          TIME,  4,    6.4,  3.3)   /* a visit beside the tile's row */ \

@@ -391,12 +391,13 @@ const ftb_plan_row ftb_plan_rows[FTB_PLAN_KINDS] = {
         {.name = "sparse x block",
          .op = "spmm",
          .figures = "segment, segments, tile, tiles, parts, ordered, partitioned, uses, threads, bytes, "
-                    "partition_bytes, seconds, direct_seconds, partitioned_seconds, hybrid, threshold, hot, "
-                    "gpu_seconds, cusparse",
+                    "partition_bytes, seconds, direct_seconds, partitioned_seconds, sliced, sliced_seconds, "
+                    "hybrid, threshold, hot, gpu_seconds, cusparse",
          .case_names = {"nrows", "ncols", "nvals", "listed", "entries", "features", "value", "stored", "edge",
                         "threads"},
          .ways = {{"direct", FTB_SPMM_DIRECT, false, false},
-                  {"partitioned", FTB_SPMM_PARTITIONED, true, true}},
+                  {"partitioned", FTB_SPMM_PARTITIONED, true, true},
+                  {"sliced", FTB_SPMM_SLICED, true, false}},
          .rule = spmm_rule,
          .set = spmm_set,
          .get = spmm_get,

@@ -5,6 +5,7 @@
  *     partitioned  tiles x (entries x tile x bytes / rate of L2 + visits x what a visit costs
  *                           + lines of edge values, which lie scattered) + parts x packing
  *     ordered      the same, but the lines once, and then the values in order for every tile
+ *     sliced       entries x (what one costs + its word) + lines of sources, which every slice reads in order
  *
  * Between two visits of a row the other rows of its part go by, with their edges' values: as long as that
  * stays in L3, rows and lines cost little; more parts shorten it, and pack the sources again. rand-100k, 8 x
@@ -13,6 +14,7 @@
  * A row of degree g meets segments x (1 - exp(-g / segments)) of them, if columns are spread evenly.
  * What each costs stands in costs.h. */
 #include "core/isa.h"
+#include "core/slices.h"
 #include "plan/spmm_plan.h"
 
 #include "plan/spmm_tiles.h"
@@ -80,10 +82,6 @@ static double packed_seconds(const model *m, double row, double packed)
 static double direct_seconds(const model *m)
 {
     const ftb_spmm_facts *f = m->facts;
-    if (f->vector)
-        return (double)f->entries *
-                   (m->costs.vector_entry + (4 + (double)f->edge_bytes) / m->costs.memory_read) +
-               (double)f->listed * m->costs.row;
     double row = (double)(f->features * f->value_bytes), entries = (double)f->entries;
     double chunks = ceil((double)f->features / (double)(FTB_SPMM_VECTORS * f->lanes));
     double lines = ceil(row / 64) * 64; /* of a narrow row, a line is read */
@@ -95,6 +93,15 @@ static double direct_seconds(const model *m)
                           near / gather_rate(m, fmin(whole, 0.5 * (double)m->l2), piece));
     double gather = fmax(far, m->costs.chain * chunks);
     double own = (4 + (double)f->edge_bytes) / m->costs.memory_read + m->costs.entry * chunks;
+    if (f->vector) {
+        const double gathered = whole <= 0.5 * (double)m->l2 ? 0 : far;
+        return entries * (fmax(m->costs.vector_entry, gathered) +
+                          (4 + (double)f->edge_bytes) / m->costs.memory_read) +
+               (double)f->listed * m->costs.row;
+    }
+    if (f->ordered)
+        return entries * (far + 4 / m->costs.memory_read + m->costs.ordered_entry) +
+               (double)f->listed * m->costs.ordered_row;
     bool kept = row * (double)(f->listed + f->ncols) <= 8 * (double)m->l2; /* the result stays near, too */
     double result = 2 * row / (kept ? m->costs.l3_read : m->costs.memory_read);
     return entries * (gather + own) + (double)f->listed * (result + m->costs.row * chunks) +
@@ -286,6 +293,56 @@ static void choose_partition(ftb_spmm_plan *plan, const model *m)
         }
 }
 
+/* ---- slices */
+
+/* Every slice reads the lines of its entries' sources, in order: of those near the diagonal few, of the
+ * others as many as chance meets. */
+static double sliced_seconds(const model *m, const ftb_spmm_plan *plan)
+{
+    const ftb_spmm_facts *f = m->facts;
+    const double entries = (double)f->entries, row = (double)(f->features * f->value_bytes),
+                 sources = row * (double)f->ncols, lines = ceil(sources / 64),
+                 slices = ceil((double)f->nrows / FTB_SLICE_ROWS), each = entries / slices,
+                 near = ftb_degrees_near(&f->degrees, FTB_SLICE_ROWS);
+    const double read = slices * (fmin(near * each, 2 * FTB_SLICE_ROWS * row / 64) +
+                                  lines * -expm1(-(1 - near) * each / lines));
+    const double kept = sources <= m->l3_bytes ? 1 : m->near_l3 ? m->l3_bytes / sources : 0;
+    const double seconds =
+        entries * (m->costs.slice_entry + m->costs.slice_byte * row + 4 / m->costs.memory_read) +
+        m->costs.slice_line * read * 64 * (kept / m->costs.l3_read + (1 - kept) / m->costs.memory_read) +
+        2 * (double)f->listed * row / m->costs.memory_read;
+    return seconds + (f->slices_there ? 0 : entries * m->costs.slice_build / (double)plan->uses);
+}
+
+static int64_t longest_row(const ftb_spmm_facts *f)
+{
+    int b = FTB_DEGREES - 1;
+    while (b >= 0 && f->degrees.rows[b] == 0)
+        b--;
+    return INT64_C(1) << (b + 1);
+}
+
+static void slice(ftb_spmm_plan *plan, const model *m)
+{
+    const ftb_spmm_facts *f = m->facts;
+    const double row = (double)(f->features * f->value_bytes);
+    plan->family = FTB_SPMM_SLICED;
+    plan->segment = FTB_SLICE_ROWS;
+    plan->ordered = false;
+    plan->parts = plan->ntiles = 1;
+    plan->tile = f->features;
+    plan->seconds = plan->sliced_seconds = sliced_seconds(m, plan);
+    plan->partition_bytes = f->slices_there ? 0 : f->slices_bytes;
+    plan->bytes = (int64_t)(row * ((double)f->ncols + 2.0 * FTB_SLICE_ROWS * plan->threads));
+    if (!f->slices_there)
+        plan->bytes += ftb_slices_scratch(f->nvals, longest_row(f), plan->threads);
+}
+
+static bool slices_fit(const ftb_spmm_plan *plan, const ftb_spmm_facts *f)
+{
+    return (double)plan->bytes + (double)plan->partition_bytes <= (double)f->memory_left;
+}
+
 /* Entries that sources are fetched ahead: enough for some fifty lines to be on their way. */
 static int64_t sources_ahead(const ftb_spmm_facts *f)
 {
@@ -327,6 +384,40 @@ static void plan_there(ftb_spmm_plan *plan, const ftb_spmm_facts *facts)
     plan->gpu = there.gpu;
 }
 
+static bool may_slice(const ftb_spmm_facts *f, const ftb_spmm_asked *asked, ftb_spmm_family wanted)
+{
+    const bool by_hand = wanted == FTB_SPMM_SLICED && !(asked->chosen & FTB_SPMM_SET_KERNEL);
+    return f->tuned && ((f->sliced == FTB_SLICES && (wanted == FTB_SPMM_AUTO || wanted == FTB_SPMM_SLICED)) ||
+                        (f->sliced == FTB_SLICES_ASKED && by_hand));
+}
+
+/* What is better than the direct form, or asked for, in place of *out. */
+static void leave_rows(ftb_spmm_plan *out, const model *m, ftb_spmm_family wanted)
+{
+    const ftb_spmm_facts *f = m->facts;
+    const bool small = out->direct_seconds < SMALL_SECONDS;
+    double best = out->direct_seconds;
+    if (f->tuned && f->partitioned && f->ncols > 0 && f->features > 0 &&
+        (wanted == FTB_SPMM_PARTITIONED || (wanted == FTB_SPMM_AUTO && !small))) {
+        ftb_spmm_plan parted = *out;
+        choose_partition(&parted, m);
+        parted.family = FTB_SPMM_PARTITIONED;
+        parted.seconds = parted.partitioned_seconds;
+        out->partitioned_seconds = parted.partitioned_seconds;
+        if (isfinite(parted.seconds) && (wanted == FTB_SPMM_PARTITIONED || parted.seconds < MARGIN * best)) {
+            *out = parted;
+            best = parted.seconds;
+        }
+    }
+    if (may_slice(f, &out->asked, wanted) && (wanted == FTB_SPMM_SLICED || !small)) {
+        ftb_spmm_plan sliced = *out;
+        slice(&sliced, m);
+        out->sliced_seconds = sliced.sliced_seconds;
+        if (slices_fit(&sliced, f) && (wanted == FTB_SPMM_SLICED || sliced.seconds < MARGIN * best))
+            *out = sliced;
+    }
+}
+
 void ftb_rule_spmm(ftb_spmm_plan *plan, const ftb_spmm_facts *facts, const ftb_machine_facts *machine)
 {
     const int isa = ftb_isa_for(facts->features * facts->value_bytes);
@@ -337,8 +428,11 @@ void ftb_rule_spmm(ftb_spmm_plan *plan, const ftb_spmm_facts *facts, const ftb_m
                .near_l3 = machine->near_l3,
                .l3_bytes = ftb_machine_l3(machine)};
     const ftb_spmm_asked *asked = &plan->asked;
-    ftb_spmm_plan out = {
-        .asked = *asked, .there = plan->there, .threads = facts->threads, .partitioned_seconds = INFINITY};
+    ftb_spmm_plan out = {.asked = *asked,
+                         .there = plan->there,
+                         .threads = facts->threads,
+                         .partitioned_seconds = INFINITY,
+                         .sliced_seconds = INFINITY};
     ftb_spmm_family wanted = asked->forced & FTB_SPMM_SET_KERNEL && asked->family < FTB_SPMM_HYBRID
                                  ? asked->family
                                  : FTB_SPMM_AUTO;
@@ -351,19 +445,8 @@ void ftb_rule_spmm(ftb_spmm_plan *plan, const ftb_spmm_facts *facts, const ftb_m
         out.threads = (int)asked->threads;
     m.l3_share = fmin(m.l3_bytes, 0.5 * (double)machine->l3 / out.threads);
     out.direct_seconds = direct_seconds(&m);
-    bool can = facts->tuned && facts->partitioned && facts->ncols > 0 && facts->features > 0;
-    bool small = out.direct_seconds < SMALL_SECONDS && wanted != FTB_SPMM_PARTITIONED;
-    if (can && !small && wanted != FTB_SPMM_DIRECT && wanted != FTB_SPMM_PROGRAM) {
-        ftb_spmm_plan parted = out;
-        choose_partition(&parted, &m);
-        parted.family = FTB_SPMM_PARTITIONED;
-        parted.seconds = parted.partitioned_seconds;
-        out.partitioned_seconds = parted.partitioned_seconds;
-        if (isfinite(parted.seconds) &&
-            (wanted == FTB_SPMM_PARTITIONED || parted.seconds < MARGIN * out.direct_seconds))
-            out = parted;
-    }
-    if (out.family != FTB_SPMM_PARTITIONED)
+    leave_rows(&out, &m, wanted);
+    if (out.family != FTB_SPMM_PARTITIONED && out.family != FTB_SPMM_SLICED)
         use_direct(&out, &m);
     if (!facts->tuned || wanted == FTB_SPMM_PROGRAM) {
         out.family = FTB_SPMM_PROGRAM;

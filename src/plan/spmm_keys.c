@@ -1,13 +1,15 @@
 /* Plans of sparse x block, for people: printed, set and read by name. */
 #include "plan/spmm_plan.h"
 
+#include "core/slices.h"
+
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const families[] = {"auto",   "program", "direct",  "partitioned",
-                                       "hybrid", "tensor",  "cusparse"};
+static const char *const families[] = {"auto",   "program", "direct", "partitioned",
+                                       "sliced", "hybrid",  "tensor", "cusparse"};
 enum { FAMILIES = sizeof families / sizeof *families };
 
 const char *ftb_spmm_family_name(ftb_spmm_family family) { return families[family]; }
@@ -74,7 +76,7 @@ static const char *set_kernel(ftb_spmm_plan *plan, const char *value)
             plan->asked.family = (ftb_spmm_family)f;
             return NULL;
         }
-    return "auto, program, direct, partitioned, hybrid, tensor or cusparse";
+    return "auto, program, direct, partitioned, sliced, hybrid, tensor or cusparse";
 }
 
 static const char *set_algorithm(ftb_spmm_plan *plan, const char *value)
@@ -103,12 +105,13 @@ const char *ftb_spmm_plan_set(ftb_spmm_plan *plan, const char *key, const char *
 
 bool ftb_spmm_plan_get(const ftb_spmm_plan *plan, const ftb_spmm_facts *facts, const char *key, double *value)
 {
+    const double segmented = (double)(plan->family == FTB_SPMM_SLICED ? facts->nrows : facts->ncols);
     const struct {
         const char *key;
         double value;
     } figures[] = {
         {"segment", (double)plan->segment},
-        {"segments", plan->segment > 0 ? ceil((double)facts->ncols / (double)plan->segment) : 0},
+        {"segments", plan->segment > 0 ? ceil(segmented / (double)plan->segment) : 0},
         {"tile", (double)plan->tile},
         {"tiles", (double)plan->ntiles},
         {"parts", (double)plan->parts},
@@ -120,6 +123,8 @@ bool ftb_spmm_plan_get(const ftb_spmm_plan *plan, const ftb_spmm_facts *facts, c
         {"seconds", plan->seconds},
         {"direct_seconds", plan->direct_seconds},
         {"partitioned_seconds", plan->partitioned_seconds},
+        {"sliced_seconds", plan->sliced_seconds},
+        {"sliced", plan->family == FTB_SPMM_SLICED},
         {"partitioned", plan->family == FTB_SPMM_PARTITIONED},
         {"hybrid", plan->gpu.hybrid},
         {"tensor", plan->gpu.tensor},
@@ -150,6 +155,9 @@ static void explain_choice(const ftb_spmm_plan *plan, const ftb_spmm_facts *f, F
     if (isfinite(plan->partitioned_seconds))
         fprintf(file, "   partitioned %.2f%s", plan->partitioned_seconds / plan->direct_seconds,
                 plan->family == FTB_SPMM_PARTITIONED ? mark : "");
+    if (isfinite(plan->sliced_seconds))
+        fprintf(file, "   sliced %.2f%s", plan->sliced_seconds / plan->direct_seconds,
+                plan->family == FTB_SPMM_SLICED ? mark : "");
     fprintf(file, "\n");
     if (plan->family == FTB_SPMM_PARTITIONED)
         fprintf(
@@ -157,6 +165,12 @@ static void explain_choice(const ftb_spmm_plan *plan, const ftb_spmm_facts *f, F
             "because          mean degree %.0f; sources are packed once a tile, and read from segments of "
             "%.0f KiB\n",
             degree, (double)(plan->segment * plan->tile * f->value_bytes) / 1024);
+    else if (plan->family == FTB_SPMM_SLICED)
+        fprintf(
+            file,
+            "because          the block takes %.1f MiB: results of a slice of rows stay near, sources come "
+            "in order\n",
+            block);
     else
         fprintf(file, "because          mean degree %.1f, the block takes %.1f MiB\n", degree, block);
 }
@@ -190,6 +204,12 @@ void ftb_explain_spmm(const ftb_spmm_plan *plan, const ftb_spmm_facts *f, const 
     if (plan->family == FTB_SPMM_PARTITIONED && plan->parts > 1)
         fprintf(file, "rows             in %lld parts, each through all segments before the next\n",
                 (long long)plan->parts);
+    if (plan->family == FTB_SPMM_SLICED)
+        fprintf(
+            file,
+            "slices           of up to %d rows, entries by column, 32 bits each, built once (%.0f MB) for "
+            "%lld products\n",
+            FTB_SLICE_ROWS, (double)plan->partition_bytes / 1e6, (long long)plan->uses);
     if (plan->ordered)
         fprintf(file,
                 "edges            a part's values are copied into the order of visits, once for all tiles\n");

@@ -17,6 +17,10 @@
 /* Products that a plan made ahead counts on, if nothing is said. */
 #define FTB_SPMM_USES 8
 
+/* Slices add in the order of the entries. Where other kernels do not, slices are another sum, and are taken
+ * only if asked for. */
+typedef enum ftb_spmm_slices { FTB_NO_SLICES, FTB_SLICES_ASKED, FTB_SLICES } ftb_spmm_slices;
+
 /* What is known about the operands. */
 typedef struct ftb_spmm_facts {
     int64_t nrows, ncols, nvals; /* of the pattern that is walked */
@@ -33,8 +37,12 @@ typedef struct ftb_spmm_facts {
     int64_t cached_segment; /* of a partition that the pattern has already; 0: none */
     int64_t uses;           /* products that share the price of a partition; 0: FTB_SPMM_USES */
     bool tuned;             /* a kernel knows the message's form */
-    bool vector;            /* and is made for one feature */
+    bool vector;            /* and takes one feature, in lanes */
+    bool ordered;           /* or in the order of the entries */
     bool partitioned;       /* and can be partitioned: narrow columns, all rows, rows countable in 32 bits */
+    ftb_spmm_slices sliced; /* whether its rows can be sliced: all rows, messages as they are, few features */
+    int64_t slices_bytes;   /* that slices take, and keep */
+    bool slices_there;      /* they are made */
     const char *kernel;     /* its name; "program" otherwise */
     ftb_gpu_spmm_facts gpu; /* where one runs it */
 } ftb_spmm_facts;
@@ -44,6 +52,7 @@ typedef enum ftb_spmm_family {
     FTB_SPMM_PROGRAM,
     FTB_SPMM_DIRECT,
     FTB_SPMM_PARTITIONED, /* the host's */
+    FTB_SPMM_SLICED,      /* the host's */
     FTB_SPMM_HYBRID,      /* a GPU's; of plans only asked for */
     FTB_SPMM_TENSOR,      /* the same */
     FTB_SPMM_CUSPARSE     /* the same */
@@ -77,7 +86,7 @@ typedef struct ftb_spmm_asked {
 /* What was decided. */
 typedef struct ftb_spmm_plan {
     ftb_spmm_family family;
-    int64_t segment; /* PARTITIONED: sources of a segment */
+    int64_t segment; /* PARTITIONED: sources of a segment; SLICED: rows of a slice, at most; 0: neither */
     int64_t tile;    /* features of a tile, at most */
     int64_t ntiles;  /* tiles that the features are cut into */
     int64_t parts;   /* PARTITIONED: parts of the rows, at least; threads share out parts x ntiles */
@@ -86,12 +95,12 @@ typedef struct ftb_spmm_plan {
     int64_t ahead; /* DIRECT: entries that sources are fetched ahead; 0: not */
     int64_t uses;  /* products that it counts on */
     int threads;
-    double direct_seconds, partitioned_seconds; /* predicted for one thread */
-    double seconds;                             /* predicted */
-    int64_t bytes;                              /* held beside operands and result while running */
-    int64_t partition_bytes;                    /* held by the pattern from then on */
-    ftb_gpu_spmm_plan gpu;                      /* if one runs it */
-    ftb_choice there;                           /* of the GPU's plan, by trial; family 0: none */
+    double direct_seconds, partitioned_seconds, sliced_seconds; /* predicted for one thread */
+    double seconds;                                             /* predicted */
+    int64_t bytes;           /* held beside operands and result while running */
+    int64_t partition_bytes; /* held by the pattern from then on */
+    ftb_gpu_spmm_plan gpu;   /* if one runs it */
+    ftb_choice there;        /* of the GPU's plan, by trial; family 0: none */
     ftb_spmm_asked asked;
     ftb_origin origin; /* MODEL after every rule */
 } ftb_spmm_plan;

@@ -2,10 +2,11 @@
  *
  *     C(i,:) = reduce over the entries e = (i, k) of A of message(X(k,:), Y(e,:))
  *
- * Two families. *Partitioned* (spmm_partitioned.c): for a tile of features and a segment of sources, the
+ * Families. *Partitioned* (spmm_partitioned.c): for a tile of features and a segment of sources, the
  * sources' features are packed into memory that stays in L2, and every row visits them. *Direct*
- * (spmm_direct.c): row by row over the whole pattern. Both add in the order of the entries, so they give the
- * same bits, whatever the segment, the tile and the threads.
+ * (spmm_direct.c): row by row over the whole pattern. *Sliced* (spmm_sliced.c): of few features, entry by
+ * entry into a slice of the rows. All add in the order of the entries, so they give the same bits, whatever
+ * the segment, the tile and the threads.
  *
  * Kernels know three types: FP32, FP64, INT64. Sums are taken in the type itself; min and max ("best") on
  * *keys*, integers of the type's width that are ordered as the values are: NaN below every number, -0 below
@@ -115,8 +116,15 @@ FTB_CELLS(ftb_spmm_visit, ftb_spmm_partitioned, (int which, int vectors))
 FTB_CELLS(ftb_spmm_row, ftb_spmm_direct, (int which, int vectors))
 FTB_CELLS(int, ftb_spmm_lanes, (FtB_Type type)) /* values of a vector */
 /* The kernel for one feature, x and y without gaps (spmv.c): of the direct family, in place of those above.
- * NULL: none for that kind. */
-FTB_CELLS(ftb_spmm_row, ftb_spmv, (const ftb_spmm_kind *kind))
+ * `far`: sources do not fit L2. NULL: none for that kind. */
+FTB_CELLS(ftb_spmm_row, ftb_spmv, (const ftb_spmm_kind *kind, bool far))
+
+/* ---- slices (spmm_sliced.c): of what a slice has of 2^20 columns, COPY alone. The words of its entries, in
+ * order; row 0 of the sources is the block's first column, of the results the slice's first row; both have
+ * `pitch` values a row, keys where best. */
+typedef void (*ftb_spmm_slice)(const uint32_t *word, int64_t count, const void *sources, void *results);
+/* NULL: none for so many features. *pitch: values of a row. */
+ftb_spmm_slice ftb_spmm_sliced(FtB_Type type, bool best, int64_t features, int64_t *pitch);
 
 /* ---- tiles (spmm_tile.c). `keys`: the tile holds keys, of `least` or greatest. */
 
@@ -124,9 +132,10 @@ typedef struct ftb_spmm_tile {
     FtB_Type type; /* FP32, FP64, INT64 */
     bool keys, least;
     int64_t features; /* used of each row */
-    int64_t pitch;    /* values of a row of the tile, a multiple of the lanes */
+    int64_t pitch;    /* values of a row of the tile; of partitions a multiple of the lanes */
 } ftb_spmm_tile;
-/* Packs rows [0, count) of x (`stored` dtype, ldx values apart); what is beyond `features` becomes 0. */
+/* Packs rows [0, count) of x (`stored` dtype, ldx values apart); what is beyond `features` becomes 0. The
+ * tile has room for whole vectors. */
 FTB_CELLS(void, ftb_spmm_pack,
           (const ftb_spmm_tile *t, void *tile, const void *x, FtB_Type stored, int64_t ldx, int64_t count))
 /* Writes the rows of a tile out as values of its type, ldo apart. */

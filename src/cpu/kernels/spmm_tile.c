@@ -57,6 +57,8 @@ static void pack_cast(const ftb_spmm_tile *t, char *tile, const char *x, FtB_Typ
     }
 }
 
+static int64_t vectors_of(int64_t values, int lanes) { return (values + lanes - 1) / lanes; }
+
 void FTB_CELL(ftb_spmm_pack)(const ftb_spmm_tile *t, void *tile, const void *x, FtB_Type stored, int64_t ldx,
                              int64_t count)
 {
@@ -72,11 +74,11 @@ void FTB_CELL(ftb_spmm_pack)(const ftb_spmm_tile *t, void *tile, const void *x, 
     if (!t->keys)
         return;
     if (t->type == FTB_FP32)
-        keys_f32(tile, count * t->pitch / LANES(float), flip);
+        keys_f32(tile, vectors_of(count * t->pitch, LANES(float)), flip);
     else if (t->type == FTB_FP64)
-        keys_f64(tile, count * t->pitch / LANES(double), flip);
+        keys_f64(tile, vectors_of(count * t->pitch, LANES(double)), flip);
     else
-        keys_i64(tile, count * t->pitch / LANES(uint64_t), flip);
+        keys_i64(tile, vectors_of(count * t->pitch, LANES(uint64_t)), flip);
 }
 
 void FTB_CELL(ftb_spmm_unpack)(const ftb_spmm_tile *t, const void *tile, void *out, int64_t ldo,
