@@ -50,7 +50,9 @@ typedef enum FtB_Way {
     FTB_WAY_AUTO = 0, /**< what is predicted to take less */
     FTB_WAY_PUSH,     /**< from a list of the active vertices, along their edges */
     FTB_WAY_PULL,     /**< over the edges of all destinations, from those that are active */
-    FTB_WAY_ALL       /**< every vertex is active: a product of the whole graph */
+    FTB_WAY_ALL,      /**< every vertex is active: a product of the whole graph */
+    FTB_WAY_SLICES    /**< the same, slice by slice of the receivers, of which the values stay in L1 while all
+                         that is sent goes by in order; of up to 16 bytes of values a vertex */
 } FtB_Way;
 
 /** The texts of a program; made by FTB_PROGRAM(.send = "dist", ...). docs/semirings.md is their language;
@@ -93,7 +95,7 @@ typedef struct FtB_Run_options {
     size_t size;         /**< set by the macro */
     FtB_Ids start;       /**< who sends in the first superstep, in any order; at NULL: all vertices */
     int64_t rounds;      /**< supersteps at most, beside the program's own; 0: any */
-    FtB_Way way;         /**< taken where it can be; FTB_WAY_ALL: wherever all are active */
+    FtB_Way way;         /**< taken where it can be; FTB_WAY_ALL, _SLICES: wherever all are active */
     FILE *explain;       /**< gets a line for every superstep; NULL: nobody wants to know */
     int64_t *supersteps; /**< [out] of FtB_run: how many there were; may be NULL */
 } FtB_Run_options;

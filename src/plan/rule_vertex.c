@@ -16,7 +16,7 @@ FtB_Way ftb_rule_vertex(const ftb_vertex_facts *f)
     double pull = ((double)f->nvals * LOOK + (double)f->n * VERTEX) / threads;
     if (!f->pull_made)
         pull += (double)f->nvals * TRANSPOSE / threads;
-    if (f->all && (!f->any_way || f->wanted == FTB_WAY_AUTO || f->wanted == FTB_WAY_ALL))
+    if (f->all && (!f->any_way || f->wanted == FTB_WAY_AUTO || f->wanted >= FTB_WAY_ALL))
         return FTB_WAY_ALL;
     if (!f->may_push)
         return FTB_WAY_PULL;

@@ -12,7 +12,7 @@
 #include "ops/spmm.h"
 #include "plan/vertex_plan.h"
 
-static const char *const way_names[] = {"", "push", "pull", "all"};
+static const char *const way_names[] = {"", "push", "pull", "all", "slices"};
 static const char *const direction_names[] = {"out", "in", "both"};
 
 /* ---- the state */
@@ -219,7 +219,7 @@ static GrB_Info check_options(FtB_Run r, const FtB_Run_options *given)
     if (o->rounds < 0)
         return ftb_fail(GrB_INVALID_VALUE, "options: rounds is %lld; expected 0 or more",
                         (long long)o->rounds);
-    if ((int)o->way < FTB_WAY_AUTO || (int)o->way > FTB_WAY_ALL)
+    if ((int)o->way < FTB_WAY_AUTO || (int)o->way > FTB_WAY_SLICES)
         return ftb_fail(GrB_INVALID_VALUE, "options: way is %d; expected one of FTB_WAY_*", (int)o->way);
     r->rounds = ftb_min(p->rounds ? p->rounds : INT64_MAX, o->rounds ? o->rounds : INT64_MAX);
     if (p->always && p->all_apply && !p->until && r->rounds == INT64_MAX)
@@ -424,7 +424,11 @@ static GrB_Info multiply(ftb_spmm_result *result, FtB_Run r, int which, ftb_vert
     void *into = ftb_vertex_need(r->ctx, room, r->n, (size_t)w->width * FtB_Type_size(w->reduced));
     if (!into)
         return ftb_nomem();
+    /* Not by hand: then it would be taken where its bits are others, too. */
+    static const ftb_spmm_plan slices = {
+        .asked = {.forced = FTB_SPMM_SET_KERNEL, .chosen = FTB_SPMM_SET_KERNEL, .family = FTB_SPMM_SLICED}};
     const ftb_spmm_request request = {.message = &text.m,
+                                      .forced = r->options.way == FTB_WAY_SLICES ? &slices : NULL,
                                       .p = (ftb_pattern *)(uintptr_t)p,
                                       .into = into,
                                       .into_type = w->reduced,
@@ -440,7 +444,7 @@ static GrB_Info multiply(ftb_spmm_result *result, FtB_Run r, int which, ftb_vert
 
 /* The product of the whole graph; what it made beside the run's memory is in `results`, to be given back
  * behind apply. */
-static GrB_Info multiply_all(FtB_Run r, ftb_spmm_result results[2])
+static GrB_Info multiply_all(FtB_Run r, ftb_spmm_result results[2], FtB_Way *way)
 {
     ftb_vertex_mail *mail = &r->mail;
     const ftb_vertex_work *w = &r->work;
@@ -450,6 +454,7 @@ static GrB_Info multiply_all(FtB_Run r, ftb_spmm_result results[2])
         info = multiply(&results[1], r, 1, &r->second_room);
     if (info != GrB_SUCCESS)
         return info;
+    *way = results[0].plan.family == FTB_SPMM_SLICED ? FTB_WAY_SLICES : FTB_WAY_ALL;
     if (rows[1] || r->program->all_apply)
         ftb_vertex_join(w, results[0].values, results[0].ld, rows[0], results[1].values, results[1].ld,
                         rows[1]);
@@ -467,8 +472,9 @@ static GrB_Info multiply_all(FtB_Run r, ftb_spmm_result results[2])
     return GrB_SUCCESS;
 }
 
-static GrB_Info deliver(FtB_Run r, FtB_Way way, int64_t edges, ftb_spmm_result results[2])
+static GrB_Info deliver(FtB_Run r, FtB_Way *chosen, int64_t edges, ftb_spmm_result results[2])
 {
+    const FtB_Way way = *chosen;
     const ftb_vertex_list senders = senders_of(r);
     GrB_Info info = want_edges(r, way == FTB_WAY_PUSH);
     if (info == GrB_SUCCESS)
@@ -476,7 +482,7 @@ static GrB_Info deliver(FtB_Run r, FtB_Way way, int64_t edges, ftb_spmm_result r
     if (info != GrB_SUCCESS)
         return info;
     if (way == FTB_WAY_ALL)
-        return multiply_all(r, results);
+        return multiply_all(r, results, chosen);
     info = way == FTB_WAY_PUSH ? ftb_vertex_push(&r->work, &r->by_sender, &senders, edges, &r->mail)
                                : ftb_vertex_pull(&r->work, &r->by_receiver, &senders, &r->mail);
     return info == GrB_SUCCESS && r->program->all_apply ? ftb_vertex_spread(&r->work, &r->mail) : info;
@@ -515,7 +521,7 @@ static GrB_Info superstep(FtB_Run r)
                            "supersteps"));
     FTB_CHECK(ask(r));
     FTB_CHECK(choose(r, &way, &edges));
-    FTB_CHECK(deliver(r, way, edges, results));
+    FTB_CHECK(deliver(r, &way, edges, results));
     FTB_CHECK(apply(r));
     r->over = r->nactive == 0 || r->round >= r->rounds || ftb_vertex_until(r);
     r->about = (FtB_Superstep){.round = r->round,

@@ -16,7 +16,7 @@ void vertex_runs(FtB_Matrix A)
         FtB_Program_new(&p, FTB_PROGRAM(.send = "x + indegree", .combine = "max : message * edge",
                                         .apply = "x = x + received", .active = "id != 3",
                                         .until = "sum(new.x) < 0", .rounds = 3, .direction = FTB_BOTH)));
-    for (int way = FTB_WAY_AUTO; way <= FTB_WAY_ALL; way++)
+    for (int way = FTB_WAY_AUTO; way <= FTB_WAY_SLICES; way++)
         assert_ok(
             FtB_run(p, A, FTB_STATE("x", X), FTB_RUN_OPTIONS(.way = (FtB_Way)way, .start = {some, 1000})));
     assert_ok(FtB_run(p, A, FTB_STATE("x", X), NULL));
