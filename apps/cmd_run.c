@@ -69,6 +69,11 @@ static const option run_options[] = {
      .offset = FIELD(active),
      .argument = "TEXT",
      .help = "Who sends next, over new.FIELD, old.FIELD, changed. Default: changed; of sums: all."},
+    {.name = "settled",
+     .kind = OPTION_TEXT,
+     .offset = FIELD(settled),
+     .argument = "TEXT",
+     .help = "Who takes no messages any more, such as 'level >= 0'. Default: nobody."},
     {.name = "until",
      .kind = OPTION_TEXT,
      .offset = FIELD(until),
@@ -109,15 +114,15 @@ static const option run_options[] = {
  */
 static int check_options(const run_work *w)
 {
-    static const char own[] = " sources active until direction ";
+    static const char own[] = " sources active settled until direction ";
     const run_values *v = w->values;
     const struct {
         const char *option;
         bool given;
     } rows[] = {{"sources", v->sources != NULL}, {"definition", v->definition >= 0},
                 {"damping", !isnan(v->damping)}, {"tolerance", !isnan(v->tolerance)},
-                {"active", v->active != NULL},   {"until", v->until != NULL},
-                {"direction", v->direction >= 0}};
+                {"active", v->active != NULL},   {"settled", v->settled != NULL},
+                {"until", v->until != NULL},     {"direction", v->direction >= 0}};
     const char *takes = w->program ? w->program->options : own;
     for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
         char word[32];

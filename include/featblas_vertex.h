@@ -70,6 +70,9 @@ typedef struct FtB_Program_texts {
     int64_t rounds;          /**< supersteps at most; 0: any */
     FtB_Direction direction; /**< along which edges */
     FtB_Appliers applies;    /**< which vertices apply */
+    const char *settled; /**< who takes no messages any more and applies nothing, such as "level >= 0", over
+                            the state before the superstep; of several columns: where it is true of all. NULL:
+                            nobody */
 } FtB_Program_texts;
 
 /** Reads the texts of a program. Syntax, and names that no text may use, are refused here; what depends on
@@ -102,13 +105,15 @@ typedef struct FtB_Run_options {
 
 /** What a superstep was. */
 typedef struct FtB_Superstep {
-    int64_t round;   /**< its number, from 1; 0: there was none yet */
-    int64_t active;  /**< vertices that sent */
-    int64_t edges;   /**< messages */
-    int64_t applied; /**< vertices that applied */
-    int64_t next;    /**< that are active from now on */
-    FtB_Way way;     /**< how it was done */
-    double seconds;  /**< that it took */
+    int64_t round;    /**< its number, from 1; 0: there was none yet */
+    int64_t active;   /**< vertices that sent */
+    int64_t edges;    /**< of theirs, along which messages go, whether they are looked at or not */
+    int64_t applied;  /**< vertices that applied */
+    int64_t next;     /**< that are active from now on */
+    FtB_Way way;      /**< how it was done */
+    double seconds;   /**< that it took */
+    const char *loop; /**< over the edges: "first", where the first message of a receiver decides and the
+                         others are not looked at; "text", of any semiring; "" before the first superstep */
 } FtB_Superstep;
 
 /** Runs a program until no vertex is active, its `until` is true, or its rounds are over. The state is that

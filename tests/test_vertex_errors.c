@@ -76,6 +76,9 @@ static void programs(void **state)
     assert_fails(
         GrB_INVALID_VALUE, "rounds is -1",
         FtB_Program_new(&p, FTB_PROGRAM(.send = "x", .combine = "min : a", .apply = "x = 1", .rounds = -1)));
+    assert_fails(GrB_INVALID_VALUE, "settled: expected",
+                 FtB_Program_new(
+                     &p, FTB_PROGRAM(.send = "x", .combine = "min : a", .apply = "x = 1", .settled = "x >")));
     assert_fails(GrB_INVALID_VALUE, "FTB_PROGRAM", FtB_Program_new(&p, &newer));
     assert_ok(FtB_Program_free(NULL));
     assert_ok(FtB_Program_free(&p));
@@ -165,6 +168,14 @@ static void names(void **state)
             FtB_run(p, o.A, FTB_STATE("x", o.x, "y", o.y, "c", o.c, "three", o.three, "two", 2), NULL));
         FtB_Program_free(&p);
     }
+    FtB_Program p;
+    assert_ok(FtB_Program_new(&p, FTB_PROGRAM(.send = "x", .combine = "min : message",
+                                              .apply = "x = received", .settled = "received > 1")));
+    assert_fails(
+        GrB_INVALID_VALUE,
+        "settled: unknown name 'received' at column 1; known here: x, id, outdegree, indegree, n, round",
+        FtB_run(p, o.A, FTB_STATE("x", o.x), NULL));
+    FtB_Program_free(&p);
     free_objects(&o);
 }
 

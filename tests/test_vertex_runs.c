@@ -234,6 +234,99 @@ static void few_are_cheap(void **state)
     FtB_Matrix_free(&A);
 }
 
+/* ---- settled: comparisons of a field with a number are looked at without the text */
+
+enum { LEAVES = 150 };
+
+static bool compares(double x, int op, double c)
+{
+    const bool is[] = {x<c, x <= c, x> c, x >= c, x == c, x != c};
+    return is[op];
+}
+
+/* As one of the values, or all of them, are stored. */
+static double stored(FtB_Type type, double value) { return type == FTB_FP32 ? (double)(float)value : value; }
+
+static void store(FtB_Block X, FtB_Type type, int64_t v, double value)
+{
+    void *at = (void *)(uintptr_t)block_values(X);
+    if (type == FTB_FP32)
+        ((float *)at)[v] = (float)value;
+    else if (type == FTB_FP64)
+        ((double *)at)[v] = value;
+    else if (type == FTB_INT32)
+        ((int32_t *)at)[v] = (int32_t)value;
+    else if (type == FTB_INT64)
+        ((int64_t *)at)[v] = (int64_t)value;
+    else
+        ((int8_t *)at)[v] = (int8_t)value;
+}
+
+/* Vertex 0 sends to all, once: hit of those that apply becomes 1. */
+static void settle(FtB_Block X, FtB_Block hit, FtB_Matrix A, const char *text, const char *combine,
+                   FtB_Way way, FtB_Appliers applies)
+{
+    FtB_Program program;
+    const FtB_Program_texts texts = {.size = sizeof texts,
+                                     .send = "id",
+                                     .combine = combine,
+                                     .apply = "hit = hit + 1",
+                                     .settled = text,
+                                     .applies = applies,
+                                     .rounds = 1};
+    const int64_t zero = 0;
+    memset((void *)(uintptr_t)block_values(hit), 0, LEAVES * sizeof(int32_t));
+    assert_ok(FtB_Block_changed(hit));
+    assert_ok(FtB_Program_new(&program, &texts));
+    assert_ok(
+        FtB_run(program, A, FTB_STATE("x", X, "hit", hit), FTB_RUN_OPTIONS(.start = {&zero, 1}, .way = way)));
+    FtB_Program_free(&program);
+}
+
+static void settled(void **state)
+{
+    (void)state;
+    static const FtB_Type types[] = {FTB_INT32, FTB_INT64, FTB_FP32, FTB_FP64, FTB_INT8};
+    static const char *const operators[] = {"<", "<=", ">", ">=", "==", "!="};
+    static const char *const numbers[] = {"-1", "0", "2", "0.1", "-inf", "inf", "1e300"};
+    static const double values[] = {-1, 0, 2, 0.1, -(double)INFINITY, (double)INFINITY, 1e300};
+    static const double reals[] = {-1,         0, -0.0, 0.1, 2, 1e-4, (double)INFINITY, -(double)INFINITY,
+                                   (double)NAN};
+    static const char *const combines[] = {"min : message", "max : message", "plus : message"};
+    int64_t from[LEAVES] = {0}, to[LEAVES];
+    FtB_Matrix A;
+    FtB_Block hit, X;
+    for (int e = 0; e < LEAVES; e++)
+        to[e] = e;
+    assert_ok(FtB_Matrix_build(&A, FTB_FP32, LEAVES, LEAVES, 0, LEAVES, from, to, NULL, FTB_DUP_ERROR, NULL));
+    assert_ok(FtB_Block_new(&hit, LEAVES, 1, FTB_INT32));
+    for (int c = 0; c < 5 * 7 * 6 * 2; c++) {
+        const int number = c / 5 % 7, op = c / 35 % 6, turned = c / 210;
+        const FtB_Type type = types[c % 5];
+        const bool real = type == FTB_FP32 || type == FTB_FP64, exact = number == 6;
+        const double bound = exact ? values[number] : stored(type, values[number]);
+        const FtB_Way way = c % 2 ? FTB_WAY_PUSH : FTB_WAY_PULL;
+        char text[80];
+        assert_ok(FtB_Block_new(&X, LEAVES, 1, type));
+        for (int v = 0; v < LEAVES; v++)
+            store(X, type, v, real ? reals[v % 9] : v % 7 - 3);
+        snprintf(text, sizeof text, "%s %s %s", turned ? numbers[number] : "x", operators[op],
+                 turned ? "x" : numbers[number]);
+        for (int k = 0; k < 3; k++) {
+            settle(X, hit, A, text, combines[k], way, c % 3 ? FTB_APPLY_DEFAULT : FTB_APPLY_ALL);
+            for (int v = 0; v < LEAVES; v++) {
+                const double x = real ? stored(type, reals[v % 9]) : v % 7 - 3;
+                const bool is = turned ? compares(bound, op, x) : compares(x, op, bound);
+                if (((const int32_t *)block_values(hit))[v] != !is)
+                    fail_msg("%s of %s, %s: vertex %d, %g", text, FtB_Type_name(type), combines[k], v, x);
+            }
+        }
+        FtB_Block_free(&X);
+    }
+    FtB_Block_free(&hit);
+    FtB_Matrix_free(&A);
+}
+
 static void explained(void **state)
 {
     (void)state;
@@ -251,10 +344,11 @@ static void explained(void **state)
     assert_true(fread(text, 1, sizeof text - 1, file) > 0);
     fclose(file);
     assert_non_null(strstr(
-        text, "superstep       active          edges along  way         applied         next    seconds\n"
-              "1                    4              3 out    all               3            3"));
-    assert_non_null(
-        strstr(text, "\n2                    3              2 out    pull              2            2"));
+        text,
+        "superstep       active          edges along  way    loop        applied         next    seconds\n"
+        "1                    4              3 out    all    text              3            3"));
+    assert_non_null(strstr(
+        text, "\n2                    3              2 out    pull   text              2            2"));
     FtB_Program_free(&program);
     FtB_Block_free(&X);
     FtB_Matrix_free(&A);
@@ -263,23 +357,25 @@ static void explained(void **state)
 static void rule(void **state)
 {
     (void)state;
+    double missed;
     ftb_vertex_facts f = {
         .n = 1000000, .nvals = 16000000, .active = 10, .edges = 160, .threads = 2, .may_push = true};
-    assert_int_equal(ftb_rule_vertex(&f), FTB_WAY_PUSH);
+    assert_int_equal(ftb_rule_vertex(&f, &missed), FTB_WAY_PUSH);
     f.edges = 5000000;
-    assert_int_equal(ftb_rule_vertex(&f), FTB_WAY_PUSH); /* a transpose costs more */
+    assert_int_equal(ftb_rule_vertex(&f, &missed), FTB_WAY_PUSH); /* a transpose costs more */
     f.pull_made = true;
-    assert_int_equal(ftb_rule_vertex(&f), FTB_WAY_PULL);
+    assert_int_equal(ftb_rule_vertex(&f, &missed), FTB_WAY_PULL);
     f.wanted = FTB_WAY_PUSH;
-    assert_int_equal(ftb_rule_vertex(&f), FTB_WAY_PUSH);
+    assert_int_equal(ftb_rule_vertex(&f, &missed), FTB_WAY_PUSH);
     f.may_push = false;
-    assert_int_equal(ftb_rule_vertex(&f), FTB_WAY_PULL);
+    assert_int_equal(ftb_rule_vertex(&f, &missed), FTB_WAY_PULL);
     f.all = f.may_push = true;
-    assert_int_equal(ftb_rule_vertex(&f), FTB_WAY_ALL); /* sums of reals: nothing else has the same bits */
+    assert_int_equal(ftb_rule_vertex(&f, &missed),
+                     FTB_WAY_ALL); /* sums of reals: nothing else has the same bits */
     f.any_way = true;
-    assert_int_equal(ftb_rule_vertex(&f), FTB_WAY_PUSH);
+    assert_int_equal(ftb_rule_vertex(&f, &missed), FTB_WAY_PUSH);
     f.wanted = FTB_WAY_AUTO;
-    assert_int_equal(ftb_rule_vertex(&f), FTB_WAY_ALL);
+    assert_int_equal(ftb_rule_vertex(&f, &missed), FTB_WAY_ALL);
 }
 
 /* Of a single vertex a block of one row may be either; a text of many vertices means the same there. */
@@ -314,6 +410,7 @@ int main(void)
                                        cmocka_unit_test(cancelled),
                                        cmocka_unit_test(few_are_cheap),
                                        cmocka_unit_test(explained),
+                                       cmocka_unit_test(settled),
                                        cmocka_unit_test(rule),
                                        cmocka_unit_test(single_vertex)};
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -39,7 +39,7 @@ static GrB_Info run_texts(run_work *w, FtB_States states, const char **what)
     *what = "";
     info = FtB_Program_new(
         &program, FTB_PROGRAM(.send = v->send, .combine = v->combine, .apply = v->apply, .active = v->active,
-                              .until = v->until,
+                              .settled = v->settled, .until = v->until,
                               .direction = v->direction < 0 ? FTB_OUT : (FtB_Direction)v->direction));
     if (info == GrB_SUCCESS)
         info = FtB_run(program, w->A, states,

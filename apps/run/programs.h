@@ -8,7 +8,7 @@
 typedef struct run_values {
     reader_values reader;
     const char *sources, *output;
-    const char *send, *combine, *apply, *init, *active, *until;
+    const char *send, *combine, *apply, *init, *active, *settled, *until;
     int64_t rounds;
     int direction, definition, explain;
     double damping, tolerance;

@@ -244,7 +244,9 @@ bool ftb_thread_start(pthread_t *thread, void *(*work)(void *), void *arg)
 
 int ftb_threads_for(FtB_Context ctx, int64_t entries)
 {
-    return (int)ftb_max(1, ftb_min((int64_t)ftb_threads(ctx), entries / ENTRIES_PER_THREAD));
+    const int64_t useful =
+        entries / ENTRIES_PER_THREAD; /* few: nobody asks the system whether we are a fork */
+    return useful <= 1 ? 1 : (int)ftb_min((int64_t)ftb_threads(ctx), useful);
 }
 
 int ftb_threads_for_values(FtB_Context ctx, int64_t values)

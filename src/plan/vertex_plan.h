@@ -11,11 +11,15 @@ typedef struct ftb_vertex_facts {
     int threads;
     bool may_push;  /* words have room for a vertex and a message */
     bool pull_made; /* the patterns that a pull walks are there */
+    double missed;  /* else nanoseconds that they would have saved so far */
     bool all;       /* every vertex is active */
     bool any_way;   /* then, too, bits are the same whatever is chosen */
-    FtB_Way wanted; /* FTB_WAY_AUTO: none */
+    bool first;     /* a receiver's first message decides: a pull looks no further, and `all` says nothing */
+    int64_t open, left; /* with `first`: vertices that may still receive, and their entries, more or less */
+    FtB_Way wanted;     /* FTB_WAY_AUTO: none */
 } ftb_vertex_facts;
 
-FtB_Way ftb_rule_vertex(const ftb_vertex_facts *facts);
+/* *missed: nanoseconds that a pull would save if the patterns were there for which it was not chosen. */
+FtB_Way ftb_rule_vertex(const ftb_vertex_facts *facts, double *missed);
 
 #endif

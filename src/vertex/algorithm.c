@@ -48,8 +48,9 @@ GrB_Info ftb_set_sources(FtB_Block X, double value, double at_source, bool own, 
     const size_t size = FtB_Type_size(X->type);
     char cell[8];
     ftb_cast(cell, X->type, &value, FTB_FP64, 1);
-    for (int64_t i = 0; i < X->nrows; i++)
-        ftb_fill(data + (size_t)(i * X->ld) * size, X->ncols, cell, size);
+    const bool packed = X->ld == X->ncols;
+    for (int64_t i = 0; i < (packed ? ftb_min(X->nrows, 1) : X->nrows); i++)
+        ftb_fill(data + (size_t)(i * X->ld) * size, packed ? X->nrows * X->ncols : X->ncols, cell, size);
     for (int64_t c = 0; c < count; c++) {
         char *to = data + (size_t)(sources[c] * X->ld + c) * size;
         if (own)

@@ -168,6 +168,8 @@ static GrB_Info read_texts(FtB_Program p, const FtB_Program_texts *t)
     FTB_CHECK(read_apply(p, t->apply));
     if (t->active)
         FTB_CHECK(ftb_expr_parse(&p->active, p->ctx, t->active, "active", 0));
+    if (t->settled)
+        FTB_CHECK(ftb_expr_parse(&p->settled, p->ctx, t->settled, "settled", 0));
     if (t->until)
         FTB_CHECK(read_until(p, t->until));
     const bool again = ftb_monoid_idempotent(p->monoid); /* a message may come again */
@@ -215,6 +217,7 @@ void ftb_program_release(FtB_Program p)
     for (int f = 0; f < p->nassigned; f++)
         ftb_expr_release(p->assigned[f].expr);
     ftb_expr_release(p->active);
+    ftb_expr_release(p->settled);
     ftb_expr_release(p->until);
     for (int s = 0; s < p->nsums; s++)
         ftb_expr_release(p->sums[s]);

@@ -29,7 +29,7 @@ struct FtB_Run_opaque {
     ftb_vertex_state *states;
     ftb_vertex_work work;
     bool sends_field; /* what is sent is a field as it is: which state */
-    int sent;
+    int sent_field;
     bool reads_edges;                        /* and there are values */
     bool any_way;                            /* a superstep of all vertices has the same bits in every way */
     ftb_vertex_edges by_sender, by_receiver; /* made when wanted */
@@ -46,16 +46,22 @@ struct FtB_Run_opaque {
     int64_t *active, nactive; /* of room `active_room`; meaningless where all are active */
     ftb_vertex_room active_room, next_room;
     bool all, over;
+    bool closed, asked; /* nobody but the run sees the state between supersteps, of which it asked for all */
+    int64_t sent, sent_edges; /* vertices that were active so far, and their edges */
     ftb_vertex_mail mail;
-    ftb_vertex_room sent_room, received_room, second_room, receivers_room;
+    ftb_vertex_room sent_room, received_room, second_room, receivers_room, open_room;
     ftb_vertex_applying applying;
     FtB_Superstep about;
 };
 
+/* Refuses what is no run. (run_object.c) */
+GrB_Info ftb_vertex_check_run(FtB_Run run, const char *call);
 /* Texts of the program, compiled for the state; all names are known then. On failure, too,
  * ftb_vertex_texts_clear must follow. (texts.c) */
 GrB_Info ftb_vertex_texts_make(FtB_Run run);
 void ftb_vertex_texts_clear(FtB_Run run);
+/* What loops over edges may make use of, of texts that are compiled. (forms.c) */
+void ftb_vertex_forms(FtB_Run run);
 /* Whether the run is over by `until`, of whose sums the values are known. */
 bool ftb_vertex_until(FtB_Run run);
 

@@ -1,6 +1,7 @@
 /* What the names of a program's texts stand for, and the texts compiled for it.
  *
  *     send            FIELD id outdegree indegree                       of who sends
+ *     settled         the same                                          of who might receive
  *     combine         message edge dst.FIELD
  *     apply           received FIELD old.FIELD id outdegree indegree    of who applies
  *     active, sums    received changed new.FIELD old.FIELD id outdegree indegree; FIELD where apply leaves it
@@ -223,24 +224,10 @@ static void find_sent_field(FtB_Run r)
     const ftb_vertex_text *t = &r->work.texts[FTB_VERTEX_SEND];
     r->sends_field = e->nodes[e->root].op == FTB_OP_NAME && t->of[0].kind == FTB_VERTEX_STATE &&
                      t->m.nfeeds == 1 && r->states[t->of[0].index].vertex;
-    r->sent = r->sends_field ? t->of[0].index : 0;
+    r->sent_field = r->sends_field ? t->of[0].index : 0;
 }
 
 /* ---- messages */
-
-/* message, edge or a sum, difference or the like of the two: nothing leaves the loop over edges then that
- * could show. */
-static bool is_plain(const ftb_expr *e)
-{
-    if (!e)
-        return false;
-    const ftb_node *root = &e->nodes[e->root];
-    if (root->op == FTB_OP_NAME)
-        return ftb_tree_is_name(e, e->root, "message");
-    return (root->op == FTB_OP_ADD || root->op == FTB_OP_SUB || root->op == FTB_OP_MUL) && root->count == 2 &&
-           ftb_tree_is_name(e, ftb_tree_arg(e, e->root, 0), "message") &&
-           ftb_tree_is_name(e, ftb_tree_arg(e, e->root, 1), "edge");
-}
 
 static GrB_Info check_bound(const ftb_message *m)
 {
@@ -274,7 +261,7 @@ static GrB_Info add_operands(ftb_vertex_text *t, FtB_Run r)
     if (t->m.nfeeds == FTB_MAX_FEEDS)
         return ftb_fail(GrB_INVALID_VALUE, "combine: more than %d names", FTB_MAX_FEEDS);
     if (r->sends_field)
-        sent.type = r->states[r->sent].block->type;
+        sent.type = r->states[r->sent_field].block->type;
     ftb_put_word(sent.name, sizeof sent.name, name);
     t->of[t->m.nfeeds].kind = FTB_VERTEX_MESSAGE;
     t->m.feeds[t->m.nfeeds++] = sent;
@@ -300,8 +287,6 @@ static GrB_Info make_message(FtB_Run r)
     w->reduced = type.reduced;
     w->monoid = t->m.reducer.monoid;
     w->reduce = ftb_segment_of(w->monoid, w->reduced);
-    const bool counts = w->monoid == FTB_PLUS || w->monoid == FTB_TIMES;
-    r->any_way = (counts ? !ftb_type_float(w->reduced) : w->monoid != FTB_ANY) && is_plain(t->m.expr);
 done:
     return info;
 }
@@ -392,7 +377,8 @@ GrB_Info ftb_vertex_texts_make(FtB_Run r)
     w->nsums = p->nsums;
     w->always = p->always;
     w->active = p->active && !p->always ? FTB_VERTEX_APPLY + w->nfields : -1;
-    w->first_sum = FTB_VERTEX_APPLY + w->nfields + (w->active >= 0);
+    w->settled = p->settled ? FTB_VERTEX_APPLY + w->nfields + (w->active >= 0) : -1;
+    w->first_sum = FTB_VERTEX_APPLY + w->nfields + (w->active >= 0) + (w->settled >= 0);
     w->ntexts = w->first_sum + w->nsums;
     w->texts = ftb_new0(r->ctx, w->ntexts, sizeof *w->texts);
     w->fields = ftb_new0(r->ctx, w->nfields, sizeof *w->fields);
@@ -408,8 +394,11 @@ GrB_Info ftb_vertex_texts_make(FtB_Run r)
     FTB_CHECK(make_fields(r));
     if (w->active >= 0)
         FTB_CHECK(make_text(&w->texts[w->active], r, BEHIND_APPLY, p->active));
+    if (w->settled >= 0)
+        FTB_CHECK(make_text(&w->texts[w->settled], r, IN_SEND, p->settled));
     for (int s = 0; s < w->nsums; s++)
         FTB_CHECK(make_text(&w->texts[w->first_sum + s], r, BEHIND_APPLY, p->sums[s]));
+    ftb_vertex_forms(r);
     info = ftb_vertex_workers_new(w);
 done:
     return info;

@@ -5,10 +5,10 @@
 
 enum { n = 100 };
 static FtB_Matrix A;
-static FtB_Block R, D, T, most, levels, parents, labels;
-static FtB_Program rank, sssp, heat;
+static FtB_Block R, D, T, L, P, most, levels, parents, labels;
+static FtB_Program rank, sssp, heat, bfs;
 static FtB_Run run;
-static int64_t sources[64];
+static int64_t sources[64], source;
 
 static void before(void)
 {
@@ -18,6 +18,8 @@ static void before(void)
     OK(FtB_Block_new(&T, n, 1, FTB_FP32));
     OK(FtB_Block_new(&most, n, 1, FTB_FP32));
     OK(FtB_Block_new(&D, n, 64, FTB_FP32));
+    OK(FtB_Block_new(&L, n, 1, FTB_INT32));
+    OK(FtB_Block_new(&P, n, 1, FTB_INT64));
     OK(FtB_Block_new(&levels, n, 64, FTB_INT32));
     OK(FtB_Block_new(&parents, n, 64, FTB_INT64));
     OK(FtB_Block_new(&labels, n, 1, FTB_INT64));

@@ -55,22 +55,80 @@ static bool differs(const ftb_vertex_field *f, const char *fresh, const char *ol
     return false;
 }
 
-/* The new values of a batch, as they will be stored, and which vertices they change. */
-static void compute(const apply *x, const ftb_vertex_worker *k, const ftb_places *places, int64_t first,
-                    int64_t count)
+/* Fields of one column, of the commonest types: which vertices are changed, and, with `store`, written. */
+#define COLUMN(name, T, nan)                                                                                 \
+    static void name(T *restrict state, int64_t ld, const int64_t *list, const T *restrict fresh,            \
+                     uint8_t *restrict changed, int64_t count, bool store)                                   \
+    {                                                                                                        \
+        for (int64_t t = 0; t < count; t++) {                                                                \
+            T *at = &state[(list ? list[t] : t) * ld];                                                       \
+            const T old = *at, now = fresh[t];                                                               \
+            const bool other = memcmp(&old, &now, sizeof old) != 0 && !(nan(old) && nan(now));               \
+            changed[t] |= other;                                                                             \
+            if (store)                                                                                       \
+                *at = other ? now : old;                                                                     \
+        }                                                                                                    \
+    }
+#define NAN_OF_REAL(x) ((x) != (x))
+#define NAN_OF_INTEGER(x) false
+COLUMN(column_32, int32_t, NAN_OF_INTEGER)
+COLUMN(column_64, int64_t, NAN_OF_INTEGER)
+COLUMN(column_f32, float, NAN_OF_REAL)
+COLUMN(column_f64, double, NAN_OF_REAL)
+
+/* Whether there is a loop for the field. */
+static bool run_column(const ftb_vertex_field *f, void *state, const int64_t *list, const void *fresh,
+                       uint8_t *changed, int64_t count, bool store)
+{
+    if (f->ncols != 1)
+        return false;
+    switch (f->type) {
+    case FTB_INT32:
+    case FTB_UINT32:
+        column_32(state, f->ld, list, fresh, changed, count, store);
+        return true;
+    case FTB_INT64:
+    case FTB_UINT64:
+        column_64(state, f->ld, list, fresh, changed, count, store);
+        return true;
+    case FTB_FP32:
+        column_f32(state, f->ld, list, fresh, changed, count, store);
+        return true;
+    case FTB_FP64:
+        column_f64(state, f->ld, list, fresh, changed, count, store);
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Which vertices of a batch a field's new values change; with `store` they are written where they do. */
+static void compare(const ftb_vertex_work *w, const ftb_vertex_worker *k, int f, const int64_t *list,
+                    int64_t first, int64_t count, bool store)
+{
+    const ftb_vertex_field *field = &w->fields[f];
+    const size_t row = (size_t)field->ncols * FtB_Type_size(field->type);
+    const char *fresh = k->fresh[f];
+    if (run_column(field, row_of(w, field, list ? 0 : first), list, fresh, k->changed, count, store))
+        return;
+    for (int64_t t = 0; t < count; t++) {
+        char *at = row_of(w, field, list ? list[t] : first + t);
+        const bool other = differs(field, fresh + (size_t)t * row, at);
+        k->changed[t] |= other;
+        if (store && other)
+            memcpy(at, fresh + (size_t)t * row, row);
+    }
+}
+
+/* The new values of a batch, as they will be stored. */
+static void compute(const apply *x, const ftb_vertex_worker *k, const ftb_places *places, int64_t count)
 {
     const ftb_vertex_work *w = x->w;
-    memset(k->changed, 0, (size_t)count);
     for (int f = 0; f < w->nfields; f++) {
         const ftb_vertex_field *field = &w->fields[f];
-        const size_t row = (size_t)field->ncols * FtB_Type_size(field->type);
-        const char *fresh = k->fresh[f];
         ftb_vertex_evaluate(k, FTB_VERTEX_APPLY + f, count, places, k->fresh[f]);
         ftb_cast(k->fresh[f], field->type, k->fresh[f], w->texts[FTB_VERTEX_APPLY + f].type,
                  count * field->ncols);
-        for (int64_t t = 0; t < count; t++)
-            k->changed[t] |=
-                differs(field, fresh + (size_t)t * row, row_of(w, field, vertex_at(x->who, first + t)));
     }
 }
 
@@ -120,17 +178,17 @@ static void apply_batch(const apply *x, const ftb_vertex_worker *k, int64_t batc
         [FTB_SIDE_ROW] = {.index = list, .first = first},
         [FTB_SIDE_COL] = {.first = 0},
         [FTB_SIDE_EDGE] = {.index = x->mail->received_by_vertex ? list : NULL, .first = first}};
-    compute(x, k, places, first, count);
+    const bool looks = w->active >= 0 || w->nsums > 0; /* at the old state */
+    memset(k->changed, 0, (size_t)count);
+    compute(x, k, places, count);
+    for (int f = 0; f < w->nfields; f++)
+        compare(w, k, f, list, first, count, !looks);
     find_active(x, k, places, first, count);
+    if (!looks)
+        return;
     sum_batch(x, k, places, x->parts + batch * w->nsums, count);
-    for (int f = 0; f < w->nfields; f++) {
-        const ftb_vertex_field *field = &w->fields[f];
-        const size_t row = (size_t)field->ncols * FtB_Type_size(field->type);
-        for (int64_t t = 0; t < count; t++)
-            if (k->changed[t])
-                memcpy(row_of(w, field, vertex_at(x->who, first + t)),
-                       (const char *)k->fresh[f] + (size_t)t * row, row);
-    }
+    for (int f = 0; f < w->nfields; f++)
+        compare(w, k, f, list, first, count, true);
 }
 
 GrB_Info ftb_vertex_apply(const ftb_vertex_work *w, const ftb_vertex_mail *mail, ftb_vertex_applying *a)
@@ -158,10 +216,12 @@ GrB_Info ftb_vertex_apply(const ftb_vertex_work *w, const ftb_vertex_mail *mail,
         for (int64_t b = 0; b < batches; b++)
             a->sums[s] += x.parts[b * w->nsums + s];
     }
-    a->count = 0;
-    for (int64_t t = 0; t < count; t++)
-        if (x.flags[t])
-            a->next[a->count++] = vertex_at(&a->who, t);
+    int64_t next = 0;
+    for (int64_t t = 0; t < count; t++) {
+        a->next[next] = vertex_at(&a->who, t);
+        next += x.flags[t];
+    }
+    a->count = next;
     return GrB_SUCCESS;
 }
 
@@ -208,7 +268,7 @@ void ftb_vertex_join(const ftb_vertex_work *w, void *a, int64_t lda, const ftb_p
 
 GrB_Info ftb_vertex_spread(const ftb_vertex_work *w, ftb_vertex_mail *mail)
 {
-    enum { SPREAD = 7 }; /* of the mail's rooms, the one that neither push nor pull has */
+    enum { SPREAD = 9 }; /* of the mail's rooms, the one that neither push nor pull has */
     const size_t size = FtB_Type_size(w->reduced), row = (size_t)w->width * size;
     char *all = ftb_vertex_need(w->ctx, &mail->rooms[SPREAD], w->n, row);
     if (!all)

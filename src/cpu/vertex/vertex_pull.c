@@ -11,54 +11,55 @@ typedef struct pull {
     const ftb_vertex_work *w;
     const ftb_vertex_edges *by;
     const ftb_vertex_mail *mail;
-    const uint64_t *active;
+    const uint64_t *active, *open; /* open NULL: all are */
     uint8_t *hit;
     char *received;
 } pull;
 
 static inline bool is_active(const uint64_t *bits, int64_t v) { return bits[v / 64] >> (v % 64) & 1; }
 
-/* Rows first .. last - 1; how many messages. */
-static int64_t pull_rows(const pull *x, ftb_vertex_worker *k, int64_t first, int64_t last)
+/* Rows first .. last - 1. */
+static void pull_rows(const pull *x, ftb_vertex_worker *k, int64_t first, int64_t last)
 {
     const size_t row = (size_t)x->w->width * FtB_Type_size(x->w->reduced);
-    int64_t messages = 0;
     for (int64_t i = first; i < last; i++) {
         char *to = x->received + (size_t)i * row;
-        const int64_t before = messages;
+        bool fresh = true;
+        x->hit[i] = 0;
+        if (x->open && !is_active(x->open, i))
+            continue;
         for (int which = 0; which < 2 && x->by->rows[which]; which++) {
             const ftb_pattern *p = x->by->rows[which];
             const int64_t *from = x->by->from[which];
             for (int64_t e = p->rowptr[i]; e < p->rowptr[i + 1]; e++) {
                 const int64_t v = ftb_col(p, e);
-                if (is_active(x->active, v))
-                    ftb_vertex_put(x->w, k, to, messages++ == before, i, v, from ? from[e] : e);
+                if (!is_active(x->active, v))
+                    continue;
+                ftb_vertex_put(x->w, k, to, fresh, i, v, from ? from[e] : e);
+                fresh = false;
             }
         }
-        x->hit[i] = messages > before;
+        x->hit[i] = !fresh;
     }
     ftb_vertex_flush(x->w, k);
-    return messages;
 }
 
-static GrB_Info pull_all(const pull *x, int64_t *messages)
+static GrB_Info pull_all(const pull *x)
 {
     const ftb_vertex_work *w = x->w;
     const ftb_pattern *a = x->by->rows[0], *b = x->by->rows[1];
     const int64_t all = a->nvals + (b ? b->nvals : 0) + w->n;
     const int threads = ftb_min(w->nthreads, ftb_threads_for(w->ctx, all));
     const int64_t parts = threads == 1 ? 1 : 32 * (int64_t)threads;
-    int64_t count = 0;
     for (int t = 0; t < threads; t++)
         ftb_vertex_ready(w, &w->workers[t], FTB_VERTEX_COMBINE, x->mail);
     atomic_bool stopped = false;
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 1) reduction(+ : count)
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
     for (int64_t p = 0; p < parts; p++)
         if (!ftb_stops(w->ctx, &stopped))
-            count += pull_rows(x, &w->workers[omp_get_thread_num()],
-                               ftb_rows_cut(w->n, a->rowptr, b ? b->rowptr : NULL, p, parts),
-                               ftb_rows_cut(w->n, a->rowptr, b ? b->rowptr : NULL, p + 1, parts));
-    *messages = count;
+            pull_rows(x, &w->workers[omp_get_thread_num()],
+                      ftb_rows_cut(w->n, a->rowptr, b ? b->rowptr : NULL, p, parts),
+                      ftb_rows_cut(w->n, a->rowptr, b ? b->rowptr : NULL, p + 1, parts));
     return ftb_check_stopped(w->ctx, &stopped);
 }
 
@@ -80,7 +81,9 @@ GrB_Info ftb_vertex_pull(const ftb_vertex_work *w, const ftb_vertex_edges *by_re
         const int64_t v = senders->list ? senders->list[t] : t;
         active[v / 64] |= UINT64_C(1) << (v % 64);
     }
-    GrB_Info info = pull_all(&x, &mail->edges);
+    GrB_Info info = ftb_vertex_open(&x.open, w, mail);
+    if (info == GrB_SUCCESS)
+        info = pull_all(&x);
     if (info != GrB_SUCCESS)
         return info;
     for (int64_t i = 0; i < w->n; i++) {

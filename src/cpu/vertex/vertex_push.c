@@ -19,8 +19,8 @@ typedef struct push {
     int bits; /* of a place */
     int64_t edges;
     uint64_t *words;
-    int64_t *sent, *entry; /* at each place; entry NULL: nobody asks */
-    int64_t receivers, *receiver, *first;
+    int64_t *sent, *entry;                       /* at each place; entry NULL: nobody asks */
+    int64_t receivers, *receiver, *first, *last; /* of each: its messages */
     char *received;
 } push;
 
@@ -120,7 +120,8 @@ static void list_receivers(const push *x)
             x->receiver[g] = receiver_at(x, q);
             x->first[g++] = q;
         }
-    x->first[g] = x->edges;
+    for (g = 0; g < x->receivers; g++)
+        x->last[g] = g + 1 < x->receivers ? x->first[g + 1] : x->edges;
 }
 
 /* ---- messages */
@@ -131,7 +132,7 @@ static void reduce_part(const push *x, ftb_vertex_worker *k, int64_t first, int6
     const uint64_t places = (UINT64_C(1) << x->bits) - 1;
     for (int64_t g = first; g < last; g++) {
         char *to = x->received + (size_t)g * row;
-        for (int64_t q = x->first[g]; q < x->first[g + 1]; q++) {
+        for (int64_t q = x->first[g]; q < x->last[g]; q++) {
             const uint64_t at = x->words[q] & places;
             ftb_vertex_put(x->w, k, to, q == x->first[g], x->receiver[g], x->sent[at],
                            x->entry ? x->entry[at] : 0);
@@ -177,13 +178,14 @@ GrB_Info ftb_vertex_push(const ftb_vertex_work *w, const ftb_vertex_edges *by_se
     x.words = ftb_sort(x.words, scratch, edges, x.bits, x.bits + bits_of(w->n));
     count_receivers(&x);
     x.receiver = ftb_vertex_need(w->ctx, &rooms[RECEIVERS], x.receivers, sizeof *x.receiver);
-    x.first = ftb_vertex_need(w->ctx, &rooms[FIRST], x.receivers + 1, sizeof *x.first);
+    x.first = ftb_vertex_need(w->ctx, &rooms[FIRST], 2 * x.receivers, sizeof *x.first);
+    x.last = x.first + x.receivers;
     x.received =
         ftb_vertex_need(w->ctx, &rooms[RECEIVED], x.receivers, (size_t)w->width * FtB_Type_size(w->reduced));
     if (!x.receiver || !x.first || !x.received)
         return ftb_nomem();
     list_receivers(&x);
-    mail->edges = edges;
+    x.receivers = ftb_vertex_keep_open(w, x.receiver, x.first, x.last, x.receivers);
     mail->receivers = (ftb_vertex_list){x.receiver, x.receivers};
     mail->received = x.received;
     mail->ldr = w->width;

@@ -31,7 +31,8 @@ typedef struct ftb_vertex_text {
     int64_t width;
 } ftb_vertex_text;
 
-/* The first texts; behind them one for each field that changes, then `active`, then the sums of `until`. */
+/* The first texts; behind them one for each field that changes, then `active`, `settled`, and the sums of
+ * `until`. */
 enum { FTB_VERTEX_SEND, FTB_VERTEX_COMBINE, FTB_VERTEX_APPLY };
 
 typedef struct ftb_vertex_field { /* that changes */
@@ -39,6 +40,19 @@ typedef struct ftb_vertex_field { /* that changes */
     FtB_Type type;
     int64_t ncols, ld;
 } ftb_vertex_field;
+
+/* `settled` where it compares a field of one column with a number: it is looked at edge by edge then. A
+ * vertex is settled if its value is in least .. most (low .. high, of reals), or, with `beyond`, if it is
+ * not. */
+typedef struct ftb_vertex_test {
+    bool there;
+    int state;
+    FtB_Type type; /* INT32, INT64, FP32 or FP64 */
+    int64_t ld;
+    bool beyond;
+    int64_t least, most;
+    double low, high;
+} ftb_vertex_test;
 
 typedef struct ftb_vertex_worker ftb_vertex_worker; /* one thread's */
 
@@ -53,7 +67,12 @@ typedef struct ftb_vertex_work {
     ftb_vertex_field *fields;
     int active; /* which text; -1: what changed */
     bool always;
+    int settled; /* which text; -1: nobody is */
+    ftb_vertex_test test;
     int first_sum, nsums;
+    bool first;        /* a receiver's first message decides */
+    bool sends_id;     /* what is sent is the sender's number */
+    bool numbers;      /* and what is received is the first sender's, as INT64 */
     void **states;     /* the first value of each block of the state, NULL where there are no values */
     const void *edges; /* A's values */
     ftb_monoid monoid;
@@ -96,7 +115,9 @@ typedef struct ftb_vertex_mail {
     int64_t ldr;
     bool received_by_vertex;
     int64_t edges; /* messages */
-    ftb_vertex_room rooms[8];
+    ftb_vertex_room rooms[10];
+    uint64_t *marks;      /* a bit for each vertex, 0 between supersteps; NULL: not wanted yet */
+    ftb_vertex_room open; /* bits of vertices that are not settled */
 } ftb_vertex_mail;
 
 /* Threads' workers, for texts and fields that are known by now. */
@@ -117,6 +138,19 @@ GrB_Info ftb_vertex_push(const ftb_vertex_work *w, const ftb_vertex_edges *by_se
 bool ftb_vertex_may_push(int64_t n, int64_t edges);
 GrB_Info ftb_vertex_pull(const ftb_vertex_work *w, const ftb_vertex_edges *by_receiver,
                          const ftb_vertex_list *senders, ftb_vertex_mail *mail);
+/* The same where the first message decides, found from the senders or from the receivers; `sent` is known
+ * only where it is a field of the state. (vertex_first.c) */
+GrB_Info ftb_vertex_first_push(const ftb_vertex_work *w, const ftb_vertex_edges *by_sender,
+                               const ftb_vertex_list *senders, int64_t edges, ftb_vertex_mail *mail);
+GrB_Info ftb_vertex_first_pull(const ftb_vertex_work *w, const ftb_vertex_edges *by_receiver,
+                               const ftb_vertex_list *senders, ftb_vertex_mail *mail);
+/* Who is settled: *open gets the bits of all others, in memory of the mail's, NULL where there is no such
+ * text. (vertex_settled.c) */
+GrB_Info ftb_vertex_open(const uint64_t **open, const ftb_vertex_work *w, ftb_vertex_mail *mail);
+/* Takes the settled out of a list of vertices; of each that stays, values of `with` and `also` (NULL: there
+ * are none) move along. Returns how many stay. */
+int64_t ftb_vertex_keep_open(const ftb_vertex_work *w, int64_t *list, int64_t *with, int64_t *also,
+                             int64_t count);
 /* Edges of some senders. (vertex_push.c) */
 int64_t ftb_vertex_count(const ftb_vertex_work *w, const ftb_vertex_edges *by_sender,
                          const ftb_vertex_list *senders);

@@ -1,0 +1,152 @@
+/* Texts that loops over edges need not evaluate: what each of them amounts to. */
+#include "expr/tree.h"
+#include "vertex/run.h"
+
+#include <math.h>
+
+/* ---- messages */
+
+/* message, edge or a sum, difference or the like of the two: nothing leaves the loop over edges then that
+ * could show. */
+static bool is_plain(const ftb_expr *e)
+{
+    if (!e)
+        return false;
+    const ftb_node *root = &e->nodes[e->root];
+    if (root->op == FTB_OP_NAME)
+        return ftb_tree_is_name(e, e->root, "message");
+    return (root->op == FTB_OP_ADD || root->op == FTB_OP_SUB || root->op == FTB_OP_MUL) && root->count == 2 &&
+           ftb_tree_is_name(e, ftb_tree_arg(e, e->root, 0), "message") &&
+           ftb_tree_is_name(e, ftb_tree_arg(e, e->root, 1), "edge");
+}
+
+static bool is_one_name(const ftb_expr *e, const char *name)
+{
+    return e && ftb_tree_is_name(e, e->root, name);
+}
+
+/* Whether all that a text reads is the same for all vertices, and edges. */
+static bool is_same(const ftb_vertex_text *t, bool sent_is)
+{
+    for (int f = 0; f < t->m.nfeeds; f++) {
+        const bool sent = t->of[f].kind == FTB_VERTEX_MESSAGE && sent_is;
+        if (t->m.feeds[f].side != FTB_SIDE_NONE && !sent)
+            return false;
+    }
+    return t->program != NULL;
+}
+
+/* Whether a receiver's first message, in the order of senders, says all: of `any` by definition; where all
+ * are alike; and the least number is the first sender's, along the edges of one direction. */
+static void find_first(FtB_Run r)
+{
+    ftb_vertex_work *w = &r->work;
+    const ftb_vertex_text *send = &w->texts[FTB_VERTEX_SEND], *combine = &w->texts[FTB_VERTEX_COMBINE];
+    const bool id = is_one_name(r->program->send, "id"), copies = is_one_name(combine->m.expr, "message");
+    const bool least = w->monoid == FTB_MIN && id && copies && r->program->direction != FTB_BOTH;
+    const bool alike = ftb_monoid_idempotent(w->monoid) && is_same(combine, is_same(send, false));
+    w->first = w->monoid == FTB_ANY || least || alike;
+    w->numbers = w->first && id && copies && w->reduced == FTB_INT64;
+}
+
+/* ---- settled */
+
+/* A number that is written out; integers that FP32 holds. */
+static bool is_number(const ftb_expr *e, int at, double *x, bool *whole)
+{
+    const ftb_node *node = &e->nodes[at];
+    const bool minus = node->op == FTB_OP_NEG;
+    if (minus)
+        node = &e->nodes[ftb_tree_arg(e, at, 0)];
+    *whole = node->op == FTB_OP_LITERAL;
+    *x = *whole ? (double)node->integer : node->op == FTB_OP_REAL ? node->real : NAN;
+    *x = minus ? -*x : *x;
+    return *x == *x && (!*whole || fabs(*x) <= 1 << 24);
+}
+
+/* x op c, of reals as they are stored. */
+static void bound_real(ftb_vertex_test *t, ftb_operator op, double c)
+{
+    const bool few = t->type == FTB_FP32;
+    c = few ? (double)(float)c : c;
+    const double below = few ? (double)nextafterf((float)c, -INFINITY) : nextafter(c, -INFINITY);
+    const double above = few ? (double)nextafterf((float)c, INFINITY) : nextafter(c, INFINITY);
+    t->low = op == FTB_OP_LT || op == FTB_OP_LE ? -(double)INFINITY : op == FTB_OP_GT ? above : c;
+    t->high = op == FTB_OP_GT || op == FTB_OP_GE ? (double)INFINITY : op == FTB_OP_LT ? below : c;
+    if ((op == FTB_OP_LT && c == -(double)INFINITY) || (op == FTB_OP_GT && c == (double)INFINITY)) {
+        t->low = 1; /* nothing is */
+        t->high = 0;
+    }
+}
+
+static void bound_integer(ftb_vertex_test *t, ftb_operator op, int64_t c)
+{
+    const bool few = t->type == FTB_INT32;
+    t->least = op == FTB_OP_LT || op == FTB_OP_LE ? (few ? INT32_MIN : INT64_MIN)
+               : op == FTB_OP_GT                  ? c + 1
+                                                  : c;
+    t->most = op == FTB_OP_GT || op == FTB_OP_GE ? (few ? INT32_MAX : INT64_MAX)
+              : op == FTB_OP_LT                  ? c - 1
+                                                 : c;
+}
+
+static ftb_operator turned(ftb_operator op) /* c op x is x turned(op) c */
+{
+    switch (op) {
+    case FTB_OP_LT:
+        return FTB_OP_GT;
+    case FTB_OP_LE:
+        return FTB_OP_GE;
+    case FTB_OP_GT:
+        return FTB_OP_LT;
+    case FTB_OP_GE:
+        return FTB_OP_LE;
+    default:
+        return op;
+    }
+}
+
+/* FIELD op number, or number op FIELD. */
+static void find_test(FtB_Run r)
+{
+    ftb_vertex_work *w = &r->work;
+    const ftb_expr *e = r->program->settled;
+    const ftb_vertex_text *t = &w->texts[w->settled];
+    ftb_operator op = e->nodes[e->root].op;
+    double x = 0;
+    bool whole = false;
+    if (op < FTB_OP_LT || op > FTB_OP_NE || t->m.nfeeds != 1 || t->of[0].kind != FTB_VERTEX_STATE)
+        return;
+    const ftb_vertex_state *s = &r->states[t->of[0].index];
+    const int left = ftb_tree_arg(e, e->root, 0), right = ftb_tree_arg(e, e->root, 1);
+    const bool field_first = e->nodes[left].op == FTB_OP_NAME;
+    if (!s->vertex || s->block->ncols != 1 || e->nodes[field_first ? left : right].op != FTB_OP_NAME ||
+        !is_number(e, field_first ? right : left, &x, &whole))
+        return;
+    ftb_vertex_test test = {.there = true,
+                            .state = t->of[0].index,
+                            .type = s->block->type,
+                            .ld = s->block->ld,
+                            .beyond = op == FTB_OP_NE};
+    op = field_first ? op : turned(op);
+    if (test.type == FTB_FP32 && !whole && x != 0 && !isinf(x) && !isnormal((float)x))
+        return; /* the comparison is one of FP64 then */
+    if (test.type == FTB_FP32 || test.type == FTB_FP64)
+        bound_real(&test, op, x);
+    else if ((test.type == FTB_INT32 || test.type == FTB_INT64) && whole)
+        bound_integer(&test, op, (int64_t)x);
+    else
+        return;
+    w->test = test;
+}
+
+void ftb_vertex_forms(FtB_Run r)
+{
+    ftb_vertex_work *w = &r->work;
+    const bool counts = w->monoid == FTB_PLUS || w->monoid == FTB_TIMES;
+    r->any_way = (counts ? !ftb_type_float(w->reduced) : w->monoid != FTB_ANY) &&
+                 is_plain(w->texts[FTB_VERTEX_COMBINE].m.expr);
+    find_first(r);
+    if (w->settled >= 0)
+        find_test(r);
+}
