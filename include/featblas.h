@@ -8,8 +8,8 @@
  * optional; function-like macros of the same names (featblas/slots.h) wrap them.
  *
  * This file has the conventions, types and contexts; it includes featblas/objects.h, vector.h, operations.h,
- * project.h, sample.h, negative.h, relations.h, walk.h, subgraph.h, clusters.h, loader.h, plan.h and files.h,
- * which document the rest.
+ * extract.h, project.h, sample.h, negative.h, relations.h, walk.h, subgraph.h, clusters.h, loader.h, plan.h
+ * and files.h, which document the rest.
  *
  * GrB_Info and GraphBLAS's handles come from <GraphBLAS.h>, or, where this FeatBLAS was built without it,
  * from featblas/graphblas_types.h; objects of GraphBLAS are refused with GrB_NOT_IMPLEMENTED then.
@@ -292,6 +292,8 @@ GrB_Info FtB_set_allocator(void *(*m)(size_t), void *(*r)(void *, size_t), void 
 #include "featblas/vector.h"
 
 #include "featblas/operations.h"
+
+#include "featblas/extract.h"
 
 #include "featblas/project.h"
 

@@ -295,6 +295,7 @@ static void select_sample(void) { sampling_picks(A); }
 static void sample(void) { sampling_hops(A, X, picked, N); }
 static void walk(void) { sampling_walks(A, picked, N); }
 static void subgraphs(void) { sampling_subgraphs(A, picked, N); }
+static void parts(void) { vector_parts(A); }
 static void vectors(void)
 {
     vector_objects();
@@ -496,7 +497,7 @@ static const struct {
     {"Matrix_export", graphblas}, {"mxm", mxm}, {"mxm_arg", mxm_arg}, {"mxm_grad", mxm_grad},
     {"softmax", softmax}, {"softmax_grad", softmax_grad}, {"attention", attention},
     {"attention_grad", attention}, {"apply", apply}, {"select", selects}, {"select_topk", selects},
-    {"eWiseAdd", add}, {"eWiseMult", mult}, {"reduce", reduce}, {"reduce_scalar", reduce_scalar},
+    {"extract", parts}, {"assign", parts}, {"transpose", parts}, {"eWiseAdd", add}, {"eWiseMult", mult}, {"reduce", reduce}, {"reduce_scalar", reduce_scalar},
     {"Vector_build", vectors}, {"Vector_dup", vectors}, {"Vector_from_block", vectors}, {"Vector_to_block", vectors}, {"Vector_import", vectors}, {"Vector_export", vectors}, {"run", vertex}, {"Run_new", vertex}, {"Run_step", vertex}, {"bfs", programs}, {"sssp", programs}, {"components", programs}, {"pagerank", programs}, {"gather", gather}, {"scatter", scatter}, {"select_sample", select_sample}, {"sample_negative", select_sample}, {"sample", sample}, {"Relations_sample", sample}, {"Loader_next", sample}, {"walk", walk}, {"pinsage", walk},
     {"subgraph", subgraphs}, {"Saint_new", subgraphs}, {"Saint_batch", subgraphs}, {"partition", subgraphs}, {"partition_measure", subgraphs}, {"Clusters_batch", subgraphs}, {"project", project}, {"project_plan", project_plan},
     {"mxm_plan", mxm_plan}, {"attention_plan", attention_plan}, {"Matrix_read", matrix_files},

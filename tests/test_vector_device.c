@@ -78,7 +78,31 @@ static void bound(operands *o)
     FtB_Semiring_free(&with);
 }
 
-static void (*const calls[])(operands *) = {to_and_from_blocks, column, row, full, bound};
+static void extracts(operands *o)
+{
+    const int64_t at = 5;
+    assert_ok(FtB_extract(o->w, NULL, "x + y", o->A, NULL, FtB_Ids_of(&at, 1), NULL));
+    assert_ok(FtB_extract(o->B, o->A, "x + y", o->A, NULL, NULL, NULL));
+    assert_ok(FtB_extract(o->u, NULL, NULL, o->B, FtB_Ids_of(&at, 1), NULL, NULL));
+}
+
+static void assigns(operands *o)
+{
+    const int64_t at = 5;
+    assert_ok(FtB_assign(o->A, o->w, "x + y", o->u, FtB_Ids_of(&at, 1), NULL, NULL));
+    assert_ok(FtB_assign(o->B, o->A, NULL, o->A, NULL, NULL, NULL));
+    assert_ok(FtB_assign(o->B, o->B, "x * y", 3, NULL, FtB_Ids_of(&at, 1), NULL));
+    assert_ok(FtB_mxv(o->w, NULL, NULL, "plus : a * b", o->B, o->u, NULL));
+}
+
+static void transposes(operands *o)
+{
+    assert_ok(FtB_transpose(o->B, o->A, "x + y", o->A, NULL));
+    assert_ok(FtB_mxv(o->w, NULL, NULL, "plus : a * b", o->B, o->u, NULL));
+}
+
+static void (*const calls[])(operands *) = {to_and_from_blocks, column,  row,       full, bound,
+                                            extracts,           assigns, transposes};
 
 static void same_results(void **state)
 {

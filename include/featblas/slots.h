@@ -191,6 +191,15 @@ template <typename T> static inline const T *FtB_options(const T &options) { ret
                    FTB_SLOT(B), FTB_SLOT(desc), effort)
 #define FtB_apply(C, M, accum, op, A, desc)                                                                  \
     (FtB_apply)(FTB_SLOT(C), FTB_SLOT(M), FTB_SLOT(accum), FTB_SLOT(op), FTB_SLOT(A), FTB_SLOT(desc))
+#define FtB_extract(C, M, accum, A, I, J, desc)                                                              \
+    (FtB_extract)(FTB_SLOT(C), FTB_SLOT(M), FTB_SLOT(accum), FTB_SLOT(A), FTB_SLOT(I), FTB_SLOT(J),          \
+                  FTB_SLOT(desc))
+/* A may be the number 0. */
+#define FtB_assign(C, M, accum, A, I, J, desc)                                                               \
+    (FtB_assign)(FTB_SLOT(C), FTB_SLOT(M), FTB_SLOT(accum), FTB_ARG(A), FTB_SLOT(I), FTB_SLOT(J),            \
+                 FTB_SLOT(desc))
+#define FtB_transpose(C, M, accum, A, desc)                                                                  \
+    (FtB_transpose)(FTB_SLOT(C), FTB_SLOT(M), FTB_SLOT(accum), FTB_SLOT(A), FTB_SLOT(desc))
 #define FtB_select(C, M, accum, op, A, desc)                                                                 \
     (FtB_select)(FTB_SLOT(C), FTB_SLOT(M), FTB_SLOT(accum), FTB_SLOT(op), FTB_SLOT(A), FTB_SLOT(desc))
 #define FtB_select_topk(C, M, accum, k, A, desc)                                                             \

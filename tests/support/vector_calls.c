@@ -5,7 +5,9 @@
 
 #include "support/planned.h"
 #include "support/some_vectors.h"
+
 #include "support/vector_calls.h"
+#include <stdlib.h>
 
 enum { SIZE = 300000 };
 
@@ -54,4 +56,33 @@ void vector_products(FtB_Matrix A)
         FtB_Vector_free(&u);
         FtB_Vector_free(&w);
     }
+}
+
+/* Extract, assign and transpose. */
+void vector_parts(FtB_Matrix A)
+{
+    rng r = {7};
+    FtB_Vector u = rng_vector(&r, FTB_FP32, SIZE, 0.4), w = rng_vector(&r, FTB_FP32, SIZE, 0.4);
+    FtB_Matrix B;
+    int64_t n, some[1000], *places = malloc(SIZE * sizeof *places);
+    assert_ok(FtB_Matrix_shape(A, &n, NULL, NULL, NULL, NULL));
+    for (int64_t t = 0; t < 1000; t++)
+        some[t] = (t * 7) % n;
+    for (int64_t t = 0; t < SIZE; t++)
+        places[t] = SIZE - 1 - t;
+    const FtB_Ids few = FtB_Ids_of(some, 1000), all = FtB_Ids_of(places, SIZE);
+    assert_ok(FtB_Matrix_new(&B, FTB_FP64, 1000, 1000, 1));
+    assert_ok(FtB_extract(B, NULL, NULL, A, few, few, NULL));
+    FtB_Matrix_free(&B);
+    assert_ok(FtB_Matrix_dup(&B, A));
+    assert_ok(FtB_assign(B, NULL, "x + y", A, NULL, NULL, NULL));
+    assert_ok(FtB_assign(B, NULL, NULL, 1, few, few, NULL));
+    assert_ok(FtB_transpose(B, A, "x + y", A, NULL));
+    assert_ok(FtB_extract(w, NULL, NULL, u, all, NULL, NULL));
+    assert_ok(FtB_assign(w, u, "x + y", u, all, NULL, NULL));
+    assert_ok(FtB_assign(w, u, NULL, 2, NULL, NULL, NULL));
+    FtB_Matrix_free(&B);
+    FtB_Vector_free(&u);
+    FtB_Vector_free(&w);
+    free(places);
 }

@@ -6,5 +6,6 @@
 
 void vector_objects(void);
 void vector_products(FtB_Matrix A); /* n x n */
+void vector_parts(FtB_Matrix A);
 
 #endif

@@ -281,15 +281,16 @@ static GrB_Info merge_lists(ftb_vector *out, const ftb_vector_merge *w, const li
     const int64_t parts = threads == 1 ? 1 : threads * PARTS_PER_THREAD;
     int64_t *start = ftb_new0(w->ctx, parts + 1, sizeof *start);
     GrB_Info info = start ? GrB_SUCCESS : ftb_nomem();
+    atomic_bool stopped = false;
     if (info != GrB_SUCCESS)
         return info;
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
     for (int64_t part = 0; part < parts; part++)
-        if (!ftb_cancelled(w->ctx))
+        if (!ftb_stops(w->ctx, &stopped))
             start[part + 1] = count_part(w, l, cut(w, l, part, parts), cut(w, l, part + 1, parts));
     for (int64_t part = 0; part < parts; part++)
         start[part + 1] += start[part];
-    info = ftb_check_cancelled(w->ctx);
+    info = ftb_check_stopped(w->ctx, &stopped);
     if (info == GrB_SUCCESS)
         info = ftb_vector_room(out, w->ctx, FTB_VECTOR_LIST, w->type, w->left->size, start[parts]);
     if (info != GrB_SUCCESS)
@@ -329,6 +330,7 @@ static GrB_Info merge_places(ftb_vector *out, const ftb_vector_merge *w)
     const int threads = ftb_min(w->threads, ftb_threads_for(w->ctx, size));
     const int64_t parts = threads == 1 ? 1 : threads * PARTS_PER_THREAD;
     int64_t kept = 0;
+    atomic_bool stopped = false;
     GrB_Info info = ftb_vector_room(out, w->ctx, FTB_VECTOR_BITMAP, w->type, size, 0);
     if (info != GrB_SUCCESS)
         return info;
@@ -336,11 +338,11 @@ static GrB_Info merge_places(ftb_vector *out, const ftb_vector_merge *w)
         ftb_map_output(w->map, out->values, w->type);
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 1) reduction(+ : kept)
     for (int64_t part = 0; part < parts; part++)
-        if (!ftb_cancelled(w->ctx))
+        if (!ftb_stops(w->ctx, &stopped))
             kept += fill_places(w, size / parts * part + ftb_min(part, size % parts),
                                 size / parts * (part + 1) + ftb_min(part + 1, size % parts), out);
     out->nvals = kept;
-    info = ftb_check_cancelled(w->ctx);
+    info = ftb_check_stopped(w->ctx, &stopped);
     if (info != GrB_SUCCESS)
         ftb_vector_clear(out);
     return info;

@@ -326,7 +326,6 @@ GrB_Info ftb_mxv(FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB_Arg semiring, FtB_Arg 
     GrB_Info info;
     FTB_CHECK(read_slots(&c, C, M, accum, A, B, desc));
     FTB_CHECK(prepare_call(&c, semiring));
-    FTB_CHECK(ftb_check_cancelled(c.call.ctx));
     FTB_CHECK(ftb_message_ask(&c.m));
     note_miss(&c);
     FTB_CHECK(run_plan(&T, &c, &c.plan.mxv));

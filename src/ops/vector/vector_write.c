@@ -34,6 +34,7 @@ GrB_Info ftb_vector_begin(ftb_vector_call *call, FtB_Arg C, FtB_Arg M, FtB_Arg a
     FTB_CHECK(ftb_arg_descriptor(&call->flags, desc));
     FTB_CHECK(ftb_arg_op(&call->accum, accum, "accum", true));
     FTB_CHECK(ftb_vector_check_size(call->M, "M", call->C->v.size, "as C"));
+    info = ftb_check_cancelled(call->ctx);
 done:
     return info;
 }
