@@ -300,6 +300,7 @@ static void vectors(void)
 {
     vector_objects();
     vector_products(A);
+    vector_elementwise(A);
 }
 static void vertex(void) { vertex_runs(A); }
 static void programs(void) { vertex_programs(A); }

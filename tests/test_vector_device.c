@@ -101,8 +101,21 @@ static void transposes(operands *o)
     assert_ok(FtB_mxv(o->w, NULL, NULL, "plus : a * b", o->B, o->u, NULL));
 }
 
-static void (*const calls[])(operands *) = {to_and_from_blocks, column,  row,       full, bound,
-                                            extracts,           assigns, transposes};
+static void reduces(operands *o)
+{
+    float sum;
+    assert_ok(FtB_reduce(o->w, NULL, "x + y", "plus", o->A, FTB_DESC_T0));
+    assert_ok(FtB_reduce_scalar(&sum, FTB_FP32, "plus", o->w));
+    FtB_Op op, with;
+    assert_ok(FtB_Op_new(&op, "x + shift[i]"));
+    assert_ok(FtB_Op_bind(&with, op, FTB_BIND("shift", o->X)));
+    assert_ok(FtB_apply(o->u, NULL, NULL, with, o->w, NULL));
+    FtB_Op_free(&op);
+    FtB_Op_free(&with);
+}
+
+static void (*const calls[])(operands *) = {to_and_from_blocks, column,  row,        full,   bound,
+                                            extracts,           assigns, transposes, reduces};
 
 static void same_results(void **state)
 {

@@ -118,7 +118,7 @@ typedef struct FtB_Attention_options {
  *  "plus : dot(src, dst) * scale": one value per head (of Q, K, V). @param Q slot: m x (heads * d), `dst`.
  *  @param K slot: FtB_Block n x (heads * d), `src`. @param V slot: FtB_Block n x (heads * dv).
  *  @param options NULL for the defaults. @param desc slot; transposes and COMPLEMENT are refused: for A' give
- * the transposed matrix (FtB_apply of "x" with FTB_DESC_T0). @return as FtB_mxm.
+ * the transposed matrix (FtB_transpose). @return as FtB_mxm.
  *  Source: Dao et al., "FlashAttention", NeurIPS 2022. */
 GrB_Info FtB_attention(FtB_Arg C, FtB_Arg A, FtB_Arg accum, FtB_Arg semiring, FtB_Arg Q, FtB_Arg K, FtB_Arg V,
                        const FtB_Attention_options *options, FtB_Arg desc);
@@ -136,18 +136,19 @@ GrB_Info FtB_attention_grad(FtB_Arg dQ, FtB_Arg dK, FtB_Arg dV, FtB_Arg dC, FtB_
 
 /* ----------------------------------------------------------------------------- entry by entry */
 
-/** C<M> = accum(C, f(A)). A matrix keeps A's pattern. Of a block, op sees a row (of a block with heads: one
- *  head of a row) as x, and its index as i, but not j; a text without vectors, sums and products by blocks is
- *  applied to every value. Cost of a block: one pass over memory; nothing of C's size is stored in between.
- *  @param C slot: FtB_Matrix or FtB_Block. @param M slot: mask (a block's: m x 1) or NULL.
+/** C<M> = accum(C, f(A)). A matrix keeps A's pattern, a vector A's places. Of a block, op sees a row (of a
+ * block with heads: one head of a row) as x, and its index as i, but not j; a text without vectors, sums and
+ * products by blocks is applied to every value. Cost of a block: one pass over memory; nothing of C's size is
+ * stored in between.
+ *  @param C slot: FtB_Matrix, FtB_Block or FtB_Vector. @param M slot: mask (a block's: m x 1) or NULL.
  *  @param accum slot: GrB_BinaryOp, FtB_Op, or NULL. @param op slot: FtB_Op over x (all values of an entry or
- *  a row), i, j, di, dj, or text. @param A slot: FtB_Matrix or FtB_Block, as C.
+ *  a row), i, j, di, dj, or text; of a vector, x and its place i. @param A slot: as C.
  *  @param desc slot (TRANSPOSE0 reads a matrix A transposed; blocks are not). @return as FtB_mxm. */
 GrB_Info FtB_apply(FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB_Arg op, FtB_Arg A, FtB_Arg desc);
 
-/** C<M> = accum(C, entries of A whose expression is not zero). @param C slot: FtB_Matrix.
- *  @param M slot: mask or NULL. @param accum slot. @param op slot: FtB_Op over x, i, j, di, dj, or text.
- *  @param A slot: FtB_Matrix. @param desc slot. @return as FtB_mxm. */
+/** C<M> = accum(C, entries of A whose expression is not zero). @param C slot: FtB_Matrix or
+ * FtB_Vector. @param M slot: mask or NULL. @param accum slot. @param op slot: FtB_Op over x, i, j, di, dj, or
+ * text; of a vector, x and i. @param A slot: as C. @param desc slot. @return as FtB_mxm. */
 GrB_Info FtB_select(FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB_Arg op, FtB_Arg A, FtB_Arg desc);
 
 /** C<M> = accum(C, the k largest entries of each row of A); ties: larger value, then smaller column;
@@ -156,34 +157,35 @@ GrB_Info FtB_select(FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB_Arg op, FtB_Arg A, 
  *  @return as FtB_mxm. */
 GrB_Info FtB_select_topk(FtB_Arg C, FtB_Arg M, FtB_Arg accum, int64_t k, FtB_Arg A, FtB_Arg desc);
 
-/** C<M> = accum(C, A + B). Matrices: union of the patterns, op where both have an entry. Blocks: op on every
- *  value. A block of one row stands for every row, one of one column for every column. Beside a block with
- *  heads (FtB_Block_heads), one without has as many columns as the other, one per head, or one head's for
- * all.
- *  @param C slot: FtB_Matrix m x n or FtB_Block. @param M slot: mask (a block's: m x 1) or NULL.
+/** C<M> = accum(C, A + B). Matrices and vectors: union of the patterns, op where both have an entry. Blocks:
+ * op on every value. A block of one row stands for every row, one of one column for every column. Beside a
+ * block with heads (FtB_Block_heads), one without has as many columns as the other, one per head, or one
+ * head's for all.
+ *  @param C slot: FtB_Matrix m x n, FtB_Block or FtB_Vector. @param M slot: mask (a block's: m x 1) or NULL.
  *  @param accum slot. @param op slot: GrB_BinaryOp, FtB_Op over x (A's) and y (B's), or text. Blocks: also
  *  over whole rows, as of FtB_apply. @param A,B slots: as C. @param desc slot. @return as FtB_mxm. */
 GrB_Info FtB_eWiseAdd(FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB_Arg op, FtB_Arg A, FtB_Arg B, FtB_Arg desc);
 
-/** C<M> = accum(C, A .* B). Matrices: intersection of the patterns. Blocks: as FtB_eWiseAdd.
- *  @param C slot: FtB_Matrix m x n or FtB_Block. @param M slot: mask (a block's: m x 1) or NULL. @param accum
- * slot.
+/** C<M> = accum(C, A .* B). Matrices and vectors: intersection of the patterns. Blocks: as FtB_eWiseAdd.
+ *  @param C slot: FtB_Matrix m x n, FtB_Block or FtB_Vector. @param M slot: mask (a block's: m x 1) or NULL.
+ *  @param accum slot.
  *  @param op slot: as FtB_eWiseAdd.
  *  @param A,B slots: as C. @param desc slot. @return as FtB_mxm. */
 GrB_Info FtB_eWiseMult(FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB_Arg op, FtB_Arg A, FtB_Arg B, FtB_Arg desc);
 
 /** y<M> = accum(y, rows of A reduced by a monoid). A matrix: y(i,f) = reduce over j of A(i,j)[f]; rows
- * without entries keep y with accum, else get the fill value. A block m x n: y(i,h) = reduce over the values
- * of head h.
+ * without entries keep y with accum, else get the fill value; of a vector y they have no entry. A block m x
+ * n: y(i,h) = reduce over the values of head h.
  *  @param y slot: FtB_Block; of a matrix m x max(width, 1), of a block m x heads (TRANSPOSE0: 1 x n, its
- * columns reduced). @param M slot: row mask, FtB_Block m x 1, or NULL.
+ * columns reduced); or, of a matrix of width <= 1, FtB_Vector. @param M slot: row mask, FtB_Block m x 1, or,
+ * of a vector, FtB_Vector; NULL.
  *  @param accum slot. @param monoid slot: text such as "plus", or a GrB_Monoid. @param A slot:
  *  FtB_Matrix m x n (TRANSPOSE0: columns are reduced) or FtB_Block. @param desc slot. @return as FtB_mxm. */
 GrB_Info FtB_reduce(FtB_Arg y, FtB_Arg M, FtB_Arg accum, FtB_Arg monoid, FtB_Arg A, FtB_Arg desc);
 
 /** s = all entries of A reduced by a monoid; the identity if there are none.
  *  @param[out] s max(width, 1) values of @p type. @param type dtype of s. @param monoid slot: text or
- *  GrB_Monoid. @param A slot: FtB_Matrix. @return as FtB_mxm. */
+ *  GrB_Monoid. @param A slot: FtB_Matrix or FtB_Vector. @return as FtB_mxm. */
 GrB_Info FtB_reduce_scalar(void *s, FtB_Type type, FtB_Arg monoid, FtB_Arg A);
 
 /** Y(t,:) = X(rows[t],:): picks rows. At the speed of memory.

@@ -3,6 +3,7 @@
 
 #include "ops/backends.h"
 #include "ops/block/block_map.h"
+#include "ops/vector/vector_elementwise.h"
 
 /* The slots' macros are for callers: these are the functions. */
 #undef FtB_apply
@@ -83,6 +84,8 @@ GrB_Info FtB_apply(FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB_Arg op, FtB_Arg A, F
         .C = C, .M = M, .accum = accum, .op = op, .A = A, .desc = desc, .has_op = true, .anywhere = true};
     if (C.kind == FTB_KIND_BLOCK)
         return ftb_block_elementwise(&slots);
+    if (C.kind == FTB_KIND_VECTOR)
+        return ftb_vector_apply(&slots);
     GrB_Info info = ftb_call_begin(&call, &slots);
     if (info != GrB_SUCCESS)
         goto done;

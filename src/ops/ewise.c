@@ -5,6 +5,7 @@
 #include "ops/call.h"
 
 #include "ops/block/block_map.h"
+#include "ops/vector/vector_elementwise.h"
 
 /* The slots' macros are for callers: these are the functions. */
 #undef FtB_eWiseAdd
@@ -45,6 +46,8 @@ static GrB_Info ewise(const ftb_slots *slots, bool lone)
     FtB_Matrix T = NULL;
     if (slots->C.kind == FTB_KIND_BLOCK)
         return ftb_block_elementwise(slots);
+    if (slots->C.kind == FTB_KIND_VECTOR)
+        return ftb_vector_ewise(slots, lone);
     ftb_merge_rule rule = {.lone_left = lone, .lone_right = lone, .combine = true};
     GrB_Info info = ftb_call_begin(&call, slots);
     if (info != GrB_SUCCESS)

@@ -6,6 +6,8 @@
 #include "ops/backends.h"
 #include "ops/block/block_map.h"
 #include "ops/merge.h"
+#include "ops/vector/vector_elementwise.h"
+#include "ops/vector/vectors.h"
 
 /* The slots' macros are for callers: these are the functions. */
 #undef FtB_reduce
@@ -167,6 +169,8 @@ static GrB_Info run_aside(reduce_call *c)
 GrB_Info FtB_reduce(FtB_Arg y, FtB_Arg M, FtB_Arg accum, FtB_Arg monoid, FtB_Arg A, FtB_Arg desc)
 {
     reduce_call c = {0};
+    if (y.kind == FTB_KIND_VECTOR)
+        return ftb_vector_reduce(y, M, accum, monoid, A, desc);
     GrB_Info info = unwrap(&c, y, M, accum, A, desc);
     if (info != GrB_SUCCESS)
         goto done;
@@ -191,6 +195,18 @@ done:
 }
 
 /* ---- everything to one entry */
+
+static GrB_Info reduce_vector(ftb_reduce_product *r, FtB_Vector v, void *entry)
+{
+    void *own;
+    GrB_Info info = ftb_vector_packed(&r->x, &own, v);
+    if (info != GrB_SUCCESS)
+        return info;
+    r->out = entry;
+    info = ftb_reduce_run(r);
+    ftb_delete(own);
+    return info;
+}
 
 /* On a device: the entry is brought home. */
 static GrB_Info reduce_away(ftb_reduce_product *r, FtB_Matrix A, const ftb_backend *who, void *entry)
@@ -224,6 +240,7 @@ static GrB_Info reduce_here(ftb_reduce_product *r, FtB_Matrix A, void *entry)
 GrB_Info FtB_reduce_scalar(void *s, FtB_Type type, FtB_Arg monoid, FtB_Arg A)
 {
     FtB_Matrix matrix = NULL;
+    FtB_Vector v = NULL;
     void *entry = NULL;
     ftb_reduce_product r = {.what = FTB_REDUCE_ALL, .heads = 1};
     GrB_Info info = GrB_SUCCESS;
@@ -231,15 +248,20 @@ GrB_Info FtB_reduce_scalar(void *s, FtB_Type type, FtB_Arg monoid, FtB_Arg A)
         return ftb_fail(GrB_NULL_POINTER, "s is NULL; expected room for the result");
     if (!ftb_type_valid(type))
         return ftb_fail(GrB_INVALID_VALUE, "type is %d, which is not an FtB_Type", (int)type);
-    FTB_CHECK(ftb_arg_matrix_anywhere(&matrix, A, "A", false));
-    r.ctx = matrix->ctx;
-    r.nrows = matrix->pattern->nvals;
-    r.width = r.ld = ftb_max(matrix->width, 1);
-    FTB_CHECK(describe_monoid(&r, monoid, matrix->width > 0 ? matrix->type : (FtB_Type)0));
+    info = A.kind == FTB_KIND_VECTOR ? ftb_arg_vector(&v, A, "A", false)
+                                     : ftb_arg_matrix_anywhere(&matrix, A, "A", false);
+    if (info != GrB_SUCCESS)
+        goto done;
+    r.ctx = v ? v->ctx : matrix->ctx;
+    r.nrows = v ? v->v.nvals : matrix->pattern->nvals;
+    r.width = r.ld = v ? 1 : ftb_max(matrix->width, 1);
+    FTB_CHECK(describe_monoid(&r, monoid, v ? v->v.type : matrix->width > 0 ? matrix->type : (FtB_Type)0));
     if (!(entry = ftb_new(r.ctx, r.width, 8)))
         FTB_CHECK(ftb_nomem());
-    const ftb_backend *who = no_cast(&r) ? FTB_WHO_FITS(r.ctx, reduce, &r) : NULL;
-    FTB_CHECK(who ? reduce_away(&r, matrix, who, entry) : reduce_here(&r, matrix, entry));
+    const ftb_backend *who = !v && no_cast(&r) ? FTB_WHO_FITS(r.ctx, reduce, &r) : NULL;
+    FTB_CHECK(v     ? reduce_vector(&r, v, entry)
+              : who ? reduce_away(&r, matrix, who, entry)
+                    : reduce_here(&r, matrix, entry));
     ftb_cast(s, type, entry, r.result, r.width);
 done:
     ftb_delete(entry);

@@ -2,7 +2,7 @@
  *
  * Both decide a byte per entry first, then keep in one more pass (src/cpu/entries/keep_run.c). */
 #include "cpu/entries/keep_run.h"
-#include "ops/call.h"
+#include "ops/vector/vector_elementwise.h"
 
 /* The slots' macros are for callers: these are the functions. */
 #undef FtB_select
@@ -52,6 +52,8 @@ GrB_Info FtB_select(FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB_Arg op, FtB_Arg A, 
     FtB_Matrix T = NULL;
     uint8_t *keep = NULL;
     const ftb_slots slots = {.C = C, .M = M, .accum = accum, .op = op, .A = A, .desc = desc, .has_op = true};
+    if (C.kind == FTB_KIND_VECTOR)
+        return ftb_vector_select(&slots);
     GrB_Info info = ftb_call_begin(&call, &slots);
     if (info != GrB_SUCCESS)
         goto done;

@@ -6,6 +6,7 @@
 enum { n = 40, source = 3 };
 static FtB_Matrix A, B, C, R;
 static int64_t nvals;
+static float x;
 static FtB_Vector v, u, w, frontier, next, seen, level, small;
 static FtB_Block X;
 static GrB_Vector G;

@@ -86,3 +86,25 @@ void vector_parts(FtB_Matrix A)
     FtB_Vector_free(&w);
     free(places);
 }
+
+/* Entry by entry: lists that are long enough, and a bitmap. */
+void vector_elementwise(FtB_Matrix A)
+{
+    rng r = {8};
+    FtB_Vector few = rng_vector(&r, FTB_FP32, SIZE, 0.06), many = rng_vector(&r, FTB_FP32, SIZE, 0.6), w, y;
+    int64_t n;
+    float sum;
+    assert_ok(FtB_Vector_new(&w, FTB_FP64, SIZE));
+    assert_ok(FtB_apply(w, few, "x + y", "x * 2", many, NULL));
+    assert_ok(FtB_select(w, NULL, NULL, "x > 1", many, NULL));
+    assert_ok(FtB_eWiseMult(w, NULL, NULL, "x * y", few, few, NULL));
+    assert_ok(FtB_eWiseAdd(w, many, "x + y", "x * y", few, many, NULL));
+    assert_ok(FtB_reduce_scalar(&sum, FTB_FP32, "plus", many));
+    assert_ok(FtB_Matrix_shape(A, &n, NULL, NULL, NULL, NULL));
+    assert_ok(FtB_Vector_new(&y, FTB_FP64, n));
+    assert_ok(FtB_reduce(y, NULL, NULL, "plus", A, NULL));
+    FtB_Vector_free(&few);
+    FtB_Vector_free(&many);
+    FtB_Vector_free(&w);
+    FtB_Vector_free(&y);
+}

@@ -7,5 +7,6 @@
 void vector_objects(void);
 void vector_products(FtB_Matrix A); /* n x n */
 void vector_parts(FtB_Matrix A);
+void vector_elementwise(FtB_Matrix A);
 
 #endif
