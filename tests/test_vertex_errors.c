@@ -257,7 +257,10 @@ static void states(void **state)
                  FtB_run(p, o.A, FTB_STATE("x", o.x), FTB_RUN_OPTIONS(.rounds = -2)));
     assert_fails(GrB_INVALID_VALUE, "way is 4",
                  FtB_run(p, o.A, FTB_STATE("x", o.x), FTB_RUN_OPTIONS(.way = (FtB_Way)4)));
-    assert_fails(GrB_INVALID_VALUE, "FTB_RUN_OPTIONS", FtB_run(p, o.A, FTB_STATE("x", o.x), &none));
+    assert_fails(GrB_INVALID_VALUE, "FtB_run: options: size is ",
+                 FtB_run(p, o.A, FTB_STATE("x", o.x), &none));
+    assert_fails(GrB_INVALID_VALUE, "FtB_Run_new: options: size is ",
+                 FtB_Run_new(&run, p, o.A, FTB_STATE("x", o.x), &none));
     assert_fails(GrB_NULL_POINTER, "run is NULL", FtB_Run_new(NULL, p, o.A, FTB_STATE("x", o.x), NULL));
     assert_fails(GrB_NULL_POINTER, "run is NULL", FtB_Run_step(NULL, &more));
     assert_ok(FtB_Run_new(&run, p, o.A, FTB_STATE("x", o.x), NULL));

@@ -352,7 +352,7 @@ GrB_Info FtB_run(FtB_Program program, FtB_Matrix A, FtB_States states, const FtB
 {
     FtB_Run run = NULL;
     bool more = true;
-    GrB_Info info = FtB_Run_new(&run, program, A, states, options);
+    GrB_Info info = ftb_vertex_run_new(&run, program, A, states, options, "FtB_run");
     if (info != GrB_SUCCESS)
         return info;
     run->closed = true;

@@ -54,6 +54,9 @@ struct FtB_Run_opaque {
     FtB_Superstep about;
 };
 
+/* FtB_Run_new, of which messages speak as of `call`. (run_object.c) */
+GrB_Info ftb_vertex_run_new(FtB_Run *run, FtB_Program program, FtB_Matrix A, FtB_States states,
+                            const FtB_Run_options *options, const char *call);
 /* Refuses what is no run. (run_object.c) */
 GrB_Info ftb_vertex_check_run(FtB_Run run, const char *call);
 /* Texts of the program, compiled for the state; all names are known then. On failure, too,

@@ -164,10 +164,10 @@ static GrB_Info begin_active(FtB_Run r)
     return info;
 }
 
-static GrB_Info check_options(FtB_Run r, const FtB_Run_options *given)
+static GrB_Info check_options(FtB_Run r, const FtB_Run_options *given, const char *call)
 {
     const struct FtB_Program_opaque *p = r->program;
-    GrB_Info info = ftb_options_read(&r->options, sizeof r->options, given, "FtB_Run_new", "FTB_RUN_OPTIONS");
+    GrB_Info info = ftb_options_read(&r->options, sizeof r->options, given, call, "FTB_RUN_OPTIONS");
     if (info != GrB_SUCCESS)
         return info;
     const FtB_Run_options *o = &r->options;
@@ -209,7 +209,8 @@ static void destroy(FtB_Run r)
     ftb_delete(r);
 }
 
-static GrB_Info begin(FtB_Run r, FtB_Matrix A, FtB_States states, const FtB_Run_options *options)
+static GrB_Info begin(FtB_Run r, FtB_Matrix A, FtB_States states, const FtB_Run_options *options,
+                      const char *call)
 {
     GrB_Info info = ftb_arg_matrix_anywhere(&A, FTB_ARG(A), "A", false);
     if (info != GrB_SUCCESS)
@@ -222,7 +223,7 @@ static GrB_Info begin(FtB_Run r, FtB_Matrix A, FtB_States states, const FtB_Run_
     r->work.ctx = r->ctx;
     r->work.nthreads = ftb_threads(r->ctx);
     r->applying.sums = r->sums;
-    FTB_CHECK(check_options(r, options));
+    FTB_CHECK(check_options(r, options, call));
     FTB_CHECK(add_states(r, states));
     FTB_CHECK(ftb_vertex_texts_make(r));
     FTB_CHECK(check_written(r));
@@ -236,11 +237,9 @@ done:
     return info;
 }
 
-GrB_Info FtB_Run_new(FtB_Run *run, FtB_Program program, FtB_Matrix A, FtB_States states,
-                     const FtB_Run_options *options)
+GrB_Info ftb_vertex_run_new(FtB_Run *run, FtB_Program program, FtB_Matrix A, FtB_States states,
+                            const FtB_Run_options *options, const char *call)
 {
-    if (!run)
-        return ftb_fail(GrB_NULL_POINTER, "FtB_Run_new: run is NULL");
     *run = NULL;
     if (!program)
         return ftb_fail(GrB_NULL_POINTER, "program is NULL; expected an FtB_Program");
@@ -253,12 +252,19 @@ GrB_Info FtB_Run_new(FtB_Run *run, FtB_Program program, FtB_Matrix A, FtB_States
     r->magic = FTB_MAGIC_RUN;
     r->ctx = ctx;
     r->program = ftb_program_retain(program);
-    GrB_Info info = begin(r, A, states, options);
+    GrB_Info info = begin(r, A, states, options, call);
     if (info == GrB_SUCCESS)
         *run = r;
     else
         destroy(r);
     return info;
+}
+
+GrB_Info FtB_Run_new(FtB_Run *run, FtB_Program program, FtB_Matrix A, FtB_States states,
+                     const FtB_Run_options *options)
+{
+    return run ? ftb_vertex_run_new(run, program, A, states, options, "FtB_Run_new")
+               : ftb_fail(GrB_NULL_POINTER, "FtB_Run_new: run is NULL");
 }
 
 GrB_Info ftb_vertex_check_run(FtB_Run run, const char *call)
