@@ -1,9 +1,10 @@
-/* Vertex programs: seconds of each. Usage: bench_vertex FILE [threads] [repeats]
+/* Vertex programs: seconds of each. Usage: bench_vertex FILE [threads] [repeats] [row]...
  *
  * FILE is a square graph (featblas gen rmat --scale 20 --symmetric -o kron.csr). Medians over the repeats:
  * breadth-first search from one vertex that has edges, another in each repeat, and from 64 at once beside 64
  * times one; shortest paths with whole lengths 1 to 255; components; PageRank by GAP's definition, in all and
- * a superstep of it; and the text of a user beside the program of the same meaning. */
+ * a superstep of it; and the text of a user beside the program of the same meaning. Rows by their first
+ * words: those alone. */
 #include "support/calls.h"
 
 #include "featblas_vertex.h"
@@ -11,6 +12,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define MOST 100
 #define MANY 64
@@ -81,6 +83,15 @@ static const struct {
             {"components", components},
             {"pagerank, GAP's", pagerank}};
 
+/* Whether a row begins with one of some words, or there are none. */
+static bool is_wanted(const char *what, int count, char **words)
+{
+    for (int w = 0; w < count; w++)
+        if (strncmp(what, words[w], strlen(words[w])) == 0)
+            return true;
+    return count < 1;
+}
+
 static void read_graph(graph *g, const char *path)
 {
     float *length;
@@ -111,7 +122,7 @@ int main(int argc, char **argv)
     double seconds[sizeof rows / sizeof *rows][MOST];
     const int threads = argc > 2 ? atoi(argv[2]) : 1, repeats = argc > 3 ? atoi(argv[3]) : 5;
     if (argc < 2 || repeats < 1 || repeats > MOST) {
-        fprintf(stderr, "usage: bench_vertex FILE [threads] [repeats, at most %d]\n", MOST);
+        fprintf(stderr, "usage: bench_vertex FILE [threads] [repeats, at most %d] [row]...\n", MOST);
         return 2;
     }
     bench_check(FtB_Context_set_threads(NULL, threads));
@@ -124,6 +135,8 @@ int main(int argc, char **argv)
     for (int t = 0; t <= repeats; t++) { /* in turn; the first of all makes what is kept with the graph */
         pick_sources(&g);
         for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+            if (!is_wanted(rows[r].what, argc - 4, argv + 4))
+                continue;
             const double start = bench_seconds(threads);
             rows[r].run(&g);
             if (t > 0)
@@ -132,6 +145,8 @@ int main(int argc, char **argv)
         }
     }
     for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+        if (!is_wanted(rows[r].what, argc - 4, argv + 4))
+            continue;
         const double median = bench_median(seconds[r], repeats);
         printf("%-26s %9.4f s %4lld supersteps, %.5f s each\n", rows[r].what, median, (long long)steps[r],
                median / (double)(steps[r] > 0 ? steps[r] : 1));

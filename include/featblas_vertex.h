@@ -51,8 +51,9 @@ typedef enum FtB_Way {
     FTB_WAY_PUSH,     /**< from a list of the active vertices, along their edges */
     FTB_WAY_PULL,     /**< over the edges of all destinations, from those that are active */
     FTB_WAY_ALL,      /**< every vertex is active: a product of the whole graph */
-    FTB_WAY_SLICES    /**< the same, slice by slice of the receivers, of which the values stay in L1 while all
+    FTB_WAY_SLICES,   /**< the same, slice by slice of the receivers, of which the values stay in L1 while all
                          that is sent goes by in order; of up to 16 bytes of values a vertex */
+    FTB_WAY_WHOLE     /**< told, not asked for: the run was done at once, by an algorithm for its texts */
 } FtB_Way;
 
 /** The texts of a program; made by FTB_PROGRAM(.send = "dist", ...). docs/semirings.md is their language;
@@ -113,7 +114,8 @@ typedef struct FtB_Superstep {
     FtB_Way way;      /**< how it was done */
     double seconds;   /**< that it took */
     const char *loop; /**< over the edges: "first", where the first message of a receiver decides and the
-                         others are not looked at; "text", of any semiring; "" before the first superstep */
+                         others are not looked at; "text", of any semiring; "whole", where the way is; ""
+                         before the first superstep */
 } FtB_Superstep;
 
 /** Runs a program until no vertex is active, its `until` is true, or its rounds are over. The state is that

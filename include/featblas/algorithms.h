@@ -32,7 +32,7 @@ GrB_Info FtB_sssp(FtB_Block dist, FtB_Matrix A, const int64_t *sources, int64_t 
 
 /** Weakly connected components: labels(v) = the least number of a vertex that v is connected with, along
  * entries in either direction. @param labels n x 1, INT64, or INT32 where n allows it. @param A n x n; values
- * do not matter.
+ * do not matter. Of a symmetric A whose transpose was asked for before, most rows are not read.
  *  @param options as of FtB_run, but for start. @return as FtB_run. */
 GrB_Info FtB_components(FtB_Block labels, FtB_Matrix A, const FtB_Run_options *options);
 

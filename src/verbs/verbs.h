@@ -13,6 +13,7 @@
 #include "verbs/aggregate_product.h"
 #include "verbs/apply_product.h"
 #include "verbs/attention_product.h"
+#include "verbs/components_product.h"
 #include "verbs/copy_product.h"
 #include "verbs/dense_product.h"
 #include "verbs/dropout_product.h"
@@ -109,6 +110,7 @@ typedef struct ftb_verbs {
     GrB_Info (*sum_squares)(const ftb_sum_squares_product *product);
     GrB_Info (*sample)(const ftb_sample_product *product);
     GrB_Info (*relabel)(ftb_relabel_product *product);
+    GrB_Info (*components)(const ftb_components_product *product);
     const ftb_verb_limits *limits; /* NULL: there are none */
 } ftb_verbs;
 

@@ -6,10 +6,12 @@ static GrB_Info number_all(FtB_Block labels)
     GrB_Info info = ftb_buffer_ask(labels->owner, FTB_UPDATE);
     if (info != GrB_SUCCESS)
         return info;
-    const size_t size = FtB_Type_size(labels->type);
-    char *to = ftb_block_data(labels);
+    void *to = ftb_block_data(labels);
     for (int64_t v = 0; v < labels->nrows; v++)
-        ftb_cast(to + (size_t)(v * labels->ld) * size, labels->type, &v, FTB_INT64, 1);
+        if (labels->type == FTB_INT32)
+            ((int32_t *)to)[v * labels->ld] = (int32_t)v;
+        else
+            ((int64_t *)to)[v * labels->ld] = v;
     return FtB_Block_changed(labels);
 }
 

@@ -6,7 +6,7 @@
 #include "ops/spmm.h"
 #include "plan/vertex_plan.h"
 
-static const char *const way_names[] = {"", "push", "pull", "all", "slices"};
+static const char *const way_names[] = {"", "push", "pull", "all", "slices", "whole"};
 static const char *const direction_names[] = {"out", "in", "both"};
 
 /* ---- the graph */
@@ -39,7 +39,7 @@ static GrB_Info want_edges(FtB_Run r, bool senders)
     return r->by_receiver_there ? GrB_SUCCESS : make_edges(&r->by_receiver, &r->by_receiver_there, r, false);
 }
 
-static int64_t entries_of(const struct FtB_Run_opaque *r)
+int64_t ftb_vertex_entries(const struct FtB_Run_opaque *r)
 {
     return r->A->pattern->nvals * (r->program->direction == FTB_BOTH ? 2 : 1);
 }
@@ -94,7 +94,7 @@ static ftb_vertex_facts facts_of(const struct FtB_Run_opaque *r, int64_t edges)
 {
     ftb_pattern *p = r->A->pattern;
     ftb_vertex_facts facts = {.n = r->n,
-                              .nvals = entries_of(r),
+                              .nvals = ftb_vertex_entries(r),
                               .active = r->nactive,
                               .edges = edges,
                               .threads = r->work.nthreads,
@@ -118,7 +118,7 @@ static GrB_Info choose(FtB_Run r, FtB_Way *way, int64_t *edges)
     const ftb_vertex_list senders = senders_of(r);
     const FtB_Way wanted = r->options.way;
     double missed;
-    *edges = entries_of(r);
+    *edges = ftb_vertex_entries(r);
     if (!r->all) {
         GrB_Info info = want_edges(r, true);
         if (info != GrB_SUCCESS)
@@ -296,6 +296,16 @@ static GrB_Info apply(FtB_Run r)
     return GrB_SUCCESS;
 }
 
+void ftb_vertex_tell(const struct FtB_Run_opaque *r)
+{
+    const FtB_Superstep *s = &r->about;
+    if (r->options.explain)
+        fprintf(r->options.explain, "%-9lld %12lld %14lld %-6s %-6s %-6s %12lld %12lld %10.6f\n",
+                (long long)s->round, (long long)s->active, (long long)s->edges,
+                direction_names[r->program->direction], way_names[s->way], s->loop, (long long)s->applied,
+                (long long)s->next, s->seconds);
+}
+
 static GrB_Info superstep(FtB_Run r)
 {
     const bool timed = !r->closed || r->options.explain;
@@ -323,11 +333,7 @@ static GrB_Info superstep(FtB_Run r)
                                .way = way,
                                .seconds = timed ? ftb_seconds() - start : 0,
                                .loop = r->work.first && way != FTB_WAY_ALL ? "first" : "text"};
-    if (r->options.explain)
-        fprintf(r->options.explain, "%-9lld %12lld %14lld %-6s %-6s %-6s %12lld %12lld %10.6f\n",
-                (long long)r->round, (long long)active, (long long)r->about.edges,
-                direction_names[r->program->direction], way_names[way], r->about.loop,
-                (long long)r->about.applied, (long long)r->about.next, r->about.seconds);
+    ftb_vertex_tell(r);
 done:
     ftb_delete(results[0].owned);
     ftb_delete(results[1].owned);
@@ -356,6 +362,7 @@ GrB_Info FtB_run(FtB_Program program, FtB_Matrix A, FtB_States states, const FtB
     if (info != GrB_SUCCESS)
         return info;
     run->closed = true;
+    info = ftb_vertex_whole(run);
     while (more && info == GrB_SUCCESS)
         info = FtB_Run_step(run, &more);
     if (run->options.supersteps)

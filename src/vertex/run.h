@@ -68,4 +68,10 @@ void ftb_vertex_forms(FtB_Run run);
 /* Whether the run is over by `until`, of whose sums the values are known. */
 bool ftb_vertex_until(FtB_Run run);
 
+/* Does a run that has not begun at once, if its texts are those of an algorithm that a backend has; it is
+ * over then. On failure the state is as it was. (known.c) */
+GrB_Info ftb_vertex_whole(FtB_Run run);
+int64_t ftb_vertex_entries(const struct FtB_Run_opaque *run); /* along which messages can go */
+void ftb_vertex_tell(const struct FtB_Run_opaque *run);       /* of the last superstep, who wants to know */
+
 #endif

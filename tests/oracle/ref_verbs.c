@@ -5,6 +5,7 @@
 #include "cpu/message_run.h"
 #include "cpu/nn/map_rows_run.h"
 #include "cpu/reduce.h"
+#include "oracle/ref_graph.h"
 #include "oracle/ref_nn_verbs.h"
 #include "oracle/ref_sample.h"
 #include "oracle/ref_spgemm.h"
@@ -519,4 +520,5 @@ const ftb_verbs ref_verbs = {
     .map_rows = map_rows,
     .sample = ref_sample,
     .relabel = ref_relabel,
+    .components = ref_components,
 };

@@ -22,6 +22,7 @@
 #include "cpu/spgemm_run.h"
 #include "cpu/spmm_run.h"
 #include "cpu/winners_run.h"
+#include "support/pretend_graph.h"
 #include "verbs/verbs.h"
 
 /* A field of a product: its address here. */
@@ -543,4 +544,5 @@ const ftb_verbs pretend_verbs = {
     .sum_squares = sum_squares,
     .sample = sample,
     .relabel = relabel,
+    .components = pretend_components,
 };
