@@ -114,8 +114,9 @@ typedef struct FtB_Superstep {
     FtB_Way way;      /**< how it was done */
     double seconds;   /**< that it took */
     const char *loop; /**< over the edges: "first", where the first message of a receiver decides and the
-                         others are not looked at; "text", of any semiring; "whole", where the way is; ""
-                         before the first superstep */
+                         others are not looked at; "bits", of a search whose columns are bits, which counts as
+                         `applied` those that something was new for; "text", of any program; "whole", where
+                         the way is; "" before the first superstep */
 } FtB_Superstep;
 
 /** Runs a program until no vertex is active, its `until` is true, or its rounds are over. The state is that
@@ -128,7 +129,8 @@ typedef struct FtB_Superstep {
  *  FTB_CANCELLED. */
 GrB_Info FtB_run(FtB_Program program, FtB_Matrix A, FtB_States states, const FtB_Run_options *options);
 
-/** The same, superstep by superstep: prepares the first. The caller may read and write the state in between.
+/** The same, superstep by superstep: prepares the first. The caller may read the state in between, and write
+ * it (FtB_Block_changed says so).
  *  @param[out] run the new one, NULL on failure. @param program any, which may be freed. @param A referenced;
  * its values may change in between. @param states referenced. @param options as of FtB_run. @return as
  * FtB_run. */

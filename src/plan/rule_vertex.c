@@ -5,13 +5,16 @@
 
 /* Nanoseconds on one core of an EPYC with 1 MB of L2 beside other work, Kronecker graph of scale 20 (the
  * least of ten, each superstep of a breadth-first search pushed and pulled). */
-#define SENDER 15.0   /* of a push: a row of the graph, which is far away */
-#define EDGE 2.2      /* and an edge: a mark of its receiver and the receiver's state */
-#define CLAIM 10.0    /* a receiver that was found: its place in the order */
-#define VERTEX 0.6    /* of a pull where the first message decides: a vertex, settled or not */
-#define OPEN 15.0     /* one that is not: its row */
-#define LOOK 1.2      /* an entry: its column, and a bit */
-#define TRANSPOSE 7.0 /* an entry of a pattern that is not there yet */
+#define SENDER 15.0     /* of a push: a row of the graph, which is far away */
+#define EDGE 2.2        /* and an edge: a mark of its receiver and the receiver's state */
+#define CLAIM 10.0      /* a receiver that was found: its place in the order */
+#define VERTEX 0.6      /* of a pull where the first message decides: a vertex, settled or not */
+#define OPEN 15.0       /* one that is not: its row */
+#define LOOK 1.2        /* an entry: its column, and a bit */
+#define BITS_EDGE 4.5   /* of a push of bits: two words of its receiver */
+#define BITS_VERTEX 2.0 /* of a pull: the word that it has */
+#define BITS_LOOK 1.0   /* an entry: a word of its sender; many are not looked at */
+#define TRANSPOSE 7.0   /* an entry of a pattern that is not there yet */
 /* The same for messages that are all looked at: orders of magnitude, which rest on no measurement. */
 #define GATHER 3.0 /* an edge to be brought together */
 #define SORT 9.0   /* and sorted: three passes of a radix sort */
@@ -31,14 +34,18 @@ FtB_Way ftb_rule_vertex(const ftb_vertex_facts *f, double *missed)
         const double looks = at_most((double)f->left, open * (double)f->nvals / (edges > 1 ? edges : 1));
         push = (double)f->active * SENDER + edges * EDGE + at_most(edges, open) * CLAIM;
         pull = ((double)f->n * VERTEX + open * OPEN + looks * LOOK) / threads;
+    } else if (f->bits) {
+        push = (double)f->active * SENDER + edges * BITS_EDGE;
+        pull = ((double)f->n * BITS_VERTEX + (double)f->nvals * BITS_LOOK) / threads;
     } else {
         push = edges * (GATHER / threads + SORT);
         pull = ((double)f->nvals * PULL_LOOK + (double)f->n * PULL_VERTEX) / threads;
     }
     const double make = f->pull_made ? 0 : (double)f->nvals * TRANSPOSE / threads;
-    if (f->first && f->all && f->any_way && f->wanted >= FTB_WAY_ALL)
+    const bool apart = f->first || f->bits; /* loops of their own, which need no product */
+    if (apart && f->all && f->any_way && f->wanted >= FTB_WAY_ALL)
         return FTB_WAY_ALL;
-    if (!f->first && f->all && (!f->any_way || f->wanted == FTB_WAY_AUTO || f->wanted >= FTB_WAY_ALL))
+    if (!apart && f->all && (!f->any_way || f->wanted == FTB_WAY_AUTO || f->wanted >= FTB_WAY_ALL))
         return FTB_WAY_ALL;
     if (!f->may_push)
         return FTB_WAY_PULL;

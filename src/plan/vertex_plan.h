@@ -15,6 +15,7 @@ typedef struct ftb_vertex_facts {
     bool all;       /* every vertex is active */
     bool any_way;   /* then, too, bits are the same whatever is chosen */
     bool first;     /* a receiver's first message decides: a pull looks no further, and `all` says nothing */
+    bool bits;      /* a search from several sources, a word each */
     int64_t open, left; /* with `first`: vertices that may still receive, and their entries, more or less */
     FtB_Way wanted;     /* FTB_WAY_AUTO: none */
 } ftb_vertex_facts;

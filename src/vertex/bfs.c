@@ -28,6 +28,49 @@ static const FtB_Program_texts with_parents = {.size = sizeof with_parents,
                                                    "parent = level < 0 && received < n ? received : parent",
                                                .settled = "level >= 0"};
 
+enum { AT_ONCE = 64 }; /* columns, which are bits then */
+
+static GrB_Info search(FtB_Block levels, FtB_Block parents, FtB_Program program, FtB_Matrix A,
+                       const FtB_Run_options *o)
+{
+    return parents ? FtB_run(program, A, FTB_STATE("level", levels, "parent", parents), o)
+                   : FtB_run(program, A, FTB_STATE("level", levels), o);
+}
+
+/* Columns first .. first + o->start.count - 1. */
+static GrB_Info search_some(FtB_Block levels, FtB_Block parents, int64_t first, FtB_Program program,
+                            FtB_Matrix A, const FtB_Run_options *o)
+{
+    FtB_Block some = NULL, theirs = NULL;
+    GrB_Info info = FtB_Block_columns(&some, levels, first, o->start.count);
+    if (info == GrB_SUCCESS && parents)
+        info = FtB_Block_columns(&theirs, parents, first, o->start.count);
+    if (info == GrB_SUCCESS)
+        info = search(some, theirs, program, A, o);
+    FtB_Block_free(&some);
+    FtB_Block_free(&theirs);
+    return info;
+}
+
+/* All of them, AT_ONCE columns after the other; supersteps are those of the longest run. */
+static GrB_Info search_all(FtB_Block levels, FtB_Block parents, FtB_Program program, FtB_Matrix A,
+                           const FtB_Run_options *given)
+{
+    const FtB_Ids all = given->start;
+    FtB_Run_options o = *given;
+    int64_t taken = 0, most = 0;
+    GrB_Info info = GrB_SUCCESS;
+    o.supersteps = &taken;
+    for (int64_t c = 0; c < all.count && info == GrB_SUCCESS; c += AT_ONCE) {
+        o.start = (FtB_Ids){all.at + c, ftb_min(AT_ONCE, all.count - c)};
+        info = search_some(levels, parents, c, program, A, &o);
+        most = ftb_max(most, taken);
+    }
+    if (given->supersteps)
+        *given->supersteps = most;
+    return info;
+}
+
 GrB_Info FtB_bfs(FtB_Block levels, FtB_Block parents, FtB_Matrix A, const int64_t *sources, int64_t nsources,
                  const FtB_Run_options *options)
 {
@@ -47,8 +90,8 @@ GrB_Info FtB_bfs(FtB_Block levels, FtB_Block parents, FtB_Matrix A, const int64_
     if (parents)
         FTB_CHECK(ftb_set_sources(parents, -1, 0, true, sources, nsources));
     if (nsources > 0)
-        info = parents ? FtB_run(program, A, FTB_STATE("level", levels, "parent", parents), &o)
-                       : FtB_run(program, A, FTB_STATE("level", levels), &o);
+        info = nsources <= AT_ONCE ? search(levels, parents, program, A, &o)
+                                   : search_all(levels, parents, program, A, &o);
 done:
     FtB_Program_free(&program);
     return info;

@@ -140,7 +140,77 @@ static void find_test(FtB_Run r)
     w->test = test;
 }
 
-void ftb_vertex_forms(FtB_Run r)
+/* ---- searches from several sources */
+
+static bool same_tree(const ftb_expr *a, int x, const ftb_expr *b, int y)
+{
+    const ftb_node *p = &a->nodes[x], *q = &b->nodes[y];
+    if (p->op != q->op || p->count != q->count)
+        return false;
+    if (p->op == FTB_OP_NAME)
+        return p->name.length == q->name.length &&
+               memcmp(a->text + p->name.start, b->text + q->name.start, (size_t)p->name.length) == 0;
+    if (p->op == FTB_OP_LITERAL)
+        return p->integer == q->integer;
+    for (int t = 0; t < p->count; t++)
+        if (!same_tree(a, ftb_tree_arg(a, x, t), b, ftb_tree_arg(b, y, t)))
+            return false;
+    return p->count > 0;
+}
+
+/* *same: whether an expression is a text, in which %1$s is the level and %2$s what says that nothing came. */
+static GrB_Info is_text(bool *same, const ftb_expr *e, FtB_Context ctx, const char *text, const char *level)
+{
+    char written[200];
+    ftb_expr *other = NULL;
+    snprintf(written, sizeof written, text, level);
+    GrB_Info info = ftb_expr_parse(&other, ctx, written, "form", 0);
+    *same = *same && info == GrB_SUCCESS && same_tree(e, e->root, other, other->root);
+    ftb_expr_release(other);
+    return info;
+}
+
+static bool is_level(FtB_Type type) { return type == FTB_INT32 || type == FTB_INT64 || type == FTB_FP64; }
+
+/* FtB_bfs's texts for several columns, whatever its fields are called: `level`, and with parents `parent`. */
+static GrB_Info find_search(FtB_Run r)
+{
+    const struct FtB_Program_opaque *p = r->program;
+    ftb_vertex_work *w = &r->work;
+    const bool parents = p->nassigned == 2;
+    const ftb_monoid monoid = parents ? FTB_MIN : FTB_OR;
+    GrB_Info info = GrB_SUCCESS;
+    if (p->nassigned > 2 || !p->settled || p->active || p->all_apply || p->nsums > 0 || w->monoid != monoid ||
+        !is_one_name(w->texts[FTB_VERTEX_COMBINE].m.expr, "message") || (parents && p->direction == FTB_BOTH))
+        return info;
+    for (int level = 0; level < p->nassigned && info == GrB_SUCCESS && !r->bits.there; level++) {
+        const char *name = p->assigned[level].field;
+        const ftb_vertex_field *f = &w->fields[level], *g = &w->fields[1 - level];
+        bool same = f->ncols <= 64 && is_level(f->type) &&
+                    (!parents || (g->ncols == f->ncols && g->type == FTB_INT64));
+        FTB_CHECK(is_text(&same, p->settled, r->ctx, "%s >= 0", name));
+        FTB_CHECK(
+            is_text(&same, p->send, r->ctx, parents ? "%s == round - 1 ? id : n" : "%s == round - 1", name));
+        FTB_CHECK(is_text(&same, p->assigned[level].expr, r->ctx,
+                          parents ? "%1$s < 0 && received < n ? round : %1$s"
+                                  : "%1$s < 0 && received ? round : %1$s",
+                          name));
+        if (parents) {
+            char text[120];
+            snprintf(text, sizeof text, "%%s < 0 && received < n ? received : %s",
+                     p->assigned[1 - level].field);
+            FTB_CHECK(is_text(&same, p->assigned[1 - level].expr, r->ctx, text, name));
+        }
+        r->bits = (ftb_vertex_bits){.there = same,
+                                    .level = level,
+                                    .parent = parents ? 1 - level : -1,
+                                    .all = f->ncols < 64 ? (UINT64_C(1) << f->ncols) - 1 : ~UINT64_C(0)};
+    }
+done:
+    return info;
+}
+
+GrB_Info ftb_vertex_forms(FtB_Run r)
 {
     ftb_vertex_work *w = &r->work;
     const bool counts = w->monoid == FTB_PLUS || w->monoid == FTB_TIMES;
@@ -149,4 +219,5 @@ void ftb_vertex_forms(FtB_Run r)
     find_first(r);
     if (w->settled >= 0)
         find_test(r);
+    return find_search(r);
 }

@@ -6,7 +6,9 @@
 #include "ops/spmm.h"
 #include "plan/vertex_plan.h"
 
+typedef enum loop { BY_TEXT, BY_FIRST, BY_BITS } loop; /* over the edges */
 static const char *const way_names[] = {"", "push", "pull", "all", "slices", "whole"};
+static const char *const loop_names[] = {"text", "first", "bits"};
 static const char *const direction_names[] = {"out", "in", "both"};
 
 /* ---- the graph */
@@ -99,12 +101,13 @@ static ftb_vertex_facts facts_of(const struct FtB_Run_opaque *r, int64_t edges)
                               .edges = edges,
                               .threads = r->work.nthreads,
                               .may_push = ftb_vertex_may_push(r->n, edges),
-                              .pull_made =
-                                  r->program->direction == FTB_IN || ftb_pattern_transposed(p, false),
+                              .pull_made = r->program->direction == FTB_IN ||
+                                           ftb_pattern_transposed(p, r->reads_edges),
                               .missed = (double)atomic_load(&p->would_save),
                               .all = r->all,
                               .any_way = r->any_way,
                               .first = r->work.first,
+                              .bits = r->bits.there,
                               .wanted = r->options.way};
     if (facts.first)
         count_open(r, &facts);
@@ -256,6 +259,71 @@ static GrB_Info deliver(FtB_Run r, FtB_Way *chosen, int64_t edges, ftb_spmm_resu
     return info == GrB_SUCCESS && r->program->all_apply ? ftb_vertex_spread(&r->work, &r->mail) : info;
 }
 
+/* ---- searches by bits */
+
+static const ftb_buffer *levels_of(const struct FtB_Run_opaque *r)
+{
+    return r->states[r->work.fields[r->bits.level].state].block->owner;
+}
+
+/* Bits that are not of the state as it is are none: to be asked before the run itself says that it writes. */
+static void look_at_bits(FtB_Run r)
+{
+    if (r->bits.made && ftb_buffer_version(levels_of(r)) != r->bits.version)
+        ftb_vertex_bits_clear(&r->bits);
+}
+
+/* *how: BY_BITS where they say what there is to say; where they once do not, the run's texts do. */
+static GrB_Info choose_loop(loop *how, FtB_Run r, FtB_Way way)
+{
+    const ftb_vertex_list senders = senders_of(r);
+    bool fits = r->bits.there && way != FTB_WAY_ALL;
+    *how = r->work.first && way != FTB_WAY_ALL ? BY_FIRST : BY_TEXT;
+    if (fits && !r->bits.made) {
+        GrB_Info info =
+            ftb_pattern_transposed(r->A->pattern, r->reads_edges) ? want_edges(r, false) : GrB_SUCCESS;
+        if (info == GrB_SUCCESS)
+            info = ftb_vertex_bits_make(&fits, &r->bits, &r->work,
+                                        r->by_receiver_there ? &r->by_receiver : NULL, &senders, r->round);
+        if (info != GrB_SUCCESS)
+            return info;
+        r->bits.version = ftb_buffer_version(levels_of(r));
+    }
+    if (fits)
+        *how = BY_BITS;
+    else if (r->bits.there) {
+        ftb_vertex_bits_clear(&r->bits);
+        r->bits.there = false;
+    }
+    return GrB_SUCCESS;
+}
+
+static GrB_Info search(FtB_Run r, FtB_Way way, int64_t edges)
+{
+    const ftb_vertex_list senders = senders_of(r);
+    GrB_Info info = want_edges(r, way == FTB_WAY_PUSH);
+    if (info == GrB_SUCCESS)
+        info = way == FTB_WAY_PUSH
+                   ? ftb_vertex_bits_push(&r->bits, &r->work, &r->by_sender, &senders, edges, &r->mail)
+                   : ftb_vertex_bits_pull(&r->bits, &r->work, &r->by_receiver, &senders, &r->mail);
+    if (info != GrB_SUCCESS)
+        return info;
+    ftb_vertex_bits_apply(&r->bits, &r->work, &senders, r->round, &r->mail.receivers);
+    r->bits.version = ftb_buffer_version(levels_of(r));
+    r->mail.edges = edges;
+    r->applying.who = r->mail.receivers;
+    ftb_vertex_room *found = &r->mail.rooms[FTB_VERTEX_BITS_FOUND];
+    const ftb_vertex_room swap = r->active_room;
+    r->active_room = *found;
+    *found = swap;
+    r->active = r->active_room.at;
+    r->nactive = r->mail.receivers.count;
+    r->all = r->nactive == r->n;
+    return GrB_SUCCESS;
+}
+
+/* ---- a superstep by texts */
+
 /* All vertices that are not settled. */
 static GrB_Info list_open(FtB_Run r, ftb_vertex_list *who)
 {
@@ -314,14 +382,21 @@ static GrB_Info superstep(FtB_Run r)
     ftb_spmm_result results[2] = {{.values = NULL}};
     int64_t edges = 0;
     FtB_Way way = FTB_WAY_AUTO;
+    loop how = BY_TEXT;
     GrB_Info info;
     r->round = r->about.round + 1;
     FTB_CHECK(ftb_progress(r->ctx, (double)r->about.round, r->rounds == INT64_MAX ? 0 : (double)r->rounds,
                            "supersteps"));
+    look_at_bits(r);
     FTB_CHECK(ask(r));
     FTB_CHECK(choose(r, &way, &edges));
-    FTB_CHECK(deliver(r, &way, edges, results));
-    FTB_CHECK(apply(r));
+    FTB_CHECK(choose_loop(&how, r, way));
+    if (how == BY_BITS) {
+        FTB_CHECK(search(r, way, edges));
+    } else {
+        FTB_CHECK(deliver(r, &way, edges, results));
+        FTB_CHECK(apply(r));
+    }
     r->sent += active;
     r->sent_edges += edges;
     r->over = r->nactive == 0 || r->round >= r->rounds || ftb_vertex_until(r);
@@ -332,7 +407,7 @@ static GrB_Info superstep(FtB_Run r)
                                .next = r->nactive,
                                .way = way,
                                .seconds = timed ? ftb_seconds() - start : 0,
-                               .loop = r->work.first && way != FTB_WAY_ALL ? "first" : "text"};
+                               .loop = loop_names[how]};
     ftb_vertex_tell(r);
 done:
     ftb_delete(results[0].owned);

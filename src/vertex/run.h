@@ -2,7 +2,7 @@
 #ifndef FTB_VERTEX_RUN_H
 #define FTB_VERTEX_RUN_H
 
-#include "cpu/vertex/vertex_work.h"
+#include "cpu/vertex/vertex_bits.h"
 #include "vertex/vertex_program.h"
 
 #define FTB_MAGIC_RUN 0x46544256
@@ -49,6 +49,7 @@ struct FtB_Run_opaque {
     bool closed, asked; /* nobody but the run sees the state between supersteps, of which it asked for all */
     int64_t sent, sent_edges; /* vertices that were active so far, and their edges */
     ftb_vertex_mail mail;
+    ftb_vertex_bits bits;
     ftb_vertex_room sent_room, received_room, second_room, receivers_room, open_room;
     ftb_vertex_applying applying;
     FtB_Superstep about;
@@ -64,7 +65,7 @@ GrB_Info ftb_vertex_check_run(FtB_Run run, const char *call);
 GrB_Info ftb_vertex_texts_make(FtB_Run run);
 void ftb_vertex_texts_clear(FtB_Run run);
 /* What loops over edges may make use of, of texts that are compiled. (forms.c) */
-void ftb_vertex_forms(FtB_Run run);
+GrB_Info ftb_vertex_forms(FtB_Run run);
 /* Whether the run is over by `until`, of whose sums the values are known. */
 bool ftb_vertex_until(FtB_Run run);
 

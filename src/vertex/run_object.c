@@ -200,6 +200,7 @@ static void destroy(FtB_Run r)
     for (size_t m = 0; m < sizeof r->mail.rooms / sizeof *r->mail.rooms; m++)
         ftb_delete(r->mail.rooms[m].at);
     ftb_delete(r->mail.marks);
+    ftb_vertex_bits_clear(&r->bits);
     for (int s = 0; s < r->nstates; s++)
         FtB_Block_free(&r->states[s].block);
     ftb_delete(r->states);

@@ -398,7 +398,7 @@ GrB_Info ftb_vertex_texts_make(FtB_Run r)
         FTB_CHECK(make_text(&w->texts[w->settled], r, IN_SEND, p->settled));
     for (int s = 0; s < w->nsums; s++)
         FTB_CHECK(make_text(&w->texts[w->first_sum + s], r, BEHIND_APPLY, p->sums[s]));
-    ftb_vertex_forms(r);
+    FTB_CHECK(ftb_vertex_forms(r));
     info = ftb_vertex_workers_new(w);
 done:
     return info;

@@ -5,6 +5,7 @@
  *
  * Beamer, Asanovic, Patterson, "Direction-optimizing breadth-first search", SC 2012. */
 #include "cpu/message_load.h"
+#include "cpu/vertex/vertex_parts.h"
 #include "cpu/vertex/vertex_test.h"
 
 #include <omp.h>
@@ -24,11 +25,6 @@ typedef struct first {
 } first;
 
 static inline bool is_set(const uint64_t *bits, int64_t v) { return bits[v / 64] >> (v % 64) & 1; }
-
-static int bits_of(int64_t below) /* that numbers below it take */
-{
-    return below > 1 ? 64 - __builtin_clzll((uint64_t)below - 1) : 1;
-}
 
 /* ---- from the receivers */
 
@@ -71,38 +67,11 @@ INLINE int64_t pull_rows(const first *x, int64_t begin, int64_t end, bool wide)
     return at - begin;
 }
 
-static void move_down(int64_t *list, int64_t to, int64_t from, int64_t count)
+static int64_t pull_narrow(const void *x, int64_t begin, int64_t end)
 {
-    if (list && to != from)
-        memmove(list + to, list + from, (size_t)count * sizeof *list);
+    return pull_rows(x, begin, end, false);
 }
-
-#define PARTS 512 /* at most */
-
-static GrB_Info pull_all(const first *x, int64_t *receivers)
-{
-    const ftb_vertex_work *w = x->w;
-    const ftb_pattern *a = x->by->rows[0], *b = x->by->rows[1];
-    const int64_t all = a->nvals + (b ? b->nvals : 0) + w->n;
-    const int threads = ftb_min(w->nthreads, ftb_threads_for(w->ctx, all));
-    const int64_t parts = threads == 1 ? 1 : ftb_min(32 * (int64_t)threads, PARTS);
-    int64_t begin[PARTS + 1], count[PARTS] = {0};
-    for (int64_t p = 0; p <= parts; p++)
-        begin[p] = ftb_rows_cut(w->n, a->rowptr, b ? b->rowptr : NULL, p, parts);
-    atomic_bool stopped = false;
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 1) if (threads > 1)
-    for (int64_t p = 0; p < parts; p++)
-        if (!ftb_stops(w->ctx, &stopped))
-            count[p] = a->wide ? pull_rows(x, begin[p], begin[p + 1], true)
-                               : pull_rows(x, begin[p], begin[p + 1], false);
-    *receivers = 0;
-    for (int64_t p = 0; p < parts; *receivers += count[p++]) {
-        move_down(x->receiver, *receivers, begin[p], count[p]);
-        move_down(x->sender, *receivers, begin[p], count[p]);
-        move_down(x->entry, *receivers, begin[p], count[p]);
-    }
-    return ftb_check_stopped(w->ctx, &stopped);
-}
+static int64_t pull_wide(const void *x, int64_t begin, int64_t end) { return pull_rows(x, begin, end, true); }
 
 /* ---- from the senders */
 
@@ -176,14 +145,14 @@ static GrB_Info sort_receivers(first *x, ftb_vertex_room *rooms, int64_t count)
     const ftb_vertex_work *w = x->w;
     if (ascends(x->receiver, count))
         return GrB_SUCCESS;
-    const int bits = bits_of(count);
+    const int bits = ftb_vertex_bits_of(count);
     uint64_t *words = ftb_vertex_need(w->ctx, &rooms[WORDS], count, sizeof *words),
              *scratch = ftb_vertex_need(w->ctx, &rooms[SCRATCH], count, sizeof *scratch);
     if (!words || !scratch)
         return ftb_nomem();
     for (int64_t t = 0; t < count; t++)
         words[t] = (uint64_t)x->receiver[t] << bits | (uint64_t)t;
-    const uint64_t *sorted = ftb_sort_by(words, scratch, count, bits, bits + bits_of(w->n),
+    const uint64_t *sorted = ftb_sort_by(words, scratch, count, bits, bits + ftb_vertex_bits_of(w->n),
                                          ftb_min(w->nthreads, ftb_threads_for(w->ctx, count)));
     int64_t *spare = sorted == words ? (int64_t *)scratch : (int64_t *)words;
     for (int64_t t = 0; t < count; t++)
@@ -299,6 +268,12 @@ GrB_Info ftb_vertex_first_pull(const ftb_vertex_work *w, const ftb_vertex_edges 
     if (info == GrB_SUCCESS)
         info = need_lists(&x, mail, w->n);
     if (info == GrB_SUCCESS)
-        info = pull_all(&x, &count);
+        info = ftb_vertex_by_parts(
+            &(ftb_vertex_parts){.w = w,
+                                .by = by_receiver,
+                                .rows = by_receiver->rows[0]->wide ? pull_wide : pull_narrow,
+                                .arg = &x,
+                                .lists = {x.receiver, x.sender, x.entry}},
+            &count);
     return info == GrB_SUCCESS ? finish(&x, mail, count) : info;
 }

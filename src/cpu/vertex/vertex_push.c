@@ -24,12 +24,10 @@ typedef struct push {
     char *received;
 } push;
 
-static int bits_of(int64_t below) /* that numbers below it take */
+bool ftb_vertex_may_push(int64_t n, int64_t edges)
 {
-    return below > 1 ? 64 - __builtin_clzll((uint64_t)below - 1) : 1;
+    return ftb_vertex_bits_of(n) + ftb_vertex_bits_of(edges) <= 64;
 }
-
-bool ftb_vertex_may_push(int64_t n, int64_t edges) { return bits_of(n) + bits_of(edges) <= 64; }
 
 static inline int64_t sender(const ftb_vertex_list *s, int64_t t) { return s->list ? s->list[t] : t; }
 
@@ -165,8 +163,12 @@ static GrB_Info reduce_all(const push *x)
 GrB_Info ftb_vertex_push(const ftb_vertex_work *w, const ftb_vertex_edges *by_sender,
                          const ftb_vertex_list *senders, int64_t edges, ftb_vertex_mail *mail)
 {
-    push x = {
-        .w = w, .by = by_sender, .senders = senders, .mail = mail, .bits = bits_of(edges), .edges = edges};
+    push x = {.w = w,
+              .by = by_sender,
+              .senders = senders,
+              .mail = mail,
+              .bits = ftb_vertex_bits_of(edges),
+              .edges = edges};
     ftb_vertex_room *rooms = mail->rooms;
     x.words = ftb_vertex_need(w->ctx, &rooms[WORDS], edges, sizeof *x.words);
     uint64_t *scratch = ftb_vertex_need(w->ctx, &rooms[SCRATCH], edges, sizeof *scratch);
@@ -175,7 +177,7 @@ GrB_Info ftb_vertex_push(const ftb_vertex_work *w, const ftb_vertex_edges *by_se
     if (!x.words || !scratch || !x.sent || (w->edges && !x.entry))
         return ftb_nomem();
     gather(&x);
-    x.words = ftb_sort(x.words, scratch, edges, x.bits, x.bits + bits_of(w->n));
+    x.words = ftb_sort(x.words, scratch, edges, x.bits, x.bits + ftb_vertex_bits_of(w->n));
     count_receivers(&x);
     x.receiver = ftb_vertex_need(w->ctx, &rooms[RECEIVERS], x.receivers, sizeof *x.receiver);
     x.first = ftb_vertex_need(w->ctx, &rooms[FIRST], 2 * x.receivers, sizeof *x.first);

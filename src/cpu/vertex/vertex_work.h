@@ -104,6 +104,11 @@ typedef struct ftb_vertex_edges {
     const int64_t *from[2];     /* each pattern's: which of A's an entry is; NULL: the same */
 } ftb_vertex_edges;
 
+static inline int ftb_vertex_bits_of(int64_t below) /* that numbers below it take */
+{
+    return below > 1 ? 64 - __builtin_clzll((uint64_t)below - 1) : 1;
+}
+
 /* What was sent, and what of it was received. */
 typedef struct ftb_vertex_mail {
     const void *sent; /* a row for each of the senders, or by vertex */
