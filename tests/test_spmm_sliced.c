@@ -11,8 +11,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Two blocks of columns; slices without entries, and one that ends within the last 4,096 rows. */
-enum { ROWS = 13000, COLUMNS = (1 << 20) + 3000, COUNT = 150000, MOST = 4, GAP = 2 };
+/* Slices without entries, and one that ends within the last 4,096 rows. Sources of one value of FP32 take
+ * more than 1 MiB; those of WIDE columns are in two blocks. */
+enum { ROWS = 13000, COLUMNS = 264000, WIDE = (1 << 20) + 3000, COUNT = 100000, MOST = 4, GAP = 2 };
 
 typedef struct graph {
     FtB_Matrix A;
@@ -21,16 +22,16 @@ typedef struct graph {
 } graph;
 
 /* rule: of parallel edges. */
-static graph make_graph(rng *r, FtB_Dup rule)
+static graph make_graph(rng *r, int64_t columns, FtB_Dup rule)
 {
     graph g = {.A = NULL};
     const void *colidx;
     int64_t *I = malloc(sizeof *I * COUNT), *J = malloc(sizeof *J * COUNT);
     for (int64_t t = 0; t < COUNT; t++) {
         I[t] = t % 8 == 0 ? 77 : t % 8 < 5 ? rng_below(r, 4096) : 8192 + rng_below(r, ROWS - 8192);
-        J[t] = t % 3 ? rng_below(r, COLUMNS) : COLUMNS - 1 - rng_below(r, 2000);
+        J[t] = t % 3 ? rng_below(r, columns) : columns - 1 - rng_below(r, 2000);
     }
-    assert_ok(FtB_Matrix_build(&g.A, FTB_FP32, ROWS, COLUMNS, 0, COUNT, I, J, NULL, rule, NULL));
+    assert_ok(FtB_Matrix_build(&g.A, FTB_FP32, ROWS, columns, 0, COUNT, I, J, NULL, rule, NULL));
     assert_ok(FtB_Matrix_csr(g.A, &g.rowptr, &colidx, NULL));
     g.colidx = colidx;
     free(I);
@@ -62,13 +63,14 @@ static const char *const texts[] = {"plus : src", "mean : src", "min : src", "ma
 
 static void check_values(const graph *g, FtB_Block C, FtB_Block X, int operation, double empty)
 {
+    const void *from = block_values(X);
     const double ulp = C->type == FTB_FP32 ? 1e-6 : C->type == FTB_FP64 ? 1e-14 : 0;
     for (int64_t i = 0; i < ROWS; i++)
         for (int64_t f = 0; f < X->ncols; f++) {
             const int64_t entries = g->rowptr[i + 1] - g->rowptr[i];
             long double sum = 0, size = 0, best = NAN;
             for (int64_t e = g->rowptr[i]; e < g->rowptr[i + 1]; e++) {
-                const double x = value_at(X, g->colidx[e], f);
+                const double x = ftb_get_real(from, X->type, g->colidx[e] * X->ld + f);
                 sum += x;
                 size += fabs(x);
                 if (isnan(best) || (operation == MIN ? x < (double)best : x > (double)best))
@@ -88,15 +90,13 @@ static void check_values(const graph *g, FtB_Block C, FtB_Block X, int operation
 
 static void assert_same(FtB_Block C, FtB_Block D, const char *what)
 {
+    const char *c = block_values(C), *d = block_values(D);
+    const size_t size = FtB_Type_size(C->type);
     for (int64_t i = 0; i < C->nrows; i++)
-        for (int64_t f = 0; f < C->ncols; f++) {
-            const size_t size = FtB_Type_size(C->type);
-            const char *c = (char *)block_values(C) + (size_t)(i * C->ld + f) * size,
-                       *d = (char *)block_values(D) + (size_t)(i * D->ld + f) * size;
-            if (memcmp(c, d, size) != 0)
+        for (int64_t f = 0; f < C->ncols; f++)
+            if (memcmp(c + (size_t)(i * C->ld + f) * size, d + (size_t)(i * D->ld + f) * size, size) != 0)
                 fail_msg("%s: row %lld, feature %lld: %.17g and %.17g", what, (long long)i, (long long)f,
                          value_at(C, i, f), value_at(D, i, f));
-        }
 }
 
 typedef struct forced {
@@ -136,8 +136,8 @@ static void fill(rng *r, FtB_Block X, bool some_nan)
 static void check_case(const graph *g, rng *r, FtB_Type stored, FtB_Type type, int64_t k, bool some_nan)
 {
     static const char *const threads[] = {"1", "2", "3"};
-    FtB_Block X = block(stored, COLUMNS, k, rng_below(r, 2)), C = block(type, ROWS, k, rng_below(r, 2)),
-              D = block(type, ROWS, k, false);
+    FtB_Block X = block(stored, g->A->pattern->ncols, k, rng_below(r, 2)),
+              C = block(type, ROWS, k, rng_below(r, 2)), D = block(type, ROWS, k, false);
     fill(r, X, some_nan);
     for (int operation = some_nan ? MIN : PLUS; operation < OPERATIONS; operation++) {
         if (operation == MEAN && type == FTB_INT64)
@@ -170,13 +170,16 @@ static void every_type(void **state)
                  {FTB_FP16, FTB_FP32, 4},
                  {FTB_INT32, FTB_INT64, 2}};
     rng r = rng_new();
-    graph g = make_graph(&r, FTB_DUP_KEEP);
+    graph g = make_graph(&r, COLUMNS, FTB_DUP_KEEP);
     (void)state;
     for (size_t t = 0; t < sizeof types / sizeof *types; t++)
         for (int64_t k = 1; k <= types[t].most; k++)
             check_case(&g, &r, types[t].stored, types[t].type, k, false);
     for (int64_t k = 1; k <= MOST; k++)
         check_case(&g, &r, FTB_FP32, FTB_FP32, k, true);
+    FtB_Matrix_free(&g.A);
+    g = make_graph(&r, WIDE, FTB_DUP_KEEP);
+    check_case(&g, &r, FTB_FP32, FTB_FP32, 3, false);
     FtB_Matrix_free(&g.A);
 }
 
@@ -185,7 +188,7 @@ static void every_type(void **state)
 static void where_it_can_be(void **state)
 {
     rng r = rng_new();
-    graph g = make_graph(&r, FTB_DUP_KEEP);
+    graph g = make_graph(&r, COLUMNS, FTB_DUP_KEEP);
     FtB_Block X, C, near, few, mask;
     FtB_Matrix A = rng_matrix(&r, FTB_FP32, 300, 200, 1, 0.2);
     (void)state;
@@ -230,7 +233,7 @@ static void where_it_can_be(void **state)
 static void one_order(void **state)
 {
     rng r = rng_new();
-    graph g = make_graph(&r, FTB_DUP_KEEP);
+    graph g = make_graph(&r, COLUMNS, FTB_DUP_KEEP);
     FtB_Block X = block(FTB_FP32, COLUMNS, 1, false), C = block(FTB_FP32, ROWS, 1, false),
               D = block(FTB_FP32, ROWS, 1, false), half = block(FTB_BOOL, ROWS, 1, false);
     bool *some = block_values(half);
@@ -270,7 +273,7 @@ static void one_order(void **state)
 static void rows_without(void **state)
 {
     rng r = rng_new();
-    graph g = make_graph(&r, FTB_DUP_KEEP);
+    graph g = make_graph(&r, COLUMNS, FTB_DUP_KEEP);
     FtB_Block X = block(FTB_FP32, COLUMNS, 2, false), C = block(FTB_FP32, ROWS, 2, false),
               D = block(FTB_FP32, ROWS, 2, false);
     forced by = by_hand("sliced", "2", C, "max : src", g.A, X);
@@ -338,7 +341,7 @@ static void untouched(void *arg)
 static void failing_allocations(void **state)
 {
     rng r = rng_new();
-    graph g = make_graph(&r, FTB_DUP_FIRST);
+    graph g = make_graph(&r, COLUMNS, FTB_DUP_FIRST);
     failing f = {&g, block(FTB_FP32, COLUMNS, 3, false), block(FTB_FP32, ROWS, 3, false)};
     (void)state;
     fill(&r, f.X, false);

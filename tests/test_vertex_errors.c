@@ -255,8 +255,8 @@ static void states(void **state)
                  FtB_run(p, o.A, FTB_STATE("x", fixed), NULL));
     assert_fails(GrB_INVALID_VALUE, "rounds is -2",
                  FtB_run(p, o.A, FTB_STATE("x", o.x), FTB_RUN_OPTIONS(.rounds = -2)));
-    assert_fails(GrB_INVALID_VALUE, "way is 4",
-                 FtB_run(p, o.A, FTB_STATE("x", o.x), FTB_RUN_OPTIONS(.way = (FtB_Way)4)));
+    assert_fails(GrB_INVALID_VALUE, "way is 5",
+                 FtB_run(p, o.A, FTB_STATE("x", o.x), FTB_RUN_OPTIONS(.way = (FtB_Way)5)));
     assert_fails(GrB_INVALID_VALUE, "FtB_run: options: size is ",
                  FtB_run(p, o.A, FTB_STATE("x", o.x), &none));
     assert_fails(GrB_INVALID_VALUE, "FtB_Run_new: options: size is ",
@@ -277,6 +277,7 @@ static void states(void **state)
 typedef struct failing {
     FtB_Way way;
     bool all;
+    const char *combine;
 } failing;
 
 static GrB_Info run_all(void *arg)
@@ -294,11 +295,10 @@ static GrB_Info run_all(void *arg)
     if (info == GrB_SUCCESS)
         info = FtB_Block_new(&y, 4, 2, FTB_INT32);
     if (info == GrB_SUCCESS)
-        info = FtB_Program_new(
-            &p, FTB_PROGRAM(.send = "x + outdegree",
-                            .combine = f->all ? "plus : message * edge" : "max : message + edge",
-                            .apply = "x = received; y = y + 1", .active = "sum(new.x) > indegree",
-                            .until = "sum(new.y) > 1e6", .rounds = 3, .direction = FTB_BOTH));
+        info = FtB_Program_new(&p, FTB_PROGRAM(.send = "x + outdegree", .combine = f->combine,
+                                               .apply = "x = received; y = y + 1",
+                                               .active = "sum(new.x) > indegree", .until = "sum(new.y) > 1e6",
+                                               .rounds = 3, .direction = FTB_BOTH));
     if (info == GrB_SUCCESS)
         info = FtB_run(p, A, FTB_STATE("x", x, "y", y),
                        FTB_RUN_OPTIONS(.way = f->way, .start = {f->all ? NULL : start, f->all ? 0 : 2}));
@@ -312,8 +312,11 @@ static GrB_Info run_all(void *arg)
 static void allocations(void **state)
 {
     (void)state;
-    failing cases[] = {{FTB_WAY_PUSH, false}, {FTB_WAY_PULL, false}, {FTB_WAY_ALL, true}};
-    for (int c = 0; c < 3; c++)
+    failing cases[] = {{FTB_WAY_PUSH, false, "max : message + edge"},
+                       {FTB_WAY_PULL, false, "max : message + edge"},
+                       {FTB_WAY_ALL, true, "plus : message * edge"},
+                       {FTB_WAY_SLICES, true, "plus : message"}};
+    for (int c = 0; c < 4; c++)
         fail_every_allocation(run_all, NULL, &cases[c]);
 }
 

@@ -343,7 +343,10 @@ static ftb_plan_case mxv_case(const ftb_any_facts *facts)
         .fact = {f->receivers, f->senders, f->nvals, f->entries, f->edges, made, f->threads}};
 }
 
-static ftb_choice mxv_chosen(const ftb_any_plan *plan) { return (ftb_choice){.family = plan->mxv.way}; }
+static ftb_choice mxv_chosen(const ftb_any_plan *plan)
+{
+    return (ftb_choice){.family = (int32_t)plan->mxv.way};
+}
 
 static bool mxv_choose(ftb_any_plan *plan, const ftb_any_facts *facts, const ftb_machine_facts *machine,
                        const ftb_choice *choice, ftb_origin origin)
