@@ -80,6 +80,7 @@ static GrB_Info prepare(step *s)
         .ntexts = 2,
         .texts = s->texts,
         .active = -1,
+        .settled = -1,
         .edges = reads_entries(p->m) ? p->m : NULL, /* entries are wanted; no feed is pointed there */
         .monoid = p->m->reducer.monoid,
         .reduced = type.reduced,
