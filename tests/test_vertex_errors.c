@@ -256,7 +256,7 @@ static void states(void **state)
     assert_fails(GrB_INVALID_VALUE, "rounds is -2",
                  FtB_run(p, o.A, FTB_STATE("x", o.x), FTB_RUN_OPTIONS(.rounds = -2)));
     assert_fails(GrB_INVALID_VALUE, "way is 5",
-                 FtB_run(p, o.A, FTB_STATE("x", o.x), FTB_RUN_OPTIONS(.way = (FtB_Way)5)));
+                 FtB_run(p, o.A, FTB_STATE("x", o.x), FTB_RUN_OPTIONS(.way = FTB_WAY_WHOLE)));
     assert_fails(GrB_INVALID_VALUE, "FtB_run: options: size is ",
                  FtB_run(p, o.A, FTB_STATE("x", o.x), &none));
     assert_fails(GrB_INVALID_VALUE, "FtB_Run_new: options: size is ",
