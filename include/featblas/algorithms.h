@@ -62,7 +62,74 @@ typedef struct FtB_Pagerank_options {
  * were over before the changes were small enough: ranks are those of the last. */
 GrB_Info FtB_pagerank(FtB_Block ranks, FtB_Matrix A, const FtB_Pagerank_options *options);
 
+/* ----------------------------------------------------------------------------------- a graph's shape
+ *
+ * These look at the graph without loops and parallel entries: an entry (i, i) is left out, as GAP does, and
+ * entries that are there several times count once. (LDBC Graphalytics' graphs have neither.) */
+
+/** Triangles: three vertices with an edge between any two, whichever directions it has.
+ *  @param[out] total how many there are; may be NULL. @param each NULL, or n x 1, INT64 or FP64: the
+ * triangles that a vertex is in. @param A n x n; values do not matter.
+ *  @return GrB_NULL_POINTER, GrB_DIMENSION_MISMATCH, GrB_DOMAIN_MISMATCH, GrB_INVALID_VALUE,
+ * GrB_OUT_OF_MEMORY, FTB_LIMIT (2^31 vertices, too), FTB_CANCELLED. */
+GrB_Info FtB_triangles(int64_t *total, FtB_Block each, FtB_Matrix A);
+
+/** Options of FtB_clustering; made by FTB_CLUSTERING(.undirected = true). Zero means the default. */
+typedef struct FtB_Clustering_options {
+    size_t size;     /**< set by the macro */
+    bool undirected; /**< an edge that A has in one direction is there in both: networkx's clustering of an
+                        undirected graph */
+} FtB_Clustering_options;
+
+/** Local clustering coefficients by LDBC Graphalytics' definition: of the d (d - 1) entries that there could
+ * be among the d neighbours of a vertex, in either direction, the share that A has; 0 where d < 2. Of a
+ * symmetric A they are networkx's.
+ *  @param coefficients n x 1, FP32 or FP64. @param A n x n; values do not matter. @param options NULL for the
+ * defaults. @return as FtB_triangles. */
+GrB_Info FtB_clustering(FtB_Block coefficients, FtB_Matrix A, const FtB_Clustering_options *options);
+
+/** Options of FtB_betweenness; made by FTB_BETWEENNESS(.normalized = true). Zero means the default. */
+typedef struct FtB_Betweenness_options {
+    size_t size;     /**< set by the macro */
+    bool normalized; /**< sums become means over the pairs (s, t), as networkx 3.5 and later has it: they are
+                        divided by n - 2, and by the number of sources other than v */
+    uint64_t seed;   /**< of sources that are drawn; 0: the context's */
+} FtB_Betweenness_options;
+
+/** Betweenness by Brandes's algorithm: centrality(v) = the sum over sources s and all vertices t, both other
+ * than v, of the share of the shortest paths from s to t, along the entries of A and each of length 1, that
+ * go through v. Where A is symmetric and all vertices are sources, a pair counts in both directions: half of
+ * the sum is what is said of graphs without directions. Any number of paths may be shortest. Work is that of
+ * two breadth-first searches a source; memory 30 bytes a vertex, for each thread where there are as many
+ * sources as threads.
+ *  @param centrality n x 1, FP32 or FP64. @param A n x n; values do not matter. @param sources nsources of
+ * them, 0 to n - 1; one that is there twice counts twice. NULL: as many are drawn, each at most once.
+ *  @param nsources how many; with @p sources NULL, 0: all vertices. @param options NULL for the defaults.
+ *  @return as FtB_triangles; GrB_INDEX_OUT_OF_BOUNDS of a source, GrB_INVALID_VALUE (nsources).
+ *
+ * Brandes, "A faster algorithm for betweenness centrality", J. Math. Sociology 25, 2001. */
+GrB_Info FtB_betweenness(FtB_Block centrality, FtB_Matrix A, const int64_t *sources, int64_t nsources,
+                         const FtB_Betweenness_options *options);
+
+/** Communities by label propagation, LDBC Graphalytics' CDLP: every vertex begins with its own number, and in
+ * each round takes the label that most of its neighbours had before it, the least of those that are as many.
+ * A neighbour along an entry and one against it are two votes; who has no neighbour keeps its label. The
+ * rounds end earlier where nothing changes any more.
+ *  @param labels n x 1, INT64 or INT32. @param A n x n; values do not matter. @param options as of FtB_run,
+ * of rounds (0: 10), explain and supersteps. @return as FtB_triangles; GrB_INVALID_VALUE (an option). */
+GrB_Info FtB_communities(FtB_Block labels, FtB_Matrix A, const FtB_Run_options *options);
+
+/** Topological order: levels(v) = the most entries on a path that ends at v, so that an entry (i, j) leads
+ * from a lower level to a higher one. A loop is a cycle.
+ *  @param levels n x 1, INT32, INT64 or FP64. @param order NULL, or n x 1, INT64: all vertices by level, then
+ * by number. @param A n x n; values do not matter.
+ *  @return as FtB_triangles; GrB_INVALID_VALUE, whose message names the vertices, of a cycle: levels and
+ * order are then as they were. */
+GrB_Info FtB_topological(FtB_Block levels, FtB_Block order, FtB_Matrix A);
+
 #define FTB_PAGERANK(...) FTB_OPTIONS_OF(FtB_Pagerank_options, __VA_ARGS__)
+#define FTB_BETWEENNESS(...) FTB_OPTIONS_OF(FtB_Betweenness_options, __VA_ARGS__)
+#define FTB_CLUSTERING(...) FTB_OPTIONS_OF(FtB_Clustering_options, __VA_ARGS__)
 
 #ifdef __cplusplus
 } /* extern "C" */

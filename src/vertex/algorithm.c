@@ -2,17 +2,24 @@
 #include "vertex/algorithm.h"
 
 #include "core/options.h"
+#include "cpu/graph/simple_run.h"
+
+GrB_Info ftb_check_graph(FtB_Matrix A)
+{
+    const GrB_Info info = ftb_arg_matrix_anywhere(&A, FTB_ARG(A), "A", false);
+    if (info == GrB_SUCCESS && A->pattern->nrows != A->pattern->ncols)
+        return ftb_fail(GrB_DIMENSION_MISMATCH, "A is %lld x %lld; expected as many rows as columns",
+                        (long long)A->pattern->nrows, (long long)A->pattern->ncols);
+    return info;
+}
 
 GrB_Info ftb_check_result(FtB_Block X, const char *name, FtB_Matrix A, int64_t ncols, unsigned types)
 {
-    GrB_Info info = ftb_arg_matrix_anywhere(&A, FTB_ARG(A), "A", false);
+    GrB_Info info = ftb_check_graph(A);
     if (info == GrB_SUCCESS)
         info = ftb_arg_block_anywhere(&X, FTB_ARG(X), name, false);
     if (info != GrB_SUCCESS)
         return info;
-    if (A->pattern->nrows != A->pattern->ncols)
-        return ftb_fail(GrB_DIMENSION_MISMATCH, "A is %lld x %lld; expected as many rows as columns",
-                        (long long)A->pattern->nrows, (long long)A->pattern->ncols);
     if (X->nrows != A->pattern->nrows || X->ncols != ncols)
         return ftb_fail(GrB_DIMENSION_MISMATCH, "%s is %lld x %lld; expected %lld x %lld", name,
                         (long long)X->nrows, (long long)X->ncols, (long long)A->pattern->nrows,
@@ -23,6 +30,27 @@ GrB_Info ftb_check_result(FtB_Block X, const char *name, FtB_Matrix A, int64_t n
     if (!X->owner->writable)
         return ftb_fail(GrB_INVALID_VALUE, "%s wraps memory that must not be written", name);
     return GrB_SUCCESS;
+}
+
+GrB_Info ftb_simple_graph(ftb_pattern **simple, FtB_Context ctx, FtB_Matrix A)
+{
+    *simple = NULL;
+    if (A->pattern->wide)
+        return ftb_fail(FTB_LIMIT, "A has %lld vertices; expected fewer than 2^31",
+                        (long long)A->pattern->nrows);
+    return ftb_simple_pattern(simple, ctx, A->pattern);
+}
+
+GrB_Info ftb_set_column(FtB_Block X, const void *values, FtB_Type type)
+{
+    GrB_Info info = ftb_buffer_ask(X->owner, FTB_UPDATE);
+    if (info != GrB_SUCCESS)
+        return info;
+    const size_t size = FtB_Type_size(X->type), from = FtB_Type_size(type);
+    char *to = ftb_block_data(X);
+    for (int64_t v = 0; v < X->nrows; v++)
+        ftb_cast(to + (size_t)(v * X->ld) * size, X->type, (const char *)values + (size_t)v * from, type, 1);
+    return FtB_Block_changed(X);
 }
 
 GrB_Info ftb_check_sources(FtB_Matrix A, const int64_t *sources, int64_t nsources)

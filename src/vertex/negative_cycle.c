@@ -8,7 +8,7 @@
 typedef struct search {
     FtB_Matrix A;
     double *dist;
-    int64_t *before, *mark; /* mark: who walked here; 0: nobody */
+    int64_t *before, *mark;
 } search;
 
 static double length_of(const search *s, int64_t e)
@@ -34,23 +34,6 @@ static bool relax(const search *s)
     return some;
 }
 
-/* A vertex of a cycle among those before; -1: there is none. */
-static int64_t find_cycle(const search *s)
-{
-    const int64_t n = s->A->pattern->nrows;
-    memset(s->mark, 0, (size_t)n * sizeof *s->mark);
-    for (int64_t first = 0; first < n; first++) {
-        int64_t v = first;
-        while (v >= 0 && s->mark[v] == 0) {
-            s->mark[v] = first + 1;
-            v = s->before[v];
-        }
-        if (v >= 0 && s->mark[v] == first + 1)
-            return v;
-    }
-    return -1;
-}
-
 /* The shortest entry from u to v. */
 static double edge_between(const search *s, int64_t u, int64_t v)
 {
@@ -62,29 +45,16 @@ static double edge_between(const search *s, int64_t u, int64_t v)
     return least;
 }
 
-/* Of the cycle that v is on: its length, and its vertices from the least one on. */
-static long double put_cycle(char *text, size_t room, const search *s, int64_t v)
+static long double length_of_cycle(const search *s, int64_t v)
 {
-    enum { SHOWN = 20 };
-    int64_t first = v, shown[SHOWN], count = 0;
-    long double length = 0;
+    long double length = (long double)edge_between(s, s->before[v], v);
     for (int64_t u = s->before[v]; u != v; u = s->before[u])
-        first = ftb_min(first, u);
-    for (int64_t u = first; count == 0 || u != first; u = s->before[u]) { /* backwards */
-        shown[count++ % SHOWN] = u;
         length += (long double)edge_between(s, s->before[u], u);
-    }
-    size_t used = (size_t)snprintf(text, room, "%lld", (long long)first);
-    for (int64_t t = count - 1; t >= ftb_max(0, count - SHOWN); t--)
-        used += (size_t)snprintf(text + used, room - used, " -> %lld", (long long)shown[t % SHOWN]);
-    if (count > SHOWN)
-        snprintf(text + used, room - used, " -> ... -> %lld", (long long)first);
     return length;
 }
 
 GrB_Info ftb_negative_cycle(char **text, FtB_Matrix A, FtB_Block dist, int64_t c, double passes)
 {
-    enum { ROOM = 640 };
     const FtB_Context ctx = dist->ctx;
     const int64_t n = A->pattern->nrows;
     search s = {.A = A, .dist = ftb_new(ctx, n, sizeof(double))};
@@ -92,7 +62,7 @@ GrB_Info ftb_negative_cycle(char **text, FtB_Matrix A, FtB_Block dist, int64_t c
     GrB_Info info = ftb_buffer_ask(A->values, FTB_READ);
     s.before = ftb_new(ctx, n, sizeof *s.before);
     s.mark = ftb_new(ctx, n, sizeof *s.mark);
-    *text = ftb_new0(ctx, ROOM, 1);
+    *text = ftb_new0(ctx, FTB_CYCLE_TEXT, 1);
     if (info == GrB_SUCCESS && (!s.dist || !s.before || !s.mark || !*text))
         info = ftb_nomem();
     for (int64_t i = 0; i < n && info == GrB_SUCCESS; i++) {
@@ -100,11 +70,11 @@ GrB_Info ftb_negative_cycle(char **text, FtB_Matrix A, FtB_Block dist, int64_t c
         s.before[i] = -1;
     }
     for (double pass = 0; pass < passes && v < 0 && info == GrB_SUCCESS && relax(&s); pass++) {
-        v = find_cycle(&s);
+        v = ftb_find_cycle(s.before, s.mark, n);
         info = ftb_check_cancelled(ctx);
     }
-    if (info == GrB_SUCCESS && v >= 0 && !(put_cycle(*text, ROOM, &s, v) < 0))
-        **text = '\0'; /* rounding alone */
+    if (info == GrB_SUCCESS && v >= 0 && length_of_cycle(&s, v) < 0) /* else: rounding alone */
+        ftb_put_cycle(*text, s.before, v);
     ftb_delete(s.dist);
     ftb_delete(s.before);
     ftb_delete(s.mark);

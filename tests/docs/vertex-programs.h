@@ -4,16 +4,18 @@
 #include <featblas_vertex.h>
 
 enum { n = 100 };
-static FtB_Matrix A;
-static FtB_Block R, D, T, L, P, most, levels, parents, labels;
+static FtB_Matrix A, tasks;
+static FtB_Block R, D, T, L, P, most, levels, parents, labels, each, share, depth, order;
 static FtB_Program rank, sssp, heat, bfs;
 static FtB_Run run;
-static int64_t sources[64], source;
+static int64_t sources[64], source, total;
 
 static void before(void)
 {
     float *dist, *first;
     A = ring(n);
+    OK(FtB_Matrix_new(&tasks, FTB_FP32, n, n, 1));
+    OK(FtB_select(tasks, NULL, NULL, "i < j", A, NULL));
     OK(FtB_Block_new(&R, n, 1, FTB_FP64));
     OK(FtB_Block_new(&T, n, 1, FTB_FP32));
     OK(FtB_Block_new(&most, n, 1, FTB_FP32));
@@ -23,6 +25,10 @@ static void before(void)
     OK(FtB_Block_new(&levels, n, 64, FTB_INT32));
     OK(FtB_Block_new(&parents, n, 64, FTB_INT64));
     OK(FtB_Block_new(&labels, n, 1, FTB_INT64));
+    OK(FtB_Block_new(&each, n, 1, FTB_INT64));
+    OK(FtB_Block_new(&share, n, 1, FTB_FP64));
+    OK(FtB_Block_new(&depth, n, 1, FTB_INT32));
+    OK(FtB_Block_new(&order, n, 1, FTB_INT64));
     OK(FtB_Block_shape(D, NULL, NULL, NULL, NULL, (void **)&dist));
     OK(FtB_Block_shape(T, NULL, NULL, NULL, NULL, (void **)&first));
     first[7] = 1;

@@ -43,3 +43,25 @@ void vertex_programs(FtB_Matrix A)
     FtB_Block_free(&d);
     FtB_Block_free(&p);
 }
+
+void shape_programs(FtB_Matrix A)
+{
+    FtB_Matrix upper;
+    FtB_Block d, p;
+    int64_t n, total;
+    const int64_t sources[] = {0, 1, 2, 3};
+    assert_ok(FtB_Matrix_shape(A, &n, NULL, NULL, NULL, NULL));
+    assert_ok(FtB_Block_new(&d, n, 1, FTB_FP64));
+    assert_ok(FtB_Block_new(&p, n, 1, FTB_INT64));
+    assert_ok(FtB_Matrix_new(&upper, FTB_FP32, n, n, 1));
+    assert_ok(FtB_select(upper, NULL, NULL, "i < j", A, NULL));
+    assert_ok(FtB_triangles(&total, p, A));
+    assert_ok(FtB_clustering(d, A, NULL));
+    assert_ok(FtB_betweenness(d, A, sources, 1, NULL));
+    assert_ok(FtB_betweenness(d, A, sources, 4, NULL));
+    assert_ok(FtB_communities(p, A, NULL));
+    assert_ok(FtB_topological(p, NULL, upper));
+    FtB_Matrix_free(&upper);
+    FtB_Block_free(&d);
+    FtB_Block_free(&p);
+}

@@ -7,5 +7,6 @@
 
 void vertex_runs(FtB_Matrix A);
 void vertex_programs(FtB_Matrix A); /* values are not negative */
+void shape_programs(FtB_Matrix A);
 
 #endif
