@@ -14,7 +14,8 @@ enum { PROGRAMS = 32 }; /* more than there are */
 
 #define FIELD(name) offsetof(run_values, name)
 
-static const run_values defaults = {.direction = -1, .definition = -1, .damping = NAN, .tolerance = NAN};
+static const run_values defaults = {
+    .direction = -1, .definition = -1, .seed = -1, .damping = NAN, .tolerance = NAN};
 
 static const option run_options[] = {
     {.heading = "Programs"},
@@ -22,9 +23,34 @@ static const option run_options[] = {
      .kind = OPTION_TEXT,
      .offset = FIELD(sources),
      .argument = "LIST|FILE",
-     .help = "bfs, sssp: where to start, a column each: numbers with commas between them, or a file of a "
-             "number a line, as "
-             "the graph's file numbers vertices. Of other programs: who sends first. Default: all of them."},
+     .help =
+         "bfs, sssp: where to start, a column each: numbers with commas between them, or a file of a "
+         "number a line, as "
+         "the graph's file numbers vertices. betweenness: whose paths count. Of programs of your own: who "
+         "sends first. Default of these: all of them."},
+    {.name = "samples",
+     .kind = OPTION_INTEGER,
+     .offset = FIELD(samples),
+     .argument = "K",
+     .low = 1,
+     .help = "betweenness: K sources, drawn at random."},
+    {.name = "seed",
+     .kind = OPTION_INTEGER,
+     .offset = FIELD(seed),
+     .argument = "S",
+     .low = 0,
+     .help = "Of --samples. Default: 0."},
+    {.name = "normalized",
+     .kind = OPTION_SET,
+     .offset = FIELD(normalized),
+     .value = 1,
+     .help =
+         "betweenness: means over all pairs of a source and a vertex, as networkx has them, and not sums."},
+    {.name = "undirected",
+     .kind = OPTION_SET,
+     .offset = FIELD(undirected),
+     .value = 1,
+     .help = "clustering: an edge of one direction is there in both."},
     {.name = "definition",
      .kind = OPTION_CHOICE,
      .offset = FIELD(definition),
@@ -91,7 +117,7 @@ static const option run_options[] = {
      .offset = FIELD(rounds),
      .argument = "N",
      .low = 1,
-     .help = "Supersteps at most."},
+     .help = "Supersteps at most; communities: rounds, 10 by default."},
     {.name = "explain",
      .kind = OPTION_SET,
      .offset = FIELD(explain),
@@ -105,7 +131,7 @@ static const option run_options[] = {
      .written = true,
      .help = "Write a row for each vertex, with its number as the graph's file has it in .tsv and .csv, and "
              "without in .npy "
-             "and .mtx. -: standard output. Default: say how many supersteps there were."},
+             "and .mtx. -: standard output. Default: say how many supersteps, or triangles, there were."},
     {.name = NULL}};
 
 /* ---- arguments */
@@ -114,15 +140,18 @@ static const option run_options[] = {
  */
 static int check_options(const run_work *w)
 {
-    static const char own[] = " sources active settled until direction ";
+    static const char own[] = " sources active settled until direction rounds explain ";
     const run_values *v = w->values;
     const struct {
         const char *option;
         bool given;
-    } rows[] = {{"sources", v->sources != NULL}, {"definition", v->definition >= 0},
-                {"damping", !isnan(v->damping)}, {"tolerance", !isnan(v->tolerance)},
-                {"active", v->active != NULL},   {"settled", v->settled != NULL},
-                {"until", v->until != NULL},     {"direction", v->direction >= 0}};
+    } rows[] = {{"sources", v->sources != NULL},    {"definition", v->definition >= 0},
+                {"damping", !isnan(v->damping)},    {"tolerance", !isnan(v->tolerance)},
+                {"active", v->active != NULL},      {"settled", v->settled != NULL},
+                {"until", v->until != NULL},        {"direction", v->direction >= 0},
+                {"samples", v->samples > 0},        {"seed", v->seed >= 0},
+                {"normalized", v->normalized != 0}, {"undirected", v->undirected != 0},
+                {"rounds", v->rounds > 0},          {"explain", v->explain != 0}};
     const char *takes = w->program ? w->program->options : own;
     for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
         char word[32];
@@ -133,6 +162,10 @@ static int check_options(const run_work *w)
     }
     if (w->program && w->program->starts && !v->sources)
         return app_fail(APP_USAGE, "%s starts somewhere: --sources is missing", w->program->name);
+    if (v->sources && v->samples > 0)
+        return app_fail(APP_USAGE, "--samples: --sources says which they are");
+    if (v->seed >= 0 && v->samples == 0)
+        return app_fail(APP_USAGE, "--seed: there are no --samples to draw");
     if (!isnan(v->damping) && !(v->damping > 0 && v->damping <= 1))
         return app_fail(APP_USAGE, "--damping: %g; expected more than 0, and 1 at most", v->damping);
     if (!isnan(v->tolerance) && !(v->tolerance > 0))
@@ -291,7 +324,8 @@ static int run_run(const void *values, int count, char *const *operands)
     if (code == APP_OK && !piped && !w.values->reader.common.quiet) {
         char buffer[32];
         app_end();
-        printf("%s supersteps in %.3f s\n", app_thousands(buffer, w.supersteps), seconds);
+        printf("%s %s in %.3f s\n", app_thousands(buffer, w.supersteps), w.what ? w.what : "supersteps",
+               seconds);
     }
     FtB_Block_free(&w.X);
     FtB_Matrix_free(&w.A);
@@ -304,15 +338,22 @@ const command command_run = {
     .operands = "[NAME] GRAPH",
     .min_operands = 1,
     .max_operands = 2,
-    .summary = "run a vertex program: paths, components, PageRank, or texts of your own",
-    .description = "Programs: bfs gives levels and parents, a column for each source, then another; sssp the "
-                   "lengths of shortest paths; "
-                   "pagerank ranks; components the least vertex of each weakly connected component.\n\n"
-                   "A program of your own is texts: every active vertex sends a message along its edges, "
-                   "what arrives is combined and "
-                   "applied to the state, and vertices that change are active in the next superstep.",
+    .summary = "run a vertex program: paths, PageRank, triangles, communities, or texts of your own",
+    .description =
+        "Programs: bfs gives levels and parents, a column for each source, then another; sssp the "
+        "lengths of shortest paths; "
+        "pagerank ranks; components the least vertex of each weakly connected component; triangles "
+        "those that each vertex is in; "
+        "clustering coefficients; betweenness what each vertex has of all shortest paths; communities "
+        "labels by propagation; "
+        "topological the most edges on a path to each vertex.\n\n"
+        "A program of your own is texts: every active vertex sends a message along its edges, "
+        "what arrives is combined and "
+        "applied to the state, and vertices that change are active in the next superstep.",
     .examples = "  $ featblas run sssp roads.mtx --sources 7 -o distances.tsv\n"
                 "  $ featblas run pagerank roads.mtx --definition networkx -o ranks.npy\n"
+                "  $ featblas run triangles karate.mtx -o triangles.tsv\n"
+                "  $ featblas run betweenness karate.mtx --samples 10 --normalized -o between.tsv\n"
                 "  $ featblas run --send dist --combine 'min : message + edge' --apply 'dist = min(dist, "
                 "received)' \\\n"
                 "        --init 'dist = id == 6 ? 0 : inf' roads.mtx -o distances.tsv\n",

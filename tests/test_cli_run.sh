@@ -34,6 +34,46 @@ run 0 run --send x --combine 'plus : message' --apply 'y = old.x; x = received;'
     --direction in --until 'sum(new.x) > 1e9' --rounds 2 --sources 2 g.mtx -o two.tsv
 [ "$(tr '\t\n' ' ,' <two.tsv)" = "1 0 1,2 0 0,3 1 0,4 0 0,5 0 0,6 0 0,7 0 0," ] || fail "two fields: $(cat two.tsv)"
 
+# A graph's shape: two triangles that share an edge, and a tail; of one direction, which has an order.
+printf '%%%%MatrixMarket matrix coordinate pattern general\n5 5 6\n1 2\n1 3\n2 3\n2 4\n3 4\n4 5\n' >t.mtx
+run 0 run triangles t.mtx -o t.tsv
+holds out "2 triangles in"
+[ "$(tr '\t\n' ' ,' <t.tsv)" = "1 1,2 2,3 2,4 1,5 0," ] || fail "triangles: $(cat t.tsv)"
+run 0 run clustering t.mtx -o -
+[ "$(tr '\t\n' ' ,' <out)" = "1 0.5,2 0.3333333333333333,3 0.3333333333333333,4 0.16666666666666666,5 0," ] || fail "clustering: $(cat out)"
+run 0 run clustering --undirected t.mtx -o -
+[ "$(tr '\t\n' ' ,' <out)" = "1 1,2 0.6666666666666666,3 0.6666666666666666,4 0.3333333333333333,5 0," ] || fail "undirected: $(cat out)"
+run 0 run betweenness t.mtx -o b.tsv
+holds out "5 sources in"
+[ "$(tr '\t\n' ' ,' <b.tsv)" = "1 0,2 1,3 1,4 3,5 0," ] || fail "betweenness: $(cat b.tsv)"
+run 0 run betweenness t.mtx --sources 1,2 --normalized -o -
+[ "$(tr '\t\n' ' ,' <out)" = "1 0,2 0.3333333333333333,3 0.16666666666666666,4 0.3333333333333333,5 0," ] || fail "from 1 and 2: $(cat out)"
+run 0 run betweenness t.mtx --samples 5 -o all.tsv
+cmp -s all.tsv b.tsv || fail "all sources, drawn: $(cat all.tsv)"
+run 0 run betweenness t.mtx --samples 2 --seed 7 -o -
+run 0 run communities t.mtx --rounds 2 -o -
+[ "$(tr '\t\n' ' ,' <out)" = "1 1,2 2,3 2,4 1,5 2," ] || fail "communities: $(cat out)"
+run 0 run communities t.mtx --explain
+holds out "round"
+run 0 run topological t.mtx -o -
+[ "$(tr '\t\n' ' ,' <out)" = "1 0,2 1,3 2,4 3,5 4," ] || fail "topological: $(cat out)"
+run 0 run topological t.mtx
+holds out "5 levels in"
+run 3 run topological g.mtx
+says "A: the cycle 0 -> 1 -> 2 -> 0 has no order"
+run 2 run betweenness t.mtx --sources 1 --samples 2
+says "--samples: --sources says which they are"
+run 2 run betweenness t.mtx --seed 2
+says "--seed: there are no --samples to draw"
+run 2 run topological t.mtx --rounds 3
+says "--rounds means nothing to topological"
+run 2 run triangles t.mtx --explain
+says "--explain means nothing to triangles"
+for option in "samples 3" "undirected" "normalized"; do
+    run 2 run bfs g.mtx --sources 1 --$option
+    says "--${option% *} means nothing to bfs"
+done
+
 run 2 run g.mtx
 says "expected the name of a program and a graph"
 run 2 run bsf g.mtx

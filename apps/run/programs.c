@@ -57,10 +57,69 @@ static GrB_Info pagerank(run_work *w)
                                      .explain = w->explain, .supersteps = &w->supersteps));
 }
 
+static GrB_Info triangles(run_work *w)
+{
+    GrB_Info info = FtB_Block_new(&w->X, w->n, 1, FTB_INT64);
+    w->what = "triangles";
+    return info == GrB_SUCCESS ? FtB_triangles(&w->supersteps, w->X, w->A) : info;
+}
+
+static GrB_Info clustering(run_work *w)
+{
+    GrB_Info info = FtB_Block_new(&w->X, w->n, 1, FTB_FP64);
+    w->what = "coefficients";
+    w->supersteps = w->n;
+    if (info != GrB_SUCCESS)
+        return info;
+    return FtB_clustering(w->X, w->A, FTB_CLUSTERING(.undirected = w->values->undirected != 0));
+}
+
+static GrB_Info betweenness(run_work *w)
+{
+    const run_values *v = w->values;
+    const int64_t count = w->sources ? w->nsources : v->samples;
+    GrB_Info info = FtB_Block_new(&w->X, w->n, 1, FTB_FP64);
+    w->what = "sources";
+    w->supersteps = count ? count : w->n;
+    if (info != GrB_SUCCESS)
+        return info;
+    return FtB_betweenness(
+        w->X, w->A, w->sources, count,
+        FTB_BETWEENNESS(.normalized = v->normalized != 0, .seed = (uint64_t)(v->seed < 0 ? 0 : v->seed)));
+}
+
+static GrB_Info communities(run_work *w)
+{
+    const FtB_Run_options o = options_of(w);
+    GrB_Info info = FtB_Block_new(&w->X, w->n, 1, FTB_INT64);
+    w->what = "rounds";
+    w->vertices = 0;
+    return info == GrB_SUCCESS ? FtB_communities(w->X, w->A, &o) : info;
+}
+
+static GrB_Info topological(run_work *w)
+{
+    const int64_t *level = NULL;
+    GrB_Info info = FtB_Block_new(&w->X, w->n, 1, FTB_INT64);
+    w->what = "levels";
+    if (info == GrB_SUCCESS)
+        info = FtB_topological(w->X, NULL, w->A);
+    if (info == GrB_SUCCESS)
+        info = FtB_Block_shape(w->X, NULL, NULL, NULL, NULL, (void **)(uintptr_t)&level);
+    for (int64_t v = 0; v < w->n && info == GrB_SUCCESS; v++)
+        w->supersteps = level[v] >= w->supersteps ? level[v] + 1 : w->supersteps;
+    return info;
+}
+
 const run_program run_programs[] = {
-    {"bfs", " sources ", true, bfs},
-    {"sssp", " sources ", true, sssp},
-    {"pagerank", " definition damping tolerance ", false, pagerank},
-    {"components", "", false, components},
+    {"bfs", " sources rounds explain ", true, bfs},
+    {"sssp", " sources rounds explain ", true, sssp},
+    {"pagerank", " definition damping tolerance rounds explain ", false, pagerank},
+    {"components", " rounds explain ", false, components},
+    {"triangles", "", false, triangles},
+    {"clustering", " undirected ", false, clustering},
+    {"betweenness", " sources samples seed normalized ", false, betweenness},
+    {"communities", " rounds explain ", false, communities},
+    {"topological", "", false, topological},
 };
 const int run_programs_count = sizeof run_programs / sizeof *run_programs;

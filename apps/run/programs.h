@@ -9,8 +9,8 @@ typedef struct run_values {
     reader_values reader;
     const char *sources, *output;
     const char *send, *combine, *apply, *init, *active, *settled, *until;
-    int64_t rounds;
-    int direction, definition, explain;
+    int64_t rounds, samples, seed;
+    int direction, definition, explain, undirected, normalized;
     double damping, tolerance;
 } run_values;
 
@@ -23,6 +23,7 @@ typedef struct run_work {
     FILE *explain; /* NULL: nobody wants to know */
     /* results */
     int64_t supersteps; /* 0: it has none */
+    const char *what;   /* what they are, for people; NULL: supersteps */
     FtB_Block X;        /* what is written, INT64 or FP64: a row for each vertex, or one */
     int64_t vertices;   /* columns from here on are vertices, which output numbers as the file does; run_run
                            sets it to "none" */
