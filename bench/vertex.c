@@ -3,8 +3,9 @@
  * FILE is a square graph (featblas gen rmat --scale 20 --symmetric -o kron.csr). Medians over the repeats:
  * breadth-first search from one vertex that has edges, another in each repeat, and from 64 at once beside 64
  * times one; shortest paths with whole lengths 1 to 255; components; PageRank by GAP's definition, in all and
- * a superstep of it; and the text of a user beside the program of the same meaning. Rows by their first
- * words: those alone. */
+ * a superstep of it; the text of a user beside the program of the same meaning; triangles and clustering
+ * coefficients; betweenness from one vertex and from 64; communities; and the topological order of the
+ * entries above the diagonal. Rows by their first words: those alone. */
 #include "support/calls.h"
 
 #include "featblas_vertex.h"
@@ -18,10 +19,10 @@
 #define MANY 64
 
 typedef struct graph {
-    FtB_Matrix A, lengths;
+    FtB_Matrix A, lengths, upper;
     int64_t n, nvals;
     const int64_t *rowptr;
-    FtB_Block levels, parents, all, dist, labels, ranks;
+    FtB_Block levels, parents, all, dist, labels, ranks, counts, shares;
     FtB_Program own;
     int64_t sources[MANY], supersteps;
 } graph;
@@ -72,6 +73,16 @@ static void pagerank(graph *g)
     bench_check(FtB_pagerank(g->ranks, g->A, FTB_PAGERANK(.supersteps = &g->supersteps)));
 }
 
+static void triangles(graph *g) { bench_check(FtB_triangles(NULL, g->counts, g->A)); }
+static void clustering(graph *g) { bench_check(FtB_clustering(g->shares, g->A, NULL)); }
+static void between_one(graph *g) { bench_check(FtB_betweenness(g->shares, g->A, g->sources, 1, NULL)); }
+static void between_many(graph *g) { bench_check(FtB_betweenness(g->shares, g->A, g->sources, MANY, NULL)); }
+static void communities(graph *g)
+{
+    bench_check(FtB_communities(g->labels, g->A, FTB_RUN_OPTIONS(.supersteps = &g->supersteps)));
+}
+static void topological(graph *g) { bench_check(FtB_topological(g->levels, NULL, g->upper)); }
+
 static const struct {
     const char *what;
     void (*run)(graph *g);
@@ -81,7 +92,13 @@ static const struct {
             {"sssp, lengths 1 to 255", paths},
             {"the same as a text", own_paths},
             {"components", components},
-            {"pagerank, GAP's", pagerank}};
+            {"pagerank, GAP's", pagerank},
+            {"triangles", triangles},
+            {"clustering coefficients", clustering},
+            {"betweenness from one", between_one},
+            {"betweenness from 64", between_many},
+            {"communities, 10 rounds", communities},
+            {"topological order", topological}};
 
 /* Whether a row begins with one of some words, or there are none. */
 static bool is_wanted(const char *what, int count, char **words)
@@ -112,6 +129,10 @@ static void read_graph(graph *g, const char *path)
     bench_check(FtB_Block_new(&g->dist, g->n, 1, FTB_FP32));
     bench_check(FtB_Block_new(&g->labels, g->n, 1, FTB_INT32));
     bench_check(FtB_Block_new(&g->ranks, g->n, 1, FTB_FP32));
+    bench_check(FtB_Block_new(&g->counts, g->n, 1, FTB_INT64));
+    bench_check(FtB_Block_new(&g->shares, g->n, 1, FTB_FP64));
+    bench_check(FtB_Matrix_new(&g->upper, FTB_FP32, g->n, g->n, 1));
+    bench_check(FtB_select(g->upper, NULL, NULL, "i < j", g->lengths, NULL));
     bench_check(FtB_Program_new(&g->own, FTB_PROGRAM(.send = "d", .combine = "min : message + edge",
                                                      .apply = "d = min(d, received)")));
 }
@@ -137,6 +158,7 @@ int main(int argc, char **argv)
         for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
             if (!is_wanted(rows[r].what, argc - 4, argv + 4))
                 continue;
+            g.supersteps = 0;
             const double start = bench_seconds(threads);
             rows[r].run(&g);
             if (t > 0)
@@ -148,8 +170,10 @@ int main(int argc, char **argv)
         if (!is_wanted(rows[r].what, argc - 4, argv + 4))
             continue;
         const double median = bench_median(seconds[r], repeats);
-        printf("%-26s %9.4f s %4lld supersteps, %.5f s each\n", rows[r].what, median, (long long)steps[r],
-               median / (double)(steps[r] > 0 ? steps[r] : 1));
+        printf("%-26s %9.4f s", rows[r].what, median);
+        if (steps[r] > 0)
+            printf(" %4lld supersteps, %.5f s each", (long long)steps[r], median / (double)steps[r]);
+        printf("\n");
     }
     return 0;
 }

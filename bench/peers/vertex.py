@@ -3,8 +3,8 @@
 
 In each round BENCH_VERTEX (build/release/bench_vertex), networkit, igraph and scipy run what they have of breadth-first
 search, shortest paths (lengths 1 to 255), components, PageRank (GAP's definition, ended where ranks change by less than
-1e-4 together) and betweenness from one source, one after the other; a line has the median seconds of each, over the
-rounds, and theirs over ours. The graph is symmetric. One thread is timed by its CPU time, as BENCH_VERTEX does; more by
+1e-4 together), betweenness from one source, triangles, clustering coefficients and the topological order of the entries
+above the diagonal, one after the other; a line has the median seconds of each, over the rounds, and theirs over ours. The graph is symmetric. One thread is timed by its CPU time, as BENCH_VERTEX does; more by
 the clock. networkit alone takes more than one.
 
 COMMAND is any other program, such as --peer 'bfs:GAP=./bfs -f kron.sg -n 16': run once a round, the last number that it
@@ -24,7 +24,7 @@ def ours(program, path, threads):
     """Seconds of each line, by its first word; the first line of a word counts."""
     text = subprocess.run([program, path, str(threads), "3"], check=True, capture_output=True, text=True).stdout
     found = {}
-    for line in re.finditer(r"^([a-z]+).*? ([0-9.]+) s ", text, re.M):
+    for line in re.finditer(r"^([a-z]+).*? ([0-9.]+) s\b", text, re.M):
         found.setdefault(line[1], float(line[2]))
     return found
 
@@ -36,6 +36,9 @@ def with_networkit(matrix, source, threads):
     upper = sp.triu(matrix, 1, format="coo")
     plain = nk.GraphFromCoo((upper.row, upper.col), n=matrix.shape[0])
     long = nk.GraphFromCoo((upper.data.astype(float), (upper.row, upper.col)), n=matrix.shape[0], weighted=True)
+    one_way = nk.GraphFromCoo((upper.row, upper.col), n=matrix.shape[0], directed=True)
+    indexed = nk.Graph(plain)
+    indexed.indexEdges()
 
     def pagerank():
         ranks = nk.centrality.PageRank(plain, damp=0.85, tol=ENOUGH)
@@ -45,7 +48,10 @@ def with_networkit(matrix, source, threads):
             "sssp": lambda: nk.distance.Dijkstra(long, source(), True, False).run(),
             "components": lambda: nk.components.ConnectedComponents(plain).run(),
             "pagerank": pagerank,
-            "betweenness": lambda: nk.centrality.EstimateBetweenness(plain, 1).run()}
+            "betweenness": lambda: nk.centrality.EstimateBetweenness(plain, 1).run(),
+            "triangles": lambda: nk.sparsification.TriangleEdgeScore(indexed).run(),
+            "clustering": lambda: nk.centrality.LocalClusteringCoefficient(plain).run(),
+            "topological": lambda: nk.graphtools.topologicalSort(one_way)}
 
 
 def with_igraph(matrix, source):
@@ -55,11 +61,14 @@ def with_igraph(matrix, source):
     upper = sp.triu(matrix, 1, format="coo")
     graph = igraph.Graph(n=matrix.shape[0], edges=np.column_stack((upper.row, upper.col)))
     lengths = upper.data.tolist()
+    one_way = igraph.Graph(n=matrix.shape[0], edges=np.column_stack((upper.row, upper.col)), directed=True)
     return {"bfs": lambda: graph.bfs(source()),
             "sssp": lambda: graph.distances(source(), weights=lengths),
             "components": lambda: graph.connected_components().membership,
             "pagerank": lambda: graph.pagerank(damping=0.85),
-            "betweenness": lambda: graph.betweenness(sources=[source()])}
+            "betweenness": lambda: graph.betweenness(sources=[source()]),
+            "clustering": lambda: graph.transitivity_local_undirected(mode="zero"),
+            "topological": lambda: one_way.topological_sorting()}
 
 
 def with_scipy(matrix, source):
