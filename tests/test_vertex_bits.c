@@ -12,7 +12,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { MOST = 300, COLUMNS = 64 };
+enum { MOST = 300, COLUMNS = 65 }; /* one more than bits are */
 
 typedef struct side { /* one of the two runs */
     FtB_Block level, parent;
@@ -59,20 +59,25 @@ static double random_level(rng *r, FtB_Type type, int odd)
     return kind == 1 ? -7 : -1;
 }
 
-static FtB_Program make_program(bool known, bool parents, FtB_Direction direction)
+/* miss: 1 to 3, texts that look as if they were known. */
+static FtB_Program make_program(bool known, bool parents, int miss, FtB_Direction direction)
 {
+    static const char *const sends[][4] = {
+        {"round - 1 == reached", "round - 1 == reached", "round - 1 == reached", "round - 2 == reached"},
+        {"reached == round - 1", "reached == round - 1", "reached == round - 1", "reached == round - 2"}};
+    char send[80];
     FtB_Program p;
-    const FtB_Program_texts texts = {
-        .size = sizeof texts,
-        .send = parents ? known ? "reached == round - 1 ? id : n" : "round - 1 == reached ? id : n"
-                : known ? "reached == round - 1"
-                        : "round - 1 == reached",
-        .combine = parents ? "min : message" : "or : message",
-        .apply = parents ? "by = reached < 0 && received < n ? received : by; "
-                           "reached = reached < 0 && received < n ? round : reached"
-                         : "reached = reached < 0 && received ? round : reached",
-        .settled = "reached >= 0",
-        .direction = direction};
+    snprintf(send, sizeof send, "%s%s", sends[known][miss], parents ? " ? id : n" : "");
+    const FtB_Program_texts texts = {.size = sizeof texts,
+                                     .send = send,
+                                     .combine = parents ? "min : message" : "or : message",
+                                     .apply =
+                                         parents     ? "by = reached < 0 && received < n ? received : by; "
+                                                       "reached = reached < 0 && received < n ? round : reached"
+                                         : miss == 1 ? "reached = reached < 1 && received ? round : reached"
+                                                     : "reached = reached < 0 && received ? round : reached",
+                                     .settled = miss == 2 ? "reached >= 1" : "reached >= 0",
+                                     .direction = direction};
     assert_ok(FtB_Program_new(&p, &texts));
     return p;
 }
@@ -131,11 +136,12 @@ static int random_case(int c)
     static const int isas[] = {FTB_ISA_BASELINE, FTB_ISA_AVX2, FTB_ISA_AVX512};
     rng r = rng_case(c);
     const int64_t n = 1 + rng_below(&r, c % 4 ? 60 : MOST);
-    const int64_t k = c % 3 ? 1 + rng_below(&r, COLUMNS) : COLUMNS - rng_below(&r, 2);
+    const int64_t k = c % 3 ? 1 + rng_below(&r, COLUMNS) : COLUMNS - rng_below(&r, 3);
     const FtB_Type type = types[rng_below(&r, 3)];
     const bool parents = rng_below(&r, 2);
     const int odd = rng_below(&r, 4) ? 0 : 1 + (int)rng_below(&r, 2);
-    const FtB_Direction direction = (FtB_Direction)rng_below(&r, parents ? 2 : 3);
+    const FtB_Direction direction = (FtB_Direction)rng_below(&r, 3);
+    const int miss = c % 9 ? 0 : 1 + (int)rng_below(&r, 3);
     FtB_Matrix A = random_graph(&r, n, c % 2);
     side bits = {.parent = NULL}, texts = {.parent = NULL};
     assert_ok(FtB_Block_new(&bits.level, n, k, type));
@@ -158,13 +164,15 @@ static int random_case(int c)
                 put(s ? bits.level : texts.level, type, start[t] * k + t % k, 0);
     }
     const FtB_Ids ids = {c % 7 ? start : NULL, c % 7 ? nstart : 0};
-    FtB_Program known = make_program(true, parents, direction),
-                unknown = make_program(false, parents, direction);
+    FtB_Program known = make_program(true, parents, miss, direction),
+                unknown = make_program(false, parents, miss, direction);
     ftb_isa_force(isas[rng_below(&r, 3)]);
     assert_ok(FtB_Context_set_threads(NULL, 1 + c % 8));
     begin(&bits, known, A, ids, (FtB_Way)rng_below(&r, 3));
     begin(&texts, unknown, A, ids, FTB_WAY_AUTO);
     const int taken = ids.at && ids.count == 0 ? 0 : beside(&bits, &texts, &r, n, k, type, c % 5 == 0);
+    if (k > 64 || (parents && direction == FTB_BOTH) || miss > 1 || (miss == 1 && !parents))
+        assert_int_equal(taken, 0);
     FtB_Run_free(&bits.run);
     FtB_Run_free(&texts.run);
     assert_ok(FtB_Context_set_threads(NULL, 0));

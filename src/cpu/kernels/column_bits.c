@@ -18,7 +18,7 @@
             fits &= x[c] <= at;                                                                              \
         }                                                                                                    \
         *equal = is;                                                                                         \
-        *reached = ~below & (k < 64 ? (UINT64_C(1) << k) - 1 : ~UINT64_C(0));                                \
+        *reached = ~below;                                                                                   \
         return fits;                                                                                         \
     }
 READ(read_i32, int32_t)

@@ -7,7 +7,8 @@
 
 #include <stdbool.h>
 
-/* Where x, a row of k values of INT32, INT64 or FP64, is `at`, and where it is not below 0. Returns whether
+/* Where x, a row of k values of INT32, INT64 or FP64, is `at`, and where it is not below 0
+ * (bits of no column may be either). Returns whether
  * none is above `at`, or NaN. */
 FTB_CELLS(bool, ftb_bits_read,
           (const void *x, FtB_Type type, int k, int64_t at, uint64_t *equal, uint64_t *reached))

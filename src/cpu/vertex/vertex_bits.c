@@ -90,7 +90,6 @@ GrB_Info ftb_vertex_bits_make(bool *fits, ftb_vertex_bits *b, const ftb_vertex_w
         uint64_t reached;
         all = FTB_PICK(ftb_bits_read)(row_of(f, levels, v), f->type, k, round - 1, &b->fresh[v], &reached) &&
               all;
-        all = all && b->fresh[v];
     }
     *fits = all;
     b->made = true;
