@@ -21,8 +21,10 @@ extern "C" {
 GrB_Info FtB_bfs(FtB_Block levels, FtB_Block parents, FtB_Matrix A, const int64_t *sources, int64_t nsources,
                  const FtB_Run_options *options);
 
-/** Shortest paths, by Bellman and Ford: dist(v, c) = the least sum of entries along a path from sources[c] to
- * v; infinite where there is none. Entries may be negative; one that is NaN is none.
+/** Shortest paths: dist(v, c) = the least sum of entries along a path from sources[c] to v, added from the
+ * source on; infinite where there is none. An entry that is NaN is none. By buckets of distances (Meyer and
+ * Sanders' delta-stepping), or, where an entry is negative or options name a way, by Bellman and Ford: with
+ * the same bits.
  *  @param dist n x nsources, FP32 or FP64, in which sums are taken. @param A n x n of width <= 1; entries are
  * 1 where there are no values. @param sources,nsources,options as of FtB_bfs.
  *  @return as FtB_bfs; GrB_INVALID_VALUE, whose message names the vertices, of a cycle of negative length

@@ -27,6 +27,7 @@
 #include "verbs/messages_product.h"
 #include "verbs/norm_product.h"
 #include "verbs/outer_product.h"
+#include "verbs/paths_product.h"
 #include "verbs/reduce_product.h"
 #include "verbs/sample_product.h"
 #include "verbs/sddmm_product.h"
@@ -111,6 +112,7 @@ typedef struct ftb_verbs {
     GrB_Info (*sample)(const ftb_sample_product *product);
     GrB_Info (*relabel)(ftb_relabel_product *product);
     GrB_Info (*components)(const ftb_components_product *product);
+    GrB_Info (*paths)(const ftb_paths_product *product);
     const ftb_verb_limits *limits; /* NULL: there are none */
 } ftb_verbs;
 

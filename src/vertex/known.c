@@ -3,6 +3,7 @@
  * texts, whatever the fields' names and the order of operands. */
 #include "core/watch.h"
 #include "cpu/graph/components_run.h"
+#include "cpu/graph/paths_run.h"
 #include "expr/tree.h"
 #include "ops/backends.h"
 #include "vertex/run.h"
@@ -50,15 +51,56 @@ static GrB_Info components(FtB_Run r)
     return info;
 }
 
+/* message + edge, the sum of reals; of the field's type, or FP64. */
+static bool is_paths(const struct FtB_Run_opaque *r)
+{
+    const FtB_Type type = r->work.fields[0].type, sums = r->work.reduced;
+    const ftb_expr *e = r->work.texts[FTB_VERTEX_COMBINE].m.expr;
+    if (!e || e->nodes[e->root].op != FTB_OP_ADD || e->nodes[e->root].count != 2)
+        return false;
+    const int x = ftb_tree_arg(e, e->root, 0), y = ftb_tree_arg(e, e->root, 1);
+    const bool adds = (ftb_tree_is_name(e, x, "message") && ftb_tree_is_name(e, y, "edge")) ||
+                      (ftb_tree_is_name(e, x, "edge") && ftb_tree_is_name(e, y, "message"));
+    return adds && r->program->direction != FTB_BOTH && !r->A->pattern->wide && r->A->width <= 1 &&
+           (type == FTB_FP32 || type == FTB_FP64) && (sums == type || sums == FTB_FP64);
+}
+
+static GrB_Info paths(FtB_Run r, bool *fits)
+{
+    const FtB_Block dist = r->states[r->sent_field].block;
+    const bool back = r->program->direction == FTB_IN;
+    ftb_paths_product p = {.ctx = r->ctx,
+                           .p = r->A->pattern,
+                           .ltype = r->A->type,
+                           .type = dist->type,
+                           .ncols = dist->ncols,
+                           .ld = dist->ld,
+                           .sums = r->work.reduced,
+                           .start = r->all ? NULL : r->active,
+                           .nstart = r->nactive,
+                           .fits = fits};
+    GrB_Info info =
+        back ? ftb_pattern_transpose(r->A->pattern, &p.p, r->reads_edges ? &p.at : NULL) : GrB_SUCCESS;
+    if (info != GrB_SUCCESS)
+        return info;
+    const ftb_place places[] = {
+        {.X = dist, .write = &p.dist, .name = r->states[r->sent_field].name},
+        {.values = r->reads_edges ? r->A->values : NULL, .read = &p.lengths, .name = "A"}};
+    FTB_RUN(info, FTB_WHO(r->ctx, paths), paths, places, &p);
+    return info;
+}
+
 GrB_Info ftb_vertex_whole(FtB_Run r)
 {
     const double start = ftb_seconds();
-    if (r->over || !least_spreads(r) || !is_components(r))
+    const bool joins = !r->over && least_spreads(r) && is_components(r);
+    bool done = joins || (!r->over && least_spreads(r) && is_paths(r));
+    if (!done)
         return GrB_SUCCESS;
     GrB_Info info = ftb_progress(r->ctx, 0, 0, "supersteps");
     if (info == GrB_SUCCESS)
-        info = components(r);
-    if (info == GrB_SUCCESS) {
+        info = joins ? components(r) : paths(r, &done);
+    if (info == GrB_SUCCESS && done) {
         r->over = true;
         r->about = (FtB_Superstep){.round = 1,
                                    .active = r->nactive,

@@ -1,6 +1,8 @@
-/* Shortest paths by Bellman and Ford. A run that goes on and on is looked at for a negative cycle, the more
- * seldom the longer it takes (negative_cycle.c). */
+/* Shortest paths: at once, where no entry is negative (known.c), else by Bellman and Ford. Such a run that
+ * goes on and on is looked at for a negative cycle, the more seldom the longer it takes (negative_cycle.c).
+ */
 #include "vertex/algorithm.h"
+#include "vertex/run.h"
 
 #include <math.h>
 
@@ -48,6 +50,8 @@ static GrB_Info run(FtB_Program program, FtB_Matrix A, FtB_Block dist, const FtB
     FtB_Run steps = NULL;
     bool more = true;
     GrB_Info info = FtB_Run_new(&steps, program, A, FTB_STATE("dist", dist), o);
+    if (info == GrB_SUCCESS)
+        info = ftb_vertex_whole(steps);
     while (info == GrB_SUCCESS && more) {
         info = FtB_Run_step(steps, &more);
         if (info == GrB_SUCCESS)

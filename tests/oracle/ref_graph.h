@@ -5,5 +5,6 @@
 #include "verbs/verbs.h"
 
 GrB_Info ref_components(const ftb_components_product *product);
+GrB_Info ref_paths(const ftb_paths_product *product);
 
 #endif

@@ -521,4 +521,5 @@ const ftb_verbs ref_verbs = {
     .sample = ref_sample,
     .relabel = ref_relabel,
     .components = ref_components,
+    .paths = ref_paths,
 };

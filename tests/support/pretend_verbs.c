@@ -545,4 +545,5 @@ const ftb_verbs pretend_verbs = {
     .sample = sample,
     .relabel = relabel,
     .components = pretend_components,
+    .paths = pretend_paths,
 };
