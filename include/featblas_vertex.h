@@ -114,7 +114,8 @@ typedef struct FtB_Superstep {
     FtB_Way way;      /**< how it was done */
     double seconds;   /**< that it took */
     const char *loop; /**< over the edges: "first", where the first message of a receiver decides and the
-                         others are not looked at; "bits", of a search whose columns are bits, which counts as
+                         others are not looked at; "plain", of messages that are what was sent, or that
+                         and the edge's value; "bits", of a search whose columns are bits, which counts as
                          `applied` those that something was new for; "text", of any program; "whole", where
                          the way is; "" before the first superstep */
 } FtB_Superstep;

@@ -281,6 +281,7 @@ static void check_steps(slow *s, const fast *first, int64_t rounds)
     const bool alike = s->combine == 2 || (!s->weighted && (s->combine < 2 || s->combine == OR));
     const bool decides = s->combine >= ANY_FIRST || (s->send == SAME && alike) ||
                          (s->combine == 2 && s->send == ID && s->direction != FTB_BOTH);
+    const bool plain = (s->k == 1 || s->send >= ID) && (s->combine < 3 || s->combine == 4);
     for (int t = 0; t < first->steps; t++) {
         int64_t active = 0, next = 0;
         for (int64_t v = 0; v < s->g->n; v++)
@@ -293,8 +294,10 @@ static void check_steps(slow *s, const fast *first, int64_t rounds)
         assert_int_equal(first->about[t].edges, s->messages);
         assert_int_equal(first->about[t].applied, s->applied);
         assert_int_equal(first->about[t].next, next);
-        assert_string_equal(first->about[t].loop,
-                            decides && first->about[t].way != FTB_WAY_ALL ? "first" : "text");
+        assert_string_equal(first->about[t].loop, first->about[t].way >= FTB_WAY_ALL ? "text"
+                                                  : decides                          ? "first"
+                                                  : plain                            ? "plain"
+                                                                                     : "text");
         assert_int_equal(t + 1 == first->steps, next == 0 || s->round == rounds);
     }
 }

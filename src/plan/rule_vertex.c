@@ -5,16 +5,23 @@
 
 /* Nanoseconds on one core of an EPYC with 1 MB of L2 beside other work, Kronecker graph of scale 20 (the
  * least of ten, each superstep of a breadth-first search pushed and pulled). */
-#define SENDER 15.0     /* of a push: a row of the graph, which is far away */
-#define EDGE 2.2        /* and an edge: a mark of its receiver and the receiver's state */
-#define CLAIM 10.0      /* a receiver that was found: its place in the order */
-#define VERTEX 0.6      /* of a pull where the first message decides: a vertex, settled or not */
-#define OPEN 15.0       /* one that is not: its row */
-#define LOOK 1.2        /* an entry: its column, and a bit */
-#define BITS_EDGE 4.5   /* of a push of bits: two words of its receiver */
-#define BITS_VERTEX 2.0 /* of a pull: the word that it has */
-#define BITS_LOOK 1.0   /* an entry: a word of its sender; many are not looked at */
-#define TRANSPOSE 7.0   /* an entry of a pattern that is not there yet */
+#define SENDER 15.0      /* of a push: a row of the graph, which is far away */
+#define EDGE 2.2         /* and an edge: a mark of its receiver and the receiver's state */
+#define CLAIM 10.0       /* a receiver that was found: its place in the order */
+#define VERTEX 0.6       /* of a pull where the first message decides: a vertex, settled or not */
+#define OPEN 15.0        /* one that is not: its row */
+#define LOOK 1.2         /* an entry: its column, and a bit */
+#define BITS_EDGE 4.5    /* of a push of bits: two words of its receiver */
+#define BITS_VERTEX 2.0  /* of a pull: the word that it has */
+#define BITS_LOOK 1.0    /* an entry: a word of its sender; many are not looked at */
+#define PLAIN_EDGE 3.3   /* of a push of plain messages: the receiver's mark and value */
+#define PLAIN_VERTEX 1.5 /* of a pull: its row and its result */
+#define PLAIN_LOOK 1.0   /* an entry: a bit */
+#define PLAIN_TAKE 2.5   /* of an active vertex: its message */
+#define PLAIN_GUESS                                                                                          \
+    10.0               /* and what branches cost that turn out the other way, where half of them are active */
+#define PLAIN_FAR 10.0 /* an edge's value that lies where the transpose has it from */
+#define TRANSPOSE 7.0  /* an entry of a pattern that is not there yet */
 /* The same for messages that are all looked at: orders of magnitude, which rest on no measurement. */
 #define GATHER 3.0 /* an edge to be brought together */
 #define SORT 9.0   /* and sorted: three passes of a radix sort */
@@ -37,8 +44,13 @@ FtB_Way ftb_rule_vertex(const ftb_vertex_facts *f, double *missed)
     } else if (f->bits) {
         push = (double)f->active * SENDER + edges * BITS_EDGE;
         pull = ((double)f->n * BITS_VERTEX + (double)f->nvals * BITS_LOOK) / threads;
+    } else if (f->plain) {
+        const double share = f->nvals > 0 ? at_most(1, edges / (double)f->nvals) : 0;
+        const double take = PLAIN_TAKE + PLAIN_GUESS * (1 - share) + (f->far ? PLAIN_FAR : 0);
+        push = ((double)f->active * SENDER + edges * PLAIN_EDGE) / threads;
+        pull = ((double)f->n * PLAIN_VERTEX + (double)f->nvals * PLAIN_LOOK + edges * take) / threads;
     } else {
-        push = edges * (GATHER / threads + SORT);
+        push = edges * (GATHER + SORT) / threads;
         pull = ((double)f->nvals * PULL_LOOK + (double)f->n * PULL_VERTEX) / threads;
     }
     const double make = f->pull_made ? 0 : (double)f->nvals * TRANSPOSE / threads;

@@ -49,6 +49,23 @@ static void find_first(FtB_Run r)
     w->numbers = w->first && id && copies && w->reduced == FTB_INT64;
 }
 
+/* What is left of the text in a loop that knows it. */
+static ftb_vertex_plain find_plain(const struct FtB_Run_opaque *r)
+{
+    const ftb_vertex_work *w = &r->work;
+    const ftb_vertex_text *t = &w->texts[FTB_VERTEX_COMBINE];
+    const bool type = w->reduced == FTB_INT64 || w->reduced == FTB_FP32 || w->reduced == FTB_FP64;
+    if (!type || t->type != w->reduced || w->width != 1 || !is_plain(t->m.expr) ||
+        (w->monoid != FTB_MIN && w->monoid != FTB_MAX && w->monoid != FTB_PLUS))
+        return FTB_PLAIN_NONE;
+    const ftb_operator op = t->m.expr->nodes[t->m.expr->root].op;
+    if (op == FTB_OP_NAME)
+        return FTB_PLAIN_COPY;
+    if (r->reads_edges && (r->A->type != w->reduced || r->A->width != 1))
+        return FTB_PLAIN_NONE;
+    return op == FTB_OP_ADD ? FTB_PLAIN_ADD : op == FTB_OP_SUB ? FTB_PLAIN_SUB : FTB_PLAIN_MUL;
+}
+
 /* ---- settled */
 
 /* A number that is written out; integers that FP32 holds. */
@@ -217,6 +234,7 @@ GrB_Info ftb_vertex_forms(FtB_Run r)
     r->any_way = (counts ? !ftb_type_float(w->reduced) : w->monoid != FTB_ANY) &&
                  is_plain(w->texts[FTB_VERTEX_COMBINE].m.expr);
     find_first(r);
+    w->plain = w->first ? FTB_PLAIN_NONE : find_plain(r);
     if (w->settled >= 0)
         find_test(r);
     return find_search(r);

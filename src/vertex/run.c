@@ -6,9 +6,9 @@
 #include "ops/spmm.h"
 #include "plan/vertex_plan.h"
 
-typedef enum loop { BY_TEXT, BY_FIRST, BY_BITS } loop; /* over the edges */
+typedef enum loop { BY_TEXT, BY_PLAIN, BY_FIRST, BY_BITS } loop; /* over the edges */
 static const char *const way_names[] = {"", "push", "pull", "all", "slices", "whole"};
-static const char *const loop_names[] = {"text", "first", "bits"};
+static const char *const loop_names[] = {"text", "plain", "first", "bits"};
 static const char *const direction_names[] = {"out", "in", "both"};
 
 /* ---- the graph */
@@ -108,13 +108,13 @@ static ftb_vertex_facts facts_of(const struct FtB_Run_opaque *r, int64_t edges)
                               .any_way = r->any_way,
                               .first = r->work.first,
                               .bits = r->bits.there,
+                              .plain = r->work.plain != FTB_PLAIN_NONE,
+                              .far = r->reads_edges && r->program->direction != FTB_IN,
                               .wanted = r->options.way};
     if (facts.first)
         count_open(r, &facts);
     return facts;
 }
-
-#define FEW 64 /* edges of so few of all vertices are pushed in any case, which saves asking */
 
 static GrB_Info choose(FtB_Run r, FtB_Way *way, int64_t *edges)
 {
@@ -129,8 +129,8 @@ static GrB_Info choose(FtB_Run r, FtB_Way *way, int64_t *edges)
         *edges = ftb_vertex_count(&r->work, &r->by_sender, &senders);
     }
     *way = FTB_WAY_PUSH;
-    if (!r->all && (wanted == FTB_WAY_AUTO || wanted == FTB_WAY_PUSH) && *edges + r->nactive < r->n / FEW &&
-        ftb_vertex_may_push(r->n, *edges))
+    if (!r->all && (wanted == FTB_WAY_AUTO || wanted == FTB_WAY_PUSH) &&
+        *edges + r->nactive < r->n / FTB_VERTEX_FEW && ftb_vertex_may_push(r->n, *edges))
         return GrB_SUCCESS;
     const ftb_vertex_facts facts = facts_of(r, *edges);
     *way = ftb_rule_vertex(&facts, &missed);
@@ -240,23 +240,40 @@ static GrB_Info deliver_first(FtB_Run r, FtB_Way way, int64_t edges)
                                : ftb_vertex_first_pull(&r->work, &r->by_receiver, &senders, &r->mail);
 }
 
-static GrB_Info deliver(FtB_Run r, FtB_Way *chosen, int64_t edges, ftb_spmm_result results[2])
+static FtB_Type type_sent(const struct FtB_Run_opaque *r)
 {
-    const FtB_Way way = *chosen;
+    return r->sends_field ? r->states[r->sent_field].block->type : r->work.texts[FTB_VERTEX_SEND].type;
+}
+
+static GrB_Info deliver_by_list(FtB_Run r, loop how, FtB_Way way, int64_t edges)
+{
     const ftb_vertex_list senders = senders_of(r);
-    const bool first = r->work.first && way != FTB_WAY_ALL;
-    GrB_Info info = want_edges(r, way == FTB_WAY_PUSH);
-    r->mail.edges = edges;
-    if (info == GrB_SUCCESS && !first)
-        info = send_messages(r, way);
+    const bool push = way == FTB_WAY_PUSH;
+    const ftb_vertex_edges *by = push ? &r->by_sender : &r->by_receiver;
+    if (how == BY_FIRST)
+        return deliver_first(r, way, edges);
+    GrB_Info info = send_messages(r, way);
     if (info != GrB_SUCCESS)
         return info;
-    if (way == FTB_WAY_ALL)
-        return multiply_all(r, results, chosen);
-    info = first                 ? deliver_first(r, way, edges)
-           : way == FTB_WAY_PUSH ? ftb_vertex_push(&r->work, &r->by_sender, &senders, edges, &r->mail)
-                                 : ftb_vertex_pull(&r->work, &r->by_receiver, &senders, &r->mail);
-    return info == GrB_SUCCESS && r->program->all_apply ? ftb_vertex_spread(&r->work, &r->mail) : info;
+    if (how == BY_PLAIN)
+        return push ? ftb_vertex_plain_push(&r->work, by, &senders, edges, type_sent(r), &r->mail)
+                    : ftb_vertex_plain_pull(&r->work, by, &senders, type_sent(r), &r->mail);
+    return push ? ftb_vertex_push(&r->work, by, &senders, edges, &r->mail)
+                : ftb_vertex_pull(&r->work, by, &senders, &r->mail);
+}
+
+static GrB_Info deliver(FtB_Run r, loop how, FtB_Way *way, int64_t edges, ftb_spmm_result results[2])
+{
+    GrB_Info info = want_edges(r, *way == FTB_WAY_PUSH);
+    r->mail.edges = edges;
+    if (info != GrB_SUCCESS)
+        return info;
+    if (*way != FTB_WAY_ALL) {
+        info = deliver_by_list(r, how, *way, edges);
+        return info == GrB_SUCCESS && r->program->all_apply ? ftb_vertex_spread(&r->work, &r->mail) : info;
+    }
+    info = send_messages(r, *way);
+    return info == GrB_SUCCESS ? multiply_all(r, results, way) : info;
 }
 
 /* ---- searches by bits */
@@ -278,7 +295,7 @@ static GrB_Info choose_loop(loop *how, FtB_Run r, FtB_Way way)
 {
     const ftb_vertex_list senders = senders_of(r);
     bool fits = r->bits.there && way != FTB_WAY_ALL;
-    *how = r->work.first && way != FTB_WAY_ALL ? BY_FIRST : BY_TEXT;
+    *how = way == FTB_WAY_ALL ? BY_TEXT : r->work.first ? BY_FIRST : r->work.plain ? BY_PLAIN : BY_TEXT;
     if (fits && !r->bits.made) {
         GrB_Info info =
             ftb_pattern_transposed(r->A->pattern, r->reads_edges) ? want_edges(r, false) : GrB_SUCCESS;
@@ -394,7 +411,7 @@ static GrB_Info superstep(FtB_Run r)
     if (how == BY_BITS) {
         FTB_CHECK(search(r, way, edges));
     } else {
-        FTB_CHECK(deliver(r, &way, edges, results));
+        FTB_CHECK(deliver(r, how, &way, edges, results));
         FTB_CHECK(apply(r));
     }
     r->sent += active;

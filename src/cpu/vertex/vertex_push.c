@@ -177,7 +177,8 @@ GrB_Info ftb_vertex_push(const ftb_vertex_work *w, const ftb_vertex_edges *by_se
     if (!x.words || !scratch || !x.sent || (w->edges && !x.entry))
         return ftb_nomem();
     gather(&x);
-    x.words = ftb_sort(x.words, scratch, edges, x.bits, x.bits + ftb_vertex_bits_of(w->n));
+    x.words = ftb_sort_by(x.words, scratch, edges, x.bits, x.bits + ftb_vertex_bits_of(w->n),
+                          ftb_min(w->nthreads, ftb_threads_for(w->ctx, edges)));
     count_receivers(&x);
     x.receiver = ftb_vertex_need(w->ctx, &rooms[RECEIVERS], x.receivers, sizeof *x.receiver);
     x.first = ftb_vertex_need(w->ctx, &rooms[FIRST], 2 * x.receivers, sizeof *x.first);

@@ -54,6 +54,19 @@ typedef struct ftb_vertex_test {
     double low, high;
 } ftb_vertex_test;
 
+/* Messages of one value that loops know, without their text: what was sent, and that and the edge's value. */
+typedef enum ftb_vertex_plain {
+    FTB_PLAIN_NONE,
+    FTB_PLAIN_COPY,
+    FTB_PLAIN_ADD,
+    FTB_PLAIN_SUB,
+    FTB_PLAIN_MUL
+} ftb_vertex_plain;
+
+/* Edges of fewer than one in so many vertices are few: they are pushed in any case, and nothing is as long as
+ * the graph then. */
+#define FTB_VERTEX_FEW 64
+
 typedef struct ftb_vertex_worker ftb_vertex_worker; /* one thread's */
 
 /* What a run knows of its texts. */
@@ -70,9 +83,9 @@ typedef struct ftb_vertex_work {
     int settled; /* which text; -1: nobody is */
     ftb_vertex_test test;
     int first_sum, nsums;
+    ftb_vertex_plain plain;
     bool first;        /* a receiver's first message decides */
-    bool sends_id;     /* what is sent is the sender's number */
-    bool numbers;      /* and what is received is the first sender's, as INT64 */
+    bool numbers;      /* and what is received is the first sender's number, as INT64 */
     void **states;     /* the first value of each block of the state, NULL where there are no values */
     const void *edges; /* A's values */
     ftb_monoid monoid;
@@ -149,6 +162,13 @@ GrB_Info ftb_vertex_first_push(const ftb_vertex_work *w, const ftb_vertex_edges 
                                const ftb_vertex_list *senders, int64_t edges, ftb_vertex_mail *mail);
 GrB_Info ftb_vertex_first_pull(const ftb_vertex_work *w, const ftb_vertex_edges *by_receiver,
                                const ftb_vertex_list *senders, ftb_vertex_mail *mail);
+/* The same of plain messages, of min, max and plus over INT64, FP32 or FP64; `sent`: the type of what was,
+ * and of edges' values the type is what is reduced. (vertex_plain.c) */
+GrB_Info ftb_vertex_plain_push(const ftb_vertex_work *w, const ftb_vertex_edges *by_sender,
+                               const ftb_vertex_list *senders, int64_t edges, FtB_Type sent,
+                               ftb_vertex_mail *mail);
+GrB_Info ftb_vertex_plain_pull(const ftb_vertex_work *w, const ftb_vertex_edges *by_receiver,
+                               const ftb_vertex_list *senders, FtB_Type sent, ftb_vertex_mail *mail);
 /* Who is settled: *open gets the bits of all others, in memory of the mail's, NULL where there is no such
  * text. (vertex_settled.c) */
 GrB_Info ftb_vertex_open(const uint64_t **open, const ftb_vertex_work *w, ftb_vertex_mail *mail);
