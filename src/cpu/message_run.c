@@ -6,6 +6,7 @@
  * threads nor on batches. */
 #include "cpu/message_run.h"
 #include "cpu/block/write_run.h"
+#include "cpu/first_rows.h"
 #include "cpu/interpreter.h"
 #include "cpu/jit.h"
 #include "cpu/message_call.h"
@@ -354,8 +355,13 @@ static GrB_Info reduce_all(const task *k, const int64_t *before, int64_t nrows)
     int threads = ftb_threads_for(ctx, work_before(k, before, nrows) * k->values);
     worker *workers = NULL;
     compiled f;
+    ftb_first_rows few = ftb_first_rows_of(k->m, &k->type, k->p);
+    few.run = k->arg ? NULL : few.run;
+    few.rows = k->rows;
+    few.out = k->out;
+    few.ld = k->ld;
     find_compiled(&f, k);
-    GrB_Info info = f.run ? GrB_SUCCESS : new_workers(&workers, k, threads);
+    GrB_Info info = f.run || few.run ? GrB_SUCCESS : new_workers(&workers, k, threads);
     if (info != GrB_SUCCESS)
         return info;
     int64_t pieces = piece_count(work_before(k, before, nrows), threads);
@@ -365,7 +371,9 @@ static GrB_Info reduce_all(const task *k, const int64_t *before, int64_t nrows)
         if (ftb_cancelled(ctx))
             continue;
         cut_piece(k, before, nrows, piece, pieces, &first, &last);
-        if (f.run)
+        if (few.run)
+            few.run(&few, first, last);
+        else if (f.run)
             run_compiled(&f, k, first, last);
         else
             reduce_piece(&workers[omp_get_thread_num()], first, last);
