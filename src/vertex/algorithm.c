@@ -2,6 +2,7 @@
 #include "vertex/algorithm.h"
 
 #include "core/options.h"
+#include "cpu/block/write_run.h"
 #include "cpu/graph/simple_run.h"
 
 GrB_Info ftb_check_graph(FtB_Matrix A)
@@ -74,11 +75,8 @@ GrB_Info ftb_set_sources(FtB_Block X, double value, double at_source, bool own, 
         return info;
     char *data = ftb_block_data(X);
     const size_t size = FtB_Type_size(X->type);
-    char cell[8];
-    ftb_cast(cell, X->type, &value, FTB_FP64, 1);
-    const bool packed = X->ld == X->ncols;
-    for (int64_t i = 0; i < (packed ? ftb_min(X->nrows, 1) : X->nrows); i++)
-        ftb_fill(data + (size_t)(i * X->ld) * size, packed ? X->nrows * X->ncols : X->ncols, cell, size);
+    const ftb_plain_rows rows = {data, X->type, X->nrows, X->ncols, X->ld};
+    ftb_rows_fill(X->ctx, &rows, value);
     for (int64_t c = 0; c < count; c++) {
         char *to = data + (size_t)(sources[c] * X->ld + c) * size;
         if (own)

@@ -83,6 +83,21 @@ static void fill_empty(const ftb_plain_rows *x, const int64_t *rowptr, const voi
                 ftb_fill(row_of(x, i), x->ncols, cell, size);
 }
 
+void ftb_rows_fill(FtB_Context ctx, const ftb_plain_rows *x, double value)
+{
+    enum { ROWS = 4096 };
+    const size_t size = FtB_Type_size(x->type);
+    const bool packed = x->ld == x->ncols;
+    uint64_t cell;
+    ftb_cast(&cell, x->type, &value, FTB_FP64, 1);
+#pragma omp parallel for schedule(static) num_threads(ftb_threads_for_values(ctx, x->nrows * x->ncols))
+    for (int64_t i = 0; i < x->nrows; i += ROWS) {
+        const int64_t rows = ftb_min(ROWS, x->nrows - i);
+        for (int64_t t = 0; t < (packed ? 1 : rows); t++)
+            ftb_fill(row_of(x, i + t), packed ? rows * x->ncols : x->ncols, &cell, size);
+    }
+}
+
 void ftb_rows_fill_empty(FtB_Context ctx, const ftb_plain_rows *x, const int64_t *rowptr, double value)
 {
     uint64_t cell = 0;

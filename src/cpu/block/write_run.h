@@ -17,6 +17,8 @@ void ftb_rows_cast(FtB_Context ctx, void *to, FtB_Type type, const ftb_plain_row
 void ftb_rows_spread(FtB_Context ctx, void *to, FtB_Type type, int64_t ncols, const ftb_plain_rows *x);
 /* Whole numbers become what a domain of fewer bits has of them, in place; domain 0: they stay. */
 void ftb_rows_wrap(FtB_Context ctx, const ftb_plain_rows *x, FtB_Type domain);
+/* All rows become `value`, cast. */
+void ftb_rows_fill(FtB_Context ctx, const ftb_plain_rows *x, double value);
 /* Rows without entries become `value`, cast. */
 void ftb_rows_fill_empty(FtB_Context ctx, const ftb_plain_rows *x, const int64_t *rowptr, double value);
 /* x, cast, and zeros in the rows of `to` behind those of x; or `to` with x added to its rows, in FP64. */
