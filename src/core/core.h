@@ -160,8 +160,7 @@ typedef struct ftb_pattern {
     struct ftb_whole *whole; /* of a hop of a sample: what it was picked of (whole.h); else NULL */
     atomic_llong
         products; /* with blocks, that were planned for one use: what a partition may save is learned */
-    atomic_llong missed;     /* with vectors, that would have walked the transpose, which was not there */
-    atomic_llong would_save; /* nanoseconds that vertex programs would have saved with the transpose */
+    atomic_llong would_save; /* nanoseconds that programs and vectors would have saved with the transpose */
 } ftb_pattern;
 
 /* Adopts the buffers (also on failure: then they are released). */

@@ -339,7 +339,9 @@ static ftb_plan_case mxv_case(const ftb_any_facts *facts)
     const ftb_mxv_facts *f = &facts->mxv;
     const int64_t made = (f->push_made ? 1 : 0) | (f->pull_made ? 2 : 0);
     return (ftb_plan_case){
-        .kernel = f->all ? "all" : "some",
+        .kernel = f->first ? "first"
+                  : f->all ? "all"
+                           : "some",
         .fact = {f->receivers, f->senders, f->nvals, f->entries, f->edges, made, f->threads}};
 }
 

@@ -77,6 +77,12 @@ void ftb_explain_mxv(const ftb_mxv_plan *plan, const ftb_mxv_facts *f, const ftb
     }
     fprintf(file, "because          the vector meets %s%lld of the matrix's entries\n",
             f->counted ? "" : "about ", (long long)f->edges);
+    if (f->first)
+        fprintf(file,
+                "                 of each place the first message decides, and no other is looked at\n");
+    if (f->open < f->receivers)
+        fprintf(file, "mask             admits about %lld of %lld places; a pull passes the others over\n",
+                (long long)f->open, (long long)f->receivers);
     fprintf(file, "considered       push %.3g s%s\n", plan->push_seconds,
             f->may_push ? waits(f->push_made) : ", which words of 64 bits do not allow");
     fprintf(file, "                 pull %.3g s%s\n", plan->pull_seconds, waits(f->pull_made));

@@ -22,12 +22,14 @@ typedef struct ftb_mxv_facts {
     int64_t entries; /* of the vector */
     int64_t edges;   /* of the matrix's entries those that meet one of the vector's */
     bool counted;    /* else that is what a vector like this meets in the mean */
-    int64_t listed;  /* receivers that are wanted under a mask */
+    int64_t open;    /* receivers that a mask admits, more or less */
+    int64_t listed;  /* those that a product of all rows is made for */
     int threads;
     bool all;                  /* the vector has no gaps */
+    bool first;                /* a receiver's first message decides: nobody looks further */
     bool may_push;             /* words have room for a receiver and an edge */
     bool push_made, pull_made; /* the pattern that it walks is there; of the two one is the matrix's own */
-    int64_t uses;              /* products that share the price of the other one */
+    double missed;             /* nanoseconds that the other one would have saved so far */
     const char *form;          /* of the vector, for people */
 } ftb_mxv_facts;
 
@@ -37,7 +39,8 @@ typedef struct ftb_mxv_plan {
     ftb_mxv_way way;
     int threads;
     double push_seconds, pull_seconds, seconds; /* predicted; of ALL 0: its own plan says */
-    unsigned forced, chosen;                    /* bits of what was set; chosen: not by hand */
+    double missed; /* nanoseconds that a pattern would save that is not there, and did not pay yet */
+    unsigned forced, chosen; /* bits of what was set; chosen: not by hand */
     ftb_mxv_way asked;
     int64_t asked_threads;
     ftb_origin origin;

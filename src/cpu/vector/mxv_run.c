@@ -10,9 +10,20 @@ typedef struct step {
     ftb_vertex_work work;
     ftb_vertex_mail mail;
     ftb_program *program;
+    bool first;       /* the loops where the first message decides do it */
+    uint64_t *takers; /* bits of receivers that the mask admits */
 } step;
 
 /* ---- what is sent */
+
+static bool reads_vector(const ftb_message *m) { return m->function || ftb_message_reads(m, "src"); }
+
+/* Whether a push marks its receivers: it speaks of senders by place, and has a bit for each receiver. */
+static bool may_mark(const ftb_mxv_product *p)
+{
+    return (p->u->form != FTB_VECTOR_LIST || !reads_vector(p->m)) &&
+           ftb_mxv_edges(p->ctx, p->edges.rows[0], p->u) >= p->receivers / 64;
+}
 
 /* The vector's values: a push reads them as they lie, a pull by place. */
 static GrB_Info point_mail(step *s)
@@ -21,7 +32,7 @@ static GrB_Info point_mail(step *s)
     const bool list = u->form == FTB_VECTOR_LIST;
     GrB_Info info = GrB_SUCCESS;
     s->senders = (ftb_vertex_list){u->index, u->nvals};
-    s->mail = (ftb_vertex_mail){.sent = u->values, .type = u->type, .ld = 1, .by_vertex = !list};
+    s->mail = (ftb_vertex_mail){.sent = u->values, .type = u->type, .ld = 1, .by_vertex = !list || s->first};
     if (list && !s->p->push) {
         info = ftb_vector_as(&s->own, s->p->ctx, u, FTB_VECTOR_BITMAP);
         s->mail.sent = s->own.values;
@@ -57,6 +68,44 @@ static bool reads_entries(const ftb_message *m)
     return false;
 }
 
+/* ---- who receives */
+
+static bool admitted(const ftb_mxv_product *p, int64_t i)
+{
+    const ftb_vector *M = p->mask;
+    return ((!M->present || M->present[i]) && ftb_mask_admits(&p->admits, i)) != p->complement;
+}
+
+/* Bits of 64 receivers. */
+static uint64_t admitted_word(const ftb_mxv_product *p, int64_t word)
+{
+    const int64_t first = 64 * word, end = ftb_min(first + 64, p->receivers);
+    uint64_t bits = 0;
+    for (int64_t i = first; i < end; i++)
+        bits |= (uint64_t)(p->mask->form == FTB_VECTOR_LIST ? p->complement : admitted(p, i)) << (i - first);
+    return bits;
+}
+
+/* Of no mask, too, where its complement admits nobody. */
+static GrB_Info make_takers(step *s)
+{
+    const ftb_mxv_product *p = s->p;
+    const ftb_vector *M = p->mask;
+    const int64_t words = p->receivers / 64 + 1;
+    if (p->push || (!M && !p->complement))
+        return GrB_SUCCESS;
+    s->takers = ftb_new0(p->ctx, words, sizeof *s->takers);
+    if (!s->takers || !M)
+        return s->takers ? GrB_SUCCESS : ftb_nomem();
+#pragma omp parallel for num_threads(ftb_threads_for(p->ctx, p->receivers / 8)) schedule(static)
+    for (int64_t w = 0; w < words; w++)
+        s->takers[w] = admitted_word(p, w);
+    for (int64_t t = 0; M->form == FTB_VECTOR_LIST && t < M->nvals; t++)
+        if (ftb_mask_admits(&p->admits, t))
+            s->takers[M->index[t] / 64] ^= UINT64_C(1) << (M->index[t] % 64);
+    return GrB_SUCCESS;
+}
+
 /* ---- running */
 
 static GrB_Info prepare(step *s)
@@ -64,7 +113,10 @@ static GrB_Info prepare(step *s)
     const ftb_mxv_product *p = s->p;
     ftb_vertex_text *text = &s->texts[FTB_VERTEX_COMBINE];
     ftb_message_type type;
+    s->first = p->first && (!p->push || may_mark(p));
     GrB_Info info = point_mail(s);
+    if (info == GrB_SUCCESS)
+        info = make_takers(s);
     if (info == GrB_SUCCESS)
         info = ftb_message_compile(&type, &s->program, p->m);
     if (info != GrB_SUCCESS)
@@ -81,6 +133,7 @@ static GrB_Info prepare(step *s)
         .texts = s->texts,
         .active = -1,
         .settled = -1,
+        .takers = s->takers,
         .edges = reads_entries(p->m) ? p->m : NULL, /* entries are wanted; no feed is pointed there */
         .monoid = p->m->reducer.monoid,
         .reduced = type.reduced,
@@ -109,21 +162,33 @@ static GrB_Info take_result(ftb_vector *T, const step *s)
     return GrB_SUCCESS;
 }
 
+static GrB_Info deliver(step *s)
+{
+    const ftb_mxv_product *p = s->p;
+    const int64_t edges = p->push ? ftb_vertex_count(&s->work, &p->edges, &s->senders) : 0;
+    if (p->push)
+        return s->first ? ftb_vertex_first_push(&s->work, &p->edges, &s->senders, edges, &s->mail)
+                        : ftb_vertex_push(&s->work, &p->edges, &s->senders, edges, &s->mail);
+    return s->first ? ftb_vertex_first_pull(&s->work, &p->edges, &s->senders, &s->mail)
+                    : ftb_vertex_pull(&s->work, &p->edges, &s->senders, &s->mail);
+}
+
 GrB_Info ftb_mxv_run(ftb_vector *T, const ftb_mxv_product *p)
 {
     step s = {.p = p, .own = {.form = FTB_VECTOR_LIST}};
     *T = (ftb_vector){.form = FTB_VECTOR_LIST};
     GrB_Info info;
     FTB_CHECK(prepare(&s));
-    info = p->push ? ftb_vertex_push(&s.work, &p->edges, &s.senders,
-                                     ftb_vertex_count(&s.work, &p->edges, &s.senders), &s.mail)
-                   : ftb_vertex_pull(&s.work, &p->edges, &s.senders, &s.mail);
+    info = deliver(&s);
     if (info == GrB_SUCCESS)
         info = take_result(T, &s);
 done:
     ftb_vertex_workers_delete(&s.work);
     for (size_t r = 0; r < sizeof s.mail.rooms / sizeof *s.mail.rooms; r++)
         ftb_delete(s.mail.rooms[r].at);
+    ftb_delete(s.mail.open.at);
+    ftb_delete(s.mail.marks);
+    ftb_delete(s.takers);
     ftb_program_delete(s.program);
     ftb_vector_clear(&s.own);
     return info;

@@ -14,7 +14,12 @@ typedef struct ftb_mxv_product {
     int64_t receivers, senders;
     const ftb_vector *u;    /* of as many places as there are senders */
     bool push;              /* the edges' rows are senders, else receivers */
+    bool first;             /* of each receiver the first message decides */
     ftb_vertex_edges edges; /* one pattern */
+    /* Receivers that are not admitted may be left out, in a pull. */
+    const ftb_vector *mask; /* NULL: there is none */
+    ftb_mask admits;        /* with a mask */
+    bool complement;
     int threads;
 } ftb_mxv_product;
 

@@ -252,7 +252,7 @@ GrB_Info ftb_vertex_first_push(const ftb_vertex_work *w, const ftb_vertex_edges 
 GrB_Info ftb_vertex_first_pull(const ftb_vertex_work *w, const ftb_vertex_edges *by_receiver,
                                const ftb_vertex_list *senders, ftb_vertex_mail *mail)
 {
-    const int64_t words = w->n / 64 + 1;
+    const int64_t words = w->senders / 64 + 1;
     first x = {.w = w, .by = by_receiver, .senders = senders};
     uint64_t *active =
         senders->list ? ftb_vertex_need(w->ctx, &mail->rooms[ACTIVE], words, sizeof *active) : NULL;

@@ -105,8 +105,8 @@ static void ready(const ftb_vertex_work *w, int threads)
 GrB_Info ftb_vertex_open(const uint64_t **open, const ftb_vertex_work *w, ftb_vertex_mail *mail)
 {
     const int64_t count = w->n / 64 + 1, parts = (count + FTB_VERTEX_OPEN_WORDS - 1) / FTB_VERTEX_OPEN_WORDS;
-    *open = NULL;
-    if (w->settled < 0)
+    *open = w->takers;
+    if (w->takers || w->settled < 0)
         return GrB_SUCCESS;
     uint64_t *words = ftb_vertex_need(w->ctx, &mail->open, count, sizeof *words);
     if (!words)

@@ -80,7 +80,8 @@ typedef struct ftb_vertex_work {
     ftb_vertex_field *fields;
     int active; /* which text; -1: what changed */
     bool always;
-    int settled; /* which text; -1: nobody is */
+    int settled;            /* which text; -1: nobody is */
+    const uint64_t *takers; /* bits of those that are not, of who knows them; NULL: the text says */
     ftb_vertex_test test;
     int first_sum, nsums;
     ftb_vertex_plain plain;

@@ -170,6 +170,13 @@ static GrB_Info list_admitted(mxv_call *c)
 
 /* ---- the plan */
 
+/* About so many receivers does the mask admit. */
+static int64_t open_places(const mxv_call *c)
+{
+    const int64_t entries = c->call.M ? c->call.M->v.nvals : c->receivers;
+    return c->call.flags.complement ? c->receivers - entries : entries;
+}
+
 static GrB_Info describe(mxv_call *c)
 {
     ftb_pattern *p = c->A->pattern;
@@ -185,7 +192,9 @@ static GrB_Info describe(mxv_call *c)
                          .all = u->nvals == u->size,
                          .push_made = !c->rows_receive || there,
                          .pull_made = c->rows_receive || there,
-                         .uses = 1 + atomic_load(&p->missed),
+                         .first = c->m.reducer.monoid == FTB_ANY,
+                         .open = open_places(c),
+                         .missed = (double)atomic_load(&p->would_save),
                          .form = ftb_form_name(u->form)};
     f->counted = f->push_made || f->all;
     f->edges = (int64_t)((double)p->nvals * (double)u->nvals / (double)ftb_max(c->senders, 1));
@@ -197,7 +206,7 @@ static GrB_Info describe(mxv_call *c)
         f->edges = ftb_mxv_edges(c->call.ctx, by_sender, u);
     }
     f->may_push = ftb_mxv_may_push(c->receivers, f->counted ? f->edges : p->nvals);
-    if (!f->all)
+    if (!f->all || f->first)
         return GrB_SUCCESS;
     GrB_Info info = list_admitted(c);
     f->listed = c->nlisted;
@@ -218,21 +227,6 @@ done:
 
 /* ---- running */
 
-/* What would have walked the pattern that is not there; it is made when that was wanted often enough. */
-static void note_miss(const mxv_call *c)
-{
-    const ftb_mxv_facts *f = &c->facts;
-    const ftb_mxv_way other = c->plan.mxv.way == FTB_MXV_PUSH ? FTB_MXV_PULL : FTB_MXV_PUSH;
-    ftb_mxv_facts made = *f;
-    ftb_mxv_plan wanted = {.way = FTB_MXV_AUTO};
-    if (f->all || (f->push_made && f->pull_made))
-        return;
-    made.push_made = made.pull_made = true;
-    ftb_rule_mxv(&wanted, &made);
-    if (wanted.way == other)
-        atomic_fetch_add(&c->A->pattern->missed, 1);
-}
-
 /* With gaps. */
 static GrB_Info run_some(ftb_vector *T, const mxv_call *c, const ftb_mxv_plan *plan)
 {
@@ -245,9 +239,14 @@ static GrB_Info run_some(ftb_vector *T, const mxv_call *c, const ftb_mxv_plan *p
                                .senders = c->senders,
                                .u = &c->u->v,
                                .push = push,
+                               .first = c->facts.first,
+                               .mask = c->call.M ? &c->call.M->v : NULL,
+                               .complement = c->call.flags.complement,
                                .threads = asked ? plan->threads
                                                 : ftb_min(plan->threads, ftb_threads_for(c->call.ctx, work))};
     const int64_t *from = NULL;
+    if (c->call.M && !c->call.flags.structural)
+        product.admits = ftb_mask_by(c->call.M->v.values, c->call.M->v.type);
     if (push == c->rows_receive) {
         GrB_Info info = ftb_pattern_transpose(p, &p, c->reads_entries ? &from : NULL);
         if (info != GrB_SUCCESS)
@@ -327,7 +326,7 @@ GrB_Info ftb_mxv(FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB_Arg semiring, FtB_Arg 
     FTB_CHECK(read_slots(&c, C, M, accum, A, B, desc));
     FTB_CHECK(prepare_call(&c, semiring));
     FTB_CHECK(ftb_message_ask(&c.m));
-    note_miss(&c);
+    atomic_fetch_add(&c.A->pattern->would_save, (long long)c.plan.mxv.missed);
     FTB_CHECK(run_plan(&T, &c, &c.plan.mxv));
     wrap(&c, &T);
     info = ftb_vector_write(c.call.C, c.call.M, &c.call.flags, c.call.accum, &T);
