@@ -114,11 +114,39 @@ static FtB_Vector operand(rng *r, const ref_vector_case *c, int64_t size)
     return u;
 }
 
+static void matrix_or_row(ref_number *z, const ref_pair *p, int64_t width) { (void)width, z[0] = p->a[0]; }
+static void column_or_matrix(ref_number *z, const ref_pair *p, int64_t width) { (void)width, z[0] = p->b[0]; }
+static void both_of_them(ref_number *z, const ref_pair *p, int64_t width)
+{
+    (void)width;
+    z[0] = ref_subtract(p->a[0], p->b[0]);
+}
+
+static void three_places(ref_number *z, const ref_pair *p, int64_t width)
+{
+    (void)width;
+    z[0] = ref_integer(7 * p->i + p->j - 3 * p->k);
+}
+
+/* Half of them texts, which are few among many built-in ones; some of these where the first message decides.
+ */
+static ref_semiring random_semiring(rng *r)
+{
+    static const ref_semiring first[] = {
+        {"any : a", NULL, 0, REF_ANY, 0, false, false, false, matrix_or_row},
+        {"any : b", NULL, 0, REF_ANY, 0, false, false, false, column_or_matrix},
+        {"any : a - b", NULL, 0, REF_ANY, 0, false, false, false, both_of_them},
+        {"any : 7 * i + j - 3 * k", NULL, 0, REF_ANY, 1, false, false, false, three_places},
+    };
+    const int64_t dice = rng_below(r, 8);
+    return dice == 0  ? first[rng_below(r, 4)]
+           : dice < 4 ? ref_semiring_of((int)rng_below(r, ref_texts()))
+                      : ref_semiring_of((int)rng_below(r, ref_semirings()));
+}
+
 static bool random_case(rng *r)
 {
-    mxv_case m = {.s = ref_semiring_of((int)rng_below(r, ref_semirings())), .row = rng_below(r, 2)};
-    if (rng_below(r, 2)) /* texts are few among many built-in ones */
-        m.s = ref_semiring_of((int)rng_below(r, ref_texts()));
+    mxv_case m = {.s = random_semiring(r), .row = rng_below(r, 2)};
     const int64_t receivers = dimension(r), senders = rng_below(r, 3) ? dimension(r) : receivers;
     if (!known(&m.s))
         return false;
@@ -345,7 +373,7 @@ static void odd_matrices(void **state)
 
 /* ---- bits */
 
-/* Of reals: the same for 1 to 8 threads, and from a push and a pull. */
+/* Of reals: the same for 1 to 8 threads, and from a push and a pull; of first messages from every way. */
 static void bits(void **state)
 {
     (void)state;
@@ -353,19 +381,21 @@ static void bits(void **state)
     enum { N = 3000, M = 2000 };
     FtB_Matrix A = rng_matrix(&r, FTB_FP32, M, N, 1, 0.02);
     rng_reals(&r, matrix_values(A), FTB_FP32, A->pattern->nvals);
-    for (int full = 0; full < 2; full++) {
-        FtB_Vector u = rng_real_vector(&r, FTB_FP32, N, full ? 2 : 0.4), first = NULL;
-        for (int t = 0; t < 16; t++) {
+    for (int k = 0; k < 6; k++) { /* with few, many and no gaps */
+        const bool any = k >= 3, full = k % 3 == 2;
+        const FtB_Arg semiring = any ? FTB_ARG("any : a - 2 * b") : FTB_ARG(FTB_PLUS_TIMES);
+        FtB_Vector u = rng_real_vector(&r, FTB_FP32, N, full ? 2 : k % 3 ? 0.4 : 0.0005), first = NULL;
+        for (int t = 0; t < 24; t++) {
             FtB_Vector w;
             FtB_Plan plan;
             FtB_Descriptor desc;
-            assert_ok(FtB_Context_set_threads(NULL, 1 + t / 2));
+            assert_ok(FtB_Context_set_threads(NULL, 1 + t / 3));
             assert_ok(FtB_Vector_new(&w, FTB_FP32, M));
-            assert_ok(FtB_mxm_plan(&plan, w, NULL, NULL, FTB_PLUS_TIMES, A, u, NULL, FTB_ESTIMATE));
-            if (!full)
-                assert_ok(FtB_Plan_set(plan, "way", ways[1 + t % 2]));
+            assert_ok(FtB_mxm_plan(&plan, w, NULL, NULL, semiring, A, u, NULL, FTB_ESTIMATE));
+            if (any || !full)
+                assert_ok(FtB_Plan_set(plan, "way", ways[1 + t % (full ? 3 : 2)]));
             assert_ok(planned_descriptor(&desc, NULL, plan));
-            assert_ok(FtB_mxv(w, NULL, NULL, FTB_PLUS_TIMES, A, u, desc));
+            assert_ok(FtB_mxv(w, NULL, NULL, semiring, A, u, desc));
             if (first)
                 assert_same_vector(w, first);
             else

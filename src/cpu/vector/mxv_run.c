@@ -86,17 +86,16 @@ static uint64_t admitted_word(const ftb_mxv_product *p, int64_t word)
     return bits;
 }
 
-/* Of no mask, too, where its complement admits nobody. */
 static GrB_Info make_takers(step *s)
 {
     const ftb_mxv_product *p = s->p;
     const ftb_vector *M = p->mask;
     const int64_t words = p->receivers / 64 + 1;
-    if (p->push || (!M && !p->complement))
+    if (p->push || !M)
         return GrB_SUCCESS;
-    s->takers = ftb_new0(p->ctx, words, sizeof *s->takers);
-    if (!s->takers || !M)
-        return s->takers ? GrB_SUCCESS : ftb_nomem();
+    s->takers = ftb_new(p->ctx, words, sizeof *s->takers);
+    if (!s->takers)
+        return ftb_nomem();
 #pragma omp parallel for num_threads(ftb_threads_for(p->ctx, p->receivers / 8)) schedule(static)
     for (int64_t w = 0; w < words; w++)
         s->takers[w] = admitted_word(p, w);

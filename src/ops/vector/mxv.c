@@ -206,7 +206,7 @@ static GrB_Info describe(mxv_call *c)
         f->edges = ftb_mxv_edges(c->call.ctx, by_sender, u);
     }
     f->may_push = ftb_mxv_may_push(c->receivers, f->counted ? f->edges : p->nvals);
-    if (!f->all || f->first)
+    if (!f->all)
         return GrB_SUCCESS;
     GrB_Info info = list_admitted(c);
     f->listed = c->nlisted;
