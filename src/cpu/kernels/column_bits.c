@@ -33,7 +33,7 @@ static bool read_vectors(const int32_t *x, int k, int32_t at, uint64_t *equal, u
     uint64_t above = 0;
     *equal = *reached = 0;
     for (int c = 0; c < k; c += 16) {
-        const __mmask16 in = k - c < 16 ? (__mmask16)((1U << (k - c)) - 1) : (__mmask16)0xffff;
+        const __mmask16 in = (__mmask16)(k - c < 16 ? (1U << (k - c)) - 1 : 0xffffU);
         const __m512i v = _mm512_maskz_loadu_epi32(in, x + c);
         *equal |= (uint64_t)_mm512_mask_cmpeq_epi32_mask(in, v, there) << c;
         *reached |= (uint64_t)_mm512_mask_cmpge_epi32_mask(in, v, zero) << c;
