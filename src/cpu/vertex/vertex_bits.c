@@ -235,7 +235,7 @@ typedef struct level {
     char *at;
     size_t row;
     int size;
-    char value[8];
+    _Alignas(8) char value[8];
     void (*write)(void *x, int size, uint64_t bits, const void *value);
 } level;
 
