@@ -185,8 +185,6 @@ void ftb_derived_drop(ftb_pattern *p, const ftb_derived *of);
 GrB_Info ftb_pattern_transpose(ftb_pattern *p, ftb_pattern **transpose, const int64_t **from);
 /* Whether that is there already. */
 bool ftb_pattern_transposed(ftb_pattern *p, bool from);
-/* The transpose, if somebody asked for it before; else NULL. */
-const ftb_pattern *ftb_pattern_transpose_made(ftb_pattern *p);
 /* A pattern with exactly one entry (i, i) in every row: p itself, or one borrowed from p, built on first use.
  * p has a column for each row. */
 GrB_Info ftb_pattern_diagonal(ftb_pattern *p, ftb_pattern **with);

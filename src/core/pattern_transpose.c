@@ -219,11 +219,3 @@ GrB_Info ftb_pattern_transpose(ftb_pattern *p, ftb_pattern **transpose, const in
     pthread_mutex_unlock(&p->lock);
     return info;
 }
-
-const ftb_pattern *ftb_pattern_transpose_made(ftb_pattern *p)
-{
-    pthread_mutex_lock(&p->lock);
-    const ftb_pattern *made = p->transpose;
-    pthread_mutex_unlock(&p->lock);
-    return made;
-}

@@ -93,8 +93,10 @@ static GrB_Info paths(FtB_Run r, bool *fits)
 GrB_Info ftb_vertex_whole(FtB_Run r)
 {
     const double start = ftb_seconds();
-    const bool joins = !r->over && least_spreads(r) && is_components(r);
-    bool done = joins || (!r->over && least_spreads(r) && is_paths(r));
+    if (r->over || !least_spreads(r))
+        return GrB_SUCCESS;
+    const bool joins = is_components(r);
+    bool done = joins || is_paths(r);
     if (!done)
         return GrB_SUCCESS;
     GrB_Info info = ftb_progress(r->ctx, 0, 0, "supersteps");

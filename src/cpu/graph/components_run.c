@@ -268,14 +268,18 @@ static void put_labels(const joining *x)
 GrB_Info ftb_components_run(const ftb_components_product *c)
 {
     const int64_t n = c->p->nrows;
-    joining x = {.c = c, .p = c->p, .back = ftb_pattern_transpose_made(c->p), .n = n};
-    if (n == 0)
-        return GrB_SUCCESS;
+    joining x = {.c = c, .p = c->p, .n = n};
+    ftb_pattern *back = NULL;
+    GrB_Info info =
+        ftb_pattern_transposed(c->p, false) ? ftb_pattern_transpose(c->p, &back, NULL) : GrB_SUCCESS;
+    if (n == 0 || info != GrB_SUCCESS)
+        return info;
+    x.back = back;
     x.threads = ftb_threads_for(c->ctx, c->p->nvals + n);
     x.parts = 32 * (int64_t)x.threads;
     x.up = ftb_new(c->ctx, n, sizeof *x.up);
     x.most = x.back ? NULL : ftb_new(c->ctx, n / 32 + 1, sizeof *x.most);
-    GrB_Info info = x.up && (x.most || x.back) ? find_tops(&x) : ftb_nomem();
+    info = x.up && (x.most || x.back) ? find_tops(&x) : ftb_nomem();
     if (info == GrB_SUCCESS)
         put_labels(&x);
     ftb_delete(x.up);
