@@ -7,6 +7,7 @@
 #include "featblas_vertex.h"
 #include "support/fail_alloc.h"
 #include "support/rng.h"
+#include "support/vertex_graphs.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -178,18 +179,6 @@ static void shapes(void **state)
     assert_ok(FtB_Context_set_threads(NULL, 0));
 }
 
-/* What `explain` says of the first superstep. */
-static bool was_whole(FILE *told)
-{
-    char line[200] = "";
-    bool whole = false;
-    rewind(told);
-    while (fgets(line, sizeof line, told))
-        whole = whole || strstr(line, " whole ");
-    fclose(told);
-    return whole;
-}
-
 /* Labels of any kind, some of them in memory that is wider, spread by texts of a user's own. */
 static void own_texts(void **state)
 {
@@ -241,62 +230,64 @@ static void own_texts(void **state)
     }
 }
 
-/* Runs that mean something else go superstep by superstep: 0 -> 1 -> 2 <- 3, labels 3 2 1 0. */
+/* Runs that mean something else: 0 -> 1 -> 2 <- 3, labels 3 2 1 0. */
+static const struct {
+    FtB_Program_texts texts;
+    int64_t expected[4], rounds;
+    bool some;
+} others[] = {
+    {{.send = "c", .combine = "min : message", .apply = "c = min(c, received)"}, {3, 2, 0, 0}, 0, false},
+    {{.send = "c", .combine = "max : message", .apply = "c = max(c, received)", .direction = FTB_BOTH},
+     {3, 3, 3, 3},
+     0,
+     false},
+    {{.send = "c", .combine = "min : message", .apply = "c = min(c, received)", .direction = FTB_BOTH},
+     {2, 1, 0, 0},
+     1,
+     false},
+    {{.send = "c", .combine = "min : message", .apply = "c = min(c, received)", .direction = FTB_BOTH},
+     {3, 2, 1, 0},
+     0,
+     true},
+    {{.send = "c", .combine = "min : message", .apply = "c = received", .direction = FTB_BOTH},
+     {0, 1, 0, 1},
+     3,
+     false},
+    {{.send = "c",
+      .combine = "min : message",
+      .apply = "c = min(c, received)",
+      .rounds = 1,
+      .direction = FTB_BOTH},
+     {2, 1, 0, 0},
+     0,
+     false},
+    {{.send = "c",
+      .combine = "min : message",
+      .apply = "c = min(c, received)",
+      .active = "changed && id != 2",
+      .direction = FTB_BOTH},
+     {1, 1, 0, 0},
+     0,
+     false},
+    {{.send = "c", .combine = "min : message", .apply = "c = min(c, c + 1)", .direction = FTB_BOTH},
+     {3, 2, 1, 0},
+     0,
+     false},
+    {{.send = "c + 0", .combine = "min : message", .apply = "c = min(c, received)", .direction = FTB_IN},
+     {1, 1, 1, 0},
+     0,
+     false},
+};
+
+/* They go superstep by superstep. */
 static void other_texts(void **state)
 {
     (void)state;
     static const int64_t I[] = {0, 1, 3}, J[] = {1, 2, 2}, start[] = {0};
-    static const struct {
-        FtB_Program_texts texts;
-        int64_t expected[4], rounds;
-        bool some;
-    } runs[] = {
-        {{.send = "c", .combine = "min : message", .apply = "c = min(c, received)"}, {3, 2, 0, 0}, 0, false},
-        {{.send = "c", .combine = "max : message", .apply = "c = max(c, received)", .direction = FTB_BOTH},
-         {3, 3, 3, 3},
-         0,
-         false},
-        {{.send = "c", .combine = "min : message", .apply = "c = min(c, received)", .direction = FTB_BOTH},
-         {2, 1, 0, 0},
-         1,
-         false},
-        {{.send = "c", .combine = "min : message", .apply = "c = min(c, received)", .direction = FTB_BOTH},
-         {3, 2, 1, 0},
-         0,
-         true},
-        {{.send = "c", .combine = "min : message", .apply = "c = received", .direction = FTB_BOTH},
-         {0, 1, 0, 1},
-         3,
-         false},
-        {{.send = "c",
-          .combine = "min : message",
-          .apply = "c = min(c, received)",
-          .rounds = 1,
-          .direction = FTB_BOTH},
-         {2, 1, 0, 0},
-         0,
-         false},
-        {{.send = "c",
-          .combine = "min : message",
-          .apply = "c = min(c, received)",
-          .active = "changed && id != 2",
-          .direction = FTB_BOTH},
-         {1, 1, 0, 0},
-         0,
-         false},
-        {{.send = "c", .combine = "min : message", .apply = "c = min(c, c + 1)", .direction = FTB_BOTH},
-         {3, 2, 1, 0},
-         0,
-         false},
-        {{.send = "c + 0", .combine = "min : message", .apply = "c = min(c, received)", .direction = FTB_IN},
-         {1, 1, 1, 0},
-         0,
-         false},
-    };
     FtB_Matrix A;
     assert_ok(FtB_Matrix_build(&A, FTB_FP64, 4, 4, 0, 3, I, J, NULL, FTB_DUP_ERROR, NULL));
-    for (size_t t = 0; t < sizeof runs / sizeof *runs; t++) {
-        FtB_Program_texts texts = runs[t].texts;
+    for (size_t t = 0; t < sizeof others / sizeof *others; t++) {
+        FtB_Program_texts texts = others[t].texts;
         int64_t label[] = {3, 2, 1, 0};
         FILE *told = tmpfile();
         FtB_Program p;
@@ -305,11 +296,11 @@ static void other_texts(void **state)
         assert_ok(FtB_Block_wrap(&L, label, 4, 1, 1, FTB_INT64));
         assert_ok(FtB_Program_new(&p, &texts));
         assert_ok(FtB_run(p, A, FTB_STATE("c", L),
-                          FTB_RUN_OPTIONS(.explain = told, .rounds = runs[t].rounds,
-                                          .start = {runs[t].some ? start : NULL, runs[t].some})));
+                          FTB_RUN_OPTIONS(.explain = told, .rounds = others[t].rounds,
+                                          .start = {others[t].some ? start : NULL, others[t].some})));
         assert_false(was_whole(told));
         for (int v = 0; v < 4; v++)
-            assert_int_equal(label[v], runs[t].expected[v]);
+            assert_int_equal(label[v], others[t].expected[v]);
         FtB_Program_free(&p);
         FtB_Block_free(&L);
     }

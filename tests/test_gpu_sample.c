@@ -127,13 +127,32 @@ static void relabels(void **state)
 
 /* ---- whole samples */
 
+static bool fit_queue(const int64_t *fanouts, int nhops)
+{
+    bool fit = true;
+    for (int h = 0; h < nhops; h++)
+        fit &= fanouts[h] >= 0 && fanouts[h] <= FTB_SAMPLE_LANES;
+    return fit;
+}
+
+/* Where it was drawn, and in which way: w = 1: level by level was asked for, 2: the queue. */
+static void check_plan(FtB_Sample s, FtB_Selector selector, bool plain, int w, bool fit)
+{
+    const bool there = plain && fake_gpu_emulates();
+    if (selector != FTB_SAMPLE_WEIGHTED) /* which has tables there, or none so far: test_gpu_weighted.c */
+        assert_int_equal(strncmp(FtB_Sample_plan(s), "on gpu:0, ", 10) == 0, there);
+    if (w > 0)
+        assert_int_equal(strstr(FtB_Sample_plan(s), "all hops in one kernel;") != NULL,
+                         selector == FTB_SAMPLE_UNIFORM && w == 2 && there && fit);
+}
+
 static void hops_one(rng *r, int number)
 {
     static const int64_t some[] = {0, 1, 3, 5, 8, 10, 17, 32, 40, -1};
     static const char *const plans[] = {NULL, "levels", "queue"};
     const FtB_Selector selector = (FtB_Selector)(number % 3 ? 1 : 1 + rng_below(r, 6));
-    const bool weights = selector > FTB_SAMPLE_UNIFORM && selector != FTB_SAMPLE_LABOR;
-    const bool open = selector == FTB_SAMPLE_THRESHOLD || selector == FTB_SAMPLE_BERNOULLI;
+    const bool weights = selector > FTB_SAMPLE_UNIFORM && selector != FTB_SAMPLE_LABOR,
+               open = selector == FTB_SAMPLE_THRESHOLD || selector == FTB_SAMPLE_BERNOULLI;
     FtB_Matrix A =
         gpu_sample_graph(r, 1 + rng_below(r, 400), rng_below(r, 100), rng_below(r, 2) ? FTB_FP32 : FTB_FP64);
     int64_t seeds[40], fanouts[4];
@@ -168,21 +187,14 @@ static void hops_one(rng *r, int number)
     assert_ok(FtB_sample(&host, A, seeds, nseeds, fanouts, nhops, &o));
     assert_string_equal(FtB_Sample_plan(host), "");
     assert_ok(FtB_Context_set_device(NULL, "gpu"));
+    const bool plain = !o.once && !o.self && !o.disjoint && !o.apart && !o.stack && !o.exclude.count &&
+                       nseeds > 0 && nhops > 0;
     for (int w = 0; w < 3; w++) {
         char what[80];
-        const bool plain = !o.once && !o.self && !o.disjoint && !o.apart && !o.stack && !o.exclude.count &&
-                           nseeds > 0 && nhops > 0;
         snprintf(what, sizeof what, "case %d, %s", number, plans[w] ? plans[w] : "planned");
         o.plan = plans[w];
         assert_ok(FtB_sample(&gpu, A, seeds, nseeds, fanouts, nhops, &o));
-        if (selector != FTB_SAMPLE_WEIGHTED) /* which has tables there, or none so far: test_gpu_weighted.c */
-            assert_int_equal(strncmp(FtB_Sample_plan(gpu), "on gpu:0, ", 10) == 0,
-                             plain && fake_gpu_emulates());
-        bool queues = selector == FTB_SAMPLE_UNIFORM && w == 2 && plain && fake_gpu_emulates();
-        for (int h = 0; h < nhops; h++)
-            queues &= fanouts[h] >= 0 && fanouts[h] <= FTB_SAMPLE_LANES;
-        if (w > 0)
-            assert_int_equal(strstr(FtB_Sample_plan(gpu), "all hops in one kernel;") != NULL, queues);
+        check_plan(gpu, selector, plain, w, fit_queue(fanouts, nhops));
         gpu_sample_same(host, gpu, nhops, what);
         gpu_sample_same_induced(host, gpu);
         FtB_Sample_free(&gpu);

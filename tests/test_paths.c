@@ -8,6 +8,7 @@
 #include "featblas_vertex.h"
 #include "support/fail_alloc.h"
 #include "support/rng.h"
+#include "support/vertex_graphs.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -273,18 +274,6 @@ static void threads(void **state)
     assert_ok(FtB_Context_set_threads(NULL, 0));
 }
 
-/* What `explain` says of the first superstep. */
-static bool was_whole(FILE *told)
-{
-    char line[200] = "";
-    bool whole = false;
-    rewind(told);
-    while (fgets(line, sizeof line, told))
-        whole = whole || strstr(line, " whole ");
-    fclose(told);
-    return whole;
-}
-
 /* Runs p over columns that begin as `first`, as it would and by supersteps; whether the former was whole. */
 static bool run_both(FtB_Program p, const graph *g, const double *first, int64_t k, FtB_Type type,
                      FtB_Ids start, double **result)
@@ -318,24 +307,23 @@ static bool run_both(FtB_Program p, const graph *g, const double *first, int64_t
     return whole;
 }
 
+static const FtB_Program_texts own[] = {
+    {.size = sizeof *own, .send = "d", .combine = "min : message + edge", .apply = "d = min(d, received)"},
+    {.size = sizeof *own,
+     .send = "(d)",
+     .combine = "min : edge + src",
+     .apply = "d=min(received,old.d);",
+     .applies = FTB_APPLY_ALL},
+    {.size = sizeof *own,
+     .send = "d",
+     .combine = "min : a + b",
+     .apply = "d = min(d, received)",
+     .direction = FTB_IN}};
+
 /* Distances that a user begins with: of any size and sign, also of vertices that do not start. */
 static void own_texts(void **state)
 {
     (void)state;
-    static const FtB_Program_texts texts[] = {{.size = sizeof *texts,
-                                               .send = "d",
-                                               .combine = "min : message + edge",
-                                               .apply = "d = min(d, received)"},
-                                              {.size = sizeof *texts,
-                                               .send = "(d)",
-                                               .combine = "min : edge + src",
-                                               .apply = "d=min(received,old.d);",
-                                               .applies = FTB_APPLY_ALL},
-                                              {.size = sizeof *texts,
-                                               .send = "d",
-                                               .combine = "min : a + b",
-                                               .apply = "d = min(d, received)",
-                                               .direction = FTB_IN}};
     static const double magnitudes[] = {0, 1, 10, 1e9};
     for (int c = 0; c < 200; c++) {
         rng r = rng_case(c);
@@ -372,7 +360,7 @@ static void own_texts(void **state)
             else
                 for (int64_t t = 0; t < k; t++)
                     beside = beside || first[v * ld + t] < (double)INFINITY;
-        assert_ok(FtB_Program_new(&p, &texts[c % 3]));
+        assert_ok(FtB_Program_new(&p, &own[c % 3]));
         const bool whole =
             run_both(p, &g, first, k, type, FtB_Ids_of(c % 4 ? start : NULL, c % 4 ? count : 0), &result);
         assert_true(whole == (!odd && !beside) || count == 0);
@@ -427,14 +415,20 @@ static void other_texts(void **state)
         free(result);
     }
     free_graph(&g);
-    /* 0 -> 1 -> 2, of which the second is negative, and a field of integers */
+}
+
+/* 0 -> 1 -> 2, of which the second is negative; and a field of integers. */
+static void other_numbers(void **state)
+{
+    (void)state;
     static const int64_t I[] = {0, 1}, J[] = {1, 2}, zero = 0;
     static const double X[] = {3, -2};
     int64_t whole[] = {0, 100, 100};
     FtB_Program p;
     FtB_Matrix A;
     FtB_Block W;
-    g = (graph){.n = 3};
+    double *result;
+    graph g = {.n = 3};
     const double begin[] = {0, 9, INFINITY, 9, INFINITY, 9};
     assert_ok(FtB_Matrix_build(&g.A, FTB_FP64, 3, 3, 1, 2, I, J, X, FTB_DUP_ERROR, NULL));
     assert_ok(FtB_Program_new(
@@ -575,9 +569,9 @@ static void allocations(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(lengths),         cmocka_unit_test(threads),
-                                       cmocka_unit_test(own_texts),       cmocka_unit_test(other_texts),
-                                       cmocka_unit_test(one_is_negative), cmocka_unit_test(cancelled),
-                                       cmocka_unit_test(allocations)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(lengths),       cmocka_unit_test(threads),
+                                       cmocka_unit_test(own_texts),     cmocka_unit_test(other_texts),
+                                       cmocka_unit_test(other_numbers), cmocka_unit_test(one_is_negative),
+                                       cmocka_unit_test(cancelled),     cmocka_unit_test(allocations)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

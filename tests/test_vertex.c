@@ -394,37 +394,38 @@ static int64_t run_large(double *x, FtB_Program program, FtB_Matrix A, FtB_Ids s
     return taken;
 }
 
-static void threads_and_ways(void **state)
-{
-    (void)state;
-    static const FtB_Program_texts texts[] = {{.size = sizeof *texts,
+static const FtB_Program_texts every_way[] = {{.size = sizeof *every_way,
                                                .send = "x",
                                                .combine = "min : message + edge",
                                                .apply = "x = min(x, received)"},
-                                              {.size = sizeof *texts,
+                                              {.size = sizeof *every_way,
                                                .send = "x / outdegree",
                                                .combine = "plus : message * edge",
                                                .apply = "x = 0.5 * x + received",
                                                .active = "abs(new.x - old.x) > 0.4",
                                                .until = "sum(abs(new.x - old.x)) < 1e-3",
                                                .direction = FTB_BOTH},
-                                              {.size = sizeof *texts,
+                                              {.size = sizeof *every_way,
                                                .send = "x",
                                                .combine = "max : abs(message - dst.x) * edge",
                                                .apply = "x = received",
                                                .active = "changed && id < n / 2",
                                                .direction = FTB_IN},
-                                              {.size = sizeof *texts,
+                                              {.size = sizeof *every_way,
                                                .send = "id + x",
                                                .combine = "any : message * edge - dst.x",
                                                .apply = "x = x > 0.9 ? x : received",
                                                .settled = "x > 0.9 || x < -0.9",
                                                .direction = FTB_BOTH},
-                                              {.size = sizeof *texts,
+                                              {.size = sizeof *every_way,
                                                .send = "id",
                                                .combine = "min : message",
                                                .apply = "x = received + 1",
                                                .settled = "x >= 1"}};
+
+static void threads_and_ways(void **state)
+{
+    (void)state;
     FtB_Matrix A = large_graph();
     double *start = malloc(LARGE * sizeof *start), *first = malloc(LARGE * sizeof *first);
     double *x = malloc(LARGE * sizeof *x);
@@ -436,7 +437,7 @@ static void threads_and_ways(void **state)
     for (int p = 0; p < 5; p++) {
         int64_t steps = -1;
         FtB_Program program;
-        assert_ok(FtB_Program_new(&program, &texts[p]));
+        assert_ok(FtB_Program_new(&program, &every_way[p]));
         for (int t = 0; t < 24; t++) {
             const int way = t / 8 + 1;
             memcpy(x, start, LARGE * sizeof *x);
@@ -446,7 +447,7 @@ static void threads_and_ways(void **state)
                 memcpy(first, x, LARGE * sizeof *x);
             steps = t == 0 ? taken : steps;
             assert_int_equal(taken, steps);
-            same_bits(x, first, LARGE, p, &texts[p], way);
+            same_bits(x, first, LARGE, p, &every_way[p], way);
         }
         if (steps <= 2)
             fail_msg("program %d: %lld steps", p, (long long)steps);

@@ -168,6 +168,13 @@ static void names(void **state)
             FtB_run(p, o.A, FTB_STATE("x", o.x, "y", o.y, "c", o.c, "three", o.three, "two", 2), NULL));
         FtB_Program_free(&p);
     }
+    free_objects(&o);
+}
+
+static void names_of_settled(void **state)
+{
+    (void)state;
+    objects o = make_objects();
     FtB_Program p;
     assert_ok(FtB_Program_new(&p, FTB_PROGRAM(.send = "x", .combine = "min : message",
                                               .apply = "x = received", .settled = "received > 1")));
@@ -322,8 +329,9 @@ static void allocations(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(texts),  cmocka_unit_test(programs),
-                                       cmocka_unit_test(names),  cmocka_unit_test(shared_states),
-                                       cmocka_unit_test(states), cmocka_unit_test(allocations)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(texts),         cmocka_unit_test(programs),
+                                       cmocka_unit_test(names),         cmocka_unit_test(names_of_settled),
+                                       cmocka_unit_test(shared_states), cmocka_unit_test(states),
+                                       cmocka_unit_test(allocations)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

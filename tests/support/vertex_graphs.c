@@ -36,3 +36,14 @@ FtB_Matrix path(int64_t n)
     free(J);
     return A;
 }
+
+bool was_whole(FILE *told)
+{
+    char line[200] = "";
+    bool whole = false;
+    rewind(told);
+    while (fgets(line, sizeof line, told))
+        whole = whole || strstr(line, " whole ");
+    fclose(told);
+    return whole;
+}
