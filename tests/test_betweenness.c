@@ -4,7 +4,7 @@
  * paths than FP64 counts; sources that are drawn; what is refused; allocations that fail; cancelling. */
 #include "support/check.h"
 
-#include "cpu/graph/brandes_run.h"
+#include "cpu/graph/betweenness_run.h"
 #include "featblas_vertex.h"
 #include "oracle/ref_shape.h"
 #include "support/fail_alloc.h"
@@ -207,15 +207,15 @@ static void all_ways(FtB_Matrix A, const int64_t *sources, int64_t k, double *su
         FtB_Context ctx;
         assert_ok(FtB_Context_new(&ctx));
         assert_ok(FtB_Context_set_threads(ctx, 1 + c / 6 * 7 / 2)); /* 1, 4, 8 */
-        ftb_brandes w = {.ctx = ctx,
-                         .out = out,
-                         .in = in,
-                         .sources = sources,
-                         .nsources = k,
-                         .sums = c ? more : sums,
-                         .way = (FtB_Way)(c % 3),
-                         .scaled = c / 3 % 2};
-        assert_ok(ftb_brandes_run(&w));
+        ftb_betweenness w = {.ctx = ctx,
+                             .out = out,
+                             .in = in,
+                             .sources = sources,
+                             .nsources = k,
+                             .sums = c ? more : sums,
+                             .way = (FtB_Way)(c % 3),
+                             .scaled = c / 3 % 2};
+        assert_ok(ftb_betweenness_run(&w));
         if (c)
             assert_memory_equal(more, sums, bytes);
         FtB_Context_free(&ctx);
@@ -426,15 +426,15 @@ static GrB_Info two_calls(void *arg)
         const int64_t source = 1;
         ftb_pattern *in;
         double sums[4];
-        ftb_brandes w = {.ctx = A->ctx,
-                         .out = A->pattern,
-                         .sources = &source,
-                         .nsources = 1,
-                         .sums = sums,
-                         .scaled = true};
+        ftb_betweenness w = {.ctx = A->ctx,
+                             .out = A->pattern,
+                             .sources = &source,
+                             .nsources = 1,
+                             .sums = sums,
+                             .scaled = true};
         info = ftb_pattern_transpose(A->pattern, &in, NULL);
         w.in = in;
-        info = info == GrB_SUCCESS ? ftb_brandes_run(&w) : info;
+        info = info == GrB_SUCCESS ? ftb_betweenness_run(&w) : info;
     }
     FtB_Block_free(&d);
     FtB_Matrix_free(&A);

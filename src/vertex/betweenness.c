@@ -1,7 +1,7 @@
 /* Betweenness from sources that are given or drawn, or from all vertices. */
 #include "core/draws.h"
 #include "core/options.h"
-#include "cpu/graph/brandes_run.h"
+#include "cpu/graph/betweenness_run.h"
 #include "vertex/algorithm.h"
 
 /* count of n vertices, each at most once: where one is drawn again, the last of those that it was drawn of
@@ -23,7 +23,7 @@ static GrB_Info draw_sources(FtB_Context ctx, int64_t *sources, int64_t count, i
 }
 
 /* Sources that the caller left to us. */
-static GrB_Info make_sources(ftb_brandes *w, int64_t **own, int64_t n, uint64_t seed)
+static GrB_Info make_sources(ftb_betweenness *w, int64_t **own, int64_t n, uint64_t seed)
 {
     if (w->sources)
         return GrB_SUCCESS;
@@ -42,7 +42,7 @@ static GrB_Info make_sources(ftb_brandes *w, int64_t **own, int64_t n, uint64_t 
 }
 
 /* Over the pairs that a vertex could be between. */
-static GrB_Info normalize(const ftb_brandes *w, int64_t n)
+static GrB_Info normalize(const ftb_betweenness *w, int64_t n)
 {
     int64_t *times = ftb_new0(w->ctx, n, sizeof *times);
     if (!times)
@@ -62,7 +62,7 @@ GrB_Info FtB_betweenness(FtB_Block centrality, FtB_Matrix A, const int64_t *sour
 {
     const FtB_Context ctx = ftb_context();
     FtB_Betweenness_options o = {.size = 0};
-    ftb_brandes w = {.ctx = ctx, .sources = sources, .nsources = nsources};
+    ftb_betweenness w = {.ctx = ctx, .sources = sources, .nsources = nsources};
     int64_t *own = NULL;
     GrB_Info info = GrB_SUCCESS;
     FTB_CHECK(
@@ -76,7 +76,7 @@ GrB_Info FtB_betweenness(FtB_Block centrality, FtB_Matrix A, const int64_t *sour
     FTB_CHECK(ftb_pattern_transpose(w.out, &w.in, NULL));
     if (!(w.sums = ftb_new(ctx, n, sizeof *w.sums)))
         FTB_CHECK(ftb_nomem());
-    FTB_CHECK(ftb_brandes_run(&w));
+    FTB_CHECK(ftb_betweenness_run(&w));
     if (o.normalized)
         FTB_CHECK(normalize(&w, n));
     info = ftb_set_column(centrality, w.sums, FTB_FP64);

@@ -2,7 +2,7 @@
  * that are as frequent. The mode of a list is no sum of any kind, so that these rounds are no program of
  * texts. Raghavan, Albert and Kumara, "Near linear time algorithm to detect community structures in
  * large-scale networks", Phys. Rev. E 2007. */
-#include "cpu/graph/votes_run.h"
+#include "cpu/graph/communities_run.h"
 #include "vertex/algorithm.h"
 
 enum { ROUNDS = 10 };
@@ -18,9 +18,10 @@ static GrB_Info check_options(FtB_Run_options *o, const FtB_Run_options *given)
 }
 
 /* Rounds until nothing changes any more, or all are done. */
-static GrB_Info vote(ftb_votes *w, const FtB_Run_options *o, int32_t *labels, int32_t *next, int64_t *rounds)
+static GrB_Info vote(ftb_communities *w, const FtB_Run_options *o, int32_t *labels, int32_t *next,
+                     int64_t *rounds)
 {
-    GrB_Info info = ftb_votes_new(w);
+    GrB_Info info = ftb_communities_new(w);
     w->labels = labels;
     w->next = next;
     w->changed = w->p->nvals;
@@ -30,7 +31,7 @@ static GrB_Info vote(ftb_votes *w, const FtB_Run_options *o, int32_t *labels, in
         const double start = ftb_seconds();
         info = ftb_progress(w->ctx, (double)*rounds, (double)o->rounds, "rounds");
         if (info == GrB_SUCCESS)
-            info = ftb_votes_run(w);
+            info = ftb_communities_run(w);
         if (info != GrB_SUCCESS)
             break;
         ++*rounds;
@@ -41,7 +42,7 @@ static GrB_Info vote(ftb_votes *w, const FtB_Run_options *o, int32_t *labels, in
         w->labels = w->next;
         w->next = swap;
     }
-    ftb_votes_delete(w);
+    ftb_communities_delete(w);
     return info;
 }
 
@@ -49,7 +50,7 @@ GrB_Info FtB_communities(FtB_Block labels, FtB_Matrix A, const FtB_Run_options *
 {
     const FtB_Context ctx = ftb_context();
     FtB_Run_options o;
-    ftb_votes w = {.ctx = ctx};
+    ftb_communities w = {.ctx = ctx};
     int32_t *first = NULL, *second = NULL;
     int64_t rounds = 0;
     GrB_Info info;

@@ -1,11 +1,11 @@
 /* Topological order: levels, and vertices by level; or the vertices of a cycle. */
-#include "cpu/graph/layers_run.h"
+#include "cpu/graph/topological_run.h"
 #include "vertex/algorithm.h"
 
 #define LEVELS (FTB_TYPE_BIT(FTB_INT32) | FTB_TYPE_BIT(FTB_INT64) | FTB_TYPE_BIT(FTB_FP64))
 
 /* Who has no level waits for somebody who has none, and so on round a cycle. */
-static GrB_Info fail_by_cycle(const ftb_layers *w)
+static GrB_Info fail_by_cycle(const ftb_topological *w)
 {
     const ftb_pattern *p = w->p;
     int64_t *before = ftb_new(w->ctx, p->nrows, sizeof *before),
@@ -27,7 +27,7 @@ static GrB_Info fail_by_cycle(const ftb_layers *w)
 }
 
 /* In a level, vertices by number: by counting. */
-static GrB_Info put_order(const ftb_layers *w, FtB_Block order)
+static GrB_Info put_order(const ftb_topological *w, FtB_Block order)
 {
     int64_t *at = ftb_new0(w->ctx, w->nlevels + 1, sizeof *at);
     if (!at)
@@ -44,7 +44,7 @@ static GrB_Info put_order(const ftb_layers *w, FtB_Block order)
 
 GrB_Info FtB_topological(FtB_Block levels, FtB_Block order, FtB_Matrix A)
 {
-    ftb_layers w = {.ctx = ftb_context()};
+    ftb_topological w = {.ctx = ftb_context()};
     GrB_Info info;
     FTB_CHECK(ftb_check_result(levels, "levels", A, 1, LEVELS));
     if (order)
@@ -54,7 +54,7 @@ GrB_Info FtB_topological(FtB_Block levels, FtB_Block order, FtB_Matrix A)
     w.order = ftb_new(w.ctx, w.p->nrows, sizeof *w.order);
     if (!w.level || !w.order)
         FTB_CHECK(ftb_nomem());
-    FTB_CHECK(ftb_layers_run(&w));
+    FTB_CHECK(ftb_topological_run(&w));
     if (w.nordered < w.p->nrows)
         FTB_CHECK(fail_by_cycle(&w));
     if (order)

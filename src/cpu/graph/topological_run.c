@@ -1,7 +1,7 @@
 /* Topological levels by counting: a vertex is let go when the last of those that it waits for has been.
  * Levels are done one after the other, large ones by all threads, which count down together: who comes to 0
  * does not depend on who counts. Kahn, "Topological sorting of large networks", CACM 1962. */
-#include "cpu/graph/layers_run.h"
+#include "cpu/graph/topological_run.h"
 
 #include "core/column_counts.h"
 
@@ -12,7 +12,7 @@ enum {
 };
 
 typedef struct counting {
-    ftb_layers *w;
+    ftb_topological *w;
     uint32_t *waits;  /* for so many */
     atomic_llong end; /* of the order */
 } counting;
@@ -84,7 +84,7 @@ static GrB_Info begin(counting *c)
     return GrB_SUCCESS;
 }
 
-GrB_Info ftb_layers_run(ftb_layers *w)
+GrB_Info ftb_topological_run(ftb_topological *w)
 {
     counting c = {.w = w, .waits = ftb_new(w->ctx, w->p->nrows, sizeof *c.waits)};
     if (!c.waits)

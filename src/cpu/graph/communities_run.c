@@ -2,7 +2,7 @@
  * sorting them, more of them in a hash whose size is that of what is expected to be different, so that it
  * stays in the nearest cache; where they are more they are counted again in one eight times as large. The
  * result is that of the counts, whatever the table. */
-#include "cpu/graph/votes_run.h"
+#include "cpu/graph/communities_run.h"
 
 #include <omp.h>
 
@@ -24,7 +24,7 @@ typedef struct room {
     counter counters[];
 } room;
 
-static int64_t neighbours(const ftb_votes *w, int64_t v)
+static int64_t neighbours(const ftb_communities *w, int64_t v)
 {
     return w->p->rowptr[v + 1] - w->p->rowptr[v] + (w->t ? w->t->rowptr[v + 1] - w->t->rowptr[v] : 0);
 }
@@ -77,7 +77,7 @@ static bool count_in(cell *table, uint64_t cells, const int32_t *list, int64_t c
     return true;
 }
 
-static int32_t label_of(const ftb_votes *w, const counter *c, uint64_t most, int64_t v)
+static int32_t label_of(const ftb_communities *w, const counter *c, uint64_t most, int64_t v)
 {
     int64_t count = 0;
     int32_t label = w->labels[v];
@@ -98,7 +98,7 @@ static int32_t label_of(const ftb_votes *w, const counter *c, uint64_t most, int
 
 /* ---- all */
 
-GrB_Info ftb_votes_new(ftb_votes *w)
+GrB_Info ftb_communities_new(ftb_communities *w)
 {
     const int64_t n = w->p->nrows;
     const int threads = ftb_threads_for(w->ctx, n + w->p->nvals * (w->t ? 2 : 1));
@@ -122,7 +122,7 @@ GrB_Info ftb_votes_new(ftb_votes *w)
     return GrB_SUCCESS;
 }
 
-void ftb_votes_delete(ftb_votes *w)
+void ftb_communities_delete(ftb_communities *w)
 {
     room *r = w->room;
     for (int t = 0; r && t < r->threads; t++) {
@@ -133,7 +133,7 @@ void ftb_votes_delete(ftb_votes *w)
     w->room = NULL;
 }
 
-GrB_Info ftb_votes_run(ftb_votes *w)
+GrB_Info ftb_communities_run(ftb_communities *w)
 {
     const room *r = w->room;
     const int64_t n = w->p->nrows;

@@ -11,7 +11,7 @@
  *
  * Of grids and the like there are more paths than FP64 has room for. Then numbers have a scale beside them
  * (add, settle), which is exact where they would have had room. */
-#include "cpu/graph/brandes_search.h"
+#include "cpu/graph/betweenness_search.h"
 
 #include "core/search.h"
 
@@ -53,7 +53,7 @@ INLINE void put(uint64_t *bits, int64_t v) { bits[v / WORD] |= UINT64_C(1) << (v
 /* x 2^(-512 steps) */
 static double lower(double x, int32_t steps) { return steps > 4 ? 0 : ldexp(x, -STEP * steps); }
 
-INLINE void add(const ftb_brandes_values *y, int64_t v, double x, int32_t scale, const bool scaled)
+INLINE void add(const ftb_betweenness_values *y, int64_t v, double x, int32_t scale, const bool scaled)
 {
     if (!scaled || scale == y->scale[v]) {
         y->x[v] += x;
@@ -64,7 +64,7 @@ INLINE void add(const ftb_brandes_values *y, int64_t v, double x, int32_t scale,
         y->x[v] += lower(x, y->scale[v] - scale);
 }
 
-static void settle(const ftb_brandes_values *y, int64_t v)
+static void settle(const ftb_betweenness_values *y, int64_t v)
 {
     for (; y->x[v] >= HIGH; y->scale[v]++)
         y->x[v] = ldexp(y->x[v], -STEP);
@@ -73,8 +73,8 @@ static void settle(const ftb_brandes_values *y, int64_t v)
 /* ---- sums over neighbours in another level */
 
 /* y(v) = sum of y over the columns of row v that have a bit. */
-INLINE void pull_row(const ftb_brandes_values *y, const ftb_pattern *rows, int64_t v, const uint64_t *bits,
-                     const bool scaled)
+INLINE void pull_row(const ftb_betweenness_values *y, const ftb_pattern *rows, int64_t v,
+                     const uint64_t *bits, const bool scaled)
 {
     const int32_t *column = rows->colidx;
     for (int64_t e = rows->rowptr[v]; e < rows->rowptr[v + 1]; e++) {
@@ -86,9 +86,9 @@ INLINE void pull_row(const ftb_brandes_values *y, const ftb_pattern *rows, int64
 
 /* y of vertices order[from] is added to that of their columns in `to`: forward, to those that have no bit,
  * which are listed in `found` when they get their first; back, to those that have one. */
-INLINE int64_t push_rows(const ftb_brandes_search *s, const ftb_brandes_values *y, const ftb_pattern *rows,
-                         span from, span to, const uint64_t *bits, int32_t *found, const bool forward,
-                         const bool scaled)
+INLINE int64_t push_rows(const ftb_betweenness_search *s, const ftb_betweenness_values *y,
+                         const ftb_pattern *rows, span from, span to, const uint64_t *bits, int32_t *found,
+                         const bool forward, const bool scaled)
 {
     const int64_t *rowptr = rows->rowptr;
     const int32_t *column = rows->colidx;
@@ -116,14 +116,14 @@ INLINE int64_t push_rows(const ftb_brandes_search *s, const ftb_brandes_values *
  * Small levels, of which there may be a million, begin no parallel region, not even of one thread. */
 
 /* Vertices of a part: about as many entries that lead to them, and words of bits of their own. */
-static span part_of(const ftb_brandes_search *s, int part, int parts)
+static span part_of(const ftb_betweenness_search *s, int part, int parts)
 {
     const int64_t n = s->w->in->nrows;
     const int64_t first = parts == 1 ? 0 : ftb_pattern_cut(s->w->in, part, parts) / WORD * WORD;
     return (span){first, part + 1 == parts ? n : ftb_pattern_cut(s->w->in, part + 1, parts) / WORD * WORD};
 }
 
-static int threads_for(const ftb_brandes_search *s, double entries)
+static int threads_for(const ftb_betweenness_search *s, double entries)
 {
     if (s->threads == 1 || entries < SMALL)
         return 1;
@@ -136,12 +136,12 @@ static int parts_for(int threads, bool push)
     return threads == 1 ? 1 : (int)ftb_min(PARTS, push ? threads : 16 * threads);
 }
 
-static bool pushes(const ftb_brandes_search *s, double push, double pull)
+static bool pushes(const ftb_betweenness_search *s, double push, double pull)
 {
     return s->w->way == FTB_WAY_PUSH || (s->w->way != FTB_WAY_PULL && push <= pull);
 }
 
-static double entries_of(const ftb_brandes_search *s, const ftb_pattern *rows, span of)
+static double entries_of(const ftb_betweenness_search *s, const ftb_pattern *rows, span of)
 {
     const int threads = threads_for(s, (double)(of.end - of.first));
     int64_t sum = 0;
@@ -155,15 +155,18 @@ static double entries_of(const ftb_brandes_search *s, const ftb_pattern *rows, s
     return (double)sum;
 }
 
-static span level_of(const ftb_brandes_search *s, int64_t l) { return (span){s->start[l], s->start[l + 1]}; }
+static span level_of(const ftb_betweenness_search *s, int64_t l)
+{
+    return (span){s->start[l], s->start[l + 1]};
+}
 
-static void set_bits(const ftb_brandes_search *s, uint64_t *bits, span of)
+static void set_bits(const ftb_betweenness_search *s, uint64_t *bits, span of)
 {
     for (int64_t t = of.first; t < of.end; t++)
         put(bits, s->order[t]);
 }
 
-static void clear_bits(const ftb_brandes_search *s, uint64_t *bits, span of)
+static void clear_bits(const ftb_betweenness_search *s, uint64_t *bits, span of)
 {
     const int64_t words = (s->w->in->nrows + WORD - 1) / WORD;
     if (of.end - of.first > words)
@@ -197,7 +200,7 @@ static void sort_found(uint64_t *bits, int32_t *found, int64_t count, span to)
             found[at++] = (int32_t)(word * WORD + __builtin_ctzll(left));
 }
 
-INLINE int64_t pull_unseen(const ftb_brandes_search *s, span to, int32_t *found, const bool scaled)
+INLINE int64_t pull_unseen(const ftb_betweenness_search *s, span to, int32_t *found, const bool scaled)
 {
     int64_t count = 0;
     for (int64_t word = to.first / WORD; word * WORD < to.end; word++)
@@ -213,7 +216,7 @@ INLINE int64_t pull_unseen(const ftb_brandes_search *s, span to, int32_t *found,
 }
 
 /* Who of `to` is reached from the level `from`. */
-static tally reach_part(const ftb_brandes_search *s, bool push, span from, span to)
+static tally reach_part(const ftb_betweenness_search *s, bool push, span from, span to)
 {
     const bool scaled = s->paths.scale != NULL;
     int32_t *found = s->found + to.first;
@@ -238,7 +241,7 @@ static tally reach_part(const ftb_brandes_search *s, bool push, span from, span 
 }
 
 /* The next level; false: there were too many paths. */
-static bool reach(ftb_brandes_search *s)
+static bool reach(ftb_betweenness_search *s)
 {
     const span from = level_of(s, s->nlevels - 1);
     const double out = entries_of(s, s->w->out, from);
@@ -272,7 +275,7 @@ static bool reach(ftb_brandes_search *s)
     return !s->large;
 }
 
-static bool search_forward(ftb_brandes_search *s, int64_t source)
+static bool search_forward(ftb_betweenness_search *s, int64_t source)
 {
     s->paths.x[source] = 1;
     s->order[0] = (int32_t)source;
@@ -292,7 +295,7 @@ static bool search_forward(ftb_brandes_search *s, int64_t source)
 
 /* ---- back */
 
-static void pull_one(const ftb_brandes_search *s, int64_t v)
+static void pull_one(const ftb_betweenness_search *s, int64_t v)
 {
     if (s->gain.scale)
         pull_row(&s->gain, s->w->out, v, s->member, true);
@@ -300,7 +303,7 @@ static void pull_one(const ftb_brandes_search *s, int64_t v)
         pull_row(&s->gain, s->w->out, v, s->member, false);
 }
 
-static void push_part(const ftb_brandes_search *s, span from, span to)
+static void push_part(const ftb_betweenness_search *s, span from, span to)
 {
     if (s->gain.scale)
         push_rows(s, &s->gain, s->w->in, from, to, s->member, NULL, false, true);
@@ -308,7 +311,7 @@ static void push_part(const ftb_brandes_search *s, span from, span to)
         push_rows(s, &s->gain, s->w->in, from, to, s->member, NULL, false, false);
 }
 
-static void pull_back(const ftb_brandes_search *s, span to, int threads)
+static void pull_back(const ftb_betweenness_search *s, span to, int threads)
 {
     if (threads == 1)
         for (int64_t t = to.first; t < to.end; t++)
@@ -319,7 +322,7 @@ static void pull_back(const ftb_brandes_search *s, span to, int threads)
             pull_one(s, s->order[t]);
 }
 
-static void push_back(const ftb_brandes_search *s, span from, int threads)
+static void push_back(const ftb_betweenness_search *s, span from, int threads)
 {
     const int parts = parts_for(threads, true);
     if (threads == 1)
@@ -331,7 +334,7 @@ static void push_back(const ftb_brandes_search *s, span from, int threads)
 }
 
 /* Sums of what comes back to level `to` from the one behind it. */
-static void collect(const ftb_brandes_search *s, span to, span from)
+static void collect(const ftb_betweenness_search *s, span to, span from)
 {
     const double out = entries_of(s, s->w->out, to), in = entries_of(s, s->w->in, from);
     const bool push = pushes(s, in * PUSH + (double)(from.end - from.first) * ROW,
@@ -345,9 +348,9 @@ static void collect(const ftb_brandes_search *s, span to, span from)
 }
 
 /* v has all of its gain: what the source adds to it, and what goes on from it. */
-static void finish(const ftb_brandes_search *s, int64_t v)
+static void finish(const ftb_betweenness_search *s, int64_t v)
 {
-    const ftb_brandes_values *paths = &s->paths, *gain = &s->gain;
+    const ftb_betweenness_values *paths = &s->paths, *gain = &s->gain;
     double adds = paths->x[v] * gain->x[v];
     if (gain->scale) {
         const int32_t scale = paths->scale[v] + gain->scale[v];
@@ -361,7 +364,7 @@ static void finish(const ftb_brandes_search *s, int64_t v)
     }
 }
 
-static void finish_all(const ftb_brandes_search *s, span level)
+static void finish_all(const ftb_betweenness_search *s, span level)
 {
     const int threads = threads_for(s, 4 * (double)(level.end - level.first));
     if (threads == 1)
@@ -373,7 +376,7 @@ static void finish_all(const ftb_brandes_search *s, span level)
             finish(s, s->order[t]);
 }
 
-static bool search_back(ftb_brandes_search *s)
+static bool search_back(ftb_betweenness_search *s)
 {
     for (int64_t l = s->nlevels - 1; l > 0; l--) {
         if (ftb_cancelled(s->w->ctx))
@@ -387,12 +390,12 @@ static bool search_back(ftb_brandes_search *s)
 
 /* ---- sources */
 
-bool ftb_brandes_search_run(ftb_brandes_search *s, int64_t source)
+bool ftb_betweenness_search_run(ftb_betweenness_search *s, int64_t source)
 {
     return search_forward(s, source) && search_back(s);
 }
 
-void ftb_brandes_search_add(ftb_brandes_search *s)
+void ftb_betweenness_search_add(ftb_betweenness_search *s)
 {
     const int64_t n = s->w->in->nrows, reached = s->start[s->nlevels];
 #pragma omp parallel for num_threads(threads_for(s, 4 * (double)reached)) schedule(static) if (s->threads > 1)
@@ -407,10 +410,10 @@ void ftb_brandes_search_add(ftb_brandes_search *s)
     memcpy(s->seen, s->w->none, (size_t)((n + WORD - 1) / WORD) * sizeof *s->seen);
 }
 
-GrB_Info ftb_brandes_search_new(ftb_brandes_search *s, const ftb_brandes *w, int threads)
+GrB_Info ftb_betweenness_search_new(ftb_betweenness_search *s, const ftb_betweenness *w, int threads)
 {
     const int64_t n = w->in->nrows, words = (n + WORD - 1) / WORD;
-    *s = (ftb_brandes_search){.w = w, .threads = threads};
+    *s = (ftb_betweenness_search){.w = w, .threads = threads};
     s->paths.x = ftb_new0(w->ctx, n, sizeof(double));
     s->gain.x = ftb_new0(w->ctx, n, sizeof(double));
     s->order = ftb_new(w->ctx, n, sizeof *s->order);
@@ -430,7 +433,7 @@ GrB_Info ftb_brandes_search_new(ftb_brandes_search *s, const ftb_brandes *w, int
     return s->paths.scale && s->gain.scale ? GrB_SUCCESS : ftb_nomem();
 }
 
-void ftb_brandes_search_delete(ftb_brandes_search *s)
+void ftb_betweenness_search_delete(ftb_betweenness_search *s)
 {
     void *arrays[] = {s->paths.x, s->paths.scale, s->gain.x, s->gain.scale, s->order,
                       s->found,   s->start,       s->seen,   s->member,     s->next};
