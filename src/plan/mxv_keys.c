@@ -80,6 +80,8 @@ void ftb_explain_mxv(const ftb_mxv_plan *plan, const ftb_mxv_facts *f, const ftb
     if (f->first)
         fprintf(file,
                 "                 of each place the first message decides, and no other is looked at\n");
+    if (f->plain)
+        fprintf(file, "                 of messages that need no text: each is added where it arrives\n");
     if (f->open < f->receivers)
         fprintf(file, "mask             admits about %lld of %lld places; a pull passes the others over\n",
                 (long long)f->open, (long long)f->receivers);

@@ -27,6 +27,8 @@ typedef struct ftb_mxv_facts {
     int threads;
     bool all;                  /* the vector has no gaps */
     bool first;                /* a receiver's first message decides: nobody looks further */
+    bool plain;                /* messages that loops know */
+    bool far;                  /* a pull finds the entries' values all over the matrix */
     bool may_push;             /* words have room for a receiver and an edge */
     bool push_made, pull_made; /* the pattern that it walks is there; of the two one is the matrix's own */
     double missed;             /* nanoseconds that the other one would have saved so far */

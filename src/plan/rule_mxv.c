@@ -3,36 +3,22 @@
  * it would have saved as much as it takes. */
 #include "plan/mxv_plan.h"
 
-/* Nanoseconds. Where the first message decides they are those of supersteps (rule_vertex.c), which were
- * measured; the others are orders of magnitude, which rest on no measurement. Messages themselves cost the
- * same either way. */
-#define GATHER 3.0     /* of a push: an edge to be brought together */
-#define SORT 9.0       /* and sorted: three passes of a radix sort */
-#define LOOK 1.2       /* of a pull: an entry of the matrix, its column, and a bit */
-#define ROW 2.5        /* a row, and a place of the result */
-#define SENDER 15.0    /* of a push where the first message decides: a row, which is far away */
-#define EDGE 2.2       /* and an edge: a mark of its receiver */
-#define CLAIM 10.0     /* a receiver that was found: its place in the order */
-#define VERTEX 0.6     /* of such a pull: a row, admitted or not */
-#define OPEN 15.0      /* one that is */
-#define TRANSPOSE 10.0 /* an entry of a pattern that is not there yet */
+#include "plan/vertex_plan.h"
 
-static double at_most(double x, double y) { return x < y ? x : y; }
-
-static void predict(ftb_mxv_plan *plan, const ftb_mxv_facts *f)
+/* Those of a superstep with these messages; nanoseconds. */
+static ftb_vertex_costs costs_of(const ftb_mxv_facts *f, int threads)
 {
-    const double threads = plan->threads, edges = (double)f->edges, open = (double)f->open;
-    const double share = f->receivers > 0 ? open / (double)f->receivers : 0, left = share * (double)f->nvals;
-    double push = edges * (GATHER / threads + SORT);
-    double pull = (left * LOOK + (double)f->receivers * ROW) / threads;
-    if (f->first) {
-        /* A row finds one that meets the vector among nvals / edges entries. */
-        const double looks = at_most(left, open * (double)f->nvals / (edges > 1 ? edges : 1));
-        push = (double)f->entries * SENDER + edges * EDGE + at_most(edges, (double)f->receivers) * CLAIM;
-        pull = ((double)f->receivers * VERTEX + open * OPEN + looks * LOOK) / threads;
-    }
-    plan->push_seconds = 1e-9 * push;
-    plan->pull_seconds = 1e-9 * pull;
+    const double share = f->receivers > 0 ? (double)f->open / (double)f->receivers : 0;
+    return ftb_vertex_costs_of(&(ftb_vertex_facts){.n = f->receivers,
+                                                   .nvals = f->nvals,
+                                                   .active = f->entries,
+                                                   .edges = f->edges,
+                                                   .threads = threads,
+                                                   .first = f->first,
+                                                   .plain = f->plain,
+                                                   .far = f->far,
+                                                   .open = f->open,
+                                                   .left = (int64_t)(share * (double)f->nvals)});
 }
 
 /* The lesser of the two; while the pattern that it wants is not there, the other one, until that pays. */
@@ -41,7 +27,7 @@ static ftb_mxv_way choose_lesser(ftb_mxv_plan *plan, const ftb_mxv_facts *f)
     const bool push = plan->push_seconds <= plan->pull_seconds, made = push ? f->push_made : f->pull_made;
     const double saved =
         1e9 * (push ? plan->pull_seconds - plan->push_seconds : plan->push_seconds - plan->pull_seconds);
-    if (!made && f->missed + saved < (double)f->nvals * TRANSPOSE / plan->threads) {
+    if (!made && f->missed + saved < costs_of(f, plan->threads).transpose) {
         plan->missed = saved;
         return push ? FTB_MXV_PULL : FTB_MXV_PUSH;
     }
@@ -63,7 +49,9 @@ void ftb_rule_mxv(ftb_mxv_plan *plan, const ftb_mxv_facts *f)
     const int threads = plan->forced & FTB_MXV_SET_THREADS ? (int)plan->asked_threads : f->threads;
     plan->threads = threads > 0 ? threads : 1;
     plan->missed = 0;
-    predict(plan, f);
+    const ftb_vertex_costs costs = costs_of(f, plan->threads);
+    plan->push_seconds = 1e-9 * costs.push;
+    plan->pull_seconds = 1e-9 * costs.pull;
     plan->way = choose(plan, f);
     plan->seconds = plan->way == FTB_MXV_PUSH   ? plan->push_seconds
                     : plan->way == FTB_MXV_PULL ? plan->pull_seconds

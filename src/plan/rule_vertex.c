@@ -22,7 +22,8 @@
     10.0               /* and what branches cost that turn out the other way, where half of them are active */
 #define PLAIN_FAR 10.0 /* an edge's value that lies where the transpose has it from */
 #define TRANSPOSE 7.0  /* an entry of a pattern that is not there yet */
-/* The same for messages that are all looked at: orders of magnitude, which rest on no measurement. */
+/* The same for messages that texts make, which cost as much either way (R-MAT graph of scale 17, bench_mxv).
+ */
 #define GATHER 3.0 /* an edge to be brought together */
 #define SORT 9.0   /* and sorted: three passes of a radix sort */
 #define PULL_LOOK 1.2
@@ -30,30 +31,37 @@
 
 static double at_most(double x, double y) { return x < y ? x : y; }
 
-FtB_Way ftb_rule_vertex(const ftb_vertex_facts *f, double *missed)
+ftb_vertex_costs ftb_vertex_costs_of(const ftb_vertex_facts *f)
 {
-    const double threads = f->threads, edges = (double)f->edges,
-                 open = at_most((double)f->open, (double)f->left);
+    const double threads = f->threads, n = (double)f->n, nvals = (double)f->nvals, left = (double)f->left,
+                 edges = (double)f->edges, open = at_most((double)f->open, left),
+                 senders = (double)f->active * SENDER;
     double push, pull;
-    *missed = 0;
     if (f->first) {
         /* A vertex finds an active one among nvals / edges entries. */
-        const double looks = at_most((double)f->left, open * (double)f->nvals / (edges > 1 ? edges : 1));
-        push = (double)f->active * SENDER + edges * EDGE + at_most(edges, open) * CLAIM;
-        pull = ((double)f->n * VERTEX + open * OPEN + looks * LOOK) / threads;
+        const double looks = at_most(left, open * nvals / (edges > 1 ? edges : 1));
+        push = senders + edges * EDGE + at_most(edges, open) * CLAIM;
+        pull = (n * VERTEX + open * OPEN + looks * LOOK) / threads;
     } else if (f->bits) {
-        push = (double)f->active * SENDER + edges * BITS_EDGE;
-        pull = ((double)f->n * BITS_VERTEX + (double)f->nvals * BITS_LOOK) / threads;
+        push = senders + edges * BITS_EDGE;
+        pull = (n * BITS_VERTEX + nvals * BITS_LOOK) / threads;
     } else if (f->plain) {
-        const double share = f->nvals > 0 ? at_most(1, edges / (double)f->nvals) : 0;
+        const double share = nvals > 0 ? at_most(1, edges / nvals) : 0;
         const double take = PLAIN_TAKE + PLAIN_GUESS * (1 - share) + (f->far ? PLAIN_FAR : 0);
-        push = ((double)f->active * SENDER + edges * PLAIN_EDGE) / threads;
-        pull = ((double)f->n * PLAIN_VERTEX + (double)f->nvals * PLAIN_LOOK + edges * take) / threads;
+        push = (senders + edges * PLAIN_EDGE) / threads;
+        pull = (n * PLAIN_VERTEX + left * (PLAIN_LOOK + share * take)) / threads;
     } else {
         push = edges * (GATHER + SORT) / threads;
-        pull = ((double)f->nvals * PULL_LOOK + (double)f->n * PULL_VERTEX) / threads;
+        pull = (left * PULL_LOOK + n * PULL_VERTEX) / threads;
     }
-    const double make = f->pull_made ? 0 : (double)f->nvals * TRANSPOSE / threads;
+    return (ftb_vertex_costs){push, pull, nvals * TRANSPOSE / threads};
+}
+
+FtB_Way ftb_rule_vertex(const ftb_vertex_facts *f, double *missed)
+{
+    const ftb_vertex_costs costs = ftb_vertex_costs_of(f);
+    const double push = costs.push, pull = costs.pull, make = f->pull_made ? 0 : costs.transpose;
+    *missed = 0;
     const bool apart = f->first || f->bits; /* loops of their own, which need no product */
     if (apart && f->all && f->any_way && f->wanted >= FTB_WAY_ALL)
         return FTB_WAY_ALL;

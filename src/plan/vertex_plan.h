@@ -18,9 +18,15 @@ typedef struct ftb_vertex_facts {
     bool bits;      /* a search from several sources, a word each */
     bool plain;     /* messages that loops know */
     bool far;       /* a pull finds the values of edges all over the graph */
-    int64_t open, left; /* with `first`: vertices that may still receive, and their entries, more or less */
+    int64_t open, left; /* vertices that may still receive, and their entries, more or less */
     FtB_Way wanted;     /* FTB_WAY_AUTO: none */
 } ftb_vertex_facts;
+
+/* Nanoseconds of the two, and of a pattern's transpose. */
+typedef struct ftb_vertex_costs {
+    double push, pull, transpose;
+} ftb_vertex_costs;
+ftb_vertex_costs ftb_vertex_costs_of(const ftb_vertex_facts *facts);
 
 /* *missed: nanoseconds that a pull would save if the patterns were there for which it was not chosen. */
 FtB_Way ftb_rule_vertex(const ftb_vertex_facts *facts, double *missed);

@@ -6,20 +6,6 @@
 
 /* ---- messages */
 
-/* message, edge or a sum, difference or the like of the two: nothing leaves the loop over edges then that
- * could show. */
-static bool is_plain(const ftb_expr *e)
-{
-    if (!e)
-        return false;
-    const ftb_node *root = &e->nodes[e->root];
-    if (root->op == FTB_OP_NAME)
-        return ftb_tree_is_name(e, e->root, "message");
-    return (root->op == FTB_OP_ADD || root->op == FTB_OP_SUB || root->op == FTB_OP_MUL) && root->count == 2 &&
-           ftb_tree_is_name(e, ftb_tree_arg(e, e->root, 0), "message") &&
-           ftb_tree_is_name(e, ftb_tree_arg(e, e->root, 1), "edge");
-}
-
 static bool is_one_name(const ftb_expr *e, const char *name)
 {
     return e && ftb_tree_is_name(e, e->root, name);
@@ -54,16 +40,11 @@ static ftb_vertex_plain find_plain(const struct FtB_Run_opaque *r)
 {
     const ftb_vertex_work *w = &r->work;
     const ftb_vertex_text *t = &w->texts[FTB_VERTEX_COMBINE];
-    const bool type = w->reduced == FTB_INT64 || w->reduced == FTB_FP32 || w->reduced == FTB_FP64;
-    if (!type || t->type != w->reduced || w->width != 1 || !is_plain(t->m.expr) ||
-        (w->monoid != FTB_MIN && w->monoid != FTB_MAX && w->monoid != FTB_PLUS))
+    const ftb_vertex_plain plain = ftb_vertex_plain_of(t->m.expr, "message");
+    if (!ftb_vertex_plain_knows(w->monoid, w->reduced) || t->type != w->reduced || w->width != 1 ||
+        (plain > FTB_PLAIN_COPY && r->reads_edges && (r->A->type != w->reduced || r->A->width != 1)))
         return FTB_PLAIN_NONE;
-    const ftb_operator op = t->m.expr->nodes[t->m.expr->root].op;
-    if (op == FTB_OP_NAME)
-        return FTB_PLAIN_COPY;
-    if (r->reads_edges && (r->A->type != w->reduced || r->A->width != 1))
-        return FTB_PLAIN_NONE;
-    return op == FTB_OP_ADD ? FTB_PLAIN_ADD : op == FTB_OP_SUB ? FTB_PLAIN_SUB : FTB_PLAIN_MUL;
+    return plain;
 }
 
 /* ---- settled */
@@ -232,7 +213,7 @@ GrB_Info ftb_vertex_forms(FtB_Run r)
     ftb_vertex_work *w = &r->work;
     const bool counts = w->monoid == FTB_PLUS || w->monoid == FTB_TIMES;
     r->any_way = (counts ? !ftb_type_float(w->reduced) : w->monoid != FTB_ANY) &&
-                 is_plain(w->texts[FTB_VERTEX_COMBINE].m.expr);
+                 ftb_vertex_plain_of(w->texts[FTB_VERTEX_COMBINE].m.expr, "message") != FTB_PLAIN_NONE;
     find_first(r);
     w->plain = w->first ? FTB_PLAIN_NONE : find_plain(r);
     if (w->settled >= 0)

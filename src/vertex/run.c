@@ -75,14 +75,10 @@ static GrB_Info ask(FtB_Run r)
     return info;
 }
 
-/* Who may still receive: where a program settles its vertices, about those that were not active yet and have
+/* Who may still receive of a program that settles its vertices: about those that were not active yet and have
  * edges. */
 static void count_open(const struct FtB_Run_opaque *r, ftb_vertex_facts *facts)
 {
-    facts->open = r->n;
-    facts->left = facts->nvals;
-    if (r->work.settled < 0)
-        return;
     const ftb_degrees *degrees = ftb_pattern_degrees(r->A->pattern);
     facts->open = 0;
     for (int b = 0; b < FTB_DEGREES; b++)
@@ -105,13 +101,15 @@ static ftb_vertex_facts facts_of(const struct FtB_Run_opaque *r, int64_t edges)
                                            ftb_pattern_transposed(p, r->reads_edges),
                               .missed = (double)atomic_load(&p->would_save),
                               .all = r->all,
+                              .open = r->n,
+                              .left = ftb_vertex_entries(r),
                               .any_way = r->any_way,
                               .first = r->work.first,
                               .bits = r->bits.there,
                               .plain = r->work.plain != FTB_PLAIN_NONE,
                               .far = r->reads_edges && r->program->direction != FTB_IN,
                               .wanted = r->options.way};
-    if (facts.first)
+    if (facts.first && r->work.settled >= 0)
         count_open(r, &facts);
     return facts;
 }

@@ -60,14 +60,6 @@ static void point_feeds(step *s)
     }
 }
 
-static bool reads_entries(const ftb_message *m)
-{
-    for (int f = 0; f < m->nfeeds; f++)
-        if (m->feeds[f].side == FTB_SIDE_EDGE)
-            return true;
-    return false;
-}
-
 /* ---- who receives */
 
 static bool admitted(const ftb_mxv_product *p, int64_t i)
@@ -123,21 +115,21 @@ static GrB_Info prepare(step *s)
     *text = (ftb_vertex_text){.m = *p->m, .program = s->program, .type = type.message, .width = type.width};
     point_feeds(s);
     s->texts[FTB_VERTEX_SEND] = *text;
-    s->work = (ftb_vertex_work){
-        .ctx = p->ctx,
-        .n = p->receivers,
-        .senders = p->senders,
-        .nthreads = p->threads,
-        .ntexts = 2,
-        .texts = s->texts,
-        .active = -1,
-        .settled = -1,
-        .takers = s->takers,
-        .edges = reads_entries(p->m) ? p->m : NULL, /* entries are wanted; no feed is pointed there */
-        .monoid = p->m->reducer.monoid,
-        .reduced = type.reduced,
-        .width = type.width,
-        .reduce = ftb_segment_of(p->m->reducer.monoid, type.reduced)};
+    s->work = (ftb_vertex_work){.ctx = p->ctx,
+                                .n = p->receivers,
+                                .senders = p->senders,
+                                .nthreads = p->threads,
+                                .ntexts = 2,
+                                .texts = s->texts,
+                                .active = -1,
+                                .settled = -1,
+                                .takers = s->takers,
+                                .edges = p->values,
+                                .plain = p->plain,
+                                .monoid = p->m->reducer.monoid,
+                                .reduced = type.reduced,
+                                .width = type.width,
+                                .reduce = ftb_segment_of(p->m->reducer.monoid, type.reduced)};
     return ftb_vertex_workers_new(&s->work);
 }
 
@@ -165,6 +157,10 @@ static GrB_Info deliver(step *s)
 {
     const ftb_mxv_product *p = s->p;
     const int64_t edges = p->push ? ftb_vertex_count(&s->work, &p->edges, &s->senders) : 0;
+    if (p->plain)
+        return p->push
+                   ? ftb_vertex_plain_push(&s->work, &p->edges, &s->senders, edges, s->mail.type, &s->mail)
+                   : ftb_vertex_plain_pull(&s->work, &p->edges, &s->senders, s->mail.type, &s->mail);
     if (p->push)
         return s->first ? ftb_vertex_first_push(&s->work, &p->edges, &s->senders, edges, &s->mail)
                         : ftb_vertex_push(&s->work, &p->edges, &s->senders, edges, &s->mail);

@@ -15,6 +15,8 @@ typedef struct ftb_mxv_product {
     const ftb_vector *u;    /* of as many places as there are senders */
     bool push;              /* the edges' rows are senders, else receivers */
     bool first;             /* of each receiver the first message decides */
+    ftb_vertex_plain plain; /* or it is one that loops know, over */
+    const void *values;     /* those of the matrix; NULL: no message reads them */
     ftb_vertex_edges edges; /* one pattern */
     /* Receivers that are not admitted may be left out, in a pull. */
     const ftb_vector *mask; /* NULL: there is none */

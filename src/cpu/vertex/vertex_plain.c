@@ -4,6 +4,7 @@
 #include "cpu/vertex/vertex_parts.h"
 #include "cpu/vertex/vertex_test.h"
 #include "expr/scalar.h"
+#include "expr/tree.h"
 
 #define INLINE static inline __attribute__((always_inline))
 
@@ -24,6 +25,34 @@ typedef struct plain {
     uint64_t *words; /* of a push of few: receiver and place of each message */
     void *messages;
 } plain;
+
+/* ---- what the loops know */
+
+/* What was sent, or that and the edge's value, by an operator that leaves nothing behind that could show. */
+ftb_vertex_plain ftb_vertex_plain_of(const ftb_expr *text, const char *sent)
+{
+    if (!text)
+        return FTB_PLAIN_NONE;
+    const ftb_node *root = &text->nodes[text->root];
+    if (root->op == FTB_OP_NAME)
+        return ftb_tree_is_name(text, text->root, sent) ? FTB_PLAIN_COPY : FTB_PLAIN_NONE;
+    if ((root->op != FTB_OP_ADD && root->op != FTB_OP_SUB && root->op != FTB_OP_MUL) || root->count != 2)
+        return FTB_PLAIN_NONE;
+    const int left = ftb_tree_arg(text, text->root, 0), right = ftb_tree_arg(text, text->root, 1);
+    const bool as_said = ftb_tree_is_name(text, left, sent) && ftb_tree_is_name(text, right, "edge");
+    const bool turned = ftb_tree_is_name(text, left, "edge") && ftb_tree_is_name(text, right, sent);
+    if (!as_said && (!turned || root->op == FTB_OP_SUB))
+        return FTB_PLAIN_NONE;
+    return root->op == FTB_OP_ADD ? FTB_PLAIN_ADD : root->op == FTB_OP_SUB ? FTB_PLAIN_SUB : FTB_PLAIN_MUL;
+}
+
+bool ftb_vertex_plain_knows(ftb_monoid monoid, FtB_Type reduced)
+{
+    return (monoid == FTB_MIN || monoid == FTB_MAX || monoid == FTB_PLUS) &&
+           (reduced == FTB_INT64 || reduced == FTB_FP32 || reduced == FTB_FP64);
+}
+
+/* ---- loops */
 
 /* Entries of row v whose receivers are the part's. */
 static inline int64_t not_below(const ftb_pattern *p, int64_t v, int64_t column)
@@ -211,7 +240,7 @@ static const loops *loops_of(const ftb_vertex_work *w)
 static GrB_Info convert(plain *x, ftb_vertex_mail *mail, FtB_Type type, bool all)
 {
     const ftb_vertex_work *w = x->w;
-    const int64_t count = all ? w->n : x->senders->count;
+    const int64_t count = all ? w->senders : x->senders->count;
     const size_t size = FtB_Type_size(type), wide = FtB_Type_size(w->reduced);
     const bool in_place = mail->by_vertex == (all || !x->senders->list);
     x->sent = mail->sent;
@@ -346,7 +375,7 @@ GrB_Info ftb_vertex_plain_push(const ftb_vertex_work *w, const ftb_vertex_edges 
 GrB_Info ftb_vertex_plain_pull(const ftb_vertex_work *w, const ftb_vertex_edges *by_receiver,
                                const ftb_vertex_list *senders, FtB_Type sent, ftb_vertex_mail *mail)
 {
-    const int64_t words = w->n / 64 + 1;
+    const int64_t words = w->senders / 64 + 1;
     plain x = {.w = w, .by = by_receiver, .senders = senders};
     uint64_t *active = ftb_vertex_need(w->ctx, &mail->rooms[ACTIVE], words, sizeof *active);
     if (!active)

@@ -163,8 +163,10 @@ GrB_Info ftb_vertex_first_push(const ftb_vertex_work *w, const ftb_vertex_edges 
                                const ftb_vertex_list *senders, int64_t edges, ftb_vertex_mail *mail);
 GrB_Info ftb_vertex_first_pull(const ftb_vertex_work *w, const ftb_vertex_edges *by_receiver,
                                const ftb_vertex_list *senders, ftb_vertex_mail *mail);
-/* The same of plain messages, of min, max and plus over INT64, FP32 or FP64; `sent`: the type of what was,
- * and of edges' values the type is what is reduced. (vertex_plain.c) */
+/* The same of plain messages, of reducers and types that the loops know; `sent`: the type of what was, and of
+ * edges' values the type is what is reduced. (vertex_plain.c) */
+ftb_vertex_plain ftb_vertex_plain_of(const ftb_expr *text, const char *sent); /* `sent`: its name there */
+bool ftb_vertex_plain_knows(ftb_monoid monoid, FtB_Type reduced);
 GrB_Info ftb_vertex_plain_push(const ftb_vertex_work *w, const ftb_vertex_edges *by_sender,
                                const ftb_vertex_list *senders, int64_t edges, FtB_Type sent,
                                ftb_vertex_mail *mail);

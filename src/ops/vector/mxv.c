@@ -23,6 +23,7 @@ typedef struct mxv_call {
     ftb_message m; /* its rows are receivers, its columns senders, its entries A's own */
     ftb_message_type type;
     bool reads_entries;
+    ftb_vertex_plain plain;
     int64_t *listed, nlisted; /* receivers that the mask admits; NULL: all, or most */
     ftb_mxv_facts facts;
     ftb_any_plan plan;
@@ -123,6 +124,17 @@ static void turn_sides(ftb_message *m)
     }
 }
 
+/* Whether loops know it, that have values of entries in the type that is reduced. */
+static ftb_vertex_plain plain_of(const mxv_call *c)
+{
+    const ftb_vertex_plain plain = ftb_vertex_plain_of(c->m.expr, "src");
+    const FtB_Type type = c->type.reduced;
+    if (!ftb_vertex_plain_knows(c->m.reducer.monoid, type) || c->type.message != type ||
+        (plain > FTB_PLAIN_COPY && c->reads_entries && c->A->type != type))
+        return FTB_PLAIN_NONE;
+    return plain;
+}
+
 static GrB_Info make_message(mxv_call *c, FtB_Arg semiring)
 {
     GrB_Info info;
@@ -138,6 +150,7 @@ static GrB_Info make_message(mxv_call *c, FtB_Arg semiring)
         c->reads_entries |= c->m.feeds[f].side == FTB_SIDE_EDGE;
     FTB_CHECK(ftb_message_types(&c->type, &c->m));
     FTB_CHECK(check_message(c));
+    c->plain = plain_of(c);
     info = ftb_vector_write_check(c->call.C, c->call.M, c->call.accum, c->type.reduced);
 done:
     return info;
@@ -193,6 +206,8 @@ static GrB_Info describe(mxv_call *c)
                          .push_made = !c->rows_receive || there,
                          .pull_made = c->rows_receive || there,
                          .first = c->m.reducer.monoid == FTB_ANY,
+                         .plain = c->plain != FTB_PLAIN_NONE,
+                         .far = c->reads_entries && !c->rows_receive,
                          .open = open_places(c),
                          .missed = (double)atomic_load(&p->would_save),
                          .form = ftb_form_name(u->form)};
@@ -240,6 +255,8 @@ static GrB_Info run_some(ftb_vector *T, const mxv_call *c, const ftb_mxv_plan *p
                                .u = &c->u->v,
                                .push = push,
                                .first = c->facts.first,
+                               .plain = c->plain,
+                               .values = c->reads_entries ? ftb_values(c->A) : NULL,
                                .mask = c->call.M ? &c->call.M->v : NULL,
                                .complement = c->call.flags.complement,
                                .threads = asked ? plan->threads
