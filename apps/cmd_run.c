@@ -55,7 +55,7 @@ static const option run_options[] = {
      .kind = OPTION_CHOICE,
      .offset = FIELD(definition),
      .argument = "NAME",
-     .choices = "gap|networkx",
+     .choices = "gap|networkx|ldbc",
      .help = "pagerank: whose. Default: gap."},
     {.name = "damping",
      .kind = OPTION_REAL,
@@ -67,7 +67,7 @@ static const option run_options[] = {
      .offset = FIELD(tolerance),
      .argument = "X",
      .help = "pagerank: by how much all ranks together may still change; networkx: of each. Default: 1e-4; "
-             "1e-6."},
+             "1e-6. ldbc has rounds."},
     {.heading = "A program of your own"},
     {.name = "send",
      .kind = OPTION_TEXT,
@@ -117,7 +117,7 @@ static const option run_options[] = {
      .offset = FIELD(rounds),
      .argument = "N",
      .low = 1,
-     .help = "Supersteps at most; communities: rounds, 10 by default."},
+     .help = "Supersteps at most; communities, and pagerank by ldbc: rounds, 10 by default."},
     {.name = "explain",
      .kind = OPTION_SET,
      .offset = FIELD(explain),
@@ -170,6 +170,8 @@ static int check_options(const run_work *w)
         return app_fail(APP_USAGE, "--damping: %g; expected more than 0, and 1 at most", v->damping);
     if (!isnan(v->tolerance) && !(v->tolerance > 0))
         return app_fail(APP_USAGE, "--tolerance: %g; expected more than 0", v->tolerance);
+    if (!isnan(v->tolerance) && v->definition == FTB_PAGERANK_LDBC)
+        return app_fail(APP_USAGE, "--tolerance: the ranks of ldbc end after --rounds");
     return APP_OK;
 }
 

@@ -20,6 +20,10 @@ run 0 run components g.mtx -o -
 [ "$(cut -f2 out | tr '\n' ' ')" = "1 1 1 1 5 5 7 " ] || fail "components: $(cat out)"
 run 0 run pagerank g.mtx --definition networkx --tolerance 1e-12 --rounds 1000 -o r.tsv
 awk '{ sum += $2 } END { exit !(sum > 0.999999 && sum < 1.000001) }' r.tsv || fail "ranks: $(cat r.tsv)"
+run 0 run pagerank g.mtx --definition ldbc --rounds 60 -o l.tsv
+holds out "60 supersteps in"
+awk '{ sum += $2; r[$1] = $2 } END { exit !(sum > 0.999999 && sum < 1.000001 && r[1] == r[4] && r[6] == r[7]) }' l.tsv ||
+    fail "ldbc's does not look at values: $(cat l.tsv)"
 run 0 run pagerank g.mtx --damping 0.5 --explain -o r.npy
 holds out "superstep"
 holds out "all"
@@ -92,6 +96,8 @@ run 2 run pagerank g.mtx --damping 0
 says "--damping: 0; expected more than 0, and 1 at most"
 run 2 run pagerank g.mtx --tolerance 0
 says "--tolerance: 0; expected more than 0"
+run 2 run pagerank g.mtx --definition ldbc --tolerance 1e-3
+says "--tolerance: the ranks of ldbc end after --rounds"
 run 2 run --send x g.mtx
 says "--combine is missing"
 run 2 run sssp --send x --combine 'min : message' --apply 'x = 1' --init 'x = 1' g.mtx

@@ -1,6 +1,6 @@
 /* LDBC Graphalytics' algorithms by its rules of validation (specification 1.0, "Output Validation"): exact
- * match of BFS and CDLP, equivalence of WCC, epsilon match of LCC and SSSP, against what its definitions and
- * pseudo-code say, done slowly. Graphs are this test's own: directed ones and undirected ones, which have
+ * match of BFS and CDLP, equivalence of WCC, epsilon match of PR, LCC and SSSP, against what its definitions
+ * and pseudo-code say, done slowly. Graphs are this test's own: directed ones and undirected ones, which have
  * every edge in both directions, without loops and parallel edges, with vertices that nothing leads to. The
  * rules themselves are tried on what they have to refuse. */
 #include "support/check.h"
@@ -124,6 +124,29 @@ static void shortest(const graph *from, int64_t root, double *dist)
     }
 }
 
+static void page_ranks(const graph *from, int64_t rounds, double d, double *rank)
+{
+    const int64_t n = from->g.n;
+    int64_t out[MOST] = {0};
+    for (int64_t v = 0; v < n; v++) {
+        rank[v] = 1 / (double)n;
+        for (int64_t u = 0; u < n; u++)
+            out[v] += from->g.is[v * n + u];
+    }
+    for (int64_t round = 0; round < rounds; round++) {
+        double dangling = 0, next[MOST];
+        for (int64_t v = 0; v < n; v++)
+            dangling += out[v] == 0 ? rank[v] : 0;
+        for (int64_t v = 0; v < n; v++) {
+            double sum = 0;
+            for (int64_t u = 0; u < n; u++)
+                sum += from->g.is[u * n + v] ? rank[u] / (double)out[u] : 0;
+            next[v] = (1 - d) / (double)n + d * sum + d / (double)n * dangling;
+        }
+        memcpy(rank, next, sizeof next);
+    }
+}
+
 static void weak_components(const graph *from, int64_t *label)
 {
     const int64_t n = from->g.n;
@@ -159,6 +182,22 @@ static void bfs_and_sssp(const graph *from, int64_t root)
     assert_true(epsilon(block_values(D), dist, n));
     FtB_Block_free(&L);
     FtB_Block_free(&D);
+}
+
+static void ranks(const graph *from, int64_t rounds, double d)
+{
+    const int64_t n = from->g.n;
+    double rank[MOST];
+    int64_t taken = 0;
+    FtB_Block R;
+    assert_ok(FtB_Block_new(&R, n, 1, FTB_FP64));
+    assert_ok(FtB_pagerank(
+        R, from->A,
+        FTB_PAGERANK(.kind = FTB_PAGERANK_LDBC, .damping = d, .rounds = rounds, .supersteps = &taken)));
+    page_ranks(from, rounds ? rounds : 10, d ? d : 0.85, rank);
+    assert_true(epsilon(block_values(R), rank, n));
+    assert_int_equal(taken, rounds ? rounds : 10);
+    FtB_Block_free(&R);
 }
 
 static void labels_of_both(const graph *from, int64_t rounds)
@@ -197,6 +236,7 @@ static void algorithms(void **state)
         bfs_and_sssp(&from, rng_below(&r, from.g.n));
         labels_of_both(&from, 1 + rng_below(&r, 12));
         coefficients(&from);
+        ranks(&from, rng_below(&r, 20), c % 3 ? 0 : 0.95);
         FtB_Matrix_free(&from.A);
         ref_graph_free(&from.g);
     }

@@ -50,11 +50,12 @@ static GrB_Info pagerank(run_work *w)
     GrB_Info info = FtB_Block_new(&w->X, w->n, 1, FTB_FP64);
     if (info != GrB_SUCCESS)
         return info;
-    return FtB_pagerank(w->X, w->A,
-                        FTB_PAGERANK(.kind = v->definition > 0 ? FTB_PAGERANK_NETWORKX : FTB_PAGERANK_GAP,
-                                     .damping = isnan(v->damping) ? 0 : v->damping,
-                                     .tolerance = isnan(v->tolerance) ? 0 : v->tolerance, .rounds = v->rounds,
-                                     .explain = w->explain, .supersteps = &w->supersteps));
+    return FtB_pagerank(
+        w->X, w->A,
+        FTB_PAGERANK(.kind = v->definition < 0 ? FTB_PAGERANK_GAP : (FtB_Pagerank_kind)v->definition,
+                     .damping = isnan(v->damping) ? 0 : v->damping,
+                     .tolerance = isnan(v->tolerance) ? 0 : v->tolerance, .rounds = v->rounds,
+                     .explain = w->explain, .supersteps = &w->supersteps));
 }
 
 static GrB_Info triangles(run_work *w)

@@ -43,9 +43,11 @@ typedef enum FtB_Pagerank_kind {
     FTB_PAGERANK_GAP =
         0, /**< rank = (1 - d) / n + d * sum of rank / outdegree: what vertices without edges have is lost;
               ends where the changes sum up to less than the tolerance, 1e-4. The GAP benchmark's */
-    FTB_PAGERANK_NETWORKX /**< by the shares of the entries' values, those of vertices without any to all
-                             alike; ends where they sum up to less than n times the tolerance, 1e-6.
-                             networkx's pagerank */
+    FTB_PAGERANK_NETWORKX, /**< by the shares of the entries' values, those of vertices without any to all
+                              alike; ends where they sum up to less than n times the tolerance, 1e-6.
+                              networkx's pagerank */
+    FTB_PAGERANK_LDBC /**< GAP's, but that what vertices without entries have goes to all alike; ends after as
+                         many rounds as were asked for, 10. LDBC Graphalytics' */
 } FtB_Pagerank_kind;
 
 /** Options of FtB_pagerank; made by FTB_PAGERANK(.damping = 0.9). Zero means the default. */
@@ -53,8 +55,8 @@ typedef struct FtB_Pagerank_options {
     size_t size;            /**< set by the macro */
     FtB_Pagerank_kind kind; /**< GAP's */
     double damping;         /**< d; 0.85 */
-    double tolerance;       /**< the kind's own */
-    int64_t rounds;         /**< supersteps at most; 100 */
+    double tolerance;       /**< the kind's own; LDBC's has none */
+    int64_t rounds;         /**< supersteps at most, or, of LDBC's, in all; 100, LDBC's 10 */
     FILE *explain;          /**< as of FtB_Run_options */
     int64_t *supersteps;    /**< [out] how many there were; NULL */
 } FtB_Pagerank_options;

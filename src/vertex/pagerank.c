@@ -1,6 +1,7 @@
-/* PageRank by GAP's and networkx's definitions. A vertex sends its rank times what it gives to each link: one
- * by the number of its links, or by the sum of their values. What vertices without links have goes to all, in
- * networkx's: it is summed up between supersteps, and is a constant in the next. */
+/* PageRank by the definitions of GAP, networkx and LDBC Graphalytics. A vertex sends its rank times what it
+ * gives to each link: one by the number of its links, or, in networkx's, by the sum of their values. What
+ * vertices without links have is lost in GAP's, and goes to all in the others: it is summed up between
+ * supersteps, and is a constant in the next. */
 #include "core/options.h"
 #include "vertex/algorithm.h"
 
@@ -19,7 +20,7 @@ static GrB_Info check_options(FtB_Pagerank_options *o, const FtB_Pagerank_option
     GrB_Info info = ftb_options_read(o, sizeof *o, given, "FtB_pagerank", "FTB_PAGERANK");
     if (info != GrB_SUCCESS)
         return info;
-    if ((int)o->kind < FTB_PAGERANK_GAP || (int)o->kind > FTB_PAGERANK_NETWORKX)
+    if ((int)o->kind < FTB_PAGERANK_GAP || (int)o->kind > FTB_PAGERANK_LDBC)
         return ftb_fail(GrB_INVALID_VALUE, "options: kind is %d; expected one of FTB_PAGERANK_*",
                         (int)o->kind);
     if (!(o->damping >= 0 && o->damping <= 1) || !(o->tolerance >= 0) || o->rounds < 0)
@@ -27,9 +28,14 @@ static GrB_Info check_options(FtB_Pagerank_options *o, const FtB_Pagerank_option
             GrB_INVALID_VALUE,
             "options: damping %g, tolerance %g, rounds %lld; expected 0 to 1, 0 or more, 0 or more",
             o->damping, o->tolerance, (long long)o->rounds);
+    const bool fixed = o->kind == FTB_PAGERANK_LDBC;
+    if (fixed && o->tolerance > 0)
+        return ftb_fail(GrB_INVALID_VALUE, "options: tolerance is %g; LDBC's has none, but rounds",
+                        o->tolerance);
     o->damping = o->damping > 0 ? o->damping : 0.85;
-    o->tolerance = o->tolerance > 0 ? o->tolerance : o->kind == FTB_PAGERANK_GAP ? 1e-4 : 1e-6;
-    o->rounds = o->rounds > 0 ? ftb_min(o->rounds, INT64_MAX - 1) : 100; /* a run has one more */
+    if (!fixed)
+        o->tolerance = o->tolerance > 0 ? o->tolerance : o->kind == FTB_PAGERANK_GAP ? 1e-4 : 1e-6;
+    o->rounds = o->rounds > 0 ? ftb_min(o->rounds, INT64_MAX - 1) : fixed ? 10 : 100; /* a run has one more */
     return GrB_SUCCESS;
 }
 
@@ -77,7 +83,7 @@ static GrB_Info run(const pages *p, FtB_Program program)
         FTB_CHECK(FtB_Run_step(steps, &more));
         FTB_CHECK(FtB_Run_about(steps, &about));
     }
-    if (more)
+    if (more && p->o.kind != FTB_PAGERANK_LDBC)
         info = ftb_fail(GrB_NO_VALUE, "ranks still changed by more than %g after %lld rounds", limit,
                         (long long)about.round);
 done:
@@ -107,7 +113,9 @@ GrB_Info FtB_pagerank(FtB_Block ranks, FtB_Matrix A, const FtB_Pagerank_options 
         &program,
         FTB_PROGRAM(.send = "rank * share",
                     .combine = p.o.kind == FTB_PAGERANK_NETWORKX ? "plus : message * edge" : "plus : message",
-                    .apply = "rank = " RANK, .until = "sum(abs(new.rank - old.rank)) < limit")));
+                    .apply = "rank = " RANK,
+                    .until =
+                        p.o.kind == FTB_PAGERANK_LDBC ? NULL : "sum(abs(new.rank - old.rank)) < limit")));
     info = run(&p, program);
 done:
     FtB_Program_free(&program);
