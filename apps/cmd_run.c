@@ -23,11 +23,11 @@ static const option run_options[] = {
      .kind = OPTION_TEXT,
      .offset = FIELD(sources),
      .argument = "LIST|FILE",
-     .help =
-         "bfs, sssp: where to start, a column each: numbers with commas between them, or a file of a "
-         "number a line, as "
-         "the graph's file numbers vertices. betweenness: whose paths count. Of programs of your own: who "
-         "sends first. Default of these: all of them."},
+     .help = "bfs, sssp: where to start, a column each: numbers with commas between them, or a file of a "
+             "number a line, as "
+             "the graph's file numbers vertices. pagerank: for whom, a column each; default: for all alike. "
+             "betweenness: whose paths count. Of programs of your own: who "
+             "sends first. Default of these: all of them."},
     {.name = "samples",
      .kind = OPTION_INTEGER,
      .offset = FIELD(samples),
@@ -344,7 +344,8 @@ const command command_run = {
     .description =
         "Programs: bfs gives levels and parents, a column for each source, then another; sssp the "
         "lengths of shortest paths; "
-        "pagerank ranks; components the least vertex of each weakly connected component; triangles "
+        "pagerank ranks, with --sources a column for each of them; components the least vertex of each "
+        "weakly connected component; triangles "
         "those that each vertex is in; "
         "clustering coefficients; betweenness what each vertex has of all shortest paths; communities "
         "labels by propagation; "
@@ -354,6 +355,7 @@ const command command_run = {
         "applied to the state, and vertices that change are active in the next superstep.",
     .examples = "  $ featblas run sssp roads.mtx --sources 7 -o distances.tsv\n"
                 "  $ featblas run pagerank roads.mtx --definition networkx -o ranks.npy\n"
+                "  $ featblas run pagerank roads.mtx --sources 7,12 -o near.tsv\n"
                 "  $ featblas run triangles karate.mtx -o triangles.tsv\n"
                 "  $ featblas run betweenness karate.mtx --samples 10 --normalized -o between.tsv\n"
                 "  $ featblas run --send dist --combine 'min : message + edge' --apply 'dist = min(dist, "

@@ -3,9 +3,10 @@
  * FILE is a square graph (featblas gen rmat --scale 20 --symmetric -o kron.csr). Medians over the repeats:
  * breadth-first search from one vertex that has edges, another in each repeat, and from 64 at once beside 64
  * times one; shortest paths with whole lengths 1 to 255; components; PageRank by GAP's definition, in all and
- * a superstep of it; the text of a user beside the program of the same meaning; triangles and clustering
- * coefficients; betweenness from one vertex and from 64; communities; and the topological order of the
- * entries above the diagonal. Rows by their first words: those alone. */
+ * a superstep of it, and personalised for 64 vertices at once beside 64 times one; the text of a user beside
+ * the program of the same meaning; triangles and clustering coefficients; betweenness from one vertex and
+ * from 64; communities; and the topological order of the entries above the diagonal. Rows by their first
+ * words: those alone. */
 #include "support/calls.h"
 
 #include "featblas_vertex.h"
@@ -22,7 +23,7 @@ typedef struct graph {
     FtB_Matrix A, lengths, upper;
     int64_t n, nvals;
     const int64_t *rowptr;
-    FtB_Block levels, parents, all, dist, labels, ranks, counts, shares;
+    FtB_Block levels, parents, all, dist, labels, ranks, many, counts, shares;
     FtB_Program own;
     int64_t sources[MANY], supersteps;
 } graph;
@@ -73,6 +74,19 @@ static void pagerank(graph *g)
     bench_check(FtB_pagerank(g->ranks, g->A, FTB_PAGERANK(.supersteps = &g->supersteps)));
 }
 
+/* Personalised: a column for each source. */
+static void pagerank_many(graph *g)
+{
+    bench_check(FtB_pagerank(g->many, g->A,
+                             FTB_PAGERANK(.sources = {g->sources, MANY}, .supersteps = &g->supersteps)));
+}
+static void pagerank_each(graph *g)
+{
+    for (int s = 0; s < MANY; s++)
+        bench_check(FtB_pagerank(g->ranks, g->A,
+                                 FTB_PAGERANK(.sources = {g->sources + s, 1}, .supersteps = &g->supersteps)));
+}
+
 static void triangles(graph *g) { bench_check(FtB_triangles(NULL, g->counts, g->A)); }
 static void clustering(graph *g) { bench_check(FtB_clustering(g->shares, g->A, NULL)); }
 static void between_one(graph *g) { bench_check(FtB_betweenness(g->shares, g->A, g->sources, 1, NULL)); }
@@ -93,6 +107,8 @@ static const struct {
             {"the same as a text", own_paths},
             {"components", components},
             {"pagerank, GAP's", pagerank},
+            {"pagerank for 64 at once", pagerank_many},
+            {"pagerank for 64, one by one", pagerank_each},
             {"triangles", triangles},
             {"clustering coefficients", clustering},
             {"betweenness from one", between_one},
@@ -129,6 +145,7 @@ static void read_graph(graph *g, const char *path)
     bench_check(FtB_Block_new(&g->dist, g->n, 1, FTB_FP32));
     bench_check(FtB_Block_new(&g->labels, g->n, 1, FTB_INT32));
     bench_check(FtB_Block_new(&g->ranks, g->n, 1, FTB_FP32));
+    bench_check(FtB_Block_new(&g->many, g->n, MANY, FTB_FP32));
     bench_check(FtB_Block_new(&g->counts, g->n, 1, FTB_INT64));
     bench_check(FtB_Block_new(&g->shares, g->n, 1, FTB_FP64));
     bench_check(FtB_Matrix_new(&g->upper, FTB_FP32, g->n, g->n, 1));
@@ -170,7 +187,7 @@ int main(int argc, char **argv)
         if (!is_wanted(rows[r].what, argc - 4, argv + 4))
             continue;
         const double median = bench_median(seconds[r], repeats);
-        printf("%-26s %9.4f s", rows[r].what, median);
+        printf("%-28s %9.4f s", rows[r].what, median);
         if (steps[r] > 0)
             printf(" %4lld supersteps, %.5f s each", (long long)steps[r], median / (double)steps[r]);
         printf("\n");

@@ -24,6 +24,11 @@ run 0 run pagerank g.mtx --definition ldbc --rounds 60 -o l.tsv
 holds out "60 supersteps in"
 awk '{ sum += $2; r[$1] = $2 } END { exit !(sum > 0.999999 && sum < 1.000001 && r[1] == r[4] && r[6] == r[7]) }' l.tsv ||
     fail "ldbc's does not look at values: $(cat l.tsv)"
+run 0 run pagerank g.mtx --definition networkx --tolerance 1e-12 --rounds 1000 --sources 6,1 -o p.tsv
+awk '{ sum += $2; other += $3; r[$1] = $2 } END { exit !(sum > 0.999999 && sum < 1.000001 && other > 0.999999 &&
+    r[5] < 0.85 * r[6] + 1e-9 && r[5] > 0.85 * r[6] - 1e-9 && r[1] < 1e-9 && r[7] < 1e-9) }' p.tsv || fail "of 6 and 1: $(cat p.tsv)"
+run 3 run pagerank g.mtx --sources 8
+says "--sources: vertex 8; expected 1 to 7"
 run 0 run pagerank g.mtx --damping 0.5 --explain -o r.npy
 holds out "superstep"
 holds out "all"
@@ -84,8 +89,8 @@ run 2 run bsf g.mtx
 says "unknown program 'bsf'; did you mean 'bfs'?"
 run 2 run bfs g.mtx
 says "--sources is missing"
-run 2 run pagerank g.mtx --sources 1
-says "--sources means nothing to pagerank"
+run 2 run components g.mtx --sources 1
+says "--sources means nothing to components"
 for option in "damping 0.5" "tolerance 1" "definition gap" "until true" "active true" "direction out"; do
     run 2 run bfs g.mtx --sources 1 --$option
     says "--${option% *} means nothing to bfs"

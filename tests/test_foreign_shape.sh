@@ -1,5 +1,5 @@
-# Triangles, clustering, betweenness and topological levels beside networkx (tests/foreign/shape.py). Skipped where that is
-# missing, but not in continuous integration (CI=true), where that is a failure.
+# Triangles, clustering, betweenness, topological levels and PageRank beside networkx (tests/foreign/shape.py). Skipped where
+# that is missing, but not in continuous integration (CI=true), where that is a failure.
 #
 # Labels: foreign, slow
 set -u

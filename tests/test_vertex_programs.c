@@ -1,5 +1,5 @@
 /* The programs that come with the library, against slow ones in wider arithmetic: breadth-first search,
- * shortest paths with their negative cycles, components, PageRank. Self-loops, parallel entries, NaN,
+ * shortest paths with their negative cycles, components. Self-loops, parallel entries, NaN,
  * vertices without entries, no vertices; what is refused; allocations that fail. */
 #include "support/check.h"
 
@@ -234,96 +234,6 @@ static void components(void **state)
     }
 }
 
-/* ---- PageRank: a thousand steps in wider arithmetic */
-
-static void slow_ranks(const graph *g, FtB_Pagerank_kind kind, double d, long double *rank)
-{
-    long double out[MOST] = {0}, next[MOST];
-    for (int64_t e = 0; e < g->nvals; e++)
-        out[g->from[e]] += kind == FTB_PAGERANK_NETWORKX ? g->w[e] : 1;
-    for (int64_t v = 0; v < g->n; v++)
-        rank[v] = 1 / (long double)g->n;
-    for (int round = 0; round < 1000; round++) {
-        long double lost = 0;
-        for (int64_t v = 0; v < g->n; v++) {
-            lost += kind != FTB_PAGERANK_GAP && out[v] == 0 ? rank[v] : 0;
-            next[v] = 0;
-        }
-        for (int64_t e = 0; e < g->nvals; e++)
-            next[g->to[e]] +=
-                rank[g->from[e]] * (kind == FTB_PAGERANK_NETWORKX ? g->w[e] : 1) / out[g->from[e]];
-        for (int64_t v = 0; v < g->n; v++)
-            rank[v] = (1 - (long double)d) / (long double)g->n + d * (next[v] + lost / (long double)g->n);
-    }
-}
-
-static void ranks(void **state)
-{
-    (void)state;
-    const int cases = rng_cases(150);
-    for (int c = 0; c < cases; c++) {
-        rng r = rng_case(c);
-        graph g = make_graph(&r, c % 2, c % 3 > 0, 0.1, false);
-        const FtB_Pagerank_kind kind = (FtB_Pagerank_kind)(c % 6 / 2);
-        const bool fixed = kind == FTB_PAGERANK_LDBC;
-        const double damping = c % 5 ? 0.85 : 0.5;
-        long double expected[MOST], off = 0, few = 0;
-        int64_t steps = 0;
-        FtB_Block R, F;
-        assert_ok(FtB_Block_new(&R, g.n, 1, FTB_FP64));
-        assert_ok(FtB_Block_new(&F, g.n, 1, FTB_FP32));
-        slow_ranks(&g, kind, damping, expected);
-        assert_ok(FtB_pagerank(R, g.A,
-                               FTB_PAGERANK(.kind = kind, .damping = damping, .tolerance = fixed ? 0 : 1e-12,
-                                            .rounds = 400, .supersteps = &steps)));
-        assert_ok(FtB_pagerank(
-            F, g.A,
-            FTB_PAGERANK(.kind = kind, .damping = damping, .tolerance = fixed ? 0 : 1e-6, .rounds = 200)));
-        for (int64_t v = 0; v < g.n; v++) {
-            off += fabsl(((const double *)block_values(R))[v] - expected[v]);
-            few += fabsl(((const float *)block_values(F))[v] - expected[v]);
-        }
-        assert_true(off < 1e-9 && few < (kind == FTB_PAGERANK_GAP ? 2e-5 : 6e-4) && steps > 0);
-        FtB_Block_free(&R);
-        FtB_Block_free(&F);
-        FtB_Matrix_free(&g.A);
-    }
-}
-
-/* The figures that networkx 2.8.8's pagerank gives, by default, for a graph with values and a vertex without
- * links. */
-static void known_ranks(void **state)
-{
-    (void)state;
-    static const int64_t I[] = {0, 0, 1, 2, 2, 4}, J[] = {1, 2, 2, 0, 3, 4};
-    static const double X[] = {1, 3, 2, 1, 1, 0.5};
-    FtB_Matrix A;
-    FtB_Block R;
-    int64_t steps;
-    assert_ok(FtB_Matrix_build(&A, FTB_FP64, 5, 5, 1, 6, I, J, X, FTB_DUP_ERROR, NULL));
-    assert_ok(FtB_Block_new(&R, 5, 1, FTB_FP64));
-    assert_ok(FtB_pagerank(R, A, FTB_PAGERANK(.kind = FTB_PAGERANK_NETWORKX, .supersteps = &steps)));
-    const double *rank = block_values(R);
-    double sum = 0;
-    for (int v = 0; v < 5; v++)
-        sum += rank[v];
-    assert_true(fabs(sum - 1) < 1e-12); /* nothing is lost */
-    static const double expected[] = {0.15370924428389066, 0.088794002457075, 0.22959580193754447,
-                                      0.15370924428389066, 0.3741917070375993};
-    for (int v = 0; v < 5; v++)
-        assert_true(fabs(rank[v] - expected[v]) < 1e-14);
-    assert_ok(FtB_pagerank(R, A, NULL));
-    sum = 0;
-    for (int v = 0; v < 5; v++)
-        sum += rank[v];
-    assert_true(sum < 0.95); /* and here vertex 3 loses */
-    assert_fails(GrB_NO_VALUE, "after 2 rounds",
-                 FtB_pagerank(R, A, FTB_PAGERANK(.rounds = 2, .supersteps = &steps)));
-    assert_int_equal(steps, 2);
-    FtB_Block_free(&R);
-    FtB_Matrix_free(&A);
-}
-
 /* ---- what is refused, and nothing */
 
 static void refused(void **state)
@@ -357,20 +267,9 @@ static void refused(void **state)
     assert_fails(GrB_INVALID_VALUE, "start is given",
                  FtB_sssp(s, A, &zero, 1, FTB_RUN_OPTIONS(.start = {&zero, 1})));
     assert_fails(GrB_DOMAIN_MISMATCH, "labels: dtype fp32", FtB_components(s, A, NULL));
-    assert_fails(GrB_DIMENSION_MISMATCH, "ranks is 3 x 2; expected 3 x 1", FtB_pagerank(d, A, NULL));
-    assert_fails(GrB_DIMENSION_MISMATCH, "A has 2 values", FtB_pagerank(s, two, NULL));
-    assert_fails(GrB_INVALID_VALUE, "damping 1.5", FtB_pagerank(s, A, FTB_PAGERANK(.damping = 1.5)));
-    assert_fails(GrB_INVALID_VALUE, "kind is 3",
-                 FtB_pagerank(s, A, FTB_PAGERANK(.kind = (FtB_Pagerank_kind)3)));
-    assert_fails(GrB_INVALID_VALUE, "tolerance is 0.5; LDBC's has none",
-                 FtB_pagerank(s, A, FTB_PAGERANK(.kind = FTB_PAGERANK_LDBC, .tolerance = 0.5)));
-    assert_ok(FtB_pagerank(empty, none, NULL));
     assert_ok(FtB_sssp(empty, none, &zero, 0, NULL) == GrB_DIMENSION_MISMATCH ? GrB_SUCCESS
                                                                               : GrB_INVALID_VALUE);
     assert_ok(FtB_sssp(flat, A, NULL, 0, NULL));
-    assert_ok(FtB_pagerank(s, A, FTB_PAGERANK(.kind = FTB_PAGERANK_NETWORKX)));
-    for (int v = 0; v < 3; v++)
-        assert_true(fabsf(((const float *)block_values(s))[v] - 1 / 3.f) < 1e-6f);
     FtB_Block *const blocks[] = {&d, &i, &p, &s, &empty, &flat};
     for (int b = 0; b < 6; b++)
         FtB_Block_free(blocks[b]);
@@ -398,8 +297,6 @@ static GrB_Info all_programs(void *arg)
         info = FtB_sssp(d, A, &source, 1, NULL);
     if (info == GrB_SUCCESS)
         info = FtB_components(p, A, NULL);
-    if (info == GrB_SUCCESS)
-        info = FtB_pagerank(d, A, FTB_PAGERANK(.kind = FTB_PAGERANK_NETWORKX, .tolerance = 0.1));
     FtB_Block_free(&d);
     FtB_Block_free(&p);
     FtB_Matrix_free(&A);
@@ -425,10 +322,6 @@ static void supersteps(void **state)
     assert_ok(FtB_Block_new(&R, 3, 1, FTB_FP64));
     assert_ok(FtB_Block_new(&empty, 0, 1, FTB_FP64));
     assert_ok(FtB_Block_new(&narrow, 3, 0, FTB_FP64));
-    assert_ok(FtB_pagerank(R, A, FTB_PAGERANK(.rounds = INT64_MAX, .supersteps = &steps)));
-    assert_int_equal(steps, 1);
-    assert_ok(FtB_pagerank(empty, none, FTB_PAGERANK(.supersteps = &steps)));
-    assert_int_equal(steps, 0);
     steps = -1;
     assert_ok(FtB_bfs(narrow, NULL, A, NULL, 0, FTB_RUN_OPTIONS(.supersteps = &steps)));
     assert_int_equal(steps, 0);
@@ -444,9 +337,9 @@ static void supersteps(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(search),     cmocka_unit_test(paths),      cmocka_unit_test(far_cycle),
-        cmocka_unit_test(components), cmocka_unit_test(ranks),      cmocka_unit_test(known_ranks),
-        cmocka_unit_test(refused),    cmocka_unit_test(supersteps), cmocka_unit_test(allocations)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(search),     cmocka_unit_test(paths),
+                                       cmocka_unit_test(far_cycle),  cmocka_unit_test(components),
+                                       cmocka_unit_test(refused),    cmocka_unit_test(supersteps),
+                                       cmocka_unit_test(allocations)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -47,7 +47,7 @@ static GrB_Info components(run_work *w)
 static GrB_Info pagerank(run_work *w)
 {
     const run_values *v = w->values;
-    GrB_Info info = FtB_Block_new(&w->X, w->n, 1, FTB_FP64);
+    GrB_Info info = FtB_Block_new(&w->X, w->n, w->sources ? w->nsources : 1, FTB_FP64);
     if (info != GrB_SUCCESS)
         return info;
     return FtB_pagerank(
@@ -55,7 +55,8 @@ static GrB_Info pagerank(run_work *w)
         FTB_PAGERANK(.kind = v->definition < 0 ? FTB_PAGERANK_GAP : (FtB_Pagerank_kind)v->definition,
                      .damping = isnan(v->damping) ? 0 : v->damping,
                      .tolerance = isnan(v->tolerance) ? 0 : v->tolerance, .rounds = v->rounds,
-                     .explain = w->explain, .supersteps = &w->supersteps));
+                     .explain = w->explain, .supersteps = &w->supersteps,
+                     .sources = {w->sources, w->nsources}));
 }
 
 static GrB_Info triangles(run_work *w)
@@ -115,7 +116,7 @@ static GrB_Info topological(run_work *w)
 const run_program run_programs[] = {
     {"bfs", " sources rounds explain ", true, bfs},
     {"sssp", " sources rounds explain ", true, sssp},
-    {"pagerank", " definition damping tolerance rounds explain ", false, pagerank},
+    {"pagerank", " sources definition damping tolerance rounds explain ", false, pagerank},
     {"components", " rounds explain ", false, components},
     {"triangles", "", false, triangles},
     {"clustering", " undirected ", false, clustering},

@@ -50,7 +50,10 @@ typedef enum FtB_Pagerank_kind {
                          many rounds as were asked for, 10. LDBC Graphalytics' */
 } FtB_Pagerank_kind;
 
-/** Options of FtB_pagerank; made by FTB_PAGERANK(.damping = 0.9). Zero means the default. */
+/** Options of FtB_pagerank; made by FTB_PAGERANK(.damping = 0.9). Zero means the default.
+ *
+ * Personalised ranks are those of a surfer who begins again at a vertex of his own, and not at any: in the
+ * definitions it stands in the place of 1 / n, also where what is lost goes. */
 typedef struct FtB_Pagerank_options {
     size_t size;            /**< set by the macro */
     FtB_Pagerank_kind kind; /**< GAP's */
@@ -59,11 +62,18 @@ typedef struct FtB_Pagerank_options {
     int64_t rounds;         /**< supersteps at most, or, of LDBC's, in all; 100, LDBC's 10 */
     FILE *explain;          /**< as of FtB_Run_options */
     int64_t *supersteps;    /**< [out] how many there were; NULL */
+    FtB_Ids sources;        /**< personalised: where the surfer of each column begins; at NULL: he does not */
+    FtB_Block teleport;     /**< or NULL, or n x k, FP32 or FP64: the chance of each column's surfer to begin
+                               at a vertex, 0 or more; a column is divided by its sum. networkx's
+                               personalization */
 } FtB_Pagerank_options;
 
-/** PageRank, from 1 / n each. @param ranks n x 1, FP32 or FP64. @param A n x n of width <= 1, where (i, j) is
- * a link from i to j. @param options NULL for the defaults. @return as FtB_run; GrB_NO_VALUE where the rounds
- * were over before the changes were small enough: ranks are those of the last. */
+/** PageRank, from 1 / n each. Several columns go on until each is near enough, and take far less than one
+ * after the other.
+ *  @param ranks n x k, FP32 or FP64: k is 1, or as many as the options have sources, or columns of teleport.
+ *  @param A n x n of width <= 1, where (i, j) is a link from i to j. @param options NULL for the defaults.
+ *  @return as FtB_run; GrB_INDEX_OUT_OF_BOUNDS of a source; GrB_NO_VALUE where the rounds were over before
+ * the changes were small enough: ranks are those of the last. */
 GrB_Info FtB_pagerank(FtB_Block ranks, FtB_Matrix A, const FtB_Pagerank_options *options);
 
 /* ----------------------------------------------------------------------------------- a graph's shape

@@ -1,19 +1,12 @@
-/* PageRank by the definitions of GAP, networkx and LDBC Graphalytics. A vertex sends its rank times what it
- * gives to each link: one by the number of its links, or, in networkx's, by the sum of their values. What
- * vertices without links have is lost in GAP's, and goes to all in the others: it is summed up between
- * supersteps, and is a constant in the next. */
+/* PageRank by the definitions of GAP, networkx and LDBC Graphalytics, for all vertices alike or personalised:
+ * what is asked for is checked, and what a vertex gives to each of its links is found out. In GAP's and
+ * LDBC's that is one by their number, in networkx's one by the sum of their values, times the value. */
+#include "vertex/pagerank.h"
+
+#include "core/buffer.h"
 #include "core/options.h"
-#include "vertex/algorithm.h"
 
-#define RANK "(1 - damping) / n + damping * (received + lost / n)"
-
-typedef struct pages {
-    FtB_Pagerank_options o;
-    FtB_Matrix A;
-    FtB_Block rank, share, loose, lost, lose; /* share: of a link; loose: 1 without links; lost: of all, one
-                                                 value; lose: of each */
-    int64_t n;
-} pages;
+#include <math.h>
 
 static GrB_Info check_options(FtB_Pagerank_options *o, const FtB_Pagerank_options *given)
 {
@@ -32,6 +25,8 @@ static GrB_Info check_options(FtB_Pagerank_options *o, const FtB_Pagerank_option
     if (fixed && o->tolerance > 0)
         return ftb_fail(GrB_INVALID_VALUE, "options: tolerance is %g; LDBC's has none, but rounds",
                         o->tolerance);
+    if (o->sources.at && o->teleport)
+        return ftb_fail(GrB_INVALID_VALUE, "options: both sources and teleport; expected one of them");
     o->damping = o->damping > 0 ? o->damping : 0.85;
     if (!fixed)
         o->tolerance = o->tolerance > 0 ? o->tolerance : o->kind == FTB_PAGERANK_GAP ? 1e-4 : 1e-6;
@@ -39,89 +34,159 @@ static GrB_Info check_options(FtB_Pagerank_options *o, const FtB_Pagerank_option
     return GrB_SUCCESS;
 }
 
-/* 1 over the sum of a vertex's links, 0 where that is 0; and who has none. */
-static GrB_Info make_shares(pages *p)
+/* ---- to whom surfers come back */
+
+static GrB_Info check_teleport(const ftb_pages *p)
 {
-    const bool weighted = p->o.kind == FTB_PAGERANK_NETWORKX && p->A->width > 0;
-    GrB_Info info;
-    FTB_CHECK(FtB_Block_new(&p->share, p->n, 1, p->rank->type));
-    FTB_CHECK(FtB_Block_new(&p->loose, p->n, 1, p->rank->type));
-    FTB_CHECK(FtB_Block_new(&p->lose, p->n, 1, p->rank->type));
-    FTB_CHECK(FtB_Block_new(&p->lost, 1, 1, p->rank->type));
-    FTB_CHECK(FtB_mxm(p->share, NULL, NULL, weighted ? "plus : edge" : "plus : 1", p->A, p->rank, NULL));
-    FTB_CHECK(FtB_apply(p->loose, NULL, NULL, "x == 0", p->share, NULL));
-    FTB_CHECK(FtB_apply(p->share, NULL, NULL, "x == 0 ? 0 : 1 / x", p->share, NULL));
-    FTB_CHECK(ftb_set_sources(p->rank, 1 / (double)p->n, 0, false, NULL, 0));
-done:
-    return info;
+    FtB_Block X = p->o.teleport;
+    GrB_Info info = ftb_arg_block_anywhere(&X, FTB_ARG(X), "teleport", false);
+    if (info != GrB_SUCCESS)
+        return ftb_wrap_error(info, "options: ");
+    if (X->nrows != p->n)
+        return ftb_fail(GrB_DIMENSION_MISMATCH, "options: teleport is %lld x %lld; expected %lld rows",
+                        (long long)X->nrows, (long long)X->ncols, (long long)p->n);
+    if (X->type != FTB_FP32 && X->type != FTB_FP64)
+        return ftb_fail(GrB_DOMAIN_MISMATCH, "options: teleport: dtype %s; expected fp32 or fp64",
+                        FtB_Type_name(X->type));
+    return GrB_SUCCESS;
 }
 
-static GrB_Info sum_lost(const pages *p)
+/* unit: one by each column's sum. */
+static GrB_Info sum_teleport(const ftb_pages *p, double *unit)
+{
+    const FtB_Block X = p->o.teleport;
+    GrB_Info info = ftb_buffer_ask(X->owner, FTB_READ);
+    if (info != GrB_SUCCESS)
+        return info;
+    for (int64_t v = 0; v < p->n; v++)
+        for (int64_t c = 0; c < p->k; c++) {
+            const double x = ftb_get_real(ftb_block_data(X), X->type, v * X->ld + c);
+            if (!(x >= 0) || isinf(x))
+                return ftb_fail(GrB_INVALID_VALUE,
+                                "options: teleport(%lld, %lld) is %g; expected 0 or more, and finite",
+                                (long long)v, (long long)c, x);
+            unit[c] += x;
+        }
+    for (int64_t c = 0; c < p->k; c++) {
+        if (!(unit[c] > 0) || isinf(unit[c]))
+            return ftb_fail(GrB_INVALID_VALUE,
+                            "options: column %lld of teleport sums up to %g; expected more than 0",
+                            (long long)c, unit[c]);
+        unit[c] = 1 / unit[c];
+    }
+    return GrB_SUCCESS;
+}
+
+GrB_Info ftb_pages_back(const ftb_pages *p, const double *lost)
+{
+    const double d = p->o.damping;
+    GrB_Info info = ftb_buffer_ask(p->back->owner, FTB_UPDATE);
+    if (info != GrB_SUCCESS)
+        return info;
+    for (int64_t c = 0; c < p->k; c++) {
+        const double back = (1 - d + (lost ? d * lost[c] : 0)) * p->unit[c];
+        ftb_cast((char *)ftb_block_data(p->back) + (size_t)c * FtB_Type_size(p->back->type), p->back->type,
+                 &back, FTB_FP64, 1);
+    }
+    return FtB_Block_changed(p->back);
+}
+
+static GrB_Info make_back(ftb_pages *p, double *unit)
 {
     GrB_Info info = GrB_SUCCESS;
-    if (p->o.kind == FTB_PAGERANK_GAP)
-        return info;
-    FTB_CHECK(FtB_eWiseMult(p->lose, NULL, NULL, "x * y", p->rank, p->loose, NULL));
-    info = FtB_reduce(p->lost, NULL, NULL, "plus", p->lose, FTB_DESC_T0);
+    p->unit = unit;
+    if (p->o.teleport)
+        FTB_CHECK(sum_teleport(p, unit));
+    for (int64_t c = 0; c < p->k && !p->o.teleport; c++)
+        unit[c] = p->o.sources.at ? 1 : 1 / (double)p->n;
+    if (p->o.sources.at) {
+        FTB_CHECK(FtB_Block_new(&p->source, 1, p->k, FTB_INT64));
+        FTB_CHECK(ftb_buffer_ask(p->source->owner, FTB_UPDATE));
+        memcpy(ftb_block_data(p->source), p->o.sources.at, (size_t)p->k * sizeof *p->o.sources.at);
+        FTB_CHECK(FtB_Block_changed(p->source));
+    }
+    info = FtB_Block_new(&p->back, 1, p->k, p->rank->type);
 done:
     return info;
 }
 
-static GrB_Info run(const pages *p, FtB_Program program)
+/* ---- links */
+
+/* Who has no links: entries of one row. */
+static GrB_Info find_loose(ftb_pages *p)
 {
-    const double limit = p->o.tolerance * (p->o.kind == FTB_PAGERANK_NETWORKX ? (double)p->n : 1);
-    FtB_Superstep about = {.round = 0};
-    FtB_Run steps = NULL;
-    bool more = true;
+    const FtB_Context ctx = p->rank->ctx;
+    int64_t count = 0, *I = NULL, *J = NULL;
     GrB_Info info;
-    FTB_CHECK(FtB_Run_new(&steps, program, p->A,
-                          FTB_STATE("rank", p->rank, "share", p->share, "lost", p->lost, "damping",
-                                    p->o.damping, "limit", limit),
-                          FTB_RUN_OPTIONS(.rounds = p->o.rounds + 1, .explain = p->o.explain)));
-    while (more && about.round < p->o.rounds) {
-        FTB_CHECK(sum_lost(p));
-        FTB_CHECK(FtB_Run_step(steps, &more));
-        FTB_CHECK(FtB_Run_about(steps, &about));
-    }
-    if (more && p->o.kind != FTB_PAGERANK_LDBC)
-        info = ftb_fail(GrB_NO_VALUE, "ranks still changed by more than %g after %lld rounds", limit,
-                        (long long)about.round);
+    FTB_CHECK(ftb_buffer_ask(p->share->owner, FTB_READ));
+    for (int64_t v = 0; v < p->n; v++)
+        count += ftb_get_real(ftb_block_data(p->share), p->share->type, v) == 0;
+    if (count == 0)
+        goto done;
+    I = ftb_new0(ctx, count, sizeof *I);
+    J = ftb_new(ctx, count, sizeof *J);
+    if (!I || !J)
+        FTB_CHECK(ftb_nomem());
+    for (int64_t v = 0, at = 0; v < p->n; v++)
+        if (ftb_get_real(ftb_block_data(p->share), p->share->type, v) == 0)
+            J[at++] = v;
+    info = FtB_Matrix_build(&p->loose, FTB_FP32, 1, p->n, 0, count, I, J, NULL, FTB_DUP_ERROR, NULL);
 done:
-    if (p->o.supersteps)
-        *p->o.supersteps = about.round;
-    FtB_Run_free(&steps);
+    ftb_delete(I);
+    ftb_delete(J);
+    return info;
+}
+
+/* 1 over the sum of a vertex's links, 0 where that is 0; and who has none, unless what they have is lost. */
+static GrB_Info make_shares(ftb_pages *p)
+{
+    GrB_Info info;
+    FTB_CHECK(FtB_Block_new(&p->share, p->n, 1, p->rank->type));
+    FTB_CHECK(FtB_mxm(p->share, NULL, NULL, ftb_pages_weighted(p) ? "plus : edge" : "plus : 1", p->A,
+                      p->share, NULL));
+    if (p->o.kind != FTB_PAGERANK_GAP)
+        FTB_CHECK(find_loose(p));
+    info = FtB_apply(p->share, NULL, NULL, "x == 0 ? 0 : 1 / x", p->share, NULL);
+done:
     return info;
 }
 
 GrB_Info FtB_pagerank(FtB_Block ranks, FtB_Matrix A, const FtB_Pagerank_options *options)
 {
-    pages p = {.A = A, .rank = ranks};
-    FtB_Program program = NULL;
+    ftb_pages p = {.A = A, .rank = ranks, .more = true};
+    double *unit = NULL;
     GrB_Info info;
-    FTB_CHECK(ftb_check_result(ranks, "ranks", A, 1, FTB_TYPE_BIT(FTB_FP32) | FTB_TYPE_BIT(FTB_FP64)));
+    FTB_CHECK(ftb_check_graph(A));
+    FTB_CHECK(check_options(&p.o, options));
+    p.n = A->pattern->nrows;
+    if (p.o.sources.at)
+        FTB_CHECK(ftb_check_sources(A, p.o.sources.at, p.o.sources.count));
+    if (p.o.teleport)
+        FTB_CHECK(check_teleport(&p));
+    p.k = p.o.sources.at ? p.o.sources.count : p.o.teleport ? p.o.teleport->ncols : 1;
+    FTB_CHECK(ftb_check_result(ranks, "ranks", A, p.k, FTB_TYPE_BIT(FTB_FP32) | FTB_TYPE_BIT(FTB_FP64)));
     if (A->width > 1)
         FTB_CHECK(ftb_fail(GrB_DIMENSION_MISMATCH, "A has %lld values per entry; expected 1 or none",
                            (long long)A->width));
-    FTB_CHECK(check_options(&p.o, options));
-    if (p.o.supersteps)
-        *p.o.supersteps = 0;
-    p.n = ranks->nrows;
-    if (p.n == 0)
+    if (p.n == 0 || p.k == 0)
         goto done;
+    unit = ftb_new0(ranks->ctx, p.k, sizeof *unit);
+    if (!unit)
+        FTB_CHECK(ftb_nomem());
+    FTB_CHECK(make_back(&p, unit));
     FTB_CHECK(make_shares(&p));
-    FTB_CHECK(FtB_Program_new(
-        &program,
-        FTB_PROGRAM(.send = "rank * share",
-                    .combine = p.o.kind == FTB_PAGERANK_NETWORKX ? "plus : message * edge" : "plus : message",
-                    .apply = "rank = " RANK,
-                    .until =
-                        p.o.kind == FTB_PAGERANK_LDBC ? NULL : "sum(abs(new.rank - old.rank)) < limit")));
-    info = run(&p, program);
+    FTB_CHECK(ftb_set_sources(ranks, 1 / (double)p.n, 0, false, NULL, 0));
+    FTB_CHECK(ftb_pages_rounds(&p));
+    if (p.more)
+        info = ftb_fail(GrB_NO_VALUE, "ranks still changed by more than %g after %lld rounds",
+                        ftb_pages_limit(&p), (long long)p.supersteps);
 done:
-    FtB_Program_free(&program);
+    if (p.o.supersteps)
+        *p.o.supersteps = p.supersteps;
+    ftb_delete(unit);
     FtB_Block_free(&p.share);
-    FtB_Block_free(&p.loose);
-    FtB_Block_free(&p.lose);
-    FtB_Block_free(&p.lost);
+    FtB_Block_free(&p.back);
+    FtB_Block_free(&p.source);
+    FtB_Matrix_free(&p.loose);
     return info;
 }

@@ -1,4 +1,4 @@
-"""A graph's shape beside networkx: graphs that networkx makes are written by scipy, looked at by the command, and compared
+"""A graph's shape, and PageRank, beside networkx: graphs that networkx makes are written by scipy, looked at by the command, and compared
 vertex by vertex with what networkx says. Graphs without directions are symmetric matrices."""
 import os
 import random
@@ -18,7 +18,7 @@ SCALES_SAMPLES = tuple(int(part) for part in nx.__version__.split(".")[:2]) >= (
 
 
 def run(matrix, program, *options):
-    """The column that a program writes, a row for each vertex."""
+    """The column that a program writes, a row for each vertex; of several, row after row."""
     source, target = os.path.join(folder, "graph.mtx"), os.path.join(folder, "column.npy")
     scipy.io.mmwrite(source, matrix, symmetry="general")
     subprocess.run([command, "run", "-q", program, source, "-o", target, *options], check=True)
@@ -87,6 +87,20 @@ def beside_networkx(name, graph):
         compare(f"{name}, topological", run(matrix, "topological"), column(theirs, n))
 
 
+def ranks_beside_networkx(name, graph):
+    """For all alike, and personalised: columns at once. Entries' values count, and vertices without links give to all."""
+    n = graph.number_of_nodes()
+    matrix = nx.to_scipy_sparse_array(graph, nodelist=range(n), dtype=np.float64, format="coo")
+    exact = {"tol": 1e-14 / n, "max_iter": 2000}
+    options = "--definition", "networkx", "--tolerance", str(1e-14 / n), "--rounds", "2000"
+    compare(f"{name}, ranks", run(matrix, "pagerank", *options), column(nx.pagerank(graph, **exact), n))
+    some = list(range(0, n, 7))
+    ours = run(matrix, "pagerank", *options, "--sources", ",".join(str(v + 1) for v in some)).reshape(n, -1)
+    for c, source in enumerate(some):
+        theirs = nx.pagerank(graph, personalization={source: 1}, **exact)
+        compare(f"{name}, ranks for {source}", ours[:, c], column(theirs, n))
+
+
 graphs = {
     "karate": nx.convert_node_labels_to_integers(nx.karate_club_graph()),
     "les miserables": nx.convert_node_labels_to_integers(nx.les_miserables_graph()),
@@ -106,5 +120,6 @@ loops.add_edges_from((v, v) for v in range(0, 30, 3))
 graphs["with loops"] = loops
 for name, graph in graphs.items():
     beside_networkx(name, graph)
+    ranks_beside_networkx(name, graph)
 print(f"{len(graphs)} graphs, {compared} values compared, {failures} differ")
 sys.exit(failures > 0)

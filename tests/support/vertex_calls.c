@@ -34,6 +34,7 @@ void vertex_programs(FtB_Matrix A)
     assert_ok(FtB_Block_new(&p, n, 4, FTB_INT64));
     assert_ok(FtB_bfs(d, p, A, sources, 4, NULL));
     assert_ok(FtB_sssp(d, A, sources, 4, NULL));
+    assert_ok(FtB_pagerank(d, A, FTB_PAGERANK(.sources = {sources, 4})));
     FtB_Block_free(&d);
     FtB_Block_free(&p);
     assert_ok(FtB_Block_new(&d, n, 1, FTB_FP64));

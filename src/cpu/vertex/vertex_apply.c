@@ -244,8 +244,11 @@ int64_t ftb_vertex_receivers(const ftb_vertex_work *w, int64_t *list, const ftb_
 
 static void put_identity(const ftb_vertex_work *w, char *to)
 {
-    for (int64_t f = 0; f < w->width; f++)
-        ftb_monoid_identity(w->monoid, w->reduced, to + (size_t)f * FtB_Type_size(w->reduced));
+    const size_t size = FtB_Type_size(w->reduced);
+    if (w->width > 0)
+        ftb_monoid_identity(w->monoid, w->reduced, to);
+    for (int64_t f = 1; f < w->width; f++)
+        memcpy(to + (size_t)f * size, to, size);
 }
 
 void ftb_vertex_join(const ftb_vertex_work *w, void *a, int64_t lda, const ftb_pattern *p, const void *b,
