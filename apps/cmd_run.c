@@ -15,7 +15,7 @@ enum { PROGRAMS = 32 }; /* more than there are */
 #define FIELD(name) offsetof(run_values, name)
 
 static const run_values defaults = {
-    .direction = -1, .definition = -1, .seed = -1, .damping = NAN, .tolerance = NAN};
+    .direction = -1, .definition = -1, .seed = -1, .damping = NAN, .tolerance = NAN, .delta = NAN};
 
 static const option run_options[] = {
     {.heading = "Programs"},
@@ -105,6 +105,17 @@ static const option run_options[] = {
      .offset = FIELD(until),
      .argument = "TEXT",
      .help = "Ends the run where it is true, such as 'sum(abs(new.x - old.x)) < 1e-6'."},
+    {.name = "priority",
+     .kind = OPTION_TEXT,
+     .offset = FIELD(priority),
+     .argument = "TEXT",
+     .help = "Who of the active vertices sends first, such as 'dist': those of the lowest bucket. Default: "
+             "all at once."},
+    {.name = "delta",
+     .kind = OPTION_REAL,
+     .offset = FIELD(delta),
+     .argument = "X",
+     .help = "The width of a bucket of --priority."},
     {.name = "direction",
      .kind = OPTION_CHOICE,
      .offset = FIELD(direction),
@@ -140,7 +151,7 @@ static const option run_options[] = {
  */
 static int check_options(const run_work *w)
 {
-    static const char own[] = " sources active settled until direction rounds explain ";
+    static const char own[] = " sources active settled until priority delta direction rounds explain ";
     const run_values *v = w->values;
     const struct {
         const char *option;
@@ -148,7 +159,8 @@ static int check_options(const run_work *w)
     } rows[] = {{"sources", v->sources != NULL},    {"definition", v->definition >= 0},
                 {"damping", !isnan(v->damping)},    {"tolerance", !isnan(v->tolerance)},
                 {"active", v->active != NULL},      {"settled", v->settled != NULL},
-                {"until", v->until != NULL},        {"direction", v->direction >= 0},
+                {"until", v->until != NULL},        {"priority", v->priority != NULL},
+                {"delta", !isnan(v->delta)},        {"direction", v->direction >= 0},
                 {"samples", v->samples > 0},        {"seed", v->seed >= 0},
                 {"normalized", v->normalized != 0}, {"undirected", v->undirected != 0},
                 {"rounds", v->rounds > 0},          {"explain", v->explain != 0}};
@@ -166,6 +178,11 @@ static int check_options(const run_work *w)
         return app_fail(APP_USAGE, "--samples: --sources says which they are");
     if (v->seed >= 0 && v->samples == 0)
         return app_fail(APP_USAGE, "--seed: there are no --samples to draw");
+    if (!v->priority != isnan(v->delta))
+        return app_fail(APP_USAGE, "--%s is missing: priorities have buckets of some width",
+                        v->priority ? "delta" : "priority");
+    if (!isnan(v->delta) && !(v->delta > 0 && v->delta < (double)INFINITY))
+        return app_fail(APP_USAGE, "--delta: %g; expected more than 0", v->delta);
     if (!isnan(v->damping) && !(v->damping > 0 && v->damping <= 1))
         return app_fail(APP_USAGE, "--damping: %g; expected more than 0, and 1 at most", v->damping);
     if (!isnan(v->tolerance) && !(v->tolerance > 0))

@@ -71,9 +71,15 @@ typedef struct FtB_Program_texts {
     int64_t rounds;          /**< supersteps at most; 0: any */
     FtB_Direction direction; /**< along which edges */
     FtB_Appliers applies;    /**< which vertices apply */
-    const char *settled; /**< who takes no messages any more and applies nothing, such as "level >= 0", over
-                            the state before the superstep; of several columns: where it is true of all. NULL:
-                            nobody */
+    const char *settled;  /**< who takes no messages any more and applies nothing, such as "level >= 0", over
+                             the state before the superstep; of several columns: where it is true of all. NULL:
+                             nobody */
+    const char *priority; /**< who sends first: of the active vertices only those of the lowest bucket do,
+                             over the state as it is when a vertex becomes active, as `send` knows it, such as
+                             "dist"; the others wait. Of several columns the least counts; NaN is last. NULL:
+                             all send at once */
+    double delta;         /**< the width of a bucket of priority, more than 0: its number is priority / delta,
+                             rounded down */
 } FtB_Program_texts;
 
 /** Reads the texts of a program. Syntax, and names that no text may use, are refused here; what depends on

@@ -39,6 +39,14 @@ run 0 run --send dist --combine 'min : message + edge' --apply 'dist = min(dist,
     --init 'dist = id == 0 ? 0 : inf' g.mtx -o own.tsv
 run 0 run sssp g.mtx --sources 1 -o named.tsv
 cmp -s own.tsv named.tsv || fail "a text of one's own: $(cat own.tsv)"
+# By priority, all at once or, with a field that nobody needs, superstep by superstep.
+run 0 run --send dist --combine 'min : message + edge' --apply 'dist = min(dist, received)' --priority dist \
+    --delta 0.5 --init 'dist = id == 0 ? 0 : inf' g.mtx -o own.tsv
+cmp -s own.tsv named.tsv || fail "by priority: $(cat own.tsv)"
+run 0 run --send dist --combine 'min : message + edge' --apply 'dist = min(dist, received)' --priority dist \
+    --delta 0.5 --active changed --init 'dist = id == 0 ? 0 : inf' --sources 1 g.mtx -o own.tsv
+holds out "4 supersteps in"
+cmp -s own.tsv named.tsv || fail "by buckets: $(cat own.tsv)"
 run 0 run --send x --combine 'plus : message' --apply 'y = old.x; x = received;' --init 'x = id; y = 0 * x + 1' \
     --direction in --until 'sum(new.x) > 1e9' --rounds 2 --sources 2 g.mtx -o two.tsv
 [ "$(tr '\t\n' ' ,' <two.tsv)" = "1 0 1,2 0 0,3 1 0,4 0 0,5 0 0,6 0 0,7 0 0," ] || fail "two fields: $(cat two.tsv)"
@@ -91,7 +99,7 @@ run 2 run bfs g.mtx
 says "--sources is missing"
 run 2 run components g.mtx --sources 1
 says "--sources means nothing to components"
-for option in "damping 0.5" "tolerance 1" "definition gap" "until true" "active true" "direction out"; do
+for option in "damping 0.5" "tolerance 1" "definition gap" "until true" "active true" "priority id" "delta 1" "direction out"; do
     run 2 run bfs g.mtx --sources 1 --$option
     says "--${option% *} means nothing to bfs"
 done
@@ -99,6 +107,14 @@ run 2 run --send x --combine 'min : message' --apply 'x = 1' --init 'x = 1' --da
 says "--damping means nothing to a program of your own"
 run 2 run pagerank g.mtx --damping 0
 says "--damping: 0; expected more than 0, and 1 at most"
+for option in "priority x" "delta 1"; do
+    run 2 run --send x --combine 'min : message' --apply 'x = 1' --init 'x = 1' --$option g.mtx
+    says "is missing: priorities have buckets of some width"
+done
+run 2 run --send x --combine 'min : message' --apply 'x = 1' --init 'x = 1' --priority x --delta -1 g.mtx
+says "--delta: -1; expected more than 0"
+run 2 run --send x --combine 'min : message' --apply 'x = 1' --init 'x = 1' --priority y --delta 1 g.mtx
+says "priority: unknown name 'y' at column 1; known here: x, id"
 run 2 run pagerank g.mtx --tolerance 0
 says "--tolerance: 0; expected more than 0"
 run 2 run pagerank g.mtx --definition ldbc --tolerance 1e-3

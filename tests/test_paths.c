@@ -316,9 +316,18 @@ static const FtB_Program_texts own[] = {
      .applies = FTB_APPLY_ALL},
     {.size = sizeof *own,
      .send = "d",
+     .combine = "min : message + edge",
+     .apply = "d = min(d, received)",
+     .priority = "d",
+     .delta = 0.25},
+    {.size = sizeof *own,
+     .send = "d",
      .combine = "min : a + b",
      .apply = "d = min(d, received)",
-     .direction = FTB_IN}};
+     .direction = FTB_IN,
+     .priority = "-id",
+     .delta = 3}};
+enum { OWN = sizeof own / sizeof *own };
 
 /* Distances that a user begins with: of any size and sign, also of vertices that do not start. */
 static void own_texts(void **state)
@@ -360,7 +369,7 @@ static void own_texts(void **state)
             else
                 for (int64_t t = 0; t < k; t++)
                     beside = beside || first[v * ld + t] < (double)INFINITY;
-        assert_ok(FtB_Program_new(&p, &own[c % 3]));
+        assert_ok(FtB_Program_new(&p, &own[rng_below(&r, OWN)]));
         const bool whole =
             run_both(p, &g, first, k, type, FtB_Ids_of(c % 4 ? start : NULL, c % 4 ? count : 0), &result);
         assert_true(whole == (!odd && !beside) || count == 0);

@@ -11,7 +11,7 @@
 
 /* ---- supersteps, slowly */
 
-enum { MOST = 40, WIDTH = 3, STARTS = LARGE / 4 };
+enum { MOST = 40, WIDTH = 3, ROUNDS = 12, STARTS = LARGE / 4 };
 
 typedef struct graph { /* entries (from, to, w) in the order of rows */
     int64_t n, nvals;
@@ -21,13 +21,15 @@ typedef struct graph { /* entries (from, to, w) in the order of rows */
 
 typedef struct slow {
     const graph *g;
-    int send, combine, apply, active, settled;
+    int send, combine, apply, active, settled, priority;
+    double delta;
     FtB_Direction direction;
     bool all_apply, weighted;
     int64_t k; /* columns */
     double x[MOST * WIDTH], y[MOST * WIDTH];
-    bool on[MOST];
-    int64_t round, messages, applied;
+    bool on[MOST]; /* active: that send next, or, with priorities, wait */
+    double bucket[MOST];
+    int64_t round, sent, messages, applied, next;
 } slow;
 
 static const char *const sends[] = {
@@ -49,7 +51,18 @@ static const char *const actives[] = {NULL, "changed && id != 3", "abs(new.x - o
                                       "received * round < 4 || new.y > x0"};
 static const char *const settleds[] = {NULL,         "x > 0.5",       "-0.25 >= y",
                                        "x + y < -1", "indegree == 1", "y != x0"};
-enum { SENDS = 8, COMBINES = 11, APPLIES = 3, ACTIVES = 5, SETTLEDS = 6, PLUS_FIRST = 4, PLUS_LAST = 6 };
+static const char *const priorities[] = {NULL,    "x", "-3 * y", "indegree - 2", "x > 0.5 ? nan : id - round",
+                                         "x / 0", "x0"};
+enum {
+    SENDS = 8,
+    COMBINES = 11,
+    APPLIES = 3,
+    ACTIVES = 5,
+    SETTLEDS = 6,
+    PRIORITIES = 7,
+    PLUS_FIRST = 4,
+    PLUS_LAST = 6
+};
 enum { OR = 7, ANY_FIRST = 8, ANY_LAST = 9, ALIKE = 10, ID = 6, SAME = 7 };
 #define C 0.25
 #define X0 0.5
@@ -135,11 +148,64 @@ static bool slow_settled(const slow *s, int64_t v, int64_t in)
     return all;
 }
 
+/* The number of v's bucket, of the least of its columns. */
+static double slow_bucket(const slow *s, int64_t v, int64_t in)
+{
+    const double zero = 0;
+    double least = INFINITY;
+    for (int64_t f = 0; f < s->k; f++) {
+        const double x = s->x[v * s->k + f], y = s->y[v * s->k + f];
+        const double here[] = {0,        x, -3 * y, (double)(in - 2), x > 0.5 ? NAN : (double)(v - s->round),
+                               x / zero, X0};
+        least = here[s->priority] < least ? here[s->priority] : least;
+    }
+    return floor(least / s->delta);
+}
+
+/* Who of the active ones sends: all, or those of the lowest bucket. */
+static void slow_senders(slow *s, bool sender[MOST], const int64_t in[MOST])
+{
+    double lowest = INFINITY;
+    s->sent = 0;
+    for (int64_t v = 0; v < s->g->n && s->priority > 0; v++) {
+        s->bucket[v] = s->round == 1 ? slow_bucket(s, v, in[v]) : s->bucket[v];
+        lowest = s->on[v] && s->bucket[v] < lowest ? s->bucket[v] : lowest;
+    }
+    for (int64_t v = 0; v < s->g->n; v++) {
+        sender[v] = s->on[v] && (s->priority == 0 || s->bucket[v] == lowest);
+        s->on[v] = s->on[v] && !sender[v];
+        s->sent += sender[v];
+    }
+}
+
+/* v applies what it got. */
+static void slow_apply(slow *s, int64_t v, const long double *got, int64_t in)
+{
+    bool changed = false;
+    double oldx[WIDTH];
+    s->applied++;
+    for (int64_t f = 0; f < s->k; f++) {
+        double *x = &s->x[v * s->k + f], *y = &s->y[v * s->k + f], wasy = *y, r = (double)got[f];
+        oldx[f] = *x;
+        *y = s->apply == 1 ? *x : s->apply == 2 ? (*y + r + C) / 2 : *y;
+        *x = s->apply == 0   ? (r < *x ? r : *x)
+             : s->apply == 1 ? 0.5 * *x + r / (double)s->g->n
+             : r > *x        ? r
+                             : *x;
+        changed = changed || (memcmp(x, &oldx[f], sizeof *x) != 0 && !(isnan(*x) && isnan(oldx[f]))) ||
+                  (memcmp(y, &wasy, sizeof *y) != 0 && !(isnan(*y) && isnan(wasy)));
+    }
+    for (int64_t f = 0; f < s->k; f++)
+        s->on[v] |=
+            slow_active(s, s->x[v * s->k + f], oldx[f], s->y[v * s->k + f], changed, (double)got[f], v);
+    s->bucket[v] = slow_bucket(s, v, in);
+}
+
 static void slow_step(slow *s)
 {
     const graph *g = s->g;
     long double got[MOST * WIDTH];
-    bool hit[MOST] = {false}, next[MOST] = {false}, settled[MOST];
+    bool hit[MOST] = {false}, sender[MOST], settled[MOST];
     int64_t out[MOST] = {0}, in[MOST] = {0};
     const bool sum = s->combine >= PLUS_FIRST && s->combine <= PLUS_LAST,
                least = s->combine == 0 || s->combine == 2;
@@ -149,6 +215,7 @@ static void slow_step(slow *s)
         out[g->from[e]]++;
         in[g->to[e]]++;
     }
+    slow_senders(s, sender, in);
     const bool any = s->combine == ANY_FIRST || s->combine == ANY_LAST;
     for (int64_t v = 0; v < g->n; v++)
         settled[v] = slow_settled(s, v, in[v]);
@@ -157,7 +224,7 @@ static void slow_step(slow *s)
     for (int64_t e = 0; e < 2 * g->nvals; e++) {
         const int64_t at = e % g->nvals, u = e < g->nvals ? g->from[at] : g->to[at];
         const int64_t v = e < g->nvals ? g->to[at] : g->from[at];
-        if ((e < g->nvals ? s->direction == FTB_IN : s->direction == FTB_OUT) || !s->on[u])
+        if ((e < g->nvals ? s->direction == FTB_IN : s->direction == FTB_OUT) || !sender[u])
             continue;
         s->messages++;
         for (int64_t f = 0; f < s->k; f++) {
@@ -170,29 +237,12 @@ static void slow_step(slow *s)
         }
         hit[v] = true;
     }
+    s->next = 0;
     for (int64_t v = 0; v < g->n; v++) {
-        if (settled[v] || (!hit[v] && !s->all_apply))
-            continue;
-        bool changed = false;
-        double oldx[WIDTH];
-        s->applied++;
-        for (int64_t f = 0; f < s->k; f++) {
-            double *x = &s->x[v * s->k + f], *y = &s->y[v * s->k + f], wasy = *y,
-                   r = (double)got[v * s->k + f];
-            oldx[f] = *x;
-            *y = s->apply == 1 ? *x : s->apply == 2 ? (*y + r + C) / 2 : *y;
-            *x = s->apply == 0   ? (r < *x ? r : *x)
-                 : s->apply == 1 ? 0.5 * *x + r / (double)g->n
-                 : r > *x        ? r
-                                 : *x;
-            changed = changed || (memcmp(x, &oldx[f], sizeof *x) != 0 && !(isnan(*x) && isnan(oldx[f]))) ||
-                      (memcmp(y, &wasy, sizeof *y) != 0 && !(isnan(*y) && isnan(wasy)));
-        }
-        for (int64_t f = 0; f < s->k; f++)
-            next[v] |= slow_active(s, s->x[v * s->k + f], oldx[f], s->y[v * s->k + f], changed,
-                                   (double)got[v * s->k + f], v);
+        if (!settled[v] && (hit[v] || s->all_apply))
+            slow_apply(s, v, &got[v * s->k], in[v]);
+        s->next += s->on[v];
     }
-    memcpy(s->on, next, sizeof next);
 }
 
 /* ---- random cases */
@@ -224,7 +274,7 @@ static graph make_graph(rng *r, bool keep, FtB_Matrix *A, int64_t width)
 
 typedef struct fast {
     double x[MOST * WIDTH], y[MOST * WIDTH];
-    FtB_Superstep about[8];
+    FtB_Superstep about[ROUNDS];
     int steps;
 } fast;
 
@@ -283,23 +333,35 @@ static void check_steps(slow *s, const fast *first, int64_t rounds)
                          (s->combine == 2 && s->send == ID && s->direction != FTB_BOTH);
     const bool plain = (s->k == 1 || s->send >= ID) && (s->combine < 3 || s->combine == 4);
     for (int t = 0; t < first->steps; t++) {
-        int64_t active = 0, next = 0;
-        for (int64_t v = 0; v < s->g->n; v++)
-            active += s->on[v];
         slow_step(s);
-        for (int64_t v = 0; v < s->g->n; v++)
-            next += s->on[v];
         assert_int_equal(first->about[t].round, s->round);
-        assert_int_equal(first->about[t].active, active);
+        assert_int_equal(first->about[t].active, s->sent);
         assert_int_equal(first->about[t].edges, s->messages);
         assert_int_equal(first->about[t].applied, s->applied);
-        assert_int_equal(first->about[t].next, next);
+        assert_int_equal(first->about[t].next, s->next);
         assert_string_equal(first->about[t].loop, first->about[t].way >= FTB_WAY_ALL ? "text"
                                                   : decides                          ? "first"
                                                   : plain                            ? "plain"
                                                                                      : "text");
-        assert_int_equal(t + 1 == first->steps, next == 0 || s->round == rounds);
+        assert_int_equal(t + 1 == first->steps, s->next == 0 || s->round == rounds);
     }
+}
+
+/* A state, and who begins: so many, or -1, all. */
+static int64_t random_state(slow *s, int64_t *start, rng *r)
+{
+    for (int64_t t = 0; t < s->g->n * s->k; t++) {
+        s->x[t] = 4 * rng_unit(r) - 2;
+        s->y[t] = 4 * rng_unit(r) - 2;
+    }
+    const int64_t nstart = rng_below(r, 4) ? rng_below(r, s->g->n + 1) : -1;
+    for (int64_t t = 0; t < s->g->n; t++)
+        s->on[t] = nstart < 0;
+    for (int64_t t = 0; t < nstart; t++) {
+        start[t] = rng_below(r, s->g->n);
+        s->on[start[t]] = true;
+    }
+    return nstart;
 }
 
 static void random_case(int c)
@@ -316,34 +378,29 @@ static void random_case(int c)
               .apply = (int)rng_below(&r, APPLIES),
               .active = (int)rng_below(&r, ACTIVES),
               .settled = (int)rng_below(&r, SETTLEDS),
+              .priority = rng_below(&r, 2) ? (int)rng_below(&r, PRIORITIES) : 0,
+              .delta = rng_below(&r, 2) ? 0.5 : 1e-3,
               .direction = (FtB_Direction)rng_below(&r, 3),
               .k = 1 + rng_below(&r, WIDTH)};
     const bool sum = s.combine >= PLUS_FIRST && s.combine <= PLUS_LAST,
                exact = s.combine != 4 && s.combine != 5;
-    const int64_t rounds = 1 + rng_below(&r, 5);
+    const bool long_run = s.priority && s.combine != PLUS_LAST; /* whose whole numbers leave 64 bits */
+    const int64_t rounds = 1 + rng_below(&r, long_run ? ROUNDS : 5);
     FtB_Program_texts texts = {.size = sizeof texts,
                                .send = sends[s.send],
                                .combine = combines[s.combine],
                                .apply = applies[s.apply],
                                .active = actives[s.active],
                                .settled = settleds[s.settled],
+                               .priority = priorities[s.priority],
+                               .delta = s.priority ? s.delta : 0,
                                .direction = s.direction,
                                .applies = (FtB_Appliers)rng_below(&r, 3)};
     if (s.send == ID && !sum) /* the identity of whole numbers is none of reals */
         texts.applies = FTB_APPLY_RECEIVERS;
     s.all_apply = texts.applies == FTB_APPLY_ALL || (texts.applies == FTB_APPLY_DEFAULT && sum);
-    for (int64_t t = 0; t < g.n * s.k; t++) {
-        s.x[t] = 4 * rng_unit(&r) - 2;
-        s.y[t] = 4 * rng_unit(&r) - 2;
-    }
     int64_t start[MOST];
-    const int64_t nstart = rng_below(&r, 4) ? rng_below(&r, g.n + 1) : -1;
-    for (int64_t t = 0; t < g.n; t++)
-        s.on[t] = nstart < 0;
-    for (int64_t t = 0; t < nstart; t++) {
-        start[t] = rng_below(&r, g.n);
-        s.on[start[t]] = true;
-    }
+    const int64_t nstart = random_state(&s, start, &r);
     FtB_Run_options o = {
         .size = sizeof o, .rounds = rounds, .start = {nstart < 0 ? NULL : start, nstart < 0 ? 0 : nstart}};
     assert_ok(FtB_Program_new(&program, &texts));

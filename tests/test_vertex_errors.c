@@ -79,6 +79,17 @@ static void programs(void **state)
     assert_fails(GrB_INVALID_VALUE, "settled: expected",
                  FtB_Program_new(
                      &p, FTB_PROGRAM(.send = "x", .combine = "min : a", .apply = "x = 1", .settled = "x >")));
+    static const double deltas[] = {0, -1, NAN, INFINITY};
+    for (int d = 0; d < 4; d++)
+        assert_fails(GrB_INVALID_VALUE, "expected the width of priority's buckets",
+                     FtB_Program_new(&p, FTB_PROGRAM(.send = "x", .combine = "min : a", .apply = "x = 1",
+                                                     .priority = "x", .delta = deltas[d])));
+    assert_fails(
+        GrB_INVALID_VALUE, "delta is 2; expected 0, as there is no priority",
+        FtB_Program_new(&p, FTB_PROGRAM(.send = "x", .combine = "min : a", .apply = "x = 1", .delta = 2)));
+    assert_fails(GrB_INVALID_VALUE, "priority: expected",
+                 FtB_Program_new(&p, FTB_PROGRAM(.send = "x", .combine = "min : a", .apply = "x = 1",
+                                                 .priority = "x >", .delta = 1)));
     assert_fails(GrB_INVALID_VALUE, "FTB_PROGRAM", FtB_Program_new(&p, &newer));
     assert_ok(FtB_Program_free(NULL));
     assert_ok(FtB_Program_free(&p));
@@ -316,6 +327,52 @@ static GrB_Info run_all(void *arg)
     return info;
 }
 
+/* The most that reaches a vertex of a path, the greatest first: its buckets are far apart, below and above
+ * those before. A step that failed is done again. */
+static GrB_Info run_urgent(void *arg)
+{
+    enum { N = 40 };
+    const bool *falls = arg;
+    int64_t I[N - 1], J[N - 1];
+    double x[N], most[N];
+    FtB_Matrix A = NULL;
+    FtB_Block X = NULL;
+    FtB_Program p = NULL;
+    FtB_Run run = NULL;
+    bool more = true;
+    for (int v = 0; v < N - 1; v++) {
+        I[v] = v;
+        J[v] = v + 1;
+    }
+    for (int v = 0; v < N; v++) {
+        x[v] = v * 17 % N;
+        most[v] = 0;
+        for (int u = 0; u < N; u++)
+            most[v] = fmax(most[v], u * 17 % N - fabs((double)(v - u)));
+    }
+    GrB_Info info = FtB_Matrix_build(&A, FTB_FP64, N, N, 0, N - 1, I, J, NULL, FTB_DUP_ERROR, NULL);
+    if (info == GrB_SUCCESS)
+        info = FtB_Block_wrap(&X, x, N, 1, 1, FTB_FP64);
+    if (info == GrB_SUCCESS)
+        info = FtB_Program_new(&p, FTB_PROGRAM(.send = "x", .combine = "max : message - 1",
+                                               .apply = "x = max(x, received)", .direction = FTB_BOTH,
+                                               .priority = *falls ? "-x" : "x", .delta = 1e-3));
+    if (info == GrB_SUCCESS)
+        info = FtB_Run_new(&run, p, A, FTB_STATE("x", X), NULL);
+    GrB_Info step = info, worst = info;
+    for (int failures = 0; run && more && failures < 2; failures += step != GrB_SUCCESS) {
+        step = FtB_Run_step(run, &more);
+        worst = step != GrB_SUCCESS ? step : worst;
+    }
+    for (int64_t v = 0; v < N && run; v++)
+        assert_true(step == GrB_SUCCESS && x[v] == most[v]);
+    FtB_Run_free(&run);
+    FtB_Program_free(&p);
+    FtB_Block_free(&X);
+    FtB_Matrix_free(&A);
+    return worst;
+}
+
 static void allocations(void **state)
 {
     (void)state;
@@ -325,6 +382,8 @@ static void allocations(void **state)
                        {FTB_WAY_SLICES, true, "plus : message"}};
     for (int c = 0; c < 4; c++)
         fail_every_allocation(run_all, NULL, &cases[c]);
+    for (int falls = 0; falls < 2; falls++)
+        fail_every_allocation(run_urgent, NULL, &(bool){falls != 0});
 }
 
 int main(void)

@@ -402,6 +402,41 @@ static void single_vertex(void **state)
     FtB_Matrix_free(&A);
 }
 
+/* ---- priorities */
+
+/* 0 -> 1 -> 2 -> 3. Vertex 1 waits, gets another value and is not active by that: it is before 2 then, far
+ * below all that has been. */
+static void waiting_is_active(void **state)
+{
+    (void)state;
+    static const int64_t start[] = {0, 1, 2};
+    static const double expected[3][4] = {{0, -50, 5, 7}, {0, -50, -100, 7}, {0, -50, -100, -150}};
+    FtB_Matrix A = path(4);
+    FtB_Block X;
+    FtB_Program program;
+    FtB_Run run;
+    FtB_Superstep about;
+    bool more = true;
+    double x[] = {0, 10, 5, 7};
+    assert_ok(FtB_Block_wrap(&X, x, 4, 1, 1, FTB_FP64));
+    assert_ok(FtB_Program_new(&program, FTB_PROGRAM(.send = "x", .combine = "min : message - 50",
+                                                    .apply = "x = min(x, received)", .active = "new.x > 1e9",
+                                                    .priority = "x", .delta = 1e-3)));
+    assert_ok(FtB_Run_new(&run, program, A, FTB_STATE("x", X), FTB_RUN_OPTIONS(.start = {start, 3})));
+    for (int s = 0; s < 3; s++) {
+        assert_true(more);
+        assert_ok(FtB_Run_step(run, &more));
+        assert_ok(FtB_Run_about(run, &about));
+        assert_memory_equal(x, expected[s], sizeof x);
+        assert_true(about.active == 1 && about.edges == 1 && about.next == 2 - s);
+    }
+    assert_false(more);
+    FtB_Run_free(&run);
+    FtB_Program_free(&program);
+    FtB_Block_free(&X);
+    FtB_Matrix_free(&A);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(semirings_of_all_kinds),
@@ -412,6 +447,7 @@ int main(void)
                                        cmocka_unit_test(explained),
                                        cmocka_unit_test(settled),
                                        cmocka_unit_test(rule),
+                                       cmocka_unit_test(waiting_is_active),
                                        cmocka_unit_test(single_vertex)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

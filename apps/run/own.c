@@ -1,6 +1,7 @@
 /* A vertex program of the user's own texts; its state is columns of FP64. */
 #include "run/programs.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { FIELDS = 6, NAME = 28 }; /* as FTB_STATE takes them; characters of one */
@@ -39,7 +40,8 @@ static GrB_Info run_texts(run_work *w, FtB_States states, const char **what)
     *what = "";
     info = FtB_Program_new(
         &program, FTB_PROGRAM(.send = v->send, .combine = v->combine, .apply = v->apply, .active = v->active,
-                              .settled = v->settled, .until = v->until,
+                              .settled = v->settled, .until = v->until, .priority = v->priority,
+                              .delta = isnan(v->delta) ? 0 : v->delta,
                               .direction = v->direction < 0 ? FTB_OUT : (FtB_Direction)v->direction));
     if (info == GrB_SUCCESS)
         info = FtB_run(program, w->A, states,

@@ -8,10 +8,10 @@
 typedef struct run_values {
     reader_values reader;
     const char *sources, *output;
-    const char *send, *combine, *apply, *init, *active, *settled, *until;
+    const char *send, *combine, *apply, *init, *active, *settled, *until, *priority;
     int64_t rounds, samples, seed;
     int direction, definition, explain, undirected, normalized;
-    double damping, tolerance;
+    double damping, tolerance, delta;
 } run_values;
 
 typedef struct run_work {

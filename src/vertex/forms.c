@@ -178,8 +178,9 @@ static GrB_Info find_search(FtB_Run r)
     const bool parents = p->nassigned == 2;
     const ftb_monoid monoid = parents ? FTB_MIN : FTB_OR;
     GrB_Info info = GrB_SUCCESS;
-    if (p->nassigned > 2 || !p->settled || p->active || p->all_apply || p->nsums > 0 || w->monoid != monoid ||
-        !is_one_name(w->texts[FTB_VERTEX_COMBINE].m.expr, "message") || (parents && p->direction == FTB_BOTH))
+    if (p->nassigned > 2 || !p->settled || p->active || p->priority || p->all_apply || p->nsums > 0 ||
+        w->monoid != monoid || !is_one_name(w->texts[FTB_VERTEX_COMBINE].m.expr, "message") ||
+        (parents && p->direction == FTB_BOTH))
         return info;
     for (int level = 0; level < p->nassigned && info == GrB_SUCCESS && !r->bits.there; level++) {
         const char *name = p->assigned[level].field;

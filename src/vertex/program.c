@@ -5,6 +5,8 @@
 #include "expr/message.h"
 #include "expr/tree.h"
 
+#include <float.h>
+
 /* ---- texts */
 
 /* A part of a text as an expression, whose columns are those of the whole. */
@@ -170,11 +172,14 @@ static GrB_Info read_texts(FtB_Program p, const FtB_Program_texts *t)
         FTB_CHECK(ftb_expr_parse(&p->active, p->ctx, t->active, "active", 0));
     if (t->settled)
         FTB_CHECK(ftb_expr_parse(&p->settled, p->ctx, t->settled, "settled", 0));
+    if (t->priority)
+        FTB_CHECK(ftb_expr_parse(&p->priority, p->ctx, t->priority, "priority", 0));
     if (t->until)
         FTB_CHECK(read_until(p, t->until));
     const bool again = ftb_monoid_idempotent(p->monoid); /* a message may come again */
     p->always = p->active ? is_true(p->active) : !again;
     p->all_apply = t->applies == FTB_APPLY_DEFAULT ? !again : t->applies == FTB_APPLY_ALL;
+    p->delta = t->delta;
     p->direction = t->direction;
     p->rounds = t->rounds;
 done:
@@ -196,6 +201,10 @@ static GrB_Info check_options(const FtB_Program_texts *t)
     if (t->rounds < 0)
         return ftb_fail(GrB_INVALID_VALUE, "FtB_Program_new: rounds is %lld; expected 0 or more",
                         (long long)t->rounds);
+    if (t->priority ? !(t->delta > 0 && t->delta <= DBL_MAX) : t->delta != 0)
+        return ftb_fail(GrB_INVALID_VALUE, "FtB_Program_new: delta is %g; expected %s", t->delta,
+                        t->priority ? "the width of priority's buckets, more than 0 and finite"
+                                    : "0, as there is no priority");
     return GrB_SUCCESS;
 }
 
@@ -218,6 +227,7 @@ void ftb_program_release(FtB_Program p)
         ftb_expr_release(p->assigned[f].expr);
     ftb_expr_release(p->active);
     ftb_expr_release(p->settled);
+    ftb_expr_release(p->priority);
     ftb_expr_release(p->until);
     for (int s = 0; s < p->nsums; s++)
         ftb_expr_release(p->sums[s]);

@@ -53,6 +53,37 @@ static ftb_vertex_list senders_of(const struct FtB_Run_opaque *r)
     return (ftb_vertex_list){r->all ? NULL : r->active, r->nactive};
 }
 
+/* Of active vertices those of the lowest bucket send; the others wait. */
+static GrB_Info take_lowest(FtB_Run r)
+{
+    if (r->work.priority < 0 || r->taken)
+        return GrB_SUCCESS;
+    if (!r->waiting) {
+        const ftb_vertex_list begin = senders_of(r);
+        ftb_vertex_waiting *q = ftb_vertex_waiting_new(&r->work);
+        GrB_Info info = q ? ftb_vertex_waiting_reserve(q, &r->work, begin.count) : ftb_nomem();
+        if (info != GrB_SUCCESS) {
+            ftb_vertex_waiting_delete(q);
+            return info;
+        }
+        ftb_vertex_waiting_add(q, &r->work, &begin, NULL);
+        r->waiting = q;
+    }
+    GrB_Info info = ftb_vertex_waiting_take(r->waiting, &r->work, &r->active_room, &r->nactive);
+    r->active = r->active_room.at;
+    r->all = r->nactive == r->n;
+    r->taken = info == GrB_SUCCESS;
+    return info;
+}
+
+/* Who is active behind apply waits beside those that did. */
+static void wait_for_turn(FtB_Run r)
+{
+    ftb_vertex_waiting_add(r->waiting, &r->work, &r->applying.who, r->applying.flags.at);
+    r->nactive = r->waiting->count;
+    r->taken = false;
+}
+
 /* The state, and A's values, on the host. */
 static GrB_Info ask(FtB_Run r)
 {
@@ -153,7 +184,7 @@ static GrB_Info send_messages(FtB_Run r, FtB_Way way)
         ftb_vertex_need(r->ctx, &r->sent_room, who->count, (size_t)send->width * FtB_Type_size(send->type));
     if (!sent)
         return ftb_nomem();
-    ftb_vertex_send(&r->work, who, sent);
+    ftb_vertex_send(&r->work, FTB_VERTEX_SEND, who, sent);
     mail->sent = sent;
     mail->ld = send->width;
     mail->by_vertex = who->list == NULL;
@@ -365,11 +396,17 @@ static GrB_Info apply(FtB_Run r)
             return info;
     }
     a->next = ftb_vertex_need(r->ctx, &r->next_room, a->who.count, sizeof *a->next);
-    if (!a->next)
-        return ftb_nomem();
-    GrB_Info info = ftb_vertex_apply(&r->work, &r->mail, a);
+    GrB_Info info = a->next ? GrB_SUCCESS : ftb_nomem();
+    if (info == GrB_SUCCESS && r->waiting)
+        info = ftb_vertex_waiting_reserve(r->waiting, &r->work, a->who.count);
+    if (info == GrB_SUCCESS)
+        info = ftb_vertex_apply(&r->work, &r->mail, a);
     if (info != GrB_SUCCESS)
         return info;
+    if (r->waiting) {
+        wait_for_turn(r);
+        return info;
+    }
     const ftb_vertex_room swap = r->active_room;
     r->active_room = r->next_room;
     r->next_room = swap;
@@ -393,9 +430,8 @@ static GrB_Info superstep(FtB_Run r)
 {
     const bool timed = !r->closed || r->options.explain;
     const double start = timed ? ftb_seconds() : 0;
-    const int64_t active = r->nactive;
+    int64_t active = 0, edges = 0;
     ftb_spmm_result results[2] = {{.values = NULL}};
-    int64_t edges = 0;
     FtB_Way way = FTB_WAY_AUTO;
     loop how = BY_TEXT;
     GrB_Info info;
@@ -404,6 +440,8 @@ static GrB_Info superstep(FtB_Run r)
                            "supersteps"));
     look_at_bits(r);
     FTB_CHECK(ask(r));
+    FTB_CHECK(take_lowest(r));
+    active = r->nactive;
     FTB_CHECK(choose(r, &way, &edges));
     FTB_CHECK(choose_loop(&how, r, way));
     if (how == BY_BITS) {

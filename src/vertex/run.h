@@ -3,6 +3,7 @@
 #define FTB_VERTEX_RUN_H
 
 #include "cpu/vertex/vertex_bits.h"
+#include "cpu/vertex/vertex_waiting.h"
 #include "vertex/vertex_program.h"
 
 #define FTB_MAGIC_RUN 0x46544256
@@ -46,6 +47,8 @@ struct FtB_Run_opaque {
     int64_t *active, nactive; /* of room `active_room`; meaningless where all are active */
     ftb_vertex_room active_room, next_room;
     bool all, over;
+    ftb_vertex_waiting *waiting; /* by priority, once the run has begun; `active` are of the lowest bucket */
+    bool taken;                  /* then: these are who sends in the superstep at hand */
     bool closed, asked; /* nobody but the run sees the state between supersteps, of which it asked for all */
     int64_t sent, sent_edges; /* vertices that were active so far, and their edges */
     ftb_vertex_mail mail;

@@ -201,6 +201,7 @@ static void destroy(FtB_Run r)
         ftb_delete(r->mail.rooms[m].at);
     ftb_delete(r->mail.marks);
     ftb_vertex_bits_clear(&r->bits);
+    ftb_vertex_waiting_delete(r->waiting);
     for (int s = 0; s < r->nstates; s++)
         FtB_Block_free(&r->states[s].block);
     ftb_delete(r->states);

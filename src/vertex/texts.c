@@ -2,6 +2,7 @@
  *
  *     send            FIELD id outdegree indegree                       of who sends
  *     settled         the same                                          of who might receive
+ *     priority        the same                                          of who becomes active
  *     combine         message edge dst.FIELD
  *     apply           received FIELD old.FIELD id outdegree indegree    of who applies
  *     active, sums    received changed new.FIELD old.FIELD id outdegree indegree; FIELD where apply leaves it
@@ -378,7 +379,9 @@ GrB_Info ftb_vertex_texts_make(FtB_Run r)
     w->always = p->always;
     w->active = p->active && !p->always ? FTB_VERTEX_APPLY + w->nfields : -1;
     w->settled = p->settled ? FTB_VERTEX_APPLY + w->nfields + (w->active >= 0) : -1;
-    w->first_sum = FTB_VERTEX_APPLY + w->nfields + (w->active >= 0) + (w->settled >= 0);
+    w->priority = p->priority ? FTB_VERTEX_APPLY + w->nfields + (w->active >= 0) + (w->settled >= 0) : -1;
+    w->delta = p->delta;
+    w->first_sum = FTB_VERTEX_APPLY + w->nfields + (w->active >= 0) + (w->settled >= 0) + (w->priority >= 0);
     w->ntexts = w->first_sum + w->nsums;
     w->texts = ftb_new0(r->ctx, w->ntexts, sizeof *w->texts);
     w->fields = ftb_new0(r->ctx, w->nfields, sizeof *w->fields);
@@ -396,6 +399,8 @@ GrB_Info ftb_vertex_texts_make(FtB_Run r)
         FTB_CHECK(make_text(&w->texts[w->active], r, BEHIND_APPLY, p->active));
     if (w->settled >= 0)
         FTB_CHECK(make_text(&w->texts[w->settled], r, IN_SEND, p->settled));
+    if (w->priority >= 0)
+        FTB_CHECK(make_text(&w->texts[w->priority], r, IN_SEND, p->priority));
     for (int s = 0; s < w->nsums; s++)
         FTB_CHECK(make_text(&w->texts[w->first_sum + s], r, BEHIND_APPLY, p->sums[s]));
     FTB_CHECK(ftb_vertex_forms(r));

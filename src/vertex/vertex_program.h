@@ -25,10 +25,12 @@ struct FtB_Program_opaque {
     ftb_monoid monoid;
     int nassigned;
     ftb_assignment assigned[FTB_VERTEX_FIELDS];
-    ftb_expr *active;  /* NULL: what changed */
-    bool always;       /* all that applied are */
-    ftb_expr *settled; /* NULL: nobody is */
-    ftb_expr *until;   /* over the sums' names; NULL: none */
+    ftb_expr *active;   /* NULL: what changed */
+    bool always;        /* all that applied are */
+    ftb_expr *settled;  /* NULL: nobody is */
+    ftb_expr *priority; /* who sends first, of those that are active; NULL: all do at once */
+    double delta;       /* width of the priorities' buckets */
+    ftb_expr *until;    /* over the sums' names; NULL: none */
     int nsums;
     ftb_expr *sums[FTB_VERTEX_SUMS]; /* over vertices */
     int64_t rounds;                  /* 0: any */

@@ -6,7 +6,7 @@
 enum { n = 100 };
 static FtB_Matrix A, tasks;
 static FtB_Block R, D, T, L, P, most, levels, parents, labels, each, share, depth, order;
-static FtB_Program rank, sssp, heat, bfs;
+static FtB_Program rank, sssp, heat, bfs, urgent;
 static FtB_Run run;
 static int64_t sources[64], source, total;
 

@@ -43,6 +43,14 @@ int64_t ftb_bins_first(const ftb_bins *b)
     return FTB_NO_BUCKET;
 }
 
+int64_t ftb_bins_count(const ftb_bins *b, int64_t bucket)
+{
+    int64_t count = 0;
+    for (const ftb_bin_chunk *c = b->bin[bucket - b->low].first; c; c = c->next)
+        count += c->count;
+    return count;
+}
+
 ftb_bin_chunk *ftb_bins_take(ftb_bins *b, int64_t bucket)
 {
     const int64_t at = bucket - b->low;
@@ -61,6 +69,19 @@ int64_t ftb_bins_far(const ftb_bins *b, ftb_bucket_of bucket, const void *of)
         for (int64_t t = 0; t < c->count; t++)
             least = ftb_min(least, bucket(of, c->at[t]));
     return least;
+}
+
+void ftb_bins_close(ftb_bins *b)
+{
+    for (int64_t at = 0; at < FTB_BINS; at++) {
+        if (!b->bin[at].first)
+            continue;
+        b->bin[at].last->next = b->far.first;
+        b->far.first = b->bin[at].first;
+        b->far.last = b->far.last ? b->far.last : b->bin[at].last;
+        b->bin[at] = (ftb_bin){NULL, NULL};
+    }
+    memset(b->some, 0, sizeof b->some);
 }
 
 bool ftb_bins_move(ftb_bins *b, int64_t low, ftb_bucket_of bucket, const void *of)

@@ -57,6 +57,8 @@ static inline bool ftb_bins_push(ftb_bins *b, int64_t bucket, int64_t v)
 
 /* The first bucket of the window that has vertices; FTB_NO_BUCKET: it is empty. */
 int64_t ftb_bins_first(const ftb_bins *b);
+/* Vertices of a bucket's list. */
+int64_t ftb_bins_count(const ftb_bins *b, int64_t bucket);
 /* Takes a bucket's list out: its chunks are to be given back. NULL: it is empty. */
 ftb_bin_chunk *ftb_bins_take(ftb_bins *b, int64_t bucket);
 /* One that was read, of these bins or of others like them. */
@@ -71,6 +73,8 @@ static inline void ftb_bins_give(ftb_bins *b, ftb_bin_chunk *chunk)
 typedef int64_t (*ftb_bucket_of)(const void *of, int64_t v);
 /* The least bucket of what waits behind the window. */
 int64_t ftb_bins_far(const ftb_bins *b, ftb_bucket_of bucket, const void *of);
+/* All that is in the window waits behind it, for ftb_bins_move to follow. */
+void ftb_bins_close(ftb_bins *b);
 /* The window, which is empty, begins at `low`, which no vertex is below. False: no memory; nothing is lost.
  */
 bool ftb_bins_move(ftb_bins *b, int64_t low, ftb_bucket_of bucket, const void *of);

@@ -213,7 +213,7 @@ static GrB_Info finish(const first *x, ftb_vertex_mail *mail, int64_t count)
                                      (size_t)send->width * FtB_Type_size(send->type));
         if (!sent)
             return ftb_nomem();
-        ftb_vertex_send(w, &senders, sent);
+        ftb_vertex_send(w, FTB_VERTEX_SEND, &senders, sent);
         mail->sent = sent;
         mail->ld = send->width;
         mail->by_vertex = false;

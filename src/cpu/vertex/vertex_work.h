@@ -31,8 +31,8 @@ typedef struct ftb_vertex_text {
     int64_t width;
 } ftb_vertex_text;
 
-/* The first texts; behind them one for each field that changes, then `active`, `settled`, and the sums of
- * `until`. */
+/* The first texts; behind them one for each field that changes, then `active`, `settled`, `priority`, and the
+ * sums of `until`. */
 enum { FTB_VERTEX_SEND, FTB_VERTEX_COMBINE, FTB_VERTEX_APPLY };
 
 typedef struct ftb_vertex_field { /* that changes */
@@ -81,6 +81,8 @@ typedef struct ftb_vertex_work {
     int active; /* which text; -1: what changed */
     bool always;
     int settled;            /* which text; -1: nobody is */
+    int priority;           /* which text; -1: all are alike */
+    double delta;           /* the width of its buckets */
     const uint64_t *takers; /* bits of those that are not, of who knows them; NULL: the text says */
     ftb_vertex_test test;
     int first_sum, nsums;
@@ -146,8 +148,9 @@ void ftb_vertex_workers_delete(ftb_vertex_work *w);
 /* Feeds get the places of the superstep: work->states, ->edges, and the mail's. */
 void ftb_vertex_point(const ftb_vertex_work *w, ftb_vertex_text *text, const ftb_vertex_mail *mail);
 
-/* out: what vertices send, side by side, in the text's type. (vertex_send.c) */
-void ftb_vertex_send(const ftb_vertex_work *w, const ftb_vertex_list *senders, void *out);
+/* out: a text's values of some vertices, over their own state, side by side, in the text's type: what they
+ * send, or how urgent it is. (vertex_send.c) */
+void ftb_vertex_send(const ftb_vertex_work *w, int text, const ftb_vertex_list *senders, void *out);
 
 /* Messages of some senders, of `edges` edges together, reduced: in the order of the senders, and of patterns,
  * for each receiver, whichever of the two it is. Fills receivers and received. (vertex_push.c, vertex_pull.c)
