@@ -190,4 +190,6 @@ static inline FtB_States FtB_states(std::initializer_list<FtB_Binding> list)
 
 #include "featblas/algorithms.h"
 
+#include "featblas/factorize.h"
+
 #endif

@@ -305,6 +305,7 @@ static void vectors(void)
 static void vertex(void) { vertex_runs(A); }
 static void programs(void) { vertex_programs(A); }
 static void shapes(void) { shape_programs(A); }
+static void ratings(void) { rating_programs(A); }
 static void gather(void) { assert_ok(FtB_gather(Y, X, picked, N)); }
 static void scatter(void)
 {
@@ -500,7 +501,7 @@ static const struct {
     {"softmax", softmax}, {"softmax_grad", softmax_grad}, {"attention", attention},
     {"attention_grad", attention}, {"apply", apply}, {"select", selects}, {"select_topk", selects},
     {"extract", parts}, {"assign", parts}, {"transpose", parts}, {"eWiseAdd", add}, {"eWiseMult", mult}, {"reduce", reduce}, {"reduce_scalar", reduce_scalar},
-    {"Vector_build", vectors}, {"Vector_dup", vectors}, {"Vector_from_block", vectors}, {"Vector_to_block", vectors}, {"Vector_import", vectors}, {"Vector_export", vectors}, {"run", vertex}, {"Run_new", vertex}, {"Run_step", vertex}, {"bfs", programs}, {"sssp", programs}, {"components", programs}, {"pagerank", programs}, {"triangles", shapes}, {"clustering", shapes}, {"betweenness", shapes}, {"communities", shapes}, {"topological", shapes}, {"gather", gather}, {"scatter", scatter}, {"select_sample", select_sample}, {"sample_negative", select_sample}, {"sample", sample}, {"Relations_sample", sample}, {"Loader_next", sample}, {"walk", walk}, {"pinsage", walk},
+    {"Vector_build", vectors}, {"Vector_dup", vectors}, {"Vector_from_block", vectors}, {"Vector_to_block", vectors}, {"Vector_import", vectors}, {"Vector_export", vectors}, {"run", vertex}, {"Run_new", vertex}, {"Run_step", vertex}, {"bfs", programs}, {"sssp", programs}, {"components", programs}, {"pagerank", programs}, {"triangles", shapes}, {"clustering", shapes}, {"betweenness", shapes}, {"communities", shapes}, {"topological", shapes}, {"factorize", ratings}, {"factorize_error", ratings}, {"gather", gather}, {"scatter", scatter}, {"select_sample", select_sample}, {"sample_negative", select_sample}, {"sample", sample}, {"Relations_sample", sample}, {"Loader_next", sample}, {"walk", walk}, {"pinsage", walk},
     {"subgraph", subgraphs}, {"Saint_new", subgraphs}, {"Saint_batch", subgraphs}, {"partition", subgraphs}, {"partition_measure", subgraphs}, {"Clusters_batch", subgraphs}, {"project", project}, {"project_plan", project_plan},
     {"mxm_plan", mxm_plan}, {"attention_plan", attention_plan}, {"Matrix_read", matrix_files},
     {"Matrix_write", matrix_files}, {"Block_read", block_files}, {"Block_write", block_files}, {"init", init},

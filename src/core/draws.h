@@ -48,6 +48,7 @@ enum { FTB_DRAW_BLOCK_BITS = 23 };
 #define FTB_DRAW_LIST (UINT64_C(0xff000022) << 32)     /* lists of vertices and entries that are drawn */
 #define FTB_DRAW_CLUSTER (UINT64_C(0xff000023) << 32)  /* orders of clusters */
 #define FTB_DRAW_SOURCES (UINT64_C(0xff000024) << 32)  /* sources of paths */
+#define FTB_DRAW_FACTORS (UINT64_C(0xff000025) << 32)  /* factors of rows (0) and columns (1) */
 
 /* The counter's second half, for block 0; *seed becomes the key. */
 static inline uint64_t ftb_draw_stream(uint64_t *seed, uint64_t batch, uint64_t hop)

@@ -4,11 +4,12 @@
 #include <featblas_vertex.h>
 
 enum { n = 100 };
-static FtB_Matrix A, tasks;
-static FtB_Block R, D, T, L, P, most, levels, parents, labels, each, share, depth, order;
-static FtB_Program rank, sssp, heat, bfs, urgent;
+static FtB_Matrix A, tasks, ratings, others;
+static FtB_Block R, D, T, L, P, most, levels, parents, labels, each, share, depth, order, U, V, F;
+static FtB_Program rank, sssp, heat, bfs, urgent, factors;
 static FtB_Run run;
 static int64_t sources[64], source, total;
+static double mean = 1, rmse;
 
 static void before(void)
 {
@@ -16,6 +17,11 @@ static void before(void)
     A = ring(n);
     OK(FtB_Matrix_new(&tasks, FTB_FP32, n, n, 1));
     OK(FtB_select(tasks, NULL, NULL, "i < j", A, NULL));
+    ratings = ring(n);
+    others = ring(n);
+    OK(FtB_Block_new(&U, n, 8, FTB_FP32));
+    OK(FtB_Block_new(&V, n, 8, FTB_FP32));
+    OK(FtB_Block_new(&F, n, 8, FTB_FP32));
     OK(FtB_Block_new(&R, n, 1, FTB_FP64));
     OK(FtB_Block_new(&T, n, 1, FTB_FP32));
     OK(FtB_Block_new(&most, n, 1, FTB_FP32));

@@ -66,3 +66,19 @@ void shape_programs(FtB_Matrix A)
     FtB_Block_free(&d);
     FtB_Block_free(&p);
 }
+
+void rating_programs(FtB_Matrix R)
+{
+    FtB_Block U, V;
+    int64_t nrows, ncols;
+    double rmse;
+    assert_ok(FtB_Matrix_shape(R, &nrows, &ncols, NULL, NULL, NULL));
+    assert_ok(FtB_Block_new(&U, nrows, 4, FTB_FP32));
+    assert_ok(FtB_Block_new(&V, ncols, 4, FTB_FP32));
+    for (int method = FTB_FACTORIZE_SGD; method <= FTB_FACTORIZE_GRADIENT; method++)
+        assert_ok(FtB_factorize(
+            U, V, R, FTB_FACTORIZE(.method = (FtB_Factorize_method)method, .rounds = 1, .rate = 1e-6)));
+    assert_ok(FtB_factorize_error(&rmse, U, V, R, 0));
+    FtB_Block_free(&U);
+    FtB_Block_free(&V);
+}

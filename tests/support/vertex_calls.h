@@ -8,5 +8,6 @@
 void vertex_runs(FtB_Matrix A);
 void vertex_programs(FtB_Matrix A); /* values are not negative */
 void shape_programs(FtB_Matrix A);
+void rating_programs(FtB_Matrix R);
 
 #endif
