@@ -14,8 +14,17 @@ enum { PROGRAMS = 32 }; /* more than there are */
 
 #define FIELD(name) offsetof(run_values, name)
 
-static const run_values defaults = {
-    .direction = -1, .definition = -1, .seed = -1, .damping = NAN, .tolerance = NAN, .delta = NAN};
+static const run_values defaults = {.direction = -1,
+                                    .definition = -1,
+                                    .seed = -1,
+                                    .method = -1,
+                                    .damping = NAN,
+                                    .tolerance = NAN,
+                                    .delta = NAN,
+                                    .lambda = NAN,
+                                    .rate = NAN,
+                                    .offset = NAN,
+                                    .held_out = NAN};
 
 static const option run_options[] = {
     {.heading = "Programs"},
@@ -39,7 +48,7 @@ static const option run_options[] = {
      .offset = FIELD(seed),
      .argument = "S",
      .low = 0,
-     .help = "Of --samples. Default: 0."},
+     .help = "Of --samples; cf: of the first guess, and of who is held out. Default: 0."},
     {.name = "normalized",
      .kind = OPTION_SET,
      .offset = FIELD(normalized),
@@ -68,6 +77,46 @@ static const option run_options[] = {
      .argument = "X",
      .help = "pagerank: by how much all ranks together may still change; networkx: of each. Default: 1e-4; "
              "1e-6. ldbc has rounds."},
+    {.name = "factors",
+     .kind = OPTION_INTEGER,
+     .offset = FIELD(factors),
+     .argument = "K",
+     .low = 1,
+     .high = 512,
+     .help = "cf: how many a user and an item have. Default: 32."},
+    {.name = "method",
+     .kind = OPTION_CHOICE,
+     .offset = FIELD(method),
+     .argument = "NAME",
+     .choices = "sgd|als|gradient",
+     .help = "cf: stochastic gradient descent, alternating least squares, or a step of all ratings together. "
+             "Default: sgd."},
+    {.name = "lambda",
+     .kind = OPTION_REAL,
+     .offset = FIELD(lambda),
+     .argument = "X",
+     .help = "cf: how much large factors cost, of each rating. Default: 0.05."},
+    {.name = "rate",
+     .kind = OPTION_REAL,
+     .offset = FIELD(rate),
+     .argument = "X",
+     .help = "cf, sgd and gradient: of a step. Default: 0.02, of gradient what the ratings allow."},
+    {.name = "offset",
+     .kind = OPTION_REAL,
+     .offset = FIELD(offset),
+     .argument = "X",
+     .help = "cf: a rating is about X plus the dot product of its factors. Default: the mean."},
+    {.name = "held-out",
+     .kind = OPTION_REAL,
+     .offset = FIELD(held_out),
+     .argument = "P",
+     .help = "cf: leave each rating out with this chance, and say how well these are predicted."},
+    {.name = "items",
+     .kind = OPTION_FILE,
+     .offset = FIELD(items),
+     .argument = "FILE",
+     .written = true,
+     .help = "cf: write the items' factors, as --output writes the users'."},
     {.heading = "A program of your own"},
     {.name = "send",
      .kind = OPTION_TEXT,
@@ -128,7 +177,8 @@ static const option run_options[] = {
      .offset = FIELD(rounds),
      .argument = "N",
      .low = 1,
-     .help = "Supersteps at most; communities, and pagerank by ldbc: rounds, 10 by default."},
+     .help = "Supersteps at most; communities, and pagerank by ldbc: rounds, 10 by default; cf: passes over "
+             "the ratings, 20, of als 10 by default."},
     {.name = "explain",
      .kind = OPTION_SET,
      .offset = FIELD(explain),
@@ -142,7 +192,8 @@ static const option run_options[] = {
      .written = true,
      .help = "Write a row for each vertex, with its number as the graph's file has it in .tsv and .csv, and "
              "without in .npy "
-             "and .mtx. -: standard output. Default: say how many supersteps, or triangles, there were."},
+             "and .mtx; cf: of each user, with ids. -: standard output. Default: say how many supersteps, or "
+             "triangles, there were."},
     {.name = NULL}};
 
 /* ---- arguments */
@@ -163,7 +214,11 @@ static int check_options(const run_work *w)
                 {"delta", !isnan(v->delta)},        {"direction", v->direction >= 0},
                 {"samples", v->samples > 0},        {"seed", v->seed >= 0},
                 {"normalized", v->normalized != 0}, {"undirected", v->undirected != 0},
-                {"rounds", v->rounds > 0},          {"explain", v->explain != 0}};
+                {"rounds", v->rounds > 0},          {"explain", v->explain != 0},
+                {"factors", v->factors > 0},        {"method", v->method >= 0},
+                {"lambda", !isnan(v->lambda)},      {"rate", !isnan(v->rate)},
+                {"offset", !isnan(v->offset)},      {"held-out", !isnan(v->held_out)},
+                {"items", v->items != NULL}};
     const char *takes = w->program ? w->program->options : own;
     for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
         char word[32];
@@ -176,7 +231,7 @@ static int check_options(const run_work *w)
         return app_fail(APP_USAGE, "%s starts somewhere: --sources is missing", w->program->name);
     if (v->sources && v->samples > 0)
         return app_fail(APP_USAGE, "--samples: --sources says which they are");
-    if (v->seed >= 0 && v->samples == 0)
+    if (v->seed >= 0 && v->samples == 0 && strstr(takes, " samples "))
         return app_fail(APP_USAGE, "--seed: there are no --samples to draw");
     if (!v->priority != isnan(v->delta))
         return app_fail(APP_USAGE, "--%s is missing: priorities have buckets of some width",
@@ -222,6 +277,8 @@ static int check(run_work *w, int count, char *const *operands)
     int code = own ? APP_OK : find_program(&w->program, operands[0]);
     if (code == APP_OK)
         code = check_options(w);
+    if (code == APP_OK)
+        code = files_check_output("items", v->items);
     return code == APP_OK ? files_check_output("output", v->output) : code;
 }
 
@@ -327,6 +384,8 @@ static int run_run(const void *values, int count, char *const *operands)
     run_work w = {.values = values, .vertices = INT64_MAX};
     const bool piped = w.values->output && strcmp(w.values->output, "-") == 0;
     int code = check(&w, count, operands);
+    if (code == APP_OK && w.program && !w.program->run)
+        return run_cf(w.values, operands[count - 1]);
     if (code == APP_OK)
         code = reader_graph(&w.values->reader, operands[count - 1], &w.A, &w.n, &w.base);
     if (code == APP_OK)
@@ -366,18 +425,23 @@ const command command_run = {
         "those that each vertex is in; "
         "clustering coefficients; betweenness what each vertex has of all shortest paths; communities "
         "labels by propagation; "
-        "topological the most edges on a path to each vertex.\n\n"
+        "topological the most edges on a path to each vertex. cf is for ratings, a row for each user and a "
+        "column for each item, or an edge list of them: factors of users, and with --items of items, whose "
+        "dot products predict the ratings that are not there.\n\n"
         "A program of your own is texts: every active vertex sends a message along its edges, "
         "what arrives is combined and "
         "applied to the state, and vertices that change are active in the next superstep.",
-    .examples = "  $ featblas run sssp roads.mtx --sources 7 -o distances.tsv\n"
-                "  $ featblas run pagerank roads.mtx --definition networkx -o ranks.npy\n"
-                "  $ featblas run pagerank roads.mtx --sources 7,12 -o near.tsv\n"
-                "  $ featblas run triangles karate.mtx -o triangles.tsv\n"
-                "  $ featblas run betweenness karate.mtx --samples 10 --normalized -o between.tsv\n"
-                "  $ featblas run --send dist --combine 'min : message + edge' --apply 'dist = min(dist, "
-                "received)' \\\n"
-                "        --init 'dist = id == 6 ? 0 : inf' roads.mtx -o distances.tsv\n",
+    .examples =
+        "  $ featblas run sssp roads.mtx --sources 7 -o distances.tsv\n"
+        "  $ featblas run pagerank roads.mtx --definition networkx -o ranks.npy\n"
+        "  $ featblas run pagerank roads.mtx --sources 7,12 -o near.tsv\n"
+        "  $ featblas run triangles karate.mtx -o triangles.tsv\n"
+        "  $ featblas run betweenness karate.mtx --samples 10 --normalized -o between.tsv\n"
+        "  $ featblas run cf ratings.csv --columns userId,movieId,rating --method als --held-out 0.1 -o "
+        "users.tsv --items films.tsv\n"
+        "  $ featblas run --send dist --combine 'min : message + edge' --apply 'dist = min(dist, "
+        "received)' \\\n"
+        "        --init 'dist = id == 6 ? 0 : inf' roads.mtx -o distances.tsv\n",
     .reads = true,
     .options = run_options,
     .defaults = &defaults,

@@ -123,5 +123,6 @@ const run_program run_programs[] = {
     {"betweenness", " sources samples seed normalized ", false, betweenness},
     {"communities", " rounds explain ", false, communities},
     {"topological", "", false, topological},
+    {"cf", " factors method lambda rate offset held-out items seed rounds ", false, NULL},
 };
 const int run_programs_count = sizeof run_programs / sizeof *run_programs;

@@ -7,11 +7,11 @@
 
 typedef struct run_values {
     reader_values reader;
-    const char *sources, *output;
+    const char *sources, *output, *items;
     const char *send, *combine, *apply, *init, *active, *settled, *until, *priority;
-    int64_t rounds, samples, seed;
-    int direction, definition, explain, undirected, normalized;
-    double damping, tolerance, delta;
+    int64_t rounds, samples, seed, factors;
+    int direction, definition, explain, undirected, normalized, method;
+    double damping, tolerance, delta, lambda, rate, offset, held_out;
 } run_values;
 
 typedef struct run_work {
@@ -32,13 +32,16 @@ typedef struct run_work {
 /* A program that comes with the library. (programs.c) */
 typedef struct run_program {
     const char *name;
-    const char *options; /* of those that few programs have, the names, with a space around each */
-    bool starts;         /* somewhere: --sources must be there */
-    GrB_Info (*run)(run_work *w);
+    const char *options;          /* of those that few programs have, the names, with a space around each */
+    bool starts;                  /* somewhere: --sources must be there */
+    GrB_Info (*run)(run_work *w); /* NULL: it is of ratings, and run_cf does all of it */
 } run_program;
 
 extern const run_program run_programs[];
 extern const int run_programs_count;
+
+/* Factors of ratings, which are no graph. (factorize.c) */
+int run_cf(const run_values *v, const char *path);
 
 /* A program of the user's texts. (own.c) */
 int run_own(run_work *w);

@@ -1,0 +1,69 @@
+# featblas run cf: ratings from an edge list and from a matrix, factors with the ids of the file, what is held out, what
+# is refused.
+. "${FEATBLAS_SOURCE_DIR:?}/tests/support/cli.sh" || exit 1
+
+# Users a to f, items p to t: half like p and q, half r and s; nobody's item is t but f's.
+{
+    printf 'user,item,stars\n'
+    for user in a b c; do printf '%s,p,5\n%s,q,5\n%s,r,1\n%s,s,1\n' $user $user $user $user; done
+    for user in d e f; do printf '%s,p,1\n%s,q,1\n%s,r,5\n%s,s,5\n' $user $user $user $user; done
+    printf 'f,t,4\n'
+} >ratings.csv
+
+run 0 run cf ratings.csv --columns user,item,stars --method als --factors 3 --lambda 0.001 -o users.tsv --items items.csv
+holds out "round"
+holds out "rmse 0.0"
+holds out "of 25 ratings; about 3.04; in"
+[ "$(cut -f1 users.tsv | tr '\n' ' ')" = "a b c d e f " ] || fail "users: $(cat users.tsv)"
+[ "$(cut -d, -f1 items.csv | tr '\n' ' ')" = "p q r s t " ] || fail "items: $(cat items.csv)"
+[ "$(awk '{ print NF }' users.tsv | uniq)" = 4 ] || fail "three factors: $(cat users.tsv)"
+# Predicted: the mean and dot products.
+tr , '\t' <items.csv | cat users.tsv - | awk '
+    NR <= 6 { for (f = 1; f <= 3; f++) u[$1, f] = $(f + 1) }
+    NR > 6 { for (f = 1; f <= 3; f++) v[$1, f] = $(f + 1) }
+    function rating(user, item) { return 3.04 + u[user, 1] * v[item, 1] + u[user, 2] * v[item, 2] + u[user, 3] * v[item, 3] }
+    function near(x, y) { return x - y < 0.1 && y - x < 0.1 }
+    END { exit !(near(rating("a", "p"), 5) && near(rating("e", "p"), 1) && near(rating("f", "t"), 4)) }' || fail "predicted otherwise"
+
+# Threads and the file's form do not matter; the seed does.
+run 0 run cf ratings.csv --columns user,item,stars --factors 40 --rounds 3 --threads 1 -o one.npy
+run 0 run cf ratings.csv --columns user,item,stars --factors 40 --rounds 3 --threads 3 -o more.npy
+cmp -s one.npy more.npy || fail "threads give others"
+run 0 run cf ratings.csv --columns user,item,stars --factors 40 --rounds 3 --seed 5 -o more.npy
+cmp -s one.npy more.npy && fail "the same guess from another seed"
+printf '%%%%MatrixMarket matrix coordinate real general\n2 3 3\n1 1 5\n2 2 1\n2 3 -2\n' >r.mtx
+run 0 run cf r.mtx --factors 2 --rounds 5 --quiet -o -
+[ "$(cut -f1 out | tr '\n' ' ')" = "1 2 " ] || fail "numbered: $(cat out)"
+run 0 run cf r.mtx --method gradient --offset 0 --rate 0.01 --items items.npy
+holds out "; about 0; in"
+
+run 0 run cf ratings.csv --columns user,item,stars --held-out 0.3 --seed 2
+holds out "held out"
+[ "$(awk '$1 == "rmse" { print $4 + $8 }' out)" = 25 ] || fail "split: $(cat out)"
+
+run 2 run cf r.mtx --rate 0.1 --method als
+says "--rate: als has none"
+run 2 run cf r.mtx --held-out 1
+says "--held-out: 1; expected more than 0 and less than 1"
+run 2 run cf r.mtx --lambda 0
+says "--lambda: 0; expected more than 0"
+run 2 run cf r.mtx --rate 0
+says "--rate: 0; expected more than 0"
+run 2 run cf r.mtx --sources 1
+says "--sources means nothing to cf"
+run 2 run components r.mtx --factors 3
+says "--factors means nothing to components"
+for option in "method als" "lambda 1" "rate 1" "offset 1" "held-out 0.5" "items i.npy"; do
+    run 2 run pagerank r.mtx --$option
+    says "--${option% *} means nothing to pagerank"
+done
+run 3 run cf r.mtx --rate 10 --rounds 50
+says "factors grew beyond all bounds in round"
+printf '%%%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 nan\n' >nan.mtx
+run 3 run cf nan.mtx
+says "R: the rating (0, 0) is nan"
+run 2 run cf r.mtx -o r.mtx
+run 2 run cf r.mtx -o f.tsv --items f.tsv
+says "--items and --output name the same file"
+run 5 run cf r.mtx -o none/here.tsv
+finish
