@@ -46,14 +46,19 @@ static void sample_one(rng *r, int number)
                             .k = open ? -1 : k};
     p.replace = selector == FTB_SAMPLE_UNIFORM && p.k >= 0 && rng_below(r, 3) == 0;
     p.stream = ftb_draw_stream(&p.seed, (uint64_t)rng_below(r, 9), (uint64_t)rng_below(r, 4));
+    gpu_sample_trees trees = {NULL};
+    if (rng_below(r, 2))
+        trees = gpu_sample_plant(r, &p);
     assert_true(ftb_gpu_sample_fits(&p));
     char what[120];
-    snprintf(what, sizeof what, "case %d: selector %d, k %lld, %lld rows of %lld%s", number, (int)selector,
-             (long long)p.k, (long long)nrows, (long long)n, p.replace ? ", again" : "");
+    snprintf(what, sizeof what, "case %d: selector %d, k %lld, %lld rows of %lld%s%s", number, (int)selector,
+             (long long)p.k, (long long)nrows, (long long)n, p.replace ? ", again" : "",
+             p.trees ? ", trees" : "");
     gpu_sample_picks host = gpu_sample_pick(p, A, NULL, false), gpu = gpu_sample_pick(p, A, NULL, true);
     gpu_sample_same_picks(&host, &gpu, nrows, what);
     gpu_sample_free(&host);
     gpu_sample_free(&gpu);
+    gpu_sample_fell(&trees);
     free(rows);
     FtB_Matrix_free(&A);
 }
@@ -69,9 +74,16 @@ static void samples(void **state)
 
 static void relabel_one(rng *r, int number)
 {
-    const bool hub = number % 5 == 0, entries = rng_below(r, 2);
-    const int64_t bound = 1 + rng_below(r, hub ? 100000 : 300), nknown = rng_below(r, 60), row0 = 0;
-    const int64_t nrows = nknown;
+    const bool hub = number % 5 == 0, entries = rng_below(r, 2), plant = rng_below(r, 2);
+    const int64_t bound = 1 + rng_below(r, hub ? 100000 : 300), nknown = rng_below(r, 60);
+    const int64_t row0 = rng_below(r, 3) == 0 ? rng_below(r, nknown + 1) : 0, nrows = nknown - row0;
+    const int64_t ntrees = number % 7 == 0 ? INT32_MAX : 1 + rng_below(r, 9);
+    int32_t trees[60], row_trees[60];
+    for (int64_t t = 0; t < 60; t++) {
+        trees[t] = (int32_t)(ntrees - 1 - rng_below(r, ntrees < 9 ? ntrees : 9));
+        row_trees[t] = trees[rng_below(r, t + 1)];
+    }
+    const bool given = rng_below(r, 2); /* rows of others than known vertices */
     int64_t *known = malloc(sizeof *known * (size_t)(nknown + 1)), *rowptr = calloc((size_t)nrows + 1, 8);
     for (int64_t t = 0; t < nknown; t++)
         known[t] = rng_below(r, bound);
@@ -81,7 +93,7 @@ static void relabel_one(rng *r, int number)
     int32_t *columns = malloc(4 * (size_t)(count + 1)), *local[2];
     int64_t *order[2];
     for (int64_t e = 0; e < count; e++)
-        columns[e] = (int32_t)rng_below(r, 1 + rng_below(r, bound));
+        columns[e] = (int32_t)(rng_below(r, 4) ? rng_below(r, 1 + rng_below(r, bound)) : bound - 1);
     ftb_relabel_product p[2];
     for (int there = 0; there < 2; there++) {
         local[there] = malloc(4 * (size_t)(count + 1));
@@ -93,6 +105,9 @@ static void relabel_one(rng *r, int number)
                                          .known = known,
                                          .nknown = nknown,
                                          .bound = bound,
+                                         .trees = plant ? trees : NULL,
+                                         .ntrees = ntrees,
+                                         .row_trees = plant && given ? row_trees : NULL,
                                          .nrows = nrows,
                                          .row0 = row0,
                                          .rowptr = rowptr,
@@ -103,11 +118,14 @@ static void relabel_one(rng *r, int number)
         assert_ok(there ? ftb_gpu_relabel(&p[there]) : ftb_relabel_run(&p[there]));
     }
     assert_int_equal(p[0].nfresh, p[1].nfresh);
-    assert_memory_equal(p[0].fresh, p[1].fresh, 8 * (size_t)p[0].nfresh);
+    assert_memory_equal(p[0].vertices, p[1].vertices, 8 * (size_t)(nknown + p[0].nfresh));
+    if (plant)
+        assert_memory_equal(p[0].vertex_trees, p[1].vertex_trees, 4 * (size_t)(nknown + p[0].nfresh));
     assert_memory_equal(local[0], local[1], 4 * (size_t)count);
     assert_memory_equal(order[0], order[1], 8 * (size_t)count);
     for (int there = 0; there < 2; there++) {
-        ftb_delete(p[there].fresh);
+        ftb_delete(p[there].vertices);
+        ftb_delete(p[there].vertex_trees);
         free(local[there]);
         free(order[there]);
     }
@@ -139,11 +157,25 @@ static bool fit_queue(const int64_t *fanouts, int nhops)
 static void check_plan(FtB_Sample s, FtB_Selector selector, bool plain, int w, bool fit)
 {
     const bool there = plain && fake_gpu_emulates();
+    if (FtB_Sample_trees(s) && there && selector == FTB_SAMPLE_UNIFORM)
+        assert_non_null(strstr(FtB_Sample_plan(s), "in one kernel cannot be of trees"));
     if (selector != FTB_SAMPLE_WEIGHTED) /* which has tables there, or none so far: test_gpu_weighted.c */
         assert_int_equal(strncmp(FtB_Sample_plan(s), "on gpu:0, ", 10) == 0, there);
     if (w > 0)
         assert_int_equal(strstr(FtB_Sample_plan(s), "all hops in one kernel;") != NULL,
                          selector == FTB_SAMPLE_UNIFORM && w == 2 && there && fit);
+}
+
+static void same_batches(FtB_Sample host, FtB_Sample gpu, int nhops, int64_t count)
+{
+    FtB_Sample here[40], there[40];
+    assert_ok(FtB_Sample_split(here, host));
+    assert_ok(FtB_Sample_split(there, gpu));
+    for (int64_t b = 0; b < count; b++) {
+        gpu_sample_same(here[b], there[b], nhops, "a batch of many");
+        FtB_Sample_free(&here[b]);
+        FtB_Sample_free(&there[b]);
+    }
 }
 
 static void hops_one(rng *r, int number)
@@ -167,7 +199,7 @@ static void hops_one(rng *r, int number)
                             .replace = selector == FTB_SAMPLE_UNIFORM && rng_below(r, 3) == 0,
                             .once = rng_below(r, 8) == 0,
                             .self = rng_below(r, 8) == 0,
-                            .disjoint = rng_below(r, 8) == 0,
+                            .disjoint = rng_below(r, 4) == 0,
                             .apart = rng_below(r, 16) == 0,
                             .structural = rng_below(r, 3) == 0,
                             .edges = rng_below(r, 2),
@@ -176,7 +208,7 @@ static void hops_one(rng *r, int number)
     o.induced &= !o.apart;
     if (rng_below(r, 8) == 0 && A->pattern->nvals > 2)
         o.exclude = FtB_Ids_of(excluded, 2);
-    if (rng_below(r, 8) == 0 && !o.disjoint)
+    if (rng_below(r, 4) == 0)
         o.stack = 1 + rng_below(r, 9);
     for (int64_t t = 0; t < nseeds; t++)
         seeds[t] = rng_below(r, A->pattern->nrows);
@@ -187,15 +219,16 @@ static void hops_one(rng *r, int number)
     assert_ok(FtB_sample(&host, A, seeds, nseeds, fanouts, nhops, &o));
     assert_string_equal(FtB_Sample_plan(host), "");
     assert_ok(FtB_Context_set_device(NULL, "gpu"));
-    const bool plain = !o.once && !o.self && !o.disjoint && !o.apart && !o.stack && !o.exclude.count &&
-                       nseeds > 0 && nhops > 0;
+    const bool plain = !o.once && !o.self && !o.apart && !o.exclude.count && nseeds > 0 && nhops > 0;
     for (int w = 0; w < 3; w++) {
         char what[80];
         snprintf(what, sizeof what, "case %d, %s", number, plans[w] ? plans[w] : "planned");
         o.plan = plans[w];
         assert_ok(FtB_sample(&gpu, A, seeds, nseeds, fanouts, nhops, &o));
-        check_plan(gpu, selector, plain, w, fit_queue(fanouts, nhops));
+        check_plan(gpu, selector, plain, w, fit_queue(fanouts, nhops) && !o.disjoint && !o.stack);
         gpu_sample_same(host, gpu, nhops, what);
+        if (o.stack && nseeds > 0)
+            same_batches(host, gpu, nhops, (nseeds + o.stack - 1) / o.stack);
         gpu_sample_same_induced(host, gpu);
         FtB_Sample_free(&gpu);
     }
@@ -352,6 +385,55 @@ static void others(void **state)
     FtB_Matrix_free(&A);
 }
 
+/* Two relations of the same vertices, whose trees are of their rows. */
+static void relations(void **state)
+{
+    (void)state;
+    static const int64_t seeds[] = {3, 77, 3, 120}, fanouts[] = {4, 3, 2, 5};
+    const FtB_Ids from = FtB_Ids_of(seeds, 4);
+    rng r = rng_new();
+    FtB_Matrix A = gpu_sample_graph(&r, 150, 30, FTB_FP32), B = gpu_sample_graph(&r, 150, 9, FTB_FP32);
+    FtB_Relations list;
+    assert_ok(FtB_Relations_new(&list));
+    assert_ok(FtB_Relations_add(list, "near", "vertex", "vertex", A));
+    assert_ok(FtB_Relations_add(list, "far", "vertex", "vertex", B));
+    for (int c = 0; c < 8; c++) {
+        const FtB_Sample_options o = {.size = sizeof o,
+                                      .seed = 8,
+                                      .disjoint = c % 2 == 0,
+                                      .once = c / 2 % 2,
+                                      .self = c / 4,
+                                      .edges = true};
+        FtB_Relation_sample s[2];
+        for (int there = 0; there < 2; there++) {
+            assert_ok(FtB_Context_set_device(NULL, there ? "gpu" : NULL));
+            assert_ok(FtB_Relations_sample(&s[there], list, &from, fanouts, 2, &o));
+        }
+        const FtB_Ids x = FtB_Relation_sample_vertices(s[0], 0), y = FtB_Relation_sample_vertices(s[1], 0);
+        assert_int_equal(x.count, y.count);
+        assert_memory_equal(x.at, y.at, 8 * (size_t)x.count);
+        if (o.disjoint)
+            assert_memory_equal(FtB_Relation_sample_trees(s[0], 0), FtB_Relation_sample_trees(s[1], 0),
+                                4 * (size_t)x.count);
+        for (int k = 0; k < 4; k++) {
+            const FtB_Ids e = FtB_Relation_sample_edges(s[0], k / 2, k % 2),
+                          f = FtB_Relation_sample_edges(s[1], k / 2, k % 2);
+            const ftb_pattern *p = FtB_Relation_sample_layer(s[0], k / 2, k % 2)->pattern,
+                              *q = FtB_Relation_sample_layer(s[1], k / 2, k % 2)->pattern;
+            assert_int_equal(e.count, f.count);
+            assert_memory_equal(e.at, f.at, 8 * (size_t)e.count);
+            assert_int_equal(p->nrows, q->nrows);
+            assert_memory_equal(p->rowptr, q->rowptr, 8 * (size_t)(p->nrows + 1));
+            assert_memory_equal(p->colidx, q->colidx, 4 * (size_t)p->nvals);
+        }
+        FtB_Relation_sample_free(&s[0]);
+        FtB_Relation_sample_free(&s[1]);
+    }
+    FtB_Relations_free(&list);
+    FtB_Matrix_free(&A);
+    FtB_Matrix_free(&B);
+}
+
 /* Each call of the driver fails in turn: the host does it, and nothing is left of what there was. */
 static void failures(void **state)
 {
@@ -359,18 +441,21 @@ static void failures(void **state)
     static const int64_t seeds[] = {1, 2, 3, 30, 1}, fanouts[] = {5, 4};
     rng r = rng_new();
     FtB_Matrix A = gpu_sample_graph(&r, 60, 20, FTB_FP32);
-    FtB_Sample host, s;
-    const FtB_Sample_options o = {.size = sizeof o, .seed = 5, .edges = true};
+    FtB_Sample host, trees, s;
+    FtB_Sample_options o = {.size = sizeof o, .seed = 5, .edges = true, .disjoint = true};
     assert_ok(FtB_Context_set_device(NULL, NULL));
+    assert_ok(FtB_sample(&trees, A, seeds, 5, fanouts, 2, &o));
+    o.disjoint = false;
     assert_ok(FtB_sample(&host, A, seeds, 5, fanouts, 2, &o));
     assert_ok(FtB_Context_set_device(NULL, "gpu"));
     static const char *const calls[] = {"cuMemAlloc=2", "cuLaunchKernel", "cuMemcpyDtoHAsync"};
     for (size_t c = 0; c < sizeof calls / sizeof *calls && fake_gpu_emulates(); c++)
-        for (int w = 0; w < 2; w++)
+        for (int w = 0; w < 3; w++)
             for (int after = 0; after < 60; after += 1 + after / 2) {
                 FtB_Sample_options with = o;
                 char text[16];
-                with.plan = w ? "queue" : "levels";
+                with.plan = w == 1 ? "queue" : "levels";
+                with.disjoint = w == 2;
                 assert_ok(ftb_gpu_trim(ftb_device(ftb_context())));
                 snprintf(text, sizeof text, "%d", after + 1);
                 setenv("FAKE_CUDA_AT", text, 1);
@@ -378,10 +463,11 @@ static void failures(void **state)
                 assert_ok(FtB_sample(&s, A, seeds, 5, fanouts, 2, &with));
                 unsetenv("FAKE_CUDA_FAILS");
                 unsetenv("FAKE_CUDA_AT");
-                gpu_sample_same(host, s, 2, calls[c]);
+                gpu_sample_same(w == 2 ? trees : host, s, 2, calls[c]);
                 FtB_Sample_free(&s);
             }
     FtB_Sample_free(&host);
+    FtB_Sample_free(&trees);
     FtB_Matrix_free(&A);
 }
 
@@ -396,6 +482,7 @@ int main(void)
         cmocka_unit_test_teardown(refusals, fake_gpu_clean),
         cmocka_unit_test_teardown(forwarded, fake_gpu_clean),
         cmocka_unit_test_teardown(others, fake_gpu_clean),
+        cmocka_unit_test_teardown(relations, fake_gpu_clean),
         cmocka_unit_test_teardown(failures, beside_clean),
     };
     return cmocka_run_group_tests(tests, fake_gpu_start, NULL);

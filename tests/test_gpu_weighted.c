@@ -92,10 +92,13 @@ static void sample_one(rng *r, int number)
                             .k = k};
     p.replace = k >= 0 && rng_below(r, 4) == 0;
     p.stream = ftb_draw_stream(&p.seed, (uint64_t)rng_below(r, 9), (uint64_t)rng_below(r, 4));
+    gpu_sample_trees trees = {NULL};
+    if (rng_below(r, 2))
+        trees = gpu_sample_plant(r, &p);
     assert_true(ftb_gpu_sample_fits(&p));
     char what[120];
-    snprintf(what, sizeof what, "case %d: k %lld, %lld rows of %lld, weights %d%s", number, (long long)k,
-             (long long)nrows, (long long)n, kind, p.replace ? ", again" : "");
+    snprintf(what, sizeof what, "case %d: k %lld, %lld rows of %lld, weights %d%s%s", number, (long long)k,
+             (long long)nrows, (long long)n, kind, p.replace ? ", again" : "", p.trees ? ", trees" : "");
     gpu_sample_picks without, host = gpu_sample_pick(p, A, tables, false),
                               gpu = gpu_sample_pick(p, A, tables, true);
     gpu_sample_same_picks(&host, &gpu, nrows, what);
@@ -106,6 +109,7 @@ static void sample_one(rng *r, int number)
     gpu_sample_free(&host);
     gpu_sample_free(&gpu);
     ftb_buffer_release(tables);
+    gpu_sample_fell(&trees);
     free(rows);
     FtB_Matrix_free(&A);
 }
@@ -179,10 +183,10 @@ static void make_tables(FtB_Matrix A, const char *key)
     assert_true(A->pattern->nvals == 0 || (A->tables[FTB_TABLES_ROWS] && A->tables[FTB_TABLES_ROWS]->made));
 }
 
-/* What is drawn hop by hop with its own rows, trees or batches. */
+/* What is not drawn hop by hop with its own rows. */
 static bool is_plain(const FtB_Sample_options *o)
 {
-    return !o->once && !o->self && !o->disjoint && !o->apart && !o->stack && !o->exclude.count;
+    return !o->once && !o->self && !o->apart && !o->exclude.count;
 }
 
 static void hops_one(rng *r, int number)
@@ -203,7 +207,8 @@ static void hops_one(rng *r, int number)
                             .replace = rng_below(r, 4) == 0,
                             .once = odd && rng_below(r, 2),
                             .self = odd && rng_below(r, 3) == 0,
-                            .disjoint = odd && rng_below(r, 3) == 0,
+                            .disjoint = rng_below(r, 3) == 0,
+                            .stack = rng_below(r, 3) == 0 ? 1 + rng_below(r, 9) : 0,
                             .structural = rng_below(r, 3) == 0,
                             .edges = rng_below(r, 2)};
     if (odd && rng_below(r, 3) == 0 && A->pattern->nvals > 2)
@@ -354,8 +359,6 @@ static void forwarded(void **state)
     } cases[] = {
         {{.key = "x"}, many, "no kernels for all of them"},
         {{.key_op = op}, few, "a key that is no text has no tables"},
-        {{.key = "x", .disjoint = true}, few, "batches or trees of their own"},
-        {{.key = "x", .stack = 1}, few, "batches or trees of their own"},
         {{.key = "x", .once = true}, few, "vertices picked of once"},
         {{.key = "x", .self = true}, few, "self entries"},
         {{.key = "x", .apart = true}, few, "vertices that are not merged"},

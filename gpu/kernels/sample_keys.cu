@@ -33,17 +33,17 @@ __device__ __forceinline__ unsigned long long ordered(double x)
     return x != x ? NO_KEY : bits & sign ? ~bits : bits | sign;
 }
 
-/* Of entry t of a row of vertex i. */
+/* Of entry t of row r. */
 template <int SELECTOR>
-__device__ __forceinline__ unsigned long long key_of(const ftb_sample_keys &a, long long i, long long e,
-                                                     long long t, long long degree)
+__device__ __forceinline__ unsigned long long key_of(const ftb_sample_keys &a, long long r, long long t)
 {
     const ftb_sample_rows &s = a.rows;
+    const long long i = s.rows ? s.rows[r] : r, e = s.rowptr[i] + t, degree = a.from[r + 1] - a.from[r];
     if (SELECTOR == LABOR) {
         if (s.k < 0 || s.k >= degree)
             return 0;
         const unsigned long long word =
-            draw_words(s.seed, static_cast<unsigned long long>(s.colidx[e]), s.stream, 0).a;
+            draw_words(seed_of(s, r), static_cast<unsigned long long>(s.colidx[e]), stream_of(s, r), 0).a;
         return word * static_cast<unsigned long long>(degree) < static_cast<unsigned long long>(s.k) << 32
                    ? 0
                    : NO_KEY;
@@ -64,7 +64,7 @@ __device__ __forceinline__ unsigned long long key_of(const ftb_sample_keys &a, l
         atomicOr(a.bad, 1);
         return NO_KEY;
     }
-    const unsigned word = draw_words(s.seed, static_cast<unsigned long long>(i), s.stream,
+    const unsigned word = draw_words(seed_of(s, r), static_cast<unsigned long long>(i), stream_of(s, r),
                                      static_cast<unsigned long long>(t) / 4)
                               .word(static_cast<int>(t % 4));
     return static_cast<double>(word) < value * 0x1p32 ? 0 : NO_KEY;
@@ -78,8 +78,7 @@ template <int SELECTOR> __device__ __forceinline__ void make_keys(const ftb_samp
     const long long r = there ? row_with(a.from, s.nrows, at) : 0;
     unsigned long long key = NO_KEY;
     if (there) {
-        const long long i = s.rows ? s.rows[r] : r, t = at - a.from[r];
-        key = key_of<SELECTOR>(a, i, s.rowptr[i] + t, t, a.from[r + 1] - a.from[r]);
+        key = key_of<SELECTOR>(a, r, at - a.from[r]);
         a.keys[at] = key;
     }
     count_keys(s, r, key);

@@ -10,7 +10,8 @@
  *     rows_8, rows_16, rows_32    lanes bring a row into the order of its numbers, of equal ones of its picks
  *     row_keys, row_put           the same of long rows, by sorting them all
  *
- * Places are claimed in any order; numbers depend on the vertices alone. */
+ * Places are claimed in any order; numbers depend on the vertices alone. Where there are trees, a vertex is
+ * another one in each, and new ones ascend by tree first. */
 #include "gpu/kernels/sample_draws.cuh"
 #include "gpu/kernels/sample_rows.cuh"
 #include "gpu/kernels/sample_table.cuh"
@@ -63,9 +64,16 @@ FTB_KERNEL(sample_fill);
 extern "C" __global__ void __launch_bounds__(FTB_SAMPLE_BLOCK) sample_known(ftb_number_arguments a)
 {
     const long long n = thread_place();
+    const unsigned number = static_cast<unsigned>(n);
     bool claimed;
-    if (n < a.nknown)
-        claim(a.table, static_cast<unsigned>(a.known[n]), static_cast<unsigned>(n), &claimed);
+    if (n >= a.nknown)
+        return;
+    const unsigned vertex = static_cast<unsigned>(a.known[n]);
+    if (a.trees)
+        atomicMin(a.table.numbers + claim_word(a.table, word_of_tree(a.table, a.trees[n], vertex), &claimed),
+                  number);
+    else
+        claim(a.table, vertex, number, &claimed);
 }
 FTB_KERNEL(sample_known);
 
@@ -73,15 +81,22 @@ extern "C" __global__ void __launch_bounds__(FTB_SAMPLE_BLOCK) sample_claim(ftb_
 {
     const long long e = thread_place();
     bool claimed = false;
-    unsigned vertex = 0, place = 0;
+    unsigned long long key = 0;
+    unsigned place = 0;
     if (e < a.npicks) {
-        vertex = static_cast<unsigned>(a.columns[e]);
-        place = claim(a.table, vertex, FTB_UNNUMBERED, &claimed);
+        const unsigned vertex = static_cast<unsigned>(a.columns[e]);
+        key = vertex;
+        if (a.trees) {
+            key = word_of_tree(a.table, a.row_trees[row_with(a.to, a.nrows, e)], vertex);
+            place = claim_word(a.table, key, &claimed);
+        } else {
+            place = claim(a.table, vertex, FTB_UNNUMBERED, &claimed);
+        }
         a.places[e] = place;
     }
     const long long at = room_for(a.found, claimed);
     if (claimed) {
-        a.keys[at] = vertex;
+        a.keys[at] = key;
         a.with[at] = place;
     }
 }
@@ -94,16 +109,20 @@ extern "C" __global__ void __launch_bounds__(FTB_SAMPLE_BLOCK) sample_give(ftb_n
     if (k >= a.nfresh)
         return;
     if (k < 0) {
-        if (a.vertices)
-            a.vertices[n] = a.known[n];
+        a.vertices[n] = a.known[n];
+        if (a.trees)
+            a.vertex_trees[n] = a.trees[n];
         return;
     }
-    const unsigned vertex = static_cast<unsigned>(a.keys[k]);
-    a.table.words[a.with[k]] = word_of(vertex, static_cast<unsigned>(n));
-    if (a.vertices)
-        a.vertices[n] = vertex;
-    if (a.fresh)
-        a.fresh[k] = vertex;
+    unsigned vertex = static_cast<unsigned>(a.keys[k]);
+    if (a.trees) {
+        vertex &= (1u << a.table.shift) - 1;
+        a.vertex_trees[n] = static_cast<int>(a.keys[k] >> a.table.shift);
+        a.table.numbers[a.with[k]] = static_cast<unsigned>(n);
+    } else {
+        a.table.words[a.with[k]] = word_of(vertex, static_cast<unsigned>(n));
+    }
+    a.vertices[n] = vertex;
 }
 FTB_KERNEL(sample_give);
 
@@ -111,7 +130,8 @@ extern "C" __global__ void __launch_bounds__(FTB_SAMPLE_BLOCK) sample_read(ftb_n
 {
     const long long e = thread_place();
     if (e < a.npicks)
-        a.local[e] = static_cast<int>(static_cast<unsigned>(a.table.words[a.places[e]]));
+        a.local[e] = static_cast<int>(a.trees ? a.table.numbers[a.places[e]]
+                                              : static_cast<unsigned>(a.table.words[a.places[e]]));
 }
 FTB_KERNEL(sample_read);
 
@@ -129,15 +149,8 @@ extern "C" __global__ void __launch_bounds__(FTB_SAMPLE_BLOCK) sample_row_keys(f
     const long long e = thread_place();
     if (e >= a.npicks)
         return;
-    long long low = 0, high = a.nrows - 1; /* the last row that begins at e or before, and has picks */
-    while (low < high) {
-        const long long middle = low + (high - low) / 2;
-        if (a.to[middle + 1] <= e)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    a.keys[e] = static_cast<unsigned long long>(low) << a.bits | static_cast<unsigned>(a.local[e]);
+    const unsigned long long row = static_cast<unsigned long long>(row_with(a.to, a.nrows, e));
+    a.keys[e] = row << a.bits | static_cast<unsigned>(a.local[e]);
     a.with[e] = static_cast<unsigned>(e);
 }
 FTB_KERNEL(sample_row_keys);

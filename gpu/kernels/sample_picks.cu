@@ -18,8 +18,9 @@ template <int LANES> __device__ __forceinline__ void uniform(const ftb_sample_ro
     const long long r = thread_place() / LANES;
     const bool there = r < a.nrows;
     const Row row = there ? row_at(a, r) : Row{0, 0, 0};
-    const Picked p = pick_uniform(g, row.degree, static_cast<int>(a.k), a.replace != 0, a.seed,
-                                  static_cast<unsigned long long>(row.vertex), a.stream);
+    const Picked p =
+        pick_uniform(g, row.degree, static_cast<int>(a.k), a.replace != 0, there ? seed_of(a, r) : 0,
+                     static_cast<unsigned long long>(row.vertex), there ? stream_of(a, r) : 0);
     const int rank = rank_of(g, p.position, g.lane, p.count);
     if (there && g.lane < p.count)
         put(a, a.to[r] + rank, row.begin + p.position);
@@ -65,8 +66,8 @@ extern "C" __global__ void __launch_bounds__(FTB_SAMPLE_BLOCK, 4) sample_large(f
         return;
     }
     for (int t = thread; t < count; t += FTB_SAMPLE_BLOCK)
-        drawn[t] = draw_below(a.replace ? n : first + t + 1, a.seed,
-                              static_cast<unsigned long long>(row.vertex), a.stream, t);
+        drawn[t] = draw_below(a.replace ? n : first + t + 1, seed_of(a, r),
+                              static_cast<unsigned long long>(row.vertex), stream_of(a, r), t);
     __syncthreads();
 #pragma unroll 1
     for (int t = thread; t < count; t += FTB_SAMPLE_BLOCK) {

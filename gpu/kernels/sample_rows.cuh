@@ -30,6 +30,16 @@ __device__ __forceinline__ Row row_at(const ftb_sample_rows &a, long long r)
     return {vertex, begin, a.rowptr[vertex + 1] - begin};
 }
 
+/* The key and the counter's second half of a row's draws. */
+__device__ __forceinline__ unsigned long long seed_of(const ftb_sample_rows &a, long long r)
+{
+    return a.seeds ? a.seeds[a.trees[r]] : a.seed;
+}
+__device__ __forceinline__ unsigned long long stream_of(const ftb_sample_rows &a, long long r)
+{
+    return a.streams ? a.streams[a.trees[r]] : a.stream;
+}
+
 __device__ __forceinline__ long long thread_place()
 {
     return static_cast<long long>(blockIdx.x) * FTB_SAMPLE_BLOCK + static_cast<int>(threadIdx.x);

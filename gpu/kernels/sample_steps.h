@@ -34,7 +34,9 @@ typedef struct ftb_sample_rows {
     const long long *rows;
     long long nrows;
     unsigned long long seed, stream;
-    long long k; /* < 0: all */
+    const int *trees;                          /* of each row, whose draws are then of */
+    const unsigned long long *seeds, *streams; /* these, by tree; NULL: seed, and stream */
+    long long k;                               /* < 0: all */
     int replace;
     long long *to;      /* nrows + 1: where each row's picks begin; before they are summed, how many */
     long long *entries; /* NULL: not wanted */
@@ -80,6 +82,7 @@ typedef struct ftb_sample_weighted {
     long long *longs; /* rows that go on by blocks; NULL: all are, from the first draw on */
     unsigned long long *nlongs;
     long long *rest, *rest_vertices; /* rows whose draws were not enough */
+    int *rest_trees;                 /* theirs, where there are trees */
     unsigned long long *nrest;
     int *bad; /* becomes 1 where a row has no table */
 } ftb_sample_weighted;
@@ -110,26 +113,31 @@ typedef struct ftb_order_arguments {
 /* ---- numbers */
 
 /* Vertices by open addressing: a word is vertex << 32 | its number; all ones: nobody's. While a vertex has no
- * number that half is FTB_UNNUMBERED and a hop. */
+ * number that half is FTB_UNNUMBERED and a hop. Of vertices of trees a word is tree << shift | vertex, and
+ * numbers are apart. */
 typedef struct ftb_sample_table {
     unsigned long long *words;
-    unsigned mask; /* places - 1, a power of two less 1 */
+    unsigned mask;     /* places - 1, a power of two less 1 */
+    int shift;         /* vertices are below 2^shift */
+    unsigned *numbers; /* by place; all ones: none so far. NULL: there are no trees */
 } ftb_sample_table;
 #define FTB_UNNUMBERED 0x80000000u
 
 typedef struct ftb_number_arguments {
     ftb_sample_table table;
     const long long *known; /* NULL: there are none */
+    const int *trees;       /* theirs, and of the rows; NULL, where the table has no numbers apart */
+    const int *row_trees;
     long long nknown;
     const int *columns; /* of the picks */
     long long npicks;
     unsigned *places;          /* of each pick's vertex in the table */
-    unsigned long long *keys;  /* new vertices, hop << 32 | vertex, */
+    unsigned long long *keys;  /* new vertices, hop << 32 | vertex, or tree << shift | vertex, */
     unsigned *with;            /* and their places */
     unsigned long long *found; /* how many */
     long long nfresh;
-    long long *vertices; /* nknown + nfresh; NULL: not wanted */
-    long long *fresh;    /* nfresh; NULL: not wanted */
+    long long *vertices; /* nknown + nfresh, */
+    int *vertex_trees;   /* and theirs, where there are trees */
     /* rows */
     const long long *to; /* nrows + 1 */
     long long nrows;

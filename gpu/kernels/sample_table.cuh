@@ -41,6 +41,28 @@ __device__ __forceinline__ unsigned claim(const ftb_sample_table &t, unsigned ve
     }
 }
 
+/* A vertex of a tree, as a table whose numbers are apart has it. */
+__device__ __forceinline__ unsigned long long word_of_tree(const ftb_sample_table &t, int tree,
+                                                           unsigned vertex)
+{
+    return static_cast<unsigned long long>(tree) << t.shift | vertex;
+}
+
+/* Its place there; *claimed: that was nobody's. */
+__device__ __forceinline__ unsigned claim_word(const ftb_sample_table &t, unsigned long long word,
+                                               bool *claimed)
+{
+    unsigned at = static_cast<unsigned>(word * 0x9E3779B97F4A7C15ull >> 32) & t.mask;
+    for (;; at = (at + 1) & t.mask) {
+        unsigned long long was = seen(t.words + at);
+        if (was == NOBODY)
+            was = atomicCAS(t.words + at, NOBODY, word);
+        *claimed = was == NOBODY;
+        if (*claimed || was == word)
+            return at;
+    }
+}
+
 /* Room for what some of the warp's lanes have found, one each, of all lanes together. */
 template <class T> __device__ __forceinline__ long long room_for(T *count, bool mine)
 {

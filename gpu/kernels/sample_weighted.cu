@@ -38,8 +38,8 @@ __device__ __forceinline__ Weighted weighted_row(const ftb_sample_weighted &a, l
     const int n = bad ? 0 : static_cast<int>(row.degree);
     return {row,
             n,
-            {slots, static_cast<unsigned>(n), a.rows.seed, static_cast<unsigned long long>(row.vertex),
-             a.rows.stream}};
+            {slots, static_cast<unsigned>(n), n > 0 ? seed_of(a.rows, r) : 0,
+             static_cast<unsigned long long>(row.vertex), n > 0 ? stream_of(a.rows, r) : 0}};
 }
 
 /* Draws that may be in vain. */
@@ -55,6 +55,8 @@ __device__ __forceinline__ void close_row(const ftb_sample_weighted &a, long lon
     const unsigned long long at = atomicAdd(a.nrest, 1ull);
     a.rest[at] = r;
     a.rest_vertices[at] = w.row.vertex;
+    if (a.rest_trees)
+        a.rest_trees[at] = a.rows.trees[r];
 }
 
 /* Picks of a row by draws, into `mine`; *open: it is not done after all rounds. Of all lanes of the warp. */
@@ -133,7 +135,7 @@ typedef Threads<FTB_WEIGHTED_BLOCK> Block;
 __device__ __forceinline__ int draw_by_block(const Block &g, const Weighted &w, int k,
                                              unsigned long long *words, int *picked)
 {
-    const ftb_sample_table table = {words, FTB_WEIGHTED_TABLE - 1};
+    const ftb_sample_table table = {words, FTB_WEIGHTED_TABLE - 1, 0, nullptr};
     int count = 0, vain = vain_of(k, w.n);
     for (int t = g.thread; t < FTB_WEIGHTED_TABLE; t += FTB_WEIGHTED_BLOCK)
         words[t] = NOBODY;
@@ -277,8 +279,8 @@ extern "C" __global__ void __launch_bounds__(FTB_SAMPLE_BLOCK) sample_rest_keys(
         if (was_picked(a.of, a.of.rest[n], static_cast<int>(t))) {
             key = 0;
         } else if (share > 0) {
-            const unsigned word = draw_words(s.seed, static_cast<unsigned long long>(s.rows[n]), s.stream,
-                                             static_cast<unsigned long long>(t) / 4)
+            const unsigned word = draw_words(seed_of(s, n), static_cast<unsigned long long>(s.rows[n]),
+                                             stream_of(s, n), static_cast<unsigned long long>(t) / 4)
                                       .word(static_cast<int>(t % 4));
             key = bits_of(-log_of((static_cast<double>(word) + 0.5) * 0x1p-32) / static_cast<double>(share));
         }

@@ -18,6 +18,24 @@ static GrB_Info make_counters(ftb_gpu_rooms *rooms, ftb_gpu_counters **c)
 
 /* ---- picks */
 
+GrB_Info ftb_gpu_tree_seeds(ftb_gpu_rooms *rooms, const unsigned long long **at, const ftb_gpu_picking *p,
+                            uint64_t with)
+{
+    const void *sent = NULL;
+    *at = NULL;
+    if (!p->seeds)
+        return GrB_SUCCESS;
+    uint64_t *mixed = with ? ftb_new(rooms->ctx, p->ntrees, sizeof *mixed) : NULL;
+    if (with && !mixed)
+        return ftb_nomem();
+    for (int64_t t = 0; t < p->ntrees && mixed; t++)
+        mixed[t] = ftb_random_mix(p->seeds[t], 0, with);
+    const GrB_Info info = ftb_gpu_list_of(rooms, &sent, mixed ? mixed : p->seeds, 8 * p->ntrees);
+    *at = sent;
+    ftb_delete(mixed);
+    return info;
+}
+
 static bool by_keys(FtB_Selector selector, int64_t k)
 {
     return selector == FTB_SAMPLE_TOPK || selector == FTB_SAMPLE_THRESHOLD ||
@@ -120,21 +138,25 @@ static GrB_Info count(ftb_gpu_rooms *rooms, ftb_gpu_picking *p, ftb_gpu_counters
 GrB_Info ftb_gpu_pick_counts(ftb_gpu_rooms *rooms, ftb_gpu_picking *p)
 {
     ftb_sample_rows *s = &p->keys.rows;
+    const uint64_t with = p->selector == FTB_SAMPLE_LABOR ? FTB_DRAW_SHARED : 0;
     const int64_t *rowptr;
     const void *colidx;
     ftb_gpu_counters *c = NULL, seen = {0};
     GrB_Info info;
     FTB_CHECK(ftb_pattern_ask_at(p->p, &rooms->d->row, &rowptr, &colidx));
-    *s = (ftb_sample_rows){
-        .rowptr = (const long long *)rowptr,
-        .colidx = colidx,
-        .rows = p->rows,
-        .nrows = p->nrows,
-        .seed = p->selector == FTB_SAMPLE_LABOR ? ftb_random_mix(p->seed, 0, FTB_DRAW_SHARED) : p->seed,
-        .stream = p->stream,
-        .k = p->k,
-        .replace = p->replace,
-        .to = p->to};
+    *s = (ftb_sample_rows){.rowptr = (const long long *)rowptr,
+                           .colidx = colidx,
+                           .rows = p->rows,
+                           .nrows = p->nrows,
+                           .seed = with ? ftb_random_mix(p->seed, 0, with) : p->seed,
+                           .stream = p->stream,
+                           .trees = p->trees,
+                           .k = p->k,
+                           .replace = p->replace,
+                           .to = p->to};
+    FTB_CHECK(ftb_gpu_tree_seeds(rooms, &s->seeds, p, with));
+    if (p->streams)
+        FTB_CHECK(ftb_gpu_list_of(rooms, &s->streams, p->streams, 8 * p->ntrees));
     FTB_CHECK(make_counters(rooms, &c));
     if (p->nrows == 0) {
         p->picks = p->most = 0;
@@ -189,6 +211,19 @@ GrB_Info ftb_gpu_table(ftb_gpu_rooms *rooms, ftb_sample_table *table, int64_t ve
     return info == GrB_SUCCESS ? ftb_gpu_ones(rooms, table->words, INT64_C(1) << bits) : info;
 }
 
+/* One for all that may be numbered; with numbers apart where there are trees. */
+static GrB_Info make_table(ftb_gpu_rooms *rooms, ftb_gpu_numbering *n)
+{
+    ftb_sample_table *table = &n->arguments.table;
+    const int64_t all = n->nknown + n->npicks;
+    GrB_Info info = ftb_gpu_table(rooms, table, n->trees ? all : ftb_min(n->bound, all));
+    if (info != GrB_SUCCESS || !n->trees)
+        return info;
+    table->shift = ftb_gpu_bits(n->bound);
+    info = ftb_gpu_list(rooms, &table->numbers, 4 * ((int64_t)table->mask + 1));
+    return info == GrB_SUCCESS ? ftb_gpu_ones(rooms, table->numbers, ((int64_t)table->mask + 1) / 2) : info;
+}
+
 GrB_Info ftb_gpu_number_find(ftb_gpu_rooms *rooms, ftb_gpu_numbering *n)
 {
     ftb_number_arguments *a = &n->arguments;
@@ -196,6 +231,8 @@ GrB_Info ftb_gpu_number_find(ftb_gpu_rooms *rooms, ftb_gpu_numbering *n)
     ftb_gpu_order order;
     GrB_Info info;
     *a = (ftb_number_arguments){.known = n->known,
+                                .trees = n->trees,
+                                .row_trees = n->row_trees,
                                 .nknown = n->nknown,
                                 .columns = n->columns,
                                 .npicks = n->npicks,
@@ -206,7 +243,7 @@ GrB_Info ftb_gpu_number_find(ftb_gpu_rooms *rooms, ftb_gpu_numbering *n)
         return ftb_fail(FTB_NO_DEVICE, "2^31 vertices and picks together");
     FTB_CHECK(make_counters(rooms, &c));
     a->found = &c->found;
-    FTB_CHECK(ftb_gpu_table(rooms, &a->table, ftb_min(n->bound, n->nknown + n->npicks)));
+    FTB_CHECK(make_table(rooms, n));
     FTB_CHECK(ftb_gpu_list(rooms, &a->places, 4 * n->npicks));
     FTB_CHECK(ftb_gpu_list(rooms, &a->keys, 8 * n->npicks));
     FTB_CHECK(ftb_gpu_list(rooms, &a->with, 4 * n->npicks));
@@ -215,7 +252,8 @@ GrB_Info ftb_gpu_number_find(ftb_gpu_rooms *rooms, ftb_gpu_numbering *n)
     FTB_CHECK(ftb_gpu_lists_get(rooms, &a->nfresh, a->found, sizeof a->nfresh));
     n->nfresh = a->nfresh;
     order = (ftb_gpu_order){.keys = a->keys, .with = a->with, .n = n->nfresh};
-    FTB_CHECK(ftb_gpu_order_by(rooms, &order, ftb_gpu_bits(n->bound), 0));
+    FTB_CHECK(ftb_gpu_order_by(rooms, &order,
+                               ftb_gpu_bits(n->bound) + (n->trees ? ftb_gpu_bits(n->ntrees) : 0), 0));
     a->keys = order.keys;
     a->with = order.with;
 done:
@@ -242,15 +280,15 @@ done:
     return info;
 }
 
-GrB_Info ftb_gpu_number_give(ftb_gpu_rooms *rooms, ftb_gpu_numbering *n, long long *vertices,
-                             long long *fresh, int *local, long long *entries)
+GrB_Info ftb_gpu_number_give(ftb_gpu_rooms *rooms, ftb_gpu_numbering *n, ftb_gpu_vertices all, int *local,
+                             long long *entries)
 {
     ftb_number_arguments *a = &n->arguments;
     const int lanes = n->most <= 8 ? 8 : n->most <= 16 ? 16 : 32;
     char name[32];
     GrB_Info info;
-    a->vertices = vertices;
-    a->fresh = fresh;
+    a->vertices = all.at;
+    a->vertex_trees = all.trees;
     a->local_to = local;
     a->entries_to = entries;
     FTB_CHECK(ftb_gpu_list(rooms, &a->local, 4 * n->npicks));

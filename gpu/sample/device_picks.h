@@ -14,7 +14,10 @@ typedef struct ftb_gpu_picking {
     int64_t k, nrows;
     double threshold;
     uint64_t seed, stream;
+    const uint64_t *seeds, *streams; /* the host's: of `ntrees` trees; NULL: seed, and stream */
+    int64_t ntrees;
     const long long *rows;
+    const int *trees; /* of rows, where there are seeds */
     const void *values;
     FtB_Type type;
     const unsigned long long *slots; /* FTB_SAMPLE_WEIGHTED: of p's entries (ftb_alias_slot) */
@@ -47,10 +50,16 @@ GrB_Info ftb_gpu_key_room(ftb_gpu_rooms *rooms, ftb_sample_keys *k, int64_t *ent
 GrB_Info ftb_gpu_key_counts(ftb_gpu_rooms *rooms, ftb_sample_keys *k);
 GrB_Info ftb_gpu_key_picks(const ftb_gpu_rooms *rooms, ftb_sample_keys *k);
 
-/* As ftb_relabel_product, of one tree. On the device are `known`, `to`, `columns` and `entries`. */
+/* Keys of trees, mixed with `with` unless 0, there; NULL where there are none. */
+GrB_Info ftb_gpu_tree_seeds(ftb_gpu_rooms *rooms, const unsigned long long **at,
+                            const ftb_gpu_picking *picking, uint64_t with);
+
+/* As ftb_relabel_product. On the device are `known`, `trees`, `row_trees`, `to`, `columns` and `entries`. */
 typedef struct ftb_gpu_numbering {
     int64_t bound, nknown, nrows, npicks, most;
     const long long *known, *to;
+    const int *trees, *row_trees; /* NULL: there is one */
+    int64_t ntrees;
     const int *columns;
     const long long *entries; /* NULL: there are none */
     /* out, of _find: */
@@ -60,9 +69,14 @@ typedef struct ftb_gpu_numbering {
 
 /* New vertices; waits for how many. */
 GrB_Info ftb_gpu_number_find(ftb_gpu_rooms *rooms, ftb_gpu_numbering *numbering);
-/* Known and new ones to `vertices`, new ones to `fresh` (NULL: not wanted), and rows in their order. */
-GrB_Info ftb_gpu_number_give(ftb_gpu_rooms *rooms, ftb_gpu_numbering *numbering, long long *vertices,
-                             long long *fresh, int *local, long long *entries);
+/* A list of vertices and, where there are trees, one of theirs. */
+typedef struct ftb_gpu_vertices {
+    long long *at;
+    int *trees;
+} ftb_gpu_vertices;
+/* Known and new ones to `all`, and rows in their order. */
+GrB_Info ftb_gpu_number_give(ftb_gpu_rooms *rooms, ftb_gpu_numbering *numbering, ftb_gpu_vertices all,
+                             int *local, long long *entries);
 
 /* A table for so many vertices of which none is there yet. */
 GrB_Info ftb_gpu_table(ftb_gpu_rooms *rooms, ftb_sample_table *table, int64_t vertices);

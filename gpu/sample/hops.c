@@ -90,45 +90,67 @@ GrB_Info ftb_gpu_hops_layer(ftb_gpu_hops_run *run, int h)
     return ftb_gpu_lists_get(&run->rooms, hop->entries, run->entries[h], 8 * hop->picks);
 }
 
-GrB_Info ftb_gpu_hops_vertices(ftb_gpu_hops_run *run, const long long *vertices, int64_t count)
+GrB_Info ftb_gpu_hops_vertices(ftb_gpu_hops_run *run, ftb_gpu_vertices vertices, int64_t count)
 {
     ftb_hops_product *p = run->product;
     p->nvertices = count;
     p->vertices = ftb_new(p->ctx, count, sizeof *p->vertices);
-    if (!p->vertices)
+    p->vertex_trees = p->trees ? ftb_new(p->ctx, count, sizeof *p->vertex_trees) : NULL;
+    if (!p->vertices || (p->trees && !p->vertex_trees))
         return ftb_nomem();
-    return ftb_gpu_lists_get(&run->rooms, p->vertices, vertices, 8 * count);
+    const GrB_Info info = ftb_gpu_lists_get(&run->rooms, p->vertices, vertices.at, 8 * count);
+    if (info != GrB_SUCCESS || !p->trees)
+        return info;
+    return ftb_gpu_lists_get(&run->rooms, p->vertex_trees, vertices.trees, 4 * count);
 }
 
 /* ---- hop by hop */
 
+static ftb_gpu_picking picking_of(const ftb_gpu_hops_run *run, int h, ftb_gpu_vertices known)
+{
+    const ftb_hops_product *p = run->product;
+    const ftb_hop *hop = &p->hop[h];
+    return (ftb_gpu_picking){.p = p->p,
+                             .selector = p->selector,
+                             .k = hop->k,
+                             .replace = p->replace,
+                             .nrows = hop->nrows,
+                             .threshold = p->threshold,
+                             .seed = hop->seed,
+                             .stream = hop->stream,
+                             .seeds = hop->seeds,
+                             .streams = hop->streams,
+                             .ntrees = p->ntrees,
+                             .rows = known.at,
+                             .trees = known.trees,
+                             .values = run->key,
+                             .type = p->key_type,
+                             .slots = run->slots,
+                             .to = run->to[h]};
+}
+
 /* Of the vertices that are known: a longer list takes their place. */
-static GrB_Info run_hop(ftb_gpu_hops_run *run, ftb_gpu_rooms *lists, const long long **vertices,
+static GrB_Info run_hop(ftb_gpu_hops_run *run, ftb_gpu_rooms *lists, ftb_gpu_vertices *known,
                         int64_t *nvertices, int h)
 {
     ftb_hops_product *p = run->product;
     ftb_hop *hop = &p->hop[h];
     ftb_gpu_rooms *rooms = &run->rooms;
-    ftb_gpu_picking picking = {.p = p->p,
-                               .selector = p->selector,
-                               .k = hop->k,
-                               .replace = p->replace,
-                               .nrows = *nvertices,
-                               .threshold = p->threshold,
-                               .seed = hop->seed,
-                               .stream = hop->stream,
-                               .rows = *vertices,
-                               .values = run->key,
-                               .type = p->key_type,
-                               .slots = run->slots};
-    ftb_gpu_numbering n = {
-        .bound = p->p->ncols, .nknown = *nvertices, .nrows = *nvertices, .known = *vertices};
-    long long *more = NULL, *entries = NULL;
+    ftb_gpu_picking picking;
+    ftb_gpu_numbering n = {.bound = p->p->ncols,
+                           .nknown = *nvertices,
+                           .nrows = *nvertices,
+                           .known = known->at,
+                           .trees = known->trees,
+                           .row_trees = known->trees,
+                           .ntrees = p->ntrees};
+    ftb_gpu_vertices more = {NULL};
+    long long *entries = NULL;
     int *columns = NULL;
     GrB_Info info;
     hop->nrows = *nvertices;
     FTB_CHECK(ftb_gpu_hops_rows(run, h));
-    picking.to = run->to[h];
+    picking = picking_of(run, h, *known);
     FTB_CHECK(ftb_gpu_pick_counts(rooms, &picking));
     hop->picks = picking.picks;
     FTB_CHECK(ftb_gpu_hops_picks(run, h));
@@ -143,10 +165,12 @@ static GrB_Info run_hop(ftb_gpu_hops_run *run, ftb_gpu_rooms *lists, const long 
     n.entries = entries;
     FTB_CHECK(ftb_gpu_number_find(rooms, &n));
     hop->nfresh = n.nfresh;
-    FTB_CHECK(ftb_gpu_list(lists, &more, 8 * (*nvertices + n.nfresh)));
-    FTB_CHECK(ftb_gpu_number_give(rooms, &n, more, NULL, run->columns[h], run->entries[h]));
+    FTB_CHECK(ftb_gpu_list(lists, &more.at, 8 * (*nvertices + n.nfresh)));
+    if (p->trees)
+        FTB_CHECK(ftb_gpu_list(lists, &more.trees, 4 * (*nvertices + n.nfresh)));
+    FTB_CHECK(ftb_gpu_number_give(rooms, &n, more, run->columns[h], run->entries[h]));
     FTB_CHECK(ftb_gpu_hops_layer(run, h));
-    *vertices = more;
+    *known = more;
     *nvertices += n.nfresh;
 done:
     ftb_gpu_rooms_free(rooms);
@@ -157,9 +181,11 @@ static GrB_Info run_levels(ftb_gpu_hops_run *run)
 {
     const ftb_hops_product *p = run->product;
     ftb_gpu_rooms lists = {.d = run->rooms.d, .ctx = p->ctx};
-    const long long *vertices = NULL;
+    ftb_gpu_vertices vertices = {NULL};
     int64_t count = p->nseeds;
-    GrB_Info info = ftb_gpu_list_of(&lists, &vertices, p->seeds, 8 * count);
+    GrB_Info info = ftb_gpu_list_of(&lists, &vertices.at, p->seeds, 8 * count);
+    if (info == GrB_SUCCESS && p->trees)
+        info = ftb_gpu_list_of(&lists, &vertices.trees, p->trees, 4 * count);
     for (int h = 0; h < p->nhops && info == GrB_SUCCESS; h++) {
         info = ftb_check_cancelled(p->ctx);
         if (info == GrB_SUCCESS)
@@ -197,8 +223,8 @@ static void say(const ftb_gpu_hops_run *run)
     char queue[40] = "cannot be";
     if (s->queue_seconds < INFINITY)
         snprintf(queue, sizeof queue, "%.2g ms", 1e3 * s->queue_seconds);
-    else if (run->product->tables)
-        snprintf(queue, sizeof queue, "cannot be by weight");
+    else if (run->product->tables || run->product->trees)
+        snprintf(queue, sizeof queue, "cannot be %s", run->product->tables ? "by weight" : "of trees");
     snprintf(run->product->text, sizeof run->product->text,
              "on %s, %s; about %.3g picks of %.3g rows; predicted: hop by hop %.2g ms, in one kernel %s",
              run->rooms.d->gpu->label, s->queue ? "all hops in one kernel" : "hop by hop", s->picks, s->tasks,
@@ -240,10 +266,16 @@ static void forget(ftb_hops_product *p)
         ftb_buffer_release(hop->columns);
         ftb_buffer_release(hop->values);
         ftb_delete(hop->entries);
-        *hop = (ftb_hop){.k = hop->k, .seed = hop->seed, .stream = hop->stream};
+        *hop = (ftb_hop){.k = hop->k,
+                         .seed = hop->seed,
+                         .stream = hop->stream,
+                         .seeds = hop->seeds,
+                         .streams = hop->streams};
     }
     ftb_delete(p->vertices);
+    ftb_delete(p->vertex_trees);
     p->vertices = NULL;
+    p->vertex_trees = NULL;
 }
 
 GrB_Info ftb_gpu_hops(ftb_hops_product *p)

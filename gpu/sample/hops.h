@@ -26,7 +26,7 @@ GrB_Info ftb_gpu_hops_picks(ftb_gpu_hops_run *run, int h);
 /* Layer h is there: values for it, and what the host wants of it. */
 GrB_Info ftb_gpu_hops_layer(ftb_gpu_hops_run *run, int h);
 /* The host gets the list of vertices. */
-GrB_Info ftb_gpu_hops_vertices(ftb_gpu_hops_run *run, const long long *vertices, int64_t count);
+GrB_Info ftb_gpu_hops_vertices(ftb_gpu_hops_run *run, ftb_gpu_vertices vertices, int64_t count);
 
 /* All hops in one kernel. FTB_NO_DEVICE: it did not come to an end, for want of room. */
 GrB_Info ftb_gpu_hops_queue(ftb_gpu_hops_run *run);

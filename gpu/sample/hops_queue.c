@@ -20,7 +20,7 @@ typedef struct queue {
 bool ftb_gpu_hops_queue_fits(const ftb_hops_product *p)
 {
     ftb_gpu_device *d = ftb_gpu_of(ftb_device(p->ctx));
-    if (p->selector != FTB_SAMPLE_UNIFORM || p->nhops > FTB_QUEUE_HOPS)
+    if (p->selector != FTB_SAMPLE_UNIFORM || p->trees || p->nhops > FTB_QUEUE_HOPS)
         return false;
     for (int h = 0; h < p->nhops; h++)
         if (p->hop[h].k < 0 || p->hop[h].k > FTB_SAMPLE_LANES)
@@ -180,6 +180,7 @@ GrB_Info ftb_gpu_hops_queue(ftb_gpu_hops_run *run)
     if (info == GrB_SUCCESS)
         info = write_layers(&q);
     if (info == GrB_SUCCESS)
-        info = ftb_gpu_hops_vertices(run, vertices, run->product->nseeds + q.l.nfresh);
+        info =
+            ftb_gpu_hops_vertices(run, (ftb_gpu_vertices){.at = vertices}, run->product->nseeds + q.l.nfresh);
     return info;
 }

@@ -14,8 +14,8 @@ bool ftb_gpu_sample_fits(const ftb_sample_product *s)
                                    s->selector == FTB_SAMPLE_UNIFORM ? NULL : FTB_GPU_SAMPLE_KEYS,
                                    weighted ? FTB_GPU_SAMPLE_WEIGHTED : NULL,
                                    NULL};
-    return (weighted ? s->tables != NULL : !s->key) && !s->seeds && !s->streams && !ftb_sample_scales(s) &&
-           !ftb_sample_filters(s) && ftb_gpu_picking_fits(s->p, s->selector, s->replace, s->k) &&
+    return (weighted ? s->tables != NULL : !s->key) && !ftb_sample_scales(s) && !ftb_sample_filters(s) &&
+           (!s->seeds || s->ntrees > 0) && ftb_gpu_picking_fits(s->p, s->selector, s->replace, s->k) &&
            ftb_gpu_load_all(ftb_gpu_of(ftb_device(s->ctx)), sources);
 }
 
@@ -37,6 +37,9 @@ GrB_Info ftb_gpu_sample(const ftb_sample_product *s)
                          .threshold = s->threshold,
                          .seed = s->seed,
                          .stream = s->stream,
+                         .seeds = s->seeds,
+                         .streams = s->streams,
+                         .ntrees = s->ntrees,
                          .values = s->values,
                          .type = s->type,
                          .slots = s->tables};
@@ -45,6 +48,8 @@ GrB_Info ftb_gpu_sample(const ftb_sample_product *s)
     GrB_Info info;
     if (s->rows)
         FTB_CHECK(ftb_gpu_list_of(&rooms, &p.rows, s->rows, 8 * s->nrows));
+    if (s->seeds)
+        FTB_CHECK(ftb_gpu_list_of(&rooms, &p.trees, s->trees, 4 * s->nrows));
     FTB_CHECK(ftb_gpu_list(&rooms, &p.to, 8 * (s->nrows + 1)));
     FTB_CHECK(ftb_gpu_pick_counts(&rooms, &p));
     if (s->entries) {

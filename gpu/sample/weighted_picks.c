@@ -24,6 +24,8 @@ static GrB_Info make_room(ftb_gpu_rooms *rooms, ftb_gpu_picking *p, ftb_gpu_coun
     FTB_CHECK(ftb_gpu_list(rooms, &w->places, 4 * room));
     FTB_CHECK(ftb_gpu_list(rooms, &w->rest, 8 * p->nrows));
     FTB_CHECK(ftb_gpu_list(rooms, &w->rest_vertices, 8 * p->nrows));
+    if (p->trees)
+        FTB_CHECK(ftb_gpu_list(rooms, &w->rest_trees, 4 * p->nrows));
     if (p->k <= FTB_SAMPLE_LANES)
         FTB_CHECK(ftb_gpu_list(rooms, &w->longs, 8 * p->nrows));
     w->room = counted.to;
@@ -45,9 +47,11 @@ static GrB_Info finish(ftb_gpu_rooms *rooms, ftb_gpu_picking *p, ftb_gpu_counter
     k->rows.rows = a.of.rest_vertices;
     k->rows.nrows = nrest;
     k->rows.seed = ftb_random_mix(p->seed, 0, FTB_DRAW_REST);
+    k->rows.trees = a.of.rest_trees;
     k->rows.columns = NULL;
     k->limit = p->k;
     k->nlongs = &c->nlongs;
+    FTB_CHECK(ftb_gpu_tree_seeds(rooms, &k->rows.seeds, p, FTB_DRAW_REST));
     FTB_CHECK(ftb_gpu_zeros(rooms, k->nlongs, 1));
     FTB_CHECK(ftb_gpu_list(rooms, &k->rows.to, 8 * (nrest + 1)));
     FTB_CHECK(ftb_gpu_key_room(rooms, k, &entries));

@@ -101,12 +101,10 @@ static GrB_Info relabel(call *c, int hop)
                              .entries = c->visits.counts,
                              .work = &s->work};
     FTB_RUN(info, FTB_WHO_FITS(c->ctx, relabel, &p), relabel, nothing, &p);
-    if (info == GrB_SUCCESS)
-        info = ftb_sample_append(s, &p);
-    if (info == GrB_SUCCESS)
+    if (info == GrB_SUCCESS) {
+        ftb_sample_take(s, &p);
         s->found[hop + 1] = p.nfresh;
-    ftb_delete(p.fresh);
-    ftb_delete(p.fresh_trees);
+    }
     return info;
 }
 

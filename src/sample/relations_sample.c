@@ -272,6 +272,7 @@ static GrB_Info pick(call *c, int r, int hop)
     if (rows->trees) {
         p->seeds = c->tree_seeds;
         p->trees = rows->trees + t->row0;
+        p->ntrees = c->nseeds;
     }
     const GrB_Info info =
         ftb_pick(&t->picks, &t->selector, rows->vertices + t->row0, t->nrows, c->fanouts[r * c->nhops + hop]);
@@ -355,24 +356,6 @@ static GrB_Info part_picks(const joined *j, call *c, int type)
     return GrB_SUCCESS;
 }
 
-/* Puts new vertices, and their trees, behind those that are there. */
-static GrB_Info append(const call *c, ftb_type_vertices *v, const ftb_relabel_product *p)
-{
-    const int64_t count = v->count + p->nfresh;
-    void *vertices = v->vertices, *trees = v->trees;
-    bool fits = ftb_resize(c->ctx, &vertices, count, sizeof *v->vertices);
-    v->vertices = vertices;
-    fits = fits && (!trees || ftb_resize(c->ctx, &trees, count, sizeof *v->trees));
-    v->trees = trees;
-    if (!fits)
-        return ftb_nomem();
-    memcpy(v->vertices + v->count, p->fresh, (size_t)p->nfresh * sizeof *v->vertices);
-    if (trees)
-        memcpy(v->trees + v->count, p->fresh_trees, (size_t)p->nfresh * sizeof *v->trees);
-    v->count = count;
-    return GrB_SUCCESS;
-}
-
 /* Numbers for what was picked of a type. */
 static GrB_Info relabel(call *c, int type, int hop)
 {
@@ -396,14 +379,15 @@ static GrB_Info relabel(call *c, int type, int hop)
                              .entries = j.order};
     if (info == GrB_SUCCESS)
         FTB_RUN(info, FTB_WHO_FITS(c->ctx, relabel, &p), relabel, nothing, &p);
-    if (info == GrB_SUCCESS)
-        info = append(c, v, &p);
     if (info == GrB_SUCCESS) {
+        ftb_delete(v->vertices);
+        ftb_delete(v->trees);
+        v->vertices = p.vertices;
+        v->trees = p.vertex_trees;
+        v->count += p.nfresh;
         v->found[hop + 1] = p.nfresh;
         info = part_picks(&j, c, type);
     }
-    ftb_delete(p.fresh);
-    ftb_delete(p.fresh_trees);
     ftb_delete(j.trees);
     ftb_delete(j.rowptr);
     ftb_delete(j.order);

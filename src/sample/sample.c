@@ -118,34 +118,22 @@ static GrB_Info make_sample(call *c, const int64_t *seeds, int64_t nseeds, int n
     return GrB_SUCCESS;
 }
 
-/* A tree's draws are those of its batch, and of disjoint ones follow from its seed vertex, too. Without
- * these, trees are the batches. */
-static void seed_trees(call *c, uint64_t seed, int hop)
-{
-    const FtB_Sample s = c->sample;
-    for (int64_t t = 0; s->trees && t < s->nseeds; t++) {
-        const int64_t number = s->stack == 0 ? 0 : s->disjoint ? t / s->stack : t;
-        c->tree_seeds[t] = seed;
-        c->tree_streams[t] =
-            ftb_draw_stream(&c->tree_seeds[t], (uint64_t)c->options.batch + (uint64_t)number, (uint64_t)hop);
-        if (s->disjoint)
-            c->tree_seeds[t] = ftb_random_mix(c->tree_seeds[t], (uint64_t)s->vertices[t], FTB_DRAW_TREE);
-    }
-}
-
 /* ---- a hop */
 
 static GrB_Info pick(call *c, int64_t k, int hop)
 {
     ftb_sample_product *p = &c->selector.product;
     const uint64_t seed = p->seed;
-    seed_trees(c, seed, hop);
+    if (c->sample->trees)
+        ftb_sample_seed_trees(c->tree_seeds, c->tree_streams, c->sample,
+                              &(ftb_tree_draws){seed, c->options.batch, hop});
     p->stream = ftb_draw_stream(&p->seed, (uint64_t)c->options.batch, (uint64_t)hop);
     p->work = &c->sample->work;
     if (c->sample->trees) {
         p->seeds = c->tree_seeds;
         p->streams = c->options.stack ? c->tree_streams : NULL;
         p->trees = c->sample->trees + c->row0;
+        p->ntrees = c->sample->nseeds;
     }
     const GrB_Info info = ftb_pick(&c->picks, &c->selector, c->sample->vertices + c->row0, c->nrows, k);
     p->seed = seed;
@@ -190,8 +178,10 @@ static GrB_Info relabel(call *c, int hop)
         c->picks.columns = NULL;
     }
     FTB_RUN(info, FTB_WHO_FITS(c->ctx, relabel, &p), relabel, nothing, &p);
-    if (info == GrB_SUCCESS)
-        info = ftb_sample_append(s, &p);
+    if (info == GrB_SUCCESS) {
+        ftb_sample_take(s, &p);
+        s->found[hop + 1] = p.nfresh;
+    }
     if (info == GrB_SUCCESS && order) {
         info = ftb_sample_reorder(c->ctx, order, c->picks.entries, &c->picks.scale, count);
         if (info == GrB_SUCCESS) {
@@ -201,10 +191,6 @@ static GrB_Info relabel(call *c, int hop)
         }
     }
     ftb_delete(order);
-    if (info == GrB_SUCCESS)
-        s->found[hop + 1] = p.nfresh;
-    ftb_delete(p.fresh);
-    ftb_delete(p.fresh_trees);
     return info;
 }
 

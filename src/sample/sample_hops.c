@@ -9,13 +9,11 @@
 
 _Static_assert((int)FTB_SAMPLE_PLAN == (int)FTB_HOPS_TEXT, "the same text");
 
-/* Why hops are drawn each by itself: NULL, where vertices are merged and have rows in every layer, and no
- * text is evaluated. */
+/* Why hops are drawn each by itself: NULL, where vertices are merged, if only within trees, and have rows in
+ * every layer, and no text is evaluated. */
 static const char *why_each(const ftb_selector *selector, const FtB_Sample_options *o)
 {
     const ftb_sample_product *p = &selector->product;
-    if (o->disjoint || o->stack)
-        return "batches or trees of their own";
     if (o->apart || o->once || o->self)
         return o->apart  ? "vertices that are not merged"
                : o->once ? "vertices picked of once"
@@ -57,7 +55,9 @@ static GrB_Info take(FtB_Sample s, const ftb_selector *selector, const ftb_hops_
     GrB_Info info = GrB_SUCCESS;
     memcpy(s->plan, p->text, sizeof s->plan);
     ftb_delete(s->vertices);
+    ftb_delete(s->trees);
     s->vertices = p->vertices;
+    s->trees = p->vertex_trees;
     s->nvertices = p->nvertices;
     for (int h = 0; h < s->nhops; h++) {
         const GrB_Info made = take_layer(s, selector, multi, &p->hop[h], h);
@@ -65,6 +65,25 @@ static GrB_Info take(FtB_Sample s, const ftb_selector *selector, const ftb_hops_
         s->work += p->hop[h].nrows + p->hop[h].picks;
     }
     return info;
+}
+
+/* Draws of each hop; *words, ftb_new()ed, are those of trees. */
+static GrB_Info seed_hops(uint64_t **words, ftb_hops_product *p, FtB_Sample s, uint64_t seed, int64_t batch)
+{
+    uint64_t *next = NULL;
+    if (s->trees && !(next = *words = ftb_new(s->ctx, 2 * s->nseeds * s->nhops, sizeof *next)))
+        return ftb_nomem();
+    for (int h = 0; h < s->nhops; h++) {
+        p->hop[h].seed = seed;
+        p->hop[h].stream = ftb_draw_stream(&p->hop[h].seed, (uint64_t)batch, (uint64_t)h);
+        if (!s->trees)
+            continue;
+        p->hop[h].seeds = next;
+        p->hop[h].streams = next + s->nseeds;
+        ftb_sample_seed_trees(next, next + s->nseeds, s, &(ftb_tree_draws){seed, batch, h});
+        next += 2 * s->nseeds;
+    }
+    return GrB_SUCCESS;
 }
 
 /* *why: NULL, or why nothing was done. */
@@ -80,6 +99,8 @@ static GrB_Info draw(const char **why, FtB_Sample s, const ftb_selector *selecto
                           .p = A->pattern,
                           .seeds = s->vertices,
                           .nseeds = s->nseeds,
+                          .trees = s->trees,
+                          .ntrees = s->nseeds,
                           .nhops = s->nhops,
                           .hop = hop,
                           .selector = pick->selector,
@@ -92,18 +113,18 @@ static GrB_Info draw(const char **why, FtB_Sample s, const ftb_selector *selecto
                           .value_bytes = A->width * (int64_t)FtB_Type_size(A->type),
                           .edges = o->edges,
                           .way = way_of(o->plan)};
-    for (int h = 0; h < s->nhops; h++) {
+    uint64_t *words = NULL;
+    for (int h = 0; h < s->nhops; h++)
         hop[h].k = fanouts[h];
-        hop[h].seed = pick->seed;
-        hop[h].stream = ftb_draw_stream(&hop[h].seed, (uint64_t)o->batch, (uint64_t)h);
-    }
     *why = can->hops_fit(&p) ? NULL : "no kernels for all of them";
-    if (*why)
-        return GrB_SUCCESS;
+    GrB_Info info = *why ? GrB_SUCCESS : seed_hops(&words, &p, s, pick->seed, o->batch);
+    if (*why || info != GrB_SUCCESS)
+        return info;
     ftb_use use;
     ftb_use_begin(&use);
-    const GrB_Info info = can->hops(&p);
+    info = can->hops(&p);
     ftb_use_end(&use);
+    ftb_delete(words);
     if (info == GrB_SUCCESS)
         return take(s, selector, &p);
     *why = "the device had no room, or was lost, or the host has something to say of a row"; /* nothing is

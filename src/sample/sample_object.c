@@ -1,6 +1,7 @@
 /* What a sample holds: layers, vertices, counts. */
 #include "sample/sample_object.h"
 
+#include "core/draws.h"
 #include "core/whole.h"
 
 GrB_Info ftb_sample_new(FtB_Sample *sample, FtB_Context ctx, const int64_t *vertices, int64_t count,
@@ -26,23 +27,26 @@ GrB_Info ftb_sample_new(FtB_Sample *sample, FtB_Context ctx, const int64_t *vert
     return GrB_SUCCESS;
 }
 
-GrB_Info ftb_sample_append(FtB_Sample s, const ftb_relabel_product *p)
+/* A tree's draws are those of its batch, and of disjoint ones follow from its seed vertex, too. Without
+ * these, trees are the batches. */
+void ftb_sample_seed_trees(uint64_t *seeds, uint64_t *streams, FtB_Sample s, const ftb_tree_draws *of)
 {
-    const int64_t old = s->nvertices, all = old + p->nfresh;
-    void *vertices = s->vertices, *trees = s->trees;
-    bool fits = ftb_resize(s->ctx, &vertices, all, sizeof *s->vertices);
-    s->vertices = vertices;
-    if (fits && s->trees) {
-        fits = ftb_resize(s->ctx, &trees, all, sizeof *s->trees);
-        s->trees = trees;
+    for (int64_t t = 0; t < s->nseeds; t++) {
+        const int64_t number = s->stack == 0 ? 0 : s->disjoint ? t / s->stack : t;
+        seeds[t] = of->seed;
+        streams[t] = ftb_draw_stream(&seeds[t], (uint64_t)of->batch + (uint64_t)number, (uint64_t)of->hop);
+        if (s->disjoint)
+            seeds[t] = ftb_random_mix(seeds[t], (uint64_t)s->vertices[t], FTB_DRAW_TREE);
     }
-    if (!fits)
-        return ftb_nomem();
-    memcpy(s->vertices + old, p->fresh, (size_t)p->nfresh * sizeof *s->vertices);
-    if (s->trees)
-        memcpy(s->trees + old, p->fresh_trees, (size_t)p->nfresh * sizeof *s->trees);
-    s->nvertices = all;
-    return GrB_SUCCESS;
+}
+
+void ftb_sample_take(FtB_Sample s, const ftb_relabel_product *p)
+{
+    ftb_delete(s->vertices);
+    ftb_delete(s->trees);
+    s->vertices = p->vertices;
+    s->trees = p->vertex_trees;
+    s->nvertices = p->nknown + p->nfresh;
 }
 
 GrB_Info ftb_sample_name_whole(FtB_Sample s, FtB_Matrix graph, bool corrected)

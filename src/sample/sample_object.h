@@ -33,8 +33,15 @@ struct FtB_Sample_opaque {
  * later). On failure *sample is to be freed, too. */
 GrB_Info ftb_sample_new(FtB_Sample *sample, FtB_Context ctx, const int64_t *vertices, int64_t count,
                         int nhops);
-/* Puts new vertices, and their trees, behind those that are there. */
-GrB_Info ftb_sample_append(FtB_Sample s, const ftb_relabel_product *p);
+/* Of its trees, keys and second halves of counters, one for each seed; s->trees are there. */
+typedef struct ftb_tree_draws {
+    uint64_t seed;
+    int64_t batch;
+    int hop;
+} ftb_tree_draws;
+void ftb_sample_seed_trees(uint64_t *seeds, uint64_t *streams, FtB_Sample s, const ftb_tree_draws *of);
+/* The list of vertices that were numbered, and of their trees, becomes the sample's. */
+void ftb_sample_take(FtB_Sample s, const ftb_relabel_product *p);
 /* Layers learn what they were picked of; vertices are all there. */
 GrB_Info ftb_sample_name_whole(FtB_Sample s, FtB_Matrix graph, bool corrected);
 

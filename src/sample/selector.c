@@ -396,7 +396,7 @@ GrB_Info ftb_pick(ftb_picks *picks, ftb_selector *s, const int64_t *rows, int64_
     p.nrows = nrows;
     p.k = k;
     p.work = &looked;
-    const bool ours = (p.key && !kept) || ftb_sample_scales(&p) || ftb_sample_filters(&p) || p.streams;
+    const bool ours = (p.key && !kept) || ftb_sample_scales(&p) || ftb_sample_filters(&p);
     const ftb_backend *who = ours ? NULL : FTB_WHO_FITS(s->ctx, sample, &p);
     p.rowptr = picks->rowptr = ftb_new(s->ctx, nrows + 1, sizeof *p.rowptr);
     if (!p.rowptr)

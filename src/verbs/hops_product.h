@@ -8,6 +8,7 @@
 typedef struct ftb_hop {
     int64_t k; /* picks of a row, < 0: all */
     uint64_t seed, stream;
+    const uint64_t *seeds, *streams; /* of trees; NULL: there is one, or they have `stream` */
     /* out: */
     int64_t nrows, nfresh, picks;
     ftb_buffer *rowptr, *columns; /* int64_t, int32_t: local numbers; on the host, too */
@@ -30,6 +31,8 @@ typedef struct ftb_hops_product {
     ftb_pattern *p; /* square */
     const int64_t *seeds;
     int64_t nseeds;
+    const int32_t *trees; /* of the seeds: vertices of two trees are never the same; NULL: there is one */
+    int64_t ntrees;
     int nhops;
     ftb_hop *hop; /* nhops */
     FtB_Selector selector;
@@ -42,7 +45,8 @@ typedef struct ftb_hops_product {
     int64_t value_bytes;
     bool edges; /* entries are wanted */
     ftb_hops_way way;
-    int64_t *vertices; /* out: nvertices, ftb_new()ed */
+    int64_t *vertices;     /* out: nvertices, ftb_new()ed, */
+    int32_t *vertex_trees; /* and their trees, where there are such */
     int64_t nvertices;
     char text[FTB_HOPS_TEXT]; /* out: how it was done, for people */
 } ftb_hops_product;

@@ -24,6 +24,7 @@ typedef struct ftb_sample_product {
     uint64_t seed, stream;
     const uint64_t *seeds; /* row r's is seeds[trees[r]]; NULL: seed */
     const int32_t *trees;
+    int64_t ntrees;          /* that have seeds; 0: the host knows how many, and picks */
     const uint64_t *streams; /* with trees: row r's is streams[trees[r]]; NULL: stream */
     const void *values; /* those of p's entries, which are the key itself, one each; NULL: they are not. As
                            operands are, the device's */
@@ -73,9 +74,9 @@ typedef struct ftb_relabel_product {
     bool apart; /* every pick gets a number of its own, in order */
     int32_t
         *local; /* out, also on failure: their numbers, in each row ascending; may be `columns` unless wide */
-    int64_t *entries; /* of p, put into that order, too; NULL: there are none */
-    int64_t *fresh;   /* out: the new vertices, ftb_new()ed; and their trees, where there are trees */
-    int32_t *fresh_trees;
+    int64_t *entries;      /* of p, put into that order, too; NULL: there are none */
+    int64_t *vertices;     /* out: the known ones and behind them the new ones, ftb_new()ed, */
+    int32_t *vertex_trees; /* and their trees, where there are trees */
     int64_t nfresh;
     int64_t *work; /* rises by what was looked up, and by the table's length; NULL: not counted */
 } ftb_relabel_product;

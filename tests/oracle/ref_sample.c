@@ -424,21 +424,21 @@ GrB_Info ref_relabel(ftb_relabel_product *p)
     for (int64_t r = 0; r < p->nrows; r++)
         sort_row(p, p->rowptr[r], p->rowptr[r + 1]);
     p->nfresh = count;
-    p->fresh = ftb_new(p->ctx, count, sizeof *p->fresh);
-    p->fresh_trees = p->trees ? ftb_new(p->ctx, count, sizeof *p->fresh_trees) : NULL;
-    const bool made = p->fresh && (!p->trees || p->fresh_trees);
-    for (int64_t v = 0; made && v < count; v++) {
-        p->fresh[v] = new[v].number;
+    p->vertices = ftb_new(p->ctx, p->nknown + count, sizeof *p->vertices);
+    p->vertex_trees = p->trees ? ftb_new(p->ctx, p->nknown + count, sizeof *p->vertex_trees) : NULL;
+    const bool made = p->vertices && (!p->trees || p->vertex_trees);
+    for (int64_t v = 0; made && v < p->nknown + count; v++) {
+        p->vertices[v] = all[v].number;
         if (p->trees)
-            p->fresh_trees[v] = (int32_t) new[v].tree;
+            p->vertex_trees[v] = (int32_t)all[v].tree;
     }
     free(all);
     free(of);
     if (made)
         return GrB_SUCCESS;
-    ftb_delete(p->fresh);
-    ftb_delete(p->fresh_trees);
-    p->fresh = NULL;
-    p->fresh_trees = NULL;
+    ftb_delete(p->vertices);
+    ftb_delete(p->vertex_trees);
+    p->vertices = NULL;
+    p->vertex_trees = NULL;
     return ftb_nomem();
 }

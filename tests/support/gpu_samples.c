@@ -3,6 +3,7 @@
 
 #include "core/backend.h"
 #include "core/core.h"
+#include "core/draws.h"
 #include "cpu/sample/sample_run.h"
 #include "gpu/gpu_verbs.h"
 #include "support/check.h"
@@ -82,12 +83,40 @@ void gpu_sample_free(gpu_sample_picks *s)
     free(s->columns);
 }
 
+gpu_sample_trees gpu_sample_plant(rng *r, ftb_sample_product *p)
+{
+    const int64_t count = 1 + rng_below(r, 20);
+    gpu_sample_trees t = {malloc(4 * (size_t)(p->nrows + 1)), malloc(8 * (size_t)count),
+                          malloc(8 * (size_t)count)};
+    for (int64_t n = 0; n < p->nrows; n++)
+        t.trees[n] = (int32_t)rng_below(r, count);
+    for (int64_t n = 0; n < count; n++) {
+        t.seeds[n] = rng_bits(r);
+        t.streams[n] = ftb_draw_stream(&t.seeds[n], (uint64_t)rng_below(r, 9), 2);
+    }
+    p->trees = t.trees;
+    p->ntrees = count;
+    p->seeds = t.seeds;
+    p->streams = rng_below(r, 2) ? t.streams : NULL;
+    return t;
+}
+
+void gpu_sample_fell(gpu_sample_trees *t)
+{
+    free(t->trees);
+    free(t->seeds);
+    free(t->streams);
+}
+
 void gpu_sample_same(FtB_Sample a, FtB_Sample b, int nhops, const char *what)
 {
     const FtB_Ids v = FtB_Sample_vertices(a), w = FtB_Sample_vertices(b);
     if (v.count != w.count)
         fail_msg("%s: %lld vertices, on the host %lld", what, (long long)w.count, (long long)v.count);
     assert_memory_equal(v.at, w.at, 8 * (size_t)v.count);
+    assert_int_equal(FtB_Sample_trees(a) != NULL, FtB_Sample_trees(b) != NULL);
+    if (FtB_Sample_trees(a))
+        assert_memory_equal(FtB_Sample_trees(a), FtB_Sample_trees(b), 4 * (size_t)v.count);
     assert_memory_equal(FtB_Sample_vertex_counts(a).at, FtB_Sample_vertex_counts(b).at,
                         8 * (size_t)(nhops + 1));
     assert_memory_equal(FtB_Sample_edge_counts(a).at, FtB_Sample_edge_counts(b).at, 8 * (size_t)nhops);

@@ -16,6 +16,13 @@ typedef struct gpu_sample_picks {
 /* By the GPU's function, or by the host's; of A's values, or through their tables, unless NULL. */
 gpu_sample_picks gpu_sample_pick(ftb_sample_product p, FtB_Matrix A, ftb_buffer *tables, bool there);
 void gpu_sample_free(gpu_sample_picks *picks);
+/* Trees, for p->nrows rows, with draws of their own, and sometimes batches; to be freed. */
+typedef struct gpu_sample_trees {
+    int32_t *trees;
+    uint64_t *seeds, *streams;
+} gpu_sample_trees;
+gpu_sample_trees gpu_sample_plant(rng *r, ftb_sample_product *p);
+void gpu_sample_fell(gpu_sample_trees *trees);
 void gpu_sample_same_picks(const gpu_sample_picks *host, const gpu_sample_picks *gpu, int64_t nrows,
                            const char *what);
 

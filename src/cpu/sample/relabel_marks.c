@@ -115,7 +115,7 @@ static void list_fresh(const marks *m)
 {
 #pragma omp parallel for num_threads(m->threads) schedule(static)
     for (int64_t w = 0; w < m->count; w++) {
-        int64_t *to = m->p->fresh + m->at[w].fresh_before;
+        int64_t *to = m->p->vertices + m->p->nknown + m->at[w].fresh_before;
         for (uint64_t left = bits_of(&m->at[w].fresh); left; left &= left - 1)
             *to++ = w * 64 + __builtin_ctzll(left);
     }
@@ -145,7 +145,7 @@ GrB_Info ftb_relabel_by_marks(ftb_relabel_product *p, int threads)
     memset((void *)m.numbers, 0xff, (size_t)(p->nknown + 1) * sizeof *m.numbers);
     mark_known(&m);
     mark_picks(&m);
-    FTB_CHECK(ftb_relabel_fresh(p, sum(&m)));
+    FTB_CHECK(ftb_relabel_list(p, sum(&m), threads));
     number_known(&m);
     list_fresh(&m);
     number_picks(&m);

@@ -6,12 +6,20 @@
 
 #define ROW_WORK 4 /* a pick costs as much as so many entries of other operations */
 
-GrB_Info ftb_relabel_fresh(ftb_relabel_product *p, int64_t count)
+GrB_Info ftb_relabel_list(ftb_relabel_product *p, int64_t count, int threads)
 {
     p->nfresh = count;
-    p->fresh = ftb_new(p->ctx, count, sizeof *p->fresh);
-    p->fresh_trees = p->trees ? ftb_new(p->ctx, count, sizeof *p->fresh_trees) : NULL;
-    return p->fresh && (!p->trees || p->fresh_trees) ? GrB_SUCCESS : ftb_nomem();
+    p->vertices = ftb_new(p->ctx, p->nknown + count, sizeof *p->vertices);
+    p->vertex_trees = p->trees ? ftb_new(p->ctx, p->nknown + count, sizeof *p->vertex_trees) : NULL;
+    if (!p->vertices || (p->trees && !p->vertex_trees))
+        return ftb_nomem();
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int64_t i = 0; i < p->nknown; i++) {
+        p->vertices[i] = p->known[i];
+        if (p->trees)
+            p->vertex_trees[i] = p->trees[i];
+    }
+    return GrB_SUCCESS;
 }
 
 /* Sorts a row's numbers, with the entries that they are of. */
@@ -45,16 +53,16 @@ void ftb_relabel_sort(const ftb_relabel_product *p, int64_t first, int64_t end)
 /* Every pick becomes a vertex. */
 static GrB_Info keep_apart(ftb_relabel_product *p, int threads)
 {
-    GrB_Info info = ftb_relabel_fresh(p, p->rowptr[p->nrows]);
+    GrB_Info info = ftb_relabel_list(p, p->rowptr[p->nrows], threads);
     if (info != GrB_SUCCESS)
         return info;
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int64_t r = 0; r < p->nrows; r++)
         for (int64_t e = p->rowptr[r]; e < p->rowptr[r + 1]; e++) {
-            p->fresh[e] = (int64_t)ftb_relabel_column(p, e);
+            p->vertices[p->nknown + e] = (int64_t)ftb_relabel_column(p, e);
             p->local[e] = (int32_t)(p->nknown + e);
             if (p->trees)
-                p->fresh_trees[e] = ftb_relabel_tree(p, r);
+                p->vertex_trees[p->nknown + e] = ftb_relabel_tree(p, r);
         }
     return GrB_SUCCESS;
 }
@@ -62,8 +70,8 @@ static GrB_Info keep_apart(ftb_relabel_product *p, int threads)
 GrB_Info ftb_relabel_run(ftb_relabel_product *p)
 {
     const int64_t picks = p->rowptr[p->nrows];
-    p->fresh = NULL;
-    p->fresh_trees = NULL;
+    p->vertices = NULL;
+    p->vertex_trees = NULL;
     p->nfresh = 0;
     if (p->nknown > INT32_MAX - picks)
         return ftb_fail(FTB_LIMIT, "%lld vertices and %lld picks; expected less than 2^31 together",
@@ -75,10 +83,10 @@ GrB_Info ftb_relabel_run(ftb_relabel_product *p)
     if (p->work)
         *p->work += p->nknown + picks;
     if (info != GrB_SUCCESS) {
-        ftb_delete(p->fresh);
-        ftb_delete(p->fresh_trees);
-        p->fresh = NULL;
-        p->fresh_trees = NULL;
+        ftb_delete(p->vertices);
+        ftb_delete(p->vertex_trees);
+        p->vertices = NULL;
+        p->vertex_trees = NULL;
     }
     return info;
 }

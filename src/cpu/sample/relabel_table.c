@@ -181,9 +181,9 @@ static void number_fresh(const table *t, const found *pairs, const uint64_t *wor
         if (n + AHEAD < p->nfresh)
             __builtin_prefetch(place_at(t, place_of(t, pairs, words, n + AHEAD)), 1);
         atomic_store_explicit(number_at(t, at), (uint32_t)(p->nknown + n), memory_order_relaxed);
-        p->fresh[n] = (int64_t)(p->trees ? key & ((UINT64_C(1) << t->tree_shift) - 1) : key);
+        p->vertices[p->nknown + n] = (int64_t)(p->trees ? key & ((UINT64_C(1) << t->tree_shift) - 1) : key);
         if (p->trees)
-            p->fresh_trees[n] = (int32_t)(key >> t->tree_shift);
+            p->vertex_trees[p->nknown + n] = (int32_t)(key >> t->tree_shift);
     }
 }
 
@@ -191,7 +191,7 @@ static GrB_Info order_fresh(const table *t)
 {
     ftb_relabel_product *p = t->p;
     const int64_t count = t->nfresh;
-    GrB_Info info = ftb_relabel_fresh(p, count);
+    GrB_Info info = ftb_relabel_list(p, count, t->threads);
     found *pairs = NULL;
     uint64_t *scratch = NULL;
     if (info != GrB_SUCCESS)

@@ -13,8 +13,8 @@ GrB_Info ftb_relabel_by_table(ftb_relabel_product *p, int threads);
 bool ftb_relabel_by_few(const ftb_relabel_product *p);
 GrB_Info ftb_relabel_by_marks(ftb_relabel_product *p, int threads);
 
-/* Room for `count` new vertices. */
-GrB_Info ftb_relabel_fresh(ftb_relabel_product *p, int64_t count);
+/* The list of vertices, with room for `count` new ones behind those that are known. */
+GrB_Info ftb_relabel_list(ftb_relabel_product *p, int64_t count, int threads);
 /* Numbers of rows first to end - 1, which are there, ascend, with the entries that they are of. */
 void ftb_relabel_sort(const ftb_relabel_product *p, int64_t first, int64_t end);
 
