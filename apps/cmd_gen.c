@@ -22,7 +22,7 @@ typedef struct generator_values {
 } generator_values;
 
 static const generator_values defaults = {.output = "-",
-                                          .seed = 1,
+                                          .seed = -1,
                                           .rows = -1,
                                           .cols = -1,
                                           .edges = -1,
@@ -84,10 +84,13 @@ static const option gen_options[] = {
      .offset = FIELD(seed),
      .argument = "S",
      .low = 0,
-     .help = "Seed; the graph depends on it and the options alone, on every machine. Default: 1."},
+     .help =
+         "Seed; the graph depends on it and the options alone, on every machine. Default: 1; kron, uniform: "
+         "27491095, which GAP has."},
     {.heading = "Size"},
-    INTEGER("scale", scale, 30, "rmat: 2^N vertices. Default: 16."),
-    REAL("edge-factor", edge_factor, "rmat, sbm, powerlaw, chung-lu: draw X edges per vertex. Default: 16."),
+    INTEGER("scale", scale, 30, "kron, uniform, rmat: 2^N vertices. Default: 16."),
+    REAL("edge-factor", edge_factor,
+         "kron, uniform, rmat, sbm, powerlaw, chung-lu: draw X edges per vertex. Default: 16."),
     INTEGER("vertices", vertices, INT32_MAX - 1,
             "sbm, csbm, powerlaw, chung-lu: N vertices. Default: 10000. The kinds whose names end in -like: "
             "scale the "
@@ -109,7 +112,8 @@ static const option gen_options[] = {
     REAL("exponent", exponent,
          "powerlaw: exponent of the degree distribution, above 2. Default: 2.5. chung-lu: exponent of the "
          "weights, 0 to 1. Default: 0.5."),
-    FLAG("symmetric", symmetric, "rmat, sbm, powerlaw, chung-lu: store every edge both ways round."),
+    FLAG("symmetric", symmetric,
+         "kron, uniform, rmat, sbm, powerlaw, chung-lu: store every edge both ways round."),
     FLAG("self-loops", loops, "rmat, sbm, powerlaw, chung-lu: keep edges from a vertex to itself."),
     FLAG("permute", permute, "rmat, sbm, powerlaw, chung-lu: shuffle the vertices' numbers."),
     {.heading = "Classes and features"},
@@ -131,10 +135,12 @@ static const option gen_options[] = {
      .kind = OPTION_CHOICE,
      .offset = FIELD(values),
      .argument = "KIND",
-     .choices = "pattern|ratings|uniform|counts",
-     .help = "Values of the entries: pattern (none), ratings (0.5 to 5 in halves, as often as in MovieLens), "
-             "uniform (in (0, 1)), or counts (how often an edge was drawn; not for bipartite, rand-100k and "
-             "road-like). Default: pattern."},
+     .choices = "pattern|ratings|uniform|counts|weights",
+     .help =
+         "Values of the entries: pattern (none), ratings (0.5 to 5 in halves, as often as in MovieLens), "
+         "uniform (in (0, 1)), counts (how often an edge was drawn; not for bipartite, rand-100k and "
+         "road-like), or weights (1 to 255, as GAP has them; kron, uniform). Default: pattern; kron, uniform "
+         "to .wsg: weights."},
     {.name = NULL}};
 
 /* The kinds, as bits for the table of options below. */
@@ -152,13 +158,17 @@ enum {
     PRODUCTS = 1024,
     ARXIV = 2048,
     CSBM = 4096,
+    KRON = 8192,
+    UNIFORM = 16384,
     SKEWED = POWERLAW | CHUNG_LU,
     DRAWN = RMAT | SBM | SKEWED,
+    GAP = KRON | UNIFORM,
     LIKE = REDDIT | PROTEINS | PRODUCTS | ARXIV /* a data set, of edges drawn */
 };
-static const char *const kind_names[] = {
-    "movielens-20m", "rand-100k",   "bipartite",     "rmat",          "sbm",        "powerlaw", "chung-lu",
-    "road-like",     "reddit-like", "proteins-like", "products-like", "arxiv-like", "csbm"};
+static const char *const kind_names[] = {"movielens-20m", "rand-100k",     "bipartite",     "rmat",
+                                         "sbm",           "powerlaw",      "chung-lu",      "road-like",
+                                         "reddit-like",   "proteins-like", "products-like", "arxiv-like",
+                                         "csbm",          "kron",          "uniform"};
 enum { NKINDS = sizeof kind_names / sizeof *kind_names };
 
 /* An option that the kind would ignore is refused: it is a slip, and a benchmark would not tell. */
@@ -169,8 +179,8 @@ static int check_applies(const generator_values *v, int kind, const char *name)
         bool given;
         int kinds;
     } rows[] = {
-        {"scale", v->scale >= 0, RMAT},
-        {"edge-factor", !isnan(v->edge_factor), DRAWN},
+        {"scale", v->scale >= 0, RMAT | GAP},
+        {"edge-factor", !isnan(v->edge_factor), DRAWN | GAP},
         {"vertices", v->vertices >= 0, SBM | SKEWED | LIKE | ROAD | CSBM},
         {"rows", v->rows >= 0, BIPARTITE},
         {"cols", v->cols >= 0, BIPARTITE},
@@ -183,11 +193,12 @@ static int check_applies(const generator_values *v, int kind, const char *name)
         {"blocks", v->blocks >= 0, SBM},
         {"mixing", !isnan(v->mixing), SBM},
         {"exponent", !isnan(v->exponent), SKEWED},
-        {"symmetric", v->symmetric, DRAWN},
+        {"symmetric", v->symmetric, DRAWN | GAP},
         {"self-loops", v->loops, DRAWN},
         {"permute", v->permute, DRAWN},
-        {"values", v->values >= 0, RAND | BIPARTITE | DRAWN | LIKE | ROAD},
-        {"values counts", v->values == GEN_COUNTS, DRAWN | LIKE},
+        {"values", v->values >= 0, RAND | BIPARTITE | DRAWN | GAP | LIKE | ROAD},
+        {"values counts", v->values == GEN_COUNTS, DRAWN | GAP | LIKE},
+        {"values weights", v->values == GEN_WEIGHTS, GAP},
         {"format", v->format > 0, ~CSBM},
         {"classes", v->classes >= 0, CSBM},
         {"degree", !isnan(v->degree), CSBM},
@@ -209,6 +220,8 @@ static int check_applies(const generator_values *v, int kind, const char *name)
 static int64_t or_default(int64_t given, int64_t otherwise) { return given >= 0 ? given : otherwise; }
 static double or_real(double given, double otherwise) { return isnan(given) ? otherwise : given; }
 
+static uint64_t seed_of(const generator_values *v) { return (uint64_t)or_default(v->seed, 1); }
+
 static GrB_Info make_bipartite(gen_graph *g, const generator_values *v, gen_values values)
 {
     gen_bipartite p = {.nrows = or_default(v->rows, 10000),
@@ -217,7 +230,7 @@ static GrB_Info make_bipartite(gen_graph *g, const generator_values *v, gen_valu
                        .values = values};
     p.nvals = or_default(v->edges, 16 * p.nrows);
     p.min_degree = or_default(v->min_degree, p.nvals >= p.nrows);
-    return gen_make_bipartite(g, &p, (uint64_t)v->seed);
+    return gen_make_bipartite(g, &p, seed_of(v));
 }
 
 static gen_csbm csbm_of(const generator_values *v)
@@ -234,13 +247,45 @@ static gen_csbm csbm_of(const generator_values *v)
                       .shuffled = v->shuffle_edges};
 }
 
+static FtB_Format format_of(const generator_values *v)
+{
+    if (v->format == 0)
+        return strcmp(v->output, "-") == 0 ? FTB_MTX : format_of_output(v->output);
+    return format_of_word(formats_written, v->format);
+}
+
+static double edges_drawn(const generator_values *v, int64_t vertices)
+{
+    return or_real(v->edge_factor, 16) * (double)vertices;
+}
+
+/* What GAP has where it writes a graph with weights. */
+static gen_values gap_values(const generator_values *v)
+{
+    if (v->values >= 0)
+        return (gen_values)v->values;
+    return format_of(v) == FTB_WSG ? GEN_WEIGHTS : GEN_PATTERN;
+}
+
+static GrB_Info make_gap(gen_graph *g, const generator_values *v, int kind)
+{
+    const int scale = (int)or_default(v->scale, 16);
+    const double drawn = edges_drawn(v, INT64_C(1) << scale);
+    const gen_gap p = {.scale = scale,
+                       .uniform = kind == UNIFORM,
+                       .edges = {.count = drawn < 0x1p62 ? (int64_t)drawn : INT64_MAX,
+                                 .symmetric = v->symmetric,
+                                 .values = gap_values(v)}};
+    return gen_make_gap(g, &p, (uint64_t)or_default(v->seed, GEN_GAP_SEED));
+}
+
 /* The kinds whose edges are drawn one by one. */
 static GrB_Info make_drawn(gen_graph *g, const generator_values *v, int kind, gen_values values)
 {
-    const uint64_t seed = (uint64_t)v->seed;
+    const uint64_t seed = seed_of(v);
     const int scale = (int)or_default(v->scale, 16);
     const int64_t vertices = kind == RMAT ? INT64_C(1) << scale : or_default(v->vertices, 10000);
-    const double drawn = or_real(v->edge_factor, 16) * (double)vertices;
+    const double drawn = edges_drawn(v, vertices);
     const gen_edges edges = {.count = v->edges >= 0    ? v->edges
                                       : drawn < 0x1p62 ? (int64_t)drawn
                                                        : INT64_MAX,
@@ -275,14 +320,15 @@ static GrB_Info generate(gen_graph *g, const generator_values *v, int kind, cons
 {
     const gen_values values = v->values < 0 ? GEN_PATTERN : (gen_values)v->values;
     if (kind == MOVIELENS)
-        return gen_make_movielens(g, (uint64_t)v->seed);
+        return gen_make_movielens(g, seed_of(v));
     if (kind == RAND)
-        return gen_make_rand100k(g, values, (uint64_t)v->seed);
+        return gen_make_rand100k(g, values, seed_of(v));
     if (kind == BIPARTITE)
         return make_bipartite(g, v, values);
+    if (kind & GAP)
+        return make_gap(g, v, kind);
     if (kind & (LIKE | ROAD))
-        return gen_make_like(g, name, v->vertices == 0 ? -1 : or_default(v->vertices, 0), values,
-                             (uint64_t)v->seed);
+        return gen_make_like(g, name, v->vertices == 0 ? -1 : or_default(v->vertices, 0), values, seed_of(v));
     return make_drawn(g, v, kind, values);
 }
 
@@ -307,9 +353,13 @@ static double bytes_needed(const generator_values *v, int kind, const char *name
     }
     if (gen_like_size(name, or_default(v->vertices, 0), &like_vertices, &entries))
         return entries * (kind == ROAD ? 1 : 2) * (4 + value) + (double)like_vertices * 36;
-    double vertices =
-        kind == RMAT ? ldexp(1, (int)or_default(v->scale, 16)) : (double)or_default(v->vertices, 10000);
+    double vertices = kind & (RMAT | GAP) ? ldexp(1, (int)or_default(v->scale, 16))
+                                          : (double)or_default(v->vertices, 10000);
     double drawn = v->edges >= 0 ? (double)v->edges : or_real(v->edge_factor, 16) * vertices;
+    if (kind & GAP) { /* the list of edges, too */
+        const double weight = gap_values(v) == GEN_PATTERN ? 0 : 4;
+        return drawn * (8 + weight + (v->symmetric ? 2 : 1) * 2 * (4 + weight)) + vertices * 36;
+    }
     return drawn * (v->symmetric ? 2 : 1) * 2 * (4 + value) + vertices * 36;
 }
 
@@ -325,8 +375,7 @@ static int check_memory(const generator_values *v, int kind, const char *name)
 
 static int save(const generator_values *v, const gen_graph *g, const char *name)
 {
-    const FtB_Format format =
-        v->format == 0 && strcmp(v->output, "-") == 0 ? FTB_MTX : format_of_word(formats_written, v->format);
+    const FtB_Format format = v->format == 0 && strcmp(v->output, "-") != 0 ? FTB_FORMAT_AUTO : format_of(v);
     char rows[32], cols[32], entries[32];
     double made = app_seconds();
     FtB_Matrix A;
@@ -352,7 +401,7 @@ static int run_csbm(const generator_values *v)
     char vertices[32], edges[32];
     if (strcmp(v->output, "-") == 0)
         return app_fail(APP_USAGE, "gen csbm makes a folder: --output names it");
-    const GrB_Info info = gen_make_csbm(&s, &p, (uint64_t)v->seed);
+    const GrB_Info info = gen_make_csbm(&s, &p, seed_of(v));
     if (info != GrB_SUCCESS)
         return app_fail(info == GrB_OUT_OF_MEMORY ? APP_MEMORY : APP_USAGE, "%s", gen_error());
     const int code = labelled_save(v->output, &s);
@@ -400,13 +449,16 @@ const command command_gen = {
     .min_operands = 1,
     .max_operands = 1,
     .operand_words = "movielens-20m|rand-100k|bipartite|rmat|sbm|powerlaw|chung-lu|road-like|reddit-like|"
-                     "proteins-like|products-like|arxiv-like|csbm",
+                     "proteins-like|products-like|arxiv-like|csbm|kron|uniform",
     .summary = "make a benchmark graph from a seed, the same on every machine",
     .description =
         "KIND is one of these. docs/generators.md has the formulas.\n\n"
         "movielens-20m: 138,493 users x 26,744 items, 20 million ratings, skewed like MovieLens-20M.\n\n"
         "rand-100k: 100,000 vertices, 20,000 of degree 2,000 and 80,000 of degree 100.\n\n"
         "bipartite: rows of exact, skewed degrees drawing columns of skewed popularity.\n\n"
+        "kron, uniform: the Kronecker and the uniform random graphs of the GAP benchmark suite, bit for bit; "
+        ".sg and "
+        ".wsg files are what its programs read.\n\n"
         "rmat: recursive quadrants, with the shares of Graph500 by default.\n\n"
         "sbm: stochastic block model; most edges stay in their block.\n\n"
         "powerlaw: Chung-Lu graph whose degrees follow a power law.\n\n"
@@ -420,6 +472,7 @@ const command command_gen = {
     .examples =
         "  $ featblas gen movielens-20m -o ml20m.csr\n"
         "  $ featblas gen rmat --scale 18 --edge-factor 16 --symmetric -o rmat18.npz\n"
+        "  $ featblas gen kron --scale 16 --symmetric -o kron16.sg\n"
         "  $ featblas gen sbm --vertices 60 --blocks 3 --edge-factor 4 --symmetric | featblas info -\n"
         "  $ featblas gen csbm --vertices 5000 --homophily 0.8 --features 32 --mu 1 -o csbm\n",
     .options = gen_options,

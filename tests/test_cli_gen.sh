@@ -1,4 +1,4 @@
-# featblas gen csbm: the folder that train reads.
+# featblas gen: csbm, the folder that train reads, and kron and uniform, GAP's graphs and files.
 . "${FEATBLAS_SOURCE_DIR:?}/tests/support/cli.sh" || exit 1
 
 run 0 gen csbm --vertices 300 --classes 3 --features 5 --degree 6 --train 0.5 --val 0.1 --seed 4 -o made
@@ -35,4 +35,34 @@ run 5 gen csbm --vertices 20 -o no/such
 says "no/such: cannot make the folder"
 run 4 gen csbm --vertices 1000000000 --memory-limit 1G -o x
 [ ! -e x ] || fail "x was made"
+
+# What GAP's converter writes: -g 6, -u 6 -w (crc32 of cksum), and the same by way of other formats.
+run 0 gen kron --scale 6 --symmetric -o k.sg
+says "kron: 64 x 64"
+[ "$(cksum <k.sg)" = "3882132964 3657" ] || fail "kron differs from GAP's: $(cksum <k.sg)"
+run 0 gen uniform -q --scale 6 --symmetric -o u.wsg
+[ "$(cksum <u.wsg)" = "2179706293 13177" ] || fail "uniform differs from GAP's: $(cksum <u.wsg)"
+run 0 info u.wsg
+holds out "serialized weighted graph (GAP)"
+holds out "symmetric        yes"
+run 0 gen uniform -q --scale 6 --symmetric --values weights -o u.mtx
+run 0 run sssp u.mtx -q --sources 3 -o d.npy
+run 0 run sssp u.wsg -q --sources 2 -o e.npy # which counts from 0
+cmp -s d.npy e.npy || fail "the same graph in two formats has two answers"
+run 0 gen uniform -q --scale 6 --symmetric -o ones.wsg --values pattern
+run 0 run bfs k.sg -q --sources 0 -o b.tsv
+cat k.sg | "$FEATBLAS_COMMAND" run bfs - -q --sources 0 -o c.tsv && cmp -s b.tsv c.tsv || fail "from a pipe: $(cat c.tsv)"
+run 0 gen kron -q --scale 6 --symmetric --format sg
+cmp -s out k.sg || fail "to a pipe differs"
+
+run 2 gen rmat --values weights -o x.mtx
+says "--values weights means nothing to gen rmat"
+run 2 gen kron --permute -o x.sg
+says "--permute means nothing to gen kron"
+run 2 gen kron --scale 0 -o x.sg
+says "kron: scale 0; expected 1 to 30"
+run 1 gen kron -q --scale 4 --values weights -o x.sg
+says "x.sg: an entry of an .sg file has no value"
+run 4 gen kron --scale 24 --memory-limit 1G -o x.sg
+[ ! -e x.sg ] || fail "x.sg was made"
 finish

@@ -189,6 +189,36 @@ static void raw_csr(void **state)
     finish("raw CSR");
 }
 
+static void serialized(void **state)
+{
+    (void)state;
+    static input in, seeds[6];
+    for (int s = 0; s < 6; s++) {
+        rng r = {(uint64_t)s + 20};
+        const int64_t n = 1 + rng_below(&r, 9);
+        FtB_Matrix A = rng_matrix(&r, FTB_INT16, n, n, s % 2, s < 4 ? 0.4 : 1);
+        assert_ok(FtB_Matrix_write(A, temp_path("seed"), s % 2 ? FTB_WSG : FTB_SG, NULL, NULL, 0));
+        char *bytes = read_bytes("seed", &seeds[s].size);
+        memcpy(seeds[s].bytes, bytes, seeds[s].size);
+        free(bytes);
+        FtB_Matrix_free(&A);
+    }
+    for (int number = 0; number < CASES; number++) {
+        rng r = rng_case(number);
+        in = seeds[rng_below(&r, 6)];
+        for (int64_t n = rng_below(&r, 3); n >= 0; n--)
+            mutate(&in, &r, false);
+        write_packed(&in, &r, number % 4 == 3);
+        try_read("fuzz",
+                 FTB_READ_OPTIONS(.format = number % 3   ? FTB_FORMAT_AUTO
+                                            : number % 2 ? FTB_SG
+                                                         : FTB_WSG,
+                                  .duplicates = some_rule(&r)),
+                 number);
+    }
+    finish("serialized graphs");
+}
+
 /* Another header of an array: what it may say, or nearly, at the right length, or nearly. */
 static void put_npy_header(input *in, rng *r)
 {
@@ -408,13 +438,10 @@ static void npy(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(matrix_market),
-                                       cmocka_unit_test(edge_lists),
-                                       cmocka_unit_test(adjacency_lists),
-                                       cmocka_unit_test(raw_csr),
-                                       cmocka_unit_test(npz),
-                                       cmocka_unit_test(dense_texts),
-                                       cmocka_unit_test(npy)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(matrix_market),   cmocka_unit_test(edge_lists),
+                                       cmocka_unit_test(adjacency_lists), cmocka_unit_test(raw_csr),
+                                       cmocka_unit_test(serialized),      cmocka_unit_test(npz),
+                                       cmocka_unit_test(dense_texts),     cmocka_unit_test(npy)};
     limit_memory(1024);
     live_allocations(); /* pairs every allocation with its release */
     FtB_Context_set_memory_limit(NULL, 64 << 20);

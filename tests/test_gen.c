@@ -128,6 +128,82 @@ static void test_same_bits(void **state)
     }
 }
 
+/* ---- GAP's graphs: hashes of what its converter writes (-g10, -g10 -w, -u10 -w, -g16 -k4; gcc 12) */
+
+enum { NGAP = 4 };
+
+static GrB_Info make_gap(gen_graph *g, int c, bool symmetric, uint64_t seed)
+{
+    const gen_gap p = {.scale = c == 3 ? 16 : 10,
+                       .uniform = c == 2,
+                       .edges = {.count = c == 3 ? 4 << 16 : 16 << 10,
+                                 .symmetric = symmetric,
+                                 .values = c == 1 || c == 2 ? GEN_WEIGHTS : GEN_PATTERN}};
+    return gen_make_gap(g, &p, seed);
+}
+
+static void test_gap(void **state)
+{
+    static const uint64_t known[NGAP] = {UINT64_C(0xe79bb26e3de63bca), UINT64_C(0xfba356cc13e718a6),
+                                         UINT64_C(0x5a2dc8da61449827), UINT64_C(0x227be27e5f75f144)};
+    (void)state;
+    for (int c = 0; c < NGAP; c++) {
+        gen_graph g = {0}, one_way = {0}, other = {0};
+        for (int threads = 5; threads > 0; threads -= 2) {
+            gen_free(&g);
+            omp_set_num_threads(threads);
+            require(make_gap(&g, c, true, GEN_GAP_SEED));
+            check_csr(&g);
+            if (hash_graph(&g) != known[c])
+                fail_msg("case %d, %d threads: hash 0x%016llx", c, threads,
+                         (unsigned long long)hash_graph(&g));
+        }
+        /* One way, the same edges, of which some are drawn both ways, then perhaps with another weight. */
+        require(make_gap(&one_way, c, false, GEN_GAP_SEED));
+        check_csr(&one_way);
+        assert_true(one_way.nrows == g.nrows && one_way.nvals < g.nvals && 2 * one_way.nvals >= g.nvals);
+        for (int64_t i = 0; i < one_way.nrows; i++)
+            for (int64_t e = one_way.rowptr[i]; e < one_way.rowptr[i + 1]; e++) {
+                const int64_t at = find(&g, i, one_way.colidx[e]),
+                              back = find(&one_way, one_way.colidx[e], i);
+                float least = g.values ? one_way.values[e] : 0;
+                if (g.values && back >= 0 && one_way.values[back] < least)
+                    least = one_way.values[back];
+                assert_true(at >= 0 && one_way.colidx[e] != i);
+                assert_true(!g.values || (g.values[at] == least && least >= 1 && least <= 255));
+            }
+        require(make_gap(&other, c, true, 8));
+        assert_int_not_equal(hash_graph(&other), known[c]);
+        gen_free(&g);
+        gen_free(&one_way);
+        gen_free(&other);
+    }
+}
+
+/* A graph of few edges ends with the last vertex that one was drawn for; equal and empty ones are fine. */
+static void test_gap_shapes(void **state)
+{
+    (void)state;
+    for (int scale = 1; scale < 6; scale++)
+        for (int64_t count = 0; count < 200; count = count * 3 + 1)
+            for (int uniform = 0; uniform < 2; uniform++) {
+                gen_graph g = {0};
+                require(gen_make_gap(&g,
+                                     &(gen_gap){.scale = scale,
+                                                .uniform = uniform,
+                                                .edges = {.count = count, .values = GEN_COUNTS}},
+                                     (uint64_t)count));
+                check_csr(&g);
+                double sum = 0;
+                for (int64_t e = 0; e < g.nvals; e++)
+                    sum += (double)g.values[e];
+                assert_true(g.nrows == g.ncols && g.nrows >= 1 && g.nrows <= 1 << scale &&
+                            sum <= (double)count);
+                assert_true(count > 0 || g.nrows == 1);
+                gen_free(&g);
+            }
+}
+
 /* ---- shapes */
 
 static void test_bipartite(void **state)
@@ -363,6 +439,11 @@ static void test_refused(void **state)
                      GrB_INVALID_VALUE);
     assert_int_equal(gen_make_rmat(&g, &(gen_rmat){.scale = 3, .a = 1, .edges = negative}, 1),
                      GrB_INVALID_VALUE);
+    assert_int_equal(gen_make_gap(&g, &(gen_gap){.scale = 31, .edges = edges}, 1), GrB_INVALID_VALUE);
+    assert_non_null(strstr(gen_error(), "kron: scale 31; expected 1 to 30"));
+    assert_int_equal(gen_make_gap(&g, &(gen_gap){.scale = 0, .uniform = true, .edges = edges}, 1),
+                     GrB_INVALID_VALUE);
+    assert_int_equal(gen_make_gap(&g, &(gen_gap){.scale = 3, .edges = negative}, 1), GrB_INVALID_VALUE);
     assert_int_equal(gen_make_sbm(&g, &(gen_sbm){.nvertices = 3, .nblocks = 4, .edges = edges}, 1),
                      GrB_INVALID_VALUE);
     assert_int_equal(
@@ -376,10 +457,13 @@ static void test_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_same_bits), cmocka_unit_test(test_bipartite), cmocka_unit_test(test_rand100k),
-        cmocka_unit_test(test_edges),     cmocka_unit_test(test_permute),   cmocka_unit_test(test_sbm_blocks),
-        cmocka_unit_test(test_weighted),  cmocka_unit_test(test_power),     cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_like),      cmocka_unit_test(test_road),
+        cmocka_unit_test(test_same_bits),  cmocka_unit_test(test_bipartite),
+        cmocka_unit_test(test_rand100k),   cmocka_unit_test(test_edges),
+        cmocka_unit_test(test_permute),    cmocka_unit_test(test_sbm_blocks),
+        cmocka_unit_test(test_weighted),   cmocka_unit_test(test_power),
+        cmocka_unit_test(test_refused),    cmocka_unit_test(test_like),
+        cmocka_unit_test(test_road),       cmocka_unit_test(test_gap),
+        cmocka_unit_test(test_gap_shapes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

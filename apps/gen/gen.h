@@ -16,7 +16,8 @@ typedef enum gen_values {
     GEN_PATTERN = 0, /* no values: every entry counts as 1 */
     GEN_RATINGS,     /* 0.5, 1.0, ... 5.0, as often as in MovieLens-20M */
     GEN_UNIFORM,     /* (0, 1), multiples of 2^-24 */
-    GEN_COUNTS       /* how often the edge was drawn; kinds made of drawn edges only */
+    GEN_COUNTS,      /* how often the edge was drawn; kinds made of drawn edges only */
+    GEN_WEIGHTS      /* 1 to 255, whole; GAP's graphs only */
 } gen_values;
 
 /* What the kinds made of randomly drawn edges share. */
@@ -26,6 +27,7 @@ typedef struct gen_edges {
     bool loops;     /* keep edges from a vertex to itself */
     bool permute;   /* shuffle the vertices' numbers */
     gen_values values;
+    const float *weight; /* GEN_WEIGHTS: of each edge drawn; of equal ones the least is kept */
 } gen_edges;
 
 /* Each row draws its columns without replacement, by a popularity; degrees are exact. */
@@ -69,12 +71,22 @@ typedef struct gen_rmat {
     gen_edges edges;
 } gen_rmat;
 
+/* A graph of the GAP benchmark suite: Kronecker, or uniform random. edges.permute means nothing: Kronecker
+ * graphs are shuffled as GAP does it. Vertices end with the last that has an edge, also as in GAP. */
+typedef struct gen_gap {
+    int scale; /* 2^scale vertices to draw from */
+    bool uniform;
+    gen_edges edges;
+} gen_gap;
+#define GEN_GAP_SEED 27491095 /* which GAP has */
+
 /* All fill *g, which is left untouched on failure; gen_error() then has the message. GrB_INVALID_VALUE or
  * GrB_OUT_OF_MEMORY. */
 GrB_Info gen_make_movielens(gen_graph *g, uint64_t seed);
 GrB_Info gen_make_rand100k(gen_graph *g, gen_values values, uint64_t seed);
 GrB_Info gen_make_bipartite(gen_graph *g, const gen_bipartite *p, uint64_t seed);
 GrB_Info gen_make_rmat(gen_graph *g, const gen_rmat *p, uint64_t seed);
+GrB_Info gen_make_gap(gen_graph *g, const gen_gap *p, uint64_t seed);
 GrB_Info gen_make_sbm(gen_graph *g, const gen_sbm *p, uint64_t seed);
 GrB_Info gen_make_powerlaw(gen_graph *g, const gen_powerlaw *p, uint64_t seed);
 GrB_Info gen_make_chung_lu(gen_graph *g, const gen_chung_lu *p, uint64_t seed);
@@ -153,6 +165,8 @@ double gen_normal(uint32_t x);
 GrB_Info gen_rows(gen_graph *g, int64_t nrows, int64_t ncols, const int32_t *degree,
                   const gen_weighted *popularity, const int32_t *name, gen_values values, uint64_t seed);
 
+/* The size and the number of edges are ones that gen_from_edges takes. */
+GrB_Info gen_check_edges(int64_t nvertices, const gen_edges *edges);
 /* Builds a graph from edges that are functions of their number (gen_edges.c). */
 typedef void (*gen_edge_function)(const void *model, uint64_t seed, int64_t t, int64_t *i, int64_t *j);
 GrB_Info gen_from_edges(gen_graph *g, int64_t nvertices, const gen_edges *edges, gen_edge_function edge,

@@ -34,28 +34,46 @@ static int directed(const edge_maker *m, int64_t t, int64_t from[2], int64_t to[
 /* Edges drawn together: their places in memory are far apart, so that reads overlap. */
 enum { BATCH = 64 };
 
-/* With colidx NULL counts the edges of row i in rowptr[i + 1]; else stores each at rowptr[i + 1]++. */
-static void draw_batch(const edge_maker *m, int64_t first, int64_t count, int64_t *rowptr, int32_t *colidx)
+/* Without `drawn` counts the edges of row i in rowptr[i + 1]; else stores each at rowptr[i + 1]++. */
+static void draw_batch(const edge_maker *m, int64_t first, int64_t count, int64_t *rowptr,
+                       const gen_graph *drawn)
 {
-    int64_t from[2 * BATCH], to[2 * BATCH], at[2 * BATCH], n = 0;
+    const float *weight = m->edges->weight;
+    int64_t from[2 * BATCH], to[2 * BATCH], at[2 * BATCH], number[2 * BATCH], n = 0;
     for (int64_t t = first; t < first + count; t++) {
         const int ways = directed(m, t, from + n, to + n);
-        for (int way = 0; way < ways; way++)
+        for (int way = 0; way < ways; way++) {
+            number[n] = t;
             __builtin_prefetch(&rowptr[from[n++] + 1], 1);
+        }
     }
     for (int64_t e = 0; e < n; e++)
 #pragma omp atomic capture
         at[e] = rowptr[from[e] + 1]++;
-    for (int64_t e = 0; colidx && e < n; e++)
-        colidx[at[e]] = (int32_t)to[e];
+    for (int64_t e = 0; drawn && e < n; e++)
+        drawn->colidx[at[e]] = (int32_t)to[e];
+    for (int64_t e = 0; drawn && weight && e < n; e++)
+        drawn->values[at[e]] = weight[number[e]];
 }
 
-static void draw_edges(const edge_maker *m, int64_t *rowptr, int32_t *colidx)
+static void draw_edges(const edge_maker *m, int64_t *rowptr, const gen_graph *drawn)
 {
     const int64_t count = m->edges->count;
 #pragma omp parallel for schedule(static)
     for (int64_t first = 0; first < count; first += BATCH)
-        draw_batch(m, first, count - first < BATCH ? count - first : BATCH, rowptr, colidx);
+        draw_batch(m, first, count - first < BATCH ? count - first : BATCH, rowptr, drawn);
+}
+
+static void exchange(int32_t *x, float *y, int64_t a, int64_t b)
+{
+    const int32_t column = x[a];
+    x[a] = x[b];
+    x[b] = column;
+    if (y) {
+        const float value = y[a];
+        y[a] = y[b];
+        y[b] = value;
+    }
 }
 
 static int32_t middle(int32_t a, int32_t b, int32_t c)
@@ -66,8 +84,8 @@ static int32_t middle(int32_t a, int32_t b, int32_t c)
 }
 
 /* Quicksort: three times as fast as qsort, which calls a function to compare. Columns are random, so that the
- * recursion, into the smaller half only, stays shallow. */
-static void sort_columns(int32_t *x, int64_t n)
+ * recursion, into the smaller half only, stays shallow. y: values that go with them; NULL: none. */
+static void sort_columns(int32_t *x, float *y, int64_t n)
 {
     while (n > 24) {
         const int32_t pivot = middle(x[0], x[n / 2], x[n - 1]);
@@ -77,57 +95,65 @@ static void sort_columns(int32_t *x, int64_t n)
                 low++;
             while (x[high] > pivot)
                 high--;
-            if (low <= high) {
-                int32_t moved = x[low];
-                x[low++] = x[high];
-                x[high--] = moved;
-            }
+            if (low <= high)
+                exchange(x, y, low++, high--);
         }
         if (high + 1 < n - low) {
-            sort_columns(x, high + 1);
+            sort_columns(x, y, high + 1);
             x += low;
+            y = y ? y + low : NULL;
             n -= low;
         } else {
-            sort_columns(x + low, n - low);
+            sort_columns(x + low, y ? y + low : NULL, n - low);
             n = high + 1;
         }
     }
     for (int64_t e = 1; e < n; e++) {
         const int32_t column = x[e];
+        const float value = y ? y[e] : 0;
         int64_t at = e;
-        for (; at > 0 && x[at - 1] > column; at--)
+        for (; at > 0 && x[at - 1] > column; at--) {
             x[at] = x[at - 1];
+            if (y)
+                y[at] = y[at - 1];
+        }
         x[at] = column;
+        if (y)
+            y[at] = value;
     }
 }
 
-/* Sorts a row and merges equal columns; counts, if wanted, get their numbers. Returns what is left. */
-static int64_t merge_row(int32_t *columns, float *counts, int64_t n)
+/* Sorts a row and merges equal columns; returns what is left. Their values are how many there were, or the
+ * least of their weights. */
+static int64_t merge_row(int32_t *columns, float *values, int64_t n, bool counts)
 {
     int64_t kept = 0;
-    sort_columns(columns, n);
+    sort_columns(columns, counts ? NULL : values, n);
     for (int64_t e = 0, next; e < n; e = next) {
-        for (next = e + 1; next < n && columns[next] == columns[e];)
-            next++;
+        float least = values && !counts ? values[e] : 0;
+        for (next = e + 1; next < n && columns[next] == columns[e]; next++)
+            least = values && !counts && values[next] < least ? values[next] : least;
         columns[kept] = columns[e];
-        if (counts)
-            counts[kept] = (float)(next - e);
+        if (values)
+            values[kept] = counts ? (float)(next - e) : least;
         kept++;
     }
     return kept;
 }
 
-/* Makes *g from rows [start[i], start[i + 1]) of columns; `counts` is NULL or as long as columns. */
-static GrB_Info compact(gen_graph *g, int64_t n, const int64_t *start, int32_t *columns, float *counts,
+/* Makes *g from the edges drawn, row i's at [start[i], start[i + 1]). */
+static GrB_Info compact(gen_graph *g, int64_t n, const int64_t *start, const gen_graph *drawn,
                         gen_values values)
 {
     gen_graph made = {0};
+    const bool valued = drawn->values != NULL;
     int64_t *kept = calloc((size_t)n + 1, sizeof *kept), nvals = 0;
     if (!kept)
         return gen_nomem();
 #pragma omp parallel for schedule(dynamic, 64) reduction(+ : nvals)
     for (int64_t i = 0; i < n; i++) {
-        kept[i] = merge_row(columns + start[i], counts ? counts + start[i] : NULL, start[i + 1] - start[i]);
+        kept[i] = merge_row(drawn->colidx + start[i], valued ? drawn->values + start[i] : NULL,
+                            start[i + 1] - start[i], values == GEN_COUNTS);
         nvals += kept[i];
     }
     GrB_Info info = gen_alloc(&made, n, n, nvals, values);
@@ -137,9 +163,11 @@ static GrB_Info compact(gen_graph *g, int64_t n, const int64_t *start, int32_t *
             made.rowptr[i + 1] = made.rowptr[i] + kept[i];
 #pragma omp parallel for schedule(dynamic, 64)
         for (int64_t i = 0; i < n; i++) {
-            memcpy(made.colidx + made.rowptr[i], columns + start[i], (size_t)kept[i] * sizeof *columns);
-            if (counts)
-                memcpy(made.values + made.rowptr[i], counts + start[i], (size_t)kept[i] * sizeof *counts);
+            memcpy(made.colidx + made.rowptr[i], drawn->colidx + start[i],
+                   (size_t)kept[i] * sizeof *made.colidx);
+            if (valued)
+                memcpy(made.values + made.rowptr[i], drawn->values + start[i],
+                       (size_t)kept[i] * sizeof *made.values);
         }
         *g = made;
     }
@@ -147,7 +175,7 @@ static GrB_Info compact(gen_graph *g, int64_t n, const int64_t *start, int32_t *
     return info;
 }
 
-static GrB_Info check(int64_t n, const gen_edges *edges)
+GrB_Info gen_check_edges(int64_t n, const gen_edges *edges)
 {
     if (n < 1 || n >= INT32_MAX)
         return gen_fail("%lld vertices; expected 1 to 2147483646", (long long)n);
@@ -163,7 +191,7 @@ GrB_Info gen_from_edges(gen_graph *g, int64_t n, const gen_edges *edges, gen_edg
     gen_graph drawn = {0};
     int32_t *name = NULL;
     int64_t *rowptr = NULL;
-    GrB_Info info = check(n, edges);
+    GrB_Info info = gen_check_edges(n, edges);
     if (!info && edges->permute)
         info = gen_permutation(&name, n, seed, GEN_STREAM_PERMUTE);
     if (info)
@@ -177,11 +205,12 @@ GrB_Info gen_from_edges(gen_graph *g, int64_t n, const gen_edges *edges, gen_edg
         draw_edges(&maker, rowptr + 1, NULL);
         for (int64_t i = 0; i <= n; i++)
             rowptr[i + 1] += rowptr[i];
-        info = gen_alloc(&drawn, 0, n, rowptr[n + 1], edges->values == GEN_COUNTS ? GEN_COUNTS : GEN_PATTERN);
+        const bool merged = edges->values == GEN_COUNTS || edges->values == GEN_WEIGHTS;
+        info = gen_alloc(&drawn, 0, n, rowptr[n + 1], merged ? edges->values : GEN_PATTERN);
     }
     if (!info) {
-        draw_edges(&maker, rowptr, drawn.colidx);
-        info = compact(g, n, rowptr, drawn.colidx, drawn.values, edges->values);
+        draw_edges(&maker, rowptr, &drawn);
+        info = compact(g, n, rowptr, &drawn, edges->values);
     }
     if (!info)
         gen_fill_values(g, edges->values, edges->symmetric, seed);

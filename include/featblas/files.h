@@ -14,7 +14,8 @@ extern "C" {
 
 /** The file formats: X(constant, name in options, endings of files' names, what it is). TSV and CSV are edge
  * lists, a row, a column and a value a line, of matrices, and tables of numbers of blocks; Matrix Market is
- * coordinates of matrices and an array of blocks; npy holds blocks only. docs/formats.md has them all. */
+ * coordinates of matrices and an array of blocks; npy holds blocks only, sg and wsg square matrices
+ * only, of no values and of whole ones of 32 bits. docs/formats.md has them all. */
 /* clang-format off */
 #define FTB_FORMATS(X)                                                                                       \
     X(FTB_MTX, mtx, ".mtx", "Matrix Market")                                                                 \
@@ -22,7 +23,9 @@ extern "C" {
     X(FTB_CSV, csv, ".csv", "edge list (CSV)")                                                               \
     X(FTB_NPZ, npz, ".npz", "npz")                                                                           \
     X(FTB_CSR, csr, ".csr", "raw CSR")                                                                       \
-    X(FTB_NPY, npy, ".npy", "npy")
+    X(FTB_NPY, npy, ".npy", "npy")                                                                           \
+    X(FTB_SG, sg, ".sg", "serialized graph (GAP)")                                                           \
+    X(FTB_WSG, wsg, ".wsg", "serialized weighted graph (GAP)")
 /* clang-format on */
 
 /** A file format: a row of FTB_FORMATS, which are counted from 1. */
@@ -62,9 +65,9 @@ typedef struct FtB_Stats {
 } FtB_Stats;
 
 /** A sink that writes a file, whole or not at all (temporary name, then rename). Single-use. Matrix Market,
- * npz and raw CSR have positions in place of ids: with @p labels, what they stand for goes to a table beside
- * the file, DIR/x.ids.csv for DIR/x.npz, with the columns "position" (from 1 for Matrix Market, else from 0)
- * and "id"; not for standard output, pipes and devices.
+ * npz, raw CSR, sg and wsg have positions in place of ids: with @p labels, what they stand for goes to a
+ * table beside the file, DIR/x.ids.csv for DIR/x.npz, with the columns "position" (from 1 for Matrix Market,
+ * else from 0) and "id"; not for standard output, pipes and devices.
  *  @param[out] sink the new one, NULL on failure. @param path copied; "-" is standard output.
  *  @param format FTB_FORMAT_AUTO: by ending. @param labels names of rows and columns, or NULL; referenced.
  *  @return GrB_NULL_POINTER, GrB_INVALID_VALUE, GrB_OUT_OF_MEMORY. */
@@ -83,8 +86,8 @@ GrB_Info FtB_Sink_callback(FtB_Sink *sink, FtB_Rows_function f, void *arg);
 GrB_Info FtB_Sink_set_precision(FtB_Sink sink, int digits);
 
 /** First id of rows and columns without labels in TSV and CSV files (Matrix Market always counts from
- *  1, npz and raw CSR from 0). @param sink any. @param base 0 or 1, as a rule; the operation's choice if
- *  never set. @return GrB_INVALID_VALUE if negative. */
+ *  1, npz, raw CSR, sg and wsg from 0). @param sink any. @param base 0 or 1, as a rule; the operation's
+ * choice if never set. @return GrB_INVALID_VALUE if negative. */
 GrB_Info FtB_Sink_set_base(FtB_Sink sink, int64_t base);
 
 /** What went into a sink, of any kind, by the last operation. @param sink any.
@@ -136,7 +139,8 @@ typedef struct FtB_Read_options {
     FtB_Edge_layout *layout; /**< [out] of an edge list, what was guessed and told; or NULL */
 } FtB_Read_options;
 
-/** Reads a matrix: Matrix Market, CSV/TSV edge list, npz, raw CSR; gzip is recognised by content.
+/** Reads a matrix: Matrix Market, CSV/TSV edge list, npz, raw CSR, serialized graphs of GAP; gzip is
+ * recognised by content.
  *  @param[out] A the new matrix, NULL on failure. @param[out] rows,cols labels of an edge list's ids
  *  (NULL handles for other formats); either may be NULL. @param path "-" is standard input.
  *  @param options NULL for the defaults. Where a sum or a count of duplicates is beyond the dtype that the

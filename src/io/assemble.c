@@ -40,7 +40,7 @@ static inline int64_t column(const ftb_arrays *a, int64_t e)
     return a->column_bytes == 8 ? ((const int64_t *)a->colidx)[e] : ((const int32_t *)a->colidx)[e];
 }
 
-static GrB_Info check_rowptr(const ftb_arrays *a)
+GrB_Info ftb_arrays_check_rowptr(const ftb_arrays *a, const char *what)
 {
     const int64_t *rowptr = a->rowptr;
     int64_t wrong = INT64_MAX;
@@ -51,10 +51,10 @@ static GrB_Info check_rowptr(const ftb_arrays *a)
         if (rowptr[i] > rowptr[i + 1])
             wrong = ftb_min(wrong, i);
     if (wrong < INT64_MAX)
-        return ftb_fail(FTB_FORMAT, "%s: row pointers fall from %lld to %lld at row %lld", a->name,
+        return ftb_fail(FTB_FORMAT, "%s: %s fall from %lld to %lld at row %lld", a->name, what,
                         (long long)rowptr[wrong], (long long)rowptr[wrong + 1], (long long)wrong);
     if (rowptr[0] != 0 || rowptr[a->nrows] != a->nvals)
-        return ftb_fail(FTB_FORMAT, "%s: row pointers go from %lld to %lld; expected 0 to %lld", a->name,
+        return ftb_fail(FTB_FORMAT, "%s: %s go from %lld to %lld; expected 0 to %lld", a->name, what,
                         (long long)rowptr[0], (long long)rowptr[a->nrows], (long long)a->nvals);
     return GrB_SUCCESS;
 }
@@ -211,7 +211,7 @@ GrB_Info ftb_arrays_build(FtB_Matrix *A, ftb_arrays *a, const FtB_Read_options *
 {
     bool ascending;
     GrB_Info info;
-    FTB_CHECK(check_rowptr(a));
+    FTB_CHECK(ftb_arrays_check_rowptr(a, "row pointers"));
     FTB_CHECK(check_columns(a, &ascending));
     if (a->type == FTB_BOOL && a->width > 0) /* only 0 and 1 are values of the C type */
         for (int64_t e = 0; e < a->nvals * a->width; e++)

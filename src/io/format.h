@@ -17,11 +17,13 @@ typedef struct ftb_block_writer {
 } ftb_block_writer;
 
 struct ftb_codec {
-    const char *magic[2]; /* what its files begin with; NULL: not told by content */
-    bool text;            /* a byte-order mark may come before that */
-    bool ids;             /* of rows and columns are in its files; else positions, */
-    int base;             /* which count from this */
-    int rank;             /* a format's own: of files of one name, a data set reads the one of the least */
+    const char *magic[2]; /* what its files begin with; NULL: nothing of its own */
+    bool (*tells)(
+        const ftb_input *in); /* that the input is of this format, where no magic does; NULL: it does not */
+    bool text;                /* a byte-order mark may come before that */
+    bool ids;                 /* of rows and columns are in its files; else positions, */
+    int base;                 /* which count from this */
+    int rank; /* a format's own: of files of one name, a data set reads the one of the least */
     /* Matrices. labels: of rows and columns, where the file has ids. options.found and options.layout are for
      * formats whose reader finds out more than the format's name; both are there. */
     GrB_Info (*matrix)(FtB_Matrix *A, FtB_Labels labels[2], FtB_Context ctx, ftb_input *in,

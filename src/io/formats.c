@@ -142,6 +142,8 @@ const ftb_format *ftb_format_guess(const ftb_input *in)
         for (int m = 0; m < 2 && f->codec->magic[m]; m++)
             if (starts(bytes + skip, count - skip, f->codec->magic[m]))
                 return f;
+        if (f->codec->tells && f->codec->tells(in))
+            return f;
     }
     return ftb_format_of(FTB_CSV); /* a text of lines, whose reader finds out the delimiter */
 }

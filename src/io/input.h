@@ -163,6 +163,8 @@ typedef struct ftb_arrays {
 } ftb_arrays;
 /* Checks the arrays and makes a matrix of them; they are used in place where columns ascend. Empties `a`. */
 GrB_Info ftb_arrays_build(FtB_Matrix *A, ftb_arrays *a, const FtB_Read_options *options);
+/* The row pointers rise from 0 to nvals; else an error that calls them `what`. */
+GrB_Info ftb_arrays_check_rowptr(const ftb_arrays *a, const char *what);
 /* The same of tuples, with the values of `a`, in any order. Where sums and counts of duplicates are beyond
  * the type, values become INT64, UINT64 or FP64; an error is that where a type was asked for, or 64 bits are
  * too few. */

@@ -16,9 +16,10 @@ typedef struct ftb_format_kind {
     ftb_sink_methods methods;
     size_t state; /* bytes */
 } ftb_format_kind;
-extern const ftb_format_kind ftb_text_kind; /* Matrix Market, TSV, CSV */
-extern const ftb_format_kind ftb_csr_kind;  /* raw CSR */
-extern const ftb_format_kind ftb_npz_kind;  /* scipy.sparse.save_npz */
+extern const ftb_format_kind ftb_text_kind;       /* Matrix Market, TSV, CSV */
+extern const ftb_format_kind ftb_csr_kind;        /* raw CSR */
+extern const ftb_format_kind ftb_npz_kind;        /* scipy.sparse.save_npz */
+extern const ftb_format_kind ftb_serialized_kind; /* .sg, .wsg of GAP */
 
 /* FtB_Sink_file with labels for each side. */
 GrB_Info ftb_sink_file(FtB_Sink *sink, FtB_Context ctx, const char *path, FtB_Format format, FtB_Labels rows,
