@@ -140,7 +140,8 @@ set(FEATBLAS_ORACLE_ALWAYS test_sample_select test_spmm test_attention test_soft
 # Of the pretend device, of too many pairs for the other, of what the host keeps for later products, of FP32 computed in
 # FP32, of sums that cancel, and of 4 GiB blocks.
 set(FEATBLAS_ORACLE_NEVER test_sample test_device test_device_blocks test_device_full test_device_ops test_device_gradients test_device_products test_device_spgemm
-  test_spgemm_hot test_spmm_uses test_sddmm_sum test_block_apply test_floats test_gen_movielens test_plan_work)
+  test_spgemm_hot test_spmm_uses test_sddmm_sum test_block_apply test_floats test_gen_movielens test_plan_work test_vertex test_vertex_plain
+  test_vertex_device)
 set(FEATBLAS_PRETEND_NEVER test_spmm_uses)
 foreach(source ${sources})
   get_filename_component(name ${source} NAME_WE)
@@ -226,7 +227,7 @@ add_dependencies(test_gpu_memory fake_cuda)
 add_dependencies(test_clusters_metis fake_metis_32 fake_metis_64 fake_metis_lacks)
 foreach(name test_gpu_spmm test_gpu_rows test_gpu_update test_gpu_head_dots test_gpu_softmax test_gpu_sddmm test_gpu_attention
     test_gpu_loss test_gpu_dense test_gpu_expression test_gpu_layers test_gpu_images test_gpu_cublas test_gpu_cusparse test_gpu_cusparse_dots test_gpu_place test_gpu_spgemm test_gpu_spgemm_texts
-    test_gpu_products test_gpu_products_more test_gpu_stream test_gpu_graph test_gpu_graph_changes test_gpu_wrap test_gpu_features test_gpu_loader test_gpu_lanes)
+    test_gpu_products test_gpu_products_more test_gpu_stream test_gpu_graph test_gpu_graph_changes test_gpu_wrap test_gpu_features test_gpu_loader test_gpu_lanes test_gpu_vertex)
   add_dependencies(${name} fake_cuda fake_nvrtc)
 endforeach()
 # A GPU that loads no kernel: the host does all of it.

@@ -32,6 +32,7 @@ static const ftb_verb_limits limits = {.spmm = ftb_gpu_spmm_fits,
                                        .spgemm_plan = ftb_gpu_spgemm_plan_of,
                                        .sample = ftb_gpu_sample_fits,
                                        .relabel = ftb_gpu_relabel_fits,
+                                       .vertex_renew = ftb_gpu_vertex_renew_fits,
                                        .hops_fit = ftb_gpu_hops_fit,
                                        .hops = ftb_gpu_hops,
                                        .keeper = &ftb_gpu_row_keeper};
@@ -69,6 +70,9 @@ static const ftb_verbs verbs = {.spmm = ftb_gpu_spmm,
                                 .sum_squares = ftb_gpu_sum_squares,
                                 .sample = ftb_gpu_sample,
                                 .relabel = ftb_gpu_relabel,
+                                .vertex_renew = ftb_gpu_vertex_renew,
+                                .vertex_flags = ftb_gpu_vertex_flags,
+                                .vertex_sums = ftb_gpu_vertex_sums,
                                 .limits = &limits};
 /* Of GPUs that nothing can be compiled for, and where nothing came with the library: nothing moves there in
  * vain. */

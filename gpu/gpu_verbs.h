@@ -29,6 +29,10 @@ bool ftb_gpu_relabel_fits(const ftb_relabel_product *product);
 GrB_Info ftb_gpu_hops(ftb_hops_product *product);
 bool ftb_gpu_hops_fit(const ftb_hops_product *product);
 
+GrB_Info ftb_gpu_vertex_renew(const ftb_vertex_renew_product *product);
+bool ftb_gpu_vertex_renew_fits(const ftb_vertex_renew_product *product);
+GrB_Info ftb_gpu_vertex_flags(const ftb_vertex_flags_product *product);
+GrB_Info ftb_gpu_vertex_sums(const ftb_vertex_sums_product *product);
 GrB_Info ftb_gpu_winners(const ftb_winners_product *product);
 GrB_Info ftb_gpu_winners_grad(const ftb_winners_product *product);
 bool ftb_gpu_winners_fits(const ftb_winners_product *product); /* and its gradient */

@@ -16,7 +16,8 @@ static const int64_t *rowptr_of(const ftb_map_rows_product *p)
 
 bool ftb_gpu_map_rows_fits(const ftb_map_rows_product *p)
 {
-    return (!p->sum || p->type == ftb_program_type(p->program)) && p->fold >= 1 &&
+    return p->type != FTB_FP16 && p->type != FTB_BF16 &&
+           (!p->sum || p->type == ftb_program_type(p->program)) && p->fold >= 1 &&
            p->m->heads % p->fold == 0 && ftb_gpu_expression_fits(p->m, p->program, p->side, rowptr_of(p));
 }
 

@@ -112,18 +112,20 @@ typedef struct FtB_Run_options {
 
 /** What a superstep was. */
 typedef struct FtB_Superstep {
-    int64_t round;    /**< its number, from 1; 0: there was none yet */
-    int64_t active;   /**< vertices that sent */
-    int64_t edges;    /**< of theirs, along which messages go, whether they are looked at or not */
-    int64_t applied;  /**< vertices that applied */
-    int64_t next;     /**< that are active from now on */
-    FtB_Way way;      /**< how it was done */
-    double seconds;   /**< that it took */
-    const char *loop; /**< over the edges: "first", where the first message of a receiver decides and the
-                         others are not looked at; "plain", of messages that are what was sent, or that
-                         and the edge's value; "bits", of a search whose columns are bits, which counts as
-                         `applied` those that something was new for; "text", of any program; "whole", where
-                         the way is; "" before the first superstep */
+    int64_t round;     /**< its number, from 1; 0: there was none yet */
+    int64_t active;    /**< vertices that sent */
+    int64_t edges;     /**< of theirs, along which messages go, whether they are looked at or not */
+    int64_t applied;   /**< vertices that applied */
+    int64_t next;      /**< that are active from now on */
+    FtB_Way way;       /**< how it was done */
+    double seconds;    /**< that it took */
+    const char *loop;  /**< over the edges: "first", where the first message of a receiver decides and the
+                          others are not looked at; "plain", of messages that are what was sent, or that
+                          and the edge's value; "bits", of a search whose columns are bits, which counts as
+                          `applied` those that something was new for; "text", of any program; "whole", where
+                          the way is; "device", where one did all of it; "" before the first superstep */
+    const char *where; /**< "host", or the name of the device that did it, as FtB_Context_set_device takes it;
+                          "" before the first superstep */
 } FtB_Superstep;
 
 /** Runs a program until no vertex is active, its `until` is true, or its rounds are over. The state is that

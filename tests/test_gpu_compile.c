@@ -20,6 +20,7 @@
 #include "gpu/kernels/softmax_rows.h"
 #include "gpu/kernels/spgemm_rows.h"
 #include "gpu/kernels/update_steps.h"
+#include "gpu/kernels/vertex_rows.h"
 #include "gpu/kernels/winning_entries.h"
 #include "gpu/nvrtc.h"
 #include "gpu/spgemm/spgemm_text.h"
@@ -357,6 +358,11 @@ static bool assert_has_spgemm_kernels(const char *source, const char *image)
 #define NAMED_PACK(bytes, word) assert_names(image, "spgemm_pack_" #bytes);
         FTB_SPGEMM_VALUES(NAMED_TOPK)
         FTB_SPGEMM_WORDS(NAMED_PACK)
+    } else if (strcmp(source, "gpu/kernels/vertex.cu") == 0) {
+#define NAMED_RENEW(type, values) assert_names(image, "vertex_renew_" #type);
+        FTB_VERTEX_RENEW(NAMED_RENEW)
+        assert_names(image, "vertex_flags");
+        assert_names(image, "vertex_sums");
     } else if (strcmp(source, "gpu/kernels/scan.cu") == 0) {
         assert_names(image, "scan_sum");
         assert_names(image, "scan_top");

@@ -3,6 +3,8 @@
 #include "support/check.h"
 
 #include "featblas_vertex.h"
+
+#include "core/core.h"
 #include "support/rng.h"
 #include "support/vertex_graphs.h"
 
@@ -287,7 +289,9 @@ static void run_fast(fast *to, const slow *s, FtB_Matrix A, FtB_Program program,
     bool more = true;
     memcpy(to->x, s->x, sizeof to->x);
     memcpy(to->y, s->y, sizeof to->y);
+    const FtB_Context placed = ftb_context();
     assert_ok(FtB_Context_new(&ctx));
+    ctx->device = placed->device; /* of FEATBLAS_PRETEND */
     assert_ok(FtB_Context_set_threads(ctx, threads));
     assert_ok(FtB_Context_engage(ctx));
     assert_ok(FtB_Block_wrap(&X, to->x, s->g->n, s->k, s->k, FTB_FP64));
@@ -339,10 +343,11 @@ static void check_steps(slow *s, const fast *first, int64_t rounds)
         assert_int_equal(first->about[t].edges, s->messages);
         assert_int_equal(first->about[t].applied, s->applied);
         assert_int_equal(first->about[t].next, s->next);
-        assert_string_equal(first->about[t].loop, first->about[t].way >= FTB_WAY_ALL ? "text"
-                                                  : decides                          ? "first"
-                                                  : plain                            ? "plain"
-                                                                                     : "text");
+        assert_string_equal(first->about[t].loop, strcmp(first->about[t].where, "host") != 0 ? "device"
+                                                  : first->about[t].way >= FTB_WAY_ALL       ? "text"
+                                                  : decides                                  ? "first"
+                                                  : plain                                    ? "plain"
+                                                                                             : "text");
         assert_int_equal(t + 1 == first->steps, s->next == 0 || s->round == rounds);
     }
 }
@@ -440,7 +445,9 @@ static int64_t run_large(double *x, FtB_Program program, FtB_Matrix A, FtB_Ids s
     int64_t taken;
     const FtB_Run_options o = {
         .size = sizeof o, .start = start, .rounds = 12, .way = way, .supersteps = &taken};
+    const FtB_Context placed = ftb_context();
     assert_ok(FtB_Context_new(&ctx));
+    ctx->device = placed->device; /* of FEATBLAS_PRETEND */
     assert_ok(FtB_Context_set_threads(ctx, threads));
     assert_ok(FtB_Context_engage(ctx));
     assert_ok(FtB_Block_wrap(&X, x, LARGE, 1, 1, FTB_FP64));

@@ -221,8 +221,8 @@ static void threads_and_ways(void **state)
         rewind(explained);
         for (int s = 0; s < 3; s++)
             assert_non_null(fgets(line[s], sizeof line[s], explained));
-        assert_non_null(strstr(line[1], " bits "));
-        assert_non_null(strstr(line[2], " bits "));
+        for (int s = 1; s < 3; s++)
+            assert_true(strstr(line[s], " bits ") || strstr(line[s], " device ")); /* of FEATBLAS_PRETEND */
         fclose(explained);
         for (int c = t % 8; c < K; c += 8) {
             assert_ok(FtB_bfs(L1, P1, A, &sources[c], 1, NULL));

@@ -474,7 +474,8 @@ GrB_Info ftb_buffer_ask_at(ftb_buffer *b, const ftb_backend *where, ftb_access a
     return info;
 }
 
-GrB_Info ftb_buffer_written(ftb_buffer *b)
+/* The device's copy is the only valid one; with `home` lent memory is brought up to date. */
+static GrB_Info written(ftb_buffer *b, bool home)
 {
     const ftb_memory *memory = b->where->memory;
     ftb_trace_written(b);
@@ -485,11 +486,15 @@ GrB_Info ftb_buffer_written(ftb_buffer *b)
     GrB_Info info = memory->spoil && b->host && b->owned ? memory->wait(b->where, b->ctx) : GrB_SUCCESS;
     if (info == GrB_SUCCESS && memory->spoil && b->host && b->owned)
         memory->spoil(b->host, b->bytes); /* so that who reads it without asking finds out */
-    if (info == GrB_SUCCESS && atomic_load(&b->lent))
+    if (info == GrB_SUCCESS && home && atomic_load(&b->lent))
         info = bring_home(b, FTB_READ);
     pthread_mutex_unlock(&b->lock);
     return info;
 }
+
+GrB_Info ftb_buffer_written(ftb_buffer *b) { return written(b, true); }
+
+GrB_Info ftb_buffer_written_there(ftb_buffer *b) { return written(b, false); }
 
 GrB_Info ftb_buffer_home(ftb_buffer *b)
 {

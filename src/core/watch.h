@@ -12,6 +12,10 @@
 bool ftb_buffer_write(ftb_buffer *b);
 int64_t ftb_buffer_version(const ftb_buffer *b);
 
+/* ftb_buffer_written, but what was lent is not brought home: the caller asks for it before anybody can look
+ * at it. (buffer.c) */
+GrB_Info ftb_buffer_written_there(ftb_buffer *b);
+
 typedef struct ftb_watch {
     ftb_buffer *owner; /* retained; NULL: of no values, which never change */
     const char *data;

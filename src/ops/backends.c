@@ -96,7 +96,8 @@ GrB_Info ftb_places_written(const ftb_backend *who, const ftb_place *places, int
         if (!b || !places[n].write)
             continue;
         if (who)
-            info = ftb_device_error(ftb_buffer_written(b), name_of(&places[n]));
+            info = ftb_device_error(places[n].stays ? ftb_buffer_written_there(b) : ftb_buffer_written(b),
+                                    name_of(&places[n]));
         else
             (void)ftb_buffer_write(b);
     }

@@ -33,7 +33,9 @@ typedef struct ftb_place {
     ftb_feed *feed;
     const void **read;
     void **write;
-    bool whole;       /* written without being read, every value of it */
+    bool whole; /* written without being read, every value of it */
+    bool stays; /* written where it is lent, too: who runs the verb brings it home (ftb_buffer_written_there)
+                 */
     const char *name; /* the call's argument, for messages; NULL: a feed's own, or none */
 } ftb_place;
 /* Places of what a product's own message reads, one for each of its feeds, with blocks right of @: of what

@@ -1,6 +1,7 @@
 /* Whether a superstep pushes from a list or pulls over the graph: by the work of each. The transpose that a
  * pull may need is made once pulls would have saved as much as it takes: no run, and no series of runs, then
- * takes more than twice as long as it could. */
+ * takes more than twice as long as it could. And whether a device does it: where all are active, as of any
+ * product; else the state moves once it has lost as much by staying as moving takes. */
 #include "plan/vertex_plan.h"
 
 /* Nanoseconds on one core of an EPYC with 1 MB of L2 beside other work, Kronecker graph of scale 20 (the
@@ -28,6 +29,13 @@
 #define SORT 9.0   /* and sorted: three passes of a radix sort */
 #define PULL_LOOK 1.2
 #define PULL_VERTEX 2.5
+/* A device's superstep: its launches, and waiting for its counts; a byte of what it reads and writes, of
+ * which fields take so many passes; and a byte that moves there or home, where the device does not say.
+ * Orders of magnitude of a GPU, which rest on no measurement. */
+#define THERE 60e3
+#define THERE_BYTE 1e-3
+#define PASSES 4
+#define LINK_BYTE 0.08
 
 static double at_most(double x, double y) { return x < y ? x : y; }
 
@@ -55,6 +63,24 @@ ftb_vertex_costs ftb_vertex_costs_of(const ftb_vertex_facts *f)
         pull = (left * PULL_LOOK + n * PULL_VERTEX) / threads;
     }
     return (ftb_vertex_costs){push, pull, nvals * TRANSPOSE / threads};
+}
+
+bool ftb_rule_vertex_there(const ftb_vertex_facts *f, const ftb_vertex_place *place, double *lost)
+{
+    const ftb_vertex_costs costs = ftb_vertex_costs_of(f);
+    const double bytes = (double)f->nvals * (double)place->entry + PASSES * (double)place->state,
+                 here = at_most(costs.push, costs.pull), there = THERE + bytes * THERE_BYTE,
+                 link = place->rate > 0 ? 1e9 / place->rate : LINK_BYTE,
+                 move = (double)place->state * link + (place->there || f->pull_made ? 0 : costs.transpose);
+    if (f->all || (there < here) == place->there) {
+        *lost = 0;
+        return f->all || place->there;
+    }
+    *lost += there < here ? here - there : there - here;
+    if (*lost < move)
+        return place->there;
+    *lost = 0;
+    return !place->there;
 }
 
 FtB_Way ftb_rule_vertex(const ftb_vertex_facts *f, double *missed)

@@ -28,6 +28,18 @@ typedef struct ftb_vertex_costs {
 } ftb_vertex_costs;
 ftb_vertex_costs ftb_vertex_costs_of(const ftb_vertex_facts *facts);
 
+/* Where the state is, and what moves to have it elsewhere. */
+typedef struct ftb_vertex_place {
+    bool there;    /* on the device */
+    int64_t state; /* bytes of the fields that change */
+    int64_t entry; /* bytes that an entry takes there */
+    double rate;   /* bytes a second that copies move; 0: not known */
+} ftb_vertex_place;
+
+/* Whether a device does the superstep. *lost: nanoseconds that it would have saved to be elsewhere, of this
+ * stay; 0 at first. */
+bool ftb_rule_vertex_there(const ftb_vertex_facts *facts, const ftb_vertex_place *place, double *lost);
+
 /* *missed: nanoseconds that a pull would save if the patterns were there for which it was not chosen. */
 FtB_Way ftb_rule_vertex(const ftb_vertex_facts *facts, double *missed);
 

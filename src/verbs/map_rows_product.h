@@ -13,7 +13,7 @@ typedef struct ftb_map_rows_product {
     ftb_side side; /* ROW or COL: of the feeds that have rows */
     int64_t nrows, fold;
     bool sum;
-    FtB_Type type; /* of y: FP32 or FP64; or what the program gives, without fold, sum and add */
+    FtB_Type type; /* of y: FP32 or FP64; or any, without fold, sum and add */
     int64_t ncols;
     void *y; /* may be a feed, row for row */
     int64_t ldy;

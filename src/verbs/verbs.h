@@ -35,6 +35,7 @@
 #include "verbs/spgemm_product.h"
 #include "verbs/spmm_product.h"
 #include "verbs/update_product.h"
+#include "verbs/vertex_product.h"
 #include "verbs/winners_product.h"
 
 /* Of verbs that a device has for some products only: whether it has it for this one, before operands are
@@ -68,6 +69,7 @@ typedef struct ftb_verb_limits {
                             const ftb_spgemm_product *product);
     bool (*sample)(const ftb_sample_product *product);
     bool (*relabel)(const ftb_relabel_product *product);
+    bool (*vertex_renew)(const ftb_vertex_renew_product *product);
     /* What `sample` and `relabel` give hop by hop, all at once: the same bits. NULL: hop by hop. */
     bool (*hops_fit)(const ftb_hops_product *product);
     GrB_Info (*hops)(ftb_hops_product *product);
@@ -113,6 +115,9 @@ typedef struct ftb_verbs {
     GrB_Info (*relabel)(ftb_relabel_product *product);
     GrB_Info (*components)(const ftb_components_product *product);
     GrB_Info (*paths)(const ftb_paths_product *product);
+    GrB_Info (*vertex_renew)(const ftb_vertex_renew_product *product);
+    GrB_Info (*vertex_flags)(const ftb_vertex_flags_product *product);
+    GrB_Info (*vertex_sums)(const ftb_vertex_sums_product *product);
     const ftb_verb_limits *limits; /* NULL: there are none */
 } ftb_verbs;
 

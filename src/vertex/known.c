@@ -110,7 +110,9 @@ GrB_Info ftb_vertex_whole(FtB_Run r)
                                    .applied = r->n,
                                    .way = FTB_WAY_WHOLE,
                                    .loop = "whole",
+                                   .where = "host",
                                    .seconds = ftb_seconds() - start};
+        r->why_here = "done at once";
         ftb_vertex_tell(r);
     }
     if (info == FTB_CANCELLED)

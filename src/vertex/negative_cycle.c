@@ -60,6 +60,8 @@ GrB_Info ftb_negative_cycle(char **text, FtB_Matrix A, FtB_Block dist, int64_t c
     search s = {.A = A, .dist = ftb_new(ctx, n, sizeof(double))};
     int64_t v = -1;
     GrB_Info info = ftb_buffer_ask(A->values, FTB_READ);
+    if (info == GrB_SUCCESS)
+        info = ftb_buffer_ask(dist->owner, FTB_READ);
     s.before = ftb_new(ctx, n, sizeof *s.before);
     s.mark = ftb_new(ctx, n, sizeof *s.mark);
     *text = ftb_new0(ctx, FTB_CYCLE_TEXT, 1);

@@ -5,6 +5,7 @@
 #include "core/watch.h"
 #include "ops/spmm.h"
 #include "plan/vertex_plan.h"
+#include "vertex/run_there.h"
 
 typedef enum loop { BY_TEXT, BY_PLAIN, BY_FIRST, BY_BITS } loop; /* over the edges */
 static const char *const way_names[] = {"", "push", "pull", "all", "slices", "whole"};
@@ -34,7 +35,7 @@ static GrB_Info make_edges(ftb_vertex_edges *to, bool *there, FtB_Run r, bool se
     return GrB_SUCCESS;
 }
 
-static GrB_Info want_edges(FtB_Run r, bool senders)
+GrB_Info ftb_vertex_want_edges(FtB_Run r, bool senders)
 {
     if (senders)
         return r->by_sender_there ? GrB_SUCCESS : make_edges(&r->by_sender, &r->by_sender_there, r, true);
@@ -56,7 +57,7 @@ static ftb_vertex_list senders_of(const struct FtB_Run_opaque *r)
 /* Of active vertices those of the lowest bucket send; the others wait. */
 static GrB_Info take_lowest(FtB_Run r)
 {
-    if (r->work.priority < 0 || r->taken)
+    if (r->taken)
         return GrB_SUCCESS;
     if (!r->waiting) {
         const ftb_vertex_list begin = senders_of(r);
@@ -145,27 +146,80 @@ static ftb_vertex_facts facts_of(const struct FtB_Run_opaque *r, int64_t edges)
     return facts;
 }
 
-static GrB_Info choose(FtB_Run r, FtB_Way *way, int64_t *edges)
+/* Edges of those that send. */
+static GrB_Info count_edges(FtB_Run r, int64_t *edges)
 {
     const ftb_vertex_list senders = senders_of(r);
+    *edges = r->there && r->there->knows_active ? r->there->edges : ftb_vertex_entries(r);
+    if (r->all || (r->there && r->there->knows_active))
+        return GrB_SUCCESS;
+    GrB_Info info = ftb_vertex_want_edges(r, true);
+    if (info == GrB_SUCCESS)
+        *edges = ftb_vertex_count(&r->work, &r->by_sender, &senders);
+    return info;
+}
+
+static FtB_Way choose(const struct FtB_Run_opaque *r, int64_t edges)
+{
     const FtB_Way wanted = r->options.way;
     double missed;
-    *edges = ftb_vertex_entries(r);
-    if (!r->all) {
-        GrB_Info info = want_edges(r, true);
-        if (info != GrB_SUCCESS)
-            return info;
-        *edges = ftb_vertex_count(&r->work, &r->by_sender, &senders);
-    }
-    *way = FTB_WAY_PUSH;
     if (!r->all && (wanted == FTB_WAY_AUTO || wanted == FTB_WAY_PUSH) &&
-        *edges + r->nactive < r->n / FTB_VERTEX_FEW && ftb_vertex_may_push(r->n, *edges))
-        return GrB_SUCCESS;
-    const ftb_vertex_facts facts = facts_of(r, *edges);
-    *way = ftb_rule_vertex(&facts, &missed);
+        edges + r->nactive < r->n / FTB_VERTEX_FEW && ftb_vertex_may_push(r->n, edges))
+        return FTB_WAY_PUSH;
+    const ftb_vertex_facts facts = facts_of(r, edges);
+    const FtB_Way way = ftb_rule_vertex(&facts, &missed);
     if (missed > 0)
         atomic_fetch_add(&r->A->pattern->would_save, (long long)missed);
-    return GrB_SUCCESS;
+    return way;
+}
+
+/* ---- on a device */
+
+/* What moves where a run changes places: the fields, and who is active. */
+static ftb_vertex_place place_of(const struct FtB_Run_opaque *r, const ftb_backend *who)
+{
+    ftb_vertex_place at = {.there = r->is_there,
+                           .state = r->n,
+                           .entry = 4 + r->work.width * (int64_t)FtB_Type_size(r->work.reduced),
+                           .rate = who->memory->rate};
+    for (int f = 0; f < r->work.nfields; f++) {
+        const ftb_vertex_field *field = &r->work.fields[f];
+        const int valid = atomic_load(&r->states[field->state].block->owner->valid);
+        at.state += r->n * field->ncols * (int64_t)FtB_Type_size(field->type);
+        at.there = at.there || !(valid & FTB_VALID_HOST);
+    }
+    return at;
+}
+
+/* Why the host does a superstep, though there is a device; NULL: that does. */
+static GrB_Info choose_place(const char **why, FtB_Run r, int64_t edges)
+{
+    const ftb_backend *who = ftb_device(r->ctx);
+    const FtB_Way wanted = r->options.way;
+    GrB_Info info = GrB_SUCCESS;
+    *why = !who                                                 ? "there is no device"
+           : wanted == FTB_WAY_PUSH || wanted == FTB_WAY_SLICES ? "asked for"
+                                                                : NULL;
+    if (*why)
+        return info;
+    const ftb_vertex_facts facts = facts_of(r, edges);
+    const ftb_vertex_place at = place_of(r, who);
+    if (wanted != FTB_WAY_PULL && !ftb_rule_vertex_there(&facts, &at, &r->lost)) {
+        *why = "few are active";
+        return info;
+    }
+    if (r->there && r->there->who != who) {
+        info = ftb_vertex_there_leave(r);
+        if (info != GrB_SUCCESS)
+            return info;
+        ftb_vertex_there_delete(r->there);
+        r->there = NULL;
+    }
+    if (!r->there)
+        info = ftb_vertex_there_new(&r->there, r, who);
+    if (info == GrB_SUCCESS)
+        *why = r->there->why;
+    return info;
 }
 
 static GrB_Info send_messages(FtB_Run r, FtB_Way way)
@@ -293,7 +347,7 @@ static GrB_Info deliver_by_list(FtB_Run r, loop how, FtB_Way way, int64_t edges)
 
 static GrB_Info deliver(FtB_Run r, loop how, FtB_Way *way, int64_t edges, ftb_spmm_result results[2])
 {
-    GrB_Info info = want_edges(r, *way == FTB_WAY_PUSH);
+    GrB_Info info = ftb_vertex_want_edges(r, *way == FTB_WAY_PUSH);
     r->mail.edges = edges;
     if (info != GrB_SUCCESS)
         return info;
@@ -326,8 +380,9 @@ static GrB_Info choose_loop(loop *how, FtB_Run r, FtB_Way way)
     bool fits = r->bits.there && way != FTB_WAY_ALL;
     *how = way == FTB_WAY_ALL ? BY_TEXT : r->work.first ? BY_FIRST : r->work.plain ? BY_PLAIN : BY_TEXT;
     if (fits && !r->bits.made) {
-        GrB_Info info =
-            ftb_pattern_transposed(r->A->pattern, r->reads_edges) ? want_edges(r, false) : GrB_SUCCESS;
+        GrB_Info info = ftb_pattern_transposed(r->A->pattern, r->reads_edges)
+                            ? ftb_vertex_want_edges(r, false)
+                            : GrB_SUCCESS;
         if (info == GrB_SUCCESS)
             info = ftb_vertex_bits_make(&fits, &r->bits, &r->work,
                                         r->by_receiver_there ? &r->by_receiver : NULL, &senders, r->round);
@@ -347,7 +402,7 @@ static GrB_Info choose_loop(loop *how, FtB_Run r, FtB_Way way)
 static GrB_Info search(FtB_Run r, FtB_Way way, int64_t edges)
 {
     const ftb_vertex_list senders = senders_of(r);
-    GrB_Info info = want_edges(r, way == FTB_WAY_PUSH);
+    GrB_Info info = ftb_vertex_want_edges(r, way == FTB_WAY_PUSH);
     if (info == GrB_SUCCESS)
         info = way == FTB_WAY_PUSH
                    ? ftb_vertex_bits_push(&r->bits, &r->work, &r->by_sender, &senders, edges, &r->mail)
@@ -419,11 +474,43 @@ static GrB_Info apply(FtB_Run r)
 void ftb_vertex_tell(const struct FtB_Run_opaque *r)
 {
     const FtB_Superstep *s = &r->about;
-    if (r->options.explain)
-        fprintf(r->options.explain, "%-9lld %12lld %14lld %-6s %-6s %-6s %12lld %12lld %10.6f\n",
-                (long long)s->round, (long long)s->active, (long long)s->edges,
-                direction_names[r->program->direction], way_names[s->way], s->loop, (long long)s->applied,
-                (long long)s->next, s->seconds);
+    if (!r->options.explain)
+        return;
+    fprintf(r->options.explain, "%-9lld %12lld %14lld %-6s %-6s %-6s %12lld %12lld %10.6f",
+            (long long)s->round, (long long)s->active, (long long)s->edges,
+            direction_names[r->program->direction], way_names[s->way], s->loop, (long long)s->applied,
+            (long long)s->next, s->seconds);
+    if (ftb_device(r->ctx)) /* else nobody asks */
+        fprintf(r->options.explain, "  %s%s%s", s->where, r->why_here ? ": " : "",
+                r->why_here ? r->why_here : "");
+    fprintf(r->options.explain, "\n");
+}
+
+static GrB_Info step_there(FtB_Run r, FtB_Way *way)
+{
+    *way = r->all ? FTB_WAY_ALL : FTB_WAY_PULL;
+    r->asked = false;
+    return ftb_vertex_there_step(r, &r->applying.who.count);
+}
+
+static GrB_Info step_here(FtB_Run r, FtB_Way *way, loop *how, int64_t edges)
+{
+    ftb_spmm_result results[2] = {{.values = NULL}};
+    GrB_Info info;
+    FTB_CHECK(ftb_vertex_there_leave(r));
+    FTB_CHECK(ask(r));
+    *way = choose(r, edges);
+    FTB_CHECK(choose_loop(how, r, *way));
+    if (*how == BY_BITS) {
+        FTB_CHECK(search(r, *way, edges));
+    } else {
+        FTB_CHECK(deliver(r, *how, way, edges, results));
+        FTB_CHECK(apply(r));
+    }
+done:
+    ftb_delete(results[0].owned);
+    ftb_delete(results[1].owned);
+    return info;
 }
 
 static GrB_Info superstep(FtB_Run r)
@@ -431,7 +518,6 @@ static GrB_Info superstep(FtB_Run r)
     const bool timed = !r->closed || r->options.explain;
     const double start = timed ? ftb_seconds() : 0;
     int64_t active = 0, edges = 0;
-    ftb_spmm_result results[2] = {{.values = NULL}};
     FtB_Way way = FTB_WAY_AUTO;
     loop how = BY_TEXT;
     GrB_Info info;
@@ -439,17 +525,16 @@ static GrB_Info superstep(FtB_Run r)
     FTB_CHECK(ftb_progress(r->ctx, (double)r->about.round, r->rounds == INT64_MAX ? 0 : (double)r->rounds,
                            "supersteps"));
     look_at_bits(r);
-    FTB_CHECK(ask(r));
-    FTB_CHECK(take_lowest(r));
-    active = r->nactive;
-    FTB_CHECK(choose(r, &way, &edges));
-    FTB_CHECK(choose_loop(&how, r, way));
-    if (how == BY_BITS) {
-        FTB_CHECK(search(r, way, edges));
-    } else {
-        FTB_CHECK(deliver(r, how, &way, edges, results));
-        FTB_CHECK(apply(r));
+    if (r->work.priority >= 0) {
+        FTB_CHECK(ask(r));
+        FTB_CHECK(take_lowest(r));
     }
+    active = r->nactive;
+    FTB_CHECK(count_edges(r, &edges));
+    r->mail.edges = edges;
+    FTB_CHECK(choose_place(&r->why_here, r, edges));
+    FTB_CHECK(r->why_here ? step_here(r, &way, &how, edges) : step_there(r, &way));
+    r->is_there = !r->why_here;
     r->sent += active;
     r->sent_edges += edges;
     r->over = r->nactive == 0 || r->round >= r->rounds || ftb_vertex_until(r);
@@ -460,11 +545,10 @@ static GrB_Info superstep(FtB_Run r)
                                .next = r->nactive,
                                .way = way,
                                .seconds = timed ? ftb_seconds() - start : 0,
-                               .loop = loop_names[how]};
+                               .loop = r->is_there ? "device" : loop_names[how],
+                               .where = r->is_there ? r->there->who->name : "host"};
     ftb_vertex_tell(r);
 done:
-    ftb_delete(results[0].owned);
-    ftb_delete(results[1].owned);
     return info;
 }
 
@@ -493,6 +577,8 @@ GrB_Info FtB_run(FtB_Program program, FtB_Matrix A, FtB_States states, const FtB
     info = ftb_vertex_whole(run);
     while (more && info == GrB_SUCCESS)
         info = FtB_Run_step(run, &more);
+    const GrB_Info home = ftb_vertex_there_home(run);
+    info = info == GrB_SUCCESS ? home : info;
     if (run->options.supersteps)
         *run->options.supersteps = run->about.round;
     FtB_Run_free(&run);

@@ -49,6 +49,10 @@ struct FtB_Run_opaque {
     bool all, over;
     ftb_vertex_waiting *waiting; /* by priority, once the run has begun; `active` are of the lowest bucket */
     bool taken;                  /* then: these are who sends in the superstep at hand */
+    struct ftb_vertex_there *there; /* what a device has of the run; NULL: nothing yet (run_there.h) */
+    bool is_there;                  /* it did the last superstep */
+    const char *why_here;           /* why it did not */
+    double lost;                    /* nanoseconds in the wrong place (rule_vertex.c) */
     bool closed, asked; /* nobody but the run sees the state between supersteps, of which it asked for all */
     int64_t sent, sent_edges; /* vertices that were active so far, and their edges */
     ftb_vertex_mail mail;
@@ -75,6 +79,8 @@ bool ftb_vertex_until(FtB_Run run);
 /* Does a run that has not begun at once, if its texts are those of an algorithm that a backend has; it is
  * over then. On failure the state is as it was. (known.c) */
 GrB_Info ftb_vertex_whole(FtB_Run run);
+/* Patterns whose rows are senders, or receivers, are there then. */
+GrB_Info ftb_vertex_want_edges(FtB_Run run, bool senders);
 int64_t ftb_vertex_entries(const struct FtB_Run_opaque *run); /* along which messages can go */
 void ftb_vertex_tell(const struct FtB_Run_opaque *run);       /* of the last superstep, who wants to know */
 

@@ -1,9 +1,9 @@
 /* Runs of vertex programs: what is given is checked, and texts are compiled once. */
-#include "vertex/run.h"
 
 #include "core/options.h"
 #include "expr/tree.h"
 #include "ops/block/blocks.h"
+#include "vertex/run_there.h"
 
 /* ---- the state */
 
@@ -202,6 +202,7 @@ static void destroy(FtB_Run r)
     ftb_delete(r->mail.marks);
     ftb_vertex_bits_clear(&r->bits);
     ftb_vertex_waiting_delete(r->waiting);
+    ftb_vertex_there_delete(r->there);
     for (int s = 0; s < r->nstates; s++)
         FtB_Block_free(&r->states[s].block);
     ftb_delete(r->states);
@@ -231,10 +232,11 @@ static GrB_Info begin(FtB_Run r, FtB_Matrix A, FtB_States states, const FtB_Run_
     FTB_CHECK(check_written(r));
     FTB_CHECK(begin_active(r));
     r->over = r->nactive == 0;
-    r->about.loop = "";
+    r->about.loop = r->about.where = "";
     if (r->options.explain)
-        fprintf(r->options.explain, "%-9s %12s %14s %-6s %-6s %-6s %12s %12s %10s\n", "superstep", "active",
-                "edges", "along", "way", "loop", "applied", "next", "seconds");
+        fprintf(r->options.explain, "%-9s %12s %14s %-6s %-6s %-6s %12s %12s %10s%s\n", "superstep", "active",
+                "edges", "along", "way", "loop", "applied", "next", "seconds",
+                ftb_device(r->ctx) ? "  where" : "");
 done:
     return info;
 }

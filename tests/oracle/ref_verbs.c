@@ -9,6 +9,7 @@
 #include "oracle/ref_nn_verbs.h"
 #include "oracle/ref_sample.h"
 #include "oracle/ref_spgemm.h"
+#include "oracle/ref_vertex.h"
 
 #include <Random123/philox.h>
 #include <math.h>
@@ -522,4 +523,7 @@ const ftb_verbs ref_verbs = {
     .relabel = ref_relabel,
     .components = ref_components,
     .paths = ref_paths,
+    .vertex_renew = ref_vertex_renew,
+    .vertex_flags = ref_vertex_flags,
+    .vertex_sums = ref_vertex_sums,
 };

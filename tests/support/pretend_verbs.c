@@ -21,6 +21,7 @@
 #include "cpu/softmax_run.h"
 #include "cpu/spgemm_run.h"
 #include "cpu/spmm_run.h"
+#include "cpu/vertex/vertex_verbs.h"
 #include "cpu/winners_run.h"
 #include "support/pretend_graph.h"
 #include "verbs/verbs.h"
@@ -507,6 +508,41 @@ static GrB_Info sample(const ftb_sample_product *product)
     return twins_end(&t, ftb_sample_run(&p));
 }
 
+static GrB_Info vertex_renew(const ftb_vertex_renew_product *product)
+{
+    ftb_vertex_renew_product p = *product;
+    pretend_enter();
+    HERE(p.fresh);
+    HERE(p.state);
+    HERE(p.who);
+    HERE(p.changed);
+    pretend_leave();
+    return ftb_vertex_renew_run(&p);
+}
+
+static GrB_Info vertex_flags(const ftb_vertex_flags_product *product)
+{
+    ftb_vertex_flags_product p = *product;
+    pretend_enter();
+    HERE(p.x);
+    HERE(p.with);
+    HERE(p.weights);
+    HERE(p.out);
+    HERE(p.counts);
+    pretend_leave();
+    return ftb_vertex_flags_run(&p);
+}
+
+static GrB_Info vertex_sums(const ftb_vertex_sums_product *product)
+{
+    ftb_vertex_sums_product p = *product;
+    pretend_enter();
+    HERE(p.x);
+    HERE(p.sums);
+    pretend_leave();
+    return ftb_vertex_sums_run(&p);
+}
+
 static GrB_Info relabel(ftb_relabel_product *product) { return ftb_relabel_run(product); }
 
 const ftb_verbs pretend_verbs = {
@@ -546,4 +582,7 @@ const ftb_verbs pretend_verbs = {
     .relabel = relabel,
     .components = pretend_components,
     .paths = pretend_paths,
+    .vertex_renew = vertex_renew,
+    .vertex_flags = vertex_flags,
+    .vertex_sums = vertex_sums,
 };
