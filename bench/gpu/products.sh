@@ -20,8 +20,8 @@ if [ "${1:-}" = --emulated ]; then
     # Operands stay where they are, but where texts have no kernels.
     if [ "${FAKE_NVRTC_TEXTS:-1}" != 0 ] && grep -q 'bytes moved inside' <<< "$said"; then echo "products.sh: bytes moved"; exit 1; fi
     # It is complete: every operation ran, or says that there is no verb.
-    [ -n "$*" ] || for operation in sum max mean weighted heads dot softmax attention gcn gat; do
-        grep -qE "^reddit-like $operation, d = [0-9a-z ]+ FeatBLAS +[0-9.]+" <<< "$said" ||
+    [ -n "$*" ] || for operation in sum max mean weighted heads dot softmax attention gcn gat pagerank bfs sssp; do
+        grep -qE "^(reddit-like|kron-20) $operation, d = [0-9a-z ]+ FeatBLAS +[0-9.]+" <<< "$said" ||
             { echo "products.sh: no time of $operation"; exit 1; }
     done
     for plan in kernel=hybrid,bulk=0 kernel=hybrid,bulk=1 tf32:kernel=auto tf32:kernel=tensor,threshold=2; do

@@ -10,7 +10,8 @@ const char *products_name(products_what what)
                                         [PRODUCTS_SOFTMAX] = "softmax", [PRODUCTS_ATTENTION] = "attention",
                                         [PRODUCTS_STAGED] = "staged",   [PRODUCTS_GCN] = "gcn",
                                         [PRODUCTS_GAT] = "gat",         [PRODUCTS_COUNT] = "count",
-                                        [PRODUCTS_SAMPLE] = "sample"};
+                                        [PRODUCTS_SAMPLE] = "sample",   [PRODUCTS_RANKS] = "pagerank",
+                                        [PRODUCTS_LEVELS] = "bfs",      [PRODUCTS_LENGTHS] = "sssp"};
     return names[what];
 }
 
@@ -46,12 +47,22 @@ const char *products_name(products_what what)
     {                                                                                                        \
         graph, PRODUCTS_SAMPLE, 10240, 20, "FeatBLAS levels", 0.95                                           \
     }
+/* Beside the host, without a bar: nobody has measured what is to be had. */
+#define PROGRAMS(graph)                                                                                      \
+    {graph, PRODUCTS_RANKS, 1, 1, "FeatBLAS, host", 0},                                                      \
+        {graph, PRODUCTS_LEVELS, 64, 1, "FeatBLAS, host", 0},                                                \
+        {graph, PRODUCTS_LEVELS, 1, 1, "FeatBLAS, host", 0},                                                 \
+        {graph, PRODUCTS_LENGTHS, 64, 1, "FeatBLAS, host", 0},                                               \
+    {                                                                                                        \
+        graph, PRODUCTS_LENGTHS, 1, 1, "FeatBLAS, host", 0                                                   \
+    }
 #define ALL(graph, staged) SUMS(graph), KIN(graph), EDGES(graph, staged)
 
 static const products_case cases[] = {
     ALL("rand-100k", 0),     ALL("reddit-like", 2),    EPOCHS("reddit-like"),
     ALL("arxiv-like", 0),    EPOCHS("arxiv-like"),     ALL("proteins-like", 0),
-    ALL("products-like", 0), SAMPLES("products-like"), {"movielens-20m", PRODUCTS_COUNT, 1, 1, NULL, 0.3}};
+    ALL("products-like", 0), SAMPLES("products-like"), {"movielens-20m", PRODUCTS_COUNT, 1, 1, NULL, 0.3},
+    PROGRAMS("kron-20")};
 
 const products_case *products_cases(int *count)
 {

@@ -28,11 +28,17 @@ static bool make_graph(const products_settings *s, const char *name)
     gen_free(&graph.g);
     graph = (products_graph){0};
     const gen_bipartite few = {TOY_VERTICES, TOY_VERTICES, 5 * TOY_VERTICES, 1, false, GEN_PATTERN};
+    const gen_rmat kron = {s->toy ? 6 : 20,
+                           0.57,
+                           0.19,
+                           0.19,
+                           {.count = INT64_C(16) << (s->toy ? 6 : 20), .symmetric = true, .permute = true}};
     const bool films = strcmp(name, "movielens-20m") == 0, even = strcmp(name, "rand-100k") == 0;
     fprintf(stderr, "making %s\n", name);
-    const GrB_Info info = s->toy && (films || even) ? gen_make_bipartite(&graph.g, &few, 1)
-                          : films                   ? gen_make_movielens(&graph.g, 1)
-                          : even                    ? gen_make_rand100k(&graph.g, GEN_PATTERN, 1)
+    const GrB_Info info = s->toy && (films || even)      ? gen_make_bipartite(&graph.g, &few, 1)
+                          : strcmp(name, "kron-20") == 0 ? gen_make_rmat(&graph.g, &kron, 1)
+                          : films                        ? gen_make_movielens(&graph.g, 1)
+                          : even                         ? gen_make_rand100k(&graph.g, GEN_PATTERN, 1)
                                  : gen_make_like(&graph.g, name, s->toy ? TOY_VERTICES : 0, GEN_PATTERN, 1);
     if (info != GrB_SUCCESS || gen_matrix(&graph.A, &graph.g) != GrB_SUCCESS) {
         fprintf(stderr, "%s: %s\n", name, gen_error()[0] ? gen_error() : FtB_error());
@@ -52,6 +58,10 @@ static void gather(products_result *r, const products_settings *s)
     }
     if (c->what == PRODUCTS_SAMPLE) {
         products_samples(r, &graph);
+        return;
+    }
+    if (c->what >= PRODUCTS_RANKS) {
+        products_programs(r, &graph);
         return;
     }
     if (c->what == PRODUCTS_GCN || c->what == PRODUCTS_GAT) {

@@ -4,6 +4,7 @@
 #define PRODUCTS_H
 
 #include "featblas_nn.h"
+#include "featblas_vertex.h"
 #include "gen/gen.h"
 
 #include <stdbool.h>
@@ -35,8 +36,11 @@ typedef enum products_what {
     PRODUCTS_STAGED, /* attention in three calls */
     PRODUCTS_GCN,
     PRODUCTS_GAT,
-    PRODUCTS_COUNT, /* statistics of the triangle of a projection */
-    PRODUCTS_SAMPLE /* three hops of d seeds, `heads` picks each */
+    PRODUCTS_COUNT,  /* statistics of the triangle of a projection */
+    PRODUCTS_SAMPLE, /* three hops of d seeds, `heads` picks each */
+    PRODUCTS_RANKS,  /* PageRank */
+    PRODUCTS_LEVELS, /* breadth-first search from d sources */
+    PRODUCTS_LENGTHS /* shortest paths from d sources */
 } products_what;
 
 typedef struct products_case {
@@ -98,6 +102,8 @@ void products_epoch(products_result *r, const products_graph *g);
 void products_projection(products_result *r, const products_graph *g);
 /* samples.c: PRODUCTS_SAMPLE */
 void products_samples(products_result *r, const products_graph *g);
+/* vertex.c: PRODUCTS_RANKS, _LEVELS and _LENGTHS */
+void products_programs(products_result *r, const products_graph *g);
 /* cusparse.c: SpMM and SDDMM at their best; of operations that cuSPARSE has. */
 void products_cusparse(products_result *r, const products_graph *g);
 /* torch.c: a process of Python's that times the same in turn; of operations that it has. */

@@ -76,7 +76,7 @@ void products_print(const products_result *r)
     case_text(text, &r->of);
     for (int n = 0; n < r->nwho; n++)
         print_who(n ? "" : text, r, n);
-    if (r->moved > 0 && r->of.what != PRODUCTS_SAMPLE) /* which come home */
+    if (r->moved > 0 && r->of.what < PRODUCTS_SAMPLE) /* of which results or counts come home */
         printf("%-42s %.0f bytes moved inside of what was timed: the host did a part of it\n", "", r->moved);
     fflush(stdout);
 }
