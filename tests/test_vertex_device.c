@@ -37,6 +37,17 @@ static void as_the_host(void **state)
     }
 }
 
+/* As many vertices as several batches of sums are. */
+static void batches(void **state)
+{
+    (void)state;
+    FtB_Matrix A = there_graph(3000, 9000, FTB_FP32);
+    for (int p = 0; p < there_count; p++)
+        if (there_programs[p].texts.until)
+            assert_true(there_compare(&there_programs[p], A, FTB_WAY_PULL, true, true) > 0);
+    FtB_Matrix_free(&A);
+}
+
 /* Where a run begins with few, has many, and ends with few, it goes there and comes back. */
 static void to_and_fro(void **state)
 {
@@ -281,6 +292,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(as_the_host, pretend_setup, pretend_teardown),
+        cmocka_unit_test_setup_teardown(batches, pretend_setup, pretend_teardown),
         cmocka_unit_test_setup_teardown(to_and_fro, pretend_setup, pretend_teardown),
         cmocka_unit_test_setup_teardown(what_moves, pretend_setup, pretend_teardown),
         cmocka_unit_test_setup_teardown(library_calls, pretend_setup, pretend_teardown),

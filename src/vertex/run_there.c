@@ -8,7 +8,6 @@
  * Vertices that are not active send what changes nothing. What comes home is one row of counts and sums. */
 #include "vertex/run_there.h"
 
-#include "core/watch.h"
 #include "cpu/block/write_run.h"
 #include "cpu/vertex/vertex_verbs.h"
 #include "ops/spmm.h"
@@ -65,7 +64,6 @@ static GrB_Info reduce(FtB_Block X, const struct FtB_Run_opaque *r, const ftb_me
     if (result.values != rows.data)
         ftb_cast(ftb_block_data(X), X->type, result.values, result.type, X->nrows * X->ncols);
     ftb_rows_fill_empty(r->ctx, &rows, p->rowptr, 0);
-    (void)ftb_buffer_write(X->owner);
     ftb_delete(result.owned);
     return info;
 }
@@ -83,7 +81,6 @@ static GrB_Info put_active(FtB_Run r)
     memset(on, 0, (size_t)r->n);
     for (int64_t t = 0; t < r->nactive; t++)
         on[r->active[t]] = 1;
-    (void)ftb_buffer_write(d->on->owner);
     return info;
 }
 

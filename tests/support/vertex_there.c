@@ -44,7 +44,7 @@ const there_program there_programs[] = {
            .applies = FTB_APPLY_ALL, .until = "sum(received > 3) > 1e9", .rounds = 7),
      FTB_FP64, FTB_FP64, 2, true, .rest = NAN},
     {"messages that are no number",
-     TEXTS(.send = "x < 0 ? x : sqrt(0 - x)", .combine = "max : message",
+     TEXTS(.send = "sqrt(0 - 1 - x)", .combine = "max : message",
            .apply = "x = received == received ? received / 2 : y - x", .rounds = 9),
      FTB_FP64, FTB_FP64, 1, true, .rest = NAN},
     {"both directions",
