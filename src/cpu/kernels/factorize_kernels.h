@@ -43,10 +43,6 @@ FTB_CELLS(double, ftb_factorize_error_f64, (const ftb_factors *f, int64_t first,
  * factors' type, so many as ftb_factorize_solve_room says. */
 FTB_CELLS(int64_t, ftb_factorize_solve_f32, (const ftb_factors *f, int64_t first, int64_t last, void *room))
 FTB_CELLS(int64_t, ftb_factorize_solve_f64, (const ftb_factors *f, int64_t first, int64_t last, void *room))
-enum { FTB_FACTORIZE_BATCH = 32 }; /* ratings whose products are summed at a time */
-static inline int64_t ftb_factorize_solve_room(int64_t pitch)
-{
-    return pitch * pitch + FTB_FACTORIZE_BATCH * (pitch + 1) + 3 * pitch;
-}
+static inline int64_t ftb_factorize_solve_room(int64_t pitch) { return 2 * pitch * pitch + 2 * pitch; }
 
 #endif
