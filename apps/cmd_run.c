@@ -66,6 +66,21 @@ static const option run_options[] = {
      .argument = "NAME",
      .choices = "gap|networkx|ldbc",
      .help = "pagerank: whose. Default: gap."},
+    {.name = "method",
+     .kind = OPTION_CHOICE,
+     .offset = FIELD(method),
+     .argument = "NAME",
+     .choices = "rounds|changes|sgd|als|gradient",
+     .help =
+         "pagerank: how ranks are found: rounds over all vertices, or changes, of which vertices send "
+         "those that matter: with --from, after few changes of a graph. Default: rounds. cf: sgd, "
+         "stochastic gradient descent, als, alternating least squares, or gradient, a step of all ratings "
+         "together. Default: sgd."},
+    {.name = "from",
+     .kind = OPTION_FILE,
+     .offset = FIELD(from),
+     .argument = "FILE",
+     .help = "pagerank: ranks to begin with, as .npy or .mtx from an earlier run."},
     {.name = "damping",
      .kind = OPTION_REAL,
      .offset = FIELD(damping),
@@ -84,13 +99,6 @@ static const option run_options[] = {
      .low = 1,
      .high = 512,
      .help = "cf: how many a user and an item have. Default: 32."},
-    {.name = "method",
-     .kind = OPTION_CHOICE,
-     .offset = FIELD(method),
-     .argument = "NAME",
-     .choices = "sgd|als|gradient",
-     .help = "cf: stochastic gradient descent, alternating least squares, or a step of all ratings together. "
-             "Default: sgd."},
     {.name = "lambda",
      .kind = OPTION_REAL,
      .offset = FIELD(lambda),
@@ -198,40 +206,16 @@ static const option run_options[] = {
 
 /* ---- arguments */
 
-/* Options that the program has nothing to do with are refused, and numbers that it would take for a default.
- */
-static int check_options(const run_work *w)
+/* What options say beside each other, and numbers that a program would take for a default. */
+static int check_values(const run_work *w)
 {
-    static const char own[] = " sources active settled until priority delta direction rounds explain ";
     const run_values *v = w->values;
-    const struct {
-        const char *option;
-        bool given;
-    } rows[] = {{"sources", v->sources != NULL},    {"definition", v->definition >= 0},
-                {"damping", !isnan(v->damping)},    {"tolerance", !isnan(v->tolerance)},
-                {"active", v->active != NULL},      {"settled", v->settled != NULL},
-                {"until", v->until != NULL},        {"priority", v->priority != NULL},
-                {"delta", !isnan(v->delta)},        {"direction", v->direction >= 0},
-                {"samples", v->samples > 0},        {"seed", v->seed >= 0},
-                {"normalized", v->normalized != 0}, {"undirected", v->undirected != 0},
-                {"rounds", v->rounds > 0},          {"explain", v->explain != 0},
-                {"factors", v->factors > 0},        {"method", v->method >= 0},
-                {"lambda", !isnan(v->lambda)},      {"rate", !isnan(v->rate)},
-                {"offset", !isnan(v->offset)},      {"held-out", !isnan(v->held_out)},
-                {"items", v->items != NULL}};
-    const char *takes = w->program ? w->program->options : own;
-    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
-        char word[32];
-        snprintf(word, sizeof word, " %s ", rows[r].option);
-        if (rows[r].given && !strstr(takes, word))
-            return app_fail(APP_USAGE, "--%s means nothing to %s", rows[r].option,
-                            w->program ? w->program->name : "a program of your own");
-    }
+    const bool is_cf = w->program && strcmp(w->program->name, "cf") == 0;
     if (w->program && w->program->starts && !v->sources)
         return app_fail(APP_USAGE, "%s starts somewhere: --sources is missing", w->program->name);
     if (v->sources && v->samples > 0)
         return app_fail(APP_USAGE, "--samples: --sources says which they are");
-    if (v->seed >= 0 && v->samples == 0 && strstr(takes, " samples "))
+    if (v->seed >= 0 && v->samples == 0 && !is_cf)
         return app_fail(APP_USAGE, "--seed: there are no --samples to draw");
     if (!v->priority != isnan(v->delta))
         return app_fail(APP_USAGE, "--%s is missing: priorities have buckets of some width",
@@ -244,7 +228,43 @@ static int check_options(const run_work *w)
         return app_fail(APP_USAGE, "--tolerance: %g; expected more than 0", v->tolerance);
     if (!isnan(v->tolerance) && v->definition == FTB_PAGERANK_LDBC)
         return app_fail(APP_USAGE, "--tolerance: the ranks of ldbc end after --rounds");
+    if (v->method >= 0 && (v->method >= RUN_SGD) != is_cf)
+        return app_fail(APP_USAGE, "--method: of %s it is %s", w->program->name,
+                        is_cf ? "sgd, als or gradient" : "rounds or changes");
+    if (v->method > FTB_PAGERANK_ROUNDS && v->definition == FTB_PAGERANK_LDBC)
+        return app_fail(APP_USAGE, "--method: the ranks of ldbc are those of rounds");
     return APP_OK;
+}
+
+/* Options that the program has nothing to do with are refused. */
+static int check_options(const run_work *w)
+{
+    static const char own[] = " sources active settled until priority delta direction rounds explain ";
+    const run_values *v = w->values;
+    const struct {
+        const char *option;
+        bool given;
+    } rows[] = {{"sources", v->sources != NULL},    {"definition", v->definition >= 0},
+                {"method", v->method >= 0},         {"from", v->from != NULL},
+                {"damping", !isnan(v->damping)},    {"tolerance", !isnan(v->tolerance)},
+                {"active", v->active != NULL},      {"settled", v->settled != NULL},
+                {"until", v->until != NULL},        {"priority", v->priority != NULL},
+                {"delta", !isnan(v->delta)},        {"direction", v->direction >= 0},
+                {"samples", v->samples > 0},        {"seed", v->seed >= 0},
+                {"normalized", v->normalized != 0}, {"undirected", v->undirected != 0},
+                {"rounds", v->rounds > 0},          {"explain", v->explain != 0},
+                {"factors", v->factors > 0},        {"lambda", !isnan(v->lambda)},
+                {"rate", !isnan(v->rate)},          {"offset", !isnan(v->offset)},
+                {"held-out", !isnan(v->held_out)},  {"items", v->items != NULL}};
+    const char *takes = w->program ? w->program->options : own;
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+        char word[32];
+        snprintf(word, sizeof word, " %s ", rows[r].option);
+        if (rows[r].given && !strstr(takes, word))
+            return app_fail(APP_USAGE, "--%s means nothing to %s", rows[r].option,
+                            w->program ? w->program->name : "a program of your own");
+    }
+    return check_values(w);
 }
 
 static int find_program(const run_program **program, const char *name)

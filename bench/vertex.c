@@ -3,7 +3,8 @@
  * FILE is a square graph (featblas gen rmat --scale 20 --symmetric -o kron.csr). Medians over the repeats:
  * breadth-first search from one vertex that has edges, another in each repeat, and from 64 at once beside 64
  * times one; shortest paths with whole lengths 1 to 255; components; PageRank by GAP's definition, in all and
- * a superstep of it, and personalised for 64 vertices at once beside 64 times one; the text of a user beside
+ * a superstep of it, personalised for 64 vertices at once beside 64 times one, and after 10 links
+ * changed beside from anew; the text of a user beside
  * the program of the same meaning; triangles and clustering coefficients; betweenness from one vertex and
  * from 64; communities; and the topological order of the entries above the diagonal. Rows by their first
  * words: those alone. */
@@ -18,12 +19,13 @@
 
 #define MOST 100
 #define MANY 64
+#define CHANGES 10 /* links */
 
 typedef struct graph {
-    FtB_Matrix A, lengths, upper;
+    FtB_Matrix A, lengths, upper, changed; /* changed: some entries of A lead somewhere else */
     int64_t n, nvals;
     const int64_t *rowptr;
-    FtB_Block levels, parents, all, dist, labels, ranks, many, counts, shares;
+    FtB_Block levels, parents, all, dist, labels, ranks, many, exact, start, counts, shares;
     FtB_Program own;
     int64_t sources[MANY], supersteps;
 } graph;
@@ -87,6 +89,19 @@ static void pagerank_each(graph *g)
                                  FTB_PAGERANK(.sources = {g->sources + s, 1}, .supersteps = &g->supersteps)));
 }
 
+/* Of a graph some of whose links changed, to 1e-6: from nothing, and from the ranks before. */
+static void pagerank_anew(graph *g)
+{
+    bench_check(
+        FtB_pagerank(g->exact, g->changed, FTB_PAGERANK(.tolerance = 1e-6, .supersteps = &g->supersteps)));
+}
+static void pagerank_again(graph *g)
+{
+    bench_check(FtB_pagerank(g->exact, g->changed,
+                             FTB_PAGERANK(.tolerance = 1e-6, .method = FTB_PAGERANK_CHANGES,
+                                          .start = g->start, .supersteps = &g->supersteps)));
+}
+
 static void triangles(graph *g) { bench_check(FtB_triangles(NULL, g->counts, g->A)); }
 static void clustering(graph *g) { bench_check(FtB_clustering(g->shares, g->A, NULL)); }
 static void between_one(graph *g) { bench_check(FtB_betweenness(g->shares, g->A, g->sources, 1, NULL)); }
@@ -109,6 +124,8 @@ static const struct {
             {"pagerank, GAP's", pagerank},
             {"pagerank for 64 at once", pagerank_many},
             {"pagerank for 64, one by one", pagerank_each},
+            {"pagerank to 1e-6", pagerank_anew},
+            {"pagerank after some changes", pagerank_again},
             {"triangles", triangles},
             {"clustering coefficients", clustering},
             {"betweenness from one", between_one},
@@ -123,6 +140,30 @@ static bool is_wanted(const char *what, int count, char **words)
         if (strncmp(what, words[w], strlen(words[w])) == 0)
             return true;
     return count < 1;
+}
+
+/* CHANGES entries of A lead somewhere else. */
+static void change_links(graph *g)
+{
+    int64_t *I = malloc((size_t)g->nvals * sizeof *I), *J = malloc((size_t)g->nvals * sizeof *J);
+    const void *colidx;
+    if (!I || !J)
+        exit(1);
+    bench_check(FtB_Matrix_csr(g->A, NULL, &colidx, NULL));
+    for (int64_t i = 0; i < g->n; i++)
+        for (int64_t e = g->rowptr[i]; e < g->rowptr[i + 1]; e++) {
+            I[e] = i;
+            J[e] = ((const int32_t *)colidx)[e];
+        }
+    for (int c = 0; c < CHANGES; c++)
+        J[bench_bits() % (uint64_t)g->nvals] = (int64_t)(bench_bits() % (uint64_t)g->n);
+    bench_check(
+        FtB_Matrix_build(&g->changed, FTB_FP32, g->n, g->n, 0, g->nvals, I, J, NULL, FTB_DUP_FIRST, NULL));
+    free(I);
+    free(J);
+    bench_check(FtB_Block_new(&g->exact, g->n, 1, FTB_FP64));
+    bench_check(FtB_Block_new(&g->start, g->n, 1, FTB_FP64));
+    bench_check(FtB_pagerank(g->start, g->A, FTB_PAGERANK(.tolerance = 1e-7)));
 }
 
 static void read_graph(graph *g, const char *path)
@@ -152,6 +193,7 @@ static void read_graph(graph *g, const char *path)
     bench_check(FtB_select(g->upper, NULL, NULL, "i < j", g->lengths, NULL));
     bench_check(FtB_Program_new(&g->own, FTB_PROGRAM(.send = "d", .combine = "min : message + edge",
                                                      .apply = "d = min(d, received)")));
+    change_links(g);
 }
 
 int main(int argc, char **argv)

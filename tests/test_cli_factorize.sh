@@ -41,6 +41,8 @@ run 0 run cf ratings.csv --columns user,item,stars --held-out 0.3 --seed 2
 holds out "held out"
 [ "$(awk '$1 == "rmse" { print $4 + $8 }' out)" = 25 ] || fail "split: $(cat out)"
 
+run 2 run cf r.mtx --method changes
+says "--method: of cf it is sgd, als or gradient"
 run 2 run cf r.mtx --rate 0.1 --method als
 says "--rate: als has none"
 run 2 run cf r.mtx --held-out 1
@@ -54,8 +56,8 @@ says "--sources means nothing to cf"
 run 2 run components r.mtx --factors 3
 says "--factors means nothing to components"
 for option in "method als" "lambda 1" "rate 1" "offset 1" "held-out 0.5" "items i.npy"; do
-    run 2 run pagerank r.mtx --$option
-    says "--${option% *} means nothing to pagerank"
+    run 2 run components r.mtx --$option
+    says "--${option% *} means nothing to components"
 done
 run 3 run cf r.mtx --rate 10 --rounds 50
 says "factors grew beyond all bounds in round"

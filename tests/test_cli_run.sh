@@ -29,6 +29,16 @@ awk '{ sum += $2; other += $3; r[$1] = $2 } END { exit !(sum > 0.999999 && sum <
     r[5] < 0.85 * r[6] + 1e-9 && r[5] > 0.85 * r[6] - 1e-9 && r[1] < 1e-9 && r[7] < 1e-9) }' p.tsv || fail "of 6 and 1: $(cat p.tsv)"
 run 3 run pagerank g.mtx --sources 8
 says "--sources: vertex 8; expected 1 to 7"
+run 0 run pagerank g.mtx --definition networkx --tolerance 1e-12 --rounds 1000 -o r.npy
+printf '%%%%MatrixMarket matrix coordinate real general\n7 7 6\n1 2 1\n2 3 2\n3 1 4\n3 4 0.5\n6 5 1\n5 7 2\n' >h.mtx
+run 0 run pagerank h.mtx --definition networkx --tolerance 1e-12 --rounds 1000 -o anew.tsv
+run 0 run pagerank h.mtx --definition networkx --tolerance 1e-12 --method changes --from r.npy -o again.tsv
+awk 'NR == FNR { r[$1] = $2; next } { d = r[$1] - $2; off += d > 0 ? d : -d } END { exit !(NR == 14 && off < 1e-9) }' anew.tsv again.tsv ||
+    fail "after a change: $(cat again.tsv), anew: $(cat anew.tsv)"
+run 3 run pagerank h.mtx --from r.tsv
+says "start is 7 x 2; expected 7 x 1"
+run 2 run pagerank h.mtx --definition ldbc --method changes
+says "--method: the ranks of ldbc are those of rounds"
 run 0 run pagerank g.mtx --damping 0.5 --explain -o r.npy
 holds out "superstep"
 holds out "all"
@@ -99,7 +109,7 @@ run 2 run bfs g.mtx
 says "--sources is missing"
 run 2 run components g.mtx --sources 1
 says "--sources means nothing to components"
-for option in "damping 0.5" "tolerance 1" "definition gap" "until true" "active true" "priority id" "delta 1" "direction out"; do
+for option in "damping 0.5" "tolerance 1" "definition gap" "method changes" "from g.mtx" "until true" "active true" "priority id" "delta 1" "direction out"; do
     run 2 run bfs g.mtx --sources 1 --$option
     says "--${option% *} means nothing to bfs"
 done
@@ -115,6 +125,8 @@ run 2 run --send x --combine 'min : message' --apply 'x = 1' --init 'x = 1' --pr
 says "--delta: -1; expected more than 0"
 run 2 run --send x --combine 'min : message' --apply 'x = 1' --init 'x = 1' --priority y --delta 1 g.mtx
 says "priority: unknown name 'y' at column 1; known here: x, id"
+run 2 run pagerank g.mtx --method als
+says "--method: of pagerank it is rounds or changes"
 run 2 run pagerank g.mtx --tolerance 0
 says "--tolerance: 0; expected more than 0"
 run 2 run pagerank g.mtx --definition ldbc --tolerance 1e-3

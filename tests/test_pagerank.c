@@ -7,6 +7,7 @@
 #include "featblas_vertex.h"
 #include "support/fail_alloc.h"
 #include "support/rng.h"
+#include "support/vertex_graphs.h"
 
 #include <math.h>
 
@@ -16,29 +17,54 @@ enum { MOST = 40, ENTRIES = 200, COLUMNS = 4 };
 
 typedef struct web {
     FtB_Matrix A;
-    int64_t n;
-    double links[MOST][MOST], values[MOST][MOST]; /* from i to j: how many entries, and their sum */
+    int64_t n, tuples, I[ENTRIES], J[ENTRIES];
+    double X[ENTRIES], links[MOST][MOST],
+        values[MOST][MOST]; /* from i to j: how many entries, and their sum */
+    bool keep;
+    int64_t width;
 } web;
 
-static void weave(web *w, rng *r, bool keep, int64_t width)
+static void draw_link(web *w, rng *r, int64_t e)
 {
-    int64_t I[ENTRIES], J[ENTRIES];
-    double X[ENTRIES];
-    w->n = 1 + rng_below(r, MOST);
+    w->I[e] = rng_below(r, 1 + rng_below(r, w->n));
+    w->J[e] = rng_below(r, w->n);
+    w->X[e] = 0.1 + rng_unit(r);
+}
+
+static void weave(web *w)
+{
     memset(w->links, 0, sizeof w->links);
     memset(w->values, 0, sizeof w->values);
-    const int64_t tuples = rng_below(r, 1 + (rng_below(r, 4) ? 4 : 1) * w->n);
-    for (int64_t e = 0; e < tuples; e++) {
-        I[e] = rng_below(r, 1 + rng_below(r, w->n));
-        J[e] = rng_below(r, w->n);
-        X[e] = width ? 0.1 + rng_unit(r) : 1;
-        w->links[I[e]][J[e]] = keep ? w->links[I[e]][J[e]] + 1 : 1;
-        w->values[I[e]][J[e]] += X[e];
-        if (!width && !keep)
-            w->values[I[e]][J[e]] = 1;
+    for (int64_t e = 0; e < w->tuples; e++) {
+        double *links = &w->links[w->I[e]][w->J[e]], *value = &w->values[w->I[e]][w->J[e]];
+        *links = w->keep ? *links + 1 : 1;
+        *value = w->width ? *value + w->X[e] : *links;
     }
-    assert_ok(FtB_Matrix_build(&w->A, FTB_FP64, w->n, w->n, width, tuples, I, J, width ? X : NULL,
-                               keep ? FTB_DUP_KEEP : FTB_DUP_SUM, NULL));
+    assert_ok(FtB_Matrix_build(&w->A, FTB_FP64, w->n, w->n, w->width, w->tuples, w->I, w->J,
+                               w->width ? w->X : NULL, w->keep ? FTB_DUP_KEEP : FTB_DUP_SUM, NULL));
+}
+
+static void draw_web(web *w, rng *r)
+{
+    w->n = 1 + rng_below(r, MOST);
+    w->tuples = rng_below(r, 1 + (rng_below(r, 4) ? 4 : 1) * w->n);
+    w->keep = rng_below(r, 2);
+    w->width = rng_below(r, 3) > 0;
+    for (int64_t e = 0; e < w->tuples; e++)
+        draw_link(w, r, e);
+    weave(w);
+}
+
+/* Some links lead somewhere else, are gone, or are new. */
+static void change_web(web *w, rng *r)
+{
+    FtB_Matrix_free(&w->A);
+    for (int64_t e = 0, some = rng_below(r, 4); e < some && w->tuples > 0; e++)
+        draw_link(w, r, rng_below(r, w->tuples));
+    w->tuples -= rng_below(r, 2) * (w->tuples > 0);
+    for (int64_t e = 0, some = rng_below(r, 4); e < some && w->tuples < ENTRIES; e++)
+        draw_link(w, r, w->tuples++);
+    weave(w);
 }
 
 /* M x = y, by elimination; y becomes x. */
@@ -148,7 +174,7 @@ static double differ(const web *w, const surfers *s, FtB_Pagerank_kind kind, dou
 static void kinds(void **state)
 {
     (void)state;
-    const int cases = rng_cases(300);
+    const int cases = rng_cases(150);
     for (int c = 0; c < cases; c++) {
         rng r = rng_case(c);
         web w;
@@ -158,7 +184,7 @@ static void kinds(void **state)
         const double d = c % 5 ? 0.85 : 0.5, near = type == FTB_FP64 ? 1e-12 : 1e-6;
         int64_t steps = 0;
         FtB_Block R;
-        weave(&w, &r, rng_below(&r, 2), rng_below(&r, 3) > 0);
+        draw_web(&w, &r);
         draw_surfers(&s, &r, c / 3 % 3, w.n, type);
         assert_ok(FtB_Block_new(&R, w.n, s.k, type));
         assert_ok(FtB_pagerank(R, w.A,
@@ -171,6 +197,44 @@ static void kinds(void **state)
         assert_true(differ(&w, &s, kind, d, R, type) < 10 * near);
         assert_true(steps > 0 && (kind != FTB_PAGERANK_LDBC || steps == 400));
         FtB_Block_free(&R);
+        FtB_Block_free(&s.teleport);
+        FtB_Matrix_free(&w.A);
+    }
+}
+
+/* From nothing, and from the ranks before some links changed, in place or beside them: where a round would
+ * change them by less than the tolerance, ranks are off by no more than that by 1 - damping. */
+static void changes(void **state)
+{
+    (void)state;
+    const int cases = rng_cases(100);
+    for (int c = 0; c < cases; c++) {
+        rng r = rng_case(c);
+        web w;
+        surfers s;
+        const FtB_Pagerank_kind kind = (FtB_Pagerank_kind)(c % 2);
+        const FtB_Type type = c / 2 % 3 ? FTB_FP64 : FTB_FP32;
+        const double near = type == FTB_FP64 ? 1e-7 : 1e-5, most = near / 0.15;
+        FtB_Block R, from;
+        draw_web(&w, &r);
+        draw_surfers(&s, &r, (int)rng_below(&r, 3), w.n, type);
+        FtB_Pagerank_options o = {
+            .size = sizeof o, .kind = kind, .method = FTB_PAGERANK_CHANGES, .teleport = s.teleport};
+        o.sources = (FtB_Ids){s.sources[0] < 0 ? NULL : s.sources, s.k};
+        o.tolerance = kind == FTB_PAGERANK_NETWORKX ? near / (double)w.n : near;
+        assert_ok(FtB_Block_new(&R, w.n, s.k, type));
+        assert_ok(FtB_Block_new(&from, w.n, s.k, FTB_FP64));
+        assert_ok(FtB_pagerank(R, w.A, &o));
+        assert_true(differ(&w, &s, kind, 0.85, R, type) < most);
+        for (int round = 0; round < 3; round++) {
+            change_web(&w, &r);
+            assert_ok(FtB_apply(from, NULL, NULL, "x", R, NULL));
+            o.start = round == 1 ? from : R;
+            assert_ok(FtB_pagerank(R, w.A, &o));
+            assert_true(differ(&w, &s, kind, 0.85, R, type) < most);
+        }
+        FtB_Block_free(&R);
+        FtB_Block_free(&from);
         FtB_Block_free(&s.teleport);
         FtB_Matrix_free(&w.A);
     }
@@ -210,6 +274,37 @@ static void known_ranks(void **state)
     FtB_Matrix_free(&A);
 }
 
+/* The same bits, whatever the threads. */
+static void threads(void **state)
+{
+    (void)state;
+    static const int64_t sources[] = {5, 70, 5};
+    FtB_Matrix A = large_graph();
+    FtB_Block all, many, first;
+    assert_ok(FtB_Block_new(&all, LARGE, 1, FTB_FP32));
+    assert_ok(FtB_Block_new(&many, LARGE, 3, FTB_FP64));
+    assert_ok(FtB_Block_new(&first, LARGE, 4, FTB_FP64));
+    for (int method = FTB_PAGERANK_ROUNDS; method <= FTB_PAGERANK_CHANGES; method++)
+        for (int t = 1; t <= 8; t += t == 3 ? 5 : 1) {
+            double *kept = block_values(first);
+            const FtB_Pagerank_method m = (FtB_Pagerank_method)method;
+            assert_ok(FtB_Context_set_threads(NULL, t));
+            assert_ok(FtB_pagerank(all, A, FTB_PAGERANK(.method = m)));
+            assert_ok(FtB_pagerank(many, A, FTB_PAGERANK(.method = m, .sources = {sources, 3})));
+            if (t == 1) {
+                memcpy(kept, block_values(many), LARGE * 3 * sizeof *kept);
+                memcpy(kept + 3 * LARGE, block_values(all), LARGE * sizeof(float));
+            }
+            assert_memory_equal(kept, block_values(many), LARGE * 3 * sizeof *kept);
+            assert_memory_equal(kept + 3 * LARGE, block_values(all), LARGE * sizeof(float));
+        }
+    assert_ok(FtB_Context_set_threads(NULL, 1));
+    FtB_Block_free(&all);
+    FtB_Block_free(&many);
+    FtB_Block_free(&first);
+    FtB_Matrix_free(&A);
+}
+
 /* ---- what is refused, and nothing */
 
 static void refused_teleport(FtB_Matrix A, FtB_Block s)
@@ -226,7 +321,7 @@ static void refused_teleport(FtB_Matrix A, FtB_Block s)
         memcpy(block_values(chance), columns[c], sizeof columns[c]);
         assert_fails(GrB_INVALID_VALUE, says[c], FtB_pagerank(s, A, FTB_PAGERANK(.teleport = chance)));
     }
-    assert_fails(GrB_DIMENSION_MISMATCH, "teleport is 4 x 1; expected 3 rows",
+    assert_fails(GrB_DIMENSION_MISMATCH, "teleport is 4 x 1; expected 3 x 1",
                  FtB_pagerank(s, A, FTB_PAGERANK(.teleport = other)));
     assert_fails(GrB_DOMAIN_MISMATCH, "teleport: dtype int64",
                  FtB_pagerank(s, A, FTB_PAGERANK(.teleport = whole)));
@@ -235,6 +330,27 @@ static void refused_teleport(FtB_Matrix A, FtB_Block s)
     FtB_Block_free(&chance);
     FtB_Block_free(&other);
     FtB_Block_free(&whole);
+}
+
+static void refused_start(FtB_Matrix A, FtB_Block s, FtB_Block two)
+{
+    FtB_Block from;
+    assert_ok(FtB_Block_new(&from, 3, 1, FTB_FP64));
+    ((double *)block_values(from))[1] = NAN;
+    for (int method = FTB_PAGERANK_ROUNDS; method <= FTB_PAGERANK_CHANGES; method++) {
+        const FtB_Pagerank_method m = (FtB_Pagerank_method)method;
+        assert_fails(GrB_INVALID_VALUE, "start(1, 0) is nan; expected a finite number",
+                     FtB_pagerank(s, A, FTB_PAGERANK(.start = from, .method = m)));
+        assert_fails(GrB_DIMENSION_MISMATCH, "start is 3 x 2; expected 3 x 1",
+                     FtB_pagerank(s, A, FTB_PAGERANK(.start = two, .method = m)));
+    }
+    assert_fails(GrB_INVALID_VALUE, "LDBC's definition is one of rounds",
+                 FtB_pagerank(s, A, FTB_PAGERANK(.kind = FTB_PAGERANK_LDBC, .method = FTB_PAGERANK_CHANGES)));
+    assert_fails(GrB_INVALID_VALUE, "damping is 1",
+                 FtB_pagerank(s, A, FTB_PAGERANK(.damping = 1, .method = FTB_PAGERANK_CHANGES)));
+    assert_fails(GrB_INVALID_VALUE, "method is -1",
+                 FtB_pagerank(s, A, FTB_PAGERANK(.method = (FtB_Pagerank_method)-1)));
+    FtB_Block_free(&from);
 }
 
 static void refused(void **state)
@@ -263,6 +379,7 @@ static void refused(void **state)
     assert_fails(GrB_INVALID_VALUE, "tolerance is 0.5; LDBC's has none",
                  FtB_pagerank(s, A, FTB_PAGERANK(.kind = FTB_PAGERANK_LDBC, .tolerance = 0.5)));
     refused_teleport(A, s);
+    refused_start(A, s, d);
     FtB_Block_free(&d);
     FtB_Block_free(&s);
     FtB_Block_free(&i);
@@ -321,6 +438,11 @@ static GrB_Info all_kinds(void *arg)
     if (info == GrB_SUCCESS)
         info = FtB_pagerank(
             two, A, FTB_PAGERANK(.kind = FTB_PAGERANK_NETWORKX, .tolerance = 0.1, .sources = {sources, 2}));
+    if (info == GrB_SUCCESS)
+        info =
+            FtB_pagerank(two, A,
+                         FTB_PAGERANK(.kind = FTB_PAGERANK_NETWORKX, .tolerance = 0.1,
+                                      .sources = {sources, 2}, .start = two, .method = FTB_PAGERANK_CHANGES));
     FtB_Block_free(&one);
     FtB_Block_free(&two);
     FtB_Block_free(&chance);
@@ -336,8 +458,9 @@ static void allocations(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(kinds), cmocka_unit_test(known_ranks),
-                                       cmocka_unit_test(refused), cmocka_unit_test(nothing),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(kinds),       cmocka_unit_test(changes),
+                                       cmocka_unit_test(known_ranks), cmocka_unit_test(threads),
+                                       cmocka_unit_test(refused),     cmocka_unit_test(nothing),
                                        cmocka_unit_test(allocations)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -27,7 +27,7 @@ static int check(const cf *w)
         return app_fail(APP_USAGE, "--lambda: %g; expected more than 0", v->lambda);
     if (!isnan(v->rate) && !(v->rate > 0))
         return app_fail(APP_USAGE, "--rate: %g; expected more than 0", v->rate);
-    if (!isnan(v->rate) && v->method == FTB_FACTORIZE_ALS)
+    if (!isnan(v->rate) && v->method == RUN_SGD + FTB_FACTORIZE_ALS)
         return app_fail(APP_USAGE, "--rate: als has none");
     if (!isnan(v->held_out) && !(v->held_out > 0 && v->held_out < 1))
         return app_fail(APP_USAGE, "--held-out: %g; expected more than 0 and less than 1", v->held_out);
@@ -79,13 +79,13 @@ static GrB_Info factorize(cf *w)
         info = FtB_Block_new(&w->V, ncols, k, FTB_FP32);
     if (info != GrB_SUCCESS)
         return info;
-    return FtB_factorize(
-        w->U, w->V, w->train,
-        FTB_FACTORIZE(.method = v->method < 0 ? FTB_FACTORIZE_SGD : (FtB_Factorize_method)v->method,
-                      .rounds = v->rounds, .lambda = isnan(v->lambda) ? 0 : v->lambda,
-                      .rate = isnan(v->rate) ? 0 : v->rate, .offset = w->mean,
-                      .seed = (uint64_t)(v->seed < 0 ? 0 : v->seed),
-                      .held_out = w->nheld_out > 0 ? w->held_out : NULL, .explain = w->out));
+    return FtB_factorize(w->U, w->V, w->train,
+                         FTB_FACTORIZE(.method = v->method < 0 ? FTB_FACTORIZE_SGD
+                                                               : (FtB_Factorize_method)(v->method - RUN_SGD),
+                                       .rounds = v->rounds, .lambda = isnan(v->lambda) ? 0 : v->lambda,
+                                       .rate = isnan(v->rate) ? 0 : v->rate, .offset = w->mean,
+                                       .seed = (uint64_t)(v->seed < 0 ? 0 : v->seed),
+                                       .held_out = w->nheld_out > 0 ? w->held_out : NULL, .explain = w->out));
 }
 
 /* ---- output */

@@ -47,16 +47,21 @@ static GrB_Info components(run_work *w)
 static GrB_Info pagerank(run_work *w)
 {
     const run_values *v = w->values;
+    FtB_Block start = NULL;
     GrB_Info info = FtB_Block_new(&w->X, w->n, w->sources ? w->nsources : 1, FTB_FP64);
-    if (info != GrB_SUCCESS)
-        return info;
-    return FtB_pagerank(
-        w->X, w->A,
-        FTB_PAGERANK(.kind = v->definition < 0 ? FTB_PAGERANK_GAP : (FtB_Pagerank_kind)v->definition,
-                     .damping = isnan(v->damping) ? 0 : v->damping,
-                     .tolerance = isnan(v->tolerance) ? 0 : v->tolerance, .rounds = v->rounds,
-                     .explain = w->explain, .supersteps = &w->supersteps,
-                     .sources = {w->sources, w->nsources}));
+    if (info == GrB_SUCCESS && v->from)
+        info = FtB_Block_read(&start, v->from, FTB_BLOCK_READ_OPTIONS(.type = FTB_FP64));
+    if (info == GrB_SUCCESS)
+        info = FtB_pagerank(
+            w->X, w->A,
+            FTB_PAGERANK(.kind = v->definition < 0 ? FTB_PAGERANK_GAP : (FtB_Pagerank_kind)v->definition,
+                         .method = v->method < 0 ? FTB_PAGERANK_ROUNDS : (FtB_Pagerank_method)v->method,
+                         .damping = isnan(v->damping) ? 0 : v->damping,
+                         .tolerance = isnan(v->tolerance) ? 0 : v->tolerance, .rounds = v->rounds,
+                         .explain = w->explain, .supersteps = &w->supersteps,
+                         .sources = {w->sources, w->nsources}, .start = start));
+    FtB_Block_free(&start);
+    return info;
 }
 
 static GrB_Info triangles(run_work *w)
@@ -116,7 +121,7 @@ static GrB_Info topological(run_work *w)
 const run_program run_programs[] = {
     {"bfs", " sources rounds explain ", true, bfs},
     {"sssp", " sources rounds explain ", true, sssp},
-    {"pagerank", " sources definition damping tolerance rounds explain ", false, pagerank},
+    {"pagerank", " sources definition method from damping tolerance rounds explain ", false, pagerank},
     {"components", " rounds explain ", false, components},
     {"triangles", "", false, triangles},
     {"clustering", " undirected ", false, clustering},

@@ -7,12 +7,14 @@
 
 typedef struct run_values {
     reader_values reader;
-    const char *sources, *output, *items;
+    const char *sources, *from, *output, *items;
     const char *send, *combine, *apply, *init, *active, *settled, *until, *priority;
     int64_t rounds, samples, seed, factors;
     int direction, definition, explain, undirected, normalized, method;
     double damping, tolerance, delta, lambda, rate, offset, held_out;
 } run_values;
+
+enum { RUN_SGD = 2 }; /* of --method's choices the first one of cf; those before it are pagerank's */
 
 typedef struct run_work {
     const run_values *values;

@@ -50,6 +50,15 @@ typedef enum FtB_Pagerank_kind {
                          many rounds as were asked for, 10. LDBC Graphalytics' */
 } FtB_Pagerank_kind;
 
+/** How ranks are found: in the end, and of one definition, they are the same. */
+typedef enum FtB_Pagerank_method {
+    FTB_PAGERANK_ROUNDS = 0, /**< as the definition says, by supersteps over all vertices */
+    FTB_PAGERANK_CHANGES     /**< vertices send what their rank changes by, where it matters, as in GraphMat's
+                                incremental PageRank: after few changes of a graph, from the ranks before it.
+                                Ends where a round would change all ranks together by less than the tolerance
+                                allows. Not of LDBC's; damping is less than 1 */
+} FtB_Pagerank_method;
+
 /** Options of FtB_pagerank; made by FTB_PAGERANK(.damping = 0.9). Zero means the default.
  *
  * Personalised ranks are those of a surfer who begins again at a vertex of his own, and not at any: in the
@@ -59,16 +68,19 @@ typedef struct FtB_Pagerank_options {
     FtB_Pagerank_kind kind; /**< GAP's */
     double damping;         /**< d; 0.85 */
     double tolerance;       /**< the kind's own; LDBC's has none */
-    int64_t rounds;         /**< supersteps at most, or, of LDBC's, in all; 100, LDBC's 10 */
+    int64_t rounds;         /**< supersteps at most, or, of LDBC's, in all; 100, LDBC's 10, by changes 1000 */
     FILE *explain;          /**< as of FtB_Run_options */
     int64_t *supersteps;    /**< [out] how many there were; NULL */
     FtB_Ids sources;        /**< personalised: where the surfer of each column begins; at NULL: he does not */
     FtB_Block teleport;     /**< or NULL, or n x k, FP32 or FP64: the chance of each column's surfer to begin
                                at a vertex, 0 or more; a column is divided by its sum. networkx's
                                personalization */
+    FtB_Pagerank_method method; /**< how ranks are found */
+    FtB_Block start; /**< NULL, or n x k, FP32 or FP64, also `ranks` itself: ranks to begin with; else
+                        they are 1 / n each, or by changes nothing */
 } FtB_Pagerank_options;
 
-/** PageRank, from 1 / n each. Several columns go on until each is near enough, and take far less than one
+/** PageRank. Several columns go on until each is near enough, and take far less than one
  * after the other.
  *  @param ranks n x k, FP32 or FP64: k is 1, or as many as the options have sources, or columns of teleport.
  *  @param A n x n of width <= 1, where (i, j) is a link from i to j. @param options NULL for the defaults.

@@ -16,6 +16,9 @@ static GrB_Info check_options(FtB_Pagerank_options *o, const FtB_Pagerank_option
     if ((int)o->kind < FTB_PAGERANK_GAP || (int)o->kind > FTB_PAGERANK_LDBC)
         return ftb_fail(GrB_INVALID_VALUE, "options: kind is %d; expected one of FTB_PAGERANK_*",
                         (int)o->kind);
+    if ((int)o->method < FTB_PAGERANK_ROUNDS || (int)o->method > FTB_PAGERANK_CHANGES)
+        return ftb_fail(GrB_INVALID_VALUE, "options: method is %d; expected one of FTB_PAGERANK_*",
+                        (int)o->method);
     if (!(o->damping >= 0 && o->damping <= 1) || !(o->tolerance >= 0) || o->rounds < 0)
         return ftb_fail(
             GrB_INVALID_VALUE,
@@ -25,56 +28,67 @@ static GrB_Info check_options(FtB_Pagerank_options *o, const FtB_Pagerank_option
     if (fixed && o->tolerance > 0)
         return ftb_fail(GrB_INVALID_VALUE, "options: tolerance is %g; LDBC's has none, but rounds",
                         o->tolerance);
+    if (o->method != FTB_PAGERANK_ROUNDS && (fixed || o->damping == 1))
+        return ftb_fail(GrB_INVALID_VALUE, "options: %s; expected FTB_PAGERANK_ROUNDS of that",
+                        fixed ? "LDBC's definition is one of rounds" : "damping is 1");
     if (o->sources.at && o->teleport)
         return ftb_fail(GrB_INVALID_VALUE, "options: both sources and teleport; expected one of them");
     o->damping = o->damping > 0 ? o->damping : 0.85;
     if (!fixed)
         o->tolerance = o->tolerance > 0 ? o->tolerance : o->kind == FTB_PAGERANK_GAP ? 1e-4 : 1e-6;
-    o->rounds = o->rounds > 0 ? ftb_min(o->rounds, INT64_MAX - 1) : fixed ? 10 : 100; /* a run has one more */
+    const int64_t rounds = fixed ? 10 : o->method == FTB_PAGERANK_CHANGES ? 1000 : 100;
+    o->rounds = o->rounds > 0 ? ftb_min(o->rounds, INT64_MAX - 1) : rounds; /* a run has one more */
+    return GrB_SUCCESS;
+}
+
+/* A block of a row for each vertex, of k columns, or, where that is 0, of any; `what` it is among options. */
+static GrB_Info check_block(FtB_Block X, const char *what, int64_t n, int64_t k)
+{
+    GrB_Info info = ftb_arg_block_anywhere(&X, FTB_ARG(X), what, false);
+    if (info != GrB_SUCCESS)
+        return ftb_wrap_error(info, "options: ");
+    if (X->nrows != n || (k > 0 && X->ncols != k))
+        return ftb_fail(GrB_DIMENSION_MISMATCH, "options: %s is %lld x %lld; expected %lld x %lld", what,
+                        (long long)X->nrows, (long long)X->ncols, (long long)n,
+                        (long long)(k > 0 ? k : X->ncols));
+    if (X->type != FTB_FP32 && X->type != FTB_FP64)
+        return ftb_fail(GrB_DOMAIN_MISMATCH, "options: %s: dtype %s; expected fp32 or fp64", what,
+                        FtB_Type_name(X->type));
+    return GrB_SUCCESS;
+}
+
+/* sums, of 0s: of each column; all values are `least` or more, and finite. */
+static GrB_Info sum_columns(double *sums, FtB_Block X, const char *what, double least)
+{
+    GrB_Info info = ftb_buffer_ask(X->owner, FTB_READ);
+    if (info != GrB_SUCCESS)
+        return info;
+    for (int64_t v = 0; v < X->nrows; v++)
+        for (int64_t c = 0; c < X->ncols; c++) {
+            const double x = ftb_get_real(ftb_block_data(X), X->type, v * X->ld + c);
+            if (!(x >= least) || isinf(x))
+                return ftb_fail(GrB_INVALID_VALUE,
+                                "options: %s(%lld, %lld) is %g; expected %sa finite number", what,
+                                (long long)v, (long long)c, x, least == 0 ? "0 or more, and " : "");
+            sums[c] += x;
+        }
     return GrB_SUCCESS;
 }
 
 /* ---- to whom surfers come back */
 
-static GrB_Info check_teleport(const ftb_pages *p)
-{
-    FtB_Block X = p->o.teleport;
-    GrB_Info info = ftb_arg_block_anywhere(&X, FTB_ARG(X), "teleport", false);
-    if (info != GrB_SUCCESS)
-        return ftb_wrap_error(info, "options: ");
-    if (X->nrows != p->n)
-        return ftb_fail(GrB_DIMENSION_MISMATCH, "options: teleport is %lld x %lld; expected %lld rows",
-                        (long long)X->nrows, (long long)X->ncols, (long long)p->n);
-    if (X->type != FTB_FP32 && X->type != FTB_FP64)
-        return ftb_fail(GrB_DOMAIN_MISMATCH, "options: teleport: dtype %s; expected fp32 or fp64",
-                        FtB_Type_name(X->type));
-    return GrB_SUCCESS;
-}
-
 /* unit: one by each column's sum. */
 static GrB_Info sum_teleport(const ftb_pages *p, double *unit)
 {
-    const FtB_Block X = p->o.teleport;
-    GrB_Info info = ftb_buffer_ask(X->owner, FTB_READ);
-    if (info != GrB_SUCCESS)
-        return info;
-    for (int64_t v = 0; v < p->n; v++)
-        for (int64_t c = 0; c < p->k; c++) {
-            const double x = ftb_get_real(ftb_block_data(X), X->type, v * X->ld + c);
-            if (!(x >= 0) || isinf(x))
-                return ftb_fail(GrB_INVALID_VALUE,
-                                "options: teleport(%lld, %lld) is %g; expected 0 or more, and finite",
-                                (long long)v, (long long)c, x);
-            unit[c] += x;
-        }
-    for (int64_t c = 0; c < p->k; c++) {
+    GrB_Info info = sum_columns(unit, p->o.teleport, "teleport", 0);
+    for (int64_t c = 0; c < p->k && info == GrB_SUCCESS; c++) {
         if (!(unit[c] > 0) || isinf(unit[c]))
-            return ftb_fail(GrB_INVALID_VALUE,
+            info = ftb_fail(GrB_INVALID_VALUE,
                             "options: column %lld of teleport sums up to %g; expected more than 0",
                             (long long)c, unit[c]);
         unit[c] = 1 / unit[c];
     }
-    return GrB_SUCCESS;
+    return info;
 }
 
 GrB_Info ftb_pages_back(const ftb_pages *p, const double *lost)
@@ -107,6 +121,32 @@ static GrB_Info make_back(ftb_pages *p, double *unit)
     }
     info = FtB_Block_new(&p->back, 1, p->k, p->rank->type);
 done:
+    return info;
+}
+
+GrB_Info ftb_pages_base(const ftb_pages *p, FtB_Block base)
+{
+    const double back = 1 - p->o.damping;
+    GrB_Info info = ftb_pages_back(p, NULL);
+    if (info != GrB_SUCCESS)
+        return info;
+    if (p->o.teleport)
+        return FtB_eWiseMult(base, NULL, NULL, "x * y", p->o.teleport, p->back, NULL);
+    return ftb_set_sources(base, p->source ? 0 : back / (double)p->n, back, false, p->o.sources.at,
+                           p->source ? p->k : 0);
+}
+
+GrB_Info ftb_pages_divide(const ftb_pages *p)
+{
+    FtB_Block sums = NULL;
+    GrB_Info info;
+    FTB_CHECK(FtB_Block_new(&sums, 1, p->k, FTB_FP64));
+    FTB_CHECK(ftb_buffer_ask(sums->owner, FTB_UPDATE));
+    FTB_CHECK(sum_columns(ftb_block_data(sums), p->rank, "ranks", -INFINITY));
+    FTB_CHECK(FtB_Block_changed(sums));
+    info = FtB_eWiseMult(p->rank, NULL, NULL, "x / y", p->rank, sums, NULL);
+done:
+    FtB_Block_free(&sums);
     return info;
 }
 
@@ -151,6 +191,21 @@ done:
     return info;
 }
 
+/* Ranks as they begin. */
+static GrB_Info begin(const ftb_pages *p)
+{
+    if (!p->o.start)
+        return ftb_set_sources(p->rank, 1 / (double)p->n, 0, false, NULL, 0);
+    double *sums = ftb_new0(p->rank->ctx, p->k, sizeof *sums);
+    if (!sums)
+        return ftb_nomem();
+    GrB_Info info = sum_columns(sums, p->o.start, "start", -INFINITY);
+    if (info == GrB_SUCCESS && p->o.start != p->rank)
+        info = FtB_apply(p->rank, NULL, NULL, "x", p->o.start, NULL);
+    ftb_delete(sums);
+    return info;
+}
+
 GrB_Info FtB_pagerank(FtB_Block ranks, FtB_Matrix A, const FtB_Pagerank_options *options)
 {
     ftb_pages p = {.A = A, .rank = ranks, .more = true};
@@ -162,9 +217,11 @@ GrB_Info FtB_pagerank(FtB_Block ranks, FtB_Matrix A, const FtB_Pagerank_options 
     if (p.o.sources.at)
         FTB_CHECK(ftb_check_sources(A, p.o.sources.at, p.o.sources.count));
     if (p.o.teleport)
-        FTB_CHECK(check_teleport(&p));
+        FTB_CHECK(check_block(p.o.teleport, "teleport", p.n, 0));
     p.k = p.o.sources.at ? p.o.sources.count : p.o.teleport ? p.o.teleport->ncols : 1;
     FTB_CHECK(ftb_check_result(ranks, "ranks", A, p.k, FTB_TYPE_BIT(FTB_FP32) | FTB_TYPE_BIT(FTB_FP64)));
+    if (p.o.start)
+        FTB_CHECK(check_block(p.o.start, "start", p.n, p.k));
     if (A->width > 1)
         FTB_CHECK(ftb_fail(GrB_DIMENSION_MISMATCH, "A has %lld values per entry; expected 1 or none",
                            (long long)A->width));
@@ -175,8 +232,8 @@ GrB_Info FtB_pagerank(FtB_Block ranks, FtB_Matrix A, const FtB_Pagerank_options 
         FTB_CHECK(ftb_nomem());
     FTB_CHECK(make_back(&p, unit));
     FTB_CHECK(make_shares(&p));
-    FTB_CHECK(ftb_set_sources(ranks, 1 / (double)p.n, 0, false, NULL, 0));
-    FTB_CHECK(ftb_pages_rounds(&p));
+    FTB_CHECK(begin(&p));
+    FTB_CHECK(p.o.method == FTB_PAGERANK_CHANGES ? ftb_pages_changes(&p) : ftb_pages_rounds(&p));
     if (p.more)
         info = ftb_fail(GrB_NO_VALUE, "ranks still changed by more than %g after %lld rounds",
                         ftb_pages_limit(&p), (long long)p.supersteps);

@@ -31,10 +31,16 @@ static inline double ftb_pages_limit(const ftb_pages *p)
     return p->o.tolerance * (p->o.kind == FTB_PAGERANK_NETWORKX ? (double)p->n : 1);
 }
 
+/* base, n x k, becomes what comes from nowhere to each vertex, where nothing is lost. */
+GrB_Info ftb_pages_base(const ftb_pages *p, FtB_Block base);
+/* Ranks are divided by their sums, columns each by its own. */
+GrB_Info ftb_pages_divide(const ftb_pages *p);
 /* back becomes what comes back where `lost` (k; NULL: nothing) is of who has no links. (pagerank.c) */
 GrB_Info ftb_pages_back(const ftb_pages *p, const double *lost);
 
 /* Supersteps over all vertices, until ranks change by less than the limit. (pagerank_rounds.c) */
 GrB_Info ftb_pages_rounds(ftb_pages *p);
+/* Vertices send what changes, as long as it is more than the limit allows. (pagerank_changes.c) */
+GrB_Info ftb_pages_changes(ftb_pages *p);
 
 #endif
