@@ -70,12 +70,13 @@ static const option run_options[] = {
      .kind = OPTION_CHOICE,
      .offset = FIELD(method),
      .argument = "NAME",
-     .choices = "rounds|changes|sgd|als|gradient",
+     .choices = "rounds|changes|sweeps|sgd|als|gradient",
      .help =
-         "pagerank: how ranks are found: rounds over all vertices, or changes, of which vertices send "
-         "those that matter: with --from, after few changes of a graph. Default: rounds. cf: sgd, "
-         "stochastic gradient descent, als, alternating least squares, or gradient, a step of all ratings "
-         "together. Default: sgd."},
+         "pagerank: how ranks are found: rounds over all vertices; changes, of which vertices send "
+         "those that matter: with --from, after few changes of a graph; or sweeps in place, which are fewer. "
+         "Default: rounds. cf: sgd, stochastic gradient descent, als, alternating least squares, or "
+         "gradient, "
+         "a step of all ratings together. Default: sgd."},
     {.name = "from",
      .kind = OPTION_FILE,
      .offset = FIELD(from),
@@ -230,7 +231,7 @@ static int check_values(const run_work *w)
         return app_fail(APP_USAGE, "--tolerance: the ranks of ldbc end after --rounds");
     if (v->method >= 0 && (v->method >= RUN_SGD) != is_cf)
         return app_fail(APP_USAGE, "--method: of %s it is %s", w->program->name,
-                        is_cf ? "sgd, als or gradient" : "rounds or changes");
+                        is_cf ? "sgd, als or gradient" : "rounds, changes or sweeps");
     if (v->method > FTB_PAGERANK_ROUNDS && v->definition == FTB_PAGERANK_LDBC)
         return app_fail(APP_USAGE, "--method: the ranks of ldbc are those of rounds");
     return APP_OK;

@@ -35,6 +35,11 @@ run 0 run pagerank h.mtx --definition networkx --tolerance 1e-12 --rounds 1000 -
 run 0 run pagerank h.mtx --definition networkx --tolerance 1e-12 --method changes --from r.npy -o again.tsv
 awk 'NR == FNR { r[$1] = $2; next } { d = r[$1] - $2; off += d > 0 ? d : -d } END { exit !(NR == 14 && off < 1e-9) }' anew.tsv again.tsv ||
     fail "after a change: $(cat again.tsv), anew: $(cat anew.tsv)"
+run 0 run pagerank h.mtx --definition networkx --tolerance 1e-12 --rounds 1000 --method sweeps --explain -o swept.tsv
+holds out "sweeps in"
+holds out "changed"
+awk 'NR == FNR { r[$1] = $2; next } { d = r[$1] - $2; off += d > 0 ? d : -d } END { exit !(NR == 14 && off < 1e-9) }' anew.tsv swept.tsv ||
+    fail "by sweeps: $(cat swept.tsv), by rounds: $(cat anew.tsv)"
 run 3 run pagerank h.mtx --from r.tsv
 says "start is 7 x 2; expected 7 x 1"
 run 2 run pagerank h.mtx --definition ldbc --method changes
@@ -126,7 +131,7 @@ says "--delta: -1; expected more than 0"
 run 2 run --send x --combine 'min : message' --apply 'x = 1' --init 'x = 1' --priority y --delta 1 g.mtx
 says "priority: unknown name 'y' at column 1; known here: x, id"
 run 2 run pagerank g.mtx --method als
-says "--method: of pagerank it is rounds or changes"
+says "--method: of pagerank it is rounds, changes or sweeps"
 run 2 run pagerank g.mtx --tolerance 0
 says "--tolerance: 0; expected more than 0"
 run 2 run pagerank g.mtx --definition ldbc --tolerance 1e-3

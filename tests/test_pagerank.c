@@ -202,24 +202,25 @@ static void kinds(void **state)
     }
 }
 
-/* From nothing, and from the ranks before some links changed, in place or beside them: where a round would
- * change them by less than the tolerance, ranks are off by no more than that by 1 - damping. */
-static void changes(void **state)
+/* By changes and by sweeps, anew and from the ranks before some links changed, in place or beside them: where
+ * a round would change them by less than the tolerance, ranks are off by no more than that by 1 - damping. */
+static void methods(void **state)
 {
     (void)state;
-    const int cases = rng_cases(100);
+    const int cases = rng_cases(150);
     for (int c = 0; c < cases; c++) {
         rng r = rng_case(c);
         web w;
         surfers s;
         const FtB_Pagerank_kind kind = (FtB_Pagerank_kind)(c % 2);
-        const FtB_Type type = c / 2 % 3 ? FTB_FP64 : FTB_FP32;
+        const FtB_Pagerank_method method = c / 2 % 2 ? FTB_PAGERANK_CHANGES : FTB_PAGERANK_SWEEPS;
+        const FtB_Type type = c / 4 % 3 ? FTB_FP64 : FTB_FP32;
         const double near = type == FTB_FP64 ? 1e-7 : 1e-5, most = near / 0.15;
         FtB_Block R, from;
         draw_web(&w, &r);
         draw_surfers(&s, &r, (int)rng_below(&r, 3), w.n, type);
         FtB_Pagerank_options o = {
-            .size = sizeof o, .kind = kind, .method = FTB_PAGERANK_CHANGES, .teleport = s.teleport};
+            .size = sizeof o, .kind = kind, .method = method, .rounds = 1000, .teleport = s.teleport};
         o.sources = (FtB_Ids){s.sources[0] < 0 ? NULL : s.sources, s.k};
         o.tolerance = kind == FTB_PAGERANK_NETWORKX ? near / (double)w.n : near;
         assert_ok(FtB_Block_new(&R, w.n, s.k, type));
@@ -284,7 +285,7 @@ static void threads(void **state)
     assert_ok(FtB_Block_new(&all, LARGE, 1, FTB_FP32));
     assert_ok(FtB_Block_new(&many, LARGE, 3, FTB_FP64));
     assert_ok(FtB_Block_new(&first, LARGE, 4, FTB_FP64));
-    for (int method = FTB_PAGERANK_ROUNDS; method <= FTB_PAGERANK_CHANGES; method++)
+    for (int method = FTB_PAGERANK_ROUNDS; method <= FTB_PAGERANK_SWEEPS; method++)
         for (int t = 1; t <= 8; t += t == 3 ? 5 : 1) {
             double *kept = block_values(first);
             const FtB_Pagerank_method m = (FtB_Pagerank_method)method;
@@ -302,6 +303,34 @@ static void threads(void **state)
     FtB_Block_free(&all);
     FtB_Block_free(&many);
     FtB_Block_free(&first);
+    FtB_Matrix_free(&A);
+}
+
+/* Of more vertices than a slice, and a part of a sum, has: the ranks of rounds, in fewer sweeps. */
+static void sweeps(void **state)
+{
+    (void)state;
+    FtB_Matrix A = large_graph();
+    FtB_Block slow, quick;
+    int64_t rounds = 0, count = 0;
+    assert_ok(FtB_Block_new(&slow, LARGE, 1, FTB_FP64));
+    assert_ok(FtB_Block_new(&quick, LARGE, 1, FTB_FP64));
+    for (double limit = 1e-4; limit > 1e-9; limit /= 100) {
+        double off = 0;
+        assert_ok(FtB_pagerank(slow, A, FTB_PAGERANK(.tolerance = limit, .supersteps = &rounds)));
+        assert_ok(FtB_pagerank(
+            quick, A, FTB_PAGERANK(.tolerance = limit, .supersteps = &count, .method = FTB_PAGERANK_SWEEPS)));
+        for (int64_t v = 0; v < LARGE; v++)
+            off += fabs(((const double *)block_values(slow))[v] - ((const double *)block_values(quick))[v]);
+        assert_true(off < 10 * limit && count < rounds);
+    }
+    assert_fails(
+        GrB_NO_VALUE, "after 2 rounds",
+        FtB_pagerank(quick, A,
+                     FTB_PAGERANK(.rounds = 2, .supersteps = &count, .method = FTB_PAGERANK_SWEEPS)));
+    assert_int_equal(count, 2);
+    FtB_Block_free(&slow);
+    FtB_Block_free(&quick);
     FtB_Matrix_free(&A);
 }
 
@@ -337,7 +366,7 @@ static void refused_start(FtB_Matrix A, FtB_Block s, FtB_Block two)
     FtB_Block from;
     assert_ok(FtB_Block_new(&from, 3, 1, FTB_FP64));
     ((double *)block_values(from))[1] = NAN;
-    for (int method = FTB_PAGERANK_ROUNDS; method <= FTB_PAGERANK_CHANGES; method++) {
+    for (int method = FTB_PAGERANK_ROUNDS; method <= FTB_PAGERANK_SWEEPS; method++) {
         const FtB_Pagerank_method m = (FtB_Pagerank_method)method;
         assert_fails(GrB_INVALID_VALUE, "start(1, 0) is nan; expected a finite number",
                      FtB_pagerank(s, A, FTB_PAGERANK(.start = from, .method = m)));
@@ -458,9 +487,9 @@ static void allocations(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(kinds),       cmocka_unit_test(changes),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(kinds),       cmocka_unit_test(methods),
                                        cmocka_unit_test(known_ranks), cmocka_unit_test(threads),
-                                       cmocka_unit_test(refused),     cmocka_unit_test(nothing),
-                                       cmocka_unit_test(allocations)};
+                                       cmocka_unit_test(sweeps),      cmocka_unit_test(refused),
+                                       cmocka_unit_test(nothing),     cmocka_unit_test(allocations)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

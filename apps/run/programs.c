@@ -48,6 +48,7 @@ static GrB_Info pagerank(run_work *w)
 {
     const run_values *v = w->values;
     FtB_Block start = NULL;
+    w->what = v->method == FTB_PAGERANK_SWEEPS ? "sweeps" : NULL;
     GrB_Info info = FtB_Block_new(&w->X, w->n, w->sources ? w->nsources : 1, FTB_FP64);
     if (info == GrB_SUCCESS && v->from)
         info = FtB_Block_read(&start, v->from, FTB_BLOCK_READ_OPTIONS(.type = FTB_FP64));

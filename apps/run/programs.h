@@ -14,7 +14,7 @@ typedef struct run_values {
     double damping, tolerance, delta, lambda, rate, offset, held_out;
 } run_values;
 
-enum { RUN_SGD = 2 }; /* of --method's choices the first one of cf; those before it are pagerank's */
+enum { RUN_SGD = 3 }; /* of --method's choices the first one of cf; those before it are pagerank's */
 
 typedef struct run_work {
     const run_values *values;

@@ -53,10 +53,14 @@ typedef enum FtB_Pagerank_kind {
 /** How ranks are found: in the end, and of one definition, they are the same. */
 typedef enum FtB_Pagerank_method {
     FTB_PAGERANK_ROUNDS = 0, /**< as the definition says, by supersteps over all vertices */
-    FTB_PAGERANK_CHANGES     /**< vertices send what their rank changes by, where it matters, as in GraphMat's
+    FTB_PAGERANK_CHANGES,    /**< vertices send what their rank changes by, where it matters, as in GraphMat's
                                 incremental PageRank: after few changes of a graph, from the ranks before it.
                                 Ends where a round would change all ranks together by less than the tolerance
                                 allows. Not of LDBC's; damping is less than 1 */
+    FTB_PAGERANK_SWEEPS /**< in place: slices of vertices one after the other, each from what those before
+                           it have become (blocked Gauss-Seidel), in fewer sweeps than there are rounds.
+                           Slices are the same for any threads. Fewer than 2^31 vertices; not LDBC's;
+                           damping is less than 1 */
 } FtB_Pagerank_method;
 
 /** Options of FtB_pagerank; made by FTB_PAGERANK(.damping = 0.9). Zero means the default.
@@ -70,7 +74,7 @@ typedef struct FtB_Pagerank_options {
     double tolerance;       /**< the kind's own; LDBC's has none */
     int64_t rounds;         /**< supersteps at most, or, of LDBC's, in all; 100, LDBC's 10, by changes 1000 */
     FILE *explain;          /**< as of FtB_Run_options */
-    int64_t *supersteps;    /**< [out] how many there were; NULL */
+    int64_t *supersteps;    /**< [out] how many there were, or sweeps; NULL */
     FtB_Ids sources;        /**< personalised: where the surfer of each column begins; at NULL: he does not */
     FtB_Block teleport;     /**< or NULL, or n x k, FP32 or FP64: the chance of each column's surfer to begin
                                at a vertex, 0 or more; a column is divided by its sum. networkx's

@@ -16,7 +16,7 @@ static GrB_Info check_options(FtB_Pagerank_options *o, const FtB_Pagerank_option
     if ((int)o->kind < FTB_PAGERANK_GAP || (int)o->kind > FTB_PAGERANK_LDBC)
         return ftb_fail(GrB_INVALID_VALUE, "options: kind is %d; expected one of FTB_PAGERANK_*",
                         (int)o->kind);
-    if ((int)o->method < FTB_PAGERANK_ROUNDS || (int)o->method > FTB_PAGERANK_CHANGES)
+    if ((int)o->method < FTB_PAGERANK_ROUNDS || (int)o->method > FTB_PAGERANK_SWEEPS)
         return ftb_fail(GrB_INVALID_VALUE, "options: method is %d; expected one of FTB_PAGERANK_*",
                         (int)o->method);
     if (!(o->damping >= 0 && o->damping <= 1) || !(o->tolerance >= 0) || o->rounds < 0)
@@ -208,6 +208,9 @@ static GrB_Info begin(const ftb_pages *p)
 
 GrB_Info FtB_pagerank(FtB_Block ranks, FtB_Matrix A, const FtB_Pagerank_options *options)
 {
+    static GrB_Info (*const ways[])(ftb_pages *) = {[FTB_PAGERANK_ROUNDS] = ftb_pages_rounds,
+                                                    [FTB_PAGERANK_CHANGES] = ftb_pages_changes,
+                                                    [FTB_PAGERANK_SWEEPS] = ftb_pages_sweeps};
     ftb_pages p = {.A = A, .rank = ranks, .more = true};
     double *unit = NULL;
     GrB_Info info;
@@ -233,7 +236,7 @@ GrB_Info FtB_pagerank(FtB_Block ranks, FtB_Matrix A, const FtB_Pagerank_options 
     FTB_CHECK(make_back(&p, unit));
     FTB_CHECK(make_shares(&p));
     FTB_CHECK(begin(&p));
-    FTB_CHECK(p.o.method == FTB_PAGERANK_CHANGES ? ftb_pages_changes(&p) : ftb_pages_rounds(&p));
+    FTB_CHECK(ways[p.o.method](&p));
     if (p.more)
         info = ftb_fail(GrB_NO_VALUE, "ranks still changed by more than %g after %lld rounds",
                         ftb_pages_limit(&p), (long long)p.supersteps);

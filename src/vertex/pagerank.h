@@ -42,5 +42,7 @@ GrB_Info ftb_pages_back(const ftb_pages *p, const double *lost);
 GrB_Info ftb_pages_rounds(ftb_pages *p);
 /* Vertices send what changes, as long as it is more than the limit allows. (pagerank_changes.c) */
 GrB_Info ftb_pages_changes(ftb_pages *p);
+/* Sweeps in place. (pagerank_sweeps.c) */
+GrB_Info ftb_pages_sweeps(ftb_pages *p);
 
 #endif

@@ -41,6 +41,8 @@ void vertex_programs(FtB_Matrix A)
     assert_ok(FtB_Block_new(&p, n, 1, FTB_INT64));
     assert_ok(FtB_components(p, A, NULL));
     assert_ok(FtB_pagerank(d, A, FTB_PAGERANK(.kind = FTB_PAGERANK_NETWORKX)));
+    assert_ok(FtB_pagerank(d, A, FTB_PAGERANK(.method = FTB_PAGERANK_CHANGES, .start = d)));
+    assert_ok(FtB_pagerank(d, A, FTB_PAGERANK(.method = FTB_PAGERANK_SWEEPS)));
     FtB_Block_free(&d);
     FtB_Block_free(&p);
 }
