@@ -24,7 +24,8 @@ static const run_values defaults = {.direction = -1,
                                     .lambda = NAN,
                                     .rate = NAN,
                                     .offset = NAN,
-                                    .held_out = NAN};
+                                    .held_out = NAN,
+                                    .stats = -1};
 
 static const option run_options[] = {
     {.heading = "Programs"},
@@ -193,6 +194,14 @@ static const option run_options[] = {
      .offset = FIELD(explain),
      .value = 1,
      .help = "Print a line for each superstep: active vertices, edges, direction, way, seconds."},
+    {.name = "stats",
+     .kind = OPTION_CHOICE,
+     .offset = FIELD(stats),
+     .argument = "text|json",
+     .choices = "text|json",
+     .help = "Print statistics of the run on standard output: supersteps, frontiers, edges, seconds, memory; "
+             "as json "
+             "also those of each superstep."},
     {.name = "output",
      .letter = 'o',
      .kind = OPTION_FILE,
@@ -206,6 +215,8 @@ static const option run_options[] = {
     {.name = NULL}};
 
 /* ---- arguments */
+
+static bool to_stdout(const run_values *v) { return v->output && strcmp(v->output, "-") == 0; }
 
 /* What options say beside each other, and numbers that a program would take for a default. */
 static int check_values(const run_work *w)
@@ -229,6 +240,8 @@ static int check_values(const run_work *w)
         return app_fail(APP_USAGE, "--tolerance: %g; expected more than 0", v->tolerance);
     if (!isnan(v->tolerance) && v->definition == FTB_PAGERANK_LDBC)
         return app_fail(APP_USAGE, "--tolerance: the ranks of ldbc end after --rounds");
+    if (v->stats >= 0 && is_cf)
+        return app_fail(APP_USAGE, "--stats means nothing to cf");
     if (v->method >= 0 && (v->method >= RUN_SGD) != is_cf)
         return app_fail(APP_USAGE, "--method: of %s it is %s", w->program->name,
                         is_cf ? "sgd, als or gradient" : "rounds, changes or sweeps");
@@ -296,6 +309,8 @@ static int check(run_work *w, int count, char *const *operands)
         return own ? app_fail(APP_USAGE, "'%s': a program has a name, or texts of your own", operands[0])
                    : app_fail(APP_USAGE, "expected the name of a program and a graph (featblas run --help)");
     int code = own ? APP_OK : find_program(&w->program, operands[0]);
+    if (code == APP_OK && v->stats >= 0 && to_stdout(v))
+        code = app_fail(APP_USAGE, "--stats prints on standard output too; write the result to a file");
     if (code == APP_OK)
         code = check_options(w);
     if (code == APP_OK)
@@ -400,31 +415,54 @@ static int write_state(run_work *w)
                              APP_OUTPUT);
 }
 
-static int run_run(const void *values, int count, char *const *operands)
+/* What is told of supersteps, where nobody reads standard output otherwise; statistics are made of it. */
+static int work(run_work *w)
 {
-    run_work w = {.values = values, .vertices = INT64_MAX};
-    const bool piped = w.values->output && strcmp(w.values->output, "-") == 0;
-    int code = check(&w, count, operands);
-    if (code == APP_OK && w.program && !w.program->run)
-        return run_cf(w.values, operands[count - 1]);
-    if (code == APP_OK)
-        code = reader_graph(&w.values->reader, operands[count - 1], &w.A, &w.n, &w.base);
-    if (code == APP_OK)
-        code = read_sources(&w);
-    w.explain = !w.values->explain ? NULL : piped ? stderr : stdout;
-    if (w.explain)
+    const run_values *v = w->values;
+    char *table = NULL;
+    size_t size = 0;
+    FILE *told = v->stats >= 0 ? open_memstream(&table, &size) : NULL;
+    if (v->stats >= 0 && !told)
+        return app_fail(APP_MEMORY, "out of memory");
+    w->explain = told ? told : !v->explain ? NULL : to_stdout(v) ? stderr : stdout;
+    if (w->explain && !told)
         app_progress_stop();
     const double start = app_seconds();
+    int code = w->program ? app_library_error(w->program->run(w), APP_INPUT) : run_own(w);
+    w->seconds = app_seconds() - start;
+    if (told && fclose(told) != 0 && code == APP_OK)
+        code = app_fail(APP_MEMORY, "out of memory");
     if (code == APP_OK)
-        code = w.program ? app_library_error(w.program->run(&w), APP_INPUT) : run_own(&w);
-    const double seconds = app_seconds() - start;
+        code = write_state(w);
+    if (code == APP_OK && v->stats >= 0 && v->explain) {
+        app_end();
+        fputs(table, stderr);
+    }
+    if (code == APP_OK && v->stats >= 0)
+        code = run_stats(w, table);
+    free(table);
+    return code;
+}
+
+static int run_run(const void *values, int count, char *const *operands)
+{
+    run_work w = {.values = values, .vertices = INT64_MAX, .path = operands[count - 1]};
+    const run_values *v = values;
+    int code = check(&w, count, operands);
+    if (code == APP_OK && w.program && !w.program->run)
+        return run_cf(v, w.path);
     if (code == APP_OK)
-        code = write_state(&w);
-    if (code == APP_OK && !piped && !w.values->reader.common.quiet) {
+        code = reader_graph(&v->reader, w.path, &w.A, &w.n, &w.base);
+    if (code == APP_OK)
+        code = read_sources(&w);
+    w.read_seconds = app_seconds();
+    if (code == APP_OK)
+        code = work(&w);
+    if (code == APP_OK && !to_stdout(v) && v->stats < 0 && !v->reader.common.quiet) {
         char buffer[32];
         app_end();
         printf("%s %s in %.3f s\n", app_thousands(buffer, w.supersteps), w.what ? w.what : "supersteps",
-               seconds);
+               w.seconds);
     }
     FtB_Block_free(&w.X);
     FtB_Matrix_free(&w.A);

@@ -157,4 +157,36 @@ run 3 run sssp n.mtx --sources 1
 says "A: the cycle 1 -> 2 -> 1 is of negative length"
 run 2 run bfs g.mtx --sources 1 -o g.mtx
 run 5 run bfs g.mtx --sources 1 -o none/here.tsv
+
+# Statistics: of supersteps where there are some; outputs in every format; limits.
+run 0 run bfs g.mtx --sources 1 --stats text -o b.mtx
+holds out "input            7 vertices, 5 entries"
+holds out "program          bfs"
+holds out "supersteps       4"
+holds out "frontier         at most 1 vertices, 4 in all"
+holds out "edges            at most 2 of a frontier, 4 in all"
+holds out "result           7 x 2 int64, 112 bytes"
+[ "$(sed -n 2,4p b.mtx | tr '\n' ' ')" = "7 2 0 1 " ] || fail "an array of levels and parents: $(cat b.mtx)"
+run 0 run triangles t.mtx --stats text
+holds out "triangles        2"
+run 0 run --send dist --combine 'min : message + 1' --apply 'dist = min(dist, received)' \
+    --init 'dist = id == 0 ? 0 : inf' --sources 1 --stats json --explain g.mtx -o own.npy
+holds err "superstep"
+python3 - out <<'PY' || fail "statistics as JSON: $(cat out)"
+import json, sys
+x = json.load(open(sys.argv[1]))
+assert x["input"] == {"path": "g.mtx", "vertices": 7, "nvals": 5} and x["program"] == "own"
+assert x["supersteps"] == 4 == len(x["steps"]) and [s["superstep"] for s in x["steps"]] == [1, 2, 3, 4]
+assert [s["active"] for s in x["steps"]] == [1, 1, 1, 1] and [s["edges"] for s in x["steps"]] == [1, 1, 2, 0]
+assert all(s["way"] and s["seconds"] >= 0 for s in x["steps"])
+assert x["result"] == {"nrows": 7, "ncols": 1, "type": "fp64", "bytes": 56} and x["peak_bytes"] > 0
+PY
+run 2 run bfs g.mtx --sources 1 --stats text -o -
+says "--stats prints on standard output too; write the result to a file"
+run 2 run bfs g.mtx --sources 1 --stats xml
+"$FEATBLAS_COMMAND" gen rmat --scale 12 -q -o big.csr
+run 4 run bfs big.csr --sources 0,1,2,3 --memory-limit 1M -o none.tsv
+says "memory limit: "
+[ ! -e none.tsv ] || fail "a file of a run that did not fit"
+run 0 run bfs big.csr -q --sources 0,1,2,3 --memory-limit 50% -o some.npy
 finish

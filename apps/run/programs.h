@@ -10,7 +10,7 @@ typedef struct run_values {
     const char *sources, *from, *output, *items;
     const char *send, *combine, *apply, *init, *active, *settled, *until, *priority;
     int64_t rounds, samples, seed, factors;
-    int direction, definition, explain, undirected, normalized, method;
+    int direction, definition, explain, undirected, normalized, method, stats;
     double damping, tolerance, delta, lambda, rate, offset, held_out;
 } run_values;
 
@@ -19,16 +19,18 @@ enum { RUN_SGD = 3 }; /* of --method's choices the first one of cf; those before
 typedef struct run_work {
     const run_values *values;
     const struct run_program *program; /* one of the library's; NULL: the user's own */
+    const char *path;                  /* of the graph */
     FtB_Matrix A;
     int64_t n, base; /* vertices; what the graph's file numbers them from */
     int64_t *sources, nsources;
     FILE *explain; /* NULL: nobody wants to know */
     /* results */
     int64_t supersteps; /* 0: it has none */
-    const char *what;   /* what they are, for people; NULL: supersteps */
-    FtB_Block X;        /* what is written, INT64 or FP64: a row for each vertex, or one */
-    int64_t vertices;   /* columns from here on are vertices, which output numbers as the file does; run_run
-                           sets it to "none" */
+    double read_seconds, seconds;
+    const char *what; /* what they are, for people; NULL: supersteps */
+    FtB_Block X;      /* what is written, INT64 or FP64: a row for each vertex, or one */
+    int64_t vertices; /* columns from here on are vertices, which output numbers as the file does; run_run
+                         sets it to "none" */
 } run_work;
 
 /* A program that comes with the library. (programs.c) */
@@ -47,5 +49,7 @@ int run_cf(const run_values *v, const char *path);
 
 /* A program of the user's texts. (own.c) */
 int run_own(run_work *w);
+/* Prints what the run was; table: what `explain` was told. (stats.c) */
+int run_stats(const run_work *w, const char *table);
 
 #endif
