@@ -1,6 +1,7 @@
 /* featblas info: what a file holds. One pass over the entries, the degrees of both sides, and the exact
  * number of products of both projections. */
-#include "core/core.h"
+#include "core/hypersparse.h"
+#include "core/search.h"
 #include "cpu/dense_run.h"
 #include "gpu/cublas.h"
 #include "gpu/cusparse/cusparse.h"
@@ -47,7 +48,8 @@ typedef struct matrix_facts {
     FtB_Edge_layout layout; /* of an edge list */
     FtB_Type type;
     int64_t nrows, ncols, nvals, width;
-    int symmetric; /* 1 pattern and values, 0 not, -1 not square */
+    int64_t listed; /* rows, of a hypersparse matrix; -1: it is none */
+    int symmetric;  /* 1 pattern and values, 0 not, -1 not square */
     double least, most;
     side_facts rows, cols;
 } matrix_facts;
@@ -58,15 +60,16 @@ static int by_value(const void *x, const void *y)
     return (a > b) - (a < b);
 }
 
-/* Sorts the degrees. */
-static void describe_side(side_facts *f, int64_t count, int64_t *degree)
+/* Sorts the degrees, of which there are `held`; all others of the side are 0. */
+static void describe_side(side_facts *f, int64_t count, int64_t *degree, int64_t held)
 {
     double sum = 0;
     f->count = count;
     if (count == 0)
         return;
-    qsort(degree, (size_t)count, sizeof *degree, by_value);
-    for (int64_t v = 0; v < count; v++) {
+    qsort(degree, (size_t)held, sizeof *degree, by_value);
+    f->histogram[0] = count - held;
+    for (int64_t v = 0; v < held; v++) {
         int bin = 0;
         while (bin < BINS - 1 && degree[v] >> bin)
             bin++;
@@ -74,39 +77,30 @@ static void describe_side(side_facts *f, int64_t count, int64_t *degree)
         sum += (double)degree[v];
         f->products += (double)degree[v] * (double)degree[v];
     }
-    f->least = degree[0];
-    f->median = degree[(count - 1) / 2];
-    f->most = degree[count - 1];
+    const int64_t zeros = count - held, median = (count - 1) / 2 - zeros;
+    f->least = zeros > 0 ? 0 : degree[0];
+    f->median = median < 0 ? 0 : degree[median];
+    f->most = held > 0 ? degree[held - 1] : 0;
     f->mean = sum / (double)count;
     f->empty = f->histogram[0];
 }
 
-static int64_t column(const matrix_facts *f, const void *colidx, int64_t e)
+/* The position of (i, j) among the rows that are held, or -1. */
+static int64_t entry_at(const ftb_pattern *p, int64_t i, int64_t j)
 {
-    return f->ncols <= INT32_MAX ? ((const int32_t *)colidx)[e] : ((const int64_t *)colidx)[e];
+    const int64_t r = p->numbers ? ftb_first_not_below(p->numbers, p->nrows, i) : i;
+    if (r == p->nrows || ftb_row_number(p, r) != i)
+        return -1;
+    const int64_t e = ftb_first_entry(p, p->rowptr[r], p->rowptr[r + 1], j);
+    return e < p->rowptr[r + 1] && ftb_col(p, e) == j ? e : -1;
 }
 
-/* The position of (i, j), or -1. */
-static int64_t entry_at(const matrix_facts *f, const int64_t *rowptr, const void *colidx, int64_t i,
-                        int64_t j)
-{
-    int64_t low = rowptr[i], high = rowptr[i + 1];
-    while (low < high) {
-        int64_t middle = low + (high - low) / 2;
-        if (column(f, colidx, middle) < j)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < rowptr[i + 1] && column(f, colidx, low) == j ? low : -1;
-}
-
-static bool symmetric(const matrix_facts *f, const int64_t *rowptr, const void *colidx, const void *values)
+static bool symmetric(const matrix_facts *f, const ftb_pattern *p, const void *values)
 {
     size_t size = FtB_Type_size(f->type) * (size_t)f->width;
-    for (int64_t i = 0; i < f->nrows; i++)
-        for (int64_t e = rowptr[i]; e < rowptr[i + 1]; e++) {
-            int64_t mirror = entry_at(f, rowptr, colidx, column(f, colidx, e), i);
+    for (int64_t r = 0; r < p->nrows; r++)
+        for (int64_t e = p->rowptr[r]; e < p->rowptr[r + 1]; e++) {
+            int64_t mirror = entry_at(p, ftb_col(p, e), ftb_row_number(p, r));
             if (mirror < 0 || (size && memcmp((const char *)values + size * (size_t)e,
                                               (const char *)values + size * (size_t)mirror, size) != 0))
                 return false;
@@ -128,25 +122,28 @@ static void range_of(matrix_facts *f, const void *values)
 
 static int gather(matrix_facts *f, FtB_Matrix A)
 {
-    const int64_t *rowptr;
-    const void *colidx, *values;
+    const void *values;
     GrB_Info info = FtB_Matrix_shape(A, &f->nrows, &f->ncols, &f->nvals, &f->width, &f->type);
     if (info == GrB_SUCCESS)
-        info = FtB_Matrix_csr(A, &rowptr, &colidx, &values);
+        info = FtB_Matrix_csr(A, NULL, NULL, &values);
+    ftb_pattern *p = info == GrB_SUCCESS ? ftb_pattern_rows(A->pattern) : NULL, *both = p;
+    if (p && p->numbers)
+        info = ftb_pattern_both(A->pattern, &both);
     if (info != GrB_SUCCESS)
         return app_library_error(info, APP_FAILURE);
-    int64_t *row_degree = calloc((size_t)f->nrows + 1, sizeof *row_degree);
-    int64_t *col_degree = calloc((size_t)f->ncols + 1, sizeof *col_degree);
+    f->listed = p->numbers ? p->nrows : -1;
+    int64_t *row_degree = calloc((size_t)p->nrows + 1, sizeof *row_degree);
+    int64_t *col_degree = calloc((size_t)both->ncols + 1, sizeof *col_degree);
     int code = row_degree && col_degree ? APP_OK : app_fail(APP_MEMORY, "out of memory");
     if (code == APP_OK) {
-        for (int64_t i = 0; i < f->nrows; i++)
-            row_degree[i] = rowptr[i + 1] - rowptr[i];
+        for (int64_t r = 0; r < p->nrows; r++)
+            row_degree[r] = p->rowptr[r + 1] - p->rowptr[r];
         for (int64_t e = 0; e < f->nvals; e++)
-            col_degree[column(f, colidx, e)]++;
-        describe_side(&f->rows, f->nrows, row_degree);
-        describe_side(&f->cols, f->ncols, col_degree);
+            col_degree[ftb_col(both, e)]++;
+        describe_side(&f->rows, f->nrows, row_degree, p->nrows);
+        describe_side(&f->cols, f->ncols, col_degree, both->ncols);
         range_of(f, values);
-        f->symmetric = f->nrows != f->ncols ? -1 : symmetric(f, rowptr, colidx, values);
+        f->symmetric = f->nrows != f->ncols ? -1 : symmetric(f, p, values);
     }
     free(row_degree);
     free(col_degree);
@@ -191,6 +188,9 @@ static void print_text(const matrix_facts *f)
         app_print(stdout, "fields           %s\n", reader_describe(layout, &f->layout));
     printf("matrix           %s x %s, %s entries, %.3g %% of all positions\n", app_thousands(a, f->nrows),
            app_thousands(b, f->ncols), app_thousands(c, f->nvals), 100 * density(f));
+    if (f->listed >= 0)
+        printf("held             as the %s rows that have entries (hypersparse)\n",
+               app_thousands(a, f->listed));
     if (f->width == 0)
         puts("values           none: every entry is 1");
     else
@@ -236,6 +236,8 @@ static int print_json(const matrix_facts *f)
         json_object_set_new(root, "min", json_real(f->least));
         json_object_set_new(root, "max", json_real(f->most));
     }
+    if (root && f->listed >= 0)
+        json_object_set_new(root, "listed_rows", json_integer(f->listed));
     if (root && f->layout.delimiter)
         json_object_set_new(root, "edge_list", layout_json(&f->layout));
     return app_print_json(root);

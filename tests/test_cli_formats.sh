@@ -69,6 +69,22 @@ tr , '\t' <numbers.csv >numbers.txt
 run 0 info numbers.txt
 holds out "numbers.txt, edge list (TSV)"
 
+# Far more rows than entries: nothing takes room for each of them
+cat >far.mtx <<END
+%%MatrixMarket matrix coordinate integer general
+4000000000 4000000000 4
+4000000000 1 5
+1 4000000000 5
+7 9 3
+7 10 1
+END
+run 0 info far.mtx
+holds out "as the 3 rows that have entries (hypersparse)"
+holds out "symmetric        no"
+holds out "max 2; 3999999997 empty"
+run 0 info far.mtx --json
+holds out '"listed_rows": 3'
+
 if [ -n "${FEATBLAS_DATA:-}" ] && [ -e "$FEATBLAS_DATA/chesapeake.mtx" ]; then
     run 0 project -q "$FEATBLAS_DATA/chesapeake.mtx" -o pairs.tsv
     for ending in npz csr mtx; do

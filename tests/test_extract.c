@@ -320,6 +320,8 @@ static void many_entries(void **state)
             FtB_Matrix_free(&C);
     }
     int64_t seen = 0;
+    assert_valid(first, true);
+    assert_valid(A, true);
     for (int s = 0; s < LIST; s += 97)
         for (int64_t e = first->pattern->rowptr[s]; e < first->pattern->rowptr[s + 1]; e++) {
             const int64_t j = columns[ftb_col(first->pattern, e)];

@@ -224,7 +224,8 @@ static void check_names(FtB_Matrix A, FtB_Vector u, bool row, FtB_Arg semiring, 
 {
     double best[40];
     bool found[40] = {false};
-    const int64_t *rowptr = A->pattern->rowptr;
+    const int64_t *rowptr;
+    assert_ok(FtB_Matrix_csr(A, &rowptr, NULL, NULL));
     for (int64_t i = 0; i < 40; i++)
         for (int64_t e = rowptr[i]; e < rowptr[i + 1]; e++) {
             const int64_t j = ftb_col(A->pattern, e), to = row ? j : i, from = row ? i : j;
@@ -423,13 +424,15 @@ static void search(void **state)
         FtB_Matrix A = rng_matrix(&r, FTB_BOOL, N, N, 0, t < 2 ? 0.004 : 0.02);
         FtB_Vector q, seen, next;
         int64_t level[N], queue[N], head = 0, tail = 0;
+        const int64_t *rowptr;
         const int64_t source = rng_below(&r, N);
         const bool one = true;
+        assert_ok(FtB_Matrix_csr(A, &rowptr, NULL, NULL));
         for (int64_t v = 0; v < N; v++)
             level[v] = -1;
         level[queue[tail++] = source] = 0;
         for (; head < tail; head++)
-            for (int64_t e = A->pattern->rowptr[queue[head]]; e < A->pattern->rowptr[queue[head] + 1]; e++) {
+            for (int64_t e = rowptr[queue[head]]; e < rowptr[queue[head] + 1]; e++) {
                 const int64_t v = ftb_col(A->pattern, e);
                 if (level[v] < 0) {
                     level[v] = level[queue[head]] + 1;

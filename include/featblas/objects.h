@@ -96,9 +96,17 @@ GrB_Info FtB_Matrix_export(GrB_Matrix *G, FtB_Matrix A, int64_t plane);
 GrB_Info FtB_Matrix_shape(FtB_Matrix A, int64_t *nrows, int64_t *ncols, int64_t *nvals, int64_t *width,
                           FtB_Type *type);
 
-/** Reads the arrays in place; any output may be NULL. They live as long as @p A is not changed.
+/** Copies the entries out, row by row, columns ascending: what FtB_Matrix_build takes. Of a matrix of far
+ * more rows than entries, too, it takes as long as there are entries. @param A any. @param[out] I,J rows and
+ *  columns, nvals of them (FtB_Matrix_shape); NULL if not wanted. @param[out] X nvals x width values of A's
+ *  dtype; NULL if not wanted. @return GrB_NULL_POINTER, GrB_OUT_OF_MEMORY, FTB_LIMIT, FTB_NO_DEVICE. */
+GrB_Info FtB_Matrix_tuples(FtB_Matrix A, int64_t *I, int64_t *J, void *X);
+
+/** Reads the arrays in place; any output may be NULL. They live as long as @p A is not changed. Of a
+ *  hypersparse matrix (docs/vectors.md) row pointers of all rows are made when they are first asked for.
  *  @param A any. @param[out] rowptr nrows + 1. @param[out] colidx nvals columns, ascending in a row:
- *  int32_t if ncols < 2^31, else int64_t. @param[out] values nvals x width. @return GrB_NULL_POINTER. */
+ *  int32_t if ncols < 2^31, else int64_t. @param[out] values nvals x width. @return GrB_NULL_POINTER,
+ *  GrB_OUT_OF_MEMORY, FTB_LIMIT. */
 GrB_Info FtB_Matrix_csr(FtB_Matrix A, const int64_t **rowptr, const void **colidx, const void **values);
 
 /** Releases a matrix. @param[in,out] A set to NULL. @return GrB_SUCCESS. */

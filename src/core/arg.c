@@ -1,4 +1,5 @@
 /* Slots: takes the object that a function wants out of an FtB_Arg, or says what is there instead. */
+#include "core/hypersparse.h"
 #include "core/vector/vector_forms.h"
 
 const char *ftb_kind_name(FtB_Kind kind)
@@ -45,12 +46,18 @@ static GrB_Info object_of(const void **object, FtB_Arg arg, FtB_Kind kind, uint3
     return GrB_SUCCESS;
 }
 
-GrB_Info ftb_arg_matrix_anywhere(FtB_Matrix *A, FtB_Arg arg, const char *name, bool optional)
+GrB_Info ftb_arg_matrix_listed_anywhere(FtB_Matrix *A, FtB_Arg arg, const char *name, bool optional)
 {
     const void *object;
     GrB_Info info = object_of(&object, arg, FTB_KIND_MATRIX, FTB_MAGIC_MATRIX, name, optional);
     *A = (FtB_Matrix)(uintptr_t)object;
     return info;
+}
+
+GrB_Info ftb_arg_matrix_anywhere(FtB_Matrix *A, FtB_Arg arg, const char *name, bool optional)
+{
+    GrB_Info info = ftb_arg_matrix_listed_anywhere(A, arg, name, optional);
+    return info == GrB_SUCCESS && *A ? ftb_pattern_all_rows((*A)->pattern, name) : info;
 }
 
 GrB_Info ftb_arg_block_anywhere(FtB_Block *X, FtB_Arg arg, const char *name, bool optional)
@@ -72,6 +79,12 @@ GrB_Info ftb_arg_vector(FtB_Vector *v, FtB_Arg arg, const char *name, bool optio
 GrB_Info ftb_arg_matrix(FtB_Matrix *A, FtB_Arg arg, const char *name, bool optional)
 {
     GrB_Info info = ftb_arg_matrix_anywhere(A, arg, name, optional);
+    return info == GrB_SUCCESS && *A ? ftb_buffer_ask_as((*A)->values, FTB_READ, name) : info;
+}
+
+GrB_Info ftb_arg_matrix_listed(FtB_Matrix *A, FtB_Arg arg, const char *name, bool optional)
+{
+    GrB_Info info = ftb_arg_matrix_listed_anywhere(A, arg, name, optional);
     return info == GrB_SUCCESS && *A ? ftb_buffer_ask_as((*A)->values, FTB_READ, name) : info;
 }
 

@@ -9,8 +9,10 @@
  *            start if there were no duplicates
  *   close    gaps that merged duplicates left are closed
  *
- * Buckets and the order in them depend on the input alone, so results do not depend on the threads. */
+ * Far more rows than tuples are listed (hypersparse.h), and those alone are built. Buckets and the order in
+ * them depend on the input alone, so results do not depend on the threads. */
 #include "core/duplicates.h"
+#include "core/hypersparse.h"
 
 #include <omp.h>
 
@@ -32,6 +34,9 @@ typedef struct builder {
     FtB_Context ctx;
     FtB_Type type;
     int64_t nrows, ncols, width, nvals;
+    int64_t all_rows;    /* nrows before rows are listed */
+    ftb_buffer *numbers; /* of listed rows; else NULL */
+    int64_t *ranks;      /* nvals: I, in that list */
     const int64_t *I, *J;
     const char *X; /* NULL where values do not matter */
     FtB_Dup dup;
@@ -104,7 +109,6 @@ static void choose_buckets(builder *b)
         b->split = (split){
             .row_up = b->colbits - b->shift, .col_down = b->shift, .key_up = 63, .col_mask = ones(b->shift)};
     b->nbuckets = bucket_of(b->split, ftb_max(b->nrows, 1) - 1, ftb_max(b->ncols, 1) - 1) + 1;
-    b->threads = b->nvals > SERIAL ? ftb_threads(b->ctx) : 1;
     b->carry = b->X && b->entry <= CARRY_BYTES;
     bool numbers = b->perm || (b->X && !b->carry);
     b->key_size = b->shift > 32 || b->nvals > UINT32_MAX ? 8 : 4;
@@ -127,6 +131,27 @@ static int64_t count_part(const builder *b, int part)
     return b->nvals;
 }
 
+static GrB_Info out_of_bounds(const builder *b, int64_t tuple)
+{
+    return ftb_fail(GrB_INDEX_OUT_OF_BOUNDS, "tuple %lld is (%lld, %lld); expected a position in %lld x %lld",
+                    (long long)tuple, (long long)b->I[tuple], (long long)b->J[tuple], (long long)b->all_rows,
+                    (long long)b->ncols);
+}
+
+/* Lists the rows, of which the tuples' places in the list are the rows from here on. */
+static GrB_Info list_rows(builder *b)
+{
+    for (int64_t t = 0; t < b->nvals; t++)
+        if ((uint64_t)b->I[t] >= (uint64_t)b->nrows || (uint64_t)b->J[t] >= (uint64_t)b->ncols)
+            return out_of_bounds(b, t);
+    GrB_Info info = ftb_rows_list(&b->numbers, &b->ranks, b->ctx, b->I, b->nvals);
+    if (info != GrB_SUCCESS)
+        return info;
+    b->nrows = b->numbers->bytes / (int64_t)sizeof(int64_t);
+    b->I = b->ranks;
+    return GrB_SUCCESS;
+}
+
 static GrB_Info count_tuples(builder *b)
 {
     int64_t bad = b->nvals;
@@ -136,9 +161,7 @@ static GrB_Info count_tuples(builder *b)
         bad = ftb_min(bad, first);
     }
     if (bad < b->nvals)
-        return ftb_fail(GrB_INDEX_OUT_OF_BOUNDS,
-                        "tuple %lld is (%lld, %lld); expected a position in %lld x %lld", (long long)bad,
-                        (long long)b->I[bad], (long long)b->J[bad], (long long)b->nrows, (long long)b->ncols);
+        return out_of_bounds(b, bad);
     int64_t at = 0;
     for (int64_t bucket = 0; bucket < b->nbuckets; bucket++) {
         b->base[bucket] = at;
@@ -375,7 +398,8 @@ static void finish_buckets(builder *b)
 /* Names two tuples at the position of a key, or the position. */
 static GrB_Info duplicate_error(const builder *b, int64_t bucket, uint64_t key)
 {
-    int64_t t, first = -1, i = first_row(b, bucket) + (int64_t)(key >> b->split.key_up);
+    const int64_t row = first_row(b, bucket) + (int64_t)(key >> b->split.key_up);
+    int64_t t, first = -1, i = b->numbers ? ((const int64_t *)ftb_buffer_data(b->numbers))[row] : row;
     int64_t j = first_col(b, bucket) | (int64_t)(key & ones(ftb_min(b->colbits, b->shift)));
     if (b->dup != FTB_DUP_ERROR) {
         b->clash->beyond = true;
@@ -384,7 +408,7 @@ static GrB_Info duplicate_error(const builder *b, int64_t bucket, uint64_t key)
                         FtB_Type_name(b->type));
     }
     for (t = 0; t < b->nvals; t++)
-        if (b->I[t] == i && b->J[t] == j) {
+        if (b->I[t] == row && b->J[t] == j) {
             if (first >= 0)
                 break;
             first = t;
@@ -450,10 +474,15 @@ static bool allocate_tuples(builder *b)
 
 static GrB_Info build(builder *b)
 {
+    b->all_rows = b->nrows;
+    b->threads = b->nvals > SERIAL ? ftb_threads(b->ctx) : 1;
+    GrB_Info info = ftb_listed_fits(b->nrows, b->nvals) ? list_rows(b) : GrB_SUCCESS;
+    if (info != GrB_SUCCESS)
+        return info;
     choose_buckets(b);
     if (!allocate_counts(b))
         return ftb_nomem();
-    GrB_Info info = count_tuples(b);
+    info = count_tuples(b);
     if (info != GrB_SUCCESS)
         return info;
     if (!allocate_tuples(b))
@@ -485,7 +514,37 @@ static GrB_Info make(FtB_Matrix *A, builder *b)
     ftb_pattern *pattern = ftb_pattern_new(b->ctx, b->nrows, b->ncols, rowptr, colidx);
     if (pattern)
         pattern->multi = b->multi;
+    if (b->numbers)
+        pattern = ftb_pattern_whole(ftb_pattern_number(pattern, b->all_rows, ftb_buffer_retain(b->numbers)));
     return ftb_matrix_make(A, b->ctx, b->type, b->width, pattern, values);
+}
+
+/* Builds, and frees what is not the matrix's. */
+static GrB_Info run(FtB_Matrix *A, builder *b)
+{
+    GrB_Info info = build(b);
+    if (info == GrB_SUCCESS && (info = make(A, b)) == GrB_SUCCESS && b->perm)
+        write_perm(b);
+    void *const arrays[] = {b->next, b->base,  b->kept,   b->records, b->scratch,
+                            b->big,  b->ranks, b->rowptr, b->colidx,  b->out};
+    for (size_t t = 0; t < sizeof arrays / sizeof *arrays; t++)
+        ftb_delete(arrays[t]);
+    ftb_buffer_release(b->numbers);
+    return info;
+}
+
+GrB_Info ftb_pattern_build(ftb_pattern **p, FtB_Context ctx, int64_t nrows, int64_t ncols, int64_t nvals,
+                           const int64_t *I, const int64_t *J, int64_t *perm)
+{
+    builder b = {
+        .ctx = ctx, .type = FTB_BOOL, .nrows = nrows, .ncols = ncols, .nvals = nvals, .I = I, .J = J};
+    FtB_Matrix A = NULL;
+    b.dup = FTB_DUP_KEEP;
+    b.perm = nvals > 0 ? perm : NULL;
+    GrB_Info info = run(&A, &b);
+    *p = A ? ftb_pattern_retain(A->pattern) : NULL;
+    FtB_Matrix_free(&A);
+    return info;
 }
 
 static GrB_Info check_arguments(const builder *b, const void *X)
@@ -536,17 +595,5 @@ GrB_Info ftb_build_strictly(FtB_Matrix *A, FtB_Type type, int64_t nrows, int64_t
                  .clash = clash,
                  .entry = (size_t)width * FtB_Type_size(type)};
     GrB_Info info = check_arguments(&b, X);
-    if (info == GrB_SUCCESS && (info = build(&b)) == GrB_SUCCESS && (info = make(A, &b)) == GrB_SUCCESS &&
-        b.perm)
-        write_perm(&b);
-    ftb_delete(b.next);
-    ftb_delete(b.base);
-    ftb_delete(b.kept);
-    ftb_delete(b.records);
-    ftb_delete(b.scratch);
-    ftb_delete(b.big);
-    ftb_delete(b.rowptr);
-    ftb_delete(b.colidx);
-    ftb_delete(b.out);
-    return info;
+    return info == GrB_SUCCESS ? run(A, &b) : info;
 }

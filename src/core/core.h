@@ -146,14 +146,21 @@ typedef struct ftb_pattern {
     int64_t nrows, ncols, nvals;
     bool wide;             /* columns are int64_t (ncols > 2^31 - 1), else int32_t */
     bool multi;            /* parallel edges may be present (rule keep) */
-    const int64_t *rowptr; /* nrows + 1 */
+    const int64_t *rowptr; /* nrows + 1; NULL: rows are listed, and nobody has asked for it */
     const void *colidx;    /* nvals, ascending in each row */
     ftb_buffer *rowptr_owner, *colidx_owner;
+    struct ftb_pattern *listed; /* the rows that have entries, alone (hypersparse.h); NULL: all are held */
+    const int64_t *numbers;     /* of such rows: row r is numbers[r] of all_rows; NULL: row r is row r */
+    int64_t all_rows;
+    ftb_buffer *numbers_owner;
+    const int64_t *columns; /* the same of columns */
+    ftb_buffer *columns_owner;
     pthread_mutex_t lock;             /* guards what follows: derived forms, built once */
     struct ftb_pattern *transpose;    /* holds no reference back; the pattern itself if it is symmetric */
     int64_t *transpose_from;          /* nvals: entry of this pattern that became the transpose's entry */
     struct ftb_partition *partitions; /* source partitions, one per width (partition.h) */
     ftb_derived *derived;
+    struct ftb_pattern *both;     /* of listed rows: these and the columns that have entries, numbered */
     struct ftb_pattern *diagonal; /* with every (i, i); holds no reference back */
     ftb_degrees degrees;
     bool counted;            /* degrees are known */
@@ -166,6 +173,8 @@ typedef struct ftb_pattern {
 /* Adopts the buffers (also on failure: then they are released). */
 ftb_pattern *ftb_pattern_new(FtB_Context ctx, int64_t nrows, int64_t ncols, ftb_buffer *rowptr,
                              ftb_buffer *colidx);
+/* All rows of a pattern of numbered ones, which is adopted, also on failure; NULL is allowed. */
+ftb_pattern *ftb_pattern_of_listed(ftb_pattern *listed);
 ftb_pattern *ftb_pattern_empty(FtB_Context ctx, int64_t nrows, int64_t ncols);
 ftb_pattern *ftb_pattern_retain(ftb_pattern *p);
 void ftb_pattern_release(ftb_pattern *p); /* NULL is allowed */
@@ -290,6 +299,8 @@ static inline bool ftb_block_whole(FtB_Block X)
 /* Makes a matrix that adopts one reference of pattern and values (also on failure). */
 GrB_Info ftb_matrix_make(FtB_Matrix *A, FtB_Context ctx, FtB_Type type, int64_t width, ftb_pattern *pattern,
                          ftb_buffer *values);
+/* A's entries by another pattern of them, which it adopts (also on failure). Nothing of A is written. */
+GrB_Info ftb_matrix_view(FtB_Matrix *V, FtB_Matrix A, ftb_pattern *pattern);
 /* A second handle of a matrix: the same pattern and values. */
 GrB_Info ftb_matrix_share(FtB_Matrix *B, FtB_Matrix A);
 /* Refuses, naming the call, what no matrix can be. */
@@ -321,6 +332,9 @@ GrB_Info ftb_arg_matrix_anywhere(FtB_Matrix *A, FtB_Arg arg, const char *name, b
 GrB_Info ftb_arg_block_anywhere(FtB_Block *X, FtB_Arg arg, const char *name, bool optional);
 /* The same, and the values are asked for on the host, for reading. */
 GrB_Info ftb_arg_matrix(FtB_Matrix *A, FtB_Arg arg, const char *name, bool optional);
+/* A matrix that may list its rows (hypersparse.h); the others give one with row pointers. */
+GrB_Info ftb_arg_matrix_listed_anywhere(FtB_Matrix *A, FtB_Arg arg, const char *name, bool optional);
+GrB_Info ftb_arg_matrix_listed(FtB_Matrix *A, FtB_Arg arg, const char *name, bool optional);
 GrB_Info ftb_arg_block(FtB_Block *X, FtB_Arg arg, const char *name, bool optional);
 
 typedef struct ftb_flags { /* a descriptor, read */

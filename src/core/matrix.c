@@ -1,5 +1,6 @@
 /* Sparse matrices: a shared pattern and, unless the width is 0, nvals x width values. */
 #include "core/draw_tables.h"
+#include "core/hypersparse.h"
 
 static GrB_Info check_matrix(FtB_Matrix A, const char *name)
 {
@@ -33,8 +34,8 @@ static ftb_buffer *new_values(FtB_Context ctx, FtB_Type type, int64_t count, int
     return ftb_buffer_new(ctx, total, FtB_Type_size(type));
 }
 
-GrB_Info ftb_matrix_make(FtB_Matrix *A, FtB_Context ctx, FtB_Type type, int64_t width, ftb_pattern *pattern,
-                         ftb_buffer *values)
+static GrB_Info make_handle(FtB_Matrix *A, FtB_Context ctx, FtB_Type type, int64_t width,
+                            ftb_pattern *pattern, ftb_buffer *values)
 {
     *A = NULL;
     FtB_Matrix made = pattern && (values || width == 0) ? ftb_new0(ctx, 1, sizeof *made) : NULL;
@@ -49,10 +50,23 @@ GrB_Info ftb_matrix_make(FtB_Matrix *A, FtB_Context ctx, FtB_Type type, int64_t 
     made->width = width;
     made->pattern = pattern;
     made->values = values;
-    ftb_buffer_describe(
-        values, &(ftb_content){FTB_KIND_MATRIX, type, pattern->nrows, pattern->ncols, pattern->nvals, width});
     *A = made;
     return GrB_SUCCESS;
+}
+
+GrB_Info ftb_matrix_make(FtB_Matrix *A, FtB_Context ctx, FtB_Type type, int64_t width, ftb_pattern *pattern,
+                         ftb_buffer *values)
+{
+    GrB_Info info = make_handle(A, ctx, type, width, pattern, values);
+    if (info == GrB_SUCCESS)
+        ftb_buffer_describe(values, &(ftb_content){FTB_KIND_MATRIX, type, ftb_rows_in_all(pattern),
+                                                   pattern->ncols, pattern->nvals, width});
+    return info;
+}
+
+GrB_Info ftb_matrix_view(FtB_Matrix *V, FtB_Matrix A, ftb_pattern *pattern)
+{
+    return make_handle(V, A->ctx, A->type, A->width, pattern, ftb_buffer_retain(A->values));
 }
 
 /* A matrix over `pattern` (adopted, also on failure) with values of zero. */
@@ -157,6 +171,8 @@ GrB_Info FtB_Matrix_shape(FtB_Matrix A, int64_t *nrows, int64_t *ncols, int64_t 
 GrB_Info FtB_Matrix_csr(FtB_Matrix A, const int64_t **rowptr, const void **colidx, const void **values)
 {
     GrB_Info info = check_matrix(A, "A");
+    if (info == GrB_SUCCESS && rowptr)
+        info = ftb_pattern_all_rows(A->pattern, "A");
     if (info != GrB_SUCCESS)
         return info;
     if (rowptr)
@@ -168,6 +184,24 @@ GrB_Info FtB_Matrix_csr(FtB_Matrix A, const int64_t **rowptr, const void **colid
     if (values)
         *values = info == GrB_SUCCESS ? ftb_values(A) : NULL;
     return info;
+}
+
+GrB_Info FtB_Matrix_tuples(FtB_Matrix A, int64_t *I, int64_t *J, void *X)
+{
+    GrB_Info info = check_matrix(A, "A");
+    if (info == GrB_SUCCESS && X)
+        info = ftb_buffer_ask_as(A->values, FTB_READ, "A");
+    if (info != GrB_SUCCESS)
+        return info;
+    const ftb_pattern *p = ftb_pattern_rows(A->pattern);
+    for (int64_t r = 0; I && r < p->nrows; r++)
+        for (int64_t e = p->rowptr[r]; e < p->rowptr[r + 1]; e++)
+            I[e] = ftb_row_number(p, r);
+    if (J)
+        ftb_cast(J, FTB_INT64, p->colidx, p->wide ? FTB_INT64 : FTB_INT32, p->nvals);
+    if (X && value_count(A) > 0)
+        memcpy(X, ftb_values(A), (size_t)value_count(A) * FtB_Type_size(A->type));
+    return GrB_SUCCESS;
 }
 
 GrB_Info FtB_Matrix_values(FtB_Block *V, FtB_Matrix A)
@@ -226,8 +260,11 @@ GrB_Info FtB_Matrix_free(FtB_Matrix *A)
 GrB_Info ftb_matrix_become(FtB_Matrix C, FtB_Matrix T)
 {
     ftb_buffer *cast = NULL;
+    GrB_Info info = ftb_matrix_whole(T);
+    if (info != GrB_SUCCESS)
+        return info;
     if (T->values && T->type != C->type) {
-        GrB_Info info = ftb_buffer_ask(T->values, FTB_READ);
+        info = ftb_buffer_ask(T->values, FTB_READ);
         if (info != GrB_SUCCESS)
             return info;
         if (!(cast = copy_values(C->ctx, T, C->type)))
@@ -242,10 +279,18 @@ GrB_Info ftb_matrix_become(FtB_Matrix C, FtB_Matrix T)
 
 GrB_Info ftb_matrix_transpose(FtB_Matrix *T, FtB_Matrix A)
 {
+    GrB_Info info = ftb_matrix_transpose_listed(T, A);
+    if (info == GrB_SUCCESS && (info = ftb_pattern_all_rows((*T)->pattern, "the transpose")) != GrB_SUCCESS)
+        FtB_Matrix_free(T);
+    return info;
+}
+
+GrB_Info ftb_matrix_transpose_listed(FtB_Matrix *T, FtB_Matrix A)
+{
     ftb_pattern *pattern;
     const int64_t *from;
     *T = NULL;
-    GrB_Info info = ftb_pattern_transpose(A->pattern, &pattern, &from);
+    GrB_Info info = ftb_pattern_transpose_listed(A->pattern, &pattern, &from);
     if (info == GrB_SUCCESS)
         info = ftb_buffer_ask(A->values, FTB_READ);
     if (info != GrB_SUCCESS)

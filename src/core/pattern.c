@@ -1,4 +1,5 @@
 /* Patterns: which entries a matrix stores. Immutable once made, shared by reference. */
+#include "core/hypersparse.h"
 #include "core/partition.h"
 #include "core/whole.h"
 
@@ -6,12 +7,11 @@
 
 #define SMALL (INT64_C(1) << 15) /* rows; below, threads cost more than they bring */
 
-ftb_pattern *ftb_pattern_new(FtB_Context ctx, int64_t nrows, int64_t ncols, ftb_buffer *rowptr,
-                             ftb_buffer *colidx)
+/* One without row pointers and entries yet; adopts the columns. */
+static ftb_pattern *without_rows(FtB_Context ctx, int64_t nrows, int64_t ncols, ftb_buffer *colidx)
 {
-    ftb_pattern *p = rowptr && colidx ? ftb_new0(ctx, 1, sizeof *p) : NULL;
+    ftb_pattern *p = colidx ? ftb_new0(ctx, 1, sizeof *p) : NULL;
     if (!p) {
-        ftb_buffer_release(rowptr);
         ftb_buffer_release(colidx);
         return NULL;
     }
@@ -19,21 +19,57 @@ ftb_pattern *ftb_pattern_new(FtB_Context ctx, int64_t nrows, int64_t ncols, ftb_
     p->ctx = ctx ? ctx : ftb_context(); /* kept alive by this very allocation */
     p->nrows = nrows;
     p->ncols = ncols;
-    p->rowptr_owner = rowptr;
     p->colidx_owner = colidx;
-    p->rowptr = ftb_buffer_data(rowptr);
     p->colidx = ftb_buffer_data(colidx);
-    p->nvals = p->rowptr[nrows];
     p->wide = ftb_col_size(ncols) == 8;
     pthread_mutex_init(&p->lock, NULL);
     return p;
 }
 
+ftb_pattern *ftb_pattern_new(FtB_Context ctx, int64_t nrows, int64_t ncols, ftb_buffer *rowptr,
+                             ftb_buffer *colidx)
+{
+    if (!rowptr) {
+        ftb_buffer_release(colidx);
+        return NULL;
+    }
+    ftb_pattern *p = without_rows(ctx, nrows, ncols, colidx);
+    if (!p) {
+        ftb_buffer_release(rowptr);
+        return NULL;
+    }
+    p->rowptr_owner = rowptr;
+    p->rowptr = ftb_buffer_data(rowptr);
+    p->nvals = p->rowptr[nrows];
+    return p;
+}
+
+ftb_pattern *ftb_pattern_of_listed(ftb_pattern *listed)
+{
+    if (!listed)
+        return NULL;
+    ftb_pattern *p =
+        without_rows(listed->ctx, listed->all_rows, listed->ncols, ftb_buffer_retain(listed->colidx_owner));
+    if (!p) {
+        ftb_pattern_release(listed);
+        return NULL;
+    }
+    p->listed = listed;
+    p->nvals = listed->nvals;
+    p->multi = listed->multi;
+    return p;
+}
+
 ftb_pattern *ftb_pattern_empty(FtB_Context ctx, int64_t nrows, int64_t ncols)
 {
-    ftb_buffer *rowptr = nrows < INT64_MAX ? ftb_buffer_new(ctx, nrows + 1, sizeof(int64_t)) : NULL;
+    const bool listed = ftb_listed_fits(nrows, 0);
+    const int64_t held = listed ? 0 : nrows;
+    ftb_buffer *rowptr = held < INT64_MAX ? ftb_buffer_new(ctx, held + 1, sizeof(int64_t)) : NULL;
     ftb_buffer *colidx = rowptr ? ftb_buffer_new(ctx, 0, 1) : NULL;
-    return ftb_pattern_new(ctx, nrows, ncols, rowptr, colidx);
+    ftb_pattern *p = ftb_pattern_new(ctx, held, ncols, rowptr, colidx);
+    if (!listed || !p)
+        return p;
+    return ftb_pattern_of_listed(ftb_pattern_number(p, nrows, ftb_buffer_new(ctx, 0, sizeof(int64_t))));
 }
 
 ftb_pattern *ftb_pattern_retain(ftb_pattern *p)
@@ -70,6 +106,10 @@ void ftb_pattern_release(ftb_pattern *p)
             gone->forget(gone);
         delete_derived(gone);
     }
+    ftb_pattern_release(p->listed);
+    ftb_pattern_release(p->both);
+    ftb_buffer_release(p->numbers_owner);
+    ftb_buffer_release(p->columns_owner);
     ftb_buffer_release(p->rowptr_owner);
     ftb_buffer_release(p->colidx_owner);
     pthread_mutex_destroy(&p->lock);

@@ -3,8 +3,9 @@
  *
  * The rows are cut into parts of about equal entries; each part counts its columns, a scan over
  * (column, part) says where each part's entries of each column start, and the parts scatter. Positions
- * depend on the entries alone, so the result is the same for any number of parts. */
-#include "core/core.h"
+ * depend on the entries alone, so the result is the same for any number of parts. Where rows are listed,
+ * before or after, entries are sorted as tuples instead, and nothing is counted for each column. */
+#include "core/hypersparse.h"
 
 typedef struct sorter {
     ftb_pattern *p;
@@ -203,12 +204,69 @@ bool ftb_pattern_transposed(ftb_pattern *p, bool from)
     return there;
 }
 
+/* ---- listed rows */
+
+/* Whether the transpose's rows, or its columns, are too many to count for each. */
+static bool by_tuples(const ftb_pattern *p)
+{
+    return p->listed || (p->nrows != p->ncols && ftb_listed_fits(p->ncols, p->nvals));
+}
+
+static bool same_listed(const ftb_pattern *a, const ftb_pattern *b)
+{
+    return a && b && a->nrows == b->nrows && a->all_rows == b->all_rows && a->ncols == b->ncols &&
+           memcmp(a->numbers, b->numbers, (size_t)a->nrows * sizeof *a->numbers) == 0 &&
+           memcmp(a->rowptr, b->rowptr, (size_t)(a->nrows + 1) * sizeof *a->rowptr) == 0 &&
+           memcmp(a->colidx, b->colidx, (size_t)a->nvals * ftb_col_size(a->ncols)) == 0;
+}
+
+/* The transpose, and `from`, of tuples. */
+static GrB_Info sort_tuples(ftb_pattern *p)
+{
+    const ftb_pattern *rows = ftb_pattern_rows(p);
+    const int64_t nvals = p->nvals;
+    int64_t *I = ftb_new(p->ctx, nvals, sizeof *I), *J = ftb_new(p->ctx, nvals, sizeof *J),
+            *to = ftb_new(p->ctx, nvals, sizeof *to), *from = ftb_new(p->ctx, nvals, sizeof *from);
+    GrB_Info info = I && J && to && from ? GrB_SUCCESS : ftb_nomem();
+    if (info == GrB_SUCCESS) {
+        for (int64_t r = 0; r < rows->nrows; r++)
+            for (int64_t e = rows->rowptr[r]; e < rows->rowptr[r + 1]; e++) {
+                I[e] = p->listed ? rows->numbers[r] : r;
+                J[e] = ftb_col(p, e);
+            }
+        info = ftb_pattern_build(&p->transpose, p->ctx, p->ncols, p->nrows, nvals, J, I, to);
+    }
+    if (info == GrB_SUCCESS) {
+        for (int64_t e = 0; e < nvals; e++)
+            from[to[e]] = e;
+        if (same_listed(p->listed, p->transpose->listed)) {
+            ftb_pattern_release(p->transpose);
+            p->transpose = p;
+        }
+        p->transpose_from = from;
+        from = NULL;
+    }
+    ftb_delete(I);
+    ftb_delete(J);
+    ftb_delete(to);
+    ftb_delete(from);
+    return info;
+}
+
+/* ---- asking */
+
 GrB_Info ftb_pattern_transpose(ftb_pattern *p, ftb_pattern **transpose, const int64_t **from)
+{
+    GrB_Info info = ftb_pattern_transpose_listed(p, transpose, from);
+    return info == GrB_SUCCESS ? ftb_pattern_all_rows(*transpose, "the transpose") : info;
+}
+
+GrB_Info ftb_pattern_transpose_listed(ftb_pattern *p, ftb_pattern **transpose, const int64_t **from)
 {
     GrB_Info info = GrB_SUCCESS;
     pthread_mutex_lock(&p->lock);
     if (!p->transpose)
-        info = build_transpose(p);
+        info = by_tuples(p) ? sort_tuples(p) : build_transpose(p);
     if (info == GrB_SUCCESS && from && !p->transpose_from)
         info = build_from(p);
     if (info == GrB_SUCCESS) {

@@ -1,16 +1,9 @@
 /* The arrays that the plan asks for: ids of the right operand's columns, values in their compute types,
  * and, for a triangle, where in the right operand each left entry starts. */
+#include "core/hypersparse.h"
+#include "core/search.h"
 #include "cpu/spgemm_run.h"
 
-#include <stdlib.h>
-
-static int compare_columns(const void *x, const void *y)
-{
-    int64_t a = *(const int64_t *)x, b = *(const int64_t *)y;
-    return (a > b) - (a < b);
-}
-
-/* 64-bit columns: dense numbers for those that occur. Called before planning, which needs their number. */
 void ftb_row_products(const ftb_spgemm *p, int64_t *counts)
 {
 #pragma omp parallel for schedule(dynamic, 256)                                                              \
@@ -23,32 +16,84 @@ void ftb_row_products(const ftb_spgemm *p, int64_t *counts)
     }
 }
 
+/* Whether columns of 32 bits get other numbers: far more of them than entries of listed rows, unless the text
+ * speaks of them, or of the mask, by the old ones. */
+static bool has_few_columns(const ftb_spgemm_product *product)
+{
+    const ftb_pattern *right = product->right;
+    const ftb_expr *text = product->semiring->message;
+    return right->numbers && ftb_listed_fits(right->ncols, right->nvals) &&
+           !(text && (ftb_expr_uses(text, "dj") || ftb_expr_uses(text, "m")));
+}
+
+/* Columns of 64 bits, or few of many: dense numbers for those that occur. Called before planning, which needs
+ * their number. */
 GrB_Info ftb_product_compact(ftb_spgemm_product *product)
 {
     ftb_spgemm *p = &product->p;
     const ftb_pattern *right = product->right;
-    if (!right->wide)
+    const int64_t nvals = right->nvals;
+    if (!right->wide && !has_few_columns(product))
         return GrB_SUCCESS;
-    int64_t *column = ftb_arena_new(&product->arena, right->nvals, sizeof *column);
-    uint32_t *id = ftb_arena_new(&product->arena, right->nvals, sizeof *id);
-    if (!column || !id)
-        return ftb_nomem();
-    memcpy(column, right->colidx, (size_t)right->nvals * sizeof *column);
-    qsort(column, (size_t)right->nvals, sizeof *column, compare_columns);
-    int64_t n = 0;
-    for (int64_t e = 0; e < right->nvals; e++)
-        if (e == 0 || column[e] != column[n - 1])
-            column[n++] = column[e];
-    for (int64_t e = 0; e < right->nvals; e++) {
-        const int64_t *at =
-            bsearch((const int64_t *)right->colidx + e, column, (size_t)n, sizeof *column, compare_columns);
-        id[e] = (uint32_t)(at - column);
+    uint32_t *id = ftb_arena_new(&product->arena, nvals, sizeof *id);
+    int64_t *J = ftb_new(product->ctx, nvals, sizeof *J), *ranks = NULL;
+    GrB_Info info = id && J ? GrB_SUCCESS : ftb_nomem();
+    if (info == GrB_SUCCESS) {
+        ftb_cast(J, FTB_INT64, right->colidx, right->wide ? FTB_INT64 : FTB_INT32, nvals);
+        info = ftb_rows_list(&product->columns, &ranks, product->ctx, J, nvals);
     }
-    p->column = column;
-    p->bid = id;
-    p->nids = n;
-    return GrB_SUCCESS;
+    if (info == GrB_SUCCESS) {
+        for (int64_t e = 0; e < nvals; e++)
+            id[e] = (uint32_t)ranks[e];
+        p->column = ftb_buffer_data(product->columns);
+        p->bid = id;
+        p->nids = product->columns->bytes / (int64_t)sizeof *p->column;
+    }
+    ftb_delete(J);
+    ftb_delete(ranks);
+    return info;
 }
+
+/* ---- listed rows */
+
+/* Where A's column of entry e is in the list; -1: nowhere. */
+static int64_t place_of(const ftb_pattern *right, const ftb_pattern *left, int64_t e)
+{
+    const int64_t k = ftb_col(left, e), at = ftb_first_not_below(right->numbers, right->nrows, k);
+    return at < right->nrows && right->numbers[at] == k ? at : -1;
+}
+
+void ftb_join_find(const ftb_pattern *left, const ftb_pattern *right, int64_t *places, int64_t *rowptr)
+{
+#pragma omp parallel for num_threads(ftb_threads_for(left->ctx, left->nvals)) schedule(dynamic, 256)
+    for (int64_t r = 0; r < left->nrows; r++) {
+        int64_t count = 0;
+        for (int64_t e = left->rowptr[r]; e < left->rowptr[r + 1]; e++) {
+            places[e] = place_of(right, left, e);
+            count += places[e] >= 0;
+        }
+        rowptr[r + 1] = count;
+    }
+    for (int64_t r = 0; r < left->nrows; r++)
+        rowptr[r + 1] += rowptr[r];
+}
+
+void ftb_join_keep(void *colidx, bool wide, int64_t *from, const int64_t *places, const int64_t *before,
+                   int64_t nvals)
+{
+    int64_t at = 0;
+    for (int64_t e = 0; e < nvals; e++) {
+        if (places[e] < 0)
+            continue;
+        if (wide)
+            ((int64_t *)colidx)[at] = places[e];
+        else
+            ((int32_t *)colidx)[at] = (int32_t)places[e];
+        from[at++] = before ? before[e] : e;
+    }
+}
+
+/* ---- forms */
 
 static GrB_Info make_ids(ftb_spgemm_form *form)
 {

@@ -1,6 +1,7 @@
 /* Rows of products whose message is a program or a C function: operands are laid side by side for up to
  * FTB_BATCH products, the message is evaluated for all of them, and the results are reduced into cells.
  * Long lists are not copied: the program reads them where they are. */
+#include "core/hypersparse.h"
 #include "cpu/interpreter.h"
 #include "cpu/reduce.h"
 #include "cpu/spgemm_run.h"
@@ -19,6 +20,7 @@ struct ftb_message_batch {
     int64_t *degree_j, *degree_k;
     double *sum_j, *sum_k;
     int64_t i, degree_i;
+    int64_t held; /* the row of the operands and the mask that i is */
     double sum_i;
     int64_t nrows, ncols;
     char *m; /* the mask's entry */
@@ -215,7 +217,7 @@ static void load_mask(struct ftb_message_batch *b, const ftb_row *row, int64_t n
     for (int64_t t = 0; t < n; t++) {
         if (row->slot[id[t]] == 0) /* not admitted: what is there is computed, and dropped */
             continue;
-        int64_t entry = mask->pattern->rowptr[b->i] + row->slot[id[t]] - 1;
+        int64_t entry = mask->pattern->rowptr[b->held] + row->slot[id[t]] - 1;
         ftb_cast(b->m + (size_t)t * to, compute,
                  (const char *)b->form->product->m + (size_t)(entry * mask->width) * size, mask->type, 1);
     }
@@ -283,8 +285,9 @@ static void flush(struct ftb_message_batch *b, ftb_spgemm_locate locate, ftb_row
 static void copy_left(struct ftb_message_batch *b, int64_t k, const char *a, size_t asize, int64_t n)
 {
     const ftb_spgemm_form *form = b->form;
+    const int64_t number = ftb_row_number(form->product->right, k);
     for (int64_t t = b->count; t < b->count + n; t++)
-        b->k[t] = k;
+        b->k[t] = number;
     if (used(b, FTB_NAME_DK))
         for (int64_t t = b->count; t < b->count + n; t++)
             b->degree_k[t] = form->product->inner.degree[k];
@@ -323,16 +326,17 @@ static void run_direct(struct ftb_message_batch *b, ftb_spgemm_locate locate, ft
     size_t bsize = FtB_Type_size(message->btype) * (size_t)message->bwidth;
     int64_t degree = form->product->inner.degree ? form->product->inner.degree[k] : 0;
     double sum = form->product->inner.sum ? form->product->inner.sum[k] : 0;
+    const int64_t number = ftb_row_number(form->product->right, k);
     flush(b, locate, row);
     for (int64_t e = first; e < last; e += FTB_BATCH) {
         int64_t n = ftb_min(last - e, FTB_BATCH);
         set_operand(b, FTB_NAME_A, a, 0);
         set_operand(b, FTB_NAME_B, form->p.bval ? (const char *)form->p.bval + (size_t)e * bsize : b->b,
                     form->p.bval ? message->bwidth : 0);
-        set_operand(b, FTB_NAME_K, &k, 0);
+        set_operand(b, FTB_NAME_K, &number, 0);
         set_operand(b, FTB_NAME_DK, &degree, 0);
         set_operand(b, FTB_NAME_SK, &sum, 0);
-        run(b, locate, row, n, ids_of(b, e, n, b->id), NULL, k);
+        run(b, locate, row, n, ids_of(b, e, n, b->id), NULL, number);
     }
 }
 
@@ -343,7 +347,8 @@ void ftb_batch_row(struct ftb_message_batch *b, int64_t i, ftb_spgemm_locate loc
     const ftb_sparse_message *message = &form->product->message;
     size_t asize = FtB_Type_size(message->atype) * (size_t)message->awidth;
     size_t bsize = FtB_Type_size(message->btype) * (size_t)message->bwidth;
-    b->i = i;
+    b->held = i;
+    b->i = ftb_row_number(form->product->left, i);
     b->degree_i = form->product->rows.degree ? form->product->rows.degree[i] : 0;
     b->sum_i = form->product->rows.sum ? form->product->rows.sum[i] : 0;
     if (!p->aval) { /* every entry counts as 1 */

@@ -96,8 +96,8 @@ GrB_Info ftb_product_hot_facts(ftb_spgemm_product *product)
                                                          : FTB_HOT_FACTORS;
     f->hot_line = lookups[ftb_isa()];
     f->hot_dual = product->factors.back != product->factors.table;
-    if ((f->hot_form == FTB_HOT_FACTORS && product->factors.unit <= 0) || product->p.awide || right->wide ||
-        right->multi || product->mask || f->products <= 0)
+    if ((f->hot_form == FTB_HOT_FACTORS && product->factors.unit <= 0) || product->p.awide ||
+        product->p.column || right->multi || product->mask || f->products <= 0)
         return GrB_SUCCESS;
     uint32_t *rank = ftb_new(product->ctx, right->ncols, sizeof *rank);
     GrB_Info info = rank ? rank_columns(product, NULL, rank) : ftb_nomem();

@@ -80,6 +80,24 @@ static GrB_Info append_rowptr(ftb_arrays_target *t, FtB_Context ctx, const int64
     return info;
 }
 
+/* The row of every entry. */
+static GrB_Info append_numbers(ftb_arrays_target *t, FtB_Context ctx, const FtB_Rows *rows)
+{
+    const int64_t room = t->block_bytes / 8, count = rows->rowptr[rows->nrows];
+    int64_t *block = t->block, r = 0;
+    GrB_Info info = GrB_SUCCESS;
+    for (int64_t e = 0; e < count && info == GrB_SUCCESS; e += room) {
+        const int64_t n = ftb_min(room, count - e);
+        for (int64_t b = 0; b < n; b++) {
+            while (e + b >= rows->rowptr[r + 1])
+                r++;
+            block[b] = rows->row0 + r;
+        }
+        info = append(t, ctx, &t->rowptr, block, n * (int64_t)sizeof *block);
+    }
+    return info;
+}
+
 static GrB_Info append_values(ftb_arrays_target *t, FtB_Context ctx, const FtB_Rows *rows, int64_t count)
 {
     size_t from = FtB_Type_size(rows->type), to = FtB_Type_size(t->stored);
@@ -111,8 +129,12 @@ GrB_Info ftb_arrays_rows(FtB_Sink sink, const FtB_Rows *rows)
     GrB_Info info;
     if (t->gap_end > 0 && t->colidx.at + t->colidx.bytes > t->gap_end - columns)
         return ftb_file_failed(ftb_arrays_file(t), EFBIG);
-    FTB_CHECK(append_rowptr(t, ctx, NULL, rows->row0 - t->next));
-    FTB_CHECK(append_rowptr(t, ctx, rows->rowptr, rows->nrows));
+    if (t->tuples) {
+        FTB_CHECK(append_numbers(t, ctx, rows));
+    } else {
+        FTB_CHECK(append_rowptr(t, ctx, NULL, rows->row0 - t->next));
+        FTB_CHECK(append_rowptr(t, ctx, rows->rowptr, rows->nrows));
+    }
     FTB_CHECK(append(t, ctx, &t->colidx, rows->colidx, columns));
     FTB_CHECK(append_values(t, ctx, rows, count));
     t->nvals += count;
@@ -124,7 +146,9 @@ GrB_Info ftb_arrays_last_rows(FtB_Sink sink)
 {
     ftb_arrays_target *t = sink->state;
     ftb_stream *const streams[] = {&t->rowptr.stream, &t->colidx.stream, &t->values.stream};
-    GrB_Info info = append_rowptr(t, sink->shape.ctx, NULL, sink->shape.nrows + 1 - t->next);
+    GrB_Info info = GrB_SUCCESS;
+    if (!t->tuples)
+        info = append_rowptr(t, sink->shape.ctx, NULL, sink->shape.nrows + 1 - t->next);
     return info == GrB_SUCCESS ? ftb_file_settle(ftb_arrays_file(t), streams, 3) : info;
 }
 

@@ -17,6 +17,7 @@ typedef struct ftb_arrays_target {
     ftb_growing rowptr, colidx, values;
     int64_t gap_end;  /* the columns must stay below it; 0: there is room for just what was announced */
     bool checked;     /* CRCs are wanted */
+    bool tuples;      /* in place of row pointers there is a row for every entry, of 8 bytes */
     int rowptr_bytes; /* 4 or 8 */
     FtB_Type stored;  /* dtype in the file */
     int64_t next;     /* rows below it have their row pointer */

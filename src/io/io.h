@@ -6,6 +6,8 @@
 
 /* A sink that collects a matrix: *A is made (with `type`, 0: the rows' own) by ftb_sink_end. Room grows
  * in place (one realloc of each array), so the peak is the result plus one chunk. */
+/* A's rows go to the sink, which is begun and ended. (sink_file.c) */
+GrB_Info ftb_sink_take(FtB_Sink sink, FtB_Matrix A);
 GrB_Info ftb_sink_matrix(FtB_Sink *sink, FtB_Context ctx, FtB_Matrix *A, FtB_Type type);
 
 /* ---- formats (formats.c): rows of FTB_FORMATS, and what reads and writes them (format.h) */

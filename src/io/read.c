@@ -1,4 +1,5 @@
 /* FtB_Matrix_read: which reader a file is for. */
+#include "core/hypersparse.h"
 #include "core/options.h"
 #include "io/format.h"
 
@@ -19,12 +20,10 @@ static GrB_Info check_finite(FtB_Matrix A, const char *name)
 {
     if (!A->values || !ftb_type_float(A->type))
         return GrB_SUCCESS;
-    int64_t row = 0, at = ftb_find_not_finite(A->ctx, ftb_values(A), A->type, A->pattern->nvals * A->width);
+    const int64_t at = ftb_find_not_finite(A->ctx, ftb_values(A), A->type, A->pattern->nvals * A->width);
     if (at < 0)
         return GrB_SUCCESS;
-    const int64_t e = at / A->width;
-    while (A->pattern->rowptr[row + 1] <= e)
-        row++;
+    const int64_t e = at / A->width, row = ftb_row_of_entry(A->pattern, e);
     return ftb_fail(FTB_FORMAT, "%s: the value of entry (%lld, %lld) is %g; expected a finite number", name,
                     (long long)row, (long long)ftb_col(A->pattern, e),
                     ftb_get_real(ftb_values(A), A->type, at));

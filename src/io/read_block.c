@@ -1,4 +1,5 @@
 /* FtB_Block_read: which reader a file is for, and what becomes of its values. */
+#include "core/hypersparse.h"
 #include "core/options.h"
 #include "core/words.h"
 #include "io/format.h"
@@ -22,9 +23,7 @@ static GrB_Info read_options(FtB_Block_read_options *o, const FtB_Block_read_opt
 static GrB_Info unfit(FtB_Matrix A, int64_t e, FtB_Type type, const char *name)
 {
     char value[FTB_WORDS];
-    int64_t row = 0;
-    while (A->pattern->rowptr[row + 1] <= e)
-        row++;
+    const int64_t row = ftb_row_of_entry(A->pattern, e);
     return ftb_fail(FTB_FORMAT, "%s: the value of entry (%lld, %lld) is %s, which %s cannot hold", name,
                     (long long)row, (long long)ftb_col(A->pattern, e),
                     ftb_value_text(value, ftb_values(A), A->type, e), FtB_Type_name(type));
@@ -32,7 +31,7 @@ static GrB_Info unfit(FtB_Matrix A, int64_t e, FtB_Type type, const char *name)
 
 static GrB_Info scatter(ftb_dense *d, FtB_Matrix A, FtB_Type type, const char *name)
 {
-    const ftb_pattern *p = A->pattern;
+    const ftb_pattern *p = A->pattern, *held = ftb_pattern_rows(A->pattern);
     const int64_t one = 1, n = p->ncols;
     int64_t cells;
     if (A->width > 1)
@@ -53,9 +52,9 @@ static GrB_Info scatter(ftb_dense *d, FtB_Matrix A, FtB_Type type, const char *n
         return unfit(A, bad, d->type, name);
     char *data = d->data;
 #pragma omp parallel for schedule(dynamic, 256) num_threads(ftb_threads(d->ctx)) if (p->nvals > 65536)
-    for (int64_t i = 0; i < p->nrows; i++)
-        for (int64_t e = p->rowptr[i]; e < p->rowptr[i + 1]; e++)
-            ftb_cast(data + (i * n + ftb_col(p, e)) * size, d->type,
+    for (int64_t r = 0; r < held->nrows; r++)
+        for (int64_t e = held->rowptr[r]; e < held->rowptr[r + 1]; e++)
+            ftb_cast(data + (ftb_row_number(held, r) * n + ftb_col(p, e)) * size, d->type,
                      values ? values + e * from : (const char *)&one, values ? A->type : FTB_INT64, 1);
     return GrB_SUCCESS;
 }

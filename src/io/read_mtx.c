@@ -4,6 +4,7 @@
  * then copied behind what is there so far. As long as entries come in row order that is the CSR form itself
  * (half of the time goes into touching new memory, so tuples cost as much as parsing); else tuples, which
  * are sorted at the end. Symmetric files are mirrored when their diagonal has been counted. */
+#include "core/hypersparse.h"
 #include "io/format.h"
 #include "io/mtx.h"
 
@@ -282,7 +283,8 @@ static GrB_Info start(reader *r, FtB_Context ctx, const FtB_Read_options *option
         h->field = MTX_SINGLE;
     if (h->field == MTX_INTEGER && options->type == FTB_UINT64)
         h->field = MTX_UNSIGNED;
-    bool csr = h->symmetry == MTX_GENERAL && options->duplicates != FTB_DUP_COUNT;
+    bool csr = h->symmetry == MTX_GENERAL && options->duplicates != FTB_DUP_COUNT &&
+               !ftb_listed_fits(h->nrows, h->nvals);
     FTB_CHECK(ftb_tuples_start(&rounds->tuples, ctx, h->nrows, h->ncols, h->field != MTX_PATTERN, csr,
                                options->duplicates == FTB_DUP_ERROR));
     /* Room for all at once, unless a pipe's size line asks for more than there is: it must deliver first. */

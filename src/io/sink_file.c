@@ -1,4 +1,5 @@
 /* Sinks that write files, and FtB_Matrix_write, which drives one with the rows of a matrix. */
+#include "core/hypersparse.h"
 #include "io/format.h"
 
 /* ---- sinks */
@@ -48,21 +49,29 @@ GrB_Info FtB_Sink_file(FtB_Sink *sink, const char *path, FtB_Format format, FtB_
 
 #define CHUNK_ENTRIES (4 << 20) /* between two looks at the cancel flag */
 
+/* Rows from r on that a chunk takes: of listed ones those without gaps between them. */
+static int64_t chunk_rows(const ftb_pattern *p, int64_t r, int64_t room)
+{
+    const int64_t first = p->rowptr[r];
+    int64_t n = 1;
+    while (n < room && r + n < p->nrows && p->rowptr[r + n + 1] - first <= CHUNK_ENTRIES &&
+           ftb_row_number(p, r + n) == ftb_row_number(p, r) + n)
+        n++;
+    return n;
+}
+
 static GrB_Info write_rows(FtB_Sink sink, FtB_Matrix A)
 {
-    const ftb_pattern *p = A->pattern;
+    const ftb_pattern *p = ftb_pattern_rows(A->pattern);
     size_t column = ftb_col_size(p->ncols), value = FtB_Type_size(A->type) * (size_t)A->width;
     const int64_t room = 1 << 16; /* rows of a chunk */
     int64_t *rowptr = ftb_new(A->ctx, ftb_min(room, p->nrows) + 1, sizeof *rowptr);
     GrB_Info info = rowptr ? GrB_SUCCESS : ftb_nomem();
     for (int64_t i = 0; i < p->nrows && info == GrB_SUCCESS;) {
-        int64_t n = 0, first = p->rowptr[i];
-        do
-            n++;
-        while (n < room && i + n < p->nrows && p->rowptr[i + n + 1] - first <= CHUNK_ENTRIES);
+        const int64_t n = chunk_rows(p, i, room), first = p->rowptr[i];
         for (int64_t r = 0; r <= n; r++)
             rowptr[r] = p->rowptr[i + r] - first;
-        FtB_Rows rows = {.row0 = i,
+        FtB_Rows rows = {.row0 = ftb_row_number(p, i),
                          .nrows = n,
                          .ncols = p->ncols,
                          .rowptr = rowptr,
@@ -77,6 +86,26 @@ static GrB_Info write_rows(FtB_Sink sink, FtB_Matrix A)
             info = ftb_progress(A->ctx, (double)p->rowptr[i], (double)p->nvals, "entries written");
     }
     ftb_delete(rowptr);
+    return info;
+}
+
+GrB_Info ftb_sink_take(FtB_Sink sink, FtB_Matrix A)
+{
+    const ftb_pattern *p = A->pattern;
+    const ftb_sink_shape shape = {.ctx = A->ctx,
+                                  .nrows = p->nrows,
+                                  .ncols = p->ncols,
+                                  .nvals = p->nvals,
+                                  .type = A->type,
+                                  .width = A->width,
+                                  .base = 1};
+    GrB_Info info = ftb_sink_begin(sink, &shape);
+    if (info != GrB_SUCCESS)
+        return info;
+    info = write_rows(sink, A);
+    if (info == GrB_SUCCESS)
+        return ftb_sink_end(sink);
+    ftb_sink_abort(sink);
     return info;
 }
 

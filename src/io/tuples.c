@@ -1,5 +1,6 @@
 /* Tuples that a reader collects before they become a matrix. */
 #include "core/duplicates.h"
+#include "core/hypersparse.h"
 #include "core/words.h"
 #include "io/input.h"
 
@@ -233,7 +234,8 @@ GrB_Info ftb_tuples_build(FtB_Matrix *A, ftb_tuples *t, FtB_Type type, const FtB
     GrB_Info info = GrB_SUCCESS;
     if (t->valued) /* in place: no type is wider than 8 bytes */
         ftb_cast(t->X, wanted, t->X, type, t->nvals);
-    if (!t->csr && options->duplicates != FTB_DUP_COUNT && ascending(t))
+    if (!t->csr && options->duplicates != FTB_DUP_COUNT && !ftb_listed_fits(t->nrows, t->nvals) &&
+        ascending(t))
         info = compress(t);
     if (info != GrB_SUCCESS)
         return info;

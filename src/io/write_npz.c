@@ -1,6 +1,7 @@
 /* npz files as scipy.sparse.save_npz writes them: a zip archive of stored .npy arrays. We write the archive
  * ourselves, because the arrays' lengths and checksums are only known when all rows have come. Sizes are
  * always given in 64 bits. Format: PKWARE's APPNOTE, sections 4.3 and 4.5.3. */
+#include "core/hypersparse.h"
 #include "io/arrays_sink.h"
 #include "io/npy.h"
 
@@ -138,8 +139,9 @@ static int64_t data_at(const member *m) { return m->at + LOCAL_BYTES(m->name) + 
 
 static GrB_Info npz_begin(FtB_Sink sink, const ftb_sink_shape *shape)
 {
-    static const char *const names[MEMBERS] = {"format.npy", "shape.npy", "indptr.npy", "indices.npy",
-                                               "data.npy"};
+    static const char *const names[2][MEMBERS] = {
+        {"format.npy", "shape.npy", "indptr.npy", "indices.npy", "data.npy"},
+        {"format.npy", "shape.npy", "row.npy", "col.npy", "data.npy"}};
     npz_state *s = sink->state;
     ftb_arrays_target *t = &s->arrays;
     member *m = s->member;
@@ -150,10 +152,13 @@ static GrB_Info npz_begin(FtB_Sink sink, const ftb_sink_shape *shape)
                         t->target.path, (long long)shape->width);
     t->checked = true;
     t->stored = shape->width == 0 ? FTB_BOOL : shape->type == FTB_BF16 ? FTB_FP32 : shape->type;
+    t->tuples = shape->nvals >= 0 && ftb_listed_fits(shape->nrows, shape->nvals);
     t->rowptr_bytes = column == 4 && shape->nvals >= 0 && shape->nvals <= INT32_MAX ? 4 : 8;
     for (int i = 0; i < MEMBERS; i++)
-        m[i].name = names[i];
-    if (__builtin_mul_overflow(shape->nrows + 1, t->rowptr_bytes, &rows))
+        m[i].name = names[t->tuples][i];
+    if (t->tuples)
+        rows = shape->nvals * (int64_t)sizeof(int64_t);
+    else if (__builtin_mul_overflow(shape->nrows + 1, t->rowptr_bytes, &rows))
         return ftb_fail(GrB_INVALID_VALUE, "%s: %lld rows are too many", t->target.path,
                         (long long)shape->nrows);
     FTB_CHECK(ftb_arrays_open(sink));
@@ -191,11 +196,11 @@ static GrB_Info npz_end(FtB_Sink sink)
         FTB_CHECK(ftb_file_close_gap(file, t->colidx.at + t->colidx.bytes, &m[DATA].at,
                                      t->values.bytes ? t->values.at - m[DATA].at + t->values.bytes : 0));
     snprintf(count, sizeof count, "(%lld,)", (long long)t->nvals);
-    snprintf(rows, sizeof rows, "(%lld,)", (long long)sink->shape.nrows + 1);
-    FTB_CHECK(finish_small(file, &m[FORMAT], "S3", "()", "csr", 3));
+    snprintf(rows, sizeof rows, "(%lld,)", (long long)(t->tuples ? t->nvals : sink->shape.nrows + 1));
+    FTB_CHECK(finish_small(file, &m[FORMAT], "S3", "()", t->tuples ? "coo" : "csr", 3));
     FTB_CHECK(finish_small(file, &m[SHAPE], "i8", "(2,)", dimensions, sizeof dimensions));
-    FTB_CHECK(finish_member(file, &m[INDPTR], t->rowptr_bytes == 8 ? "i8" : "i4", rows, t->rowptr.bytes,
-                            t->rowptr.crc));
+    FTB_CHECK(finish_member(file, &m[INDPTR], t->tuples || t->rowptr_bytes == 8 ? "i8" : "i4", rows,
+                            t->rowptr.bytes, t->rowptr.crc));
     FTB_CHECK(finish_member(file, &m[INDICES], ftb_col_size(sink->shape.ncols) == 8 ? "i8" : "i4", count,
                             t->colidx.bytes, t->colidx.crc));
     FTB_CHECK(finish_member(file, &m[DATA], ftb_npy_dtype(t->stored), count, t->values.bytes, t->values.crc));

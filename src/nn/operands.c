@@ -1,6 +1,7 @@
 /* Operands of products by name, and the shape of a message over them, found before they hold anything. */
 #include "nn/multiply.h"
 
+#include "core/hypersparse.h"
 #include "expr/rewrite.h"
 #include "expr/score.h"
 #include "ops/spmm.h"
@@ -205,6 +206,7 @@ GrB_Info ftb_nn_message_shape(ftb_nn_shape *shape, FtB_Semiring s, const ftb_nn_
     *shape = (ftb_nn_shape){0};
     if (!p)
         return ftb_nomem();
+    info = ftb_pattern_all_rows(p, "A");
     for (int k = 0; k < o->count && info == GrB_SUCCESS; k++)
         info = ftb_nn_stand_in(&X[k], o->tape->nodes[o->in[k]], k != o->src && k != o->dst && k != o->edge);
     if (info == GrB_SUCCESS)

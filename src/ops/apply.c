@@ -98,7 +98,7 @@ GrB_Info FtB_apply(FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB_Arg op, FtB_Arg A, F
     ftb_pattern *pattern = call.A->pattern;
     ftb_map_input x = ftb_map_entries(call.A);
     FTB_CHECK(ftb_map_new(&map, call.ctx, call.op, &x, NULL, pattern, threads));
-    FTB_CHECK(ftb_map_check_rows(map, pattern->nrows, pattern->ncols));
+    FTB_CHECK(ftb_map_check_rows(map, ftb_rows_in_all(pattern), pattern->ncols));
     FtB_Type type = call.accum ? map->type : call.C->type; /* one cast: here, or by accum */
     FTB_CHECK(ftb_write_check(call.C, call.M, &call.flags, call.accum, type, map->width));
     values = ftb_values_new(call.ctx, pattern->nvals, map->width, type);

@@ -15,11 +15,11 @@ GrB_Info ftb_call_ask(const ftb_call *call)
 static GrB_Info unwrap(ftb_call *call, const ftb_slots *s)
 {
     GrB_Info info = GrB_SUCCESS;
-    FTB_CHECK(ftb_arg_matrix_anywhere(&call->C, s->C, "C", false));
-    FTB_CHECK(ftb_arg_matrix_anywhere(&call->M, s->M, "M", true));
-    FTB_CHECK(ftb_arg_matrix_anywhere(&call->A, s->A, "A", false));
+    FTB_CHECK(ftb_arg_matrix_listed_anywhere(&call->C, s->C, "C", false));
+    FTB_CHECK(ftb_arg_matrix_listed_anywhere(&call->M, s->M, "M", true));
+    FTB_CHECK(ftb_arg_matrix_listed_anywhere(&call->A, s->A, "A", false));
     if (s->has_B)
-        FTB_CHECK(ftb_arg_matrix_anywhere(&call->B, s->B, "B", false));
+        FTB_CHECK(ftb_arg_matrix_listed_anywhere(&call->B, s->B, "B", false));
     if (!s->anywhere)
         FTB_CHECK(ftb_call_ask(call));
     FTB_CHECK(ftb_arg_descriptor(&call->flags, s->desc));
@@ -41,6 +41,26 @@ static GrB_Info check_shape(FtB_Matrix C, FtB_Matrix A, const char *name, bool t
                     (long long)C->pattern->nrows, (long long)C->pattern->ncols);
 }
 
+/* A, and B beside it, as kernels see them: rows that are listed, where all are, and the same of both. */
+static GrB_Info hold_rows(ftb_call *call)
+{
+    GrB_Info info = GrB_SUCCESS;
+    if (call->A->pattern->listed && (!call->B || call->B->pattern->listed)) {
+        info = call->B ? ftb_matrix_align(call->held, call->A, call->B, NULL)
+                       : ftb_matrix_rows(&call->held[0], call->A);
+        if (info == GrB_SUCCESS) {
+            call->A = call->held[0];
+            call->B = call->held[1];
+        }
+        return info;
+    }
+    FTB_CHECK(ftb_pattern_all_rows(call->A->pattern, "A"));
+    if (call->B)
+        info = ftb_pattern_all_rows(call->B->pattern, "B");
+done:
+    return info;
+}
+
 GrB_Info ftb_call_begin(ftb_call *call, const ftb_slots *slots)
 {
     *call = (ftb_call){0};
@@ -52,13 +72,14 @@ GrB_Info ftb_call_begin(ftb_call *call, const ftb_slots *slots)
     if (call->B)
         FTB_CHECK(check_shape(call->C, call->B, "B", call->flags.transpose1));
     if (call->flags.transpose0) {
-        FTB_CHECK(ftb_matrix_transpose(&call->transposed[0], call->A));
+        FTB_CHECK(ftb_matrix_transpose_listed(&call->transposed[0], call->A));
         call->A = call->transposed[0];
     }
     if (call->B && call->flags.transpose1) {
-        FTB_CHECK(ftb_matrix_transpose(&call->transposed[1], call->B));
+        FTB_CHECK(ftb_matrix_transpose_listed(&call->transposed[1], call->B));
         call->B = call->transposed[1];
     }
+    info = hold_rows(call);
 done:
     return info;
 }
@@ -67,6 +88,8 @@ GrB_Info ftb_call_end(ftb_call *call, GrB_Info info)
 {
     FtB_Matrix_free(&call->transposed[0]);
     FtB_Matrix_free(&call->transposed[1]);
+    for (int n = 0; n < 3; n++)
+        FtB_Matrix_free(&call->held[n]);
     FtB_Op_free(&call->accum);
     FtB_Op_free(&call->op);
     if (info == FTB_CANCELLED)

@@ -31,7 +31,9 @@ static GrB_Info prepare(ftb_merge_job *w, FtB_Context ctx, const ftb_merge_rule 
     if (rule->combine && rule->op)
         info = ftb_map_new(&w->map, ctx, rule->op, &x, &y, NULL, w->threads);
     if (info == GrB_SUCCESS && w->map)
-        info = ftb_map_check_rows(w->map, w->left->nrows, w->left->ncols);
+        info = ftb_map_check_rows(w->map, ftb_rows_in_all(w->left), w->left->ncols);
+    if (info == GrB_SUCCESS && w->map)
+        w->map->numbers = w->left->numbers;
     if (info == GrB_SUCCESS) {
         w->type = rule->type ? rule->type : w->map->type;
         w->width = rule->width >= 0 ? rule->width : w->map->width;
@@ -52,6 +54,8 @@ GrB_Info ftb_merge(FtB_Matrix *out, int *same, FtB_Context ctx, const ftb_merge_
     *out = NULL;
     if (same)
         *same = 0;
+    FTB_CHECK(ftb_pattern_all_rows(rule->left->pattern, "the left matrix"));
+    FTB_CHECK(ftb_pattern_all_rows(rule->right->pattern, "the right matrix"));
     FTB_CHECK(prepare(&w, ctx, rule));
     rowptr = ftb_buffer_new(ctx, nrows + 1, sizeof(int64_t));
     if (!rowptr)
@@ -73,7 +77,7 @@ GrB_Info ftb_merge(FtB_Matrix *out, int *same, FtB_Context ctx, const ftb_merge_
     if (w.map)
         ftb_map_output(w.map, w.values, w.type);
     FTB_CHECK(ftb_merge_fill(&w));
-    pattern = ftb_pattern_new(ctx, nrows, ncols, rowptr, colidx);
+    pattern = ftb_pattern_number_as(ftb_pattern_new(ctx, nrows, ncols, rowptr, colidx), rule->left->pattern);
     rowptr = colidx = NULL;
     if (!pattern)
         FTB_CHECK(ftb_nomem());

@@ -2,6 +2,7 @@
 #ifndef FTB_MERGE_H
 #define FTB_MERGE_H
 
+#include "core/hypersparse.h"
 #include "cpu/entries/entry_map.h"
 #include "ops/ops.h"
 

@@ -249,7 +249,7 @@ GrB_Info FtB_reduce_scalar(void *s, FtB_Type type, FtB_Arg monoid, FtB_Arg A)
     if (!ftb_type_valid(type))
         return ftb_fail(GrB_INVALID_VALUE, "type is %d, which is not an FtB_Type", (int)type);
     info = A.kind == FTB_KIND_VECTOR ? ftb_arg_vector(&v, A, "A", false)
-                                     : ftb_arg_matrix_anywhere(&matrix, A, "A", false);
+                                     : ftb_arg_matrix_listed_anywhere(&matrix, A, "A", false);
     if (info != GrB_SUCCESS)
         goto done;
     r.ctx = v ? v->ctx : matrix->ctx;

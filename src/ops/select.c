@@ -13,10 +13,12 @@
 GrB_Info ftb_keep(FtB_Matrix *T, FtB_Context ctx, FtB_Matrix A, const uint8_t *keep)
 {
     ftb_pattern *p = A->pattern, *pattern;
-    ftb_buffer *rowptr = ftb_buffer_new(ctx, p->nrows + 1, sizeof(int64_t)), *colidx = NULL, *values = NULL;
-    GrB_Info info = GrB_SUCCESS;
+    ftb_buffer *rowptr = NULL, *colidx = NULL, *values = NULL;
+    GrB_Info info = ftb_pattern_all_rows(p, "the matrix");
     *T = NULL;
-    if (!rowptr)
+    if (info != GrB_SUCCESS)
+        return info;
+    if (!(rowptr = ftb_buffer_new(ctx, p->nrows + 1, sizeof(int64_t))))
         return ftb_nomem();
     ftb_kept w = {.ctx = ctx, .p = p, .keep = keep, .rowptr = ftb_buffer_data(rowptr)};
     int64_t nvals = ftb_keep_count(&w);
@@ -30,7 +32,7 @@ GrB_Info ftb_keep(FtB_Matrix *T, FtB_Context ctx, FtB_Matrix A, const uint8_t *k
         w.entry = (size_t)A->width * FtB_Type_size(A->type);
     }
     ftb_keep_fill(&w);
-    pattern = ftb_pattern_new(ctx, p->nrows, p->ncols, rowptr, colidx);
+    pattern = ftb_pattern_number_as(ftb_pattern_new(ctx, p->nrows, p->ncols, rowptr, colidx), p);
     rowptr = colidx = NULL;
     if (pattern)
         pattern->multi = p->multi;
@@ -60,7 +62,7 @@ GrB_Info FtB_select(FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB_Arg op, FtB_Arg A, 
     int threads = ftb_threads_for(call.ctx, call.A->pattern->nvals);
     ftb_map_input x = ftb_map_entries(call.A);
     FTB_CHECK(ftb_map_new(&map, call.ctx, call.op, &x, NULL, call.A->pattern, threads));
-    FTB_CHECK(ftb_map_check_rows(map, call.A->pattern->nrows, call.A->pattern->ncols));
+    FTB_CHECK(ftb_map_check_rows(map, ftb_rows_in_all(call.A->pattern), call.A->pattern->ncols));
     if (map->width != 1)
         FTB_CHECK(ftb_fail(GrB_DIMENSION_MISMATCH,
                            "op gives %lld values per entry; expected one, zero or not",

@@ -61,8 +61,11 @@ void ftb_explain_mxv(const ftb_mxv_plan *plan, const ftb_mxv_facts *f, const ftb
 {
     const bool asked = plan->forced & ~plan->chosen & FTB_MXV_SET_WAY;
     fprintf(file, "operation        w[%lld] = A[%lld entries] x u[%lld of %lld places, %s]\n",
-            (long long)f->receivers, (long long)f->nvals, (long long)f->entries, (long long)f->senders,
-            f->form);
+            (long long)(f->whole[0] ? f->whole[0] : f->receivers), (long long)f->nvals, (long long)f->entries,
+            (long long)(f->whole[0] ? f->whole[1] : f->senders), f->form);
+    if (f->whole[0])
+        fprintf(file, "hypersparse      entries at %lld places of w, %lld of u\n", (long long)f->receivers,
+                (long long)f->senders);
     fprintf(file, "machine          ");
     ftb_machine_print(machine, file);
     fprintf(file, "\nway              %s <- %s\n", ways[plan->way], ftb_origin_mark(plan->origin, asked));

@@ -18,12 +18,13 @@ typedef enum ftb_mxv_way {
 /* Receivers are the places of the result, senders those of the vector. */
 typedef struct ftb_mxv_facts {
     int64_t receivers, senders;
-    int64_t nvals;   /* of the matrix */
-    int64_t entries; /* of the vector */
-    int64_t edges;   /* of the matrix's entries those that meet one of the vector's */
-    bool counted;    /* else that is what a vector like this meets in the mean */
-    int64_t open;    /* receivers that a mask admits, more or less */
-    int64_t listed;  /* those that a product of all rows is made for */
+    int64_t whole[2]; /* of a matrix that lists its rows: so many there are in all; else 0 */
+    int64_t nvals;    /* of the matrix */
+    int64_t entries;  /* of the vector */
+    int64_t edges;    /* of the matrix's entries those that meet one of the vector's */
+    bool counted;     /* else that is what a vector like this meets in the mean */
+    int64_t open;     /* receivers that a mask admits, more or less */
+    int64_t listed;   /* those that a product of all rows is made for */
     int threads;
     bool all;                  /* the vector has no gaps */
     bool first;                /* a receiver's first message decides: nobody looks further */

@@ -173,6 +173,12 @@ void ftb_explain_spgemm(const ftb_spgemm_plan *plan, const ftb_spgemm_facts *f, 
     ftb_spgemm_plan_get(plan, f, "chunks", &chunks);
     fprintf(file, "operation        C[%lld x %lld] = A[%lld entries] x B[%lld entries], kernel %s\n",
             (long long)f->nrows, (long long)f->ncols, (long long)f->avals, (long long)f->bvals, f->kernel);
+    if (f->all_rows[0])
+        fprintf(file, "hypersparse      A lists %lld of %lld rows\n", (long long)f->nrows,
+                (long long)f->all_rows[0]);
+    if (f->all_rows[1])
+        fprintf(file, "hypersparse      B lists %lld of %lld rows, and A's other columns meet none\n",
+                (long long)f->ninner, (long long)f->all_rows[1]);
     fprintf(file, "machine          %d cores, L1 %lld KiB, L2 %lld KiB\n", m->cores, (long long)m->l1 / 1024,
             (long long)m->l2 / 1024);
     fprintf(file, "products         ");

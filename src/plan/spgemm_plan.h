@@ -23,9 +23,10 @@ typedef enum ftb_hot_form {
 /* What is known about the operands. Bytes are of one item. */
 typedef struct ftb_spgemm_facts {
     int64_t nrows, ncols, ninner, avals, bvals;
-    double products;         /* exactly, without triangle */
-    int64_t longest_row;     /* most products of one row, in the form that would be run full */
-    double entries_bound;    /* computed: sum over rows of min(products, ncols) */
+    int64_t all_rows[2];  /* of operands that list nrows and ninner rows: there are so many in all; else 0 */
+    double products;      /* exactly, without triangle */
+    int64_t longest_row;  /* most products of one row, in the form that would be run full */
+    double entries_bound; /* computed: sum over rows of min(products, ncols) */
     double entries_estimate; /* by sampled rows; < 0: not estimated */
     double kept_bound;       /* delivered: what triangle, mask, top-k and filters over vertices leave */
     double kept_estimate;    /* likewise */

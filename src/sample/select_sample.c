@@ -1,5 +1,6 @@
 /* S(r,:) = some entries of A(rows[r],:): FtB_select_sample. */
 #include "core/draws.h"
+#include "core/hypersparse.h"
 #include "core/options.h"
 #include "sample/selector.h"
 
@@ -65,6 +66,8 @@ static GrB_Info read_matrix(call *c, FtB_Arg rows)
     if (info == GrB_SUCCESS)
         info = FtB_mxm(FTB_ARG(c->product), FtB_Arg_none(), FtB_Arg_none(), FTB_ARG("plus : a * b"),
                        FTB_ARG(Q), FTB_ARG(c->A), FtB_Arg_none());
+    if (info == GrB_SUCCESS) /* which may list its rows, where A does */
+        info = ftb_pattern_all_rows(c->product->pattern, "A");
     c->A = c->product;
     return info;
 }

@@ -150,16 +150,18 @@ typedef struct ftb_spgemm_product {
     ftb_spgemm_plan plan;
     ftb_sparse_message message;
     ftb_reducer reducer;
-    FtB_Semiring semiring;     /* owned */
-    FtB_Type sum_type;         /* the reducer's type = compute type of h */
-    int64_t width;             /* of h */
-    bool constant;             /* idempotent reducer of a constant: h is the constant */
-    char constant_value[8];    /* in sum_type */
-    bool counted;              /* the sink takes statistics of rows in place of rows */
-    int64_t reserve;           /* bytes that will be held beside the plan's: the least of the sink's */
-    bool named;                /* a weight, not a text: FP64 where whole numbers may wrap */
-    FtB_Sink winners;          /* also gets the winning k of every entry; borrowed; NULL: not wanted */
-    ftb_pattern *left, *right; /* retained; transposed where asked */
+    FtB_Semiring semiring;  /* owned */
+    FtB_Type sum_type;      /* the reducer's type = compute type of h */
+    int64_t width;          /* of h */
+    bool constant;          /* idempotent reducer of a constant: h is the constant */
+    char constant_value[8]; /* in sum_type */
+    bool counted;           /* the sink takes statistics of rows in place of rows */
+    int64_t reserve;        /* bytes that will be held beside the plan's: the least of the sink's */
+    bool named;             /* a weight, not a text: FP64 where whole numbers may wrap */
+    FtB_Sink winners;       /* also gets the winning k of every entry; borrowed; NULL: not wanted */
+    /* Retained; transposed where asked; of listed rows (core/hypersparse.h) those alone, where left's columns
+     * are places in right's list. */
+    ftb_pattern *left, *right;
     FtB_Matrix A, B;           /* borrowed */
     const void *a, *b, *m;     /* values of A, B and the mask; NULL: there are none */
     const int64_t *left_from;  /* left entry -> entry of A; NULL: the same */
@@ -177,7 +179,9 @@ typedef struct ftb_spgemm_product {
     } factors;
     ftb_packed packed;           /* of a table whose cells are UINT64 */
     bool text_times;             /* the message reads a * b */
-    FtB_Matrix mask;             /* not complemented, else NULL; borrowed */
+    FtB_Matrix mask;             /* of left's rows, not complemented, else NULL; borrowed */
+    FtB_Matrix own_mask;         /* where that is not the call's */
+    ftb_buffer *columns;         /* p.column, where right's columns are listed; NULL: they are not */
     ftb_mask admits;             /* with a mask: which of its entries do */
     const int64_t *row_products; /* of each output row, in full */
     const uint8_t *keep_rows;    /* rows to compute; NULL: all */

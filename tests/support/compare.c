@@ -10,6 +10,7 @@ void assert_valid(FtB_Matrix A, bool multi)
 {
     assert_non_null(A);
     const ftb_pattern *p = A->pattern;
+    assert_ok(FtB_Matrix_csr(A, &(const int64_t *){NULL}, NULL, NULL)); /* of one that lists rows, all */
     assert_int_equal(p->rowptr[0], 0);
     assert_int_equal(p->rowptr[p->nrows], p->nvals);
     for (int64_t i = 0; i < p->nrows; i++) {
@@ -29,6 +30,8 @@ void assert_valid(FtB_Matrix A, bool multi)
 static void assert_same_pattern(FtB_Matrix A, FtB_Matrix B)
 {
     const ftb_pattern *p = A->pattern, *q = B->pattern;
+    assert_ok(FtB_Matrix_csr(A, &(const int64_t *){NULL}, NULL, NULL));
+    assert_ok(FtB_Matrix_csr(B, &(const int64_t *){NULL}, NULL, NULL));
     assert_int_equal(p->nrows, q->nrows);
     assert_int_equal(p->ncols, q->ncols);
     assert_int_equal(A->width, B->width);
@@ -72,6 +75,7 @@ void assert_close(FtB_Matrix A, FtB_Matrix B, double tolerance)
 double value_at(FtB_Matrix A, int64_t i, int64_t j, int64_t f, double absent)
 {
     const ftb_pattern *p = A->pattern;
+    assert_ok(FtB_Matrix_csr(A, &(const int64_t *){NULL}, NULL, NULL));
     for (int64_t e = p->rowptr[i]; e < p->rowptr[i + 1]; e++)
         if (ftb_col(p, e) == j)
             return A->width ? ftb_get_real(matrix_values(A), A->type, e * A->width + f) : 1;

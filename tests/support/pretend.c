@@ -1,5 +1,6 @@
 #include "support/pretend.h"
 
+#include "core/hypersparse.h"
 #include "ops/backends.h"
 #include "oracle/ref_device.h"
 
@@ -287,6 +288,8 @@ void pretend_by_environment(void);
 __attribute__((constructor)) void pretend_by_environment(void)
 {
     const char *seed = getenv("FEATBLAS_PRETEND");
+    if (getenv("FEATBLAS_LISTED")) /* every matrix is held as a hypersparse one */
+        ftb_listed_rows = -1;
     if (!seed)
         return;
     fprintf(stderr, "FEATBLAS_PRETEND=%s\n", seed);

@@ -9,7 +9,7 @@ static const char serial_calls[] =
     "Context_set_tmpdir Context_set_sync"
     " Context_set_device Context_moved Device_describe Block_to_device Block_to_host Block_wrap_device"
     " Context_progress Context_cancel Context_memory set_allocator Matrix_new Matrix_like Matrix_dup"
-    " Matrix_values Matrix_changed Matrix_shape Matrix_csr Matrix_free Block_new Block_wrap"
+    " Matrix_values Matrix_changed Matrix_shape Matrix_tuples Matrix_csr Matrix_free Block_new Block_wrap"
     " Block_wrap_const Block_shape Block_changed Block_heads Block_columns Block_free Semiring_new"
     " Semiring_new_function Semiring_set_gradient Semiring_bind Semiring_explain Semiring_free Op_new"
     " Op_bind Op_free Descriptor_new Descriptor_set Descriptor_free Plan_explain Plan_set Plan_get"

@@ -3,8 +3,11 @@
  * In: the standard has no call that tells a matrix's type, but GrB_Matrix_export_T refuses every type but
  * the matrix's own before it does anything else; so each built-in type is tried on no room. Then the rows
  * are exported as CSR, whatever form they are stored in, or, where most rows are empty (hypersparse), as
- * tuples. Out: GrB_Matrix_import_T, which copies. GraphBLAS's own memory is not counted. */
+ * tuples. Out: GrB_Matrix_import_T, which copies; of listed rows as tuples. GraphBLAS's own memory is not
+ * counted. */
 #include "core/graphblas/bridge.h"
+
+#include "core/hypersparse.h"
 
 #include <omp.h>
 
@@ -16,6 +19,8 @@ static struct {
     GrB_Info (*nrows)(GrB_Index *, GrB_Matrix);
     GrB_Info (*ncols)(GrB_Index *, GrB_Matrix);
     GrB_Info (*nvals)(GrB_Index *, GrB_Matrix);
+    GrB_Info (*make)(GrB_Matrix *, void *type, GrB_Index nrows, GrB_Index ncols);
+    GrB_Info (*release)(GrB_Matrix *);
 #define MEMBERS(dtype, suffix, ctype)                                                                        \
     GrB_Info (*export_##suffix)(GrB_Index * p, GrB_Index * i, ctype * x, GrB_Index * np, GrB_Index * ni,     \
                                 GrB_Index * nx, int format, GrB_Matrix);                                     \
@@ -23,6 +28,8 @@ static struct {
     GrB_Info (*import_##suffix)(GrB_Matrix *, void *type, GrB_Index nrows, GrB_Index ncols,                  \
                                 const GrB_Index *p, const GrB_Index *i, const ctype *x, GrB_Index np,        \
                                 GrB_Index ni, GrB_Index nx, int format);                                     \
+    GrB_Info (*build_##suffix)(GrB_Matrix, const GrB_Index *i, const GrB_Index *j, const ctype *x,           \
+                               GrB_Index nvals, void *dup);                                                  \
     void *const *type_##suffix;
     FTB_GRB_TYPES(MEMBERS)
 #undef MEMBERS
@@ -32,9 +39,12 @@ static const ftb_grb_function symbols[] = {{"GrB_init", &grb.init},
                                            {"GrB_Matrix_nrows", &grb.nrows},
                                            {"GrB_Matrix_ncols", &grb.ncols},
                                            {"GrB_Matrix_nvals", &grb.nvals},
+                                           {"GrB_Matrix_new", &grb.make},
+                                           {"GrB_Matrix_free", &grb.release},
 #define SYMBOLS(dtype, suffix, ctype)                                                                        \
     {"GrB_Matrix_export_" #suffix, &grb.export_##suffix},                                                    \
         {"GrB_Matrix_extractTuples_" #suffix, &grb.extract_##suffix},                                        \
+        {"GrB_Matrix_build_" #suffix, &grb.build_##suffix},                                                  \
         {"GrB_Matrix_import_" #suffix, &grb.import_##suffix}, {"GrB_" #suffix, &grb.type_##suffix},
                                            FTB_GRB_TYPES(SYMBOLS)
 #undef SYMBOLS
@@ -272,6 +282,16 @@ static void *plane_values(FtB_Matrix A, int64_t plane, FtB_Type type)
     return values;
 }
 
+/* The row of every entry of a pattern that lists its rows; NULL on failure. */
+static int64_t *entry_rows(const ftb_pattern *p)
+{
+    int64_t *rows = ftb_new(p->ctx, p->nvals, sizeof *rows);
+    for (int64_t r = 0; rows && r < p->listed->nrows; r++)
+        for (int64_t e = p->listed->rowptr[r]; e < p->listed->rowptr[r + 1]; e++)
+            rows[e] = p->listed->numbers[r];
+    return rows;
+}
+
 static GrB_Info make_graphblas(GrB_Matrix *G, const ftb_pattern *p, FtB_Type type, const GrB_Index *colidx,
                                const void *values)
 {
@@ -286,6 +306,30 @@ static GrB_Info make_graphblas(GrB_Matrix *G, const ftb_pattern *p, FtB_Type typ
     default:
         return GrB_DOMAIN_MISMATCH;
     }
+}
+
+/* The same of listed rows: `rows` are those of the entries. */
+static GrB_Info build_graphblas(GrB_Matrix *G, const ftb_pattern *p, FtB_Type type, const int64_t *rows,
+                                const GrB_Index *colidx, const void *values)
+{
+    const GrB_Index nrows = (GrB_Index)p->nrows, ncols = (GrB_Index)p->ncols, nvals = (GrB_Index)p->nvals,
+                    *I = (const GrB_Index *)rows;
+    GrB_Info info = GrB_DOMAIN_MISMATCH;
+    switch (type) {
+#define BUILD(dtype, suffix, ctype)                                                                          \
+    case dtype:                                                                                              \
+        info = grb.make(G, *grb.type_##suffix, nrows, ncols);                                                \
+        if (info == GrB_SUCCESS && nvals > 0)                                                                \
+            info = grb.build_##suffix(*G, I, colidx, (const ctype *)values, nvals, NULL);                    \
+        break;
+        FTB_GRB_TYPES(BUILD)
+#undef BUILD
+    default:
+        break;
+    }
+    if (info != GrB_SUCCESS && *G)
+        grb.release(G);
+    return info;
 }
 
 static GrB_Info check_export(FtB_Matrix A, int64_t plane)
@@ -307,7 +351,7 @@ GrB_Info FtB_Matrix_export(GrB_Matrix *G, FtB_Matrix A, int64_t plane)
     if (!G)
         return ftb_fail(GrB_NULL_POINTER, "FtB_Matrix_export: G is NULL");
     *G = NULL;
-    GrB_Info info = ftb_arg_matrix(&A, (FtB_Arg){.kind = FTB_KIND_MATRIX, .handle = A}, "A", false);
+    GrB_Info info = ftb_arg_matrix_listed(&A, (FtB_Arg){.kind = FTB_KIND_MATRIX, .handle = A}, "A", false);
     if (info == GrB_SUCCESS)
         info = check_export(A, plane);
     if (info != GrB_SUCCESS)
@@ -317,7 +361,9 @@ GrB_Info FtB_Matrix_export(GrB_Matrix *G, FtB_Matrix A, int64_t plane)
     const void *values = A->width == 1 && type == A->type ? ftb_values(A) : NULL,
                *colidx = p->wide ? p->colidx : NULL;
     void *own_values = NULL, *own_colidx = NULL;
-    if ((!values && !(values = own_values = plane_values(A, plane, type))) ||
+    int64_t *rows = NULL;
+    if ((p->listed && !(rows = entry_rows(p))) ||
+        (!values && !(values = own_values = plane_values(A, plane, type))) ||
         (!colidx && !(colidx = own_colidx = ftb_new(A->ctx, p->nvals, sizeof(int64_t))))) {
         info = ftb_nomem();
         goto done;
@@ -325,13 +371,15 @@ GrB_Info FtB_Matrix_export(GrB_Matrix *G, FtB_Matrix A, int64_t plane)
     if (own_colidx)
         ftb_cast(own_colidx, FTB_INT64, p->colidx, FTB_INT32, p->nvals);
     int levels = ftb_grb_enter(A->ctx);
-    info = make_graphblas(G, p, type, colidx, values);
+    info =
+        rows ? build_graphblas(G, p, type, rows, colidx, values) : make_graphblas(G, p, type, colidx, values);
     ftb_grb_leave(levels);
     if (info != GrB_SUCCESS) {
         *G = NULL;
         info = ftb_grb_error(info, "FtB_Matrix_export");
     }
 done:
+    ftb_delete(rows);
     ftb_delete(own_values);
     ftb_delete(own_colidx);
     return info;

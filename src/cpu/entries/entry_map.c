@@ -83,6 +83,7 @@ static const void *gather(ftb_batch *b, int which)
     return values;
 }
 
+/* Degrees are looked up by the rows that are held, before these become the matrix's. */
 static void fill_degrees(ftb_batch *b)
 {
     const ftb_map *map = b->map;
@@ -92,6 +93,9 @@ static void fill_degrees(ftb_batch *b)
     if (map->uses[FTB_MAP_DJ])
         for (int64_t t = 0; t < b->count; t++)
             b->dj[t] = map->column_degrees[b->j[t]];
+    if (map->numbers && map->uses[FTB_MAP_I])
+        for (int64_t t = 0; t < b->count; t++)
+            b->i[t] = map->numbers[b->i[t]];
 }
 
 void ftb_batch_flush(ftb_batch *b)
@@ -277,8 +281,10 @@ GrB_Info ftb_map_new(ftb_map **result, FtB_Context ctx, FtB_Op op, const ftb_map
     if (y)
         map->input[1] = *y;
     FTB_CHECK(compile(map, op, known));
-    if (degrees)
+    if (degrees) {
         map->rowptr = degrees->rowptr;
+        map->numbers = degrees->numbers;
+    }
     if (map->uses[FTB_MAP_DJ])
         FTB_CHECK(ftb_column_degrees(&map->column_degrees, degrees));
     map->batches = ftb_new0(ctx, threads, sizeof *map->batches);

@@ -40,6 +40,7 @@ typedef struct ftb_map {
     int place[FTB_MAP_NAMES]; /* among the program's operands */
     ftb_map_input input[2];
     const int64_t *rowptr;         /* di is the length of row i */
+    const int64_t *numbers;        /* row r of what is run is row numbers[r] to the text; NULL: row r */
     const int64_t *column_degrees; /* dj, when used: the pattern's */
     ftb_name *names;
     ftb_operand *operands; /* those that stay the same for all items */

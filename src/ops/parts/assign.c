@@ -27,6 +27,8 @@ static GrB_Info place_matrix(FtB_Matrix *S, const assign_call *c, FtB_Matrix A)
     const ftb_pattern *p = A->pattern, *to = c->C->pattern;
     if (!c->rows.at && !c->columns.at)
         return ftb_matrix_copy(S, c->ctx, A);
+    if (ftb_pattern_all_rows(A->pattern, "A") != GrB_SUCCESS)
+        return ftb_nomem();
     int64_t *I = ftb_new(c->ctx, p->nvals, sizeof *I), *J = ftb_new(c->ctx, p->nvals, sizeof *J);
     GrB_Info info = I && J ? GrB_SUCCESS : ftb_nomem();
     if (info == GrB_SUCCESS) {

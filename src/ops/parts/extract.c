@@ -1,7 +1,9 @@
 /* C<M> = accum(C, A(I, J)): rows and columns of a matrix, places of a vector, by lists.
  *
  * Of A' the lists change places, and what is picked is turned, not A. A row or column that becomes a vector
- * is a matrix of one first. */
+ * is a matrix of one first. Where A lists its rows, those are looked for in its list. */
+#include "core/hypersparse.h"
+#include "core/search.h"
 #include "cpu/entries/extract_run.h"
 #include "cpu/entries/keep_run.h"
 #include "cpu/vector/vector_parts_run.h"
@@ -53,17 +55,15 @@ GrB_Info ftb_matrix_copy(FtB_Matrix *T, FtB_Context ctx, FtB_Matrix A)
     return ftb_matrix_make(T, ctx, A->type, A->width, ftb_pattern_retain(A->pattern), values);
 }
 
-GrB_Info ftb_extract_matrix(FtB_Matrix *T, FtB_Context ctx, FtB_Matrix A, const ftb_index_list *rows,
-                            const ftb_index_list *columns)
+/* T = A(I, J), of the rows that p holds. */
+static GrB_Info pick_rows(FtB_Matrix *T, FtB_Context ctx, FtB_Matrix A, const ftb_pattern *p,
+                          const ftb_index_list *rows, const ftb_index_list *columns)
 {
-    *T = NULL;
-    if (!rows->at && !columns->at)
-        return ftb_matrix_copy(T, ctx, A);
     ftb_buffer *rowptr = ftb_buffer_new(ctx, rows->count + 1, sizeof(int64_t));
     if (!rowptr)
         return ftb_nomem();
     ftb_extract_job w = {.ctx = ctx,
-                         .p = A->pattern,
+                         .p = p,
                          .rows = rows->at,
                          .nrows = rows->count,
                          .columns = {columns->sorted, columns->from, columns->count},
@@ -75,9 +75,65 @@ GrB_Info ftb_extract_matrix(FtB_Matrix *T, FtB_Context ctx, FtB_Matrix A, const 
     return info;
 }
 
+/* *q: p's listed rows, and an empty one behind them, which stands for all others. */
+static GrB_Info with_empty_row(ftb_pattern **q, FtB_Context ctx, const ftb_pattern *p)
+{
+    ftb_buffer *rowptr = ftb_buffer_new(ctx, p->nrows + 2, sizeof(int64_t));
+    if (rowptr) {
+        int64_t *to = ftb_buffer_data(rowptr);
+        memcpy(to, p->rowptr, (size_t)(p->nrows + 1) * sizeof *to);
+        to[p->nrows + 1] = p->nvals;
+    }
+    *q = ftb_pattern_new(ctx, p->nrows + 1, p->ncols, rowptr, ftb_buffer_retain(p->colidx_owner));
+    if (*q)
+        (*q)->multi = p->multi;
+    return *q ? GrB_SUCCESS : ftb_nomem();
+}
+
+/* The same where A lists its rows. */
+static GrB_Info pick_listed(FtB_Matrix *T, FtB_Context ctx, FtB_Matrix A, const ftb_index_list *rows,
+                            const ftb_index_list *columns)
+{
+    ftb_pattern *p = A->pattern->listed, *q = NULL;
+    int64_t *held = NULL;
+    GrB_Info info;
+    if (!rows->at) {
+        const ftb_index_list all = {.count = p->nrows};
+        FTB_CHECK(pick_rows(T, ctx, A, p, &all, columns));
+        ftb_pattern_number_as((*T)->pattern, p); /* which is T's alone */
+        info = ftb_matrix_whole(*T);
+    } else {
+        FTB_CHECK(with_empty_row(&q, ctx, p));
+        if (!(held = ftb_new(ctx, rows->count, sizeof *held)))
+            FTB_CHECK(ftb_nomem());
+        for (int64_t s = 0; s < rows->count; s++) {
+            const int64_t r = ftb_first_not_below(p->numbers, p->nrows, rows->at[s]);
+            held[s] = r < p->nrows && p->numbers[r] == rows->at[s] ? r : p->nrows;
+        }
+        const ftb_index_list some = {.at = held, .count = rows->count};
+        info = pick_rows(T, ctx, A, q, &some, columns);
+    }
+done:
+    if (info != GrB_SUCCESS)
+        FtB_Matrix_free(T);
+    ftb_delete(held);
+    ftb_pattern_release(q);
+    return info;
+}
+
+GrB_Info ftb_extract_matrix(FtB_Matrix *T, FtB_Context ctx, FtB_Matrix A, const ftb_index_list *rows,
+                            const ftb_index_list *columns)
+{
+    *T = NULL;
+    if (!rows->at && !columns->at)
+        return ftb_matrix_copy(T, ctx, A);
+    return A->pattern->listed ? pick_listed(T, ctx, A, rows, columns)
+                              : pick_rows(T, ctx, A, A->pattern, rows, columns);
+}
+
 GrB_Info ftb_line_of(ftb_vector *v, FtB_Context ctx, FtB_Matrix A, bool row, const char *name)
 {
-    const ftb_pattern *p = A->pattern;
+    const ftb_pattern *p = ftb_pattern_rows(A->pattern);
     const int8_t one = 1;
     *v = (ftb_vector){.form = FTB_VECTOR_LIST};
     if (A->width > 1)
@@ -86,7 +142,7 @@ GrB_Info ftb_line_of(ftb_vector *v, FtB_Context ctx, FtB_Matrix A, bool row, con
     if (p->multi)
         return ftb_fail(GrB_INVALID_VALUE, "%s has parallel edges, which a vector cannot hold", name);
     GrB_Info info = ftb_vector_room(v, ctx, FTB_VECTOR_LIST, A->width ? A->type : FTB_BOOL,
-                                    row ? p->ncols : p->nrows, p->nvals);
+                                    row ? p->ncols : A->pattern->nrows, p->nvals);
     if (info != GrB_SUCCESS)
         return info;
     if (row)
@@ -94,7 +150,7 @@ GrB_Info ftb_line_of(ftb_vector *v, FtB_Context ctx, FtB_Matrix A, bool row, con
     else
         for (int64_t i = 0; i < p->nrows; i++)
             if (p->rowptr[i + 1] > p->rowptr[i])
-                v->index[p->rowptr[i]] = i;
+                v->index[p->rowptr[i]] = ftb_row_number(p, i);
     if (A->width)
         ftb_cast(v->values, v->type, ftb_values(A), A->type, p->nvals);
     else
@@ -119,7 +175,7 @@ static GrB_Info pick(FtB_Matrix *T, const extract_call *c)
     GrB_Info info =
         ftb_extract_matrix(c->flags.transpose0 ? &picked : T, c->ctx, c->A, &c->rows, &c->columns);
     if (info == GrB_SUCCESS && picked)
-        info = ftb_matrix_transpose(T, picked);
+        info = ftb_matrix_transpose_listed(T, picked);
     FtB_Matrix_free(&picked);
     return info;
 }
@@ -154,9 +210,9 @@ static GrB_Info extract_matrix(FtB_Arg C, FtB_Arg M, FtB_Arg accum, extract_call
     FtB_Matrix out = NULL, mask = NULL, T = NULL;
     FtB_Op op = NULL;
     GrB_Info info;
-    FTB_CHECK(ftb_arg_matrix(&out, C, "C", false));
+    FTB_CHECK(ftb_arg_matrix_listed(&out, C, "C", false));
     c->ctx = out->ctx;
-    FTB_CHECK(ftb_arg_matrix(&mask, M, "M", true));
+    FTB_CHECK(ftb_arg_matrix_listed(&mask, M, "M", true));
     FTB_CHECK(ftb_arg_op(&op, accum, "accum", true));
     FTB_CHECK(read_lists(c, I, J));
     const int64_t nrows = c->flags.transpose0 ? c->columns.count : c->rows.count;
@@ -229,7 +285,7 @@ GrB_Info FtB_extract(FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB_Arg A, FtB_Arg I, 
     extract_call c = {.ctx = NULL};
     GrB_Info info = A.kind == FTB_KIND_VECTOR && C.kind == FTB_KIND_VECTOR
                         ? ftb_arg_vector(&c.u, A, "A", false)
-                        : ftb_arg_matrix(&c.A, A, "A", false);
+                        : ftb_arg_matrix_listed(&c.A, A, "A", false);
     if (info == GrB_SUCCESS)
         info = ftb_arg_descriptor(&c.flags, desc);
     if (info != GrB_SUCCESS)

@@ -30,12 +30,12 @@ static GrB_Info turned(FtB_Matrix *T, FtB_Context ctx, FtB_Arg A, bool again)
     FtB_Matrix matrix = NULL;
     FtB_Vector u = NULL;
     GrB_Info info = A.kind == FTB_KIND_VECTOR ? ftb_arg_vector(&u, A, "A", false)
-                                              : ftb_arg_matrix(&matrix, A, "A", false);
+                                              : ftb_arg_matrix_listed(&matrix, A, "A", false);
     if (info != GrB_SUCCESS)
         return info;
     if (u)
         return ftb_matrix_of_line(T, ctx, &u->v, !again);
-    return again ? ftb_matrix_copy(T, ctx, matrix) : ftb_matrix_transpose(T, matrix);
+    return again ? ftb_matrix_copy(T, ctx, matrix) : ftb_matrix_transpose_listed(T, matrix);
 }
 
 static GrB_Info into_matrix(FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB_Arg A, FtB_Arg desc)
@@ -44,8 +44,8 @@ static GrB_Info into_matrix(FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB_Arg A, FtB_
     FtB_Op op = NULL;
     ftb_flags flags;
     GrB_Info info;
-    FTB_CHECK(ftb_arg_matrix(&out, C, "C", false));
-    FTB_CHECK(ftb_arg_matrix(&mask, M, "M", true));
+    FTB_CHECK(ftb_arg_matrix_listed(&out, C, "C", false));
+    FTB_CHECK(ftb_arg_matrix_listed(&mask, M, "M", true));
     FTB_CHECK(ftb_arg_descriptor(&flags, desc));
     FTB_CHECK(ftb_arg_op(&op, accum, "accum", true));
     FTB_CHECK(turned(&T, out->ctx, A, flags.transpose0));

@@ -38,9 +38,9 @@ static GrB_Info read_slots(call *c, FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB_Arg
     GrB_Info info;
     FTB_CHECK(ftb_arg_descriptor(&c->flags, desc));
     FTB_CHECK(read_output(c, C, M, accum));
-    FTB_CHECK(ftb_arg_matrix(&c->M, M, "M", true));
-    FTB_CHECK(ftb_arg_matrix(&c->A, A, "A", false));
-    FTB_CHECK(ftb_arg_matrix(&c->B, B, "B", false));
+    FTB_CHECK(ftb_arg_matrix_listed(&c->M, M, "M", true));
+    FTB_CHECK(ftb_arg_matrix_listed(&c->A, A, "A", false));
+    FTB_CHECK(ftb_arg_matrix_listed(&c->B, B, "B", false));
     FTB_CHECK(ftb_arg_op(&c->accum, accum, "accum", true));
     if (c->A->width > 1 && c->B->width > 1 && c->A->width != c->B->width)
         info = ftb_fail(GrB_DIMENSION_MISMATCH, "B: width %lld; expected 0, 1 or A's width, %lld",
@@ -49,12 +49,14 @@ done:
     return info;
 }
 
-static GrB_Info check_shape(FtB_Matrix C, const char *name, const ftb_spgemm *p)
+static GrB_Info check_shape(FtB_Matrix C, const char *name, const ftb_spgemm_product *product)
 {
-    if (!C || (C->pattern->nrows == p->nrows && C->pattern->ncols == p->ncols))
+    const int64_t nrows = ftb_rows_in_all(product->left);
+    const ftb_spgemm *p = &product->p;
+    if (!C || (C->pattern->nrows == nrows && C->pattern->ncols == p->ncols))
         return GrB_SUCCESS;
     return ftb_fail(GrB_DIMENSION_MISMATCH, "%s: %lld x %lld; expected %lld x %lld, the shape of A x B", name,
-                    (long long)C->pattern->nrows, (long long)C->pattern->ncols, (long long)p->nrows,
+                    (long long)C->pattern->nrows, (long long)C->pattern->ncols, (long long)nrows,
                     (long long)p->ncols);
 }
 
@@ -74,17 +76,18 @@ static GrB_Info prepare_call(call *c, FtB_Arg semiring)
     GrB_Info info;
     FtB_Semiring s = NULL;
     FTB_CHECK(ftb_arg_semiring(&s, semiring, "semiring"));
-    FTB_CHECK(ftb_product_new(&c->product, c->ctx, &s, c->A, c->flags.transpose0, c->B, c->flags.transpose1));
+    FTB_CHECK(
+        ftb_product_new(&c->product, c->ctx, &s, c->A, c->flags.transpose0, c->B, c->flags.transpose1, true));
     ftb_spgemm_product *product = c->product;
-    FTB_CHECK(check_shape(c->C, "C", &product->p));
-    FTB_CHECK(check_shape(c->E, "E", &product->p));
+    FTB_CHECK(check_shape(c->C, "C", product));
+    FTB_CHECK(check_shape(c->E, "E", product));
     if (c->M)
-        FTB_CHECK(ftb_mask_check(c->M, &c->flags, product->p.nrows, product->p.ncols));
+        FTB_CHECK(ftb_mask_check(c->M, &c->flags, ftb_rows_in_all(product->left), product->p.ncols));
     if (!c->M && c->flags.complement)
         FTB_CHECK(want_nothing(product));
-    if (c->M && !c->flags.complement && !product->right->wide) {
-        product->mask = c->M;
-        product->m = ftb_values(c->M);
+    if (c->M && !c->flags.complement && !product->p.column) {
+        FTB_CHECK(ftb_product_mask(product, c->M));
+        product->m = ftb_values(product->mask);
         product->admits = ftb_mask_of(product->mask, c->flags.structural);
     }
     if (c->M && c->sink && !product->mask) {
@@ -209,7 +212,7 @@ static GrB_Info through_mask(FtB_Matrix *T, FtB_Matrix M, const ftb_flags *flags
 
 static GrB_Info read_winners(call *c, FtB_Arg E)
 {
-    GrB_Info info = ftb_arg_matrix(&c->E, E, "E", false);
+    GrB_Info info = ftb_arg_matrix_listed(&c->E, E, "E", false);
     if (info != GrB_SUCCESS)
         return info;
     if (!c->C)
@@ -236,6 +239,7 @@ GrB_Info FtB_mxm_arg(FtB_Arg C, FtB_Arg E, FtB_Arg M, FtB_Arg semiring, FtB_Arg 
     FTB_CHECK(prepare_call(&c, semiring));
     FTB_CHECK(ftb_spgemm_plan_take(c.product, c.flags.plan, false));
     FTB_CHECK(ftb_product_to_matrix(&T, c.product, c.C->type));
+    FTB_CHECK(ftb_product_number(&W, c.product));
     if (c.M || c.flags.complement) { /* both through the mask before either output changes */
         FTB_CHECK(through_mask(&T, c.M, &c.flags));
         FTB_CHECK(through_mask(&W, c.M, &c.flags));

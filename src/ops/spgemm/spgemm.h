@@ -1,6 +1,7 @@
 /* Sparse x sparse products, from arguments to a planned product, which cpu/spgemm_run.h runs:
  *
  *     setup (spgemm_setup.c)       operands and semiring -> kernel operands, facts, plan
+ *     listed (spgemm_listed.c)     operands that list their rows
  *     range (spgemm_range.c)       whether whole numbers may leave their 64 bits
  *     table (spgemm_table.c)       messages of few distinct operands, tabulated
  *     estimate (spgemm_estimate.c) entries, from sampled rows
@@ -9,12 +10,18 @@
 #ifndef FTB_OPS_SPGEMM_H
 #define FTB_OPS_SPGEMM_H
 
+#include "core/hypersparse.h"
 #include "cpu/spgemm_run.h"
 #include "ops/ops.h"
 
-/* -- setup. `project` says that C = R' R and names like si are known; then A == B == R read by descriptor. */
+/* -- setup. `project` says that C = R' R and names like si are known; then A == B == R read by descriptor.
+ * listed: rows that operands list are taken as such; else they have row pointers of all. */
 GrB_Info ftb_product_new(ftb_spgemm_product **product, FtB_Context ctx, FtB_Semiring *semiring, FtB_Matrix A,
-                         bool transpose_a, FtB_Matrix B, bool transpose_b);
+                         bool transpose_a, FtB_Matrix B, bool transpose_b, bool listed);
+/* Makes listed rows ordinary ones. (spgemm_listed.c) */
+GrB_Info ftb_product_list(ftb_spgemm_product *product);
+/* M, which is not complemented, is looked at while rows are computed. (spgemm_listed.c) */
+GrB_Info ftb_product_mask(ftb_spgemm_product *product, FtB_Matrix M);
 GrB_Info ftb_product_message(ftb_spgemm_product *product, const ftb_vertices *rows, const ftb_vertices *cols,
                              const ftb_vertices *inner, bool project); /* picks kernel and types */
 GrB_Info ftb_product_plan(ftb_spgemm_product *product, const ftb_spgemm_plan *forced, bool estimate);
@@ -40,6 +47,8 @@ void ftb_product_reserve(ftb_spgemm_product *product, FtB_Sink sink, bool symmet
 GrB_Info ftb_product_to_sink(ftb_spgemm_product *product, FtB_Sink sink, bool symmetric);
 /* The same into a new matrix of `type`; 0: h's own. */
 GrB_Info ftb_product_to_matrix(FtB_Matrix *T, ftb_spgemm_product *product, FtB_Type type);
+/* *T, new, of the product's rows, which were listed, becomes a matrix of all rows; freed on failure. */
+GrB_Info ftb_product_number(FtB_Matrix *T, const ftb_spgemm_product *product);
 /* Ends a call: the product, which may be NULL, is deleted; FTB_CANCELLED clears the flag. Returns `info`. */
 GrB_Info ftb_product_end(ftb_spgemm_product *product, FtB_Context ctx, GrB_Info info);
 

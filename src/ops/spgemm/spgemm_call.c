@@ -5,7 +5,7 @@
 GrB_Info ftb_product_output(FtB_Matrix *C, FtB_Sink *sink, FtB_Context *ctx, FtB_Arg slot)
 {
     if (slot.kind != FTB_KIND_SINK) {
-        GrB_Info info = ftb_arg_matrix(C, slot, "C", false);
+        GrB_Info info = ftb_arg_matrix_listed(C, slot, "C", false);
         if (info == GrB_SUCCESS)
             *ctx = (*C)->ctx;
         return info;
@@ -40,7 +40,8 @@ void ftb_product_reserve(ftb_spgemm_product *product, FtB_Sink sink, bool symmet
 /* By the device, unless messages are a C function. */
 static GrB_Info run(ftb_spgemm_product *product, FtB_Sink sink)
 {
-    const ftb_backend *who = product->semiring->function ? NULL : FTB_WHO_FITS(product->ctx, spgemm, product);
+    const bool away = !product->semiring->function && !product->left->numbers && !product->right->numbers;
+    const ftb_backend *who = away ? FTB_WHO_FITS(product->ctx, spgemm, product) : NULL;
     const FtB_Matrix mask = product->mask;
     const ftb_place places[] = {{.values = product->A->values, .read = &product->a, .name = "A"},
                                 {.values = product->B->values, .read = &product->b, .name = "B"},
@@ -53,7 +54,8 @@ static GrB_Info run(ftb_spgemm_product *product, FtB_Sink sink)
     return info;
 }
 
-GrB_Info ftb_product_to_sink(ftb_spgemm_product *product, FtB_Sink sink, bool symmetric)
+/* Rows of `left`, whatever their numbers, go to the sink. */
+static GrB_Info begin_and_run(ftb_spgemm_product *product, FtB_Sink sink, bool symmetric)
 {
     const int64_t left = ftb_memory_left(product->ctx);
     ftb_sink_shape shape = shape_of(product, symmetric);
@@ -78,14 +80,35 @@ done:
     return info;
 }
 
+GrB_Info ftb_product_number(FtB_Matrix *T, const ftb_spgemm_product *product)
+{
+    ftb_pattern_number_as((*T)->pattern, product->left); /* which is T's alone */
+    GrB_Info info = ftb_matrix_whole(*T);
+    if (info != GrB_SUCCESS)
+        FtB_Matrix_free(T);
+    return info;
+}
+
 GrB_Info ftb_product_to_matrix(FtB_Matrix *T, ftb_spgemm_product *product, FtB_Type type)
 {
     FtB_Sink sink = NULL;
     *T = NULL;
     GrB_Info info = ftb_sink_matrix(&sink, product->ctx, T, type);
     if (info == GrB_SUCCESS)
-        info = ftb_product_to_sink(product, sink, false);
+        info = begin_and_run(product, sink, false);
     FtB_Sink_free(&sink);
+    return info == GrB_SUCCESS ? ftb_product_number(T, product) : info;
+}
+
+GrB_Info ftb_product_to_sink(ftb_spgemm_product *product, FtB_Sink sink, bool symmetric)
+{
+    FtB_Matrix T = NULL;
+    if (!product->left->numbers)
+        return begin_and_run(product, sink, symmetric);
+    GrB_Info info = ftb_product_to_matrix(&T, product, 0);
+    if (info == GrB_SUCCESS)
+        info = ftb_sink_take(sink, T);
+    FtB_Matrix_free(&T);
     return info;
 }
 

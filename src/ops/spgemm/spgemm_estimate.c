@@ -122,7 +122,7 @@ GrB_Info ftb_product_estimate(ftb_spgemm_product *product)
             f->kept_bound += (double)most_kept(product, i, columns);
         }
     f->entries_estimate = f->kept_estimate = -1;
-    if (product->right->wide || rows == 0 || f->products < 1)
+    if (product->p.column || rows == 0 || f->products < 1)
         return GrB_SUCCESS;
     uint64_t *seen = ftb_new0(product->ctx, p->ncols / 64 + 1, sizeof *seen);
     if (!seen)

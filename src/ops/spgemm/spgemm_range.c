@@ -23,11 +23,14 @@ static void name_ranges(const ftb_spgemm_product *product, ftb_range *ranges)
     const struct {
         int name;
         double most;
-    } counts[] = {
-        {FTB_NAME_I, (double)product->left->nrows - 1},  {FTB_NAME_J, (double)product->right->ncols - 1},
-        {FTB_NAME_K, (double)product->right->nrows - 1}, {FTB_NAME_DI, (double)product->left->nvals},
-        {FTB_NAME_DJ, (double)product->right->nvals},    {FTB_NAME_DK, (double)product->right->nvals},
-        {FTB_NAME_NROWS, (double)product->finish.nrows}, {FTB_NAME_NCOLS, (double)product->finish.ncols}};
+    } counts[] = {{FTB_NAME_I, (double)ftb_rows_in_all(product->left) - 1},
+                  {FTB_NAME_J, (double)product->right->ncols - 1},
+                  {FTB_NAME_K, (double)ftb_rows_in_all(product->right) - 1},
+                  {FTB_NAME_DI, (double)product->left->nvals},
+                  {FTB_NAME_DJ, (double)product->right->nvals},
+                  {FTB_NAME_DK, (double)product->right->nvals},
+                  {FTB_NAME_NROWS, (double)product->finish.nrows},
+                  {FTB_NAME_NCOLS, (double)product->finish.ncols}};
     for (size_t t = 0; t < sizeof counts / sizeof *counts; t++)
         if (m->index[counts[t].name] >= 0)
             ranges[m->index[counts[t].name]] = up_to(counts[t].most);

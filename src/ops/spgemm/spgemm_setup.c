@@ -20,6 +20,8 @@ void ftb_product_delete(ftb_spgemm_product *product)
     FtB_Semiring_free(&product->semiring);
     ftb_pattern_release(product->left);
     ftb_pattern_release(product->right);
+    FtB_Matrix_free(&product->own_mask);
+    ftb_buffer_release(product->columns);
     ftb_context_release(product->ctx);
     ftb_delete(product);
 }
@@ -34,7 +36,7 @@ static GrB_Info read_operand(ftb_pattern **pattern, const int64_t **from, FtB_Ma
         return GrB_SUCCESS;
     }
     ftb_pattern *t;
-    GrB_Info info = ftb_pattern_transpose(A->pattern, &t, from);
+    GrB_Info info = ftb_pattern_transpose_listed(A->pattern, &t, from);
     if (info == GrB_SUCCESS)
         *pattern = ftb_pattern_retain(t);
     return info;
@@ -61,7 +63,7 @@ void ftb_product_want(ftb_spgemm_product *product, const uint8_t *rows)
 }
 
 GrB_Info ftb_product_new(ftb_spgemm_product **out, FtB_Context ctx, FtB_Semiring *semiring, FtB_Matrix A,
-                         bool transpose_a, FtB_Matrix B, bool transpose_b)
+                         bool transpose_a, FtB_Matrix B, bool transpose_b, bool listed)
 {
     GrB_Info info = GrB_SUCCESS;
     *out = NULL;
@@ -76,7 +78,8 @@ GrB_Info ftb_product_new(ftb_spgemm_product **out, FtB_Context ctx, FtB_Semiring
     FTB_CHECK(read_operand(&product->left, &product->left_from, A, transpose_a));
     FTB_CHECK(read_operand(&product->right, &product->right_from, B, transpose_b));
     ftb_pattern *left = product->left, *right = product->right;
-    if (left->ncols != right->nrows) {
+    const int64_t inner = left->ncols;
+    if (inner != right->nrows) {
         info = ftb_fail(
             GrB_DIMENSION_MISMATCH, "B: %lld x %lld%s; expected %lld rows, the columns of A (%lld x %lld%s)",
             (long long)right->nrows, (long long)right->ncols, transpose_b ? " after transposing" : "",
@@ -84,8 +87,17 @@ GrB_Info ftb_product_new(ftb_spgemm_product **out, FtB_Context ctx, FtB_Semiring
             transpose_a ? " after transposing" : "");
         goto done;
     }
-    product->self = A->pattern == B->pattern && A->values == B->values && A->type == B->type &&
-                    transpose_a != transpose_b && !A->pattern->multi && left->nrows <= FTB_INT32_LIMIT;
+    if (listed) {
+        FTB_CHECK(ftb_product_list(product));
+        left = product->left;
+        right = product->right;
+    } else {
+        FTB_CHECK(ftb_pattern_all_rows(left, "A"));
+        FTB_CHECK(ftb_pattern_all_rows(right, "B"));
+    }
+    product->self = !left->numbers && !right->numbers && A->pattern == B->pattern && A->values == B->values &&
+                    A->type == B->type && transpose_a != transpose_b && !A->pattern->multi &&
+                    left->nrows <= FTB_INT32_LIMIT;
     product->p = (ftb_spgemm){.ctx = ctx,
                               .nrows = left->nrows,
                               .ncols = right->ncols,
@@ -95,7 +107,7 @@ GrB_Info ftb_product_new(ftb_spgemm_product **out, FtB_Context ctx, FtB_Semiring
                               .aperm = product->left_from,
                               .brow = right->rowptr,
                               .nids = right->ncols};
-    product->finish.nrows = left->ncols;
+    product->finish.nrows = inner;
     product->finish.ncols = right->ncols;
     int64_t *counts = ftb_arena_new(&product->arena, left->nrows, sizeof *counts);
     if (!counts) {
@@ -105,9 +117,9 @@ GrB_Info ftb_product_new(ftb_spgemm_product **out, FtB_Context ctx, FtB_Semiring
     ftb_row_products(&product->p, counts);
     product->row_products = counts;
     ftb_product_want(product, NULL);
-    FTB_CHECK(ftb_product_compact(product));
     product->semiring = *semiring;
     *semiring = NULL;
+    info = ftb_product_compact(product);
 done:
     if (info != GrB_SUCCESS) {
         ftb_product_delete(product);
@@ -286,11 +298,11 @@ static GrB_Info compile_message(ftb_spgemm_product *product, bool project)
     bool sums = product->reducer.monoid == FTB_PLUS || product->reducer.monoid == FTB_TIMES;
     GrB_Info info = ftb_program_new(&m->program, product->ctx, s->message, m->count, m->names, sums);
     if (info == GrB_SUCCESS)
-        info = ftb_program_check_rows(m->program, "i", product->left->nrows);
+        info = ftb_program_check_rows(m->program, "i", ftb_rows_in_all(product->left));
     if (info == GrB_SUCCESS)
         info = ftb_program_check_rows(m->program, "j", product->right->ncols);
     if (info == GrB_SUCCESS)
-        info = ftb_program_check_rows(m->program, "k", product->right->nrows);
+        info = ftb_program_check_rows(m->program, "k", ftb_rows_in_all(product->right));
     for (int n = 0; n < FTB_MESSAGE_NAMES && info == GrB_SUCCESS; n++)
         m->used[n] = m->index[n] >= 0 && m->index[n] < known && ftb_program_uses(m->program, m->index[n]);
     product->text_times = reads_times(ftb_expr_text(s->message));
@@ -479,6 +491,8 @@ GrB_Info ftb_product_plan(ftb_spgemm_product *product, const ftb_spgemm_plan *fo
     f->nrows = product->p.nrows;
     f->ncols = ftb_max(product->p.nids, 1);
     f->ninner = product->left->ncols;
+    f->all_rows[0] = product->left->numbers ? product->left->all_rows : 0;
+    f->all_rows[1] = product->right->numbers ? product->right->all_rows : 0;
     f->avals = product->left->nvals;
     f->bvals = product->right->nvals;
     f->kernel = kernel_name(&product->p);

@@ -2,11 +2,15 @@
  *
  * Either way the matrix's entries are edges, from senders, the vector's places, to receivers, the result's. A
  * vector with gaps is pushed along the edges that it meets, or pulled (src/cpu/vector/mxv_run.c); one without
- * is a block of one column (ops/spmm_message.c). What is computed goes through the write rule. */
+ * is a block of one column (ops/spmm_message.c). What is computed goes through the write rule.
+ *
+ * A matrix that lists its rows (core/hypersparse.h) becomes one of the rows and columns that have entries,
+ * the vectors become what they have there, and the result is put where it belongs. */
 #include "ops/vector/mxv.h"
 
 #include "cpu/block/write_run.h"
 #include "cpu/vector/mxv_run.h"
+#include "cpu/vector/vector_parts_run.h"
 #include "ops/block/blocks.h"
 #include "ops/plan_object.h"
 #include "ops/spmm.h"
@@ -15,10 +19,15 @@
 typedef struct mxv_call {
     ftb_vector_call call;
     FtB_Matrix A;
-    FtB_Vector u;
-    bool row;          /* the vector stands left */
-    bool rows_receive; /* the matrix's rows are receivers */
-    int64_t receivers, senders;
+    FtB_Vector u, M; /* M: the call's mask, or what it has where receivers are */
+    FtB_Matrix
+        held; /* A's rows and columns that have entries, where rows are listed; then they are numbered: */
+    const int64_t *receiver, *sender;
+    struct FtB_Vector_opaque own[2]; /* u and M there */
+    bool row;                        /* the vector stands left */
+    bool rows_receive;               /* the matrix's rows are receivers */
+    int64_t receivers, senders, whole_senders;
+    int64_t entries; /* of the vector, all of them */
     FtB_Semiring semiring;
     ftb_message m; /* its rows are receivers, its columns senders, its entries A's own */
     ftb_message_type type;
@@ -31,6 +40,71 @@ typedef struct mxv_call {
 
 static const int64_t only = 0; /* the index of the vector's column, or row */
 
+/* ---- listed rows */
+
+/* *v becomes what it has at those places. */
+static GrB_Info pick_places(mxv_call *c, FtB_Vector *v, struct FtB_Vector_opaque *own, const int64_t *places,
+                            int64_t count)
+{
+    *own = (struct FtB_Vector_opaque){.magic = FTB_MAGIC_VECTOR, .ctx = c->call.ctx};
+    GrB_Info info = ftb_vector_pick(&own->v, c->call.ctx, &(*v)->v, places, count);
+    *v = own;
+    return info;
+}
+
+static GrB_Info take_listed(mxv_call *c)
+{
+    ftb_pattern *both;
+    GrB_Info info;
+    FTB_CHECK(ftb_pattern_both(c->A->pattern, &both));
+    FTB_CHECK(ftb_matrix_view(&c->held, c->A, ftb_pattern_retain(both)));
+    c->A = c->held;
+    c->receiver = c->rows_receive ? both->numbers : both->columns;
+    c->receivers = c->rows_receive ? both->nrows : both->ncols;
+    c->sender = c->rows_receive ? both->columns : both->numbers;
+    c->senders = c->rows_receive ? both->ncols : both->nrows;
+    FTB_CHECK(pick_places(c, &c->u, &c->own[0], c->sender, c->senders));
+    if (c->M)
+        info = pick_places(c, &c->M, &c->own[1], c->receiver, c->receivers);
+done:
+    return info;
+}
+
+/* What the message reads by the numbers of receivers and senders it reads by those of the matrix; src lies by
+ * place. */
+static GrB_Info point_numbers(mxv_call *c, int64_t receivers, int64_t senders)
+{
+    for (int f = 0; f < c->m.nfeeds; f++) {
+        ftb_feed *feed = &c->m.feeds[f];
+        const bool receiver = feed->side == FTB_SIDE_ROW;
+        const int64_t all = receiver ? receivers : senders;
+        if ((!receiver && feed->side != FTB_SIDE_COL) || feed->degree || strcmp(feed->name, "src") == 0)
+            continue;
+        if (feed->data && feed->nrows < all)
+            return ftb_fail(
+                GrB_DIMENSION_MISMATCH,
+                "semiring: '%s' has %lld rows; expected one for each of the %lld %s of the matrix",
+                feed->name, (long long)feed->nrows, (long long)all,
+                receiver == c->rows_receive ? "rows" : "columns");
+        feed->at = receiver ? c->receiver : c->sender;
+    }
+    return GrB_SUCCESS;
+}
+
+/* T's places become the matrix's. */
+static GrB_Info put_places(mxv_call *c, ftb_vector *T)
+{
+    ftb_vector placed;
+    if (!c->held)
+        return GrB_SUCCESS;
+    GrB_Info info = ftb_vector_put(&placed, c->call.ctx, T, c->receiver, NULL, c->call.C->v.size);
+    if (info == GrB_SUCCESS) {
+        ftb_vector_clear(T);
+        *T = placed;
+    }
+    return info;
+}
+
 /* ---- arguments */
 
 static GrB_Info read_slots(mxv_call *c, FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB_Arg A, FtB_Arg B,
@@ -39,7 +113,7 @@ static GrB_Info read_slots(mxv_call *c, FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB
     GrB_Info info;
     c->row = A.kind == FTB_KIND_VECTOR;
     FTB_CHECK(ftb_vector_begin(&c->call, C, M, accum, desc));
-    FTB_CHECK(ftb_arg_matrix_anywhere(&c->A, c->row ? B : A, c->row ? "B" : "A", false));
+    FTB_CHECK(ftb_arg_matrix_listed_anywhere(&c->A, c->row ? B : A, c->row ? "B" : "A", false));
     FTB_CHECK(ftb_arg_vector(&c->u, c->row ? A : B, c->row ? "A" : "B", false));
     const ftb_pattern *p = c->A->pattern;
     c->rows_receive = c->row ? c->call.flags.transpose1 : !c->call.flags.transpose0;
@@ -49,6 +123,11 @@ static GrB_Info read_slots(mxv_call *c, FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB
                                     c->row ? "the rows of B" : "the columns of A"));
     FTB_CHECK(
         ftb_vector_check_size(c->call.C, "C", c->receivers, c->row ? "the columns of B" : "the rows of A"));
+    c->M = c->call.M;
+    c->whole_senders = c->senders;
+    c->entries = c->u->v.nvals;
+    if (p->listed)
+        info = take_listed(c);
 done:
     return info;
 }
@@ -93,7 +172,7 @@ static GrB_Info add_vector(mxv_call *c)
     number.data = &only;
     if (info == GrB_SUCCESS && ftb_message_reads(m, "j'"))
         info = add_feed(m, &number, "j'");
-    number.data = &u->nvals;
+    number.data = &c->entries;
     if (info == GrB_SUCCESS && ftb_message_reads(m, "dj'"))
         info = add_feed(m, &number, "dj'");
     return info;
@@ -146,6 +225,8 @@ static GrB_Info make_message(mxv_call *c, FtB_Arg semiring)
     ftb_message_argument(&c->m, "edge", c->row ? "B" : "A");
     if (!c->rows_receive)
         turn_sides(&c->m);
+    if (c->held)
+        FTB_CHECK(point_numbers(c, c->call.C->v.size, c->whole_senders));
     for (int f = 0; f < c->m.nfeeds; f++)
         c->reads_entries |= c->m.feeds[f].side == FTB_SIDE_EDGE;
     FTB_CHECK(ftb_message_types(&c->type, &c->m));
@@ -161,7 +242,7 @@ done:
 /* Receivers that a mask admits, where it leaves out more than half of them. */
 static GrB_Info list_admitted(mxv_call *c)
 {
-    const FtB_Vector M = c->call.M;
+    const FtB_Vector M = c->M;
     const ftb_flags *flags = &c->call.flags;
     c->nlisted = c->receivers;
     if (!M || (M->v.form == FTB_VECTOR_LIST && (flags->complement || M->v.nvals > c->receivers / 2)))
@@ -186,7 +267,7 @@ static GrB_Info list_admitted(mxv_call *c)
 /* About so many receivers does the mask admit. */
 static int64_t open_places(const mxv_call *c)
 {
-    const int64_t entries = c->call.M ? c->call.M->v.nvals : c->receivers;
+    const int64_t entries = c->M ? c->M->v.nvals : c->receivers;
     return c->call.flags.complement ? c->receivers - entries : entries;
 }
 
@@ -198,6 +279,7 @@ static GrB_Info describe(mxv_call *c)
     ftb_mxv_facts *f = &c->facts;
     *f = (ftb_mxv_facts){.receivers = c->receivers,
                          .senders = c->senders,
+                         .whole = {c->held ? c->call.C->v.size : 0, c->held ? c->whole_senders : 0},
                          .nvals = p->nvals,
                          .entries = u->nvals,
                          .listed = c->receivers,
@@ -257,13 +339,13 @@ static GrB_Info run_some(ftb_vector *T, const mxv_call *c, const ftb_mxv_plan *p
                                .first = c->facts.first,
                                .plain = c->plain,
                                .values = c->reads_entries ? ftb_values(c->A) : NULL,
-                               .mask = c->call.M ? &c->call.M->v : NULL,
+                               .mask = c->M ? &c->M->v : NULL,
                                .complement = c->call.flags.complement,
                                .threads = asked ? plan->threads
                                                 : ftb_min(plan->threads, ftb_threads_for(c->call.ctx, work))};
     const int64_t *from = NULL;
-    if (c->call.M && !c->call.flags.structural)
-        product.admits = ftb_mask_by(c->call.M->v.values, c->call.M->v.type);
+    if (c->M && !c->call.flags.structural)
+        product.admits = ftb_mask_by(c->M->v.values, c->M->v.type);
     if (push == c->rows_receive) {
         GrB_Info info = ftb_pattern_transpose(p, &p, c->reads_entries ? &from : NULL);
         if (info != GrB_SUCCESS)
@@ -330,6 +412,9 @@ static void wrap(const mxv_call *c, ftb_vector *T)
 static GrB_Info end_call(mxv_call *c, GrB_Info info)
 {
     ftb_delete(c->listed);
+    FtB_Matrix_free(&c->held);
+    ftb_vector_clear(&c->own[0].v);
+    ftb_vector_clear(&c->own[1].v);
     ftb_message_clear(&c->m);
     FtB_Semiring_free(&c->semiring);
     return ftb_vector_end(&c->call, info);
@@ -346,6 +431,7 @@ GrB_Info ftb_mxv(FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB_Arg semiring, FtB_Arg 
     atomic_fetch_add(&c.A->pattern->would_save, (long long)c.plan.mxv.missed);
     FTB_CHECK(run_plan(&T, &c, &c.plan.mxv));
     wrap(&c, &T);
+    FTB_CHECK(put_places(&c, &T));
     info = ftb_vector_write(c.call.C, c.call.M, &c.call.flags, c.call.accum, &T);
 done:
     ftb_vector_clear(&T);

@@ -155,17 +155,22 @@ static GrB_Info describe(ftb_reduce_product *r, FtB_Arg monoid, FtB_Matrix A)
     return GrB_SUCCESS;
 }
 
-/* *T: A's rows that have entries. */
+/* *T: A's rows that have entries; where they are listed, that list. */
 static GrB_Info reduce_rows(ftb_vector *T, ftb_reduce_product *r, FtB_Matrix A)
 {
-    GrB_Info info = ftb_vector_room(T, r->ctx, FTB_VECTOR_BITMAP, r->result, A->pattern->nrows, 0);
+    ftb_pattern *p = ftb_pattern_rows(A->pattern);
+    const bool listed = p->numbers != NULL;
+    GrB_Info info = ftb_vector_room(T, r->ctx, listed ? FTB_VECTOR_LIST : FTB_VECTOR_BITMAP, r->result,
+                                    A->pattern->nrows, listed ? p->nrows : 0);
     if (info != GrB_SUCCESS)
         return info;
-    r->p = A->pattern;
+    if (listed && p->nrows > 0)
+        memcpy(T->index, p->numbers, (size_t)p->nrows * sizeof *T->index);
+    r->p = p;
     r->x = A->width ? ftb_values(A) : NULL;
     r->out = T->values;
     info = ftb_reduce_run(r);
-    if (info == GrB_SUCCESS)
+    if (info == GrB_SUCCESS && !listed)
         ftb_mxv_mark(T, A->pattern, NULL, A->pattern->nrows);
     return info;
 }
@@ -180,14 +185,14 @@ GrB_Info ftb_vector_reduce(FtB_Arg y, FtB_Arg M, FtB_Arg accum, FtB_Arg monoid, 
     if (info != GrB_SUCCESS)
         goto done;
     r.ctx = call.ctx;
-    FTB_CHECK(ftb_arg_matrix(&matrix, A, "A", false));
+    FTB_CHECK(ftb_arg_matrix_listed(&matrix, A, "A", false));
     const bool turn = call.flags.transpose0;
     FTB_CHECK(ftb_vector_check_size(call.C, "y", turn ? matrix->pattern->ncols : matrix->pattern->nrows,
                                     turn ? "the columns of A" : "the rows of A"));
     FTB_CHECK(describe(&r, monoid, matrix));
     FTB_CHECK(ftb_vector_write_check(call.C, call.M, call.accum, r.result));
     if (turn)
-        FTB_CHECK(ftb_matrix_transpose(&turned, matrix));
+        FTB_CHECK(ftb_matrix_transpose_listed(&turned, matrix));
     FTB_CHECK(reduce_rows(&T, &r, turn ? turned : matrix));
     info = ftb_vector_write(call.C, call.M, &call.flags, call.accum, &T);
 done:
