@@ -128,7 +128,7 @@ static int gather(matrix_facts *f, FtB_Matrix A)
         info = FtB_Matrix_csr(A, NULL, NULL, &values);
     ftb_pattern *p = info == GrB_SUCCESS ? ftb_pattern_rows(A->pattern) : NULL, *both = p;
     if (p && p->numbers)
-        info = ftb_pattern_both(A->pattern, &both);
+        info = ftb_pattern_both(p, &both);
     if (info != GrB_SUCCESS)
         return app_library_error(info, APP_FAILURE);
     f->listed = p->numbers ? p->nrows : -1;

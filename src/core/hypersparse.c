@@ -164,9 +164,8 @@ static ftb_pattern *number_columns(ftb_pattern *listed)
     return ftb_pattern_number_as(p, listed);
 }
 
-GrB_Info ftb_pattern_both(ftb_pattern *p, ftb_pattern **both)
+GrB_Info ftb_pattern_both(ftb_pattern *listed, ftb_pattern **both)
 {
-    ftb_pattern *listed = p->listed;
     pthread_mutex_lock(&listed->lock);
     if (!listed->both)
         listed->both = number_columns(listed);

@@ -53,9 +53,9 @@ ftb_pattern *ftb_pattern_number_as(ftb_pattern *p, const ftb_pattern *like);
 ftb_pattern *ftb_pattern_whole(ftb_pattern *numbered);
 /* Makes the row pointers of all rows, if they are not there. `name` begins the message. */
 GrB_Info ftb_pattern_all_rows(ftb_pattern *p, const char *name);
-/* Of a pattern that lists its rows these, with the columns that have entries alone: entries are the same, and
- * both are numbered. Borrowed from p, made on first use. */
-GrB_Info ftb_pattern_both(ftb_pattern *p, ftb_pattern **both);
+/* Of a pattern of listed rows the same with the columns that have entries alone, which are numbered, too: the
+ * entries are the same. Borrowed, made on first use. */
+GrB_Info ftb_pattern_both(ftb_pattern *listed, ftb_pattern **both);
 /* The transpose, which may list its rows. */
 GrB_Info ftb_pattern_transpose_listed(ftb_pattern *p, ftb_pattern **transpose, const int64_t **from);
 /* A pattern of tuples in any order, kept in their order where they are at one place; perm: nvals, where each

@@ -35,13 +35,19 @@ GrB_Info ftb_product_compact(ftb_spgemm_product *product)
     const int64_t nvals = right->nvals;
     if (!right->wide && !has_few_columns(product))
         return GrB_SUCCESS;
-    uint32_t *id = ftb_arena_new(&product->arena, nvals, sizeof *id);
-    int64_t *J = ftb_new(product->ctx, nvals, sizeof *J), *ranks = NULL;
-    GrB_Info info = id && J ? GrB_SUCCESS : ftb_nomem();
-    if (info == GrB_SUCCESS) {
-        ftb_cast(J, FTB_INT64, right->colidx, right->wide ? FTB_INT64 : FTB_INT32, nvals);
-        info = ftb_rows_list(&product->columns, &ranks, product->ctx, J, nvals);
+    ftb_pattern *both = NULL; /* the columns of listed rows are numbered once, and kept */
+    if (right->numbers && ftb_pattern_both(product->right, &both) != GrB_SUCCESS)
+        return ftb_nomem();
+    if (both && !both->wide) {
+        p->column = both->columns;
+        p->bid = both->colidx;
+        p->nids = both->ncols;
+        return GrB_SUCCESS;
     }
+    uint32_t *id = ftb_arena_new(&product->arena, nvals, sizeof *id);
+    int64_t *ranks = NULL;
+    GrB_Info info =
+        id ? ftb_rows_list(&product->columns, &ranks, product->ctx, right->colidx, nvals) : ftb_nomem();
     if (info == GrB_SUCCESS) {
         for (int64_t e = 0; e < nvals; e++)
             id[e] = (uint32_t)ranks[e];
@@ -49,7 +55,6 @@ GrB_Info ftb_product_compact(ftb_spgemm_product *product)
         p->bid = id;
         p->nids = product->columns->bytes / (int64_t)sizeof *p->column;
     }
-    ftb_delete(J);
     ftb_delete(ranks);
     return info;
 }
@@ -63,19 +68,38 @@ static int64_t place_of(const ftb_pattern *right, const ftb_pattern *left, int64
     return at < right->nrows && right->numbers[at] == k ? at : -1;
 }
 
-void ftb_join_find(const ftb_pattern *left, const ftb_pattern *right, int64_t *places, int64_t *rowptr)
+/* place[c]: where in the list column c of `both` is, which are merged as they ascend. */
+static void merge_columns(int64_t *place, const ftb_pattern *both, const ftb_pattern *right)
 {
+    int64_t at = 0;
+    for (int64_t c = 0; c < both->ncols; c++) {
+        while (at < right->nrows && right->numbers[at] < both->columns[c])
+            at++;
+        place[c] = at < right->nrows && right->numbers[at] == both->columns[c] ? at : -1;
+    }
+}
+
+GrB_Info ftb_join_find(const ftb_pattern *left, const ftb_pattern *both, const ftb_pattern *right,
+                       int64_t *places, int64_t *rowptr)
+{
+    int64_t *place = both ? ftb_new(left->ctx, both->ncols, sizeof *place) : NULL;
+    if (both && !place)
+        return ftb_nomem();
+    if (both)
+        merge_columns(place, both, right);
 #pragma omp parallel for num_threads(ftb_threads_for(left->ctx, left->nvals)) schedule(dynamic, 256)
     for (int64_t r = 0; r < left->nrows; r++) {
         int64_t count = 0;
         for (int64_t e = left->rowptr[r]; e < left->rowptr[r + 1]; e++) {
-            places[e] = place_of(right, left, e);
+            places[e] = both ? place[ftb_col(both, e)] : place_of(right, left, e);
             count += places[e] >= 0;
         }
         rowptr[r + 1] = count;
     }
     for (int64_t r = 0; r < left->nrows; r++)
         rowptr[r + 1] += rowptr[r];
+    ftb_delete(place);
+    return GrB_SUCCESS;
 }
 
 void ftb_join_keep(void *colidx, bool wide, int64_t *from, const int64_t *places, const int64_t *before,

@@ -64,9 +64,11 @@ typedef struct ftb_chunk {
 void ftb_row_products(const ftb_spgemm *p, int64_t *counts); /* of each row of p */
 GrB_Info ftb_product_hot_facts(ftb_spgemm_product *product); /* which share of products hot columns hold */
 GrB_Info ftb_product_compact(ftb_spgemm_product *product);
-/* Of left's entries those whose column is a row that `right` lists (ops/spgemm/spgemm_listed.c). places[e]:
- * where in the list, -1: nowhere; rowptr, zeroed: row pointers of those that are somewhere. */
-void ftb_join_find(const ftb_pattern *left, const ftb_pattern *right, int64_t *places, int64_t *rowptr);
+/* Of left's entries those whose column is a row that `right` lists (ops/spgemm/spgemm_listed.c). both:
+ * left's, of numbered columns (core/hypersparse.h), or NULL. places[e]: where in the list, -1: nowhere;
+ * rowptr, zeroed: row pointers of those that are somewhere. */
+GrB_Info ftb_join_find(const ftb_pattern *left, const ftb_pattern *both, const ftb_pattern *right,
+                       int64_t *places, int64_t *rowptr);
 /* Their columns, which are places, and which entry of A each is; before: left's own way there, or NULL. */
 void ftb_join_keep(void *colidx, bool wide, int64_t *from, const int64_t *places, const int64_t *before,
                    int64_t nvals);

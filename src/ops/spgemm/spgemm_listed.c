@@ -20,7 +20,7 @@ static GrB_Info note_degrees(ftb_spgemm_product *product)
 /* left becomes one whose columns are rows of right. */
 static GrB_Info join(ftb_spgemm_product *product)
 {
-    ftb_pattern *left = product->left, *right = product->right;
+    ftb_pattern *left = product->left, *right = product->right, *both = NULL;
     const bool wide = ftb_col_size(right->nrows) == 8;
     FtB_Context ctx = product->ctx;
     ftb_buffer *rowptr = ftb_buffer_new(ctx, left->nrows + 1, sizeof(int64_t)), *colidx = NULL;
@@ -29,7 +29,9 @@ static GrB_Info join(ftb_spgemm_product *product)
     if (!rowptr || !places)
         FTB_CHECK(ftb_nomem());
     FTB_CHECK(note_degrees(product));
-    ftb_join_find(left, right, places, ftb_buffer_data(rowptr));
+    if (left->numbers)
+        FTB_CHECK(ftb_pattern_both(left, &both));
+    FTB_CHECK(ftb_join_find(left, both, right, places, ftb_buffer_data(rowptr)));
     const int64_t nvals = ((const int64_t *)ftb_buffer_data(rowptr))[left->nrows];
     colidx = ftb_buffer_new(ctx, nvals, ftb_col_size(right->nrows));
     from = ftb_arena_new(&product->arena, nvals, sizeof *from);

@@ -56,7 +56,7 @@ static GrB_Info take_listed(mxv_call *c)
 {
     ftb_pattern *both;
     GrB_Info info;
-    FTB_CHECK(ftb_pattern_both(c->A->pattern, &both));
+    FTB_CHECK(ftb_pattern_both(c->A->pattern->listed, &both));
     FTB_CHECK(ftb_matrix_view(&c->held, c->A, ftb_pattern_retain(both)));
     c->A = c->held;
     c->receiver = c->rows_receive ? both->numbers : both->columns;
