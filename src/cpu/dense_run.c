@@ -77,9 +77,13 @@ static void by_rows(const ftb_dense_product *p, int threads)
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (threads > 1 && pieces > 1)
     for (int64_t k = 0; k < pieces; k++) {
         int64_t first = k * rows, count = ftb_min(rows, p->nrows - first);
+        for (int64_t i = first; p->row && i < first + count; i++)
+            memcpy(row(p->c, p->ldc, i, p->type), p->row, (size_t)p->ncols * FtB_Type_size(p->type));
         multiply(false, p->what == FTB_ABT, count, p->ncols, p->inner, p->type,
                  row(p->a, p->lda, first, p->type), p->lda, p->b, p->ldb, p->add,
                  row(p->c, p->ldc, first, p->type), p->ldc);
+        for (int64_t i = first; p->relu && i < first + count; i++)
+            FTB_PICK_REAL(ftb_row_relu, p->type)(row(p->c, p->ldc, i, p->type), p->ncols);
     }
 }
 
@@ -107,10 +111,19 @@ static void by_sums(const ftb_dense_product *p, int threads, int64_t rows, int64
             add_into(p, (const char *)sums + (size_t)(k - 1) * bytes, i);
 }
 
-static void clear(const ftb_dense_product *p)
+/* Nothing is summed over: what was there, zeros, or the row. */
+static void begin(const ftb_dense_product *p)
 {
-    for (int64_t i = 0; i < p->nrows; i++)
-        memset(row(p->c, p->ldc, i, p->type), 0, (size_t)p->ncols * FtB_Type_size(p->type));
+    const size_t bytes = (size_t)p->ncols * FtB_Type_size(p->type);
+    for (int64_t i = 0; i < p->nrows; i++) {
+        char *to = row(p->c, p->ldc, i, p->type);
+        if (p->row)
+            memcpy(to, p->row, bytes);
+        else if (!p->add)
+            memset(to, 0, bytes);
+        if (p->relu)
+            FTB_PICK_REAL(ftb_row_relu, p->type)(to, p->ncols);
+    }
 }
 
 GrB_Info ftb_dense_run(const ftb_dense_product *p)
@@ -120,8 +133,7 @@ GrB_Info ftb_dense_run(const ftb_dense_product *p)
     if (p->nrows == 0 || p->ncols == 0)
         return GrB_SUCCESS;
     if (p->inner == 0) {
-        if (!p->add)
-            clear(p);
+        begin(p);
         return GrB_SUCCESS;
     }
     if (p->what == FTB_ATB) {

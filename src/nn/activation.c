@@ -77,6 +77,11 @@ static const ftb_nn_op from_output = {.name = "activation",
                                      .print = print,
                                      .clear = clear};
 
+bool ftb_node_is_relu(const ftb_nn_node *n)
+{
+    return n->op == &from_output && ((const activation *)n->state)->f == &relu;
+}
+
 /* The text with c bound, where it has one. */
 static GrB_Info make(FtB_Op *op, const char *text, double c)
 {

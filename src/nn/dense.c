@@ -21,25 +21,49 @@ static GrB_Info check(ftb_dense_form what, FtB_Block C, FtB_Block A, FtB_Block B
     return GrB_SUCCESS;
 }
 
+static ftb_dense_product product_of(ftb_dense_form what, FtB_Block C, FtB_Block A, FtB_Block B, bool add,
+                                    FtB_Context ctx)
+{
+    return (ftb_dense_product){.ctx = ctx,
+                               .what = what,
+                               .type = C->type,
+                               .nrows = C->nrows,
+                               .ncols = C->ncols,
+                               .inner = what == FTB_ATB ? A->nrows : A->ncols,
+                               .lda = A->ld,
+                               .ldb = B->ld,
+                               .ldc = C->ld,
+                               .add = add};
+}
+
 GrB_Info ftb_dense_multiply(ftb_dense_form what, FtB_Block C, FtB_Block A, FtB_Block B, bool add,
                             FtB_Context ctx)
 {
     GrB_Info info = check(what, C, A, B);
     if (info != GrB_SUCCESS || C->nrows == 0 || C->ncols == 0)
         return info;
-    ftb_dense_product p = {.ctx = ctx,
-                           .what = what,
-                           .type = C->type,
-                           .nrows = C->nrows,
-                           .ncols = C->ncols,
-                           .inner = what == FTB_ATB ? A->nrows : A->ncols,
-                           .lda = A->ld,
-                           .ldb = B->ld,
-                           .ldc = C->ld,
-                           .add = add};
+    ftb_dense_product p = product_of(what, C, A, B, add, ctx);
     const ftb_place places[] = {
         {.X = A, .read = &p.a}, {.X = B, .read = &p.b}, {.X = C, .write = &p.c, .whole = !add}};
     const ftb_backend *who = FTB_WHO(ctx, dense);
     FTB_RUN(info, who, dense, places, &p);
+    return info;
+}
+
+bool ftb_dense_is_here(FtB_Context ctx) { return !FTB_WHO(ctx, dense); }
+
+GrB_Info ftb_dense_multiply_here(FtB_Block C, FtB_Block A, FtB_Block B, const ftb_dense_ends *ends,
+                                 FtB_Context ctx)
+{
+    GrB_Info info = check(FTB_AB, C, A, B);
+    if (info != GrB_SUCCESS || C->nrows == 0 || C->ncols == 0)
+        return info;
+    ftb_dense_product p = product_of(FTB_AB, C, A, B, ends->add || ends->row, ctx);
+    p.relu = ends->relu;
+    const ftb_place places[] = {{.X = A, .read = &p.a},
+                                {.X = B, .read = &p.b},
+                                {.X = ends->row, .read = &p.row},
+                                {.X = C, .write = &p.c, .whole = !ends->add}};
+    FTB_RUN(info, NULL, dense, places, &p);
     return info;
 }

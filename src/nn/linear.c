@@ -1,7 +1,10 @@
 /* Y = X W (+ bias), or Y = Z + X W, in Z's memory where nobody else needs it: a dense product, or sparse
  * times dense where X is a sparse input; of X on edges, Y too lies there.
  *
- * dX = dY W', dW = X' dY, dbias = sum of dY's rows, dZ = dY. */
+ * dX = dY W', dW = X' dY, dbias = sum of dY's rows, dZ = dY.
+ *
+ * Where X is the first rows of another variable, as the targets of a hop are of its sources, that one is the
+ * input, and nothing is copied. */
 #include "nn/shape.h"
 
 static const ftb_nn_op onto;
@@ -9,26 +12,55 @@ static const ftb_nn_op onto;
 /* The input that is X; W is the next. Z is before them, bias behind. */
 static int x_of(const ftb_nn_node *n) { return n->op == &onto; }
 
-/* Whether there is something that the product is added to, and this in `out`. */
-static GrB_Info begin(bool *add, const ftb_nn_node *n, const ftb_nn_call *c)
+/* Rows `from` to `end` - 1 of a block. */
+static struct FtB_Block_opaque rows_of(const struct FtB_Block_opaque *X, int64_t from, int64_t end)
 {
-    *add = n->nin > 2;
-    if (!*add || (x_of(n) && ftb_block_address(c->out) == ftb_block_address(c->in[0])))
+    struct FtB_Block_opaque part = *X;
+    part.nrows = end - from;
+    part.offset += from * X->ld * (int64_t)FtB_Type_size(X->type);
+    return part;
+}
+
+/* Puts what the product is added to into `out`. */
+static GrB_Info begin(const ftb_nn_node *n, const ftb_nn_call *c)
+{
+    if (!x_of(n))
+        return ftb_rows_repeat(c->out, c->in[2]);
+    if (ftb_block_address(c->out) == ftb_block_address(c->in[0]))
         return GrB_SUCCESS;
-    return x_of(n) ? FtB_apply(c->out, NULL, NULL, "x", c->in[0], NULL) : ftb_rows_repeat(c->out, c->in[2]);
+    return FtB_apply(c->out, NULL, NULL, "x", c->in[0], NULL);
 }
 
 static GrB_Info forward(ftb_nn_node *n, const ftb_nn_call *c)
 {
     const int x = x_of(n);
-    bool add;
-    GrB_Info info = begin(&add, n, c);
+    const bool add = n->nin > 2, sparse = ftb_node_in(n, x)->sparse;
+    const bool here = !sparse && ftb_dense_is_here(c->ctx), row = here && add && !x;
+    const GrB_Info info = add && !row ? begin(n, c) : GrB_SUCCESS;
     if (info != GrB_SUCCESS)
         return info;
-    if (ftb_node_in(n, x)->sparse)
+    if (sparse)
         return FtB_mxm(c->out, NULL, ftb_plus_if(add, c->out), FTB_PLUS_MUL, c->in_edges[x], c->in[x + 1],
                        NULL);
-    return ftb_dense_multiply(FTB_AB, c->out, c->in[x], c->in[x + 1], add, c->ctx);
+    struct FtB_Block_opaque X = rows_of(c->in[x], 0, n->nrows);
+    const ftb_dense_ends ends = {.row = row ? c->in[2] : NULL, .add = add && !row, .relu = c->relu};
+    return row || c->relu ? ftb_dense_multiply_here(c->out, &X, c->in[x + 1], &ends, c->ctx)
+                          : ftb_dense_multiply(FTB_AB, c->out, &X, c->in[x + 1], add, c->ctx);
+}
+
+static bool takes_relu(const ftb_nn_node *n)
+{
+    return !ftb_node_in(n, x_of(n))->sparse && ftb_dense_is_here(n->tape->ctx);
+}
+
+/* Of rows that have no part in the product there is none. */
+static GrB_Info input_gradient(const ftb_nn_node *n, const ftb_nn_call *c, int x)
+{
+    const FtB_Block dX = c->din[x];
+    struct FtB_Block_opaque first = rows_of(dX, 0, n->nrows), rest = rows_of(dX, n->nrows, dX->nrows);
+    GrB_Info info = rest.nrows > 0 && !c->add[x] ? ftb_block_fill(&rest, 0) : GrB_SUCCESS;
+    return info == GrB_SUCCESS ? ftb_dense_multiply(FTB_ABT, &first, c->dout, c->in[x + 1], c->add[x], c->ctx)
+                               : info;
 }
 
 /* dZ = or += dY, which may be the same memory. */
@@ -49,10 +81,12 @@ static GrB_Info gradient(ftb_nn_node *n, const ftb_nn_call *c)
     if (info == GrB_SUCCESS && c->din[w] && sparse)
         info = FtB_mxm(c->din[w], NULL, ftb_plus_if(c->add[w], c->din[w]), FTB_PLUS_MUL, c->in_edges[x],
                        c->dout, FTB_DESC_T0);
-    else if (info == GrB_SUCCESS && c->din[w])
-        info = ftb_dense_multiply(FTB_ATB, c->din[w], c->in[x], c->dout, c->add[w], c->ctx);
+    else if (info == GrB_SUCCESS && c->din[w]) {
+        struct FtB_Block_opaque X = rows_of(c->in[x], 0, n->nrows);
+        info = ftb_dense_multiply(FTB_ATB, c->din[w], &X, c->dout, c->add[w], c->ctx);
+    }
     if (info == GrB_SUCCESS && c->din[x])
-        info = ftb_dense_multiply(FTB_ABT, c->din[x], c->dout, c->in[w], c->add[x], c->ctx);
+        info = input_gradient(n, c, x);
     return info == GrB_SUCCESS && x ? pass_on(c) : info;
 }
 
@@ -75,12 +109,13 @@ static void print(const ftb_nn_node *n, FILE *file)
 static double operations(const ftb_nn_node *n)
 {
     const ftb_nn_node *x = ftb_node_in(n, x_of(n));
-    double inner = x->sparse ? (double)x->graph->pattern->nvals : (double)x->nrows * (double)x->ncols;
+    double inner = x->sparse ? (double)x->graph->pattern->nvals : (double)n->nrows * (double)x->ncols;
     return 2 * inner * (double)n->ncols;
 }
 
 #define LINEAR                                                                                               \
-    .forward = forward, .gradient = gradient, .needs = needs, .print = print, .operations = operations
+    .forward = forward, .gradient = gradient, .needs = needs, .takes_relu = takes_relu, .print = print,      \
+    .operations = operations
 static const ftb_nn_op op = {.name = "linear", .flags = FTB_NN_NEEDS_IN, LINEAR};
 static const ftb_nn_op onto = {
     .name = "linear", .flags = FTB_NN_NEEDS_IN | FTB_NN_IN_PLACE | FTB_NN_GRAD_IN_PLACE, LINEAR};
@@ -104,11 +139,13 @@ static FtB_Var record(const ftb_nn_node *z, const ftb_nn_node *x, const ftb_nn_n
     if ((x->type != w->type && !x->sparse) || (bias && bias->type != w->type))
         return ftb_var_failed(tape, ftb_fail(GrB_DOMAIN_MISMATCH, "%s: x is %s, w is %s; expected one dtype",
                                              call, FtB_Type_name(x->type), FtB_Type_name(w->type)));
+    const int64_t nrows = x->nrows, ncols = w->ncols;
+    if (ftb_rows_are_first(x))
+        x = ftb_node_in(x, 0);
     const int64_t in[3] = {z ? z->number : x->number, z ? x->number : w->number,
                            z      ? w->number
                            : bias ? bias->number
                                   : -1};
-    int64_t nrows = x->nrows, ncols = w->ncols;
     FtB_Type type = w->type;
     ftb_nn_node *n = ftb_node_new(tape, z ? &onto : &op, in, z || bias ? 3 : 2, nrows, ncols, 0);
     if (!n)

@@ -44,6 +44,7 @@ typedef struct ftb_nn_call {
     FtB_Block din[FTB_NN_INPUTS]; /* gradients to be written, the last input's first; NULL: not wanted */
     FtB_Matrix din_edges[FTB_NN_INPUTS];
     bool add[FTB_NN_INPUTS]; /* add to din[k] instead */
+    bool relu;               /* of out, too: only where the operation `takes` it */
     FtB_Block extra;         /* what forward keeps for the gradient; NULL unless training */
 } ftb_nn_call;
 
@@ -64,6 +65,8 @@ typedef struct ftb_nn_op {
     GrB_Info (*gradient)(ftb_nn_node *n, const ftb_nn_call *c);
     /* Whether the gradient of n reads input k; NULL: all, if FTB_NN_NEEDS_IN. */
     bool (*needs)(const ftb_nn_node *n, int k);
+    /* Whether forward can put relu(out) in place of out. NULL: no. */
+    bool (*takes_relu)(const ftb_nn_node *n);
     /* What runs, for people: "plus : src, 2708 x 2708, 13264 entries"; a line without its end. NULL: nothing.
      */
     void (*print)(const ftb_nn_node *n, FILE *file);
@@ -140,6 +143,10 @@ FtB_Tape ftb_var_tape(FtB_Var x, FtB_Var y);
 FtB_Var ftb_var_failed(FtB_Tape tape, GrB_Info info);
 /* y + x w, of y's shape: in y's memory where nobody else needs it. (nn/linear.c) */
 FtB_Var ftb_matmul_onto(FtB_Var y, FtB_Var x, FtB_Var w);
+/* Whether n is the relu of its input. (nn/activation.c) */
+bool ftb_node_is_relu(const ftb_nn_node *n);
+/* Whether n is rows 0, 1, 2 ... of its input. (nn/rows.c) */
+bool ftb_rows_are_first(const ftb_nn_node *n);
 /* The variable that follows from x, which had failed or was refused. */
 static inline FtB_Var ftb_var_lost(FtB_Var x) { return (FtB_Var){x.tape, -1}; }
 /* A node over inputs of one tape, dense nrows x ncols of in[0]'s type and one head, in *n to be refined
@@ -180,5 +187,15 @@ static inline FtB_Arg ftb_plus_if(bool add, FtB_Block to)
  * depend on threads. */
 GrB_Info ftb_dense_multiply(ftb_dense_form what, FtB_Block C, FtB_Block A, FtB_Block B, bool add,
                             FtB_Context ctx);
+/* C = A B on the host, with passes over C that are made piece by piece, while it is in the caches. */
+typedef struct ftb_dense_ends {
+    FtB_Block row; /* each row of C begins as it; NULL: as 0, or, */
+    bool add;      /* with this, as it is */
+    bool relu;     /* and ends as its relu */
+} ftb_dense_ends;
+GrB_Info ftb_dense_multiply_here(FtB_Block C, FtB_Block A, FtB_Block B, const ftb_dense_ends *ends,
+                                 FtB_Context ctx);
+/* Whether dense products are the host's. */
+bool ftb_dense_is_here(FtB_Context ctx);
 
 #endif

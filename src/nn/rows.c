@@ -4,6 +4,7 @@
 
 typedef struct rows {
     int64_t *at; /* as many as the node has rows */
+    bool first;  /* these are 0, 1, 2 ... */
 } rows;
 
 static GrB_Info forward(ftb_nn_node *n, const ftb_nn_call *c)
@@ -28,6 +29,8 @@ static void print(const ftb_nn_node *n, FILE *file)
 
 static const ftb_nn_op op = {
     .name = "rows", .forward = forward, .gradient = gradient, .print = print, .clear = clear};
+
+bool ftb_rows_are_first(const ftb_nn_node *n) { return n->op == &op && ((const rows *)n->state)->first; }
 
 static GrB_Info check(const ftb_nn_node *x, const int64_t *at, int64_t count)
 {
@@ -56,7 +59,10 @@ FtB_Var FtB_rows(FtB_Var x, const int64_t *at, int64_t count)
     r->at = ftb_new(x.tape->ctx, count, sizeof *at);
     if (!r->at)
         return ftb_var_failed(x.tape, ftb_nomem());
-    if (count > 0)
-        memcpy(r->at, at, (size_t)count * sizeof *at);
+    r->first = true;
+    for (int64_t t = 0; t < count; t++) {
+        r->at[t] = at[t];
+        r->first &= at[t] == t;
+    }
     return ftb_node_like(n, in);
 }

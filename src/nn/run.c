@@ -69,12 +69,13 @@ static void see(ftb_replay *r, FtB_Block X, FtB_Matrix edges)
         ftb_replay_see(r, edges->values);
 }
 
-static GrB_Info forward(ftb_nn_node *n, bool training, ftb_replay *r, const uint64_t *seeds)
+static GrB_Info forward(ftb_nn_node *n, bool training, bool relu, ftb_replay *r, const uint64_t *seeds)
 {
     ftb_nn_call c;
     GrB_Info info = check_inputs(n);
     if (info == GrB_SUCCESS) {
         prepare(&c, n, training, seeds);
+        c.relu = relu;
         info = n->op->forward(n, &c);
         see(r, c.out, c.out_edges);
     }
@@ -145,7 +146,7 @@ static GrB_Info constant_run(ftb_nn_node *n, bool in_place)
     } else {
         info = constant_memory(n, in_place);
         if (info == GrB_SUCCESS)
-            info = forward(n, false, NULL, NULL);
+            info = forward(n, false, false, NULL, NULL);
     }
     if (info != GrB_SUCCESS)
         constant_drop(n);
@@ -266,6 +267,18 @@ typedef struct pass {
     void *scratch;
 } pass;
 
+/* Whether node k + 1 is node k's relu, in the same memory, that k can make with its own: nobody reads it
+ * without. */
+static bool ends_in_relu(const pass *p, int64_t k)
+{
+    const ftb_schedule *s = p->s;
+    const ftb_nn_node *n = p->tape->nodes[k], *next = k + 1 < s->count ? p->tape->nodes[k + 1] : NULL;
+    return next && s->needed[k + 1] && next->op && !next->constant && next->root == k + 1 &&
+           ftb_node_is_relu(next) && next->in[0] == k && s->slot[k][FTB_PART_VALUE] >= 0 &&
+           s->slot[k][FTB_PART_VALUE] == s->slot[k + 1][FTB_PART_VALUE] && n->op->takes_relu &&
+           n->op->takes_relu(n);
+}
+
 /* All operations, and their gradients in training, as work that may be recorded. */
 static GrB_Info operations(void *of, ftb_replay *r, const void *seeds)
 {
@@ -274,8 +287,11 @@ static GrB_Info operations(void *of, ftb_replay *r, const void *seeds)
     GrB_Info info = GrB_SUCCESS;
     for (int64_t k = 0; k < s->count && info == GrB_SUCCESS; k++) {
         ftb_nn_node *n = p->tape->nodes[k];
-        if (s->needed[k] && n->op && !n->constant && n->root == k)
-            info = forward(n, s->training, r, seeds);
+        if (!s->needed[k] || !n->op || n->constant || n->root != k)
+            continue;
+        const bool relu = ends_in_relu(p, k);
+        info = forward(n, s->training, relu, r, seeds);
+        k += relu; /* which is there, too */
     }
     return info == GrB_SUCCESS && s->training ? gradients(p->tape, s, p->scratch, r, seeds) : info;
 }

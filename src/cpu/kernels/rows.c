@@ -13,6 +13,13 @@ void FTB_REAL_CELL(ftb_row_add)(void *restrict to, const void *restrict from, in
         y[f] += x[f];
 }
 
+void FTB_REAL_CELL(ftb_row_relu)(void *at, int64_t count)
+{
+    real *y = at;
+    for (int64_t f = 0; f < count; f++)
+        y[f] = y[f] <= 0 ? 0 : y[f];
+}
+
 void FTB_REAL_CELL(ftb_row_scale)(void *to, const void *from, const float *factor, int64_t count, bool add)
 {
     real *y = to;

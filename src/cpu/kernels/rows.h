@@ -10,6 +10,8 @@
 
 /* y[f] += x[f] */
 #define FTB_ROW_ADD(name) FTB_CELLS(void, name, (void *restrict y, const void *restrict x, int64_t count))
+/* y[f] = y[f] where that is above 0 or NaN, else 0 */
+#define FTB_ROW_RELU(name) FTB_CELLS(void, name, (void *y, int64_t count))
 /* y[f] = x[f] factor[f], or that added; y may be x. */
 #define FTB_ROW_SCALE(name)                                                                                  \
     FTB_CELLS(void, name, (void *y, const void *x, const float *factor, int64_t count, bool add))
@@ -26,6 +28,8 @@
 /* clang-format off */
 FTB_ROW_ADD(ftb_row_add_f32)
 FTB_ROW_ADD(ftb_row_add_f64)
+FTB_ROW_RELU(ftb_row_relu_f32)
+FTB_ROW_RELU(ftb_row_relu_f64)
 FTB_ROW_SCALE(ftb_row_scale_f32)
 FTB_ROW_SCALE(ftb_row_scale_f64)
 FTB_HEADS_SUM(ftb_heads_sum_f32)
