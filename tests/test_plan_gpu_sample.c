@@ -49,6 +49,25 @@ static void sizes(void **state)
     assert_true(fabs(plan_of(1, 2, 10, true, &gpus[GPU_H100]).tasks - 12) < 0.1); /* 1 and then 11 */
 }
 
+/* Trees of a seed each find what as many samples of one seed find, and merge nothing between them. */
+static void trees(void **state)
+{
+    (void)state;
+    enum { TREES = 3000 };
+    const ftb_gpu_sample_plan one = plan_of(1, 3, 20, false, &gpus[GPU_H100]),
+                              merged = plan_of(TREES, 3, 20, false, &gpus[GPU_H100]);
+    const ftb_gpu_sample_facts f = {.nseeds = TREES,
+                                    .ntrees = TREES,
+                                    .nvertices = 2449029,
+                                    .nvals = 123718280,
+                                    .nhops = 3,
+                                    .fanout = {20, 20, 20}};
+    ftb_gpu_sample_plan apart;
+    ftb_rule_gpu_sample(&apart, &f, &gpus[GPU_H100]);
+    assert_true(fabs(apart.picks - TREES * one.picks) <= 1e-6 * apart.picks);
+    assert_true(apart.picks > 1.2 * merged.picks);
+}
+
 static void refused(void **state)
 {
     (void)state;
@@ -86,7 +105,7 @@ static void weighted(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(sizes), cmocka_unit_test(refused),
-                                       cmocka_unit_test(weighted)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(sizes), cmocka_unit_test(trees),
+                                       cmocka_unit_test(refused), cmocka_unit_test(weighted)};
     return cmocka_run_group_tests(tests, begin, NULL);
 }

@@ -206,6 +206,7 @@ static void plan(ftb_gpu_hops_run *run)
     ftb_gpu_sample_facts f = {.nseeds = p->nseeds,
                               .nvertices = p->p->nrows,
                               .nvals = p->p->nvals,
+                              .ntrees = p->trees ? p->trees[p->nseeds - 1] + INT64_C(1) : 1,
                               .nhops = p->nhops,
                               .weighted = p->tables != NULL,
                               .fits = ftb_gpu_hops_queue_fits(p)};

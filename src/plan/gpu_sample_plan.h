@@ -10,6 +10,7 @@ enum { FTB_GPU_SAMPLE_HOPS = 16 };
 
 typedef struct ftb_gpu_sample_facts {
     int64_t nseeds, nvertices, nvals;
+    int64_t ntrees; /* that share no vertices; 0: one */
     int nhops;
     int64_t fanout[FTB_GPU_SAMPLE_HOPS]; /* < 0: all */
     bool weighted;                       /* picks go through tables, of 8 bytes an entry */

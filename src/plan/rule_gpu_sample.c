@@ -44,7 +44,8 @@ static double lanes_of(const ftb_gpu_sample_facts *f)
 /* What to expect, and what there may be at most. */
 static void count(ftb_gpu_sample_plan *plan, const ftb_gpu_sample_facts *f)
 {
-    const double n = (double)MAX(f->nvertices, 1), degree = (double)f->nvals / n;
+    const double vertices = (double)MAX(f->nvertices, 1), degree = (double)f->nvals / vertices;
+    const double n = vertices * (double)MAX(f->ntrees, 1); /* each tree has its own */
     double known = MIN((double)f->nseeds, n), bound = known;
     plan->tasks = plan->picks = 0;
     double capacity = 0;
