@@ -194,7 +194,7 @@ static void ranks(const graph *from, int64_t rounds, double d)
     assert_ok(FtB_pagerank(
         R, from->A,
         FTB_PAGERANK(.kind = FTB_PAGERANK_LDBC, .damping = d, .rounds = rounds, .supersteps = &taken)));
-    page_ranks(from, rounds ? rounds : 10, d ? d : 0.85, rank);
+    page_ranks(from, rounds ? rounds : 10, d > 0 ? d : 0.85, rank);
     assert_true(epsilon(block_values(R), rank, n));
     assert_int_equal(taken, rounds ? rounds : 10);
     FtB_Block_free(&R);

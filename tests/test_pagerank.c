@@ -11,7 +11,7 @@
 
 #include <math.h>
 
-enum { MOST = 40, ENTRIES = 200, COLUMNS = 4 };
+enum { MOST = 40, ENTRIES = 200, COLUMNS = 4, MANY = 300000 };
 
 /* ---- slowly */
 
@@ -158,11 +158,13 @@ static double differ(const web *w, const surfers *s, FtB_Pagerank_kind kind, dou
                      FtB_Type type)
 {
     long double most = 0;
+    int64_t ld;
+    assert_ok(FtB_Block_shape(R, NULL, NULL, &ld, NULL, NULL));
     for (int64_t c = 0; c < s->k; c++) {
         long double rank[MOST], off = 0;
         exact_ranks(w, kind, d, s->begin[c], rank);
         for (int64_t v = 0; v < w->n; v++) {
-            const int64_t at = v * s->k + c;
+            const int64_t at = v * ld + c;
             off += fabsl(rank[v] - (type == FTB_FP32 ? (double)((const float *)block_values(R))[at]
                                                      : ((const double *)block_values(R))[at]));
         }
@@ -174,7 +176,7 @@ static double differ(const web *w, const surfers *s, FtB_Pagerank_kind kind, dou
 static void kinds(void **state)
 {
     (void)state;
-    const int cases = rng_cases(150);
+    const int cases = rng_cases(120);
     for (int c = 0; c < cases; c++) {
         rng r = rng_case(c);
         web w;
@@ -193,9 +195,9 @@ static void kinds(void **state)
                                                          : kind == FTB_PAGERANK_NETWORKX ? near / (double)w.n
                                                                                          : near,
                                             .sources = {s.sources[0] < 0 ? NULL : s.sources, s.k},
-                                            .teleport = s.teleport, .rounds = 400)));
+                                            .teleport = s.teleport, .rounds = 200)));
         assert_true(differ(&w, &s, kind, d, R, type) < 10 * near);
-        assert_true(steps > 0 && (kind != FTB_PAGERANK_LDBC || steps == 400));
+        assert_true(steps > 0 && (kind != FTB_PAGERANK_LDBC || steps == 200));
         FtB_Block_free(&R);
         FtB_Block_free(&s.teleport);
         FtB_Matrix_free(&w.A);
@@ -216,14 +218,16 @@ static void methods(void **state)
         const FtB_Pagerank_method method = c / 2 % 2 ? FTB_PAGERANK_CHANGES : FTB_PAGERANK_SWEEPS;
         const FtB_Type type = c / 4 % 3 ? FTB_FP64 : FTB_FP32;
         const double near = type == FTB_FP64 ? 1e-7 : 1e-5, most = near / 0.15;
-        FtB_Block R, from;
+        FtB_Block wide, R, from; /* R: columns of a wider one */
         draw_web(&w, &r);
         draw_surfers(&s, &r, (int)rng_below(&r, 3), w.n, type);
         FtB_Pagerank_options o = {
             .size = sizeof o, .kind = kind, .method = method, .rounds = 1000, .teleport = s.teleport};
         o.sources = (FtB_Ids){s.sources[0] < 0 ? NULL : s.sources, s.k};
         o.tolerance = kind == FTB_PAGERANK_NETWORKX ? near / (double)w.n : near;
-        assert_ok(FtB_Block_new(&R, w.n, s.k, type));
+        assert_ok(FtB_Block_new(&wide, w.n, s.k + 1, type));
+        assert_ok(FtB_Block_columns(&R, wide, c % 2, s.k));
+        FtB_Block_free(&wide);
         assert_ok(FtB_Block_new(&from, w.n, s.k, FTB_FP64));
         assert_ok(FtB_pagerank(R, w.A, &o));
         assert_true(differ(&w, &s, kind, 0.85, R, type) < most);
@@ -280,18 +284,26 @@ static void threads(void **state)
 {
     (void)state;
     static const int64_t sources[] = {5, 70, 5};
-    FtB_Matrix A = large_graph();
+    static int64_t I[MANY], J[MANY]; /* so many that threads share what is in a slice */
+    rng r = rng_new();
+    FtB_Matrix A;
     FtB_Block all, many, first;
+    for (int64_t e = 0; e < MANY; e++) {
+        I[e] = rng_below(&r, LARGE);
+        J[e] = rng_below(&r, LARGE);
+    }
+    assert_ok(FtB_Matrix_build(&A, FTB_FP64, LARGE, LARGE, 0, MANY, I, J, NULL, FTB_DUP_KEEP, NULL));
     assert_ok(FtB_Block_new(&all, LARGE, 1, FTB_FP32));
     assert_ok(FtB_Block_new(&many, LARGE, 3, FTB_FP64));
     assert_ok(FtB_Block_new(&first, LARGE, 4, FTB_FP64));
     for (int method = FTB_PAGERANK_ROUNDS; method <= FTB_PAGERANK_SWEEPS; method++)
-        for (int t = 1; t <= 8; t += t == 3 ? 5 : 1) {
+        for (int t = 1; t <= 8; t = t == 3 ? 8 : t == 1 ? 3 : 9) {
             double *kept = block_values(first);
             const FtB_Pagerank_method m = (FtB_Pagerank_method)method;
             assert_ok(FtB_Context_set_threads(NULL, t));
-            assert_ok(FtB_pagerank(all, A, FTB_PAGERANK(.method = m)));
-            assert_ok(FtB_pagerank(many, A, FTB_PAGERANK(.method = m, .sources = {sources, 3})));
+            assert_ok(FtB_pagerank(all, A, FTB_PAGERANK(.method = m, .tolerance = 1e-2)));
+            assert_ok(
+                FtB_pagerank(many, A, FTB_PAGERANK(.method = m, .tolerance = 1e-2, .sources = {sources, 3})));
             if (t == 1) {
                 memcpy(kept, block_values(many), LARGE * 3 * sizeof *kept);
                 memcpy(kept + 3 * LARGE, block_values(all), LARGE * sizeof(float));
@@ -306,7 +318,7 @@ static void threads(void **state)
     FtB_Matrix_free(&A);
 }
 
-/* Of more vertices than a slice, and a part of a sum, has: the ranks of rounds, in fewer sweeps. */
+/* Of more vertices than a slice, and a part of a sum, has: the ranks of rounds, in far fewer sweeps. */
 static void sweeps(void **state)
 {
     (void)state;
@@ -322,7 +334,7 @@ static void sweeps(void **state)
             quick, A, FTB_PAGERANK(.tolerance = limit, .supersteps = &count, .method = FTB_PAGERANK_SWEEPS)));
         for (int64_t v = 0; v < LARGE; v++)
             off += fabs(((const double *)block_values(slow))[v] - ((const double *)block_values(quick))[v]);
-        assert_true(off < 10 * limit && count < rounds);
+        assert_true(off < 10 * limit && 4 * count < rounds);
     }
     assert_fails(
         GrB_NO_VALUE, "after 2 rounds",
@@ -356,6 +368,8 @@ static void refused_teleport(FtB_Matrix A, FtB_Block s)
                  FtB_pagerank(s, A, FTB_PAGERANK(.teleport = whole)));
     assert_fails(GrB_INVALID_VALUE, "both sources and teleport",
                  FtB_pagerank(s, A, FTB_PAGERANK(.teleport = chance, .sources = {&one, 1})));
+    assert_fails(GrB_INVALID_VALUE, "teleport shares memory with ranks",
+                 FtB_pagerank(s, A, FTB_PAGERANK(.teleport = s)));
     FtB_Block_free(&chance);
     FtB_Block_free(&other);
     FtB_Block_free(&whole);
@@ -463,14 +477,14 @@ static GrB_Info all_kinds(void *arg)
     if (info == GrB_SUCCESS)
         ((float *)block_values(chance))[2] = 1;
     if (info == GrB_SUCCESS)
-        info = FtB_pagerank(one, A, FTB_PAGERANK(.teleport = chance, .tolerance = 0.1));
+        info = FtB_pagerank(one, A, FTB_PAGERANK(.teleport = chance, .tolerance = 0.5));
     if (info == GrB_SUCCESS)
         info = FtB_pagerank(
-            two, A, FTB_PAGERANK(.kind = FTB_PAGERANK_NETWORKX, .tolerance = 0.1, .sources = {sources, 2}));
+            two, A, FTB_PAGERANK(.kind = FTB_PAGERANK_NETWORKX, .tolerance = 0.5, .sources = {sources, 2}));
     if (info == GrB_SUCCESS)
         info =
             FtB_pagerank(two, A,
-                         FTB_PAGERANK(.kind = FTB_PAGERANK_NETWORKX, .tolerance = 0.1,
+                         FTB_PAGERANK(.kind = FTB_PAGERANK_NETWORKX, .tolerance = 0.5,
                                       .sources = {sources, 2}, .start = two, .method = FTB_PAGERANK_CHANGES));
     FtB_Block_free(&one);
     FtB_Block_free(&two);

@@ -5,6 +5,7 @@
 
 #include "core/buffer.h"
 #include "core/options.h"
+#include "ops/block/block_map.h"
 
 #include <math.h>
 
@@ -223,6 +224,8 @@ GrB_Info FtB_pagerank(FtB_Block ranks, FtB_Matrix A, const FtB_Pagerank_options 
         FTB_CHECK(check_block(p.o.teleport, "teleport", p.n, 0));
     p.k = p.o.sources.at ? p.o.sources.count : p.o.teleport ? p.o.teleport->ncols : 1;
     FTB_CHECK(ftb_check_result(ranks, "ranks", A, p.k, FTB_TYPE_BIT(FTB_FP32) | FTB_TYPE_BIT(FTB_FP64)));
+    if (p.o.teleport && ftb_block_alias(ranks, p.o.teleport) != FTB_ALIAS_NONE)
+        FTB_CHECK(ftb_fail(GrB_INVALID_VALUE, "options: teleport shares memory with ranks"));
     if (p.o.start)
         FTB_CHECK(check_block(p.o.start, "start", p.n, p.k));
     if (A->width > 1)

@@ -1,6 +1,6 @@
 /* A sweep is blocked Gauss-Seidel: vertices of a slice are computed from what all were before it, whichever
- * thread has them, and become so together. Slices are cut by the number of vertices alone, and are not taken
- * in their order: vertices with many links often have neighbouring numbers.
+ * thread has them, and become so together. Slices are as many as the graph is large, and are not taken in
+ * their order: vertices with many links often have neighbouring numbers.
  *
  * In place, ranks together do not stay what they were. That error falls by little more than the damping in a
  * sweep, and there is but one of it: so the ranks of those that somebody links to are then multiplied by what
@@ -13,7 +13,8 @@
 
 #include <math.h>
 
-enum { SLICES = 256, SCATTER = 159, LEAST = 8, CHUNK = 64, PART = 1024 };
+enum { SLICES = 256, FEW = 16, SCATTER = 159, LEAST = 8, CHUNK = 64, PART = 1024 };
+#define SLICE (INT64_C(1) << 15) /* vertices and entries: enough for several threads */
 
 typedef struct part_sums {
     double all, linked, fixed, back, changed, sum; /* S, L, F, B; |new - old|, new */
@@ -162,8 +163,9 @@ GrB_Info ftb_sweep_new(ftb_sweep *w)
     w->room = r;
     if (!r)
         return ftb_nomem();
-    r->threads = ftb_threads_for(w->ctx, n + w->t->nvals);
-    r->slices = (int)ftb_max(1, ftb_min(SLICES, n / LEAST));
+    const int64_t work = n + w->t->nvals, slices = ftb_max(FEW, ftb_min(SLICES, work / SLICE));
+    r->slices = (int)ftb_max(1, ftb_min(slices, n / LEAST));
+    r->threads = ftb_threads_for(w->ctx, work / r->slices); /* which meet behind each */
     r->nparts = (n + PART - 1) / PART;
     r->last = INFINITY;
     r->sent = ftb_new(w->ctx, n, size);
