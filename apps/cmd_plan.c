@@ -1,4 +1,7 @@
-/* featblas plan: how a product of a graph with feature blocks would be done, and why; nothing is computed. */
+/* featblas plan: how a product of a graph with feature blocks would be done, and why; nothing is computed.
+ * With
+ * --run, what a vertex program would take on a pipeline in hardware that is described (plan_pipeline.c). */
+#include "plan_pipeline.h"
 #include "reader.h"
 
 #include "core/core.h"
@@ -12,12 +15,12 @@
 typedef struct plan_values {
     reader_values reader;
     int op;
-    const char *graph, *semiring, *machine, *set, *wisdom;
-    int64_t dim, heads;
+    const char *graph, *semiring, *machine, *set, *wisdom, *run;
+    int64_t dim, heads, source, rounds;
     int measure, describe, calibrate;
 } plan_values;
 
-static const plan_values defaults = {.op = -1, .heads = 1};
+static const plan_values defaults = {.op = -1, .heads = 1, .source = -1};
 
 enum { SPMM, SDDMM, ATTENTION }; /* choices of --op */
 
@@ -58,7 +61,9 @@ static const option plan_options[] = {
      .kind = OPTION_FILE,
      .offset = FIELD(machine),
      .argument = "FILE",
-     .help = "Plan for the machine that FILE describes, in lines such as l2 = 2M, instead of this one."},
+     .help = "Plan for the machine that FILE describes, in lines such as l2 = 2M, instead of this one; with "
+             "--run, "
+             "in JSON."},
     {.name = "describe",
      .kind = OPTION_SET,
      .offset = FIELD(describe),
@@ -87,6 +92,27 @@ static const option plan_options[] = {
      .written = true,
      .argument = "FILE",
      .help = "Plan by what FILE says was measured; with --measure, add to it what is found."},
+    {.heading = "A pipeline in hardware"},
+    {.name = "run",
+     .kind = OPTION_TEXT,
+     .offset = FIELD(run),
+     .argument = "NAME",
+     .choices = "pagerank|bfs|sssp|cf",
+     .help = "Predict what this program takes on GRAPH in Graphicionado's pipeline, which --machine "
+             "describes, stage "
+             "by stage. cf: collaborative filtering; the graph is ratings."},
+    {.name = "source",
+     .kind = OPTION_INTEGER,
+     .offset = FIELD(source),
+     .argument = "V",
+     .low = 0,
+     .help = "bfs, sssp: where to start, as the graph's file numbers vertices. Default: the first."},
+    {.name = "rounds",
+     .kind = OPTION_INTEGER,
+     .offset = FIELD(rounds),
+     .argument = "N",
+     .low = 1,
+     .help = "pagerank, cf: supersteps. Default: of pagerank as many as it takes, of cf 1."},
     {.name = NULL}};
 
 /* The planner then speaks of the machine in the file, or of this one with its rates. */
@@ -281,6 +307,8 @@ static int calibrate(const plan_values *v)
 
 static int check(const plan_values *v)
 {
+    if (v->source >= 0 || v->rounds > 0)
+        return app_fail(APP_USAGE, "--%s means nothing without --run", v->source >= 0 ? "source" : "rounds");
     if (v->calibrate && !v->wisdom)
         return app_fail(APP_USAGE, "--calibrate wants --wisdom FILE, to which it adds what it finds");
     if (v->calibrate && v->op < 0 && !v->graph && v->dim == 0)
@@ -299,6 +327,38 @@ static int check(const plan_values *v)
     return APP_OK;
 }
 
+/* ---- a program in hardware */
+
+static int plan_run(const plan_values *v, int count, char *const *operands)
+{
+    const struct {
+        const char *option;
+        bool given;
+    } others[] = {{"op", v->op >= 0},
+                  {"dim", v->dim > 0},
+                  {"graph", v->graph != NULL},
+                  {"semiring", v->semiring != NULL},
+                  {"set", v->set != NULL},
+                  {"wisdom", v->wisdom != NULL},
+                  {"measure", v->measure != 0},
+                  {"describe", v->describe != 0},
+                  {"calibrate", v->calibrate != 0}};
+    for (size_t o = 0; o < sizeof others / sizeof *others; o++)
+        if (others[o].given)
+            return app_fail(APP_USAGE, "--%s means nothing beside --run", others[o].option);
+    if (!v->machine)
+        return app_fail(APP_USAGE, "--run wants --machine FILE, a description in JSON");
+    if (count != 1)
+        return app_fail(APP_USAGE, "--run wants a graph (featblas plan --help)");
+    const plan_pipeline p = {.reader = &v->reader,
+                             .program = v->run,
+                             .machine = v->machine,
+                             .graph = operands[0],
+                             .source = v->source,
+                             .rounds = v->rounds};
+    return plan_pipeline_run(&p);
+}
+
 static int run_plan(const void *values, int count, char *const *operands)
 {
     const plan_values *v = values;
@@ -306,9 +366,11 @@ static int run_plan(const void *values, int count, char *const *operands)
     FtB_Matrix A = NULL;
     reader_found found;
     int64_t nrows = 0, ncols = 0;
+    if (v->run)
+        return plan_run(v, count, operands);
+    if (count > 0)
+        return app_fail(APP_USAGE, "'%s': --graph names the graph of a product", operands[0]);
     int code = use_machine(v->machine);
-    (void)count;
-    (void)operands;
     if (code == APP_OK && v->describe) {
         ftb_machine_write(ftb_machine_measured(), stdout);
         return APP_OK;
@@ -339,17 +401,24 @@ done:
 
 const command command_plan = {
     .name = "plan",
+    .operands = "[GRAPH]",
+    .max_operands = 1,
     .summary = "say how a product of a graph with features would be done, and why",
-    .description = "Prints what the planner decides for a product of the graph "
-                   "with D features per vertex: the kernel, how the "
-                   "graph is partitioned so that features stay in cache, and the "
-                   "time that it predicts. Nothing is computed.",
+    .description =
+        "Prints what the planner decides for a product of the graph "
+        "with D features per vertex: the kernel, how the "
+        "graph is partitioned so that features stay in cache, and the "
+        "time that it predicts. Nothing is computed.\n\n"
+        "With --run NAME GRAPH it predicts the cycles of a vertex program in the pipeline of Graphicionado, "
+        "a machine of graphs, stage by stage: which one binds, and what waits. docs/plans.md has what the "
+        "description holds, and what the model leaves out.",
     .examples = "  $ featblas plan --op spmm --graph reddit.mtx --dim 128\n"
                 "  $ featblas plan --op attention --graph cora.tsv --dim 64 --heads 8\n"
                 "  $ featblas plan --op spmm --graph g.npz --dim 64 --measure --wisdom my.wisdom\n"
                 "  $ featblas plan --calibrate --wisdom my.wisdom\n"
                 "  $ featblas plan --describe > here.txt\n"
-                "  $ featblas plan --op spmm --graph g.npz --dim 128 --machine laptop.txt\n",
+                "  $ featblas plan --op spmm --graph g.npz --dim 128 --machine laptop.txt\n"
+                "  $ featblas plan --machine graphicionado.json --run bfs --source 7 g.npz\n",
     .reads = true,
     .options = plan_options,
     .writes = true,

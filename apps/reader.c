@@ -118,10 +118,10 @@ int reader_matrix(const reader_values *v, const char *path, const char *kind, Ft
     if (code != APP_OK)
         return code;
     if (labels)
-        return app_fail(
-            APP_INPUT,
-            "%s: an edge list, whose rows and columns have numbers apart; expected a %s in mtx, npz or csr",
-            path, kind);
+        return app_fail(APP_INPUT,
+                        "%s: an edge list, whose rows and columns have numbers apart; expected a %s in mtx, "
+                        "npz, csr or sg",
+                        path, kind);
     *base = ftb_format_base(ftb_format_of(found.format));
     return APP_OK;
 }

@@ -92,3 +92,35 @@ refuses 3 'my.wisdom:2:1: measured on another machine' "$featblas" plan --op spm
 echo hello > my.wisdom
 refuses 3 'my.wisdom:1:1: expected featblas-wisdom 1' "$featblas" plan --op spmm --graph g.csr --dim 8 --wisdom my.wisdom
 refuses 2 'expected features of a tile' "$featblas" plan --op sddmm --graph g.csr --dim 8 --set tile=0
+
+# A pipeline in hardware: one edge a cycle from each of eight streams, apply over all vertices.
+cp "${FEATBLAS_SOURCE_DIR:?}/examples/graphicionado.json" m.json
+printf '%%%%MatrixMarket matrix coordinate pattern general\n3 3 4\n1 2\n1 3\n2 3\n3 1\n' > small.mtx
+run() { "$featblas" plan --machine m.json --run "$@" > plan.txt || fail "run $*"; }
+run bfs --source 1 small.mtx -v
+has 'bfs of small.mtx, 3 vertices, on Graphicionado: 8 streams at 1 GHz'
+has '1                    1              2            204'
+has '4 in 2 supersteps of 1 slices'
+has '<- binds'
+run pagerank --rounds 3 small.mtx
+has '12 in 3 supersteps of 1 slices'
+run pagerank small.mtx
+run sssp small.mtx
+has 'S5 control atomic update'
+printf '1 7 3.5\n2 7 1\n' > ratings.tsv
+run cf ratings.tsv
+has 'cf of ratings.tsv, 3 vertices'
+has '4 in 1 supersteps'
+refuses 2 "unknown program 'pagerang'; did you mean 'pagerank'?" "$featblas" plan --machine m.json --run pagerang small.mtx
+refuses 2 '--run wants --machine FILE' "$featblas" plan --run bfs small.mtx
+refuses 2 '--run wants a graph' "$featblas" plan --run bfs --machine m.json
+refuses 2 '--dim means nothing beside --run' "$featblas" plan --run bfs --machine m.json --dim 3 small.mtx
+refuses 2 '--source means nothing to pagerank' "$featblas" plan --run pagerank --machine m.json --source 3 small.mtx
+refuses 2 '--rounds means nothing to sssp' "$featblas" plan --run sssp --machine m.json --rounds 3 small.mtx
+refuses 2 '--rounds means nothing without --run' "$featblas" plan --op spmm --graph g.csr --dim 8 --rounds 3
+refuses 2 "'g.csr': --graph names the graph" "$featblas" plan --op spmm --dim 8 g.csr
+refuses 3 '--source: vertex 9; expected 1 to 3' "$featblas" plan --run bfs --machine m.json --source 9 small.mtx
+refuses 3 'expected a square matrix' "$featblas" plan --run bfs --machine m.json ratings.tsv
+refuses 3 'nowhere.json' "$featblas" plan --run bfs --machine nowhere.json small.mtx
+sed 's/"streams": 8/"streams": 0/' m.json > bad.json
+refuses 3 'bad.json: streams: expected a whole number from 1 to 4096' "$featblas" plan --run bfs --machine bad.json small.mtx

@@ -17,6 +17,7 @@ PREPARE = [
     "featblas train cora --model gcn --epochs 2 -q --save cora.safetensors",
     "featblas train cora --model gat --epochs 2 -q --weights-only --save gat-by-pyg.safetensors",
     "printf 'cores = 2\\n' > laptop.txt",
+    "cp $FEATBLAS_SOURCE_DIR/examples/graphicionado.json .",
     "featblas gen chung-lu --vertices 12000 --edge-factor 4 -q -o products.npz && seq 0 7 9000 > train.txt",
     "featblas gen rmat --scale 7 -q -o roads.mtx",
     "featblas plan --op spmm --graph g.npz --dim 4 --measure --wisdom my.wisdom > plan.txt",
