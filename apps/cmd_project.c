@@ -268,7 +268,14 @@ static int too_small(project *p, FtB_Sink sink)
                     ftb_bytes_text(enough, project_figure(p, "limit")));
 }
 
-static bool unforeseen(GrB_Info info) { return info == FTB_LIMIT && !strstr(FtB_error(), "would do"); }
+/* Serialized graphs are collected in memory, whose size no plan knows: then the library's own message stays.
+ */
+static bool unforeseen(const project_values *v, GrB_Info info)
+{
+    const FtB_Format format = output_format(v);
+    const bool collected = v->output && (format == FTB_SG || format == FTB_WSG);
+    return info == FTB_LIMIT && !collected && !strstr(FtB_error(), "would do");
+}
 
 static int work(project *p, FtB_Sink sink)
 {
@@ -278,7 +285,7 @@ static int work(project *p, FtB_Sink sink)
     app_progress_clear();
     app_progress_note(-1, "planning the projection");
     GrB_Info info = FtB_project_plan(&p->plan, sink, p->R, p->weight, &p->options, FTB_ESTIMATE);
-    if (unforeseen(info))
+    if (unforeseen(v, info))
         return too_small(p, sink);
     if (info != GrB_SUCCESS)
         return app_library_error(info, APP_USAGE);
@@ -299,7 +306,7 @@ static int work(project *p, FtB_Sink sink)
     start = app_seconds();
     info = FtB_project(sink, p->R, p->weight, &p->options);
     p->seconds += app_seconds() - start;
-    if (unforeseen(info))
+    if (unforeseen(v, info))
         return too_small(p, sink);
     if (info == GrB_SUCCESS)
         info = FtB_Sink_get_stats(sink, &stats);

@@ -55,6 +55,18 @@ cat k.sg | "$FEATBLAS_COMMAND" run bfs - -q --sources 0 -o c.tsv && cmp -s b.tsv
 run 0 gen kron -q --scale 6 --symmetric --format sg
 cmp -s out k.sg || fail "to a pipe differs"
 
+
+# A projection is collected, so that a limit is of all of it; weights must be whole.
+run 0 gen bipartite --rows 300 --cols 800 --edges 30000 -q -o bp.csr
+run 0 project bp.csr -q -o pairs.wsg
+run 0 info pairs.wsg
+holds out "symmetric        yes"
+run 4 project bp.csr -q --memory-limit 3M -o none.wsg
+says "more would make"
+run 1 project bp.csr -q --weight jaccard -o none.wsg
+says "expected a whole number of 32 bits"
+[ ! -e none.wsg ] || fail "a file of what does not fit"
+
 run 2 gen rmat --values weights -o x.mtx
 says "--values weights means nothing to gen rmat"
 run 2 gen kron --permute -o x.sg

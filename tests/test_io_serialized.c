@@ -2,6 +2,7 @@
 #include "support/check.h"
 #include "support/compare.h"
 #include "support/fail_alloc.h"
+#include "support/limits.h"
 #include "support/rng.h"
 #include "support/temporary.h"
 
@@ -291,6 +292,57 @@ static void not_written(void **state)
     assert_int_equal(access(temp_path("x.wsg"), F_OK), -1);
 }
 
+/* A limit that is too small is refused with one that does: of neighbours in order or not, and of a length
+ * that shows at the end. */
+static void chase(FtB_Context ctx, int64_t most)
+{
+    FtB_Matrix A;
+    int refused = 0;
+    for (int64_t limit = 20000, enough; limit < most; limit += limit / 2, refused++) {
+        assert_ok(FtB_Context_set_memory_limit(ctx, limit));
+        GrB_Info info = FtB_Matrix_read(&A, NULL, NULL, temp_path("limit"), NULL);
+        FtB_Matrix_free(&A);
+        if (info == GrB_SUCCESS)
+            break;
+        assert_int_equal(info, FTB_LIMIT);
+        if ((enough = limit_behind("for that ")) == 0)
+            continue; /* the file is not even open */
+        assert_true(enough > limit);
+        assert_ok(FtB_Context_set_memory_limit(ctx, enough));
+        assert_ok(FtB_Matrix_read(&A, NULL, NULL, temp_path("limit"), NULL));
+        FtB_Matrix_free(&A);
+    }
+    assert_true(refused > 0);
+}
+
+static void limits(void **state)
+{
+    (void)state;
+    rng r = rng_new();
+    FtB_Context ctx;
+    enum { N = 400 };
+    for (int kind = 0; kind < 4; kind++) {
+        size_t size;
+        int32_t pairs[4];
+        FtB_Matrix A = rng_matrix(&r, kind % 2 ? FTB_INT32 : FTB_BOOL, N, N, kind % 2, 0.3);
+        assert_ok(FtB_Matrix_write(A, temp_path("limit"), kind % 2 ? FTB_WSG : FTB_SG, NULL, NULL, 0));
+        FtB_Matrix_free(&A);
+        char *file = read_bytes("limit", &size);
+        if (kind == 1) { /* the first two neighbours of the first vertex, the other way round */
+            memcpy(pairs, file + 17 + 8 * (N + 1) + 8, 8);
+            memcpy(pairs + 2, file + 17 + 8 * (N + 1), 8);
+            memcpy(file + 17 + 8 * (N + 1), pairs, 16);
+        }
+        (kind > 1 ? write_gzip : write_bytes)("limit", file, size);
+        free(file);
+        assert_ok(FtB_Context_new(&ctx));
+        assert_ok(FtB_Context_engage(ctx));
+        chase(ctx, 100 * N * N);
+        assert_ok(FtB_Context_engage(NULL));
+        FtB_Context_free(&ctx);
+    }
+}
+
 static GrB_Info read_it(void *arg)
 {
     FtB_Matrix A;
@@ -324,14 +376,12 @@ static void failing_allocations(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(byte_for_byte),
-                                       cmocka_unit_test(weights),
-                                       cmocka_unit_test(round_trips),
-                                       cmocka_unit_test(large),
-                                       cmocka_unit_test(unsorted),
-                                       cmocka_unit_test(damaged),
-                                       cmocka_unit_test(cut),
-                                       cmocka_unit_test(not_written),
-                                       cmocka_unit_test(failing_allocations)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(byte_for_byte), cmocka_unit_test(weights),
+        cmocka_unit_test(round_trips),   cmocka_unit_test(large),
+        cmocka_unit_test(unsorted),      cmocka_unit_test(damaged),
+        cmocka_unit_test(cut),           cmocka_unit_test(not_written),
+        cmocka_unit_test(limits),        cmocka_unit_test(failing_allocations)};
+    FtB_Context_set_sync(NULL, false); /* hundreds of files */
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

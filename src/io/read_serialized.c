@@ -40,40 +40,37 @@ static int64_t whole_bytes(const graph *g, bool weighted)
     return FTB_SERIALIZED_HEAD + offsets_bytes(g) + rest_bytes(g, weighted);
 }
 
-/* No first bytes are reserved: a head that may be one, the first offset, and, where it is known, the length.
- */
-static bool looks_like(graph *g, const ftb_input *in)
+/* No first bytes are reserved: a head that may be one, and the first offset. Of either format: which it is,
+ * and whether the length is right, is found out when it is read. */
+static bool looks_like(const ftb_input *in)
 {
+    graph g;
     int64_t count, first;
     const char *bytes = ftb_input_peek(in, &count);
-    if (count < FTB_SERIALIZED_HEAD + 8 || !parse_head(g, bytes))
+    if (count < FTB_SERIALIZED_HEAD + 8 || !parse_head(&g, bytes))
         return false;
     memcpy(&first, bytes + FTB_SERIALIZED_HEAD, sizeof first);
-    return first == 0 && (g->n > 0 || ftb_input_size(in) == whole_bytes(g, false));
+    return first == 0 && (g.n > 0 || ftb_input_size(in) == whole_bytes(&g, false));
 }
 
-static bool looks_weighted(const ftb_input *in)
+/* Whether a file of `size` bytes in all has weights, unless the caller said. */
+static bool has_weights(const graph *g, FtB_Format wanted, int64_t size)
 {
-    graph g;
-    return looks_like(&g, in) && g.nvals > 0 && ftb_input_size(in) == whole_bytes(&g, true);
+    return wanted == FTB_WSG || (wanted != FTB_SG && g->nvals > 0 && size == whole_bytes(g, true));
 }
 
-/* Also of a length that fits neither, and is then an error, and of one that is not known yet. */
-static bool looks_plain(const ftb_input *in)
-{
-    graph g;
-    return looks_like(&g, in) && !looks_weighted(in);
-}
-
-static GrB_Info read_head(graph *g, ftb_input *in)
+static GrB_Info read_head(graph *g, ftb_input *in, FtB_Format wanted)
 {
     char head[FTB_SERIALIZED_HEAD];
+    const int64_t size = ftb_input_size(in);
     GrB_Info info = ftb_input_exactly(in, head, sizeof head, "head");
     if (info == GrB_SUCCESS && !parse_head(g, head))
         info = ftb_fail(FTB_FORMAT,
                         "%s: is no serialized graph of GAP: expected a byte 0 or 1, and numbers "
                         "of entries and vertices of 32 bits",
                         g->name);
+    if (info == GrB_SUCCESS) /* where the length is not known yet, for what memory it may take */
+        g->weighted = has_weights(g, wanted, size < 0 ? whole_bytes(g, true) : size);
     return info;
 }
 
@@ -104,7 +101,7 @@ static GrB_Info read_rest(graph *g, ftb_input *in, FtB_Format wanted)
         g->size = known - before;
     if (info != GrB_SUCCESS)
         return info;
-    g->weighted = wanted == FTB_WSG || (wanted != FTB_SG && g->nvals > 0 && g->size == rest_bytes(g, true));
+    g->weighted = has_weights(g, wanted, before + g->size);
     if (g->size != rest_bytes(g, g->weighted) && known < 0 && g->size > rest_bytes(g, g->weighted))
         return ftb_fail(FTB_FORMAT, "%s: goes on after its neighbours", g->name);
     if (g->size != rest_bytes(g, g->weighted))
@@ -239,7 +236,7 @@ static GrB_Info read_serialized(FtB_Matrix *A, FtB_Labels labels[2], FtB_Context
     void *offsets = NULL;
     bool whole = false;
     GrB_Info info;
-    FTB_CHECK(read_head(&g, in));
+    FTB_CHECK(read_head(&g, in, options->format));
     info = ftb_read_array(&offsets, ctx, in, g.n + 1, 8, "offsets");
     g.offsets = offsets;
     FTB_CHECK(info);
@@ -260,6 +257,6 @@ done:
 }
 
 const ftb_codec ftb_codec_sg = {
-    .tells = looks_plain, .rank = 7, .matrix = read_serialized, .sink = &ftb_serialized_kind};
+    .tells = looks_like, .rank = 7, .matrix = read_serialized, .sink = &ftb_serialized_kind};
 const ftb_codec ftb_codec_wsg = {
-    .tells = looks_weighted, .rank = 8, .matrix = read_serialized, .sink = &ftb_serialized_kind};
+    .tells = looks_like, .rank = 8, .matrix = read_serialized, .sink = &ftb_serialized_kind};
