@@ -325,6 +325,13 @@ static void runs(void **state)
     A = crowded();
     assert_ok(ftb_pipeline_predict(&t, &plain, ftb_pipeline_program_of("pagerank"), A, 0, 5, NULL));
     assert_true(t.stalls == 5 * 3 && t.fill == 5 * 40 && t.stage[FTB_PIPE_UPDATE] == 5 * 7);
+    for (int all = 0; all < 2; all++) { /* whoever asked for it to stop */
+        assert_ok(FtB_Context_cancel(A->ctx));
+        assert_int_equal(ftb_pipeline_predict(&t, &plain, ftb_pipeline_program_of(all ? "pagerank" : "bfs"),
+                                              A, 0, 5, NULL),
+                         FTB_CANCELLED);
+        ftb_cancel_clear(A->ctx);
+    }
     FtB_Matrix_free(&A);
     static const double negative[] = {1, 1, -3};
     assert_ok(FtB_Matrix_build(&A, FTB_FP64, 3, 3, 1, 3, (const int64_t[]){0, 1, 2},

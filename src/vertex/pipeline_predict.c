@@ -21,19 +21,22 @@ static int64_t count_below(const int64_t *list, int64_t count, int64_t v)
 }
 
 /* changed: the vertices that apply changes, which ascend; NULL: all. */
-static void superstep(ftb_pipeline_totals *t, ftb_pipeline_walk *w, const int64_t *active, int64_t nactive,
-                      const int64_t *changed, int64_t nchanged)
+static GrB_Info superstep(ftb_pipeline_totals *t, ftb_pipeline_walk *w, const int64_t *active,
+                          int64_t nactive, const int64_t *changed, int64_t nchanged)
 {
     const int64_t n = w->p->nrows, slice = ftb_pipeline_slice(w->machine, w->program, n);
     t->supersteps++;
     t->slices = 0;
-    for (int64_t first = 0; first < n; first += slice, t->slices++) {
+    GrB_Info info = ftb_check_cancelled(w->ctx);
+    for (int64_t first = 0; first < n && info == GrB_SUCCESS; first += slice, t->slices++) {
         const int64_t end = ftb_min(first + slice, n);
         ftb_pipeline_counts c = ftb_pipeline_count(w, active, nactive, first, end);
         c.changed = changed ? count_below(changed, nchanged, end) - count_below(changed, nchanged, first)
                             : c.vertices;
         ftb_pipeline_add(t, w->machine, w->program, &c);
+        info = ftb_check_cancelled(w->ctx);
     }
+    return info;
 }
 
 static const char *binds(const ftb_pipeline_totals *now, const ftb_pipeline_totals *before)
@@ -62,8 +65,8 @@ static void tell(FILE *each, const ftb_pipeline_totals *now, const ftb_pipeline_
 static GrB_Info run_all(ftb_pipeline_totals *t, ftb_pipeline_walk *w, int64_t rounds, FILE *each)
 {
     ftb_pipeline_totals one = {0};
-    superstep(&one, w, NULL, w->p->nrows, NULL, 0);
-    for (int64_t r = 0; r < rounds; r++) {
+    const GrB_Info info = superstep(&one, w, NULL, w->p->nrows, NULL, 0);
+    for (int64_t r = 0; r < rounds && info == GrB_SUCCESS; r++) {
         const ftb_pipeline_totals before = *t;
         t->supersteps++;
         t->slices = one.slices;
@@ -79,7 +82,7 @@ static GrB_Info run_all(ftb_pipeline_totals *t, ftb_pipeline_walk *w, int64_t ro
         }
         tell(each, t, &before);
     }
-    return GrB_SUCCESS;
+    return info;
 }
 
 /* Lists the vertices whose distance is another than before, and remembers it. */
@@ -114,7 +117,7 @@ static GrB_Info run_frontiers(ftb_pipeline_totals *t, ftb_pipeline_walk *w, FtB_
         if ((info = FtB_Run_step(run, &more)) != GrB_SUCCESS)
             break;
         const int64_t nchanged = list_changed(changed, before, dist, n);
-        superstep(t, w, active, count, changed, nchanged);
+        info = superstep(t, w, active, count, changed, nchanged);
         tell(each, t, &last);
         count = nchanged;
     }
