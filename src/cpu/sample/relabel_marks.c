@@ -43,6 +43,21 @@ static inline void set(const marks *m, _Atomic uint64_t *word, uint64_t bit)
         atomic_fetch_or_explicit(word, bit, memory_order_relaxed);
 }
 
+/* No vertex is known or new, and none has a number. */
+static void clear(const marks *m)
+{
+    const int64_t known = m->p->nknown + 1;
+#pragma omp parallel num_threads(m->threads)
+    {
+#pragma omp for schedule(static) nowait
+        for (int64_t w = 0; w < m->count; w += CHUNK)
+            memset((void *)(m->at + w), 0, (size_t)ftb_min(CHUNK, m->count - w) * sizeof *m->at);
+#pragma omp for schedule(static)
+        for (int64_t i = 0; i < known; i += CHUNK)
+            memset((void *)(m->numbers + i), 0xff, (size_t)ftb_min(CHUNK, known - i) * sizeof *m->numbers);
+    }
+}
+
 static void mark_known(const marks *m)
 {
     const ftb_relabel_product *p = m->p;
@@ -138,11 +153,11 @@ GrB_Info ftb_relabel_by_marks(ftb_relabel_product *p, int threads)
 {
     GrB_Info info = GrB_SUCCESS;
     marks m = {.p = p, .count = marks_of(p->bound), .threads = threads};
-    m.at = ftb_new0(p->ctx, m.count, sizeof *m.at);
+    m.at = ftb_new(p->ctx, m.count, sizeof *m.at);
     m.numbers = ftb_new(p->ctx, p->nknown + 1, sizeof *m.numbers);
     if (!m.at || !m.numbers)
         FTB_CHECK(ftb_nomem());
-    memset((void *)m.numbers, 0xff, (size_t)(p->nknown + 1) * sizeof *m.numbers);
+    clear(&m);
     mark_known(&m);
     mark_picks(&m);
     FTB_CHECK(ftb_relabel_list(p, sum(&m), threads));
