@@ -92,7 +92,7 @@ static void sample_one(rng *r, int number)
                             .k = k};
     p.replace = k >= 0 && rng_below(r, 4) == 0;
     p.stream = ftb_draw_stream(&p.seed, (uint64_t)rng_below(r, 9), (uint64_t)rng_below(r, 4));
-    gpu_sample_trees trees = {NULL};
+    gpu_sample_trees trees = {.trees = NULL};
     if (rng_below(r, 2))
         trees = gpu_sample_plant(r, &p);
     assert_true(ftb_gpu_sample_fits(&p));
