@@ -180,7 +180,7 @@ static void library_calls(void **state)
     FtB_Matrix_free(&A);
 }
 
-static void told(const char *line, FtB_Direction direction, FtB_Way way)
+static void told(const char *line, const char *combine, FtB_Direction direction, FtB_Way way)
 {
     FtB_Matrix A = path(50);
     FtB_Block X;
@@ -189,9 +189,8 @@ static void told(const char *line, FtB_Direction direction, FtB_Way way)
     FILE *file = tmpfile();
     assert_non_null(file);
     assert_ok(FtB_Block_new(&X, 50, 1, FTB_FP64));
-    assert_ok(
-        FtB_Program_new(&program, FTB_PROGRAM(.send = "x", .combine = "max : message + 1",
-                                              .apply = "x = received", .direction = direction, .rounds = 2)));
+    assert_ok(FtB_Program_new(&program, FTB_PROGRAM(.send = "x", .combine = combine, .apply = "x = received",
+                                                    .direction = direction, .rounds = 2)));
     assert_ok(FtB_run(program, A, FTB_STATE("x", X), FTB_RUN_OPTIONS(.explain = file, .way = way)));
     rewind(file);
     assert_true(fread(text, 1, sizeof text - 1, file) > 0);
@@ -206,10 +205,10 @@ static void told(const char *line, FtB_Direction direction, FtB_Way way)
 static void explained(void **state)
 {
     (void)state;
-    told("  pretend\n", FTB_OUT, FTB_WAY_AUTO);
-    told(" pull   device ", FTB_IN, FTB_WAY_PULL);
-    told("  host: asked for\n", FTB_OUT, FTB_WAY_PUSH);
-    told("  host: messages go in both directions\n", FTB_BOTH, FTB_WAY_AUTO);
+    told("  pretend\n", "max : message + 1", FTB_OUT, FTB_WAY_AUTO);
+    told(" pull   device ", "max : message + 1", FTB_IN, FTB_WAY_PULL);
+    told("  host: asked for\n", "max : message + 1", FTB_OUT, FTB_WAY_PUSH);
+    told("  host: any has an order\n", "any : message + 1", FTB_BOTH, FTB_WAY_AUTO);
 }
 
 /* The rule: all are there; few go home once that is worth the move. */

@@ -46,9 +46,9 @@ static GrB_Info map_text(FtB_Block Y, const struct FtB_Run_opaque *r, int text, 
 /* ---- a superstep: messages */
 
 /* X becomes the message's values, reduced; rows without entries are 0. */
-static GrB_Info reduce(FtB_Block X, const struct FtB_Run_opaque *r, const ftb_message *m)
+static GrB_Info reduce(FtB_Block X, const struct FtB_Run_opaque *r, const ftb_message *m, int which)
 {
-    ftb_pattern *p = (ftb_pattern *)(uintptr_t)r->by_receiver.rows[0];
+    ftb_pattern *p = (ftb_pattern *)(uintptr_t)r->by_receiver.rows[which];
     ftb_spmm_result result;
     const ftb_spmm_request request = {.message = m,
                                       .p = p,
@@ -61,8 +61,10 @@ static GrB_Info reduce(FtB_Block X, const struct FtB_Run_opaque *r, const ftb_me
     if (info != GrB_SUCCESS || result.there)
         return info;
     const ftb_plain_rows rows = {ftb_block_data(X), X->type, X->nrows, X->ncols, X->ld}; /* the host did it */
-    if (result.values != rows.data)
-        ftb_cast(ftb_block_data(X), X->type, result.values, result.type, X->nrows * X->ncols);
+    for (int64_t v = 0; result.values != ftb_block_data(X) && v < X->nrows; v++)
+        ftb_cast((char *)ftb_block_data(X) + (size_t)(v * X->ld) * FtB_Type_size(X->type), X->type,
+                 (const char *)result.values + (size_t)(v * result.ld) * FtB_Type_size(result.type),
+                 result.type, X->ncols);
     ftb_rows_fill_empty(r->ctx, &rows, p->rowptr, 0);
     ftb_delete(result.owned);
     return info;
@@ -87,18 +89,16 @@ static GrB_Info put_active(FtB_Run r)
 static GrB_Info deliver(FtB_Run r)
 {
     const ftb_vertex_there *d = r->there;
+    const bool asks = !r->all && (d->filled || !r->program->all_apply);
     ftb_message m;
     GrB_Info info = r->sends_field ? GrB_SUCCESS : map_text(d->sent, r, FTB_VERTEX_SEND, NULL);
-    if (info != GrB_SUCCESS)
-        return info;
-    if (r->all)
-        ftb_there_point(&m, r, &r->work.texts[FTB_VERTEX_COMBINE]);
-    else
-        ftb_there_point_masked(&m, r);
-    info = reduce(d->received, r, &m);
-    if (info == GrB_SUCCESS && !r->all && (d->filled || !r->program->all_apply)) {
+    for (int which = 0; which < 2 && d->received[which] && info == GrB_SUCCESS; which++) {
+        ftb_there_point_message(&m, r, which, !r->all);
+        info = reduce(d->received[which], r, &m, which);
+        if (info != GrB_SUCCESS || !asks)
+            continue;
         ftb_there_point_any(&m, r);
-        info = reduce(d->got, r, &m);
+        info = reduce(d->got[which], r, &m, which);
     }
     if (info == GrB_SUCCESS && d->filled) {
         ftb_there_point_fill(&m, r);
@@ -121,7 +121,7 @@ static GrB_Info find_flags(const struct FtB_Run_opaque *r, FtB_Block out, FtB_Bl
     const ftb_place places[] = {{.X = x, .read = (const void **)&p.x},
                                 {.X = with, .read = (const void **)&p.with},
                                 {.X = weights, .read = (const void **)&p.weights},
-                                {.X = out, .write = (void **)&p.out, .whole = true},
+                                {.X = out, .write = (void **)&p.out, .whole = out != with},
                                 {.X = counts, .write = (void **)&p.counts}};
     FTB_RUN(info, r->there->who, vertex_flags, places, &p);
     FtB_Block_free(&counts);
@@ -132,18 +132,22 @@ static GrB_Info find_flags(const struct FtB_Run_opaque *r, FtB_Block out, FtB_Bl
 static GrB_Info find_appliers(FtB_Block *who, int64_t *applied, const struct FtB_Run_opaque *r)
 {
     const ftb_vertex_there *d = r->there;
-    const bool settles = r->work.settled >= 0, all = r->program->all_apply;
-    *who = settles || !(all || r->all) ? d->applies : all ? NULL : d->has;
-    *applied = *who == d->applies ? -1 : all ? r->n : d->nhas;
-    if (*who != d->applies)
-        return GrB_SUCCESS;
-    GrB_Info info = settles ? map_text(d->settled, r, r->work.settled, &d->settles) : GrB_SUCCESS;
-    if (info == GrB_SUCCESS)
-        info = find_flags(r, d->applies,
-                          all      ? NULL
-                          : r->all ? d->has
-                                   : d->got,
-                          settles ? d->settled : NULL, true, NULL, FTB_THERE_APPLIED);
+    const bool settles = r->work.settled >= 0, all = r->program->all_apply, looked = !all && !r->all;
+    GrB_Info info = GrB_SUCCESS;
+    *who = all ? NULL : d->has_any;
+    *applied = all ? r->n : d->nhas;
+    if (looked) {
+        *who = d->applies;
+        info = find_flags(r, d->applies, NULL, d->got_any, false, NULL, FTB_THERE_APPLIED);
+    }
+    if (settles && info == GrB_SUCCESS)
+        info = map_text(d->settled, r, r->work.settled, &d->settles);
+    if (settles && info == GrB_SUCCESS)
+        info = find_flags(r, d->applies, *who, d->settled, true, NULL, FTB_THERE_APPLIED);
+    if (settles)
+        *who = d->applies;
+    if (settles || looked)
+        *applied = -1;
     return info;
 }
 
@@ -207,14 +211,13 @@ static GrB_Info find_next(const struct FtB_Run_opaque *r, FtB_Block who)
 {
     const ftb_vertex_there *d = r->there;
     const ftb_vertex_work *w = &r->work;
-    const FtB_Block weights = r->program->direction == FTB_IN ? d->indegree : d->outdegree;
     GrB_Info info = GrB_SUCCESS;
     if (w->always)
-        return who ? find_flags(r, d->next, who, NULL, false, weights, FTB_THERE_NEXT) : info;
+        return who ? find_flags(r, d->next, who, NULL, false, d->weights, FTB_THERE_NEXT) : info;
     if (w->active < 0)
-        return find_flags(r, d->next, NULL, d->changed, false, weights, FTB_THERE_NEXT);
+        return find_flags(r, d->next, NULL, d->changed, false, d->weights, FTB_THERE_NEXT);
     info = map_text(d->active, r, w->active, &d->activates);
-    return info == GrB_SUCCESS ? find_flags(r, d->next, who, d->active, false, weights, FTB_THERE_NEXT)
+    return info == GrB_SUCCESS ? find_flags(r, d->next, who, d->active, false, d->weights, FTB_THERE_NEXT)
                                : info;
 }
 

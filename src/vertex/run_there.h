@@ -28,10 +28,13 @@ typedef struct ftb_vertex_there {
     bool knows_active;             /* `on` says who is active, and the run's list does not */
     int64_t edges;                 /* of those */
     FtB_Block outdegree, indegree; /* INT64; NULL: nobody reads it */
+    FtB_Block weights;             /* INT64: edges that a vertex sends along; NULL: all always are active */
     FtB_Block on, next;            /* flags: who is active, and who will be */
-    FtB_Block has;                 /* who has entries that bring messages; `nhas` of them */
-    FtB_Block got, applies, changed;
-    FtB_Block sent, received, filled, settled, active;
+    /* Of the one direction or of both, by the patterns of the run's receivers: who has entries that bring
+     * messages, who received some, and what. `any`: in one of them, `nhas` of all. */
+    FtB_Block has[2], got[2], received[2], has_any, got_any;
+    FtB_Block sent, filled, settled, active; /* filled: what was received in all; NULL: received[0] says it */
+    FtB_Block applies, changed;
     FtB_Block fresh[FTB_VERTEX_FIELDS];
     FtB_Block terms[FTB_VERTEX_SUMS]; /* of each vertex: what is summed, FP64 */
     FtB_Block tally;                  /* one row: FTB_THERE_COUNTS, and behind them sums of batches */
@@ -55,10 +58,11 @@ GrB_Info ftb_vertex_there_leave(FtB_Run run);
 GrB_Info ftb_vertex_there_home(FtB_Run run);
 
 /* A text's feeds, over what is on the device: the blocks are those that the run has, and nothing is retained.
- * Messages of those that are active, of the others what changes nothing; whether there are such messages; and
- * what was received, of those who received nothing the identity. (run_there_new.c) */
+ * Messages, of those who are not active what changes nothing; whether there are messages; and what was
+ * received, joined, and of those who received nothing the identity. (run_there_new.c) */
 void ftb_there_point(ftb_message *m, const struct FtB_Run_opaque *run, const ftb_vertex_text *text);
-void ftb_there_point_masked(ftb_message *m, const struct FtB_Run_opaque *run);
+/* Of one of the receivers' patterns; masked: not all are active. */
+void ftb_there_point_message(ftb_message *m, const struct FtB_Run_opaque *run, int which, bool masked);
 void ftb_there_point_any(ftb_message *m, const struct FtB_Run_opaque *run);
 void ftb_there_point_fill(ftb_message *m, const struct FtB_Run_opaque *run);
 

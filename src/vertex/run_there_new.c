@@ -5,8 +5,6 @@
 
 #define ON ".on" /* names that no text has */
 #define SILENT ".silent"
-#define GOT ".got"
-#define NONE ".none"
 
 /* ---- blocks */
 
@@ -64,11 +62,8 @@ void ftb_there_point(ftb_message *m, const struct FtB_Run_opaque *r, const ftb_v
         case FTB_VERTEX_MESSAGE:
             point_feed(feed, r->sends_field ? r->states[r->sent_field].block : d->sent, FTB_SIDE_COL);
             break;
-        case FTB_VERTEX_EDGE:
-            feed->at = r->by_receiver.from[0];
-            break;
         case FTB_VERTEX_RECEIVED:
-            point_feed(feed, d->filled ? d->filled : d->received, FTB_SIDE_ROW);
+            point_feed(feed, d->filled ? d->filled : d->received[0], FTB_SIDE_ROW);
             break;
         case FTB_VERTEX_NEW:
             point_feed(feed, d->fresh[index], FTB_SIDE_ROW);
@@ -99,24 +94,31 @@ static ftb_feed value_feed(const char *name, FtB_Type type, const void *value)
     return feed;
 }
 
-/* The messages of those that are active: of the others what changes nothing. */
-void ftb_there_point_masked(ftb_message *m, const struct FtB_Run_opaque *r)
+void ftb_there_point_message(ftb_message *m, const struct FtB_Run_opaque *r, int which, bool masked)
 {
     const ftb_vertex_text *t = &r->work.texts[FTB_VERTEX_COMBINE];
     ftb_there_point(m, r, t);
+    for (int f = 0; f < m->nfeeds; f++)
+        if (t->of[f].kind == FTB_VERTEX_EDGE)
+            m->feeds[f].at = r->by_receiver.from[which];
+    if (!masked)
+        return;
     m->expr = r->there->masked.expr;
     m->feeds[m->nfeeds++] = flag_feed(ON, r->there->on, FTB_SIDE_COL);
     m->feeds[m->nfeeds++] = value_feed(SILENT, t->type, &r->there->silent);
 }
 
-/* What was received, and of those who received nothing the identity. */
 void ftb_there_point_fill(ftb_message *m, const struct FtB_Run_opaque *r)
 {
+    static const char *const names[][2] = {{"a", "got_a"}, {"b", "got_b"}};
     const ftb_vertex_there *d = r->there;
-    *m = (ftb_message){.ctx = r->ctx, .heads = 1, .expr = d->fill.expr, .nfeeds = 3};
-    m->feeds[0] = flag_feed("received", d->received, FTB_SIDE_ROW);
-    m->feeds[1] = flag_feed(GOT, r->all ? d->has : d->got, FTB_SIDE_ROW);
-    m->feeds[2] = value_feed(NONE, r->work.reduced, &d->identity);
+    *m = (ftb_message){.ctx = r->ctx, .heads = 1, .expr = d->fill.expr};
+    for (int which = 0; which < 2 && d->received[which]; which++) {
+        m->feeds[m->nfeeds++] = flag_feed(names[which][0], d->received[which], FTB_SIDE_ROW);
+        m->feeds[m->nfeeds++] =
+            flag_feed(names[which][1], r->all ? d->has[which] : d->got[which], FTB_SIDE_ROW);
+    }
+    m->feeds[m->nfeeds++] = value_feed("none", r->work.reduced, &d->identity);
 }
 
 void ftb_there_point_any(ftb_message *m, const struct FtB_Run_opaque *r)
@@ -173,11 +175,12 @@ static bool text_fits(const struct FtB_Run_opaque *r, int text, const ftb_there_
 }
 
 /* Whether the device reduces a message's values into X. */
-static GrB_Info reduce_fits(bool *fits, const struct FtB_Run_opaque *r, const ftb_message *m, FtB_Block X)
+static GrB_Info reduce_fits(bool *fits, const struct FtB_Run_opaque *r, const ftb_message *m, int which)
 {
+    const FtB_Block X = r->there->received[which];
     ftb_spmm_result result;
     const ftb_spmm_request request = {.message = m,
-                                      .p = (ftb_pattern *)(uintptr_t)r->by_receiver.rows[0],
+                                      .p = (ftb_pattern *)(uintptr_t)r->by_receiver.rows[which],
                                       .into_type = X->type,
                                       .block = X,
                                       .device = r->there->who,
@@ -187,6 +190,13 @@ static GrB_Info reduce_fits(bool *fits, const struct FtB_Run_opaque *r, const ft
     return info;
 }
 
+/* Whether some vertices may not be active. */
+static bool some_rest(const struct FtB_Run_opaque *r)
+{
+    const ftb_vertex_work *w = &r->work;
+    return !w->always || !r->program->all_apply || w->settled >= 0 || !r->all;
+}
+
 static const char *why_not(const struct FtB_Run_opaque *r)
 {
     const ftb_vertex_work *w = &r->work;
@@ -194,14 +204,15 @@ static const char *why_not(const struct FtB_Run_opaque *r)
     if (!verbs->map_rows || !verbs->aggregate || !verbs->vertex_renew || !verbs->vertex_flags ||
         !verbs->vertex_sums)
         return "it has no verbs for texts";
-    if (r->program->direction == FTB_BOTH)
-        return "messages go in both directions";
     if (w->texts[FTB_VERTEX_COMBINE].m.function)
         return "the message is a C function";
     if (w->monoid == FTB_ANY)
         return "any has an order";
     if (w->priority >= 0)
         return "priorities are looked at here";
+    const bool sums = (w->monoid == FTB_PLUS || w->monoid == FTB_TIMES) && ftb_type_float(w->reduced);
+    if (sums && r->program->direction == FTB_BOTH && some_rest(r))
+        return "sums of both directions have an order";
     if (r->A->pattern->wide)
         return "vertices are more than 2^31";
     if (w->nsums > 0 && (!r->program->all_apply || w->settled >= 0))
@@ -229,12 +240,12 @@ static GrB_Info texts_fit(const char **why, const struct FtB_Run_opaque *r)
     }
     if (!fits)
         *why = "a text";
-    ftb_there_point(&m, r, &w->texts[FTB_VERTEX_COMBINE]);
-    GrB_Info info = fits ? reduce_fits(&fits, r, &m, d->received) : GrB_SUCCESS;
-    if (info == GrB_SUCCESS && fits && d->masked.expr) {
-        ftb_there_point_masked(&m, r);
-        info = reduce_fits(&fits, r, &m, d->received);
-    }
+    GrB_Info info = GrB_SUCCESS;
+    for (int which = 0; which < 2 && d->received[which]; which++)
+        for (int masked = 0; masked < (d->masked.expr ? 2 : 1) && fits && info == GrB_SUCCESS; masked++) {
+            ftb_there_point_message(&m, r, which, masked);
+            info = reduce_fits(&fits, r, &m, which);
+        }
     if (info == GrB_SUCCESS && !fits && !*why)
         *why = "the reduction";
     return info;
@@ -270,7 +281,7 @@ static GrB_Info make_masked(ftb_vertex_there *d, const struct FtB_Run_opaque *r)
         return info;
     if (t->m.nfeeds + 2 > FTB_MAX_FEEDS)
         return ftb_fail(GrB_INVALID_VALUE, "combine: more than %d names", FTB_MAX_FEEDS);
-    ftb_there_point_masked(&m, r);
+    ftb_there_point_message(&m, r, 0, true);
     info = compile(&d->masked, &m);
     if (info == GrB_SUCCESS)
         info = ftb_arg_semiring(&d->or_src, FTB_ARG("or : src"), "semiring");
@@ -283,14 +294,17 @@ static GrB_Info make_masked(ftb_vertex_there *d, const struct FtB_Run_opaque *r)
     return info;
 }
 
+/* What came along both patterns together, as the monoid has it. */
 static GrB_Info make_fill(ftb_vertex_there *d, const struct FtB_Run_opaque *r)
 {
-    ftb_expr *received = NULL;
+    static const char *const joined[FTB_NMONOIDS] = {
+        [FTB_PLUS] = "a + b", [FTB_TIMES] = "a * b", [FTB_MIN] = "min(a, b)", [FTB_MAX] = "max(a, b)",
+        [FTB_OR] = "a || b",  [FTB_AND] = "a && b",  [FTB_XOR] = "a != b",    [FTB_XNOR] = "a == b"};
+    char text[80] = "got_a ? a : none";
     ftb_message m;
-    GrB_Info info = ftb_expr_parse(&received, r->ctx, "received", "apply", 0);
-    if (info == GrB_SUCCESS)
-        info = ftb_expr_guard(&d->fill.expr, received, GOT, NONE);
-    ftb_expr_release(received);
+    if (d->received[1])
+        snprintf(text, sizeof text, "got_a ? (got_b ? %s : a) : got_b ? b : none", joined[r->work.monoid]);
+    GrB_Info info = ftb_expr_parse(&d->fill.expr, r->ctx, text, "received", 0);
     if (info != GrB_SUCCESS)
         return info;
     ftb_there_point_fill(&m, r);
@@ -302,7 +316,7 @@ static GrB_Info make_texts(ftb_vertex_there *d, const struct FtB_Run_opaque *r)
     const ftb_vertex_work *w = &r->work;
     GrB_Info info = GrB_SUCCESS;
     choose_silent(d, w);
-    if (!w->always || !r->all || w->settled >= 0 || !r->program->all_apply)
+    if (some_rest(r))
         FTB_CHECK(make_masked(d, r));
     if (d->filled)
         FTB_CHECK(make_fill(d, r));
@@ -317,17 +331,68 @@ done:
     return info;
 }
 
+static bool has_entries(const ftb_pattern *p, int64_t v) { return p && p->rowptr[v] < p->rowptr[v + 1]; }
+
 static GrB_Info make_has(ftb_vertex_there *d, const struct FtB_Run_opaque *r)
 {
-    const ftb_pattern *p = r->by_receiver.rows[0];
-    GrB_Info info = new_flags(&d->has, r);
-    if (info != GrB_SUCCESS)
-        return info;
-    uint8_t *has = ftb_block_data(d->has);
-    for (int64_t v = 0; v < r->n; v++) {
-        has[v] = p->rowptr[v] < p->rowptr[v + 1];
-        d->nhas += has[v];
+    const ftb_pattern *const *rows = r->by_receiver.rows;
+    FtB_Block *const flags[] = {&d->has_any, &d->has[0], &d->has[1]};
+    uint8_t *has[3] = {NULL};
+    for (int f = 0; f < (rows[1] ? 3 : 2); f++) {
+        GrB_Info info = new_flags(flags[f], r);
+        if (info != GrB_SUCCESS)
+            return info;
+        has[f] = ftb_block_data(*flags[f]);
     }
+    for (int64_t v = 0; v < r->n; v++) {
+        has[1][v] = has_entries(rows[0], v);
+        if (has[2])
+            has[2][v] = has_entries(rows[1], v);
+        has[0][v] = has_entries(rows[0], v) || has_entries(rows[1], v);
+        d->nhas += has[0][v];
+    }
+    return GrB_SUCCESS;
+}
+
+/* Who receives: columns side by side for both patterns. */
+static GrB_Info make_received(ftb_vertex_there *d, const struct FtB_Run_opaque *r)
+{
+    const ftb_vertex_work *w = &r->work;
+    const int parts = r->by_receiver.rows[1] ? 2 : 1;
+    GrB_Info info = new_block(&d->got_any, r, FTB_BOOL, r->n, parts);
+    for (int which = 0; which < parts && info == GrB_SUCCESS; which++) {
+        info = FtB_Block_columns(&d->got[which], d->got_any, which, 1);
+        if (info == GrB_SUCCESS)
+            info = new_block(&d->received[which], r, w->reduced, r->n, w->width);
+    }
+    if (info == GrB_SUCCESS && (parts == 2 || (r->program->all_apply && !identity_is_zero(w->monoid))))
+        info = new_block(&d->filled, r, w->reduced, r->n, w->width);
+    return info;
+}
+
+/* Degrees that texts read, and those of senders where not all always are. */
+static GrB_Info make_degrees(ftb_vertex_there *d, const struct FtB_Run_opaque *r)
+{
+    const ftb_vertex_work *w = &r->work;
+    const bool counts = !w->always || !r->program->all_apply || w->settled >= 0;
+    const FtB_Direction along = r->program->direction;
+    bool out = counts && along != FTB_IN, in = counts && along != FTB_OUT;
+    for (int t = 0; t < w->ntexts; t++)
+        for (int f = 0; f < w->texts[t].m.nfeeds; f++) {
+            const int64_t *degree = w->texts[t].m.feeds[f].degree;
+            out = out || degree == r->A->pattern->rowptr;
+            in = in || (degree && degree != r->A->pattern->rowptr);
+        }
+    GrB_Info info = out ? new_degrees(&d->outdegree, r, true) : GrB_SUCCESS;
+    if (info == GrB_SUCCESS && in)
+        info = new_degrees(&d->indegree, r, false);
+    if (info != GrB_SUCCESS || !counts)
+        return info;
+    info = new_block(&d->weights, r, FTB_INT64, r->n, 1);
+    for (int64_t v = 0; v < r->n && info == GrB_SUCCESS; v++)
+        ((int64_t *)ftb_block_data(d->weights))[v] =
+            (along != FTB_IN ? ((const int64_t *)ftb_block_data(d->outdegree))[v] : 0) +
+            (along != FTB_OUT ? ((const int64_t *)ftb_block_data(d->indegree))[v] : 0);
     return info;
 }
 
@@ -336,17 +401,14 @@ static GrB_Info make_blocks(ftb_vertex_there *d, const struct FtB_Run_opaque *r)
     const ftb_vertex_work *w = &r->work;
     const ftb_vertex_text *send = &w->texts[FTB_VERTEX_SEND];
     GrB_Info info;
-    FTB_CHECK(new_degrees(&d->outdegree, r, true));
-    FTB_CHECK(new_degrees(&d->indegree, r, false));
-    FtB_Block *const flags[] = {&d->on, &d->next, &d->got, &d->applies, &d->changed};
+    FTB_CHECK(make_degrees(d, r));
+    FtB_Block *const flags[] = {&d->on, &d->next, &d->applies, &d->changed};
     for (size_t f = 0; f < sizeof flags / sizeof *flags; f++)
         FTB_CHECK(new_flags(flags[f], r));
     FTB_CHECK(make_has(d, r));
     if (!r->sends_field)
         FTB_CHECK(new_block(&d->sent, r, send->type, r->n, send->width));
-    FTB_CHECK(new_block(&d->received, r, w->reduced, r->n, w->width));
-    if (r->program->all_apply && !identity_is_zero(w->monoid))
-        FTB_CHECK(new_block(&d->filled, r, w->reduced, r->n, w->width));
+    FTB_CHECK(make_received(d, r));
     if (w->settled >= 0)
         FTB_CHECK(new_block(&d->settled, r, FTB_BOOL, r->n, w->texts[w->settled].width));
     if (w->active >= 0)
@@ -363,9 +425,10 @@ done:
 
 static void clear(ftb_vertex_there *d)
 {
-    FtB_Block *const blocks[] = {&d->outdegree, &d->indegree, &d->on,      &d->next, &d->has,
-                                 &d->got,       &d->applies,  &d->changed, &d->sent, &d->received,
-                                 &d->filled,    &d->settled,  &d->active,  &d->tally};
+    FtB_Block *const blocks[] = {&d->outdegree, &d->indegree,    &d->weights,     &d->on,      &d->next,
+                                 &d->has[0],    &d->has[1],      &d->has_any,     &d->got[0],  &d->got[1],
+                                 &d->got_any,   &d->received[0], &d->received[1], &d->sent,    &d->filled,
+                                 &d->settled,   &d->active,      &d->applies,     &d->changed, &d->tally};
     ftb_there_text *const texts[] = {&d->masked, &d->fill, &d->settles, &d->activates};
     for (size_t b = 0; b < sizeof blocks / sizeof *blocks; b++)
         FtB_Block_free(blocks[b]);
