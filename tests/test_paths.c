@@ -1,10 +1,11 @@
 /* Shortest paths, done at once by the backend's verb: bits of supersteps and of any number of threads, and
  * sums of Dijkstra's search in wider arithmetic. Real and whole lengths, zero ones, of many magnitudes,
- * infinite and NaN, of every type; parallel entries; some columns and many; starts of any distance. What is
+ * infinite and NaN, of every type; parallel entries; few columns and many; starts of any distance. What is
  * no such run, or has lengths or distances for which order would show, goes by supersteps. */
 #include "support/check.h"
 
 #include "core/core.h"
+#include "core/isa.h"
 #include "featblas_vertex.h"
 #include "support/fail_alloc.h"
 #include "support/rng.h"
@@ -206,7 +207,14 @@ static void check_column(const graph *g, FtB_Block D, int64_t c, int64_t k, int6
 static const FtB_Type types[] = {FTB_FP32,   FTB_FP64,   FTB_FP16,  FTB_BF16,  FTB_INT8,
                                  FTB_INT16,  FTB_INT32,  FTB_INT64, FTB_UINT8, FTB_UINT16,
                                  FTB_UINT32, FTB_UINT64, FTB_BOOL};
-enum { TYPES = sizeof types / sizeof *types, MOST = 20 };
+enum { TYPES = sizeof types / sizeof *types, MOST = 70 };
+
+/* Few columns, which are searched one by one, and from 16 on many, which are walked together. */
+static int64_t some_columns(rng *r)
+{
+    static const int64_t most[] = {3, 20, 40, MOST};
+    return 1 + rng_below(r, most[rng_below(r, 4)]);
+}
 
 /* What the text gives, step by step, has the same bits. */
 static void lengths(void **state)
@@ -219,7 +227,7 @@ static void lengths(void **state)
         const int kind = (int)rng_below(&r, KINDS);
         const FtB_Type type = rng_below(&r, 2) ? types[c % TYPES] : types[c % 2];
         const FtB_Type dtype = rng_below(&r, 2) ? FTB_FP32 : FTB_FP64;
-        const int64_t n = sizes[rng_below(&r, 5)], k = c % 4 ? 1 : 1 + rng_below(&r, MOST);
+        const int64_t n = sizes[rng_below(&r, 5)], k = c % 4 ? 1 : some_columns(&r);
         if (kind > 1 && type != FTB_FP32 && type != FTB_FP64) /* no integers, or out of range */
             continue;
         graph g = make_graph(&r, c % SHAPES, kind, n, type, c % 9 > 0);
@@ -230,6 +238,7 @@ static void lengths(void **state)
         assert_ok(FtB_Block_new(&D, n, k, dtype));
         assert_ok(FtB_Block_new(&S, n, k, dtype));
         assert_ok(FtB_Context_set_threads(NULL, 1 + c % 3));
+        ftb_isa_force(c % 16 ? -1 : c / 16 % 3);
         assert_ok(FtB_sssp(D, g.A, sources, k, FTB_RUN_OPTIONS(.supersteps = &steps)));
         assert_int_equal(steps, 1);
         assert_ok(FtB_sssp(S, g.A, sources, k, FTB_RUN_OPTIONS(.way = FTB_WAY_PULL, .supersteps = &steps)));
@@ -239,6 +248,7 @@ static void lengths(void **state)
         FtB_Block_free(&S);
         free_graph(&g);
     }
+    ftb_isa_force(-1);
     assert_ok(FtB_Context_set_threads(NULL, 0));
 }
 
@@ -246,7 +256,7 @@ static void lengths(void **state)
 static void threads(void **state)
 {
     (void)state;
-    static const int64_t columns[] = {1, 3, 17};
+    static const int64_t columns[] = {1, 3, 33};
     for (int c = 0; c < 9; c++) {
         rng r = rng_case(c);
         const int shape = c % 3 == 2 ? 4 : 1 + c % 3, kind = c / 3 % 2 ? 0 : 5;
@@ -338,7 +348,7 @@ static void own_texts(void **state)
         rng r = rng_case(c);
         graph g = make_graph(&r, c % SHAPES, c % 3 ? 0 : (int)rng_below(&r, 6), 1 + rng_below(&r, 300),
                              c % 2 ? FTB_FP32 : FTB_FP64, 1);
-        const int64_t k = 1 + c % 3, ld = k + 1;
+        const int64_t k = c % 5 == 1 ? 15 + rng_below(&r, MOST - 14) : 1 + c % 3, ld = k + 1;
         const FtB_Type type = c % 5 < 2 ? FTB_FP32 : FTB_FP64;
         const double magnitude = magnitudes[rng_below(&r, 4)];
         const bool odd = c % 10 == 9;

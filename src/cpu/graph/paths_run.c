@@ -1,5 +1,6 @@
-/* Shortest paths (paths_product.h) of several columns: each in memory of its own until all are there. Columns
- * are shared out to threads where there are enough, else a column's buckets are (paths_search.c). */
+/* Shortest paths (paths_product.h) of few columns: each in memory of its own until all are there. Columns
+ * are shared out to threads where there are enough, else a column's buckets are (paths_search.c). Many
+ * columns are walked together (paths_shared.c). */
 #include "cpu/graph/paths_run.h"
 
 #include <float.h>
@@ -8,16 +9,6 @@
 
 #define BATCH 1024  /* lengths that are cast together */
 #define PER_MEAN 64 /* buckets that the mean length is wide: of 16 to 256 any are as good */
-
-typedef struct run {
-    const ftb_paths_product *p;
-    ftb_paths x; /* but for dist and where buckets begin */
-    int64_t n;
-    int threads;
-    void *cast;    /* lengths of another type */
-    void *columns; /* n values each */
-    ftb_bins *bins;
-} run;
 
 /* ---- failures */
 
@@ -62,31 +53,31 @@ static bool part_is_negative(const void *lengths, bool wide, int64_t first, int6
     return negative;
 }
 
-static bool has_wide_lengths(const run *r) { return r->x.lengths == FTB_LENGTHS_WIDE || r->x.wide; }
+static bool has_wide_lengths(const ftb_paths_job *j) { return j->x.lengths == FTB_LENGTHS_WIDE || j->x.wide; }
 
-static bool some_are_negative(const run *r)
+static bool some_are_negative(const ftb_paths_job *j)
 {
-    const int64_t nvals = r->p->p->nvals, parts = 64;
+    const int64_t nvals = j->p->p->nvals, parts = 64;
     bool negative = false;
-    if (r->x.lengths == FTB_LENGTHS_ONE)
+    if (j->x.lengths == FTB_LENGTHS_ONE)
         return false;
-#pragma omp parallel for num_threads(r->threads) schedule(static) reduction(|| : negative)
+#pragma omp parallel for num_threads(j->threads) schedule(static) reduction(|| : negative)
     for (int64_t part = 0; part < parts; part++)
-        negative = part_is_negative(r->x.length, has_wide_lengths(r), nvals / parts * part,
+        negative = part_is_negative(j->x.length, has_wide_lengths(j), nvals / parts * part,
                                     part + 1 < parts ? nvals / parts * (part + 1) : nvals) ||
                    negative;
     return negative;
 }
 
 /* The mean of some of those that are finite; 1, if there are none. */
-static double mean_length(const run *r)
+static double mean_length(const ftb_paths_job *j)
 {
-    const int64_t nvals = r->p->p->nvals, some = ftb_min(nvals, 65536);
+    const int64_t nvals = j->p->p->nvals, some = ftb_min(nvals, 65536);
     double sum = 0, count = 0;
-    for (int64_t t = 0; t < some && r->x.lengths != FTB_LENGTHS_ONE; t++) {
+    for (int64_t t = 0; t < some && j->x.lengths != FTB_LENGTHS_ONE; t++) {
         const int64_t e = nvals / some * t;
         const double length =
-            has_wide_lengths(r) ? ((const double *)r->x.length)[e] : (double)((const float *)r->x.length)[e];
+            has_wide_lengths(j) ? ((const double *)j->x.length)[e] : (double)((const float *)j->x.length)[e];
         const bool finite = length <= DBL_MAX; /* and a number */
         sum += finite ? length : 0;
         count += finite;
@@ -95,20 +86,20 @@ static double mean_length(const run *r)
 }
 
 /* As a search reads them: of dist's type, or FP64. */
-static GrB_Info read_lengths(run *r)
+static GrB_Info read_lengths(ftb_paths_job *j)
 {
-    const ftb_paths_product *p = r->p;
+    const ftb_paths_product *p = j->p;
     const FtB_Type wanted = p->sums;
-    r->x.wide = p->type == FTB_FP64;
-    r->x.length = p->lengths;
-    r->x.lengths = !p->lengths ? FTB_LENGTHS_ONE : wanted == p->type ? FTB_LENGTHS_SAME : FTB_LENGTHS_WIDE;
+    j->x.wide = p->type == FTB_FP64;
+    j->x.length = p->lengths;
+    j->x.lengths = !p->lengths ? FTB_LENGTHS_ONE : wanted == p->type ? FTB_LENGTHS_SAME : FTB_LENGTHS_WIDE;
     if (!p->lengths || (p->ltype == wanted && !p->at))
         return GrB_SUCCESS;
-    r->cast = ftb_new(p->ctx, p->p->nvals, FtB_Type_size(wanted));
-    if (!r->cast)
+    j->cast = ftb_new(p->ctx, p->p->nvals, FtB_Type_size(wanted));
+    if (!j->cast)
         return ftb_nomem();
     const size_t from = FtB_Type_size(p->ltype), to = FtB_Type_size(wanted);
-#pragma omp parallel for num_threads(r->threads) schedule(static)
+#pragma omp parallel for num_threads(j->threads) schedule(static)
     for (int64_t first = 0; first < p->p->nvals; first += BATCH) {
         const int64_t count = ftb_min(BATCH, p->p->nvals - first);
         char picked[BATCH * 8];
@@ -116,22 +107,22 @@ static GrB_Info read_lengths(run *r)
         for (int64_t t = 0; t < count && p->at; t++)
             memcpy(picked + (size_t)t * from, (const char *)p->lengths + (size_t)p->at[first + t] * from,
                    from);
-        ftb_cast((char *)r->cast + (size_t)first * to, wanted, p->at ? picked : lengths, p->ltype, count);
+        ftb_cast((char *)j->cast + (size_t)first * to, wanted, p->at ? picked : lengths, p->ltype, count);
     }
-    r->x.length = r->cast;
+    j->x.length = j->cast;
     return GrB_SUCCESS;
 }
 
 /* Buckets in a unit of length. */
-static double inverse_width(const run *r)
+static double inverse_width(const ftb_paths_job *j)
 {
-    const double delta = r->p->delta > 0 ? r->p->delta : mean_length(r) / PER_MEAN;
+    const double delta = j->p->delta > 0 ? j->p->delta : mean_length(j) / PER_MEAN;
     return fmin(1 / delta, DBL_MAX);
 }
 
 /* ---- columns */
 
-static size_t size_of(const run *r) { return r->x.wide ? sizeof(double) : sizeof(float); }
+size_t ftb_paths_size(const ftb_paths_job *j) { return j->x.wide ? sizeof(double) : sizeof(float); }
 
 /* What a distance may not be: its sign, or whether it is one, would show. */
 static inline bool is_odd(double x) { return x != x || x < -DBL_MAX || (x == 0 && signbit(x)); }
@@ -151,13 +142,13 @@ static int64_t count_finite(const ftb_paths_product *p, int64_t v)
 }
 
 /* Whether order cannot show (paths_product.h). */
-static bool dist_fits(const run *r)
+static bool dist_fits(const ftb_paths_job *j)
 {
-    const ftb_paths_product *p = r->p;
+    const ftb_paths_product *p = j->p;
     bool odd = false;
     int64_t finite = 0, starting = 0;
-#pragma omp parallel for num_threads(r->threads) schedule(static) reduction(|| : odd) reduction(+ : finite)
-    for (int64_t v = 0; v < r->n; v++) {
+#pragma omp parallel for num_threads(j->threads) schedule(static) reduction(|| : odd) reduction(+ : finite)
+    for (int64_t v = 0; v < j->n; v++) {
         for (int64_t c = 0; c < p->ncols; c++)
             odd = odd || is_odd(dist_at(p, v, c));
         finite += count_finite(p, v);
@@ -169,96 +160,109 @@ static bool dist_fits(const run *r)
     return finite == starting;
 }
 
-/* Rows of dist become columns, or the other way round. */
-static inline void turn_rows(const run *r, bool to_columns, bool wide, int64_t first, int64_t last)
+/* Rows first .. last - 1; some columns at a time, so that few lines are written between two visits. */
+static inline void turn_rows(const ftb_paths_job *j, void *rows, int64_t ld, int64_t count, void *columns,
+                             bool to_columns, bool wide, int64_t first, int64_t last)
 {
-    const ftb_paths_product *p = r->p;
-    for (int64_t v = first; v < last; v++)
-        for (int64_t c = 0; c < p->ncols; c++) {
-            const int64_t row = v * p->ld + c, own = c * r->n + v;
+    for (int64_t c = 0; c < count; c++)
+        for (int64_t v = first; v < last; v++) {
+            const int64_t row = v * ld + c, own = c * j->n + v;
             if (to_columns && wide)
-                ((ftb_distance *)r->columns)[own] = ((const double *)p->dist)[row];
+                ((ftb_distance *)columns)[own] = ((ftb_distance *)rows)[row];
             else if (to_columns)
-                ((ftb_few_distance *)r->columns)[own] = ((const float *)p->dist)[row];
+                ((ftb_few_distance *)columns)[own] = ((ftb_few_distance *)rows)[row];
             else if (wide)
-                ((double *)p->dist)[row] = ((const ftb_distance *)r->columns)[own];
+                ((ftb_distance *)rows)[row] = ((ftb_distance *)columns)[own];
             else
-                ((float *)p->dist)[row] = ((const ftb_few_distance *)r->columns)[own];
+                ((ftb_few_distance *)rows)[row] = ((ftb_few_distance *)columns)[own];
         }
 }
 
-static void turn(const run *r, bool to_columns)
+void ftb_paths_turn(const ftb_paths_job *j, void *rows, int64_t ld, int64_t count, void *columns,
+                    bool to_columns)
 {
-    const int64_t parts = ftb_max(1, r->n / 4096);
-#pragma omp parallel for num_threads(r->threads) schedule(static)
-    for (int64_t part = 0; part < parts; part++) {
-        const int64_t first = r->n / parts * part, last = part + 1 < parts ? r->n / parts * (part + 1) : r->n;
-        if (r->x.wide)
-            turn_rows(r, to_columns, true, first, last);
+    enum { ROWS = 64 }; /* whose values stay in L1 from column to column */
+#pragma omp parallel for num_threads(j->threads) schedule(static)
+    for (int64_t first = 0; first < j->n; first += ROWS) {
+        const int64_t last = ftb_min(first + ROWS, j->n);
+        if (j->x.wide)
+            turn_rows(j, rows, ld, count, columns, to_columns, true, first, last);
         else
-            turn_rows(r, to_columns, false, first, last);
+            turn_rows(j, rows, ld, count, columns, to_columns, false, first, last);
     }
 }
 
-static GrB_Info search_column(const run *r, int64_t c, ftb_bins *bins, int threads)
+static GrB_Info search_column(const ftb_paths_job *j, int64_t c, const ftb_paths_begin *from, ftb_bins *bins,
+                              int threads)
 {
-    ftb_paths x = r->x;
-    x.dist = (char *)r->columns + (size_t)(c * r->n) * size_of(r);
-    return ftb_paths_search(r->p->ctx, &x, r->p, bins, threads);
+    ftb_paths x = j->x;
+    ftb_paths_begin own = *from;
+    x.dist = (char *)j->columns + (size_t)(c * j->n) * ftb_paths_size(j);
+    own.column += (int)c;
+    return ftb_paths_search(j->p->ctx, &x, &own, bins, threads);
 }
 
-static GrB_Info search_all(const run *r)
+GrB_Info ftb_paths_columns(const ftb_paths_job *j, int64_t count, const ftb_paths_begin *from)
 {
-    const int64_t ncols = r->p->ncols;
     ftb_paths_failure failure = {.info = GrB_SUCCESS};
     GrB_Info info = GrB_SUCCESS;
-    if (ncols < 2 * (int64_t)r->threads) {
-        for (int64_t c = 0; c < ncols && info == GrB_SUCCESS; c++)
-            info = search_column(r, c, r->bins, r->threads);
+    if (count < 2 * (int64_t)j->threads) {
+        for (int64_t c = 0; c < count && info == GrB_SUCCESS; c++)
+            info = search_column(j, c, from, j->bins, j->threads);
         return info;
     }
-#pragma omp parallel for num_threads(r->threads) schedule(dynamic, 1)
-    for (int64_t c = 0; c < ncols; c++)
+#pragma omp parallel for num_threads(j->threads) schedule(dynamic, 1)
+    for (int64_t c = 0; c < count; c++)
         if (!ftb_paths_failed(&failure))
-            ftb_paths_note(&failure, search_column(r, c, &r->bins[omp_get_thread_num()], 1));
+            ftb_paths_note(&failure, search_column(j, c, from, &j->bins[omp_get_thread_num()], 1));
     return ftb_paths_raise(&failure);
 }
 
-static GrB_Info search(run *r)
+/* Each column alone. */
+static GrB_Info search_apart(ftb_paths_job *j)
 {
-    const ftb_paths_product *p = r->p;
-    GrB_Info info = read_lengths(r);
+    const ftb_paths_product *p = j->p;
+    j->columns = ftb_new(p->ctx, j->n * p->ncols, ftb_paths_size(j));
+    if (!j->columns)
+        return ftb_nomem();
+    ftb_paths_turn(j, p->dist, p->ld, p->ncols, j->columns, true);
+    GrB_Info info =
+        ftb_paths_columns(j, p->ncols, &(ftb_paths_begin){.start = p->start, .nstart = p->nstart});
+    if (info == GrB_SUCCESS)
+        ftb_paths_turn(j, p->dist, p->ld, p->ncols, j->columns, false);
+    return info;
+}
+
+static GrB_Info search(ftb_paths_job *j)
+{
+    const ftb_paths_product *p = j->p;
+    GrB_Info info = read_lengths(j);
     if (info != GrB_SUCCESS)
         return info;
-    *p->fits = !some_are_negative(r) && dist_fits(r);
+    *p->fits = !some_are_negative(j) && dist_fits(j);
     if (!*p->fits)
         return info;
-    r->x.inverse = inverse_width(r);
-    r->columns = ftb_new(p->ctx, r->n * p->ncols, size_of(r));
-    r->bins = ftb_new0(p->ctx, r->threads, sizeof *r->bins);
-    if (!r->columns || !r->bins)
+    j->x.inverse = inverse_width(j);
+    j->bins = ftb_new0(p->ctx, j->threads, sizeof *j->bins);
+    if (!j->bins)
         return ftb_nomem();
-    for (int t = 0; t < r->threads; t++)
-        r->bins[t].arena.ctx = p->ctx;
-    turn(r, true);
-    info = search_all(r);
-    if (info == GrB_SUCCESS)
-        turn(r, false);
-    return info;
+    for (int t = 0; t < j->threads; t++)
+        j->bins[t].arena.ctx = p->ctx;
+    return p->ncols < FTB_PATHS_SHARED ? search_apart(j) : ftb_paths_shared(j);
 }
 
 GrB_Info ftb_paths_run(const ftb_paths_product *p)
 {
-    run r = {.p = p, .n = p->p->nrows};
-    r.threads = ftb_threads_for(p->ctx, p->p->nvals + r.n);
-    r.x.n = r.n;
-    r.x.rowptr = p->p->rowptr;
-    r.x.colidx = p->p->colidx;
-    GrB_Info info = search(&r);
-    for (int t = 0; r.bins && t < r.threads; t++)
-        ftb_bins_free(&r.bins[t]);
-    ftb_delete(r.bins);
-    ftb_delete(r.columns);
-    ftb_delete(r.cast);
+    ftb_paths_job j = {.p = p, .n = p->p->nrows};
+    j.threads = ftb_threads_for(p->ctx, p->p->nvals + j.n);
+    j.x.n = j.n;
+    j.x.rowptr = p->p->rowptr;
+    j.x.colidx = p->p->colidx;
+    GrB_Info info = search(&j);
+    for (int t = 0; j.bins && t < j.threads; t++)
+        ftb_bins_free(&j.bins[t]);
+    ftb_delete(j.bins);
+    ftb_delete(j.columns);
+    ftb_delete(j.cast);
     return info;
 }

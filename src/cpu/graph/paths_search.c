@@ -115,35 +115,39 @@ static GrB_Info walk_list(const search *s, int64_t bucket, bool many)
 }
 
 /* Who begins waits behind the window. */
-static GrB_Info begin(const search *s, const ftb_paths_product *p)
+static GrB_Info begin(const search *s, const ftb_paths_begin *from)
 {
-    const int64_t count = p->start ? p->nstart : s->x->n;
+    const int64_t count = from->start ? from->nstart : s->x->n;
     double least = (double)INFINITY;
-    for (int64_t t = 0; t < count; t++)
-        least = fmin(least, dist_at(s->x, p->start ? p->start[t] : t));
-    s->x->base = least;
     s->x->passed = -1;
     for (int64_t t = 0; t < count; t++) {
-        const int64_t v = p->start ? p->start[t] : t;
-        if (dist_at(s->x, v) < (double)INFINITY && !ftb_bins_put(&s->bins[0], &s->bins[0].far, v))
+        const int64_t v = from->start ? from->start[t] : t;
+        const double dist = dist_at(s->x, v);
+        if (!(dist < (double)INFINITY) || (from->due && !(from->due[v].columns >> from->column & 1)))
+            continue;
+        least = fmin(least, dist);
+        if (!ftb_bins_put(&s->bins[0], &s->bins[0].far, v))
             return ftb_nomem();
     }
+    s->x->base = least;
     return GrB_SUCCESS;
 }
 
-GrB_Info ftb_paths_search(FtB_Context ctx, ftb_paths *x, const ftb_paths_product *p, ftb_bins *bins,
+GrB_Info ftb_paths_search(FtB_Context ctx, ftb_paths *x, const ftb_paths_begin *from, ftb_bins *bins,
                           int threads)
 {
     search s = {.ctx = ctx, .x = x, .bins = bins, .threads = threads};
-    int64_t bucket = 0;
+    int64_t bucket = 0, walked = 0;
     bool many = false;
-    GrB_Info info = begin(&s, p);
-    while (info == GrB_SUCCESS) {
+    GrB_Info info = begin(&s, from);
+    while (info == GrB_SUCCESS && (from->most == 0 || walked < from->most)) {
         info = find_lowest(&s, &bucket);
         if (info != GrB_SUCCESS || bucket == FTB_NO_BUCKET)
             break;
         x->passed = bucket;
         info = collect(&s, bucket, &many);
+        for (int64_t c = 0; c < s.chunks && from->most; c++)
+            walked += count_edges(&s, s.chunk[c], from->most);
         if (info == GrB_SUCCESS)
             info = walk_list(&s, bucket, many);
     }

@@ -20,6 +20,32 @@ typedef struct ftb_paths {
     int64_t passed;       /* the bucket at hand; -1: none was */
 } ftb_paths;
 
+/* Rows of several columns, which are walked together: a vertex waits in the lowest bucket of those of its
+ * distances that fell since it was walked. Columns that begin at different places are moved towards each
+ * other by a shift, which is added where a bucket is looked for, and nowhere else. */
+enum { FTB_PATHS_GROUP = 16, FTB_PATHS_COLUMNS = 64 /* as many as a word has bits */ };
+typedef struct ftb_paths_due { /* a vertex': */
+    uint64_t columns;          /* which fell */
+    int64_t bucket;            /* FTB_NO_BUCKET: it does not wait */
+} ftb_paths_due;
+
+typedef struct ftb_paths_rows {
+    ftb_paths x; /* dist: rows of `count` columns, ld apart; at least FTB_PATHS_GROUP of them */
+    int64_t ld;
+    int count, groups; /* 1, 2 or 4 */
+    ftb_paths_due *due;
+    const void *shift; /* of each column, of dist's type */
+    /* Entries that were walked, each as often as groups, and as columns, had fallen. */
+    int64_t group_work, column_work;
+} ftb_paths_rows;
+
+/* The first column of a group: the last ones may have columns of those before, too. */
+static inline int ftb_paths_group(const ftb_paths_rows *r, int group)
+{
+    const int first = group * FTB_PATHS_GROUP, last = r->count - FTB_PATHS_GROUP;
+    return first < last ? first : last;
+}
+
 /* Distances as reals, beside those who see their bits. */
 typedef float ftb_few_distance __attribute__((may_alias));
 typedef double ftb_distance __attribute__((may_alias));
@@ -39,5 +65,11 @@ FTB_CELLS(bool, ftb_paths_walk_f32,
 FTB_CELLS(bool, ftb_paths_walk_f64,
           (const ftb_paths *x, ftb_bins *bins, const ftb_bin_chunk *chunk, const ftb_bin_chunk *after,
            int64_t bucket, bool shared))
+
+/* The same for rows: vertices that wait in this bucket. */
+FTB_CELLS(bool, ftb_paths_rows_walk_f32,
+          (ftb_paths_rows * r, ftb_bins *bins, const ftb_bin_chunk *chunk, int64_t bucket))
+FTB_CELLS(bool, ftb_paths_rows_walk_f64,
+          (ftb_paths_rows * r, ftb_bins *bins, const ftb_bin_chunk *chunk, int64_t bucket))
 
 #endif
