@@ -48,7 +48,8 @@ typedef struct FtB_Factorize_options {
  *  @param R nrows x ncols of width <= 1, below 2^31 each: ratings, of any real dtype; 1 where there are no
  * values. @param options NULL for the defaults.
  *  Work of a round: SGD, GRADIENT 6 k operations a rating; ALS 2 k^2, and k^3 / 3 a row and a column. Memory:
- * 8 bytes and two values a rating (ALS, GRADIENT: three), the factors once more (GRADIENT: twice).
+ * two values a rating, and 4 to 16 bytes more of SGD, of the others R's transpose; the factors once more, of
+ * GRADIENT twice.
  *  @return GrB_NULL_POINTER, GrB_DIMENSION_MISMATCH, GrB_DOMAIN_MISMATCH, GrB_INVALID_VALUE (an option, a
  * rating that is not finite), GrB_NO_VALUE (factors grew beyond all bounds, for which the rate is too high;
  * or have no one best value, for which lambda is too small), GrB_OUT_OF_MEMORY, FTB_LIMIT, FTB_CANCELLED.
