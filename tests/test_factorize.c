@@ -224,7 +224,7 @@ static void stochastic(void **state)
 
 /* ---- larger ones, whose ratings are cut into blocks */
 
-enum { ROWS = 700, COLS = 300, LARGE = 70000, FACTORS = 10 };
+enum { ROWS = 700, COLS = 300, LARGE = 140000, FACTORS = 10 };
 
 static FtB_Matrix large_ratings(void)
 {
@@ -317,6 +317,7 @@ static void falling(void **state)
     FtB_Matrix R = large_ratings(), H;
     rng r = rng_case(1);
     H = make_ratings(&r, ROWS, COLS, 500, 4);
+    ref_ratings ref = ref_ratings_of(R, FACTORS, 0.5);
     for (int method = FTB_FACTORIZE_SGD; method <= FTB_FACTORIZE_GRADIENT; method++) {
         FtB_Block U, V;
         double last = INFINITY, rmse, held_out, seconds;
@@ -327,7 +328,7 @@ static void falling(void **state)
         assert_ok(FtB_Block_new(&V, COLS, FACTORS, FTB_FP64));
         assert_ok(FtB_factorize(U, V, R,
                                 FTB_FACTORIZE(.method = (FtB_Factorize_method)method, .rounds = 5,
-                                              .explain = told, .held_out = H, .seed = 3)));
+                                              .explain = told, .held_out = H, .offset = 0.5, .seed = 3)));
         rewind(told);
         assert_non_null(fgets(line, sizeof line, told));
         assert_non_null(strstr(line, "held out"));
@@ -337,15 +338,51 @@ static void falling(void **state)
             assert_true(rmse < last);
             last = rmse;
         }
-        assert_ok(FtB_factorize_error(&rmse, U, V, R, 0));
+        assert_ok(FtB_factorize_error(&rmse, U, V, R, 0.5));
         assert_true(fabs(rmse - last) < 1e-6);
-        assert_ok(FtB_factorize_error(&rmse, U, V, H, 0));
-        assert_true(fabs(rmse - held_out) < 1e-6 && fabs(rmse - last) > 1e-3);
+        const double expected = ref_ratings_rmse(&ref, block_values(U), block_values(V));
+        assert_true(fabs(rmse - expected) <= 1e-13 * expected);
+        assert_ok(FtB_factorize_error(&rmse, U, V, H, 0.5));
+        assert_true(fabs(rmse - held_out) < 1e-6 && fabs(rmse - last) > 1e-5);
         fclose(told);
         FtB_Block_free(&U);
         FtB_Block_free(&V);
     }
     FtB_Matrix_free(&H);
+    ref_ratings_free(&ref);
+    FtB_Matrix_free(&R);
+}
+
+/* Factors that hardly move are the first guess: of rows other than of columns, another of another seed, and
+ * their products are about the ratings. */
+static void guesses(void **state)
+{
+    (void)state;
+    FtB_Matrix R = large_ratings();
+    FtB_Block U[2], V[2];
+    ref_ratings ref = ref_ratings_of(R, FACTORS, -1.5);
+    double sum = 0, rating = 0;
+    for (int s = 0; s < 2; s++) {
+        assert_ok(FtB_Block_new(&U[s], ROWS, FACTORS, FTB_FP64));
+        assert_ok(FtB_Block_new(&V[s], COLS, FACTORS, FTB_FP64));
+        assert_ok(FtB_factorize(
+            U[s], V[s], R,
+            FTB_FACTORIZE(.rounds = 1, .rate = 1e-200, .offset = -1.5, .seed = 1 + (uint64_t)s)));
+    }
+    const double *u = block_values(U[0]), *v = block_values(V[0]), *other = block_values(U[1]);
+    for (int64_t e = 0; e < ref.count; e++) {
+        for (int64_t f = 0; f < FACTORS; f++)
+            sum += u[ref.i[e] * FACTORS + f] * v[ref.j[e] * FACTORS + f] / (double)ref.count;
+        rating += ref.x[e] / (double)ref.count;
+    }
+    assert_true(rating > 1 && fabs(sum - rating) < 0.1);
+    for (int64_t f = 0; f < FACTORS; f++)
+        assert_true(u[f] != v[f] && u[f] != other[f] && u[f] != u[f + 1]);
+    for (int s = 0; s < 2; s++) {
+        FtB_Block_free(&U[s]);
+        FtB_Block_free(&V[s]);
+    }
+    ref_ratings_free(&ref);
     FtB_Matrix_free(&R);
 }
 
@@ -425,9 +462,10 @@ static void cancelled(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(errors),     cmocka_unit_test(least_squares), cmocka_unit_test(gradients),
-        cmocka_unit_test(stochastic), cmocka_unit_test(blocks),        cmocka_unit_test(same_bits),
-        cmocka_unit_test(falling),    cmocka_unit_test(as_texts),      cmocka_unit_test(cancelled)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(errors),    cmocka_unit_test(least_squares),
+                                       cmocka_unit_test(gradients), cmocka_unit_test(stochastic),
+                                       cmocka_unit_test(blocks),    cmocka_unit_test(same_bits),
+                                       cmocka_unit_test(falling),   cmocka_unit_test(as_texts),
+                                       cmocka_unit_test(cancelled), cmocka_unit_test(guesses)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
