@@ -235,8 +235,18 @@ static void methods(void **state)
             change_web(&w, &r);
             assert_ok(FtB_apply(from, NULL, NULL, "x", R, NULL));
             o.start = round == 1 ? from : R;
+            if (round == 1)
+                assert_ok(FtB_apply(R, NULL, NULL, "0 * x - 1", R, NULL));
             assert_ok(FtB_pagerank(R, w.A, &o));
             assert_true(differ(&w, &s, kind, 0.85, R, type) < most);
+        }
+        if (method == FTB_PAGERANK_CHANGES) { /* there already, also where ranks are divided by their sum */
+            int64_t steps = 0;
+            o.start = R;
+            o.tolerance *= 100;
+            o.supersteps = &steps;
+            assert_ok(FtB_pagerank(R, w.A, &o));
+            assert_int_equal(steps, 1);
         }
         FtB_Block_free(&R);
         FtB_Block_free(&from);
@@ -335,6 +345,13 @@ static void sweeps(void **state)
         for (int64_t v = 0; v < LARGE; v++)
             off += fabs(((const double *)block_values(slow))[v] - ((const double *)block_values(quick))[v]);
         assert_true(off < 10 * limit && 4 * count < rounds);
+    }
+    for (int method = FTB_PAGERANK_ROUNDS; method <= FTB_PAGERANK_SWEEPS; method++) { /* there already */
+        assert_ok(FtB_apply(quick, NULL, NULL, "0 * x", quick, NULL));
+        assert_ok(FtB_pagerank(quick, A,
+                               FTB_PAGERANK(.start = slow, .tolerance = 1e-6, .supersteps = &count,
+                                            .method = (FtB_Pagerank_method)method)));
+        assert_int_equal(count, 1);
     }
     assert_fails(
         GrB_NO_VALUE, "after 2 rounds",
