@@ -229,7 +229,7 @@ static int check_values(const run_work *w)
         return app_fail(APP_USAGE, "--samples: --sources says which they are");
     if (v->seed >= 0 && v->samples == 0 && !is_cf)
         return app_fail(APP_USAGE, "--seed: there are no --samples to draw");
-    if (!v->priority != isnan(v->delta))
+    if ((v->priority != NULL) == (isnan(v->delta) != 0))
         return app_fail(APP_USAGE, "--%s is missing: priorities have buckets of some width",
                         v->priority ? "delta" : "priority");
     if (!isnan(v->delta) && !(v->delta > 0 && v->delta < (double)INFINITY))
