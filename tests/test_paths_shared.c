@@ -1,5 +1,6 @@
-/* Shortest paths of many columns, which are walked together in their place (cpu/graph/paths_shared.c), and on
- * a path, where they do not fall together, one by one then: where an allocation fails, all is as it was.
+/* Shortest paths of many columns, which are walked together in their place (cpu/graph/paths_shared.c) where a
+ * vertex has many edges, and on a path, where they do not fall together, one by one then: where an allocation
+ * fails, all is as it was.
  * Their values are looked at in tests/test_paths.c, too. */
 #include "support/check.h"
 
@@ -10,20 +11,21 @@
 
 typedef struct sharing {
     bool all; /* begin */
+    bool hub; /* a vertex that nobody reaches has edges to many */
 } sharing;
 
 static GrB_Info run(void *arg)
 {
-    enum { N = 1300, K = 40, LD = K + 1 };
+    enum { N = 1300, PATH = N - 1, HUB = 16, K = 40, LD = K + 1, EDGES = PATH - 1 + HUB };
     const sharing *how = arg;
-    static int64_t I[N - 1], J[N - 1], start[K];
+    static int64_t I[EDGES], J[EDGES], start[K];
     static float first[N * LD], dist[N * LD];
     FtB_Matrix A = NULL;
     FtB_Block D = NULL;
     FtB_Program p = NULL;
-    for (int v = 0; v < N - 1; v++) {
-        I[v] = v;
-        J[v] = v + 1;
+    for (int e = 0; e < EDGES; e++) {
+        I[e] = e < PATH - 1 ? e : PATH;
+        J[e] = e < PATH - 1 ? e + 1 : e - PATH + 1;
     }
     for (int t = 0; t < N * LD; t++)
         first[t] = INFINITY;
@@ -32,7 +34,8 @@ static GrB_Info run(void *arg)
         first[start[c] * LD + c] = (float)c;
     }
     memcpy(dist, first, sizeof first);
-    GrB_Info info = FtB_Matrix_build(&A, FTB_FP32, N, N, 0, N - 1, I, J, NULL, FTB_DUP_ERROR, NULL);
+    GrB_Info info =
+        FtB_Matrix_build(&A, FTB_FP32, N, N, 0, how->hub ? EDGES : PATH - 1, I, J, NULL, FTB_DUP_ERROR, NULL);
     if (info == GrB_SUCCESS)
         info = FtB_Block_wrap(&D, dist, N, K, LD, FTB_FP32);
     if (info == GrB_SUCCESS)
@@ -45,7 +48,7 @@ static GrB_Info run(void *arg)
         assert_memory_equal(dist, first, sizeof first);
     for (int t = 0; t < N * LD && info == GrB_SUCCESS; t++) {
         const int v = t / LD, c = t % LD;
-        assert_true(c == K || v < 31 * c ? isinf(dist[t]) : dist[t] == (float)(c + v - 31 * c));
+        assert_true(c == K || v < 31 * c || v == PATH ? isinf(dist[t]) : dist[t] == (float)(c + v - 31 * c));
     }
     FtB_Program_free(&p);
     FtB_Block_free(&D);
@@ -56,9 +59,9 @@ static GrB_Info run(void *arg)
 static void allocations(void **state)
 {
     (void)state;
-    for (int c = 0; c < 4; c++) {
-        assert_ok(FtB_Context_set_threads(NULL, 1 + c / 2));
-        fail_every_allocation(run, NULL, &(sharing){.all = c % 2});
+    for (int c = 0; c < 5; c++) {
+        assert_ok(FtB_Context_set_threads(NULL, 1 + c / 2 % 2));
+        fail_every_allocation(run, NULL, &(sharing){.all = c % 2, .hub = c < 4});
     }
     assert_ok(FtB_Context_set_threads(NULL, 0));
 }

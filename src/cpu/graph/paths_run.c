@@ -233,6 +233,14 @@ static GrB_Info search_apart(ftb_paths_job *j)
     return info;
 }
 
+static bool has_hub(const ftb_paths_job *j)
+{
+    int64_t v = 0;
+    while (v < j->n && j->x.rowptr[v + 1] - j->x.rowptr[v] < FTB_PATHS_HUB)
+        v++;
+    return v < j->n;
+}
+
 static GrB_Info search(ftb_paths_job *j)
 {
     const ftb_paths_product *p = j->p;
@@ -248,7 +256,7 @@ static GrB_Info search(ftb_paths_job *j)
         return ftb_nomem();
     for (int t = 0; t < j->threads; t++)
         j->bins[t].arena.ctx = p->ctx;
-    return p->ncols < FTB_PATHS_SHARED ? search_apart(j) : ftb_paths_shared(j);
+    return p->ncols < FTB_PATHS_SHARED || !has_hub(j) ? search_apart(j) : ftb_paths_shared(j);
 }
 
 GrB_Info ftb_paths_run(const ftb_paths_product *p)

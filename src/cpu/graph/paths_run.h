@@ -52,7 +52,10 @@ GrB_Info ftb_paths_columns(const ftb_paths_job *j, int64_t count, const ftb_path
 
 /* Many columns, row by row, as long as many fall together, and the rest column by column; on failure dist is
  * as it was. (paths_shared.c) */
-enum { FTB_PATHS_SHARED = 16 }; /* columns at least */
+enum {
+    FTB_PATHS_SHARED = 16, /* columns at least */
+    FTB_PATHS_HUB = 9 /* entries of some row: where no row has as many, as of roads, columns never meet */
+};
 GrB_Info ftb_paths_shared(ftb_paths_job *j);
 
 #endif
