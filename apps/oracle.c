@@ -39,7 +39,7 @@ static long double stored(const void *values, FtB_Type type, int64_t e)
 }
 
 /* Entries in the order of R's rows, so that each list comes out ascending. */
-static void fill_lists(oracle *o, bool unweighted)
+static GrB_Info fill_lists(oracle *o, bool unweighted)
 {
     const int64_t *rowptr;
     const void *colidx, *values;
@@ -47,7 +47,9 @@ static void fill_lists(oracle *o, bool unweighted)
     FtB_Type type;
     bool cols = o->p->options.onto == FTB_COLS;
     FtB_Matrix_shape(o->p->R, &nrows, &ncols, NULL, &width, &type);
-    FtB_Matrix_csr(o->p->R, &rowptr, &colidx, &values);
+    const GrB_Info info = FtB_Matrix_csr(o->p->R, &rowptr, &colidx, &values);
+    if (info != GrB_SUCCESS)
+        return info;
     for (int pass = 0; pass < 2; pass++) {
         for (int64_t i = 0; i < nrows; i++)
             for (int64_t e = rowptr[i]; e < rowptr[i + 1]; e++) {
@@ -71,6 +73,7 @@ static void fill_lists(oracle *o, bool unweighted)
     for (int64_t v = o->n; v > 0; v--)
         o->start[v] = o->start[v - 1];
     o->start[0] = 0;
+    return GrB_SUCCESS;
 }
 
 static void add_up(const long double *values, const int64_t *where, int64_t nvals, long double *sum,
@@ -294,10 +297,12 @@ int oracle_new(oracle *o, const project *p)
     if (!allocate(o, p->nvals))
         return app_fail(APP_MEMORY, "--check: out of memory");
     bool unweighted = p->options.unweighted || (o->named && o->named->unweighted);
-    fill_lists(o, unweighted);
+    int code = app_library_error(fill_lists(o, unweighted), APP_MEMORY);
+    if (code != APP_OK)
+        return code;
     FtB_Matrix_shape(p->R, NULL, NULL, NULL, NULL, &type);
     o->integers = (unweighted || !ftb_type_float(type)) && !(o->named && o->named->prepare);
-    int code = o->named && o->named->prepare ? prepare(o) : APP_OK;
+    code = o->named && o->named->prepare ? prepare(o) : APP_OK;
     sums_of_vertices(o);
     admit(o, o->source, p->options.sources, p->options.nsources);
     admit(o, o->target, p->options.targets, p->options.ntargets);

@@ -225,6 +225,7 @@ static void all_ways(FtB_Matrix A, const int64_t *sources, int64_t k, double *su
 
 static void check_large(FtB_Matrix A, int64_t k)
 {
+    assert_ok(FtB_Matrix_csr(A, &(const int64_t *){NULL}, NULL, NULL)); /* all rows are looked at */
     const int64_t n = A->pattern->nrows;
     int64_t sources[100];
     double *sums = malloc((size_t)n * sizeof *sums);

@@ -51,7 +51,7 @@ run 2 run cf r.mtx --lambda 0
 says "--lambda: 0; expected more than 0"
 run 2 run cf r.mtx --rate 0
 says "--rate: 0; expected more than 0"
-run 2 run cf r.mtx --stats
+run 2 run cf r.mtx --stats text
 says "--stats means nothing to cf"
 run 2 run cf r.mtx --sources 1
 says "--sources means nothing to cf"

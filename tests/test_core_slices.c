@@ -43,6 +43,7 @@ static void check_matrix(FtB_Matrix A)
 {
     ftb_slices s, again;
     int64_t before, after;
+    assert_ok(FtB_Matrix_csr(A, &(const int64_t *){NULL}, NULL, NULL)); /* as whoever slices has it */
     assert_false(ftb_slices_there(A->pattern));
     FtB_Context_memory(NULL, &before, NULL);
     assert_ok(ftb_slices_get(&s, A->pattern));

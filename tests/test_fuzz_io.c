@@ -40,7 +40,7 @@ static void try_read(const char *name, const FtB_Read_options *options, int numb
         assert_ok(FtB_Matrix_shape(A, &m, &n, NULL, NULL, NULL));
         if ((rows && FtB_Labels_count(rows) != m) || (cols && FtB_Labels_count(cols) != n))
             fail_msg("case %d: labels do not fit", number);
-        if (number % 16 == 0) { /* what was read can be written, and comes back */
+        if (number % 16 == 0 && m < 1 << 20) { /* what was read can be written, and comes back */
             FtB_Matrix B;
             remove(temp_path("back.csr"));
             assert_ok(FtB_Matrix_write(A, temp_path("back.csr"), FTB_FORMAT_AUTO, NULL, NULL, 0));

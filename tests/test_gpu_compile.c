@@ -495,7 +495,7 @@ static int compile_products(const ftb_gpu *gpu)
         assert_ok(FtB_Matrix_build(&R, t % 2 ? FTB_FP32 : FTB_FP64, 2, 2, 1, 2, I, J,
                                    t % 2 ? (const void *)(float[]){0.5F, 0.25F} : x, FTB_DUP_ERROR, NULL));
         assert_ok(FtB_Semiring_new(&s, list[t][0]));
-        assert_ok(ftb_product_new(&product, ftb_context(), &s, R, true, R, false, false));
+        assert_ok(ftb_product_new(&product, ftb_context(), &s, R, true, R, false, FTB_LISTED_NONE));
         assert_ok(ftb_product_message(product, &vertices, &vertices, &vertices, true));
         assert_ok(ftb_finish_compile(&product->finish, product, list[t][1], list[t][2]));
         assert_true(ftb_gpu_spgemm_text_fits(product));

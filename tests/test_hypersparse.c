@@ -206,7 +206,18 @@ static void masks_of_sinks(void **state)
         assert_true(stats.nrows == ROWS && stats.nvals == nvals);
         assert_true(stats.sum <= sum && stats.sum >= sum); /* of whole numbers */
         FtB_Sink_free(&sink);
-        FtB_Matrix *all[] = {&A, &B, &C, &M};
+        /* The same of a right operand that lists its rows. */
+        FtB_Matrix admit = rng_matrix(&r, FTB_FP64, COLUMNS, COLUMNS, 1, 0.4), product;
+        assert_ok(FtB_Matrix_new(&product, FTB_FP64, COLUMNS, COLUMNS, 1));
+        assert_ok(FtB_Sink_stats(&sink));
+        assert_ok(FtB_mxm(sink, admit, NULL, "plus : a * b * m", A, A, FTB_DESC_ST0));
+        assert_ok(FtB_mxm(product, admit, NULL, "plus : a * b * m", A, A, FTB_DESC_ST0));
+        assert_ok(FtB_Sink_get_stats(sink, &stats));
+        assert_ok(FtB_Matrix_shape(product, NULL, NULL, &nvals, NULL, NULL));
+        assert_ok(FtB_reduce_scalar(&sum, FTB_FP64, "plus", product));
+        assert_true(stats.nvals == nvals && stats.sum <= sum && stats.sum >= sum);
+        FtB_Sink_free(&sink);
+        FtB_Matrix *all[] = {&A, &B, &C, &M, &admit, &product};
         for (size_t n = 0; n < sizeof all / sizeof *all; n++)
             FtB_Matrix_free(all[n]);
     }

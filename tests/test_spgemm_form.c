@@ -60,7 +60,7 @@ static ftb_spgemm_product *product_of(FtB_Matrix R, const char *text)
     ftb_spgemm_product *product;
     FtB_Semiring s;
     assert_ok(ftb_arg_semiring(&s, FTB_ARG(text), "semiring"));
-    assert_ok(ftb_product_new(&product, ftb_context(), &s, R, true, R, false, false));
+    assert_ok(ftb_product_new(&product, ftb_context(), &s, R, true, R, false, FTB_LISTED_NONE));
     assert_ok(ftb_product_message(product, NULL, NULL, NULL, false));
     assert_ok(ftb_finish_compile(&product->finish, product, NULL, NULL));
     assert_ok(ftb_product_plan(product, NULL, true));

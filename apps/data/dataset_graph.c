@@ -82,21 +82,17 @@ static GrB_Info mirror(FtB_Matrix *A)
 {
     int64_t n, nvals, width;
     FtB_Type type;
-    const int64_t *rowptr;
-    const void *values;
     FtB_Matrix both = NULL;
     FtB_Matrix_shape(*A, &n, NULL, &nvals, &width, &type);
-    FtB_Matrix_csr(*A, &rowptr, NULL, &values);
     int64_t *I = ftb_new(NULL, 2 * nvals, sizeof *I), *J = ftb_new(NULL, 2 * nvals, sizeof *J);
     float *X = width ? ftb_new(NULL, 2 * nvals, sizeof *X) : NULL;
-    GrB_Info info = I && J && (X || !width) ? GrB_SUCCESS : ftb_nomem();
-    for (int64_t i = 0; i < n && info == GrB_SUCCESS; i++)
-        for (int64_t e = rowptr[i]; e < rowptr[i + 1]; e++) {
-            I[e] = J[nvals + e] = i;
-            J[e] = I[nvals + e] = ftb_col((*A)->pattern, e);
-            if (width)
-                X[e] = X[nvals + e] = ((const float *)values)[e];
-        }
+    GrB_Info info = I && J && (X || !width) ? FtB_Matrix_tuples(*A, I, J, X) : ftb_nomem();
+    for (int64_t e = 0; e < nvals && info == GrB_SUCCESS; e++) {
+        I[nvals + e] = J[e];
+        J[nvals + e] = I[e];
+        if (width)
+            X[nvals + e] = X[e];
+    }
     if (info == GrB_SUCCESS) /* the entries of A come first, and are kept */
         info = FtB_Matrix_build(&both, type, n, n, width, 2 * nvals, I, J, X, FTB_DUP_FIRST, NULL);
     if (info == GrB_SUCCESS) {

@@ -238,7 +238,11 @@ static int64_t places_of(const ftb_pattern *p, int64_t i, int64_t j, int64_t *to
 static int find_places(sample_work *w, const int64_t *pairs, int64_t npairs, int64_t base)
 {
     const ftb_pattern *p = w->A->pattern;
+    const int64_t *rowptr;
     int64_t all = 0;
+    const int code = app_library_error(FtB_Matrix_csr(w->A, &rowptr, NULL, NULL), APP_INPUT);
+    if (code != APP_OK)
+        return code;
     for (int64_t t = 0; t < npairs; t++) {
         const int64_t i = pairs[2 * t], j = pairs[2 * t + 1];
         const bool inside = i >= base && i - base < w->n && j >= base && j - base < w->n;

@@ -1,7 +1,7 @@
 /* A program on Graphicionado, superstep by superstep: frontiers are those of FtB_run. */
 #include "vertex/pipeline_walk.h"
 
-#include "featblas_vertex.h"
+#include "vertex/algorithm.h"
 
 #include <math.h>
 
@@ -164,7 +164,10 @@ GrB_Info ftb_pipeline_predict(ftb_pipeline_totals *t, const ftb_pipeline_machine
 {
     ftb_pipeline_walk w;
     *t = (ftb_pipeline_totals){0};
-    GrB_Info info = ftb_pipeline_walk_new(&w, A->ctx, m, p, A->pattern);
+    GrB_Info info = ftb_check_graph(A);
+    if (info != GrB_SUCCESS)
+        return info;
+    info = ftb_pipeline_walk_new(&w, A->ctx, m, p, A->pattern);
     if (info == GrB_SUCCESS)
         info = p->all ? run_all(t, &w, rounds, each) : run_from(t, &w, A, source, each);
     ftb_pipeline_walk_free(&w);
@@ -178,12 +181,11 @@ GrB_Info ftb_pipeline_bipartite(FtB_Matrix *G, FtB_Matrix A)
     const ftb_pattern *p = A->pattern;
     const int64_t nvals = p->nvals, n = p->nrows + p->ncols;
     int64_t *I = ftb_new(A->ctx, 2 * nvals, sizeof *I), *J = ftb_new(A->ctx, 2 * nvals, sizeof *J);
-    GrB_Info info = I && J ? GrB_SUCCESS : ftb_nomem();
-    for (int64_t i = 0; i < p->nrows && info == GrB_SUCCESS; i++)
-        for (int64_t e = p->rowptr[i]; e < p->rowptr[i + 1]; e++) {
-            I[e] = J[nvals + e] = i;
-            J[e] = I[nvals + e] = p->nrows + ftb_col(p, e);
-        }
+    GrB_Info info = I && J ? FtB_Matrix_tuples(A, I, J, NULL) : ftb_nomem();
+    for (int64_t e = 0; e < nvals && info == GrB_SUCCESS; e++) {
+        J[nvals + e] = I[e];
+        I[nvals + e] = J[e] += p->nrows;
+    }
     if (info == GrB_SUCCESS)
         info = FtB_Matrix_build(G, FTB_BOOL, n, n, 0, 2 * nvals, I, J, NULL, FTB_DUP_KEEP, NULL);
     ftb_delete(I);

@@ -17,6 +17,7 @@ FtB_Matrix large_graph(void)
         X[e] = 2 * rng_unit(&r) - 1;
     }
     assert_ok(FtB_Matrix_build(&A, FTB_FP64, LARGE, LARGE, 1, EDGES, I, J, X, FTB_DUP_KEEP, NULL));
+    assert_ok(FtB_Matrix_csr(A, &(const int64_t *){NULL}, NULL, NULL)); /* tests look at all rows */
     free(I);
     free(J);
     free(X);

@@ -77,7 +77,8 @@ static GrB_Info prepare_call(call *c, FtB_Arg semiring)
     FtB_Semiring s = NULL;
     FTB_CHECK(ftb_arg_semiring(&s, semiring, "semiring"));
     FTB_CHECK(
-        ftb_product_new(&c->product, c->ctx, &s, c->A, c->flags.transpose0, c->B, c->flags.transpose1, true));
+        ftb_product_new(&c->product, c->ctx, &s, c->A, c->flags.transpose0, c->B, c->flags.transpose1,
+                        c->M && c->sink ? FTB_LISTED_LEFT : FTB_LISTED_BOTH)); /* a mask has B's columns */
     ftb_spgemm_product *product = c->product;
     FTB_CHECK(check_shape(c->C, "C", product));
     FTB_CHECK(check_shape(c->E, "E", product));

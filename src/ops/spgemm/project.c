@@ -328,7 +328,8 @@ static GrB_Info make_product(call *c)
 {
     const FtB_Project_options *o = &c->options;
     FtB_Matrix R = c->weighted ? c->weighted : c->R;
-    GrB_Info info = ftb_product_new(&c->product, c->ctx, &c->semiring, R, !c->rows, R, c->rows, false);
+    GrB_Info info =
+        ftb_product_new(&c->product, c->ctx, &c->semiring, R, !c->rows, R, c->rows, FTB_LISTED_NONE);
     if (info != GrB_SUCCESS)
         return info;
     ftb_spgemm_product *product = c->product;

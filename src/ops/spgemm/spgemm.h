@@ -15,11 +15,12 @@
 #include "ops/ops.h"
 
 /* -- setup. `project` says that C = R' R and names like si are known; then A == B == R read by descriptor.
- * listed: rows that operands list are taken as such; else they have row pointers of all. */
+ * listed: of which operands rows that are listed are taken as such; others have row pointers of all. */
+typedef enum ftb_listed { FTB_LISTED_NONE, FTB_LISTED_LEFT, FTB_LISTED_BOTH } ftb_listed;
 GrB_Info ftb_product_new(ftb_spgemm_product **product, FtB_Context ctx, FtB_Semiring *semiring, FtB_Matrix A,
-                         bool transpose_a, FtB_Matrix B, bool transpose_b, bool listed);
-/* Makes listed rows ordinary ones. (spgemm_listed.c) */
-GrB_Info ftb_product_list(ftb_spgemm_product *product);
+                         bool transpose_a, FtB_Matrix B, bool transpose_b, ftb_listed listed);
+/* Makes their listed rows ordinary ones. (spgemm_listed.c) */
+GrB_Info ftb_product_list(ftb_spgemm_product *product, ftb_listed listed);
 /* M, which is not complemented, is looked at while rows are computed. (spgemm_listed.c) */
 GrB_Info ftb_product_mask(ftb_spgemm_product *product, FtB_Matrix M);
 GrB_Info ftb_product_message(ftb_spgemm_product *product, const ftb_vertices *rows, const ftb_vertices *cols,

@@ -61,10 +61,10 @@ static void take_listed(ftb_pattern **p)
     *p = listed;
 }
 
-GrB_Info ftb_product_list(ftb_spgemm_product *product)
+GrB_Info ftb_product_list(ftb_spgemm_product *product, ftb_listed listed)
 {
-    const bool right = product->right->listed != NULL;
-    if (product->left->listed)
+    const bool right = listed == FTB_LISTED_BOTH && product->right->listed;
+    if (listed != FTB_LISTED_NONE && product->left->listed)
         take_listed(&product->left);
     if (!right)
         return GrB_SUCCESS;

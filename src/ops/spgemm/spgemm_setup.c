@@ -63,7 +63,7 @@ void ftb_product_want(ftb_spgemm_product *product, const uint8_t *rows)
 }
 
 GrB_Info ftb_product_new(ftb_spgemm_product **out, FtB_Context ctx, FtB_Semiring *semiring, FtB_Matrix A,
-                         bool transpose_a, FtB_Matrix B, bool transpose_b, bool listed)
+                         bool transpose_a, FtB_Matrix B, bool transpose_b, ftb_listed listed)
 {
     GrB_Info info = GrB_SUCCESS;
     *out = NULL;
@@ -87,14 +87,13 @@ GrB_Info ftb_product_new(ftb_spgemm_product **out, FtB_Context ctx, FtB_Semiring
             transpose_a ? " after transposing" : "");
         goto done;
     }
-    if (listed) {
-        FTB_CHECK(ftb_product_list(product));
-        left = product->left;
-        right = product->right;
-    } else {
+    if (listed == FTB_LISTED_NONE)
         FTB_CHECK(ftb_pattern_all_rows(left, "A"));
+    if (listed < FTB_LISTED_BOTH)
         FTB_CHECK(ftb_pattern_all_rows(right, "B"));
-    }
+    FTB_CHECK(ftb_product_list(product, listed));
+    left = product->left;
+    right = product->right;
     product->self = !left->numbers && !right->numbers && A->pattern == B->pattern && A->values == B->values &&
                     A->type == B->type && transpose_a != transpose_b && !A->pattern->multi &&
                     left->nrows <= FTB_INT32_LIMIT;
