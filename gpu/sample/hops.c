@@ -144,7 +144,7 @@ static GrB_Info run_hop(ftb_gpu_hops_run *run, ftb_gpu_rooms *lists, ftb_gpu_ver
                            .trees = known->trees,
                            .row_trees = known->trees,
                            .ntrees = p->ntrees};
-    ftb_gpu_vertices more = {NULL};
+    ftb_gpu_vertices more = {.trees = NULL};
     long long *entries = NULL;
     int *columns = NULL;
     GrB_Info info;
@@ -181,7 +181,7 @@ static GrB_Info run_levels(ftb_gpu_hops_run *run)
 {
     const ftb_hops_product *p = run->product;
     ftb_gpu_rooms lists = {.d = run->rooms.d, .ctx = p->ctx};
-    ftb_gpu_vertices vertices = {NULL};
+    ftb_gpu_vertices vertices = {.trees = NULL};
     int64_t count = p->nseeds;
     GrB_Info info = ftb_gpu_list_of(&lists, &vertices.at, p->seeds, 8 * count);
     if (info == GrB_SUCCESS && p->trees)

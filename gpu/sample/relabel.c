@@ -57,7 +57,7 @@ GrB_Info ftb_gpu_relabel(ftb_relabel_product *p)
                            .npicks = picks,
                            .most = most_of(p),
                            .ntrees = p->ntrees};
-    ftb_gpu_vertices all = {NULL};
+    ftb_gpu_vertices all = {.trees = NULL};
     long long *entries = NULL;
     int *local = NULL;
     void *home = NULL; /* numbers, then entries: those of the product stay as they are until all is there */
