@@ -98,8 +98,8 @@ static const option plan_options[] = {
      .offset = FIELD(run),
      .argument = "NAME",
      .choices = "pagerank|bfs|sssp|cf",
-     .help = "Predict what this program takes on GRAPH in Graphicionado's pipeline, which --machine "
-             "describes, stage "
+     .help = "Predict what pagerank, bfs, sssp or cf takes on GRAPH in Graphicionado's pipeline, which "
+             "--machine describes, stage "
              "by stage. cf: collaborative filtering; the graph is ratings."},
     {.name = "source",
      .kind = OPTION_INTEGER,

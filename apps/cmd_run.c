@@ -66,7 +66,7 @@ static const option run_options[] = {
      .offset = FIELD(definition),
      .argument = "NAME",
      .choices = "gap|networkx|ldbc",
-     .help = "pagerank: whose. Default: gap."},
+     .help = "pagerank: gap, the GAP benchmark's, networkx, or ldbc, LDBC Graphalytics'. Default: gap."},
     {.name = "method",
      .kind = OPTION_CHOICE,
      .offset = FIELD(method),
@@ -180,15 +180,17 @@ static const option run_options[] = {
      .offset = FIELD(direction),
      .argument = "NAME",
      .choices = "out|in|both",
-     .help = "Along which edges messages go. Default: out."},
+     .help = "Along which edges messages go: out, in or both. Default: out."},
     {.heading = "Runs"},
     {.name = "rounds",
      .kind = OPTION_INTEGER,
      .offset = FIELD(rounds),
      .argument = "N",
      .low = 1,
-     .help = "Supersteps at most; communities, and pagerank by ldbc: rounds, 10 by default; cf: passes over "
-             "the ratings, 20, of als 10 by default."},
+     .help =
+         "Supersteps at most; pagerank: 100 by default, after which ranks that still change are an error; "
+         "communities, and pagerank by ldbc: rounds, 10 by default; cf: passes over "
+         "the ratings, 20, of als 10 by default."},
     {.name = "explain",
      .kind = OPTION_SET,
      .offset = FIELD(explain),
@@ -216,6 +218,8 @@ static const option run_options[] = {
 
 /* ---- arguments */
 
+/* Whether --sources are numbers, and not a file. */
+static bool is_list(const char *sources) { return sources[strspn(sources, "0123456789,")] == '\0'; }
 static bool to_stdout(const run_values *v) { return v->output && strcmp(v->output, "-") == 0; }
 
 /* What options say beside each other, and numbers that a program would take for a default. */
@@ -308,6 +312,9 @@ static int check(run_work *w, int count, char *const *operands)
     if (own != (count == 1))
         return own ? app_fail(APP_USAGE, "'%s': a program has a name, or texts of your own", operands[0])
                    : app_fail(APP_USAGE, "expected the name of a program and a graph (featblas run --help)");
+    if (v->sources && !is_list(v->sources) && v->output && !to_stdout(v) &&
+        ftb_same_file(v->sources, v->output))
+        return app_fail(APP_USAGE, "--sources and --output name the same file, %s", v->output);
     int code = own ? APP_OK : find_program(&w->program, operands[0]);
     if (code == APP_OK && v->stats >= 0 && to_stdout(v))
         code = app_fail(APP_USAGE, "--stats prints on standard output too; write the result to a file");
@@ -346,7 +353,7 @@ static int read_sources(run_work *w)
     int code = APP_OK;
     if (!text)
         return APP_OK;
-    if (text[strspn(text, "0123456789,")] == '\0')
+    if (is_list(text))
         code = parse_sources(w);
     else
         code = reader_numbers(text, 1, &w->sources, &w->nsources, &width, &base);
@@ -428,7 +435,10 @@ static int work(run_work *w)
     if (w->explain && !told)
         app_progress_stop();
     const double start = app_seconds();
-    int code = w->program ? app_library_error(w->program->run(w), APP_INPUT) : run_own(w);
+    const GrB_Info info = w->program ? w->program->run(w) : GrB_SUCCESS;
+    int code = !w->program            ? run_own(w)
+               : info == GrB_NO_VALUE ? app_library_error(info, APP_FAILURE) /* rounds were over too early */
+                                      : app_library_error(info, APP_INPUT);
     w->seconds = app_seconds() - start;
     if (told && fclose(told) != 0 && code == APP_OK)
         code = app_fail(APP_MEMORY, "out of memory");

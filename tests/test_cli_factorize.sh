@@ -53,6 +53,14 @@ run 2 run cf r.mtx --rate 0
 says "--rate: 0; expected more than 0"
 run 2 run cf r.mtx --stats text
 says "--stats means nothing to cf"
+run 2 run cf r.mtx -o - --items -
+says "--output and --items both go to standard output"
+printf 'u,i,r\n"al, x",b,3\n"two\nlines","ta\tb",1\n' >odd.csv
+run 0 run cf odd.csv --factors 1 --rounds 1 -o o.csv --items o.tsv
+[ "$(sed 's/,[-0-9.e]*$//' o.csv)" = "$(printf '"al, x"\n"two\nlines"')" ] || fail "quotes: $(cat o.csv)"
+[ "$(cut -f1 o.tsv)" = "$(printf 'b\nta b')" ] || fail "blanks: $(cat o.tsv)"
+run 0 run cf odd.csv --factors 1 --rounds 1 -o o.npy
+[ "$(cat o.ids.csv)" = "$(printf 'position,id\n0,"al, x"\n1,"two\nlines"')" ] || fail "ids: $(cat o.ids.csv)"
 run 2 run cf r.mtx --sources 1
 says "--sources means nothing to cf"
 run 2 run components r.mtx --factors 3

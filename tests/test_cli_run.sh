@@ -108,6 +108,11 @@ done
 
 run 2 run g.mtx
 says "expected the name of a program and a graph"
+printf '1\n' >s.txt
+run 2 run bfs g.mtx --sources s.txt -o s.txt
+says "--sources and --output name the same file, s.txt"
+run 1 run pagerank g.mtx --rounds 1 -o early.npy
+says "ranks still changed by more than"
 run 2 run bsf g.mtx
 says "unknown program 'bsf'; did you mean 'bfs'?"
 run 2 run bfs g.mtx

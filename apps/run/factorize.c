@@ -2,7 +2,7 @@
  * worth; users' factors go to one file and items' to another, with the ids of the ratings' file. */
 #include "app.h"
 #include "format_words.h"
-#include "io/io.h"
+#include "io/target.h"
 #include "reader.h"
 #include "run/programs.h"
 
@@ -29,6 +29,8 @@ static int check(const cf *w)
         return app_fail(APP_USAGE, "--rate: %g; expected more than 0", v->rate);
     if (!isnan(v->rate) && v->method == RUN_SGD + FTB_FACTORIZE_ALS)
         return app_fail(APP_USAGE, "--rate: als has none");
+    if (v->output && v->items && strcmp(v->output, "-") == 0 && strcmp(v->items, "-") == 0)
+        return app_fail(APP_USAGE, "--output and --items both go to standard output");
     if (!isnan(v->held_out) && !(v->held_out > 0 && v->held_out < 1))
         return app_fail(APP_USAGE, "--held-out: %g; expected more than 0 and less than 1", v->held_out);
     return APP_OK;
@@ -102,24 +104,44 @@ static bool is_table(const char *path)
 }
 
 /* A line for each row, which begins with its id. */
-static GrB_Info write_lines(const cf *w, ftb_file *file, char separator, FtB_Block X, FtB_Labels labels)
+static GrB_Info write_lines(const cf *w, ftb_file *file, FtB_Format format, FtB_Block X, FtB_Labels labels)
 {
     enum { NUMBER = 24 };
     int64_t nrows, k, ld;
     void *values;
     GrB_Info info = FtB_Block_shape(X, &nrows, &k, &ld, NULL, &values);
+    char *line = malloc((size_t)(ftb_label_room(labels) + (k + 1) * NUMBER));
+    if (!line)
+        return ftb_nomem();
     for (int64_t i = 0; i < nrows && info == GrB_SUCCESS; i++) {
-        const char *label = FtB_Labels_get(labels, i);
-        char *line = malloc((label ? strlen(label) : 0) + (size_t)(k + 1) * NUMBER), *end = line;
-        if (!line)
-            return ftb_nomem();
-        end += label ? sprintf(end, "%s", label) : sprintf(end, "%lld", (long long)(i + w->base));
+        char *end = line;
+        if (labels)
+            end = ftb_put_label(end, format, labels, i);
+        else
+            end += sprintf(end, "%lld", (long long)(i + w->base));
         for (int64_t f = 0; f < k; f++)
-            end += sprintf(end, "%c%.9g", separator, (double)((const float *)values)[i * ld + f]);
+            end += sprintf(end, "%c%.9g", format == FTB_CSV ? ',' : '\t',
+                           (double)((const float *)values)[i * ld + f]);
         *end++ = '\n';
         info = ftb_file_write(file, line, end - line);
-        free(line);
     }
+    free(line);
+    return info;
+}
+
+/* Rows without ids, which are in a table beside the file then. */
+static GrB_Info write_block(const char *path, FtB_Block X, FtB_Labels labels)
+{
+    ftb_file *ids = NULL;
+    int64_t nrows;
+    GrB_Info info = FtB_Block_shape(X, &nrows, NULL, NULL, NULL, NULL);
+    if (info == GrB_SUCCESS && labels)
+        info = ftb_write_ids(&ids, ftb_context(), path, "ids", labels, nrows, ends_in(path, ".mtx"));
+    if (info == GrB_SUCCESS)
+        info = FtB_Block_write(X, path, FTB_FORMAT_AUTO, 0);
+    if (info == GrB_SUCCESS && ids)
+        info = ftb_file_commit(&ids);
+    ftb_file_discard(&ids);
     return info;
 }
 
@@ -130,10 +152,10 @@ static int write_factors(const cf *w, const char *path, FtB_Block X, FtB_Labels 
         return APP_OK;
     app_progress_yield(path);
     if (!is_table(path))
-        return app_library_error(FtB_Block_write(X, path, FTB_FORMAT_AUTO, 0), APP_OUTPUT);
+        return app_library_error(write_block(path, X, labels), APP_OUTPUT);
     GrB_Info info = ftb_file_create(&file, ftb_context(), path);
     if (info == GrB_SUCCESS)
-        info = write_lines(w, file, ends_in(path, ".csv") ? ',' : '\t', X, labels);
+        info = write_lines(w, file, ends_in(path, ".csv") ? FTB_CSV : FTB_TSV, X, labels);
     if (info == GrB_SUCCESS)
         info = ftb_file_commit(&file);
     ftb_file_discard(&file);

@@ -30,6 +30,10 @@ int64_t ftb_label_room(FtB_Labels labels);
 char *ftb_put_label(char *out, FtB_Format format, FtB_Labels labels, int64_t at);
 /* "DIR/x.what.csv" for DIR/x.npz; free()d by the caller; NULL: out of memory. */
 char *ftb_path_beside(const char *path, const char *what);
+/* Writes such a table of labels, whose positions count from `base`; *file is open then, and to be committed
+ * with the file that it belongs to. */
+GrB_Info ftb_write_ids(ftb_file **file, FtB_Context ctx, const char *path, const char *what,
+                       FtB_Labels labels, int64_t count, int64_t base);
 /* There are as many labels as rows and columns. */
 GrB_Info ftb_target_check_labels(const ftb_target *t, const ftb_sink_shape *shape);
 /* Writes the tables of ids that belong to an open file of a format with positions, which count from `base`.

@@ -72,8 +72,8 @@ char *ftb_path_beside(const char *path, const char *what)
     return asprintf(&beside, "%.*s.%s.csv", (int)(length - ending), path, what) < 0 ? NULL : beside;
 }
 
-static GrB_Info write_table(ftb_file **file, FtB_Context ctx, const char *path, const char *what,
-                            FtB_Labels labels, int64_t count, int64_t base)
+GrB_Info ftb_write_ids(ftb_file **file, FtB_Context ctx, const char *path, const char *what,
+                       FtB_Labels labels, int64_t count, int64_t base)
 {
     static const char head[] = "position,id\n";
     const int64_t room = ftb_label_room(labels) + FTB_NUMBER_ROOM + 2,
@@ -105,10 +105,10 @@ GrB_Info ftb_target_write_ids(ftb_target *t, const ftb_sink_shape *shape, int64_
     if (!ftb_file_seekable(t->file)) /* nothing is beside standard output, a pipe or a device */
         return GrB_SUCCESS;
     if (t->rows)
-        info = write_table(&t->beside[0], shape->ctx, t->path, same ? "ids" : "rows", t->rows, shape->nrows,
-                           base);
+        info = ftb_write_ids(&t->beside[0], shape->ctx, t->path, same ? "ids" : "rows", t->rows, shape->nrows,
+                             base);
     if (info == GrB_SUCCESS && t->cols && !same)
-        info = write_table(&t->beside[1], shape->ctx, t->path, "cols", t->cols, shape->ncols, base);
+        info = ftb_write_ids(&t->beside[1], shape->ctx, t->path, "cols", t->cols, shape->ncols, base);
     return info;
 }
 
