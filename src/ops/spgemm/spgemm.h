@@ -19,7 +19,7 @@
 typedef enum ftb_listed { FTB_LISTED_NONE, FTB_LISTED_LEFT, FTB_LISTED_BOTH } ftb_listed;
 GrB_Info ftb_product_new(ftb_spgemm_product **product, FtB_Context ctx, FtB_Semiring *semiring, FtB_Matrix A,
                          bool transpose_a, FtB_Matrix B, bool transpose_b, ftb_listed listed);
-/* Makes their listed rows ordinary ones. (spgemm_listed.c) */
+/* Makes listed rows ordinary ones, of those, and row pointers of all of the others. (spgemm_listed.c) */
 GrB_Info ftb_product_list(ftb_spgemm_product *product, ftb_listed listed);
 /* M, which is not complemented, is looked at while rows are computed. (spgemm_listed.c) */
 GrB_Info ftb_product_mask(ftb_spgemm_product *product, FtB_Matrix M);

@@ -64,6 +64,11 @@ static void take_listed(ftb_pattern **p)
 GrB_Info ftb_product_list(ftb_spgemm_product *product, ftb_listed listed)
 {
     const bool right = listed == FTB_LISTED_BOTH && product->right->listed;
+    GrB_Info info = listed == FTB_LISTED_NONE ? ftb_pattern_all_rows(product->left, "A") : GrB_SUCCESS;
+    if (info == GrB_SUCCESS && listed < FTB_LISTED_BOTH)
+        info = ftb_pattern_all_rows(product->right, "B");
+    if (info != GrB_SUCCESS)
+        return info;
     if (listed != FTB_LISTED_NONE && product->left->listed)
         take_listed(&product->left);
     if (!right)

@@ -87,10 +87,6 @@ GrB_Info ftb_product_new(ftb_spgemm_product **out, FtB_Context ctx, FtB_Semiring
             transpose_a ? " after transposing" : "");
         goto done;
     }
-    if (listed == FTB_LISTED_NONE)
-        FTB_CHECK(ftb_pattern_all_rows(left, "A"));
-    if (listed < FTB_LISTED_BOTH)
-        FTB_CHECK(ftb_pattern_all_rows(right, "B"));
     FTB_CHECK(ftb_product_list(product, listed));
     left = product->left;
     right = product->right;
