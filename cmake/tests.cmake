@@ -251,7 +251,10 @@ add_dependencies(test_gpu_cusparse_dots fake_cusparse)
 find_library(NVRTC_LIBRARY NAMES nvrtc HINTS /usr/local/cuda PATH_SUFFIXES lib64 lib)
 mark_as_advanced(NVRTC_LIBRARY)
 if(NVRTC_LIBRARY AND NOT FEATBLAS_SANITIZE) # which sees nothing of it
-  set_property(TEST test_gpu_compile test_gpu_frames APPEND PROPERTY ENVIRONMENT FEATBLAS_TEST_NVRTC=${NVRTC_LIBRARY})
+  add_test(NAME all_frames COMMAND test_gpu_frames CONFIGURATIONS slow) # of the oldest generation
+  set_property(TEST all_frames PROPERTY LABELS slow)
+  set_property(TEST all_frames APPEND PROPERTY ENVIRONMENT TEST_GPU_OLDEST=1)
+  set_property(TEST test_gpu_compile test_gpu_frames all_frames APPEND PROPERTY ENVIRONMENT FEATBLAS_TEST_NVRTC=${NVRTC_LIBRARY})
 endif()
 find_library(CUBLAS_LIBRARY NAMES cublas HINTS /usr/local/cuda PATH_SUFFIXES lib64 lib)
 mark_as_advanced(CUBLAS_LIBRARY)
