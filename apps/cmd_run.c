@@ -226,7 +226,7 @@ static bool to_stdout(const run_values *v) { return v->output && strcmp(v->outpu
 static int check_values(const run_work *w)
 {
     const run_values *v = w->values;
-    const bool is_cf = w->program && strcmp(w->program->name, "cf") == 0;
+    const bool is_cf = w->program && !w->program->run;
     if (w->program && w->program->starts && !v->sources)
         return app_fail(APP_USAGE, "%s starts somewhere: --sources is missing", w->program->name);
     if (v->sources && v->samples > 0)
@@ -370,12 +370,6 @@ static int read_sources(run_work *w)
 
 /* ---- output */
 
-static bool ends_in(const char *path, const char *ending)
-{
-    const size_t length = strlen(path), last = strlen(ending);
-    return length >= last && strcmp(path + length - last, ending) == 0;
-}
-
 /* Rows with the vertices' numbers before them. Whole numbers are those of the graph's file, too. */
 static GrB_Info write_numbered(run_work *w)
 {
@@ -416,9 +410,11 @@ static int write_state(run_work *w)
     if (!path)
         return APP_OK;
     app_progress_yield(path);
-    const bool plain = ends_in(path, ".npy") || ends_in(path, ".mtx") || ends_in(path, ".npy.gz") ||
-                       ends_in(path, ".mtx.gz");
-    return app_library_error(plain ? FtB_Block_write(w->X, path, FTB_FORMAT_AUTO, 0) : write_numbered(w),
+    const ftb_format *format;
+    (void)ftb_format_ending(&format, path);
+    const bool numbered =
+        strcmp(path, "-") == 0 || format == ftb_format_of(FTB_TSV) || format == ftb_format_of(FTB_CSV);
+    return app_library_error(numbered ? write_numbered(w) : FtB_Block_write(w->X, path, FTB_FORMAT_AUTO, 0),
                              APP_OUTPUT);
 }
 

@@ -53,6 +53,8 @@ run 2 run cf r.mtx --rate 0
 says "--rate: 0; expected more than 0"
 run 2 run cf r.mtx --stats text
 says "--stats means nothing to cf"
+run 0 run cf ratings.csv --columns user,item,stars --rounds 1 -o o.txt
+[ "$(cut -f1 o.txt | head -1)" = "$(sed -n 2p ratings.csv | cut -d, -f1)" ] && [ ! -e o.ids.csv ] || fail "txt: $(head -2 o.txt)"
 run 2 run cf r.mtx -o - --items -
 says "--output and --items both go to standard output"
 printf 'u,i,r\n"al, x",b,3\n"two\nlines","ta\tb",1\n' >odd.csv

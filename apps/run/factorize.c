@@ -92,15 +92,18 @@ static GrB_Info factorize(cf *w)
 
 /* ---- output */
 
-static bool ends_in(const char *path, const char *ending)
+/* As the name's ending says; NULL: it says none. */
+static const ftb_format *format_of(const char *path)
 {
-    const size_t length = strlen(path), last = strlen(ending);
-    return length >= last && strcmp(path + length - last, ending) == 0;
+    const ftb_format *f;
+    (void)ftb_format_ending(&f, path);
+    return f;
 }
 
 static bool is_table(const char *path)
 {
-    return strcmp(path, "-") == 0 || ends_in(path, ".tsv") || ends_in(path, ".csv");
+    const ftb_format *f = format_of(path);
+    return strcmp(path, "-") == 0 || f == ftb_format_of(FTB_TSV) || f == ftb_format_of(FTB_CSV);
 }
 
 /* A line for each row, which begins with its id. */
@@ -136,7 +139,8 @@ static GrB_Info write_block(const char *path, FtB_Block X, FtB_Labels labels)
     int64_t nrows;
     GrB_Info info = FtB_Block_shape(X, &nrows, NULL, NULL, NULL, NULL);
     if (info == GrB_SUCCESS && labels)
-        info = ftb_write_ids(&ids, ftb_context(), path, "ids", labels, nrows, ends_in(path, ".mtx"));
+        info = ftb_write_ids(&ids, ftb_context(), path, "ids", labels, nrows,
+                             format_of(path) ? ftb_format_base(format_of(path)) : 0);
     if (info == GrB_SUCCESS)
         info = FtB_Block_write(X, path, FTB_FORMAT_AUTO, 0);
     if (info == GrB_SUCCESS && ids)
@@ -155,7 +159,7 @@ static int write_factors(const cf *w, const char *path, FtB_Block X, FtB_Labels 
         return app_library_error(write_block(path, X, labels), APP_OUTPUT);
     GrB_Info info = ftb_file_create(&file, ftb_context(), path);
     if (info == GrB_SUCCESS)
-        info = write_lines(w, file, ends_in(path, ".csv") ? FTB_CSV : FTB_TSV, X, labels);
+        info = write_lines(w, file, format_of(path) == ftb_format_of(FTB_CSV) ? FTB_CSV : FTB_TSV, X, labels);
     if (info == GrB_SUCCESS)
         info = ftb_file_commit(&file);
     ftb_file_discard(&file);
