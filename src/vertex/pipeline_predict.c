@@ -1,24 +1,12 @@
 /* A program on Graphicionado, superstep by superstep: frontiers are those of FtB_run. */
 #include "vertex/pipeline_walk.h"
 
+#include "core/search.h"
 #include "vertex/algorithm.h"
 
 #include <math.h>
 
 /* ---- a superstep */
-
-static int64_t count_below(const int64_t *list, int64_t count, int64_t v)
-{
-    int64_t low = 0, high = count;
-    while (low < high) {
-        const int64_t middle = low + (high - low) / 2;
-        if (list[middle] < v)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
 
 /* changed: the vertices that apply changes, which ascend; NULL: all. */
 static GrB_Info superstep(ftb_pipeline_totals *t, ftb_pipeline_walk *w, const int64_t *active,
@@ -31,7 +19,8 @@ static GrB_Info superstep(ftb_pipeline_totals *t, ftb_pipeline_walk *w, const in
     for (int64_t first = 0; first < n && info == GrB_SUCCESS; first += slice, t->slices++) {
         const int64_t end = ftb_min(first + slice, n);
         ftb_pipeline_counts c = ftb_pipeline_count(w, active, nactive, first, end);
-        c.changed = changed ? count_below(changed, nchanged, end) - count_below(changed, nchanged, first)
+        c.changed = changed ? ftb_first_not_below(changed, nchanged, end) -
+                                  ftb_first_not_below(changed, nchanged, first)
                             : c.vertices;
         ftb_pipeline_add(t, w->machine, w->program, &c);
         info = ftb_check_cancelled(w->ctx);
