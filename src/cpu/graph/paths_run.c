@@ -233,12 +233,13 @@ static GrB_Info search_apart(ftb_paths_job *j)
     return info;
 }
 
-static bool has_hub(const ftb_paths_job *j)
+static int64_t greatest_degree(const ftb_paths_job *j)
 {
-    int64_t v = 0;
-    while (v < j->n && j->x.rowptr[v + 1] - j->x.rowptr[v] < FTB_PATHS_HUB)
-        v++;
-    return v < j->n;
+    const int64_t *rowptr = j->x.rowptr;
+    int64_t most = 0;
+    for (int64_t v = 0; v < j->n; v++)
+        most = ftb_max(most, rowptr[v + 1] - rowptr[v]);
+    return most;
 }
 
 static GrB_Info search(ftb_paths_job *j)
@@ -256,7 +257,8 @@ static GrB_Info search(ftb_paths_job *j)
         return ftb_nomem();
     for (int t = 0; t < j->threads; t++)
         j->bins[t].arena.ctx = p->ctx;
-    return p->ncols < FTB_PATHS_SHARED || !has_hub(j) ? search_apart(j) : ftb_paths_shared(j);
+    j->degree = p->ncols < FTB_PATHS_SHARED ? 0 : greatest_degree(j);
+    return j->degree < FTB_PATHS_HUB ? search_apart(j) : ftb_paths_shared(j);
 }
 
 GrB_Info ftb_paths_run(const ftb_paths_product *p)

@@ -24,6 +24,7 @@ typedef struct ftb_paths_job {
     ftb_paths x; /* but for dist and where buckets begin */
     int64_t n;
     int threads;
+    int64_t degree; /* the greatest, of many columns */
     ftb_bins *bins; /* of each thread, empty */
     void *cast;     /* lengths of another type */
     void *columns;  /* n values each */

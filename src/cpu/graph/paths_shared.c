@@ -95,15 +95,6 @@ static void restore_first(const shared *s)
 
 /* ---- shifts */
 
-static int64_t greatest_degree(const ftb_paths_job *j)
-{
-    const int64_t *rowptr = j->x.rowptr;
-    int64_t most = 0;
-    for (int64_t v = 0; v < j->n; v++)
-        most = ftb_max(most, rowptr[v + 1] - rowptr[v]);
-    return most;
-}
-
 static void empty_bins(const ftb_paths_job *j, ftb_bins *bins)
 {
     ftb_bins_free(bins);
@@ -134,7 +125,7 @@ static GrB_Info search_some(const shared *s, int64_t c, int64_t edges, void *col
 static GrB_Info make_shifts(shared *s)
 {
     ftb_paths_job *j = s->j;
-    const int64_t ncols = j->p->ncols, edges = greatest_degree(j) / REACH + 1;
+    const int64_t ncols = j->p->ncols, edges = j->degree / REACH + 1;
     const int threads = ftb_min(j->threads, FTB_PATHS_GROUP);
     double *reach = ftb_new(j->p->ctx, ncols, sizeof *reach), most = 0;
     ftb_paths_failure failure = {.info = GrB_SUCCESS};
