@@ -183,43 +183,39 @@ static void least_squares(void **state)
     }
 }
 
-static void gradients(void **state)
+/* Three rounds from the same guess, by the oracle too. */
+static void check_rounds(FtB_Factorize_method method, double rate)
 {
-    (void)state;
     const int cases = rng_cases(45);
     for (int c = 0; c < cases; c++) {
         rng r = rng_case(c);
         instance t = make_instance(&r, c);
         empty_to_zero(&t);
         for (int round = 0; round < 3; round++)
-            ref_ratings_step(&t.ref, t.U.x, t.V.x, 0.003, t.lambda, t.once);
-        assert_ok(FtB_factorize(t.U.X, t.V.X, t.R,
-                                FTB_FACTORIZE(.method = FTB_FACTORIZE_GRADIENT, .rounds = 3, .rate = 0.003,
-                                              .lambda = t.lambda, .offset = t.offset, .once = t.once,
-                                              .resume = true)));
+            if (method == FTB_FACTORIZE_GRADIENT)
+                ref_ratings_step(&t.ref, t.U.x, t.V.x, rate, t.lambda, t.once);
+            else
+                ref_ratings_descend(&t.ref, t.U.x, t.V.x, rate, t.lambda);
+        assert_ok(FtB_factorize(
+            t.U.X, t.V.X, t.R,
+            FTB_FACTORIZE(.method = method, .rounds = 3, .rate = rate, .lambda = t.lambda, .offset = t.offset,
+                          .once = method == FTB_FACTORIZE_GRADIENT && t.once, .resume = true)));
         assert_side(&t, &t.U, 1e-13);
         assert_side(&t, &t.V, 1e-13);
         clear_instance(&t);
     }
 }
 
+static void gradients(void **state)
+{
+    (void)state;
+    check_rounds(FTB_FACTORIZE_GRADIENT, 0.003);
+}
+
 static void stochastic(void **state)
 {
     (void)state;
-    const int cases = rng_cases(45);
-    for (int c = 0; c < cases; c++) {
-        rng r = rng_case(c);
-        instance t = make_instance(&r, c);
-        empty_to_zero(&t);
-        for (int round = 0; round < 3; round++)
-            ref_ratings_descend(&t.ref, t.U.x, t.V.x, 0.01, t.lambda);
-        assert_ok(FtB_factorize(t.U.X, t.V.X, t.R,
-                                FTB_FACTORIZE(.rounds = 3, .rate = 0.01, .lambda = t.lambda,
-                                              .offset = t.offset, .resume = true)));
-        assert_side(&t, &t.U, 1e-13);
-        assert_side(&t, &t.V, 1e-13);
-        clear_instance(&t);
-    }
+    check_rounds(FTB_FACTORIZE_SGD, 0.01);
 }
 
 /* ---- larger ones, whose ratings are cut into blocks */

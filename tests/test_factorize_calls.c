@@ -36,12 +36,12 @@ static double by_means(const ref_ratings *train, const ref_ratings *test, int ki
     return sqrt(squares / (double)test->count);
 }
 
-static void movielens(void **state)
+/* Skips where the ratings are not there. */
+static FtB_Matrix read_movielens(void)
 {
-    (void)state;
     const char *data = getenv("FEATBLAS_DATA");
     char path[1000];
-    FtB_Matrix all, part[2];
+    FtB_Matrix all;
     FILE *there = NULL;
     if (data) {
         snprintf(path, sizeof path, "%s/ml-latest-small/ratings.csv", data);
@@ -53,31 +53,49 @@ static void movielens(void **state)
     }
     fclose(there);
     assert_ok(FtB_Matrix_read(&all, NULL, NULL, path, FTB_READ_OPTIONS(.columns = "userId,movieId,rating")));
-    ref_ratings r = ref_ratings_of(all, 1, 0), ref[2];
-    assert_int_equal(r.nrows, USERS);
-    assert_int_equal(r.ncols, FILMS);
-    assert_int_equal(r.count, RATINGS);
+    return all;
+}
+
+/* Nine tenths of the ratings, drawn, and the others. */
+static void split_ratings(FtB_Matrix part[2], const ref_ratings *r)
+{
     int64_t *I[2], *J[2], count[2] = {0};
-    double *X[2], mean = 0;
+    double *X[2];
     for (int p = 0; p < 2; p++) {
         I[p] = malloc(RATINGS * sizeof *I[p]);
         J[p] = malloc(RATINGS * sizeof *J[p]);
         X[p] = malloc(RATINGS * sizeof *X[p]);
     }
     rng random = rng_new();
-    for (int64_t e = 0; e < r.count; e++) {
+    for (int64_t e = 0; e < r->count; e++) {
         const int p = rng_below(&random, 10) == 0;
-        I[p][count[p]] = r.i[e];
-        J[p][count[p]] = r.j[e];
-        X[p][count[p]++] = r.x[e];
+        I[p][count[p]] = r->i[e];
+        J[p][count[p]] = r->j[e];
+        X[p][count[p]++] = r->x[e];
     }
     for (int p = 0; p < 2; p++) {
         assert_ok(FtB_Matrix_build(&part[p], FTB_FP64, USERS, FILMS, 1, count[p], I[p], J[p], X[p],
                                    FTB_DUP_ERROR, NULL));
-        ref[p] = ref_ratings_of(part[p], 1, 0);
+        free(I[p]);
+        free(J[p]);
+        free(X[p]);
     }
-    for (int64_t e = 0; e < count[0]; e++)
-        mean += X[0][e] / (double)count[0];
+}
+
+static void movielens(void **state)
+{
+    (void)state;
+    FtB_Matrix all = read_movielens(), part[2];
+    ref_ratings r = ref_ratings_of(all, 1, 0), ref[2];
+    double mean = 0;
+    assert_int_equal(r.nrows, USERS);
+    assert_int_equal(r.ncols, FILMS);
+    assert_int_equal(r.count, RATINGS);
+    split_ratings(part, &r);
+    for (int p = 0; p < 2; p++)
+        ref[p] = ref_ratings_of(part[p], 1, 0);
+    for (int64_t e = 0; e < ref[0].count; e++)
+        mean += ref[0].x[e] / (double)ref[0].count;
     const double means[] = {by_means(&ref[0], &ref[1], 0), by_means(&ref[0], &ref[1], 1),
                             by_means(&ref[0], &ref[1], 2)};
     for (int method = FTB_FACTORIZE_SGD; method <= FTB_FACTORIZE_ALS; method++) {
@@ -97,9 +115,6 @@ static void movielens(void **state)
         FtB_Block_free(&V);
     }
     for (int p = 0; p < 2; p++) {
-        free(I[p]);
-        free(J[p]);
-        free(X[p]);
         ref_ratings_free(&ref[p]);
         FtB_Matrix_free(&part[p]);
     }

@@ -97,18 +97,45 @@ static void types_and_columns(void **state)
 
 /* ---- how runs end */
 
+/* Step by step: what the caller writes in between is read. The run keeps the program. */
+static void write_between(FtB_Program program, FtB_Matrix A, FtB_Block X)
+{
+    double *x = block_values(X);
+    FtB_Run run;
+    FtB_Superstep about;
+    bool more;
+    for (int v = 0; v < 6; v++)
+        x[v] = v == 0;
+    assert_ok(FtB_Block_changed(X));
+    assert_ok(FtB_Run_new(&run, program, A, FTB_STATE("x", X, "limit", 2), NULL));
+    assert_ok(FtB_Program_free(&program));
+    assert_ok(FtB_Run_about(run, &about));
+    assert_int_equal(about.round, 0);
+    assert_ok(FtB_Run_step(run, &more));
+    assert_true(more && x[1] == 1);
+    x[1] = 10;
+    assert_ok(FtB_Block_changed(X));
+    assert_ok(FtB_Run_step(run, &more));
+    assert_true(more && x[2] == 10);
+    assert_ok(FtB_Run_step(run, &more));
+    assert_false(more);
+    assert_ok(FtB_Run_step(run, &more));
+    assert_ok(FtB_Run_about(run, &about));
+    assert_true(!more && about.round == 3 && about.way == FTB_WAY_ALL && about.edges == 5 &&
+                about.applied == 6);
+    assert_ok(FtB_Run_free(&run));
+    assert_ok(FtB_Run_free(&run));
+}
+
 static void ends(void **state)
 {
     (void)state;
     FtB_Matrix A = path(6), none = path(0);
     FtB_Block X, E, empty;
     FtB_Program program;
-    FtB_Run run;
-    FtB_Superstep about;
     int64_t steps = -1;
     const int64_t zero = 0, seven = 7;
     double *x;
-    bool more;
     assert_ok(FtB_Block_new(&X, 6, 1, FTB_FP64));
     assert_ok(FtB_Block_new(&empty, 0, 1, FTB_FP64));
     assert_ok(FtB_Block_new(&E, 1, 2, FTB_FP64));
@@ -131,28 +158,7 @@ static void ends(void **state)
     assert_int_equal(steps, 0);
     assert_fails(GrB_INDEX_OUT_OF_BOUNDS, "start[0] is 7; expected 0 to 5",
                  FtB_run(program, A, FTB_STATE("x", X, "limit", 1), FTB_RUN_OPTIONS(.start = {&seven, 1})));
-    /* Step by step: what the caller writes in between is read. */
-    for (int v = 0; v < 6; v++)
-        x[v] = v == 0;
-    assert_ok(FtB_Block_changed(X));
-    assert_ok(FtB_Run_new(&run, program, A, FTB_STATE("x", X, "limit", 2), NULL));
-    assert_ok(FtB_Program_free(&program));
-    assert_ok(FtB_Run_about(run, &about));
-    assert_int_equal(about.round, 0);
-    assert_ok(FtB_Run_step(run, &more));
-    assert_true(more && x[1] == 1);
-    x[1] = 10;
-    assert_ok(FtB_Block_changed(X));
-    assert_ok(FtB_Run_step(run, &more));
-    assert_true(more && x[2] == 10);
-    assert_ok(FtB_Run_step(run, &more));
-    assert_false(more);
-    assert_ok(FtB_Run_step(run, &more));
-    assert_ok(FtB_Run_about(run, &about));
-    assert_true(!more && about.round == 3 && about.way == FTB_WAY_ALL && about.edges == 5 &&
-                about.applied == 6);
-    assert_ok(FtB_Run_free(&run));
-    assert_ok(FtB_Run_free(&run));
+    write_between(program, A, X);
     FtB_Block_free(&X);
     FtB_Block_free(&E);
     FtB_Block_free(&empty);
