@@ -16,7 +16,7 @@ elseif(FEATBLAS_SANITIZE MATCHES "thread")
 endif()
 
 # Those that take longest start first, so that no processor waits for the last of them.
-set(FEATBLAS_LONGEST test_gpu_frames test_gpu_compile test_docs test_cli_cora test_cli_project test_plan_work test_fuzz_model test_nn_layers pretend_nn_layers
+set(FEATBLAS_LONGEST test_gpu_compile test_cli_cora test_docs test_cli_plan test_fuzz_texts test_gpu_layers gpu_attention test_cli_project test_plan_work test_fuzz_model test_nn_layers pretend_nn_layers
   test_foreign_projection test_spgemm_plan test_io_limit test_cli_kill)
 
 function(featblas_label name source)
@@ -128,7 +128,11 @@ foreach(source ${sources})
   endif()
   target_link_libraries(${name} PRIVATE $<TARGET_NAME_IF_EXISTS:featblas_test_support> featblas_gen featblas_dataset
     ${library} featblas_internals PkgConfig::CMOCKA PkgConfig::JANSSON)
-  add_test(NAME ${name} COMMAND ${name})
+  if(name STREQUAL test_gpu_frames)
+    add_test(NAME ${name} COMMAND ${name} CONFIGURATIONS slow) # compiles every kernel once more
+  else()
+    add_test(NAME ${name} COMMAND ${name})
+  endif()
   featblas_label(${name} ${source})
 endforeach()
 

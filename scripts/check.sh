@@ -60,11 +60,14 @@ gpu() { # the programs that measure a GPU: kernels on the CPU, graphs beside our
     # What the emulator runs is CUDA; of kernels, a library has code with it, which the driver that does not exist takes.
     git ls-files 'tests/cases/simt/*.cu' | xargs -P "$jobs" -I{} sh -c \
         'nvcc -std=c++17 -arch=compute_90 -Werror all-warnings -I. --ptx -o "build/gpu/$(basename {} .cu).ptx" {}'
-    mkdir -p build/cuda # without bench and the rest; objects are those of build/release
-    { cmake --preset release -B build/cuda $(command -v ninja > /dev/null && echo "-G Ninja") -DFEATBLAS_CUDA=ON &&
-        cmake --build build/cuda -j "$jobs" --target featblas_command fake_cusparse "${with_images[@]}"; } > build/cuda/build.log ||
-        { tail -60 build/cuda/build.log; return 1; }
-    ctest --test-dir build/cuda --output-on-failure -j "$jobs" --no-tests=error -R "^($(IFS='|' && echo "${with_images[*]}")|test_cli_devices)\$"
+    # build/release with kernels in the library, of one generation and as a text for others, and then without them again.
+    local log=build/release/images.log
+    { cmake --preset release -DFEATBLAS_CUDA=ON "-DFEATBLAS_CUDA_TARGETS=sm_90;compute_90" &&
+        cmake --build build/release -j "$jobs" --target featblas_command fake_cusparse "${with_images[@]}"; } > $log ||
+        { tail -60 $log; return 1; }
+    ctest --test-dir build/release --output-on-failure -j "$jobs" --no-tests=error -R "^($(IFS='|' && echo "${with_images[*]}")|test_cli_devices)\$"
+    cmake --preset release -UFEATBLAS_CUDA_TARGETS > $log
+    build release featblas_command
 }
 asan() { # tests under the address and undefined-behaviour sanitizers, of half the random cases and failing allocations; what docs
          # show, what counts touched bytes, and the device that is an oracle are `make test`'s alone. Of tests on the pretend
