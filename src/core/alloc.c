@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#define ALIGNMENT 64
+#define ALIGNMENT FTB_LINE
 #define HUGE_PAGE (UINT64_C(1) << 21)
 #define SMALL_PAGE ((uintptr_t)4096)
 #define CLEARED (INT64_C(1) << 16) /* bytes of a step */

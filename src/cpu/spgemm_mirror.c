@@ -17,7 +17,7 @@ typedef struct block { /* rows follow */
 } block;
 
 typedef struct pool { /* of a thread */
-    block *last;
+    _Alignas(FTB_LINE) block *last;
     char *at; /* free bytes of the last block */
     int64_t left;
     uint32_t *lower; /* entries (j, i) with j < i of each row, among this thread's rows j */
@@ -25,9 +25,9 @@ typedef struct pool { /* of a thread */
 } pool;
 
 typedef struct gatherer {
-    int64_t *cursor;    /* per row: first retained entry not yet passed */
-    int64_t row0, row1; /* rows gathered */
-    int64_t *fill;      /* row1 - row0 + 1: where each row's lower entries are */
+    _Alignas(FTB_LINE) int64_t *cursor; /* per row: first retained entry not yet passed */
+    int64_t row0, row1;                 /* rows gathered */
+    int64_t *fill;                      /* row1 - row0 + 1: where each row's lower entries are */
     int32_t *cols;
     char *values;
     int64_t room, rows_room;

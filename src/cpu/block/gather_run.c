@@ -18,7 +18,7 @@
 #define BUCKETS_PER_THREAD 8 /* so that one with many positions does not hold up the rest */
 
 typedef struct row_set { /* rows of a batch, by open addressing */
-    int64_t row[SLOTS];
+    _Alignas(FTB_LINE) int64_t row[SLOTS];
     int64_t stamp[SLOTS], now;
 } row_set;
 

@@ -17,7 +17,7 @@ enum { FTB_MAP_X, FTB_MAP_Y, FTB_MAP_I, FTB_MAP_J, FTB_MAP_DI, FTB_MAP_DJ, FTB_M
 
 /* One thread's pending items and scratch memory. */
 typedef struct ftb_batch {
-    const struct ftb_map *map;
+    _Alignas(FTB_LINE) const struct ftb_map *map;
     ftb_interpreter *machine;
     ftb_operand *operands;
     int64_t count;

@@ -84,7 +84,7 @@ void ftb_keep_fill(const ftb_kept *w)
 
 /* A thread's scratch memory. */
 typedef struct chooser {
-    FtB_Type compute;
+    _Alignas(FTB_LINE) FtB_Type compute;
     uint64_t keys[FTB_BATCH];
     double values[FTB_BATCH]; /* of any compute type */
     uint64_t *heap;           /* the k largest keys so far, the least on top */

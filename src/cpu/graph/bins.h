@@ -22,8 +22,8 @@ typedef struct ftb_bin { /* NULL: empty */
     ftb_bin_chunk *first, *last;
 } ftb_bin;
 
-typedef struct ftb_bins { /* begins as {.arena = {.ctx = ...}} */
-    int64_t low;          /* the window's first bucket */
+typedef struct ftb_bins {           /* begins as {.arena = {.ctx = ...}} */
+    _Alignas(FTB_LINE) int64_t low; /* the window's first bucket */
     ftb_bin bin[FTB_BINS], far;
     uint64_t some[FTB_BINS / 64]; /* bits: bins that are not empty */
     ftb_bin_chunk *spare;

@@ -20,8 +20,8 @@ typedef struct group {
     uint32_t place[FTB_PICK_ROWS * FTB_PICK_MOST], fraction[FTB_PICK_ROWS * FTB_PICK_MOST];
 } group;
 
-typedef struct drawer {
-    ftb_row_draws draws;
+typedef struct drawer { /* of one thread */
+    _Alignas(FTB_LINE) ftb_row_draws draws;
     group group[2];
     int64_t *counts;        /* of all rows' picks */
     int64_t first, fetched; /* rows whose picks' columns are on their way */

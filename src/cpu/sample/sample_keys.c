@@ -26,7 +26,7 @@ typedef struct timed {
 } timed;
 
 typedef struct chooser {
-    const ftb_sample_product *s;
+    _Alignas(FTB_LINE) const ftb_sample_product *s;
     double *value;          /* of entries of the rows at hand */
     uint32_t *word;         /* a row's draws */
     ftb_alias_slot *slots;  /* its table */

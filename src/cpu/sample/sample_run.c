@@ -19,9 +19,9 @@
 #define CHUNK 256   /* rows that a thread takes at a time, whose columns are read when all are picked */
 #define ROW_WORK 16 /* a row costs as much as so many entries of other operations, a pick half of that */
 
-/* Scratch memory of one thread. */
+/* Scratch memory of one thread, in lines of its own. */
 typedef struct picker {
-    const ftb_sample_product *s;
+    _Alignas(FTB_LINE) const ftb_sample_product *s;
     int32_t at[FTB_PICK_ROWS * FTB_PICK_MOST];
     uint64_t *place, *scratch, *set; /* of rows that are picked of by themselves */
     int64_t waiting[FTB_PICK_ROWS];  /* rows that are picked of together */

@@ -210,7 +210,7 @@ GrB_Info ftb_vertex_apply(const ftb_vertex_work *w, const ftb_vertex_mail *mail,
 /* ---- what its files share (vertex_work.c) */
 
 struct ftb_vertex_worker {
-    struct {
+    _Alignas(FTB_LINE) struct {
         ftb_vertex_text text; /* a copy, whose feeds are pointed at what this thread reads; it owns nothing */
         struct ftb_loader *loader;
         struct ftb_interpreter *machine;
