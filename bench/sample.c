@@ -87,6 +87,7 @@ int main(int argc, char **argv)
         return 2;
     }
     bench_check(FtB_Context_set_threads(NULL, threads));
+    bench_check(FtB_Context_set_reuse(NULL, true));
     bench_check(FtB_Matrix_read(&A, NULL, NULL, argv[1], NULL));
     bench_check(FtB_Matrix_shape(A, &n, NULL, &nvals, NULL, NULL));
     bench_check(FtB_Matrix_csr(A, NULL, &column, NULL));

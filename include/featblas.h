@@ -169,6 +169,14 @@ GrB_Info FtB_Context_set_threads(FtB_Context ctx, int threads);
  *  @param ctx NULL for the engaged one. @param bytes 0 for none. @return GrB_INVALID_VALUE if negative. */
 GrB_Info FtB_Context_set_memory_limit(FtB_Context ctx, int64_t bytes);
 
+/** Sets whether arrays of 1 MB and more that are freed stay with the context, for calls to come: who makes
+ * results of much the same sizes again and again, sample after sample, finds them there, where fresh memory
+ * is cleared page by page first. Kept arrays count (FtB_Context_memory), and give way: to the memory limit,
+ * to an allocation that the system has no room for, and before they are a quarter more than the most in use.
+ * Tapes and loaders have it so while there are any. @param ctx NULL for the engaged one. @param on whether;
+ * false in a new context, and false frees what is kept. @return GrB_SUCCESS. */
+GrB_Info FtB_Context_set_reuse(FtB_Context ctx, bool on);
+
 /** Sets the seed of everything random. @param ctx NULL for the engaged one. @param seed any value.
  *  @return GrB_SUCCESS. */
 GrB_Info FtB_Context_set_seed(FtB_Context ctx, uint64_t seed);
@@ -273,8 +281,8 @@ GrB_Info FtB_Context_progress(FtB_Context ctx, FtB_Progress_function f, void *ar
  *  returns. Async-signal-safe. @param ctx NULL for the default context. @return GrB_SUCCESS. */
 GrB_Info FtB_Context_cancel(FtB_Context ctx);
 
-/** Bytes counted: of objects, of calls that are under way, and of what is kept while there are tapes or
- * loaders (FtB_Tape_new). @param ctx NULL for the engaged one. @param[out] now bytes held, may be NULL.
+/** Bytes counted: of objects, of calls that are under way, and of what is kept for later ones
+ * (FtB_Context_set_reuse). @param ctx NULL for the engaged one. @param[out] now bytes held, may be NULL.
  *  @param[out] peak most bytes held since the context was made, may be NULL. @return GrB_SUCCESS. */
 GrB_Info FtB_Context_memory(FtB_Context ctx, int64_t *now, int64_t *peak);
 

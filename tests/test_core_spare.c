@@ -116,6 +116,37 @@ static void only_while_wanted(void **state)
     FtB_Context_free(&ctx);
 }
 
+/* A caller's own, once however often it is said; it ends with the context. */
+static void asked_for(void **state)
+{
+    (void)state;
+    const int64_t before = live_allocations();
+    FtB_Context ctx;
+    assert_ok(FtB_Context_new(&ctx));
+    for (int t = 0; t < 2; t++)
+        assert_ok(FtB_Context_set_reuse(ctx, true));
+    const void *was = ftb_new(ctx, 5 * MB, 1);
+    ftb_delete((void *)was);
+    assert_true(held(ctx) >= 5 * MB);
+    void *again = ftb_new(ctx, 5 * MB, 1);
+    assert_ptr_equal(again, was);
+    ftb_delete(again);
+    ftb_spare_begin(ctx); /* a tape's */
+    ftb_spare_end(ctx);
+    assert_true(held(ctx) >= 5 * MB);
+    for (int t = 0; t < 2; t++)
+        assert_ok(FtB_Context_set_reuse(ctx, false));
+    assert_int_equal(held(ctx), 0);
+    assert_int_equal(atomic_load(&ctx->spare_users), 0);
+    assert_ok(FtB_Context_engage(ctx));
+    assert_ok(FtB_Context_set_reuse(NULL, true));
+    ftb_delete(ftb_new(NULL, 5 * MB, 1));
+    assert_true(held(ctx) >= 5 * MB);
+    FtB_Context_free(&ctx);
+    assert_int_equal(live_allocations(), before);
+    FtB_set_allocator(NULL, NULL, NULL);
+}
+
 /* What is kept is a quarter of what was in use at most, and no reason for a limit to be met: the longest
  * freed goes first. */
 static void gives_way(void **state)
@@ -325,9 +356,16 @@ static void training(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(found_again),   cmocka_unit_test(best_of_all), cmocka_unit_test(only_while_wanted),
-        cmocka_unit_test(gives_way),     cmocka_unit_test(rounds),      cmocka_unit_test(failing_allocation),
-        cmocka_unit_test(out_of_memory), cmocka_unit_test(threads),     cmocka_unit_test(training),
+        cmocka_unit_test(found_again),
+        cmocka_unit_test(best_of_all),
+        cmocka_unit_test(only_while_wanted),
+        cmocka_unit_test(asked_for),
+        cmocka_unit_test(gives_way),
+        cmocka_unit_test(rounds),
+        cmocka_unit_test(failing_allocation),
+        cmocka_unit_test(out_of_memory),
+        cmocka_unit_test(threads),
+        cmocka_unit_test(training),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
  * allocation holds one reference, so a context outlives what was made in it. */
 #include "core/backend.h"
 #include "core/held_device.h"
+#include "core/spare.h"
 
 #include <omp.h>
 #include <signal.h>
@@ -38,6 +39,7 @@ void ftb_context_release(FtB_Context ctx)
 {
     if (!ctx || atomic_fetch_sub(&ctx->refs, 1) > 1)
         return;
+    (void)FtB_Context_set_reuse(ctx, false);
     if (ctx->stream)
         (void)ctx->device->memory->set_stream(ctx->device, ctx, NULL);
     ftb_raw_delete(ctx->tmpdir);
@@ -104,6 +106,18 @@ GrB_Info FtB_Context_set_memory_limit(FtB_Context ctx, int64_t bytes)
         return ftb_fail(GrB_INVALID_VALUE, "memory limit is %lld bytes; expected 0 (none) or more",
                         (long long)bytes);
     chosen(ctx)->limit = bytes;
+    return GrB_SUCCESS;
+}
+
+GrB_Info FtB_Context_set_reuse(FtB_Context ctx, bool on)
+{
+    ctx = chosen(ctx);
+    if (atomic_exchange(&ctx->reuse, on) == on)
+        return GrB_SUCCESS;
+    if (on)
+        ftb_spare_begin(ctx);
+    else
+        ftb_spare_end(ctx);
     return GrB_SUCCESS;
 }
 

@@ -51,6 +51,7 @@ struct FtB_Context_opaque {
     _Atomic int64_t spare_bytes; /* of them, which are counted */
     _Atomic int64_t spare_most;  /* in use without them, since there are users */
     atomic_int spare_users;
+    atomic_bool reuse; /* the caller is one of them */
     int64_t spare_round;
 };
 

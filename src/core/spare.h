@@ -13,7 +13,7 @@
 
 typedef struct ftb_spare ftb_spare;
 
-/* Calls are counted; after the last `end` nothing is kept. */
+/* Calls are counted; after the last `end` nothing is kept. (FtB_Context_set_reuse is a caller's own.) */
 void ftb_spare_begin(FtB_Context ctx);
 void ftb_spare_end(FtB_Context ctx);
 /* A batch, or what is like one, begins. */
