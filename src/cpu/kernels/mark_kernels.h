@@ -10,7 +10,7 @@
 /* Vertices 64 w to 64 w + 63: those that are known and those that are new, and how many of both are before
  * them. */
 typedef struct ftb_mark {
-    _Atomic uint64_t known, fresh;
+    uint64_t known, fresh;
     uint32_t known_before, fresh_before;
 } ftb_mark;
 

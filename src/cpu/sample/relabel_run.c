@@ -3,6 +3,7 @@
 #include "cpu/sample/relabel_work.h"
 
 #include "cpu/entries/keep_run.h"
+#include "cpu/kernels/sort_row.h"
 
 #define ROW_WORK 4 /* a pick costs as much as so many entries of other operations */
 
@@ -22,32 +23,11 @@ GrB_Info ftb_relabel_list(ftb_relabel_product *p, int64_t count, int threads)
     return GrB_SUCCESS;
 }
 
-/* Sorts a row's numbers, with the entries that they are of. */
-static void sort_row(int32_t *local, int64_t *entries, int64_t count)
-{
-    for (int64_t gap = count > 32 ? count / 2 : 1; gap > 0; gap = gap > 2 ? gap * 5 / 11 : gap / 2)
-        for (int64_t t = gap; t < count; t++) {
-            const int32_t number = local[t];
-            const int64_t entry = entries ? entries[t] : 0;
-            int64_t at = t;
-            for (; at >= gap && (local[at - gap] > number ||
-                                 (entries && local[at - gap] == number && entries[at - gap] > entry));
-                 at -= gap) {
-                local[at] = local[at - gap];
-                if (entries)
-                    entries[at] = entries[at - gap];
-            }
-            local[at] = number;
-            if (entries)
-                entries[at] = entry;
-        }
-}
-
 void ftb_relabel_sort(const ftb_relabel_product *p, int64_t first, int64_t end)
 {
     for (int64_t r = first; r < end; r++)
-        sort_row(p->local + p->rowptr[r], p->entries ? p->entries + p->rowptr[r] : NULL,
-                 p->rowptr[r + 1] - p->rowptr[r]);
+        FTB_PICK(ftb_sort_row)
+    (p->local + p->rowptr[r], p->entries ? p->entries + p->rowptr[r] : NULL, p->rowptr[r + 1] - p->rowptr[r]);
 }
 
 /* Every pick becomes a vertex. */
@@ -77,9 +57,9 @@ GrB_Info ftb_relabel_run(ftb_relabel_product *p)
         return ftb_fail(FTB_LIMIT, "%lld vertices and %lld picks; expected less than 2^31 together",
                         (long long)p->nknown, (long long)picks);
     const int threads = ftb_threads_for(p->ctx, ROW_WORK * (p->nknown + picks));
-    const GrB_Info info = p->apart                ? keep_apart(p, threads)
-                          : ftb_relabel_by_few(p) ? ftb_relabel_by_marks(p, threads)
-                                                  : ftb_relabel_by_table(p, threads);
+    const GrB_Info info = p->apart                         ? keep_apart(p, threads)
+                          : ftb_relabel_by_few(p, threads) ? ftb_relabel_by_marks(p, threads)
+                                                           : ftb_relabel_by_table(p, threads);
     if (p->work)
         *p->work += p->nknown + picks;
     if (info != GrB_SUCCESS) {

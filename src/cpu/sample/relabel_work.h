@@ -10,7 +10,7 @@
 
 GrB_Info ftb_relabel_by_table(ftb_relabel_product *p, int threads);
 /* Whether there would be few marks beside the picks, and no trees. (relabel_marks.c) */
-bool ftb_relabel_by_few(const ftb_relabel_product *p);
+bool ftb_relabel_by_few(const ftb_relabel_product *p, int threads);
 GrB_Info ftb_relabel_by_marks(ftb_relabel_product *p, int threads);
 
 /* The list of vertices, with room for `count` new ones behind those that are known. */
