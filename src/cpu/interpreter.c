@@ -371,11 +371,30 @@ static void place_operands(ftb_interpreter *m, const ftb_operand *operands, int6
     }
 }
 
+/* Of one item nothing is told apart, and nothing brought together. */
+static void run_one(ftb_interpreter *m, const ftb_operand *operands, void *out)
+{
+    const ftb_program *p = m->p;
+    for (int n = 0; n < p->nnames; n++)
+        if (p->names[n].value >= 0)
+            m->places[p->names[n].value].view =
+                (ftb_view){operands[n].data, p->names[n].width, p->names[n].width > 1};
+    for (int c = 0; c < p->ncodes; c++) {
+        const ftb_code *code = &p->codes[c];
+        const ftb_value *v = &p->values[code->out];
+        void *to = v->reg >= 0 ? (void *)m->regs[v->reg] : out;
+        run_code(m, code, 1, to);
+        m->places[code->out].view = (ftb_view){to, v->width, v->width > 1};
+    }
+}
+
 void ftb_interpreter_run(ftb_interpreter *m, int64_t count, const ftb_operand *operands, void *out)
 {
     const ftb_program *p = m->p;
     const ftb_value *root = &p->values[p->root];
-    if (count <= 0)
+    if (count == 1)
+        run_one(m, operands, out);
+    if (count <= 1)
         return;
     run_uniform(m, operands);
     if (m->places[p->root].uniform) {

@@ -345,20 +345,6 @@ static GrB_Info deliver_by_list(FtB_Run r, loop how, FtB_Way way, int64_t edges)
                 : ftb_vertex_pull(&r->work, by, &senders, &r->mail);
 }
 
-static GrB_Info deliver(FtB_Run r, loop how, FtB_Way *way, int64_t edges, ftb_spmm_result results[2])
-{
-    GrB_Info info = ftb_vertex_want_edges(r, *way == FTB_WAY_PUSH);
-    r->mail.edges = edges;
-    if (info != GrB_SUCCESS)
-        return info;
-    if (*way != FTB_WAY_ALL) {
-        info = deliver_by_list(r, how, *way, edges);
-        return info == GrB_SUCCESS && r->program->all_apply ? ftb_vertex_spread(&r->work, &r->mail) : info;
-    }
-    info = send_messages(r, *way);
-    return info == GrB_SUCCESS ? multiply_all(r, results, way) : info;
-}
-
 /* ---- searches by bits */
 
 static const ftb_buffer *levels_of(const struct FtB_Run_opaque *r)
@@ -402,16 +388,13 @@ static GrB_Info choose_loop(loop *how, FtB_Run r, FtB_Way way)
 static GrB_Info search(FtB_Run r, FtB_Way way, int64_t edges)
 {
     const ftb_vertex_list senders = senders_of(r);
-    GrB_Info info = ftb_vertex_want_edges(r, way == FTB_WAY_PUSH);
-    if (info == GrB_SUCCESS)
-        info = way == FTB_WAY_PUSH
-                   ? ftb_vertex_bits_push(&r->bits, &r->work, &r->by_sender, &senders, edges, &r->mail)
-                   : ftb_vertex_bits_pull(&r->bits, &r->work, &r->by_receiver, &senders, &r->mail);
+    GrB_Info info = way == FTB_WAY_PUSH
+                        ? ftb_vertex_bits_push(&r->bits, &r->work, &r->by_sender, &senders, edges, &r->mail)
+                        : ftb_vertex_bits_pull(&r->bits, &r->work, &r->by_receiver, &senders, &r->mail);
     if (info != GrB_SUCCESS)
         return info;
     ftb_vertex_bits_apply(&r->bits, &r->work, &senders, r->round, &r->mail.receivers);
     r->bits.version = ftb_buffer_version(levels_of(r));
-    r->mail.edges = edges;
     r->applying.who = r->mail.receivers;
     ftb_vertex_room *found = &r->mail.rooms[FTB_VERTEX_BITS_FOUND];
     const ftb_vertex_room swap = r->active_room;
@@ -493,23 +476,40 @@ static GrB_Info step_there(FtB_Run r, FtB_Way *way)
     return ftb_vertex_there_step(r, &r->applying.who.count);
 }
 
-static GrB_Info step_here(FtB_Run r, FtB_Way *way, loop *how, int64_t edges)
+static GrB_Info step_by_list(FtB_Run r, loop how, FtB_Way way, int64_t edges)
+{
+    GrB_Info info = deliver_by_list(r, how, way, edges);
+    if (info == GrB_SUCCESS && r->program->all_apply)
+        info = ftb_vertex_spread(&r->work, &r->mail);
+    return info == GrB_SUCCESS ? apply(r) : info;
+}
+
+/* What the product has made stays until all have applied. */
+static GrB_Info step_by_product(FtB_Run r, FtB_Way *way)
 {
     ftb_spmm_result results[2] = {{.values = NULL}};
+    GrB_Info info = send_messages(r, *way);
+    if (info == GrB_SUCCESS)
+        info = multiply_all(r, results, way);
+    if (info == GrB_SUCCESS)
+        info = apply(r);
+    ftb_delete(results[0].owned);
+    ftb_delete(results[1].owned);
+    return info;
+}
+
+static GrB_Info step_here(FtB_Run r, FtB_Way *way, loop *how, int64_t edges)
+{
     GrB_Info info;
     FTB_CHECK(ftb_vertex_there_leave(r));
     FTB_CHECK(ask(r));
     *way = choose(r, edges);
     FTB_CHECK(choose_loop(how, r, *way));
-    if (*how == BY_BITS) {
-        FTB_CHECK(search(r, *way, edges));
-    } else {
-        FTB_CHECK(deliver(r, *how, way, edges, results));
-        FTB_CHECK(apply(r));
-    }
+    FTB_CHECK(ftb_vertex_want_edges(r, *way == FTB_WAY_PUSH));
+    info = *how == BY_BITS       ? search(r, *way, edges)
+           : *way == FTB_WAY_ALL ? step_by_product(r, way)
+                                 : step_by_list(r, *how, *way, edges);
 done:
-    ftb_delete(results[0].owned);
-    ftb_delete(results[1].owned);
     return info;
 }
 

@@ -202,7 +202,8 @@ GrB_Info ftb_vertex_apply(const ftb_vertex_work *w, const ftb_vertex_mail *mail,
         return ftb_nomem();
     for (int t = 0; t < threads; t++)
         for (int text = FTB_VERTEX_APPLY; text < w->ntexts; text++)
-            ftb_vertex_ready(w, &w->workers[t], text, mail);
+            if (text != w->settled && text != w->priority)
+                ftb_vertex_ready(w, &w->workers[t], text, mail);
     if (threads == 1)
         for (int64_t b = 0; b < batches; b++)
             apply_batch(&x, w->workers, b);
