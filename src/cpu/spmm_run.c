@@ -91,6 +91,23 @@ static ftb_spmm_terms message_of(const run *r, const tile *t)
     return m;
 }
 
+/* Rows without entries become `none`: of one value each, where a branch for each would often be the other
+ * one.
+ */
+#define ABSENT(name, T)                                                                                      \
+    static void name(void *rows, const int64_t *rowptr, uint64_t none, int64_t first, int64_t last)          \
+    {                                                                                                        \
+        T *x = rows;                                                                                         \
+        for (int64_t i = first; i < last; i++) {                                                             \
+            const T kept = (T)0 - (T)(rowptr[i] < rowptr[i + 1]);                                            \
+            x[i] = (x[i] & kept) | ((T)none & ~kept);                                                        \
+        }                                                                                                    \
+    }
+typedef uint32_t any_32 __attribute__((may_alias));
+typedef uint64_t any_64 __attribute__((may_alias));
+ABSENT(absent_32, any_32)
+ABSENT(absent_64, any_64)
+
 /* Rows without entries. */
 static void fill_empty(const ftb_spmm_product *p, int64_t feature, int64_t count, int64_t first, int64_t last)
 {
@@ -99,6 +116,10 @@ static void fill_empty(const ftb_spmm_product *p, int64_t feature, int64_t count
     uint64_t value = 0;
     if (p->empty == FTB_EMPTY_IDENTITY)
         ftb_monoid_identity(!p->kind.best ? FTB_PLUS : p->least ? FTB_MIN : FTB_MAX, p->kind.type, &value);
+    if (p->empty != FTB_EMPTY_ANYTHING && count == 1 && p->ldo == 1) {
+        (size == 4 ? absent_32 : absent_64)(p->out, rowptr, value, first, last);
+        return;
+    }
     for (int64_t i = first; p->empty != FTB_EMPTY_ANYTHING && i < last; i++)
         if (rowptr[i] == rowptr[i + 1])
             ftb_fill((char *)p->out + (size_t)(i * p->ldo + feature) * size, count, &value, size);

@@ -97,7 +97,10 @@ static void run_slice(const run *r, int64_t slice, char *acc)
 
 GrB_Info ftb_spmm_sliced_run(const ftb_spmm_product *product, const ftb_spmm_plan *plan)
 {
-    run r = {.product = product,
+    ftb_spmm_product own = *product;
+    if (!own.kind.best)
+        own.empty = FTB_EMPTY_ANYTHING; /* sums begin at 0, which stays in rows without entries */
+    run r = {.product = &own,
              .features = product->heads * product->width,
              .size = FtB_Type_size(product->kind.type)};
     r.add = ftb_spmm_sliced(product->kind.type, product->kind.best, r.features, &r.pitch);

@@ -19,6 +19,7 @@ typedef struct ftb_spmm_request {
     int64_t ldinto;
     FtB_Block block;             /* whose memory `into` is, and which a device may write; not asked for yet */
     FtB_Block winners;           /* with `arg`: which the same device writes, too */
+    bool fill;                   /* rows without entries are wanted, too: see result.filled */
     bool add;                    /* a device adds to it, all others compute aside */
     const ftb_backend *device;   /* may write the block, or add to it; NULL: the host does */
     const ftb_spmm_plan *forced; /* a plan whose choices are used; NULL: none */
@@ -32,6 +33,7 @@ typedef struct ftb_spmm_result {
     void *owned;  /* values, if new: ftb_delete() it */
     FtB_Type type;
     int64_t ncols, ld; /* heads x width */
+    bool filled;       /* rows without entries hold the reducer's identity, as asked for: kernels do that */
     bool there;        /* into, on the device: rows without entries are 0, nothing is left to do */
     int64_t *arg;      /* p->nrows x ncols, to be ftb_delete()d: winning entry of p, -1 for none */
     ftb_spmm_facts facts;

@@ -142,6 +142,13 @@ static void make_plan(work *w, bool tuned)
 
 /* ---- running */
 
+/* Whether something is left to do behind the reduction; kernels divide what is a mean. */
+static bool has_post(const work *w)
+{
+    const ftb_rewritten *r = &w->hoisted.rewritten;
+    return r->post && (w->plan.family == FTB_SPMM_PROGRAM || !r->mean);
+}
+
 static GrB_Info make_room(work *w, bool may_use_into, ftb_spmm_result *result)
 {
     const ftb_spmm_request *request = w->request;
@@ -172,20 +179,14 @@ static GrB_Info reduce_core(work *w, ftb_spmm_result *result)
                                   request->nlisted);
     w->product.out = w->values;
     w->product.ldo = w->ld;
-    if (w->hoisted.rewritten.post && !w->hoisted.rewritten.mean)
+    result->filled = w->request->fill && !has_post(w);
+    if (result->filled || (w->hoisted.rewritten.post && !w->hoisted.rewritten.mean))
         w->product.empty = FTB_EMPTY_IDENTITY;
     w->product.interruptible = w->own;
     return ftb_spmm_run(&w->product, &w->plan);
 }
 
 /* ---- behind the reduction */
-
-/* Whether something is left to do there; kernels divide what is a mean. */
-static bool has_post(const work *w)
-{
-    const ftb_rewritten *r = &w->hoisted.rewritten;
-    return r->post && (w->plan.family == FTB_SPMM_PROGRAM || !r->mean);
-}
 
 /* The message of what is left: over h, which is adopted, count and what belongs to rows. */
 static GrB_Info make_post(ftb_message *post, const work *w, FtB_Block h)

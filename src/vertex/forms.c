@@ -212,6 +212,9 @@ done:
 GrB_Info ftb_vertex_forms(FtB_Run r)
 {
     ftb_vertex_work *w = &r->work;
+    for (int t = 0; t < w->ntexts; t++)
+        for (int f = 0; f < w->texts[t].m.nfeeds; f++)
+            w->reads_changed |= w->texts[t].of[f].kind == FTB_VERTEX_CHANGED;
     const bool counts = w->monoid == FTB_PLUS || w->monoid == FTB_TIMES;
     r->any_way = (counts ? !ftb_type_float(w->reduced) : w->monoid != FTB_ANY) &&
                  ftb_vertex_plain_of(w->texts[FTB_VERTEX_COMBINE].m.expr, "message") != FTB_PLAIN_NONE;

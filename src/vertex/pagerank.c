@@ -178,13 +178,30 @@ done:
     return info;
 }
 
+/* How many links a vertex has. */
+static GrB_Info count_links(const ftb_pages *p)
+{
+    const int64_t *rowptr = p->A->pattern->rowptr;
+    const FtB_Block X = p->share;
+    GrB_Info info = ftb_buffer_ask(X->owner, FTB_UPDATE);
+    if (info != GrB_SUCCESS)
+        return info;
+    float *few = ftb_block_data(X);
+    double *wide = ftb_block_data(X);
+    for (int64_t v = 0; v < p->n && X->type == FTB_FP32; v++)
+        few[v] = (float)(rowptr[v + 1] - rowptr[v]);
+    for (int64_t v = 0; v < p->n && X->type == FTB_FP64; v++)
+        wide[v] = (double)(rowptr[v + 1] - rowptr[v]);
+    return FtB_Block_changed(X);
+}
+
 /* 1 over the sum of a vertex's links, 0 where that is 0; and who has none, unless what they have is lost. */
 static GrB_Info make_shares(ftb_pages *p)
 {
     GrB_Info info;
     FTB_CHECK(FtB_Block_new(&p->share, p->n, 1, p->rank->type));
-    FTB_CHECK(FtB_mxm(p->share, NULL, NULL, ftb_pages_weighted(p) ? "plus : edge" : "plus : 1", p->A,
-                      p->share, NULL));
+    FTB_CHECK(ftb_pages_weighted(p) ? FtB_mxm(p->share, NULL, NULL, "plus : edge", p->A, p->share, NULL)
+                                    : count_links(p));
     if (p->o.kind != FTB_PAGERANK_GAP)
         FTB_CHECK(find_loose(p));
     info = FtB_apply(p->share, NULL, NULL, "x == 0 ? 0 : 1 / x", p->share, NULL);

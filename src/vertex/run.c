@@ -269,12 +269,14 @@ static GrB_Info multiply(ftb_spmm_result *result, FtB_Run r, int which, ftb_vert
                                       .p = (ftb_pattern *)(uintptr_t)p,
                                       .into = into,
                                       .into_type = w->reduced,
-                                      .ldinto = w->width};
+                                      .ldinto = w->width,
+                                      .fill = r->program->all_apply && !r->by_receiver.rows[1]};
     GrB_Info info = ftb_spmm_message(result, &request);
     if (info == GrB_SUCCESS && result->type != w->reduced) { /* then it is elsewhere */
         ftb_cast(into, w->reduced, result->values, result->type, r->n * w->width);
         result->values = into;
         result->ld = w->width;
+        result->filled = false;
     }
     return info;
 }
@@ -292,7 +294,7 @@ static GrB_Info multiply_all(FtB_Run r, ftb_spmm_result results[2], FtB_Way *way
     if (info != GrB_SUCCESS)
         return info;
     *way = results[0].plan.family == FTB_SPMM_SLICED ? FTB_WAY_SLICES : FTB_WAY_ALL;
-    if (rows[1] || r->program->all_apply)
+    if (rows[1] || (r->program->all_apply && !results[0].filled))
         ftb_vertex_join(w, results[0].values, results[0].ld, rows[0], results[1].values, results[1].ld,
                         rows[1]);
     mail->received = results[0].values;
@@ -433,8 +435,9 @@ static GrB_Info apply(FtB_Run r)
         if (info != GrB_SUCCESS)
             return info;
     }
-    a->next = ftb_vertex_need(r->ctx, &r->next_room, a->who.count, sizeof *a->next);
-    GrB_Info info = a->next ? GrB_SUCCESS : ftb_nomem();
+    a->all = r->work.always && !a->who.list && !r->waiting;
+    a->next = a->all ? NULL : ftb_vertex_need(r->ctx, &r->next_room, a->who.count, sizeof *a->next);
+    GrB_Info info = a->next || a->all ? GrB_SUCCESS : ftb_nomem();
     if (info == GrB_SUCCESS && r->waiting)
         info = ftb_vertex_waiting_reserve(r->waiting, &r->work, a->who.count);
     if (info == GrB_SUCCESS)

@@ -254,7 +254,7 @@ GrB_Info ftb_vertex_there_step(FtB_Run r, int64_t *applied)
 {
     ftb_vertex_there *d = r->there;
     const ftb_vertex_work *w = &r->work;
-    const bool wanted = (!w->always && w->active < 0) || d->reads_changed;
+    const bool wanted = (!w->always && w->active < 0) || w->reads_changed;
     FtB_Block who = NULL;
     int64_t next, edges;
     GrB_Info info;

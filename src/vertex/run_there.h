@@ -39,7 +39,6 @@ typedef struct ftb_vertex_there {
     FtB_Block terms[FTB_VERTEX_SUMS]; /* of each vertex: what is summed, FP64 */
     FtB_Block tally;                  /* one row: FTB_THERE_COUNTS, and behind them sums of batches */
     int64_t nhas, batches;
-    bool reads_changed;
     ftb_there_text masked, fill, settles, activates; /* expr NULL: there is none, or it is the run's own */
     ftb_message any;                                 /* or : src, over `on` */
     FtB_Semiring or_src;

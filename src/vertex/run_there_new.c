@@ -324,9 +324,6 @@ static GrB_Info make_texts(ftb_vertex_there *d, const struct FtB_Run_opaque *r)
         FTB_CHECK(compile_truth(&d->activates, r, w->active));
     if (w->settled >= 0)
         FTB_CHECK(compile_truth(&d->settles, r, w->settled));
-    for (int t = 0; t < w->ntexts; t++)
-        for (int f = 0; f < w->texts[t].m.nfeeds; f++)
-            d->reads_changed |= w->texts[t].of[f].kind == FTB_VERTEX_CHANGED;
 done:
     return info;
 }

@@ -6,11 +6,13 @@
 
 #include <omp.h>
 
+#define INLINE static inline __attribute__((always_inline))
+
 typedef struct apply {
     const ftb_vertex_work *w;
     const ftb_vertex_mail *mail;
     const ftb_vertex_list *who;
-    uint8_t *flags; /* of each that applies: whether it is active */
+    uint8_t *flags; /* of each that applies: whether it is active; NULL: all are */
     double *parts;  /* of each batch: sums */
 } apply;
 
@@ -55,26 +57,44 @@ static bool differs(const ftb_vertex_field *f, const char *fresh, const char *ol
     return false;
 }
 
-/* Fields of one column, of the commonest types: which vertices are changed, and, with `store`, written. */
-#define COLUMN(name, T, nan)                                                                                 \
-    static void name(T *restrict state, int64_t ld, const int64_t *list, const T *restrict fresh,            \
-                     uint8_t *restrict changed, int64_t count, bool store)                                   \
+/* Fields of one column, of the commonest types: which vertices are changed (NULL: nobody asks), and, with
+ * `store`, written. Both are constants at each call, and so is what a list and a step are where fields lie
+ * one behind the other: vectors then. */
+#define COLUMN(name, T, U, nan)                                                                              \
+    INLINE void name##_loop(T *restrict state, int64_t ld, const int64_t *list, const T *restrict fresh,     \
+                            uint8_t *restrict changed, int64_t count, bool store)                            \
     {                                                                                                        \
         for (int64_t t = 0; t < count; t++) {                                                                \
             T *at = &state[(list ? list[t] : t) * ld];                                                       \
             const T old = *at, now = fresh[t];                                                               \
-            const bool other = memcmp(&old, &now, sizeof old) != 0 && !(nan(old) && nan(now));               \
-            changed[t] |= other;                                                                             \
+            U x, y;                                                                                          \
+            memcpy(&x, &old, sizeof x);                                                                      \
+            memcpy(&y, &now, sizeof y);                                                                      \
+            const bool other = (x != y) & !(nan(old) & nan(now));                                            \
+            if (changed)                                                                                     \
+                changed[t] |= other;                                                                         \
             if (store)                                                                                       \
                 *at = other ? now : old;                                                                     \
         }                                                                                                    \
+    }                                                                                                        \
+    static void name(T *state, int64_t ld, const int64_t *list, const T *fresh, uint8_t *changed,            \
+                     int64_t count, bool store)                                                              \
+    {                                                                                                        \
+        if (list || ld != 1)                                                                                 \
+            name##_loop(state, ld, list, fresh, changed, count, store);                                      \
+        else if (!store)                                                                                     \
+            name##_loop(state, 1, NULL, fresh, changed, count, false);                                       \
+        else if (changed)                                                                                    \
+            name##_loop(state, 1, NULL, fresh, changed, count, true);                                        \
+        else                                                                                                 \
+            name##_loop(state, 1, NULL, fresh, NULL, count, true);                                           \
     }
 #define NAN_OF_REAL(x) ((x) != (x))
 #define NAN_OF_INTEGER(x) false
-COLUMN(column_32, int32_t, NAN_OF_INTEGER)
-COLUMN(column_64, int64_t, NAN_OF_INTEGER)
-COLUMN(column_f32, float, NAN_OF_REAL)
-COLUMN(column_f64, double, NAN_OF_REAL)
+COLUMN(column_32, int32_t, uint32_t, NAN_OF_INTEGER)
+COLUMN(column_64, int64_t, uint64_t, NAN_OF_INTEGER)
+COLUMN(column_f32, float, uint32_t, NAN_OF_REAL)
+COLUMN(column_f64, double, uint64_t, NAN_OF_REAL)
 
 /* Whether there is a loop for the field. */
 static bool run_column(const ftb_vertex_field *f, void *state, const int64_t *list, const void *fresh,
@@ -102,19 +122,21 @@ static bool run_column(const ftb_vertex_field *f, void *state, const int64_t *li
     }
 }
 
-/* Which vertices of a batch a field's new values change; with `store` they are written where they do. */
+/* Which vertices of a batch a field's new values change (NULL: nobody asks); with `store` they are written
+ * where they do. */
 static void compare(const ftb_vertex_work *w, const ftb_vertex_worker *k, int f, const int64_t *list,
-                    int64_t first, int64_t count, bool store)
+                    int64_t first, int64_t count, uint8_t *changed, bool store)
 {
     const ftb_vertex_field *field = &w->fields[f];
     const size_t row = (size_t)field->ncols * FtB_Type_size(field->type);
     const char *fresh = k->fresh[f];
-    if (run_column(field, row_of(w, field, list ? 0 : first), list, fresh, k->changed, count, store))
+    if (run_column(field, row_of(w, field, list ? 0 : first), list, fresh, changed, count, store))
         return;
     for (int64_t t = 0; t < count; t++) {
         char *at = row_of(w, field, list ? list[t] : first + t);
         const bool other = differs(field, fresh + (size_t)t * row, at);
-        k->changed[t] |= other;
+        if (changed)
+            changed[t] |= other;
         if (store && other)
             memcpy(at, fresh + (size_t)t * row, row);
     }
@@ -179,16 +201,19 @@ static void apply_batch(const apply *x, const ftb_vertex_worker *k, int64_t batc
         [FTB_SIDE_COL] = {.first = 0},
         [FTB_SIDE_EDGE] = {.index = x->mail->received_by_vertex ? list : NULL, .first = first}};
     const bool looks = w->active >= 0 || w->nsums > 0; /* at the old state */
-    memset(k->changed, 0, (size_t)count);
+    uint8_t *changed = (x->flags && w->active < 0) || w->reads_changed ? k->changed : NULL;
+    if (changed)
+        memset(changed, 0, (size_t)count);
     compute(x, k, places, count);
-    for (int f = 0; f < w->nfields; f++)
-        compare(w, k, f, list, first, count, !looks);
-    find_active(x, k, places, first, count);
+    for (int f = 0; f < w->nfields && (changed || !looks); f++)
+        compare(w, k, f, list, first, count, changed, !looks);
+    if (x->flags)
+        find_active(x, k, places, first, count);
     if (!looks)
         return;
     sum_batch(x, k, places, x->parts + batch * w->nsums, count);
     for (int f = 0; f < w->nfields; f++)
-        compare(w, k, f, list, first, count, true);
+        compare(w, k, f, list, first, count, NULL, true);
 }
 
 GrB_Info ftb_vertex_apply(const ftb_vertex_work *w, const ftb_vertex_mail *mail, ftb_vertex_applying *a)
@@ -196,9 +221,9 @@ GrB_Info ftb_vertex_apply(const ftb_vertex_work *w, const ftb_vertex_mail *mail,
     const int64_t count = a->who.count, batches = (count + w->room - 1) / w->room;
     const int threads = ftb_min(w->nthreads, ftb_threads_for(w->ctx, count * w->width));
     apply x = {.w = w, .mail = mail, .who = &a->who};
-    x.flags = ftb_vertex_need(w->ctx, &a->flags, count, 1);
+    x.flags = a->all ? NULL : ftb_vertex_need(w->ctx, &a->flags, count, 1);
     x.parts = ftb_vertex_need(w->ctx, &a->parts, batches * w->nsums, sizeof *x.parts);
-    if (!x.flags || !x.parts)
+    if ((!x.flags && !a->all) || !x.parts)
         return ftb_nomem();
     for (int t = 0; t < threads; t++)
         for (int text = FTB_VERTEX_APPLY; text < w->ntexts; text++)
@@ -217,6 +242,9 @@ GrB_Info ftb_vertex_apply(const ftb_vertex_work *w, const ftb_vertex_mail *mail,
         for (int64_t b = 0; b < batches; b++)
             a->sums[s] += x.parts[b * w->nsums + s];
     }
+    a->count = count;
+    if (a->all)
+        return GrB_SUCCESS;
     int64_t next = 0;
     for (int64_t t = 0; t < count; t++) {
         a->next[next] = vertex_at(&a->who, t);

@@ -80,6 +80,7 @@ typedef struct ftb_vertex_work {
     ftb_vertex_field *fields;
     int active; /* which text; -1: what changed */
     bool always;
+    bool reads_changed;     /* some text */
     int settled;            /* which text; -1: nobody is */
     int priority;           /* which text; -1: all are alike */
     double delta;           /* the width of its buckets */
@@ -201,6 +202,7 @@ GrB_Info ftb_vertex_spread(const ftb_vertex_work *w, ftb_vertex_mail *mail);
  * (vertex_apply.c) */
 typedef struct ftb_vertex_applying {
     ftb_vertex_list who;
+    bool all; /* all vertices apply, and are active: they need no list in `next` */
     int64_t *next, count;
     double *sums;
     ftb_vertex_room flags, parts;
