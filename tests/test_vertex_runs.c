@@ -415,6 +415,89 @@ static void single_vertex(void **state)
     FtB_Matrix_free(&A);
 }
 
+/* ---- what stays, and what nothing is */
+
+/* Nobody sends to vertex 0: it receives the identity, whatever loop has the message and whatever of it is
+ * moved behind the reduction, which would make something else of the identity there. */
+static void who_receives_nothing(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *combine;
+        double x, identity; /* x: of vertex 0 */
+    } rows[] = {{"min : message", 0, (double)INFINITY},
+                {"max : message", 0, -(double)INFINITY},
+                {"plus : message", 1, 0},
+                {"min : message + dst.x", -(double)INFINITY, (double)INFINITY},
+                {"max : message + dst.x", (double)INFINITY, -(double)INFINITY},
+                {"plus : message * dst.x", (double)INFINITY, 0},
+                {"plus : 3 * message * edge", 1, 0},
+                {"min : abs(message - dst.x * edge)", 2, (double)INFINITY},
+                {"max : message < dst.x ? message * edge : exp(dst.x)", 2, -(double)INFINITY}};
+    static const FtB_Type types[] = {FTB_FP32, FTB_FP64};
+    static const FtB_Way ways[] = {FTB_WAY_AUTO, FTB_WAY_SLICES, FTB_WAY_PULL};
+    enum { N = 5 };
+    FtB_Matrix A = path(N);
+    FtB_Block got;
+    assert_ok(FtB_Block_new(&got, N, 1, FTB_FP64));
+    for (size_t c = 0; c < sizeof rows / sizeof *rows * 6; c++) {
+        const size_t row = c / 6;
+        FtB_Program program;
+        FtB_Block X;
+        assert_ok(FtB_Block_new(&X, N, 1, types[c % 2]));
+        for (int v = 0; v < N; v++)
+            store(X, types[c % 2], v, v == 0 ? rows[row].x : v);
+        assert_ok(FtB_Program_new(&program, FTB_PROGRAM(.send = "x", .combine = rows[row].combine,
+                                                        .apply = "got = received", .applies = FTB_APPLY_ALL,
+                                                        .rounds = 1)));
+        assert_ok(FtB_run(program, A, FTB_STATE("x", X, "got", got), FTB_RUN_OPTIONS(.way = ways[c % 3])));
+        if (*(const double *)block_values(got) != rows[row].identity)
+            fail_msg("%s: %g", rows[row].combine, *(const double *)block_values(got));
+        FtB_Program_free(&program);
+        FtB_Block_free(&X);
+    }
+    FtB_Block_free(&got);
+    FtB_Matrix_free(&A);
+}
+
+/* NaN is NaN: nothing changes, and its bits stay, though apply makes others. */
+static void nan_stays(void **state)
+{
+    (void)state;
+    static const uint32_t few = 0x7fc00123;
+    static const uint64_t wide = 0x7ff8000000000123;
+    enum { N = 70 };
+    FtB_Matrix A = path(N);
+    for (int c = 0; c < 2 * 2 * 3 * 2; c++) {
+        const FtB_Type type = c % 2 ? FTB_FP32 : FTB_FP64;
+        const int64_t ncols = 1 + c / 2 % 2;
+        const char *const active = c / 4 % 3 == 1 ? "changed" : NULL, *const until = c / 4 % 3 == 2
+                                                                                         ? "sum(changed) < 0"
+                                                                                         : NULL;
+        int64_t supersteps = 0;
+        FtB_Program program;
+        FtB_Block X;
+        assert_ok(FtB_Block_new(&X, N, ncols, type));
+        void *x = (void *)(uintptr_t)block_values(X);
+        for (int64_t t = 0; t < N * ncols; t++)
+            memcpy((char *)x + (size_t)t * FtB_Type_size(type), type == FTB_FP32 ? (const void *)&few : &wide,
+                   FtB_Type_size(type));
+        assert_ok(FtB_Program_new(
+            &program, FTB_PROGRAM(.send = "x", .combine = "min : message",
+                                  .apply = "x = inf - inf + 0 * received", .active = active, .until = until,
+                                  .rounds = 3, .applies = c < 12 ? FTB_APPLY_ALL : FTB_APPLY_RECEIVERS)));
+        assert_ok(FtB_run(program, A, FTB_STATE("x", X), FTB_RUN_OPTIONS(.supersteps = &supersteps)));
+        assert_int_equal(supersteps, 1);
+        x = (void *)(uintptr_t)block_values(X);
+        for (int64_t t = 0; t < N * ncols; t++)
+            assert_memory_equal((char *)x + (size_t)t * FtB_Type_size(type),
+                                type == FTB_FP32 ? (const void *)&few : &wide, FtB_Type_size(type));
+        FtB_Program_free(&program);
+        FtB_Block_free(&X);
+    }
+    FtB_Matrix_free(&A);
+}
+
 /* ---- priorities */
 
 /* 0 -> 1 -> 2 -> 3. Vertex 1 waits, gets another value and is not active by that: it is before 2 then, far
@@ -460,6 +543,8 @@ int main(void)
                                        cmocka_unit_test(explained),
                                        cmocka_unit_test(settled),
                                        cmocka_unit_test(rule),
+                                       cmocka_unit_test(who_receives_nothing),
+                                       cmocka_unit_test(nan_stays),
                                        cmocka_unit_test(waiting_is_active),
                                        cmocka_unit_test(single_vertex)};
     return cmocka_run_group_tests(tests, NULL, NULL);

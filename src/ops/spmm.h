@@ -33,7 +33,7 @@ typedef struct ftb_spmm_result {
     void *owned;  /* values, if new: ftb_delete() it */
     FtB_Type type;
     int64_t ncols, ld; /* heads x width */
-    bool filled;       /* rows without entries hold the reducer's identity, as asked for: kernels do that */
+    bool filled;       /* rows without entries hold the reducer's identity: nothing is left to do behind it */
     bool there;        /* into, on the device: rows without entries are 0, nothing is left to do */
     int64_t *arg;      /* p->nrows x ncols, to be ftb_delete()d: winning entry of p, -1 for none */
     ftb_spmm_facts facts;

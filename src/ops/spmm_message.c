@@ -173,13 +173,13 @@ static GrB_Info make_room(work *w, bool may_use_into, ftb_spmm_result *result)
 static GrB_Info reduce_core(work *w, ftb_spmm_result *result)
 {
     const ftb_spmm_request *request = w->request;
-    if (w->plan.family == FTB_SPMM_PROGRAM)
+    result->filled = request->fill && !has_post(w);
+    if (w->plan.family == FTB_SPMM_PROGRAM) /* which fills them in any case */
         return ftb_message_reduce(&w->hoisted.core, request->p, w->values, w->ld, result->arg,
                                   w->hoisted.core.heads * w->hoisted.type.width, request->rows,
                                   request->nlisted);
     w->product.out = w->values;
     w->product.ldo = w->ld;
-    result->filled = w->request->fill && !has_post(w);
     if (result->filled || (w->hoisted.rewritten.post && !w->hoisted.rewritten.mean))
         w->product.empty = FTB_EMPTY_IDENTITY;
     w->product.interruptible = w->own;

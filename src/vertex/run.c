@@ -435,7 +435,7 @@ static GrB_Info apply(FtB_Run r)
         if (info != GrB_SUCCESS)
             return info;
     }
-    a->all = r->work.always && !a->who.list && !r->waiting;
+    a->all = r->work.always && !a->who.list;
     a->next = a->all ? NULL : ftb_vertex_need(r->ctx, &r->next_room, a->who.count, sizeof *a->next);
     GrB_Info info = a->next || a->all ? GrB_SUCCESS : ftb_nomem();
     if (info == GrB_SUCCESS && r->waiting)
