@@ -168,7 +168,9 @@ static void find_active(const apply *x, const ftb_vertex_worker *k, const ftb_pl
     uint8_t *truth = k->values;
     ftb_vertex_evaluate(k, w->active, count, places, k->values);
     ftb_cast(truth, FTB_BOOL, k->values, w->texts[w->active].type, count * width);
-    for (int64_t t = 0; t < count; t++) {
+    if (width == 1)
+        memcpy(flags, truth, (size_t)count);
+    for (int64_t t = 0; t < count && width != 1; t++) {
         flags[t] = 0;
         for (int64_t f = 0; f < width; f++)
             flags[t] |= truth[t * width + f];
@@ -271,20 +273,13 @@ int64_t ftb_vertex_receivers(const ftb_vertex_work *w, int64_t *list, const ftb_
     return count;
 }
 
-static void put_identity(const ftb_vertex_work *w, char *to)
-{
-    const size_t size = FtB_Type_size(w->reduced);
-    if (w->width > 0)
-        ftb_monoid_identity(w->monoid, w->reduced, to);
-    for (int64_t f = 1; f < w->width; f++)
-        memcpy(to + (size_t)f * size, to, size);
-}
-
 void ftb_vertex_join(const ftb_vertex_work *w, void *a, int64_t lda, const ftb_pattern *p, const void *b,
                      int64_t ldb, const ftb_pattern *q)
 {
     const size_t size = FtB_Type_size(w->reduced), row = (size_t)w->width * size;
     const int threads = ftb_min(w->nthreads, ftb_threads_for_values(w->ctx, w->n * w->width));
+    uint64_t none = 0;
+    ftb_monoid_identity(w->monoid, w->reduced, &none);
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int64_t i = 0; i < w->n; i++) {
         char *to = (char *)a + (size_t)(i * lda) * size;
@@ -292,7 +287,7 @@ void ftb_vertex_join(const ftb_vertex_work *w, void *a, int64_t lda, const ftb_p
         if (!has_entries(p, i) && more)
             memcpy(to, more, row);
         else if (!has_entries(p, i))
-            put_identity(w, to);
+            ftb_fill(to, w->width, &none, size);
         else if (more)
             ftb_monoid_apply(w->monoid, w->reduced, to, more, w->width);
     }
@@ -302,18 +297,15 @@ GrB_Info ftb_vertex_spread(const ftb_vertex_work *w, ftb_vertex_mail *mail)
 {
     enum { SPREAD = 9 }; /* of the mail's rooms, the one that neither push nor pull has */
     const size_t size = FtB_Type_size(w->reduced), row = (size_t)w->width * size;
+    uint64_t none = 0;
     char *all = ftb_vertex_need(w->ctx, &mail->rooms[SPREAD], w->n, row);
     if (!all)
         return ftb_nomem();
-    for (int64_t i = 0, g = 0; i < w->n; i++) {
-        char *to = all + (size_t)i * row;
-        if (g == mail->receivers.count || vertex_at(&mail->receivers, g) != i) {
-            put_identity(w, to);
-            continue;
-        }
-        const int64_t from = mail->received_by_vertex ? i : g;
-        memcpy(to, (const char *)mail->received + (size_t)(from * mail->ldr) * size, row);
-        g++;
+    ftb_monoid_identity(w->monoid, w->reduced, &none);
+    ftb_fill(all, w->n * w->width, &none, size);
+    for (int64_t g = 0; g < mail->receivers.count; g++) {
+        const int64_t v = vertex_at(&mail->receivers, g), from = mail->received_by_vertex ? v : g;
+        memcpy(all + (size_t)v * row, (const char *)mail->received + (size_t)(from * mail->ldr) * size, row);
     }
     mail->received = all;
     mail->ldr = w->width;
