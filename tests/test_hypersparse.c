@@ -316,6 +316,121 @@ static void parts(void **state)
     }
 }
 
+/* Some of a few numbers, each once, in any order, and where they are far apart; NULL: all. */
+typedef struct some_list {
+    bool all;
+    int64_t count, few[FEW], far[FEW];
+} some_list;
+
+static some_list list_some(rng *r, const int64_t *map, bool may_be_all)
+{
+    some_list l = {.all = may_be_all && rng_below(r, 3) == 0};
+    for (int64_t i = 0; i < FEW; i++)
+        if (rng_below(r, 2)) {
+            const int64_t at = rng_below(r, ++l.count); /* before which it goes */
+            memmove(l.few + at + 1, l.few + at, (size_t)(l.count - 1 - at) * sizeof *l.few);
+            l.few[at] = i;
+        }
+    for (int64_t t = 0; t < l.count; t++)
+        l.far[t] = map[l.few[t]];
+    return l;
+}
+
+static FtB_Arg nearby(const some_list *l)
+{
+    return l->all ? FtB_Arg_none() : FTB_ARG(FtB_Ids_of(l->few, l->count));
+}
+
+static FtB_Arg far_away(const some_list *l)
+{
+    return l->all ? FtB_Arg_none() : FTB_ARG(FtB_Ids_of(l->far, l->count));
+}
+
+/* A matrix by the lists, near and far: what is all of a few rows or columns is spread. */
+static FtB_Matrix matrix_by(rng *r, const int64_t *map, const some_list *I, const some_list *J,
+                            FtB_Matrix *far)
+{
+    FtB_Matrix A = rng_matrix(r, FTB_FP64, I->all ? FEW : I->count, J->all ? FEW : J->count, 1, rng_unit(r));
+    tuples t = tuples_of(A);
+    for (int64_t e = 0; e < t.nvals; e++) {
+        t.I[e] = I->all ? map[t.I[e]] : t.I[e];
+        t.J[e] = J->all ? map[t.J[e]] : t.J[e];
+    }
+    assert_ok(FtB_Matrix_build(far, FTB_FP64, I->all ? N : I->count, J->all ? N : J->count, 1, t.nvals, t.I,
+                               t.J, t.X, FTB_DUP_ERROR, NULL));
+    free_tuples(&t);
+    return A;
+}
+
+/* A number at places by lists, or where a mask says so. */
+static void assign_number(rng *r, FtB_Matrix C[2], FtB_Matrix M[2], const char *accum, const int64_t *map,
+                          FtB_Descriptor d)
+{
+    const bool by_mask = M[0] && (d == NULL || d == FTB_DESC_S || d == FTB_DESC_R || d == FTB_DESC_T0);
+    const some_list I = list_some(r, map, by_mask), J = list_some(r, map, by_mask);
+    assert_ok(FtB_assign(C[0], M[0], accum, 2.5, nearby(&I), nearby(&J), d));
+    assert_ok(FtB_assign(C[1], M[1], accum, 2.5, far_away(&I), far_away(&J), d));
+}
+
+/* A vector to a row, or a column, under a mask of it. */
+static void assign_line(rng *r, FtB_Matrix C[2], const char *accum, const int64_t *map, FtB_Descriptor d)
+{
+    const bool row = rng_below(r, 2);
+    const int64_t i = rng_below(r, FEW), at = map[i];
+    const FtB_Arg one = FTB_ARG(FtB_Ids_of(&i, 1)), far = FTB_ARG(FtB_Ids_of(&at, 1)), all = FtB_Arg_none();
+    FtB_Vector u = rng_vector(r, FTB_FP64, FEW, rng_unit(r)), U = spread_vector(u, map),
+               m = rng_below(r, 2) ? rng_vector(r, FTB_FP64, FEW, rng_unit(r)) : NULL,
+               M = m ? spread_vector(m, map) : NULL;
+    assert_ok(FtB_assign(C[0], m, accum, u, row ? one : all, row ? all : one, d));
+    assert_ok(FtB_assign(C[1], M, accum, U, row ? far : all, row ? all : far, d));
+    FtB_Vector *vectors_made[] = {&u, &U, &m, &M};
+    for (size_t n = 0; n < sizeof vectors_made / sizeof *vectors_made; n++)
+        FtB_Vector_free(vectors_made[n]);
+}
+
+static void assign_matrix(rng *r, FtB_Matrix C[2], FtB_Matrix M[2], const char *accum, const int64_t *map,
+                          FtB_Descriptor d, bool turned)
+{
+    const some_list I = list_some(r, map, true), J = list_some(r, map, true);
+    FtB_Matrix A[2];
+    A[0] = turned ? matrix_by(r, map, &J, &I, &A[1]) : matrix_by(r, map, &I, &J, &A[1]);
+    assert_ok(FtB_assign(C[0], M[0], accum, A[0], nearby(&I), nearby(&J), d));
+    assert_ok(FtB_assign(C[1], M[1], accum, A[1], far_away(&I), far_away(&J), d));
+    FtB_Matrix_free(&A[0]);
+    FtB_Matrix_free(&A[1]);
+}
+
+static void assignments(void **state)
+{
+    (void)state;
+    for (int t = 0; t < rng_cases(400); t++) {
+        rng r = rng_case(t);
+        int64_t map[FEW];
+        far_apart(&r, map);
+        FtB_Matrix C[2], M[2] = {NULL};
+        C[0] = rng_matrix(&r, FTB_FP64, FEW, FEW, 1, rng_unit(&r) * rng_unit(&r));
+        C[1] = spread(C[0], map);
+        if (rng_below(&r, 2)) {
+            M[0] = rng_matrix(&r, FTB_FP64, FEW, FEW, 1, rng_unit(&r));
+            M[1] = spread(M[0], map);
+        }
+        const char *accum = rng_below(&r, 2) ? NULL : "x + 2 * y";
+        FtB_Descriptor d = some_descriptor(&r);
+        const bool turned = d == FTB_DESC_T0 || d == FTB_DESC_T0T1 || d == FTB_DESC_ST0;
+        if (t % 4 == 0)
+            assign_number(&r, C, M, accum, map, d);
+        else if (t % 4 == 1)
+            assign_line(&r, C, accum, map, d);
+        else
+            assign_matrix(&r, C, M, accum, map, d, turned);
+        assert_spread(C[1], C[0], map, map);
+        for (int n = 0; n < 2; n++) {
+            FtB_Matrix_free(&C[n]);
+            FtB_Matrix_free(&M[n]);
+        }
+    }
+}
+
 /* ---- GraphBLAS */
 
 static void as_graphblas(void **state)
@@ -407,6 +522,7 @@ int main(void)
         cmocka_unit_test(masks_of_sinks),
         cmocka_unit_test(vectors),
         cmocka_unit_test(parts),
+        cmocka_unit_test(assignments),
         cmocka_unit_test(as_graphblas),
         cmocka_unit_test(same_bits_for_any_threads),
     };

@@ -41,26 +41,6 @@ static GrB_Info check_shape(FtB_Matrix C, FtB_Matrix A, const char *name, bool t
                     (long long)C->pattern->nrows, (long long)C->pattern->ncols);
 }
 
-/* A, and B beside it, as kernels see them: rows that are listed, where all are, and the same of both. */
-static GrB_Info hold_rows(ftb_call *call)
-{
-    GrB_Info info = GrB_SUCCESS;
-    if (call->A->pattern->listed && (!call->B || call->B->pattern->listed)) {
-        info = call->B ? ftb_matrix_align(call->held, call->A, call->B, NULL)
-                       : ftb_matrix_rows(&call->held[0], call->A);
-        if (info == GrB_SUCCESS) {
-            call->A = call->held[0];
-            call->B = call->held[1];
-        }
-        return info;
-    }
-    FTB_CHECK(ftb_pattern_all_rows(call->A->pattern, "A"));
-    if (call->B)
-        info = ftb_pattern_all_rows(call->B->pattern, "B");
-done:
-    return info;
-}
-
 GrB_Info ftb_call_begin(ftb_call *call, const ftb_slots *slots)
 {
     *call = (ftb_call){0};
@@ -79,7 +59,10 @@ GrB_Info ftb_call_begin(ftb_call *call, const ftb_slots *slots)
         FTB_CHECK(ftb_matrix_transpose_listed(&call->transposed[1], call->B));
         call->B = call->transposed[1];
     }
-    info = hold_rows(call);
+    if (call->A->pattern->listed && !call->B) {
+        FTB_CHECK(ftb_matrix_rows(&call->held, call->A));
+        call->A = call->held;
+    }
 done:
     return info;
 }
@@ -88,8 +71,7 @@ GrB_Info ftb_call_end(ftb_call *call, GrB_Info info)
 {
     FtB_Matrix_free(&call->transposed[0]);
     FtB_Matrix_free(&call->transposed[1]);
-    for (int n = 0; n < 3; n++)
-        FtB_Matrix_free(&call->held[n]);
+    FtB_Matrix_free(&call->held);
     FtB_Op_free(&call->accum);
     FtB_Op_free(&call->op);
     if (info == FTB_CANCELLED)

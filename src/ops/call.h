@@ -7,10 +7,10 @@
 typedef struct ftb_call {
     FtB_Context ctx; /* C's */
     FtB_Matrix C, M;
-    FtB_Matrix A, B; /* after transposes, over the rows that are held (core/hypersparse.h); C and M are not */
+    FtB_Matrix A, B; /* after transposes; A without B over the rows that are held (core/hypersparse.h) */
     ftb_flags flags;
     FtB_Op accum, op;
-    FtB_Matrix transposed[2], held[3]; /* ours */
+    FtB_Matrix transposed[2], held; /* ours */
 } ftb_call;
 
 /* Slots of one call; an operation without op or B says so in `has`. anywhere: values are not asked for on the

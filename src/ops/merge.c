@@ -1,5 +1,5 @@
 /* Row-wise merge of two sparse matrices under a mask: what src/cpu/entries/merge_run.c is told, and the
- * matrix that is made of it. */
+ * matrix that is made of it. Where all list their rows, those that any of them has are merged. */
 #include "ops/merge.h"
 
 #include "cpu/entries/merge_run.h"
@@ -7,6 +7,29 @@
 static ftb_entries entries_of(FtB_Matrix A)
 {
     return (ftb_entries){A->pattern, ftb_values(A), A->type, A->width};
+}
+
+/* The rule over the same rows: those that are listed, where all list theirs, as views in `held`; else all. */
+static GrB_Info hold_rows(FtB_Matrix held[3], ftb_merge_rule *rule)
+{
+    static const char *const names[] = {"the left matrix", "the right matrix", "the mask"};
+    const FtB_Matrix all[] = {rule->left, rule->right, rule->mask};
+    GrB_Info info = GrB_SUCCESS;
+    bool listed = true;
+    for (int n = 0; n < 3; n++)
+        listed = listed && (!all[n] || all[n]->pattern->listed);
+    for (int n = 0; n < 3 && !listed && info == GrB_SUCCESS; n++)
+        if (all[n])
+            info = ftb_pattern_all_rows(all[n]->pattern, names[n]);
+    if (!listed)
+        return info;
+    info = ftb_matrix_align(held, rule->left, rule->right, rule->mask);
+    if (info == GrB_SUCCESS) {
+        rule->left = held[0];
+        rule->right = held[1];
+        rule->mask = held[2];
+    }
+    return info;
 }
 
 static GrB_Info prepare(ftb_merge_job *w, FtB_Context ctx, const ftb_merge_rule *rule)
@@ -44,18 +67,14 @@ static GrB_Info prepare(ftb_merge_job *w, FtB_Context ctx, const ftb_merge_rule 
     return info;
 }
 
-GrB_Info ftb_merge(FtB_Matrix *out, int *same, FtB_Context ctx, const ftb_merge_rule *rule)
+/* The merge of what is held. */
+static GrB_Info merge_rows(FtB_Matrix *out, int *same, FtB_Context ctx, const ftb_merge_rule *rule)
 {
     GrB_Info info = GrB_SUCCESS;
     int64_t taken[2], nrows = rule->left->pattern->nrows, ncols = rule->left->pattern->ncols;
     ftb_buffer *rowptr = NULL, *colidx = NULL, *values = NULL;
     ftb_pattern *pattern = NULL;
     ftb_merge_job w = {0};
-    *out = NULL;
-    if (same)
-        *same = 0;
-    FTB_CHECK(ftb_pattern_all_rows(rule->left->pattern, "the left matrix"));
-    FTB_CHECK(ftb_pattern_all_rows(rule->right->pattern, "the right matrix"));
     FTB_CHECK(prepare(&w, ctx, rule));
     rowptr = ftb_buffer_new(ctx, nrows + 1, sizeof(int64_t));
     if (!rowptr)
@@ -89,5 +108,20 @@ done:
     ftb_buffer_release(colidx);
     ftb_buffer_release(values);
     ftb_map_delete(w.map);
+    return info;
+}
+
+GrB_Info ftb_merge(FtB_Matrix *out, int *same, FtB_Context ctx, const ftb_merge_rule *rule)
+{
+    FtB_Matrix held[3] = {NULL};
+    ftb_merge_rule over = *rule;
+    *out = NULL;
+    if (same)
+        *same = 0;
+    GrB_Info info = hold_rows(held, &over);
+    if (info == GrB_SUCCESS)
+        info = merge_rows(out, same, ctx, &over);
+    for (int n = 0; n < 3; n++)
+        FtB_Matrix_free(&held[n]);
     return info;
 }

@@ -19,9 +19,9 @@ typedef struct ftb_merge_rule {
     int64_t width;              /* of the result; -1: as op gives */
 } ftb_merge_rule;
 
-/* *out: the merged matrix, new; or NULL with *same set, where that may be, when it is left (1) or right (2)
- * as a whole but for the dtype. */
-/* same: NULL where a copy is wanted in any case. */
+/* *out: the merged matrix, new, of numbered rows where all list theirs; or NULL with *same set, where that
+ * may be, when it is left (1) or right (2) as a whole but for the dtype. same: NULL where a copy is wanted in
+ * any case. */
 GrB_Info ftb_merge(FtB_Matrix *out, int *same, FtB_Context ctx, const ftb_merge_rule *rule);
 
 /* The inputs of a matrix's entries. (call.c) */

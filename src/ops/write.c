@@ -71,22 +71,6 @@ static GrB_Info check_multi(FtB_Matrix C, FtB_Op accum, FtB_Matrix T)
     return GrB_SUCCESS;
 }
 
-/* C, T and M over the same rows: those that are listed, where all list theirs, as views; else all, and held
- * is empty. */
-static GrB_Info hold_rows(FtB_Matrix held[3], FtB_Matrix C, FtB_Matrix T, FtB_Matrix M)
-{
-    const FtB_Matrix all[] = {C, T, M};
-    static const char *const names[] = {"C", "the result", "M"};
-    held[0] = held[1] = held[2] = NULL;
-    GrB_Info info = ftb_matrix_whole(T);
-    if (info == GrB_SUCCESS && C->pattern->listed && T->pattern->listed && (!M || M->pattern->listed))
-        return ftb_matrix_align(held, C, T, M);
-    for (int n = 0; n < 3 && info == GrB_SUCCESS; n++)
-        if (all[n])
-            info = ftb_pattern_all_rows(all[n]->pattern, names[n]);
-    return info;
-}
-
 GrB_Info ftb_write(FtB_Matrix C, FtB_Matrix M, const ftb_flags *flags, FtB_Op accum, FtB_Matrix T)
 {
     GrB_Info info = ftb_write_check(C, M, flags, accum, T->type, T->width);
@@ -97,14 +81,12 @@ GrB_Info ftb_write(FtB_Matrix C, FtB_Matrix M, const ftb_flags *flags, FtB_Op ac
     bool masked = M || flags->complement;
     if (!masked && (!accum || C->pattern->nvals == 0))
         return ftb_matrix_become(C, T);
-    FtB_Matrix held[3];
-    info = hold_rows(held, C, T, M);
-    if (info != GrB_SUCCESS)
+    if ((info = ftb_matrix_whole(T)) != GrB_SUCCESS)
         return info;
     const ftb_merge_rule rule = {
-        .left = held[0] ? held[0] : C,
-        .right = held[1] ? held[1] : T,
-        .mask = held[2] ? held[2] : M,
+        .left = C,
+        .right = T,
+        .mask = M,
         .structural = flags->structural,
         .complement = flags->complement,
         .lone_left = accum != NULL,
@@ -118,8 +100,6 @@ GrB_Info ftb_write(FtB_Matrix C, FtB_Matrix M, const ftb_flags *flags, FtB_Op ac
     FtB_Matrix Z = NULL;
     int same = 0;
     info = ftb_merge(&Z, &same, C->ctx, &rule);
-    for (int n = 0; n < 3; n++)
-        FtB_Matrix_free(&held[n]);
     if (info != GrB_SUCCESS)
         return info;
     if (same == 2)

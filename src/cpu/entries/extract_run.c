@@ -3,6 +3,7 @@
  * is found is put in the order of the result. */
 #include "cpu/entries/extract_run.h"
 
+#include "core/hypersparse.h"
 #include "core/search.h"
 
 #include <omp.h>
@@ -162,34 +163,21 @@ static bool is_in(const int64_t *list, int64_t count, int64_t x)
     return at < count && list[at] == x;
 }
 
-static void mark(FtB_Context ctx, uint8_t *keep, const ftb_pattern *p, const ftb_region *r, bool inside)
+void ftb_mark_region(FtB_Context ctx, uint8_t *keep, const ftb_pattern *p, const ftb_region *r, bool inside)
 {
 #pragma omp parallel for num_threads(ftb_threads_for(ctx, p->nvals + p->nrows))                              \
     schedule(dynamic, ROWS_PER_PART)
     for (int64_t i = 0; i < p->nrows; i++) {
-        const bool row = is_in(r->rows, r->nrows, i);
+        const bool row = is_in(r->rows, r->nrows, ftb_row_number(p, i));
         for (int64_t e = p->rowptr[i]; e < p->rowptr[i + 1]; e++)
             keep[e] = (row && is_in(r->columns, r->ncolumns, ftb_col(p, e))) == inside;
     }
 }
 
-void ftb_mark_inside(FtB_Context ctx, uint8_t *keep, const ftb_pattern *p, const ftb_region *region)
+void ftb_fill_region(FtB_Context ctx, const ftb_region *r, int64_t *rowptr, void *colidx, bool wide)
 {
-    mark(ctx, keep, p, region, true);
-}
-
-void ftb_mark_outside(FtB_Context ctx, uint8_t *keep, const ftb_pattern *p, const ftb_region *region)
-{
-    mark(ctx, keep, p, region, false);
-}
-
-void ftb_fill_region(FtB_Context ctx, const ftb_region *r, int64_t nrows, int64_t *rowptr, void *colidx,
-                     bool wide)
-{
-    for (int64_t s = 0; s < r->nrows; s++)
-        rowptr[(r->rows ? r->rows[s] : s) + 1] = r->ncolumns;
-    for (int64_t i = 0; i < nrows; i++)
-        rowptr[i + 1] += rowptr[i];
+    for (int64_t s = 0; s <= r->nrows; s++)
+        rowptr[s] = s * r->ncolumns;
 #pragma omp parallel for num_threads(ftb_threads_for(ctx, r->nrows * r->ncolumns)) schedule(static)
     for (int64_t s = 0; s < r->nrows; s++)
         for (int64_t t = 0; t < r->ncolumns; t++) {
@@ -209,7 +197,7 @@ void ftb_place_entries(FtB_Context ctx, const ftb_pattern *p, const int64_t *row
     for (int64_t i = 0; i < p->nrows; i++)
         for (int64_t e = p->rowptr[i]; e < p->rowptr[i + 1]; e++) {
             const int64_t j = ftb_col(p, e);
-            I[e] = rows ? rows[i] : i;
+            I[e] = rows ? rows[ftb_row_number(p, i)] : ftb_row_number(p, i);
             J[e] = columns ? columns[j] : j;
         }
 }

@@ -39,13 +39,12 @@ typedef struct ftb_region {
     const int64_t *columns;
     int64_t ncolumns;
 } ftb_region;
-/* keep[e] = whether entry e of p is inside, or outside. */
-void ftb_mark_inside(FtB_Context ctx, uint8_t *keep, const ftb_pattern *p, const ftb_region *region);
-void ftb_mark_outside(FtB_Context ctx, uint8_t *keep, const ftb_pattern *p, const ftb_region *region);
-/* The pattern of all places inside. rowptr: nrows + 1, zeros before. */
-void ftb_fill_region(FtB_Context ctx, const ftb_region *region, int64_t nrows, int64_t *rowptr, void *colidx,
-                     bool wide);
-/* I[e] and J[e]: row and column of entry e of p, by lists (NULL: as they are). */
+/* keep[e] = whether entry e of p, whose rows may be numbered, is inside, or outside. */
+void ftb_mark_region(FtB_Context ctx, uint8_t *keep, const ftb_pattern *p, const ftb_region *region,
+                     bool inside);
+/* The pattern of all places inside, over the region's rows alone. rowptr: one more than those. */
+void ftb_fill_region(FtB_Context ctx, const ftb_region *region, int64_t *rowptr, void *colidx, bool wide);
+/* I[e] and J[e]: row and column of entry e of p, whose rows may be numbered, by lists (NULL: as they are). */
 void ftb_place_entries(FtB_Context ctx, const ftb_pattern *p, const int64_t *rows, const int64_t *columns,
                        int64_t *I, int64_t *J);
 

@@ -4,7 +4,8 @@
  *     Z = C without C(I, J) (with an accumulator: C), and S
  *     C = Z where the mask admits; elsewhere nothing with replace, else what C had
  *
- * A row or a column is taken out, assigned to as a vector (assign_vector.c), and put back. */
+ * A row or a column is taken out, assigned to as a vector (assign_vector.c), and put back. Where rows are
+ * listed (core/hypersparse.h), those alone are gone through. */
 #include "ops/parts/assign.h"
 #include "cpu/entries/extract_run.h"
 
@@ -24,11 +25,9 @@ typedef struct assign_call {
 /* A's entries by C's rows and columns. */
 static GrB_Info place_matrix(FtB_Matrix *S, const assign_call *c, FtB_Matrix A)
 {
-    const ftb_pattern *p = A->pattern, *to = c->C->pattern;
+    const ftb_pattern *p = ftb_pattern_rows(A->pattern), *to = c->C->pattern;
     if (!c->rows.at && !c->columns.at)
         return ftb_matrix_copy(S, c->ctx, A);
-    if (ftb_pattern_all_rows(A->pattern, "A") != GrB_SUCCESS)
-        return ftb_nomem();
     int64_t *I = ftb_new(c->ctx, p->nvals, sizeof *I), *J = ftb_new(c->ctx, p->nvals, sizeof *J);
     GrB_Info info = I && J ? GrB_SUCCESS : ftb_nomem();
     if (info == GrB_SUCCESS) {
@@ -68,57 +67,68 @@ static GrB_Info number_matrix(FtB_Matrix *S, FtB_Context ctx, ftb_pattern *patte
     return ftb_matrix_make(S, ctx, x->type, 1, pattern, values);
 }
 
+static ftb_region region_of(const assign_call *c)
+{
+    return (ftb_region){c->rows.sorted, c->rows.count, c->columns.sorted, c->columns.count};
+}
+
+/* A's entries that are inside of C(I, J), or outside. */
+static GrB_Info keep_some(FtB_Matrix *T, const assign_call *c, FtB_Matrix A, bool inside)
+{
+    const ftb_region region = region_of(c);
+    uint8_t *keep = ftb_new(c->ctx, A->pattern->nvals, 1);
+    FtB_Matrix held = NULL;
+    GrB_Info info = keep ? ftb_matrix_rows(&held, A) : ftb_nomem();
+    *T = NULL;
+    if (info == GrB_SUCCESS) {
+        ftb_mark_region(c->ctx, keep, held->pattern, &region, inside);
+        info = ftb_keep(T, c->ctx, held, keep);
+    }
+    if (info == GrB_SUCCESS)
+        info = ftb_matrix_whole(*T);
+    if (info != GrB_SUCCESS)
+        FtB_Matrix_free(T);
+    FtB_Matrix_free(&held);
+    ftb_delete(keep);
+    return info;
+}
+
 /* Where the mask says so; C(I, J) is left to the merge. */
 static GrB_Info number_by_mask(FtB_Matrix *S, const assign_call *c, const ftb_assigned *x)
 {
-    const ftb_pattern *p = c->M->pattern;
-    uint8_t *keep = ftb_new(c->ctx, p->nvals, 1);
     FtB_Matrix kept = NULL;
-    if (!keep)
-        return ftb_nomem();
-    ftb_mark_inside(c->ctx, keep, p,
-                    &(ftb_region){c->rows.sorted, c->rows.count, c->columns.sorted, c->columns.count});
-    GrB_Info info = ftb_keep(&kept, c->ctx, c->M, keep);
+    GrB_Info info = keep_some(&kept, c, c->M, true);
     if (info == GrB_SUCCESS)
         info = number_matrix(S, c->ctx, ftb_pattern_retain(kept->pattern), x);
     FtB_Matrix_free(&kept);
-    ftb_delete(keep);
     return info;
 }
 
-/* At every place of C(I, J). */
-static GrB_Info number_everywhere(FtB_Matrix *S, const assign_call *c, const ftb_assigned *x)
+/* All places of C(I, J); NULL on failure. */
+static ftb_pattern *whole_region(const assign_call *c)
 {
+    const ftb_region region = region_of(c);
     const ftb_pattern *to = c->C->pattern;
     int64_t count;
-    if (__builtin_mul_overflow(c->rows.count, c->columns.count, &count))
+    if (__builtin_mul_overflow(region.nrows, region.ncolumns, &count))
         count = INT64_MAX; /* refused by the allocator, with its message */
-    ftb_buffer *rowptr = ftb_buffer_new(c->ctx, to->nrows + 1, sizeof(int64_t)),
-               *colidx = rowptr ? ftb_buffer_new(c->ctx, count, ftb_col_size(to->ncols)) : NULL;
-    if (!colidx) {
-        ftb_buffer_release(rowptr);
-        return ftb_nomem();
-    }
-    ftb_fill_region(c->ctx, &(ftb_region){c->rows.sorted, c->rows.count, c->columns.sorted, c->columns.count},
-                    to->nrows, ftb_buffer_data(rowptr), ftb_buffer_data(colidx),
-                    ftb_col_size(to->ncols) == 8);
-    return number_matrix(S, c->ctx, ftb_pattern_new(c->ctx, to->nrows, to->ncols, rowptr, colidx), x);
+    if (count == 0)
+        return ftb_pattern_empty(c->ctx, to->nrows, to->ncols);
+    ftb_buffer *colidx = ftb_buffer_new(c->ctx, count, ftb_col_size(to->ncols)),
+               *rowptr = colidx ? ftb_buffer_new(c->ctx, region.nrows + 1, sizeof(int64_t)) : NULL;
+    if (rowptr)
+        ftb_fill_region(c->ctx, &region, ftb_buffer_data(rowptr), ftb_buffer_data(colidx),
+                        ftb_col_size(to->ncols) == 8);
+    ftb_pattern *p = ftb_pattern_new(c->ctx, region.nrows, to->ncols, rowptr, colidx);
+    if (!p || !region.rows)
+        return p;
+    ftb_buffer *numbers = ftb_buffer_new(c->ctx, region.nrows, sizeof(int64_t));
+    if (numbers)
+        memcpy(ftb_buffer_data(numbers), region.rows, (size_t)region.nrows * sizeof(int64_t));
+    return ftb_pattern_whole(ftb_pattern_number(p, to->nrows, numbers));
 }
 
 /* ---- the rule */
-
-/* C without C(I, J). */
-static GrB_Info outside(FtB_Matrix *T, const assign_call *c)
-{
-    const ftb_region region = {c->rows.sorted, c->rows.count, c->columns.sorted, c->columns.count};
-    uint8_t *keep = ftb_new(c->ctx, c->C->pattern->nvals, 1);
-    if (!keep)
-        return ftb_nomem();
-    ftb_mark_outside(c->ctx, keep, c->C->pattern, &region);
-    GrB_Info info = ftb_keep(T, c->ctx, c->C, keep);
-    ftb_delete(keep);
-    return info;
-}
 
 /* Z, of C's dtype and width. */
 static GrB_Info combine(FtB_Matrix *Z, const assign_call *c, FtB_Matrix S)
@@ -132,7 +142,7 @@ static GrB_Info combine(FtB_Matrix *Z, const assign_call *c, FtB_Matrix S)
                            .op = c->C->width > 0 ? c->accum : NULL,
                            .type = c->C->type,
                            .width = c->C->width};
-    GrB_Info info = c->accum ? GrB_SUCCESS : outside(&rest, c);
+    GrB_Info info = c->accum ? GrB_SUCCESS : keep_some(&rest, c, c->C, false);
     if (info != GrB_SUCCESS)
         return info;
     if (rest)
@@ -177,7 +187,7 @@ static GrB_Info assign_matrix(assign_call *c, FtB_Matrix A)
                         (long long)c->columns.count);
     GrB_Info info = check_entries(c, A);
     if (info == GrB_SUCCESS && turn)
-        info = ftb_matrix_transpose(&turned, A);
+        info = ftb_matrix_transpose_listed(&turned, A);
     if (info == GrB_SUCCESS)
         info = place_matrix(&S, c, turned ? turned : A);
     if (info == GrB_SUCCESS)
@@ -206,8 +216,9 @@ static GrB_Info assign_number(assign_call *c, const ftb_assigned *x)
     if (info == GrB_SUCCESS)
         info = ftb_write_check(c->C, c->M, &c->flags, c->accum, x->type, c->C->width);
     if (info == GrB_SUCCESS)
-        info = c->M && !c->flags.complement && !c->M->pattern->multi ? number_by_mask(&S, c, x)
-                                                                     : number_everywhere(&S, c, x);
+        info = c->M && !c->flags.complement && !c->M->pattern->multi
+                   ? number_by_mask(&S, c, x)
+                   : number_matrix(&S, c->ctx, whole_region(c), x);
     if (info == GrB_SUCCESS)
         info = write(c, S);
     FtB_Matrix_free(&S);
@@ -277,7 +288,7 @@ done:
 static GrB_Info begin(assign_call *c, FtB_Arg C, FtB_Arg accum, FtB_Arg I, FtB_Arg J, FtB_Arg desc)
 {
     GrB_Info info;
-    FTB_CHECK(ftb_arg_matrix(&c->C, C, "C", false));
+    FTB_CHECK(ftb_arg_matrix_listed(&c->C, C, "C", false));
     c->ctx = c->C->ctx;
     FTB_CHECK(ftb_arg_descriptor(&c->flags, desc));
     FTB_CHECK(ftb_arg_op(&c->accum, accum, "accum", true));
@@ -312,12 +323,12 @@ GrB_Info FtB_assign(FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB_Arg A, FtB_Arg I, F
         info = assign_vector(&c, M, A);
         goto done;
     }
-    FTB_CHECK(ftb_arg_matrix(&c.M, M, "M", true));
+    FTB_CHECK(ftb_arg_matrix_listed(&c.M, M, "M", true));
     if (ftb_is_number(&x, A)) {
         info = assign_number(&c, &x);
         goto done;
     }
-    FTB_CHECK(ftb_arg_matrix(&matrix, A, "A", false));
+    FTB_CHECK(ftb_arg_matrix_listed(&matrix, A, "A", false));
     info = assign_matrix(&c, matrix);
 done:
     return end(&c, info);
