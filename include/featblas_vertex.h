@@ -108,6 +108,8 @@ typedef struct FtB_Run_options {
     FtB_Way way;         /**< taken where it can be; FTB_WAY_ALL, _SLICES: wherever all are active */
     FILE *explain;       /**< gets a line for every superstep; NULL: nobody wants to know */
     int64_t *supersteps; /**< [out] of FtB_run: how many there were; may be NULL */
+    FtB_Vector frontier; /**< in place of start, a vector of n places: who has an entry there sends in the
+                            first superstep, whatever its value; it is read once. NULL */
 } FtB_Run_options;
 
 /** What a superstep was. */

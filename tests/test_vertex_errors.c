@@ -294,7 +294,7 @@ static void states(void **state)
 
 typedef struct failing {
     FtB_Way way;
-    bool all;
+    enum { ALL, SOME, OF_VECTOR } begins;
     const char *combine;
 } failing;
 
@@ -306,8 +306,11 @@ static GrB_Info run_all(void *arg)
     const int64_t start[] = {3, 0};
     FtB_Matrix A = NULL;
     FtB_Block x = NULL, y = NULL;
+    FtB_Vector v = NULL;
     FtB_Program p = NULL;
     GrB_Info info = FtB_Matrix_build(&A, FTB_FP32, 4, 4, 1, 6, I, J, X, FTB_DUP_SUM, NULL);
+    if (info == GrB_SUCCESS && f->begins == OF_VECTOR)
+        info = FtB_Vector_build(&v, FTB_FP32, 4, 2, start, X, FTB_DUP_ERROR);
     if (info == GrB_SUCCESS)
         info = FtB_Block_new(&x, 4, 2, FTB_FP32);
     if (info == GrB_SUCCESS)
@@ -319,7 +322,10 @@ static GrB_Info run_all(void *arg)
                                                .rounds = 3, .direction = FTB_BOTH));
     if (info == GrB_SUCCESS)
         info = FtB_run(p, A, FTB_STATE("x", x, "y", y),
-                       FTB_RUN_OPTIONS(.way = f->way, .start = {f->all ? NULL : start, f->all ? 0 : 2}));
+                       FTB_RUN_OPTIONS(.way = f->way,
+                                       .start = {f->begins == SOME ? start : NULL, f->begins == SOME ? 2 : 0},
+                                       .frontier = v));
+    FtB_Vector_free(&v);
     FtB_Program_free(&p);
     FtB_Block_free(&x);
     FtB_Block_free(&y);
@@ -376,10 +382,10 @@ static GrB_Info run_urgent(void *arg)
 static void allocations(void **state)
 {
     (void)state;
-    failing cases[] = {{FTB_WAY_PUSH, false, "max : message + edge"},
-                       {FTB_WAY_PULL, false, "max : message + edge"},
-                       {FTB_WAY_ALL, true, "plus : message * edge"},
-                       {FTB_WAY_SLICES, true, "plus : message"}};
+    failing cases[] = {{FTB_WAY_PUSH, SOME, "max : message + edge"},
+                       {FTB_WAY_PULL, OF_VECTOR, "max : message + edge"},
+                       {FTB_WAY_ALL, ALL, "plus : message * edge"},
+                       {FTB_WAY_SLICES, ALL, "plus : message"}};
     for (int c = 0; c < 4; c++)
         fail_every_allocation(run_all, NULL, &cases[c]);
     for (int falls = 0; falls < 2; falls++)

@@ -7,6 +7,7 @@
 #include "core/backend.h"
 #include "plan/vertex_plan.h"
 #include "support/rng.h"
+#include "support/some_vectors.h"
 #include "support/vertex_graphs.h"
 
 #include <math.h>
@@ -164,6 +165,59 @@ static void ends(void **state)
     FtB_Block_free(&empty);
     FtB_Matrix_free(&A);
     FtB_Matrix_free(&none);
+}
+
+/* The entries of a vector in each form begin as the same vertices of a list do, whatever their values. */
+static void frontiers(void **state)
+{
+    (void)state;
+    rng r = rng_new();
+    FtB_Matrix A = large_graph();
+    FtB_Block X[2];
+    FtB_Program program;
+    int64_t *places = malloc(LARGE * sizeof *places), nvals, steps[2];
+    assert_ok(FtB_Program_new(&program,
+                              FTB_PROGRAM(.send = "id", .combine = "plus : message", .apply = "x = received",
+                                          .rounds = 1, .applies = FTB_APPLY_RECEIVERS)));
+    for (int t = 0; t < 9; t++) {
+        FtB_Vector v = rng_vector(&r, FTB_INT8, LARGE, t % 3 == 2 ? 2 : t % 2 ? 0.01 : 0.5);
+        assert_true(force_form(v, t % 3 == 0   ? FTB_VECTOR_LIST
+                                  : t % 3 == 1 ? FTB_VECTOR_BITMAP
+                                               : FTB_VECTOR_DENSE));
+        assert_ok(FtB_Vector_shape(v, NULL, &nvals, NULL));
+        assert_ok(FtB_Vector_tuples(v, places, NULL));
+        for (int n = 0; n < 2; n++) {
+            assert_ok(FtB_Block_new(&X[n], LARGE, 1, FTB_INT64));
+            assert_ok(FtB_run(program, A, FTB_STATE("x", X[n]),
+                              n ? FTB_RUN_OPTIONS(.supersteps = &steps[n], .frontier = v)
+                                : FTB_RUN_OPTIONS(.start = {places, nvals}, .supersteps = &steps[n])));
+        }
+        assert_int_equal(steps[0], steps[1]);
+        assert_memory_equal(block_values(X[0]), block_values(X[1]), LARGE * sizeof(int64_t));
+        FtB_Block_free(&X[1]);
+        assert_fails(
+            GrB_INVALID_VALUE, "start and frontier both",
+            FtB_run(program, A, FTB_STATE("x", X[0]), FTB_RUN_OPTIONS(.start = {places, 1}, .frontier = v)));
+        assert_fails(GrB_INVALID_VALUE, "FtB_components: options: frontier is given",
+                     FtB_components(X[0], A, FTB_RUN_OPTIONS(.frontier = v)));
+        FtB_Vector_free(&v);
+        FtB_Block_free(&X[0]);
+    }
+    FtB_Vector none, other;
+    assert_ok(FtB_Vector_new(&none, FTB_BOOL, LARGE));
+    assert_ok(FtB_Vector_new(&other, FTB_BOOL, LARGE + 1));
+    assert_ok(FtB_Block_new(&X[0], LARGE, 1, FTB_INT64));
+    assert_ok(FtB_run(program, A, FTB_STATE("x", X[0]),
+                      FTB_RUN_OPTIONS(.supersteps = &steps[0], .frontier = none)));
+    assert_int_equal(steps[0], 0);
+    assert_fails(GrB_DIMENSION_MISMATCH, "frontier has 3001 places; expected 3000",
+                 FtB_run(program, A, FTB_STATE("x", X[0]), FTB_RUN_OPTIONS(.frontier = other)));
+    FtB_Vector_free(&none);
+    FtB_Vector_free(&other);
+    FtB_Block_free(&X[0]);
+    FtB_Program_free(&program);
+    FtB_Matrix_free(&A);
+    free(places);
 }
 
 static bool stop(double done, double total, const char *what, void *arg)
@@ -563,6 +617,7 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(semirings_of_all_kinds),
                                        cmocka_unit_test(types_and_columns),
                                        cmocka_unit_test(ends),
+                                       cmocka_unit_test(frontiers),
                                        cmocka_unit_test(cancelled),
                                        cmocka_unit_test(few_are_cheap),
                                        cmocka_unit_test(explained),

@@ -16,7 +16,7 @@ extern "C" {
  * path. @param parents NULL, or n x nsources, INT64: the vertex before v on such a path, the least of those;
  * a source's is itself, and -1 where there is no path. @param A n x n; values do not matter.
  *  @param sources 0 to n - 1, each a column. @param nsources how many. @param options as of FtB_run, but for
- * start.
+ * start and frontier.
  *  @return as FtB_run; GrB_INDEX_OUT_OF_BOUNDS of a source. */
 GrB_Info FtB_bfs(FtB_Block levels, FtB_Block parents, FtB_Matrix A, const int64_t *sources, int64_t nsources,
                  const FtB_Run_options *options);
@@ -35,7 +35,7 @@ GrB_Info FtB_sssp(FtB_Block dist, FtB_Matrix A, const int64_t *sources, int64_t 
 /** Weakly connected components: labels(v) = the least number of a vertex that v is connected with, along
  * entries in either direction. @param labels n x 1, INT64, or INT32 where n allows it. @param A n x n; values
  * do not matter. Of a symmetric A whose transpose was asked for before, most rows are not read.
- *  @param options as of FtB_run, but for start. @return as FtB_run. */
+ *  @param options as of FtB_run, but for start and frontier. @return as FtB_run. */
 GrB_Info FtB_components(FtB_Block labels, FtB_Matrix A, const FtB_Run_options *options);
 
 /** Whose PageRank. */

@@ -93,9 +93,9 @@ GrB_Info ftb_start_at(FtB_Run_options *o, const FtB_Run_options *given, const in
     static const int64_t nobody;
     *o = (FtB_Run_options){.size = 0};
     GrB_Info info = ftb_options_read(o, sizeof *o, given, call, "FTB_RUN_OPTIONS");
-    if (info == GrB_SUCCESS && o->start.at)
-        info =
-            ftb_fail(GrB_INVALID_VALUE, "%s: options: start is given, but the program says who begins", call);
+    if (info == GrB_SUCCESS && (o->start.at || o->frontier))
+        info = ftb_fail(GrB_INVALID_VALUE, "%s: options: %s is given, but the program says who begins", call,
+                        o->start.at ? "start" : "frontier");
     if (info == GrB_SUCCESS && o->supersteps)
         *o->supersteps = 0;
     o->size = sizeof *o;

@@ -1,6 +1,7 @@
 /* Runs of vertex programs: what is given is checked, and texts are compiled once. */
 
 #include "core/options.h"
+#include "core/vector/vector_forms.h"
 #include "expr/tree.h"
 #include "ops/block/blocks.h"
 #include "vertex/run_there.h"
@@ -133,13 +134,9 @@ static GrB_Info check_written(const struct FtB_Run_opaque *r)
 
 /* ---- who begins */
 
-static GrB_Info begin_active(FtB_Run r)
+/* From the caller's list, in any order. */
+static GrB_Info begin_at(FtB_Run r, FtB_Ids start)
 {
-    const FtB_Ids start = r->options.start;
-    r->all = !start.at;
-    r->nactive = r->n;
-    if (r->all)
-        return GrB_SUCCESS;
     if (start.count < 0)
         return ftb_fail(GrB_INVALID_VALUE, "options: start has %lld vertices", (long long)start.count);
     uint64_t *words = ftb_new(r->ctx, start.count, sizeof *words),
@@ -158,9 +155,47 @@ static GrB_Info begin_active(FtB_Run r)
     for (int64_t t = 0; sorted && t < start.count; t++)
         if (t == 0 || sorted[t] != sorted[t - 1])
             r->active[r->nactive++] = (int64_t)sorted[t];
-    r->all = r->nactive == r->n;
     ftb_delete(words);
     ftb_delete(scratch);
+    return info;
+}
+
+/* From the entries of a vector. */
+static GrB_Info begin_in(FtB_Run r, FtB_Vector frontier)
+{
+    GrB_Info info = ftb_arg_vector(&frontier, FTB_ARG(frontier), "options: frontier", false);
+    if (info != GrB_SUCCESS)
+        return info;
+    const ftb_vector *v = &frontier->v;
+    if (v->size != r->n)
+        return ftb_fail(GrB_DIMENSION_MISMATCH,
+                        "options: frontier has %lld places; expected %lld, the vertices", (long long)v->size,
+                        (long long)r->n);
+    r->nactive = v->nvals;
+    if (v->nvals == r->n)
+        return GrB_SUCCESS;
+    r->active = ftb_vertex_need(r->ctx, &r->active_room, v->nvals, sizeof *r->active);
+    if (!r->active)
+        return ftb_nomem();
+    if (v->form == FTB_VECTOR_LIST)
+        memcpy(r->active, v->index, (size_t)v->nvals * sizeof *r->active);
+    else
+        ftb_vector_list(r->ctx, v->present, v->size, r->active);
+    return GrB_SUCCESS;
+}
+
+static GrB_Info begin_active(FtB_Run r)
+{
+    const FtB_Run_options *o = &r->options;
+    GrB_Info info = GrB_SUCCESS;
+    r->nactive = r->n;
+    if (o->start.at && o->frontier)
+        return ftb_fail(GrB_INVALID_VALUE, "options: start and frontier both say who begins");
+    if (o->start.at)
+        info = begin_at(r, o->start);
+    else if (o->frontier)
+        info = begin_in(r, o->frontier);
+    r->all = r->nactive == r->n;
     return info;
 }
 
