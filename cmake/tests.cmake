@@ -173,7 +173,7 @@ endforeach()
 
 # The same tests with every matrix held as a hypersparse one, of those that take it as such, or look at what they get.
 foreach(name test_apply test_select test_ewise test_reduce test_extract test_assign test_mxm test_mxm_arg
-             test_mxv test_complement test_core_graphblas)
+             test_mxv test_complement test_core_graphblas test_softmax test_sddmm_sum)
   string(REPLACE test_ listed_ there ${name})
   add_test(NAME ${there} COMMAND ${name})
   featblas_label(${there} ${PROJECT_SOURCE_DIR}/tests/${name}.c)

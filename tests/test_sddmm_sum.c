@@ -5,6 +5,7 @@
 
 #include "core/core.h"
 #include "core/isa.h"
+#include "support/compare.h"
 #include "support/fail_alloc.h"
 #include "support/rng.h"
 
@@ -95,7 +96,7 @@ static double sum_of(const fixture *f, int64_t i, int64_t j, int64_t h)
 /* Bit for bit: a sum, and perhaps a product. */
 static void check_scores(const fixture *f)
 {
-    const ftb_pattern *p = f->M->pattern;
+    const ftb_pattern *p = all_rows_of(f->M);
     for (int64_t i = 0; i < NROWS; i++)
         for (int64_t e = p->rowptr[i]; e < p->rowptr[i + 1]; e++)
             for (int64_t h = 0; h < f->heads; h++) {
@@ -119,7 +120,7 @@ static void check_sums(FtB_Block X, const double *goal, int64_t heads, double to
 
 static void check_gradients(const fixture *f, const double *old_x, const double *old_y)
 {
-    const ftb_pattern *p = f->M->pattern;
+    const ftb_pattern *p = all_rows_of(f->M);
     double *dx = malloc(NCOLS * 16 * sizeof *dx), *dy = malloc(NROWS * 16 * sizeof *dy);
     double tolerance = f->type == FTB_FP32 ? 1e-5 : 1e-13;
     memcpy(dx, old_x, (size_t)(NCOLS * f->heads) * sizeof *dx);
@@ -226,7 +227,7 @@ static void slope_and_twice(void **state)
         {"slope", FTB_ARG(dS), false}, {"dst", FTB_ARG(f.dY), false}, {"dst", FTB_ARG(again), false}};
     assert_ok((FtB_mxm_grad)(FTB_ARG(f.D), FTB_ARG(s), FTB_ARG(f.Y), FTB_ARG(f.X), FTB_ARG(f.M),
                              FtB_Arg_none(), wanted, 3, FTB_ARG(FTB_DESC_RST1)));
-    const ftb_pattern *p = f.M->pattern;
+    const ftb_pattern *p = all_rows_of(f.M);
     for (int64_t i = 0; i < NROWS; i++)
         for (int64_t e = p->rowptr[i]; e < p->rowptr[i + 1]; e++)
             goal += ftb_get_real(matrix_values(f.D), f.type, e) * fmin(0, sum_of(&f, i, ftb_col(p, e), 0));

@@ -34,7 +34,7 @@ static int64_t group_of(const ftb_pattern *p, int64_t i, int64_t e, FtB_By by)
 /* The largest, and then the sum over each row or column, of (d ? s d : exp(s - largest)). */
 static double *sums(FtB_Matrix A, FtB_Matrix D, FtB_By by, double *most)
 {
-    const ftb_pattern *p = A->pattern;
+    const ftb_pattern *p = all_rows_of(A);
     int64_t n = ftb_max(p->nrows, p->ncols), w = A->width;
     double *sum = calloc((size_t)(n * w + 1), sizeof *sum);
     for (int64_t t = 0; t < n * w; t++)
@@ -55,7 +55,7 @@ static double *sums(FtB_Matrix A, FtB_Matrix D, FtB_By by, double *most)
 
 static void check(FtB_Matrix S, FtB_Matrix A, FtB_Matrix D, FtB_By by, double tolerance)
 {
-    const ftb_pattern *p = A->pattern;
+    const ftb_pattern *p = all_rows_of(A);
     double *most = malloc(sizeof *most * (size_t)(ftb_max(p->nrows, p->ncols) * A->width + 1));
     double *sum = sums(A, D, by, most);
     assert_ptr_equal(S->pattern, p);

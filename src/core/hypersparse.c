@@ -204,9 +204,9 @@ GrB_Info ftb_pattern_all_rows(ftb_pattern *p, const char *name)
     char bytes[FTB_WORDS];
     return ftb_wrap_error(
         info,
-        "%s (%lld x %lld, %lld entries) is hypersparse, and this call wants %s of row pointers; FtB_mxm of "
-        "two matrices or with a vector, FtB_apply, FtB_select, FtB_eWiseAdd, FtB_eWiseMult, FtB_reduce to a "
-        "vector or a number, FtB_extract, FtB_assign and FtB_transpose do without: ",
+        "%s (%lld x %lld, %lld entries) is hypersparse, and this call wants %s of row pointers; FtB_mxm "
+        "without a block as mask, FtB_apply, FtB_select, FtB_eWiseAdd, FtB_eWiseMult, FtB_reduce to a vector "
+        "or a number, FtB_extract, FtB_assign, FtB_transpose and FtB_softmax do without: ",
         name, (long long)p->nrows, (long long)p->ncols, (long long)p->nvals,
         ftb_bytes_text(bytes, ((double)p->nrows + 1) * sizeof(int64_t)));
 }

@@ -58,6 +58,7 @@ ftb_sddmm_facts ftb_sddmm_facts_of(const ftb_sddmm_product *s, int threads)
     ftb_sddmm_facts facts = {.nrows = s->p->nrows,
                              .ncols = s->p->ncols,
                              .nvals = s->p->nvals,
+                             .all_rows = s->p->all_rows,
                              .source_bytes = values * size,
                              .row_bytes = values * size,
                              .entry_bytes = s->heads * size,

@@ -486,6 +486,24 @@ GrB_Info ftb_message_indices(ftb_message *m, ftb_pattern *p, bool transposed, co
     return info;
 }
 
+GrB_Info ftb_message_number(ftb_message *m, ftb_side side, const int64_t *numbers, int64_t all,
+                            const char *what)
+{
+    for (int f = 0; f < m->nfeeds; f++) {
+        ftb_feed *feed = &m->feeds[f];
+        const bool operand = f >= m->nbound && (feed->data || feed->owner);
+        if (feed->side != side || feed->degree || operand)
+            continue;
+        if (feed->data && feed->nrows < all)
+            return ftb_fail(
+                GrB_DIMENSION_MISMATCH,
+                "semiring: '%s' has %lld rows; expected one for each of the %lld %s of the matrix",
+                feed->name, (long long)feed->nrows, (long long)all, what);
+        feed->at = numbers;
+    }
+    return GrB_SUCCESS;
+}
+
 /* ---- types */
 
 GrB_Info ftb_message_compile(ftb_message_type *type, ftb_program **program, const ftb_message *m)

@@ -83,6 +83,10 @@ GrB_Info ftb_message_values(ftb_message *m, const char *name, FtB_Matrix A, cons
  * at: entry x of p is entry at[x] of the text's; NULL: the same. Checks that every name is known and every
  * indexed block has rows enough. p outlives the message. */
 GrB_Info ftb_message_indices(ftb_message *m, ftb_pattern *p, bool transposed, const int64_t *at);
+/* Of rows (FTB_SIDE_ROW) or columns that are numbered (core/hypersparse.h): all that is read by them, but for
+ * operands, is read by number, of which there are `all`. After ftb_message_indices. */
+GrB_Info ftb_message_number(ftb_message *m, ftb_side side, const int64_t *numbers, int64_t all,
+                            const char *what);
 /* Heads of a further operand of the call, which no text can read. Before ftb_message_indices. */
 GrB_Info ftb_message_heads(ftb_message *m, const char *name, int64_t heads);
 /* Asks for what the feeds are over on the host, for reading: before anything runs over them there, unless the

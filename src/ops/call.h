@@ -27,7 +27,7 @@ GrB_Info ftb_call_ask(const ftb_call *call);
 /* Releases; `info` is what the call returns, FTB_CANCELLED clears the flag. */
 GrB_Info ftb_call_end(ftb_call *call, GrB_Info info);
 
-/* *T: the entries of A whose byte in keep[] is not 0. (select.c) */
+/* *T: the entries of A, whose rows may be listed or numbered, whose byte in keep[] is not 0. (select.c) */
 GrB_Info ftb_keep(FtB_Matrix *T, FtB_Context ctx, FtB_Matrix A, const uint8_t *keep);
 
 #endif

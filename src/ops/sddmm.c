@@ -2,7 +2,10 @@
  *
  * The result has M's pattern, or what a valued mask admits of it; into an empty C, and under replace, it
  * becomes C without a merge, so that a structural mask's pattern is shared. Otherwise the write rule of
- * matrices applies. */
+ * matrices applies.
+ *
+ * Where the mask lists its rows (core/hypersparse.h), the host takes those rows of A, and of B, that meet an
+ * entry. */
 #include "ops/sddmm.h"
 
 #include "core/watch.h"
@@ -21,6 +24,8 @@ typedef struct sddmm_call {
     ftb_flags flags;
     FtB_Matrix admitted; /* M, or what a valued M admits of it */
     FtB_Matrix filtered; /* ours, the same */
+    ftb_pattern *p;    /* its entries; where rows are listed, those rows, and columns, that have some: then */
+    FtB_Block held[2]; /* ours: A and B of these */
     ftb_message message;
     ftb_message_type type;
 } sddmm_call;
@@ -60,9 +65,9 @@ static GrB_Info read_slots(sddmm_call *c, FtB_Arg C, FtB_Arg M, FtB_Arg accum, F
         return ftb_fail(GrB_NULL_POINTER,
                         "M is NULL; a product of two blocks is computed where a mask has entries: expected "
                         "an FtB_Matrix");
-    FTB_CHECK(ftb_arg_matrix_anywhere(&c->C, C, "C", false));
+    FTB_CHECK(ftb_arg_matrix_listed_anywhere(&c->C, C, "C", false));
     c->ctx = c->C->ctx;
-    FTB_CHECK(ftb_arg_matrix_anywhere(&c->M, M, "M", false));
+    FTB_CHECK(ftb_arg_matrix_listed_anywhere(&c->M, M, "M", false));
     FTB_CHECK(ftb_arg_block_anywhere(&c->A, A, "A", false));
     FTB_CHECK(ftb_arg_block_anywhere(&c->B, B, "B", false));
     FTB_CHECK(ftb_arg_descriptor(&c->flags, desc));
@@ -94,6 +99,23 @@ static GrB_Info admit(sddmm_call *c)
         c->admitted = c->filtered;
     }
     ftb_delete(keep);
+    return info;
+}
+
+/* The admitted entries, by all rows, or by those that have some. */
+static GrB_Info hold_rows(sddmm_call *c)
+{
+    GrB_Info info;
+    FTB_CHECK(admit(c));
+    c->p = c->admitted->pattern;
+    if (!c->p->listed || ftb_device(c->ctx))
+        return ftb_pattern_all_rows(c->p, "M");
+    FTB_CHECK(ftb_pattern_both(c->p->listed, &c->p));
+    FTB_CHECK(ftb_block_pick(&c->held[0], c->A, c->p->numbers, c->p->nrows, "A"));
+    FTB_CHECK(ftb_block_pick(&c->held[1], c->B, c->p->columns, c->p->ncols, "B"));
+    c->A = c->held[0];
+    c->B = c->held[1];
+done:
     return info;
 }
 
@@ -136,7 +158,11 @@ static GrB_Info make_message(sddmm_call *c)
     FTB_CHECK(add_operand(c, "dst", FTB_SIDE_ROW, c->A));
     FTB_CHECK(add_operand(c, "src", FTB_SIDE_COL, c->B));
     FTB_CHECK(ftb_message_values(m, "edge", c->admitted, NULL));
-    FTB_CHECK(ftb_message_indices(m, c->admitted->pattern, false, NULL));
+    FTB_CHECK(ftb_message_indices(m, c->p, false, NULL));
+    if (c->p->numbers) {
+        FTB_CHECK(ftb_message_number(m, FTB_SIDE_ROW, c->p->numbers, c->p->all_rows, "rows"));
+        FTB_CHECK(ftb_message_number(m, FTB_SIDE_COL, c->p->columns, c->C->pattern->ncols, "columns"));
+    }
     ftb_message_argument(m, "dst", "A");
     ftb_message_argument(m, "src", "B");
     ftb_message_argument(m, "edge", "M");
@@ -176,7 +202,7 @@ static GrB_Info ask(const sddmm_call *c)
 /* T: the messages, as a matrix over the admitted entries. */
 static GrB_Info compute(FtB_Matrix *T, const sddmm_call *c)
 {
-    ftb_pattern *p = c->admitted->pattern;
+    ftb_pattern *p = c->p;
     int64_t width = c->message.heads * c->type.width, count;
     *T = NULL;
     if (__builtin_mul_overflow(p->nvals, width, &count))
@@ -201,13 +227,15 @@ static GrB_Info compute(FtB_Matrix *T, const sddmm_call *c)
         ftb_buffer_release(made);
         return info;
     }
-    return ftb_matrix_make(T, c->ctx, c->type.message, width, ftb_pattern_retain(p), made);
+    return ftb_matrix_make(T, c->ctx, c->type.message, width, ftb_pattern_retain(c->admitted->pattern), made);
 }
 
 static GrB_Info end_call(sddmm_call *c, GrB_Info info)
 {
     ftb_message_clear(&c->message);
     FtB_Matrix_free(&c->filtered);
+    FtB_Block_free(&c->held[0]);
+    FtB_Block_free(&c->held[1]);
     FtB_Semiring_free(&c->semiring);
     FtB_Op_free(&c->accum);
     if (info == FTB_CANCELLED)
@@ -221,10 +249,10 @@ GrB_Info ftb_sddmm(FtB_Arg C, FtB_Arg M, FtB_Arg accum, FtB_Arg semiring, FtB_Ar
     FtB_Matrix T = NULL;
     GrB_Info info;
     FTB_CHECK(read_slots(&c, C, M, accum, semiring, A, B, desc));
-    FTB_CHECK(admit(&c));
+    FTB_CHECK(hold_rows(&c));
     FTB_CHECK(make_message(&c));
     if (replaces_values(&c) && !wraps(&c) &&
-        ftb_sddmm_over(&info, c.C->values, &c.message, &c.type, c.admitted->pattern, c.flags.plan))
+        ftb_sddmm_over(&info, c.C->values, &c.message, &c.type, c.p, c.flags.plan))
         goto done;
     FTB_CHECK(compute(&T, &c));
     if (becomes(&c))
@@ -244,12 +272,12 @@ GrB_Info ftb_sddmm_plan_call(FtB_Plan *plan, FtB_Arg C, FtB_Arg M, FtB_Arg accum
     sddmm_call c = {0};
     GrB_Info info;
     FTB_CHECK(read_slots(&c, C, M, accum, semiring, A, B, desc));
-    FTB_CHECK(admit(&c));
+    FTB_CHECK(hold_rows(&c));
     FTB_CHECK(make_message(&c));
     if (effort == FTB_MEASURE)
         FTB_CHECK(ask(&c));
     const bool there = replaces_values(&c) && !wraps(&c) && ftb_sddmm_leaves(&c.message, &c.type);
-    info = ftb_sddmm_make_plan(plan, &c.message, &c.type, c.admitted->pattern, c.flags.plan, effort, there);
+    info = ftb_sddmm_make_plan(plan, &c.message, &c.type, c.p, c.flags.plan, effort, there);
     if (info == GrB_SUCCESS)
         ftb_plan_place_message(*plan, there, &c.message, NULL);
 done:

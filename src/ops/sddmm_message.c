@@ -166,6 +166,7 @@ static GrB_Info plan_program(ftb_any_plan *plan, ftb_any_facts *any, const ftb_m
 {
     ftb_sddmm_facts facts = {.nrows = p->nrows,
                              .ncols = p->ncols,
+                             .all_rows = p->all_rows,
                              .nvals = p->nvals,
                              .entry_bytes = m->heads * type->width * (int64_t)FtB_Type_size(type->message),
                              .memory_left = ftb_memory_left(m->ctx),

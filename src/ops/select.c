@@ -12,12 +12,10 @@
 
 GrB_Info ftb_keep(FtB_Matrix *T, FtB_Context ctx, FtB_Matrix A, const uint8_t *keep)
 {
-    ftb_pattern *p = A->pattern, *pattern;
+    ftb_pattern *p = ftb_pattern_rows(A->pattern), *pattern;
     ftb_buffer *rowptr = NULL, *colidx = NULL, *values = NULL;
-    GrB_Info info = ftb_pattern_all_rows(p, "the matrix");
+    GrB_Info info;
     *T = NULL;
-    if (info != GrB_SUCCESS)
-        return info;
     if (!(rowptr = ftb_buffer_new(ctx, p->nrows + 1, sizeof(int64_t))))
         return ftb_nomem();
     ftb_kept w = {.ctx = ctx, .p = p, .keep = keep, .rowptr = ftb_buffer_data(rowptr)};
@@ -38,6 +36,8 @@ GrB_Info ftb_keep(FtB_Matrix *T, FtB_Context ctx, FtB_Matrix A, const uint8_t *k
         pattern->multi = p->multi;
     info = ftb_matrix_make(T, ctx, A->type, A->width, pattern, values);
     values = NULL;
+    if (info == GrB_SUCCESS && (info = ftb_matrix_whole(*T)) != GrB_SUCCESS)
+        FtB_Matrix_free(T);
 done:
     ftb_buffer_release(rowptr);
     ftb_buffer_release(colidx);

@@ -1,6 +1,7 @@
 /* S = softmax of A's entries over rows or columns, and its gradient: arguments, and where it is run.
  *
- * FP64 where an operand has more than FP32 holds, else FP32; what has another type is cast on the host. */
+ * FP64 where an operand has more than FP32 holds, else FP32; what has another type is cast on the host. Where
+ * rows are listed (core/hypersparse.h), these are all that there is. */
 #include "core/watch.h"
 #include "cpu/softmax_run.h"
 #include "ops/backends.h"
@@ -89,12 +90,14 @@ static GrB_Info normalise_all(FtB_Matrix S, FtB_Matrix A, FtB_Matrix D, FtB_By b
     ftb_buffer *in = NULL, *d = NULL, *out = NULL;
     bool wide = needs_fp64(S->type) || needs_fp64(A->type) || (D && needs_fp64(D->type));
     ftb_softmax_product s = {.ctx = S->ctx,
-                             .p = A->pattern,
+                             .p = ftb_pattern_rows(A->pattern),
                              .heads = A->width,
                              .type = wide ? FTB_FP64 : FTB_FP32,
                              .gradient = D != NULL};
-    if (by == FTB_BY_COLUMN)
-        FTB_CHECK(ftb_pattern_transpose(A->pattern, &s.p, &s.from));
+    if (by == FTB_BY_COLUMN) {
+        FTB_CHECK(ftb_pattern_transpose_listed(A->pattern, &s.p, &s.from));
+        s.p = ftb_pattern_rows(s.p);
+    }
     FTB_CHECK(values_as(&in, A, s.type));
     if (D)
         FTB_CHECK(values_as(&d, D, s.type));
@@ -132,8 +135,8 @@ GrB_Info FtB_softmax(FtB_Arg S, FtB_Arg A, FtB_By by)
 {
     FtB_Matrix out, in;
     GrB_Info info;
-    FTB_CHECK(ftb_arg_matrix_anywhere(&out, S, "S", false));
-    FTB_CHECK(ftb_arg_matrix_anywhere(&in, A, "A", false));
+    FTB_CHECK(ftb_arg_matrix_listed_anywhere(&out, S, "S", false));
+    FTB_CHECK(ftb_arg_matrix_listed_anywhere(&in, A, "A", false));
     FTB_CHECK(check_operand(in, "A"));
     FTB_CHECK(check_output(out, "S", in));
     FTB_CHECK(check_by(by));
@@ -146,9 +149,9 @@ GrB_Info FtB_softmax_grad(FtB_Arg dA, FtB_Arg S, FtB_Arg dS, FtB_By by)
 {
     FtB_Matrix out, in, d;
     GrB_Info info;
-    FTB_CHECK(ftb_arg_matrix_anywhere(&out, dA, "dA", false));
-    FTB_CHECK(ftb_arg_matrix_anywhere(&in, S, "S", false));
-    FTB_CHECK(ftb_arg_matrix_anywhere(&d, dS, "dS", false));
+    FTB_CHECK(ftb_arg_matrix_listed_anywhere(&out, dA, "dA", false));
+    FTB_CHECK(ftb_arg_matrix_listed_anywhere(&in, S, "S", false));
+    FTB_CHECK(ftb_arg_matrix_listed_anywhere(&d, dS, "dS", false));
     FTB_CHECK(check_operand(in, "S"));
     FTB_CHECK(check_output(out, "dA", in));
     FTB_CHECK(check_by(by));

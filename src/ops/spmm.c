@@ -1,17 +1,23 @@
-/* C<M> = accum(C, A (x) B), A sparse, B and C feature blocks: arguments, plan, run, write rule. */
+/* C<M> = accum(C, A (x) B), A sparse, B and C feature blocks: arguments, plan, run, write rule.
+ *
+ * Where A lists its rows (core/hypersparse.h), the host computes those alone, of the rows of B that meet an
+ * entry, in blocks of their own, whose rows then go to C. */
 #include "ops/spmm.h"
 #include "ops/block/block_map.h"
 #include "ops/merge.h"
 #include "ops/plan_object.h"
 
 typedef struct call {
-    FtB_Block C, E, M; /* E: winning entries, or NULL */
+    FtB_Block C, E, M;  /* E: winning entries, or NULL */
+    FtB_Block whole[2]; /* C and E as they were given, where rows are listed; else the same */
+    FtB_Block held[3];  /* then ours: C, E and B of the rows and columns that have entries */
     FtB_Op accum;
     FtB_Matrix A;
     FtB_Block B;
     ftb_flags flags;
     FtB_Context ctx;
-    ftb_pattern *p;        /* of A, or of A' */
+    ftb_pattern *p;        /* of A, or of A', or what is held of it */
+    int64_t ncolumns;      /* of all of it */
     const int64_t *from;   /* A' where entries are told apart: entry of A; else NULL */
     FtB_Semiring semiring; /* whose bound blocks the message reads */
     ftb_message message;
@@ -41,28 +47,55 @@ static GrB_Info read_slots(call *c, FtB_Arg C, FtB_Arg E, FtB_Arg M, FtB_Arg acc
     FTB_CHECK(ftb_arg_block_anywhere(&c->C, C, "C", false));
     FTB_CHECK(ftb_arg_block_anywhere(&c->E, E, "E", true));
     FTB_CHECK(ftb_arg_block(&c->M, M, "M", true));
-    FTB_CHECK(ftb_arg_matrix_anywhere(&c->A, A, "A", false));
+    FTB_CHECK(ftb_arg_matrix_listed_anywhere(&c->A, A, "A", false));
     FTB_CHECK(ftb_arg_block_anywhere(&c->B, B, "B", false));
     FTB_CHECK(ftb_arg_op(&c->accum, accum, "accum", true));
     c->ctx = c->C->ctx;
     c->device = may_leave(c) ? ftb_device(c->ctx) : NULL;
     c->p = c->A->pattern;
+    c->whole[0] = c->C;
+    c->whole[1] = c->E;
     if (c->flags.transpose1) {
         info = ftb_fail(GrB_INVALID_VALUE, "B: sparse x block does not read B transposed");
         goto done;
     }
     if (c->flags.transpose0)
-        FTB_CHECK(ftb_pattern_transpose(c->A->pattern, &c->p, NULL));
+        FTB_CHECK(ftb_pattern_transpose_listed(c->A->pattern, &c->p, NULL));
     if (c->B->nrows != c->p->ncols) {
         info = ftb_fail(GrB_DIMENSION_MISMATCH, "B: %lld x %lld; expected %lld rows, the columns of A%s",
                         (long long)c->B->nrows, (long long)c->B->ncols, (long long)c->p->ncols,
                         c->flags.transpose0 ? "'" : "");
         goto done;
     }
+    c->ncolumns = c->p->ncols;
     if (c->C->nrows != c->p->nrows)
         info = ftb_fail(GrB_DIMENSION_MISMATCH, "C: %lld x %lld; expected %lld rows, those of A%s",
                         (long long)c->C->nrows, (long long)c->C->ncols, (long long)c->p->nrows,
                         c->flags.transpose0 ? "'" : "");
+done:
+    return info;
+}
+
+/* A block without columns, into one without: nothing is computed, whatever the message. */
+static bool without_columns(const call *c) { return c->B->ncols == 0 && c->C->ncols == 0; }
+
+/* The rows that are computed: those that are listed, where the host does all that there is; else all. */
+static GrB_Info hold_rows(call *c)
+{
+    ftb_pattern *both;
+    GrB_Info info;
+    if (!c->p->listed || c->M || c->flags.complement || c->device || without_columns(c))
+        return ftb_pattern_all_rows(c->p, c->flags.transpose0 ? "the transpose" : "A");
+    FTB_CHECK(ftb_pattern_both(c->p->listed, &both));
+    FTB_CHECK(c->accum ? ftb_block_pick(&c->held[0], c->C, both->numbers, both->nrows, "C")
+                       : FtB_Block_new(&c->held[0], both->nrows, c->C->ncols, c->C->type));
+    if (c->E)
+        FTB_CHECK(FtB_Block_new(&c->held[1], both->nrows, c->E->ncols, c->E->type));
+    FTB_CHECK(ftb_block_pick(&c->held[2], c->B, both->columns, both->ncols, "B"));
+    c->C = c->held[0];
+    c->E = c->held[1];
+    c->B = c->held[2];
+    c->p = both;
 done:
     return info;
 }
@@ -80,6 +113,7 @@ static bool reads_entries(const call *c)
 static GrB_Info make_message(call *c, FtB_Arg semiring)
 {
     static const char *const operands[] = {"a", "edge", "b", "src", NULL};
+    ftb_pattern *transpose; /* p, or what it is held of */
     GrB_Info info;
     FTB_CHECK(ftb_arg_semiring(&c->semiring, semiring, "semiring"));
     FTB_CHECK(ftb_message_new(&c->message, c->ctx, c->semiring, operands));
@@ -91,11 +125,15 @@ static GrB_Info make_message(call *c, FtB_Arg semiring)
     }
     c->repeated = c->semiring->domain && !ftb_message_reads(&c->message, "src");
     if (c->flags.transpose0 && reads_entries(c))
-        FTB_CHECK(ftb_pattern_transpose(c->A->pattern, &c->p, &c->from));
+        FTB_CHECK(ftb_pattern_transpose_listed(c->A->pattern, &transpose, &c->from));
     /* GraphBLAS's semirings know no heads; of what they do not read, one value stands for all columns. */
     FTB_CHECK(ftb_message_block(&c->message, "src", FTB_SIDE_COL, c->B, c->repeated ? 1 : c->B->heads));
     FTB_CHECK(ftb_message_values(&c->message, "edge", c->A, c->from));
     FTB_CHECK(ftb_message_indices(&c->message, c->p, false, c->from));
+    if (c->p->numbers) {
+        FTB_CHECK(ftb_message_number(&c->message, FTB_SIDE_ROW, c->p->numbers, c->p->all_rows, "rows"));
+        FTB_CHECK(ftb_message_number(&c->message, FTB_SIDE_COL, c->p->columns, c->ncolumns, "columns"));
+    }
     ftb_message_argument(&c->message, "src", "B");
     ftb_message_argument(&c->message, "edge", "A");
     if (c->message.reducer.arg)
@@ -115,14 +153,12 @@ static GrB_Info check_winners(const call *c)
                         ftb_monoid_name(monoid));
     if (c->E->type != FTB_INT64)
         return ftb_fail(GrB_DOMAIN_MISMATCH, "E: dtype %s; expected INT64", FtB_Type_name(c->E->type));
-    if (ftb_block_alias(c->E, c->C) != FTB_ALIAS_NONE)
+    if (ftb_block_alias(c->whole[1], c->whole[0]) != FTB_ALIAS_NONE)
         return ftb_fail(GrB_INVALID_VALUE, "E: shares memory with C");
-    GrB_Info info = ftb_block_write_check(c->E, c->M, &c->flags, NULL, c->p->nrows, c->ncols, FTB_INT64);
+    GrB_Info info =
+        ftb_block_write_check(c->whole[1], c->M, &c->flags, NULL, ftb_rows_in_all(c->p), c->ncols, FTB_INT64);
     return info == GrB_SUCCESS ? info : ftb_wrap_error(info, "E: ");
 }
-
-/* A block without columns, into one without: nothing is computed, whatever the message. */
-static bool without_columns(const call *c) { return c->B->ncols == 0 && c->C->ncols == 0; }
 
 static GrB_Info take_plan(ftb_spmm_request *request, FtB_Plan plan)
 {
@@ -156,7 +192,8 @@ static GrB_Info prepare_call(call *c, FtB_Arg semiring)
     c->repeated = c->repeated && c->ncols == 1;
     if (c->repeated)
         c->ncols = c->B->ncols;
-    info = ftb_block_write_check(c->C, c->M, &c->flags, c->accum, c->p->nrows, c->ncols, c->type);
+    info = ftb_block_write_check(c->whole[0], c->M, &c->flags, c->accum, ftb_rows_in_all(c->p), c->ncols,
+                                 c->type);
     if (info != GrB_SUCCESS) {
         info = ftb_wrap_error(info, "C: ");
         goto done;
@@ -289,10 +326,23 @@ static GrB_Info end_call(call *c, GrB_Info info)
     ftb_delete(c->result.owned);
     ftb_delete(c->result.arg);
     ftb_delete(c->rows);
+    for (int n = 0; n < 3; n++)
+        FtB_Block_free(&c->held[n]);
     ftb_message_clear(&c->message);
     FtB_Semiring_free(&c->semiring);
     FtB_Op_free(&c->accum);
     return info;
+}
+
+/* What is held goes to C and E; rows without entries become what they are of any matrix. */
+static GrB_Info put_back(const call *c)
+{
+    const double none = -1;
+    GrB_Info info = c->E ? ftb_buffer_ask_as(c->whole[1]->owner, FTB_UPDATE, "E") : GrB_SUCCESS;
+    if (info == GrB_SUCCESS)
+        info = ftb_block_put_back(c->whole[0], c->C, c->p->numbers, c->accum ? NULL : &c->flags.fill, "C");
+    return info == GrB_SUCCESS && c->E ? ftb_block_put_back(c->whole[1], c->E, c->p->numbers, &none, "E")
+                                       : info;
 }
 
 GrB_Info ftb_spmm(FtB_Arg C, FtB_Arg E, FtB_Arg M, FtB_Arg accum, FtB_Arg semiring, FtB_Arg A, FtB_Arg B,
@@ -301,6 +351,7 @@ GrB_Info ftb_spmm(FtB_Arg C, FtB_Arg E, FtB_Arg M, FtB_Arg accum, FtB_Arg semiri
     call c = {0};
     GrB_Info info;
     FTB_CHECK(read_slots(&c, C, E, M, accum, A, B, desc));
+    FTB_CHECK(hold_rows(&c));
     if (without_columns(&c)) {
         info = do_nothing(&c, semiring);
         goto done;
@@ -321,6 +372,8 @@ GrB_Info ftb_spmm(FtB_Arg C, FtB_Arg E, FtB_Arg M, FtB_Arg accum, FtB_Arg semiri
     else if (!c.E)
         info = ftb_block_write(c.C, c.M, &c.flags, c.accum, c.result.values, c.result.type, c.result.ld,
                                c.p->rowptr);
+    if (info == GrB_SUCCESS && c.p->numbers)
+        info = put_back(&c);
 done:
     return end_call(&c, info);
 }
@@ -331,6 +384,7 @@ GrB_Info ftb_spmm_plan_call(FtB_Plan *plan, FtB_Arg C, FtB_Arg M, FtB_Arg accum,
     call c = {0};
     GrB_Info info;
     FTB_CHECK(read_slots(&c, C, (FtB_Arg){0}, M, accum, A, B, desc));
+    FTB_CHECK(hold_rows(&c));
     if (without_columns(&c)) {
         FTB_CHECK(do_nothing(&c, semiring));
     } else {

@@ -27,6 +27,7 @@ ftb_spmm_facts ftb_spmm_facts_of(const ftb_spmm_request *request, const ftb_spmm
     ftb_spmm_facts facts = {.nrows = p->nrows,
                             .ncols = p->ncols,
                             .nvals = p->nvals,
+                            .all_rows = p->all_rows,
                             .listed = request->rows ? request->nlisted : p->nrows,
                             .entries = listed_entries(request),
                             .features = features,

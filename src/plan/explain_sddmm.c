@@ -15,6 +15,9 @@ static void operation(const ftb_sddmm_facts *f, FILE *file)
             f->attention ? "softmax(S<A> = Q K') V" : "S<A> = Y X'", (long long)f->nrows, (long long)f->ncols,
             (long long)f->nvals, (long long)f->features, (long long)f->heads, f->heads == 1 ? "" : "s",
             f->kernel);
+    if (f->all_rows > 0)
+        fprintf(file, "hypersparse      A lists %lld of %lld rows, whose entries meet %lld rows of X\n",
+                (long long)f->nrows, (long long)f->all_rows, (long long)f->ncols);
 }
 
 static const char *mark(const ftb_sddmm_plan *plan) { return ftb_origin_mark(plan->origin, asked(plan)); }

@@ -15,6 +15,7 @@
 /* What is known about the operands. */
 typedef struct ftb_sddmm_facts {
     int64_t nrows, ncols, nvals;
+    int64_t all_rows; /* of the matrix, if it lists these; else 0 */
     ftb_degrees degrees;
     int64_t source_bytes;    /* of what an entry reads of its source's row */
     int64_t row_bytes;       /* of what a visit reads and writes for its row */

@@ -190,6 +190,9 @@ void ftb_explain_spmm(const ftb_spmm_plan *plan, const ftb_spmm_facts *f, const 
     fprintf(file, "operation        C[%lld x %lld] = A[%lld entries] x X[%lld x %lld], kernel %s\n",
             (long long)f->nrows, (long long)f->features, (long long)f->nvals, (long long)f->ncols,
             (long long)f->features, f->kernel);
+    if (f->all_rows > 0)
+        fprintf(file, "hypersparse      A lists %lld of %lld rows, whose entries meet %lld rows of X\n",
+                (long long)f->nrows, (long long)f->all_rows, (long long)f->ncols);
     fprintf(file, "machine          ");
     ftb_machine_print(machine, file);
     fputc('\n', file);

@@ -24,6 +24,7 @@ typedef enum ftb_spmm_slices { FTB_NO_SLICES, FTB_SLICES_ASKED, FTB_SLICES } ftb
 /* What is known about the operands. */
 typedef struct ftb_spmm_facts {
     int64_t nrows, ncols, nvals; /* of the pattern that is walked */
+    int64_t all_rows;            /* of the matrix, if it lists these; else 0 */
     int64_t listed;              /* rows wanted under a mask; nrows if all are */
     int64_t entries;             /* in the rows wanted */
     int64_t features;            /* of a row of the result */

@@ -2,6 +2,7 @@
 
 #include "core/core.h"
 #include "support/check.h"
+#include "support/compare.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -93,7 +94,7 @@ static bool is_real(const ref_spmm_case *c, FtB_Matrix A, FtB_Block X, FtB_Block
 static double reduce(const ref_spmm_case *c, FtB_Matrix A, bool transpose, FtB_Block X, FtB_Block D,
                      int64_t i, int64_t f, int64_t heads, int64_t *count, int64_t *winner)
 {
-    const ftb_pattern *p = A->pattern;
+    const ftb_pattern *p = all_rows_of(A);
     int64_t width = X->ncols / heads, nwalked = transpose ? p->nrows : 1;
     double h = strcmp(c->reducer, "times") == 0 ? 1 : 0;
     *count = 0;

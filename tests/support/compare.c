@@ -14,6 +14,12 @@ static const ftb_pattern *rows_of(FtB_Matrix A)
     return A->pattern->rowptr ? A->pattern : A->pattern->listed;
 }
 
+const ftb_pattern *all_rows_of(FtB_Matrix A)
+{
+    assert_ok(ftb_pattern_all_rows(A->pattern, "A"));
+    return A->pattern;
+}
+
 void assert_valid(FtB_Matrix A, bool multi)
 {
     assert_non_null(A);

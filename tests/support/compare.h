@@ -6,6 +6,8 @@
 
 /* Row pointers rise from 0 to nvals; columns are in range and ascend (strictly, unless `multi`). */
 void assert_valid(FtB_Matrix A, bool multi);
+/* A's pattern, with row pointers of all rows. */
+const struct ftb_pattern *all_rows_of(FtB_Matrix A);
 /* Same shape, width, dtype, pattern and value bits. */
 void assert_same(FtB_Matrix A, FtB_Matrix B);
 /* Same shape, width and pattern; values agree to |a - b| <= tolerance * max(1, |a|, |b|), or are both NaN. */

@@ -98,6 +98,15 @@ void ftb_rows_fill(FtB_Context ctx, const ftb_plain_rows *x, double value)
     }
 }
 
+void ftb_rows_return(FtB_Context ctx, const ftb_plain_rows *to, const ftb_plain_rows *x,
+                     const int64_t *numbers)
+{
+    const size_t bytes = (size_t)x->ncols * FtB_Type_size(x->type);
+#pragma omp parallel for schedule(static) num_threads(ftb_threads_for_values(ctx, x->nrows * x->ncols))
+    for (int64_t r = 0; r < x->nrows; r++)
+        memcpy(row_of(to, numbers[r]), row_of(x, r), bytes);
+}
+
 void ftb_rows_fill_empty(FtB_Context ctx, const ftb_plain_rows *x, const int64_t *rowptr, double value)
 {
     uint64_t cell = 0;

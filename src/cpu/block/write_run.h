@@ -21,6 +21,9 @@ void ftb_rows_wrap(FtB_Context ctx, const ftb_plain_rows *x, FtB_Type domain);
 void ftb_rows_fill(FtB_Context ctx, const ftb_plain_rows *x, double value);
 /* Rows without entries become `value`, cast. */
 void ftb_rows_fill_empty(FtB_Context ctx, const ftb_plain_rows *x, const int64_t *rowptr, double value);
+/* Row numbers[r] of `to`, each once, becomes row r of x, of the same type. */
+void ftb_rows_return(FtB_Context ctx, const ftb_plain_rows *to, const ftb_plain_rows *x,
+                     const int64_t *numbers);
 /* x, cast, and zeros in the rows of `to` behind those of x; or `to` with x added to its rows, in FP64. */
 void ftb_rows_put(FtB_Context ctx, const ftb_plain_rows *to, const ftb_plain_rows *x, bool add);
 /* admitted[i]: 1 where a mask of one column admits row i, else 0. */

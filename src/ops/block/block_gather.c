@@ -190,3 +190,41 @@ GrB_Info FtB_scatter(FtB_Arg Y, FtB_Arg accum, FtB_Arg X, const int64_t *rows, i
 done:
     return finish(&c, info);
 }
+
+/* ---- rows that a matrix lists */
+
+GrB_Info ftb_block_pick(FtB_Block *Y, FtB_Block X, const int64_t *numbers, int64_t count, const char *name)
+{
+    GrB_Info info = ftb_buffer_ask_as(X->owner, FTB_READ, name);
+    *Y = NULL;
+    if (info == GrB_SUCCESS)
+        info = FtB_Block_new(Y, count, X->ncols, X->type);
+    if (info != GrB_SUCCESS)
+        return info;
+    (*Y)->heads = X->heads;
+    return ftb_gather_run(&(ftb_gather_product){.ctx = (*Y)->ctx,
+                                                .rows = numbers,
+                                                .count = count,
+                                                .ncols = X->ncols,
+                                                .x = ftb_block_data(X),
+                                                .y = ftb_block_data(*Y),
+                                                .ldx = X->ld,
+                                                .ldy = (*Y)->ld,
+                                                .xtype = X->type,
+                                                .ytype = X->type});
+}
+
+GrB_Info ftb_block_put_back(FtB_Block Y, FtB_Block X, const int64_t *numbers, const double *fill,
+                            const char *name)
+{
+    GrB_Info info = ftb_buffer_ask_as(Y->owner, FTB_UPDATE, name);
+    if (info != GrB_SUCCESS)
+        return info;
+    const ftb_plain_rows to = {ftb_block_data(Y), Y->type, Y->nrows, Y->ncols, Y->ld},
+                         from = {ftb_block_data(X), X->type, X->nrows, X->ncols, X->ld};
+    (void)ftb_buffer_write(Y->owner);
+    if (fill)
+        ftb_rows_fill(Y->ctx, &to, *fill);
+    ftb_rows_return(Y->ctx, &to, &from, numbers);
+    return info;
+}

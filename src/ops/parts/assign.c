@@ -77,18 +77,10 @@ static GrB_Info keep_some(FtB_Matrix *T, const assign_call *c, FtB_Matrix A, boo
 {
     const ftb_region region = region_of(c);
     uint8_t *keep = ftb_new(c->ctx, A->pattern->nvals, 1);
-    FtB_Matrix held = NULL;
-    GrB_Info info = keep ? ftb_matrix_rows(&held, A) : ftb_nomem();
-    *T = NULL;
-    if (info == GrB_SUCCESS) {
-        ftb_mark_region(c->ctx, keep, held->pattern, &region, inside);
-        info = ftb_keep(T, c->ctx, held, keep);
-    }
-    if (info == GrB_SUCCESS)
-        info = ftb_matrix_whole(*T);
-    if (info != GrB_SUCCESS)
-        FtB_Matrix_free(T);
-    FtB_Matrix_free(&held);
+    if (!keep)
+        return ftb_nomem();
+    ftb_mark_region(c->ctx, keep, ftb_pattern_rows(A->pattern), &region, inside);
+    GrB_Info info = ftb_keep(T, c->ctx, A, keep);
     ftb_delete(keep);
     return info;
 }

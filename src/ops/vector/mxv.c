@@ -70,27 +70,6 @@ done:
     return info;
 }
 
-/* What the message reads by the numbers of receivers and senders it reads by those of the matrix; src lies by
- * place. */
-static GrB_Info point_numbers(mxv_call *c, int64_t receivers, int64_t senders)
-{
-    for (int f = 0; f < c->m.nfeeds; f++) {
-        ftb_feed *feed = &c->m.feeds[f];
-        const bool receiver = feed->side == FTB_SIDE_ROW;
-        const int64_t all = receiver ? receivers : senders;
-        if ((!receiver && feed->side != FTB_SIDE_COL) || feed->degree || strcmp(feed->name, "src") == 0)
-            continue;
-        if (feed->data && feed->nrows < all)
-            return ftb_fail(
-                GrB_DIMENSION_MISMATCH,
-                "semiring: '%s' has %lld rows; expected one for each of the %lld %s of the matrix",
-                feed->name, (long long)feed->nrows, (long long)all,
-                receiver == c->rows_receive ? "rows" : "columns");
-        feed->at = receiver ? c->receiver : c->sender;
-    }
-    return GrB_SUCCESS;
-}
-
 /* T's places become the matrix's. */
 static GrB_Info put_places(mxv_call *c, ftb_vector *T)
 {
@@ -225,8 +204,12 @@ static GrB_Info make_message(mxv_call *c, FtB_Arg semiring)
     ftb_message_argument(&c->m, "edge", c->row ? "B" : "A");
     if (!c->rows_receive)
         turn_sides(&c->m);
-    if (c->held)
-        FTB_CHECK(point_numbers(c, c->call.C->v.size, c->whole_senders));
+    if (c->held) {
+        FTB_CHECK(ftb_message_number(&c->m, FTB_SIDE_ROW, c->receiver, c->call.C->v.size,
+                                     c->rows_receive ? "rows" : "columns"));
+        FTB_CHECK(ftb_message_number(&c->m, FTB_SIDE_COL, c->sender, c->whole_senders,
+                                     c->rows_receive ? "columns" : "rows"));
+    }
     for (int f = 0; f < c->m.nfeeds; f++)
         c->reads_entries |= c->m.feeds[f].side == FTB_SIDE_EDGE;
     FTB_CHECK(ftb_message_types(&c->type, &c->m));
