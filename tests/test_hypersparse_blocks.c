@@ -144,6 +144,39 @@ static void products(void **state)
     }
 }
 
+/* Sums and the like of rows and columns. */
+static void reductions(void **state)
+{
+    (void)state;
+    static const char *const monoids[] = {"plus", "min", "times"}, *const accums[] = {NULL, "x + y",
+                                                                                      "2 * x - y"};
+    for (int t = 0; t < rng_cases(60); t++) {
+        rng r = rng_case(t);
+        FtB_Matrix A[2];
+        FtB_Block Y[2];
+        const int64_t width = rng_below(&r, 3);
+        const bool turned = rng_below(&r, 2);
+        const FtB_Type type = rng_below(&r, 2) ? FTB_FP32 : FTB_INT64;
+        const char *monoid = monoids[rng_below(&r, 3)], *accum = accums[t % 3];
+        FtB_Descriptor d = some_descriptor(&r, turned);
+        both_ways(&r, A, FTB_FP32, width);
+        Y[0] = rng_block(&r, turned ? COLUMNS : ROWS, ftb_max(width, 1), type);
+        assert_ok(FtB_Block_new(&Y[1], Y[0]->nrows, Y[0]->ncols, type));
+        assert_ok(FtB_apply(Y[1], NULL, NULL, "x", Y[0], NULL));
+        FtB_Block M = rng_below(&r, 5) == 0 ? rng_block(&r, Y[0]->nrows, 1, FTB_BOOL) : NULL;
+        for (int n = 0; n < 2; n++)
+            assert_ok(FtB_reduce(Y[n], M, accum, monoid, A[n], d));
+        assert_same_rows(Y[0], Y[1], monoid);
+        if (!M)
+            assert_listed(A[0]);
+        FtB_Block_free(&M);
+        FtB_Block_free(&Y[0]);
+        FtB_Block_free(&Y[1]);
+        FtB_Descriptor_free(&d);
+        free_both(A);
+    }
+}
+
 /* C is B, or reads itself by row: as if it were another. */
 static void in_place(void **state)
 {
@@ -315,7 +348,7 @@ static GrB_Info calls(void *arg)
 {
     const int64_t I[] = {4000, 5, 5}, J[] = {1, 2, 7};
     FtB_Matrix A = NULL, C = NULL;
-    FtB_Block X = NULL, Y = NULL, E = NULL;
+    FtB_Block X = NULL, Y = NULL, E = NULL, S = NULL;
     GrB_Info info;
     (void)arg;
     FTB_CHECK(FtB_Matrix_build(&A, FTB_FP32, ROWS, ROWS, 0, 3, I, J, NULL, FTB_DUP_ERROR, NULL));
@@ -323,12 +356,14 @@ static GrB_Info calls(void *arg)
     FTB_CHECK(FtB_Block_new(&X, ROWS, 2, FTB_FP32));
     FTB_CHECK(FtB_Block_new(&Y, ROWS, 2, FTB_FP32));
     FTB_CHECK(FtB_Block_new(&E, ROWS, 2, FTB_INT64));
+    FTB_CHECK(FtB_Block_new(&S, ROWS, 1, FTB_INT64));
     info = FtB_mxm(Y, NULL, NULL, "plus : src + 1", A, X, NULL);
     assert_true(((const float *)block_values(Y))[10] < 1 || info == GrB_SUCCESS);
     FTB_CHECK(info);
     FTB_CHECK(FtB_mxm(Y, NULL, "2 * x + y", "plus : src + 1", A, X, FTB_DESC_T0));
     FTB_CHECK(FtB_mxm_arg(Y, E, NULL, "max : src + i", A, X, NULL));
     FTB_CHECK(FtB_mxm(C, A, NULL, "plus : dot(src, dst)", X, Y, FTB_DESC_ST1));
+    FTB_CHECK(FtB_reduce(S, NULL, "x + y", "plus", A, NULL));
     FTB_CHECK(FtB_softmax(C, C, FTB_BY_ROW));
     info = FtB_softmax(C, C, FTB_BY_COLUMN);
 done:
@@ -337,6 +372,7 @@ done:
     FtB_Block_free(&X);
     FtB_Block_free(&Y);
     FtB_Block_free(&E);
+    FtB_Block_free(&S);
     return info;
 }
 
@@ -349,13 +385,9 @@ static void failing_allocations(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(products),
-        cmocka_unit_test(in_place),
-        cmocka_unit_test(on_entries),
-        cmocka_unit_test(softmaxes),
-        cmocka_unit_test(plans),
-        cmocka_unit_test(memory),
-        cmocka_unit_test(failing_allocations),
+        cmocka_unit_test(products),   cmocka_unit_test(reductions),          cmocka_unit_test(in_place),
+        cmocka_unit_test(on_entries), cmocka_unit_test(softmaxes),           cmocka_unit_test(plans),
+        cmocka_unit_test(memory),     cmocka_unit_test(failing_allocations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,9 @@
 /* y<M> = accum(y, rows of A reduced by a monoid), and all of A reduced to one entry: arguments, and where it
  * is run.
  *
- * Results go straight to y where nothing else is to be done to it but to add, else through the write rule. */
+ * Results go straight to y where nothing else is to be done to it but to add, else through the write rule.
+ * Where A lists its rows (core/hypersparse.h), the host reduces these to a block of their own, whose rows go
+ * to y. */
 #include "cpu/reduce_run.h"
 #include "ops/backends.h"
 #include "ops/block/block_map.h"
@@ -16,7 +18,8 @@
 typedef struct reduce_call {
     FtB_Context ctx; /* y's */
     FtB_Block y, M;
-    FtB_Matrix A, transposed;
+    FtB_Block whole, listed; /* y as it was given, where rows are listed; then ours, in its place */
+    FtB_Matrix A, transposed, held;
     FtB_Block X; /* instead of A */
     ftb_flags flags;
     FtB_Op accum;
@@ -35,7 +38,7 @@ static GrB_Info unwrap(reduce_call *c, FtB_Arg y, FtB_Arg M, FtB_Arg accum, FtB_
     c->ctx = c->y->ctx;
     FTB_CHECK(ftb_arg_block(&c->M, M, "M", true));
     info = A.kind == FTB_KIND_BLOCK ? ftb_arg_block_anywhere(&c->X, A, "A", false)
-                                    : ftb_arg_matrix_anywhere(&c->A, A, "A", false);
+                                    : ftb_arg_matrix_listed_anywhere(&c->A, A, "A", false);
     if (info != GrB_SUCCESS)
         goto done;
     FTB_CHECK(ftb_arg_descriptor(&c->flags, desc));
@@ -58,6 +61,24 @@ static GrB_Info check_shape(reduce_call *c)
         return GrB_SUCCESS;
     return ftb_fail(GrB_DIMENSION_MISMATCH, "y is %lld x %lld; expected %lld x %lld", (long long)c->y->nrows,
                     (long long)c->y->ncols, (long long)c->nrows, (long long)c->ncols);
+}
+
+/* The rows that are reduced: those that are listed, where the host does all that there is; else all. */
+static GrB_Info hold_rows(reduce_call *c)
+{
+    ftb_pattern *rows = c->A->pattern->listed;
+    GrB_Info info;
+    if (!rows || c->M || c->flags.complement || ftb_device(c->ctx))
+        return ftb_pattern_all_rows(c->A->pattern, "A");
+    FTB_CHECK(ftb_matrix_rows(&c->held, c->A));
+    FTB_CHECK(c->accum ? ftb_block_pick(&c->listed, c->y, rows->numbers, rows->nrows, "y")
+                       : FtB_Block_new(&c->listed, rows->nrows, c->ncols, c->y->type));
+    c->A = c->held;
+    c->whole = c->y;
+    c->y = c->listed;
+    c->nrows = rows->nrows;
+done:
+    return info;
 }
 
 /* Rows of a block all have entries, or none has. */
@@ -178,15 +199,21 @@ GrB_Info FtB_reduce(FtB_Arg y, FtB_Arg M, FtB_Arg accum, FtB_Arg monoid, FtB_Arg
     FTB_CHECK(describe(&c, monoid));
     FTB_CHECK(ftb_block_write_check(c.y, c.M, &c.flags, c.accum, c.nrows, c.ncols, c.r.result));
     if (c.A && c.flags.transpose0) {
-        FTB_CHECK(ftb_matrix_transpose(&c.transposed, c.A));
+        FTB_CHECK(ftb_matrix_transpose_listed(&c.transposed, c.A));
         c.A = c.transposed;
     }
+    if (c.A)
+        FTB_CHECK(hold_rows(&c));
     c.r.p = c.A ? c.A->pattern : NULL;
     FTB_CHECK(find_absent(&c));
     FTB_CHECK(ftb_check_cancelled(c.ctx));
     info = is_direct(&c) ? run_directly(&c) : run_aside(&c);
+    if (info == GrB_SUCCESS && c.whole)
+        info = ftb_block_put_back(c.whole, c.y, c.A->pattern->numbers, c.accum ? NULL : &c.flags.fill, "y");
 done:
     ftb_delete(c.absent);
+    FtB_Block_free(&c.listed);
+    FtB_Matrix_free(&c.held);
     FtB_Matrix_free(&c.transposed);
     FtB_Op_free(&c.accum);
     if (info == FTB_CANCELLED)
