@@ -196,7 +196,8 @@ static void row_pointers_on_demand(void **state)
     assert_ok(FtB_Block_new(&y, 100000, 1, FTB_FP32));
     for (int k = 0; k < 3; k++)
         ((float *)block_values(x))[k] = (float)(k + 1);
-    assert_ok(FtB_mxm(y, NULL, NULL, "plus : edge * src", A, x, NULL)); /* which takes ordinary ones alone */
+    assert_ok(FtB_mxm(y, NULL, NULL, "plus : edge * src", A, x, NULL));
+    assert_listed(A); /* nobody asked yet */
     to = block_values(y);
     assert_true(to[5] > 8.9f && to[5] < 9.1f && to[99999] > 1.9f && to[99999] < 2.1f);
     assert_ok(FtB_Matrix_csr(A, &rowptr, NULL, NULL));
