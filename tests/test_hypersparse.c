@@ -403,7 +403,7 @@ static void assign_matrix(rng *r, FtB_Matrix C[2], FtB_Matrix M[2], const char *
 static void assignments(void **state)
 {
     (void)state;
-    for (int t = 0; t < rng_cases(400); t++) {
+    for (int t = 0; t < rng_cases(200); t++) {
         rng r = rng_case(t);
         int64_t map[FEW];
         far_apart(&r, map);

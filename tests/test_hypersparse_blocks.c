@@ -130,7 +130,7 @@ static void products(void **state)
 {
     (void)state;
     static const char *const accums[] = {NULL, "x + y", "2 * x - y"};
-    for (int t = 0; t < rng_cases(120); t++) {
+    for (int t = 0; t < rng_cases(60); t++) {
         rng r = rng_case(t);
         operands o = some_operands(&r, rng_below(&r, 2) ? FTB_FP64 : FTB_INT32, 1 + rng_below(&r, 5));
         const bool winners = rng_below(&r, 4) == 0;
@@ -158,7 +158,7 @@ static void reductions(void **state)
     (void)state;
     static const char *const monoids[] = {"plus", "min", "times"}, *const accums[] = {NULL, "x + y",
                                                                                       "2 * x - y"};
-    for (int t = 0; t < rng_cases(60); t++) {
+    for (int t = 0; t < rng_cases(24); t++) {
         rng r = rng_case(t);
         FtB_Matrix A[2];
         FtB_Block Y[2];
@@ -224,7 +224,7 @@ static void on_entries(void **state)
     (void)state;
     static const char *const texts[] = {"plus : dot(src, dst)", "plus : leaky_relu(src + dst)",
                                         "plus : edge * dst", "plus : u[i] + src * k", "plus : v[j] - dst"};
-    for (int t = 0; t < rng_cases(120); t++) {
+    for (int t = 0; t < rng_cases(50); t++) {
         rng r = rng_case(t);
         FtB_Matrix M[2], C[2];
         const int64_t width = 1 + rng_below(&r, 4);
@@ -259,7 +259,7 @@ static void on_entries(void **state)
 static void softmaxes(void **state)
 {
     (void)state;
-    for (int t = 0; t < rng_cases(40); t++) {
+    for (int t = 0; t < rng_cases(12); t++) {
         rng r = rng_case(t);
         FtB_Matrix A[2], S[2], D[2];
         both_ways(&r, A, FTB_FP32, 1 + t % 3);
