@@ -200,6 +200,27 @@ static void listed(const char *subcommand, const char *before, ftb_format_use us
     free(help);
 }
 
+/* A text of lines is one of edges, unless its name is that of a binary format, which it is not then. */
+static void named(void **state)
+{
+    (void)state;
+    char name[64];
+    for (const ftb_format *f = ftb_format_next(NULL); f; f = ftb_format_next(f)) {
+        size_t length = 0;
+        FtB_Matrix A = NULL;
+        FtB_Block X = NULL;
+        const char *ending = ftb_ending_next(f, NULL, &length);
+        snprintf(name, sizeof name, "text%.*s", (int)length, ending);
+        write_bytes(name, "1,2\n3,4\n", 8);
+        const GrB_Info matrix = FtB_Matrix_read(&A, NULL, NULL, temp_path(name), NULL),
+                       block = FtB_Block_read(&X, temp_path(name), NULL);
+        assert_int_equal(matrix, ftb_format_text(f) ? GrB_SUCCESS : FTB_FORMAT);
+        assert_int_equal(block, matrix);
+        FtB_Matrix_free(&A);
+        FtB_Block_free(&X);
+    }
+}
+
 static void helps(void **state)
 {
     (void)state;
@@ -218,8 +239,8 @@ static void helps(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(constants), cmocka_unit_test(rows),
-                                       cmocka_unit_test(back), cmocka_unit_test(refused),
-                                       cmocka_unit_test(helps)};
+                                       cmocka_unit_test(back),      cmocka_unit_test(refused),
+                                       cmocka_unit_test(named),     cmocka_unit_test(helps)};
     command_setup();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

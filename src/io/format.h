@@ -38,10 +38,12 @@ struct ftb_codec {
 FTB_FORMATS(FTB_CODEC)
 #undef FTB_CODEC
 
-/* Opens a file and finds its format: `wanted`, or what its first bytes say. An empty file has none. */
+/* Opens a file and finds its format: `wanted`, or what its first bytes say; where these say nothing, which an
+ * edge list's do not, and the name's ending is that of a binary format, it is that, whose reader says what is
+ * wrong. An empty file has none. */
 GrB_Info ftb_format_open(ftb_input **in, const ftb_format **f, FtB_Context ctx, const char *path,
                          FtB_Format wanted);
-/* By content alone: names lie, and a pipe has none. */
+/* By content alone: names lie, and a pipe has none. What nothing tells is a text. */
 const ftb_format *ftb_format_guess(const ftb_input *in);
 /* Whether the file, of this format, holds what FtB_Block_read reads without a matrix. */
 bool ftb_format_is_block(const ftb_format *f, const ftb_input *in);

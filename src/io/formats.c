@@ -166,6 +166,10 @@ GrB_Info ftb_format_open(ftb_input **in, const ftb_format **f, FtB_Context ctx, 
     if (count == 0)
         return ftb_fail(FTB_FORMAT, "%s: is empty", ftb_input_name(*in));
     *f = wanted ? ftb_format_of(wanted) : ftb_format_guess(*in);
+    if (!wanted && (*f)->value == FTB_CSV) {
+        const ftb_format *named = ftb_format_of(ftb_format_by_ending(path));
+        *f = named && !named->codec->text ? named : *f;
+    }
     return GrB_SUCCESS;
 }
 

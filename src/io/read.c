@@ -51,8 +51,9 @@ GrB_Info FtB_Matrix_read(FtB_Matrix *A, FtB_Labels *rows, FtB_Labels *cols, cons
     FTB_CHECK(read_options(&o, options));
     FTB_CHECK(ftb_format_open(&in, &f, ctx, path, o.format));
     if (!f->codec->matrix)
-        FTB_CHECK(
-            ftb_fail(FTB_FORMAT, "%s: is a dense array, which FtB_Block_read reads", ftb_input_name(in)));
+        FTB_CHECK(ftb_fail(FTB_FORMAT,
+                           "%s: expected a matrix; %s files hold dense arrays, which FtB_Block_read reads",
+                           ftb_input_name(in), f->name));
     const FtB_Read_options told = o;
     o.found = &found;
     o.layout = &layout;
