@@ -363,6 +363,39 @@ static void sweeps(void **state)
     FtB_Matrix_free(&A);
 }
 
+/* Ranks do not depend on those that they begin with, which may be as large as numbers are. */
+static void far(void **state)
+{
+    (void)state;
+    static const int64_t I[] = {0, 1, 2, 2}, J[] = {1, 2, 0, 3};
+    static const double starts[][4] = {
+        {1e300, -1e300, 5, 0}, {65, 0, -1e-300, 1e17}, {-1e308, -1e308, 1e308, 3}};
+    FtB_Matrix A;
+    FtB_Block want, got, from, few;
+    assert_ok(FtB_Matrix_build(&A, FTB_FP64, 4, 4, 0, 4, I, J, NULL, FTB_DUP_ERROR, NULL));
+    assert_ok(FtB_Block_new(&want, 4, 1, FTB_FP64));
+    assert_ok(FtB_Block_new(&got, 4, 1, FTB_FP64));
+    assert_ok(FtB_Block_new(&from, 4, 1, FTB_FP64));
+    assert_ok(FtB_Block_new(&few, 4, 1, FTB_FP32));
+    for (int c = 0; c < 9; c++) {
+        const FtB_Pagerank_kind kind = c % 2 ? FTB_PAGERANK_GAP : FTB_PAGERANK_NETWORKX;
+        assert_ok(FtB_pagerank(want, A, FTB_PAGERANK(.kind = kind, .tolerance = 1e-14, .rounds = 1000)));
+        memcpy(block_values(from), starts[c / 3], sizeof starts[0]);
+        assert_ok(FtB_pagerank(got, A,
+                               FTB_PAGERANK(.kind = kind, .tolerance = 1e-14, .rounds = 1000, .start = from,
+                                            .method = (FtB_Pagerank_method)(c % 3))));
+        for (int v = 0; v < 4; v++)
+            assert_true(fabs(((double *)block_values(got))[v] - ((double *)block_values(want))[v]) < 1e-12);
+    }
+    assert_fails(GrB_INVALID_VALUE, "column 0 of start has numbers beyond fp32",
+                 FtB_pagerank(few, A, FTB_PAGERANK(.start = from)));
+    FtB_Block_free(&want);
+    FtB_Block_free(&got);
+    FtB_Block_free(&from);
+    FtB_Block_free(&few);
+    FtB_Matrix_free(&A);
+}
+
 /* ---- what is refused, and nothing */
 
 static void refused_teleport(FtB_Matrix A, FtB_Block s)
@@ -518,9 +551,9 @@ static void allocations(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(kinds),       cmocka_unit_test(methods),
-                                       cmocka_unit_test(known_ranks), cmocka_unit_test(threads),
-                                       cmocka_unit_test(sweeps),      cmocka_unit_test(refused),
-                                       cmocka_unit_test(nothing),     cmocka_unit_test(allocations)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(kinds),   cmocka_unit_test(methods), cmocka_unit_test(known_ranks),
+        cmocka_unit_test(threads), cmocka_unit_test(sweeps),  cmocka_unit_test(far),
+        cmocka_unit_test(refused), cmocka_unit_test(nothing), cmocka_unit_test(allocations)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

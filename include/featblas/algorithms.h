@@ -80,7 +80,8 @@ typedef struct FtB_Pagerank_options {
                                at a vertex, 0 or more; a column is divided by its sum. networkx's
                                personalization */
     FtB_Pagerank_method method; /**< how ranks are found */
-    FtB_Block start; /**< NULL, or n x k, FP32 or FP64, also `ranks` itself: ranks to begin with; else
+    FtB_Block start; /**< NULL, or n x k, FP32 or FP64, also `ranks` itself: ranks to begin with, finite;
+                        a column with one beyond 64 is divided by its greatest, but of LDBC's; else
                         they are 1 / n each, or by changes nothing */
 } FtB_Pagerank_options;
 

@@ -209,6 +209,37 @@ done:
     return info;
 }
 
+/* Ranks that are far too large would lose what is added to them on their way down: columns whose greatest is
+ * more than FAR are divided by it. Where ranks end does not depend on where they begin. */
+static GrB_Info shrink(const ftb_pages *p)
+{
+    enum { FAR = 64 };
+    FtB_Block most = NULL;
+    bool far = false;
+    GrB_Info info;
+    FTB_CHECK(FtB_Block_new(&most, 1, p->k, FTB_FP64));
+    FTB_CHECK(ftb_buffer_ask(p->rank->owner, FTB_READ));
+    FTB_CHECK(ftb_buffer_ask(most->owner, FTB_UPDATE));
+    double *row = ftb_block_data(most);
+    for (int64_t c = 0; c < p->k; c++) {
+        row[c] = FAR;
+        for (int64_t v = 0; v < p->n; v++)
+            row[c] = ftb_max(row[c],
+                             fabs(ftb_get_real(ftb_block_data(p->rank), p->rank->type, v * p->rank->ld + c)));
+        if (isinf(row[c]))
+            FTB_CHECK(ftb_fail(GrB_INVALID_VALUE, "options: column %lld of start has numbers beyond %s",
+                               (long long)c, FtB_Type_name(p->rank->type)));
+        far = far || row[c] > FAR;
+        row[c] = row[c] > FAR ? row[c] : 1;
+    }
+    FTB_CHECK(FtB_Block_changed(most));
+    if (far)
+        info = FtB_eWiseMult(p->rank, NULL, NULL, "x / y", p->rank, most, NULL);
+done:
+    FtB_Block_free(&most);
+    return info;
+}
+
 /* Ranks as they begin. */
 static GrB_Info begin(const ftb_pages *p)
 {
@@ -220,6 +251,8 @@ static GrB_Info begin(const ftb_pages *p)
     GrB_Info info = sum_columns(sums, p->o.start, "start", -INFINITY);
     if (info == GrB_SUCCESS && p->o.start != p->rank)
         info = FtB_apply(p->rank, NULL, NULL, "x", p->o.start, NULL);
+    if (info == GrB_SUCCESS && p->o.kind != FTB_PAGERANK_LDBC)
+        info = shrink(p);
     ftb_delete(sums);
     return info;
 }
